@@ -1,0 +1,3 @@
+module github.com/gclog/gclog
+
+go 1.26

@@ -1,0 +1,291 @@
+// Package nettracetest writes nettrace streams, for tests: well-formed ones of
+// any shape, and, since it checks nothing, broken ones too.
+package nettracetest
+
+import (
+	"encoding/binary"
+	"time"
+)
+
+// A Kind is the metadata of one kind of event.
+type Kind struct {
+	ID       uint32 // that rows refer to
+	Provider string
+	EventID  uint32
+	Name     string
+	Version  uint32
+	Level    uint32
+	Keywords uint64
+	Opcode   byte // 0: none
+}
+
+// A Row is one event.
+type Row struct {
+	Kind     uint32 // ID of its Kind
+	Thread   uint64
+	Capture  uint64 // thread that wrote it; 0: Thread
+	Seq      uint32 // 0: one more than the last of Capture
+	Ticks    int64
+	Sorted   bool
+	Labels   uint32 // V6
+	Payload  []byte
+	Activity bool // V4: with an activity id, whose content does not matter
+}
+
+// Clock is the head of a stream.
+type Clock struct {
+	Time        time.Time
+	Ticks       int64
+	PerSecond   int64
+	PointerSize uint32
+	ProcessID   uint32
+	Processors  uint32
+}
+
+// DefaultClock is that of a 64-bit Linux process.
+func DefaultClock() Clock {
+	return Clock{
+		Time:  time.Date(2024, 1, 15, 10, 0, 0, 0, time.UTC),
+		Ticks: 1_000_000_000_000, PerSecond: 1_000_000_000, PointerSize: 8, ProcessID: 4711, Processors: 2,
+	}
+}
+
+// V4 writes a stream in the container of V4. The zero value is ready to use;
+// Bytes may be cut, patched or appended to at any time.
+type V4 struct {
+	Bytes        []byte
+	Uncompressed bool // rows with fixed headers
+
+	seq map[uint64]uint32
+}
+
+// Begin writes the preamble and the Trace object.
+func (w *V4) Begin(c Clock) {
+	w.Bytes = append(w.Bytes, "Nettrace"...)
+	w.Bytes = le32(w.Bytes, 20)
+	w.Bytes = append(w.Bytes, "!FastSerialization.1"...)
+	w.object("Trace", 4)
+	w.Bytes = appendClock(w.Bytes, c)
+	w.Bytes = le32(w.Bytes, c.PointerSize, c.ProcessID, c.Processors, 0)
+	w.Bytes = append(w.Bytes, 6)
+}
+
+func appendClock(b []byte, c Clock) []byte {
+	t := c.Time.UTC()
+	for _, v := range []int{
+		t.Year(), int(t.Month()), int(t.Weekday()), t.Day(), t.Hour(), t.Minute(), t.Second(),
+		t.Nanosecond() / int(time.Millisecond),
+	} {
+		b = binary.LittleEndian.AppendUint16(b, uint16(v))
+	}
+	return le64(b, uint64(c.Ticks), uint64(c.PerSecond))
+}
+
+func (w *V4) object(name string, version uint32) {
+	w.Bytes = append(w.Bytes, 5, 5, 1)
+	w.Bytes = le32(w.Bytes, version, version, uint32(len(name)))
+	w.Bytes = append(w.Bytes, name...)
+	w.Bytes = append(w.Bytes, 6)
+}
+
+// Block writes a block object of any name and content.
+func (w *V4) Block(name string, content []byte) {
+	w.object(name, 2)
+	w.Bytes = le32(w.Bytes, uint32(len(content)))
+	for len(w.Bytes)%4 != 0 {
+		w.Bytes = append(w.Bytes, 0)
+	}
+	w.Bytes = append(w.Bytes, content...)
+	w.Bytes = append(w.Bytes, 6)
+}
+
+// Metadata writes a MetadataBlock.
+func (w *V4) Metadata(kinds ...Kind) {
+	enc := encoder{}
+	b := blockHeader(true)
+	for _, k := range kinds {
+		blob := le32(nil, k.ID)
+		blob = append(blob, UTF16(k.Provider)...)
+		blob = le32(blob, k.EventID)
+		blob = append(blob, UTF16(k.Name)...)
+		blob = le64(blob, k.Keywords)
+		blob = le32(blob, k.Version, k.Level, 0)
+		if k.Opcode != 0 {
+			blob = le32(blob, 1)
+			blob = append(blob, 1, k.Opcode)
+		}
+		b = enc.row(b, Row{Payload: blob, Seq: 0, Sorted: true}, 4)
+	}
+	w.Block("MetadataBlock", b)
+}
+
+// Events writes an EventBlock.
+func (w *V4) Events(rows ...Row) { w.Block("EventBlock", w.Rows(rows...)) }
+
+// Rows returns the content of an EventBlock.
+func (w *V4) Rows(rows ...Row) []byte {
+	if w.seq == nil {
+		w.seq = map[uint64]uint32{}
+	}
+	b := blockHeader(!w.Uncompressed)
+	enc := encoder{}
+	for _, r := range rows {
+		r = number(r, w.seq)
+		if w.Uncompressed {
+			b = uncompressed(b, r, 4)
+		} else {
+			b = enc.row(b, r, 4)
+		}
+	}
+	return b
+}
+
+// A ThreadSeq is a thread and the number of its last event.
+type ThreadSeq struct {
+	Thread uint64
+	Seq    uint32
+}
+
+// SequencePoint writes an SPBlock.
+func (w *V4) SequencePoint(ticks int64, threads ...ThreadSeq) {
+	b := le64(nil, uint64(ticks))
+	b = le32(b, uint32(len(threads)))
+	for _, t := range threads {
+		b = le64(b, t.Thread)
+		b = le32(b, t.Seq)
+	}
+	w.Block("SPBlock", b)
+}
+
+// End writes the tag that ends the stream.
+func (w *V4) End() { w.Bytes = append(w.Bytes, 1) }
+
+func number(r Row, seq map[uint64]uint32) Row {
+	if r.Capture == 0 {
+		r.Capture = r.Thread
+	}
+	if r.Seq == 0 {
+		r.Seq = seq[r.Capture] + 1
+	}
+	seq[r.Capture] = r.Seq
+	return r
+}
+
+func blockHeader(compressed bool) []byte {
+	flags := uint16(0)
+	if compressed {
+		flags = 1
+	}
+	b := binary.LittleEndian.AppendUint16(nil, 20)
+	b = binary.LittleEndian.AppendUint16(b, flags)
+	return le64(b, 0, 0)
+}
+
+// An encoder holds what compressed rows hand on within a block.
+type encoder struct {
+	begun   bool
+	kind    uint32
+	seq     uint32
+	capture uint64
+	thread  uint64
+	ticks   int64
+	labels  uint32
+	size    int
+}
+
+func (e *encoder) row(b []byte, r Row, major int) []byte {
+	at := len(b)
+	b = append(b, 0)
+	var flags byte
+	if r.Kind != e.kind || !e.begun {
+		flags |= 0x01
+		b = binary.AppendUvarint(b, uint64(r.Kind))
+	}
+	if r.Capture != e.capture || r.Seq != e.seq+1 || !e.begun {
+		flags |= 0x02
+		b = binary.AppendUvarint(b, uint64(r.Seq-e.seq-1))
+		b = binary.AppendUvarint(b, r.Capture)
+		b = binary.AppendUvarint(b, 0xFFFFFFFF)
+	}
+	if r.Thread != e.thread || !e.begun {
+		flags |= 0x04
+		b = binary.AppendUvarint(b, r.Thread)
+	}
+	b = binary.AppendUvarint(b, uint64(r.Ticks-e.ticks))
+	if r.Activity && major < 6 {
+		flags |= 0x10
+		b = append(b, make([]byte, 16)...)
+	}
+	if major >= 6 && r.Labels != e.labels {
+		flags |= 0x10
+		b = binary.AppendUvarint(b, uint64(r.Labels))
+	}
+	if r.Sorted {
+		flags |= 0x40
+	}
+	if len(r.Payload) != e.size || !e.begun {
+		flags |= 0x80
+		b = binary.AppendUvarint(b, uint64(len(r.Payload)))
+	}
+	b[at] = flags
+	*e = encoder{
+		begun: true, kind: r.Kind, seq: r.Seq, capture: r.Capture, thread: r.Thread,
+		ticks: r.Ticks, labels: r.Labels, size: len(r.Payload),
+	}
+	return append(b, r.Payload...)
+}
+
+func uncompressed(b []byte, r Row, major int) []byte {
+	at := len(b)
+	kind := r.Kind
+	if !r.Sorted {
+		kind |= 1 << 31
+	}
+	b = le32(b, 0, kind, r.Seq)
+	b = le64(b, r.Thread, r.Capture)
+	b = le32(b, 0xFFFFFFFF, 0)
+	b = le64(b, uint64(r.Ticks))
+	if major >= 6 {
+		b = le32(b, r.Labels)
+	} else {
+		b = append(b, make([]byte, 32)...)
+	}
+	b = le32(b, uint32(len(r.Payload)))
+	b = append(b, r.Payload...)
+	binary.LittleEndian.PutUint32(b[at:], uint32(len(b)-at-4))
+	if major < 6 {
+		for len(b)%4 != 0 {
+			b = append(b, 0)
+		}
+	}
+	return b
+}
+
+// UTF16 returns s as zero-terminated UTF-16LE.
+func UTF16(s string) []byte {
+	var b []byte
+	for _, r := range s {
+		if r >= 1<<16 {
+			r -= 1 << 16
+			b = binary.LittleEndian.AppendUint16(b, uint16(0xD800+r>>10))
+			b = binary.LittleEndian.AppendUint16(b, uint16(0xDC00+r&0x3FF))
+			continue
+		}
+		b = binary.LittleEndian.AppendUint16(b, uint16(r))
+	}
+	return append(b, 0, 0)
+}
+
+func le32(b []byte, vs ...uint32) []byte {
+	for _, v := range vs {
+		b = binary.LittleEndian.AppendUint32(b, v)
+	}
+	return b
+}
+
+func le64(b []byte, vs ...uint64) []byte {
+	for _, v := range vs {
+		b = binary.LittleEndian.AppendUint64(b, v)
+	}
+	return b
+}

@@ -1,0 +1,165 @@
+package parse
+
+import (
+	"encoding/binary"
+	"strconv"
+)
+
+// A blockKind is what a block holds, in either container.
+type blockKind uint8
+
+const (
+	kindUnknown blockKind = iota
+	kindEnd
+	kindTrace
+	kindEvent
+	kindMetadata
+	kindSequencePoint
+	kindStack
+	kindThread
+	kindRemoveThread
+	kindLabelList
+)
+
+var kindNames = [...]string{
+	"unknown", "EndOfStream", "Trace", "Event", "Metadata", "SequencePoint", "Stack", "Thread", "RemoveThread", "LabelList",
+}
+
+func (k blockKind) String() string { return kindNames[k] }
+
+func kindV4(name []byte) blockKind {
+	switch string(name) {
+	case "EventBlock":
+		return kindEvent
+	case "MetadataBlock":
+		return kindMetadata
+	case "StackBlock":
+		return kindStack
+	case "SPBlock":
+		return kindSequencePoint
+	}
+	return kindUnknown
+}
+
+// kindsV6 is indexed by the kind in the stream. Kinds beyond it are unknown, and
+// skipped by their size.
+var kindsV6 = [...]blockKind{
+	kindEnd, kindTrace, kindEvent, kindMetadata, kindSequencePoint, kindStack, kindThread, kindRemoveThread, kindLabelList,
+}
+
+func kindV6(b byte) blockKind {
+	if int(b) < len(kindsV6) {
+		return kindsV6[b]
+	}
+	return kindUnknown
+}
+
+// content handles a complete block of any kind but Trace.
+func (r *Reader) content(b []byte, base int64, kind blockKind) error {
+	wrong := ""
+	switch kind {
+	case kindEvent:
+		return r.enter(b, base, false)
+	case kindMetadata:
+		if r.trace.Major >= 6 {
+			wrong = r.metadataV6(b)
+		} else {
+			wrong = r.metadataV4(b)
+		}
+	case kindSequencePoint:
+		if r.trace.Major >= 6 {
+			wrong = r.sequencePointV6(b)
+		} else {
+			wrong = r.sequencePointV4(b)
+		}
+	case kindStack:
+		wrong = checkStacks(b)
+	case kindThread:
+		wrong = r.parseThreads(b)
+	case kindRemoveThread:
+		wrong = r.removeThreads(b)
+	case kindLabelList:
+		wrong = r.parseLabels(b)
+	}
+	if wrong != "" {
+		return r.corrupt(base, kind.String(), "%s", wrong)
+	}
+	return nil
+}
+
+const metadataFull = "it declares more different events than the limits of this program allow"
+
+// metadataV4 reads a MetadataBlock: rows like those of an EventBlock whose
+// payload is a metadata blob.
+func (r *Reader) metadataV4(b []byte) string {
+	if len(b) < eventHeaderMin {
+		return "the block is shorter than its header"
+	}
+	head := int(binary.LittleEndian.Uint16(b))
+	if head < eventHeaderMin || head > len(b) {
+		return "the block is shorter than its header"
+	}
+	k := block{b: b, off: head, compressed: binary.LittleEndian.Uint16(b[2:])&flagCompressed != 0}
+	for k.off < len(b) {
+		var blob []byte
+		ok := false
+		if k.compressed {
+			blob, ok = k.header(b[k.off], r.trace.Major)
+		} else {
+			var w uncompressedRow
+			w, ok = k.uncompressed(r.trace.Major)
+			blob = w.payload
+		}
+		if !ok {
+			return "a row goes beyond the end of its block"
+		}
+		id, kind, ok := r.meta.parseV4(blob)
+		if !ok {
+			return "a metadata blob ends inside a field"
+		}
+		if !r.meta.add(id, kind, r.filter) {
+			return metadataFull
+		}
+	}
+	return ""
+}
+
+// metadataV6 reads a Metadata block of V6: a header with its own size, then rows
+// with a size each.
+func (r *Reader) metadataV6(b []byte) string {
+	c := cursor{b: b}
+	c.skip(uint64(c.u16()))
+	for !c.done() {
+		w := c.take(uint64(c.u16()))
+		if c.bad {
+			break
+		}
+		id, kind, ok := r.meta.parseV6(w)
+		if !ok {
+			return "a metadata row ends inside a field"
+		}
+		if !r.meta.add(id, kind, r.filter) {
+			return metadataFull
+		}
+	}
+	if c.bad {
+		return "a metadata row goes beyond the end of its block"
+	}
+	return ""
+}
+
+// checkStacks walks a StackBlock: u32 first id, u32 count, then stacks with a
+// u32 size each. No GC event needs its stack, so none is kept.
+func checkStacks(b []byte) string {
+	c := cursor{b: b}
+	c.u32()
+	for n := c.u32(); n > 0 && !c.bad; n-- {
+		c.skip(uint64(c.u32()))
+	}
+	if c.bad {
+		return "a stack goes beyond the end of its block"
+	}
+	return ""
+}
+
+func itoa(v uint32) string { return strconv.FormatUint(uint64(v), 10) }

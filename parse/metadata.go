@@ -1,0 +1,231 @@
+package parse
+
+import "encoding/binary"
+
+// Limits of what is kept of metadata. The runtime's own streams stay far below;
+// a stream that goes above is cut short or refused, never obeyed.
+const (
+	maxMetadata  = 1 << 16 // different events in one stream
+	maxNameBytes = 4 << 10 // of a provider's or an event's name
+	maxAllNames  = 8 << 20 // bytes of all names together
+	denseIDs     = 1 << 12 // metadata ids below are looked up in a slice
+)
+
+// VersionUnknown is the version of an event whose stream does not tell it (V6
+// metadata without the optional part): decode by payload length.
+const VersionUnknown = -1
+
+// Metadata describes one kind of event of one stream. Its fields must not be
+// changed. Two rows of the same kind have the same *Metadata, also where the
+// stream declares it again (V6 after a flush).
+type Metadata struct {
+	// Index numbers the kinds of a stream from 0 on in the order of their first
+	// appearance; it is meant for tables of the reader's user.
+	Index int
+
+	Provider string
+	EventID  int    // 16 bits
+	Name     string // "" for the runtime's own events
+	Version  int    // VersionUnknown if the stream does not tell
+	Level    int
+	Keywords uint64
+	Opcode   int
+
+	wanted bool // by the reader's filter
+}
+
+// metadataKey is all that makes a kind of event a kind of its own.
+type metadataKey struct {
+	provider, name          string
+	id, version, level, opc int
+	keywords                uint64
+}
+
+// metadataTable finds the metadata of a row by the id in the row.
+type metadataTable struct {
+	dense  []*Metadata // by id, for the low ids that real streams use
+	sparse map[uint32]*Metadata
+	kinds  map[metadataKey]*Metadata
+	names  map[string]string
+	size   int // bytes of all names
+}
+
+func (t *metadataTable) reset() {
+	clear(t.dense)
+	*t = metadataTable{
+		dense:  t.dense[:0],
+		sparse: map[uint32]*Metadata{},
+		kinds:  map[metadataKey]*Metadata{},
+		names:  map[string]string{},
+	}
+}
+
+// flush forgets the ids (V6 sequence point with flag 2), not the kinds.
+func (t *metadataTable) flush() {
+	clear(t.dense)
+	t.dense = t.dense[:0]
+	clear(t.sparse)
+}
+
+func (t *metadataTable) lookup(id uint32) *Metadata {
+	if uint(id) < uint(len(t.dense)) {
+		return t.dense[id]
+	}
+	return t.sparse[id]
+}
+
+// add puts a kind of event under id and returns false if the table would grow
+// beyond its limits.
+func (t *metadataTable) add(id uint32, k metadataKey, filter func(*Metadata) bool) bool {
+	m := t.kinds[k]
+	if m == nil {
+		if len(t.kinds) >= maxMetadata || t.size > maxAllNames {
+			return false
+		}
+		m = &Metadata{
+			Index: len(t.kinds), Provider: k.provider, EventID: k.id, Name: k.name,
+			Version: k.version, Level: k.level, Keywords: k.keywords, Opcode: k.opc,
+		}
+		m.wanted = filter == nil || filter(m)
+		t.kinds[k] = m
+	}
+	if id < denseIDs {
+		for uint32(len(t.dense)) <= id {
+			t.dense = append(t.dense, nil)
+		}
+		t.dense[id] = m
+		return true
+	}
+	if _, known := t.sparse[id]; !known && len(t.sparse) >= maxMetadata {
+		return false
+	}
+	t.sparse[id] = m
+	return true
+}
+
+// intern returns name as a string that is shared by all metadata of the stream.
+func (t *metadataTable) intern(name []byte) string {
+	if s, ok := t.names[string(name)]; ok {
+		return s
+	}
+	s := string(name)
+	if t.size += len(s); t.size <= maxAllNames {
+		t.names[s] = s
+	}
+	return s
+}
+
+func (t *metadataTable) internUTF16(name []byte) string {
+	return t.intern(AppendUTF16(nil, name[:min(len(name), maxNameBytes)&^1]))
+}
+
+func (t *metadataTable) internUTF8(name []byte) string {
+	return t.intern(name[:min(len(name), maxNameBytes)])
+}
+
+const (
+	typeObject = 1 // a field of this type has fields of its own
+	tagOpcode  = 1 // kind of the V5 tag that carries the opcode
+)
+
+// parseV4 reads a metadata blob of V4 and V5: id, provider, event id, name,
+// keywords, version, level, fields, then tags. The fields are not needed: all
+// that gclog decodes is the runtime's own and declares none. They are walked
+// only to reach the tags, and what cannot be walked ends the blob.
+func (t *metadataTable) parseV4(b []byte) (id uint32, k metadataKey, ok bool) {
+	c := cursor{b: b}
+	id = c.u32()
+	provider := c.utf16z()
+	k.id = int(uint16(c.u32()))
+	name := c.utf16z()
+	k.keywords = c.u64()
+	k.version = int(uint8(c.u32()))
+	k.level = int(uint8(c.u32()))
+	if c.bad {
+		return 0, k, false
+	}
+	k.provider, k.name = t.internUTF16(provider), t.internUTF16(name)
+	skipFieldsV4(&c, 0)
+	for !c.bad && c.rest() >= 5 {
+		size := c.u32()
+		kind := c.u8()
+		body := c.take(uint64(size))
+		if kind == tagOpcode && len(body) >= 1 {
+			k.opc = int(body[0])
+		}
+	}
+	return id, k, true
+}
+
+func skipFieldsV4(c *cursor, depth int) {
+	n := c.u32()
+	for i := uint32(0); i < n && !c.bad; i++ {
+		if c.u32() == typeObject {
+			if depth == 16 {
+				c.bad = true
+				return
+			}
+			skipFieldsV4(c, depth+1)
+		}
+		c.utf16z()
+	}
+}
+
+// Kinds of the optional items in a metadata row of V6.
+const (
+	optOpcode      = 1
+	optKeywords    = 3
+	optTemplate    = 4
+	optDescription = 5
+	optKeyValue    = 6
+	optProvider    = 7
+	optLevel       = 8
+	optVersion     = 9
+)
+
+// parseV6 reads a metadata row of V6 (without its u16 size): id, provider, event
+// id, name, fields with a size each, optional items. An optional item of an
+// unknown kind has no size, so it ends the items; the row stays.
+func (t *metadataTable) parseV6(b []byte) (id uint32, k metadataKey, ok bool) {
+	c := cursor{b: b}
+	id = c.uvarint32()
+	provider := c.utf8()
+	k.id = int(uint16(c.uvarint32()))
+	name := c.utf8()
+	k.version = VersionUnknown
+	for n := c.u16(); n > 0 && !c.bad; n-- {
+		c.skip(uint64(c.u16()))
+	}
+	opt := cursor{b: c.take(uint64(c.u16()))}
+	if c.bad {
+		return 0, k, false
+	}
+	k.provider, k.name = t.internUTF8(provider), t.internUTF8(name)
+items:
+	for !opt.done() {
+		switch opt.u8() {
+		case optOpcode:
+			k.opc = int(opt.u8())
+		case optKeywords:
+			if p := opt.take(8); p != nil {
+				k.keywords = binary.LittleEndian.Uint64(p)
+			}
+		case optTemplate, optDescription:
+			opt.utf8()
+		case optKeyValue:
+			opt.utf8()
+			opt.utf8()
+		case optProvider:
+			opt.skip(16)
+		case optLevel:
+			k.level = int(opt.u8())
+		case optVersion:
+			if p := opt.take(1); p != nil {
+				k.version = int(p[0])
+			}
+		default:
+			break items
+		}
+	}
+	return id, k, true
+}

@@ -1,0 +1,340 @@
+package parse
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// A block is an Event block while its rows are walked. Framing and rows are
+// separate passes: when a block gets here its size is known to be right.
+type block struct {
+	b    []byte
+	off  int   // of the next row in b
+	base int64 // offset of b in the stream
+	cut  bool  // the stream ended inside of this block: its last row may be cut too
+
+	compressed bool
+
+	// The state that compressed rows hand from one to the next. It begins with
+	// zeros in every block.
+	metaID  uint32
+	seq     uint32
+	capture uint64
+	proc    uint32
+	thread  uint64
+	ticks   int64
+	label   uint32
+	size    uint64
+
+	meta   *Metadata      // of metaID
+	writer *captureThread // of capture
+	about  *captureThread // of thread (V6)
+}
+
+// Flags of a compressed row: which parts of its header it has.
+const (
+	flagMetadata = 0x01
+	flagCapture  = 0x02
+	flagThread   = 0x04
+	flagStack    = 0x08
+	flagActivity = 0x10 // V6: label list
+	flagRelated  = 0x20 // V6: no bytes
+	flagSorted   = 0x40
+	flagSize     = 0x80
+)
+
+const (
+	eventHeaderMin   = 20 // of an Event or Metadata block
+	flagCompressed   = 1  // of an Event or Metadata block
+	notSorted        = 1 << 31
+	uncompressedV4   = 80
+	uncompressedV6   = 52
+	uncompressedV6Of = 48 // what the row's own size counts beside the payload
+)
+
+// enter begins the walk of an Event block with the content b.
+func (r *Reader) enter(b []byte, base int64, cut bool) error {
+	if len(b) < eventHeaderMin {
+		if cut {
+			return nil
+		}
+		return r.corrupt(base, "Event", "%d bytes, the header alone has %d", len(b), eventHeaderMin)
+	}
+	head := int(binary.LittleEndian.Uint16(b))
+	if head < eventHeaderMin || head > len(b) {
+		if cut {
+			return nil
+		}
+		return r.corrupt(base, "Event", "a header of %d bytes in a block of %d", head, len(b))
+	}
+	r.block = block{
+		b: b, off: head, base: base, cut: cut,
+		compressed: binary.LittleEndian.Uint16(b[2:])&flagCompressed != 0,
+	}
+	r.inBlock = true
+	return nil
+}
+
+// walk goes over the rows of the block until one makes others due, or the block
+// ends. Then the caller delivers, and calls again.
+func (r *Reader) walk() error {
+	k := &r.block
+	for k.off < len(k.b) {
+		var (
+			payload []byte
+			sorted  bool
+			seq     uint32
+			start   = k.off
+			last    = k.seq
+			before  = k.ticks
+		)
+		if k.compressed {
+			flags := k.b[k.off]
+			p, ok := k.header(flags, r.trace.Major)
+			if !ok {
+				return r.badRow(start)
+			}
+			payload = p
+			sorted = flags&flagSorted != 0
+			if flags&flagCapture == 0 && k.writer != nil && k.meta != nil && flags&(flagMetadata|flagThread) == 0 {
+				// By far the most frequent row: all but time and size as before.
+				r.stats.Rows++
+				if !k.meta.wanted && !sorted {
+					continue
+				}
+				if r.take(payload, sorted) {
+					return nil
+				}
+				continue
+			}
+			seq = k.seq
+		} else {
+			p, ok := k.uncompressed(r.trace.Major)
+			if !ok {
+				return r.badRow(start)
+			}
+			payload, sorted, seq = p.payload, p.sorted, p.seq
+		}
+		r.stats.Rows++
+		if k.compressed {
+			k.leave(last, before)
+		}
+		if err := r.resolve(seq, start); err != nil {
+			return err
+		}
+		if k.meta == nil {
+			r.stats.UnknownMetadata++
+		}
+		if r.take(payload, sorted) {
+			return nil
+		}
+	}
+	r.leaveBlock()
+	return nil
+}
+
+// take queues the row if it is wanted, and tells whether rows are due now.
+func (r *Reader) take(payload []byte, sorted bool) bool {
+	k := &r.block
+	wanted := k.meta != nil && k.meta.wanted
+	if sorted {
+		if wanted {
+			r.fill(&r.pending)
+			r.pending.ticks = k.ticks
+			r.pendingPayload, r.hasPending = payload, true
+		} else if r.sort.waiting == 0 {
+			return false
+		}
+		r.release(k.ticks)
+		return true
+	}
+	if wanted {
+		w := r.sort.add(k.writer, k.ticks)
+		r.fill(w)
+		r.sort.arena.copy(w, payload)
+		if r.sort.full() {
+			r.release(math.MaxInt64)
+			return true
+		}
+	}
+	return false
+}
+
+// fill gives w what the block says about the row, but for time and payload.
+func (r *Reader) fill(w *row) {
+	k := &r.block
+	w.meta, w.about, w.thread, w.proc = k.meta, k.about, k.thread, k.proc
+	w.version = int32(k.meta.Version)
+	if k.label != 0 {
+		if l, ok := r.labels[k.label]; ok {
+			w.version = int32(l.version)
+		}
+	}
+}
+
+// header reads the header of a compressed row and returns its payload; false if
+// the row does not fit into the block.
+func (k *block) header(flags byte, major int) ([]byte, bool) {
+	b, off := k.b, k.off+1
+	var v uint64
+	if flags&flagMetadata != 0 {
+		if v, off = uvarint(b, off, maxVarint32); off < 0 {
+			return nil, false
+		}
+		k.metaID = uint32(v)
+	}
+	if flags&flagCapture != 0 {
+		if v, off = uvarint(b, off, maxVarint32); off < 0 {
+			return nil, false
+		}
+		k.seq += uint32(v) + 1
+		if k.capture, off = uvarint(b, off, maxVarint64); off < 0 {
+			return nil, false
+		}
+		if v, off = uvarint(b, off, maxVarint32); off < 0 {
+			return nil, false
+		}
+		k.proc = uint32(v)
+	} else if k.metaID != 0 {
+		k.seq++
+	}
+	if flags&flagThread != 0 {
+		if k.thread, off = uvarint(b, off, maxVarint64); off < 0 {
+			return nil, false
+		}
+	}
+	if flags&flagStack != 0 {
+		if _, off = uvarint(b, off, maxVarint32); off < 0 {
+			return nil, false
+		}
+	}
+	if uint(off) < uint(len(b)) && b[off] < 0x80 {
+		k.ticks += int64(b[off])
+		off++
+	} else {
+		if v, off = uvarint(b, off, maxVarint64); off < 0 {
+			return nil, false
+		}
+		k.ticks += int64(v) // wraps: a step back is written as a number near 2^64
+	}
+	if flags&(flagActivity|flagRelated) != 0 {
+		if major < 6 {
+			if flags&flagActivity != 0 {
+				off += 16
+			}
+			if flags&flagRelated != 0 {
+				off += 16
+			}
+		} else if flags&flagActivity != 0 {
+			if v, off = uvarint(b, off, maxVarint32); off < 0 {
+				return nil, false
+			}
+			k.label = uint32(v)
+		}
+	}
+	if flags&flagSize != 0 {
+		if k.size, off = uvarint(b, off, maxVarint32); off < 0 {
+			return nil, false
+		}
+	}
+	if off > len(b) || k.size > uint64(len(b)-off) {
+		return nil, false
+	}
+	end := off + int(k.size)
+	k.off = end
+	return b[off:end:end], true
+}
+
+type uncompressedRow struct {
+	payload []byte
+	sorted  bool
+	seq     uint32
+}
+
+// uncompressed reads a row with a fixed header. No runtime writes them.
+func (k *block) uncompressed(major int) (w uncompressedRow, ok bool) {
+	c := cursor{b: k.b, off: k.off}
+	size := uint64(c.u32())
+	id := c.u32()
+	k.metaID, w.sorted = id&^notSorted, id&notSorted == 0
+	w.seq = c.u32()
+	k.thread, k.capture = c.u64(), c.u64()
+	k.proc = c.u32()
+	c.u32() // stack
+	k.ticks = int64(c.u64())
+	if major < 6 {
+		c.skip(32)
+	} else {
+		k.label = c.u32()
+	}
+	n := uint64(c.u32())
+	w.payload = c.take(n)
+	if c.bad {
+		return w, false
+	}
+	if major >= 6 {
+		if size != n+uncompressedV6Of {
+			return w, false
+		}
+	} else if pad := -(c.off - k.off) & 3; pad > 0 && c.rest() > 0 {
+		c.skip(uint64(pad))
+	}
+	k.off = c.off
+	return w, !c.bad
+}
+
+// badRow is the end of a block whose row at off does not fit into it.
+func (r *Reader) badRow(off int) error {
+	if r.block.cut {
+		// The block was cut, and its last row with it: the next step says so.
+		r.leaveBlock()
+		return nil
+	}
+	return r.corrupt(r.block.base+int64(off), "Event", "a row goes beyond the end of its block")
+}
+
+// resolve looks up what the ids of the row stand for, and finds losses: seq is
+// the number of the row among all that its thread tried to write.
+func (r *Reader) resolve(seq uint32, at int) error {
+	k := &r.block
+	k.meta = r.meta.lookup(k.metaID)
+	if r.trace.Major >= 6 && (k.about == nil || k.about.id != k.thread) {
+		if k.about = r.threads[k.thread]; k.about == nil {
+			return r.corrupt(k.base+int64(at), "Event", "thread index %d was never declared", k.thread)
+		}
+	}
+	if k.writer == nil || k.writer.id != k.capture {
+		if k.writer = r.threads[k.capture]; k.writer == nil {
+			if r.trace.Major >= 6 {
+				return r.corrupt(k.base+int64(at), "Event", "thread index %d was never declared", k.capture)
+			}
+			k.writer = r.newThread(k.capture)
+		}
+	}
+	t := k.writer
+	k.seq = seq
+	if t.seen && k.metaID != 0 {
+		// A V4 thread that counts from 1 again is another thread with a used id.
+		n := seq - t.lastSeq - 1
+		if int32(n) > 0 && (seq != 1 || r.trace.Major >= 6) {
+			r.lose(t, n, k.ticks)
+		}
+	}
+	t.seen = true
+	t.lastSeq, t.lastTicks = seq, k.ticks
+	return nil
+}
+
+// leave notes how far the thread has counted whose rows were walked so far.
+func (k *block) leave(seq uint32, ticks int64) {
+	if k.writer != nil {
+		k.writer.lastSeq, k.writer.lastTicks = seq, ticks
+	}
+}
+
+func (r *Reader) leaveBlock() {
+	if k := &r.block; k.compressed {
+		k.leave(k.seq, k.ticks)
+	}
+	r.inBlock = false
+}

@@ -1,0 +1,76 @@
+package parse
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// sniffLen is how many first bytes are looked at to tell one kind of file from
+// another. Shorter files are told apart by what they have.
+const sniffLen = 512
+
+var (
+	magicNettrace = []byte("Nettrace")
+	magicFast     = []byte("!FastSerialization.1")
+)
+
+// sniff names the kind of a file that does not begin like a nettrace stream.
+func sniff(b []byte) *KindError {
+	u32 := func(off int) uint32 {
+		if len(b) < off+4 {
+			return 0
+		}
+		return binary.LittleEndian.Uint32(b[off:])
+	}
+	has := func(off int, s string) bool {
+		return len(b) >= off && bytes.HasPrefix(b[off:], []byte(s))
+	}
+	const record = "record it again with gclog record, or with dotnet-trace of .NET Core 3.0 or later"
+	switch {
+	case len(b) == 0:
+		return &KindError{Found: "an empty file"}
+	case bytes.HasPrefix(magicNettrace, b):
+		return &KindError{Found: "the first bytes of one, and nothing after them"}
+	case u32(0) == uint32(len(magicFast)) && has(4, string(magicFast)):
+		return sniffFastSerialization(b, record)
+	case has(0, "PK\x03\x04"):
+		return &KindError{Found: "a zip archive, such as perfcollect's .trace.zip, which holds perf and LTTng data", Hint: record}
+	case has(0, "PERFILE2"):
+		return &KindError{Found: "a recording of Linux perf (perf.data)", Hint: record}
+	case has(0, "\xc1\x1f\xfc\xc1"), has(0, "\xc1\xfc\x1f\xc1"):
+		return &KindError{Found: "an LTTng recording (CTF), as perfcollect makes it", Hint: record}
+	case len(b) >= 0x4c && b[0x4b] == 0xc0 && (b[0x4a] == 1 || b[0x4a] == 2):
+		// The first record behind the 72 bytes of a WMI_BUFFER_HEADER is a system
+		// header: type 1 or 2, marker flags 0xC0.
+		return &KindError{Found: "a Windows ETW log (.etl)", Hint: "open it with PerfView on Windows, or " + record}
+	case has(0, "\x1f\x8b"), has(0, "\x28\xb5\x2f\xfd"):
+		return &KindError{Found: "compressed data", Hint: "unpack it first"}
+	}
+	return &KindError{Found: "something else, its first bytes are " + quoteFirst(b), Hint: "a .nettrace file begins with \"Nettrace\""}
+}
+
+// sniffFastSerialization tells the files of Microsoft's FastSerialization
+// container apart by the name of their first object.
+func sniffFastSerialization(b []byte, record string) *KindError {
+	switch {
+	case bytes.Contains(b, []byte("TraceLog")):
+		return &KindError{Found: "PerfView's own converted log (.etlx)", Hint: "give the .nettrace file that it was made from"}
+	case bytes.Contains(b, []byte("GCHeapDump")), bytes.Contains(b, []byte("MemoryGraph")):
+		return &KindError{Found: "a heap snapshot (.gcdump), which holds no events"}
+	}
+	return &KindError{Found: "a NetPerf file, the format of .NET Core 2.x and of the previews of 3.0", Hint: record}
+}
+
+// quoteFirst shows up to 8 first bytes, with nothing in it that a terminal
+// would act upon.
+func quoteFirst(b []byte) string {
+	const hex = "0123456789abcdef"
+	var out []byte
+	for i, c := range b[:min(8, len(b))] {
+		if i > 0 {
+			out = append(out, ' ')
+		}
+		out = append(out, hex[c>>4], hex[c&15])
+	}
+	return string(out)
+}

@@ -1,0 +1,198 @@
+package parse
+
+import (
+	"math"
+	"slices"
+)
+
+// Limits of the thread table. A V4 stream does not say when a thread has ended,
+// so the threads that were quiet for longest are forgotten. V6 does say it, so
+// a stream that declares more than this at a time is refused.
+const (
+	maxThreadsV4 = 1 << 16
+	maxThreadsV6 = 1 << 18
+)
+
+// newThread puts a thread of V4 into the table, which is keyed by OS thread id.
+func (r *Reader) newThread(id uint64) *captureThread {
+	if len(r.threads) >= maxThreadsV4 {
+		r.evict()
+	}
+	t := &captureThread{id: id, tid: id, process: r.trace.ProcessID}
+	r.threads[id] = t
+	return t
+}
+
+// evict forgets the half of the threads that was quiet for longest.
+func (r *Reader) evict() {
+	times := make([]int64, 0, len(r.threads))
+	for _, t := range r.threads {
+		times = append(times, t.lastTicks)
+	}
+	slices.Sort(times)
+	middle := times[len(times)/2]
+	for id, t := range r.threads {
+		if t.lastTicks <= middle && !t.waiting() && t != r.block.writer {
+			delete(r.threads, id)
+		}
+	}
+	r.evicted = true
+}
+
+// lose queues the report that n events of t are missing before ticks.
+func (r *Reader) lose(t *captureThread, n uint32, ticks int64) {
+	since := t.lastTicks
+	if !t.seen || since > ticks {
+		since = ticks
+	}
+	w := r.sort.add(t, ticks)
+	w.meta, w.about, w.chunk = nil, t, nil
+	w.size, w.thread = n, uint64(since)
+}
+
+// settle compares the count of a thread with the lower bound that the stream
+// states for it; what is missing was lost behind the last event seen.
+func (r *Reader) settle(t *captureThread, seq uint32, ticks int64) {
+	if n := seq - t.lastSeq; int32(n) > 0 {
+		r.lose(t, n, ticks)
+		t.lastSeq = seq
+	}
+	t.seen = true
+}
+
+// sequencePointV4 handles the content of an SPBlock: a time, then per thread
+// the number of its last event at that time.
+func (r *Reader) sequencePointV4(b []byte) string {
+	c := cursor{b: b}
+	ticks := int64(c.u64())
+	n := c.u32()
+	for i := uint32(0); i < n && !c.bad; i++ {
+		id, seq := c.u64(), c.u32()
+		if c.bad {
+			break
+		}
+		t := r.threads[id]
+		if t == nil {
+			t = r.newThread(id)
+			t.lastTicks = ticks
+			if r.evicted {
+				t.lastSeq = seq // may well have been seen and forgotten
+			}
+		}
+		r.settle(t, seq, ticks)
+	}
+	if c.bad {
+		return "the list of threads ends behind the block"
+	}
+	r.release(math.MaxInt64)
+	return ""
+}
+
+const (
+	flushThreads  = 1
+	flushMetadata = 2
+)
+
+// sequencePointV6 is the same for V6. It also ends the ids of labels, and with
+// flags those of threads and metadata.
+func (r *Reader) sequencePointV6(b []byte) string {
+	c := cursor{b: b}
+	ticks := int64(c.u64())
+	flags := c.u32()
+	n := c.u32()
+	for i := uint32(0); i < n && !c.bad; i++ {
+		index, seq := c.uvarint(), c.uvarint32()
+		if c.bad {
+			break
+		}
+		if t := r.threads[index]; t != nil {
+			r.settle(t, seq, ticks)
+		}
+	}
+	if c.bad {
+		return "the list of threads ends behind the block"
+	}
+	clear(r.labels)
+	if flags&flushThreads != 0 {
+		clear(r.threads)
+	}
+	if flags&flushMetadata != 0 {
+		r.meta.flush()
+	}
+	r.release(math.MaxInt64)
+	return ""
+}
+
+// Kinds of the items of a row in a Thread block of V6.
+const (
+	threadName     = 1
+	threadProcess  = 2
+	threadID       = 3
+	threadKeyValue = 4
+
+	unknownThread = 1 << 63 // set in the index that stands for an unknown id
+)
+
+// parseThreads reads the rows of a Thread block of V6. An item of an unknown
+// kind has no size, so it ends its row.
+func (r *Reader) parseThreads(b []byte) string {
+	c := cursor{b: b}
+	for !c.done() {
+		w := cursor{b: c.take(uint64(c.u16()))}
+		t := &captureThread{process: r.trace.ProcessID, seen: true}
+		t.id = w.uvarint()
+		if c.bad || w.bad {
+			return "a thread row ends behind the block"
+		}
+		t.tid = t.id | unknownThread
+		t.lastTicks = r.newest
+	items:
+		for !w.done() {
+			switch w.u8() {
+			case threadName:
+				w.utf8()
+			case threadProcess:
+				if v := w.uvarint(); !w.bad {
+					t.process = int64(v)
+				}
+			case threadID:
+				if v := w.uvarint(); !w.bad {
+					t.tid = v
+				}
+			case threadKeyValue:
+				w.utf8()
+				w.utf8()
+			default:
+				break items
+			}
+		}
+		if len(r.threads) >= maxThreadsV6 {
+			return "more than 262144 threads at a time"
+		}
+		r.threads[t.id] = t
+	}
+	if c.bad {
+		return "a thread row ends behind the block"
+	}
+	return ""
+}
+
+// removeThreads reads a RemoveThread block of V6: thread indices that end, each
+// with the number of the thread's last event.
+func (r *Reader) removeThreads(b []byte) string {
+	c := cursor{b: b}
+	for !c.done() {
+		index, seq := c.uvarint(), c.uvarint32()
+		if c.bad {
+			break
+		}
+		if t := r.threads[index]; t != nil {
+			r.settle(t, seq, max(t.lastTicks, r.newest))
+			delete(r.threads, index)
+		}
+	}
+	if c.bad {
+		return "the list of threads ends behind the block"
+	}
+	return ""
+}

@@ -1,0 +1,120 @@
+package parse
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"strconv"
+	"time"
+)
+
+// A Trace is what the head of a stream says about the recording.
+type Trace struct {
+	Major, Minor int // 4 and 0 for the FastSerialization container, 6 and up for V6
+
+	SyncTime       time.Time // UTC, in whole milliseconds, of SyncTicks
+	SyncTicks      int64     // the clock of the events when the session began
+	TicksPerSecond int64     // > 0; on Linux 1e9, the clock is CLOCK_MONOTONIC
+
+	PointerSize int   // 4 or 8: size of a pointer in event payloads
+	ProcessID   int64 // in the target's own pid namespace; 0: the stream does not say (V6 of a whole machine)
+	Processors  int   // 0: unknown
+}
+
+// Nanoseconds converts a time stamp of the stream to nanoseconds since
+// SyncTicks. What does not fit becomes the nearest int64.
+func (t *Trace) Nanoseconds(ticks int64) int64 {
+	d := ticks - t.SyncTicks // the writer's own arithmetic wraps, so does this
+	const e9 = int64(time.Second)
+	f := t.TicksPerSecond
+	if f == e9 || f <= 0 {
+		return d
+	}
+	sec, rest := d/f, d%f
+	if sec > math.MaxInt64/e9-1 {
+		return math.MaxInt64
+	}
+	if sec < math.MinInt64/e9+1 {
+		return math.MinInt64
+	}
+	// rest < f, but rest * 1e9 may need more than 64 bits for clocks above 9 GHz.
+	neg := rest < 0
+	if neg {
+		rest = -rest
+	}
+	hi, lo := bits.Mul64(uint64(rest), uint64(e9))
+	q, _ := bits.Div64(hi, lo, uint64(f))
+	if neg {
+		return sec*e9 - int64(q)
+	}
+	return sec*e9 + int64(q)
+}
+
+// Time converts a time stamp of the stream to wall-clock time. Its error is that
+// of SyncTime: a millisecond, and whatever the clock was set by since then.
+func (t *Trace) Time(ticks int64) time.Time {
+	return t.SyncTime.Add(time.Duration(t.Nanoseconds(ticks)))
+}
+
+// traceV4Size is the size of the Trace object of V4; it has no size prefix.
+const traceV4Size = 48
+
+func parseTraceV4(b []byte) (*Trace, string) {
+	c := cursor{b: b}
+	t := &Trace{Major: 4}
+	t.SyncTime = systemTime(&c)
+	t.SyncTicks = int64(c.u64())
+	t.TicksPerSecond = int64(c.u64())
+	t.PointerSize = int(c.u32())
+	t.ProcessID = int64(c.u32())
+	t.Processors = int(min(c.u32(), math.MaxUint16))
+	c.u32() // expected CPU sampling period
+	return t, t.check()
+}
+
+// parseTraceV6 reads the Trace block of V6: the fixed part, then key-value
+// pairs of which all are optional.
+func parseTraceV6(b []byte, major, minor int) (*Trace, string) {
+	c := cursor{b: b}
+	t := &Trace{Major: major, Minor: minor}
+	t.SyncTime = systemTime(&c)
+	t.SyncTicks = int64(c.u64())
+	t.TicksPerSecond = int64(c.u64())
+	t.PointerSize = int(c.u32())
+	n := c.u32()
+	for i := uint32(0); i < n && !c.bad; i++ {
+		key, value := c.utf8(), c.utf8()
+		switch string(key) {
+		case "ProcessId":
+			t.ProcessID, _ = strconv.ParseInt(string(value), 10, 64)
+		case "HardwareThreadCount":
+			t.Processors, _ = strconv.Atoi(string(value))
+		}
+	}
+	if c.bad {
+		return nil, "the Trace block ends inside a field"
+	}
+	return t, t.check()
+}
+
+// check returns what is impossible about the fields, "" if nothing is.
+func (t *Trace) check() string {
+	switch {
+	case t.TicksPerSecond <= 0:
+		return "the clock has " + strconv.FormatInt(t.TicksPerSecond, 10) + " ticks per second"
+	case t.PointerSize != 4 && t.PointerSize != 8:
+		return "pointers of " + strconv.Itoa(t.PointerSize) + " bytes, expected 4 or 8"
+	}
+	return ""
+}
+
+// systemTime reads a Windows SYSTEMTIME: year, month, day of week, day, hour,
+// minute, second, millisecond, each an int16, in UTC.
+func systemTime(c *cursor) time.Time {
+	p := c.take(16)
+	if p == nil {
+		return time.Time{}
+	}
+	f := func(i int) int { return int(int16(binary.LittleEndian.Uint16(p[2*i:]))) }
+	return time.Date(f(0), time.Month(f(1)), f(3), f(4), f(5), f(6), f(7)*int(time.Millisecond), time.UTC)
+}
