@@ -1,0 +1,79 @@
+// Package shared finds the recordings and runtimes that lie beside the
+// repository, for the tests that need more than testdata holds.
+package shared
+
+import (
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// Dir returns the folder, and skips the test by name where there is none: set
+// GCLOG_SHARED to its path.
+func Dir(t testing.TB) string {
+	t.Helper()
+	dir := Find()
+	if dir == "" {
+		t.Skip("no folder of shared recordings: set GCLOG_SHARED to its path")
+	}
+	return dir
+}
+
+// Find returns the folder, "" where there is none.
+func Find() string {
+	dir := os.Getenv("GCLOG_SHARED")
+	if dir == "" {
+		_, file, _, _ := runtime.Caller(0)
+		dir = filepath.Join(filepath.Dir(file), "..", "..", "..", "shared")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "traces")); err != nil {
+		return ""
+	}
+	return dir
+}
+
+// A Trace is a recording of the shared folder.
+type Trace struct {
+	Name string // without extension
+	Path string
+}
+
+// Traces lists the recordings in the sub-folder, or skips the test.
+func Traces(t testing.TB, folder string) []Trace {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(Dir(t), folder, "*.nettrace*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no recordings in %s: %v", folder, err)
+	}
+	var list []Trace
+	for _, f := range files {
+		name, _, _ := strings.Cut(filepath.Base(f), ".nettrace")
+		list = append(list, Trace{name, f})
+	}
+	return list
+}
+
+// Read returns the content of a file, unpacked if its name ends in .gz.
+func Read(t testing.TB, path string) []byte {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var r io.Reader = f
+	if strings.HasSuffix(path, ".gz") {
+		if r, err = gzip.NewReader(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}

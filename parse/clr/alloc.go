@@ -1,0 +1,157 @@
+package clr
+
+// GCAllocationTick is sent once per about 100 KB allocated on a heap (R 10).
+type GCAllocationTick struct {
+	Instance
+	Amount     uint64 // bytes since the last tick of this heap and kind
+	Kind       AllocationKind
+	TypeID     uint64 // V2: of the object that crossed the line
+	TypeName   UTF16  // V2
+	Heap       uint32 // V2
+	Address    uint64 // V3
+	ObjectSize uint64 // V4
+}
+
+// Limits of an amount that is an overflow of old runtimes.
+const (
+	tickSmallest = 90_000
+	tickLargest  = 110_000
+	tickLargeLOH = 2_000_000
+)
+
+func (d *Decoder) allocationTick(p *payload, version int) Event {
+	e := &d.events.allocationTick
+	*e = GCAllocationTick{}
+	amount := int64(int32(p.u32()))
+	e.Kind = AllocationKind(p.u32())
+	e.ClrInstance = p.optional16()
+	if has(version, 2) && p.rest() >= 8+p.ptr {
+		amount = int64(p.u64())
+		e.TypeID = p.pointer()
+		e.TypeName = p.utf16z()
+		e.Heap = p.u32()
+		if has(version, 3) && p.rest() >= p.ptr {
+			e.Address = p.pointer()
+		}
+		if has(version, 4) && p.rest() >= 8 {
+			e.ObjectSize = p.u64()
+		}
+	}
+	e.Amount = uint64(amount)
+	if amount < 0 {
+		e.Amount = uint64(min(max(-amount, tickSmallest), tickLimit(e.Kind)))
+	}
+	return e
+}
+
+func tickLimit(k AllocationKind) int64 {
+	if k == AllocationSmall {
+		return tickLargest
+	}
+	return tickLargeLOH
+}
+
+// AllocationSampled is an allocation that was drawn at random, on average one
+// per 102 400 bytes (R 303, .NET 10).
+type AllocationSampled struct {
+	Instance
+	Kind       AllocationKind
+	TypeID     uint64
+	TypeName   UTF16
+	Address    uint64
+	ObjectSize uint64
+	ByteOffset uint64 // of the sample within the object
+}
+
+func (d *Decoder) allocationSampled(p *payload, _ int) Event {
+	e := &d.events.allocationSampled
+	*e = AllocationSampled{Kind: AllocationKind(p.u32())}
+	e.ClrInstance = p.u16()
+	e.TypeID, e.TypeName = p.pointer(), p.utf16z()
+	e.Address, e.ObjectSize, e.ByteOffset = p.pointer(), p.u64(), p.u64()
+	return e
+}
+
+// SampledObjectAllocation counts allocations of a type (R 20, 32). It is only
+// sent by programs that were started with its keyword.
+type SampledObjectAllocation struct {
+	Instance
+	Address, TypeID uint64
+	Count           uint32
+	Size            uint64 // bytes of all of them
+}
+
+func (d *Decoder) sampledObject(p *payload, _ int) Event {
+	e := &d.events.sampledObject
+	*e = SampledObjectAllocation{Address: p.pointer(), TypeID: p.pointer(), Count: p.u32(), Size: p.u64()}
+	e.ClrInstance = p.u16()
+	return e
+}
+
+// FinalizeObject says that the finalizer of an object is run (R 29 without, P
+// 192 with the name of the type).
+type FinalizeObject struct {
+	Instance
+	TypeID, ObjectID uint64
+	TypeName         UTF16 // P 192
+}
+
+func (d *Decoder) finalizeObject(p *payload, _ int) Event {
+	e := &d.events.finalizeObject
+	*e = FinalizeObject{TypeID: p.pointer(), ObjectID: p.pointer()}
+	e.ClrInstance = p.u16()
+	return e
+}
+
+func (d *Decoder) privateFinalizeObject(p *payload, v int) Event {
+	e := d.finalizeObject(p, v).(*FinalizeObject)
+	e.TypeName = p.utf16z()
+	return e
+}
+
+// PinObjectAtGCTime is an object that a collection found pinned (R 33).
+type PinObjectAtGCTime struct {
+	Instance
+	Handle, Object uint64
+	Size           uint64
+	rest           []byte
+}
+
+// TypeName returns the type of the object. It is looked for only here: a program
+// may pin ten thousands of objects, and few readers want their types.
+func (e *PinObjectAtGCTime) TypeName() UTF16 {
+	p := payload{b: e.rest}
+	return p.utf16z()
+}
+
+func (d *Decoder) pinObject(p *payload, version int) Event {
+	e := &d.events.pinObject
+	e.Handle, e.Object, e.Size = p.pointer(), p.pointer(), p.u64()
+	e.rest = p.take(p.rest())
+	n := len(e.rest)
+	if n < 4 {
+		p.bad = true
+		return e
+	}
+	e.ClrInstance = uint16(e.rest[n-2]) | uint16(e.rest[n-1])<<8
+	if version > 0 {
+		q := payload{b: e.rest} // a newer runtime may have appended something
+		q.utf16z()
+		e.ClrInstance = q.u16()
+	}
+	return e
+}
+
+// PinPlugAtGCTime is a stretch of objects that could not be moved (P 199; R 34
+// of old runtimes).
+type PinPlugAtGCTime struct {
+	Instance
+	Start, End, GapBefore uint64
+}
+
+func (d *Decoder) pinPlug(p *payload, _ int) Event {
+	e := &d.events.pinPlug
+	*e = PinPlugAtGCTime{Start: p.pointer(), End: p.pointer(), GapBefore: p.pointer()}
+	e.ClrInstance = p.u16()
+	return e
+}

@@ -1,0 +1,287 @@
+package clr
+
+// Bulk events carry many values. Their number is in Count, and At(i) decodes
+// value i, which must be below Count.
+
+// A Type is a type of the program (GCBulkType).
+type Type struct {
+	ID            uint64
+	Module        uint64
+	NameID        uint32
+	Flags         uint32 // 1 delegate, 2 finalizable, 4 RCW, 8 array, 0x10 module base; bits 8-13 array rank
+	ElementType   uint8
+	Name          UTF16
+	NumParameters int
+	parameters    []byte
+}
+
+// Parameter returns the id of type parameter i, which must be below
+// NumParameters.
+func (t *Type) Parameter(i int) uint64 {
+	p := payload{b: t.parameters[8*i:]}
+	return p.u64()
+}
+
+// BulkType declares types (R 15). Its values differ in size, so they are read
+// one after the other by Next.
+type BulkType struct {
+	Instance
+	Count int
+	left  int
+	p     payload
+}
+
+// Next returns the next type. It is false behind the last, and where the payload
+// is damaged.
+func (e *BulkType) Next(t *Type) bool {
+	if e.left == 0 {
+		return false
+	}
+	e.left--
+	p := &e.p
+	*t = Type{ID: p.u64(), Module: p.u64(), NameID: p.u32(), Flags: p.u32(), ElementType: p.u8(), Name: p.utf16z()}
+	t.NumParameters, t.parameters = p.items(p.u32(), 8)
+	return !p.bad
+}
+
+func (d *Decoder) bulkType(p *payload, _ int) Event {
+	e := &d.events.bulkType
+	*e = BulkType{}
+	n := p.u32()
+	e.ClrInstance = p.u16()
+	const smallest = 8 + 8 + 4 + 4 + 1 + 2 + 4
+	e.Count = int(min(int64(n), int64(p.rest()/smallest)))
+	e.left = e.Count
+	e.p = payload{b: p.take(p.rest()), ptr: p.ptr}
+	return e
+}
+
+// A bulk is the common part of the events whose values have one size.
+type bulk struct {
+	Instance
+	Index  uint32 // number of the event in a heap dump
+	Count  int
+	values []byte
+	ptr    int
+}
+
+func (e *bulk) at(i, size int) payload { return payload{b: e.values[i*size : (i+1)*size], ptr: e.ptr} }
+
+func (e *bulk) read(p *payload, index bool, size int) {
+	*e = bulk{ptr: p.ptr}
+	if index {
+		e.Index = p.u32()
+	}
+	n := p.u32()
+	e.ClrInstance = p.u16()
+	e.Count, e.values = p.items(n, size)
+}
+
+// A RootEdge is a root of the heap graph.
+type RootEdge struct {
+	Node  uint64
+	Kind  RootKind
+	Flags uint32 // 1 pinning, 2 weak, 4 interior, 8 refcounted
+	Root  uint64
+}
+
+// GCBulkRootEdge carries roots (R 16).
+type GCBulkRootEdge struct{ bulk }
+
+func rootEdgeSize(ptr int) int { return 2*ptr + 5 }
+
+// At returns root i.
+func (e *GCBulkRootEdge) At(i int) RootEdge {
+	p := e.at(i, rootEdgeSize(e.ptr))
+	return RootEdge{Node: p.pointer(), Kind: RootKind(p.u8()), Flags: p.u32(), Root: p.pointer()}
+}
+
+func (d *Decoder) bulkRootEdge(p *payload, _ int) Event {
+	e := &d.events.bulkRootEdge
+	e.read(p, true, rootEdgeSize(p.ptr))
+	return e
+}
+
+// A ConditionalEdge is an entry of a ConditionalWeakTable.
+type ConditionalEdge struct{ Key, Value, Root uint64 }
+
+// GCBulkConditionalEdge carries such entries (R 17).
+type GCBulkConditionalEdge struct{ bulk }
+
+// At returns entry i.
+func (e *GCBulkConditionalEdge) At(i int) ConditionalEdge {
+	p := e.at(i, 3*e.ptr)
+	return ConditionalEdge{Key: p.pointer(), Value: p.pointer(), Root: p.pointer()}
+}
+
+func (d *Decoder) bulkConditionalEdge(p *payload, _ int) Event {
+	e := &d.events.bulkConditionalEdge
+	e.read(p, true, 3*p.ptr)
+	return e
+}
+
+// A Node is an object of the heap graph.
+type Node struct{ Address, Size, TypeID, Edges uint64 }
+
+// GCBulkNode carries objects (R 18). Their edges follow in the same order in
+// GCBulkEdge events.
+type GCBulkNode struct{ bulk }
+
+func nodeSize(ptr int) int { return ptr + 24 }
+
+// At returns object i.
+func (e *GCBulkNode) At(i int) Node {
+	p := e.at(i, nodeSize(e.ptr))
+	return Node{Address: p.pointer(), Size: p.u64(), TypeID: p.u64(), Edges: p.u64()}
+}
+
+func (d *Decoder) bulkNode(p *payload, _ int) Event {
+	e := &d.events.bulkNode
+	e.read(p, true, nodeSize(p.ptr))
+	return e
+}
+
+// An Edge is a reference of the heap graph.
+type Edge struct {
+	Target uint64
+	Field  uint32 // 0 on Core
+}
+
+// GCBulkEdge carries references (R 19).
+type GCBulkEdge struct{ bulk }
+
+// At returns reference i.
+func (e *GCBulkEdge) At(i int) Edge {
+	p := e.at(i, e.ptr+4)
+	return Edge{Target: p.pointer(), Field: p.u32()}
+}
+
+func (d *Decoder) bulkEdge(p *payload, _ int) Event {
+	e := &d.events.bulkEdge
+	e.read(p, true, p.ptr+4)
+	return e
+}
+
+// A Range is a stretch of memory.
+type Range struct{ Start, Length uint64 }
+
+// GCBulkSurvivingRanges says which objects survived (R 21).
+type GCBulkSurvivingRanges struct{ bulk }
+
+// At returns range i.
+func (e *GCBulkSurvivingRanges) At(i int) Range {
+	p := e.at(i, e.ptr+8)
+	return Range{Start: p.pointer(), Length: p.u64()}
+}
+
+func (d *Decoder) bulkSurvivingRanges(p *payload, _ int) Event {
+	e := &d.events.bulkSurvivingRanges
+	e.read(p, true, p.ptr+8)
+	return e
+}
+
+// A MovedRange is a stretch of objects that a compaction moved.
+type MovedRange struct{ Old, New, Length uint64 }
+
+// GCBulkMovedRanges says where objects went (R 22).
+type GCBulkMovedRanges struct{ bulk }
+
+// At returns range i.
+func (e *GCBulkMovedRanges) At(i int) MovedRange {
+	p := e.at(i, 2*e.ptr+8)
+	return MovedRange{Old: p.pointer(), New: p.pointer(), Length: p.u64()}
+}
+
+func (d *Decoder) bulkMovedRanges(p *payload, _ int) Event {
+	e := &d.events.bulkMovedRanges
+	e.read(p, true, 2*p.ptr+8)
+	return e
+}
+
+// A RootCCW is a COM callable wrapper (Windows).
+type RootCCW struct {
+	Root, Object, TypeID, Unknown uint64
+	Refs, PeggedRefs, Flags       uint32
+}
+
+// GCBulkRootCCW carries them (R 36).
+type GCBulkRootCCW struct{ bulk }
+
+const rootCCWSize = 4*8 + 3*4
+
+// At returns wrapper i.
+func (e *GCBulkRootCCW) At(i int) RootCCW {
+	p := e.at(i, rootCCWSize)
+	return RootCCW{p.u64(), p.u64(), p.u64(), p.u64(), p.u32(), p.u32(), p.u32()}
+}
+
+func (d *Decoder) bulkRootCCW(p *payload, _ int) Event {
+	e := &d.events.bulkRootCCW
+	e.read(p, false, rootCCWSize)
+	return e
+}
+
+// An RCW is a runtime callable wrapper (Windows).
+type RCW struct {
+	Object, TypeID, Unknown, VTable uint64
+	Refs, Flags                     uint32
+}
+
+// GCBulkRCW carries them (R 37).
+type GCBulkRCW struct{ bulk }
+
+const rcwSize = 4*8 + 2*4
+
+// At returns wrapper i.
+func (e *GCBulkRCW) At(i int) RCW {
+	p := e.at(i, rcwSize)
+	return RCW{p.u64(), p.u64(), p.u64(), p.u64(), p.u32(), p.u32()}
+}
+
+func (d *Decoder) bulkRCW(p *payload, _ int) Event {
+	e := &d.events.bulkRCW
+	e.read(p, false, rcwSize)
+	return e
+}
+
+// A StaticVar is a static field that is a root.
+type StaticVar struct {
+	Root, Object, TypeID uint64
+	Flags                uint32 // 1: thread-local
+	Field                UTF16
+}
+
+// GCBulkRootStaticVar carries them (R 38). Its values differ in size, so they
+// are read one after the other by Next.
+type GCBulkRootStaticVar struct {
+	Instance
+	AppDomain uint64
+	Count     int
+	left      int
+	p         payload
+}
+
+// Next returns the next static field. It is false behind the last, and where
+// the payload is damaged.
+func (e *GCBulkRootStaticVar) Next(v *StaticVar) bool {
+	if e.left == 0 {
+		return false
+	}
+	e.left--
+	p := &e.p
+	*v = StaticVar{Root: p.u64(), Object: p.u64(), TypeID: p.u64(), Flags: p.u32(), Field: p.utf16z()}
+	return !p.bad
+}
+
+func (d *Decoder) bulkRootStaticVar(p *payload, _ int) Event {
+	e := &d.events.bulkRootStaticVar
+	*e = GCBulkRootStaticVar{}
+	n := p.u32()
+	e.AppDomain = p.u64()
+	e.ClrInstance = p.u16()
+	const smallest = 3*8 + 4 + 2
+	e.Count = int(min(int64(n), int64(p.rest()/smallest)))
+	e.left = e.Count
+	e.p = payload{b: p.take(p.rest()), ptr: p.ptr}
+	return e
+}

@@ -1,0 +1,316 @@
+package clr
+
+import "strconv"
+
+// Reason is why a collection was started (GCStart.Reason).
+type Reason uint32
+
+// The reasons that the runtime knows.
+const (
+	ReasonAllocSmall            Reason = iota // gen0 budget used up
+	ReasonInduced                             // GC.Collect
+	ReasonLowMemory                           // the system is low on memory
+	ReasonEmpty                               //
+	ReasonAllocLarge                          // large (or pinned) object budget used up
+	ReasonOutOfSpaceSOH                       // no room for a small object
+	ReasonOutOfSpaceLOH                       // no room for a large object
+	ReasonInducedNotForced                    // GC.Collect that need not happen at once
+	ReasonInternal                            // stress testing
+	ReasonInducedLowMemory                    // low memory, blocking
+	ReasonInducedCompacting                   // GC.Collect, compacting
+	ReasonLowMemoryHost                       // the host says memory is low
+	ReasonPMFullGC                            // full collection of provisional mode
+	ReasonLowMemoryHostBlocking               // the host says so, blocking
+	ReasonBGCTuningSOH                        // servo tuning, small objects
+	ReasonBGCTuningLOH                        // servo tuning, large objects
+	ReasonBGCStepping                         // servo tuning, stepping
+	ReasonInducedAggressive                   // GC.Collect, aggressive
+)
+
+var reasonNames = [...]string{
+	"AllocSmall", "Induced", "LowMemory", "Empty", "AllocLarge", "OutOfSpaceSOH", "OutOfSpaceLOH",
+	"InducedNotForced", "Internal", "InducedLowMemory", "InducedCompacting", "LowMemoryHost", "PMFullGC",
+	"LowMemoryHostBlocking", "BgcTuningSOH", "BgcTuningLOH", "BgcStepping", "InducedAggressive",
+}
+
+// Known tells whether the reason has a name.
+func (r Reason) Known() bool { return int64(r) < int64(len(reasonNames)) }
+
+func (r Reason) String() string { return enumString("Reason", reasonNames[:], uint32(r)) }
+
+// Induced tells whether somebody asked for the collection.
+func (r Reason) Induced() bool {
+	switch r {
+	case ReasonInduced, ReasonInducedNotForced, ReasonInducedLowMemory, ReasonInducedCompacting, ReasonInducedAggressive:
+		return true
+	}
+	return false
+}
+
+// GCType is how a collection was started (GCStart.Type). A background collection
+// can still be carried out as a blocking one.
+type GCType uint32
+
+// The types of collections.
+const (
+	TypeBlocking   GCType = iota // NonConcurrent: no background collection is running
+	TypeBackground               // gen2, mostly while the program runs
+	TypeForeground               // blocking gen0 or gen1 while a background collection runs
+)
+
+var typeNames = [...]string{"NonConcurrentGC", "BackgroundGC", "ForegroundGC"}
+
+func (t GCType) String() string { return enumString("Type", typeNames[:], uint32(t)) }
+
+// SuspendReason is why the runtime stops the managed threads
+// (GCSuspendEEBegin.Reason).
+type SuspendReason uint32
+
+// The reasons of suspensions. Those for the GC's sake are 1 and 6.
+const (
+	SuspendOther        SuspendReason = 0
+	SuspendForGC        SuspendReason = 1
+	SuspendForShutdown  SuspendReason = 4
+	SuspendForDebugger  SuspendReason = 5
+	SuspendForGCPrep    SuspendReason = 6 // second pause of a background collection, and more
+	SuspendForDebugger2 SuspendReason = 7
+)
+
+var suspendNames = [...]string{
+	"Other", "ForGC", "ForAppDomainShutdown", "ForCodePitching", "ForShutdown", "ForDebugger", "ForGCPrep", "ForDebuggerSweep", "ForProfiler",
+}
+
+func (r SuspendReason) String() string {
+	return enumString("SuspendReason", suspendNames[:], uint32(r))
+}
+
+// MarkType is what the objects were marked from (GCMarkWithType.Type).
+type MarkType uint32
+
+// The kinds of roots.
+const (
+	MarkStack MarkType = iota
+	MarkFinalizerQueue
+	MarkHandles
+	MarkOlderGenerations
+	MarkSizedRef
+	MarkOverflow
+	MarkDependentHandles
+	MarkNewFinalizable
+	MarkSteal
+	MarkBackgroundRoots
+	MarkTypes // how many there are
+)
+
+var markNames = [...]string{
+	"Stack", "FinalizerQueue", "Handles", "OlderGenerations", "SizedRef", "Overflow", "DependentHandles", "NewFinalizable", "Steal", "BackgroundRoots",
+}
+
+func (t MarkType) String() string { return enumString("MarkType", markNames[:], uint32(t)) }
+
+// SegmentType is what a segment or region holds (GCCreateSegment.Type).
+type SegmentType uint32
+
+// The kinds of segments.
+const (
+	SegmentSmallObjects SegmentType = iota
+	SegmentLargeObjects
+	SegmentReadOnly
+	SegmentPinnedObjects
+)
+
+var segmentNames = [...]string{"SmallObjectHeap", "LargeObjectHeap", "ReadOnlyHeap", "PinnedObjectHeap"}
+
+func (t SegmentType) String() string { return enumString("SegmentType", segmentNames[:], uint32(t)) }
+
+// AllocationKind is the heap an allocation went to.
+type AllocationKind uint32
+
+// The heaps that programs allocate on.
+const (
+	AllocationSmall AllocationKind = iota
+	AllocationLarge
+	AllocationPinned
+)
+
+var allocationNames = [...]string{"Small", "Large", "Pinned"}
+
+func (k AllocationKind) String() string {
+	return enumString("AllocationKind", allocationNames[:], uint32(k))
+}
+
+// HandleKind is the kind of a GC handle.
+type HandleKind uint32
+
+var handleNames = [...]string{
+	"WeakShort", "WeakLong", "Strong", "Pinned", "Variable", "RefCounted", "Dependent", "AsyncPinned", "SizedRef",
+}
+
+func (k HandleKind) String() string { return enumString("HandleKind", handleNames[:], uint32(k)) }
+
+// RootKind is where a root of the heap graph lies (GCBulkRootEdge).
+type RootKind uint8
+
+var rootNames = [...]string{"Stack", "Finalizer", "Handle", "Older", "SizedRef", "Overflow"}
+
+func (k RootKind) String() string { return enumString("RootKind", rootNames[:], uint32(k)) }
+
+// PauseMode is GCSettings.LatencyMode at the time of a collection.
+type PauseMode uint32
+
+var pauseModeNames = [...]string{"Batch", "Interactive", "LowLatency", "SustainedLowLatency", "NoGC"}
+
+func (m PauseMode) String() string { return enumString("PauseMode", pauseModeNames[:], uint32(m)) }
+
+// Mechanisms are the bits of GCGlobalHeapHistory.Mechanisms.
+type Mechanisms uint32
+
+// What a collection did.
+const (
+	MechanismConcurrent  Mechanisms = 1 << iota // it was a background collection
+	MechanismCompaction                         // it compacted
+	MechanismPromotion                          // survivors moved up a generation
+	MechanismDemotion                           // some moved down, because of pins
+	MechanismCardBundles                        //
+	MechanismElevation                          // gen1 done as gen2, or the reverse
+)
+
+var mechanismNames = [...]string{"Concurrent", "Compaction", "Promotion", "Demotion", "CardBundles", "Elevation"}
+
+// Names appends the names of the set bits to dst, unknown ones as Mechanism(n).
+func (m Mechanisms) Names(dst []string) []string {
+	for i := range 32 {
+		if m&(1<<i) != 0 {
+			dst = append(dst, enumString("Mechanism", mechanismNames[:], uint32(i)))
+		}
+	}
+	return dst
+}
+
+// Condemned says why the generation of a collection was chosen
+// (CondemnReasons1): one bit for each condition that held.
+type Condemned uint32
+
+// The conditions. Those from CondemnedAvoidUnproductive on are decisions for all
+// heaps together.
+const (
+	CondemnedInducedFullBlocking Condemned = 1 << iota
+	CondemnedExpandHeap
+	CondemnedHighMemory
+	CondemnedVeryHighMemory
+	CondemnedLowEphemeral
+	CondemnedLowCardTable
+	CondemnedFragmentedEphemeral
+	CondemnedFragmentedGen2
+	CondemnedFragmentedGen1ToGen2
+	CondemnedFragmentedGen2HighMemory
+	CondemnedFragmentedGen2VeryHighMemory
+	CondemnedMaxGenerationBudget
+	CondemnedBeforeOOM
+	CondemnedTooSmallForBackground
+	CondemnedInducedNotForced
+	CondemnedEphemeralBeforeBackground
+	CondemnedAlmostMaxAlloc
+	CondemnedAvoidUnproductive
+	CondemnedPMInducedFull
+	CondemnedPMAllocLOH
+	CondemnedGen1InPM
+	CondemnedLimitBeforeOOM
+	CondemnedLimitLOHFragmented
+	CondemnedLimitLOHReclaim
+	CondemnedServoInitial
+	CondemnedServoNGC
+	CondemnedServoBGC
+	CondemnedServoPostpone
+	CondemnedStressMix
+	CondemnedStress
+	CondemnedInducedAggressive
+)
+
+var condemnedNames = [...]string{
+	"InducedFullBlocking", "ExpandHeap", "HighMemory", "VeryHighMemory", "LowEphemeral", "LowCardTable", "FragmentedEphemeral",
+	"FragmentedGen2", "FragmentedGen1ToGen2", "FragmentedGen2HighMemory", "FragmentedGen2VeryHighMemory", "MaxGenerationBudget",
+	"BeforeOOM", "TooSmallForBackground", "InducedNotForced", "EphemeralBeforeBackground", "AlmostMaxAlloc", "AvoidUnproductive",
+	"PMInducedFull", "PMAllocLOH", "Gen1InPM", "LimitBeforeOOM", "LimitLOHFragmented", "LimitLOHReclaim", "ServoInitial",
+	"ServoNGC", "ServoBGC", "ServoPostpone", "StressMix", "Stress", "InducedAggressive",
+}
+
+// Names appends the names of the set bits to dst, unknown ones as Condemned(n).
+func (c Condemned) Names(dst []string) []string {
+	for i := range 32 {
+		if c&(1<<i) != 0 {
+			dst = append(dst, enumString("Condemned", condemnedNames[:], uint32(i)))
+		}
+	}
+	return dst
+}
+
+// CondemnedGenerations are the steps in which a heap arrived at its generation
+// (CondemnReasons0), two bits each.
+type CondemnedGenerations uint32
+
+// Initial is the generation before any condition was looked at.
+func (g CondemnedGenerations) Initial() int { return int(g & 3) }
+
+// Final is the generation that this heap wanted; the heaps agree on the highest.
+func (g CondemnedGenerations) Final() int { return int(g >> 2 & 3) }
+
+// BudgetExceeded is the highest generation whose allocation budget was used up.
+func (g CondemnedGenerations) BudgetExceeded() int { return int(g >> 4 & 3) }
+
+// TimeTuning is the generation that was due by time.
+func (g CondemnedGenerations) TimeTuning() int { return int(g >> 6 & 3) }
+
+// A HeapMechanism is CompactMechanisms or ExpandMechanisms of one heap: whether
+// it was done, and the reason.
+type HeapMechanism uint32
+
+const mechanismDone = 1 << 31
+
+// Done tells whether the heap did it.
+func (m HeapMechanism) Done() bool { return m&mechanismDone != 0 }
+
+// reason is the index of the highest bit below the one that says done, -1 if
+// there is none.
+func (m HeapMechanism) reason() int {
+	for i := 30; i >= 0; i-- {
+		if m&(1<<i) != 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+var compactNames = [...]string{
+	"LowEphemeral", "HighFragmentation", "NoGaps", "LOHForced", "LastGCBeforeOOM", "InducedCompacting", "FragmentedGen0",
+	"HighMemoryLoad", "HighMemoryFragmentation", "VeryHighMemoryFragmentation", "NoGCMode", "Aggressive",
+}
+
+// CompactReason names why the heap was compacted, "" if it was not.
+func (m HeapMechanism) CompactReason() string { return m.name("Compact", compactNames[:]) }
+
+var expandNames = [...]string{
+	"ReuseNormal", "ReuseBestFit", "NewSegmentPromoteEphemeral", "NewSegment", "NoMemory", "NextFullGC",
+}
+
+// ExpandReason names how the heap was expanded, "" if it was not.
+func (m HeapMechanism) ExpandReason() string { return m.name("Expand", expandNames[:]) }
+
+func (m HeapMechanism) name(kind string, names []string) string {
+	if !m.Done() {
+		return ""
+	}
+	i := m.reason()
+	if i < 0 {
+		return kind
+	}
+	return enumString(kind, names, uint32(i))
+}
+
+// enumString names a value, or prints Kind(value) for one without a name.
+func enumString(kind string, names []string, v uint32) string {
+	if uint64(v) < uint64(len(names)) && names[v] != "" {
+		return names[v]
+	}
+	return kind + "(" + strconv.FormatUint(uint64(v), 10) + ")"
+}

@@ -1,0 +1,311 @@
+package clr
+
+// An Instance is in every event: the number of the runtime in its process.
+type Instance struct{ ClrInstance uint16 }
+
+// InstanceID returns ClrInstance.
+func (i *Instance) InstanceID() uint16 { return i.ClrInstance }
+
+// GCStart begins a collection (R 1; V0 has only Count and Reason).
+type GCStart struct {
+	Instance
+	Count          uint32 // the number of the collection
+	Depth          uint32 // the condemned generation
+	Reason         Reason
+	Type           GCType
+	ClientSequence uint64 // V2; on Unix always 0
+	HasDepth       bool   // V1 and up: Depth and Type are there
+}
+
+func (d *Decoder) gcStart(p *payload, version int) Event {
+	e := &d.events.gcStart
+	*e = GCStart{Count: p.u32()}
+	if !has(version, 1) || p.rest() < 14 {
+		e.Reason = Reason(p.u32())
+		return e
+	}
+	e.HasDepth = true
+	e.Depth, e.Reason, e.Type = p.u32(), Reason(p.u32()), GCType(p.u32())
+	e.ClrInstance = p.u16()
+	if has(version, 2) && p.rest() >= 8 {
+		e.ClientSequence = p.u64()
+	}
+	return e
+}
+
+// GCEnd ends a collection (R 2).
+type GCEnd struct {
+	Instance
+	Count uint32
+	Depth uint32
+}
+
+func (d *Decoder) gcEnd(p *payload, version int) Event {
+	e := &d.events.gcEnd
+	*e = GCEnd{Count: p.u32()}
+	if !has(version, 1) || p.rest() < 6 {
+		e.Depth = uint32(p.u16())
+		return e
+	}
+	e.Depth = p.u32()
+	e.ClrInstance = p.u16()
+	return e
+}
+
+// GCSuspendEEBegin says that a thread sets out to stop the managed threads (R 9).
+type GCSuspendEEBegin struct {
+	Instance
+	Reason SuspendReason
+	Count  uint32 // of a recent collection, unreliable: match by thread instead
+}
+
+func (d *Decoder) suspendBegin(p *payload, version int) Event {
+	e := &d.events.suspendBegin
+	*e = GCSuspendEEBegin{}
+	if !has(version, 1) || p.rest() < 10 {
+		e.Reason = SuspendReason(p.u16())
+		return e
+	}
+	e.Reason, e.Count = SuspendReason(p.u32()), p.u32()
+	e.ClrInstance = p.u16()
+	return e
+}
+
+// GCSuspendEEEnd says that the managed threads stand (R 8).
+type GCSuspendEEEnd struct{ Instance }
+
+func (d *Decoder) suspendEnd(p *payload, _ int) Event {
+	e := &d.events.suspendEnd
+	e.ClrInstance = p.optional16()
+	return e
+}
+
+// GCRestartEEBegin says that the managed threads are about to run again (R 7).
+type GCRestartEEBegin struct{ Instance }
+
+func (d *Decoder) restartBegin(p *payload, _ int) Event {
+	e := &d.events.restartBegin
+	e.ClrInstance = p.optional16()
+	return e
+}
+
+// GCRestartEEEnd says that they do (R 3).
+type GCRestartEEEnd struct{ Instance }
+
+func (d *Decoder) restartEnd(p *payload, _ int) Event {
+	e := &d.events.restartEnd
+	e.ClrInstance = p.optional16()
+	return e
+}
+
+// GCCreateConcurrentThread says that the thread of background collections was made (R 11).
+type GCCreateConcurrentThread struct{ Instance }
+
+func (d *Decoder) createThread(p *payload, _ int) Event {
+	e := &d.events.createThread
+	e.ClrInstance = p.optional16()
+	return e
+}
+
+// GCTerminateConcurrentThread says that it ended (R 12).
+type GCTerminateConcurrentThread struct{ Instance }
+
+func (d *Decoder) terminateThread(p *payload, _ int) Event {
+	e := &d.events.terminateThread
+	e.ClrInstance = p.optional16()
+	return e
+}
+
+// GCFinalizersBegin says that the finalizer thread begins to work (R 14).
+type GCFinalizersBegin struct{ Instance }
+
+func (d *Decoder) finalizersBegin(p *payload, _ int) Event {
+	e := &d.events.finalizersBegin
+	e.ClrInstance = p.optional16()
+	return e
+}
+
+// GCFinalizersEnd says that it is done (R 13).
+type GCFinalizersEnd struct {
+	Instance
+	Count uint32 // finalizers run
+}
+
+func (d *Decoder) finalizersEnd(p *payload, _ int) Event {
+	e := &d.events.finalizersEnd
+	*e = GCFinalizersEnd{Count: p.u32()}
+	e.ClrInstance = p.optional16()
+	return e
+}
+
+// GCTriggered says that a collection was asked for (R 35). Its thread is the one
+// that asked.
+type GCTriggered struct {
+	Instance
+	Reason Reason
+}
+
+func (d *Decoder) triggered(p *payload, _ int) Event {
+	e := &d.events.triggered
+	*e = GCTriggered{Reason: Reason(p.u32())}
+	e.ClrInstance = p.u16()
+	return e
+}
+
+// GCCreateSegment says that memory was taken for a heap (R 5).
+type GCCreateSegment struct {
+	Instance
+	Address, Size uint64
+	Type          SegmentType
+}
+
+func (d *Decoder) createSegment(p *payload, _ int) Event {
+	e := &d.events.createSegment
+	*e = GCCreateSegment{Address: p.u64(), Size: p.u64(), Type: SegmentType(p.u32())}
+	e.ClrInstance = p.optional16()
+	return e
+}
+
+// GCFreeSegment says that memory was given back (R 6).
+type GCFreeSegment struct {
+	Instance
+	Address uint64
+}
+
+func (d *Decoder) freeSegment(p *payload, _ int) Event {
+	e := &d.events.freeSegment
+	*e = GCFreeSegment{Address: p.u64()}
+	e.ClrInstance = p.optional16()
+	return e
+}
+
+// GCGenerationRange is a segment or region of a generation as a collection
+// begins or ends (R 23).
+type GCGenerationRange struct {
+	Instance
+	Generation     uint8
+	Start          uint64
+	Used, Reserved uint64
+}
+
+func (d *Decoder) generationRange(p *payload, _ int) Event {
+	e := &d.events.generationRange
+	*e = GCGenerationRange{Generation: p.u8(), Start: p.pointer(), Used: p.u64(), Reserved: p.u64()}
+	e.ClrInstance = p.u16()
+	return e
+}
+
+// GCMarkRoots is one of the marks that runtimes before .NET Core sent (R 25-28).
+type GCMarkRoots struct {
+	Instance
+	Heap uint32
+	Type MarkType
+}
+
+func markRoots(t MarkType) decodeFunc {
+	return func(d *Decoder, p *payload, _ int) Event {
+		e := &d.events.markRoots
+		*e = GCMarkRoots{Heap: p.u32(), Type: t}
+		e.ClrInstance = p.u16()
+		return e
+	}
+}
+
+// GCMarkWithType says that a heap has marked all that a kind of root reaches
+// (R 202).
+type GCMarkWithType struct {
+	Instance
+	Heap     uint32
+	Type     MarkType
+	Promoted uint64 // bytes
+}
+
+func (d *Decoder) markWithType(p *payload, _ int) Event {
+	e := &d.events.markWithType
+	*e = GCMarkWithType{Heap: p.u32()}
+	e.ClrInstance = p.u16()
+	e.Type, e.Promoted = MarkType(p.u32()), p.u64()
+	return e
+}
+
+// GCJoin is a meeting of the threads of server GC (R 203).
+type GCJoin struct {
+	Instance
+	Heap uint32
+	Time uint32 // 0 start, 1 end
+	Type uint32 // 0 last join, 1 join, 2 restart, 3 first
+	ID   uint32
+}
+
+func (d *Decoder) join(p *payload, _ int) Event {
+	e := &d.events.join
+	*e = GCJoin{Heap: p.u32(), Time: p.u32(), Type: p.u32()}
+	e.ClrInstance = p.u16()
+	if p.rest() >= 4 {
+		e.ID = p.u32()
+	}
+	return e
+}
+
+// GenAware is R 206 (begin) or 207 (end).
+type GenAware struct {
+	Instance
+	Count uint32
+	End   bool
+}
+
+func genAware(end bool) decodeFunc {
+	return func(d *Decoder, p *payload, _ int) Event {
+		e := &d.events.genAware
+		*e = GenAware{Count: p.u32(), End: end}
+		e.ClrInstance = p.u16()
+		return e
+	}
+}
+
+// MemoryPressure is GC.AddMemoryPressure or RemoveMemoryPressure (R 200, 201).
+type MemoryPressure struct {
+	Instance
+	Bytes   uint64
+	Removed bool
+}
+
+func memoryPressure(removed bool) decodeFunc {
+	return func(d *Decoder, p *payload, _ int) Event {
+		e := &d.events.memoryPressure
+		*e = MemoryPressure{Bytes: p.u64(), Removed: removed}
+		e.ClrInstance = p.u16()
+		return e
+	}
+}
+
+// SetGCHandle says that a handle was made (R 30, P 194).
+type SetGCHandle struct {
+	Instance
+	Handle, Object uint64
+	Kind           HandleKind
+	Generation     uint32
+	AppDomain      uint64
+}
+
+func (d *Decoder) setHandle(p *payload, _ int) Event {
+	e := &d.events.setHandle
+	*e = SetGCHandle{
+		Handle: p.pointer(), Object: p.pointer(), Kind: HandleKind(p.u32()), Generation: p.u32(), AppDomain: p.u64(),
+	}
+	e.ClrInstance = p.u16()
+	return e
+}
+
+// DestroyGCHandle says that a handle was freed (R 31, P 195).
+type DestroyGCHandle struct {
+	Instance
+	Handle uint64
+}
+
+func (d *Decoder) destroyHandle(p *payload, _ int) Event {
+	e := &d.events.destroyHandle
+	*e = DestroyGCHandle{Handle: p.pointer()}
+	e.ClrInstance = p.u16()
+	return e
+}

@@ -1,0 +1,268 @@
+package clr
+
+// Generations are always in this order: gen0, gen1, gen2, large objects, pinned
+// objects. The last is there since .NET 5.
+const (
+	Gen0 = iota
+	Gen1
+	Gen2
+	LOH
+	POH
+	Generations // how many there are
+)
+
+// GCHeapStats is the heap after a collection, all heaps together (R 4).
+type GCHeapStats struct {
+	Instance
+	// Size is after the collection, free space included.
+	Size [Generations]uint64
+	// Promoted is filled up to the condemned generation, LOH only by gen2
+	// collections, POH never. A background collection shows gen0 and gen1 of
+	// earlier ones.
+	Promoted [Generations]uint64
+	// FinalizationSize is what was promoted because it waits for its finalizer.
+	// After a change of the heap count it can be garbage (0xBAADF00D...).
+	FinalizationSize  uint64
+	FinalizationCount uint64
+	PinnedObjects     uint32
+	SyncBlocks        uint32
+	Handles           int32 // exact after gen2, else about right: it can be negative
+	Generations       int   // 4, or 5 with the pinned object heap (V2)
+}
+
+func (d *Decoder) heapStats(p *payload, version int) Event {
+	e := &d.events.heapStats
+	*e = GCHeapStats{Generations: POH}
+	for g := Gen0; g <= LOH; g++ {
+		e.Size[g], e.Promoted[g] = p.u64(), p.u64()
+	}
+	e.FinalizationSize, e.FinalizationCount = p.u64(), p.u64()
+	e.PinnedObjects, e.SyncBlocks, e.Handles = p.u32(), p.u32(), int32(p.u32())
+	e.ClrInstance = p.optional16()
+	if has(version, 2) && p.rest() >= 16 {
+		e.Size[POH], e.Promoted[POH] = p.u64(), p.u64()
+		e.Generations = Generations
+	}
+	return e
+}
+
+// Timing says how long the parts of a collection took, from
+// GCGlobalHeapHistory.Times.
+const (
+	TimeMarkSizedRef = iota
+	TimeMarkRoots
+	TimeMarkShortWeak
+	TimeScanFinalization
+	TimeMarkLongWeak
+	TimePlan    // blocking collections only, as all that follow
+	TimeSweep   // of a sweeping collection; else relocate
+	TimeCompact // of a compacting collection; garbage in a sweeping one of .NET 8
+	Times       // how many there are
+
+	TimeRelocate = TimeSweep // of a compacting collection
+)
+
+// GCGlobalHeapHistory is what all heaps have in common in a collection (R 205).
+type GCGlobalHeapHistory struct {
+	Instance
+	FinalYoungestDesired uint64 // gen0 budget per heap; 0 for background collections
+	Heaps                int32
+	CondemnedGeneration  uint32
+	Gen0Reductions       uint32
+	Reason               Reason
+	Mechanisms           Mechanisms
+	PauseMode            PauseMode            // V2
+	MemoryLoad           uint32               // V2: percent; 0: not filled
+	CondemnedGenerations CondemnedGenerations // V3
+	Condemned            Condemned            // V3
+	Times                [Times]uint32        // V4: microseconds, by Time constant
+	TimeCount            int                  // how many of Times are there
+	HasMemoryLoad        bool                 // V2 and up
+	HasCondemned         bool                 // V3 and up
+}
+
+func (d *Decoder) globalHistory(p *payload, version int) Event {
+	e := &d.events.globalHistory
+	*e = GCGlobalHeapHistory{
+		FinalYoungestDesired: p.u64(), Heaps: int32(p.u32()), CondemnedGeneration: p.u32(),
+		Gen0Reductions: p.u32(), Reason: Reason(p.u32()), Mechanisms: Mechanisms(p.u32()),
+	}
+	e.ClrInstance = p.optional16()
+	if !has(version, 2) || p.rest() < 8 {
+		return e
+	}
+	e.HasMemoryLoad = true
+	e.PauseMode, e.MemoryLoad = PauseMode(p.u32()), p.u32()
+	if !has(version, 3) || p.rest() < 8 {
+		return e
+	}
+	e.HasCondemned = true
+	e.CondemnedGenerations, e.Condemned = CondemnedGenerations(p.u32()), Condemned(p.u32())
+	if !has(version, 4) || p.rest() < 4 {
+		return e
+	}
+	n := p.u32()
+	for i := uint32(0); i < n && p.rest() >= 4; i++ {
+		if v := p.u32(); i < Times {
+			e.Times[i] = v
+			e.TimeCount = int(i) + 1
+		}
+	}
+	return e
+}
+
+// A HeapGeneration is one generation of one heap in a collection. Which fields
+// are valid depends on the condemned generation: docs/events.md.
+type HeapGeneration struct {
+	SizeBefore         uint64
+	FreeListBefore     uint64
+	FreeObjectsBefore  uint64
+	SizeAfter          uint64
+	FreeListAfter      uint64
+	FreeObjectsAfter   uint64
+	In                 uint64 // came from the generation below
+	PinnedSurvivors    uint64
+	NonPinnedSurvivors uint64
+	Budget             uint64 // allocation budget until the next collection
+}
+
+// ObjectsBefore is the size before without free space. Of an empty generation it
+// can be a few bytes below 0: the runtime counts a free object in the one where
+// it was made.
+func (g *HeapGeneration) ObjectsBefore() int64 {
+	return int64(g.SizeBefore) - int64(g.FreeListBefore) - int64(g.FreeObjectsBefore)
+}
+
+// Fragmentation is the free space after.
+func (g *HeapGeneration) Fragmentation() uint64 { return g.FreeListAfter + g.FreeObjectsAfter }
+
+// ObjectsAfter is the size after without free space; see ObjectsBefore.
+func (g *HeapGeneration) ObjectsAfter() int64 { return int64(g.SizeAfter) - int64(g.Fragmentation()) }
+
+// Survivors is what the collection left alive.
+func (g *HeapGeneration) Survivors() uint64 { return g.PinnedSurvivors + g.NonPinnedSurvivors }
+
+// GCPerHeapHistory is what one heap did in a collection (R 204).
+type GCPerHeapHistory struct {
+	Instance
+	FreeListAllocated         uint64
+	FreeListRejected          uint64
+	EndOfSegmentAllocated     uint64
+	CondemnedAllocated        uint64
+	PinnedAllocated           uint64
+	PinnedAllocatedAdvance    int64
+	RunningFreeListEfficiency uint32 // percent
+	CondemnedGenerations      CondemnedGenerations
+	Condemned                 Condemned
+	Compact                   HeapMechanism
+	Expand                    HeapMechanism
+	Heap                      uint32
+	ExtraGen0Commit           uint64
+	Generation                [Generations]HeapGeneration
+	Generations               int // of Generation: 4, since .NET 5 5
+}
+
+func (d *Decoder) perHeapHistory(p *payload, _ int) Event {
+	e := &d.events.perHeapHistory
+	*e = GCPerHeapHistory{}
+	e.ClrInstance = p.u16()
+	e.FreeListAllocated, e.FreeListRejected = p.pointer(), p.pointer()
+	e.EndOfSegmentAllocated, e.CondemnedAllocated = p.pointer(), p.pointer()
+	e.PinnedAllocated, e.PinnedAllocatedAdvance = p.pointer(), int64(p.pointer())
+	e.RunningFreeListEfficiency = p.u32()
+	e.CondemnedGenerations, e.Condemned = CondemnedGenerations(p.u32()), Condemned(p.u32())
+	e.Compact, e.Expand = HeapMechanism(p.u32()), HeapMechanism(p.u32())
+	e.Heap = p.u32()
+	e.ExtraGen0Commit = p.pointer()
+	n := p.u32()
+	for i := uint32(0); i < n && i < Generations && p.rest() >= 10*p.ptr; i++ {
+		g := &e.Generation[i]
+		g.SizeBefore, g.FreeListBefore, g.FreeObjectsBefore = p.pointer(), p.pointer(), p.pointer()
+		g.SizeAfter, g.FreeListAfter, g.FreeObjectsAfter = p.pointer(), p.pointer(), p.pointer()
+		g.In, g.PinnedSurvivors, g.NonPinnedSurvivors, g.Budget = p.pointer(), p.pointer(), p.pointer(), p.pointer()
+		e.Generations = int(i) + 1
+	}
+	if e.Generations == 0 {
+		p.bad = true
+	}
+	return e
+}
+
+// A LOHCompact is how one heap compacted its large objects.
+type LOHCompact struct {
+	PlanMicroseconds     uint32
+	CompactMicroseconds  uint32
+	RelocateMicroseconds uint32
+	TotalRefs, ZeroRefs  uint64
+}
+
+// GCLOHCompact is a compaction of the large object heap (R 208).
+type GCLOHCompact struct {
+	Instance
+	Count  int
+	values []byte
+	ptr    int
+}
+
+func (e *GCLOHCompact) size() int {
+	if e.ptr == 4 {
+		return 20
+	}
+	return 32
+}
+
+// At returns the value of heap i, which must be below Count.
+func (e *GCLOHCompact) At(i int) LOHCompact {
+	p := payload{b: e.values[i*e.size():], ptr: e.ptr}
+	v := LOHCompact{PlanMicroseconds: p.u32(), CompactMicroseconds: p.u32(), RelocateMicroseconds: p.u32()}
+	if e.ptr == 8 {
+		p.u32() // padding
+	}
+	v.TotalRefs, v.ZeroRefs = p.pointer(), p.pointer()
+	return v
+}
+
+func (d *Decoder) lohCompact(p *payload, _ int) Event {
+	e := &d.events.lohCompact
+	*e = GCLOHCompact{ptr: p.ptr}
+	e.ClrInstance = p.u16()
+	e.Count, e.values = p.items(uint32(p.u16()), e.size())
+	return e
+}
+
+// A FitBucket counts free list items or plugs of about one size.
+type FitBucket struct {
+	Index uint16
+	Count uint32
+	Size  uint64 // bytes of all of them
+}
+
+// GCFitBucketInfo says how well free space and survivors fit each other (R 209),
+// in gen1 collections.
+type GCFitBucketInfo struct {
+	Instance
+	Kind      uint16 // 0: largest free list items of gen2, 1: plugs of the condemned generation
+	TotalSize uint64
+	Count     int
+	values    []byte
+	ptr       int
+}
+
+func (e *GCFitBucketInfo) size() int { return 8 + e.ptr }
+
+// At returns bucket i, which must be below Count.
+func (e *GCFitBucketInfo) At(i int) FitBucket {
+	p := payload{b: e.values[i*e.size():], ptr: e.ptr}
+	v := FitBucket{Index: uint16(p.u32())} // the other 16 bits may hold garbage
+	v.Count, v.Size = p.u32(), p.pointer()
+	return v
+}
+
+func (d *Decoder) fitBucketInfo(p *payload, _ int) Event {
+	e := &d.events.fitBucketInfo
+	*e = GCFitBucketInfo{ptr: p.ptr}
+	e.ClrInstance = p.u16()
+	e.Kind, e.TotalSize = p.u16(), p.u64()
+	e.Count, e.values = p.items(uint32(p.u16()), e.size())
+	return e
+}

@@ -1,0 +1,105 @@
+package clr
+
+import (
+	"encoding/binary"
+
+	"github.com/gclog/gclog/parse"
+)
+
+// A payload reads the fields of an event one after the other. Like a cursor of
+// package parse it is sticky: past the end, bad is set and zeros are read.
+type payload struct {
+	b   []byte
+	off int
+	ptr int // size of a pointer, 4 or 8
+	bad bool
+}
+
+func (p *payload) rest() int { return len(p.b) - p.off }
+
+func (p *payload) take(n int) []byte {
+	if p.bad || n < 0 || n > p.rest() {
+		p.bad = true
+		return nil
+	}
+	b := p.b[p.off : p.off+n]
+	p.off += n
+	return b
+}
+
+func (p *payload) u8() byte {
+	if b := p.take(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+func (p *payload) u16() uint16 {
+	if b := p.take(2); b != nil {
+		return binary.LittleEndian.Uint16(b)
+	}
+	return 0
+}
+
+func (p *payload) u32() uint32 {
+	if b := p.take(4); b != nil {
+		return binary.LittleEndian.Uint32(b)
+	}
+	return 0
+}
+
+func (p *payload) u64() uint64 {
+	if b := p.take(8); b != nil {
+		return binary.LittleEndian.Uint64(b)
+	}
+	return 0
+}
+
+// pointer reads a field of the size of a pointer.
+func (p *payload) pointer() uint64 {
+	if p.ptr == 4 {
+		return uint64(p.u32())
+	}
+	return p.u64()
+}
+
+func (p *payload) utf16z() UTF16 {
+	if p.bad {
+		return nil
+	}
+	for i := p.off; i+1 < len(p.b); i += 2 {
+		if p.b[i] == 0 && p.b[i+1] == 0 {
+			s := p.b[p.off:i]
+			p.off = i + 2
+			return s
+		}
+	}
+	p.bad = true
+	return nil
+}
+
+// UTF16 is a name as it stands in a payload: UTF-16LE without the zero at its
+// end. It comes from the target and may hold anything.
+type UTF16 []byte
+
+// String returns the name as UTF-8.
+func (s UTF16) String() string { return string(parse.AppendUTF16(nil, s)) }
+
+// Append appends the name to dst as UTF-8.
+func (s UTF16) Append(dst []byte) []byte { return parse.AppendUTF16(dst, s) }
+
+// optional16 reads the CLR instance at the end of an event whose oldest version
+// lacks it.
+func (p *payload) optional16() uint16 {
+	if p.rest() < 2 {
+		return 0
+	}
+	return p.u16()
+}
+
+// items returns the n values of size bytes that follow; fewer if the payload
+// ends first, which only a runtime that cut its own event does.
+func (p *payload) items(n uint32, size int) (int, []byte) {
+	count := min(int64(n), int64(p.rest()/size))
+	return int(count), p.take(int(count) * size)
+}

@@ -1,0 +1,138 @@
+package clr
+
+// A BGCPhase is a point in the life of a background collection (P 11-19).
+type BGCPhase uint8
+
+// The points, in the order in which they are passed.
+const (
+	BGCBegin             BGCPhase = iota // 11
+	BGCInitialPauseEnd                   // 12: end of the first non-concurrent part
+	BGCConcurrentMarkEnd                 // 13
+	BGCFinalPauseBegin                   // 14
+	BGCFinalPauseEnd                     // 15
+	BGCSweepBegin                        // 16: begin of the second concurrent part
+	BGCSweepEnd                          // 17
+	BGCPlanEnd                           // 18, of old runtimes
+	BGCOldSweepEnd                       // 19, of old runtimes
+	BGCPhases                            // how many there are
+)
+
+// BGCPhaseEvent says that a heap passed a point of a background collection.
+// Server GC sends one for each heap.
+type BGCPhaseEvent struct {
+	Instance
+	Phase BGCPhase
+}
+
+func bgcPhase(phase BGCPhase) decodeFunc {
+	return func(d *Decoder, p *payload, _ int) Event {
+		e := &d.events.bgcPhase
+		*e = BGCPhaseEvent{Phase: phase}
+		e.ClrInstance = p.optional16()
+		return e
+	}
+}
+
+// BGC1stSweepEnd says that the first sweep of a generation is done (P 26).
+type BGC1stSweepEnd struct {
+	Instance
+	Generation uint32
+}
+
+func (d *Decoder) bgcSweepEnd(p *payload, _ int) Event {
+	e := &d.events.bgcSweepEnd
+	*e = BGC1stSweepEnd{Generation: p.u32()}
+	e.ClrInstance = p.u16()
+	return e
+}
+
+// BGCDrainMark counts the objects on the mark list (P 20).
+type BGCDrainMark struct {
+	Instance
+	Objects uint64
+}
+
+func (d *Decoder) bgcDrainMark(p *payload, _ int) Event {
+	e := &d.events.bgcDrainMark
+	*e = BGCDrainMark{Objects: p.u64()}
+	e.ClrInstance = p.u16()
+	return e
+}
+
+// BGCRevisit counts what was written to during concurrent marking and had to be
+// visited again (P 21).
+type BGCRevisit struct {
+	Instance
+	Pages, Objects uint64
+	Large          bool // large objects
+}
+
+func (d *Decoder) bgcRevisit(p *payload, _ int) Event {
+	e := &d.events.bgcRevisit
+	*e = BGCRevisit{Pages: p.u64(), Objects: p.u64(), Large: p.u32() != 0}
+	e.ClrInstance = p.u16()
+	return e
+}
+
+// BGCOverflow says that the mark stack overflowed (P 22).
+type BGCOverflow struct {
+	Instance
+	Min, Max, Objects uint64
+	Large             bool
+	Generation        uint32 // V1
+}
+
+func (d *Decoder) bgcOverflow(p *payload, version int) Event {
+	e := &d.events.bgcOverflow
+	*e = BGCOverflow{Min: p.u64(), Max: p.u64(), Objects: p.u64(), Large: p.u32() != 0}
+	e.ClrInstance = p.u16()
+	if has(version, 1) && p.rest() >= 4 {
+		e.Generation = p.u32()
+	}
+	return e
+}
+
+// BGCAllocWait says that a thread begins or ends to wait with an allocation for
+// a background collection (P 23, 24).
+type BGCAllocWait struct {
+	Instance
+	Reason uint32 // 9 for a segment, 10 during the sweep, 11 over the limit
+	End    bool
+}
+
+func bgcAllocWait(end bool) decodeFunc {
+	return func(d *Decoder, p *payload, _ int) Event {
+		e := &d.events.bgcAllocWait
+		*e = BGCAllocWait{Reason: p.u32(), End: end}
+		e.ClrInstance = p.u16()
+		return e
+	}
+}
+
+// GCFullNotify announces a full collection to those who registered (P 25).
+type GCFullNotify struct {
+	Instance
+	Generation uint32
+	Alloc      bool // because of an allocation
+}
+
+func (d *Decoder) fullNotify(p *payload, _ int) Event {
+	e := &d.events.fullNotify
+	*e = GCFullNotify{Generation: p.u32(), Alloc: p.u32() != 0}
+	e.ClrInstance = p.optional16()
+	return e
+}
+
+// PrvGCSettings is sent once, when the program starts (P 2).
+type PrvGCSettings struct {
+	Instance
+	SegmentSize, LargeSegmentSize uint64
+	Server                        bool
+}
+
+func (d *Decoder) privateSettings(p *payload, _ int) Event {
+	e := &d.events.privateSettings
+	*e = PrvGCSettings{SegmentSize: p.u64(), LargeSegmentSize: p.u64(), Server: p.u32() != 0}
+	e.ClrInstance = p.optional16()
+	return e
+}

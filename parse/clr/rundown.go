@@ -1,0 +1,70 @@
+package clr
+
+// Bits of GCSettings.Bits.
+const (
+	SettingConcurrent     = 0x1
+	SettingLargePages     = 0x2
+	SettingFrozenSegments = 0x4
+	SettingHardLimit      = 0x8
+	SettingNoAffinitize   = 0x10
+)
+
+// GCSettings are the limits that the GC works with (D 10, .NET 7).
+type GCSettings struct {
+	Instance
+	HardLimit            uint64 // bytes, 0: none
+	LOHThreshold         uint64
+	PhysicalMemoryConfig uint64
+	Gen0MinBudget        uint64
+	Gen0MaxBudget        uint64
+	HighMemoryPercent    uint32
+	Bits                 uint32
+}
+
+func (d *Decoder) gcSettings(p *payload, _ int) Event {
+	e := &d.events.gcSettings
+	*e = GCSettings{
+		HardLimit: p.u64(), LOHThreshold: p.u64(), PhysicalMemoryConfig: p.u64(),
+		Gen0MinBudget: p.u64(), Gen0MaxBudget: p.u64(), HighMemoryPercent: p.u32(), Bits: p.u32(),
+	}
+	e.ClrInstance = p.u16()
+	return e
+}
+
+// Bits of RuntimeInformation.StartupFlags.
+const (
+	StartupConcurrentGC = 0x1
+	StartupServerGC     = 0x1000
+)
+
+// RuntimeInformation describes the runtime (R 187 at its start, D 187 at the end
+// of a session with rundown).
+type RuntimeInformation struct {
+	Instance
+	Sku            uint16
+	BCLVersion     [4]uint16
+	VMVersion      [4]uint16
+	StartupFlags   uint32
+	StartupMode    uint8
+	CommandLine    UTF16
+	ComObjectGUID  [16]byte
+	RuntimeDLLPath UTF16
+}
+
+func (d *Decoder) runtimeInformation(p *payload, _ int) Event {
+	e := &d.events.runtimeInformation
+	*e = RuntimeInformation{}
+	e.ClrInstance = p.u16()
+	e.Sku = p.u16()
+	for i := range e.BCLVersion {
+		e.BCLVersion[i] = p.u16()
+	}
+	for i := range e.VMVersion {
+		e.VMVersion[i] = p.u16()
+	}
+	e.StartupFlags, e.StartupMode = p.u32(), p.u8()
+	e.CommandLine = p.utf16z()
+	copy(e.ComObjectGUID[:], p.take(16))
+	e.RuntimeDLLPath = p.utf16z()
+	return e
+}
