@@ -33,6 +33,7 @@ type Loss struct {
 	Process  int64
 	Events   uint32
 	From, To int64 // nanoseconds since Trace.SyncTime: they were lost in between
+	Ticks    int64 // To in ticks of the stream's clock
 }
 
 // Stats counts what the Reader has met so far.
@@ -229,7 +230,7 @@ func (r *Reader) deliver(w *row, payload []byte) {
 		r.stats.Lost += int64(w.size)
 		r.loss = Loss{
 			Thread: w.about.tid, Process: w.about.process, Events: w.size,
-			From: r.trace.Nanoseconds(int64(w.thread)), To: r.trace.Nanoseconds(w.ticks),
+			From: r.trace.Nanoseconds(int64(w.thread)), To: r.trace.Nanoseconds(w.ticks), Ticks: w.ticks,
 		}
 		return
 	}

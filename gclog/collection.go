@@ -1,0 +1,451 @@
+package gclog
+
+import (
+	"math"
+
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// A collection is a record in the making.
+type collection struct {
+	GCDetails
+
+	sus       *suspension // that it began in, as long as that is open; the orphan if unknown
+	thread    uint64      // of GCStart
+	numbered  bool        // Number is valid
+	restarted bool        // background: the program runs again
+	sized     bool        // GCHeapStats was seen
+	sizedAt   int64
+	settled   bool // the sums over the heaps are made
+	pending   int  // background: histories of heaps that are still to come
+
+	previousEnd int64 // GCEnd of the collection that started before
+	hasPrevious bool
+	// overtaken: another collection has been accounted since it started.
+	overtaken    bool
+	historyAfter [Generations]uint64 // sizes after by the histories of the heaps
+}
+
+// isBackground tells whether it runs, or ran, as a background collection.
+func (c *collection) isBackground() bool { return c.Kind == KindBackground }
+
+// blockingNow tells whether the program stands because of c: it has neither
+// ended nor is it concurrent.
+func (c *collection) blockingNow() bool { return !c.HasEnd && !c.restarted }
+
+// demoted tells whether a collection that was started as a background one was
+// carried out as a blocking one: it ended before the program ran again, and does
+// not say that it was concurrent.
+func (c *collection) demoted() bool {
+	return c.HasEnd && c.sus != nil && c.End <= c.sus.restart && !(c.HasGlobal && c.concurrent())
+}
+
+func (c *collection) concurrent() bool { return c.Global.Mechanisms&clr.MechanismConcurrent != 0 }
+
+// current is the collection that events without a number belong to.
+func (r *Reducer) current() *collection {
+	for i := len(r.open) - 1; i >= 0; i-- {
+		if c := r.open[i]; c.blockingNow() && !(c.Type == clr.TypeBackground && c.sus == nil) {
+			return c
+		}
+	}
+	return r.openBackground()
+}
+
+// openBackground is the background collection that has not ended.
+func (r *Reducer) openBackground() *collection {
+	for _, c := range r.open {
+		if c.Type == clr.TypeBackground && c.isBackground() && !c.HasEnd {
+			return c
+		}
+	}
+	return nil
+}
+
+func (r *Reducer) gcTriggered(at Stamp) {
+	if r.hasTriggered {
+		return
+	}
+	r.triggered, r.hasTriggered = at, true
+	if s := r.suspensionOf(at.Thread); s != nil && s.granted() && r.server == flavourUnknown {
+		r.server = flavourWorkstation // the thread that asks does the work itself
+	}
+}
+
+func (r *Reducer) gcStart(at Stamp, e *clr.GCStart) {
+	r.number(at, e.Count)
+	s := r.activeSuspension()
+	r.endStale(e, s)
+	if e.Type == clr.TypeForeground && r.openBackground() == nil {
+		r.inFlight(at) // it began before the session
+	}
+	c := r.newCollection()
+	c.Number, c.numbered = e.Count, true
+	c.Generation, c.Type = int(min(e.Depth, 255)), e.Type
+	c.Reason, c.HasReason = e.Reason, true
+	c.ClrInstance = e.ClrInstance
+	c.Start, c.StartTicks, c.thread = at.Time, at.Ticks, at.Thread
+	c.previousEnd, c.hasPrevious = r.lastEnd, r.hasLastEnd
+	r.hasLastEnd = false
+	c.Kind = KindBlocking
+	switch e.Type {
+	case clr.TypeBackground:
+		c.Kind = KindBackground
+		c.Background = &c.GCDetails.background
+	case clr.TypeForeground:
+		c.Kind = KindForeground
+	}
+	if r.hasTriggered {
+		c.Triggered, c.Trigger, c.HasTrigger = r.triggered.Time, r.triggered.Thread, true
+		r.hasTriggered = false
+	}
+	c.Provisional = e.Reason == clr.ReasonPMFullGC && s != nil && len(s.gcs) > 0
+	if s == nil {
+		if r.orphan == nil {
+			r.orphan = r.newSuspension()
+		}
+		s = r.orphan
+		c.Flaws |= FlawNoSuspend
+	}
+	if b := s.backgroundGC(); b != nil && !b.HasEnd && e.Type != clr.TypeBackground {
+		c.InsideBGCStart = true
+	}
+	c.sus = s
+	s.gcs = append(s.gcs, c)
+	r.open = append(r.open, c)
+}
+
+// number notes the number of a collection that starts, and tells a gap before it
+// unless suspensions without a collection used the missing numbers up.
+func (r *Reducer) number(at Stamp, n uint32) {
+	if r.seen && n != r.last+1 {
+		missing := n - r.last - 1
+		switch {
+		case int32(missing) < 0: // goes back: another runtime, or a damaged stream
+			r.out.Gap(&Gap{Reason: GapMissedGCs, Time: at.Time, Ticks: at.Ticks})
+		case missing > r.consumed:
+			r.out.Gap(&Gap{
+				Reason: GapMissedGCs, Time: at.Time, Ticks: at.Ticks,
+				From: r.last + 1 + r.consumed, To: n - 1,
+			})
+		}
+	}
+	r.last, r.seen, r.consumed = n, true, 0
+}
+
+// endStale gives up what the start of another collection shows to be over.
+func (r *Reducer) endStale(e *clr.GCStart, s *suspension) {
+	for i := 0; i < len(r.open); i++ {
+		c := r.open[i]
+		stale := false
+		switch {
+		case c.sus != nil && c.sus == s:
+			// In the same suspension: an ephemeral collection at the start of a background
+			// one, or provisional mode.
+			if c.isBackground() || c.HasEnd {
+				continue
+			}
+			c.Flaws |= FlawNoEnd
+			continue
+		case !c.isBackground():
+			stale = c.sus == nil || !c.sus.restarting() // its restart was lost
+		case c.HasEnd:
+			stale = e.Type == clr.TypeBackground // waited for its histories
+		default:
+			// A background collection that goes on. It is over if another one begins, or
+			// a blocking one that knows of none.
+			stale = e.Type != clr.TypeForeground
+		}
+		if stale {
+			r.giveUp(c)
+			i--
+		}
+	}
+}
+
+// restarting tells whether the program is about to run again: the end of the
+// suspension may be told after the begin of what comes next.
+func (s *suspension) restarting() bool { return s.restart != unknownTime }
+
+// inFlight opens the record of a background collection that began before the
+// session.
+func (r *Reducer) inFlight(at Stamp) *collection {
+	c := r.newCollection()
+	c.Type, c.Kind, c.Generation = clr.TypeBackground, KindBackground, Gen2
+	c.Background = &c.GCDetails.background
+	c.Start, c.StartTicks, c.thread = at.Time, at.Ticks, at.Thread
+	c.Flaws |= FlawNoStart
+	c.restarted = true
+	r.open = append(r.open, c)
+	return c
+}
+
+func (r *Reducer) gcEnd(at Stamp, e *clr.GCEnd) {
+	c := r.endOf(e)
+	if c == nil {
+		c = r.endedUnstarted(at, e)
+	}
+	c.End, c.HasEnd = at.Time, true
+	if c.numbered && c.Number == r.last {
+		r.lastEnd, r.hasLastEnd = at.Time, true
+	}
+	r.ended.put(at.Thread, c)
+	if !c.isBackground() || !c.restarted {
+		return
+	}
+	b := &c.GCDetails.background
+	switch {
+	case b.SweepStart != 0 && b.SweepEnd == 0:
+		r.phase(c, PhaseSweep, true, at.Time, nil)
+	case b.MarkStart != 0 && b.MarkEnd == 0: // its second suspension was lost
+		r.phase(c, PhaseMark, true, at.Time, nil)
+	}
+}
+
+// endOf finds the open collection that a GCEnd is of.
+func (r *Reducer) endOf(e *clr.GCEnd) *collection {
+	for _, c := range r.open {
+		if c.numbered && c.Number == e.Count {
+			return c
+		}
+	}
+	if e.Depth >= Gen2 {
+		for _, c := range r.open {
+			if !c.numbered && !c.HasEnd && c.isBackground() {
+				c.Number, c.numbered = e.Count, true
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// endedUnstarted opens the record of a collection of which only the end was
+// seen: it began before the session, or its start was lost.
+func (r *Reducer) endedUnstarted(at Stamp, e *clr.GCEnd) *collection {
+	s := r.activeSuspension()
+	c := r.inFlight(at)
+	c.Number, c.numbered = e.Count, true
+	c.Generation = int(min(e.Depth, 255))
+	if r.standing() || c.Generation < Gen2 {
+		c.Type, c.Kind, c.Background, c.restarted = clr.TypeBlocking, KindBlocking, nil, false
+		if s == nil {
+			if r.orphan == nil {
+				r.orphan = r.newSuspension()
+			}
+			s = r.orphan
+			c.Flaws |= FlawNoSuspend
+		}
+		c.sus = s
+		s.gcs = append(s.gcs, c)
+	}
+	return c
+}
+
+// standing tells whether the program stands for the GC now.
+func (r *Reducer) standing() bool {
+	for _, s := range r.suspensions {
+		if s.granted() && s.forGC() {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Reducer) heapStats(at Stamp, e *clr.GCHeapStats) {
+	c := r.ended.get(at.Thread)
+	if c == nil || c.sized {
+		r.sizes.seed(at, e)
+		return
+	}
+	c.setSizes(e)
+	c.sized, c.sizedAt = true, at.Time
+	r.sizes.since(c, at)
+	if c.isBackground() && c.restarted && c.HasGlobal && c.pending <= 0 {
+		r.complete(c)
+	}
+}
+
+func (r *Reducer) globalHistory(at Stamp, e *clr.GCGlobalHeapHistory) {
+	c := r.ownerOfHistory(at, e)
+	if c == nil {
+		return
+	}
+	c.Global, c.HasGlobal = *e, true
+	c.pending = int(min(max(e.Heaps, 0), maxHeaps)) - c.historyCount()
+	if e.Heaps > 1 {
+		r.server = flavourServer
+	}
+	r.histories.put(at.Thread, c)
+}
+
+// ownerOfHistory finds the collection that a GCGlobalHeapHistory is of. The bit
+// that says concurrent tells a background collection from a foreground one that
+// is going on at the same time.
+func (r *Reducer) ownerOfHistory(at Stamp, e *clr.GCGlobalHeapHistory) *collection {
+	if e.Mechanisms&clr.MechanismConcurrent != 0 {
+		if c := r.ended.get(at.Thread); c != nil && c.isBackground() && !c.HasGlobal {
+			return c
+		}
+		if c := r.openBackground(); c != nil {
+			return c
+		}
+		return r.inFlight(at) // it began before the session
+	}
+	for i := len(r.open) - 1; i >= 0; i-- {
+		if c := r.open[i]; !c.isBackground() && !c.HasGlobal && c.Generation == int(e.CondemnedGeneration) {
+			return c
+		}
+	}
+	for _, c := range r.open {
+		if c.isBackground() && !c.restarted && !c.HasGlobal {
+			return c // started as a background collection, but blocking: demoted
+		}
+	}
+	return nil
+}
+
+func (c *collection) historyCount() (n int) {
+	for i := range c.Heaps {
+		if c.Heaps[i].HasHistory {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *Reducer) perHeapHistory(at Stamp, e *clr.GCPerHeapHistory) {
+	c := r.histories.get(at.Thread)
+	if c == nil {
+		return
+	}
+	h := c.heap(e.Heap)
+	if h == nil || h.HasHistory {
+		return
+	}
+	h.History, h.HasHistory = *e, true
+	c.GenerationCount = max(c.GenerationCount, e.Generations)
+	c.pending--
+	if c.isBackground() && c.restarted && c.sized && c.pending <= 0 {
+		r.complete(c)
+	}
+}
+
+// heap returns the details of a heap, new ones if needed; nil beyond the limit.
+func (c *collection) heap(number uint32) *HeapDetails {
+	for i := range c.Heaps {
+		if c.Heaps[i].Heap == number {
+			return &c.Heaps[i]
+		}
+	}
+	if len(c.Heaps) >= maxHeaps {
+		return nil
+	}
+	c.Heaps = append(c.Heaps, HeapDetails{Heap: number})
+	return &c.Heaps[len(c.Heaps)-1]
+}
+
+// readyAtPause tells whether the sums can be made when the pause is told: all
+// that a blocking collection says about itself comes before its restart.
+func (c *collection) readyAtPause() bool { return !c.isBackground() }
+
+// settle makes the sums of a record. It is done once, before the record is first
+// shown as a whole.
+func (r *Reducer) settle(c *collection) {
+	if c.settled {
+		return
+	}
+	c.settled = true
+	if !c.HasEnd {
+		c.Flaws |= FlawNoEnd
+	}
+	if !c.sized {
+		c.Flaws |= FlawNoSizes
+	}
+	c.Complete = c.Flaws == 0
+	c.HasHistory = c.historyCount() > 0
+	c.sumHeaps()
+	c.setWindow()
+	r.sizes.account(c)
+	for _, o := range r.open {
+		if o != c && o.isBackground() {
+			o.overtaken = true
+			o.Peak = max(o.Peak, c.SizeBefore())
+		}
+	}
+}
+
+// complete tells the record and forgets the collection.
+func (r *Reducer) complete(c *collection) {
+	r.settle(c)
+	for i, o := range r.open {
+		if o == c {
+			r.open = append(r.open[:i], r.open[i+1:]...)
+			break
+		}
+	}
+	r.ended.forget(c)
+	r.histories.forget(c)
+	c.Index = r.index
+	r.index++
+	r.out.GC(&c.GCDetails)
+	for i := range r.phases {
+		if r.phases[i].GC == &c.GCDetails {
+			r.phases[i].GC = c.Clone()
+		}
+	}
+	r.free = append(r.free, c)
+}
+
+// giveUp completes a collection of which nothing more will come.
+func (r *Reducer) giveUp(c *collection) {
+	if c.sus != nil {
+		c.Flaws |= FlawNoRestart
+		c.sus.drop(c)
+		c.sus = nil
+	}
+	r.complete(c)
+}
+
+func (s *suspension) drop(c *collection) {
+	for i, o := range s.gcs {
+		if o == c {
+			s.gcs = append(s.gcs[:i], s.gcs[i+1:]...)
+			return
+		}
+	}
+}
+
+func (r *Reducer) newCollection() *collection {
+	var c *collection
+	if n := len(r.free); n > 0 {
+		c, r.free = r.free[n-1], r.free[:n-1]
+	} else {
+		c = &collection{}
+	}
+	d := c.GCDetails
+	*c = collection{GCDetails: d}
+	c.GCDetails.reset()
+	return c
+}
+
+func (c *collection) setSizes(e *clr.GCHeapStats) {
+	c.HasSizesAfter = true
+	c.GenerationCount = max(c.GenerationCount, e.Generations)
+	for g := range e.Size {
+		c.Generations[g].After = e.Size[g]
+		c.Generations[g].Promoted = e.Promoted[g]
+	}
+	c.PinnedObjects, c.SyncBlocks, c.Handles = e.PinnedObjects, e.SyncBlocks, e.Handles
+	c.FinalizationCount, c.FinalizationSize = e.FinalizationCount, e.FinalizationSize
+	if e.FinalizationSize > c.SizeAfter()+c.promotedTotal() {
+		c.FinalizationSize = math.MaxUint64 // garbage after a change of the heap count
+	}
+}
+
+func (c *collection) promotedTotal() (n uint64) {
+	for g := range c.Generations {
+		n += c.Generations[g].Promoted
+	}
+	return n
+}

@@ -1,0 +1,544 @@
+package gclog
+
+import (
+	"math"
+	"slices"
+
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// Kind is how a collection was carried out. It differs from how it was started
+// (GCDetails.Type) where a background collection ran as a blocking one.
+type Kind uint8
+
+// The kinds of collections.
+const (
+	KindBlocking   Kind = iota // the program stood all the time
+	KindBackground             // gen2 while the program ran, with two pauses
+	KindForeground             // blocking gen0 or gen1 while a background collection ran
+)
+
+var kindNames = [...]string{"blocking", "background", "foreground"}
+
+func (k Kind) String() string { return kindNames[k] }
+
+// Flaw is a set of reasons why a record is not whole.
+type Flaw uint16
+
+// The flaws. A record with any of them has Complete false.
+const (
+	FlawNoStart    Flaw = 1 << iota // it began before the session: number and generation at most
+	FlawNoSuspend                   // the begin of its suspension was not seen: no pause
+	FlawNoEnd                       // GCEnd was not seen
+	FlawNoSizes                     // GCHeapStats was not seen
+	FlawNoRestart                   // the end of its suspension was not seen: no pause
+	FlawLostEvents                  // the runtime dropped events while it was open
+)
+
+var flawNames = [...]string{"no-start", "no-suspend", "no-end", "no-sizes", "no-restart", "lost-events"}
+
+// Names appends the names of the flaws to dst.
+func (f Flaw) Names(dst []string) []string {
+	for i, name := range flawNames {
+		if f&(1<<i) != 0 {
+			dst = append(dst, name)
+		}
+	}
+	return dst
+}
+
+// Generations are always in this order; see package clr.
+const (
+	Gen0        = clr.Gen0
+	Gen1        = clr.Gen1
+	Gen2        = clr.Gen2
+	LOH         = clr.LOH // large objects
+	POH         = clr.POH // pinned objects, .NET 5 and up
+	Generations = clr.Generations
+)
+
+// GenerationName names a generation as logs do.
+func GenerationName(g int) string { return generationNames[g] }
+
+var generationNames = [Generations]string{"gen0", "gen1", "gen2", "loh", "poh"}
+
+// GCDetails is all that is known about one collection. Times are nanoseconds
+// since the stream's sync point, durations nanoseconds, sizes bytes over all
+// heaps; what derives from them are methods.
+//
+// The Reducer owns the record: it is valid during the call of the Observer, and
+// Clone keeps it. The events that a field comes from are in brackets, with R and
+// P for the runtime and the private provider; docs/events.md describes them.
+type GCDetails struct {
+	// Identity.
+	Number      uint32     // [R 1 Count]
+	Index       int64      // position among the records of this Reducer, from 0
+	Generation  int        // condemned [R 1 Depth]; it is final
+	Type        clr.GCType // as it was started [R 1]
+	Kind        Kind       // as it was carried out
+	Reason      clr.Reason // [R 1]
+	HasReason   bool       // false: FlawNoStart
+	ClrInstance uint16
+
+	// DemotedBGC: started as a background collection, but run as a blocking one.
+	// That is typical for the first gen2 of a process.
+	DemotedBGC bool
+	// InsideBGCStart: gen0 or gen1 in the first suspension of a background
+	// collection. It shares that suspension.
+	InsideBGCStart bool
+	// Provisional: the full collection of provisional mode, in the same suspension
+	// as the gen1 before it [R 1 Reason PMFullGC].
+	Provisional bool
+	// HeapDump: its pause includes a walk of the heap for a snapshot [R 16].
+	HeapDump bool
+
+	Complete   bool
+	Flaws      Flaw
+	LostEvents uint64 // dropped by the runtime while the collection was open
+
+	// Times.
+	Start      int64 // [R 1]
+	StartTicks int64 // the same in ticks of the stream's clock
+	End        int64 // [R 2]; 0 with FlawNoEnd
+	HasEnd     bool
+	Pauses     []PausePart // in time order; one for a blocking collection [R 9, 8, 7, 3]
+	Triggered  int64       // when it was asked for [R 35]
+	Trigger    uint64      // thread that asked
+	HasTrigger bool
+
+	// SinceLast is the time that the program ran since the sizes of the previous
+	// collection were told: up to PauseStart, of a background collection up to its
+	// own sizes [R 4].
+	SinceLast    int64
+	HasSinceLast bool
+	// Window is the time that PausePercent refers to.
+	Window int64
+
+	// What the collection spent its time on [R 205 Times], by clr.Time constant; the
+	// first TimingCount are there. Blocking collections have 7 or 8, background ones 5.
+	Timing      [clr.Times]int64
+	TimingCount int
+
+	Background *BackgroundDetails // nil but for background collections
+	background BackgroundDetails  // what Background points to
+
+	// Sizes.
+	Generations [Generations]GenerationDetails
+	// GenerationCount is 4 before .NET 5, which has no pinned object heap.
+	GenerationCount int
+	HasSizesAfter   bool // After of the generations [R 4]
+	HasHistory      bool // what comes from the histories of the heaps [R 204]
+	BeforeEstimated bool // Before is not the collection's own, but the best guess
+	HasBefore       bool
+	Peak            uint64 // the largest size while the collection lasted
+	HasPromoted     bool   // Promoted of the generations and of PromotedBytes
+	PromotedBytes   uint64
+
+	CommittedBefore    uint64 // [R 39 CommittedUsage]
+	HasCommittedBefore bool
+	CommittedAfter     uint64 // blocking collections only
+	HasCommittedAfter  bool
+
+	// TickAllocated is what allocation ticks said since the sizes of the previous
+	// collection: small, large, pinned [R 10, level full].
+	TickAllocated [3]uint64
+	HasTicks      bool
+	HasAllocated  bool // Allocated of the generations
+
+	// Global is what all heaps have in common [R 205].
+	Global    clr.GCGlobalHeapHistory
+	HasGlobal bool
+	// Heaps are the heaps that reported, in the order of their reports [R 204, 202].
+	Heaps []HeapDetails
+
+	// Objects.
+	PinnedObjects     uint32 // [R 4]; of a background collection meaningless
+	Handles           int32  // [R 4]; negative: unknown
+	SyncBlocks        uint32 // [R 4]
+	FinalizationCount uint64 // objects kept alive to be finalized [R 4]
+	FinalizationSize  uint64 // bytes of them; math.MaxUint64: unknown
+	PinEvents         uint64 // pinned objects found, at level full [R 33]
+	PinEventBytes     uint64
+	PinPlugs          uint64 // stretches that could not be moved [P 199]
+	PinPlugBytes      uint64
+
+	// Details that come with some collections only.
+	LOHCompactions []clr.LOHCompact // one per heap [R 208]
+	FreeItems      []clr.FitBucket  // largest free list items of gen2, in gen1 collections [R 209]
+	Plugs          []clr.FitBucket  // plugs of the condemned generation [R 209]
+	Datas          DatasDetails
+	Dynamic        []DynamicEvent // named events that gclog does not know [R 39]
+}
+
+// A PausePart is one time that the program stood for a collection.
+type PausePart struct {
+	Kind     PauseKind
+	Start    int64
+	Duration int64
+	Suspend  int64 // of Duration, until all threads stood; 0 in a shared suspension but for its first part
+	Resume   int64 // of Duration, since they were let go
+}
+
+// GenerationDetails is one generation, all heaps together. Which fields are
+// there is told by the flags of GCDetails.
+type GenerationDetails struct {
+	Before        uint64 // [R 204 SizeBefore]
+	After         uint64 // free space included [R 4]
+	ObjectsBefore uint64 // without free space [R 204]
+	ObjectsAfter  uint64
+	FreeBefore    uint64
+	Fragmentation uint64 // free space after
+	In            uint64 // came from the generation below
+	Survived      uint64 // of the collected ones
+	SurvivedPins  uint64 // of Survived, pinned
+	Budget        uint64 // of allocations until the next collection; valid up to the condemned generation
+	Promoted      uint64 // [R 4]; pinned objects [R 204]
+	Allocated     uint64 // by the program since the previous collection: gen0, LOH and POH
+}
+
+// HeapDetails is one heap.
+type HeapDetails struct {
+	History    clr.GCPerHeapHistory // [R 204]
+	HasHistory bool
+	Heap       uint32
+	// Marked is when the heap was done with each kind of root, by clr.MarkType, in
+	// nanoseconds since the stream's sync point; 0: not told [R 202].
+	Marked       [clr.MarkTypes]int64
+	MarkPromoted [clr.MarkTypes]uint64
+}
+
+// BackgroundDetails is what only background collections have.
+type BackgroundDetails struct {
+	// The concurrent phases, from the events that every session has: mark is from
+	// the first restart to the second suspension, sweep from the second restart to
+	// GCEnd. 0: not seen.
+	MarkStart, MarkEnd   int64
+	SweepStart, SweepEnd int64
+	// Phase is when the last heap passed the point (the first for begins), from the
+	// private provider; 0: not told [P 11-19].
+	Phase [clr.BGCPhases]int64
+	// Revisited is what was written to while it was marked, outside of pauses [0]
+	// and in them [1], of small [0] and large [1] objects [P 21].
+	Revisited    [2][2]Revisit
+	DrainedMarks uint64 // objects [P 20]
+	Overflows    int64  // of the mark stack [P 22]
+	Waits        []AllocWait
+	WaitCount    int64 // of Waits, those left out too
+	WaitTime     int64 // sum
+	WaitMax      int64
+}
+
+// Revisit counts what had to be visited again.
+type Revisit struct{ Pages, Objects uint64 }
+
+// An AllocWait is a thread that had to wait with an allocation for a background
+// collection [P 23, 24].
+type AllocWait struct {
+	Thread          uint64
+	Start, Duration int64
+	Reason          uint32 // 9 for a segment, 10 during the sweep, 11 over the limit
+}
+
+// DatasDetails are the decisions of dynamic adaptation (DATAS) that fell with a
+// collection.
+type DatasDetails struct {
+	Sample          clr.SizeAdaptationSample
+	HasSample       bool
+	Tuning          clr.SizeAdaptationTuning
+	HasTuning       bool
+	FullGCTuning    clr.SizeAdaptationFullGCTuning
+	HasFullGCTuning bool
+	Tuning8         clr.HeapCountTuning // .NET 8
+	HasTuning8      bool
+	Sample8         clr.HeapCountSample // .NET 8
+	HasSample8      bool
+}
+
+// A DynamicEvent is a named event without a known layout.
+type DynamicEvent struct {
+	Time int64
+	Name string
+	Data []byte
+}
+
+// Limits of the lists in a record, so that no target can make it grow.
+const (
+	maxHeaps   = 1024 // the runtime's own limit
+	maxPauses  = 64
+	maxWaits   = 64
+	maxBuckets = 64
+	maxDynamic = 16
+	maxData    = 1024 // bytes of a dynamic event
+)
+
+// PauseStart is when the first pause began, Start if none is known.
+func (d *GCDetails) PauseStart() int64 {
+	if len(d.Pauses) == 0 {
+		return d.Start
+	}
+	return d.Pauses[0].Start
+}
+
+// Pause is how long the program stood for the collection in all.
+func (d *GCDetails) Pause() (sum int64) {
+	for i := range d.Pauses {
+		sum += d.Pauses[i].Duration
+	}
+	return sum
+}
+
+// PauseMax is the longest part of Pause.
+func (d *GCDetails) PauseMax() (longest int64) {
+	for i := range d.Pauses {
+		longest = max(longest, d.Pauses[i].Duration)
+	}
+	return longest
+}
+
+// Suspend is how long it took to stop the threads, in all pauses.
+func (d *GCDetails) Suspend() (sum int64) {
+	for i := range d.Pauses {
+		sum += d.Pauses[i].Suspend
+	}
+	return sum
+}
+
+// FinalPause is the last pause of a background collection, 0 of others.
+func (d *GCDetails) FinalPause() int64 {
+	for i := len(d.Pauses) - 1; i >= 0; i-- {
+		if d.Pauses[i].Kind == PauseFinal {
+			return d.Pauses[i].Duration
+		}
+	}
+	return 0
+}
+
+// Duration is from GCStart to GCEnd; of a background collection its whole life.
+func (d *GCDetails) Duration() int64 {
+	if !d.HasEnd || d.Flaws&FlawNoStart != 0 {
+		return 0
+	}
+	return d.End - d.Start
+}
+
+// TriggerDelay is from the request to the begin of the suspension. Workstation
+// GC says that it was triggered only when the threads stand: 0.
+func (d *GCDetails) TriggerDelay() int64 {
+	if !d.HasTrigger || len(d.Pauses) == 0 {
+		return 0
+	}
+	return max(0, d.Pauses[0].Start-d.Triggered)
+}
+
+// PausePercent is the share of Pause in Window, 0 where that is unknown.
+func (d *GCDetails) PausePercent() float64 {
+	if d.Window <= 0 {
+		return 0
+	}
+	return 100 * float64(d.Pause()) / float64(d.Window)
+}
+
+// Compacting tells whether the collection moved objects together, and whether
+// that is known.
+func (d *GCDetails) Compacting() (compacting, known bool) {
+	if d.Kind == KindBackground {
+		return false, true
+	}
+	return d.Global.Mechanisms&clr.MechanismCompaction != 0, d.HasGlobal
+}
+
+// SizeBefore is the size of the heap before, free space included.
+func (d *GCDetails) SizeBefore() uint64 {
+	return d.sum(func(g *GenerationDetails) uint64 { return g.Before })
+}
+
+// SizeAfter is the size of the heap after, free space included.
+func (d *GCDetails) SizeAfter() uint64 {
+	return d.sum(func(g *GenerationDetails) uint64 { return g.After })
+}
+
+// Fragmentation is the free space after.
+func (d *GCDetails) Fragmentation() uint64 {
+	return d.sum(func(g *GenerationDetails) uint64 { return g.Fragmentation })
+}
+
+// Allocated is what the program allocated since the previous collection.
+func (d *GCDetails) Allocated() uint64 {
+	return d.sum(func(g *GenerationDetails) uint64 { return g.Allocated })
+}
+
+func (d *GCDetails) sum(of func(*GenerationDetails) uint64) (n uint64) {
+	for g := range d.Generations {
+		n += of(&d.Generations[g])
+	}
+	return n
+}
+
+// AllocationRate is Allocated per second of SinceLast, 0 where that is unknown.
+func (d *GCDetails) AllocationRate() float64 {
+	if !d.HasAllocated || !d.HasSinceLast || d.SinceLast <= 0 {
+		return 0
+	}
+	return float64(d.Allocated()) * 1e9 / float64(d.SinceLast)
+}
+
+// Collected tells whether the collection looked at generation g: those up to its
+// own, a gen2 also at large and pinned objects.
+func (d *GCDetails) Collected(g int) bool {
+	return g <= d.Generation || d.Generation >= Gen2
+}
+
+// Survival is the percentage of the objects of generation g that survived. It is
+// not known for generations that were not collected, nor for empty ones. The
+// runtime's own numbers make it exceed 100 after a provisional full collection.
+func (d *GCDetails) Survival(g int) (percent float64, known bool) {
+	x := &d.Generations[g]
+	if !d.HasHistory || !d.Collected(g) || x.ObjectsBefore == 0 {
+		return 0, false
+	}
+	return 100 * float64(x.Survived) / float64(x.ObjectsBefore), true
+}
+
+// HeapCount is how many heaps there are, 0 if that is unknown.
+func (d *GCDetails) HeapCount() int {
+	if d.HasGlobal {
+		return int(d.Global.Heaps)
+	}
+	n := 0
+	for i := range d.Heaps {
+		if d.Heaps[i].HasHistory {
+			n++
+		}
+	}
+	return n
+}
+
+// Condemned returns why the generation was chosen, from the heap that decided:
+// the first that wanted it, else the first. Decisions for all heaps together are
+// in the bits too.
+func (d *GCDetails) Condemned() (steps clr.CondemnedGenerations, conditions clr.Condemned, known bool) {
+	var first *clr.GCPerHeapHistory
+	for i := range d.Heaps {
+		h := &d.Heaps[i]
+		if !h.HasHistory {
+			continue
+		}
+		if first == nil {
+			first = &h.History
+		}
+		if h.History.CondemnedGenerations.Final() == d.Generation {
+			first = &h.History
+			break
+		}
+	}
+	if first != nil {
+		steps, conditions, known = first.CondemnedGenerations, first.Condemned, true
+	}
+	if d.HasGlobal && d.Global.HasCondemned {
+		conditions |= d.Global.Condemned
+		if !known {
+			steps, known = d.Global.CondemnedGenerations, true
+		}
+	}
+	return steps, conditions, known
+}
+
+// FreeListEfficiency is the share, in percent, of free list space that served
+// allocations of a gen1 collection; not known where none was looked at.
+func (d *GCDetails) FreeListEfficiency() (percent float64, known bool) {
+	var allocated, rejected uint64
+	for i := range d.Heaps {
+		allocated += d.Heaps[i].History.FreeListAllocated
+		rejected += d.Heaps[i].History.FreeListRejected
+	}
+	if d.Generation != Gen1 || allocated+rejected == 0 {
+		return 0, false
+	}
+	return 100 * float64(allocated) / float64(allocated+rejected), true
+}
+
+// MarkTime is how long heap i took to mark from one kind of root: the time since
+// the previous kind that it told, for the first since GCStart. -1: not told.
+func (d *GCDetails) MarkTime(i int, t clr.MarkType) int64 {
+	h := &d.Heaps[i]
+	at := h.Marked[t]
+	if at == 0 {
+		return -1
+	}
+	before := d.Start
+	for _, other := range h.Marked {
+		if other != 0 && other < at {
+			before = max(before, other)
+		}
+	}
+	return at - before
+}
+
+// Imbalance is the largest share of a heap in what of returns, relative to the
+// mean: 1 is balanced. 0 is unknown: fewer than two heaps, or nothing to share.
+func (d *GCDetails) Imbalance(of func(*HeapDetails) uint64) float64 {
+	var sum, most uint64
+	for i := range d.Heaps {
+		v := of(&d.Heaps[i])
+		sum += v
+		most = max(most, v)
+	}
+	if len(d.Heaps) < 2 || sum == 0 {
+		return 0
+	}
+	return float64(most) * float64(len(d.Heaps)) / float64(sum)
+}
+
+// AppendName appends the generation and kind as PerfView writes them: 2B, 1F,
+// 0N, with I for induced and i for induced but not forced.
+func (d *GCDetails) AppendName(dst []byte) []byte {
+	dst = append(dst, byte('0'+min(d.Generation, 9)), "NBF"[d.Kind])
+	if d.HasReason {
+		switch d.Reason {
+		case clr.ReasonInduced:
+			dst = append(dst, 'I')
+		case clr.ReasonInducedNotForced:
+			dst = append(dst, 'i')
+		}
+	}
+	return dst
+}
+
+// Clone returns a copy that shares nothing with d.
+func (d *GCDetails) Clone() *GCDetails {
+	c := &GCDetails{}
+	c.CopyFrom(d)
+	return c
+}
+
+// CopyFrom makes d a copy of src that shares nothing with it, with the memory
+// that the lists of d already have.
+func (d *GCDetails) CopyFrom(src *GCDetails) {
+	keep := *d
+	*d = *src
+	d.Pauses = append(keep.Pauses[:0], src.Pauses...)
+	d.Heaps = append(keep.Heaps[:0], src.Heaps...)
+	d.LOHCompactions = append(keep.LOHCompactions[:0], src.LOHCompactions...)
+	d.FreeItems = append(keep.FreeItems[:0], src.FreeItems...)
+	d.Plugs = append(keep.Plugs[:0], src.Plugs...)
+	d.background.Waits = append(keep.background.Waits[:0], src.background.Waits...)
+	if src.Background != nil {
+		d.Background = &d.background
+	}
+	d.Dynamic = nil
+	for _, e := range src.Dynamic {
+		e.Data = slices.Clone(e.Data)
+		d.Dynamic = append(d.Dynamic, e)
+	}
+}
+
+// reset makes d an empty record that keeps the memory of its lists.
+func (d *GCDetails) reset() {
+	keep := *d
+	*d = GCDetails{
+		Pauses: keep.Pauses[:0], Heaps: keep.Heaps[:0], LOHCompactions: keep.LOHCompactions[:0],
+		FreeItems: keep.FreeItems[:0], Plugs: keep.Plugs[:0],
+		Handles: -1, FinalizationSize: math.MaxUint64,
+	}
+	d.background.Waits = keep.background.Waits[:0]
+}

@@ -1,0 +1,169 @@
+package gclog
+
+import "github.com/gclog/gclog/parse/clr"
+
+func (r *Reducer) marked(at Stamp, e *clr.GCMarkWithType) {
+	c := r.current()
+	if c == nil || e.Type >= clr.MarkTypes {
+		return
+	}
+	if h := c.heap(e.Heap); h != nil {
+		h.Marked[e.Type] = at.Time
+		h.MarkPromoted[e.Type] += e.Promoted
+	}
+}
+
+func (r *Reducer) lohCompact(e *clr.GCLOHCompact) {
+	c := r.current()
+	if c == nil {
+		return
+	}
+	for i := 0; i < e.Count && len(c.LOHCompactions) < maxHeaps; i++ {
+		c.LOHCompactions = append(c.LOHCompactions, e.At(i))
+	}
+}
+
+func (r *Reducer) fitBuckets(e *clr.GCFitBucketInfo) {
+	c := r.current()
+	if c == nil {
+		return
+	}
+	list := &c.FreeItems
+	if e.Kind != 0 {
+		list = &c.Plugs
+	}
+	for i := 0; i < e.Count && len(*list) < maxBuckets; i++ {
+		*list = append(*list, e.At(i))
+	}
+}
+
+// committed: the first one behind a start, on its thread, is the memory before
+// the collection; a further one, before the end of a blocking one, that after.
+func (r *Reducer) committed(at Stamp, e *clr.CommittedUsage) {
+	for i := len(r.open) - 1; i >= 0; i-- {
+		if c := r.open[i]; c.thread == at.Thread && !c.HasCommittedBefore && !c.HasEnd && c.Flaws&FlawNoStart == 0 {
+			c.CommittedBefore, c.HasCommittedBefore = e.Total(), true
+			return
+		}
+	}
+	if c := r.current(); c != nil && c.blockingNow() {
+		c.CommittedAfter, c.HasCommittedAfter = e.Total(), true
+	}
+}
+
+// datas: its events carry the number of their collection.
+func (r *Reducer) datas(e clr.Event) {
+	of := func(number uint64) *collection {
+		for _, c := range r.open {
+			if c.numbered && uint64(c.Number) == number {
+				return c
+			}
+		}
+		return r.current()
+	}
+	switch e := e.(type) {
+	case *clr.SizeAdaptationSample:
+		if c := of(e.GCIndex); c != nil {
+			c.Datas.Sample, c.Datas.HasSample = *e, true
+		}
+	case *clr.SizeAdaptationTuning:
+		if c := of(e.GCIndex); c != nil {
+			c.Datas.Tuning, c.Datas.HasTuning = *e, true
+		}
+	case *clr.SizeAdaptationFullGCTuning:
+		if c := of(e.GCIndex); c != nil {
+			c.Datas.FullGCTuning, c.Datas.HasFullGCTuning = *e, true
+		}
+	case *clr.HeapCountTuning:
+		if c := of(e.GCIndex); c != nil {
+			c.Datas.Tuning8, c.Datas.HasTuning8 = *e, true
+		}
+	case *clr.HeapCountSample:
+		if c := of(e.GCIndex); c != nil {
+			c.Datas.Sample8, c.Datas.HasSample8 = *e, true
+		}
+	}
+}
+
+func (r *Reducer) dynamic(at Stamp, e *clr.GCDynamicEvent) {
+	c := r.current()
+	if c == nil || len(c.Dynamic) >= maxDynamic {
+		return
+	}
+	c.Dynamic = append(c.Dynamic, DynamicEvent{
+		Time: at.Time,
+		Name: e.Name[:min(len(e.Name), maxData)].String(),
+		Data: append([]byte(nil), e.Data[:min(len(e.Data), maxData)]...),
+	})
+}
+
+func (r *Reducer) bgcPhase(at Stamp, e *clr.BGCPhaseEvent) {
+	c := r.openBackground()
+	if c == nil {
+		if e.Phase == clr.BGCBegin || r.justEnded(at) {
+			return
+		}
+		c = r.inFlight(at) // the phases of one that began before the session
+	}
+	p := &c.GCDetails.background.Phase[e.Phase]
+	switch e.Phase {
+	case clr.BGCBegin, clr.BGCFinalPauseBegin, clr.BGCSweepBegin:
+		if *p == 0 {
+			*p = at.Time // the first heap
+		}
+	default:
+		*p = at.Time // the last one
+	}
+}
+
+// justEnded tells whether a background collection ended on this thread a moment
+// ago: the last phases of server GC come behind GCEnd.
+func (r *Reducer) justEnded(at Stamp) bool {
+	return r.sizes.known && at.Time-r.sizes.at < patience
+}
+
+func (r *Reducer) bgcRevisit(e *clr.BGCRevisit) {
+	c := r.openBackground()
+	if c == nil {
+		return
+	}
+	paused, large := 0, 0
+	if r.standing() {
+		paused = 1
+	}
+	if e.Large {
+		large = 1
+	}
+	v := &c.GCDetails.background.Revisited[paused][large]
+	v.Pages += e.Pages
+	v.Objects += e.Objects
+}
+
+// The reasons of waits that are for a background collection.
+const (
+	waitFirst = 9
+	waitLast  = 11
+)
+
+func (r *Reducer) bgcAllocWait(at Stamp, e *clr.BGCAllocWait) {
+	c := r.openBackground()
+	if c == nil || e.Reason < waitFirst || e.Reason > waitLast {
+		return
+	}
+	b := &c.GCDetails.background
+	if !e.End {
+		b.WaitCount++
+		if len(b.Waits) < maxWaits {
+			b.Waits = append(b.Waits, AllocWait{Thread: at.Thread, Start: at.Time, Duration: -1, Reason: e.Reason})
+		}
+		return
+	}
+	for i := range b.Waits {
+		if w := &b.Waits[i]; w.Thread == at.Thread && w.Duration < 0 {
+			w.Duration = at.Time - w.Start
+			b.WaitTime += w.Duration
+			b.WaitMax = max(b.WaitMax, w.Duration)
+			return
+		}
+	}
+}

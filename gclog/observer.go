@@ -1,0 +1,96 @@
+package gclog
+
+// An Observer is told what the Reducer finds, in time order. What it is given is
+// valid during the call only.
+//
+// A Pause is told when it ends. The record of a blocking collection follows its
+// last Pause; that of a background collection comes when the runtime has told
+// its sizes, long after its pauses. A phase that begins or ends while the
+// program stands is told after that pause.
+type Observer interface {
+	Pause(*Pause)  // the program stood for a garbage collection's sake, and runs again
+	Phase(*Phase)  // a concurrent phase of a background collection began or ended
+	GC(*GCDetails) // a collection's record is final: complete, or given up and marked so
+	Gap(*Gap)      // events were lost, or numbers of collections are missing
+}
+
+// PauseKind is what the program stood for.
+type PauseKind uint8
+
+// The kinds of pauses. The last four belong to no collection.
+const (
+	PauseBlocking    PauseKind = iota // a whole blocking collection
+	PauseInitial                      // begin of a background collection
+	PauseFinal                        // end of its concurrent mark phase
+	PauseNoGCRegion                   // GC.TryStartNoGCRegion and what belongs to it
+	PauseHeapCount                    // DATAS changed the number of heaps
+	PauseMemoryLimit                  // GC.RefreshMemoryLimit
+	PauseUnknown                      //
+)
+
+var pauseNames = [...]string{"blocking", "initial", "final", "no-gc-region", "heap-count", "memory-limit", "unknown"}
+
+func (k PauseKind) String() string { return pauseNames[k] }
+
+// A Pause is one time that the program stood for a garbage collection's sake:
+// a suspension of the runtime with reason 1 or 6, or a collection's part of it.
+// All pauses of a stream add up to its suspensions.
+type Pause struct {
+	PausePart
+	Ticks  int64      // Start in ticks of the stream's clock
+	Thread uint64     // that stopped the others
+	GC     *GCDetails // nil: a pause without a collection. Of a background collection what is known so far
+	// UsedNumber is the number of a collection that a pause without one used up: the
+	// program's counters count it for all generations. 0: none.
+	UsedNumber uint32
+}
+
+// PhaseKind is a concurrent phase of a background collection.
+type PhaseKind uint8
+
+// The phases.
+const (
+	PhaseMark PhaseKind = iota
+	PhaseSweep
+)
+
+var phaseNames = [...]string{"mark", "sweep"}
+
+func (k PhaseKind) String() string { return phaseNames[k] }
+
+// A Phase is the begin or the end of a concurrent phase.
+type Phase struct {
+	Kind  PhaseKind
+	End   bool
+	Start int64      // when the phase began
+	Time  int64      // now: of the begin or the end
+	GC    *GCDetails // what is known so far
+}
+
+// GapReason is why something is missing.
+type GapReason uint8
+
+// The reasons.
+const (
+	GapLostEvents GapReason = iota // the runtime dropped events
+	GapMissedGCs                   // numbers of collections were skipped without a cause
+	GapReattached                  // a new session began
+	GapQueueFull                   // the outputs were too slow: records were dropped
+)
+
+var gapNames = [...]string{"lost-events", "missed-gcs", "reattached", "queue-full"}
+
+func (r GapReason) String() string { return gapNames[r] }
+
+// A Gap says that the log is not whole here.
+type Gap struct {
+	Reason     GapReason
+	Time       int64 // when it was noticed
+	Ticks      int64
+	Since      int64  // lost events: they were lost after this
+	LostEvents uint64 // 0: unknown
+	// From and To are the numbers of the collections that are missing; with lost
+	// events those that were open, 0 and 0 if none.
+	From, To uint32
+	Records  uint64 // dropped with GapQueueFull
+}

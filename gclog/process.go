@@ -1,0 +1,255 @@
+package gclog
+
+import (
+	"time"
+
+	"github.com/gclog/gclog/parse"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// Known is a fact that may be unknown.
+type Known uint8
+
+// A fact is unknown, or known to be false or true.
+const (
+	Unknown Known = iota
+	No
+	Yes
+)
+
+// KnownBool makes a known fact of b.
+func KnownBool(b bool) Known {
+	if b {
+		return Yes
+	}
+	return No
+}
+
+func (k Known) String() string { return [...]string{"unknown", "no", "yes"}[k] }
+
+// A Process is what is known about a process with a .NET runtime. What a stream
+// tells by itself is filled in by Processes; a live session knows more. Empty and
+// zero values are unknown.
+type Process struct {
+	ID             int64 // as the host sees it; in a recording as the process itself does
+	Name           string
+	CommandLine    string
+	EntryAssembly  string
+	Service        string // name of the service that the process belongs to
+	RuntimeVersion string // "10.0.14"
+	Flavor         string // "CoreCLR" or "NativeAOT"
+	OS             string
+	Architecture   string
+	Cookie         string // GUID of the runtime instance: never used twice
+	Started        time.Time
+	StartKey       uint64 // start of the process in the kernel's own unit: with ID an identity on this host
+	Executable     string
+	User           string
+	ContainerID    string
+
+	Server     Known // server GC
+	Concurrent Known // background collections are allowed
+	HeapCount  int
+	GCLibrary  string // file name of a standalone GC, "" for the runtime's own
+
+	// Limits, from GCSettingsRundown (.NET 9 and up at attach).
+	Limits    clr.GCSettings
+	HasLimits bool
+
+	// Sync is the clock: the wall-clock time of the time stamp 0.
+	Sync time.Time
+	// UptimeAtSync is the age of the process at Sync; 0 if its start is not known:
+	// then the log's uptime counts from the begin of the stream.
+	UptimeAtSync time.Duration
+}
+
+// Time is the wall-clock time of a time stamp.
+func (p *Process) Time(at int64) time.Time { return p.Sync.Add(time.Duration(at)) }
+
+// Uptime is the age of the process at a time stamp.
+func (p *Process) Uptime(at int64) time.Duration { return p.UptimeAtSync + time.Duration(at) }
+
+// Processes reduces a whole stream, which may hold events of several processes:
+// one Reducer for each.
+type Processes struct {
+	observe func(*Process) Observer
+	trace   *parse.Trace
+	decoder *clr.Decoder
+	byKey   map[processKey]*process
+	list    []*process
+	lastKey processKey
+	last    *process
+	errors  int64
+	newest  int64
+}
+
+type processKey struct {
+	id       int64
+	instance uint16
+}
+
+type process struct {
+	facts   *Process
+	reducer *Reducer // nil: nobody observes it
+}
+
+// NewProcesses returns a Processes that asks observe for an Observer of each
+// process whose first event comes; nil ignores the process. The *Process stays
+// valid, and its facts grow as the stream tells them.
+func NewProcesses(observe func(*Process) Observer) *Processes {
+	return &Processes{observe: observe, byKey: map[processKey]*process{}}
+}
+
+// maxProcesses is how many processes a stream may have.
+const maxProcesses = 1 << 14
+
+// Begin tells what the head of the stream says. It comes before the first event.
+func (p *Processes) Begin(t *parse.Trace) {
+	p.trace = t
+	p.decoder = clr.NewDecoder(t.PointerSize)
+}
+
+// Decoder is the decoder of the stream, to register decoders of dynamic events.
+// It is nil before Begin.
+func (p *Processes) Decoder() *clr.Decoder { return p.decoder }
+
+// Event takes the next event of the stream.
+func (p *Processes) Event(e *parse.Event) {
+	p.newest = max(p.newest, e.Time)
+	typed, err := p.decoder.Decode(e)
+	at := Stamp{Time: e.Time, Ticks: e.Ticks, Thread: e.Thread}
+	if err != nil {
+		p.errors++
+		if x := p.find(processKey{e.Process, p.lastKey.instance}); x != nil && x.reducer != nil {
+			x.reducer.DecodeError(at)
+		}
+		return
+	}
+	if typed == nil {
+		return
+	}
+	x := p.find(processKey{e.Process, typed.InstanceID()})
+	if x == nil {
+		return
+	}
+	switch typed := typed.(type) {
+	case *clr.RuntimeInformation:
+		x.facts.runtimeInformation(typed)
+	case *clr.GCSettings:
+		x.facts.settings(typed)
+	case *clr.PrvGCSettings:
+		x.facts.Server = KnownBool(typed.Server)
+	case *clr.GCGlobalHeapHistory:
+		x.facts.globalHistory(typed)
+	case *clr.GCStart:
+		if typed.Type == clr.TypeBackground && x.facts.Concurrent == Unknown {
+			x.facts.Concurrent = Yes
+		}
+	}
+	if x.reducer != nil {
+		x.reducer.Event(at, typed)
+	}
+}
+
+// Loss takes a report of lost events. It concerns the process that it names,
+// without a name all.
+func (p *Processes) Loss(l *parse.Loss) {
+	p.newest = max(p.newest, l.To)
+	at := Stamp{Time: l.To, Ticks: l.Ticks, Thread: l.Thread}
+	for key, x := range p.byKey {
+		if x.reducer != nil && (key.id == l.Process || l.Process == 0) {
+			x.reducer.Loss(at, l.From, uint64(l.Events))
+		}
+	}
+}
+
+// Advance tells the Reducers that nothing happened up to the time now.
+func (p *Processes) Advance(now int64) {
+	for _, x := range p.list {
+		if x.reducer != nil {
+			x.reducer.Advance(now)
+		}
+	}
+}
+
+// Finish tells what is open as it is: the stream has ended.
+func (p *Processes) Finish() {
+	for _, x := range p.list {
+		if x.reducer != nil {
+			x.reducer.Finish(p.newest)
+		}
+	}
+}
+
+// Newest is the time of the newest event so far.
+func (p *Processes) Newest() int64 { return p.newest }
+
+// DecodeErrors is how many events could not be decoded.
+func (p *Processes) DecodeErrors() int64 { return p.errors }
+
+// List returns the processes in the order of their first events.
+func (p *Processes) List() []*Process {
+	var list []*Process
+	for _, x := range p.list {
+		list = append(list, x.facts)
+	}
+	return list
+}
+
+// Reducer returns the Reducer of a process, nil if nobody observes it.
+func (p *Processes) Reducer(of *Process) *Reducer {
+	for _, x := range p.list {
+		if x.facts == of {
+			return x.reducer
+		}
+	}
+	return nil
+}
+
+func (p *Processes) find(key processKey) *process {
+	if p.last != nil && key == p.lastKey {
+		return p.last
+	}
+	x := p.byKey[key]
+	if x == nil {
+		if len(p.byKey) >= maxProcesses {
+			return nil
+		}
+		x = &process{facts: &Process{ID: key.id, Sync: p.trace.SyncTime}}
+		if out := p.observe(x.facts); out != nil {
+			x.reducer = NewReducer(out)
+		}
+		p.byKey[key] = x
+		p.list = append(p.list, x)
+	}
+	p.last, p.lastKey = x, key
+	return x
+}
+
+func (p *Process) runtimeInformation(e *clr.RuntimeInformation) {
+	if v := versionString(e.BCLVersion); p.RuntimeVersion == "" && v != "" {
+		p.RuntimeVersion = v
+	}
+	if p.CommandLine == "" {
+		p.CommandLine = e.CommandLine.String()
+	}
+	// .NET Core 3.1 says 0 whatever its flavour is.
+	if e.StartupFlags != 0 {
+		p.Server = KnownBool(e.StartupFlags&clr.StartupServerGC != 0)
+		p.Concurrent = KnownBool(e.StartupFlags&clr.StartupConcurrentGC != 0)
+	}
+}
+
+func (p *Process) settings(e *clr.GCSettings) {
+	p.Limits, p.HasLimits = *e, true
+	p.Concurrent = KnownBool(e.Bits&clr.SettingConcurrent != 0)
+}
+
+func (p *Process) globalHistory(e *clr.GCGlobalHeapHistory) {
+	if e.Heaps > 0 {
+		p.HeapCount = int(e.Heaps)
+	}
+	if e.Heaps > 1 {
+		p.Server = Yes
+	}
+}
