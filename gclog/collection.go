@@ -12,7 +12,6 @@ type collection struct {
 
 	sus       *suspension // that it began in, as long as that is open; the orphan if unknown
 	thread    uint64      // of GCStart
-	numbered  bool        // Number is valid
 	restarted bool        // background: the program runs again
 	sized     bool        // GCHeapStats was seen
 	sizedAt   int64
@@ -80,7 +79,7 @@ func (r *Reducer) gcStart(at Stamp, e *clr.GCStart) {
 		r.inFlight(at) // it began before the session
 	}
 	c := r.newCollection()
-	c.Number, c.numbered = e.Count, true
+	c.Number, c.HasNumber = e.Count, true
 	c.Generation, c.Type = int(min(e.Depth, 255)), e.Type
 	c.Reason, c.HasReason = e.Reason, true
 	c.ClrInstance = e.ClrInstance
@@ -186,7 +185,7 @@ func (r *Reducer) gcEnd(at Stamp, e *clr.GCEnd) {
 		c = r.endedUnstarted(at, e)
 	}
 	c.End, c.HasEnd = at.Time, true
-	if c.numbered && c.Number == r.last {
+	if c.HasNumber && c.Number == r.last {
 		r.lastEnd, r.hasLastEnd = at.Time, true
 	}
 	r.ended.put(at.Thread, c)
@@ -205,14 +204,14 @@ func (r *Reducer) gcEnd(at Stamp, e *clr.GCEnd) {
 // endOf finds the open collection that a GCEnd is of.
 func (r *Reducer) endOf(e *clr.GCEnd) *collection {
 	for _, c := range r.open {
-		if c.numbered && c.Number == e.Count {
+		if c.HasNumber && c.Number == e.Count {
 			return c
 		}
 	}
 	if e.Depth >= Gen2 {
 		for _, c := range r.open {
-			if !c.numbered && !c.HasEnd && c.isBackground() {
-				c.Number, c.numbered = e.Count, true
+			if !c.HasNumber && !c.HasEnd && c.isBackground() {
+				c.Number, c.HasNumber = e.Count, true
 				return c
 			}
 		}
@@ -225,7 +224,7 @@ func (r *Reducer) endOf(e *clr.GCEnd) *collection {
 func (r *Reducer) endedUnstarted(at Stamp, e *clr.GCEnd) *collection {
 	s := r.activeSuspension()
 	c := r.inFlight(at)
-	c.Number, c.numbered = e.Count, true
+	c.Number, c.HasNumber = e.Count, true
 	c.Generation = int(min(e.Depth, 255))
 	if r.standing() || c.Generation < Gen2 {
 		c.Type, c.Kind, c.Background, c.restarted = clr.TypeBlocking, KindBlocking, nil, false

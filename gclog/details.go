@@ -72,6 +72,7 @@ var generationNames = [Generations]string{"gen0", "gen1", "gen2", "loh", "poh"}
 type GCDetails struct {
 	// Identity.
 	Number      uint32     // [R 1 Count]
+	HasNumber   bool       // false: it began before the session and has not ended
 	Index       int64      // position among the records of this Reducer, from 0
 	Generation  int        // condemned [R 1 Depth]; it is final
 	Type        clr.GCType // as it was started [R 1]

@@ -55,7 +55,7 @@ func (r *Reducer) committed(at Stamp, e *clr.CommittedUsage) {
 func (r *Reducer) datas(e clr.Event) {
 	of := func(number uint64) *collection {
 		for _, c := range r.open {
-			if c.numbered && uint64(c.Number) == number {
+			if c.HasNumber && uint64(c.Number) == number {
 				return c
 			}
 		}

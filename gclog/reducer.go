@@ -273,7 +273,7 @@ func (r *Reducer) AppendOpen(dst []Open) []Open {
 }
 
 func (o *Open) describe(c *collection) {
-	o.Number, o.HasNumber = c.Number, c.numbered
+	o.Number, o.HasNumber = c.Number, c.HasNumber
 	o.Generation, o.Type, o.Reason, o.HasReason = c.Generation, c.Type, c.Reason, c.HasReason
 }
 

@@ -1,0 +1,187 @@
+package formats
+
+import (
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// The appenders below write numbers, times and strings the way logs need them:
+// always with a dot, always in UTC, and without an allocation.
+
+// appendFixed appends v, a number of 1/10^all units, with digits decimals, rounded
+// half away from zero: appendFixed(b, 2501499, 6, 3) is 2.501.
+func appendFixed(dst []byte, v int64, all, digits int) []byte {
+	div := pow10(all - digits)
+	if v < 0 {
+		dst = append(dst, '-')
+		v = -v
+	}
+	v = (v + div/2) / div
+	unit := pow10(digits)
+	dst = strconv.AppendInt(dst, v/unit, 10)
+	if digits == 0 {
+		return dst
+	}
+	dst = append(dst, '.')
+	return appendPadded(dst, v%unit, digits)
+}
+
+func pow10(n int) int64 {
+	v := int64(1)
+	for range n {
+		v *= 10
+	}
+	return v
+}
+
+// appendPadded appends v with leading zeros up to width digits.
+func appendPadded(dst []byte, v int64, width int) []byte {
+	var b [20]byte
+	i := len(b)
+	for width > 0 || v > 0 {
+		i--
+		b[i] = byte('0' + v%10)
+		v /= 10
+		width--
+	}
+	return append(dst, b[i:]...)
+}
+
+// appendMillis appends nanoseconds as milliseconds with three decimals.
+func appendMillis(dst []byte, ns int64) []byte { return appendFixed(dst, ns, 6, 3) }
+
+// A clock turns the time stamps of a stream into wall-clock text.
+type clock struct {
+	sync   int64 // nanoseconds since 1970 of the stream's sync point
+	uptime int64 // age of the process there
+
+	day     int64  // the day that date is of
+	date    []byte // "2006-01-02"
+	hasDate bool
+}
+
+func newClock(sync time.Time, uptime time.Duration) *clock {
+	return &clock{sync: sync.UnixNano(), uptime: int64(uptime)}
+}
+
+const (
+	nsPerSecond = int64(time.Second)
+	nsPerDay    = 24 * 3600 * nsPerSecond
+)
+
+// appendClock appends date and time of a time stamp in UTC with the given number
+// of decimals, cut off, as 2006-01-02T15:04:05.000.
+func (c *clock) appendClock(dst []byte, at int64, digits int) []byte {
+	t := c.sync + at
+	day, ns := t/nsPerDay, t%nsPerDay
+	if ns < 0 {
+		day, ns = day-1, ns+nsPerDay
+	}
+	if !c.hasDate || day != c.day {
+		c.day, c.hasDate = day, true
+		c.date = time.Unix(day*24*3600, 0).UTC().AppendFormat(c.date[:0], "2006-01-02")
+	}
+	dst = append(dst, c.date...)
+	dst = append(dst, 'T')
+	s := ns / nsPerSecond
+	dst = appendPadded(dst, s/3600, 2)
+	dst = append(dst, ':')
+	dst = appendPadded(dst, s/60%60, 2)
+	dst = append(dst, ':')
+	dst = appendPadded(dst, s%60, 2)
+	dst = append(dst, '.')
+	return appendPadded(dst, ns%nsPerSecond/pow10(9-digits), digits)
+}
+
+// appendUptime appends the age of the process in seconds with three decimals,
+// cut off like the date beside it.
+func (c *clock) appendUptime(dst []byte, at int64) []byte {
+	ms := max(0, c.uptime+at) / int64(time.Millisecond)
+	dst = strconv.AppendInt(dst, ms/1000, 10)
+	dst = append(dst, '.')
+	return appendPadded(dst, ms%1000, 3)
+}
+
+// kib rounds bytes to KiB.
+func kib(bytes uint64) int64 { return int64((bytes + 512) / 1024) }
+
+// appendBytes appends a size for people: 512 B, 1.5 KB, 29.8 MB, 3.1 GB.
+func appendBytes(dst []byte, n uint64) []byte {
+	units := [...]string{" B", " KB", " MB", " GB", " TB"}
+	if n < 1000 {
+		dst = strconv.AppendUint(dst, n, 10)
+		return append(dst, units[0]...)
+	}
+	div, unit := uint64(1000), 1
+	for n/div >= 1000 && unit < len(units)-1 {
+		div *= 1000
+		unit++
+	}
+	tenths := (n + div/20) / (div / 10)
+	if tenths >= 10000 && unit < len(units)-1 { // 999.95 MB is 1.0 GB
+		div *= 1000
+		unit++
+		tenths = (n + div/20) / (div / 10)
+	}
+	dst = strconv.AppendUint(dst, tenths/10, 10)
+	dst = append(dst, '.', byte('0'+tenths%10))
+	return append(dst, units[unit]...)
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendJSONString appends s quoted for JSON. s may come from a target: what is
+// not valid UTF-8 becomes U+FFFD, controls and the separators that break lines
+// in other languages are escaped.
+func appendJSONString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			i++
+			switch {
+			case c == '"' || c == '\\':
+				dst = append(dst, '\\', c)
+			case c == '\n':
+				dst = append(dst, '\\', 'n')
+			case c == '\t':
+				dst = append(dst, '\\', 't')
+			case c == '\r':
+				dst = append(dst, '\\', 'r')
+			case c < 0x20 || c == 0x7f:
+				dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+			default:
+				dst = append(dst, c)
+			}
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		i += n
+		switch {
+		case r == utf8.RuneError && n == 1:
+			dst = append(dst, `\ufffd`...)
+		case r >= 0x80 && r < 0xa0, r == 0x2028, r == 0x2029:
+			dst = append(dst, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+		default:
+			dst = utf8.AppendRune(dst, r)
+		}
+	}
+	return append(dst, '"')
+}
+
+// appendPlain appends s with only the characters that no reader of a JDK log
+// takes for anything else: letters, digits, blank and .,:_/=-
+func appendPlain(dst []byte, s string) []byte {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9',
+			c == ' ', c == '.', c == ',', c == ':', c == '_', c == '/', c == '=', c == '-':
+			dst = append(dst, c)
+		default:
+			dst = append(dst, '_')
+		}
+	}
+	return dst
+}

@@ -1,0 +1,203 @@
+package formats
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gclog/gclog/gclog"
+)
+
+// A Format is a way to write records. The formats are the rows of one table;
+// their Name is what users choose them by.
+type Format struct {
+	Name       string
+	About      string
+	Extensions []string // of files that are of this format unless the user says otherwise
+
+	// JoinHeader: the head of a file is written together with its first records, so
+	// that no file has a head and nothing else.
+	joinHeader bool
+	// one process per file: readers take a second one for nonsense.
+	oneProcess bool
+	new        func(*Options) formatter
+}
+
+// A formatter appends the lines of what it is told to a buffer. What appends
+// nothing writes nothing.
+type formatter interface {
+	// header is the head of a file whose first record is of the time at. number
+	// counts the files of a Writer from 1 on.
+	header(dst []byte, at int64, number int) []byte
+	start(dst []byte, s *Start) []byte
+	pause(dst []byte, p *gclog.Pause) []byte
+	phase(dst []byte, p *gclog.Phase) []byte
+	gc(dst []byte, d *gclog.GCDetails) []byte
+	gap(dst []byte, g *gclog.Gap) []byte
+	stall(dst []byte, s *gclog.Stall) []byte
+	end(dst []byte, e *End) []byte
+	// hold tells whether this is a bad moment to begin another file.
+	hold() bool
+}
+
+var table = []Format{
+	{Name: "unified", About: "JDK 9+ unified logging (-Xlog:gc*), for GCViewer, GCToolKit, garbagecat", joinHeader: true, oneProcess: true, new: newUnified},
+	{Name: "jdk8", About: "JDK 8 style (PrintGCDetails), for older readers of Java GC logs", joinHeader: true, oneProcess: true, new: newJDK8},
+	{Name: "json", About: "one JSON object per line, Elastic Common Schema, for shippers", Extensions: []string{".json", ".ndjson", ".jsonl"}, new: newJSON},
+	{Name: "csv", About: "one row per collection, for spreadsheets", Extensions: []string{".csv"}, joinHeader: true, new: newCSV},
+	{Name: "text", About: "one aligned line per collection, for eyes", oneProcess: true, new: newText},
+}
+
+// All returns the formats in the order in which help shows them.
+func All() []Format { return slices.Clone(table) }
+
+// Default is the format of outputs whose name does not tell one.
+const Default = "unified"
+
+// Find returns a format by name.
+func Find(name string) (Format, error) {
+	var names []string
+	for _, f := range table {
+		if f.Name == name {
+			return f, nil
+		}
+		names = append(names, f.Name)
+	}
+	return Format{}, fmt.Errorf("unknown format %q: the formats are %s", name, strings.Join(names, ", "))
+}
+
+// ForFile returns the format that the extension of a file name means.
+func ForFile(path string) Format {
+	ext := strings.ToLower(filepath.Ext(path))
+	f, _ := Find(Default)
+	for _, g := range table {
+		if slices.Contains(g.Extensions, ext) {
+			f = g
+		}
+	}
+	return f
+}
+
+// ManyProcesses tells whether a file of this format may hold several processes.
+func (f Format) ManyProcesses() bool { return !f.oneProcess }
+
+// Options is what a Writer needs to know.
+type Options struct {
+	Process      gclog.Process // facts as they are known at the begin
+	DotnetCauses bool          // .NET's reasons in the JDK formats instead of Java's causes
+	Color        bool          // text only
+	HeaderEvery  int           // text only: lines between two heads, 0: one head
+	Version      string        // of gclog
+	Session      string        // a random id of this run
+	Host         string        // name of the host that the process runs on, "" if unknown
+	LongPause    int64         // JSON: nanoseconds from which on a record is a warning
+}
+
+// Start is the begin of a session with a process.
+type Start struct {
+	At         int64  // nanoseconds since the sync point
+	Ticks      int64  // the same in ticks
+	NextNumber uint32 // of the first collection, 0 if unknown
+	Providers  string // what the session listens to, in dotnet-trace's syntax
+}
+
+// EndReason is why a session with a process ended.
+type EndReason uint8
+
+// The reasons.
+const (
+	EndDetached    EndReason = iota // gclog was asked to stop
+	EndExited                       // the process ended
+	EndKilled                       // the process ended without closing its socket
+	EndStreamError                  // the stream broke
+)
+
+var endNames = [...]string{"detached", "exited", "killed", "stream-error"}
+
+func (r EndReason) String() string { return endNames[r] }
+
+// End is the end of a session.
+type End struct {
+	At       int64 // nanoseconds since the sync point
+	Ticks    int64
+	Reason   EndReason
+	ExitCode int // of the process
+	HasCode  bool
+	Message  string // more about the reason, "" if there is nothing
+}
+
+// An Output takes whole groups of lines. A group is never divided.
+type Output interface {
+	// Begin tells how to make the head of each file, and whether it is written
+	// together with the first group. It is called before the first Write.
+	Begin(header func(dst []byte, number int) []byte, joined bool)
+	// Write writes one group. hold: another file must not begin before it, if that
+	// can be avoided.
+	Write(group []byte, hold bool) error
+}
+
+// A Writer writes records in one format to one Output. It is an Observer.
+type Writer struct {
+	f   formatter
+	out Output
+	buf []byte
+	at  int64 // time of the record at hand
+	err error
+
+	written, dropped int64
+}
+
+var _ gclog.Observer = (*Writer)(nil)
+
+// NewWriter returns a Writer.
+func NewWriter(f Format, out Output, o Options) *Writer {
+	w := &Writer{f: f.new(&o), out: out}
+	out.Begin(func(dst []byte, number int) []byte { return w.f.header(dst, w.at, number) }, f.joinHeader)
+	return w
+}
+
+// Err returns the last error of the Output. Records that could not be written
+// are counted, and the next one is tried again.
+func (w *Writer) Err() error { return w.err }
+
+// Dropped is how many groups of lines could not be written.
+func (w *Writer) Dropped() int64 { return w.dropped }
+
+// Written is how many groups of lines were written.
+func (w *Writer) Written() int64 { return w.written }
+
+// Start writes the begin of a session.
+func (w *Writer) Start(s *Start) { w.write(s.At, w.f.start(w.buf[:0], s)) }
+
+// Pause writes a pause.
+func (w *Writer) Pause(p *gclog.Pause) { w.write(p.Start, w.f.pause(w.buf[:0], p)) }
+
+// Phase writes the begin or end of a concurrent phase.
+func (w *Writer) Phase(p *gclog.Phase) { w.write(p.Time, w.f.phase(w.buf[:0], p)) }
+
+// GC writes the record of a collection.
+func (w *Writer) GC(d *gclog.GCDetails) { w.write(d.PauseStart(), w.f.gc(w.buf[:0], d)) }
+
+// Gap writes that something is missing.
+func (w *Writer) Gap(g *gclog.Gap) { w.write(g.Time, w.f.gap(w.buf[:0], g)) }
+
+// Stall writes that something has not ended for long.
+func (w *Writer) Stall(s *gclog.Stall) { w.write(s.Now, w.f.stall(w.buf[:0], s)) }
+
+// End writes the end of a session, and of the phases that are open.
+func (w *Writer) End(e *End) { w.write(e.At, w.f.end(w.buf[:0], e)) }
+
+func (w *Writer) write(at int64, group []byte) {
+	w.buf = group
+	if len(group) == 0 {
+		return
+	}
+	w.at = at
+	if err := w.out.Write(group, w.f.hold()); err != nil {
+		w.err = err
+		w.dropped++
+		return
+	}
+	w.written++
+}

@@ -1,0 +1,367 @@
+package formats
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"gopkg.in/natefinch/lumberjack.v2"
+)
+
+// Files opens rotating files. It keeps the loggers of closed ones for the next,
+// because each lumberjack.Logger starts a goroutine that never ends.
+type Files struct {
+	mu   sync.Mutex
+	idle []*lumberjack.Logger
+}
+
+// Naming is how the files that were rotated away are called.
+type Naming uint8
+
+const (
+	// NameByTime is lumberjack's way: gc-2026-11-20T12-56-56.272.log.
+	NameByTime Naming = iota
+	// NameByIndex is HotSpot's: gc.log.0, gc.log.1, ..., in turn. GCToolKit reads
+	// these as a series.
+	NameByIndex
+)
+
+// RotateOptions is how a file is rotated.
+type RotateOptions struct {
+	Count    int         // archived files that are kept; 0: no rotation
+	Size     int64       // bytes from which on another file is begun
+	Naming   Naming      //
+	Mode     fs.FileMode // of the files; 0: 0640
+	Buffered bool        // collect groups of lines: for conversions, not for a live log
+}
+
+const (
+	defaultMode = 0o640
+	// hugeMB is what lumberjack takes for its limit, in MB: it never rotates by itself.
+	hugeMB = 1 << 30
+
+	// A rotation that waits for the end of a background collection waits no longer.
+	maxHold       = 60 * time.Second
+	maxHoldFactor = 2 // times Size
+)
+
+// A RotatingFile is a log file that consists of whole groups of lines, whatever
+// happens. Its name always is that of the newest file; what is older is archived
+// beside it. A file that exists at the beginning is archived, never appended to.
+//
+// lumberjack opens, locks and writes the file. When to begin another one, what
+// the old ones are called and which are deleted is decided here, because
+// lumberjack knows neither groups nor heads, and overwrites what it archives
+// within the same millisecond.
+//
+// A RotatingFile must not be used by several goroutines at once, but for Reopen.
+type RotatingFile struct {
+	files  *Files
+	log    *lumberjack.Logger
+	path   string
+	o      RotateOptions
+	header func(dst []byte, number int) []byte
+	joined bool
+	now    func() time.Time
+
+	open    bool        // the file of the path is ours and log writes to it
+	ours    fs.FileInfo // to know it again
+	size    int64       // of the whole groups in it
+	begun   bool        // it has its head
+	torn    bool        // it may end inside a line
+	number  int         // of files begun
+	index   int         // next one of NameByIndex; -1: not chosen yet
+	holding time.Time   // since when a rotation waits; zero: none does
+	retryAt int64       // size from which on a failed rotation is tried again
+	total   int64       // bytes written to all files
+	pending []byte      // Buffered
+	buf     []byte
+
+	mu     sync.Mutex
+	reopen bool // Reopen was called
+}
+
+// Open returns a RotatingFile for path, whose directory must exist. A file that
+// exists is archived at once; the new one is made when the first group is written.
+func (f *Files) Open(path string, o RotateOptions) (*RotatingFile, error) {
+	if o.Mode == 0 {
+		o.Mode = defaultMode
+	}
+	dir := filepath.Dir(path)
+	if info, err := os.Stat(dir); err != nil {
+		return nil, fmt.Errorf("the directory of %s: %w", path, err)
+	} else if !info.IsDir() {
+		return nil, fmt.Errorf("%s is not a directory", dir)
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // rotate where the file is, not the link to it
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	}
+	r := &RotatingFile{files: f, path: path, o: o, now: time.Now, log: f.logger(), index: -1}
+	if _, err := os.Lstat(path); err == nil {
+		if err := r.archive(); err != nil {
+			f.put(r.log)
+			return nil, fmt.Errorf("archiving the existing %s: %w", path, err)
+		}
+	}
+	return r, nil
+}
+
+func (f *Files) logger() *lumberjack.Logger {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if n := len(f.idle); n > 0 {
+		l := f.idle[n-1]
+		f.idle = f.idle[:n-1]
+		return l
+	}
+	return &lumberjack.Logger{MaxSize: hugeMB}
+}
+
+func (f *Files) put(l *lumberjack.Logger) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.idle = append(f.idle, l)
+}
+
+// Begin implements Output. Where several Writers share a file, the first one
+// makes the heads.
+func (r *RotatingFile) Begin(header func(dst []byte, number int) []byte, joined bool) {
+	if r.header == nil {
+		r.header, r.joined = header, joined
+	}
+}
+
+// Bytes is how much was written, to all files together.
+func (r *RotatingFile) Bytes() int64 { return r.total }
+
+// Reopen makes the next write go to a new file, as log rotation by others needs
+// it: where the file was moved away another is made in its place, else the file
+// is rotated. It may be called from any goroutine.
+func (r *RotatingFile) Reopen() {
+	r.mu.Lock()
+	r.reopen = true
+	r.mu.Unlock()
+}
+
+// Write implements Output. When it returns nil the group is in the file (or, of
+// a buffered file, will be when Close returns nil); when it returns an error the
+// group is not, and what is there of it is taken back.
+func (r *RotatingFile) Write(group []byte, hold bool) error {
+	if r.wantsReopen() {
+		if err := r.flush(); err != nil {
+			return err
+		}
+		if r.open {
+			r.rotate()
+		}
+	}
+	if r.open && r.due(int64(len(group)), hold) {
+		if err := r.flush(); err != nil {
+			return err
+		}
+		r.rotate()
+	}
+	if !r.open {
+		if err := r.create(); err != nil {
+			return err
+		}
+	}
+	if !r.begun {
+		return r.writeFirst(group)
+	}
+	if !r.o.Buffered {
+		return r.append(group)
+	}
+	r.pending = append(r.pending, group...)
+	if len(r.pending) >= bufferSize {
+		return r.flush()
+	}
+	return nil
+}
+
+// writeFirst writes the head and the first group of a file.
+func (r *RotatingFile) writeFirst(group []byte) error {
+	head := r.header(r.buf[:0], r.number+1)
+	if r.joined || len(head) == 0 {
+		head = append(head, group...)
+		group = nil
+	}
+	r.buf = head
+	if err := r.append(head); err != nil {
+		return err
+	}
+	r.begun = true
+	r.number++
+	if group == nil {
+		return nil
+	}
+	return r.append(group)
+}
+
+// append writes b with one write.
+func (r *RotatingFile) append(b []byte) error {
+	if r.torn {
+		b = append(append(make([]byte, 0, len(b)+1), '\n'), b...)
+	}
+	n, err := r.log.Write(b)
+	if err == nil {
+		r.torn = false
+		r.size += int64(n)
+		r.total += int64(n)
+		return nil
+	}
+	if n > 0 {
+		r.takeBack()
+	}
+	return fmt.Errorf("writing %s: %w", r.path, err)
+}
+
+// takeBack removes what a write has left of its group. Where that fails, the next
+// group begins a new line.
+func (r *RotatingFile) takeBack() {
+	if info, err := os.Stat(r.path); err == nil && os.SameFile(info, r.ours) {
+		if os.Truncate(r.path, r.size) == nil {
+			return
+		}
+	}
+	r.torn = true
+}
+
+func (r *RotatingFile) flush() error {
+	if len(r.pending) == 0 {
+		return nil
+	}
+	err := r.append(r.pending)
+	r.pending = r.pending[:0]
+	return err
+}
+
+// Close writes what is buffered and closes the file.
+func (r *RotatingFile) Close() error {
+	err := r.flush()
+	err = errors.Join(err, r.log.Close())
+	r.open = false
+	r.files.put(r.log)
+	r.log = nil
+	return err
+}
+
+// due tells whether another file must be begun before a group of n bytes.
+func (r *RotatingFile) due(n int64, hold bool) bool {
+	size := r.size + int64(len(r.pending))
+	if r.o.Count <= 0 || r.o.Size <= 0 || !r.begun || size+n <= r.o.Size || size < r.retryAt {
+		return false
+	}
+	if !hold {
+		return true
+	}
+	if r.holding.IsZero() {
+		r.holding = r.now()
+	}
+	return size+n > maxHoldFactor*r.o.Size || r.now().Sub(r.holding) > maxHold
+}
+
+// rotate archives the file. If that fails, writing goes on in it, and the next
+// try comes when it has grown by another eighth.
+func (r *RotatingFile) rotate() {
+	r.holding = time.Time{}
+	r.retryAt = 0
+	if info, err := os.Lstat(r.path); err != nil || !os.SameFile(info, r.ours) {
+		r.leave() // somebody moved it away: what is there now is not ours
+		return
+	}
+	if err := r.archive(); err != nil {
+		r.retryAt = r.size + r.o.Size/8
+		return
+	}
+	r.leave()
+}
+
+// leave closes the file; the next write makes another.
+func (r *RotatingFile) leave() {
+	// An error of close has no consequence here: every write was reported already.
+	_ = r.log.Close()
+	r.open, r.begun, r.torn = false, false, false
+	r.size = 0
+}
+
+func (r *RotatingFile) wantsReopen() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	was := r.reopen
+	r.reopen = false
+	return was
+}
+
+// create makes the file, empty, and has lumberjack open it.
+//
+// Made here, it has the mode that was asked for and is opened for appending.
+// lumberjack opens it with the first, empty write. If that fails it would move
+// the file away and make its own, so the two are compared.
+func (r *RotatingFile) create() error {
+	const tries = 3
+	var err error
+	for range tries {
+		var made fs.FileInfo
+		if made, err = r.make(); err != nil {
+			return fmt.Errorf("creating %s: %w", r.path, err)
+		}
+		r.log.Filename = r.path
+		if _, err = r.log.Write(nil); err != nil {
+			_ = r.log.Close()
+			r.unmake(made)
+			return fmt.Errorf("opening %s: %w", r.path, err)
+		}
+		info, serr := os.Stat(r.path)
+		if serr == nil && os.SameFile(info, made) {
+			r.open, r.ours, r.size, r.begun, r.torn = true, made, made.Size(), false, false
+			return nil
+		}
+		err = errors.Join(serr, fmt.Errorf("%s was replaced while it was opened", r.path))
+		_ = r.log.Close()
+		r.unmake(made)
+		if info != nil && info.Size() == 0 {
+			_ = os.Remove(r.path) // lumberjack's, without our mode
+		}
+	}
+	return err
+}
+
+// make makes the file, or takes an empty one that another program has put there
+// for us. Anything else in its place is archived.
+func (r *RotatingFile) make() (fs.FileInfo, error) {
+	f, err := os.OpenFile(r.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, r.o.Mode)
+	if errors.Is(err, fs.ErrExist) {
+		info, lerr := os.Lstat(r.path)
+		if lerr == nil && info.Mode().IsRegular() && info.Size() == 0 {
+			return info, nil
+		}
+		if err := r.archive(); err != nil {
+			return nil, err
+		}
+		f, err = os.OpenFile(r.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, r.o.Mode)
+	}
+	if err != nil {
+		return nil, err
+	}
+	// The umask may have taken away more than was asked for; that is the user's wish.
+	info, err := f.Stat()
+	return info, errors.Join(err, f.Close())
+}
+
+// unmake removes an empty file of ours, wherever lumberjack has moved it.
+func (r *RotatingFile) unmake(made fs.FileInfo) {
+	names, _ := filepath.Glob(globEscape(r.stem()) + "*")
+	for _, name := range append(names, r.path) {
+		if info, err := os.Lstat(name); err == nil && os.SameFile(info, made) && info.Size() == 0 {
+			_ = os.Remove(name)
+		}
+	}
+}

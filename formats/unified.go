@@ -1,0 +1,268 @@
+package formats
+
+import (
+	"strconv"
+
+	"github.com/gclog/gclog/gclog"
+)
+
+// unified is -Xlog:gc* of JDK 9 to 13 with CMS.
+//
+// The detail lines have nine blanks behind GC(n): GCViewer trims them, GCToolKit
+// searches anywhere, and garbagecat's preprocessing leaves such lines out. With
+// one blank garbagecat loses full collections.
+type unified struct {
+	jdk
+	newest int64 // latest time of a line
+}
+
+func newUnified(o *Options) formatter { return &unified{jdk: newJDK(o)} }
+
+// header: readers find the collector by the first line, and take the second for
+// the arguments of the JVM: one of them asks for the word "workers".
+func (u *unified) header(dst []byte, at int64, _ int) []byte {
+	dst = u.stamp(dst, at, "gc")
+	dst = append(dst, "Using Concurrent Mark Sweep\n"...)
+	dst = u.stamp(dst, at, "gc,init")
+	dst = append(dst, "VM Arguments: "...)
+	dst = u.appendRuntime(dst)
+	switch u.process.Server {
+	case gclog.Yes:
+		dst = append(dst, ", Server GC"...)
+	case gclog.No:
+		dst = append(dst, ", Workstation GC"...)
+	}
+	switch u.process.Concurrent {
+	case gclog.Yes:
+		dst = append(dst, ", concurrent"...)
+	case gclog.No:
+		dst = append(dst, ", non-concurrent"...)
+	}
+	if lib := u.process.GCLibrary; lib != "" {
+		dst = append(dst, ", "...)
+		dst = appendPlain(dst, lib)
+	}
+	if u.heaps > 0 {
+		dst = append(dst, ", "...)
+		dst = strconv.AppendInt(dst, int64(u.heaps), 10)
+		return append(dst, " GC workers\n"...)
+	}
+	return append(dst, ", GC workers unknown\n"...)
+}
+
+// stamp appends [date][uptime][info][tags] and a blank.
+func (u *unified) stamp(dst []byte, at int64, tags string) []byte {
+	u.newest = max(u.newest, at)
+	dst = append(dst, '[')
+	dst = u.clock.appendClock(dst, at, 3)
+	dst = append(dst, "+0000]["...)
+	dst = u.clock.appendUptime(dst, at)
+	dst = append(dst, "s][info]["...)
+	dst = append(dst, tags...)
+	return append(dst, "] "...)
+}
+
+// line begins a line of collection n; detail lines are told apart by blanks.
+func (u *unified) line(dst []byte, at int64, tags string, n uint32) []byte {
+	dst = u.stamp(dst, at, tags)
+	dst = append(dst, "GC("...)
+	dst = strconv.AppendUint(dst, uint64(n), 10)
+	return append(dst, ") "...)
+}
+
+func (u *unified) detail(dst []byte, at int64, tags string, n uint32) []byte {
+	dst = u.line(dst, at, tags, n)
+	return append(dst, "        "...)
+}
+
+func (u *unified) start(dst []byte, _ *Start) []byte       { return dst }
+func (u *unified) gap(dst []byte, _ *gclog.Gap) []byte     { return dst }
+func (u *unified) stall(dst []byte, _ *gclog.Stall) []byte { return dst }
+
+func (u *unified) pause(dst []byte, p *gclog.Pause) []byte {
+	x, ok := u.mapPause(p)
+	if !ok {
+		return dst
+	}
+	end := p.Start + p.Duration
+	switch x.kind {
+	case jdkInitialMark, jdkRemark:
+		dst = u.line(dst, p.Start, "gc,start", x.n)
+		dst = append(u.name(dst, &x), '\n')
+		if x.kind == jdkInitialMark {
+			dst = u.detail(dst, end, "gc,stats", x.n)
+			dst = u.dotnetLine(dst, p.GC, nil, p.Suspend)
+		}
+	default:
+		dst = u.detail(dst, p.Start, "gc,start", x.n)
+		dst = append(u.name(dst, &x), '\n')
+		dst = u.detail(dst, end, "gc,heap", x.n)
+		dst = append(dst, "ParNew: "...)
+		dst = appendSizes(dst, x.before.young(), x.after.young(), x.cap.young)
+		dst = append(dst, '\n')
+		dst = u.detail(dst, end, "gc,heap", x.n)
+		dst = append(dst, "CMS: "...)
+		dst = appendSizes(dst, x.before.old(), x.after.old(), x.cap.old)
+		dst = append(dst, '\n')
+		dst = u.detail(dst, end, "gc,stats", x.n)
+		dst = u.dotnetLine(dst, p.GC, &x, p.Suspend)
+	}
+	dst = u.line(dst, end, "gc", x.n)
+	dst = append(u.name(dst, &x), ' ')
+	dst = appendSizes(dst, x.before.total(), x.after.total(), x.cap.heap)
+	dst = append(dst, ' ')
+	dst = appendMillis(dst, p.Duration)
+	dst = append(dst, "ms\n"...)
+	return u.cpu(dst, end, x.n, p.Duration)
+}
+
+// name is what the begin and the end of a pause must have in common, to the
+// letter.
+func (u *unified) name(dst []byte, x *jdkPause) []byte {
+	switch x.kind {
+	case jdkInitialMark:
+		return append(dst, "Pause Initial Mark"...)
+	case jdkRemark:
+		return append(dst, "Pause Remark"...)
+	case jdkFull:
+		dst = append(dst, "Pause Full ("...)
+	default:
+		dst = append(dst, "Pause Young ("...)
+	}
+	dst = append(dst, x.cause...)
+	return append(dst, ')')
+}
+
+// cpu: the CPU times are not known, and none is made up; GCToolKit needs the line.
+func (u *unified) cpu(dst []byte, at int64, n uint32, duration int64) []byte {
+	dst = u.line(dst, at, "gc,cpu", n)
+	dst = append(dst, "User=0.00s Sys=0.00s Real="...)
+	dst = appendFixed(dst, duration, 9, 2)
+	return append(dst, "s\n"...)
+}
+
+// dotnetLine carries what Java has no place for. It contains "workers", by which
+// GCToolKit skips it.
+func (u *unified) dotnetLine(dst []byte, d *gclog.GCDetails, x *jdkPause, suspend int64) []byte {
+	dst = append(dst, "DotNet: gen"...)
+	dst = strconv.AppendInt(dst, int64(d.Generation), 10)
+	dst = append(dst, ' ')
+	dst = append(dst, d.Kind.String()...)
+	if compacting, known := d.Compacting(); known && d.Kind != gclog.KindBackground {
+		if compacting {
+			dst = append(dst, " compacting"...)
+		} else {
+			dst = append(dst, " sweeping"...)
+		}
+	}
+	if d.HasReason {
+		dst = append(dst, ", reason="...)
+		dst = append(dst, d.Reason.String()...)
+	}
+	if x != nil {
+		for g := range d.GenerationCount {
+			dst = append(dst, ", "...)
+			dst = append(dst, gclog.GenerationName(g)...)
+			dst = append(dst, '=')
+			dst = strconv.AppendInt(dst, x.before.gen[g], 10)
+			dst = append(dst, "K->"...)
+			dst = strconv.AppendInt(dst, x.after.gen[g], 10)
+			dst = append(dst, 'K')
+		}
+	}
+	k := func(name string, bytes uint64, known bool) {
+		if known {
+			dst = append(dst, name...)
+			dst = strconv.AppendInt(dst, kib(bytes), 10)
+			dst = append(dst, 'K')
+		}
+	}
+	if x != nil {
+		k(", promoted=", d.PromotedBytes, d.HasPromoted)
+		k(", fragmentation=", d.Fragmentation(), d.HasHistory)
+		k(", committed=", d.CommittedAfter, d.HasCommittedAfter)
+	}
+	dst = append(dst, ", suspend="...)
+	dst = appendMillis(dst, suspend)
+	dst = append(dst, "ms, workers="...)
+	dst = strconv.AppendInt(dst, int64(max(u.heaps, 1)), 10)
+	return append(dst, '\n')
+}
+
+func (u *unified) phase(dst []byte, p *gclog.Phase) []byte {
+	if !p.End {
+		if !u.beginPhase(p) {
+			return dst
+		}
+		dst = u.line(dst, p.Time, "gc", p.GC.Number)
+		return append(dst, phaseTitle[p.Kind]...)
+	}
+	if !u.endPhase(p) {
+		return dst
+	}
+	return u.phaseEnd(dst, p, p.GC.Number, true)
+}
+
+// Titles of the phases, with the line end that only their begin has.
+var phaseTitle = [...]string{"Concurrent Mark\n", "Concurrent Sweep\n"}
+
+// phaseEnd: finished tells whether the phase really ended, and not the log.
+func (u *unified) phaseEnd(dst []byte, p *gclog.Phase, n uint32, finished bool) []byte {
+	title := phaseTitle[p.Kind]
+	dst = u.concurrent(dst, p.Time, n, title[:len(title)-1], p.Time-p.Start)
+	if p.Kind != gclog.PhaseSweep || !finished {
+		return dst
+	}
+	// By its reset phase readers know the end of a background collection.
+	u.background = false
+	dst = u.line(dst, p.Time, "gc", n)
+	dst = append(dst, "Concurrent Reset\n"...)
+	return u.concurrent(dst, p.Time, n, "Concurrent Reset", 1000)
+}
+
+func (u *unified) concurrent(dst []byte, at int64, n uint32, title string, duration int64) []byte {
+	dst = u.line(dst, at, "gc", n)
+	dst = append(dst, title...)
+	dst = append(dst, ' ')
+	dst = appendMillis(dst, max(duration, 1000))
+	dst = append(dst, "ms\n"...)
+	return u.cpu(dst, at, n, duration)
+}
+
+// gc adds to a background collection what is known only at its end. Its lines are
+// of the kind that every reader skips.
+func (u *unified) gc(dst []byte, d *gclog.GCDetails) []byte {
+	before := u.last
+	u.learn(d)
+	if d.Kind != gclog.KindBackground || !d.HasNumber || d.Flaws&gclog.FlawNoStart != 0 {
+		return dst
+	}
+	at := max(d.End, u.newest)
+	if u.inPhase && u.phaseGC == d.Number {
+		p, n, _ := u.closePhase(at)
+		dst = u.phaseEnd(dst, &p, n, d.HasEnd)
+	}
+	u.background = false
+	if !d.HasSizesAfter {
+		return dst
+	}
+	x := jdkPause{before: before, after: u.last}
+	if d.HasBefore && !d.BeforeEstimated {
+		for g := range d.Generations {
+			x.before.gen[g] = kib(d.Generations[g].Before)
+		}
+	}
+	dst = u.line(dst, at, "gc,heap", d.Number)
+	dst = append(dst, "Old: "...)
+	dst = appendSizes(dst, x.before.old(), x.after.old(), divide(x.before, x.after, u.committed).old)
+	dst = append(dst, '\n')
+	dst = u.detail(dst, at, "gc,stats", d.Number)
+	return u.dotnetLine(dst, d, &x, d.Suspend())
+}
+
+func (u *unified) end(dst []byte, e *End) []byte {
+	if p, n, ok := u.closePhase(e.At); ok {
+		dst = u.phaseEnd(dst, &p, n, false)
+	}
+	return dst
+}
