@@ -1,0 +1,207 @@
+package session
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf16"
+)
+
+// A message is a header of 20 bytes and a payload: the magic, u16 size of all,
+// u8 command set, u8 command, u16 0.
+const (
+	magic      = "DOTNET_IPC_V1\x00"
+	headerSize = 20
+	maxMessage = 1<<16 - 1
+)
+
+// Command sets and commands.
+const (
+	setEventPipe = 0x02
+	setProcess   = 0x04
+	setServer    = 0xFF
+
+	cmdStopTracing     = 0x01
+	cmdCollectTracing2 = 0x03
+	cmdCollectTracing3 = 0x04
+	cmdCollectTracing4 = 0x05
+	cmdCollectTracing5 = 0x06
+
+	cmdProcessInfo        = 0x00
+	cmdResumeRuntime      = 0x01
+	cmdProcessEnvironment = 0x02
+	cmdProcessInfo2       = 0x04
+	cmdProcessInfo3       = 0x08
+
+	serverOK    = 0x00
+	serverError = 0xFF
+)
+
+// Codes of errors that a runtime answers.
+const (
+	CodeBadEncoding     = 0x80131384
+	CodeUnknownCommand  = 0x80131385
+	CodeUnknownMagic    = 0x80131386
+	CodeNotYetAvailable = 0x8013135B
+	CodeNotSupported    = 0x80131515
+	CodeFail            = 0x80004005
+	CodeInvalidArgument = 0x80070057
+)
+
+var codeNames = map[uint32]string{
+	CodeBadEncoding:     "the request is badly encoded",
+	CodeUnknownCommand:  "the runtime does not know this command",
+	CodeUnknownMagic:    "the runtime does not know this protocol",
+	CodeNotYetAvailable: "the runtime is still starting",
+	CodeNotSupported:    "the runtime does not support this",
+	CodeFail:            "the runtime failed, perhaps because it has 64 sessions already",
+	CodeInvalidArgument: "an argument is invalid",
+}
+
+// A ServerError is an error that the runtime answered.
+type ServerError struct {
+	Command string
+	Code    uint32 // an HRESULT
+}
+
+func (e *ServerError) Error() string {
+	what := codeNames[e.Code]
+	if what == "" {
+		what = "the runtime refused it"
+	}
+	return fmt.Sprintf("%s: %s (0x%08X)", e.Command, what, e.Code)
+}
+
+// unknownCommand tells whether a runtime is too old for a command: that is how
+// features are found out, never by version.
+func unknownCommand(err error) bool {
+	var s *ServerError
+	return errors.As(err, &s) && s.Code == CodeUnknownCommand
+}
+
+// encoder builds the payload of a request.
+type encoder struct{ b []byte }
+
+func (e *encoder) u8(v byte)    { e.b = append(e.b, v) }
+func (e *encoder) u32(v uint32) { e.b = binary.LittleEndian.AppendUint32(e.b, v) }
+func (e *encoder) u64(v uint64) { e.b = binary.LittleEndian.AppendUint64(e.b, v) }
+
+func (e *encoder) bool(v bool) {
+	if v {
+		e.u8(1)
+	} else {
+		e.u8(0)
+	}
+}
+
+// string writes a count of UTF-16 units with the terminating zero, then these;
+// an empty string is absent: count 0 and nothing else.
+func (e *encoder) string(s string) {
+	if s == "" {
+		e.u32(0)
+		return
+	}
+	units := utf16.Encode([]rune(s))
+	e.u32(uint32(len(units) + 1))
+	for _, u := range units {
+		e.b = binary.LittleEndian.AppendUint16(e.b, u)
+	}
+	e.b = binary.LittleEndian.AppendUint16(e.b, 0)
+}
+
+// message frames a payload.
+func message(set, command byte, payload []byte) ([]byte, error) {
+	size := headerSize + len(payload)
+	if size > maxMessage {
+		return nil, fmt.Errorf("a request of %d bytes, the protocol allows %d", size, maxMessage)
+	}
+	b := make([]byte, 0, size)
+	b = append(b, magic...)
+	b = binary.LittleEndian.AppendUint16(b, uint16(size))
+	b = append(b, set, command, 0, 0)
+	return append(b, payload...), nil
+}
+
+// readResponse reads one message. An error that the runtime answers becomes a
+// *ServerError of the named command.
+func readResponse(r io.Reader, command string) ([]byte, error) {
+	var head [headerSize]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return nil, err
+	}
+	if string(head[:len(magic)]) != magic {
+		return nil, fmt.Errorf("%s: the answer is not of the diagnostics protocol", command)
+	}
+	size := int(binary.LittleEndian.Uint16(head[14:]))
+	if size < headerSize {
+		return nil, fmt.Errorf("%s: an answer of %d bytes, the header alone has %d", command, size, headerSize)
+	}
+	payload := make([]byte, size-headerSize)
+	if _, err := io.ReadFull(r, payload); err != nil {
+		return nil, err
+	}
+	switch set, id := head[16], head[17]; {
+	case set == setServer && id == serverOK:
+		return payload, nil
+	case set == setServer && id == serverError:
+		d := decoder{b: payload}
+		return nil, &ServerError{Command: command, Code: d.u32()}
+	default:
+		return nil, fmt.Errorf("%s: an answer of kind %d.%d, expected %d", command, set, id, setServer)
+	}
+}
+
+// decoder reads the payload of an answer. It is sticky: past the end, bad is set
+// and zeros are read.
+type decoder struct {
+	b   []byte
+	bad bool
+}
+
+func (d *decoder) take(n uint64) []byte {
+	if d.bad || n > uint64(len(d.b)) {
+		d.bad = true
+		return nil
+	}
+	p := d.b[:n]
+	d.b = d.b[n:]
+	return p
+}
+
+func (d *decoder) u32() uint32 {
+	if p := d.take(4); p != nil {
+		return binary.LittleEndian.Uint32(p)
+	}
+	return 0
+}
+
+func (d *decoder) u64() uint64 {
+	if p := d.take(8); p != nil {
+		return binary.LittleEndian.Uint64(p)
+	}
+	return 0
+}
+
+func (d *decoder) string() string {
+	p := d.take(2 * uint64(d.u32()))
+	units := make([]uint16, 0, len(p)/2)
+	for ; len(p) >= 2; p = p[2:] {
+		units = append(units, binary.LittleEndian.Uint16(p))
+	}
+	if n := len(units); n > 0 && units[n-1] == 0 {
+		units = units[:n-1]
+	}
+	return string(utf16.Decode(units))
+}
+
+// guid reads 16 bytes as the GUID text of .NET.
+func (d *decoder) guid() string { return formatGUID(d.take(16)) }
+
+func formatGUID(p []byte) string {
+	if len(p) != 16 {
+		return ""
+	}
+	return fmt.Sprintf("%08x-%04x-%04x-%x-%x", binary.LittleEndian.Uint32(p),
+		binary.LittleEndian.Uint16(p[4:]), binary.LittleEndian.Uint16(p[6:]), p[8:10], p[10:16])
+}

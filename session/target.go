@@ -1,0 +1,86 @@
+package session
+
+import (
+	"fmt"
+	"time"
+)
+
+// A Process is a process as the operating system shows it, and where its
+// diagnostics socket is, if it has one.
+type Process struct {
+	PID         int      // as this host sees it
+	InnerPID    int      // in its own pid namespace: what its socket is named after
+	Name        string   // of the program, at most 15 bytes on Linux
+	Executable  string   // path, "" if it cannot be read
+	CommandLine []string //
+	UID         int      // -1: unknown
+	User        string   // name of UID, or its number
+	Started     time.Time
+	StartKey    uint64            // start in the kernel's own unit: with PID an identity on this host
+	ContainerID string            // 64 hexadecimal digits, "" outside of a container
+	Environ     map[string]string // what it was started with; nil if it cannot be read
+
+	tempDir string // where its runtime makes the socket
+	socket  string // name of the socket in tempDir
+}
+
+// A Target is a process whose runtime can be talked to.
+type Target struct {
+	Client
+	Process
+}
+
+// Cause is why a process cannot be talked to.
+type Cause uint8
+
+// The causes.
+const (
+	CauseNoSuchProcess  Cause = iota + 1
+	CauseOtherUser            // its socket belongs to another user
+	CauseNotDotnet            // there is no .NET runtime in it, as far as can be seen
+	CauseDiagnosticsOff       // it was started with DOTNET_EnableDiagnostics=0
+	CauseTooOld               // .NET Core 2.x has no such socket
+	CauseNoSocket             // there is a runtime, but it could not make its socket
+	CauseStaleSocket          // the socket is left over from another process
+	CauseNoAccess             // its files cannot be looked at
+	CauseWrongPeer            // another process listens on the socket
+)
+
+// A TargetError says why a process cannot be talked to, and what would help.
+type TargetError struct {
+	PID    int
+	Cause  Cause
+	Detail string // what was found, and the way out
+	Err    error
+}
+
+func (e *TargetError) Error() string {
+	s := fmt.Sprintf("process %d %s", e.PID, e.Detail)
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	return s
+}
+
+// Unwrap returns Err.
+func (e *TargetError) Unwrap() error { return e.Err }
+
+func refuse(pid int, cause Cause, err error, format string, args ...any) *TargetError {
+	return &TargetError{PID: pid, Cause: cause, Err: err, Detail: fmt.Sprintf(format, args...)}
+}
+
+// A Listed is a process with a .NET runtime, and why it cannot be talked to, if
+// so.
+type Listed struct {
+	Process
+	Err error // a *TargetError
+}
+
+// Target returns the process as a target. Err must be nil.
+func (l *Listed) Target() *Target { return l.Process.target() }
+
+func (p *Process) target() *Target {
+	t := &Target{Process: *p}
+	t.Dial = t.Process.dial
+	return t
+}

@@ -1,0 +1,129 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// socketPattern is the name of a socket: pid, then start of the process in
+// seconds since 1970.
+var socketPattern = regexp.MustCompile(`^dotnet-diagnostic-(\d+)-(\d+)-socket$`)
+
+// Find returns the target with the pid. Its socket is looked for in the
+// temporary directory of this user, which on this system each user has for
+// themselves.
+func Find(ctx context.Context, pid int) (*Target, error) {
+	list, err := List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range list {
+		if l.PID == pid {
+			return l.Target(), nil
+		}
+	}
+	if err := unix.Kill(pid, 0); errors.Is(err, syscall.ESRCH) || pid <= 0 {
+		return nil, refuse(pid, CauseNoSuchProcess, nil, "does not exist")
+	} else if errors.Is(err, syscall.EPERM) {
+		return nil, refuse(pid, CauseOtherUser, nil, "belongs to another user: run gclog as that user")
+	}
+	return nil, refuse(pid, CauseNotDotnet, nil, "has no diagnostics socket in %s: it is not a .NET process, it was started with DOTNET_EnableDiagnostics=0, or its TMPDIR differs", os.TempDir())
+}
+
+// List returns the processes that have a diagnostics socket in this user's
+// temporary directory.
+func List(ctx context.Context) ([]Listed, error) {
+	dir := os.TempDir()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("listing processes: %w", err)
+	}
+	byPID := map[int]Listed{}
+	for _, e := range entries {
+		m := socketPattern.FindStringSubmatch(e.Name())
+		if m == nil {
+			continue
+		}
+		pid, _ := strconv.Atoi(m[1])
+		key, _ := strconv.ParseUint(m[2], 10, 64)
+		if errors.Is(unix.Kill(pid, 0), syscall.ESRCH) || key < byPID[pid].StartKey {
+			continue // left over
+		}
+		p := Process{
+			PID: pid, InnerPID: pid, UID: -1, StartKey: key, Started: time.Unix(int64(key), 0),
+			tempDir: dir, socket: e.Name(),
+		}
+		if k, err := unix.SysctlKinfoProc("kern.proc.pid", pid); err == nil {
+			p.Name = unix.ByteSliceToString(k.Proc.P_comm[:])
+			p.UID = int(k.Eproc.Ucred.Uid)
+		}
+		byPID[pid] = Listed{Process: p}
+	}
+	var list []Listed
+	for _, l := range byPID {
+		list = append(list, l)
+	}
+	slices.SortFunc(list, func(a, b Listed) int { return a.PID - b.PID })
+	return list, ctx.Err()
+}
+
+func (p *Process) dial(ctx context.Context) (net.Conn, error) {
+	path := filepath.Join(p.tempDir, p.socket)
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
+	switch {
+	case err == nil:
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return nil, refuse(p.PID, CauseStaleSocket, nil, "has a socket that nobody listens on, left over by another process: %s", path)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, refuse(p.PID, CauseNoSuchProcess, nil, "does not exist any more")
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, fmt.Errorf("connecting to process %d: %w", p.PID, ErrNoAnswer)
+	default:
+		return nil, refuse(p.PID, CauseNoAccess, err, "cannot be reached over %s", path)
+	}
+	if peer, err := peerProcess(conn); err == nil && peer != p.PID {
+		_ = conn.Close()
+		return nil, refuse(p.PID, CauseWrongPeer, nil, "does not listen on %s: process %d does", path, peer)
+	}
+	return conn, nil
+}
+
+// peerProcess returns the process at the other end.
+func peerProcess(conn net.Conn) (int, error) {
+	u, ok := conn.(*net.UnixConn)
+	if !ok {
+		return 0, errors.New("not a unix socket")
+	}
+	raw, err := u.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	pid, gerr := 0, error(nil)
+	if err := raw.Control(func(fd uintptr) {
+		pid, gerr = unix.GetsockoptInt(int(fd), unix.SOL_LOCAL, unix.LOCAL_PEERPID)
+	}); err != nil {
+		return 0, err
+	}
+	return pid, gerr
+}
+
+// Alive tells whether the process still runs.
+func (p *Process) Alive() bool {
+	return !errors.Is(unix.Kill(p.PID, 0), syscall.ESRCH)
+}
+
+func connectionGone(err error) bool {
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}

@@ -1,0 +1,500 @@
+package session
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"os/user"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
+)
+
+const (
+	procRoot = "/proc"
+	userHZ   = 100 // the unit of times in /proc, whatever the kernel's own tick is
+)
+
+// Find returns the target with the pid as this host sees it. The error is a
+// *TargetError, or that of ctx.
+func Find(ctx context.Context, pid int) (*Target, error) {
+	p, err := readProcess(pid)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.locate(); err != nil {
+		return nil, err
+	}
+	return p.target(), ctx.Err()
+}
+
+// List returns the processes that have a .NET runtime, as far as that can be
+// seen. A process that goes away meanwhile, or cannot be looked at, is left out;
+// it never ends the list.
+func List(ctx context.Context) ([]Listed, error) {
+	dirs, err := os.ReadDir(procRoot)
+	if err != nil {
+		return nil, fmt.Errorf("listing processes: %w", err)
+	}
+	var list []Listed
+	for _, d := range dirs {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		pid, err := strconv.Atoi(d.Name())
+		if err != nil {
+			continue
+		}
+		p, err := readProcess(pid)
+		if err != nil || len(p.CommandLine) == 0 { // a kernel thread has none
+			continue
+		}
+		if err := p.locate(); err != nil {
+			var t *TargetError
+			if errors.As(err, &t) && slices.Contains([]Cause{CauseNotDotnet, CauseNoSuchProcess, CauseNoAccess}, t.Cause) {
+				continue
+			}
+			if t.Cause == CauseOtherUser && !p.looksDotnet() {
+				continue
+			}
+			list = append(list, Listed{*p, err})
+			continue
+		}
+		list = append(list, Listed{*p, nil})
+	}
+	slices.SortFunc(list, func(a, b Listed) int { return a.PID - b.PID })
+	return list, nil
+}
+
+func readProcess(pid int) (*Process, error) {
+	gone := func(err error) error {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+			return refuse(pid, CauseNoSuchProcess, nil, "does not exist")
+		}
+		return refuse(pid, CauseNoAccess, err, "cannot be looked at")
+	}
+	if pid <= 0 {
+		return nil, refuse(pid, CauseNoSuchProcess, nil, "does not exist")
+	}
+	proc, err := procfs.NewProc(pid)
+	if err != nil {
+		return nil, gone(err)
+	}
+	stat, err := proc.Stat()
+	if err != nil {
+		return nil, gone(err)
+	}
+	if stat.State == "Z" || stat.State == "X" {
+		return nil, refuse(pid, CauseNoSuchProcess, nil, "has ended (it waits for its parent to notice)")
+	}
+	status, err := proc.NewStatus()
+	if err != nil {
+		return nil, gone(err)
+	}
+	if status.TGID != 0 && status.TGID != pid {
+		return nil, refuse(pid, CauseNoSuchProcess, nil, "does not exist: %d is a thread of process %d", pid, status.TGID)
+	}
+	p := &Process{
+		PID: pid, InnerPID: pid, Name: stat.Comm, StartKey: stat.Starttime, Started: startTime(stat.Starttime),
+		UID: int(status.UIDs[1]), User: userName(int(status.UIDs[1])),
+	}
+	if n := len(status.NSpids); n > 0 {
+		p.InnerPID = int(status.NSpids[n-1])
+	}
+	p.CommandLine, _ = proc.CmdLine()
+	p.Executable, _ = proc.Executable()
+	if env, err := proc.Environ(); err == nil {
+		p.Environ = map[string]string{}
+		for _, e := range env {
+			if name, value, ok := strings.Cut(e, "="); ok {
+				p.Environ[name] = value
+			}
+		}
+	}
+	if groups, err := proc.Cgroups(); err == nil {
+		p.ContainerID = containerID(groups)
+	}
+	p.tempDir = "/tmp"
+	if dir := p.Environ["TMPDIR"]; dir != "" {
+		p.tempDir = dir
+	}
+	return p, nil
+}
+
+// startTime converts field 22 of /proc/PID/stat. It counts from the boot on,
+// time asleep included.
+func startTime(key uint64) time.Time {
+	var boot, now unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot) != nil || unix.ClockGettime(unix.CLOCK_REALTIME, &now) != nil {
+		return time.Time{}
+	}
+	return time.Unix(0, now.Nano()-boot.Nano()+int64(key)*int64(time.Second/userHZ))
+}
+
+func userName(uid int) string {
+	if u, err := user.LookupId(strconv.Itoa(uid)); err == nil {
+		return u.Username
+	}
+	return strconv.Itoa(uid)
+}
+
+var containerPattern = regexp.MustCompile(`[0-9a-f]{64}`)
+
+func containerID(groups []procfs.Cgroup) string {
+	for _, g := range groups {
+		if ids := containerPattern.FindAllString(g.Path, -1); len(ids) > 0 {
+			return ids[len(ids)-1]
+		}
+	}
+	return ""
+}
+
+// locate finds the socket, or the reason why there is none.
+func (p *Process) locate() error {
+	if uid := os.Geteuid(); uid != 0 && uid != p.UID {
+		return refuse(p.PID, CauseOtherUser, nil,
+			"belongs to user %s (uid %d), gclog runs as uid %d: run gclog as that user or as root", p.User, p.UID, uid)
+	}
+	dirs := []string{p.tempDir}
+	if p.tempDir != "/tmp" {
+		dirs = append(dirs, "/tmp") // the runtime may have ignored a TMPDIR that it could not use
+	}
+	var failure error
+	for _, dir := range dirs {
+		name, err := p.findSocket(dir)
+		if err == nil && name != "" {
+			p.tempDir, p.socket = dir, name
+			return nil
+		}
+		if err != nil && failure == nil {
+			failure = err
+		}
+	}
+	return p.whyNoSocket(failure)
+}
+
+// findSocket looks for the socket in a folder of the process's own root.
+func (p *Process) findSocket(dir string) (string, error) {
+	fd, err := p.openDir(dir, unix.O_RDONLY)
+	if err != nil {
+		return "", err
+	}
+	f := os.NewFile(uintptr(fd), dir)
+	defer f.Close()
+	prefix := "dotnet-diagnostic-" + strconv.Itoa(p.InnerPID) + "-"
+	exact := prefix + strconv.FormatUint(p.StartKey, 10) + "-socket"
+	var st unix.Stat_t
+	if unix.Fstatat(fd, exact, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT == unix.S_IFSOCK {
+		return exact, nil
+	}
+	// In a time namespace the start is told differently: take the newest socket that
+	// is not older than the process.
+	newest, name := int64(0), ""
+	for {
+		names, err := f.Readdirnames(1024)
+		for _, n := range names {
+			if !strings.HasPrefix(n, prefix) || !strings.HasSuffix(n, "-socket") {
+				continue
+			}
+			if unix.Fstatat(fd, n, &st, unix.AT_SYMLINK_NOFOLLOW) != nil || st.Mode&unix.S_IFMT != unix.S_IFSOCK {
+				continue
+			}
+			if t := st.Mtim.Nano(); t > newest && t >= p.Started.Add(-time.Second).UnixNano() {
+				newest, name = t, n
+			}
+		}
+		if err != nil {
+			return name, nil
+		}
+	}
+}
+
+// openDir opens a folder below the root of the process. Links are followed as
+// the process itself would follow them: never out of its root.
+func (p *Process) openDir(dir string, flags uint64) (int, error) {
+	root, err := unix.Open(filepath.Join(procRoot, strconv.Itoa(p.PID), "root"), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(root)
+	how := unix.OpenHow{Flags: flags | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS}
+	for {
+		fd, err := unix.Openat2(root, dir, &how)
+		switch {
+		case errors.Is(err, unix.EINTR), errors.Is(err, unix.EAGAIN):
+			continue
+		case errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EPERM) && os.Geteuid() == 0:
+			// Linux before 5.6, or a sandbox that does not know the call.
+			return unix.Openat(root, strings.TrimLeft(dir, "/"), int(flags)|unix.O_DIRECTORY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+		}
+		return fd, err
+	}
+}
+
+// whyNoSocket explains what keeps a process from being talked to.
+func (p *Process) whyNoSocket(failure error) error {
+	if _, err := os.Stat(filepath.Join(procRoot, strconv.Itoa(p.PID))); errors.Is(err, fs.ErrNotExist) {
+		return refuse(p.PID, CauseNoSuchProcess, nil, "does not exist any more")
+	}
+	if errors.Is(failure, fs.ErrPermission) {
+		return refuse(p.PID, CauseNoAccess, failure, "cannot be looked at: gclog needs the capability SYS_PTRACE to see the files of another container")
+	}
+	for _, name := range []string{"DOTNET_EnableDiagnostics", "COMPlus_EnableDiagnostics", "DOTNET_EnableDiagnostics_IPC", "COMPlus_EnableDiagnostics_IPC"} {
+		if p.Environ[name] == "0" {
+			return refuse(p.PID, CauseDiagnosticsOff, nil, "was started with %s=0, so its runtime has no diagnostics socket: start it without", name)
+		}
+	}
+	lib, found := p.runtimeLibrary()
+	switch {
+	case !found:
+		return refuse(p.PID, CauseNotDotnet, nil, "(%s) is not a .NET process: it has no diagnostics socket and no .NET runtime in it (a NativeAOT program has one if it is built with EventSourceSupport)", p.Name)
+	case strings.Contains(lib, "Microsoft.NETCore.App/2.") || strings.Contains(lib, "Microsoft.NETCore.App/1."):
+		return refuse(p.PID, CauseTooOld, nil, "runs a .NET Core without a diagnostics socket (%s): gclog needs 3.0 or later", lib)
+	}
+	if failure != nil {
+		return refuse(p.PID, CauseNoSocket, failure, "has no diagnostics socket: its temporary directory %s cannot be used", p.tempDir)
+	}
+	return refuse(p.PID, CauseNoSocket, nil, "is a .NET process without a diagnostics socket in %s%s", p.tempDir, p.tempDirTrouble())
+}
+
+// tempDirTrouble says what may have kept the runtime from making its socket.
+func (p *Process) tempDirTrouble() string {
+	const path = len("/dotnet-diagnostic--") + len("-socket") + 20 + 7
+	if len(p.tempDir)+path > 107 {
+		return ": the path is too long for a socket, set a shorter TMPDIR"
+	}
+	if fd, err := p.openDir(p.tempDir, unix.O_RDONLY); err == nil {
+		defer unix.Close(fd)
+		var st unix.Statfs_t
+		if unix.Fstatfs(fd, &st) == nil {
+			switch {
+			case st.Flags&unix.ST_RDONLY != 0:
+				return ": it is read-only; give the process a writable TMPDIR"
+			case st.Bavail == 0 && st.Blocks > 0, st.Ffree == 0 && st.Files > 0:
+				return ": it is full; make room and restart the process"
+			}
+		}
+	}
+	return ": it was deleted, or the runtime is still starting; restart the process if it stays so"
+}
+
+// runtimeLibrary finds the runtime among the files that the process has mapped.
+func (p *Process) runtimeLibrary() (string, bool) {
+	f, err := os.Open(filepath.Join(procRoot, strconv.Itoa(p.PID), "maps"))
+	if err != nil {
+		return "", p.looksDotnet()
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		line := lines.Text()
+		if i := strings.IndexByte(line, '/'); i >= 0 && strings.Contains(line[i:], "/libcoreclr.so") {
+			return line[i:], true
+		}
+	}
+	return "", false
+}
+
+// looksDotnet guesses from what everybody may see.
+func (p *Process) looksDotnet() bool {
+	if p.Name == "dotnet" {
+		return true
+	}
+	for _, arg := range p.CommandLine {
+		if strings.HasSuffix(arg, ".dll") {
+			return true
+		}
+	}
+	return false
+}
+
+// dial connects to the socket and makes sure that the process meant is at its
+// other end.
+func (p *Process) dial(ctx context.Context) (net.Conn, error) {
+	fd, err := p.openDir(p.tempDir, unix.O_PATH)
+	if err != nil {
+		return nil, p.dialError(err)
+	}
+	defer unix.Close(fd)
+	// The way over the folder's descriptor is short, however long the path is.
+	path := "/proc/self/fd/" + strconv.Itoa(fd) + "/" + p.socket
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
+	if err != nil {
+		return nil, p.dialError(err)
+	}
+	peer, err := peerProcess(conn)
+	if err == nil && peer != p.PID {
+		err = refuse(p.PID, CauseWrongPeer, nil, "does not listen on %s/%s: process %d does", p.tempDir, p.socket, peer)
+	}
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+func (p *Process) dialError(err error) error {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, syscall.EAGAIN):
+		return fmt.Errorf("connecting to process %d: %w", p.PID, ErrNoAnswer)
+	case errors.Is(err, context.Canceled):
+		return err
+	}
+	if now, rerr := readProcess(p.PID); rerr != nil || now.StartKey != p.StartKey {
+		return refuse(p.PID, CauseNoSuchProcess, nil, "does not exist any more")
+	}
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return refuse(p.PID, CauseStaleSocket, nil, "has a socket that nobody listens on, left over by another process: %s/%s", p.tempDir, p.socket)
+	case errors.Is(err, fs.ErrNotExist):
+		return refuse(p.PID, CauseNoSocket, nil, "has removed its diagnostics socket: it is about to end")
+	case errors.Is(err, fs.ErrPermission):
+		return refuse(p.PID, CauseOtherUser, nil,
+			"belongs to user %s (uid %d), gclog runs as uid %d and may not connect to its socket: run gclog as that user or as root", p.User, p.UID, os.Geteuid())
+	}
+	return refuse(p.PID, CauseNoAccess, err, "cannot be reached over %s/%s", p.tempDir, p.socket)
+}
+
+// peerProcess returns the process at the other end, as this host sees it.
+func peerProcess(conn net.Conn) (int, error) {
+	u, ok := conn.(*net.UnixConn)
+	if !ok {
+		return 0, errors.New("not a unix socket")
+	}
+	raw, err := u.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var cred *unix.Ucred
+	var gerr error
+	if err := raw.Control(func(fd uintptr) {
+		cred, gerr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	}); err != nil {
+		return 0, err
+	}
+	if gerr != nil {
+		return 0, gerr
+	}
+	return int(cred.Pid), nil
+}
+
+// A Watch can tell, when a process has ended, whether it removed its socket: that
+// is the difference between an exit and a kill.
+type Watch struct {
+	dir    int
+	socket string
+}
+
+// Watch begins to watch the socket of the process. Close the result.
+func (p *Process) Watch() *Watch {
+	dir, err := p.openDir(p.tempDir, unix.O_PATH)
+	if err != nil {
+		dir = -1
+	}
+	return &Watch{dir: dir, socket: p.socket}
+}
+
+// SocketLeft tells whether the socket is still there, and whether that is known.
+func (w *Watch) SocketLeft() (left, known bool) {
+	if w.dir < 0 || w.socket == "" {
+		return false, false
+	}
+	var st unix.Stat_t
+	err := unix.Fstatat(w.dir, w.socket, &st, unix.AT_SYMLINK_NOFOLLOW)
+	return err == nil, err == nil || errors.Is(err, unix.ENOENT)
+}
+
+// Close ends the watch.
+func (w *Watch) Close() {
+	if w.dir >= 0 {
+		_ = unix.Close(w.dir)
+		w.dir = -1
+	}
+}
+
+// ReadFile reads a regular file as the process sees it, at most limit bytes of it.
+func (p *Process) ReadFile(path string, limit int64) ([]byte, error) {
+	dir, err := p.openDir(filepath.Dir(path), unix.O_PATH)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(dir)
+	fd, err := unix.Openat(dir, filepath.Base(path), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), path)
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, fmt.Errorf("%s is not a regular file", path))
+	}
+	return io.ReadAll(io.LimitReader(f, limit))
+}
+
+// HasRuntimeLibrary tells whether the runtime is a library of its own, as CoreCLR
+// is, and not part of the program, as with NativeAOT.
+func (p *Process) HasRuntimeLibrary() bool {
+	lib, _ := p.runtimeLibrary()
+	return lib != ""
+}
+
+// Stopped tells whether the process is stopped, by SIGSTOP or a debugger.
+func (p *Process) Stopped() bool {
+	proc, err := procfs.NewProc(p.PID)
+	if err != nil {
+		return false
+	}
+	stat, err := proc.Stat()
+	return err == nil && (stat.State == "T" || stat.State == "t")
+}
+
+// Alive tells whether the process still runs.
+func (p *Process) Alive() bool {
+	now, err := readProcess(p.PID)
+	return err == nil && now.StartKey == p.StartKey
+}
+
+// GCLibrary is the file name of a standalone GC that the process has loaded, "" if it
+// uses the runtime's own.
+func (p *Process) GCLibrary() string {
+	f, err := os.Open(filepath.Join(procRoot, strconv.Itoa(p.PID), "maps"))
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		if base := filepath.Base(lines.Text()); strings.HasPrefix(base, "libclrgc") && strings.HasSuffix(base, ".so") {
+			return base
+		}
+	}
+	return ""
+}
+
+// HasServerGCThreads tells whether the process has a thread of server GC. .NET 8
+// to 10 name them so.
+func (p *Process) HasServerGCThreads() bool {
+	names, _ := filepath.Glob(filepath.Join(procRoot, strconv.Itoa(p.PID), "task", "*", "comm"))
+	for _, name := range names {
+		if b, err := os.ReadFile(name); err == nil && strings.HasPrefix(string(b), ".NET Server GC") {
+			return true
+		}
+	}
+	return false
+}
+
+func connectionGone(err error) bool {
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}

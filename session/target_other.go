@@ -1,0 +1,44 @@
+//go:build !linux
+
+package session
+
+import (
+	"io"
+	"os"
+)
+
+// What follows only Linux tells.
+
+// Stopped is not known on this system.
+func (p *Process) Stopped() bool { return false }
+
+// GCLibrary is not known on this system.
+func (p *Process) GCLibrary() string { return "" }
+
+// HasServerGCThreads is not known on this system.
+func (p *Process) HasServerGCThreads() bool { return false }
+
+// A Watch is not known on this system.
+type Watch struct{}
+
+// Watch does nothing on this system.
+func (p *Process) Watch() *Watch { return &Watch{} }
+
+// SocketLeft is not known on this system.
+func (w *Watch) SocketLeft() (left, known bool) { return false, false }
+
+// Close does nothing.
+func (w *Watch) Close() {}
+
+// ReadFile reads a regular file, at most limit bytes of it.
+func (p *Process) ReadFile(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, limit))
+}
+
+// HasRuntimeLibrary is not known on this system; most programs have one.
+func (p *Process) HasRuntimeLibrary() bool { return true }

@@ -1,0 +1,182 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"time"
+)
+
+// A Provider is a source of events in the runtime.
+type Provider struct {
+	Name     string
+	Keywords uint64
+	Level    uint32   // 0 to 5
+	Filter   string   // arguments, "" for none
+	Exclude  []uint32 // ids of events that are not wanted; only .NET 10 and up leave them out
+}
+
+// Config is what a session listens to.
+type Config struct {
+	BufferMB  uint32 // in the target; at least 1
+	Providers []Provider
+	// RundownGC asks for the two events with the GC's settings when the session
+	// ends. Only runtimes that can send them without a whole rundown are asked.
+	RundownGC bool
+}
+
+// Limits of the runtime, beyond which it hangs or ends.
+const (
+	maxLevel     = 5
+	maxProviders = 1000
+	maxBufferMB  = 16 << 10
+
+	formatNettrace   = 1
+	rundownKeywordGC = 1
+)
+
+// Validate returns what is wrong with the configuration: some of it would end
+// the target.
+func (c *Config) Validate() error {
+	switch n := len(c.Providers); {
+	case c.BufferMB < 1 || c.BufferMB > maxBufferMB:
+		return fmt.Errorf("a buffer of %d MB: it must be 1 to %d", c.BufferMB, maxBufferMB)
+	case n < 1 || n > maxProviders:
+		return fmt.Errorf("%d providers: there must be 1 to %d", n, maxProviders)
+	}
+	for _, p := range c.Providers {
+		if p.Name == "" {
+			return errors.New("a provider without a name")
+		}
+		if p.Level > maxLevel {
+			return fmt.Errorf("provider %s with level %d: the highest is %d", p.Name, p.Level, maxLevel)
+		}
+	}
+	return nil
+}
+
+// payload encodes the request for one of the CollectTracing commands.
+func (c *Config) payload(command byte) []byte {
+	var e encoder
+	if command == cmdCollectTracing5 {
+		e.u32(0) // the events come over this connection
+	}
+	e.u32(c.BufferMB)
+	e.u32(formatNettrace)
+	switch command {
+	case cmdCollectTracing2:
+		e.bool(false) // rundown: here it would be all of it
+	case cmdCollectTracing3:
+		e.bool(false)
+		e.bool(false) // no stacks
+	default:
+		rundown := uint64(0)
+		if c.RundownGC {
+			rundown = rundownKeywordGC
+		}
+		e.u64(rundown)
+		e.bool(false)
+	}
+	e.u32(uint32(len(c.Providers)))
+	for _, p := range c.Providers {
+		e.u64(p.Keywords)
+		e.u32(p.Level)
+		e.string(p.Name)
+		e.string(p.Filter)
+		if command == cmdCollectTracing5 {
+			e.bool(false) // the ids are those that are left out
+			e.u32(uint32(len(p.Exclude)))
+			for _, id := range p.Exclude {
+				e.u32(id)
+			}
+		}
+	}
+	return e.b
+}
+
+// A Stream is the nettrace stream of a session. It must be read until its end:
+// while nobody reads, the target buffers, and then drops events.
+type Stream struct {
+	// IdleTimeout is how long Read waits for a byte before it returns an error that
+	// wraps os.ErrDeadlineExceeded; reading can go on then. 0: for ever.
+	IdleTimeout time.Duration
+
+	conn   net.Conn
+	client *Client
+	id     uint64
+}
+
+// StartTracing starts a session, with the newest command that the runtime knows.
+func (c *Client) StartTracing(ctx context.Context, cfg Config) (*Stream, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	commands := []struct {
+		name string
+		id   byte
+	}{
+		{"CollectTracing5", cmdCollectTracing5}, {"CollectTracing4", cmdCollectTracing4},
+		{"CollectTracing3", cmdCollectTracing3}, {"CollectTracing2", cmdCollectTracing2},
+	}
+	for _, v := range commands {
+		if c.collect != 0 && v.id > c.collect {
+			continue
+		}
+		answer, conn, err := c.request(ctx, v.name, setEventPipe, v.id, cfg.payload(v.id), true)
+		if unknownCommand(err) && v.id != cmdCollectTracing2 {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		c.collect = v.id
+		d := decoder{b: answer}
+		s := &Stream{conn: conn, client: c, id: d.u64()}
+		if d.bad {
+			_ = conn.Close()
+			return nil, fmt.Errorf("%s: the answer lacks the id of the session", v.name)
+		}
+		_ = conn.SetDeadline(time.Time{})
+		return s, nil
+	}
+	panic("unreachable")
+}
+
+// SendsGCSettings tells, once a session has been started, whether the runtime
+// can send the GC's settings when a session ends, without a whole rundown.
+func (c *Client) SendsGCSettings() bool { return c.collect >= cmdCollectTracing4 }
+
+// Read reads the stream. At its end it returns io.EOF, also where the target was
+// killed: the end of a whole stream is told by the stream itself.
+func (s *Stream) Read(p []byte) (int, error) {
+	if s.IdleTimeout > 0 {
+		if err := s.conn.SetReadDeadline(time.Now().Add(s.IdleTimeout)); err != nil {
+			return 0, err
+		}
+	}
+	n, err := s.conn.Read(p)
+	if err != nil && connectionGone(err) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// Stop asks the runtime to end the session. It does so on a connection of its
+// own; the stream must be read on until io.EOF, because the runtime writes what
+// it still has before it answers.
+func (s *Stream) Stop(ctx context.Context) error {
+	var e encoder
+	e.u64(s.id)
+	_, _, err := s.client.request(ctx, "StopTracing", setEventPipe, cmdStopTracing, e.b, false)
+	return err
+}
+
+// Close closes the connection. The runtime then ends the session by itself with
+// the next event that it cannot write.
+func (s *Stream) Close() error { return s.conn.Close() }
+
+// IsIdle tells whether an error of Read only says that no byte came in time.
+func IsIdle(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
