@@ -111,9 +111,10 @@ const (
 	EndExited                       // the process ended
 	EndKilled                       // the process ended without closing its socket
 	EndStreamError                  // the stream broke
+	EndOfRecording                  // a recording has been read: only what is open is closed
 )
 
-var endNames = [...]string{"detached", "exited", "killed", "stream-error"}
+var endNames = [...]string{"detached", "exited", "killed", "stream-error", "end-of-recording"}
 
 func (r EndReason) String() string { return endNames[r] }
 

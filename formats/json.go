@@ -386,6 +386,9 @@ func (j *jsonFormat) start(dst []byte, s *Start) []byte {
 }
 
 func (j *jsonFormat) end(dst []byte, e *End) []byte {
+	if e.Reason == EndOfRecording {
+		return dst
+	}
 	o := j.begin(dst, e.At, e.Reason == EndStreamError, func(b []byte) []byte {
 		b = append(b, "session with process "...)
 		b = strconv.AppendInt(b, j.o.Process.ID, 10)

@@ -248,7 +248,7 @@ func (t *textFormat) stall(dst []byte, s *gclog.Stall) []byte {
 func (t *textFormat) start(dst []byte, _ *Start) []byte { return dst }
 
 func (t *textFormat) end(dst []byte, e *End) []byte {
-	if e.Reason == EndDetached {
+	if e.Reason == EndDetached || e.Reason == EndOfRecording {
 		return dst
 	}
 	dst = t.line(dst, e.At, dim)

@@ -84,3 +84,18 @@ func (p *Process) target() *Target {
 	t.Dial = t.Process.dial
 	return t
 }
+
+// Target returns the process of a runtime that has connected to a port. What the
+// operating system does not tell about it stays unknown.
+func (p *Peer) Target() *Target {
+	pid := p.PID
+	if pid == 0 {
+		pid = p.Inner
+	}
+	t := &Target{Process: Process{PID: pid, InnerPID: p.Inner, UID: -1}}
+	if known, err := describe(pid); err == nil && p.PID != 0 {
+		t.Process = *known
+	}
+	t.Client = p.Client
+	return t
+}

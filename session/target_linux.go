@@ -498,3 +498,63 @@ func (p *Process) HasServerGCThreads() bool {
 func connectionGone(err error) bool {
 	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
+
+// describe returns what is known about a process, with its socket if it has one.
+func describe(pid int) (*Process, error) {
+	p, err := readProcess(pid)
+	if err != nil {
+		return nil, err
+	}
+	_ = p.locate() // the socket is only needed to see how the process ends
+	return p, nil
+}
+
+// A Family finds the processes that have inherited a variable of the environment:
+// a program with all that it started, also what it no longer is the parent of.
+type Family struct {
+	name, part string
+	strangers  map[int]bool // processes that do not belong to it
+}
+
+// NewFamily returns the family of the processes whose variable name contains part.
+func NewFamily(name, part string) *Family {
+	return &Family{name: name, part: part, strangers: map[int]bool{}}
+}
+
+// Members returns the members that have a diagnostics socket now.
+func (f *Family) Members() []*Target {
+	dirs, err := os.ReadDir(procRoot)
+	if err != nil {
+		return nil
+	}
+	var list []*Target
+	alive := map[int]bool{}
+	for _, d := range dirs {
+		pid, err := strconv.Atoi(d.Name())
+		if err != nil {
+			continue
+		}
+		alive[pid] = true
+		if f.strangers[pid] {
+			continue
+		}
+		p, err := readProcess(pid)
+		if err != nil {
+			continue
+		}
+		if len(p.Environ) > 0 && !strings.Contains(p.Environ[f.name], f.part) {
+			f.strangers[pid] = true // a process between fork and exec has no environment at all
+			continue
+		}
+		if len(p.Environ) == 0 || p.locate() != nil {
+			continue
+		}
+		list = append(list, p.target())
+	}
+	for pid := range f.strangers {
+		if !alive[pid] {
+			delete(f.strangers, pid)
+		}
+	}
+	return list
+}

@@ -3,6 +3,7 @@
 package session
 
 import (
+	"context"
 	"io"
 	"os"
 )
@@ -42,3 +43,20 @@ func (p *Process) ReadFile(path string, limit int64) ([]byte, error) {
 
 // HasRuntimeLibrary is not known on this system; most programs have one.
 func (p *Process) HasRuntimeLibrary() bool { return true }
+
+func describe(pid int) (*Process, error) {
+	t, err := Find(context.Background(), pid)
+	if err != nil {
+		return nil, err
+	}
+	return &t.Process, nil
+}
+
+// A Family is not known on this system.
+type Family struct{}
+
+// NewFamily returns a family without members.
+func NewFamily(name, part string) *Family { return &Family{} }
+
+// Members returns nothing.
+func (f *Family) Members() []*Target { return nil }

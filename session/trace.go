@@ -158,7 +158,7 @@ func (s *Stream) Read(p []byte) (int, error) {
 		}
 	}
 	n, err := s.conn.Read(p)
-	if err != nil && connectionGone(err) {
+	if err != nil && (connectionGone(err) || errors.Is(err, net.ErrClosed)) {
 		err = io.EOF
 	}
 	return n, err

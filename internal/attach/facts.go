@@ -1,0 +1,295 @@
+package attach
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse"
+	"github.com/gclog/gclog/parse/clr"
+	"github.com/gclog/gclog/session"
+)
+
+// Facts finds out what can be known about a process before its first event. What
+// cannot be found out is left unknown; nothing of it is worth an error.
+//
+// Whether it has server GC and whether that is concurrent is told, in this order,
+// by the rundown of a throw-away session (.NET 9 and up), by the names of its
+// threads, by its environment and runtimeconfig.json. What the events show comes
+// later.
+func Facts(ctx context.Context, t *session.Target) gclog.Process {
+	p, info, _ := ask(ctx, t)
+	if info != nil && p.Flavor == coreCLR && atLeast(info.Version, 9) {
+		settingsByRundown(ctx, t, &p)
+	}
+	settingsFromOutside(ctx, t, info, &p)
+	return p
+}
+
+// Identify is Facts without a session in the process. The error is that of the
+// only request that was made; what is known without it is there all the same.
+func Identify(ctx context.Context, t *session.Target) (gclog.Process, error) {
+	p, info, err := ask(ctx, t)
+	settingsFromOutside(ctx, t, info, &p)
+	return p, err
+}
+
+// Flavours of the runtime.
+const (
+	coreCLR   = "CoreCLR"
+	nativeAOT = "NativeAOT"
+)
+
+func ask(ctx context.Context, t *session.Target) (gclog.Process, *session.ProcessInfo, error) {
+	p := gclog.Process{
+		ID: int64(t.PID), CommandLine: strings.Join(t.Process.CommandLine, " "), Executable: t.Executable,
+		User: t.User, Started: t.Started, StartKey: t.StartKey, ContainerID: t.ContainerID,
+		GCLibrary: t.GCLibrary(), Flavor: nativeAOT,
+	}
+	if t.HasRuntimeLibrary() {
+		p.Flavor = coreCLR
+	}
+	info, err := t.ProcessInfo(ctx)
+	if err == nil {
+		p.Cookie, p.RuntimeVersion, p.EntryAssembly = info.Cookie, info.Version, info.EntryAssembly
+		p.OS, p.Architecture = info.OS, info.Architecture
+		if p.CommandLine == "" {
+			p.CommandLine = info.CommandLine
+		}
+	}
+	p.Name = programName(&t.Process, p.EntryAssembly)
+	return p, info, err
+}
+
+// settingsFromOutside fills in what the process shows without an event.
+func settingsFromOutside(ctx context.Context, t *session.Target, info *session.ProcessInfo, p *gclog.Process) {
+	env := environment(ctx, t, info != nil)
+	p.Service = serviceName(env, p.EntryAssembly, p.Name)
+	if p.Server == gclog.Unknown && p.Flavor == coreCLR {
+		if t.HasServerGCThreads() {
+			p.Server = gclog.Yes
+		} else if info != nil && atLeast(info.Version, 8) && !atLeast(info.Version, 11) {
+			p.Server = gclog.No // these versions name the threads
+		}
+	}
+	settingsByConfiguration(t, env, p.Flavor == coreCLR, p)
+}
+
+// programName is what people know a process by: the program, not the host that
+// runs it, and not cut off after 15 bytes.
+func programName(p *session.Process, entryAssembly string) string {
+	if entryAssembly != "" {
+		return strings.TrimSuffix(entryAssembly, ".dll")
+	}
+	if base := filepath.Base(p.Executable); p.Executable != "" && strings.HasPrefix(base, p.Name) {
+		if base != "dotnet" || len(p.CommandLine) < 2 {
+			return base
+		}
+	}
+	for _, arg := range p.CommandLine {
+		if strings.HasSuffix(arg, ".dll") {
+			return strings.TrimSuffix(filepath.Base(arg), ".dll")
+		}
+	}
+	return p.Name
+}
+
+// environment returns the environment of the process: over its socket, which
+// needs no rights beyond those for the session, else from the operating system.
+func environment(ctx context.Context, t *session.Target, hasCommands bool) map[string]string {
+	if t.Environ != nil || !hasCommands {
+		return t.Environ
+	}
+	list, err := t.Client.Environment(ctx)
+	if err != nil {
+		return nil
+	}
+	env := map[string]string{}
+	for _, e := range list {
+		if name, value, ok := strings.Cut(e, "="); ok {
+			env[name] = value
+		}
+	}
+	return env
+}
+
+// serviceName names the service that a process belongs to by the conventions of
+// OpenTelemetry and of the vendors, in this order.
+func serviceName(env map[string]string, entryAssembly, name string) string {
+	if s := env["OTEL_SERVICE_NAME"]; s != "" {
+		return s
+	}
+	for attribute := range strings.SplitSeq(env["OTEL_RESOURCE_ATTRIBUTES"], ",") {
+		if s, ok := strings.CutPrefix(strings.TrimSpace(attribute), "service.name="); ok && s != "" {
+			return s
+		}
+	}
+	for _, key := range []string{"ELASTIC_APM_SERVICE_NAME", "DD_SERVICE", "NEW_RELIC_APP_NAME"} {
+		if s := env[key]; s != "" {
+			return s
+		}
+	}
+	if entryAssembly != "" {
+		return strings.TrimSuffix(entryAssembly, ".dll")
+	}
+	return name
+}
+
+// atLeast compares the major version.
+func atLeast(version string, major int) bool {
+	first, _, _ := strings.Cut(version, ".")
+	n, err := strconv.Atoi(first)
+	return err == nil && n >= major
+}
+
+// rundownTime is how long the throw-away session may take.
+const rundownTime = 3 * time.Second
+
+// settingsByRundown opens a session that listens to nothing and ends at once: the
+// runtime then tells its settings in two events.
+func settingsByRundown(ctx context.Context, t *session.Target, p *gclog.Process) {
+	ctx, cancel := context.WithTimeout(ctx, rundownTime)
+	defer cancel()
+	s, err := t.StartTracing(ctx, session.Config{
+		BufferMB: 1, RundownGC: true,
+		Providers: []session.Provider{{Name: clr.RuntimeProvider, Keywords: 0, Level: clr.LevelCritical}},
+	})
+	if err != nil {
+		return
+	}
+	defer s.Close()
+	// A session that is given up must end too.
+	stopRead := context.AfterFunc(ctx, func() { _ = s.Close() })
+	defer stopRead()
+	stopped := make(chan error, 1)
+	go func() { stopped <- s.Stop(ctx) }()
+	processes := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return nil })
+	r := parse.NewReader(s, gclog.Wanted)
+	for r.Scan() {
+		if processes.Decoder() == nil {
+			processes.Begin(r.Trace())
+		}
+		if e := r.Event(); e != nil {
+			processes.Event(e)
+		}
+	}
+	<-stopped
+	for _, found := range processes.List() {
+		p.Server, p.Concurrent = found.Server, found.Concurrent
+		p.Limits, p.HasLimits = found.Limits, found.HasLimits
+		if p.RuntimeVersion == "" {
+			p.RuntimeVersion = found.RuntimeVersion
+		}
+	}
+}
+
+// maxConfig is how much of a runtimeconfig.json is read.
+const maxConfig = 256 << 10
+
+// settingsByConfiguration fills in what is still unknown from what the process
+// was configured with.
+func settingsByConfiguration(t *session.Target, env map[string]string, coreCLR bool, p *gclog.Process) {
+	setting := func(name string) (gclog.Known, bool) {
+		for _, prefix := range []string{"DOTNET_", "COMPlus_"} {
+			if v, ok := env[prefix+name]; ok {
+				n, err := strconv.ParseUint(strings.TrimPrefix(strings.ToLower(v), "0x"), 16, 64)
+				return gclog.KnownBool(err == nil && n != 0), true
+			}
+		}
+		return gclog.Unknown, false
+	}
+	config, hasConfig := runtimeConfig(t)
+	if p.RuntimeVersion == "" {
+		p.RuntimeVersion = config.version()
+	}
+	fill := func(fact *gclog.Known, name, property string, otherwise gclog.Known) {
+		if *fact != gclog.Unknown {
+			return
+		}
+		if v, ok := setting(name); ok {
+			*fact = v
+			return
+		}
+		if v, ok := config.property(property); ok {
+			*fact = v
+		} else if hasConfig && coreCLR {
+			*fact = otherwise
+		}
+	}
+	fill(&p.Server, "gcServer", "System.GC.Server", gclog.No)
+	fill(&p.Concurrent, "gcConcurrent", "System.GC.Concurrent", gclog.Yes)
+}
+
+// A runtimeConfigFile is the part of a runtimeconfig.json that matters here.
+type runtimeConfigFile struct {
+	RuntimeOptions struct {
+		Framework          framework
+		Frameworks         []framework
+		IncludedFrameworks []framework
+		ConfigProperties   map[string]any
+	}
+}
+
+type framework struct{ Name, Version string }
+
+func (c *runtimeConfigFile) version() string {
+	o := &c.RuntimeOptions
+	for _, f := range append(append([]framework{o.Framework}, o.IncludedFrameworks...), o.Frameworks...) {
+		if f.Name == "Microsoft.NETCore.App" {
+			return f.Version
+		}
+	}
+	return ""
+}
+
+func (c *runtimeConfigFile) property(name string) (gclog.Known, bool) {
+	switch v := c.RuntimeOptions.ConfigProperties[name].(type) {
+	case bool:
+		return gclog.KnownBool(v), true
+	case string:
+		return gclog.KnownBool(strings.EqualFold(v, "true")), true
+	}
+	return gclog.Unknown, false
+}
+
+// runtimeConfig reads the configuration beside the program.
+func runtimeConfig(t *session.Target) (c runtimeConfigFile, found bool) {
+	var candidates []string
+	for _, arg := range t.Process.CommandLine {
+		if base, ok := strings.CutSuffix(arg, ".dll"); ok && filepath.IsAbs(arg) {
+			candidates = append(candidates, base+".runtimeconfig.json")
+		}
+	}
+	if t.Executable != "" {
+		candidates = append(candidates, t.Executable+".runtimeconfig.json")
+	}
+	for _, path := range candidates {
+		if b, err := t.ReadFile(path, maxConfig); err == nil && json.Unmarshal(b, &c) == nil {
+			return c, true
+		}
+	}
+	return c, false
+}
+
+// Names are the names that a user may know a process by, the best first: of its
+// program, of the file that runs, of its service. They are found out without
+// talking to it.
+func Names(p *session.Process) []string {
+	names := []string{programName(p, "")}
+	add := func(name string) {
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	add(p.Name)
+	if p.Executable != "" {
+		add(filepath.Base(p.Executable))
+	}
+	add(serviceName(p.Environ, "", ""))
+	return names
+}

@@ -1,0 +1,132 @@
+package attach
+
+import (
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+)
+
+// A queue stands between the reader of a stream and its outputs: reading never
+// waits for writing, because a runtime whose events nobody reads drops them. What
+// does not fit is counted, and told as a gap when there is room again.
+//
+// It is the Observer of the Reducer; one goroutine puts, another takes.
+type queue struct {
+	full    chan *item
+	free    chan *item
+	made    int
+	dropped uint64
+	newest  gclog.Stamp
+}
+
+// queueSize is how many records wait at most. A record of a process with one heap
+// needs some 3 KB; memory is only taken when so many wait.
+const queueSize = 4096
+
+// An item is one record. It is used again, with the memory of its lists.
+type item struct {
+	kind    itemKind
+	pause   gclog.Pause
+	phase   gclog.Phase
+	gap     gclog.Gap
+	stall   gclog.Stall
+	details gclog.GCDetails
+}
+
+type itemKind uint8
+
+const (
+	itemPause itemKind = iota
+	itemPhase
+	itemGC
+	itemGap
+	itemStall
+)
+
+func newQueue() *queue {
+	return &queue{full: make(chan *item, queueSize), free: make(chan *item, queueSize)}
+}
+
+// put enqueues a record that fill copies into an item.
+func (q *queue) put(kind itemKind, fill func(*item)) {
+	if q.dropped > 0 {
+		if it := q.item(); it != nil {
+			it.kind = itemGap
+			it.gap = gclog.Gap{Reason: gclog.GapQueueFull, Time: q.newest.Time, Ticks: q.newest.Ticks, Records: q.dropped}
+			q.dropped = 0
+			q.full <- it
+		}
+	}
+	it := q.item()
+	if it == nil {
+		q.dropped++
+		return
+	}
+	it.kind = kind
+	fill(it)
+	q.full <- it // has room: there are no more items than places
+}
+
+func (q *queue) item() *item {
+	select {
+	case it := <-q.free:
+		return it
+	default:
+	}
+	if q.made == queueSize {
+		return nil
+	}
+	q.made++
+	return &item{}
+}
+
+// Pause implements gclog.Observer.
+func (q *queue) Pause(p *gclog.Pause) {
+	q.newest = gclog.Stamp{Time: p.Start, Ticks: p.Ticks}
+	q.put(itemPause, func(it *item) {
+		it.pause = *p
+		if p.GC != nil {
+			it.details.CopyFrom(p.GC)
+			it.pause.GC = &it.details
+		}
+	})
+}
+
+// Phase implements gclog.Observer.
+func (q *queue) Phase(p *gclog.Phase) {
+	q.put(itemPhase, func(it *item) {
+		it.phase = *p
+		it.details.CopyFrom(p.GC)
+		it.phase.GC = &it.details
+	})
+}
+
+// GC implements gclog.Observer.
+func (q *queue) GC(d *gclog.GCDetails) {
+	q.newest = gclog.Stamp{Time: d.Start, Ticks: d.StartTicks}
+	q.put(itemGC, func(it *item) { it.details.CopyFrom(d) })
+}
+
+// Gap implements gclog.Observer.
+func (q *queue) Gap(g *gclog.Gap) {
+	q.put(itemGap, func(it *item) { it.gap = *g })
+}
+
+func (q *queue) stall(s *gclog.Stall) {
+	q.put(itemStall, func(it *item) { it.stall = *s })
+}
+
+// deliver writes the item to w.
+func (it *item) deliver(w *formats.Writer) {
+	switch it.kind {
+	case itemPause:
+		w.Pause(&it.pause)
+	case itemPhase:
+		w.Phase(&it.phase)
+	case itemGC:
+		w.GC(&it.details)
+	case itemGap:
+		w.Gap(&it.gap)
+	case itemStall:
+		w.Stall(&it.stall)
+	}
+}

@@ -1,0 +1,71 @@
+package attach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/gclog/gclog/session"
+)
+
+// A WriteError says that a recording could not be written.
+type WriteError struct{ Err error }
+
+func (e *WriteError) Error() string { return fmt.Sprintf("the recording is not whole: %v", e.Err) }
+
+// Unwrap returns Err.
+func (e *WriteError) Unwrap() error { return e.Err }
+
+// Record copies the raw stream of a session to w until the target ends, ctx is
+// done, or the duration (0: for ever) is over.
+func Record(ctx context.Context, t *session.Target, cfg session.Config, duration time.Duration, w io.Writer) error {
+	stream, err := t.StartTracing(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer stream.Close()
+	if duration > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, duration)
+		defer cancel()
+	}
+	ctx, ask := context.WithCancel(ctx)
+	defer ask()
+	done, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		select {
+		case <-ctx.Done():
+			stop(stream, done)
+		case <-done:
+		}
+	}()
+	err = copyAll(w, stream, ask)
+	close(done)
+	<-stopped
+	return err
+}
+
+// copyAll copies the stream. When w fails it asks for the end of the session, and
+// reads on until then: a runtime that nobody reads keeps its buffers.
+func copyAll(w io.Writer, r io.Reader, ask func()) error {
+	buf := make([]byte, 256<<10)
+	var failed error
+	for {
+		n, err := r.Read(buf)
+		if n > 0 && failed == nil {
+			if _, werr := w.Write(buf[:n]); werr != nil {
+				failed = &WriteError{werr}
+				ask()
+			}
+		}
+		if err != nil {
+			if errors.Is(err, io.EOF) || failed != nil {
+				return failed
+			}
+			return fmt.Errorf("reading the stream: %w", err)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// arrange puts the arguments into the order that the flag library wants: it takes
+// everything behind the first argument that is no flag for an argument too.
+//
+//   - Flags may stand before and behind the arguments.
+//   - What follows "--" is never a flag. With attach and record it is a command to
+//     run.
+//   - run ends at its command: the flags behind it are the command's own.
+func arrange(app *cli.App, args []string) ([]string, error) {
+	at := slices.IndexFunc(args[1:], func(a string) bool { return !strings.HasPrefix(a, "-") }) + 1
+	if at == 0 {
+		return args, nil
+	}
+	cmd := app.Command(args[at])
+	if cmd == nil {
+		return args, nil
+	}
+	takesValue := map[string]bool{}
+	for _, f := range cmd.Flags {
+		_, isBool := f.(*cli.BoolFlag)
+		for _, name := range f.Names() {
+			takesValue[name] = !isBool
+		}
+	}
+	var flags, rest []string
+	dashes := false
+	for tail := args[at+1:]; len(tail) > 0; {
+		a := tail[0]
+		tail = tail[1:]
+		switch {
+		case a == "--":
+			rest = append(rest, tail...)
+			dashes = true
+			tail = nil
+		case len(a) > 1 && a[0] == '-':
+			flags = append(flags, a)
+			name := strings.TrimLeft(a, "-")
+			if strings.Contains(name, "=") || !takesValue[name] {
+				continue
+			}
+			if len(tail) == 0 || tail[0] == "--" {
+				return nil, usagef("%s needs a value (gclog %s --help shows what there is)", a, cmd.Name)
+			}
+			flags = append(flags, tail[0])
+			tail = tail[1:]
+		case cmd.Name == "run":
+			rest = append(append(rest, a), tail...)
+			tail = nil
+		default:
+			rest = append(rest, a)
+		}
+	}
+	name := args[at]
+	if dashes && (cmd.Name == "attach" || cmd.Name == "record") {
+		if len(rest) == 0 {
+			return nil, usagef("-- needs a command to run")
+		}
+		if cmd.Name == "record" {
+			flags = append(flags, "--record-only")
+		}
+		name = "run"
+	}
+	out := append(slices.Clone(args[:at]), name)
+	out = append(out, flags...)
+	return append(append(out, "--"), rest...), nil
+}

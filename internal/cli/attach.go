@@ -1,0 +1,380 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/session"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) attachCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "attach",
+		Usage:     "write the GC log of a running process",
+		ArgsUsage: "[PID|NAME]",
+		Description: `Without PID and NAME: the only .NET process that there is.
+
+Examples:
+   gclog attach 4711                           lines on the terminal
+   gclog attach 4711 -o gc.log                 a rotating log, as Java's tools read it
+   gclog attach MyApp -o gc.json --follow      JSON lines, also of MyApp's next process
+   gclog attach 4711 -o gc.log -o gc.csv       two files of one session
+   gclog attach 4711 --duration 5m --format csv > gc.csv
+   gclog attach -- dotnet app.dll              the same as gclog run -- dotnet app.dll`,
+		Flags: join(targetFlags(), outputFlags(), rotationFlags(defaultFileCount), sessionFlags(), []cli.Flag{
+			&cli.StringFlag{Name: "duration", Usage: "stop after `TIME`: 90s, 5m, 00:00:05:00"},
+			&cli.Int64Flag{Name: "count", Usage: "stop after `N` collections"},
+			&cli.BoolFlag{Name: "follow", Usage: "when the process ends wait for the next one of this name or service"},
+			&cli.StringFlag{Name: "record", Usage: "write the raw stream to `FILE` too (.nettrace)"},
+		}),
+		Action: p.attach,
+	}
+}
+
+func join(lists ...[]cli.Flag) (all []cli.Flag) {
+	for _, l := range lists {
+		all = append(all, l...)
+	}
+	return all
+}
+
+// A watch is the options of attach, and of run, that concern every process.
+type watch struct {
+	p        *program
+	config   session.Config
+	outputs  []output.Spec
+	opener   *output.Opener
+	format   formats.Options
+	record   string
+	count    int64
+	reopen   <-chan struct{}
+	progress *attach.Progress
+}
+
+// watchOptions reads what attach and run have in common.
+func (p *program) watchOptions(c *cli.Context, byDefault string) (*watch, error) {
+	w := &watch{p: p, record: c.String("record"), count: c.Int64("count"), progress: &attach.Progress{}}
+	var err error
+	if w.config, err = sessionConfig(c, w.record == ""); err != nil {
+		return nil, err
+	}
+	// Cheap, and it tells whoever reads a recording what the GC was set to.
+	w.config.RundownGC = w.record != ""
+	if err := w.config.Validate(); err != nil {
+		return nil, usagef("%w", err)
+	}
+	if w.outputs, err = p.outputs(c, byDefault); err != nil {
+		return nil, err
+	}
+	if w.format, err = p.formatOptions(c); err != nil {
+		return nil, err
+	}
+	if w.count < 0 {
+		return nil, usagef("--count %d: it must be at least 1", w.count)
+	}
+	if w.record != "" {
+		if err := checkRecording(w.record); err != nil {
+			return nil, err
+		}
+	}
+	w.opener = &output.Opener{Stdout: p.out, Tell: p.ui.say}
+	return w, nil
+}
+
+func (p *program) formatOptions(c *cli.Context) (o formats.Options, err error) {
+	o = formats.Options{Version: p.version(), Session: randomID(), Host: hostname(), Color: colored(p.out), HeaderEvery: screenful(p.out)}
+	o.DotnetCauses, err = dotnetCauses(c)
+	return o, err
+}
+
+// onScreen tells whether records go to the terminal: then they are the progress.
+func (w *watch) onScreen() bool {
+	for _, o := range w.outputs {
+		if o.Path == output.Stdout && isTerminal(w.p.out) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *program) attach(c *cli.Context) error {
+	ch, err := chosen(c)
+	if err != nil {
+		return err
+	}
+	duration, err := parseDuration(c.String("duration"))
+	if err != nil {
+		return err
+	}
+	w, err := p.watchOptions(c, output.Stdout)
+	if err != nil {
+		return err
+	}
+	ctx, reopen, release := p.signals(c.Context)
+	defer release()
+	w.reopen = reopen
+	if duration > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, duration)
+		defer cancel()
+	}
+	follow := c.Bool("follow")
+	var last *session.Process
+	for {
+		target, err := w.next(ctx, ch, follow, last)
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil // asked to stop while waiting
+			}
+			return err
+		}
+		last = &target.Process
+		result, err := w.one(ctx, target)
+		if err != nil {
+			if ctx.Err() != nil && !isRefusal(err) {
+				return nil
+			}
+			return err
+		}
+		if result.Err != nil || !follow || ctx.Err() != nil || w.counted() {
+			return resultError(result)
+		}
+		ch = choice{name: followName(ch, result)}
+	}
+}
+
+// isRefusal tells an error of the target from the end of our own context.
+func isRefusal(err error) bool {
+	var t *session.TargetError
+	var o *output.PathError
+	return errors.As(err, &t) || errors.As(err, &o)
+}
+
+func (w *watch) counted() bool { return w.count > 0 && w.progress.GCs.Load() >= w.count }
+
+// followName is what the next process is known by, where it was chosen by pid.
+func followName(ch choice, r *attach.Result) string {
+	switch {
+	case ch.name != "":
+		return ch.name
+	case r.Process.Service != "":
+		return r.Process.Service
+	}
+	return r.Process.Name
+}
+
+// resultError turns what went wrong in a session into the error of the command.
+func resultError(r *attach.Result) error {
+	if r.Err == nil {
+		return nil
+	}
+	return &codedError{exitData, r.Err}
+}
+
+// lookEvery is how often the next process is looked for.
+const lookEvery = 500 * time.Millisecond
+
+// next finds the process to attach to; with follow it waits for one that is not
+// the last.
+func (w *watch) next(ctx context.Context, ch choice, follow bool, last *session.Process) (*session.Target, error) {
+	if !follow || ch.name == "" && last == nil {
+		return ch.find(ctx)
+	}
+	waited := false
+	for {
+		t, err := ch.find(ctx)
+		switch {
+		case err == nil && (last == nil || t.PID != last.PID || t.StartKey != last.StartKey):
+			return t, nil
+		case err != nil && errors.Is(err, errAmbiguous):
+			return nil, err
+		}
+		if !waited {
+			waited = true
+			w.p.ui.sayf("waiting for the next process called %s", ch.name)
+		}
+		select {
+		case <-time.After(lookEvery):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// one watches one process until it ends or ctx does.
+func (w *watch) one(ctx context.Context, t *session.Target) (*attach.Result, error) {
+	facts := attach.Facts(ctx, t)
+	o := w.options(t)
+	o.Process = &facts
+	if !w.onScreen() {
+		o.Begun = w.sayBegun
+		defer w.p.ui.watch(w.line)()
+	}
+	result, err := w.session(ctx, o)
+	if err != nil {
+		return nil, w.explain(t, err)
+	}
+	w.sayEnded(result)
+	return result, nil
+}
+
+// oneOfTree watches a process that gclog has started, from its start on. exit
+// returns how it ended, if it is known.
+func (w *watch) oneOfTree(ctx context.Context, t *session.Target, resume bool, exit func() (int, bool, bool)) (*attach.Result, error) {
+	o := w.options(t)
+	o.Exit, o.Resume = exit, resume
+	result, err := w.session(ctx, o)
+	if err != nil {
+		return nil, w.explain(t, err)
+	}
+	return result, nil
+}
+
+func (w *watch) options(t *session.Target) attach.Options {
+	return attach.Options{
+		Target: t, Config: w.config, Outputs: w.outputs, Opener: w.opener, Format: w.format,
+		Count: w.count, Reopen: w.reopen, Progress: w.progress,
+	}
+}
+
+// session runs a session, with a recording if one is asked for.
+func (w *watch) session(ctx context.Context, o attach.Options) (*attach.Result, error) {
+	file, err := openRecording(w.record)
+	if err != nil {
+		return nil, err
+	}
+	if file == nil {
+		return attach.Run(ctx, o)
+	}
+	o.Record = file
+	result, err := attach.Run(ctx, o)
+	if cerr := file.Close(); cerr != nil && result != nil {
+		result.Err = errors.Join(result.Err, &attach.WriteError{Err: cerr})
+	}
+	if err != nil {
+		_ = os.Remove(w.record) // nothing was recorded
+	}
+	return result, err
+}
+
+// explain adds to an error what is known about the target.
+func (w *watch) explain(t *session.Target, err error) error {
+	if errors.Is(err, session.ErrNoAnswer) {
+		hint := "it hangs, or is stopped by a debugger"
+		if t.Stopped() {
+			hint = "it is stopped: let it go on with kill -CONT " + strconv.Itoa(t.PID)
+		}
+		return fmt.Errorf("process %d does not answer: %s: %w", t.PID, hint, err)
+	}
+	var server *session.ServerError
+	if errors.As(err, &server) {
+		return fmt.Errorf("process %d refused the session: %w", t.PID, err)
+	}
+	return err
+}
+
+func (w *watch) line(since time.Duration) string {
+	s := fmt.Sprintf("[%s] %d GCs, %d lost events, %s read", elapsed(since), w.progress.GCs.Load(), w.progress.Lost.Load(), size(w.progress.Stream.Load()))
+	if n := w.progress.Output.Load(); n > 0 {
+		s += ", " + size(n) + " written"
+	}
+	return s
+}
+
+// sayBegun tells on a terminal what happens, and where the log is.
+func (w *watch) sayBegun(process *gclog.Process) {
+	if !w.p.ui.terminal {
+		return
+	}
+	what := fmt.Sprintf("watching process %d (%s", process.ID, process.Name)
+	if process.RuntimeVersion != "" {
+		what += ", .NET " + process.RuntimeVersion
+	}
+	switch process.Server {
+	case gclog.Yes:
+		what += ", server GC"
+	case gclog.No:
+		what += ", workstation GC"
+	}
+	what += ")"
+	for _, o := range w.outputs {
+		what += ", " + o.Format.Name + " to " + outputName(o, process)
+	}
+	w.p.ui.say(what)
+}
+
+func outputName(o output.Spec, process *gclog.Process) string {
+	if o.Path == output.Stdout {
+		return "standard output"
+	}
+	name := output.Expand(o.Path, process)
+	if o.Rotate.Count > 0 {
+		name += fmt.Sprintf(" (at most %s with %d old files)", size(o.Rotate.Size*int64(o.Rotate.Count+1)), o.Rotate.Count)
+	}
+	return name
+}
+
+func (w *watch) sayEnded(r *attach.Result) {
+	e := &r.End
+	switch e.Reason {
+	case formats.EndExited:
+		s := fmt.Sprintf("process %d exited", r.Process.ID)
+		if e.HasCode {
+			s += fmt.Sprintf(" with code %d", e.ExitCode)
+		}
+		w.p.ui.say(s)
+	case formats.EndKilled:
+		w.p.ui.sayf("process %d was killed, or crashed", r.Process.ID)
+	case formats.EndDetached:
+		if w.p.ui.terminal && !w.onScreen() {
+			w.p.ui.sayf("%d GCs, %d lost events", w.progress.GCs.Load(), w.progress.Lost.Load())
+		}
+	}
+}
+
+// checkRecording finds what can be found wrong with the file of a recording.
+func checkRecording(path string) error {
+	if err := checkOutput(path); err != nil {
+		return err
+	}
+	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
+		return usagef("%s exists already: choose another name for the recording", path)
+	}
+	return nil
+}
+
+// openRecording makes the file of a recording; nil if there is none.
+func openRecording(path string) (*os.File, error) {
+	if path == "" {
+		return nil, nil
+	}
+	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		flags = os.O_WRONLY
+	}
+	f, err := os.OpenFile(path, flags, 0o640)
+	if err != nil {
+		return nil, &output.PathError{Path: path, Err: err}
+	}
+	return f, nil
+}
+
+// withPID puts the pid before the extension of a name that has no place for it.
+func withPID(path string, pid int) string {
+	if output.PerProcess(path) {
+		return path
+	}
+	ext := filepath.Ext(path)
+	return strings.TrimSuffix(path, ext) + "-" + strconv.Itoa(pid) + ext
+}

@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/session"
+	"github.com/urfave/cli/v2"
+)
+
+func targetFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "process-id", Aliases: []string{"p"}, Usage: "the process with this `PID`"},
+		&cli.StringFlag{Name: "name", Aliases: []string{"n"}, Usage: "the process with this `NAME`: of its program, assembly or service; * stands for anything"},
+	}
+}
+
+// A choice is what the user said about the process.
+type choice struct {
+	pid  int    // 0: not by pid
+	name string // "": not by name
+}
+
+// chosen reads the choice from the flags and the argument.
+func chosen(c *cli.Context) (ch choice, err error) {
+	if c.Args().Len() > 1 {
+		return ch, usagef("one process at a time: %s", strings.Join(c.Args().Slice(), " "))
+	}
+	arg, pid, name := c.Args().First(), c.String("process-id"), c.String("name")
+	given := 0
+	for _, s := range []string{arg, pid, name} {
+		if s != "" {
+			given++
+		}
+	}
+	if given > 1 {
+		return ch, usagef("choose the process by pid or by name, not by both")
+	}
+	if pid != "" || arg != "" && isNumber(arg) {
+		ch.pid, err = strconv.Atoi(pid + arg)
+		if err != nil || ch.pid <= 0 {
+			return ch, usagef("%q is no process id", pid+arg)
+		}
+		return ch, nil
+	}
+	ch.name = name + arg
+	if _, err := path.Match(ch.name, ""); err != nil {
+		return ch, usagef("%q is no pattern for a name: %w", ch.name, err)
+	}
+	return ch, nil
+}
+
+func isNumber(s string) bool { return strings.Trim(s, "0123456789") == "" }
+
+// errAmbiguous and errNone tell apart what can go wrong with a choice that is not
+// a pid.
+var (
+	errAmbiguous = errors.New("several processes")
+	errNone      = errors.New("no process")
+)
+
+// find returns the process that is meant.
+func (ch choice) find(ctx context.Context) (*session.Target, error) {
+	if ch.pid != 0 {
+		return session.Find(ctx, ch.pid)
+	}
+	list, err := session.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var fits []session.Listed
+	for _, l := range list {
+		if ch.name == "" || ch.matches(&l.Process) {
+			fits = append(fits, l)
+		}
+	}
+	reachable := fits[:0:0]
+	for _, l := range fits {
+		if l.Err == nil {
+			reachable = append(reachable, l)
+		}
+	}
+	switch {
+	case len(reachable) == 1 && (ch.name != "" || len(fits) == 1):
+		return reachable[0].Target(), nil
+	case len(fits) == 1:
+		return nil, fits[0].Err
+	case len(fits) == 0 && ch.name != "":
+		return nil, noProcessf("%w called %q has a .NET runtime (gclog ps lists those that have)", errNone, ch.name)
+	case len(fits) == 0:
+		return nil, noProcessf("%w with a .NET runtime was found (gclog ps says more)", errNone)
+	}
+	how := "gclog attach PID"
+	if ch.name != "" {
+		how += ", or a longer name"
+	}
+	return nil, usagef("%w to choose from, say which one with %s:\n%s", errAmbiguous, how, strings.TrimRight(listText(fits), "\n"))
+}
+
+// matches tells whether a process has the name.
+func (ch choice) matches(p *session.Process) bool {
+	for _, name := range attach.Names(p) {
+		if ok, _ := path.Match(ch.name, name); ok || strings.EqualFold(ch.name, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// listText is the list to choose from.
+func listText(list []session.Listed) string {
+	var b strings.Builder
+	for _, l := range list {
+		b.WriteString("  " + strconv.Itoa(l.PID) + "  " + attach.Names(&l.Process)[0])
+		if args := strings.Join(l.CommandLine, " "); args != "" {
+			b.WriteString("  " + shorten(args, 100))
+		}
+		if l.Err != nil {
+			b.WriteString("  (cannot be attached)")
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func shorten(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n-1]) + "…"
+}

@@ -1,0 +1,108 @@
+// Package cli is the command line of gclog: one file per command, and few shared
+// ones for arguments, messages and exit codes. docs/manual.md describes what
+// users see.
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"github.com/urfave/cli/v2"
+)
+
+// A program is one run of gclog.
+type program struct {
+	in     io.Reader
+	out    io.Writer // data
+	ui     *ui       // for people
+	code   int       // that a command wants to end with, if it had no error
+	self   string    // how this program was called
+	sample []byte    // the recording for gclog demo
+}
+
+// Main runs gclog and returns its exit code.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	p := &program{in: stdin, out: stdout, ui: newUI(stderr), self: args[0]}
+	app := p.app()
+	args, err := arrange(app, args)
+	if err == nil {
+		err = app.RunContext(context.Background(), args)
+	}
+	if err != nil {
+		p.ui.error(err)
+		return exitCode(err)
+	}
+	return p.code
+}
+
+func (p *program) app() *cli.App {
+	app := &cli.App{
+		Name:  "gclog",
+		Usage: "garbage collection logs of running .NET processes",
+		Description: `gclog attaches to a running .NET process (Core 3.1 to 10, NativeAOT) and writes a
+log of its garbage collections: as text that GCViewer and other tools for Java
+read, or as JSON lines. The process needs no change and no restart.
+
+Examples:
+   gclog ps                      which .NET processes are there
+   gclog attach 4711             watch process 4711
+   gclog attach MyApp -o gc.log  write a rotating log
+   gclog run -- dotnet app.dll   from the first collection on`,
+		Writer:                    p.out,
+		ErrWriter:                 p.ui.w,
+		Reader:                    p.in,
+		Suggest:                   true,
+		DisableSliceFlagSeparator: true,
+		HideVersion:               true,
+		HideHelpCommand:           true,
+		EnableBashCompletion:      false,
+		// Errors come back to Main, which alone knows the exit codes.
+		ExitErrHandler: func(*cli.Context, error) {},
+		OnUsageError:   usageFailed,
+		CommandNotFound: func(_ *cli.Context, name string) {
+			p.ui.say("no such command: " + name + " (gclog --help lists them)")
+			p.code = exitUsage
+		},
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return usagef("no such command: %s (gclog --help lists them)", c.Args().First())
+			}
+			return cli.ShowAppHelp(c)
+		},
+		Commands: []*cli.Command{
+			p.psCommand(), p.attachCommand(), p.runCommand(), p.convertCommand(), p.recordCommand(),
+			p.demoCommand(), p.versionCommand(), p.completionCommand(),
+		},
+	}
+	for _, c := range app.Commands {
+		c.OnUsageError = usageFailed
+		c.HideHelpCommand = true
+	}
+	return app
+}
+
+// usageFailed replaces the library's way, which prints help to standard output:
+// that may be a log.
+func usageFailed(c *cli.Context, err error, _ bool) error {
+	name := "gclog"
+	if c.Command != nil && c.Command.Name != "" && c.Command.Name != name {
+		name += " " + c.Command.Name
+	}
+	return usagef("%v (%s --help shows what there is)", err, name)
+}
+
+// isTerminal tells whether w is a terminal.
+func isTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && terminal(f)
+}
+
+// hostname is the name of this host, "" if it has none.
+func hostname() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return ""
+	}
+	return name
+}

@@ -1,0 +1,382 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/parse"
+	"github.com/klauspost/compress/zstd"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) convertCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "convert",
+		Usage:     "make a log of recordings (.nettrace, also .gz and .zst)",
+		ArgsUsage: "FILE...",
+		Description: `- is standard input. Several recordings of one process are one log. A recording of
+several processes needs --pid, %p in the name of the output, or a format that
+can hold them: json, csv.
+
+Examples:
+   gclog convert app.nettrace                    lines on the terminal
+   gclog convert app.nettrace -o gc.log          for GCViewer
+   gclog convert app.nettrace.gz --format csv > gc.csv
+   gclog convert machine.nettrace -o gc-%p.log   one log for each process`,
+		Flags: join(outputFlags(), rotationFlags(0), []cli.Flag{
+			&cli.Int64Flag{Name: "pid", Usage: "only the process with this `PID`"},
+		}),
+		Action: p.convert,
+	}
+}
+
+// A conversion is one run of gclog convert.
+type conversion struct {
+	p       *program
+	specs   []output.Spec
+	opener  *output.Opener
+	format  formats.Options
+	pid     int64
+	writers map[int64]*output.Set // by pid
+	begin   time.Time             // sync point of the first recording
+	newest  map[int64]int64       // time of the newest event, by pid of the recording
+	read    atomic.Int64
+	gcs     atomic.Int64
+}
+
+func (p *program) convert(c *cli.Context) error {
+	names := c.Args().Slice()
+	if len(names) == 0 {
+		return usagef("convert needs a file, or - for standard input")
+	}
+	specs, err := p.outputs(c, output.Stdout)
+	if err != nil {
+		return err
+	}
+	for i := range specs {
+		specs[i].Rotate.Buffered = true
+	}
+	v := &conversion{p: p, specs: specs, pid: c.Int64("pid"), writers: map[int64]*output.Set{}, newest: map[int64]int64{}}
+	v.opener = &output.Opener{Stdout: p.out, Tell: p.ui.say}
+	if v.format, err = p.formatOptions(c); err != nil {
+		return err
+	}
+	v.format.Host = "" // a recording does not tell where it was made
+	inputs, err := v.open(names)
+	defer func() {
+		for _, in := range inputs {
+			in.close()
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	if err := v.checkProcesses(inputs); err != nil {
+		return err
+	}
+	stop := p.ui.watch(func(time.Duration) string {
+		return fmt.Sprintf("%s read, %d GCs", size(v.read.Load()), v.gcs.Load())
+	})
+	defer stop()
+	for i, in := range inputs {
+		if ferr := v.one(in, i > 0); ferr != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", in.name, ferr))
+		}
+	}
+	err = errors.Join(err, v.finish())
+	stop()
+	if err != nil {
+		return &codedError{exitData, err}
+	}
+	if v.gcs.Load() == 0 {
+		p.ui.sayf("no collection in %s: there was none, or the events of the GC were not recorded", strings.Join(names, ", "))
+	}
+	return nil
+}
+
+// An input is one recording.
+type input struct {
+	name   string
+	file   io.Closer
+	reader *parse.Reader
+	trace  *parse.Trace
+	plain  *os.File // that can be read twice; nil if it cannot
+}
+
+func (in *input) close() {
+	if in.file != nil {
+		_ = in.file.Close()
+	}
+}
+
+// open opens all recordings, reads their heads, and puts them into the order of
+// time.
+func (v *conversion) open(names []string) (list []*input, err error) {
+	for _, name := range names {
+		in, err := v.openOne(name)
+		if in != nil {
+			list = append(list, in)
+		}
+		if err != nil {
+			return list, err
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *input) int { return a.trace.SyncTime.Compare(b.trace.SyncTime) })
+	v.begin = list[0].trace.SyncTime
+	return list, nil
+}
+
+func (v *conversion) openOne(name string) (*input, error) {
+	in := &input{name: name}
+	var src io.Reader
+	if name == "-" {
+		if isTerminal(v.p.in) {
+			return nil, usagef("standard input is a terminal: give a file, or pipe a recording into it")
+		}
+		in.name, src = "standard input", v.p.in
+	} else {
+		f, err := os.Open(name)
+		if err != nil {
+			var path *fs.PathError
+			if errors.As(err, &path) {
+				err = path.Err
+			}
+			return nil, usagef("cannot read %s: %w", name, err)
+		}
+		in.file, in.plain, src = f, f, f
+		if info, err := f.Stat(); err == nil && info.IsDir() {
+			return in, usagef("cannot read %s: it is a directory", name)
+		}
+	}
+	unpacked, err := unpack(&counter{src, &v.read})
+	if err != nil {
+		return in, &codedError{exitData, fmt.Errorf("%s: %w", in.name, err)}
+	}
+	in.reader = parse.NewReader(unpacked, gclog.Wanted)
+	if in.trace, err = in.reader.ReadTrace(); err != nil {
+		return in, &codedError{exitData, fmt.Errorf("%s: %w", in.name, err)}
+	}
+	return in, nil
+}
+
+type counter struct {
+	r io.Reader
+	n *atomic.Int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n.Add(int64(n))
+	return n, err
+}
+
+// unpack undoes gzip and zstd, told by their first bytes.
+func unpack(r io.Reader) (io.Reader, error) {
+	var head [4]byte
+	n, err := io.ReadFull(r, head[:])
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, err
+	}
+	whole := io.MultiReader(bytes.NewReader(head[:n]), r)
+	switch {
+	case bytes.HasPrefix(head[:n], []byte{0x1f, 0x8b}):
+		z, err := gzip.NewReader(bufio.NewReaderSize(whole, 64<<10))
+		if err != nil {
+			return nil, fmt.Errorf("unpacking gzip: %w", err)
+		}
+		return z, nil
+	case bytes.Equal(head[:n], []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		z, err := zstd.NewReader(whole, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(8<<20))
+		if err != nil {
+			return nil, fmt.Errorf("unpacking zstd: %w", err)
+		}
+		return z, nil
+	}
+	return whole, nil
+}
+
+// several tells whether the outputs have a place for several processes.
+func (v *conversion) several() bool {
+	for _, s := range v.specs {
+		if !output.PerProcess(s.Path) && !s.Format.ManyProcesses() {
+			return false
+		}
+	}
+	return true
+}
+
+// checkProcesses finds out which processes there are where that decides what can
+// be written: an output that holds one process must not get a second one.
+func (v *conversion) checkProcesses(inputs []*input) error {
+	seen := map[int64]bool{}
+	var pids []int64
+	for _, in := range inputs {
+		list := []int64{in.trace.ProcessID}
+		if in.trace.Major >= 6 && (v.pid != 0 || !v.several()) {
+			var err error
+			if list, err = v.processesIn(in); err != nil {
+				return err
+			}
+		}
+		for _, pid := range list {
+			if !seen[pid] {
+				seen[pid] = true
+				pids = append(pids, pid)
+			}
+		}
+	}
+	slices.Sort(pids)
+	text := strings.Trim(strings.ReplaceAll(fmt.Sprint(pids), " ", ", "), "[]")
+	switch {
+	case v.pid != 0 && !seen[v.pid]:
+		return noProcessf("no process %d in it: there are %s", v.pid, text)
+	case v.pid == 0 && len(pids) > 1 && !v.several():
+		return usagef("it holds %d processes with a .NET runtime (%s): choose one with --pid, write one file for each with %%p in the name, or take the format json or csv",
+			len(pids), text)
+	}
+	return nil
+}
+
+// processesIn reads a recording of a machine to its end for the processes in it.
+// Standard input cannot be read twice, so it is put into a temporary file.
+func (v *conversion) processesIn(in *input) ([]int64, error) {
+	if in.plain == nil {
+		return nil, usagef("standard input is a recording of a whole machine: take json or csv, write one file for each process with %%p in the name, or store it in a file first")
+	}
+	found := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return nil })
+	found.Begin(in.trace)
+	for in.reader.Scan() {
+		if e := in.reader.Event(); e != nil {
+			found.Event(e)
+		}
+	}
+	// What is wrong with the stream is told when it is converted.
+	if _, err := in.plain.Seek(0, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("%s: %w", in.name, err)
+	}
+	v.read.Store(0)
+	unpacked, err := unpack(&counter{in.plain, &v.read})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", in.name, err)
+	}
+	in.reader = parse.NewReader(unpacked, gclog.Wanted)
+	if in.trace, err = in.reader.ReadTrace(); err != nil {
+		return nil, fmt.Errorf("%s: %w", in.name, err)
+	}
+	var pids []int64
+	for _, x := range found.List() {
+		if !slices.Contains(pids, x.ID) {
+			pids = append(pids, x.ID)
+		}
+	}
+	slices.SortFunc(pids, cmp.Compare[int64])
+	return pids, nil
+}
+
+// one converts one recording. What comes before damage is converted.
+func (v *conversion) one(in *input, further bool) error {
+	// All recordings have one time axis: that of the first.
+	shift := int64(in.trace.SyncTime.Sub(v.begin))
+	if shift < v.newest[in.trace.ProcessID] {
+		return fmt.Errorf("it was recorded at the same time as another one of process %d: convert them one by one", in.trace.ProcessID)
+	}
+	var failed error
+	processes := gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
+		if v.pid != 0 && p.ID != v.pid || failed != nil {
+			return nil
+		}
+		set, known, err := v.set(p)
+		if err != nil {
+			failed = err
+			return nil
+		}
+		o := &converting{v: v, set: set}
+		if further && known {
+			o.Gap(&gclog.Gap{Reason: gclog.GapReattached, Time: shift, Ticks: in.trace.SyncTicks})
+		}
+		return o
+	})
+	processes.Begin(in.trace)
+	r := in.reader
+	for r.Scan() {
+		if l := r.Loss(); l != nil {
+			l.From += shift
+			l.To += shift
+			processes.Loss(l)
+			continue
+		}
+		e := r.Event()
+		e.Time += shift
+		processes.Event(e)
+		if failed != nil {
+			return failed
+		}
+	}
+	processes.Finish()
+	v.newest[in.trace.ProcessID] = processes.Newest()
+	for _, set := range v.sets() {
+		set.Each(func(w *formats.Writer) { w.End(&formats.End{At: processes.Newest(), Reason: formats.EndOfRecording}) })
+	}
+	return r.Err()
+}
+
+// set returns the outputs for a process, and whether they were there already.
+func (v *conversion) set(p *gclog.Process) (set *output.Set, known bool, err error) {
+	if set, known = v.writers[p.ID]; known {
+		return set, true, nil
+	}
+	o := v.format
+	o.Process = *p
+	o.Process.Sync = v.begin
+	set, err = v.opener.Open(v.specs, o)
+	if err != nil {
+		return nil, false, err
+	}
+	v.writers[p.ID] = set
+	return set, false, nil
+}
+
+func (v *conversion) sets() (list []*output.Set) {
+	for _, set := range v.writers {
+		list = append(list, set)
+	}
+	return list
+}
+
+// finish writes what is buffered.
+func (v *conversion) finish() error {
+	var all error
+	for _, set := range v.sets() {
+		all = errors.Join(all, set.Err(), set.Close())
+	}
+	return all
+}
+
+// converting passes what the Reducer of a process finds to its outputs. A
+// conversion waits for them: a file loses nothing.
+type converting struct {
+	v   *conversion
+	set *output.Set
+}
+
+func (o *converting) Pause(p *gclog.Pause) { o.set.Each(func(w *formats.Writer) { w.Pause(p) }) }
+func (o *converting) Phase(p *gclog.Phase) { o.set.Each(func(w *formats.Writer) { w.Phase(p) }) }
+func (o *converting) Gap(g *gclog.Gap)     { o.set.Each(func(w *formats.Writer) { w.Gap(g) }) }
+func (o *converting) GC(d *gclog.GCDetails) {
+	o.v.gcs.Add(1)
+	o.set.Each(func(w *formats.Writer) { w.GC(d) })
+}

@@ -1,0 +1,294 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/parse/clr"
+	"github.com/gclog/gclog/session"
+	"github.com/urfave/cli/v2"
+)
+
+// Flags that several commands have, and what they mean.
+
+const (
+	defaultFileCount = 5
+	defaultFileSize  = "20M"
+)
+
+func outputFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, - is standard output; %p in it is the pid; may be repeated"},
+		&cli.StringSliceFlag{Name: "format", Aliases: []string{"f"}, Usage: "`FORMAT`: " + formatNames() + "; one for all outputs or one for each"},
+		&cli.StringFlag{Name: "causes", Value: "java", Usage: "reasons in the JDK formats: `java` (all readers know them) or dotnet"},
+	}
+}
+
+func rotationFlags(count int) []cli.Flag {
+	return []cli.Flag{
+		&cli.IntFlag{Name: "filecount", Value: count, Usage: "keep `N` old files, 0: never begin another one"},
+		&cli.StringFlag{Name: "filesize", Value: defaultFileSize, Usage: "begin another file at `SIZE` (K, M, G)"},
+		&cli.StringFlag{Name: "rotation-names", Value: "timestamp", Usage: "names of old files: `timestamp` (gc-2026-01-31T12-00-00.000.log) or index (gc.log.0)"},
+	}
+}
+
+func formatNames() string {
+	var names []string
+	for _, f := range formats.All() {
+		names = append(names, f.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// outputs pairs the outputs with their formats. Without a format the extension of
+// the file tells, for standard output whether it is a terminal.
+func (p *program) outputs(c *cli.Context, byDefault string) ([]output.Spec, error) {
+	paths, names := c.StringSlice("output"), c.StringSlice("format")
+	if len(paths) == 0 {
+		paths = []string{byDefault}
+	}
+	if len(names) > 1 && len(names) != len(paths) {
+		return nil, usagef("%d formats for %d outputs: give one for all, or one for each", len(names), len(paths))
+	}
+	rotate, err := rotation(c)
+	if err != nil {
+		return nil, err
+	}
+	var specs []output.Spec
+	seen := map[string]bool{}
+	for i, path := range paths {
+		if path == "" {
+			return nil, usagef("an output without a name")
+		}
+		if seen[path] {
+			return nil, usagef("the output %s is given twice", path)
+		}
+		seen[path] = true
+		f := formats.ForFile(path)
+		switch {
+		case len(names) == 1:
+			f, err = formats.Find(names[0])
+		case len(names) > 1:
+			f, err = formats.Find(names[i])
+		case path == output.Stdout && isTerminal(p.out):
+			f, err = formats.Find("text")
+		}
+		if err != nil {
+			return nil, usagef("%w", err)
+		}
+		if err := checkOutput(path); err != nil {
+			return nil, err
+		}
+		specs = append(specs, output.Spec{Path: path, Format: f, Rotate: rotate})
+	}
+	return specs, nil
+}
+
+// checkOutput finds what can be found wrong with an output before a session is
+// begun for it.
+func checkOutput(path string) error {
+	if path == output.Stdout {
+		return nil
+	}
+	dir := filepath.Dir(path)
+	info, err := os.Stat(dir)
+	if os.IsNotExist(err) {
+		return usagef("cannot write to %s: the directory %s does not exist; make it first (mkdir -p %s)", path, dir, dir)
+	}
+	if err != nil {
+		return usagef("cannot write to %s: %w", path, err)
+	}
+	if !info.IsDir() {
+		return usagef("cannot write to %s: %s is not a directory", path, dir)
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return usagef("cannot write to %s: it is a directory", path)
+	}
+	return nil
+}
+
+func rotation(c *cli.Context) (r formats.RotateOptions, err error) {
+	if !slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool { return f.Names()[0] == "filecount" }) {
+		return r, nil
+	}
+	r.Count = c.Int("filecount")
+	if r.Count < 0 || r.Count > 1000 {
+		return r, usagef("--filecount %d: it must be 0 to 1000", r.Count)
+	}
+	if r.Size, err = parseSize(c.String("filesize")); err != nil {
+		return r, usagef("--filesize: %w", err)
+	}
+	switch names := c.String("rotation-names"); names {
+	case "timestamp":
+		r.Naming = formats.NameByTime
+	case "index":
+		r.Naming = formats.NameByIndex
+	default:
+		return r, usagef("--rotation-names %s: it must be timestamp or index", names)
+	}
+	return r, nil
+}
+
+// minFileSize keeps the heads of files from being most of them.
+const minFileSize = 16 << 10
+
+// parseSize reads a size as HotSpot does: a number with K, M or G, each 1024 times
+// the one before.
+func parseSize(s string) (int64, error) {
+	digits := strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(s), "B"), "I"), "KMG")
+	n, err := strconv.ParseInt(digits, 10, 64)
+	unit := strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(s), "B"), "I")[len(digits):]
+	shift, ok := map[string]uint{"": 0, "K": 10, "M": 20, "G": 30}[unit]
+	if err != nil || !ok || n < 0 || n > 1<<40>>shift {
+		return 0, fmt.Errorf("%q is no size: give a number with K, M or G, such as 20M", s)
+	}
+	if n <<= shift; n < minFileSize {
+		return 0, fmt.Errorf("%q is too small: the least is 16K", s)
+	}
+	return n, nil
+}
+
+// parseDuration reads 90s, 5m, 1h30m, or dd:hh:mm:ss as dotnet-trace does.
+func parseDuration(s string) (time.Duration, error) {
+	if s == "" {
+		return 0, nil
+	}
+	wrong := usagef("%q is no duration: write 90s, 5m or 00:00:05:00", s)
+	if parts := strings.Split(s, ":"); len(parts) > 1 {
+		units := []time.Duration{24 * time.Hour, time.Hour, time.Minute, time.Second}
+		if len(parts) > len(units) {
+			return 0, wrong
+		}
+		var d time.Duration
+		for i, part := range parts {
+			n, err := strconv.ParseUint(part, 10, 31)
+			if err != nil {
+				return 0, wrong
+			}
+			d += time.Duration(n) * units[len(units)-len(parts)+i]
+		}
+		if d <= 0 {
+			return 0, wrong
+		}
+		return d, nil
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 {
+		return 0, wrong
+	}
+	return d, nil
+}
+
+func sessionFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "level", Value: "normal", Usage: "how much the runtime tells: light, `normal` (with background phases) or full (with allocations and pinned objects; costs more)"},
+		&cli.StringSliceFlag{Name: "providers", Usage: "more events, as dotnet-trace takes them: `NAME:KEYWORDS:LEVEL[:FILTER]`; may be repeated"},
+	}
+}
+
+// Sizes of the buffer in the target. It is only used while nobody reads.
+const (
+	bufferMB     = 16
+	bufferFullMB = 64
+)
+
+// sessionConfig is what a session listens to. For records of collections the two
+// most frequent kinds of events of level full are left out.
+func sessionConfig(c *cli.Context, records bool) (session.Config, error) {
+	cfg := session.Config{BufferMB: bufferMB}
+	runtime := session.Provider{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: clr.LevelInformational}
+	private := session.Provider{Name: clr.PrivateProvider, Keywords: clr.KeywordGC, Level: clr.LevelInformational}
+	switch level := c.String("level"); level {
+	case "light":
+		cfg.Providers = []session.Provider{runtime}
+	case "normal":
+		cfg.Providers = []session.Provider{runtime, private}
+	case "full":
+		runtime.Level = clr.LevelVerbose
+		cfg.BufferMB = bufferFullMB
+		if records {
+			runtime.Exclude = []uint32{clr.IDGCJoin, clr.IDFinalizeObject}
+		}
+		cfg.Providers = []session.Provider{runtime, private}
+	default:
+		return cfg, usagef("--level %s: it must be light, normal or full", level)
+	}
+	for _, s := range c.StringSlice("providers") {
+		for one := range strings.SplitSeq(s, ",") {
+			p, err := parseProvider(one)
+			if err != nil {
+				return cfg, err
+			}
+			cfg.Providers = addProvider(cfg.Providers, p)
+		}
+	}
+	return cfg, nil
+}
+
+// addProvider adds p to the list; one that is there already then does both.
+func addProvider(list []session.Provider, p session.Provider) []session.Provider {
+	for i := range list {
+		if list[i].Name == p.Name {
+			list[i].Keywords |= p.Keywords
+			list[i].Level = max(list[i].Level, p.Level)
+			list[i].Exclude = nil
+			if p.Filter != "" {
+				list[i].Filter = p.Filter
+			}
+			return list
+		}
+	}
+	return append(list, p)
+}
+
+var levelNames = []string{"logalways", "critical", "error", "warning", "informational", "verbose"}
+
+// parseProvider reads NAME[:KEYWORDS[:LEVEL[:FILTER]]]: keywords in hexadecimal,
+// all of them if left out; the level as a number or name, verbose if left out.
+func parseProvider(s string) (session.Provider, error) {
+	parts := strings.SplitN(s, ":", 4)
+	p := session.Provider{Name: strings.TrimSpace(parts[0]), Keywords: 1<<64 - 1, Level: clr.LevelVerbose}
+	if p.Name == "" {
+		return p, usagef("--providers %q: a provider has a name (NAME:KEYWORDS:LEVEL)", s)
+	}
+	if len(parts) > 1 && parts[1] != "" {
+		n, err := strconv.ParseUint(strings.TrimPrefix(strings.ToLower(parts[1]), "0x"), 16, 64)
+		if err != nil {
+			return p, usagef("--providers %q: the keywords %q are no hexadecimal number", s, parts[1])
+		}
+		p.Keywords = n
+	}
+	if len(parts) > 2 && parts[2] != "" {
+		level := slices.Index(levelNames, strings.ToLower(parts[2]))
+		if n, err := strconv.Atoi(parts[2]); err == nil {
+			level = n
+		}
+		if level < 0 || level > clr.LevelVerbose {
+			return p, usagef("--providers %q: the level %q is not 0 to 5, nor one of %s", s, parts[2], strings.Join(levelNames, ", "))
+		}
+		p.Level = uint32(level)
+	}
+	if len(parts) > 3 {
+		p.Filter = parts[3]
+	}
+	return p, nil
+}
+
+// dotnetCauses reads --causes.
+func dotnetCauses(c *cli.Context) (bool, error) {
+	switch v := c.String("causes"); v {
+	case "java":
+		return false, nil
+	case "dotnet":
+		return true, nil
+	default:
+		return false, usagef("--causes %s: it must be java or dotnet", v)
+	}
+}

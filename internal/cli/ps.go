@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/session"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) psCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "ps",
+		Usage: "list the .NET processes, and why one cannot be attached to",
+		Description: `Processes of other users are shown as far as they can be recognised.
+
+Examples:
+   gclog ps
+   gclog ps -o wide             with command lines and containers
+   gclog ps -o json | jq -r '.[].pid'`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "table", Usage: "`table`, wide or json"},
+		},
+		Action: p.ps,
+	}
+}
+
+// A psRow is one process; its JSON form is part of what gclog promises.
+type psRow struct {
+	PID         int        `json:"pid"`
+	Name        string     `json:"name"`
+	User        string     `json:"user,omitempty"`
+	Runtime     string     `json:"runtime,omitempty"`
+	GC          string     `json:"gc,omitempty"`
+	Started     *time.Time `json:"started,omitempty"`
+	Container   string     `json:"container,omitempty"`
+	CommandLine []string   `json:"command_line,omitempty"`
+	Cookie      string     `json:"cookie,omitempty"`
+	Problem     string     `json:"problem,omitempty"`
+}
+
+// psTimeout is how long a runtime may take to say who it is: a hung one must not
+// hold up the list.
+const psTimeout = 2 * time.Second
+
+func (p *program) ps(c *cli.Context) error {
+	if c.Args().Present() {
+		return usagef("ps takes no arguments: %s", c.Args().First())
+	}
+	how := c.String("output")
+	if how != "table" && how != "wide" && how != "json" {
+		return usagef("--output %s: it must be table, wide or json", how)
+	}
+	list, err := session.List(c.Context)
+	if err != nil {
+		return err
+	}
+	rows := make([]psRow, len(list))
+	var group sync.WaitGroup
+	for i := range list {
+		group.Go(func() { rows[i] = describe(c.Context, &list[i]) })
+	}
+	group.Wait()
+	if how == "json" {
+		enc := json.NewEncoder(p.out)
+		enc.SetIndent("", "  ")
+		return enc.Encode(rows)
+	}
+	if len(rows) == 0 {
+		p.ui.say("no process with a .NET runtime was found; those of other users are only seen by root")
+		return nil
+	}
+	return printTable(p.out, rows, how == "wide")
+}
+
+// describe asks a process who it is.
+func describe(ctx context.Context, l *session.Listed) psRow {
+	r := psRow{
+		PID: l.PID, Name: attach.Names(&l.Process)[0], User: l.User, Container: l.ContainerID, CommandLine: l.CommandLine,
+	}
+	if !l.Started.IsZero() {
+		started := l.Started.UTC().Truncate(time.Millisecond)
+		r.Started = &started
+	}
+	if l.Err != nil {
+		r.Problem = l.Err.Error()
+		return r
+	}
+	t := l.Target()
+	t.Timeout = psTimeout
+	facts, err := attach.Identify(ctx, t)
+	var server *session.ServerError
+	switch {
+	case errors.Is(err, session.ErrNoAnswer) && t.Stopped():
+		r.Problem = fmt.Sprintf("process %d does not answer: it is stopped", l.PID)
+	case err != nil && !errors.As(err, &server):
+		r.Problem = err.Error()
+	}
+	r.Name, r.Runtime, r.Cookie = facts.Name, facts.RuntimeVersion, facts.Cookie
+	r.GC = gcText(&facts)
+	return r
+}
+
+func gcText(p *gclog.Process) string {
+	s := map[gclog.Known]string{gclog.Yes: "server", gclog.No: "workstation"}[p.Server]
+	if s != "" && p.Concurrent == gclog.No {
+		s += ", non-concurrent"
+	}
+	if s != "" && p.GCLibrary != "" {
+		s += ", " + p.GCLibrary
+	}
+	return s
+}
+
+func printTable(w io.Writer, rows []psRow, wide bool) error {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	head := "PID\tNAME\tUSER\tRUNTIME\tGC\tUP"
+	if wide {
+		head += "\tCONTAINER\tCOMMAND"
+	}
+	fmt.Fprintln(t, head)
+	for _, r := range rows {
+		up := "-"
+		if r.Started != nil {
+			up = elapsed(time.Since(*r.Started))
+		}
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s", r.PID, clean(r.Name), clean(dash(r.User)), clean(dash(r.Runtime)), dash(r.GC), up)
+		if wide {
+			id := r.Container
+			fmt.Fprintf(t, "\t%s\t%s", dash(id[:min(len(id), 12)]), clean(shorten(strings.Join(r.CommandLine, " "), 200)))
+		}
+		fmt.Fprintln(t)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if r.Problem != "" {
+			if _, err := fmt.Fprintln(w, clean(r.Problem)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

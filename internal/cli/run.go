@@ -1,0 +1,336 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/session"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) runCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "run",
+		Usage:     "run a program and write the GC logs of it and all that it starts, from the first collection on",
+		ArgsUsage: "-- COMMAND [ARGUMENTS]",
+		Description: `The program keeps its standard input, output and error; gclog passes signals on to it
+and ends with its exit code. The first .NET process gets the file that was asked
+for, each further one a file of its own with the pid in the name.
+
+Examples:
+   gclog run -- dotnet app.dll                    into gc-PID.log
+   gclog run -o gc.log -- ./app --its-own-flag
+   gclog run -o gc.json --level full -- dotnet test`,
+		Flags: join(outputFlags(), rotationFlags(defaultFileCount), sessionFlags(), []cli.Flag{
+			&cli.BoolFlag{Name: "suspend", Usage: "let each .NET process wait in its start until its session is there: not an event is missed, but it waits for ever if gclog is killed meanwhile"},
+			&cli.StringFlag{Name: "record", Usage: "write the raw stream to `FILE` too (.nettrace)"},
+			&cli.BoolFlag{Name: "record-only", Hidden: true},
+			&cli.Int64Flag{Name: "count", Usage: "stop logging a process after `N` collections"},
+			&cli.StringFlag{Name: "process-id", Aliases: []string{"p"}, Hidden: true},
+			&cli.StringFlag{Name: "name", Aliases: []string{"n"}, Hidden: true},
+			&cli.StringFlag{Name: "duration", Usage: "stop logging after `TIME`; the program goes on"},
+		}),
+		Action: p.run,
+	}
+}
+
+// Exit codes of run where the command was not run, as those of shells and env.
+const (
+	exitCannotRun = 126
+	exitNotFound  = 127
+)
+
+const portsVariable = "DOTNET_DiagnosticPorts"
+
+// A tree is a program that gclog runs, with all that it starts.
+type tree struct {
+	w     *watch
+	ui    *ui
+	port  *session.Port
+	path  string // of the port
+	child *exec.Cmd
+
+	suspend bool
+	exited  chan struct{} // closed when the child has ended
+	state   *os.ProcessState
+
+	mu     sync.Mutex
+	named  bool         // a process has the plain name
+	known  map[int]bool // processes that have a session, or need none
+	failed error
+	group  sync.WaitGroup
+}
+
+func (p *program) run(c *cli.Context) error {
+	command := c.Args().Slice()
+	if len(command) == 0 {
+		return usagef("run needs a command: gclog run -- dotnet app.dll")
+	}
+	if c.String("process-id") != "" || c.String("name") != "" {
+		return usagef("choose a process, or a command to run, not both")
+	}
+	duration, err := parseDuration(c.String("duration"))
+	if err != nil {
+		return err
+	}
+	w, err := p.runOptions(c, command[0])
+	if err != nil {
+		return err
+	}
+	t := &tree{w: w, ui: p.ui, suspend: c.Bool("suspend"), exited: make(chan struct{}), known: map[int]bool{}}
+	dir, err := portDir()
+	if err != nil {
+		return &codedError{exitSession, err}
+	}
+	defer os.RemoveAll(dir)
+	t.path = filepath.Join(dir, "port")
+	if t.port, err = session.Listen(t.path); err != nil {
+		return &codedError{exitSession, err}
+	}
+	defer t.port.Close()
+
+	t.child = exec.Command(command[0], command[1:]...)
+	t.child.Stdin, t.child.Stdout, t.child.Stderr = p.in, p.out, p.ui.w
+	t.child.Env = append(os.Environ(), portsVariable+"="+t.ports())
+	if err := t.child.Start(); err != nil {
+		return notStarted(command[0], err)
+	}
+	// From here on what counts is how the command ends.
+	p.code = t.watchUntilExit(c.Context, duration)
+	if t.failed != nil {
+		p.ui.error(t.failed)
+	}
+	return nil
+}
+
+func (p *program) runOptions(c *cli.Context, command string) (*watch, error) {
+	byDefault := "gc-%p.log"
+	w, err := p.watchOptions(c, byDefault)
+	if err != nil {
+		return nil, err
+	}
+	if c.Bool("record-only") {
+		// gclog record -- COMMAND: its output is the recording.
+		w.outputs = nil
+		if w.record == "" {
+			w.record = recordingName(filepath.Base(command), time.Now())
+		}
+		if paths := c.StringSlice("output"); len(paths) > 0 {
+			w.record = paths[0]
+		}
+		w.config.RundownGC = true
+	}
+	for _, o := range w.outputs {
+		if o.Path == output.Stdout {
+			return nil, usagef("standard output is that of the command: write the log to a file with -o")
+		}
+	}
+	return w, nil
+}
+
+// portDir makes a folder for the port, with a path that is short enough for a
+// socket, which processes of other users can reach into, but not list.
+func portDir() (string, error) {
+	base := os.TempDir()
+	if len(base) > 60 {
+		base = "/tmp"
+	}
+	dir, err := os.MkdirTemp(base, "gclog-")
+	if err != nil {
+		return "", err
+	}
+	return dir, os.Chmod(dir, 0o711)
+}
+
+// ports is the variable for the child: ours behind those that it has.
+func (t *tree) ports() string {
+	ours := session.Environment(t.path, t.suspend)
+	if theirs := os.Getenv(portsVariable); theirs != "" {
+		return theirs + ";" + ours
+	}
+	return ours
+}
+
+func notStarted(name string, err error) error {
+	code := exitCannotRun
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
+		code = exitNotFound
+	}
+	return &codedError{code, err}
+}
+
+// watchUntilExit logs the processes of the tree until the child has ended, and
+// returns its exit code.
+func (t *tree) watchUntilExit(ctx context.Context, duration time.Duration) int {
+	logging, stopLogging := context.WithCancel(ctx)
+	defer stopLogging()
+	if duration > 0 {
+		timer := time.AfterFunc(duration, stopLogging)
+		defer timer.Stop()
+	}
+	accepting, stopAccepting := context.WithCancel(ctx)
+	defer stopAccepting()
+	caught := make(chan os.Signal, 16)
+	signal.Notify(caught, passedOn...)
+	defer signal.Stop(caught)
+
+	t.group.Go(func() { t.accept(accepting, logging) })
+	t.group.Go(func() { t.lookForOld(accepting, logging) })
+	go func() {
+		_ = t.child.Wait()
+		t.state = t.child.ProcessState
+		close(t.exited)
+	}()
+	for {
+		select {
+		case s := <-caught:
+			t.passOn(s)
+			continue
+		case <-t.exited:
+		}
+		break
+	}
+	// What the child has left behind goes on without a log; what has ended is drained.
+	stopAccepting()
+	time.AfterFunc(exitGrace, stopLogging)
+	t.group.Wait()
+	return exitStatus(t.state)
+}
+
+// exitGrace is how long the last events of a process that has ended may take.
+const exitGrace = 500 * time.Millisecond
+
+func exitStatus(s *os.ProcessState) int {
+	if status, ok := s.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return s.ExitCode()
+}
+
+// accept gives a log to every runtime that connects to the port.
+func (t *tree) accept(accepting, logging context.Context) {
+	for {
+		peer, err := t.port.Next(accepting)
+		if err != nil {
+			return
+		}
+		target := peer.Target()
+		t.mark(target.PID)
+		t.group.Go(func() {
+			defer t.port.Forget(peer)
+			t.log(logging, target, true)
+		})
+	}
+}
+
+// lookEveryOld is how often processes without ports are looked for.
+const lookEveryOld = 200 * time.Millisecond
+
+// lookForOld gives a log to the processes of the tree whose runtime does not know
+// of ports: .NET Core 3.1. It knows no ProcessInfo either, by which it is told.
+func (t *tree) lookForOld(accepting, logging context.Context) {
+	family := session.NewFamily(portsVariable, t.path)
+	for {
+		for _, target := range family.Members() {
+			if t.isKnown(target.PID) {
+				continue
+			}
+			_, err := target.ProcessInfo(accepting)
+			var server *session.ServerError
+			switch {
+			case errors.As(err, &server) && server.Code == session.CodeUnknownCommand:
+				if t.mark(target.PID) {
+					t.group.Go(func() { t.log(logging, target, false) })
+				}
+			case err == nil:
+				t.mark(target.PID) // it will connect by itself
+			}
+		}
+		select {
+		case <-time.After(lookEveryOld):
+		case <-accepting.Done():
+			return
+		}
+	}
+}
+
+// mark notes that a process needs no further attention, and tells whether that
+// is new.
+func (t *tree) mark(pid int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	was := t.known[pid]
+	t.known[pid] = true
+	return !was
+}
+
+func (t *tree) isKnown(pid int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.known[pid]
+}
+
+// log writes the log of one process. A process that waits in its start is resumed
+// whatever happens.
+func (t *tree) log(ctx context.Context, target *session.Target, byPort bool) {
+	w := *t.w // the counters of each process are its own
+	w.progress = &attach.Progress{}
+	t.mu.Lock()
+	if t.named {
+		w.outputs = slices.Clone(w.outputs)
+		for i := range w.outputs {
+			w.outputs[i].Path = withPID(w.outputs[i].Path, target.PID)
+		}
+		if w.record != "" {
+			w.record = withPID(w.record, target.PID)
+		}
+	}
+	t.named = true
+	t.mu.Unlock()
+	result, err := w.oneOfTree(ctx, target, t.suspend && byPort, t.exitOf(target.PID))
+	if err == nil {
+		err = result.Err
+	}
+	if err != nil && ctx.Err() == nil && !t.ended(target, err) {
+		t.mu.Lock()
+		t.failed = errors.Join(t.failed, err)
+		t.mu.Unlock()
+	}
+}
+
+// ended tells whether a session failed only because its process has ended.
+func (t *tree) ended(target *session.Target, err error) bool {
+	var refused *session.TargetError
+	return !target.Alive() && (errors.As(err, &refused) || !isRefusal(err))
+}
+
+// exitOf returns how a process ended, for the child.
+func (t *tree) exitOf(pid int) func() (int, bool, bool) {
+	if pid != t.child.Process.Pid {
+		return nil
+	}
+	return func() (code int, killed, known bool) {
+		<-t.exited
+		status, ok := t.state.Sys().(syscall.WaitStatus)
+		return t.state.ExitCode(), ok && status.Signaled(), true
+	}
+}
+
+// passOn gives a signal to the child. Those that a terminal makes it sends to the
+// child itself.
+func (t *tree) passOn(s os.Signal) {
+	if (s == os.Interrupt || s == syscall.SIGQUIT) && inForeground() {
+		return
+	}
+	_ = t.child.Process.Signal(s)
+}

@@ -1,0 +1,9 @@
+package cli
+
+import "os"
+
+// passedOn are the signals that run gives to its command: the console sends them
+// to the command itself.
+var passedOn = []os.Signal{os.Interrupt}
+
+func inForeground() bool { return true }

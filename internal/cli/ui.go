@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// A ui is what people see, on standard error. The rules:
+//
+//   - A message is one line: "gclog: ", then a sentence in lower case without a full
+//     stop, that names the thing, the place and the way out.
+//   - Progress is one line that is rewritten, on a terminal only.
+//   - What comes from a target is shown only after clean.
+type ui struct {
+	mu       sync.Mutex
+	w        io.Writer
+	terminal bool
+	progress string // the line that is shown now
+}
+
+func newUI(w io.Writer) *ui { return &ui{w: w, terminal: isTerminal(w)} }
+
+// say prints a message.
+func (u *ui) say(s string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.erase()
+	fmt.Fprintln(u.w, "gclog: "+clean(s))
+}
+
+func (u *ui) sayf(format string, args ...any) { u.say(fmt.Sprintf(format, args...)) }
+
+// error prints an error; joined ones a line each.
+func (u *ui) error(err error) {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range joined.Unwrap() {
+			u.error(e)
+		}
+		return
+	}
+	u.say(err.Error())
+}
+
+// text prints lines as they are.
+func (u *ui) text(s string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.erase()
+	fmt.Fprint(u.w, s)
+}
+
+// erase removes the progress line.
+func (u *ui) erase() {
+	if u.progress != "" {
+		fmt.Fprint(u.w, "\r\x1b[K")
+		u.progress = ""
+	}
+}
+
+func (u *ui) show(s string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if s == u.progress {
+		return
+	}
+	fmt.Fprint(u.w, "\r\x1b[K"+s)
+	u.progress = s
+}
+
+// watch shows what line returns, once a second, until the function that it
+// returns is called. Without a terminal it shows nothing.
+func (u *ui) watch(line func(elapsed time.Duration) string) (stop func()) {
+	if !u.terminal {
+		return func() {}
+	}
+	began := time.Now()
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				u.show(line(time.Since(began)))
+			case <-quit:
+				u.mu.Lock()
+				u.erase()
+				u.mu.Unlock()
+				return
+			}
+		}
+	}()
+	return sync.OnceFunc(func() {
+		close(quit)
+		<-done
+	})
+}
+
+// elapsed prints a duration as hh:mm:ss.
+func elapsed(d time.Duration) string {
+	s := int64(d.Seconds())
+	return fmt.Sprintf("%02d:%02d:%02d", s/3600, s/60%60, s%60)
+}
+
+// size prints a number of bytes for people.
+func size(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d B", n)
+	case n < 1e6:
+		return fmt.Sprintf("%.1f KB", float64(n)/1e3)
+	case n < 1e9:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}
+
+// clean replaces what a terminal would act upon: names and arguments come from
+// other processes.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}
+
+func terminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// colored tells whether text on w shall have colours.
+func colored(w any) bool {
+	if os.Getenv("NO_COLOR") != "" {
+		return false
+	}
+	if v := os.Getenv("CLICOLOR_FORCE"); v != "" && v != "0" {
+		return true
+	}
+	return isTerminal(w) && os.Getenv("TERM") != "dumb"
+}
+
+// screenful is how many lines fit between two heads of a table on a terminal.
+func screenful(w any) int {
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	_, height, err := term.GetSize(int(f.Fd()))
+	if err != nil || height < 5 {
+		return 0
+	}
+	return height - 2
+}

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/urfave/cli/v2"
+)
+
+// linkedVersion is set by the linker of a release.
+var linkedVersion string
+
+// version is that of a release, or of the module that go install took.
+func (p *program) version() string {
+	if linkedVersion != "" {
+		return linkedVersion
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "devel"
+}
+
+func (p *program) versionCommand() *cli.Command {
+	return &cli.Command{
+		Name:   "version",
+		Usage:  "print the version",
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
+		Action: p.printVersion,
+	}
+}
+
+func (p *program) printVersion(c *cli.Context) error {
+	v := struct {
+		Version  string `json:"version"`
+		Commit   string `json:"commit,omitempty"`
+		Go       string `json:"go"`
+		Platform string `json:"platform"`
+		Schema   string `json:"schema"` // of the JSON records
+	}{Version: p.version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Schema: formats.Schema}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				v.Commit = s.Value
+			}
+		}
+	}
+	if c.Bool("json") {
+		return json.NewEncoder(p.out).Encode(v)
+	}
+	s := "gclog " + v.Version
+	if v.Commit != "" {
+		s += " (" + v.Commit[:min(12, len(v.Commit))] + ")"
+	}
+	_, err := fmt.Fprintf(p.out, "%s, %s, %s\n", s, v.Go, v.Platform)
+	return err
+}
+
+// randomID is an id that no other run has.
+func randomID() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}

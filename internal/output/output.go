@@ -1,0 +1,253 @@
+// Package output opens what records are written to: files that are rotated,
+// standard output, pipes and devices. It is for the commands and the daemon.
+package output
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+)
+
+// A Spec is where records go and how they look.
+type Spec struct {
+	Path   string // "-": standard output; %p stands for the pid, %% for %
+	Format formats.Format
+	Rotate formats.RotateOptions
+}
+
+// Stdout is the Path of standard output.
+const Stdout = "-"
+
+// A Set is what one session writes to: one Writer for each Spec.
+type Set struct {
+	outputs []*opened
+	tell    func(string) // for people
+}
+
+// opened is one Writer with the place that it writes to.
+type opened struct {
+	*formats.Writer
+	*place
+	failed int64 // dropped groups that were told
+	told   bool  // that the output fails
+}
+
+// A place is a file, a pipe or standard output. Several Writers can share it, one
+// for each process.
+type place struct {
+	formats.Output
+	name    string
+	key     string
+	users   int
+	close   func() error
+	bytes   func() int64
+	rotated *formats.RotatingFile // nil: not a regular file
+}
+
+// Opener opens the outputs of one run of gclog. Its places are shared, so
+// writing to one that several sessions have must be done by one goroutine.
+type Opener struct {
+	Files  formats.Files
+	Stdout io.Writer
+	Tell   func(string) // is told, for people, that an output fails, and that it works again
+
+	mu     sync.Mutex
+	places map[string]*place // those that are open
+}
+
+// A PathError says that an output cannot be opened.
+type PathError struct {
+	Path string
+	Err  error
+}
+
+func (e *PathError) Error() string { return fmt.Sprintf("cannot write to %s: %v", e.Path, e.Err) }
+
+// Unwrap returns Err.
+func (e *PathError) Unwrap() error { return e.Err }
+
+// Open opens the outputs for a process. When one of them cannot be opened, none
+// is. What is open already is shared.
+func (o *Opener) Open(specs []Spec, opts formats.Options) (*Set, error) {
+	s := &Set{tell: o.Tell}
+	for _, spec := range specs {
+		x, err := o.open(spec, &opts.Process)
+		if err != nil {
+			_ = s.Close()
+			return nil, err
+		}
+		format := opts
+		if spec.Path != Stdout {
+			format.Color, format.HeaderEvery = false, 0
+		}
+		s.outputs = append(s.outputs, &opened{Writer: formats.NewWriter(spec.Format, x, format), place: x})
+	}
+	return s, nil
+}
+
+// open returns the place of a spec, for one more user.
+func (o *Opener) open(spec Spec, p *gclog.Process) (*place, error) {
+	key := spec.Path
+	if key != Stdout {
+		key = Expand(spec.Path, p)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if x := o.places[key]; x != nil {
+		x.users++
+		return x, nil
+	}
+	var x *place
+	var err error
+	if key == Stdout {
+		stream := formats.NewStream(o.Stdout, spec.Rotate.Buffered)
+		x = &place{Output: stream, name: "standard output", close: stream.Close, bytes: stream.Bytes}
+	} else if x, err = o.openFile(key, spec.Rotate); err != nil {
+		return nil, err
+	}
+	x.key, x.users = key, 1
+	release := x.close
+	x.close = func() error {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if x.users--; x.users > 0 {
+			return nil
+		}
+		delete(o.places, x.key)
+		return release()
+	}
+	if o.places == nil {
+		o.places = map[string]*place{}
+	}
+	o.places[key] = x
+	return x, nil
+}
+
+func (o *Opener) openFile(path string, rotate formats.RotateOptions) (*place, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return openDevice(path, info, rotate.Buffered)
+	}
+	f, err := o.Files.Open(path, rotate)
+	if err != nil {
+		return nil, &PathError{path, err}
+	}
+	return &place{Output: f, name: path, close: f.Close, bytes: f.Bytes, rotated: f}, nil
+}
+
+// openDevice opens anything but a regular file: it is written to plainly.
+func openDevice(path string, info fs.FileInfo, buffered bool) (*place, error) {
+	if info.IsDir() {
+		return nil, &PathError{path, errors.New("it is a directory")}
+	}
+	flags := os.O_WRONLY | os.O_APPEND
+	if info.Mode()&fs.ModeNamedPipe != 0 {
+		flags = os.O_WRONLY | syscall.O_NONBLOCK // do not wait until somebody reads
+	}
+	f, err := os.OpenFile(path, flags, 0)
+	if errors.Is(err, syscall.ENXIO) {
+		err = errors.New("nobody reads this pipe")
+	}
+	if err != nil {
+		return nil, &PathError{path, err}
+	}
+	stream := formats.NewStream(f, buffered)
+	return &place{
+		Output: stream, name: path, bytes: stream.Bytes,
+		close: func() error { return errors.Join(stream.Close(), f.Close()) },
+	}, nil
+}
+
+// Expand replaces %p in a path by the pid of the process, and %% by %.
+func Expand(path string, p *gclog.Process) string {
+	return strings.NewReplacer("%%", "%", "%p", strconv.FormatInt(p.ID, 10)).Replace(path)
+}
+
+// PerProcess tells whether a path has a place for the pid.
+func PerProcess(path string) bool {
+	return strings.Contains(strings.ReplaceAll(path, "%%", ""), "%p")
+}
+
+// Each calls f with every Writer, and tells what fails.
+func (s *Set) Each(f func(*formats.Writer)) {
+	for _, o := range s.outputs {
+		f(o.Writer)
+		o.check(s.tell)
+	}
+}
+
+// check tells that an output fails, once, and that it works again.
+func (o *opened) check(tell func(string)) {
+	dropped := o.Dropped()
+	if dropped == o.failed {
+		if o.told {
+			o.told = false
+			tell(fmt.Sprintf("%s can be written again; %d records are missing in it", o.name, dropped))
+		}
+		return
+	}
+	o.failed = dropped
+	if !o.told {
+		o.told = true
+		tell(fmt.Sprintf("records are being dropped: %v", o.Err()))
+	}
+}
+
+// Bytes is how much was written to all outputs.
+func (s *Set) Bytes() (n int64) {
+	for _, o := range s.outputs {
+		n += o.bytes()
+	}
+	return n
+}
+
+// Reopen makes all files begin anew: see formats.RotatingFile.
+func (s *Set) Reopen() {
+	for _, o := range s.outputs {
+		if o.rotated != nil {
+			o.rotated.Reopen()
+		}
+	}
+}
+
+// Err returns what went wrong with any of the outputs, nil if all records were
+// written.
+func (s *Set) Err() error {
+	var all error
+	for _, o := range s.outputs {
+		if n := o.Dropped(); n > 0 {
+			all = errors.Join(all, fmt.Errorf("%d records could not be written: %w", n, o.Err()))
+		}
+	}
+	return all
+}
+
+// Broken tells whether an output is gone for good: the reader of a pipe has
+// closed it.
+func (s *Set) Broken() bool {
+	for _, o := range s.outputs {
+		if o.rotated == nil && o.Dropped() > 0 && errors.Is(o.Err(), syscall.EPIPE) {
+			return true
+		}
+	}
+	return false
+}
+
+// Close closes all outputs.
+func (s *Set) Close() error {
+	var all error
+	for _, o := range s.outputs {
+		if err := o.close(); err != nil {
+			all = errors.Join(all, &PathError{o.name, err})
+		}
+	}
+	return all
+}
