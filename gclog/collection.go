@@ -109,6 +109,10 @@ func (r *Reducer) gcStart(at Stamp, e *clr.GCStart) {
 	if b := s.backgroundGC(); b != nil && !b.HasEnd && e.Type != clr.TypeBackground {
 		c.InsideBGCStart = true
 	}
+	c.Suspended = at.Time
+	if s.begin != unknownTime {
+		c.Suspended = s.begin
+	}
 	c.sus = s
 	s.gcs = append(s.gcs, c)
 	r.open = append(r.open, c)

@@ -103,6 +103,7 @@ type GCDetails struct {
 	End        int64 // [R 2]; 0 with FlawNoEnd
 	HasEnd     bool
 	Pauses     []PausePart // in time order; one for a blocking collection [R 9, 8, 7, 3]
+	Suspended  int64       // begin of the suspension that it started in, which others may share [R 9]
 	Triggered  int64       // when it was asked for [R 35]
 	Trigger    uint64      // thread that asked
 	HasTrigger bool
@@ -325,10 +326,10 @@ func (d *GCDetails) Duration() int64 {
 // TriggerDelay is from the request to the begin of the suspension. Workstation
 // GC says that it was triggered only when the threads stand: 0.
 func (d *GCDetails) TriggerDelay() int64 {
-	if !d.HasTrigger || len(d.Pauses) == 0 {
+	if !d.HasTrigger {
 		return 0
 	}
-	return max(0, d.Pauses[0].Start-d.Triggered)
+	return max(0, d.Suspended-d.Triggered)
 }
 
 // PausePercent is the share of Pause in Window, 0 where that is unknown.
@@ -384,8 +385,12 @@ func (d *GCDetails) AllocationRate() float64 {
 }
 
 // Collected tells whether the collection looked at generation g: those up to its
-// own, a gen2 also at large and pinned objects.
+// own, a gen2 also at large and pinned objects. A background collection leaves the
+// young generations alone.
 func (d *GCDetails) Collected(g int) bool {
+	if d.Kind == KindBackground {
+		return g >= Gen2
+	}
 	return g <= d.Generation || d.Generation >= Gen2
 }
 

@@ -1,7 +1,143 @@
 package cli
 
-import "github.com/urfave/cli/v2"
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/session"
+	"github.com/urfave/cli/v2"
+)
 
 func (p *program) demoCommand() *cli.Command {
-	return &cli.Command{Name: "demo", Action: func(*cli.Context) error { return nil }}
+	return &cli.Command{
+		Name:  "demo",
+		Usage: "attach to a recorded .NET process: shows what gclog does where there is no .NET",
+		Description: `A process of gclog's own replays five seconds of a real .NET 9 with server GC over a
+diagnostics socket, and gclog attaches to it as it would to any other.
+
+Examples:
+   gclog demo
+   gclog demo --speed 0      at once`,
+		Flags: []cli.Flag{
+			&cli.Float64Flag{Name: "speed", Value: 1, Usage: "`TIMES` as fast as it was recorded, 0: at once"},
+			&cli.BoolFlag{Name: "serve", Hidden: true, Usage: "be the recorded process"},
+		},
+		Action: p.demo,
+	}
+}
+
+func (p *program) demo(c *cli.Context) error {
+	speed := c.Float64("speed")
+	if speed < 0 {
+		return usagef("--speed %v: it must not be negative", speed)
+	}
+	if c.Bool("serve") {
+		return p.serveDemo(speed)
+	}
+	dir, err := os.MkdirTemp("", "gclog-demo-")
+	if err != nil {
+		return err
+	}
+	child, pid, err := p.startDemo(dir, speed)
+	if err != nil {
+		return fmt.Errorf("starting the recorded process: %w", err)
+	}
+	defer child()
+
+	ctx, _, release := p.signals(c.Context)
+	defer release()
+	target, err := session.Find(ctx, pid)
+	if err != nil {
+		return err
+	}
+	text, _ := formats.Find("text")
+	unified, _ := formats.Find("unified")
+	log := filepath.Join(dir, "gc.log")
+	w := &watch{
+		p: p, count: demoGCs, progress: &attach.Progress{}, opener: &output.Opener{Stdout: p.out, Tell: p.ui.say},
+		config: session.Config{BufferMB: bufferMB, Providers: demoProviders()},
+		format: formats.Options{Version: p.version(), Session: randomID(), Host: hostname(), Color: colored(p.out)},
+		outputs: []output.Spec{
+			{Path: output.Stdout, Format: text},
+			{Path: log, Format: unified, Rotate: formats.RotateOptions{Count: defaultFileCount, Size: 20 << 20}},
+		},
+	}
+	p.ui.sayf("process %d replays a recorded .NET %s; gclog attach %d would watch it like this:", pid, fakeruntime.DemoVersion, pid)
+	ctx, cancel := context.WithTimeout(ctx, demoTime)
+	defer cancel()
+	result, err := w.one(ctx, target)
+	if err != nil {
+		return err
+	}
+	p.ui.sayf("%d collections; the log for GCViewer and its like is %s", w.progress.GCs.Load(), log)
+	return resultError(result)
+}
+
+const (
+	demoGCs  = 141 // in the recording
+	demoTime = 5 * time.Minute
+)
+
+func demoProviders() []session.Provider {
+	return []session.Provider{{Name: "Microsoft-Windows-DotNETRuntime", Keywords: 1, Level: 4}}
+}
+
+// startDemo starts the recorded process and returns how to end it.
+func (p *program) startDemo(dir string, speed float64) (end func(), pid int, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, 0, err
+	}
+	cmd := exec.Command(self, "demo", "--serve", "--speed", fmt.Sprint(speed))
+	cmd.Args[0] = p.self
+	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
+	cmd.Stderr = os.Stderr
+	hold, err := cmd.StdinPipe() // it ends when this is closed: also when we are killed
+	if err != nil {
+		return nil, 0, err
+	}
+	ready, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, 0, err
+	}
+	end = func() {
+		_ = hold.Close()
+		_ = cmd.Wait()
+	}
+	if _, err := bufio.NewReader(ready).ReadString('\n'); err != nil {
+		end()
+		return nil, 0, fmt.Errorf("it did not begin: %w", err)
+	}
+	return end, cmd.Process.Pid, nil
+}
+
+// serveDemo is the recorded process. It lives until its standard input is closed.
+func (p *program) serveDemo(speed float64) error {
+	stream, err := fakeruntime.DemoStream()
+	if err != nil {
+		return err
+	}
+	r, err := fakeruntime.Start(fakeruntime.Config{Dir: os.TempDir(), Stream: stream, Speed: speed, Version: fakeruntime.DemoVersion})
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if _, err := fmt.Fprintln(p.out, "ready"); err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, p.in)
+	return err
 }

@@ -1,0 +1,30 @@
+package fakeruntime
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/prometheus/procfs"
+)
+
+func pid() int { return os.Getpid() }
+
+// listen makes the socket that a runtime in this process would make.
+func listen(dir string) (net.Listener, error) {
+	self, err := procfs.Self()
+	if err != nil {
+		return nil, err
+	}
+	stat, err := self.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return net.Listen("unix", filepath.Join(dir, SocketName(pid(), stat.Starttime)))
+}
+
+// SocketName is what a runtime calls its socket.
+func SocketName(pid int, start uint64) string {
+	return "dotnet-diagnostic-" + strconv.Itoa(pid) + "-" + strconv.FormatUint(start, 10) + "-socket"
+}

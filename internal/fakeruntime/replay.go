@@ -1,0 +1,103 @@
+package fakeruntime
+
+import (
+	"encoding/binary"
+	"time"
+)
+
+// A piece is one object of a recorded stream, with the time at which the runtime
+// had it complete, since the begin of the recording.
+type piece struct {
+	b  []byte
+	at time.Duration
+}
+
+const (
+	preamble  = 32
+	traceSize = 48
+	endOfFile = 1
+)
+
+// split divides a V4 stream into its objects. The recording must be whole: it is
+// one of ours.
+func split(stream []byte) (head []byte, pieces []piece) {
+	nameLen := int(binary.LittleEndian.Uint32(stream[preamble+11:]))
+	body := preamble + 15 + nameLen + 1
+	off := body + traceSize + 1
+	head = append(head, stream[:off]...)
+	sync := int64(binary.LittleEndian.Uint64(stream[body+16:]))
+	perSecond := int64(binary.LittleEndian.Uint64(stream[body+24:]))
+	var last time.Duration
+	for off < len(stream) && stream[off] != endOfFile {
+		begin := off
+		nameLen := int(binary.LittleEndian.Uint32(stream[off+11:]))
+		name := string(stream[off+15 : off+15+nameLen])
+		off += 15 + nameLen + 1
+		size := int(binary.LittleEndian.Uint32(stream[off:]))
+		off += 4
+		off += -off & 3
+		if name == "EventBlock" {
+			newest := int64(binary.LittleEndian.Uint64(stream[off+12:]))
+			last = max(last, time.Duration(float64(newest-sync)/float64(perSecond)*float64(time.Second)))
+		}
+		off += size + 1
+		pieces = append(pieces, piece{stream[begin:off], last})
+	}
+	return head, pieces
+}
+
+// stampNow makes the recording begin now.
+func stampNow(head []byte) {
+	nameLen := int(binary.LittleEndian.Uint32(head[preamble+11:]))
+	b := head[preamble+15+nameLen+1:]
+	t := time.Now().UTC()
+	for i, v := range []int{
+		t.Year(), int(t.Month()), int(t.Weekday()), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond() / int(time.Millisecond),
+	} {
+		binary.LittleEndian.PutUint16(b[2*i:], uint16(v))
+	}
+}
+
+// replay writes the stream at its speed, then waits until the session is stopped.
+func (r *Runtime) replay(s *tracing) {
+	head, pieces := split(r.cfg.Stream)
+	stampNow(head)
+	sent := 0
+	send := func(b []byte) bool {
+		if r.cfg.Cut > 0 && sent+len(b) >= r.cfg.Cut {
+			_, _ = s.conn.Write(b[:r.cfg.Cut-sent])
+			if r.cfg.OnCut != nil {
+				r.cfg.OnCut()
+			}
+			return false
+		}
+		n, err := s.conn.Write(b)
+		sent += n
+		return err == nil
+	}
+	if !send(head) {
+		return
+	}
+	began := time.Now()
+	for _, p := range pieces {
+		if r.cfg.Speed > 0 {
+			wait := time.Duration(float64(p.at)/r.cfg.Speed) - time.Since(began)
+			select {
+			case <-time.After(wait):
+			case <-s.stop:
+				_ = send([]byte{endOfFile})
+				return
+			case <-r.closed:
+				return
+			}
+		}
+		if !send(p.b) {
+			return
+		}
+	}
+	select {
+	case <-s.stop:
+		_ = send([]byte{endOfFile})
+	case <-r.closed:
+	}
+}
