@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/gcload"
 	"github.com/gclog/gclog/internal/shared"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
@@ -81,16 +81,14 @@ func reduce(t testing.TB, stream []byte) *reduction {
 // TestRecordings holds the records of every recording against the two invariants
 // and against the rows of its expected.tsv.
 func TestRecordings(t *testing.T) {
-	for _, tr := range shared.Traces(t, "traces") {
-		t.Run(tr.Name, func(t *testing.T) {
-			x := reduce(t, shared.Read(t, tr.Path))
-			x.checkInvariants(t)
-			x.checkExpected(t, tr.Name, filepath.Join(shared.Dir(t), "traces", tr.Name+".expected.tsv"))
-			if n := x.processes.DecodeErrors(); n != 0 {
-				t.Errorf("%d events could not be decoded", n)
-			}
-		})
-	}
+	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
+		x := reduce(t, shared.Read(t, tr.Path))
+		x.checkInvariants(t)
+		x.checkExpected(t, tr.Name, tr.Beside(".expected.tsv"))
+		if n := x.processes.DecodeErrors(); n != 0 {
+			t.Errorf("%d events could not be decoded", n)
+		}
+	})
 }
 
 // checkInvariants: the pauses add up to the suspensions, and every GCStart
@@ -261,56 +259,35 @@ func checkRow(t *testing.T, d *gclog.GCDetails, row map[string]string) {
 	}
 }
 
-// truth is a line of what the program itself said about its collections.
-type truth struct {
-	Event, Kind, Label                 string
-	Index                              json.RawMessage // a number; an object in marks
-	QPC                                int64
-	Generation                         int
-	Compacted, Concurrent, Phantom     bool
-	HeapSizeBytes, FragmentedBytes     uint64
-	PromotedBytes, TotalCommittedBytes uint64
-	PinnedObjectsCount                 uint64
-	FinalizationPendingCount           uint64
-	Gen0, Gen1, Gen2                   int
-	Allocated                          uint64
-	PauseTotal                         *float64 `json:"pauseTotal_us"`
-	Runtime                            string
-	Server                             bool
-	GenerationInfo                     []struct{ SizeBefore, SizeAfter, FragBefore, FragAfter uint64 }
-}
-
 // TestTruth holds the records against what the program said about the same
 // collections: GC.GetGCMemoryInfo of each, its counters at two marks.
 func TestTruth(t *testing.T) {
-	for _, tr := range shared.Traces(t, "traces") {
-		path := filepath.Join(shared.Dir(t), "traces", tr.Name+".truth.jsonl.gz")
+	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
+		path := tr.Beside(".truth.jsonl.gz")
 		if _, err := os.Stat(path); err != nil {
-			continue
+			t.Skip("the program of this recording said nothing")
 		}
-		t.Run(tr.Name, func(t *testing.T) {
-			x := reduce(t, shared.Read(t, tr.Path))
-			if len(x.recorders) != 1 {
-				t.Fatalf("%d processes", len(x.recorders))
-			}
-			checkTruth(t, tr.Name, x, shared.Read(t, path))
-		})
-	}
+		x := reduce(t, shared.Read(t, tr.Path))
+		if len(x.recorders) != 1 {
+			t.Fatalf("%d processes", len(x.recorders))
+		}
+		checkTruth(t, x, shared.Read(t, path))
+	})
 }
 
-func checkTruth(t *testing.T, name string, x *reduction, lines []byte) {
+func checkTruth(t *testing.T, x *reduction, lines []byte) {
 	o := x.recorders[0]
 	byNumber := map[string]*gclog.GCDetails{}
 	for _, d := range o.gcs {
 		byNumber[strconv.FormatUint(uint64(d.Number), 10)] = d
 	}
-	var begin, end *truth
+	var begin, end *gcload.Line
 	server := false
 	compared := 0
 	scanner := bufio.NewScanner(bytes.NewReader(lines))
 	scanner.Buffer(nil, 1<<20)
 	for scanner.Scan() {
-		l := &truth{}
+		l := &gcload.Line{}
 		if err := json.Unmarshal(scanner.Bytes(), l); err != nil {
 			t.Fatal(err)
 		}
@@ -332,12 +309,12 @@ func checkTruth(t *testing.T, name string, x *reduction, lines []byte) {
 		}
 	}
 	if begin != nil && end != nil { // not where the session began in the middle, or the program died
-		compareCounters(t, name, x, begin, end)
+		compareCounters(t, x, begin, end)
 	}
 	t.Logf("%d of %d records compared", compared, len(o.gcs))
 }
 
-func compareTruth(t *testing.T, d *gclog.GCDetails, l *truth, server bool) {
+func compareTruth(t *testing.T, d *gclog.GCDetails, l *gcload.Line, server bool) {
 	compacting, _ := d.Compacting()
 	background := d.Kind == gclog.KindBackground
 	check := func(what string, got, want uint64) {
@@ -372,13 +349,13 @@ func compareTruth(t *testing.T, d *gclog.GCDetails, l *truth, server bool) {
 	check("fragmentation", d.Fragmentation(), l.FragmentedBytes)
 	check("promoted", d.PromotedBytes, l.PromotedBytes)
 	check("pinned objects", uint64(d.PinnedObjects), l.PinnedObjectsCount)
-	check("finalization pending", d.FinalizationCount, l.FinalizationPendingCount)
+	check("finalization pending", d.FinalizationCount, l.FinalizationPending)
 }
 
 // compareCounters: between two marks, the collections are as many as the program
 // counts, and the suspensions are 1.00 to 1.12 times the pauses that it counts,
 // which begin later and end earlier.
-func compareCounters(t *testing.T, name string, x *reduction, begin, end *truth) {
+func compareCounters(t *testing.T, x *reduction, begin, end *gcload.Line) {
 	o := x.recorders[0]
 	from, to := x.trace.Nanoseconds(begin.QPC), x.trace.Nanoseconds(end.QPC)
 	var counts [3]int

@@ -42,7 +42,7 @@ func (r *Reader) evict() {
 // lose queues the report that n events of t are missing before ticks.
 func (r *Reader) lose(t *captureThread, n uint32, ticks int64) {
 	since := t.lastTicks
-	if !t.seen || since > ticks {
+	if !t.seen || since > ticks || since == math.MinInt64 {
 		since = ticks
 	}
 	w := r.sort.add(t, ticks)

@@ -27,8 +27,7 @@ func Dir(t testing.TB) string {
 func Find() string {
 	dir := os.Getenv("GCLOG_SHARED")
 	if dir == "" {
-		_, file, _, _ := runtime.Caller(0)
-		dir = filepath.Join(filepath.Dir(file), "..", "..", "..", "shared")
+		dir = filepath.Join(Root(), "..", "shared")
 	}
 	if _, err := os.Stat(filepath.Join(dir, "traces")); err != nil {
 		return ""
@@ -36,18 +35,53 @@ func Find() string {
 	return dir
 }
 
-// A Trace is a recording of the shared folder.
+// A Trace is a recording, with what is known about it beside it.
 type Trace struct {
 	Name string // without extension
 	Path string
 }
 
-// Traces lists the recordings in the sub-folder, or skips the test.
+// Beside returns the path of a file that belongs to the recording.
+func (tr Trace) Beside(extension string) string {
+	return filepath.Join(filepath.Dir(tr.Path), tr.Name+extension)
+}
+
+// Root is the root of the repository.
+func Root() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(file), "..", "..")
+}
+
+// Repository lists the recordings of the repository itself.
+func Repository(t testing.TB) []Trace {
+	t.Helper()
+	return list(t, filepath.Join(Root(), "testdata", "traces"))
+}
+
+// ForEach runs a test for each recording of the repository, and of the shared
+// folder where there is one.
+func ForEach(t *testing.T, run func(t *testing.T, tr Trace)) {
+	for _, tr := range Repository(t) {
+		t.Run(tr.Name, func(t *testing.T) { run(t, tr) })
+	}
+	t.Run("shared", func(t *testing.T) {
+		for _, tr := range Traces(t, "traces") {
+			t.Run(tr.Name, func(t *testing.T) { run(t, tr) })
+		}
+	})
+}
+
+// Traces lists the recordings in a folder of the shared one, or skips the test.
 func Traces(t testing.TB, folder string) []Trace {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(Dir(t), folder, "*.nettrace*"))
+	return list(t, filepath.Join(Dir(t), folder))
+}
+
+func list(t testing.TB, dir string) []Trace {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.nettrace*"))
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no recordings in %s: %v", folder, err)
+		t.Fatalf("no recordings in %s: %v", dir, err)
 	}
 	var list []Trace
 	for _, f := range files {
