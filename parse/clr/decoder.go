@@ -35,6 +35,7 @@ type Decoder struct {
 	dynamic     map[string]DynamicFunc
 	name        []byte // of the dynamic event at hand
 	p           payload
+	data        payload // of the dynamic event at hand
 	events      events
 }
 

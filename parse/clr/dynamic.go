@@ -51,9 +51,9 @@ func (d *Decoder) registerKnown() {
 			if len(e.Data) < size {
 				return nil
 			}
-			p := payload{b: e.Data, ptr: d.pointerSize}
-			p.u16() // version
-			return decode(&p, e.Instance)
+			d.data = payload{b: e.Data, ptr: d.pointerSize}
+			d.data.u16() // version
+			return decode(&d.data, e.Instance)
 		}
 	}
 	known("CommittedUsage", 42, d.committedUsage)

@@ -1,0 +1,452 @@
+package clr_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gclog/gclog/internal/nettracetest"
+	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/parse"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// A layout writes the fields of a payload.
+type layout struct {
+	b   []byte
+	ptr int
+}
+
+func (l *layout) u8(vs ...uint8) *layout { l.b = append(l.b, vs...); return l }
+func (l *layout) u16(vs ...uint16) *layout {
+	for _, v := range vs {
+		l.b = binary.LittleEndian.AppendUint16(l.b, v)
+	}
+	return l
+}
+
+func (l *layout) u32(vs ...uint32) *layout {
+	for _, v := range vs {
+		l.b = binary.LittleEndian.AppendUint32(l.b, v)
+	}
+	return l
+}
+
+func (l *layout) u64(vs ...uint64) *layout {
+	for _, v := range vs {
+		l.b = binary.LittleEndian.AppendUint64(l.b, v)
+	}
+	return l
+}
+
+func (l *layout) pointer(vs ...uint64) *layout {
+	for _, v := range vs {
+		if l.ptr == 4 {
+			l.u32(uint32(v))
+		} else {
+			l.u64(v)
+		}
+	}
+	return l
+}
+
+func (l *layout) text(s string) *layout { l.b = append(l.b, nettracetest.UTF16(s)...); return l }
+
+// event makes an event as a Reader would deliver it.
+func event(provider string, id, version int, payload []byte) *parse.Event {
+	return &parse.Event{Meta: &parse.Metadata{Provider: provider, EventID: id, Version: version}, Version: version, Payload: payload}
+}
+
+func decode(t *testing.T, d *clr.Decoder, e *parse.Event) clr.Event {
+	t.Helper()
+	got, err := d.Decode(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// TestVersions: older versions, shorter payloads, and what newer runtimes append.
+func TestVersions(t *testing.T) {
+	newLayout := func() *layout { return &layout{ptr: 8} }
+	start2 := newLayout().u32(7, 2, 4, 1).u16(9).u64(55).b
+	for _, c := range []struct {
+		name    string
+		id      int
+		version int
+		payload []byte
+		want    string
+	}{
+		{"GCStart V0", clr.IDGCStart, 0, newLayout().u32(7, 4).b, "&{{0} 7 0 AllocLarge NonConcurrentGC 0 false}"},
+		{"GCStart V1", clr.IDGCStart, 1, newLayout().u32(7, 2, 4, 1).u16(9).b, "&{{9} 7 2 AllocLarge BackgroundGC 0 true}"},
+		{"GCStart V2", clr.IDGCStart, 2, start2, "&{{9} 7 2 AllocLarge BackgroundGC 55 true}"},
+		{"GCStart V9 is its known prefix", clr.IDGCStart, 9, append(bytes.Clone(start2), "more"...), "&{{9} 7 2 AllocLarge BackgroundGC 55 true}"},
+		{"GCStart V2 cut to V1", clr.IDGCStart, 2, start2[:18], "&{{9} 7 2 AllocLarge BackgroundGC 0 true}"},
+		{"GCStart of unknown version", clr.IDGCStart, parse.VersionUnknown, start2, "&{{9} 7 2 AllocLarge BackgroundGC 55 true}"},
+		{"GCStart of unknown version, short", clr.IDGCStart, parse.VersionUnknown, start2[:8], "&{{0} 7 0 LowMemory NonConcurrentGC 0 false}"},
+		{"GCEnd V0", clr.IDGCEnd, 0, newLayout().u32(7).u16(1).b, "&{{0} 7 1}"},
+		{"GCEnd V1", clr.IDGCEnd, 1, newLayout().u32(7, 1).u16(9).b, "&{{9} 7 1}"},
+		{"SuspendBegin V0", clr.IDGCSuspendEEBegin, 0, newLayout().u16(6).b, "&{{0} ForGCPrep 0}"},
+		{"SuspendBegin V1", clr.IDGCSuspendEEBegin, 1, newLayout().u32(1, 5).u16(9).b, "&{{9} ForGC 5}"},
+		{"RestartEnd V0", clr.IDGCRestartEEEnd, 0, nil, "&{{0}}"},
+		{"RestartEnd V1", clr.IDGCRestartEEEnd, 1, newLayout().u16(9).b, "&{{9}}"},
+		{"AllocationTick V0", clr.IDGCAllocationTick, 0, newLayout().u32(100, 1).b, "&{{0} 100 Large 0  0 0 0}"},
+		{"AllocationTick V1", clr.IDGCAllocationTick, 1, newLayout().u32(100, 1).u16(9).b, "&{{9} 100 Large 0  0 0 0}"},
+		{"AllocationTick V4", clr.IDGCAllocationTick, 4, newLayout().u32(100, 2).u16(9).u64(1 << 33).pointer(5).text("T").u32(3).pointer(6).u64(77).b, "&{{9} 8589934592 Pinned 5 T 3 6 77}"},
+		{"AllocationTick V2", clr.IDGCAllocationTick, 2, newLayout().u32(100, 0).u16(9).u64(1000).pointer(5).text("T").u32(3).b, "&{{9} 1000 Small 5 T 3 0 0}"},
+		{"AllocationTick with an overflow", clr.IDGCAllocationTick, 1, newLayout().u32(1<<32-5, 0).u16(9).b, "&{{9} 90000 Small 0  0 0 0}"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := clr.NewDecoder(8)
+			got := decode(t, d, event(clr.RuntimeProvider, c.id, c.version, c.payload))
+			if s := strings.ReplaceAll(fmt.Sprintf("%v", got), "[]", ""); s != c.want {
+				t.Errorf("got %s, want %s", s, c.want)
+			}
+		})
+	}
+}
+
+// TestPointerSize: what is the size of a pointer is four bytes in a 32-bit process.
+func TestPointerSize(t *testing.T) {
+	for _, ptr := range []int{4, 8} {
+		l := &layout{ptr: ptr}
+		l.u16(9).pointer(1, 2, 3, 4, 5, 6).u32(7, 8, 9, 10, 11, 12).pointer(13).u32(5)
+		for g := range uint64(5) {
+			for f := range uint64(10) {
+				l.pointer(100*g + f)
+			}
+		}
+		e := decode(t, clr.NewDecoder(ptr), event(clr.RuntimeProvider, clr.IDGCPerHeapHistory, 3, l.b)).(*clr.GCPerHeapHistory)
+		if e.ClrInstance != 9 || e.FreeListAllocated != 1 || e.PinnedAllocatedAdvance != 6 || e.RunningFreeListEfficiency != 7 ||
+			e.Heap != 12 || e.ExtraGen0Commit != 13 || e.Generations != 5 || e.Generation[4].Budget != 409 || e.Generation[2].SizeAfter != 203 {
+			t.Errorf("%d-byte pointers: %+v", ptr, e)
+		}
+		// Four generations before .NET 5; a fifth that is cut off is none.
+		short := l.b[:len(l.b)-1]
+		if e := decode(t, clr.NewDecoder(ptr), event(clr.RuntimeProvider, clr.IDGCPerHeapHistory, 3, short)).(*clr.GCPerHeapHistory); e.Generations != 4 {
+			t.Errorf("%d-byte pointers: %d generations", ptr, e.Generations)
+		}
+		node := (&layout{ptr: ptr}).u32(1, 2).u16(9).pointer(10).u64(20, 30, 40).pointer(11).u64(21, 31, 41)
+		n := decode(t, clr.NewDecoder(ptr), event(clr.RuntimeProvider, clr.IDGCBulkNode, 0, node.b)).(*clr.GCBulkNode)
+		if n.Count != 2 || n.At(1) != (clr.Node{Address: 11, Size: 21, TypeID: 31, Edges: 41}) {
+			t.Errorf("%d-byte pointers: %+v %+v", ptr, n, n.At(1))
+		}
+	}
+}
+
+// TestShort: a payload that no version could have is an error that names it.
+func TestShort(t *testing.T) {
+	d := clr.NewDecoder(8)
+	_, err := d.Decode(event(clr.RuntimeProvider, clr.IDGCHeapStats, 2, make([]byte, 50)))
+	var p *clr.PayloadError
+	if !errors.As(err, &p) || p.Name != "GCHeapStats" || p.Length != 50 || !strings.Contains(err.Error(), "50 bytes") {
+		t.Errorf("got %v", err)
+	}
+	// A list that promises more than there is ends with what is there.
+	l := (&layout{ptr: 8}).u16(9).u16(0).u64(100).u16(50).u32(1, 2).u64(3)
+	e := decode(t, d, event(clr.RuntimeProvider, clr.IDGCFitBucketInfo, 0, l.b)).(*clr.GCFitBucketInfo)
+	if e.Count != 1 || e.At(0).Size != 3 {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestUnknownEvents(t *testing.T) {
+	d := clr.NewDecoder(8)
+	for _, e := range []*parse.Event{event("My-Company", 1, 0, nil), event(clr.RuntimeProvider, 9999, 0, nil)} {
+		if got, err := d.Decode(e); got != nil || err != nil {
+			t.Errorf("%+v %v", got, err)
+		}
+	}
+	if clr.Name(clr.RuntimeProvider, clr.IDGCStart) != "GCStart" || clr.Name("x", 1) != "" {
+		t.Error("names of events")
+	}
+}
+
+func dynamic(name string, data []byte) *parse.Event {
+	l := (&layout{}).text(name).u32(uint32(len(data)))
+	l.b = append(l.b, data...)
+	return event(clr.RuntimeProvider, clr.IDGCDynamicEvent, 0, l.u16(9).b)
+}
+
+// myEvent is an event of a GC of one's own.
+type myEvent struct {
+	clr.Instance
+	value uint16
+}
+
+func TestDynamicEvents(t *testing.T) {
+	d := clr.NewDecoder(8)
+	usage := (&layout{}).u16(1).u64(1, 2, 3, 4, 5).b
+	if e, ok := decode(t, d, dynamic("CommittedUsage", usage)).(*clr.CommittedUsage); !ok || e.Total() != 15 || e.ClrInstance != 9 {
+		t.Errorf("%+v", e)
+	}
+	// What is too short for its known layout, and what has none, keeps name and bytes.
+	for name, data := range map[string][]byte{"CommittedUsage": usage[:20], "Mine": {1, 0, 42, 0}, "": nil} {
+		e, ok := decode(t, d, dynamic(name, data)).(*clr.GCDynamicEvent)
+		if !ok || e.Name.String() != name || !bytes.Equal(e.Data, data) {
+			t.Errorf("%q: %+v", name, e)
+		}
+	}
+	d.Dynamic("Mine", func(e *clr.GCDynamicEvent) clr.Event {
+		if len(e.Data) < 4 {
+			return nil
+		}
+		return &myEvent{e.Instance, binary.LittleEndian.Uint16(e.Data[2:])}
+	})
+	if e, ok := decode(t, d, dynamic("Mine", []byte{1, 0, 42, 0})).(*myEvent); !ok || e.value != 42 || e.ClrInstance != 9 {
+		t.Errorf("%+v", e)
+	}
+	if _, ok := decode(t, d, dynamic("Mine", []byte{1})).(*clr.GCDynamicEvent); !ok {
+		t.Error("what a decoder cannot decode is not delivered as it is")
+	}
+}
+
+func TestEnums(t *testing.T) {
+	for want, got := range map[string]fmt.Stringer{
+		"InducedAggressive": clr.Reason(17), "Reason(42)": clr.Reason(42), "BackgroundGC": clr.GCType(1), "Type(9)": clr.GCType(9),
+		"ForGCPrep": clr.SuspendReason(6), "SuspendReason(77)": clr.SuspendReason(77), "Stack": clr.MarkType(0), "MarkType(10)": clr.MarkType(10),
+		"PauseMode(4294967295)": clr.PauseMode(1<<32 - 1), "NoGC": clr.PauseMode(4), "PinnedObjectHeap": clr.SegmentType(3), "Pinned": clr.AllocationKind(2),
+	} {
+		if got.String() != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	if got := clr.Mechanisms(0x80000016).Names(nil); strings.Join(got, " ") != "Compaction Promotion CardBundles Mechanism(31)" {
+		t.Errorf("mechanisms %q", got)
+	}
+	if got := clr.Condemned(1<<15 | 1<<31).Names(nil); strings.Join(got, " ") != "EphemeralBeforeBackground Condemned(31)" {
+		t.Errorf("conditions %q", got)
+	}
+	g := clr.CondemnedGenerations(0x28)
+	if g.Initial() != 0 || g.Final() != 2 || g.BudgetExceeded() != 2 || g.TimeTuning() != 0 {
+		t.Errorf("0x28 is %d %d %d %d", g.Initial(), g.Final(), g.BudgetExceeded(), g.TimeTuning())
+	}
+	for m, want := range map[clr.HeapMechanism]string{0: "", 0x80000002: "HighFragmentation", 0x80000820: "Aggressive", 1 << 31: "Compact", 0x80100000: "Compact(20)", 2: ""} {
+		if got := m.CompactReason(); got != want {
+			t.Errorf("mechanism %#x is %q, want %q", uint32(m), got, want)
+		}
+	}
+}
+
+// TestBulkTypes: values of different sizes, and what a damaged list gives.
+func TestBulkTypes(t *testing.T) {
+	l := (&layout{}).u32(2).u16(9)
+	l.u64(1, 2).u32(3, 4).u8(5).text("First").u32(2).u64(10, 20)
+	l.u64(6, 7).u32(8, 9).u8(10).text("Second").u32(0)
+	d := clr.NewDecoder(8)
+	read := func(b []byte) (got []string) {
+		e := decode(t, d, event(clr.RuntimeProvider, clr.IDBulkType, 0, b)).(*clr.BulkType)
+		for v := (clr.Type{}); e.Next(&v); {
+			s := fmt.Sprintf("%d %s", v.ID, v.Name)
+			for i := range v.NumParameters {
+				s += fmt.Sprintf(" %d", v.Parameter(i))
+			}
+			got = append(got, s)
+		}
+		return got
+	}
+	if got := strings.Join(read(l.b), "; "); got != "1 First 10 20; 6 Second" {
+		t.Errorf("got %q", got)
+	}
+	for n := 6; n < len(l.b); n++ {
+		if got := read(l.b[:n]); len(got) > 1 {
+			t.Errorf("%q of a list that is cut", got)
+		}
+	}
+	v := (&layout{}).u32(1).u64(3).u16(9).u64(10, 20, 30).u32(1).text("field")
+	e := decode(t, d, event(clr.RuntimeProvider, clr.IDGCBulkRootStaticVar, 0, v.b)).(*clr.GCBulkRootStaticVar)
+	var s clr.StaticVar
+	if !e.Next(&s) || s.Field.String() != "field" || s.Object != 20 || e.Next(&s) {
+		t.Errorf("%+v %+v", e, s)
+	}
+}
+
+// TestUTF16 holds against a decoder that ends a string at any zero byte.
+func TestUTF16(t *testing.T) {
+	for _, s := range []string{"", "abc", "aĀb", "𝄞", strings.Repeat("x", 500)} {
+		name := clr.UTF16(nettracetest.UTF16(s))
+		if got := name[:len(name)-2].String(); got != s {
+			t.Errorf("got %q, want %q", got, s)
+		}
+	}
+	if got := clr.UTF16("\x00\xd8a\x00").String(); got != "\uFFFDa" {
+		t.Errorf("half a surrogate gives %q", got)
+	}
+}
+
+// all returns the events of a recording with copies of their payloads.
+func all(t testing.TB, tr shared.Trace) (list []parse.Event, pointerSize int) {
+	r := parse.NewReader(bytes.NewReader(shared.Read(t, tr.Path)), nil)
+	for r.Scan() {
+		if e := r.Event(); e != nil {
+			x := *e
+			x.Payload = bytes.Clone(e.Payload)
+			list = append(list, x)
+			pointerSize = r.Trace().PointerSize
+		}
+	}
+	return list, pointerSize
+}
+
+// TestEveryTruncation: no payload that is cut short makes the decoder panic, or
+// give what it does not hold.
+func TestEveryTruncation(t *testing.T) {
+	for _, tr := range shared.Repository(t) {
+		list, ptr := all(t, tr)
+		seen := map[[2]any]int{}
+		d := clr.NewDecoder(ptr)
+		for i := range list {
+			e := list[i]
+			k := [2]any{e.Meta.Provider, e.Meta.EventID}
+			if seen[k]++; seen[k] > 3 {
+				continue
+			}
+			whole := e.Payload
+			for n := range whole {
+				e.Payload = whole[:n:n]
+				for _, ptr := range []int{4, 8} {
+					_, _ = clr.NewDecoder(ptr).Decode(&e)
+				}
+				_, _ = d.Decode(&e)
+			}
+		}
+	}
+}
+
+func TestNoAllocation(t *testing.T) {
+	for _, tr := range shared.Repository(t) {
+		if tr.Name != "net10-wks-verbose" {
+			continue
+		}
+		list, ptr := all(t, tr)
+		d := clr.NewDecoder(ptr)
+		if n := testing.AllocsPerRun(2, func() {
+			for i := range list {
+				_, _ = d.Decode(&list[i])
+			}
+		}); n > 0 {
+			t.Errorf("%.0f allocations for %d events", n, len(list))
+		}
+	}
+}
+
+func BenchmarkDecode(b *testing.B) {
+	for _, tr := range shared.Repository(b) {
+		if tr.Name != "net10-wks-verbose" && tr.Name != "core31-svr-induced" {
+			continue
+		}
+		list, ptr := all(b, tr)
+		bytes := int64(0)
+		for i := range list {
+			bytes += int64(len(list[i].Payload))
+		}
+		b.Run(tr.Name, func(b *testing.B) {
+			b.SetBytes(bytes)
+			b.ReportAllocs()
+			d := clr.NewDecoder(ptr)
+			for b.Loop() {
+				for i := range list {
+					if _, err := d.Decode(&list[i]); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			b.ReportMetric(float64(len(list))*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mevents/s")
+		})
+	}
+}
+
+// FuzzPayload: whatever a payload holds, of any event in any version and pointer
+// size, decoding ends and what it gives stays within the payload.
+func FuzzPayload(f *testing.F) {
+	providers := []string{clr.RuntimeProvider, clr.PrivateProvider, clr.RundownProvider}
+	for _, tr := range shared.Repository(f) {
+		list, _ := all(f, tr)
+		seen := map[int]bool{}
+		for i := range list {
+			e := &list[i]
+			if !seen[e.Meta.EventID] && len(e.Payload) < 2000 {
+				seen[e.Meta.EventID] = true
+				f.Add(uint8(0), uint16(e.Meta.EventID), int8(e.Version), e.Payload)
+			}
+		}
+	}
+	types, _ := hex.DecodeString("0100000009000100000000000000")
+	f.Add(uint8(0), uint16(clr.IDBulkType), int8(0), types)
+	f.Fuzz(func(t *testing.T, provider uint8, id uint16, version int8, payload []byte) {
+		for _, ptr := range []int{4, 8} {
+			d := clr.NewDecoder(ptr)
+			typed, err := d.Decode(event(providers[int(provider)%len(providers)], int(id), int(version), payload))
+			if err != nil || typed == nil {
+				continue
+			}
+			visit(typed, len(payload))
+		}
+	})
+}
+
+// visit looks at all that an event holds.
+func visit(e clr.Event, size int) {
+	switch e := e.(type) {
+	case *clr.BulkType:
+		for v := (clr.Type{}); e.Next(&v); {
+			for i := range v.NumParameters {
+				v.Parameter(i)
+			}
+		}
+	case *clr.GCBulkRootStaticVar:
+		for v := (clr.StaticVar{}); e.Next(&v); {
+			_ = v.Field.String()
+		}
+	case *clr.GCBulkNode:
+		for i := range e.Count {
+			e.At(i)
+		}
+	case *clr.GCBulkEdge:
+		for i := range e.Count {
+			e.At(i)
+		}
+	case *clr.GCBulkRootEdge:
+		for i := range e.Count {
+			e.At(i)
+		}
+	case *clr.GCBulkConditionalEdge:
+		for i := range e.Count {
+			e.At(i)
+		}
+	case *clr.GCBulkSurvivingRanges:
+		for i := range e.Count {
+			e.At(i)
+		}
+	case *clr.GCBulkMovedRanges:
+		for i := range e.Count {
+			e.At(i)
+		}
+	case *clr.GCBulkRootCCW:
+		for i := range e.Count {
+			e.At(i)
+		}
+	case *clr.GCBulkRCW:
+		for i := range e.Count {
+			e.At(i)
+		}
+	case *clr.GCFitBucketInfo:
+		for i := range e.Count {
+			e.At(i)
+		}
+	case *clr.GCLOHCompact:
+		for i := range e.Count {
+			e.At(i)
+		}
+	case *clr.PinObjectAtGCTime:
+		_ = e.TypeName().String()
+	case *clr.GCDynamicEvent:
+		if len(e.Data) > size {
+			panic("more data than payload")
+		}
+	}
+}
