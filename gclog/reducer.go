@@ -67,8 +67,16 @@ const (
 func NewReducer(out Observer) *Reducer { return &Reducer{out: out} }
 
 // Wanted tells whether the Reducer has any use for a kind of event: it is the
-// filter for parse.NewReader.
-func Wanted(m *parse.Metadata) bool {
+// filter for parse.NewReader. Of pinned objects only number and size matter.
+func Wanted(m *parse.Metadata) parse.Want {
+	w := parse.Want{Deliver: needed(m)}
+	if m.Provider == clr.RuntimeProvider && m.EventID == clr.IDPinObjectAtGCTime {
+		w.Sum = clr.PinnedSize
+	}
+	return w
+}
+
+func needed(m *parse.Metadata) bool {
 	switch m.Provider {
 	case clr.RuntimeProvider:
 		switch m.EventID {
@@ -100,8 +108,8 @@ func (r *Reducer) Event(at Stamp, e clr.Event) {
 	switch e := e.(type) {
 	case *clr.PinObjectAtGCTime:
 		if c := r.current(); c != nil {
-			c.PinEvents++
-			c.PinEventBytes += e.Size
+			c.PinEvents += 1 + uint64(e.More)
+			c.PinEventBytes += e.TotalSize
 		}
 	case *clr.GCMarkWithType:
 		r.marked(at, e)

@@ -30,12 +30,12 @@ func synthetic(size, n int) []byte {
 }
 
 // BenchmarkWalk reads and walks the headers of rows that nobody wants.
-func BenchmarkWalk(b *testing.B) { benchmarkRead(b, func(*parse.Metadata) bool { return false }) }
+func BenchmarkWalk(b *testing.B) { benchmarkRead(b, parse.None) }
 
 // BenchmarkRead delivers every row in time order.
-func BenchmarkRead(b *testing.B) { benchmarkRead(b, nil) }
+func BenchmarkRead(b *testing.B) { benchmarkRead(b, parse.All) }
 
-func benchmarkRead(b *testing.B, filter func(*parse.Metadata) bool) {
+func benchmarkRead(b *testing.B, filter func(*parse.Metadata) parse.Want) {
 	for _, n := range []int{26, 42, 110} {
 		data := synthetic(16<<20, n)
 		b.Run(fmt.Sprintf("row=%dB", n+3), func(b *testing.B) {

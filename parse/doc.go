@@ -11,7 +11,7 @@
 //
 // A [Reader] is used like a bufio.Scanner:
 //
-//	r := parse.NewReader(src, nil)
+//	r := parse.NewReader(src, parse.All)
 //	for r.Scan() {
 //		if loss := r.Loss(); loss != nil {
 //			continue // events are missing here

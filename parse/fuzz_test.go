@@ -23,7 +23,7 @@ func FuzzReader(f *testing.F) {
 	w.End()
 	f.Add(w.Bytes)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r := parse.NewReader(bytes.NewReader(b), nil)
+		r := parse.NewReader(bytes.NewReader(b), parse.All)
 		n := 0
 		for r.Scan() {
 			if n++; n > 2*len(b)+10 {

@@ -31,8 +31,24 @@ type Metadata struct {
 	Keywords uint64
 	Opcode   int
 
-	wanted bool // by the reader's filter
+	want Want // what the reader's filter said
 }
+
+// A Want is what a Reader does with the rows of a kind of event.
+type Want struct {
+	Deliver bool
+	// Sum, if it is not nil, says that of rows that directly follow each other on a
+	// thread only the first is needed: the others may be folded into it. They are
+	// counted, and what Sum returns for each is added up. It is for events that come
+	// by the ten thousands and of which only a total matters.
+	Sum func(t *Trace, payload []byte) uint64
+}
+
+// All wants every event.
+func All(*Metadata) Want { return Want{Deliver: true} }
+
+// None wants no event: only losses are told.
+func None(*Metadata) Want { return Want{} }
 
 // metadataKey is all that makes a kind of event a kind of its own.
 type metadataKey struct {
@@ -76,7 +92,7 @@ func (t *metadataTable) lookup(id uint32) *Metadata {
 
 // add puts a kind of event under id and returns false if the table would grow
 // beyond its limits.
-func (t *metadataTable) add(id uint32, k metadataKey, filter func(*Metadata) bool) bool {
+func (t *metadataTable) add(id uint32, k metadataKey, filter func(*Metadata) Want) bool {
 	m := t.kinds[k]
 	if m == nil {
 		if len(t.kinds) >= maxMetadata || t.size > maxAllNames {
@@ -86,7 +102,7 @@ func (t *metadataTable) add(id uint32, k metadataKey, filter func(*Metadata) boo
 			Index: len(t.kinds), Provider: k.provider, EventID: k.id, Name: k.name,
 			Version: k.version, Level: k.level, Keywords: k.keywords, Opcode: k.opc,
 		}
-		m.wanted = filter == nil || filter(m)
+		m.want = filter(m)
 		t.kinds[k] = m
 	}
 	if id < denseIDs {

@@ -28,7 +28,8 @@ type row struct {
 	off     uint32         // of the payload in chunk.b
 	size    uint32         // of the payload; a loss: the number of events
 	version int32
-	proc    uint32
+	more    uint32 // rows that were folded into this one
+	sum     uint64 // of the row and those folded into it
 }
 
 func (w *row) payload() []byte {
@@ -41,9 +42,8 @@ func (w *row) payload() []byte {
 // A captureThread is a thread that writes events: its queue and the count of
 // its events, by which losses are found.
 type captureThread struct {
-	id   uint64 // V4: OS thread id; V6: thread index
-	rows []row  // rows[head:] wait, the oldest first
-	head int
+	id          uint64   // V4: OS thread id; V6: thread index
+	first, last *segment // the waiting rows, the oldest first; nil: none
 
 	lastSeq   uint32 // number of the last event seen
 	lastTicks int64  // its time
@@ -54,38 +54,23 @@ type captureThread struct {
 	process int64
 }
 
-func (t *captureThread) waiting() bool { return t.head < len(t.rows) }
+func (t *captureThread) waiting() bool { return t.first != nil }
 
-// push returns a row at the end of the queue, to be filled in, and tells whether
-// the queue was empty.
-func (t *captureThread) push() (w *row, first bool) {
-	first = t.head == len(t.rows)
-	if first {
-		t.rows, t.head = t.rows[:0], 0
-	} else if t.head >= 256 && t.head > len(t.rows)/2 {
-		t.rows, t.head = t.rows[:copy(t.rows, t.rows[t.head:])], 0
-	}
-	if len(t.rows) < cap(t.rows) {
-		t.rows = t.rows[:len(t.rows)+1]
-	} else {
-		t.rows = append(t.rows, row{})
-	}
-	return &t.rows[len(t.rows)-1], first
+// A segment is a piece of a queue. The queues of all threads share the segments
+// that are free, so that the memory for them depends on how many rows wait, and
+// not on which threads ever had many.
+type segment struct {
+	next       *segment
+	head, tail int // rows[head:tail] wait
+	rows       [segmentRows]row
 }
 
-// keepRows is the largest queue that is kept for reuse when it has run empty.
-const keepRows = 4096
-
-// trim frees the memory of a large queue that has run empty.
-func (t *captureThread) trim() {
-	if cap(t.rows) > keepRows {
-		t.rows, t.head = nil, 0
-	}
-}
+const segmentRows = 128
 
 // A sorter merges the queues of the capture threads by time.
 type sorter struct {
 	heap    []*captureThread // threads with a waiting row, by their oldest
+	free    []*segment
 	arena   arena
 	waiting int // rows
 	arrived uint64
@@ -106,9 +91,15 @@ func (s *sorter) full() bool { return s.waiting >= maxWaiting || s.arena.full() 
 // add makes a row wait in the queue of t and returns it, to be filled in: ticks
 // and arrival are.
 func (s *sorter) add(t *captureThread, ticks int64) *row {
-	w, first := t.push()
+	first := t.first == nil
+	if first || t.last.tail == segmentRows {
+		s.extend(t)
+	}
+	w := &t.last.rows[t.last.tail]
+	t.last.tail++
 	s.arrived++
 	w.ticks, w.arrival = ticks, s.arrived
+	w.more, w.sum = 0, 0
 	s.waiting++
 	if first {
 		s.heap = append(s.heap, t)
@@ -119,6 +110,31 @@ func (s *sorter) add(t *captureThread, ticks int64) *row {
 	return w
 }
 
+// newest is the last row in the queue of t, nil if none waits.
+func (t *captureThread) newest() *row {
+	if t.last == nil {
+		return nil
+	}
+	return &t.last.rows[t.last.tail-1]
+}
+
+// extend gives the queue of t another segment.
+func (s *sorter) extend(t *captureThread) {
+	var g *segment
+	if n := len(s.free); n > 0 {
+		g, s.free = s.free[n-1], s.free[:n-1]
+	} else {
+		g = &segment{}
+	}
+	g.next, g.head, g.tail = nil, 0, 0
+	if t.first == nil {
+		t.first = g
+	} else {
+		t.last.next = g
+	}
+	t.last = g
+}
+
 // next removes the oldest waiting row if it is not younger than limit, nil if
 // there is none. The row is valid until the next add.
 func (s *sorter) next(limit int64) *row {
@@ -126,18 +142,23 @@ func (s *sorter) next(limit int64) *row {
 		return nil
 	}
 	t := s.heap[0]
-	w := &t.rows[t.head]
+	g := t.first
+	w := &g.rows[g.head]
 	if w.ticks > limit {
 		return nil
 	}
-	t.head++
+	g.head++
 	s.waiting--
 	last := len(s.heap) - 1
-	if t.head == len(t.rows) {
-		t.trim()
-		s.heap[0] = s.heap[last]
-		s.heap[last] = nil
-		s.heap = s.heap[:last]
+	if g.head == g.tail {
+		// A free segment keeps its rows until it is used again: w stays valid.
+		s.free = append(s.free, g)
+		if t.first = g.next; t.first == nil {
+			t.last = nil
+			s.heap[0] = s.heap[last]
+			s.heap[last] = nil
+			s.heap = s.heap[:last]
+		}
 	}
 	if last > 0 {
 		s.down(0)
@@ -146,7 +167,7 @@ func (s *sorter) next(limit int64) *row {
 }
 
 func (s *sorter) less(i, j int) bool {
-	a, b := s.heap[i], s.heap[j]
+	a, b := s.heap[i].first, s.heap[j].first
 	x, y := &a.rows[a.head], &b.rows[b.head]
 	if x.ticks != y.ticks {
 		return x.ticks < y.ticks

@@ -24,7 +24,7 @@ var t0 = nettracetest.DefaultClock().Ticks
 
 // got is what a Reader delivered, in a short form: "time/thread" of events,
 // "lost n" of losses.
-func read(stream []byte, filter func(*parse.Metadata) bool) (got []string, r *parse.Reader) {
+func read(stream []byte, filter func(*parse.Metadata) parse.Want) (got []string, r *parse.Reader) {
 	r = parse.NewReader(bytes.NewReader(stream), filter)
 	for r.Scan() {
 		got = append(got, short(r))
@@ -70,7 +70,7 @@ func TestRecordedCounts(t *testing.T) {
 	}
 	cut := map[string]bool{"net10-wks-oom": true, "v6-net8-wks-cut": true}
 	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
-		r := parse.NewReader(bytes.NewReader(shared.Read(t, tr.Path)), nil)
+		r := parse.NewReader(bytes.NewReader(shared.Read(t, tr.Path)), parse.All)
 		var events, lost, last int64
 		for r.Scan() {
 			if l := r.Loss(); l != nil {
@@ -103,7 +103,7 @@ func TestHead(t *testing.T) {
 	w := begin()
 	w.Events(nettracetest.Row{Kind: 2, Thread: 5, Ticks: t0 + 1, Sorted: true, Payload: []byte("abc"), Activity: true})
 	w.End()
-	r := parse.NewReader(bytes.NewReader(w.Bytes), nil)
+	r := parse.NewReader(bytes.NewReader(w.Bytes), parse.All)
 	trace, err := r.ReadTrace()
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestOrder(t *testing.T) {
 		w.Events(row(1, 10, true), row(1, 40, false), row(1, 50, false), row(2, 20, true), row(2, 45, false), row(3, 30, true))
 		w.Events(row(1, 60, true), row(4, 70, true), row(4, 90, false), row(5, 80, true))
 		w.End()
-		got, r := read(w.Bytes, nil)
+		got, r := read(w.Bytes, parse.All)
 		want(t, got, "10/1", "20/2", "30/3", "40/1", "45/2", "50/1", "60/1", "70/4", "80/5", "90/4")
 		if r.Err() != nil || r.Stats().Late != 0 {
 			t.Error(r.Err(), r.Stats())
@@ -147,7 +147,7 @@ func TestEqualTimes(t *testing.T) {
 	a.Payload, b.Payload = []byte("first"), []byte("second")
 	w.Events(a, b)
 	w.End()
-	r := parse.NewReader(bytes.NewReader(w.Bytes), nil)
+	r := parse.NewReader(bytes.NewReader(w.Bytes), parse.All)
 	var got []string
 	for r.Scan() {
 		got = append(got, string(r.Event().Payload))
@@ -162,7 +162,7 @@ func TestSequencePoint(t *testing.T) {
 	w.SequencePoint(t0 + 50)
 	w.Events(row(1, 60, false))
 	w.End()
-	got, _ := read(w.Bytes, nil)
+	got, _ := read(w.Bytes, parse.All)
 	want(t, got, "20/2", "40/1", "60/1")
 }
 
@@ -194,7 +194,7 @@ func TestFlush(t *testing.T) {
 	w.Events(row(2, 30, true), row(2, 40, false))
 	second := len(w.Bytes)
 	w.End()
-	r := parse.NewReader(&slow{pieces: [][]byte{w.Bytes[:first], w.Bytes[first:second], w.Bytes[second:]}}, nil)
+	r := parse.NewReader(&slow{pieces: [][]byte{w.Bytes[:first], w.Bytes[first:second], w.Bytes[second:]}}, parse.All)
 	want(t, scanUntilQuiet(t, r), "10/1")
 	r.Flush()
 	want(t, scanUntilQuiet(t, r), "20/1", "30/2")
@@ -213,7 +213,7 @@ func TestFlushInsideBlock(t *testing.T) {
 	w.Events(row(2, 15, true), row(2, 40, false))
 	middle := len(w.Bytes) - 5
 	w.End()
-	r := parse.NewReader(&slow{pieces: [][]byte{w.Bytes[:middle], w.Bytes[middle:]}}, nil)
+	r := parse.NewReader(&slow{pieces: [][]byte{w.Bytes[:middle], w.Bytes[middle:]}}, parse.All)
 	want(t, scanUntilQuiet(t, r), "10/1")
 	r.Flush()
 	want(t, scanUntilQuiet(t, r), "15/2", "20/1", "40/2")
@@ -238,8 +238,8 @@ func scanUntilQuiet(t *testing.T, r *parse.Reader) (got []string) {
 func TestByteByByte(t *testing.T) {
 	for _, tr := range shared.Repository(t)[:3] {
 		stream := shared.Read(t, tr.Path)
-		whole, _ := read(stream, nil)
-		r := parse.NewReader(iotest.OneByteReader(bytes.NewReader(stream)), nil)
+		whole, _ := read(stream, parse.All)
+		r := parse.NewReader(iotest.OneByteReader(bytes.NewReader(stream)), parse.All)
 		var got []string
 		for r.Scan() {
 			got = append(got, short(r))
@@ -284,7 +284,7 @@ func TestLoss(t *testing.T) {
 			w := begin()
 			c.stream(w)
 			w.End()
-			got, r := read(w.Bytes, nil)
+			got, r := read(w.Bytes, parse.All)
 			want(t, got, c.want...)
 			if r.Err() != nil {
 				t.Error(r.Err())
@@ -296,7 +296,7 @@ func TestLoss(t *testing.T) {
 					losses = append(losses, s)
 				}
 			}
-			got, _ = read(w.Bytes, func(*parse.Metadata) bool { return false })
+			got, _ = read(w.Bytes, parse.None)
 			want(t, got, losses...)
 		})
 	}
@@ -311,19 +311,48 @@ func TestFilter(t *testing.T) {
 	rest := len(w.Bytes)
 	w.End()
 	asked := 0
-	got, r := read(w.Bytes, func(m *parse.Metadata) bool { asked++; return m.EventID == 10 })
+	got, r := read(w.Bytes, func(m *parse.Metadata) parse.Want { asked++; return parse.Want{Deliver: m.EventID == 10} })
 	want(t, got, "10/1", "20/1", "40/1")
 	if s := r.Stats(); s.Rows != 4 || asked != 2 {
 		t.Errorf("%+v, the filter was asked %d times", s, asked)
 	}
 	// The sorted row releases what waits even though nobody wants it: a stream that
 	// times out behind it has delivered the older row.
-	r = parse.NewReader(&slow{pieces: [][]byte{w.Bytes[:rest]}}, func(m *parse.Metadata) bool { return m.EventID == 10 })
+	r = parse.NewReader(&slow{pieces: [][]byte{w.Bytes[:rest]}}, func(m *parse.Metadata) parse.Want { return parse.Want{Deliver: m.EventID == 10} })
 	got = nil
 	for r.Scan() {
 		got = append(got, short(r))
 	}
 	want(t, got, "10/1", "20/1")
+}
+
+// TestFold: rows of a kind that allows it are folded into the first of their run,
+// and nothing is folded across another row of the same thread.
+func TestFold(t *testing.T) {
+	w := begin()
+	other := func(thread uint64, at int64) nettracetest.Row {
+		r := row(thread, at, false)
+		r.Kind = 2
+		return r
+	}
+	w.Events(row(1, 1, true), row(1, 2, false), row(1, 3, false), other(1, 4), row(1, 5, false), row(1, 6, false), row(2, 2, true), row(2, 7, false))
+	w.Events(row(1, 8, false), row(1, 9, true), row(1, 10, false))
+	w.End()
+	r := parse.NewReader(bytes.NewReader(w.Bytes), func(m *parse.Metadata) parse.Want {
+		if m.EventID == 10 {
+			return parse.Want{Deliver: true, Sum: func(_ *parse.Trace, b []byte) uint64 { return uint64(b[0]) }}
+		}
+		return parse.Want{Deliver: true}
+	})
+	var got []string
+	for r.Scan() {
+		e := r.Event()
+		got = append(got, fmt.Sprintf("%s+%d=%d", short(r), e.More, e.Sum))
+	}
+	want(t, got, "1/1+0=1", "2/1+1=5", "2/2+0=2", "4/1+0=0", "5/1+2=19", "7/2+0=7", "9/1+0=9", "10/1+0=10")
+	if s := r.Stats(); s.Rows != 11 || s.Late != 0 || r.Err() != nil {
+		t.Error(s, r.Err())
+	}
 }
 
 func TestUnknownMetadata(t *testing.T) {
@@ -332,7 +361,7 @@ func TestUnknownMetadata(t *testing.T) {
 	strange.Kind = 99
 	w.Events(row(1, 10, true), strange, row(1, 30, true))
 	w.End()
-	got, r := read(w.Bytes, nil)
+	got, r := read(w.Bytes, parse.All)
 	want(t, got, "10/1", "30/1")
 	if r.Stats().UnknownMetadata != 1 || r.Err() != nil {
 		t.Error(r.Stats(), r.Err())
@@ -350,7 +379,7 @@ func TestForcedRelease(t *testing.T) {
 	w.Events(rows...)
 	w.Events(row(2, 10, false))
 	w.End()
-	got, r := read(w.Bytes, nil)
+	got, r := read(w.Bytes, parse.All)
 	if len(got) != 200_001 || r.Stats().Late != 1 || r.Err() != nil {
 		t.Errorf("%d events, %+v, %v", len(got), r.Stats(), r.Err())
 	}
@@ -369,7 +398,7 @@ func TestV6(t *testing.T) {
 		w.Events(row(0, 10, true), row(1, 20, true), row(2, 30, true))
 		w.End()
 		w.Bytes = append(w.Bytes, "what follows the end is not read"...)
-		r := parse.NewReader(bytes.NewReader(w.Bytes), nil)
+		r := parse.NewReader(bytes.NewReader(w.Bytes), parse.All)
 		var got []string
 		for r.Scan() {
 			e := r.Event()
@@ -387,7 +416,7 @@ func TestV6(t *testing.T) {
 		e.Kind = 2
 		w.Events(e)
 		w.End()
-		r := parse.NewReader(bytes.NewReader(w.Bytes), nil)
+		r := parse.NewReader(bytes.NewReader(w.Bytes), parse.All)
 		if !r.Scan() || r.Event().Version != parse.VersionUnknown {
 			t.Errorf("%+v %v", r.Event(), r.Err())
 		}
@@ -406,7 +435,7 @@ func TestV6(t *testing.T) {
 		w.SequencePoint(t0+25, 0)
 		w.Events(a) // its list is gone
 		w.End()
-		r := parse.NewReader(bytes.NewReader(w.Bytes), nil)
+		r := parse.NewReader(bytes.NewReader(w.Bytes), parse.All)
 		var got []string
 		for r.Scan() {
 			got = append(got, fmt.Sprint(r.Event().Version))
@@ -420,7 +449,7 @@ func TestV6(t *testing.T) {
 		w.Threads(nettracetest.Thread{Index: 1, ID: 1})
 		w.Events(row(1, 10, true))
 		w.End()
-		got, r := read(w.Bytes, nil)
+		got, r := read(w.Bytes, parse.All)
 		want(t, got, "10/1")
 		if r.Err() != nil {
 			t.Error(r.Err())
@@ -437,7 +466,7 @@ func TestV6(t *testing.T) {
 		w.Threads(nettracetest.Thread{Index: 1, ID: 33})
 		w.Events(row(1, 40, true))
 		w.End()
-		got, r := read(w.Bytes, nil)
+		got, r := read(w.Bytes, parse.All)
 		want(t, got, "lost 2 on 11 in 10-10", "10/11", "20/22", "lost 4 on 22 in 20-20", "lost 1 on 11 in 10-30", "40/33")
 		if r.Err() != nil || r.Stats().Lost != 7 {
 			t.Error(r.Err(), r.Stats())
@@ -448,7 +477,7 @@ func TestV6(t *testing.T) {
 		w.Threads(nettracetest.Thread{Index: 1, ID: 11})
 		w.Events(row(1, 10, true), row(9, 20, true))
 		w.End()
-		got, r := read(w.Bytes, nil)
+		got, r := read(w.Bytes, parse.All)
 		want(t, got, "10/11")
 		var f *parse.FormatError
 		if !errors.As(r.Err(), &f) || !strings.Contains(f.Msg, "thread index 9") {
@@ -465,7 +494,7 @@ func TestV6(t *testing.T) {
 		again.Kind = 7
 		w.Events(row(1, 20, true), again)
 		w.End()
-		r := parse.NewReader(bytes.NewReader(w.Bytes), nil)
+		r := parse.NewReader(bytes.NewReader(w.Bytes), parse.All)
 		var metas []*parse.Metadata
 		for r.Scan() {
 			metas = append(metas, r.Event().Meta)
@@ -481,13 +510,13 @@ func TestV6(t *testing.T) {
 		w.Events(row(2, 20, false), row(2, 40, false))
 		w.SequencePoint(t0+50, 0)
 		w.End()
-		got, _ := read(w.Bytes, nil)
+		got, _ := read(w.Bytes, parse.All)
 		want(t, got, "10/11", "20/22", "30/11", "40/22")
 	})
 	t.Run("major version 7", func(t *testing.T) {
 		w := start()
 		w.Bytes[12] = 7
-		_, r := read(w.Bytes, nil)
+		_, r := read(w.Bytes, parse.All)
 		var k *parse.KindError
 		if !errors.As(r.Err(), &k) {
 			t.Errorf("ended with %v", r.Err())
@@ -515,7 +544,7 @@ func TestOtherFiles(t *testing.T) {
 		"an LTTng recording":           []byte("\xc1\x1f\xfc\xc1aaaa"),
 		"compressed data":              []byte("\x1f\x8b\x08\x00aaaa"),
 	} {
-		_, r := read(b, nil)
+		_, r := read(b, parse.All)
 		var k *parse.KindError
 		if !errors.As(r.Err(), &k) || !strings.HasPrefix(k.Found, want) {
 			t.Errorf("%s: ended with %v", want, r.Err())
@@ -560,7 +589,7 @@ func TestDamage(t *testing.T) {
 			at := int64(len(w.Bytes))
 			c.damage(w)
 			w.End()
-			got, r := read(w.Bytes, nil)
+			got, r := read(w.Bytes, parse.All)
 			want(t, got, "10/1", "20/1")
 			var f *parse.FormatError
 			if !errors.As(r.Err(), &f) || !strings.Contains(f.Error(), c.want) || f.Offset < at || errors.Is(f, io.ErrUnexpectedEOF) {
@@ -588,10 +617,10 @@ func small(t testing.TB) map[string][]byte {
 // in each thread and an error that says where; only the whole one has no error.
 func TestEveryTruncation(t *testing.T) {
 	for name, stream := range small(t) {
-		r := parse.NewReader(nil, nil)
+		r := parse.NewReader(nil, parse.All)
 		before := 0
 		for n := range len(stream) {
-			r.Reset(bytes.NewReader(stream[:n]), nil)
+			r.Reset(bytes.NewReader(stream[:n]), parse.All)
 			events := 0
 			for r.Scan() {
 				events++
@@ -621,12 +650,12 @@ func TestCorruption(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	for name, stream := range small(t) {
-		r := parse.NewReader(nil, nil)
+		r := parse.NewReader(nil, parse.All)
 		damaged := slices.Clone(stream)
 		for range n / 2 {
 			at, b := rnd.IntN(len(stream)), byte(rnd.Uint32())
 			damaged[at] = b
-			r.Reset(bytes.NewReader(damaged), nil)
+			r.Reset(bytes.NewReader(damaged), parse.All)
 			rows := 0
 			for r.Scan() {
 				if rows++; rows > 10*len(stream) {
@@ -653,7 +682,7 @@ func TestPromisedLengths(t *testing.T) {
 	w.Bytes = w.Bytes[:at+30]
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, r := read(w.Bytes, nil)
+	_, r := read(w.Bytes, parse.All)
 	runtime.ReadMemStats(&after)
 	if !errors.Is(r.Err(), io.ErrUnexpectedEOF) {
 		t.Errorf("ended with %v", r.Err())
@@ -674,7 +703,7 @@ func TestEndlessMetadata(t *testing.T) {
 		w.Metadata(kinds...)
 	}
 	w.End()
-	_, r := read(w.Bytes, nil)
+	_, r := read(w.Bytes, parse.All)
 	var f *parse.FormatError
 	if !errors.As(r.Err(), &f) || f.Block != "Metadata" {
 		t.Errorf("ended with %v", r.Err())
@@ -690,7 +719,7 @@ func TestManyThreads(t *testing.T) {
 	}
 	w.SequencePoint(t0+200_000, nettracetest.ThreadSeq{Thread: 1, Seq: 1}, nettracetest.ThreadSeq{Thread: 99_999, Seq: 1})
 	w.End()
-	r := parse.NewReader(bytes.NewReader(w.Bytes), nil)
+	r := parse.NewReader(bytes.NewReader(w.Bytes), parse.All)
 	n := 0
 	for r.Scan() {
 		n++
@@ -704,10 +733,10 @@ func TestManyThreads(t *testing.T) {
 func TestNoAllocation(t *testing.T) {
 	stream := synthetic(4<<20, 42)
 	src := bytes.NewReader(stream)
-	r := parse.NewReader(src, nil)
+	r := parse.NewReader(src, parse.All)
 	run := func() {
 		src.Reset(stream)
-		r.Reset(src, nil)
+		r.Reset(src, parse.All)
 		for r.Scan() {
 		}
 	}

@@ -19,11 +19,15 @@ type Event struct {
 	// Thread is the OS thread that the event is about, in the target's pid
 	// namespace. For a V6 thread whose id the stream does not tell it is the
 	// thread's index with the highest bit set: unique, but no id.
-	Thread    uint64
-	Process   int64  // in the target's pid namespace; 0 if the stream does not tell
-	Processor uint32 // 0xFFFFFFFF: unknown, the normal case on Linux
-	Version   int    // of the payload's layout; VersionUnknown: go by its length
-	Payload   []byte
+	Thread  uint64
+	Process int64 // in the target's pid namespace; 0 if the stream does not tell
+	Version int   // of the payload's layout; VersionUnknown: go by its length
+	Payload []byte
+
+	// More is how many rows were folded into this one, Sum what Want.Sum returned for
+	// it and them together. Rows are only folded where Want.Sum allows it.
+	More uint32
+	Sum  uint64
 }
 
 // A Loss reports events that the runtime dropped, most often because its buffer
@@ -49,7 +53,7 @@ type Stats struct {
 // A Reader reads a nettrace stream event by event. The package comment shows
 // how; see order.go for the order of the events.
 type Reader struct {
-	filter func(*Metadata) bool
+	filter func(*Metadata) Want
 
 	src     source
 	trace   *Trace
@@ -81,21 +85,21 @@ type Reader struct {
 
 // NewReader returns a Reader of the stream r. It reads nothing yet.
 //
-// filter is asked once for each kind of event; rows of kinds that it refuses are
-// never delivered and cost little more than their header, but losses among them
-// are still found. A nil filter wants everything.
+// filter is asked once for each kind of event; rows of kinds that it does not want
+// are never delivered and cost little more than their header, but losses among
+// them are still found.
 //
 // An error of r whose Timeout method says true does not end the stream: Scan
 // then returns false with that error, and can be called again. It is how a
 // caller with a deadline on its socket gets the control back, to call Flush.
-func NewReader(r io.Reader, filter func(*Metadata) bool) *Reader {
+func NewReader(r io.Reader, filter func(*Metadata) Want) *Reader {
 	x := &Reader{}
 	x.Reset(r, filter)
 	return x
 }
 
 // Reset makes the Reader read another stream with the memory that it has.
-func (r *Reader) Reset(src io.Reader, filter func(*Metadata) bool) {
+func (r *Reader) Reset(src io.Reader, filter func(*Metadata) Want) {
 	*r = Reader{filter: filter, src: r.src, meta: r.meta, sort: r.sort, step: (*Reader).start}
 	r.src.reset(src)
 	r.meta.reset()
@@ -241,7 +245,8 @@ func (r *Reader) deliver(w *row, payload []byte) {
 	} else {
 		e.Thread, e.Process = w.thread, r.trace.ProcessID
 	}
-	e.Processor, e.Version, e.Payload = w.proc, int(w.version), payload
+	e.Version, e.Payload = int(w.version), payload
+	e.More, e.Sum = w.more, w.sum
 }
 
 // errEndOfStream is the end that a stream itself declares.

@@ -20,7 +20,6 @@ type block struct {
 	metaID  uint32
 	seq     uint32
 	capture uint64
-	proc    uint32
 	thread  uint64
 	ticks   int64
 	label   uint32
@@ -99,7 +98,7 @@ func (r *Reader) walk() error {
 			if flags&flagCapture == 0 && k.writer != nil && k.meta != nil && flags&(flagMetadata|flagThread) == 0 {
 				// By far the most frequent row: all but time and size as before.
 				r.stats.Rows++
-				if !k.meta.wanted && !sorted {
+				if !k.meta.want.Deliver && !sorted {
 					continue
 				}
 				if r.take(payload, sorted) {
@@ -136,11 +135,14 @@ func (r *Reader) walk() error {
 // take queues the row if it is wanted, and tells whether rows are due now.
 func (r *Reader) take(payload []byte, sorted bool) bool {
 	k := &r.block
-	wanted := k.meta != nil && k.meta.wanted
+	wanted := k.meta != nil && k.meta.want.Deliver
 	if sorted {
 		if wanted {
 			r.fill(&r.pending)
-			r.pending.ticks = k.ticks
+			r.pending.ticks, r.pending.more, r.pending.sum = k.ticks, 0, 0
+			if sum := k.meta.want.Sum; sum != nil {
+				r.pending.sum = sum(r.trace, payload)
+			}
 			r.pendingPayload, r.hasPending = payload, true
 		} else if r.sort.waiting == 0 {
 			return false
@@ -149,7 +151,17 @@ func (r *Reader) take(payload []byte, sorted bool) bool {
 		return true
 	}
 	if wanted {
+		sum := uint64(0)
+		if k.meta.want.Sum != nil {
+			sum = k.meta.want.Sum(r.trace, payload)
+			if w := k.writer.newest(); w != nil && w.meta == k.meta && w.thread == k.thread && w.about == k.about {
+				w.more++
+				w.sum += sum
+				return false
+			}
+		}
 		w := r.sort.add(k.writer, k.ticks)
+		w.sum = sum
 		r.fill(w)
 		r.sort.arena.copy(w, payload)
 		if r.sort.full() {
@@ -163,7 +175,7 @@ func (r *Reader) take(payload []byte, sorted bool) bool {
 // fill gives w what the block says about the row, but for time and payload.
 func (r *Reader) fill(w *row) {
 	k := &r.block
-	w.meta, w.about, w.thread, w.proc = k.meta, k.about, k.thread, k.proc
+	w.meta, w.about, w.thread = k.meta, k.about, k.thread
 	w.version = int32(k.meta.Version)
 	if k.label != 0 {
 		if l, ok := r.labels[k.label]; ok {
@@ -191,10 +203,9 @@ func (k *block) header(flags byte, major int) ([]byte, bool) {
 		if k.capture, off = uvarint(b, off, maxVarint64); off < 0 {
 			return nil, false
 		}
-		if v, off = uvarint(b, off, maxVarint32); off < 0 {
+		if _, off = uvarint(b, off, maxVarint32); off < 0 { // processor
 			return nil, false
 		}
-		k.proc = uint32(v)
 	} else if k.metaID != 0 {
 		k.seq++
 	}
@@ -259,7 +270,7 @@ func (k *block) uncompressed(major int) (w uncompressedRow, ok bool) {
 	k.metaID, w.sorted = id&^notSorted, id&notSorted == 0
 	w.seq = c.u32()
 	k.thread, k.capture = c.u64(), c.u64()
-	k.proc = c.u32()
+	c.u32() // processor
 	c.u32() // stack
 	k.ticks = int64(c.u64())
 	if major < 6 {

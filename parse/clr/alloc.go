@@ -1,5 +1,11 @@
 package clr
 
+import (
+	"encoding/binary"
+
+	"github.com/gclog/gclog/parse"
+)
+
 // GCAllocationTick is sent once per about 100 KB allocated on a heap (R 10).
 type GCAllocationTick struct {
 	Instance
@@ -114,7 +120,20 @@ type PinObjectAtGCTime struct {
 	Instance
 	Handle, Object uint64
 	Size           uint64
-	rest           []byte
+	// More is the number of further pinned objects that stand behind this event, and
+	// TotalSize the size of all: see parse.Want.
+	More      uint32
+	TotalSize uint64
+	rest      []byte
+}
+
+// PinnedSize returns the size of the object from the payload of a
+// PinObjectAtGCTime: it lets the Reader of package parse add them up.
+func PinnedSize(t *parse.Trace, b []byte) uint64 {
+	if off := 2 * t.PointerSize; len(b) >= off+8 {
+		return binary.LittleEndian.Uint64(b[off:])
+	}
+	return 0
 }
 
 // TypeName returns the type of the object. It is looked for only here: a program
@@ -127,6 +146,10 @@ func (e *PinObjectAtGCTime) TypeName() UTF16 {
 func (d *Decoder) pinObject(p *payload, version int) Event {
 	e := &d.events.pinObject
 	e.Handle, e.Object, e.Size = p.pointer(), p.pointer(), p.u64()
+	e.More, e.TotalSize = 0, e.Size
+	if d.event.More > 0 {
+		e.More, e.TotalSize = d.event.More, d.event.Sum
+	}
 	e.rest = p.take(p.rest())
 	n := len(e.rest)
 	if n < 4 {

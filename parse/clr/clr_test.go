@@ -280,7 +280,7 @@ func TestUTF16(t *testing.T) {
 
 // all returns the events of a recording with copies of their payloads.
 func all(t testing.TB, tr shared.Trace) (list []parse.Event, pointerSize int) {
-	r := parse.NewReader(bytes.NewReader(shared.Read(t, tr.Path)), nil)
+	r := parse.NewReader(bytes.NewReader(shared.Read(t, tr.Path)), parse.All)
 	for r.Scan() {
 		if e := r.Event(); e != nil {
 			x := *e

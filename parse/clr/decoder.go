@@ -33,7 +33,8 @@ type Decoder struct {
 	pointerSize int
 	byIndex     []lookup // by Metadata.Index
 	dynamic     map[string]DynamicFunc
-	name        []byte // of the dynamic event at hand
+	name        []byte       // of the dynamic event at hand
+	event       *parse.Event // at hand
 	p           payload
 	data        payload // of the dynamic event at hand
 	events      events
@@ -64,6 +65,7 @@ func (d *Decoder) Decode(e *parse.Event) (Event, error) {
 	if len(e.Payload) < s.least(d.pointerSize) {
 		return nil, d.short(e, s)
 	}
+	d.event = e
 	d.p = payload{b: e.Payload, ptr: d.pointerSize}
 	typed := s.decode(d, &d.p, e.Version)
 	if d.p.bad {

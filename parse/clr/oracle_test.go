@@ -67,7 +67,7 @@ func compareOracle(t *testing.T, tr shared.Trace, path string) {
 		t.Logf("TraceEvent does not decode %s: known, see the README of the recordings", tr.Name)
 		return
 	}
-	r := parse.NewReader(bytes.NewReader(shared.Read(t, tr.Path)), nil)
+	r := parse.NewReader(bytes.NewReader(shared.Read(t, tr.Path)), parse.All)
 	var d *clr.Decoder
 	compared, unmatched := 0, 0
 	for r.Scan() {
