@@ -25,6 +25,9 @@ type collection struct {
 	historyAfter [Generations]uint64 // sizes after by the histories of the heaps
 }
 
+// maxOpen is how many collections can be open. Real processes have two or three.
+const maxOpen = 16
+
 // isBackground tells whether it runs, or ran, as a background collection.
 func (c *collection) isBackground() bool { return c.Kind == KindBackground }
 
@@ -75,6 +78,9 @@ func (r *Reducer) gcStart(at Stamp, e *clr.GCStart) {
 	r.number(at, e.Count)
 	s := r.activeSuspension()
 	r.endStale(e, s)
+	for len(r.open) >= maxOpen {
+		r.giveUp(r.open[0])
+	}
 	if e.Type == clr.TypeForeground && r.openBackground() == nil {
 		r.inFlight(at) // it began before the session
 	}
@@ -380,6 +386,10 @@ func (r *Reducer) settle(c *collection) {
 
 // complete tells the record and forgets the collection.
 func (r *Reducer) complete(c *collection) {
+	if c.sus != nil {
+		c.sus.drop(c)
+		c.sus = nil
+	}
 	r.settle(c)
 	for i, o := range r.open {
 		if o == c {
@@ -404,8 +414,6 @@ func (r *Reducer) complete(c *collection) {
 func (r *Reducer) giveUp(c *collection) {
 	if c.sus != nil {
 		c.Flaws |= FlawNoRestart
-		c.sus.drop(c)
-		c.sus = nil
 	}
 	r.complete(c)
 }

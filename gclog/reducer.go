@@ -50,6 +50,9 @@ type Reducer struct {
 	sizes sizes
 	now   int64
 
+	pauseTold Pause // what the Observer is given
+	phaseTold Phase
+
 	blocked   int64 // sum of the suspensions with reason 1 and 6, for tests and checks
 	decodeErr int64
 }
@@ -204,7 +207,7 @@ func (r *Reducer) advance(now int64) {
 	}
 	r.now = now
 	for i := 0; i < len(r.open); i++ {
-		if c := r.open[i]; c.sized && c.isBackground() && now-c.sizedAt > patience {
+		if c := r.open[i]; c.sized && c.isBackground() && c.restarted && now-c.sizedAt > patience {
 			r.complete(c)
 			i--
 		}
@@ -215,12 +218,12 @@ func (r *Reducer) advance(now int64) {
 // now.
 func (r *Reducer) Finish(now int64) {
 	r.now = max(r.now, now)
+	r.suspensions = r.suspensions[:0]
+	r.tellPhases()
 	for len(r.open) > 0 {
 		r.giveUp(r.open[0])
 	}
-	r.suspensions = r.suspensions[:0]
 	r.orphan = nil
-	r.tellPhases()
 }
 
 // DecodeError notes that an event could not be decoded: it counts as lost.

@@ -37,7 +37,7 @@ func (r *Reducer) suspendBegin(at Stamp, reason clr.SuspendReason) {
 	s.thread, s.reason, s.begin, s.ticks = at.Thread, reason, at.Time, at.Ticks
 	r.suspensions = append(r.suspensions, s)
 	if reason == clr.SuspendForGCPrep {
-		if c := r.openBackground(); c != nil && c.restarted && c.GCDetails.background.MarkEnd == 0 {
+		if c := r.openBackground(); c != nil && c.marking() {
 			r.phase(c, PhaseMark, true, at.Time, s)
 		}
 	}
@@ -46,6 +46,12 @@ func (r *Reducer) suspendBegin(at Stamp, reason clr.SuspendReason) {
 			r.server, r.gcThread = flavourServer, at.Thread
 		}
 	}
+}
+
+// marking tells whether the concurrent mark phase goes on.
+func (c *collection) marking() bool {
+	b := &c.GCDetails.background
+	return c.restarted && b.MarkStart != 0 && b.MarkEnd == 0
 }
 
 func (r *Reducer) suspendEnd(at Stamp) {
@@ -129,7 +135,7 @@ func (r *Reducer) share(s *suspension, at Stamp) {
 		}
 		part := PausePart{Kind: PauseBlocking, Start: start}
 		end := at.Time
-		if c.InsideBGCStart {
+		if c.InsideBGCStart && bgc != nil {
 			if c.HasEnd {
 				end = start + (c.End - c.Start)
 			}
@@ -145,18 +151,14 @@ func (r *Reducer) share(s *suspension, at Stamp) {
 			part.Resume = at.Time - s.restart
 		}
 		r.pause(c, part, s)
+		c.sus = nil
+		r.complete(c)
 		start = end
 	}
 	if bgc != nil {
 		part := PausePart{Start: start, Duration: at.Time - start, Suspend: suspend}
 		part.Resume = min(at.Time-s.restart, part.Duration)
 		r.backgroundPause(bgc, part, s, at)
-	}
-	for _, c := range gcs {
-		if c != bgc {
-			c.sus = nil
-			r.complete(c)
-		}
 	}
 }
 
@@ -193,24 +195,34 @@ func (r *Reducer) pause(c *collection, part PausePart, s *suspension) {
 	} else {
 		c.Pauses[maxPauses-1].Duration += part.Duration // keeps the sum
 	}
-	p := Pause{PausePart: part, Ticks: s.ticks, Thread: s.thread, GC: &c.GCDetails}
 	if c.readyAtPause() {
 		r.settle(c)
 	}
-	r.out.Pause(&p)
+	r.tellPause(Pause{PausePart: part, Ticks: s.ticks, Thread: s.thread, GC: &c.GCDetails})
+}
+
+// tellPause and tellPhase pass on memory of the Reducer: what an interface is
+// given would be allocated each time.
+func (r *Reducer) tellPause(p Pause) {
+	r.pauseTold = p
+	r.out.Pause(&r.pauseTold)
+}
+
+func (r *Reducer) tellPhase(p Phase) {
+	r.phaseTold = p
+	r.out.Phase(&r.phaseTold)
 }
 
 // pauseWithoutGC tells a suspension that no collection explains.
 func (r *Reducer) pauseWithoutGC(s *suspension, at Stamp) {
 	kind, used := r.causeWithoutGC(s)
-	p := Pause{
+	r.tellPause(Pause{
 		PausePart: PausePart{
 			Kind: kind, Start: s.begin, Duration: at.Time - s.begin,
 			Suspend: s.suspendTime(), Resume: at.Time - s.restart,
 		},
 		Ticks: s.ticks, Thread: s.thread, UsedNumber: used,
-	}
-	r.out.Pause(&p)
+	})
 }
 
 // causeWithoutGC tells what a suspension without a collection was for, and the
@@ -367,7 +379,7 @@ func (r *Reducer) phase(c *collection, kind PhaseKind, end bool, at int64, own *
 		return
 	}
 	r.tellPhases()
-	r.out.Phase(&p)
+	r.tellPhase(p)
 }
 
 // A waitingPhase waits for the end of the pause that it fell into. The suspension
@@ -393,7 +405,7 @@ func (r *Reducer) pausedBy(own *suspension) bool {
 func (r *Reducer) tellPhases() {
 	n := 0
 	for n < len(r.phases) && !r.pausedBy(r.phases[n].own) {
-		r.out.Phase(&r.phases[n].Phase)
+		r.tellPhase(r.phases[n].Phase)
 		n++
 	}
 	r.dropPhases(n)
@@ -409,7 +421,7 @@ func (r *Reducer) tellPhasesOf(s *suspension) {
 		}
 	}
 	for i := range n {
-		r.out.Phase(&r.phases[i].Phase)
+		r.tellPhase(r.phases[i].Phase)
 	}
 	r.dropPhases(n)
 }

@@ -1,0 +1,572 @@
+package gclog_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// A story feeds a Reducer with events, one every microsecond unless it says
+// otherwise, and notes what the Reducer tells, a line each.
+type story struct {
+	*gclog.Reducer
+	now    int64 // microseconds
+	told   []string
+	gcs    []*gclog.GCDetails
+	pauses int64
+	starts int
+}
+
+func newStory() *story {
+	s := &story{}
+	s.Reducer = gclog.NewReducer(s)
+	return s
+}
+
+func (s *story) Pause(p *gclog.Pause) {
+	s.pauses += p.Duration
+	of := "-"
+	if p.GC != nil {
+		of = fmt.Sprintf("#%d", p.GC.Number)
+	}
+	line := fmt.Sprintf("%s %s %d+%d", p.Kind, of, p.Start/1000, p.Duration/1000)
+	if p.UsedNumber != 0 {
+		line += fmt.Sprintf(" uses %d", p.UsedNumber)
+	}
+	s.told = append(s.told, line)
+}
+
+func (s *story) Phase(p *gclog.Phase) {
+	if p.End {
+		s.told = append(s.told, fmt.Sprintf("%s #%d ends %d-%d", p.Kind, p.GC.Number, p.Start/1000, p.Time/1000))
+	} else {
+		s.told = append(s.told, fmt.Sprintf("%s #%d begins %d", p.Kind, p.GC.Number, p.Time/1000))
+	}
+}
+
+func (s *story) GC(d *gclog.GCDetails) {
+	s.gcs = append(s.gcs, d.Clone())
+	line := fmt.Sprintf("gc #%d gen%d %s", d.Number, d.Generation, d.Kind)
+	if flaws := d.Flaws.Names(nil); len(flaws) > 0 {
+		line += " " + strings.Join(flaws, " ")
+	}
+	s.told = append(s.told, line)
+}
+
+func (s *story) Gap(g *gclog.Gap) {
+	s.told = append(s.told, fmt.Sprintf("gap %s %d-%d lost %d", g.Reason, g.From, g.To, g.LostEvents))
+}
+
+// at moves the clock to a time in microseconds.
+func (s *story) at(us int64) *story { s.now = us; return s }
+
+func (s *story) event(thread uint64, e clr.Event) *story {
+	s.Event(gclog.Stamp{Time: s.now * 1000, Ticks: s.now * 1000, Thread: thread}, e)
+	s.now++
+	return s
+}
+
+func (s *story) suspend(thread uint64, r clr.SuspendReason) *story {
+	return s.event(thread, &clr.GCSuspendEEBegin{Reason: r}).event(thread, &clr.GCSuspendEEEnd{})
+}
+
+func (s *story) restart(thread uint64) *story {
+	return s.event(thread, &clr.GCRestartEEBegin{}).event(thread, &clr.GCRestartEEEnd{})
+}
+
+func (s *story) triggered(thread uint64) *story { return s.event(thread, &clr.GCTriggered{}) }
+
+func (s *story) start(thread uint64, n, gen uint32, typ clr.GCType, reason clr.Reason) *story {
+	s.starts++
+	return s.event(thread, &clr.GCStart{Count: n, Depth: gen, Type: typ, Reason: reason, HasDepth: true})
+}
+
+func (s *story) end(thread uint64, n, gen uint32) *story {
+	return s.event(thread, &clr.GCEnd{Count: n, Depth: gen})
+}
+
+// finish ends a collection with its sizes.
+func (s *story) finish(thread uint64, n, gen uint32) *story {
+	return s.end(thread, n, gen).event(thread, &clr.GCHeapStats{Size: [5]uint64{1, 2, 3, 4, 5}, Generations: 5})
+}
+
+// history tells what all heaps have in common.
+func (s *story) history(thread uint64, gen uint32, heaps int32, m clr.Mechanisms) *story {
+	s.event(thread, &clr.GCGlobalHeapHistory{CondemnedGeneration: gen, Heaps: heaps, Mechanisms: m})
+	for h := range heaps {
+		e := &clr.GCPerHeapHistory{Heap: uint32(h), Generations: 5}
+		e.Generation[0].SizeBefore = 100
+		s.event(thread, e)
+	}
+	return s
+}
+
+// plain is a whole blocking collection of workstation GC.
+func (s *story) plain(thread uint64, n, gen uint32) *story {
+	return s.suspend(thread, clr.SuspendForGC).triggered(thread).start(thread, n, gen, clr.TypeBlocking, 0).
+		history(thread, gen, 1, clr.MechanismCompaction).finish(thread, n, gen).restart(thread)
+}
+
+func (s *story) want(t *testing.T, want ...string) {
+	t.Helper()
+	if !slices.Equal(s.told, want) {
+		t.Errorf("told\n  %s\nwant\n  %s", strings.Join(s.told, "\n  "), strings.Join(want, "\n  "))
+	}
+	s.invariants(t)
+}
+
+// invariants: the pauses add up to the suspensions, every start has one record,
+// and no time is negative.
+func (s *story) invariants(t *testing.T) {
+	t.Helper()
+	if s.pauses != s.Suspended() {
+		t.Errorf("the pauses add up to %d, the suspensions to %d", s.pauses, s.Suspended())
+	}
+	records := 0
+	for _, d := range s.gcs {
+		if d.Flaws&gclog.FlawNoStart == 0 {
+			records++
+		}
+		for _, p := range d.Pauses {
+			if p.Duration < 0 || p.Suspend < 0 || p.Resume < 0 {
+				t.Errorf("#%d has a negative time: %+v", d.Number, p)
+			}
+		}
+		if d.Duration() < 0 || d.SinceLast < 0 || d.TriggerDelay() < 0 {
+			t.Errorf("#%d has a negative time: %+v", d.Number, d)
+		}
+		if d.Complete != (d.Flaws == 0) {
+			t.Errorf("#%d is complete: %v, with flaws %v", d.Number, d.Complete, d.Flaws.Names(nil))
+		}
+	}
+	if open := len(s.AppendOpen(nil)); open == 0 && records != s.starts {
+		t.Errorf("%d starts, %d records", s.starts, records)
+	}
+}
+
+const (
+	u = 1 // a thread of the program
+	g = 2 // thread 0 of server GC
+	h = 3 // another thread of server GC
+	b = 4 // the thread of background collections
+	f = 5 // another thread of the program
+)
+
+func TestBlocking(t *testing.T) {
+	s := newStory().at(10)
+	s.plain(u, 7, 1)
+	s.want(t, "blocking #7 10+9", "gc #7 gen1 blocking")
+	d := s.gcs[0]
+	if d.Suspend() != 1000 || d.Pauses[0].Resume != 1000 || d.Suspended != 10_000 || d.SizeAfter() != 15 || !d.Complete || d.SizeBefore() != 100 {
+		t.Errorf("%+v", d)
+	}
+	if compacting, known := d.Compacting(); !compacting || !known {
+		t.Error("not compacting")
+	}
+}
+
+// TestServer: the collection starts on another thread than the one that suspends,
+// which is not the one that asked.
+func TestServer(t *testing.T) {
+	s := newStory().at(0)
+	s.triggered(u).at(10).suspend(g, clr.SuspendForGC).start(h, 1, 0, clr.TypeBlocking, 0).history(h, 0, 2, 0).finish(g, 1, 0).restart(g)
+	s.want(t, "blocking #1 10+9", "gc #1 gen0 blocking")
+	if d := s.gcs[0]; d.TriggerDelay() != 10_000 || d.Trigger != u || d.HeapCount() != 2 || len(d.Heaps) != 2 {
+		t.Errorf("%+v", d)
+	}
+}
+
+// TestOtherSuspensions: those of the debugger, the profiler and others are no
+// pauses, and do not confuse those that are.
+func TestOtherSuspensions(t *testing.T) {
+	s := newStory().at(0)
+	s.suspend(f, clr.SuspendForDebugger).restart(f)
+	s.at(10).event(u, &clr.GCSuspendEEBegin{Reason: clr.SuspendForGC})
+	s.event(f, &clr.GCSuspendEEBegin{Reason: clr.SuspendOther}) // waits
+	s.event(u, &clr.GCSuspendEEEnd{}).start(u, 1, 0, clr.TypeBlocking, 0).finish(u, 1, 0).restart(u)
+	s.event(f, &clr.GCSuspendEEEnd{}).restart(f)
+	s.want(t, "blocking #1 10+7", "gc #1 gen0 blocking")
+}
+
+func background(s *story) *story {
+	return s.suspend(u, clr.SuspendForGC).triggered(u).start(u, 5, 2, clr.TypeBackground, clr.ReasonAllocLarge).restart(u)
+}
+
+func TestBackground(t *testing.T) {
+	s := newStory().at(0)
+	background(s)
+	s.at(100).suspend(f, clr.SuspendForGC).triggered(f).start(f, 6, 1, clr.TypeForeground, 0).history(f, 1, 1, 0).finish(f, 6, 1).restart(f)
+	s.at(200).suspend(b, clr.SuspendForGCPrep).restart(b)
+	s.at(300).history(b, 2, 1, clr.MechanismConcurrent).finish(b, 5, 2)
+	s.want(t,
+		"initial #5 0+5", "mark #5 begins 5",
+		"blocking #6 100+9", "gc #6 gen1 foreground",
+		"mark #5 ends 5-200", "final #5 200+3", "sweep #5 begins 203",
+		"sweep #5 ends 203-302", "gc #5 gen2 background")
+	d := s.gcs[1]
+	if d.Pause() != 8_000 || d.PauseMax() != 5_000 || d.FinalPause() != 3_000 || len(d.Pauses) != 2 || d.Duration() != 299_000 {
+		t.Errorf("%+v", d)
+	}
+	if x := d.Background; x == nil || x.MarkStart != 5_000 || x.SweepEnd != 302_000 {
+		t.Errorf("%+v", d.Background)
+	}
+	if s.gcs[0].Background != nil {
+		t.Error("a foreground collection has background details")
+	}
+}
+
+// TestServerBackground: its histories come behind its sizes, also while another
+// collection goes on.
+func TestServerBackground(t *testing.T) {
+	s := newStory().at(0)
+	s.triggered(u).suspend(g, clr.SuspendForGC).start(h, 5, 2, clr.TypeBackground, 0).restart(g)
+	s.at(100).suspend(b, clr.SuspendForGCPrep).restart(b)
+	s.at(200).finish(b, 5, 2)
+	s.event(g, &clr.GCSuspendEEBegin{Reason: clr.SuspendForGC})
+	s.history(b, 2, 2, clr.MechanismConcurrent)
+	s.want(t, "initial #5 1+4", "mark #5 begins 5", "mark #5 ends 5-100", "final #5 100+3", "sweep #5 begins 103", "sweep #5 ends 103-200", "gc #5 gen2 background")
+	if d := s.gcs[0]; len(d.Heaps) != 2 || !d.HasGlobal || !d.Complete {
+		t.Errorf("%+v", d)
+	}
+}
+
+// TestServerBackgroundWithoutHistories: they are not waited for for ever.
+func TestServerBackgroundWithoutHistories(t *testing.T) {
+	s := newStory().at(0)
+	background(s)
+	s.at(100).suspend(b, clr.SuspendForGCPrep).restart(b).at(200).finish(b, 5, 2)
+	if len(s.gcs) != 0 {
+		t.Fatal("told before its histories")
+	}
+	s.Advance(400e6)
+	if len(s.gcs) != 0 {
+		t.Fatal("told before half a second")
+	}
+	s.Advance(800e6)
+	if len(s.gcs) != 1 || !s.gcs[0].Complete {
+		t.Errorf("%v", s.told)
+	}
+}
+
+// TestEphemeralAtStart: it shares the first suspension of a background collection,
+// and has the part of it that it took.
+func TestEphemeralAtStart(t *testing.T) {
+	s := newStory().at(0)
+	s.suspend(u, clr.SuspendForGC).start(u, 5, 2, clr.TypeBackground, 0).start(u, 6, 0, clr.TypeBlocking, 0).
+		history(u, 0, 1, 0).at(50).finish(u, 6, 0).at(60).restart(u)
+	s.at(100).suspend(b, clr.SuspendForGCPrep).restart(b).history(b, 2, 1, clr.MechanismConcurrent).finish(b, 5, 2)
+	s.want(t,
+		"blocking #6 0+47", "gc #6 gen0 blocking", "initial #5 47+14", "mark #5 begins 61",
+		"mark #5 ends 61-100", "final #5 100+3", "sweep #5 begins 103", "sweep #5 ends 103-106", "gc #5 gen2 background")
+	if d := s.gcs[0]; !d.InsideBGCStart || d.Suspend() != 0 {
+		t.Errorf("%+v", d)
+	}
+	if d := s.gcs[1]; d.Pauses[0].Suspend != 1000 || d.Suspended != 0 || d.DemotedBGC {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestProvisional(t *testing.T) {
+	s := newStory().at(0)
+	s.suspend(u, clr.SuspendForGC).start(u, 1, 1, clr.TypeBlocking, 0).finish(u, 1, 1).
+		at(20).start(u, 2, 2, clr.TypeBlocking, clr.ReasonPMFullGC).finish(u, 2, 2).at(40).restart(u)
+	s.want(t, "blocking #1 0+20", "gc #1 gen1 blocking", "blocking #2 20+21", "gc #2 gen2 blocking")
+	if s.gcs[0].Suspend() != 1000 || s.gcs[1].Suspend() != 0 || !s.gcs[1].Provisional || s.gcs[0].Provisional {
+		t.Errorf("%+v", s.gcs)
+	}
+}
+
+func TestDemoted(t *testing.T) {
+	s := newStory().at(0)
+	s.suspend(u, clr.SuspendForGC).start(u, 1, 2, clr.TypeBackground, 0).history(u, 2, 1, clr.MechanismCompaction).finish(u, 1, 2).restart(u)
+	s.want(t, "blocking #1 0+8", "gc #1 gen2 blocking")
+	if d := s.gcs[0]; !d.DemotedBGC || d.Type != clr.TypeBackground || d.Background != nil {
+		t.Errorf("%+v", d)
+	}
+}
+
+// TestPhaseInsidePause: a phase that ends while the program stands for something
+// else is told when it runs again, and before the pause that it borders on.
+func TestPhaseInsidePause(t *testing.T) {
+	s := newStory().at(0)
+	background(s)
+	s.at(100).suspend(f, clr.SuspendForGC).start(f, 6, 0, clr.TypeForeground, 0)
+	s.at(110).event(b, &clr.GCSuspendEEBegin{Reason: clr.SuspendForGCPrep}) // has to wait
+	s.at(120).finish(f, 6, 0).restart(f)
+	s.at(130).event(b, &clr.GCSuspendEEEnd{}).restart(b)
+	// The sweep ends inside of another one.
+	s.at(200).suspend(f, clr.SuspendForGC).start(f, 7, 0, clr.TypeForeground, 0)
+	s.at(210).history(b, 2, 1, clr.MechanismConcurrent).finish(b, 5, 2)
+	s.at(220).finish(f, 7, 0).restart(f)
+	s.want(t,
+		"initial #5 0+5", "mark #5 begins 5",
+		"blocking #6 100+23", "gc #6 gen0 foreground", "mark #5 ends 5-110",
+		"final #5 110+22", "sweep #5 begins 132",
+		"gc #5 gen2 background", "blocking #7 200+23", "gc #7 gen0 foreground", "sweep #5 ends 132-212")
+}
+
+// TestSuspensionsWithoutGC: a suspension that no collection explains is a pause of
+// its own, and may use up a number.
+func TestSuspensionsWithoutGC(t *testing.T) {
+	t.Run("no-GC region of workstation GC", func(t *testing.T) {
+		s := newStory().at(0)
+		s.plain(u, 1, 0).at(100).suspend(u, clr.SuspendForGC).triggered(u).restart(u).at(200).plain(u, 3, 0)
+		s.want(t, "blocking #1 0+9", "gc #1 gen0 blocking", "no-gc-region - 100+4 uses 2", "blocking #3 200+9", "gc #3 gen0 blocking")
+	})
+	t.Run("no-GC region of server GC", func(t *testing.T) {
+		s := newStory().at(0)
+		s.triggered(u).suspend(g, clr.SuspendForGC).start(h, 1, 0, clr.TypeBlocking, 0).finish(g, 1, 0).restart(g)
+		s.at(100).triggered(u).suspend(g, clr.SuspendForGC).restart(g)
+		s.at(200).triggered(u).suspend(g, clr.SuspendForGC).start(h, 3, 0, clr.TypeBlocking, 0).finish(g, 3, 0).restart(g)
+		s.want(t, "blocking #1 1+6", "gc #1 gen0 blocking", "no-gc-region - 101+3 uses 2", "blocking #3 201+6", "gc #3 gen0 blocking")
+	})
+	t.Run("memory limit", func(t *testing.T) {
+		s := newStory().at(0)
+		s.plain(u, 1, 0).at(100).suspend(u, clr.SuspendForGC).restart(u).at(200).plain(u, 2, 0)
+		s.want(t, "blocking #1 0+9", "gc #1 gen0 blocking", "memory-limit - 100+3", "blocking #2 200+9", "gc #2 gen0 blocking")
+	})
+	t.Run("heap count", func(t *testing.T) {
+		s := newStory().at(0)
+		s.triggered(u).suspend(g, clr.SuspendForGC).start(h, 1, 0, clr.TypeBlocking, 0).finish(g, 1, 0).restart(g)
+		s.at(100).suspend(g, clr.SuspendForGCPrep).restart(g).at(200).suspend(f, clr.SuspendForGCPrep).restart(f)
+		s.want(t, "blocking #1 1+6", "gc #1 gen0 blocking", "heap-count - 100+3", "no-gc-region - 200+3")
+	})
+	t.Run("nothing is known", func(t *testing.T) {
+		s := newStory().at(0)
+		s.suspend(f, clr.SuspendForGCPrep).restart(f)
+		s.want(t, "unknown - 0+3")
+	})
+}
+
+func TestMissedNumbers(t *testing.T) {
+	s := newStory().at(0)
+	s.plain(u, 1, 0).at(100).suspend(u, clr.SuspendForGC).triggered(u).restart(u).at(200).plain(u, 6, 0).at(300).plain(u, 2, 0)
+	s.want(t, "blocking #1 0+9", "gc #1 gen0 blocking", "no-gc-region - 100+4 uses 2",
+		"gap missed-gcs 3-5 lost 0", "blocking #6 200+9", "gc #6 gen0 blocking",
+		"gap missed-gcs 0-0 lost 0", "blocking #2 300+9", "gc #2 gen0 blocking")
+}
+
+// TestSessionBegin: what was going on when the session began.
+func TestSessionBegin(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		tell func(*story)
+		want []string
+	}{
+		{"in a blocking collection", func(s *story) { s.finish(u, 44, 1).restart(u) }, []string{"gc #44 gen1 blocking no-start no-suspend"}},
+		{"in a blocking gen2", func(s *story) { s.finish(u, 44, 2).restart(u) }, []string{"gc #44 gen2 blocking no-start no-suspend"}},
+		{"behind GCEnd", func(s *story) { s.restart(u) }, nil},
+		{"between suspension and start", func(s *story) {
+			s.start(u, 3, 0, clr.TypeBlocking, 0).finish(u, 3, 0).restart(u).at(100).plain(u, 4, 0)
+		}, []string{"gc #3 gen0 blocking no-suspend", "blocking #4 100+9", "gc #4 gen0 blocking"}},
+		{"in a background collection, by a foreground one", func(s *story) {
+			s.suspend(u, clr.SuspendForGC).start(u, 6, 0, clr.TypeForeground, 0).finish(u, 6, 0).restart(u)
+			s.at(100).suspend(b, clr.SuspendForGCPrep).restart(b).history(b, 2, 1, clr.MechanismConcurrent).finish(b, 5, 2)
+		}, []string{"blocking #6 0+6", "gc #6 gen0 foreground", "final #0 100+3", "sweep #0 begins 103", "sweep #5 ends 103-106", "gc #5 gen2 background no-start"}},
+		{"in a background collection, by its phases", func(s *story) {
+			s.event(b, &clr.BGCPhaseEvent{Phase: clr.BGCConcurrentMarkEnd})
+			s.at(100).suspend(b, clr.SuspendForGCPrep).restart(b).history(b, 2, 1, clr.MechanismConcurrent).finish(b, 5, 2)
+		}, []string{"final #0 100+3", "sweep #0 begins 103", "sweep #5 ends 103-106", "gc #5 gen2 background no-start"}},
+		{"in the sweep, by its history", func(s *story) {
+			s.history(b, 2, 1, clr.MechanismConcurrent).finish(b, 5, 2)
+		}, []string{"gc #5 gen2 background no-start"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newStory().at(0)
+			c.tell(s)
+			s.want(t, c.want...)
+		})
+	}
+}
+
+// TestLostEvents: whatever is lost, what comes later is right again.
+func TestLostEvents(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		tell func(*story)
+		want []string
+	}{
+		{"GCRestartEEEnd", func(s *story) {
+			s.suspend(u, clr.SuspendForGC).start(u, 1, 0, clr.TypeBlocking, 0).finish(u, 1, 0)
+		}, []string{"gc #1 gen0 blocking no-restart"}},
+		{"GCRestartEEEnd of another thread", func(s *story) {
+			s.suspend(f, clr.SuspendForGC).start(f, 1, 0, clr.TypeBlocking, 0).finish(f, 1, 0)
+		}, []string{"gc #1 gen0 blocking no-restart"}},
+		{"GCEnd and GCHeapStats", func(s *story) {
+			s.suspend(u, clr.SuspendForGC).start(u, 1, 0, clr.TypeBlocking, 0).restart(u)
+		}, []string{"blocking #1 0+4", "gc #1 gen0 blocking no-end no-sizes"}},
+		{"GCHeapStats", func(s *story) {
+			s.suspend(u, clr.SuspendForGC).start(u, 1, 0, clr.TypeBlocking, 0).end(u, 1, 0).restart(u)
+		}, []string{"blocking #1 0+5", "gc #1 gen0 blocking no-sizes"}},
+		{"GCSuspendEEEnd", func(s *story) {
+			s.event(u, &clr.GCSuspendEEBegin{Reason: 1}).start(u, 1, 0, clr.TypeBlocking, 0).finish(u, 1, 0).restart(u)
+		}, []string{"blocking #1 0+5", "gc #1 gen0 blocking"}},
+		{"GCRestartEEBegin", func(s *story) {
+			s.suspend(u, clr.SuspendForGC).start(u, 1, 0, clr.TypeBlocking, 0).finish(u, 1, 0).event(u, &clr.GCRestartEEEnd{})
+		}, []string{"blocking #1 0+5", "gc #1 gen0 blocking"}},
+		{"end of a background collection", func(s *story) { background(s) },
+			[]string{"initial #5 0+5", "mark #5 begins 5", "gc #5 gen2 background no-end no-sizes", "gap missed-gcs 6-50 lost 0"}},
+		{"second suspension of a background collection", func(s *story) {
+			background(s).at(50).history(b, 2, 1, clr.MechanismConcurrent).finish(b, 5, 2)
+		}, []string{"initial #5 0+5", "mark #5 begins 5", "mark #5 ends 5-52", "gc #5 gen2 background", "gap missed-gcs 6-50 lost 0"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newStory().at(0)
+			c.tell(s)
+			next := uint32(2)
+			if strings.Contains(c.name, "background") {
+				next = 51
+			}
+			s.at(900).plain(u, next, 0).at(1000).plain(u, next+1, 0)
+			// A gap is told when the next number comes: before what that shows to be over.
+			got := slices.Clone(s.told)
+			slices.Sort(got)
+			want := append(slices.Clone(c.want),
+				fmt.Sprintf("blocking #%d 900+9", next), fmt.Sprintf("gc #%d gen0 blocking", next),
+				fmt.Sprintf("blocking #%d 1000+9", next+1), fmt.Sprintf("gc #%d gen0 blocking", next+1))
+			slices.Sort(want)
+			if !slices.Equal(got, want) {
+				t.Errorf("told\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
+			}
+			s.invariants(t)
+		})
+	}
+}
+
+func TestLoss(t *testing.T) {
+	s := newStory().at(0)
+	background(s)
+	s.Loss(gclog.Stamp{Time: 20_000, Thread: u}, 10_000, 17)
+	s.at(30).suspend(f, clr.SuspendForGC).start(f, 6, 0, clr.TypeForeground, 0).finish(f, 6, 0).restart(f)
+	s.at(100).suspend(b, clr.SuspendForGCPrep).restart(b).history(b, 2, 1, clr.MechanismConcurrent).finish(b, 5, 2)
+	if got := s.told[2]; got != "gap lost-events 5-5 lost 17" {
+		t.Errorf("told %q", got)
+	}
+	for _, d := range s.gcs {
+		if lossy := d.Flaws&gclog.FlawLostEvents != 0; lossy != (d.Number == 5) || lossy && d.LostEvents != 17 {
+			t.Errorf("#%d: %v, %d lost", d.Number, d.Flaws.Names(nil), d.LostEvents)
+		}
+	}
+}
+
+// TestOpen: what has begun and not ended can be asked for, and is told when it
+// lasts.
+func TestOpen(t *testing.T) {
+	s := newStory().at(0)
+	s.suspend(u, clr.SuspendForGC).start(u, 9, 2, clr.TypeBlocking, clr.ReasonInduced)
+	open := s.AppendOpen(nil)
+	if len(open) != 2 || open[0].Kind != gclog.OpenSuspension || open[1].Kind != gclog.OpenGC || open[0].Number != 9 || open[1].Since != 2000 {
+		t.Fatalf("%+v", open)
+	}
+	if c := s.Current(); c == nil || c.Number != 9 {
+		t.Errorf("current is %+v", c)
+	}
+	var w gclog.StallWatch
+	var told []string
+	check := func(now int64) {
+		w.Check(s.Reducer, now, func(x *gclog.Stall) {
+			told = append(told, fmt.Sprintf("%s #%d > %ds", x.Kind, x.Number, x.Threshold/1e9))
+		})
+	}
+	for _, now := range []int64{1e6, 999e6, 1001e6, 2e9, 9e9, 11e9, 12e9} {
+		check(now)
+	}
+	s.at(20e6).finish(u, 9, 2).restart(u)
+	check(70e9)
+	want := []string{"suspension #9 > 1s", "gc #9 > 1s", "suspension #9 > 10s", "gc #9 > 10s"}
+	if !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
+	}
+	// The next one counts anew; one that is found after a minute is told once.
+	s.at(100e6).suspend(u, clr.SuspendForGC)
+	told = nil
+	check(180e9)
+	if want := []string{"suspension #0 > 60s"}; !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
+	}
+}
+
+// TestFinish: at the end of a stream everything that is open is told as it is.
+func TestFinish(t *testing.T) {
+	s := newStory().at(0)
+	background(s).at(50).suspend(f, clr.SuspendForGC).start(f, 6, 0, clr.TypeForeground, 0)
+	s.Finish(60_000)
+	s.want(t, "initial #5 0+5", "mark #5 begins 5", "gc #5 gen2 background no-end no-sizes", "gc #6 gen0 foreground no-end no-sizes no-restart")
+	if open := s.AppendOpen(nil); len(open) != 0 {
+		t.Errorf("%+v", open)
+	}
+}
+
+// random makes events of all kinds in any order, as a hostile or very lossy
+// stream would.
+func random(rnd func(int) int, n int) *story {
+	s := newStory()
+	for range n {
+		thread, number, gen := uint64(rnd(4)), uint32(rnd(6)), uint32(rnd(4))
+		switch rnd(16) {
+		case 0, 1:
+			s.event(thread, &clr.GCSuspendEEBegin{Reason: []clr.SuspendReason{0, 1, 1, 6, 5}[rnd(5)]})
+		case 2, 3:
+			s.event(thread, &clr.GCSuspendEEEnd{})
+		case 4:
+			s.event(thread, &clr.GCRestartEEBegin{})
+		case 5, 6:
+			s.event(thread, &clr.GCRestartEEEnd{})
+		case 7, 8:
+			s.start(thread, number, gen, clr.GCType(rnd(4)), clr.Reason(rnd(20)))
+		case 9:
+			s.end(thread, number, gen)
+		case 10:
+			s.finish(thread, number, gen)
+		case 11:
+			s.history(thread, gen, int32(rnd(3)), clr.Mechanisms(rnd(4)))
+		case 12:
+			s.triggered(thread)
+		case 13:
+			s.event(thread, &clr.BGCPhaseEvent{Phase: clr.BGCPhase(rnd(int(clr.BGCPhases)))})
+			s.event(thread, &clr.BGCAllocWait{Reason: 10, End: rnd(2) == 0})
+		case 14:
+			s.event(thread, &clr.CommittedUsage{InUse: uint64(rnd(100))}).event(thread, &clr.GCMarkWithType{Heap: uint32(rnd(5000)), Type: clr.MarkType(rnd(12))})
+		default:
+			s.Loss(gclog.Stamp{Time: s.now * 1000, Thread: thread}, 0, uint64(rnd(10)))
+		}
+		s.now += int64(rnd(1000))
+	}
+	s.Finish(s.now * 1000)
+	return s
+}
+
+// TestRandomEvents: whatever comes, the two invariants hold.
+func TestRandomEvents(t *testing.T) {
+	for seed := range uint64(2000) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		s := random(rnd.IntN, 300)
+		s.invariants(t)
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+}
+
+// FuzzReducer: the same with histories that are looked for.
+func FuzzReducer(f *testing.F) {
+	f.Add([]byte{0, 1, 1, 2, 7, 1, 1, 0, 0, 9, 5, 5})
+	f.Add([]byte("suspension, start, end, sizes, restart, and what else there may be"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		next := func(n int) int {
+			if len(b) == 0 {
+				return 0
+			}
+			v := int(b[0])
+			b = b[1:]
+			return v % n
+		}
+		s := random(next, min(len(b)/3, 2000))
+		s.invariants(t)
+	})
+}
