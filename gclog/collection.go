@@ -131,9 +131,9 @@ func (r *Reducer) number(at Stamp, n uint32) {
 		missing := n - r.last - 1
 		switch {
 		case int32(missing) < 0: // goes back: another runtime, or a damaged stream
-			r.out.Gap(&Gap{Reason: GapMissedGCs, Time: at.Time, Ticks: at.Ticks})
+			r.tellGap(Gap{Reason: GapMissedGCs, Time: at.Time, Ticks: at.Ticks})
 		case missing > r.consumed:
-			r.out.Gap(&Gap{
+			r.tellGap(Gap{
 				Reason: GapMissedGCs, Time: at.Time, Ticks: at.Ticks,
 				From: r.last + 1 + r.consumed, To: n - 1,
 			})

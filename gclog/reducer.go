@@ -52,6 +52,7 @@ type Reducer struct {
 
 	pauseTold Pause // what the Observer is given
 	phaseTold Phase
+	gapTold   Gap
 
 	blocked   int64 // sum of the suspensions with reason 1 and 6, for tests and checks
 	decodeErr int64
@@ -190,7 +191,7 @@ func (r *Reducer) Loss(at Stamp, since int64, n uint64) {
 			g.To = max(g.To, c.Number)
 		}
 	}
-	r.out.Gap(&g)
+	r.tellGap(g)
 }
 
 // Advance tells the Reducer that no event happened up to the time now, in

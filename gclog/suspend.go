@@ -201,7 +201,7 @@ func (r *Reducer) pause(c *collection, part PausePart, s *suspension) {
 	r.tellPause(Pause{PausePart: part, Ticks: s.ticks, Thread: s.thread, GC: &c.GCDetails})
 }
 
-// tellPause and tellPhase pass on memory of the Reducer: what an interface is
+// tellPause, tellPhase and tellGap pass on memory of the Reducer: what an interface is
 // given would be allocated each time.
 func (r *Reducer) tellPause(p Pause) {
 	r.pauseTold = p
@@ -211,6 +211,11 @@ func (r *Reducer) tellPause(p Pause) {
 func (r *Reducer) tellPhase(p Phase) {
 	r.phaseTold = p
 	r.out.Phase(&r.phaseTold)
+}
+
+func (r *Reducer) tellGap(g Gap) {
+	r.gapTold = g
+	r.out.Gap(&r.gapTold)
 }
 
 // pauseWithoutGC tells a suspension that no collection explains.
