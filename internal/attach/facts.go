@@ -3,6 +3,7 @@ package attach
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,19 +17,27 @@ import (
 )
 
 // Facts finds out what can be known about a process before its first event. What
-// cannot be found out is left unknown; nothing of it is worth an error.
+// cannot be found out is left unknown. The error is that of the first request: a
+// runtime that does not answer it will not answer others.
 //
 // Whether it has server GC and whether that is concurrent is told, in this order,
 // by the rundown of a throw-away session (.NET 9 and up), by the names of its
 // threads, by its environment and runtimeconfig.json. What the events show comes
 // later.
-func Facts(ctx context.Context, t *session.Target) gclog.Process {
-	p, info, _ := ask(ctx, t)
+func Facts(ctx context.Context, t *session.Target) (gclog.Process, error) {
+	p, info, err := ask(ctx, t)
 	if info != nil && p.Flavor == coreCLR && atLeast(info.Version, 9) {
 		settingsByRundown(ctx, t, &p)
 	}
 	settingsFromOutside(ctx, t, info, &p)
-	return p
+	return p, err
+}
+
+// IsTooOld tells whether an error of Facts only says that the runtime does not
+// know the request: .NET Core 3.1 has no ProcessInfo.
+func IsTooOld(err error) bool {
+	var server *session.ServerError
+	return errors.As(err, &server) && server.Code == session.CodeUnknownCommand
 }
 
 // Identify is Facts without a session in the process. The error is that of the

@@ -154,7 +154,7 @@ func (r *reader) process(known *gclog.Process) gclog.Process {
 	if known != nil {
 		p = *known
 	} else {
-		p = Facts(context.Background(), r.o.Target)
+		p, _ = Facts(context.Background(), r.o.Target)
 	}
 	<-r.traced
 	if r.trace != nil {

@@ -214,7 +214,10 @@ func (w *watch) next(ctx context.Context, ch choice, follow bool, last *session.
 
 // one watches one process until it ends or ctx does.
 func (w *watch) one(ctx context.Context, t *session.Target) (*attach.Result, error) {
-	facts := attach.Facts(ctx, t)
+	facts, err := attach.Facts(ctx, t)
+	if err != nil && !attach.IsTooOld(err) {
+		return nil, w.explain(t, err)
+	}
 	o := w.options(t)
 	o.Process = &facts
 	if !w.onScreen() {

@@ -219,3 +219,41 @@ func (r *Runtime) Environment(env []string, flavour string, more ...string) []st
 	}
 	return out
 }
+
+// project builds the load program for whatever .NET SDK is installed.
+const project = `<Project Sdk="Microsoft.NET.Sdk">
+  <PropertyGroup>
+    <OutputType>Exe</OutputType>
+    <TargetFramework>net%s</TargetFramework>
+    <AssemblyName>gcload</AssemblyName>
+    <AllowUnsafeBlocks>true</AllowUnsafeBlocks>
+    <InvariantGlobalization>true</InvariantGlobalization>
+  </PropertyGroup>
+</Project>
+`
+
+// Installed builds the load program with the .NET SDK on the PATH, in dir.
+func Installed(dir string) (*Runtime, error) {
+	out, err := exec.Command("dotnet", "--version").Output()
+	if err != nil {
+		return nil, err
+	}
+	major, _, ok := strings.Cut(strings.TrimSpace(string(out)), ".")
+	if !ok {
+		return nil, fmt.Errorf("dotnet --version says %q", out)
+	}
+	src := filepath.Join(Root(), "testdata", "dotnet", "src")
+	if err := os.CopyFS(dir, os.DirFS(src)); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "gcload.csproj"), fmt.Appendf(nil, project, major+".0"), 0o600); err != nil {
+		return nil, err
+	}
+	to := filepath.Join(dir, "out")
+	cmd := exec.Command("dotnet", "build", "-c", "Release", "-o", to, "--nologo")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("building the load program: %w: %s", err, out)
+	}
+	return &Runtime{Name: "installed", dir: to}, nil
+}

@@ -1,0 +1,56 @@
+# gclog. "make help" lists the targets.
+
+GO       ?= go
+VERSION  ?= $(shell sed -n 's/^## \([0-9][^ ]*\).*/\1/p' CHANGELOG.md | head -n 1)
+BUILD     = CGO_ENABLED=0 $(GO) build -trimpath -tags urfave_cli_no_docs \
+            -ldflags "-s -w -X github.com/gclog/gclog/internal/cli.linkedVersion=$(VERSION)"
+PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+FUZZTIME ?= 60s
+# The packages with fuzz targets.
+FUZZ      = ./parse ./parse/clr ./gclog ./formats ./session
+
+.PHONY: build test race fuzz bench lint live demo golden platforms clean help
+
+build: ## build bin/gclog
+	$(BUILD) -o bin/gclog .
+
+# A plain "go build" would put the binary into the package folder gclog/, so every
+# target names the output.
+
+test: ## all tests; those that need more than the repository say so by name
+	$(GO) test ./...
+
+race: ## all tests with the race detector, which needs cgo
+	CGO_ENABLED=1 $(GO) test -race -short ./...
+
+fuzz: ## each fuzz target for FUZZTIME
+	@for pkg in $(FUZZ); do \
+	  for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+	    echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
+	  done; done
+
+bench: ## the benchmarks of reader, decoder, reducer and formatters
+	$(GO) test -run '^$$' -bench . -benchmem ./parse/... ./gclog ./formats
+
+lint: ## static checks, with the tools of tools/go.mod
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
+	$(GO) vet ./...
+	$(GO) tool -modfile=tools/go.mod golangci-lint run
+
+live: ## attach to every runtime and GC flavour that is at hand
+	GCLOG_LIVE=all $(GO) test -count 1 -timeout 20m -run '^TestLive' -v .
+
+demo: build ## attach to a real .NET process under load, and show what comes
+	$(GO) run ./internal/gcload/demo bin/gclog
+
+golden: ## write the golden files anew; read the difference before you commit it
+	GCLOG_UPDATE=1 $(GO) test ./...
+
+platforms: ## build for every platform
+	@for p in $(PLATFORMS); do echo $$p; GOOS=$${p%/*} GOARCH=$${p#*/} $(BUILD) -o /dev/null . || exit 1; done
+
+clean: ## remove what was built
+	rm -rf bin
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 12
