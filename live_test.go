@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -82,11 +83,7 @@ func flavours(r *gcload.Runtime) (list []string) {
 // load is the program's work: garbage with survivors of all kinds, in a heap that
 // is small enough for collections of all generations within seconds.
 func load(r *gcload.Runtime, flavour string) (knobs, args []string) {
-	rate := "120"
-	if flavour == "svr" || flavour == "svr-nc" || flavour == "datas" {
-		rate = "400" // each heap has a budget of its own
-	}
-	args = []string{"churn", "--rate", rate, "--live", "20", "--loh", "10", "--pins", "50", "--finalizers", "5", "--threads", "2", "--seed", "1"}
+	args = []string{"churn", "--rate", "400", "--live", "20", "--loh", "10", "--pins", "50", "--finalizers", "5", "--threads", "2", "--seed", "1"}
 	if r.Name != "core31" {
 		args = append(args, "--poh", "5")
 	}
@@ -223,6 +220,7 @@ type liveGC struct {
 	Type         string
 	Compacting   bool
 	Complete     bool
+	Flaws        []string
 	Allocated    unit
 	Heap         struct{ Before, After, Promoted, Fragmentation unit }
 	Gen0         liveGeneration
@@ -235,13 +233,17 @@ type liveGC struct {
 	HeapCount    int `json:"heap_count"`
 	Pause        struct {
 		Parts []struct {
-			Start time.Time
-			NS    int64
+			Start           time.Time
+			NS              int64
+			Suspend, Resume unit
 		}
 	}
 }
 
-type unit struct{ Bytes, Count uint64 }
+type unit struct {
+	Bytes, Count uint64
+	NS           int64
+}
 
 type liveGeneration struct {
 	Before, After, Fragmentation unit
@@ -340,26 +342,25 @@ func (log *liveLog) compareCounters(t *testing.T, begin, end *gcload.Line) {
 		t.Errorf("something is missing: %s", log.gaps)
 	}
 	var counts [3]int
-	var ns int64
-	pauses := 0
+	var ns, stood int64
 	for _, d := range log.gcs {
 		if d.start > begin.QPC && d.start < end.QPC {
 			for g := 0; g <= d.Generation; g++ {
 				counts[g]++
 			}
-			if !d.Complete {
-				t.Errorf("#%d is not complete", d.Number)
+			// A background collection may go on when the log ends.
+			if goesOn := d.background && slices.Equal(d.Flaws, []string{"no-end", "no-sizes"}); !d.Complete && !goesOn {
+				t.Errorf("#%d is not complete: %v", d.Number, d.Flaws)
 			}
 		}
 		for _, p := range d.Pause.Parts {
 			ns += p.NS
-			pauses++
+			stood += p.NS - p.Suspend.NS - p.Resume.NS
 		}
 	}
 	for _, s := range log.suspensions {
 		if s.begin > begin.QPC && s.begin < end.QPC {
 			ns += s.ns
-			pauses++
 			if s.number != 0 {
 				counts[0], counts[1], counts[2] = counts[0]+1, counts[1]+1, counts[2]+1
 			}
@@ -371,10 +372,12 @@ func (log *liveLog) compareCounters(t *testing.T, begin, end *gcload.Line) {
 	if begin.PauseTotal == nil {
 		return // .NET Core 3.1 does not count them
 	}
-	// Threads that compete for the processors add up to milliseconds to a pause.
+	// The program's clock starts later and stops earlier: on an idle machine ours is
+	// 1.00 to 1.12 times its. Where threads compete for the processors it is the
+	// stopping and the restarting that take longer.
 	total := (*end.PauseTotal - *begin.PauseTotal) * 1000
-	if low, high := total*0.999-10_000, total*1.12+3e6*float64(pauses); float64(ns) < low || float64(ns) > high {
-		t.Errorf("%d pauses of %d ns in all, the program counts %.0f", pauses, ns, total)
+	if float64(ns) < total*0.999-10_000 || float64(stood) > total*1.12 {
+		t.Errorf("pauses of %d ns in all, %d without suspending and resuming, the program counts %.0f", ns, stood, total)
 	}
 	t.Logf("%d collections, pauses %.3f times those that the program counts", counts[0], float64(ns)/total)
 }
@@ -521,7 +524,7 @@ func TestLiveRun(t *testing.T) {
 }
 
 func exitCode(err error) int {
-	if e, ok := err.(*exec.ExitError); ok {
+	if e, ok := errors.AsType[*exec.ExitError](err); ok {
 		return e.ExitCode()
 	}
 	if err != nil {

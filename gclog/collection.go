@@ -2,6 +2,7 @@ package gclog
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -46,8 +47,8 @@ func (c *collection) concurrent() bool { return c.Global.Mechanisms&clr.Mechanis
 
 // current is the collection that events without a number belong to.
 func (r *Reducer) current() *collection {
-	for i := len(r.open) - 1; i >= 0; i-- {
-		if c := r.open[i]; c.blockingNow() && !(c.Type == clr.TypeBackground && c.sus == nil) {
+	for _, c := range slices.Backward(r.open) {
+		if c.blockingNow() && (c.Type != clr.TypeBackground || c.sus != nil) {
 			return c
 		}
 	}
@@ -96,7 +97,7 @@ func (r *Reducer) gcStart(at Stamp, e *clr.GCStart) {
 	switch e.Type {
 	case clr.TypeBackground:
 		c.Kind = KindBackground
-		c.Background = &c.GCDetails.background
+		c.Background = &c.background
 	case clr.TypeForeground:
 		c.Kind = KindForeground
 	}
@@ -181,7 +182,7 @@ func (s *suspension) restarting() bool { return s.restart != unknownTime }
 func (r *Reducer) inFlight(at Stamp) *collection {
 	c := r.newCollection()
 	c.Type, c.Kind, c.Generation = clr.TypeBackground, KindBackground, Gen2
-	c.Background = &c.GCDetails.background
+	c.Background = &c.background
 	c.Start, c.StartTicks, c.thread = at.Time, at.Ticks, at.Thread
 	c.Flaws |= FlawNoStart
 	c.restarted = true
@@ -202,7 +203,7 @@ func (r *Reducer) gcEnd(at Stamp, e *clr.GCEnd) {
 	if !c.isBackground() || !c.restarted {
 		return
 	}
-	b := &c.GCDetails.background
+	b := &c.background
 	switch {
 	case b.SweepStart != 0 && b.SweepEnd == 0:
 		r.phase(c, PhaseSweep, true, at.Time, nil)
@@ -301,8 +302,8 @@ func (r *Reducer) ownerOfHistory(at Stamp, e *clr.GCGlobalHeapHistory) *collecti
 		}
 		return r.inFlight(at) // it began before the session
 	}
-	for i := len(r.open) - 1; i >= 0; i-- {
-		if c := r.open[i]; !c.isBackground() && !c.HasGlobal && c.Generation == int(e.CondemnedGeneration) {
+	for _, c := range slices.Backward(r.open) {
+		if !c.isBackground() && !c.HasGlobal && c.Generation == int(e.CondemnedGeneration) {
 			return c
 		}
 	}

@@ -307,9 +307,9 @@ func (d *GCDetails) Suspend() (sum int64) {
 
 // FinalPause is the last pause of a background collection, 0 of others.
 func (d *GCDetails) FinalPause() int64 {
-	for i := len(d.Pauses) - 1; i >= 0; i-- {
-		if d.Pauses[i].Kind == PauseFinal {
-			return d.Pauses[i].Duration
+	for _, p := range slices.Backward(d.Pauses) {
+		if p.Kind == PauseFinal {
+			return p.Duration
 		}
 	}
 	return 0

@@ -1,6 +1,10 @@
 package gclog
 
-import "github.com/gclog/gclog/parse/clr"
+import (
+	"slices"
+
+	"github.com/gclog/gclog/parse/clr"
+)
 
 func (r *Reducer) marked(at Stamp, e *clr.GCMarkWithType) {
 	c := r.current()
@@ -40,8 +44,8 @@ func (r *Reducer) fitBuckets(e *clr.GCFitBucketInfo) {
 // committed: the first one behind a start, on its thread, is the memory before
 // the collection; a further one, before the end of a blocking one, that after.
 func (r *Reducer) committed(at Stamp, e *clr.CommittedUsage) {
-	for i := len(r.open) - 1; i >= 0; i-- {
-		if c := r.open[i]; c.thread == at.Thread && !c.HasCommittedBefore && !c.HasEnd && c.Flaws&FlawNoStart == 0 {
+	for _, c := range slices.Backward(r.open) {
+		if c.thread == at.Thread && !c.HasCommittedBefore && !c.HasEnd && c.Flaws&FlawNoStart == 0 {
 			c.CommittedBefore, c.HasCommittedBefore = e.Total(), true
 			return
 		}
@@ -105,7 +109,7 @@ func (r *Reducer) bgcPhase(at Stamp, e *clr.BGCPhaseEvent) {
 		}
 		c = r.inFlight(at) // the phases of one that began before the session
 	}
-	p := &c.GCDetails.background.Phase[e.Phase]
+	p := &c.background.Phase[e.Phase]
 	switch e.Phase {
 	case clr.BGCBegin, clr.BGCFinalPauseBegin, clr.BGCSweepBegin:
 		if *p == 0 {
@@ -134,7 +138,7 @@ func (r *Reducer) bgcRevisit(e *clr.BGCRevisit) {
 	if e.Large {
 		large = 1
 	}
-	v := &c.GCDetails.background.Revisited[paused][large]
+	v := &c.background.Revisited[paused][large]
 	v.Pages += e.Pages
 	v.Objects += e.Objects
 }
@@ -150,7 +154,7 @@ func (r *Reducer) bgcAllocWait(at Stamp, e *clr.BGCAllocWait) {
 	if c == nil || e.Reason < waitFirst || e.Reason > waitLast {
 		return
 	}
-	b := &c.GCDetails.background
+	b := &c.background
 	if !e.End {
 		b.WaitCount++
 		if len(b.Waits) < maxWaits {

@@ -164,11 +164,11 @@ func (r *Reducer) Event(at Stamp, e clr.Event) {
 		r.bgcRevisit(e)
 	case *clr.BGCDrainMark:
 		if c := r.openBackground(); c != nil {
-			c.GCDetails.background.DrainedMarks += e.Objects
+			c.background.DrainedMarks += e.Objects
 		}
 	case *clr.BGCOverflow:
 		if c := r.openBackground(); c != nil {
-			c.GCDetails.background.Overflows++
+			c.background.Overflows++
 		}
 	case *clr.BGCAllocWait:
 		r.bgcAllocWait(at, e)

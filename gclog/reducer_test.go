@@ -409,8 +409,10 @@ func TestLostEvents(t *testing.T) {
 		{"GCRestartEEBegin", func(s *story) {
 			s.suspend(u, clr.SuspendForGC).start(u, 1, 0, clr.TypeBlocking, 0).finish(u, 1, 0).event(u, &clr.GCRestartEEEnd{})
 		}, []string{"blocking #1 0+5", "gc #1 gen0 blocking"}},
-		{"end of a background collection", func(s *story) { background(s) },
-			[]string{"initial #5 0+5", "mark #5 begins 5", "gc #5 gen2 background no-end no-sizes", "gap missed-gcs 6-50 lost 0"}},
+		{
+			"end of a background collection", func(s *story) { background(s) },
+			[]string{"initial #5 0+5", "mark #5 begins 5", "gc #5 gen2 background no-end no-sizes", "gap missed-gcs 6-50 lost 0"},
+		},
 		{"second suspension of a background collection", func(s *story) {
 			background(s).at(50).history(b, 2, 1, clr.MechanismConcurrent).finish(b, 5, 2)
 		}, []string{"initial #5 0+5", "mark #5 begins 5", "mark #5 ends 5-52", "gc #5 gen2 background", "gap missed-gcs 6-50 lost 0"}},

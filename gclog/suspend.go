@@ -50,7 +50,7 @@ func (r *Reducer) suspendBegin(at Stamp, reason clr.SuspendReason) {
 
 // marking tells whether the concurrent mark phase goes on.
 func (c *collection) marking() bool {
-	b := &c.GCDetails.background
+	b := &c.background
 	return c.restarted && b.MarkStart != 0 && b.MarkEnd == 0
 }
 
@@ -182,7 +182,7 @@ func (r *Reducer) backgroundPause(c *collection, part PausePart, s *suspension, 
 	default:
 		part.Kind = PauseFinal
 		r.pause(c, part, s)
-		if c.GCDetails.background.SweepStart == 0 && !c.HasEnd {
+		if c.background.SweepStart == 0 && !c.HasEnd {
 			r.phase(c, PhaseSweep, false, at.Time, s)
 		}
 	}
@@ -367,7 +367,7 @@ func (r *Reducer) remove(s *suspension) {
 // phase notes the begin or end of a concurrent phase and tells it, or keeps it
 // until the program runs again. own is the suspension that the phase borders on.
 func (r *Reducer) phase(c *collection, kind PhaseKind, end bool, at int64, own *suspension) {
-	b := &c.GCDetails.background
+	b := &c.background
 	p := Phase{Kind: kind, End: end, Time: at, Start: at, GC: &c.GCDetails}
 	switch {
 	case kind == PhaseMark && !end:

@@ -60,11 +60,6 @@ func (c *cursor) u64() uint64 {
 	return 0
 }
 
-func (c *cursor) guid() (g [16]byte) {
-	copy(g[:], c.take(16))
-	return g
-}
-
 // uvarint reads a LEB128 number of at most 10 bytes.
 func (c *cursor) uvarint() uint64 {
 	if c.bad {

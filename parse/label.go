@@ -31,7 +31,7 @@ func (r *Reader) parseLabels(b []byte) string {
 	if c.bad {
 		return "the head of the block is incomplete"
 	}
-	for i := uint32(0); i < n; i++ {
+	for i := range n {
 		l, known := parseLabelList(&c)
 		if c.bad {
 			return "a label list ends behind the block"

@@ -517,8 +517,7 @@ func TestV6(t *testing.T) {
 		w := start()
 		w.Bytes[12] = 7
 		_, r := read(w.Bytes, parse.All)
-		var k *parse.KindError
-		if !errors.As(r.Err(), &k) {
+		if _, ok := errors.AsType[*parse.KindError](r.Err()); !ok {
 			t.Errorf("ended with %v", r.Err())
 		}
 	})

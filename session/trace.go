@@ -118,8 +118,10 @@ func (c *Client) StartTracing(ctx context.Context, cfg Config) (*Stream, error) 
 		name string
 		id   byte
 	}{
-		{"CollectTracing5", cmdCollectTracing5}, {"CollectTracing4", cmdCollectTracing4},
-		{"CollectTracing3", cmdCollectTracing3}, {"CollectTracing2", cmdCollectTracing2},
+		{"CollectTracing5", cmdCollectTracing5},
+		{"CollectTracing4", cmdCollectTracing4},
+		{"CollectTracing3", cmdCollectTracing3},
+		{"CollectTracing2", cmdCollectTracing2},
 	}
 	for _, v := range commands {
 		if c.collect != 0 && v.id > c.collect {

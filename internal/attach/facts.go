@@ -175,8 +175,11 @@ func settingsByRundown(ctx context.Context, t *session.Target, p *gclog.Process)
 	// A session that is given up must end too.
 	stopRead := context.AfterFunc(ctx, func() { _ = s.Close() })
 	defer stopRead()
-	stopped := make(chan error, 1)
-	go func() { stopped <- s.Stop(ctx) }()
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		_ = s.Stop(ctx) // what counts is that the stream ends
+	}()
 	processes := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return nil })
 	r := parse.NewReader(s, gclog.Wanted)
 	for r.Scan() {

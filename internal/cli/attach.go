@@ -280,8 +280,7 @@ func (w *watch) explain(t *session.Target, err error) error {
 		}
 		return fmt.Errorf("process %d does not answer: %s: %w", t.PID, hint, err)
 	}
-	var server *session.ServerError
-	if errors.As(err, &server) {
+	if _, refused := errors.AsType[*session.ServerError](err); refused {
 		return fmt.Errorf("process %d refused the session: %w", t.PID, err)
 	}
 	return err
@@ -300,21 +299,21 @@ func (w *watch) sayBegun(process *gclog.Process) {
 	if !w.p.ui.terminal {
 		return
 	}
-	what := fmt.Sprintf("watching process %d (%s", process.ID, process.Name)
+	known := []string{process.Name}
 	if process.RuntimeVersion != "" {
-		what += ", .NET " + process.RuntimeVersion
+		known = append(known, ".NET "+process.RuntimeVersion)
 	}
 	switch process.Server {
 	case gclog.Yes:
-		what += ", server GC"
+		known = append(known, "server GC")
 	case gclog.No:
-		what += ", workstation GC"
+		known = append(known, "workstation GC")
 	}
-	what += ")"
+	var outputs []string
 	for _, o := range w.outputs {
-		what += ", " + o.Format.Name + " to " + outputName(o, process)
+		outputs = append(outputs, o.Format.Name+" to "+outputName(o, process))
 	}
-	w.p.ui.say(what)
+	w.p.ui.sayf("watching process %d (%s), %s", process.ID, strings.Join(known, ", "), strings.Join(outputs, ", "))
 }
 
 func outputName(o output.Spec, process *gclog.Process) string {

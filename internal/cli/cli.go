@@ -13,12 +13,11 @@ import (
 
 // A program is one run of gclog.
 type program struct {
-	in     io.Reader
-	out    io.Writer // data
-	ui     *ui       // for people
-	code   int       // that a command wants to end with, if it had no error
-	self   string    // how this program was called
-	sample []byte    // the recording for gclog demo
+	in   io.Reader
+	out  io.Writer // data
+	ui   *ui       // for people
+	code int       // that a command wants to end with, if it had no error
+	self string    // how this program was called
 }
 
 // Main runs gclog and returns its exit code.

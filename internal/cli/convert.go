@@ -151,9 +151,8 @@ func (v *conversion) openOne(name string) (*input, error) {
 	} else {
 		f, err := os.Open(name)
 		if err != nil {
-			var path *fs.PathError
-			if errors.As(err, &path) {
-				err = path.Err
+			if path, ok := errors.AsType[*fs.PathError](err); ok {
+				err = path.Err // the name is said once
 			}
 			return nil, usagef("cannot read %s: %w", name, err)
 		}

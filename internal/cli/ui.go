@@ -47,14 +47,6 @@ func (u *ui) error(err error) {
 	u.say(err.Error())
 }
 
-// text prints lines as they are.
-func (u *ui) text(s string) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.erase()
-	fmt.Fprint(u.w, s)
-}
-
 // erase removes the progress line.
 func (u *ui) erase() {
 	if u.progress != "" {

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/gclog/gclog"
+
+// arrows are the imports that a package may have, of this module and of others;
+// the standard library is free but for what is forbidden below. Imports run one
+// way, so that each package can be understood with those below it.
+var arrows = map[string][]string{
+	"":                     {"internal/cli"},
+	"parse":                {},
+	"parse/clr":            {"parse"},
+	"gclog":                {"parse", "parse/clr"},
+	"session":              {"github.com/Microsoft/go-winio", "github.com/prometheus/procfs", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
+	"formats":              {"gclog", "parse/clr", "gopkg.in/natefinch/lumberjack.v2"},
+	"internal/output":      {"formats", "gclog"},
+	"internal/attach":      {"formats", "gclog", "parse", "parse/clr", "session", "internal/output"},
+	"internal/fakeruntime": {"github.com/Microsoft/go-winio", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
+	"internal/cli": {
+		"formats", "gclog", "parse", "parse/clr", "session", "internal/output", "internal/attach", "internal/fakeruntime",
+		"github.com/urfave/cli/v2", "github.com/klauspost/compress/zstd", "golang.org/x/term", "golang.org/x/sys/unix",
+	},
+	// Only for tests and the demonstration of the Makefile.
+	"internal/nettracetest": {},
+	"internal/shared":       {},
+	"internal/gcload":       {"internal/shared", "github.com/klauspost/compress/zstd"},
+	"internal/gcload/demo":  {"internal/gcload"},
+}
+
+// forbidden are packages of the standard library that a package must not reach,
+// not even by others, with the reason.
+var forbidden = map[string]map[string]string{
+	"parse":     {"net": "it reads from an io.Reader", "encoding/json": "it is the hot path"},
+	"parse/clr": {"net": "it reads payloads", "encoding/json": "it is the hot path"},
+	"gclog":     {"net": "events may come from anywhere", "encoding/json": "formats decides how records look"},
+	"formats":   {"net/http": "it writes files"},
+}
+
+type listed struct {
+	ImportPath string
+	Dir        string
+	GoFiles    []string
+	Imports    []string
+	Deps       []string
+}
+
+// packages lists the packages of the module as they are built for a platform.
+func packages(t *testing.T, goos string) (list []listed) {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,GoFiles,Imports,Deps", "./...")
+	cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH=amd64", "CGO_ENABLED=0")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	dec := json.NewDecoder(strings.NewReader(string(out)))
+	for {
+		var p listed
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return list
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, p)
+	}
+}
+
+func TestImportDirection(t *testing.T) {
+	for _, goos := range []string{"linux", "darwin", "windows"} {
+		for _, p := range packages(t, goos) {
+			name := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
+			allowed, known := arrows[name]
+			if !known {
+				t.Errorf("%s is in no place of the layout: add it to arrows", p.ImportPath)
+				continue
+			}
+			for _, i := range p.Imports {
+				short := strings.TrimPrefix(i, module+"/")
+				if strings.Contains(strings.SplitN(i, "/", 2)[0], ".") && !slices.Contains(allowed, short) {
+					t.Errorf("%s: %s must not import %s", goos, p.ImportPath, i)
+				}
+			}
+			for dep, why := range forbidden[name] {
+				if slices.Contains(p.Deps, dep) {
+					t.Errorf("%s: %s must not reach %s: %s", goos, p.ImportPath, dep, why)
+				}
+			}
+			if (name == "parse" || name == "parse/clr") && slices.Contains(p.Imports, "unsafe") {
+				t.Errorf("%s imports unsafe", p.ImportPath)
+			}
+		}
+	}
+}
+
+// dependencies are the modules that may be required directly. A new one is a
+// decision, not an accident.
+var dependencies = []string{
+	"github.com/Microsoft/go-winio", "github.com/klauspost/compress", "github.com/prometheus/procfs", "github.com/rs/zerolog",
+	"github.com/urfave/cli/v2", "golang.org/x/sys", "golang.org/x/term", "gopkg.in/natefinch/lumberjack.v2",
+	// Tests only.
+	"github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "go.uber.org/goleak",
+}
+
+func TestDependencies(t *testing.T) {
+	mod, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(mod)) {
+		m := regexp.MustCompile(`^(?:require )?\t?(\S+\.\S+/\S+) v\S+\n$`).FindStringSubmatch(line)
+		if m != nil && !slices.Contains(dependencies, m[1]) {
+			t.Errorf("go.mod requires %s, which is not in the list of dependencies", m[1])
+		}
+	}
+}
+
+// TestPackageComments: each package has one package comment, and it says more
+// than its name.
+func TestPackageComments(t *testing.T) {
+	for _, p := range packages(t, "linux") {
+		var comments []string
+		for _, name := range p.GoFiles {
+			f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.PackageClauseOnly|parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Doc != nil {
+				comments = append(comments, f.Doc.Text())
+			}
+		}
+		if len(comments) != 1 || len(comments[0]) < 60 {
+			t.Errorf("%s has %d package comments: %q", p.ImportPath, len(comments), comments)
+		}
+	}
+}
+
+// TestExportedComments: every exported symbol of the library says what it is.
+func TestExportedComments(t *testing.T) {
+	for _, p := range packages(t, "linux") {
+		if strings.Contains(p.ImportPath, "/internal/") {
+			continue
+		}
+		for _, name := range p.GoFiles {
+			f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range f.Decls {
+				if what := undocumented(d); what != "" {
+					t.Errorf("%s/%s: %s has no comment", filepath.Base(p.Dir), name, what)
+				}
+			}
+		}
+	}
+}
+
+func undocumented(d ast.Decl) string {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if d.Recv != nil && !exportedReceiver(d.Recv) || d.Doc != nil || !d.Name.IsExported() {
+			return ""
+		}
+		// What implements an interface of everybody needs no words.
+		if n := d.Name.Name; n == "String" || n == "Error" && d.Recv != nil {
+			return ""
+		}
+		return d.Name.Name
+	case *ast.GenDecl:
+		for _, s := range d.Specs {
+			switch s := s.(type) {
+			case *ast.TypeSpec:
+				if s.Name.IsExported() && d.Doc == nil && s.Doc == nil {
+					return s.Name.Name
+				}
+			case *ast.ValueSpec:
+				if s.Names[0].IsExported() && d.Doc == nil && s.Doc == nil && s.Comment == nil {
+					return s.Names[0].Name
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func exportedReceiver(r *ast.FieldList) bool {
+	e := r.List[0].Type
+	if s, ok := e.(*ast.StarExpr); ok {
+		e = s.X
+	}
+	id, ok := e.(*ast.Ident)
+	return ok && id.IsExported()
+}
+
+// TestNothingOfThisMachine: no path of the place where this was written.
+func TestNothingOfThisMachine(t *testing.T) {
+	out, err := exec.Command("git", "ls-files", "-z").Output()
+	if err != nil {
+		t.Skip("not a git checkout")
+	}
+	wrong := regexp.MustCompile("/w" + "ork/|/r" + "oot/|bash_" + "jobs")
+	for name := range strings.SplitSeq(strings.TrimRight(string(out), "\x00"), "\x00") {
+		b, err := os.ReadFile(name)
+		if err != nil || len(b) > 1<<20 || strings.Contains(name, "testdata/traces/") || strings.HasSuffix(name, ".gz") {
+			continue
+		}
+		if m := wrong.Find(b); m != nil {
+			t.Errorf("%s holds %q", name, m)
+		}
+	}
+}
