@@ -12,23 +12,23 @@ import (
 // appendFixed appends v, a number of 1/10^all units, with digits decimals, rounded
 // half away from zero: appendFixed(b, 2501499, 6, 3) is 2.501.
 func appendFixed(dst []byte, v int64, all, digits int) []byte {
-	div := pow10(all - digits)
+	u := uint64(v) // the negative end of int64 has no positive counterpart
 	if v < 0 {
 		dst = append(dst, '-')
-		v = -v
+		u = -u
 	}
-	v = (v + div/2) / div
-	unit := pow10(digits)
-	dst = strconv.AppendInt(dst, v/unit, 10)
+	div, unit := pow10(all-digits), pow10(digits)
+	u = divide(u, div)
+	dst = strconv.AppendUint(dst, u/unit, 10)
 	if digits == 0 {
 		return dst
 	}
 	dst = append(dst, '.')
-	return appendPadded(dst, v%unit, digits)
+	return appendPadded(dst, int64(u%unit), digits)
 }
 
-func pow10(n int) int64 {
-	v := int64(1)
+func pow10(n int) uint64 {
+	v := uint64(1)
 	for range n {
 		v *= 10
 	}
@@ -91,7 +91,7 @@ func (c *clock) appendClock(dst []byte, at int64, digits int) []byte {
 	dst = append(dst, ':')
 	dst = appendPadded(dst, s%60, 2)
 	dst = append(dst, '.')
-	return appendPadded(dst, ns%nsPerSecond/pow10(9-digits), digits)
+	return appendPadded(dst, ns%nsPerSecond/int64(pow10(9-digits)), digits)
 }
 
 // appendUptime appends the age of the process in seconds with three decimals,
@@ -103,8 +103,11 @@ func (c *clock) appendUptime(dst []byte, at int64) []byte {
 	return appendPadded(dst, ms%1000, 3)
 }
 
+// divide rounds to the nearest, also where adding half of d would overflow.
+func divide(n, d uint64) uint64 { return n/d + (n%d+d/2)/d }
+
 // kib rounds bytes to KiB.
-func kib(bytes uint64) int64 { return int64((bytes + 512) / 1024) }
+func kib(bytes uint64) int64 { return int64(divide(bytes, 1024)) }
 
 // appendBytes appends a size for people: 512 B, 1.5 KB, 29.8 MB, 3.1 GB.
 func appendBytes(dst []byte, n uint64) []byte {
@@ -118,11 +121,11 @@ func appendBytes(dst []byte, n uint64) []byte {
 		div *= 1000
 		unit++
 	}
-	tenths := (n + div/20) / (div / 10)
+	tenths := divide(n, div/10)
 	if tenths >= 10000 && unit < len(units)-1 { // 999.95 MB is 1.0 GB
 		div *= 1000
 		unit++
-		tenths = (n + div/20) / (div / 10)
+		tenths = divide(n, div/10)
 	}
 	dst = strconv.AppendUint(dst, tenths/10, 10)
 	dst = append(dst, '.', byte('0'+tenths%10))

@@ -28,6 +28,9 @@ func (r *RotatingFile) archive() error {
 	if err := os.Rename(r.path, name); err != nil {
 		return err
 	}
+	if r.o.Naming == NameByIndex {
+		r.stepIndex()
+	}
 	r.prune()
 	return nil
 }
@@ -64,13 +67,16 @@ func (r *RotatingFile) nextIndex() (string, error) {
 		}
 		r.index = i
 	}
-	name := r.indexName(r.index)
+	return r.indexName(r.index), nil
+}
+
+// stepIndex goes on to the next name, once the one before is taken.
+func (r *RotatingFile) stepIndex() {
 	if r.o.Count > 0 {
 		r.index = (r.index + 1) % r.o.Count
 	} else {
 		r.index = -1 // nothing is replaced where there is no rotation
 	}
-	return name, nil
 }
 
 func (r *RotatingFile) firstIndex() (int, error) {

@@ -27,7 +27,7 @@ const csvHeader = "StartRelativeMSec,Number,Generation,Type,Reason,IsCompacting,
 	"HeapCount,MemoryLoadPercent,PinnedObjects,Handles,FinalizationCount,Complete,LostEvents\n"
 
 func (c *csvFormat) header(dst []byte, _ int64, _ int) []byte { return append(dst, csvHeader...) }
-func (c *csvFormat) hold() bool                               { return false }
+func (c *csvFormat) next() (hold bool)                        { return false }
 func (c *csvFormat) start(dst []byte, _ *Start) []byte        { return dst }
 func (c *csvFormat) pause(dst []byte, _ *gclog.Pause) []byte  { return dst }
 func (c *csvFormat) phase(dst []byte, _ *gclog.Phase) []byte  { return dst }
@@ -101,9 +101,10 @@ func (c *csvFormat) gc(dst []byte, d *gclog.GCDetails) []byte {
 	hasPOH := len(gens) > gclog.POH
 	poh := &d.Generations[gclog.POH]
 	r.uint(uint64(c.o.Process.ID), true)
-	r.next()
-	r.b = c.clock.appendClock(r.b, d.Start, 6)
-	r.b = append(r.b, 'Z')
+	if r.next(); started {
+		r.b = c.clock.appendClock(r.b, d.Start, 6)
+		r.b = append(r.b, 'Z')
+	}
 	r.millis(d.Duration(), started && d.HasEnd)
 	r.text(d.Kind.String(), true)
 	r.millis(d.PauseStart(), paused)

@@ -37,8 +37,9 @@ type formatter interface {
 	gap(dst []byte, g *gclog.Gap) []byte
 	stall(dst []byte, s *gclog.Stall) []byte
 	end(dst []byte, e *End) []byte
-	// hold tells whether this is a bad moment to begin another file.
-	hold() bool
+	// next comes before each of the others. It tells whether a new file should
+	// not begin with what they append, and notes what its head needs if it does.
+	next() (hold bool)
 }
 
 var table = []Format{
@@ -169,33 +170,33 @@ func (w *Writer) Dropped() int64 { return w.dropped }
 func (w *Writer) Written() int64 { return w.written }
 
 // Start writes the begin of a session.
-func (w *Writer) Start(s *Start) { w.write(s.At, w.f.start(w.buf[:0], s)) }
+func (w *Writer) Start(s *Start) { w.write(s.At, w.f.next(), w.f.start(w.buf[:0], s)) }
 
 // Pause writes a pause.
-func (w *Writer) Pause(p *gclog.Pause) { w.write(p.Start, w.f.pause(w.buf[:0], p)) }
+func (w *Writer) Pause(p *gclog.Pause) { w.write(p.Start, w.f.next(), w.f.pause(w.buf[:0], p)) }
 
 // Phase writes the begin or end of a concurrent phase.
-func (w *Writer) Phase(p *gclog.Phase) { w.write(p.Time, w.f.phase(w.buf[:0], p)) }
+func (w *Writer) Phase(p *gclog.Phase) { w.write(p.Time, w.f.next(), w.f.phase(w.buf[:0], p)) }
 
 // GC writes the record of a collection.
-func (w *Writer) GC(d *gclog.GCDetails) { w.write(d.PauseStart(), w.f.gc(w.buf[:0], d)) }
+func (w *Writer) GC(d *gclog.GCDetails) { w.write(d.PauseStart(), w.f.next(), w.f.gc(w.buf[:0], d)) }
 
 // Gap writes that something is missing.
-func (w *Writer) Gap(g *gclog.Gap) { w.write(g.Time, w.f.gap(w.buf[:0], g)) }
+func (w *Writer) Gap(g *gclog.Gap) { w.write(g.Time, w.f.next(), w.f.gap(w.buf[:0], g)) }
 
 // Stall writes that something has not ended for long.
-func (w *Writer) Stall(s *gclog.Stall) { w.write(s.Now, w.f.stall(w.buf[:0], s)) }
+func (w *Writer) Stall(s *gclog.Stall) { w.write(s.Now, w.f.next(), w.f.stall(w.buf[:0], s)) }
 
 // End writes the end of a session, and of the phases that are open.
-func (w *Writer) End(e *End) { w.write(e.At, w.f.end(w.buf[:0], e)) }
+func (w *Writer) End(e *End) { w.write(e.At, w.f.next(), w.f.end(w.buf[:0], e)) }
 
-func (w *Writer) write(at int64, group []byte) {
+func (w *Writer) write(at int64, hold bool, group []byte) {
 	w.buf = group
 	if len(group) == 0 {
 		return
 	}
 	w.at = at
-	if err := w.out.Write(group, w.f.hold()); err != nil {
+	if err := w.out.Write(group, hold); err != nil {
 		w.err = err
 		w.dropped++
 		return

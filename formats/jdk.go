@@ -45,6 +45,9 @@ type jdk struct {
 	phase      gclog.Phase
 	phaseGC    uint32
 	inPhase    bool
+	before     gclog.Phase // that was open before the group which is made now
+	inBefore   bool
+	newest     int64 // latest time of a line
 }
 
 func newJDK(o *Options) jdk {
@@ -54,7 +57,12 @@ func newJDK(o *Options) jdk {
 	}
 }
 
-func (j *jdk) hold() bool { return j.background }
+// next: a background collection should be in one file, because readers put its
+// parts together.
+func (j *jdk) next() (hold bool) {
+	j.before, j.inBefore = j.phase, j.inPhase
+	return j.background
+}
 
 // A jdkPause is a pause as both formats show it.
 type jdkPause struct {
@@ -75,11 +83,13 @@ const (
 	jdkRemark
 )
 
-// pause maps a pause, and follows the state of the heap. ok is false if it is
-// none of a collection with a number: those have no line in these formats.
+// mapPause maps a pause, and follows the state of the heap. ok is false if it is
+// none of a collection: those have no line in these formats. A background
+// collection that was going on when the session began may have no number yet: it
+// is shown with 0, which the runtime gives to none.
 func (j *jdk) mapPause(p *gclog.Pause) (x jdkPause, ok bool) {
 	d := p.GC
-	if d == nil || !d.HasNumber {
+	if d == nil {
 		return x, false
 	}
 	x = jdkPause{Pause: p, n: d.Number}
@@ -113,7 +123,7 @@ func (j *jdk) mapPause(p *gclog.Pause) (x jdkPause, ok bool) {
 			j.committed = kib(d.CommittedBefore)
 		}
 	}
-	x.cap = divide(x.before, x.after, j.committed)
+	x.cap = shareOut(x.before, x.after, j.committed)
 	return x, true
 }
 
@@ -147,9 +157,9 @@ func (j *jdk) learn(d *gclog.GCDetails) {
 	}
 }
 
-// divide shares out the committed memory: at least what was in the heap before or
+// shareOut shares out the committed memory: at least what was in the heap before or
 // after, and a third of it young if that fits.
-func divide(before, after heapKiB, committed int64) (c capacity) {
+func shareOut(before, after heapKiB, committed int64) (c capacity) {
 	young, old := max(before.young(), after.young()), max(before.old(), after.old())
 	c.heap = max(committed, before.total(), after.total(), young+old)
 	c.young = max(young, min(c.heap/3, c.heap-old))

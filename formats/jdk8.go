@@ -24,13 +24,18 @@ func (j *jdk8) header(dst []byte, at int64, _ int) []byte {
 	dst = j.appendRuntime(dst)
 	dst = append(dst, ") for linux-amd64 JRE (1.8.0_0-dotnet), built on "...)
 	dst = time.Unix(0, j.clock.sync+at).UTC().AppendFormat(dst, "Jan _2 2006 15:04:05")
-	return append(dst, ` by "gclog" with a .NET to JDK GC log writer
+	dst = append(dst, ` by "gclog" with a .NET to JDK GC log writer
 CommandLine flags: -XX:+PrintGC -XX:+PrintGCDateStamps -XX:+PrintGCDetails -XX:+PrintGCTimeStamps -XX:+UseConcMarkSweepGC -XX:+UseParNewGC 
 `...)
+	if j.inBefore { // GCToolKit cannot do without the begin of a phase that ends
+		dst = j.phaseStart(dst, j.before.Start, phaseName8[j.before.Kind])
+	}
+	return dst
 }
 
 // stamp appends date: uptime: and a blank.
 func (j *jdk8) stamp(dst []byte, at int64) []byte {
+	j.newest = max(j.newest, at)
 	dst = j.clock.appendClock(dst, at, 3)
 	dst = append(dst, "+0000: "...)
 	dst = j.clock.appendUptime(dst, at)
@@ -137,7 +142,6 @@ func (j *jdk8) phaseEnd(dst []byte, p *gclog.Phase, finished bool) []byte {
 		return dst
 	}
 	// By its reset phase readers know the end of a background collection.
-	j.background = false
 	dst = j.phaseStart(dst, p.Time, "reset")
 	return j.concurrent(dst, p.Time, "reset", int64(time.Millisecond))
 }
@@ -158,14 +162,14 @@ func (j *jdk8) concurrent(dst []byte, at int64, name string, duration int64) []b
 
 func (j *jdk8) gc(dst []byte, d *gclog.GCDetails) []byte {
 	j.learn(d)
-	if d.Kind != gclog.KindBackground || d.Flaws&gclog.FlawNoStart != 0 {
+	if d.Kind != gclog.KindBackground {
 		return dst
 	}
+	j.background = false
 	if j.inPhase && j.phaseGC == d.Number {
-		p, _, _ := j.closePhase(d.End)
+		p, _, _ := j.closePhase(max(d.End, j.newest))
 		dst = j.phaseEnd(dst, &p, d.HasEnd)
 	}
-	j.background = false
 	return dst
 }
 

@@ -40,13 +40,13 @@ func (s *Stream) Begin(header func(dst []byte, number int) []byte, _ bool) {
 // Write implements Output.
 func (s *Stream) Write(group []byte, _ bool) error {
 	if !s.begun {
-		s.begun = true
 		s.group = s.header(s.group[:0], 1)
 		if len(s.group) > 0 {
 			if err := s.write(s.group); err != nil {
 				return err
 			}
 		}
+		s.begun = true
 	}
 	return s.write(group)
 }

@@ -79,6 +79,7 @@ type RotatingFile struct {
 	retryAt int64       // size from which on a failed rotation is tried again
 	total   int64       // bytes written to all files
 	pending []byte      // Buffered
+	lost    error       // of the first groups that Write took and the file did not
 	buf     []byte
 
 	mu     sync.Mutex
@@ -97,9 +98,7 @@ func (f *Files) Open(path string, o RotateOptions) (*RotatingFile, error) {
 	} else if !info.IsDir() {
 		return nil, fmt.Errorf("%s is not a directory", dir)
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // rotate where the file is, not the link to it
-	}
+	path = followLinks(path)
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a regular file", path)
 	}
@@ -111,6 +110,24 @@ func (f *Files) Open(path string, o RotateOptions) (*RotatingFile, error) {
 		}
 	}
 	return r, nil
+}
+
+// followLinks returns where the file of a path is, or will be: it is rotated there,
+// and not the link to it. The result is clean, as the names of archived files are
+// that a folder lists.
+func followLinks(path string) string {
+	const most = 40 // as the kernel
+	for range most {
+		target, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
+	}
+	return filepath.Clean(path)
 }
 
 func (f *Files) logger() *lumberjack.Logger {
@@ -218,16 +235,17 @@ func (r *RotatingFile) append(b []byte) error {
 		return nil
 	}
 	if n > 0 {
-		r.takeBack()
+		r.takeBack(int64(n))
 	}
 	return fmt.Errorf("writing %s: %w", r.path, err)
 }
 
-// takeBack removes what a write has left of its group. Where that fails, the next
-// group begins a new line.
-func (r *RotatingFile) takeBack() {
+// takeBack removes the n bytes that a write has left of its group. Where that
+// fails, the next group begins a new line. What the file has before them is not
+// ours to know: others may have cut it off.
+func (r *RotatingFile) takeBack(n int64) {
 	if info, err := os.Stat(r.path); err == nil && os.SameFile(info, r.ours) {
-		if os.Truncate(r.path, r.size) == nil {
+		if size := info.Size() - n; size >= 0 && os.Truncate(r.path, size) == nil {
 			return
 		}
 	}
@@ -240,13 +258,17 @@ func (r *RotatingFile) flush() error {
 	}
 	err := r.append(r.pending)
 	r.pending = r.pending[:0]
+	if r.lost == nil {
+		r.lost = err
+	}
 	return err
 }
 
-// Close writes what is buffered and closes the file.
+// Close writes what is buffered and closes the file. Its error also tells of
+// groups that a buffered file took before, and could not write.
 func (r *RotatingFile) Close() error {
-	err := r.flush()
-	err = errors.Join(err, r.log.Close())
+	_ = r.flush() // kept in lost
+	err := errors.Join(r.lost, r.log.Close())
 	r.open = false
 	r.files.put(r.log)
 	r.log = nil

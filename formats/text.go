@@ -14,13 +14,14 @@ type textFormat struct {
 	clock *clock
 	o     *Options
 	lines int // since the last head
+	names []string
 }
 
 func newText(o *Options) formatter {
 	return &textFormat{clock: newClock(o.Process.Sync, o.Process.UptimeAtSync), o: o}
 }
 
-const textHeader = "time             gc  gen  kind        reason              compact  suspend ms    pause ms       before ->      after   promoted  free space\n"
+const textHeader = "time             gc  gen  kind        reason              compact  suspend ms       pause ms       before ->      after   promoted  free space\n"
 
 func (t *textFormat) header(dst []byte, _ int64, _ int) []byte {
 	dst = append(dst, t.color(dim)...)
@@ -29,7 +30,7 @@ func (t *textFormat) header(dst []byte, _ int64, _ int) []byte {
 	return append(dst, '\n')
 }
 
-func (t *textFormat) hold() bool { return false }
+func (t *textFormat) next() (hold bool) { return false }
 
 // Colours by generation, and for what is wrong.
 const (
@@ -119,7 +120,7 @@ func (t *textFormat) gc(dst []byte, d *gclog.GCDetails) []byte {
 		}
 		return appendMillis(b, d.Suspend())
 	})
-	dst = right(dst, 11, func(b []byte) []byte { return appendPauses(b, d) })
+	dst = right(dst, 14, func(b []byte) []byte { return appendPauses(b, d) })
 	size := func(width int, n uint64, known bool) {
 		dst = right(dst, width, func(b []byte) []byte {
 			if !known {
@@ -133,7 +134,7 @@ func (t *textFormat) gc(dst []byte, d *gclog.GCDetails) []byte {
 	size(10, d.SizeAfter(), d.HasSizesAfter)
 	size(10, d.PromotedBytes, d.HasPromoted)
 	size(11, d.Fragmentation(), d.HasHistory)
-	return t.finish(appendNotes(dst, d))
+	return t.finish(t.notes(dst, d))
 }
 
 // appendPauses appends the pauses: of a background collection 0.592+0.837.
@@ -153,8 +154,8 @@ func appendPauses(b []byte, d *gclog.GCDetails) []byte {
 	return b
 }
 
-// appendNotes appends what is unusual about a collection.
-func appendNotes(dst []byte, d *gclog.GCDetails) []byte {
+// notes appends what is unusual about a collection.
+func (t *textFormat) notes(dst []byte, d *gclog.GCDetails) []byte {
 	note := func(set bool, s string) {
 		if set {
 			dst = append(dst, "  "...)
@@ -173,7 +174,8 @@ func appendNotes(dst []byte, d *gclog.GCDetails) []byte {
 	}
 	if d.Flaws != 0 {
 		dst = append(dst, "  incomplete:"...)
-		for _, name := range d.Flaws.Names(nil) {
+		t.names = d.Flaws.Names(t.names[:0])
+		for _, name := range t.names {
 			dst = append(dst, ' ')
 			dst = append(dst, name...)
 		}
@@ -190,37 +192,20 @@ func (t *textFormat) pause(dst []byte, p *gclog.Pause) []byte {
 	}
 	dst = t.line(dst, p.Start, dim)
 	dst = append(dst, "      -    -  suspension  "...)
-	dst = append(dst, p.Kind.String()...)
-	for n := len(p.Kind.String()); n < 28; n++ {
+	kind := suspensionKind(p, &t.o.Process)
+	dst = append(dst, kind...)
+	for n := len(kind); n < 28; n++ {
 		dst = append(dst, ' ')
 	}
 	dst = right(dst, 10, func(b []byte) []byte { return appendMillis(b, p.Suspend) })
-	dst = right(dst, 11, func(b []byte) []byte { return appendMillis(b, p.Duration) })
+	dst = right(dst, 14, func(b []byte) []byte { return appendMillis(b, p.Duration) })
 	return t.finish(dst)
 }
 
 func (t *textFormat) gap(dst []byte, g *gclog.Gap) []byte {
 	dst = t.line(dst, g.Time, bold)
 	dst = append(dst, "  ! "...)
-	switch g.Reason {
-	case gclog.GapLostEvents:
-		dst = append(dst, "the runtime dropped "...)
-		dst = strconv.AppendUint(dst, g.LostEvents, 10)
-		dst = append(dst, " events: its buffer was full"...)
-	case gclog.GapQueueFull:
-		dst = append(dst, "the outputs were too slow: "...)
-		dst = strconv.AppendUint(dst, g.Records, 10)
-		dst = append(dst, " records are missing here"...)
-	case gclog.GapReattached:
-		dst = append(dst, "a new session began"...)
-	default:
-		dst = append(dst, "collections "...)
-		dst = strconv.AppendUint(dst, uint64(g.From), 10)
-		dst = append(dst, " to "...)
-		dst = strconv.AppendUint(dst, uint64(g.To), 10)
-		dst = append(dst, " are missing"...)
-	}
-	return t.finish(dst)
+	return t.finish(appendGap(dst, g))
 }
 
 func (t *textFormat) stall(dst []byte, s *gclog.Stall) []byte {

@@ -13,14 +13,17 @@ import (
 // one blank garbagecat loses full collections.
 type unified struct {
 	jdk
-	newest int64 // latest time of a line
+	first int64 // time of the first line of the group that was made last
 }
 
 func newUnified(o *Options) formatter { return &unified{jdk: newJDK(o)} }
 
 // header: readers find the collector by the first line, and take the second for
-// the arguments of the JVM: one of them asks for the word "workers".
-func (u *unified) header(dst []byte, at int64, _ int) []byte {
+// the arguments of the JVM: one of them asks for the word "workers". They are as
+// old as the first line behind them: GCToolKit drops files of a series that
+// overlap.
+func (u *unified) header(dst []byte, _ int64, _ int) []byte {
+	at := u.first
 	dst = u.stamp(dst, at, "gc")
 	dst = append(dst, "Using Concurrent Mark Sweep\n"...)
 	dst = u.stamp(dst, at, "gc,init")
@@ -53,6 +56,9 @@ func (u *unified) header(dst []byte, at int64, _ int) []byte {
 // stamp appends [date][uptime][info][tags] and a blank.
 func (u *unified) stamp(dst []byte, at int64, tags string) []byte {
 	u.newest = max(u.newest, at)
+	if len(dst) == 0 {
+		u.first = at
+	}
 	dst = append(dst, '[')
 	dst = u.clock.appendClock(dst, at, 3)
 	dst = append(dst, "+0000]["...)
@@ -214,7 +220,6 @@ func (u *unified) phaseEnd(dst []byte, p *gclog.Phase, n uint32, finished bool) 
 		return dst
 	}
 	// By its reset phase readers know the end of a background collection.
-	u.background = false
 	dst = u.line(dst, p.Time, "gc", n)
 	dst = append(dst, "Concurrent Reset\n"...)
 	return u.concurrent(dst, p.Time, n, "Concurrent Reset", 1000)
@@ -234,16 +239,16 @@ func (u *unified) concurrent(dst []byte, at int64, n uint32, title string, durat
 func (u *unified) gc(dst []byte, d *gclog.GCDetails) []byte {
 	before := u.last
 	u.learn(d)
-	if d.Kind != gclog.KindBackground || !d.HasNumber || d.Flaws&gclog.FlawNoStart != 0 {
+	if d.Kind != gclog.KindBackground {
 		return dst
 	}
+	u.background = false
 	at := max(d.End, u.newest)
 	if u.inPhase && u.phaseGC == d.Number {
 		p, n, _ := u.closePhase(at)
 		dst = u.phaseEnd(dst, &p, n, d.HasEnd)
 	}
-	u.background = false
-	if !d.HasSizesAfter {
+	if !d.HasSizesAfter || d.Flaws&gclog.FlawNoStart != 0 { // no file shall begin with these
 		return dst
 	}
 	x := jdkPause{before: before, after: u.last}
@@ -254,7 +259,7 @@ func (u *unified) gc(dst []byte, d *gclog.GCDetails) []byte {
 	}
 	dst = u.line(dst, at, "gc,heap", d.Number)
 	dst = append(dst, "Old: "...)
-	dst = appendSizes(dst, x.before.old(), x.after.old(), divide(x.before, x.after, u.committed).old)
+	dst = appendSizes(dst, x.before.old(), x.after.old(), shareOut(x.before, x.after, u.committed).old)
 	dst = append(dst, '\n')
 	dst = u.detail(dst, at, "gc,stats", d.Number)
 	return u.dotnetLine(dst, d, &x, d.Suspend())

@@ -145,6 +145,9 @@ func (r *Reducer) number(at Stamp, n uint32) {
 
 // endStale gives up what the start of another collection shows to be over.
 func (r *Reducer) endStale(e *clr.GCStart, s *suspension) {
+	if s == nil {
+		s = r.orphan // its suspension was not seen
+	}
 	for i := 0; i < len(r.open); i++ {
 		c := r.open[i]
 		stale := false

@@ -1,0 +1,110 @@
+package formats_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/shared"
+)
+
+// benchRecording has background collections with foreground ones inside, and a
+// collection that began before it.
+const benchRecording = "net9-wks-attach"
+
+// A replay is what the Observer of a recording was told, to be told again.
+type replay struct {
+	process gclog.Process
+	calls   []func(o gclog.Observer)
+	records int
+}
+
+func (r *replay) Pause(p *gclog.Pause) {
+	q := *p
+	if p.GC != nil {
+		q.GC = p.GC.Clone()
+	}
+	r.calls = append(r.calls, func(o gclog.Observer) { o.Pause(&q) })
+}
+
+func (r *replay) Phase(p *gclog.Phase) {
+	q := *p
+	q.GC = p.GC.Clone()
+	r.calls = append(r.calls, func(o gclog.Observer) { o.Phase(&q) })
+}
+
+func (r *replay) GC(d *gclog.GCDetails) {
+	e := d.Clone()
+	r.records++
+	r.calls = append(r.calls, func(o gclog.Observer) { o.GC(e) })
+}
+
+func (r *replay) Gap(g *gclog.Gap) {
+	h := *g
+	r.calls = append(r.calls, func(o gclog.Observer) { o.Gap(&h) })
+}
+
+func (r *replay) tell(o gclog.Observer) {
+	for _, call := range r.calls {
+		call(o)
+	}
+}
+
+func newReplay(t testing.TB) *replay {
+	t.Helper()
+	path := filepath.Join(shared.Root(), "testdata", "traces", benchRecording+".nettrace.gz")
+	var r *replay
+	_, err := read(shared.Read(t, path), everything, gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
+		r = &replay{process: *p}
+		return r
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// A counter is an Output that keeps nothing.
+type counter struct{ bytes int64 }
+
+func (c *counter) Begin(func(dst []byte, number int) []byte, bool) {}
+func (c *counter) Write(group []byte, _ bool) error {
+	c.bytes += int64(len(group))
+	return nil
+}
+
+// BenchmarkFormat writes the records of a recording in each format.
+func BenchmarkFormat(b *testing.B) {
+	r := newReplay(b)
+	for _, f := range formats.All() {
+		b.Run(f.Name, func(b *testing.B) {
+			var out counter
+			w := formats.NewWriter(f, &out, formats.Options{Process: r.process, Version: "1.0", Session: "bench"})
+			r.tell(w)
+			b.SetBytes(out.bytes)
+			b.ReportAllocs()
+			for b.Loop() {
+				r.tell(w)
+			}
+			b.ReportMetric(float64(b.N*r.records)/b.Elapsed().Seconds(), "records/s")
+		})
+	}
+}
+
+// TestAllocations: a record costs no allocation once the buffers have their size.
+func TestAllocations(t *testing.T) {
+	r := newReplay(t)
+	for _, f := range formats.All() {
+		t.Run(f.Name, func(t *testing.T) {
+			var out counter
+			w := formats.NewWriter(f, &out, formats.Options{Process: r.process, Version: "1.0", Session: "bench"})
+			if n := testing.AllocsPerRun(5, func() { r.tell(w) }); n != 0 {
+				t.Errorf("%.2f allocations per record", n/float64(r.records))
+			}
+			if out.bytes == 0 {
+				t.Error("nothing is written")
+			}
+		})
+	}
+}

@@ -1,0 +1,506 @@
+package formats
+
+import (
+	"encoding/hex"
+	"math"
+	"strconv"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// The fields of a collection's JSON record.
+
+func (j *jsonFormat) gc(dst []byte, d *gclog.GCDetails) []byte {
+	at := d.PauseStart()
+	number := uint64(d.Number)
+	if !d.HasNumber {
+		number = uint64(d.StartTicks)
+	}
+	o := j.begin(dst, at, !d.Complete || d.PauseMax() >= j.longPause(), func(b []byte) []byte { return appendMessage(b, d) }, "gc", number)
+	j.event(&o, "event", "gc")
+	started := d.Flaws&gclog.FlawNoStart == 0
+	if started {
+		j.time(&o, "start", d.Start)
+	}
+	if d.HasEnd {
+		j.time(&o, "end", d.End)
+	}
+	if started && d.HasEnd {
+		o.int("duration", d.Duration())
+	}
+	if d.HasNumber {
+		o.uint("sequence", uint64(d.Number))
+	}
+	o.close()
+	j.about(&o, at, nil)
+	o.open("gc")
+	j.identity(&o, d)
+	j.pauses(&o, d)
+	j.sizes(&o, d)
+	j.objects(&o, d)
+	j.why(&o, d)
+	j.times(&o, d)
+	j.background(&o, d)
+	j.datas(&o, d)
+	j.dynamic(&o, d)
+	o.bool("complete", d.Complete)
+	if d.Flaws != 0 {
+		j.names = d.Flaws.Names(j.names[:0])
+		o.strings("flaws", j.names)
+	}
+	if j.lost > 0 {
+		o.count("lost_events", j.lost)
+		j.lost = 0
+	}
+	o.close()
+	o.close()
+	return j.rest(&o)
+}
+
+// appendMessage appends one line for people, of words that need no escape.
+func appendMessage(b []byte, d *gclog.GCDetails) []byte {
+	b = append(b, "GC"...)
+	if d.HasNumber {
+		b = append(b, ' ')
+		b = strconv.AppendUint(b, uint64(d.Number), 10)
+	}
+	b = append(b, " gen"...)
+	b = strconv.AppendInt(b, int64(d.Generation), 10)
+	b = append(b, ' ')
+	b = append(b, d.Kind.String()...)
+	if d.HasReason {
+		b = append(b, " ("...)
+		b = append(b, d.Reason.String()...)
+		b = append(b, ')')
+	}
+	if len(d.Pauses) > 0 {
+		b = append(b, ": pause "...)
+		b = appendMillis(b, d.Pause())
+		b = append(b, " ms"...)
+	}
+	if d.HasBefore && d.HasSizesAfter {
+		b = append(b, ", heap "...)
+		b = appendBytes(b, d.SizeBefore())
+		b = append(b, " -> "...)
+		b = appendBytes(b, d.SizeAfter())
+	}
+	return b
+}
+
+func (j *jsonFormat) identity(o *object, d *gclog.GCDetails) {
+	if d.HasNumber {
+		o.uint("number", uint64(d.Number))
+	}
+	o.int("generation", int64(d.Generation))
+	o.text("type", d.Kind.String())
+	if d.HasReason {
+		o.text("reason", d.Reason.String())
+		o.text("reason_group", reasonGroup(d.Reason))
+	}
+	if compacting, known := d.Compacting(); known {
+		o.bool("compacting", compacting)
+	}
+	if d.DemotedBGC {
+		o.bool("demoted_background", true)
+	}
+	if d.InsideBGCStart {
+		o.bool("inside_background_start", true)
+	}
+	if d.Provisional {
+		o.bool("provisional", true)
+	}
+	if d.HeapDump {
+		o.bool("heap_dump", true)
+	}
+	j.flavour(o)
+	if n := d.HeapCount(); n > 0 {
+		o.int("heap_count", int64(n))
+	}
+	if d.HasGlobal {
+		j.names = d.Global.Mechanisms.Names(j.names[:0])
+		o.strings("mechanisms", j.names)
+		if d.Global.HasMemoryLoad {
+			o.text("pause_mode", d.Global.PauseMode.String())
+		}
+	}
+}
+
+func reasonGroup(r clr.Reason) string {
+	switch {
+	case r.Induced():
+		return "induced"
+	case lowMemory(r):
+		return "low_memory"
+	case r == clr.ReasonAllocSmall, r == clr.ReasonAllocLarge:
+		return "allocation"
+	}
+	return "other"
+}
+
+func (j *jsonFormat) pauses(o *object, d *gclog.GCDetails) {
+	if len(d.Pauses) > 0 {
+		o.open("pause")
+		o.ns("total", d.Pause())
+		o.ns("max", d.PauseMax())
+		o.int("count", int64(len(d.Pauses)))
+		o.name("parts")
+		o.b = append(o.b, '[')
+		for i := range d.Pauses {
+			p := &d.Pauses[i]
+			if i > 0 {
+				o.b = append(o.b, ',')
+			}
+			o.b = append(o.b, '{')
+			o.comma = false
+			j.time(o, "start", p.Start)
+			o.ns("suspend", p.Suspend)
+			o.ns("resume", p.Resume)
+			o.int("ns", p.Duration)
+			o.text("kind", p.Kind.String())
+			o.b = append(o.b, '}')
+		}
+		o.b = append(o.b, ']')
+		o.close()
+		o.ns("suspend", d.Suspend())
+	}
+	if d.HasTrigger {
+		o.open("trigger")
+		o.uint("thread", d.Trigger)
+		o.ns("delay", d.TriggerDelay())
+		o.close()
+	}
+	if d.HasSinceLast {
+		o.ns("since_last", d.SinceLast)
+	}
+	if d.HasAllocated {
+		o.bytes("allocated", d.Allocated())
+		if rate := d.AllocationRate(); rate > 0 {
+			o.open("alloc_rate")
+			o.float("bytes_per_s", rate, 0)
+			o.close()
+		}
+	}
+	if d.Window > 0 && len(d.Pauses) > 0 {
+		o.pct("paused", d.PausePercent()/100)
+	}
+}
+
+func (j *jsonFormat) sizes(o *object, d *gclog.GCDetails) {
+	if d.HasBefore || d.HasSizesAfter {
+		o.open("heap")
+		if d.HasBefore {
+			o.bytes("before", d.SizeBefore())
+			if d.BeforeEstimated {
+				o.bool("before_estimated", true)
+			}
+		}
+		if d.HasSizesAfter {
+			o.bytes("after", d.SizeAfter())
+		}
+		if d.Peak > 0 {
+			o.bytes("peak", d.Peak)
+		}
+		if d.HasPromoted {
+			o.bytes("promoted", d.PromotedBytes)
+		}
+		if d.HasHistory {
+			o.bytes("fragmentation", d.Fragmentation())
+		}
+		if d.HasCommittedAfter {
+			o.bytes("committed", d.CommittedAfter)
+		} else if d.HasCommittedBefore {
+			o.bytes("committed", d.CommittedBefore)
+		}
+		if d.HasCommittedBefore {
+			o.bytes("committed_before", d.CommittedBefore)
+		}
+		o.close()
+	}
+	for g := range d.GenerationCount {
+		j.generation(o, d, g)
+	}
+	if d.HasTicks {
+		o.open("ticks")
+		o.bytes("small", d.TickAllocated[0])
+		o.bytes("large", d.TickAllocated[1])
+		o.bytes("pinned", d.TickAllocated[2])
+		o.close()
+	}
+}
+
+func (j *jsonFormat) generation(o *object, d *gclog.GCDetails, g int) {
+	if !d.HasBefore && !d.HasSizesAfter {
+		return
+	}
+	x := &d.Generations[g]
+	o.open(gclog.GenerationName(g))
+	if d.HasBefore {
+		o.bytes("before", x.Before)
+	}
+	if d.HasSizesAfter {
+		o.bytes("after", x.After)
+	}
+	if d.HasHistory {
+		o.bytes("obj_before", x.ObjectsBefore)
+		o.bytes("obj_after", x.ObjectsAfter)
+		o.bytes("free_before", x.FreeBefore)
+		o.bytes("fragmentation", x.Fragmentation)
+		o.bytes("in", x.In)
+		if d.Collected(g) {
+			o.bytes("survived", x.Survived)
+			o.bytes("survived_pinned", x.SurvivedPins)
+			o.bytes("budget", x.Budget)
+		}
+	}
+	if d.HasPromoted && d.Collected(g) {
+		o.bytes("promoted", x.Promoted)
+	}
+	if pct, known := d.Survival(g); known {
+		o.pct("survival", pct/100)
+	}
+	if d.HasAllocated && g != gclog.Gen1 && g != gclog.Gen2 {
+		o.bytes("allocated", x.Allocated)
+	}
+	o.close()
+}
+
+func (j *jsonFormat) objects(o *object, d *gclog.GCDetails) {
+	if d.HasGlobal && d.Global.HasMemoryLoad && d.Global.MemoryLoad > 0 {
+		o.pct("memory_load", float64(d.Global.MemoryLoad)/100)
+	}
+	if p := &j.o.Process; p.HasLimits && p.Limits.HardLimit > 0 {
+		o.bytes("hard_limit", p.Limits.HardLimit)
+	}
+	if d.HasSizesAfter {
+		if d.Kind != gclog.KindBackground {
+			o.count("pinned", uint64(d.PinnedObjects))
+		}
+		if d.Handles >= 0 {
+			o.count("handles", uint64(d.Handles))
+		}
+		o.count("sync_blocks", uint64(d.SyncBlocks))
+		o.open("finalization")
+		o.uint("count", d.FinalizationCount)
+		if d.FinalizationSize != math.MaxUint64 {
+			o.uint("bytes", d.FinalizationSize)
+		}
+		o.close()
+	}
+	pair := func(name string, count, bytes uint64) {
+		if count > 0 {
+			o.open(name)
+			o.uint("count", count)
+			o.uint("bytes", bytes)
+			o.close()
+		}
+	}
+	pair("pinned_seen", d.PinEvents, d.PinEventBytes)
+	pair("pinned_plugs", d.PinPlugs, d.PinPlugBytes)
+}
+
+func (j *jsonFormat) why(o *object, d *gclog.GCDetails) {
+	steps, conditions, known := d.Condemned()
+	if !known {
+		return
+	}
+	o.open("condemned")
+	o.int("initial", int64(steps.Initial()))
+	o.int("final", int64(steps.Final()))
+	o.int("budget_exceeded", int64(steps.BudgetExceeded()))
+	o.int("time_tuning", int64(steps.TimeTuning()))
+	j.names = conditions.Names(j.names[:0])
+	o.strings("reasons", j.names)
+	o.close()
+	if pct, known := d.FreeListEfficiency(); known {
+		o.pct("free_list_efficiency", pct/100)
+	}
+}
+
+var markNames = [clr.MarkTypes]string{
+	"stack", "finalizer_queue", "handles", "older_generations", "sized_ref", "overflow", "dependent_handles", "new_finalizable", "steal", "background_roots",
+}
+
+var timingNames = [clr.Times]string{"mark_sized_ref", "mark_roots", "mark_short_weak", "scan_finalization", "mark_long_weak", "plan", "sweep", "compact"}
+
+func (j *jsonFormat) times(o *object, d *gclog.GCDetails) {
+	if d.TimingCount > 0 {
+		compacting, _ := d.Compacting()
+		o.open("timing")
+		for i := range d.TimingCount {
+			name := timingNames[i]
+			if i == clr.TimeRelocate && compacting {
+				name = "relocate"
+			}
+			o.ns(name, d.Timing[i])
+		}
+		o.close()
+	}
+	if len(d.Heaps) == 0 {
+		return
+	}
+	opened := false
+	for t := range clr.MarkTypes {
+		var promoted uint64
+		longest := int64(-1)
+		for i := range d.Heaps {
+			longest = max(longest, d.MarkTime(i, t))
+			promoted += d.Heaps[i].MarkPromoted[t]
+		}
+		if longest < 0 {
+			continue
+		}
+		if !opened {
+			o.open("mark")
+			opened = true
+		}
+		o.open(markNames[t])
+		o.ns("longest", longest)
+		o.bytes("promoted", promoted)
+		o.close()
+	}
+	if opened {
+		o.close()
+	}
+	j.balance(o, d)
+}
+
+// balance says how unequally server GC's heaps were used.
+func (j *jsonFormat) balance(o *object, d *gclog.GCDetails) {
+	gen0 := d.Imbalance(func(h *gclog.HeapDetails) uint64 {
+		return uint64(max(0, h.History.Generation[gclog.Gen0].ObjectsBefore()))
+	})
+	survived := d.Imbalance(func(h *gclog.HeapDetails) (n uint64) {
+		for g := range h.History.Generations {
+			n += h.History.Generation[g].Survivors()
+		}
+		return n
+	})
+	if gen0 == 0 && survived == 0 {
+		return
+	}
+	o.open("imbalance")
+	o.float("gen0", gen0, 3)
+	o.float("survived", survived, 3)
+	o.close()
+}
+
+var bgcPhaseNames = [clr.BGCPhases]string{
+	"begin", "initial_pause_end", "mark_end", "final_pause_begin", "final_pause_end", "sweep_begin", "sweep_end", "plan_end", "old_sweep_end",
+}
+
+func (j *jsonFormat) background(o *object, d *gclog.GCDetails) {
+	b := d.Background
+	if b == nil {
+		return
+	}
+	o.open("background")
+	span := func(name string, from, to int64) {
+		if from != 0 && to != 0 {
+			o.ns(name, to-from)
+		}
+	}
+	span("concurrent_mark", b.MarkStart, b.MarkEnd)
+	span("concurrent_sweep", b.SweepStart, b.SweepEnd)
+	opened := false
+	for i, at := range b.Phase {
+		if at == 0 {
+			continue
+		}
+		if !opened {
+			o.open("phases")
+			opened = true
+		}
+		j.time(o, bgcPhaseNames[i], at)
+	}
+	if opened {
+		o.close()
+	}
+	if b.Revisited != [2][2]gclog.Revisit{} {
+		o.open("revisited")
+		for paused, when := range [...]string{"concurrent", "paused"} {
+			for large, what := range [...]string{"_soh", "_loh"} {
+				v := b.Revisited[paused][large]
+				o.open(when + what)
+				o.uint("pages", v.Pages)
+				o.uint("objects", v.Objects)
+				o.close()
+			}
+		}
+		o.close()
+	}
+	if b.Overflows > 0 {
+		o.count("mark_overflows", uint64(b.Overflows))
+	}
+	if b.WaitCount > 0 {
+		o.open("alloc_waits")
+		o.int("count", b.WaitCount)
+		o.ns("total", b.WaitTime)
+		o.ns("max", b.WaitMax)
+		o.close()
+	}
+	o.close()
+}
+
+func (j *jsonFormat) datas(o *object, d *gclog.GCDetails) {
+	x := &d.Datas
+	if !x.HasSample && !x.HasTuning && !x.HasFullGCTuning && !x.HasTuning8 && !x.HasSample8 {
+		return
+	}
+	o.open("datas")
+	if x.HasSample {
+		o.bytes("stable_size", x.Sample.StableSize)
+		o.bytes("gen0_budget_per_heap", uint64(x.Sample.Gen0BudgetPerHeap))
+		o.ns("soh_lock_wait", int64(x.Sample.SOHLockMicroseconds)*1000)
+		o.ns("uoh_lock_wait", int64(x.Sample.UOHLockMicroseconds)*1000)
+	}
+	if x.HasSample8 {
+		o.ns("lock_wait", int64(min(x.Sample8.LockMicroseconds, 1e12))*1000)
+	}
+	if x.HasTuning {
+		o.int("new_heaps", int64(x.Tuning.NewHeaps))
+		o.int("min_heaps", int64(x.Tuning.MinHeaps))
+		o.int("max_heaps", int64(x.Tuning.MaxHeaps))
+		j.cost(o, "throughput_cost", x.Tuning.MedianThroughputCost)
+	}
+	if x.HasTuning8 && !x.HasTuning {
+		o.int("new_heaps", int64(x.Tuning8.NewHeaps))
+		j.cost(o, "throughput_cost", x.Tuning8.MedianThroughputCost)
+	}
+	if x.HasFullGCTuning {
+		o.int("full_gc_new_heaps", int64(x.FullGCTuning.NewHeaps))
+		j.cost(o, "gen2_cost", x.FullGCTuning.MedianGen2Cost)
+	}
+	o.close()
+}
+
+// cost writes a percentage of the target as a share, if it is a number.
+func (j *jsonFormat) cost(o *object, name string, percent float32) {
+	if v := float64(percent); !math.IsNaN(v) && !math.IsInf(v, 0) {
+		o.pct(name, v/100)
+	}
+}
+
+func (j *jsonFormat) dynamic(o *object, d *gclog.GCDetails) {
+	if len(d.Dynamic) == 0 {
+		return
+	}
+	o.name("dynamic_events")
+	o.b = append(o.b, '[')
+	for i := range d.Dynamic {
+		e := &d.Dynamic[i]
+		if i > 0 {
+			o.b = append(o.b, ',')
+		}
+		o.b = append(o.b, '{')
+		o.comma = false
+		j.time(o, "time", e.Time)
+		o.text("name", e.Name)
+		o.name("data")
+		o.b = append(o.b, '"')
+		o.b = hex.AppendEncode(o.b, e.Data)
+		o.b = append(o.b, '"', '}')
+	}
+	o.b = append(o.b, ']')
+	o.comma = true
+}

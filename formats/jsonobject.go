@@ -1,0 +1,111 @@
+package formats
+
+import "strconv"
+
+// An object writes the members of a JSON object, with commas where they belong.
+type object struct {
+	b     []byte
+	comma bool
+}
+
+func (o *object) name(name string) {
+	if o.comma {
+		o.b = append(o.b, ',')
+	}
+	o.comma = true
+	o.b = append(o.b, '"')
+	o.b = append(o.b, name...)
+	o.b = append(o.b, '"', ':')
+}
+
+func (o *object) open(name string) {
+	o.name(name)
+	o.b = append(o.b, '{')
+	o.comma = false
+}
+
+func (o *object) close() {
+	o.b = append(o.b, '}')
+	o.comma = true
+}
+
+func (o *object) text(name, v string) {
+	o.name(name)
+	o.b = appendJSONString(o.b, v)
+}
+
+// textIf leaves out what is unknown.
+func (o *object) textIf(name, v string) {
+	if v != "" {
+		o.text(name, v)
+	}
+}
+
+func (o *object) int(name string, v int64) {
+	o.name(name)
+	o.b = strconv.AppendInt(o.b, v, 10)
+}
+
+func (o *object) uint(name string, v uint64) {
+	o.name(name)
+	o.b = strconv.AppendUint(o.b, v, 10)
+}
+
+func (o *object) bool(name string, v bool) {
+	o.name(name)
+	o.b = strconv.AppendBool(o.b, v)
+}
+
+func (o *object) float(name string, v float64, digits int) {
+	o.name(name)
+	o.b = strconv.AppendFloat(o.b, v, 'f', digits, 64)
+}
+
+// bytes, ns, count and pct write a number with its unit as a name of its own.
+func (o *object) bytes(name string, v uint64) { o.unit(name, `":{"bytes":`, v) }
+func (o *object) ns(name string, v int64)     { o.unit(name, `":{"ns":`, uint64(max(0, v))) }
+func (o *object) count(name string, v uint64) { o.unit(name, `":{"count":`, v) }
+
+func (o *object) unit(name, unit string, v uint64) {
+	if o.comma {
+		o.b = append(o.b, ',')
+	}
+	o.comma = true
+	o.b = append(o.b, '"')
+	o.b = append(o.b, name...)
+	o.b = append(o.b, unit...)
+	o.b = strconv.AppendUint(o.b, v, 10)
+	o.b = append(o.b, '}')
+}
+
+func (o *object) pct(name string, v float64) {
+	o.open(name)
+	o.float("pct", v, 4)
+	o.close()
+}
+
+func (o *object) strings(name string, list []string) {
+	o.name(name)
+	o.b = append(o.b, '[')
+	for i, s := range list {
+		if i > 0 {
+			o.b = append(o.b, ',')
+		}
+		o.b = appendJSONString(o.b, s)
+	}
+	o.b = append(o.b, ']')
+}
+
+func (o *object) raw(name string, v []byte) {
+	o.name(name)
+	o.b = append(o.b, v...)
+}
+
+// members writes members that are ready made.
+func (o *object) members(m []byte) {
+	if o.comma {
+		o.b = append(o.b, ',')
+	}
+	o.comma = true
+	o.b = append(o.b, m...)
+}

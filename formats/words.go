@@ -1,0 +1,46 @@
+package formats
+
+import (
+	"strconv"
+
+	"github.com/gclog/gclog/gclog"
+)
+
+// What json and text say in the same words.
+
+// appendGap appends the sentence about what is missing.
+func appendGap(b []byte, g *gclog.Gap) []byte {
+	switch {
+	case g.Reason == gclog.GapLostEvents:
+		b = append(b, "the runtime dropped "...)
+		b = strconv.AppendUint(b, g.LostEvents, 10)
+		return append(b, " events: its buffer was full"...)
+	case g.Reason == gclog.GapQueueFull:
+		b = append(b, "the outputs were too slow: "...)
+		b = strconv.AppendUint(b, g.Records, 10)
+		return append(b, " records are missing"...)
+	case g.Reason == gclog.GapReattached:
+		return append(b, "a new session began"...)
+	case g.To == 0:
+		return append(b, "the numbers of the collections go back"...)
+	case g.From == g.To:
+		b = append(b, "collection "...)
+		b = strconv.AppendUint(b, uint64(g.To), 10)
+		return append(b, " is missing"...)
+	}
+	b = append(b, "collections "...)
+	b = strconv.AppendUint(b, uint64(g.From), 10)
+	b = append(b, " to "...)
+	b = strconv.AppendUint(b, uint64(g.To), 10)
+	return append(b, " are missing"...)
+}
+
+// suspensionKind is what a suspension without a collection was for. What looks
+// like a new memory limit is not told by NativeAOT, which suspends in the same way
+// to answer GC.GetTotalAllocatedBytes.
+func suspensionKind(p *gclog.Pause, process *gclog.Process) string {
+	if p.Kind == gclog.PauseMemoryLimit && process.Flavor == "NativeAOT" {
+		return gclog.PauseUnknown.String()
+	}
+	return p.Kind.String()
+}
