@@ -6,6 +6,7 @@ BUILD     = CGO_ENABLED=0 $(GO) build -trimpath -tags urfave_cli_no_docs \
             -ldflags "-s -w -X github.com/gclog/gclog/internal/cli.linkedVersion=$(VERSION)"
 PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 FUZZTIME ?= 60s
+BENCHTIME ?= 1s
 # The packages with fuzz targets.
 FUZZ      = ./parse ./parse/clr ./gclog ./formats ./session
 
@@ -29,8 +30,8 @@ fuzz: ## each fuzz target for FUZZTIME
 	    echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
 	  done; done
 
-bench: ## the benchmarks of reader, decoder, reducer and formatters
-	$(GO) test -run '^$$' -bench . -benchmem ./parse/... ./gclog ./formats
+bench: ## benchmarks: reader, decoder, reducer, formatters, and the program as it is used
+	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./parse/... ./gclog ./formats .
 
 lint: ## static checks, with the tools of tools/go.mod
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
