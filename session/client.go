@@ -26,56 +26,73 @@ type Client struct {
 	collect byte // the newest CollectTracing command that the runtime knows; 0: not tried
 }
 
-// request sends one command and returns the payload of the answer, and the
-// connection if keep is set.
-func (c *Client) request(ctx context.Context, name string, set, command byte, payload []byte, keep bool) ([]byte, net.Conn, error) {
+// request sends one command and returns the payload of the answer.
+func (c *Client) request(ctx context.Context, name string, set, command byte, payload []byte) (answer []byte, err error) {
+	err = c.exchange(ctx, name, set, command, payload, func(conn net.Conn, b []byte) (bool, error) {
+		answer = b
+		return false, nil
+	})
+	return answer, err
+}
+
+// exchange sends one command and has take read on behind the answer, with its
+// payload. take tells whether it keeps the connection.
+//
+// All of it together has the time of one request. When that is over the error
+// wraps ErrNoAnswer; when ctx is done it is that of ctx.
+func (c *Client) exchange(ctx context.Context, name string, set, command byte, payload []byte, take func(net.Conn, []byte) (keep bool, err error)) error {
+	m, err := message(set, command, payload)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
 	timeout := c.Timeout
 	if timeout == 0 {
 		timeout = DefaultTimeout
 	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	m, err := message(set, command, payload)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	err = c.converse(limited, name, m, take)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, os.ErrDeadlineExceeded), limited.Err() != nil:
+		return fmt.Errorf("%s: %w within %v", name, ErrNoAnswer, timeout)
 	}
-	conn, err := c.Dial(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	// The deadline of the context is not enough: it may be cancelled earlier.
-	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-	answer, err := exchange(conn, m, name)
-	if !stop() && err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		_ = conn.Close()
-		if errors.Is(err, os.ErrDeadlineExceeded) {
-			err = fmt.Errorf("%s: %w within %v", name, ErrNoAnswer, timeout)
-			if cause := context.Cause(ctx); errors.Is(cause, context.Canceled) {
-				err = cause
-			}
-		}
-		return nil, nil, err
-	}
-	if !keep {
-		_ = conn.Close()
-		return answer, nil, nil
-	}
-	return answer, conn, nil
+	return err
 }
 
-func exchange(conn net.Conn, m []byte, name string) ([]byte, error) {
+func (c *Client) converse(ctx context.Context, name string, m []byte, take func(net.Conn, []byte) (bool, error)) (err error) {
+	conn, err := c.Dial(ctx)
+	if err != nil {
+		return err
+	}
+	keep := false
+	defer func() {
+		if !keep {
+			_ = conn.Close()
+		}
+	}()
+	// Not only the deadline of the context ends it: it may be cancelled earlier.
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
 	if _, err := conn.Write(m); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return closed(name, err)
 	}
 	answer, err := readResponse(conn, name)
-	var s *ServerError
-	if err != nil && !errors.As(err, &s) && !errors.Is(err, os.ErrDeadlineExceeded) {
-		return nil, fmt.Errorf("%s: the runtime closed the connection without an answer: %w", name, err)
+	if err != nil {
+		return err
 	}
-	return answer, err
+	kept, err := take(conn, answer)
+	if err != nil {
+		return err
+	}
+	if !stop() {
+		return ctx.Err() // the connection is spoilt
+	}
+	keep = kept
+	return nil
 }
 
 // ProcessInfo is what a runtime says about its process. .NET Core 3.1 knows no
@@ -98,7 +115,7 @@ func (c *Client) ProcessInfo(ctx context.Context) (*ProcessInfo, error) {
 		name    string
 		command byte
 	}{{"ProcessInfo3", cmdProcessInfo3}, {"ProcessInfo2", cmdProcessInfo2}, {"ProcessInfo", cmdProcessInfo}} {
-		answer, _, err := c.request(ctx, v.name, setProcess, v.command, nil, false)
+		answer, err := c.request(ctx, v.name, setProcess, v.command, nil)
 		if unknownCommand(err) && v.command != cmdProcessInfo {
 			continue
 		}
@@ -123,14 +140,14 @@ func decodeProcessInfo(b []byte, command byte, name string) (*ProcessInfo, error
 		p.RID = d.string()
 	}
 	if d.bad {
-		return nil, fmt.Errorf("%s: the answer ends inside a field", name)
+		return nil, badAnswer(name, "the answer ends inside a field")
 	}
 	return p, nil
 }
 
 // Resume lets a runtime go on that waits in its start for a monitor.
 func (c *Client) Resume(ctx context.Context) error {
-	_, _, err := c.request(ctx, "ResumeRuntime", setProcess, cmdResumeRuntime, nil, false)
+	_, err := c.request(ctx, "ResumeRuntime", setProcess, cmdResumeRuntime, nil)
 	return err
 }
 
@@ -142,34 +159,36 @@ const maxEnvironment = 4 << 20
 // secrets.
 func (c *Client) Environment(ctx context.Context) ([]string, error) {
 	const name = "ProcessEnvironment"
-	answer, conn, err := c.request(ctx, name, setProcess, cmdProcessEnvironment, nil, true)
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Close()
+	var env []string
+	err := c.exchange(ctx, name, setProcess, cmdProcessEnvironment, nil, func(conn net.Conn, answer []byte) (_ bool, err error) {
+		env, err = readEnvironment(conn, answer, name)
+		return false, err
+	})
+	return env, err
+}
+
+// readEnvironment reads the strings, which come behind the answer: they may be
+// longer than a message.
+func readEnvironment(conn net.Conn, answer []byte, name string) ([]string, error) {
 	d := decoder{b: answer}
 	size := d.u32()
-	if d.bad || size > maxEnvironment {
-		return nil, fmt.Errorf("%s: an environment of %d bytes, the limit is %d", name, size, maxEnvironment)
+	if d.bad {
+		return nil, badAnswer(name, "it lacks its size")
 	}
-	timeout := c.Timeout
-	if timeout == 0 {
-		timeout = DefaultTimeout
+	if size > maxEnvironment {
+		return nil, badAnswer(name, "an environment of %d bytes, the limit is %d", size, maxEnvironment)
 	}
-	_ = conn.SetDeadline(time.Now().Add(timeout))
 	b, err := readAll(conn, int(size))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, closed(name, err)
 	}
 	d = decoder{b: b}
-	n := d.u32()
 	var env []string
-	for range n {
-		s := d.string()
-		if d.bad {
-			return nil, fmt.Errorf("%s: the answer ends inside a string", name)
-		}
-		env = append(env, s)
+	for n := d.u32(); n > 0 && !d.bad; n-- {
+		env = append(env, d.string())
+	}
+	if d.bad {
+		return nil, badAnswer(name, "the answer ends inside a field")
 	}
 	return env, nil
 }

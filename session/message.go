@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"unicode/utf16"
 )
 
@@ -73,6 +74,22 @@ func (e *ServerError) Error() string {
 	return fmt.Sprintf("%s: %s (0x%08X)", e.Command, what, e.Code)
 }
 
+// An AnswerError says that what took the connection did not answer as a runtime
+// does: it closed it, or speaks another protocol.
+type AnswerError struct {
+	Command string
+	Err     error
+}
+
+func (e *AnswerError) Error() string { return e.Command + ": " + e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *AnswerError) Unwrap() error { return e.Err }
+
+func badAnswer(command, format string, args ...any) error {
+	return &AnswerError{command, fmt.Errorf(format, args...)}
+}
+
 // unknownCommand tells whether a runtime is too old for a command: that is how
 // features are found out, never by version.
 func unknownCommand(err error) bool {
@@ -128,18 +145,18 @@ func message(set, command byte, payload []byte) ([]byte, error) {
 func readResponse(r io.Reader, command string) ([]byte, error) {
 	var head [headerSize]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
-		return nil, err
+		return nil, closed(command, err)
 	}
 	if string(head[:len(magic)]) != magic {
-		return nil, fmt.Errorf("%s: the answer is not of the diagnostics protocol", command)
+		return nil, badAnswer(command, "the answer is not of the diagnostics protocol")
 	}
 	size := int(binary.LittleEndian.Uint16(head[14:]))
 	if size < headerSize {
-		return nil, fmt.Errorf("%s: an answer of %d bytes, the header alone has %d", command, size, headerSize)
+		return nil, badAnswer(command, "an answer of %d bytes, the header alone has %d", size, headerSize)
 	}
 	payload := make([]byte, size-headerSize)
 	if _, err := io.ReadFull(r, payload); err != nil {
-		return nil, err
+		return nil, closed(command, err)
 	}
 	switch set, id := head[16], head[17]; {
 	case set == setServer && id == serverOK:
@@ -148,8 +165,16 @@ func readResponse(r io.Reader, command string) ([]byte, error) {
 		d := decoder{b: payload}
 		return nil, &ServerError{Command: command, Code: d.u32()}
 	default:
-		return nil, fmt.Errorf("%s: an answer of kind %d.%d, expected %d", command, set, id, setServer)
+		return nil, badAnswer(command, "an answer of kind %d.%d, expected %d", set, id, setServer)
 	}
+}
+
+// closed explains why an answer cannot be read.
+func closed(command string, err error) error {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return err
+	}
+	return badAnswer(command, "the runtime closed the connection without an answer: %w", err)
 }
 
 // decoder reads the payload of an answer. It is sticky: past the end, bad is set

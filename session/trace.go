@@ -127,22 +127,22 @@ func (c *Client) StartTracing(ctx context.Context, cfg Config) (*Stream, error) 
 		if c.collect != 0 && v.id > c.collect {
 			continue
 		}
-		answer, conn, err := c.request(ctx, v.name, setEventPipe, v.id, cfg.payload(v.id), true)
-		if unknownCommand(err) && v.id != cmdCollectTracing2 {
-			continue
-		}
-		if err != nil {
+		s := &Stream{client: c}
+		err := c.exchange(ctx, v.name, setEventPipe, v.id, cfg.payload(v.id), func(conn net.Conn, answer []byte) (bool, error) {
+			d := decoder{b: answer}
+			s.conn, s.id = conn, d.u64()
+			if d.bad {
+				return false, badAnswer(v.name, "it lacks the id of the session")
+			}
+			return true, nil
+		})
+		switch {
+		case err == nil:
+			c.collect = v.id
+			return s, nil
+		case !unknownCommand(err) || v.id == cmdCollectTracing2:
 			return nil, err
 		}
-		c.collect = v.id
-		d := decoder{b: answer}
-		s := &Stream{conn: conn, client: c, id: d.u64()}
-		if d.bad {
-			_ = conn.Close()
-			return nil, fmt.Errorf("%s: the answer lacks the id of the session", v.name)
-		}
-		_ = conn.SetDeadline(time.Time{})
-		return s, nil
 	}
 	panic("unreachable")
 }
@@ -172,7 +172,7 @@ func (s *Stream) Read(p []byte) (int, error) {
 func (s *Stream) Stop(ctx context.Context) error {
 	var e encoder
 	e.u64(s.id)
-	_, _, err := s.client.request(ctx, "StopTracing", setEventPipe, cmdStopTracing, e.b, false)
+	_, err := s.client.request(ctx, "StopTracing", setEventPipe, cmdStopTracing, e.b)
 	return err
 }
 

@@ -4,6 +4,7 @@ package session
 
 import (
 	"errors"
+	"io/fs"
 	"net"
 	"os"
 	"syscall"
@@ -13,14 +14,8 @@ import (
 // as other users than gclog. What is left of a listener that has ended is removed.
 func listen(path string) (net.Listener, error) {
 	l, err := net.Listen("unix", path)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		if c, derr := net.Dial("unix", path); derr == nil {
-			_ = c.Close()
-			return nil, err // somebody is there
-		}
-		if rerr := os.Remove(path); rerr != nil {
-			return nil, err
-		}
+	if errors.Is(err, syscall.EADDRINUSE) && isLeft(path) {
+		_ = os.Remove(path) // Listen tells why, if this fails
 		l, err = net.Listen("unix", path)
 	}
 	if err != nil {
@@ -31,4 +26,18 @@ func listen(path string) (net.Listener, error) {
 		return nil, err
 	}
 	return l, nil
+}
+
+// isLeft tells whether path is the socket of a listener that has ended. One that
+// is only busy does not refuse connections.
+func isLeft(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode().Type() != fs.ModeSocket {
+		return false
+	}
+	conn, err := net.Dial("unix", path)
+	if err == nil {
+		_ = conn.Close()
+	}
+	return errors.Is(err, syscall.ECONNREFUSED)
 }

@@ -6,7 +6,6 @@ package fakeruntime
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -23,11 +22,17 @@ type Config struct {
 	Speed   float64       // 1: as it was recorded, 2: twice as fast; 0: at once
 	Version string        // of the runtime; "" for .NET Core 3.1, which knows few commands
 	Env     []string      // that ProcessEnvironment answers
+	Ports   string        // DOTNET_DiagnosticPorts: where it announces itself, and whether it waits
 	Silent  bool          // takes connections and never answers
+	Hangup  bool          // closes connections without an answer
+	Garbage bool          // answers what is not of the protocol
+	Deaf    bool          // does not answer StopTracing, and does not end the session
 	Refuse  uint32        // answers every CollectTracing with this error
 	Cut     int           // closes the stream after so many bytes; 0: does not
 	OnCut   func()        // is called then, before the stream is closed
+	OnSent  func()        // is called when the whole recording is sent
 	Delay   time.Duration // before each answer
+	Log     func(string)  // is told each request and how each session ends; nil: nobody listens
 }
 
 // A Runtime is a running server.
@@ -36,20 +41,27 @@ type Runtime struct {
 	listener net.Listener
 	group    sync.WaitGroup
 	closed   chan struct{}
+	running  chan struct{} // closed when no port is waited for any more
 
 	mu       sync.Mutex
 	sessions map[uint64]*tracing
+	conns    map[net.Conn]bool
 	next     uint64
+	waiting  int // ports that have not resumed it yet
 
 	requests atomic.Int64
 }
 
 // A tracing is a session: the connection that the stream goes to.
 type tracing struct {
+	id   uint64
 	conn net.Conn
-	stop chan struct{} // closed by StopTracing
-	done chan struct{} // closed when all is written
-	once sync.Once
+	// probe: it listens to nothing. Such a session only asks for settings, so the
+	// recording neither is cut in it nor counts as sent.
+	probe bool
+	stop  chan struct{} // closed by StopTracing
+	done  chan struct{} // closed when all is written
+	once  sync.Once
 }
 
 // Start starts a server for this process.
@@ -58,10 +70,18 @@ func Start(cfg Config) (*Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Runtime{cfg: cfg, listener: l, closed: make(chan struct{}), sessions: map[uint64]*tracing{}}
+	r := &Runtime{
+		cfg: cfg, listener: l, closed: make(chan struct{}), running: make(chan struct{}),
+		sessions: map[uint64]*tracing{}, conns: map[net.Conn]bool{},
+	}
 	r.group.Go(r.serve)
+	r.announce()
 	return r, nil
 }
+
+// Running is closed when the program of the process runs: at once, unless a port
+// of kind suspend has to let it.
+func (r *Runtime) Running() <-chan struct{} { return r.running }
 
 // Requests is how many requests came so far.
 func (r *Runtime) Requests() int64 { return r.requests.Load() }
@@ -78,12 +98,40 @@ func (r *Runtime) Close() error {
 	close(r.closed)
 	err := r.listener.Close()
 	r.mu.Lock()
-	for _, s := range r.sessions {
-		_ = s.conn.Close()
+	for conn := range r.conns {
+		_ = conn.Close()
 	}
 	r.mu.Unlock()
 	r.group.Wait()
 	return err
+}
+
+// track has Close close a connection; it tells whether it is not too late.
+func (r *Runtime) track(conn net.Conn) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	select {
+	case <-r.closed:
+		_ = conn.Close()
+		return false
+	default:
+	}
+	r.conns[conn] = true
+	return true
+}
+
+// release closes a connection.
+func (r *Runtime) release(conn net.Conn) {
+	r.mu.Lock()
+	delete(r.conns, conn)
+	r.mu.Unlock()
+	_ = conn.Close()
+}
+
+func (r *Runtime) log(format string, args ...any) {
+	if r.cfg.Log != nil {
+		r.cfg.Log(fmt.Sprintf(format, args...))
+	}
 }
 
 func (r *Runtime) serve() {
@@ -92,9 +140,12 @@ func (r *Runtime) serve() {
 		if err != nil {
 			return
 		}
+		if !r.track(conn) {
+			return
+		}
 		r.group.Go(func() {
-			if r.handle(conn) != nil {
-				_ = conn.Close()
+			if command, payload, err := readRequest(conn); err != nil || !r.handle(conn, command, payload) {
+				r.release(conn)
 			}
 		})
 	}
@@ -107,48 +158,67 @@ const (
 	codeUnknownCommand = 0x80131385
 )
 
-// handle answers one request. It closes the connection, but for a session.
-func (r *Runtime) handle(conn net.Conn) error {
+// readRequest reads one request. The command is its set and its number.
+func readRequest(conn net.Conn) (command uint16, payload []byte, err error) {
 	var head [headerSize]byte
 	if _, err := io.ReadFull(conn, head[:]); err != nil {
-		return err
+		return 0, nil, err
 	}
-	payload := make([]byte, int(binary.LittleEndian.Uint16(head[14:]))-headerSize)
+	payload = make([]byte, max(0, int(binary.LittleEndian.Uint16(head[14:]))-headerSize))
 	if _, err := io.ReadFull(conn, payload); err != nil {
-		return err
+		return 0, nil, err
 	}
+	return binary.BigEndian.Uint16(head[16:]), payload, nil
+}
+
+// handle answers one request. It tells whether the connection is still needed:
+// that of a session is.
+func (r *Runtime) handle(conn net.Conn, command uint16, payload []byte) bool {
 	r.requests.Add(1)
-	if r.cfg.Silent {
+	r.log("request 0x%04x%s", command, describe(command, payload))
+	switch {
+	case r.cfg.Silent, r.cfg.Deaf && command == 0x0201:
 		<-r.closed
-		return io.EOF
+		return false
+	case r.cfg.Hangup:
+		return false
+	case r.cfg.Garbage:
+		_, _ = conn.Write([]byte("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"))
+		return false
 	}
 	time.Sleep(r.cfg.Delay)
-	switch command := binary.BigEndian.Uint16(head[16:]); command {
+	switch command {
 	case 0x0201:
-		return r.stop(conn, payload)
+		r.stop(conn, payload)
 	case 0x0203, 0x0204, 0x0205, 0x0206:
-		if r.cfg.Refuse != 0 {
-			return answer(conn, 0xFF, le32(r.cfg.Refuse))
+		switch {
+		case r.cfg.Refuse != 0:
+			_ = answer(conn, 0xFF, le32(r.cfg.Refuse))
+		case !r.knows(command):
+			_ = answer(conn, 0xFF, le32(codeUnknownCommand))
+		default:
+			r.trace(conn, command, payload)
+			return true
 		}
-		if !r.knows(command) {
-			return answer(conn, 0xFF, le32(codeUnknownCommand))
-		}
-		return r.trace(conn)
 	case 0x0400, 0x0404, 0x0408:
 		if !r.knows(command) {
-			return answer(conn, 0xFF, le32(codeUnknownCommand))
+			_ = answer(conn, 0xFF, le32(codeUnknownCommand))
+			break
 		}
-		return answer(conn, 0, r.info(command))
+		_ = answer(conn, 0, r.info(command))
 	case 0x0402:
 		if r.cfg.Version == "" {
-			return answer(conn, 0xFF, le32(codeUnknownCommand))
+			_ = answer(conn, 0xFF, le32(codeUnknownCommand))
+			break
 		}
-		return r.environment(conn)
+		r.environment(conn)
 	case 0x0401:
-		return answer(conn, 0, le32(0))
+		r.resume()
+		_ = answer(conn, 0, le32(0))
 	default:
-		return answer(conn, 0xFF, le32(codeUnknownCommand))
+		_ = answer(conn, 0xFF, le32(codeUnknownCommand))
 	}
+	return false
 }
 
 // knows tells whether a runtime of the version has a command.
@@ -177,9 +247,7 @@ func (r *Runtime) info(command uint16) []byte {
 		b = le32(1)
 	}
 	b = binary.LittleEndian.AppendUint64(b, uint64(pid()))
-	b = append(b, 0xfa, 0xce, 0, 0, 0, 0, 0, 0, 0, 0)
-	b = binary.BigEndian.AppendUint32(b, uint32(pid()))
-	b = append(b, 0, 0)
+	b = append(b, cookie()...)
 	for _, s := range []string{"fakeruntime", "Linux", "x64"} {
 		b = appendString(b, s)
 	}
@@ -193,44 +261,45 @@ func (r *Runtime) info(command uint16) []byte {
 	return b
 }
 
-func (r *Runtime) environment(conn net.Conn) error {
+func (r *Runtime) environment(conn net.Conn) {
 	b := le32(uint32(len(r.cfg.Env)))
 	for _, e := range r.cfg.Env {
 		b = appendString(b, e)
 	}
-	if err := answerOpen(conn, 0, append(le32(uint32(len(b))), 0, 0)); err != nil {
-		return err
+	if answer(conn, 0, append(le32(uint32(len(b))), 0, 0)) == nil {
+		_, _ = conn.Write(b)
 	}
-	_, err := conn.Write(b)
-	return errors.Join(err, conn.Close())
 }
 
-func (r *Runtime) trace(conn net.Conn) error {
+func (r *Runtime) trace(conn net.Conn, command uint16, payload []byte) {
 	r.mu.Lock()
 	r.next++
-	id := r.next
-	s := &tracing{conn: conn, stop: make(chan struct{}), done: make(chan struct{})}
-	r.sessions[id] = s
+	s := &tracing{
+		id: r.next, conn: conn, probe: probes(command, payload), stop: make(chan struct{}), done: make(chan struct{}),
+	}
+	r.sessions[s.id] = s
 	r.mu.Unlock()
 	r.group.Go(func() {
 		defer func() {
-			_ = conn.Close()
+			r.release(conn)
 			r.mu.Lock()
-			delete(r.sessions, id)
+			delete(r.sessions, s.id)
 			r.mu.Unlock()
 			close(s.done)
 		}()
-		if answerOpen(conn, 0, binary.LittleEndian.AppendUint64(nil, id)) == nil {
-			r.replay(s)
+		how := "cannot be answered"
+		if answer(conn, 0, binary.LittleEndian.AppendUint64(nil, s.id)) == nil {
+			how = r.replay(s)
 		}
+		r.log("session %d %s", s.id, how)
 	})
-	return nil
 }
 
 // stop ends a session. Like a runtime it answers when all is written.
-func (r *Runtime) stop(conn net.Conn, payload []byte) error {
+func (r *Runtime) stop(conn net.Conn, payload []byte) {
 	if len(payload) != 8 {
-		return answer(conn, 0xFF, le32(0x80131384))
+		_ = answer(conn, 0xFF, le32(0x80131384))
+		return
 	}
 	r.mu.Lock()
 	s := r.sessions[binary.LittleEndian.Uint64(payload)]
@@ -239,14 +308,10 @@ func (r *Runtime) stop(conn net.Conn, payload []byte) error {
 		s.once.Do(func() { close(s.stop) })
 		<-s.done
 	}
-	return answer(conn, 0, payload)
+	_ = answer(conn, 0, payload)
 }
 
 func answer(conn net.Conn, id byte, payload []byte) error {
-	return errors.Join(answerOpen(conn, id, payload), conn.Close())
-}
-
-func answerOpen(conn net.Conn, id byte, payload []byte) error {
 	b := append([]byte(magic), 0, 0, 0xFF, id, 0, 0)
 	binary.LittleEndian.PutUint16(b[14:], uint16(headerSize+len(payload)))
 	_, err := conn.Write(append(b, payload...))

@@ -59,24 +59,47 @@ func stampNow(head []byte) {
 }
 
 // replay writes the stream at its speed, then waits until the session is stopped.
-func (r *Runtime) replay(s *tracing) {
+// It returns how the session ended.
+func (r *Runtime) replay(s *tracing) (how string) {
+	const (
+		stopped = "was stopped"
+		left    = "was left by its reader"
+		cut     = "was cut"
+		over    = "ended with the runtime"
+	)
 	head, pieces := split(r.cfg.Stream)
 	stampNow(head)
 	sent := 0
-	send := func(b []byte) bool {
-		if r.cfg.Cut > 0 && sent+len(b) >= r.cfg.Cut {
+	send := func(b []byte) (failed string) {
+		if r.cfg.Cut > 0 && sent+len(b) >= r.cfg.Cut && !s.probe {
 			_, _ = s.conn.Write(b[:r.cfg.Cut-sent])
 			if r.cfg.OnCut != nil {
 				r.cfg.OnCut()
 			}
-			return false
+			return cut
 		}
 		n, err := s.conn.Write(b)
 		sent += n
-		return err == nil
+		if err != nil {
+			return left
+		}
+		return ""
 	}
-	if !send(head) {
-		return
+	finish := func() string {
+		if failed := send([]byte{endOfFile}); failed != "" {
+			return failed
+		}
+		return stopped
+	}
+	if failed := send(head); failed != "" {
+		return failed
+	}
+	select {
+	case <-r.running: // until then nothing happens in the process
+	case <-s.stop:
+		return finish()
+	case <-r.closed:
+		return over
 	}
 	began := time.Now()
 	for _, p := range pieces {
@@ -85,19 +108,22 @@ func (r *Runtime) replay(s *tracing) {
 			select {
 			case <-time.After(wait):
 			case <-s.stop:
-				_ = send([]byte{endOfFile})
-				return
+				return finish()
 			case <-r.closed:
-				return
+				return over
 			}
 		}
-		if !send(p.b) {
-			return
+		if failed := send(p.b); failed != "" {
+			return failed
 		}
+	}
+	if r.cfg.OnSent != nil && !s.probe {
+		r.cfg.OnSent()
 	}
 	select {
 	case <-s.stop:
-		_ = send([]byte{endOfFile})
+		return finish()
 	case <-r.closed:
+		return over
 	}
 }

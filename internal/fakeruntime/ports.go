@@ -1,0 +1,87 @@
+package fakeruntime
+
+import (
+	"encoding/binary"
+	"net"
+	"slices"
+	"strings"
+	"time"
+)
+
+// announce connects to the ports of the configuration, and goes on doing so: a
+// runtime has one connection to each port that waits for a command.
+//
+// .NET Core 3.1 knows of no ports.
+func (r *Runtime) announce() {
+	if r.cfg.Version != "" {
+		for element := range strings.SplitSeq(r.cfg.Ports, ";") {
+			parts := strings.Split(element, ",")
+			if parts[0] == "" || slices.Contains(parts, "listen") {
+				continue
+			}
+			if !slices.Contains(parts, "nosuspend") { // suspend is what a runtime does unless it is told
+				r.waiting++
+			}
+			r.group.Go(func() { r.connect(parts[0]) })
+		}
+	}
+	if r.waiting == 0 {
+		close(r.running)
+	}
+}
+
+// resume lets the process go on when every port that it waits for has said so.
+func (r *Runtime) resume() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.waiting > 0 {
+		if r.waiting--; r.waiting == 0 {
+			close(r.running)
+		}
+	}
+}
+
+// connect keeps a connection to a port. Like a runtime it tries for ever, in
+// growing steps, and connects anew as soon as a command has come.
+func (r *Runtime) connect(path string) {
+	const first, most = 10 * time.Millisecond, 500 * time.Millisecond
+	step := first
+	for {
+		if conn, err := net.Dial("unix", path); err == nil {
+			if !r.track(conn) {
+				return
+			}
+			step = first
+			_, _ = conn.Write(r.advertise())
+			command, payload, err := readRequest(conn)
+			if err == nil {
+				r.group.Go(func() {
+					if !r.handle(conn, command, payload) {
+						r.release(conn)
+					}
+				})
+				continue
+			}
+			r.release(conn)
+		}
+		select {
+		case <-time.After(step):
+			step = min(step*5/4, most)
+		case <-r.closed:
+			return
+		}
+	}
+}
+
+func (r *Runtime) advertise() []byte {
+	b := append([]byte("ADVR_V1\x00"), cookie()...)
+	b = binary.LittleEndian.AppendUint64(b, uint64(pid()))
+	return append(b, 0, 0)
+}
+
+// cookie is the GUID of this runtime: 0000cefa-0000-0000-0000-PPPPPPPP0000.
+func cookie() []byte {
+	b := []byte{0xfa, 0xce, 0, 0, 0, 0, 0, 0, 0, 0}
+	b = binary.BigEndian.AppendUint32(b, uint32(pid()))
+	return append(b, 0, 0)
+}

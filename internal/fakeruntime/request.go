@@ -1,0 +1,123 @@
+package fakeruntime
+
+import (
+	"encoding/binary"
+	"fmt"
+	"unicode/utf16"
+)
+
+// A tracingRequest is what a CollectTracing asks for.
+type tracingRequest struct {
+	bufferMB, format uint32
+	rundown          uint64
+	stacks           bool
+	providers        []provider
+}
+
+type provider struct {
+	name, filter string
+	keywords     uint64
+	level        uint32
+	include      bool     // exclude are the events that are wanted, not those that are left out
+	exclude      []uint32 // ids of events
+}
+
+// readTracing reads the payload of a CollectTracing, of any version that is known
+// here. It is strict: ok is false if anything is left over.
+func readTracing(command uint16, payload []byte) (t tracingRequest, ok bool) {
+	c := cursor{b: payload}
+	if command == 0x0206 && c.u32() != 0 {
+		return t, false // not a session over this connection
+	}
+	t.bufferMB, t.format = c.u32(), c.u32()
+	if command < 0x0205 {
+		t.rundown = uint64(c.u8())
+	} else {
+		t.rundown = c.u64()
+	}
+	if command != 0x0203 {
+		t.stacks = c.u8() != 0
+	}
+	for n := c.u32(); n > 0 && !c.bad; n-- {
+		p := provider{keywords: c.u64(), level: c.u32(), name: c.string(), filter: c.string()}
+		if command == 0x0206 {
+			p.include = c.u8() != 0
+			for n := c.u32(); n > 0 && !c.bad; n-- {
+				p.exclude = append(p.exclude, c.u32())
+			}
+		}
+		t.providers = append(t.providers, p)
+	}
+	return t, !c.bad && len(c.b) == 0
+}
+
+// probes tells whether a session listens to nothing.
+func probes(command uint16, payload []byte) bool {
+	t, ok := readTracing(command, payload)
+	for _, p := range t.providers {
+		ok = ok && p.keywords == 0
+	}
+	return ok
+}
+
+// describe is the payload of a request for the log.
+func describe(command uint16, payload []byte) string {
+	switch command {
+	case 0x0201:
+		if len(payload) == 8 {
+			return fmt.Sprintf(" stop session %d", binary.LittleEndian.Uint64(payload))
+		}
+	case 0x0203, 0x0204, 0x0205, 0x0206:
+		t, ok := readTracing(command, payload)
+		if !ok {
+			return fmt.Sprintf(" malformed: % x", payload)
+		}
+		s := fmt.Sprintf(" buffer=%d format=%d rundown=%d stacks=%v", t.bufferMB, t.format, t.rundown, t.stacks)
+		for _, p := range t.providers {
+			s += fmt.Sprintf(" %s:0x%x:%d", p.name, p.keywords, p.level)
+			if p.filter != "" {
+				s += ":" + p.filter
+			}
+			if p.include || len(p.exclude) > 0 {
+				s += fmt.Sprintf("-%v", p.exclude)
+			}
+		}
+		return s
+	}
+	return ""
+}
+
+// A cursor reads a payload; past its end it is bad, and reads zeros.
+type cursor struct {
+	b   []byte
+	bad bool
+}
+
+func (c *cursor) take(n int) []byte {
+	if c.bad || n > len(c.b) {
+		c.bad = true
+		return make([]byte, min(n, 8))
+	}
+	p := c.b[:n]
+	c.b = c.b[n:]
+	return p
+}
+
+func (c *cursor) u8() byte    { return c.take(1)[0] }
+func (c *cursor) u32() uint32 { return binary.LittleEndian.Uint32(c.take(4)) }
+func (c *cursor) u64() uint64 { return binary.LittleEndian.Uint64(c.take(8)) }
+
+// string reads a string as strictly as a runtime does: the last unit must be 0.
+func (c *cursor) string() string {
+	n := int(c.u32())
+	if n == 0 || n > len(c.b)/2 {
+		c.bad = c.bad || n != 0
+		return ""
+	}
+	units := make([]uint16, n)
+	for i := range units {
+		units[i] = binary.LittleEndian.Uint16(c.take(2))
+	}
+	c.bad = c.bad || units[n-1] != 0
+	return string(utf16.Decode(units[:n-1]))
+}

@@ -1,0 +1,463 @@
+//go:build unix
+
+package session_test
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	goruntime "runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/session"
+	"golang.org/x/sys/unix"
+)
+
+// listenPort opens a port, which is closed at the end of the test.
+func listenPort(t *testing.T) (*session.Port, string) {
+	t.Helper()
+	path := filepath.Join(shortDir(t), "port")
+	p, err := session.Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	return p, path
+}
+
+// What a runtime says first, to the byte: its cookie and its pid.
+const (
+	advertiseHex = "414456525f563100" // ADVR_V1 and a zero
+	firstHex     = advertiseHex + "33221100 5544 7766 8899aabbccddeeff d204000000000000 0000"
+	firstCookie  = "00112233-4455-6677-8899-aabbccddeeff"
+	secondHex    = advertiseHex + "33221100 5544 7766 8899aabbccddee00 0100000000000000 0000"
+	secondCookie = "00112233-4455-6677-8899-aabbccddee00"
+)
+
+// advertise connects to the port as a runtime does.
+func advertise(t *testing.T, path, hello string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	if _, err := conn.Write(unhex(t, hello)); err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+// A peerRuntime announces itself to a port, hands each command to reply, and
+// connects anew, until the test ends. Where reply keeps the connection it closes
+// it itself.
+type peerRuntime struct {
+	mu       sync.Mutex
+	conn     net.Conn
+	over     bool
+	commands []string
+}
+
+func announce(t *testing.T, path, hello string, reply func(conn net.Conn, request []byte) (keep bool)) *peerRuntime {
+	t.Helper()
+	r := &peerRuntime{}
+	first := unhex(t, hello)
+	var group sync.WaitGroup
+	group.Go(func() {
+		for {
+			conn, err := net.Dial("unix", path)
+			if err != nil || !r.begin(conn) {
+				return
+			}
+			_, _ = conn.Write(first)
+			request := readRequest(conn)
+			if request == nil {
+				_ = conn.Close()
+				return
+			}
+			r.mu.Lock()
+			r.commands = append(r.commands, hex.EncodeToString(request[16:18]))
+			r.mu.Unlock()
+			if !reply(conn, request) {
+				_ = conn.Close()
+			}
+		}
+	})
+	t.Cleanup(func() {
+		r.mu.Lock()
+		r.over = true
+		if r.conn != nil {
+			_ = r.conn.Close()
+		}
+		r.mu.Unlock()
+		group.Wait()
+	})
+	return r
+}
+
+func (r *peerRuntime) begin(conn net.Conn) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.over {
+		_ = conn.Close()
+		return false
+	}
+	r.conn = conn
+	return true
+}
+
+// seen returns set and number of the commands so far.
+func (r *peerRuntime) seen() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return strings.Join(r.commands, " ")
+}
+
+func next(t *testing.T, p *session.Port) *session.Peer {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	peer, err := p.Next(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	peer.Timeout = patience
+	return peer
+}
+
+// waitClosed waits until the other side closes the connection.
+func waitClosed(t *testing.T, conn net.Conn, what string) {
+	t.Helper()
+	_ = conn.SetReadDeadline(time.Now().Add(patience))
+	if n, err := conn.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("%s: %d bytes, error %v, want it closed", what, n, err)
+	}
+}
+
+func TestPortEnvironment(t *testing.T) {
+	if got, want := session.Environment("/run/x", false), "/run/x,nosuspend"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got, want := session.Environment("/run/x", true), "/run/x,suspend"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestPort: a runtime announces itself, takes one command on the connection, and
+// connects anew for the next one. It stays the same peer.
+func TestPort(t *testing.T) {
+	p, path := listenPort(t)
+	if info, err := os.Stat(path); err != nil || info.Mode().Type() != fs.ModeSocket || info.Mode().Perm() != 0o666 {
+		t.Errorf("the port is %v, error %v: every user must reach it", info, err)
+	}
+	streaming := make(chan net.Conn, 1)
+	r := announce(t, path, firstHex, func(conn net.Conn, request []byte) bool {
+		_, _ = conn.Write(answer(make([]byte, 64)))
+		if request[16] == 2 {
+			streaming <- conn
+			return true
+		}
+		return false
+	})
+	peer := next(t, p)
+	if peer.Cookie != firstCookie || peer.Inner != 1234 {
+		t.Errorf("peer %s with pid %d, want %s and 1234", peer.Cookie, peer.Inner, firstCookie)
+	}
+	if goruntime.GOOS == "linux" && peer.PID != os.Getpid() {
+		t.Errorf("the peer is process %d, want %d", peer.PID, os.Getpid())
+	}
+	for range 5 {
+		if err := peer.Resume(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := peer.ProcessInfo(t.Context()); err != nil {
+		t.Error(err)
+	}
+	s, err := peer.StartTracing(t.Context(), config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	stream := <-streaming
+	defer stream.Close()
+	_, _ = stream.Write([]byte("Nettrace"))
+	s.IdleTimeout = patience
+	b := make([]byte, 8)
+	if _, err := io.ReadFull(s, b); err != nil || string(b) != "Nettrace" {
+		t.Errorf("the stream begins with %q, error %v", b, err)
+	}
+	if err := peer.Resume(t.Context()); err != nil { // the stream has a connection of its own
+		t.Error(err)
+	}
+	if got := r.seen(); got != "0401 0401 0401 0401 0401 0408 0206 0401" {
+		t.Errorf("commands %s", got)
+	}
+	// All that time it was one peer: the next one is another runtime.
+	advertise(t, path, secondHex)
+	if peer := next(t, p); peer.Cookie != secondCookie || peer.Inner != 1 {
+		t.Errorf("peer %s with pid %d, want %s and 1", peer.Cookie, peer.Inner, secondCookie)
+	}
+}
+
+// TestPortTwoRuntimes: each command goes to the runtime that it is meant for.
+func TestPortTwoRuntimes(t *testing.T) {
+	p, path := listenPort(t)
+	for _, hello := range []string{firstHex, secondHex} {
+		pid := unhex(t, hello)[24:32]
+		announce(t, path, hello, func(conn net.Conn, _ []byte) bool {
+			_, _ = conn.Write(answer(append(append([]byte{1, 0, 0, 0}, pid...), make([]byte, 16+6*4)...)))
+			return false
+		})
+	}
+	peers := []*session.Peer{next(t, p), next(t, p)}
+	if peers[0].Cookie == peers[1].Cookie {
+		t.Fatalf("both are %s", peers[0].Cookie)
+	}
+	for range 3 {
+		for _, peer := range peers {
+			info, err := peer.ProcessInfo(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if info.PID != uint64(peer.Inner) {
+				t.Errorf("process %d answers for %d", info.PID, peer.Inner)
+			}
+		}
+	}
+}
+
+// TestPortWaits: a command waits until the runtime has connected anew, and gives
+// up when it does not.
+func TestPortWaits(t *testing.T) {
+	p, path := listenPort(t)
+	first := advertise(t, path, firstHex)
+	peer := next(t, p)
+	done := make(chan error, 1)
+	go func() {
+		err := peer.Resume(t.Context())
+		if err == nil {
+			err = peer.Resume(t.Context())
+		}
+		done <- err
+	}()
+	if readRequest(first) == nil {
+		t.Fatal("no request")
+	}
+	_, _ = first.Write(answer(nil))
+	_ = first.Close()
+	again := advertise(t, path, firstHex)
+	if readRequest(again) == nil {
+		t.Fatal("no second request")
+	}
+	_, _ = again.Write(answer(nil))
+	_ = again.Close()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	peer.Timeout = impatience
+	if err := peer.Resume(t.Context()); !errors.Is(err, session.ErrNoAnswer) {
+		t.Errorf("the runtime does not come back: error %v, want one that wraps ErrNoAnswer", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := peer.Resume(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+}
+
+// TestPortNewestConnection: a runtime has one connection that waits, so of two the
+// older one is dead.
+func TestPortNewestConnection(t *testing.T) {
+	p, path := listenPort(t)
+	older := advertise(t, path, firstHex)
+	peer := next(t, p)
+	announce(t, path, firstHex, func(conn net.Conn, _ []byte) bool {
+		_, _ = conn.Write(answer(nil))
+		return false
+	})
+	waitClosed(t, older, "the older connection")
+	if err := peer.Resume(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPortGarbage: what does not announce itself is closed, and harms nobody.
+func TestPortGarbage(t *testing.T) {
+	p, path := listenPort(t)
+	for name, hello := range map[string]string{
+		"another protocol": hex.EncodeToString([]byte("GET / HTTP/1.1\r\nHost: localhost:80\r\n\r\n")),
+		"another version":  "414456525f563200" + strings.TrimPrefix(firstHex, advertiseHex),
+		"zeros":            strings.Repeat("00", 34),
+	} {
+		waitClosed(t, advertise(t, path, hello), name)
+	}
+	short := advertise(t, path, advertiseHex)
+	_ = short.Close()
+	advertise(t, path, firstHex)
+	if peer := next(t, p); peer.Cookie != firstCookie {
+		t.Errorf("peer %s", peer.Cookie)
+	}
+}
+
+// TestPortForget: a runtime that was forgotten is a new one when it comes back.
+func TestPortForget(t *testing.T) {
+	p, path := listenPort(t)
+	conn := advertise(t, path, firstHex)
+	peer := next(t, p)
+	p.Forget(peer)
+	waitClosed(t, conn, "the connection of what was forgotten")
+	advertise(t, path, firstHex)
+	if again := next(t, p); again == peer || again.Cookie != peer.Cookie {
+		t.Errorf("peer %v, want another one with the same cookie", again)
+	}
+}
+
+// TestPortClose: everything that waits ends, and the socket is gone.
+func TestPortClose(t *testing.T) {
+	t.Parallel()
+	p, path := listenPort(t)
+	silent := advertise(t, path, "")
+	half := advertise(t, path, advertiseHex)
+	idle := advertise(t, path, firstHex)
+	next(t, p) // so the others have been accepted too
+	end := make(chan error, 1)
+	go func() {
+		_, err := p.Next(context.Background())
+		end <- err
+	}()
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-end; !errors.Is(err, net.ErrClosed) {
+		t.Errorf("Next returns %v, want %v", err, net.ErrClosed)
+	}
+	waitClosed(t, idle, "the connection that waits for a command")
+	waitClosed(t, silent, "the connection that says nothing")
+	waitClosed(t, half, "the connection that says half of it")
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the socket is still there: %v", err)
+	}
+}
+
+func TestPortNextCancelled(t *testing.T) {
+	p, _ := listenPort(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := p.Next(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestPortStale: what is left of a listener that has ended is replaced.
+func TestPortStale(t *testing.T) {
+	path := filepath.Join(shortDir(t), "port")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false)
+	_ = l.Close()
+	p, err := session.Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	advertise(t, path, firstHex)
+	next(t, p)
+	_ = p.Close()
+}
+
+// TestPortTaken: a socket that somebody listens on stays his, also when he is too
+// busy to take another connection.
+func TestPortTaken(t *testing.T) {
+	t.Run("another port", func(t *testing.T) {
+		p, path := listenPort(t)
+		if second, err := session.Listen(path); err == nil {
+			_ = second.Close()
+			t.Fatal("there are two listeners")
+		} else if !strings.Contains(err.Error(), path) {
+			t.Errorf("the error does not name the path: %v", err)
+		}
+		advertise(t, path, firstHex)
+		next(t, p)
+	})
+	t.Run("busy", func(t *testing.T) {
+		path := filepath.Join(shortDir(t), "port")
+		fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer unix.Close(fd)
+		if err := errors.Join(unix.Bind(fd, &unix.SockaddrUnix{Name: path}), unix.Listen(fd, 0)); err != nil {
+			t.Fatal(err)
+		}
+		for { // until the queue is full
+			conn, err := net.Dial("unix", path)
+			if err != nil {
+				break
+			}
+			defer conn.Close()
+		}
+		before, err := os.Lstat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, err := session.Listen(path); err == nil {
+			_ = p.Close()
+			t.Error("there are two listeners")
+		}
+		if after, err := os.Lstat(path); err != nil || !os.SameFile(before, after) {
+			t.Error("the socket of the other listener is gone")
+		}
+	})
+}
+
+// TestPortNoSocket: what is no socket is not removed.
+func TestPortNoSocket(t *testing.T) {
+	path := filepath.Join(shortDir(t), "port")
+	want := []byte("somebody needs this")
+	if err := os.WriteFile(path, want, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := session.Listen(path); err == nil {
+		_ = p.Close()
+		t.Error("it listens on a file")
+	}
+	if b, err := os.ReadFile(path); err != nil || !slices.Equal(b, want) {
+		t.Errorf("the file is %q now, error %v", b, err)
+	}
+	if p, err := session.Listen(filepath.Join(path, "port")); err == nil {
+		_ = p.Close()
+		t.Error("it listens below a file")
+	}
+}
+
+// TestPeerTarget: who connects is a target, with what the system knows of its
+// process.
+func TestPeerTarget(t *testing.T) {
+	if goruntime.GOOS != "linux" {
+		t.Skip("only Linux tells more about the process")
+	}
+	p, path := listenPort(t)
+	announce(t, path, firstHex, func(conn net.Conn, _ []byte) bool {
+		_, _ = conn.Write(answer(nil))
+		return false
+	})
+	target := next(t, p).Target()
+	if target.PID != os.Getpid() || target.InnerPID != os.Getpid() || target.UID != os.Geteuid() || !target.Alive() {
+		t.Errorf("process %d (%d) of user %d, want our own", target.PID, target.InnerPID, target.UID)
+	}
+	if err := target.Resume(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,499 @@
+package session_test
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/session"
+	"go.uber.org/goleak"
+)
+
+// helperVariable makes the test binary another program: that of its value among
+// the helpers. Some tests need a process of its own.
+const helperVariable = "GCLOG_SESSION_HELPER"
+
+var helpers = map[string]func() error{}
+
+func TestMain(m *testing.M) {
+	if help := helpers[os.Getenv(helperVariable)]; help != nil {
+		if err := help(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// patience is how long a test waits for what must come. It is long, because a
+// loaded machine is no failure.
+const patience = 30 * time.Second
+
+// impatience is a timeout for what never comes.
+const impatience = 50 * time.Millisecond
+
+// The header of a message, as the protocol has it: the magic, the size of all, the
+// set and the number of the command, two reserved bytes.
+const magicHex = "444f544e45545f4950435f563100"
+
+// unhex reads hexadecimal digits; blanks and line ends may be anywhere.
+func unhex(t testing.TB, s string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(strings.Join(strings.Fields(s), ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// answer is a message of the runtime: set 0xFF, 0x00 for OK.
+func answer(payload []byte) []byte {
+	b := append([]byte("DOTNET_IPC_V1\x00"), 0, 0, 0xff, 0x00, 0, 0)
+	binary.LittleEndian.PutUint16(b[14:], uint16(20+len(payload)))
+	return append(b, payload...)
+}
+
+// refusal is an error of the runtime: set 0xFF, 0xFF, and an HRESULT.
+func refusal(code uint32) []byte {
+	b := append([]byte("DOTNET_IPC_V1\x00"), 24, 0, 0xff, 0xff, 0, 0)
+	return binary.LittleEndian.AppendUint32(b, code)
+}
+
+const unknownCommand = 0x80131385
+
+// shortDir is a folder whose name is short enough for a socket.
+func shortDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// A runtime is a server of the protocol in this process. It hands every request to
+// reply, on a connection of its own, and closes that afterwards.
+type runtime struct {
+	reply func(conn net.Conn, request []byte)
+
+	listener net.Listener
+	group    sync.WaitGroup
+
+	mu       sync.Mutex
+	requests [][]byte
+	conns    []net.Conn
+}
+
+func serve(t testing.TB, reply func(conn net.Conn, request []byte)) *runtime {
+	t.Helper()
+	l, err := net.Listen("unix", filepath.Join(shortDir(t), "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &runtime{reply: reply, listener: l}
+	r.group.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			r.mu.Lock()
+			r.conns = append(r.conns, conn)
+			r.mu.Unlock()
+			r.group.Go(func() {
+				defer conn.Close()
+				if request := readRequest(conn); request != nil {
+					r.mu.Lock()
+					r.requests = append(r.requests, request)
+					r.mu.Unlock()
+					r.reply(conn, request)
+				}
+			})
+		}
+	})
+	t.Cleanup(r.close)
+	return r
+}
+
+func (r *runtime) close() {
+	_ = r.listener.Close()
+	r.mu.Lock()
+	for _, c := range r.conns {
+		_ = c.Close()
+	}
+	r.mu.Unlock()
+	r.group.Wait()
+}
+
+// readRequest reads one message, nil if it ends too early.
+func readRequest(conn net.Conn) []byte {
+	head := make([]byte, 20)
+	if _, err := io.ReadFull(conn, head); err != nil {
+		return nil
+	}
+	size := int(binary.LittleEndian.Uint16(head[14:]))
+	if size < len(head) {
+		return nil
+	}
+	b := append(head, make([]byte, size-len(head))...)
+	if _, err := io.ReadFull(conn, b[len(head):]); err != nil {
+		return nil
+	}
+	return b
+}
+
+// seen returns the requests so far.
+func (r *runtime) seen() [][]byte {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.requests)
+}
+
+// commands returns set and number of the requests so far.
+func (r *runtime) commands() (list []string) {
+	for _, b := range r.seen() {
+		list = append(list, hex.EncodeToString(b[16:18]))
+	}
+	return list
+}
+
+// client talks to the runtime.
+func (r *runtime) client() *session.Client {
+	return &session.Client{
+		Timeout: patience,
+		Dial: func(ctx context.Context) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", r.listener.Addr().String())
+		},
+	}
+}
+
+// hang keeps a connection until the other side closes it.
+func hang(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
+
+func send(b []byte) func(net.Conn, []byte) {
+	return func(conn net.Conn, _ []byte) { _, _ = conn.Write(b) }
+}
+
+// TestRequestFraming: a request is what the protocol says, to the byte.
+func TestRequestFraming(t *testing.T) {
+	r := serve(t, send(answer([]byte{0, 0, 0, 0})))
+	if err := r.client().Resume(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := unhex(t, magicHex+"1400 04 01 0000")
+	if got := r.seen(); len(got) != 1 || !slices.Equal(got[0], want) {
+		t.Errorf("ResumeRuntime is % x, want % x", got, want)
+	}
+}
+
+// The fields of a ProcessInfo answer, as a .NET 8 sends them.
+const (
+	pidHex     = "d204000000000000"                    // 1234
+	cookieHex  = "33221100 5544 7766 8899aabbccddeeff" // mixed endian
+	lineHex    = "04000000 61002000 6200 0000"         // "a b"
+	osHex      = "06000000 4c0069006e00750078000000"   // "Linux"
+	archHex    = "04000000 7800360034000000"           // "x64"
+	entryHex   = "04000000 3dd800de c400 0000"         // a smiley in two units, and an umlaut
+	versionHex = "07000000 38002e0030002e0033003300" + "0000"
+	ridHex     = "03000000 6c0078000000" // "lx"
+)
+
+func TestProcessInfo(t *testing.T) {
+	base := session.ProcessInfo{
+		PID: 1234, Cookie: "00112233-4455-6677-8899-aabbccddeeff", CommandLine: "a b", OS: "Linux", Architecture: "x64",
+	}
+	two, three := base, base
+	two.EntryAssembly, two.Version = "\U0001F600\u00C4", "8.0.33"
+	three = two
+	three.RID = "lx"
+	fields := pidHex + cookieHex + lineHex + osHex + archHex
+	for _, tc := range []struct {
+		name     string
+		known    string // commands that the runtime has
+		payload  string
+		want     session.ProcessInfo
+		commands string
+	}{
+		{"3", "0408", "01000000" + fields + entryHex + versionHex + ridHex, three, "0408"},
+		{"3 of a later version", "0408", "02000000" + fields + entryHex + versionHex + ridHex + "0400000078007800780000001234", three, "0408"},
+		{"3 with absent strings", "0408", "01000000" + pidHex + cookieHex + "00000000 00000000 00000000 00000000 00000000 00000000",
+			session.ProcessInfo{PID: 1234, Cookie: base.Cookie}, "0408"},
+		{"2", "0404", fields + entryHex + versionHex, two, "0408 0404"},
+		{"1", "0400", fields, base, "0408 0404 0400"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			payload := unhex(t, tc.payload)
+			r := serve(t, func(conn net.Conn, request []byte) {
+				b := refusal(unknownCommand)
+				if hex.EncodeToString(request[16:18]) == tc.known {
+					b = answer(payload)
+				}
+				_, _ = conn.Write(b)
+			})
+			got, err := r.client().ProcessInfo(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if *got != tc.want {
+				t.Errorf("got  %+v\nwant %+v", *got, tc.want)
+			}
+			if got := strings.Join(r.commands(), " "); got != tc.commands {
+				t.Errorf("commands %s, want %s", got, tc.commands)
+			}
+			for _, b := range r.seen() {
+				if len(b) != 20 {
+					t.Errorf("a ProcessInfo has no payload, this one % x", b[20:])
+				}
+			}
+		})
+	}
+}
+
+// TestProcessInfoCutOff: every answer that ends too early is an error.
+func TestProcessInfoCutOff(t *testing.T) {
+	whole := unhex(t, "01000000"+pidHex+cookieHex+lineHex+osHex+archHex+entryHex+versionHex+ridHex)
+	n := 0
+	r := serve(t, func(conn net.Conn, _ []byte) { _, _ = conn.Write(answer(whole[:n])) })
+	c := r.client()
+	for n = range whole {
+		if p, err := c.ProcessInfo(t.Context()); err == nil {
+			t.Errorf("%d of %d bytes are taken for %+v", n, len(whole), p)
+		}
+	}
+}
+
+// TestProcessInfoUnknown: .NET Core 3.1 knows none of them. The error tells so.
+func TestProcessInfoUnknown(t *testing.T) {
+	r := serve(t, send(refusal(unknownCommand)))
+	_, err := r.client().ProcessInfo(t.Context())
+	var server *session.ServerError
+	if !errors.As(err, &server) || server.Code != session.CodeUnknownCommand || server.Command != "ProcessInfo" {
+		t.Errorf("error %v", err)
+	}
+	if got := strings.Join(r.commands(), " "); got != "0408 0404 0400" {
+		t.Errorf("commands %s", got)
+	}
+}
+
+// TestServerError: any other error ends the search for an older command.
+func TestServerError(t *testing.T) {
+	for code, want := range map[uint32]string{
+		session.CodeNotYetAvailable: "ProcessInfo3: the runtime is still starting (0x8013135B)",
+		session.CodeFail:            "ProcessInfo3: the runtime failed, perhaps because it has 64 sessions already (0x80004005)",
+		0x80001234:                  "ProcessInfo3: the runtime refused it (0x80001234)",
+	} {
+		r := serve(t, send(refusal(code)))
+		_, err := r.client().ProcessInfo(t.Context())
+		var server *session.ServerError
+		if !errors.As(err, &server) || server.Code != code || err.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
+		if got := r.commands(); len(got) != 1 {
+			t.Errorf("%#x: commands %s", code, got)
+		}
+	}
+}
+
+func environmentAnswer(t testing.TB, body string) (answer6, rest []byte) {
+	rest = unhex(t, body)
+	head := binary.LittleEndian.AppendUint32(nil, uint32(len(rest)))
+	return answer(append(head, 0, 0)), rest
+}
+
+func TestEnvironment(t *testing.T) {
+	head, rest := environmentAnswer(t, "02000000 04000000 41003d0031000000 05000000 42003d00e4006200 0000")
+	r := serve(t, func(conn net.Conn, request []byte) {
+		if len(request) != 20 || request[16] != 4 || request[17] != 2 {
+			t.Errorf("request % x", request)
+		}
+		_, _ = conn.Write(head)
+		for i := range rest { // in as many pieces as there can be
+			_, _ = conn.Write(rest[i : i+1])
+		}
+	})
+	got, err := r.client().Environment(t.Context())
+	if err != nil || !slices.Equal(got, []string{"A=1", "B=\u00e4b"}) {
+		t.Errorf("environment %q, error %v", got, err)
+	}
+}
+
+func TestEnvironmentWrong(t *testing.T) {
+	piece := func(size uint32, rest string) []byte {
+		head := binary.LittleEndian.AppendUint32(nil, size)
+		return append(answer(append(head, 0, 0)), unhex(t, rest)...)
+	}
+	for name, b := range map[string][]byte{
+		"no size":                     answer([]byte{1, 0}),
+		"too large":                   piece(4<<20+1, ""),
+		"very large":                  piece(1<<32-1, ""),
+		"ends too early":              piece(100, "01000000"),
+		"no count":                    piece(2, "0100"),
+		"more strings than there are": piece(12, "ffffffff 02000000 41000000"),
+		"a string beyond the end":     piece(12, "01000000 ffffffff 41000000"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := serve(t, send(b))
+			if env, err := r.client().Environment(t.Context()); err == nil {
+				t.Errorf("it is taken for %q", env)
+			}
+		})
+	}
+}
+
+// TestNoAnswer: a runtime that is silent, from the begin on or in the middle of
+// its answer, is told as such.
+func TestNoAnswer(t *testing.T) {
+	whole := answer(unhex(t, "0100000000000000"))
+	head, rest := environmentAnswer(t, "02000000 04000000 41003d0031000000")
+	for name, tc := range map[string]struct {
+		sent []byte
+		ask  func(context.Context, *session.Client) error
+	}{
+		"no byte": {nil, func(ctx context.Context, c *session.Client) error { return c.Resume(ctx) }},
+		"half a header": {whole[:10], func(ctx context.Context, c *session.Client) error {
+			_, err := c.ProcessInfo(ctx)
+			return err
+		}},
+		"half a payload": {whole[:24], func(ctx context.Context, c *session.Client) error {
+			_, err := c.StartTracing(ctx, config())
+			return err
+		}},
+		"half an environment": {append(head, rest[:5]...), func(ctx context.Context, c *session.Client) error {
+			_, err := c.Environment(ctx)
+			return err
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := serve(t, func(conn net.Conn, _ []byte) {
+				_, _ = conn.Write(tc.sent)
+				hang(conn)
+			})
+			c := r.client()
+			c.Timeout = impatience
+			if err := tc.ask(t.Context(), c); !errors.Is(err, session.ErrNoAnswer) {
+				t.Errorf("error %v, want one that wraps ErrNoAnswer", err)
+			}
+		})
+	}
+}
+
+// TestCancel: the end of the context ends a request at once, and is its error.
+func TestCancel(t *testing.T) {
+	t.Run("no byte", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		r := serve(t, func(conn net.Conn, _ []byte) {
+			cancel()
+			hang(conn)
+		})
+		if err := r.client().Resume(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v, want %v", err, context.Canceled)
+		}
+	})
+	t.Run("half an environment", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		head, rest := environmentAnswer(t, "02000000 04000000 41003d0031000000")
+		r := serve(t, func(conn net.Conn, _ []byte) {
+			_, _ = conn.Write(append(head, rest[:5]...))
+			hang(conn)
+		})
+		c := r.client()
+		c.Timeout = 0 // the default one
+		dial := c.Dial
+		c.Dial = func(ctx context.Context) (net.Conn, error) {
+			conn, err := dial(ctx)
+			return &doneAfter{conn, len(head) + 5, cancel}, err
+		}
+		if _, err := c.Environment(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v, want %v", err, context.Canceled)
+		}
+	})
+	t.Run("before", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		r := serve(t, send(answer(nil)))
+		if err := r.client().Resume(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v, want %v", err, context.Canceled)
+		}
+	})
+}
+
+// A doneAfter calls done when somebody wants to read more than n bytes.
+type doneAfter struct {
+	net.Conn
+	n    int
+	done func()
+}
+
+func (c *doneAfter) Read(p []byte) (int, error) {
+	if c.n == 0 {
+		c.done()
+	}
+	n, err := c.Conn.Read(p)
+	c.n -= n
+	return n, err
+}
+
+// TestClosedWithoutAnswer: that is something else than silence.
+func TestClosedWithoutAnswer(t *testing.T) {
+	whole := answer(unhex(t, "0100000000000000"))
+	for name, b := range map[string][]byte{"no byte": nil, "half a header": whole[:10], "half a payload": whole[:24]} {
+		t.Run(name, func(t *testing.T) {
+			err := serve(t, send(b)).client().Resume(t.Context())
+			if err == nil || errors.Is(err, session.ErrNoAnswer) || !strings.Contains(err.Error(), "closed the connection without an answer") {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+// TestGarbage: what is no answer of the protocol is told as such.
+func TestGarbage(t *testing.T) {
+	for name, tc := range map[string]struct {
+		sent []byte
+		want string
+	}{
+		"another protocol": {[]byte("HTTP/1.1 400 Bad Request\r\n\r\n"), "ResumeRuntime: the answer is not of the diagnostics protocol"},
+		"another version":  {unhex(t, "444f544e45545f4950435f563200 1400 ff00 0000"), "ResumeRuntime: the answer is not of the diagnostics protocol"},
+		"too short":        {unhex(t, magicHex+"1300 ff00 0000"), "ResumeRuntime: an answer of 19 bytes, the header alone has 20"},
+		"no size":          {unhex(t, magicHex+"0000 ff00 0000"), "ResumeRuntime: an answer of 0 bytes, the header alone has 20"},
+		"another set":      {unhex(t, magicHex+"1400 0401 0000"), "ResumeRuntime: an answer of kind 4.1, expected 255"},
+		"another number":   {unhex(t, magicHex+"1400 ff01 0000"), "ResumeRuntime: an answer of kind 255.1, expected 255"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := serve(t, send(tc.sent)).client().Resume(t.Context())
+			if err == nil || err.Error() != tc.want {
+				t.Errorf("error %v\nwant  %s", err, tc.want)
+			}
+		})
+	}
+	t.Run("an error without a code", func(t *testing.T) {
+		err := serve(t, send(unhex(t, magicHex+"1400 ffff 0000"))).client().Resume(t.Context())
+		if err == nil {
+			t.Error("no error")
+		}
+	})
+}
+
+// TestDialFails: the error of the way to the runtime is that of the request.
+func TestDialFails(t *testing.T) {
+	want := errors.New("no way")
+	c := &session.Client{Dial: func(context.Context) (net.Conn, error) { return nil, want }}
+	if _, err := c.ProcessInfo(t.Context()); !errors.Is(err, want) {
+		t.Errorf("error %v", err)
+	}
+}

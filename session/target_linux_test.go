@@ -1,0 +1,920 @@
+package session_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	goruntime "runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/gclog/gclog/session"
+	"golang.org/x/sys/unix"
+)
+
+// A spec is what a helper process does. It is the value of specVariable.
+type spec struct {
+	Tmpfs   string   // mounts a tmpfs there, in its mount namespace
+	Chroot  string   // changes its root
+	Dir     string   // of its sockets; "": TMPDIR, and /tmp
+	Sockets []string // with a listener; %p and %k stand for its pid and start
+	Refuse  []string // sockets that nobody listens on
+	Busy    []string // sockets whose listener takes no connections
+	Map     string   // file that it maps into memory
+	Thread  string   // name of another thread
+	Find    int      // finds this process, tells the error, and ends
+}
+
+const specVariable = "GCLOG_SESSION_SPEC"
+
+// exact is what a runtime calls its socket.
+const exact = "dotnet-diagnostic-%p-%k-socket"
+
+func init() { helpers["process"] = helpProcess }
+
+func helpProcess() error {
+	var s spec
+	if err := json.Unmarshal([]byte(os.Getenv(specVariable)), &s); err != nil {
+		return err
+	}
+	if s.Find != 0 {
+		_, err := session.Find(context.Background(), s.Find)
+		fmt.Println(err)
+		return nil
+	}
+	stat, err := os.ReadFile("/proc/self/stat") // before the root is another one
+	if err != nil {
+		return err
+	}
+	if s.Tmpfs != "" {
+		err := errors.Join(unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""), unix.Mount("none", s.Tmpfs, "tmpfs", 0, "size=64k"))
+		if err != nil {
+			return fmt.Errorf("mount: %w", err)
+		}
+	}
+	if s.Chroot != "" {
+		if err := errors.Join(unix.Chroot(s.Chroot), os.Chdir("/")); err != nil {
+			return fmt.Errorf("chroot: %w", err)
+		}
+	}
+	if s.Map != "" {
+		if err := mapFile(s.Map); err != nil {
+			return err
+		}
+	}
+	if s.Thread != "" {
+		if err := nameThread(s.Thread); err != nil {
+			return err
+		}
+	}
+	closers, err := makeSockets(&s, startKey(stat))
+	if err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	for _, c := range closers {
+		_ = c.Close()
+	}
+	return nil
+}
+
+// startKey is field 22 of /proc/PID/stat. The second one may hold anything.
+func startKey(stat []byte) string {
+	return strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))[22-3]
+}
+
+func mapFile(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = unix.Mmap(int(f.Fd()), 0, 1, unix.PROT_READ, unix.MAP_PRIVATE)
+	return err
+}
+
+// nameThread keeps a thread with a name of its own.
+func nameThread(name string) error {
+	named := make(chan error)
+	go func() {
+		goruntime.LockOSThread()
+		b, err := unix.ByteSliceFromString(name)
+		if err == nil {
+			err = unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(&b[0])), 0, 0, 0)
+		}
+		named <- err
+		select {}
+	}()
+	return <-named
+}
+
+// makeSockets works in the folder itself: its name may be too long for a socket.
+func makeSockets(s *spec, key string) (closers []io.Closer, err error) {
+	dir := s.Dir
+	if dir == "" {
+		dir = os.TempDir()
+	}
+	if err := os.Chdir(dir); err != nil {
+		return nil, err
+	}
+	fill := strings.NewReplacer("%p", strconv.Itoa(os.Getpid()), "%k", key)
+	for _, name := range s.Sockets {
+		l, err := net.Listen("unix", fill.Replace(name))
+		if err != nil {
+			return nil, err
+		}
+		closers = append(closers, l)
+		go func() {
+			for {
+				conn, err := l.Accept()
+				if err != nil {
+					return
+				}
+				go func() {
+					if readRequest(conn) != nil {
+						_, _ = conn.Write(answer(make([]byte, 8)))
+					}
+					_ = conn.Close()
+				}()
+			}
+		}()
+	}
+	for _, name := range append(slices.Clone(s.Refuse), s.Busy...) {
+		fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			return nil, err
+		}
+		if err := unix.Bind(fd, &unix.SockaddrUnix{Name: fill.Replace(name)}); err != nil {
+			return nil, err
+		}
+		if slices.Contains(s.Busy, name) {
+			if err := unix.Listen(fd, 0); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return closers, nil
+}
+
+// A process is a running helper.
+type process struct {
+	cmd  *exec.Cmd
+	hold io.Closer
+	pid  int // as we see it
+	dir  string
+}
+
+// run starts a helper with a temporary directory of its own, and waits until it
+// is ready. It ends with the test.
+func run(t *testing.T, s spec, env ...string) *process {
+	t.Helper()
+	dir := shortDir(t)
+	return runIn(t, s, append([]string{"TMPDIR=" + dir}, env...)...)
+}
+
+func runIn(t *testing.T, s spec, env ...string) *process {
+	t.Helper()
+	p, err := tryRun(t, s, nil, env...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func tryRun(t *testing.T, s spec, attr *syscall.SysProcAttr, env ...string) (*process, error) {
+	t.Helper()
+	b, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	// The race detector would sleep a second at the end of each helper.
+	cmd.Env = append([]string{helperVariable + "=process", specVariable + "=" + string(b), "GORACE=atexit_sleep_ms=0"}, env...)
+	cmd.SysProcAttr = attr
+	cmd.Dir = "/"
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	hold, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	p := &process{cmd: cmd, hold: hold, pid: cmd.Process.Pid}
+	for _, e := range env {
+		if dir, ok := strings.CutPrefix(e, "TMPDIR="); ok {
+			p.dir = dir
+		}
+	}
+	t.Cleanup(p.end)
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ready\n" {
+		p.end()
+		return nil, fmt.Errorf("the helper says %q: %w: %s", line, err, stderr.Bytes())
+	}
+	return p, nil
+}
+
+// end lets the helper end by itself, so that it removes its sockets.
+func (p *process) end() {
+	_ = p.hold.Close()
+	_ = p.cmd.Wait()
+}
+
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill()
+	_ = p.cmd.Wait()
+}
+
+// socket is the path of a socket in the temporary directory of the helper, as a
+// runtime of the helper would call it, if the start is its own.
+func (p *process) socket(t *testing.T, key string) string {
+	t.Helper()
+	if key == "" {
+		stat, err := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/stat")
+		if err != nil {
+			t.Fatal(err)
+		}
+		key = startKey(stat)
+	}
+	return filepath.Join(p.dir, "dotnet-diagnostic-"+strconv.Itoa(p.pid)+"-"+key+"-socket")
+}
+
+func find(t *testing.T, p *process) *session.Target {
+	t.Helper()
+	target, err := session.Find(t.Context(), p.pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target.Timeout = patience
+	return target
+}
+
+// refused checks why a process cannot be talked to.
+func refused(t *testing.T, err error, cause session.Cause, words string) {
+	t.Helper()
+	var target *session.TargetError
+	if !errors.As(err, &target) || target.Cause != cause || !strings.Contains(err.Error(), words) {
+		t.Errorf("error %v, want cause %d and %q in it", err, cause, words)
+	}
+}
+
+// listenAs makes this process listen on a socket that is not its own.
+func listenAs(t *testing.T, path string) {
+	t.Helper()
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+}
+
+func TestFind(t *testing.T) {
+	before := time.Now()
+	p := run(t, spec{Sockets: []string{exact}}, "NAME=value=x", "EMPTY=", "TWO=2")
+	target := find(t, p)
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if target.PID != p.pid || target.InnerPID != p.pid || strconv.FormatUint(target.StartKey, 10) != startKey(stat) {
+		t.Errorf("process %d (%d) with the key %d, want %d with %s", target.PID, target.InnerPID, target.StartKey, p.pid, startKey(stat))
+	}
+	if name := filepath.Base(self); target.Name != name[:min(15, len(name))] || target.Executable != self || !slices.Equal(target.Process.CommandLine, []string{self}) {
+		t.Errorf("%q, %q, %q, want %s", target.Name, target.Executable, target.Process.CommandLine, self)
+	}
+	if target.UID != os.Geteuid() || target.User == "" {
+		t.Errorf("user %d (%s), want %d", target.UID, target.User, os.Geteuid())
+	}
+	if e := target.Environ; e["NAME"] != "value=x" || e["TWO"] != "2" || e["TMPDIR"] != p.dir {
+		t.Errorf("environment %v", e)
+	}
+	// The kernel counts in hundredths of a second.
+	if s := target.Started; s.Before(before.Add(-time.Second)) || s.After(time.Now().Add(time.Second)) {
+		t.Errorf("started at %v, want %v", s, before)
+	}
+	if err := target.Resume(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if !target.Alive() || target.Stopped() {
+		t.Error("it is not alive, or stopped")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := session.Find(ctx, p.pid); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+}
+
+// TestFindInTmp: a runtime that cannot use its TMPDIR takes /tmp.
+func TestFindInTmp(t *testing.T) {
+	p := runIn(t, spec{Sockets: []string{exact}, Dir: "/tmp"}, "TMPDIR=/nonexistent")
+	if err := find(t, p).Resume(t.Context()); err != nil {
+		t.Error(err)
+	}
+	p = runIn(t, spec{Sockets: []string{exact}, Dir: "/tmp"})
+	if err := find(t, p).Resume(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestFindExactKey: the socket with the start of the process is its own, however
+// new others are.
+func TestFindExactKey(t *testing.T) {
+	p := run(t, spec{Sockets: []string{exact}})
+	for _, key := range []string{"1", "99999999999"} {
+		listenAs(t, p.socket(t, key))
+		touch(t, p.socket(t, key), time.Now().Add(time.Hour))
+	}
+	if err := find(t, p).Resume(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func touch(t *testing.T, path string, at time.Time) {
+	t.Helper()
+	if err := os.Chtimes(path, at, at); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFindOtherKey: where the start is told differently, as in a time namespace,
+// the newest socket of the pid is taken.
+func TestFindOtherKey(t *testing.T) {
+	p := run(t, spec{Sockets: []string{"dotnet-diagnostic-%p-5-socket"}})
+	listenAs(t, p.socket(t, "6"))
+	touch(t, p.socket(t, "5"), time.Now().Add(time.Minute))
+	if err := find(t, p).Resume(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestFindStaleKey: a socket that is older than the process is that of an earlier
+// one with its pid.
+func TestFindStaleKey(t *testing.T) {
+	p := run(t, spec{})
+	listenAs(t, p.socket(t, "1"))
+	touch(t, p.socket(t, "1"), time.Now().Add(-time.Hour))
+	_, err := session.Find(t.Context(), p.pid)
+	refused(t, err, session.CauseNotDotnet, "is not a .NET process")
+}
+
+// TestFindNoSocket: what only has the name of a socket is none.
+func TestFindNoSocket(t *testing.T) {
+	other := run(t, spec{Sockets: []string{exact}})
+	for name, plant := range map[string]func(path string) error{
+		"nothing":                    func(string) error { return nil },
+		"a file":                     func(path string) error { return os.WriteFile(path, nil, 0o600) },
+		"a folder":                   func(path string) error { return os.Mkdir(path, 0o700) },
+		"a pipe":                     func(path string) error { return unix.Mkfifo(path, 0o600) },
+		"a link to another's socket": func(path string) error { return os.Symlink(other.socket(t, ""), path) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := run(t, spec{})
+			for _, key := range []string{"", "7"} {
+				if err := plant(p.socket(t, key)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err := session.Find(t.Context(), p.pid)
+			refused(t, err, session.CauseNotDotnet, "is not a .NET process")
+		})
+	}
+}
+
+// TestFindWrongPeer: whoever listens on a socket with the right name, it must be
+// the process meant.
+func TestFindWrongPeer(t *testing.T) {
+	t.Run("another's socket under its name", func(t *testing.T) {
+		other, p := run(t, spec{Sockets: []string{exact}}), run(t, spec{})
+		if err := os.Link(other.socket(t, ""), p.socket(t, "")); err != nil {
+			t.Skipf("no hard links to sockets here: %v", err)
+		}
+		err := find(t, p).Resume(t.Context())
+		refused(t, err, session.CauseWrongPeer, fmt.Sprintf("process %d does", other.pid))
+	})
+	t.Run("another listens", func(t *testing.T) {
+		p := run(t, spec{})
+		listenAs(t, p.socket(t, ""))
+		err := find(t, p).Resume(t.Context())
+		refused(t, err, session.CauseWrongPeer, fmt.Sprintf("process %d does", os.Getpid()))
+	})
+	t.Run("a link in its place since", func(t *testing.T) {
+		other, p := run(t, spec{Sockets: []string{exact}}), run(t, spec{Sockets: []string{exact}})
+		target := find(t, p)
+		path := p.socket(t, "")
+		if err := errors.Join(os.Remove(path), os.Symlink(other.socket(t, ""), path)); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, target.Resume(t.Context()), session.CauseWrongPeer, fmt.Sprintf("process %d does", other.pid))
+	})
+}
+
+// TestFindLongPath: a TMPDIR that is far too long for the name of a socket is no
+// obstacle to us.
+func TestFindLongPath(t *testing.T) {
+	dir := filepath.Join(shortDir(t), strings.Repeat(strings.Repeat("d", 100)+"/", 10))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p := runIn(t, spec{Sockets: []string{exact}}, "TMPDIR="+dir)
+	if err := find(t, p).Resume(t.Context()); err != nil {
+		t.Error(err)
+	}
+	// A runtime cannot do that. Then this is the reason.
+	p = runIn(t, spec{Map: libcoreclr(t, "8.0.22")}, "TMPDIR="+dir)
+	_, err := session.Find(t.Context(), p.pid)
+	refused(t, err, session.CauseNoSocket, "the path is too long for a socket")
+}
+
+// libcoreclr makes a file that has the name of a runtime's library.
+func libcoreclr(t *testing.T, version string) string {
+	t.Helper()
+	dir := filepath.Join(shortDir(t), "Microsoft.NETCore.App", version)
+	path := filepath.Join(dir, "libcoreclr.so")
+	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(path, []byte("not really"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestFindCauses(t *testing.T) {
+	for name, tc := range map[string]struct {
+		s     spec
+		env   string
+		cause session.Cause
+		words string
+	}{
+		"switched off":         {spec{Map: libcoreclr(t, "8.0.22")}, "DOTNET_EnableDiagnostics=0", session.CauseDiagnosticsOff, "was started with DOTNET_EnableDiagnostics=0"},
+		"switched off by IPC":  {spec{}, "COMPlus_EnableDiagnostics_IPC=0", session.CauseDiagnosticsOff, "COMPlus_EnableDiagnostics_IPC=0"},
+		"switched on":          {spec{}, "DOTNET_EnableDiagnostics=1", session.CauseNotDotnet, "is not a .NET process"},
+		"2.1":                  {spec{Map: libcoreclr(t, "2.1.30")}, "A=b", session.CauseTooOld, "gclog needs 3.0 or later"},
+		"no socket":            {spec{Map: libcoreclr(t, "8.0.22")}, "A=b", session.CauseNoSocket, "it was deleted, or the runtime is still starting"},
+		"no folder for it":     {spec{Map: libcoreclr(t, "8.0.22"), Dir: "/"}, "TMPDIR=/nonexistent", session.CauseNoSocket, "its temporary directory /nonexistent cannot be used"},
+		"nobody listens on it": {spec{Refuse: []string{exact}}, "A=b", session.CauseStaleSocket, "has a socket that nobody listens on"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := run(t, tc.s, tc.env)
+			target, err := session.Find(t.Context(), p.pid)
+			if err == nil {
+				err = target.Resume(t.Context())
+			}
+			refused(t, err, tc.cause, tc.words)
+			refused(t, err, tc.cause, fmt.Sprintf("process %d ", p.pid))
+		})
+	}
+}
+
+// TestDialSince: what has happened since the process was found.
+func TestDialSince(t *testing.T) {
+	t.Run("its socket is gone", func(t *testing.T) {
+		p := run(t, spec{Sockets: []string{exact}})
+		target := find(t, p)
+		if err := os.Remove(p.socket(t, "")); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, target.Resume(t.Context()), session.CauseNoSocket, "has removed its diagnostics socket")
+	})
+	t.Run("it has ended", func(t *testing.T) {
+		p := run(t, spec{Sockets: []string{exact}})
+		target := find(t, p)
+		p.end()
+		refused(t, target.Resume(t.Context()), session.CauseNoSuchProcess, "does not exist any more")
+		if target.Alive() {
+			t.Error("it is alive")
+		}
+	})
+	t.Run("it was killed", func(t *testing.T) {
+		p := run(t, spec{Sockets: []string{exact}})
+		target := find(t, p)
+		p.kill()
+		refused(t, target.Resume(t.Context()), session.CauseNoSuchProcess, "does not exist any more")
+	})
+	t.Run("it takes no connections", func(t *testing.T) {
+		p := run(t, spec{Busy: []string{exact}})
+		target := find(t, p)
+		target.Timeout = impatience
+		for { // until its queue is full
+			conn, err := net.Dial("unix", p.socket(t, ""))
+			if err != nil {
+				break
+			}
+			defer conn.Close()
+		}
+		if err := target.Resume(t.Context()); !errors.Is(err, session.ErrNoAnswer) {
+			t.Errorf("error %v, want one that wraps ErrNoAnswer", err)
+		}
+	})
+}
+
+// TestFindNone: numbers that are no process.
+func TestFindNone(t *testing.T) {
+	for _, pid := range []int{-1, 0, 99_999_999} {
+		_, err := session.Find(t.Context(), pid)
+		refused(t, err, session.CauseNoSuchProcess, fmt.Sprintf("process %d does not exist", pid))
+	}
+}
+
+func TestFindThread(t *testing.T) {
+	p := run(t, spec{Sockets: []string{exact}})
+	tasks, err := os.ReadDir("/proc/" + strconv.Itoa(p.pid) + "/task")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, task := range tasks {
+		if tid, _ := strconv.Atoi(task.Name()); tid != p.pid {
+			_, err := session.Find(t.Context(), tid)
+			refused(t, err, session.CauseNoSuchProcess, fmt.Sprintf("%d is a thread of process %d", tid, p.pid))
+			return
+		}
+	}
+	t.Fatal("the helper has one thread only")
+}
+
+// TestFindZombie: a process whose parent has not noticed its end.
+func TestFindZombie(t *testing.T) {
+	cmd := exec.Command("true")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Wait() }()
+	waitState(t, cmd.Process.Pid, "Z")
+	_, err := session.Find(t.Context(), cmd.Process.Pid)
+	refused(t, err, session.CauseNoSuchProcess, "has ended")
+}
+
+func waitState(t *testing.T, pid int, state string) {
+	t.Helper()
+	waitUntil(t, "process "+strconv.Itoa(pid)+" to be in state "+state, func() bool {
+		b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+		return err == nil && strings.Contains(string(b), "\nState:\t"+state)
+	})
+}
+
+func waitUntil(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !ok(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited %v for %s", patience, what)
+		}
+	}
+}
+
+// kernelThread returns the pid of one, 0 where none can be seen, as in a
+// container.
+func kernelThread() int {
+	dirs, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, name := range dirs {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		fields := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+		if flags, _ := strconv.ParseUint(fields[9-3], 10, 64); flags&0x200000 != 0 { // PF_KTHREAD
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+			return pid
+		}
+	}
+	return 0
+}
+
+func TestFindKernelThread(t *testing.T) {
+	pid := kernelThread()
+	if pid == 0 {
+		t.Skip("no kernel thread can be seen here")
+	}
+	_, err := session.Find(t.Context(), pid)
+	if os.Geteuid() == 0 {
+		refused(t, err, session.CauseNotDotnet, "is not a .NET process")
+	} else {
+		refused(t, err, session.CauseOtherUser, "belongs to user")
+	}
+	list, err := session.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range list {
+		if l.PID == pid {
+			t.Errorf("it is in the list: %+v", l)
+		}
+	}
+}
+
+// TestFindOtherUser: whose process it is, and what would help.
+func TestFindOtherUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		var st unix.Stat_t
+		if err := unix.Stat("/proc/1", &st); err != nil || int(st.Uid) == os.Geteuid() {
+			t.Skip("process 1 is no other user's")
+		}
+		_, err := session.Find(t.Context(), 1)
+		refused(t, err, session.CauseOtherUser, fmt.Sprintf("(uid %d), gclog runs as uid %d: run gclog as that user or as root", st.Uid, os.Geteuid()))
+		return
+	}
+	const nobody = 65534
+	p := run(t, spec{Sockets: []string{exact}})
+	b, err := json.Marshal(spec{Find: p.pid})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(publicCopy(t))
+	cmd.Env = []string{helperVariable + "=process", specVariable + "=" + string(b)}
+	cmd.Dir = "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	want := fmt.Sprintf("process %d belongs to user root (uid 0), gclog runs as uid 65534: run gclog as that user or as root\n", p.pid)
+	if string(out) != want {
+		t.Errorf("nobody is told %q, want %q", out, want)
+	}
+}
+
+// publicCopy copies this program to where every user can run it.
+func publicCopy(t *testing.T) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := shortDir(t)
+	path := filepath.Join(dir, "program")
+	if err := errors.Join(os.Chmod(dir, 0o755), os.WriteFile(path, b, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// inNamespaces starts a helper in namespaces of its own. That needs root or user
+// namespaces; where there is neither the test is skipped by name.
+func inNamespaces(t *testing.T, s spec, flags uintptr, env ...string) *process {
+	t.Helper()
+	attr := &syscall.SysProcAttr{Cloneflags: flags}
+	if os.Geteuid() != 0 {
+		attr.Cloneflags |= unix.CLONE_NEWUSER
+		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
+		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
+	}
+	p, err := tryRun(t, s, attr, env...)
+	if err != nil {
+		if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "not permitted") {
+			t.Skipf("no namespaces of our own, neither as root nor with user namespaces: %v", err)
+		}
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestFindMountNamespace: the temporary directory is the one that the process
+// sees.
+func TestFindMountNamespace(t *testing.T) {
+	dir := shortDir(t)
+	p := inNamespaces(t, spec{Tmpfs: dir, Sockets: []string{exact}}, unix.CLONE_NEWNS, "TMPDIR="+dir)
+	if names, err := os.ReadDir(dir); err != nil || len(names) != 0 {
+		t.Fatalf("the folder of this namespace holds %v, error %v", names, err)
+	}
+	if err := find(t, p).Resume(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestFindPIDNamespace: the socket is named after the pid that the process has in
+// its own namespace.
+func TestFindPIDNamespace(t *testing.T) {
+	dir := shortDir(t)
+	p := inNamespaces(t, spec{Sockets: []string{exact}}, unix.CLONE_NEWPID|unix.CLONE_NEWNS, "TMPDIR="+dir)
+	if names, err := filepath.Glob(filepath.Join(dir, "dotnet-diagnostic-1-*-socket")); err != nil || len(names) != 1 {
+		t.Fatalf("sockets %v, error %v", names, err)
+	}
+	target := find(t, p)
+	if target.PID != p.pid || target.InnerPID != 1 {
+		t.Errorf("process %d is %d inside, want %d and 1", target.PID, target.InnerPID, p.pid)
+	}
+	if err := target.Resume(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestFindRoot: links are followed as the process itself would, never out of its
+// root.
+func TestFindRoot(t *testing.T) {
+	t.Run("inside", func(t *testing.T) {
+		dir := shortDir(t)
+		if err := errors.Join(os.Mkdir(dir+"/real", 0o755), os.Symlink("/real", dir+"/tmp")); err != nil {
+			t.Fatal(err)
+		}
+		p := inNamespaces(t, spec{Chroot: dir, Dir: "/tmp", Sockets: []string{exact}}, unix.CLONE_NEWNS, "TMPDIR=/tmp")
+		if err := find(t, p).Resume(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	for name, link := range map[string]func(outside string) string{
+		"absolute": func(outside string) string { return outside },
+		"upwards":  func(outside string) string { return "../../../../../.." + outside },
+	} {
+		t.Run("outside, "+name, func(t *testing.T) {
+			dir, outside := shortDir(t), shortDir(t)
+			if err := os.Symlink(link(outside), filepath.Join(dir, "tmp")); err != nil {
+				t.Fatal(err)
+			}
+			p := inNamespaces(t, spec{Chroot: dir, Dir: "/"}, unix.CLONE_NEWNS, "TMPDIR=/tmp")
+			p.dir = outside
+			listenAs(t, p.socket(t, ""))
+			target, err := session.Find(t.Context(), p.pid)
+			if err == nil {
+				t.Fatalf("it is found outside of its root: %v", target.Resume(t.Context()))
+			}
+			refused(t, err, session.CauseNotDotnet, "is not a .NET process")
+		})
+	}
+}
+
+func TestList(t *testing.T) {
+	fine := run(t, spec{Sockets: []string{exact}})
+	off := run(t, spec{Map: libcoreclr(t, "8.0.22")}, "DOTNET_EnableDiagnostics=0")
+	old := run(t, spec{Map: libcoreclr(t, "2.1.30")})
+	alien := run(t, spec{})
+	list, err := session.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[int]*session.Listed{}
+	for i := range list {
+		if i > 0 && list[i].PID <= list[i-1].PID {
+			t.Errorf("process %d comes after %d", list[i].PID, list[i-1].PID)
+		}
+		found[list[i].PID] = &list[i]
+	}
+	if l := found[fine.pid]; l == nil || l.Err != nil {
+		t.Errorf("the one that can be attached to: %+v", l)
+	} else if err := l.Target().Resume(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if l := found[off.pid]; l == nil {
+		t.Error("one whose diagnostics are switched off is left out")
+	} else {
+		refused(t, l.Err, session.CauseDiagnosticsOff, "DOTNET_EnableDiagnostics=0")
+	}
+	if l := found[old.pid]; l == nil {
+		t.Error("one that is too old is left out")
+	} else {
+		refused(t, l.Err, session.CauseTooOld, "3.0 or later")
+	}
+	if l := found[alien.pid]; l != nil {
+		t.Errorf("one that is not .NET is in the list: %+v", l)
+	}
+	if l := found[os.Getpid()]; l != nil {
+		t.Errorf("this process is in the list: %+v", l)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := session.List(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+}
+
+// TestWatch: a process that exits removes its socket, one that is killed does
+// not.
+func TestWatch(t *testing.T) {
+	for name, tc := range map[string]struct {
+		end  func(*process)
+		left bool
+	}{"exits": {(*process).end, false}, "killed": {(*process).kill, true}} {
+		t.Run(name, func(t *testing.T) {
+			p := run(t, spec{Sockets: []string{exact}})
+			target := find(t, p)
+			w := target.Watch()
+			defer w.Close()
+			if left, known := w.SocketLeft(); !left || !known {
+				t.Errorf("while it runs: %v, known %v", left, known)
+			}
+			tc.end(p)
+			if left, known := w.SocketLeft(); left != tc.left || !known {
+				t.Errorf("at its end: %v, known %v, want %v", left, known, tc.left)
+			}
+			w.Close()
+			if _, known := w.SocketLeft(); known {
+				t.Error("it is known after Close")
+			}
+		})
+	}
+}
+
+func TestStopped(t *testing.T) {
+	p := run(t, spec{Sockets: []string{exact}})
+	target := find(t, p)
+	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = p.cmd.Process.Signal(syscall.SIGCONT) }()
+	waitState(t, p.pid, "T")
+	if !target.Stopped() || !target.Alive() {
+		t.Errorf("stopped %v, alive %v", target.Stopped(), target.Alive())
+	}
+	target.Timeout = impatience
+	if err := target.Resume(t.Context()); !errors.Is(err, session.ErrNoAnswer) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestLibraries: what can be seen from outside of the GC.
+func TestLibraries(t *testing.T) {
+	plain := find(t, run(t, spec{Sockets: []string{exact}}))
+	if plain.HasRuntimeLibrary() || plain.GCLibrary() != "" || plain.HasServerGCThreads() {
+		t.Errorf("a runtime %v, a GC %q, threads %v", plain.HasRuntimeLibrary(), plain.GCLibrary(), plain.HasServerGCThreads())
+	}
+	core := find(t, run(t, spec{Sockets: []string{exact}, Map: libcoreclr(t, "10.0.1"), Thread: ".NET Server GC"}))
+	if !core.HasRuntimeLibrary() || core.GCLibrary() != "" || !core.HasServerGCThreads() {
+		t.Errorf("a runtime %v, a GC %q, threads %v", core.HasRuntimeLibrary(), core.GCLibrary(), core.HasServerGCThreads())
+	}
+	lib := filepath.Join(shortDir(t), "libclrgcexp.so")
+	if err := os.WriteFile(lib, []byte("not really"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	standalone := find(t, run(t, spec{Sockets: []string{exact}, Map: lib}))
+	if got := standalone.GCLibrary(); got != "libclrgcexp.so" {
+		t.Errorf("a GC %q", got)
+	}
+}
+
+// TestReadFile: only files, and only so much of them.
+func TestReadFile(t *testing.T) {
+	p := run(t, spec{Sockets: []string{exact}})
+	target := find(t, p)
+	file := filepath.Join(p.dir, "file")
+	if err := errors.Join(
+		os.WriteFile(file, []byte("0123456789"), 0o600),
+		os.Symlink(file, filepath.Join(p.dir, "link")),
+		unix.Mkfifo(filepath.Join(p.dir, "pipe"), 0o600),
+		os.Symlink(p.dir, filepath.Join(p.dir, "dir")),
+	); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{file: "01234", filepath.Join(p.dir, "dir", "file"): "01234"} {
+		if b, err := target.ReadFile(path, 5); err != nil || string(b) != want {
+			t.Errorf("%s: %q, error %v", path, b, err)
+		}
+	}
+	for _, path := range []string{filepath.Join(p.dir, "link"), filepath.Join(p.dir, "pipe"), p.dir, filepath.Join(p.dir, "missing"), "/dev/zero"} {
+		if b, err := target.ReadFile(path, 5); err == nil {
+			t.Errorf("%s: %q", path, b)
+		}
+	}
+}
+
+// TestFamily: a program and all that it has started, by what they have inherited.
+func TestFamily(t *testing.T) {
+	dir := shortDir(t)
+	f := session.NewFamily("GCLOG_FAMILY", dir)
+	if got := f.Members(); len(got) != 0 {
+		t.Errorf("members %v", got)
+	}
+	member := run(t, spec{Sockets: []string{exact}}, "GCLOG_FAMILY=/other,suspend;"+dir+",nosuspend")
+	run(t, spec{Sockets: []string{exact}}, "GCLOG_FAMILY=/other")
+	run(t, spec{Sockets: []string{exact}})
+	run(t, spec{}, "GCLOG_FAMILY="+dir)
+	for range 2 {
+		got := f.Members()
+		if len(got) != 1 || got[0].PID != member.pid {
+			t.Fatalf("members %v, want %d", got, member.pid)
+		}
+		if err := got[0].Resume(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	member.end()
+	if got := f.Members(); len(got) != 0 {
+		t.Errorf("members %v", got)
+	}
+}

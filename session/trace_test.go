@@ -1,0 +1,343 @@
+package session_test
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/gclog/gclog/session"
+)
+
+// config is a harmless session.
+func config() session.Config {
+	return session.Config{BufferMB: 16, Providers: []session.Provider{{Name: "P", Keywords: 1, Level: 4}}}
+}
+
+// TestCollectTracing: the payload of each of the commands, to the byte, and which
+// one is taken.
+func TestCollectTracing(t *testing.T) {
+	cfg := session.Config{
+		BufferMB: 0x0102, RundownGC: true,
+		Providers: []session.Provider{
+			{Name: "Ab", Keywords: 0x8000000000000001, Level: 4, Filter: "k=v", Exclude: []uint32{203, 29}},
+			{Name: "\U0001F600", Keywords: 1<<64 - 1, Level: 5},
+		},
+	}
+	const (
+		buffer   = "02010000"
+		nettrace = "01000000"
+		two      = "02000000"
+		first    = "0100000000000080 04000000  03000000 4100 6200 0000  04000000 6b00 3d00 7600 0000"
+		second   = "ffffffffffffffff 05000000  03000000 3dd8 00de 0000  00000000"
+		// The events that are left out: the list says which ones are not wanted.
+		excluding = "00 02000000 cb000000 1d000000"
+		allEvents = "00 00000000"
+		noRundown = "00"
+		noStacks  = "00"
+		rundownGC = "0100000000000000"
+		overHere  = "00000000" // the kind of session: events come over this connection
+	)
+	payloads := map[string]string{
+		"0206": overHere + buffer + nettrace + rundownGC + noStacks + two + first + excluding + second + allEvents,
+		"0205": buffer + nettrace + rundownGC + noStacks + two + first + second,
+		"0204": buffer + nettrace + noRundown + noStacks + two + first + second,
+		"0203": buffer + nettrace + noRundown + two + first + second,
+	}
+	order := []string{"0206", "0205", "0204", "0203"}
+	for i, known := range order {
+		t.Run(known, func(t *testing.T) {
+			r := serve(t, func(conn net.Conn, request []byte) {
+				if hex.EncodeToString(request[16:18]) != known {
+					_, _ = conn.Write(refusal(unknownCommand))
+					return
+				}
+				_, _ = conn.Write(append(answer(unhex(t, "efcdab8967452301")), "Nettrace"...))
+			})
+			c := r.client()
+			s, err := c.StartTracing(t.Context(), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := io.ReadAll(s)
+			if err != nil || string(b) != "Nettrace" {
+				t.Errorf("stream %q, error %v", b, err)
+			}
+			_ = s.Close()
+			if got := r.commands(); !slices.Equal(got, order[:i+1]) {
+				t.Errorf("commands %s, want %s", got, order[:i+1])
+			}
+			for _, request := range r.seen() {
+				if got, want := request[20:], unhex(t, payloads[hex.EncodeToString(request[16:18])]); !slices.Equal(got, want) {
+					t.Errorf("%x has the payload\n% x, want\n% x", request[16:18], got, want)
+				}
+			}
+			if got, want := c.SendsGCSettings(), known >= "0205"; got != want {
+				t.Errorf("SendsGCSettings is %v, want %v", got, want)
+			}
+			// The next session does not begin from the newest command again.
+			s, err = c.StartTracing(t.Context(), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = s.Close()
+			if got, want := r.commands(), append(slices.Clone(order[:i+1]), known); !slices.Equal(got, want) {
+				t.Errorf("commands %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+// TestNoRundown: unless it is asked for, nothing comes when a session ends.
+func TestNoRundown(t *testing.T) {
+	r := serve(t, send(answer(make([]byte, 8))))
+	s, err := r.client().StartTracing(t.Context(), config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	want := unhex(t, "00000000 10000000 01000000 0000000000000000 00 01000000  0100000000000000 04000000 02000000 5000 0000 00000000 00 00000000")
+	if got := r.seen()[0][20:]; !slices.Equal(got, want) {
+		t.Errorf("payload\n% x, want\n% x", got, want)
+	}
+}
+
+// TestTracingRefused: only an unknown command makes it try an older one.
+func TestTracingRefused(t *testing.T) {
+	for code, commands := range map[uint32]string{
+		unknownCommand:           "0206 0205 0204 0203",
+		session.CodeFail:         "0206",
+		session.CodeNotSupported: "0206",
+	} {
+		r := serve(t, send(refusal(code)))
+		_, err := r.client().StartTracing(t.Context(), config())
+		var server *session.ServerError
+		if !errors.As(err, &server) || server.Code != code {
+			t.Errorf("error %v", err)
+		}
+		if got := strings.Join(r.commands(), " "); got != commands {
+			t.Errorf("%#x: commands %s, want %s", code, got, commands)
+		}
+	}
+}
+
+func TestTracingWithoutID(t *testing.T) {
+	r := serve(t, send(answer([]byte{1, 2, 3})))
+	if _, err := r.client().StartTracing(t.Context(), config()); err == nil {
+		t.Error("an answer without the id of the session is taken")
+	}
+}
+
+// TestValidation: what would make a runtime hang or end is refused before
+// anything is sent.
+func TestValidation(t *testing.T) {
+	many := make([]session.Provider, 1001)
+	for i := range many {
+		many[i] = session.Provider{Name: "P", Level: 1}
+	}
+	long := strings.Repeat("x", 40_000)
+	for name, tc := range map[string]struct {
+		change func(*session.Config)
+		want   string
+	}{
+		"no buffer":            {func(c *session.Config) { c.BufferMB = 0 }, "a buffer of 0 MB: it must be 1 to 16384"},
+		"a huge buffer":        {func(c *session.Config) { c.BufferMB = 16<<10 + 1 }, "a buffer of 16385 MB"},
+		"level 6":              {func(c *session.Config) { c.Providers[0].Level = 6 }, "provider P with level 6: the highest is 5"},
+		"any level":            {func(c *session.Config) { c.Providers[0].Level = 1<<32 - 1 }, "the highest is 5"},
+		"no providers":         {func(c *session.Config) { c.Providers = nil }, "0 providers: there must be 1 to 1000"},
+		"too many providers":   {func(c *session.Config) { c.Providers = many }, "1001 providers"},
+		"an empty name":        {func(c *session.Config) { c.Providers = append(c.Providers, session.Provider{Level: 1}) }, "a provider without a name"},
+		"too long for a frame": {func(c *session.Config) { c.Providers[0].Filter = long }, "the protocol allows 65535"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := config()
+			tc.change(&cfg)
+			c := &session.Client{Dial: func(context.Context) (net.Conn, error) {
+				t.Error("it connects to the runtime")
+				return nil, net.ErrClosed
+			}}
+			if _, err := c.StartTracing(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error %v, want %s", err, tc.want)
+			}
+		})
+	}
+	for _, change := range []func(*session.Config){
+		func(c *session.Config) { c.BufferMB = 1 },
+		func(c *session.Config) { c.BufferMB = 16 << 10 },
+		func(c *session.Config) { c.Providers[0].Level = 0 },
+		func(c *session.Config) { c.Providers[0].Level = 5 },
+		func(c *session.Config) { c.Providers = many[:1000] },
+	} {
+		cfg := config()
+		change(&cfg)
+		if err := cfg.Validate(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestStop: the session's id goes over a connection of its own, while the stream
+// is read to its end. The runtime answers when all is written, which is more than
+// fits into a socket.
+func TestStop(t *testing.T) {
+	const more = 4 << 20
+	stopped, written := make(chan struct{}), make(chan struct{})
+	r := serve(t, func(conn net.Conn, request []byte) {
+		if request[17] != 0x01 {
+			_, _ = conn.Write(append(answer(unhex(t, "efcdab8967452301")), "begin"...))
+			<-stopped
+			_, _ = conn.Write(make([]byte, more))
+			close(written)
+			return
+		}
+		if want := unhex(t, magicHex+"1c00 02 01 0000 efcdab8967452301"); !slices.Equal(request, want) {
+			t.Errorf("StopTracing is % x, want % x", request, want)
+		}
+		close(stopped)
+		<-written
+		_, _ = conn.Write(answer(request[20:]))
+	})
+	s, err := r.client().StartTracing(t.Context(), config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	stop := make(chan error, 1)
+	go func() { stop <- s.Stop(t.Context()) }()
+	n, err := io.Copy(io.Discard, s)
+	if err != nil || n != int64(len("begin")+more) {
+		t.Errorf("%d bytes, error %v", n, err)
+	}
+	if err := <-stop; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestStopNoAnswer: a runtime that does not hear does not hold up who asks it.
+func TestStopNoAnswer(t *testing.T) {
+	r := serve(t, func(conn net.Conn, request []byte) {
+		if request[17] != 0x01 {
+			_, _ = conn.Write(answer(make([]byte, 8)))
+		}
+		hang(conn)
+	})
+	c := r.client()
+	s, err := c.StartTracing(t.Context(), config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	c.Timeout = impatience
+	if err := s.Stop(t.Context()); !errors.Is(err, session.ErrNoAnswer) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestIdle: silence is an error that reading can go on after. The deadline of the
+// request does not end the stream.
+func TestIdle(t *testing.T) {
+	more := make(chan struct{})
+	r := serve(t, func(conn net.Conn, _ []byte) {
+		_, _ = conn.Write(append(answer(make([]byte, 8)), 'a'))
+		<-more
+		_, _ = conn.Write([]byte{'b'})
+	})
+	s, err := r.client().StartTracing(t.Context(), config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	s.IdleTimeout = patience
+	b := make([]byte, 8)
+	if n, err := s.Read(b); n != 1 || err != nil || b[0] != 'a' {
+		t.Fatalf("%q, error %v", b[:n], err)
+	}
+	s.IdleTimeout = impatience
+	for range 2 {
+		if n, err := s.Read(b); n != 0 || !session.IsIdle(err) || !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatalf("%q, error %v", b[:n], err)
+		}
+	}
+	s.IdleTimeout = patience
+	close(more)
+	if n, err := s.Read(b); n != 1 || err != nil || b[0] != 'b' {
+		t.Fatalf("%q, error %v", b[:n], err)
+	}
+	if n, err := s.Read(b); n != 0 || !errors.Is(err, io.EOF) || session.IsIdle(err) {
+		t.Errorf("%d bytes, error %v", n, err)
+	}
+}
+
+// TestCloseStream: it ends a Read that waits, and the runtime sees it.
+func TestCloseStream(t *testing.T) {
+	left := make(chan struct{})
+	r := serve(t, func(conn net.Conn, _ []byte) {
+		_, _ = conn.Write(answer(make([]byte, 8)))
+		hang(conn)
+		close(left)
+	})
+	s, err := r.client().StartTracing(t.Context(), config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := make(chan error, 1)
+	go func() {
+		_, err := s.Read(make([]byte, 1))
+		end <- err
+	}()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-end; !errors.Is(err, io.EOF) {
+		t.Errorf("the Read that waited returns %v", err)
+	}
+	<-left
+	s.IdleTimeout = patience
+	if _, err := s.Read(make([]byte, 1)); err == nil || session.IsIdle(err) {
+		t.Errorf("a Read of what is closed returns %v", err)
+	}
+}
+
+// TestReset: for the reader a target that was killed is a stream that ends.
+func TestReset(t *testing.T) {
+	r := serve(t, func(conn net.Conn, _ []byte) {
+		_, _ = conn.Write(answer(make([]byte, 8)))
+		hang(conn)
+	})
+	c := r.client()
+	dial := c.Dial
+	reset := &resetLater{}
+	c.Dial = func(ctx context.Context) (net.Conn, error) {
+		conn, err := dial(ctx)
+		reset.Conn = conn
+		return reset, err
+	}
+	s, err := c.StartTracing(t.Context(), config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	reset.now = true
+	if _, err := s.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		t.Errorf("error %v, want %v", err, io.EOF)
+	}
+}
+
+// A resetLater is a connection that breaks when it is told to.
+type resetLater struct {
+	net.Conn
+	now bool
+}
+
+func (c *resetLater) Read(p []byte) (int, error) {
+	if c.now {
+		return 0, &net.OpError{Op: "read", Net: "unix", Err: os.NewSyscallError("read", syscall.ECONNRESET)}
+	}
+	return c.Conn.Read(p)
+}
