@@ -31,14 +31,14 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 		}
 	}
 	var flags, rest []string
-	dashes := false
+	dashes, before := false, false // before: there are arguments before the dashes
 	for tail := args[at+1:]; len(tail) > 0; {
 		a := tail[0]
 		tail = tail[1:]
 		switch {
 		case a == "--":
+			dashes, before = true, len(rest) > 0
 			rest = append(rest, tail...)
-			dashes = true
 			tail = nil
 		case len(a) > 1 && a[0] == '-':
 			flags = append(flags, a)
@@ -58,17 +58,15 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 			rest = append(rest, a)
 		}
 	}
-	name := args[at]
-	if dashes && (cmd.Name == "attach" || cmd.Name == "record") {
+	if dashes && takesProcess(cmd.Name) {
 		if len(rest) == 0 {
 			return nil, usagef("-- needs a command to run")
 		}
-		if cmd.Name == "record" {
-			flags = append(flags, "--record-only")
+		if before {
+			return nil, usagef("choose a process, or a command to run, not both")
 		}
-		name = "run"
+		flags = append(flags, "--"+commandFlag)
 	}
-	out := append(slices.Clone(args[:at]), name)
-	out = append(out, flags...)
+	out := append(slices.Clone(args[:at+1]), flags...)
 	return append(append(out, "--"), rest...), nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -62,9 +61,27 @@ type watch struct {
 	progress *attach.Progress
 }
 
-// watchOptions reads what attach and run have in common.
-func (p *program) watchOptions(c *cli.Context, byDefault string) (*watch, error) {
-	w := &watch{p: p, record: c.String("record"), count: c.Int64("count"), progress: &attach.Progress{}}
+// logOptions reads what a log is to be: of attach and run.
+func (p *program) logOptions(c *cli.Context, byDefault string) (*watch, error) {
+	outputs, err := p.outputs(c, byDefault)
+	if err != nil {
+		return nil, err
+	}
+	format, err := p.formatOptions(c)
+	if err != nil {
+		return nil, err
+	}
+	w, err := p.watchOptions(c, outputs, c.String("record"))
+	if err != nil {
+		return nil, err
+	}
+	w.format = format
+	return w, nil
+}
+
+// watchOptions reads what sessions have in common.
+func (p *program) watchOptions(c *cli.Context, outputs []output.Spec, record string) (*watch, error) {
+	w := &watch{p: p, outputs: outputs, record: record, count: c.Int64("count"), progress: &attach.Progress{}}
 	var err error
 	if w.config, err = sessionConfig(c, w.record == ""); err != nil {
 		return nil, err
@@ -73,12 +90,6 @@ func (p *program) watchOptions(c *cli.Context, byDefault string) (*watch, error)
 	w.config.RundownGC = w.record != ""
 	if err := w.config.Validate(); err != nil {
 		return nil, usagef("%w", err)
-	}
-	if w.outputs, err = p.outputs(c, byDefault); err != nil {
-		return nil, err
-	}
-	if w.format, err = p.formatOptions(c); err != nil {
-		return nil, err
 	}
 	if w.count < 0 {
 		return nil, usagef("--count %d: it must be at least 1", w.count)
@@ -109,6 +120,9 @@ func (w *watch) onScreen() bool {
 }
 
 func (p *program) attach(c *cli.Context) error {
+	if c.Bool(commandFlag) {
+		return p.run(c)
+	}
 	ch, err := chosen(c)
 	if err != nil {
 		return err
@@ -117,7 +131,7 @@ func (p *program) attach(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	w, err := p.watchOptions(c, output.Stdout)
+	w, err := p.logOptions(c, output.Stdout)
 	if err != nil {
 		return err
 	}
@@ -142,16 +156,22 @@ func (p *program) attach(c *cli.Context) error {
 		last = &target.Process
 		result, err := w.one(ctx, target)
 		if err != nil {
-			if ctx.Err() != nil && !isRefusal(err) {
-				return nil
-			}
-			return err
+			return unlessStopped(ctx, err)
 		}
 		if result.Err != nil || !follow || ctx.Err() != nil || w.counted() {
 			return resultError(result)
 		}
 		ch = choice{name: followName(ch, result)}
 	}
+}
+
+// unlessStopped returns why a session was not begun, if it is not that gclog was
+// asked to stop.
+func unlessStopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil && !isRefusal(err) {
+		return nil
+	}
+	return err
 }
 
 // isRefusal tells an error of the target from the end of our own context.
@@ -216,7 +236,7 @@ func (w *watch) next(ctx context.Context, ch choice, follow bool, last *session.
 func (w *watch) one(ctx context.Context, t *session.Target) (*attach.Result, error) {
 	facts, err := attach.Facts(ctx, t)
 	if err != nil && !attach.IsTooOld(err) {
-		return nil, w.explain(t, err)
+		return nil, explain(t, err)
 	}
 	o := w.options(t)
 	o.Process = &facts
@@ -226,7 +246,7 @@ func (w *watch) one(ctx context.Context, t *session.Target) (*attach.Result, err
 	}
 	result, err := w.session(ctx, o)
 	if err != nil {
-		return nil, w.explain(t, err)
+		return nil, explain(t, err)
 	}
 	w.sayEnded(result)
 	return result, nil
@@ -239,7 +259,7 @@ func (w *watch) oneOfTree(ctx context.Context, t *session.Target, resume bool, e
 	o.Exit, o.Resume = exit, resume
 	result, err := w.session(ctx, o)
 	if err != nil {
-		return nil, w.explain(t, err)
+		return nil, explain(t, err)
 	}
 	return result, nil
 }
@@ -253,37 +273,22 @@ func (w *watch) options(t *session.Target) attach.Options {
 
 // session runs a session, with a recording if one is asked for.
 func (w *watch) session(ctx context.Context, o attach.Options) (*attach.Result, error) {
+	if w.record == "" {
+		return attach.Run(ctx, o)
+	}
 	file, err := openRecording(w.record)
 	if err != nil {
 		return nil, err
 	}
-	if file == nil {
-		return attach.Run(ctx, o)
-	}
 	o.Record = file
 	result, err := attach.Run(ctx, o)
+	if err != nil {
+		file.discard()
+	}
 	if cerr := file.Close(); cerr != nil && result != nil {
 		result.Err = errors.Join(result.Err, &attach.WriteError{Err: cerr})
 	}
-	if err != nil {
-		_ = os.Remove(w.record) // nothing was recorded
-	}
 	return result, err
-}
-
-// explain adds to an error what is known about the target.
-func (w *watch) explain(t *session.Target, err error) error {
-	if errors.Is(err, session.ErrNoAnswer) {
-		hint := "it hangs, or is stopped by a debugger"
-		if t.Stopped() {
-			hint = "it is stopped: let it go on with kill -CONT " + strconv.Itoa(t.PID)
-		}
-		return fmt.Errorf("process %d does not answer: %s: %w", t.PID, hint, err)
-	}
-	if _, refused := errors.AsType[*session.ServerError](err); refused {
-		return fmt.Errorf("process %d refused the session: %w", t.PID, err)
-	}
-	return err
 }
 
 func (w *watch) line(since time.Duration) string {
@@ -343,33 +348,6 @@ func (w *watch) sayEnded(r *attach.Result) {
 			w.p.ui.sayf("%d GCs, %d lost events", w.progress.GCs.Load(), w.progress.Lost.Load())
 		}
 	}
-}
-
-// checkRecording finds what can be found wrong with the file of a recording.
-func checkRecording(path string) error {
-	if err := checkOutput(path); err != nil {
-		return err
-	}
-	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
-		return usagef("%s exists already: choose another name for the recording", path)
-	}
-	return nil
-}
-
-// openRecording makes the file of a recording; nil if there is none.
-func openRecording(path string) (*os.File, error) {
-	if path == "" {
-		return nil, nil
-	}
-	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		flags = os.O_WRONLY
-	}
-	f, err := os.OpenFile(path, flags, 0o640)
-	if err != nil {
-		return nil, &output.PathError{Path: path, Err: err}
-	}
-	return f, nil
 }
 
 // withPID puts the pid before the extension of a name that has no place for it.

@@ -12,10 +12,14 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
+// commandFlag says that the arguments are a command to run: they stood behind "--".
+const commandFlag = "command"
+
 func targetFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "process-id", Aliases: []string{"p"}, Usage: "the process with this `PID`"},
 		&cli.StringFlag{Name: "name", Aliases: []string{"n"}, Usage: "the process with this `NAME`: of its program, assembly or service; * stands for anything"},
+		&cli.BoolFlag{Name: commandFlag, Hidden: true},
 	}
 }
 

@@ -36,42 +36,51 @@ func (p *program) completion(c *cli.Context) error {
 // takesProcess are the commands whose argument is a process.
 func takesProcess(name string) bool { return name == "attach" || name == "record" }
 
-// flagsOf lists the flags of a command as they are typed, with what they are for.
-func flagsOf(c *cli.Command) (list [][2]string) {
+// A word is what can be typed, with what it is for.
+type word struct {
+	text, about string
+	value       bool // a flag that a value follows, other than what stands without a flag too
+}
+
+// flagsOf lists the flags of a command as they are typed.
+func flagsOf(c *cli.Command) (list []word) {
 	for _, f := range c.Flags {
-		if v, ok := f.(cli.VisibleFlag); ok && !v.IsVisible() {
+		if v, ok := f.(cli.VisibleFlag); ok && !v.IsVisible() || f == cli.HelpFlag {
 			continue
 		}
-		usage := ""
+		w := word{}
 		if d, ok := f.(cli.DocGenerationFlag); ok {
-			usage = strings.ReplaceAll(d.GetUsage(), "`", "")
+			w.about, w.value = strings.ReplaceAll(d.GetUsage(), "`", ""), d.TakesValue() && f.Names()[0] != "process-id"
 		}
 		for _, name := range f.Names() {
-			dashes := "--"
+			w.text = "--" + name
 			if len(name) == 1 {
-				dashes = "-"
+				w.text = "-" + name
 			}
-			list = append(list, [2]string{dashes + name, usage})
+			list = append(list, w)
 		}
 	}
-	return append(list, [2]string{"--help", "show help"})
+	return append(list, word{text: "--help", about: "show help"})
 }
 
-func words(list [][2]string) string {
-	var all []string
-	for _, f := range list {
-		all = append(all, f[0])
-	}
-	return strings.Join(all, " ")
-}
-
-func commands(app *cli.App) (list [][2]string) {
+func commands(app *cli.App) (list []word) {
 	for _, c := range app.Commands {
 		if !c.Hidden {
-			list = append(list, [2]string{c.Name, c.Usage})
+			list = append(list, word{text: c.Name, about: c.Usage})
 		}
 	}
 	return list
+}
+
+// texts joins what can be typed; onlyValues leaves out what no value follows.
+func texts(list []word, separator string, onlyValues bool) string {
+	var all []string
+	for _, w := range list {
+		if w.value || !onlyValues {
+			all = append(all, w.text)
+		}
+	}
+	return strings.Join(all, separator)
 }
 
 const pidsOf = `gclog ps -o json 2>/dev/null | sed -n 's/^ *"pid": \([0-9]*\),*$/\1/p'`
@@ -79,14 +88,18 @@ const pidsOf = `gclog ps -o json 2>/dev/null | sed -n 's/^ *"pid": \([0-9]*\),*$
 func bashScript(app *cli.App) string {
 	var b strings.Builder
 	b.WriteString("# bash completion of gclog\n_gclog() {\n")
-	b.WriteString("  local cur=${COMP_WORDS[COMP_CWORD]} cmd=${COMP_WORDS[1]}\n  COMPREPLY=()\n")
-	fmt.Fprintf(&b, "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    COMPREPLY=($(compgen -W %q -- \"$cur\"))\n    return\n  fi\n", words(commands(app)))
+	b.WriteString("  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} cmd=${COMP_WORDS[1]}\n  COMPREPLY=()\n")
+	fmt.Fprintf(&b, "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    COMPREPLY=($(compgen -W %q -- \"$cur\"))\n    return\n  fi\n", texts(commands(app), " ", false))
 	b.WriteString("  case $cmd in\n")
 	for _, c := range app.Commands {
 		if c.Hidden {
 			continue
 		}
-		fmt.Fprintf(&b, "  %s)\n    if [[ $cur == -* ]]; then\n      COMPREPLY=($(compgen -W %q -- \"$cur\"))\n", c.Name, words(flagsOf(c)))
+		fmt.Fprintf(&b, "  %s)\n", c.Name)
+		if values := texts(flagsOf(c), "|", true); values != "" {
+			fmt.Fprintf(&b, "    case $prev in %s) return ;; esac\n", values)
+		}
+		fmt.Fprintf(&b, "    if [[ $cur == -* ]]; then\n      COMPREPLY=($(compgen -W %q -- \"$cur\"))\n", texts(flagsOf(c), " ", false))
 		if takesProcess(c.Name) {
 			fmt.Fprintf(&b, "    else\n      COMPREPLY=($(compgen -W \"$(%s)\" -- \"$cur\"))\n", pidsOf)
 		}
@@ -96,17 +109,19 @@ func bashScript(app *cli.App) string {
 	return b.String()
 }
 
-// quote puts s into single quotes for a POSIX shell, and takes out what zsh's own
-// descriptions give a meaning.
-func quote(s string) string {
-	return "'" + strings.NewReplacer("'", `'\''`, "[", "(", "]", ")", ":", " -").Replace(s) + "'"
+// zshQuote puts the parts of a description into single quotes for zsh.
+// Its completion functions give brackets a meaning.
+func zshQuote(parts ...string) string {
+	return "'" + strings.NewReplacer("'", `'\''`).Replace(strings.Join(parts, "")) + "'"
 }
+
+var zshText = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`)
 
 func zshScript(app *cli.App) string {
 	var b strings.Builder
 	b.WriteString("#compdef gclog\n_gclog() {\n  local -a commands\n  commands=(\n")
 	for _, c := range commands(app) {
-		fmt.Fprintf(&b, "    %s\n", "'"+c[0]+":"+strings.Trim(quote(c[1]), "'")+"'")
+		fmt.Fprintf(&b, "    %s\n", zshQuote(c.text, ":", c.about))
 	}
 	b.WriteString("  )\n  if (( CURRENT == 2 )); then\n    _describe command commands\n    return\n  fi\n  case $words[2] in\n")
 	for _, c := range app.Commands {
@@ -115,7 +130,11 @@ func zshScript(app *cli.App) string {
 		}
 		fmt.Fprintf(&b, "  %s)\n    _arguments", c.Name)
 		for _, f := range flagsOf(c) {
-			fmt.Fprintf(&b, " \\\n      %s", "'*"+f[0]+"["+strings.Trim(quote(f[1]), "'")+"]'")
+			value := ""
+			if f.value {
+				value = ":value:_files"
+			}
+			fmt.Fprintf(&b, " \\\n      %s", zshQuote("*", f.text, "[", zshText.Replace(f.about), "]", value))
 		}
 		if takesProcess(c.Name) {
 			fmt.Fprintf(&b, " \\\n      \"*:process:($(%s))\"", strings.ReplaceAll(strings.ReplaceAll(pidsOf, `\`, `\\`), `"`, `\"`))
@@ -128,11 +147,16 @@ func zshScript(app *cli.App) string {
 	return b.String()
 }
 
+// fishQuote puts s into single quotes for fish.
+func fishQuote(s string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(s) + "'"
+}
+
 func fishScript(app *cli.App) string {
 	var b strings.Builder
 	b.WriteString("# fish completion of gclog\n")
 	for _, c := range commands(app) {
-		fmt.Fprintf(&b, "complete -c gclog -n __fish_use_subcommand -f -a %s -d %s\n", c[0], quote(c[1]))
+		fmt.Fprintf(&b, "complete -c gclog -n __fish_use_subcommand -f -a %s -d %s\n", c.text, fishQuote(c.about))
 	}
 	for _, c := range app.Commands {
 		if c.Hidden {
@@ -140,14 +164,17 @@ func fishScript(app *cli.App) string {
 		}
 		seen := "'__fish_seen_subcommand_from " + c.Name + "'"
 		for _, f := range flagsOf(c) {
-			kind := "-l " + strings.TrimPrefix(f[0], "--")
-			if !strings.HasPrefix(f[0], "--") {
-				kind = "-s " + strings.TrimPrefix(f[0], "-")
+			kind := "-s " + strings.TrimPrefix(f.text, "-")
+			if long, ok := strings.CutPrefix(f.text, "--"); ok {
+				kind = "-l " + long
 			}
-			fmt.Fprintf(&b, "complete -c gclog -n %s %s -d %s\n", seen, kind, quote(f[1]))
+			if f.value {
+				kind += " -r"
+			}
+			fmt.Fprintf(&b, "complete -c gclog -n %s %s -d %s\n", seen, kind, fishQuote(f.about))
 		}
 		if takesProcess(c.Name) {
-			fmt.Fprintf(&b, "complete -c gclog -n %s -f -a \"(%s)\"\n", seen, strings.ReplaceAll(strings.ReplaceAll(pidsOf, `"`, `\"`), `\(`, `\\(`))
+			fmt.Fprintf(&b, "complete -c gclog -n %s -f -a %s\n", seen, fishQuote("("+pidsOf+")"))
 		}
 	}
 	return b.String()
@@ -159,11 +186,11 @@ func powershellScript(app *cli.App) string {
 	b.WriteString("  $flags = @{\n")
 	for _, c := range app.Commands {
 		if !c.Hidden {
-			fmt.Fprintf(&b, "    '%s' = '%s'\n", c.Name, words(flagsOf(c)))
+			fmt.Fprintf(&b, "    '%s' = '%s'\n", c.Name, texts(flagsOf(c), " ", false))
 		}
 	}
 	b.WriteString("  }\n  $parts = $ast.CommandElements | ForEach-Object { $_.ToString() }\n")
-	fmt.Fprintf(&b, "  if ($parts.Count -lt 2 -or ($parts.Count -eq 2 -and $word)) { $list = '%s' } else { $list = $flags[$parts[1]] }\n", words(commands(app)))
+	fmt.Fprintf(&b, "  if ($parts.Count -lt 2 -or ($parts.Count -eq 2 -and $word)) { $list = '%s' } else { $list = $flags[$parts[1]] }\n", texts(commands(app), " ", false))
 	b.WriteString("  $list -split ' ' | Where-Object { $_ -like \"$word*\" } | ForEach-Object { [System.Management.Automation.CompletionResult]::new($_) }\n}\n")
 	return b.String()
 }

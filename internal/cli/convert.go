@@ -54,6 +54,7 @@ type conversion struct {
 	writers map[int64]*output.Set // by pid
 	begin   time.Time             // sync point of the first recording
 	newest  map[int64]int64       // time of the newest event, by pid of the recording
+	unread  bool                  // nobody takes what is written
 	read    atomic.Int64
 	gcs     atomic.Int64
 }
@@ -95,6 +96,9 @@ func (p *program) convert(c *cli.Context) error {
 	for i, in := range inputs {
 		if ferr := v.one(in, i > 0); ferr != nil {
 			err = errors.Join(err, fmt.Errorf("%s: %w", in.name, ferr))
+		}
+		if v.unread {
+			break
 		}
 	}
 	err = errors.Join(err, v.finish())
@@ -324,6 +328,9 @@ func (v *conversion) one(in *input, further bool) error {
 		if failed != nil {
 			return failed
 		}
+		if v.unread {
+			return nil
+		}
 	}
 	processes.Finish()
 	v.newest[in.trace.ProcessID] = processes.Newest()
@@ -378,4 +385,5 @@ func (o *converting) Gap(g *gclog.Gap)     { o.set.Each(func(w *formats.Writer) 
 func (o *converting) GC(d *gclog.GCDetails) {
 	o.v.gcs.Add(1)
 	o.set.Each(func(w *formats.Writer) { w.GC(d) })
+	o.v.unread = o.set.Broken()
 }

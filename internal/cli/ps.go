@@ -99,11 +99,8 @@ func describe(ctx context.Context, l *session.Listed) psRow {
 	t.Timeout = psTimeout
 	facts, err := attach.Identify(ctx, t)
 	var server *session.ServerError
-	switch {
-	case errors.Is(err, session.ErrNoAnswer) && t.Stopped():
-		r.Problem = fmt.Sprintf("process %d does not answer: it is stopped", l.PID)
-	case err != nil && !errors.As(err, &server):
-		r.Problem = err.Error()
+	if err != nil && !errors.As(err, &server) {
+		r.Problem = explain(t, err).Error()
 	}
 	r.Name, r.Runtime, r.Cookie = facts.Name, facts.RuntimeVersion, facts.Cookie
 	r.GC = gcText(&facts)

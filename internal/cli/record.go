@@ -1,15 +1,18 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
-	"os"
-	"strings"
+	"path/filepath"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )
 
@@ -36,6 +39,9 @@ Examples:
 }
 
 func (p *program) record(c *cli.Context) error {
+	if c.Bool(commandFlag) {
+		return p.recordTree(c)
+	}
 	ch, err := chosen(c)
 	if err != nil {
 		return err
@@ -62,7 +68,7 @@ func (p *program) record(c *cli.Context) error {
 	defer release()
 	target, err := ch.find(ctx)
 	if err != nil {
-		return err
+		return unlessStopped(ctx, err)
 	}
 	if path == "" {
 		path = recordingName(attach.Names(&target.Process)[0], time.Now())
@@ -70,43 +76,54 @@ func (p *program) record(c *cli.Context) error {
 			return err
 		}
 	}
-	var to io.Writer = p.out
-	if path != output.Stdout {
-		f, err := openRecording(path)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		to = f
+	if path == output.Stdout {
+		return p.recordOne(ctx, target, cfg, duration, p.out, "standard output")
 	}
+	file, err := openRecording(path)
+	if err != nil {
+		return err
+	}
+	err = p.recordOne(ctx, target, cfg, duration, file, path)
+	file.discard()
+	if cerr := file.Close(); cerr != nil && err == nil {
+		err = &attach.WriteError{Err: cerr}
+	}
+	return err
+}
+
+// recordOne records one process.
+func (p *program) recordOne(ctx context.Context, t *session.Target, cfg session.Config, duration time.Duration, w io.Writer, name string) error {
 	var n atomic.Int64
 	stop := p.ui.watch(func(since time.Duration) string {
 		return fmt.Sprintf("[%s] %s recorded", elapsed(since), size(n.Load()))
 	})
-	err = attach.Record(ctx, target, cfg, duration, &counting{to, &n})
+	err := attach.Record(ctx, t, cfg, duration, &counting{w, &n})
 	stop()
-	if err != nil && n.Load() == 0 && path != output.Stdout {
-		_ = os.Remove(path)
-	}
-	if err != nil {
-		w := &watch{p: p}
-		return w.explain(target, err)
-	}
-	if path != output.Stdout {
-		p.ui.sayf("%s recorded to %s (gclog convert %s makes a log of it)", size(n.Load()), path, path)
+	switch {
+	case errors.Is(err, syscall.EPIPE) && name == "standard output":
+		return nil // its reader wants no more
+	case err != nil:
+		return unlessStopped(ctx, explain(t, err))
+	case w != p.out:
+		p.ui.sayf("%s recorded to %s (gclog convert %s makes a log of it)", size(n.Load()), name, name)
 	}
 	return nil
 }
 
-// recordingName is what dotnet-trace would call it.
-func recordingName(program string, t time.Time) string {
-	name := strings.Map(func(r rune) rune {
-		if r == '/' || r == '\\' || r < 0x20 {
-			return '_'
-		}
-		return r
-	}, program)
-	return name + "_" + t.Format("20060102_150405") + ".nettrace"
+// recordTree records a command, and nothing else.
+func (p *program) recordTree(c *cli.Context) error {
+	path := c.String("output")
+	switch path {
+	case "":
+		path = recordingName(filepath.Base(c.Args().First()), time.Now())
+	case output.Stdout:
+		return usagef("standard output is that of the command: write the recording to a file with -o")
+	}
+	w, err := p.watchOptions(c, nil, path)
+	if err != nil {
+		return err
+	}
+	return p.runTree(c, w)
 }
 
 type counting struct {

@@ -34,10 +34,7 @@ Examples:
 		Flags: join(outputFlags(), rotationFlags(defaultFileCount), sessionFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "suspend", Usage: "let each .NET process wait in its start until its session is there: not an event is missed, but it waits for ever if gclog is killed meanwhile"},
 			&cli.StringFlag{Name: "record", Usage: "write the raw stream to `FILE` too (.nettrace)"},
-			&cli.BoolFlag{Name: "record-only", Hidden: true},
 			&cli.Int64Flag{Name: "count", Usage: "stop logging a process after `N` collections"},
-			&cli.StringFlag{Name: "process-id", Aliases: []string{"p"}, Hidden: true},
-			&cli.StringFlag{Name: "name", Aliases: []string{"n"}, Hidden: true},
 			&cli.StringFlag{Name: "duration", Usage: "stop logging after `TIME`; the program goes on"},
 		}),
 		Action: p.run,
@@ -72,18 +69,31 @@ type tree struct {
 }
 
 func (p *program) run(c *cli.Context) error {
-	command := c.Args().Slice()
-	if len(command) == 0 {
+	if !c.Args().Present() {
 		return usagef("run needs a command: gclog run -- dotnet app.dll")
 	}
-	if c.String("process-id") != "" || c.String("name") != "" {
-		return usagef("choose a process, or a command to run, not both")
-	}
-	duration, err := parseDuration(c.String("duration"))
+	w, err := p.logOptions(c, "gc-%p.log")
 	if err != nil {
 		return err
 	}
-	w, err := p.runOptions(c, command[0])
+	for _, o := range w.outputs {
+		if o.Path == output.Stdout {
+			return usagef("standard output is that of the command: write the log to a file with -o")
+		}
+	}
+	return p.runTree(c, w)
+}
+
+// runTree runs the command that the arguments are.
+func (p *program) runTree(c *cli.Context, w *watch) error {
+	switch {
+	case c.String("process-id") != "", c.String("name") != "":
+		return usagef("choose a process, or a command to run, not both")
+	case c.Bool("follow"):
+		return usagef("--follow has no meaning with a command: all that it starts is logged")
+	}
+	command := c.Args().Slice()
+	duration, err := parseDuration(c.String("duration"))
 	if err != nil {
 		return err
 	}
@@ -111,31 +121,6 @@ func (p *program) run(c *cli.Context) error {
 		p.ui.error(t.failed)
 	}
 	return nil
-}
-
-func (p *program) runOptions(c *cli.Context, command string) (*watch, error) {
-	byDefault := "gc-%p.log"
-	w, err := p.watchOptions(c, byDefault)
-	if err != nil {
-		return nil, err
-	}
-	if c.Bool("record-only") {
-		// gclog record -- COMMAND: its output is the recording.
-		w.outputs = nil
-		if w.record == "" {
-			w.record = recordingName(filepath.Base(command), time.Now())
-		}
-		if paths := c.StringSlice("output"); len(paths) > 0 {
-			w.record = paths[0]
-		}
-		w.config.RundownGC = true
-	}
-	for _, o := range w.outputs {
-		if o.Path == output.Stdout {
-			return nil, usagef("standard output is that of the command: write the log to a file with -o")
-		}
-	}
-	return w, nil
 }
 
 // portDir makes a folder for the port, with a path that is short enough for a
@@ -229,7 +214,20 @@ func (t *tree) accept(accepting, logging context.Context) {
 		t.group.Go(func() {
 			defer t.port.Forget(peer)
 			t.log(logging, target, true)
+			waitForEnd(accepting, target)
 		})
+	}
+}
+
+// waitForEnd waits until a process has ended. While it lives it connects to the
+// port again and again, and must not be taken for a new one.
+func waitForEnd(ctx context.Context, target *session.Target) {
+	for target.Alive() {
+		select {
+		case <-time.After(lookEvery):
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 

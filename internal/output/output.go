@@ -37,8 +37,9 @@ type Set struct {
 type opened struct {
 	*formats.Writer
 	*place
-	failed int64 // dropped groups that were told
-	told   bool  // that the output fails
+	dropped int64 // groups, when it was looked at last
+	written int64 // groups, when one was dropped last
+	failing bool  // that was told
 }
 
 // A place is a file, a pipe or standard output. Several Writers can share it, one
@@ -143,14 +144,15 @@ func (o *Opener) openFile(path string, rotate formats.RotateOptions) (*place, er
 	return &place{Output: f, name: path, close: f.Close, bytes: f.Bytes, rotated: f}, nil
 }
 
-// openDevice opens anything but a regular file: it is written to plainly.
-func openDevice(path string, info fs.FileInfo, buffered bool) (*place, error) {
+// OpenDevice opens what is no regular file for writing. It does not wait until
+// somebody reads a pipe.
+func OpenDevice(path string, info fs.FileInfo) (*os.File, error) {
 	if info.IsDir() {
 		return nil, &PathError{path, errors.New("it is a directory")}
 	}
 	flags := os.O_WRONLY | os.O_APPEND
 	if info.Mode()&fs.ModeNamedPipe != 0 {
-		flags = os.O_WRONLY | syscall.O_NONBLOCK // do not wait until somebody reads
+		flags = os.O_WRONLY | syscall.O_NONBLOCK
 	}
 	f, err := os.OpenFile(path, flags, 0)
 	if errors.Is(err, syscall.ENXIO) {
@@ -158,6 +160,15 @@ func openDevice(path string, info fs.FileInfo, buffered bool) (*place, error) {
 	}
 	if err != nil {
 		return nil, &PathError{path, err}
+	}
+	return f, nil
+}
+
+// openDevice makes a place of what is no regular file: it is written to plainly.
+func openDevice(path string, info fs.FileInfo, buffered bool) (*place, error) {
+	f, err := OpenDevice(path, info)
+	if err != nil {
+		return nil, err
 	}
 	stream := formats.NewStream(f, buffered)
 	return &place{
@@ -186,19 +197,27 @@ func (s *Set) Each(f func(*formats.Writer)) {
 
 // check tells that an output fails, once, and that it works again.
 func (o *opened) check(tell func(string)) {
-	dropped := o.Dropped()
-	if dropped == o.failed {
-		if o.told {
-			o.told = false
-			tell(fmt.Sprintf("%s can be written again; %d records are missing in it", o.name, dropped))
+	switch dropped := o.Dropped(); {
+	case o.left():
+	case dropped > o.dropped:
+		o.dropped, o.written = dropped, o.Written()
+		if !o.failing {
+			o.failing = true
+			tell(fmt.Sprintf("records are being dropped: %v", o.Err()))
 		}
-		return
+	case o.failing && o.Written() > o.written:
+		o.failing = false
+		tell(fmt.Sprintf("%s can be written again; %d records are missing in it", o.name, dropped))
 	}
-	o.failed = dropped
-	if !o.told {
-		o.told = true
-		tell(fmt.Sprintf("records are being dropped: %v", o.Err()))
-	}
+}
+
+// left tells whether the reader of standard output has gone: it wants no more, and
+// that is no error.
+func (o *opened) left() bool { return o.key == Stdout && o.broken() }
+
+// broken tells whether the reader of a pipe has gone.
+func (o *opened) broken() bool {
+	return o.rotated == nil && o.Dropped() > 0 && errors.Is(o.Err(), syscall.EPIPE)
 }
 
 // Bytes is how much was written to all outputs.
@@ -223,29 +242,29 @@ func (s *Set) Reopen() {
 func (s *Set) Err() error {
 	var all error
 	for _, o := range s.outputs {
-		if n := o.Dropped(); n > 0 {
+		if n := o.Dropped(); n > 0 && !o.left() {
 			all = errors.Join(all, fmt.Errorf("%d records could not be written: %w", n, o.Err()))
 		}
 	}
 	return all
 }
 
-// Broken tells whether an output is gone for good: the reader of a pipe has
-// closed it.
+// Broken tells whether nobody reads any of the outputs any more: they are pipes
+// that their readers have closed.
 func (s *Set) Broken() bool {
 	for _, o := range s.outputs {
-		if o.rotated == nil && o.Dropped() > 0 && errors.Is(o.Err(), syscall.EPIPE) {
-			return true
+		if !o.broken() {
+			return false
 		}
 	}
-	return false
+	return len(s.outputs) > 0
 }
 
 // Close closes all outputs.
 func (s *Set) Close() error {
 	var all error
 	for _, o := range s.outputs {
-		if err := o.close(); err != nil {
+		if err := o.close(); err != nil && !(o.key == Stdout && errors.Is(err, syscall.EPIPE)) {
 			all = errors.Join(all, &PathError{o.name, err})
 		}
 	}

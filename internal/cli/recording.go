@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"os"
+	"strings"
+	"time"
+
+	"github.com/gclog/gclog/internal/output"
+)
+
+// A recording is the file of a raw stream: a new one, or what is no file, such as
+// a pipe, which is written to plainly.
+type recording struct {
+	*os.File
+	made bool // here: it was not there before
+}
+
+// checkRecording finds what can be found wrong with the file of a recording.
+func checkRecording(path string) error {
+	if err := checkOutput(path); err != nil {
+		return err
+	}
+	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
+		return usagef("%s exists already: choose another name for the recording", path)
+	}
+	return nil
+}
+
+// openRecording opens the file of a recording.
+func openRecording(path string) (*recording, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		f, err := output.OpenDevice(path, info)
+		return &recording{File: f}, err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
+	if err != nil {
+		return nil, &output.PathError{Path: path, Err: err}
+	}
+	return &recording{File: f, made: true}, nil
+}
+
+// discard removes the file of a recording that has nothing in it.
+func (r *recording) discard() {
+	if info, err := r.Stat(); r.made && err == nil && info.Size() == 0 {
+		_ = os.Remove(r.Name())
+	}
+}
+
+// recordingName is what dotnet-trace would call it.
+func recordingName(program string, t time.Time) string {
+	name := strings.Map(func(r rune) rune {
+		if r == '/' || r == '\\' || r < 0x20 {
+			return '_'
+		}
+		return r
+	}, program)
+	return name + "_" + t.Format("20060102_150405") + ".nettrace"
+}

@@ -1,0 +1,498 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/internal/cli"
+	"github.com/klauspost/compress/zstd"
+	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/sys/unix"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"gclog":       func() { os.Exit(cli.Main(os.Args, os.Stdin, os.Stdout, os.Stderr)) },
+		"fakeruntime": func() { os.Exit(fakeRuntime(os.Args[1:])) },
+	})
+}
+
+// deadline is how long a script waits for something that must come. It is long,
+// because a loaded machine is no failure.
+const deadline = 40 * time.Second
+
+// TestScripts runs the scripts of testdata/script. They know, beyond the commands
+// and conditions of testscript:
+//
+//	exitcode N PROGRAM ARGS...    runs the program, which must end with N
+//	asnobody N PROGRAM ARGS...    the same as user 65534; only root can
+//	start VAR [KEY=VALUE...] PROGRAM ARGS...
+//	                              runs it in the background: $VAR is its pid, VAR.out and VAR.err
+//	                              are what it prints
+//	fake VAR [KEY=VALUE...] PROGRAM ARGS...
+//	                              the same for a fake runtime: it is ready then
+//	finish VAR N                  waits for its end, which must be with N; stdout and stderr are its
+//	waitfor FILE REGEXP           waits until the file has a line like this
+//	until PROGRAM ARGS...         runs the program again and again until it succeeds
+//	signal NAME $PID              sends a signal: INT, TERM, HUP, KILL, STOP, CONT, ...
+//	gone $PID                     waits until there is no such process
+//	gzip, gunzip, zstd FROM TO    pack and unpack
+//	cut FILE N                    leaves the first N bytes
+//	damage FILE N                 inverts the byte at N
+//	hour FILE N                   sets the hour at which a recording (V4) was begun
+//	count FILE N REGEXP           the file has exactly N lines like this
+//	files DIR NAME...             these files are in the folder, and no others
+//
+//	[root]      the tests run as root
+//	[pid1other] process 1 belongs to another user
+//	[mount]     $MOUNTNS COMMAND runs in a mount namespace of its own and may mount
+//	[pidns]     $PIDNS COMMAND sees no processes but its own
+//	[strace]    strace works
+//	[full]      $FULL is a device that is always full; not that of the machine where
+//	            the tests run as root, for a bug might remove it
+//
+// $TRACES is the folder of recordings, $UNIQUE a word that no other script has:
+// gclog sees all processes of the machine, also those of other scripts.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireUniqueNames:  true,
+		RequireExplicitExec: true,
+		ContinueOnError:     testing.Verbose(), // -v: one run tells all that is wrong
+		Setup:               setUp,
+		Condition:           condition,
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exitcode": cmdExitCode,
+			"asnobody": cmdAsNobody,
+			"start":    cmdStart,
+			"fake":     cmdFake,
+			"finish":   cmdFinish,
+			"waitfor":  cmdWaitFor,
+			"until":    cmdUntil,
+			"signal":   cmdSignal,
+			"gone":     cmdGone,
+			"gzip":     cmdGzip,
+			"gunzip":   cmdGunzip,
+			"zstd":     cmdZstd,
+			"cut":      cmdCut,
+			"damage":   cmdDamage,
+			"hour":     cmdHour,
+			"count":    cmdCount,
+			"files":    cmdFiles,
+		},
+	})
+}
+
+const nobody = 65534
+
+func isRoot() bool { return os.Geteuid() == 0 }
+
+func setUp(e *testscript.Env) error {
+	traces, err := filepath.Abs(filepath.Join("testdata", "traces"))
+	if err != nil {
+		return err
+	}
+	// A short one: sockets have short names. The folder of testscript is as good, but
+	// its name begins with a dot.
+	tmp := filepath.Join(e.WorkDir, "t")
+	if err := os.Mkdir(tmp, 0o755); err != nil {
+		return err
+	}
+	var word [5]byte
+	_, _ = rand.Read(word[:])
+	e.Setenv("TMPDIR", tmp)
+	if os.Getenv("GORACE") == "" {
+		e.Setenv("GORACE", "atexit_sleep_ms=0") // else the race detector sleeps a second at the end of each program
+	}
+	e.Setenv("TRACES", traces)
+	e.Setenv("UNIQUE", hex.EncodeToString(word[:]))
+	e.Setenv("MOUNTNS", namespaces("--mount"))
+	e.Setenv("PIDNS", namespaces("--mount", "--pid", "--fork", "--kill-child", "--mount-proc"))
+	e.Setenv("FULL", fullDevice(filepath.Join(e.WorkDir, ".tmp", "full")))
+	e.Values[runningKey{}] = map[string]*running{}
+	if !isRoot() {
+		return nil
+	}
+	// What nobody is to run and to read lies in folders of ours that are closed.
+	program, err := exec.LookPath("gclog")
+	if err != nil {
+		return err
+	}
+	for _, dir := range []string{filepath.Dir(filepath.Dir(program)), filepath.Dir(e.WorkDir), e.WorkDir} {
+		if err := os.Chmod(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fullDevice returns a device that is always full, "" where there is none.
+func fullDevice(path string) string {
+	if !isRoot() {
+		return "/dev/full"
+	}
+	if unix.Mknod(path, unix.S_IFCHR|0o666, int(unix.Mkdev(1, 7))) != nil || !isFull(path) {
+		return ""
+	}
+	return path
+}
+
+func isFull(path string) bool {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	_, err = f.Write([]byte{0})
+	return errors.Is(err, syscall.ENOSPC)
+}
+
+// namespaces is the command that runs another one in namespaces of its own. An
+// ordinary user needs one for users too.
+func namespaces(flags ...string) string {
+	words := []string{"unshare"}
+	if !isRoot() {
+		words = append(words, "--user", "--map-root-user")
+	}
+	return strings.Join(append(words, flags...), " ")
+}
+
+func works(name string, args ...string) func() bool {
+	return sync.OnceValue(func() bool { return exec.Command(name, args...).Run() == nil })
+}
+
+var (
+	straceWorks = works("strace", "-o", os.DevNull, "true")
+	mountWorks  = works("sh", "-c", namespaces("--mount")+" mount -t tmpfs none /mnt")
+	pidnsWorks  = works("sh", "-c", namespaces("--mount", "--pid", "--fork", "--kill-child", "--mount-proc")+" true")
+)
+
+func condition(name string) (bool, error) {
+	switch name {
+	case "root":
+		return isRoot(), nil
+	case "pid1other":
+		var st unix.Stat_t
+		err := unix.Stat("/proc/1", &st)
+		return err == nil && int(st.Uid) != os.Geteuid(), nil
+	case "mount":
+		return mountWorks(), nil
+	case "pidns":
+		return pidnsWorks(), nil
+	case "strace":
+		return straceWorks(), nil
+	case "full":
+		if !isRoot() {
+			return isFull("/dev/full"), nil
+		}
+		dir, err := os.MkdirTemp("", "gclog-")
+		if err != nil {
+			return false, err
+		}
+		defer os.RemoveAll(dir)
+		return fullDevice(filepath.Join(dir, "full")) != "", nil
+	}
+	return false, fmt.Errorf("unknown condition %q", name)
+}
+
+// need ends the script with how a command is used, unless it is used so.
+func need(ts *testscript.TestScript, ok bool, usage string) {
+	if !ok {
+		ts.Fatalf("usage: %s", usage)
+	}
+}
+
+func number(ts *testscript.TestScript, s string) int {
+	n, err := strconv.Atoi(s)
+	ts.Check(err)
+	return n
+}
+
+// endedWith is the exit code of a command as a shell tells it.
+func endedWith(ts *testscript.TestScript, err error) int {
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		ts.Fatalf("%v", err)
+	}
+	if exit == nil {
+		return 0
+	}
+	if status := exit.Sys().(syscall.WaitStatus); status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return exit.ExitCode()
+}
+
+func cmdExitCode(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) > 1, "exitcode N PROGRAM ARGS...")
+	want := number(ts, args[0])
+	if got := endedWith(ts, ts.Exec(args[1], args[2:]...)); got != want {
+		ts.Fatalf("it ended with %d, want %d", got, want)
+	}
+}
+
+func cmdAsNobody(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) > 1 && isRoot(), "asnobody N PROGRAM ARGS...; only as root")
+	want := number(ts, args[0])
+	cmd := command(ts, nil, args[1:])
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	cmd.Stdout, cmd.Stderr = ts.Stdout(), ts.Stderr()
+	if got := endedWith(ts, cmd.Run()); got != want {
+		ts.Fatalf("it ended with %d, want %d", got, want)
+	}
+}
+
+// command is a command with the environment of the script, as far as it is set
+// up here. More of it is given as KEY=VALUE.
+func command(ts *testscript.TestScript, more, args []string) *exec.Cmd {
+	program, err := exec.LookPath(args[0])
+	ts.Check(err)
+	cmd := exec.Command(program, args[1:]...)
+	cmd.Args[0] = args[0]
+	cmd.Dir = ts.MkAbs(".")
+	cmd.Env = []string{}
+	for _, name := range []string{"PATH", "HOME", "WORK", "TMPDIR", "TRACES", "LIB", "GOCOVERDIR", "GORACE"} {
+		if v := ts.Getenv(name); v != "" {
+			cmd.Env = append(cmd.Env, name+"="+v)
+		}
+	}
+	cmd.Env = append(cmd.Env, more...)
+	return cmd
+}
+
+type runningKey struct{}
+
+// A running is a program in the background.
+type running struct {
+	cmd   *exec.Cmd
+	ended chan struct{}
+	err   error // of Wait, once ended is closed
+}
+
+func (r *running) wait(ts *testscript.TestScript) {
+	select {
+	case <-r.ended:
+	case <-time.After(deadline):
+		ts.Fatalf("%s does not end", strings.Join(r.cmd.Args, " "))
+	}
+}
+
+func cmdStart(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg, "start VAR [KEY=VALUE...] PROGRAM ARGS...")
+	start(ts, args, nil)
+}
+
+// cmdFake starts a fake runtime. It lives no longer than this process: then its
+// standard input is closed.
+func cmdFake(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg, "fake VAR [KEY=VALUE...] PROGRAM ARGS...")
+	in, hold, err := os.Pipe()
+	ts.Check(err)
+	defer in.Close()
+	ts.Defer(func() { _ = hold.Close() })
+	r := start(ts, args, in)
+	waitUntil(ts, "fakeruntime to be ready", func() bool {
+		select {
+		case <-r.ended:
+			ts.Fatalf("%s has ended: %v: %s", args[0], r.err, ts.ReadFile(args[0]+".err"))
+		default:
+		}
+		return strings.Contains(ts.ReadFile(args[0]+".out"), "ready\n")
+	})
+}
+
+func start(ts *testscript.TestScript, args []string, in *os.File) *running {
+	const usage = "start|fake VAR [KEY=VALUE...] PROGRAM ARGS..."
+	need(ts, len(args) > 1, usage)
+	name := args[0]
+	args = args[1:]
+	var more []string
+	for len(args) > 0 && strings.Contains(args[0], "=") {
+		more = append(more, args[0])
+		args = args[1:]
+	}
+	need(ts, len(args) > 0, usage)
+	r := &running{cmd: command(ts, more, args), ended: make(chan struct{})}
+	stdout, err := os.Create(ts.MkAbs(name + ".out"))
+	ts.Check(err)
+	defer stdout.Close()
+	stderr, err := os.Create(ts.MkAbs(name + ".err"))
+	ts.Check(err)
+	defer stderr.Close()
+	r.cmd.Stdout, r.cmd.Stderr = stdout, stderr
+	if in != nil {
+		r.cmd.Stdin = in
+	}
+	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // it is ended with its children
+	ts.Check(r.cmd.Start())
+	go func() {
+		r.err = r.cmd.Wait()
+		close(r.ended)
+	}()
+	ts.Defer(func() {
+		_ = syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL)
+		<-r.ended
+	})
+	ts.Value(runningKey{}).(map[string]*running)[name] = r
+	ts.Setenv(name, strconv.Itoa(r.cmd.Process.Pid))
+	return r
+}
+
+func cmdFinish(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) == 2, "finish VAR N")
+	r := ts.Value(runningKey{}).(map[string]*running)[args[0]]
+	need(ts, r != nil, "finish VAR N, after start VAR")
+	r.wait(ts)
+	_, _ = io.WriteString(ts.Stdout(), ts.ReadFile(args[0]+".out"))
+	_, _ = io.WriteString(ts.Stderr(), ts.ReadFile(args[0]+".err"))
+	if got, want := endedWith(ts, r.err), number(ts, args[1]); got != want {
+		ts.Fatalf("it ended with %d, want %d", got, want)
+	}
+}
+
+func waitUntil(ts *testscript.TestScript, what string, ok func() bool) {
+	for end := time.Now().Add(deadline); !ok(); {
+		if time.Now().After(end) {
+			ts.Fatalf("waited %v for %s", deadline, what)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func lines(ts *testscript.TestScript, pattern string) *regexp.Regexp {
+	re, err := regexp.Compile("(?m)" + pattern)
+	ts.Check(err)
+	return re
+}
+
+func cmdWaitFor(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) == 2, "waitfor FILE REGEXP")
+	re := lines(ts, args[1])
+	var b []byte
+	defer func() {
+		if !re.Match(b) {
+			ts.Logf("[%s]\n%s", args[0], b)
+		}
+	}()
+	waitUntil(ts, args[1]+" in "+args[0], func() bool {
+		b, _ = os.ReadFile(ts.MkAbs(args[0]))
+		return re.Match(b)
+	})
+}
+
+func cmdUntil(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) > 0, "until PROGRAM ARGS...")
+	waitUntil(ts, strings.Join(args, " "), func() bool { return command(ts, nil, args).Run() == nil })
+}
+
+func cmdSignal(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) == 2, "signal NAME $PID")
+	s := unix.SignalNum("SIG" + args[0])
+	need(ts, s != 0, "signal NAME $PID")
+	ts.Check(syscall.Kill(number(ts, args[1]), s))
+}
+
+func cmdGone(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) == 1, "gone $PID")
+	pid := number(ts, args[0])
+	waitUntil(ts, "the end of process "+args[0], func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) })
+}
+
+func pack(ts *testscript.TestScript, args []string, open func(w io.Writer) (io.WriteCloser, error)) {
+	need(ts, len(args) == 2, "gzip|zstd FROM TO")
+	var b bytes.Buffer
+	z, err := open(&b)
+	ts.Check(err)
+	_, err = z.Write([]byte(ts.ReadFile(args[0])))
+	ts.Check(err)
+	ts.Check(z.Close())
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), b.Bytes(), 0o644))
+}
+
+func cmdGzip(ts *testscript.TestScript, neg bool, args []string) {
+	pack(ts, args, func(w io.Writer) (io.WriteCloser, error) { return gzipWriter(w), nil })
+}
+
+func cmdZstd(ts *testscript.TestScript, neg bool, args []string) {
+	pack(ts, args, func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) })
+}
+
+func cmdGunzip(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) == 2, "gunzip FROM TO")
+	b, err := readTrace(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), b, 0o644))
+}
+
+func cmdCut(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) == 2, "cut FILE N")
+	ts.Check(os.Truncate(ts.MkAbs(args[0]), int64(number(ts, args[1]))))
+}
+
+func cmdDamage(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) == 2, "damage FILE N")
+	b := []byte(ts.ReadFile(args[0]))
+	b[number(ts, args[1])] ^= 0xff
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b, 0o644))
+}
+
+func cmdHour(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) == 2, "hour FILE N")
+	b := []byte(ts.ReadFile(args[0]))
+	// Behind the name of the object: year, month, day of the week, day, hour, ...
+	name := []byte("Trace\x06")
+	at := bytes.Index(b, name) + len(name) + 4*2
+	binary.LittleEndian.PutUint16(b[at:], uint16(number(ts, args[1])))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b, 0o644))
+}
+
+func cmdCount(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) == 3, "count FILE N REGEXP")
+	re := lines(ts, args[2])
+	n := 0
+	for s := bufio.NewScanner(strings.NewReader(ts.ReadFile(args[0]))); s.Scan(); {
+		if re.Match(s.Bytes()) {
+			n++
+		}
+	}
+	if want := number(ts, args[1]); n != want {
+		ts.Fatalf("%d lines of %s are like %s, want %d", n, args[0], args[2], want)
+	}
+}
+
+func cmdFiles(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) > 0, "files DIR NAME...")
+	entries, err := os.ReadDir(ts.MkAbs(args[0]))
+	ts.Check(err)
+	missing := map[string]bool{}
+	for _, name := range args[1:] {
+		missing[name] = true
+	}
+	for _, e := range entries {
+		if !missing[e.Name()] {
+			ts.Fatalf("%s has a file %s", args[0], e.Name())
+		}
+		delete(missing, e.Name())
+	}
+	for name := range missing {
+		ts.Fatalf("%s has no file %s", args[0], name)
+	}
+}
