@@ -135,6 +135,9 @@ func (j *jsonFormat) about(o *object, at int64, end *End) {
 // appendRuntime appends the members of dotnet that say what runtime it is.
 func (j *jsonFormat) appendRuntime(dst []byte) []byte {
 	p := &j.o.Process
+	if p.RuntimeVersion == "" && p.Flavor == "" {
+		return dst
+	}
 	o := object{b: dst}
 	o.open("runtime")
 	o.textIf("version", p.RuntimeVersion)

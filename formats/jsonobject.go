@@ -103,6 +103,9 @@ func (o *object) raw(name string, v []byte) {
 
 // members writes members that are ready made.
 func (o *object) members(m []byte) {
+	if len(m) == 0 {
+		return
+	}
 	if o.comma {
 		o.b = append(o.b, ',')
 	}

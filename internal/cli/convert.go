@@ -54,6 +54,7 @@ type conversion struct {
 	writers map[int64]*output.Set // by pid
 	begin   time.Time             // sync point of the first recording
 	newest  map[int64]int64       // time of the newest event, by pid of the recording
+	failed  error                 // an output cannot be opened
 	unread  bool                  // nobody takes what is written
 	read    atomic.Int64
 	gcs     atomic.Int64
@@ -297,18 +298,12 @@ func (v *conversion) one(in *input, further bool) error {
 	if shift < v.newest[in.trace.ProcessID] {
 		return fmt.Errorf("it was recorded at the same time as another one of process %d: convert them one by one", in.trace.ProcessID)
 	}
-	var failed error
 	processes := gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
-		if v.pid != 0 && p.ID != v.pid || failed != nil {
+		if v.pid != 0 && p.ID != v.pid {
 			return nil
 		}
-		set, known, err := v.set(p)
-		if err != nil {
-			failed = err
-			return nil
-		}
-		o := &converting{v: v, set: set}
-		if further && known {
+		o := &converting{v: v, process: p, set: v.writers[p.ID]}
+		if further && o.set != nil {
 			o.Gap(&gclog.Gap{Reason: gclog.GapReattached, Time: shift, Ticks: in.trace.SyncTicks})
 		}
 		return o
@@ -325,8 +320,8 @@ func (v *conversion) one(in *input, further bool) error {
 		e := r.Event()
 		e.Time += shift
 		processes.Event(e)
-		if failed != nil {
-			return failed
+		if v.failed != nil {
+			return v.failed
 		}
 		if v.unread {
 			return nil
@@ -338,22 +333,6 @@ func (v *conversion) one(in *input, further bool) error {
 		set.Each(func(w *formats.Writer) { w.End(&formats.End{At: processes.Newest(), Reason: formats.EndOfRecording}) })
 	}
 	return r.Err()
-}
-
-// set returns the outputs for a process, and whether they were there already.
-func (v *conversion) set(p *gclog.Process) (set *output.Set, known bool, err error) {
-	if set, known = v.writers[p.ID]; known {
-		return set, true, nil
-	}
-	o := v.format
-	o.Process = *p
-	o.Process.Sync = v.begin
-	set, err = v.opener.Open(v.specs, o)
-	if err != nil {
-		return nil, false, err
-	}
-	v.writers[p.ID] = set
-	return set, false, nil
 }
 
 func (v *conversion) sets() (list []*output.Set) {
@@ -374,16 +353,37 @@ func (v *conversion) finish() error {
 
 // converting passes what the Reducer of a process finds to its outputs. A
 // conversion waits for them: a file loses nothing.
+//
+// They are opened when there is something to write: until then the stream may have
+// told facts that belong into the head of a file.
 type converting struct {
-	v   *conversion
-	set *output.Set
+	v       *conversion
+	process *gclog.Process
+	set     *output.Set // nil: not opened
 }
 
-func (o *converting) Pause(p *gclog.Pause) { o.set.Each(func(w *formats.Writer) { w.Pause(p) }) }
-func (o *converting) Phase(p *gclog.Phase) { o.set.Each(func(w *formats.Writer) { w.Phase(p) }) }
-func (o *converting) Gap(g *gclog.Gap)     { o.set.Each(func(w *formats.Writer) { w.Gap(g) }) }
+func (o *converting) each(f func(*formats.Writer)) {
+	if o.set == nil {
+		o.set = o.v.writers[o.process.ID] // another instance of the process may have them
+	}
+	if o.set == nil && o.v.failed == nil {
+		options := o.v.format
+		options.Process = *o.process
+		options.Process.Sync = o.v.begin
+		if o.set, o.v.failed = o.v.opener.Open(o.v.specs, options); o.v.failed == nil {
+			o.v.writers[o.process.ID] = o.set
+		}
+	}
+	if o.set != nil {
+		o.set.Each(f)
+		o.v.unread = o.set.Broken()
+	}
+}
+
+func (o *converting) Pause(p *gclog.Pause) { o.each(func(w *formats.Writer) { w.Pause(p) }) }
+func (o *converting) Phase(p *gclog.Phase) { o.each(func(w *formats.Writer) { w.Phase(p) }) }
+func (o *converting) Gap(g *gclog.Gap)     { o.each(func(w *formats.Writer) { w.Gap(g) }) }
 func (o *converting) GC(d *gclog.GCDetails) {
 	o.v.gcs.Add(1)
-	o.set.Each(func(w *formats.Writer) { w.GC(d) })
-	o.v.unread = o.set.Broken()
+	o.each(func(w *formats.Writer) { w.GC(d) })
 }
