@@ -394,15 +394,7 @@ func (j *jsonFormat) gap(dst []byte, g *gclog.Gap) []byte {
 }
 
 func (j *jsonFormat) stall(dst []byte, s *gclog.Stall) []byte {
-	o := j.begin(dst, s.Now, true, func(b []byte) []byte {
-		if s.Kind == gclog.OpenSuspension {
-			b = append(b, "the program stands since "...)
-		} else {
-			b = append(b, "a collection goes on since "...)
-		}
-		b = appendFixed(b, s.Now-s.Since, 9, 1)
-		return append(b, " s"...)
-	}, "gc-stall", uint64(s.Ticks), uint64(s.Kind), uint64(s.Threshold))
+	o := j.begin(dst, s.Now, true, func(b []byte) []byte { return appendStall(b, s) }, "gc-stall", uint64(s.Ticks), uint64(s.Kind), uint64(s.Threshold))
 	j.event(&o, "event", "gc-stall")
 	o.close()
 	j.about(&o, s.Now, nil)

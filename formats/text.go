@@ -211,13 +211,7 @@ func (t *textFormat) gap(dst []byte, g *gclog.Gap) []byte {
 func (t *textFormat) stall(dst []byte, s *gclog.Stall) []byte {
 	dst = t.line(dst, s.Now, bold)
 	dst = append(dst, "  ! "...)
-	if s.Kind == gclog.OpenSuspension {
-		dst = append(dst, "the program stands for a collection since "...)
-	} else {
-		dst = append(dst, "a collection goes on since "...)
-	}
-	dst = appendFixed(dst, s.Now-s.Since, 9, 1)
-	dst = append(dst, " s"...)
+	dst = appendStall(dst, s)
 	if s.HasNumber {
 		dst = append(dst, ": #"...)
 		dst = strconv.AppendUint(dst, uint64(s.Number), 10)

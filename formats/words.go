@@ -44,3 +44,13 @@ func suspensionKind(p *gclog.Pause, process *gclog.Process) string {
 	}
 	return p.Kind.String()
 }
+
+// appendStall says for people what has not ended for how long.
+func appendStall(dst []byte, s *gclog.Stall) []byte {
+	if s.Kind == gclog.OpenSuspension {
+		dst = append(dst, "the program has been suspended for "...)
+	} else {
+		dst = append(dst, "a collection has been going on for "...)
+	}
+	return append(appendFixed(dst, s.Now-s.Since, 9, 1), " s"...)
+}

@@ -30,7 +30,7 @@ type reader struct {
 	began     time.Time // when the head of the stream came
 	watch     gclog.StallWatch
 	checked   int64
-	counted   int64 // records of collections
+	counted   int64 // records of collections that began in the session
 	over      bool  // Count is reached: nothing more is told
 }
 
@@ -140,6 +140,9 @@ func (r *reader) GC(d *gclog.GCDetails) {
 		return
 	}
 	r.queue.GC(d)
+	if d.Flaws&gclog.FlawNoStart != 0 {
+		return
+	}
 	r.counted++
 	r.o.Progress.GCs.Store(r.counted)
 	if r.o.Count > 0 && r.counted >= r.o.Count {
