@@ -1,0 +1,448 @@
+package formats_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// paths are the paths of all members of all records with what they are: for a
+// shipper a name is a value or an object for ever.
+type paths struct {
+	mu    sync.Mutex
+	kinds map[string]string
+	first map[string]string // where they were seen
+}
+
+// seenPaths are those of all tests.
+var seenPaths = &paths{kinds: map[string]string{}, first: map[string]string{}}
+
+func (p *paths) note(t *testing.T, where, path, kind string) {
+	t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	set := func(path, kind string) {
+		if was, there := p.kinds[path]; !there {
+			p.kinds[path], p.first[path] = kind, where
+		} else if was != kind {
+			t.Errorf("%s is of type %s in %s, but %s in %s", path, kind, where, was, p.first[path])
+		}
+	}
+	set(path, kind)
+	for i, c := range path { // log.level makes log an object
+		if c == '.' {
+			set(path[:i], "object")
+		}
+	}
+}
+
+// A member is one value in a record, with the names that lead to it.
+type member struct {
+	path  string
+	value any // string, json.Number, bool, nil
+}
+
+// members walks through a record: encoding/json accepts names that occur twice,
+// shippers do not.
+func members(t *testing.T, where string, line []byte) (top []string, all []member) {
+	t.Helper()
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.UseNumber()
+	next := func() json.Token {
+		token, err := dec.Token()
+		if err != nil {
+			t.Fatalf("%s: %v\n\t%s", where, err, line)
+		}
+		return token
+	}
+	var value func(path string, depth int)
+	value = func(path string, depth int) {
+		token := next()
+		switch token := token.(type) {
+		case json.Delim:
+			if token == '[' {
+				seenPaths.note(t, where, path, "array")
+				for dec.More() {
+					value(path+"[]", depth)
+				}
+				next()
+				return
+			}
+			if path != "" {
+				seenPaths.note(t, where, path, "object")
+				path += "."
+			}
+			seen := map[string]bool{}
+			for dec.More() {
+				name := next().(string)
+				if seen[name] {
+					t.Errorf("%s: %s%s occurs twice\n\t%s", where, path, name, line)
+				}
+				seen[name] = true
+				if depth == 0 {
+					top = append(top, name)
+				}
+				value(path+name, depth+1)
+			}
+			next()
+		default:
+			kind := fmt.Sprintf("%T", token)
+			seenPaths.note(t, where, path, kind)
+			all = append(all, member{path, token})
+		}
+	}
+	value("", 0)
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		t.Errorf("%s: more than one value: %v\n\t%s", where, err, line)
+	}
+	return top, all
+}
+
+var (
+	jsonTime   = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$`)
+	anyTime    = regexp.MustCompile(`^\d{4}-\d\d-\d\d`)
+	jsonWhole  = regexp.MustCompile(`\.(bytes|ns|count)$`)
+	hexID      = regexp.MustCompile(`^[0-9a-f]{32}$`)
+	fileID     = regexp.MustCompile(`"gclog_file_id":"[0-9a-f]{16}"`)
+	fileIDHead = regexp.MustCompile(`^\{"gclog_file_id":"[0-9a-f]{16}",`)
+	jsonActs   = []string{"gc", "gc-session-start", "gc-session-end", "gc-suspension", "gc-gap", "gc-stall", "gc-settings", "gc-summary", "gc-finding"}
+)
+
+// checkRecord holds one record against section 3a of
+// spec/users-and-conventions.md and returns its members by path.
+func checkRecord(t *testing.T, where string, line []byte) map[string]any {
+	t.Helper()
+	top, all := members(t, where, line)
+	if want := []string{"@timestamp", "log.level", "message", "ecs.version"}; len(top) < 4 || !slices.Equal(top[:4], want) {
+		t.Errorf("%s begins with %v, not with %v", where, top[:min(4, len(top))], want)
+	}
+	byPath := map[string]any{}
+	for _, m := range all {
+		byPath[m.path] = m.value
+		s, _ := m.value.(string)
+		n, _ := m.value.(json.Number)
+		switch {
+		case m.value == nil:
+			t.Errorf("%s: %s is null: what is unknown is left out", where, m.path)
+		case anyTime.MatchString(s) && !jsonTime.MatchString(s):
+			t.Errorf("%s: %s is %q: times have nine decimals and Z", where, m.path, s)
+		case jsonWhole.MatchString(m.path) && !csvNumber.MatchString(n.String()):
+			t.Errorf("%s: %s is %v: not a whole number", where, m.path, m.value)
+		case strings.HasSuffix(m.path, ".pct"):
+			if v, err := n.Float64(); err != nil || v < 0 {
+				t.Errorf("%s: %s is %v", where, m.path, m.value)
+			}
+		}
+	}
+	for path, want := range map[string]any{"event.module": "dotnet", "event.dataset": "dotnet.gc", "log.logger": "gclog", "gclog.schema": "1.0"} {
+		if byPath[path] != want {
+			t.Errorf("%s: %s is %v, want %v", where, path, byPath[path], want)
+		}
+	}
+	if message, _ := byPath["message"].(string); byPath["event.action"] == "gc" && byPath["dotnet.gc.pause.count"] == nil && strings.Contains(message, "pause") {
+		t.Errorf("%s: its pause is not known, its message is %q", where, message)
+	}
+	if act, _ := byPath["event.action"].(string); !slices.Contains(jsonActs, act) {
+		t.Errorf("%s: event.action is %v", where, byPath["event.action"])
+	}
+	if level := byPath["log.level"]; level != "info" && level != "warn" {
+		t.Errorf("%s: log.level is %v", where, level)
+	}
+	if id, _ := byPath["gclog_doc_id"].(string); !hexID.MatchString(id) {
+		t.Errorf("%s: gclog_doc_id is %q", where, id)
+	}
+	return byPath
+}
+
+// checkHeader checks the first line of a JSON file: shippers tell files apart by
+// their first 1024 bytes.
+func checkHeader(t *testing.T, where string, line []byte) {
+	t.Helper()
+	top, all := members(t, where, line)
+	if want := []string{"gclog_file_id", "@timestamp", "log.level", "message", "ecs.version"}; len(top) < 5 || !slices.Equal(top[:5], want) {
+		t.Errorf("%s begins with %v, not with %v", where, top[:min(5, len(top))], want)
+	}
+	if !fileIDHead.Match(line[:min(64, len(line))]) {
+		t.Errorf("%s has no id in its first 64 bytes: %s", where, line[:min(64, len(line))])
+	}
+	if len(line)+1 < 1100 {
+		t.Errorf("%s is only %d bytes long", where, len(line)+1)
+	}
+	for _, m := range all {
+		if s, _ := m.value.(string); anyTime.MatchString(s) && !jsonTime.MatchString(s) {
+			t.Errorf("%s: %s is %q: times have nine decimals and Z", where, m.path, s)
+		}
+		if m.path == "gclog_doc_id" {
+			t.Errorf("%s has a gclog_doc_id: it is no fact", where)
+		}
+		if m.path == "event.action" && m.value != "gc-log-header" {
+			t.Errorf("%s: event.action is %v", where, m.value)
+		}
+	}
+}
+
+// checkJSON: every line is a record as shippers want it, and the pauses in them
+// add up to those that were told, to the nanosecond.
+func checkJSON(t *testing.T, x *conversion, name string) {
+	t.Helper()
+	var want, sum int64
+	records := 0
+	for _, c := range x.processes {
+		records += len(c.gcs) + c.gaps
+		for _, p := range c.pauses {
+			want += p.Duration
+			if p.GC == nil {
+				records++
+			}
+		}
+	}
+	if records == 0 {
+		return
+	}
+	list := lines(x.outputs["json"].text())
+	checkHeader(t, name+" line 1", []byte(list[0]))
+	if len(list)-1 != records {
+		t.Errorf("json: %d records, told were %d", len(list)-1, records)
+	}
+	ids := map[string]int{}
+	for i, line := range list[1:] {
+		where := fmt.Sprintf("%s line %d", name, i+2)
+		byPath := checkRecord(t, where, []byte(line))
+		id, _ := byPath["gclog_doc_id"].(string)
+		if at := ids[id]; at != 0 {
+			t.Errorf("%s has the gclog_doc_id of line %d: a shipper drops it\n\t%s\n\t%s", where, at, list[at-1], line)
+		}
+		ids[id] = i + 2
+		sum += pausesOf(t, where, line)
+	}
+	if sum != want {
+		t.Errorf("json: the pauses add up to %d ns, told were %d", sum, want)
+	}
+}
+
+// pausesOf adds up the pauses in a record.
+func pausesOf(t *testing.T, where, line string) (sum int64) {
+	t.Helper()
+	var r struct {
+		Dotnet struct {
+			GC struct {
+				Suspension struct{ NS int64 }
+				Pause      struct {
+					Total struct{ NS int64 }
+					Count int
+					Parts []struct{ NS int64 }
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(line), &r); err != nil {
+		t.Fatalf("%s: %v", where, err)
+	}
+	p := &r.Dotnet.GC.Pause
+	for _, part := range p.Parts {
+		sum += part.NS
+	}
+	if sum != p.Total.NS || len(p.Parts) != p.Count {
+		t.Errorf("%s: %d parts of %d ns in all, its total is %d parts of %d ns", where, len(p.Parts), sum, p.Count, p.Total.NS)
+	}
+	return sum + r.Dotnet.GC.Suspension.NS
+}
+
+// TestJSONRecords holds the records that are no collection against their shapes
+// in section 3a.2 of spec/users-and-conventions.md.
+func TestJSONRecords(t *testing.T) {
+	const hour = int64(time.Hour)
+	open := gclog.Open{Kind: gclog.OpenGC, Since: hour - 1e9, Ticks: 77, Number: 17, HasNumber: true, Generation: 2, Type: clr.TypeBackground, Reason: clr.ReasonAllocLarge, HasReason: true}
+	for _, c := range []struct {
+		name  string
+		write func(w *formats.Writer)
+		want  map[string]any
+	}{
+		{
+			"start", func(w *formats.Writer) {
+				w.Start(&formats.Start{At: hour, Ticks: 1, NextNumber: 17, Providers: "Microsoft-Windows-DotNETRuntime:0x1:4"})
+			},
+			map[string]any{
+				"event.action": "gc-session-start", "dotnet.gc.number": 17, "dotnet.runtime.version": "10.0.14", "dotnet.gc.settings.server": true,
+				"dotnet.gc.settings.concurrent": false, "gclog.providers": "Microsoft-Windows-DotNETRuntime:0x1:4",
+			},
+		},
+		{
+			"end exited", func(w *formats.Writer) {
+				w.End(&formats.End{At: hour, Ticks: 1, Reason: formats.EndExited, ExitCode: -1, HasCode: true})
+			},
+			map[string]any{"event.action": "gc-session-end", "event.reason": "exited", "process.exit_code": -1, "process.pid": 4711},
+		},
+		{
+			"end killed", func(w *formats.Writer) { w.End(&formats.End{At: hour, Ticks: 2, Reason: formats.EndKilled}) },
+			map[string]any{"event.reason": "killed", "process.exit_code": nil},
+		},
+		{
+			"end detached", func(w *formats.Writer) { w.End(&formats.End{At: hour, Ticks: 3, Reason: formats.EndDetached}) },
+			map[string]any{"event.reason": "detached"},
+		},
+		{
+			"end broken", func(w *formats.Writer) {
+				w.End(&formats.End{At: hour, Ticks: 4, Reason: formats.EndStreamError, Message: "a \"block\"\nof 7 bytes"})
+			},
+			map[string]any{"event.reason": "stream-error", "log.level": "warn", "error.message": "a \"block\"\nof 7 bytes"},
+		},
+		{
+			"suspension", func(w *formats.Writer) {
+				w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion, Start: hour, Duration: 1234567, Suspend: 4567}, Ticks: 5, UsedNumber: 18})
+			},
+			map[string]any{
+				"event.action": "gc-suspension", "event.duration": 1234567, "dotnet.gc.suspension.kind": "no-gc-region",
+				"dotnet.gc.suspension.ns": 1234567, "dotnet.gc.suspension.suspend.ns": 4567,
+			},
+		},
+		{
+			"long suspension", func(w *formats.Writer) {
+				w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseUnknown, Start: hour, Duration: 300e6}, Ticks: 6})
+			},
+			map[string]any{"log.level": "warn", "dotnet.gc.suspension.kind": "unknown"},
+		},
+		{
+			"lost events", func(w *formats.Writer) {
+				w.Gap(&gclog.Gap{Reason: gclog.GapLostEvents, Time: hour, Ticks: 7, LostEvents: 5})
+			},
+			map[string]any{
+				"event.action": "gc-gap", "log.level": "warn", "dotnet.gc.gap.reason": "lost-events", "dotnet.gc.gap.lost_events.count": 5,
+				"dotnet.gc.gap.from": nil, "dotnet.gc.gap.to": nil,
+			},
+		},
+		{
+			"missed collections", func(w *formats.Writer) {
+				w.Gap(&gclog.Gap{Reason: gclog.GapMissedGCs, Time: hour, Ticks: 8, From: 3, To: 4})
+			},
+			map[string]any{"dotnet.gc.gap.reason": "missed-gcs", "dotnet.gc.gap.from": 3, "dotnet.gc.gap.to": 4},
+		},
+		{
+			"reattached", func(w *formats.Writer) { w.Gap(&gclog.Gap{Reason: gclog.GapReattached, Time: hour, Ticks: 9}) },
+			map[string]any{"dotnet.gc.gap.reason": "reattached"},
+		},
+		{
+			"queue full", func(w *formats.Writer) {
+				w.Gap(&gclog.Gap{Reason: gclog.GapQueueFull, Time: hour, Ticks: 10, Records: 6})
+			},
+			map[string]any{"dotnet.gc.gap.reason": "queue-full", "dotnet.gc.gap.records.count": 6},
+		},
+		{
+			"stalled collection", func(w *formats.Writer) { w.Stall(&gclog.Stall{Open: open, Now: hour + 500, Threshold: 1e9}) },
+			map[string]any{
+				"event.action": "gc-stall", "log.level": "warn", "dotnet.gc.stall.kind": "gc", "dotnet.gc.stall.since": "2026-11-05T10:59:59.000000000Z",
+				"dotnet.gc.stall.ns": 1_000_000_500, "dotnet.gc.stall.threshold.ns": 1_000_000_000,
+				"dotnet.gc.number": 17, "dotnet.gc.generation": 2, "dotnet.gc.type": "background", "dotnet.gc.reason": "AllocLarge",
+			},
+		},
+		{
+			"stalled suspension", func(w *formats.Writer) {
+				w.Stall(&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenSuspension, Since: hour - 1e9, Ticks: 77}, Now: hour + 500, Threshold: 1e9})
+			},
+			map[string]any{"dotnet.gc.stall.kind": "suspension", "dotnet.gc.stall.ns": 1_000_000_500, "dotnet.gc.number": nil, "dotnet.gc.type": nil},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			head, records := written(t, "json", formats.Options{Process: someone(), Version: "1.0", Session: "s", Host: "node-1"}, c.write)
+			checkHeader(t, c.name+" head", []byte(head))
+			if len(records) != 1 {
+				t.Fatalf("%d records", len(records))
+			}
+			byPath := checkRecord(t, c.name, []byte(records[0]))
+			for path, want := range c.want {
+				got := byPath[path]
+				if n, ok := got.(json.Number); ok {
+					got = n.String()
+				}
+				if n, ok := want.(int); ok {
+					want = strconv.Itoa(n)
+				}
+				if got != want {
+					t.Errorf("%s is %v, want %v\n\t%s", path, got, want, records[0])
+				}
+			}
+			for path, want := range map[string]any{
+				"process.entity_id": someone().Cookie, "process.name": "MyApp", "process.executable": "/usr/bin/dotnet",
+				"service.name": "shop", "host.name": "node-1", "container.id": "0123456789ab", "gclog.session.id": "s",
+			} {
+				if byPath[path] != want {
+					t.Errorf("%s is %v, want %v", path, byPath[path], want)
+				}
+			}
+		})
+	}
+}
+
+// TestDocumentIDs: an id is that of a fact, in whatever session it was seen.
+func TestDocumentIDs(t *testing.T) {
+	id := func(o formats.Options, write func(w *formats.Writer)) (ids []string) {
+		_, records := written(t, "json", o, write)
+		for _, r := range records {
+			ids = append(ids, regexp.MustCompile(`"gclog_doc_id":"([0-9a-f]{32})"`).FindStringSubmatch(r)[1])
+		}
+		return ids
+	}
+	a := formats.Options{Process: someone(), Session: "a", Host: "node-1"}
+	later := a
+	later.Session, later.Version = "b", "2.0"
+	later.Process.Sync = a.Process.Sync.Add(time.Minute)
+	restarted := a
+	restarted.Process.Cookie = "1b8a56c0-0000-4000-8000-4a4f5c9e0002"
+	old, oldRestarted, oldElsewhere := a, a, a // .NET Core 3.1 has no cookie
+	old.Process.Cookie, oldRestarted.Process.Cookie, oldElsewhere.Process.Cookie = "", "", ""
+	oldRestarted.Process.StartKey++
+	oldElsewhere.Host = "node-2"
+
+	gc := func(number uint32) func(w *formats.Writer) {
+		return func(w *formats.Writer) { w.GC(&gclog.GCDetails{Number: number, HasNumber: true}) }
+	}
+	if x, y := id(a, gc(5)), id(later, gc(5)); x[0] != y[0] {
+		t.Errorf("a collection has the ids %s and %s in two sessions", x[0], y[0])
+	}
+	seen := map[string]string{}
+	note := func(what string, ids []string) {
+		for _, id := range ids {
+			if was := seen[id]; was != "" {
+				t.Errorf("%s has the id of %s: a shipper drops it", what, was)
+			}
+			seen[id] = what
+		}
+	}
+	note("collection 5", id(a, gc(5)))
+	note("collection 6", id(a, gc(6)))
+	note("collection 5 of another runtime with that pid", id(restarted, gc(5)))
+	note("collection 5 of 3.1", id(old, gc(5)))
+	note("collection 5 of 3.1, restarted", id(oldRestarted, gc(5)))
+	note("collection 5 of 3.1 on another host", id(oldElsewhere, gc(5)))
+	for _, ticks := range []int64{5, 6} {
+		note("suspension", id(a, func(w *formats.Writer) {
+			w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseUnknown}, Ticks: ticks})
+		}))
+	}
+	for _, threshold := range gclog.StallThresholds {
+		note("stall", id(a, func(w *formats.Writer) { w.Stall(&gclog.Stall{Threshold: threshold}) }))
+	}
+	// The losses of all threads are told at one point of the stream.
+	note("a loss", id(a, func(w *formats.Writer) {
+		w.Gap(&gclog.Gap{Reason: gclog.GapLostEvents, Time: 9, Ticks: 9, Since: 3, LostEvents: 5})
+	}))
+	note("the loss of another thread", id(a, func(w *formats.Writer) {
+		w.Gap(&gclog.Gap{Reason: gclog.GapLostEvents, Time: 9, Ticks: 9, Since: 4, LostEvents: 70})
+	}))
+}
+
+// hostile is what a target may call itself.
+const hostile = "My\"App\\ (young)][gc\x1b[31m\n\t\x00\x7f\u0085\u2028\xff{}\u00e9\U0001f600"
