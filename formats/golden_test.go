@@ -8,8 +8,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/shared"
 )
 
@@ -61,24 +63,68 @@ func TestGolden(t *testing.T) {
 				list := bytes.SplitAfter(text, []byte("\n"))
 				got := bytes.Join(list[:min(len(list), goldenLines[f.Name])], nil)
 				got = fileID.ReplaceAll(got, []byte(`"gclog_file_id":"0123456789abcdef"`))
-				path := filepath.Join("testdata", "golden", tr.Name+"."+f.Name)
-				if os.Getenv("GCLOG_UPDATE") != "" {
-					if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-						t.Fatal(err)
-					}
-					if err := os.WriteFile(path, got, 0o644); err != nil {
-						t.Fatal(err)
-					}
-					return
-				}
-				want, err := os.ReadFile(path)
-				if err != nil {
-					t.Fatalf("%v: write it with GCLOG_UPDATE=1", err)
-				}
-				if !bytes.Equal(got, want) {
-					t.Errorf("not as in %s: %s", path, difference(string(got), string(want)))
-				}
+				compareFile(t, filepath.Join("testdata", "golden", tr.Name+"."+f.Name), got)
 			})
 		}
+	}
+}
+
+// compareFile holds text against a file of the repository, or writes that anew.
+func compareFile(t *testing.T, path string, got []byte) {
+	t.Helper()
+	if os.Getenv("GCLOG_UPDATE") != "" {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v: write it with make golden", err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("not as in %s (make golden writes it anew): %s", path, difference(string(got), string(want)))
+	}
+}
+
+// samples are the logs in the folder samples.
+var samples = map[string]string{
+	"gc.log": "unified", "gc-jdk8.log": "jdk8", "gc.json": "json", "gc.csv": "csv", "gc.txt": "text",
+}
+
+// TestSamples: the samples are what the formats write of a session that was
+// recorded, with the facts that a live one has.
+func TestSamples(t *testing.T) {
+	stream := shared.Read(t, filepath.Join("..", "testdata", "traces", "net10-datas-bgc.nettrace.gz"))
+	for name, format := range samples {
+		t.Run(name, func(t *testing.T) {
+			f, err := formats.Find(format)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := &memory{}
+			var w *formats.Writer
+			processes := gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
+				facts := *p
+				facts.Name, facts.Service, facts.EntryAssembly = "Shop", "shop", "Shop.dll"
+				facts.RuntimeVersion, facts.Flavor, facts.Server, facts.Concurrent = "10.0.14", "CoreCLR", gclog.Yes, gclog.Yes
+				facts.Executable, facts.CommandLine, facts.User = "/usr/bin/dotnet", "dotnet Shop.dll", "app"
+				facts.OS, facts.Architecture, facts.Cookie = "Linux", "x64", "5d2b7c1e-9a40-4f83-b6de-0c8e1a7f4b92"
+				facts.UptimeAtSync = 90 * time.Second
+				facts.Started = facts.Sync.Add(-facts.UptimeAtSync)
+				w = formats.NewWriter(f, out, formats.Options{Process: facts, Version: "0.1.0", Session: "8c1f0e5a9d3b7642", Host: "shop-1"})
+				w.Start(&formats.Start{Providers: "Microsoft-Windows-DotNETRuntime:0x1:4,Microsoft-Windows-DotNETRuntimePrivate:0x1:4"})
+				return w
+			})
+			newest, err := read(stream, everything, processes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.End(&formats.End{At: newest, Reason: formats.EndExited})
+			compareFile(t, filepath.Join("..", "samples", name), fileID.ReplaceAll(out.text(), []byte(`"gclog_file_id":"0123456789abcdef"`)))
+		})
 	}
 }
