@@ -1,0 +1,39 @@
+package session_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/gclog/gclog/parse"
+	"github.com/gclog/gclog/session"
+)
+
+// The stream must be read until its end, also after it was stopped: a runtime
+// that nobody reads keeps its buffers.
+func ExampleClient_StartTracing() {
+	ctx := context.Background()
+	target, err := session.Find(ctx, 4711)
+	if err != nil {
+		log.Fatal(err)
+	}
+	stream, err := target.StartTracing(ctx, session.Config{
+		BufferMB:  16,
+		Providers: []session.Provider{{Name: "Microsoft-Windows-DotNETRuntime", Keywords: 1, Level: 4}},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer stream.Close()
+	time.AfterFunc(time.Minute, func() { _ = stream.Stop(ctx) })
+	r := parse.NewReader(stream, parse.All)
+	for r.Scan() {
+		if e := r.Event(); e != nil {
+			fmt.Println(e.Meta.EventID, len(e.Payload))
+		}
+	}
+	if err := r.Err(); err != nil {
+		log.Fatal(err)
+	}
+}
