@@ -74,15 +74,11 @@ func (c *collection) guessBefore(s *sizes) {
 	for g := range c.Generations {
 		c.Generations[g].Before = s.after[g]
 	}
-	c.Generations[Gen0].Before = max(s.after[Gen0], s.afterTicks(clr.AllocationSmall, c))
+	c.Generations[Gen0].Before = max(s.after[Gen0], c.TickAllocated[clr.AllocationSmall])
 	for _, g := range []int{LOH, POH} {
 		c.Generations[g].Before = max(s.after[g], c.Generations[g].After)
 	}
 	c.HasBefore, c.BeforeEstimated = true, true
-}
-
-func (s *sizes) afterTicks(kind clr.AllocationKind, c *collection) uint64 {
-	return c.TickAllocated[kind]
 }
 
 // sumHeaps adds up the histories of the heaps.

@@ -215,9 +215,9 @@ func TestProcessInfo(t *testing.T) {
 	base := session.ProcessInfo{
 		PID: 1234, Cookie: "00112233-4455-6677-8899-aabbccddeeff", CommandLine: "a b", OS: "Linux", Architecture: "x64",
 	}
-	two, three := base, base
+	two := base
 	two.EntryAssembly, two.Version = "\U0001F600\u00C4", "8.0.33"
-	three = two
+	three := two
 	three.RID = "lx"
 	fields := pidHex + cookieHex + lineHex + osHex + archHex
 	for _, tc := range []struct {
@@ -229,8 +229,11 @@ func TestProcessInfo(t *testing.T) {
 	}{
 		{"3", "0408", "01000000" + fields + entryHex + versionHex + ridHex, three, "0408"},
 		{"3 of a later version", "0408", "02000000" + fields + entryHex + versionHex + ridHex + "0400000078007800780000001234", three, "0408"},
-		{"3 with absent strings", "0408", "01000000" + pidHex + cookieHex + "00000000 00000000 00000000 00000000 00000000 00000000",
-			session.ProcessInfo{PID: 1234, Cookie: base.Cookie}, "0408"},
+		{
+			"3 with absent strings", "0408", "01000000" + pidHex + cookieHex + "00000000 00000000 00000000 00000000 00000000 00000000",
+			session.ProcessInfo{PID: 1234, Cookie: base.Cookie},
+			"0408",
+		},
 		{"2", "0404", fields + entryHex + versionHex, two, "0408 0404"},
 		{"1", "0400", fields, base, "0408 0404 0400"},
 	} {

@@ -3,6 +3,7 @@ package fakeruntime
 import (
 	"encoding/binary"
 	"fmt"
+	"strings"
 	"unicode/utf16"
 )
 
@@ -72,17 +73,18 @@ func describe(command uint16, payload []byte) string {
 		if !ok {
 			return fmt.Sprintf(" malformed: % x", payload)
 		}
-		s := fmt.Sprintf(" buffer=%d format=%d rundown=%d stacks=%v", t.bufferMB, t.format, t.rundown, t.stacks)
+		var s strings.Builder
+		fmt.Fprintf(&s, " buffer=%d format=%d rundown=%d stacks=%v", t.bufferMB, t.format, t.rundown, t.stacks)
 		for _, p := range t.providers {
-			s += fmt.Sprintf(" %s:0x%x:%d", p.name, p.keywords, p.level)
+			fmt.Fprintf(&s, " %s:0x%x:%d", p.name, p.keywords, p.level)
 			if p.filter != "" {
-				s += ":" + p.filter
+				s.WriteString(":" + p.filter)
 			}
 			if p.include || len(p.exclude) > 0 {
-				s += fmt.Sprintf("-%v", p.exclude)
+				fmt.Fprintf(&s, "-%v", p.exclude)
 			}
 		}
-		return s
+		return s.String()
 	}
 	return ""
 }

@@ -34,9 +34,15 @@ func (v Verbose) WriteTo(w io.Writer) (int64, error) {
 	clock := DefaultClock()
 	out.Begin(clock)
 	for _, k := range []Kind{
-		{EventID: verboseStart, Version: 2}, {EventID: verboseEnd, Version: 1}, {EventID: verboseRestart, Version: 1},
-		{EventID: verboseStats, Version: 2}, {EventID: verboseBegin, Version: 1}, {EventID: verboseStood, Version: 1},
-		{EventID: verboseSuspend, Version: 1}, {EventID: verbosePin}, {EventID: verboseFinal},
+		{EventID: verboseStart, Version: 2},
+		{EventID: verboseEnd, Version: 1},
+		{EventID: verboseRestart, Version: 1},
+		{EventID: verboseStats, Version: 2},
+		{EventID: verboseBegin, Version: 1},
+		{EventID: verboseStood, Version: 1},
+		{EventID: verboseSuspend, Version: 1},
+		{EventID: verbosePin},
+		{EventID: verboseFinal},
 	} {
 		k.ID, k.Provider, k.Keywords, k.Level = k.EventID, provider, 1, 5
 		out.Metadata(k)
