@@ -109,6 +109,10 @@ func (p *program) runTree(c *cli.Context, w *watch) error {
 	}
 	defer t.port.Close()
 
+	// Before the command runs: a signal that comes early is for it, too.
+	caught := make(chan os.Signal, 16)
+	signal.Notify(caught, passedOn...)
+	defer signal.Stop(caught)
 	t.child = exec.Command(command[0], command[1:]...)
 	t.child.Stdin, t.child.Stdout, t.child.Stderr = p.in, p.out, p.ui.w
 	t.child.Env = append(os.Environ(), portsVariable+"="+t.ports())
@@ -116,7 +120,7 @@ func (p *program) runTree(c *cli.Context, w *watch) error {
 		return notStarted(command[0], err)
 	}
 	// From here on what counts is how the command ends.
-	p.code = t.watchUntilExit(c.Context, duration)
+	p.code = t.watchUntilExit(c.Context, duration, caught)
 	if t.failed != nil {
 		p.ui.error(t.failed)
 	}
@@ -156,7 +160,7 @@ func notStarted(name string, err error) error {
 
 // watchUntilExit logs the processes of the tree until the child has ended, and
 // returns its exit code.
-func (t *tree) watchUntilExit(ctx context.Context, duration time.Duration) int {
+func (t *tree) watchUntilExit(ctx context.Context, duration time.Duration, caught <-chan os.Signal) int {
 	logging, stopLogging := context.WithCancel(ctx)
 	defer stopLogging()
 	if duration > 0 {
@@ -165,10 +169,6 @@ func (t *tree) watchUntilExit(ctx context.Context, duration time.Duration) int {
 	}
 	accepting, stopAccepting := context.WithCancel(ctx)
 	defer stopAccepting()
-	caught := make(chan os.Signal, 16)
-	signal.Notify(caught, passedOn...)
-	defer signal.Stop(caught)
-
 	t.group.Go(func() { t.accept(accepting, logging) })
 	t.group.Go(func() { t.lookForOld(accepting, logging) })
 	go func() {

@@ -13,20 +13,22 @@ import (
 //
 // .NET Core 3.1 knows of no ports.
 func (r *Runtime) announce() {
-	if r.cfg.Version != "" {
-		for element := range strings.SplitSeq(r.cfg.Ports, ";") {
-			parts := strings.Split(element, ",")
-			if parts[0] == "" || slices.Contains(parts, "listen") {
-				continue
-			}
-			if !slices.Contains(parts, "nosuspend") { // suspend is what a runtime does unless it is told
-				r.waiting++
-			}
-			r.group.Go(func() { r.connect(parts[0]) })
+	var paths []string
+	for element := range strings.SplitSeq(r.cfg.Ports, ";") {
+		parts := strings.Split(element, ",")
+		if r.cfg.Version == "" || parts[0] == "" || slices.Contains(parts, "listen") {
+			continue
+		}
+		paths = append(paths, parts[0])
+		if !slices.Contains(parts, "nosuspend") { // suspend is what a runtime does unless it is told
+			r.waiting++
 		}
 	}
 	if r.waiting == 0 {
 		close(r.running)
+	}
+	for _, path := range paths {
+		r.group.Go(func() { r.connect(path) })
 	}
 }
 
