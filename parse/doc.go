@@ -28,9 +28,10 @@
 //
 // # Memory
 //
-// The memory is bounded whatever the stream says: 16 MiB for a block, 8 MiB for
-// rows that wait for their turn, and tables with limits of their own. No length
-// in the stream is believed before the bytes are there. After warm-up nothing is
+// The memory is bounded whatever the stream says: a window of at most 32 MiB (a
+// block has at most 16), less than 20 MiB for rows that wait for their turn, and
+// tables of threads, metadata and labels with limits of their own. No length in
+// the stream is believed before the bytes are there. After warm-up nothing is
 // allocated per event.
 //
 // # Errors

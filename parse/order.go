@@ -1,5 +1,7 @@
 package parse
 
+import "math"
+
 // Time order.
 //
 // A runtime buffers per thread and writes one thread after the other, so the
@@ -57,36 +59,69 @@ type captureThread struct {
 func (t *captureThread) waiting() bool { return t.first != nil }
 
 // A segment is a piece of a queue. The queues of all threads share the segments
-// that are free, so that the memory for them depends on how many rows wait, and
-// not on which threads ever had many.
+// that are free, so that the memory for them does not depend on which threads ever
+// had many.
 type segment struct {
 	next       *segment
 	head, tail int // rows[head:tail] wait
 	rows       [segmentRows]row
 }
 
-const segmentRows = 128
+const segmentRows = 32
 
 // A sorter merges the queues of the capture threads by time.
 type sorter struct {
 	heap    []*captureThread // threads with a waiting row, by their oldest
 	free    []*segment
+	used    int // segments that are not free
 	arena   arena
 	waiting int // rows
 	arrived uint64
+
+	// Losses for which there was no room, in one report that no thread is named in.
+	spill   row
+	spilled bool
 }
 
 func (s *sorter) reset() {
 	s.heap = s.heap[:0]
-	s.waiting, s.arrived = 0, 0
+	s.used, s.waiting, s.arrived = 0, 0, 0
+	s.spilled = false
 	s.arena.reset()
 }
 
-// maxWaiting is how many rows wait before a release is forced; with the limit
-// of the arena it bounds the memory of the sorter.
-const maxWaiting = 1 << 16
+// When so many rows or segments are in use a release is forced; with the limit of
+// the arena that bounds the memory of the sorter.
+const (
+	maxWaiting  = 1 << 16
+	maxSegments = 1 << 12 // 9 MB: as many threads can have waiting rows
+)
 
-func (s *sorter) full() bool { return s.waiting >= maxWaiting || s.arena.full() }
+func (s *sorter) full() bool {
+	return s.waiting >= maxWaiting || s.used >= maxSegments || s.arena.full()
+}
+
+// spillLoss adds a loss to the report of those for which there is no room.
+func (s *sorter) spillLoss(n uint32, since, ticks int64) {
+	w := &s.spill
+	if !s.spilled {
+		s.spilled = true
+		*w = row{about: &captureThread{}, size: n, thread: uint64(since), ticks: ticks}
+		return
+	}
+	w.size += min(n, math.MaxUint32-w.size)
+	w.thread = uint64(min(int64(w.thread), since))
+	w.ticks = max(w.ticks, ticks)
+}
+
+// spilledLoss removes that report, nil if there is none.
+func (s *sorter) spilledLoss() *row {
+	if !s.spilled {
+		return nil
+	}
+	s.spilled = false
+	return &s.spill
+}
 
 // add makes a row wait in the queue of t and returns it, to be filled in: ticks
 // and arrival are.
@@ -126,6 +161,7 @@ func (s *sorter) extend(t *captureThread) {
 	} else {
 		g = &segment{}
 	}
+	s.used++
 	g.next, g.head, g.tail = nil, 0, 0
 	if t.first == nil {
 		t.first = g
@@ -153,6 +189,7 @@ func (s *sorter) next(limit int64) *row {
 	if g.head == g.tail {
 		// A free segment keeps its rows until it is used again: w stays valid.
 		s.free = append(s.free, g)
+		s.used--
 		if t.first = g.next; t.first == nil {
 			t.last = nil
 			s.heap[0] = s.heap[last]

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"runtime/metrics"
 	"slices"
 	"strings"
 	"testing"
@@ -654,6 +655,7 @@ func TestCorruption(t *testing.T) {
 		for range n / 2 {
 			at, b := rnd.IntN(len(stream)), byte(rnd.Uint32())
 			damaged[at] = b
+			before := allocated()
 			r.Reset(bytes.NewReader(damaged), parse.All)
 			rows := 0
 			for r.Scan() {
@@ -661,14 +663,11 @@ func TestCorruption(t *testing.T) {
 					t.Fatalf("%s with byte %d = %d does not end (seed %d)", name, at, b, seed)
 				}
 			}
+			if n := allocated() - before; n > 4<<20 {
+				t.Fatalf("%s with byte %d = %d takes %d bytes of memory (seed %d)", name, at, b, n, seed)
+			}
 			damaged[at] = stream[at]
 		}
-	}
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	if m.HeapAlloc > 64<<20 {
-		t.Errorf("%d MB of memory", m.HeapAlloc>>20)
 	}
 }
 
@@ -760,5 +759,72 @@ func TestNanoseconds(t *testing.T) {
 		if got := tr.Nanoseconds(c.ticks); got != c.want {
 			t.Errorf("%d ticks at %d/s since %d: %d ns, want %d", c.ticks, c.perSecond, c.sync, got, c.want)
 		}
+	}
+}
+
+// allocated is how many bytes were allocated so far.
+func allocated() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+// heap is the memory that is in use.
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// TestManyLosses: however many losses a stream tells of, and of however many
+// threads, they are all counted, in bounded memory and time.
+func TestManyLosses(t *testing.T) {
+	const n = 150_000
+	for name, fill := range map[string]func(w *nettracetest.V4){
+		"threads that only a sequence point knows": func(w *nettracetest.V4) {
+			threads := make([]nettracetest.ThreadSeq, n)
+			for i := range threads {
+				threads[i] = nettracetest.ThreadSeq{Thread: uint64(i + 1), Seq: 1}
+			}
+			w.SequencePoint(t0+10, threads...)
+		},
+		"gaps of one thread": func(w *nettracetest.V4) {
+			for i := range n + 1 {
+				r := row(1, int64(i), false)
+				r.Seq = uint32(2*i + 1)
+				w.Events(r)
+			}
+		},
+		"gaps of many threads": func(w *nettracetest.V4) {
+			for i := range n + 10_000 {
+				r := row(uint64(i%10_000+1), int64(i), false)
+				r.Seq = uint32(2*(i/10_000) + 2)
+				w.Events(r)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := begin()
+			fill(w)
+			w.End()
+			r := parse.NewReader(bytes.NewReader(w.Bytes), parse.None)
+			before, most := heap(), uint64(0)
+			for i := 0; r.Scan(); i++ {
+				if i%20_000 == 0 {
+					most = max(most, heap())
+				}
+			}
+			want := int64(n)
+			if strings.Contains(name, "sequence point") {
+				want = 1 << 16 // of threads beyond these it may have forgotten that it had seen them
+			}
+			if got := r.Stats().Lost; got != want || r.Err() != nil {
+				t.Errorf("%d events lost, want %d; error %v", got, want, r.Err())
+			}
+			if most > before && most-before > 40<<20 {
+				t.Errorf("%d MB of memory", (most-before)>>20)
+			}
+		})
 	}
 }

@@ -33,8 +33,8 @@ type Event struct {
 // A Loss reports events that the runtime dropped, most often because its buffer
 // was full. It is delivered in time order among the events.
 type Loss struct {
-	Thread   uint64 // that wrote the events
-	Process  int64
+	Thread   uint64 // that wrote the events; 0: several threads, for more losses than there is room for
+	Process  int64  // 0: unknown, all may be concerned
 	Events   uint32
 	From, To int64 // nanoseconds since Trace.SyncTime: they were lost in between
 	Ticks    int64 // To in ticks of the stream's clock
@@ -169,6 +169,12 @@ func (r *Reader) Scan() bool {
 			if w := r.sort.next(r.limit); w != nil {
 				r.deliver(w, w.payload())
 				return true
+			}
+			if r.limit == math.MaxInt64 {
+				if w := r.sort.spilledLoss(); w != nil {
+					r.deliver(w, nil)
+					return true
+				}
 			}
 			r.releasing = false
 			if r.hasPending {

@@ -164,10 +164,10 @@ func (r *Reader) take(payload []byte, sorted bool) bool {
 		w.sum = sum
 		r.fill(w)
 		r.sort.arena.copy(w, payload)
-		if r.sort.full() {
-			r.release(math.MaxInt64)
-			return true
-		}
+	}
+	if r.sort.full() {
+		r.release(math.MaxInt64)
+		return true
 	}
 	return false
 }

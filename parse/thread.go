@@ -45,6 +45,10 @@ func (r *Reader) lose(t *captureThread, n uint32, ticks int64) {
 	if !t.seen || since > ticks || since == math.MinInt64 {
 		since = ticks
 	}
+	if r.sort.full() {
+		r.sort.spillLoss(n, since, ticks)
+		return
+	}
 	w := r.sort.add(t, ticks)
 	w.meta, w.about, w.chunk = nil, t, nil
 	w.size, w.thread = n, uint64(since)
@@ -193,6 +197,9 @@ func (r *Reader) removeThreads(b []byte) string {
 	}
 	if c.bad {
 		return "the list of threads ends behind the block"
+	}
+	if r.sort.full() {
+		r.release(math.MaxInt64)
 	}
 	return ""
 }
