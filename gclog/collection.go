@@ -199,6 +199,10 @@ func (r *Reducer) gcEnd(at Stamp, e *clr.GCEnd) {
 		c = r.endedUnstarted(at, e)
 	}
 	c.End, c.HasEnd = at.Time, true
+	if c.End < c.Start && c.Flaws&FlawNoStart == 0 {
+		c.End = c.Start
+		c.Flaws |= FlawTime
+	}
 	if c.HasNumber && c.Number == r.last {
 		r.lastEnd, r.hasLastEnd = at.Time, true
 	}

@@ -33,9 +33,10 @@ const (
 	FlawNoSizes                     // GCHeapStats was not seen
 	FlawNoRestart                   // the end of its suspension was not seen: no pause
 	FlawLostEvents                  // the runtime dropped events while it was open
+	FlawTime                        // its events say that time went back: the stream is damaged
 )
 
-var flawNames = [...]string{"no-start", "no-suspend", "no-end", "no-sizes", "no-restart", "lost-events"}
+var flawNames = [...]string{"no-start", "no-suspend", "no-end", "no-sizes", "no-restart", "lost-events", "time"}
 
 // Names appends the names of the flaws to dst.
 func (f Flaw) Names(dst []string) []string {

@@ -55,7 +55,6 @@ type Reducer struct {
 	gapTold   Gap
 
 	blocked   int64 // sum of the suspensions with reason 1 and 6, for tests and checks
-	decodeErr int64
 }
 
 // flavour is what the events have shown about the process.
@@ -181,6 +180,9 @@ func (r *Reducer) Event(at Stamp, e clr.Event) {
 func (r *Reducer) Loss(at Stamp, since int64, n uint64) {
 	r.advance(at.Time)
 	g := Gap{Reason: GapLostEvents, Time: at.Time, Ticks: at.Ticks, Since: since, LostEvents: n}
+	for _, s := range r.suspensions {
+		s.lossy = true
+	}
 	for _, c := range r.open {
 		c.LostEvents += n
 		c.Flaws |= FlawLostEvents
@@ -228,10 +230,7 @@ func (r *Reducer) Finish(now int64) {
 }
 
 // DecodeError notes that an event could not be decoded: it counts as lost.
-func (r *Reducer) DecodeError(at Stamp) {
-	r.decodeErr++
-	r.Loss(at, at.Time, 1)
-}
+func (r *Reducer) DecodeError(at Stamp) { r.Loss(at, at.Time, 1) }
 
 // Open is something that has begun and not ended.
 type Open struct {

@@ -336,6 +336,14 @@ func TestSuspensionsWithoutGC(t *testing.T) {
 		s.at(100).suspend(g, clr.SuspendForGCPrep).restart(g).at(200).suspend(f, clr.SuspendForGCPrep).restart(f)
 		s.want(t, "blocking #1 1+6", "gc #1 gen0 blocking", "heap-count - 100+3", "no-gc-region - 200+3")
 	})
+	t.Run("its GCStart was lost", func(t *testing.T) {
+		s := newStory().at(0)
+		s.plain(u, 1, 0).at(100).suspend(u, clr.SuspendForGC).triggered(u)
+		s.Loss(gclog.Stamp{Time: s.now * 1000, Thread: u}, 100_000, 1)
+		s.restart(u).at(200).plain(u, 3, 0)
+		s.want(t, "blocking #1 0+9", "gc #1 gen0 blocking", "gap lost-events 0-0 lost 1", "unknown - 100+4",
+			"gap missed-gcs 2-2 lost 0", "blocking #3 200+9", "gc #3 gen0 blocking")
+	})
 	t.Run("nothing is known", func(t *testing.T) {
 		s := newStory().at(0)
 		s.suspend(f, clr.SuspendForGCPrep).restart(f)
@@ -453,6 +461,18 @@ func TestLoss(t *testing.T) {
 		if lossy := d.Flaws&gclog.FlawLostEvents != 0; lossy != (d.Number == 5) || lossy && d.LostEvents != 17 {
 			t.Errorf("#%d: %v, %d lost", d.Number, d.Flaws.Names(nil), d.LostEvents)
 		}
+	}
+}
+
+// TestTimeGoesBack: a damaged stream makes no negative times, and its records say so.
+func TestTimeGoesBack(t *testing.T) {
+	s := newStory().at(100)
+	s.suspend(u, clr.SuspendForGC).start(u, 1, 0, clr.TypeBlocking, 0)
+	s.at(50).finish(u, 1, 0).restart(u)
+	s.want(t, "blocking #1 100+1", "gc #1 gen0 blocking time")
+	s.at(200).plain(u, 2, 0)
+	if d := s.gcs[1]; !d.Complete {
+		t.Errorf("#2 is not complete either: %v", d.Flaws.Names(nil))
 	}
 }
 

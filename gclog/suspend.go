@@ -12,6 +12,7 @@ type suspension struct {
 	ticks   int64
 	stood   int64 // GCSuspendEEEnd; unknownTime: not yet, or lost
 	restart int64 // GCRestartEEBegin
+	lossy   bool  // events were lost in it
 	gcs     []*collection
 }
 
@@ -92,9 +93,7 @@ func (r *Reducer) restartEnd(at Stamp) {
 		}
 		return
 	}
-	if s.restart == unknownTime {
-		s.restart = at.Time
-	}
+	at.Time = s.inOrder(at.Time)
 	r.remove(s)
 	if s.forGC() {
 		r.blocked += at.Time - s.begin
@@ -106,6 +105,30 @@ func (r *Reducer) restartEnd(at Stamp) {
 	}
 	r.freeSuspension(s)
 	r.tellPhases()
+}
+
+// inOrder completes the times of s with its end, and returns that. Where the stream
+// says that time went back, it stands still instead, and the records say so.
+func (s *suspension) inOrder(end int64) int64 {
+	if s.restart == unknownTime {
+		s.restart = end
+	}
+	last, ordered := s.begin, true
+	for _, t := range []*int64{&s.stood, &s.restart, &end} {
+		switch {
+		case *t == unknownTime:
+			continue
+		case *t < last:
+			*t, ordered = last, false
+		}
+		last = *t
+	}
+	if !ordered {
+		for _, c := range s.gcs {
+			c.Flaws |= FlawTime
+		}
+	}
+	return end
 }
 
 // share divides a suspension among the collections in it, and tells the parts as
@@ -236,8 +259,13 @@ func (r *Reducer) pauseWithoutGC(s *suspension, at Stamp) {
 // A no-GC region asks for a collection and uses up a number, though none is done;
 // a refreshed memory limit does neither. A suspension with reason 6 is a change
 // of the heap count if the thread of server GC makes it; else the callback of a
-// no-GC region is registered, by a thread of the program.
+// no-GC region is registered, by a thread of the program. Where events were lost it
+// may as well have been a collection.
 func (r *Reducer) causeWithoutGC(s *suspension) (kind PauseKind, used uint32) {
+	if s.lossy {
+		r.hasTriggered = false
+		return PauseUnknown, 0
+	}
 	if s.reason == clr.SuspendForGC {
 		if !r.hasTriggered {
 			return PauseMemoryLimit, 0
@@ -263,7 +291,7 @@ func (s *suspension) suspendTime() int64 {
 	case s.stood != unknownTime:
 		return s.stood - s.begin
 	case len(s.gcs) > 0:
-		return s.gcs[0].Start - s.begin
+		return max(0, s.gcs[0].Start-s.begin)
 	}
 	return 0
 }
@@ -373,11 +401,13 @@ func (r *Reducer) phase(c *collection, kind PhaseKind, end bool, at int64, own *
 	case kind == PhaseMark && !end:
 		b.MarkStart = at
 	case kind == PhaseMark:
-		b.MarkEnd, p.Start = at, b.MarkStart
+		p.Time = max(at, b.MarkStart)
+		b.MarkEnd, p.Start = p.Time, b.MarkStart
 	case !end:
 		b.SweepStart = at
 	default:
-		b.SweepEnd, p.Start = at, b.SweepStart
+		p.Time = max(at, b.SweepStart)
+		b.SweepEnd, p.Start = p.Time, b.SweepStart
 	}
 	if r.pausedBy(own) && len(r.phases) < maxPhases {
 		r.phases = append(r.phases, waitingPhase{p, own})

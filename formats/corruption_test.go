@@ -1,0 +1,59 @@
+package formats_test
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/internal/shared"
+)
+
+// negative is a number below zero where a log has durations and sizes.
+var negative = regexp.MustCompile(`[ :,+>\[(=]-\d[\d.]*(?:[,}\]KMG)msB]|$)`)
+
+// noTimes matches a row of CSV around its two points in time, which may lie before
+// the begin of the recording.
+var noTimes = regexp.MustCompile(`^[^,]*(,(?:[^,]*,){24})[^,]*(.*)`)
+
+// TestCorruption: whatever a stream says, every line that is made of it is whole,
+// and nothing in it is below zero.
+func TestCorruption(t *testing.T) {
+	n := 1_500
+	if testing.Short() {
+		n = 100
+	}
+	seed := uint64(time.Now().UnixNano())
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	for _, name := range []string{"net10-datas-bgc", "net9-wks-attach", "v6-wksb"} {
+		stream := shared.Read(t, filepath.Join("..", "testdata", "traces", name+".nettrace.gz"))
+		damaged := slices.Clone(stream)
+		for range n / 3 {
+			at, b := rnd.IntN(len(stream)), byte(rnd.Uint32())
+			damaged[at] = b
+			x := convert(damaged, everything, nil)
+			for _, c := range x.processes {
+				for format, out := range c.outputs {
+					for _, line := range lines(out.text()) {
+						if format == "json" && line != "" && !json.Valid([]byte(line)) {
+							t.Errorf("%s with byte %d = %d (seed %d): no JSON: %s", name, at, b, seed, line)
+						}
+						if format == "csv" {
+							line = noTimes.ReplaceAllString(line, "$1$2")
+						}
+						if m := negative.FindString(line); m != "" {
+							t.Errorf("%s with byte %d = %d (seed %d): %s has %q: %s", name, at, b, seed, format, m, line)
+						}
+					}
+				}
+			}
+			if t.Failed() {
+				return
+			}
+			damaged[at] = stream[at]
+		}
+	}
+}
