@@ -3,15 +3,18 @@ package formats
 import (
 	"bufio"
 	"io"
+	"sync"
 )
 
 // A Stream is an Output that is not a regular file: standard output, a pipe, a
-// device. It has one head and is never rotated.
+// device. It has one head and is never rotated. Several goroutines can use it.
 type Stream struct {
+	mu     sync.Mutex
 	w      io.Writer
 	buf    *bufio.Writer // nil: every group is written at once
 	header func(dst []byte, number int) []byte
 	begun  bool
+	torn   bool // it ends inside a line
 	bytes  int64
 	group  []byte
 }
@@ -32,6 +35,8 @@ const bufferSize = 64 << 10
 // Begin implements Output. Where several Writers share a Stream, the first one
 // makes the head.
 func (s *Stream) Begin(header func(dst []byte, number int) []byte, _ bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.header == nil {
 		s.header = header
 	}
@@ -39,6 +44,8 @@ func (s *Stream) Begin(header func(dst []byte, number int) []byte, _ bool) {
 
 // Write implements Output.
 func (s *Stream) Write(group []byte, _ bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if !s.begun {
 		s.group = s.header(s.group[:0], 1)
 		if len(s.group) > 0 {
@@ -51,7 +58,12 @@ func (s *Stream) Write(group []byte, _ bool) error {
 	return s.write(group)
 }
 
+// write writes one group. What a failed write has left of another one cannot be
+// taken back: the group begins a new line.
 func (s *Stream) write(b []byte) error {
+	if s.torn {
+		b = append([]byte{'\n'}, b...)
+	}
 	var n int
 	var err error
 	if s.buf != nil {
@@ -60,11 +72,21 @@ func (s *Stream) write(b []byte) error {
 		n, err = s.w.Write(b)
 	}
 	s.bytes += int64(n)
+	switch {
+	case err == nil:
+		s.torn = false
+	case n > 0:
+		s.torn = b[n-1] != '\n'
+	}
 	return err
 }
 
 // Bytes is how much has been written.
-func (s *Stream) Bytes() int64 { return s.bytes }
+func (s *Stream) Bytes() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bytes
+}
 
 // Close writes what is buffered. It does not close the underlying writer.
 func (s *Stream) Close() error {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"time"
 
@@ -58,7 +59,7 @@ const (
 // lumberjack knows neither groups nor heads, and overwrites what it archives
 // within the same millisecond.
 //
-// A RotatingFile must not be used by several goroutines at once, but for Reopen.
+// A RotatingFile must not be used by several goroutines at once.
 type RotatingFile struct {
 	files  *Files
 	log    *lumberjack.Logger
@@ -81,9 +82,6 @@ type RotatingFile struct {
 	pending []byte      // Buffered
 	lost    error       // of the first groups that Write took and the file did not
 	buf     []byte
-
-	mu     sync.Mutex
-	reopen bool // Reopen was called
 }
 
 // Open returns a RotatingFile for path, whose directory must exist. A file that
@@ -158,27 +156,19 @@ func (r *RotatingFile) Begin(header func(dst []byte, number int) []byte, joined 
 // Bytes is how much was written, to all files together.
 func (r *RotatingFile) Bytes() int64 { return r.total }
 
-// Reopen makes the next write go to a new file, as log rotation by others needs
-// it: where the file was moved away another is made in its place, else the file
-// is rotated. It may be called from any goroutine.
+// Reopen ends the file, as log rotation by others needs it: where it was moved away
+// it is closed, else it is archived. The next write makes another.
 func (r *RotatingFile) Reopen() {
-	r.mu.Lock()
-	r.reopen = true
-	r.mu.Unlock()
+	_ = r.flush() // kept in lost
+	if r.open {
+		r.rotate()
+	}
 }
 
 // Write implements Output. When it returns nil the group is in the file (or, of
 // a buffered file, will be when Close returns nil); when it returns an error the
 // group is not, and what is there of it is taken back.
 func (r *RotatingFile) Write(group []byte, hold bool) error {
-	if r.wantsReopen() {
-		if err := r.flush(); err != nil {
-			return err
-		}
-		if r.open {
-			r.rotate()
-		}
-	}
 	if r.open && r.due(int64(len(group)), hold) {
 		if err := r.flush(); err != nil {
 			return err
@@ -299,6 +289,9 @@ func (r *RotatingFile) rotate() {
 		r.leave() // somebody moved it away: what is there now is not ours
 		return
 	}
+	if runtime.GOOS == "windows" {
+		_ = r.log.Close() // an open file cannot be renamed there; the next write opens it again
+	}
 	if err := r.archive(); err != nil {
 		r.retryAt = r.size + r.o.Size/8
 		return
@@ -312,14 +305,6 @@ func (r *RotatingFile) leave() {
 	_ = r.log.Close()
 	r.open, r.begun, r.torn = false, false, false
 	r.size = 0
-}
-
-func (r *RotatingFile) wantsReopen() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	was := r.reopen
-	r.reopen = false
-	return was
 }
 
 // create makes the file, empty, and has lumberjack open it.

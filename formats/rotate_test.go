@@ -706,24 +706,6 @@ func TestReopen(t *testing.T) {
 	}
 }
 
-// TestReopenFromAnywhere: Reopen is for signal handlers.
-func TestReopenFromAnywhere(t *testing.T) {
-	dir := t.TempDir()
-	r := open(t, filepath.Join(dir, "gc.log"), RotateOptions{Count: 1000, Size: 1 << 20})
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for range 50 {
-			r.Reopen()
-			runtime.Gosched()
-		}
-	})
-	write(t, r, 0, 200)
-	wg.Wait()
-	write(t, r, 200, 201)
-	closeFile(t, r)
-	wantRecords(t, all(t, dir), 0, 201)
-}
-
 // TestCopyTruncate: another program empties the file. There are no NUL bytes
 // where its content was, also in files after the first.
 func TestCopyTruncate(t *testing.T) {

@@ -29,6 +29,9 @@ const (
 	idle = 100 * time.Millisecond
 	// stopTime is how long the runtime may take to end a session.
 	stopTime = 5 * time.Second
+	// writeTime is how long the outputs may take for what is left when gclog is
+	// asked to stop.
+	writeTime = 5 * time.Second
 	// exitTime is how long a process may take to go away after its stream ended.
 	exitTime = 3 * time.Second
 )
@@ -119,20 +122,32 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if o.Begun != nil {
 		o.Begun(&process)
 	}
-	w := &writer{o: &o, set: set, queue: r.queue, ask: ask}
+	w := &writer{o: &o, set: set, queue: r.queue, ask: ask, done: make(chan struct{})}
 	w.begin(formats.Start{Ticks: r.syncTicks(), Providers: ProvidersText(o.Config.Providers)})
-	written := make(chan struct{})
-	go func() {
-		defer close(written)
-		w.run()
-	}()
+	go w.run()
 	<-r.done
 	<-stopped
-	<-written
 	end := r.end(asked.Err() != nil, watch)
-	w.finish(end)
-	o.Progress.Output.Store(set.Bytes())
-	return &Result{Process: process, End: end, Err: errors.Join(r.failure(end.Reason), set.Err(), set.Close(), r.tee.err)}, nil
+	result := &Result{Process: process, End: end}
+	written := make(chan error, 1)
+	go func() {
+		<-w.done
+		w.finish(end)
+		o.Progress.Output.Store(set.Bytes())
+		written <- errors.Join(w.err(), set.Err(), set.Close(), r.tee.close())
+	}()
+	select {
+	case err = <-written:
+	case <-ctx.Done():
+		// Nothing can be done about outputs that do not take what is written.
+		select {
+		case err = <-written:
+		case <-time.After(writeTime):
+			err = errors.New("the outputs take nothing any more: what was left to write is lost")
+		}
+	}
+	result.Err = errors.Join(r.failure(end.Reason), err)
+	return result, nil
 }
 
 // stop asks the runtime to end the session and makes sure that the stream ends.

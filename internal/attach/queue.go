@@ -14,13 +14,19 @@ type queue struct {
 	full    chan *item
 	free    chan *item
 	made    int
-	dropped uint64
+	dropped uint64 // records since the last gap
 	newest  gclog.Stamp
 }
 
-// queueSize is how many records wait at most. A record of a process with one heap
-// needs some 3 KB; memory is only taken when so many wait.
-const queueSize = 4096
+// queueSize is how many records wait at most: in all they take at most 16 MB,
+// because those of a process with many heaps are fewer. Memory is only taken
+// when so many wait.
+const (
+	queueSize  = 4096
+	queueBytes = 16 << 20
+	itemBytes  = 3 << 10 // of a record, but for its heaps
+	heapBytes  = 700     // of each of them
+)
 
 // An item is one record. It is used again, with the memory of its lists.
 type item struct {
@@ -46,17 +52,16 @@ func newQueue() *queue {
 	return &queue{full: make(chan *item, queueSize), free: make(chan *item, queueSize)}
 }
 
-// put enqueues a record that fill copies into an item.
-func (q *queue) put(kind itemKind, fill func(*item)) {
+// put enqueues a record of a process with so many heaps; fill copies it into an
+// item.
+func (q *queue) put(kind itemKind, heaps int, fill func(*item)) {
 	if q.dropped > 0 {
-		if it := q.item(); it != nil {
-			it.kind = itemGap
-			it.gap = gclog.Gap{Reason: gclog.GapQueueFull, Time: q.newest.Time, Ticks: q.newest.Ticks, Records: q.dropped}
-			q.dropped = 0
+		if it := q.item(heaps); it != nil {
+			it.kind, it.gap = itemGap, q.gap()
 			q.full <- it
 		}
 	}
-	it := q.item()
+	it := q.item(heaps)
 	if it == nil {
 		q.dropped++
 		return
@@ -66,13 +71,20 @@ func (q *queue) put(kind itemKind, fill func(*item)) {
 	q.full <- it // has room: there are no more items than places
 }
 
-func (q *queue) item() *item {
+// gap reports what was dropped.
+func (q *queue) gap() gclog.Gap {
+	g := gclog.Gap{Reason: gclog.GapQueueFull, Time: q.newest.Time, Ticks: q.newest.Ticks, Records: q.dropped}
+	q.dropped = 0
+	return g
+}
+
+func (q *queue) item(heaps int) *item {
 	select {
 	case it := <-q.free:
 		return it
 	default:
 	}
-	if q.made == queueSize {
+	if q.made >= min(queueSize, queueBytes/(itemBytes+heapBytes*heaps)) {
 		return nil
 	}
 	q.made++
@@ -82,7 +94,11 @@ func (q *queue) item() *item {
 // Pause implements gclog.Observer.
 func (q *queue) Pause(p *gclog.Pause) {
 	q.newest = gclog.Stamp{Time: p.Start, Ticks: p.Ticks}
-	q.put(itemPause, func(it *item) {
+	heaps := 0
+	if p.GC != nil {
+		heaps = len(p.GC.Heaps)
+	}
+	q.put(itemPause, heaps, func(it *item) {
 		it.pause = *p
 		if p.GC != nil {
 			it.details.CopyFrom(p.GC)
@@ -93,7 +109,7 @@ func (q *queue) Pause(p *gclog.Pause) {
 
 // Phase implements gclog.Observer.
 func (q *queue) Phase(p *gclog.Phase) {
-	q.put(itemPhase, func(it *item) {
+	q.put(itemPhase, len(p.GC.Heaps), func(it *item) {
 		it.phase = *p
 		it.details.CopyFrom(p.GC)
 		it.phase.GC = &it.details
@@ -103,16 +119,16 @@ func (q *queue) Phase(p *gclog.Phase) {
 // GC implements gclog.Observer.
 func (q *queue) GC(d *gclog.GCDetails) {
 	q.newest = gclog.Stamp{Time: d.Start, Ticks: d.StartTicks}
-	q.put(itemGC, func(it *item) { it.details.CopyFrom(d) })
+	q.put(itemGC, len(d.Heaps), func(it *item) { it.details.CopyFrom(d) })
 }
 
 // Gap implements gclog.Observer.
 func (q *queue) Gap(g *gclog.Gap) {
-	q.put(itemGap, func(it *item) { it.gap = *g })
+	q.put(itemGap, 0, func(it *item) { it.gap = *g })
 }
 
 func (q *queue) stall(s *gclog.Stall) {
-	q.put(itemStall, func(it *item) { it.stall = *s })
+	q.put(itemStall, 0, func(it *item) { it.stall = *s })
 }
 
 // deliver writes the item to w.

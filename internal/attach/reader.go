@@ -19,7 +19,7 @@ type reader struct {
 	stream *session.Stream
 	queue  *queue
 	ask    func() // ends the session
-	tee    tee
+	tee    *tee
 
 	traced chan struct{} // closed when trace is there, or never will be
 	trace  *parse.Trace
@@ -36,14 +36,14 @@ type reader struct {
 
 func newReader(o *Options, stream *session.Stream, ask func()) *reader {
 	r := &reader{o: o, stream: stream, queue: newQueue(), ask: ask, traced: make(chan struct{}), done: make(chan struct{})}
-	r.tee = tee{r: stream, w: o.Record}
+	r.tee = newTee(stream, o.Record)
 	return r
 }
 
 func (r *reader) run() {
 	defer close(r.done)
 	defer close(r.queue.full)
-	p := parse.NewReader(&r.tee, gclog.Wanted)
+	p := parse.NewReader(r.tee, gclog.Wanted)
 	r.readTrace(p)
 	if r.trace == nil {
 		return
@@ -240,22 +240,4 @@ func (r *reader) failure(reason formats.EndReason) error {
 		return fmt.Errorf("process %d goes on, but its runtime ended the session", r.o.Target.PID)
 	}
 	return fmt.Errorf("the stream of process %d: %w", r.o.Target.PID, r.err)
-}
-
-// A tee copies what is read to a file. When that cannot be written any more the
-// reading goes on.
-type tee struct {
-	r   io.Reader
-	w   io.Writer // nil: no copy
-	err error
-}
-
-func (t *tee) Read(p []byte) (int, error) {
-	n, err := t.r.Read(p)
-	if t.w != nil && t.err == nil && n > 0 {
-		if _, werr := t.w.Write(p[:n]); werr != nil {
-			t.err = fmt.Errorf("the copy of the stream is not whole: %w", werr)
-		}
-	}
-	return n, err
 }

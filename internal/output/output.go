@@ -187,6 +187,9 @@ func PerProcess(path string) bool {
 	return strings.Contains(strings.ReplaceAll(path, "%%", ""), "%p")
 }
 
+// Tell says something about the outputs to people.
+func (s *Set) Tell(what string) { s.tell(what) }
+
 // Each calls f with every Writer, and tells what fails.
 func (s *Set) Each(f func(*formats.Writer)) {
 	for _, o := range s.outputs {

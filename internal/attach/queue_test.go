@@ -1,0 +1,68 @@
+package attach
+
+import (
+	"testing"
+
+	"github.com/gclog/gclog/gclog"
+)
+
+// TestQueueFull: what does not fit is counted, and told when there is room again;
+// what was put stays as it was.
+func TestQueueFull(t *testing.T) {
+	for name, heaps := range map[string]int{"few heaps": 1, "many heaps": 500} {
+		t.Run(name, func(t *testing.T) {
+			q := newQueue()
+			d := gclog.GCDetails{Heaps: make([]gclog.HeapDetails, heaps)}
+			put := func(n uint32) {
+				d.Number = n
+				q.GC(&d)
+			}
+			room := uint32(0)
+			for q.dropped == 0 {
+				room++
+				put(room)
+			}
+			room--
+			if bytes := int(room) * (itemBytes + heaps*heapBytes); room > queueSize || bytes > queueBytes {
+				t.Errorf("room for %d records, %d bytes", room, bytes)
+			}
+			put(room + 2)
+			take := func() *item {
+				it := <-q.full
+				q.free <- it
+				return it
+			}
+			for n := uint32(1); n <= 2; n++ {
+				if it := take(); it.kind != itemGC || it.details.Number != n {
+					t.Fatalf("record %d is %+v", n, it.details.Number)
+				}
+			}
+			put(room + 3) // behind the gap
+			for n := uint32(3); n <= room; n++ {
+				if it := take(); it.kind != itemGC || it.details.Number != n {
+					t.Fatalf("record %d is %+v", n, it.details.Number)
+				}
+			}
+			if it := take(); it.kind != itemGap || it.gap.Reason != gclog.GapQueueFull || it.gap.Records != 2 {
+				t.Errorf("the gap is %+v", it.gap)
+			}
+			if it := take(); it.kind != itemGC || it.details.Number != room+3 {
+				t.Errorf("the record behind the gap is %+v", it.details.Number)
+			}
+		})
+	}
+}
+
+// TestQueueNoAllocation: a record that was taken makes room for the next.
+func TestQueueNoAllocation(t *testing.T) {
+	q := newQueue()
+	d := gclog.GCDetails{Heaps: make([]gclog.HeapDetails, 4)}
+	turn := func() {
+		q.GC(&d)
+		q.free <- <-q.full
+	}
+	turn()
+	if n := testing.AllocsPerRun(100, turn); n != 0 {
+		t.Errorf("%v allocations for each record", n)
+	}
+}

@@ -1,0 +1,93 @@
+package attach
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// A tee copies what is read of a stream to a file. Reading never waits for the
+// copy: when that cannot be written, or not as fast as the stream comes, it ends,
+// because a stream with a hole is none.
+type tee struct {
+	r    io.Reader
+	to   chan []byte // nil: no copy
+	free chan []byte
+	made int
+	done chan struct{}
+	slow bool
+	err  error // of writing, once done is closed
+}
+
+// What of the copy waits at most: 32 MB.
+const (
+	teeChunk  = 64 << 10
+	teeChunks = 512
+)
+
+func newTee(r io.Reader, w io.Writer) *tee {
+	t := &tee{r: r}
+	if w != nil {
+		t.to, t.free, t.done = make(chan []byte, teeChunks), make(chan []byte, teeChunks), make(chan struct{})
+		go t.copy(w)
+	}
+	return t
+}
+
+func (t *tee) copy(w io.Writer) {
+	defer close(t.done)
+	for b := range t.to {
+		if t.err == nil {
+			_, t.err = w.Write(b)
+		}
+		t.free <- b
+	}
+}
+
+// Read implements io.Reader.
+func (t *tee) Read(p []byte) (int, error) {
+	n, err := t.r.Read(p)
+	if t.to == nil || t.slow {
+		return n, err
+	}
+	for rest := p[:n]; len(rest) > 0; {
+		b := t.chunk()
+		if b == nil {
+			t.slow = true
+			break
+		}
+		b = append(b, rest[:min(len(rest), cap(b))]...)
+		rest = rest[len(b):]
+		t.to <- b // has room: there are no more chunks than places
+	}
+	return n, err
+}
+
+func (t *tee) chunk() []byte {
+	select {
+	case b := <-t.free:
+		return b[:0]
+	default:
+	}
+	if t.made == teeChunks {
+		return nil
+	}
+	t.made++
+	return make([]byte, 0, teeChunk)
+}
+
+// close ends the copy when the stream has ended. It may last as long as the writing.
+func (t *tee) close() error {
+	if t.to == nil {
+		return nil
+	}
+	close(t.to)
+	<-t.done
+	switch {
+	case t.err != nil:
+		return fmt.Errorf("the copy of the stream is not whole: %w", t.err)
+	case t.slow:
+		return errors.New("the copy of the stream is not whole: its file was too slow")
+	}
+	return nil
+}
