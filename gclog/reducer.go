@@ -54,7 +54,7 @@ type Reducer struct {
 	phaseTold Phase
 	gapTold   Gap
 
-	blocked   int64 // sum of the suspensions with reason 1 and 6, for tests and checks
+	blocked int64 // sum of the suspensions with reason 1 and 6, for tests and checks
 }
 
 // flavour is what the events have shown about the process.

@@ -393,7 +393,7 @@ func TestPortTaken(t *testing.T) {
 	})
 	t.Run("busy", func(t *testing.T) {
 		path := filepath.Join(shortDir(t), "port")
-		fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+		fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

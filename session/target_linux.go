@@ -185,6 +185,13 @@ func (p *Process) locate() error {
 	return p.whyNoSocket(failure)
 }
 
+const socketPrefix = "dotnet-diagnostic-"
+
+// socketName is what the socket is called, but in a time namespace.
+func (p *Process) socketName() string {
+	return socketPrefix + strconv.Itoa(p.InnerPID) + "-" + strconv.FormatUint(p.StartKey, 10) + "-socket"
+}
+
 // findSocket looks for the socket in a folder of the process's own root.
 func (p *Process) findSocket(dir string) (string, error) {
 	fd, err := p.openDir(dir, unix.O_RDONLY)
@@ -193,8 +200,7 @@ func (p *Process) findSocket(dir string) (string, error) {
 	}
 	f := os.NewFile(uintptr(fd), dir)
 	defer f.Close()
-	prefix := "dotnet-diagnostic-" + strconv.Itoa(p.InnerPID) + "-"
-	exact := prefix + strconv.FormatUint(p.StartKey, 10) + "-socket"
+	prefix, exact := socketPrefix+strconv.Itoa(p.InnerPID)+"-", p.socketName()
 	var st unix.Stat_t
 	if unix.Fstatat(fd, exact, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT == unix.S_IFSOCK {
 		return exact, nil
@@ -230,17 +236,41 @@ func (p *Process) openDir(dir string, flags uint64) (int, error) {
 	}
 	defer unix.Close(root)
 	how := unix.OpenHow{Flags: flags | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS}
-	for {
-		fd, err := unix.Openat2(root, dir, &how)
-		switch {
-		case errors.Is(err, unix.EINTR), errors.Is(err, unix.EAGAIN):
-			continue
-		case errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EPERM) && os.Geteuid() == 0:
-			// Linux before 5.6, or a sandbox that does not know the call.
-			return unix.Openat(root, strings.TrimLeft(dir, "/"), int(flags)|unix.O_DIRECTORY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+	fd := -1
+	for range openTries {
+		fd, err = unix.Openat2(root, dir, &how)
+		if !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.EAGAIN) {
+			break
 		}
-		return fd, err
 	}
+	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) && os.Geteuid() == 0 {
+		// Linux before 5.6, or a sandbox that does not know the call.
+		return openBelow(root, dir, int(flags))
+	}
+	return fd, err
+}
+
+// openTries is how often opening is tried while somebody renames what is on the way.
+const openTries = 100
+
+// openBelow opens a folder step by step. It follows no links at all.
+func openBelow(root int, dir string, flags int) (int, error) {
+	at, err := unix.Openat(root, ".", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	steps := strings.Split(strings.Trim(filepath.Clean(dir), "/"), "/")
+	for i, step := range steps {
+		if err != nil {
+			return -1, err
+		}
+		how := unix.O_PATH
+		if i == len(steps)-1 {
+			how = flags
+		}
+		var next int
+		next, err = unix.Openat(at, step, how|unix.O_DIRECTORY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+		_ = unix.Close(at)
+		at = next
+	}
+	return at, err
 }
 
 // whyNoSocket explains what keeps a process from being talked to.
@@ -307,9 +337,13 @@ func (p *Process) runtimeLibrary() (string, bool) {
 	return "", false
 }
 
-// looksDotnet guesses from what everybody may see.
+// looksDotnet guesses from what everybody may see: its name, its arguments, and the
+// name of its socket, if that lies where everybody's do.
 func (p *Process) looksDotnet() bool {
 	if p.Name == "dotnet" {
+		return true
+	}
+	if info, err := os.Lstat(filepath.Join("/tmp", p.socketName())); err == nil && info.Mode().Type() == fs.ModeSocket {
 		return true
 	}
 	for _, arg := range p.CommandLine {
@@ -483,16 +517,22 @@ func (p *Process) GCLibrary() string {
 	return ""
 }
 
-// HasServerGCThreads tells whether the process has a thread of server GC. .NET 8
-// to 10 name them so.
-func (p *Process) HasServerGCThreads() bool {
+// ServerGCThreads tells whether the process has threads of server GC, as .NET 8 to
+// 10 name them, and whether that can be told: a runtime that is starting has made
+// no threads yet.
+func (p *Process) ServerGCThreads() (has, known bool) {
 	names, _ := filepath.Glob(filepath.Join(procRoot, strconv.Itoa(p.PID), "task", "*", "comm"))
 	for _, name := range names {
-		if b, err := os.ReadFile(name); err == nil && strings.HasPrefix(string(b), ".NET Server GC") {
-			return true
+		b, err := os.ReadFile(name)
+		switch {
+		case err != nil:
+		case strings.HasPrefix(string(b), ".NET Server GC"):
+			return true, true
+		case strings.HasPrefix(string(b), ".NET Finalizer"): // begun behind the GC
+			known = true
 		}
 	}
-	return false
+	return false, known
 }
 
 func connectionGone(err error) bool {
@@ -521,6 +561,9 @@ func NewFamily(name, part string) *Family {
 	return &Family{name: name, part: part, strangers: map[int]bool{}}
 }
 
+// newborn is how long a process may be without an environment.
+const newborn = 5 * time.Second
+
 // Members returns the members that have a diagnostics socket now.
 func (f *Family) Members() []*Target {
 	dirs, err := os.ReadDir(procRoot)
@@ -542,11 +585,17 @@ func (f *Family) Members() []*Target {
 		if err != nil {
 			continue
 		}
-		if len(p.Environ) > 0 && !strings.Contains(p.Environ[f.name], f.part) {
-			f.strangers[pid] = true // a process between fork and exec has no environment at all
+		if len(p.Environ) == 0 {
+			// A process between fork and exec has no environment; others never have one, or
+			// none that we may see.
+			f.strangers[pid] = time.Since(p.Started) > newborn
 			continue
 		}
-		if len(p.Environ) == 0 || p.locate() != nil {
+		if !strings.Contains(p.Environ[f.name], f.part) {
+			f.strangers[pid] = true
+			continue
+		}
+		if p.locate() != nil {
 			continue
 		}
 		list = append(list, p.target())

@@ -16,8 +16,8 @@ func (p *Process) Stopped() bool { return false }
 // GCLibrary is not known on this system.
 func (p *Process) GCLibrary() string { return "" }
 
-// HasServerGCThreads is not known on this system.
-func (p *Process) HasServerGCThreads() bool { return false }
+// ServerGCThreads is not known on this system.
+func (p *Process) ServerGCThreads() (has, known bool) { return false, false }
 
 // A Watch is not known on this system.
 type Watch struct{}

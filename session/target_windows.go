@@ -78,6 +78,18 @@ func readProcess(pid int) *Process {
 
 func (p *Process) dial(ctx context.Context) (net.Conn, error) {
 	conn, err := winio.DialPipeContext(ctx, pipeRoot+p.socket)
+	// Between two connections there is no pipe for a moment: the runtime makes it anew.
+	for range 20 {
+		if !errors.Is(err, fs.ErrNotExist) || !p.Alive() {
+			break
+		}
+		select {
+		case <-time.After(25 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		conn, err = winio.DialPipeContext(ctx, pipeRoot+p.socket)
+	}
 	switch {
 	case err == nil:
 		return conn, nil

@@ -160,7 +160,7 @@ func (s *Stream) Read(p []byte) (int, error) {
 		}
 	}
 	n, err := s.conn.Read(p)
-	if err != nil && (connectionGone(err) || errors.Is(err, net.ErrClosed)) {
+	if err != nil && (connectionGone(err) || errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrClosed)) {
 		err = io.EOF
 	}
 	return n, err

@@ -80,10 +80,9 @@ func settingsFromOutside(ctx context.Context, t *session.Target, info *session.P
 	env := environment(ctx, t, info != nil)
 	p.Service = serviceName(env, p.EntryAssembly, p.Name)
 	if p.Server == gclog.Unknown && p.Flavor == coreCLR {
-		if t.HasServerGCThreads() {
-			p.Server = gclog.Yes
-		} else if info != nil && atLeast(info.Version, 8) && !atLeast(info.Version, 11) {
-			p.Server = gclog.No // these versions name the threads
+		has, known := t.ServerGCThreads()
+		if has || known && info != nil && atLeast(info.Version, 8) && !atLeast(info.Version, 11) { // these versions name the threads
+			p.Server = gclog.KnownBool(has)
 		}
 	}
 	settingsByConfiguration(t, env, p.Flavor == coreCLR, p)
@@ -233,7 +232,9 @@ func settingsByConfiguration(t *session.Target, env map[string]string, coreCLR b
 			*fact = otherwise
 		}
 	}
-	fill(&p.Server, "gcServer", "System.GC.Server", gclog.No)
+	if coreCLR { // a NativeAOT program has one kind built in
+		fill(&p.Server, "gcServer", "System.GC.Server", gclog.No)
+	}
 	fill(&p.Concurrent, "gcConcurrent", "System.GC.Concurrent", gclog.Yes)
 }
 
