@@ -16,7 +16,7 @@ type Format struct {
 	About      string
 	Extensions []string // of files that are of this format unless the user says otherwise
 
-	// JoinHeader: the head of a file is written together with its first records, so
+	// joinHeader: the head of a file is written together with its first records, so
 	// that no file has a head and nothing else.
 	joinHeader bool
 	// one process per file: readers take a second one for nonsense.
@@ -97,10 +97,9 @@ type Options struct {
 
 // Start is the begin of a session with a process.
 type Start struct {
-	At         int64  // nanoseconds since the sync point
-	Ticks      int64  // the same in ticks
-	NextNumber uint32 // of the first collection, 0 if unknown
-	Providers  string // what the session listens to, in dotnet-trace's syntax
+	At        int64  // nanoseconds since the sync point
+	Ticks     int64  // the same in ticks
+	Providers string // what the session listens to, in dotnet-trace's syntax
 }
 
 // EndReason is why a session with a process ended.

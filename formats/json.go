@@ -286,9 +286,6 @@ func (j *jsonFormat) start(dst []byte, s *Start) []byte {
 	o.close()
 	j.about(&o, s.At, nil)
 	o.open("gc")
-	if s.NextNumber > 0 {
-		o.uint("number", uint64(s.NextNumber))
-	}
 	j.settings(&o)
 	o.close()
 	o.close()

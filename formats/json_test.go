@@ -273,10 +273,10 @@ func TestJSONRecords(t *testing.T) {
 	}{
 		{
 			"start", func(w *formats.Writer) {
-				w.Start(&formats.Start{At: hour, Ticks: 1, NextNumber: 17, Providers: "Microsoft-Windows-DotNETRuntime:0x1:4"})
+				w.Start(&formats.Start{At: hour, Ticks: 1, Providers: "Microsoft-Windows-DotNETRuntime:0x1:4"})
 			},
 			map[string]any{
-				"event.action": "gc-session-start", "dotnet.gc.number": 17, "dotnet.runtime.version": "10.0.14", "dotnet.gc.settings.server": true,
+				"event.action": "gc-session-start", "dotnet.runtime.version": "10.0.14", "dotnet.gc.settings.server": true,
 				"dotnet.gc.settings.concurrent": false, "gclog.providers": "Microsoft-Windows-DotNETRuntime:0x1:4",
 			},
 		},

@@ -191,7 +191,10 @@ func (u *unified) dotnetLine(dst []byte, d *gclog.GCDetails, x *jdkPause, suspen
 	dst = append(dst, ", suspend="...)
 	dst = appendMillis(dst, suspend)
 	dst = append(dst, "ms, workers="...)
-	dst = strconv.AppendInt(dst, int64(max(u.heaps, 1)), 10)
+	if u.heaps == 0 {
+		return append(dst, "unknown\n"...)
+	}
+	dst = strconv.AppendInt(dst, int64(u.heaps), 10)
 	return append(dst, '\n')
 }
 

@@ -566,11 +566,26 @@ const newborn = 5 * time.Second
 
 // Members returns the members that have a diagnostics socket now.
 func (f *Family) Members() []*Target {
+	var list []*Target
+	f.each(func(p *Process) {
+		if p.locate() == nil {
+			list = append(list, p.target())
+		}
+	})
+	return list
+}
+
+// Count is how many members there are, whatever they run.
+func (f *Family) Count() (n int) {
+	f.each(func(*Process) { n++ })
+	return n
+}
+
+func (f *Family) each(found func(*Process)) {
 	dirs, err := os.ReadDir(procRoot)
 	if err != nil {
-		return nil
+		return
 	}
-	var list []*Target
 	alive := map[int]bool{}
 	for _, d := range dirs {
 		pid, err := strconv.Atoi(d.Name())
@@ -582,28 +597,21 @@ func (f *Family) Members() []*Target {
 			continue
 		}
 		p, err := readProcess(pid)
-		if err != nil {
-			continue
-		}
-		if len(p.Environ) == 0 {
+		switch {
+		case err != nil:
+		case len(p.Environ) == 0:
 			// A process between fork and exec has no environment; others never have one, or
 			// none that we may see.
 			f.strangers[pid] = time.Since(p.Started) > newborn
-			continue
-		}
-		if !strings.Contains(p.Environ[f.name], f.part) {
+		case !strings.Contains(p.Environ[f.name], f.part):
 			f.strangers[pid] = true
-			continue
+		default:
+			found(p)
 		}
-		if p.locate() != nil {
-			continue
-		}
-		list = append(list, p.target())
 	}
 	for pid := range f.strangers {
 		if !alive[pid] {
 			delete(f.strangers, pid)
 		}
 	}
-	return list
 }

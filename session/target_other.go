@@ -60,3 +60,6 @@ func NewFamily(name, part string) *Family { return &Family{} }
 
 // Members returns nothing.
 func (f *Family) Members() []*Target { return nil }
+
+// Count returns 0.
+func (f *Family) Count() int { return 0 }

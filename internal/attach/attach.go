@@ -45,8 +45,13 @@ type Options struct {
 	Opener  *output.Opener
 	Format  formats.Options // without the process
 	Count   int64           // stop after so many collections; 0: do not
-	Record  io.Writer       // gets a copy of the raw stream; nil: nobody does
-	Reopen  <-chan struct{} // a value makes the files begin anew
+	// Until is asked once the session is there: when it shall end. nil, and the zero
+	// time: never.
+	Until func() time.Time
+	// Tell is told, for people, what goes wrong without being an error.
+	Tell   func(string)
+	Record io.Writer       // gets a copy of the raw stream; nil: nobody does
+	Reopen <-chan struct{} // a value makes the files begin anew
 	// Resume lets the process go on, which waits in its start for the session. It is
 	// resumed also if there is none.
 	Resume bool
@@ -97,14 +102,20 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 
 	asked, ask := context.WithCancel(ctx) // done: the session shall end
 	defer ask()
+	if o.Until != nil {
+		if until := o.Until(); !until.IsZero() {
+			defer time.AfterFunc(time.Until(until), ask).Stop()
+		}
+	}
 	r := newReader(&o, stream, ask)
 	go r.run()
+	inOrder := true // the runtime has ended the session when it was asked to
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
 		select {
 		case <-asked.Done():
-			stop(stream, r.done)
+			inOrder = stop(stream, r.done)
 		case <-r.done:
 		}
 	}()
@@ -128,6 +139,12 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	<-r.done
 	<-stopped
 	end := r.end(asked.Err() != nil, watch)
+	if !inOrder && end.Reason == formats.EndDetached {
+		end.Message = fmt.Sprintf("process %d did not end the session within %v: its last events may be missing", o.Target.PID, stopTime)
+		if o.Tell != nil {
+			o.Tell(end.Message)
+		}
+	}
 	result := &Result{Process: process, End: end}
 	written := make(chan error, 1)
 	go func() {
@@ -150,16 +167,19 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	return result, nil
 }
 
-// stop asks the runtime to end the session and makes sure that the stream ends.
-func stop(stream *session.Stream, done <-chan struct{}) {
+// stop asks the runtime to end the session and makes sure that the stream ends. It
+// tells whether that has come in time.
+func stop(stream *session.Stream, done <-chan struct{}) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
 	// Whether it answers does not matter: what counts is that the stream ends.
 	_ = stream.Stop(ctx)
 	select {
 	case <-done:
+		return true
 	case <-ctx.Done():
 		_ = stream.Close()
+		return false
 	}
 }
 

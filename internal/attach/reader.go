@@ -31,7 +31,8 @@ type reader struct {
 	watch     gclog.StallWatch
 	checked   int64
 	counted   int64 // records of collections that began in the session
-	over      bool  // Count is reached: nothing more is told
+	over      bool  // Count is reached: of what begins later nothing is told
+	overAt    int64
 }
 
 func newReader(o *Options, stream *session.Stream, ask func()) *reader {
@@ -136,17 +137,17 @@ func (r *reader) Gap(g *gclog.Gap) {
 
 // GC implements gclog.Observer.
 func (r *reader) GC(d *gclog.GCDetails) {
-	if r.over {
+	if r.over && d.Start > r.overAt {
 		return
 	}
 	r.queue.GC(d)
-	if d.Flaws&gclog.FlawNoStart != 0 {
+	if r.over || d.Flaws&gclog.FlawNoStart != 0 {
 		return
 	}
 	r.counted++
 	r.o.Progress.GCs.Store(r.counted)
 	if r.o.Count > 0 && r.counted >= r.o.Count {
-		r.over = true
+		r.over, r.overAt = true, r.processes.Newest()
 		r.ask()
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -33,7 +34,7 @@ Examples:
    gclog attach -- dotnet app.dll              the same as gclog run -- dotnet app.dll`,
 		Flags: join(targetFlags(), outputFlags(), rotationFlags(defaultFileCount), sessionFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "duration", Usage: "stop after `TIME`: 90s, 5m, 00:00:05:00"},
-			&cli.Int64Flag{Name: "count", Usage: "stop after `N` collections"},
+			&cli.Int64Flag{Name: "count", Usage: "stop after `N` collections", DefaultText: "without end"},
 			&cli.BoolFlag{Name: "follow", Usage: "when the process ends wait for the next one of this name or service"},
 			&cli.StringFlag{Name: "record", Usage: "write the raw stream to `FILE` too (.nettrace)"},
 		}),
@@ -55,8 +56,10 @@ type watch struct {
 	outputs  []output.Spec
 	opener   *output.Opener
 	format   formats.Options
-	record   string
+	record   string // with places like those of an output
 	count    int64
+	duration time.Duration // of the log; 0: without end
+	until    time.Time     // the end of duration, once it has begun
 	reopen   <-chan struct{}
 	progress *attach.Progress
 }
@@ -83,6 +86,9 @@ func (p *program) logOptions(c *cli.Context, byDefault string) (*watch, error) {
 func (p *program) watchOptions(c *cli.Context, outputs []output.Spec, record string) (*watch, error) {
 	w := &watch{p: p, outputs: outputs, record: record, count: c.Int64("count"), progress: &attach.Progress{}}
 	var err error
+	if w.duration, err = parseDuration(c.String("duration")); err != nil {
+		return nil, err
+	}
 	if w.config, err = sessionConfig(c, w.record == ""); err != nil {
 		return nil, err
 	}
@@ -91,12 +97,17 @@ func (p *program) watchOptions(c *cli.Context, outputs []output.Spec, record str
 	if err := w.config.Validate(); err != nil {
 		return nil, usagef("%w", err)
 	}
-	if w.count < 0 {
+	if w.count < 0 || w.count == 0 && c.IsSet("count") {
 		return nil, usagef("--count %d: it must be at least 1", w.count)
 	}
 	if w.record != "" {
 		if err := checkRecording(w.record); err != nil {
 			return nil, err
+		}
+		for _, o := range outputs {
+			if samePath(o.Path, w.record) {
+				return nil, usagef("the log and the recording are both to be %s", w.record)
+			}
 		}
 	}
 	w.opener = &output.Opener{Stdout: p.out, Tell: p.ui.say}
@@ -127,10 +138,6 @@ func (p *program) attach(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	duration, err := parseDuration(c.String("duration"))
-	if err != nil {
-		return err
-	}
 	w, err := p.logOptions(c, output.Stdout)
 	if err != nil {
 		return err
@@ -138,31 +145,78 @@ func (p *program) attach(c *cli.Context) error {
 	ctx, reopen, release := p.signals(c.Context)
 	defer release()
 	w.reopen = reopen
-	if duration > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, duration)
-		defer cancel()
+	if c.Bool("follow") {
+		return w.follow(ctx, ch)
 	}
-	follow := c.Bool("follow")
-	var last *session.Process
-	for {
-		target, err := w.next(ctx, ch, follow, last)
-		if err != nil {
-			if ctx.Err() != nil {
-				return nil // asked to stop while waiting
-			}
+	target, err := ch.find(ctx)
+	if err != nil {
+		return unlessStopped(ctx, err)
+	}
+	result, err := w.one(ctx, target)
+	if err != nil {
+		return unlessStopped(ctx, err)
+	}
+	return resultError(result)
+}
+
+// follow watches one process after the other. The first one must be there, unless
+// it is chosen by name; for all others it waits, also while one cannot be
+// attached to yet: it is starting, or ends again at once.
+func (w *watch) follow(ctx context.Context, ch choice) error {
+	var last *session.Process // that was watched
+	reason := ""              // why the present one is not, as it was told
+	wait := func(s string) {
+		if s != reason {
+			reason = s
+			w.p.ui.say(s)
+		}
+		select {
+		case <-time.After(lookEvery):
+		case <-ctx.Done():
+		}
+	}
+	record := w.record
+	for ctx.Err() == nil {
+		if !w.until.IsZero() && !time.Now().Before(w.until) {
+			return nil
+		}
+		target, err := ch.next(ctx, last)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return nil
+		case err != nil && (ch.name == "" || errors.Is(err, errAmbiguous)):
 			return err
+		case errors.Is(err, errNone):
+			wait("waiting for the next process called " + ch.name)
+			continue
+		case err != nil:
+			wait(fmt.Sprintf("waiting: %v", err))
+			continue
 		}
-		last = &target.Process
+		if last != nil && record != "" {
+			w.record = withPID(record, target.PID)
+		}
 		result, err := w.one(ctx, target)
-		if err != nil {
+		switch {
+		case err != nil && last != nil && isAboutTarget(err):
+			wait(fmt.Sprintf("waiting: %v", err))
+			continue
+		case err != nil:
 			return unlessStopped(ctx, err)
-		}
-		if result.Err != nil || !follow || ctx.Err() != nil || w.counted() {
+		case result.Err != nil || w.counted():
 			return resultError(result)
 		}
+		last, reason = &target.Process, ""
 		ch = choice{name: followName(ch, result)}
 	}
+	return nil
+}
+
+// isAboutTarget tells the errors that another process, or a little time, may not
+// have.
+func isAboutTarget(err error) bool {
+	code := exitCode(err)
+	return code == exitSession || code == exitNoProcess || code == exitUnsupported
 }
 
 // unlessStopped returns why a session was not begun, if it is not that gclog was
@@ -178,7 +232,7 @@ func unlessStopped(ctx context.Context, err error) error {
 func isRefusal(err error) bool {
 	var t *session.TargetError
 	var o *output.PathError
-	return errors.As(err, &t) || errors.As(err, &o)
+	return errors.As(err, &t) || errors.As(err, &o) || errors.Is(err, session.ErrNoAnswer)
 }
 
 func (w *watch) counted() bool { return w.count > 0 && w.progress.GCs.Load() >= w.count }
@@ -205,33 +259,6 @@ func resultError(r *attach.Result) error {
 // lookEvery is how often the next process is looked for.
 const lookEvery = 500 * time.Millisecond
 
-// next finds the process to attach to; with follow it waits for one that is not
-// the last.
-func (w *watch) next(ctx context.Context, ch choice, follow bool, last *session.Process) (*session.Target, error) {
-	if !follow || ch.name == "" && last == nil {
-		return ch.find(ctx)
-	}
-	waited := false
-	for {
-		t, err := ch.find(ctx)
-		switch {
-		case err == nil && (last == nil || t.PID != last.PID || t.StartKey != last.StartKey):
-			return t, nil
-		case err != nil && errors.Is(err, errAmbiguous):
-			return nil, err
-		}
-		if !waited {
-			waited = true
-			w.p.ui.sayf("waiting for the next process called %s", ch.name)
-		}
-		select {
-		case <-time.After(lookEvery):
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
-}
-
 // one watches one process until it ends or ctx does.
 func (w *watch) one(ctx context.Context, t *session.Target) (*attach.Result, error) {
 	facts, err := attach.Facts(ctx, t)
@@ -240,8 +267,8 @@ func (w *watch) one(ctx context.Context, t *session.Target) (*attach.Result, err
 	}
 	o := w.options(t)
 	o.Process = &facts
+	o.Begun = w.sayBegun
 	if !w.onScreen() {
-		o.Begun = w.sayBegun
 		defer w.p.ui.watch(w.line)()
 	}
 	result, err := w.session(ctx, o)
@@ -267,17 +294,29 @@ func (w *watch) oneOfTree(ctx context.Context, t *session.Target, resume bool, e
 func (w *watch) options(t *session.Target) attach.Options {
 	return attach.Options{
 		Target: t, Config: w.config, Outputs: w.outputs, Opener: w.opener, Format: w.format,
-		Count: w.count, Reopen: w.reopen, Progress: w.progress,
+		Count: w.count, Until: w.end, Reopen: w.reopen, Progress: w.progress, Tell: w.p.ui.say,
 	}
 }
 
-// session runs a session, with a recording if one is asked for.
+// end is when the log shall end: it is asked when the first session has begun.
+func (w *watch) end() time.Time {
+	if w.until.IsZero() && w.duration > 0 {
+		w.until = time.Now().Add(w.duration)
+	}
+	return w.until
+}
+
+// session runs a session, with a recording if one is asked for. A process that
+// waits for it goes on whatever happens.
 func (w *watch) session(ctx context.Context, o attach.Options) (*attach.Result, error) {
 	if w.record == "" {
 		return attach.Run(ctx, o)
 	}
-	file, err := openRecording(w.record)
+	file, err := openRecording(output.Expand(w.record, &gclog.Process{ID: int64(o.Target.PID)}))
 	if err != nil {
+		if o.Resume {
+			err = errors.Join(err, o.Target.Resume(context.WithoutCancel(ctx)))
+		}
 		return nil, err
 	}
 	o.Record = file
@@ -350,9 +389,10 @@ func (w *watch) sayEnded(r *attach.Result) {
 	}
 }
 
-// withPID puts the pid before the extension of a name that has no place for it.
+// withPID puts the pid before the extension of a name that has no place for it. What
+// is no file has one name.
 func withPID(path string, pid int) string {
-	if output.PerProcess(path) {
+	if info, err := os.Stat(path); output.PerProcess(path) || err == nil && !info.Mode().IsRegular() {
 		return path
 	}
 	ext := filepath.Ext(path)

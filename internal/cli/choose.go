@@ -105,6 +105,30 @@ func (ch choice) find(ctx context.Context) (*session.Target, error) {
 	return nil, usagef("%w to choose from, say which one with %s:\n%s", errAmbiguous, how, strings.TrimRight(listText(fits), "\n"))
 }
 
+// next finds a process other than the last one. Where several have the name, it is
+// the one that was started last: a new one beside those that end.
+func (ch choice) next(ctx context.Context, last *session.Process) (*session.Target, error) {
+	if last == nil {
+		return ch.find(ctx)
+	}
+	list, err := session.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var newest *session.Listed
+	for i := range list {
+		l := &list[i]
+		same := l.PID == last.PID && l.StartKey == last.StartKey
+		if !same && ch.matches(&l.Process) && (newest == nil || l.Started.After(newest.Started)) {
+			newest = l
+		}
+	}
+	if newest == nil {
+		return nil, noProcessf("%w has that name", errNone)
+	}
+	return newest.Target(), newest.Err
+}
+
 // matches tells whether a process has the name.
 func (ch choice) matches(p *session.Process) bool {
 	for _, name := range attach.Names(p) {

@@ -49,6 +49,7 @@ type conversion struct {
 	p       *program
 	specs   []output.Spec
 	opener  *output.Opener
+	names   []string // of the inputs
 	format  formats.Options
 	pid     int64
 	writers map[int64]*output.Set // by pid
@@ -78,6 +79,12 @@ func (p *program) convert(c *cli.Context) error {
 		return err
 	}
 	v.format.Host = "" // a recording does not tell where it was made
+	for _, name := range names {
+		if err := v.checkOutputs(name, 0); err != nil {
+			return err
+		}
+	}
+	v.names = names
 	inputs, err := v.open(names)
 	defer func() {
 		for _, in := range inputs {
@@ -113,18 +120,32 @@ func (p *program) convert(c *cli.Context) error {
 	return nil
 }
 
+// checkOutputs makes sure that an input is not written over.
+func (v *conversion) checkOutputs(input string, pid int64) error {
+	for _, s := range v.specs {
+		if input != "-" && samePath(input, output.Expand(s.Path, &gclog.Process{ID: pid})) {
+			return usagef("%s is the input and cannot be the output too", input)
+		}
+	}
+	return nil
+}
+
 // An input is one recording.
 type input struct {
 	name   string
 	file   io.Closer
+	spool  *spool // of what cannot be read twice; nil: it can, or need not
 	reader *parse.Reader
 	trace  *parse.Trace
-	plain  *os.File // that can be read twice; nil if it cannot
+	again  func() (io.Reader, error) // reads it from the begin on once more
 }
 
 func (in *input) close() {
 	if in.file != nil {
 		_ = in.file.Close()
+	}
+	if in.spool != nil {
+		in.spool.close()
 	}
 }
 
@@ -148,6 +169,7 @@ func (v *conversion) open(names []string) (list []*input, err error) {
 func (v *conversion) openOne(name string) (*input, error) {
 	in := &input{name: name}
 	var src io.Reader
+	seekable := false
 	if name == "-" {
 		if isTerminal(v.p.in) {
 			return nil, usagef("standard input is a terminal: give a file, or pipe a recording into it")
@@ -161,20 +183,45 @@ func (v *conversion) openOne(name string) (*input, error) {
 			}
 			return nil, usagef("cannot read %s: %w", name, err)
 		}
-		in.file, in.plain, src = f, f, f
-		if info, err := f.Stat(); err == nil && info.IsDir() {
+		in.file, src = f, f
+		info, err := f.Stat()
+		if err == nil && info.IsDir() {
 			return in, usagef("cannot read %s: it is a directory", name)
 		}
+		if seekable = err == nil && info.Mode().IsRegular(); seekable {
+			in.again = func() (io.Reader, error) {
+				_, err := f.Seek(0, io.SeekStart)
+				return f, err
+			}
+		}
 	}
-	unpacked, err := unpack(&counter{src, &v.read})
-	if err != nil {
-		return in, &codedError{exitData, fmt.Errorf("%s: %w", in.name, err)}
+	if !seekable {
+		in.spool = &spool{r: src}
+		in.again, src = in.spool.again, in.spool
 	}
-	in.reader = parse.NewReader(unpacked, gclog.Wanted)
-	if in.trace, err = in.reader.ReadTrace(); err != nil {
-		return in, &codedError{exitData, fmt.Errorf("%s: %w", in.name, err)}
+	if err := in.begin(&counter{src, &v.read}); err != nil {
+		return in, err
+	}
+	// Only recordings of a machine are read twice: see processesIn.
+	if in.spool != nil {
+		if err := in.spool.keep(in.trace.Major >= 6); err != nil {
+			return in, &codedError{exitData, err}
+		}
 	}
 	return in, nil
+}
+
+// begin reads the head of the recording.
+func (in *input) begin(src io.Reader) error {
+	unpacked, err := unpack(src)
+	if err == nil {
+		in.reader = parse.NewReader(unpacked, gclog.Wanted)
+		in.trace, err = in.reader.ReadTrace()
+	}
+	if err != nil {
+		return &codedError{exitData, fmt.Errorf("%s: %w", in.name, err)}
+	}
+	return nil
 }
 
 type counter struct {
@@ -204,13 +251,27 @@ func unpack(r io.Reader) (io.Reader, error) {
 		}
 		return z, nil
 	case bytes.Equal(head[:n], []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		z, err := zstd.NewReader(whole, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(8<<20))
+		z, err := zstd.NewReader(whole, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return nil, fmt.Errorf("unpacking zstd: %w", err)
 		}
-		return z, nil
+		return &zstdReader{z}, nil
 	}
 	return whole, nil
+}
+
+// maxWindow is how far back a zstd file may refer: what zstd -19 makes.
+const maxWindow = 8 << 20
+
+// A zstdReader explains the one error of unpacking that has a way out.
+type zstdReader struct{ z *zstd.Decoder }
+
+func (r *zstdReader) Read(p []byte) (int, error) {
+	n, err := r.z.Read(p)
+	if errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, zstd.ErrDecoderSizeExceeded) {
+		err = errors.New("it was packed with --long or --ultra, which needs more than 8 MB to unpack: unpack it with zstd -d --long=31 first")
+	}
+	return n, err
 }
 
 // several tells whether the outputs have a place for several processes.
@@ -255,12 +316,9 @@ func (v *conversion) checkProcesses(inputs []*input) error {
 	return nil
 }
 
-// processesIn reads a recording of a machine to its end for the processes in it.
-// Standard input cannot be read twice, so it is put into a temporary file.
+// processesIn reads a recording of a machine to its end for the processes in it,
+// and begins it anew.
 func (v *conversion) processesIn(in *input) ([]int64, error) {
-	if in.plain == nil {
-		return nil, usagef("standard input is a recording of a whole machine: take json or csv, write one file for each process with %%p in the name, or store it in a file first")
-	}
 	found := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return nil })
 	found.Begin(in.trace)
 	for in.reader.Scan() {
@@ -269,17 +327,13 @@ func (v *conversion) processesIn(in *input) ([]int64, error) {
 		}
 	}
 	// What is wrong with the stream is told when it is converted.
-	if _, err := in.plain.Seek(0, io.SeekStart); err != nil {
-		return nil, fmt.Errorf("%s: %w", in.name, err)
+	src, err := in.again()
+	if err != nil {
+		return nil, &codedError{exitData, fmt.Errorf("%s: reading it again: %w", in.name, err)}
 	}
 	v.read.Store(0)
-	unpacked, err := unpack(&counter{in.plain, &v.read})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", in.name, err)
-	}
-	in.reader = parse.NewReader(unpacked, gclog.Wanted)
-	if in.trace, err = in.reader.ReadTrace(); err != nil {
-		return nil, fmt.Errorf("%s: %w", in.name, err)
+	if err := in.begin(&counter{src, &v.read}); err != nil {
+		return nil, err
 	}
 	var pids []int64
 	for _, x := range found.List() {
@@ -367,6 +421,11 @@ func (o *converting) each(f func(*formats.Writer)) {
 		o.set = o.v.writers[o.process.ID] // another instance of the process may have them
 	}
 	if o.set == nil && o.v.failed == nil {
+		for _, name := range o.v.names {
+			if o.v.failed = o.v.checkOutputs(name, o.process.ID); o.v.failed != nil {
+				return
+			}
+		}
 		options := o.v.format
 		options.Process = *o.process
 		options.Process.Sync = o.v.begin

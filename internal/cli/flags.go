@@ -62,15 +62,16 @@ func (p *program) outputs(c *cli.Context, byDefault string) ([]output.Spec, erro
 		return nil, err
 	}
 	var specs []output.Spec
-	seen := map[string]bool{}
 	for i, path := range paths {
 		if path == "" {
 			return nil, usagef("an output without a name")
 		}
-		if seen[path] {
+		if path == "/dev/stdout" {
+			path = output.Stdout // and not the file that it may be
+		}
+		if slices.ContainsFunc(specs, func(s output.Spec) bool { return samePath(s.Path, path) }) {
 			return nil, usagef("the output %s is given twice", path)
 		}
-		seen[path] = true
 		f := formats.ForFile(path)
 		switch {
 		case len(names) == 1:
@@ -108,10 +109,36 @@ func checkOutput(path string) error {
 	if !info.IsDir() {
 		return usagef("cannot write to %s: %s is not a directory", path, dir)
 	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
+	info, err = os.Stat(path)
+	if err == nil && info.IsDir() {
 		return usagef("cannot write to %s: it is a directory", path)
 	}
+	if err == nil && !info.Mode().IsRegular() {
+		return nil // it is opened at once
+	}
+	if err := mayWrite(dir); err != nil {
+		return usagef("cannot write to %s: the directory %s: %w", path, dir, err)
+	}
 	return nil
+}
+
+// samePath tells whether two names are of one file.
+func samePath(a, b string) bool {
+	if a == output.Stdout || b == output.Stdout {
+		return a == b
+	}
+	x, xerr := os.Stat(a)
+	y, yerr := os.Stat(b)
+	if xerr == nil && yerr == nil {
+		return x.Mode().IsRegular() && os.SameFile(x, y)
+	}
+	full := func(path string) string {
+		if abs, err := filepath.Abs(path); err == nil {
+			return abs
+		}
+		return path
+	}
+	return full(a) == full(b)
 }
 
 func rotation(c *cli.Context) (r formats.RotateOptions, err error) {

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/session"
@@ -64,12 +65,22 @@ func (p *program) record(c *cli.Context) error {
 			return err
 		}
 	}
-	ctx, _, release := p.signals(c.Context)
+	ctx, hup, release := p.signals(c.Context)
 	defer release()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() { // a recording is one file: there is none to go on with
+		select {
+		case <-hup:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	target, err := ch.find(ctx)
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}
+	path = output.Expand(path, &gclog.Process{ID: int64(target.PID)})
 	if path == "" {
 		path = recordingName(attach.Names(&target.Process)[0], time.Now())
 		if err := checkRecording(path); err != nil {

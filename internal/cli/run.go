@@ -93,10 +93,6 @@ func (p *program) runTree(c *cli.Context, w *watch) error {
 		return usagef("--follow has no meaning with a command: all that it starts is logged")
 	}
 	command := c.Args().Slice()
-	duration, err := parseDuration(c.String("duration"))
-	if err != nil {
-		return err
-	}
 	t := &tree{w: w, ui: p.ui, suspend: c.Bool("suspend"), exited: make(chan struct{}), known: map[int]bool{}}
 	dir, err := portDir()
 	if err != nil {
@@ -109,6 +105,7 @@ func (p *program) runTree(c *cli.Context, w *watch) error {
 	}
 	defer t.port.Close()
 
+	w.end() // a duration counts from here
 	// Before the command runs: a signal that comes early is for it, too.
 	caught := make(chan os.Signal, 16)
 	signal.Notify(caught, passedOn...)
@@ -120,7 +117,7 @@ func (p *program) runTree(c *cli.Context, w *watch) error {
 		return notStarted(command[0], err)
 	}
 	// From here on what counts is how the command ends.
-	p.code = t.watchUntilExit(c.Context, duration, caught)
+	p.code = t.watchUntilExit(c.Context, caught)
 	if t.failed != nil {
 		p.ui.error(t.failed)
 	}
@@ -160,13 +157,9 @@ func notStarted(name string, err error) error {
 
 // watchUntilExit logs the processes of the tree until the child has ended, and
 // returns its exit code.
-func (t *tree) watchUntilExit(ctx context.Context, duration time.Duration, caught <-chan os.Signal) int {
+func (t *tree) watchUntilExit(ctx context.Context, caught <-chan os.Signal) int {
 	logging, stopLogging := context.WithCancel(ctx)
 	defer stopLogging()
-	if duration > 0 {
-		timer := time.AfterFunc(duration, stopLogging)
-		defer timer.Stop()
-	}
 	accepting, stopAccepting := context.WithCancel(ctx)
 	defer stopAccepting()
 	t.group.Go(func() { t.accept(accepting, logging) })
@@ -185,11 +178,32 @@ func (t *tree) watchUntilExit(ctx context.Context, duration time.Duration, caugh
 		}
 		break
 	}
+	if t.suspend {
+		t.waitForFamily(caught)
+	}
 	// What the child has left behind goes on without a log; what has ended is drained.
 	stopAccepting()
 	time.AfterFunc(exitGrace, stopLogging)
 	t.group.Wait()
 	return exitStatus(t.state)
+}
+
+// waitForFamily waits until all that the child has left behind has ended, or a
+// signal comes: what starts there waits for this port, and would do so for ever.
+func (t *tree) waitForFamily(caught <-chan os.Signal) {
+	family := session.NewFamily(portsVariable, t.path)
+	told := false
+	for n := family.Count(); n > 0; n = family.Count() {
+		if !told {
+			told = true
+			t.ui.sayf("the command has ended and left %d processes behind; as long as they run they can start others that wait for gclog: a signal ends it all the same", n)
+		}
+		select {
+		case <-time.After(lookEvery):
+		case <-caught:
+			return
+		}
+	}
 }
 
 // exitGrace is how long the last events of a process that has ended may take.

@@ -8,12 +8,17 @@ import (
 )
 
 // signals makes a context that ends with the first SIGINT or SIGTERM; a second
-// one ends gclog at once. SIGHUP goes to reopen. A closed standard output is an
-// error of writing, and no signal.
+// one ends gclog at once. SIGHUP goes to reopen, unless it says that the terminal
+// is gone: then there is nobody to watch for. A closed standard output is an error
+// of writing, and no signal.
 func (p *program) signals(ctx context.Context) (_ context.Context, reopen <-chan struct{}, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	caught := make(chan os.Signal, 4)
-	signal.Notify(caught, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	signal.Notify(caught, os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup does
+		signal.Notify(caught, syscall.SIGHUP)
+	}
+	screen := isTerminal(p.out) || p.ui.terminal
 	hup := make(chan struct{}, 1)
 	done := make(chan struct{})
 	go func() {
@@ -21,17 +26,16 @@ func (p *program) signals(ctx context.Context) (_ context.Context, reopen <-chan
 		for {
 			select {
 			case s := <-caught:
-				switch s {
-				case syscall.SIGPIPE:
-				case syscall.SIGHUP:
+				switch {
+				case s == syscall.SIGPIPE:
+				case s == syscall.SIGHUP && !(screen && p.hungUp()):
 					select {
 					case hup <- struct{}{}:
 					default:
 					}
+				case asked && s != syscall.SIGHUP:
+					os.Exit(128 + int(s.(syscall.Signal)))
 				default:
-					if asked {
-						os.Exit(128 + int(s.(syscall.Signal)))
-					}
 					asked = true
 					cancel()
 				}
@@ -46,3 +50,6 @@ func (p *program) signals(ctx context.Context) (_ context.Context, reopen <-chan
 		cancel()
 	}
 }
+
+// hungUp tells whether the terminal that gclog was started on is gone.
+func (p *program) hungUp() bool { return !isTerminal(p.out) && !isTerminal(p.ui.w) }

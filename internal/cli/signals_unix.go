@@ -9,8 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// passedOn are the signals that run gives to its command. SIGPIPE is caught so
-// that it is not ignored, which the command would inherit.
+// passedOn are the signals that run gives to its command.
 var passedOn = []os.Signal{
 	syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGCONT,
 }
@@ -26,3 +25,6 @@ func inForeground() bool {
 	group, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP)
 	return err == nil && group == unix.Getpgrp()
 }
+
+// mayWrite tells why files cannot be made in a directory.
+func mayWrite(dir string) error { return unix.Access(dir, unix.W_OK|unix.X_OK) }

@@ -38,6 +38,9 @@ func (u *ui) sayf(format string, args ...any) { u.say(fmt.Sprintf(format, args..
 
 // error prints an error; joined ones a line each.
 func (u *ui) error(err error) {
+	if coded, ok := err.(*codedError); ok {
+		err = coded.err
+	}
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range joined.Unwrap() {
 			u.error(e)

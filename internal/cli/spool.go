@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+)
+
+// A spool keeps what is read of a pipe, so that it can be read once more: first in
+// memory, until it is known whether that will be needed, then in a temporary file.
+type spool struct {
+	r       io.Reader
+	kept    bytes.Buffer
+	decided bool
+	file    *os.File // nil: nothing is kept
+}
+
+// Read implements io.Reader.
+func (s *spool) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	switch {
+	case !s.decided:
+		s.kept.Write(p[:n])
+	case s.file != nil:
+		if _, werr := s.file.Write(p[:n]); werr != nil {
+			return 0, fmt.Errorf("keeping it in %s: %w", s.file.Name(), werr)
+		}
+	}
+	return n, err
+}
+
+// keep decides whether it will be read again.
+func (s *spool) keep(again bool) error {
+	s.decided = true
+	kept := s.kept.Bytes()
+	s.kept = bytes.Buffer{}
+	if !again {
+		return nil
+	}
+	f, err := os.CreateTemp("", "gclog-")
+	if err != nil {
+		return err
+	}
+	s.file = f
+	_, err = f.Write(kept)
+	return err
+}
+
+// again returns all that was read, and what comes behind it.
+func (s *spool) again() (io.Reader, error) {
+	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	return io.MultiReader(s.file, s.r), nil
+}
+
+func (s *spool) close() {
+	if s.file != nil {
+		_ = s.file.Close()
+		_ = os.Remove(s.file.Name())
+	}
+}
