@@ -25,6 +25,6 @@ func ExampleWriter() {
 	}
 	// Output:
 	// time             gc  gen  kind        reason              compact  suspend ms       pause ms       before ->      after   promoted  free space
-	// 12:00:01.500  ! the runtime dropped 12 events: its buffer was full
+	// 12:00:01.500  ! 12 events are missing: the runtime dropped them because its buffer was full, or the stream is damaged
 	// 12:00:02.000  process 4711 exited
 }

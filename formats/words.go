@@ -12,13 +12,11 @@ import (
 func appendGap(b []byte, g *gclog.Gap) []byte {
 	switch {
 	case g.Reason == gclog.GapLostEvents:
-		b = append(b, "the runtime dropped "...)
-		b = strconv.AppendUint(b, g.LostEvents, 10)
-		return append(b, " events: its buffer was full"...)
+		b = appendCount(b, g.LostEvents, " event is missing", " events are missing")
+		return append(b, ": the runtime dropped them because its buffer was full, or the stream is damaged"...)
 	case g.Reason == gclog.GapQueueFull:
 		b = append(b, "the outputs were too slow: "...)
-		b = strconv.AppendUint(b, g.Records, 10)
-		return append(b, " records are missing"...)
+		return appendCount(b, g.Records, " record is missing", " records are missing")
 	case g.Reason == gclog.GapReattached:
 		return append(b, "a new session began"...)
 	case g.To == 0:
@@ -43,6 +41,14 @@ func suspensionKind(p *gclog.Pause, process *gclog.Process) string {
 		return gclog.PauseUnknown.String()
 	}
 	return p.Kind.String()
+}
+
+func appendCount(b []byte, n uint64, one, many string) []byte {
+	b = strconv.AppendUint(b, n, 10)
+	if n == 1 {
+		return append(b, one...)
+	}
+	return append(b, many...)
 }
 
 // appendStall says for people what has not ended for how long.

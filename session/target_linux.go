@@ -279,7 +279,7 @@ func (p *Process) whyNoSocket(failure error) error {
 		return refuse(p.PID, CauseNoSuchProcess, nil, "does not exist any more")
 	}
 	if errors.Is(failure, fs.ErrPermission) {
-		return refuse(p.PID, CauseNoAccess, failure, "cannot be looked at: gclog needs the capability SYS_PTRACE to see the files of another container")
+		return refuse(p.PID, CauseNoAccess, failure, "does not let gclog see its files: that needs the capability SYS_PTRACE, which root of the host has and root of a container may lack")
 	}
 	for _, name := range []string{"DOTNET_EnableDiagnostics", "COMPlus_EnableDiagnostics", "DOTNET_EnableDiagnostics_IPC", "COMPlus_EnableDiagnostics_IPC"} {
 		if p.Environ[name] == "0" {
@@ -289,7 +289,11 @@ func (p *Process) whyNoSocket(failure error) error {
 	lib, found := p.runtimeLibrary()
 	switch {
 	case !found:
-		return refuse(p.PID, CauseNotDotnet, nil, "(%s) is not a .NET process: it has no diagnostics socket and no .NET runtime in it (a NativeAOT program has one if it is built with EventSourceSupport)", p.Name)
+		starting := ""
+		if time.Since(p.Started) < newborn {
+			starting = "; or it is still starting"
+		}
+		return refuse(p.PID, CauseNotDotnet, nil, "(%s) is not a .NET process: it has no diagnostics socket and no .NET runtime in it (a NativeAOT program has one if it is built with EventSourceSupport)%s", p.Name, starting)
 	case strings.Contains(lib, "Microsoft.NETCore.App/2.") || strings.Contains(lib, "Microsoft.NETCore.App/1."):
 		return refuse(p.PID, CauseTooOld, nil, "runs a .NET Core without a diagnostics socket (%s): gclog needs 3.0 or later", lib)
 	}
@@ -561,7 +565,7 @@ func NewFamily(name, part string) *Family {
 	return &Family{name: name, part: part, strangers: map[int]bool{}}
 }
 
-// newborn is how long a process may be without an environment.
+// newborn is how long a process may be without what it will have.
 const newborn = 5 * time.Second
 
 // Members returns the members that have a diagnostics socket now.

@@ -27,6 +27,8 @@ const (
 	// idle is how long the stream may be silent before what waits for its place in
 	// time is released: the runtime writes every 100 ms what it has.
 	idle = 100 * time.Millisecond
+	// headTime is how long it may take until the stream begins.
+	headTime = 5 * time.Second
 	// stopTime is how long the runtime may take to end a session.
 	stopTime = 5 * time.Second
 	// writeTime is how long the outputs may take for what is left when gclog is

@@ -160,7 +160,14 @@ func (r *reader) process(known *gclog.Process) gclog.Process {
 	} else {
 		p, _ = Facts(context.Background(), r.o.Target)
 	}
-	<-r.traced
+	select {
+	case <-r.traced:
+	case <-time.After(headTime):
+		if r.o.Tell != nil {
+			r.o.Tell(fmt.Sprintf("process %d sends nothing yet: if it has just been started it may wait for a diagnostic port (DOTNET_DiagnosticPorts)", r.o.Target.PID))
+		}
+		<-r.traced
+	}
 	if r.trace != nil {
 		p.Sync = r.trace.SyncTime
 		if !p.Started.IsZero() {
@@ -195,6 +202,7 @@ func (r *reader) end(asked bool, watch *session.Watch) formats.End {
 	}
 	cut := r.err != nil && errors.Is(r.err, io.ErrUnexpectedEOF)
 	switch {
+	case asked && r.trace == nil: // nothing has come
 	case r.err != nil && !cut:
 		e.Reason, e.Message = formats.EndStreamError, r.err.Error()
 	case asked && !cut:

@@ -15,6 +15,14 @@ import (
 //     run.
 //   - run ends at its command: the flags behind it are the command's own.
 func arrange(app *cli.App, args []string) ([]string, error) {
+	if len(args) > 1 {
+		switch args[1] {
+		case "help": // gclog help attach
+			args = append(append([]string{args[0]}, args[2:]...), "--help")
+		case "--version", "-v":
+			return []string{args[0], "version"}, nil
+		}
+	}
 	at := slices.IndexFunc(args[1:], func(a string) bool { return !strings.HasPrefix(a, "-") }) + 1
 	if at == 0 {
 		return args, nil

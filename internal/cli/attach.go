@@ -387,6 +387,9 @@ func (w *watch) sayEnded(r *attach.Result) {
 			w.p.ui.sayf("%d GCs, %d lost events", w.progress.GCs.Load(), w.progress.Lost.Load())
 		}
 	}
+	if len(w.outputs) > 0 && w.progress.GCs.Load() == 0 && r.Err == nil {
+		w.p.ui.sayf("no collection of process %d happened", r.Process.ID)
+	}
 }
 
 // withPID puts the pid before the extension of a name that has no place for it. What

@@ -7,6 +7,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 )
@@ -51,7 +52,6 @@ Examples:
 		Writer:                    p.out,
 		ErrWriter:                 p.ui.w,
 		Reader:                    p.in,
-		Suggest:                   true,
 		DisableSliceFlagSeparator: true,
 		HideVersion:               true,
 		HideHelpCommand:           true,
@@ -59,13 +59,13 @@ Examples:
 		// Errors come back to Main, which alone knows the exit codes.
 		ExitErrHandler: func(*cli.Context, error) {},
 		OnUsageError:   usageFailed,
-		CommandNotFound: func(_ *cli.Context, name string) {
-			p.ui.say("no such command: " + name + " (gclog --help lists them)")
+		CommandNotFound: func(c *cli.Context, name string) {
+			p.ui.say(noSuchCommand(c, name).Error())
 			p.code = exitUsage
 		},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return usagef("no such command: %s (gclog --help lists them)", c.Args().First())
+				return noSuchCommand(c, c.Args().First())
 			}
 			return cli.ShowAppHelp(c)
 		},
@@ -88,7 +88,67 @@ func usageFailed(c *cli.Context, err error, _ bool) error {
 	if c.Command != nil && c.Command.Name != "" && c.Command.Name != name {
 		name += " " + c.Command.Name
 	}
-	return usagef("%v (%s --help shows what there is)", err, name)
+	what := err.Error()
+	if flag, ok := strings.CutPrefix(what, "flag provided but not defined: "); ok {
+		what = "there is no flag -" + flag
+		var names []string
+		for _, f := range flagsOf(c.Command) {
+			names = append(names, f.text)
+		}
+		what += didYouMean("-"+flag, names)
+	}
+	what = strings.Replace(what, " for flag -", " for --", 1)
+	return usagef("%s (%s --help shows what there is)", what, name)
+}
+
+func noSuchCommand(c *cli.Context, name string) error {
+	var names []string
+	for _, x := range commands(c.App) {
+		names = append(names, x.text)
+	}
+	return usagef("no such command: %s%s (gclog --help lists them)", name, didYouMean(name, names))
+}
+
+// didYouMean proposes the name that is two letters away at most.
+func didYouMean(typed string, names []string) string {
+	best, least := "", 3
+	for _, name := range names {
+		if d := distance(typed, name); d < least && d < len(name)/2 {
+			best, least = name, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return ", did you mean " + best + "?"
+}
+
+// distance is how many letters must be put in, taken out or replaced.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			d := corner
+			if a[i] != b[j] {
+				d = min(corner, row[j], row[j+1]) + 1
+			}
+			corner, row[j+1] = row[j+1], d
+		}
+	}
+	return row[len(b)]
+}
+
+// noArguments refuses arguments of commands that have none.
+func noArguments(c *cli.Context) error {
+	if c.Args().Present() {
+		return usagef("%s takes no arguments: %s", c.Command.Name, c.Args().First())
+	}
+	return nil
 }
 
 // isTerminal tells whether w is a terminal.

@@ -37,6 +37,9 @@ Examples:
 }
 
 func (p *program) demo(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
 	speed := c.Float64("speed")
 	if speed < 0 {
 		return usagef("--speed %v: it must not be negative", speed)

@@ -27,7 +27,7 @@ func outputFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, - is standard output; %p in it is the pid; may be repeated"},
 		&cli.StringSliceFlag{Name: "format", Aliases: []string{"f"}, Usage: "`FORMAT`: " + formatNames() + "; one for all outputs or one for each"},
-		&cli.StringFlag{Name: "causes", Value: "java", Usage: "reasons in the JDK formats: `java` (all readers know them) or dotnet"},
+		&cli.StringFlag{Name: "causes", Value: "java", Usage: "`WORDS` for reasons in the JDK formats: java (all readers know them) or dotnet"},
 	}
 }
 
@@ -35,7 +35,7 @@ func rotationFlags(count int) []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{Name: "filecount", Value: count, Usage: "keep `N` old files, 0: never begin another one"},
 		&cli.StringFlag{Name: "filesize", Value: defaultFileSize, Usage: "begin another file at `SIZE` (K, M, G)"},
-		&cli.StringFlag{Name: "rotation-names", Value: "timestamp", Usage: "names of old files: `timestamp` (gc-2026-01-31T12-00-00.000.log) or index (gc.log.0)"},
+		&cli.StringFlag{Name: "rotation-names", Value: "timestamp", Usage: "`KIND` of names of old files: timestamp (gc-2026-01-31T12-00-00.000.log) or index (gc.log.0)"},
 	}
 }
 
@@ -55,7 +55,7 @@ func (p *program) outputs(c *cli.Context, byDefault string) ([]output.Spec, erro
 		paths = []string{byDefault}
 	}
 	if len(names) > 1 && len(names) != len(paths) {
-		return nil, usagef("%d formats for %d outputs: give one for all, or one for each", len(names), len(paths))
+		return nil, usagef("%d times --format and %d times -o: give one format for all, or one for each", len(names), len(paths))
 	}
 	rotate, err := rotation(c)
 	if err != nil {
@@ -97,6 +97,9 @@ func (p *program) outputs(c *cli.Context, byDefault string) ([]output.Spec, erro
 func checkOutput(path string) error {
 	if path == output.Stdout {
 		return nil
+	}
+	if bad := output.BadPlace(path); bad != "" {
+		return usagef("%s: there is no %s: %%p stands for the pid, %%%% for a percent sign", path, bad)
 	}
 	dir := filepath.Dir(path)
 	info, err := os.Stat(dir)
@@ -215,7 +218,7 @@ func parseDuration(s string) (time.Duration, error) {
 
 func sessionFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "level", Value: "normal", Usage: "how much the runtime tells: light, `normal` (with background phases) or full (with allocations and pinned objects; costs more)"},
+		&cli.StringFlag{Name: "level", Value: "normal", Usage: "`LEVEL` of what the runtime tells: light, normal (with background phases) or full (with allocations and pinned objects; costs more)"},
 		&cli.StringSliceFlag{Name: "providers", Usage: "more events, as dotnet-trace takes them: `NAME:KEYWORDS:LEVEL[:FILTER]`; may be repeated"},
 	}
 }

@@ -21,7 +21,8 @@ func (p *program) psCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "ps",
 		Usage: "list the .NET processes, and why one cannot be attached to",
-		Description: `Processes of other users are shown as far as they can be recognised.
+		Description: `Processes of other users are shown as far as they can be recognised. Why one
+cannot be attached to is told on standard error, and in JSON as its problem.
 
 Examples:
    gclog ps
@@ -53,8 +54,8 @@ type psRow struct {
 const psTimeout = 2 * time.Second
 
 func (p *program) ps(c *cli.Context) error {
-	if c.Args().Present() {
-		return usagef("ps takes no arguments: %s", c.Args().First())
+	if err := noArguments(c); err != nil {
+		return err
 	}
 	how := c.String("output")
 	if how != "table" && how != "wide" && how != "json" {
@@ -79,7 +80,15 @@ func (p *program) ps(c *cli.Context) error {
 		p.ui.say("no process with a .NET runtime was found; those of other users are only seen by root")
 		return nil
 	}
-	return printTable(p.out, rows, how == "wide")
+	if err := printTable(p.out, rows, how == "wide"); err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if r.Problem != "" {
+			p.ui.say(r.Problem)
+		}
+	}
+	return nil
 }
 
 // describe asks a process who it is.
@@ -120,7 +129,7 @@ func gcText(p *gclog.Process) string {
 
 func printTable(w io.Writer, rows []psRow, wide bool) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	head := "PID\tNAME\tUSER\tRUNTIME\tGC\tUP"
+	head := "PID\tNAME\tUSER\tRUNTIME\tGC\tUP\tATTACH"
 	if wide {
 		head += "\tCONTAINER\tCOMMAND"
 	}
@@ -130,24 +139,18 @@ func printTable(w io.Writer, rows []psRow, wide bool) error {
 		if r.Started != nil {
 			up = elapsed(time.Since(*r.Started))
 		}
-		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s", r.PID, clean(r.Name), clean(dash(r.User)), clean(dash(r.Runtime)), dash(r.GC), up)
+		can := "yes"
+		if r.Problem != "" {
+			can = "no"
+		}
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s", r.PID, clean(r.Name), clean(dash(r.User)), clean(dash(r.Runtime)), dash(r.GC), up, can)
 		if wide {
 			id := r.Container
 			fmt.Fprintf(t, "\t%s\t%s", dash(id[:min(len(id), 12)]), clean(shorten(strings.Join(r.CommandLine, " "), 200)))
 		}
 		fmt.Fprintln(t)
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	for _, r := range rows {
-		if r.Problem != "" {
-			if _, err := fmt.Fprintln(w, clean(r.Problem)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return t.Flush()
 }
 
 func dash(s string) string {

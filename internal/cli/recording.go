@@ -17,6 +17,9 @@ type recording struct {
 
 // checkRecording finds what can be found wrong with the file of a recording.
 func checkRecording(path string) error {
+	if path == output.Stdout {
+		return usagef("the recording cannot go to standard output here: give a file, or use gclog record -o -")
+	}
 	if err := checkOutput(path); err != nil {
 		return err
 	}

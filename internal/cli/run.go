@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -34,7 +35,7 @@ Examples:
 		Flags: join(outputFlags(), rotationFlags(defaultFileCount), sessionFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "suspend", Usage: "let each .NET process wait in its start until its session is there: not an event is missed, but it waits for ever if gclog is killed meanwhile"},
 			&cli.StringFlag{Name: "record", Usage: "write the raw stream to `FILE` too (.nettrace)"},
-			&cli.Int64Flag{Name: "count", Usage: "stop logging a process after `N` collections"},
+			&cli.Int64Flag{Name: "count", Usage: "stop logging a process after `N` collections", DefaultText: "without end"},
 			&cli.StringFlag{Name: "duration", Usage: "stop logging after `TIME`; the program goes on"},
 		}),
 		Action: p.run,
@@ -96,7 +97,7 @@ func (p *program) runTree(c *cli.Context, w *watch) error {
 	t := &tree{w: w, ui: p.ui, suspend: c.Bool("suspend"), exited: make(chan struct{}), known: map[int]bool{}}
 	dir, err := portDir()
 	if err != nil {
-		return &codedError{exitSession, err}
+		return usagef("no room for the diagnostic port, set TMPDIR: %w", err)
 	}
 	defer os.RemoveAll(dir)
 	t.path = filepath.Join(dir, "port")
@@ -148,11 +149,18 @@ func (t *tree) ports() string {
 }
 
 func notStarted(name string, err error) error {
+	var path *os.PathError
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return &codedError{exitNotFound, fmt.Errorf("%s: command not found", name)}
+	case errors.As(err, &path):
+		err = path.Err
+	}
 	code := exitCannotRun
-	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
+	if errors.Is(err, os.ErrNotExist) {
 		code = exitNotFound
 	}
-	return &codedError{code, err}
+	return &codedError{code, fmt.Errorf("cannot run %s: %w", name, err)}
 }
 
 // watchUntilExit logs the processes of the tree until the child has ended, and

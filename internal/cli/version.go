@@ -36,6 +36,9 @@ func (p *program) versionCommand() *cli.Command {
 }
 
 func (p *program) printVersion(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
 	v := struct {
 		Version  string `json:"version"`
 		Commit   string `json:"commit,omitempty"`

@@ -182,6 +182,16 @@ func Expand(path string, p *gclog.Process) string {
 	return strings.NewReplacer("%%", "%", "%p", strconv.FormatInt(p.ID, 10)).Replace(path)
 }
 
+// BadPlace returns the first place in a path that Expand does not know, "" if there
+// is none.
+func BadPlace(path string) string {
+	rest := strings.NewReplacer("%%", "", "%p", "").Replace(path)
+	if i := strings.IndexByte(rest, '%'); i >= 0 {
+		return rest[i:min(len(rest), i+2)]
+	}
+	return ""
+}
+
 // PerProcess tells whether a path has a place for the pid.
 func PerProcess(path string) bool {
 	return strings.Contains(strings.ReplaceAll(path, "%%", ""), "%p")
