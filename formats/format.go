@@ -147,6 +147,8 @@ type Writer struct {
 	err error
 
 	written, dropped int64
+	missing          uint64 // dropped since the last gap
+	gap              []byte
 }
 
 var _ gclog.Observer = (*Writer)(nil)
@@ -195,10 +197,25 @@ func (w *Writer) write(at int64, hold bool, group []byte) {
 		return
 	}
 	w.at = at
-	if err := w.out.Write(group, hold); err != nil {
+	if err := w.put(group, hold); err != nil {
 		w.err = err
 		w.dropped++
+		w.missing++
 		return
 	}
 	w.written++
+}
+
+// put writes a group, behind a line about those that could not be written before.
+func (w *Writer) put(group []byte, hold bool) error {
+	if w.missing > 0 {
+		w.gap = w.f.gap(w.gap[:0], &gclog.Gap{Reason: gclog.GapUnwritten, Time: w.at, Ticks: w.at, Records: w.missing})
+		if len(w.gap) > 0 {
+			if err := w.out.Write(w.gap, hold); err != nil {
+				return err
+			}
+		}
+		w.missing = 0
+	}
+	return w.out.Write(group, hold)
 }

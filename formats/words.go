@@ -17,6 +17,9 @@ func appendGap(b []byte, g *gclog.Gap) []byte {
 	case g.Reason == gclog.GapQueueFull:
 		b = append(b, "the outputs were too slow: "...)
 		return appendCount(b, g.Records, " record is missing", " records are missing")
+	case g.Reason == gclog.GapUnwritten:
+		b = append(b, "the output could not be written: "...)
+		return appendCount(b, g.Records, " record is missing", " records are missing")
 	case g.Reason == gclog.GapReattached:
 		return append(b, "a new session began"...)
 	case g.To == 0:

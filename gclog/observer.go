@@ -76,9 +76,10 @@ const (
 	GapMissedGCs                   // numbers of collections were skipped without a cause
 	GapReattached                  // a new session began
 	GapQueueFull                   // the outputs were too slow: records were dropped
+	GapUnwritten                   // the output failed: records were dropped
 )
 
-var gapNames = [...]string{"lost-events", "missed-gcs", "reattached", "queue-full"}
+var gapNames = [...]string{"lost-events", "missed-gcs", "reattached", "queue-full", "unwritten"}
 
 func (r GapReason) String() string { return gapNames[r] }
 
@@ -92,5 +93,5 @@ type Gap struct {
 	// From and To are the numbers of the collections that are missing; with lost
 	// events those that were open, 0 and 0 if none.
 	From, To uint32
-	Records  uint64 // dropped with GapQueueFull
+	Records  uint64 // dropped with GapQueueFull and GapUnwritten
 }

@@ -28,6 +28,10 @@ func Facts(ctx context.Context, t *session.Target) (gclog.Process, error) {
 	p, info, err := ask(ctx, t)
 	if info != nil && p.Flavor == coreCLR && atLeast(info.Version, 9) {
 		settingsByRundown(ctx, t, &p)
+		for begun := time.Since(t.Started); !p.HasLimits && begun < startTime && ctx.Err() == nil; begun = time.Since(t.Started) {
+			time.Sleep(startTime / 20) // its GC has none before it is set up
+			settingsByRundown(ctx, t, &p)
+		}
 	}
 	settingsFromOutside(ctx, t, info, &p)
 	return p, err
@@ -154,6 +158,9 @@ func atLeast(version string, major int) bool {
 	n, err := strconv.Atoi(first)
 	return err == nil && n >= major
 }
+
+// startTime is how long a runtime may take until its GC is set up.
+const startTime = time.Second
 
 // rundownTime is how long the throw-away session may take.
 const rundownTime = 3 * time.Second
