@@ -203,7 +203,7 @@ func (j *jsonFormat) header(dst []byte, at int64, number int) []byte {
 	j.settings(&o)
 	o.close()
 	o.close()
-	j.trailer(&o)
+	j.trailer(&o, "")
 	const end = "\"}\n"
 	o.name("pad")
 	o.b = append(o.b, '"')
@@ -213,13 +213,16 @@ func (j *jsonFormat) header(dst []byte, at int64, number int) []byte {
 	return append(o.b, end...)
 }
 
-func (j *jsonFormat) trailer(o *object) {
+// trailer writes what gclog says about itself, and the providers of a session, if
+// any are to be told.
+func (j *jsonFormat) trailer(o *object, providers string) {
 	o.open("log")
 	o.text("logger", "gclog")
 	o.close()
 	o.open("gclog")
 	o.text("version", j.o.Version)
 	o.text("schema", Schema)
+	o.textIf("providers", providers)
 	o.open("session")
 	o.textIf("id", j.o.Session)
 	o.close()
@@ -273,7 +276,7 @@ func (j *jsonFormat) event(o *object, kind, action string) {
 
 // rest writes the process and what gclog says about itself, and ends the line.
 func (j *jsonFormat) rest(o *object) []byte {
-	j.trailer(o)
+	j.trailer(o, "")
 	return append(o.b, "}\n"...)
 }
 
@@ -289,17 +292,7 @@ func (j *jsonFormat) start(dst []byte, s *Start) []byte {
 	j.settings(&o)
 	o.close()
 	o.close()
-	o.open("log")
-	o.text("logger", "gclog")
-	o.close()
-	o.open("gclog")
-	o.text("version", j.o.Version)
-	o.text("schema", Schema)
-	o.textIf("providers", s.Providers)
-	o.open("session")
-	o.textIf("id", j.o.Session)
-	o.close()
-	o.close()
+	j.trailer(&o, s.Providers)
 	return append(o.b, "}\n"...)
 }
 

@@ -28,12 +28,6 @@ type Runtime struct {
 	dir  string
 }
 
-// Root is the root of the repository.
-func Root() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "..", "..")
-}
-
 // ErrPlatform says that the runtime of the repository is for linux/amd64 only.
 var ErrPlatform = errors.New("the .NET runtime in testdata/dotnet is for linux/amd64")
 
@@ -43,12 +37,12 @@ func FromRepository() (*Runtime, error) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		return nil, ErrPlatform
 	}
-	packed := filepath.Join(Root(), "testdata", "dotnet", "net10.tar.zst")
+	packed := filepath.Join(shared.Root(), "testdata", "dotnet", "net10.tar.zst")
 	want, err := checksum(packed)
 	if err != nil {
 		return nil, err
 	}
-	to := filepath.Join(Root(), "bin", "dotnet", "net10-"+want[:12])
+	to := filepath.Join(shared.Root(), "bin", "dotnet", "net10-"+want[:12])
 	r := &Runtime{Name: "net10", dir: filepath.Join(to, "net10")}
 	if _, err := os.Stat(filepath.Join(r.dir, "gcload")); err == nil {
 		return r, nil
@@ -154,7 +148,7 @@ func Shared() ([]*Runtime, error) {
 	if dir == "" || runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		return nil, nil
 	}
-	to := filepath.Join(Root(), "bin", "dotnet", "shared")
+	to := filepath.Join(shared.Root(), "bin", "dotnet", "shared")
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return nil, err
 	}
@@ -242,7 +236,7 @@ func Installed(dir string) (*Runtime, error) {
 	if !ok {
 		return nil, fmt.Errorf("dotnet --version says %q", out)
 	}
-	src := filepath.Join(Root(), "testdata", "dotnet", "src")
+	src := filepath.Join(shared.Root(), "testdata", "dotnet", "src")
 	if err := os.CopyFS(dir, os.DirFS(src)); err != nil {
 		return nil, err
 	}

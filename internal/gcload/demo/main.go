@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/gclog/gclog/internal/gcload"
+	"github.com/gclog/gclog/internal/shared"
 )
 
 func main() {
@@ -35,8 +36,11 @@ func demo(gclog string) error {
 	if err == nil {
 		var p *gcload.Process
 		if p, err = r.Start("", "small", nil, work...); err == nil {
-			defer p.Kill()
-			return watch(gclog, p)
+			err = watch(gclog, p)
+			if p.Exit(0) != nil { // it removes its sockets; where it is killed they stay
+				p.Kill()
+			}
+			return err
 		}
 	}
 	fmt.Printf("No real .NET process here (%v), so gclog attaches to a recorded one.\n\n", err)
@@ -44,7 +48,7 @@ func demo(gclog string) error {
 }
 
 func watch(gclog string, p *gcload.Process) error {
-	dir := filepath.Join(gcload.Root(), "bin", "demo")
+	dir := filepath.Join(shared.Root(), "bin", "demo")
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
