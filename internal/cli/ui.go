@@ -38,7 +38,7 @@ func (u *ui) sayf(format string, args ...any) { u.say(fmt.Sprintf(format, args..
 
 // error prints an error; joined ones a line each.
 func (u *ui) error(err error) {
-	if coded, ok := err.(*codedError); ok {
+	if coded, ok := err.(*codedError); ok { //nolint:errorlint // what wraps one has text of its own
 		err = coded.err
 	}
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
