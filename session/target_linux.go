@@ -481,11 +481,19 @@ func (p *Process) ReadFile(path string, limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, limit))
 }
 
-// HasRuntimeLibrary tells whether the runtime is a library of its own, as CoreCLR
-// is, and not part of the program, as with NativeAOT.
-func (p *Process) HasRuntimeLibrary() bool {
-	lib, _ := p.runtimeLibrary()
-	return lib != ""
+// IsCoreCLR tells CoreCLR from NativeAOT: it has a library of its own, or, in a program
+// of a single file, a pipe for debuggers beside its socket.
+func (p *Process) IsCoreCLR() bool {
+	if lib, _ := p.runtimeLibrary(); lib != "" {
+		return true
+	}
+	fd, err := p.openDir(p.tempDir, unix.O_PATH)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	return unix.Fstatat(fd, fmt.Sprintf("clr-debug-pipe-%d-%d-in", p.InnerPID, p.StartKey), &st, unix.AT_SYMLINK_NOFOLLOW) == nil
 }
 
 // Stopped tells whether the process is stopped, by SIGSTOP or a debugger.

@@ -41,8 +41,8 @@ func (p *Process) ReadFile(path string, limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, limit))
 }
 
-// HasRuntimeLibrary is not known on this system; most programs have one.
-func (p *Process) HasRuntimeLibrary() bool { return true }
+// IsCoreCLR is not known on this system; most programs run on it.
+func (p *Process) IsCoreCLR() bool { return true }
 
 func describe(pid int) (*Process, error) {
 	t, err := Find(context.Background(), pid)

@@ -64,7 +64,7 @@ func ask(ctx context.Context, t *session.Target) (gclog.Process, *session.Proces
 		User: t.User, Started: t.Started, StartKey: t.StartKey, ContainerID: t.ContainerID,
 		GCLibrary: t.GCLibrary(), Flavor: nativeAOT,
 	}
-	if t.HasRuntimeLibrary() {
+	if t.IsCoreCLR() {
 		p.Flavor = coreCLR
 	}
 	info, err := t.ProcessInfo(ctx)
