@@ -39,7 +39,7 @@ var arrows = map[string][]string{
 	"internal/nettracetest": {},
 	"internal/shared":       {},
 	"internal/gcload":       {"internal/shared", "github.com/klauspost/compress/zstd"},
-	"internal/gcload/demo":  {"internal/gcload"},
+	"internal/gcload/demo":  {"internal/gcload", "internal/shared"},
 }
 
 // forbidden are packages of the standard library that a package must not reach,
