@@ -10,7 +10,7 @@ BENCHTIME ?= 1s
 # The packages with fuzz targets.
 FUZZ      = ./parse ./parse/clr ./gclog ./formats ./session
 
-.PHONY: build test race fuzz bench lint live demo golden platforms clean help
+.PHONY: build test race fuzz bench lint live java demo golden platforms clean help
 
 build: ## build bin/gclog
 	$(BUILD) -o bin/gclog .
@@ -40,6 +40,10 @@ lint: ## static checks, with the tools of tools/go.mod
 
 live: ## attach to every runtime and GC flavour that is at hand
 	GCLOG_LIVE=all $(GO) test -count 1 -timeout 20m -run '^TestLive' -v .
+
+java: ## hold the JDK formats against GCViewer and GCToolKit; needs a JDK (17 or later) and Maven
+	mvn -q -B -f testdata/java/pom.xml process-classes
+	GCLOG_JAVA=$(CURDIR)/bin/java $(GO) test -count 1 -run '^TestJava' ./formats
 
 demo: build ## attach to a real .NET process under load, and show what comes
 	$(GO) run ./internal/gcload/demo bin/gclog

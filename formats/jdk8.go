@@ -18,13 +18,14 @@ type jdk8 struct{ jdk }
 func newJDK8(o *Options) formatter { return &jdk8{newJDK(o)} }
 
 // header: garbagecat wants linux-amd64 whatever the machine is, JRE (1.8.0..., and
-// a date not long ago; GCToolKit wants the flags of the collector.
+// a date not long ago; GCToolKit wants the flags of the collector; by "[Times:"
+// GCViewer knows the format where the file begins with full collections only.
 func (j *jdk8) header(dst []byte, at int64, _ int) []byte {
 	dst = append(dst, "OpenJDK 64-Bit Server VM ("...)
 	dst = j.appendRuntime(dst)
 	dst = append(dst, ") for linux-amd64 JRE (1.8.0_0-dotnet), built on "...)
 	dst = time.Unix(0, j.clock.sync+at).UTC().AppendFormat(dst, "Jan _2 2006 15:04:05")
-	dst = append(dst, ` by "gclog" with a .NET to JDK GC log writer
+	dst = append(dst, ` by "gclog" with a .NET to JDK GC log writer, [Times: unknown]
 CommandLine flags: -XX:+PrintGC -XX:+PrintGCDateStamps -XX:+PrintGCDetails -XX:+PrintGCTimeStamps -XX:+UseConcMarkSweepGC -XX:+UseParNewGC 
 `...)
 	if j.inBefore { // GCToolKit cannot do without the begin of a phase that ends

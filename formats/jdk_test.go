@@ -89,7 +89,16 @@ type jdkPause struct {
 // jdkLog is what is in a log.
 type jdkLog struct {
 	pauses []jdkPause
-	events int // pauses, and begins and ends of phases
+	phases []jdkPhase
+	events int   // pauses, and begins and ends of phases
+	lag    int64 // date less uptime, in milliseconds
+}
+
+// A jdkPhase is a concurrent phase as a log shows it.
+type jdkPhase struct {
+	name       string // mark, sweep, reset
+	start, end int64  // milliseconds
+	duration   int64  // in the unit of the phases of the format
 }
 
 // A reading is a log while it is checked.
@@ -100,7 +109,6 @@ type reading struct {
 	coverage coverage
 	line     int
 	text     string
-	lag      int64 // date less uptime
 	latest   int64 // time of the last pause's start, or of the last phase's begin or end
 	failures int
 
@@ -185,6 +193,8 @@ func (r *reading) endPhase(name string, gc, at, duration, unit int64) {
 	if at < r.phaseStart {
 		r.errorf("%s ends before it began", name)
 	}
+	words := strings.FieldsFunc(name, func(c rune) bool { return c == ' ' || c == '-' })
+	r.phases = append(r.phases, jdkPhase{strings.ToLower(words[len(words)-1]), r.phaseStart, at, duration})
 	took := at - r.phaseStart
 	if strings.EqualFold(name, "reset") || strings.HasSuffix(name, "Reset") {
 		took = 0

@@ -197,10 +197,14 @@ var damaged = map[string]bool{"v6-net8-wks-cut": true, "net10-wks-oom": true}
 // forEach runs a test for each recording, two at a time. With -short it leaves
 // out those beside the repository.
 func forEach(t *testing.T, run func(t *testing.T, name string, stream []byte)) {
-	one := func(t *testing.T, tr shared.Trace) {
+	forEachInTurn(t, func(t *testing.T, name string, stream []byte) {
 		t.Parallel()
-		run(t, tr.Name, shared.Read(t, tr.Path))
-	}
+		run(t, name, stream)
+	})
+}
+
+func forEachInTurn(t *testing.T, run func(t *testing.T, name string, stream []byte)) {
+	one := func(t *testing.T, tr shared.Trace) { run(t, tr.Name, shared.Read(t, tr.Path)) }
 	if testing.Short() {
 		for _, tr := range shared.Repository(t) {
 			t.Run(tr.Name, func(t *testing.T) { one(t, tr) })

@@ -1,0 +1,452 @@
+package formats_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// The tests here hold what GCViewer and GCToolKit, the real programs, understand of
+// our logs against our own records. "make java" builds testdata/java and runs them.
+
+// readers is the Java program that reads logs; see testdata/java.
+type readers struct {
+	in  io.Writer
+	out *bufio.Scanner
+}
+
+func startReaders(t *testing.T) *readers {
+	t.Helper()
+	dir := os.Getenv("GCLOG_JAVA")
+	if dir == "" {
+		t.Skip("the readers of Java are not built: make java builds them and runs this")
+	}
+	path := filepath.Join(dir, "classes") + string(os.PathListSeparator) + filepath.Join(dir, "lib", "*")
+	cmd := exec.Command("java", "-Djava.awt.headless=true", "-Xmx1g", "-cp", path, "Readers")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+	})
+	r := &readers{in: in, out: bufio.NewScanner(out)}
+	r.out.Buffer(nil, 1<<20)
+	return r
+}
+
+// An understood is a log as a reader has understood it.
+type understood struct {
+	pauses  []javaPause
+	phases  []javaPhase
+	exports map[string][]string
+}
+
+type javaPause struct {
+	kind              string  // young, full, initial, remark
+	stamp, seconds    float64 // uptime
+	total, young, old heap
+	hasYoung          bool
+}
+
+type javaPhase struct {
+	name           string
+	stamp, seconds float64
+}
+
+// read has a reader read a log. It must have nothing to say.
+func (r *readers) read(t *testing.T, reader string, paths ...string) *understood {
+	t.Helper()
+	fmt.Fprintln(r.in, reader+"\t"+strings.Join(paths, "\t"))
+	u := &understood{exports: map[string][]string{}}
+	for r.out.Scan() {
+		words := strings.Split(r.out.Text(), "\t")
+		switch words[0] {
+		case "end":
+			return u
+		case "log":
+			t.Errorf("%s says %s", reader, strings.Join(words[1:], " "))
+		case "export":
+			u.exports[words[1]] = append(u.exports[words[1]], words[2])
+		case "event":
+			u.event(t, words[1:])
+		}
+	}
+	t.Fatalf("%s has ended: %v", reader, r.out.Err())
+	return nil
+}
+
+// javaKinds are what the readers call the pauses, and javaPhases the ends of phases.
+var (
+	javaKinds = []struct{ kind, name string }{
+		{"young", `^(?:ParNew|GC \(.*\); ParNew|Pause Young .*)$`},
+		{"full", `^(?:FullGC|SystemGC|Full GC .*|Pause Full .*)$`},
+		{"initial", `^(?:InitialMark|GC \(CMS Initial Mark\).*|Pause Initial Mark)$`},
+		{"remark", `^(?:CMSRemark|GC \(CMS Final Remark\).*|Pause Remark)$`},
+	}
+	javaPhases = regexp.MustCompile(`^(?:CMS-concurrent-|Concurrent ?)([A-Za-z]+)(-start)?$`)
+)
+
+func (u *understood) event(t *testing.T, words []string) {
+	t.Helper()
+	float := func(s string) float64 {
+		f, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	pool := func(s string) (h heap, ok bool) {
+		n, _ := fmt.Sscanf(s, "%d,%d,%d", &h.before, &h.after, &h.cap)
+		return h, n == 3
+	}
+	stamp, seconds := float(words[1]), float(words[2])
+	if m := javaPhases.FindStringSubmatch(words[0]); m != nil {
+		if seconds > 0 && m[2] == "" { // else it is the begin
+			u.phases = append(u.phases, javaPhase{strings.ToLower(m[1]), stamp, seconds})
+		}
+		return
+	}
+	p := javaPause{stamp: stamp, seconds: seconds}
+	for _, k := range javaKinds {
+		if regexp.MustCompile(k.name).MatchString(words[0]) {
+			p.kind = k.kind
+		}
+	}
+	if p.kind == "" {
+		t.Errorf("an event called %q", words[0])
+	}
+	p.total, _ = pool(words[3]) // of 0K GCViewer says that it is unknown
+	p.young, p.hasYoung = pool(words[4])
+	p.old, _ = pool(words[5])
+	u.pauses = append(u.pauses, p)
+}
+
+// A flavour is one of the JDK formats, with what readers make of it.
+type flavour struct {
+	format     string
+	check      func(t *testing.T, text []byte, c coverage) *jdkLog
+	unit       float64 // of durations, in seconds
+	phaseUnit  float64
+	endStamps  bool // GCViewer: the stamp of a pause is its end
+	remarkHeap bool // GCToolKit: a remark has the whole heap; in jdk8 it takes the old generation for it
+}
+
+var flavours = []flavour{
+	{format: "unified", check: checkUnified, unit: 1e-6, phaseUnit: 1e-6, endStamps: true, remarkHeap: true},
+	{format: "jdk8", check: checkJDK8, unit: 1e-7, phaseUnit: 1e-3},
+}
+
+// compare holds what a reader has understood against the log, which the tests of
+// the formats have held against the records.
+func (f *flavour) compare(t *testing.T, reader string, got *understood, want *jdkLog) {
+	t.Helper()
+	if len(got.pauses) != len(want.pauses) || len(got.phases) != len(want.phases) {
+		t.Errorf("%s has read %d pauses and %d phases, want %d and %d", reader, len(got.pauses), len(got.phases), len(want.pauses), len(want.phases))
+		return
+	}
+	failures := 0
+	wrong := func(i int, what string, got, want any) {
+		t.Helper()
+		if failures++; failures <= 5 {
+			t.Errorf("%s: number %d: %s is %v, want %v", reader, i, what, got, want)
+		}
+	}
+	near := func(a, b, most float64) bool { return math.Abs(a-b) <= most }
+	for i, w := range want.pauses {
+		g := &got.pauses[i]
+		if kind := kindOf(w.name); g.kind != kind {
+			wrong(i, "kind", g.kind, kind)
+		}
+		seconds := float64(w.duration) * f.unit
+		if !near(g.seconds, seconds, 1e-9) {
+			wrong(i, "duration", g.seconds, seconds)
+		}
+		stamp := float64(w.start-want.lag) / 1000
+		if reader == "gcviewer" && f.endStamps {
+			stamp += seconds
+		}
+		if !near(g.stamp, stamp, 0.00201) { // stamps are cut off, at two points
+			wrong(i, "stamp", g.stamp, stamp)
+		}
+		if reader == "gctoolkit" && g.kind == "remark" && !f.remarkHeap {
+			continue
+		}
+		if g.total != w.total {
+			wrong(i, "heap", g.total, w.total)
+		}
+		if w.pools && (!g.hasYoung || g.young != w.young || g.old != w.old) {
+			wrong(i, "pools", fmt.Sprint(g.young, g.old), fmt.Sprint(w.young, w.old))
+		}
+	}
+	for i, w := range want.phases {
+		g := &got.phases[i]
+		stamp := w.start
+		if reader == "gcviewer" {
+			stamp = w.end
+		}
+		if g.name != w.name || !near(g.seconds, float64(w.duration)*f.phaseUnit, 1e-9) || !near(g.stamp, float64(stamp-want.lag)/1000, 0.00201) {
+			wrong(i, "phase", *g, fmt.Sprintf("%s at %d ms, %d", w.name, stamp-want.lag, w.duration))
+		}
+	}
+	if reader == "gcviewer" {
+		f.compareExports(t, got, want)
+	}
+}
+
+// kindOf is the kind of a pause by its name in either format.
+func kindOf(name string) string {
+	switch lower := strings.ToLower(name); {
+	case strings.Contains(lower, "initial"):
+		return "initial"
+	case strings.Contains(lower, "remark"):
+		return "remark"
+	case strings.Contains(lower, "full"):
+		return "full"
+	}
+	return "young"
+}
+
+// compareExports holds the exports of GCViewer against the log. (Its percentiles are
+// shifted by one, and its sums of pauses are rounded to 10 ms: nothing is made of them.)
+func (f *flavour) compareExports(t *testing.T, got *understood, want *jdkLog) {
+	t.Helper()
+	simple := map[string]string{"young": "YoungGC|PauseYoung", "full": "FullGC|PauseFull", "initial": "InitialMark", "remark": "Remark"}
+	if n := len(got.exports["SIMPLE"]); n != len(want.pauses) {
+		t.Errorf("SIMPLE has %d lines, want %d", n, len(want.pauses))
+	} else {
+		for i, w := range want.pauses {
+			words := strings.Fields(got.exports["SIMPLE"][i])
+			seconds, _ := strconv.ParseFloat(words[len(words)-1], 64)
+			if !regexp.MustCompile(simple[kindOf(w.name)]).MatchString(words[0]) || math.Abs(seconds-float64(w.duration)*f.unit) > 1e-6 {
+				t.Errorf("SIMPLE: number %d is %q, want %s of %d", i, words, w.name, w.duration)
+				break
+			}
+		}
+	}
+	if n, m := len(got.exports["PLAIN"]), len(want.pauses)+2*len(want.phases); n != m {
+		t.Errorf("PLAIN has %d lines, want %d", n, m)
+	}
+	full := 0
+	for _, p := range want.pauses {
+		if kindOf(p.name) == "full" {
+			full++
+		}
+	}
+	counts := map[string]int{"pauseCount": len(want.pauses), "gcPauseCount": len(want.pauses) - full}
+	if full > 0 {
+		counts["fullGcPauseCount"] = full
+	}
+	for key, n := range counts {
+		found := false
+		for _, line := range got.exports["SUMMARY"] {
+			parts := strings.Split(line, "; ")
+			if parts[0] == key {
+				found = strings.ReplaceAll(parts[1], ",", "") == strconv.Itoa(n)
+			}
+		}
+		if !found && n > 0 {
+			t.Errorf("SUMMARY does not say that %s is %d", key, n)
+		}
+	}
+}
+
+// readBoth has both readers read a log.
+func (r *readers) readBoth(t *testing.T, f *flavour, text []byte) {
+	t.Helper()
+	want := f.check(t, text, whole)
+	path := filepath.Join(t.TempDir(), "gc.log")
+	if err := os.WriteFile(path, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f.compare(t, "gcviewer", r.read(t, "gcviewer", path), want)
+	if len(want.pauses)+len(want.phases) > 1 { // it cannot take a log of one event
+		f.compare(t, "gctoolkit", r.read(t, "gctoolkit", path), want)
+	}
+}
+
+// TestJavaSamples: the samples of the folder samples.
+func TestJavaSamples(t *testing.T) {
+	r := startReaders(t)
+	for name, format := range samples {
+		for i := range flavours {
+			if f := &flavours[i]; f.format == format {
+				t.Run(name, func(t *testing.T) {
+					text, err := os.ReadFile(filepath.Join("..", "samples", name))
+					if err != nil {
+						t.Fatal(err)
+					}
+					r.readBoth(t, f, text)
+				})
+			}
+		}
+	}
+}
+
+// TestJavaRecordings: every recording that holds a collection.
+func TestJavaRecordings(t *testing.T) {
+	r := startReaders(t)
+	forEachInTurn(t, func(t *testing.T, name string, stream []byte) {
+		for _, c := range convert(stream, everything, nil, "unified", "jdk8").processes {
+			for i := range flavours {
+				f := &flavours[i]
+				if text := c.outputs[f.format].text(); text != nil {
+					t.Run(fmt.Sprint(f.format, " ", c.process.ID), func(t *testing.T) { r.readBoth(t, f, text) })
+				}
+			}
+		}
+	})
+}
+
+// TestJavaHistories: long random histories.
+func TestJavaHistories(t *testing.T) {
+	r := startReaders(t)
+	for seed := range uint64(3) {
+		c := history(seed, 3000)
+		for i := range flavours {
+			f := &flavours[i]
+			t.Run(fmt.Sprint(f.format, " ", seed), func(t *testing.T) {
+				text := c.outputs[f.format].text()
+				checkJDK(t, c, f.format, f.check(t, text, whole), int64(math.Round(f.unit*1e9)))
+				r.readBoth(t, f, text)
+			})
+		}
+	}
+}
+
+// history tells both JDK formats of n random collections of a process.
+func history(seed uint64, n int) *converted {
+	h := &historian{rnd: rand.New(rand.NewPCG(seed, 1)), now: 1e9}
+	h.c = &converted{outputs: map[string]*memory{}, process: gclog.Process{
+		ID: 4711, Name: "MyApp", Sync: time.Date(2026, 3, 28, 23, 59, 58, 123_456_789, time.UTC), UptimeAtSync: 5 * time.Second,
+	}}
+	for _, f := range flavours {
+		format, _ := formats.Find(f.format)
+		out := &memory{}
+		h.c.outputs[f.format] = out
+		h.c.writers = append(h.c.writers, formats.NewWriter(format, out, formats.Options{Process: h.c.process, Version: "1.0"}))
+	}
+	for int(h.number) < n {
+		switch r := h.rnd.IntN(10); {
+		case r < 8:
+			h.blocking(h.rnd.IntN(2))
+		case r < 9:
+			h.blocking(gclog.Gen2)
+		default:
+			h.background()
+		}
+	}
+	h.c.each(func(w *formats.Writer) { w.End(&formats.End{At: h.now}) })
+	return h.c
+}
+
+// A historian makes up collections.
+type historian struct {
+	c      *converted
+	rnd    *rand.Rand
+	now    int64
+	number uint32
+	sizes  [gclog.Generations]uint64
+}
+
+// wait lets time go by, most often some milliseconds.
+func (h *historian) wait(most time.Duration) int64 {
+	h.now += 1000 + h.rnd.Int64N(int64(most))
+	return h.now
+}
+
+// details is a collection, with what the program has allocated before it.
+func (h *historian) details(gen int) *gclog.GCDetails {
+	h.number++
+	d := &gclog.GCDetails{
+		Number: h.number, HasNumber: true, Generation: gen, HasReason: true, Reason: clr.Reason(h.rnd.IntN(8)),
+		HasBefore: true, HasSizesAfter: true, HasCommittedAfter: true, Complete: true,
+	}
+	h.sizes[gclog.Gen0] += h.rnd.Uint64N(40 << 20)
+	for _, g := range []int{gclog.LOH, gclog.POH} {
+		h.sizes[g] += h.rnd.Uint64N(1 << 20)
+	}
+	for g := range d.Generations {
+		d.Generations[g].Before = h.sizes[g]
+	}
+	return d
+}
+
+// collect leaves what survives, and tells the sizes.
+func (h *historian) collect(d *gclog.GCDetails) {
+	for g := d.Generation; g >= 0; g-- {
+		survived := h.rnd.Uint64N(h.sizes[g] + 1)
+		h.sizes[g] = 0
+		h.sizes[min(g+1, gclog.Gen2)] += survived
+	}
+	total := uint64(0)
+	for g := range d.Generations {
+		d.Generations[g].After = h.sizes[g]
+		total += max(h.sizes[g], d.Generations[g].Before)
+	}
+	d.CommittedAfter = total + h.rnd.Uint64N(10<<20)
+}
+
+// pause is a pause of d that lasts from less than a microsecond to seconds.
+func (h *historian) pause(d *gclog.GCDetails, kind gclog.PauseKind) {
+	p := gclog.PausePart{Kind: kind, Start: h.wait(20 * time.Millisecond), Duration: 400 + int64(math.Exp(h.rnd.Float64()*21))}
+	p.Suspend = h.rnd.Int64N(p.Duration)
+	h.now += p.Duration
+	d.Pauses = append(d.Pauses, p)
+	h.c.Pause(&gclog.Pause{PausePart: p, GC: d})
+}
+
+func (h *historian) blocking(gen int) {
+	h.wait(time.Second)
+	d := h.details(gen)
+	h.collect(d)
+	h.pause(d, gclog.PauseBlocking)
+	h.c.GC(d)
+}
+
+func (h *historian) background() {
+	h.wait(time.Second)
+	d := h.details(gclog.Gen2)
+	d.Kind, d.Type, d.Background = gclog.KindBackground, clr.TypeBackground, &gclog.BackgroundDetails{}
+	h.pause(d, gclog.PauseInitial)
+	phase := func(kind gclog.PhaseKind) {
+		begin := h.now
+		h.c.Phase(&gclog.Phase{Kind: kind, Time: begin, Start: begin, GC: d})
+		for range h.rnd.IntN(6) {
+			h.blocking(h.rnd.IntN(2))
+		}
+		h.wait(time.Second)
+		h.c.Phase(&gclog.Phase{Kind: kind, End: true, Time: h.now, Start: begin, GC: d})
+	}
+	phase(gclog.PhaseMark)
+	h.pause(d, gclog.PauseFinal)
+	phase(gclog.PhaseSweep)
+	for g := range d.Generations {
+		d.Generations[g].After = h.sizes[g]
+	}
+	h.c.GC(d)
+}
