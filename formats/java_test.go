@@ -2,6 +2,7 @@ package formats_test
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -338,8 +340,80 @@ func TestJavaHistories(t *testing.T) {
 	}
 }
 
-// history tells both JDK formats of n random collections of a process.
-func history(seed uint64, n int) *converted {
+// TestJavaSeries: the files of a log that was rotated many times are read as one, and
+// as if it had not been.
+func TestJavaSeries(t *testing.T) {
+	r := startReaders(t)
+	for i := range flavours {
+		f := &flavours[i]
+		format, err := formats.Find(f.format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, naming := range map[string]formats.Naming{"time": formats.NameByTime, "index": formats.NameByIndex} {
+			t.Run(f.format+" by "+name, func(t *testing.T) {
+				var files formats.Files
+				dir := t.TempDir()
+				path := filepath.Join(dir, "gc.log")
+				size := int64(12 << 10) // some 50 files
+				if f.format == "unified" {
+					size = 40 << 10
+				}
+				file, err := files.Open(path, formats.RotateOptions{Count: 1000, Size: size, Naming: naming})
+				if err != nil {
+					t.Fatal(err)
+				}
+				unrotated := history(7, 3000, func(p gclog.Process) *formats.Writer {
+					return formats.NewWriter(format, file, formats.Options{Process: p, Version: "1.0"})
+				})
+				if err := file.Close(); err != nil {
+					t.Fatal(err)
+				}
+				want := f.check(t, unrotated.outputs[f.format].text(), whole)
+				paths, err := filepath.Glob(filepath.Join(dir, "gc*"))
+				if err != nil || len(paths) < 50 {
+					t.Fatalf("%d files, error %v", len(paths), err)
+				}
+				slices.SortFunc(paths, func(a, b string) int { return cmp.Compare(firstStamp(t, a), firstStamp(t, b)) })
+				f.compare(t, "gcviewer", r.read(t, "gcviewer", paths...), want)
+				if f.format == "jdk8" && naming == formats.NameByIndex {
+					f.compare(t, "gctoolkit", r.read(t, "gctoolkit-series", path), want)
+				}
+				// It cannot read dates in a series of unified files, nor names with the time: of
+				// those it takes the concatenation.
+				var all []byte
+				for _, path := range paths {
+					b, err := os.ReadFile(path)
+					if err != nil {
+						t.Fatal(err)
+					}
+					all = append(all, b...)
+				}
+				one := filepath.Join(t.TempDir(), "all.log")
+				if err := os.WriteFile(one, all, 0o644); err != nil {
+					t.Fatal(err)
+				}
+				f.compare(t, "gctoolkit", r.read(t, "gctoolkit", one), want)
+			})
+		}
+	}
+}
+
+var stamp8 = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}`)
+
+// firstStamp is the date of the first line of a log that has one.
+func firstStamp(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(stamp8.Find(b))
+}
+
+// history tells both JDK formats, and more writers, of n random collections of a
+// process.
+func history(seed uint64, n int, more ...func(gclog.Process) *formats.Writer) *converted {
 	h := &historian{rnd: rand.New(rand.NewPCG(seed, 1)), now: 1e9}
 	h.c = &converted{outputs: map[string]*memory{}, process: gclog.Process{
 		ID: 4711, Name: "MyApp", Sync: time.Date(2026, 3, 28, 23, 59, 58, 123_456_789, time.UTC), UptimeAtSync: 5 * time.Second,
@@ -349,6 +423,9 @@ func history(seed uint64, n int) *converted {
 		out := &memory{}
 		h.c.outputs[f.format] = out
 		h.c.writers = append(h.c.writers, formats.NewWriter(format, out, formats.Options{Process: h.c.process, Version: "1.0"}))
+	}
+	for _, f := range more {
+		h.c.writers = append(h.c.writers, f(h.c.process))
 	}
 	for int(h.number) < n {
 		switch r := h.rnd.IntN(10); {
