@@ -130,14 +130,14 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		go r.discard()
 		<-r.done
 		<-stopped
+		go func() { _ = r.tee.close() }() // nobody needs the copy
 		return nil, err
 	}
 	if o.Begun != nil {
 		o.Begun(&process)
 	}
 	w := &writer{o: &o, set: set, queue: r.queue, ask: ask, done: make(chan struct{})}
-	w.begin(formats.Start{Ticks: r.syncTicks(), Providers: ProvidersText(o.Config.Providers)})
-	go w.run()
+	go w.run(formats.Start{Ticks: r.syncTicks(), Providers: ProvidersText(o.Config.Providers)})
 	<-r.done
 	<-stopped
 	end := r.end(asked.Err() != nil, watch)

@@ -56,10 +56,15 @@ func newQueue() *queue {
 // item.
 func (q *queue) put(kind itemKind, heaps int, fill func(*item)) {
 	if q.dropped > 0 {
-		if it := q.item(heaps); it != nil {
-			it.kind, it.gap = itemGap, q.gap()
-			q.full <- it
+		// Not before there is room for more than the gap: else an output that is slow all
+		// the time would get nothing but gaps.
+		if len(q.free) < 2+q.made/8 {
+			q.dropped++
+			return
 		}
+		it := q.item(heaps)
+		it.kind, it.gap = itemGap, q.gap()
+		q.full <- it
 	}
 	it := q.item(heaps)
 	if it == nil {

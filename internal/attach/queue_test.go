@@ -32,13 +32,14 @@ func TestQueueFull(t *testing.T) {
 				q.free <- it
 				return it
 			}
-			for n := uint32(1); n <= 2; n++ {
+			few := 2 + room/8
+			for n := uint32(1); n <= few; n++ {
 				if it := take(); it.kind != itemGC || it.details.Number != n {
 					t.Fatalf("record %d is %+v", n, it.details.Number)
 				}
 			}
 			put(room + 3) // behind the gap
-			for n := uint32(3); n <= room; n++ {
+			for n := few + 1; n <= room; n++ {
 				if it := take(); it.kind != itemGC || it.details.Number != n {
 					t.Fatalf("record %d is %+v", n, it.details.Number)
 				}
@@ -50,6 +51,27 @@ func TestQueueFull(t *testing.T) {
 				t.Errorf("the record behind the gap is %+v", it.details.Number)
 			}
 		})
+	}
+}
+
+// TestQueueOverloaded: an output that is too slow all the time gets records, and not
+// gaps alone.
+func TestQueueOverloaded(t *testing.T) {
+	q := newQueue()
+	d := gclog.GCDetails{}
+	for q.dropped == 0 {
+		q.GC(&d)
+	}
+	kinds := map[itemKind]int{}
+	for range 100_000 { // two come for each that goes
+		q.GC(&d)
+		q.GC(&d)
+		it := <-q.full
+		kinds[it.kind]++
+		q.free <- it
+	}
+	if kinds[itemGap] == 0 || kinds[itemGC] < 100*kinds[itemGap] {
+		t.Errorf("%d records and %d gaps", kinds[itemGC], kinds[itemGap])
 	}
 }
 

@@ -14,6 +14,7 @@ type tee struct {
 	to   chan []byte // nil: no copy
 	free chan []byte
 	made int
+	part []byte // a chunk that is not full yet, while others wait
 	done chan struct{}
 	slow bool
 	err  error // of writing, once done is closed
@@ -51,16 +52,31 @@ func (t *tee) Read(p []byte) (int, error) {
 		return n, err
 	}
 	for rest := p[:n]; len(rest) > 0; {
-		b := t.chunk()
-		if b == nil {
-			t.slow = true
-			break
+		if t.part == nil {
+			if t.part = t.chunk(); t.part == nil {
+				t.slow = true
+				return n, err
+			}
 		}
-		b = append(b, rest[:min(len(rest), cap(b))]...)
-		rest = rest[len(b):]
-		t.to <- b // has room: there are no more chunks than places
+		fits := min(len(rest), cap(t.part)-len(t.part))
+		t.part = append(t.part, rest[:fits]...)
+		rest = rest[fits:]
+		if len(t.part) == cap(t.part) {
+			t.flush()
+		}
+	}
+	if len(t.to) == 0 { // else small reads would take whole chunks
+		t.flush()
 	}
 	return n, err
+}
+
+// flush hands over what there is.
+func (t *tee) flush() {
+	if len(t.part) > 0 {
+		t.to <- t.part // has room: there are no more chunks than places
+		t.part = nil
+	}
 }
 
 func (t *tee) chunk() []byte {
@@ -81,6 +97,7 @@ func (t *tee) close() error {
 	if t.to == nil {
 		return nil
 	}
+	t.flush()
 	close(t.to)
 	<-t.done
 	switch {

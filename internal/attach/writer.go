@@ -18,12 +18,9 @@ type writer struct {
 	missing uint64 // records that the queue had no room for
 }
 
-func (w *writer) begin(s formats.Start) {
-	w.set.Each(func(f *formats.Writer) { f.Start(&s) })
-}
-
-func (w *writer) run() {
+func (w *writer) run(s formats.Start) {
 	defer close(w.done)
+	w.set.Each(func(f *formats.Writer) { f.Start(&s) })
 	for {
 		select {
 		case <-w.o.Reopen:

@@ -56,8 +56,9 @@ type watch struct {
 	outputs  []output.Spec
 	opener   *output.Opener
 	format   formats.Options
-	record   string // with places like those of an output
-	count    int64
+	record   string        // with places like those of an output
+	count    int64         // of collections; 0: without end
+	total    int64         // of those in sessions that have ended
 	duration time.Duration // of the log; 0: without end
 	until    time.Time     // the end of duration, once it has begun
 	reopen   <-chan struct{}
@@ -193,12 +194,12 @@ func (w *watch) follow(ctx context.Context, ch choice) error {
 			wait(fmt.Sprintf("waiting: %v", err))
 			continue
 		}
-		if last != nil && record != "" {
+		if last != nil && record != "" && !isDevice(record) {
 			w.record = withPID(record, target.PID)
 		}
 		result, err := w.one(ctx, target)
 		switch {
-		case err != nil && last != nil && isAboutTarget(err):
+		case err != nil && (last != nil || ch.name != "") && isAboutTarget(err):
 			wait(fmt.Sprintf("waiting: %v", err))
 			continue
 		case err != nil:
@@ -235,7 +236,7 @@ func isRefusal(err error) bool {
 	return errors.As(err, &t) || errors.As(err, &o) || errors.Is(err, session.ErrNoAnswer)
 }
 
-func (w *watch) counted() bool { return w.count > 0 && w.progress.GCs.Load() >= w.count }
+func (w *watch) counted() bool { return w.count > 0 && w.total >= w.count }
 
 // followName is what the next process is known by, where it was chosen by pid.
 func followName(ch choice, r *attach.Result) string {
@@ -265,6 +266,7 @@ func (w *watch) one(ctx context.Context, t *session.Target) (*attach.Result, err
 	if err != nil && !attach.IsTooOld(err) {
 		return nil, explain(t, err)
 	}
+	w.progress.GCs.Store(0)
 	o := w.options(t)
 	o.Process = &facts
 	o.Begun = w.sayBegun
@@ -275,6 +277,7 @@ func (w *watch) one(ctx context.Context, t *session.Target) (*attach.Result, err
 	if err != nil {
 		return nil, explain(t, err)
 	}
+	w.total += w.progress.GCs.Load()
 	w.sayEnded(result)
 	return result, nil
 }
@@ -294,7 +297,7 @@ func (w *watch) oneOfTree(ctx context.Context, t *session.Target, resume bool, e
 func (w *watch) options(t *session.Target) attach.Options {
 	return attach.Options{
 		Target: t, Config: w.config, Outputs: w.outputs, Opener: w.opener, Format: w.format,
-		Count: w.count, Until: w.end, Reopen: w.reopen, Progress: w.progress, Tell: w.p.ui.say,
+		Count: max(0, w.count-w.total), Until: w.end, Reopen: w.reopen, Progress: w.progress, Tell: w.p.ui.say,
 	}
 }
 
@@ -322,7 +325,7 @@ func (w *watch) session(ctx context.Context, o attach.Options) (*attach.Result, 
 	o.Record = file
 	result, err := attach.Run(ctx, o)
 	if err != nil {
-		file.discard()
+		file.remove() // nothing was recorded
 	}
 	if cerr := file.Close(); cerr != nil && result != nil {
 		result.Err = errors.Join(result.Err, &attach.WriteError{Err: cerr})
@@ -388,14 +391,20 @@ func (w *watch) sayEnded(r *attach.Result) {
 		}
 	}
 	if len(w.outputs) > 0 && w.progress.GCs.Load() == 0 && r.Err == nil {
-		w.p.ui.sayf("no collection of process %d happened", r.Process.ID)
+		w.p.ui.sayf("no collection of process %d began meanwhile", r.Process.ID)
 	}
+}
+
+// isDevice tells whether there is something at path that is no regular file.
+func isDevice(path string) bool {
+	info, err := os.Stat(path)
+	return path != "" && err == nil && !info.Mode().IsRegular()
 }
 
 // withPID puts the pid before the extension of a name that has no place for it. What
 // is no file has one name.
 func withPID(path string, pid int) string {
-	if info, err := os.Stat(path); output.PerProcess(path) || err == nil && !info.Mode().IsRegular() {
+	if output.PerProcess(path) || isDevice(path) {
 		return path
 	}
 	ext := filepath.Ext(path)

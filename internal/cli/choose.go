@@ -119,7 +119,11 @@ func (ch choice) next(ctx context.Context, last *session.Process) (*session.Targ
 	for i := range list {
 		l := &list[i]
 		same := l.PID == last.PID && l.StartKey == last.StartKey
-		if !same && ch.matches(&l.Process) && (newest == nil || l.Started.After(newest.Started)) {
+		if same || !ch.matches(&l.Process) {
+			continue
+		}
+		// One that can be attached to comes before one that cannot.
+		if newest == nil || newest.Err != nil && l.Err == nil || (newest.Err == nil) == (l.Err == nil) && l.Started.After(newest.Started) {
 			newest = l
 		}
 	}

@@ -202,9 +202,8 @@ func (v *conversion) openOne(name string) (*input, error) {
 	if err := in.begin(&counter{src, &v.read}); err != nil {
 		return in, err
 	}
-	// Only recordings of a machine are read twice: see processesIn.
 	if in.spool != nil {
-		if err := in.spool.keep(in.trace.Major >= 6); err != nil {
+		if err := in.spool.keep(v.readsTwice(in)); err != nil {
 			return in, &codedError{exitData, err}
 		}
 	}
@@ -284,6 +283,12 @@ func (v *conversion) several() bool {
 	return true
 }
 
+// readsTwice tells whether a recording is read for the processes in it first: only
+// one of a machine has several.
+func (v *conversion) readsTwice(in *input) bool {
+	return in.trace.Major >= 6 && (v.pid != 0 || !v.several())
+}
+
 // checkProcesses finds out which processes there are where that decides what can
 // be written: an output that holds one process must not get a second one.
 func (v *conversion) checkProcesses(inputs []*input) error {
@@ -291,7 +296,7 @@ func (v *conversion) checkProcesses(inputs []*input) error {
 	var pids []int64
 	for _, in := range inputs {
 		list := []int64{in.trace.ProcessID}
-		if in.trace.Major >= 6 && (v.pid != 0 || !v.several()) {
+		if v.readsTwice(in) {
 			var err error
 			if list, err = v.processesIn(in); err != nil {
 				return err

@@ -95,7 +95,7 @@ func (p *program) record(c *cli.Context) error {
 		return err
 	}
 	err = p.recordOne(ctx, target, cfg, duration, file, path)
-	file.discard()
+	file.removeEmpty()
 	if cerr := file.Close(); cerr != nil && err == nil {
 		err = &attach.WriteError{Err: cerr}
 	}

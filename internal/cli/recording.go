@@ -42,17 +42,24 @@ func openRecording(path string) (*recording, error) {
 	return &recording{File: f, made: true}, nil
 }
 
-// discard removes the file of a recording that has nothing in it.
-func (r *recording) discard() {
-	if info, err := r.Stat(); r.made && err == nil && info.Size() == 0 {
+// remove removes the file of a recording, if it was made here.
+func (r *recording) remove() {
+	if r.made {
 		_ = os.Remove(r.Name())
+	}
+}
+
+// removeEmpty does so if there is nothing in it.
+func (r *recording) removeEmpty() {
+	if info, err := r.Stat(); err == nil && info.Size() == 0 {
+		r.remove()
 	}
 }
 
 // recordingName is what dotnet-trace would call it.
 func recordingName(program string, t time.Time) string {
 	name := strings.Map(func(r rune) rune {
-		if r == '/' || r == '\\' || r < 0x20 {
+		if r == '/' || r == '\\' || r == '%' || r < 0x20 {
 			return '_'
 		}
 		return r

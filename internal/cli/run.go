@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -208,8 +207,10 @@ func (t *tree) waitForFamily(caught <-chan os.Signal) {
 		}
 		select {
 		case <-time.After(lookEvery):
-		case <-caught:
-			return
+		case s := <-caught:
+			if s == os.Interrupt || s == syscall.SIGTERM || s == syscall.SIGHUP || s == syscall.SIGQUIT {
+				return
+			}
 		}
 	}
 }
@@ -305,26 +306,50 @@ func (t *tree) isKnown(pid int) bool {
 func (t *tree) log(ctx context.Context, target *session.Target, byPort bool) {
 	w := *t.w // the counters of each process are its own
 	w.progress = &attach.Progress{}
+	if !w.until.IsZero() && !time.Now().Before(w.until) { // the log is over
+		if t.suspend && byPort {
+			_ = target.Resume(context.WithoutCancel(ctx))
+		}
+		return
+	}
 	t.mu.Lock()
 	if t.named {
-		w.outputs = slices.Clone(w.outputs)
-		for i := range w.outputs {
-			w.outputs[i].Path = withPID(w.outputs[i].Path, target.PID)
-		}
-		if w.record != "" {
-			w.record = withPID(w.record, target.PID)
-		}
+		w.furtherProcess(target.PID)
 	}
 	t.named = true
 	t.mu.Unlock()
 	result, err := w.oneOfTree(ctx, target, t.suspend && byPort, t.exitOf(target.PID))
-	if err == nil {
+	switch {
+	case err == nil:
 		err = result.Err
+	case ctx.Err() != nil || t.ended(target, err):
+		err = nil
 	}
-	if err != nil && ctx.Err() == nil && !t.ended(target, err) {
+	if err != nil {
 		t.mu.Lock()
 		t.failed = errors.Join(t.failed, err)
 		t.mu.Unlock()
+	}
+}
+
+// furtherProcess gives files of its own to a process that is not the first. What is
+// no file is for one process, if its format is; a recording always is.
+func (w *watch) furtherProcess(pid int) {
+	var outputs []output.Spec
+	for _, o := range w.outputs {
+		if isDevice(o.Path) && !o.Format.ManyProcesses() {
+			w.p.ui.sayf("%s is for one process in this format: process %d has no log there", o.Path, pid)
+			continue
+		}
+		o.Path = withPID(o.Path, pid)
+		outputs = append(outputs, o)
+	}
+	w.outputs = outputs
+	if isDevice(w.record) {
+		w.p.ui.sayf("%s is for one recording: process %d is not recorded", w.record, pid)
+		w.record = ""
+	} else if w.record != "" {
+		w.record = withPID(w.record, pid)
 	}
 }
 

@@ -14,6 +14,7 @@ type spool struct {
 	kept    bytes.Buffer
 	decided bool
 	file    *os.File // nil: nothing is kept
+	err     error    // of writing it
 }
 
 // Read implements io.Reader.
@@ -23,8 +24,9 @@ func (s *spool) Read(p []byte) (int, error) {
 	case !s.decided:
 		s.kept.Write(p[:n])
 	case s.file != nil:
-		if _, werr := s.file.Write(p[:n]); werr != nil {
-			return 0, fmt.Errorf("keeping it in %s: %w", s.file.Name(), werr)
+		if _, s.err = s.file.Write(p[:n]); s.err != nil {
+			s.err = fmt.Errorf("keeping it in the temporary directory: %w", s.err)
+			return 0, s.err
 		}
 	}
 	return n, err
@@ -43,12 +45,18 @@ func (s *spool) keep(again bool) error {
 		return err
 	}
 	s.file = f
-	_, err = f.Write(kept)
-	return err
+	_ = os.Remove(f.Name()) // where that is possible, so that it is gone whatever happens
+	if _, err = f.Write(kept); err != nil {
+		return fmt.Errorf("keeping it in the temporary directory: %w", err)
+	}
+	return nil
 }
 
 // again returns all that was read, and what comes behind it.
 func (s *spool) again() (io.Reader, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
 	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
