@@ -144,23 +144,18 @@ func (j *jsonFormat) pauses(o *object, d *gclog.GCDetails) {
 		o.ns("total", d.Pause())
 		o.ns("max", d.PauseMax())
 		o.int("count", int64(len(d.Pauses)))
-		o.name("parts")
-		o.b = append(o.b, '[')
+		o.openList("parts")
 		for i := range d.Pauses {
 			p := &d.Pauses[i]
-			if i > 0 {
-				o.b = append(o.b, ',')
-			}
-			o.b = append(o.b, '{')
-			o.comma = false
+			o.openElement()
 			j.time(o, "start", p.Start)
 			o.ns("suspend", p.Suspend)
 			o.ns("resume", p.Resume)
 			o.int("ns", p.Duration)
 			o.text("kind", p.Kind.String())
-			o.b = append(o.b, '}')
+			o.close()
 		}
-		o.b = append(o.b, ']')
+		o.closeList()
 		o.close()
 		o.ns("suspend", d.Suspend())
 	}
@@ -485,22 +480,17 @@ func (j *jsonFormat) dynamic(o *object, d *gclog.GCDetails) {
 	if len(d.Dynamic) == 0 {
 		return
 	}
-	o.name("dynamic_events")
-	o.b = append(o.b, '[')
+	o.openList("dynamic_events")
 	for i := range d.Dynamic {
 		e := &d.Dynamic[i]
-		if i > 0 {
-			o.b = append(o.b, ',')
-		}
-		o.b = append(o.b, '{')
-		o.comma = false
+		o.openElement()
 		j.time(o, "time", e.Time)
 		o.text("name", e.Name)
 		o.name("data")
 		o.b = append(o.b, '"')
 		o.b = hex.AppendEncode(o.b, e.Data)
-		o.b = append(o.b, '"', '}')
+		o.b = append(o.b, '"')
+		o.close()
 	}
-	o.b = append(o.b, ']')
-	o.comma = true
+	o.closeList()
 }

@@ -29,6 +29,26 @@ func (o *object) close() {
 	o.comma = true
 }
 
+// openList begins a list of objects, each of which openElement begins and close ends.
+func (o *object) openList(name string) {
+	o.name(name)
+	o.b = append(o.b, '[')
+	o.comma = false
+}
+
+func (o *object) openElement() {
+	if o.comma {
+		o.b = append(o.b, ',')
+	}
+	o.b = append(o.b, '{')
+	o.comma = false
+}
+
+func (o *object) closeList() {
+	o.b = append(o.b, ']')
+	o.comma = true
+}
+
 func (o *object) text(name, v string) {
 	o.name(name)
 	o.b = appendJSONString(o.b, v)
