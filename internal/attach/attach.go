@@ -49,9 +49,7 @@ type Options struct {
 	Count   int64           // stop after so many collections; 0: do not
 	// Until is asked once the session is there: when it shall end. nil, and the zero
 	// time: never.
-	Until func() time.Time
-	// Tell is told, for people, what goes wrong without being an error.
-	Tell   func(string)
+	Until  func() time.Time
 	Record io.Writer       // gets a copy of the raw stream; nil: nobody does
 	Reopen <-chan struct{} // a value makes the files begin anew
 	// Resume lets the process go on, which waits in its start for the session. It is
@@ -143,9 +141,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	end := r.end(asked.Err() != nil, watch)
 	if !inOrder && end.Reason == formats.EndDetached {
 		end.Message = fmt.Sprintf("process %d did not end the session within %v: its last events may be missing", o.Target.PID, stopTime)
-		if o.Tell != nil {
-			o.Tell(end.Message)
-		}
+		o.Opener.Tell(end.Message)
 	}
 	result := &Result{Process: process, End: end}
 	written := make(chan error, 1)

@@ -28,7 +28,7 @@ func Facts(ctx context.Context, t *session.Target) (gclog.Process, error) {
 	p, info, err := ask(ctx, t)
 	if info != nil && p.Flavor == coreCLR && atLeast(info.Version, 9) {
 		settingsByRundown(ctx, t, &p)
-		for begun := time.Since(t.Started); !p.HasLimits && begun < startTime && ctx.Err() == nil; begun = time.Since(t.Started) {
+		for !p.HasLimits && time.Since(t.Started) < startTime && ctx.Err() == nil {
 			time.Sleep(startTime / 20) // its GC has none before it is set up
 			settingsByRundown(ctx, t, &p)
 		}

@@ -163,9 +163,7 @@ func (r *reader) process(known *gclog.Process) gclog.Process {
 	select {
 	case <-r.traced:
 	case <-time.After(headTime):
-		if r.o.Tell != nil {
-			r.o.Tell(fmt.Sprintf("process %d sends nothing yet: if it has just been started it may wait for a diagnostic port (DOTNET_DiagnosticPorts)", r.o.Target.PID))
-		}
+		r.o.Opener.Tell(fmt.Sprintf("process %d sends nothing yet: if it has just been started it may wait for a diagnostic port (DOTNET_DiagnosticPorts)", r.o.Target.PID))
 		<-r.traced
 	}
 	if r.trace != nil {

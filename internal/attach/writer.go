@@ -45,7 +45,7 @@ func (w *writer) run(s formats.Start) {
 // missed notes that records are missing: most formats have no line for it.
 func (w *writer) missed(n uint64) {
 	w.missing += n
-	w.set.Tell(fmt.Sprintf("the outputs were too slow: %d records are missing", n))
+	w.o.Opener.Tell(fmt.Sprintf("the outputs were too slow: %d records are missing", n))
 }
 
 // finish writes what is left to say: of records that were dropped, and how the

@@ -178,7 +178,7 @@ func (w *watch) follow(ctx context.Context, ch choice) error {
 	}
 	record := w.record
 	for ctx.Err() == nil {
-		if !w.until.IsZero() && !time.Now().Before(w.until) {
+		if w.over() {
 			return nil
 		}
 		target, err := ch.next(ctx, last)
@@ -297,7 +297,7 @@ func (w *watch) oneOfTree(ctx context.Context, t *session.Target, resume bool, e
 func (w *watch) options(t *session.Target) attach.Options {
 	return attach.Options{
 		Target: t, Config: w.config, Outputs: w.outputs, Opener: w.opener, Format: w.format,
-		Count: max(0, w.count-w.total), Until: w.end, Reopen: w.reopen, Progress: w.progress, Tell: w.p.ui.say,
+		Count: max(0, w.count-w.total), Until: w.end, Reopen: w.reopen, Progress: w.progress,
 	}
 }
 
@@ -308,6 +308,9 @@ func (w *watch) end() time.Time {
 	}
 	return w.until
 }
+
+// over tells whether that time has come.
+func (w *watch) over() bool { return !w.until.IsZero() && !time.Now().Before(w.until) }
 
 // session runs a session, with a recording if one is asked for. A process that
 // waits for it goes on whatever happens.

@@ -267,9 +267,8 @@ func (t *tree) lookForOld(accepting, logging context.Context) {
 				continue
 			}
 			_, err := target.ProcessInfo(accepting)
-			var server *session.ServerError
 			switch {
-			case errors.As(err, &server) && server.Code == session.CodeUnknownCommand:
+			case attach.IsTooOld(err):
 				if t.mark(target.PID) {
 					t.group.Go(func() { t.log(logging, target, false) })
 				}
@@ -306,7 +305,7 @@ func (t *tree) isKnown(pid int) bool {
 func (t *tree) log(ctx context.Context, target *session.Target, byPort bool) {
 	w := *t.w // the counters of each process are its own
 	w.progress = &attach.Progress{}
-	if !w.until.IsZero() && !time.Now().Before(w.until) { // the log is over
+	if w.over() {
 		if t.suspend && byPort {
 			_ = target.Resume(context.WithoutCancel(ctx))
 		}

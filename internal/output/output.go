@@ -59,7 +59,7 @@ type place struct {
 type Opener struct {
 	Files  formats.Files
 	Stdout io.Writer
-	Tell   func(string) // is told, for people, that an output fails, and that it works again
+	Tell   func(string) // is told, for people, what goes wrong without ending anything: an output fails, and works again
 
 	mu     sync.Mutex
 	places map[string]*place // those that are open
@@ -196,9 +196,6 @@ func BadPlace(path string) string {
 func PerProcess(path string) bool {
 	return strings.Contains(strings.ReplaceAll(path, "%%", ""), "%p")
 }
-
-// Tell says something about the outputs to people.
-func (s *Set) Tell(what string) { s.tell(what) }
 
 // Each calls f with every Writer, and tells what fails.
 func (s *Set) Each(f func(*formats.Writer)) {
