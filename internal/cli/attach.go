@@ -223,17 +223,10 @@ func isAboutTarget(err error) bool {
 // unlessStopped returns why a session was not begun, if it is not that gclog was
 // asked to stop.
 func unlessStopped(ctx context.Context, err error) error {
-	if ctx.Err() != nil && !isRefusal(err) {
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return nil
 	}
 	return err
-}
-
-// isRefusal tells an error of the target from the end of our own context.
-func isRefusal(err error) bool {
-	var t *session.TargetError
-	var o *output.PathError
-	return errors.As(err, &t) || errors.As(err, &o) || errors.Is(err, session.ErrNoAnswer)
 }
 
 func (w *watch) counted() bool { return w.count > 0 && w.total >= w.count }

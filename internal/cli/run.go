@@ -354,8 +354,8 @@ func (w *watch) furtherProcess(pid int) {
 
 // ended tells whether a session failed only because its process has ended.
 func (t *tree) ended(target *session.Target, err error) bool {
-	var refused *session.TargetError
-	return !target.Alive() && (errors.As(err, &refused) || !isRefusal(err))
+	var path *output.PathError
+	return !target.Alive() && !errors.As(err, &path) && !errors.Is(err, session.ErrNoAnswer)
 }
 
 // exitOf returns how a process ended, for the child.
