@@ -125,9 +125,7 @@ func (j *jsonFormat) about(o *object, at int64, end *End) {
 		o.int("exit_code", int64(end.ExitCode))
 	}
 	o.close()
-	if len(j.host) > 0 {
-		o.members(j.host)
-	}
+	o.members(j.host)
 	o.open("dotnet")
 	o.members(j.runtime)
 }

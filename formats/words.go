@@ -40,7 +40,7 @@ func appendGap(b []byte, g *gclog.Gap) []byte {
 // like a new memory limit is not told by NativeAOT, which suspends in the same way
 // to answer GC.GetTotalAllocatedBytes.
 func suspensionKind(p *gclog.Pause, process *gclog.Process) string {
-	if p.Kind == gclog.PauseMemoryLimit && process.Flavor == "NativeAOT" {
+	if p.Kind == gclog.PauseMemoryLimit && process.Flavor == gclog.FlavorNativeAOT {
 		return gclog.PauseUnknown.String()
 	}
 	return p.Kind.String()

@@ -27,6 +27,12 @@ func KnownBool(b bool) Known {
 
 func (k Known) String() string { return [...]string{"unknown", "no", "yes"}[k] }
 
+// Flavors of the runtime.
+const (
+	FlavorCoreCLR   = "CoreCLR"
+	FlavorNativeAOT = "NativeAOT"
+)
+
 // A Process is what is known about a process with a .NET runtime. What a stream
 // tells by itself is filled in by Processes; a live session knows more. Empty and
 // zero values are unknown.
@@ -37,7 +43,7 @@ type Process struct {
 	EntryAssembly  string
 	Service        string // name of the service that the process belongs to
 	RuntimeVersion string // "10.0.14"
-	Flavor         string // "CoreCLR" or "NativeAOT"
+	Flavor         string // FlavorCoreCLR or FlavorNativeAOT, "" if unknown
 	OS             string
 	Architecture   string
 	Cookie         string // GUID of the runtime instance: never used twice

@@ -26,7 +26,7 @@ import (
 // later.
 func Facts(ctx context.Context, t *session.Target) (gclog.Process, error) {
 	p, info, err := ask(ctx, t)
-	if info != nil && p.Flavor == coreCLR && atLeast(info.Version, 9) {
+	if info != nil && p.Flavor == gclog.FlavorCoreCLR && atLeast(info.Version, 9) {
 		settingsByRundown(ctx, t, &p)
 		for !p.HasLimits && time.Since(t.Started) < startTime && ctx.Err() == nil {
 			time.Sleep(startTime / 20) // its GC has none before it is set up
@@ -52,20 +52,14 @@ func Identify(ctx context.Context, t *session.Target) (gclog.Process, error) {
 	return p, err
 }
 
-// Flavours of the runtime.
-const (
-	coreCLR   = "CoreCLR"
-	nativeAOT = "NativeAOT"
-)
-
 func ask(ctx context.Context, t *session.Target) (gclog.Process, *session.ProcessInfo, error) {
 	p := gclog.Process{
 		ID: int64(t.PID), CommandLine: strings.Join(t.Process.CommandLine, " "), Executable: t.Executable,
 		User: t.User, Started: t.Started, StartKey: t.StartKey, ContainerID: t.ContainerID,
-		GCLibrary: t.GCLibrary(), Flavor: nativeAOT,
+		GCLibrary: t.GCLibrary(), Flavor: gclog.FlavorNativeAOT,
 	}
 	if t.IsCoreCLR() {
-		p.Flavor = coreCLR
+		p.Flavor = gclog.FlavorCoreCLR
 	}
 	info, err := t.ProcessInfo(ctx)
 	if err == nil {
@@ -83,13 +77,13 @@ func ask(ctx context.Context, t *session.Target) (gclog.Process, *session.Proces
 func settingsFromOutside(ctx context.Context, t *session.Target, info *session.ProcessInfo, p *gclog.Process) {
 	env := environment(ctx, t, info != nil)
 	p.Service = serviceName(env, p.EntryAssembly, p.Name)
-	if p.Server == gclog.Unknown && p.Flavor == coreCLR {
+	if p.Server == gclog.Unknown && p.Flavor == gclog.FlavorCoreCLR {
 		has, known := t.ServerGCThreads()
 		if has || known && info != nil && atLeast(info.Version, 8) && !atLeast(info.Version, 11) { // these versions name the threads
 			p.Server = gclog.KnownBool(has)
 		}
 	}
-	settingsByConfiguration(t, env, p.Flavor == coreCLR, p)
+	settingsByConfiguration(t, env, p)
 }
 
 // programName is what people know a process by: the program, not the host that
@@ -211,7 +205,8 @@ const maxConfig = 256 << 10
 
 // settingsByConfiguration fills in what is still unknown from what the process
 // was configured with.
-func settingsByConfiguration(t *session.Target, env map[string]string, coreCLR bool, p *gclog.Process) {
+func settingsByConfiguration(t *session.Target, env map[string]string, p *gclog.Process) {
+	coreCLR := p.Flavor == gclog.FlavorCoreCLR
 	setting := func(name string) (gclog.Known, bool) {
 		for _, prefix := range []string{"DOTNET_", "COMPlus_"} {
 			if v, ok := env[prefix+name]; ok {
