@@ -28,6 +28,7 @@ var arrows = map[string][]string{
 	"gclog":                {"parse", "parse/clr"},
 	"session":              {"github.com/Microsoft/go-winio", "github.com/prometheus/procfs", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
 	"formats":              {"gclog", "parse/clr", "gopkg.in/natefinch/lumberjack.v2"},
+	"formats/logs":         {"formats", "gclog", "parse/clr"},
 	"internal/output":      {"formats", "gclog"},
 	"internal/attach":      {"formats", "gclog", "parse", "parse/clr", "session", "internal/output"},
 	"internal/fakeruntime": {"github.com/Microsoft/go-winio", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},

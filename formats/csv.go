@@ -24,7 +24,8 @@ const csvHeader = "StartRelativeMSec,Number,Generation,Type,Reason,IsCompacting,
 	"ObjGen0Before,ObjGen1Before,ObjGen2Before,ObjLOHBefore,ObjGen0After,ObjGen1After,ObjGen2After,ObjLOHAfter," +
 	"ProcessID,StartTime,DurationInMilliSeconds,Kind,PauseStartRelativeMSec,POHSize,ObjPOHBefore,ObjPOHAfter," +
 	"HeapBefore,HeapAfter,HeapPeak,Promoted,Fragmentation,CommittedBefore,CommittedAfter,Allocated,Gen0Budget," +
-	"HeapCount,MemoryLoadPercent,PinnedObjects,Handles,FinalizationCount,Complete,LostEvents\n"
+	"HeapCount,MemoryLoadPercent,PinnedObjects,Handles,FinalizationCount,Complete,LostEvents," +
+	"Gen0Before,Gen1Before,Gen2Before,LOHBefore,POHBefore,FinalPauseStartRelativeMSec\n"
 
 func (c *csvFormat) header(dst []byte, _ int64, _ int) []byte { return append(dst, csvHeader...) }
 func (c *csvFormat) next() (hold bool)                        { return false }
@@ -90,13 +91,13 @@ func (c *csvFormat) gc(dst []byte, d *gclog.GCDetails) []byte {
 	r.millis(d.Pause(), paused)
 	r.millis(d.FinalPause(), paused && d.Kind == gclog.KindBackground)
 	for g := clr.Gen0; g <= clr.LOH; g++ {
-		r.uint(d.Generations[g].After, d.HasSizesAfter)
+		r.uint(d.Generations[g].After, d.HasSizesAfter && !d.Pools)
 	}
 	for g := clr.Gen0; g <= clr.LOH; g++ {
-		r.uint(d.Generations[g].ObjectsBefore, d.HasHistory)
+		r.uint(d.Generations[g].ObjectsBefore, d.HasObjects)
 	}
 	for g := clr.Gen0; g <= clr.LOH; g++ {
-		r.uint(d.Generations[g].ObjectsAfter, d.HasHistory)
+		r.uint(d.Generations[g].ObjectsAfter, d.HasObjects)
 	}
 	hasPOH := len(gens) > gclog.POH
 	poh := &d.Generations[gclog.POH]
@@ -108,25 +109,30 @@ func (c *csvFormat) gc(dst []byte, d *gclog.GCDetails) []byte {
 	r.millis(d.Duration(), started && d.HasEnd)
 	r.text(d.Kind.String(), true)
 	r.millis(d.PauseStart(), paused)
-	r.uint(poh.After, d.HasSizesAfter && hasPOH)
-	r.uint(poh.ObjectsBefore, d.HasHistory && hasPOH)
-	r.uint(poh.ObjectsAfter, d.HasHistory && hasPOH)
+	r.uint(poh.After, d.HasSizesAfter && !d.Pools && hasPOH)
+	r.uint(poh.ObjectsBefore, d.HasObjects && hasPOH)
+	r.uint(poh.ObjectsAfter, d.HasObjects && hasPOH)
 	r.uint(d.SizeBefore(), d.HasBefore)
 	r.uint(d.SizeAfter(), d.HasSizesAfter)
 	r.uint(d.Peak, d.Peak > 0)
 	r.uint(d.PromotedBytes, d.HasPromoted)
-	r.uint(d.Fragmentation(), d.HasHistory)
+	r.uint(d.Fragmentation(), d.HasFragmentation)
 	r.uint(d.CommittedBefore, d.HasCommittedBefore)
 	r.uint(d.CommittedAfter, d.HasCommittedAfter)
 	r.uint(d.Allocated(), d.HasAllocated)
-	r.uint(d.Generations[gclog.Gen0].Budget, d.HasHistory && d.Kind != gclog.KindBackground)
+	r.uint(d.Generations[gclog.Gen0].Budget, d.Generations[gclog.Gen0].Budget > 0 && d.Kind != gclog.KindBackground)
 	heaps := d.HeapCount()
 	r.uint(uint64(heaps), heaps > 0)
-	r.uint(uint64(d.Global.MemoryLoad), d.HasGlobal && d.Global.MemoryLoad > 0)
+	r.uint(uint64(d.Global.MemoryLoad), d.Global.MemoryLoad > 0)
 	r.uint(uint64(d.PinnedObjects), d.HasSizesAfter && d.Kind != gclog.KindBackground)
 	r.uint(uint64(max(0, d.Handles)), d.HasSizesAfter && d.Handles >= 0)
 	r.uint(d.FinalizationCount, d.HasSizesAfter)
 	r.bool(d.Complete, true)
 	r.uint(d.LostEvents, true)
+	for g := range d.Generations {
+		r.uint(d.Generations[g].Before, d.HasBefore && !d.Pools && g < len(gens))
+	}
+	final, ok := d.FinalPauseStart()
+	r.millis(final, ok)
 	return append(r.b, '\n')
 }

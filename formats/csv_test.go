@@ -122,6 +122,8 @@ func checkCSVRow(t *testing.T, n int, row map[string]string, d *gclog.GCDetails)
 		"ObjGen2After": bytes(g[2].ObjectsAfter, d.HasHistory), "ObjLOHAfter": bytes(g[3].ObjectsAfter, d.HasHistory),
 		"HeapBefore": bytes(d.SizeBefore(), d.HasBefore), "HeapAfter": bytes(d.SizeAfter(), d.HasSizesAfter),
 		"Promoted": bytes(d.PromotedBytes, d.HasPromoted), "Complete": title[d.Complete],
+		"Gen0Before": bytes(g[0].Before, d.HasBefore), "Gen1Before": bytes(g[1].Before, d.HasBefore), "Gen2Before": bytes(g[2].Before, d.HasBefore),
+		"LOHBefore": bytes(g[3].Before, d.HasBefore), "POHBefore": bytes(g[4].Before, d.HasBefore && d.GenerationCount > 4),
 	} {
 		got, there := row[column]
 		if !there {

@@ -199,7 +199,7 @@ func (j *jsonFormat) sizes(o *object, d *gclog.GCDetails) {
 		if d.HasPromoted {
 			o.bytes("promoted", d.PromotedBytes)
 		}
-		if d.HasHistory {
+		if d.HasFragmentation {
 			o.bytes("fragmentation", d.Fragmentation())
 		}
 		if d.HasCommittedAfter {
@@ -225,7 +225,7 @@ func (j *jsonFormat) sizes(o *object, d *gclog.GCDetails) {
 }
 
 func (j *jsonFormat) generation(o *object, d *gclog.GCDetails, g int) {
-	if !d.HasBefore && !d.HasSizesAfter {
+	if d.Pools || !d.HasBefore && !d.HasSizesAfter {
 		return
 	}
 	x := &d.Generations[g]
@@ -236,32 +236,36 @@ func (j *jsonFormat) generation(o *object, d *gclog.GCDetails, g int) {
 	if d.HasSizesAfter {
 		o.bytes("after", x.After)
 	}
-	if d.HasHistory {
+	if d.HasObjects {
 		o.bytes("obj_before", x.ObjectsBefore)
 		o.bytes("obj_after", x.ObjectsAfter)
+	}
+	if d.HasHistory {
 		o.bytes("free_before", x.FreeBefore)
 		o.bytes("fragmentation", x.Fragmentation)
 		o.bytes("in", x.In)
 		if d.Collected(g) {
 			o.bytes("survived", x.Survived)
 			o.bytes("survived_pinned", x.SurvivedPins)
-			o.bytes("budget", x.Budget)
 		}
 	}
-	if d.HasPromoted && d.Collected(g) {
+	if d.Collected(g) && x.Budget > 0 {
+		o.bytes("budget", x.Budget)
+	}
+	if d.HasPromoted && !d.Sums && d.Collected(g) {
 		o.bytes("promoted", x.Promoted)
 	}
 	if pct, known := d.Survival(g); known {
 		o.pct("survival", pct/100)
 	}
-	if d.HasAllocated && g != gclog.Gen1 && g != gclog.Gen2 {
+	if d.HasAllocated && !d.Sums && g != gclog.Gen1 && g != gclog.Gen2 {
 		o.bytes("allocated", x.Allocated)
 	}
 	o.close()
 }
 
 func (j *jsonFormat) objects(o *object, d *gclog.GCDetails) {
-	if d.HasGlobal && d.Global.HasMemoryLoad && d.Global.MemoryLoad > 0 {
+	if d.Global.MemoryLoad > 0 {
 		o.pct("memory_load", float64(d.Global.MemoryLoad)/100)
 	}
 	if p := &j.o.Process; p.HasLimits && p.Limits.HardLimit > 0 {
@@ -331,18 +335,10 @@ func (j *jsonFormat) times(o *object, d *gclog.GCDetails) {
 		}
 		o.close()
 	}
-	if len(d.Heaps) == 0 {
-		return
-	}
 	opened := false
 	for t := range clr.MarkTypes {
-		var promoted uint64
-		longest := int64(-1)
-		for i := range d.Heaps {
-			longest = max(longest, d.MarkTime(i, t))
-			promoted += d.Heaps[i].MarkPromoted[t]
-		}
-		if longest < 0 {
+		m := d.Mark(t)
+		if !m.Known {
 			continue
 		}
 		if !opened {
@@ -350,34 +346,20 @@ func (j *jsonFormat) times(o *object, d *gclog.GCDetails) {
 			opened = true
 		}
 		o.open(markNames[t])
-		o.ns("longest", longest)
-		o.bytes("promoted", promoted)
+		o.ns("longest", m.Longest)
+		o.bytes("promoted", m.Promoted)
 		o.close()
 	}
 	if opened {
 		o.close()
 	}
-	j.balance(o, d)
-}
-
-// balance says how unequally server GC's heaps were used.
-func (j *jsonFormat) balance(o *object, d *gclog.GCDetails) {
-	gen0 := d.Imbalance(func(h *gclog.HeapDetails) uint64 {
-		return uint64(max(0, h.History.Generation[gclog.Gen0].ObjectsBefore()))
-	})
-	survived := d.Imbalance(func(h *gclog.HeapDetails) (n uint64) {
-		for g := range h.History.Generations {
-			n += h.History.Generation[g].Survivors()
-		}
-		return n
-	})
-	if gen0 == 0 && survived == 0 {
-		return
+	// How unequally server GC's heaps were used.
+	if gen0, survived := d.Gen0Imbalance(), d.SurvivedImbalance(); gen0 > 0 || survived > 0 {
+		o.open("imbalance")
+		o.float("gen0", gen0, 3)
+		o.float("survived", survived, 3)
+		o.close()
 	}
-	o.open("imbalance")
-	o.float("gen0", gen0, 3)
-	o.float("survived", survived, 3)
-	o.close()
 }
 
 var bgcPhaseNames = [clr.BGCPhases]string{

@@ -133,7 +133,7 @@ func (t *textFormat) gc(dst []byte, d *gclog.GCDetails) []byte {
 	dst = append(dst, " ->"...)
 	size(10, d.SizeAfter(), d.HasSizesAfter)
 	size(10, d.PromotedBytes, d.HasPromoted)
-	size(11, d.Fragmentation(), d.HasHistory)
+	size(11, d.Fragmentation(), d.HasFragmentation)
 	return t.finish(t.notes(dst, d))
 }
 

@@ -165,7 +165,7 @@ func (u *unified) dotnetLine(dst []byte, d *gclog.GCDetails, x *jdkPause, suspen
 		dst = append(dst, ", reason="...)
 		dst = append(dst, d.Reason.String()...)
 	}
-	if x != nil {
+	if x != nil && !d.Pools {
 		for g := range d.GenerationCount {
 			dst = append(dst, ", "...)
 			dst = append(dst, gclog.GenerationName(g)...)
@@ -185,7 +185,7 @@ func (u *unified) dotnetLine(dst []byte, d *gclog.GCDetails, x *jdkPause, suspen
 	}
 	if x != nil {
 		k(", promoted=", d.PromotedBytes, d.HasPromoted)
-		k(", fragmentation=", d.Fragmentation(), d.HasHistory)
+		k(", fragmentation=", d.Fragmentation(), d.HasFragmentation)
 		k(", committed=", d.CommittedAfter, d.HasCommittedAfter)
 	}
 	dst = append(dst, ", suspend="...)

@@ -288,7 +288,7 @@ func (r *Reducer) globalHistory(at Stamp, e *clr.GCGlobalHeapHistory) {
 	if c == nil {
 		return
 	}
-	c.Global, c.HasGlobal = *e, true
+	c.Global, c.HasGlobal, c.HasCompaction = *e, true, true
 	c.pending = int(min(max(e.Heaps, 0), maxHeaps)) - c.historyCount()
 	if e.Heaps > 1 {
 		r.server = flavourServer
@@ -381,6 +381,7 @@ func (r *Reducer) settle(c *collection) {
 	}
 	c.Complete = c.Flaws == 0
 	c.HasHistory = c.historyCount() > 0
+	c.HasObjects, c.HasFragmentation = c.HasHistory, c.HasHistory
 	c.sumHeaps()
 	c.setWindow()
 	r.sizes.account(c)

@@ -131,6 +131,16 @@ type GCDetails struct {
 	GenerationCount int
 	HasSizesAfter   bool // After of the generations [R 4]
 	HasHistory      bool // what comes from the histories of the heaps [R 204]
+	// HasObjects and HasFragmentation: these of what comes from the histories. A record
+	// that was read from a log may have them without the rest.
+	HasObjects       bool
+	HasFragmentation bool
+	// Sums and Pools are for records that were read from a log. Sums: what was promoted
+	// and allocated, and the free space, are known of the whole heap only: Promoted of the
+	// generations is not known, Gen0 has all that was allocated, Gen2 all the free space.
+	// Pools: Before and After are known of two pools only. Gen0 has those of gen0 and
+	// gen1, Gen2 those of gen2, large and pinned objects.
+	Sums, Pools bool
 	BeforeEstimated bool // Before is not the collection's own, but the best guess
 	HasBefore       bool
 	Peak            uint64 // the largest size while the collection lasted
@@ -151,8 +161,13 @@ type GCDetails struct {
 	// Global is what all heaps have in common [R 205].
 	Global    clr.GCGlobalHeapHistory
 	HasGlobal bool
+	// HasCompaction: Global tells whether objects were moved together. A record that
+	// was read from a log may know that, and the number of heaps, and nothing else.
+	HasCompaction bool
 	// Heaps are the heaps that reported, in the order of their reports [R 204, 202].
 	Heaps []HeapDetails
+	// Summary stands for Heaps in a record that was read from a log; else nil.
+	Summary *HeapSummary
 
 	// Objects.
 	PinnedObjects     uint32 // [R 4]; of a background collection meaningless
@@ -194,7 +209,7 @@ type GenerationDetails struct {
 	In            uint64 // came from the generation below
 	Survived      uint64 // of the collected ones
 	SurvivedPins  uint64 // of Survived, pinned
-	Budget        uint64 // of allocations until the next collection; valid up to the condemned generation
+	Budget        uint64 // of allocations until the next collection; valid up to the condemned generation. 0: unknown
 	Promoted      uint64 // [R 4]; pinned objects [R 204]
 	Allocated     uint64 // by the program since the previous collection: gen0, LOH and POH
 }
@@ -208,6 +223,22 @@ type HeapDetails struct {
 	// nanoseconds since the stream's sync point; 0: not told [R 202].
 	Marked       [clr.MarkTypes]int64
 	MarkPromoted [clr.MarkTypes]uint64
+}
+
+// HeapSummary is what logs hold of the heaps.
+type HeapSummary struct {
+	Marks              [clr.MarkTypes]MarkSummary
+	Gen0Imbalance      float64 // as Imbalance returns it
+	SurvivedImbalance  float64
+	FreeListEfficiency float64 // percent
+	HasEfficiency      bool
+}
+
+// MarkSummary is how marking from one kind of root went in all heaps.
+type MarkSummary struct {
+	Longest  int64 // nanoseconds of the heap that took longest
+	Promoted uint64
+	Known    bool
 }
 
 // BackgroundDetails is what only background collections have.
@@ -308,12 +339,27 @@ func (d *GCDetails) Suspend() (sum int64) {
 
 // FinalPause is the last pause of a background collection, 0 of others.
 func (d *GCDetails) FinalPause() int64 {
-	for _, p := range slices.Backward(d.Pauses) {
-		if p.Kind == PauseFinal {
-			return p.Duration
-		}
+	if p := d.final(); p != nil {
+		return p.Duration
 	}
 	return 0
+}
+
+// FinalPauseStart is when that pause began; not known if there is none.
+func (d *GCDetails) FinalPauseStart() (at int64, known bool) {
+	if p := d.final(); p != nil {
+		return p.Start, true
+	}
+	return 0, false
+}
+
+func (d *GCDetails) final() *PausePart {
+	for i := range slices.Backward(d.Pauses) {
+		if d.Pauses[i].Kind == PauseFinal {
+			return &d.Pauses[i]
+		}
+	}
+	return nil
 }
 
 // Duration is from GCStart to GCEnd; of a background collection its whole life.
@@ -347,7 +393,7 @@ func (d *GCDetails) Compacting() (compacting, known bool) {
 	if d.Kind == KindBackground {
 		return false, true
 	}
-	return d.Global.Mechanisms&clr.MechanismCompaction != 0, d.HasGlobal
+	return d.Global.Mechanisms&clr.MechanismCompaction != 0, d.HasCompaction
 }
 
 // SizeBefore is the size of the heap before, free space included.
@@ -408,8 +454,8 @@ func (d *GCDetails) Survival(g int) (percent float64, known bool) {
 
 // HeapCount is how many heaps there are, 0 if that is unknown.
 func (d *GCDetails) HeapCount() int {
-	if d.HasGlobal {
-		return int(d.Global.Heaps)
+	if n := int(d.Global.Heaps); n > 0 {
+		return n
 	}
 	n := 0
 	for i := range d.Heaps {
@@ -453,6 +499,9 @@ func (d *GCDetails) Condemned() (steps clr.CondemnedGenerations, conditions clr.
 // FreeListEfficiency is the share, in percent, of free list space that served
 // allocations of a gen1 collection; not known where none was looked at.
 func (d *GCDetails) FreeListEfficiency() (percent float64, known bool) {
+	if d.Summary != nil {
+		return d.Summary.FreeListEfficiency, d.Summary.HasEfficiency
+	}
 	var allocated, rejected uint64
 	for i := range d.Heaps {
 		allocated += d.Heaps[i].History.FreeListAllocated
@@ -479,6 +528,42 @@ func (d *GCDetails) MarkTime(i int, t clr.MarkType) int64 {
 		}
 	}
 	return at - before
+}
+
+// Mark is how marking from one kind of root went in all heaps.
+func (d *GCDetails) Mark(t clr.MarkType) (m MarkSummary) {
+	if d.Summary != nil {
+		return d.Summary.Marks[t]
+	}
+	for i := range d.Heaps {
+		if took := d.MarkTime(i, t); took >= 0 {
+			m.Longest, m.Known = max(m.Longest, took), true
+		}
+		m.Promoted += d.Heaps[i].MarkPromoted[t]
+	}
+	return m
+}
+
+// Gen0Imbalance is how unequally the heaps of server GC were filled with young
+// objects, as Imbalance returns it.
+func (d *GCDetails) Gen0Imbalance() float64 {
+	if d.Summary != nil {
+		return d.Summary.Gen0Imbalance
+	}
+	return d.Imbalance(func(h *HeapDetails) uint64 { return uint64(max(0, h.History.Generation[Gen0].ObjectsBefore())) })
+}
+
+// SurvivedImbalance is the same of what survived.
+func (d *GCDetails) SurvivedImbalance() float64 {
+	if d.Summary != nil {
+		return d.Summary.SurvivedImbalance
+	}
+	return d.Imbalance(func(h *HeapDetails) (n uint64) {
+		for g := range h.History.Generations {
+			n += h.History.Generation[g].Survivors()
+		}
+		return n
+	})
 }
 
 // Imbalance is the largest share of a heap in what of returns, relative to the
@@ -531,6 +616,10 @@ func (d *GCDetails) CopyFrom(src *GCDetails) {
 	d.background.Waits = append(keep.background.Waits[:0], src.background.Waits...)
 	if src.Background != nil {
 		d.Background = &d.background
+	}
+	if src.Summary != nil {
+		summary := *src.Summary
+		d.Summary = &summary
 	}
 	d.Dynamic = nil
 	for _, e := range src.Dynamic {

@@ -1,0 +1,193 @@
+package logs
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+)
+
+// An Observer is told what is in a log of one process, in the order of the log.
+// What it is given is valid during the call only.
+type Observer interface {
+	gclog.Observer
+	Start(*formats.Start)
+	Stall(*gclog.Stall)
+	End(*formats.End) // of a session
+}
+
+// A Head is what the begin of a file says.
+type Head struct {
+	Format string // name of the format: see formats.Find
+	// Time is that of the first record in the file. Where a log has no dates, only
+	// uptimes, it is that long after the begin of 1970.
+	Time  time.Time
+	Dated bool
+}
+
+// HeadSize is how many bytes of a file Recognize needs to see.
+const HeadSize = 64 << 10
+
+// Recognize tells of what format a file is by its begin. Lines of others may stand
+// before the first one of ours.
+func Recognize(head []byte) (h Head, ok bool) {
+	for len(head) > 0 {
+		var line []byte
+		line, head, _ = bytes.Cut(head, newline)
+		line = bytes.TrimSuffix(line, carriageReturn)
+		for i := range table {
+			f := &table[i]
+			at, recognized := f.recognize(line)
+			if !recognized {
+				continue
+			}
+			if !ok {
+				h, ok = Head{Format: f.name}, true
+			}
+			if f.name == h.Format && !at.IsZero() {
+				h.Time, h.Dated = at, at.Year() > 1971
+				return h, true
+			}
+		}
+	}
+	return h, ok
+}
+
+var newline, carriageReturn = []byte{'\n'}, []byte{'\r'}
+
+// Lacks says in one sentence for people what logs of a format do not hold.
+func Lacks(format string) string {
+	for i := range table {
+		if table[i].name == format {
+			return table[i].lacks
+		}
+	}
+	return ""
+}
+
+// A format is how the logs of one format are read.
+type format struct {
+	name  string
+	lacks string
+	// recognize tells whether a line is of this format, and its time: zero if it has
+	// none.
+	recognize func(line []byte) (time.Time, bool)
+	new       func(observe func(*gclog.Process) Observer) parser
+}
+
+// A parser reads the lines of a log.
+type parser interface {
+	// line takes a line without its end, which is not empty, and keeps nothing of it.
+	// It is false for one that is not of this format, or damaged.
+	line(b []byte) bool
+	// finish tells what is open when the log has ended.
+	finish()
+}
+
+var table = []format{}
+
+// A Reader reads a log: a file, or the files of a series.
+type Reader struct {
+	p   parser
+	buf []byte
+}
+
+// NewReader returns a Reader for logs of the format of h. observe is called for each
+// process in them before its first record, with what is known of it by then; with
+// nil from it the records of a process are left out. The Process is the Reader's.
+func NewReader(h Head, observe func(*gclog.Process) Observer) (*Reader, error) {
+	for i := range table {
+		if table[i].name == h.Format {
+			return &Reader{p: table[i].new(observe)}, nil
+		}
+	}
+	return nil, errors.New("logs of the format " + h.Format + " cannot be read")
+}
+
+// Skipped are the lines of a file that were passed over: damaged ones, and those of
+// others.
+type Skipped struct {
+	Count int64
+	Lines []int64 // numbers of the first of them, from 1
+}
+
+func (s *Skipped) add(line int64) {
+	const most = 10
+	s.Count++
+	if len(s.Lines) < most {
+		s.Lines = append(s.Lines, line)
+	}
+}
+
+const (
+	bufferSize = 256 << 10
+	maxLine    = 1 << 20 // of what is longer nothing is ours
+)
+
+// Read reads one file to its end. The files of a series are read in turn, the oldest
+// first: a group of lines and a background collection may go on in the next one.
+func (r *Reader) Read(src io.Reader) (skipped Skipped, err error) {
+	if r.buf == nil {
+		r.buf = make([]byte, bufferSize)
+	}
+	number := int64(0)
+	take := func(line []byte) {
+		number++
+		line = bytes.TrimSuffix(line, carriageReturn)
+		if len(line) > 0 && !r.p.line(line) {
+			skipped.add(number)
+		}
+	}
+	tooLong := false
+	have := 0 // bytes of an unfinished line at the begin of buf
+	for {
+		n, err := src.Read(r.buf[have:])
+		rest := r.buf[:have+n]
+		from := have
+		for {
+			i := bytes.IndexByte(rest[from:], '\n')
+			if i < 0 {
+				break
+			}
+			if tooLong {
+				number++
+				skipped.add(number)
+				tooLong = false
+			} else {
+				take(rest[:from+i])
+			}
+			rest, from = rest[from+i+1:], 0
+		}
+		switch {
+		case tooLong:
+			have = 0
+		case len(rest) >= maxLine:
+			tooLong, have = true, 0
+		default:
+			if len(rest) == len(r.buf) {
+				r.buf = append(make([]byte, 0, 2*len(r.buf)), rest...)[:2*len(r.buf)]
+				have = len(rest)
+			} else {
+				have = copy(r.buf, rest)
+			}
+		}
+		if err == nil {
+			continue
+		}
+		if tooLong {
+			skipped.add(number + 1)
+		} else if have > 0 {
+			take(r.buf[:have])
+		}
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		return skipped, err
+	}
+}
+
+// Finish tells what is open when the last file has been read.
+func (r *Reader) Finish() { r.p.finish() }
