@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/gclog/gclog/gclog"
@@ -27,14 +28,15 @@ const csvHeader = "StartRelativeMSec,Number,Generation,Type,Reason,IsCompacting,
 	"HeapCount,MemoryLoadPercent,PinnedObjects,Handles,FinalizationCount,Complete,LostEvents," +
 	"Gen0Before,Gen1Before,Gen2Before,LOHBefore,POHBefore,FinalPauseStartRelativeMSec\n"
 
-func (c *csvFormat) header(dst []byte, _ int64, _ int) []byte { return append(dst, csvHeader...) }
-func (c *csvFormat) next() (hold bool)                        { return false }
-func (c *csvFormat) start(dst []byte, _ *Start) []byte        { return dst }
-func (c *csvFormat) pause(dst []byte, _ *gclog.Pause) []byte  { return dst }
-func (c *csvFormat) phase(dst []byte, _ *gclog.Phase) []byte  { return dst }
-func (c *csvFormat) gap(dst []byte, _ *gclog.Gap) []byte      { return dst }
-func (c *csvFormat) stall(dst []byte, _ *gclog.Stall) []byte  { return dst }
-func (c *csvFormat) end(dst []byte, _ *End) []byte            { return dst }
+func (c *csvFormat) header(dst []byte, _ int64, _ int) []byte          { return append(dst, csvHeader...) }
+func (c *csvFormat) next() (hold bool)                                 { return false }
+func (c *csvFormat) start(dst []byte, _ *Start) []byte                 { return dst }
+func (c *csvFormat) pause(dst []byte, _ *gclog.Pause) []byte           { return dst }
+func (c *csvFormat) phase(dst []byte, _ *gclog.Phase) []byte           { return dst }
+func (c *csvFormat) suspension(dst []byte, _ *gclog.Suspension) []byte { return dst }
+func (c *csvFormat) gap(dst []byte, _ *gclog.Gap) []byte               { return dst }
+func (c *csvFormat) stall(dst []byte, _ *gclog.Stall) []byte           { return dst }
+func (c *csvFormat) end(dst []byte, _ *End) []byte                     { return dst }
 
 // A row writes fields with commas between them.
 type row struct {
@@ -124,9 +126,10 @@ func (c *csvFormat) gc(dst []byte, d *gclog.GCDetails) []byte {
 	heaps := d.HeapCount()
 	r.uint(uint64(heaps), heaps > 0)
 	r.uint(uint64(d.Global.MemoryLoad), d.Global.MemoryLoad > 0)
-	r.uint(uint64(d.PinnedObjects), d.HasSizesAfter && d.Kind != gclog.KindBackground)
+	pinned, known := d.Pinned()
+	r.uint(uint64(pinned), known)
 	r.uint(uint64(max(0, d.Handles)), d.HasSizesAfter && d.Handles >= 0)
-	r.uint(d.FinalizationCount, d.HasSizesAfter)
+	r.uint(d.FinalizationCount, d.HasSizesAfter && d.FinalizationCount != math.MaxUint64)
 	r.bool(d.Complete, true)
 	r.uint(d.LostEvents, true)
 	for g := range d.Generations {

@@ -34,6 +34,7 @@ type formatter interface {
 	pause(dst []byte, p *gclog.Pause) []byte
 	phase(dst []byte, p *gclog.Phase) []byte
 	gc(dst []byte, d *gclog.GCDetails) []byte
+	suspension(dst []byte, s *gclog.Suspension) []byte
 	gap(dst []byte, g *gclog.Gap) []byte
 	stall(dst []byte, s *gclog.Stall) []byte
 	end(dst []byte, e *End) []byte
@@ -93,6 +94,7 @@ type Options struct {
 	Session      string        // a random id of this run
 	Host         string        // name of the host that the process runs on, "" if unknown
 	LongPause    int64         // JSON: nanoseconds from which on a record is a warning
+	Selection    *Selection    // unified only: which lines there are; nil: those of gc* that all readers know, in UTC
 }
 
 // Start is the begin of a session with a process.
@@ -151,7 +153,7 @@ type Writer struct {
 	gap              []byte
 }
 
-var _ gclog.Observer = (*Writer)(nil)
+var _ gclog.SuspensionObserver = (*Writer)(nil)
 
 // NewWriter returns a Writer.
 func NewWriter(f Format, out Output, o Options) *Writer {
@@ -178,6 +180,11 @@ func (w *Writer) Pause(p *gclog.Pause) { w.write(p.Start, w.f.next(), w.f.pause(
 
 // Phase writes the begin or end of a concurrent phase.
 func (w *Writer) Phase(p *gclog.Phase) { w.write(p.Time, w.f.next(), w.f.phase(w.buf[:0], p)) }
+
+// Suspension writes a suspension of the program.
+func (w *Writer) Suspension(s *gclog.Suspension) {
+	w.write(s.Start, w.f.next(), w.f.suspension(w.buf[:0], s))
+}
 
 // GC writes the record of a collection.
 func (w *Writer) GC(d *gclog.GCDetails) { w.write(d.PauseStart(), w.f.next(), w.f.gc(w.buf[:0], d)) }

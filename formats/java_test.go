@@ -19,6 +19,8 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/xlog"
 	"github.com/gclog/gclog/parse/clr"
 )
 
@@ -83,15 +85,25 @@ type javaPhase struct {
 // read has a reader read a log. It must have nothing to say.
 func (r *readers) read(t *testing.T, reader string, paths ...string) *understood {
 	t.Helper()
+	u, said := r.try(t, reader, paths...)
+	for _, s := range said {
+		t.Errorf("%s says %s", reader, s)
+	}
+	return u
+}
+
+// try has a reader read a log, and returns what it had to say.
+func (r *readers) try(t *testing.T, reader string, paths ...string) (u *understood, said []string) {
+	t.Helper()
 	fmt.Fprintln(r.in, reader+"\t"+strings.Join(paths, "\t"))
-	u := &understood{exports: map[string][]string{}}
+	u = &understood{exports: map[string][]string{}}
 	for r.out.Scan() {
 		words := strings.Split(r.out.Text(), "\t")
 		switch words[0] {
 		case "end":
-			return u
+			return u, said
 		case "log":
-			t.Errorf("%s says %s", reader, strings.Join(words[1:], " "))
+			said = append(said, strings.Join(words[1:], " "))
 		case "export":
 			u.exports[words[1]] = append(u.exports[words[1]], words[2])
 		case "event":
@@ -99,7 +111,7 @@ func (r *readers) read(t *testing.T, reader string, paths ...string) *understood
 		}
 	}
 	t.Fatalf("%s has ended: %v", reader, r.out.Err())
-	return nil
+	return nil, nil
 }
 
 // javaKinds are what the readers call the pauses, and javaPhases the ends of phases.
@@ -346,35 +358,9 @@ func TestJavaSeries(t *testing.T) {
 	r := startReaders(t)
 	for i := range flavours {
 		f := &flavours[i]
-		format, err := formats.Find(f.format)
-		if err != nil {
-			t.Fatal(err)
-		}
 		for name, naming := range map[string]formats.Naming{"time": formats.NameByTime, "index": formats.NameByIndex} {
 			t.Run(f.format+" by "+name, func(t *testing.T) {
-				var files formats.Files
-				dir := t.TempDir()
-				path := filepath.Join(dir, "gc.log")
-				size := int64(12 << 10) // some 50 files
-				if f.format == "unified" {
-					size = 40 << 10
-				}
-				file, err := files.Open(path, formats.RotateOptions{Count: 1000, Size: size, Naming: naming})
-				if err != nil {
-					t.Fatal(err)
-				}
-				unrotated := history(7, 3000, func(p gclog.Process) *formats.Writer {
-					return formats.NewWriter(format, file, formats.Options{Process: p, Version: "1.0"})
-				})
-				if err := file.Close(); err != nil {
-					t.Fatal(err)
-				}
-				want := f.check(t, unrotated.outputs[f.format].text(), whole)
-				paths, err := filepath.Glob(filepath.Join(dir, "gc*"))
-				if err != nil || len(paths) < 50 {
-					t.Fatalf("%d files, error %v", len(paths), err)
-				}
-				slices.SortFunc(paths, func(a, b string) int { return cmp.Compare(firstStamp(t, a), firstStamp(t, b)) })
+				path, paths, want := f.rotated(t, naming, nil)
 				f.compare(t, "gcviewer", r.read(t, "gcviewer", paths...), want)
 				if f.format == "jdk8" && naming == formats.NameByIndex {
 					f.compare(t, "gctoolkit", r.read(t, "gctoolkit-series", path), want)
@@ -397,18 +383,155 @@ func TestJavaSeries(t *testing.T) {
 			})
 		}
 	}
+	t.Run("unified without dates", func(t *testing.T) {
+		f := &flavours[0]
+		c, err := xlog.Parse([]string{"-Xlog:gc*:gc.log:uptime,level,tags"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		path, paths, want := f.rotated(t, formats.NameByIndex, &c.Outputs[0].Selection)
+		f.compare(t, "gctoolkit", r.read(t, "gctoolkit-series", path), want)
+		f.compare(t, "gcviewer", r.read(t, "gcviewer", paths...), want)
+	})
 }
 
-var stamp8 = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}`)
+// rotated writes a history into many files. It returns the newest and all of them in
+// the order of time, and what is in the log that was not rotated.
+func (f *flavour) rotated(t *testing.T, naming formats.Naming, s *formats.Selection) (path string, paths []string, want *jdkLog) {
+	t.Helper()
+	format, err := formats.Find(f.format)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files formats.Files
+	dir := t.TempDir()
+	path = filepath.Join(dir, "gc.log")
+	size := int64(12 << 10) // some 50 files
+	if f.format == "unified" {
+		size = 40 << 10
+	}
+	file, err := files.Open(path, formats.RotateOptions{Count: 1000, Size: size, Naming: naming})
+	if err != nil {
+		t.Fatal(err)
+	}
+	unrotated := history(7, 3000, func(p gclog.Process) *formats.Writer {
+		return formats.NewWriter(format, file, formats.Options{Process: p, Version: "1.0", Selection: s})
+	})
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	paths, err = filepath.Glob(filepath.Join(dir, "gc*"))
+	if err != nil || len(paths) < 50 {
+		t.Fatalf("%d files, error %v", len(paths), err)
+	}
+	slices.SortFunc(paths, func(a, b string) int { return cmp.Compare(firstStamp(t, a), firstStamp(t, b)) })
+	return path, paths, f.check(t, unrotated.outputs[f.format].text(), whole)
+}
 
-// firstStamp is the date of the first line of a log that has one.
-func firstStamp(t *testing.T, path string) string {
+// TestJavaSelections: what -Xlog selects, and which decorators it has. A reader
+// understands the same of a log with other lines, or there is a warning.
+func TestJavaSelections(t *testing.T) {
+	r := startReaders(t)
+	format, _ := formats.Find("unified")
+	stream := shared.Read(t, filepath.Join("..", "testdata", "traces", "net9-wks-attach.nettrace.gz"))
+	logOf := func(t *testing.T, argument string) (path string, o *xlog.Output) {
+		t.Helper()
+		path = filepath.Join(t.TempDir(), "gc.log")
+		c, err := xlog.Parse([]string{strings.Replace(argument, "@", ":"+path+":", 1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o = &c.Outputs[0]
+		out := &memory{}
+		_, err = read(stream, everything, gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
+			return formats.NewWriter(format, out, formats.Options{Process: *p, Host: "shop-1", Selection: &o.Selection})
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, out.text(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path, o
+	}
+	names := map[string]string{"gcviewer": "GCViewer ", "gctoolkit": "GCToolKit "}
+	wants := map[string]*understood{}
+	path, _ := logOf(t, "gc,gc+start,gc+heap,gc+cpu@time,uptime,level,tags")
+	for reader := range names {
+		wants[reader] = r.read(t, reader, path)
+	}
+	arguments := []string{
+		"gc*@", "gc*=trace@", "all=trace@", "gc*,safepoint@", "gc,gc+start,gc+cpu@", "gc@", "gc,gc+cpu@", "gc,gc+start,gc+heap@",
+		"gc*,gc+stats=off@", "gc*,gc+init=off@", "gc*@none", "gc*@level,tags", "gc*@uptime", "gc*@uptime,tags", "gc*@time,uptime,level", "gc*@time,uptime,tags",
+		"gc*@time,uptime,hostname,level,tags", "gc*@time,uptime,pid,level,tags", "gc*@time,uptime,tid,level,tags",
+	}
+	for _, times := range []string{
+		"time", "utctime", "uptime", "timemillis", "uptimemillis", "timenanos", "uptimenanos",
+		"time,uptime", "utctime,uptime", "time,utctime,uptime", "time,timemillis,uptime", "uptime,uptimemillis",
+	} {
+		arguments = append(arguments, "gc*@"+times+",level,tags")
+	}
+	for _, argument := range arguments {
+		t.Run(argument, func(t *testing.T) {
+			path, o := logOf(t, argument)
+			for reader, name := range names {
+				warned := slices.ContainsFunc(o.ReaderWarnings(), func(w string) bool { return strings.HasPrefix(w, name) })
+				got, said := r.try(t, reader, path)
+				difference := differs(got, wants[reader], o.Selection.Levels[formats.TagHeap] >= formats.LevelInfo)
+				if difference == "" && len(said) > 0 {
+					difference = said[0]
+				}
+				l := &o.Selection.Levels
+				warned = warned || reader == "gctoolkit" && (l[formats.TagStart] < formats.LevelInfo || l[formats.TagCPU] < formats.LevelInfo) // docs/formats.md
+				if warned != (difference != "") {
+					t.Errorf("%s: warned is %v, but the difference is %q", reader, warned, difference)
+				}
+			}
+		})
+	}
+}
+
+// differs tells in what a reader has understood a log otherwise than another one of
+// the same collections. Without an uptime stamps count from the first one.
+func differs(a, b *understood, pools bool) string {
+	if len(a.pauses) != len(b.pauses) || len(a.phases) != len(b.phases) {
+		return fmt.Sprintf("%d pauses and %d phases, not %d and %d", len(a.pauses), len(a.phases), len(b.pauses), len(b.phases))
+	}
+	for i := range a.pauses {
+		x, y := a.pauses[i], b.pauses[i]
+		x.stamp -= a.pauses[0].stamp
+		y.stamp -= b.pauses[0].stamp
+		if !pools {
+			y.young, y.old, y.hasYoung = x.young, x.old, x.hasYoung
+		}
+		if math.IsNaN(x.stamp) || math.Abs(x.stamp-y.stamp) > 0.00201 {
+			return fmt.Sprintf("pause %d is at %v, not %v", i, x.stamp, y.stamp)
+		}
+		if x.stamp = y.stamp; x != y {
+			return fmt.Sprintf("pause %d is %+v, not %+v", i, x, y)
+		}
+	}
+	return ""
+}
+
+var uptimes = regexp.MustCompile(`(\d+\.\d{3})(?:s\]|: )`)
+
+// firstStamp is the uptime of the first line of a log that has one.
+func firstStamp(t *testing.T, path string) float64 {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(stamp8.Find(b))
+	m := uptimes.FindSubmatch(b)
+	if m == nil {
+		t.Fatalf("%s has no uptime", path)
+	}
+	at, err := strconv.ParseFloat(string(m[1]), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
 }
 
 // history tells both JDK formats, and more writers, of n random collections of a

@@ -354,6 +354,8 @@ func (j *jsonFormat) pause(dst []byte, p *gclog.Pause) []byte {
 	return j.rest(&o)
 }
 
+func (j *jsonFormat) suspension(dst []byte, _ *gclog.Suspension) []byte { return dst }
+
 func (j *jsonFormat) gap(dst []byte, g *gclog.Gap) []byte {
 	if g.Reason == gclog.GapLostEvents {
 		j.lost += g.LostEvents

@@ -272,19 +272,23 @@ func (j *jsonFormat) objects(o *object, d *gclog.GCDetails) {
 		o.bytes("hard_limit", p.Limits.HardLimit)
 	}
 	if d.HasSizesAfter {
-		if d.Kind != gclog.KindBackground {
-			o.count("pinned", uint64(d.PinnedObjects))
+		if n, known := d.Pinned(); known {
+			o.count("pinned", uint64(n))
 		}
 		if d.Handles >= 0 {
 			o.count("handles", uint64(d.Handles))
 		}
-		o.count("sync_blocks", uint64(d.SyncBlocks))
-		o.open("finalization")
-		o.uint("count", d.FinalizationCount)
-		if d.FinalizationSize != math.MaxUint64 {
-			o.uint("bytes", d.FinalizationSize)
+		if d.SyncBlocks != math.MaxUint32 {
+			o.count("sync_blocks", uint64(d.SyncBlocks))
 		}
-		o.close()
+		if d.FinalizationCount != math.MaxUint64 {
+			o.open("finalization")
+			o.uint("count", d.FinalizationCount)
+			if d.FinalizationSize != math.MaxUint64 {
+				o.uint("bytes", d.FinalizationSize)
+			}
+			o.close()
+		}
 	}
 	pair := func(name string, count, bytes uint64) {
 		if count > 0 {
@@ -322,16 +326,19 @@ var markNames = [clr.MarkTypes]string{
 
 var timingNames = [clr.Times]string{"mark_sized_ref", "mark_roots", "mark_short_weak", "scan_finalization", "mark_long_weak", "plan", "sweep", "compact"}
 
+// timingName is what the times of a collection are called: one is of two things.
+func timingName(d *gclog.GCDetails, i int) string {
+	if compacting, _ := d.Compacting(); compacting && i == clr.TimeRelocate {
+		return "relocate"
+	}
+	return timingNames[i]
+}
+
 func (j *jsonFormat) times(o *object, d *gclog.GCDetails) {
 	if d.TimingCount > 0 {
-		compacting, _ := d.Compacting()
 		o.open("timing")
 		for i := range d.TimingCount {
-			name := timingNames[i]
-			if i == clr.TimeRelocate && compacting {
-				name = "relocate"
-			}
-			o.ns(name, d.Timing[i])
+			o.ns(timingName(d, i), d.Timing[i])
 		}
 		o.close()
 	}

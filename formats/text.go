@@ -202,6 +202,8 @@ func (t *textFormat) pause(dst []byte, p *gclog.Pause) []byte {
 	return t.finish(dst)
 }
 
+func (t *textFormat) suspension(dst []byte, _ *gclog.Suspension) []byte { return dst }
+
 func (t *textFormat) gap(dst []byte, g *gclog.Gap) []byte {
 	dst = t.line(dst, g.Time, bold)
 	dst = append(dst, "  ! "...)

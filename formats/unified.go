@@ -13,10 +13,23 @@ import (
 // one blank garbagecat loses full collections.
 type unified struct {
 	jdk
-	first int64 // time of the first line of the group that was made last
+	sel    *Selection
+	host   string
+	thread uint64 // that stopped the program last
+	names  []string
+	first  int64 // time of the first line of the group that was made last
 }
 
-func newUnified(o *Options) formatter { return &unified{jdk: newJDK(o)} }
+func newUnified(o *Options) formatter {
+	u := &unified{jdk: newJDK(o), sel: o.Selection, host: o.Host}
+	if u.sel == nil {
+		u.sel = defaultSelection()
+	}
+	return u
+}
+
+// on tells whether there are lines of a tag set and level.
+func (u *unified) on(set TagSet, level Level) bool { return u.sel.Levels[set] >= level }
 
 // header: readers find the collector by the first line, and take the second for
 // the arguments of the JVM: one of them asks for the word "workers". They are as
@@ -24,10 +37,29 @@ func newUnified(o *Options) formatter { return &unified{jdk: newJDK(o)} }
 // overlap.
 func (u *unified) header(dst []byte, _ int64, _ int) []byte {
 	at := u.first
-	dst = u.stamp(dst, at, "gc")
-	dst = append(dst, "Using Concurrent Mark Sweep\n"...)
-	dst = u.stamp(dst, at, "gc,init")
-	dst = append(dst, "VM Arguments: "...)
+	if u.on(TagGC, LevelInfo) {
+		dst = u.stamp(dst, at, TagGC, LevelInfo)
+		dst = append(dst, "Using Concurrent Mark Sweep\n"...)
+	}
+	if u.on(TagInit, LevelInfo) {
+		dst = u.stamp(dst, at, TagInit, LevelInfo)
+		dst = append(dst, "VM Arguments: "...)
+		dst = u.settings(dst)
+	}
+	if l := &u.process.Limits; u.process.HasLimits && u.on(TagInit, LevelDebug) {
+		f := u.fields(dst, at, TagInit, LevelDebug, "Settings:")
+		f.kib("hard_limit", l.HardLimit, l.HardLimit > 0)
+		f.kib("loh_threshold", l.LOHThreshold, true)
+		f.kib("physical_memory", l.PhysicalMemoryConfig, true)
+		f.kib("gen0_min_budget", l.Gen0MinBudget, true)
+		f.kib("gen0_max_budget", l.Gen0MaxBudget, true)
+		f.uint("high_memory_percent", uint64(l.HighMemoryPercent), true)
+		dst = f.end()
+	}
+	return dst
+}
+
+func (u *unified) settings(dst []byte) []byte {
 	dst = u.appendRuntime(dst)
 	switch u.process.Server {
 	case gclog.Yes:
@@ -53,32 +85,31 @@ func (u *unified) header(dst []byte, _ int64, _ int) []byte {
 	return append(dst, ", GC workers unknown\n"...)
 }
 
-// stamp appends [date][uptime][info][tags] and a blank.
-func (u *unified) stamp(dst []byte, at int64, tags string) []byte {
+// stamp appends what stands before the text of a line.
+func (u *unified) stamp(dst []byte, at int64, set TagSet, level Level) []byte {
 	u.newest = max(u.newest, at)
 	if len(dst) == 0 {
 		u.first = at
 	}
-	dst = append(dst, '[')
-	dst = u.clock.appendClock(dst, at, 3)
-	dst = append(dst, "+0000]["...)
-	dst = u.clock.appendUptime(dst, at)
-	dst = append(dst, "s][info]["...)
-	dst = append(dst, tags...)
-	return append(dst, "] "...)
+	return u.decorate(dst, at, set, level)
 }
 
 // line begins a line of collection n; detail lines are told apart by blanks.
-func (u *unified) line(dst []byte, at int64, tags string, n uint32) []byte {
-	dst = u.stamp(dst, at, tags)
+func (u *unified) line(dst []byte, at int64, set TagSet, n uint32) []byte {
+	dst = u.stamp(dst, at, set, LevelInfo)
+	return appendGCNumber(dst, n)
+}
+
+func (u *unified) detail(dst []byte, at int64, set TagSet, level Level, n uint32) []byte {
+	dst = u.stamp(dst, at, set, level)
+	dst = appendGCNumber(dst, n)
+	return append(dst, "        "...)
+}
+
+func appendGCNumber(dst []byte, n uint32) []byte {
 	dst = append(dst, "GC("...)
 	dst = strconv.AppendUint(dst, uint64(n), 10)
 	return append(dst, ") "...)
-}
-
-func (u *unified) detail(dst []byte, at int64, tags string, n uint32) []byte {
-	dst = u.line(dst, at, tags, n)
-	return append(dst, "        "...)
 }
 
 func (u *unified) start(dst []byte, _ *Start) []byte       { return dst }
@@ -90,36 +121,49 @@ func (u *unified) pause(dst []byte, p *gclog.Pause) []byte {
 	if !ok {
 		return dst
 	}
+	u.thread = p.Thread
 	end := p.Start + p.Duration
-	switch x.kind {
-	case jdkInitialMark, jdkRemark:
-		dst = u.line(dst, p.Start, "gc,start", x.n)
-		dst = append(u.name(dst, &x), '\n')
-		if x.kind == jdkInitialMark {
-			dst = u.detail(dst, end, "gc,stats", x.n)
-			dst = u.dotnetLine(dst, p.GC, nil, p.Suspend)
+	blocking := x.kind == jdkYoung || x.kind == jdkFull
+	if u.on(TagStart, LevelInfo) {
+		if blocking {
+			dst = u.detail(dst, p.Start, TagStart, LevelInfo, x.n)
+		} else {
+			dst = u.line(dst, p.Start, TagStart, x.n)
 		}
-	default:
-		dst = u.detail(dst, p.Start, "gc,start", x.n)
 		dst = append(u.name(dst, &x), '\n')
-		dst = u.detail(dst, end, "gc,heap", x.n)
-		dst = append(dst, "ParNew: "...)
-		dst = appendSizes(dst, x.before.young(), x.after.young(), x.cap.young)
-		dst = append(dst, '\n')
-		dst = u.detail(dst, end, "gc,heap", x.n)
-		dst = append(dst, "CMS: "...)
-		dst = appendSizes(dst, x.before.old(), x.after.old(), x.cap.old)
-		dst = append(dst, '\n')
-		dst = u.detail(dst, end, "gc,stats", x.n)
-		dst = u.dotnetLine(dst, p.GC, &x, p.Suspend)
 	}
-	dst = u.line(dst, end, "gc", x.n)
-	dst = append(u.name(dst, &x), ' ')
-	dst = appendSizes(dst, x.before.total(), x.after.total(), x.cap.heap)
-	dst = append(dst, ' ')
-	dst = appendMillis(dst, p.Duration)
-	dst = append(dst, "ms\n"...)
+	switch {
+	case blocking:
+		dst = u.pools(dst, &x, end)
+		dst = u.dotnetLine(dst, end, x.n, p.GC, &x, p.Suspend)
+		dst = u.details(dst, end, x.n, p.GC)
+	case x.kind == jdkInitialMark:
+		dst = u.dotnetLine(dst, end, x.n, p.GC, nil, p.Suspend)
+	}
+	if u.on(TagGC, LevelInfo) {
+		dst = u.line(dst, end, TagGC, x.n)
+		dst = append(u.name(dst, &x), ' ')
+		dst = appendSizes(dst, x.before.total(), x.after.total(), x.cap.heap)
+		dst = append(dst, ' ')
+		dst = appendMillis(dst, p.Duration)
+		dst = append(dst, "ms\n"...)
+	}
 	return u.cpu(dst, end, x.n, p.Duration)
+}
+
+// pools appends the sizes of Java's two pools.
+func (u *unified) pools(dst []byte, x *jdkPause, at int64) []byte {
+	if !u.on(TagHeap, LevelInfo) {
+		return dst
+	}
+	dst = u.detail(dst, at, TagHeap, LevelInfo, x.n)
+	dst = append(dst, "ParNew: "...)
+	dst = appendSizes(dst, x.before.young(), x.after.young(), x.cap.young)
+	dst = append(dst, '\n')
+	dst = u.detail(dst, at, TagHeap, LevelInfo, x.n)
+	dst = append(dst, "CMS: "...)
+	dst = appendSizes(dst, x.before.old(), x.after.old(), x.cap.old)
+	return append(dst, '\n')
 }
 
 // name is what the begin and the end of a pause must have in common, to the
@@ -141,7 +185,10 @@ func (u *unified) name(dst []byte, x *jdkPause) []byte {
 
 // cpu: the CPU times are not known, and none is made up; GCToolKit needs the line.
 func (u *unified) cpu(dst []byte, at int64, n uint32, duration int64) []byte {
-	dst = u.line(dst, at, "gc,cpu", n)
+	if !u.on(TagCPU, LevelInfo) {
+		return dst
+	}
+	dst = u.line(dst, at, TagCPU, n)
 	dst = append(dst, "User=0.00s Sys=0.00s Real="...)
 	dst = appendFixed(dst, duration, 9, 2)
 	return append(dst, "s\n"...)
@@ -149,7 +196,11 @@ func (u *unified) cpu(dst []byte, at int64, n uint32, duration int64) []byte {
 
 // dotnetLine carries what Java has no place for. It contains "workers", by which
 // GCToolKit skips it.
-func (u *unified) dotnetLine(dst []byte, d *gclog.GCDetails, x *jdkPause, suspend int64) []byte {
+func (u *unified) dotnetLine(dst []byte, at int64, n uint32, d *gclog.GCDetails, x *jdkPause, suspend int64) []byte {
+	if !u.on(TagStats, LevelInfo) {
+		return dst
+	}
+	dst = u.detail(dst, at, TagStats, LevelInfo, n)
 	dst = append(dst, "DotNet: gen"...)
 	dst = strconv.AppendInt(dst, int64(d.Generation), 10)
 	dst = append(dst, ' ')
@@ -190,7 +241,12 @@ func (u *unified) dotnetLine(dst []byte, d *gclog.GCDetails, x *jdkPause, suspen
 	}
 	dst = append(dst, ", suspend="...)
 	dst = appendMillis(dst, suspend)
-	dst = append(dst, "ms, workers="...)
+	return u.workers(append(dst, "ms"...))
+}
+
+// workers ends a line of ours: by this word GCToolKit passes over it.
+func (u *unified) workers(dst []byte) []byte {
+	dst = append(dst, ", workers="...)
 	if u.heaps == 0 {
 		return append(dst, "unknown\n"...)
 	}
@@ -200,10 +256,10 @@ func (u *unified) dotnetLine(dst []byte, d *gclog.GCDetails, x *jdkPause, suspen
 
 func (u *unified) phase(dst []byte, p *gclog.Phase) []byte {
 	if !p.End {
-		if !u.beginPhase(p) {
+		if !u.beginPhase(p) || !u.on(TagGC, LevelInfo) {
 			return dst
 		}
-		dst = u.line(dst, p.Time, "gc", p.GC.Number)
+		dst = u.line(dst, p.Time, TagGC, p.GC.Number)
 		return append(dst, phaseTitle[p.Kind]...)
 	}
 	if !u.endPhase(p) {
@@ -223,17 +279,21 @@ func (u *unified) phaseEnd(dst []byte, p *gclog.Phase, n uint32, finished bool) 
 		return dst
 	}
 	// By its reset phase readers know the end of a background collection.
-	dst = u.line(dst, p.Time, "gc", n)
-	dst = append(dst, "Concurrent Reset\n"...)
+	if u.on(TagGC, LevelInfo) {
+		dst = u.line(dst, p.Time, TagGC, n)
+		dst = append(dst, "Concurrent Reset\n"...)
+	}
 	return u.concurrent(dst, p.Time, n, "Concurrent Reset", 1000)
 }
 
 func (u *unified) concurrent(dst []byte, at int64, n uint32, title string, duration int64) []byte {
-	dst = u.line(dst, at, "gc", n)
-	dst = append(dst, title...)
-	dst = append(dst, ' ')
-	dst = appendMillis(dst, max(duration, 1000))
-	dst = append(dst, "ms\n"...)
+	if u.on(TagGC, LevelInfo) {
+		dst = u.line(dst, at, TagGC, n)
+		dst = append(dst, title...)
+		dst = append(dst, ' ')
+		dst = appendMillis(dst, max(duration, 1000))
+		dst = append(dst, "ms\n"...)
+	}
 	return u.cpu(dst, at, n, duration)
 }
 
@@ -260,12 +320,14 @@ func (u *unified) gc(dst []byte, d *gclog.GCDetails) []byte {
 			x.before.gen[g] = kib(d.Generations[g].Before)
 		}
 	}
-	dst = u.line(dst, at, "gc,heap", d.Number)
-	dst = append(dst, "Old: "...)
-	dst = appendSizes(dst, x.before.old(), x.after.old(), shareOut(x.before, x.after, u.committed).old)
-	dst = append(dst, '\n')
-	dst = u.detail(dst, at, "gc,stats", d.Number)
-	return u.dotnetLine(dst, d, &x, d.Suspend())
+	if u.on(TagHeap, LevelInfo) {
+		dst = u.line(dst, at, TagHeap, d.Number)
+		dst = append(dst, "Old: "...)
+		dst = appendSizes(dst, x.before.old(), x.after.old(), shareOut(x.before, x.after, u.committed).old)
+		dst = append(dst, '\n')
+	}
+	dst = u.dotnetLine(dst, at, d.Number, d, &x, d.Suspend())
+	return u.details(dst, at, d.Number, d)
 }
 
 func (u *unified) end(dst []byte, e *End) []byte {

@@ -445,7 +445,7 @@ func (r *Reducer) newCollection() *collection {
 	}
 	d := c.GCDetails
 	*c = collection{GCDetails: d}
-	c.GCDetails.reset()
+	c.GCDetails.Reset()
 	return c
 }
 

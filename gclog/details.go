@@ -140,7 +140,7 @@ type GCDetails struct {
 	// generations is not known, Gen0 has all that was allocated, Gen2 all the free space.
 	// Pools: Before and After are known of two pools only. Gen0 has those of gen0 and
 	// gen1, Gen2 those of gen2, large and pinned objects.
-	Sums, Pools bool
+	Sums, Pools     bool
 	BeforeEstimated bool // Before is not the collection's own, but the best guess
 	HasBefore       bool
 	Peak            uint64 // the largest size while the collection lasted
@@ -170,10 +170,10 @@ type GCDetails struct {
 	Summary *HeapSummary
 
 	// Objects.
-	PinnedObjects     uint32 // [R 4]; of a background collection meaningless
+	PinnedObjects     uint32 // [R 4]; of a background collection meaningless. math.MaxUint32: unknown
 	Handles           int32  // [R 4]; negative: unknown
-	SyncBlocks        uint32 // [R 4]
-	FinalizationCount uint64 // objects kept alive to be finalized [R 4]
+	SyncBlocks        uint32 // [R 4]; math.MaxUint32: unknown
+	FinalizationCount uint64 // objects kept alive to be finalized [R 4]; math.MaxUint64: unknown
 	FinalizationSize  uint64 // bytes of them; math.MaxUint64: unknown
 	PinEvents         uint64 // pinned objects found, at level full [R 33]
 	PinEventBytes     uint64
@@ -431,6 +431,11 @@ func (d *GCDetails) AllocationRate() float64 {
 	return float64(d.Allocated()) * 1e9 / float64(d.SinceLast)
 }
 
+// Pinned is PinnedObjects, where that is known and means something.
+func (d *GCDetails) Pinned() (objects uint32, known bool) {
+	return d.PinnedObjects, d.HasSizesAfter && d.Kind != KindBackground && d.PinnedObjects != math.MaxUint32
+}
+
 // Collected tells whether the collection looked at generation g: those up to its
 // own, a gen2 also at large and pinned objects. A background collection leaves the
 // young generations alone.
@@ -628,13 +633,15 @@ func (d *GCDetails) CopyFrom(src *GCDetails) {
 	}
 }
 
-// reset makes d an empty record that keeps the memory of its lists.
-func (d *GCDetails) reset() {
+// Reset makes d a record of which nothing is known, with the memory that its lists
+// have.
+func (d *GCDetails) Reset() {
 	keep := *d
 	*d = GCDetails{
 		Pauses: keep.Pauses[:0], Heaps: keep.Heaps[:0], LOHCompactions: keep.LOHCompactions[:0],
 		FreeItems: keep.FreeItems[:0], Plugs: keep.Plugs[:0],
-		Handles: -1, FinalizationSize: math.MaxUint64,
+		Handles: -1, PinnedObjects: math.MaxUint32, SyncBlocks: math.MaxUint32,
+		FinalizationCount: math.MaxUint64, FinalizationSize: math.MaxUint64,
 	}
 	d.background.Waits = keep.background.Waits[:0]
 }

@@ -1,5 +1,7 @@
 package gclog
 
+import "github.com/gclog/gclog/parse/clr"
+
 // An Observer is told what the Reducer finds, in time order. What it is given is
 // valid during the call only.
 //
@@ -12,6 +14,24 @@ type Observer interface {
 	Phase(*Phase)  // a concurrent phase of a background collection began or ended
 	GC(*GCDetails) // a collection's record is final: complete, or given up and marked so
 	Gap(*Gap)      // events were lost, or numbers of collections are missing
+}
+
+// A SuspensionObserver is an Observer that wants to know every time that the runtime
+// stopped the program, for whatever reason.
+type SuspensionObserver interface {
+	Observer
+	Suspension(*Suspension) // has ended; the pauses in it have been told
+}
+
+// A Suspension is one time that the runtime stopped all threads of the program, from
+// the request until they run again [R 9, 8, 7, 3].
+type Suspension struct {
+	Reason   clr.SuspendReason
+	Start    int64
+	Duration int64
+	Suspend  int64  // of Duration, until all threads stood
+	Ticks    int64  // Start in ticks of the stream's clock
+	Thread   uint64 // that stopped the others
 }
 
 // PauseKind is what the program stood for.

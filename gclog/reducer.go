@@ -50,9 +50,10 @@ type Reducer struct {
 	sizes sizes
 	now   int64
 
-	pauseTold Pause // what the Observer is given
-	phaseTold Phase
-	gapTold   Gap
+	pauseTold      Pause // what the Observer is given
+	phaseTold      Phase
+	gapTold        Gap
+	suspensionTold Suspension
 
 	blocked int64 // sum of the suspensions with reason 1 and 6, for tests and checks
 }

@@ -103,6 +103,7 @@ func (r *Reducer) restartEnd(at Stamp) {
 			c.sus = nil
 		}
 	}
+	r.tellSuspension(s, at)
 	r.freeSuspension(s)
 	r.tellPhases()
 }
@@ -239,6 +240,17 @@ func (r *Reducer) tellPhase(p Phase) {
 func (r *Reducer) tellGap(g Gap) {
 	r.gapTold = g
 	r.out.Gap(&r.gapTold)
+}
+
+func (r *Reducer) tellSuspension(s *suspension, at Stamp) {
+	o, ok := r.out.(SuspensionObserver)
+	if !ok {
+		return
+	}
+	r.suspensionTold = Suspension{
+		Reason: s.reason, Start: s.begin, Duration: at.Time - s.begin, Suspend: s.suspendTime(), Ticks: s.ticks, Thread: s.thread,
+	}
+	o.Suspension(&r.suspensionTold)
 }
 
 // pauseWithoutGC tells a suspension that no collection explains.

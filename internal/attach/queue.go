@@ -30,12 +30,13 @@ const (
 
 // An item is one record. It is used again, with the memory of its lists.
 type item struct {
-	kind    itemKind
-	pause   gclog.Pause
-	phase   gclog.Phase
-	gap     gclog.Gap
-	stall   gclog.Stall
-	details gclog.GCDetails
+	kind       itemKind
+	pause      gclog.Pause
+	phase      gclog.Phase
+	suspension gclog.Suspension
+	gap        gclog.Gap
+	stall      gclog.Stall
+	details    gclog.GCDetails
 }
 
 type itemKind uint8
@@ -43,6 +44,7 @@ type itemKind uint8
 const (
 	itemPause itemKind = iota
 	itemPhase
+	itemSuspension
 	itemGC
 	itemGap
 	itemStall
@@ -121,6 +123,11 @@ func (q *queue) Phase(p *gclog.Phase) {
 	})
 }
 
+// Suspension implements gclog.SuspensionObserver.
+func (q *queue) Suspension(s *gclog.Suspension) {
+	q.put(itemSuspension, 0, func(it *item) { it.suspension = *s })
+}
+
 // GC implements gclog.Observer.
 func (q *queue) GC(d *gclog.GCDetails) {
 	q.newest = gclog.Stamp{Time: d.Start, Ticks: d.StartTicks}
@@ -143,6 +150,8 @@ func (it *item) deliver(w *formats.Writer) {
 		w.Pause(&it.pause)
 	case itemPhase:
 		w.Phase(&it.phase)
+	case itemSuspension:
+		w.Suspension(&it.suspension)
 	case itemGC:
 		w.GC(&it.details)
 	case itemGap:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/session"
 )
@@ -20,6 +21,8 @@ type reader struct {
 	queue  *queue
 	ask    func() // ends the session
 	tee    *tee
+
+	suspensions bool // an output wants them all
 
 	traced chan struct{} // closed when trace is there, or never will be
 	trace  *parse.Trace
@@ -37,6 +40,7 @@ type reader struct {
 
 func newReader(o *Options, stream *session.Stream, ask func()) *reader {
 	r := &reader{o: o, stream: stream, queue: newQueue(), ask: ask, traced: make(chan struct{}), done: make(chan struct{})}
+	r.suspensions = output.Suspensions(o.Outputs)
 	r.tee = newTee(stream, o.Record)
 	return r
 }
@@ -125,6 +129,13 @@ func (r *reader) Pause(p *gclog.Pause) {
 func (r *reader) Phase(p *gclog.Phase) {
 	if !r.over {
 		r.queue.Phase(p)
+	}
+}
+
+// Suspension implements gclog.SuspensionObserver.
+func (r *reader) Suspension(s *gclog.Suspension) {
+	if !r.over && r.suspensions {
+		r.queue.Suspension(s)
 	}
 }
 

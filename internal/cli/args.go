@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gclog/gclog/internal/xlog"
 	"github.com/urfave/cli/v2"
 )
 
@@ -13,6 +14,7 @@ import (
 //   - Flags may stand before and behind the arguments.
 //   - What follows "--" is never a flag. With attach and record it is a command to
 //     run.
+//   - Java's -Xlog is not in the form of other flags: it becomes the value of one.
 //   - run ends at its command: the flags behind it are the command's own.
 func arrange(app *cli.App, args []string) ([]string, error) {
 	if len(args) > 1 {
@@ -22,6 +24,9 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 		case "--version", "-v":
 			return []string{args[0], "version"}, nil
 		}
+	}
+	if slices.Contains(args, "-Xlog:help") {
+		return []string{args[0], xlogHelpName}, nil
 	}
 	at := slices.IndexFunc(args[1:], func(a string) bool { return !strings.HasPrefix(a, "-") }) + 1
 	if at == 0 {
@@ -48,6 +53,10 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 			dashes, before = true, len(rest) > 0
 			rest = append(rest, tail...)
 			tail = nil
+		case xlog.IsOption(a) && takesValue[xlogFlag]:
+			flags = append(flags, "--"+xlogFlag, a)
+		case strings.HasPrefix(a, "-XX:"):
+			return nil, usagef("%s is an option of older JVMs: write -Xlog:gc*:file=gc.log", a)
 		case len(a) > 1 && a[0] == '-':
 			flags = append(flags, a)
 			name := strings.TrimLeft(a, "-")

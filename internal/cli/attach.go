@@ -111,7 +111,7 @@ func (p *program) watchOptions(c *cli.Context, outputs []output.Spec, record str
 			}
 		}
 	}
-	w.opener = &output.Opener{Stdout: p.out, Tell: p.ui.say}
+	w.opener = &output.Opener{Stdout: p.out, Stderr: p.ui.w, Tell: p.ui.say}
 	return w, nil
 }
 
@@ -124,7 +124,7 @@ func (p *program) formatOptions(c *cli.Context) (o formats.Options, err error) {
 // onScreen tells whether records go to the terminal: then they are the progress.
 func (w *watch) onScreen() bool {
 	for _, o := range w.outputs {
-		if o.Path == output.Stdout && isTerminal(w.p.out) {
+		if o.Path == output.Stdout && isTerminal(w.p.out) || o.Path == output.Stderr && w.p.ui.terminal {
 			return true
 		}
 	}
@@ -311,7 +311,7 @@ func (w *watch) session(ctx context.Context, o attach.Options) (*attach.Result, 
 	if w.record == "" {
 		return attach.Run(ctx, o)
 	}
-	file, err := openRecording(output.Expand(w.record, &gclog.Process{ID: int64(o.Target.PID)}))
+	file, err := openRecording(output.Expand(w.record, &gclog.Process{ID: int64(o.Target.PID)}, ""))
 	if err != nil {
 		if o.Resume {
 			err = errors.Join(err, o.Target.Resume(context.WithoutCancel(ctx)))
@@ -354,16 +354,16 @@ func (w *watch) sayBegun(process *gclog.Process) {
 	}
 	var outputs []string
 	for _, o := range w.outputs {
-		outputs = append(outputs, o.Format.Name+" to "+outputName(o, process))
+		outputs = append(outputs, o.Format.Name+" to "+outputName(o, process, w.format.Host))
 	}
 	w.p.ui.sayf("watching process %d (%s), %s", process.ID, strings.Join(known, ", "), strings.Join(outputs, ", "))
 }
 
-func outputName(o output.Spec, process *gclog.Process) string {
-	if o.Path == output.Stdout {
-		return "standard output"
+func outputName(o output.Spec, process *gclog.Process, host string) string {
+	if output.IsStream(o.Path) {
+		return output.StreamName(o.Path)
 	}
-	name := output.Expand(o.Path, process)
+	name := output.Expand(o.Path, process, host)
 	if o.Rotate.Count > 0 {
 		name += fmt.Sprintf(" (at most %s with %d old files)", size(o.Rotate.Size*int64(o.Rotate.Count+1)), o.Rotate.Count)
 	}

@@ -46,19 +46,20 @@ Examples:
 
 // A conversion is one run of gclog convert.
 type conversion struct {
-	p       *program
-	specs   []output.Spec
-	opener  *output.Opener
-	names   []string // of the inputs
-	format  formats.Options
-	pid     int64
-	writers map[int64]*output.Set // by pid
-	begin   time.Time             // sync point of the first recording
-	newest  map[int64]int64       // time of the newest event, by pid of the recording
-	failed  error                 // an output cannot be opened
-	unread  bool                  // nobody takes what is written
-	read    atomic.Int64
-	gcs     atomic.Int64
+	p           *program
+	specs       []output.Spec
+	opener      *output.Opener
+	names       []string // of the inputs
+	format      formats.Options
+	pid         int64
+	writers     map[int64]*output.Set // by pid
+	begin       time.Time             // sync point of the first recording
+	newest      map[int64]int64       // time of the newest event, by pid of the recording
+	suspensions bool                  // an output wants them
+	failed      error                 // an output cannot be opened
+	unread      bool                  // nobody takes what is written
+	read        atomic.Int64
+	gcs         atomic.Int64
 }
 
 func (p *program) convert(c *cli.Context) error {
@@ -73,14 +74,14 @@ func (p *program) convert(c *cli.Context) error {
 	for i := range specs {
 		specs[i].Rotate.Buffered = true
 	}
-	v := &conversion{p: p, specs: specs, pid: c.Int64("pid"), writers: map[int64]*output.Set{}, newest: map[int64]int64{}}
-	v.opener = &output.Opener{Stdout: p.out, Tell: p.ui.say}
+	v := &conversion{p: p, specs: specs, suspensions: output.Suspensions(specs), pid: c.Int64("pid"), writers: map[int64]*output.Set{}, newest: map[int64]int64{}}
+	v.opener = &output.Opener{Stdout: p.out, Stderr: p.ui.w, Tell: p.ui.say}
 	if v.format, err = p.formatOptions(c); err != nil {
 		return err
 	}
 	v.format.Host = "" // a recording does not tell where it was made
 	for _, name := range names {
-		if err := v.checkOutputs(name, 0); err != nil {
+		if err := v.checkOutputs(name, &gclog.Process{}); err != nil {
 			return err
 		}
 	}
@@ -121,9 +122,9 @@ func (p *program) convert(c *cli.Context) error {
 }
 
 // checkOutputs makes sure that an input is not written over.
-func (v *conversion) checkOutputs(input string, pid int64) error {
+func (v *conversion) checkOutputs(input string, process *gclog.Process) error {
 	for _, s := range v.specs {
-		if input != "-" && samePath(input, output.Expand(s.Path, &gclog.Process{ID: pid})) {
+		if input != "-" && samePath(input, output.Expand(s.Path, process, v.format.Host)) {
 			return usagef("%s is the input and cannot be the output too", input)
 		}
 	}
@@ -427,7 +428,7 @@ func (o *converting) each(f func(*formats.Writer)) {
 	}
 	if o.set == nil && o.v.failed == nil {
 		for _, name := range o.v.names {
-			if o.v.failed = o.v.checkOutputs(name, o.process.ID); o.v.failed != nil {
+			if o.v.failed = o.v.checkOutputs(name, o.process); o.v.failed != nil {
 				return
 			}
 		}
@@ -447,6 +448,12 @@ func (o *converting) each(f func(*formats.Writer)) {
 func (o *converting) Pause(p *gclog.Pause) { o.each(func(w *formats.Writer) { w.Pause(p) }) }
 func (o *converting) Phase(p *gclog.Phase) { o.each(func(w *formats.Writer) { w.Phase(p) }) }
 func (o *converting) Gap(g *gclog.Gap)     { o.each(func(w *formats.Writer) { w.Gap(g) }) }
+func (o *converting) Suspension(s *gclog.Suspension) {
+	if o.v.suspensions {
+		o.each(func(w *formats.Writer) { w.Suspension(s) })
+	}
+}
+
 func (o *converting) GC(d *gclog.GCDetails) {
 	o.v.gcs.Add(1)
 	o.each(func(w *formats.Writer) { w.GC(d) })

@@ -67,7 +67,7 @@ func (p *program) demo(c *cli.Context) error {
 	unified, _ := formats.Find("unified")
 	log := filepath.Join(dir, "gc.log")
 	w := &watch{
-		p: p, count: demoGCs, progress: &attach.Progress{}, opener: &output.Opener{Stdout: p.out, Tell: p.ui.say},
+		p: p, count: demoGCs, progress: &attach.Progress{}, opener: &output.Opener{Stdout: p.out, Stderr: p.ui.w, Tell: p.ui.say},
 		config: session.Config{BufferMB: bufferMB, Providers: demoProviders()},
 		format: formats.Options{Version: p.version(), Session: randomID(), Host: hostname(), Color: colored(p.out)},
 		outputs: []output.Spec{

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/xlog"
 	"github.com/gclog/gclog/parse/clr"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
@@ -25,7 +26,8 @@ const (
 
 func outputFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, - is standard output; %p in it is the pid; may be repeated"},
+		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, - is standard output; " + output.Places + "; may be repeated"},
+		&cli.StringSliceFlag{Name: xlogFlag, Usage: "write as Java's -Xlog:`WHAT[:OUTPUT[:DECORATORS[:OPTIONS]]]` says, which may also be given as it is; may be repeated, -Xlog:help explains it; if there is no output else, $" + xlogVariable + " is taken"},
 		&cli.StringSliceFlag{Name: "format", Aliases: []string{"f"}, Usage: "`FORMAT`: " + formatNames() + "; one for all outputs or one for each"},
 		&cli.StringFlag{Name: "causes", Value: "java", Usage: "`WORDS` for reasons in the JDK formats: java (all readers know them) or dotnet"},
 	}
@@ -33,7 +35,7 @@ func outputFlags() []cli.Flag {
 
 func rotationFlags(count int) []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "filecount", Value: count, Usage: "keep `N` old files, 0: never begin another one"},
+		&cli.StringFlag{Name: "filecount", Value: strconv.Itoa(count), Usage: "keep `N` old files, 0: never begin another one"},
 		&cli.StringFlag{Name: "filesize", Value: defaultFileSize, Usage: "begin another file at `SIZE` (K, M, G)"},
 		&cli.StringFlag{Name: "rotation-names", Value: "timestamp", Usage: "`KIND` of names of old files: timestamp (gc-2026-01-31T12-00-00.000.log) or index (gc.log.0)"},
 	}
@@ -47,30 +49,57 @@ func formatNames() string {
 	return strings.Join(names, ", ")
 }
 
-// outputs pairs the outputs with their formats. Without a format the extension of
-// the file tells, for standard output whether it is a terminal.
+// outputs are all that a log is written to. Those of -Xlog and of -o add up; the
+// variable of the environment counts where the command line names none.
 func (p *program) outputs(c *cli.Context, byDefault string) ([]output.Spec, error) {
-	paths, names := c.StringSlice("output"), c.StringSlice("format")
-	if len(paths) == 0 {
-		paths = []string{byDefault}
-	}
-	if len(names) > 1 && len(names) != len(paths) {
-		return nil, usagef("%d times --format and %d times -o: give one format for all, or one for each", len(names), len(paths))
-	}
 	rotate, err := rotation(c)
 	if err != nil {
 		return nil, err
 	}
-	var specs []output.Spec
+	paths, options := c.StringSlice("output"), c.StringSlice(xlogFlag)
+	if len(paths) == 0 && len(options) == 0 {
+		if options = xlog.Fields(os.Getenv(xlogVariable)); len(options) == 0 {
+			paths = []string{byDefault}
+		}
+	}
+	specs, err := p.plainOutputs(paths, c.StringSlice("format"), rotate)
+	if err != nil {
+		return nil, err
+	}
+	var warnings []string
+	if len(options) > 0 {
+		var more []output.Spec
+		if more, warnings, err = xlogOutputs(c, options, rotate); err != nil {
+			return nil, err
+		}
+		specs = append(specs, more...)
+	}
+	for i, s := range specs {
+		if slices.ContainsFunc(specs[:i], func(other output.Spec) bool { return samePath(s.Path, other.Path) }) {
+			return nil, usagef("the output %s is given twice", s.Path)
+		}
+		if err := checkOutput(s.Path); err != nil {
+			return nil, err
+		}
+	}
+	for _, w := range warnings {
+		p.ui.say("warning: " + w)
+	}
+	return specs, nil
+}
+
+// plainOutputs pairs the outputs with their formats. Without a format the extension of
+// the file tells, for standard output whether it is a terminal.
+func (p *program) plainOutputs(paths, names []string, rotate formats.RotateOptions) (specs []output.Spec, err error) {
+	if len(names) > 1 && len(names) != len(paths) {
+		return nil, usagef("%d times --format and %d times -o: give one format for all, or one for each", len(names), len(paths))
+	}
 	for i, path := range paths {
 		if path == "" {
 			return nil, usagef("an output without a name")
 		}
 		if path == "/dev/stdout" {
 			path = output.Stdout // and not the file that it may be
-		}
-		if slices.ContainsFunc(specs, func(s output.Spec) bool { return samePath(s.Path, path) }) {
-			return nil, usagef("the output %s is given twice", path)
 		}
 		f := formats.ForFile(path)
 		switch {
@@ -84,9 +113,6 @@ func (p *program) outputs(c *cli.Context, byDefault string) ([]output.Spec, erro
 		if err != nil {
 			return nil, usagef("%w", err)
 		}
-		if err := checkOutput(path); err != nil {
-			return nil, err
-		}
 		specs = append(specs, output.Spec{Path: path, Format: f, Rotate: rotate})
 	}
 	return specs, nil
@@ -95,11 +121,11 @@ func (p *program) outputs(c *cli.Context, byDefault string) ([]output.Spec, erro
 // checkOutput finds what can be found wrong with an output before a session is
 // begun for it.
 func checkOutput(path string) error {
-	if path == output.Stdout {
+	if output.IsStream(path) {
 		return nil
 	}
 	if bad := output.BadPlace(path); bad != "" {
-		return usagef("%s: there is no %s: %%p stands for the pid, %%%% for a percent sign", path, bad)
+		return usagef("%s: there is no %s: %s", path, bad, output.Places)
 	}
 	dir := filepath.Dir(path)
 	info, err := os.Stat(dir)
@@ -127,7 +153,7 @@ func checkOutput(path string) error {
 
 // samePath tells whether two names are of one file.
 func samePath(a, b string) bool {
-	if a == output.Stdout || b == output.Stdout {
+	if output.IsStream(a) || output.IsStream(b) {
 		return a == b
 	}
 	x, xerr := os.Stat(a)
@@ -144,13 +170,21 @@ func samePath(a, b string) bool {
 	return full(a) == full(b)
 }
 
+func parseFileCount(s string) (int, error) {
+	const most = 1000
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 || n > most {
+		return 0, fmt.Errorf("%s: it must be 0 to %d", s, most)
+	}
+	return n, nil
+}
+
 func rotation(c *cli.Context) (r formats.RotateOptions, err error) {
 	if !slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool { return f.Names()[0] == "filecount" }) {
 		return r, nil
 	}
-	r.Count = c.Int("filecount")
-	if r.Count < 0 || r.Count > 1000 {
-		return r, usagef("--filecount %d: it must be 0 to 1000", r.Count)
+	if r.Count, err = parseFileCount(c.String("filecount")); err != nil {
+		return r, usagef("--filecount %w", err)
 	}
 	if r.Size, err = parseSize(c.String("filesize")); err != nil {
 		return r, usagef("--filesize: %w", err)

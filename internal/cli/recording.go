@@ -20,6 +20,9 @@ func checkRecording(path string) error {
 	if path == output.Stdout {
 		return usagef("the recording cannot go to standard output here: give a file, or use gclog record -o -")
 	}
+	if bad := output.BadRecordingPlace(path); bad != "" {
+		return usagef("%s: there is no %s in the name of a recording: %s", path, bad, output.RecordingPlaces)
+	}
 	if err := checkOutput(path); err != nil {
 		return err
 	}

@@ -8,24 +8,42 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strconv"
-	"strings"
+	"slices"
 	"sync"
 	"syscall"
 
 	"github.com/gclog/gclog/formats"
-	"github.com/gclog/gclog/gclog"
 )
 
 // A Spec is where records go and how they look.
 type Spec struct {
-	Path   string // "-": standard output; %p stands for the pid, %% for %
-	Format formats.Format
-	Rotate formats.RotateOptions
+	Path      string // Stdout, Stderr or a file, with places: see Expand
+	Format    formats.Format
+	Selection *formats.Selection // which lines of the unified format; nil: the usual ones
+	Rotate    formats.RotateOptions
 }
 
-// Stdout is the Path of standard output.
-const Stdout = "-"
+// Paths that are no files.
+const (
+	Stdout = "-"
+	Stderr = "/dev/stderr"
+)
+
+// IsStream tells whether a path is that of standard output or standard error.
+func IsStream(path string) bool { return path == Stdout || path == Stderr }
+
+// StreamName is what people call such a path.
+func StreamName(path string) string {
+	if path == Stderr {
+		return "standard error"
+	}
+	return "standard output"
+}
+
+// Suspensions tells whether any of the outputs has lines for all suspensions.
+func Suspensions(specs []Spec) bool {
+	return slices.ContainsFunc(specs, func(s Spec) bool { return s.Selection.Suspensions() })
+}
 
 // A Set is what one session writes to: one Writer for each Spec.
 type Set struct {
@@ -59,6 +77,7 @@ type place struct {
 type Opener struct {
 	Files  formats.Files
 	Stdout io.Writer
+	Stderr io.Writer
 	Tell   func(string) // is told, for people, what goes wrong without ending anything: an output fails, and works again
 
 	mu     sync.Mutex
@@ -81,12 +100,13 @@ func (e *PathError) Unwrap() error { return e.Err }
 func (o *Opener) Open(specs []Spec, opts formats.Options) (*Set, error) {
 	s := &Set{tell: o.Tell}
 	for _, spec := range specs {
-		x, err := o.open(spec, &opts.Process)
+		x, err := o.open(spec, &opts)
 		if err != nil {
 			_ = s.Close()
 			return nil, err
 		}
 		format := opts
+		format.Selection = spec.Selection
 		if spec.Path != Stdout {
 			format.Color, format.HeaderEvery = false, 0
 		}
@@ -96,10 +116,10 @@ func (o *Opener) Open(specs []Spec, opts formats.Options) (*Set, error) {
 }
 
 // open returns the place of a spec, for one more user.
-func (o *Opener) open(spec Spec, p *gclog.Process) (*place, error) {
+func (o *Opener) open(spec Spec, opts *formats.Options) (*place, error) {
 	key := spec.Path
-	if key != Stdout {
-		key = Expand(spec.Path, p)
+	if !IsStream(key) {
+		key = Expand(spec.Path, &opts.Process, opts.Host)
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -109,9 +129,13 @@ func (o *Opener) open(spec Spec, p *gclog.Process) (*place, error) {
 	}
 	var x *place
 	var err error
-	if key == Stdout {
-		stream := formats.NewStream(o.Stdout, spec.Rotate.Buffered)
-		x = &place{Output: stream, name: "standard output", close: stream.Close, bytes: stream.Bytes}
+	if IsStream(key) {
+		w := o.Stdout
+		if key == Stderr {
+			w = o.Stderr
+		}
+		stream := formats.NewStream(w, spec.Rotate.Buffered)
+		x = &place{Output: stream, name: StreamName(key), close: stream.Close, bytes: stream.Bytes}
 	} else if x, err = o.openFile(key, spec.Rotate); err != nil {
 		return nil, err
 	}
@@ -175,26 +199,6 @@ func openDevice(path string, info fs.FileInfo, buffered bool) (*place, error) {
 		Output: stream, name: path, bytes: stream.Bytes,
 		close: func() error { return errors.Join(stream.Close(), f.Close()) },
 	}, nil
-}
-
-// Expand replaces %p in a path by the pid of the process, and %% by %.
-func Expand(path string, p *gclog.Process) string {
-	return strings.NewReplacer("%%", "%", "%p", strconv.FormatInt(p.ID, 10)).Replace(path)
-}
-
-// BadPlace returns the first place in a path that Expand does not know, "" if there
-// is none.
-func BadPlace(path string) string {
-	rest := strings.NewReplacer("%%", "", "%p", "").Replace(path)
-	if i := strings.IndexByte(rest, '%'); i >= 0 {
-		return rest[i:min(len(rest), i+2)]
-	}
-	return ""
-}
-
-// PerProcess tells whether a path has a place for the pid.
-func PerProcess(path string) bool {
-	return strings.Contains(strings.ReplaceAll(path, "%%", ""), "%p")
 }
 
 // Each calls f with every Writer, and tells what fails.

@@ -1,0 +1,201 @@
+package formats_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/shared"
+)
+
+// selected are the lines of a recording in the unified format with a selection.
+func selected(t *testing.T, recording string, s formats.Selection) (lines []string) {
+	t.Helper()
+	format, err := formats.Find("unified")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream := shared.Read(t, filepath.Join("..", "testdata", "traces", recording+".nettrace.gz"))
+	var outputs []*memory
+	_, _ = read(stream, everything, gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
+		out := &memory{}
+		outputs = append(outputs, out)
+		process := *p
+		process.Sync = time.Date(2026, 3, 28, 23, 59, 58, 123_456_789, time.UTC)
+		process.UptimeAtSync = 90*time.Second + 700*time.Microsecond
+		process.HasLimits = true
+		return formats.NewWriter(format, out, formats.Options{Process: process, Host: "shop 1\n", Selection: &s})
+	}))
+	for _, out := range outputs {
+		if text := string(out.text()); text != "" {
+			lines = append(lines, strings.Split(strings.TrimSuffix(text, "\n"), "\n")...)
+		}
+	}
+	return lines
+}
+
+func levelled(level formats.Level, sets ...int) (s formats.Selection) {
+	for _, i := range sets {
+		s.Levels[i] = level
+	}
+	return s
+}
+
+// Kinds of lines that only -Xlog selects, behind level and tags.
+var (
+	amount   = `-?\d+(?:\.\d{3}ms|K)?`
+	fields   = `[a-z0-9_]+=(?:gen[0-3]|` + amount + `(?:(?:->|/)` + amount + `)?|[A-Za-z0-9()+]+)`
+	workers  = `(?:, ` + fields + `)*, workers=(?:\d+|unknown)$`
+	moreKind = map[string]*regexp.Regexp{
+		"info gc,ergo":    regexp.MustCompile(`^GC\(\d+\)` + nine + `Condemned: ` + fields + workers),
+		"info gc,alloc":   regexp.MustCompile(`^GC\(\d+\)` + nine + `Program: ` + fields + workers),
+		"info gc,ref":     regexp.MustCompile(`^GC\(\d+\)` + nine + `References: ` + fields + workers),
+		"info gc,phases":  regexp.MustCompile(`^GC\(\d+\)` + nine + `Phases: ` + fields + workers),
+		"debug gc,phases": regexp.MustCompile(`^GC\(\d+\)` + nine + `Roots: ` + fields + workers),
+		"debug gc,heap":   regexp.MustCompile(`^GC\(\d+\)` + nine + `Heap \d+: ` + fields + workers),
+		"debug gc,init":   regexp.MustCompile(`^        Settings: ` + fields + workers),
+		"info safepoint":  regexp.MustCompile(`^Total time for which application threads were stopped: \d+\.\d{7} seconds, Stopping threads took: \d+\.\d{7} seconds, reason: [A-Za-z0-9()]+$`),
+	}
+)
+
+// TestSelections: what is selected is what the whole log has of it, line by line, and
+// each kind of line has its only form.
+func TestSelections(t *testing.T) {
+	names := formats.TagSets()
+	decorated := regexp.MustCompile(`^\[([a-z]+)\]\[([a-z,]+)\] (.*)$`)
+	for _, recording := range []string{"net10-datas-bgc", "core31-svr-induced", "net9-wks-attach"} {
+		var sets []int
+		for i := range names {
+			sets = append(sets, i)
+		}
+		everything := levelled(formats.LevelTrace, sets...)
+		everything.Decorators = formats.Of(formats.DecLevel, formats.DecTags)
+		whole := selected(t, recording, everything)
+		seen := map[string]bool{}
+		for _, line := range whole {
+			m := decorated.FindStringSubmatch(line)
+			if m == nil {
+				t.Fatalf("%s: %q", recording, line)
+			}
+			key := m[1] + " " + m[2]
+			seen[key] = true
+			if kind, ok := moreKind[key]; ok && !kind.MatchString(m[3]) {
+				t.Errorf("%s: %q is not of its form", recording, line)
+			}
+		}
+		for key := range moreKind {
+			// .NET Core 3.1 does not tell its times.
+			if !seen[key] && !(recording == "core31-svr-induced" && key == "info gc,phases") {
+				t.Errorf("%s: no line of %s", recording, key)
+			}
+		}
+		for i, name := range names {
+			if i == int(formats.TagInit) {
+				continue // a head is not written without lines behind it
+			}
+			for _, level := range []formats.Level{formats.LevelInfo, formats.LevelDebug} {
+				s := levelled(level, i)
+				s.Decorators = everything.Decorators
+				var want []string
+				for _, line := range whole {
+					m := decorated.FindStringSubmatch(line)
+					if m[2] == strings.ReplaceAll(name, "+", ",") && (m[1] == "info" || level == formats.LevelDebug) {
+						want = append(want, line)
+					}
+				}
+				if got := selected(t, recording, s); !slices.Equal(got, want) {
+					t.Errorf("%s: %s=%s has %d lines, the whole log has %d of them: %s", recording, name, formats.LevelNames[level], len(got), len(want),
+						difference(strings.Join(got, "\n"), strings.Join(want, "\n")))
+				}
+			}
+		}
+	}
+}
+
+// TestSafepoints: the suspensions of the log are those of the recording, GC or not.
+func TestSafepoints(t *testing.T) {
+	for _, recording := range []string{"net10-datas-bgc", "core31-svr-induced"} {
+		count := &suspensions{}
+		stream := shared.Read(t, filepath.Join("..", "testdata", "traces", recording+".nettrace.gz"))
+		if _, err := read(stream, everything, gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return count })); err != nil {
+			t.Fatal(err)
+		}
+		s := levelled(formats.LevelInfo, int(formats.TagSafepoint))
+		lines := selected(t, recording, s)
+		if len(lines) != count.n || count.other == 0 || count.gc+count.pausesWithout < count.pauses {
+			t.Errorf("%s: %d lines, %+v", recording, len(lines), *count)
+		}
+	}
+}
+
+type suspensions struct {
+	n, gc, other, pauses, pausesWithout int
+}
+
+func (s *suspensions) Pause(p *gclog.Pause) {
+	if p.GC == nil {
+		s.pausesWithout++
+	} else if !p.GC.InsideBGCStart {
+		s.pauses++
+	}
+}
+func (s *suspensions) Phase(*gclog.Phase)  {}
+func (s *suspensions) GC(*gclog.GCDetails) {}
+func (s *suspensions) Gap(*gclog.Gap)      {}
+func (s *suspensions) Suspension(x *gclog.Suspension) {
+	s.n++
+	if x.Reason == 1 || x.Reason == 6 {
+		s.gc++
+	} else {
+		s.other++
+	}
+}
+
+// TestDecorators: each decorator, alone and in the one order.
+func TestDecorators(t *testing.T) {
+	local := time.Local
+	time.Local = time.FixedZone("", -(3*3600 + 1800))
+	t.Cleanup(func() { time.Local = local })
+	forms := []string{
+		`2026-03-2\dT\d\d:\d\d:\d\d\.\d{3}-0330`, `2026-03-2\dT\d\d:\d\d:\d\d\.\d{3}\+0000`, `9\d\.\d{3}s`, `17747\d{8}ms`, `9\d{4}ms`, `17747\d{14}ns`, `9\d{10}ns`,
+		`shop 1_`, `29336`, `\d+`, `info`, `gc,cpu`,
+	}
+	all := formats.Selection{}
+	all.Levels[formats.TagCPU] = formats.LevelInfo
+	text := ``
+	for i, form := range forms {
+		one := all
+		one.Decorators = formats.Of(formats.Decorator(i))
+		all.Decorators |= one.Decorators
+		text += `\[` + form + `\]`
+		for _, line := range selected(t, "net10-datas-bgc", one) {
+			if !regexp.MustCompile(`^\[` + form + `\] GC\(\d+\) User=`).MatchString(line) {
+				t.Errorf("%s: %q", formats.DecoratorNames[i][0], line)
+				break
+			}
+		}
+	}
+	all.Levels[formats.TagCPU] = formats.LevelInfo
+	lines := selected(t, "net10-datas-bgc", all)
+	for _, line := range lines {
+		if !regexp.MustCompile(`^` + text + ` GC`).MatchString(line) {
+			t.Fatalf("all: %q", line)
+		}
+	}
+	// The times of a line are one time.
+	m := regexp.MustCompile(`^\[([^]]+)\]\[([^]]+)\]\[([0-9.]+)s\]\[(\d+)ms\]\[(\d+)ms\]\[(\d+)ns\]\[(\d+)ns\]`).FindStringSubmatch(lines[0])
+	zoned, _ := time.Parse("2006-01-02T15:04:05.000-0700", m[1])
+	utc, _ := time.Parse("2006-01-02T15:04:05.000-0700", m[2])
+	if !zoned.Equal(utc) || fmt.Sprint(utc.UnixMilli()) != m[4] || m[6][:13] != m[4] || strings.Replace(m[3], ".", "", 1) != m[5] || m[7][:5] != m[5] {
+		t.Errorf("%q", lines[0])
+	}
+	if none := selected(t, "net10-datas-bgc", levelled(formats.LevelInfo, int(formats.TagCPU))); !strings.HasPrefix(none[0], "GC(1) User=") {
+		t.Errorf("none: %q", none[0])
+	}
+}

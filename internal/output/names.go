@@ -1,0 +1,114 @@
+package output
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gclog/gclog/gclog"
+)
+
+// Places are what can stand in the path of an output, for people; RecordingPlaces is
+// what can in that of a recording, which begins before anything else is known.
+const (
+	RecordingPlaces = "%p stands for the pid, %% for a percent sign"
+	Places          = "%p stands for the pid, %t for the start of the process, %hn for the host, %n for the name of the process, %s for its service, %c for its container, %% for a percent sign"
+)
+
+var (
+	places          = []string{"%", "p", "t", "hn", "n", "s", "c"}
+	recordingPlaces = places[:2]
+)
+
+// Expand replaces the places in a path by what they stand for. What a process tells
+// of itself cannot lead out of the directory that the path is in.
+func Expand(path string, p *gclog.Process, host string) string {
+	expanded, _ := replace(path, func(place string) (string, bool) {
+		switch place {
+		case "%":
+			return "%", true
+		case "p":
+			return strconv.FormatInt(p.ID, 10), true
+		case "t":
+			start := p.Started
+			if start.IsZero() {
+				start = p.Sync
+			}
+			return start.Local().Format("2006-01-02_15-04-05"), true
+		case "hn":
+			return partOfName(host), true
+		case "n":
+			return partOfName(p.Name), true
+		case "s":
+			service := p.Service
+			if service == "" {
+				service = p.Name
+			}
+			return partOfName(service), true
+		case "c":
+			return partOfName(p.ContainerID[:min(len(p.ContainerID), 12)]), true
+		}
+		return "", false
+	})
+	return expanded
+}
+
+// BadPlace returns the first place in a path that Expand does not know, "" if there
+// is none.
+func BadPlace(path string) string { return unknownPlace(path, places) }
+
+// BadRecordingPlace does the same for the path of a recording.
+func BadRecordingPlace(path string) string { return unknownPlace(path, recordingPlaces) }
+
+func unknownPlace(path string, known []string) string {
+	_, bad := replace(path, func(place string) (string, bool) { return "", slices.Contains(known, place) })
+	return bad
+}
+
+// PerProcess tells whether a path has a place for the pid.
+func PerProcess(path string) (found bool) {
+	replace(path, func(place string) (string, bool) {
+		found = found || place == "p"
+		return "", true
+	})
+	return found
+}
+
+// replace replaces the places in a path, up to the first that value does not know.
+func replace(path string, value func(place string) (string, bool)) (replaced, bad string) {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(path, "%")
+		b.WriteString(before)
+		if !found {
+			return b.String(), ""
+		}
+		place := rest[:min(len(rest), 1)]
+		if strings.HasPrefix(rest, "hn") {
+			place = "hn"
+		}
+		v, ok := value(place)
+		if !ok {
+			return b.String(), "%" + place
+		}
+		b.WriteString(v)
+		path = rest[len(place):]
+	}
+}
+
+// partOfName makes of a string that may come from a target a part of a file name.
+func partOfName(s string) string {
+	const most = 100
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '-', r == '_':
+			return r
+		}
+		return '_'
+	}, s[:min(len(s), most)])
+	s = strings.TrimLeft(s, ".-") // no hidden file, no folder above, no flag
+	if s == "" {
+		return "unknown"
+	}
+	return s
+}

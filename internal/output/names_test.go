@@ -1,0 +1,53 @@
+package output
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/gclog"
+)
+
+func TestExpand(t *testing.T) {
+	p := &gclog.Process{
+		ID: 4711, Name: "My App/..", Service: "", ContainerID: strings.Repeat("0123456789abcdef", 4),
+		Started: time.Date(2026, 3, 28, 23, 59, 58, 0, time.Local),
+	}
+	for path, want := range map[string]string{
+		"gc.log":            "gc.log",
+		"gc-%p.log":         "gc-4711.log",
+		"%p/%p%%p":          "4711/4711%p",
+		"%t.log":            "2026-03-28_23-59-58.log",
+		"%hn-%n.log":        "shop-1-My_App_...log",
+		"logs/%s/%c/gc.log": "logs/My_App_../0123456789ab/gc.log",
+	} {
+		if got := Expand(path, p, "shop-1"); got != want {
+			t.Errorf("%s is %s, want %s", path, got, want)
+		}
+		if bad := BadPlace(path); bad != "" {
+			t.Errorf("%s has the bad place %s", path, bad)
+		}
+	}
+	for path, want := range map[string]string{"%q": "%q", "a%": "%", "%h": "%h", "% ": "% ", "%p%%%x": "%x"} {
+		if bad := BadPlace(path); bad != want {
+			t.Errorf("the bad place of %q is %q, want %q", path, bad, want)
+		}
+	}
+	if BadRecordingPlace("%p%%") != "" || BadRecordingPlace("%n") != "%n" {
+		t.Error("a recording knows the pid only")
+	}
+	if !PerProcess("a%p") || PerProcess("a%%p") || PerProcess("%n") {
+		t.Error("only the pid tells processes apart")
+	}
+}
+
+// TestHostileNames: whatever a process calls itself, its log stays in the directory.
+func TestHostileNames(t *testing.T) {
+	for _, name := range []string{"", ".", "..", "../../etc/passwd", "/etc/passwd", "-rf", ".hidden", "a\x00b", "a\nb", `..\..\x`, "C:x", "é" + strings.Repeat("x", 1000), "%p%n"} {
+		got := Expand("/logs/%n.log", &gclog.Process{Name: name, ID: 1}, "")
+		if filepath.Dir(filepath.Clean(got)) != "/logs" || len(got) > 120 || strings.ContainsAny(filepath.Base(got), "\x00\n\\:%") || strings.HasPrefix(filepath.Base(got), "-") {
+			t.Errorf("%q: %q", name, got)
+		}
+	}
+}

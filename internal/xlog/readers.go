@@ -1,0 +1,68 @@
+package xlog
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gclog/gclog/formats"
+)
+
+// ReaderWarnings says which readers of Java's logs will not take a file with these
+// decorators, in one sentence each. "make java" holds it against the readers.
+func (o *Output) ReaderWarnings() (warnings []string) {
+	s := &o.Selection
+	if s.Levels[formats.TagGC] < formats.LevelInfo {
+		return nil // none of them is meant to read it
+	}
+	for _, reader := range [...]struct {
+		name string
+		why  func(*formats.Selection) string
+	}{{"GCViewer", gcViewer}, {"GCToolKit", gcToolKit}} {
+		if why := reader.why(s); why != "" {
+			warnings = append(warnings, fmt.Sprintf("%s will not read %s: %s", reader.name, o.Path, why))
+		}
+	}
+	return warnings
+}
+
+func gcViewer(s *formats.Selection) string {
+	d := s.Decorators
+	date := d & formats.Of(formats.DecTime, formats.DecUTCTime)
+	if date.Has(formats.DecUTCTime) {
+		d = d&^date | formats.Of(formats.DecTime) // it cannot tell one from the other
+	}
+	switch d {
+	case formats.Of(formats.DecTime, formats.DecUptime, formats.DecLevel, formats.DecTags), formats.Of(formats.DecTime, formats.DecUptime, formats.DecTags),
+		formats.Of(formats.DecTime, formats.DecLevel, formats.DecTags), formats.Of(formats.DecUptime, formats.DecLevel, formats.DecTags),
+		formats.Of(formats.DecTimeMillis, formats.DecLevel, formats.DecTags), formats.Of(formats.DecUptimeMillis, formats.DecLevel, formats.DecTags):
+		if date != formats.Of(formats.DecTime, formats.DecUTCTime) {
+			return ""
+		}
+	}
+	return "it takes the decorators time,uptime,level,tags with both times or one of them, not " + named(s.Decorators)
+}
+
+func gcToolKit(s *formats.Selection) string {
+	d := s.Decorators
+	switch {
+	case d.Has(formats.DecTime) && d.Has(formats.DecUTCTime):
+		return "it takes one date only"
+	case !d.Has(formats.DecUptime):
+		return "it needs the decorator uptime"
+	}
+	return ""
+}
+
+// named lists decorators.
+func named(set formats.Decorators) string {
+	var names []string
+	for i, d := range formats.DecoratorNames {
+		if set.Has(formats.Decorator(i)) {
+			names = append(names, d[0])
+		}
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ",")
+}
