@@ -34,7 +34,7 @@ var arrows = map[string][]string{
 	"internal/attach":      {"formats", "gclog", "parse", "parse/clr", "session", "internal/output"},
 	"internal/fakeruntime": {"github.com/Microsoft/go-winio", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
 	"internal/cli": {
-		"formats", "gclog", "parse", "parse/clr", "session", "internal/output", "internal/attach", "internal/xlog", "internal/fakeruntime",
+		"formats", "formats/logs", "gclog", "parse", "parse/clr", "session", "internal/output", "internal/attach", "internal/xlog", "internal/fakeruntime",
 		"github.com/urfave/cli/v2", "github.com/klauspost/compress/zstd", "golang.org/x/term", "golang.org/x/sys/unix",
 	},
 	// Only for tests and the demonstration of the Makefile.

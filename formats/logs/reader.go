@@ -26,6 +26,9 @@ type Head struct {
 	// uptimes, it is that long after the begin of 1970.
 	Time  time.Time
 	Dated bool
+	// ProcessID is that of the process that the file is of, 0 if the head does not say
+	// it, or if a file may hold several.
+	ProcessID int64
 }
 
 // HeadSize is how many bytes of a file Recognize needs to see.

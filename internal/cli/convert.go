@@ -1,15 +1,8 @@
 package cli
 
 import (
-	"bufio"
-	"bytes"
-	"cmp"
-	"compress/gzip"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -18,25 +11,25 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/output"
-	"github.com/gclog/gclog/parse"
-	"github.com/klauspost/compress/zstd"
 	"github.com/urfave/cli/v2"
 )
 
 func (p *program) convertCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "convert",
-		Usage:     "make a log of recordings (.nettrace, also .gz and .zst)",
+		Usage:     "make a log of recordings (.nettrace) or of other logs, also .gz and .zst",
 		ArgsUsage: "FILE...",
-		Description: `- is standard input. Several recordings of one process are one log. A recording of
-several processes needs --pid, %p in the name of the output, or a format that
-can hold them: json, csv.
+		Description: `- is standard input. Several recordings of one process, and the files of a rotated
+log, are one log. What holds several processes needs --pid, %p in the name of the
+output, or a format that can hold them: json, csv. Logs can be unified, jdk8, json
+or csv; what they do not hold is unknown in what is made of them.
 
 Examples:
    gclog convert app.nettrace                    lines on the terminal
    gclog convert app.nettrace -o gc.log          for GCViewer
    gclog convert app.nettrace.gz --format csv > gc.csv
-   gclog convert machine.nettrace -o gc-%p.log   one log for each process`,
+   gclog convert machine.nettrace -o gc-%p.log   one log for each process
+   gclog convert gc*.json -o gc.log              a log of another format`,
 		Flags: join(outputFlags(), rotationFlags(0), []cli.Flag{
 			&cli.Int64Flag{Name: "pid", Usage: "only the process with this `PID`"},
 		}),
@@ -52,7 +45,8 @@ type conversion struct {
 	names       []string // of the inputs
 	format      formats.Options
 	pid         int64
-	writers     map[int64]*output.Set // by pid
+	sets        []*output.Set
+	writers     map[int64]*output.Set // of recordings, by pid
 	begin       time.Time             // sync point of the first recording
 	newest      map[int64]int64       // time of the newest event, by pid of the recording
 	suspensions bool                  // an output wants them
@@ -102,13 +96,10 @@ func (p *program) convert(c *cli.Context) error {
 		return fmt.Sprintf("%s read, %d GCs", size(v.read.Load()), v.gcs.Load())
 	})
 	defer stop()
-	for i, in := range inputs {
-		if ferr := v.one(in, i > 0); ferr != nil {
-			err = errors.Join(err, fmt.Errorf("%s: %w", in.name, ferr))
-		}
-		if v.unread {
-			break
-		}
+	if inputs[0].trace == nil {
+		err = v.logs(inputs)
+	} else {
+		err = v.recordings(inputs)
 	}
 	err = errors.Join(err, v.finish())
 	stop()
@@ -131,27 +122,7 @@ func (v *conversion) checkOutputs(input string, process *gclog.Process) error {
 	return nil
 }
 
-// An input is one recording.
-type input struct {
-	name   string
-	file   io.Closer
-	spool  *spool // of what cannot be read twice; nil: it can, or need not
-	reader *parse.Reader
-	trace  *parse.Trace
-	again  func() (io.Reader, error) // reads it from the begin on once more
-}
-
-func (in *input) close() {
-	if in.file != nil {
-		_ = in.file.Close()
-	}
-	if in.spool != nil {
-		in.spool.close()
-	}
-}
-
-// open opens all recordings, reads their heads, and puts them into the order of
-// time.
+// open opens all inputs, reads their heads, and puts them into the order of time.
 func (v *conversion) open(names []string) (list []*input, err error) {
 	for _, name := range names {
 		in, err := v.openOne(name)
@@ -162,116 +133,14 @@ func (v *conversion) open(names []string) (list []*input, err error) {
 			return list, err
 		}
 	}
-	slices.SortStableFunc(list, func(a, b *input) int { return a.trace.SyncTime.Compare(b.trace.SyncTime) })
-	v.begin = list[0].trace.SyncTime
+	for _, in := range list {
+		if (in.trace == nil) != (list[0].trace == nil) {
+			return list, usagef("%s and %s: convert recordings and logs one after the other", list[0].name, in.name)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *input) int { return a.begun().Compare(b.begun()) })
+	v.begin = list[0].begun()
 	return list, nil
-}
-
-func (v *conversion) openOne(name string) (*input, error) {
-	in := &input{name: name}
-	var src io.Reader
-	seekable := false
-	if name == "-" {
-		if isTerminal(v.p.in) {
-			return nil, usagef("standard input is a terminal: give a file, or pipe a recording into it")
-		}
-		in.name, src = "standard input", v.p.in
-	} else {
-		f, err := os.Open(name)
-		if err != nil {
-			if path, ok := errors.AsType[*fs.PathError](err); ok {
-				err = path.Err // the name is said once
-			}
-			return nil, usagef("cannot read %s: %w", name, err)
-		}
-		in.file, src = f, f
-		info, err := f.Stat()
-		if err == nil && info.IsDir() {
-			return in, usagef("cannot read %s: it is a directory", name)
-		}
-		if seekable = err == nil && info.Mode().IsRegular(); seekable {
-			in.again = func() (io.Reader, error) {
-				_, err := f.Seek(0, io.SeekStart)
-				return f, err
-			}
-		}
-	}
-	if !seekable {
-		in.spool = &spool{r: src}
-		in.again, src = in.spool.again, in.spool
-	}
-	if err := in.begin(&counter{src, &v.read}); err != nil {
-		return in, err
-	}
-	if in.spool != nil {
-		if err := in.spool.keep(v.readsTwice(in)); err != nil {
-			return in, &codedError{exitData, err}
-		}
-	}
-	return in, nil
-}
-
-// begin reads the head of the recording.
-func (in *input) begin(src io.Reader) error {
-	unpacked, err := unpack(src)
-	if err == nil {
-		in.reader = parse.NewReader(unpacked, gclog.Wanted)
-		in.trace, err = in.reader.ReadTrace()
-	}
-	if err != nil {
-		return &codedError{exitData, fmt.Errorf("%s: %w", in.name, err)}
-	}
-	return nil
-}
-
-type counter struct {
-	r io.Reader
-	n *atomic.Int64
-}
-
-func (c *counter) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n.Add(int64(n))
-	return n, err
-}
-
-// unpack undoes gzip and zstd, told by their first bytes.
-func unpack(r io.Reader) (io.Reader, error) {
-	var head [4]byte
-	n, err := io.ReadFull(r, head[:])
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, err
-	}
-	whole := io.MultiReader(bytes.NewReader(head[:n]), r)
-	switch {
-	case bytes.HasPrefix(head[:n], []byte{0x1f, 0x8b}):
-		z, err := gzip.NewReader(bufio.NewReaderSize(whole, 64<<10))
-		if err != nil {
-			return nil, fmt.Errorf("unpacking gzip: %w", err)
-		}
-		return z, nil
-	case bytes.Equal(head[:n], []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		z, err := zstd.NewReader(whole, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
-		if err != nil {
-			return nil, fmt.Errorf("unpacking zstd: %w", err)
-		}
-		return &zstdReader{z}, nil
-	}
-	return whole, nil
-}
-
-// maxWindow is how far back a zstd file may refer: what zstd -19 makes.
-const maxWindow = 8 << 20
-
-// A zstdReader explains the one error of unpacking that has a way out.
-type zstdReader struct{ z *zstd.Decoder }
-
-func (r *zstdReader) Read(p []byte) (int, error) {
-	n, err := r.z.Read(p)
-	if errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, zstd.ErrDecoderSizeExceeded) {
-		err = errors.New("it was packed with --long or --ultra, which needs more than 8 MB to unpack: unpack it with zstd -d --long=31 first")
-	}
-	return n, err
 }
 
 // several tells whether the outputs have a place for several processes.
@@ -284,10 +153,14 @@ func (v *conversion) several() bool {
 	return true
 }
 
-// readsTwice tells whether a recording is read for the processes in it first: only
-// one of a machine has several.
+// readsTwice tells whether an input is read for the processes in it first: only a
+// recording of a machine and some logs have several.
 func (v *conversion) readsTwice(in *input) bool {
-	return in.trace.Major >= 6 && (v.pid != 0 || !v.several())
+	many := in.trace != nil && in.trace.Major >= 6
+	if f, err := formats.Find(in.log.Format); err == nil {
+		many = f.ManyProcesses()
+	}
+	return many && (v.pid != 0 || !v.several())
 }
 
 // checkProcesses finds out which processes there are where that decides what can
@@ -296,7 +169,13 @@ func (v *conversion) checkProcesses(inputs []*input) error {
 	seen := map[int64]bool{}
 	var pids []int64
 	for _, in := range inputs {
-		list := []int64{in.trace.ProcessID}
+		var list []int64
+		switch {
+		case in.trace != nil:
+			list = []int64{in.trace.ProcessID}
+		case in.log.ProcessID != 0:
+			list = []int64{in.log.ProcessID}
+		}
 		if v.readsTwice(in) {
 			var err error
 			if list, err = v.processesIn(in); err != nil {
@@ -322,15 +201,13 @@ func (v *conversion) checkProcesses(inputs []*input) error {
 	return nil
 }
 
-// processesIn reads a recording of a machine to its end for the processes in it,
-// and begins it anew.
-func (v *conversion) processesIn(in *input) ([]int64, error) {
-	found := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return nil })
-	found.Begin(in.trace)
-	for in.reader.Scan() {
-		if e := in.reader.Event(); e != nil {
-			found.Event(e)
-		}
+// processesIn reads an input to its end for the processes in it, and begins it
+// anew.
+func (v *conversion) processesIn(in *input) (pids []int64, err error) {
+	if in.trace != nil {
+		pids = processesOfRecording(in)
+	} else if pids, err = v.processesOfLog(in); err != nil {
+		return nil, err
 	}
 	// What is wrong with the stream is told when it is converted.
 	src, err := in.again()
@@ -341,14 +218,34 @@ func (v *conversion) processesIn(in *input) ([]int64, error) {
 	if err := in.begin(&counter{src, &v.read}); err != nil {
 		return nil, err
 	}
-	var pids []int64
-	for _, x := range found.List() {
-		if !slices.Contains(pids, x.ID) {
-			pids = append(pids, x.ID)
+	return pids, nil
+}
+
+func processesOfRecording(in *input) (pids []int64) {
+	found := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return nil })
+	found.Begin(in.trace)
+	for in.reader.Scan() {
+		if e := in.reader.Event(); e != nil {
+			found.Event(e)
 		}
 	}
-	slices.SortFunc(pids, cmp.Compare[int64])
-	return pids, nil
+	for _, x := range found.List() {
+		pids = append(pids, x.ID)
+	}
+	return pids
+}
+
+// recordings converts recordings.
+func (v *conversion) recordings(inputs []*input) (err error) {
+	for i, in := range inputs {
+		if ferr := v.one(in, i > 0); ferr != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", in.name, ferr))
+		}
+		if v.unread {
+			break
+		}
+	}
+	return err
 }
 
 // one converts one recording. What comes before damage is converted.
@@ -389,23 +286,21 @@ func (v *conversion) one(in *input, further bool) error {
 	}
 	processes.Finish()
 	v.newest[in.trace.ProcessID] = processes.Newest()
-	for _, set := range v.sets() {
-		set.Each(func(w *formats.Writer) { w.End(&formats.End{At: processes.Newest(), Reason: formats.EndOfRecording}) })
-	}
+	v.end(processes.Newest())
 	return r.Err()
 }
 
-func (v *conversion) sets() (list []*output.Set) {
-	for _, set := range v.writers {
-		list = append(list, set)
+// end ends the logs that have been made.
+func (v *conversion) end(at int64) {
+	for _, set := range v.sets {
+		set.Each(func(w *formats.Writer) { w.End(&formats.End{At: at, Reason: formats.EndOfRecording}) })
 	}
-	return list
 }
 
 // finish writes what is buffered.
 func (v *conversion) finish() error {
 	var all error
-	for _, set := range v.sets() {
+	for _, set := range v.sets {
 		all = errors.Join(all, set.Err(), set.Close())
 	}
 	return all
@@ -423,25 +318,39 @@ type converting struct {
 }
 
 func (o *converting) each(f func(*formats.Writer)) {
-	if o.set == nil {
+	if o.set == nil && o.v.failed == nil {
 		o.set = o.v.writers[o.process.ID] // another instance of the process may have them
 	}
 	if o.set == nil && o.v.failed == nil {
-		for _, name := range o.v.names {
-			if o.v.failed = o.v.checkOutputs(name, o.process); o.v.failed != nil {
-				return
-			}
-		}
-		options := o.v.format
-		options.Process = *o.process
-		options.Process.Sync = o.v.begin
-		if o.set, o.v.failed = o.v.opener.Open(o.v.specs, options); o.v.failed == nil {
-			o.v.writers[o.process.ID] = o.set
+		process := *o.process
+		process.Sync = o.v.begin
+		if o.set = o.v.openOutputs(process); o.set != nil {
+			o.v.writers[process.ID] = o.set
 		}
 	}
-	if o.set != nil {
-		o.set.Each(f)
-		o.v.unread = o.set.Broken()
+	o.v.tell(o.set, f)
+}
+
+// openOutputs opens the outputs for a process; nil: that failed.
+func (v *conversion) openOutputs(process gclog.Process) (set *output.Set) {
+	for _, name := range v.names {
+		if v.failed = v.checkOutputs(name, &process); v.failed != nil {
+			return nil
+		}
+	}
+	options := v.format
+	options.Process = process
+	if set, v.failed = v.opener.Open(v.specs, options); v.failed != nil {
+		return nil
+	}
+	v.sets = append(v.sets, set)
+	return set
+}
+
+func (v *conversion) tell(set *output.Set, f func(*formats.Writer)) {
+	if set != nil {
+		set.Each(f)
+		v.unread = set.Broken()
 	}
 }
 

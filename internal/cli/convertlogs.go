@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/logs"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/output"
+)
+
+// logs converts logs of gclog. The files of one process in one format are one log.
+func (v *conversion) logs(inputs []*input) error {
+	type series struct {
+		format string
+		pid    int64
+	}
+	readers := map[series]*logs.Reader{}
+	var order []*logs.Reader
+	said := map[string]bool{}
+	var observers []*convertingLog
+	observe := func(p *gclog.Process) logs.Observer {
+		if v.pid != 0 && p.ID != v.pid {
+			return nil
+		}
+		o := &convertingLog{v: v, process: p}
+		observers = append(observers, o)
+		return o
+	}
+	var all error
+	for _, in := range inputs {
+		key := series{in.log.Format, in.log.ProcessID}
+		r := readers[key]
+		if r == nil {
+			var err error
+			if r, err = logs.NewReader(in.log, observe); err != nil {
+				return err
+			}
+			readers[key] = r
+			order = append(order, r)
+		}
+		if !said[in.log.Format] {
+			said[in.log.Format] = true
+			v.p.ui.sayf("%s is a log in the format %s: %s", in.name, in.log.Format, logs.Lacks(in.log.Format))
+		}
+		if err := v.log(r, in); err != nil {
+			all = errors.Join(all, fmt.Errorf("%s: %w", in.name, err))
+		}
+		if v.failed != nil {
+			return v.failed
+		}
+		if v.unread {
+			break
+		}
+	}
+	for _, r := range order {
+		r.Finish()
+	}
+	for _, o := range observers {
+		if o.set != nil {
+			o.End(&formats.End{At: o.newest, Reason: formats.EndOfRecording})
+		}
+	}
+	return all
+}
+
+// log converts one file.
+func (v *conversion) log(r *logs.Reader, in *input) error {
+	text, err := in.rest(&v.read)
+	if err != nil {
+		return err
+	}
+	skipped, err := r.Read(&stoppable{text, v})
+	if skipped.Count > 0 {
+		var lines []string
+		for _, n := range skipped.Lines {
+			lines = append(lines, strconv.FormatInt(n, 10))
+		}
+		more := ""
+		if int64(len(lines)) < skipped.Count {
+			more = ", ..."
+		}
+		what := "lines are damaged or none of gclog's and were left out: lines "
+		if skipped.Count == 1 {
+			what = "line is damaged or none of gclog's and was left out: line "
+		}
+		v.p.ui.sayf("%s: %d %s%s%s", in.name, skipped.Count, what, strings.Join(lines, ", "), more)
+	}
+	return err
+}
+
+// A stoppable is a text that ends where nobody takes what is made of it.
+type stoppable struct {
+	r io.Reader
+	v *conversion
+}
+
+func (s *stoppable) Read(p []byte) (int, error) {
+	if s.v.failed != nil || s.v.unread {
+		return 0, io.EOF
+	}
+	return s.r.Read(p)
+}
+
+// processesOfLog reads a log for the processes in it.
+func (v *conversion) processesOfLog(in *input) (pids []int64, err error) {
+	r, err := logs.NewReader(in.log, func(p *gclog.Process) logs.Observer {
+		pids = append(pids, p.ID)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	text, err := in.rest(&v.read)
+	if err == nil {
+		_, _ = r.Read(text) // what is wrong with it is told when it is converted
+		r.Finish()
+	}
+	return pids, err
+}
+
+// convertingLog passes the records of one process on to its outputs.
+type convertingLog struct {
+	v       *conversion
+	process *gclog.Process
+	set     *output.Set // nil: not opened
+	newest  int64       // time that was told
+}
+
+func (o *convertingLog) each(at int64, f func(*formats.Writer)) {
+	o.newest = max(o.newest, at)
+	if o.set == nil && o.v.failed == nil {
+		o.set = o.v.openOutputs(*o.process)
+	}
+	o.v.tell(o.set, f)
+}
+
+func (o *convertingLog) Start(s *formats.Start) { o.each(s.At, func(w *formats.Writer) { w.Start(s) }) }
+func (o *convertingLog) End(e *formats.End)     { o.each(e.At, func(w *formats.Writer) { w.End(e) }) }
+func (o *convertingLog) Stall(s *gclog.Stall)   { o.each(s.Now, func(w *formats.Writer) { w.Stall(s) }) }
+func (o *convertingLog) Gap(g *gclog.Gap)       { o.each(g.Time, func(w *formats.Writer) { w.Gap(g) }) }
+func (o *convertingLog) Phase(p *gclog.Phase)   { o.each(p.Time, func(w *formats.Writer) { w.Phase(p) }) }
+func (o *convertingLog) Pause(p *gclog.Pause) {
+	o.each(p.Start+p.Duration, func(w *formats.Writer) { w.Pause(p) })
+}
+
+func (o *convertingLog) GC(d *gclog.GCDetails) {
+	o.v.gcs.Add(1)
+	o.each(d.End, func(w *formats.Writer) { w.GC(d) })
+}

@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/gclog/gclog/formats/logs"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse"
+	"github.com/klauspost/compress/zstd"
+)
+
+// An input is one recording, or one log of gclog.
+type input struct {
+	name  string
+	file  io.Closer
+	spool *spool                    // of what cannot be read twice; nil: it can, or need not
+	again func() (io.Reader, error) // reads it from the begin on once more
+
+	reader *parse.Reader // of a recording
+	trace  *parse.Trace
+	log    logs.Head // of a log; no Format: it is a recording
+	text   io.Reader // of a log
+}
+
+// begun is when what is in the input began.
+func (in *input) begun() time.Time {
+	if in.trace != nil {
+		return in.trace.SyncTime
+	}
+	return in.log.Time
+}
+
+func (in *input) close() {
+	if in.file != nil {
+		_ = in.file.Close()
+	}
+	if in.spool != nil {
+		in.spool.close()
+	}
+}
+
+func (v *conversion) openOne(name string) (*input, error) {
+	in := &input{name: name}
+	var src io.Reader
+	seekable := false
+	if name == "-" {
+		if isTerminal(v.p.in) {
+			return nil, usagef("standard input is a terminal: give a file, or pipe a recording into it")
+		}
+		in.name, src = "standard input", v.p.in
+	} else {
+		f, err := os.Open(name)
+		if err != nil {
+			if path, ok := errors.AsType[*fs.PathError](err); ok {
+				err = path.Err // the name is said once
+			}
+			return nil, usagef("cannot read %s: %w", name, err)
+		}
+		in.file, src = f, f
+		info, err := f.Stat()
+		if err == nil && info.IsDir() {
+			return in, usagef("cannot read %s: it is a directory", name)
+		}
+		if seekable = err == nil && info.Mode().IsRegular(); seekable {
+			in.again = func() (io.Reader, error) {
+				_, err := f.Seek(0, io.SeekStart)
+				return f, err
+			}
+		}
+	}
+	if !seekable {
+		in.spool = &spool{r: src}
+		in.again, src = in.spool.again, in.spool
+	}
+	if err := in.begin(&counter{src, &v.read}); err != nil {
+		return in, err
+	}
+	if in.log.Format != "" && in.spool == nil {
+		in.text = nil
+		v.read.Store(0)
+	}
+	if in.spool != nil {
+		if err := in.spool.keep(v.readsTwice(in)); err != nil {
+			return in, &codedError{exitData, err}
+		}
+	}
+	return in, nil
+}
+
+// begin reads the head of the recording or log.
+func (in *input) begin(src io.Reader) error {
+	unpacked, err := unpack(src)
+	if err == nil {
+		err = in.recognize(unpacked)
+	}
+	if err != nil {
+		return &codedError{exitData, fmt.Errorf("%s: %w", in.name, err)}
+	}
+	return nil
+}
+
+// recognize finds out whether it is a log. What is no text is left to the reader of
+// recordings, which knows more kinds of files.
+func (in *input) recognize(r io.Reader) error {
+	head := make([]byte, len("Nettrace"), logs.HeadSize)
+	n, err := io.ReadFull(r, head)
+	if err == nil && string(head) != "Nettrace" {
+		var more int
+		more, err = io.ReadFull(r, head[n:cap(head)])
+		n += more
+		head = head[:n]
+		if log, ok := logs.Recognize(head); ok {
+			in.log, in.text = log, io.MultiReader(bytes.NewReader(head), r)
+			return nil
+		}
+	}
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	in.reader = parse.NewReader(io.MultiReader(bytes.NewReader(head[:n]), r), gclog.Wanted)
+	in.trace, err = in.reader.ReadTrace()
+	return err
+}
+
+// rest returns the text of a log. That of a file is read anew: many files are open at
+// once, and none shall keep its head.
+func (in *input) rest(read *atomic.Int64) (io.Reader, error) {
+	if in.text != nil {
+		return in.text, nil
+	}
+	src, err := in.again()
+	if err != nil {
+		return nil, err
+	}
+	return unpack(&counter{src, read})
+}
+
+type counter struct {
+	r io.Reader
+	n *atomic.Int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n.Add(int64(n))
+	return n, err
+}
+
+// unpack undoes gzip and zstd, told by their first bytes.
+func unpack(r io.Reader) (io.Reader, error) {
+	var head [4]byte
+	n, err := io.ReadFull(r, head[:])
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, err
+	}
+	whole := io.MultiReader(bytes.NewReader(head[:n]), r)
+	switch {
+	case bytes.HasPrefix(head[:n], []byte{0x1f, 0x8b}):
+		z, err := gzip.NewReader(bufio.NewReaderSize(whole, 64<<10))
+		if err != nil {
+			return nil, fmt.Errorf("unpacking gzip: %w", err)
+		}
+		return z, nil
+	case bytes.Equal(head[:n], []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		z, err := zstd.NewReader(whole, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return nil, fmt.Errorf("unpacking zstd: %w", err)
+		}
+		return &zstdReader{z}, nil
+	}
+	return whole, nil
+}
+
+// maxWindow is how far back a zstd file may refer: what zstd -19 makes.
+const maxWindow = 8 << 20
+
+// A zstdReader explains the one error of unpacking that has a way out.
+type zstdReader struct{ z *zstd.Decoder }
+
+func (r *zstdReader) Read(p []byte) (int, error) {
+	n, err := r.z.Read(p)
+	if errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, zstd.ErrDecoderSizeExceeded) {
+		err = errors.New("it was packed with --long or --ultra, which needs more than 8 MB to unpack: unpack it with zstd -d --long=31 first")
+	}
+	return n, err
+}
