@@ -13,6 +13,8 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/parse"
+	"github.com/gclog/gclog/parse/clr"
 )
 
 // difference shows the first lines in which two texts differ, of long lines the
@@ -96,9 +98,10 @@ var samples = map[string]string{
 }
 
 // TestSamples: the samples are what the formats write of a session that was
-// recorded, with the facts that a live one has.
+// recorded, with the facts that a live one has. Some of its collections are left out:
+// that shows losses, and keeps the files short. A stall is put in.
 func TestSamples(t *testing.T) {
-	stream := shared.Read(t, filepath.Join("..", "testdata", "traces", "net10-datas-bgc.nettrace.gz"))
+	stream := shared.Read(t, filepath.Join("..", "testdata", "traces", "net8-datas-induced.nettrace.gz"))
 	for name, format := range samples {
 		t.Run(name, func(t *testing.T) {
 			f, err := formats.Find(format)
@@ -110,7 +113,7 @@ func TestSamples(t *testing.T) {
 			processes := gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
 				facts := *p
 				facts.Name, facts.Service, facts.EntryAssembly = "Shop", "shop", "Shop.dll"
-				facts.RuntimeVersion, facts.Flavor, facts.Server, facts.Concurrent = "10.0.14", "CoreCLR", gclog.Yes, gclog.Yes
+				facts.RuntimeVersion, facts.Flavor, facts.Server, facts.Concurrent = "8.0.22", "CoreCLR", gclog.Yes, gclog.Yes
 				facts.Executable, facts.CommandLine, facts.User = "/usr/bin/dotnet", "dotnet Shop.dll", "app"
 				facts.OS, facts.Architecture, facts.Cookie = "Linux", "x64", "5d2b7c1e-9a40-4f83-b6de-0c8e1a7f4b92"
 				facts.UptimeAtSync = 90 * time.Second
@@ -119,12 +122,92 @@ func TestSamples(t *testing.T) {
 				w.Start(&formats.Start{Providers: "Microsoft-Windows-DotNETRuntime:0x1:4,Microsoft-Windows-DotNETRuntimePrivate:0x1:4"})
 				return w
 			})
-			newest, err := read(stream, everything, processes)
-			if err != nil {
-				t.Fatal(err)
-			}
-			w.End(&formats.End{At: newest, Reason: formats.EndExited})
+			newest := readSample(t, stream, processes)
+			w.Stall(&gclog.Stall{
+				Open: gclog.Open{Kind: gclog.OpenSuspension, Since: newest + 1e8, Ticks: newest + 1e8},
+				Now:  newest + 11e8, Threshold: 1e9,
+			})
+			w.End(&formats.End{At: newest + 2e9, Reason: formats.EndExited, ExitCode: 134, HasCode: true})
 			compareFile(t, filepath.Join("..", "samples", name), fileID.ReplaceAll(out.text(), []byte(`"gclog_file_id":"0123456789abcdef"`)))
 		})
 	}
 }
+
+// TestSamplesAreWhole: the samples show every kind of event.
+func TestSamplesAreWhole(t *testing.T) {
+	for name, kinds := range map[string][]string{
+		"gc.json": {
+			`"gc-log-header"`, `"gc-session-start"`, `"action":"gc"`, `"gc-suspension"`, `"gc-gap"`, `"gc-stall"`, `"gc-session-end"`,
+			`"type":"blocking"`, `"type":"background"`, `"type":"foreground"`, `"generation":0`, `"generation":1`, `"generation":2`, `"inside_background_start":true`,
+			`"compacting":true`, `"compacting":false`, `"Induced"`, `"AllocSmall"`, `"no-gc-region"`, `"memory-limit"`, `"lost-events"`, `"missed-gcs"`, `"complete":false`,
+		},
+		"gc.log":      {"Pause Young (Allocation Failure)", "Pause Young (System.gc())", "Pause Full (System.gc())", "Pause Initial Mark", "Pause Remark", "Concurrent Mark", "Concurrent Sweep", "Concurrent Reset", "Old: ", "foreground"},
+		"gc-jdk8.log": {"[GC (Allocation Failure)", "[Full GC (System.gc())", "CMS Initial Mark", "CMS Final Remark", "[CMS-concurrent-mark-start]", "[CMS-concurrent-sweep: ", "[CMS-concurrent-reset: "},
+		"gc.csv":      {",blocking,", ",background,", ",foreground,", ",False,"},
+		"gc.txt":      {"blocking", "background", "foreground", "suspension", "are missing", "has been suspended", "exited with code 134", "incomplete: "},
+	} {
+		b, err := os.ReadFile(filepath.Join("..", "samples", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, kind := range kinds {
+			if !bytes.Contains(b, []byte(kind)) {
+				t.Errorf("%s has no %s", name, kind)
+			}
+		}
+	}
+}
+
+// readSample reads a recording but for most of its collections, as if the runtime had
+// dropped their events.
+func readSample(t *testing.T, stream []byte, processes *gclog.Processes) (newest int64) {
+	t.Helper()
+	kept := []struct{ after, upTo uint32 }{{0, 3}, {29, 41}, {69, 78}, {124, 129}, {143, 1 << 30}}
+	ends := map[uint32]int64{0: 0, 1 << 30: 1 << 60}
+	all := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return endings(ends) })
+	if _, err := read(stream, everything, all); err != nil {
+		t.Fatal(err)
+	}
+	r := parse.NewReader(bytes.NewReader(stream), gclog.Wanted)
+	trace, err := r.ReadTrace()
+	if err != nil {
+		t.Fatal(err)
+	}
+	processes.Begin(trace)
+	lost := parse.Loss{}
+	for r.Scan() {
+		e := r.Event()
+		keep := e.Meta.EventID == clr.IDRuntimeInformation
+		for _, k := range kept {
+			keep = keep || e.Time > ends[k.after] && e.Time <= ends[k.upTo]
+		}
+		switch {
+		case !keep && lost.Events == 0:
+			lost.From = newest
+			fallthrough
+		case !keep:
+			lost.Events++
+			lost.To, lost.Ticks = e.Time, e.Ticks
+			continue
+		case lost.Events > 0:
+			processes.Loss(&lost)
+			lost = parse.Loss{}
+		}
+		newest = e.Time
+		processes.Event(e)
+	}
+	processes.Finish()
+	return newest
+}
+
+// endings notes when the pauses of collections ended.
+type endings map[uint32]int64
+
+func (e endings) Pause(p *gclog.Pause) {
+	if p.GC != nil {
+		e[p.GC.Number] = p.Start + p.Duration
+	}
+}
+func (e endings) Phase(*gclog.Phase)  {}
+func (e endings) GC(*gclog.GCDetails) {}
+func (e endings) Gap(*gclog.Gap)      {}
