@@ -2,6 +2,7 @@ package formats_test
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -33,7 +34,7 @@ type readers struct {
 	out *bufio.Scanner
 }
 
-func startReaders(t *testing.T) *readers {
+func startReaders(t testing.TB) *readers {
 	t.Helper()
 	dir := os.Getenv("GCLOG_JAVA")
 	if dir == "" {
@@ -83,7 +84,7 @@ type javaPhase struct {
 }
 
 // read has a reader read a log. It must have nothing to say.
-func (r *readers) read(t *testing.T, reader string, paths ...string) *understood {
+func (r *readers) read(t testing.TB, reader string, paths ...string) *understood {
 	t.Helper()
 	u, said := r.try(t, reader, paths...)
 	for _, s := range said {
@@ -93,7 +94,7 @@ func (r *readers) read(t *testing.T, reader string, paths ...string) *understood
 }
 
 // try has a reader read a log, and returns what it had to say.
-func (r *readers) try(t *testing.T, reader string, paths ...string) (u *understood, said []string) {
+func (r *readers) try(t testing.TB, reader string, paths ...string) (u *understood, said []string) {
 	t.Helper()
 	fmt.Fprintln(r.in, reader+"\t"+strings.Join(paths, "\t"))
 	u = &understood{exports: map[string][]string{}}
@@ -125,7 +126,7 @@ var (
 	javaPhases = regexp.MustCompile(`^(?:CMS-concurrent-|Concurrent ?)([A-Za-z]+)(-start)?$`)
 )
 
-func (u *understood) event(t *testing.T, words []string) {
+func (u *understood) event(t testing.TB, words []string) {
 	t.Helper()
 	float := func(s string) float64 {
 		f, err := strconv.ParseFloat(s, 64)
@@ -300,6 +301,33 @@ func (r *readers) readBoth(t *testing.T, f *flavour, text []byte) {
 	f.compare(t, "gcviewer", r.read(t, "gcviewer", path), want)
 	if len(want.pauses)+len(want.phases) > 1 { // it cannot take a log of one event
 		f.compare(t, "gctoolkit", r.read(t, "gctoolkit", path), want)
+	}
+}
+
+// BenchmarkJava is how long the readers take for a file of the size at which another
+// one is begun.
+func BenchmarkJava(b *testing.B) {
+	r := startReaders(b)
+	const size = 20 << 20 // --filesize
+	for _, f := range flavours {
+		n := 0
+		var text []byte
+		for n = 30_000; len(text) < size; n *= 2 {
+			text = history(1, n).outputs[f.format].text()
+		}
+		text = text[:bytes.LastIndexByte(text[:size], '\n')+1]
+		path := filepath.Join(b.TempDir(), f.format+".log")
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			b.Fatal(err)
+		}
+		for _, reader := range []string{"gcviewer", "gctoolkit"} {
+			b.Run(f.format+"/"+reader, func(b *testing.B) {
+				b.SetBytes(int64(len(text)))
+				for b.Loop() {
+					r.try(b, reader, path)
+				}
+			})
+		}
 	}
 }
 
