@@ -11,7 +11,7 @@ import (
 // decorators, in one sentence each. "make java" holds it against the readers.
 func (o *Output) ReaderWarnings() (warnings []string) {
 	s := &o.Selection
-	if s.Levels[formats.TagGC] < formats.LevelInfo {
+	if s.Levels[formats.TagGC] < formats.LevelInfo || o.Path == Stdout || o.Path == Stderr {
 		return nil // none of them is meant to read it
 	}
 	for _, reader := range [...]struct {
@@ -39,7 +39,7 @@ func gcViewer(s *formats.Selection) string {
 			return ""
 		}
 	}
-	return "it takes the decorators time,uptime,level,tags with both times or one of them, not " + named(s.Decorators)
+	return "it takes the decorators level and tags, with time or uptime or both, and no others (here: " + named(s.Decorators) + ")"
 }
 
 func gcToolKit(s *formats.Selection) string {

@@ -94,9 +94,10 @@ func TestWarnings(t *testing.T) {
 	if err != nil || len(c.Warnings) != 2 || !strings.HasPrefix(c.Warnings[0], "No tag set matches selection: class+load*.") || !strings.Contains(c.Warnings[1], ": gc+heap+exit.") {
 		t.Errorf("%q, error %v", c.Warnings, err)
 	}
-	c, err = Parse([]string{"-Xlog:safepoint:a.log:pid"})
-	if err != nil || len(c.Outputs[0].ReaderWarnings()) != 0 {
-		t.Errorf("no reader is meant to read it: %q, error %v", c.Outputs[0].ReaderWarnings(), err)
+	for _, arg := range []string{"-Xlog:safepoint:a.log:pid", "-Xlog:gc::none", "-Xlog:gc:stderr:none"} {
+		if c, err = Parse([]string{arg}); err != nil || len(c.Outputs[0].ReaderWarnings()) != 0 {
+			t.Errorf("no reader is meant to read it: %q, error %v", c.Outputs[0].ReaderWarnings(), err)
+		}
 	}
 }
 
