@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -349,9 +350,81 @@ func TestJavaSamples(t *testing.T) {
 	}
 }
 
-// TestJavaRecordings: every recording that holds a collection.
+// TestJavaReaders: what is demanded of the readers is what they do: logs that were made
+// by hand, with the truth beside them. They have a phase that ours do not have.
+func TestJavaReaders(t *testing.T) {
+	r := startReaders(t)
+	dir := filepath.Join(shared.Dir(t), "java-samples")
+	rotated := func(names ...string) (list []string) {
+		for _, name := range names {
+			list = append(list, filepath.Join(dir, name))
+		}
+		return list
+	}
+	for _, test := range []struct {
+		truth, reader string
+		unit          float64 // of durations, in milliseconds
+		paths         []string
+	}{
+		{"truth-A.json", "gcviewer", 1e-4, rotated("jdk8-cms.log")},
+		{"truth-A.json", "gctoolkit", 1e-4, rotated("jdk8-cms.log")},
+		{"truth-A.json", "gcviewer", 1e-3, rotated("unified-cms-long.log")},
+		{"truth-A.json", "gctoolkit", 1e-3, rotated("unified-cms-long.log")},
+		{"truth-B.json", "gcviewer", 1e-4, rotated("jdk8-cms-short.log")},
+		{"truth-B.json", "gctoolkit", 1e-4, rotated("jdk8-cms-short.log")},
+		{"truth-B.json", "gcviewer", 1e-3, rotated("unified-cms.log")},
+		{"truth-B.json", "gctoolkit", 1e-3, rotated("unified-cms.log")},
+		{"truth-A.json", "gcviewer", 1e-4, rotated("rotated-jdk8/gc.log.0", "rotated-jdk8/gc.log.1", "rotated-jdk8/gc.log.2.current")},
+		{"truth-A.json", "gctoolkit-series", 1e-4, rotated("rotated-jdk8/gc.log.2.current")},
+		{"truth-A.json", "gcviewer", 1e-3, rotated("rotated-unified/gc.log.0", "rotated-unified/gc.log.1", "rotated-unified/gc.log")},
+	} {
+		t.Run(test.reader+" "+filepath.Base(test.paths[0]), func(t *testing.T) {
+			b, err := os.ReadFile(filepath.Join(dir, test.truth))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var truth map[string]json.RawMessage
+			if err := json.Unmarshal(b, &truth); err != nil {
+				t.Fatal(err)
+			}
+			u := r.read(t, test.reader, test.paths...)
+			count, sum := map[string]int{}, map[string]float64{}
+			add := func(key string, seconds float64) {
+				count[key]++
+				sum[key] += 1000 * seconds
+			}
+			for _, p := range u.pauses {
+				add("pauses", p.seconds)
+				add(map[string]string{"young": "young", "full": "full", "initial": "initialMark", "remark": "remark"}[p.kind], p.seconds)
+			}
+			for _, p := range u.phases {
+				add("concurrent."+strings.ToUpper(p.name[:1])+p.name[1:], p.seconds)
+			}
+			for key, raw := range truth {
+				var want struct{ N, Sum float64 }
+				if json.Unmarshal(raw, &want) != nil || key == "nonFull" {
+					continue // a number, or a sum of others
+				}
+				unit := test.unit
+				if strings.HasPrefix(key, "concurrent.") && test.unit == 1e-4 {
+					unit = 1 // jdk8 has phases in whole milliseconds
+				}
+				if float64(count[key]) != want.N || math.Abs(sum[key]-want.Sum) > want.N*unit {
+					t.Errorf("%s: %d of %.4f ms, want %v of %v", key, count[key], sum[key], want.N, want.Sum)
+				}
+			}
+		})
+	}
+}
+
+// TestJavaRecordings: every recording that holds a collection; also with all that
+// -Xlog:gc* selects, which must not change what the readers understand.
 func TestJavaRecordings(t *testing.T) {
 	r := startReaders(t)
+	config, err := xlog.Parse([]string{"-Xlog:gc*,safepoint"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	forEachInTurn(t, func(t *testing.T, name string, stream []byte) {
 		for _, c := range convert(stream, everything, nil, "unified", "jdk8").processes {
 			for i := range flavours {
@@ -361,7 +434,49 @@ func TestJavaRecordings(t *testing.T) {
 				}
 			}
 		}
+		for i, out := range unifiedOf(stream, formats.Options{Selection: &config.Outputs[0].Selection}) {
+			if bytes.Contains(out.text(), []byte("][gc] GC(")) {
+				t.Run(fmt.Sprint("all lines ", i), func(t *testing.T) { r.readMore(t, out.text()) })
+			}
+		}
 	})
+}
+
+// unifiedOf is a recording in the unified format, a log for each process.
+func unifiedOf(stream []byte, o formats.Options) (outputs []*memory) {
+	format, _ := formats.Find("unified")
+	_, _ = read(stream, everything, gclog.NewProcesses(func(p *gclog.Process) gclog.Observer { // damaged ones break off
+		out := &memory{}
+		outputs = append(outputs, out)
+		o.Process = *p
+		return formats.NewWriter(format, out, o)
+	}))
+	return outputs
+}
+
+// readMore has both readers read a log with more lines than they know, and the same
+// without these.
+func (r *readers) readMore(t *testing.T, text []byte) {
+	t.Helper()
+	dir := t.TempDir()
+	var known []byte
+	for line := range bytes.Lines(text) {
+		if regexp.MustCompile(`\]\[(gc|gc,start|gc,heap|gc,cpu)\] `).Match(line) {
+			known = append(known, line...)
+		}
+	}
+	for name, text := range map[string][]byte{"more.log": text, "known.log": known} {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, reader := range []string{"gcviewer", "gctoolkit"} {
+		more, said := r.try(t, reader, filepath.Join(dir, "more.log"))
+		want, saidOfKnown := r.try(t, reader, filepath.Join(dir, "known.log"))
+		if d := differs(more, want, true); d != "" || len(said) > len(saidOfKnown) {
+			t.Errorf("%s: %s %q", reader, d, said)
+		}
+	}
 }
 
 // TestJavaHistories: long random histories.
