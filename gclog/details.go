@@ -48,6 +48,16 @@ func (f Flaw) Names(dst []string) []string {
 	return dst
 }
 
+// ParseFlaw returns the flaw that Names names so.
+func ParseFlaw(name []byte) (f Flaw, ok bool) {
+	for i, n := range flawNames {
+		if string(name) == n {
+			return 1 << i, true
+		}
+	}
+	return 0, false
+}
+
 // Generations are always in this order; see package clr.
 const (
 	Gen0        = clr.Gen0
@@ -618,9 +628,11 @@ func (d *GCDetails) CopyFrom(src *GCDetails) {
 	d.LOHCompactions = append(keep.LOHCompactions[:0], src.LOHCompactions...)
 	d.FreeItems = append(keep.FreeItems[:0], src.FreeItems...)
 	d.Plugs = append(keep.Plugs[:0], src.Plugs...)
-	d.background.Waits = append(keep.background.Waits[:0], src.background.Waits...)
+	d.background.Waits = keep.background.Waits[:0]
 	if src.Background != nil {
-		d.Background = &d.background
+		waits := append(d.background.Waits, src.Background.Waits...)
+		d.background, d.Background = *src.Background, &d.background
+		d.background.Waits = waits
 	}
 	if src.Summary != nil {
 		summary := *src.Summary

@@ -90,7 +90,9 @@ type parser interface {
 	finish()
 }
 
-var table = []format{}
+var table = []format{
+	{name: "json", lacks: jsonLacks, recognize: recognizeJSON, new: newJSON},
+}
 
 // A Reader reads a log: a file, or the files of a series.
 type Reader struct {

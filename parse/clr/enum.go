@@ -1,6 +1,9 @@
 package clr
 
-import "strconv"
+import (
+	"math"
+	"strconv"
+)
 
 // Reason is why a collection was started (GCStart.Reason).
 type Reason uint32
@@ -38,6 +41,12 @@ func (r Reason) Known() bool { return int64(r) < int64(len(reasonNames)) }
 
 func (r Reason) String() string { return enumString("Reason", reasonNames[:], uint32(r)) }
 
+// ParseReason returns the reason that String names so.
+func ParseReason(name []byte) (Reason, bool) {
+	v, ok := parseEnum("Reason", reasonNames[:], name)
+	return Reason(v), ok
+}
+
 // Induced tells whether somebody asked for the collection.
 func (r Reason) Induced() bool {
 	switch r {
@@ -61,6 +70,12 @@ const (
 var typeNames = [...]string{"NonConcurrentGC", "BackgroundGC", "ForegroundGC"}
 
 func (t GCType) String() string { return enumString("Type", typeNames[:], uint32(t)) }
+
+// ParseGCType returns the type that String names so.
+func ParseGCType(name []byte) (GCType, bool) {
+	v, ok := parseEnum("Type", typeNames[:], name)
+	return GCType(v), ok
+}
 
 // SuspendReason is why the runtime stops the managed threads
 // (GCSuspendEEBegin.Reason).
@@ -162,6 +177,12 @@ var pauseModeNames = [...]string{"Batch", "Interactive", "LowLatency", "Sustaine
 
 func (m PauseMode) String() string { return enumString("PauseMode", pauseModeNames[:], uint32(m)) }
 
+// ParsePauseMode returns the mode that String names so.
+func ParsePauseMode(name []byte) (PauseMode, bool) {
+	v, ok := parseEnum("PauseMode", pauseModeNames[:], name)
+	return PauseMode(v), ok
+}
+
 // Mechanisms are the bits of GCGlobalHeapHistory.Mechanisms.
 type Mechanisms uint32
 
@@ -185,6 +206,12 @@ func (m Mechanisms) Names(dst []string) []string {
 		}
 	}
 	return dst
+}
+
+// ParseMechanism returns the bit that Names names so.
+func ParseMechanism(name []byte) (Mechanisms, bool) {
+	i, ok := parseEnum("Mechanism", mechanismNames[:], name)
+	return 1 << i, ok && i < 32
 }
 
 // Condemned says why the generation of a collection was chosen
@@ -245,6 +272,12 @@ func (c Condemned) Names(dst []string) []string {
 	return dst
 }
 
+// ParseCondemned returns the bit that Names names so.
+func ParseCondemned(name []byte) (Condemned, bool) {
+	i, ok := parseEnum("Condemned", condemnedNames[:], name)
+	return 1 << i, ok && i < 32
+}
+
 // CondemnedGenerations are the steps in which a heap arrived at its generation
 // (CondemnReasons0), two bits each.
 type CondemnedGenerations uint32
@@ -260,6 +293,11 @@ func (g CondemnedGenerations) BudgetExceeded() int { return int(g >> 4 & 3) }
 
 // TimeTuning is the generation that was due by time.
 func (g CondemnedGenerations) TimeTuning() int { return int(g >> 6 & 3) }
+
+// MakeCondemnedGenerations is the inverse of the four methods.
+func MakeCondemnedGenerations(initial, final, budgetExceeded, timeTuning int) CondemnedGenerations {
+	return CondemnedGenerations(initial&3 | final&3<<2 | budgetExceeded&3<<4 | timeTuning&3<<6)
+}
 
 // A HeapMechanism is CompactMechanisms or ExpandMechanisms of one heap: whether
 // it was done, and the reason.
@@ -313,4 +351,25 @@ func enumString(kind string, names []string, v uint32) string {
 		return names[v]
 	}
 	return kind + "(" + strconv.FormatUint(uint64(v), 10) + ")"
+}
+
+// parseEnum is the inverse of enumString. It does not allocate.
+func parseEnum(kind string, names []string, b []byte) (uint32, bool) {
+	for i, name := range names {
+		if string(b) == name {
+			return uint32(i), true
+		}
+	}
+	n := len(kind)
+	if len(b) < n+3 || string(b[:n]) != kind || b[n] != '(' || b[len(b)-1] != ')' {
+		return 0, false
+	}
+	v := uint64(0)
+	for _, c := range b[n+1 : len(b)-1] {
+		v = v*10 + uint64(c-'0')
+		if c < '0' || c > '9' || v > math.MaxUint32 {
+			return 0, false
+		}
+	}
+	return uint32(v), true
 }

@@ -1,0 +1,459 @@
+package logs
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+const jsonLacks = "json tells the heaps of server GC only in sum, of DATAS little more than its decisions, " +
+	"and neither the threads that suspended the program nor the ticks of the clock."
+
+// A jsonParser reads the lines of the format json. The members of a record may be in
+// any order, and there may be others among them: shippers add some.
+type jsonParser struct {
+	order     order
+	processes processes
+	l         jsonLine // the one at hand
+	key       []byte
+}
+
+func newJSON(observe func(*gclog.Process) Observer) parser {
+	return &jsonParser{order: order{observe: observe}}
+}
+
+func recognizeJSON(b []byte) (at time.Time, ok bool) {
+	var l jsonLine
+	if !bytes.HasPrefix(b, []byte("{")) || !l.read(b, &record{}) {
+		return time.Time{}, false
+	}
+	return unixTime(l.at), true
+}
+
+func (j *jsonParser) finish() { j.order.finish() }
+
+func (j *jsonParser) line(b []byte) bool {
+	if b[0] != '{' {
+		return false
+	}
+	r := j.order.record()
+	ours, whole := j.take(b, r)
+	if whole {
+		j.order.put(r)
+	} else {
+		j.order.drop(r)
+	}
+	return ours
+}
+
+// take reads a line into r. It tells whether it is ours, and whether r is a record:
+// the head of a file has only facts, and a newer gclog may have other records.
+func (j *jsonParser) take(b []byte, r *record) (ours, whole bool) {
+	l := &j.l
+	if !l.read(b, r) {
+		return false, false
+	}
+	p := j.processes.find(j.identity())
+	if p == nil {
+		return false, false
+	}
+	kind, known := l.recordKind()
+	if known && !p.synced {
+		p.sync, p.synced = l.at, true
+	}
+	l.teach(p)
+	if !known {
+		return true, false
+	}
+	r.of, r.kind, r.at = p, kind, l.at-p.sync
+	ok := l.settle(r)
+	return ok, ok
+}
+
+// identity is what tells the process from all others: the cookie of its runtime, or
+// its number, start and host.
+func (j *jsonParser) identity() []byte {
+	l := &j.l
+	if len(l.entity) > 0 {
+		j.key = append(append(j.key[:0], '='), l.entity[:min(len(l.entity), maxText)]...)
+		return j.key
+	}
+	j.key = strconv.AppendInt(j.key[:0], l.pid, 10)
+	j.key = strconv.AppendInt(append(j.key, '/'), l.started, 10)
+	j.key = append(append(j.key, '/'), l.host[:min(len(l.host), maxText)]...)
+	return j.key
+}
+
+// A jsonLine is what a line says, beside the fields that it has in common with the
+// record. Times are nanoseconds since 1970. Texts are valid as long as the line.
+// Empty and zero values are unknown.
+type jsonLine struct {
+	s     scanner
+	names names // of dynamic events
+
+	at             int64
+	hasTime        bool
+	ours           bool // it has a schema that we know
+	action, reason []byte
+	begin, end     int64
+	hasBegin       bool
+
+	pid                      int64
+	entity, name, executable []byte
+	started, uptime          int64 // uptime in seconds
+	exitCode                 int64
+	hasExit                  bool
+
+	service, host, architecture, os, container, version, flavor []byte
+
+	server, concurrent gclog.Known
+	heapCount          int
+	library            []byte
+	limits             clr.GCSettings
+	hasLimits          bool
+
+	providers, message []byte
+
+	gc jsonGC
+}
+
+// read reads a line, the fields of a collection into r. It is false for lines of
+// others and damaged ones.
+func (l *jsonLine) read(b []byte, r *record) bool {
+	s := &l.s
+	*l = jsonLine{s: *s, names: l.names}
+	s.begin(b)
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "@timestamp":
+			l.at, l.hasTime = s.time(), true
+		case "event":
+			l.readEvent(r)
+		case "process":
+			l.readProcess()
+		case "service":
+			l.service = l.only("name")
+		case "host":
+			l.readHost()
+		case "container":
+			l.container = l.only("id")
+		case "dotnet":
+			l.readDotnet(r)
+		case "gclog":
+			l.readAbout()
+		case "error":
+			l.message = l.only("message")
+		default:
+			s.skip()
+		}
+	}
+	s.blank()
+	return !s.failed && s.at == len(b) && l.hasTime && l.ours && len(l.action) > 0
+}
+
+// only reads an object of which one member matters, a text.
+func (l *jsonLine) only(name string) (text []byte) {
+	s := &l.s
+	for s.object(); s.next(); {
+		if string(s.key) == name {
+			text = s.text()
+		} else {
+			s.skip()
+		}
+	}
+	return text
+}
+
+func (l *jsonLine) readEvent(r *record) {
+	s := &l.s
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "action":
+			l.action = s.text()
+		case "reason":
+			l.reason = s.text()
+		case "start":
+			l.begin, l.hasBegin = s.time(), true
+		case "end":
+			l.end, r.gc.HasEnd = s.time(), true
+		default:
+			s.skip()
+		}
+	}
+}
+
+func (l *jsonLine) readProcess() {
+	s := &l.s
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "pid":
+			l.pid = s.int()
+		case "entity_id":
+			l.entity = s.text()
+		case "name":
+			l.name = s.text()
+		case "executable":
+			l.executable = s.text()
+		case "start":
+			l.started = s.time()
+		case "uptime":
+			l.uptime = int64(s.uint(maxSpan / uint64(time.Second)))
+		case "exit_code":
+			l.exitCode, l.hasExit = s.int(), true
+		default:
+			s.skip()
+		}
+	}
+}
+
+func (l *jsonLine) readHost() {
+	s := &l.s
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "name":
+			l.host = s.text()
+		case "architecture":
+			l.architecture = s.text()
+		case "os":
+			l.os = l.only("type")
+		default:
+			s.skip()
+		}
+	}
+}
+
+func (l *jsonLine) readDotnet(r *record) {
+	s := &l.s
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "runtime":
+			l.readRuntime()
+		case "gc":
+			l.readGC(r)
+		default:
+			s.skip()
+		}
+	}
+}
+
+func (l *jsonLine) readRuntime() {
+	s := &l.s
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "version":
+			l.version = s.text()
+		case "flavor":
+			l.flavor = s.text()
+		default:
+			s.skip()
+		}
+	}
+}
+
+// readAbout reads what gclog says about itself. Another major version of the schema
+// means other fields.
+func (l *jsonLine) readAbout() {
+	s := &l.s
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "schema":
+			major, _, _ := bytes.Cut(s.text(), []byte{'.'})
+			ours, _, _ := bytes.Cut([]byte(formats.Schema), []byte{'.'})
+			l.ours = bytes.Equal(major, ours)
+		case "providers":
+			l.providers = s.text()
+		default:
+			s.skip()
+		}
+	}
+}
+
+func (l *jsonLine) readSettings() {
+	s, limits := &l.s, &l.limits
+	limit := func(v *uint64) { *v, l.hasLimits = s.bytes(), true }
+	bit := func(b uint32) {
+		if s.bool() {
+			limits.Bits |= b
+		}
+	}
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "server":
+			l.server = gclog.KnownBool(s.bool())
+		case "concurrent":
+			l.concurrent = gclog.KnownBool(s.bool())
+		case "heap_count":
+			l.heapCount = int(s.uint(math.MaxInt32))
+		case "library":
+			l.library = s.text()
+		case "hard_limit":
+			limit(&limits.HardLimit)
+		case "loh_threshold":
+			limit(&limits.LOHThreshold)
+		case "physical_memory_config":
+			limit(&limits.PhysicalMemoryConfig)
+		case "gen0_min_budget":
+			limit(&limits.Gen0MinBudget)
+		case "gen0_max_budget":
+			limit(&limits.Gen0MaxBudget)
+		case "high_memory":
+			limits.HighMemoryPercent = l.percent()
+		case "large_pages":
+			bit(clr.SettingLargePages)
+		case "no_affinitize":
+			bit(clr.SettingNoAffinitize)
+		default:
+			s.skip()
+		}
+	}
+}
+
+// percent reads a share as a whole number of percents.
+func (l *jsonLine) percent() uint32 {
+	v := (l.s.pct() + 50) / 100
+	if v < 0 || v > math.MaxUint32 {
+		l.s.fail()
+		return 0
+	}
+	return uint32(v)
+}
+
+// teach adds what the line says about its process.
+func (l *jsonLine) teach(p *process) {
+	f := &p.facts
+	f.ID = l.pid
+	learn(&f.Cookie, l.entity)
+	learn(&f.Name, l.name)
+	learn(&f.Executable, l.executable)
+	learn(&f.Service, l.service)
+	learn(&f.OS, l.os)
+	learn(&f.Architecture, l.architecture)
+	learn(&f.ContainerID, l.container)
+	learn(&f.RuntimeVersion, l.version)
+	learn(&f.Flavor, l.flavor)
+	learn(&f.GCLibrary, l.library)
+	if l.server != gclog.Unknown {
+		f.Server = l.server
+	}
+	if l.concurrent != gclog.Unknown {
+		f.Concurrent = l.concurrent
+	}
+	if l.heapCount > 0 {
+		f.HeapCount = l.heapCount
+	}
+	if l.hasLimits {
+		f.Limits, f.HasLimits = l.limits, true
+	}
+	if limit := l.gc.hardLimit; limit > 0 && !f.HasLimits {
+		f.Limits.HardLimit, f.HasLimits = limit, true
+	}
+	if p.synced && f.UptimeAtSync == 0 {
+		switch {
+		case l.started != 0:
+			f.Started = unixTime(l.started)
+			f.UptimeAtSync = time.Duration(max(0, p.sync-l.started))
+		case l.uptime > 0:
+			f.UptimeAtSync = time.Duration(max(0, p.sync-(l.at-l.uptime*int64(time.Second))))
+		}
+	}
+}
+
+// recordKind tells what record the line is, if it is one that we know.
+func (l *jsonLine) recordKind() (k recordKind, known bool) {
+	switch string(l.action) {
+	case "gc":
+		return recordGC, true
+	case "gc-suspension":
+		return recordPause, true
+	case "gc-gap":
+		return recordGap, true
+	case "gc-stall":
+		return recordStall, true
+	case "gc-session-start":
+		return recordStart, true
+	case "gc-session-end":
+		return recordEnd, true
+	}
+	return 0, false
+}
+
+// settle makes the record of what was read. It is false if that contradicts itself.
+func (l *jsonLine) settle(r *record) bool {
+	ticks := r.of.ticks(r.at)
+	switch r.kind {
+	case recordGC:
+		return l.settleGC(r)
+	case recordPause:
+		p := &r.pause
+		p.Start, p.Ticks = r.at, ticks
+		p.Duration, p.Suspend, p.UsedNumber = l.gc.span, l.gc.suspend, r.gc.Number
+		var ok bool
+		p.Kind, ok = named(l.gc.kind, gclog.PauseUnknown)
+		return ok
+	case recordGap:
+		r.gap.Time, r.gap.Ticks = r.at, ticks
+		var ok bool
+		r.gap.Reason, ok = named(l.gc.gapReason, gclog.GapUnwritten)
+		return ok
+	case recordStall:
+		return l.settleStall(r)
+	case recordStart:
+		r.start = formats.Start{At: r.at, Ticks: ticks, Providers: keep(l.providers)}
+	case recordEnd:
+		reason, ok := named(l.reason, formats.EndOfRecording)
+		r.end = formats.End{
+			At: r.at, Ticks: ticks, Reason: reason,
+			ExitCode: int(l.exitCode), HasCode: l.hasExit, Message: keep(l.message),
+		}
+		return ok
+	}
+	return true
+}
+
+func (l *jsonLine) settleStall(r *record) (ok bool) {
+	d, s := &r.gc, &r.stall
+	s.Now, s.Since, s.Ticks, s.Threshold = r.at, l.gc.since-r.of.sync, r.of.ticks(r.at), l.gc.threshold
+	s.Number, s.HasNumber, s.Generation = d.Number, d.HasNumber, d.Generation
+	s.Reason, s.HasReason = d.Reason, d.HasReason
+	if s.HasNumber {
+		if s.Type, ok = parseType(l.gc.typeName); !ok {
+			return false
+		}
+	}
+	s.Kind, ok = named(l.gc.kind, gclog.OpenGC)
+	return ok
+}
+
+// parseType reads the type of a collection that has not ended: it is named like its
+// kind, if it has one.
+func parseType(name []byte) (clr.GCType, bool) {
+	switch kind, _ := named(name, gclog.KindForeground); {
+	case len(name) == 0:
+		return 0, false
+	case kind == gclog.KindBackground:
+		return clr.TypeBackground, true
+	case kind == gclog.KindForeground:
+		return clr.TypeForeground, true
+	case string(name) == kind.String():
+		return clr.TypeBlocking, true
+	}
+	return clr.ParseGCType(name)
+}
+
+// named returns the value with a name, of those from 0 to last.
+func named[T interface {
+	~uint8
+	String() string
+}](name []byte, last T) (T, bool) {
+	for v := range last + 1 {
+		if string(name) == v.String() {
+			return v, true
+		}
+	}
+	return 0, false
+}

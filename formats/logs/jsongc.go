@@ -1,0 +1,799 @@
+package logs
+
+import (
+	"math"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// The fields below dotnet.gc. Most go straight into the record; times in it are
+// nanoseconds since 1970 until settleGC.
+
+// A jsonGC is what the fields say that is not in the record, or not yet.
+type jsonGC struct {
+	typeName               []byte
+	compacting, compactive bool  // whether it compacted, and whether that is known
+	paused, delay          int64 // paused in units of 0.01 %
+	hasPaused              bool
+	hardLimit              uint64
+
+	before, after, fragmentation, allocated, committed uint64
+	hasCommitted                                       bool
+	// The generations tell what was promoted and allocated, and the free space.
+	detailed, fragmented bool
+
+	mark, sweep       int64 // durations of the concurrent phases
+	hasMark, hasSweep bool
+
+	// Of suspensions, stalls and gaps.
+	kind, gapReason                 []byte
+	since, span, suspend, threshold int64
+}
+
+func (l *jsonLine) readGC(r *record) {
+	s, d := &l.s, &r.gc
+	r.gc.Summary = &r.summary
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "number":
+			d.Number, d.HasNumber = uint32(s.uint(math.MaxUint32)), true
+		case "generation":
+			d.Generation = int(s.uint(math.MaxUint8))
+		case "type":
+			l.gc.typeName = s.text()
+		case "reason":
+			d.Reason, d.HasReason = clr.ParseReason(s.text())
+		case "compacting":
+			l.gc.compacting, l.gc.compactive = s.bool(), true
+		case "demoted_background":
+			d.DemotedBGC = s.bool()
+		case "inside_background_start":
+			d.InsideBGCStart = s.bool()
+		case "provisional":
+			d.Provisional = s.bool()
+		case "heap_dump":
+			d.HeapDump = s.bool()
+		case "server":
+			l.server = gclog.KnownBool(s.bool())
+		case "concurrent":
+			l.concurrent = gclog.KnownBool(s.bool())
+		case "heap_count":
+			d.Global.Heaps = int32(s.uint(math.MaxInt32))
+		case "mechanisms":
+			d.HasGlobal = true
+			readSet(s, &d.Global.Mechanisms, clr.ParseMechanism)
+		case "pause_mode":
+			d.Global.PauseMode, d.Global.HasMemoryLoad = clr.ParsePauseMode(s.text())
+		case "pause":
+			l.readPauses(d)
+		case "trigger":
+			l.readTrigger(d)
+		case "since_last":
+			d.SinceLast, d.HasSinceLast = s.ns(), true
+		case "allocated":
+			l.gc.allocated, d.HasAllocated = s.bytes(), true
+		case "paused":
+			l.gc.paused, l.gc.hasPaused = s.pct(), true
+		case "heap":
+			l.readHeap(d)
+		case "gen0":
+			l.readGeneration(d, gclog.Gen0)
+		case "gen1":
+			l.readGeneration(d, gclog.Gen1)
+		case "gen2":
+			l.readGeneration(d, gclog.Gen2)
+		case "loh":
+			l.readGeneration(d, gclog.LOH)
+		case "poh":
+			l.readGeneration(d, gclog.POH)
+		case "ticks":
+			l.readTicks(d)
+		case "memory_load":
+			d.Global.MemoryLoad = l.percent()
+		case "hard_limit":
+			l.gc.hardLimit = s.bytes()
+		case "pinned":
+			d.PinnedObjects = uint32(s.count(math.MaxUint32))
+		case "handles":
+			d.Handles = int32(s.count(math.MaxInt32))
+		case "sync_blocks":
+			d.SyncBlocks = uint32(s.count(math.MaxUint32))
+		case "finalization":
+			l.readPair(&d.FinalizationCount, &d.FinalizationSize)
+		case "pinned_seen":
+			l.readPair(&d.PinEvents, &d.PinEventBytes)
+		case "pinned_plugs":
+			l.readPair(&d.PinPlugs, &d.PinPlugBytes)
+		case "condemned":
+			l.readCondemned(d)
+		case "free_list_efficiency":
+			r.summary.FreeListEfficiency, r.summary.HasEfficiency = float64(s.pct())/100, true
+		case "timing":
+			l.readTiming(d)
+		case "mark":
+			l.readMarks(r)
+		case "imbalance":
+			l.readImbalance(r)
+		case "background":
+			d.Background = &r.background
+			l.readBackground(d.Background)
+		case "datas":
+			l.readDatas(&d.Datas)
+		case "dynamic_events":
+			l.readDynamic(d)
+		case "complete":
+			d.Complete = s.bool()
+		case "flaws":
+			readSet(s, &d.Flaws, gclog.ParseFlaw)
+		case "lost_events":
+			d.LostEvents = s.count(math.MaxUint64)
+		case "settings":
+			l.readSettings()
+		case "suspension":
+			l.readSuspension()
+		case "gap":
+			l.readGap(&r.gap)
+		case "stall":
+			l.readStall()
+		default:
+			s.skip()
+		}
+	}
+}
+
+// readSet reads a list of names of bits. A newer gclog may have more of them.
+func readSet[T ~uint16 | ~uint32](s *scanner, set *T, parse func([]byte) (T, bool)) {
+	for s.list(); s.element(); {
+		if bit, ok := parse(s.text()); ok {
+			*set |= bit
+		}
+	}
+}
+
+// maxPauses and the other limits are those of package gclog.
+const maxPauses = 64
+
+func (l *jsonLine) readPauses(d *gclog.GCDetails) {
+	s := &l.s
+	for s.object(); s.next(); {
+		if string(s.key) != "parts" {
+			s.skip() // they are sums of the parts
+			continue
+		}
+		for s.list(); s.element(); {
+			part := l.readPause()
+			if len(d.Pauses) < maxPauses {
+				d.Pauses = append(d.Pauses, part)
+			} else {
+				d.Pauses[maxPauses-1].Duration += part.Duration // keeps the sum
+			}
+		}
+	}
+}
+
+func (l *jsonLine) readPause() (p gclog.PausePart) {
+	s := &l.s
+	known := false
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "start":
+			p.Start = s.time()
+		case "suspend":
+			p.Suspend = s.ns()
+		case "resume":
+			p.Resume = s.ns()
+		case "ns":
+			p.Duration = int64(s.uint(maxSpan))
+		case "kind":
+			p.Kind, known = named(s.text(), gclog.PauseUnknown)
+		default:
+			s.skip()
+		}
+	}
+	if p.Start == 0 || !known {
+		s.fail()
+	}
+	return p
+}
+
+func (l *jsonLine) readTrigger(d *gclog.GCDetails) {
+	s := &l.s
+	d.HasTrigger = true
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "thread":
+			d.Trigger = s.uint(math.MaxUint64)
+		case "delay":
+			l.gc.delay = s.ns()
+		default:
+			s.skip()
+		}
+	}
+}
+
+func (l *jsonLine) readHeap(d *gclog.GCDetails) {
+	s := &l.s
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "before":
+			l.gc.before, d.HasBefore = s.bytes(), true
+		case "before_estimated":
+			d.BeforeEstimated = s.bool()
+		case "after":
+			l.gc.after, d.HasSizesAfter = s.bytes(), true
+		case "peak":
+			d.Peak = s.bytes()
+		case "promoted":
+			d.PromotedBytes, d.HasPromoted = s.bytes(), true
+		case "fragmentation":
+			l.gc.fragmentation, d.HasFragmentation = s.bytes(), true
+		case "committed":
+			l.gc.committed, l.gc.hasCommitted = s.bytes(), true
+		case "committed_before":
+			d.CommittedBefore, d.HasCommittedBefore = s.bytes(), true
+		default:
+			s.skip()
+		}
+	}
+}
+
+func (l *jsonLine) readGeneration(d *gclog.GCDetails, g int) {
+	s, x := &l.s, &d.Generations[g]
+	d.GenerationCount = max(d.GenerationCount, g+1)
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "before":
+			x.Before = s.bytes()
+		case "after":
+			x.After = s.bytes()
+		case "obj_before":
+			x.ObjectsBefore, d.HasObjects = s.bytes(), true
+		case "obj_after":
+			x.ObjectsAfter = s.bytes()
+		case "free_before":
+			x.FreeBefore, d.HasHistory = s.bytes(), true
+		case "fragmentation":
+			x.Fragmentation, l.gc.fragmented = s.bytes(), true
+		case "in":
+			x.In = s.bytes()
+		case "survived":
+			x.Survived = s.bytes()
+		case "survived_pinned":
+			x.SurvivedPins = s.bytes()
+		case "budget":
+			x.Budget = s.bytes()
+		case "promoted":
+			x.Promoted, l.gc.detailed = s.bytes(), true
+		case "allocated":
+			x.Allocated, l.gc.detailed = s.bytes(), true
+		default:
+			s.skip()
+		}
+	}
+}
+
+func (l *jsonLine) readTicks(d *gclog.GCDetails) {
+	s := &l.s
+	d.HasTicks = true
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "small":
+			d.TickAllocated[clr.AllocationSmall] = s.bytes()
+		case "large":
+			d.TickAllocated[clr.AllocationLarge] = s.bytes()
+		case "pinned":
+			d.TickAllocated[clr.AllocationPinned] = s.bytes()
+		default:
+			s.skip()
+		}
+	}
+}
+
+func (l *jsonLine) readPair(count, bytes *uint64) {
+	s := &l.s
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "count":
+			*count = s.uint(math.MaxUint64)
+		case "bytes":
+			*bytes = s.uint(math.MaxUint64)
+		default:
+			s.skip()
+		}
+	}
+}
+
+func (l *jsonLine) readCondemned(d *gclog.GCDetails) {
+	s, g := &l.s, &d.Global
+	g.HasCondemned = true
+	var initial, final, budget, tuning int
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "initial":
+			initial = int(s.uint(3))
+		case "final":
+			final = int(s.uint(3))
+		case "budget_exceeded":
+			budget = int(s.uint(3))
+		case "time_tuning":
+			tuning = int(s.uint(3))
+		case "reasons":
+			readSet(s, &g.Condemned, clr.ParseCondemned)
+		default:
+			s.skip()
+		}
+	}
+	g.CondemnedGenerations = clr.MakeCondemnedGenerations(initial, final, budget, tuning)
+}
+
+func (l *jsonLine) readTiming(d *gclog.GCDetails) {
+	s := &l.s
+	for s.object(); s.next(); {
+		i := -1
+		switch string(s.key) {
+		case "mark_sized_ref":
+			i = clr.TimeMarkSizedRef
+		case "mark_roots":
+			i = clr.TimeMarkRoots
+		case "mark_short_weak":
+			i = clr.TimeMarkShortWeak
+		case "scan_finalization":
+			i = clr.TimeScanFinalization
+		case "mark_long_weak":
+			i = clr.TimeMarkLongWeak
+		case "plan":
+			i = clr.TimePlan
+		case "sweep", "relocate":
+			i = clr.TimeSweep
+		case "compact":
+			i = clr.TimeCompact
+		}
+		if i < 0 {
+			s.skip()
+			continue
+		}
+		d.Timing[i] = s.ns()
+		d.TimingCount = max(d.TimingCount, i+1)
+	}
+}
+
+func (l *jsonLine) readMarks(r *record) {
+	s := &l.s
+	for s.object(); s.next(); {
+		t, known := markType(s.key)
+		if !known {
+			s.skip()
+			continue
+		}
+		m := &r.summary.Marks[t]
+		m.Known = true
+		for s.object(); s.next(); {
+			switch string(s.key) {
+			case "longest":
+				m.Longest = s.ns()
+			case "promoted":
+				m.Promoted = s.bytes()
+			default:
+				s.skip()
+			}
+		}
+	}
+}
+
+func markType(name []byte) (clr.MarkType, bool) {
+	switch string(name) {
+	case "stack":
+		return clr.MarkStack, true
+	case "finalizer_queue":
+		return clr.MarkFinalizerQueue, true
+	case "handles":
+		return clr.MarkHandles, true
+	case "older_generations":
+		return clr.MarkOlderGenerations, true
+	case "sized_ref":
+		return clr.MarkSizedRef, true
+	case "overflow":
+		return clr.MarkOverflow, true
+	case "dependent_handles":
+		return clr.MarkDependentHandles, true
+	case "new_finalizable":
+		return clr.MarkNewFinalizable, true
+	case "steal":
+		return clr.MarkSteal, true
+	case "background_roots":
+		return clr.MarkBackgroundRoots, true
+	}
+	return 0, false
+}
+
+func (l *jsonLine) readImbalance(r *record) {
+	s := &l.s
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "gen0":
+			r.summary.Gen0Imbalance = float64(s.decimal(3)) / 1000
+		case "survived":
+			r.summary.SurvivedImbalance = float64(s.decimal(3)) / 1000
+		default:
+			s.skip()
+		}
+	}
+}
+
+func (l *jsonLine) readBackground(b *gclog.BackgroundDetails) {
+	s := &l.s
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "concurrent_mark":
+			l.gc.mark, l.gc.hasMark = s.ns(), true
+		case "concurrent_sweep":
+			l.gc.sweep, l.gc.hasSweep = s.ns(), true
+		case "phases":
+			l.readPhases(b)
+		case "revisited":
+			l.readRevisited(b)
+		case "mark_overflows":
+			b.Overflows = int64(s.count(math.MaxInt64))
+		case "alloc_waits":
+			l.readWaits(b)
+		default:
+			s.skip()
+		}
+	}
+}
+
+func (l *jsonLine) readPhases(b *gclog.BackgroundDetails) {
+	s := &l.s
+	for s.object(); s.next(); {
+		if p, known := bgcPhase(s.key); known {
+			b.Phase[p] = s.time()
+		} else {
+			s.skip()
+		}
+	}
+}
+
+func bgcPhase(name []byte) (clr.BGCPhase, bool) {
+	switch string(name) {
+	case "begin":
+		return clr.BGCBegin, true
+	case "initial_pause_end":
+		return clr.BGCInitialPauseEnd, true
+	case "mark_end":
+		return clr.BGCConcurrentMarkEnd, true
+	case "final_pause_begin":
+		return clr.BGCFinalPauseBegin, true
+	case "final_pause_end":
+		return clr.BGCFinalPauseEnd, true
+	case "sweep_begin":
+		return clr.BGCSweepBegin, true
+	case "sweep_end":
+		return clr.BGCSweepEnd, true
+	case "plan_end":
+		return clr.BGCPlanEnd, true
+	case "old_sweep_end":
+		return clr.BGCOldSweepEnd, true
+	}
+	return 0, false
+}
+
+func (l *jsonLine) readRevisited(b *gclog.BackgroundDetails) {
+	s := &l.s
+	for s.object(); s.next(); {
+		var v gclog.Revisit
+		name := s.key
+		for s.object(); s.next(); {
+			switch string(s.key) {
+			case "pages":
+				v.Pages = s.uint(math.MaxUint64)
+			case "objects":
+				v.Objects = s.uint(math.MaxUint64)
+			default:
+				s.skip()
+			}
+		}
+		switch string(name) {
+		case "concurrent_soh":
+			b.Revisited[0][0] = v
+		case "concurrent_loh":
+			b.Revisited[0][1] = v
+		case "paused_soh":
+			b.Revisited[1][0] = v
+		case "paused_loh":
+			b.Revisited[1][1] = v
+		}
+	}
+}
+
+func (l *jsonLine) readWaits(b *gclog.BackgroundDetails) {
+	s := &l.s
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "count":
+			b.WaitCount = int64(s.uint(math.MaxInt64))
+		case "total":
+			b.WaitTime = s.ns()
+		case "max":
+			b.WaitMax = s.ns()
+		default:
+			s.skip()
+		}
+	}
+}
+
+// readDatas reads the decisions of DATAS. .NET 8 has others than later ones: a lock
+// instead of two, and no bounds for the number of heaps.
+func (l *jsonLine) readDatas(x *gclog.DatasDetails) {
+	s := &l.s
+	micros := func(most uint64) uint64 { return s.unit(`{"ns":`, most*1000) / 1000 }
+	newHeaps, hasNewHeaps := uint16(0), false
+	cost, fullCost := float32(math.NaN()), float32(math.NaN())
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "stable_size":
+			x.Sample.StableSize, x.HasSample = s.bytes(), true
+		case "gen0_budget_per_heap":
+			x.Sample.Gen0BudgetPerHeap = uint32(s.unit(`{"bytes":`, math.MaxUint32))
+		case "soh_lock_wait":
+			x.Sample.SOHLockMicroseconds = uint32(micros(math.MaxUint32))
+		case "uoh_lock_wait":
+			x.Sample.UOHLockMicroseconds = uint32(micros(math.MaxUint32))
+		case "lock_wait":
+			x.Sample8.LockMicroseconds, x.HasSample8 = micros(1e12), true
+		case "new_heaps":
+			newHeaps, hasNewHeaps = uint16(s.uint(math.MaxUint16)), true
+		case "min_heaps":
+			x.Tuning.MinHeaps, x.HasTuning = uint16(s.uint(math.MaxUint16)), true
+		case "max_heaps":
+			x.Tuning.MaxHeaps, x.HasTuning = uint16(s.uint(math.MaxUint16)), true
+		case "throughput_cost":
+			cost = float32(s.pct()) / 100
+		case "full_gc_new_heaps":
+			x.FullGCTuning.NewHeaps, x.HasFullGCTuning = uint16(s.uint(math.MaxUint16)), true
+		case "gen2_cost":
+			fullCost = float32(s.pct()) / 100
+		default:
+			s.skip()
+		}
+	}
+	if x.HasTuning {
+		x.Tuning.NewHeaps, x.Tuning.MedianThroughputCost = newHeaps, cost
+	} else if hasNewHeaps {
+		x.HasTuning8 = true
+		x.Tuning8.NewHeaps, x.Tuning8.MedianThroughputCost = newHeaps, cost
+	}
+	if x.HasFullGCTuning {
+		x.FullGCTuning.MedianGen2Cost = fullCost
+	}
+}
+
+const (
+	maxDynamic = 16
+	maxData    = 1024 // bytes of a dynamic event
+)
+
+func (l *jsonLine) readDynamic(d *gclog.GCDetails) {
+	s := &l.s
+	for s.list(); s.element(); {
+		n := len(d.Dynamic)
+		switch {
+		case n >= maxDynamic:
+			s.skip()
+			continue
+		case n < cap(d.Dynamic): // with the memory of an earlier one
+			d.Dynamic = d.Dynamic[:n+1]
+		default:
+			d.Dynamic = append(d.Dynamic, gclog.DynamicEvent{})
+		}
+		l.readDynamicEvent(&d.Dynamic[n])
+	}
+}
+
+func (l *jsonLine) readDynamicEvent(e *gclog.DynamicEvent) {
+	s := &l.s
+	e.Time, e.Data = 0, e.Data[:0]
+	var name []byte
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "time":
+			e.Time = s.time()
+		case "name":
+			name = s.text()
+		case "data":
+			e.Data = l.appendHex(e.Data, s.text())
+		default:
+			s.skip()
+		}
+	}
+	if string(name) != e.Name {
+		e.Name = l.names.get(name)
+	}
+}
+
+func (l *jsonLine) appendHex(dst, digits []byte) []byte {
+	for ; len(digits) >= 2 && len(dst) < maxData; digits = digits[2:] {
+		high, ok := hexDigit(digits[0])
+		low, ok2 := hexDigit(digits[1])
+		if !ok || !ok2 {
+			l.s.fail()
+			break
+		}
+		dst = append(dst, high<<4|low)
+	}
+	return dst
+}
+
+func (l *jsonLine) readSuspension() {
+	s := &l.s
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "kind":
+			l.gc.kind = s.text()
+		case "ns":
+			l.gc.span = int64(s.uint(maxSpan))
+		case "suspend":
+			l.gc.suspend = s.ns()
+		default:
+			s.skip()
+		}
+	}
+}
+
+func (l *jsonLine) readGap(g *gclog.Gap) {
+	s := &l.s
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "from":
+			g.From = uint32(s.uint(math.MaxUint32))
+		case "to":
+			g.To = uint32(s.uint(math.MaxUint32))
+		case "lost_events":
+			g.LostEvents = s.count(math.MaxUint64)
+		case "records":
+			g.Records = s.count(math.MaxUint64)
+		case "reason":
+			l.gc.gapReason = s.text()
+		default:
+			s.skip()
+		}
+	}
+}
+
+func (l *jsonLine) readStall() {
+	s := &l.s
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "kind":
+			l.gc.kind = s.text()
+		case "since":
+			l.gc.since = s.time()
+		case "threshold":
+			l.gc.threshold = s.ns()
+		default:
+			s.skip()
+		}
+	}
+}
+
+// settleGC makes the record of a collection of what was read, with times since
+// Process.Sync. It is false for one without a type.
+func (l *jsonLine) settleGC(r *record) (ok bool) {
+	d := &r.gc
+	if d.Kind, ok = named(l.gc.typeName, gclog.KindForeground); !ok {
+		return false
+	}
+	d.Type = [...]clr.GCType{clr.TypeBlocking, clr.TypeBackground, clr.TypeForeground}[d.Kind]
+	if d.DemotedBGC {
+		d.Type = clr.TypeBackground
+	}
+	if d.Flaws&gclog.FlawLostEvents == 0 {
+		d.LostEvents = 0 // they were lost before the collection
+	}
+	l.settleTimes(r)
+	l.settleSizes(d)
+	d.HasCompaction = d.HasGlobal || l.gc.compactive && d.Kind != gclog.KindBackground
+	if l.gc.compacting {
+		d.Global.Mechanisms |= clr.MechanismCompaction
+	}
+	return true
+}
+
+func (l *jsonLine) settleTimes(r *record) {
+	d, sync := &r.gc, r.of.sync
+	d.Start = r.at
+	if l.hasBegin {
+		d.Start = l.begin - sync
+	}
+	d.StartTicks = r.of.ticks(d.Start)
+	if d.HasEnd {
+		d.End = l.end - sync
+	}
+	for i := range d.Pauses {
+		d.Pauses[i].Start -= sync
+	}
+	for i := range d.Dynamic {
+		d.Dynamic[i].Time -= sync
+	}
+	d.Suspended = d.PauseStart()
+	if d.HasTrigger {
+		d.Triggered = d.Suspended - l.gc.delay
+	}
+	if d.Background != nil {
+		l.settleBackground(d, sync)
+	}
+	l.settleWindow(d)
+}
+
+// settleBackground finds when the concurrent phases were, of which the log has the
+// durations. Mark begins when the program first runs again, and ends when it is
+// suspended for the final pause, or with the collection if there was none. Sweep
+// ends with the collection.
+func (l *jsonLine) settleBackground(d *gclog.GCDetails, sync int64) {
+	b := d.Background
+	for i, at := range b.Phase {
+		if at != 0 {
+			b.Phase[i] -= sync
+		}
+	}
+	first := pauseOf(d, gclog.PauseInitial)
+	final := pauseOf(d, gclog.PauseFinal)
+	switch {
+	case !l.gc.hasMark:
+	case first != nil:
+		b.MarkStart = first.Start + first.Duration
+		b.MarkEnd = b.MarkStart + l.gc.mark
+	case final != nil:
+		b.MarkStart, b.MarkEnd = final.Start-l.gc.mark, final.Start
+	case d.HasEnd:
+		b.MarkStart, b.MarkEnd = d.End-l.gc.mark, d.End
+	}
+	if l.gc.hasSweep && d.HasEnd {
+		b.SweepStart, b.SweepEnd = d.End-l.gc.sweep, d.End
+	}
+}
+
+// pauseOf returns the first pause of a kind, nil if there is none.
+func pauseOf(d *gclog.GCDetails, kind gclog.PauseKind) *gclog.PausePart {
+	for i := range d.Pauses {
+		if d.Pauses[i].Kind == kind {
+			return &d.Pauses[i]
+		}
+	}
+	return nil
+}
+
+// settleWindow finds the time that the share of the pause refers to. Of background
+// collections the log has only the share: the window is one that gives it.
+func (l *jsonLine) settleWindow(d *gclog.GCDetails) {
+	const whole = 100 * 100 // units of the share
+	switch {
+	case !l.gc.hasPaused:
+	case d.HasSinceLast && d.Kind != gclog.KindBackground:
+		d.Window = d.SinceLast + d.Pause()
+	case l.gc.paused > 0:
+		d.Window = int64(math.Round(float64(d.Pause()) * whole / float64(l.gc.paused)))
+	default: // less than half a unit
+		d.Window = int64(min(float64(d.Pause())*2*whole+1, maxSpan))
+	}
+}
+
+// settleSizes finds which of the sizes are there. The sums stand for generations
+// that do not tell theirs.
+func (l *jsonLine) settleSizes(d *gclog.GCDetails) {
+	if d.GenerationCount == 0 && (d.HasBefore || d.HasSizesAfter) {
+		d.Pools = true
+		d.Generations[gclog.Gen2].Before, d.Generations[gclog.Gen2].After = l.gc.before, l.gc.after
+	}
+	if (d.HasPromoted || d.HasAllocated) && !l.gc.detailed {
+		d.Sums = true
+		d.Generations[gclog.Gen0].Allocated = l.gc.allocated
+	}
+	if d.HasFragmentation && !l.gc.fragmented {
+		d.Generations[gclog.Gen2].Fragmentation = l.gc.fragmentation
+	}
+	// Of a background collection only the size before is told.
+	if l.gc.hasCommitted && (!d.HasCommittedBefore || d.Kind != gclog.KindBackground) {
+		d.CommittedAfter, d.HasCommittedAfter = l.gc.committed, true
+	}
+}

@@ -1,0 +1,373 @@
+package logs
+
+import (
+	"bytes"
+	"math"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// A scanner reads the JSON of one line without a copy of it. What is not as asked
+// for makes the scanner fail: nothing more comes from it then.
+//
+//	for s.object(); s.next(); {
+//		switch string(s.key) {
+//		case "number":
+//			n = s.uint(math.MaxUint32)
+//		default:
+//			s.skip()
+//		}
+//	}
+//
+// It takes more than JSON: commas too many, what follows a number. Only what can be
+// read matters here.
+type scanner struct {
+	b      []byte
+	at     int
+	failed bool
+	key    []byte // of the member at hand
+	texts  []byte // those of this line that had escapes
+	days   calendar
+}
+
+// begin begins a line.
+func (s *scanner) begin(b []byte) {
+	s.b, s.at, s.failed, s.texts = b, 0, false, s.texts[:0]
+}
+
+func (s *scanner) fail() { s.failed, s.at = true, len(s.b) }
+
+// blank passes over what has no meaning between values.
+func (s *scanner) blank() {
+	for s.at < len(s.b) && s.b[s.at] <= ' ' {
+		s.at++
+	}
+}
+
+// open passes over the begin of an object or a list.
+func (s *scanner) open(c byte) {
+	s.blank()
+	if s.at >= len(s.b) || s.b[s.at] != c {
+		s.fail()
+		return
+	}
+	s.at++
+}
+
+func (s *scanner) object() { s.open('{') }
+func (s *scanner) list()   { s.open('[') }
+
+// another passes over the commas before what comes next in an object or a list. It
+// is false at the end.
+func (s *scanner) another(end byte) bool {
+	for s.at < len(s.b) {
+		switch c := s.b[s.at]; {
+		case c == ',' || c <= ' ':
+			s.at++
+		case c == end:
+			s.at++
+			return false
+		default:
+			return true
+		}
+	}
+	s.fail()
+	return false
+}
+
+// element goes to the next element of a list.
+func (s *scanner) element() bool { return s.another(']') }
+
+// next goes to the next member of an object that is not null: that is unknown, as
+// if it were not there.
+func (s *scanner) next() bool {
+	for s.another('}') {
+		s.key = s.text()
+		if s.at < len(s.b) && s.b[s.at] == ':' {
+			s.at++
+		} else {
+			s.open(':')
+		}
+		if s.at < len(s.b) && s.b[s.at] <= ' ' {
+			s.blank()
+		}
+		if s.at < len(s.b) && s.b[s.at] != 'n' {
+			return true
+		}
+		if rest, ok := literal(s.b[s.at:], "null"); ok {
+			s.at = len(s.b) - len(rest)
+		} else {
+			s.fail()
+		}
+	}
+	return false
+}
+
+// text reads a string. It is valid as long as the line.
+func (s *scanner) text() []byte {
+	b, from := s.b, s.at+1
+	if s.at >= len(b) || b[s.at] != '"' {
+		s.fail()
+		return nil
+	}
+	for i := from; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			s.at = i + 1
+			return b[from:i]
+		case '\\':
+			return s.escaped(from, i)
+		}
+	}
+	s.fail()
+	return nil
+}
+
+// escaped reads a string with escapes, of which the first is at i.
+func (s *scanner) escaped(from, i int) []byte {
+	begin := len(s.texts)
+	s.texts = append(s.texts, s.b[from:i]...)
+	for i < len(s.b) {
+		switch c := s.b[i]; c {
+		case '"':
+			s.at = i + 1
+			return s.texts[begin:len(s.texts):len(s.texts)]
+		case '\\':
+			n := s.escape(s.b[i:])
+			if n == 0 {
+				s.fail()
+				return nil
+			}
+			i += n
+		default:
+			s.texts = append(s.texts, c)
+			i++
+		}
+	}
+	s.fail()
+	return nil
+}
+
+// escape appends what the escape at the begin of b means, and returns its length;
+// 0 if it is none.
+func (s *scanner) escape(b []byte) int {
+	const short, means = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
+	if len(b) < 2 {
+		return 0
+	}
+	if i := bytes.IndexByte([]byte(short), b[1]); i >= 0 {
+		s.texts = append(s.texts, means[i])
+		return 2
+	}
+	const unit = len(`\u0000`)
+	r, ok := utf16Unit(b)
+	if !ok {
+		return 0
+	}
+	if utf16.IsSurrogate(r) {
+		if low, ok := utf16Unit(b[unit:]); ok {
+			if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+				s.texts = utf8.AppendRune(s.texts, pair)
+				return 2 * unit
+			}
+		}
+	}
+	s.texts = utf8.AppendRune(s.texts, r) // U+FFFD for half a pair
+	return unit
+}
+
+func utf16Unit(b []byte) (r rune, ok bool) {
+	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+		return 0, false
+	}
+	for _, c := range b[2:6] {
+		d, ok := hexDigit(c)
+		if !ok {
+			return 0, false
+		}
+		r = r<<4 | rune(d)
+	}
+	return r, true
+}
+
+func hexDigit(c byte) (byte, bool) {
+	switch {
+	case c >= '0' && c <= '9':
+		return c - '0', true
+	case c >= 'a' && c <= 'f':
+		return c - 'a' + 10, true
+	case c >= 'A' && c <= 'F':
+		return c - 'A' + 10, true
+	}
+	return 0, false
+}
+
+// uint reads a whole number of at most most.
+func (s *scanner) uint(most uint64) uint64 {
+	v, rest, ok := number(s.b[s.at:])
+	if !ok || v > most {
+		s.fail()
+		return 0
+	}
+	s.at = len(s.b) - len(rest)
+	return v
+}
+
+// int reads a whole number.
+func (s *scanner) int() int64 {
+	if s.at < len(s.b) && s.b[s.at] == '-' {
+		s.at++
+		return -int64(s.uint(math.MaxInt64))
+	}
+	return int64(s.uint(math.MaxInt64))
+}
+
+// decimal reads a number with decimals, in units of the last of so many.
+func (s *scanner) decimal(digits int) int64 {
+	v, rest, ok := fixed(s.b[s.at:], digits)
+	if !ok {
+		s.fail()
+		return 0
+	}
+	for len(rest) > 0 && rest[0]-'0' <= 9 {
+		rest = rest[1:]
+	}
+	s.at = len(s.b) - len(rest)
+	return v
+}
+
+func (s *scanner) bool() bool {
+	if rest, ok := literal(s.b[s.at:], "true"); ok {
+		s.at = len(s.b) - len(rest)
+		return true
+	}
+	if rest, ok := literal(s.b[s.at:], "false"); ok {
+		s.at = len(s.b) - len(rest)
+		return false
+	}
+	s.fail()
+	return false
+}
+
+// time reads a time as nanoseconds since 1970. No time is before that, so that the
+// difference of two never overflows.
+func (s *scanner) time() int64 {
+	if s.at < len(s.b) && s.b[s.at] == '"' {
+		ns, rest, ok := s.days.date(s.b[s.at+1:])
+		if ok && ns >= 0 && len(rest) > 0 && rest[0] == '"' {
+			s.at = len(s.b) - len(rest) + 1
+			return ns
+		}
+	}
+	s.fail()
+	return 0
+}
+
+// maxSpan is the longest time that is believed, more than two years: no sum of
+// such overflows.
+const maxSpan = 1 << 56
+
+// bytes, ns, count and pct read a number that has its unit as a name.
+func (s *scanner) bytes() uint64            { return s.unit(`{"bytes":`, math.MaxUint64) }
+func (s *scanner) ns() int64                { return int64(s.unit(`{"ns":`, maxSpan)) }
+func (s *scanner) count(most uint64) uint64 { return s.unit(`{"count":`, most) }
+
+// unit reads what begins with prefix, else an object with that member and others.
+func (s *scanner) unit(prefix string, most uint64) (v uint64) {
+	b := s.b[s.at:]
+	if len(b) > len(prefix) && string(b[:len(prefix)]) == prefix {
+		v, rest, ok := number(b[len(prefix):])
+		if ok && v <= most && len(rest) > 0 && rest[0] == '}' {
+			s.at = len(s.b) - len(rest) + 1
+			return v
+		}
+	}
+	name := prefix[2 : len(prefix)-2]
+	for s.object(); s.next(); {
+		if string(s.key) == name {
+			v = s.uint(most)
+		} else {
+			s.skip()
+		}
+	}
+	return v
+}
+
+// pct reads a share in units of 0.01 %.
+func (s *scanner) pct() (v int64) {
+	for s.object(); s.next(); {
+		if string(s.key) == "pct" {
+			v = s.decimal(4)
+		} else {
+			s.skip()
+		}
+	}
+	return v
+}
+
+// skip passes over a value of any kind.
+func (s *scanner) skip() {
+	depth := 0
+	for i := s.at; i < len(s.b); i++ {
+		switch s.b[i] {
+		case '"':
+			n := lengthOfText(s.b[i:])
+			if n == 0 {
+				s.fail()
+				return
+			}
+			i += n - 1
+			if depth == 0 {
+				s.at = i + 1
+				return
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+			if depth == 0 {
+				s.at = i + 1
+				return
+			}
+			if depth < 0 { // of the object around it
+				s.end(i)
+				return
+			}
+		case ',':
+			if depth == 0 {
+				s.end(i)
+				return
+			}
+		}
+	}
+	s.fail()
+}
+
+// end ends a value at i, if it has begun.
+func (s *scanner) end(i int) {
+	if i == s.at {
+		s.fail()
+		return
+	}
+	s.at = i
+}
+
+// lengthOfText is how long the string at the begin of b is with its quotes; 0 if it
+// has no end.
+func lengthOfText(b []byte) int {
+	for i := 1; i < len(b); i++ {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			return 0
+		}
+		i += n
+		escapes := 0
+		for b[i-1-escapes] == '\\' {
+			escapes++
+		}
+		if escapes%2 == 0 {
+			return i + 1
+		}
+	}
+	return 0
+}

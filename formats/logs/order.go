@@ -1,0 +1,239 @@
+package logs
+
+import (
+	"math"
+	"slices"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+)
+
+// Logs with one record per collection have them in the order in which they were
+// complete: that of a background collection comes behind those that ran inside it,
+// though its first pause was before theirs. An order brings the pauses and phases
+// back into the order of time, which is that of the events.
+//
+// It holds the last records back, and puts the pauses and phases of a background
+// collection between the calls that are held, each behind what began before it. All
+// other calls stay in the order of the log. A background collection with more than
+// window others inside begins too late, where the held ones begin.
+type order struct {
+	observe func(*gclog.Process) Observer
+	calls   []call // those from next on are held
+	next    int
+	held    int // records among them
+	free    []*record
+
+	// What is told is memory of the order: what an interface is given would be
+	// allocated each time.
+	pause gclog.Pause
+	phase gclog.Phase
+}
+
+// window is how many records are held. With the limits of the lists and texts in
+// a record that is less than 8 MB, for real logs less than 1 MB.
+const window = 256
+
+// A record is what one line says.
+type record struct {
+	of    *process
+	kind  recordKind
+	at    int64 // time, relative to that of the process
+	gc    gclog.GCDetails
+	pause gclog.Pause // without a collection
+	gap   gclog.Gap
+	stall gclog.Stall
+	start formats.Start
+	end   formats.End
+
+	background gclog.BackgroundDetails // gc.Background points to it, if there is one
+	summary    gclog.HeapSummary       // the same
+}
+
+type recordKind uint8
+
+const (
+	recordGC recordKind = iota
+	recordPause
+	recordGap
+	recordStall
+	recordStart
+	recordEnd
+)
+
+// A call is one call of an Observer.
+type call struct {
+	r    *record
+	at   int64 // when began what is told
+	kind callKind
+	part uint8 // of the pauses
+}
+
+type callKind uint8
+
+const (
+	callRecord callKind = iota // the record itself: the last call of each
+	callPause
+	callMarkBegin
+	callMarkEnd
+	callSweepBegin
+	callSweepEnd
+)
+
+// record returns an empty record, for put or drop.
+func (o *order) record() *record {
+	if n := len(o.free); n > 0 {
+		r := o.free[n-1]
+		o.free = o.free[:n-1]
+		return r
+	}
+	r := &record{}
+	r.reset()
+	return r
+}
+
+// drop takes back a record that is not put.
+func (o *order) drop(r *record) {
+	r.reset()
+	o.free = append(o.free, r)
+}
+
+// reset makes r empty. It keeps the memory of the lists.
+func (r *record) reset() {
+	pauses, dynamic := r.gc.Pauses[:0], r.gc.Dynamic[:0]
+	*r = record{}
+	r.gc.Pauses, r.gc.Dynamic = pauses, dynamic
+	r.gc.Handles, r.gc.FinalizationSize = -1, math.MaxUint64
+}
+
+// put takes a record that is whole, in the order of the log.
+func (o *order) put(r *record) {
+	at := r.at
+	if r.kind == recordGC {
+		at = o.putParts(r)
+	}
+	o.calls = append(o.calls, call{r: r, at: at, kind: callRecord})
+	for o.held++; o.held > window; {
+		o.tellNext()
+	}
+}
+
+// putParts puts the pauses and phases of a collection, and returns the time that
+// its record has in the order.
+func (o *order) putParts(r *record) (at int64) {
+	d := &r.gc
+	if d.Kind == gclog.KindBackground {
+		o.putBackground(r)
+		return math.MinInt64 // nothing of the next background collection is before it
+	}
+	at = max(d.Start, d.End)
+	for i := range d.Pauses {
+		at = d.Pauses[i].Start
+		o.calls = append(o.calls, call{r: r, at: at, kind: callPause, part: uint8(i)})
+	}
+	return at
+}
+
+// putBackground puts the parts of a background collection where they belong. Of
+// what begins at the same time, the mark phase begins behind the first pause and
+// ends before the next one; the sweep phase begins behind that.
+func (o *order) putBackground(r *record) {
+	pauses := func(initial bool) {
+		for i := range r.gc.Pauses {
+			if p := &r.gc.Pauses[i]; initial == (p.Kind == gclog.PauseInitial) {
+				o.insert(call{r: r, at: p.Start, kind: callPause, part: uint8(i)})
+			}
+		}
+	}
+	phase := func(begin, end callKind, from, to int64) {
+		if from != 0 && to != 0 {
+			o.insert(call{r: r, at: from, kind: begin})
+			o.insert(call{r: r, at: to, kind: end})
+		}
+	}
+	pauses(true)
+	if b := r.gc.Background; b != nil {
+		phase(callMarkBegin, callMarkEnd, b.MarkStart, b.MarkEnd)
+	}
+	pauses(false)
+	if b := r.gc.Background; b != nil {
+		phase(callSweepBegin, callSweepEnd, b.SweepStart, b.SweepEnd)
+	}
+}
+
+// insert puts a call behind the last one of its process that is not later.
+func (o *order) insert(c call) {
+	i := len(o.calls)
+	for i > o.next && (o.calls[i-1].r.of != c.r.of || o.calls[i-1].at > c.at) {
+		i--
+	}
+	o.calls = slices.Insert(o.calls, i, c)
+}
+
+// finish tells all that is held.
+func (o *order) finish() {
+	for o.held > 0 {
+		o.tellNext()
+	}
+}
+
+func (o *order) tellNext() {
+	c := o.calls[o.next]
+	o.next++
+	if out := c.r.of.observer(o.observe); out != nil {
+		o.tell(out, c)
+	}
+	if c.kind == callRecord {
+		o.held--
+		o.drop(c.r)
+	}
+	if o.next >= 4*window { // most of what is held was moved before
+		o.calls = o.calls[:copy(o.calls, o.calls[o.next:])]
+		o.next = 0
+	}
+}
+
+func (o *order) tell(out Observer, c call) {
+	r := c.r
+	b := r.gc.Background
+	switch c.kind {
+	case callPause:
+		part := r.gc.Pauses[c.part]
+		o.pause = gclog.Pause{PausePart: part, Ticks: r.of.ticks(part.Start), GC: &r.gc}
+		out.Pause(&o.pause)
+	case callMarkBegin:
+		o.tellPhase(out, gclog.Phase{Kind: gclog.PhaseMark, Start: b.MarkStart, Time: b.MarkStart, GC: &r.gc})
+	case callMarkEnd:
+		o.tellPhase(out, gclog.Phase{Kind: gclog.PhaseMark, End: true, Start: b.MarkStart, Time: b.MarkEnd, GC: &r.gc})
+	case callSweepBegin:
+		o.tellPhase(out, gclog.Phase{Kind: gclog.PhaseSweep, Start: b.SweepStart, Time: b.SweepStart, GC: &r.gc})
+	case callSweepEnd:
+		o.tellPhase(out, gclog.Phase{Kind: gclog.PhaseSweep, End: true, Start: b.SweepStart, Time: b.SweepEnd, GC: &r.gc})
+	case callRecord:
+		r.tell(out)
+	}
+}
+
+func (o *order) tellPhase(out Observer, p gclog.Phase) {
+	o.phase = p
+	out.Phase(&o.phase)
+}
+
+func (r *record) tell(out Observer) {
+	switch r.kind {
+	case recordGC:
+		r.gc.Index = r.of.records
+		r.of.records++
+		out.GC(&r.gc)
+	case recordPause:
+		out.Pause(&r.pause)
+	case recordGap:
+		out.Gap(&r.gap)
+	case recordStall:
+		out.Stall(&r.stall)
+	case recordStart:
+		out.Start(&r.start)
+	case recordEnd:
+		out.End(&r.end)
+	}
+}

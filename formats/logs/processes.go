@@ -1,0 +1,100 @@
+package logs
+
+import (
+	"time"
+
+	"github.com/gclog/gclog/gclog"
+)
+
+// A process is one of those that a log is of.
+type process struct {
+	key     string
+	facts   gclog.Process
+	sync    int64 // of facts, in nanoseconds since 1970
+	synced  bool  // sync is known
+	records int64 // of collections that were told
+	out     Observer
+	asked   bool // out is known
+}
+
+// observer asks for the Observer of the process when the first call is due; nil
+// if there is none.
+func (p *process) observer(observe func(*gclog.Process) Observer) Observer {
+	if !p.asked {
+		p.asked = true
+		p.facts.Sync = unixTime(p.sync)
+		p.out = observe(&p.facts)
+	}
+	return p.out
+}
+
+// ticks is what stands for the ticks of the stream's clock, which no log has:
+// nanoseconds since 1970. They are the same in each log that tells the same.
+func (p *process) ticks(at int64) int64 { return p.sync + at }
+
+// processes finds the processes of a log by what identifies them there.
+type processes struct {
+	byKey map[string]*process
+	last  *process
+}
+
+// maxProcesses and maxText bound the memory: so many processes, and so many bytes
+// of each text that is kept.
+const (
+	maxProcesses = 10_000
+	maxText      = 1024
+)
+
+// find returns the process with a key, a new one if there is none; nil beyond the
+// limit.
+func (p *processes) find(key []byte) *process {
+	if p.last != nil && p.last.key == string(key) {
+		return p.last
+	}
+	x := p.byKey[string(key)]
+	if x == nil {
+		if len(p.byKey) >= maxProcesses {
+			return nil
+		}
+		if p.byKey == nil {
+			p.byKey = map[string]*process{}
+		}
+		x = &process{key: string(key)}
+		p.byKey[x.key] = x
+	}
+	p.last = x
+	return x
+}
+
+// keep makes a text of b that stays.
+func keep(b []byte) string { return string(b[:min(len(b), maxText)]) }
+
+// learn sets a text that was unknown.
+func learn(s *string, b []byte) {
+	if *s == "" && len(b) > 0 {
+		*s = keep(b)
+	}
+}
+
+// unixTime is the time so many nanoseconds after the begin of 1970.
+func unixTime(ns int64) time.Time { return time.Unix(0, ns).UTC() }
+
+// names keeps texts that come again and again.
+type names struct{ known map[string]string }
+
+const maxNames = 256
+
+func (n *names) get(b []byte) string {
+	b = b[:min(len(b), maxText)]
+	if s, ok := n.known[string(b)]; ok {
+		return s
+	}
+	if n.known == nil {
+		n.known = map[string]string{}
+	}
+	s := string(b)
+	if len(n.known) < maxNames {
+		n.known[s] = s
+	}
+	return s
+}
