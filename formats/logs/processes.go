@@ -14,7 +14,8 @@ type process struct {
 	synced  bool  // sync is known
 	records int64 // of collections that were told
 	out     Observer
-	asked   bool // out is known
+	newest  int64 // begin of the last collection
+	asked   bool  // out is known
 }
 
 // observer asks for the Observer of the process when the first call is due; nil

@@ -91,6 +91,7 @@ type parser interface {
 }
 
 var table = []format{
+	{name: "csv", lacks: csvLacks, recognize: recognizeCSV, new: newCSV},
 	{name: "json", lacks: jsonLacks, recognize: recognizeJSON, new: newJSON},
 }
 

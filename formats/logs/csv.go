@@ -1,0 +1,543 @@
+package logs
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+const csvLacks = "csv has no suspensions without a collection, no gaps, no stalls and no sessions, no events of background " +
+	"collections but their pauses, no sizes of single heaps, and only the sums of what was promoted, allocated and fragmented."
+
+// A csvColumn is a column that has a meaning here. Those with milliseconds come first,
+// then those with texts, then those with whole numbers.
+type csvColumn uint8
+
+const (
+	csvStart csvColumn = iota
+	csvSuspension
+	csvPause
+	csvFinalPause
+	csvDuration
+	csvPauseStart
+	csvFinalStart
+
+	csvType
+	csvReason
+	csvCompacting
+	csvStartTime
+	csvKind
+	csvComplete
+	csvOther // columns of others
+
+	csvNumber
+	csvGeneration
+	csvProcess
+	csvHeapBefore
+	csvHeapAfter
+	csvPeak
+	csvPromoted
+	csvFragmentation
+	csvCommittedBefore
+	csvCommittedAfter
+	csvAllocated
+	csvBudget
+	csvHeaps
+	csvMemoryLoad
+	csvPinned
+	csvHandles
+	csvFinalization
+	csvLost
+	csvSize          // of gen0; the other generations follow, as below
+	csvObjectsBefore = csvSize + gclog.Generations
+	csvObjectsAfter  = csvObjectsBefore + gclog.Generations
+	csvBefore        = csvObjectsAfter + gclog.Generations
+	csvColumns       = csvBefore + gclog.Generations
+
+	csvTexts, csvWhole = csvType, csvNumber
+)
+
+var csvNames = [csvColumns]string{
+	csvStart: "StartRelativeMSec", csvSuspension: "SuspensionDurationInMilliSeconds", csvPause: "PauseDurationInMilliSeconds",
+	csvFinalPause: "FinalPauseDurationInMilliSeconds", csvDuration: "DurationInMilliSeconds",
+	csvPauseStart: "PauseStartRelativeMSec", csvFinalStart: "FinalPauseStartRelativeMSec",
+	csvType: "Type", csvReason: "Reason", csvCompacting: "IsCompacting", csvStartTime: "StartTime", csvKind: "Kind", csvComplete: "Complete",
+	csvNumber: "Number", csvGeneration: "Generation", csvProcess: "ProcessID",
+	csvHeapBefore: "HeapBefore", csvHeapAfter: "HeapAfter", csvPeak: "HeapPeak", csvPromoted: "Promoted",
+	csvFragmentation: "Fragmentation", csvCommittedBefore: "CommittedBefore", csvCommittedAfter: "CommittedAfter",
+	csvAllocated: "Allocated", csvBudget: "Gen0Budget", csvHeaps: "HeapCount", csvMemoryLoad: "MemoryLoadPercent",
+	csvPinned: "PinnedObjects", csvHandles: "Handles", csvFinalization: "FinalizationCount", csvLost: "LostEvents",
+	csvSize: "Gen0Size", "Gen1Size", "Gen2Size", "LOHSize", "POHSize",
+	csvObjectsBefore: "ObjGen0Before", "ObjGen1Before", "ObjGen2Before", "ObjLOHBefore", "ObjPOHBefore",
+	csvObjectsAfter: "ObjGen0After", "ObjGen1After", "ObjGen2After", "ObjLOHAfter", "ObjPOHAfter",
+	csvBefore: "Gen0Before", "Gen1Before", "Gen2Before", "LOHBefore", "POHBefore",
+}
+
+// maxColumns is how many columns a file may have.
+const maxColumns = 1024
+
+// A csvParser reads the rows of the format csv, and of programs whose columns have
+// the same names. The head of a file says what columns there are; another one may
+// follow where files were joined.
+type csvParser struct {
+	order     order
+	processes processes
+	columns   []csvColumn
+	there     uint64 // a bit for each of columns
+	row       csvRow
+	key       []byte
+	days      calendar
+}
+
+// A csvRow is the fields of a row that are not empty.
+type csvRow struct {
+	there uint64 // a bit for each
+	ns    [csvTexts]int64
+	texts [csvWhole][]byte
+	whole [csvColumns]uint64
+}
+
+func (r *csvRow) has(c csvColumn) bool { return r.there&(1<<c) != 0 }
+
+func newCSV(observe func(*gclog.Process) Observer) parser {
+	return &csvParser{order: order{observe: observe}}
+}
+
+// recognizeCSV takes the head, and rows that look like ours for their time.
+func recognizeCSV(b []byte) (at time.Time, ok bool) {
+	var c csvParser
+	if c.head(b) {
+		return time.Time{}, true
+	}
+	if bytes.Count(b, []byte{','}) < 20 {
+		return time.Time{}, false
+	}
+	for field := range bytes.SplitSeq(b, []byte{','}) {
+		if ns, rest, ok := c.days.date(field); ok && len(rest) == 0 {
+			return unixTime(ns), true
+		}
+	}
+	return time.Time{}, false
+}
+
+func (c *csvParser) finish() { c.order.finish() }
+
+func (c *csvParser) line(b []byte) bool {
+	if !c.read(b) {
+		return c.head(b)
+	}
+	r := c.order.record()
+	if !c.settle(r) {
+		c.order.drop(r)
+		return false
+	}
+	c.order.put(r)
+	return true
+}
+
+// head reads the names of the columns. Without a begin, a number and a generation
+// it is not the head of a log.
+func (c *csvParser) head(b []byte) bool {
+	const needed = 1<<csvStart | 1<<csvNumber | 1<<csvGeneration
+	b = bytes.TrimPrefix(b, []byte("\ufeff"))
+	if !bytes.Contains(b, []byte(csvNames[csvStart])) || bytes.Count(b, []byte{','}) >= maxColumns {
+		return false
+	}
+	var columns []csvColumn
+	there := uint64(0)
+	for name := range bytes.SplitSeq(b, []byte{','}) {
+		column := columnOf(bytes.Trim(name, `" `))
+		if column != csvOther && there&(1<<column) != 0 {
+			return false
+		}
+		columns = append(columns, column)
+		there |= 1 << column
+	}
+	if there&needed != needed {
+		return false
+	}
+	c.columns, c.there = columns, there
+	return true
+}
+
+func columnOf(name []byte) csvColumn {
+	for i, known := range csvNames {
+		if string(name) == known && known != "" {
+			return csvColumn(i)
+		}
+	}
+	return csvOther
+}
+
+// read reads the fields of a row. It is false if there are more or less of them
+// than columns, or one is not what its column has.
+func (c *csvParser) read(b []byte) bool {
+	row := &c.row
+	row.there = 0
+	if len(c.columns) == 0 {
+		return false
+	}
+	i := 0
+	for n, column := range c.columns {
+		if n > 0 {
+			if i >= len(b) || b[i] != ',' {
+				return false
+			}
+			i++
+		}
+		if i >= len(b) || b[i] == ',' {
+			continue // unknown
+		}
+		row.there |= 1 << column
+		from := i
+		switch {
+		case column >= csvWhole:
+			v := uint64(0)
+			for ; i < len(b) && b[i]-'0' <= 9; i++ {
+				v = v*10 + uint64(b[i]-'0')
+			}
+			if i-from > 19 || i == from { // it may not fit
+				return false
+			}
+			row.whole[column] = v
+		case column >= csvTexts:
+			i += textField(b[i:])
+			row.texts[column] = b[from:i]
+		default:
+			v, length := millis(b[i:])
+			if length == 0 {
+				return false
+			}
+			row.ns[column] = v
+			i += length
+		}
+	}
+	return i == len(b)
+}
+
+// textField is how long the field at the begin of b is.
+func textField(b []byte) int {
+	i := 0
+	if b[0] == '"' {
+		i = 1 + max(0, bytes.IndexByte(b[1:], '"'))
+	}
+	for i < len(b) && b[i] != ',' {
+		i++
+	}
+	return i
+}
+
+// millis reads milliseconds with decimals as nanoseconds. length is 0 if there are
+// none.
+func millis(b []byte) (ns int64, length int) {
+	i, sign := 0, int64(1)
+	if b[0] == '-' {
+		i, sign = 1, -1
+	}
+	from := i
+	for ; i < len(b) && b[i]-'0' <= 9; i++ {
+		ns = ns*10 + int64(b[i]-'0')
+	}
+	if i == from || i-from > 12 {
+		return 0, 0
+	}
+	unit := int64(time.Millisecond)
+	ns *= unit
+	if i < len(b) && b[i] == '.' {
+		for i++; i < len(b) && b[i]-'0' <= 9; i++ {
+			unit /= 10
+			ns += int64(b[i]-'0') * unit
+		}
+	}
+	if ns > maxSpan {
+		return 0, 0
+	}
+	return sign * ns, i
+}
+
+// settle makes a record of the row. It is false if that is none.
+func (c *csvParser) settle(r *record) bool {
+	row := &c.row
+	c.key = strconv.AppendUint(c.key[:0], row.whole[csvProcess]*(row.there>>csvProcess&1), 10)
+	p := c.processes.find(c.key)
+	if p == nil || !row.has(csvGeneration) || !c.identify(&r.gc) || !c.numbers(&r.gc) {
+		return false
+	}
+	r.of, r.kind = p, recordGC
+	if !c.times(r) {
+		return false
+	}
+	c.pauses(&r.gc)
+	c.phases(r)
+	c.sizes(&r.gc)
+	c.flaws(&r.gc)
+	c.teach(p, &r.gc)
+	return true
+}
+
+// teach adds what the row says about its process.
+func (c *csvParser) teach(p *process, d *gclog.GCDetails) {
+	f := &p.facts
+	if c.row.has(csvProcess) {
+		f.ID = int64(min(c.row.whole[csvProcess], math.MaxInt64))
+	}
+	if n := int(d.Global.Heaps); n > 0 {
+		f.HeapCount = n
+		if n > 1 {
+			f.Server = gclog.Yes
+		}
+	}
+	if d.Type == clr.TypeBackground {
+		f.Concurrent = gclog.Yes
+	}
+}
+
+func (c *csvParser) identify(d *gclog.GCDetails) (ok bool) {
+	row := &c.row
+	hasType := row.has(csvType)
+	if hasType {
+		if d.Type, ok = clr.ParseGCType(unquote(row.texts[csvType])); !ok {
+			return false
+		}
+	}
+	switch {
+	case row.has(csvKind):
+		if d.Kind, ok = named(unquote(row.texts[csvKind]), gclog.KindForeground); !ok {
+			return false
+		}
+		if !hasType {
+			d.Type = [...]clr.GCType{clr.TypeBlocking, clr.TypeBackground, clr.TypeForeground}[d.Kind]
+		}
+	case d.Type == clr.TypeBackground:
+		d.Kind = gclog.KindBackground
+	case d.Type == clr.TypeForeground:
+		d.Kind = gclog.KindForeground
+	case !hasType:
+		return false
+	}
+	d.DemotedBGC = d.Type == clr.TypeBackground && d.Kind == gclog.KindBlocking
+	if row.has(csvReason) {
+		d.Reason, d.HasReason = clr.ParseReason(unquote(row.texts[csvReason]))
+	}
+	if row.has(csvCompacting) && d.Kind != gclog.KindBackground {
+		d.HasCompaction = true
+		if isTrue(row.texts[csvCompacting]) {
+			d.Global.Mechanisms = clr.MechanismCompaction
+		}
+	}
+	return true
+}
+
+func unquote(b []byte) []byte { return bytes.Trim(b, `"`) }
+
+func isTrue(b []byte) bool { return bytes.EqualFold(unquote(b), []byte("true")) }
+
+// numbers sets what has less room in a record than in a row.
+func (c *csvParser) numbers(d *gclog.GCDetails) bool {
+	row := &c.row
+	fits := true
+	number := func(column csvColumn, most uint64) (v uint64) {
+		if row.has(column) {
+			v = row.whole[column]
+			fits = fits && v <= most
+		}
+		return v
+	}
+	d.Number, d.HasNumber = uint32(number(csvNumber, math.MaxUint32)), row.has(csvNumber)
+	d.Generation = int(number(csvGeneration, math.MaxUint8))
+	d.Global.Heaps = int32(number(csvHeaps, math.MaxInt32))
+	d.Global.MemoryLoad = uint32(number(csvMemoryLoad, math.MaxUint32))
+	d.PinnedObjects = uint32(number(csvPinned, math.MaxUint32))
+	if row.has(csvHandles) {
+		d.Handles = int32(number(csvHandles, math.MaxInt32))
+	}
+	d.FinalizationCount = number(csvFinalization, math.MaxUint64)
+	d.LostEvents = number(csvLost, math.MaxUint64)
+	return fits
+}
+
+// times sets begin and end, and the clock of the process: its first row with a date
+// tells it. Where there is none, the log begins in 1970.
+func (c *csvParser) times(r *record) bool {
+	d, p, row := &r.gc, r.of, &c.row
+	switch {
+	case row.has(csvStart):
+		d.Start = row.ns[csvStart]
+	case row.has(csvPauseStart):
+		d.Start = row.ns[csvPauseStart]
+	default:
+		d.Start = p.newest
+	}
+	if row.has(csvStart) && row.has(csvStartTime) && !p.synced {
+		at, rest, ok := c.days.date(unquote(row.texts[csvStartTime]))
+		if !ok || len(rest) != 0 {
+			return false
+		}
+		p.sync, p.synced = at-d.Start, true
+	}
+	p.newest = d.Start
+	d.StartTicks = p.ticks(d.Start)
+	if row.has(csvDuration) {
+		d.End, d.HasEnd = d.Start+row.ns[csvDuration], true
+	}
+	return true
+}
+
+// pauses makes the pauses. Of a background collection the last one is told, the
+// others are one here. Where it is not told when they were, the first lies before
+// the begin of the collection and the last one behind the first.
+func (c *csvParser) pauses(d *gclog.GCDetails) {
+	row := &c.row
+	d.Suspended = d.Start
+	if !row.has(csvPause) {
+		return
+	}
+	first := gclog.PausePart{Start: row.ns[csvPauseStart], Duration: row.ns[csvPause]}
+	if row.has(csvSuspension) {
+		first.Suspend = row.ns[csvSuspension]
+	}
+	if !row.has(csvPauseStart) {
+		first.Start = d.Start - first.Suspend
+	}
+	d.Suspended = first.Start
+	if d.Kind != gclog.KindBackground {
+		d.Pauses = append(d.Pauses, first)
+		return
+	}
+	first.Kind = gclog.PauseInitial
+	final := gclog.PausePart{Kind: gclog.PauseFinal}
+	if row.has(csvFinalPause) {
+		final.Duration = row.ns[csvFinalPause]
+	}
+	hasFinal := row.has(csvFinalStart) || final.Duration > 0
+	if row.has(csvFinalStart) && row.ns[csvFinalStart] == first.Start {
+		first.Kind = gclog.PauseFinal // it began before the session
+		hasFinal = false
+	} else {
+		first.Duration = max(0, first.Duration-final.Duration)
+	}
+	d.Pauses = append(d.Pauses, first)
+	if hasFinal {
+		final.Start = first.Start + first.Duration
+		if row.has(csvFinalStart) {
+			final.Start = row.ns[csvFinalStart]
+		}
+		d.Pauses = append(d.Pauses, final)
+	}
+}
+
+// phases finds the concurrent phases of a background collection, which lie between
+// and behind its pauses.
+func (c *csvParser) phases(r *record) {
+	d, b := &r.gc, &r.background
+	if d.Kind != gclog.KindBackground {
+		return
+	}
+	d.Background = b
+	initial, final := pauseOf(d, gclog.PauseInitial), pauseOf(d, gclog.PauseFinal)
+	if final == nil || !c.row.has(csvFinalStart) {
+		return
+	}
+	if initial != nil {
+		b.MarkStart, b.MarkEnd = initial.Start+initial.Duration, final.Start
+	}
+	if d.HasEnd {
+		b.SweepStart, b.SweepEnd = final.Start+final.Duration, d.End
+	}
+}
+
+func (c *csvParser) sizes(d *gclog.GCDetails) {
+	row := &c.row
+	size := func(column csvColumn, v *uint64) (known bool) {
+		if known = row.has(column); known {
+			*v = row.whole[column]
+		}
+		return known
+	}
+	generations := func(column csvColumn, of func(*gclog.GenerationDetails) *uint64) (known bool) {
+		for g := range d.Generations {
+			if size(column+csvColumn(g), of(&d.Generations[g])) {
+				d.GenerationCount, known = max(d.GenerationCount, g+1), true
+			}
+		}
+		return known
+	}
+	d.HasSizesAfter = generations(csvSize, func(x *gclog.GenerationDetails) *uint64 { return &x.After })
+	d.HasObjects = generations(csvObjectsBefore, func(x *gclog.GenerationDetails) *uint64 { return &x.ObjectsBefore })
+	generations(csvObjectsAfter, func(x *gclog.GenerationDetails) *uint64 { return &x.ObjectsAfter })
+	d.HasBefore = generations(csvBefore, func(x *gclog.GenerationDetails) *uint64 { return &x.Before })
+	c.sizesInAll(d)
+
+	gen0, gen2 := &d.Generations[gclog.Gen0], &d.Generations[gclog.Gen2]
+	size(csvPeak, &d.Peak)
+	d.HasPromoted = size(csvPromoted, &d.PromotedBytes)
+	d.HasFragmentation = size(csvFragmentation, &gen2.Fragmentation)
+	d.HasAllocated = size(csvAllocated, &gen0.Allocated)
+	d.Sums = d.HasPromoted || d.HasAllocated || d.HasFragmentation
+	d.HasCommittedBefore = size(csvCommittedBefore, &d.CommittedBefore)
+	d.HasCommittedAfter = size(csvCommittedAfter, &d.CommittedAfter)
+	size(csvBudget, &gen0.Budget)
+}
+
+// sizesInAll is for rows without the sizes of the generations: either they are of
+// two pools, or there are no columns for those before. Then what the objects leave
+// is taken to be in gen2.
+func (c *csvParser) sizesInAll(d *gclog.GCDetails) {
+	row := &c.row
+	gen2 := &d.Generations[gclog.Gen2]
+	before, after := row.has(csvHeapBefore), row.has(csvHeapAfter)
+	if d.GenerationCount == 0 && (before || after) {
+		d.Pools, d.HasBefore, d.HasSizesAfter = true, before, after
+		gen2.Before, gen2.After = row.whole[csvHeapBefore], row.whole[csvHeapAfter]
+		if !before {
+			gen2.Before = 0
+		}
+		if !after {
+			gen2.After = 0
+		}
+		return
+	}
+	if d.HasBefore || c.there&(1<<csvBefore) != 0 || !before && !d.HasObjects {
+		return
+	}
+	sum := uint64(0)
+	for g := range d.Generations {
+		x := &d.Generations[g]
+		x.Before = x.ObjectsBefore
+		sum += x.Before
+	}
+	if total := row.whole[csvHeapBefore]; before && total > sum {
+		gen2.Before += total - sum
+	}
+	d.HasBefore, d.BeforeEstimated = true, true
+}
+
+// flaws finds what is missing: csv tells only whether something is.
+func (c *csvParser) flaws(d *gclog.GCDetails) {
+	row := &c.row
+	if row.has(csvComplete) && isTrue(row.texts[csvComplete]) {
+		d.Complete = true
+		return
+	}
+	missing := func(column csvColumn, f gclog.Flaw) {
+		if c.there&(1<<column) != 0 && !row.has(column) {
+			d.Flaws |= f
+		}
+	}
+	missing(csvStart, gclog.FlawNoStart)
+	missing(csvPause, gclog.FlawNoSuspend)
+	if d.Flaws&gclog.FlawNoStart == 0 {
+		missing(csvDuration, gclog.FlawNoEnd)
+	}
+	if !d.HasSizesAfter {
+		d.Flaws |= gclog.FlawNoSizes
+	}
+	if d.LostEvents > 0 || d.Flaws == 0 && row.has(csvComplete) {
+		d.Flaws |= gclog.FlawLostEvents
+	}
+	d.Complete = d.Flaws == 0
+}

@@ -1,0 +1,221 @@
+package logs_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/logs"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/parse"
+)
+
+// A memory is an Output that keeps what it is given in one file.
+type memory struct {
+	header func(dst []byte, number int) []byte
+	text   []byte
+}
+
+func (m *memory) Begin(header func(dst []byte, number int) []byte, _ bool) {
+	if m.header == nil {
+		m.header = header
+	}
+}
+
+func (m *memory) Write(group []byte, _ bool) error {
+	if m.text == nil {
+		m.text = m.header(nil, 1)
+	}
+	m.text = append(m.text, group...)
+	return nil
+}
+
+// A told is what the Observer of one process was told, in this order.
+type told struct {
+	process gclog.Process
+	calls   []any    // *gclog.Pause, *gclog.Phase, *gclog.GCDetails, *gclog.Gap, *gclog.Stall, *formats.Start, *formats.End
+	order   []string // the same in short, without what a log of collections does not have
+	w       *formats.Writer
+}
+
+func (x *told) note(format string, args ...any) {
+	x.order = append(x.order, fmt.Sprintf(format, args...))
+}
+
+// of names a collection.
+func of(d *gclog.GCDetails) string {
+	if !d.HasNumber {
+		return "#?"
+	}
+	return fmt.Sprintf("#%d", d.Number)
+}
+
+// date is a time stamp as a time that does not depend on the clock of the log.
+func (x *told) date(at int64) string {
+	return x.process.Time(at).Truncate(10 * time.Microsecond).Format("05.00000")
+}
+
+func (x *told) Pause(p *gclog.Pause) {
+	q := *p
+	x.calls = append(x.calls, &q)
+	if p.GC != nil {
+		x.note("%s pause of %s at %s", p.Kind, of(p.GC), x.date(p.Start))
+	} else {
+		x.note("%s pause at %s", p.Kind, x.date(p.Start))
+	}
+	if x.w != nil {
+		x.w.Pause(p)
+	}
+}
+
+func (x *told) Phase(p *gclog.Phase) {
+	q := *p
+	x.calls = append(x.calls, &q)
+	x.note("%s of %s, end %v at %s", p.Kind, of(p.GC), p.End, x.date(p.Time))
+	if x.w != nil {
+		x.w.Phase(p)
+	}
+}
+
+func (x *told) GC(d *gclog.GCDetails) {
+	x.calls = append(x.calls, d.Clone())
+	x.note("gc %s", of(d))
+	if x.w != nil {
+		x.w.GC(d)
+	}
+}
+
+func (x *told) Gap(g *gclog.Gap) {
+	h := *g
+	x.calls = append(x.calls, &h)
+	if x.w != nil {
+		x.w.Gap(g)
+	}
+}
+
+func (x *told) Stall(s *gclog.Stall) {
+	t := *s
+	x.calls = append(x.calls, &t)
+	if x.w != nil {
+		x.w.Stall(s)
+	}
+}
+
+func (x *told) Start(s *formats.Start) {
+	t := *s
+	x.calls = append(x.calls, &t)
+	if x.w != nil {
+		x.w.Start(s)
+	}
+}
+
+func (x *told) End(e *formats.End) {
+	f := *e
+	x.calls = append(x.calls, &f)
+	if x.w != nil {
+		x.w.End(e)
+	}
+}
+
+// gcs are the records of collections.
+func (x *told) gcs() (list []*gclog.GCDetails) {
+	for _, c := range x.calls {
+		if d, ok := c.(*gclog.GCDetails); ok {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// facts makes a process of a recording one that a session would know more of.
+func facts(p *gclog.Process) {
+	p.Name, p.Executable, p.Service = "Shop \"1\"\n\u2028é😀", "/usr/bin/dotnet", "shop"
+	p.Cookie = "5d2b7c1e-9a40-4f83-b6de-" + string(rune('a'+p.ID%26))
+	p.Started = p.Sync.Add(-90*time.Second - 123456789)
+	p.UptimeAtSync = p.Sync.Sub(p.Started)
+	p.OS, p.Architecture, p.RuntimeVersion, p.Flavor = "Linux", "x64", "10.0.14", gclog.FlavorCoreCLR
+}
+
+// writeTo gives what is told a Writer.
+func (x *told) writeTo(format string, out formats.Output, p *gclog.Process) {
+	f, err := formats.Find(format)
+	if err != nil {
+		panic(err)
+	}
+	x.process = *p
+	x.w = formats.NewWriter(f, out, formats.Options{Process: *p, Version: "1.0", Session: "test", Host: "shop-1"})
+}
+
+// record converts a recording to a format, and returns what was told.
+func record(t testing.TB, stream []byte, format string, know func(*gclog.Process)) (text []byte, all []*told) {
+	t.Helper()
+	var out memory
+	processes := gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
+		x := &told{}
+		q := *p
+		if know != nil {
+			know(&q)
+		}
+		x.writeTo(format, &out, &q)
+		all = append(all, x)
+		return x
+	})
+	r := parse.NewReader(bytes.NewReader(stream), gclog.Wanted)
+	trace, err := r.ReadTrace()
+	if err != nil {
+		t.Fatal(err)
+	}
+	processes.Begin(trace)
+	for r.Scan() {
+		if l := r.Loss(); l != nil {
+			processes.Loss(l)
+			continue
+		}
+		processes.Event(r.Event())
+	}
+	processes.Finish()
+	return out.text, all
+}
+
+// read reads a log back, and writes it again in the same format.
+func read(t testing.TB, text []byte) (again []byte, all []*told, skipped logs.Skipped) {
+	t.Helper()
+	h, ok := logs.Recognize(text[:min(len(text), logs.HeadSize)])
+	if !ok {
+		t.Fatalf("not recognized: %.200s", text)
+	}
+	var out memory
+	r, err := logs.NewReader(h, func(p *gclog.Process) logs.Observer {
+		x := &told{}
+		x.writeTo(h.Format, &out, p)
+		all = append(all, x)
+		return x
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	skipped, err = r.Read(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Finish()
+	return out.text, all, skipped
+}
+
+// forEach runs a test for each recording; with -short only those of the repository.
+func forEach(t *testing.T, run func(t *testing.T, stream []byte)) {
+	one := func(t *testing.T, tr shared.Trace) {
+		t.Parallel()
+		run(t, shared.Read(t, tr.Path))
+	}
+	if testing.Short() {
+		for _, tr := range shared.Repository(t) {
+			t.Run(tr.Name, func(t *testing.T) { one(t, tr) })
+		}
+		return
+	}
+	shared.ForEach(t, one)
+}
