@@ -1,0 +1,55 @@
+package logs_test
+
+import (
+	"bytes"
+	"path/filepath"
+	"testing"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/logs"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/shared"
+)
+
+// A sink takes what it is told.
+type sink struct{ records int }
+
+func (s *sink) Pause(*gclog.Pause)   {}
+func (s *sink) Phase(*gclog.Phase)   {}
+func (s *sink) GC(*gclog.GCDetails)  { s.records++ }
+func (s *sink) Gap(*gclog.Gap)       {}
+func (s *sink) Stall(*gclog.Stall)   {}
+func (s *sink) Start(*formats.Start) {}
+func (s *sink) End(*formats.End)     {}
+
+// benchmarkRead reads a log of about 20 MB: that of a recording with background
+// collections, again and again.
+func benchmarkRead(b *testing.B, format string) {
+	path := filepath.Join(shared.Root(), "testdata", "traces", "net9-wks-attach.nettrace.gz")
+	one, _ := record(b, shared.Read(b, path), format, facts)
+	_, rows, _ := bytes.Cut(one, []byte{'\n'})
+	text := one
+	for len(text) < 20<<20 {
+		text = append(text, rows...)
+	}
+	h, _ := logs.Recognize(text[:logs.HeadSize])
+	var out sink
+	r, err := logs.NewReader(h, func(*gclog.Process) logs.Observer { return &out })
+	if err != nil {
+		b.Fatal(err)
+	}
+	src := bytes.NewReader(text)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		src.Reset(text)
+		if skipped, err := r.Read(src); err != nil || skipped.Count != 0 {
+			b.Fatal(skipped, err)
+		}
+	}
+	r.Finish()
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(out.records), "ns/record")
+}
+
+func BenchmarkReadJSON(b *testing.B) { benchmarkRead(b, "json") }
+func BenchmarkReadCSV(b *testing.B)  { benchmarkRead(b, "csv") }
