@@ -2,9 +2,22 @@ package logs_test
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
+	"unicode/utf16"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
 )
 
 var fileID = regexp.MustCompile(`"gclog_file_id":"[0-9a-f]{16}"`)
@@ -64,5 +77,375 @@ func sameLines(t *testing.T, want, got []byte) {
 				return
 			}
 		}
+	}
+}
+
+// TestJSONRecords: each record that is read back is the one that was written, in
+// all that the format holds.
+func TestJSONRecords(t *testing.T) {
+	forEach(t, func(t *testing.T, stream []byte) {
+		text, all := record(t, stream, "json", nil)
+		if text == nil {
+			t.Skip("no records")
+		}
+		_, back, _ := read(t, text)
+		for i, x := range all {
+			want, got := x.gcs(), back[i].gcs()
+			if len(want) != len(got) {
+				t.Fatalf("%d records, want %d", len(got), len(want))
+			}
+			for j, d := range want {
+				sameRecord(t, heldByJSON(d, got[j], back[i].process.Sync.Sub(x.process.Sync).Nanoseconds(), back[i].process.Sync.UnixNano()), got[j])
+			}
+		}
+	})
+}
+
+// sameRecord compares the fields of two records.
+func sameRecord(t *testing.T, want, got *gclog.GCDetails) {
+	t.Helper()
+	a, b := reflect.ValueOf(want).Elem(), reflect.ValueOf(got).Elem()
+	for i := range a.NumField() {
+		f := a.Type().Field(i)
+		if !f.IsExported() {
+			continue
+		}
+		x, y := a.Field(i), b.Field(i)
+		if x.Kind() == reflect.Slice && x.Len() == 0 && y.Len() == 0 || reflect.DeepEqual(x.Interface(), y.Interface()) {
+			continue
+		}
+		if x.Kind() == reflect.Pointer && !x.IsNil() && !y.IsNil() {
+			x, y = x.Elem(), y.Elem()
+		}
+		t.Errorf("%s of #%d is\n\t%+v\nwant\n\t%+v", f.Name, want.Number, y, x)
+	}
+}
+
+// heldByJSON is what a log in JSON can hold of d, with times that are shift earlier.
+// got is for what is not exact in it.
+func heldByJSON(d, got *gclog.GCDetails, shift, sync int64) *gclog.GCDetails {
+	w := d.Clone()
+	started := d.Flaws&gclog.FlawNoStart == 0
+	if !started {
+		w.Start = d.PauseStart()
+	}
+	w.Start -= shift
+	w.StartTicks = sync + w.Start
+	if d.HasEnd {
+		w.End -= shift
+	}
+	for i := range w.Pauses {
+		w.Pauses[i].Start -= shift
+	}
+	for i := range w.Dynamic {
+		w.Dynamic[i].Time -= shift
+	}
+	w.Suspended = w.PauseStart()
+	if d.HasTrigger {
+		w.Triggered = w.Suspended - d.TriggerDelay()
+	}
+	if w.Kind == gclog.KindBackground {
+		w.PinnedObjects = 0
+	}
+	w.ClrInstance, w.Handles = 0, max(-1, w.Handles)
+	if d.Flaws&gclog.FlawLostEvents != 0 && got.LostEvents > 0 {
+		w.LostEvents = got.LostEvents // since the record before
+	}
+	if d.Window == 0 || len(d.Pauses) == 0 {
+		w.Window = 0
+	} else if math.Abs(d.PausePercent()-got.PausePercent()) < 0.0051 {
+		w.Window = got.Window
+	}
+	w.Global = clr.GCGlobalHeapHistory{Heaps: int32(d.HeapCount()), Mechanisms: d.Global.Mechanisms, MemoryLoad: d.Global.MemoryLoad}
+	if d.Global.HasMemoryLoad {
+		w.Global.PauseMode, w.Global.HasMemoryLoad = d.Global.PauseMode, true
+	}
+	w.Global.CondemnedGenerations, w.Global.Condemned, w.Global.HasCondemned = d.Condemned()
+	w.Heaps, w.LOHCompactions, w.FreeItems, w.Plugs = nil, nil, nil, nil
+	w.Summary = &gclog.HeapSummary{
+		Gen0Imbalance:     written(d.Gen0Imbalance(), 3) / 1e3,
+		SurvivedImbalance: written(d.SurvivedImbalance(), 3) / 1e3,
+	}
+	for m := range clr.MarkTypes {
+		if mark := d.Mark(m); mark.Known {
+			w.Summary.Marks[m] = mark
+		}
+	}
+	if e, known := d.FreeListEfficiency(); known && w.Global.HasCondemned {
+		w.Summary.FreeListEfficiency, w.Summary.HasEfficiency = written(e/100, 4)/100, true
+	}
+	for i := w.TimingCount; i < len(w.Timing); i++ {
+		w.Timing[i] = 0
+	}
+	for g := range w.Generations {
+		x := &w.Generations[g]
+		if !d.Collected(g) {
+			x.Survived, x.SurvivedPins, x.Budget, x.Promoted = 0, 0, 0, 0
+		}
+		if !d.HasAllocated {
+			x.Allocated = 0
+		}
+	}
+	if !d.HasBefore && !d.HasSizesAfter {
+		w.Generations, w.GenerationCount = [gclog.Generations]gclog.GenerationDetails{}, 0
+		w.Peak, w.PromotedBytes, w.HasPromoted, w.HasFragmentation = 0, 0, false, false
+		w.CommittedBefore, w.HasCommittedBefore, w.CommittedAfter, w.HasCommittedAfter = 0, false, 0, false
+	}
+	if b := w.Background; b != nil {
+		b.DrainedMarks, b.Waits = 0, nil
+		for _, at := range []*int64{&b.MarkStart, &b.MarkEnd, &b.SweepStart, &b.SweepEnd} {
+			if *at != 0 {
+				*at -= shift
+			}
+		}
+		if b.MarkStart == 0 || b.MarkEnd == 0 {
+			b.MarkStart, b.MarkEnd = 0, 0
+		}
+		if b.SweepStart == 0 || b.SweepEnd == 0 {
+			b.SweepStart, b.SweepEnd = 0, 0
+		}
+		for i := range b.Phase {
+			if b.Phase[i] != 0 {
+				b.Phase[i] -= shift
+			}
+		}
+	}
+	w.Datas = datasInJSON(&d.Datas)
+	return w
+}
+
+// written is a number as it is with so many decimals, in units of the last of them.
+func written(v float64, digits int) float64 {
+	s := strings.Replace(strconv.FormatFloat(v, 'f', digits, 64), ".", "", 1)
+	n, _ := strconv.ParseFloat(s, 64)
+	return n
+}
+
+func datasInJSON(d *gclog.DatasDetails) (w gclog.DatasDetails) {
+	cost := func(v float32) float32 { return float32(written(float64(v)/100, 4)) / 100 }
+	if w.HasSample = d.HasSample; w.HasSample {
+		w.Sample = clr.SizeAdaptationSample{
+			StableSize: d.Sample.StableSize, Gen0BudgetPerHeap: d.Sample.Gen0BudgetPerHeap,
+			SOHLockMicroseconds: d.Sample.SOHLockMicroseconds, UOHLockMicroseconds: d.Sample.UOHLockMicroseconds,
+		}
+	}
+	if w.HasSample8 = d.HasSample8; w.HasSample8 {
+		w.Sample8.LockMicroseconds = d.Sample8.LockMicroseconds
+	}
+	if w.HasTuning = d.HasTuning; w.HasTuning {
+		w.Tuning = clr.SizeAdaptationTuning{
+			NewHeaps: d.Tuning.NewHeaps, MinHeaps: d.Tuning.MinHeaps, MaxHeaps: d.Tuning.MaxHeaps,
+			MedianThroughputCost: cost(d.Tuning.MedianThroughputCost),
+		}
+	}
+	if w.HasTuning8 = d.HasTuning8 && !d.HasTuning; w.HasTuning8 {
+		w.Tuning8 = clr.HeapCountTuning{NewHeaps: d.Tuning8.NewHeaps, MedianThroughputCost: cost(d.Tuning8.MedianThroughputCost)}
+	}
+	if w.HasFullGCTuning = d.HasFullGCTuning; w.HasFullGCTuning {
+		w.FullGCTuning = clr.SizeAdaptationFullGCTuning{NewHeaps: d.FullGCTuning.NewHeaps, MedianGen2Cost: cost(d.FullGCTuning.MedianGen2Cost)}
+	}
+	return w
+}
+
+// TestJSONAnyOrder: a record is the same with its members in any order, with others
+// among them at every level, with blanks, and with escapes.
+func TestJSONAnyOrder(t *testing.T) {
+	text := sample(t, "gc.json")
+	_, want, _ := read(t, text)
+	random := rand.New(rand.NewPCG(1, 2))
+	var shuffled []byte
+	for line := range bytes.Lines(text) {
+		dec := json.NewDecoder(bytes.NewReader(line))
+		dec.UseNumber()
+		var v any
+		if err := dec.Decode(&v); err != nil {
+			t.Fatal(err)
+		}
+		shuffled = append(appendShuffled(shuffled, v, random), " \r\n"...)
+	}
+	_, got, skipped := read(t, shuffled)
+	if skipped.Count != 0 {
+		t.Errorf("lines %v were skipped", skipped.Lines)
+	}
+	if !reflect.DeepEqual(want[0].process, got[0].process) {
+		t.Errorf("the process is\n\t%+v\nwant\n\t%+v", got[0].process, want[0].process)
+	}
+	sameCalls(t, want[0], got[0])
+}
+
+func sameCalls(t *testing.T, want, got *told) {
+	t.Helper()
+	if len(want.calls) != len(got.calls) || len(want.calls) == 0 {
+		t.Fatalf("%d calls, want %d", len(got.calls), len(want.calls))
+	}
+	for i, c := range want.calls {
+		switch c := c.(type) {
+		case *gclog.GCDetails:
+			sameRecord(t, c, got.calls[i].(*gclog.GCDetails))
+		case *gclog.Pause:
+			sameWithoutGC(t, c, got.calls[i])
+		case *gclog.Phase:
+			sameWithoutGC(t, c, got.calls[i])
+		default:
+			if !reflect.DeepEqual(c, got.calls[i]) {
+				t.Errorf("call %d is %+v, want %+v", i, got.calls[i], c)
+			}
+		}
+	}
+}
+
+// sameWithoutGC compares pauses and phases. Their records are valid during the call
+// only.
+func sameWithoutGC(t *testing.T, want, got any) {
+	t.Helper()
+	bare := func(x any) any {
+		switch x := x.(type) {
+		case *gclog.Pause:
+			p := *x
+			p.GC = nil
+			return p
+		case *gclog.Phase:
+			p := *x
+			p.GC = nil
+			return p
+		}
+		return nil
+	}
+	if !reflect.DeepEqual(bare(want), bare(got)) {
+		t.Errorf("it is %+v, want %+v", bare(got), bare(want))
+	}
+}
+
+// appendShuffled appends v as JSON that nobody would write so.
+func appendShuffled(dst []byte, v any, random *rand.Rand) []byte {
+	switch v := v.(type) {
+	case map[string]any:
+		var members [][]byte
+		for name, value := range v {
+			m := append(appendEscaped(nil, name, random), " :\t"...)
+			members = append(members, appendShuffled(m, value, random))
+		}
+		members = append(members,
+			[]byte(`"agent":{"a":[{"b":"}]\\"},[],{}],"c":null}`), []byte(`"other":-1.5e3`), []byte(`"flag":true`), []byte(`"nothing":null`), []byte(`"":""`))
+		slices.SortFunc(members, bytes.Compare) // a map has no order to shuffle
+		random.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
+		dst = append(dst, '{', ' ')
+		dst = append(dst, bytes.Join(members, []byte(" , "))...)
+		return append(dst, '}')
+	case []any:
+		dst = append(dst, "[ "...)
+		for i, e := range v {
+			if i > 0 {
+				dst = append(dst, " ,"...)
+			}
+			dst = appendShuffled(dst, e, random)
+		}
+		return append(dst, " ]"...)
+	case string:
+		return appendEscaped(dst, v, random)
+	case json.Number:
+		return append(dst, v...)
+	default:
+		b, _ := json.Marshal(v)
+		return append(dst, b...)
+	}
+}
+
+func appendEscaped(dst []byte, s string, random *rand.Rand) []byte {
+	dst = append(dst, '"')
+	for _, u := range utf16.Encode([]rune(s)) {
+		if u < 0x80 && u != '"' && u != '\\' && u >= ' ' && random.IntN(3) > 0 {
+			dst = append(dst, byte(u))
+		} else {
+			dst = fmt.Appendf(dst, "\\u%04X", u)
+		}
+	}
+	return append(dst, '"')
+}
+
+// TestJSONTexts: the texts of a process come back, whatever they are.
+func TestJSONTexts(t *testing.T) {
+	for _, name := range []string{"Shop", `"\/`, "\x00\x1f\n\r\t\b\f\x7f", "é日😀\u2028\u0085", strings.Repeat("\\", 1000), "{}[],:"} {
+		p := gclog.Process{ID: 7, Name: name, Executable: "/" + name, Service: name, Cookie: name + "c", Sync: time.Unix(1e9, 5).UTC()}
+		var out memory
+		x := &told{}
+		x.writeTo("json", &out, &p)
+		x.Start(&formats.Start{At: 10, Providers: name})
+		x.End(&formats.End{At: 20, Reason: formats.EndExited, ExitCode: -3, HasCode: true, Message: name})
+		again, back, skipped := read(t, out.text)
+		if len(back) != 1 || skipped.Count != 0 {
+			t.Errorf("%q: %d processes, lines %v skipped", name, len(back), skipped.Lines)
+			continue
+		}
+		got := back[0].process
+		if got.Name != p.Name || got.Executable != p.Executable || got.Service != p.Service || got.Cookie != p.Cookie || got.ID != 7 {
+			t.Errorf("the process is %+v, want %+v", got, p)
+		}
+		if !got.Sync.Equal(p.Sync.Add(10)) {
+			t.Errorf("its clock is %v, want %v", got.Sync, p.Sync.Add(10))
+		}
+		sameLines(t, anonymous(out.text), anonymous(again))
+	}
+}
+
+// TestJSONOthers: what has no collection comes back too.
+func TestJSONOthers(t *testing.T) {
+	p := gclog.Process{ID: 7, Sync: time.Unix(1e9, 5).UTC(), HasLimits: true, Server: gclog.Yes, Concurrent: gclog.No, HeapCount: 4, GCLibrary: "libclrgc.so"}
+	p.Limits = clr.GCSettings{
+		HardLimit: 1, LOHThreshold: math.MaxUint64, PhysicalMemoryConfig: 3, Gen0MinBudget: 4, Gen0MaxBudget: 5,
+		HighMemoryPercent: 90, Bits: clr.SettingLargePages | clr.SettingNoAffinitize,
+	}
+	p.Started = p.Sync.Add(-time.Hour)
+	p.UptimeAtSync = time.Hour
+	var out memory
+	x := &told{}
+	x.writeTo("json", &out, &p)
+	ticks := func(at int64) int64 { return p.Sync.UnixNano() + at }
+	x.Start(&formats.Start{At: 0, Ticks: ticks(0), Providers: "a:1"})
+	for i := range 5 {
+		at := int64(i) * 100
+		x.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion + gclog.PauseKind(i%4), Start: at, Duration: 50, Suspend: 20}, Ticks: ticks(at), UsedNumber: uint32(i)})
+		x.Gap(&gclog.Gap{Reason: gclog.GapReason(i), Time: at, Ticks: ticks(at), From: 3, To: 5, LostEvents: uint64(i), Records: uint64(i)})
+		s := gclog.Stall{Now: at, Threshold: 1e9}
+		s.Ticks, s.Since, s.Kind = ticks(at), at-2e9, gclog.OpenKind(i%2)
+		if i%2 == 0 {
+			s.Number, s.HasNumber, s.Generation, s.Type, s.Reason, s.HasReason = 5, true, 2, clr.GCType(i), clr.Reason(40+i), true
+		}
+		x.Stall(&s)
+		x.End(&formats.End{At: at, Ticks: ticks(at), Reason: formats.EndReason(i % 4)})
+	}
+	again, back, skipped := read(t, out.text)
+	if skipped.Count != 0 {
+		t.Errorf("lines %v were skipped", skipped.Lines)
+	}
+	sameCalls(t, x, back[0])
+	if !reflect.DeepEqual(back[0].process, p) {
+		t.Errorf("the process is\n\t%+v\nwant\n\t%+v", back[0].process, p)
+	}
+	sameLines(t, fileID.ReplaceAll(out.text, nil), fileID.ReplaceAll(again, nil))
+}
+
+// TestJSONForeign: lines of others are counted, with their numbers, and what is of
+// a newer gclog is passed over.
+func TestJSONForeign(t *testing.T) {
+	text := sample(t, "gc.json")
+	lines := bytes.SplitAfter(text, []byte{'\n'})
+	foreign := []string{
+		"hello", `{"@timestamp":"2026-11-21T00:30:37.300000000Z","log.level":"info","message":"order 5 is paid"}`, "{", "{}", "[]", "null",
+		`{"@timestamp":"2026-11-21T00:30:37.300000000Z","event":{"action":"gc"},"gclog":{"schema":"2.0"}}`,
+		`{"@timestamp":"1969-11-21T00:30:37.300000000Z","event":{"action":"gc"},"gclog":{"schema":"1.0"}}`,
+		`{"event":{"action":"gc"},"gclog":{"schema":"1.0"}}`,
+	}
+	var mixed []byte
+	for i, f := range foreign {
+		mixed = append(append(mixed, lines[i]...), f+"\n"...)
+	}
+	mixed = append(mixed, bytes.Join(lines[len(foreign):], nil)...)
+	mixed = append(mixed, "\n"+`{"@timestamp":"2026-11-21T00:30:37.300000000Z","event":{"action":"gc-news"},"gclog":{"schema":"1.7"}}`+"\n"...)
+	_, want, _ := read(t, text)
+	_, got, skipped := read(t, mixed)
+	sameCalls(t, want[0], got[0])
+	if skipped.Count != int64(len(foreign)) || !slices.Equal(skipped.Lines, []int64{2, 4, 6, 8, 10, 12, 14, 16, 18}) {
+		t.Errorf("%d were skipped: %v", skipped.Count, skipped.Lines)
 	}
 }

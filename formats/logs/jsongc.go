@@ -361,22 +361,25 @@ func (l *jsonLine) readTiming(d *gclog.GCDetails) {
 func (l *jsonLine) readMarks(r *record) {
 	s := &l.s
 	for s.object(); s.next(); {
-		t, known := markType(s.key)
-		if !known {
+		if t, known := markType(s.key); known {
+			l.readMark(&r.summary.Marks[t])
+		} else {
 			s.skip()
-			continue
 		}
-		m := &r.summary.Marks[t]
-		m.Known = true
-		for s.object(); s.next(); {
-			switch string(s.key) {
-			case "longest":
-				m.Longest = s.ns()
-			case "promoted":
-				m.Promoted = s.bytes()
-			default:
-				s.skip()
-			}
+	}
+}
+
+func (l *jsonLine) readMark(m *gclog.MarkSummary) {
+	s := &l.s
+	m.Known = true
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "longest":
+			m.Longest = s.ns()
+		case "promoted":
+			m.Promoted = s.bytes()
+		default:
+			s.skip()
 		}
 	}
 }
@@ -481,27 +484,31 @@ func bgcPhase(name []byte) (clr.BGCPhase, bool) {
 func (l *jsonLine) readRevisited(b *gclog.BackgroundDetails) {
 	s := &l.s
 	for s.object(); s.next(); {
-		var v gclog.Revisit
-		name := s.key
-		for s.object(); s.next(); {
-			switch string(s.key) {
-			case "pages":
-				v.Pages = s.uint(math.MaxUint64)
-			case "objects":
-				v.Objects = s.uint(math.MaxUint64)
-			default:
-				s.skip()
-			}
-		}
-		switch string(name) {
+		switch string(s.key) {
 		case "concurrent_soh":
-			b.Revisited[0][0] = v
+			l.readRevisit(&b.Revisited[0][0])
 		case "concurrent_loh":
-			b.Revisited[0][1] = v
+			l.readRevisit(&b.Revisited[0][1])
 		case "paused_soh":
-			b.Revisited[1][0] = v
+			l.readRevisit(&b.Revisited[1][0])
 		case "paused_loh":
-			b.Revisited[1][1] = v
+			l.readRevisit(&b.Revisited[1][1])
+		default:
+			s.skip()
+		}
+	}
+}
+
+func (l *jsonLine) readRevisit(v *gclog.Revisit) {
+	s := &l.s
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "pages":
+			v.Pages = s.uint(math.MaxUint64)
+		case "objects":
+			v.Objects = s.uint(math.MaxUint64)
+		default:
+			s.skip()
 		}
 	}
 }

@@ -252,15 +252,12 @@ func (s *scanner) bool() bool {
 // time reads a time as nanoseconds since 1970. No time is before that, so that the
 // difference of two never overflows.
 func (s *scanner) time() int64 {
-	if s.at < len(s.b) && s.b[s.at] == '"' {
-		ns, rest, ok := s.days.date(s.b[s.at+1:])
-		if ok && ns >= 0 && len(rest) > 0 && rest[0] == '"' {
-			s.at = len(s.b) - len(rest) + 1
-			return ns
-		}
+	ns, rest, ok := s.days.date(s.text())
+	if !ok || ns < 0 || len(rest) > 0 {
+		s.fail()
+		return 0
 	}
-	s.fail()
-	return 0
+	return ns
 }
 
 // maxSpan is the longest time that is believed, more than two years: no sum of

@@ -3,6 +3,7 @@ package logs_test
 import (
 	"bytes"
 	"fmt"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -218,4 +219,10 @@ func forEach(t *testing.T, run func(t *testing.T, stream []byte)) {
 		return
 	}
 	shared.ForEach(t, one)
+}
+
+// sample returns one of the samples of the repository.
+func sample(t testing.TB, name string) []byte {
+	t.Helper()
+	return shared.Read(t, filepath.Join(shared.Root(), "samples", name))
 }

@@ -23,10 +23,11 @@ func number(b []byte) (v uint64, rest []byte, ok bool) {
 		if c > 9 {
 			break
 		}
-		if v > (math.MaxUint64-9)/10 {
+		next := v*10 + uint64(c)
+		if v > math.MaxUint64/10 || next < v {
 			return 0, b, false
 		}
-		v = v*10 + uint64(c)
+		v = next
 	}
 	return v, b[i:], i > 0
 }
