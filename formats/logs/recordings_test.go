@@ -226,3 +226,33 @@ func sample(t testing.TB, name string) []byte {
 	t.Helper()
 	return shared.Read(t, filepath.Join(shared.Root(), "samples", name))
 }
+
+// recording returns one of the recordings of the repository.
+func recording(t testing.TB, name string) []byte {
+	t.Helper()
+	return shared.Read(t, filepath.Join(shared.Root(), "testdata", "traces", name+".nettrace.gz"))
+}
+
+// everything writes what it is told in every format.
+type everything []*formats.Writer
+
+func newEverything(p *gclog.Process) (e everything) {
+	for _, f := range formats.All() {
+		e = append(e, formats.NewWriter(f, &memory{}, formats.Options{Process: *p, Version: "1.0", Session: "test", Host: "shop-1"}))
+	}
+	return e
+}
+
+func (e everything) each(f func(*formats.Writer)) {
+	for _, w := range e {
+		f(w)
+	}
+}
+
+func (e everything) Pause(p *gclog.Pause)   { e.each(func(w *formats.Writer) { w.Pause(p) }) }
+func (e everything) Phase(p *gclog.Phase)   { e.each(func(w *formats.Writer) { w.Phase(p) }) }
+func (e everything) GC(d *gclog.GCDetails)  { e.each(func(w *formats.Writer) { w.GC(d) }) }
+func (e everything) Gap(g *gclog.Gap)       { e.each(func(w *formats.Writer) { w.Gap(g) }) }
+func (e everything) Stall(s *gclog.Stall)   { e.each(func(w *formats.Writer) { w.Stall(s) }) }
+func (e everything) Start(s *formats.Start) { e.each(func(w *formats.Writer) { w.Start(s) }) }
+func (e everything) End(x *formats.End)     { e.each(func(w *formats.Writer) { w.End(x) }) }
