@@ -380,7 +380,6 @@ func (c *csvParser) times(r *record) bool {
 		p.sync, p.synced = at-d.Start, true
 	}
 	p.newest = d.Start
-	d.StartTicks = p.ticks(d.Start)
 	if row.has(csvDuration) {
 		d.End, d.HasEnd = d.Start+row.ns[csvDuration], true
 	}

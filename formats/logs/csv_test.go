@@ -2,8 +2,18 @@ package logs_test
 
 import (
 	"bytes"
+	"encoding/csv"
+	"fmt"
+	"math"
+	"math/rand/v2"
 	"regexp"
+	"slices"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
 )
 
 // startTime is the date of a row. Its microseconds are cut off and those of
@@ -26,4 +36,230 @@ func TestCSVAgain(t *testing.T) {
 			t.Errorf("the first time is %s, want %s", startTime.Find(again), startTime.Find(text))
 		}
 	})
+}
+
+// TestCSVRecords: each record that is read back is the one that was written, in all
+// that the format holds.
+func TestCSVRecords(t *testing.T) {
+	forEach(t, func(t *testing.T, stream []byte) {
+		text, all := record(t, stream, "csv", nil)
+		if text == nil {
+			t.Skip("no records")
+		}
+		_, back, _ := read(t, text)
+		for i, x := range all {
+			want, got := x.gcs(), back[i].gcs()
+			if len(want) != len(got) {
+				t.Fatalf("%d records, want %d", len(got), len(want))
+			}
+			if off := back[i].process.Sync.Sub(x.process.Sync).Abs(); off > time.Microsecond {
+				t.Errorf("its clock is off by %v", off)
+			}
+			for j, d := range want {
+				sameRecord(t, heldByCSV(d, got[j], back[i].process.Sync.UnixNano()), got[j])
+			}
+		}
+	})
+}
+
+// heldByCSV is what a row can hold of d. got is for what is not exact in it.
+func heldByCSV(d, got *gclog.GCDetails, sync int64) *gclog.GCDetails {
+	started := d.Flaws&gclog.FlawNoStart == 0
+	w := &gclog.GCDetails{
+		Number: d.Number, HasNumber: d.HasNumber, Index: d.Index, Generation: d.Generation, Type: d.Type, Kind: d.Kind,
+		Reason: d.Reason, HasReason: d.HasReason, DemotedBGC: d.DemotedBGC, Complete: d.Complete, LostEvents: d.LostEvents,
+		Start: micros(d.Start), HasEnd: started && d.HasEnd,
+		HasSizesAfter: d.HasSizesAfter, HasObjects: d.HasObjects, HasBefore: d.HasBefore, HasFragmentation: d.HasFragmentation,
+		Peak: d.Peak, HasPromoted: d.HasPromoted, PromotedBytes: d.PromotedBytes, HasAllocated: d.HasAllocated,
+		CommittedBefore: d.CommittedBefore, HasCommittedBefore: d.HasCommittedBefore,
+		CommittedAfter: d.CommittedAfter, HasCommittedAfter: d.HasCommittedAfter,
+		HasCompaction: d.HasCompaction && d.Kind != gclog.KindBackground,
+		Handles:       max(-1, d.Handles), FinalizationCount: d.FinalizationCount, FinalizationSize: math.MaxUint64,
+	}
+	w.Flaws = got.Flaws
+	if !started {
+		w.Start = got.Start
+		w.Type = [...]clr.GCType{clr.TypeBlocking, clr.TypeBackground, clr.TypeForeground}[d.Kind]
+	}
+	w.StartTicks = sync + w.Start
+	if w.HasEnd {
+		w.End = w.Start + micros(d.Duration())
+	}
+	w.Sums = d.HasPromoted || d.HasAllocated || d.HasFragmentation
+	w.Global.Heaps, w.Global.MemoryLoad = int32(d.HeapCount()), d.Global.MemoryLoad
+	if w.HasCompaction {
+		w.Global.Mechanisms = d.Global.Mechanisms & clr.MechanismCompaction
+	}
+	if d.HasBefore || d.HasSizesAfter {
+		w.GenerationCount = d.GenerationCount
+	}
+	for g := range w.Generations {
+		x, y := &w.Generations[g], &d.Generations[g]
+		*x = gclog.GenerationDetails{Before: y.Before, After: y.After, ObjectsBefore: y.ObjectsBefore, ObjectsAfter: y.ObjectsAfter}
+	}
+	gen0, gen2 := &w.Generations[gclog.Gen0], &w.Generations[gclog.Gen2]
+	if d.HasAllocated {
+		gen0.Allocated = d.Allocated()
+	}
+	gen2.Fragmentation = d.Fragmentation()
+	if d.Kind != gclog.KindBackground {
+		gen0.Budget = d.Generations[gclog.Gen0].Budget
+		w.PinnedObjects = d.PinnedObjects
+	} else {
+		w.Background = got.Background // TestCSVOrder
+	}
+	w.Pauses, w.Suspended = pausesInCSV(d), w.Start
+	if len(w.Pauses) > 0 {
+		w.Suspended = w.Pauses[0].Start
+	}
+	return w
+}
+
+func pausesInCSV(d *gclog.GCDetails) []gclog.PausePart {
+	if len(d.Pauses) == 0 {
+		return nil
+	}
+	first := gclog.PausePart{Kind: d.Pauses[0].Kind, Start: micros(d.PauseStart()), Duration: micros(d.Pause()), Suspend: micros(d.Suspend())}
+	at, known := d.FinalPauseStart()
+	if first.Kind != gclog.PauseInitial || !known {
+		return []gclog.PausePart{first}
+	}
+	final := micros(d.FinalPause())
+	first.Duration -= final
+	return []gclog.PausePart{first, {Kind: gclog.PauseFinal, Start: micros(at), Duration: final}}
+}
+
+// micros rounds nanoseconds to microseconds.
+func micros(ns int64) int64 { return time.Duration(ns).Round(time.Microsecond).Nanoseconds() }
+
+// TestCSVOrder: pauses and phases come in the order in which the events told them.
+// The phases follow from the pauses.
+func TestCSVOrder(t *testing.T) {
+	date := regexp.MustCompile(` at \S+$`)
+	forEach(t, func(t *testing.T, stream []byte) {
+		text, all := record(t, stream, "csv", nil)
+		if text == nil {
+			t.Skip("no records")
+		}
+		_, back, _ := read(t, text)
+		for i, x := range all {
+			var want, got []string
+			for _, o := range x.order {
+				if _, _, of := strings.Cut(o, " of "); of || strings.HasPrefix(o, "gc ") {
+					want = append(want, date.ReplaceAllString(o, ""))
+				}
+			}
+			for _, o := range back[i].order {
+				got = append(got, date.ReplaceAllString(o, ""))
+			}
+			sameLines(t, []byte(strings.Join(want, "\n")), []byte(strings.Join(got, "\n")))
+		}
+	})
+}
+
+// TestCSVColumns: columns are told by their names.
+func TestCSVColumns(t *testing.T) {
+	text := sample(t, "gc.csv")
+	_, want, _ := read(t, text)
+	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(5, 6))
+	order := random.Perm(len(rows[0]))
+	var shuffled []byte
+	for i, row := range rows {
+		for _, c := range order {
+			shuffled = append(append(shuffled, row[c]...), ',')
+		}
+		shuffled = fmt.Appendf(shuffled, "\"other, \"\r\n")
+		if i == 3 { // joined files
+			head, _, _ := bytes.Cut(text, []byte{'\n'})
+			shuffled = append(append(shuffled[:0:0], shuffled...), head...)
+			shuffled = append(shuffled, '\n')
+			shuffled = append(shuffled, bytes.Join(bytes.SplitAfter(text, []byte{'\n'})[4:], nil)...)
+			break
+		}
+	}
+	shuffled = bytes.Replace(shuffled, []byte("\"other, \"\r\n"), []byte("Other\r\n"), 1)
+	_, got, skipped := read(t, shuffled)
+	if skipped.Count != 0 {
+		t.Errorf("lines %v were skipped", skipped.Lines)
+	}
+	sameCalls(t, want[0], got[0])
+}
+
+// TestCSVOfOthers: Criteo's GcLog has the first 21 columns. What they do not tell is
+// not known.
+func TestCSVOfOthers(t *testing.T) {
+	const columns = 21
+	var text []byte
+	for line := range bytes.Lines(sample(t, "gc.csv")) {
+		text = append(append(text, bytes.Join(bytes.Split(line, []byte{','})[:columns], []byte{','})...), '\n')
+	}
+	_, all, skipped := read(t, text)
+	if len(all) != 1 || skipped.Count != 0 {
+		t.Fatalf("%d processes, lines %v skipped", len(all), skipped.Lines)
+	}
+	if p := all[0].process; p.Sync.Unix() != 0 || p.ID != 0 {
+		t.Errorf("the process is %+v", p)
+	}
+	gcs := all[0].gcs()
+	d := gcs[0]
+	want := &gclog.GCDetails{
+		Number: 1, HasNumber: true, HasReason: true, Complete: true, Start: 267983e3, StartTicks: 267983e3, Suspended: 267958e3,
+		Pauses:          []gclog.PausePart{{Start: 267958e3, Duration: 5701e3, Suspend: 25e3}},
+		GenerationCount: 4, HasSizesAfter: true, HasObjects: true, HasBefore: true, BeforeEstimated: true,
+		HasCompaction: true, Handles: -1, FinalizationSize: math.MaxUint64,
+	}
+	want.Global.Mechanisms = clr.MechanismCompaction
+	want.Generations[gclog.Gen0] = gclog.GenerationDetails{Before: 2586736, After: 57560, ObjectsBefore: 2586736, ObjectsAfter: 4256}
+	want.Generations[gclog.Gen1] = gclog.GenerationDetails{After: 2198472, ObjectsAfter: 2190048}
+	sameRecord(t, want, d)
+}
+
+// TestCSVForeign: lines of others are counted, with their numbers.
+func TestCSVForeign(t *testing.T) {
+	text := sample(t, "gc.csv")
+	lines := bytes.SplitAfter(text, []byte{'\n'})
+	foreign := []string{"hello", "a,b,c", strings.Repeat(",", 50), "StartRelativeMSec,Number,Number,Generation", string(lines[1][:len(lines[1])-1]) + ",5", strings.Repeat("9,", 50) + "9"}
+	var mixed []byte
+	for i, f := range foreign {
+		mixed = append(append(mixed, lines[i]...), f+"\n"...)
+	}
+	mixed = append(mixed, bytes.Join(lines[len(foreign):], nil)...)
+	_, want, _ := read(t, text)
+	_, got, skipped := read(t, mixed)
+	sameCalls(t, want[0], got[0])
+	if skipped.Count != int64(len(foreign)) || !slices.Equal(skipped.Lines, []int64{2, 4, 6, 8, 10, 12}) {
+		t.Errorf("%d were skipped: %v", skipped.Count, skipped.Lines)
+	}
+}
+
+// TestCSVFlaws: what is missing can be seen, though csv does not name it.
+func TestCSVFlaws(t *testing.T) {
+	const head = "StartRelativeMSec,Number,Generation,PauseDurationInMilliSeconds,Gen0Size,DurationInMilliSeconds,Kind,HeapAfter,Complete,LostEvents,HeapBefore,Gen0Before\n"
+	for _, x := range []struct {
+		row   string
+		flaws gclog.Flaw
+		pools bool
+	}{
+		{"1.000,1,0,2.000,3,4.000,blocking,3,True,0,4,4", 0, false},
+		{",1,0,2.000,3,,blocking,3,False,0,4,4", gclog.FlawNoStart, false},
+		{"1.000,1,0,,3,4.000,blocking,3,False,0,4,4", gclog.FlawNoSuspend, false},
+		{"1.000,1,0,2.000,3,,blocking,3,False,0,4,4", gclog.FlawNoEnd, false},
+		{"1.000,1,0,2.000,,4.000,blocking,,False,0,,", gclog.FlawNoSizes, false},
+		{"1.000,1,0,2.000,3,4.000,blocking,3,False,5,4,4", gclog.FlawLostEvents, false},
+		{"1.000,1,0,2.000,3,4.000,blocking,3,False,0,4,4", gclog.FlawLostEvents, false},
+		{"1.000,1,0,2.000,,4.000,blocking,3,True,0,4,", 0, true},
+	} {
+		_, all, skipped := read(t, []byte(head+x.row+"\n"))
+		if skipped.Count != 0 {
+			t.Errorf("%s is skipped", x.row)
+			continue
+		}
+		if d := all[0].gcs()[0]; d.Flaws != x.flaws || d.Complete != (x.flaws == 0) || d.Pools != x.pools || x.pools && (d.SizeBefore() != 4 || d.SizeAfter() != 3) {
+			t.Errorf("%s is %+v", x.row, d)
+		}
+	}
 }

@@ -69,7 +69,7 @@ func (x *damagedLog) read(t *testing.T, line []byte, what string) (skipped logs.
 
 func TestCut(t *testing.T) {
 	for _, x := range damagedLogs(t) {
-		for _, line := range x.lines[:min(5, len(x.lines))] {
+		for _, line := range x.lines[:2] {
 			for n := 1; n < len(line); n++ {
 				skipped := x.read(t, line[:n], fmt.Sprintf("%s cut at %d", x.format, n))
 				if x.format == "json" && !slices.Equal(skipped.Lines, []int64{1}) {
@@ -81,7 +81,7 @@ func TestCut(t *testing.T) {
 }
 
 func TestBitFlips(t *testing.T) {
-	const trials = 4000
+	const trials = 3000
 	for _, x := range damagedLogs(t) {
 		random := rand.New(rand.NewPCG(3, 4))
 		taken := 0
@@ -187,8 +187,6 @@ func FuzzCSV(f *testing.F)  { fuzz(f, "csv") }
 // fuzz reads whatever it is. What is told is written in every format: records must
 // not break those either.
 func fuzz(f *testing.F, format string) {
-	text := sample(f, "gc."+format)
-	f.Add(text)
 	for _, x := range damagedLogs(f) {
 		if x.format == format {
 			for _, line := range x.lines {

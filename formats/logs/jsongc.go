@@ -712,7 +712,6 @@ func (l *jsonLine) settleTimes(r *record) {
 	if l.hasBegin {
 		d.Start = l.begin - sync
 	}
-	d.StartTicks = r.of.ticks(d.Start)
 	if d.HasEnd {
 		d.End = l.end - sync
 	}

@@ -31,7 +31,7 @@ type order struct {
 }
 
 // window is how many records are held. With the limits of the lists and texts in
-// a record that is less than 8 MB, for real logs less than 1 MB.
+// a record that is less than 10 MB, for real logs less than 1 MB.
 const window = 256
 
 // A record is what one line says.
@@ -196,6 +196,7 @@ func (o *order) tellNext() {
 func (o *order) tell(out Observer, c call) {
 	r := c.r
 	b := r.gc.Background
+	r.gc.StartTicks = r.of.ticks(r.gc.Start)
 	switch c.kind {
 	case callPause:
 		part := r.gc.Pauses[c.part]

@@ -1,0 +1,139 @@
+package logs
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+)
+
+// A script notes the calls.
+type script []string
+
+func (s *script) note(format string, args ...any) { *s = append(*s, fmt.Sprintf(format, args...)) }
+
+func (s *script) Pause(p *gclog.Pause) {
+	if p.GC == nil {
+		s.note("%d %s", p.Start, p.Kind)
+	} else {
+		s.note("%d %s of %d", p.Start, p.Kind, p.GC.Number)
+	}
+}
+func (s *script) Phase(p *gclog.Phase) {
+	s.note("%d %s of %d, end %v", p.Time, p.Kind, p.GC.Number, p.End)
+}
+func (s *script) GC(d *gclog.GCDetails)  { s.note("gc %d, index %d", d.Number, d.Index) }
+func (s *script) Gap(g *gclog.Gap)       { s.note("%d gap", g.Time) }
+func (s *script) Stall(x *gclog.Stall)   { s.note("%d stall", x.Now) }
+func (s *script) Start(x *formats.Start) { s.note("%d start", x.At) }
+func (s *script) End(x *formats.End)     { s.note("%d end", x.At) }
+
+// A director puts records into an order.
+type director struct {
+	order
+	p      *process
+	script script
+}
+
+func newDirector() *director {
+	d := &director{p: &process{}}
+	d.observe = func(*gclog.Process) Observer { return &d.script }
+	return d
+}
+
+func (d *director) gc(number uint32, kind gclog.Kind, parts ...gclog.PausePart) *record {
+	r := d.record()
+	r.of, r.kind = d.p, recordGC
+	r.gc.Number, r.gc.Kind = number, kind
+	r.gc.Pauses = append(r.gc.Pauses, parts...)
+	r.gc.Start = parts[0].Start
+	return r
+}
+
+func (d *director) background(number uint32, from int64) {
+	r := d.gc(number, gclog.KindBackground,
+		gclog.PausePart{Kind: gclog.PauseInitial, Start: from, Duration: 10},
+		gclog.PausePart{Kind: gclog.PauseFinal, Start: from + 500, Duration: 10})
+	r.gc.Background = &r.background
+	r.background = gclog.BackgroundDetails{MarkStart: from + 10, MarkEnd: from + 500, SweepStart: from + 510, SweepEnd: from + 900}
+	d.put(r)
+}
+
+func (d *director) foreground(number uint32, at int64) {
+	d.put(d.gc(number, gclog.KindForeground, gclog.PausePart{Start: at, Duration: 10}))
+}
+
+func (d *director) suspension(at int64) {
+	r := d.record()
+	r.of, r.kind, r.at = d.p, recordPause, at
+	r.pause.Start, r.pause.Kind = at, gclog.PauseUnknown
+	d.put(r)
+}
+
+// TestOrder: the parts of a background collection come where they were, all else in
+// the order of the log.
+func TestOrder(t *testing.T) {
+	d := newDirector()
+	d.foreground(1, 50)
+	d.suspension(140)
+	d.foreground(3, 495) // the mark phase ends while the program stands for it
+	d.foreground(4, 700)
+	d.background(2, 100)
+	d.foreground(6, 1000)
+	d.background(5, 950)
+	d.finish()
+	want := script{
+		"50 blocking of 1", "gc 1, index 0",
+		"100 initial of 2", "110 mark of 2, end false", "140 unknown",
+		"495 blocking of 3", "gc 3, index 1",
+		"600 mark of 2, end true", "600 final of 2", "610 sweep of 2, end false",
+		"700 blocking of 4", "gc 4, index 2",
+		"1000 sweep of 2, end true", "gc 2, index 3",
+		"950 initial of 5", "960 mark of 5, end false", "1000 blocking of 6", "gc 6, index 4",
+		"1450 mark of 5, end true", "1450 final of 5", "1460 sweep of 5, end false", "1850 sweep of 5, end true", "gc 5, index 5",
+	}
+	if !slices.Equal(d.script, want) {
+		t.Errorf("it is\n\t%q\nwant\n\t%q", d.script, want)
+	}
+}
+
+// TestOrderWindow: what is held is bounded, and nothing is lost or told twice.
+func TestOrderWindow(t *testing.T) {
+	d := newDirector()
+	const inside = 3 * window
+	for i := range inside {
+		d.foreground(uint32(i+2), int64(i+200))
+		if d.held > window || len(d.free)+d.held > window+1 {
+			t.Fatalf("%d records are held, %d are free", d.held, len(d.free))
+		}
+	}
+	d.background(1, 100)
+	d.finish()
+	if want := 2*inside + 7; len(d.script) != want {
+		t.Errorf("%d calls, want %d", len(d.script), want)
+	}
+	if i := slices.Index(d.script, "100 initial of 1"); i != 2*(inside-window) {
+		t.Errorf("the background collection begins with call %d", i)
+	}
+	if len(d.calls)-d.next != 0 || cap(d.calls) > 64*window {
+		t.Errorf("%d calls are left, %d have room", len(d.calls)-d.next, cap(d.calls))
+	}
+}
+
+// TestReset: a record that was used is like a new one.
+func TestReset(t *testing.T) {
+	var o order
+	r := o.record()
+	r.gc.Pauses = append(r.gc.Pauses, gclog.PausePart{})
+	r.gc.Background, r.gc.Summary, r.gc.Handles = &r.background, &r.summary, 5
+	r.background.WaitCount, r.summary.HasEfficiency, r.pause.Start = 1, true, 1
+	o.drop(r)
+	used, fresh := o.record(), (&order{}).record()
+	used.gc.Pauses = nil
+	if !reflect.DeepEqual(used, fresh) {
+		t.Errorf("it is %+v", used)
+	}
+}
