@@ -449,3 +449,93 @@ func TestJSONForeign(t *testing.T) {
 		t.Errorf("%d were skipped: %v", skipped.Count, skipped.Lines)
 	}
 }
+
+// TestJSONFull: what no recording has comes back too, up to the limits of the lists.
+func TestJSONFull(t *testing.T) {
+	p := gclog.Process{ID: 7, Sync: time.Unix(1e9, 5).UTC()}
+	var out memory
+	x := &told{}
+	x.writeTo("json", &out, &p)
+	d := &gclog.GCDetails{
+		Number: 1, HasNumber: true, Generation: 2, Kind: gclog.KindBackground, Type: clr.TypeBackground, Reason: 99, HasReason: true,
+		Provisional: true, HeapDump: true, Complete: true, Start: 10, End: 5000, HasEnd: true,
+		Window: 1e9, HasTicks: true, TickAllocated: [3]uint64{1, 2, 3}, Handles: -1, FinalizationSize: math.MaxUint64,
+		PinEvents: 1, PinEventBytes: 2, PinPlugs: 3, PinPlugBytes: 4, HasTrigger: true, Trigger: math.MaxUint64, Suspended: 5, Triggered: 2,
+		Summary: &gclog.HeapSummary{Gen0Imbalance: 1.5, SurvivedImbalance: 2},
+		Datas: gclog.DatasDetails{
+			HasSample8: true, HasSample: true, HasTuning8: true, HasFullGCTuning: true,
+			Sample8: clr.HeapCountSample{LockMicroseconds: 1e12},
+			Sample:  clr.SizeAdaptationSample{StableSize: 1, Gen0BudgetPerHeap: math.MaxUint32, SOHLockMicroseconds: math.MaxUint32, UOHLockMicroseconds: 4},
+			Tuning8: clr.HeapCountTuning{NewHeaps: math.MaxUint16, MedianThroughputCost: 12.34}, FullGCTuning: clr.SizeAdaptationFullGCTuning{NewHeaps: 3, MedianGen2Cost: -1.5},
+		},
+	}
+	d.HasGlobal, d.HasCompaction = true, true
+	d.Global = clr.GCGlobalHeapHistory{
+		Mechanisms: 1<<31 | clr.MechanismConcurrent, HasMemoryLoad: true, PauseMode: 77, MemoryLoad: 100, Heaps: math.MaxInt32,
+		HasCondemned: true, Condemned: 1<<31 | clr.CondemnedLowCardTable, CondemnedGenerations: 0xe4,
+	}
+	for m := range clr.MarkTypes {
+		d.Summary.Marks[m] = gclog.MarkSummary{Longest: int64(m), Promoted: uint64(m), Known: true}
+	}
+	for i := range 70 {
+		kind := gclog.PauseFinal
+		if i == 0 {
+			kind = gclog.PauseInitial
+		}
+		d.Pauses = append(d.Pauses, gclog.PausePart{Kind: kind, Start: int64(10 + 20*i), Duration: 10, Suspend: 2, Resume: 1})
+	}
+	for i := range 20 {
+		d.Dynamic = append(d.Dynamic, gclog.DynamicEvent{Time: int64(i + 1), Name: fmt.Sprint("event ", i), Data: bytes.Repeat([]byte{byte(i), 0xfe}, 600)})
+	}
+	d.Background = &gclog.BackgroundDetails{
+		MarkStart: 20, MarkEnd: 30, SweepStart: 40, SweepEnd: 5000, Overflows: 5, WaitCount: 6, WaitTime: 7, WaitMax: 4,
+		Revisited: [2][2]gclog.Revisit{{{1, 2}, {3, 4}}, {{5, 6}, {7, 8}}},
+	}
+	for i := range d.Background.Phase {
+		d.Background.Phase[i] = int64(100 + i)
+	}
+	x.GC(d)
+	again, back, skipped := read(t, out.text)
+	if len(back) != 1 || skipped.Count != 0 {
+		t.Fatalf("%d processes, lines %v skipped", len(back), skipped.Lines)
+	}
+	got := back[0].gcs()[0]
+	const shift = 10
+	want := heldByJSON(d, got, shift, back[0].process.Sync.UnixNano())
+	want.Pauses = want.Pauses[:64]
+	want.Pauses[63].Duration += 6 * 10 // no time is lost
+	want.Dynamic = want.Dynamic[:16]
+	for i := range want.Dynamic {
+		want.Dynamic[i].Data = want.Dynamic[i].Data[:1024]
+	}
+	sameRecord(t, want, got)
+	if len(again) == 0 {
+		t.Error("it is not written again")
+	}
+}
+
+// TestJSONOfOtherLogs: a record that was read from a log, with only sums, comes back
+// from json as it was.
+func TestJSONOfOtherLogs(t *testing.T) {
+	const pools = "\n2000.000,90,0,NonConcurrentGC,AllocSmall,,0.1,1.0,,,,,,,,,,,,,,29336,2026-11-21T00:30:39.300000Z,1.0,blocking,1999.900,,,,5000,4000,5000,,,,,,,,,,,,True,0,,,,,,\n"
+	_, all, skipped := read(t, append(sample(t, "gc.csv"), pools...))
+	if skipped.Count != 0 {
+		t.Fatalf("lines %v were skipped", skipped.Lines)
+	}
+	var out memory
+	w := &told{}
+	w.writeTo("json", &out, &all[0].process)
+	for _, d := range all[0].gcs() {
+		w.GC(d)
+	}
+	_, back, _ := read(t, out.text)
+	p, q := &all[0].process, &back[0].process
+	for i, d := range all[0].gcs() {
+		got := back[0].gcs()[i]
+		want := heldByJSON(d, got, q.Sync.Sub(p.Sync).Nanoseconds(), q.Sync.UnixNano())
+		if d.Pools {
+			want.GenerationCount = 0
+		}
+		sameRecord(t, want, got)
+	}
+}

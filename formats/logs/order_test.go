@@ -22,6 +22,7 @@ func (s *script) Pause(p *gclog.Pause) {
 		s.note("%d %s of %d", p.Start, p.Kind, p.GC.Number)
 	}
 }
+
 func (s *script) Phase(p *gclog.Phase) {
 	s.note("%d %s of %d, end %v", p.Time, p.Kind, p.GC.Number, p.End)
 }

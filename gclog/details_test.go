@@ -1,0 +1,48 @@
+package gclog_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/gclog/gclog/gclog"
+)
+
+func TestParseFlaw(t *testing.T) {
+	for i := range 7 {
+		f := gclog.Flaw(1) << i
+		if got, ok := gclog.ParseFlaw([]byte(f.Names(nil)[0])); !ok || got != f {
+			t.Errorf("%v is read as %v", f.Names(nil), got.Names(nil))
+		}
+	}
+	if _, ok := gclog.ParseFlaw([]byte("none")); ok {
+		t.Error("what is no flaw is read as one")
+	}
+}
+
+// TestClone: the copy of a record that a reader made has all of it, and shares
+// nothing.
+func TestClone(t *testing.T) {
+	made := func() *gclog.GCDetails {
+		return &gclog.GCDetails{
+			Pauses:     []gclog.PausePart{{Start: 1}},
+			Background: &gclog.BackgroundDetails{MarkStart: 2, Waits: []gclog.AllocWait{{Start: 3}}},
+			Summary:    &gclog.HeapSummary{Gen0Imbalance: 4},
+			Dynamic:    []gclog.DynamicEvent{{Name: "a", Data: []byte{5}}},
+		}
+	}
+	d := made()
+	c := d.Clone()
+	again := c.Clone()
+	d.Pauses[0].Start, d.Background.MarkStart, d.Background.Waits[0].Start, d.Summary.Gen0Imbalance, d.Dynamic[0].Data[0] = 0, 0, 0, 0, 0
+	for _, x := range []*gclog.GCDetails{c, again} {
+		want := made()
+		if !reflect.DeepEqual(x.Background, want.Background) || !reflect.DeepEqual(x.Pauses, want.Pauses) ||
+			!reflect.DeepEqual(x.Summary, want.Summary) || !reflect.DeepEqual(x.Dynamic, want.Dynamic) {
+			t.Errorf("the copy is %+v with %+v", x, x.Background)
+		}
+	}
+	c.Background.Waits[0].Start = 0
+	if again.Background.Waits[0].Start != 3 {
+		t.Error("a copy of the copy shares its lists")
+	}
+}
