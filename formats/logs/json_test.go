@@ -489,7 +489,7 @@ func TestJSONFull(t *testing.T) {
 	}
 	d.Background = &gclog.BackgroundDetails{
 		MarkStart: 20, MarkEnd: 30, SweepStart: 40, SweepEnd: 5000, Overflows: 5, WaitCount: 6, WaitTime: 7, WaitMax: 4,
-		Revisited: [2][2]gclog.Revisit{{{1, 2}, {3, 4}}, {{5, 6}, {7, 8}}},
+		Revisited: [2][2]gclog.Revisit{{{Pages: 1, Objects: 2}, {Pages: 3, Objects: 4}}, {{Pages: 5, Objects: 6}, {Pages: 7, Objects: 8}}},
 	}
 	for i := range d.Background.Phase {
 		d.Background.Phase[i] = int64(100 + i)

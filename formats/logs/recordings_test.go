@@ -184,14 +184,23 @@ func record(t testing.TB, stream []byte, format string, know func(*gclog.Process
 // read reads a log back, and writes it again in the same format.
 func read(t testing.TB, text []byte) (again []byte, all []*told, skipped logs.Skipped) {
 	t.Helper()
+	return readAs(t, text, "")
+}
+
+// readAs reads a log, and writes it in a format; "" is its own.
+func readAs(t testing.TB, text []byte, format string) (written []byte, all []*told, skipped logs.Skipped) {
+	t.Helper()
 	h, ok := logs.Recognize(text[:min(len(text), logs.HeadSize)])
 	if !ok {
 		t.Fatalf("not recognized: %.200s", text)
 	}
+	if format == "" {
+		format = h.Format
+	}
 	var out memory
 	r, err := logs.NewReader(h, func(p *gclog.Process) logs.Observer {
 		x := &told{}
-		x.writeTo(h.Format, &out, p)
+		x.writeTo(format, &out, p)
 		all = append(all, x)
 		return x
 	})

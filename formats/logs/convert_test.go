@@ -1,0 +1,30 @@
+package logs_test
+
+import (
+	"regexp"
+	"testing"
+)
+
+// workers is the number of heaps. While a background collection begins the events
+// have told only that of the one before.
+var workers = regexp.MustCompile(`workers=\w+|\d+ GC workers|GC workers unknown`)
+
+// TestJSONToOthers: a log in another format is the same by way of json.
+func TestJSONToOthers(t *testing.T) {
+	forEach(t, func(t *testing.T, stream []byte) {
+		text, all := record(t, stream, "json", facts)
+		switch {
+		case text == nil:
+			t.Skip("no records")
+		case len(all) > 1:
+			t.Skip("several processes: the formats take one")
+		}
+		for _, format := range []string{"unified", "jdk8", "text"} {
+			t.Run(format, func(t *testing.T) {
+				want, _ := record(t, stream, format, facts)
+				got, _, _ := readAs(t, text, format)
+				sameLines(t, workers.ReplaceAll(want, nil), workers.ReplaceAll(got, nil))
+			})
+		}
+	})
+}
