@@ -113,7 +113,7 @@ func recognizeCSV(b []byte) (at time.Time, ok bool) {
 	if c.head(b) {
 		return time.Time{}, true
 	}
-	if bytes.Count(b, []byte{','}) < 20 {
+	if !bytes.Contains(b, []byte("GC,")) { // NonConcurrentGC and the other types
 		return time.Time{}, false
 	}
 	for field := range bytes.SplitSeq(b, []byte{','}) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -206,4 +207,31 @@ func fuzz(f *testing.F, format string) {
 		}
 		r.Finish()
 	})
+}
+
+// TestWildNumbers: numbers that no runtime would tell are skipped, or written in
+// every format without harm.
+func TestWildNumbers(t *testing.T) {
+	wild := []string{
+		"0", "1", "3", "255", "256", "65535", "4294967295", "4294967296", "72057594037927936", "72057594037927937",
+		"9223372036854775807", "9223372036854775808", "18446744073709551615", "18446744073709551616", "99999999999999999999999", "-1", "1e9", "0.0001", "null", "",
+	}
+	digits := regexp.MustCompile(`\b\d+\b`)
+	random := rand.New(rand.NewPCG(7, 8))
+	for _, x := range damagedLogs(t) {
+		for range 100 {
+			text := slices.Clone(x.head)
+			for range 50 {
+				line := x.lines[random.IntN(len(x.lines))]
+				places := digits.FindAllIndex(line, -1)
+				p := places[random.IntN(len(places))]
+				text = slices.Concat(text, line[:p[0]], []byte(wild[random.IntN(len(wild))]), line[p[1]:], []byte{'\n'})
+			}
+			r, _ := logs.NewReader(logs.Head{Format: x.format}, func(p *gclog.Process) logs.Observer { return newEverything(p) })
+			if _, err := r.Read(bytes.NewReader(text)); err != nil {
+				t.Fatal(err)
+			}
+			r.Finish()
+		}
+	}
 }

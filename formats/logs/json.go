@@ -63,12 +63,12 @@ func (j *jsonParser) take(b []byte, r *record) (ours, whole bool) {
 		return false, false
 	}
 	kind, known := l.recordKind()
-	if known && !p.synced {
-		p.sync, p.synced = l.at, true
-	}
-	l.teach(p)
+	l.teach(&p.facts)
 	if !known {
 		return true, false
+	}
+	if !p.synced {
+		l.setClock(p)
 	}
 	r.of, r.kind, r.at = p, kind, l.at-p.sync
 	ok := l.settle(r)
@@ -324,8 +324,7 @@ func (l *jsonLine) percent() uint32 {
 }
 
 // teach adds what the line says about its process.
-func (l *jsonLine) teach(p *process) {
-	f := &p.facts
+func (l *jsonLine) teach(f *gclog.Process) {
 	f.ID = l.pid
 	learn(&f.Cookie, l.entity)
 	learn(&f.Name, l.name)
@@ -352,14 +351,18 @@ func (l *jsonLine) teach(p *process) {
 	if limit := l.gc.hardLimit; limit > 0 && !f.HasLimits {
 		f.Limits.HardLimit, f.HasLimits = limit, true
 	}
-	if p.synced && f.UptimeAtSync == 0 {
-		switch {
-		case l.started != 0:
-			f.Started = unixTime(l.started)
-			f.UptimeAtSync = time.Duration(max(0, p.sync-l.started))
-		case l.uptime > 0:
-			f.UptimeAtSync = time.Duration(max(0, p.sync-(l.at-l.uptime*int64(time.Second))))
-		}
+}
+
+// setClock makes the line the begin of the clock: the first record of a process is
+// at 0.
+func (l *jsonLine) setClock(p *process) {
+	p.sync, p.synced = l.at, true
+	switch {
+	case l.started != 0:
+		p.facts.Started = unixTime(l.started)
+		p.facts.UptimeAtSync = time.Duration(max(0, l.at-l.started))
+	case l.uptime > 0:
+		p.facts.UptimeAtSync = time.Duration(l.uptime) * time.Second
 	}
 }
 
