@@ -11,7 +11,7 @@ import (
 )
 
 const csvLacks = "csv has no suspensions without a collection, no gaps, no stalls and no sessions, no events of background " +
-	"collections but their pauses, no sizes of single heaps, and only the sums of what was promoted, allocated and fragmented."
+	"collections but their pauses, no sizes of single heaps, and only the sums of what was promoted and allocated and of the free space."
 
 // A csvColumn is a column that has a meaning here. Those with milliseconds come first,
 // then those with texts, then those with whole numbers.
@@ -209,7 +209,7 @@ func (c *csvParser) read(b []byte) bool {
 			row.texts[column] = b[from:i]
 		default:
 			v, length := millis(b[i:])
-			if length == 0 {
+			if length == 0 || v < 0 && column >= csvSuspension && column <= csvDuration {
 				return false
 			}
 			row.ns[column] = v
@@ -407,24 +407,30 @@ func (c *csvParser) pauses(d *gclog.GCDetails) {
 		d.Pauses = append(d.Pauses, first)
 		return
 	}
-	first.Kind = gclog.PauseInitial
-	final := gclog.PausePart{Kind: gclog.PauseFinal}
+	c.backgroundPauses(d, first)
+}
+
+// backgroundPauses makes the pauses of a background collection of their sum. One that
+// began before the session has only the last.
+func (c *csvParser) backgroundPauses(d *gclog.GCDetails, all gclog.PausePart) {
+	row := &c.row
+	at, known := row.ns[csvFinalStart], row.has(csvFinalStart)
+	if known && at == all.Start {
+		all.Kind = gclog.PauseFinal
+		d.Pauses = append(d.Pauses, all)
+		return
+	}
+	final := gclog.PausePart{Kind: gclog.PauseFinal, Start: at}
 	if row.has(csvFinalPause) {
 		final.Duration = row.ns[csvFinalPause]
 	}
-	hasFinal := row.has(csvFinalStart) || final.Duration > 0
-	if row.has(csvFinalStart) && row.ns[csvFinalStart] == first.Start {
-		first.Kind = gclog.PauseFinal // it began before the session
-		hasFinal = false
-	} else {
-		first.Duration = max(0, first.Duration-final.Duration)
+	initial := all
+	initial.Kind, initial.Duration = gclog.PauseInitial, max(0, all.Duration-final.Duration)
+	d.Pauses = append(d.Pauses, initial)
+	if !known {
+		final.Start = initial.Start + initial.Duration
 	}
-	d.Pauses = append(d.Pauses, first)
-	if hasFinal {
-		final.Start = first.Start + first.Duration
-		if row.has(csvFinalStart) {
-			final.Start = row.ns[csvFinalStart]
-		}
+	if known || final.Duration > 0 {
 		d.Pauses = append(d.Pauses, final)
 	}
 }

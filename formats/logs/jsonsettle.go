@@ -1,0 +1,132 @@
+package logs
+
+import (
+	"math"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// What follows from the fields of a collection when all are known: members of JSON
+// have no order.
+
+// settleGC makes the record of a collection of what was read, with times since
+// Process.Sync. It is false for one without a type.
+func (l *jsonLine) settleGC(r *record) (ok bool) {
+	d := &r.gc
+	if d.Kind, ok = named(l.gc.typeName, gclog.KindForeground); !ok {
+		return false
+	}
+	d.Type = [...]clr.GCType{clr.TypeBlocking, clr.TypeBackground, clr.TypeForeground}[d.Kind]
+	if d.DemotedBGC {
+		d.Type = clr.TypeBackground
+	}
+	if d.Flaws&gclog.FlawLostEvents == 0 {
+		d.LostEvents = 0 // they were lost before the collection
+	}
+	l.settleTimes(r)
+	l.settleSizes(d)
+	d.HasCompaction = d.HasGlobal || l.gc.compactive && d.Kind != gclog.KindBackground
+	if l.gc.compacting {
+		d.Global.Mechanisms |= clr.MechanismCompaction
+	}
+	return true
+}
+
+func (l *jsonLine) settleTimes(r *record) {
+	d, sync := &r.gc, r.of.sync
+	d.Start = r.at
+	if l.hasBegin {
+		d.Start = l.begin - sync
+	}
+	if d.HasEnd {
+		d.End = l.end - sync
+	}
+	for i := range d.Pauses {
+		d.Pauses[i].Start -= sync
+	}
+	for i := range d.Dynamic {
+		d.Dynamic[i].Time -= sync
+	}
+	d.Suspended = d.PauseStart()
+	if d.HasTrigger {
+		d.Triggered = d.Suspended - l.gc.delay
+	}
+	if d.Background != nil {
+		l.settleBackground(d, sync)
+	}
+	l.settleWindow(d)
+}
+
+// settleBackground finds when the concurrent phases were, of which the log has the
+// durations. Mark begins when the program first runs again, and ends when it is
+// suspended for the final pause, or with the collection if there was none. Sweep
+// ends with the collection.
+func (l *jsonLine) settleBackground(d *gclog.GCDetails, sync int64) {
+	b := d.Background
+	for i, at := range b.Phase {
+		if at != 0 {
+			b.Phase[i] -= sync
+		}
+	}
+	first := pauseOf(d, gclog.PauseInitial)
+	final := pauseOf(d, gclog.PauseFinal)
+	switch {
+	case !l.gc.hasMark:
+	case first != nil:
+		b.MarkStart = first.Start + first.Duration
+		b.MarkEnd = b.MarkStart + l.gc.mark
+	case final != nil:
+		b.MarkStart, b.MarkEnd = final.Start-l.gc.mark, final.Start
+	case d.HasEnd:
+		b.MarkStart, b.MarkEnd = d.End-l.gc.mark, d.End
+	}
+	if l.gc.hasSweep && d.HasEnd {
+		b.SweepStart, b.SweepEnd = d.End-l.gc.sweep, d.End
+	}
+}
+
+// pauseOf returns the first pause of a kind, nil if there is none.
+func pauseOf(d *gclog.GCDetails, kind gclog.PauseKind) *gclog.PausePart {
+	for i := range d.Pauses {
+		if d.Pauses[i].Kind == kind {
+			return &d.Pauses[i]
+		}
+	}
+	return nil
+}
+
+// settleWindow finds the time that the share of the pause refers to. Of background
+// collections the log has only the share: the window is one that gives it.
+func (l *jsonLine) settleWindow(d *gclog.GCDetails) {
+	const whole = 100 * 100 // units of the share
+	switch {
+	case !l.gc.hasPaused:
+	case d.HasSinceLast && d.Kind != gclog.KindBackground:
+		d.Window = d.SinceLast + d.Pause()
+	case l.gc.paused > 0:
+		d.Window = int64(math.Round(float64(d.Pause()) * whole / float64(l.gc.paused)))
+	default: // less than half a unit
+		d.Window = int64(min(float64(d.Pause())*2*whole+1, maxSpan))
+	}
+}
+
+// settleSizes finds which of the sizes are there. The sums stand for generations
+// that do not tell theirs.
+func (l *jsonLine) settleSizes(d *gclog.GCDetails) {
+	if d.GenerationCount == 0 && (d.HasBefore || d.HasSizesAfter) {
+		d.Pools = true
+		d.Generations[gclog.Gen2].Before, d.Generations[gclog.Gen2].After = l.gc.before, l.gc.after
+	}
+	if (d.HasPromoted || d.HasAllocated) && !l.gc.detailed {
+		d.Sums = true
+		d.Generations[gclog.Gen0].Allocated = l.gc.allocated
+	}
+	if d.HasFragmentation && !l.gc.fragmented {
+		d.Generations[gclog.Gen2].Fragmentation = l.gc.fragmentation
+	}
+	// Of a background collection only the size before is told.
+	if l.gc.hasCommitted && (!d.HasCommittedBefore || d.Kind != gclog.KindBackground) {
+		d.CommittedAfter, d.HasCommittedAfter = l.gc.committed, true
+	}
+}
