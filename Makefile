@@ -10,7 +10,7 @@ PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 wind
 FUZZRUNS ?= 2000000
 BENCHTIME ?= 1s
 # The packages with fuzz targets.
-FUZZ      = ./parse ./parse/clr ./gclog ./formats ./session
+FUZZ      = ./parse ./parse/clr ./gclog ./formats ./formats/logs ./session
 
 .PHONY: build test race fuzz bench lint live java demo golden platforms clean help
 
@@ -33,7 +33,7 @@ fuzz: ## each fuzz target with FUZZRUNS inputs
 	  done; done
 
 bench: ## benchmarks: reader, decoder, reducer, formatters, and the program as it is used
-	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./parse/... ./gclog ./formats .
+	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./parse/... ./gclog ./formats/... .
 
 lint: ## static checks, with the tools of tools/go.mod
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }

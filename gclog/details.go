@@ -149,7 +149,7 @@ type GCDetails struct {
 	// and allocated, and the free space, are known of the whole heap only: Promoted of the
 	// generations is not known, Gen0 has all that was allocated, Gen2 all the free space.
 	// Pools: Before and After are known of two pools only. Gen0 has those of gen0 and
-	// gen1, Gen2 those of gen2, large and pinned objects.
+	// gen1, Gen2 and LOH together those of gen2, large and pinned objects.
 	Sums, Pools     bool
 	BeforeEstimated bool // Before is not the collection's own, but the best guess
 	HasBefore       bool

@@ -592,3 +592,14 @@ func FuzzReducer(f *testing.F) {
 		s.invariants(t)
 	})
 }
+
+// TestCloneOfOthers: a record that no Reducer made has its own BackgroundDetails.
+func TestCloneOfOthers(t *testing.T) {
+	b := gclog.BackgroundDetails{MarkStart: 7, Waits: []gclog.AllocWait{{Thread: 1}}}
+	d := gclog.GCDetails{Kind: gclog.KindBackground, Background: &b}
+	c := d.Clone()
+	b.MarkStart, b.Waits[0].Thread = 8, 2
+	if c.Background == &b || c.Background.MarkStart != 7 || c.Background.Waits[0].Thread != 1 {
+		t.Errorf("%+v", c.Background)
+	}
+}

@@ -208,7 +208,7 @@ func (c *csvParser) read(b []byte) bool {
 			i += textField(b[i:])
 			row.texts[column] = b[from:i]
 		default:
-			v, length := millis(b[i:])
+			v, length := csvMillis(b[i:])
 			if length == 0 || v < 0 && column >= csvSuspension && column <= csvDuration {
 				return false
 			}
@@ -231,9 +231,9 @@ func textField(b []byte) int {
 	return i
 }
 
-// millis reads milliseconds with decimals as nanoseconds. length is 0 if there are
+// csvMillis reads milliseconds with decimals as nanoseconds. length is 0 if there are
 // none.
-func millis(b []byte) (ns int64, length int) {
+func csvMillis(b []byte) (ns int64, length int) {
 	i, sign := 0, int64(1)
 	if b[0] == '-' {
 		i, sign = 1, -1
@@ -351,11 +351,15 @@ func (c *csvParser) numbers(d *gclog.GCDetails) bool {
 	d.Generation = int(number(csvGeneration, math.MaxUint8))
 	d.Global.Heaps = int32(number(csvHeaps, math.MaxInt32))
 	d.Global.MemoryLoad = uint32(number(csvMemoryLoad, math.MaxUint32))
-	d.PinnedObjects = uint32(number(csvPinned, math.MaxUint32))
+	if row.has(csvPinned) {
+		d.PinnedObjects = uint32(number(csvPinned, math.MaxUint32))
+	}
 	if row.has(csvHandles) {
 		d.Handles = int32(number(csvHandles, math.MaxInt32))
 	}
-	d.FinalizationCount = number(csvFinalization, math.MaxUint64)
+	if row.has(csvFinalization) {
+		d.FinalizationCount = number(csvFinalization, math.MaxUint64)
+	}
 	d.LostEvents = number(csvLost, math.MaxUint64)
 	return fits
 }

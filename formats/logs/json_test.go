@@ -144,8 +144,11 @@ func heldByJSON(d, got *gclog.GCDetails, shift, sync int64) *gclog.GCDetails {
 	if d.HasTrigger {
 		w.Triggered = w.Suspended - d.TriggerDelay()
 	}
-	if w.Kind == gclog.KindBackground {
-		w.PinnedObjects = 0
+	if w.Kind == gclog.KindBackground || !d.HasSizesAfter {
+		w.PinnedObjects = math.MaxUint32
+	}
+	if !d.HasSizesAfter {
+		w.SyncBlocks, w.FinalizationCount = math.MaxUint32, math.MaxUint64
 	}
 	w.ClrInstance, w.Handles = 0, max(-1, w.Handles)
 	if d.Flaws&gclog.FlawLostEvents != 0 && got.LostEvents > 0 {

@@ -100,10 +100,10 @@ func (o *order) drop(r *record) {
 
 // reset makes r empty. It keeps the memory of the lists.
 func (r *record) reset() {
-	pauses, dynamic := r.gc.Pauses[:0], r.gc.Dynamic[:0]
-	*r = record{}
-	r.gc.Pauses, r.gc.Dynamic = pauses, dynamic
-	r.gc.Handles, r.gc.FinalizationSize = -1, math.MaxUint64
+	dynamic := r.gc.Dynamic[:0]
+	*r = record{gc: r.gc}
+	r.gc.Reset()
+	r.gc.Dynamic = dynamic
 }
 
 // put takes a record that is whole, in the order of the log.

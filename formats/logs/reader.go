@@ -91,6 +91,8 @@ type parser interface {
 }
 
 var table = []format{
+	{name: "unified", lacks: unifiedLacks, recognize: recognizeUnified, new: newUnified},
+	{name: "jdk8", lacks: jdk8Lacks, recognize: recognizeJDK8, new: newJDK8},
 	{name: "csv", lacks: csvLacks, recognize: recognizeCSV, new: newCSV},
 	{name: "json", lacks: jsonLacks, recognize: recognizeJSON, new: newJSON},
 }

@@ -1,0 +1,950 @@
+package logs_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/logs"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/parse"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// pages is an Output that begins another file where cut says so.
+type pages struct {
+	header func(dst []byte, number int) []byte
+	cut    func(hold bool) bool
+	files  [][]byte
+}
+
+func (p *pages) Begin(header func(dst []byte, number int) []byte, _ bool) { p.header = header }
+
+func (p *pages) Write(group []byte, hold bool) error {
+	if len(p.files) == 0 || p.cut != nil && p.cut(hold) {
+		p.files = append(p.files, p.header(nil, len(p.files)+1))
+	}
+	last := len(p.files) - 1
+	p.files[last] = append(p.files[last], group...)
+	return nil
+}
+
+func (p *pages) text() []byte { return bytes.Join(p.files, nil) }
+
+// jdkLog keeps what an Observer of one process is told, and writes it.
+type jdkLog struct {
+	process gclog.Process
+	pauses  []gclog.Pause
+	phases  []gclog.Phase
+	gcs     []*gclog.GCDetails
+	out     pages
+	w       *formats.Writer
+	newest  int64
+}
+
+func newJDKLog(p *gclog.Process, format string, dotnet bool, cut func(bool) bool) *jdkLog {
+	f, err := formats.Find(format)
+	if err != nil {
+		panic(err)
+	}
+	x := &jdkLog{process: *p}
+	x.out.cut = cut
+	x.w = formats.NewWriter(f, &x.out, formats.Options{Process: *p, DotnetCauses: dotnet})
+	return x
+}
+
+func (x *jdkLog) Pause(p *gclog.Pause) {
+	x.w.Pause(p)
+	x.newest = max(x.newest, p.Start+p.Duration)
+	q := *p
+	if p.GC != nil {
+		q.GC = p.GC.Clone()
+	}
+	x.pauses = append(x.pauses, q)
+}
+
+func (x *jdkLog) Phase(p *gclog.Phase) {
+	x.w.Phase(p)
+	x.newest = max(x.newest, p.Time)
+	q := *p
+	q.GC = p.GC.Clone()
+	x.phases = append(x.phases, q)
+}
+
+func (x *jdkLog) GC(d *gclog.GCDetails) {
+	x.w.GC(d)
+	x.gcs = append(x.gcs, d.Clone())
+}
+
+func (x *jdkLog) Gap(*gclog.Gap)       {}
+func (x *jdkLog) Start(*formats.Start) {}
+func (x *jdkLog) Stall(*gclog.Stall)   {}
+func (x *jdkLog) End(*formats.End)     {}
+
+func (x *jdkLog) end(at int64) { x.w.End(&formats.End{At: at, Reason: formats.EndOfRecording}) }
+
+// recordJDK converts a recording, as gclog convert does.
+func recordJDK(t testing.TB, stream []byte, format string, dotnet bool, cut func(bool) bool) (list []*jdkLog) {
+	t.Helper()
+	processes := gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
+		x := newJDKLog(p, format, dotnet, cut)
+		list = append(list, x)
+		return x
+	})
+	r := parse.NewReader(bytes.NewReader(stream), gclog.Wanted)
+	trace, err := r.ReadTrace()
+	if err != nil {
+		t.Fatal(err)
+	}
+	processes.Begin(trace)
+	for r.Scan() {
+		if l := r.Loss(); l != nil {
+			processes.Loss(l)
+		} else {
+			processes.Event(r.Event())
+		}
+	}
+	processes.Finish()
+	for _, x := range list {
+		x.end(processes.Newest())
+	}
+	return list
+}
+
+// readBack reads the files of a log, and writes them in the same format.
+func readBack(t testing.TB, format string, dotnet bool, files ...[]byte) (list []*jdkLog, skipped []logs.Skipped) {
+	t.Helper()
+	r, err := logs.NewReader(logs.Head{Format: format}, func(p *gclog.Process) logs.Observer {
+		x := newJDKLog(p, format, dotnet, nil)
+		list = append(list, x)
+		return x
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		s, err := r.Read(bytes.NewReader(f))
+		if err != nil {
+			t.Fatal(err)
+		}
+		skipped = append(skipped, s)
+	}
+	r.Finish()
+	for _, x := range list {
+		x.end(x.newest)
+	}
+	return list, skipped
+}
+
+// one reads a log of one process of which no line is skipped.
+func one(t testing.TB, format string, dotnet bool, files ...[]byte) *jdkLog {
+	t.Helper()
+	list, skipped := readBack(t, format, dotnet, files...)
+	for i, s := range skipped {
+		if s.Count > 0 {
+			t.Errorf("file %d: %d lines skipped: %d", i, s.Count, s.Lines)
+		}
+	}
+	if len(list) != 1 {
+		t.Fatalf("%d processes", len(list))
+	}
+	return list[0]
+}
+
+// forEachRecording runs a test for each recording; with -short for those in the
+// repository.
+func forEachRecording(t *testing.T, run func(t *testing.T, stream []byte)) {
+	one := func(t *testing.T, tr shared.Trace) {
+		t.Parallel()
+		run(t, shared.Read(t, tr.Path))
+	}
+	if testing.Short() {
+		for _, tr := range shared.Repository(t) {
+			t.Run(tr.Name, func(t *testing.T) { one(t, tr) })
+		}
+		t.Run("shared", func(t *testing.T) { t.Skip("-short: only the recordings of the repository") })
+		return
+	}
+	shared.ForEach(t, one)
+}
+
+// TestRoundTrip: what was read back is written with the same bytes.
+func TestRoundTrip(t *testing.T) {
+	forEachRecording(t, func(t *testing.T, stream []byte) {
+		for _, format := range []string{"unified", "jdk8"} {
+			for _, dotnet := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s %t", format, dotnet), func(t *testing.T) {
+					for _, x := range recordJDK(t, stream, format, dotnet, nil) {
+						if text := x.out.text(); len(text) > 0 {
+							y := one(t, format, dotnet, text)
+							sameLog(t, format, string(text), string(y.out.text()))
+							sameRecords(t, format, x, y)
+						}
+					}
+				})
+			}
+		}
+	})
+}
+
+// sameLog compares two logs, where uptimes may differ by a millisecond.
+func sameLog(t *testing.T, format, want, got string) {
+	t.Helper()
+	a, b := strings.SplitAfter(want, "\n"), strings.SplitAfter(got, "\n")
+	if i := unfinishedSweep(a); i >= 0 { // where its end was made up there is no saying when
+		a = a[:i]
+		b = b[:min(i, len(b))]
+	}
+	for i := range max(len(a), len(b)) {
+		x, y := "", ""
+		if i < len(a) {
+			x = a[i]
+		}
+		if i < len(b) {
+			y = b[i]
+		}
+		if x == y {
+			continue
+		}
+		if sameButUptime(x, y) || atRounding(a, b, i) {
+			continue
+		}
+		t.Fatalf("%s, line %d of %d and %d: want\n%sgot\n%s", format, i+1, len(a), len(b), x, y)
+	}
+}
+
+var uptime = regexp.MustCompile(`(\]\[|\+0000: )(\d+)\.(\d{3})(s\]|: )`)
+
+func sameButUptime(x, y string) bool {
+	if uptime.ReplaceAllString(x, "") != uptime.ReplaceAllString(y, "") {
+		return false
+	}
+	a, b := uptime.FindAllStringSubmatch(x, -1), uptime.FindAllStringSubmatch(y, -1)
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		u, _ := strconv.Atoi(a[i][2] + a[i][3])
+		v, _ := strconv.Atoi(b[i][2] + b[i][3])
+		if u-v > 1 || v-u > 1 {
+			return false
+		}
+	}
+	return true
+}
+
+var cpu = regexp.MustCompile(`\[gc,cpu\] .* Real=\d+\.\d\ds\n`)
+
+// atRounding: hundredths of a duration that was rounded to 5 ms and 0 µs may be
+// rounded either way.
+func atRounding(a, b []string, i int) bool {
+	return i > 0 && i < len(b) && cpu.MatchString(a[i]) && cpu.MatchString(b[i]) && strings.HasSuffix(a[i-1], "5.000ms\n")
+}
+
+// unfinishedSweep is the line of a sweep that ends because the log does.
+func unfinishedSweep(lines []string) int {
+	for i, line := range lines {
+		if !strings.Contains(line, "Concurrent Sweep ") && !strings.Contains(line, "[CMS-concurrent-sweep: ") {
+			continue
+		}
+		next := strings.Join(lines[i+1:min(len(lines), i+3)], "")
+		if !strings.Contains(next, "Concurrent Reset") && !strings.Contains(next, "reset-start") {
+			return i
+		}
+	}
+	return -1
+}
+
+// sameRecords holds what was read against what the Reducer told.
+func sameRecords(t *testing.T, format string, want, got *jdkLog) {
+	t.Helper()
+	var pauses []gclog.Pause
+	for _, p := range want.pauses {
+		if p.GC != nil {
+			pauses = append(pauses, p)
+		}
+	}
+	if len(pauses) != len(got.pauses) {
+		t.Fatalf("%s: %d pauses, want %d", format, len(got.pauses), len(pauses))
+	}
+	same := map[uint32]uint32{} // numbers
+	for i := range pauses {
+		p, q := &pauses[i], &got.pauses[i]
+		start := got.process.Time(q.Start).Sub(want.process.Time(p.Start))
+		d := q.Duration - p.Duration
+		if p.Kind != q.Kind || start.Abs() > time.Millisecond || d > 1000 || d < -1000 {
+			t.Fatalf("%s, pause %d is %+v, want %+v", format, i, q.PausePart, p.PausePart)
+		}
+		if format == "unified" && q.GC.Number != p.GC.Number {
+			t.Fatalf("pause %d is of %d, want %d", i, q.GC.Number, p.GC.Number)
+		}
+		if p.GC.HasNumber {
+			same[p.GC.Number] = q.GC.Number
+		}
+	}
+	gcs := map[uint32]*gclog.GCDetails{}
+	for i, d := range got.gcs {
+		if gcs[d.Number] != nil {
+			t.Fatalf("%s: collection %d is told twice", format, d.Number)
+		}
+		if d.Index != int64(i) || d.Complete != (d.Flaws == 0) {
+			t.Errorf("%s: collection %d has index %d, complete %t, flaws %b", format, d.Number, d.Index, d.Complete, d.Flaws)
+		}
+		gcs[d.Number] = d
+	}
+	for _, d := range want.gcs {
+		n, ok := same[d.Number]
+		if !ok {
+			continue // its pause was not seen, or before it had a number
+		}
+		e := gcs[n]
+		if e == nil {
+			t.Fatalf("%s: collection %d is missing", format, d.Number)
+		}
+		sameKind(t, format, d, e)
+		sameSizes(t, format, d, e)
+		samePhases(t, format, want, got, d, e)
+	}
+}
+
+func sameKind(t *testing.T, format string, want, got *gclog.GCDetails) {
+	t.Helper()
+	name := fmt.Sprintf("%s, collection %d", format, want.Number)
+	if len(want.Pauses) != len(got.Pauses) {
+		t.Errorf("%s: %d pauses, want %d", name, len(got.Pauses), len(want.Pauses))
+	}
+	if format == "jdk8" {
+		if (want.Generation >= gclog.Gen2) != (got.Generation >= gclog.Gen2) || (want.Kind == gclog.KindBackground) != (got.Kind == gclog.KindBackground) {
+			t.Errorf("%s: gen%d %s, want gen%d %s", name, got.Generation, got.Kind, want.Generation, want.Kind)
+		}
+		if want.HasReason && got.HasReason && want.Reason.Induced() != got.Reason.Induced() {
+			t.Errorf("%s: reason %s, want %s", name, got.Reason, want.Reason)
+		}
+		return
+	}
+	if want.Generation != got.Generation || want.Kind != got.Kind || want.HasReason != got.HasReason || want.Reason != got.Reason {
+		t.Errorf("%s: %s %s, want %s %s", name, got.AppendName(nil), got.Reason, want.AppendName(nil), want.Reason)
+	}
+	a, knownA := want.Compacting()
+	b, knownB := got.Compacting()
+	if a != b || knownA != knownB {
+		t.Errorf("%s: compacting %t, %t, want %t, %t", name, b, knownB, a, knownA)
+	}
+	if diff := want.Suspend() - got.Suspend(); diff > 1000 || diff < -1000 {
+		t.Errorf("%s: suspended for %d, want %d", name, got.Suspend(), want.Suspend())
+	}
+}
+
+func sameSizes(t *testing.T, format string, want, got *gclog.GCDetails) {
+	t.Helper()
+	near := func(what string, a, b uint64, slack int64) {
+		if diff := int64(a - b); diff > slack || diff < -slack {
+			t.Errorf("%s, collection %d: %s is %d, want %d", format, want.Number, what, b, a)
+		}
+	}
+	const kib = 1024
+	if want.HasBefore && !want.BeforeEstimated && got.HasBefore {
+		near("size before", want.SizeBefore(), got.SizeBefore(), 5*kib)
+	}
+	if want.HasSizesAfter && got.HasSizesAfter {
+		near("size after", want.SizeAfter(), got.SizeAfter(), 5*kib)
+	}
+	if want.HasSizesAfter && !got.HasSizesAfter && !(format == "jdk8" && want.Kind == gclog.KindBackground) {
+		t.Errorf("%s, collection %d: no sizes", format, want.Number)
+	}
+	if format == "jdk8" {
+		return
+	}
+	for g := range gclog.Generations {
+		if want.HasBefore && !want.BeforeEstimated {
+			near("before of "+gclog.GenerationName(g), want.Generations[g].Before, got.Generations[g].Before, kib)
+		}
+		if want.HasSizesAfter {
+			near("after of "+gclog.GenerationName(g), want.Generations[g].After, got.Generations[g].After, kib)
+		}
+	}
+	if want.HasSizesAfter {
+		near("promoted", want.PromotedBytes, got.PromotedBytes, kib)
+		near("fragmentation", want.Fragmentation(), got.Fragmentation(), kib)
+		near("committed", want.CommittedAfter, got.CommittedAfter, kib)
+	}
+}
+
+func samePhases(t *testing.T, format string, want, got *jdkLog, d, e *gclog.GCDetails) {
+	t.Helper()
+	if (d.Background == nil) != (e.Background == nil) {
+		t.Errorf("%s, collection %d: background %v, want %v", format, d.Number, e.Background, d.Background)
+	}
+	if d.Background == nil || d.Flaws != 0 {
+		return
+	}
+	a, b := d.Background, e.Background
+	for i, pair := range [][2]int64{{a.MarkStart, b.MarkStart}, {a.MarkEnd, b.MarkEnd}, {a.SweepStart, b.SweepStart}, {a.SweepEnd, b.SweepEnd}} {
+		if off := got.process.Time(pair[1]).Sub(want.process.Time(pair[0])); off.Abs() > time.Millisecond || pair[1] == 0 {
+			t.Errorf("%s, collection %d: phase time %d is %s off", format, d.Number, i, off)
+		}
+	}
+}
+
+// sampleLog is the log of a recording with background collections.
+func sampleLog(t testing.TB, format string, cut func(bool) bool) *jdkLog {
+	t.Helper()
+	path := filepath.Join(shared.Root(), "testdata", "traces", "v6-wksb.nettrace.gz")
+	return recordJDK(t, shared.Read(t, path), format, false, cut)[0]
+}
+
+// same tells that two logs have told the same.
+func same(t *testing.T, want, got *jdkLog) {
+	t.Helper()
+	if len(want.pauses) != len(got.pauses) || len(want.phases) != len(got.phases) || len(want.gcs) != len(got.gcs) {
+		t.Fatalf("%d pauses, %d phases, %d collections, want %d, %d, %d", len(got.pauses), len(got.phases), len(got.gcs), len(want.pauses), len(want.phases), len(want.gcs))
+	}
+	for i := range want.pauses {
+		if !reflect.DeepEqual(want.pauses[i], got.pauses[i]) {
+			t.Fatalf("pause %d: %+v of %+v\nwant %+v of %+v", i, got.pauses[i], got.pauses[i].GC, want.pauses[i], want.pauses[i].GC)
+		}
+	}
+	for i := range want.phases {
+		if !reflect.DeepEqual(want.phases[i], got.phases[i]) {
+			t.Fatalf("phase %d: %+v, want %+v", i, got.phases[i], want.phases[i])
+		}
+	}
+	for i := range want.gcs {
+		if !reflect.DeepEqual(want.gcs[i], got.gcs[i]) {
+			t.Fatalf("collection %d: %+v, want %+v", i, got.gcs[i], want.gcs[i])
+		}
+	}
+}
+
+// TestSeries: heads stand in the middle of a series, and files may begin inside a
+// background collection.
+func TestSeries(t *testing.T) {
+	for _, format := range []string{"unified", "jdk8"} {
+		whole := one(t, format, false, sampleLog(t, format, nil).out.text())
+		for name, cut := range map[string]func(hold bool) bool{
+			"as soon as possible": func(hold bool) bool { return !hold },
+			"anywhere":            func(bool) bool { return true },
+		} {
+			t.Run(format+" "+name, func(t *testing.T) {
+				files := sampleLog(t, format, cut).out.files
+				if len(files) < 10 {
+					t.Fatalf("%d files", len(files))
+				}
+				same(t, whole, one(t, format, false, files...))
+				for _, f := range files { // each alone, whatever it lacks
+					one(t, format, false, f)
+				}
+			})
+		}
+		for _, naming := range []formats.Naming{formats.NameByTime, formats.NameByIndex} {
+			t.Run(fmt.Sprint(format, " naming ", naming), func(t *testing.T) {
+				files := rotated(t, format, naming)
+				if len(files) < 3 {
+					t.Fatalf("%d files", len(files))
+				}
+				same(t, whole, one(t, format, false, files...))
+			})
+		}
+	}
+}
+
+// rotated writes the log to files of 4 KB, and returns them, the oldest first.
+func rotated(t *testing.T, format string, naming formats.Naming) (files [][]byte) {
+	t.Helper()
+	dir := t.TempDir()
+	out, err := new(formats.Files).Open(filepath.Join(dir, "gc.log"), formats.RotateOptions{Count: 1000, Size: 4 << 10, Naming: naming})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := sampleLog(t, format, func(bool) bool { return true })
+	out.Begin(func([]byte, int) []byte { return nil }, true)
+	for _, f := range x.out.files {
+		if err := out.Write(f, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	archived, err := filepath.Glob(filepath.Join(dir, "gc?*[0-9]*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append(archived, filepath.Join(dir, "gc.log")) {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, b)
+	}
+	return files
+}
+
+// TestDecorations: with whatever decorations of which one is a time, a log tells the
+// same.
+func TestDecorations(t *testing.T) {
+	lines := strings.SplitAfter(string(sampleLog(t, "unified", nil).out.text()), "\n")[:80]
+	want := one(t, "unified", false, []byte(strings.Join(lines, "")))
+	var parts []line
+	for _, l := range lines {
+		parts = append(parts, parseLine(t, l))
+	}
+	const times = 1<<7 - 1
+	for set := range 1 << 12 {
+		if set&times == 0 {
+			continue
+		}
+		if testing.Short() && set%37 != 0 {
+			continue
+		}
+		var text []byte
+		for i := range parts {
+			text = parts[i].append(text, set)
+		}
+		head, ok := logs.Recognize(text)
+		if !ok || head.Format != "unified" || head.Dated != (set&0b101011 != 0) {
+			t.Fatalf("%012b is recognized as %+v, %t", set, head, ok)
+		}
+		got := one(t, "unified", false, text)
+		if len(got.pauses) != len(want.pauses) || len(got.gcs) != len(want.gcs) || len(got.phases) != len(want.phases) {
+			t.Fatalf("%012b: %d pauses, %d collections, %d phases", set, len(got.pauses), len(got.gcs), len(got.phases))
+		}
+		for i := range got.pauses {
+			p, q := &want.pauses[i], &got.pauses[i]
+			off := (q.Start - got.pauses[0].Start) - (p.Start - want.pauses[0].Start)
+			if d := p.Duration - q.Duration; d > 500 || d < -500 || p.Kind != q.Kind || p.GC.Number != q.GC.Number || off > 2e6 || off < -2e6 {
+				t.Fatalf("%012b: pause %d is %+v, want %+v", set, i, q.PausePart, p.PausePart)
+			}
+		}
+		if got.process.ID != 4711 && got.process.ID != want.process.ID {
+			t.Fatalf("process %d", got.process.ID)
+		}
+	}
+}
+
+var decorated = regexp.MustCompile(`^\[(.*?)\]\[(.*?)s\]\[info\]\[(.*?)\] `)
+
+// A line has all decorations that there are.
+type line struct {
+	decorations []string
+	padded      []string // level and tags
+	text        string
+}
+
+func parseLine(t *testing.T, s string) line {
+	m := decorated.FindStringSubmatch(s)
+	if m == nil {
+		t.Fatalf("%q", s)
+	}
+	at, err := time.Parse("2006-01-02T15:04:05.000-0700", m[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	seconds, err := strconv.ParseFloat(m[2], 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	up := int64(seconds*1000 + 0.5)
+	return line{
+		decorations: []string{
+			at.In(time.FixedZone("", 3600)).Format("2006-01-02T15:04:05.000-0700"), at.UTC().Format("2006-01-02T15:04:05.000-0700"),
+			m[2] + "s", fmt.Sprint(at.UnixMilli(), "ms"), fmt.Sprint(up, "ms"), fmt.Sprint(at.UnixNano(), "ns"), fmt.Sprint(up*1e6, "ns"),
+			"shop-7.example", "4711", "4711", "info", m[3],
+		},
+		padded: []string{"info ", fmt.Sprintf("%-14s", m[3])},
+		text:   s[len(m[0]):],
+	}
+}
+
+// append appends the line with a set of its decorations, in HotSpot's order.
+func (l *line) append(dst []byte, set int) []byte {
+	for i, d := range l.decorations {
+		if set&(1<<i) == 0 {
+			continue
+		}
+		if first := len(l.decorations) - len(l.padded); set%3 == 0 && i >= first {
+			d = l.padded[i-first]
+		}
+		dst = append(dst, '[')
+		dst = append(dst, d...)
+		dst = append(dst, ']')
+	}
+	dst = append(dst, ' ')
+	return append(dst, l.text...)
+}
+
+func TestNoDecorations(t *testing.T) {
+	list, skipped := readBack(t, "unified", false, []byte("GC(7) Pause Young (Allocation Failure) 67502K->61966K(73096K) 24.295ms\n"))
+	if len(list) != 0 || skipped[0].Count != 1 {
+		t.Errorf("without times: %d processes, %+v", len(list), skipped)
+	}
+}
+
+// only returns the lines with these tags.
+func only(text []byte, tags ...string) (lines []byte) {
+	for line := range bytes.Lines(text) {
+		if m := decorated.FindSubmatch(line); m != nil && slices.Contains(tags, string(m[3])) {
+			lines = append(lines, line...)
+		}
+	}
+	return lines
+}
+
+// TestSummariesOnly: with -Xlog:gc there are the ends of the pauses and the phases.
+func TestSummariesOnly(t *testing.T) {
+	x := sampleLog(t, "unified", nil)
+	whole := one(t, "unified", false, x.out.text())
+	got := one(t, "unified", false, only(x.out.text(), "gc"))
+	if len(got.pauses) != len(whole.pauses) || len(got.gcs) != len(whole.gcs) || len(got.phases) != len(whole.phases) {
+		t.Fatalf("%d pauses, %d collections, %d phases, want %d, %d, %d", len(got.pauses), len(got.gcs), len(got.phases), len(whole.pauses), len(whole.gcs), len(whole.phases))
+	}
+	for i := range got.pauses {
+		p, q := &whole.pauses[i], &got.pauses[i]
+		if off := q.Start - p.Start - got.process.Sync.Sub(whole.process.Sync).Nanoseconds(); p.Duration != q.Duration || p.Kind != q.Kind {
+			t.Errorf("pause %d is %+v, want %+v, %d off", i, q.PausePart, p.PausePart, off)
+		}
+	}
+	for _, d := range got.gcs {
+		if d.Kind == gclog.KindBackground {
+			if d.Flaws != gclog.FlawNoSizes || d.Complete || d.Background.SweepEnd == 0 {
+				t.Errorf("background collection %d has flaws %b", d.Number, d.Flaws)
+			}
+			continue
+		}
+		_, known := d.Compacting()
+		if !d.Complete || !d.Pools || d.SizeAfter() == 0 || d.SizeAfter() != d.Generations[gclog.Gen2].After || d.Generation == gclog.Gen1 || known {
+			t.Errorf("collection %d: %+v", d.Number, d)
+		}
+	}
+}
+
+// TestSelections: any kinds of lines make records, each collection one.
+func TestSelections(t *testing.T) {
+	x := sampleLog(t, "unified", nil)
+	kinds := []string{"gc", "gc,start", "gc,heap", "gc,stats", "gc,cpu", "gc,init"}
+	for set := 1; set < 1<<len(kinds); set++ {
+		var tags []string
+		for i, k := range kinds {
+			if set&(1<<i) != 0 {
+				tags = append(tags, k)
+			}
+		}
+		if set&0b1111 == 0 {
+			continue // no collection is in these lines
+		}
+		got := one(t, "unified", false, only(x.out.text(), tags...))
+		seen := map[uint32]bool{}
+		for _, d := range got.gcs {
+			if seen[d.Number] {
+				t.Errorf("%s: collection %d is told twice", tags, d.Number)
+			}
+			seen[d.Number] = true
+		}
+		for _, d := range x.gcs {
+			if d.Kind != gclog.KindBackground && len(d.Pauses) > 0 && !seen[d.Number] {
+				t.Errorf("%s: collection %d is missing", tags, d.Number)
+			}
+		}
+	}
+}
+
+// TestMoreLines: what other selections add is passed over.
+func TestMoreLines(t *testing.T) {
+	x := sampleLog(t, "unified", nil)
+	whole := one(t, "unified", false, x.out.text())
+	var text []byte
+	for line := range bytes.Lines(x.out.text()) {
+		stamp := decorated.FindString(string(line))
+		stamp = stamp[:strings.Index(stamp, "[info]")]
+		text = append(text, line...)
+		for _, more := range []string{
+			"[debug][gc,ergo] GC(7) whatever", "[debug][gc,heap ] GC(7) Heap before GC", "[info][gc,phases,start] GC(7) Pause Young (x)",
+			"[info][safepoint   ] Total time for which application threads were stopped: 0.1 seconds", "[trace][gc,alloc] 1", "[info][gc] something new",
+		} {
+			text = append(text, stamp+more+"\n"...)
+		}
+	}
+	same(t, whole, one(t, "unified", false, text))
+}
+
+// TestForeignLines: those of others are counted, with their numbers.
+func TestForeignLines(t *testing.T) {
+	foreign := []string{"hello", "[2026-11-21T00:30:37.567+0000] hello", "[2026-11-21T00:30:37.567+0000][1.000s][info][os,cpu] GC 1", "{}", "2026-11-21T00:30:37.567+0000: 1.000: hello", "[", "[]", "GC(1)", "\x00\xff"}
+	for _, format := range []string{"unified", "jdk8"} {
+		x := sampleLog(t, format, nil)
+		whole := one(t, format, false, x.out.text())
+		var text []byte
+		var want []int64
+		number := int64(0)
+		for line := range bytes.Lines(x.out.text()) {
+			if i := int(number); i%2 == 0 && i/2 < len(foreign) {
+				text = append(text, foreign[i/2]+"\r\n\n"...)
+				want = append(want, number+1)
+				number += 2
+			}
+			text = append(text, line...)
+			number++
+			if number%2 == 1 {
+				text = append(text, '\n')
+				number++
+			}
+		}
+		list, skipped := readBack(t, format, false, text)
+		if skipped[0].Count != int64(len(want)) || !slices.Equal(skipped[0].Lines, want) || len(list) != 1 {
+			t.Fatalf("%s: skipped %+v, want %d", format, skipped[0], want)
+		}
+		same(t, whole, list[0])
+	}
+}
+
+// After whatever came before, this is read as it is.
+var sentinel = map[string]string{
+	"unified": "[2026-11-22T00:30:37.567+0000][99990.267s][info][gc,start] GC(4000000)         Pause Young (System.gc())\n" +
+		"[2026-11-22T00:30:37.573+0000][99990.273s][info][gc] GC(4000000) Pause Young (System.gc()) 2568K->2211K(5260K) 5.701ms\n",
+	"jdk8": "2026-11-22T00:30:37.567+0000: 99990.267: [GC (System.gc()) 2026-11-22T00:30:37.567+0000: 99990.267: [ParNew: 2560K->2203K(2560K), 0.0057010 secs] 2568K->2211K(5260K), 0.0057010 secs]\n",
+}
+
+func checkSentinel(t *testing.T, format string, text []byte) (skipped logs.Skipped) {
+	t.Helper()
+	list, all := readBack(t, format, false, append(slices.Clip(text), sentinel[format]...))
+	x := list[len(list)-1]
+	if len(x.pauses) == 0 {
+		t.Fatalf("%s: no pause behind %q", format, text)
+	}
+	p := x.pauses[len(x.pauses)-1]
+	if p.Duration != 5701000 || p.GC.Reason != clr.ReasonInduced || p.GC.SizeAfter() != 2211*1024 || len(p.GC.Pauses) != 1 {
+		t.Fatalf("%s: a pause is read as %+v behind %q", format, p, text)
+	}
+	for _, d := range x.gcs {
+		if len(d.Pauses) > 64 {
+			t.Fatalf("%d pauses", len(d.Pauses))
+		}
+	}
+	return all[0]
+}
+
+// TestCutLines: a line that was cut off anywhere harms no other one.
+func TestCutLines(t *testing.T) {
+	for _, format := range []string{"unified", "jdk8"} {
+		lines := strings.SplitAfter(string(sampleLog(t, format, nil).out.text()), "\n")
+		kinds := map[string]bool{}
+		digits := regexp.MustCompile(`\d+`)
+		for i, line := range lines {
+			kind := digits.ReplaceAllString(line, "")
+			if kinds[kind] {
+				continue
+			}
+			kinds[kind] = true
+			before := strings.Join(lines[:i], "")
+			for n := 1; n < len(line)-1; n++ {
+				skipped := checkSentinel(t, format, []byte(before+line[:n]+"\n"))
+				if skipped.Count != 1 && !maybeWhole(line, line[:n]) {
+					t.Errorf("%s: %q is not skipped", format, line[:n])
+				}
+			}
+		}
+	}
+}
+
+// maybeWhole: what a cut line still says may be a whole one.
+func maybeWhole(line, cut string) bool {
+	rest := line[len(cut):]
+	for _, end := range []string{"[gc,init] ", "workers="} { // a shorter number, or all of it
+		if strings.Contains(cut, end) && len(rest) <= 3 {
+			return true
+		}
+	}
+	return strings.HasSuffix(cut, "Concurrent Mark") || strings.HasSuffix(cut, "Concurrent Sweep") || strings.HasSuffix(cut, "Concurrent Reset") ||
+		strings.HasPrefix(cut, "CommandLine flags: ") || strings.HasPrefix(cut, "OpenJDK") && strings.Contains(cut, ") for ")
+}
+
+// TestDamage: bytes that are others harm nothing else.
+func TestDamage(t *testing.T) {
+	trials := 3000
+	if testing.Short() {
+		trials = 300
+	}
+	for _, format := range []string{"unified", "jdk8"} {
+		r := rand.New(rand.NewPCG(1, 2))
+		text := sampleLog(t, format, nil).out.text()
+		text = text[:min(len(text), 8<<10)]
+		text = text[:bytes.LastIndexByte(text, '\n')+1]
+		for range trials {
+			damaged := bytes.Clone(text)
+			for range 1 + r.IntN(8) {
+				if i := r.IntN(len(damaged) - 1); r.IntN(2) == 0 {
+					damaged[i] ^= 1 << r.IntN(8)
+				} else {
+					damaged[i] = "0123456789 \n[](),:=K->s"[r.IntN(23)]
+				}
+			}
+			checkSentinel(t, format, damaged)
+		}
+	}
+}
+
+// TestJDKProcesses: another number in a head is another process, and so is one that is
+// younger.
+func TestJDKProcesses(t *testing.T) {
+	for _, format := range []string{"unified", "jdk8"} {
+		text := sampleLog(t, format, nil).out.text()
+		other := regexp.MustCompile(`process \d+`).ReplaceAll(text, []byte("process 77"))
+		younger := bytes.ReplaceAll(other, []byte("2026-11-20T"), []byte("2026-11-21T"))
+		list, _ := readBack(t, format, false, text, other, younger)
+		if len(list) != 3 || list[1].process.ID != 77 || list[2].process.ID != 77 {
+			t.Fatalf("%s: %d processes", format, len(list))
+		}
+		same(t, list[0], list[1])
+		same(t, list[0], list[2])
+		if list[0].process.RuntimeVersion != list[1].process.RuntimeVersion {
+			t.Errorf("version %q, want %q", list[1].process.RuntimeVersion, list[0].process.RuntimeVersion)
+		}
+	}
+}
+
+// TestJDK8Stamps: a date or an uptime is enough.
+func TestJDK8Stamps(t *testing.T) {
+	text := sampleLog(t, "jdk8", nil).out.text()
+	want := one(t, "jdk8", false, text)
+	for _, cut := range []string{`\d+\.\d{3}: `, `\d{4}-\S+T\S+: `} {
+		text := regexp.MustCompile(cut).ReplaceAll(text, nil)
+		head, ok := logs.Recognize(text)
+		if !ok || head.Format != "jdk8" || head.Time.IsZero() {
+			t.Errorf("recognized as %+v, %t", head, ok)
+		}
+		got := one(t, "jdk8", false, text)
+		if len(got.pauses) != len(want.pauses) || len(got.phases) != len(want.phases) {
+			t.Fatalf("%d pauses, %d phases", len(got.pauses), len(got.phases))
+		}
+		for i := range got.pauses {
+			p, q := &want.pauses[i], &got.pauses[i]
+			if off := (q.Start - got.pauses[0].Start) - (p.Start - want.pauses[0].Start); p.Duration != q.Duration || off > 2e6 || off < -2e6 {
+				t.Fatalf("pause %d is %+v, want %+v", i, q.PausePart, p.PausePart)
+			}
+		}
+	}
+}
+
+func TestHeads(t *testing.T) {
+	for args, want := range map[string]gclog.Process{
+		".NET 10.0.14, process 4711 MyApp, Server GC, concurrent, libclrgc.so, 2 GC workers": {
+			ID: 4711, Name: "MyApp", RuntimeVersion: "10.0.14", Server: gclog.Yes, Concurrent: gclog.Yes, GCLibrary: "libclrgc.so", HeapCount: 2,
+		},
+		".NET, process 1, Workstation GC, non-concurrent, GC workers unknown": {ID: 1, Server: gclog.No, Concurrent: gclog.No},
+		".NET, process 1 a, b.so, GC workers unknown":                         {ID: 1, Name: "a", GCLibrary: "b.so"},
+		".NET, process 1 a.so, GC workers unknown":                            {ID: 1, Name: "a.so"},
+		".NET 8, process 1 a, b, concurrent, GC workers unknown":              {ID: 1, Name: "a, b", RuntimeVersion: "8", Concurrent: gclog.Yes},
+	} {
+		x := one(t, "unified", false, []byte("[1.000s][info][gc,init] VM Arguments: "+args+"\n[2.000s][info][gc] GC(1) Pause Young (Allocation Failure) 2568K->2211K(5260K) 5.701ms\n"))
+		want.Sync = time.Unix(0, 0).UTC()
+		if !reflect.DeepEqual(want, x.process) {
+			t.Errorf("%s: %+v, want %+v", args, x.process, want)
+		}
+	}
+}
+
+// TestJavaSamples reads logs that were written by hand after real ones.
+func TestJavaSamples(t *testing.T) {
+	dir := filepath.Join(shared.Dir(t), "java-samples")
+	for pattern, want := range map[string][2]int{ // pauses, background collections
+		"jdk8-cms.log": {15, 2}, "jdk8-cms-short.log": {9, 1}, "unified-cms-long.log": {15, 2}, "unified-cms.log": {9, 1},
+		"rotated-jdk8/gc.log.*": {15, 2}, "rotated-unified/gc.log.*": {15, 2},
+	} {
+		names, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil || len(names) == 0 {
+			t.Fatalf("%s: %v", pattern, err)
+		}
+		if strings.HasPrefix(pattern, "rotated-unified") {
+			names = append(names, filepath.Join(dir, "rotated-unified", "gc.log"))
+		}
+		var files [][]byte
+		for _, name := range names {
+			files = append(files, shared.Read(t, name))
+		}
+		format := "unified"
+		if strings.Contains(pattern, "jdk8") {
+			format = "jdk8"
+		}
+		if head, ok := logs.Recognize(files[0]); !ok || head.Format != format || !head.Dated || head.Time.Year() != 2024 {
+			t.Errorf("%s is recognized as %+v", pattern, head)
+		}
+		x := one(t, format, false, files...)
+		background := 0
+		for _, d := range x.gcs {
+			if d.Kind == gclog.KindBackground {
+				background++
+				if len(d.Pauses) != 2 || d.Background.MarkEnd == 0 || d.Background.SweepEnd == 0 || !d.HasEnd {
+					t.Errorf("%s: %+v, %+v", pattern, d, d.Background)
+				}
+			}
+		}
+		if len(x.pauses) != want[0] || background != want[1] {
+			t.Errorf("%s: %d pauses, %d background collections, want %d", pattern, len(x.pauses), background, want)
+		}
+	}
+}
+
+func FuzzUnified(f *testing.F) { fuzzJDK(f, "unified", "gc.log") }
+func FuzzJDK8(f *testing.F)    { fuzzJDK(f, "jdk8", "gc-jdk8.log") }
+
+// fuzz: whatever comes, the lines behind it are read.
+func fuzzJDK(f *testing.F, format, sample string) {
+	b, err := os.ReadFile(filepath.Join(shared.Root(), "samples", sample))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b[:2000])
+	for line := range bytes.Lines(b[:min(len(b), 8000)]) {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		logs.Recognize(text)
+		if n := len(text); n > 0 && text[n-1] != '\n' {
+			text = append(slices.Clip(text), '\n')
+		}
+		if bytes.Contains(text, []byte("GC(4000000)")) {
+			return
+		}
+		checkSentinel(t, format, text)
+	})
+}
+
+// TestJDKOrder: what followed each other does so in what was read from jdk8, though
+// stamps of one millisecond are the same. In unified logs a later pause may begin
+// within the same millisecond in which the one before ended.
+func TestJDKOrder(t *testing.T) {
+	forEachRecording(t, func(t *testing.T, stream []byte) {
+		for format, slack := range map[string]int64{"jdk8": 1000, "unified": 1e6} {
+			for _, x := range recordJDK(t, stream, format, false, nil) {
+				if len(x.out.files) == 0 {
+					continue
+				}
+				y := one(t, format, false, x.out.text())
+				i := 0
+				var want, got gclog.Pause
+				for _, p := range x.pauses {
+					if p.GC == nil {
+						continue
+					}
+					q := y.pauses[i]
+					if i > 0 && p.Start >= want.Start+want.Duration && q.Start < got.Start+got.Duration-slack {
+						t.Errorf("%s, pause %d: %d is before %d", format, i, q.Start, got.Start+got.Duration)
+					}
+					want, got = p, q
+					i++
+				}
+			}
+		}
+	})
+}
