@@ -89,7 +89,7 @@ func (c *csvFormat) gc(dst []byte, d *gclog.GCDetails) []byte {
 	r.text(d.Reason.String(), d.HasReason)
 	compacting, known := d.Compacting()
 	r.bool(compacting, known)
-	r.millis(d.Suspend(), paused)
+	r.millis(d.Suspend(), paused && d.Suspend() >= 0)
 	r.millis(d.Pause(), paused)
 	r.millis(d.FinalPause(), paused && d.Kind == gclog.KindBackground)
 	for g := clr.Gen0; g <= clr.LOH; g++ {

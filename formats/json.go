@@ -347,7 +347,7 @@ func (j *jsonFormat) pause(dst []byte, p *gclog.Pause) []byte {
 	o.open("suspension")
 	o.text("kind", kind)
 	o.int("ns", p.Duration)
-	o.ns("suspend", p.Suspend)
+	o.nsIf("suspend", p.Suspend)
 	o.close()
 	o.close()
 	o.close()

@@ -149,15 +149,15 @@ func (j *jsonFormat) pauses(o *object, d *gclog.GCDetails) {
 			p := &d.Pauses[i]
 			o.openElement()
 			j.time(o, "start", p.Start)
-			o.ns("suspend", p.Suspend)
-			o.ns("resume", p.Resume)
+			o.nsIf("suspend", p.Suspend)
+			o.nsIf("resume", p.Resume)
 			o.int("ns", p.Duration)
 			o.text("kind", p.Kind.String())
 			o.close()
 		}
 		o.closeList()
 		o.close()
-		o.ns("suspend", d.Suspend())
+		o.nsIf("suspend", d.Suspend())
 	}
 	if d.HasTrigger {
 		o.open("trigger")

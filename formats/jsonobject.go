@@ -86,6 +86,13 @@ func (o *object) bytes(name string, v uint64) { o.unit(name, `":{"bytes":`, v) }
 func (o *object) ns(name string, v int64)     { o.unit(name, `":{"ns":`, uint64(max(0, v))) }
 func (o *object) count(name string, v uint64) { o.unit(name, `":{"count":`, v) }
 
+// nsIf leaves out what is unknown.
+func (o *object) nsIf(name string, v int64) {
+	if v >= 0 {
+		o.ns(name, v)
+	}
+}
+
 func (o *object) unit(name, unit string, v uint64) {
 	if o.comma {
 		o.b = append(o.b, ',')

@@ -115,7 +115,7 @@ func (t *textFormat) gc(dst []byte, d *gclog.GCDetails) []byte {
 	}
 	dst = left(dst, 5, compact)
 	dst = right(dst, 10, func(b []byte) []byte {
-		if len(d.Pauses) == 0 {
+		if len(d.Pauses) == 0 || d.Suspend() < 0 {
 			return append(b, '?')
 		}
 		return appendMillis(b, d.Suspend())

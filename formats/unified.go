@@ -239,9 +239,12 @@ func (u *unified) dotnetLine(dst []byte, at int64, n uint32, d *gclog.GCDetails,
 		k(", fragmentation=", d.Fragmentation(), d.HasFragmentation)
 		k(", committed=", d.CommittedAfter, d.HasCommittedAfter)
 	}
-	dst = append(dst, ", suspend="...)
-	dst = appendMillis(dst, suspend)
-	return u.workers(append(dst, "ms"...))
+	if suspend >= 0 {
+		dst = append(dst, ", suspend="...)
+		dst = appendMillis(dst, suspend)
+		dst = append(dst, "ms"...)
+	}
+	return u.workers(dst)
 }
 
 // workers ends a line of ours: by this word GCToolKit passes over it.

@@ -205,7 +205,11 @@ type PausePart struct {
 	Duration int64
 	Suspend  int64 // of Duration, until all threads stood; 0 in a shared suspension but for its first part
 	Resume   int64 // of Duration, since they were let go
+	// Both may be Untold in a record that was read from a log.
 }
+
+// Untold is a part of a pause that is not known.
+const Untold = -1
 
 // GenerationDetails is one generation, all heaps together. Which fields are
 // there is told by the flags of GCDetails.
@@ -339,9 +343,13 @@ func (d *GCDetails) PauseMax() (longest int64) {
 	return longest
 }
 
-// Suspend is how long it took to stop the threads, in all pauses.
+// Suspend is how long it took to stop the threads, in all pauses; Untold if that is
+// not known of one.
 func (d *GCDetails) Suspend() (sum int64) {
 	for i := range d.Pauses {
+		if d.Pauses[i].Suspend < 0 {
+			return Untold
+		}
 		sum += d.Pauses[i].Suspend
 	}
 	return sum

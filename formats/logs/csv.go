@@ -10,8 +10,7 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-const csvLacks = "csv has no suspensions without a collection, no gaps, no stalls and no sessions, no events of background " +
-	"collections but their pauses, no sizes of single heaps, and only the sums of what was promoted and allocated and of the free space."
+const csvLacks = "csv has no suspensions without a collection, no gaps, stalls and sessions; what was promoted, allocated and free is known in sum only, single heaps not at all"
 
 // A csvColumn is a column that has a meaning here. Those with milliseconds come first,
 // then those with texts, then those with whole numbers.
@@ -399,12 +398,12 @@ func (c *csvParser) pauses(d *gclog.GCDetails) {
 	if !row.has(csvPause) {
 		return
 	}
-	first := gclog.PausePart{Start: row.ns[csvPauseStart], Duration: row.ns[csvPause]}
+	first := gclog.PausePart{Start: row.ns[csvPauseStart], Duration: row.ns[csvPause], Suspend: gclog.Untold, Resume: gclog.Untold}
 	if row.has(csvSuspension) {
 		first.Suspend = row.ns[csvSuspension]
 	}
 	if !row.has(csvPauseStart) {
-		first.Start = d.Start - first.Suspend
+		first.Start = d.Start - max(0, first.Suspend)
 	}
 	d.Suspended = first.Start
 	if d.Kind != gclog.KindBackground {
@@ -424,7 +423,7 @@ func (c *csvParser) backgroundPauses(d *gclog.GCDetails, all gclog.PausePart) {
 		d.Pauses = append(d.Pauses, all)
 		return
 	}
-	final := gclog.PausePart{Kind: gclog.PauseFinal, Start: at}
+	final := gclog.PausePart{Kind: gclog.PauseFinal, Start: at, Resume: gclog.Untold} // all suspending is in the first
 	if row.has(csvFinalPause) {
 		final.Duration = row.ns[csvFinalPause]
 	}

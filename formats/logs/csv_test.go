@@ -125,14 +125,14 @@ func pausesInCSV(d *gclog.GCDetails) []gclog.PausePart {
 	if len(d.Pauses) == 0 {
 		return nil
 	}
-	first := gclog.PausePart{Kind: d.Pauses[0].Kind, Start: micros(d.PauseStart()), Duration: micros(d.Pause()), Suspend: micros(d.Suspend())}
+	first := gclog.PausePart{Kind: d.Pauses[0].Kind, Start: micros(d.PauseStart()), Duration: micros(d.Pause()), Suspend: micros(d.Suspend()), Resume: gclog.Untold}
 	at, known := d.FinalPauseStart()
 	if first.Kind != gclog.PauseInitial || !known {
 		return []gclog.PausePart{first}
 	}
 	final := micros(d.FinalPause())
 	first.Duration -= final
-	return []gclog.PausePart{first, {Kind: gclog.PauseFinal, Start: micros(at), Duration: final}}
+	return []gclog.PausePart{first, {Kind: gclog.PauseFinal, Start: micros(at), Duration: final, Resume: gclog.Untold}}
 }
 
 // micros rounds nanoseconds to microseconds.
@@ -217,7 +217,7 @@ func TestCSVOfOthers(t *testing.T) {
 	d := gcs[0]
 	want := &gclog.GCDetails{
 		Number: 1, HasNumber: true, HasReason: true, Complete: true, Start: 237076e3, StartTicks: 237076e3, Suspended: 237068e3,
-		Pauses:          []gclog.PausePart{{Start: 237068e3, Duration: 10541e3, Suspend: 8e3}},
+		Pauses:          []gclog.PausePart{{Start: 237068e3, Duration: 10541e3, Suspend: 8e3, Resume: gclog.Untold}},
 		GenerationCount: 4, HasSizesAfter: true, HasObjects: true, HasBefore: true, BeforeEstimated: true,
 		HasCompaction: true, Handles: -1, PinnedObjects: math.MaxUint32, SyncBlocks: math.MaxUint32,
 		FinalizationCount: math.MaxUint64, FinalizationSize: math.MaxUint64,

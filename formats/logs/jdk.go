@@ -39,7 +39,7 @@ type blocking struct {
 	open, told bool  // told: what comes late is left out
 	stats      bool  // it has a DotNet line
 	begin      span  // of its pause, if a line told it
-	suspend    int64 // how long it took to stop the threads
+	suspend    int64 // how long it took to stop the threads; gclog.Untold
 	pools      pools
 }
 
@@ -157,7 +157,7 @@ func (j *jdk) blockingOf(n uint32, at span) *blocking {
 		j.closeBackground() // nothing more will come of it
 	}
 	blank(&b.GCDetails, n)
-	b.open, b.told, b.stats, b.begin, b.suspend, b.pools = true, false, false, span{}, 0, pools{}
+	b.open, b.told, b.stats, b.begin, b.suspend, b.pools = true, false, false, span{}, gclog.Untold, pools{}
 	b.Start, b.Suspended = at.from, at.from
 	return b
 }
@@ -177,8 +177,8 @@ func (j *jdk) condemn(b *blocking, generation int, cause []byte) {
 
 // endBlocking tells a blocking collection whose pause has ended.
 func (j *jdk) endBlocking(b *blocking, start, duration int64) {
-	part := gclog.PausePart{Start: start, Duration: duration, Suspend: min(b.suspend, duration)}
-	b.Suspended, b.Start = start, start+part.Suspend
+	part := gclog.PausePart{Start: start, Duration: duration, Suspend: min(b.suspend, duration), Resume: gclog.Untold}
+	b.Suspended, b.Start = start, start+max(0, part.Suspend)
 	b.Pauses = append(b.Pauses, part)
 	j.settle(b)
 	j.tellPause(&b.GCDetails, part)
@@ -244,7 +244,7 @@ func (j *jdk) backgroundOf(n uint32, at span) *background {
 	}
 	j.closeBackground()
 	blank(&b.GCDetails, n)
-	*b = background{GCDetails: b.GCDetails, open: true}
+	*b = background{GCDetails: b.GCDetails, open: true, suspend: gclog.Untold}
 	b.Background = &b.details
 	b.Generation, b.Kind, b.Type = gclog.Gen2, gclog.KindBackground, clr.TypeBackground
 	b.Start, b.Suspended = at.from, at.from
@@ -257,12 +257,12 @@ func (j *jdk) backgroundOf(n uint32, at span) *background {
 
 // endPause tells a pause of a background collection.
 func (j *jdk) endPause(b *background, kind gclog.PauseKind, start, duration int64, heap, capacity int64) {
-	part := gclog.PausePart{Kind: kind, Start: start, Duration: duration}
+	part := gclog.PausePart{Kind: kind, Start: start, Duration: duration, Suspend: gclog.Untold, Resume: gclog.Untold}
 	b.begin = span{}
 	switch {
 	case kind == gclog.PauseInitial:
 		part.Suspend = min(b.suspend, duration)
-		b.Suspended, b.Start = start, start+part.Suspend
+		b.Suspended, b.Start = start, start+max(0, part.Suspend)
 		b.Flaws &^= gclog.FlawNoSuspend
 		b.running = true
 	case b.details.MarkEnd == 0: // what it does is not told

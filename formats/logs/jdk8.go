@@ -18,9 +18,8 @@ type jdk8 struct {
 	calendar calendar
 }
 
-const jdk8Lacks = "jdk8 logs have times and phases in milliseconds and sizes in KiB, of gen0 and gen1 together and of the rest together, and do not tell " +
-	"numbers of collections (they are counted by the reader), gen1, compaction and most reasons, suspensions, what background collections left, " +
-	"what was allocated, promoted and free, the objects, the limits and the work of each heap."
+const jdk8Lacks = "jdk8 logs have no numbers of collections (they are counted), no gen1 and no reasons but Java's, and sizes in KiB of two pools; suspension times, compaction, " +
+	"allocations, objects and what background collections left are not known"
 
 func newJDK8(observe func(*gclog.Process) Observer) parser {
 	return &jdk8{jdk: jdk{observe: observe}}

@@ -11,8 +11,7 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-const jsonLacks = "json tells the heaps of server GC only in sum, of DATAS little more than its decisions, " +
-	"and neither the threads that suspended the program nor the ticks of the clock."
+const jsonLacks = "json has the heaps of server GC in sum only, and little of DATAS"
 
 // A jsonParser reads the lines of the format json. The members of a record may be in
 // any order, and there may be others among them: shippers add some.

@@ -175,6 +175,7 @@ func (l *jsonLine) readPauses(d *gclog.GCDetails) {
 func (l *jsonLine) readPause() (p gclog.PausePart) {
 	s := &l.s
 	known := false
+	p.Suspend, p.Resume = gclog.Untold, gclog.Untold
 	for s.object(); s.next(); {
 		switch string(s.key) {
 		case "start":

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 	"time"
 
 	"github.com/gclog/gclog/formats"
@@ -37,6 +38,7 @@ const HeadSize = 64 << 10
 // Recognize tells of what format a file is by its begin. Lines of others may stand
 // before the first one of ours.
 func Recognize(head []byte) (h Head, ok bool) {
+	process := processOf(head)
 	for len(head) > 0 {
 		var line []byte
 		line, head, _ = bytes.Cut(head, newline)
@@ -49,6 +51,9 @@ func Recognize(head []byte) (h Head, ok bool) {
 			}
 			if !ok {
 				h, ok = Head{Format: f.name}, true
+				if f.oneProcess {
+					h.ProcessID = process
+				}
 			}
 			if f.name == h.Format && !at.IsZero() {
 				h.Time, h.Dated = at, at.Year() > 1971
@@ -57,6 +62,17 @@ func Recognize(head []byte) (h Head, ok bool) {
 		}
 	}
 	return h, ok
+}
+
+// processOf returns the number in "process 4711", which the heads of the JDK formats
+// have; 0 if there is none.
+func processOf(head []byte) int64 {
+	_, rest, found := bytes.Cut(head, []byte(", process "))
+	n, _, ok := number(rest)
+	if !found || !ok || n > math.MaxInt64 {
+		return 0
+	}
+	return int64(n)
 }
 
 var newline, carriageReturn = []byte{'\n'}, []byte{'\r'}
@@ -73,8 +89,9 @@ func Lacks(format string) string {
 
 // A format is how the logs of one format are read.
 type format struct {
-	name  string
-	lacks string
+	name       string
+	lacks      string
+	oneProcess bool // per file
 	// recognize tells whether a line is of this format, and its time: zero if it has
 	// none.
 	recognize func(line []byte) (time.Time, bool)
@@ -91,8 +108,8 @@ type parser interface {
 }
 
 var table = []format{
-	{name: "unified", lacks: unifiedLacks, recognize: recognizeUnified, new: newUnified},
-	{name: "jdk8", lacks: jdk8Lacks, recognize: recognizeJDK8, new: newJDK8},
+	{name: "unified", oneProcess: true, lacks: unifiedLacks, recognize: recognizeUnified, new: newUnified},
+	{name: "jdk8", oneProcess: true, lacks: jdk8Lacks, recognize: recognizeJDK8, new: newJDK8},
 	{name: "csv", lacks: csvLacks, recognize: recognizeCSV, new: newCSV},
 	{name: "json", lacks: jsonLacks, recognize: recognizeJSON, new: newJSON},
 }

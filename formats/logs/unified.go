@@ -16,10 +16,8 @@ type unified struct {
 	decorator decorator
 }
 
-const unifiedLacks = "unified logs have sizes in KiB, times in milliseconds and durations in microseconds, and do not tell what was allocated, " +
-	"what was promoted and free in each generation, the objects, the limits and the work of each heap; " +
-	"without the DotNet lines they do not tell gen1, compaction and most reasons either, and sizes only of gen0 and gen1 together and of the rest together, " +
-	"or, with the [gc] lines alone, of the whole heap, which is shown as gen2."
+const unifiedLacks = "unified logs have sizes in KiB, stamps in milliseconds and durations in microseconds; allocations, objects, limits, single heaps and what each generation " +
+	"promoted are not known, nor what -Xlog left out: without DotNet lines gen1, reasons and compaction, with [gc] lines alone the generations, all is gen2 then"
 
 func newUnified(observe func(*gclog.Process) Observer) parser {
 	return &unified{jdk: jdk{observe: observe}}
@@ -391,7 +389,7 @@ func (u *unified) backgroundStats(s *stats, n uint32, at span) {
 	}
 	u.confirm(g)
 	s.fill(&g.GCDetails)
-	if last := len(g.Pauses) - 1; last > 0 { // the first has told its own
+	if last := len(g.Pauses) - 1; last > 0 && s.suspend >= 0 && g.Pauses[0].Suspend >= 0 { // the first has told its own
 		g.Pauses[last].Suspend = max(0, min(s.suspend-g.Pauses[0].Suspend, g.Pauses[last].Duration))
 	}
 	u.closeBackground()
@@ -415,11 +413,12 @@ type stats struct {
 	hasFragmentation bool
 	committed        int64
 	hasCommitted     bool
-	suspend          int64
+	suspend          int64 // gclog.Untold
 	workers          int32 // 0: unknown
 }
 
 func readStats(b []byte) (s stats, ok bool) {
+	s.suspend = gclog.Untold
 	head, b, ok := cutComma(b)
 	if !ok || !s.readHead(head) {
 		return s, false

@@ -45,7 +45,7 @@ func (v *conversion) logs(inputs []*input) error {
 		}
 		if !said[in.log.Format] {
 			said[in.log.Format] = true
-			v.p.ui.sayf("%s is a log in the format %s: %s", in.name, in.log.Format, logs.Lacks(in.log.Format))
+			v.p.ui.sayf("%s: %s", in.name, logs.Lacks(in.log.Format))
 		}
 		if err := v.log(r, in); err != nil {
 			all = errors.Join(all, fmt.Errorf("%s: %w", in.name, err))
@@ -140,10 +140,15 @@ func (o *convertingLog) each(at int64, f func(*formats.Writer)) {
 }
 
 func (o *convertingLog) Start(s *formats.Start) { o.each(s.At, func(w *formats.Writer) { w.Start(s) }) }
-func (o *convertingLog) End(e *formats.End)     { o.each(e.At, func(w *formats.Writer) { w.End(e) }) }
-func (o *convertingLog) Stall(s *gclog.Stall)   { o.each(s.Now, func(w *formats.Writer) { w.Stall(s) }) }
-func (o *convertingLog) Gap(g *gclog.Gap)       { o.each(g.Time, func(w *formats.Writer) { w.Gap(g) }) }
-func (o *convertingLog) Phase(p *gclog.Phase)   { o.each(p.Time, func(w *formats.Writer) { w.Phase(p) }) }
+
+func (o *convertingLog) End(e *formats.End) { o.each(e.At, func(w *formats.Writer) { w.End(e) }) }
+
+func (o *convertingLog) Stall(s *gclog.Stall) { o.each(s.Now, func(w *formats.Writer) { w.Stall(s) }) }
+
+func (o *convertingLog) Gap(g *gclog.Gap) { o.each(g.Time, func(w *formats.Writer) { w.Gap(g) }) }
+
+func (o *convertingLog) Phase(p *gclog.Phase) { o.each(p.Time, func(w *formats.Writer) { w.Phase(p) }) }
+
 func (o *convertingLog) Pause(p *gclog.Pause) {
 	o.each(p.Start+p.Duration, func(w *formats.Writer) { w.Pause(p) })
 }
