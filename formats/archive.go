@@ -126,6 +126,22 @@ func (r *RotatingFile) prune() {
 	}
 }
 
+// Archived lists the files that were rotated away from a path, under names of either
+// kind.
+func Archived(path string) (list []string) {
+	r := &RotatingFile{path: path}
+	for _, a := range r.archivedByTime() {
+		list = append(list, a.name)
+	}
+	names, _ := filepath.Glob(globEscape(path) + ".*")
+	for _, name := range names {
+		if _, err := strconv.ParseUint(strings.TrimPrefix(name, path+"."), 10, 16); err == nil {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
 type archived struct {
 	name string
 	time time.Time

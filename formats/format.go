@@ -92,7 +92,7 @@ type Options struct {
 	HeaderEvery  int           // text only: lines between two heads, 0: one head
 	Version      string        // of gclog
 	Session      string        // a random id of this run
-	Host         string        // name of the host that the process runs on, "" if unknown
+	Host         string        // name of the host that the process runs on, "" to go by Process
 	LongPause    int64         // JSON: nanoseconds from which on a record is a warning
 	Selection    *Selection    // unified only: which lines there are; nil: those of gc* that all readers know, in UTC
 }
@@ -157,6 +157,9 @@ var _ gclog.SuspensionObserver = (*Writer)(nil)
 
 // NewWriter returns a Writer.
 func NewWriter(f Format, out Output, o Options) *Writer {
+	if o.Host == "" {
+		o.Host = o.Process.Host
+	}
 	w := &Writer{f: f.new(&o), out: out}
 	out.Begin(func(dst []byte, number int) []byte { return w.f.header(dst, w.at, number) }, f.joinHeader)
 	return w

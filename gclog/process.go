@@ -51,6 +51,7 @@ type Process struct {
 	StartKey       uint64 // start of the process in the kernel's own unit: with ID an identity on this host
 	Executable     string
 	User           string
+	Host           string // that it runs on
 	ContainerID    string
 
 	Server     Known // server GC

@@ -329,6 +329,7 @@ func (l *jsonLine) teach(f *gclog.Process) {
 	learn(&f.Name, l.name)
 	learn(&f.Executable, l.executable)
 	learn(&f.Service, l.service)
+	learn(&f.Host, l.host)
 	learn(&f.OS, l.os)
 	learn(&f.Architecture, l.architecture)
 	learn(&f.ContainerID, l.container)

@@ -137,6 +137,7 @@ func facts(p *gclog.Process) {
 	p.Cookie = "5d2b7c1e-9a40-4f83-b6de-" + string(rune('a'+p.ID%26))
 	p.Started = p.Sync.Add(-90*time.Second - 123456789)
 	p.UptimeAtSync = p.Sync.Sub(p.Started)
+	p.Host = "shop-1"
 	p.OS, p.Architecture, p.RuntimeVersion, p.Flavor = "Linux", "x64", "10.0.14", gclog.FlavorCoreCLR
 }
 
@@ -147,7 +148,7 @@ func (x *told) writeTo(format string, out formats.Output, p *gclog.Process) {
 		panic(err)
 	}
 	x.process = *p
-	x.w = formats.NewWriter(f, out, formats.Options{Process: *p, Version: "1.0", Session: "test", Host: "shop-1"})
+	x.w = formats.NewWriter(f, out, formats.Options{Process: *p, Version: "1.0", Session: "test"})
 }
 
 // record converts a recording to a format, and returns what was told.
@@ -247,7 +248,7 @@ type everything []*formats.Writer
 
 func newEverything(p *gclog.Process) (e everything) {
 	for _, f := range formats.All() {
-		e = append(e, formats.NewWriter(f, &memory{}, formats.Options{Process: *p, Version: "1.0", Session: "test", Host: "shop-1"}))
+		e = append(e, formats.NewWriter(f, &memory{}, formats.Options{Process: *p, Version: "1.0", Session: "test"}))
 	}
 	return e
 }

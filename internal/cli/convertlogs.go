@@ -60,6 +60,7 @@ func (v *conversion) logs(inputs []*input) error {
 	for _, r := range order {
 		r.Finish()
 	}
+	v.sayMore(inputs)
 	for _, o := range observers {
 		if o.set != nil {
 			o.End(&formats.End{At: o.newest, Reason: formats.EndOfRecording})
@@ -91,6 +92,20 @@ func (v *conversion) log(r *logs.Reader, in *input) error {
 		v.p.ui.sayf("%s: %d %s%s%s", in.name, skipped.Count, what, strings.Join(lines, ", "), more)
 	}
 	return err
+}
+
+// sayMore says that one file of a rotated log is not all of it.
+func (v *conversion) sayMore(inputs []*input) {
+	if len(inputs) > 1 {
+		return
+	}
+	if list := formats.Archived(inputs[0].name); len(list) > 0 {
+		files := "files"
+		if len(list) == 1 {
+			files = "file"
+		}
+		v.p.ui.sayf("%s has %d older %s beside it, such as %s: name all to have the whole log", inputs[0].name, len(list), files, list[0])
+	}
 }
 
 // A stoppable is a text that ends where nobody takes what is made of it.
