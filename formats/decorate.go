@@ -5,23 +5,45 @@ import (
 	"time"
 )
 
+// A prefix is what stands before a line up to its level. Most lines of a group have
+// the same.
+type prefix struct {
+	text   []byte
+	at     int64
+	thread uint64
+}
+
 // decorate appends what stands before a line: each decorator in brackets, and a
 // blank behind them.
 func (u *unified) decorate(dst []byte, at int64, set TagSet, level Level) []byte {
 	if u.sel.Decorators == 0 {
 		return dst
 	}
-	for x := range decorators {
-		if u.sel.Decorators.Has(x) {
-			dst = append(dst, '[')
-			dst = u.decoration(dst, x, at, set, level)
-			dst = append(dst, ']')
+	if p := &u.prefix; len(p.text) == 0 || p.at != at || p.thread != u.thread {
+		p.text, p.at, p.thread = p.text[:0], at, u.thread
+		for x := range DecLevel {
+			if u.sel.Decorators.Has(x) {
+				p.text = append(p.text, '[')
+				p.text = u.decoration(p.text, x, at)
+				p.text = append(p.text, ']')
+			}
 		}
+	}
+	dst = append(dst, u.prefix.text...)
+	if u.sel.Decorators.Has(DecLevel) {
+		dst = append(dst, '[')
+		dst = append(dst, LevelNames[level]...)
+		dst = append(dst, ']')
+	}
+	if u.sel.Decorators.Has(DecTags) {
+		dst = append(dst, '[')
+		dst = append(dst, tagSetNames[set]...)
+		dst = append(dst, ']')
 	}
 	return append(dst, ' ')
 }
 
-func (u *unified) decoration(dst []byte, x Decorator, at int64, set TagSet, level Level) []byte {
+func (u *unified) decoration(dst []byte, x Decorator, at int64) []byte {
 	switch x {
 	case DecTime:
 		return u.clock.appendLocal(dst, at)
@@ -50,12 +72,8 @@ func (u *unified) decoration(dst []byte, x Decorator, at int64, set TagSet, leve
 		return appendPlain(dst, u.host)
 	case DecPID:
 		return strconv.AppendInt(dst, u.process.ID, 10)
-	case DecTID:
+	default: // DecTID
 		return strconv.AppendUint(dst, u.thread, 10)
-	case DecLevel:
-		return append(dst, LevelNames[level]...)
-	default:
-		return append(dst, tagSetNames[set]...)
 	}
 }
 

@@ -309,7 +309,7 @@ func (r *readers) readBoth(t *testing.T, f *flavour, text []byte) {
 // one is begun.
 func BenchmarkJava(b *testing.B) {
 	r := startReaders(b)
-	const size = 20 << 20 // --filesize
+	const size = 10 << 20 // --filesize
 	for _, f := range flavours {
 		n := 0
 		var text []byte

@@ -14,6 +14,7 @@ import (
 type unified struct {
 	jdk
 	sel    *Selection
+	prefix prefix
 	host   string
 	thread uint64 // that stopped the program last
 	names  []string

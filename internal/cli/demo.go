@@ -72,7 +72,7 @@ func (p *program) demo(c *cli.Context) error {
 		format: formats.Options{Version: p.version(), Session: randomID(), Host: hostname(), Color: colored(p.out)},
 		outputs: []output.Spec{
 			{Path: output.Stdout, Format: text},
-			{Path: log, Format: unified, Rotate: formats.RotateOptions{Count: defaultFileCount, Size: 20 << 20}},
+			{Path: log, Format: unified, Rotate: formats.RotateOptions{Count: defaultFileCount, Size: 10 << 20}},
 		},
 	}
 	p.ui.sayf("process %d replays a recorded .NET %s; gclog attach %d would watch it like this:", pid, fakeruntime.DemoVersion, pid)
