@@ -1,0 +1,141 @@
+package logs
+
+import (
+	"bytes"
+	"math"
+	"time"
+)
+
+// The tags of a line, as far as they matter.
+type tags uint8
+
+const (
+	noTags    tags = iota
+	gcTag          // [gc]
+	ownTags        // the others of what gclog writes into each log
+	otherTags      // of lines that tell more
+)
+
+// decorations are what a line has before its text.
+type decorations struct {
+	moment
+	pid  int64 // of the process, or the thread
+	tags tags
+	text []byte
+}
+
+// A decorator reads decorations. There may be, in this order and each in its
+// brackets: the date in local time and in UTC, the uptime, the time and the uptime in
+// milliseconds and nanoseconds, host, process, thread, level, tags. They tell by
+// themselves what they are, but for host and tags: tags that are none of the GC's
+// matter no more than a host does.
+type decorator struct {
+	calendar calendar
+	// What the lines of a pause have in common: the brackets that begin with a digit, and
+	// what they say.
+	begin [256]byte
+	size  int
+	same  decorations
+}
+
+// read is false for lines without a time.
+func (r *decorator) read(b []byte) (d decorations, ok bool) {
+	if r.size == 0 || len(b) < r.size || string(b[:r.size]) != string(r.begin[:r.size]) {
+		if !r.readBegin(b) {
+			return d, false
+		}
+	}
+	d = r.same
+	b = b[r.size:]
+	for len(b) > 0 && b[0] == '[' {
+		end := bytes.IndexByte(b, ']')
+		if end < 2 {
+			return d, false
+		}
+		if t := tagsOf(b[1:end]); t != noTags {
+			d.tags = t
+		}
+		b = b[end+1:]
+	}
+	if len(b) < 2 || b[0] != ' ' {
+		return d, false
+	}
+	d.text = b[1:]
+	return d, true
+}
+
+// readBegin reads the times, and what else begins with a digit.
+func (r *decorator) readBegin(b []byte) bool {
+	r.size = 0
+	r.same = decorations{}
+	rest := b
+	for len(rest) > 1 && rest[0] == '[' && rest[1]-'0' <= 9 {
+		end := bytes.IndexByte(rest, ']')
+		if end < 0 || !r.number(&r.same, rest[1:end]) {
+			return false
+		}
+		rest = rest[end+1:]
+	}
+	size := len(b) - len(rest)
+	if !r.same.known() || size > len(r.begin) {
+		return false
+	}
+	r.size = copy(r.begin[:], b[:size])
+	return true
+}
+
+// number takes what begins with a digit. Names of hosts may do so too.
+func (r *decorator) number(d *decorations, x []byte) bool {
+	if len(x) > len("2006-01-02T") && x[4] == '-' {
+		ns, rest, ok := r.calendar.date(x)
+		return ok && len(rest) == 0 && d.setWall(ns, dateUnit(x))
+	}
+	if x[len(x)-1] != 's' {
+		if n, rest, ok := number(x); ok && len(rest) == 0 && n <= math.MaxInt64 && d.pid == 0 {
+			d.pid = int64(n)
+		}
+		return true
+	}
+	if ns, unit, rest, ok := seconds(x); ok && string(rest) == "s" {
+		return d.setUp(ns, unit)
+	}
+	n, rest, ok := number(x)
+	if !ok {
+		return true
+	}
+	unit := int64(1)
+	switch string(rest) {
+	case "ms":
+		unit = int64(time.Millisecond)
+	case "ns":
+	default:
+		return true
+	}
+	if n > uint64(farthest/unit) {
+		return false
+	}
+	// The time and the uptime look alike. No process is as old as the time is.
+	const oldest = 31 * 365 * 24 * int64(time.Hour)
+	ns := int64(n) * unit
+	if ns > oldest {
+		return d.setWall(ns, unit)
+	}
+	return d.setUp(ns, unit)
+}
+
+// tagsOf tells what tags those in brackets are, which may be padded with blanks.
+func tagsOf(x []byte) tags {
+	for len(x) > 0 && x[len(x)-1] == ' ' {
+		x = x[:len(x)-1]
+	}
+	switch string(x) {
+	case "gc":
+		return gcTag
+	case "gc,start", "gc,heap", "gc,stats", "gc,cpu", "gc,init":
+		return ownTags
+	}
+	if bytes.HasPrefix(x, []byte("gc,")) || bytes.HasPrefix(x, []byte("safepoint")) {
+		return otherTags
+	}
+	return noTags
+}

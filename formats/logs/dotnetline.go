@@ -1,0 +1,166 @@
+package logs
+
+import (
+	"bytes"
+	"math"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// stats is what a DotNet line says:
+//
+//	gen0 blocking compacting, reason=AllocSmall, gen0=2560K->56K, …, suspend=0.025ms, workers=1
+type stats struct {
+	generation       int
+	kind             gclog.Kind
+	compacting       bool
+	knownMechanism   bool // compacting is
+	reason           clr.Reason
+	hasReason        bool
+	sizes            [gclog.Generations]sizes
+	generations      int // how many of sizes are there
+	promoted         int64
+	hasPromoted      bool
+	fragmentation    int64
+	hasFragmentation bool
+	committed        int64
+	hasCommitted     bool
+	suspend          int64 // gclog.Untold
+	workers          int32 // 0: unknown
+}
+
+func readStats(b []byte) (s stats, ok bool) {
+	s.suspend = gclog.Untold
+	head, b, ok := cutComma(b)
+	if !ok || !s.readHead(head) {
+		return s, false
+	}
+	for {
+		value, rest, more := cutComma(b)
+		equals := bytes.IndexByte(value, '=')
+		if equals < 0 {
+			return s, false
+		}
+		key, value := value[:equals], value[equals+1:]
+		if !s.read(key, value) {
+			return s, false
+		}
+		if !more {
+			return s, string(key) == "workers" // it is the last
+		}
+		b = rest
+	}
+}
+
+// cutComma cuts b at its first comma, behind which a blank is.
+func cutComma(b []byte) (before, after []byte, ok bool) {
+	i := bytes.IndexByte(b, ',')
+	if i < 0 || i+1 == len(b) || b[i+1] != ' ' {
+		return b, nil, false
+	}
+	return b[:i], b[i+2:], true
+}
+
+// readHead reads gen0 blocking compacting.
+func (s *stats) readHead(b []byte) bool {
+	b, ok := literal(b, "gen")
+	if !ok {
+		return false
+	}
+	generation, b, ok := number(b)
+	if !ok || generation > math.MaxUint8 {
+		return false
+	}
+	s.generation = int(generation)
+	if b, ok = literal(b, " "); !ok {
+		return false
+	}
+	kind, mechanism, _ := bytes.Cut(b, space)
+	switch string(kind) {
+	case "blocking":
+	case "background":
+		s.kind = gclog.KindBackground
+	case "foreground":
+		s.kind = gclog.KindForeground
+	default:
+		return false
+	}
+	switch string(mechanism) {
+	case "compacting":
+		s.compacting, s.knownMechanism = true, true
+	case "sweeping":
+		s.knownMechanism = true
+	case "":
+	default:
+		return false
+	}
+	return true
+}
+
+func (s *stats) read(key, b []byte) (ok bool) {
+	switch string(key) {
+	case "reason":
+		s.reason, s.hasReason = clr.ParseReason(b)
+		return s.hasReason
+	case "gen0", "gen1", "gen2":
+		return s.readSizes(int(key[3]-'0'), b)
+	case "loh":
+		return s.readSizes(gclog.LOH, b)
+	case "poh":
+		return s.readSizes(gclog.POH, b)
+	case "promoted":
+		s.promoted, b, s.hasPromoted = size(b)
+		return s.hasPromoted && len(b) == 0
+	case "fragmentation":
+		s.fragmentation, b, s.hasFragmentation = size(b)
+		return s.hasFragmentation && len(b) == 0
+	case "committed":
+		s.committed, b, s.hasCommitted = size(b)
+		return s.hasCommitted && len(b) == 0
+	case "suspend":
+		s.suspend, b, ok = millis(b)
+		return ok && len(b) == 0
+	case "workers":
+		workers, rest, ok := number(b)
+		s.workers = int32(min(workers, math.MaxInt32))
+		return ok && len(rest) == 0 || string(b) == "unknown"
+	}
+	return true // of a later version
+}
+
+func (s *stats) readSizes(g int, b []byte) (ok bool) {
+	s.sizes[g], b, ok = pair(b)
+	s.generations = max(s.generations, g+1)
+	return ok && len(b) == 0
+}
+
+func (s *stats) pools() (young, old sizes) {
+	for g, x := range s.sizes {
+		pool := &old
+		if g <= gclog.Gen1 {
+			pool = &young
+		}
+		pool.before += x.before
+		pool.after += x.after
+	}
+	return young, old
+}
+
+func (s *stats) fill(d *gclog.GCDetails) {
+	d.Reason, d.HasReason = s.reason, s.hasReason
+	d.Global.Heaps = s.workers
+	if d.HasCompaction = s.knownMechanism; s.compacting {
+		d.Global.Mechanisms = clr.MechanismCompaction
+	}
+	if s.generations > 0 {
+		d.GenerationCount = s.generations
+		d.HasBefore, d.HasSizesAfter = true, true
+		for g := range s.sizes {
+			s.sizes[g].set(&d.Generations[g])
+		}
+	}
+	d.PromotedBytes, d.HasPromoted = uint64(s.promoted)*kibibyte, s.hasPromoted
+	d.Generations[gclog.Gen2].Fragmentation, d.HasFragmentation = uint64(s.fragmentation)*kibibyte, s.hasFragmentation
+	d.CommittedAfter, d.HasCommittedAfter = uint64(s.committed)*kibibyte, s.hasCommitted
+}
