@@ -83,7 +83,6 @@ const maxColumns = 1024
 // the same names. The head of a file says what columns there are; another one may
 // follow where files were joined.
 type csvParser struct {
-	order     order
 	processes processes
 	columns   []csvColumn
 	there     uint64 // a bit for each of columns
@@ -103,7 +102,7 @@ type csvRow struct {
 func (r *csvRow) has(c csvColumn) bool { return r.there&(1<<c) != 0 }
 
 func newCSV(observe func(*gclog.Process) Observer) parser {
-	return &csvParser{order: order{observe: observe}}
+	return &csvParser{processes: processes{pool: pool{observe: observe}}}
 }
 
 // recognizeCSV takes the head, and rows that look like ours for their time.
@@ -115,26 +114,37 @@ func recognizeCSV(b []byte) (at time.Time, ok bool) {
 	if !bytes.Contains(b, []byte("GC,")) { // NonConcurrentGC and the other types
 		return time.Time{}, false
 	}
+	begin := int64(0)
 	for field := range bytes.SplitSeq(b, []byte{','}) {
-		if ns, rest, ok := c.days.date(field); ok && len(rest) == 0 {
-			return unixTime(ns), true
+		if begin != 0 { // the field behind it is how long it took, and a row is written then
+			took, length := int64(0), 0
+			if len(field) > 0 {
+				took, length = csvMillis(field)
+			}
+			if length < len(field) || took < 0 {
+				took = 0
+			}
+			return unixTime(begin + took), true
+		}
+		if ns, rest, ok := c.days.date(field); ok && len(rest) == 0 && ns > 0 && ns < farthest {
+			begin = ns
 		}
 	}
 	return time.Time{}, false
 }
 
-func (c *csvParser) finish() { c.order.finish() }
+func (c *csvParser) finish() { c.processes.finish() }
 
 func (c *csvParser) line(b []byte) bool {
 	if !c.read(b) {
 		return c.head(b)
 	}
-	r := c.order.record()
+	r := c.processes.record()
 	if !c.settle(r) {
-		c.order.drop(r)
+		c.processes.drop(r)
 		return false
 	}
-	c.order.put(r)
+	r.of.order.put(r)
 	return true
 }
 
@@ -142,7 +152,6 @@ func (c *csvParser) line(b []byte) bool {
 // it is not the head of a log.
 func (c *csvParser) head(b []byte) bool {
 	const needed = 1<<csvStart | 1<<csvNumber | 1<<csvGeneration
-	b = bytes.TrimPrefix(b, []byte("\ufeff"))
 	if !bytes.Contains(b, []byte(csvNames[csvStart])) || bytes.Count(b, []byte{','}) >= maxColumns {
 		return false
 	}
@@ -363,6 +372,9 @@ func (c *csvParser) numbers(d *gclog.GCDetails) bool {
 	return fits
 }
 
+// sameSession is how far the clocks of two rows of one session are apart at most.
+const sameSession = int64(2 * time.Millisecond)
+
 // times sets begin and end, and the clock of the process: its first row with a date
 // tells it. Where there is none, the log begins in 1970.
 func (c *csvParser) times(r *record) bool {
@@ -373,14 +385,25 @@ func (c *csvParser) times(r *record) bool {
 	case row.has(csvPauseStart):
 		d.Start = row.ns[csvPauseStart]
 	default:
-		d.Start = p.newest
+		d.Start = p.newest - p.session
 	}
-	if row.has(csvStart) && row.has(csvStartTime) && !p.synced {
+	if row.has(csvStart) && row.has(csvStartTime) {
 		at, rest, ok := c.days.date(unquote(row.texts[csvStartTime]))
-		if !ok || len(rest) != 0 {
+		if !ok || len(rest) != 0 || at < 0 || at > farthest {
 			return false
 		}
-		p.sync, p.synced = at-d.Start, true
+		if !p.synced {
+			p.sync, p.synced = at-d.Start, true
+		}
+		// Begins count from the begin of each session. Both times are cut off or rounded.
+		if off := at - d.Start - p.sync - p.session; off < -sameSession || off > sameSession {
+			p.session += off
+		}
+	}
+	if p.session != 0 {
+		d.Start += p.session
+		row.ns[csvPauseStart] += p.session
+		row.ns[csvFinalStart] += p.session
 	}
 	p.newest = d.Start
 	if row.has(csvDuration) {

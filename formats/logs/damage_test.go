@@ -159,10 +159,10 @@ func TestTooManyProcesses(t *testing.T) {
 func TestRecognize(t *testing.T) {
 	j, c := string(sample(t, "gc.json")), string(sample(t, "gc.csv"))
 	for _, x := range []struct{ name, text, format, at string }{
-		{"json", j, "json", "2026-11-21T00:28:23.647Z"},
-		{"json behind lines of others", "starting\n{}\n" + j, "json", "2026-11-21T00:28:23.647Z"},
-		{"csv", c, "csv", "2026-11-21T00:28:23.884075Z"},
-		{"csv behind a byte order mark", "\ufeff" + c, "csv", "2026-11-21T00:28:23.884075Z"},
+		{"json", j, "json", "2026-11-21T00:28:26.188436868Z"},
+		{"json behind lines of others", "starting\n{}\n" + j, "json", "2026-11-21T00:28:26.188436868Z"},
+		{"csv", c, "csv", "2026-11-21T00:28:24.186583Z"},
+		{"csv behind a byte order mark", "\ufeff" + c, "csv", "2026-11-21T00:28:24.186583Z"},
 		{"csv without dates", "StartRelativeMSec,Number,Generation\n1.5,1,0\n", "csv", "0001-01-01T00:00:00Z"},
 		{"another csv", "Number,Generation\n1,0\n", "", ""},
 		{"another json", `{"@timestamp":"2026-11-21T00:30:37.300Z","message":"schema"}` + "\n", "", ""},

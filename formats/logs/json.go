@@ -16,36 +16,36 @@ const jsonLacks = "json has the heaps of server GC in sum only, and little of DA
 // A jsonParser reads the lines of the format json. The members of a record may be in
 // any order, and there may be others among them: shippers add some.
 type jsonParser struct {
-	order     order
 	processes processes
 	l         jsonLine // the one at hand
 	key       []byte
 }
 
 func newJSON(observe func(*gclog.Process) Observer) parser {
-	return &jsonParser{order: order{observe: observe}}
+	return &jsonParser{processes: processes{pool: pool{observe: observe}}}
 }
 
+// recognizeJSON: a record is written when its collection has ended.
 func recognizeJSON(b []byte) (at time.Time, ok bool) {
 	var l jsonLine
 	if !bytes.HasPrefix(b, []byte("{")) || !l.read(b, &record{}) {
 		return time.Time{}, false
 	}
-	return unixTime(l.at), true
+	return unixTime(max(l.at, l.end)), true
 }
 
-func (j *jsonParser) finish() { j.order.finish() }
+func (j *jsonParser) finish() { j.processes.finish() }
 
 func (j *jsonParser) line(b []byte) bool {
 	if b[0] != '{' {
 		return false
 	}
-	r := j.order.record()
+	r := j.processes.record()
 	ours, whole := j.take(b, r)
 	if whole {
-		j.order.put(r)
+		r.of.order.put(r)
 	} else {
-		j.order.drop(r)
+		j.processes.drop(r)
 	}
 	return ours
 }

@@ -22,6 +22,9 @@ import (
 
 var fileID = regexp.MustCompile(`"gclog_file_id":"[0-9a-f]{16}"`)
 
+// processID is in each line of what may hold several processes.
+var processID = regexp.MustCompile(`"pid":\d+|,\d+,[^,]*,[^,]*,(?:blocking|background|foreground),`)
+
 // docID of what is told by its ticks, which json does not hold.
 var docID = regexp.MustCompile(`"gclog_doc_id":"[0-9a-f]{32}",("event":\{[^}]*"action":"gc-)`)
 
@@ -58,9 +61,15 @@ func anonymous(text []byte) []byte {
 	return docID.ReplaceAll(fileID.ReplaceAll(text, nil), []byte("$1"))
 }
 
+// sameLines holds the lines of each process in a log against those of another one.
 func sameLines(t *testing.T, want, got []byte) {
 	t.Helper()
-	a, b := bytes.Split(want, []byte{'\n'}), bytes.Split(got, []byte{'\n'})
+	byProcess := func(text []byte) [][]byte {
+		lines := bytes.Split(text, []byte{'\n'})
+		slices.SortStableFunc(lines, func(a, b []byte) int { return bytes.Compare(processID.Find(a), processID.Find(b)) })
+		return lines
+	}
+	a, b := byProcess(want), byProcess(got)
 	if len(a) != len(b) {
 		t.Errorf("%d lines, want %d", len(b), len(a))
 	}

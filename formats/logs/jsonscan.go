@@ -253,7 +253,7 @@ func (s *scanner) bool() bool {
 // difference of two never overflows.
 func (s *scanner) time() int64 {
 	ns, rest, ok := s.days.date(s.text())
-	if !ok || ns < 0 || len(rest) > 0 {
+	if !ok || ns < 0 || ns > farthest || len(rest) > 0 {
 		s.fail()
 		return 0
 	}

@@ -13,26 +13,35 @@ import (
 // though its first pause was before theirs. An order brings the pauses and phases
 // back into the order of time, which is that of the events.
 //
-// It holds the last records back, and puts the pauses and phases of a background
-// collection between the calls that are held, each behind what began before it. All
-// other calls stay in the order of the log. A background collection with more than
-// window others inside begins too late, where the held ones begin.
+// It holds the last records of its process back, and puts the pauses and phases of a
+// background collection between the calls that are held, each behind what began before
+// it. All other calls stay in the order of the log. A background collection with more
+// than window others inside begins too late, where the held ones begin.
 type order struct {
+	pool  *pool
+	calls []call // those from next on are held
+	next  int
+	held  int // records among them
+}
+
+// A pool is what the orders of a log have in common.
+type pool struct {
 	observe func(*gclog.Process) Observer
-	calls   []call // those from next on are held
-	next    int
-	held    int // records among them
+	held    int // records, by all orders
 	free    []*record
 
-	// What is told is memory of the order: what an interface is given would be
-	// allocated each time.
+	// What is told is memory of the pool: what an interface is given would be allocated
+	// each time.
 	pause gclog.Pause
 	phase gclog.Phase
 }
 
-// window is how many records are held. With the limits of the lists and texts in
-// a record that is less than 10 MB, for real logs less than 1 MB.
-const window = 256
+// window is how many records an order holds, maxHeld all of them together: of real
+// logs 16 MB, with the limits of the lists and texts in a record less than 160 MB.
+const (
+	window  = 256
+	maxHeld = 4096
+)
 
 // A record is what one line says.
 type record struct {
@@ -81,7 +90,7 @@ const (
 )
 
 // record returns an empty record, for put or drop.
-func (o *order) record() *record {
+func (o *pool) record() *record {
 	if n := len(o.free); n > 0 {
 		r := o.free[n-1]
 		o.free = o.free[:n-1]
@@ -93,7 +102,7 @@ func (o *order) record() *record {
 }
 
 // drop takes back a record that is not put.
-func (o *order) drop(r *record) {
+func (o *pool) drop(r *record) {
 	r.reset()
 	o.free = append(o.free, r)
 }
@@ -108,12 +117,18 @@ func (r *record) reset() {
 
 // put takes a record that is whole, in the order of the log.
 func (o *order) put(r *record) {
+	if r.of.asked && r.of.out == nil {
+		o.pool.drop(r)
+		return
+	}
 	at := r.at
 	if r.kind == recordGC {
 		at = o.putParts(r)
 	}
 	o.calls = append(o.calls, call{r: r, at: at, kind: callRecord})
-	for o.held++; o.held > window; {
+	o.held++
+	o.pool.held++
+	for o.held > window || o.held > 0 && o.pool.held > maxHeld {
 		o.tellNext()
 	}
 }
@@ -161,10 +176,10 @@ func (o *order) putBackground(r *record) {
 	}
 }
 
-// insert puts a call behind the last one of its process that is not later.
+// insert puts a call behind the last one that is not later.
 func (o *order) insert(c call) {
 	i := len(o.calls)
-	for i > o.next && (o.calls[i-1].r.of != c.r.of || o.calls[i-1].at > c.at) {
+	for i > o.next && o.calls[i-1].at > c.at {
 		i--
 	}
 	o.calls = slices.Insert(o.calls, i, c)
@@ -180,12 +195,13 @@ func (o *order) finish() {
 func (o *order) tellNext() {
 	c := o.calls[o.next]
 	o.next++
-	if out := c.r.of.observer(o.observe); out != nil {
-		o.tell(out, c)
+	if out := c.r.of.observer(o.pool.observe); out != nil {
+		o.pool.tell(out, c)
 	}
 	if c.kind == callRecord {
 		o.held--
-		o.drop(c.r)
+		o.pool.held--
+		o.pool.drop(c.r)
 	}
 	if o.next >= 4*window { // most of what is held was moved before
 		o.calls = o.calls[:copy(o.calls, o.calls[o.next:])]
@@ -193,7 +209,7 @@ func (o *order) tellNext() {
 	}
 }
 
-func (o *order) tell(out Observer, c call) {
+func (o *pool) tell(out Observer, c call) {
 	r := c.r
 	b := r.gc.Background
 	r.gc.StartTicks = r.of.ticks(r.gc.Start)
@@ -215,7 +231,7 @@ func (o *order) tell(out Observer, c call) {
 	}
 }
 
-func (o *order) tellPhase(out Observer, p gclog.Phase) {
+func (o *pool) tellPhase(out Observer, p gclog.Phase) {
 	o.phase = p
 	out.Phase(&o.phase)
 }

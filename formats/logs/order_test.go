@@ -34,14 +34,15 @@ func (s *script) End(x *formats.End)     { s.note("%d end", x.At) }
 
 // A director puts records into an order.
 type director struct {
-	order
+	processes
 	p      *process
 	script script
 }
 
 func newDirector() *director {
-	d := &director{p: &process{}}
+	d := &director{}
 	d.observe = func(*gclog.Process) Observer { return &d.script }
+	d.p = d.find([]byte("one"))
 	return d
 }
 
@@ -60,18 +61,18 @@ func (d *director) background(number uint32, from int64) {
 		gclog.PausePart{Kind: gclog.PauseFinal, Start: from + 500, Duration: 10})
 	r.gc.Background = &r.background
 	r.background = gclog.BackgroundDetails{MarkStart: from + 10, MarkEnd: from + 500, SweepStart: from + 510, SweepEnd: from + 900}
-	d.put(r)
+	d.p.order.put(r)
 }
 
 func (d *director) foreground(number uint32, at int64) {
-	d.put(d.gc(number, gclog.KindForeground, gclog.PausePart{Start: at, Duration: 10}))
+	d.p.order.put(d.gc(number, gclog.KindForeground, gclog.PausePart{Start: at, Duration: 10}))
 }
 
 func (d *director) suspension(at int64) {
 	r := d.record()
 	r.of, r.kind, r.at = d.p, recordPause, at
 	r.pause.Start, r.pause.Kind = at, gclog.PauseUnknown
-	d.put(r)
+	d.p.order.put(r)
 }
 
 // TestOrder: the parts of a background collection come where they were, all else in
@@ -119,20 +120,52 @@ func TestOrderWindow(t *testing.T) {
 	if i := slices.Index(d.script, "100 initial of 1"); i != 2*(inside-window) {
 		t.Errorf("the background collection begins with call %d", i)
 	}
-	if len(d.calls)-d.next != 0 || cap(d.calls) > 64*window {
-		t.Errorf("%d calls are left, %d have room", len(d.calls)-d.next, cap(d.calls))
+	if o := &d.p.order; len(o.calls)-o.next != 0 || cap(o.calls) > 64*window {
+		t.Errorf("%d calls are left, %d have room", len(o.calls)-o.next, cap(o.calls))
+	}
+}
+
+// TestOrderOfMany: what others do, also those whom nobody observes, does not take a
+// process its window; all together it is bounded.
+func TestOrderOfMany(t *testing.T) {
+	d := newDirector()
+	observed := d.p
+	d.observe = func(p *gclog.Process) Observer {
+		if p != &observed.facts {
+			return nil
+		}
+		return &d.script
+	}
+	for i := range 8 * maxHeld {
+		d.p = d.find(fmt.Append(nil, "other ", i%60))
+		d.foreground(uint32(i), int64(i))
+		if i%100 == 99 {
+			d.p = observed
+			d.foreground(uint32(i), int64(i))
+		}
+		if d.held > maxHeld {
+			t.Fatalf("%d are held", d.held)
+		}
+	}
+	d.p = observed
+	from := int64(8*maxHeld - 3_000) // thirty of its own ago
+	d.background(1<<30, from)
+	d.finish()
+	i := slices.Index(d.script, fmt.Sprintf("%d initial of %d", from, 1<<30))
+	if i < 0 || d.held != 0 || d.script[i-1] != fmt.Sprintf("gc %d, index %d", from-from%100-1, from/100-1) {
+		t.Errorf("%d are held; %q", d.held, d.script[max(0, i-3):max(0, i)])
 	}
 }
 
 // TestReset: a record that was used is like a new one.
 func TestReset(t *testing.T) {
-	var o order
+	var o pool
 	r := o.record()
 	r.gc.Pauses = append(r.gc.Pauses, gclog.PausePart{})
 	r.gc.Background, r.gc.Summary, r.gc.Handles = &r.background, &r.summary, 5
 	r.background.WaitCount, r.summary.HasEfficiency, r.pause.Start = 1, true, 1
 	o.drop(r)
-	used, fresh := o.record(), (&order{}).record()
+	used, fresh := o.record(), (&pool{}).record()
 	used.gc.Pauses = nil
 	if !reflect.DeepEqual(used, fresh) {
 		t.Errorf("it is %+v", used)

@@ -12,10 +12,12 @@ type process struct {
 	facts   gclog.Process
 	sync    int64 // of facts, in nanoseconds since 1970
 	synced  bool  // sync is known
+	session int64 // csv: begin of the session, relative to the first one
 	records int64 // of collections that were told
 	out     Observer
 	newest  int64 // begin of the last collection
 	asked   bool  // out is known
+	order   order
 }
 
 // observer asks for the Observer of the process when the first call is due; nil
@@ -35,7 +37,9 @@ func (p *process) ticks(at int64) int64 { return p.sync + at }
 
 // processes finds the processes of a log by what identifies them there.
 type processes struct {
+	pool
 	byKey map[string]*process
+	list  []*process // in the order of their first lines
 	last  *process
 }
 
@@ -60,11 +64,19 @@ func (p *processes) find(key []byte) *process {
 		if p.byKey == nil {
 			p.byKey = map[string]*process{}
 		}
-		x = &process{key: string(key)}
+		x = &process{key: string(key), order: order{pool: &p.pool}}
 		p.byKey[x.key] = x
+		p.list = append(p.list, x)
 	}
 	p.last = x
 	return x
+}
+
+// finish tells all that is held.
+func (p *processes) finish() {
+	for _, x := range p.list {
+		x.order.finish()
+	}
 }
 
 // keep makes a text of b that stays.

@@ -23,8 +23,9 @@ type Observer interface {
 // A Head is what the begin of a file says.
 type Head struct {
 	Format string // name of the format: see formats.Find
-	// Time is that of the first record in the file. Where a log has no dates, only
-	// uptimes, it is that long after the begin of 1970.
+	// Time puts the files of a log into order: it is that of the first line, of logs with
+	// one record for each collection the latest end of one in the head. Where a log has no
+	// dates, only uptimes, it is that long after the begin of 1970.
 	Time  time.Time
 	Dated bool
 	// ProcessID is that of the process that the file is of, 0 if the head does not say
@@ -32,34 +33,39 @@ type Head struct {
 	ProcessID int64
 }
 
-// HeadSize is how many bytes of a file Recognize needs to see.
+// HeadSize is how many bytes of a file Recognize needs to see, unless lines of others
+// stand before the first one of ours.
 const HeadSize = 64 << 10
 
-// Recognize tells of what format a file is by its begin. Lines of others may stand
-// before the first one of ours.
+// Recognize tells of what format a file is by its begin.
 func Recognize(head []byte) (h Head, ok bool) {
-	process := processOf(head)
-	for len(head) > 0 {
+	rest := bytes.TrimPrefix(head, byteOrderMark)
+	for len(rest) > 0 {
 		var line []byte
-		line, head, _ = bytes.Cut(head, newline)
+		line, rest, _ = bytes.Cut(rest, newline)
 		line = bytes.TrimSuffix(line, carriageReturn)
 		for i := range table {
 			f := &table[i]
+			if ok && f.name != h.Format {
+				continue
+			}
 			at, recognized := f.recognize(line)
 			if !recognized {
 				continue
 			}
-			if !ok {
-				h, ok = Head{Format: f.name}, true
-				if f.oneProcess {
-					h.ProcessID = process
-				}
+			h.Format, ok = f.name, true
+			if at.After(h.Time) {
+				h.Time = at
 			}
-			if f.name == h.Format && !at.IsZero() {
-				h.Time, h.Dated = at, at.Year() > 1971
-				return h, true
+			if !f.byEnd && !h.Time.IsZero() {
+				rest = nil
 			}
+			break
 		}
+	}
+	h.Dated = h.Time.Year() > 1971
+	if f, err := formats.Find(h.Format); err == nil && !f.ManyProcesses() {
+		h.ProcessID = processOf(head)
 	}
 	return h, ok
 }
@@ -75,7 +81,10 @@ func processOf(head []byte) int64 {
 	return int64(n)
 }
 
-var newline, carriageReturn = []byte{'\n'}, []byte{'\r'}
+var (
+	newline, carriageReturn = []byte{'\n'}, []byte{'\r'}
+	byteOrderMark           = []byte("\ufeff")
+)
 
 // Lacks says in one sentence for people what logs of a format do not hold.
 func Lacks(format string) string {
@@ -89,9 +98,9 @@ func Lacks(format string) string {
 
 // A format is how the logs of one format are read.
 type format struct {
-	name       string
-	lacks      string
-	oneProcess bool // per file
+	name  string
+	lacks string
+	byEnd bool // lines are in the order in which what they tell has ended
 	// recognize tells whether a line is of this format, and its time: zero if it has
 	// none.
 	recognize func(line []byte) (time.Time, bool)
@@ -108,10 +117,10 @@ type parser interface {
 }
 
 var table = []format{
-	{name: "unified", oneProcess: true, lacks: unifiedLacks, recognize: recognizeUnified, new: newUnified},
-	{name: "jdk8", oneProcess: true, lacks: jdk8Lacks, recognize: recognizeJDK8, new: newJDK8},
-	{name: "csv", lacks: csvLacks, recognize: recognizeCSV, new: newCSV},
-	{name: "json", lacks: jsonLacks, recognize: recognizeJSON, new: newJSON},
+	{name: "unified", lacks: unifiedLacks, recognize: recognizeUnified, new: newUnified},
+	{name: "jdk8", lacks: jdk8Lacks, recognize: recognizeJDK8, new: newJDK8},
+	{name: "csv", byEnd: true, lacks: csvLacks, recognize: recognizeCSV, new: newCSV},
+	{name: "json", byEnd: true, lacks: jsonLacks, recognize: recognizeJSON, new: newJSON},
 }
 
 // A Reader reads a log: a file, or the files of a series.
@@ -160,7 +169,9 @@ func (r *Reader) Read(src io.Reader) (skipped Skipped, err error) {
 	}
 	number := int64(0)
 	take := func(line []byte) {
-		number++
+		if number++; number == 1 {
+			line = bytes.TrimPrefix(line, byteOrderMark)
+		}
 		line = bytes.TrimSuffix(line, carriageReturn)
 		if len(line) > 0 && !r.p.line(line) {
 			skipped.add(number)
