@@ -45,6 +45,7 @@ type jdk struct {
 	phase      gclog.Phase
 	phaseGC    uint32
 	inPhase    bool
+	abandoned  bool        // its collection was given up: it ends before what comes next
 	before     gclog.Phase // that was open before the group which is made now
 	inBefore   bool
 	newest     int64 // latest time of a line
@@ -200,7 +201,7 @@ func (j *jdk) beginPhase(p *gclog.Phase) bool {
 	if !p.GC.HasNumber {
 		return false
 	}
-	j.background, j.inPhase = true, true
+	j.background, j.inPhase, j.abandoned = true, true, false
 	j.phase, j.phaseGC = *p, p.GC.Number
 	return true
 }
@@ -209,15 +210,22 @@ func (j *jdk) endPhase(p *gclog.Phase) bool {
 	if !j.inPhase || !p.GC.HasNumber || p.Kind != j.phase.Kind || p.GC.Number != j.phaseGC {
 		return false
 	}
-	j.inPhase = false
+	j.inPhase, j.abandoned = false, false
 	return true
 }
+
+// abandon notes that the open phase has no end of its own: its collection was given up.
+// It is ended before what comes next, which is when that is known.
+func (j *jdk) abandon() { j.abandoned, j.background = true, true }
 
 // closePhase ends the phase that is open at the time at, because the log ends
 // there or its collection was given up: readers wait for it.
 func (j *jdk) closePhase(at int64) (p gclog.Phase, n uint32, ok bool) {
 	if !j.inPhase {
 		return p, 0, false
+	}
+	if j.abandoned {
+		j.abandoned, j.background = false, false
 	}
 	j.inPhase = false
 	p = j.phase

@@ -59,6 +59,7 @@ func (j *jdk8) pause(dst []byte, p *gclog.Pause) []byte {
 	if !ok {
 		return dst
 	}
+	dst = j.closeAbandoned(dst, p.Start)
 	dst = j.stamp(dst, p.Start)
 	switch x.kind {
 	case jdkYoung:
@@ -119,6 +120,7 @@ var phaseName8 = [...]string{"mark", "sweep"}
 
 func (j *jdk8) phase(dst []byte, p *gclog.Phase) []byte {
 	if !p.End {
+		dst = j.closeAbandoned(dst, p.Time)
 		if !j.beginPhase(p) {
 			return dst
 		}
@@ -169,10 +171,23 @@ func (j *jdk8) gc(dst []byte, d *gclog.GCDetails) []byte {
 	}
 	j.background = false
 	if j.inPhase && j.phaseGC == d.Number {
+		if !d.HasEnd {
+			j.abandon()
+			return dst
+		}
 		p, _, _ := j.closePhase(max(d.End, j.newest))
-		dst = j.phaseEnd(dst, &p, d.HasEnd)
+		dst = j.phaseEnd(dst, &p, true)
 	}
 	return dst
+}
+
+// closeAbandoned ends the phase of a collection that was given up.
+func (j *jdk8) closeAbandoned(dst []byte, at int64) []byte {
+	if !j.abandoned {
+		return dst
+	}
+	p, _, _ := j.closePhase(at)
+	return j.phaseEnd(dst, &p, false)
 }
 
 func (j *jdk8) end(dst []byte, e *End) []byte {

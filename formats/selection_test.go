@@ -29,7 +29,7 @@ func selected(t *testing.T, recording string, s formats.Selection) (lines []stri
 		process := *p
 		process.Sync = time.Date(2026, 3, 28, 23, 59, 58, 123_456_789, time.UTC)
 		process.UptimeAtSync = 90*time.Second + 700*time.Microsecond
-		process.HasLimits = true
+		process.HasLimits, process.Limits.HighMemoryPercent = true, 90
 		return formats.NewWriter(format, out, formats.Options{Process: process, Host: "shop 1\n", Selection: &s})
 	}))
 	for _, out := range outputs {

@@ -50,11 +50,11 @@ func (u *unified) header(dst []byte, _ int64, _ int) []byte {
 	if l := &u.process.Limits; u.process.HasLimits && u.on(TagInit, LevelDebug) {
 		f := u.fields(dst, at, TagInit, LevelDebug, "Settings:")
 		f.kib("hard_limit", l.HardLimit, l.HardLimit > 0)
-		f.kib("loh_threshold", l.LOHThreshold, true)
-		f.kib("physical_memory", l.PhysicalMemoryConfig, true)
-		f.kib("gen0_min_budget", l.Gen0MinBudget, true)
-		f.kib("gen0_max_budget", l.Gen0MaxBudget, true)
-		f.uint("high_memory_percent", uint64(l.HighMemoryPercent), true)
+		f.kib("loh_threshold", l.LOHThreshold, l.LOHThreshold > 0)
+		f.kib("physical_memory", l.PhysicalMemoryConfig, l.PhysicalMemoryConfig > 0)
+		f.kib("gen0_min_budget", l.Gen0MinBudget, l.Gen0MinBudget > 0)
+		f.kib("gen0_max_budget", l.Gen0MaxBudget, l.Gen0MaxBudget > 0)
+		f.uint("high_memory_percent", uint64(l.HighMemoryPercent), l.HighMemoryPercent > 0)
 		dst = f.end()
 	}
 	return dst
@@ -122,6 +122,7 @@ func (u *unified) pause(dst []byte, p *gclog.Pause) []byte {
 	if !ok {
 		return dst
 	}
+	dst = u.closeAbandoned(dst, p.Start)
 	u.thread = p.Thread
 	end := p.Start + p.Duration
 	blocking := x.kind == jdkYoung || x.kind == jdkFull
@@ -260,6 +261,7 @@ func (u *unified) workers(dst []byte) []byte {
 
 func (u *unified) phase(dst []byte, p *gclog.Phase) []byte {
 	if !p.End {
+		dst = u.closeAbandoned(dst, p.Time)
 		if !u.beginPhase(p) || !u.on(TagGC, LevelInfo) {
 			return dst
 		}
@@ -312,8 +314,12 @@ func (u *unified) gc(dst []byte, d *gclog.GCDetails) []byte {
 	u.background = false
 	at := max(d.End, u.newest)
 	if u.inPhase && u.phaseGC == d.Number {
+		if !d.HasEnd {
+			u.abandon()
+			return dst
+		}
 		p, n, _ := u.closePhase(at)
-		dst = u.phaseEnd(dst, &p, n, d.HasEnd)
+		dst = u.phaseEnd(dst, &p, n, true)
 	}
 	if !d.HasSizesAfter || d.Flaws&gclog.FlawNoStart != 0 { // no file shall begin with these
 		return dst
@@ -332,6 +338,15 @@ func (u *unified) gc(dst []byte, d *gclog.GCDetails) []byte {
 	}
 	dst = u.dotnetLine(dst, at, d.Number, d, &x, d.Suspend())
 	return u.details(dst, at, d.Number, d)
+}
+
+// closeAbandoned ends the phase of a collection that was given up.
+func (u *unified) closeAbandoned(dst []byte, at int64) []byte {
+	if !u.abandoned {
+		return dst
+	}
+	p, n, _ := u.closePhase(at)
+	return u.phaseEnd(dst, &p, n, false)
 }
 
 func (u *unified) end(dst []byte, e *End) []byte {

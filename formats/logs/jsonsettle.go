@@ -76,6 +76,9 @@ func (l *jsonLine) settleBackground(d *gclog.GCDetails, sync int64) {
 	case first != nil:
 		b.MarkStart = first.Start + first.Duration
 		b.MarkEnd = b.MarkStart + l.gc.mark
+		if final != nil { // what came from a log with milliseconds may overlap
+			b.MarkEnd = max(b.MarkStart, min(b.MarkEnd, final.Start))
+		}
 	case final != nil:
 		b.MarkStart, b.MarkEnd = final.Start-l.gc.mark, final.Start
 	case d.HasEnd:
@@ -83,6 +86,9 @@ func (l *jsonLine) settleBackground(d *gclog.GCDetails, sync int64) {
 	}
 	if l.gc.hasSweep && d.HasEnd {
 		b.SweepStart, b.SweepEnd = d.End-l.gc.sweep, d.End
+		if final != nil {
+			b.SweepStart = min(max(b.SweepStart, final.Start+final.Duration), b.SweepEnd)
+		}
 	}
 }
 

@@ -118,23 +118,30 @@ func (r *reader) check(p *parse.Reader, mine *gclog.Process, now int64) {
 	}
 }
 
+// wants tells whether something is to be told that began at a time, or belongs to a
+// collection that did: when enough collections have been counted, those that are under
+// way are still told whole.
+func (r *reader) wants(at int64, d *gclog.GCDetails) bool {
+	return !r.over || at <= r.overAt || d != nil && d.Start <= r.overAt
+}
+
 // Pause implements gclog.Observer.
 func (r *reader) Pause(p *gclog.Pause) {
-	if !r.over {
+	if r.wants(p.Start, p.GC) {
 		r.queue.Pause(p)
 	}
 }
 
 // Phase implements gclog.Observer.
 func (r *reader) Phase(p *gclog.Phase) {
-	if !r.over {
+	if r.wants(p.Start, p.GC) {
 		r.queue.Phase(p)
 	}
 }
 
 // Suspension implements gclog.SuspensionObserver.
 func (r *reader) Suspension(s *gclog.Suspension) {
-	if !r.over && r.suspensions {
+	if r.suspensions && r.wants(s.Start, nil) {
 		r.queue.Suspension(s)
 	}
 }
@@ -148,7 +155,7 @@ func (r *reader) Gap(g *gclog.Gap) {
 
 // GC implements gclog.Observer.
 func (r *reader) GC(d *gclog.GCDetails) {
-	if r.over && d.Start > r.overAt {
+	if !r.wants(d.Start, nil) {
 		return
 	}
 	r.queue.GC(d)
