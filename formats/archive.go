@@ -142,6 +142,22 @@ func Archived(path string) (list []string) {
 	return list
 }
 
+// ArchivedFrom returns the path that a file was written to before it was rotated away;
+// the path itself if its name is none of an archived file.
+func ArchivedFrom(path string) string {
+	ext := filepath.Ext(path)
+	if _, err := strconv.ParseUint(strings.TrimPrefix(ext, "."), 10, 16); err == nil {
+		return strings.TrimSuffix(path, ext)
+	}
+	stem := strings.TrimSuffix(path, ext)
+	if at := len(stem) - len(timeInName); at > 0 && stem[at-1] == '-' {
+		if _, err := time.Parse(timeInName, stem[at:]); err == nil {
+			return stem[:at-1] + ext
+		}
+	}
+	return path
+}
+
 type archived struct {
 	name string
 	time time.Time

@@ -137,6 +137,17 @@ func (s *Selection) Select(tags []string, wildcard bool, level Level) (found boo
 	return found
 }
 
+// Empty tells whether no line is selected but those of heads, which are not written
+// alone.
+func (s *Selection) Empty() bool {
+	for i, level := range s.Levels {
+		if TagSet(i) != TagInit && level >= LevelInfo {
+			return false
+		}
+	}
+	return true
+}
+
 // Suspensions tells whether the selection has lines for suspensions that are not the
 // GC's.
 func (s *Selection) Suspensions() bool { return s != nil && s.Levels[TagSafepoint] >= LevelInfo }

@@ -25,8 +25,11 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 			return []string{args[0], "version"}, nil
 		}
 	}
-	if slices.Contains(args, "-Xlog:help") {
-		return []string{args[0], xlogHelpName}, nil
+	if len(args) > 1 && xlog.IsOption(args[1]) {
+		if args[1] == xlog.HelpOption {
+			return []string{args[0], xlogHelpName}, nil
+		}
+		return nil, usagef("%s belongs behind a command: gclog attach PID %s", args[1], args[1])
 	}
 	at := slices.IndexFunc(args[1:], func(a string) bool { return !strings.HasPrefix(a, "-") }) + 1
 	if at == 0 {
@@ -53,10 +56,14 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 			dashes, before = true, len(rest) > 0
 			rest = append(rest, tail...)
 			tail = nil
-		case xlog.IsOption(a) && takesValue[xlogFlag]:
+		case a == xlog.HelpOption:
+			return []string{args[0], xlogHelpName}, nil
+		case xlog.IsOption(a) && !takesValue[xlogFlag]:
+			return nil, usagef("%s has no -Xlog: attach, run and convert have", cmd.Name)
+		case xlog.IsOption(a):
 			flags = append(flags, "--"+xlogFlag, a)
 		case strings.HasPrefix(a, "-XX:"):
-			return nil, usagef("%s is an option of older JVMs: write -Xlog:gc*:file=gc.log", a)
+			return nil, usagef("%s is an option of older JVMs: %s", a, xlog.InsteadOf(a))
 		case len(a) > 1 && a[0] == '-':
 			flags = append(flags, a)
 			name := strings.TrimLeft(a, "-")

@@ -67,7 +67,7 @@ type watch struct {
 
 // logOptions reads what a log is to be: of attach and run.
 func (p *program) logOptions(c *cli.Context, byDefault string) (*watch, error) {
-	outputs, err := p.outputs(c, byDefault)
+	outputs, err := p.outputs(c, byDefault, os.Getenv(xlogVariable))
 	if err != nil {
 		return nil, err
 	}

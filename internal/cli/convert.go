@@ -49,6 +49,7 @@ type conversion struct {
 	writers     map[int64]*output.Set // of recordings, by pid
 	begin       time.Time             // sync point of the first recording
 	newest      map[int64]int64       // time of the newest event, by pid of the recording
+	first       *gclog.Process        // of logs: that an output was opened for
 	suspensions bool                  // an output wants them
 	failed      error                 // an output cannot be opened
 	unread      bool                  // nobody takes what is written
@@ -61,7 +62,7 @@ func (p *program) convert(c *cli.Context) error {
 	if len(names) == 0 {
 		return usagef("convert needs a file, or - for standard input")
 	}
-	specs, err := p.outputs(c, output.Stdout)
+	specs, err := p.outputs(c, output.Stdout, "")
 	if err != nil {
 		return err
 	}
@@ -101,13 +102,19 @@ func (p *program) convert(c *cli.Context) error {
 	} else {
 		err = v.recordings(inputs)
 	}
+	written := v.written()
 	err = errors.Join(err, v.finish())
 	stop()
+	if code := (*codedError)(nil); errors.As(err, &code) && code.code == exitUsage {
+		return err
+	}
 	if err != nil {
 		return &codedError{exitData, err}
 	}
 	if v.gcs.Load() == 0 {
 		p.ui.sayf("no collection in %s: there was none, or the events of the GC were not recorded", strings.Join(names, ", "))
+	} else if !written {
+		p.ui.sayf("nothing was written: %s has nothing of what is selected", strings.Join(names, ", "))
 	}
 	return nil
 }
@@ -124,8 +131,16 @@ func (v *conversion) checkOutputs(input string, process *gclog.Process) error {
 
 // open opens all inputs, reads their heads, and puts them into the order of time.
 func (v *conversion) open(names []string) (list []*input, err error) {
-	for _, name := range names {
+	for i, name := range names {
+		if slices.ContainsFunc(names[:i], func(other string) bool { return name != "-" && samePath(name, other) }) {
+			return list, usagef("%s is given twice", name)
+		}
 		in, err := v.openOne(name)
+		if errors.Is(err, errEmpty) && len(names) > 1 {
+			v.p.ui.sayf("%s is empty", name)
+			in.close()
+			continue
+		}
 		if in != nil {
 			list = append(list, in)
 		}
@@ -133,14 +148,30 @@ func (v *conversion) open(names []string) (list []*input, err error) {
 			return list, err
 		}
 	}
-	for _, in := range list {
-		if (in.trace == nil) != (list[0].trace == nil) {
-			return list, usagef("%s and %s: convert recordings and logs one after the other", list[0].name, in.name)
-		}
+	if len(list) == 0 {
+		return nil, &codedError{exitData, errors.New("all files are empty")}
 	}
 	slices.SortStableFunc(list, func(a, b *input) int { return a.begun().Compare(b.begun()) })
+	for i, in := range list {
+		if err := in.goesWith(list[:i]); err != nil {
+			return list, err
+		}
+	}
 	v.begin = list[0].begun()
 	return list, nil
+}
+
+// goesWith tells whether an input can be converted together with the ones before it.
+func (in *input) goesWith(before []*input) error {
+	for _, other := range before {
+		switch {
+		case (in.trace == nil) != (other.trace == nil), in.log.Format != other.log.Format:
+			return usagef("%s is %s, %s is %s: convert them one after the other", other.name, other.kind(), in.name, in.kind())
+		case in.trace == nil && in.log == other.log && !in.log.Time.IsZero():
+			return usagef("%s and %s are of one process and one time: one of them is enough", other.name, in.name)
+		}
+	}
+	return nil
 }
 
 // several tells whether the outputs have a place for several processes.
@@ -153,12 +184,14 @@ func (v *conversion) several() bool {
 	return true
 }
 
-// readsTwice tells whether an input is read for the processes in it first: only a
-// recording of a machine and some logs have several.
+// readsTwice tells whether an input is read for the processes in it first: a recording
+// of a machine and some logs have several. In a log of one process there is another one
+// only where files were put together: that is looked for where one is asked for, else
+// noticed when it comes.
 func (v *conversion) readsTwice(in *input) bool {
 	many := in.trace != nil && in.trace.Major >= 6
 	if f, err := formats.Find(in.log.Format); err == nil {
-		many = f.ManyProcesses()
+		many = f.ManyProcesses() || v.pid != 0
 	}
 	return many && (v.pid != 0 || !v.several())
 }
@@ -193,6 +226,9 @@ func (v *conversion) checkProcesses(inputs []*input) error {
 	text := strings.Trim(strings.ReplaceAll(fmt.Sprint(pids), " ", ", "), "[]")
 	switch {
 	case v.pid != 0 && !seen[v.pid]:
+		if text == "" || text == "0" {
+			text = "none whose number is known"
+		}
 		return noProcessf("no process %d in it: there are %s", v.pid, text)
 	case v.pid == 0 && len(pids) > 1 && !v.several():
 		return usagef("it holds %d processes with a .NET runtime (%s): choose one with --pid, write one file for each with %%p in the name, or take the format json or csv",
@@ -297,6 +333,11 @@ func (v *conversion) end(at int64) {
 	}
 }
 
+// written tells whether any output was written to.
+func (v *conversion) written() bool {
+	return slices.ContainsFunc(v.sets, func(s *output.Set) bool { return s.Written() })
+}
+
 // finish writes what is buffered.
 func (v *conversion) finish() error {
 	var all error
@@ -315,6 +356,7 @@ type converting struct {
 	v       *conversion
 	process *gclog.Process
 	set     *output.Set // nil: not opened
+	early   []gclog.Suspension
 }
 
 func (o *converting) each(f func(*formats.Writer)) {
@@ -327,6 +369,10 @@ func (o *converting) each(f func(*formats.Writer)) {
 		if o.set = o.v.openOutputs(process); o.set != nil {
 			o.v.writers[process.ID] = o.set
 		}
+		for i := range o.early {
+			o.v.tell(o.set, func(w *formats.Writer) { w.Suspension(&o.early[i]) })
+		}
+		o.early = nil
 	}
 	o.v.tell(o.set, f)
 }
@@ -357,8 +403,16 @@ func (v *conversion) tell(set *output.Set, f func(*formats.Writer)) {
 func (o *converting) Pause(p *gclog.Pause) { o.each(func(w *formats.Writer) { w.Pause(p) }) }
 func (o *converting) Phase(p *gclog.Phase) { o.each(func(w *formats.Writer) { w.Phase(p) }) }
 func (o *converting) Gap(g *gclog.Gap)     { o.each(func(w *formats.Writer) { w.Gap(g) }) }
+
+// Suspension: those before the first collection wait for it, because the stream has not
+// told yet what belongs into the head of a file.
 func (o *converting) Suspension(s *gclog.Suspension) {
-	if o.v.suspensions {
+	const most = 64
+	switch {
+	case !o.v.suspensions:
+	case o.set == nil && len(o.early) < most:
+		o.early = append(o.early, *s)
+	default:
 		o.each(func(w *formats.Writer) { w.Suspension(s) })
 	}
 }

@@ -16,8 +16,8 @@ import (
 // logs converts logs of gclog. The files of one process in one format are one log.
 func (v *conversion) logs(inputs []*input) error {
 	type series struct {
-		format string
-		pid    int64
+		pid  int64
+		name string // where the number is not known: files of one name are of one process
 	}
 	readers := map[series]*logs.Reader{}
 	var order []*logs.Reader
@@ -33,7 +33,10 @@ func (v *conversion) logs(inputs []*input) error {
 	}
 	var all error
 	for _, in := range inputs {
-		key := series{in.log.Format, in.log.ProcessID}
+		key := series{pid: in.log.ProcessID}
+		if key.pid == 0 {
+			key.name = formats.ArchivedFrom(in.name)
+		}
 		r := readers[key]
 		if r == nil {
 			var err error
@@ -46,6 +49,9 @@ func (v *conversion) logs(inputs []*input) error {
 		if !said[in.log.Format] {
 			said[in.log.Format] = true
 			v.p.ui.sayf("%s: %s", in.name, logs.Lacks(in.log.Format))
+			if !in.log.Dated {
+				v.p.ui.sayf("%s has no dates: its times count from the begin of 1970", in.name)
+			}
 		}
 		if err := v.log(r, in); err != nil {
 			all = errors.Join(all, fmt.Errorf("%s: %w", in.name, err))
@@ -96,7 +102,7 @@ func (v *conversion) log(r *logs.Reader, in *input) error {
 
 // sayMore says that one file of a rotated log is not all of it.
 func (v *conversion) sayMore(inputs []*input) {
-	if len(inputs) > 1 {
+	if len(inputs) > 1 || inputs[0].file == nil {
 		return
 	}
 	if list := formats.Archived(inputs[0].name); len(list) > 0 {
@@ -149,9 +155,20 @@ type convertingLog struct {
 func (o *convertingLog) each(at int64, f func(*formats.Writer)) {
 	o.newest = max(o.newest, at)
 	if o.set == nil && o.v.failed == nil {
-		o.set = o.v.openOutputs(*o.process)
+		o.set = o.open()
 	}
 	o.v.tell(o.set, f)
+}
+
+// open opens the outputs. Files of a log that were put together may be of several
+// processes.
+func (o *convertingLog) open() *output.Set {
+	if first := o.v.first; first != nil && first.ID != o.process.ID && !o.v.several() {
+		o.v.failed = usagef("it holds several processes (%d, %d): choose one with --pid, write one file for each with %%p in the name, or take the format json or csv", first.ID, o.process.ID)
+		return nil
+	}
+	o.v.first = o.process
+	return o.v.openOutputs(*o.process)
 }
 
 func (o *convertingLog) Start(s *formats.Start) { o.each(s.At, func(w *formats.Writer) { w.Start(s) }) }

@@ -49,20 +49,24 @@ func formatNames() string {
 	return strings.Join(names, ", ")
 }
 
-// outputs are all that a log is written to. Those of -Xlog and of -o add up; the
-// variable of the environment counts where the command line names none.
-func (p *program) outputs(c *cli.Context, byDefault string) ([]output.Spec, error) {
+// outputs are all that a log is written to. Those of -Xlog and of -o add up; variable,
+// the value of the environment's, counts where the command line asks for nothing.
+func (p *program) outputs(c *cli.Context, byDefault, variable string) ([]output.Spec, error) {
 	rotate, err := rotation(c)
 	if err != nil {
 		return nil, err
 	}
-	paths, options := c.StringSlice("output"), c.StringSlice(xlogFlag)
-	if len(paths) == 0 && len(options) == 0 {
-		if options = xlog.Fields(os.Getenv(xlogVariable)); len(options) == 0 {
-			paths = []string{byDefault}
-		}
+	paths, names, options := c.StringSlice("output"), c.StringSlice("format"), c.StringSlice(xlogFlag)
+	fromVariable := len(paths)+len(names)+len(options) == 0 && strings.TrimSpace(variable) != ""
+	switch {
+	case fromVariable:
+		options = xlog.Fields(variable)
+	case len(paths) == 0 && len(options) == 0:
+		paths = []string{byDefault}
+	case len(paths) == 0 && len(names) > 0:
+		return nil, usagef("--format is for -o: what -Xlog writes is unified, or what the extension of the file says")
 	}
-	specs, err := p.plainOutputs(paths, c.StringSlice("format"), rotate)
+	specs, err := p.plainOutputs(paths, names, rotate)
 	if err != nil {
 		return nil, err
 	}
@@ -70,6 +74,9 @@ func (p *program) outputs(c *cli.Context, byDefault string) ([]output.Spec, erro
 	if len(options) > 0 {
 		var more []output.Spec
 		if more, warnings, err = xlogOutputs(c, options, rotate); err != nil {
+			if fromVariable {
+				err = usagef("%s: %w", xlogVariable, err)
+			}
 			return nil, err
 		}
 		specs = append(specs, more...)

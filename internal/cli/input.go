@@ -39,6 +39,14 @@ func (in *input) begun() time.Time {
 	return in.log.Time
 }
 
+// kind is what the input is, for people.
+func (in *input) kind() string {
+	if in.trace != nil {
+		return "a recording"
+	}
+	return "a log in the format " + in.log.Format
+}
+
 func (in *input) close() {
 	if in.file != nil {
 		_ = in.file.Close()
@@ -108,27 +116,48 @@ func (in *input) begin(src io.Reader) error {
 	return nil
 }
 
+// errEmpty is for a file with nothing in it.
+var errEmpty = errors.New("it is empty")
+
 // recognize finds out whether it is a log. What is no text is left to the reader of
 // recordings, which knows more kinds of files.
 func (in *input) recognize(r io.Reader) error {
 	head := make([]byte, len("Nettrace"), logs.HeadSize)
 	n, err := io.ReadFull(r, head)
-	if err == nil && string(head) != "Nettrace" {
-		var more int
-		more, err = io.ReadFull(r, head[n:cap(head)])
-		n += more
-		head = head[:n]
+	if n == 0 && errors.Is(err, io.EOF) {
+		return errEmpty
+	}
+	for head = head[:n]; err == nil && isText(head); {
+		grown := make([]byte, min(max(2*len(head), logs.HeadSize), maxHead))
+		copy(grown, head)
+		n, err = io.ReadFull(r, grown[len(head):])
+		head = grown[:len(head)+n]
 		if log, ok := logs.Recognize(head); ok {
 			in.log, in.text = log, io.MultiReader(bytes.NewReader(head), r)
 			return nil
+		}
+		if len(head) == maxHead {
+			break
 		}
 	}
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return err
 	}
-	in.reader = parse.NewReader(io.MultiReader(bytes.NewReader(head[:n]), r), gclog.Wanted)
+	in.reader = parse.NewReader(io.MultiReader(bytes.NewReader(head), r), gclog.Wanted)
 	in.trace, err = in.reader.ReadTrace()
+	if _, ok := errors.AsType[*parse.KindError](err); ok && isText(head) {
+		return errors.New("it is neither a recording (.nettrace) nor a log of gclog in one of the formats unified, with a time and lines of gc, jdk8, json and csv")
+	}
 	return err
+}
+
+// maxHead is how much of a text is looked at for the first line of ours.
+const maxHead = 1 << 20
+
+// isText tells whether it may be a log: recordings have other bytes in their heads.
+func isText(b []byte) bool {
+	magic := []byte("Nettrace")
+	return len(b) > 0 && !bytes.HasPrefix(b, magic) && !bytes.HasPrefix(magic, b) && bytes.IndexByte(b, 0) < 0
 }
 
 // rest returns the text of a log. That of a file is read anew: many files are open at

@@ -78,7 +78,7 @@ func (p *program) run(c *cli.Context) error {
 	}
 	for _, o := range w.outputs {
 		if o.Path == output.Stdout {
-			return usagef("standard output is that of the command: write the log to a file with -o")
+			return usagef("standard output is that of the command: write the log to a file with -o or -Xlog:gc*:file=gc.log, or with -Xlog:gc*:stderr to standard error")
 		}
 	}
 	return p.runTree(c, w)

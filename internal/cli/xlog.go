@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/output"
@@ -42,10 +43,10 @@ func xlogOutputs(c *cli.Context, options []string, rotate formats.RotateOptions)
 	for i := range config.Outputs {
 		o := &config.Outputs[i]
 		s := output.Spec{Path: o.Path, Rotate: rotate}
-		switch o.Path {
-		case xlog.Stdout:
+		switch {
+		case o.IsFile && o.Path == "/dev/stdout", !o.IsFile && o.Path == xlog.Stdout:
 			s.Path = output.Stdout
-		case xlog.Stderr:
+		case !o.IsFile:
 			s.Path = output.Stderr
 		}
 		if o.FileCount != "" {
@@ -58,9 +59,15 @@ func xlogOutputs(c *cli.Context, options []string, rotate formats.RotateOptions)
 				return nil, nil, usagef("-Xlog: filesize %w", err)
 			}
 		}
-		if s.Format = formats.ForFile(o.Path); s.Format.Name == formats.Default {
+		s.Format = formats.ForFile(o.Path)
+		switch {
+		case o.Selection.Empty():
+			return nil, nil, usagef("-Xlog selects nothing for %s: the tag sets are %s", o.Path, strings.Join(formats.TagSets(), ", "))
+		case s.Format.Name == formats.Default:
 			s.Selection = &o.Selection
 			config.Warnings = append(config.Warnings, o.ReaderWarnings()...)
+		case o.Decorated || o.Selection.Levels[formats.TagGC] < formats.LevelInfo:
+			config.Warnings = append(config.Warnings, fmt.Sprintf("%s is %s, which is always whole: tags and decorators are those of the unified format", o.Path, s.Format.Name))
 		}
 		specs = append(specs, s)
 	}

@@ -242,6 +242,11 @@ func (s *Set) Bytes() (n int64) {
 	return n
 }
 
+// Written tells whether there is anything in an output.
+func (s *Set) Written() bool {
+	return slices.ContainsFunc(s.outputs, func(o *opened) bool { return o.Writer.Written() > 0 })
+}
+
 // Reopen makes all files begin anew: see formats.RotatingFile.
 func (s *Set) Reopen() {
 	for _, o := range s.outputs {

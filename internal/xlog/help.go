@@ -6,6 +6,30 @@ import (
 	"github.com/gclog/gclog/formats"
 )
 
+// HelpOption asks for Help.
+const HelpOption = "-Xlog:help"
+
+// InsteadOf says what to write instead of an option of JVMs before Java 9.
+func InsteadOf(option string) string {
+	for _, o := range [...]struct{ part, instead string }{
+		{"LogFile", "write -Xlog:gc*:file=gc.log::filecount=5,filesize=20m"},
+		{"Stopped", "write -Xlog:safepoint:file=safepoints.log"},
+		{"Concurrent", "write -Xlog:safepoint:file=safepoints.log"},
+		{"Details", "write -Xlog:gc*:file=gc.log, or --format jdk8 -o gc.log for lines as they were then"},
+		{"Stamps", "write -Xlog:gc*:file=gc.log, which has them, or --format jdk8 -o gc.log for lines as they were then"},
+		{"Ergonomics", "write -Xlog:gc+ergo:file=gc.log"},
+		{"AdaptiveSizePolicy", "write -Xlog:gc+ergo:file=gc.log"},
+		{"Reference", "write -Xlog:gc+ref:file=gc.log"},
+		{"HeapAtGC", "write -Xlog:gc+heap=debug:file=gc.log"},
+		{"GC", "write -Xlog:gc:file=gc.log"},
+	} {
+		if strings.Contains(option, o.part) {
+			return o.instead
+		}
+	}
+	return "gclog changes nothing in the process, and takes of Java's options those of the log: -Xlog:gc*:file=gc.log"
+}
+
 // Help explains -Xlog to people.
 func Help() string {
 	var decorators []string

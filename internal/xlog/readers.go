@@ -11,7 +11,7 @@ import (
 // decorators, in one sentence each. "make java" holds it against the readers.
 func (o *Output) ReaderWarnings() (warnings []string) {
 	s := &o.Selection
-	if s.Levels[formats.TagGC] < formats.LevelInfo || o.Path == Stdout || o.Path == Stderr {
+	if s.Levels[formats.TagGC] < formats.LevelInfo || !o.IsFile {
 		return nil // none of them is meant to read it
 	}
 	for _, reader := range [...]struct {

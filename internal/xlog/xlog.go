@@ -22,6 +22,8 @@ import (
 // An Output is one place that lines go to.
 type Output struct {
 	Path      string // Stdout, Stderr or the name of a file, as it was given
+	IsFile    bool   // Path is the name of a file
+	Decorated bool   // decorators were given
 	Selection formats.Selection
 	FileCount string // as it was given, "" if it was not
 	FileSize  string
@@ -109,10 +111,11 @@ func (c *Config) add(arg string) error {
 	if err != nil {
 		return err
 	}
-	if path, err = outputPath(path); err != nil {
-		return err
+	path, isFile := outputPath(path)
+	if path == "" {
+		return errors.New("an output without a name")
 	}
-	o := c.output(path)
+	o := c.output(path, isFile)
 	if err := c.selectors(o, what); err != nil {
 		return err
 	}
@@ -149,28 +152,24 @@ func isDrive(s string, i int) bool {
 	return len(letter) == 1 && (letter[0]|0x20) >= 'a' && (letter[0]|0x20) <= 'z'
 }
 
-func outputPath(s string) (string, error) {
+func outputPath(s string) (path string, isFile bool) {
 	switch s {
-	case "", "stdout", "#0":
-		return Stdout, nil
-	case "stderr", "#1":
-		return Stderr, nil
+	case "", Stdout, "#0":
+		return Stdout, false
+	case Stderr, "#1":
+		return Stderr, false
 	}
-	name := strings.ReplaceAll(strings.TrimPrefix(s, "file="), `"`, "")
-	if name == "" {
-		return "", errors.New("an output without a name")
-	}
-	return name, nil
+	return strings.ReplaceAll(strings.TrimPrefix(s, "file="), `"`, ""), true
 }
 
 // output returns the output of a name: the one that is there already, or a new one.
-func (c *Config) output(path string) *Output {
+func (c *Config) output(path string, isFile bool) *Output {
 	for i := range c.Outputs {
-		if c.Outputs[i].Path == path {
-			return &c.Outputs[i]
+		if o := &c.Outputs[i]; o.Path == path && o.IsFile == isFile {
+			return o
 		}
 	}
-	c.Outputs = append(c.Outputs, Output{Path: path, Selection: formats.Selection{Decorators: defaultDecorators}})
+	c.Outputs = append(c.Outputs, Output{Path: path, IsFile: isFile, Selection: formats.Selection{Decorators: defaultDecorators}})
 	return &c.Outputs[len(c.Outputs)-1]
 }
 
@@ -204,7 +203,7 @@ func (o *Output) decorators(list string) error {
 	if list == "" {
 		return nil
 	}
-	o.Selection.Decorators = 0
+	o.Selection.Decorators, o.Decorated = 0, true
 	if list == "none" {
 		return nil
 	}
