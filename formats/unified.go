@@ -13,12 +13,13 @@ import (
 // one blank garbagecat loses full collections.
 type unified struct {
 	jdk
-	sel    *Selection
-	prefix prefix
-	host   string
-	thread uint64 // that stopped the program last
-	names  []string
-	first  int64 // time of the first line of the group that was made last
+	sel       *Selection
+	prefix    prefix
+	host      string
+	thread    uint64 // that stopped the program last
+	names     []string
+	heapOrder []int
+	first     int64 // time of the first line of the group that was made last
 }
 
 func newUnified(o *Options) formatter {

@@ -1,7 +1,9 @@
 package formats
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/gclog/gclog/gclog"
@@ -187,13 +189,17 @@ func (u *unified) roots(dst []byte, at int64, n uint32, d *gclog.GCDetails) []by
 	return f.end()
 }
 
-// eachHeap: the generations of each heap of server GC.
+// eachHeap: the generations of each heap of server GC, which report in any order.
 func (u *unified) eachHeap(dst []byte, at int64, n uint32, d *gclog.GCDetails) []byte {
+	u.heapOrder = u.heapOrder[:0]
 	for i := range d.Heaps {
-		h := &d.Heaps[i]
-		if !h.HasHistory {
-			continue
+		if d.Heaps[i].HasHistory {
+			u.heapOrder = append(u.heapOrder, i)
 		}
+	}
+	slices.SortFunc(u.heapOrder, func(a, b int) int { return cmp.Compare(d.Heaps[a].Heap, d.Heaps[b].Heap) })
+	for _, i := range u.heapOrder {
+		h := &d.Heaps[i]
 		f := u.gcFields(dst, at, TagHeap, LevelDebug, n, "Heap")
 		f.b = strconv.AppendUint(f.b, uint64(h.Heap), 10)
 		f.b = append(f.b, ": "...)

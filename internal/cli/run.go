@@ -118,8 +118,11 @@ func (p *program) runTree(c *cli.Context, w *watch) error {
 	}
 	// From here on what counts is how the command ends.
 	p.code = t.watchUntilExit(c.Context, caught)
-	if t.failed != nil {
+	switch {
+	case t.failed != nil:
 		p.ui.error(t.failed)
+	case len(t.known) == 0 && p.ui.terminal: // else standard error is the command's
+		p.ui.sayf("%s has started no process with a .NET runtime: there is no log", command[0])
 	}
 	return nil
 }
