@@ -30,6 +30,7 @@ Examples:
    gclog attach 4711 -o gc.log                 a rotating log, as Java's tools read it
    gclog attach MyApp -o gc.json --follow      JSON lines, also of MyApp's next process
    gclog attach 4711 -o gc.log -o gc.csv       two files of one session
+   gclog attach 4711 -Xlog:gc*:file=gc-%p.log:time,uptime,level,tags:filecount=5,filesize=10m
    gclog attach 4711 --duration 5m --format csv > gc.csv
    gclog attach -- dotnet app.dll              the same as gclog run -- dotnet app.dll`,
 		Flags: join(targetFlags(), outputFlags(), rotationFlags(defaultFileCount), sessionFlags(), []cli.Flag{

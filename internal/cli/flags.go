@@ -26,8 +26,8 @@ const (
 
 func outputFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, - is standard output; " + output.Places + "; may be repeated"},
-		&cli.StringSliceFlag{Name: xlogFlag, Usage: "write as Java's -Xlog:`WHAT[:OUTPUT[:DECORATORS[:OPTIONS]]]` says, which may also be given as it is; may be repeated, -Xlog:help explains it; if there is no output else, $" + xlogVariable + " is taken"},
+		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, - is standard output; %p %t %hn %n %s %c in it are pid, start, host, name, service and container; may be repeated"},
+		&cli.StringSliceFlag{Name: xlogFlag, Usage: "as Java's -Xlog:`SPEC`, which may stand here as it is; may be repeated; -Xlog:help explains it; where no output is asked for $" + xlogVariable + " counts (not with convert)"},
 		&cli.StringSliceFlag{Name: "format", Aliases: []string{"f"}, Usage: "`FORMAT`: " + formatNames() + "; one for all outputs or one for each"},
 		&cli.StringFlag{Name: "causes", Value: "java", Usage: "`WORDS` for reasons in the JDK formats: java (all readers know them) or dotnet"},
 	}

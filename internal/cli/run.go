@@ -30,7 +30,8 @@ for, each further one a file of its own with the pid in the name.
 Examples:
    gclog run -- dotnet app.dll                    into gc-PID.log
    gclog run -o gc.log -- ./app --its-own-flag
-   gclog run -o gc.json --level full -- dotnet test`,
+   gclog run -o gc.json --level full -- dotnet test
+   gclog run -Xlog:gc*,safepoint:file=gc.log -- dotnet app.dll`,
 		Flags: join(outputFlags(), rotationFlags(defaultFileCount), sessionFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "suspend", Usage: "let each .NET process wait in its start until its session is there: not an event is missed, but it waits for ever if gclog is killed meanwhile"},
 			&cli.StringFlag{Name: "record", Usage: "write the raw stream to `FILE` too (.nettrace)"},
