@@ -151,6 +151,7 @@ type GCDetails struct {
 	// Pools: Before and After are known of two pools only. Gen0 has those of gen0 and
 	// gen1, Gen2 and LOH together those of gen2, large and pinned objects.
 	Sums, Pools     bool
+	HasShares       bool // with Sums: the generations have what was allocated, each its own
 	BeforeEstimated bool // Before is not the collection's own, but the best guess
 	HasBefore       bool
 	Peak            uint64 // the largest size while the collection lasted
@@ -172,7 +173,8 @@ type GCDetails struct {
 	Global    clr.GCGlobalHeapHistory
 	HasGlobal bool
 	// HasCompaction: Global tells whether objects were moved together. A record that
-	// was read from a log may know that, and the number of heaps, and nothing else.
+	// was read from a log may know that, the number of heaps, why the generation was
+	// chosen and the memory load, and nothing else.
 	HasCompaction bool
 	// Heaps are the heaps that reported, in the order of their reports [R 204, 202].
 	Heaps []HeapDetails
@@ -510,7 +512,7 @@ func (d *GCDetails) Condemned() (steps clr.CondemnedGenerations, conditions clr.
 	if first != nil {
 		steps, conditions, known = first.CondemnedGenerations, first.Condemned, true
 	}
-	if d.HasGlobal && d.Global.HasCondemned {
+	if d.Global.HasCondemned {
 		conditions |= d.Global.Condemned
 		if !known {
 			steps, known = d.Global.CondemnedGenerations, true

@@ -10,16 +10,17 @@ import (
 type tags uint8
 
 const (
-	noTags    tags = iota
-	gcTag          // [gc]
-	ownTags        // the others of what gclog writes into each log
-	otherTags      // of lines that tell more
+	noTags     tags = iota
+	gcTag           // [gc]
+	ownTags         // the others of what gclog writes into each log
+	detailTags      // of what it writes if it is told to
+	otherTags       // of lines of Java
 )
 
 // decorations are what a line has before its text.
 type decorations struct {
 	moment
-	pid  int64 // of the process, or the thread
+	pid  int64 // of the process; 0: unknown
 	tags tags
 	text []byte
 }
@@ -64,14 +65,23 @@ func (r *decorator) read(b []byte) (d decorations, ok bool) {
 	return d, true
 }
 
-// readBegin reads the times, and what else begins with a digit.
+// readBegin reads the times, and what else begins with a digit. Of two numbers the
+// first is that of the process: one alone may be that of the thread, and the host may
+// have a number for a name.
 func (r *decorator) readBegin(b []byte) bool {
 	r.size = 0
 	r.same = decorations{}
+	last := int64(0) // number
 	rest := b
 	for len(rest) > 1 && rest[0] == '[' && rest[1]-'0' <= 9 {
 		end := bytes.IndexByte(rest, ']')
-		if end < 0 || !r.number(&r.same, rest[1:end]) {
+		if end < 0 {
+			return false
+		}
+		x := rest[1:end]
+		if n, tail, ok := number(x); ok && len(tail) == 0 && n <= math.MaxInt64 {
+			r.same.pid, last = last, int64(n)
+		} else if !r.time(&r.same.moment, x) {
 			return false
 		}
 		rest = rest[end+1:]
@@ -84,20 +94,14 @@ func (r *decorator) readBegin(b []byte) bool {
 	return true
 }
 
-// number takes what begins with a digit. Names of hosts may do so too.
-func (r *decorator) number(d *decorations, x []byte) bool {
-	if len(x) > len("2006-01-02T") && x[4] == '-' {
-		ns, rest, ok := r.calendar.date(x)
-		return ok && len(rest) == 0 && d.setWall(ns, dateUnit(x))
-	}
-	if x[len(x)-1] != 's' {
-		if n, rest, ok := number(x); ok && len(rest) == 0 && n <= math.MaxInt64 && d.pid == 0 {
-			d.pid = int64(n)
-		}
-		return true
+// time takes what begins with a digit. What is no time is the name of a host. It is
+// false for times that are too far away.
+func (r *decorator) time(m *moment, x []byte) bool {
+	if ns, rest, ok := r.calendar.date(x); ok && len(rest) == 0 {
+		return m.setWall(ns, dateUnit(x))
 	}
 	if ns, unit, rest, ok := seconds(x); ok && string(rest) == "s" {
-		return d.setUp(ns, unit)
+		return m.setUp(ns, unit)
 	}
 	n, rest, ok := number(x)
 	if !ok {
@@ -118,9 +122,9 @@ func (r *decorator) number(d *decorations, x []byte) bool {
 	const oldest = 31 * 365 * 24 * int64(time.Hour)
 	ns := int64(n) * unit
 	if ns > oldest {
-		return d.setWall(ns, unit)
+		return m.setWall(ns, unit)
 	}
-	return d.setUp(ns, unit)
+	return m.setUp(ns, unit)
 }
 
 // tagsOf tells what tags those in brackets are, which may be padded with blanks.
@@ -133,6 +137,8 @@ func tagsOf(x []byte) tags {
 		return gcTag
 	case "gc,start", "gc,heap", "gc,stats", "gc,cpu", "gc,init":
 		return ownTags
+	case "gc,ergo", "gc,alloc", "gc,ref", "gc,phases", "safepoint":
+		return detailTags
 	}
 	if bytes.HasPrefix(x, []byte("gc,")) || bytes.HasPrefix(x, []byte("safepoint")) {
 		return otherTags

@@ -36,30 +36,7 @@ func readStats(b []byte) (s stats, ok bool) {
 	if !ok || !s.readHead(head) {
 		return s, false
 	}
-	for {
-		value, rest, more := cutComma(b)
-		equals := bytes.IndexByte(value, '=')
-		if equals < 0 {
-			return s, false
-		}
-		key, value := value[:equals], value[equals+1:]
-		if !s.read(key, value) {
-			return s, false
-		}
-		if !more {
-			return s, string(key) == "workers" // it is the last
-		}
-		b = rest
-	}
-}
-
-// cutComma cuts b at its first comma, behind which a blank is.
-func cutComma(b []byte) (before, after []byte, ok bool) {
-	i := bytes.IndexByte(b, ',')
-	if i < 0 || i+1 == len(b) || b[i+1] != ' ' {
-		return b, nil, false
-	}
-	return b[:i], b[i+2:], true
+	return s, eachField(b, s.read)
 }
 
 // readHead reads gen0 blocking compacting.
@@ -122,9 +99,7 @@ func (s *stats) read(key, b []byte) (ok bool) {
 		s.suspend, b, ok = millis(b)
 		return ok && len(b) == 0
 	case "workers":
-		workers, rest, ok := number(b)
-		s.workers = int32(min(workers, math.MaxInt32))
-		return ok && len(rest) == 0 || string(b) == "unknown"
+		return readWorkers(&s.workers, b)
 	}
 	return true // of a later version
 }

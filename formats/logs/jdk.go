@@ -14,7 +14,11 @@ import (
 // most.
 type jdk struct {
 	observe func(*gclog.Process) Observer
+	count   int  // of the processes that were begun
+	beyond  bool // this one is more than can be told
+
 	process *gclog.Process
+	pid     int64    // of the lines of the process; 0: unknown
 	out     Observer // nil: nobody observes the process
 	begun   bool     // observe was asked
 	headed  bool     // a head was the last
@@ -29,25 +33,30 @@ type jdk struct {
 	index      int64
 	counted    uint32 // collections of a log without numbers
 
-	pause gclog.Pause // what is told, so that nothing is allocated
-	phase gclog.Phase
+	pause      gclog.Pause // what is told, so that nothing is allocated
+	phase      gclog.Phase
+	suspension gclog.Suspension
 }
 
 // blocking is a blocking collection in the making.
 type blocking struct {
 	gclog.GCDetails
 	open, told bool  // told: what comes late is left out
+	bare       bool  // only lines of details were read: it may as well be a background one
 	stats      bool  // it has a DotNet line
 	begin      span  // of its pause, if a line told it
 	suspend    int64 // how long it took to stop the threads; gclog.Untold
 	pools      pools
+	summary    gclog.HeapSummary
 }
 
 // background is a background collection in the making.
 type background struct {
 	gclog.GCDetails
 	details gclog.BackgroundDetails
+	summary gclog.HeapSummary
 	open    bool
+	ended   bool  // its sizes were told: only details follow
 	begin   span  // of the pause that is open
 	suspend int64 // of the first pause
 	running bool  // between the first pause and the end of the sweep
@@ -65,8 +74,7 @@ type background struct {
 // head takes what the head of a file says: another number is another process.
 func (j *jdk) head(facts *gclog.Process) {
 	if p := j.process; p == nil || p.ID != 0 && p.ID != facts.ID {
-		j.finish()
-		*j = jdk{observe: j.observe, process: facts}
+		j.another(facts)
 	} else {
 		learnHead(p, facts)
 	}
@@ -76,21 +84,43 @@ func (j *jdk) head(facts *gclog.Process) {
 // learnHead takes what a further head of a process says. The number of heaps stays that of
 // the begin.
 func learnHead(p, facts *gclog.Process) {
-	sync, uptime, heaps := p.Sync, p.UptimeAtSync, p.HeapCount
+	before := *p
 	*p = *facts
-	p.Sync, p.UptimeAtSync = sync, uptime
-	if heaps != 0 {
-		p.HeapCount = heaps
+	p.Sync, p.UptimeAtSync = before.Sync, before.UptimeAtSync
+	p.Limits, p.HasLimits = before.Limits, before.HasLimits
+	if before.HeapCount != 0 {
+		p.HeapCount = before.HeapCount
 	}
+}
+
+// meet takes the number of the process that a line has: another number is another
+// process. Where head and lines disagree from the begin, that of the head counts.
+func (j *jdk) meet(pid int64) {
+	if pid == 0 || pid == j.pid {
+		return
+	}
+	switch p := j.process; {
+	case p == nil || j.pid != 0 || p.ID != 0 && p.ID != pid:
+		j.another(&gclog.Process{ID: pid})
+	case !j.begun:
+		p.ID = pid
+	}
+	j.pid = pid
+}
+
+// another ends what was of the process so far.
+func (j *jdk) another(p *gclog.Process) {
+	j.finish()
+	*j = jdk{observe: j.observe, count: j.count, process: p}
 }
 
 // at returns when something was. The process begins with the first time. Another one
 // does with a head, if it is younger than it was: in a container all have the number 1.
 func (j *jdk) at(m moment) span {
 	if j.begun && (j.headed && j.younger(m) || !j.comparable(m)) {
-		facts := *j.process
-		j.finish()
-		*j = jdk{observe: j.observe, process: &facts}
+		facts, pid := *j.process, j.pid
+		j.another(&facts)
+		j.pid = pid
 	}
 	j.headed = false
 	if !j.begun {
@@ -130,6 +160,10 @@ func (j *jdk) begin(m moment) {
 	}
 	j.base, j.begun = m, true
 	j.process.Sync, j.process.UptimeAtSync = time.Unix(0, m.wall).UTC(), time.Duration(m.up)
+	if j.beyond = j.count >= maxProcesses; j.beyond {
+		return
+	}
+	j.count++
 	j.out = j.observe(j.process)
 }
 
@@ -150,6 +184,7 @@ func (j *jdk) blockingOf(n uint32, at span) *blocking {
 		if b.told {
 			return nil
 		}
+		b.bare = false
 		return b
 	}
 	j.closeBlocking()
@@ -157,7 +192,7 @@ func (j *jdk) blockingOf(n uint32, at span) *blocking {
 		j.closeBackground() // nothing more will come of it
 	}
 	blank(&b.GCDetails, n)
-	b.open, b.told, b.stats, b.begin, b.suspend, b.pools = true, false, false, span{}, gclog.Untold, pools{}
+	b.open, b.told, b.bare, b.stats, b.begin, b.suspend, b.pools = true, false, false, false, span{}, gclog.Untold, pools{}
 	b.Start, b.Suspended = at.from, at.from
 	return b
 }
@@ -180,6 +215,9 @@ func (j *jdk) endBlocking(b *blocking, start, duration int64) {
 	part := gclog.PausePart{Start: start, Duration: duration, Suspend: min(b.suspend, duration), Resume: gclog.Untold}
 	b.Suspended, b.Start = start, start+max(0, part.Suspend)
 	b.Pauses = append(b.Pauses, part)
+	if b.HasSinceLast {
+		b.Window = b.SinceLast + duration
+	}
 	j.settle(b)
 	j.tellPause(&b.GCDetails, part)
 	j.tellBlocking()
@@ -187,7 +225,12 @@ func (j *jdk) endBlocking(b *blocking, start, duration int64) {
 
 // closeBlocking tells the one that is open though the end of its pause was not told.
 func (j *jdk) closeBlocking() {
-	if b := &j.blocking; b.open {
+	b := &j.blocking
+	switch {
+	case !b.open:
+	case b.bare:
+		b.open = false
+	default:
 		b.Flaws |= gclog.FlawNoEnd | gclog.FlawNoRestart
 		j.settle(b)
 		j.tellBlocking()
@@ -341,7 +384,7 @@ func (j *jdk) closeBackground() {
 	if !b.open {
 		return
 	}
-	b.open, b.running = false, false
+	b.open, b.ended, b.running = false, false, false
 	if !b.HasEnd {
 		b.Flaws |= gclog.FlawNoEnd
 	}
@@ -350,6 +393,13 @@ func (j *jdk) closeBackground() {
 	}
 	b.Complete = b.Flaws == 0
 	j.tellGC(&b.GCDetails)
+}
+
+// closeEnded tells the one of which nothing more will come.
+func (j *jdk) closeEnded() {
+	if j.background.ended {
+		j.closeBackground()
+	}
 }
 
 func (j *jdk) finish() {

@@ -48,19 +48,21 @@ type jdkLog struct {
 	pauses  []gclog.Pause
 	phases  []gclog.Phase
 	gcs     []*gclog.GCDetails
+	stops   []gclog.Suspension
 	out     pages
 	w       *formats.Writer
 	newest  int64
 }
 
-func newJDKLog(p *gclog.Process, format string, dotnet bool, cut func(bool) bool) *jdkLog {
+func newJDKLog(p *gclog.Process, format string, o formats.Options, cut func(bool) bool) *jdkLog {
 	f, err := formats.Find(format)
 	if err != nil {
 		panic(err)
 	}
 	x := &jdkLog{process: *p}
 	x.out.cut = cut
-	x.w = formats.NewWriter(f, &x.out, formats.Options{Process: *p, DotnetCauses: dotnet})
+	o.Process = *p
+	x.w = formats.NewWriter(f, &x.out, o)
 	return x
 }
 
@@ -87,6 +89,12 @@ func (x *jdkLog) GC(d *gclog.GCDetails) {
 	x.gcs = append(x.gcs, d.Clone())
 }
 
+func (x *jdkLog) Suspension(s *gclog.Suspension) {
+	x.w.Suspension(s)
+	x.newest = max(x.newest, s.Start+s.Duration)
+	x.stops = append(x.stops, *s)
+}
+
 func (x *jdkLog) Gap(*gclog.Gap)       {}
 func (x *jdkLog) Start(*formats.Start) {}
 func (x *jdkLog) Stall(*gclog.Stall)   {}
@@ -97,8 +105,13 @@ func (x *jdkLog) end(at int64) { x.w.End(&formats.End{At: at, Reason: formats.En
 // recordJDK converts a recording, as gclog convert does.
 func recordJDK(t testing.TB, stream []byte, format string, dotnet bool, cut func(bool) bool) (list []*jdkLog) {
 	t.Helper()
+	return recordWith(t, stream, format, formats.Options{DotnetCauses: dotnet}, cut)
+}
+
+func recordWith(t testing.TB, stream []byte, format string, o formats.Options, cut func(bool) bool) (list []*jdkLog) {
+	t.Helper()
 	processes := gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
-		x := newJDKLog(p, format, dotnet, cut)
+		x := newJDKLog(p, format, o, cut)
 		list = append(list, x)
 		return x
 	})
@@ -125,8 +138,13 @@ func recordJDK(t testing.TB, stream []byte, format string, dotnet bool, cut func
 // readBack reads the files of a log, and writes them in the same format.
 func readBack(t testing.TB, format string, dotnet bool, files ...[]byte) (list []*jdkLog, skipped []logs.Skipped) {
 	t.Helper()
+	return readWith(t, format, formats.Options{DotnetCauses: dotnet}, files...)
+}
+
+func readWith(t testing.TB, format string, o formats.Options, files ...[]byte) (list []*jdkLog, skipped []logs.Skipped) {
+	t.Helper()
 	r, err := logs.NewReader(logs.Head{Format: format}, func(p *gclog.Process) logs.Observer {
-		x := newJDKLog(p, format, dotnet, nil)
+		x := newJDKLog(p, format, o, nil)
 		list = append(list, x)
 		return x
 	})
@@ -150,7 +168,12 @@ func readBack(t testing.TB, format string, dotnet bool, files ...[]byte) (list [
 // one reads a log of one process of which no line is skipped.
 func one(t testing.TB, format string, dotnet bool, files ...[]byte) *jdkLog {
 	t.Helper()
-	list, skipped := readBack(t, format, dotnet, files...)
+	return oneWith(t, format, formats.Options{DotnetCauses: dotnet}, files...)
+}
+
+func oneWith(t testing.TB, format string, o formats.Options, files ...[]byte) *jdkLog {
+	t.Helper()
+	list, skipped := readWith(t, format, o, files...)
 	for i, s := range skipped {
 		if s.Count > 0 {
 			t.Errorf("file %d: %d lines skipped: %d", i, s.Count, s.Lines)
@@ -670,7 +693,7 @@ func TestMoreLines(t *testing.T) {
 		text = append(text, line...)
 		for _, more := range []string{
 			"[debug][gc,ergo] GC(7) whatever", "[debug][gc,heap ] GC(7) Heap before GC", "[info][gc,phases,start] GC(7) Pause Young (x)",
-			"[info][safepoint   ] Total time for which application threads were stopped: 0.1 seconds", "[trace][gc,alloc] 1", "[info][gc] something new",
+			"[info][safepoint   ] Total time for which application threads were stopped: 0.1000000 seconds, Stopping threads took: 0.0000247 seconds", "[trace][gc,alloc] 1", "[info][gc] something new",
 		} {
 			text = append(text, stamp+more+"\n"...)
 		}

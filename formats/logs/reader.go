@@ -17,6 +17,7 @@ type Observer interface {
 	gclog.Observer
 	Start(*formats.Start)
 	Stall(*gclog.Stall)
+	Suspension(*gclog.Suspension)
 	End(*formats.End) // of a session
 }
 

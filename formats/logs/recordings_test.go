@@ -105,6 +105,14 @@ func (x *told) Stall(s *gclog.Stall) {
 	}
 }
 
+func (x *told) Suspension(s *gclog.Suspension) {
+	t := *s
+	x.calls = append(x.calls, &t)
+	if x.w != nil {
+		x.w.Suspension(s)
+	}
+}
+
 func (x *told) Start(s *formats.Start) {
 	t := *s
 	x.calls = append(x.calls, &t)
@@ -259,10 +267,13 @@ func (e everything) each(f func(*formats.Writer)) {
 	}
 }
 
-func (e everything) Pause(p *gclog.Pause)   { e.each(func(w *formats.Writer) { w.Pause(p) }) }
-func (e everything) Phase(p *gclog.Phase)   { e.each(func(w *formats.Writer) { w.Phase(p) }) }
-func (e everything) GC(d *gclog.GCDetails)  { e.each(func(w *formats.Writer) { w.GC(d) }) }
-func (e everything) Gap(g *gclog.Gap)       { e.each(func(w *formats.Writer) { w.Gap(g) }) }
+func (e everything) Pause(p *gclog.Pause)  { e.each(func(w *formats.Writer) { w.Pause(p) }) }
+func (e everything) Phase(p *gclog.Phase)  { e.each(func(w *formats.Writer) { w.Phase(p) }) }
+func (e everything) GC(d *gclog.GCDetails) { e.each(func(w *formats.Writer) { w.GC(d) }) }
+func (e everything) Gap(g *gclog.Gap)      { e.each(func(w *formats.Writer) { w.Gap(g) }) }
+func (e everything) Suspension(s *gclog.Suspension) {
+	e.each(func(w *formats.Writer) { w.Suspension(s) })
+}
 func (e everything) Stall(s *gclog.Stall)   { e.each(func(w *formats.Writer) { w.Stall(s) }) }
 func (e everything) Start(s *formats.Start) { e.each(func(w *formats.Writer) { w.Start(s) }) }
 func (e everything) End(x *formats.End)     { e.each(func(w *formats.Writer) { w.End(x) }) }

@@ -14,31 +14,33 @@ import (
 type unified struct {
 	jdk
 	decorator decorator
+
+	trial        gclog.GCDetails // what a line says that may be damaged
+	trialSummary gclog.HeapSummary
 }
 
-const unifiedLacks = "unified logs have sizes in KiB, stamps in milliseconds and durations in microseconds; allocations, objects, limits, single heaps and what each generation " +
-	"promoted are not known, nor what -Xlog left out: without DotNet lines gen1, reasons and compaction, with [gc] lines alone the generations, all is gen2 then"
+const unifiedLacks = "unified logs have sizes in KiB, stamps in ms, durations in µs, and of survivors, promotions and free space at most the sum; nor do they have what -Xlog left out: " +
+	"without DotNet lines there is no gen1 and no reason, with [gc] lines alone one size for the whole heap"
 
 func newUnified(observe func(*gclog.Process) Observer) parser {
 	return &unified{jdk: jdk{observe: observe}}
 }
 
 func recognizeUnified(line []byte) (time.Time, bool) {
-	var r decorator
-	d, ok := r.read(line)
+	u := unified{jdk: jdk{observe: nobody}}
+	d, ok := u.decorator.read(line)
 	if !ok || d.tags == otherTags {
 		return time.Time{}, false
+	}
+	if n, text, ok := collection(d.text); ok {
+		word := wordOf(text, d.tags)
+		return d.time(), word != "" && u.event(&d, n, word, text)
 	}
 	if _, ok := arguments(d.text); ok || string(d.text) == using {
 		return d.time(), true
 	}
-	n, text, ok := collection(d.text)
-	word := wordOf(text)
-	if !ok || word == "" {
-		return time.Time{}, false
-	}
-	u := unified{jdk: jdk{observe: nobody}}
-	return d.time(), u.event(&d, n, word, text)
+	rest, ok := isSuspension(d.text)
+	return d.time(), ok && u.suspensionLine(&d, rest)
 }
 
 func (u *unified) line(b []byte) bool {
@@ -49,36 +51,66 @@ func (u *unified) line(b []byte) bool {
 	case d.tags == otherTags:
 		return true
 	}
-	if u.process == nil && d.pid != 0 {
-		u.process = &gclog.Process{ID: d.pid}
-	}
+	u.meet(d.pid)
+	return u.read(&d) && !u.beyond
+}
+
+// read takes the text of a line.
+func (u *unified) read(d *decorations) bool {
 	if n, text, ok := collection(d.text); ok {
-		if word := wordOf(text); word != "" {
-			return u.event(&d, n, word, text)
+		if word := wordOf(text, d.tags); word != "" {
+			return u.event(d, n, word, text)
 		}
-		return !cut(text, words[:])
+		return !cut(text, wordsOf(d.tags))
+	}
+	if rest, ok := literal(d.text, stopped); ok {
+		return u.suspensionLine(d, rest)
 	}
 	if facts, ok := arguments(d.text); ok {
 		u.head(facts)
+		u.pid = d.pid
 		return true
 	}
-	if string(d.text) == using {
+	text := trimBlanks(d.text)
+	if rest, ok := literal(text, settings); ok {
+		return u.settingsLine(rest)
+	}
+	if string(text) == using {
 		return true
 	}
-	return d.tags != noTags && !cut(d.text, heads[:])
+	return d.tags != noTags && !cut(text, heads[:])
 }
 
 const (
-	using  = "Using Concurrent Mark Sweep"
-	parNew = "ParNew: "
-	cms    = "CMS: "
+	using    = "Using Concurrent Mark Sweep"
+	settings = "Settings: "
+
+	parNew     = "ParNew: "
+	cms        = "CMS: "
+	condemned  = "Condemned: "
+	program    = "Program: "
+	references = "References: "
+	phases     = "Phases: "
+	roots      = "Roots: "
+	oneHeap    = "Heap "
 )
 
-// What lines begin with behind the decorations, and behind GC(n).
+// What lines begin with behind the decorations, and behind GC(n): first those of the
+// default, then what -Xlog adds.
 var (
-	heads = [...]string{"GC(", using, "VM Arguments: .NET"}
-	words = [...]string{"Pause ", "Concurrent ", parNew, cms, "Old: ", "DotNet: ", "User="}
+	heads = [...]string{"GC(", using, "VM Arguments: .NET", settings, stopped}
+	words = [...]string{"Pause ", "Concurrent ", parNew, cms, "Old: ", "DotNet: ", "User=", condemned, program, references, phases, roots, oneHeap}
 )
+
+const defaultWords = 7
+
+// wordsOf returns the words that lines with these tags begin with.
+func wordsOf(t tags) []string {
+	if t == detailTags {
+		return words[defaultWords:]
+	}
+	return words[:]
+}
 
 // cut tells whether a text that nobody knows is the begin of what is known.
 func cut(text []byte, begins []string) bool {
@@ -103,16 +135,20 @@ func collection(b []byte) (n uint32, text []byte, ok bool) {
 	if text, ok = literal(text, ") "); !ok {
 		return 0, b, false
 	}
-	for len(text) > 0 && text[0] == ' ' {
-		text = text[1:]
+	return uint32(v), trimBlanks(text), true
+}
+
+func trimBlanks(b []byte) []byte {
+	for len(b) > 0 && b[0] == ' ' {
+		b = b[1:]
 	}
-	return uint32(v), text, true
+	return b
 }
 
 // wordOf returns the word that a text behind GC(n) begins with; "" for lines that gclog
 // does not need.
-func wordOf(text []byte) string {
-	for _, w := range words {
+func wordOf(text []byte, t tags) string {
+	for _, w := range wordsOf(t) {
 		if len(text) > len(w) && text[0] == w[0] && string(text[:len(w)]) == w {
 			return w
 		}
@@ -123,16 +159,24 @@ func wordOf(text []byte) string {
 // event takes a line of collection n that begins with word.
 func (u *unified) event(d *decorations, n uint32, word string, b []byte) bool {
 	b = b[len(word):]
+	switch word {
+	case condemned, program, references, phases, roots, oneHeap:
+		if n != u.background.Number {
+			u.closeEnded()
+		}
+		return u.detailLine(d, n, word, b)
+	}
+	u.closeEnded()
+	switch word {
+	case parNew:
+		return u.poolLine(d, n, b, true)
+	case cms:
+		return u.poolLine(d, n, b, false)
+	}
 	switch word[0] {
 	case 'P':
-		if word == parNew {
-			return u.poolLine(d, n, b, true)
-		}
 		return u.pauseLine(d, n, b)
 	case 'C':
-		if word == cms {
-			return u.poolLine(d, n, b, false)
-		}
 		return u.concurrentLine(d, n, b)
 	case 'O':
 		return u.oldLine(n, b)
@@ -392,7 +436,7 @@ func (u *unified) backgroundStats(s *stats, n uint32, at span) {
 	if last := len(g.Pauses) - 1; last > 0 && s.suspend >= 0 && g.Pauses[0].Suspend >= 0 { // the first has told its own
 		g.Pauses[last].Suspend = max(0, min(s.suspend-g.Pauses[0].Suspend, g.Pauses[last].Duration))
 	}
-	u.closeBackground()
+	g.ended = true
 }
 
 // arguments reads what the head says of the process:

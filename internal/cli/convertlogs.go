@@ -185,6 +185,12 @@ func (o *convertingLog) Pause(p *gclog.Pause) {
 	o.each(p.Start+p.Duration, func(w *formats.Writer) { w.Pause(p) })
 }
 
+func (o *convertingLog) Suspension(s *gclog.Suspension) {
+	if o.v.suspensions {
+		o.each(s.Start+s.Duration, func(w *formats.Writer) { w.Suspension(s) })
+	}
+}
+
 func (o *convertingLog) GC(d *gclog.GCDetails) {
 	o.v.gcs.Add(1)
 	o.each(d.End, func(w *formats.Writer) { w.GC(d) })

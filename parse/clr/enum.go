@@ -99,6 +99,12 @@ func (r SuspendReason) String() string {
 	return enumString("SuspendReason", suspendNames[:], uint32(r))
 }
 
+// ParseSuspendReason returns the reason that String names so.
+func ParseSuspendReason(name []byte) (SuspendReason, bool) {
+	v, ok := parseEnum("SuspendReason", suspendNames[:], name)
+	return SuspendReason(v), ok
+}
+
 // MarkType is what the objects were marked from (GCMarkWithType.Type).
 type MarkType uint32
 

@@ -1,0 +1,310 @@
+package logs
+
+import (
+	"bytes"
+	"math"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// The lines that -Xlog adds to the default. In a blocking collection they stand before
+// the end of the pause, in a background collection behind its last DotNet line.
+
+// detailLine takes what such a line of collection n says. The line is read twice,
+// because one that is damaged must leave no trace.
+func (u *unified) detailLine(d *decorations, n uint32, word string, b []byte) bool {
+	if word == oneHeap {
+		return heapLine(b)
+	}
+	if !readDetails(word, b, &u.trial, &u.trialSummary) {
+		return false
+	}
+	if gc, summary := u.detailed(n, u.at(d.moment)); gc != nil {
+		readDetails(word, b, gc, summary)
+	}
+	return true
+}
+
+// detailed returns the record of collection n; nil if it was told. Where nothing else
+// was read of the collection, these lines do not tell of what kind it is.
+func (j *jdk) detailed(n uint32, at span) (*gclog.GCDetails, *gclog.HeapSummary) {
+	if b := &j.background; b.open && b.Number == n {
+		return &b.GCDetails, &b.summary
+	}
+	b := &j.blocking
+	bare := !b.open || b.Number != n || b.bare
+	if j.blockingOf(n, at) == nil {
+		return nil, nil
+	}
+	b.bare = bare
+	return &b.GCDetails, &b.summary
+}
+
+func readDetails(word string, b []byte, d *gclog.GCDetails, s *gclog.HeapSummary) bool {
+	switch word {
+	case condemned:
+		return readCondemned(b, d)
+	case program:
+		return readProgram(b, d)
+	case references:
+		return readReferences(b, d)
+	case phases:
+		return readPhases(b, d)
+	}
+	d.Summary = s
+	*s = gclog.HeapSummary{}
+	return readRoots(b, d)
+}
+
+// readCondemned reads
+//
+//	initial=gen0, final=gen1, budget_exceeded=gen1, time_tuning=gen0, reasons=LowCardTable, gen0_budget=256K, memory_load_percent=15, workers=2
+func readCondemned(b []byte, d *gclog.GCDetails) bool {
+	var initial, final, budget, tuning int
+	g := &d.Global
+	g.Condemned = 0
+	ok := eachField(b, func(name, value []byte) bool {
+		step := (*int)(nil)
+		switch string(name) {
+		case "initial":
+			step = &initial
+		case "final":
+			step = &final
+		case "budget_exceeded":
+			step = &budget
+		case "time_tuning":
+			step = &tuning
+		case "reasons":
+			return readConditions(&g.Condemned, value)
+		case "memory_load_percent":
+			return readCount(&g.MemoryLoad, value, math.MaxUint32)
+		case "workers":
+			return readWorkers(&g.Heaps, value)
+		default:
+			name, isBudget := bytes.CutSuffix(name, []byte("_budget"))
+			of, known := generation(name)
+			return !isBudget || !known || readBytes(&d.Generations[of].Budget, value)
+		}
+		v, known := generation(value)
+		*step, g.HasCondemned = v, true
+		return known && v < gclog.POH
+	})
+	g.CondemnedGenerations = clr.MakeCondemnedGenerations(initial, final, budget, tuning)
+	return ok
+}
+
+// readConditions reads LowCardTable+MaxGenerationBudget.
+func readConditions(c *clr.Condemned, b []byte) bool {
+	for more := true; more; {
+		var name []byte
+		name, b, more = bytes.Cut(b, []byte{'+'})
+		bit, known := clr.ParseCondemned(name)
+		if !known {
+			return false
+		}
+		*c |= bit
+	}
+	return true
+}
+
+// readProgram reads
+//
+//	allocated=2560K, gen0=2560K, loh=0K, poh=0K, rate_per_second=52345K, since_last=48.902ms, ticks_small=2600K, ticks_large=0K, ticks_pinned=0K, workers=1
+func readProgram(b []byte, d *gclog.GCDetails) bool {
+	const small, large, pinned = clr.AllocationSmall, clr.AllocationLarge, clr.AllocationPinned
+	var sum, rate uint64
+	var shares [gclog.Generations]uint64
+	d.HasShares = false
+	ok := eachField(b, func(name, value []byte) bool {
+		switch string(name) {
+		case "allocated":
+			d.HasAllocated = true
+			return readBytes(&sum, value)
+		case "gen0", "loh", "poh":
+			of, _ := generation(name)
+			d.HasShares = true
+			return readBytes(&shares[of], value)
+		case "rate_per_second":
+			return readBytes(&rate, value) // follows from the others
+		case "since_last":
+			d.HasSinceLast = true
+			return readMillis(&d.SinceLast, value)
+		case "ticks_small":
+			d.HasTicks = true
+			return readBytes(&d.TickAllocated[small], value)
+		case "ticks_large":
+			return readBytes(&d.TickAllocated[large], value)
+		case "ticks_pinned":
+			return readBytes(&d.TickAllocated[pinned], value)
+		case "workers":
+			return readWorkers(&d.Global.Heaps, value)
+		}
+		return true
+	})
+	if d.HasAllocated {
+		setAllocated(d, sum, &shares)
+	}
+	return ok
+}
+
+// setAllocated: each share is rounded by itself, so that the sum may be another. What
+// is missing is shared out, in parts that none of them rounds to more.
+func setAllocated(d *gclog.GCDetails, sum uint64, shares *[gclog.Generations]uint64) {
+	if !d.HasShares {
+		shares[gclog.Gen0] = sum
+	}
+	const part = 400
+	total := shares[gclog.Gen0] + shares[gclog.LOH] + shares[gclog.POH]
+	for _, g := range [...]int{gclog.Gen0, gclog.LOH, gclog.POH} {
+		switch share := shares[g]; {
+		case total < sum:
+			shares[g] += part
+		case total > sum && share > 0:
+			shares[g] -= part
+		}
+		d.Generations[g].Allocated = shares[g]
+	}
+}
+
+// readReferences reads
+//
+//	pinned=3, handles=120, sync_blocks=2, finalization=5, finalization_size=1K, pinned_plugs=7, workers=1
+func readReferences(b []byte, d *gclog.GCDetails) bool {
+	return eachField(b, func(name, value []byte) bool {
+		switch string(name) {
+		case "pinned":
+			return readCount(&d.PinnedObjects, value, math.MaxUint32)
+		case "handles":
+			return readCount(&d.Handles, value, math.MaxInt32)
+		case "sync_blocks":
+			return readCount(&d.SyncBlocks, value, math.MaxUint32)
+		case "finalization":
+			return readCount(&d.FinalizationCount, value, math.MaxUint64)
+		case "finalization_size":
+			return readBytes(&d.FinalizationSize, value)
+		case "pinned_plugs":
+			return readCount(&d.PinPlugs, value, math.MaxUint64)
+		case "workers":
+			return readWorkers(&d.Global.Heaps, value)
+		}
+		return true
+	})
+}
+
+// readPhases reads mark_roots=0.512ms, plan=0.101ms, …, workers=1.
+func readPhases(b []byte, d *gclog.GCDetails) bool {
+	return eachField(b, func(name, value []byte) bool {
+		if string(name) == "workers" {
+			return readWorkers(&d.Global.Heaps, value)
+		}
+		i, known := timing(name)
+		if !known {
+			return true
+		}
+		d.TimingCount = max(d.TimingCount, i+1)
+		return readMillis(&d.Timing[i], value)
+	})
+}
+
+func timing(name []byte) (i int, known bool) {
+	switch string(name) {
+	case "mark_sized_ref":
+		return clr.TimeMarkSizedRef, true
+	case "mark_roots":
+		return clr.TimeMarkRoots, true
+	case "mark_short_weak":
+		return clr.TimeMarkShortWeak, true
+	case "scan_finalization":
+		return clr.TimeScanFinalization, true
+	case "mark_long_weak":
+		return clr.TimeMarkLongWeak, true
+	case "plan":
+		return clr.TimePlan, true
+	case "sweep", "relocate":
+		return clr.TimeSweep, true
+	case "compact":
+		return clr.TimeCompact, true
+	}
+	return 0, false
+}
+
+// readRoots reads stack=0.123ms/56K, handles=0.007ms/0K, …, workers=1.
+func readRoots(b []byte, d *gclog.GCDetails) bool {
+	return eachField(b, func(name, value []byte) bool {
+		if string(name) == "workers" {
+			return readWorkers(&d.Global.Heaps, value)
+		}
+		t, known := markType(name)
+		if !known {
+			return true
+		}
+		m := &d.Summary.Marks[t]
+		longest, promoted, ok := bytes.Cut(value, []byte{'/'})
+		m.Known = true
+		return ok && readMillis(&m.Longest, longest) && readBytes(&m.Promoted, promoted)
+	})
+}
+
+// heapLine reads 0: gen0=2560K->56K, …, workers=2: the sizes of one heap, which no
+// record has a place for. Lines of Java begin so too.
+func heapLine(b []byte) bool {
+	_, b, ok := number(b)
+	if !ok {
+		return true
+	}
+	b, ok = literal(b, ": ")
+	return ok && eachField(b, func(name, value []byte) bool {
+		if string(name) == "workers" {
+			heaps := int32(0)
+			return readWorkers(&heaps, value)
+		}
+		_, rest, ok := pair(value)
+		return ok && len(rest) == 0
+	})
+}
+
+// settingsLine reads what the GC works with:
+//
+//	hard_limit=204800K, loh_threshold=83K, physical_memory=8388608K, gen0_min_budget=256K, gen0_max_budget=6144K, high_memory_percent=90, workers=1
+func (u *unified) settingsLine(b []byte) bool {
+	var l clr.GCSettings
+	heaps := int32(0)
+	ok := eachField(b, func(name, value []byte) bool {
+		switch string(name) {
+		case "hard_limit":
+			return readBytes(&l.HardLimit, value)
+		case "loh_threshold":
+			return readBytes(&l.LOHThreshold, value)
+		case "physical_memory":
+			return readBytes(&l.PhysicalMemoryConfig, value)
+		case "gen0_min_budget":
+			return readBytes(&l.Gen0MinBudget, value)
+		case "gen0_max_budget":
+			return readBytes(&l.Gen0MaxBudget, value)
+		case "high_memory_percent":
+			return readCount(&l.HighMemoryPercent, value, math.MaxUint32)
+		case "workers":
+			return readWorkers(&heaps, value)
+		}
+		return true
+	})
+	if !ok {
+		return false
+	}
+	if u.process == nil {
+		u.process = &gclog.Process{}
+	}
+	u.process.Limits, u.process.HasLimits = l, true
+	return true
+}
+
+// generation is the inverse of gclog.GenerationName.
+func generation(name []byte) (g int, known bool) {
+	for g := range gclog.Generations {
+		if gclog.GenerationName(g) == string(name) {
+			return g, true
+		}
+	}
+	return 0, false
+}

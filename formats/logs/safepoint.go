@@ -1,0 +1,67 @@
+package logs
+
+import (
+	"bytes"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+const stopped = "Total time for which application threads were stopped: "
+
+// suspensionLine reads how long the program was stopped, for whatever reason. Lines of
+// Java, which give no reason, are passed over:
+//
+//	0.0056931 seconds, Stopping threads took: 0.0000247 seconds, reason: ForGC
+func (u *unified) suspensionLine(d *decorations, b []byte) bool {
+	lasted, b, ok := stopTime(b)
+	if !ok {
+		return false
+	}
+	if b, ok = literal(b, ", Stopping threads took: "); !ok {
+		return false
+	}
+	suspend, b, ok := stopTime(b)
+	if !ok || len(b) == 0 {
+		return ok
+	}
+	if b, ok = literal(b, ", reason: "); !ok {
+		return false
+	}
+	reason, ok := clr.ParseSuspendReason(b)
+	if !ok {
+		return false
+	}
+	at := u.at(d.moment)
+	u.closeEnded()
+	u.tellSuspension(gclog.Suspension{Reason: reason, Duration: lasted, Suspend: min(suspend, lasted)}, at)
+	return true
+}
+
+// stopTime reads 0.0056931 seconds.
+func stopTime(b []byte) (ns int64, rest []byte, ok bool) {
+	if ns, rest, ok = duration(b, 9, 1); !ok {
+		return 0, b, false
+	}
+	rest, ok = literal(rest, " seconds")
+	return ns, rest, ok
+}
+
+// tellSuspension tells a suspension that ended at a time: with the pause that was told
+// last, if that is possible.
+func (j *jdk) tellSuspension(s gclog.Suspension, at span) {
+	end := at.nearest(j.told)
+	j.told = max(j.told, end)
+	s.Start = end - s.Duration
+	s.Ticks = s.Start
+	j.suspension = s
+	if j.out != nil {
+		j.out.Suspension(&j.suspension)
+	}
+}
+
+// isSuspension tells whether a line is one of those.
+func isSuspension(text []byte) (rest []byte, ok bool) {
+	rest, ok = literal(text, stopped)
+	return rest, ok && bytes.Contains(rest, []byte(", reason: "))
+}
