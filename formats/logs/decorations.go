@@ -32,9 +32,9 @@ type decorations struct {
 // matter no more than a host does.
 type decorator struct {
 	calendar calendar
-	// What the lines of a pause have in common: the brackets that begin with a digit, and
-	// what they say.
-	begin [256]byte
+	// What the lines of a pause have in common: the brackets up to the last one that
+	// begins with a digit, and what they say.
+	begin [512]byte
 	size  int
 	same  decorations
 }
@@ -73,7 +73,7 @@ func (r *decorator) readBegin(b []byte) bool {
 	r.same = decorations{}
 	last := int64(0) // number
 	rest := b
-	for len(rest) > 1 && rest[0] == '[' && rest[1]-'0' <= 9 {
+	for isNumeric(rest) {
 		end := bytes.IndexByte(rest, ']')
 		if end < 0 {
 			return false
@@ -85,6 +85,7 @@ func (r *decorator) readBegin(b []byte) bool {
 			return false
 		}
 		rest = rest[end+1:]
+		rest = skipName(rest)
 	}
 	size := len(b) - len(rest)
 	if !r.same.known() || size > len(r.begin) {
@@ -93,6 +94,20 @@ func (r *decorator) readBegin(b []byte) bool {
 	r.size = copy(r.begin[:], b[:size])
 	return true
 }
+
+// skipName passes over the name of a host, if numbers follow.
+func skipName(b []byte) []byte {
+	if len(b) == 0 || b[0] != '[' || isNumeric(b) {
+		return b
+	}
+	if behind := b[bytes.IndexByte(b, ']')+1:]; isNumeric(behind) {
+		return behind
+	}
+	return b
+}
+
+// isNumeric tells whether b begins with a bracket in which a digit is first.
+func isNumeric(b []byte) bool { return len(b) > 1 && b[0] == '[' && b[1]-'0' <= 9 }
 
 // time takes what begins with a digit. What is no time is the name of a host. It is
 // false for times that are too far away.

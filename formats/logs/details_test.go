@@ -27,7 +27,7 @@ func allLines() formats.Options {
 var oneHeapLine = regexp.MustCompile(`(?m)^.*\[gc,heap\] GC\(\d+\) +Heap \d.*\n`)
 
 // TestDetailLines: what -Xlog adds comes back, but for the lines of single heaps. The
-// rate of allocation follows from rounded numbers.
+// rate of allocation follows from rounded numbers, and is not known of less than 1 KiB.
 func TestDetailLines(t *testing.T) {
 	forEachRecording(t, func(t *testing.T, stream []byte) {
 		for _, x := range recordWith(t, stream, "unified", allLines(), nil) {
@@ -53,6 +53,9 @@ func sameRates(t *testing.T, want, got string) string {
 	a, b := strings.SplitAfter(want, "\n"), strings.SplitAfter(got, "\n")
 	for i := range min(len(a), len(b)) {
 		x, y := rate.FindStringSubmatchIndex(a[i]), rate.FindStringSubmatch(b[i])
+		if x != nil && y == nil && a[i][x[2]:x[3]] == "0" {
+			a[i] = strings.Replace(a[i], " rate_per_second="+a[i][x[4]:x[5]]+"K,", "", 1)
+		}
 		if x == nil || y == nil {
 			continue
 		}

@@ -40,7 +40,7 @@ func recognizeJDK8(line []byte) (time.Time, bool) {
 
 func (j *jdk8) line(b []byte) bool {
 	if m, rest, ok := stampOf(b, &j.calendar); ok {
-		return j.event(m, rest)
+		return j.event(m, rest) && !j.beyond
 	}
 	if facts, ok := machine(b); ok {
 		j.head(facts)
