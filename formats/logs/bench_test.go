@@ -28,8 +28,17 @@ func (s *sink) End(*formats.End)             {}
 func benchmarkRead(b *testing.B, format string) {
 	path := filepath.Join(shared.Root(), "testdata", "traces", "net9-wks-attach.nettrace.gz")
 	one, _ := record(b, shared.Read(b, path), format, facts)
-	_, rows, _ := bytes.Cut(one, []byte{'\n'})
-	if format == "unified" || format == "jdk8" { // their heads have two lines
+	heads := 1
+	if format == "unified" || format == "jdk8" {
+		heads = 2
+	}
+	benchmarkText(b, one, heads)
+}
+
+// benchmarkText reads a log whose head has so many lines, and which is repeated.
+func benchmarkText(b *testing.B, one []byte, heads int) {
+	rows := one
+	for range heads {
 		_, rows, _ = bytes.Cut(rows, []byte{'\n'})
 	}
 	text := one
@@ -59,3 +68,8 @@ func BenchmarkReadUnified(b *testing.B) { benchmarkRead(b, "unified") }
 func BenchmarkReadJDK8(b *testing.B)    { benchmarkRead(b, "jdk8") }
 func BenchmarkReadJSON(b *testing.B)    { benchmarkRead(b, "json") }
 func BenchmarkReadCSV(b *testing.B)     { benchmarkRead(b, "csv") }
+
+// BenchmarkReadUnifiedDetails reads what -Xlog:gc*=debug,safepoint writes.
+func BenchmarkReadUnifiedDetails(b *testing.B) {
+	benchmarkText(b, recordWith(b, recording(b, "net9-wks-attach"), "unified", allLines(), nil)[0].out.text(), 3)
+}

@@ -20,7 +20,6 @@ const (
 // decorations are what a line has before its text.
 type decorations struct {
 	moment
-	pid  int64 // of the process; 0: unknown
 	tags tags
 	text []byte
 }

@@ -222,6 +222,35 @@ func wholeDetail(line string) bool {
 	return false
 }
 
+// TestSettings: the limits of the GC are known by the begin of the process, and stay
+// if a later file does not tell them.
+func TestSettings(t *testing.T) {
+	const settings = "[1.000s][debug][gc,init]         Settings: hard_limit=204800K, loh_threshold=83K, physical_memory=8388608K, gen0_min_budget=256K, gen0_max_budget=6144K, high_memory_percent=90, workers=unknown\n"
+	want := clr.GCSettings{HardLimit: 200 << 20, LOHThreshold: 83 << 10, PhysicalMemoryConfig: 8 << 30, Gen0MinBudget: 256 << 10, Gen0MaxBudget: 6 << 20, HighMemoryPercent: 90}
+	plain := head("[1.000s]", 7) + pauseLine("[1.000s]", 1)
+	for _, files := range [][]string{
+		{head("[1.000s]", 7) + settings + pauseLine("[1.000s]", 1), plain},
+		{settings + plain},
+	} {
+		var process *gclog.Process
+		r, _ := logs.NewReader(logs.Head{Format: "unified"}, func(p *gclog.Process) logs.Observer {
+			process = p
+			if !p.HasLimits || p.Limits != want {
+				t.Errorf("%+v, want %+v", p.Limits, want)
+			}
+			return nil
+		})
+		for _, f := range files {
+			if skipped, err := r.Read(strings.NewReader(f)); err != nil || skipped.Count > 0 {
+				t.Errorf("%+v, %v", skipped, err)
+			}
+		}
+		if !process.HasLimits || process.ID != 7 {
+			t.Errorf("%+v", process)
+		}
+	}
+}
+
 // TestSafepointsOnly: such lines are enough to know a log by, and are read.
 func TestSafepointsOnly(t *testing.T) {
 	const line = "[2026-11-21T00:30:37.567+0000][info][safepoint] Total time for which application threads were stopped: 0.0056931 seconds, Stopping threads took: 0.0000247 seconds, reason: ForProfiler\n"

@@ -117,6 +117,7 @@ func (j *jdk) another(p *gclog.Process) {
 // at returns when something was. The process begins with the first time. Another one
 // does with a head, if it is younger than it was: in a container all have the number 1.
 func (j *jdk) at(m moment) span {
+	j.meet(m.pid)
 	if j.begun && (j.headed && j.younger(m) || !j.comparable(m)) {
 		facts, pid := *j.process, j.pid
 		j.another(&facts)

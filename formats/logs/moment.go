@@ -21,11 +21,12 @@ const (
 	longest  = 1 << 55
 )
 
-// A moment is what a line says of its time, in nanoseconds, cut off to its unit. Unit
-// 0: it does not say that.
+// A moment is what a line says of its time, in nanoseconds, cut off to its unit, and of
+// whose time it is. Unit 0, pid 0: it does not say that.
 type moment struct {
 	wall, wallUnit int64 // since 1970
 	up, upUnit     int64 // since the begin of the process
+	pid            int64
 }
 
 func (m *moment) setWall(ns, unit int64) bool {

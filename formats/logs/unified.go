@@ -19,8 +19,8 @@ type unified struct {
 	trialSummary gclog.HeapSummary
 }
 
-const unifiedLacks = "unified logs have sizes in KiB, stamps in ms, durations in µs, and of survivors, promotions and free space at most the sum; nor do they have what -Xlog left out: " +
-	"without DotNet lines there is no gen1 and no reason, with [gc] lines alone one size for the whole heap"
+const unifiedLacks = "unified logs have sizes in KiB, stamps in ms and durations in µs; what each generation promoted and kept free, and the single heaps, are not known, " +
+	"nor what -Xlog left out: without DotNet lines gen1, reasons and compaction, with [gc] lines alone the generations, all is gen2 then"
 
 func newUnified(observe func(*gclog.Process) Observer) parser {
 	return &unified{jdk: jdk{observe: observe}}
@@ -51,7 +51,6 @@ func (u *unified) line(b []byte) bool {
 	case d.tags == otherTags:
 		return true
 	}
-	u.meet(d.pid)
 	return u.read(&d) && !u.beyond
 }
 

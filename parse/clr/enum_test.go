@@ -16,6 +16,9 @@ func TestParseNames(t *testing.T) {
 		if got, ok := clr.ParseGCType([]byte(clr.GCType(v).String())); !ok || got != clr.GCType(v) {
 			t.Errorf("%v is read as %v", clr.GCType(v), got)
 		}
+		if got, ok := clr.ParseSuspendReason([]byte(clr.SuspendReason(v).String())); !ok || got != clr.SuspendReason(v) {
+			t.Errorf("%v is read as %v", clr.SuspendReason(v), got)
+		}
 		if got, ok := clr.ParsePauseMode([]byte(clr.PauseMode(v).String())); !ok || got != clr.PauseMode(v) {
 			t.Errorf("%v is read as %v", clr.PauseMode(v), got)
 		}
