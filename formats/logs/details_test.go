@@ -94,8 +94,14 @@ func sameDetails(t *testing.T, want, got *jdkLog) {
 			continue
 		}
 		for _, pair := range [][2]any{
-			{w.HasAllocated, d.HasAllocated}, {w.HasSinceLast, d.HasSinceLast}, {w.HasTicks, d.HasTicks}, {w.TimingCount, d.TimingCount},
-			{w.Global.MemoryLoad, d.Global.MemoryLoad}, {max(-1, w.Handles), d.Handles}, {w.SyncBlocks, d.SyncBlocks}, {w.FinalizationCount, d.FinalizationCount},
+			{w.HasAllocated, d.HasAllocated},
+			{w.HasSinceLast, d.HasSinceLast},
+			{w.HasTicks, d.HasTicks},
+			{w.TimingCount, d.TimingCount},
+			{w.Global.MemoryLoad, d.Global.MemoryLoad},
+			{max(-1, w.Handles), d.Handles},
+			{w.SyncBlocks, d.SyncBlocks},
+			{w.FinalizationCount, d.FinalizationCount},
 			{w.PinPlugs, d.PinPlugs},
 		} {
 			if pair[0] != pair[1] {
@@ -171,9 +177,9 @@ func TestDetailsInJSON(t *testing.T) {
 const gen0 = "[1.000s][info][gc,start] GC(1)         Pause Young (Allocation Failure)\n%s" +
 	"[1.006s][info][gc] GC(1) Pause Young (Allocation Failure) 2568K->2211K(5260K) 5.701ms\n"
 
-// TestDamagedDetails: a line that is cut off or damaged is counted, and says nothing.
-func TestDamagedDetails(t *testing.T) {
-	for _, text := range []string{
+// detailLines has one line of each kind, from its tags on.
+func detailLines() []string {
+	return []string{
 		"[gc,ergo] GC(1)         Condemned: initial=gen0, final=gen1, budget_exceeded=gen1, time_tuning=gen0, reasons=LowCardTable+BeforeOOM, gen0_budget=256K, memory_load_percent=15, workers=2",
 		"[gc,alloc] GC(1)         Program: allocated=2560K, gen0=2560K, loh=0K, poh=0K, rate_per_second=52345K, since_last=48.902ms, ticks_small=2600K, ticks_large=0K, ticks_pinned=0K, workers=2",
 		"[gc,ref] GC(1)         References: pinned=3, handles=120, sync_blocks=2, finalization=5, finalization_size=1K, pinned_plugs=7, workers=2",
@@ -182,7 +188,12 @@ func TestDamagedDetails(t *testing.T) {
 		"[gc,heap] GC(1)         Heap 0: gen0=2560K->56K, gen1=0K->2K, workers=2",
 		"[gc,init]         Settings: hard_limit=204800K, loh_threshold=83K, physical_memory=8388608K, gen0_min_budget=256K, gen0_max_budget=6144K, high_memory_percent=90, workers=2",
 		"[safepoint] Total time for which application threads were stopped: 0.0056931 seconds, Stopping threads took: 0.0000247 seconds, reason: ForGC",
-	} {
+	}
+}
+
+// TestDamagedDetails: a line that is cut off or damaged is counted, and says nothing.
+func TestDamagedDetails(t *testing.T) {
+	for _, text := range detailLines() {
 		plain := one(t, "unified", false, fmt.Appendf(nil, gen0, ""))
 		tags, _, _ := strings.Cut(text, "]")
 		line := "[1.006s][info]" + text

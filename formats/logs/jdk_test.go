@@ -931,6 +931,9 @@ func fuzzJDK(f *testing.F, format, sample string) {
 	for line := range bytes.Lines(b[:min(len(b), 8000)]) {
 		f.Add(line)
 	}
+	for _, line := range detailLines() {
+		f.Add([]byte("[1.006s][4711][1][info]" + line + "\n"))
+	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		logs.Recognize(text)
 		if n := len(text); n > 0 && text[n-1] != '\n' {
