@@ -34,7 +34,7 @@ func recognizeUnified(line []byte) (time.Time, bool) {
 	}
 	if n, text, ok := collection(d.text); ok {
 		word := wordOf(text, d.tags)
-		return d.time(), word != "" && u.event(&d, n, word, text)
+		return d.time(), word != "" && word != oneHeap && u.event(&d, n, word, text) // Java has heaps too
 	}
 	if _, ok := arguments(d.text); ok || string(d.text) == using {
 		return d.time(), true
