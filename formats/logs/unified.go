@@ -26,6 +26,8 @@ func newUnified(observe func(*gclog.Process) Observer) parser {
 	return &unified{jdk: jdk{observe: observe}}
 }
 
+// recognizeUnified takes the lines that no JVM writes: heads with .NET, details behind
+// nine blanks, pauses with sizes in KiB, suspensions with a reason.
 func recognizeUnified(line []byte) (time.Time, bool) {
 	u := unified{jdk: jdk{observe: nobody}}
 	d, ok := u.decorator.read(line)
@@ -34,9 +36,10 @@ func recognizeUnified(line []byte) (time.Time, bool) {
 	}
 	if n, text, ok := collection(d.text); ok {
 		word := wordOf(text, d.tags)
-		return d.time(), word != "" && word != oneHeap && u.event(&d, n, word, text) // Java has heaps too
+		ours := bytes.Contains(d.text, nineBlanks) || word == words[0] && bytes.Contains(text, kibArrow)
+		return d.time(), ours && word != "" && u.event(&d, n, word, text)
 	}
-	if _, ok := arguments(d.text); ok || string(d.text) == using {
+	if _, ok := arguments(d.text); ok {
 		return d.time(), true
 	}
 	rest, ok := isSuspension(d.text)
@@ -79,6 +82,8 @@ func (u *unified) read(d *decorations) bool {
 	}
 	return d.tags != noTags && !cut(text, heads[:])
 }
+
+var nineBlanks, kibArrow = []byte(")         "), []byte("K->")
 
 const (
 	using    = "Using Concurrent Mark Sweep"
