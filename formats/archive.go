@@ -146,14 +146,16 @@ func Archived(path string) (list []string) {
 // the path itself if its name is none of an archived file.
 func ArchivedFrom(path string) string {
 	ext := filepath.Ext(path)
+	for _, ext := range []string{ext, ""} {
+		stem := strings.TrimSuffix(path, ext)
+		if at := len(stem) - len(timeInName); at > 0 && stem[at-1] == '-' {
+			if _, err := time.Parse(timeInName, stem[at:]); err == nil {
+				return stem[:at-1] + ext
+			}
+		}
+	}
 	if _, err := strconv.ParseUint(strings.TrimPrefix(ext, "."), 10, 16); err == nil {
 		return strings.TrimSuffix(path, ext)
-	}
-	stem := strings.TrimSuffix(path, ext)
-	if at := len(stem) - len(timeInName); at > 0 && stem[at-1] == '-' {
-		if _, err := time.Parse(timeInName, stem[at:]); err == nil {
-			return stem[:at-1] + ext
-		}
 	}
 	return path
 }

@@ -17,7 +17,7 @@ import (
 func (v *conversion) logs(inputs []*input) error {
 	type series struct {
 		pid  int64
-		name string // where the number is not known: files of one name are of one process
+		name string // where the number should be known and is not: files of one name are of one process
 	}
 	readers := map[series]*logs.Reader{}
 	var order []*logs.Reader
@@ -34,7 +34,7 @@ func (v *conversion) logs(inputs []*input) error {
 	var all error
 	for _, in := range inputs {
 		key := series{pid: in.log.ProcessID}
-		if key.pid == 0 {
+		if f, err := formats.Find(in.log.Format); err == nil && !f.ManyProcesses() && key.pid == 0 {
 			key.name = formats.ArchivedFrom(in.name)
 		}
 		r := readers[key]
