@@ -657,7 +657,8 @@ func TestLiveHarmless(t *testing.T) {
 			if strings.HasPrefix(r.Name, "aot") {
 				limit += 100 * 12 << 10 // NativeAOT loses that much per session by itself
 			}
-			if after.memory-target.memory > limit || abs(after.files-target.files) > 2 || abs(after.threads-target.threads) > 1 {
+			// A runtime gives up threads of its pool that have nothing to do: fewer are no harm.
+			if after.memory-target.memory > limit || after.files-target.files > 2 || after.threads-target.threads > 1 {
 				t.Errorf("the target went from %+v to %+v", target, after)
 			}
 			if ownAfter.files > own.files || runtime.NumGoroutine() > goroutines+2 {
@@ -724,4 +725,3 @@ func measure(t *testing.T, pid int) (m measured) {
 	return m
 }
 
-func abs(v int64) int64 { return max(v, -v) }
