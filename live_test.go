@@ -724,4 +724,3 @@ func measure(t *testing.T, pid int) (m measured) {
 	m.files = int64(len(files))
 	return m
 }
-

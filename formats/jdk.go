@@ -147,6 +147,9 @@ func (j *jdk) sizes(d *gclog.GCDetails) (before, after heapKiB) {
 
 // learn follows the state of the heap at the end of a record that is no pause.
 func (j *jdk) learn(d *gclog.GCDetails) {
+	if n := d.HeapCount(); n > 0 {
+		j.heaps = n
+	}
 	if !d.HasSizesAfter {
 		return
 	}

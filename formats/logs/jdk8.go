@@ -25,9 +25,14 @@ func newJDK8(observe func(*gclog.Process) Observer) parser {
 	return &jdk8{jdk: jdk{observe: observe}}
 }
 
+// recognizeJDK8 takes heads with .NET, and lines without the CPU times that every JVM
+// writes.
 func recognizeJDK8(line []byte) (time.Time, bool) {
 	if _, ok := machine(line); ok {
 		return time.Time{}, true
+	}
+	if bytes.Contains(line, []byte("[Times: user=")) {
+		return time.Time{}, false
 	}
 	var c calendar
 	m, rest, ok := stampOf(line, &c)

@@ -61,6 +61,9 @@ func (j *jsonParser) take(b []byte, r *record) (ours, whole bool) {
 	if p == nil {
 		return false, false
 	}
+	if !p.synced {
+		j.processes.finishOthers(p, l.pid)
+	}
 	kind, known := l.recordKind()
 	l.teach(&p.facts)
 	if !known {

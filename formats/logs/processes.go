@@ -79,6 +79,15 @@ func (p *processes) finish() {
 	}
 }
 
+// finishOthers tells what is held of earlier lives of a process.
+func (p *processes) finishOthers(of *process, pid int64) {
+	for _, x := range p.list {
+		if x != of && x.facts.ID == pid {
+			x.order.finish()
+		}
+	}
+}
+
 // keep makes a text of b that stays.
 func keep(b []byte) string { return string(b[:min(len(b), maxText)]) }
 

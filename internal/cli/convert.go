@@ -49,10 +49,11 @@ type conversion struct {
 	writers     map[int64]*output.Set // of recordings, by pid
 	begin       time.Time             // sync point of the first recording
 	newest      map[int64]int64       // time of the newest event, by pid of the recording
-	first       *gclog.Process        // of logs: that an output was opened for
-	suspensions bool                  // an output wants them
-	failed      error                 // an output cannot be opened
-	unread      bool                  // nobody takes what is written
+	first       *gclog.Process        // of logs: that an output was opened for last
+	observers   []*convertingLog
+	suspensions bool  // an output wants them
+	failed      error // an output cannot be opened
+	unread      bool  // nobody takes what is written
 	read        atomic.Int64
 	gcs         atomic.Int64
 }
@@ -102,7 +103,7 @@ func (p *program) convert(c *cli.Context) error {
 	} else {
 		err = v.recordings(inputs)
 	}
-	written := v.written()
+	written := v.written() || v.first != nil && len(v.observers) > 1
 	err = errors.Join(err, v.finish())
 	stop()
 	if code := (*codedError)(nil); errors.As(err, &code) && code.code == exitUsage {
@@ -119,11 +120,19 @@ func (p *program) convert(c *cli.Context) error {
 	return nil
 }
 
-// checkOutputs makes sure that an input is not written over.
+// checkOutputs makes sure that an input is not written over, nor taken for an old file
+// of the output, of which only so many are kept.
 func (v *conversion) checkOutputs(input string, process *gclog.Process) error {
+	if input == "-" {
+		return nil
+	}
 	for _, s := range v.specs {
-		if input != "-" && samePath(input, output.Expand(s.Path, process, v.format.Host)) {
+		path := output.Expand(s.Path, process, v.format.Host)
+		if samePath(input, path) {
 			return usagef("%s is the input and cannot be the output too", input)
+		}
+		if s.Rotate.Count > 0 && !output.IsStream(path) && resolved(formats.ArchivedFrom(input)) == resolved(path) {
+			return usagef("%s would count as an old file of %s and be deleted: write to another place", input, path)
 		}
 	}
 	return nil
@@ -132,7 +141,7 @@ func (v *conversion) checkOutputs(input string, process *gclog.Process) error {
 // open opens all inputs, reads their heads, and puts them into the order of time.
 func (v *conversion) open(names []string) (list []*input, err error) {
 	for i, name := range names {
-		if slices.ContainsFunc(names[:i], func(other string) bool { return name != "-" && samePath(name, other) }) {
+		if slices.ContainsFunc(names[:i], func(other string) bool { return name == other || name != "-" && other != "-" && samePath(name, other) }) {
 			return list, usagef("%s is given twice", name)
 		}
 		in, err := v.openOne(name)
@@ -151,7 +160,7 @@ func (v *conversion) open(names []string) (list []*input, err error) {
 	if len(list) == 0 {
 		return nil, &codedError{exitData, errors.New("all files are empty")}
 	}
-	slices.SortStableFunc(list, func(a, b *input) int { return a.begun().Compare(b.begun()) })
+	slices.SortStableFunc(list, (*input).compare)
 	for i, in := range list {
 		if err := in.goesWith(list[:i]); err != nil {
 			return list, err
@@ -167,8 +176,8 @@ func (in *input) goesWith(before []*input) error {
 		switch {
 		case (in.trace == nil) != (other.trace == nil), in.log.Format != other.log.Format:
 			return usagef("%s is %s, %s is %s: convert them one after the other", other.name, other.kind(), in.name, in.kind())
-		case in.trace == nil && in.log == other.log && !in.log.Time.IsZero():
-			return usagef("%s and %s are of one process and one time: one of them is enough", other.name, in.name)
+		case in.trace == nil && in.log == other.log && in.sum == other.sum:
+			return usagef("%s and %s begin alike: one of them is enough", other.name, in.name)
 		}
 	}
 	return nil
@@ -221,6 +230,9 @@ func (v *conversion) checkProcesses(inputs []*input) error {
 				pids = append(pids, pid)
 			}
 		}
+	}
+	if a, b := unknownSeries(inputs); b != nil {
+		return usagef("%s and %s do not say which process they are of: convert them one after the other", a.name, b.name)
 	}
 	slices.Sort(pids)
 	text := strings.Trim(strings.ReplaceAll(fmt.Sprint(pids), " ", ", "), "[]")
@@ -344,6 +356,7 @@ func (v *conversion) finish() error {
 	for _, set := range v.sets {
 		all = errors.Join(all, set.Err(), set.Close())
 	}
+	v.sets = nil
 	return all
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/logs"
@@ -13,30 +14,53 @@ import (
 	"github.com/gclog/gclog/internal/output"
 )
 
+// A series is what the files of one log have in common.
+type series struct {
+	pid  int64
+	name string // where the number should be known and is not: files of one name are of one process
+}
+
+func (in *input) series() (s series) {
+	if in.log.Format == "" {
+		return s
+	}
+	s.pid = in.log.ProcessID
+	if f, err := formats.Find(in.log.Format); err == nil && !f.ManyProcesses() && s.pid == 0 {
+		s.name = formats.ArchivedFrom(in.name)
+	}
+	return s
+}
+
+// unknownSeries returns inputs of two logs that do not say which process they are of.
+func unknownSeries(inputs []*input) (a, b *input) {
+	for _, in := range inputs {
+		switch name := in.series().name; {
+		case name == "":
+		case a == nil:
+			a = in
+		case a.series().name != name:
+			return a, in
+		}
+	}
+	return nil, nil
+}
+
 // logs converts logs of gclog. The files of one process in one format are one log.
 func (v *conversion) logs(inputs []*input) error {
-	type series struct {
-		pid  int64
-		name string // where the number should be known and is not: files of one name are of one process
-	}
 	readers := map[series]*logs.Reader{}
 	var order []*logs.Reader
 	said := map[string]bool{}
-	var observers []*convertingLog
 	observe := func(p *gclog.Process) logs.Observer {
 		if v.pid != 0 && p.ID != v.pid {
 			return nil
 		}
 		o := &convertingLog{v: v, process: p}
-		observers = append(observers, o)
+		v.observers = append(v.observers, o)
 		return o
 	}
 	var all error
 	for _, in := range inputs {
-		key := series{pid: in.log.ProcessID}
-		if f, err := formats.Find(in.log.Format); err == nil && !f.ManyProcesses() && key.pid == 0 {
-			key.name = formats.ArchivedFrom(in.name)
-		}
+		key := in.series()
 		r := readers[key]
 		if r == nil {
 			var err error
@@ -67,12 +91,18 @@ func (v *conversion) logs(inputs []*input) error {
 		r.Finish()
 	}
 	v.sayMore(inputs)
-	for _, o := range observers {
-		if o.set != nil {
+	v.endLogs()
+	return all
+}
+
+// endLogs ends what has been made of the processes so far.
+func (v *conversion) endLogs() {
+	for _, o := range v.observers {
+		if o.set != nil && !o.ended {
 			o.End(&formats.End{At: o.newest, Reason: formats.EndOfRecording})
+			o.ended = true
 		}
 	}
-	return all
 }
 
 // log converts one file.
@@ -150,25 +180,40 @@ type convertingLog struct {
 	process *gclog.Process
 	set     *output.Set // nil: not opened
 	newest  int64       // time that was told
+	ended   bool        // another life of the process has begun
 }
 
 func (o *convertingLog) each(at int64, f func(*formats.Writer)) {
 	o.newest = max(o.newest, at)
-	if o.set == nil && o.v.failed == nil {
+	if o.ended {
+		o.v.failed = usagef("it holds several processes with the number %d at the same time: take the format json or csv", o.process.ID)
+	}
+	if o.v.failed != nil {
+		return
+	}
+	if o.set == nil {
 		o.set = o.open()
 	}
 	o.v.tell(o.set, f)
 }
 
-// open opens the outputs. Files of a log that were put together may be of several
-// processes.
+// open opens the outputs. Files that were put together may be of several processes, or
+// of several lives of one: a log of one process ends where another life begins.
 func (o *convertingLog) open() *output.Set {
-	if first := o.v.first; first != nil && first.ID != o.process.ID && !o.v.several() {
-		o.v.failed = usagef("it holds several processes (%d, %d): choose one with --pid, write one file for each with %%p in the name, or take the format json or csv", first.ID, o.process.ID)
-		return nil
+	v := o.v
+	if first := v.first; first != nil && !v.several() {
+		if first.ID != o.process.ID {
+			v.failed = usagef("it holds several processes (%d, %d): choose one with --pid, write one file for each with %%p in the name, or take the format json or csv", first.ID, o.process.ID)
+			return nil
+		}
+		v.endLogs()
+		if v.failed = v.finish(); v.failed != nil {
+			return nil
+		}
+		v.p.ui.sayf("process %d was started anew at %s: what came before is in a file of its own", first.ID, o.process.Sync.UTC().Format(time.RFC3339))
 	}
-	o.v.first = o.process
-	return o.v.openOutputs(*o.process)
+	v.first = o.process
+	return v.openOutputs(*o.process)
 }
 
 func (o *convertingLog) Start(s *formats.Start) { o.each(s.At, func(w *formats.Writer) { w.Start(s) }) }

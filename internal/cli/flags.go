@@ -168,13 +168,21 @@ func samePath(a, b string) bool {
 	if xerr == nil && yerr == nil {
 		return x.Mode().IsRegular() && os.SameFile(x, y)
 	}
-	full := func(path string) string {
-		if abs, err := filepath.Abs(path); err == nil {
-			return abs
-		}
-		return path
+	return resolved(a) == resolved(b)
+}
+
+// resolved is where a path leads to, as far as that is there.
+func resolved(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
 	}
-	return full(a) == full(b)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path))
+	}
+	return path
 }
 
 func parseFileCount(s string) (int, error) {

@@ -6,12 +6,15 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/parse"
@@ -28,6 +31,7 @@ type input struct {
 	reader *parse.Reader // of a recording
 	trace  *parse.Trace
 	log    logs.Head // of a log; no Format: it is a recording
+	sum    uint64    // of its head
 	text   io.Reader // of a log
 }
 
@@ -37,6 +41,22 @@ func (in *input) begun() time.Time {
 		return in.trace.SyncTime
 	}
 	return in.log.Time
+}
+
+// compare puts inputs into the order of time. Files of one millisecond go by their
+// names: the current file of a rotated log is its last.
+func (in *input) compare(other *input) int {
+	archived := func(name string) bool { return formats.ArchivedFrom(name) != name }
+	switch c := in.begun().Compare(other.begun()); {
+	case c != 0:
+		return c
+	case archived(in.name) != archived(other.name):
+		if archived(in.name) {
+			return -1
+		}
+		return 1
+	}
+	return strings.Compare(in.name, other.name)
 }
 
 // kind is what the input is, for people.
@@ -133,7 +153,7 @@ func (in *input) recognize(r io.Reader) error {
 		n, err = io.ReadFull(r, grown[len(head):])
 		head = grown[:len(head)+n]
 		if log, ok := logs.Recognize(head); ok {
-			in.log, in.text = log, io.MultiReader(bytes.NewReader(head), r)
+			in.log, in.text, in.sum = log, io.MultiReader(bytes.NewReader(head), r), maphash.Bytes(headSeed, head)
 			return nil
 		}
 		if len(head) == maxHead {
@@ -150,6 +170,8 @@ func (in *input) recognize(r io.Reader) error {
 	}
 	return err
 }
+
+var headSeed = maphash.MakeSeed()
 
 // maxHead is how much of a text is looked at for the first line of ours.
 const maxHead = 1 << 20
