@@ -658,12 +658,11 @@ func (d *GCDetails) CopyFrom(src *GCDetails) {
 // Reset makes d a record of which nothing is known, with the memory that its lists
 // have.
 func (d *GCDetails) Reset() {
-	keep := *d
-	*d = GCDetails{
-		Pauses: keep.Pauses[:0], Heaps: keep.Heaps[:0], LOHCompactions: keep.LOHCompactions[:0],
-		FreeItems: keep.FreeItems[:0], Plugs: keep.Plugs[:0],
-		Handles: -1, PinnedObjects: math.MaxUint32, SyncBlocks: math.MaxUint32,
-		FinalizationCount: math.MaxUint64, FinalizationSize: math.MaxUint64,
-	}
-	d.background.Waits = keep.background.Waits[:0]
+	pauses, heaps, compactions, items, plugs := d.Pauses[:0], d.Heaps[:0], d.LOHCompactions[:0], d.FreeItems[:0], d.Plugs[:0]
+	waits := d.background.Waits[:0]
+	*d = GCDetails{}
+	d.Pauses, d.Heaps, d.LOHCompactions, d.FreeItems, d.Plugs = pauses, heaps, compactions, items, plugs
+	d.background.Waits = waits
+	d.Handles, d.PinnedObjects, d.SyncBlocks = -1, math.MaxUint32, math.MaxUint32
+	d.FinalizationCount, d.FinalizationSize = math.MaxUint64, math.MaxUint64
 }

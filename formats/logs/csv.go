@@ -84,6 +84,7 @@ const maxColumns = 1024
 // follow where files were joined.
 type csvParser struct {
 	processes processes
+	heads     int // so many were read
 	columns   []csvColumn
 	there     uint64 // a bit for each of columns
 	row       csvRow
@@ -169,6 +170,7 @@ func (c *csvParser) head(b []byte) bool {
 		return false
 	}
 	c.columns, c.there = columns, there
+	c.heads++
 	return true
 }
 
@@ -387,7 +389,7 @@ func (c *csvParser) times(r *record) bool {
 	default:
 		d.Start = p.newest - p.session
 	}
-	if row.has(csvStart) && row.has(csvStartTime) {
+	if row.has(csvStart) && row.has(csvStartTime) && (!p.synced || p.heads != c.heads) {
 		at, rest, ok := c.days.date(unquote(row.texts[csvStartTime]))
 		if !ok || len(rest) != 0 || at < 0 || at > farthest {
 			return false
@@ -395,7 +397,9 @@ func (c *csvParser) times(r *record) bool {
 		if !p.synced {
 			p.sync, p.synced = at-d.Start, true
 		}
-		// Begins count from the begin of each session. Both times are cut off or rounded.
+		p.heads = c.heads
+		// Begins count from the begin of each session, which has files of its own. Both times
+		// are cut off or rounded.
 		if off := at - d.Start - p.sync - p.session; off < -sameSession || off > sameSession {
 			p.session += off
 		}

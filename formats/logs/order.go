@@ -110,9 +110,12 @@ func (o *pool) drop(r *record) {
 // reset makes r empty. It keeps the memory of the lists.
 func (r *record) reset() {
 	dynamic := r.gc.Dynamic[:0]
-	*r = record{gc: r.gc}
 	r.gc.Reset()
 	r.gc.Dynamic = dynamic
+	r.of, r.kind, r.at = nil, 0, 0
+	r.pause, r.gap, r.stall = gclog.Pause{}, gclog.Gap{}, gclog.Stall{}
+	r.start, r.end = formats.Start{}, formats.End{}
+	r.background, r.summary = gclog.BackgroundDetails{}, gclog.HeapSummary{}
 }
 
 // put takes a record that is whole, in the order of the log.

@@ -13,6 +13,7 @@ type process struct {
 	sync    int64 // of facts, in nanoseconds since 1970
 	synced  bool  // sync is known
 	session int64 // csv: begin of the session, relative to the first one
+	heads   int   // csv: heads that were read when it was looked at last
 	records int64 // of collections that were told
 	out     Observer
 	newest  int64 // begin of the last collection
