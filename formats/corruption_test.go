@@ -15,9 +15,9 @@ import (
 // negative is a number below zero where a log has durations and sizes.
 var negative = regexp.MustCompile(`[ :,+>\[(=]-\d[\d.]*(?:[,}\]KMG)msB]|$)`)
 
-// noTimes matches a row of CSV around its two points in time, which may lie before
-// the begin of the recording.
-var noTimes = regexp.MustCompile(`^[^,]*(,(?:[^,]*,){24})[^,]*(.*)`)
+// noTimes matches a row of CSV around its three points in time, the last of which ends
+// it: they may lie before the begin of the recording.
+var noTimes = regexp.MustCompile(`^[^,]*(,(?:[^,]*,){24})[^,]*(.*,)[^,]*$`)
 
 // TestCorruption: whatever a stream says, every line that is made of it is whole,
 // and nothing in it is below zero.
