@@ -458,9 +458,9 @@ func (j *jsonFormat) datas(o *object, d *gclog.GCDetails) {
 	o.close()
 }
 
-// cost writes a percentage of the target as a share, if it is a number.
+// cost writes a percentage of the target as a share, if it can be one.
 func (j *jsonFormat) cost(o *object, name string, percent float32) {
-	if v := float64(percent); !math.IsNaN(v) && !math.IsInf(v, 0) {
+	if v := float64(percent); v >= 0 && v <= 1e6 {
 		o.pct(name, v/100)
 	}
 }

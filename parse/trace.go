@@ -22,20 +22,20 @@ type Trace struct {
 }
 
 // Nanoseconds converts a time stamp of the stream to nanoseconds since
-// SyncTicks. What does not fit becomes the nearest int64.
+// SyncTicks. What is more than 73 years off is damaged, and becomes that.
 func (t *Trace) Nanoseconds(ticks int64) int64 {
 	d := ticks - t.SyncTicks // the writer's own arithmetic wraps, so does this
 	const e9 = int64(time.Second)
 	f := t.TicksPerSecond
 	if f == e9 || f <= 0 {
-		return d
+		return max(-farthest, min(d, farthest))
 	}
 	sec, rest := d/f, d%f
-	if sec > math.MaxInt64/e9-1 {
-		return math.MaxInt64
+	if sec > farthest/e9-1 {
+		return farthest
 	}
-	if sec < math.MinInt64/e9+1 {
-		return math.MinInt64
+	if sec < -farthest/e9+1 {
+		return -farthest
 	}
 	// rest < f, but rest * 1e9 may need more than 64 bits for clocks above 9 GHz.
 	neg := rest < 0
@@ -49,6 +49,10 @@ func (t *Trace) Nanoseconds(ticks int64) int64 {
 	}
 	return sec*e9 + int64(q)
 }
+
+// farthest is how far from the sync point a time is at most, 73 years: what is farther
+// is damaged, and the difference of two times must not overflow.
+const farthest = int64(1) << 61
 
 // Time converts a time stamp of the stream to wall-clock time. Its error is that
 // of SyncTime: a millisecond, and whatever the clock was set by since then.

@@ -478,7 +478,7 @@ func TestJSONFull(t *testing.T) {
 			HasSample8: true, HasSample: true, HasTuning8: true, HasFullGCTuning: true,
 			Sample8: clr.HeapCountSample{LockMicroseconds: 1e12},
 			Sample:  clr.SizeAdaptationSample{StableSize: 1, Gen0BudgetPerHeap: math.MaxUint32, SOHLockMicroseconds: math.MaxUint32, UOHLockMicroseconds: 4},
-			Tuning8: clr.HeapCountTuning{NewHeaps: math.MaxUint16, MedianThroughputCost: 12.34}, FullGCTuning: clr.SizeAdaptationFullGCTuning{NewHeaps: 3, MedianGen2Cost: -1.5},
+			Tuning8: clr.HeapCountTuning{NewHeaps: math.MaxUint16, MedianThroughputCost: 12.34}, FullGCTuning: clr.SizeAdaptationFullGCTuning{NewHeaps: 3, MedianGen2Cost: 1.5},
 		},
 	}
 	d.HasGlobal, d.HasCompaction = true, true
