@@ -22,19 +22,19 @@ type fields struct {
 	comma bool
 }
 
+// fields begins a line about the process, gcFields one about collection n.
 func (u *unified) fields(dst []byte, at int64, set TagSet, level Level, title string) fields {
-	whole := dst
-	dst = u.stamp(dst, at, set, level)
-	dst = append(dst, "        "...)
-	dst = append(dst, title...)
-	return fields{u: u, whole: whole, b: append(dst, ' ')}
+	b := u.stamp(dst, at, set, level)
+	return u.titled(dst, append(b, "        "...), title)
 }
 
 func (u *unified) gcFields(dst []byte, at int64, set TagSet, level Level, n uint32, title string) fields {
-	whole := dst
-	dst = u.detail(dst, at, set, level, n)
-	dst = append(dst, title...)
-	return fields{u: u, whole: whole, b: append(dst, ' ')}
+	return u.titled(dst, u.detail(dst, at, set, level, n), title)
+}
+
+func (u *unified) titled(whole, b []byte, title string) fields {
+	b = append(b, title...)
+	return fields{u: u, whole: whole, b: append(b, ' ')}
 }
 
 // end returns the line, if it has anything to say.

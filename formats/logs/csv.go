@@ -320,7 +320,7 @@ func (c *csvParser) identify(d *gclog.GCDetails) (ok bool) {
 			return false
 		}
 		if !hasType {
-			d.Type = [...]clr.GCType{clr.TypeBlocking, clr.TypeBackground, clr.TypeForeground}[d.Kind]
+			d.Type = typeOf(d.Kind)
 		}
 	case d.Type == clr.TypeBackground:
 		d.Kind = gclog.KindBackground

@@ -207,28 +207,6 @@ func readPhases(b []byte, d *gclog.GCDetails) bool {
 	})
 }
 
-func timing(name []byte) (i int, known bool) {
-	switch string(name) {
-	case "mark_sized_ref":
-		return clr.TimeMarkSizedRef, true
-	case "mark_roots":
-		return clr.TimeMarkRoots, true
-	case "mark_short_weak":
-		return clr.TimeMarkShortWeak, true
-	case "scan_finalization":
-		return clr.TimeScanFinalization, true
-	case "mark_long_weak":
-		return clr.TimeMarkLongWeak, true
-	case "plan":
-		return clr.TimePlan, true
-	case "sweep", "relocate":
-		return clr.TimeSweep, true
-	case "compact":
-		return clr.TimeCompact, true
-	}
-	return 0, false
-}
-
 // readRoots reads stack=0.123ms/56K, handles=0.007ms/0K, …, workers=1.
 func readRoots(b []byte, d *gclog.GCDetails) bool {
 	return eachField(b, func(name, value []byte) bool {
@@ -297,14 +275,4 @@ func (u *unified) settingsLine(b []byte) bool {
 	}
 	u.process.Limits, u.process.HasLimits = l, true
 	return true
-}
-
-// generation is the inverse of gclog.GenerationName.
-func generation(name []byte) (g int, known bool) {
-	for g := range gclog.Generations {
-		if gclog.GenerationName(g) == string(name) {
-			return g, true
-		}
-	}
-	return 0, false
 }

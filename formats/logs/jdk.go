@@ -316,11 +316,7 @@ func (j *jdk) endPause(b *background, kind gclog.PauseKind, start, duration int6
 		j.committed = capacity
 		b.CommittedBefore, b.HasCommittedBefore = uint64(capacity)*kibibyte, true
 	}
-	if len(b.Pauses) < maxPauses {
-		b.Pauses = append(b.Pauses, part)
-	} else {
-		b.Pauses[maxPauses-1].Duration += part.Duration // keeps the sum
-	}
+	addPause(&b.GCDetails, part)
 	j.tellPause(&b.GCDetails, part)
 }
 

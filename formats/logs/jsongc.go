@@ -151,9 +151,6 @@ func readSet[T ~uint16 | ~uint32](s *scanner, set *T, parse func([]byte) (T, boo
 	}
 }
 
-// maxPauses and the other limits are those of package gclog.
-const maxPauses = 64
-
 func (l *jsonLine) readPauses(d *gclog.GCDetails) {
 	s := &l.s
 	for s.object(); s.next(); {
@@ -162,12 +159,7 @@ func (l *jsonLine) readPauses(d *gclog.GCDetails) {
 			continue
 		}
 		for s.list(); s.element(); {
-			part := l.readPause()
-			if len(d.Pauses) < maxPauses {
-				d.Pauses = append(d.Pauses, part)
-			} else {
-				d.Pauses[maxPauses-1].Duration += part.Duration // keeps the sum
-			}
+			addPause(d, l.readPause())
 		}
 	}
 }
@@ -331,31 +323,12 @@ func (l *jsonLine) readCondemned(d *gclog.GCDetails) {
 func (l *jsonLine) readTiming(d *gclog.GCDetails) {
 	s := &l.s
 	for s.object(); s.next(); {
-		i := -1
-		switch string(s.key) {
-		case "mark_sized_ref":
-			i = clr.TimeMarkSizedRef
-		case "mark_roots":
-			i = clr.TimeMarkRoots
-		case "mark_short_weak":
-			i = clr.TimeMarkShortWeak
-		case "scan_finalization":
-			i = clr.TimeScanFinalization
-		case "mark_long_weak":
-			i = clr.TimeMarkLongWeak
-		case "plan":
-			i = clr.TimePlan
-		case "sweep", "relocate":
-			i = clr.TimeSweep
-		case "compact":
-			i = clr.TimeCompact
-		}
-		if i < 0 {
+		if i, known := timing(s.key); known {
+			d.Timing[i] = s.ns()
+			d.TimingCount = max(d.TimingCount, i+1)
+		} else {
 			s.skip()
-			continue
 		}
-		d.Timing[i] = s.ns()
-		d.TimingCount = max(d.TimingCount, i+1)
 	}
 }
 
@@ -383,32 +356,6 @@ func (l *jsonLine) readMark(m *gclog.MarkSummary) {
 			s.skip()
 		}
 	}
-}
-
-func markType(name []byte) (clr.MarkType, bool) {
-	switch string(name) {
-	case "stack":
-		return clr.MarkStack, true
-	case "finalizer_queue":
-		return clr.MarkFinalizerQueue, true
-	case "handles":
-		return clr.MarkHandles, true
-	case "older_generations":
-		return clr.MarkOlderGenerations, true
-	case "sized_ref":
-		return clr.MarkSizedRef, true
-	case "overflow":
-		return clr.MarkOverflow, true
-	case "dependent_handles":
-		return clr.MarkDependentHandles, true
-	case "new_finalizable":
-		return clr.MarkNewFinalizable, true
-	case "steal":
-		return clr.MarkSteal, true
-	case "background_roots":
-		return clr.MarkBackgroundRoots, true
-	}
-	return 0, false
 }
 
 func (l *jsonLine) readImbalance(r *record) {
@@ -576,6 +523,7 @@ func (l *jsonLine) readDatas(x *gclog.DatasDetails) {
 	}
 }
 
+// As in package gclog.
 const (
 	maxDynamic = 16
 	maxData    = 1024 // bytes of a dynamic event

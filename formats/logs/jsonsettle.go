@@ -17,7 +17,7 @@ func (l *jsonLine) settleGC(r *record) (ok bool) {
 	if d.Kind, ok = named(l.gc.typeName, gclog.KindForeground); !ok {
 		return false
 	}
-	d.Type = [...]clr.GCType{clr.TypeBlocking, clr.TypeBackground, clr.TypeForeground}[d.Kind]
+	d.Type = typeOf(d.Kind)
 	if d.DemotedBGC {
 		d.Type = clr.TypeBackground
 	}
@@ -90,16 +90,6 @@ func (l *jsonLine) settleBackground(d *gclog.GCDetails, sync int64) {
 			b.SweepStart = min(max(b.SweepStart, final.Start+final.Duration), b.SweepEnd)
 		}
 	}
-}
-
-// pauseOf returns the first pause of a kind, nil if there is none.
-func pauseOf(d *gclog.GCDetails, kind gclog.PauseKind) *gclog.PausePart {
-	for i := range d.Pauses {
-		if d.Pauses[i].Kind == kind {
-			return &d.Pauses[i]
-		}
-	}
-	return nil
 }
 
 // settleWindow finds the time that the share of the pause refers to. Of background

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/parse/clr"
 )
 
 // unified reads what -Xlog of JDK 9 and up writes, with any decorations that contain
@@ -414,10 +413,7 @@ func (u *unified) dotnetLine(d *decorations, n uint32, b []byte) bool {
 		return true
 	}
 	s.fill(&g.GCDetails)
-	g.Generation, g.Kind = s.generation, s.kind
-	if g.Type = clr.TypeBlocking; s.kind == gclog.KindForeground {
-		g.Type = clr.TypeForeground
-	}
+	g.Generation, g.Kind, g.Type = s.generation, s.kind, typeOf(s.kind)
 	g.stats, g.suspend = true, s.suspend
 	if s.generations > 0 {
 		p := &g.pools
