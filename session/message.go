@@ -44,20 +44,26 @@ const (
 	CodeBadEncoding     = 0x80131384
 	CodeUnknownCommand  = 0x80131385
 	CodeUnknownMagic    = 0x80131386
+	CodeUnknownError    = 0x80131387
 	CodeNotYetAvailable = 0x8013135B
+	CodeUninitialized   = 0x80131371
 	CodeNotSupported    = 0x80131515
 	CodeFail            = 0x80004005
 	CodeInvalidArgument = 0x80070057
+	CodeBufferTooSmall  = 0x8007007A
 )
 
 var codeNames = map[uint32]string{
 	CodeBadEncoding:     "the request is badly encoded",
 	CodeUnknownCommand:  "the runtime does not know this command",
 	CodeUnknownMagic:    "the runtime does not know this protocol",
+	CodeUnknownError:    "the runtime does not say why",
 	CodeNotYetAvailable: "the runtime is still starting",
+	CodeUninitialized:   "the runtime is not initialized yet",
 	CodeNotSupported:    "the runtime does not support this",
 	CodeFail:            "the runtime failed, perhaps because it has 64 sessions already",
 	CodeInvalidArgument: "an argument is invalid",
+	CodeBufferTooSmall:  "a buffer is too small",
 }
 
 // A ServerError is an error that the runtime answered.

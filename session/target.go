@@ -50,6 +50,7 @@ const (
 type TargetError struct {
 	PID    int
 	Cause  Cause
+	Kind   string // of the cause, finer than Cause: "tmpdir-full"; docs/troubleshooting.md has all
 	Detail string // what was found, and the way out
 	Err    error
 }
@@ -66,7 +67,26 @@ func (e *TargetError) Error() string {
 func (e *TargetError) Unwrap() error { return e.Err }
 
 func refuse(pid int, cause Cause, err error, format string, args ...any) *TargetError {
-	return &TargetError{PID: pid, Cause: cause, Err: err, Detail: fmt.Sprintf(format, args...)}
+	return &TargetError{PID: pid, Cause: cause, Kind: kinds[cause], Err: err, Detail: fmt.Sprintf(format, args...)}
+}
+
+// kinds are those of the causes that have only one, or one that is the most frequent.
+var kinds = map[Cause]string{
+	CauseNoSuchProcess:  "no-process",
+	CauseOtherUser:      "other-user",
+	CauseNotDotnet:      "not-dotnet",
+	CauseDiagnosticsOff: "diagnostics-off",
+	CauseTooOld:         "too-old",
+	CauseNoSocket:       "no-socket",
+	CauseStaleSocket:    "stale-socket",
+	CauseNoAccess:       "no-access",
+	CauseWrongPeer:      "wrong-peer",
+}
+
+// as says of what kind the cause is.
+func (e *TargetError) as(kind string) *TargetError {
+	e.Kind = kind
+	return e
 }
 
 // A Listed is a process with a .NET runtime, and why it cannot be talked to, if

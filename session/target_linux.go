@@ -97,14 +97,14 @@ func readProcess(pid int) (*Process, error) {
 		return nil, gone(err)
 	}
 	if stat.State == "Z" || stat.State == "X" {
-		return nil, refuse(pid, CauseNoSuchProcess, nil, "has ended (it waits for its parent to notice)")
+		return nil, refuse(pid, CauseNoSuchProcess, nil, "has ended (it waits for its parent to notice)").as("ended")
 	}
 	status, err := proc.NewStatus()
 	if err != nil {
 		return nil, gone(err)
 	}
 	if status.TGID != 0 && status.TGID != pid {
-		return nil, refuse(pid, CauseNoSuchProcess, nil, "does not exist: %d is a thread of process %d", pid, status.TGID)
+		return nil, refuse(pid, CauseNoSuchProcess, nil, "does not exist: %d is a thread of process %d", pid, status.TGID).as("thread")
 	}
 	p := &Process{
 		PID: pid, InnerPID: pid, Name: stat.Comm, StartKey: stat.Starttime, Started: startTime(stat.Starttime),
@@ -279,7 +279,7 @@ func (p *Process) whyNoSocket(failure error) error {
 		return refuse(p.PID, CauseNoSuchProcess, nil, "does not exist any more")
 	}
 	if errors.Is(failure, fs.ErrPermission) {
-		return refuse(p.PID, CauseNoAccess, failure, "does not let gclog see its files: that needs the capability SYS_PTRACE, which root of the host has and root of a container may lack")
+		return refuse(p.PID, CauseNoAccess, failure, "does not let gclog see its files: that needs the capability SYS_PTRACE, which root of the host has and root of a container may lack").as("no-ptrace")
 	}
 	for _, name := range []string{"DOTNET_EnableDiagnostics", "COMPlus_EnableDiagnostics", "DOTNET_EnableDiagnostics_IPC", "COMPlus_EnableDiagnostics_IPC"} {
 		if p.Environ[name] == "0" {
@@ -298,31 +298,62 @@ func (p *Process) whyNoSocket(failure error) error {
 		return refuse(p.PID, CauseTooOld, nil, "runs a .NET Core without a diagnostics socket (%s): gclog needs 3.0 or later", lib)
 	}
 	if failure != nil {
-		return refuse(p.PID, CauseNoSocket, failure, "has no diagnostics socket: its temporary directory %s cannot be used", p.tempDir)
+		return refuse(p.PID, CauseNoSocket, failure, "has no diagnostics socket: its temporary directory %s cannot be used", p.tempDir).as("tmpdir-missing")
 	}
-	return refuse(p.PID, CauseNoSocket, nil, "is a .NET process without a diagnostics socket in %s%s", p.tempDir, p.tempDirTrouble())
+	kind, trouble := p.tempDirTrouble()
+	return refuse(p.PID, CauseNoSocket, nil, "is a .NET process without a diagnostics socket in %s: %s", p.tempDir, trouble).as(kind)
 }
 
-// tempDirTrouble says what may have kept the runtime from making its socket.
-func (p *Process) tempDirTrouble() string {
+// tempDirTrouble says what may have kept the runtime from making its socket, or what
+// became of that.
+func (p *Process) tempDirTrouble() (kind, trouble string) {
 	const path = len("/dotnet-diagnostic--") + len("-socket") + 20 + 7
 	if len(p.tempDir)+path > 107 {
-		return ": the path is too long for a socket, set a shorter TMPDIR"
+		return "tmpdir-long", "the path is too long for a socket, set a shorter TMPDIR"
 	}
 	if fd, err := p.openDir(p.tempDir, unix.O_RDONLY); err == nil {
 		defer unix.Close(fd)
+		var entry unix.Stat_t
+		if unix.Fstatat(fd, p.socketName(), &entry, unix.AT_SYMLINK_NOFOLLOW) == nil {
+			return "planted-link", "what has its name is a link or a file, which gclog does not follow; find out who made it, delete it and restart the process"
+		}
+		if p.listens() {
+			return "socket-deleted", "it was deleted while the process runs, as cleaners of temporary files do; restart the process"
+		}
 		var st unix.Statfs_t
 		if unix.Fstatfs(fd, &st) == nil {
 			switch {
 			case st.Flags&unix.ST_RDONLY != 0:
-				return ": it is read-only; give the process a writable TMPDIR"
+				return "tmpdir-readonly", "it is read-only; give the process a writable TMPDIR"
 			case st.Bavail == 0 && st.Blocks > 0, st.Ffree == 0 && st.Files > 0:
-				return ": it is full; make room and restart the process"
+				return "tmpdir-full", "it is full; make room and restart the process"
 			}
 		}
 	}
-	return ": it was deleted, or the runtime is still starting; restart the process if it stays so"
+	return "no-socket", "it was deleted, or the runtime is still starting; restart the process if it stays so"
 }
+
+// listens tells whether a socket of the process's name is listened on, though no file has
+// the name any more: the kernel remembers what it was called.
+func (p *Process) listens() bool {
+	f, err := os.Open(filepath.Join(procRoot, strconv.Itoa(p.PID), "net", "unix"))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	name := "/" + p.socketName()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		fields := strings.Fields(lines.Text())
+		if len(fields) == 8 && fields[3] == listening && strings.HasSuffix(fields[7], name) {
+			return true
+		}
+	}
+	return false
+}
+
+// listening is the flag __SO_ACCEPTCON in /proc/net/unix.
+const listening = "00010000"
 
 // runtimeLibrary finds the runtime among the files that the process has mapped.
 func (p *Process) runtimeLibrary() (string, bool) {
@@ -397,7 +428,7 @@ func (p *Process) dialError(err error) error {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return refuse(p.PID, CauseStaleSocket, nil, "has a socket that nobody listens on, left over by another process: %s/%s", p.tempDir, p.socket)
 	case errors.Is(err, fs.ErrNotExist):
-		return refuse(p.PID, CauseNoSocket, nil, "has removed its diagnostics socket: it is about to end")
+		return refuse(p.PID, CauseNoSocket, nil, "has removed its diagnostics socket: it is about to end").as("socket-deleted")
 	case errors.Is(err, fs.ErrPermission):
 		return refuse(p.PID, CauseOtherUser, nil,
 			"belongs to user %s (uid %d), gclog runs as uid %d and may not connect to its socket: run gclog as that user or as root", p.User, p.UID, os.Geteuid())
@@ -481,6 +512,14 @@ func (p *Process) ReadFile(path string, limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, limit))
 }
 
+// Socket is the path of the socket as the process sees it, "" if none is known.
+func (p *Process) Socket() string {
+	if p.socket == "" {
+		return ""
+	}
+	return filepath.Join(p.tempDir, p.socket)
+}
+
 // IsCoreCLR tells CoreCLR from NativeAOT: it has a library of its own, or, in a program
 // of a single file, a pipe for debuggers beside its socket.
 func (p *Process) IsCoreCLR() bool {
@@ -504,6 +543,18 @@ func (p *Process) Stopped() bool {
 	}
 	stat, err := proc.Stat()
 	return err == nil && (stat.State == "T" || stat.State == "t")
+}
+
+// Tracer returns the process that debugs this one, 0 if none does.
+func (p *Process) Tracer() int {
+	b, err := os.ReadFile(filepath.Join(procRoot, strconv.Itoa(p.PID), "status"))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(b), "\nTracerPid:")
+	line, _, _ := strings.Cut(rest, "\n")
+	pid, _ := strconv.Atoi(strings.TrimSpace(line))
+	return pid
 }
 
 // Alive tells whether the process still runs.

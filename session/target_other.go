@@ -6,12 +6,19 @@ import (
 	"context"
 	"io"
 	"os"
+	"path/filepath"
 )
 
 // What follows only Linux tells.
 
 // Stopped is not known on this system.
 func (p *Process) Stopped() bool { return false }
+
+// Tracer is not known on this system.
+func (p *Process) Tracer() int { return 0 }
+
+// Socket is the path of the socket, or the name of the pipe.
+func (p *Process) Socket() string { return filepath.Join(p.tempDir, p.socket) }
 
 // GCLibrary is not known on this system.
 func (p *Process) GCLibrary() string { return "" }
