@@ -132,21 +132,25 @@ type End struct {
 
 // An Output takes whole groups of lines. A group is never divided.
 type Output interface {
-	// Begin tells how to make the head of each file, and whether it is written
-	// together with the first group. It is called before the first Write.
-	Begin(header func(dst []byte, number int) []byte, joined bool)
-	// Write writes one group. hold: another file must not begin before it, if that
-	// can be avoided.
-	Write(group []byte, hold bool) error
+	// Write writes one group, behind the head if it is the first of a file. hold:
+	// another file must not begin before it, if that can be avoided.
+	Write(head Head, group []byte, hold bool) error
+}
+
+// A Head is what every file begins with.
+type Head struct {
+	Append func(dst []byte, number int) []byte // number counts the files of an Output from 1 on
+	Joined bool                                // it is written together with the first group
 }
 
 // A Writer writes records in one format to one Output. It is an Observer.
 type Writer struct {
-	f   formatter
-	out Output
-	buf []byte
-	at  int64 // time of the record at hand
-	err error
+	f    formatter
+	out  Output
+	head Head
+	buf  []byte
+	at   int64 // time of the record at hand
+	err  error
 
 	written, dropped int64
 	missing          uint64 // dropped since the last gap
@@ -161,7 +165,7 @@ func NewWriter(f Format, out Output, o Options) *Writer {
 		o.Host = o.Process.Host
 	}
 	w := &Writer{f: f.new(&o), out: out}
-	out.Begin(func(dst []byte, number int) []byte { return w.f.header(dst, w.at, number) }, f.joinHeader)
+	w.head = Head{func(dst []byte, number int) []byte { return w.f.header(dst, w.at, number) }, f.joinHeader}
 	return w
 }
 
@@ -221,11 +225,11 @@ func (w *Writer) put(group []byte, hold bool) error {
 	if w.missing > 0 {
 		w.gap = w.f.gap(w.gap[:0], &gclog.Gap{Reason: gclog.GapUnwritten, Time: w.at, Ticks: w.at, Records: w.missing})
 		if len(w.gap) > 0 {
-			if err := w.out.Write(w.gap, hold); err != nil {
+			if err := w.out.Write(w.head, w.gap, hold); err != nil {
 				return err
 			}
 		}
 		w.missing = 0
 	}
-	return w.out.Write(group, hold)
+	return w.out.Write(w.head, group, hold)
 }

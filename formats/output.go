@@ -9,14 +9,13 @@ import (
 // A Stream is an Output that is not a regular file: standard output, a pipe, a
 // device. It has one head and is never rotated. Several goroutines can use it.
 type Stream struct {
-	mu     sync.Mutex
-	w      io.Writer
-	buf    *bufio.Writer // nil: every group is written at once
-	header func(dst []byte, number int) []byte
-	begun  bool
-	torn   bool // it ends inside a line
-	bytes  int64
-	group  []byte
+	mu    sync.Mutex
+	w     io.Writer
+	buf   *bufio.Writer // nil: every group is written at once
+	begun bool
+	torn  bool // it ends inside a line
+	bytes int64
+	group []byte
 }
 
 // NewStream returns a Stream that writes to w. A buffered one collects groups of
@@ -32,22 +31,13 @@ func NewStream(w io.Writer, buffered bool) *Stream {
 // bufferSize is how much a buffered output collects.
 const bufferSize = 64 << 10
 
-// Begin implements Output. Where several Writers share a Stream, the first one
+// Write implements Output. Where several Writers share a Stream, the first one
 // makes the head.
-func (s *Stream) Begin(header func(dst []byte, number int) []byte, _ bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.header == nil {
-		s.header = header
-	}
-}
-
-// Write implements Output.
-func (s *Stream) Write(group []byte, _ bool) error {
+func (s *Stream) Write(head Head, group []byte, _ bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.begun {
-		s.group = s.header(s.group[:0], 1)
+		s.group = head.Append(s.group[:0], 1)
 		if len(s.group) > 0 {
 			if err := s.write(s.group); err != nil {
 				return err

@@ -16,8 +16,7 @@ import (
 
 // A memory is an Output that keeps what it is given.
 type memory struct {
-	header func(dst []byte, number int) []byte
-	files  []*file
+	files []*file
 	// cut tells whether another file begins before a group; nil: never.
 	cut  func(hold bool) bool
 	held bool // the last group was
@@ -29,18 +28,12 @@ type file struct {
 	groups []int // where each group begins
 }
 
-func (m *memory) Begin(header func(dst []byte, number int) []byte, _ bool) {
-	if m.header == nil {
-		m.header = header
-	}
-}
-
-func (m *memory) Write(group []byte, hold bool) error {
+func (m *memory) Write(head formats.Head, group []byte, hold bool) error {
 	if len(group) == 0 || group[len(group)-1] != '\n' {
 		return errors.New("a group that is not whole lines")
 	}
 	if len(m.files) == 0 || m.cut != nil && m.cut(hold) {
-		m.files = append(m.files, &file{text: m.header(nil, len(m.files)+1)})
+		m.files = append(m.files, &file{text: head.Append(nil, len(m.files)+1)})
 	}
 	m.held = hold
 	f := m.files[len(m.files)-1]

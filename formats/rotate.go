@@ -61,13 +61,11 @@ const (
 //
 // A RotatingFile must not be used by several goroutines at once.
 type RotatingFile struct {
-	files  *Files
-	log    *lumberjack.Logger
-	path   string
-	o      RotateOptions
-	header func(dst []byte, number int) []byte
-	joined bool
-	now    func() time.Time
+	files *Files
+	log   *lumberjack.Logger
+	path  string
+	o     RotateOptions
+	now   func() time.Time
 
 	open    bool        // the file of the path is ours and log writes to it
 	ours    fs.FileInfo // to know it again
@@ -145,14 +143,6 @@ func (f *Files) put(l *lumberjack.Logger) {
 	f.idle = append(f.idle, l)
 }
 
-// Begin implements Output. Where several Writers share a file, the first one
-// makes the heads.
-func (r *RotatingFile) Begin(header func(dst []byte, number int) []byte, joined bool) {
-	if r.header == nil {
-		r.header, r.joined = header, joined
-	}
-}
-
 // Bytes is how much was written, to all files together.
 func (r *RotatingFile) Bytes() int64 { return r.total }
 
@@ -167,8 +157,9 @@ func (r *RotatingFile) Reopen() {
 
 // Write implements Output. When it returns nil the group is in the file (or, of
 // a buffered file, will be when Close returns nil); when it returns an error the
-// group is not, and what is there of it is taken back.
-func (r *RotatingFile) Write(group []byte, hold bool) error {
+// group is not, and what is there of it is taken back. Where several Writers share
+// a file, that of its first group makes its head.
+func (r *RotatingFile) Write(head Head, group []byte, hold bool) error {
 	if r.open && r.due(int64(len(group)), hold) {
 		if err := r.flush(); err != nil {
 			return err
@@ -181,7 +172,7 @@ func (r *RotatingFile) Write(group []byte, hold bool) error {
 		}
 	}
 	if !r.begun {
-		return r.writeFirst(group)
+		return r.writeFirst(head, group)
 	}
 	if !r.o.Buffered {
 		return r.append(group)
@@ -194,14 +185,13 @@ func (r *RotatingFile) Write(group []byte, hold bool) error {
 }
 
 // writeFirst writes the head and the first group of a file.
-func (r *RotatingFile) writeFirst(group []byte) error {
-	head := r.header(r.buf[:0], r.number+1)
-	if r.joined || len(head) == 0 {
-		head = append(head, group...)
+func (r *RotatingFile) writeFirst(head Head, group []byte) error {
+	r.buf = head.Append(r.buf[:0], r.number+1)
+	if head.Joined || len(r.buf) == 0 {
+		r.buf = append(r.buf, group...)
 		group = nil
 	}
-	r.buf = head
-	if err := r.append(head); err != nil {
+	if err := r.append(r.buf); err != nil {
 		return err
 	}
 	r.begun = true

@@ -51,24 +51,34 @@ var (
 	wholeHead   = regexp.MustCompile(`^head (\d{4})$`)
 )
 
+// A headed is a file with the head of the one Writer that it has.
+type headed struct {
+	*RotatingFile
+	head Head
+}
+
+func (h *headed) Write(group []byte, hold bool) error {
+	return h.RotatingFile.Write(h.head, group, hold)
+}
+
 // open opens a file whose heads are written together with the first group.
-func open(t testing.TB, path string, o RotateOptions) *RotatingFile {
+func open(t testing.TB, path string, o RotateOptions) *headed {
 	t.Helper()
 	return openFrom(t, &Files{}, path, o)
 }
 
-func openFrom(t testing.TB, files *Files, path string, o RotateOptions) *RotatingFile {
+func openFrom(t testing.TB, files *Files, path string, o RotateOptions) *headed {
 	t.Helper()
-	r, err := files.Open(path, o)
+	f, err := files.Open(path, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Begin(head, true)
+	r := &headed{f, Head{head, true}}
 	return r
 }
 
 // write writes the records from..to-1.
-func write(t testing.TB, r *RotatingFile, from, to int) {
+func write(t testing.TB, r *headed, from, to int) {
 	t.Helper()
 	for n := from; n < to; n++ {
 		if err := r.Write(record(n), false); err != nil {
@@ -77,7 +87,7 @@ func write(t testing.TB, r *RotatingFile, from, to int) {
 	}
 }
 
-func closeFile(t testing.TB, r *RotatingFile) {
+func closeFile(t testing.TB, r *headed) {
 	t.Helper()
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
@@ -464,13 +474,11 @@ func TestHeads(t *testing.T) {
 	for name, joined := range map[string]bool{"joined": true, "separate": false} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			r, err := (&Files{}).Open(filepath.Join(dir, "gc.log"), RotateOptions{Count: 100, Size: perFile(2)})
+			f, err := (&Files{}).Open(filepath.Join(dir, "gc.log"), RotateOptions{Count: 100, Size: perFile(2)})
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.Begin(head, joined)
-			// The first of several writers makes the heads.
-			r.Begin(func(dst []byte, _ int) []byte { return append(dst, "another head\n"...) }, !joined)
+			r := &headed{f, Head{head, joined}}
 			write(t, r, 0, 20)
 			closeFile(t, r)
 			files := content(t, dir)
@@ -490,7 +498,7 @@ func TestHeads(t *testing.T) {
 	t.Run("none", func(t *testing.T) {
 		dir := t.TempDir()
 		r := open(t, filepath.Join(dir, "gc.log"), RotateOptions{Count: 100, Size: 2 * recordSize})
-		r.header = func(dst []byte, _ int) []byte { return dst }
+		r.head.Append = func(dst []byte, _ int) []byte { return dst }
 		write(t, r, 0, 4)
 		closeFile(t, r)
 		files := content(t, dir)
@@ -551,14 +559,14 @@ func TestGroupsAreWhole(t *testing.T) {
 // TestHold: a rotation waits, but not for ever.
 func TestHold(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	setup := func(t *testing.T) (r *RotatingFile, count func() int) {
+	setup := func(t *testing.T) (r *headed, count func() int) {
 		dir := t.TempDir()
 		r = open(t, filepath.Join(dir, "gc.log"), RotateOptions{Count: 10, Size: perFile(4)})
 		r.now = func() time.Time { return now }
 		write(t, r, 0, 4) // full
 		return r, func() int { return len(content(t, dir)) }
 	}
-	held := func(t *testing.T, r *RotatingFile, n int) {
+	held := func(t *testing.T, r *headed, n int) {
 		t.Helper()
 		if err := r.Write(record(n), true); err != nil {
 			t.Fatal(err)
@@ -766,12 +774,12 @@ func TestSeveralAtOnce(t *testing.T) {
 		dir := t.TempDir()
 		wg.Go(func() {
 			for range 5 {
-				r, err := files.Open(filepath.Join(dir, "gc.log"), RotateOptions{Count: 1000, Size: perFile(3)})
+				f, err := files.Open(filepath.Join(dir, "gc.log"), RotateOptions{Count: 1000, Size: perFile(3)})
 				if err != nil {
 					t.Error(err)
 					return
 				}
-				r.Begin(head, true)
+				r := &headed{f, Head{head, true}}
 				for n := range 20 {
 					if err := r.Write(record(n), false); err != nil {
 						t.Error(err)
@@ -859,9 +867,9 @@ func TestOpenErrors(t *testing.T) {
 		"a folder":           dir,
 		"a device":           os.DevNull,
 	} {
-		if r, err := (&Files{}).Open(path, RotateOptions{Count: 5, Size: 1000}); err == nil {
+		if f, err := (&Files{}).Open(path, RotateOptions{Count: 5, Size: 1000}); err == nil {
 			t.Errorf("%s: no error", name)
-			closeFile(t, r)
+			_ = f.Close()
 		}
 	}
 	if got := names(content(t, dir)); !slices.Equal(got, []string{"file"}) {
@@ -1023,11 +1031,11 @@ func TestDiskFull(t *testing.T) {
 		for _, size := range []int64{perFile(20), 1 << 20} {
 			t.Run(fmt.Sprint("joined=", joined, " size=", size), func(t *testing.T) {
 				d := newDisk(t)
-				r, err := (&Files{}).Open(filepath.Join(d.dir, "gc.log"), RotateOptions{Count: 1000, Size: size})
+				f, err := (&Files{}).Open(filepath.Join(d.dir, "gc.log"), RotateOptions{Count: 1000, Size: size})
 				if err != nil {
 					t.Fatal(err)
 				}
-				r.Begin(head, joined)
+				r := &headed{f, Head{head, joined}}
 				var want []int
 				failed := 0
 				for n := range 400 {
@@ -1161,12 +1169,12 @@ func TestDiskFullBuffered(t *testing.T) {
 
 // limited writes records to a file whose length is limited by ulimit.
 func limited(path string) {
-	r, err := (&Files{}).Open(path, RotateOptions{Count: 10, Size: 1 << 20})
+	f, err := (&Files{}).Open(path, RotateOptions{Count: 10, Size: 1 << 20})
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}
-	r.Begin(head, true)
+	r := &headed{f, Head{head, true}}
 	for n := range 200 {
 		if n == 150 {
 			r.Reopen() // another file, which has space
@@ -1225,13 +1233,13 @@ var faultClock = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 func faulty(args []string) {
 	runtime.LockOSThread()
 	path, naming, joined := args[0], Naming(args[1][0]-'0'), args[2] == "joined"
-	r, err := (&Files{}).Open(path, RotateOptions{Count: 20, Size: perFile(3), Naming: naming})
+	f, err := (&Files{}).Open(path, RotateOptions{Count: 20, Size: perFile(3), Naming: naming})
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}
+	r := &headed{f, Head{head, joined}}
 	r.now = func() time.Time { return faultClock }
-	r.Begin(head, joined)
 	for n := range faultRecords {
 		err := r.Write(record(n), false)
 		fmt.Println(n, err == nil, err)

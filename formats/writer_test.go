@@ -17,11 +17,11 @@ type moody struct {
 
 var errMood = errors.New("no")
 
-func (m *moody) Write(group []byte, hold bool) error {
+func (m *moody) Write(head formats.Head, group []byte, hold bool) error {
 	if m.broken {
 		return errMood
 	}
-	return m.memory.Write(group, hold)
+	return m.memory.Write(head, group, hold)
 }
 
 // TestUnwritten: what could not be written is counted, and told in the formats that

@@ -24,16 +24,13 @@ import (
 
 // pages is an Output that begins another file where cut says so.
 type pages struct {
-	header func(dst []byte, number int) []byte
-	cut    func(hold bool) bool
-	files  [][]byte
+	cut   func(hold bool) bool
+	files [][]byte
 }
 
-func (p *pages) Begin(header func(dst []byte, number int) []byte, _ bool) { p.header = header }
-
-func (p *pages) Write(group []byte, hold bool) error {
+func (p *pages) Write(head formats.Head, group []byte, hold bool) error {
 	if len(p.files) == 0 || p.cut != nil && p.cut(hold) {
-		p.files = append(p.files, p.header(nil, len(p.files)+1))
+		p.files = append(p.files, head.Append(nil, len(p.files)+1))
 	}
 	last := len(p.files) - 1
 	p.files[last] = append(p.files[last], group...)
@@ -491,9 +488,9 @@ func rotated(t *testing.T, format string, naming formats.Naming) (files [][]byte
 		t.Fatal(err)
 	}
 	x := sampleLog(t, format, func(bool) bool { return true })
-	out.Begin(func([]byte, int) []byte { return nil }, true)
+	none := formats.Head{Append: func([]byte, int) []byte { return nil }}
 	for _, f := range x.out.files {
-		if err := out.Write(f, false); err != nil {
+		if err := out.Write(none, f, false); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -15,20 +15,11 @@ import (
 )
 
 // A memory is an Output that keeps what it is given in one file.
-type memory struct {
-	header func(dst []byte, number int) []byte
-	text   []byte
-}
+type memory struct{ text []byte }
 
-func (m *memory) Begin(header func(dst []byte, number int) []byte, _ bool) {
-	if m.header == nil {
-		m.header = header
-	}
-}
-
-func (m *memory) Write(group []byte, _ bool) error {
+func (m *memory) Write(head formats.Head, group []byte, _ bool) error {
 	if m.text == nil {
-		m.text = m.header(nil, 1)
+		m.text = head.Append(nil, 1)
 	}
 	m.text = append(m.text, group...)
 	return nil

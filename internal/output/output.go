@@ -63,7 +63,8 @@ type opened struct {
 // A place is a file, a pipe or standard output. Several Writers can share it, one
 // for each process.
 type place struct {
-	formats.Output
+	mu      sync.Mutex // of out and rotated
+	out     formats.Output
 	name    string
 	key     string
 	users   int
@@ -72,8 +73,28 @@ type place struct {
 	rotated *formats.RotatingFile // nil: not a regular file
 }
 
-// Opener opens the outputs of one run of gclog. Its places are shared, so
-// writing to one that several sessions have must be done by one goroutine.
+// Write implements formats.Output. Several goroutines can write to a place.
+func (p *place) Write(head formats.Head, group []byte, hold bool) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.out.Write(head, group, hold)
+}
+
+func (p *place) size() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.bytes()
+}
+
+func (p *place) reopen() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.rotated != nil {
+		p.rotated.Reopen()
+	}
+}
+
+// Opener opens the outputs of one run of gclog. Its places are shared.
 type Opener struct {
 	Files  formats.Files
 	Stdout io.Writer
@@ -135,7 +156,7 @@ func (o *Opener) open(spec Spec, opts *formats.Options) (*place, error) {
 			w = o.Stderr
 		}
 		stream := formats.NewStream(w, spec.Rotate.Buffered)
-		x = &place{Output: stream, name: StreamName(key), close: stream.Close, bytes: stream.Bytes}
+		x = &place{out: stream, name: StreamName(key), close: stream.Close, bytes: stream.Bytes}
 	} else if x, err = o.openFile(key, spec.Rotate); err != nil {
 		return nil, err
 	}
@@ -165,7 +186,7 @@ func (o *Opener) openFile(path string, rotate formats.RotateOptions) (*place, er
 	if err != nil {
 		return nil, &PathError{path, err}
 	}
-	return &place{Output: f, name: path, close: f.Close, bytes: f.Bytes, rotated: f}, nil
+	return &place{out: f, name: path, close: f.Close, bytes: f.Bytes, rotated: f}, nil
 }
 
 // OpenDevice opens what is no regular file for writing. It does not wait until
@@ -196,7 +217,7 @@ func openDevice(path string, info fs.FileInfo, buffered bool) (*place, error) {
 	}
 	stream := formats.NewStream(f, buffered)
 	return &place{
-		Output: stream, name: path, bytes: stream.Bytes,
+		out: stream, name: path, bytes: stream.Bytes,
 		close: func() error { return errors.Join(stream.Close(), f.Close()) },
 	}, nil
 }
@@ -237,7 +258,7 @@ func (o *opened) broken() bool {
 // Bytes is how much was written to all outputs.
 func (s *Set) Bytes() (n int64) {
 	for _, o := range s.outputs {
-		n += o.bytes()
+		n += o.size()
 	}
 	return n
 }
@@ -250,9 +271,7 @@ func (s *Set) Written() bool {
 // Reopen makes all files begin anew: see formats.RotatingFile.
 func (s *Set) Reopen() {
 	for _, o := range s.outputs {
-		if o.rotated != nil {
-			o.rotated.Reopen()
-		}
+		o.reopen()
 	}
 }
 
