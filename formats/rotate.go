@@ -38,16 +38,21 @@ type RotateOptions struct {
 	Naming   Naming      //
 	Mode     fs.FileMode // of the files; 0: 0640
 	Buffered bool        // collect groups of lines: for conversions, not for a live log
+	MakeDirs bool        // make the directory of the file when it is not there, also later
 }
 
 const (
 	defaultMode = 0o640
+	dirMode     = 0o750
 	// hugeMB is what lumberjack takes for its limit, in MB: it never rotates by itself.
 	hugeMB = 1 << 30
 
 	// A rotation that waits for the end of a background collection waits no longer.
 	maxHold       = 60 * time.Second
 	maxHoldFactor = 2 // times Size
+
+	// lookEvery is how often a file is looked for where it was made.
+	lookEvery = 100 * time.Millisecond
 )
 
 // A RotatingFile is a log file that consists of whole groups of lines, whatever
@@ -68,6 +73,7 @@ type RotatingFile struct {
 	now   func() time.Time
 
 	open    bool        // the file of the path is ours and log writes to it
+	looked  time.Time   // when that was made sure of
 	ours    fs.FileInfo // to know it again
 	size    int64       // of the whole groups in it
 	begun   bool        // it has its head
@@ -89,7 +95,9 @@ func (f *Files) Open(path string, o RotateOptions) (*RotatingFile, error) {
 		o.Mode = defaultMode
 	}
 	dir := filepath.Dir(path)
-	if info, err := os.Stat(dir); err != nil {
+	if info, err := os.Stat(dir); o.MakeDirs && errors.Is(err, fs.ErrNotExist) {
+		// made with the file
+	} else if err != nil {
 		return nil, fmt.Errorf("the directory of %s: %w", path, err)
 	} else if !info.IsDir() {
 		return nil, fmt.Errorf("%s is not a directory", dir)
@@ -155,11 +163,33 @@ func (r *RotatingFile) Reopen() {
 	}
 }
 
+// Follow notices what others have done with the file: one that was moved away or
+// deleted is closed, and the next write makes another; one that was cut off begins
+// with a head again. Writing does the same ten times a second.
+func (r *RotatingFile) Follow() {
+	if !r.open || r.o.Buffered {
+		return
+	}
+	r.looked = r.now()
+	info, err := os.Lstat(r.path)
+	switch {
+	case err != nil || !os.SameFile(info, r.ours):
+		r.leave()
+	case info.Size() == 0 && r.size > 0:
+		r.size, r.begun, r.torn = 0, false, false
+	case info.Size() < r.size:
+		r.size = info.Size()
+	}
+}
+
 // Write implements Output. When it returns nil the group is in the file (or, of
 // a buffered file, will be when Close returns nil); when it returns an error the
 // group is not, and what is there of it is taken back. Where several Writers share
 // a file, that of its first group makes its head.
 func (r *RotatingFile) Write(head Head, group []byte, hold bool) error {
+	if now := r.now(); now.Sub(r.looked) >= lookEvery || now.Before(r.looked) {
+		r.Follow()
+	}
 	if r.open && r.due(int64(len(group)), hold) {
 		if err := r.flush(); err != nil {
 			return err
@@ -318,7 +348,7 @@ func (r *RotatingFile) create() error {
 		}
 		info, serr := os.Stat(r.path)
 		if serr == nil && os.SameFile(info, made) {
-			r.open, r.ours, r.size, r.begun, r.torn = true, made, made.Size(), false, false
+			r.open, r.ours, r.size, r.begun, r.torn, r.looked = true, made, made.Size(), false, false, r.now()
 			return nil
 		}
 		err = errors.Join(serr, fmt.Errorf("%s was replaced while it was opened", r.path))
@@ -335,6 +365,11 @@ func (r *RotatingFile) create() error {
 // for us. Anything else in its place is archived.
 func (r *RotatingFile) make() (fs.FileInfo, error) {
 	f, err := os.OpenFile(r.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, r.o.Mode)
+	if errors.Is(err, fs.ErrNotExist) && r.o.MakeDirs {
+		if err = os.MkdirAll(filepath.Dir(r.path), dirMode); err == nil {
+			f, err = os.OpenFile(r.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, r.o.Mode)
+		}
+	}
 	if errors.Is(err, fs.ErrExist) {
 		info, lerr := os.Lstat(r.path)
 		if lerr == nil && info.Mode().IsRegular() && info.Size() == 0 {

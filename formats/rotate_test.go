@@ -738,6 +738,51 @@ func TestCopyTruncate(t *testing.T) {
 	}
 }
 
+// TestFollow: what others do with the file is noticed without a word from them.
+func TestFollow(t *testing.T) {
+	for name, c := range map[string]struct {
+		what  func(path string) error
+		moved bool // what was written before is elsewhere
+	}{
+		"renamed away": {func(path string) error { return os.Rename(path, path+".moved") }, true},
+		"deleted":      {os.Remove, false},
+		"cut off":      {func(path string) error { return os.Truncate(path, 0) }, false},
+		"its folder deleted": {func(path string) error {
+			return errors.Join(os.RemoveAll(filepath.Dir(path)), os.MkdirAll(filepath.Dir(filepath.Dir(path)), 0o700))
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if runtime.GOOS == "windows" {
+				t.Skip("an open file cannot be moved on Windows")
+			}
+			path := filepath.Join(t.TempDir(), "made", "for it", "gc.log")
+			r := open(t, path, RotateOptions{Count: 10, Size: 1 << 20, MakeDirs: true})
+			clock := time.Now()
+			r.now = func() time.Time { return clock }
+			write(t, r, 0, 3)
+			if err := c.what(path); err != nil {
+				t.Fatal(err)
+			}
+			clock = clock.Add(lookEvery)
+			write(t, r, 3, 6)
+			closeFile(t, r)
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasPrefix(string(text), "head 0002\n") {
+				t.Errorf("it begins with %.20q", text)
+			}
+			wantRecords(t, numbers(t, path, string(text)), 3, 6)
+			if moved, err := os.ReadFile(path + ".moved"); c.moved {
+				wantRecords(t, numbers(t, path, string(moved)), 0, 3)
+			} else if err == nil {
+				t.Error("a file too many")
+			}
+		})
+	}
+}
+
 // TestGoroutines: lumberjack starts one for each logger, which never ends.
 func TestGoroutines(t *testing.T) {
 	dir := t.TempDir()

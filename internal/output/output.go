@@ -86,11 +86,12 @@ func (p *place) size() int64 {
 	return p.bytes()
 }
 
-func (p *place) reopen() {
+// file calls f with the file of the place, if it is one.
+func (p *place) file(f func(*formats.RotatingFile)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.rotated != nil {
-		p.rotated.Reopen()
+		f(p.rotated)
 	}
 }
 
@@ -271,7 +272,7 @@ func (s *Set) Written() bool {
 // Reopen makes all files begin anew: see formats.RotatingFile.
 func (s *Set) Reopen() {
 	for _, o := range s.outputs {
-		o.reopen()
+		o.file((*formats.RotatingFile).Reopen)
 	}
 }
 
