@@ -71,7 +71,7 @@ Examples:
 		},
 		Commands: []*cli.Command{
 			p.psCommand(), p.attachCommand(), p.runCommand(), p.convertCommand(), p.recordCommand(),
-			p.demoCommand(), p.versionCommand(), p.completionCommand(), p.xlogHelpCommand(),
+			p.demoCommand(), p.versionCommand(), p.completionCommand(), p.manCommand(), p.xlogHelpCommand(),
 		},
 	}
 	for _, c := range app.Commands {

@@ -1,0 +1,255 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) manCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "man",
+		Usage: "print the manual page, or write all of them into a folder",
+		Description: `The pages are made of what --help shows: gclog(1), one for each command, such as
+gclog-attach(1), and gclog.yaml(5). Packages have them already.
+
+Examples:
+   gclog man | man -l -
+   gclog man --dir ~/.local/share/man      then: man gclog-attach`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "dir", Usage: "write all pages into man1 and man5 of `DIR`, which are made"},
+		},
+		Action: p.man,
+	}
+}
+
+func (p *program) man(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	pages := p.manPages(c.App)
+	dir := c.String("dir")
+	if dir == "" {
+		_, err := io.WriteString(p.out, pages[0].text)
+		return err
+	}
+	for _, page := range pages {
+		path := filepath.Join(dir, fmt.Sprintf("man%d", page.section), fmt.Sprintf("%s.%d", page.name, page.section))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return usagef("cannot write the pages: %w", err)
+		}
+		if err := os.WriteFile(path, []byte(page.text), 0o644); err != nil { //nolint:gosec // a page is for everybody
+			return usagef("cannot write the pages: %w", err)
+		}
+	}
+	return nil
+}
+
+// A manPage is one file below man1 or man5.
+type manPage struct {
+	name    string
+	section int
+	text    string
+}
+
+// manPages are all pages, that of gclog itself first.
+func (p *program) manPages(app *cli.App) []manPage {
+	pages := []manPage{{"gclog", 1, p.mainPage(app)}}
+	for _, c := range app.Commands {
+		if !c.Hidden {
+			pages = append(pages, manPage{"gclog-" + c.Name, 1, p.commandPage(c)})
+		}
+	}
+	return pages
+}
+
+func (p *program) mainPage(app *cli.App) string {
+	r := newRoff("gclog", 1, p.version())
+	r.title("gclog", app.Usage)
+	r.section("SYNOPSIS")
+	r.b.WriteString(bold("gclog") + " " + italic("COMMAND") + " [" + italic("FLAGS") + "] [" + italic("ARGUMENTS") + "]\n")
+	about, examples := splitExamples(app.Description)
+	r.section("DESCRIPTION")
+	r.paragraphs(about)
+	r.section("COMMANDS")
+	for _, c := range app.Commands {
+		if !c.Hidden {
+			r.tagged(bold("gclog-"+c.Name)+"(1)", c.Usage)
+		}
+	}
+	r.section("EXIT STATUS")
+	for _, x := range manExitCodes {
+		r.tagged(bold(x.term), x.about)
+	}
+	r.section("ENVIRONMENT")
+	for _, x := range manVariables {
+		r.tagged(bold(x.term), x.about)
+	}
+	r.examples(examples)
+	r.section("SEE ALSO")
+	var also []string
+	for _, c := range app.Commands {
+		if !c.Hidden {
+			also = append(also, bold("gclog-"+c.Name)+"(1)")
+		}
+	}
+	r.b.WriteString(strings.Join(also, ",\n") + "\n")
+	return r.String()
+}
+
+// A manEntry is a term with what it means.
+type manEntry struct{ term, about string }
+
+// docs/manual.md has the same.
+var manExitCodes = []manEntry{
+	{"0", "done; also: the process ended, SIGINT, SIGTERM"},
+	{"1", "no session: another user's process, not .NET, no socket or a stale one, no answer"},
+	{"2", "the data failed: not nettrace, damaged, disk full"},
+	{"3", "the call is wrong: flag, format, a file or directory that is missing or may not be written, ambiguous choice"},
+	{"4", "this system or runtime cannot do it"},
+	{"5", "a defect of gclog"},
+	{"7", "no such process"},
+	{"126, 127, 128+n", "run: as shells have it"},
+}
+
+var manVariables = []manEntry{
+	{xlogVariable, "options of -Xlog for attach and run, where their command line asks for no output"},
+	{"NO_COLOR, CLICOLOR_FORCE", "no colours on a terminal; colours also elsewhere"},
+	{"TMPDIR", "where the sockets of .NET processes are looked for, besides the TMPDIR of each process; /tmp if it is not set"},
+}
+
+func (p *program) commandPage(c *cli.Command) string {
+	r := newRoff("gclog-"+c.Name, 1, p.version())
+	r.title("gclog-"+c.Name, c.Usage)
+	r.section("SYNOPSIS")
+	r.synopsis("gclog "+c.Name, c)
+	for _, sub := range c.Subcommands {
+		r.b.WriteString(".br\n")
+		r.synopsis("gclog "+c.Name+" "+sub.Name, sub)
+	}
+	about, examples := splitExamples(c.Description)
+	if about != "" {
+		r.section("DESCRIPTION")
+		r.paragraphs(about)
+	}
+	r.flags("OPTIONS", r.section, c)
+	if len(c.Subcommands) > 0 {
+		r.section("COMMANDS")
+		for _, sub := range c.Subcommands {
+			r.subsection(c.Name + " " + sub.Name)
+			r.paragraph(sub.Usage)
+			about, more := splitExamples(sub.Description)
+			r.paragraphs(about)
+			r.flags("", nil, sub)
+			examples += more
+		}
+	}
+	r.examples(examples)
+	r.section("SEE ALSO")
+	r.b.WriteString(bold("gclog") + "(1)\n")
+	return r.String()
+}
+
+func (r *roff) synopsis(call string, c *cli.Command) {
+	if len(c.Subcommands) > 0 && c.Action == nil {
+		return
+	}
+	r.b.WriteString(bold(call))
+	if len(visibleFlags(c)) > 0 {
+		r.b.WriteString(" [" + italic("FLAGS") + "]")
+	}
+	if c.ArgsUsage != "" {
+		r.b.WriteString(" " + roffText(c.ArgsUsage))
+	}
+	r.b.WriteString("\n")
+}
+
+// flags writes what --help has of each flag.
+func (r *roff) flags(title string, section func(string), c *cli.Command) {
+	list := visibleFlags(c)
+	if len(list) > 0 && section != nil {
+		section(title)
+	}
+	for _, f := range list {
+		var names []string
+		for _, name := range f.Names() {
+			dashes := "--"
+			if len(name) == 1 {
+				dashes = "-"
+			}
+			names = append(names, bold(dashes+name))
+		}
+		term := strings.Join(names, ", ")
+		d, ok := f.(cli.DocGenerationFlag)
+		if !ok {
+			r.tagged(term, "")
+			continue
+		}
+		before, value, after := quoted(d.GetUsage())
+		usage := before + value + after
+		if d.TakesValue() {
+			term += " " + italic(value)
+			if text := strings.Trim(d.GetDefaultText(), `"`); text != "" {
+				usage += " (default: " + text + ")"
+			}
+		}
+		r.tagged(term, usage)
+	}
+}
+
+// quoted finds the name of a flag's value, which stands between back quotes.
+func quoted(usage string) (before, value, after string) {
+	before, rest, found := strings.Cut(usage, "`")
+	value, after, closed := strings.Cut(rest, "`")
+	if !found || !closed {
+		return usage, "", ""
+	}
+	return before, value, after
+}
+
+func visibleFlags(c *cli.Command) (list []cli.Flag) {
+	for _, f := range c.Flags {
+		if v, ok := f.(cli.VisibleFlag); ok && !v.IsVisible() || f == cli.HelpFlag {
+			continue
+		}
+		list = append(list, f)
+	}
+	return list
+}
+
+// splitExamples divides the description of a command.
+func splitExamples(description string) (about, examples string) {
+	about, examples, _ = strings.Cut(description, "Examples:\n")
+	return strings.TrimSpace(about), examples
+}
+
+// paragraphs writes text with empty lines between paragraphs; one whose lines are
+// indented stays as it is.
+func (r *roff) paragraphs(text string) {
+	for part := range strings.SplitSeq(text, "\n\n") {
+		switch {
+		case strings.TrimSpace(part) == "":
+		case strings.HasPrefix(part, " "):
+			r.verbatim(unindent(part))
+		default:
+			r.paragraph(part)
+		}
+	}
+}
+
+func (r *roff) examples(text string) {
+	if text == "" {
+		return
+	}
+	r.section("EXAMPLES")
+	r.verbatim(unindent(text))
+}
+
+// unindent takes away the three blanks of the descriptions of commands.
+func unindent(text string) string {
+	return strings.TrimPrefix(strings.ReplaceAll(text, "\n   ", "\n"), "   ")
+}
