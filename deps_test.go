@@ -39,6 +39,7 @@ var arrows = map[string][]string{
 	},
 	// Only for tests and the demonstration of the Makefile.
 	"internal/nettracetest": {},
+	"internal/fakenode":     {"internal/fakeruntime", "internal/nettracetest", "parse/clr", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
 	"internal/shared":       {},
 	"internal/gcload":       {"internal/shared", "github.com/klauspost/compress/zstd"},
 	"internal/gcload/demo":  {"internal/gcload", "internal/shared"},

@@ -33,6 +33,25 @@ type Config struct {
 	OnSent  func()        // is called when the whole recording is sent
 	Delay   time.Duration // before each answer
 	Log     func(string)  // is told each request and how each session ends; nil: nobody listens
+
+	Listener net.Listener // where it is reached; nil: at a socket of this process in Dir
+	PID      int          // of its process; 0: this one
+	Instance uint16       // tells apart those that have the same PID one after the other
+	Name     string       // of its program; "": fakeruntime
+	// Trace carries out a session in the place of the recording, and returns how it
+	// ended. The connection is closed behind it.
+	Trace func(*Session) (how string)
+	// Meet tells how a request is met; nil: as the fields above say.
+	Meet func(command uint16) Fault
+}
+
+// A Fault is what is done with a request before, or in the place of, its answer.
+type Fault struct {
+	Wait    <-chan struct{} // is waited for first; nil: nothing is
+	Silent  bool            // it is never answered
+	Hangup  bool            // the connection is closed
+	Garbage bool            // it is answered with what is not of the protocol
+	Refuse  uint32          // a CollectTracing is answered with this error; 0: it is not
 }
 
 // A Runtime is a running server.
@@ -44,7 +63,7 @@ type Runtime struct {
 	running  chan struct{} // closed when no port is waited for any more
 
 	mu       sync.Mutex
-	sessions map[uint64]*tracing
+	sessions map[uint64]*Session
 	conns    map[net.Conn]bool
 	next     uint64
 	waiting  int // ports that have not resumed it yet
@@ -52,27 +71,43 @@ type Runtime struct {
 	requests atomic.Int64
 }
 
-// A tracing is a session: the connection that the stream goes to.
-type tracing struct {
-	id   uint64
-	conn net.Conn
-	// probe: it listens to nothing. Such a session only asks for settings, so the
+// A Session is one that somebody has opened: the connection that the stream goes to.
+type Session struct {
+	ID   uint64
+	Conn net.Conn
+	// Probe: it listens to nothing. Such a session only asks for settings, so the
 	// recording neither is cut in it nor counts as sent.
-	probe bool
-	stop  chan struct{} // closed by StopTracing
-	done  chan struct{} // closed when all is written
-	once  sync.Once
+	Probe   bool
+	Rundown bool            // it asks for the GC's settings at its end
+	Stopped <-chan struct{} // closed by StopTracing
+	Over    <-chan struct{} // closed with the runtime
+
+	stop chan struct{} // Stopped
+	done chan struct{} // closed when all is written
+	once sync.Once
 }
 
-// Start starts a server for this process.
+// Start starts a server, for this process unless the configuration says otherwise.
 func Start(cfg Config) (*Runtime, error) {
-	l, err := listen(cfg.Dir)
-	if err != nil {
-		return nil, err
+	if cfg.Listener == nil {
+		l, err := listen(cfg.Dir)
+		if err != nil {
+			return nil, err
+		}
+		cfg.Listener = l
+	}
+	if cfg.PID == 0 {
+		cfg.PID = pid()
+	}
+	if cfg.Name == "" {
+		cfg.Name = "fakeruntime"
+	}
+	if cfg.Meet == nil {
+		cfg.Meet = cfg.meet
 	}
 	r := &Runtime{
-		cfg: cfg, listener: l, closed: make(chan struct{}), running: make(chan struct{}),
-		sessions: map[uint64]*tracing{}, conns: map[net.Conn]bool{},
+		cfg: cfg, listener: cfg.Listener, closed: make(chan struct{}), running: make(chan struct{}),
+		sessions: map[uint64]*Session{}, conns: map[net.Conn]bool{},
 	}
 	r.group.Go(r.serve)
 	r.announce()
@@ -176,13 +211,20 @@ func readRequest(conn net.Conn) (command uint16, payload []byte, err error) {
 func (r *Runtime) handle(conn net.Conn, command uint16, payload []byte) bool {
 	r.requests.Add(1)
 	r.log("request 0x%04x%s", command, describe(command, payload))
+	fault := r.cfg.Meet(command)
+	if fault.Wait != nil {
+		select {
+		case <-fault.Wait:
+		case <-r.closed:
+		}
+	}
 	switch {
-	case r.cfg.Silent, r.cfg.Deaf && command == 0x0201:
+	case fault.Silent:
 		<-r.closed
 		return false
-	case r.cfg.Hangup:
+	case fault.Hangup:
 		return false
-	case r.cfg.Garbage:
+	case fault.Garbage:
 		_, _ = conn.Write([]byte("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"))
 		return false
 	}
@@ -192,8 +234,8 @@ func (r *Runtime) handle(conn net.Conn, command uint16, payload []byte) bool {
 		r.stop(conn, payload)
 	case 0x0203, 0x0204, 0x0205, 0x0206:
 		switch {
-		case r.cfg.Refuse != 0:
-			_ = answer(conn, 0xFF, le32(r.cfg.Refuse))
+		case fault.Refuse != 0:
+			_ = answer(conn, 0xFF, le32(fault.Refuse))
 		case !r.knows(command):
 			_ = answer(conn, 0xFF, le32(codeUnknownCommand))
 		default:
@@ -221,6 +263,11 @@ func (r *Runtime) handle(conn net.Conn, command uint16, payload []byte) bool {
 	return false
 }
 
+// meet is what the fields of the configuration say, at all times the same.
+func (c *Config) meet(command uint16) Fault {
+	return Fault{Silent: c.Silent || c.Deaf && command == 0x0201, Hangup: c.Hangup, Garbage: c.Garbage, Refuse: c.Refuse}
+}
+
 // knows tells whether a runtime of the version has a command.
 func (r *Runtime) knows(command uint16) bool {
 	if r.cfg.Version == "" {
@@ -246,13 +293,13 @@ func (r *Runtime) info(command uint16) []byte {
 	if command == 0x0408 {
 		b = le32(1)
 	}
-	b = binary.LittleEndian.AppendUint64(b, uint64(pid()))
-	b = append(b, cookie()...)
-	for _, s := range []string{"fakeruntime", "Linux", "x64"} {
+	b = binary.LittleEndian.AppendUint64(b, uint64(r.cfg.PID))
+	b = append(b, r.cookie()...)
+	for _, s := range []string{r.cfg.Name, "Linux", "x64"} {
 		b = appendString(b, s)
 	}
 	if command != 0x0400 {
-		b = appendString(b, "fakeruntime")
+		b = appendString(b, r.cfg.Name)
 		b = appendString(b, r.cfg.Version)
 	}
 	if command == 0x0408 {
@@ -274,24 +321,31 @@ func (r *Runtime) environment(conn net.Conn) {
 func (r *Runtime) trace(conn net.Conn, command uint16, payload []byte) {
 	r.mu.Lock()
 	r.next++
-	s := &tracing{
-		id: r.next, conn: conn, probe: probes(command, payload), stop: make(chan struct{}), done: make(chan struct{}),
+	stop := make(chan struct{})
+	request, ok := readTracing(command, payload)
+	s := &Session{
+		ID: r.next, Conn: conn, Probe: ok && request.probes(), Rundown: request.rundown != 0,
+		Stopped: stop, Over: r.closed, stop: stop, done: make(chan struct{}),
 	}
-	r.sessions[s.id] = s
+	r.sessions[s.ID] = s
 	r.mu.Unlock()
 	r.group.Go(func() {
 		defer func() {
 			r.release(conn)
 			r.mu.Lock()
-			delete(r.sessions, s.id)
+			delete(r.sessions, s.ID)
 			r.mu.Unlock()
 			close(s.done)
 		}()
 		how := "cannot be answered"
-		if answer(conn, 0, binary.LittleEndian.AppendUint64(nil, s.id)) == nil {
-			how = r.replay(s)
+		if answer(conn, 0, binary.LittleEndian.AppendUint64(nil, s.ID)) == nil {
+			if r.cfg.Trace != nil {
+				how = r.cfg.Trace(s)
+			} else {
+				how = r.replay(s)
+			}
 		}
-		r.log("session %d %s", s.id, how)
+		r.log("session %d %s", s.ID, how)
 	})
 }
 

@@ -76,14 +76,14 @@ func (r *Runtime) connect(path string) {
 }
 
 func (r *Runtime) advertise() []byte {
-	b := append([]byte("ADVR_V1\x00"), cookie()...)
-	b = binary.LittleEndian.AppendUint64(b, uint64(pid()))
+	b := append([]byte("ADVR_V1\x00"), r.cookie()...)
+	b = binary.LittleEndian.AppendUint64(b, uint64(r.cfg.PID))
 	return append(b, 0, 0)
 }
 
-// cookie is the GUID of this runtime: 0000cefa-0000-0000-0000-PPPPPPPP0000.
-func cookie() []byte {
+// cookie is the GUID of this runtime: 0000cefa-0000-0000-0000-PPPPPPPPIIII.
+func (r *Runtime) cookie() []byte {
 	b := []byte{0xfa, 0xce, 0, 0, 0, 0, 0, 0, 0, 0}
-	b = binary.BigEndian.AppendUint32(b, uint32(pid()))
-	return append(b, 0, 0)
+	b = binary.BigEndian.AppendUint32(b, uint32(r.cfg.PID))
+	return binary.BigEndian.AppendUint16(b, r.cfg.Instance)
 }

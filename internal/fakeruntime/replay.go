@@ -60,7 +60,7 @@ func stampNow(head []byte) {
 
 // replay writes the stream at its speed, then waits until the session is stopped.
 // It returns how the session ended.
-func (r *Runtime) replay(s *tracing) (how string) {
+func (r *Runtime) replay(s *Session) (how string) {
 	const (
 		stopped = "was stopped"
 		left    = "was left by its reader"
@@ -71,14 +71,14 @@ func (r *Runtime) replay(s *tracing) (how string) {
 	stampNow(head)
 	sent := 0
 	send := func(b []byte) (failed string) {
-		if r.cfg.Cut > 0 && sent+len(b) >= r.cfg.Cut && !s.probe {
-			_, _ = s.conn.Write(b[:r.cfg.Cut-sent])
+		if r.cfg.Cut > 0 && sent+len(b) >= r.cfg.Cut && !s.Probe {
+			_, _ = s.Conn.Write(b[:r.cfg.Cut-sent])
 			if r.cfg.OnCut != nil {
 				r.cfg.OnCut()
 			}
 			return cut
 		}
-		n, err := s.conn.Write(b)
+		n, err := s.Conn.Write(b)
 		sent += n
 		if err != nil {
 			return left
@@ -96,7 +96,7 @@ func (r *Runtime) replay(s *tracing) (how string) {
 	}
 	select {
 	case <-r.running: // until then nothing happens in the process
-	case <-s.stop:
+	case <-s.Stopped:
 		return finish()
 	case <-r.closed:
 		return over
@@ -107,7 +107,7 @@ func (r *Runtime) replay(s *tracing) (how string) {
 			wait := time.Duration(float64(p.at)/r.cfg.Speed) - time.Since(began)
 			select {
 			case <-time.After(wait):
-			case <-s.stop:
+			case <-s.Stopped:
 				return finish()
 			case <-r.closed:
 				return over
@@ -117,11 +117,11 @@ func (r *Runtime) replay(s *tracing) (how string) {
 			return failed
 		}
 	}
-	if r.cfg.OnSent != nil && !s.probe {
+	if r.cfg.OnSent != nil && !s.Probe {
 		r.cfg.OnSent()
 	}
 	select {
-	case <-s.stop:
+	case <-s.Stopped:
 		return finish()
 	case <-r.closed:
 		return over

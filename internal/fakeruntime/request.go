@@ -3,6 +3,7 @@ package fakeruntime
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf16"
 )
@@ -53,12 +54,8 @@ func readTracing(command uint16, payload []byte) (t tracingRequest, ok bool) {
 }
 
 // probes tells whether a session listens to nothing.
-func probes(command uint16, payload []byte) bool {
-	t, ok := readTracing(command, payload)
-	for _, p := range t.providers {
-		ok = ok && p.keywords == 0
-	}
-	return ok
+func (t *tracingRequest) probes() bool {
+	return !slices.ContainsFunc(t.providers, func(p provider) bool { return p.keywords != 0 })
 }
 
 // describe is the payload of a request for the log.

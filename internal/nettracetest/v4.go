@@ -56,7 +56,11 @@ type V4 struct {
 	Bytes        []byte
 	Uncompressed bool // rows with fixed headers
 
-	seq map[uint64]uint32
+	seq   map[uint64]uint32
+	taken int     // bytes that Take has removed: blocks are aligned in the stream
+	size  int     // where the size of the open EventBlock is
+	block int     // where its content begins
+	enc   encoder // of its rows
 }
 
 // Begin writes the preamble and the Trace object.
@@ -92,11 +96,57 @@ func (w *V4) object(name string, version uint32) {
 func (w *V4) Block(name string, content []byte) {
 	w.object(name, 2)
 	w.Bytes = le32(w.Bytes, uint32(len(content)))
-	for len(w.Bytes)%4 != 0 {
-		w.Bytes = append(w.Bytes, 0)
-	}
+	w.align()
 	w.Bytes = append(w.Bytes, content...)
 	w.Bytes = append(w.Bytes, 6)
+}
+
+func (w *V4) align() {
+	for (w.taken+len(w.Bytes))%4 != 0 {
+		w.Bytes = append(w.Bytes, 0)
+	}
+}
+
+// Open begins an EventBlock, of which Add writes a row and Close is the end. It is
+// the way of a writer that must not be slow.
+func (w *V4) Open() {
+	if w.seq == nil {
+		w.seq = map[uint64]uint32{}
+	}
+	w.object("EventBlock", 2)
+	w.size = len(w.Bytes)
+	w.Bytes = le32(w.Bytes, 0)
+	w.align()
+	w.block = len(w.Bytes)
+	w.Bytes = le32(w.Bytes, 20|1<<16) // the size of the block's header, and that its rows are compressed
+	w.Bytes = le64(w.Bytes, 0, 0)
+	w.enc = encoder{}
+}
+
+// Add writes a row into the open block.
+func (w *V4) Add(r Row) { w.Bytes = w.enc.row(w.Bytes, number(r, w.seq), 4) }
+
+// Lose has a thread count n events that are not written.
+func (w *V4) Lose(thread uint64, n uint32) {
+	if w.seq == nil {
+		w.seq = map[uint64]uint32{}
+	}
+	w.seq[thread] += n
+}
+
+// Close ends the open block.
+func (w *V4) Close() {
+	binary.LittleEndian.PutUint32(w.Bytes[w.size:], uint32(len(w.Bytes)-w.block))
+	w.Bytes = append(w.Bytes, 6)
+}
+
+// Take removes what was written so far and returns it; it is valid until the next
+// write.
+func (w *V4) Take() []byte {
+	b := w.Bytes
+	w.taken += len(b)
+	w.Bytes = w.Bytes[:0]
+	return b
 }
 
 // Metadata writes a MetadataBlock.

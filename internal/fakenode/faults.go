@@ -1,0 +1,131 @@
+//go:build linux
+
+package fakenode
+
+import (
+	"slices"
+	"time"
+
+	"github.com/gclog/gclog/internal/fakeruntime"
+)
+
+// What a Runtime can be told to do. All of it happens at once, and what has a
+// duration ends by itself.
+
+// SetRate changes how many collections come per second: 1000 is a flood.
+func (r *Runtime) SetRate(perSecond float64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := monotonic()
+	r.happen(now)
+	r.plan.setRate(perSecond, max(now, r.plan.now))
+}
+
+// Drop has every session lose the next events, as a runtime does whose buffer is full.
+func (r *Runtime) Drop(events int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.happen(monotonic())
+	r.drop += events
+}
+
+// Stall has the runtime answer nothing and write nothing for a time. Its collections
+// go on.
+func (r *Runtime) Stall(d time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stalled != nil || r.ledger.Ended {
+		return
+	}
+	r.stalled = make(chan struct{})
+	time.AfterFunc(d, r.resume)
+}
+
+func (r *Runtime) resume() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stalled != nil {
+		close(r.stalled)
+		r.stalled = nil
+	}
+}
+
+// Refuse has every CollectTracing be answered with an error for a time.
+func (r *Runtime) Refuse(code uint32, d time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.refuse, r.refused = code, monotonic()+int64(d)
+}
+
+// Garble has every request be answered with what is not of the protocol for a time.
+func (r *Runtime) Garble(d time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.garbled = monotonic() + int64(d)
+}
+
+// HangStop has StopTracing never be answered if it comes within a time.
+func (r *Runtime) HangStop(d time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.deaf = monotonic() + int64(d)
+}
+
+// Break breaks all streams off in the middle of a block.
+func (r *Runtime) Break() {
+	r.each(func(t *stream) {
+		t.half()
+		r.breakOff(t)
+	})
+}
+
+// End ends all streams between two blocks, without the end that a stream has.
+func (r *Runtime) End() { r.each(r.breakOff) }
+
+func (r *Runtime) breakOff(t *stream) {
+	t.write(monotonic())
+	r.enter(t)
+	r.leaveLocked(t, EndBroken)
+}
+
+// Huge has all streams announce a block of 4 GB, which never comes.
+func (r *Runtime) Huge() { r.each((*stream).announce) }
+
+// Trickle has all streams send a byte each second for a time.
+func (r *Runtime) Trickle(d time.Duration) {
+	r.each(func(t *stream) { t.trickle = monotonic() + int64(d) })
+}
+
+// Metadata has all streams send metadata without an end for a time.
+func (r *Runtime) Metadata(d time.Duration) {
+	r.each(func(t *stream) { t.metadata = monotonic() + int64(d) })
+}
+
+// each calls f for all streams that listen to something.
+func (r *Runtime) each(f func(*stream)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.happen(monotonic())
+	for _, t := range slices.Backward(r.streams) {
+		if t.index >= 0 {
+			f(t)
+		}
+	}
+}
+
+// meet is how a request is met.
+func (r *Runtime) meet(command uint16) fakeruntime.Fault {
+	const stopTracing = 0x0201
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := monotonic()
+	f := fakeruntime.Fault{Garbage: now < r.garbled, Silent: command == stopTracing && now < r.deaf}
+	if now < r.refused {
+		f.Refuse = r.refuse
+	}
+	f.Wait = r.stalled
+	if r.frozen != nil {
+		f.Wait = r.frozen
+	}
+	return f
+}

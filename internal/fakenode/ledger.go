@@ -1,0 +1,108 @@
+//go:build linux
+
+package fakenode
+
+import (
+	"slices"
+
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// A Kind is what sort of collection one is.
+type Kind uint8
+
+// The kinds have the numbers of the runtime's GCStart.
+const (
+	Blocking Kind = iota
+	Background
+	Foreground // while a background one runs
+)
+
+// A GC is a collection. Its times are nanoseconds of CLOCK_MONOTONIC; they are 0 as
+// long as they have not come.
+type GC struct {
+	Number     uint32
+	Generation uint8
+	Kind       Kind
+	First      int64 // its first event, which begins its suspension
+	Start, End int64 // GCStart, GCEnd
+	Last       int64 // its last event
+}
+
+// A Span is the numbers from From to To.
+type Span struct{ From, To uint32 }
+
+// How a session ended.
+const (
+	EndOpen    = ""          // it has not
+	EndStopped = "stopped"   // by StopTracing, with all that there was
+	EndLeft    = "left"      // its reader closed the connection, or took nothing more
+	EndExited  = "exited"    // the process exited in good order
+	EndDied    = "died"      // the process was killed
+	EndBroken  = "broken"    // the runtime broke the stream off
+	EndSpoilt  = "spoilt"    // the runtime sent what is no nettrace
+	endStuck   = "unwritten" // StopTracing came and nobody read on
+)
+
+// A Session is what one session was sent.
+type Session struct {
+	ID     uint64
+	Opened int64  // as the times of a GC
+	Sent   []Span // collections of which all events were written, in the order of their ends
+	Lost   uint64 // events that were dropped
+	End    string
+}
+
+// Has tells whether all events of a collection were written in the session.
+func (s *Session) Has(number uint32) bool {
+	return slices.ContainsFunc(s.Sent, func(p Span) bool { return p.From <= number && number <= p.To })
+}
+
+func (s *Session) sent(number uint32) {
+	if n := len(s.Sent); n > 0 && s.Sent[n-1].To+1 == number {
+		s.Sent[n-1].To = number
+		return
+	}
+	s.Sent = append(s.Sent, Span{number, number})
+}
+
+// A Ledger is all that a runtime did. The collection with number n is GCs[n-1].
+type Ledger struct {
+	PID      int
+	Cookie   string // as gclog writes it
+	Name     string
+	GCs      []GC
+	Sessions []Session // but for those that listened to nothing
+	Ended    bool      // the process has
+}
+
+func (l *Ledger) clone() *Ledger {
+	c := *l
+	c.GCs = slices.Clone(l.GCs)
+	c.Sessions = slices.Clone(l.Sessions)
+	for i := range c.Sessions {
+		c.Sessions[i].Sent = slices.Clone(c.Sessions[i].Sent)
+	}
+	return &c
+}
+
+// note enters an event.
+func (l *Ledger) note(e *event) {
+	for int(e.number) > len(l.GCs) {
+		l.GCs = append(l.GCs, GC{Number: uint32(len(l.GCs) + 1)})
+	}
+	g := &l.GCs[e.number-1]
+	g.Generation, g.Kind = e.gen, e.kind
+	if e.first {
+		g.First = e.at
+	}
+	if e.last {
+		g.Last = e.at
+	}
+	switch e.id {
+	case clr.IDGCStart:
+		g.Start = e.at
+	case clr.IDGCEnd:
+		g.End = e.at
+	}
+}

@@ -1,0 +1,176 @@
+//go:build linux
+
+package fakenode
+
+import (
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Node is a host with processes.
+type Node struct {
+	dir  string
+	seed uint64
+	stop chan struct{}
+	done chan struct{}
+
+	mu       sync.Mutex
+	runtimes []*Runtime // all that ever were, until Forget
+	made     int
+}
+
+// New returns a Node whose processes have their sockets in a folder. All chance in
+// it comes from the seed.
+func New(dir string, seed uint64) *Node {
+	n := &Node{dir: dir, seed: seed, stop: make(chan struct{}), done: make(chan struct{})}
+	go n.flush()
+	return n
+}
+
+// Start starts a process.
+func (n *Node) Start(cfg Config) (*Runtime, error) {
+	n.mu.Lock()
+	n.made++
+	instance := n.made
+	n.mu.Unlock()
+	r, err := startRuntime(n.dir, cfg, n.seed+uint64(instance), uint16(instance))
+	if err != nil {
+		return nil, err
+	}
+	n.mu.Lock()
+	n.runtimes = append(n.runtimes, r)
+	n.mu.Unlock()
+	return r, nil
+}
+
+// Runtimes returns all that were started, also those that have ended.
+func (n *Node) Runtimes() []*Runtime {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return append([]*Runtime(nil), n.runtimes...)
+}
+
+// Close kills what still runs.
+func (n *Node) Close() {
+	close(n.stop)
+	<-n.done
+	for _, r := range n.Runtimes() {
+		r.Kill()
+	}
+}
+
+// The runtimes write every 100 ms, each in its slot of 10 ms.
+const (
+	slots    = 10
+	slotTime = 10 * time.Millisecond
+)
+
+// flush has all runtimes write. One goroutine does so for all: 500 of them would
+// wake up for each write.
+func (n *Node) flush() {
+	defer close(n.done)
+	ticker := time.NewTicker(slotTime)
+	defer ticker.Stop()
+	last := monotonic() / int64(slotTime)
+	for {
+		select {
+		case <-ticker.C:
+		case <-n.stop:
+			return
+		}
+		list := n.Runtimes()
+		now := monotonic()
+		slot := now / int64(slotTime)
+		last = max(last, slot-slots)
+		for ; last < slot; last++ {
+			for i := int(last % slots); i < len(list); i += slots {
+				list[i].flush(now)
+			}
+		}
+	}
+}
+
+// Settle has every runtime with a session do a collection, so that it notices when
+// nobody is at the other end any more, as real ones do, and returns those that still
+// have sessions, as pids.
+func (n *Node) Settle() (open []int) {
+	for _, r := range n.Runtimes() {
+		if r.collect() && r.Sessions() > 0 {
+			open = append(open, r.PID())
+		}
+	}
+	return open
+}
+
+// Kill kills the process: its socket stays, its sessions break off.
+func (r *Runtime) Kill() {
+	r.mu.Lock()
+	r.ledger.Ended = true
+	r.mu.Unlock()
+	r.proc.signal(unix.SIGKILL)
+	<-r.ended
+}
+
+// Exit has the process exit in good order: its sessions end, its socket goes.
+func (r *Runtime) Exit(code byte) {
+	r.mu.Lock()
+	now := monotonic()
+	r.happen(now)
+	r.ledger.Ended = true
+	for len(r.streams) > 0 {
+		t := r.streams[len(r.streams)-1]
+		if t.ending == "" && !t.spoilt {
+			t.finish()
+		}
+		t.write(now)
+		r.enter(t)
+		r.leaveLocked(t, EndExited)
+	}
+	r.mu.Unlock()
+	r.proc.exit(code)
+	<-r.ended
+}
+
+// Stop stops the process, as SIGSTOP does: nothing happens in it any more.
+func (r *Runtime) Stop() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.frozen != nil || r.ledger.Ended {
+		return
+	}
+	now := monotonic()
+	r.happen(now)
+	r.frozen, r.frozenAt = make(chan struct{}), now
+	r.proc.signal(unix.SIGSTOP)
+}
+
+// Continue lets a stopped process go on.
+func (r *Runtime) Continue() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.frozen == nil {
+		return
+	}
+	r.proc.signal(unix.SIGCONT)
+	r.plan.shift(monotonic() - r.frozenAt)
+	close(r.frozen)
+	r.frozen = nil
+}
+
+// collect has a collection happen and be written now. It is false where that cannot
+// be.
+func (r *Runtime) collect() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ledger.Ended || r.frozen != nil {
+		return false
+	}
+	r.plan.now = max(r.plan.now, monotonic())
+	r.plan.stopTheWorld(Blocking, time.Millisecond)
+	r.plan.due = max(r.plan.due, r.plan.now)
+	r.happen(r.plan.now)
+	r.write(r.plan.now)
+	return true
+}

@@ -1,0 +1,161 @@
+//go:build linux
+
+package fakenode
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
+)
+
+// isProcess is the variable that a process of a fake runtime knows itself by.
+const isProcess = "GCLOG_FAKE_PROCESS"
+
+// Main must be the first call of a program that has a Node: if the program was
+// started as one of the Node's processes, Main does what these do, and never returns.
+func Main() {
+	if os.Getenv(isProcess) == "" {
+		return
+	}
+	code, err := live()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "fakenode:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// controlFD is the end of the process of the connection to its host.
+const controlFD = 3
+
+// live makes the socket of this process, hands it to the host and waits to be told
+// the code to exit with. Whoever connects to the socket is told by the kernel that
+// this process listens, for it called listen.
+func live() (code int, err error) {
+	_ = os.WriteFile("/proc/self/comm", []byte(filepath.Base(os.Args[0])), 0)
+	self, err := procfs.Self()
+	if err != nil {
+		return 0, err
+	}
+	stat, err := self.Stat()
+	if err != nil {
+		return 0, err
+	}
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return 0, err
+	}
+	path := filepath.Join(os.Getenv("TMPDIR"), fakeruntime.SocketName(os.Getpid(), stat.Starttime))
+	if err := unix.Bind(fd, &unix.SockaddrUnix{Name: path}); err != nil {
+		return 0, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := unix.Listen(fd, 64); err != nil {
+		return 0, err
+	}
+	// The pipe for debuggers tells CoreCLR from NativeAOT.
+	pipe := filepath.Join(os.Getenv("TMPDIR"), fmt.Sprintf("clr-debug-pipe-%d-%d-in", os.Getpid(), stat.Starttime))
+	if err := os.WriteFile(pipe, nil, 0o600); err != nil {
+		return 0, err
+	}
+	if err := unix.Sendmsg(controlFD, []byte(path), unix.UnixRights(fd), nil, 0); err != nil {
+		return 0, err
+	}
+	_ = unix.Close(fd)
+	var b [1]byte
+	for {
+		n, err := unix.Read(controlFD, b[:])
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if n == 0 { // the host has gone
+			return 0, nil
+		}
+		return int(b[0]), err
+	}
+}
+
+// A process is one of the operating system, that has a socket and does nothing.
+type process struct {
+	cmd      *exec.Cmd
+	control  int // its connection
+	listener net.Listener
+	files    []string // that a runtime removes when it exits, the socket first
+}
+
+// startProcess starts this program as a process with the given arguments and
+// environment.
+func startProcess(dir string, args, env []string) (*process, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	theirs := os.NewFile(uintptr(pair[1]), "control")
+	p := &process{control: pair[0]}
+	p.cmd = &exec.Cmd{
+		Path: exe, Args: args, ExtraFiles: []*os.File{theirs}, Stderr: os.Stderr,
+		Env: append([]string{isProcess + "=1", "TMPDIR=" + dir, "GOMAXPROCS=1", "GOGC=off"}, env...),
+	}
+	err = p.cmd.Start()
+	_ = theirs.Close()
+	if err == nil {
+		err = p.takeListener()
+	}
+	if err != nil {
+		_ = unix.Close(p.control)
+		if p.cmd.Process != nil {
+			_ = p.cmd.Wait()
+		}
+		return nil, fmt.Errorf("starting a process: %w", err)
+	}
+	return p, nil
+}
+
+// takeListener receives the socket that the process listens on.
+func (p *process) takeListener() error {
+	path, rights := make([]byte, 256), make([]byte, unix.CmsgSpace(4))
+	n, rn, _, _, err := unix.Recvmsg(p.control, path, rights, unix.MSG_CMSG_CLOEXEC)
+	if err != nil {
+		return err
+	}
+	messages, err := unix.ParseSocketControlMessage(rights[:rn])
+	if err != nil || len(messages) != 1 {
+		return errors.Join(err, errors.New("it sent no socket"))
+	}
+	fds, err := unix.ParseUnixRights(&messages[0])
+	if err != nil {
+		return err
+	}
+	f := os.NewFile(uintptr(fds[0]), string(path[:n]))
+	defer f.Close()
+	p.listener, err = net.FileListener(f)
+	pipes, _ := filepath.Glob(filepath.Join(filepath.Dir(f.Name()), fmt.Sprintf("clr-debug-pipe-%d-*", p.cmd.Process.Pid)))
+	p.files = append([]string{f.Name()}, pipes...)
+	return err
+}
+
+// exit has the process exit.
+func (p *process) exit(code byte) {
+	for _, name := range p.files {
+		_ = os.Remove(name)
+	}
+	_, _ = unix.Write(p.control, []byte{code})
+}
+
+// wait returns when the process has ended.
+func (p *process) wait() {
+	_ = p.cmd.Wait()
+	_ = unix.Close(p.control)
+}
+
+func (p *process) signal(s unix.Signal) { _ = p.cmd.Process.Signal(s) }

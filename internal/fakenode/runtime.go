@@ -1,0 +1,273 @@
+//go:build linux
+
+package fakenode
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gclog/gclog/internal/fakeruntime"
+	"golang.org/x/sys/unix"
+)
+
+// Config is what a runtime is and does.
+type Config struct {
+	Name       string   // of its program; it may hold anything but NUL
+	Version    string   // "": 9.0.0
+	Env        []string // NAME=value, beyond what a process here needs
+	Rate       float64  // collections per second; 0: none
+	Exact      bool     // they come at equal distances, not at random ones
+	Background float64  // share of background collections, 0 to 1
+	Heaps      int      // more than one: server GC
+	TempDir    string   // "": that of the Node
+}
+
+// A Runtime is a process with a runtime. Its methods may be called at any time, by
+// any goroutine.
+type Runtime struct {
+	cfg    Config
+	pid    int
+	cookie string
+	proc   *process
+	server *fakeruntime.Runtime
+	ended  chan struct{} // closed when the process has
+
+	mu      sync.Mutex
+	plan    plan
+	streams []*stream
+	ledger  Ledger
+	drop    int // events that are dropped next, in every session
+
+	frozen   chan struct{} // closed when the process runs again; nil: it does
+	frozenAt int64
+	stalled  chan struct{} // closed when the runtime answers and writes again; nil: it does
+	refuse   uint32
+	// Until these times requests are refused, answered with garbage, and StopTracing
+	// is not answered.
+	refused, garbled, deaf int64
+}
+
+func monotonic() int64 {
+	var t unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) // cannot fail
+	return t.Nano()
+}
+
+func startRuntime(dir string, cfg Config, seed uint64, instance uint16) (*Runtime, error) {
+	if cfg.Version == "" {
+		cfg.Version = "9.0.0"
+	}
+	if cfg.TempDir == "" {
+		cfg.TempDir = dir
+	}
+	proc, err := startProcess(cfg.TempDir, []string{cfg.Name}, cfg.Env)
+	if err != nil {
+		return nil, err
+	}
+	r := &Runtime{cfg: cfg, proc: proc, pid: proc.cmd.Process.Pid, ended: make(chan struct{})}
+	r.plan = plan{random: rand.New(rand.NewPCG(seed, uint64(instance))), exact: cfg.Exact, background: cfg.Background, heaps: max(cfg.Heaps, 1)}
+	r.plan.setRate(cfg.Rate, monotonic())
+	r.cookie = fmt.Sprintf("0000cefa-0000-0000-0000-%08x%04x", r.pid, instance)
+	r.ledger = Ledger{PID: r.pid, Cookie: r.cookie, Name: cfg.Name}
+	r.server, err = fakeruntime.Start(fakeruntime.Config{
+		Listener: proc.listener, PID: r.pid, Instance: instance, Name: cfg.Name, Version: cfg.Version, Env: cfg.Env, Trace: r.trace, Meet: r.meet,
+	})
+	if err != nil {
+		proc.signal(unix.SIGKILL)
+		proc.wait()
+		return nil, err
+	}
+	go func() {
+		proc.wait()
+		r.over()
+	}()
+	return r, nil
+}
+
+// PID is that of the process.
+func (r *Runtime) PID() int { return r.pid }
+
+// Cookie is the id of the runtime as gclog writes it.
+func (r *Runtime) Cookie() string { return r.cookie }
+
+// Sessions is how many sessions are open.
+func (r *Runtime) Sessions() int { return r.server.Sessions() }
+
+// Requests is how many requests came so far.
+func (r *Runtime) Requests() int64 { return r.server.Requests() }
+
+// Ledger returns what the runtime has done so far.
+func (r *Runtime) Ledger() *Ledger {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ledger.clone()
+}
+
+// trace is a session, from its begin to its end.
+func (r *Runtime) trace(s *fakeruntime.Session) string {
+	t, err := r.open(s)
+	if err != nil {
+		return err.Error()
+	}
+	select {
+	case <-s.Stopped:
+		r.close(t)
+	case <-s.Over:
+		r.leave(t, EndDied)
+	case <-t.left:
+	}
+	return t.ending
+}
+
+func (r *Runtime) open(s *fakeruntime.Session) (*stream, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t, err := newStream(s, r.pid)
+	if err != nil {
+		return nil, err
+	}
+	if !s.Probe {
+		// What has happened until now is not for it.
+		r.happen(t.opened)
+		t.index = len(r.ledger.Sessions)
+		r.ledger.Sessions = append(r.ledger.Sessions, Session{ID: s.ID, Opened: t.opened})
+	}
+	r.streams = append(r.streams, t)
+	t.write(t.opened)
+	return t, nil
+}
+
+// close ends a session in good order. It waits for its reader, without the lock.
+func (r *Runtime) close(t *stream) {
+	r.mu.Lock()
+	if t.ending == "" {
+		r.happen(monotonic())
+		t.finish()
+	}
+	rest := t.pending
+	trickle := time.Duration(t.trickle - monotonic())
+	r.forget(t)
+	r.mu.Unlock()
+
+	select {
+	case <-time.After(trickle): // at once if it is not to trickle
+	case <-t.session.Over:
+	}
+	_ = t.session.Conn.SetWriteDeadline(time.Now().Add(10 * time.Second))
+	n, err := t.session.Conn.Write(rest)
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t.wrote(n)
+	r.enter(t)
+	if err != nil {
+		r.leaveLocked(t, endStuck)
+		return
+	}
+	r.leaveLocked(t, EndStopped)
+}
+
+// forget takes a stream out of those that are written to.
+func (r *Runtime) forget(t *stream) {
+	for i, o := range r.streams {
+		if o == t {
+			r.streams = append(r.streams[:i], r.streams[i+1:]...)
+			return
+		}
+	}
+}
+
+// leave ends a session.
+func (r *Runtime) leave(t *stream, how string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.leaveLocked(t, how)
+}
+
+func (r *Runtime) leaveLocked(t *stream, how string) {
+	if t.ending != "" {
+		return
+	}
+	r.forget(t)
+	t.ending = how
+	if t.index >= 0 {
+		r.ledger.Sessions[t.index].End = how
+	}
+	close(t.left)
+}
+
+// enter notes in the ledger what a stream has sent.
+func (r *Runtime) enter(t *stream) {
+	if t.index >= 0 {
+		t.sent(r.ledger.Sessions[t.index].sent)
+	}
+}
+
+// flush is what a runtime does every 100 ms: it writes what has happened.
+func (r *Runtime) flush(now int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.frozen != nil || r.ledger.Ended {
+		return
+	}
+	r.happen(now)
+	if r.stalled == nil {
+		r.write(now)
+	}
+}
+
+func (r *Runtime) write(now int64) {
+	for _, t := range slices.Backward(r.streams) {
+		if now < t.metadata && len(t.pending) < maxPending {
+			t.flood()
+		}
+		there := t.write(now)
+		r.enter(t)
+		if !there {
+			r.leaveLocked(t, EndLeft)
+		}
+	}
+}
+
+// happen has all happen that is due, and encodes it for the sessions.
+func (r *Runtime) happen(now int64) {
+	if r.frozen != nil || r.ledger.Ended {
+		return
+	}
+	events := r.plan.until(now)
+	if len(events) == 0 {
+		return
+	}
+	for i := range events {
+		r.ledger.note(&events[i])
+	}
+	used := 0
+	for _, t := range r.streams {
+		if t.index < 0 {
+			continue
+		}
+		lost := t.add(events, r.plan.heaps, r.drop)
+		used = max(used, min(lost, r.drop))
+		r.ledger.Sessions[t.index].Lost += uint64(lost)
+		for i := range events {
+			if e := &events[i]; e.last {
+				t.finished(e.number, r.ledger.GCs[e.number-1].First)
+			}
+		}
+	}
+	r.drop -= used
+}
+
+// over is called when the process has ended, however it did.
+func (r *Runtime) over() {
+	r.mu.Lock()
+	r.ledger.Ended = true
+	r.mu.Unlock()
+	r.Continue()
+	r.resume()
+	_ = r.server.Close()
+	close(r.ended)
+}

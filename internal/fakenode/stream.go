@@ -1,0 +1,225 @@
+//go:build linux
+
+package fakenode
+
+import (
+	"encoding/binary"
+	"errors"
+	"net"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/gclog/gclog/internal/nettracetest"
+	"golang.org/x/sys/unix"
+)
+
+// A stream is an open session: what its reader has not taken yet, and what it has.
+// The lock of the runtime guards it.
+type stream struct {
+	session *fakeruntime.Session
+	raw     syscall.RawConn
+	index   int // of the ledger's session; -1: it listens to nothing
+
+	w       nettracetest.V4
+	pending []byte // encoded and not written
+	written int64  // bytes
+	encoded int64  // bytes, pending ones included
+	ends    []end  // of collections that are not written whole yet
+	damaged []uint32
+	opened  int64
+	spoilt  bool // nothing that comes now can be read
+
+	trickle  int64 // until then a byte comes each second
+	lastByte int64
+	metadata int64 // until then metadata comes without an end
+	extra    uint32
+
+	left   chan struct{} // closed when the runtime is done with it
+	ending string        // how it ended
+}
+
+// An end is where the last event of a collection is in a stream.
+type end struct {
+	number uint32
+	offset int64
+}
+
+const (
+	// maxPending is how much waits for a reader, before events are dropped: the
+	// buffer of a real session.
+	maxPending = 4 << 20
+	maxBlock   = 64 << 10
+)
+
+func newStream(s *fakeruntime.Session, pid int) (*stream, error) {
+	raw, err := s.Conn.(*net.UnixConn).SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	t := &stream{session: s, raw: raw, index: -1, opened: monotonic(), left: make(chan struct{})}
+	appendHead(&t.w, pid)
+	t.take()
+	return t, nil
+}
+
+// take moves what the writer has encoded to what is pending.
+func (t *stream) take() {
+	b := t.w.Take()
+	t.encoded += int64(len(b))
+	t.pending = append(t.pending, b...)
+}
+
+// add encodes events, thread by thread as a runtime does: the first row of each
+// thread is younger than none behind it. It returns how many were dropped.
+func (t *stream) add(events []event, heaps, drop int) (lost int) {
+	if len(t.pending) > maxPending {
+		drop = len(events)
+	}
+	for i := range events[:min(drop, len(events))] {
+		e := &events[i]
+		t.w.Lose(e.thread, 1)
+		t.damaged = append(t.damaged, e.number)
+		lost++
+	}
+	rest := events[lost:]
+	if len(rest) == 0 {
+		return lost
+	}
+	var payload [2048]byte
+	var threads [8]uint64
+	t.w.Open()
+	for _, thread := range threadsOf(threads[:0], rest) {
+		first := true
+		for i := range rest {
+			e := &rest[i]
+			if e.thread != thread {
+				continue
+			}
+			if len(t.w.Bytes) > maxBlock {
+				t.w.Close()
+				t.take()
+				t.w.Open()
+			}
+			t.w.Add(nettracetest.Row{
+				Kind: e.id, Thread: e.thread, Ticks: e.at, Sorted: first, Payload: e.appendPayload(payload[:0], heaps),
+			})
+			first = false
+		}
+	}
+	t.w.Close()
+	t.take()
+	return lost
+}
+
+func threadsOf(list []uint64, events []event) []uint64 {
+	for i := range events {
+		if t := events[i].thread; !slices.Contains(list, t) {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// finished notes that all events of a collection are encoded; first is when it began.
+func (t *stream) finished(number uint32, first int64) {
+	whole := first > t.opened && !slices.Contains(t.damaged, number)
+	t.damaged = slices.DeleteFunc(t.damaged, func(n uint32) bool { return n == number })
+	if whole && !t.spoilt {
+		t.ends = append(t.ends, end{number, t.encoded})
+	}
+}
+
+// write writes what the socket takes at once. It tells whether the reader is there.
+func (t *stream) write(now int64) bool {
+	b := t.pending
+	if now < t.trickle {
+		if b = b[:min(len(b), 1)]; now-t.lastByte < int64(time.Second) {
+			return true
+		}
+		t.lastByte = now
+	}
+	there := true
+	for len(b) > 0 && there {
+		n := 0
+		err := t.raw.Write(func(fd uintptr) bool {
+			var err error
+			n, err = unix.SendmsgN(int(fd), b, nil, nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+			there = err == nil || errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR)
+			return true
+		})
+		if err != nil || !there {
+			return false
+		}
+		if n <= 0 {
+			break
+		}
+		t.wrote(n)
+		b = b[n:]
+	}
+	return true
+}
+
+// wrote notes that the next n bytes are written.
+func (t *stream) wrote(n int) {
+	t.written += int64(n)
+	t.pending = t.pending[:copy(t.pending, t.pending[n:])]
+}
+
+// sent returns the collections that are written whole since the last call.
+func (t *stream) sent(each func(number uint32)) {
+	n := 0
+	for n < len(t.ends) && t.ends[n].offset <= t.written {
+		each(t.ends[n].number)
+		n++
+	}
+	t.ends = t.ends[:copy(t.ends, t.ends[n:])]
+}
+
+// finish encodes the end of a session.
+func (t *stream) finish() {
+	if t.session.Rundown || t.session.Probe {
+		t.w.Open()
+		t.w.Add(nettracetest.Row{Kind: rundownSettings().ID, Thread: threadUser, Ticks: monotonic(), Sorted: true, Payload: appendSettings(nil)})
+		t.w.Close()
+	}
+	t.w.End()
+	t.take()
+}
+
+// half encodes a block that is not there to its end.
+func (t *stream) half() {
+	t.w.Open()
+	for range 8 {
+		t.w.Add(nettracetest.Row{Kind: 1, Thread: threadUser, Ticks: monotonic(), Sorted: true, Payload: make([]byte, 26)})
+	}
+	t.w.Close()
+	t.w.Bytes = t.w.Bytes[:len(t.w.Bytes)/2]
+	t.take()
+	t.spoilt = true
+}
+
+// announce encodes the begin of a block of 4 GB.
+func (t *stream) announce() {
+	t.w.Open()
+	t.w.Close()
+	size := len("EventBlock") + 15
+	binary.LittleEndian.PutUint32(t.w.Bytes[size:], 0xFFFFFFF0)
+	t.w.Bytes = append(t.w.Bytes, make([]byte, 64<<10)...)
+	t.take()
+	t.spoilt = true
+}
+
+// flood encodes metadata of events that nobody has heard of.
+func (t *stream) flood() {
+	for range 32 {
+		var list [64]nettracetest.Kind
+		for i := range list {
+			t.extra++
+			list[i] = nettracetest.Kind{ID: 1<<16 + t.extra, Provider: "Fake-Provider", EventID: t.extra, Name: "An event that never comes", Version: 1}
+		}
+		t.w.Metadata(list[:]...)
+	}
+	t.take()
+}
