@@ -218,6 +218,9 @@ func (r *Reducer) advance(now int64) {
 	}
 }
 
+// Idle tells whether nothing is under way, so that Advance has nothing to do.
+func (r *Reducer) Idle() bool { return len(r.open) == 0 && len(r.suspensions) == 0 }
+
 // Finish tells what is open as it is, because the stream has ended at the time
 // now.
 func (r *Reducer) Finish(now int64) {

@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	firstBuffer = 64 << 10 // enough for the blocks of a quiet process
+	firstBuffer = 16 << 10 // enough for what a quiet process sends at a time
 	largeBuffer = 1 << 20  // what a source that always fills the buffer gets
 )
 

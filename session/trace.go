@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"sync/atomic"
 	"time"
 )
 
@@ -107,6 +108,10 @@ type Stream struct {
 	conn   net.Conn
 	client *Client
 	id     uint64
+
+	patient  bool // patience counts, until a byte comes
+	patience time.Duration
+	woken    atomic.Bool
 }
 
 // StartTracing starts a session, with the newest command that the runtime knows.
@@ -155,15 +160,40 @@ func (c *Client) SendsGCSettings() bool { return c.collect >= cmdCollectTracing4
 // killed: the end of a whole stream is told by the stream itself.
 func (s *Stream) Read(p []byte) (int, error) {
 	if s.IdleTimeout > 0 {
-		if err := s.conn.SetReadDeadline(time.Now().Add(s.IdleTimeout)); err != nil {
+		if err := s.conn.SetReadDeadline(s.deadline()); err != nil {
 			return 0, err
+		}
+		if s.woken.Swap(false) {
+			return 0, os.ErrDeadlineExceeded
 		}
 	}
 	n, err := s.conn.Read(p)
+	s.patient = s.patient && n == 0
 	if err != nil && (connectionGone(err) || errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrClosed)) {
 		err = io.EOF
 	}
 	return n, err
+}
+
+func (s *Stream) deadline() time.Time {
+	switch {
+	case !s.patient:
+		return time.Now().Add(s.IdleTimeout)
+	case s.patience > 0:
+		return time.Now().Add(s.patience)
+	}
+	return time.Time{}
+}
+
+// Patience says how long the silence that is on now may last before Read returns,
+// instead of IdleTimeout; 0: until Wake. It is for who called Read.
+func (s *Stream) Patience(d time.Duration) { s.patient, s.patience = true, d }
+
+// Wake makes Read return as after a silence, if there is an IdleTimeout. Anybody can
+// call it.
+func (s *Stream) Wake() {
+	s.woken.Store(true)
+	_ = s.conn.SetReadDeadline(time.Unix(1, 0))
 }
 
 // Stop asks the runtime to end the session. It does so on a connection of its

@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/gclog/gclog/formats"
@@ -23,20 +22,9 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-const (
-	// idle is how long the stream may be silent before what waits for its place in
-	// time is released: the runtime writes every 100 ms what it has.
-	idle = 100 * time.Millisecond
-	// headTime is how long it may take until the stream begins.
-	headTime = 5 * time.Second
-	// stopTime is how long the runtime may take to end a session.
-	stopTime = 5 * time.Second
-	// writeTime is how long the outputs may take for what is left when gclog is
-	// asked to stop.
-	writeTime = 5 * time.Second
-	// exitTime is how long a process may take to go away after its stream ended.
-	exitTime = 3 * time.Second
-)
+// writeTime is how long the outputs may take for what is left when gclog is asked to
+// stop.
+const writeTime = 5 * time.Second
 
 // Options is what a session does.
 type Options struct {
@@ -63,14 +51,6 @@ type Options struct {
 	Progress *Progress
 }
 
-// Progress is what has happened so far. It may be read at any time.
-type Progress struct {
-	GCs    atomic.Int64
-	Lost   atomic.Int64 // events
-	Stream atomic.Int64 // bytes read
-	Output atomic.Int64 // bytes written
-}
-
 // Result is how a session ended.
 type Result struct {
 	Process gclog.Process
@@ -82,103 +62,56 @@ type Result struct {
 // good order. An error means that there was none; what goes wrong later is in the
 // Result.
 func Run(ctx context.Context, o Options) (*Result, error) {
-	if o.Progress == nil {
-		o.Progress = &Progress{}
-	}
-	stream, err := o.Target.StartTracing(ctx, o.Config)
-	if o.Resume {
-		err = errors.Join(err, o.Target.Resume(context.WithoutCancel(ctx)))
-	}
+	s, err := Open(ctx, o.Target, SessionOptions{
+		Config: o.Config, Suspensions: output.Suspensions(o.Outputs), Count: o.Count, Record: o.Record,
+		Resume: o.Resume, Exit: o.Exit, Progress: o.Progress, Tell: o.Opener.Tell,
+	})
 	if err != nil {
-		if stream != nil {
-			_ = stream.Close()
-		}
 		return nil, err
 	}
-	defer stream.Close()
-	stream.IdleTimeout = idle
-	watch := o.Target.Watch()
-	defer watch.Close()
-
-	asked, ask := context.WithCancel(ctx) // done: the session shall end
-	defer ask()
+	defer context.AfterFunc(ctx, s.Ask)()
 	if o.Until != nil {
 		if until := o.Until(); !until.IsZero() {
-			defer time.AfterFunc(time.Until(until), ask).Stop()
+			defer time.AfterFunc(time.Until(until), s.Ask).Stop()
 		}
 	}
-	r := newReader(&o, stream, ask)
-	go r.run()
-	inOrder := true // the runtime has ended the session when it was asked to
-	stopped := make(chan struct{})
+	requests := make(chan func(*output.Set))
+	l := &Log{Outputs: o.Outputs, Opener: o.Opener, Format: o.Format, Requests: requests}
+	written := make(chan struct{})
+	var result Result
 	go func() {
-		defer close(stopped)
-		select {
-		case <-asked.Done():
-			inOrder = stop(stream, r.done)
-		case <-r.done:
+		defer close(written)
+		result.End, result.Err = l.Write(s, o.Process, o.Begun)
+		result.Process = l.process
+		if l.set != nil {
+			result.Err = errors.Join(result.Err, l.Err(), l.Close())
 		}
 	}()
-
-	process := r.process(o.Process)
-	o.Format.Process = process
-	set, err := o.Opener.Open(o.Outputs, o.Format)
-	if err != nil {
-		ask()
-		go r.discard()
-		<-r.done
-		<-stopped
-		go func() { _ = r.tee.close() }() // nobody needs the copy
-		return nil, err
-	}
-	if o.Begun != nil {
-		o.Begun(&process)
-	}
-	w := &writer{o: &o, set: set, queue: r.queue, ask: ask, done: make(chan struct{})}
-	go w.run(formats.Start{Ticks: r.syncTicks(), Providers: ProvidersText(o.Config.Providers)})
-	<-r.done
-	<-stopped
-	end := r.end(asked.Err() != nil, watch)
-	if !inOrder && end.Reason == formats.EndDetached {
-		end.Message = fmt.Sprintf("process %d did not end the session within %v: its last events may be missing", o.Target.PID, stopTime)
-		o.Opener.Tell(end.Message)
-	}
-	result := &Result{Process: process, End: end}
-	written := make(chan error, 1)
-	go func() {
-		<-w.done
-		w.finish(end)
-		o.Progress.Output.Store(set.Bytes())
-		written <- errors.Join(w.err(), set.Err(), set.Close(), r.tee.close())
-	}()
-	select {
-	case err = <-written:
-	case <-ctx.Done():
-		// Nothing can be done about outputs that do not take what is written.
+	for {
 		select {
-		case err = <-written:
-		case <-time.After(writeTime):
-			err = errors.New("the outputs take nothing any more: what was left to write is lost")
+		case <-o.Reopen:
+			select {
+			case requests <- (*output.Set).Reopen:
+			case <-s.Done():
+			case <-ctx.Done():
+			}
+			continue
+		case <-written:
+		case <-ctx.Done():
+			s.wait()
+			// Nothing can be done about outputs that do not take what is written.
+			select {
+			case <-written:
+			case <-time.After(writeTime):
+				return &Result{Process: gclog.Process{ID: int64(o.Target.PID)}, Err: errors.New("the outputs take nothing any more: what was left to write is lost")}, nil
+			}
 		}
+		break
 	}
-	result.Err = errors.Join(r.failure(end.Reason), err)
-	return result, nil
-}
-
-// stop asks the runtime to end the session and makes sure that the stream ends. It
-// tells whether that has come in time.
-func stop(stream *session.Stream, done <-chan struct{}) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
-	defer cancel()
-	// Whether it answers does not matter: what counts is that the stream ends.
-	_ = stream.Stop(ctx)
-	select {
-	case <-done:
-		return true
-	case <-ctx.Done():
-		_ = stream.Close()
-		return false
+	if l.set == nil {
+		return nil, result.Err
 	}
+	return &result, nil
 }
 
 // ProvidersText writes providers the way dotnet-trace's users do.

@@ -1,6 +1,8 @@
 package attach
 
 import (
+	"sync"
+
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 )
@@ -11,10 +13,15 @@ import (
 //
 // It is the Observer of the Reducer; one goroutine puts, another takes.
 type queue struct {
-	full    chan *item
-	free    chan *item
+	more chan struct{} // a value when there is something to take, or the queue was closed
+
+	mu      sync.Mutex
+	items   []*item // those that wait, from head on
+	head    int
+	free    []*item
 	made    int
-	dropped uint64 // records since the last gap
+	closed  bool
+	dropped gclog.Gap // records since the last gap
 	newest  gclog.Stamp
 }
 
@@ -50,52 +57,141 @@ const (
 	itemStall
 )
 
-func newQueue() *queue {
-	return &queue{full: make(chan *item, queueSize), free: make(chan *item, queueSize)}
+// collection is what an item is about, nil if it is about none.
+func (it *item) collection() *gclog.GCDetails {
+	switch it.kind {
+	case itemPause:
+		return it.pause.GC
+	case itemPhase, itemGC:
+		return &it.details
+	}
+	return nil
 }
 
+// ticks is when what an item tells began.
+func (it *item) ticks() int64 {
+	if d := it.collection(); d != nil {
+		return d.StartTicks
+	}
+	switch it.kind {
+	case itemPause:
+		return it.pause.Ticks
+	case itemSuspension:
+		return it.suspension.Ticks
+	case itemGap:
+		return it.gap.Ticks
+	default:
+		return it.stall.Ticks
+	}
+}
+
+func newQueue() *queue { return &queue{more: make(chan struct{}, 1)} }
+
 // put enqueues a record of a process with so many heaps; fill copies it into an
-// item.
-func (q *queue) put(kind itemKind, heaps int, fill func(*item)) {
-	if q.dropped > 0 {
+// item. number is that of the collection whose record it is, 0 if it is none.
+func (q *queue) put(kind itemKind, heaps int, number uint32, fill func(*item)) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.dropped.Records > 0 {
 		// Not before there is room for more than the gap: else an output that is slow all
 		// the time would get nothing but gaps.
 		if len(q.free) < 2+q.made/8 {
-			q.dropped++
+			q.drop(number)
 			return
 		}
 		it := q.item(heaps)
 		it.kind, it.gap = itemGap, q.gap()
-		q.full <- it
+		q.push(it)
 	}
 	it := q.item(heaps)
 	if it == nil {
-		q.dropped++
+		q.drop(number)
 		return
 	}
 	it.kind = kind
 	fill(it)
-	q.full <- it // has room: there are no more items than places
+	q.push(it)
+	q.wake()
+}
+
+func (q *queue) push(it *item) {
+	if len(q.items) == cap(q.items) && q.head > len(q.items)/2 {
+		n := copy(q.items, q.items[q.head:])
+		clear(q.items[n:])
+		q.items, q.head = q.items[:n], 0
+	}
+	q.items = append(q.items, it)
+}
+
+func (q *queue) drop(number uint32) {
+	q.dropped.Records++
+	if number > 0 {
+		q.dropped.To = max(q.dropped.To, number)
+		if q.dropped.From == 0 || number < q.dropped.From {
+			q.dropped.From = number
+		}
+	}
 }
 
 // gap reports what was dropped.
 func (q *queue) gap() gclog.Gap {
-	g := gclog.Gap{Reason: gclog.GapQueueFull, Time: q.newest.Time, Ticks: q.newest.Ticks, Records: q.dropped}
-	q.dropped = 0
+	g := q.dropped
+	g.Reason, g.Time, g.Ticks = gclog.GapQueueFull, q.newest.Time, q.newest.Ticks
+	q.dropped = gclog.Gap{}
 	return g
 }
 
 func (q *queue) item(heaps int) *item {
-	select {
-	case it := <-q.free:
+	if n := len(q.free); n > 0 {
+		it := q.free[n-1]
+		q.free = q.free[:n-1]
 		return it
-	default:
 	}
 	if q.made >= min(queueSize, queueBytes/(itemBytes+heapBytes*heaps)) {
 		return nil
 	}
 	q.made++
 	return &item{}
+}
+
+func (q *queue) wake() {
+	select {
+	case q.more <- struct{}{}:
+	default:
+	}
+}
+
+// take returns the next record, nil if none waits; over tells that none will come.
+func (q *queue) take() (it *item, over bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.head == len(q.items) {
+		q.items, q.head = q.items[:0], 0
+		return nil, q.closed
+	}
+	it = q.items[q.head]
+	q.items[q.head] = nil
+	q.head++
+	return it, false
+}
+
+// give makes room with a record that was taken.
+func (q *queue) give(it *item) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.free = append(q.free, it)
+}
+
+// close tells that nothing will be put any more. What was dropped last becomes the
+// last item.
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.dropped.Records > 0 {
+		q.push(&item{kind: itemGap, gap: q.gap()})
+	}
+	q.closed = true
+	q.wake()
 }
 
 // Pause implements gclog.Observer.
@@ -105,7 +201,7 @@ func (q *queue) Pause(p *gclog.Pause) {
 	if p.GC != nil {
 		heaps = len(p.GC.Heaps)
 	}
-	q.put(itemPause, heaps, func(it *item) {
+	q.put(itemPause, heaps, 0, func(it *item) {
 		it.pause = *p
 		if p.GC != nil {
 			it.details.CopyFrom(p.GC)
@@ -116,7 +212,7 @@ func (q *queue) Pause(p *gclog.Pause) {
 
 // Phase implements gclog.Observer.
 func (q *queue) Phase(p *gclog.Phase) {
-	q.put(itemPhase, len(p.GC.Heaps), func(it *item) {
+	q.put(itemPhase, len(p.GC.Heaps), 0, func(it *item) {
 		it.phase = *p
 		it.details.CopyFrom(p.GC)
 		it.phase.GC = &it.details
@@ -125,22 +221,22 @@ func (q *queue) Phase(p *gclog.Phase) {
 
 // Suspension implements gclog.SuspensionObserver.
 func (q *queue) Suspension(s *gclog.Suspension) {
-	q.put(itemSuspension, 0, func(it *item) { it.suspension = *s })
+	q.put(itemSuspension, 0, 0, func(it *item) { it.suspension = *s })
 }
 
 // GC implements gclog.Observer.
 func (q *queue) GC(d *gclog.GCDetails) {
 	q.newest = gclog.Stamp{Time: d.Start, Ticks: d.StartTicks}
-	q.put(itemGC, len(d.Heaps), func(it *item) { it.details.CopyFrom(d) })
+	q.put(itemGC, len(d.Heaps), d.Number, func(it *item) { it.details.CopyFrom(d) })
 }
 
 // Gap implements gclog.Observer.
 func (q *queue) Gap(g *gclog.Gap) {
-	q.put(itemGap, 0, func(it *item) { it.gap = *g })
+	q.put(itemGap, 0, 0, func(it *item) { it.gap = *g })
 }
 
 func (q *queue) stall(s *gclog.Stall) {
-	q.put(itemStall, 0, func(it *item) { it.stall = *s })
+	q.put(itemStall, 0, 0, func(it *item) { it.stall = *s })
 }
 
 // deliver writes the item to w.

@@ -18,7 +18,7 @@ func TestQueueFull(t *testing.T) {
 				q.GC(&d)
 			}
 			room := uint32(0)
-			for q.dropped == 0 {
+			for q.dropped.Records == 0 {
 				room++
 				put(room)
 			}
@@ -28,8 +28,8 @@ func TestQueueFull(t *testing.T) {
 			}
 			put(room + 2)
 			take := func() *item {
-				it := <-q.full
-				q.free <- it
+				it, _ := q.take()
+				q.give(it)
 				return it
 			}
 			few := 2 + room/8
@@ -44,7 +44,7 @@ func TestQueueFull(t *testing.T) {
 					t.Fatalf("record %d is %+v", n, it.details.Number)
 				}
 			}
-			if it := take(); it.kind != itemGap || it.gap.Reason != gclog.GapQueueFull || it.gap.Records != 2 {
+			if it := take(); it.kind != itemGap || it.gap.Reason != gclog.GapQueueFull || it.gap.Records != 2 || it.gap.From != room+1 || it.gap.To != room+2 {
 				t.Errorf("the gap is %+v", it.gap)
 			}
 			if it := take(); it.kind != itemGC || it.details.Number != room+3 {
@@ -59,16 +59,16 @@ func TestQueueFull(t *testing.T) {
 func TestQueueOverloaded(t *testing.T) {
 	q := newQueue()
 	d := gclog.GCDetails{}
-	for q.dropped == 0 {
+	for q.dropped.Records == 0 {
 		q.GC(&d)
 	}
 	kinds := map[itemKind]int{}
 	for range 100_000 { // two come for each that goes
 		q.GC(&d)
 		q.GC(&d)
-		it := <-q.full
+		it, _ := q.take()
 		kinds[it.kind]++
-		q.free <- it
+		q.give(it)
 	}
 	if kinds[itemGap] == 0 || kinds[itemGC] < 100*kinds[itemGap] {
 		t.Errorf("%d records and %d gaps", kinds[itemGC], kinds[itemGap])
@@ -81,7 +81,8 @@ func TestQueueNoAllocation(t *testing.T) {
 	d := gclog.GCDetails{Heaps: make([]gclog.HeapDetails, 4)}
 	turn := func() {
 		q.GC(&d)
-		q.free <- <-q.full
+		it, _ := q.take()
+		q.give(it)
 	}
 	turn()
 	if n := testing.AllocsPerRun(100, turn); n != 0 {

@@ -55,6 +55,8 @@ type Set struct {
 type opened struct {
 	*formats.Writer
 	*place
+	spec    Spec
+	former  int64 // groups that Writers before this one dropped
 	dropped int64 // groups, when it was looked at last
 	written int64 // groups, when one was dropped last
 	failing bool  // that was told
@@ -127,14 +129,26 @@ func (o *Opener) Open(specs []Spec, opts formats.Options) (*Set, error) {
 			_ = s.Close()
 			return nil, err
 		}
-		format := opts
-		format.Selection = spec.Selection
-		if spec.Path != Stdout {
-			format.Color, format.HeaderEvery = false, 0
-		}
-		s.outputs = append(s.outputs, &opened{Writer: formats.NewWriter(spec.Format, x, format), place: x})
+		s.outputs = append(s.outputs, &opened{Writer: spec.writer(x, opts), place: x, spec: spec})
 	}
 	return s, nil
+}
+
+func (s *Spec) writer(x *place, o formats.Options) *formats.Writer {
+	o.Selection = s.Selection
+	if s.Path != Stdout {
+		o.Color, o.HeaderEvery = false, 0
+	}
+	return formats.NewWriter(s.Format, x, o)
+}
+
+// Renew makes new Writers for another session with the process.
+func (s *Set) Renew(opts formats.Options) {
+	for _, o := range s.outputs {
+		o.former += o.Dropped()
+		o.dropped, o.written = 0, 0
+		o.Writer = o.spec.writer(o.place, opts)
+	}
 }
 
 // open returns the place of a spec, for one more user.
@@ -281,7 +295,7 @@ func (s *Set) Reopen() {
 func (s *Set) Err() error {
 	var all error
 	for _, o := range s.outputs {
-		if n := o.Dropped(); n > 0 && !o.left() {
+		if n := o.former + o.Dropped(); n > 0 && !o.left() {
 			all = errors.Join(all, fmt.Errorf("%d records could not be written: %w", n, o.Err()))
 		}
 	}

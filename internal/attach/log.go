@@ -1,0 +1,170 @@
+package attach
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/output"
+)
+
+// A Log is what is written about one process, by one session after the other. The
+// records of each follow on those of the one before: a collection is told once, and
+// those that no session has seen are told as a gap.
+//
+// Its methods must be called by one goroutine at a time.
+type Log struct {
+	Outputs []output.Spec
+	Opener  *output.Opener
+	Format  formats.Options // without the process
+	// Requests are done between two records, by whoever writes.
+	Requests <-chan func(*output.Set)
+
+	set     *output.Set
+	process gclog.Process
+	last    uint32 // the highest number of a collection that was told
+	partial uint32 // number of a collection that was told of which no session saw the begin
+	reached int64  // ticks of the newest record
+	missing uint64 // records that the queue had no room for
+}
+
+// Write writes the records of a session until it has ended, and returns how. known is
+// what Facts found; nil: it is found out while the session is on. begun is told when
+// the outputs are open. An error means that they are not; the session has ended then.
+func (l *Log) Write(s *Session, known *gclog.Process, begun func(*gclog.Process)) (formats.End, error) {
+	l.process = s.process(known)
+	format := l.Format
+	format.Process = l.process
+	var err error
+	if l.set == nil {
+		l.set, err = l.Opener.Open(l.Outputs, format)
+	} else {
+		l.set.Renew(format)
+	}
+	if err != nil {
+		s.discard()
+		return formats.End{}, err
+	}
+	if begun != nil {
+		begun(&l.process)
+	}
+	start := formats.Start{Ticks: s.syncTicks(), Providers: ProvidersText(s.o.Config.Providers)}
+	l.set.Each(func(w *formats.Writer) { w.Start(&start) })
+	l.deliver(s)
+	s.wait()
+	end := s.end()
+	l.set.Each(func(w *formats.Writer) { w.End(&end) })
+	s.o.Progress.Output.Store(l.set.Bytes())
+	s.watch.Close()
+	return end, errors.Join(s.failure(end.Reason), s.tee.close())
+}
+
+// deliver writes the records as they come.
+func (l *Log) deliver(s *Session) {
+	var news *follower
+	if l.last > 0 {
+		news = &follower{l: l}
+	}
+	for {
+		it, over := s.queue.take()
+		switch {
+		case over:
+			return
+		case it == nil:
+			select {
+			case <-s.queue.more:
+			case f := <-l.Requests:
+				f(l.set)
+			}
+		default:
+			if news == nil || news.isNew(it) {
+				l.tell(s, it)
+			}
+			s.queue.give(it)
+		}
+	}
+}
+
+func (l *Log) tell(s *Session, it *item) {
+	switch it.kind {
+	case itemGap:
+		if it.gap.Reason == gclog.GapQueueFull {
+			l.missing += it.gap.Records
+			s.o.Tell(fmt.Sprintf("the outputs were too slow: %d records are missing", it.gap.Records))
+		}
+	case itemGC:
+		if it.details.Flaws&gclog.FlawNoStart == 0 {
+			l.last = max(l.last, it.details.Number)
+		}
+	}
+	l.reached = max(l.reached, it.ticks())
+	l.set.Each(it.deliver)
+	s.o.Progress.Output.Store(l.set.Bytes())
+	if l.set.Broken() {
+		s.Ask() // nobody reads the pipe any more
+	}
+}
+
+// A follower tells what of a session is news behind the sessions before it.
+type follower struct {
+	l     *Log
+	found bool   // a collection that began in the session
+	first uint32 // its number: those before it are told already, or missing
+}
+
+// isNew tells whether an item is to be told. At the first collection that began in the
+// session it tells which of those before it nobody has seen.
+func (f *follower) isNew(it *item) bool {
+	d := it.collection()
+	switch {
+	case d == nil || !d.HasNumber:
+		return it.ticks() > f.l.reached || f.found
+	case f.found:
+		return d.Number >= f.first
+	case d.Number <= f.l.last:
+		return false
+	case d.Flaws&gclog.FlawNoStart != 0: // it was under way when the session began
+		if it.kind == itemGC {
+			f.l.partial = d.Number
+		}
+		return true
+	}
+	f.found, f.first = true, d.Number
+	if p := f.l.partial; p > f.l.last && p < d.Number {
+		f.l.missed(p, d)
+		f.l.last = p
+	}
+	f.l.missed(d.Number, d)
+	f.l.last = d.Number - 1
+	return true
+}
+
+// missed tells that the collections behind the last one and before number are missing.
+func (l *Log) missed(number uint32, d *gclog.GCDetails) {
+	if number <= l.last+1 {
+		return
+	}
+	g := gclog.Gap{Reason: gclog.GapReattached, Time: d.Start, Ticks: d.StartTicks, From: l.last + 1, To: number - 1}
+	l.set.Each(func(w *formats.Writer) { w.Gap(&g) })
+}
+
+// Err is what is missing in the outputs.
+func (l *Log) Err() error {
+	if l.set == nil {
+		return nil
+	}
+	err := l.set.Err()
+	if l.missing > 0 {
+		err = errors.Join(fmt.Errorf("%d records could not be written: the outputs were too slow", l.missing), err)
+	}
+	return err
+}
+
+// Close closes the outputs.
+func (l *Log) Close() error {
+	if l.set == nil {
+		return nil
+	}
+	return l.set.Close()
+}

@@ -1,0 +1,487 @@
+package attach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse"
+	"github.com/gclog/gclog/session"
+)
+
+const (
+	// idle is how long the stream may be silent before what waits for its place in
+	// time is released: the runtime writes every 100 ms what it has.
+	idle = 100 * time.Millisecond
+	// openIdle is how often a silent stream is looked at while something is under way,
+	// which may stall; openMost for how long. A stream in which nothing is under way is
+	// not looked at until it sends something.
+	openIdle = 500 * time.Millisecond
+	openMost = 90 * time.Second
+	// headTime is how long it may take until the stream begins.
+	headTime = 5 * time.Second
+	// stopTime is how long the runtime may take to end a session.
+	stopTime = 5 * time.Second
+	// exitTime is how long a process may take to go away after its stream ended.
+	exitTime = 3 * time.Second
+	// overlap is how long two sessions run side by side, at least, when one takes over
+	// from the other; settled is how old an event may be when it arrives.
+	overlap = time.Second
+	settled = 500 * time.Millisecond
+	// overlapMost is how long it may last when a collection does not end.
+	overlapMost = 60 * time.Second
+)
+
+// SessionOptions is what a Session does.
+type SessionOptions struct {
+	Config      session.Config
+	Suspensions bool      // an output wants them all
+	Memory      bool      // read the memory of the process at the end of each collection
+	Count       int64     // stop after so many collections; 0: do not
+	Record      io.Writer // gets a copy of the raw stream; nil: nobody does
+	// Resume lets the process go on, which waits in its start for the session. It is
+	// resumed also if there is none.
+	Resume bool
+	// Exit returns, when the process has ended, how: for processes whose parent asks.
+	Exit     func() (code int, killed, known bool)
+	Progress *Progress
+	Tell     func(string) // for people, what goes wrong without ending anything
+}
+
+// Progress is what has happened so far. It may be read at any time.
+type Progress struct {
+	GCs    atomic.Int64
+	Lost   atomic.Int64 // events
+	Stream atomic.Int64 // bytes read
+	Output atomic.Int64 // bytes written
+	Last   atomic.Int64 // when the last record came, in nanoseconds of Unix time; 0: none yet
+}
+
+// A Session is a live session with one process: its stream is read and reduced, and
+// its records wait for a Log.
+type Session struct {
+	o      SessionOptions
+	target *session.Target
+	stream *session.Stream
+	watch  *session.Watch
+	queue  *queue
+	tee    *tee
+
+	once    sync.Once
+	asked   atomic.Bool   // it shall end
+	stopped chan struct{} // closed when the runtime has been asked, or will not be
+	ordered bool          // the runtime has ended the session when it was asked to
+
+	traced chan struct{} // closed when trace is there, or never will be
+	trace  *parse.Trace
+	began  time.Time     // when the head of the stream came
+	done   chan struct{} // closed when the stream has ended and all is in the queue
+	err    error         // how the stream ended
+
+	processes *gclog.Processes
+	mine      *gclog.Process
+	stalls    gclog.StallWatch
+	open      []gclog.Open
+	checked   int64
+	counted   int64 // records of collections that began in the session
+	over      bool  // Count is reached: of what begins later nothing is told
+	overAt    int64
+
+	until  atomic.Int64 // ticks from which on another session tells what begins; 0: none does
+	passed bool         // all that began before has been told
+}
+
+// Open starts a session with a target and begins to read it. It must be given to
+// Log.Write. When ctx is done before it is there, there is none.
+func Open(ctx context.Context, t *session.Target, o SessionOptions) (*Session, error) {
+	if o.Progress == nil {
+		o.Progress = &Progress{}
+	}
+	stream, err := t.StartTracing(ctx, o.Config)
+	if o.Resume {
+		err = errors.Join(err, t.Resume(context.WithoutCancel(ctx)))
+	}
+	if err != nil {
+		if stream != nil {
+			_ = stream.Close()
+		}
+		return nil, err
+	}
+	s := &Session{
+		o: o, target: t, stream: stream, watch: t.Watch(), queue: newQueue(), ordered: true,
+		stopped: make(chan struct{}), traced: make(chan struct{}), done: make(chan struct{}),
+	}
+	stream.IdleTimeout = idle
+	s.tee = newTee(stream, o.Record)
+	go s.run()
+	return s, nil
+}
+
+// Ask asks the runtime to end the session. It does not wait for that.
+func (s *Session) Ask() {
+	s.once.Do(func() {
+		s.asked.Store(true)
+		go func() {
+			defer close(s.stopped)
+			select {
+			case <-s.done:
+			default:
+				s.ordered = stop(s.stream, s.done)
+			}
+		}()
+	})
+}
+
+// Done is closed when the stream has ended.
+func (s *Session) Done() <-chan struct{} { return s.done }
+
+// wait waits until the session has ended.
+func (s *Session) wait() {
+	<-s.done
+	if s.asked.Load() {
+		<-s.stopped
+	}
+}
+
+// stop asks the runtime to end the session and makes sure that the stream ends. It
+// tells whether that has come in time.
+func stop(stream *session.Stream, done <-chan struct{}) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+	defer cancel()
+	// Whether it answers does not matter: what counts is that the stream ends.
+	_ = stream.Stop(ctx)
+	select {
+	case <-done:
+		return true
+	case <-ctx.Done():
+		_ = stream.Close()
+		return false
+	}
+}
+
+func (s *Session) run() {
+	defer close(s.done)
+	defer s.queue.close()
+	defer s.stream.Close()
+	p := parse.NewReader(s.tee, gclog.Wanted)
+	s.readTrace(p)
+	if s.trace == nil {
+		return
+	}
+	s.processes = gclog.NewProcesses(func(x *gclog.Process) gclog.Observer {
+		if s.mine != nil {
+			return nil
+		}
+		s.mine = x
+		return s
+	})
+	s.processes.Begin(s.trace)
+	for {
+		for p.Scan() {
+			if l := p.Loss(); l != nil {
+				s.processes.Loss(l)
+				s.o.Progress.Lost.Add(int64(l.Events))
+				continue
+			}
+			e := p.Event()
+			s.processes.Event(e)
+			if e.Time-s.checked > int64(idle) {
+				s.check(p, e.Time)
+			}
+		}
+		if !session.IsIdle(p.Err()) {
+			break
+		}
+		// Silence: what waits is due, and what is open gets older.
+		p.Flush()
+		s.check(p, s.now())
+		s.stream.Patience(s.patience())
+	}
+	s.err = p.Err()
+	s.o.Progress.Stream.Store(p.Stats().Bytes)
+	s.processes.Finish()
+}
+
+// now is the time of the stream's clock.
+func (s *Session) now() int64 { return time.Since(s.began).Nanoseconds() }
+
+// ticks is a time of the stream's clock in its own unit.
+func (s *Session) ticks(at int64) int64 {
+	f := s.trace.TicksPerSecond
+	return s.trace.SyncTicks + at/int64(time.Second)*f + at%int64(time.Second)*f/int64(time.Second)
+}
+
+// patience is how long the next silence may last before it is looked at: a process
+// that does nothing costs nothing.
+func (s *Session) patience() time.Duration {
+	switch {
+	case s.until.Load() != 0:
+		return idle
+	case s.mine != nil && !s.processes.Reducer(s.mine).Idle() && s.now()-s.processes.Newest() < int64(openMost):
+		return openIdle
+	}
+	return 0
+}
+
+// readTrace reads the head of the stream. Its time of arrival is the zero of the
+// stream's clock, give or take a few milliseconds.
+func (s *Session) readTrace(p *parse.Reader) {
+	defer close(s.traced)
+	for {
+		trace, err := p.ReadTrace()
+		if err == nil {
+			s.trace, s.began = trace, time.Now()
+			return
+		}
+		if !session.IsIdle(err) {
+			s.err = err
+			return
+		}
+	}
+}
+
+// check tells what has been open for long, at the time now of the stream, and ends a
+// session from which another one has taken over.
+func (s *Session) check(p *parse.Reader, now int64) {
+	s.checked = now
+	s.o.Progress.Stream.Store(p.Stats().Bytes)
+	s.processes.Advance(now)
+	s.open = s.open[:0]
+	if s.mine != nil {
+		r := s.processes.Reducer(s.mine)
+		s.stalls.Check(r, now, func(x *gclog.Stall) {
+			if !s.over && !s.isLate(x.Ticks) {
+				s.queue.stall(x)
+			}
+		})
+		s.open = r.AppendOpen(s.open)
+	}
+	if until := s.until.Load(); until != 0 && !s.passed && s.told(until, now) {
+		s.passed = true
+		s.Ask()
+	}
+}
+
+// told tells whether all that began before a time has ended.
+func (s *Session) told(until, now int64) bool {
+	since := now - s.trace.Nanoseconds(until)
+	if since > int64(overlapMost) {
+		return true
+	}
+	for i := range s.open {
+		if s.open[i].Ticks < until {
+			return false
+		}
+	}
+	return since > int64(settled)
+}
+
+// HandOver makes next tell what begins from a moment on that it chooses, ends s when
+// all that began before has ended, and returns when next may be written. It does not
+// return before s has ended.
+func (s *Session) HandOver(next *Session) {
+	select {
+	case <-next.traced:
+	case <-next.done:
+	case <-s.done:
+	}
+	if next.hasTrace() && s.hasTrace() {
+		s.until.Store(next.ticks(next.now() + int64(overlap)))
+		s.stream.Wake()
+		<-s.done
+	} else {
+		s.Ask()
+	}
+	s.wait()
+}
+
+func (s *Session) hasTrace() bool {
+	select {
+	case <-s.traced:
+		return s.trace != nil
+	default:
+		return false
+	}
+}
+
+// isLate tells whether another session tells what began at a time.
+func (s *Session) isLate(ticks int64) bool {
+	until := s.until.Load()
+	return until != 0 && ticks >= until
+}
+
+// wants tells whether something is to be told that began at a time, or belongs to a
+// collection that did: when enough collections have been counted, those that are under
+// way are still told whole.
+func (s *Session) wants(at, ticks int64, d *gclog.GCDetails) bool {
+	if d != nil && d.Flaws&gclog.FlawNoStart == 0 {
+		at, ticks = min(at, d.Start), d.StartTicks
+	}
+	return (!s.over || at <= s.overAt) && !s.isLate(ticks)
+}
+
+// Pause implements gclog.Observer.
+func (s *Session) Pause(p *gclog.Pause) {
+	if s.wants(p.Start, p.Ticks, p.GC) {
+		s.queue.Pause(p)
+	}
+}
+
+// Phase implements gclog.Observer.
+func (s *Session) Phase(p *gclog.Phase) {
+	if s.wants(p.Start, p.GC.StartTicks, p.GC) {
+		s.queue.Phase(p)
+	}
+}
+
+// Suspension implements gclog.SuspensionObserver.
+func (s *Session) Suspension(x *gclog.Suspension) {
+	if s.o.Suspensions && s.wants(x.Start, x.Ticks, nil) {
+		s.queue.Suspension(x)
+	}
+}
+
+// Gap implements gclog.Observer.
+func (s *Session) Gap(g *gclog.Gap) {
+	if !s.over && !s.isLate(g.Ticks) {
+		s.queue.Gap(g)
+	}
+}
+
+// GC implements gclog.Observer.
+func (s *Session) GC(d *gclog.GCDetails) {
+	if !s.wants(d.Start, d.StartTicks, d) {
+		return
+	}
+	s.queue.GC(d)
+	s.o.Progress.Last.Store(time.Now().UnixNano())
+	if s.over || d.Flaws&gclog.FlawNoStart != 0 {
+		return
+	}
+	s.counted++
+	s.o.Progress.GCs.Add(1)
+	if s.o.Count > 0 && s.counted >= s.o.Count {
+		s.over, s.overAt = true, s.processes.Newest()
+		s.Ask()
+	}
+}
+
+// process completes the facts with what the head of the stream says. It waits for it.
+func (s *Session) process(known *gclog.Process) gclog.Process {
+	var p gclog.Process
+	if known != nil {
+		p = *known
+	} else {
+		p, _ = Facts(context.Background(), s.target)
+	}
+	select {
+	case <-s.traced:
+	case <-time.After(headTime):
+		s.o.Tell(fmt.Sprintf("process %d sends nothing yet: if it has just been started it may wait for a diagnostic port (DOTNET_DiagnosticPorts)", s.target.PID))
+		<-s.traced
+	}
+	if s.trace != nil {
+		p.Sync = s.trace.SyncTime
+		if !p.Started.IsZero() {
+			p.UptimeAtSync = max(0, p.Sync.Sub(p.Started))
+		}
+	} else {
+		p.Sync = time.Now().UTC()
+	}
+	return p
+}
+
+func (s *Session) syncTicks() int64 {
+	if s.trace == nil {
+		return 0
+	}
+	return s.trace.SyncTicks
+}
+
+// discard lets the session come to its end when nobody writes.
+func (s *Session) discard() {
+	s.Ask()
+	for {
+		it, over := s.queue.take()
+		switch {
+		case over:
+			s.wait()
+			s.watch.Close()
+			go func() { _ = s.tee.close() }() // nobody needs the copy
+			return
+		case it != nil:
+			s.queue.give(it)
+		default:
+			<-s.queue.more
+		}
+	}
+}
+
+// end finds out how the session ended.
+func (s *Session) end() formats.End {
+	e := formats.End{Reason: formats.EndDetached}
+	asked := s.asked.Load()
+	if s.trace != nil {
+		e.At = max(s.now(), s.processes.Newest())
+		e.Ticks = s.trace.SyncTicks + e.At // an id, not a time: the clock's unit does not matter
+	}
+	cut := s.err != nil && errors.Is(s.err, io.ErrUnexpectedEOF)
+	switch {
+	case asked && s.trace == nil: // nothing has come
+	case s.err != nil && !cut:
+		e.Reason, e.Message = formats.EndStreamError, s.err.Error()
+	case asked && !cut:
+	case s.gone():
+		e.Reason = formats.EndExited
+		if left, known := s.watch.SocketLeft(); left && known {
+			e.Reason = formats.EndKilled
+		}
+		if s.o.Exit != nil {
+			if code, killed, known := s.o.Exit(); known {
+				e.Reason = formats.EndExited
+				e.ExitCode, e.HasCode = code, !killed
+				if killed {
+					e.Reason = formats.EndKilled
+				}
+			}
+		}
+	case asked: // the target did not end the session in time
+	default:
+		e.Reason, e.Message = formats.EndStreamError, "the runtime ended the session"
+	}
+	if !s.ordered && e.Reason == formats.EndDetached {
+		e.Message = fmt.Sprintf("process %d did not end the session within %v: its last events may be missing", s.target.PID, stopTime)
+		s.o.Tell(e.Message)
+	}
+	return e
+}
+
+// gone waits until the process has ended; its stream ends a little earlier.
+func (s *Session) gone() bool {
+	deadline := time.Now().Add(exitTime)
+	for s.target.Alive() {
+		if time.Now().After(deadline) {
+			return false
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return true
+}
+
+// failure is what was wrong with the stream. That it is cut off where the target
+// ended is no error.
+func (s *Session) failure(reason formats.EndReason) error {
+	if reason != formats.EndStreamError {
+		return nil
+	}
+	if s.err == nil || errors.Is(s.err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("process %d goes on, but its runtime ended the session", s.target.PID)
+	}
+	return fmt.Errorf("the stream of process %d: %w", s.target.PID, s.err)
+}
