@@ -30,11 +30,12 @@ var arrows = map[string][]string{
 	"formats":              {"gclog", "parse/clr", "gopkg.in/natefinch/lumberjack.v2"},
 	"formats/logs":         {"formats", "gclog", "parse/clr"},
 	"internal/output":      {"formats", "gclog"},
-	"internal/xlog":        {"formats"},
+	"internal/spelling":    {},
+	"internal/xlog":        {"formats", "internal/output"},
 	"internal/attach":      {"formats", "gclog", "parse", "parse/clr", "session", "internal/output"},
 	"internal/fakeruntime": {"github.com/Microsoft/go-winio", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
 	"internal/cli": {
-		"formats", "formats/logs", "gclog", "parse", "parse/clr", "session", "internal/output", "internal/attach", "internal/xlog", "internal/fakeruntime",
+		"formats", "formats/logs", "gclog", "parse", "parse/clr", "session", "internal/output", "internal/attach", "internal/xlog", "internal/config", "internal/spelling", "internal/fakeruntime",
 		"github.com/urfave/cli/v2", "github.com/klauspost/compress/zstd", "golang.org/x/term", "golang.org/x/sys/unix",
 	},
 	// Only for tests and the demonstration of the Makefile.

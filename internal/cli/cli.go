@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/gclog/gclog/internal/spelling"
 	"github.com/urfave/cli/v2"
 )
 
@@ -95,7 +96,7 @@ func usageFailed(c *cli.Context, err error, _ bool) error {
 		for _, f := range flagsOf(c.Command) {
 			names = append(names, f.text)
 		}
-		what += didYouMean("-"+flag, names)
+		what += spelling.DidYouMean("-"+flag, names)
 	}
 	what = strings.Replace(what, " for flag -", " for --", 1)
 	return usagef("%s (%s --help shows what there is)", what, name)
@@ -106,41 +107,7 @@ func noSuchCommand(c *cli.Context, name string) error {
 	for _, x := range commands(c.App) {
 		names = append(names, x.text)
 	}
-	return usagef("no such command: %s%s (gclog --help lists them)", name, didYouMean(name, names))
-}
-
-// didYouMean proposes the name that is two letters away at most.
-func didYouMean(typed string, names []string) string {
-	best, least := "", 3
-	for _, name := range names {
-		if d := distance(typed, name); d < least && d < len(name)/2 {
-			best, least = name, d
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return ", did you mean " + best + "?"
-}
-
-// distance is how many letters must be put in, taken out or replaced.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			d := corner
-			if a[i] != b[j] {
-				d = min(corner, row[j], row[j+1]) + 1
-			}
-			corner, row[j+1] = row[j+1], d
-		}
-	}
-	return row[len(b)]
+	return usagef("no such command: %s%s (gclog --help lists them)", name, spelling.DidYouMean(name, names))
 }
 
 // noArguments refuses arguments of commands that have none.

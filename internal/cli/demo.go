@@ -68,7 +68,7 @@ func (p *program) demo(c *cli.Context) error {
 	log := filepath.Join(dir, "gc.log")
 	w := &watch{
 		p: p, count: demoGCs, progress: &attach.Progress{}, opener: &output.Opener{Stdout: p.out, Stderr: p.ui.w, Tell: p.ui.say},
-		config: session.Config{BufferMB: bufferMB, Providers: demoProviders()},
+		config: session.Config{BufferMB: attach.BufferMB, Providers: demoProviders()},
 		format: formats.Options{Version: p.version(), Session: randomID(), Host: hostname(), Color: colored(p.out)},
 		outputs: []output.Spec{
 			{Path: output.Stdout, Format: text},

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,9 +9,9 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/internal/xlog"
-	"github.com/gclog/gclog/parse/clr"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )
@@ -73,11 +72,12 @@ func (p *program) outputs(c *cli.Context, byDefault, variable string) ([]output.
 	var warnings []string
 	if len(options) > 0 {
 		var more []output.Spec
-		if more, warnings, err = xlogOutputs(c, options, rotate); err != nil {
-			if fromVariable {
-				err = usagef("%s: %w", xlogVariable, err)
-			}
-			return nil, err
+		more, warnings, err = xlog.Specs(options, rotate, c.IsSet("rotation-names"))
+		switch {
+		case err != nil && fromVariable:
+			return nil, usagef("%s: %w", xlogVariable, err)
+		case err != nil:
+			return nil, usagef("%w", err)
 		}
 		specs = append(specs, more...)
 	}
@@ -185,53 +185,20 @@ func resolved(path string) string {
 	return path
 }
 
-func parseFileCount(s string) (int, error) {
-	const most = 1000
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 0 || n > most {
-		return 0, fmt.Errorf("%s: it must be 0 to %d", s, most)
-	}
-	return n, nil
-}
-
 func rotation(c *cli.Context) (r formats.RotateOptions, err error) {
 	if !slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool { return f.Names()[0] == "filecount" }) {
 		return r, nil
 	}
-	if r.Count, err = parseFileCount(c.String("filecount")); err != nil {
+	if r.Count, err = output.ParseFileCount(c.String("filecount")); err != nil {
 		return r, usagef("--filecount %w", err)
 	}
-	if r.Size, err = parseSize(c.String("filesize")); err != nil {
+	if r.Size, err = output.ParseSize(c.String("filesize")); err != nil {
 		return r, usagef("--filesize: %w", err)
 	}
-	switch names := c.String("rotation-names"); names {
-	case "timestamp":
-		r.Naming = formats.NameByTime
-	case "index":
-		r.Naming = formats.NameByIndex
-	default:
-		return r, usagef("--rotation-names %s: it must be timestamp or index", names)
+	if r.Naming, err = output.ParseNaming(c.String("rotation-names")); err != nil {
+		return r, usagef("--rotation-names %w", err)
 	}
 	return r, nil
-}
-
-// minFileSize keeps the heads of files from being most of them.
-const minFileSize = 16 << 10
-
-// parseSize reads a size as HotSpot does: a number with K, M or G, each 1024 times
-// the one before.
-func parseSize(s string) (int64, error) {
-	digits := strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(s), "B"), "I"), "KMG")
-	n, err := strconv.ParseInt(digits, 10, 64)
-	unit := strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(s), "B"), "I")[len(digits):]
-	shift, ok := map[string]uint{"": 0, "K": 10, "M": 20, "G": 30}[unit]
-	if err != nil || !ok || n < 0 || n > 1<<40>>shift {
-		return 0, fmt.Errorf("%q is no size: give a number with K, M or G, such as 10M", s)
-	}
-	if n <<= shift; n < minFileSize {
-		return 0, fmt.Errorf("%q is too small: the least is 16K", s)
-	}
-	return n, nil
 }
 
 // parseDuration reads 90s, 5m, 1h30m, or dd:hh:mm:ss as dotnet-trace does.
@@ -272,92 +239,13 @@ func sessionFlags() []cli.Flag {
 	}
 }
 
-// Sizes of the buffer in the target. It is only used while nobody reads.
-const (
-	bufferMB     = 16
-	bufferFullMB = 64
-)
-
-// sessionConfig is what a session listens to. For records of collections the two
-// most frequent kinds of events of level full are left out.
+// sessionConfig is what a session listens to.
 func sessionConfig(c *cli.Context, records bool) (session.Config, error) {
-	cfg := session.Config{BufferMB: bufferMB}
-	runtime := session.Provider{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: clr.LevelInformational}
-	private := session.Provider{Name: clr.PrivateProvider, Keywords: clr.KeywordGC, Level: clr.LevelInformational}
-	switch level := c.String("level"); level {
-	case "light":
-		cfg.Providers = []session.Provider{runtime}
-	case "normal":
-		cfg.Providers = []session.Provider{runtime, private}
-	case "full":
-		runtime.Level = clr.LevelVerbose
-		cfg.BufferMB = bufferFullMB
-		if records {
-			runtime.Exclude = []uint32{clr.IDGCJoin, clr.IDFinalizeObject}
-		}
-		cfg.Providers = []session.Provider{runtime, private}
-	default:
-		return cfg, usagef("--level %s: it must be light, normal or full", level)
-	}
-	for _, s := range c.StringSlice("providers") {
-		for one := range strings.SplitSeq(s, ",") {
-			p, err := parseProvider(one)
-			if err != nil {
-				return cfg, err
-			}
-			cfg.Providers = addProvider(cfg.Providers, p)
-		}
+	cfg, err := attach.SessionConfig(c.String("level"), c.StringSlice("providers"), records)
+	if err != nil {
+		return cfg, usagef("--%w", err)
 	}
 	return cfg, nil
-}
-
-// addProvider adds p to the list; one that is there already then does both.
-func addProvider(list []session.Provider, p session.Provider) []session.Provider {
-	for i := range list {
-		if list[i].Name == p.Name {
-			list[i].Keywords |= p.Keywords
-			list[i].Level = max(list[i].Level, p.Level)
-			list[i].Exclude = nil
-			if p.Filter != "" {
-				list[i].Filter = p.Filter
-			}
-			return list
-		}
-	}
-	return append(list, p)
-}
-
-var levelNames = []string{"logalways", "critical", "error", "warning", "informational", "verbose"}
-
-// parseProvider reads NAME[:KEYWORDS[:LEVEL[:FILTER]]]: keywords in hexadecimal,
-// all of them if left out; the level as a number or name, verbose if left out.
-func parseProvider(s string) (session.Provider, error) {
-	parts := strings.SplitN(s, ":", 4)
-	p := session.Provider{Name: strings.TrimSpace(parts[0]), Keywords: 1<<64 - 1, Level: clr.LevelVerbose}
-	if p.Name == "" {
-		return p, usagef("--providers %q: a provider has a name (NAME:KEYWORDS:LEVEL)", s)
-	}
-	if len(parts) > 1 && parts[1] != "" {
-		n, err := strconv.ParseUint(strings.TrimPrefix(strings.ToLower(parts[1]), "0x"), 16, 64)
-		if err != nil {
-			return p, usagef("--providers %q: the keywords %q are no hexadecimal number", s, parts[1])
-		}
-		p.Keywords = n
-	}
-	if len(parts) > 2 && parts[2] != "" {
-		level := slices.Index(levelNames, strings.ToLower(parts[2]))
-		if n, err := strconv.Atoi(parts[2]); err == nil {
-			level = n
-		}
-		if level < 0 || level > clr.LevelVerbose {
-			return p, usagef("--providers %q: the level %q is not 0 to 5, nor one of %s", s, parts[2], strings.Join(levelNames, ", "))
-		}
-		p.Level = uint32(level)
-	}
-	if len(parts) > 3 {
-		p.Filter = parts[3]
-	}
-	return p, nil
 }
 
 // dotnetCauses reads --causes.

@@ -1,0 +1,58 @@
+package xlog
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/internal/output"
+)
+
+// Specs are the outputs that several -Xlog ask for, with warnings for people. Their
+// files are rotated as rotate says, but for what the options say themselves, and
+// called as HotSpot calls them, unless the naming of rotate was asked for.
+func Specs(args []string, rotate formats.RotateOptions, named bool) (specs []output.Spec, warnings []string, err error) {
+	config, err := Parse(args)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(config.Outputs) == 0 {
+		return nil, nil, errors.New("-Xlog:disable leaves nothing to write: say what shall be logged, as in -Xlog:gc*:file=gc.log")
+	}
+	if !named {
+		rotate.Naming = formats.NameByIndex
+	}
+	for i := range config.Outputs {
+		o := &config.Outputs[i]
+		s := output.Spec{Path: o.Path, Rotate: rotate}
+		switch {
+		case o.IsFile && o.Path == "/dev/stdout", !o.IsFile && o.Path == Stdout:
+			s.Path = output.Stdout
+		case !o.IsFile:
+			s.Path = output.Stderr
+		}
+		if o.FileCount != "" {
+			if s.Rotate.Count, err = output.ParseFileCount(o.FileCount); err != nil {
+				return nil, nil, fmt.Errorf("-Xlog: filecount %w", err)
+			}
+		}
+		if o.FileSize != "" {
+			if s.Rotate.Size, err = output.ParseSize(o.FileSize); err != nil {
+				return nil, nil, fmt.Errorf("-Xlog: filesize %w", err)
+			}
+		}
+		s.Format = formats.ForFile(o.Path)
+		switch {
+		case o.Selection.Empty():
+			return nil, nil, fmt.Errorf("-Xlog selects nothing for %s: the tag sets are %s", o.Path, strings.Join(formats.TagSets(), ", "))
+		case s.Format.Name == formats.Default:
+			s.Selection = &o.Selection
+			config.Warnings = append(config.Warnings, o.ReaderWarnings()...)
+		case o.Decorated || o.Selection.Levels[formats.TagGC] < formats.LevelInfo:
+			config.Warnings = append(config.Warnings, fmt.Sprintf("%s is %s, which is always whole: tags and decorators are those of the unified format", o.Path, s.Format.Name))
+		}
+		specs = append(specs, s)
+	}
+	return specs, config.Warnings, nil
+}
