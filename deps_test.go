@@ -31,6 +31,10 @@ var arrows = map[string][]string{
 	"formats/logs":         {"formats", "gclog", "parse/clr"},
 	"internal/output":      {"formats", "gclog"},
 	"internal/spelling":    {},
+	"internal/config": {
+		"formats", "session", "internal/attach", "internal/output", "internal/spelling", "internal/xlog",
+		"github.com/goccy/go-yaml", "github.com/goccy/go-yaml/ast", "github.com/goccy/go-yaml/lexer", "github.com/goccy/go-yaml/parser", "github.com/goccy/go-yaml/token",
+	},
 	"internal/xlog":        {"formats", "internal/output"},
 	"internal/attach":      {"formats", "gclog", "parse", "parse/clr", "session", "internal/output"},
 	"internal/fakeruntime": {"github.com/Microsoft/go-winio", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
@@ -115,7 +119,7 @@ func TestImportDirection(t *testing.T) {
 // dependencies are the modules that may be required directly. A new one is a
 // decision, not an accident.
 var dependencies = []string{
-	"github.com/Microsoft/go-winio", "github.com/klauspost/compress", "github.com/prometheus/procfs", "github.com/rs/zerolog",
+	"github.com/Microsoft/go-winio", "github.com/goccy/go-yaml", "github.com/klauspost/compress", "github.com/prometheus/procfs", "github.com/rs/zerolog",
 	"github.com/urfave/cli/v2", "golang.org/x/sys", "golang.org/x/term", "gopkg.in/natefinch/lumberjack.v2",
 	// Tests only.
 	"github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "go.uber.org/goleak",

@@ -1,0 +1,113 @@
+package config
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gclog/gclog/internal/output"
+)
+
+// forgetPath makes way for an output of -Xlog that the environment puts in the place
+// of the default one.
+func (c *Config) forgetPath(origins map[string]origin) {
+	for i := range c.Outputs {
+		if _, said := origins[item("outputs", i)+".path"]; !said && c.Outputs[i].Xlog != "" {
+			c.Outputs[i].Path = ""
+		}
+	}
+}
+
+// check finds what is wrong with values that are right each by itself.
+func (c *Loaded) check(l *loader) {
+	matches := func(list []Match, path string) {
+		for i := range list {
+			c.checkMatch(l, &list[i], item(path, i))
+		}
+	}
+	matches(c.Discovery.Include, "discovery.include")
+	matches(c.Discovery.Exclude, "discovery.exclude")
+	for i, socket := range c.Discovery.Listen {
+		if slices.Contains(c.Discovery.Listen[:i], socket) {
+			path := item("discovery.listen", i)
+			l.wrong(l.origins[path], path, "%s is given twice", quote(socket))
+		}
+	}
+	for i := range c.Services {
+		s, path := &c.Services[i], item("services", i)
+		c.checkMatch(l, &s.Match, path+".match")
+		if s.Name == "" && s.Level == "" {
+			l.wrong(l.origins[path], path, "it says nothing about the processes that it fits: give a name or a level")
+		}
+	}
+	if len(c.Outputs) == 0 {
+		l.wrong(l.origins["outputs"], "outputs", "there are none: nothing would be written; without the key there is one, %s", defaults().Outputs[0].Path)
+	}
+	specs := make([]output.Spec, len(c.Outputs))
+	for i := range c.Outputs {
+		matches(c.Outputs[i].Only, item("outputs", i)+".only")
+		c.checkOutput(l, i, specs)
+	}
+}
+
+// checkMatch: a match that asks for nothing would fit everything, which is seldom meant.
+func (c *Loaded) checkMatch(l *loader, m *Match, path string) {
+	if *m == (Match{}) {
+		at := l.origins[path]
+		if at == (origin{}) {
+			at = l.origins[strings.TrimSuffix(path, ".match")]
+		}
+		l.wrong(at, path, "it asks for nothing: give a pattern, such as process: \"*\"")
+	}
+}
+
+// checkOutput looks at one output, and at those before it, whose specs are there.
+func (c *Loaded) checkOutput(l *loader, i int, specs []output.Spec) {
+	o, path := &c.Outputs[i], item("outputs", i)
+	at := l.origins[path]
+	where := path + ".path"
+	switch {
+	case o.Path == "" && o.Xlog == "":
+		l.wrong(at, path, "it goes nowhere: give path or xlog")
+		return
+	case o.Xlog != "" && o.Path != "":
+		l.wrong(l.origins[path+".xlog"], path+".xlog", "path and xlog are two outputs: give one of them")
+		return
+	case o.Xlog != "":
+		where = path + ".xlog"
+		if o.Format != "" {
+			l.wrong(l.origins[path+".format"], path+".format", "the format of xlog is unified, or what the extension of its file says")
+			return
+		}
+	}
+	if at = l.origins[where]; at == (origin{}) {
+		at = l.origins[path]
+	}
+	spec, warnings, err := o.spec()
+	if err == nil && o.Xlog != "" {
+		err = checkFile(spec.Path)
+	}
+	if err != nil {
+		l.wrong(at, where, "%v", err)
+		return
+	}
+	for _, w := range warnings {
+		c.Warnings = append(c.Warnings, problem{at, where, w}.Error())
+	}
+	if !spec.Format.ManyProcesses() && !output.PerProcess(spec.Path) {
+		l.wrong(at, where, "a file of format %s is of one process: put %%p, the pid, into %s", spec.Format.Name, spec.Path)
+	}
+	for k, before := range specs[:i] {
+		if before.Path != "" && filepath.Clean(before.Path) == filepath.Clean(spec.Path) && onlyMeet(c.Outputs[k].Only, o.Only) {
+			l.wrong(at, where, "%s is outputs[%d] too: some processes would be in it twice", spec.Path, k)
+		}
+	}
+	specs[i] = spec
+}
+
+// onlyMeet tells whether there can be a process for both.
+func onlyMeet(a, b []Match) bool {
+	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(m Match) bool {
+		return slices.ContainsFunc(b, func(o Match) bool { return m.meet(&o) })
+	})
+}

@@ -1,0 +1,138 @@
+// Package config is the configuration of the daemon: one YAML file, variables of the
+// environment over it, and defaults below it. It tells of each value where it came
+// from, and of a file everything that is wrong with it at once.
+//
+// The structs below are the only list of the keys. Their tags have the name of a key,
+// the kind of its value (see kinds) and what it is for; the reader, the JSON Schema and
+// the table of docs/configuration.md are made of them.
+package config
+
+import (
+	"io/fs"
+	"time"
+
+	"github.com/gclog/gclog/formats"
+)
+
+// A Config is what the daemon does.
+type Config struct {
+	Version   int               `key:"version" is:"version" about:"version of this format"`
+	Discovery Discovery         `key:"discovery" about:"which processes are found, and how"`
+	Session   Session           `key:"session" about:"what the runtimes are asked for"`
+	Services  []Service         `key:"services" about:"rules for services; the first that fits a process counts"`
+	Labels    map[string]string `key:"labels" is:"label" about:"labels of every JSON record: keys of letters, digits, _ and -"`
+	Outputs   []Output          `key:"outputs" about:"what is written; several add up"`
+	Retention Retention         `key:"retention" about:"when the files of processes that are gone are deleted; never, if neither is set"`
+	Summary   time.Duration     `key:"summary" is:"period" about:"time between summary records of a process; 0: none"`
+	LongPause time.Duration     `key:"long_pause" is:"threshold" about:"pause from which on a JSON record is a warning"`
+	Causes    string            `key:"causes" is:"causes" about:"words for reasons in the JDK formats: java, which all readers know, or dotnet"`
+	HTTP      HTTP              `key:"http" about:"the daemon's own endpoints: /healthz, /readyz, /debug/sessions, /-/reload, /-/rotate"`
+	Log       Log               `key:"log" about:"the daemon's own log, on standard error"`
+}
+
+// Discovery is which processes are found, and how.
+type Discovery struct {
+	Interval     time.Duration `key:"interval" is:"interval" about:"time between two looks at all processes, at least 100ms"`
+	Listen       []string      `key:"listen" is:"socket" about:"diagnostic ports: sockets that runtimes with DOTNET_DiagnosticPorts connect to by themselves"`
+	Include      []Match       `key:"include" about:"processes that are logged; all, if the list is empty"`
+	Exclude      []Match       `key:"exclude" about:"processes that are not logged, also if they are included"`
+	MaxProcesses int           `key:"max_processes" is:"processes" about:"processes that are logged at the same time, 1 to 5000"`
+}
+
+// A Match is a condition on a process. All patterns that are given must fit; * stands
+// for anything, ? for one letter, upper and lower case are the same.
+type Match struct {
+	Process       string `key:"process" is:"pattern" about:"pattern of a name: of the program, of the file that runs, of the service in its environment"`
+	CommandLine   string `key:"command_line" is:"pattern" about:"pattern of the command line, arguments divided by blanks"`
+	EntryAssembly string `key:"entry_assembly" is:"pattern" about:"pattern of the entry assembly, without .dll"`
+	Service       string `key:"service" is:"pattern" about:"pattern of the service"`
+	Namespace     string `key:"namespace" is:"pattern" about:"pattern of the Kubernetes namespace"`
+	User          string `key:"user" is:"pattern" about:"pattern of the user's name"`
+	Container     string `key:"container" is:"pattern" about:"pattern of the container's id or name"`
+	PID           string `key:"pid" is:"pid" about:"pattern of the pid, as this host counts"`
+}
+
+// Session is what the runtimes are asked for.
+type Session struct {
+	Level     string   `key:"level" is:"level" about:"what a runtime tells: light, normal (with background phases) or full (with allocations and pinned objects; costs more)"`
+	Providers []string `key:"providers" is:"provider" about:"more events, as dotnet-trace takes them: NAME:KEYWORDS:LEVEL[:FILTER]"`
+}
+
+// A Service is a rule for the processes that it fits.
+type Service struct {
+	Match Match  `key:"match" about:"the processes that the rule is for"`
+	Name  string `key:"name" is:"name" about:"name of the service, instead of the one that was found out"`
+	Level string `key:"level" is:"level" about:"level, instead of session.level"`
+}
+
+// An Output is what is written: Path and Format, or Xlog.
+type Output struct {
+	Path          string      `key:"path" is:"path" about:"file; its places are %p pid, %t start, %hn host, %n name, %s service, %c container, %% percent sign"`
+	Format        string      `key:"format" is:"format" about:"format; without it the extension of the file tells"`
+	FileCount     int         `key:"filecount" is:"count" about:"old files that are kept, 0: never begin another one"`
+	FileSize      int64       `key:"filesize" is:"size" about:"size at which another file is begun"`
+	RotationNames string      `key:"rotation_names" is:"naming" about:"names of old files: timestamp (the default of path) or index (the default of xlog)"`
+	Mode          fs.FileMode `key:"mode" is:"mode" about:"permissions of the files, in quotes"`
+	Only          []Match     `key:"only" about:"processes that are written here; all, if the list is empty"`
+	Xlog          string      `key:"xlog" is:"xlog" about:"Java's -Xlog to a file, instead of path and format"`
+}
+
+// Retention is when the files of processes that are gone are deleted. Zero: never.
+type Retention struct {
+	Total int64         `key:"total" is:"total" about:"bytes that all of them may have; the oldest are deleted first"`
+	Age   time.Duration `key:"age" is:"age" about:"age since the last record"`
+}
+
+// HTTP is where the daemon's endpoints are.
+type HTTP struct {
+	Listen string `key:"listen" is:"address" about:"HOST:PORT; \"\": no endpoints"`
+}
+
+// Log is the daemon's own log.
+type Log struct {
+	Level  string `key:"level" is:"loglevel" about:"least important lines: debug, info, warn or error"`
+	Format string `key:"format" is:"logformat" about:"json, console, or auto: console on a terminal, else json"`
+}
+
+// Default returns what holds without a file: JSON lines for every process.
+func Default() *Config {
+	c := defaults()
+	c.complete()
+	return c
+}
+
+func defaults() *Config {
+	c := &Config{
+		Version:   1,
+		Discovery: Discovery{Interval: 3 * time.Second, MaxProcesses: 500},
+		Session:   Session{Level: "normal"},
+		Outputs:   []Output{defaultOutput()},
+		Summary:   5 * time.Minute,
+		LongPause: 200 * time.Millisecond,
+		Causes:    "java",
+		HTTP:      HTTP{Listen: "127.0.0.1:9799"},
+		Log:       Log{Level: "info", Format: "auto"},
+	}
+	c.Outputs[0].Path = "gclog-logs/%s-%p.json"
+	return c
+}
+
+// defaultOutput is what an output is that only says where it goes.
+func defaultOutput() Output { return Output{FileCount: 5, FileSize: 10 << 20, Mode: 0o640} }
+
+// complete fills in what follows from other values.
+func (c *Config) complete() {
+	for i := range c.Outputs {
+		o := &c.Outputs[i]
+		if o.Format == "" && o.Xlog == "" {
+			o.Format = formats.ForFile(o.Path).Name
+		}
+		switch {
+		case o.RotationNames != "":
+		case o.Xlog != "":
+			o.RotationNames = "index" // as HotSpot
+		default:
+			o.RotationNames = "timestamp"
+		}
+	}
+}

@@ -1,0 +1,313 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/spelling"
+)
+
+// A kind is how a value is written.
+type kind struct {
+	example string
+	// types are how it can stand in YAML, as JSON Schema calls them.
+	types []string
+	// schema is what else JSON Schema can say about it.
+	schema map[string]any
+	// parse reads a value: the error is a sentence about it without its key.
+	parse func(text string) (any, error)
+	// print writes a value so that parse reads it again.
+	print func(value any) string
+}
+
+// kinds are the kinds of values by the names that the tags of Config have.
+var kinds = map[string]kind{
+	"version":   {example: "1", types: integer, schema: object{"const": 1}, parse: parseVersion, print: printAny},
+	"interval":  duration("3s", 100*time.Millisecond, false),
+	"period":    duration("5m", time.Second, true),
+	"threshold": duration("200ms", time.Nanosecond, false),
+	"age":       duration("14d", time.Second, true),
+	"size":      bytes("10M", output.ParseSize, output.MinFileSize),
+	"total":     bytes("5G", output.ParseBytes, 0),
+	"count":     number("5", 0, output.MaxFileCount),
+	"processes": number("500", 1, 5000),
+	"level":     words(attach.Levels...),
+	"format":    words(formatNames()...),
+	"naming":    words(output.Namings...),
+	"causes":    words("java", "dotnet"),
+	"loglevel":  words("debug", "info", "warn", "error"),
+	"logformat": words("auto", "console", "json"),
+	"pattern":   {example: "orders*", types: scalar, parse: parsePattern, print: printAny},
+	"pid":       {example: "4711", types: []string{"string", "integer"}, schema: object{"pattern": `^[0-9*?]+$`}, parse: parsePID, print: printAny},
+	"name":      {example: "orders", types: scalar, parse: parseName, print: printAny},
+	"label":     {example: "prod", types: scalar, parse: parseLabel, print: printAny},
+	"path":      {example: "/var/log/gclog/%s-%p.json", types: text, parse: parsePath, print: printAny},
+	"mode":      {example: "0640", types: text, schema: object{"pattern": `^0?[0-7]{3}$`}, parse: parseMode, print: func(v any) string { return fmt.Sprintf("%04o", v) }},
+	"socket":    {example: "/run/gclog/diag.sock", types: text, schema: object{"maxLength": maxSocket}, parse: parseSocket, print: printAny},
+	"provider":  {example: "Microsoft-Windows-DotNETRuntime:0x1:4", types: text, parse: parseProvider, print: printAny},
+	"xlog":      {example: "gc*:file=/var/log/gclog/%n-%p.gc.log", types: text, parse: parseLine, print: printAny},
+	"address":   {example: "127.0.0.1:9799", types: text, parse: parseAddress, print: printAny},
+}
+
+type object = map[string]any
+
+var (
+	text    = []string{"string"}
+	integer = []string{"integer"}
+	scalar  = []string{"string", "integer", "number", "boolean"}
+)
+
+func printAny(v any) string { return fmt.Sprint(v) }
+
+func parseVersion(s string) (any, error) {
+	if s != "1" {
+		return 0, fmt.Errorf("this gclog reads configurations of version 1, not %s: another gclog is needed for it", quote(s))
+	}
+	return 1, nil
+}
+
+// words are a value that is one of a few.
+func words(list ...string) kind {
+	return kind{example: list[0], types: text, schema: object{"enum": list}, print: printAny, parse: func(s string) (any, error) {
+		if !slices.Contains(list, s) {
+			return "", fmt.Errorf("%s: it must be %s%s", quote(s), strings.Join(list[:len(list)-1], ", ")+" or "+list[len(list)-1], spelling.DidYouMean(s, list))
+		}
+		return s, nil
+	}}
+}
+
+func formatNames() (names []string) {
+	for _, f := range formats.All() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+func number(example string, least, most int) kind {
+	return kind{example: example, types: integer, schema: object{"minimum": least, "maximum": most}, print: printAny, parse: func(s string) (any, error) {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < least || n > most {
+			return 0, fmt.Errorf("%s: it must be a number from %d to %d", quote(s), least, most)
+		}
+		return n, nil
+	}}
+}
+
+// duration is a time span of at least so much, or 0 where zero means none.
+func duration(example string, least time.Duration, zero bool) kind {
+	k := kind{example: example, types: text, schema: object{"pattern": `^([0-9]+d)?([0-9.]+(h|m|s|ms|us|µs|ns))*$`}, print: printDuration}
+	if zero {
+		k.types = []string{"string", "integer"}
+		k.schema = object{"pattern": `^(0|([0-9]+d)?([0-9.]+(h|m|s|ms|us|µs|ns))*)$`, "maximum": 0}
+	}
+	k.parse = func(s string) (any, error) {
+		d, err := parseDuration(s)
+		switch {
+		case err != nil:
+			return d, err
+		case d == 0 && zero:
+			return d, nil
+		case d == 0:
+			return d, fmt.Errorf("%s: it must be more than 0", quote(s))
+		case d < least:
+			return d, fmt.Errorf("%s: it must be at least %s", quote(s), printDuration(least))
+		}
+		return d, nil
+	}
+	return k
+}
+
+const day = 24 * time.Hour
+
+// parseDuration reads a duration as Go writes it, with days before it.
+func parseDuration(s string) (time.Duration, error) {
+	wrong := fmt.Errorf("%s is no duration: write it like 3s, 5m, 12h or 14d", quote(s))
+	days, rest, hasDays := strings.Cut(s, "d")
+	if !hasDays {
+		days, rest = "0", s
+	}
+	n, err := strconv.ParseUint(days, 10, 16)
+	if err != nil {
+		return 0, wrong
+	}
+	var d time.Duration
+	if rest != "" || !hasDays {
+		if d, err = time.ParseDuration(rest); err != nil || rest[0] == '+' || rest[0] == '-' && d == 0 {
+			return 0, wrong
+		}
+	}
+	switch total := time.Duration(n)*day + d; {
+	case d < 0:
+		return 0, fmt.Errorf("%s: it must not be negative", quote(s))
+	case total < d:
+		return 0, wrong
+	default:
+		return total, nil
+	}
+}
+
+// printDuration is Go's way without the parts that are zero at the end.
+func printDuration(v any) string {
+	s := v.(time.Duration).String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// bytes is a size that parse reads.
+func bytes(example string, parse func(string) (int64, error), least int) kind {
+	return kind{
+		example: example, types: []string{"string", "integer"},
+		schema: object{"pattern": `^[0-9]+([KMGkmg][Ii]?)?[Bb]?$`, "minimum": least},
+		parse:  func(s string) (any, error) { return parse(s) },
+		print: func(v any) string {
+			n, unit := v.(int64), ""
+			for _, u := range []string{"K", "M", "G"} {
+				if n == 0 || n%1024 != 0 {
+					break
+				}
+				n, unit = n/1024, u
+			}
+			return strconv.FormatInt(n, 10) + unit
+		},
+	}
+}
+
+// parseLine reads what stands in one line: no message, name or path is torn by it.
+func parseLine(s string) (any, error) {
+	if s == "" {
+		return "", errors.New("it has no value")
+	}
+	if i := strings.IndexFunc(s, unicode.IsControl); i >= 0 {
+		return "", fmt.Errorf("%s has a control character", quote(s))
+	}
+	return s, nil
+}
+
+// parsePattern reads a pattern for Match. Its length bounds what fitting it costs.
+func parsePattern(s string) (any, error) {
+	const most = 500
+	if s == "" {
+		return "", errors.New("an empty pattern fits nothing: leave the key out")
+	}
+	if len(s) > most {
+		return "", fmt.Errorf("a pattern has %d bytes at most", most)
+	}
+	return parseLine(s)
+}
+
+func parsePID(s string) (any, error) {
+	if strings.Trim(s, "0123456789*?") != "" {
+		return "", fmt.Errorf("%s is no pattern of a pid: it has digits, * and ? only", quote(s))
+	}
+	return parsePattern(s)
+}
+
+func parseName(s string) (any, error) {
+	const most = 200
+	if len(s) > most {
+		return "", fmt.Errorf("a name has %d bytes at most", most)
+	}
+	return parseLine(s)
+}
+
+func parseLabel(s string) (any, error) {
+	const most = 1000
+	if len(s) > most {
+		return "", fmt.Errorf("a label has %d bytes at most", most)
+	}
+	return s, nil
+}
+
+// isLabelKey tells whether a label can be called so. A dot would make of it an object
+// beside those of other labels, which Elasticsearch refuses.
+func isLabelKey(s string) bool {
+	return s != "" && len(s) <= 100 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
+}
+
+func parsePath(s string) (any, error) {
+	if _, err := parseLine(s); err != nil {
+		return "", err
+	}
+	return s, checkFile(s)
+}
+
+// checkFile finds what is wrong with the path of an output.
+func checkFile(path string) error {
+	switch {
+	case output.IsStream(path), path == "/dev/stdout":
+		return fmt.Errorf("%s is no file: the daemon writes to files only", path)
+	case strings.HasSuffix(path, "/"):
+		return fmt.Errorf("%s is a directory: give a file, such as %s%%s-%%p.json", path, path)
+	}
+	if bad := output.BadPlace(path); bad != "" {
+		return fmt.Errorf("%s: there is no %s: %s", path, bad, output.Places)
+	}
+	return nil
+}
+
+func parseMode(s string) (any, error) {
+	n, err := strconv.ParseUint(s, 8, 32)
+	if err != nil || n > 0o777 || len(s) < 3 || len(s) > 4 {
+		return fs.FileMode(0), fmt.Errorf("%s is no mode: write it like \"0640\"", quote(s))
+	}
+	if n&0o600 != 0o600 {
+		return fs.FileMode(0), fmt.Errorf("%s: the daemon itself must read and write its files", quote(s))
+	}
+	return fs.FileMode(n), nil
+}
+
+// maxSocket is how long the name of a socket can be, in bytes.
+const maxSocket = 107
+
+func parseSocket(s string) (any, error) {
+	switch {
+	case len(s) > maxSocket:
+		return "", fmt.Errorf("%s is too long: the path of a socket has %d bytes at most", quote(s), maxSocket)
+	case strings.ContainsAny(s, ",;"):
+		return "", fmt.Errorf("%s: DOTNET_DiagnosticPorts cannot have a path with a comma or semicolon", quote(s))
+	}
+	return parseLine(s)
+}
+
+func parseProvider(s string) (any, error) {
+	cfg, err := attach.SessionConfig(attach.Levels[0], []string{s}, true)
+	if err == nil {
+		err = cfg.Validate()
+	}
+	return s, err
+}
+
+func parseAddress(s string) (any, error) {
+	if s == "" {
+		return s, nil
+	}
+	host, port, err := net.SplitHostPort(s)
+	if _, wrong := strconv.ParseUint(port, 10, 16); err != nil || wrong != nil || strings.ContainsFunc(host, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }) {
+		return "", fmt.Errorf("%s is no address: write HOST:PORT, such as 127.0.0.1:9799, or \"\" for none", quote(s))
+	}
+	return s, nil
+}
+
+// quote shows a value of a file in a message.
+func quote(s string) string {
+	const most = 100
+	if len(s) > most {
+		s = s[:most] + "…"
+	}
+	return strconv.Quote(s)
+}

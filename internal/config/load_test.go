@@ -1,0 +1,312 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// load reads text as if it were the file gclog.yaml.
+func load(text string, environ ...string) (*Loaded, error) {
+	return parse("gclog.yaml", []byte(text), environ)
+}
+
+func mustLoad(t *testing.T, text string, environ ...string) *Loaded {
+	t.Helper()
+	l, err := load(text, environ...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+const whole = `
+version: 1
+discovery:
+  interval: 1m30s
+  listen: [/run/gclog/diag.sock]
+  include: [{process: "*"}]
+  exclude:
+    - command_line: "*dotnet-trace*"
+    - {user: ci, pid: 47?1}
+  max_processes: 20
+session:
+  level: full
+  providers: ["Microsoft-Windows-DotNETRuntime:0x4000:4"]
+services:
+  - match: {process: "orders*"}
+    name: orders
+    level: light
+labels: {env: prod, stage: 2}
+outputs:
+  - path: /var/log/gclog/%s-%p.json
+    filecount: 7
+    filesize: 20M
+    rotation_names: index
+    mode: "0600"
+    only: [{service: "orders"}]
+  - xlog: "gc*:file=/var/log/gclog/%n-%p.gc.log:time,uptime,level,tags:filecount=2,filesize=1M"
+retention: {total: 5G, age: 14d}
+summary: 0
+long_pause: 1s
+causes: dotnet
+http: {listen: ""}
+log: {level: debug, format: json}
+`
+
+func TestLoad(t *testing.T) {
+	got := mustLoad(t, whole).Config
+	want := Config{
+		Version: 1,
+		Discovery: Discovery{
+			Interval: 90 * time.Second, Listen: []string{"/run/gclog/diag.sock"}, Include: []Match{{Process: "*"}},
+			Exclude: []Match{{CommandLine: "*dotnet-trace*"}, {User: "ci", PID: "47?1"}}, MaxProcesses: 20,
+		},
+		Session:  Session{Level: "full", Providers: []string{"Microsoft-Windows-DotNETRuntime:0x4000:4"}},
+		Services: []Service{{Match: Match{Process: "orders*"}, Name: "orders", Level: "light"}},
+		Labels:   map[string]string{"env": "prod", "stage": "2"},
+		Outputs: []Output{
+			{Path: "/var/log/gclog/%s-%p.json", Format: "json", FileCount: 7, FileSize: 20 << 20, RotationNames: "index", Mode: 0o600, Only: []Match{{Service: "orders"}}},
+			{FileCount: 5, FileSize: 10 << 20, RotationNames: "index", Mode: 0o640, Xlog: "gc*:file=/var/log/gclog/%n-%p.gc.log:time,uptime,level,tags:filecount=2,filesize=1M"},
+		},
+		Retention: Retention{Total: 5 << 30, Age: 336 * time.Hour},
+		LongPause: time.Second, Causes: "dotnet", Log: Log{Level: "debug", Format: "json"},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got\n%+v\nwant\n%+v", got, want)
+	}
+}
+
+// TestDefaults: a file that says nothing is like none.
+func TestDefaults(t *testing.T) {
+	for _, text := range []string{"", "\n", "# nothing\n", "---\n", "version: 1\n", "{}", "discovery:\n  # interval: 1s\n", "outputs:\n#  - path: x\n", "labels:\nsession: ~\n"} {
+		if got := mustLoad(t, text).Config; !reflect.DeepEqual(&got, Default()) {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+	if o := Default().Outputs; len(o) != 1 || o[0].Path != "gclog-logs/%s-%p.json" || o[0].Format != "json" || o[0].FileCount != 5 || o[0].FileSize != 10<<20 || o[0].Mode != 0o640 {
+		t.Errorf("%+v", o)
+	}
+}
+
+// TestWrong: what is wrong is told with its place, the key and what would be right.
+func TestWrong(t *testing.T) {
+	for text, want := range map[string]string{
+		"outputs:\n  - path: a-%p.json\n    filecout: 5": "gclog.yaml:3:5: outputs[0].filecout: unknown key, did you mean filecount?",
+		"leevl: x":                                                       "gclog.yaml:1:1: leevl: unknown key: those of a configuration are version, discovery, ",
+		"version: 2\nnew_key: 1":                                         "gclog.yaml:1:10: version: this gclog reads configurations of version 1, not \"2\": another gclog is needed for it",
+		"version: one":                                                   `gclog.yaml:1:10: version: "one" must be a number, without quotes, such as 1`,
+		"summary: 5m\nsummary: 6m":                                       "gclog.yaml:2:1: summary: the key is given twice, first in line 1",
+		"labels:\n  env: a\n  env: b":                                    "gclog.yaml:3:3: labels.env: the key is given twice, first in line 2",
+		"labels: {a.b: c}":                                               `gclog.yaml:1:10: labels: "a.b" cannot be the key of a label: it has letters, digits, _ and - only`,
+		"labels: [a]":                                                    "gclog.yaml:1:9: labels: here must be keys with values",
+		"labels: {a: [b]}":                                               "gclog.yaml:1:13: labels.a: it is one value, such as prod",
+		"session: full":                                                  "gclog.yaml:1:10: session: here must be keys: level, providers",
+		"session: [level]":                                               "gclog.yaml:1:10: session: here must be keys: level, providers",
+		"session:\n  level: fulll":                                       `gclog.yaml:2:10: session.level: "fulll": it must be light, normal or full, did you mean full?`,
+		"session: {level: }":                                             "gclog.yaml:1:17: session.level: it has no value",
+		"session: {level: true}":                                         `gclog.yaml:1:18: session.level: true must be text, such as "light"`,
+		"session: {level: [full]}":                                       "gclog.yaml:1:18: session.level: it is one value, such as light",
+		"session: {providers: X}":                                        "gclog.yaml:1:22: session.providers: it is a list: write [Microsoft-Windows-DotNETRuntime:0x1:4]",
+		`session: {providers: ["X:zz"]}`:                                 `gclog.yaml:1:23: session.providers[0]: providers "X:zz": the keywords "zz" are no hexadecimal number`,
+		"services: {a: b}":                                               "gclog.yaml:1:11: services: it is a list: write - {match: ...}",
+		"services:\n  -\n":                                               "gclog.yaml:2:5: services[0]: it is empty",
+		"services:\n  - name: x":                                         `gclog.yaml:2:5: services[0].match: it asks for nothing: give a pattern, such as process: "*"`,
+		"services:\n  - match: {pid: 1}":                                 "gclog.yaml:2:5: services[0]: it says nothing about the processes that it fits: give a name or a level",
+		"services:\n  - match: {pid: 1x}":                                `gclog.yaml:2:18: services[0].match.pid: "1x" is no pattern of a pid: it has digits, * and ? only`,
+		"discovery: {interval: 3}":                                       `gclog.yaml:1:23: discovery.interval: 3 must be text, such as "3s"`,
+		"discovery: {interval: 99ms}":                                    `gclog.yaml:1:23: discovery.interval: "99ms": it must be at least 100ms`,
+		"discovery: {interval: 3x}":                                      `gclog.yaml:1:23: discovery.interval: "3x" is no duration: write it like 3s, 5m, 12h or 14d`,
+		"discovery: {max_processes: 5001}":                               `gclog.yaml:1:28: discovery.max_processes: "5001": it must be a number from 1 to 5000`,
+		"discovery: {max_processes: \"9\"}":                              `gclog.yaml:1:28: discovery.max_processes: "9" must be a number, without quotes, such as 500`,
+		"discovery: {max_processes: 1.5}":                                `gclog.yaml:1:28: discovery.max_processes: "1.5" must be a number, without quotes, such as 500`,
+		"discovery: {include: [{}]}":                                     `gclog.yaml:1:23: discovery.include[0]: it asks for nothing: give a pattern, such as process: "*"`,
+		`discovery: {exclude: [{user: ""}]}`:                             "gclog.yaml:1:30: discovery.exclude[0].user: an empty pattern fits nothing: leave the key out",
+		"discovery: {listen: [/a, /b, /a]}":                              `gclog.yaml:1:30: discovery.listen[2]: "/a" is given twice`,
+		`discovery: {listen: ["/a,b"]}`:                                  `gclog.yaml:1:22: discovery.listen[0]: "/a,b": DOTNET_DiagnosticPorts cannot have a path with a comma or semicolon`,
+		"discovery: {listen: [/" + strings.Repeat("a", 107) + "]}":       "is too long: the path of a socket has 107 bytes at most",
+		"outputs: []":                                                    "gclog.yaml:1:10: outputs: there are none: nothing would be written; without the key there is one, gclog-logs/%s-%p.json",
+		"outputs: [{format: json}]":                                      "gclog.yaml:1:11: outputs[0]: it goes nowhere: give path or xlog",
+		"outputs: [{path: x-%p.log, mode: 0640}]":                        `gclog.yaml:1:34: outputs[0].mode: 0640 must be text, such as "0640"`,
+		`outputs: [{path: x-%p.log, mode: "0440"}]`:                      `"0440": the daemon itself must read and write its files`,
+		`outputs: [{path: x-%p.log, mode: "rw"}]`:                        `gclog.yaml:1:34: outputs[0].mode: "rw" is no mode: write it like "0640"`,
+		"outputs: [{path: x.log}]":                                       "gclog.yaml:1:18: outputs[0].path: a file of format unified is of one process: put %p, the pid, into x.log",
+		"outputs: [{path: x-%q.log}]":                                    "gclog.yaml:1:18: outputs[0].path: x-%q.log: there is no %q: %p stands for the pid",
+		"outputs: [{path: \"-\"}]":                                       "gclog.yaml:1:18: outputs[0].path: - is no file: the daemon writes to files only",
+		"outputs: [{path: /var/log/}]":                                   "gclog.yaml:1:18: outputs[0].path: /var/log/ is a directory: give a file, such as /var/log/%s-%p.json",
+		`outputs: [{path: "a\nb"}]`:                                      `gclog.yaml:1:18: outputs[0].path: "a\nb" has a control character`,
+		"outputs: [{path: x-%p.json, format: jsn}]":                      `gclog.yaml:1:37: outputs[0].format: "jsn": it must be unified, jdk8, json, csv or text, did you mean json?`,
+		"outputs: [{path: x-%p.json, filesize: 1K}]":                     `gclog.yaml:1:39: outputs[0].filesize: "1K" is too small: the least is 16K`,
+		"outputs: [{path: x-%p.json, filesize: -1}]":                     `gclog.yaml:1:39: outputs[0].filesize: "-1" is no size: give a number with K, M or G, such as 10M`,
+		"outputs: [{path: a-%p.json}, {path: ./a-%p.json, format: csv}]": "gclog.yaml:1:37: outputs[1].path: ./a-%p.json is outputs[0] too: some processes would be in it twice",
+		"outputs: [{path: a-%p.json, xlog: gc}]":                         "gclog.yaml:1:35: outputs[0].xlog: path and xlog are two outputs: give one of them",
+		"outputs: [{format: json, xlog: \"gc:file=a-%p.log\"}]":          "gclog.yaml:1:20: outputs[0].format: the format of xlog is unified, or what the extension of its file says",
+		"outputs: [{xlog: \"gc*\"}]":                                     "gclog.yaml:1:18: outputs[0].xlog: - is no file: the daemon writes to files only",
+		"outputs: [{xlog: \"gc*:stderr\"}]":                              "/dev/stderr is no file: the daemon writes to files only",
+		"outputs: [{xlog: \"gc*=x:file=a\"}]":                            "invalid level 'x' in log selection",
+		"outputs: [{xlog: \"gc*:file=a.log\"}]":                          "a file of format unified is of one process: put %p, the pid, into a.log",
+		"outputs: [{xlog: disable}]":                                     "leaves nothing to write",
+		"retention: {age: -1h}":                                          `gclog.yaml:1:18: retention.age: "-1h": it must not be negative`,
+		"retention: {total: -5G}":                                        `gclog.yaml:1:20: retention.total: "-5G" is no size`,
+		"long_pause: 0s":                                                 `gclog.yaml:1:13: long_pause: "0s": it must be more than 0`,
+		"summary: 1ms":                                                   `gclog.yaml:1:10: summary: "1ms": it must be at least 1s`,
+		"http: {listen: 9799}":                                           `gclog.yaml:1:16: http.listen: 9799 must be text, such as "127.0.0.1:9799"`,
+		"http: {listen: localhost}":                                      `gclog.yaml:1:16: http.listen: "localhost" is no address: write HOST:PORT, such as 127.0.0.1:9799, or "" for none`,
+		"http: {listen: \"a:70000\"}":                                    `"a:70000" is no address`,
+		"log: {level: warning}":                                          `gclog.yaml:1:14: log.level: "warning": it must be debug, info, warn or error`,
+		// What is not a configuration.
+		"a: [1,\n b":                     "gclog.yaml:1:4: this is no YAML: ",
+		"a:\n\tb: 1":                     "gclog.yaml:2:1: this is no YAML: ",
+		"just words":                     "gclog.yaml:1:1: here must be keys: version, ",
+		"- a":                            "here must be keys: version, ",
+		"version: 1\n---\nversion: 1":    "gclog.yaml:3:1: a second document begins here: a configuration is one",
+		"summary: &a 5m\nlong_pause: *a": "gclog.yaml:1:10: anchors and aliases (& * <<) are not known here: write it out, or put quotes around the text",
+		"<<: {summary: 5m}":              "anchors and aliases",
+		"summary: !!str 5m":              `gclog.yaml:1:10: a configuration has plain keys and values only: "!!str" is not known here`,
+		"? summary\n: 5m":                "a configuration has plain keys and values only",
+		"summary: \xff":                  "gclog.yaml: it is not text in UTF-8",
+	} {
+		if _, err := load(text); err == nil {
+			t.Errorf("%q is loaded", text)
+		} else if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q:\ngot  %v\nwant %s", text, err, want)
+		}
+	}
+}
+
+// TestEnvironment: variables set any key, and a wrong one is told.
+func TestEnvironment(t *testing.T) {
+	l := mustLoad(t, "labels: {Env: a}\noutputs:\n  - path: a-%p.json\n  - path: b-%p.json\n",
+		"PATH=/bin", "GCLOG_SESSION__LEVEL=light", "GCLOG_SUMMARY=0", "GCLOG_LONG_PAUSE=1s", "GCLOG_LABELS__ENV=b", "GCLOG_LABELS__TEAM=x",
+		"GCLOG_OUTPUTS__1__FILESIZE=1M", "GCLOG_OUTPUTS__2__PATH=c-%p.json", "GCLOG_OUTPUTS__2__ONLY__0__SERVICE=orders",
+		"GCLOG_DISCOVERY__LISTEN__1=/b", "GCLOG_DISCOVERY__LISTEN__0=/a", "GCLOG_HTTP__LISTEN=", "GCLOG_SERVICES__0__MATCH__PID=7", "GCLOG_SERVICES__0__NAME=n",
+		"GCLOG_XLOG=gc*", "GCLOG_CONFIG=/x", "GCLOG_PORT_9799_TCP=tcp://10.0.0.1:9799", "GCLOG_SERVICE_HOST=10.0.0.1")
+	want := defaults()
+	want.Session.Level, want.Summary, want.LongPause = "light", 0, time.Second
+	want.Labels = map[string]string{"Env": "b", "team": "x"}
+	want.Outputs = []Output{defaultOutput(), defaultOutput(), defaultOutput()}
+	for i, path := range []string{"a-%p.json", "b-%p.json", "c-%p.json"} {
+		want.Outputs[i].Path = path
+	}
+	want.Outputs[1].FileSize, want.Outputs[2].Only = 1<<20, []Match{{Service: "orders"}}
+	want.Discovery.Listen = []string{"/a", "/b"}
+	want.HTTP.Listen = ""
+	want.Services = []Service{{Match: Match{PID: "7"}, Name: "n"}}
+	want.complete()
+	if !reflect.DeepEqual(&l.Config, want) {
+		t.Errorf("got\n%+v\nwant\n%+v", l.Config, *want)
+	}
+
+	// 10 comes behind 9.
+	var list []string
+	for _, i := range []string{"10", "9", "2", "0", "1", "3", "8", "7", "6", "5", "4"} {
+		list = append(list, "GCLOG_DISCOVERY__LISTEN__"+i+"=/"+i)
+	}
+	if got := mustLoad(t, "", list...).Discovery.Listen; len(got) != 11 || got[10] != "/10" || got[2] != "/2" {
+		t.Errorf("%q", got)
+	}
+
+	// -Xlog takes the place of the default output, not that of one that was asked for.
+	if got := mustLoad(t, "", "GCLOG_OUTPUTS__0__XLOG=gc*:file=a-%p.log").Outputs; len(got) != 1 || got[0].Path != "" || got[0].RotationNames != "index" {
+		t.Errorf("%+v", got)
+	}
+
+	for variable, want := range map[string]string{
+		"GCLOG_SESION__LEVEL=full":     "GCLOG_SESION__LEVEL: there is no key sesion, did you mean GCLOG_SESSION__LEVEL?",
+		"GCLOG_OUTPUTS__0__PTH=x":      "GCLOG_OUTPUTS__0__PTH: there is no key outputs[0].pth, did you mean GCLOG_OUTPUTS__0__PATH?",
+		"GCLOG_OUTPUTS__2__PATH=x":     "GCLOG_OUTPUTS__2__PATH: there is no such element: the next one of outputs is GCLOG_OUTPUTS__1",
+		"GCLOG_OUTPUTS__X__PATH=x":     "there is no such element",
+		"GCLOG_SESSION__LEVEL=x":       `GCLOG_SESSION__LEVEL: session.level: "x": it must be light, normal or full`,
+		"GCLOG_SESSION__LEVEL__X=x":    "GCLOG_SESSION__LEVEL__X: session.level has no keys: the variable is GCLOG_SESSION__LEVEL",
+		"GCLOG_SESSION=full":           "GCLOG_SESSION: session has keys: write it like GCLOG_SESSION__LEVEL",
+		"GCLOG_OUTPUTS=x":              "GCLOG_OUTPUTS: outputs is a list: write it like GCLOG_OUTPUTS__0",
+		"GCLOG_LABELS=x":               "GCLOG_LABELS: labels has keys: write it like GCLOG_LABELS__ENV",
+		"GCLOG_LABELS__A__B=x":         "GCLOG_LABELS__A__B: ",
+		"GCLOG_LABELS__A.B=x":          `GCLOG_LABELS__A.B: labels: "a.b" cannot be the key of a label`,
+		"GCLOG_SUMMARY=":               `GCLOG_SUMMARY: summary: "" is no duration`,
+		"GCLOG_OUTPUTS__0__PATH=x.log": "GCLOG_OUTPUTS__0__PATH: outputs[0].path: a file of format unified is of one process",
+		"GCLOG_VERSION=2":              "this gclog reads configurations of version 1",
+	} {
+		if _, err := load("", variable); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s:\ngot  %v\nwant %s", variable, err, want)
+		}
+	}
+}
+
+// TestAllAtOnce: a file is mended in one go.
+func TestAllAtOnce(t *testing.T) {
+	_, err := load("summaries: 5m\noutputs:\n  - path: a-%p.log\n    format: xml\n    filecount: many\nlog: {level: loud}\n", "GCLOG_X__Y=1")
+	if err == nil {
+		t.Fatal("it is loaded")
+	}
+	want := []string{"GCLOG_X__Y: ", "gclog.yaml:1:1: summaries: ", "gclog.yaml:4:13: outputs[0].format: ", "gclog.yaml:5:16: outputs[0].filecount: ", "gclog.yaml:6:14: log.level: "}
+	lines := strings.Split(err.Error(), "\n")
+	if len(lines) != len(want) {
+		t.Fatalf("%v", err)
+	}
+	for i, w := range want {
+		if !strings.HasPrefix(lines[i], w) {
+			t.Errorf("%s, want %s", lines[i], w)
+		}
+	}
+	_, err = load("version: 2\nnew_key: 1\n")
+	if err == nil || strings.Contains(err.Error(), "new_key") {
+		t.Errorf("keys of another version are judged: %v", err)
+	}
+	_, err = load(strings.Repeat("x: 1\n", 1000))
+	if n := strings.Count(err.Error(), "\n"); n != maxProblems || !strings.Contains(err.Error(), "more things are wrong") {
+		t.Errorf("%d lines", n)
+	}
+}
+
+// TestFiles: what is no file that can be read is told, quickly.
+func TestFiles(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for path, want := range map[string]string{
+		filepath.Join(dir, "missing.yaml"): "missing.yaml does not exist",
+		dir:                                "is a directory: give the file in it",
+		write("long.yaml", strings.Repeat("# x\n", 300000)): "is longer than 1024 KB: it is hardly one",
+		write("many.yaml", strings.Repeat("a: 1\n", 50000)): "it has more than 50000 words: it is hardly a configuration",
+		write("deep.yaml", strings.Repeat("[", 40000)):      "deep.yaml:1:21: this is nested too deeply",
+		write("dash.yaml", strings.Repeat("- ", 500000)):    "it has more than 50000 words",
+		write("step.yaml", strings.Repeat("- ", 20000)):     "this is nested too deeply",
+		write("bomb.yaml", "a: &a [x,x]\nb: &b [*a,*a]\n"):  "bomb.yaml:1:4: anchors and aliases",
+		"/dev/zero": "/dev/zero is longer than 1024 KB",
+	} {
+		if _, err := Load(path, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s:\ngot  %v\nwant %s", path, err, want)
+		}
+	}
+	if l, err := Load("", nil); err != nil || !reflect.DeepEqual(&l.Config, Default()) {
+		t.Errorf("%+v, %v", l, err)
+	}
+	path := write("good.yaml", "session: {level: full}\n")
+	if l, err := Load(path, nil); err != nil || l.Session.Level != "full" || l.File != path {
+		t.Errorf("%+v, %v", l, err)
+	}
+}
+
+func TestFind(t *testing.T) {
+	for _, x := range []struct {
+		path    string
+		environ []string
+		want    string
+	}{
+		{"a.yaml", []string{"GCLOG_CONFIG=b.yaml"}, "a.yaml"},
+		{"", []string{"GCLOG_CONFIG=b.yaml"}, "b.yaml"},
+	} {
+		if got := Find(x.path, x.environ); got != x.want {
+			t.Errorf("%q %q: %q", x.path, x.environ, got)
+		}
+	}
+}

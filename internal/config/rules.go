@@ -1,0 +1,95 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/xlog"
+	"github.com/gclog/gclog/session"
+)
+
+// What a configuration means for one process.
+
+// Included tells whether a process is to be logged; if not, why, as the end of a
+// sentence.
+func (l *Loaded) Included(s *Subject) (included bool, why string) {
+	for i := range l.Discovery.Exclude {
+		if l.Discovery.Exclude[i].Fits(s) {
+			path := item("discovery.exclude", i)
+			return false, fmt.Sprintf("excluded by %s (%s)", path, l.origins[path])
+		}
+	}
+	if len(l.Discovery.Include) > 0 && !slices.ContainsFunc(l.Discovery.Include, func(m Match) bool { return m.Fits(s) }) {
+		return false, fmt.Sprintf("not in discovery.include (%s)", l.origins[item("discovery.include", 0)])
+	}
+	return true, ""
+}
+
+// Service returns the rule for a process: the first that fits, nil if none does. Its
+// patterns of services are about the service that was found out, s.Service.
+func (c *Config) Service(s *Subject) *Service {
+	for i := range c.Services {
+		if c.Services[i].Match.Fits(s) {
+			return &c.Services[i]
+		}
+	}
+	return nil
+}
+
+// Identify returns the name of the service that a process belongs to, and the level of
+// its session.
+func (c *Config) Identify(s *Subject) (service, level string) {
+	service, level = s.Service, c.Session.Level
+	if rule := c.Service(s); rule != nil {
+		if rule.Name != "" {
+			service = rule.Name
+		}
+		if rule.Level != "" {
+			level = rule.Level
+		}
+	}
+	return service, level
+}
+
+// SessionConfig is what a session of a level listens to.
+func (c *Config) SessionConfig(level string) (session.Config, error) {
+	return attach.SessionConfig(level, c.Session.Providers, true)
+}
+
+// OutputsFor returns where the records of a process go. Its service is the one that
+// Identify found. Of outputs with the same path the first counts, so that nothing is in
+// a file twice.
+func (c *Config) OutputsFor(s *Subject) (specs []output.Spec) {
+	for i := range c.Outputs {
+		o := &c.Outputs[i]
+		if len(o.Only) > 0 && !slices.ContainsFunc(o.Only, func(m Match) bool { return m.Fits(s) }) {
+			continue
+		}
+		spec, _, err := o.spec()
+		if err != nil || slices.ContainsFunc(specs, func(x output.Spec) bool { return x.Path == spec.Path }) {
+			continue // a loaded configuration has no errors
+		}
+		specs = append(specs, spec)
+	}
+	return specs
+}
+
+// spec returns where an output goes and how it looks, with warnings for people.
+func (o *Output) spec() (spec output.Spec, warnings []string, err error) {
+	rotate := formats.RotateOptions{Count: o.FileCount, Size: o.FileSize, Mode: o.Mode}
+	if rotate.Naming, err = output.ParseNaming(o.RotationNames); err != nil {
+		return spec, nil, err
+	}
+	if o.Xlog == "" {
+		f, err := formats.Find(o.Format)
+		return output.Spec{Path: o.Path, Format: f, Rotate: rotate}, nil, err
+	}
+	specs, warnings, err := xlog.Specs([]string{o.Xlog}, rotate, true)
+	if err != nil {
+		return spec, nil, err
+	}
+	return specs[0], warnings, nil
+}
