@@ -75,7 +75,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 			defer time.AfterFunc(time.Until(until), s.Ask).Stop()
 		}
 	}
-	requests := make(chan func(*output.Set))
+	requests := make(chan func(*Log))
 	l := &Log{Outputs: o.Outputs, Opener: o.Opener, Format: o.Format, Requests: requests}
 	written := make(chan struct{})
 	var result Result
@@ -91,7 +91,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		select {
 		case <-o.Reopen:
 			select {
-			case requests <- (*output.Set).Reopen:
+			case requests <- (*Log).Reopen:
 			case <-s.Done():
 			case <-ctx.Done():
 			}

@@ -13,13 +13,14 @@ import (
 // records of each follow on those of the one before: a collection is told once, and
 // those that no session has seen are told as a gap.
 //
-// Its methods must be called by one goroutine at a time.
+// Its methods must be called by one goroutine at a time, which Write and Serve are while
+// they last: what others want meanwhile they send to Requests.
 type Log struct {
 	Outputs []output.Spec
 	Opener  *output.Opener
 	Format  formats.Options // without the process
-	// Requests are done between two records, by whoever writes.
-	Requests <-chan func(*output.Set)
+	// Requests are done between two records.
+	Requests <-chan func(*Log)
 
 	set     *output.Set
 	process gclog.Process
@@ -27,6 +28,23 @@ type Log struct {
 	partial uint32 // number of a collection that was told of which no session saw the begin
 	reached int64  // ticks of the newest record
 	missing uint64 // records that the queue had no room for
+}
+
+// Serve writes the sessions that come, one after the other, and does the requests in
+// between, until sessions is closed. ended is told how each one ended.
+func (l *Log) Serve(sessions <-chan *Session, known *gclog.Process, ended func(*Session, formats.End, error)) {
+	for {
+		select {
+		case s, more := <-sessions:
+			if !more {
+				return
+			}
+			end, err := l.Write(s, known, nil)
+			ended(s, end, err)
+		case f := <-l.Requests:
+			f(l)
+		}
+	}
 }
 
 // Write writes the records of a session until it has ended, and returns how. known is
@@ -75,7 +93,7 @@ func (l *Log) deliver(s *Session) {
 			select {
 			case <-s.queue.more:
 			case f := <-l.Requests:
-				f(l.set)
+				f(l)
 			}
 		default:
 			if news == nil || news.isNew(it) {
@@ -147,6 +165,13 @@ func (l *Log) missed(number uint32, d *gclog.GCDetails) {
 	}
 	g := gclog.Gap{Reason: gclog.GapReattached, Time: d.Start, Ticks: d.StartTicks, From: l.last + 1, To: number - 1}
 	l.set.Each(func(w *formats.Writer) { w.Gap(&g) })
+}
+
+// Reopen makes all files begin anew.
+func (l *Log) Reopen() {
+	if l.set != nil {
+		l.set.Reopen()
+	}
 }
 
 // Err is what is missing in the outputs.
