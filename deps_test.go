@@ -43,11 +43,12 @@ var arrows = map[string][]string{
 		"github.com/urfave/cli/v2", "github.com/klauspost/compress/zstd", "golang.org/x/term", "golang.org/x/sys/unix",
 	},
 	// Only for tests and the demonstration of the Makefile.
-	"internal/nettracetest": {},
-	"internal/fakenode":     {"internal/fakeruntime", "internal/nettracetest", "parse/clr", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
-	"internal/shared":       {},
-	"internal/gcload":       {"internal/shared", "github.com/klauspost/compress/zstd"},
-	"internal/gcload/demo":  {"internal/gcload", "internal/shared"},
+	"internal/nettracetest":   {},
+	"internal/fakenode/check": {"internal/fakenode"},
+	"internal/fakenode":       {"internal/fakeruntime", "internal/nettracetest", "parse/clr", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
+	"internal/shared":         {},
+	"internal/gcload":         {"internal/shared", "github.com/klauspost/compress/zstd"},
+	"internal/gcload/demo":    {"internal/gcload", "internal/shared"},
 }
 
 // forbidden are packages of the standard library that a package must not reach,

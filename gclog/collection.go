@@ -240,6 +240,9 @@ func (r *Reducer) endOf(e *clr.GCEnd) *collection {
 // endedUnstarted opens the record of a collection of which only the end was
 // seen: it began before the session, or its start was lost.
 func (r *Reducer) endedUnstarted(at Stamp, e *clr.GCEnd) *collection {
+	if !r.seen || int32(e.Count-r.last) > 0 {
+		r.number(at, e.Count) // it has a record, so it must be in no gap
+	}
 	s := r.activeSuspension()
 	c := r.inFlight(at)
 	c.Number, c.HasNumber = e.Count, true

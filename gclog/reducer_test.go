@@ -359,6 +359,14 @@ func TestMissedNumbers(t *testing.T) {
 		"gap missed-gcs 0-0 lost 0", "blocking #2 300+9", "gc #2 gen0 blocking")
 }
 
+// TestMissedStart: a collection whose start was lost has a record, so it is in no gap.
+func TestMissedStart(t *testing.T) {
+	s := newStory().at(0)
+	s.plain(u, 1, 0).at(100).suspend(u, clr.SuspendForGC).finish(u, 4, 0).restart(u).at(200).plain(u, 5, 0)
+	s.want(t, "blocking #1 0+9", "gc #1 gen0 blocking", "gap missed-gcs 2-3 lost 0", "blocking #4 100+5", "gc #4 gen0 blocking no-start",
+		"blocking #5 200+9", "gc #5 gen0 blocking")
+}
+
 // TestSessionBegin: what was going on when the session began.
 func TestSessionBegin(t *testing.T) {
 	for _, c := range []struct {

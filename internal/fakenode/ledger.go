@@ -58,6 +58,15 @@ func (s *Session) Has(number uint32) bool {
 	return slices.ContainsFunc(s.Sent, func(p Span) bool { return p.From <= number && number <= p.To })
 }
 
+// Each calls f for all of Sent.
+func (s *Session) Each(f func(number uint32)) {
+	for _, p := range s.Sent {
+		for n := p.From; n <= p.To; n++ {
+			f(n)
+		}
+	}
+}
+
 func (s *Session) sent(number uint32) {
 	if n := len(s.Sent); n > 0 && s.Sent[n-1].To+1 == number {
 		s.Sent[n-1].To = number

@@ -92,13 +92,21 @@ func (n *Node) flush() {
 	}
 }
 
+// settleTime is how long runtimes may take to notice that a session is over.
+const settleTime = 10 * time.Second
+
 // Settle has every runtime with a session do a collection, so that it notices when
 // nobody is at the other end any more, as real ones do, and returns those that still
 // have sessions, as pids.
 func (n *Node) Settle() (open []int) {
+	deadline := time.Now().Add(settleTime)
 	for _, r := range n.Runtimes() {
-		if r.collect() && r.Sessions() > 0 {
-			open = append(open, r.PID())
+		for r.collect() && r.Sessions() > 0 {
+			if time.Now().After(deadline) {
+				open = append(open, r.PID())
+				break
+			}
+			time.Sleep(time.Millisecond)
 		}
 	}
 	return open

@@ -192,7 +192,7 @@ func (t *stream) finish() {
 func (t *stream) half() {
 	t.w.Open()
 	for range 8 {
-		t.w.Add(nettracetest.Row{Kind: 1, Thread: threadUser, Ticks: monotonic(), Sorted: true, Payload: make([]byte, 26)})
+		t.w.Add(nettracetest.Row{Kind: rundownSettings().ID, Thread: threadUser, Ticks: monotonic(), Payload: appendSettings(nil)})
 	}
 	t.w.Close()
 	t.w.Bytes = t.w.Bytes[:len(t.w.Bytes)/2]

@@ -1,0 +1,371 @@
+//go:build linux
+
+package check
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gclog/gclog/internal/fakenode"
+)
+
+// Options are what has happened beside the runtime, and excuses what it may.
+type Options struct {
+	// Killed: gclog was killed. The last line of a file may be torn, a session has no
+	// end, and what was on its way when gclog died is in no record.
+	Killed bool
+	// Truncated: files were cut to nothing by others, so they may lack their header.
+	Truncated bool
+}
+
+// Output checks the files that gclog wrote about a process, in the order in which
+// they were written. The error has a line for each thing that is wrong.
+func Output(l *fakenode.Ledger, files []string, o Options) error {
+	c := &checker{
+		l: l, o: o, fileIDs: map[string]string{}, documents: map[string]*record{},
+		told: make([]told, len(l.GCs)+1), sessions: map[string]bool{},
+	}
+	for _, f := range files {
+		c.read(f)
+	}
+	for i := range c.records {
+		c.record(&c.records[i])
+	}
+	c.order()
+	c.coverage()
+	c.sent()
+	for id, open := range c.sessions {
+		if open && !o.Killed {
+			c.wrong("session %s has no end", id)
+		}
+	}
+	return c.err()
+}
+
+// Node checks the files of all processes of a node, in one folder or in folders
+// below it, and that no runtime has a session left.
+func Node(n *fakenode.Node, dir string, o Options) error {
+	files, err := Files(dir)
+	errs := []error{err}
+	for _, r := range n.Runtimes() {
+		l := r.Ledger()
+		if err := Output(l, files[l.Cookie], o); err != nil {
+			errs = append(errs, fmt.Errorf("process %d (%q):\n%w", l.PID, l.Name, err))
+		}
+		delete(files, l.Cookie)
+	}
+	for cookie, list := range files {
+		if cookie != "" || !o.Killed && !o.Truncated {
+			errs = append(errs, fmt.Errorf("files of no process that there was (%s): %v", cookie, list))
+		}
+	}
+	if open := n.Settle(); len(open) > 0 {
+		errs = append(errs, fmt.Errorf("sessions are left open in %v", open))
+	}
+	return errors.Join(errs...)
+}
+
+// A checker holds what was read of the files of one process.
+type checker struct {
+	l         *fakenode.Ledger
+	o         Options
+	records   []record
+	fileIDs   map[string]string
+	documents map[string]*record
+	sessions  map[string]bool // true: begun and not ended
+	told      []told          // by the number of the collection
+	breaks    []fakenode.Span // numbers that nobody had to tell, because gclog was killed
+	first     uint32          // number told that began in a session; others before it may be told
+	newest    uint32          // of the numbers told so far
+	broken    bool            // the next number told is the first of another life
+	problems  []string
+}
+
+// told is what was told of a collection.
+type told struct {
+	records []*record
+	gaps    []*record // but for those about lost events
+	lost    []*record // gaps about lost events: the collection may have a record too
+}
+
+func (t *told) any() bool { return len(t.records)+len(t.gaps)+len(t.lost) > 0 }
+
+const mostProblems = 30
+
+func (c *checker) wrong(format string, args ...any) {
+	c.problems = append(c.problems, fmt.Sprintf(format, args...))
+}
+
+func (c *checker) err() error {
+	if n := len(c.problems); n > mostProblems {
+		c.problems = append(c.problems[:mostProblems], fmt.Sprintf("and %d more", n-mostProblems))
+	}
+	if len(c.problems) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(c.problems, "\n"))
+}
+
+// record takes the next record.
+func (c *checker) record(r *record) {
+	if r.Process.EntityID != c.l.Cookie {
+		c.wrong("%s: a record of process %d %s among those of %d", r.at, r.Process.PID, r.Process.EntityID, c.l.PID)
+		return
+	}
+	c.document(r)
+	id := r.GCLog.Session.ID
+	switch r.Event.Action {
+	case "gc-session-start":
+		if _, known := c.sessions[id]; known {
+			c.wrong("%s: session %s begins twice", r.at, id)
+		}
+		if c.o.Killed && slices.Contains(c.open(), true) {
+			c.broken = true
+		}
+		c.sessions[id] = true
+		return
+	case "gc-session-end":
+		c.within(r)
+		c.sessions[id] = false
+		return
+	}
+	c.within(r)
+	switch r.Event.Action {
+	case "gc":
+		c.collection(r)
+	case "gc-gap":
+		c.gap(r)
+	case "gc-suspension", "gc-stall", "gc-summary":
+	default:
+		c.wrong("%s: a record of kind %q", r.at, r.Event.Action)
+	}
+}
+
+// within checks that the session of a record is there.
+func (c *checker) within(r *record) {
+	id := r.GCLog.Session.ID
+	switch open, known := c.sessions[id]; {
+	case !known:
+		c.wrong("%s: session %s was not begun", r.at, id)
+		c.sessions[id] = true // said once
+	case !open:
+		c.wrong("%s: a record (%s) behind the end of its session %s", r.at, r.Event.Action, id)
+	}
+}
+
+func (c *checker) open() (list []bool) {
+	for _, open := range c.sessions {
+		list = append(list, open)
+	}
+	return list
+}
+
+// document checks that the id of a record is its own. Two sessions may each have seen
+// a part of a collection: only those records may be alike.
+func (c *checker) document(r *record) {
+	if r.DocID == "" {
+		c.wrong("%s: a record without gclog_doc_id", r.at)
+		return
+	}
+	other := c.documents[r.DocID]
+	c.documents[r.DocID] = r
+	if other == nil {
+		return
+	}
+	partial := func(r *record) bool { return r.Event.Action == "gc" && !r.Dotnet.GC.Complete }
+	if !partial(r) || !partial(other) || r.GCLog.Session.ID == other.GCLog.Session.ID {
+		c.wrong("%s: the gclog_doc_id is that of %s", r.at, other.at)
+	}
+}
+
+var kindNames = map[fakenode.Kind]string{fakenode.Blocking: "blocking", fakenode.Background: "background", fakenode.Foreground: "foreground"}
+
+// collection takes a record of a collection.
+func (c *checker) collection(r *record) {
+	g := &r.Dotnet.GC
+	if g.Number == 0 && !g.Complete {
+		return // of one that began and ended outside of the session, or whose events were lost
+	}
+	if g.Number == 0 || int(g.Number) >= len(c.told) {
+		c.wrong("%s: #%d is not in the ledger, which ends with #%d", r.at, g.Number, len(c.l.GCs))
+		return
+	}
+	t := &c.told[g.Number]
+	t.records = append(t.records, r)
+	if slices.Contains(g.Flaws, "no-start") {
+		return
+	}
+	c.reach(g.Number, g.Number)
+	if !g.Complete {
+		return
+	}
+	was := c.l.GCs[g.Number-1]
+	if g.Generation != int(was.Generation) || g.Type != kindNames[was.Kind] || r.Event.Duration != was.End-was.Start {
+		c.wrong("%s: #%d is gen%d %s of %d ns, and was gen%d %s of %d ns", r.at, g.Number, g.Generation, g.Type, r.Event.Duration,
+			was.Generation, kindNames[was.Kind], was.End-was.Start)
+	}
+}
+
+// gap takes a record of a gap.
+func (c *checker) gap(r *record) {
+	g := r.Dotnet.GC.Gap
+	switch {
+	case g == nil:
+		c.wrong("%s: a gap that says nothing", r.at)
+		return
+	case !slices.Contains([]string{"lost-events", "missed-gcs", "reattached", "queue-full", "unwritten"}, g.Reason):
+		c.wrong("%s: a gap with the reason %q", r.at, g.Reason)
+	case g.To == 0:
+		return
+	case g.From == 0 || g.From > g.To || int(g.To) >= len(c.told):
+		c.wrong("%s: a gap from #%d to #%d, and the ledger ends with #%d", r.at, g.From, g.To, len(c.l.GCs))
+		return
+	}
+	for n := g.From; n <= g.To && g.To > 0; n++ {
+		if t := &c.told[n]; g.Reason == "lost-events" {
+			t.lost = append(t.lost, r)
+		} else {
+			t.gaps = append(t.gaps, r)
+		}
+	}
+	c.reach(g.From, g.To)
+}
+
+// reach notes how far the records have come, and what was skipped because gclog was
+// killed.
+func (c *checker) reach(from, to uint32) {
+	if c.broken {
+		c.broken = false
+		c.breaks = append(c.breaks, fakenode.Span{From: c.newest + 1, To: from - 1})
+	}
+	if c.first == 0 || from < c.first {
+		c.first = from
+	}
+	c.newest = max(c.newest, to)
+}
+
+// order checks that collections are told in the order of their ends.
+func (c *checker) order() {
+	var last *record
+	for i := range c.records {
+		r := &c.records[i]
+		n := r.Dotnet.GC.Number
+		if r.Event.Action != "gc" || !r.Dotnet.GC.Complete || n == 0 || int(n) >= len(c.told) {
+			continue
+		}
+		if last != nil && c.l.GCs[n-1].End < c.l.GCs[last.Dotnet.GC.Number-1].End {
+			c.wrong("%s: #%d ended before #%d, which is told earlier (%s)", r.at, n, last.Dotnet.GC.Number, last.at)
+		}
+		last = r
+	}
+}
+
+// coverage checks that each number between the first and the last that are told is
+// in one record or in one gap.
+func (c *checker) coverage() {
+	for n := uint32(1); n <= c.newest; n++ {
+		switch t := &c.told[n]; {
+		case !t.any():
+			if n >= c.first && !c.excused(n) {
+				c.wrong("#%d is in no record and no gap, and #%d is told", n, c.newest)
+			}
+		case len(t.gaps) > 1:
+			c.wrong("#%d is in two gaps: %s and %s", n, t.gaps[0].at, t.gaps[1].at)
+		case len(t.records) > 0 && len(t.gaps) > 0:
+			if !c.straddles(t.gaps[0], n) && !c.startLost(n) {
+				c.wrong("#%d is in a record (%s) and in a gap (%s)", n, t.records[0].at, t.gaps[0].at)
+			}
+		case len(t.records) > 0 && len(t.lost) > 0:
+			if r := complete(t.records); r != nil && !c.straddles(t.lost[0], n) {
+				c.wrong("#%d is complete (%s), and in a gap of lost events (%s)", n, r.at, t.lost[0].at)
+			}
+		}
+		c.once(n)
+	}
+}
+
+// once checks that a collection has one record. A collection that several sessions
+// saw a part of may have a record in each.
+func (c *checker) once(n uint32) {
+	records := c.told[n].records
+	if len(records) < 2 {
+		return
+	}
+	inSession := map[string]bool{}
+	for _, r := range records {
+		if id := r.GCLog.Session.ID; inSession[id] || r.Dotnet.GC.Complete || c.wasSent(n) {
+			c.wrong("#%d has two records: %s and %s", n, records[0].at, r.at)
+			return
+		} else {
+			inSession[id] = true
+		}
+	}
+}
+
+func complete(records []*record) *record {
+	for _, r := range records {
+		if r.Dotnet.GC.Complete {
+			return r
+		}
+	}
+	return nil
+}
+
+// straddles tells whether a gap names a collection only because it lies between two
+// that are missing: background ones have lower numbers than those that end before them.
+func (c *checker) straddles(r *record, n uint32) bool {
+	g := r.Dotnet.GC.Gap
+	of := c.l.GCs[n-1]
+	for i := g.From; i <= g.To; i++ {
+		if b := c.l.GCs[i-1]; i != n && (b.Kind == fakenode.Background || of.Kind == fakenode.Background) && b.First < of.Last && of.First < b.Last {
+			return true
+		}
+	}
+	return false
+}
+
+// startLost tells whether all that is told of a collection is the end of a background
+// one, behind collections with higher numbers: the gap before these had to name it.
+func (c *checker) startLost(n uint32) bool {
+	return c.l.GCs[n-1].Kind == fakenode.Background && !slices.ContainsFunc(c.told[n].records, func(r *record) bool {
+		return !slices.Contains(r.Dotnet.GC.Flaws, "no-start")
+	})
+}
+
+// excused tells whether nobody had to tell of a collection, because gclog was killed.
+func (c *checker) excused(n uint32) bool {
+	for _, b := range c.breaks {
+		if b.From <= n && n <= b.To {
+			return true
+		}
+	}
+	return c.o.Killed && c.l.GCs[n-1].Kind == fakenode.Background && !c.wasSent(n)
+}
+
+func (c *checker) wasSent(n uint32) bool {
+	return slices.ContainsFunc(c.l.Sessions, func(s fakenode.Session) bool { return s.Has(n) })
+}
+
+// sent checks that all that was sent is told, also before the first and behind the
+// last that are. What was sent last in a session that its reader left may have stayed
+// in the socket.
+func (c *checker) sent() {
+	for i := range c.l.Sessions {
+		s := &c.l.Sessions[i]
+		newest := uint32(0) // that is told of those that were sent here
+		s.Each(func(n uint32) {
+			if c.told[n].any() {
+				newest = max(newest, n)
+			}
+		})
+		s.Each(func(n uint32) {
+			inside := c.first <= n && n <= c.newest // coverage has looked at it
+			left := s.End == fakenode.EndLeft && n > newest
+			if !c.told[n].any() && !inside && !left && !c.excused(n) {
+				c.wrong("#%d was sent in session %d (%s), and is in no record and no gap", n, s.ID, s.End)
+			}
+		})
+	}
+}
