@@ -36,6 +36,7 @@ func (c *csvFormat) phase(dst []byte, _ *gclog.Phase) []byte           { return 
 func (c *csvFormat) suspension(dst []byte, _ *gclog.Suspension) []byte { return dst }
 func (c *csvFormat) gap(dst []byte, _ *gclog.Gap) []byte               { return dst }
 func (c *csvFormat) stall(dst []byte, _ *gclog.Stall) []byte           { return dst }
+func (c *csvFormat) summary(dst []byte, _ *Summary) []byte             { return dst }
 func (c *csvFormat) end(dst []byte, _ *End) []byte                     { return dst }
 
 // A row writes fields with commas between them.

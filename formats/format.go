@@ -37,6 +37,7 @@ type formatter interface {
 	suspension(dst []byte, s *gclog.Suspension) []byte
 	gap(dst []byte, g *gclog.Gap) []byte
 	stall(dst []byte, s *gclog.Stall) []byte
+	summary(dst []byte, s *Summary) []byte
 	end(dst []byte, e *End) []byte
 	// next comes before each of the others. It tells whether a new file should
 	// not begin with what they append, and notes what its head needs if it does.
@@ -111,12 +112,13 @@ type EndReason uint8
 const (
 	EndDetached    EndReason = iota // gclog was asked to stop
 	EndExited                       // the process ended
-	EndKilled                       // the process ended without closing its socket
+	EndKilled                       // a signal ended the process, or it left its socket behind
+	EndOOMKilled                    // the kernel ended it, because there was no memory left
 	EndStreamError                  // the stream broke
 	EndOfRecording                  // a recording has been read: only what is open is closed
 )
 
-var endNames = [...]string{"detached", "exited", "killed", "stream-error", "end-of-recording"}
+var endNames = [...]string{"detached", "exited", "killed", "oom-killed", "stream-error", "end-of-recording"}
 
 func (r EndReason) String() string { return endNames[r] }
 
@@ -127,8 +129,19 @@ type End struct {
 	Reason   EndReason
 	ExitCode int // of the process
 	HasCode  bool
+	Signal   int    // that ended the process, 0 if none or unknown
 	Message  string // more about the reason, "" if there is nothing
 }
+
+// A Summary is what happened in a time between two others.
+type Summary struct {
+	From, To int64 // nanoseconds since the sync point
+	Ticks    int64 // To in ticks
+	gclog.Tally
+}
+
+// Span is how long the time was, in nanoseconds.
+func (s *Summary) Span() int64 { return max(0, s.To-s.From) }
 
 // An Output takes whole groups of lines. A group is never divided.
 type Output interface {
@@ -153,7 +166,7 @@ type Writer struct {
 	err  error
 
 	written, dropped int64
-	missing          uint64 // dropped since the last gap
+	missing          gclog.Gap // what was dropped since the last gap
 	gap              []byte
 }
 
@@ -194,13 +207,25 @@ func (w *Writer) Suspension(s *gclog.Suspension) {
 }
 
 // GC writes the record of a collection.
-func (w *Writer) GC(d *gclog.GCDetails) { w.write(d.PauseStart(), w.f.next(), w.f.gc(w.buf[:0], d)) }
+func (w *Writer) GC(d *gclog.GCDetails) {
+	dropped := w.dropped
+	w.write(d.PauseStart(), w.f.next(), w.f.gc(w.buf[:0], d))
+	if g := &w.missing; w.dropped > dropped && d.HasNumber {
+		if g.To == 0 {
+			g.From = d.Number
+		}
+		g.From, g.To = min(g.From, d.Number), max(g.To, d.Number)
+	}
+}
 
 // Gap writes that something is missing.
 func (w *Writer) Gap(g *gclog.Gap) { w.write(g.Time, w.f.next(), w.f.gap(w.buf[:0], g)) }
 
 // Stall writes that something has not ended for long.
 func (w *Writer) Stall(s *gclog.Stall) { w.write(s.Now, w.f.next(), w.f.stall(w.buf[:0], s)) }
+
+// Summary writes what happened since the last one.
+func (w *Writer) Summary(s *Summary) { w.write(s.To, w.f.next(), w.f.summary(w.buf[:0], s)) }
 
 // End writes the end of a session, and of the phases that are open.
 func (w *Writer) End(e *End) { w.write(e.At, w.f.next(), w.f.end(w.buf[:0], e)) }
@@ -214,7 +239,7 @@ func (w *Writer) write(at int64, hold bool, group []byte) {
 	if err := w.put(group, hold); err != nil {
 		w.err = err
 		w.dropped++
-		w.missing++
+		w.missing.Records++
 		return
 	}
 	w.written++
@@ -222,14 +247,15 @@ func (w *Writer) write(at int64, hold bool, group []byte) {
 
 // put writes a group, behind a line about those that could not be written before.
 func (w *Writer) put(group []byte, hold bool) error {
-	if w.missing > 0 {
-		w.gap = w.f.gap(w.gap[:0], &gclog.Gap{Reason: gclog.GapUnwritten, Time: w.at, Ticks: w.at, Records: w.missing})
+	if g := &w.missing; g.Records > 0 {
+		g.Reason, g.Time, g.Ticks = gclog.GapUnwritten, w.at, w.at
+		w.gap = w.f.gap(w.gap[:0], g)
 		if len(w.gap) > 0 {
 			if err := w.out.Write(w.head, w.gap, hold); err != nil {
 				return err
 			}
 		}
-		w.missing = 0
+		*g = gclog.Gap{}
 	}
 	return w.out.Write(w.head, group, hold)
 }

@@ -4,6 +4,8 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -88,9 +90,10 @@ func (j *jsonFormat) appendProcess(dst []byte) []byte {
 func (j *jsonFormat) appendHost(dst []byte) []byte {
 	p := &j.o.Process
 	o := object{b: dst}
-	if s := p.Service; s != "" {
+	if p.Service != "" || p.ServiceVersion != "" {
 		o.open("service")
-		o.text("name", s)
+		o.textIf("name", p.Service)
+		o.textIf("version", p.ServiceVersion)
 		o.close()
 	}
 	if j.o.Host != "" {
@@ -105,25 +108,68 @@ func (j *jsonFormat) appendHost(dst []byte) []byte {
 		}
 		o.close()
 	}
-	if p.ContainerID != "" {
+	if p.ContainerID != "" || p.ContainerName != "" {
 		o.open("container")
-		o.text("id", p.ContainerID)
+		o.textIf("id", p.ContainerID)
+		o.textIf("name", p.ContainerName)
 		o.close()
 	}
+	appendOrchestrator(&o, p)
+	appendLabels(&o, p.Labels)
 	return o.b
+}
+
+func appendOrchestrator(o *object, p *gclog.Process) {
+	if p.Namespace == "" && p.Pod == "" && p.PodUID == "" {
+		return
+	}
+	o.open("orchestrator")
+	o.text("type", "kubernetes")
+	o.textIf("namespace", p.Namespace)
+	if p.Pod != "" || p.PodUID != "" {
+		o.open("resource")
+		o.text("type", "pod")
+		o.textIf("name", p.Pod)
+		o.textIf("id", p.PodUID)
+		o.close()
+	}
+	o.close()
+}
+
+// appendLabels appends the labels in the order of their names. A dot in a name would
+// make an object of it for those who read the record.
+func appendLabels(o *object, labels map[string]string) {
+	if len(labels) == 0 {
+		return
+	}
+	undotted := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		undotted[strings.ReplaceAll(name, ".", "_")] = labels[name]
+	}
+	o.open("labels")
+	for _, name := range slices.Sorted(maps.Keys(undotted)) {
+		o.label(name, undotted[name])
+	}
+	o.close()
 }
 
 // about writes what every record says about the process, its host and its
 // runtime. It leaves the object dotnet open.
-func (j *jsonFormat) about(o *object, at int64, end *End) {
+func (j *jsonFormat) about(o *object, at int64) {
+	j.openProcess(o, at)
+	j.closeProcess(o)
+}
+
+// openProcess and closeProcess are about for records that say more of the process.
+func (j *jsonFormat) openProcess(o *object, at int64) {
 	o.open("process")
 	o.members(j.process)
 	if j.o.Process.UptimeAtSync > 0 {
 		o.int("uptime", max(0, int64(j.o.Process.UptimeAtSync)+at)/nsPerSecond)
 	}
-	if end != nil && end.HasCode {
-		o.int("exit_code", int64(end.ExitCode))
-	}
+}
+
+func (j *jsonFormat) closeProcess(o *object) {
 	o.close()
 	o.members(j.host)
 	o.open("dotnet")
@@ -196,7 +242,7 @@ func (j *jsonFormat) header(dst []byte, at int64, number int) []byte {
 	o.text("module", "dotnet")
 	o.text("dataset", "dotnet.gc")
 	o.close()
-	j.about(&o, at, nil)
+	j.about(&o, at)
 	o.open("gc")
 	j.settings(&o)
 	o.close()
@@ -285,7 +331,7 @@ func (j *jsonFormat) start(dst []byte, s *Start) []byte {
 	}, "gc-session-start", uint64(s.Ticks))
 	j.event(&o, "event", "gc-session-start")
 	o.close()
-	j.about(&o, s.At, nil)
+	j.about(&o, s.At)
 	o.open("gc")
 	j.settings(&o)
 	o.close()
@@ -308,7 +354,14 @@ func (j *jsonFormat) end(dst []byte, e *End) []byte {
 	reason := e.Reason.String()
 	o.text("reason", reason)
 	o.close()
-	j.about(&o, e.At, e)
+	j.openProcess(&o, e.At)
+	if e.HasCode {
+		o.int("exit_code", int64(e.ExitCode))
+	}
+	if e.Signal != 0 {
+		o.int("exit_signal", int64(e.Signal))
+	}
+	j.closeProcess(&o)
 	o.close()
 	if e.Message != "" {
 		o.open("error")
@@ -339,7 +392,7 @@ func (j *jsonFormat) pause(dst []byte, p *gclog.Pause) []byte {
 	j.time(&o, "end", p.Start+p.Duration)
 	o.int("duration", p.Duration)
 	o.close()
-	j.about(&o, p.Start, nil)
+	j.about(&o, p.Start)
 	o.open("gc")
 	if p.UsedNumber != 0 {
 		o.uint("number", uint64(p.UsedNumber))
@@ -363,7 +416,7 @@ func (j *jsonFormat) gap(dst []byte, g *gclog.Gap) []byte {
 	o := j.begin(dst, g.Time, true, func(b []byte) []byte { return appendGap(b, g) }, "gc-gap", uint64(g.Ticks), uint64(g.Reason), uint64(g.Since), g.LostEvents)
 	j.event(&o, "event", "gc-gap")
 	o.close()
-	j.about(&o, g.Time, nil)
+	j.about(&o, g.Time)
 	o.open("gc")
 	o.open("gap")
 	if g.To != 0 {
@@ -387,7 +440,7 @@ func (j *jsonFormat) stall(dst []byte, s *gclog.Stall) []byte {
 	o := j.begin(dst, s.Now, true, func(b []byte) []byte { return appendStall(b, s) }, "gc-stall", uint64(s.Ticks), uint64(s.Kind), uint64(s.Threshold))
 	j.event(&o, "event", "gc-stall")
 	o.close()
-	j.about(&o, s.Now, nil)
+	j.about(&o, s.Now)
 	o.open("gc")
 	if s.HasNumber {
 		o.uint("number", uint64(s.Number))
@@ -402,6 +455,44 @@ func (j *jsonFormat) stall(dst []byte, s *gclog.Stall) []byte {
 	j.time(&o, "since", s.Since)
 	o.int("ns", max(0, s.Now-s.Since))
 	o.ns("threshold", s.Threshold)
+	o.close()
+	o.close()
+	o.close()
+	return j.rest(&o)
+}
+
+func (j *jsonFormat) summary(dst []byte, s *Summary) []byte {
+	o := j.begin(dst, s.To, s.Missing+s.LostEvents > 0, func(b []byte) []byte { return appendSummary(b, s) }, "gc-summary", uint64(s.Ticks))
+	j.event(&o, "metric", "gc-summary")
+	j.time(&o, "start", s.From)
+	j.time(&o, "end", s.To)
+	o.int("duration", s.Span())
+	o.close()
+	j.about(&o, s.To)
+	o.open("gc")
+	o.open("summary")
+	o.open("collections")
+	for g, n := range s.Collections {
+		o.count(gclog.GenerationName(g), n)
+	}
+	o.count("background", s.Background)
+	o.close()
+	o.open("pause")
+	o.ns("total", s.PauseTotal)
+	o.ns("max", s.PauseMax)
+	o.uint("count", s.Pauses)
+	o.close()
+	if s.Span() > 0 {
+		o.pct("paused", float64(s.PauseTotal)/float64(s.Span()))
+	}
+	o.bytes("promoted", s.Promoted)
+	if s.HasSize {
+		o.open("heap")
+		o.bytes("after", s.SizeAfter)
+		o.close()
+	}
+	o.count("lost_events", s.LostEvents)
+	o.count("missing_records", s.Missing)
 	o.close()
 	o.close()
 	o.close()

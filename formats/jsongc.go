@@ -33,7 +33,9 @@ func (j *jsonFormat) gc(dst []byte, d *gclog.GCDetails) []byte {
 		o.uint("sequence", uint64(d.Number))
 	}
 	o.close()
-	j.about(&o, at, nil)
+	j.openProcess(&o, at)
+	appendMemory(&o, &d.Memory)
+	j.closeProcess(&o)
 	o.open("gc")
 	j.identity(&o, d)
 	j.pauses(&o, d)
@@ -44,6 +46,9 @@ func (j *jsonFormat) gc(dst []byte, d *gclog.GCDetails) []byte {
 	j.background(&o, d)
 	j.datas(&o, d)
 	j.dynamic(&o, d)
+	if d.Memory.Known() {
+		j.time(&o, "memory_read", d.Memory.At)
+	}
 	o.bool("complete", d.Complete)
 	if d.Flaws != 0 {
 		j.names = d.Flaws.Names(j.names[:0])
@@ -56,6 +61,28 @@ func (j *jsonFormat) gc(dst []byte, d *gclog.GCDetails) []byte {
 	o.close()
 	o.close()
 	return j.rest(&o)
+}
+
+// appendMemory appends what the process and its control group have.
+func appendMemory(o *object, m *gclog.Memory) {
+	if m.Resident > 0 {
+		o.open("memory")
+		o.bytes("rss", m.Resident)
+		o.close()
+	}
+	if m.Cgroup|m.CgroupLimit == 0 {
+		return
+	}
+	o.open("cgroup")
+	o.open("memory")
+	if m.Cgroup > 0 {
+		o.bytes("usage", m.Cgroup)
+	}
+	if m.CgroupLimit > 0 {
+		o.bytes("limit", m.CgroupLimit)
+	}
+	o.close()
+	o.close()
 }
 
 // appendMessage appends one line for people, of words that need no escape.

@@ -61,6 +61,16 @@ func (o *object) textIf(name, v string) {
 	}
 }
 
+// label writes a text whose name is not ours.
+func (o *object) label(name, v string) {
+	if o.comma {
+		o.b = append(o.b, ',')
+	}
+	o.comma = true
+	o.b = append(appendJSONString(o.b, name), ':')
+	o.b = appendJSONString(o.b, v)
+}
+
 func (o *object) int(name string, v int64) {
 	o.name(name)
 	o.b = strconv.AppendInt(o.b, v, 10)

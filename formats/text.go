@@ -226,6 +226,12 @@ func (t *textFormat) stall(dst []byte, s *gclog.Stall) []byte {
 	return t.finish(dst)
 }
 
+func (t *textFormat) summary(dst []byte, s *Summary) []byte {
+	dst = t.line(dst, s.To, dim)
+	dst = append(dst, "  = "...)
+	return t.finish(appendSummary(dst, s))
+}
+
 func (t *textFormat) start(dst []byte, _ *Start) []byte { return dst }
 
 func (t *textFormat) end(dst []byte, e *End) []byte {
@@ -244,6 +250,12 @@ func (t *textFormat) end(dst []byte, e *End) []byte {
 		}
 	case EndKilled:
 		dst = append(dst, " was killed"...)
+		if e.Signal != 0 {
+			dst = append(dst, " by signal "...)
+			dst = strconv.AppendInt(dst, int64(e.Signal), 10)
+		}
+	case EndOOMKilled:
+		dst = append(dst, " was killed by the kernel, because there was no memory left"...)
 	default:
 		dst = append(dst, ": the stream broke"...)
 	}

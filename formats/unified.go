@@ -118,6 +118,8 @@ func (u *unified) start(dst []byte, _ *Start) []byte       { return dst }
 func (u *unified) gap(dst []byte, _ *gclog.Gap) []byte     { return dst }
 func (u *unified) stall(dst []byte, _ *gclog.Stall) []byte { return dst }
 
+func (u *unified) summary(dst []byte, _ *Summary) []byte { return dst }
+
 func (u *unified) pause(dst []byte, p *gclog.Pause) []byte {
 	x, ok := u.mapPause(p)
 	if !ok {

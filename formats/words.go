@@ -15,11 +15,9 @@ func appendGap(b []byte, g *gclog.Gap) []byte {
 		b = appendCount(b, g.LostEvents, " event is missing", " events are missing")
 		return append(b, ": the runtime dropped them because its buffer was full, or the stream is damaged"...)
 	case g.Reason == gclog.GapQueueFull:
-		b = append(b, "the outputs were too slow: "...)
-		return appendCount(b, g.Records, " record is missing", " records are missing")
+		return appendDropped(append(b, "the outputs were too slow: "...), g)
 	case g.Reason == gclog.GapUnwritten:
-		b = append(b, "the output could not be written: "...)
-		return appendCount(b, g.Records, " record is missing", " records are missing")
+		return appendDropped(append(b, "the output could not be written: "...), g)
 	case g.Reason == gclog.GapReattached:
 		return append(b, "a new session began"...)
 	case g.To == 0:
@@ -34,6 +32,65 @@ func appendGap(b []byte, g *gclog.Gap) []byte {
 	b = append(b, " to "...)
 	b = strconv.AppendUint(b, uint64(g.To), 10)
 	return append(b, " are missing"...)
+}
+
+// appendDropped appends how many records were dropped, and between which collections.
+func appendDropped(b []byte, g *gclog.Gap) []byte {
+	b = appendCount(b, g.Records, " record is missing", " records are missing")
+	switch {
+	case g.To == 0:
+		return b
+	case g.From == g.To:
+		b = append(b, ", of collection "...)
+		return strconv.AppendUint(b, uint64(g.To), 10)
+	}
+	b = append(b, ", of collections from "...)
+	b = strconv.AppendUint(b, uint64(g.From), 10)
+	b = append(b, " to "...)
+	return strconv.AppendUint(b, uint64(g.To), 10)
+}
+
+// appendSummary appends the sentence about what happened in a time.
+func appendSummary(b []byte, s *Summary) []byte {
+	b = append(b, "in "...)
+	b = appendFixed(b, s.Span(), 9, 0)
+	b = append(b, " s "...)
+	b = appendCount(b, s.GCs(), " collection", " collections")
+	separator := " ("
+	count := func(n uint64, what string) {
+		if n > 0 {
+			b = append(b, separator...)
+			b = strconv.AppendUint(b, n, 10)
+			b = append(b, ' ')
+			b = append(b, what...)
+			separator = ", "
+		}
+	}
+	for g, n := range s.Collections {
+		count(n, gclog.GenerationName(g))
+	}
+	count(s.Background, "background")
+	if separator != " (" {
+		b = append(b, ')')
+	}
+	b = append(b, ", paused for "...)
+	b = appendMillis(b, s.PauseTotal)
+	b = append(b, " ms, at most "...)
+	b = appendMillis(b, s.PauseMax)
+	b = append(b, " ms"...)
+	if s.HasSize {
+		b = append(b, ", heap "...)
+		b = appendBytes(b, s.SizeAfter)
+	}
+	if s.LostEvents > 0 {
+		b = append(b, ", "...)
+		b = appendCount(b, s.LostEvents, " event is missing", " events are missing")
+	}
+	if s.Missing > 0 {
+		b = append(b, ", "...)
+		b = appendCount(b, s.Missing, " record is missing", " records are missing")
+	}
+	return b
 }
 
 // suspensionKind is what a suspension without a collection was for. What looks

@@ -108,6 +108,10 @@ type GCDetails struct {
 	Flaws      Flaw
 	LostEvents uint64 // dropped by the runtime while the collection was open
 
+	// Memory is that of the process, of live sessions only. It is no event: who reads
+	// the stream fills it in.
+	Memory Memory
+
 	// Times.
 	Start      int64 // [R 1]
 	StartTicks int64 // the same in ticks of the stream's clock
@@ -199,6 +203,18 @@ type GCDetails struct {
 	Datas          DatasDetails
 	Dynamic        []DynamicEvent // named events that gclog does not know [R 39]
 }
+
+// Memory is how much memory a process and its control group have, in bytes; 0 is
+// unknown.
+type Memory struct {
+	Resident    uint64 // of the process, in physical memory
+	Cgroup      uint64 // of all processes of its control group, with its page cache
+	CgroupLimit uint64 // that the group may have
+	At          int64  // when this was read, nanoseconds since the sync point
+}
+
+// Known tells whether anything is known.
+func (m *Memory) Known() bool { return m.Resident|m.Cgroup|m.CgroupLimit != 0 }
 
 // A PausePart is one time that the program stood for a collection.
 type PausePart struct {

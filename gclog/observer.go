@@ -111,7 +111,8 @@ type Gap struct {
 	Since      int64  // lost events: they were lost after this
 	LostEvents uint64 // 0: unknown
 	// From and To are the numbers of the collections that are missing; with lost
-	// events those that were open, 0 and 0 if none.
+	// events those that were open, with GapQueueFull and GapUnwritten the smallest and
+	// the largest whose record was dropped. 0 and 0 if none.
 	From, To uint32
-	Records  uint64 // dropped with GapQueueFull and GapUnwritten
+	Records  uint64 // of all kinds, dropped with GapQueueFull and GapUnwritten
 }

@@ -42,6 +42,7 @@ type Process struct {
 	CommandLine    string
 	EntryAssembly  string
 	Service        string // name of the service that the process belongs to
+	ServiceVersion string
 	RuntimeVersion string // "10.0.14"
 	Flavor         string // FlavorCoreCLR or FlavorNativeAOT, "" if unknown
 	OS             string
@@ -53,6 +54,11 @@ type Process struct {
 	User           string
 	Host           string // that it runs on
 	ContainerID    string
+	ContainerName  string
+	Namespace      string            // of Kubernetes
+	Pod            string            // its name
+	PodUID         string            // what tells it from others of its name
+	Labels         map[string]string // that the user gave
 
 	Server     Known // server GC
 	Concurrent Known // background collections are allowed

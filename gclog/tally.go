@@ -1,0 +1,57 @@
+package gclog
+
+// A Tally adds up what an Observer is told, for a summary. The zero value is empty;
+// times are nanoseconds, sizes bytes.
+type Tally struct {
+	Collections [Gen2 + 1]uint64 // blocking and foreground ones, by generation
+	Background  uint64           // collections
+	Pauses      uint64           // also those without a collection
+	PauseTotal  int64
+	PauseMax    int64
+	Promoted    uint64 // by the collections that told it
+	SizeAfter   uint64 // of the heap, after the newest collection that told it
+	HasSize     bool
+	LostEvents  uint64 // dropped by the runtime
+	Missing     uint64 // records that were dropped because an output was too slow, or failed
+}
+
+var _ Observer = (*Tally)(nil)
+
+// Pause adds a pause.
+func (t *Tally) Pause(p *Pause) {
+	t.Pauses++
+	t.PauseTotal += p.Duration
+	t.PauseMax = max(t.PauseMax, p.Duration)
+}
+
+// Phase adds nothing.
+func (t *Tally) Phase(*Phase) {}
+
+// GC adds a collection; its pauses come by Pause.
+func (t *Tally) GC(d *GCDetails) {
+	if d.Kind == KindBackground {
+		t.Background++
+	} else {
+		t.Collections[max(Gen0, min(d.Generation, Gen2))]++
+	}
+	if d.HasPromoted {
+		t.Promoted += d.PromotedBytes
+	}
+	if d.HasSizesAfter {
+		t.SizeAfter, t.HasSize = d.SizeAfter(), true
+	}
+}
+
+// Gap adds what is missing.
+func (t *Tally) Gap(g *Gap) {
+	t.LostEvents += g.LostEvents
+	t.Missing += g.Records
+}
+
+// GCs is how many collections there were of all kinds.
+func (t *Tally) GCs() (n uint64) {
+	for _, c := range t.Collections {
+		n += c
+	}
+	return n + t.Background
+}
