@@ -16,9 +16,12 @@ type Process struct {
 	UID         int      // -1: unknown
 	User        string   // name of UID, or its number
 	Started     time.Time
-	StartKey    uint64            // start in the kernel's own unit: with PID an identity on this host
-	ContainerID string            // 64 hexadecimal digits, "" outside of a container
-	Environ     map[string]string // what it was started with; nil if it cannot be read
+	StartKey    uint64 // start in the kernel's own unit: with PID an identity on this host
+	ContainerID string // 64 hexadecimal digits, "" outside of a container
+	// Of Kubernetes: "" outside of it, or where nothing tells it.
+	Namespace, Pod, ContainerName string
+	PodUID                        string
+	Environ                       map[string]string // what it was started with; nil if it cannot be read
 
 	tempDir string // where its runtime makes the socket
 	socket  string // name of the socket in tempDir
@@ -87,6 +90,43 @@ var kinds = map[Cause]string{
 func (e *TargetError) as(kind string) *TargetError {
 	e.Kind = kind
 	return e
+}
+
+// Ignored tells whether the process was started with GCLOG_IGNORE=1: whoever takes all
+// processes shall leave it alone.
+func (p *Process) Ignored() bool { return p.Environ["GCLOG_IGNORE"] == "1" }
+
+// PodOf returns the pod and the namespace that an environment tells, in Kubernetes.
+// POD_NAME and POD_NAMESPACE are what most people call what they have Kubernetes fill
+// in; else a pod is called like its host, unless that is the node or was given a name
+// of its own.
+func PodOf(env map[string]string) (pod, namespace string) {
+	if env["KUBERNETES_SERVICE_HOST"] == "" {
+		return "", ""
+	}
+	if pod = env["POD_NAME"]; pod == "" {
+		pod = env["HOSTNAME"]
+	}
+	return pod, env["POD_NAMESPACE"]
+}
+
+// A Sighting is a process as a Scanner sees it.
+type Sighting struct {
+	PID      int
+	StartKey uint64 // with PID an identity on this host
+	Name     string // at most 15 bytes on Linux; it is another one when the process runs another program
+}
+
+// An Outcome is how a process ended.
+type Outcome struct {
+	Known  bool // the kernel has told Code, or Signal
+	Exited bool // by itself; where that is not known, it left no socket behind as those do that are killed
+	Code   int  // with Exited
+	Signal int  // that killed it
+	// OOM: the kernel killed it because there was no memory left. That goes by the count
+	// of its control group: who is killed otherwise, when others of the group were killed
+	// for that since the watch began, looks the same.
+	OOM bool
 }
 
 // A Listed is a process with a .NET runtime, and why it cannot be talked to, if

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,52 +29,68 @@ const (
 // Find returns the target with the pid as this host sees it. The error is a
 // *TargetError, or that of ctx.
 func Find(ctx context.Context, pid int) (*Target, error) {
-	p, err := readProcess(pid)
-	if err != nil {
-		return nil, err
+	l := Inspect(pid)
+	if l.Err != nil {
+		return nil, l.Err
 	}
-	if err := p.locate(); err != nil {
-		return nil, err
-	}
-	return p.target(), ctx.Err()
+	return l.Target(), ctx.Err()
 }
 
 // List returns the processes that have a .NET runtime, as far as that can be
 // seen. A process that goes away meanwhile, or cannot be looked at, is left out;
 // it never ends the list.
 func List(ctx context.Context) ([]Listed, error) {
-	dirs, err := os.ReadDir(procRoot)
+	scanner, err := NewScanner()
 	if err != nil {
-		return nil, fmt.Errorf("listing processes: %w", err)
+		return nil, err
+	}
+	defer scanner.Close()
+	seen, err := scanner.Scan()
+	if err != nil {
+		return nil, err
 	}
 	var list []Listed
-	for _, d := range dirs {
+	for i := range seen {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		pid, err := strconv.Atoi(d.Name())
-		if err != nil {
-			continue
+		if l := Inspect(seen[i].PID); l.Dotnet() {
+			list = append(list, *l)
 		}
-		p, err := readProcess(pid)
-		if err != nil || len(p.CommandLine) == 0 { // a kernel thread has none
-			continue
-		}
-		if err := p.locate(); err != nil {
-			var t *TargetError
-			if errors.As(err, &t) && slices.Contains([]Cause{CauseNotDotnet, CauseNoSuchProcess, CauseNoAccess}, t.Cause) {
-				continue
-			}
-			if t.Cause == CauseOtherUser && !p.looksDotnet() {
-				continue
-			}
-			list = append(list, Listed{*p, err})
-			continue
-		}
-		list = append(list, Listed{*p, nil})
 	}
 	slices.SortFunc(list, func(a, b Listed) int { return a.PID - b.PID })
 	return list, nil
+}
+
+// Inspect returns what List says of one process, also if it is not a .NET process or
+// does not exist: Err tells that.
+func Inspect(pid int) *Listed {
+	p, err := readProcess(pid)
+	if err != nil {
+		return &Listed{Process{PID: pid, InnerPID: pid, UID: -1}, err}
+	}
+	l := &Listed{*p, nil}
+	l.Err = l.locate()
+	if l.Dotnet() {
+		l.identify()
+	}
+	return l
+}
+
+// Dotnet tells whether there is a .NET runtime in the process, as far as that can be
+// seen.
+func (l *Listed) Dotnet() bool {
+	var t *TargetError
+	if !errors.As(l.Err, &t) {
+		return l.Err == nil
+	}
+	switch t.Cause {
+	case CauseNotDotnet, CauseNoSuchProcess, CauseNoAccess:
+		return false
+	case CauseOtherUser:
+		return l.looksDotnet()
+	}
+	return true
 }
 
 func readProcess(pid int) (*Process, error) {
@@ -92,11 +107,11 @@ func readProcess(pid int) (*Process, error) {
 	if err != nil {
 		return nil, gone(err)
 	}
-	stat, err := proc.Stat()
+	stat, err := readStat(pid)
 	if err != nil {
 		return nil, gone(err)
 	}
-	if stat.State == "Z" || stat.State == "X" {
+	if stat.ended() {
 		return nil, refuse(pid, CauseNoSuchProcess, nil, "has ended (it waits for its parent to notice)").as("ended")
 	}
 	status, err := proc.NewStatus()
@@ -107,7 +122,7 @@ func readProcess(pid int) (*Process, error) {
 		return nil, refuse(pid, CauseNoSuchProcess, nil, "does not exist: %d is a thread of process %d", pid, status.TGID).as("thread")
 	}
 	p := &Process{
-		PID: pid, InnerPID: pid, Name: stat.Comm, StartKey: stat.Starttime, Started: startTime(stat.Starttime),
+		PID: pid, InnerPID: pid, Name: string(stat.name), StartKey: stat.startKey, Started: startTime(stat.startKey),
 		UID: int(status.UIDs[1]), User: userName(int(status.UIDs[1])),
 	}
 	if n := len(status.NSpids); n > 0 {
@@ -123,8 +138,11 @@ func readProcess(pid int) (*Process, error) {
 			}
 		}
 	}
-	if groups, err := proc.Cgroups(); err == nil {
-		p.ContainerID = containerID(groups)
+	if dir, err := p.openProc(); err == nil {
+		if groups, err := readAllIn(dir, "cgroup", maxGroups); err == nil {
+			p.identifyByGroups(groups)
+		}
+		_ = unix.Close(dir)
 	}
 	p.tempDir = "/tmp"
 	if dir := p.Environ["TMPDIR"]; dir != "" {
@@ -148,17 +166,6 @@ func userName(uid int) string {
 		return u.Username
 	}
 	return strconv.Itoa(uid)
-}
-
-var containerPattern = regexp.MustCompile(`[0-9a-f]{64}`)
-
-func containerID(groups []procfs.Cgroup) string {
-	for _, g := range groups {
-		if ids := containerPattern.FindAllString(g.Path, -1); len(ids) > 0 {
-			return ids[len(ids)-1]
-		}
-	}
-	return ""
 }
 
 // locate finds the socket, or the reason why there is none.
@@ -202,7 +209,7 @@ func (p *Process) findSocket(dir string) (string, error) {
 	defer f.Close()
 	prefix, exact := socketPrefix+strconv.Itoa(p.InnerPID)+"-", p.socketName()
 	var st unix.Stat_t
-	if unix.Fstatat(fd, exact, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT == unix.S_IFSOCK {
+	if unix.Fstatat(fd, exact, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && p.mayBeSocket(&st) {
 		return exact, nil
 	}
 	// In a time namespace the start is told differently: take the newest socket that
@@ -214,7 +221,7 @@ func (p *Process) findSocket(dir string) (string, error) {
 			if !strings.HasPrefix(n, prefix) || !strings.HasSuffix(n, "-socket") {
 				continue
 			}
-			if unix.Fstatat(fd, n, &st, unix.AT_SYMLINK_NOFOLLOW) != nil || st.Mode&unix.S_IFMT != unix.S_IFSOCK {
+			if unix.Fstatat(fd, n, &st, unix.AT_SYMLINK_NOFOLLOW) != nil || !p.mayBeSocket(&st) {
 				continue
 			}
 			if t := st.Mtim.Nano(); t > newest && t >= p.Started.Add(-time.Second).UnixNano() {
@@ -227,6 +234,12 @@ func (p *Process) findSocket(dir string) (string, error) {
 	}
 }
 
+// mayBeSocket tells whether a file may be the socket of the process. Anybody can make
+// one with its name in /tmp; but only root can have become another user since it did.
+func (p *Process) mayBeSocket(st *unix.Stat_t) bool {
+	return st.Mode&unix.S_IFMT == unix.S_IFSOCK && (int(st.Uid) == p.UID || st.Uid == 0)
+}
+
 // openDir opens a folder below the root of the process. Links are followed as
 // the process itself would follow them: never out of its root.
 func (p *Process) openDir(dir string, flags uint64) (int, error) {
@@ -235,19 +248,32 @@ func (p *Process) openDir(dir string, flags uint64) (int, error) {
 		return -1, err
 	}
 	defer unix.Close(root)
+	return openDirIn(root, dir, flags)
+}
+
+// openDirIn is openDir for a root that is open.
+func openDirIn(root int, dir string, flags uint64) (int, error) {
 	how := unix.OpenHow{Flags: flags | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS}
-	fd := -1
+	fd, err := openHow(root, dir, &how)
+	if noOpenat2(err) {
+		return openBelow(root, dir, int(flags))
+	}
+	return fd, err
+}
+
+func openHow(at int, path string, how *unix.OpenHow) (fd int, err error) {
 	for range openTries {
-		fd, err = unix.Openat2(root, dir, &how)
+		fd, err = unix.Openat2(at, path, how)
 		if !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.EAGAIN) {
 			break
 		}
 	}
-	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) && os.Geteuid() == 0 {
-		// Linux before 5.6, or a sandbox that does not know the call.
-		return openBelow(root, dir, int(flags))
-	}
 	return fd, err
+}
+
+// noOpenat2: Linux before 5.6, or a sandbox that does not know the call.
+func noOpenat2(err error) bool {
+	return errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) && os.Geteuid() == 0
 }
 
 // openTries is how often opening is tried while somebody renames what is on the way.
@@ -407,6 +433,9 @@ func (p *Process) dial(ctx context.Context) (net.Conn, error) {
 	if err == nil && peer != p.PID {
 		err = refuse(p.PID, CauseWrongPeer, nil, "does not listen on %s/%s: process %d does", p.tempDir, p.socket, peer)
 	}
+	if err == nil && !p.Alive() {
+		err = refuse(p.PID, CauseNoSuchProcess, nil, "does not exist any more") // its number is another's
+	}
 	if err != nil {
 		_ = conn.Close()
 		return nil, err
@@ -421,7 +450,7 @@ func (p *Process) dialError(err error) error {
 	case errors.Is(err, context.Canceled):
 		return err
 	}
-	if now, rerr := readProcess(p.PID); rerr != nil || now.StartKey != p.StartKey {
+	if !p.Alive() {
 		return refuse(p.PID, CauseNoSuchProcess, nil, "does not exist any more")
 	}
 	switch {
@@ -459,48 +488,21 @@ func peerProcess(conn net.Conn) (int, error) {
 	return int(cred.Pid), nil
 }
 
-// A Watch can tell, when a process has ended, whether it removed its socket: that
-// is the difference between an exit and a kill.
-type Watch struct {
-	dir    int
-	socket string
-}
-
-// Watch begins to watch the socket of the process. Close the result.
-func (p *Process) Watch() *Watch {
-	dir, err := p.openDir(p.tempDir, unix.O_PATH)
-	if err != nil {
-		dir = -1
-	}
-	return &Watch{dir: dir, socket: p.socket}
-}
-
-// SocketLeft tells whether the socket is still there, and whether that is known.
-func (w *Watch) SocketLeft() (left, known bool) {
-	if w.dir < 0 || w.socket == "" {
-		return false, false
-	}
-	var st unix.Stat_t
-	err := unix.Fstatat(w.dir, w.socket, &st, unix.AT_SYMLINK_NOFOLLOW)
-	return err == nil, err == nil || errors.Is(err, unix.ENOENT)
-}
-
-// Close ends the watch.
-func (w *Watch) Close() {
-	if w.dir >= 0 {
-		_ = unix.Close(w.dir)
-		w.dir = -1
-	}
-}
-
-// ReadFile reads a regular file as the process sees it, at most limit bytes of it.
+// ReadFile reads a regular file as the process sees it, at most limit bytes of it. Links
+// to folders may lead anywhere below the root of the process; the file itself may be a
+// link to something below its own folder.
 func (p *Process) ReadFile(path string, limit int64) ([]byte, error) {
 	dir, err := p.openDir(filepath.Dir(path), unix.O_PATH)
 	if err != nil {
 		return nil, err
 	}
 	defer unix.Close(dir)
-	fd, err := unix.Openat(dir, filepath.Base(path), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	// Kubernetes makes its files links to a folder beside them, which it can exchange.
+	how := unix.OpenHow{Flags: unix.O_RDONLY | unix.O_NONBLOCK | unix.O_CLOEXEC, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_NO_XDEV}
+	fd, err := openHow(dir, filepath.Base(path), &how)
+	if noOpenat2(err) {
+		fd, err = openIn(dir, filepath.Base(path))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -537,12 +539,8 @@ func (p *Process) IsCoreCLR() bool {
 
 // Stopped tells whether the process is stopped, by SIGSTOP or a debugger.
 func (p *Process) Stopped() bool {
-	proc, err := procfs.NewProc(p.PID)
-	if err != nil {
-		return false
-	}
-	stat, err := proc.Stat()
-	return err == nil && (stat.State == "T" || stat.State == "t")
+	s, err := readStat(p.PID)
+	return err == nil && (s.state == 'T' || s.state == 't')
 }
 
 // Tracer returns the process that debugs this one, 0 if none does.
@@ -559,8 +557,8 @@ func (p *Process) Tracer() int {
 
 // Alive tells whether the process still runs.
 func (p *Process) Alive() bool {
-	now, err := readProcess(p.PID)
-	return err == nil && now.StartKey == p.StartKey
+	s, err := readStat(p.PID)
+	return err == nil && !s.ended() && s.startKey == p.StartKey
 }
 
 // GCLibrary is the file name of a standalone GC that the process has loaded, "" if it
@@ -609,6 +607,7 @@ func describe(pid int) (*Process, error) {
 		return nil, err
 	}
 	_ = p.locate() // the socket is only needed to see how the process ends
+	p.identify()
 	return p, nil
 }
 

@@ -27,15 +27,22 @@ import (
 
 // A spec is what a helper process does. It is the value of specVariable.
 type spec struct {
-	Tmpfs   string   // mounts a tmpfs there, in its mount namespace
-	Chroot  string   // changes its root
-	Dir     string   // of its sockets; "": TMPDIR, and /tmp
-	Sockets []string // with a listener; %p and %k stand for its pid and start
-	Refuse  []string // sockets that nobody listens on
-	Busy    []string // sockets whose listener takes no connections
-	Map     string   // file that it maps into memory
-	Thread  string   // name of another thread
-	Find    int      // finds this process, tells the error, and ends
+	Tmpfs   string            // mounts a tmpfs there, in its mount namespace
+	Chroot  string            // changes its root
+	Dir     string            // of its sockets; "": TMPDIR, and /tmp
+	Sockets []string          // with a listener; %p and %k stand for its pid and start
+	Refuse  []string          // sockets that nobody listens on
+	Busy    []string          // sockets whose listener takes no connections
+	Map     string            // file that it maps into memory
+	Thread  string            // name of another thread
+	Find    int               // finds this process, tells the error, and ends
+	Group   string            // folder of a control group that it joins
+	Groups  int               // mounts these, 1 or 2, as a container sees them: from its own on
+	Write   map[string]string // files that it makes
+	Memory  int               // prints what it reads of the memory of this process, and ends
+	Take    int               // bytes of memory
+	Exit    int               // code that it ends with
+	Grow    bool              // at its end it takes memory until somebody ends it
 }
 
 const specVariable = "GCLOG_SESSION_SPEC"
@@ -55,6 +62,11 @@ func helpProcess() error {
 		fmt.Println(err)
 		return nil
 	}
+	if s.Group != "" {
+		if err := os.WriteFile(filepath.Join(s.Group, "cgroup.procs"), []byte("0"), 0); err != nil {
+			return err
+		}
+	}
 	stat, err := os.ReadFile("/proc/self/stat") // before the root is another one
 	if err != nil {
 		return err
@@ -64,6 +76,27 @@ func helpProcess() error {
 		if err != nil {
 			return fmt.Errorf("mount: %w", err)
 		}
+	}
+	if s.Groups != 0 {
+		if err := mountGroups(s.Groups); err != nil {
+			return fmt.Errorf("mounting control groups: %w", err)
+		}
+	}
+	for path, text := range s.Write {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			return err
+		}
+	}
+	if s.Take != 0 {
+		if err := takeMemory(s.Take); err != nil {
+			return err
+		}
+	}
+	if s.Memory != 0 {
+		r := session.Inspect(s.Memory).OpenMemory()
+		defer r.Close()
+		fmt.Println(r.Read())
+		return nil
 	}
 	if s.Chroot != "" {
 		if err := errors.Join(unix.Chroot(s.Chroot), os.Chdir("/")); err != nil {
@@ -86,10 +119,39 @@ func helpProcess() error {
 	}
 	fmt.Println("ready")
 	_, _ = io.Copy(io.Discard, os.Stdin)
+	for s.Grow {
+		if err := takeMemory(1 << 20); err != nil {
+			return err
+		}
+	}
 	for _, c := range closers {
 		_ = c.Close()
 	}
+	os.Exit(s.Exit)
 	return nil
+}
+
+// mountGroups mounts the control groups in a namespace of their own, whose root is the
+// group of this process.
+func mountGroups(version int) error {
+	goruntime.LockOSThread() // the namespace is that of a thread
+	if err := unix.Unshare(unix.CLONE_NEWCGROUP); err != nil {
+		return err
+	}
+	const dir = "/sys/fs/cgroup"
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return err
+	}
+	if version == 2 {
+		return unix.Mount("none", dir, "cgroup2", 0, "")
+	}
+	return errors.Join(unix.Mount("none", dir, "tmpfs", 0, ""), os.Mkdir(dir+"/memory", 0o755), unix.Mount("none", dir+"/memory", "cgroup", 0, "memory"))
+}
+
+// takeMemory takes memory for ever.
+func takeMemory(size int) error {
+	_, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_POPULATE)
+	return err
 }
 
 // startKey is field 22 of /proc/PID/stat. The second one may hold anything.

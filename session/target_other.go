@@ -35,8 +35,57 @@ func (p *Process) Watch() *Watch { return &Watch{} }
 // SocketLeft is not known on this system.
 func (w *Watch) SocketLeft() (left, known bool) { return false, false }
 
+// Outcome is not known on this system.
+func (w *Watch) Outcome() Outcome { return Outcome{Exited: true} }
+
 // Close does nothing.
 func (w *Watch) Close() {}
+
+// A MemoryReader is not known on this system.
+type MemoryReader struct{}
+
+// OpenMemory does nothing on this system.
+func (p *Process) OpenMemory() *MemoryReader { return &MemoryReader{} }
+
+// Read is not known on this system.
+func (r *MemoryReader) Read() (resident, cgroup, limit uint64) { return 0, 0, 0 }
+
+// Close does nothing.
+func (r *MemoryReader) Close() {}
+
+// Inspect returns what List says of one process, also if it is not a .NET process or
+// does not exist: Err tells that.
+func Inspect(pid int) *Listed {
+	t, err := Find(context.Background(), pid)
+	if err != nil {
+		return &Listed{Process{PID: pid, InnerPID: pid, UID: -1}, err}
+	}
+	return &Listed{Process: t.Process}
+}
+
+// Dotnet tells whether there is a .NET runtime in the process, as far as that can be
+// seen.
+func (l *Listed) Dotnet() bool { return l.Err == nil }
+
+// A Scanner looks for processes again and again.
+type Scanner struct{ list []Sighting }
+
+// NewScanner returns a Scanner.
+func NewScanner() (*Scanner, error) { return &Scanner{}, nil }
+
+// Scan returns the processes that have a .NET runtime, by pid. The list is valid until
+// the next Scan.
+func (s *Scanner) Scan() ([]Sighting, error) {
+	list, err := List(context.Background())
+	s.list = s.list[:0]
+	for _, l := range list {
+		s.list = append(s.list, Sighting{l.PID, l.StartKey, l.Name})
+	}
+	return s.list, err
+}
+
+// Close does nothing.
+func (s *Scanner) Close() {}
 
 // ReadFile reads a regular file, at most limit bytes of it.
 func (p *Process) ReadFile(path string, limit int64) ([]byte, error) {

@@ -438,19 +438,13 @@ func (s *Session) end() formats.End {
 		e.Reason, e.Message = formats.EndStreamError, s.err.Error()
 	case asked && !cut:
 	case s.gone():
-		e.Reason = formats.EndExited
-		if left, known := s.watch.SocketLeft(); left && known {
-			e.Reason = formats.EndKilled
-		}
-		if s.o.Exit != nil {
+		o := s.watch.Outcome()
+		if s.o.Exit != nil && !o.Known {
 			if code, killed, known := s.o.Exit(); known {
-				e.Reason = formats.EndExited
-				e.ExitCode, e.HasCode = code, !killed
-				if killed {
-					e.Reason = formats.EndKilled
-				}
+				o = session.Outcome{Known: true, Exited: !killed, Code: code, OOM: o.OOM}
 			}
 		}
+		ended(&e, o)
 	case asked: // the target did not end the session in time
 	default:
 		e.Reason, e.Message = formats.EndStreamError, "the runtime ended the session"
@@ -460,6 +454,20 @@ func (s *Session) end() formats.End {
 		s.o.Tell(e.Message)
 	}
 	return e
+}
+
+// ended tells how the process ended.
+func ended(e *formats.End, o session.Outcome) {
+	switch {
+	case o.OOM:
+		e.Reason = formats.EndOOMKilled
+	case o.Exited:
+		e.Reason = formats.EndExited
+	default:
+		e.Reason = formats.EndKilled
+	}
+	e.Signal = o.Signal
+	e.ExitCode, e.HasCode = o.Code, o.Known && o.Exited
 }
 
 // gone waits until the process has ended; its stream ends a little earlier.

@@ -1,0 +1,262 @@
+package session
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// A memoryGroup is the control group that accounts for the memory of a process: the
+// folders of the group and of those above it, as far up as the mount shows them.
+type memoryGroup struct {
+	dirs    []int // the own one first
+	version int   // of the interface: 1 or 2
+}
+
+// Limits for what is read of groups.
+const (
+	maxGroups     = 64 << 10 // bytes of /proc/PID/cgroup
+	maxMounts     = 1 << 20  // bytes of a mountinfo
+	maxGroupDepth = 64
+)
+
+// openMemoryGroup finds the group of a process, whose folder in /proc is open. It is
+// looked for where groups are mounted for us, and, because a container shows only its
+// own groups, where they are mounted for the process. Nothing is followed out of its
+// root, and nothing but the kernel's own files is opened.
+func openMemoryGroup(proc int) memoryGroup {
+	path, version, ok := memoryGroupPath(proc)
+	if !ok {
+		return memoryGroup{}
+	}
+	ours, err := unix.Open(procRoot+"/self", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err == nil {
+		defer unix.Close(ours)
+		if dirs := openGroupDirs(ours, path, version); len(dirs) > 0 {
+			return memoryGroup{dirs, version}
+		}
+	}
+	return memoryGroup{openGroupDirs(proc, path, version), version}
+}
+
+// memoryGroupPath returns the path of the group as this process sees it: a group that
+// is not below the root of our own namespace begins with "/..".
+func memoryGroupPath(proc int) (path string, version int, ok bool) {
+	b, err := readAllIn(proc, "cgroup", maxGroups)
+	if err != nil {
+		return "", 0, false
+	}
+	for line := range bytes.Lines(b) {
+		// hierarchy:controllers:path
+		fields := bytes.SplitN(bytes.TrimSuffix(line, []byte("\n")), []byte(":"), 3)
+		switch {
+		case len(fields) != 3:
+		case slices.ContainsFunc(bytes.Split(fields[1], []byte(",")), isMemory):
+			return string(fields[2]), 1, true
+		case string(fields[0]) == "0" && len(fields[1]) == 0:
+			path, version, ok = string(fields[2]), 2, true
+		}
+	}
+	return path, version, ok
+}
+
+func isMemory(controller []byte) bool { return string(controller) == "memory" }
+
+// openGroupDirs opens the folders of a group in the mounts that a process sees, which
+// is told by its own folder in /proc.
+func openGroupDirs(proc int, path string, version int) []int {
+	mounts, err := readAllIn(proc, "mountinfo", maxMounts)
+	if err != nil {
+		return nil
+	}
+	root, err := unix.Openat(proc, "root", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(root)
+	for line := range bytes.Lines(mounts) {
+		m, ok := parseMount(line)
+		if !ok || !m.hasMemory(version) {
+			continue
+		}
+		if below, ok := pathBelow(m.root, path); ok {
+			if dirs := openDirs(root, m.point, below); len(dirs) > 0 {
+				return dirs
+			}
+		}
+	}
+	return nil
+}
+
+// A mount is a line of a mountinfo.
+type mount struct {
+	root    string // the folder of its file system that it shows
+	point   string // where
+	system  string // kind of file system
+	options string
+}
+
+func parseMount(line []byte) (m mount, ok bool) {
+	fields := strings.Fields(string(line))
+	dash := slices.Index(fields, "-")
+	if dash < 6 || len(fields) < dash+4 {
+		return m, false
+	}
+	return mount{unescape(fields[3]), unescape(fields[4]), fields[dash+1], fields[dash+3]}, true
+}
+
+func (m *mount) hasMemory(version int) bool {
+	if version == 2 {
+		return m.system == "cgroup2"
+	}
+	return m.system == "cgroup" && slices.Contains(strings.Split(m.options, ","), "memory")
+}
+
+// unescape replaces blanks and the like, which are written as \040.
+func unescape(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		if s[0] == '\\' && len(s) >= 4 {
+			if n, err := strconv.ParseUint(s[1:4], 8, 8); err == nil {
+				b.WriteByte(byte(n))
+				s = s[4:]
+				continue
+			}
+		}
+		b.WriteByte(s[0])
+		s = s[1:]
+	}
+	return b.String()
+}
+
+// pathBelow returns the steps from a folder to one below it. There are none that lead
+// upwards.
+func pathBelow(root, path string) (steps []string, ok bool) {
+	above, steps := split(root), split(path)
+	if len(steps) < len(above) || !slices.Equal(above, steps[:len(above)]) {
+		return nil, false
+	}
+	steps = steps[len(above):]
+	return steps, len(steps) <= maxGroupDepth && !slices.Contains(steps, "..")
+}
+
+func split(path string) []string {
+	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
+}
+
+// openDirs opens a mount point of groups and the folders from there on, the last one
+// first. All of them or none.
+func openDirs(root int, point string, steps []string) (dirs []int) {
+	at, err := openDirIn(root, point, unix.O_PATH)
+	for {
+		if err != nil || !isGroup(at) {
+			closeFile(&at)
+			closeFiles(dirs)
+			return nil
+		}
+		dirs = append(dirs, at)
+		if len(steps) == 0 {
+			slices.Reverse(dirs)
+			return dirs
+		}
+		at, err = unix.Openat(at, steps[0], unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+		steps = steps[1:]
+	}
+}
+
+// isGroup tells whether a file is one of the kernel's about groups. What a process has
+// mounted there itself may be anything.
+func isGroup(fd int) bool {
+	var st unix.Statfs_t
+	if fd < 0 || unix.Fstatfs(fd, &st) != nil {
+		return false
+	}
+	return st.Type == unix.CGROUP_SUPER_MAGIC || st.Type == unix.CGROUP2_SUPER_MAGIC
+}
+
+func (g *memoryGroup) close() { closeFiles(g.dirs) }
+
+func closeFiles(list []int) {
+	for i := range list {
+		closeFile(&list[i])
+	}
+}
+
+// open opens a file of the group; -1 if there is none.
+func openGroupFile(dir int, name string) int {
+	fd, err := openIn(dir, name)
+	if err != nil {
+		return -1
+	}
+	if !isGroup(fd) {
+		closeFile(&fd)
+	}
+	return fd
+}
+
+// accounting returns which of the folders accounts for the memory of the process: where
+// a group has no accounting of its own (version 2), the next one above has it. The
+// root of all groups, which is no limit to anything, does not count: -1.
+func (g *memoryGroup) accounting() int {
+	for i, dir := range g.dirs {
+		if g.version == 1 {
+			if unix.Faccessat(dir, "release_agent", unix.F_OK, 0) == nil { // only the root has one
+				return -1
+			}
+			return i
+		}
+		if unix.Faccessat(dir, "memory.current", unix.F_OK, 0) == nil {
+			return i
+		}
+	}
+	return -1
+}
+
+// openUsage opens the file with what the group has, and those with the limits of it and
+// of the groups above.
+func (g *memoryGroup) openUsage() (usage int, limits []int) {
+	i := g.accounting()
+	if i < 0 {
+		return -1, nil
+	}
+	usageName, limitName := "memory.current", "memory.max"
+	if g.version == 1 {
+		usageName, limitName = "memory.usage_in_bytes", "memory.limit_in_bytes"
+	}
+	for _, dir := range g.dirs[i:] {
+		if fd := openGroupFile(dir, limitName); fd >= 0 {
+			limits = append(limits, fd)
+		}
+	}
+	return openGroupFile(g.dirs[i], usageName), limits
+}
+
+// openKills opens the file that counts the processes of the group that the kernel
+// killed because there was no memory left.
+func (g *memoryGroup) openKills() int {
+	i := g.accounting()
+	if i < 0 {
+		return -1
+	}
+	if g.version == 1 {
+		return openGroupFile(g.dirs[i], "memory.oom_control")
+	}
+	return openGroupFile(g.dirs[i], "memory.events")
+}
+
+// oomKills reads that count.
+func oomKills(fd int) (n uint64, known bool) {
+	var buf [512]byte
+	for line := range bytes.Lines(readAgain(fd, buf[:])) {
+		if count, found := bytes.CutPrefix(line, []byte("oom_kill ")); found {
+			return decimal(bytes.TrimSpace(count)), true
+		}
+	}
+	return 0, false
+}

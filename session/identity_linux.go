@@ -1,0 +1,105 @@
+package session
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// What a process is in: its container and its pod, without asking anybody.
+
+var (
+	// containerPattern is the id of a container in the path of its control group: a step
+	// of its own, or with the name of the runtime before it, as cri-containerd-, docker-,
+	// crio-, libpod-.
+	containerPattern = regexp.MustCompile(`(?:^|[/:-])([0-9a-f]{64})(?:\.scope)?(?:$|[/\n])`)
+	// podPattern is the uid of a pod there; systemd wants its dashes as underscores. The
+	// pods that a node begins with have no dashes.
+	podPattern = regexp.MustCompile(`[/-]pod([0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}|[0-9a-f]{32})(?:$|[./\n])`)
+	// What Kubernetes and others mount into a container comes from folders that are
+	// called after it.
+	mountedPodPattern       = regexp.MustCompile(`/pods/([0-9a-f-]{32,36})/`)
+	mountedNamePattern      = regexp.MustCompile(`/pods/[0-9a-f-]{32,36}/containers/([a-z0-9][-a-z0-9]{0,62})/[0-9a-f]+$`)
+	mountedContainerPattern = regexp.MustCompile(`containers/([0-9a-f]{64})/`)
+	// namePattern is that of namespaces and pods.
+	namePattern = regexp.MustCompile(`^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$`)
+)
+
+// identifyByGroups finds the ids in the control groups of the process, which a
+// container cannot choose itself. The last one counts: a container may be in another.
+func (p *Process) identifyByGroups(groups []byte) {
+	for line := range bytes.Lines(groups) {
+		if m := containerPattern.FindAllSubmatch(line, -1); p.ContainerID == "" && m != nil {
+			p.ContainerID = string(m[len(m)-1][1])
+		}
+		if m := podPattern.FindAllSubmatch(line, -1); p.PodUID == "" && m != nil {
+			p.PodUID = strings.ReplaceAll(string(m[len(m)-1][1]), "_", "-")
+		}
+	}
+}
+
+// identify finds out the rest.
+func (p *Process) identify() {
+	p.identifyByMounts()
+	pod, namespace := PodOf(p.Environ)
+	if p.PodUID == "" && p.Environ["KUBERNETES_SERVICE_HOST"] == "" {
+		return
+	}
+	p.Pod = firstName(p.readName("/etc/podinfo/name"), pod)
+	p.Namespace = firstName(p.readName("/etc/podinfo/namespace"), namespace, p.readName("/var/run/secrets/kubernetes.io/serviceaccount/namespace"))
+}
+
+// identifyByMounts goes by what is mounted into a container.
+func (p *Process) identifyByMounts() {
+	proc, err := p.openProc()
+	if err != nil {
+		return
+	}
+	defer unix.Close(proc)
+	mounts, err := readAllIn(proc, "mountinfo", maxMounts)
+	if err != nil {
+		return
+	}
+	containers := ""
+	for line := range bytes.Lines(mounts) {
+		m, ok := parseMount(line)
+		if !ok {
+			continue
+		}
+		if uid := mountedPodPattern.FindStringSubmatch(m.root); uid != nil && p.PodUID == "" {
+			p.PodUID = uid[1]
+		}
+		if name := mountedNamePattern.FindStringSubmatch(m.root); name != nil && p.ContainerName == "" {
+			p.ContainerName = name[1]
+		}
+		if id := mountedContainerPattern.FindStringSubmatch(m.root); id != nil && slices.Contains([]string{"/etc/hostname", "/etc/hosts", "/etc/resolv.conf"}, m.point) {
+			containers = id[1]
+		}
+	}
+	// In a pod these files belong to a container that all of the pod have in common.
+	if p.ContainerID == "" && p.PodUID == "" {
+		p.ContainerID = containers
+	}
+}
+
+// readName reads a file that holds the name of something in Kubernetes.
+func (p *Process) readName(path string) string {
+	b, err := p.ReadFile(path, 256)
+	if err != nil {
+		return ""
+	}
+	return string(bytes.TrimSpace(b))
+}
+
+// firstName returns the first that can be the name of something in Kubernetes.
+func firstName(list ...string) string {
+	for _, s := range list {
+		if namePattern.MatchString(s) {
+			return s
+		}
+	}
+	return ""
+}

@@ -1,0 +1,180 @@
+package session
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// A procStat is what gclog needs of /proc/PID/stat. Its fields are counted as
+// proc(5) does, from 1 on.
+type procStat struct {
+	name     []byte // 2, in the memory that was read
+	state    byte   // 3
+	flags    uint64 // 9
+	startKey uint64 // 22
+	code     uint64 // 26: where the code begins; 1 for those who may not know the rest
+	exit     int    // 52: wait status; only to those who may know it
+}
+
+const (
+	flagKernelThread = 0x200000 // PF_KTHREAD
+	// statSize holds any stat: 52 numbers, and a name of at most 64 bytes.
+	statSize = 2048
+)
+
+func (s *procStat) ended() bool { return s.state == 'Z' || s.state == 'X' }
+
+// parseStat reads a stat. The name may hold anything, brackets and line ends too, so
+// the last bracket counts.
+func parseStat(b []byte) (s procStat, ok bool) {
+	open, end := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
+	if open < 0 || end < open {
+		return s, false
+	}
+	s.name = b[open+1 : end]
+	n := 2
+	for rest := b[end+1:]; len(rest) > 0; {
+		var field []byte
+		field, rest = nextWord(rest)
+		if len(field) == 0 {
+			break
+		}
+		switch n++; n {
+		case 3:
+			s.state = field[0]
+		case 9:
+			s.flags = decimal(field)
+		case 22:
+			s.startKey = decimal(field)
+		case 26:
+			s.code = decimal(field)
+		case 52:
+			s.exit = int(decimal(field))
+		}
+	}
+	return s, n >= 22
+}
+
+// readStat reads the stat of a process.
+func readStat(pid int) (procStat, error) {
+	fd, err := unix.Open(procRoot+"/"+strconv.Itoa(pid)+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return procStat{}, err
+	}
+	defer unix.Close(fd)
+	buf := make([]byte, statSize)
+	n, err := unix.Read(fd, buf)
+	if err != nil {
+		return procStat{}, err
+	}
+	s, ok := parseStat(buf[:n])
+	if !ok {
+		return s, unix.EIO
+	}
+	return s, nil
+}
+
+// nextWord cuts b behind its first word. Words are between blanks and line ends.
+func nextWord(b []byte) (word, rest []byte) {
+	from := 0
+	for from < len(b) && (b[from] == ' ' || b[from] == '\n') {
+		from++
+	}
+	to := from
+	for to < len(b) && b[to] != ' ' && b[to] != '\n' {
+		to++
+	}
+	return b[from:to], b[to:]
+}
+
+// decimal reads a number; what is none is 0.
+func decimal(b []byte) (n uint64) {
+	for _, c := range b {
+		if c < '0' || c > '9' || n > (1<<64-1-9)/10 {
+			return 0
+		}
+		n = n*10 + uint64(c-'0')
+	}
+	return n
+}
+
+// openProc opens /proc/PID of this very process. The folder goes dead with it,
+// whoever gets its number next.
+func (p *Process) openProc() (int, error) {
+	if p.StartKey == 0 {
+		return -1, unix.ESRCH // who it is, is not known
+	}
+	fd, err := unix.Open(procRoot+"/"+strconv.Itoa(p.PID), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, err
+	}
+	var buf [statSize]byte
+	b, err := readIn(fd, "stat", buf[:])
+	if s, ok := parseStat(b); err != nil || !ok || s.startKey != p.StartKey {
+		_ = unix.Close(fd)
+		return -1, unix.ESRCH
+	}
+	return fd, nil
+}
+
+// readIn reads a file of the kernel's into buf, as much of it as fits.
+func readIn(dir int, name string, buf []byte) ([]byte, error) {
+	fd, err := openIn(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	n := 0
+	for n < len(buf) {
+		got, err := unix.Read(fd, buf[n:])
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return nil, err
+		case got == 0:
+			return buf[:n], nil
+		}
+		n += max(0, got)
+	}
+	return buf[:n], nil
+}
+
+// readAllIn reads a file of the kernel's, at most limit bytes of it.
+func readAllIn(dir int, name string, limit int64) ([]byte, error) {
+	fd, err := openIn(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), name)
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, limit))
+}
+
+// openIn opens a file of a folder for reading. It never waits, and follows no link.
+func openIn(dir int, name string) (int, error) {
+	return unix.Openat(dir, name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+}
+
+// readAgain reads a file of the kernel's from its begin, without taking memory.
+func readAgain(fd int, buf []byte) []byte {
+	if fd < 0 {
+		return nil
+	}
+	n, err := unix.Pread(fd, buf, 0)
+	if err != nil {
+		return nil
+	}
+	return buf[:n]
+}
+
+func closeFile(fd *int) {
+	if *fd >= 0 {
+		_ = unix.Close(*fd)
+		*fd = -1
+	}
+}

@@ -1,0 +1,116 @@
+package session_test
+
+import (
+	"strconv"
+	"syscall"
+	"testing"
+
+	"github.com/gclog/gclog/session"
+)
+
+// TestOutcome: how a process ended is known before its parent takes notice and
+// afterwards. Where the kernel tells neither, the socket does.
+func TestOutcome(t *testing.T) {
+	signal := func(s syscall.Signal) func(*process) {
+		return func(p *process) { _ = p.cmd.Process.Signal(s) }
+	}
+	for name, tc := range map[string]struct {
+		s    spec
+		end  func(*process)
+		want session.Outcome
+		// without the kernel's word
+		guess session.Outcome
+	}{
+		"exits": {
+			spec{Sockets: []string{exact}, Exit: 3}, func(p *process) { _ = p.hold.Close() },
+			session.Outcome{Known: true, Exited: true, Code: 3}, session.Outcome{Exited: true},
+		},
+		"exits with 0": {
+			spec{Sockets: []string{exact}}, func(p *process) { _ = p.hold.Close() },
+			session.Outcome{Known: true, Exited: true}, session.Outcome{Exited: true},
+		},
+		"is terminated": {
+			spec{Sockets: []string{exact}}, signal(syscall.SIGTERM),
+			session.Outcome{Known: true, Signal: int(syscall.SIGTERM)}, session.Outcome{},
+		},
+		"is killed": {
+			spec{Sockets: []string{exact}}, signal(syscall.SIGKILL),
+			session.Outcome{Known: true, Signal: int(syscall.SIGKILL)}, session.Outcome{},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := run(t, tc.s)
+			w, withoutStat, blind := find(t, p).Watch(), find(t, p).Watch(), find(t, p).Watch()
+			defer w.Close()
+			defer withoutStat.Close()
+			defer blind.Close()
+			withoutStat.WithoutStat()
+			blind.WithoutPidfd()
+			blind.WithoutStat()
+			if o := w.Outcome(); o.Known || o.OOM {
+				t.Errorf("while it runs: %+v", o)
+			}
+			tc.end(p)
+			waitState(t, p.pid, "Z")
+			if o := w.Outcome(); o != tc.want {
+				t.Errorf("%+v, want %+v", o, tc.want)
+			}
+			if o := blind.Outcome(); o != tc.guess {
+				t.Errorf("without the kernel: %+v, want %+v", o, tc.guess)
+			}
+			_ = p.cmd.Wait()
+			switch o := w.Outcome(); {
+			case o == tc.guess:
+				t.Skip("this kernel is older than 6.15: it forgets how a process ended when its parent has taken notice")
+			case o != tc.want:
+				t.Errorf("when its parent has taken notice: %+v, want %+v", o, tc.want)
+			}
+			if o := withoutStat.Outcome(); o != tc.want {
+				t.Errorf("by pidfd alone: %+v, want %+v", o, tc.want)
+			}
+		})
+	}
+}
+
+// TestOutcomeOOM: the kernel counts whom it kills for want of memory.
+func TestOutcomeOOM(t *testing.T) {
+	group := newGroup(t, nil)
+	group.limit(t, 128<<20)
+	other := run(t, spec{Sockets: []string{exact}, Group: group.dir})
+	t.Cleanup(other.end)
+	p := run(t, spec{Sockets: []string{exact}, Group: group.dir, Grow: true})
+	t.Cleanup(p.kill)
+	w, blind, others := find(t, p).Watch(), find(t, p).Watch(), find(t, other).Watch()
+	defer w.Close()
+	defer blind.Close()
+	defer others.Close()
+	blind.WithoutPidfd()
+	blind.WithoutStat()
+	_ = p.hold.Close()
+	waitUntil(t, "process "+strconv.Itoa(p.pid)+" to be killed", func() bool { return w.Outcome().Known })
+	if o, want := w.Outcome(), (session.Outcome{Known: true, Signal: int(syscall.SIGKILL), OOM: true}); o != want {
+		t.Errorf("%+v, want %+v", o, want)
+	}
+	if o, want := blind.Outcome(), (session.Outcome{OOM: true}); o != want {
+		t.Errorf("without the kernel: %+v, want %+v", o, want)
+	}
+	// The same group, and it ends by itself.
+	other.end()
+	if o := others.Outcome(); o.OOM || !o.Exited {
+		t.Errorf("the other one of the group: %+v", o)
+	}
+}
+
+// TestOutcomeOfNobody: who has ended before the watch began is not mistaken for who has
+// its number since.
+func TestOutcomeOfNobody(t *testing.T) {
+	p := run(t, spec{Sockets: []string{exact}})
+	target := find(t, p)
+	target.StartKey++
+	w := target.Watch()
+	defer w.Close()
+	p.kill()
+	if o := w.Outcome(); o.Known {
+		t.Errorf("%+v", o)
+	}
+}
