@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gclog/gclog/formats"
@@ -381,7 +382,13 @@ func (w *watch) sayEnded(r *attach.Result) {
 		}
 		w.p.ui.say(s)
 	case formats.EndKilled:
-		w.p.ui.sayf("process %d was killed, or crashed", r.Process.ID)
+		if e.Signal != 0 {
+			w.p.ui.sayf("process %d was ended by signal %d (%v)", r.Process.ID, e.Signal, syscall.Signal(e.Signal))
+		} else {
+			w.p.ui.sayf("process %d was killed, or crashed", r.Process.ID)
+		}
+	case formats.EndOOMKilled:
+		w.p.ui.sayf("process %d was killed by the kernel, because there was no memory left in its control group", r.Process.ID)
 	case formats.EndDetached:
 		if w.p.ui.terminal && !w.onScreen() {
 			w.p.ui.sayf("%d GCs, %d lost events", w.progress.GCs.Load(), w.progress.Lost.Load())

@@ -1,0 +1,29 @@
+package attach
+
+import (
+	"testing"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/session"
+)
+
+// TestEnded: what the operating system tells of an end becomes its reason.
+func TestEnded(t *testing.T) {
+	for _, tc := range []struct {
+		o    session.Outcome
+		want formats.End
+	}{
+		{session.Outcome{Known: true, Exited: true, Code: 3}, formats.End{Reason: formats.EndExited, ExitCode: 3, HasCode: true}},
+		{session.Outcome{Known: true, Exited: true}, formats.End{Reason: formats.EndExited, HasCode: true}},
+		{session.Outcome{Exited: true}, formats.End{Reason: formats.EndExited}},
+		{session.Outcome{Known: true, Signal: 6}, formats.End{Reason: formats.EndKilled, Signal: 6}},
+		{session.Outcome{}, formats.End{Reason: formats.EndKilled}},
+		{session.Outcome{Known: true, Signal: 9, OOM: true}, formats.End{Reason: formats.EndOOMKilled, Signal: 9}},
+		{session.Outcome{OOM: true}, formats.End{Reason: formats.EndOOMKilled}},
+	} {
+		var e formats.End
+		if ended(&e, tc.o); e != tc.want {
+			t.Errorf("%+v: %+v, want %+v", tc.o, e, tc.want)
+		}
+	}
+}
