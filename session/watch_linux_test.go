@@ -15,27 +15,34 @@ func TestOutcome(t *testing.T) {
 		return func(p *process) { _ = p.cmd.Process.Signal(s) }
 	}
 	for name, tc := range map[string]struct {
-		s    spec
-		end  func(*process)
-		want session.Outcome
-		// without the kernel's word
-		guess session.Outcome
+		s     spec
+		end   func(*process)
+		want  session.Outcome
+		guess session.Outcome // without the kernel's word
 	}{
 		"exits": {
-			spec{Sockets: []string{exact}, Exit: 3}, func(p *process) { _ = p.hold.Close() },
-			session.Outcome{Known: true, Exited: true, Code: 3}, session.Outcome{Exited: true},
+			spec{Sockets: []string{exact}, Exit: 3},
+			func(p *process) { _ = p.hold.Close() },
+			session.Outcome{Known: true, Exited: true, Code: 3},
+			session.Outcome{Exited: true},
 		},
 		"exits with 0": {
-			spec{Sockets: []string{exact}}, func(p *process) { _ = p.hold.Close() },
-			session.Outcome{Known: true, Exited: true}, session.Outcome{Exited: true},
+			spec{Sockets: []string{exact}},
+			func(p *process) { _ = p.hold.Close() },
+			session.Outcome{Known: true, Exited: true},
+			session.Outcome{Exited: true},
 		},
 		"is terminated": {
-			spec{Sockets: []string{exact}}, signal(syscall.SIGTERM),
-			session.Outcome{Known: true, Signal: int(syscall.SIGTERM)}, session.Outcome{},
+			spec{Sockets: []string{exact}},
+			signal(syscall.SIGTERM),
+			session.Outcome{Known: true, Signal: int(syscall.SIGTERM)},
+			session.Outcome{},
 		},
 		"is killed": {
-			spec{Sockets: []string{exact}}, signal(syscall.SIGKILL),
-			session.Outcome{Known: true, Signal: int(syscall.SIGKILL)}, session.Outcome{},
+			spec{Sockets: []string{exact}},
+			signal(syscall.SIGKILL),
+			session.Outcome{Known: true, Signal: int(syscall.SIGKILL)},
+			session.Outcome{},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
