@@ -76,7 +76,7 @@ func ask(ctx context.Context, t *session.Target) (gclog.Process, *session.Proces
 // settingsFromOutside fills in what the process shows without an event.
 func settingsFromOutside(ctx context.Context, t *session.Target, info *session.ProcessInfo, p *gclog.Process) {
 	env := environment(ctx, t, info != nil)
-	p.Service = serviceName(env, p.EntryAssembly, p.Name)
+	identify(env, &t.Process, p)
 	if p.Server == gclog.Unknown && p.Flavor == gclog.FlavorCoreCLR {
 		has, known := t.ServerGCThreads()
 		if has || known && info != nil && atLeast(info.Version, 8) && !atLeast(info.Version, 11) { // these versions name the threads
@@ -122,28 +122,6 @@ func environment(ctx context.Context, t *session.Target, hasCommands bool) map[s
 		}
 	}
 	return env
-}
-
-// serviceName names the service that a process belongs to by the conventions of
-// OpenTelemetry and of the vendors, in this order.
-func serviceName(env map[string]string, entryAssembly, name string) string {
-	if s := env["OTEL_SERVICE_NAME"]; s != "" {
-		return s
-	}
-	for attribute := range strings.SplitSeq(env["OTEL_RESOURCE_ATTRIBUTES"], ",") {
-		if s, ok := strings.CutPrefix(strings.TrimSpace(attribute), "service.name="); ok && s != "" {
-			return s
-		}
-	}
-	for _, key := range []string{"ELASTIC_APM_SERVICE_NAME", "DD_SERVICE", "NEW_RELIC_APP_NAME"} {
-		if s := env[key]; s != "" {
-			return s
-		}
-	}
-	if entryAssembly != "" {
-		return strings.TrimSuffix(entryAssembly, ".dll")
-	}
-	return name
 }
 
 // atLeast compares the major version.
@@ -305,6 +283,6 @@ func Names(p *session.Process) []string {
 	if p.Executable != "" {
 		add(filepath.Base(p.Executable))
 	}
-	add(serviceName(p.Environ, "", ""))
+	add(serviceName(p.Environ, resource(p.Environ)))
 	return names
 }

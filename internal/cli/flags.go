@@ -25,7 +25,7 @@ const (
 
 func outputFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, - is standard output; %p %t %hn %n %s %c in it are pid, start, host, name, service and container; may be repeated"},
+		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, - is standard output; %p %t %hn %n %s %c %P %N in it are pid, start, host, name, service, container, pod and namespace; may be repeated"},
 		&cli.StringSliceFlag{Name: xlogFlag, Usage: "as Java's -Xlog:`SPEC`, which may stand here as it is; may be repeated; -Xlog:help explains it; where no output is asked for $" + xlogVariable + " counts (not with convert)"},
 		&cli.StringSliceFlag{Name: "format", Aliases: []string{"f"}, Usage: "`FORMAT`: " + formatNames() + "; one for all outputs or one for each"},
 		&cli.StringFlag{Name: "causes", Value: "java", Usage: "`WORDS` for reasons in the JDK formats: java (all readers know them) or dotnet"},

@@ -67,7 +67,7 @@ type Service struct {
 
 // An Output is what is written: Path and Format, or Xlog.
 type Output struct {
-	Path          string      `key:"path" is:"path" about:"file; its places are %p pid, %t start, %hn host, %n name, %s service, %c container, %% percent sign"`
+	Path          string      `key:"path" is:"path" about:"file; its places are %p pid, %t start, %hn host, %n name, %s service, %c container, %P pod, %N namespace, %% percent sign"`
 	Format        string      `key:"format" is:"format" about:"format; without it the extension of the file tells"`
 	FileCount     int         `key:"filecount" is:"count" about:"old files that are kept, 0: never begin another one"`
 	FileSize      int64       `key:"filesize" is:"size" about:"size at which another file is begun"`

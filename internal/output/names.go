@@ -12,11 +12,11 @@ import (
 // what can in that of a recording, which begins before anything else is known.
 const (
 	RecordingPlaces = "%p stands for the pid, %% for a percent sign"
-	Places          = "%p stands for the pid, %t for the start of the process, %hn for the host, %n for the name of the process, %s for its service, %c for its container, %% for a percent sign"
+	Places          = "%p stands for the pid, %t for the start of the process, %hn for the host, %n for the name of the process, %s for its service, %c for its container, %P for its pod, %N for the namespace of that, %% for a percent sign"
 )
 
 var (
-	places          = []string{"%", "p", "t", "hn", "n", "s", "c"}
+	places          = []string{"%", "p", "t", "hn", "n", "s", "c", "P", "N"}
 	recordingPlaces = places[:2]
 )
 
@@ -47,6 +47,10 @@ func Expand(path string, p *gclog.Process, host string) string {
 			return partOfName(service), true
 		case "c":
 			return partOfName(p.ContainerID[:min(len(p.ContainerID), 12)]), true
+		case "P":
+			return partOfName(p.Pod), true
+		case "N":
+			return partOfName(p.Namespace), true
 		}
 		return "", false
 	})

@@ -12,6 +12,7 @@ import (
 func TestExpand(t *testing.T) {
 	p := &gclog.Process{
 		ID: 4711, Name: "My App/..", Service: "", ContainerID: strings.Repeat("0123456789abcdef", 4),
+		Pod: "orders-7d4b9c6f5-x2x9z", Namespace: "shop",
 		Started: time.Date(2026, 3, 28, 23, 59, 58, 0, time.Local),
 	}
 	for path, want := range map[string]string{
@@ -21,6 +22,7 @@ func TestExpand(t *testing.T) {
 		"%t.log":            "2026-03-28_23-59-58.log",
 		"%hn-%n.log":        "shop-1-My_App_...log",
 		"logs/%s/%c/gc.log": "logs/My_App_../0123456789ab/gc.log",
+		"%N/%P.json":        "shop/orders-7d4b9c6f5-x2x9z.json",
 	} {
 		if got := Expand(path, p, "shop-1"); got != want {
 			t.Errorf("%s is %s, want %s", path, got, want)
