@@ -22,15 +22,15 @@ const module = "github.com/gclog/gclog"
 // the standard library is free but for what is forbidden below. Imports run one
 // way, so that each package can be understood with those below it.
 var arrows = map[string][]string{
-	"":                     {"internal/cli"},
-	"parse":                {},
-	"parse/clr":            {"parse"},
-	"gclog":                {"parse", "parse/clr"},
-	"session":              {"github.com/Microsoft/go-winio", "github.com/prometheus/procfs", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
-	"formats":              {"gclog", "parse/clr", "gopkg.in/natefinch/lumberjack.v2"},
-	"formats/logs":         {"formats", "gclog", "parse/clr"},
-	"internal/output":      {"formats", "gclog"},
-	"internal/spelling":    {},
+	"":                  {"internal/cli"},
+	"parse":             {},
+	"parse/clr":         {"parse"},
+	"gclog":             {"parse", "parse/clr"},
+	"session":           {"github.com/Microsoft/go-winio", "github.com/prometheus/procfs", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
+	"formats":           {"gclog", "parse/clr", "gopkg.in/natefinch/lumberjack.v2"},
+	"formats/logs":      {"formats", "gclog", "parse/clr"},
+	"internal/output":   {"formats", "gclog"},
+	"internal/spelling": {},
 	"internal/config": {
 		"formats", "session", "internal/attach", "internal/output", "internal/spelling", "internal/xlog",
 		"github.com/goccy/go-yaml", "github.com/goccy/go-yaml/ast", "github.com/goccy/go-yaml/lexer", "github.com/goccy/go-yaml/parser", "github.com/goccy/go-yaml/token",
@@ -44,6 +44,7 @@ var arrows = map[string][]string{
 	},
 	// Only for tests and the demonstration of the Makefile.
 	"internal/nettracetest":   {},
+	"internal/fakeshipper":    {},
 	"internal/fakenode/check": {"internal/fakenode"},
 	"internal/fakenode":       {"internal/fakeruntime", "internal/nettracetest", "parse/clr", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
 	"internal/shared":         {},

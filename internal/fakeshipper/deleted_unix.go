@@ -1,0 +1,18 @@
+//go:build unix
+
+package fakeshipper
+
+import (
+	"os"
+	"syscall"
+)
+
+// isDeleted tells whether an open file has no name any more.
+func isDeleted(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && st.Nlink == 0
+}
