@@ -12,10 +12,12 @@ BENCHTIME ?= 1s
 # The packages with fuzz targets.
 FUZZ      = ./parse ./parse/clr ./gclog ./formats ./formats/logs ./session
 
-.PHONY: build test race fuzz bench lint live java demo golden platforms clean help
+OUT      ?= bin/gclog
+
+.PHONY: build test race fuzz bench lint live java demo golden platforms package deploy-test clean help
 
 build: ## build bin/gclog
-	$(BUILD) -o bin/gclog .
+	$(BUILD) -o $(OUT) .
 
 # A plain "go build" would put the binary into the package folder gclog/, so every
 # target names the output.
@@ -56,8 +58,16 @@ golden: ## write the golden files anew; read the difference before you commit it
 platforms: ## build for every platform
 	@for p in $(PLATFORMS); do echo $$p; GOOS=$${p%/*} GOARCH=$${p#*/} $(BUILD) -o /dev/null . || exit 1; done
 
+package: ## archives for every platform, deb, rpm and apk for Linux, in bin/dist
+	GO="$(GO)" VERSION="$(VERSION)" packaging/package.sh $(PLATFORMS)
+
+deploy-test: ## hold packages, units and manifests against the programs that read them
+	$(MAKE) -s package PLATFORMS=linux/amd64
+	GCLOG_DIST=$(CURDIR)/bin/dist $(GO) test -count 1 -run '^TestDeploy' -v .
+	cd testdata/deploy && $(GO) test -count 1 ./...
+
 clean: ## remove what was built
 	rm -rf bin
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 14

@@ -1,0 +1,38 @@
+#!/bin/sh
+# Makes what a release consists of, in bin/dist: an archive for each platform, packages
+# (deb, rpm, apk) for those of Linux, and SHA256SUMS. The same sources give the same files.
+#
+#   VERSION=0.1.0 packaging/package.sh linux/amd64 linux/arm64 ...
+set -eu
+cd "$(dirname "$0")/.."
+GO=${GO:-go}
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+export GO VERSION SOURCE_DATE_EPOCH
+dist=bin/dist
+rm -rf $dist
+mkdir -p $dist
+packaging/share.sh
+
+for platform; do
+	GOOS=${platform%/*}
+	GOARCH=${platform#*/}
+	binary=$dist/$platform/gclog
+	[ "$GOOS" = windows ] && binary=$binary.exe
+	make -s build GOOS="$GOOS" GOARCH="$GOARCH" OUT="$binary"
+
+	name=gclog-$VERSION-$GOOS-$GOARCH
+	mkdir -p $dist/archive/"$name"
+	cp -R "$binary" README.md CHANGELOG.md LICENSE docs samples bin/share/man bin/share/completions \
+		bin/share/doc/third-party-licenses.txt $dist/archive/"$name"
+	tar -C $dist/archive --sort=name --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw \
+		--mtime="@$SOURCE_DATE_EPOCH" -cf - "$name" | gzip -9n >$dist/"$name".tar.gz
+
+	if [ "$GOOS" = linux ]; then
+		for packager in deb rpm apk; do
+			GOARCH=$GOARCH $GO tool -modfile=tools/nfpm/go.mod nfpm package -f packaging/nfpm.yaml -p $packager -t $dist/ >/dev/null
+		done
+	fi
+done
+rm -rf $dist/archive
+cd $dist
+find . -maxdepth 1 -name 'gclog*' -printf '%f\n' | sort | xargs sha256sum | tee SHA256SUMS
