@@ -10,7 +10,7 @@ PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 wind
 FUZZRUNS ?= 2000000
 BENCHTIME ?= 1s
 # The packages with fuzz targets.
-FUZZ      = ./parse ./parse/clr ./gclog ./formats ./formats/logs ./session
+FUZZ      = ./parse ./parse/clr ./gclog ./formats ./formats/logs ./session ./internal/config
 
 OUT      ?= bin/gclog
 

@@ -103,6 +103,14 @@ func (c *Loaded) checkOutput(l *loader, i int, specs []output.Spec) {
 		}
 	}
 	specs[i] = spec
+	if o.Xlog != "" { // its options count
+		if o.FileCount != spec.Rotate.Count {
+			o.FileCount, l.origins[path+".filecount"] = spec.Rotate.Count, at
+		}
+		if o.FileSize != spec.Rotate.Size {
+			o.FileSize, l.origins[path+".filesize"] = spec.Rotate.Size, at
+		}
+	}
 }
 
 // onlyMeet tells whether there can be a process for both.

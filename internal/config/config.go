@@ -68,13 +68,13 @@ type Service struct {
 // An Output is what is written: Path and Format, or Xlog.
 type Output struct {
 	Path          string      `key:"path" is:"path" about:"file; its places are %p pid, %t start, %hn host, %n name, %s service, %c container, %P pod, %N namespace, %% percent sign"`
+	Xlog          string      `key:"xlog" is:"xlog" about:"Java's -Xlog to a file, instead of path and format"`
 	Format        string      `key:"format" is:"format" about:"format; without it the extension of the file tells"`
 	FileCount     int         `key:"filecount" is:"count" about:"old files that are kept, 0: never begin another one"`
 	FileSize      int64       `key:"filesize" is:"size" about:"size at which another file is begun"`
 	RotationNames string      `key:"rotation_names" is:"naming" about:"names of old files: timestamp (the default of path) or index (the default of xlog)"`
 	Mode          fs.FileMode `key:"mode" is:"mode" about:"permissions of the files, in quotes"`
 	Only          []Match     `key:"only" about:"processes that are written here; all, if the list is empty"`
-	Xlog          string      `key:"xlog" is:"xlog" about:"Java's -Xlog to a file, instead of path and format"`
 }
 
 // Retention is when the files of processes that are gone are deleted. Zero: never.

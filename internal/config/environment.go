@@ -101,7 +101,7 @@ func (l *loader) assign(at origin, parts []string, value string, v reflect.Value
 	case v.Kind() == reflect.Slice:
 		l.wrong(at, "", "%s is a list: write it like %s", path, variable(item(path, 0)))
 	case v.Kind() == reflect.Map:
-		l.wrong(at, "", "%s has keys: write it like %s", path, variable(join(path, "env")))
+		l.wrong(at, "", "%s has keys: write it like %s", path, variable(join(path, anyLabel)))
 	default:
 		l.text(at, value, v, f.kind, path)
 	}

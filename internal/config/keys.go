@@ -60,3 +60,60 @@ func item(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]"
 func variable(path string) string {
 	return prefix + strings.ToUpper(strings.NewReplacer(".", "__", "[", "__", "]", "").Replace(path))
 }
+
+// A Key is what people want to know of a key. Path has [] for the number of an element,
+// which is 0 in Variable.
+type Key struct {
+	Path, Default, Example, About string
+	Variable                      string // in the environment
+}
+
+// Keys lists all keys that have a value, a Match being one.
+func Keys() (list []Key) {
+	c := defaults()
+	each(reflect.ValueOf(c).Elem(), "", func(path string, f field, v reflect.Value) bool {
+		k := Key{Path: path, About: f.about, Variable: variable(strings.ReplaceAll(path, "[]", "[0]"))}
+		switch {
+		case v.Kind() == reflect.Struct:
+			first := fields(v.Type())[0]
+			k.Example, k.Variable = "{"+first.key+": "+scalarText(first.kind.example)+"}", variable(strings.ReplaceAll(join(path, first.key), "[]", "[0]"))
+		default:
+			k.Example, k.Default = f.kind.example, f.kind.print(v.Interface())
+		}
+		if path == "outputs[].path" {
+			k.Default = c.Outputs[0].Path
+		}
+		list = append(list, k)
+		return false
+	})
+	return list
+}
+
+// MatchKeys lists the keys of a Match.
+func MatchKeys() (list []Key) {
+	for _, f := range fields(reflect.TypeFor[Match]()) {
+		list = append(list, Key{Path: f.key, Example: f.kind.example, About: f.about})
+	}
+	return list
+}
+
+// anyLabel is a key that stands for all of a map.
+const anyLabel = "env"
+
+// each calls f with every key that has a value, lists being one element long. Of a
+// match f tells whether its keys are wanted too.
+func each(v reflect.Value, path string, f func(path string, x field, v reflect.Value) (more bool)) {
+	for _, x := range fields(v.Type()) {
+		at, value := join(path, x.key), v.Field(x.index)
+		switch value.Kind() {
+		case reflect.Slice:
+			at, value = at+"[]", newElement(value.Type().Elem())
+		case reflect.Map:
+			at, value = at+"."+anyLabel, reflect.Zero(value.Type().Elem())
+		}
+		isMatch := value.Type() == reflect.TypeFor[Match]()
+		if value.Kind() == reflect.Struct && !isMatch || f(at, x, value) && isMatch {
+			each(value, at, f)
+		}
+	}
+}

@@ -108,7 +108,7 @@ func duration(example string, least time.Duration, zero bool) kind {
 	k := kind{example: example, types: text, schema: object{"pattern": `^([0-9]+d)?([0-9.]+(h|m|s|ms|us|µs|ns))*$`}, print: printDuration}
 	if zero {
 		k.types = []string{"string", "integer"}
-		k.schema = object{"pattern": `^(0|([0-9]+d)?([0-9.]+(h|m|s|ms|us|µs|ns))*)$`, "maximum": 0}
+		k.schema = object{"pattern": `^(0|([0-9]+d)?([0-9.]+(h|m|s|ms|us|µs|ns))*)$`, "minimum": 0, "maximum": 0}
 	}
 	k.parse = func(s string) (any, error) {
 		d, err := parseDuration(s)
@@ -159,6 +159,9 @@ func parseDuration(s string) (time.Duration, error) {
 // printDuration is Go's way without the parts that are zero at the end.
 func printDuration(v any) string {
 	s := v.(time.Duration).String()
+	if s == "0s" {
+		return "0"
+	}
 	if strings.HasSuffix(s, "m0s") {
 		s = strings.TrimSuffix(s, "0s")
 	}

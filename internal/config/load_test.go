@@ -70,7 +70,7 @@ func TestLoad(t *testing.T) {
 		Labels:   map[string]string{"env": "prod", "stage": "2"},
 		Outputs: []Output{
 			{Path: "/var/log/gclog/%s-%p.json", Format: "json", FileCount: 7, FileSize: 20 << 20, RotationNames: "index", Mode: 0o600, Only: []Match{{Service: "orders"}}},
-			{FileCount: 5, FileSize: 10 << 20, RotationNames: "index", Mode: 0o640, Xlog: "gc*:file=/var/log/gclog/%n-%p.gc.log:time,uptime,level,tags:filecount=2,filesize=1M"},
+			{FileCount: 2, FileSize: 1 << 20, RotationNames: "index", Mode: 0o640, Xlog: "gc*:file=/var/log/gclog/%n-%p.gc.log:time,uptime,level,tags:filecount=2,filesize=1M"},
 		},
 		Retention: Retention{Total: 5 << 30, Age: 336 * time.Hour},
 		LongPause: time.Second, Causes: "dotnet", Log: Log{Level: "debug", Format: "json"},
@@ -215,20 +215,21 @@ func TestEnvironment(t *testing.T) {
 	}
 
 	for variable, want := range map[string]string{
-		"GCLOG_SESION__LEVEL=full":     "GCLOG_SESION__LEVEL: there is no key sesion, did you mean GCLOG_SESSION__LEVEL?",
-		"GCLOG_OUTPUTS__0__PTH=x":      "GCLOG_OUTPUTS__0__PTH: there is no key outputs[0].pth, did you mean GCLOG_OUTPUTS__0__PATH?",
-		"GCLOG_OUTPUTS__2__PATH=x":     "GCLOG_OUTPUTS__2__PATH: there is no such element: the next one of outputs is GCLOG_OUTPUTS__1",
-		"GCLOG_OUTPUTS__X__PATH=x":     "there is no such element",
-		"GCLOG_SESSION__LEVEL=x":       `GCLOG_SESSION__LEVEL: session.level: "x": it must be light, normal or full`,
-		"GCLOG_SESSION__LEVEL__X=x":    "GCLOG_SESSION__LEVEL__X: session.level has no keys: the variable is GCLOG_SESSION__LEVEL",
-		"GCLOG_SESSION=full":           "GCLOG_SESSION: session has keys: write it like GCLOG_SESSION__LEVEL",
-		"GCLOG_OUTPUTS=x":              "GCLOG_OUTPUTS: outputs is a list: write it like GCLOG_OUTPUTS__0",
-		"GCLOG_LABELS=x":               "GCLOG_LABELS: labels has keys: write it like GCLOG_LABELS__ENV",
-		"GCLOG_LABELS__A__B=x":         "GCLOG_LABELS__A__B: ",
-		"GCLOG_LABELS__A.B=x":          `GCLOG_LABELS__A.B: labels: "a.b" cannot be the key of a label`,
-		"GCLOG_SUMMARY=":               `GCLOG_SUMMARY: summary: "" is no duration`,
-		"GCLOG_OUTPUTS__0__PATH=x.log": "GCLOG_OUTPUTS__0__PATH: outputs[0].path: a file of format unified is of one process",
-		"GCLOG_VERSION=2":              "this gclog reads configurations of version 1",
+		"GCLOG_SESION__LEVEL=full":      "GCLOG_SESION__LEVEL: there is no key sesion, did you mean GCLOG_SESSION__LEVEL?",
+		"GCLOG_OUTPUTS__0__PTH=x":       "GCLOG_OUTPUTS__0__PTH: there is no key outputs[0].pth, did you mean GCLOG_OUTPUTS__0__PATH?",
+		"GCLOG_OUTPUTS__2__PATH=x":      "GCLOG_OUTPUTS__2__PATH: there is no such element: the next one of outputs is GCLOG_OUTPUTS__1",
+		"GCLOG_OUTPUTS__X__PATH=x":      "there is no such element",
+		"GCLOG_SESSION__LEVEL=x":        `GCLOG_SESSION__LEVEL: session.level: "x": it must be light, normal or full`,
+		"GCLOG_SESSION__LEVEL__X=x":     "GCLOG_SESSION__LEVEL__X: session.level has no keys: the variable is GCLOG_SESSION__LEVEL",
+		"GCLOG_SESSION=full":            "GCLOG_SESSION: session has keys: write it like GCLOG_SESSION__LEVEL",
+		"GCLOG_OUTPUTS=x":               "GCLOG_OUTPUTS: outputs is a list: write it like GCLOG_OUTPUTS__0",
+		"GCLOG_LABELS=x":                "GCLOG_LABELS: labels has keys: write it like GCLOG_LABELS__ENV",
+		"GCLOG_LABELS__A__B=x":          "GCLOG_LABELS__A__B: ",
+		"GCLOG_LABELS__A.B=x":           `GCLOG_LABELS__A.B: labels: "a.b" cannot be the key of a label`,
+		"GCLOG_OUTPUTS__0__PATH=\xff%p": "GCLOG_OUTPUTS__0__PATH: outputs[0].path: it is not text in UTF-8",
+		"GCLOG_SUMMARY=":                `GCLOG_SUMMARY: summary: "" is no duration`,
+		"GCLOG_OUTPUTS__0__PATH=x.log":  "GCLOG_OUTPUTS__0__PATH: outputs[0].path: a file of format unified is of one process",
+		"GCLOG_VERSION=2":               "this gclog reads configurations of version 1",
 	} {
 		if _, err := load("", variable); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s:\ngot  %v\nwant %s", variable, err, want)

@@ -23,12 +23,14 @@ const (
 	maxIndent = 100 // columns
 )
 
+var errNotUTF8 = errors.New("it is not text in UTF-8")
+
 // document reads a file into v, which has the defaults. The library's own decoder ends
 // at the first problem, and speaks of types of Go: only its parser is used.
 func (l *loader) document(data []byte, v reflect.Value) {
 	whole := origin{file: l.file}
 	if !utf8.Valid(data) {
-		l.wrong(whole, "", "it is not text in UTF-8")
+		l.wrong(whole, "", "%v", errNotUTF8)
 		return
 	}
 	tokens := lexer.Tokenize(string(data))
@@ -241,6 +243,9 @@ func (l *loader) leaf(n ast.Node, v reflect.Value, k *kind, path string) {
 // text reads the text of a value; false if it is wrong.
 func (l *loader) text(at origin, s string, v reflect.Value, k *kind, path string) bool {
 	x, err := k.parse(s)
+	if err == nil && !utf8.ValidString(s) {
+		err = errNotUTF8
+	}
 	if err != nil {
 		l.wrong(at, path, "%v", err)
 		return false

@@ -1,0 +1,171 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	docs   = filepath.Join("..", "..", "docs", "configuration.md")
+	sample = filepath.Join("..", "..", "samples", "gclog.yaml")
+	schema = filepath.Join("..", "..", "samples", "gclog.schema.json")
+)
+
+// TestTable: the struct, its kinds and its words fit together.
+func TestTable(t *testing.T) {
+	used := map[string]bool{}
+	var check func(v reflect.Type)
+	check = func(v reflect.Type) {
+		for f := range v.Fields() {
+			name := f.Tag.Get("is")
+			used[name] = true
+			of := f.Type
+			for of.Kind() == reflect.Slice || of.Kind() == reflect.Map {
+				of = of.Elem()
+			}
+			if f.Tag.Get("about") == "" || f.Tag.Get("key") == "" {
+				t.Errorf("%s.%s has no words", v, f.Name)
+			}
+			if of.Kind() == reflect.Struct {
+				check(of)
+				continue
+			}
+			k, known := kinds[name]
+			if !known {
+				t.Errorf("%s.%s is of no kind", v, f.Name)
+				continue
+			}
+			x, err := k.parse(k.example)
+			if err != nil || reflect.TypeOf(x) != of {
+				t.Errorf("%s.%s: the example %s is %T, %v", v, f.Name, k.example, x, err)
+				continue
+			}
+			if again, err := k.parse(k.print(x)); err != nil || again != x {
+				t.Errorf("%s.%s: %v is written as %s", v, f.Name, x, k.print(x))
+			}
+		}
+	}
+	check(reflect.TypeFor[Config]())
+	for name := range kinds {
+		if !used[name] {
+			t.Errorf("no key is of kind %s", name)
+		}
+	}
+}
+
+// TestDocs: the tables of docs/configuration.md have every key as it is.
+func TestDocs(t *testing.T) {
+	code := func(s string) string {
+		if s == "" {
+			return ""
+		}
+		return "`" + s + "`"
+	}
+	keys := "| key | default | example | | variable |\n|---|---|---|---|---|\n"
+	for _, k := range Keys() {
+		keys += fmt.Sprintf("| `%s` | %s | `%s` | %s | `%s` |\n", k.Path, code(k.Default), k.Example, k.About, k.Variable)
+	}
+	match := "| key | |\n|---|---|\n"
+	for _, k := range MatchKeys() {
+		match += fmt.Sprintf("| `%s` | %s |\n", k.Path, k.About)
+	}
+	held(t, docs, func(text string) string {
+		for name, table := range map[string]string{"keys": keys, "match": match} {
+			before, rest, found := strings.Cut(text, "<!-- "+name+": made by go test ./internal/config with GCLOG_UPDATE=1 -->\n")
+			_, after, ended := strings.Cut(rest, "<!-- end of "+name+" -->")
+			if !found || !ended {
+				t.Fatalf("%s has no place for the table of %s", docs, name)
+			}
+			text = before + text[len(before):len(text)-len(rest)] + table + "<!-- end of " + name + " -->" + after
+		}
+		return text
+	})
+}
+
+// TestSchema: the file for editors is what the program prints, and it knows every key.
+func TestSchema(t *testing.T) {
+	held(t, schema, func(string) string { return string(Schema()) })
+	var s map[string]any
+	if err := json.Unmarshal(Schema(), &s); err != nil {
+		t.Fatal(err)
+	}
+	each(reflect.ValueOf(defaults()).Elem(), "", func(path string, f field, v reflect.Value) bool {
+		x := s
+		for part := range strings.SplitSeq(strings.ReplaceAll(path, "[]", ".[]"), ".") {
+			var next any
+			switch {
+			case part == "[]":
+				next = x["items"]
+			case part == "env":
+				next = x["additionalProperties"]
+			default:
+				next = x["properties"].(map[string]any)[part]
+			}
+			if x, _ = next.(map[string]any); x["$ref"] == "#/$defs/match" {
+				x = s["$defs"].(map[string]any)["match"].(map[string]any)
+			}
+		}
+		if x["type"] == nil {
+			t.Errorf("%s is not in the schema", path)
+		}
+		if v.Kind() == reflect.Struct {
+			return true
+		}
+		// What the loader takes the schema takes.
+		for _, value := range []string{f.kind.example, fmt.Sprint(x["default"])} {
+			if p, ok := x["pattern"].(string); ok && f.kind.parses(value) && !regexp.MustCompile(p).MatchString(value) {
+				t.Errorf("%s: the schema does not take %s", path, value)
+			}
+		}
+		return false
+	})
+}
+
+// TestSample: as it is the sample is the default; with its examples it has every key.
+func TestSample(t *testing.T) {
+	text, err := os.ReadFile(sample)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := mustLoad(t, string(text)); !reflect.DeepEqual(&l.Config, Default()) {
+		t.Errorf("it is not the default:\n%s", l.YAML(true))
+	}
+	l := mustLoad(t, regexp.MustCompile(`(?m)^#(  |[^ \n])`).ReplaceAllString(string(text), "$1"))
+	var there []string
+	for _, o := range l.Origins() {
+		if o.From != "default" {
+			there = append(there, regexp.MustCompile(`\[\d+\]`).ReplaceAllString(o.Path, "[]"))
+		}
+	}
+	each(reflect.ValueOf(defaults()).Elem(), "", func(path string, _ field, _ reflect.Value) bool {
+		if !slices.ContainsFunc(there, func(p string) bool { return p == path || strings.HasPrefix(p, path+".") }) {
+			t.Errorf("%s is not in the sample", path)
+		}
+		return path == "discovery.include[]" // one rule shows all patterns
+	})
+}
+
+// held compares a file with what it should be, or writes it.
+func held(t *testing.T, path string, want func(string) string) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := want(string(b))
+	if w == string(b) {
+		return
+	}
+	if os.Getenv("GCLOG_UPDATE") == "" {
+		t.Errorf("%s is not what it should be: write it anew with GCLOG_UPDATE=1", path)
+	} else if err := os.WriteFile(path, []byte(w), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

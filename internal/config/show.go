@@ -1,0 +1,123 @@
+package config
+
+import (
+	"encoding/json"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// An Origin is where a value came from: a file with its line, a variable of the
+// environment, or the defaults.
+type Origin struct{ Path, Value, From string }
+
+// Origins lists all values, in the order of the keys.
+func (l *Loaded) Origins() (list []Origin) {
+	for _, line := range l.lines() {
+		if line.path != "" {
+			list = append(list, Origin{line.path, line.value, l.origins[line.path].String()})
+		}
+	}
+	return list
+}
+
+// YAML writes the configuration that holds, as a file that loads the same. With origins
+// each value has a comment that says where it came from.
+func (l *Loaded) YAML(origins bool) []byte {
+	const column = 50 // of the comments
+	var b strings.Builder
+	for _, line := range l.lines() {
+		b.WriteString(line.text)
+		if origins && line.path != "" {
+			b.WriteString(strings.Repeat(" ", max(1, column-len(line.text))) + "# " + l.origins[line.path].String())
+		}
+		b.WriteByte('\n')
+	}
+	return []byte(b.String())
+}
+
+// A line of YAML. Those of values have a path, and the value as it is without quotes.
+type line struct{ text, path, value string }
+
+func (l *Loaded) lines() []line {
+	var p printer
+	p.section(reflect.ValueOf(&l.Config).Elem(), "", "", "")
+	return p.lines
+}
+
+// A printer writes YAML.
+type printer struct{ lines []line }
+
+// section writes the keys of a section. first stands before the first line, where the
+// section is an element of a list.
+func (p *printer) section(v reflect.Value, path, first, indent string) {
+	head := first
+	for _, f := range fields(v.Type()) {
+		at, x := join(path, f.key), v.Field(f.index)
+		if x.Kind() == reflect.String && x.String() == "" && !f.kind.parses("") {
+			continue // it was not given, and cannot be written
+		}
+		p.field(f, x, at, head+f.key+":", indent)
+		head = indent
+	}
+}
+
+// field writes a key, which text ends with, and what it has.
+func (p *printer) field(f field, v reflect.Value, path, text, indent string) {
+	add := func(text, path, value string) { p.lines = append(p.lines, line{text, path, value}) }
+	switch v.Kind() {
+	case reflect.Struct:
+		add(text, "", "")
+		p.section(v, path, indent+"  ", indent+"  ")
+	case reflect.Map:
+		if v.Len() == 0 {
+			add(text+" {}", path, "{}")
+			return
+		}
+		add(text, "", "")
+		keys := v.MapKeys()
+		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+		for _, k := range keys {
+			p.field(f, v.MapIndex(k), join(path, k.String()), indent+"  "+scalarText(k.String())+":", indent+"  ")
+		}
+	case reflect.Slice:
+		if v.Len() == 0 {
+			add(text+" []", path, "[]")
+			return
+		}
+		add(text, "", "")
+		for i := range v.Len() {
+			if f.kind != nil {
+				p.field(f, v.Index(i), item(path, i), indent+"  -", indent+"  ")
+			} else {
+				p.section(v.Index(i), item(path, i), indent+"  - ", indent+"    ")
+			}
+		}
+	default:
+		value := f.kind.print(v.Interface())
+		shown := value
+		if !slices.Contains(f.kind.types, "integer") || !plainNumber.MatchString(value) {
+			shown = scalarText(value)
+		}
+		add(text+" "+shown, path, value)
+	}
+}
+
+var (
+	// plainText is what YAML takes for text without quotes, but for a few words.
+	plainText   = regexp.MustCompile(`^(?:[A-Za-z/][A-Za-z0-9_./%-]*|[0-9]+(?:ms|[smhdKMG])[0-9a-z.]*)$`)
+	plainNumber = regexp.MustCompile(`^(?:0|[1-9][0-9]{0,17})$`)
+)
+
+// scalarText writes a text so that YAML reads it again.
+func scalarText(s string) string {
+	if plainText.MatchString(s) && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(s)) {
+		return s
+	}
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // a text can always be written
+	return strings.TrimSuffix(b.String(), "\n")
+}
