@@ -1,6 +1,18 @@
 package session
 
-// Without make a watch as it is where the kernel does not tell so much.
-
+// WithoutPidfd and WithoutStat make a watch as it is where the kernel does not tell so
+// much.
 func (w *Watch) WithoutPidfd() { closeFile(&w.pidfd) }
-func (w *Watch) WithoutStat()  { closeFile(&w.stat) }
+
+func (w *Watch) WithoutStat() { closeFile(&w.stat) }
+
+// IdentifiedBy is what is known of a process with these control groups and mounts.
+func IdentifiedBy(groups, mounts string) *Process {
+	p := &Process{}
+	p.identifyByGroups([]byte(groups))
+	p.identifyByMounts([]byte(mounts))
+	return p
+}
+
+// PathBelow is the way from the folder that a mount shows to a control group.
+func PathBelow(root, path string) ([]string, bool) { return pathBelow(root, path) }

@@ -43,7 +43,12 @@ func (p *Process) identifyByGroups(groups []byte) {
 
 // identify finds out the rest.
 func (p *Process) identify() {
-	p.identifyByMounts()
+	if proc, err := p.openProc(); err == nil {
+		if mounts, err := readAllIn(proc, "mountinfo", maxMounts); err == nil {
+			p.identifyByMounts(mounts)
+		}
+		_ = unix.Close(proc)
+	}
 	pod, namespace := PodOf(p.Environ)
 	if p.PodUID == "" && p.Environ["KUBERNETES_SERVICE_HOST"] == "" {
 		return
@@ -53,16 +58,7 @@ func (p *Process) identify() {
 }
 
 // identifyByMounts goes by what is mounted into a container.
-func (p *Process) identifyByMounts() {
-	proc, err := p.openProc()
-	if err != nil {
-		return
-	}
-	defer unix.Close(proc)
-	mounts, err := readAllIn(proc, "mountinfo", maxMounts)
-	if err != nil {
-		return
-	}
+func (p *Process) identifyByMounts(mounts []byte) {
 	containers := ""
 	for line := range bytes.Lines(mounts) {
 		m, ok := parseMount(line)

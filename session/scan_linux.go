@@ -15,7 +15,14 @@ type Scanner struct {
 	list, old []Sighting
 	entries   []byte
 	stat      [statSize]byte
+	// kernel are the pids of the kernel's own threads, of which a large host has
+	// thousands. They are only looked at again in one scan of kernelScans, in case
+	// that their pid has become a process.
+	kernel map[int]bool
+	scans  int
 }
+
+const kernelScans = 16
 
 // NewScanner returns a Scanner. Close it.
 func NewScanner() (*Scanner, error) {
@@ -23,7 +30,7 @@ func NewScanner() (*Scanner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listing processes: %w", err)
 	}
-	return &Scanner{proc: fd, entries: make([]byte, 32<<10)}, nil
+	return &Scanner{proc: fd, entries: make([]byte, 32<<10), kernel: map[int]bool{}}, nil
 }
 
 // Scan returns the processes, in the order in which the kernel lists them: by pid.
@@ -33,6 +40,9 @@ func (s *Scanner) Scan() ([]Sighting, error) {
 	s.list, s.old = s.old[:0], s.list
 	if _, err := unix.Seek(s.proc, 0, 0); err != nil {
 		return nil, fmt.Errorf("listing processes: %w", err)
+	}
+	if s.scans++; s.scans%kernelScans == 0 {
+		clear(s.kernel)
 	}
 	old := s.old
 	for {
@@ -46,7 +56,7 @@ func (s *Scanner) Scan() ([]Sighting, error) {
 		for rest := s.entries[:n]; len(rest) > 0; {
 			var pid int
 			pid, rest = nextEntry(rest)
-			if pid == 0 {
+			if pid == 0 || s.kernel[pid] {
 				continue
 			}
 			for len(old) > 0 && old[0].PID < pid {
@@ -73,7 +83,11 @@ func (s *Scanner) look(pid int, known string) {
 		return
 	}
 	stat, ok := parseStat(s.stat[:n])
-	if !ok || stat.ended() || stat.flags&flagKernelThread != 0 {
+	if !ok || stat.ended() {
+		return
+	}
+	if stat.flags&flagKernelThread != 0 {
+		s.kernel[pid] = true
 		return
 	}
 	if string(stat.name) != known {

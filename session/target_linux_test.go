@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -34,8 +35,12 @@ type spec struct {
 	Refuse  []string          // sockets that nobody listens on
 	Busy    []string          // sockets whose listener takes no connections
 	Map     string            // file that it maps into memory
+	Name    string            // that the kernel knows it by
+	Through []string          // command that runs it
+	Bind    map[string]string // files that it mounts elsewhere, by where
 	Thread  string            // name of another thread
 	Find    int               // finds this process, tells the error, and ends
+	List    bool              // lists all processes, and ends
 	Group   string            // folder of a control group that it joins
 	Groups  int               // mounts these, 1 or 2, as a container sees them: from its own on
 	Write   map[string]string // files that it makes
@@ -67,6 +72,14 @@ func helpProcess() error {
 			return err
 		}
 	}
+	if s.List {
+		list, err := session.List(context.Background())
+		for _, l := range list {
+			fmt.Println(l.PID, l.Err)
+		}
+		fmt.Println(len(list), err)
+		return nil
+	}
 	stat, err := os.ReadFile("/proc/self/stat") // before the root is another one
 	if err != nil {
 		return err
@@ -84,6 +97,16 @@ func helpProcess() error {
 	}
 	for path, text := range s.Write {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			return err
+		}
+	}
+	for to, from := range s.Bind {
+		if err := bind(from, to); err != nil {
+			return fmt.Errorf("mounting %s: %w", from, err)
+		}
+	}
+	if s.Name != "" {
+		if err := os.WriteFile("/proc/self/comm", []byte(s.Name), 0); err != nil {
 			return err
 		}
 	}
@@ -146,6 +169,14 @@ func mountGroups(version int) error {
 		return unix.Mount("none", dir, "cgroup2", 0, "")
 	}
 	return errors.Join(unix.Mount("none", dir, "tmpfs", 0, ""), os.Mkdir(dir+"/memory", 0o755), unix.Mount("none", dir+"/memory", "cgroup", 0, "memory"))
+}
+
+// bind mounts a file over another one, in a namespace that is not everybody's.
+func bind(from, to string) error {
+	return errors.Join(
+		unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""),
+		os.MkdirAll(filepath.Dir(from), 0o755), os.WriteFile(from, nil, 0o644), os.WriteFile(to, nil, 0o644),
+		unix.Mount(from, to, "", unix.MS_BIND, ""))
 }
 
 // takeMemory takes memory for ever.
@@ -268,6 +299,9 @@ func tryRun(t *testing.T, s spec, attr *syscall.SysProcAttr, env ...string) (*pr
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self)
+	if s.Through != nil {
+		cmd = exec.Command(s.Through[0], append(s.Through[1:], self)...)
+	}
 	// The race detector would sleep a second at the end of each helper.
 	cmd.Env = append([]string{helperVariable + "=process", specVariable + "=" + string(b), "GORACE=atexit_sleep_ms=0"}, env...)
 	cmd.SysProcAttr = attr
@@ -572,6 +606,12 @@ func TestDialSince(t *testing.T) {
 			t.Error("it is alive")
 		}
 	})
+	t.Run("its number is another's", func(t *testing.T) {
+		p := run(t, spec{Sockets: []string{exact}})
+		target := find(t, p)
+		target.StartKey-- // so it was that of an earlier process
+		refused(t, target.Resume(t.Context()), session.CauseNoSuchProcess, "does not exist any more")
+	})
 	t.Run("it was killed", func(t *testing.T) {
 		p := run(t, spec{Sockets: []string{exact}})
 		target := find(t, p)
@@ -771,6 +811,54 @@ func TestFindMountNamespace(t *testing.T) {
 	}
 }
 
+// TestFindTimeNamespace: a process that counts time from another begin tells its start
+// differently.
+func TestFindTimeNamespace(t *testing.T) {
+	unshare, err := exec.LookPath("unshare")
+	if err != nil {
+		t.Skipf("no program to make a time namespace with: %v", err)
+	}
+	if err := exec.Command(unshare, "--time", "--boottime", "1000000", "true").Run(); err != nil {
+		t.Skipf("no time namespaces here: %v", err)
+	}
+	p := run(t, spec{Through: []string{unshare, "--time", "--boottime", "1000000"}, Sockets: []string{exact}})
+	if _, err := os.Stat(p.socket(t, "")); err == nil {
+		t.Skip("this kernel changes the time namespace of children only")
+	}
+	// One that is newer and not ours does not stand in its way.
+	listenAs(t, p.socket(t, "7"))
+	touch(t, p.socket(t, "7"), time.Now().Add(time.Hour))
+	giveAway(t, p.socket(t, "7"))
+	if err := find(t, p).Resume(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// giveAway makes a file another user's.
+func giveAway(t *testing.T, path string) {
+	t.Helper()
+	const nobody = 65534
+	if err := os.Lchown(path, nobody, nobody); err != nil {
+		t.Skipf("only root can give a file away: %v", err)
+	}
+}
+
+// TestFindPlanted: a socket of another user's is not that of the process, whatever its
+// name is.
+func TestFindPlanted(t *testing.T) {
+	p := run(t, spec{Sockets: []string{"dotnet-diagnostic-%p-5-socket"}})
+	listenAs(t, p.socket(t, ""))
+	giveAway(t, p.socket(t, ""))
+	if err := find(t, p).Resume(t.Context()); err != nil {
+		t.Errorf("one with the name stands in its way: %v", err)
+	}
+	p = run(t, spec{})
+	listenAs(t, p.socket(t, ""))
+	giveAway(t, p.socket(t, ""))
+	_, err := session.Find(t.Context(), p.pid)
+	refused(t, err, session.CauseNotDotnet, "is not a .NET process")
+}
+
 // TestFindPIDNamespace: the socket is named after the pid that the process has in
 // its own namespace.
 func TestFindPIDNamespace(t *testing.T) {
@@ -786,6 +874,31 @@ func TestFindPIDNamespace(t *testing.T) {
 	if err := target.Resume(t.Context()); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestFindPlantedInNamespaces: what only has the name of the socket is not talked to, from
+// wherever one looks.
+func TestFindPlantedInNamespaces(t *testing.T) {
+	other := run(t, spec{Sockets: []string{exact}})
+	planted := func(t *testing.T, plant func(path string) error) *process {
+		dir := shortDir(t)
+		p := inNamespaces(t, spec{}, unix.CLONE_NEWPID|unix.CLONE_NEWNS, "TMPDIR="+dir)
+		key := strings.TrimSuffix(p.socket(t, ""), "-socket")
+		key = key[strings.LastIndexByte(key, '-')+1:]
+		if err := plant(filepath.Join(dir, "dotnet-diagnostic-1-"+key+"-socket")); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	t.Run("a link to another's socket", func(t *testing.T) {
+		p := planted(t, func(path string) error { return os.Symlink(other.socket(t, ""), path) })
+		_, err := session.Find(t.Context(), p.pid)
+		refused(t, err, session.CauseNotDotnet, "is not a .NET process")
+	})
+	t.Run("another's socket", func(t *testing.T) {
+		p := planted(t, func(path string) error { return os.Link(other.socket(t, ""), path) })
+		refused(t, find(t, p).Resume(t.Context()), session.CauseWrongPeer, fmt.Sprintf("process %d does", other.pid))
+	})
 }
 
 // TestFindRoot: links are followed as the process itself would, never out of its
@@ -864,6 +977,48 @@ func TestList(t *testing.T) {
 	if _, err := session.List(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
+}
+
+// TestListOfNobody: who may look at nothing gets a list all the same.
+func TestListOfNobody(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can become nobody")
+	}
+	p := run(t, spec{Map: libcoreclr(t, "8.0.22")}, "DOTNET_EnableDiagnostics=0")
+	b, err := json.Marshal(spec{List: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(publicCopy(t))
+	cmd.Env = []string{helperVariable + "=process", specVariable + "=" + string(b)}
+	cmd.Dir = "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.HasSuffix(string(out), " <nil>\n") || strings.Contains(string(out), strconv.Itoa(p.pid)) {
+		t.Errorf("%v: %q", err, out)
+	}
+}
+
+// TestListMeanwhile: processes that come and go while they are looked at.
+func TestListMeanwhile(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for ctx.Err() == nil {
+				_ = exec.Command("true").Run()
+			}
+		})
+	}
+	p := run(t, spec{Sockets: []string{exact}})
+	for range 20 {
+		list, err := session.List(t.Context())
+		if err != nil || !slices.ContainsFunc(list, func(l session.Listed) bool { return l.PID == p.pid }) {
+			t.Errorf("%d processes, error %v", len(list), err)
+		}
+	}
+	cancel()
+	group.Wait()
 }
 
 // TestWatch: a process that exits removes its socket, one that is killed does

@@ -1,0 +1,190 @@
+package session_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gclog/gclog/session"
+	"golang.org/x/sys/unix"
+)
+
+var (
+	idA   = strings.Repeat("0123456789abcdef", 4)
+	idB   = strings.Repeat("fedcba9876543210", 4)
+	podID = "4f6b5d5e-0d3c-4a2b-9c11-3a1f2b4c5d6e"
+)
+
+// TestIdentityByGroups: what the runtimes of containers and Kubernetes call their
+// control groups.
+func TestIdentityByGroups(t *testing.T) {
+	type ids struct{ container, pod string }
+	under := strings.ReplaceAll(podID, "-", "_")
+	for name, tc := range map[string]struct {
+		groups string
+		want   ids
+	}{
+		"a host":                   {"0::/system.slice/nginx.service\n", ids{}},
+		"a login":                  {"0::/user.slice/user-1000.slice/session-4.scope\n", ids{}},
+		"docker":                   {"0::/system.slice/docker-" + idA + ".scope\n", ids{idA, ""}},
+		"docker, version 1":        {"11:memory:/docker/" + idA + "\n10:cpu,cpuacct:/docker/" + idA + "\n0::/\n", ids{idA, ""}},
+		"docker in docker":         {"11:memory:/docker/" + idA + "/docker/" + idB + "\n", ids{idB, ""}},
+		"systemd in docker":        {"0::/docker/" + idA + "/init.scope\n", ids{idA, ""}},
+		"podman":                   {"0::/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" + idA + ".scope/container\n", ids{idA, ""}},
+		"podman, no systemd":       {"0::/libpod_parent/libpod-" + idA + "\n", ids{idA, ""}},
+		"containerd in Kubernetes": {"0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" + under + ".slice/cri-containerd-" + idA + ".scope\n", ids{idA, podID}},
+		"crio in Kubernetes":       {"0::/kubepods.slice/kubepods-pod" + under + ".slice/crio-" + idA + ".scope\n", ids{idA, podID}},
+		"without systemd":          {"4:memory:/kubepods/besteffort/pod" + podID + "/" + idA + "\n", ids{idA, podID}},
+		"systemd, version 1":       {"4:memory:/system.slice/containerd.service/kubepods-burstable-pod" + under + ".slice:cri-containerd:" + idA + "\n", ids{idA, podID}},
+		"a pod of the node itself": {"0::/kubepods/burstable/pod" + idA[:32] + "/" + idB + "\n", ids{idB, idA[:32]}},
+		"a neighbour's namespace":  {"0::/../cri-containerd-" + idA + ".scope\n", ids{idA, ""}},
+		"another pod's namespace":  {"0::/../../kubepods-pod" + under + ".slice/cri-containerd-" + idA + ".scope\n", ids{idA, podID}},
+		"its own namespace":        {"0::/\n", ids{}},
+		"65 digits":                {"0::/docker/" + idA + "0\n", ids{}},
+		"no line end":              {"0::/docker/" + idA, ids{idA, ""}},
+		"nothing":                  {"", ids{}},
+	} {
+		p := session.IdentifiedBy(tc.groups, "")
+		if got := (ids{p.ContainerID, p.PodUID}); got != tc.want {
+			t.Errorf("%s: %+v, want %+v", name, got, tc.want)
+		}
+	}
+}
+
+// TestIdentityByMounts: what is mounted into a container tells more, and is all there
+// is in a control group namespace of one's own.
+func TestIdentityByMounts(t *testing.T) {
+	type ids struct{ container, pod, name string }
+	line := func(root, point string) string {
+		return "1522 1490 8:1 " + root + " " + point + " rw,relatime - ext4 /dev/sda1 rw\n"
+	}
+	for name, tc := range map[string]struct {
+		mounts string
+		want   ids
+	}{
+		"docker":     {line("/var/lib/docker/containers/"+idA+"/hostname", "/etc/hostname"), ids{idA, "", ""}},
+		"podman":     {line("/containers/storage/overlay-containers/"+idA+"/userdata/hosts", "/etc/hosts"), ids{idA, "", ""}},
+		"its volume": {line("/backup/containers/"+idA+"/data", "/data"), ids{}},
+		"Kubernetes": {
+			line("/var/lib/docker/containers/"+idA+"/hostname", "/etc/hostname") + // that of the pod
+				line("/var/lib/kubelet/pods/"+podID+"/etc-hosts", "/etc/hosts") +
+				line("/var/lib/kubelet/pods/"+podID+"/containers/orders-api/1a2b3c4d", "/dev/termination-log"),
+			ids{"", podID, "orders-api"},
+		},
+		"a hostile name": {line("/pods/"+podID+"/containers/A\\012b/1a2b3c4d", "/dev/termination-log"), ids{"", podID, ""}},
+		"damaged lines":  {"\n1 2 3\n - \n" + line("/", "/")[:20] + "\n", ids{}},
+	} {
+		p := session.IdentifiedBy("", tc.mounts)
+		if got := (ids{p.ContainerID, p.PodUID, p.ContainerName}); got != tc.want {
+			t.Errorf("%s: %+v, want %+v", name, got, tc.want)
+		}
+	}
+}
+
+// TestPathBelow: from the folder that a mount shows to a group, as both look from the
+// reader's own namespace.
+func TestPathBelow(t *testing.T) {
+	for _, tc := range []struct {
+		root, path string
+		want       string
+		ok         bool
+	}{
+		{"/", "/", "", true},
+		{"/", "/a/b", "a b", true},
+		{"/docker/x", "/docker/x/y", "y", true},
+		{"/docker/x", "/docker/xy", "", false},
+		{"/", "/../x", "", false},
+		{"/..", "/../x", "x", true},
+		{"/../..", "/../../p/c", "p c", true},
+		{"/../../p/c", "/../../p/c", "", true},
+		{"/a", "/a/../b", "", false},
+		{"/", strings.Repeat("/a", 65), "", false},
+	} {
+		got, ok := session.PathBelow(tc.root, tc.path)
+		if ok != tc.ok || ok && strings.Join(got, " ") != tc.want {
+			t.Errorf("%s below %s: %q, %v, want %q, %v", tc.path, tc.root, got, ok, tc.want, tc.ok)
+		}
+	}
+}
+
+// TestIdentityInPod: a real process in what looks like a pod from inside.
+func TestIdentityInPod(t *testing.T) {
+	const secrets = "/run/secrets/kubernetes.io/serviceaccount"
+	// plant makes the files of a pod, as Kubernetes does: the real ones are in a folder
+	// that it exchanges.
+	plant := func(root string) error {
+		dir := root + secrets
+		return errors.Join(
+			os.MkdirAll(dir+"/..2026_11_21", 0o755), os.MkdirAll(root+"/var", 0o755), os.MkdirAll(root+"/etc/podinfo", 0o755),
+			os.Symlink("/run", root+"/var/run"), os.Symlink("..2026_11_21", dir+"/..data"),
+			os.WriteFile(dir+"/..2026_11_21/namespace", []byte("shop\n"), 0o644))
+	}
+	kubernetes := []string{"TMPDIR=/", "KUBERNETES_SERVICE_HOST=10.0.0.1", "HOSTNAME=orders-0"}
+	outside := filepath.Join(shortDir(t), "outside")
+	if err := os.WriteFile(outside, []byte("secret"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		plant          func(root string) error
+		env            []string
+		pod, namespace string
+	}{
+		"a service account": {func(root string) error {
+			return os.Symlink("..data/namespace", root+secrets+"/namespace")
+		}, kubernetes, "orders-0", "shop"},
+		"a plain file": {func(root string) error {
+			return os.WriteFile(root+secrets+"/namespace", []byte("plain"), 0o644)
+		}, kubernetes, "orders-0", "plain"},
+		"the downward API's files": {func(root string) error {
+			return errors.Join(os.WriteFile(root+"/etc/podinfo/name", []byte("orders-real"), 0o644), os.WriteFile(root+"/etc/podinfo/namespace", []byte("real"), 0o644))
+		}, kubernetes, "orders-real", "real"},
+		"the downward API's variables": {func(string) error { return nil }, append(slices.Clone(kubernetes), "POD_NAME=orders-1", "POD_NAMESPACE=prod"), "orders-1", "prod"},
+		"no Kubernetes": {func(root string) error {
+			return os.Symlink("..data/namespace", root+secrets+"/namespace")
+		}, []string{"TMPDIR=/", "HOSTNAME=orders-0"}, "", ""},
+		"a link outside": {func(root string) error {
+			return os.Symlink(outside, root+secrets+"/namespace")
+		}, kubernetes, "orders-0", ""},
+		"a link upwards": {func(root string) error {
+			return errors.Join(os.WriteFile(root+"/run/secrets/x", []byte("secret"), 0o644), os.Symlink("../../x", root+secrets+"/namespace"))
+		}, kubernetes, "orders-0", ""},
+		"a pipe": {func(root string) error { return unix.Mkfifo(root+secrets+"/namespace", 0o644) }, kubernetes, "orders-0", ""},
+		"no name": {func(root string) error {
+			return os.WriteFile(root+secrets+"/namespace", []byte("root:x:0:0\n"), 0o644)
+		}, kubernetes, "orders-0", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := shortDir(t)
+			if err := errors.Join(plant(root), tc.plant(root)); err != nil {
+				t.Fatal(err)
+			}
+			p := inNamespaces(t, spec{Chroot: root, Dir: "/", Sockets: []string{exact}}, unix.CLONE_NEWNS, tc.env...)
+			target := find(t, p)
+			if target.Pod != tc.pod || target.Namespace != tc.namespace {
+				t.Errorf("pod %q in %q, want %q in %q", target.Pod, target.Namespace, tc.pod, tc.namespace)
+			}
+		})
+	}
+}
+
+// TestIdentityByRealMounts: the kernel tells from which folder a file was mounted.
+func TestIdentityByRealMounts(t *testing.T) {
+	dir := shortDir(t)
+	p := inNamespaces(t, spec{Sockets: []string{exact}, Bind: map[string]string{
+		dir + "/log": dir + "/pods/" + podID + "/containers/orders/1a2b",
+	}}, unix.CLONE_NEWNS, "TMPDIR="+dir)
+	if got := find(t, p); got.PodUID != podID || got.ContainerName != "orders" {
+		t.Errorf("pod %q, container %q", got.PodUID, got.ContainerName)
+	}
+}
+
+func TestIgnored(t *testing.T) {
+	for env, want := range map[string]bool{"GCLOG_IGNORE=1": true, "GCLOG_IGNORE=0": false, "GCLOG_IGNORE=": false, "A=1": false} {
+		if got := find(t, run(t, spec{Sockets: []string{exact}}, env)).Ignored(); got != want {
+			t.Errorf("%s: %v", env, got)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package session_test
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+
+	"github.com/gclog/gclog/session"
+)
+
+func scan(t testing.TB, s *session.Scanner) map[int]session.Sighting {
+	t.Helper()
+	list, err := s.Scan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.IsSortedFunc(list, func(a, b session.Sighting) int { return a.PID - b.PID }) {
+		t.Error("the list is not in order")
+	}
+	found := map[int]session.Sighting{}
+	for _, x := range list {
+		found[x.PID] = x
+	}
+	return found
+}
+
+func newScanner(t testing.TB) *session.Scanner {
+	t.Helper()
+	s, err := session.NewScanner()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// TestScan: who comes, who goes, and who runs another program since.
+func TestScan(t *testing.T) {
+	s := newScanner(t)
+	first := scan(t, s)
+	if self := first[os.Getpid()]; self.StartKey == 0 || self.Name == "" {
+		t.Errorf("this process: %+v", self)
+	}
+	if pid := kernelThread(); pid != 0 && first[pid].PID != 0 {
+		t.Errorf("a thread of the kernel: %+v", first[pid])
+	}
+	cmd := exec.Command("sh", "-c", "read x; exec sleep 1000")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid := cmd.Process.Pid
+	defer func() { _ = cmd.Wait() }()
+	waitUntil(t, "the shell", func() bool { return scan(t, s)[pid].Name == "sh" })
+	shell := scan(t, s)[pid]
+	if first[pid].PID != 0 || shell != scan(t, s)[pid] {
+		t.Errorf("%+v, then %+v, then %+v", first[pid], shell, scan(t, s)[pid])
+	}
+	_, _ = io.WriteString(in, "\n")
+	waitUntil(t, "the other program", func() bool { return scan(t, s)[pid].Name == "sleep" })
+	if now := scan(t, s)[pid]; now.StartKey != shell.StartKey {
+		t.Errorf("start %d, then %d", shell.StartKey, now.StartKey)
+	}
+	_ = cmd.Process.Kill()
+	waitState(t, pid, "Z")
+	if x := scan(t, s)[pid]; x.PID != 0 {
+		t.Errorf("it has ended: %+v", x)
+	}
+}
+
+// TestScanHostileName: a name may look like the rest of a stat.
+func TestScanHostileName(t *testing.T) {
+	const name = ") Z 0\n1 (2) Z"
+	p := run(t, spec{Sockets: []string{exact}, Name: name})
+	target := find(t, p)
+	if target.Name != name || !target.Alive() || target.Stopped() {
+		t.Errorf("name %q, alive %v, stopped %v", target.Name, target.Alive(), target.Stopped())
+	}
+	if x := scan(t, newScanner(t))[p.pid]; x.Name != name || x.StartKey != target.StartKey {
+		t.Errorf("%+v, want the start %d", x, target.StartKey)
+	}
+}
+
+// TestInspect: one process as in the list, and what is not in it.
+func TestInspect(t *testing.T) {
+	p := run(t, spec{Sockets: []string{exact}})
+	l := session.Inspect(p.pid)
+	if l.Err != nil || !l.Dotnet() || l.PID != p.pid {
+		t.Fatalf("%+v", l)
+	}
+	if err := l.Target().Resume(t.Context()); err != nil {
+		t.Error(err)
+	}
+	l = session.Inspect(run(t, spec{}).pid)
+	refused(t, l.Err, session.CauseNotDotnet, "is not a .NET process")
+	if l.Dotnet() || len(l.CommandLine) == 0 {
+		t.Errorf("%+v", l)
+	}
+	l = session.Inspect(run(t, spec{Map: libcoreclr(t, "2.1.30")}).pid)
+	refused(t, l.Err, session.CauseTooOld, "3.0 or later")
+	if !l.Dotnet() {
+		t.Errorf("%+v", l)
+	}
+	l = session.Inspect(99_999_999)
+	refused(t, l.Err, session.CauseNoSuchProcess, "does not exist")
+	if l.Dotnet() || l.PID != 99_999_999 {
+		t.Errorf("%+v", l)
+	}
+}
+
+// BenchmarkScan is the daemon's sweep over processes that it knows.
+func BenchmarkScan(b *testing.B) {
+	s := newScanner(b)
+	list, err := s.Scan()
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if list, err = s.Scan(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(list)), "ns/process")
+}
+
+// BenchmarkInspect is a process that is new.
+func BenchmarkInspect(b *testing.B) {
+	pid := os.Getpid()
+	b.ReportAllocs()
+	for b.Loop() {
+		session.Inspect(pid)
+	}
+}
