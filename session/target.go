@@ -153,7 +153,7 @@ func (p *Peer) Target() *Target {
 		pid = p.Inner
 	}
 	t := &Target{Process: Process{PID: pid, InnerPID: p.Inner, UID: -1}}
-	if known, err := describe(pid); err == nil && p.PID != 0 {
+	if known, err := Describe(pid); err == nil && p.PID != 0 {
 		t.Process = *known
 	}
 	t.Client = p.Client

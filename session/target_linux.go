@@ -170,7 +170,7 @@ func userName(uid int) string {
 
 // locate finds the socket, or the reason why there is none.
 func (p *Process) locate() error {
-	if uid := os.Geteuid(); uid != 0 && uid != p.UID {
+	if uid := os.Geteuid(); uid != 0 && uid != p.UID && !reachesOthers() {
 		return refuse(p.PID, CauseOtherUser, nil,
 			"belongs to user %s (uid %d), gclog runs as uid %d: run gclog as that user or as root", p.User, p.UID, uid)
 	}
@@ -190,6 +190,15 @@ func (p *Process) locate() error {
 		}
 	}
 	return p.whyNoSocket(failure)
+}
+
+// reachesOthers tells whether gclog, though not root, has the capabilities that it takes
+// to look into processes of other users and to connect to their sockets.
+func reachesOthers() bool {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	const both = 1<<unix.CAP_SYS_PTRACE | 1<<unix.CAP_DAC_OVERRIDE
+	return unix.Capget(&header, &data[0]) == nil && data[0].Effective&both == both
 }
 
 const socketPrefix = "dotnet-diagnostic-"
@@ -307,6 +316,9 @@ func (p *Process) whyNoSocket(failure error) error {
 	if errors.Is(failure, fs.ErrPermission) {
 		return refuse(p.PID, CauseNoAccess, failure, "does not let gclog see its files: that needs the capability SYS_PTRACE, which root of the host has and root of a container may lack").as("no-ptrace")
 	}
+	if errors.Is(failure, syscall.EMFILE) || errors.Is(failure, syscall.ENFILE) {
+		return refuse(p.PID, CauseNoAccess, failure, "cannot be looked at, because gclog may open no more files")
+	}
 	for _, name := range []string{"DOTNET_EnableDiagnostics", "COMPlus_EnableDiagnostics", "DOTNET_EnableDiagnostics_IPC", "COMPlus_EnableDiagnostics_IPC"} {
 		if p.Environ[name] == "0" {
 			return refuse(p.PID, CauseDiagnosticsOff, nil, "was started with %s=0, so its runtime has no diagnostics socket: start it without", name)
@@ -333,8 +345,8 @@ func (p *Process) whyNoSocket(failure error) error {
 // tempDirTrouble says what may have kept the runtime from making its socket, or what
 // became of that.
 func (p *Process) tempDirTrouble() (kind, trouble string) {
-	const path = len("/dotnet-diagnostic--") + len("-socket") + 20 + 7
-	if len(p.tempDir)+path > 107 {
+	const longest = 107 // sun_path with its zero
+	if len(filepath.Join(p.tempDir, p.socketName())) > longest {
 		return "tmpdir-long", "the path is too long for a socket, set a shorter TMPDIR"
 	}
 	if fd, err := p.openDir(p.tempDir, unix.O_RDONLY); err == nil {
@@ -600,8 +612,9 @@ func connectionGone(err error) bool {
 	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// describe returns what is known about a process, with its socket if it has one.
-func describe(pid int) (*Process, error) {
+// Describe returns what is known about a process, with its socket if it has one. It need
+// not be one that can be talked to.
+func Describe(pid int) (*Process, error) {
 	p, err := readProcess(pid)
 	if err != nil {
 		return nil, err

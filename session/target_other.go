@@ -100,7 +100,8 @@ func (p *Process) ReadFile(path string, limit int64) ([]byte, error) {
 // IsCoreCLR is not known on this system; most programs run on it.
 func (p *Process) IsCoreCLR() bool { return true }
 
-func describe(pid int) (*Process, error) {
+// Describe returns what is known about a process that can be talked to.
+func Describe(pid int) (*Process, error) {
 	t, err := Find(context.Background(), pid)
 	if err != nil {
 		return nil, err
