@@ -23,23 +23,39 @@ type Log struct {
 	Requests <-chan func(*Log)
 
 	set     *output.Set
+	known   *gclog.Process
 	process gclog.Process
-	last    uint32 // the highest number of a collection that was told
-	partial uint32 // number of a collection that was told of which no session saw the begin
-	reached int64  // ticks of the newest record
-	missing uint64 // records that the queue had no room for
+	tally   gclog.Tally
+	tallied int64    // time of the last summary
+	last    uint32   // the highest number of a collection that was told
+	partial uint32   // number of a collection that was told of which no session saw the begin
+	reached int64    // ticks of the newest record
+	missing uint64   // records that the queue had no room for
+	session *Session // that is being written, nil if none is
+}
+
+func (l *Log) format() formats.Options {
+	o := l.Format
+	o.Process = l.process
+	return o
+}
+
+// begin writes the begin of the session to an output.
+func (l *Log) begin(w *formats.Writer) {
+	w.Start(&formats.Start{Ticks: l.session.syncTicks(), Providers: ProvidersText(l.session.o.Config.Providers)})
 }
 
 // Serve writes the sessions that come, one after the other, and does the requests in
 // between, until sessions is closed. ended is told how each one ended.
 func (l *Log) Serve(sessions <-chan *Session, known *gclog.Process, ended func(*Session, formats.End, error)) {
+	l.known = known
 	for {
 		select {
 		case s, more := <-sessions:
 			if !more {
 				return
 			}
-			end, err := l.Write(s, known, nil)
+			end, err := l.Write(s, l.known, nil)
 			ended(s, end, err)
 		case f := <-l.Requests:
 			f(l)
@@ -52,13 +68,13 @@ func (l *Log) Serve(sessions <-chan *Session, known *gclog.Process, ended func(*
 // the outputs are open. An error means that they are not; the session has ended then.
 func (l *Log) Write(s *Session, known *gclog.Process, begun func(*gclog.Process)) (formats.End, error) {
 	l.process = s.process(known)
-	format := l.Format
-	format.Process = l.process
+	l.session = s
+	defer func() { l.session = nil }()
 	var err error
 	if l.set == nil {
-		l.set, err = l.Opener.Open(l.Outputs, format)
+		l.set, err = l.Opener.Open(l.Outputs, l.format())
 	} else {
-		l.set.Renew(format)
+		l.set.Renew(l.format())
 	}
 	if err != nil {
 		s.discard()
@@ -67,8 +83,8 @@ func (l *Log) Write(s *Session, known *gclog.Process, begun func(*gclog.Process)
 	if begun != nil {
 		begun(&l.process)
 	}
-	start := formats.Start{Ticks: s.syncTicks(), Providers: ProvidersText(s.o.Config.Providers)}
-	l.set.Each(func(w *formats.Writer) { w.Start(&start) })
+	l.tallied = 0
+	l.set.Each(l.begin)
 	l.deliver(s)
 	s.wait()
 	end := s.end()
@@ -116,6 +132,7 @@ func (l *Log) tell(s *Session, it *item) {
 			l.last = max(l.last, it.details.Number)
 		}
 	}
+	it.add(&l.tally)
 	l.reached = max(l.reached, it.ticks())
 	l.set.Each(it.deliver)
 	s.o.Progress.Output.Store(l.set.Bytes())
@@ -165,6 +182,45 @@ func (l *Log) missed(number uint32, d *gclog.GCDetails) {
 	}
 	g := gclog.Gap{Reason: gclog.GapReattached, Time: d.Start, Ticks: d.StartTicks, From: l.last + 1, To: number - 1}
 	l.set.Each(func(w *formats.Writer) { w.Gap(&g) })
+}
+
+// Change has the records written to other outputs, or about a process of which other
+// things are known, from now on. Outputs that stay are not interrupted.
+func (l *Log) Change(outputs []output.Spec, format formats.Options, known *gclog.Process) error {
+	l.Outputs, l.Format, l.known = outputs, format, known
+	if l.set == nil {
+		return nil
+	}
+	sync, uptime := l.process.Sync, l.process.UptimeAtSync
+	l.process = *known
+	l.process.Sync, l.process.UptimeAtSync = sync, uptime
+	end := formats.End{Reason: formats.EndDetached, Message: "the output is no longer asked for"}
+	if l.session != nil {
+		end.At = l.session.now()
+		end.Ticks = l.session.syncTicks() + end.At
+	}
+	return l.set.Change(l.Opener, outputs, l.format(),
+		func(w *formats.Writer) {
+			if l.session != nil {
+				l.begin(w)
+			}
+		},
+		func(w *formats.Writer) {
+			if l.session != nil {
+				w.End(&end)
+			}
+		})
+}
+
+// Summarize writes a summary of the time since the last one, or since the session began.
+func (l *Log) Summarize() {
+	if l.set == nil || l.session == nil {
+		return
+	}
+	s := formats.Summary{From: l.tallied, To: l.session.now(), Tally: l.tally}
+	s.Ticks = l.session.syncTicks() + s.To
+	l.tally, l.tallied = gclog.Tally{}, s.To
+	l.set.Each(func(w *formats.Writer) { w.Summary(&s) })
 }
 
 // Reopen makes all files begin anew.

@@ -239,6 +239,18 @@ func (q *queue) stall(s *gclog.Stall) {
 	q.put(itemStall, 0, 0, func(it *item) { it.stall = *s })
 }
 
+// add adds the item to a summary.
+func (it *item) add(t *gclog.Tally) {
+	switch it.kind {
+	case itemPause:
+		t.Pause(&it.pause)
+	case itemGC:
+		t.GC(&it.details)
+	case itemGap:
+		t.Gap(&it.gap)
+	}
+}
+
 // deliver writes the item to w.
 func (it *item) deliver(w *formats.Writer) {
 	switch it.kind {

@@ -70,6 +70,7 @@ type Session struct {
 	target *session.Target
 	stream *session.Stream
 	watch  *session.Watch
+	memory *session.MemoryReader // nil: it is not asked for
 	queue  *queue
 	tee    *tee
 
@@ -116,6 +117,9 @@ func Open(ctx context.Context, t *session.Target, o SessionOptions) (*Session, e
 	s := &Session{
 		o: o, target: t, stream: stream, watch: t.Watch(), queue: newQueue(), ordered: true,
 		stopped: make(chan struct{}), traced: make(chan struct{}), done: make(chan struct{}),
+	}
+	if o.Memory {
+		s.memory = t.OpenMemory()
 	}
 	stream.IdleTimeout = idle
 	s.tee = newTee(stream, o.Record)
@@ -169,6 +173,9 @@ func (s *Session) run() {
 	defer close(s.done)
 	defer s.queue.close()
 	defer s.stream.Close()
+	if s.memory != nil {
+		defer s.memory.Close()
+	}
 	p := parse.NewReader(s.tee, gclog.Wanted)
 	s.readTrace(p)
 	if s.trace == nil {
@@ -358,6 +365,11 @@ func (s *Session) Gap(g *gclog.Gap) {
 func (s *Session) GC(d *gclog.GCDetails) {
 	if !s.wants(d.Start, d.StartTicks, d) {
 		return
+	}
+	if s.memory != nil {
+		m := &d.Memory
+		m.Resident, m.Cgroup, m.CgroupLimit = s.memory.Read()
+		m.At = s.now()
 	}
 	s.queue.GC(d)
 	s.o.Progress.Last.Store(time.Now().UnixNano())

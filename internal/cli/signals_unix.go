@@ -4,6 +4,7 @@ package cli
 
 import (
 	"os"
+	"os/signal"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -28,3 +29,31 @@ func inForeground() bool {
 
 // mayWrite tells why files cannot be made in a directory.
 func mayWrite(dir string) error { return unix.Access(dir, unix.W_OK|unix.X_OK) }
+
+// daemonSignals catches SIGUSR1, make all files begin anew, and SIGUSR2, tell the state.
+func daemonSignals() (rotate, status <-chan struct{}, release func()) {
+	caught := make(chan os.Signal, 4)
+	signal.Notify(caught, syscall.SIGUSR1, syscall.SIGUSR2)
+	usr1, usr2, done := make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
+	go func() {
+		for {
+			select {
+			case s := <-caught:
+				to := usr1
+				if s == syscall.SIGUSR2 {
+					to = usr2
+				}
+				select {
+				case to <- struct{}{}:
+				default:
+				}
+			case <-done:
+				return
+			}
+		}
+	}()
+	return usr1, usr2, func() {
+		signal.Stop(caught)
+		close(done)
+	}
+}

@@ -77,6 +77,16 @@ func (c *Config) OutputsFor(s *Subject) (specs []output.Spec) {
 	return specs
 }
 
+// Paths returns the paths of all outputs, with their places.
+func (c *Config) Paths() (list []string) {
+	for i := range c.Outputs {
+		if spec, _, err := c.Outputs[i].spec(); err == nil { // a loaded configuration has no errors
+			list = append(list, spec.Path)
+		}
+	}
+	return list
+}
+
 // spec returns where an output goes and how it looks, with warnings for people.
 func (o *Output) spec() (spec output.Spec, warnings []string, err error) {
 	rotate := formats.RotateOptions{Count: o.FileCount, Size: o.FileSize, Mode: o.Mode}

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"reflect"
 	"slices"
 	"sync"
 	"syscall"
@@ -43,6 +45,11 @@ func StreamName(path string) string {
 // Suspensions tells whether any of the outputs has lines for all suspensions.
 func Suspensions(specs []Spec) bool {
 	return slices.ContainsFunc(specs, func(s Spec) bool { return s.Selection.Suspensions() })
+}
+
+// same tells whether two specs are of the same output.
+func (s *Spec) same(other *Spec) bool {
+	return s.Path == other.Path && s.Format.Name == other.Format.Name && s.Rotate == other.Rotate && reflect.DeepEqual(s.Selection, other.Selection)
 }
 
 // A Set is what one session writes to: one Writer for each Spec.
@@ -106,6 +113,32 @@ type Opener struct {
 
 	mu     sync.Mutex
 	places map[string]*place // those that are open
+}
+
+// Rotate makes all files begin anew.
+func (o *Opener) Rotate() { o.files((*formats.RotatingFile).Reopen) }
+
+// Follow notices what others have done with the files.
+func (o *Opener) Follow() { o.files((*formats.RotatingFile).Follow) }
+
+func (o *Opener) files(f func(*formats.RotatingFile)) {
+	for _, x := range o.opened() {
+		x.file(f)
+	}
+}
+
+// Paths returns the paths of the places that are open.
+func (o *Opener) Paths() (list []string) {
+	for _, x := range o.opened() {
+		list = append(list, x.key)
+	}
+	return list
+}
+
+func (o *Opener) opened() []*place {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Collect(maps.Values(o.places))
 }
 
 // A PathError says that an output cannot be opened.
@@ -268,6 +301,36 @@ func (o *opened) left() bool { return o.key == Stdout && o.broken() }
 // broken tells whether the reader of a pipe has gone.
 func (o *opened) broken() bool {
 	return o.rotated == nil && o.Dropped() > 0 && errors.Is(o.Err(), syscall.EPIPE)
+}
+
+// Change makes the outputs those of specs. One that stays gets a new Writer; begin is
+// told those that come, end those that go. Those that cannot be opened are missing then,
+// and the error says why.
+func (s *Set) Change(opener *Opener, specs []Spec, opts formats.Options, begin, end func(*formats.Writer)) error {
+	s.outputs = slices.DeleteFunc(s.outputs, func(o *opened) bool {
+		if slices.ContainsFunc(specs, func(spec Spec) bool { return spec.same(&o.spec) }) {
+			return false
+		}
+		end(o.Writer)
+		_ = o.close() // what it could not write was told
+		return true
+	})
+	s.Renew(opts)
+	var all error
+	for _, spec := range specs {
+		if slices.ContainsFunc(s.outputs, func(o *opened) bool { return spec.same(&o.spec) }) {
+			continue
+		}
+		x, err := opener.open(spec, &opts)
+		if err != nil {
+			all = errors.Join(all, err)
+			continue
+		}
+		o := &opened{Writer: spec.writer(x, opts), place: x, spec: spec}
+		s.outputs = append(s.outputs, o)
+		begin(o.Writer)
+	}
+	return all
 }
 
 // Bytes is how much was written to all outputs.

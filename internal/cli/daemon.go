@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/gclog/gclog/internal/config"
+	"github.com/gclog/gclog/internal/daemon"
+	"github.com/rs/zerolog"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) daemonCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "daemon",
+		Usage: "log every .NET process of this host, as long as it runs",
+		Description: `Without a configuration: every process that gclog may attach to (of this user; for root
+of everybody), as JSON lines into ./gclog-logs/. SIGHUP reads the configuration again,
+SIGUSR1 makes all files begin anew, SIGUSR2 tells the state of all sessions, SIGTERM ends
+all sessions and the daemon.
+
+Examples:
+   gclog daemon --once                       what it would log, and why not the rest
+   gclog daemon                              log everything, with the defaults
+   gclog daemon -c /etc/gclog/gclog.yaml     with a configuration: gclog config show
+   gclog daemon --listen /diag/gclog.sock -o /logs/%s-%p.json
+                                             in a sidecar: programs with
+                                             DOTNET_DiagnosticPorts=/diag/gclog.sock,nosuspend`,
+		Flags: []cli.Flag{
+			configFileFlag(),
+			&cli.StringSliceFlag{Name: "listen", Usage: "listen on a diagnostic port at `PATH`, besides those of the configuration; may be repeated"},
+			&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, instead of the outputs of the configuration; places as in attach; may be repeated"},
+			&cli.BoolFlag{Name: "once", Usage: "tell which processes would be logged, and why not the others, and end"},
+		},
+		Action: p.daemon,
+	}
+}
+
+func (p *program) daemon(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	load := func() (*config.Loaded, error) {
+		loaded, err := config.Load(config.Find(c.String(configFlag), os.Environ()), os.Environ())
+		if err == nil {
+			err = loaded.Override(c.StringSlice("output"), c.StringSlice("listen"))
+		}
+		return loaded, err
+	}
+	loaded, err := load()
+	if err != nil {
+		return &codedError{exitUsage, err}
+	}
+	for _, w := range loaded.Warnings {
+		p.ui.say("warning: " + w)
+	}
+	o := daemon.Options{
+		Config: loaded, Load: load, Version: p.version(), Session: randomID(), Host: hostname(), Explain: explain,
+	}
+	if c.Bool("once") {
+		return p.once(c.Context, o)
+	}
+	o.Log = p.daemonLog(loaded.Log)
+	ctx, reload, release := p.signals(c.Context)
+	defer release()
+	o.Reload = reload
+	rotate, status, ignore := daemonSignals()
+	defer ignore()
+	o.Rotate, o.Status = rotate, status
+	if err := daemon.New(o).Run(ctx); err != nil {
+		return &codedError{exitSession, err}
+	}
+	return nil
+}
+
+// daemonLog is the daemon's own log, on standard error: JSON, or lines for people on a
+// terminal.
+func (p *program) daemonLog(o config.Log) zerolog.Logger {
+	zerolog.TimeFieldFormat = "2006-01-02T15:04:05.000Z07:00"
+	var w io.Writer = p.ui.w
+	if o.Format == "console" || o.Format == "auto" && p.ui.terminal {
+		w = zerolog.ConsoleWriter{Out: p.ui.w, NoColor: !colored(p.ui.w), TimeFormat: "15:04:05.000"}
+	}
+	level, err := zerolog.ParseLevel(o.Level)
+	if err != nil { // the configuration was checked
+		level = zerolog.InfoLevel
+	}
+	return zerolog.New(w).Level(level).With().Timestamp().Logger()
+}
+
+// once prints what the daemon would do.
+func (p *program) once(ctx context.Context, o daemon.Options) error {
+	list, err := daemon.Once(ctx, o)
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		p.ui.say("no .NET process was found")
+		return nil
+	}
+	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "PID\tPROCESS\tSERVICE\tLEVEL\tLOG")
+	for _, v := range list {
+		level, log := v.Level, strings.Join(v.Outputs, ", ")
+		if v.Why != "" {
+			level, log = "-", "not logged: "+v.Why
+		}
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\n", v.PID, clean(v.Process), dash(clean(v.Service)), level, clean(log))
+	}
+	return w.Flush()
+}
+
+const configFlag = "config"
+
+// configFileFlag is that of the commands that read the daemon's configuration.
+func configFileFlag() cli.Flag {
+	return &cli.StringFlag{Name: configFlag, Aliases: []string{"c"}, Usage: "configuration `FILE` instead of $" + config.FileVariable + " or " + config.DefaultFile}
+}

@@ -1,0 +1,410 @@
+// Package daemon logs every .NET process of a node, as long as it runs: it finds them,
+// keeps a session with each, and writes their logs where the configuration says. It is
+// for the command of that name.
+//
+// One goroutine, the loop, owns all that is known about the processes. Whatever can take
+// time is done by others, which tell the loop what came of it: asking a process who it is,
+// opening a session, reading it (attach.Session), writing (attach.Log), looking through
+// /proc (sweeper), listening on ports. What is to be done about a process is decided by
+// its supervisor.
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/config"
+	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/session"
+	"github.com/rs/zerolog"
+)
+
+// Options is what a Daemon needs to know.
+type Options struct {
+	Config  *config.Loaded
+	Load    func() (*config.Loaded, error) // reads the configuration again
+	Log     zerolog.Logger
+	Version string
+	Session string // a random id of this run
+	Host    string
+	// Explain adds to the error of a request what is known about the process.
+	Explain func(*session.Target, error) error
+	// Signals that have come.
+	Reload, Rotate, Status <-chan struct{}
+}
+
+// Daemon is a running daemon.
+type Daemon struct {
+	o       Options
+	config  *config.Loaded
+	log     zerolog.Logger
+	limiter limiter
+	opener  output.Opener
+	sweeper *sweeper
+	ports   map[string]*port
+	server  *http.Server
+	address string // that the server listens on
+
+	events  chan func()
+	stopped chan struct{} // closed when the loop is over
+
+	processes   map[key]*process
+	unreachable []session.Listed
+	over        int  // processes beyond the limit, in the last sweep
+	swept       bool // all processes have been looked for once
+	stopping    bool
+	ready       atomic.Bool
+	began       time.Time
+	cleaning    bool // files are being deleted
+	cleaned     time.Time
+}
+
+const (
+	// stopTime is how long the end may take.
+	stopTime = 4500 * time.Millisecond
+	// tick is how often it is looked whether something is due that is rarely.
+	tick = 10 * time.Second
+)
+
+// errReplaced says that a process runs another program than before.
+var errReplaced = errors.New("it runs another program now")
+
+// New returns a Daemon that has done nothing yet.
+func New(o Options) *Daemon {
+	d := &Daemon{
+		o: o, config: o.Config, log: o.Log, ports: map[string]*port{},
+		events: make(chan func(), 64), stopped: make(chan struct{}), processes: map[key]*process{}, began: time.Now(),
+	}
+	d.limiter.log = &d.log
+	d.opener.Tell = func(s string) { d.post(func() { d.limiter.warn("", s, nil) }) }
+	return d
+}
+
+// Run runs the daemon until ctx is done. Then it ends all sessions, in good order and in
+// at most five seconds.
+func (d *Daemon) Run(ctx context.Context) error {
+	defer close(d.stopped)
+	sweeping, stopSweeping := context.WithCancel(context.Background())
+	defer stopSweeping()
+	failed := make(chan error, 1)
+	d.sweeper = newSweeper(d.config.Discovery.Interval)
+	d.sweeper.found = func(t *session.Target) { d.post(func() { d.found(t, nil) }) }
+	d.sweeper.gone = func(k key) { d.post(func() { d.gone(k) }) }
+	d.sweeper.swept = func(list []session.Listed) { d.post(func() { d.sweepDone(list) }) }
+	if err := d.listen(d.config.Discovery.Listen); err != nil {
+		return err
+	}
+	defer d.closePorts()
+	if err := d.serve(d.config.HTTP.Listen); err != nil {
+		return err
+	}
+	defer d.closeServer()
+	go func() { failed <- d.sweeper.run(sweeping) }()
+	d.log.Info().Str("version", d.o.Version).Str("config", d.config.File).Str("http", d.address).Msg("gclog daemon started")
+	watchdog, stopWatchdog := newWatchdog()
+	defer stopWatchdog()
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	var deadline <-chan time.Time
+	done := ctx.Done()
+	for !d.stopping || len(d.processes) > 0 {
+		select {
+		case f := <-d.events:
+			f()
+		case <-ticker.C:
+			d.tick()
+		case <-watchdog:
+			notify(notifyWatchdog)
+		case <-d.o.Reload:
+			_ = d.reload() // it has told
+		case <-d.o.Rotate:
+			d.rotate()
+		case <-d.o.Status:
+			d.logStatus()
+		case err := <-failed:
+			if err != nil {
+				return fmt.Errorf("looking for processes: %w", err)
+			}
+		case <-done:
+			done, deadline = nil, time.After(stopTime)
+			stopSweeping()
+			d.stop()
+		case <-deadline:
+			d.log.Warn().Int("processes", len(d.processes)).Msg("not all sessions ended in time: their connections are closed, which ends them too")
+			return nil
+		}
+	}
+	d.log.Info().Msg("gclog daemon ended: no session is left")
+	return nil
+}
+
+// post has the loop call f.
+func (d *Daemon) post(f func()) {
+	select {
+	case d.events <- f:
+	case <-d.stopped:
+	}
+}
+
+// ask has the loop call f, and waits until it has; it tells whether it did in time.
+func (d *Daemon) ask(ctx context.Context, f func()) bool {
+	done := make(chan struct{})
+	select {
+	case d.events <- func() { f(); close(done) }:
+	case <-ctx.Done():
+		return false
+	case <-d.stopped:
+		return false
+	}
+	select {
+	case <-done:
+		return true
+	case <-ctx.Done():
+		return false
+	case <-d.stopped:
+		return false
+	}
+}
+
+func (d *Daemon) stop() {
+	d.stopping = true
+	d.ready.Store(false)
+	notify(notifyStopping)
+	d.log.Info().Int("processes", len(d.processes)).Msg("ending")
+	for _, p := range d.processes {
+		p.step(event{kind: eventStop})
+	}
+}
+
+// found takes a process that the sweeper or a port has found.
+func (d *Daemon) found(t *session.Target, peer *session.Peer) {
+	k := key{pid: t.PID, start: t.StartKey}
+	if peer != nil && peer.PID == 0 {
+		k = key{cookie: peer.Cookie}
+	}
+	if d.stopping {
+		return
+	}
+	if p := d.processes[k]; p != nil {
+		if p.peer == nil {
+			p.peer = peer
+		}
+		return
+	}
+	if d.sessions() >= d.config.Discovery.MaxProcesses {
+		d.over++
+		d.limiter.warn("limit", fmt.Sprintf("there are more than discovery.max_processes = %d processes: the others are not logged", d.config.Discovery.MaxProcesses), nil)
+		d.sweeper.again(k)
+		return
+	}
+	p := d.newProcess(k, t, peer)
+	d.processes[k] = p
+	p.step(event{kind: eventFound})
+}
+
+// sessions is how many processes have a session, or may get one.
+func (d *Daemon) sessions() (n int) {
+	for _, p := range d.processes {
+		if p.sup.state != stateExcluded && p.sup.state != stateGivenUp {
+			n++
+		}
+	}
+	return n
+}
+
+// sameRuntime returns another process with the same runtime instance: it was found in
+// two ways.
+func (d *Daemon) sameRuntime(p *process) *process {
+	for _, other := range d.processes {
+		if other != p && p.facts.Cookie != "" && other.facts.Cookie == p.facts.Cookie && other.sup.state != stateExcluded {
+			return other
+		}
+	}
+	return nil
+}
+
+func (d *Daemon) gone(k key) {
+	if p := d.processes[k]; p != nil {
+		p.step(event{kind: eventGone})
+	}
+}
+
+// forget takes a process off the list: all is over with it.
+func (d *Daemon) forget(p *process) {
+	delete(d.processes, p.key)
+	if p.peer != nil {
+		for _, x := range d.ports {
+			x.forget(p.peer)
+		}
+	}
+}
+
+func (d *Daemon) sweepDone(unreachable []session.Listed) {
+	for _, l := range unreachable {
+		d.limiter.warn(fmt.Sprintf("%d/%d", l.PID, l.StartKey), "a .NET process cannot be reached: "+l.Err.Error(), nil)
+	}
+	d.unreachable, d.over = unreachable, 0
+	if !d.swept {
+		d.swept = true
+		d.ready.Store(true)
+		notify(notifyReady)
+		d.log.Info().Int("processes", len(d.processes)).Int("unreachable", len(unreachable)).Msg("ready")
+	}
+}
+
+// tick does what is rarely due.
+func (d *Daemon) tick() {
+	d.limiter.tick(time.Now())
+	every := d.config.Summary
+	for _, p := range d.processes {
+		if every > 0 && p.sup.state == stateOn && time.Since(p.last) >= every {
+			if !p.last.IsZero() {
+				p.request((*attach.Log).Summarize)
+			}
+			p.last = time.Now()
+		}
+	}
+	d.clean()
+	notify(fmt.Sprintf("STATUS=%d processes, %d logged, %d not reachable", len(d.processes)+len(d.unreachable), d.on(), len(d.unreachable)))
+}
+
+// on is how many processes have a session.
+func (d *Daemon) on() (n int) {
+	for _, p := range d.processes {
+		if len(p.live) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// format is how records look.
+func (d *Daemon) format() formats.Options {
+	return formats.Options{
+		DotnetCauses: d.config.Causes == "dotnet", Version: d.o.Version, Session: d.o.Session, Host: d.o.Host,
+		LongPause: d.config.LongPause.Nanoseconds(),
+	}
+}
+
+// say tells something about a process in the daemon's own log.
+func (d *Daemon) say(p *process, warn bool, text string) {
+	if !warn {
+		d.log.Info().Int("pid", p.target.PID).Str("process", p.name()).Msg(text)
+		return
+	}
+	d.limiter.warn(fmt.Sprintf("%d/%d/%s", p.key.pid, p.key.start, p.key.cookie), text, p)
+}
+
+func (p *process) name() string {
+	if p.facts.Name != "" {
+		return p.facts.Name
+	}
+	return attach.Names(&p.target.Process)[0]
+}
+
+// rotate makes all files begin anew.
+func (d *Daemon) rotate() {
+	d.opener.Rotate()
+	d.log.Info().Msg("all files begin anew")
+}
+
+// reload reads the configuration again. One that is wrong changes nothing.
+func (d *Daemon) reload() error {
+	notify(notifyReloading())
+	defer notify(notifyReady)
+	d.opener.Follow()
+	loaded, err := d.o.Load()
+	if err == nil {
+		err = d.apply(loaded)
+	}
+	if err != nil {
+		d.log.Error().Err(err).Msg("the configuration stays as it was")
+		return err
+	}
+	d.log.Info().Str("config", loaded.File).Int("processes", len(d.processes)).Msg("configuration read again")
+	return nil
+}
+
+// apply does what a configuration asks for. What can fail comes first.
+func (d *Daemon) apply(loaded *config.Loaded) error {
+	if err := d.listen(loaded.Discovery.Listen); err != nil {
+		return err
+	}
+	if loaded.HTTP.Listen != d.config.HTTP.Listen {
+		if err := d.serve(loaded.HTTP.Listen); err != nil {
+			return err
+		}
+	}
+	d.config = loaded
+	d.closePortsBut(loaded.Discovery.Listen)
+	if level, err := zerolog.ParseLevel(loaded.Log.Level); err == nil {
+		d.log = d.log.Level(level)
+	}
+	for _, p := range d.processes {
+		p.replan()
+	}
+	d.sweeper.soon(loaded.Discovery.Interval)
+	return nil
+}
+
+// Processes is what is known about the processes, for people and programs.
+type Processes struct {
+	Processes   []Status `json:"processes"`
+	Unreachable []Status `json:"unreachable"`
+}
+
+// A Status is what is known about a process.
+type Status struct {
+	PID        int       `json:"pid"`
+	Process    string    `json:"process"`
+	Service    string    `json:"service,omitempty"`
+	Runtime    string    `json:"runtime,omitempty"`
+	EntityID   string    `json:"entity_id,omitempty"` // cookie of the runtime
+	User       string    `json:"user,omitempty"`
+	Container  string    `json:"container,omitempty"`
+	Namespace  string    `json:"namespace,omitempty"`
+	Pod        string    `json:"pod,omitempty"`
+	State      string    `json:"state"`
+	Why        string    `json:"why,omitempty"` // it has no session
+	Level      string    `json:"level,omitempty"`
+	Since      time.Time `json:"since,omitzero"` // of the session
+	Attempts   int       `json:"failed_attempts,omitempty"`
+	GCs        int64     `json:"gcs"`
+	LostEvents int64     `json:"lost_events"`
+	Read       int64     `json:"read_bytes"`
+	Written    int64     `json:"written_bytes"`
+	LastGC     time.Time `json:"last_gc,omitzero"`
+	Outputs    []string  `json:"outputs,omitempty"`
+}
+
+func (p *process) status() Status {
+	f := &p.facts
+	s := Status{
+		PID: p.target.PID, Process: p.name(), Service: f.Service, Runtime: f.RuntimeVersion, EntityID: f.Cookie,
+		User: p.target.User, Container: p.target.ContainerID, Namespace: f.Namespace, Pod: f.Pod,
+		State: p.sup.state.String(), Why: p.sup.why, Attempts: p.sup.attempts,
+		GCs: p.progress.GCs.Load(), LostEvents: p.progress.Lost.Load(), Read: p.progress.Stream.Load(), Written: p.progress.Output.Load(),
+	}
+	if len(p.live) > 0 {
+		s.Level, s.Since = p.sup.have.level, p.sup.since
+	}
+	if last := p.progress.Last.Load(); last > 0 {
+		s.LastGC = time.Unix(0, last)
+	}
+	for i := range p.outputs {
+		s.Outputs = append(s.Outputs, output.Expand(p.outputs[i].Path, f, p.d.o.Host))
+	}
+	return s
+}
+
+func unreachableStatus(l *session.Listed) Status {
+	return Status{
+		PID: l.PID, Process: attach.Names(&l.Process)[0], User: l.User, Container: l.ContainerID, State: "unreachable", Why: l.Err.Error(),
+	}
+}

@@ -1,0 +1,230 @@
+package daemon
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+	"github.com/gclog/gclog/session"
+)
+
+// A sweeper finds the processes that have a .NET runtime. It looks through /proc again
+// and again, because nothing else sees all namespaces; that a socket is made in our
+// own temporary directory only makes it look sooner.
+//
+// A process is inspected when it is new or runs another program, then again as long as
+// it is young, because a runtime needs time to start, and rarely when it is old: it may
+// have been given what kept it from being reached.
+type sweeper struct {
+	found func(*session.Target)
+	gone  func(key)
+	swept func(list []session.Listed) // after each sweep: those that cannot be reached
+
+	interval time.Duration
+	nudge    chan time.Duration // 0: look now; else the new interval
+
+	known map[int]*sighted
+
+	slots   chan struct{}   // one for each inspection that is under way
+	results chan inspection // of them
+
+	mu      sync.Mutex
+	offered map[key]bool // to be found anew
+}
+
+// An inspection is what inspecting a process brought.
+type inspection struct {
+	of     *sighted
+	listed *session.Listed
+}
+
+// A sighted is what the sweeper knows about a process.
+type sighted struct {
+	session.Sighting
+	since   time.Time // when it was first seen running this program
+	next    time.Time // when to inspect it again
+	target  bool      // it was found
+	busy    bool      // it is being inspected
+	listed  *session.Listed
+	present bool // in this sweep
+}
+
+const (
+	youth = 30 * time.Second // as long a process is inspected in each sweep
+	// oldEvery is how often an old process is inspected that is not .NET, or cannot be
+	// reached.
+	oldEvery = time.Minute
+	// inspectMost is how many processes are inspected at once, and inspectTime how long a
+	// sweep waits for them: what hangs is left behind.
+	inspectMost = 8
+	inspectTime = 2 * time.Second
+	// nudgeAfter is how long after a hint it is looked: the runtime is just starting.
+	nudgeAfter = 50 * time.Millisecond
+)
+
+func newSweeper(interval time.Duration) *sweeper {
+	return &sweeper{
+		interval: interval, nudge: make(chan time.Duration, 1),
+		known: map[int]*sighted{}, offered: map[key]bool{},
+		slots: make(chan struct{}, inspectMost), results: make(chan inspection, inspectMost),
+	}
+}
+
+// run sweeps until ctx is done.
+func (s *sweeper) run(ctx context.Context) error {
+	scanner, err := session.NewScanner()
+	if err != nil {
+		return err
+	}
+	defer scanner.Close()
+	var hints fsnotify.Watcher // none comes without one: processes are found a little later
+	if watcher, err := fsnotify.NewWatcher(); err == nil {
+		defer func() { _ = watcher.Close() }()
+		if watcher.Add(os.TempDir()) == nil {
+			hints.Events, hints.Errors = watcher.Events, watcher.Errors
+		}
+	}
+	for timer := time.NewTimer(0); ; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-timer.C:
+			seen, err := scanner.Scan()
+			if err != nil {
+				return err
+			}
+			s.sweep(seen)
+			timer.Reset(s.interval)
+		case d := <-s.nudge:
+			if d > 0 {
+				s.interval = d
+			}
+			timer.Reset(0)
+		case e := <-hints.Events:
+			if e.Has(fsnotify.Create) && strings.HasPrefix(filepath.Base(e.Name), "dotnet-diagnostic-") {
+				timer.Reset(nudgeAfter)
+			}
+		case err := <-hints.Errors:
+			_ = err // they are only hints
+		}
+	}
+}
+
+// soon makes the next sweep begin now, with another interval if it is not 0.
+func (s *sweeper) soon(interval time.Duration) {
+	select {
+	case s.nudge <- interval:
+	default:
+	}
+}
+
+// again has a process found once more in the next sweep.
+func (s *sweeper) again(k key) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.offered[k] = true
+}
+
+func (s *sweeper) sweep(seen []session.Sighting) {
+	s.mu.Lock()
+	offered := s.offered
+	s.offered = map[key]bool{}
+	s.mu.Unlock()
+	now := time.Now()
+	self := os.Getpid()
+	var due []*sighted
+	for _, x := range seen {
+		if x.PID == self {
+			continue
+		}
+		k := s.known[x.PID]
+		switch {
+		case k == nil || k.StartKey != x.StartKey:
+			if k != nil {
+				s.lost(k)
+			}
+			k = &sighted{Sighting: x, since: now}
+			s.known[x.PID] = k
+		case k.Name != x.Name: // it runs another program
+			k.Name, k.since, k.next = x.Name, now, now
+		}
+		if offered[key{pid: k.PID, start: k.StartKey}] {
+			k.target, k.next = false, now
+		}
+		k.present = true
+		if !k.busy && !k.target && !now.Before(k.next) {
+			due = append(due, k)
+		}
+	}
+	s.inspect(due, now)
+	var unreachable []session.Listed
+	for pid, k := range s.known {
+		if !k.present {
+			delete(s.known, pid)
+			s.lost(k)
+			continue
+		}
+		k.present = false
+		if k.listed != nil {
+			unreachable = append(unreachable, *k.listed)
+		}
+	}
+	s.swept(unreachable)
+}
+
+func (s *sweeper) lost(k *sighted) {
+	if k.target {
+		s.gone(key{pid: k.PID, start: k.StartKey})
+	}
+}
+
+// inspect looks at the processes that are due. Looking at a process can hang, if the
+// process does in the kernel: then the sweep goes on without it, and takes what comes of
+// it in a later one.
+func (s *sweeper) inspect(due []*sighted, now time.Time) {
+	limit := time.NewTimer(inspectTime)
+	defer limit.Stop()
+	for waiting := len(due); waiting > 0; {
+		slots := s.slots
+		if len(due) == 0 {
+			slots = nil
+		}
+		select {
+		case slots <- struct{}{}:
+			k := due[0]
+			due, k.busy = due[1:], true
+			go func() {
+				l := session.Inspect(k.PID)
+				<-s.slots
+				s.results <- inspection{k, l}
+			}()
+		case r := <-s.results:
+			waiting--
+			r.of.busy = false
+			s.inspected(r.of, r.listed, now)
+		case <-limit.C:
+			return
+		}
+	}
+}
+
+// inspected notes what was found, and when to look again.
+func (s *sweeper) inspected(k *sighted, l *session.Listed, now time.Time) {
+	k.listed = nil
+	k.next = now
+	if now.Sub(k.since) > youth {
+		k.next = now.Add(oldEvery)
+	}
+	switch {
+	case l.StartKey != k.StartKey || l.Ignored():
+	case l.Err == nil:
+		k.target = true
+		s.found(l.Target())
+	case l.Dotnet():
+		k.listed = l
+	}
+}

@@ -1,0 +1,78 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/session"
+)
+
+// A Verdict is what the daemon would do with a process.
+type Verdict struct {
+	PID     int
+	Process string
+	Service string
+	Level   string   // "" if it would not be logged
+	Outputs []string // files
+	Why     string   // it would not be logged
+}
+
+// verdictTime is how long a process may take to say who it is.
+const verdictTime = 5 * time.Second
+
+// Once looks for processes once, asks each who it is, and returns what the daemon would
+// do. It opens no session.
+func Once(ctx context.Context, o Options) ([]Verdict, error) {
+	listed, err := session.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Verdict, len(listed))
+	var group sync.WaitGroup
+	for i := range listed {
+		group.Go(func() { list[i] = o.verdict(ctx, &listed[i]) })
+	}
+	group.Wait()
+	n := 0
+	for i := range list {
+		if list[i].Why != "" {
+			continue
+		}
+		if n++; n > o.Config.Discovery.MaxProcesses {
+			list[i].Level, list[i].Why = "", fmt.Sprintf("there are more than discovery.max_processes = %d", o.Config.Discovery.MaxProcesses)
+		}
+	}
+	return list, ctx.Err()
+}
+
+func (o *Options) verdict(ctx context.Context, l *session.Listed) Verdict {
+	v := Verdict{PID: l.PID, Process: attach.Names(&l.Process)[0]}
+	switch {
+	case l.Err != nil:
+		v.Why = strings.TrimPrefix(l.Err.Error(), fmt.Sprintf("process %d ", l.PID))
+		return v
+	case l.Ignored():
+		v.Why = "it was started with GCLOG_IGNORE=1"
+		return v
+	}
+	limited, cancel := context.WithTimeout(ctx, verdictTime)
+	defer cancel()
+	t := l.Target()
+	facts, err := attach.Identify(limited, t)
+	v.Process = facts.Name
+	if err != nil && !attach.IsTooOld(err) {
+		v.Why = o.Explain(t, err).Error()
+		return v
+	}
+	p := decide(o.Config, t, &facts)
+	v.Service, v.Level, v.Why = facts.Service, p.level, p.excluded
+	for _, spec := range p.outputs {
+		v.Outputs = append(v.Outputs, output.Expand(spec.Path, &facts, o.Host))
+	}
+	return v
+}

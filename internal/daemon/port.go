@@ -1,0 +1,86 @@
+package daemon
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/gclog/gclog/session"
+)
+
+// A port is a diagnostic port of ours: runtimes that were told of it connect by
+// themselves. One that waits in its start for that is let go first of all, whatever comes
+// then: nothing that is wrong with gclog may keep a program from running.
+type port struct {
+	*session.Port
+	cancel context.CancelFunc
+}
+
+// resumeTime is how long letting a runtime go may take.
+const resumeTime = 5 * time.Second
+
+// listen makes the ports that are not there yet. On an error those that are new are
+// closed again.
+func (d *Daemon) listen(paths []string) error {
+	var made []string
+	for _, path := range paths {
+		if d.ports[path] != nil {
+			continue
+		}
+		x, err := session.Listen(path)
+		if err != nil {
+			for _, path := range made {
+				d.closePort(path)
+			}
+			return err
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		p := &port{x, cancel}
+		d.ports[path] = p
+		made = append(made, path)
+		go d.accept(ctx, p)
+		d.log.Info().Str("path", path).Msg("listening on a diagnostic port")
+	}
+	return nil
+}
+
+func (d *Daemon) accept(ctx context.Context, p *port) {
+	for {
+		peer, err := p.Next(ctx)
+		if err != nil {
+			return
+		}
+		go func() {
+			limited, cancel := context.WithTimeout(ctx, resumeTime)
+			err := peer.Resume(limited)
+			cancel()
+			t := peer.Target()
+			d.post(func() {
+				if err != nil {
+					d.limiter.warn(peer.Cookie, "a process that came by a diagnostic port could not be let go: "+err.Error(), nil)
+				}
+				d.found(t, peer)
+			})
+		}()
+	}
+}
+
+// closePortsBut closes the ports that are not in the list.
+func (d *Daemon) closePortsBut(paths []string) {
+	for path := range d.ports {
+		if !slices.Contains(paths, path) {
+			d.closePort(path)
+		}
+	}
+}
+
+func (d *Daemon) closePorts() { d.closePortsBut(nil) }
+
+func (d *Daemon) closePort(path string) {
+	p := d.ports[path]
+	delete(d.ports, path)
+	p.cancel()
+	_ = p.Close() // its socket goes with it
+}
+
+func (p *port) forget(peer *session.Peer) { p.Forget(peer) }

@@ -1,0 +1,301 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/config"
+	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/session"
+)
+
+const (
+	// identifyTime is how long it may take to find out who a process is.
+	identifyTime = 20 * time.Second
+	// openTime is how long it may take to open a session.
+	openTime = 10 * time.Second
+	// sessionsMost is how many sessions of a process there are at a time, and one more.
+	sessionsMost = 4
+)
+
+// A process carries out what the supervisor of a process decides. Its fields belong to
+// the daemon's loop, but for what is given to the writer.
+type process struct {
+	d      *Daemon
+	key    key
+	target *session.Target
+	peer   *session.Peer // that connected to a port of ours; nil: none
+	sup    supervisor
+	ctx    context.Context
+	cancel context.CancelFunc
+	timer  *time.Timer
+
+	found   gclog.Process // what was found out about it
+	facts   gclog.Process // with what the configuration says of it
+	outputs []output.Spec
+
+	live     map[int]*attach.Session
+	sessions chan *attach.Session // to the writer; nil: there is none
+	requests chan func(*attach.Log)
+	progress attach.Progress
+	last     time.Time // when the last summary was asked for
+}
+
+// A key tells a process from all others of this host, also those that had its pid.
+type key struct {
+	pid    int
+	start  uint64
+	cookie string // where the pid is not known: of a process that came by a port
+}
+
+func (d *Daemon) newProcess(k key, t *session.Target, peer *session.Peer) *process {
+	b := backoff.NewExponentialBackOff()
+	b.InitialInterval, b.Multiplier, b.MaxInterval = time.Second, 2, time.Minute
+	p := &process{d: d, key: k, target: t, peer: peer, sup: supervisor{backOff: b}, live: map[int]*attach.Session{}}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	return p
+}
+
+// step tells the supervisor what has happened, and does what it decides.
+func (p *process) step(e event) {
+	for _, a := range p.sup.step(time.Now(), e) {
+		p.do(a)
+	}
+}
+
+func (p *process) do(a action) {
+	switch a.kind {
+	case actIdentify:
+		go p.identify()
+	case actOpen:
+		p.open(a)
+	case actClose:
+		if s := p.live[a.session]; s != nil {
+			s.Ask()
+		}
+	case actWait:
+		p.timer = time.AfterFunc(a.wait, func() { p.later(event{kind: eventTimer}) })
+	case actFinish:
+		p.finish()
+	case actSay:
+		p.d.say(p, a.warn, a.text)
+	}
+}
+
+// later tells the supervisor, from another goroutine.
+func (p *process) later(e event) { p.d.post(func() { p.step(e) }) }
+
+// identify finds out who the process is. It runs in a goroutine of its own.
+func (p *process) identify() {
+	ctx, cancel := context.WithTimeout(p.ctx, identifyTime)
+	defer cancel()
+	facts, err := attach.Facts(ctx, p.target)
+	p.d.post(func() {
+		if err != nil && !attach.IsTooOld(err) {
+			p.step(event{kind: eventFailed, why: p.explain(err)})
+			return
+		}
+		p.found = facts
+		p.step(event{kind: eventIdentified, plan: p.plan()})
+	})
+}
+
+func (p *process) explain(err error) string { return p.d.o.Explain(p.target, err).Error() }
+
+// plan is what the configuration asks for.
+func (p *process) plan() plan {
+	p.facts = p.found
+	decided := decide(p.d.config, p.target, &p.facts)
+	if other := p.d.sameRuntime(p); other != nil && decided.excluded == "" {
+		decided.excluded = fmt.Sprintf("the same runtime as process %d", other.target.PID)
+	}
+	p.outputs = decided.outputs
+	return decided.plan
+}
+
+// A decision is what a configuration means for a process.
+type decision struct {
+	plan
+	outputs []output.Spec
+}
+
+// decide adds to the facts of a process what a configuration says of it.
+func decide(c *config.Loaded, t *session.Target, facts *gclog.Process) (d decision) {
+	container := t.ContainerName
+	if container == "" {
+		container = t.ContainerID
+	}
+	s := config.Subject{
+		Processes: attach.Names(&t.Process), CommandLine: strings.Join(t.Process.CommandLine, " "),
+		EntryAssembly: strings.TrimSuffix(facts.EntryAssembly, ".dll"), Service: facts.Service,
+		Namespace: facts.Namespace, User: t.User, Container: container, PID: t.PID,
+	}
+	facts.Labels = c.Labels
+	if included, why := c.Included(&s); !included {
+		d.excluded = why
+		return d
+	}
+	facts.Service, d.level = c.Identify(&s)
+	s.Service = facts.Service
+	d.outputs = c.OutputsFor(&s)
+	for i := range d.outputs {
+		d.outputs[i].Rotate.MakeDirs = true
+	}
+	if len(d.outputs) == 0 {
+		d.excluded = "none of the outputs is for it"
+	}
+	return d
+}
+
+// open opens a session. One that follows another is written behind it.
+func (p *process) open(a action) {
+	cfg, err := p.d.config.SessionConfig(a.level)
+	if err != nil { // the configuration was checked
+		p.later(event{kind: eventFailed, session: a.session, why: err.Error(), final: true})
+		return
+	}
+	o := attach.SessionOptions{
+		Config: cfg, Suspensions: output.Suspensions(p.outputs), Memory: true, Progress: &p.progress,
+		Tell: func(s string) { p.d.post(func() { p.d.say(p, true, s) }) },
+	}
+	cookie := p.facts.Cookie
+	go func() {
+		s, err := p.openSession(o, cookie, a.session > 1)
+		p.d.post(func() {
+			if err != nil {
+				p.step(event{kind: eventFailed, session: a.session, why: p.explain(err), final: p.replaced(err)})
+				return
+			}
+			p.live[a.session] = s
+			p.write(s)
+			if before := p.live[a.follows]; before != nil {
+				go before.HandOver(s)
+			}
+			p.step(event{kind: eventOpened, session: a.session})
+		})
+	}()
+}
+
+// openSession makes sure that the process still is what it was: one that runs another
+// program has kept its pid and its start.
+func (p *process) openSession(o attach.SessionOptions, cookie string, again bool) (*attach.Session, error) {
+	ctx, cancel := context.WithTimeout(p.ctx, openTime)
+	defer cancel()
+	if again && cookie != "" {
+		info, err := p.target.ProcessInfo(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if info.Cookie != cookie {
+			return nil, errReplaced
+		}
+	}
+	return attach.Open(ctx, p.target, o)
+}
+
+// replaced forgets a process that runs another program now: it is found anew.
+func (p *process) replaced(err error) bool {
+	if err != errReplaced { //nolint:errorlint // it is never wrapped
+		return false
+	}
+	p.d.sweeper.again(p.key)
+	p.later(event{kind: eventGone})
+	return true
+}
+
+// write gives a session to the writer.
+func (p *process) write(s *attach.Session) {
+	if p.sessions == nil {
+		p.sessions = make(chan *attach.Session, sessionsMost)
+		p.requests = make(chan func(*attach.Log), sessionsMost)
+		l := &attach.Log{Outputs: p.outputs, Opener: &p.d.opener, Format: p.d.format(), Requests: p.requests}
+		facts := p.facts
+		go p.serve(l, p.sessions, &facts)
+	}
+	p.sessions <- s // has room
+}
+
+// serve writes the log of the process until it is over.
+func (p *process) serve(l *attach.Log, sessions <-chan *attach.Session, facts *gclog.Process) {
+	l.Serve(sessions, facts, func(s *attach.Session, end formats.End, err error) {
+		p.d.post(func() { p.ended(s, end, err) })
+	})
+	err := l.Close()
+	p.d.post(func() {
+		if err != nil {
+			p.d.say(p, true, err.Error())
+		}
+		p.d.forget(p)
+	})
+}
+
+// ended tells the supervisor that a session has ended.
+func (p *process) ended(s *attach.Session, end formats.End, err error) {
+	n := 0
+	for number, x := range p.live {
+		if x == s {
+			n = number
+		}
+	}
+	delete(p.live, n)
+	why := "the session ended: " + end.Reason.String()
+	if err != nil {
+		why = err.Error()
+	}
+	switch end.Reason {
+	case formats.EndExited, formats.EndKilled, formats.EndOOMKilled:
+		p.d.log.Info().Int("pid", p.target.PID).Str("service", p.facts.Service).Str("reason", end.Reason.String()).
+			Int64("gcs", p.progress.GCs.Load()).Msg("process ended")
+		p.step(event{kind: eventGone})
+	}
+	p.step(event{kind: eventEnded, session: n, why: why})
+}
+
+// request has the writer do something between two records. One that is busy for long
+// is not waited for: it tells whether the request was taken.
+func (p *process) request(f func(*attach.Log)) bool {
+	if p.requests == nil {
+		return false
+	}
+	select {
+	case p.requests <- f:
+		return true
+	default:
+		return false
+	}
+}
+
+// replan does what a new configuration asks for.
+func (p *process) replan() {
+	if !p.sup.known {
+		p.step(event{kind: eventPlanned})
+		return
+	}
+	plan := p.plan()
+	outputs, format, facts := p.outputs, p.d.format(), p.facts
+	p.request(func(l *attach.Log) {
+		if err := l.Change(outputs, format, &facts); err != nil {
+			p.d.post(func() { p.d.say(p, true, err.Error()) })
+		}
+	})
+	p.step(event{kind: eventPlanned, plan: plan})
+}
+
+// finish closes the outputs and forgets the process.
+func (p *process) finish() {
+	p.cancel()
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	if p.sessions == nil {
+		p.d.forget(p)
+		return
+	}
+	close(p.sessions) // serve forgets it, when all is written
+}
