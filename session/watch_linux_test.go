@@ -84,7 +84,7 @@ func TestOutcomeOOM(t *testing.T) {
 	group := newGroup(t, nil)
 	group.limit(t, 128<<20)
 	other := run(t, spec{Sockets: []string{exact}, Group: group.dir})
-	t.Cleanup(other.end)
+	t.Cleanup(other.kill)
 	p := run(t, spec{Sockets: []string{exact}, Group: group.dir, Grow: true})
 	t.Cleanup(p.kill)
 	w, blind, others := find(t, p).Watch(), find(t, p).Watch(), find(t, other).Watch()
@@ -93,6 +93,8 @@ func TestOutcomeOOM(t *testing.T) {
 	defer others.Close()
 	blind.WithoutPidfd()
 	blind.WithoutStat()
+	_ = other.cmd.Process.Signal(syscall.SIGSTOP) // it shall not ask for memory when there is none
+	waitState(t, other.pid, "T")
 	_ = p.hold.Close()
 	waitUntil(t, "process "+strconv.Itoa(p.pid)+" to be killed", func() bool { return w.Outcome().Known })
 	if o, want := w.Outcome(), (session.Outcome{Known: true, Signal: int(syscall.SIGKILL), OOM: true}); o != want {
@@ -102,6 +104,8 @@ func TestOutcomeOOM(t *testing.T) {
 		t.Errorf("without the kernel: %+v, want %+v", o, want)
 	}
 	// The same group, and it ends by itself.
+	_ = p.cmd.Wait()
+	_ = other.cmd.Process.Signal(syscall.SIGCONT)
 	other.end()
 	if o := others.Outcome(); o.OOM || !o.Exited {
 		t.Errorf("the other one of the group: %+v", o)
