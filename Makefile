@@ -14,7 +14,7 @@ FUZZ      = ./parse ./parse/clr ./gclog ./formats ./formats/logs ./session ./int
 
 OUT      ?= bin/gclog
 
-.PHONY: build test race fuzz bench lint live java demo golden platforms package deploy-test clean help
+.PHONY: build test race fuzz bench bench-daemon lint live java demo golden platforms package deploy-test clean help
 
 build: ## build bin/gclog
 	$(BUILD) -o $(OUT) .
@@ -36,6 +36,9 @@ fuzz: ## each fuzz target with FUZZRUNS inputs
 
 bench: ## benchmarks: reader, decoder, reducer, formatters, and the program as it is used
 	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./parse/... ./gclog ./formats/... .
+
+bench-daemon: build ## what the daemon costs on nodes with up to 500 fake processes (Linux)
+	$(GO) run ./internal/fakenode/bench bin/gclog
 
 lint: ## static checks, with the tools of tools/go.mod
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }

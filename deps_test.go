@@ -49,6 +49,7 @@ var arrows = map[string][]string{
 	// Only for tests and the demonstration of the Makefile.
 	"internal/nettracetest":   {},
 	"internal/fakeshipper":    {},
+	"internal/fakenode/bench": {"internal/fakenode", "internal/fakenode/check", "golang.org/x/sys/unix"},
 	"internal/fakenode/check": {"internal/fakenode"},
 	"internal/fakenode":       {"internal/fakeruntime", "internal/nettracetest", "parse/clr", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
 	"internal/shared":         {},

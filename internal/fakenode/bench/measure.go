@@ -1,0 +1,75 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// A measurement is what a process has used up since its begin.
+type measurement struct {
+	at       time.Time
+	cpu      time.Duration // of all threads, in the program and in the kernel
+	peak     int64         // bytes of resident memory, at most
+	switches int64         // of all threads: each is one that was woken up, or was made to wait
+}
+
+func measure(pid int) (m measurement, err error) {
+	dir := filepath.Join("/proc", strconv.Itoa(pid))
+	m.at = time.Now()
+	peak, err := statusField(filepath.Join(dir, "status"), "VmHWM:")
+	if err != nil {
+		return m, err
+	}
+	m.peak = peak << 10
+	threads, err := filepath.Glob(filepath.Join(dir, "task", "*"))
+	if err != nil {
+		return m, err
+	}
+	for _, t := range threads {
+		b, err := os.ReadFile(filepath.Join(t, "schedstat"))
+		if err != nil {
+			return m, err
+		}
+		ns, err := strconv.ParseInt(strings.Fields(string(b))[0], 10, 64)
+		if err != nil {
+			return m, err
+		}
+		m.cpu += time.Duration(ns)
+		for _, name := range []string{"voluntary_ctxt_switches:", "nonvoluntary_ctxt_switches:"} {
+			n, err := statusField(filepath.Join(t, "status"), name)
+			if err != nil {
+				return m, err
+			}
+			m.switches += n
+		}
+	}
+	return m, nil
+}
+
+// statusField returns the number in a line of a status file.
+func statusField(path, name string) (int64, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(b)) {
+		if rest, ok := strings.CutPrefix(line, name); ok {
+			return strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+		}
+	}
+	return 0, fmt.Errorf("%s has no %s", path, name)
+}
+
+// ownCPU is the processor time of this process.
+func ownCPU() time.Duration {
+	var r syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &r) // cannot fail
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}
