@@ -131,7 +131,7 @@ func compare(t *testing.T, s *told, l *Ledger, session int) {
 	whole := 0
 	for _, d := range s.gcs {
 		if !sent.Has(d.Number) {
-			if d.Complete {
+			if d.Complete && l.GCs[d.Number-1].First > sent.Opened { // else only what asked for it is missing
 				t.Errorf("#%d is complete, and was not sent", d.Number)
 			}
 			continue
@@ -318,7 +318,7 @@ func TestRequests(t *testing.T) {
 	if _, err := target.ProcessInfo(context.Background()); !errors.Is(err, session.ErrNoAnswer) {
 		t.Errorf("stalled: %v", err)
 	}
-	r.resume()
+	r.free(&r.stalled)
 	r.HangStop(time.Hour)
 	if err := w.stream.Stop(deadline(t)); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("StopTracing: %v", err)

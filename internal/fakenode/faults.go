@@ -31,22 +31,28 @@ func (r *Runtime) Drop(events int) {
 
 // Stall has the runtime answer nothing and write nothing for a time. Its collections
 // go on.
-func (r *Runtime) Stall(d time.Duration) {
+func (r *Runtime) Stall(d time.Duration) { r.hold(&r.stalled, d) }
+
+// HangStop has every StopTracing that comes within a time wait for its end.
+func (r *Runtime) HangStop(d time.Duration) { r.hold(&r.deaf, d) }
+
+// hold sets a channel that is closed when a time is over.
+func (r *Runtime) hold(c *chan struct{}, d time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.stalled != nil || r.ledger.Ended {
+	if *c != nil || r.ledger.Ended {
 		return
 	}
-	r.stalled = make(chan struct{})
-	time.AfterFunc(d, r.resume)
+	*c = make(chan struct{})
+	time.AfterFunc(d, func() { r.free(c) })
 }
 
-func (r *Runtime) resume() {
+func (r *Runtime) free(c *chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.stalled != nil {
-		close(r.stalled)
-		r.stalled = nil
+	if *c != nil {
+		close(*c)
+		*c = nil
 	}
 }
 
@@ -62,13 +68,6 @@ func (r *Runtime) Garble(d time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.garbled = monotonic() + int64(d)
-}
-
-// HangStop has StopTracing never be answered if it comes within a time.
-func (r *Runtime) HangStop(d time.Duration) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.deaf = monotonic() + int64(d)
 }
 
 // Break breaks all streams off in the middle of a block.
@@ -119,13 +118,17 @@ func (r *Runtime) meet(command uint16) fakeruntime.Fault {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := monotonic()
-	f := fakeruntime.Fault{Garbage: now < r.garbled, Silent: command == stopTracing && now < r.deaf}
+	f := fakeruntime.Fault{Garbage: now < r.garbled}
 	if now < r.refused {
 		f.Refuse = r.refuse
 	}
-	f.Wait = r.stalled
-	if r.frozen != nil {
+	switch {
+	case r.frozen != nil:
 		f.Wait = r.frozen
+	case r.stalled != nil:
+		f.Wait = r.stalled
+	case command == stopTracing:
+		f.Wait = r.deaf
 	}
 	return f
 }

@@ -44,10 +44,10 @@ type Runtime struct {
 	frozen   chan struct{} // closed when the process runs again; nil: it does
 	frozenAt int64
 	stalled  chan struct{} // closed when the runtime answers and writes again; nil: it does
+	deaf     chan struct{} // closed when StopTracing is heard again; nil: it is
 	refuse   uint32
-	// Until these times requests are refused, answered with garbage, and StopTracing
-	// is not answered.
-	refused, garbled, deaf int64
+	// Until these times requests are refused, and answered with garbage.
+	refused, garbled int64
 }
 
 func monotonic() int64 {
@@ -267,7 +267,8 @@ func (r *Runtime) over() {
 	r.ledger.Ended = true
 	r.mu.Unlock()
 	r.Continue()
-	r.resume()
+	r.free(&r.stalled)
+	r.free(&r.deaf)
 	_ = r.server.Close()
 	close(r.ended)
 }

@@ -317,3 +317,44 @@ func slicesDelete(lines []string, with string) (rest []string) {
 	}
 	return rest
 }
+
+// TestChaos: what gclog attach writes about processes to which everything happens at
+// random.
+func TestChaos(t *testing.T) {
+	seeds := []uint64{1, 2}
+	if s := os.Getenv("GCLOG_SEED"); s != "" {
+		seed, err := strconv.ParseUint(s, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seeds = []uint64{seed}
+	}
+	for _, seed := range seeds {
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
+			n, dir := newNode(t, seed), t.TempDir()
+			var mu sync.Mutex
+			var programs []*program
+			c := fakenode.Chaos{
+				Seed: seed, Duration: 6 * time.Second, Every: 50 * time.Millisecond, Processes: 8, Rate: 50,
+				Log: func(s string) { t.Logf("%s %s", time.Now().Format("05.000"), s) },
+				Started: func(r *fakenode.Runtime) {
+					mu.Lock()
+					defer mu.Unlock()
+					programs = append(programs, attach(t, dir, r))
+				},
+			}
+			if err := c.Run(n); err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range programs {
+				_ = p.Process.Signal(syscall.SIGINT)
+			}
+			for _, p := range programs {
+				_ = p.Wait() // with an error, where the stream broke
+			}
+			if err := check.Node(n, dir, check.Options{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
