@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/gclog/gclog/internal/config"
 	"github.com/urfave/cli/v2"
 )
 
@@ -64,7 +65,7 @@ func (p *program) manPages(app *cli.App) []manPage {
 			pages = append(pages, manPage{"gclog-" + c.Name, 1, p.commandPage(c)})
 		}
 	}
-	return pages
+	return append(pages, manPage{"gclog.yaml", 5, p.configPage()})
 }
 
 func (p *program) mainPage(app *cli.App) string {
@@ -89,9 +90,13 @@ func (p *program) mainPage(app *cli.App) string {
 	for _, x := range manVariables {
 		r.tagged(bold(x.term), x.about)
 	}
+	r.section("FILES")
+	for _, x := range manFiles {
+		r.tagged(italic(x.term), x.about)
+	}
 	r.examples(examples)
 	r.section("SEE ALSO")
-	var also []string
+	also := []string{bold("gclog.yaml") + "(5)"}
 	for _, c := range app.Commands {
 		if !c.Hidden {
 			also = append(also, bold("gclog-"+c.Name)+"(1)")
@@ -117,9 +122,16 @@ var manExitCodes = []manEntry{
 }
 
 var manVariables = []manEntry{
+	{config.FileVariable, "configuration of the daemon, where there is no -c"},
+	{"GCLOG_*", "a key of the configuration each: gclog.yaml(5)"},
 	{xlogVariable, "options of -Xlog for attach and run, where their command line asks for no output"},
 	{"NO_COLOR, CLICOLOR_FORCE", "no colours on a terminal; colours also elsewhere"},
 	{"TMPDIR", "where the sockets of .NET processes are looked for, besides the TMPDIR of each process; /tmp if it is not set"},
+}
+
+var manFiles = []manEntry{
+	{config.DefaultFile, "configuration of the daemon: gclog.yaml(5)"},
+	{"/var/log/gclog", "logs of the daemon that packages install"},
 }
 
 func (p *program) commandPage(c *cli.Command) string {

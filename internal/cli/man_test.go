@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gclog/gclog/internal/config"
 	"github.com/urfave/cli/v2"
 )
 
@@ -81,6 +82,36 @@ func TestManPages(t *testing.T) {
 			has("gclog-"+c.Name+".1", c.Usage)
 			has("gclog.1", c.Usage)
 		}
+	}
+}
+
+// TestManConfig: gclog.yaml(5) has every key, and an example that holds.
+func TestManConfig(t *testing.T) {
+	files := manual(t)
+	page := ""
+	for _, file := range files {
+		if filepath.Base(file) == "gclog.yaml.5" {
+			page = render(t, file)
+		}
+	}
+	for _, k := range append(config.Keys(), config.MatchKeys()...) {
+		for _, what := range []string{k.Path, k.About, k.Default, k.Variable} {
+			if !strings.Contains(page, what) {
+				t.Errorf("gclog.yaml(5) has not %q", what)
+			}
+		}
+	}
+	for line := range strings.SplitSeq(manConfigExample, "\n") {
+		if !strings.Contains(page, strings.TrimSpace(line)) {
+			t.Errorf("gclog.yaml(5) has not %q", line)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "gclog.yaml")
+	if err := os.WriteFile(file, []byte(manConfigExample), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := config.Load(file, nil); err != nil {
+		t.Error(err)
 	}
 }
 
