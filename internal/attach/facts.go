@@ -25,16 +25,21 @@ import (
 // threads, by its environment and runtimeconfig.json. What the events show comes
 // later.
 func Facts(ctx context.Context, t *session.Target) (gclog.Process, error) {
-	p, info, err := ask(ctx, t)
-	if info != nil && p.Flavor == gclog.FlavorCoreCLR && atLeast(info.Version, 9) {
-		settingsByRundown(ctx, t, &p)
-		for !p.HasLimits && time.Since(t.Started) < startTime && ctx.Err() == nil {
-			time.Sleep(startTime / 20) // its GC has none before it is set up
-			settingsByRundown(ctx, t, &p)
-		}
-	}
-	settingsFromOutside(ctx, t, info, &p)
+	p, err := Identify(ctx, t)
+	Complete(ctx, t, &p)
 	return p, err
+}
+
+// Complete adds to what Identify has found what takes a session to find out.
+func Complete(ctx context.Context, t *session.Target, p *gclog.Process) {
+	if p.Cookie == "" || p.Flavor != gclog.FlavorCoreCLR || !atLeast(p.RuntimeVersion, 9) {
+		return
+	}
+	settingsByRundown(ctx, t, p)
+	for !p.HasLimits && time.Since(t.Started) < startTime && ctx.Err() == nil {
+		time.Sleep(startTime / 20) // its GC has none before it is set up
+		settingsByRundown(ctx, t, p)
+	}
 }
 
 // IsTooOld tells whether an error of Facts only says that the runtime does not
@@ -170,7 +175,12 @@ func settingsByRundown(ctx context.Context, t *session.Target, p *gclog.Process)
 	}
 	<-stopped
 	for _, found := range processes.List() {
-		p.Server, p.Concurrent = found.Server, found.Concurrent
+		if found.Server != gclog.Unknown {
+			p.Server = found.Server
+		}
+		if found.Concurrent != gclog.Unknown {
+			p.Concurrent = found.Concurrent
+		}
 		p.Limits, p.HasLimits = found.Limits, found.HasLimits
 		if p.RuntimeVersion == "" {
 			p.RuntimeVersion = found.RuntimeVersion

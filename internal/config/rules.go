@@ -28,6 +28,20 @@ func (l *Loaded) Included(s *Subject) (included bool, why string) {
 	return true, ""
 }
 
+// Refused tells why a process is not to be logged whatever it says of itself: s is what
+// can be known without asking it, all but its entry assembly, service and namespace. ""
+// if that is open.
+func (l *Loaded) Refused(s *Subject) string {
+	open := func(m Match) bool { return m.EntryAssembly != "" || m.Service != "" || m.Namespace != "" }
+	fits := func(m Match) bool { return !open(m) && m.Fits(s) }
+	include := l.Discovery.Include
+	if !slices.ContainsFunc(l.Discovery.Exclude, fits) && (len(include) == 0 || slices.ContainsFunc(include, fits) || slices.ContainsFunc(include, open)) {
+		return ""
+	}
+	_, why := l.Included(s)
+	return why
+}
+
 // Service returns the rule for a process: the first that fits, nil if none does. Its
 // patterns of services are about the service that was found out, s.Service.
 func (c *Config) Service(s *Subject) *Service {

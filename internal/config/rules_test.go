@@ -122,6 +122,25 @@ func TestIncluded(t *testing.T) {
 	}
 }
 
+// TestRefused: a process is left in peace where no answer of it can change anything.
+func TestRefused(t *testing.T) {
+	worker := &Subject{Processes: []string{"worker"}, User: "build"}
+	for text, want := range map[string]string{
+		"": "",
+		"discovery: {exclude: [{process: worker}]}":                           "excluded by discovery.exclude[0]",
+		"discovery: {exclude: [{process: worker, service: orders}]}":          "",
+		"discovery: {exclude: [{service: orders}, {user: build}]}":            "excluded by discovery.exclude[1]",
+		"discovery: {include: [{process: web}]}":                              "not in discovery.include",
+		"discovery: {include: [{process: web}, {process: work*}]}":            "",
+		"discovery: {include: [{process: web}, {namespace: shop}]}":           "",
+		"discovery: {include: [{process: work*}], exclude: [{user: \"b*\"}]}": "excluded by discovery.exclude[0]",
+	} {
+		if got := mustLoad(t, text).Refused(worker); !strings.HasPrefix(got, want) || (got == "") != (want == "") {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestIdentify(t *testing.T) {
 	l := mustLoad(t, `
 session: {level: light}

@@ -36,6 +36,7 @@ type process struct {
 	cancel context.CancelFunc
 	timer  *time.Timer
 
+	asked   bool          // it was asked who it is
 	found   gclog.Process // what was found out about it
 	facts   gclog.Process // with what the configuration says of it
 	outputs []output.Spec
@@ -72,7 +73,7 @@ func (p *process) step(e event) {
 func (p *process) do(a action) {
 	switch a.kind {
 	case actIdentify:
-		go p.identify()
+		p.identify()
 	case actOpen:
 		p.open(a)
 	case actClose:
@@ -91,19 +92,32 @@ func (p *process) do(a action) {
 // later tells the supervisor, from another goroutine.
 func (p *process) later(e event) { p.d.post(func() { p.step(e) }) }
 
-// identify finds out who the process is. It runs in a goroutine of its own.
+// identify finds out who the process is. One that is not to be logged whatever it says
+// is not asked.
 func (p *process) identify() {
-	ctx, cancel := context.WithTimeout(p.ctx, identifyTime)
-	defer cancel()
-	facts, err := attach.Facts(ctx, p.target)
-	p.d.post(func() {
-		if err != nil && !attach.IsTooOld(err) {
-			p.step(event{kind: eventFailed, why: p.explain(err)})
-			return
+	if why := p.d.config.Refused(outside(p.target)); why != "" {
+		p.step(event{kind: eventIdentified, plan: plan{excluded: why}})
+		return
+	}
+	p.asked = true
+	c := p.d.config
+	go func() {
+		ctx, cancel := context.WithTimeout(p.ctx, identifyTime)
+		defer cancel()
+		facts, err := attach.Identify(ctx, p.target)
+		answers := err == nil || attach.IsTooOld(err)
+		if copied := facts; answers && decide(c, p.target, &copied).excluded == "" {
+			attach.Complete(ctx, p.target, &facts)
 		}
-		p.found = facts
-		p.step(event{kind: eventIdentified, plan: p.plan()})
-	})
+		p.d.post(func() {
+			if !answers {
+				p.step(event{kind: eventFailed, why: p.explain(err)})
+				return
+			}
+			p.found = facts
+			p.step(event{kind: eventIdentified, plan: p.plan()})
+		})
+	}()
 }
 
 func (p *process) explain(err error) string { return p.d.o.Explain(p.target, err).Error() }
@@ -119,6 +133,18 @@ func (p *process) plan() plan {
 	return decided.plan
 }
 
+// outside is what can be known of a process without asking it.
+func outside(t *session.Target) *config.Subject {
+	s := config.Subject{
+		Processes: attach.Names(&t.Process), CommandLine: strings.Join(t.Process.CommandLine, " "),
+		User: t.User, Container: t.ContainerName, PID: t.PID,
+	}
+	if s.Container == "" {
+		s.Container = t.ContainerID
+	}
+	return &s
+}
+
 // A decision is what a configuration means for a process.
 type decision struct {
 	plan
@@ -127,15 +153,8 @@ type decision struct {
 
 // decide adds to the facts of a process what a configuration says of it.
 func decide(c *config.Loaded, t *session.Target, facts *gclog.Process) (d decision) {
-	container := t.ContainerName
-	if container == "" {
-		container = t.ContainerID
-	}
-	s := config.Subject{
-		Processes: attach.Names(&t.Process), CommandLine: strings.Join(t.Process.CommandLine, " "),
-		EntryAssembly: strings.TrimSuffix(facts.EntryAssembly, ".dll"), Service: facts.Service,
-		Namespace: facts.Namespace, User: t.User, Container: container, PID: t.PID,
-	}
+	s := *outside(t)
+	s.EntryAssembly, s.Service, s.Namespace = strings.TrimSuffix(facts.EntryAssembly, ".dll"), facts.Service, facts.Namespace
 	facts.Labels = c.Labels
 	if included, why := c.Included(&s); !included {
 		d.excluded = why
@@ -273,7 +292,8 @@ func (p *process) request(f func(*attach.Log)) bool {
 
 // replan does what a new configuration asks for.
 func (p *process) replan() {
-	if !p.sup.known {
+	if !p.sup.known || !p.asked {
+		p.sup.known = false
 		p.step(event{kind: eventPlanned})
 		return
 	}

@@ -26,8 +26,9 @@ type supervisor struct {
 
 	want     plan // what the configuration asks for
 	have     plan // of the session that is on
-	session  int  // that is on, or being opened; numbers begin at 1
+	session  int  // that is on, or being opened
 	next     int  // that takes over from it; 0: none does
+	newest   int  // number that was given to a session, from 1 on
 	nextHave plan
 	attempts int       // failures in a row
 	since    time.Time // when the session that is on was opened
@@ -174,7 +175,8 @@ func (s *supervisor) begin() []action {
 		s.state, s.why = stateExcluded, s.want.excluded
 		return nil
 	}
-	s.session++
+	s.newest++
+	s.session = s.newest
 	s.state, s.have = stateOpening, s.want
 	return []action{{kind: actOpen, session: s.session, level: s.have.level}}
 }
@@ -200,7 +202,8 @@ func (s *supervisor) settle() []action {
 		s.state = stateClosing
 		return []action{{kind: actClose, session: s.session}}
 	case s.want.level != s.have.level:
-		s.state, s.next, s.nextHave = stateSwitching, s.session+1, s.want
+		s.newest++
+		s.state, s.next, s.nextHave = stateSwitching, s.newest, s.want
 		return []action{{kind: actOpen, session: s.next, level: s.want.level, follows: s.session}}
 	}
 	return nil
@@ -257,7 +260,6 @@ func (s *supervisor) closed(session int) []action {
 	case s.stop || s.gone:
 		return s.finish()
 	}
-	s.session = max(s.session, session) // their numbers are never used twice
 	s.state, s.attempts = stateExcluded, 0
 	s.backOff.Reset()
 	return s.begin()

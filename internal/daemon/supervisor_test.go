@@ -1,0 +1,396 @@
+package daemon
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// doubling is a back-off without chance.
+type doubling time.Duration
+
+func (d *doubling) NextBackOff() time.Duration {
+	*d = min(2*max(*d, doubling(time.Second)/2), doubling(time.Minute))
+	return time.Duration(*d)
+}
+
+func (d *doubling) Reset() { *d = 0 }
+
+// A world does what a supervisor decides, to a process that it makes up, and notes what
+// is wrong with the decisions.
+type world struct {
+	t      *testing.T
+	sup    supervisor
+	events chan event
+	begun  time.Time
+
+	plan   plan
+	delay  func() time.Duration  // until something has come of an action
+	fail   func(a action) string // why an action fails, "" if it does not
+	open   map[int]bool          // sessions that the runtime has
+	told   map[int]bool          // of them, those that the supervisor knows to be open
+	ended  map[int]bool          // those that it knows to have ended
+	asked  map[int]bool          // to end
+	used   map[int]bool          // numbers
+	timers int                   // that run
+	failed int                   // in a row
+	dead   bool
+	over   bool
+	log    []string
+}
+
+func newWorld(t *testing.T) *world {
+	return &world{
+		t: t, sup: supervisor{backOff: new(doubling)}, events: make(chan event, 100), begun: time.Now(), plan: plan{level: "normal"},
+		delay: func() time.Duration { return time.Millisecond }, fail: func(action) string { return "" },
+		open: map[int]bool{}, told: map[int]bool{}, ended: map[int]bool{}, asked: map[int]bool{}, used: map[int]bool{},
+	}
+}
+
+// step gives the supervisor an event, and does what it answers.
+func (w *world) step(e event) {
+	switch e.kind {
+	case eventOpened:
+		w.told[e.session] = true
+	case eventEnded:
+		w.ended[e.session] = true
+	case eventIdentified:
+		e.plan = w.plan // the configuration of the moment
+	}
+	w.log = append(w.log, fmt.Sprintf("%8.3f %-13v event %d session %d %s", time.Since(w.begun).Seconds(), w.sup.state, e.kind, e.session, e.why))
+	for _, a := range w.sup.step(time.Now(), e) {
+		w.do(a)
+	}
+	if len(w.open) > 2 {
+		w.wrong("%d sessions at a time", len(w.open))
+	}
+}
+
+// run lets the time pass until nothing more comes.
+func (w *world) run(d time.Duration) {
+	end := time.After(d)
+	for {
+		select {
+		case e := <-w.events:
+			if e.kind == handedOver {
+				w.end(e.session, "detached")
+				continue
+			}
+			w.step(e)
+		case <-end:
+			return
+		}
+	}
+}
+
+func (w *world) later(e event) {
+	d := w.delay()
+	time.AfterFunc(d, func() { w.events <- e })
+}
+
+func (w *world) do(a action) {
+	w.log = append(w.log, fmt.Sprintf("%22s action %d session %d level %s wait %v %s", "", a.kind, a.session, a.level, a.wait, a.text))
+	if w.over {
+		w.wrong("something is done when all is over")
+	}
+	switch a.kind {
+	case actIdentify:
+		if why := w.fail(a); why != "" || w.dead {
+			w.count(why)
+			w.later(event{kind: eventFailed, why: why})
+			return
+		}
+		w.failed = 0
+		w.later(event{kind: eventIdentified, plan: w.plan})
+	case actOpen:
+		if w.used[a.session] {
+			w.wrong("session %d for the second time", a.session)
+		}
+		w.used[a.session] = true
+		if a.follows != 0 && w.ended[a.follows] {
+			w.wrong("session %d follows one that is not on", a.session)
+		}
+		if a.follows == 0 && len(w.open) > 0 {
+			w.wrong("session %d is opened beside another", a.session)
+		}
+		if w.plan.excluded != "" {
+			w.wrong("a session with a process that is excluded")
+		}
+		if why := w.fail(a); why != "" || w.dead {
+			w.count(why)
+			w.later(event{kind: eventFailed, session: a.session, why: why})
+			return
+		}
+		w.failed = 0
+		w.open[a.session] = true
+		w.later(event{kind: eventOpened, session: a.session})
+		if a.follows != 0 { // it takes over, if it does not end before
+			time.AfterFunc(w.delay()+time.Second, func() { w.events <- event{kind: handedOver, session: a.follows} })
+		}
+	case actClose:
+		if !w.open[a.session] {
+			return // it has ended by itself
+		}
+		w.asked[a.session] = true
+		w.end(a.session, "detached")
+	case actWait:
+		if w.timers++; w.timers > 1 {
+			w.wrong("two timers")
+		}
+		if a.wait > time.Minute {
+			w.wrong("a wait of %v", a.wait)
+		}
+		time.AfterFunc(a.wait, func() {
+			w.timers--
+			w.events <- event{kind: eventTimer}
+		})
+	case actFinish:
+		w.over = true
+		for n := range w.open {
+			w.wrong("session %d is left", n)
+		}
+	}
+}
+
+// handedOver is an event of the world: a session has told all that it had to.
+const handedOver eventKind = 99
+
+func (w *world) count(why string) {
+	if w.failed++; w.failed > maxAttempts && why != "" {
+		w.wrong("attempt %d", w.failed)
+	}
+}
+
+// end has a session end, after a while.
+//
+// One that is being opened ends when that has been told; one that follows another when
+// that has ended, because one writer writes both.
+func (w *world) end(session int, why string) {
+	if !w.open[session] {
+		return
+	}
+	before := false
+	for n := range w.used {
+		before = before || n < session && w.told[n] && !w.ended[n]
+	}
+	if !w.told[session] || before {
+		time.AfterFunc(10*time.Millisecond, func() { w.events <- event{kind: handedOver, session: session} })
+		return
+	}
+	delete(w.open, session)
+	w.later(event{kind: eventEnded, session: session, why: why})
+}
+
+// die has the process end.
+func (w *world) die() {
+	w.dead = true
+	w.step(event{kind: eventGone})
+	for n := range w.open {
+		w.end(n, "exited")
+	}
+}
+
+func (w *world) wrong(format string, args ...any) {
+	w.t.Helper()
+	w.t.Errorf(format, args...)
+	w.t.Logf("history:\n%s", strings.Join(w.log, "\n"))
+	w.t.FailNow()
+}
+
+func (w *world) want(s state) {
+	w.t.Helper()
+	if w.sup.state != s {
+		w.wrong("the state is %v, want %v", w.sup.state, s)
+	}
+}
+
+func TestSupervisorOrdinary(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.step(event{kind: eventFound})
+		w.run(time.Minute)
+		w.want(stateOn)
+		w.die()
+		w.run(time.Minute)
+		if !w.over {
+			w.wrong("it is not over")
+		}
+	})
+}
+
+// TestSupervisorBacksOff: attempts come less and less often, and end; a new configuration
+// gives another chance; a session that lasted does so too.
+func TestSupervisorBacksOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		var at []time.Duration
+		broken := true
+		w.fail = func(a action) string {
+			if a.kind != actOpen {
+				return ""
+			}
+			at = append(at, time.Since(w.begun).Round(time.Second))
+			if broken {
+				return "it refuses"
+			}
+			return ""
+		}
+		w.step(event{kind: eventFound})
+		w.run(time.Hour)
+		w.want(stateGivenUp)
+		want := []time.Duration{0, 1, 3, 7, 15, 31, 63, 123, 183, 243}
+		for i := range want {
+			want[i] *= time.Second
+		}
+		if !slices.Equal(at, want) {
+			t.Errorf("attempts at %v, want %v", at, want)
+		}
+		if w.sup.why != "it refuses" {
+			t.Errorf("why: %s", w.sup.why)
+		}
+		broken, w.failed = false, 0
+		w.step(event{kind: eventPlanned, plan: w.plan})
+		w.run(2 * time.Minute)
+		w.want(stateOn)
+		for range 3 * maxAttempts { // each of them lasts
+			w.end(w.sup.session, "stream-error")
+			w.run(2 * time.Minute)
+			w.want(stateOn)
+		}
+	})
+}
+
+// TestSupervisorShortSessions: sessions that end at once are failures like others.
+func TestSupervisorShortSessions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.step(event{kind: eventFound})
+		for range maxAttempts {
+			w.run(70 * time.Second)
+			if w.sup.state == stateOn {
+				w.sup.since = time.Now() // as if it had just begun
+				w.end(w.sup.session, "stream-error")
+			}
+		}
+		w.run(time.Hour)
+		w.want(stateGivenUp)
+	})
+}
+
+// TestSupervisorLevel: the session of the new level is there before the old one ends; if
+// it cannot be had the old one stays.
+func TestSupervisorLevel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.step(event{kind: eventFound})
+		w.run(time.Minute)
+		w.plan.level = "full"
+		w.step(event{kind: eventPlanned, plan: w.plan})
+		w.run(time.Millisecond / 2)
+		if !w.open[1] || !w.open[2] || w.asked[1] {
+			w.wrong("the sessions are %v, asked to end %v", w.open, w.asked)
+		}
+		w.run(time.Millisecond)
+		w.want(stateHanding)
+		w.end(1, "detached")
+		w.run(time.Minute)
+		w.want(stateOn)
+		if w.sup.session != 2 || w.sup.have.level != "full" {
+			w.wrong("session %d with level %s", w.sup.session, w.sup.have.level)
+		}
+		w.fail = func(action) string { return "it refuses" }
+		w.plan.level = "light"
+		w.step(event{kind: eventPlanned, plan: w.plan})
+		w.run(time.Hour)
+		w.want(stateOn)
+		if w.sup.session != 2 || !w.open[2] || w.sup.have.level != "full" {
+			w.wrong("session %d with level %s", w.sup.session, w.sup.have.level)
+		}
+	})
+}
+
+// TestSupervisorExclude: a process that is excluded later loses its session, one that is
+// no longer excluded gets one.
+func TestSupervisorExclude(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.plan = plan{excluded: "by a rule"}
+		w.step(event{kind: eventFound})
+		w.run(time.Minute)
+		w.want(stateExcluded)
+		for range 3 {
+			w.plan = plan{level: "normal"}
+			w.step(event{kind: eventPlanned, plan: w.plan})
+			w.run(time.Minute)
+			w.want(stateOn)
+			w.plan = plan{excluded: "by a rule"}
+			w.step(event{kind: eventPlanned, plan: w.plan})
+			w.run(time.Minute)
+			w.want(stateExcluded)
+		}
+		w.step(event{kind: eventStop})
+		if !w.over {
+			w.wrong("it is not over")
+		}
+	})
+}
+
+// TestSupervisorRandom: whatever happens in whatever order, and whatever comes late, the
+// world finds nothing wrong, and in the end all is over and no session left.
+func TestSupervisorRandom(t *testing.T) {
+	const histories = 3000
+	for seed := range uint64(histories) {
+		synctest.Test(t, func(t *testing.T) { randomHistory(t, seed) })
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+}
+
+func randomHistory(t *testing.T, seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 1))
+	w := newWorld(t)
+	w.delay = func() time.Duration { return time.Duration(r.ExpFloat64() * float64(300*time.Millisecond)) }
+	faulty := r.Float64() * 0.7
+	w.fail = func(action) string {
+		if r.Float64() < faulty {
+			return "it refuses"
+		}
+		return ""
+	}
+	w.step(event{kind: eventFound})
+	for range r.IntN(60) {
+		w.run(time.Duration(r.ExpFloat64() * float64(2*time.Second)))
+		switch x := r.IntN(10); {
+		case w.over:
+			return
+		case x < 3:
+			w.end(r.IntN(w.sup.session+2), "stream-error")
+		case x < 6:
+			w.plan = plan{level: [...]string{"light", "normal", "full"}[r.IntN(3)]}
+			w.replan()
+		case x < 7:
+			w.plan = plan{excluded: "by a rule"}
+			w.replan()
+		}
+	}
+	if r.IntN(2) == 0 {
+		w.die()
+	} else {
+		w.step(event{kind: eventStop})
+	}
+	w.run(5 * time.Minute)
+	if !w.over {
+		w.wrong("it is not over: %v", w.sup.state)
+	}
+}
+
+// replan has the configuration read again.
+func (w *world) replan() {
+	w.failed = 0
+	w.step(event{kind: eventPlanned, plan: w.plan})
+}
