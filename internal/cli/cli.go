@@ -72,7 +72,8 @@ Examples:
 		},
 		Commands: []*cli.Command{
 			p.psCommand(), p.attachCommand(), p.runCommand(), p.convertCommand(), p.recordCommand(),
-			p.daemonCommand(), p.healthCommand(), p.demoCommand(), p.versionCommand(), p.completionCommand(), p.manCommand(), p.xlogHelpCommand(),
+			p.daemonCommand(), p.healthCommand(), p.configCommand(), p.demoCommand(), p.versionCommand(), p.completionCommand(),
+			p.manCommand(), p.xlogHelpCommand(),
 		},
 	}
 	for _, c := range app.Commands {

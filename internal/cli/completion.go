@@ -36,6 +36,17 @@ func (p *program) completion(c *cli.Context) error {
 // takesProcess are the commands whose argument is a process.
 func takesProcess(name string) bool { return name == "attach" || name == "record" }
 
+// wordsFor are the arguments of commands that take one of a few words.
+func wordsFor(name string) string {
+	switch name {
+	case "config":
+		return strings.Join(configurationWords, " ")
+	case "completion":
+		return "bash zsh fish powershell"
+	}
+	return ""
+}
+
 // A word is what can be typed, with what it is for.
 type word struct {
 	text, about string
@@ -102,6 +113,8 @@ func bashScript(app *cli.App) string {
 		fmt.Fprintf(&b, "    if [[ $cur == -* ]]; then\n      COMPREPLY=($(compgen -W %q -- \"$cur\"))\n", texts(flagsOf(c), " ", false))
 		if takesProcess(c.Name) {
 			fmt.Fprintf(&b, "    else\n      COMPREPLY=($(compgen -W \"$(%s)\" -- \"$cur\"))\n", pidsOf)
+		} else if words := wordsFor(c.Name); words != "" {
+			fmt.Fprintf(&b, "    else\n      COMPREPLY=($(compgen -W %q -- \"$cur\"))\n", words)
 		}
 		b.WriteString("    fi\n    ;;\n")
 	}
@@ -138,6 +151,8 @@ func zshScript(app *cli.App) string {
 		}
 		if takesProcess(c.Name) {
 			fmt.Fprintf(&b, " \\\n      \"*:process:($(%s))\"", strings.ReplaceAll(strings.ReplaceAll(pidsOf, `\`, `\\`), `"`, `\"`))
+		} else if words := wordsFor(c.Name); words != "" {
+			fmt.Fprintf(&b, " \\\n      '1:what:(%s)'", words)
 		} else {
 			b.WriteString(" \\\n      '*:file:_files'")
 		}
@@ -175,6 +190,8 @@ func fishScript(app *cli.App) string {
 		}
 		if takesProcess(c.Name) {
 			fmt.Fprintf(&b, "complete -c gclog -n %s -f -a %s\n", seen, fishQuote("("+pidsOf+")"))
+		} else if words := wordsFor(c.Name); words != "" {
+			fmt.Fprintf(&b, "complete -c gclog -n %s -f -a %s\n", seen, fishQuote(words))
 		}
 	}
 	return b.String()
@@ -186,7 +203,11 @@ func powershellScript(app *cli.App) string {
 	b.WriteString("  $flags = @{\n")
 	for _, c := range app.Commands {
 		if !c.Hidden {
-			fmt.Fprintf(&b, "    '%s' = '%s'\n", c.Name, texts(flagsOf(c), " ", false))
+			list := texts(flagsOf(c), " ", false)
+			if words := wordsFor(c.Name); words != "" {
+				list = words + " " + list
+			}
+			fmt.Fprintf(&b, "    '%s' = '%s'\n", c.Name, list)
 		}
 	}
 	b.WriteString("  }\n  $parts = $ast.CommandElements | ForEach-Object { $_.ToString() }\n")

@@ -20,6 +20,7 @@ func (c *Config) forgetPath(origins map[string]origin) {
 
 // check finds what is wrong with values that are right each by itself.
 func (c *Loaded) check(l *loader) {
+	c.Warnings = nil
 	matches := func(list []Match, path string) {
 		for i := range list {
 			c.checkMatch(l, &list[i], item(path, i))

@@ -82,7 +82,7 @@ func TestLoad(t *testing.T) {
 
 // TestDefaults: a file that says nothing is like none.
 func TestDefaults(t *testing.T) {
-	for _, text := range []string{"", "\n", "# nothing\n", "---\n", "version: 1\n", "{}", "discovery:\n  # interval: 1s\n", "outputs:\n#  - path: x\n", "labels:\nsession: ~\n"} {
+	for _, text := range []string{"", "\n", "# nothing\n", "\uFEFFversion: 1", "version: 1\r\n", "---\n", "version: 1\n", "{}", "discovery:\n  # interval: 1s\n", "outputs:\n#  - path: x\n", "labels:\nsession: ~\n"} {
 		if got := mustLoad(t, text).Config; !reflect.DeepEqual(&got, Default()) {
 			t.Errorf("%q: %+v", text, got)
 		}
@@ -96,6 +96,7 @@ func TestDefaults(t *testing.T) {
 func TestWrong(t *testing.T) {
 	for text, want := range map[string]string{
 		"outputs:\n  - path: a-%p.json\n    filecout: 5": "gclog.yaml:3:5: outputs[0].filecout: unknown key, did you mean filecount?",
+		"\"a\\eb\": x":                                                   `gclog.yaml:1:1: "a\x1bb": unknown key`,
 		"leevl: x":                                                       "gclog.yaml:1:1: leevl: unknown key: those of a configuration are version, discovery, ",
 		"version: 2\nnew_key: 1":                                         "gclog.yaml:1:10: version: this gclog reads configurations of version 1, not \"2\": another gclog is needed for it",
 		"version: one":                                                   `gclog.yaml:1:10: version: "one" must be a number, without quotes, such as 1`,

@@ -33,7 +33,7 @@ func (l *loader) document(data []byte, v reflect.Value) {
 		l.wrong(whole, "", "%v", errNotUTF8)
 		return
 	}
-	tokens := lexer.Tokenize(string(data))
+	tokens := lexer.Tokenize(strings.TrimPrefix(string(data), "\uFEFF")) // what editors of Windows put before a text
 	if !l.plain(tokens) {
 		return
 	}
@@ -161,7 +161,7 @@ func (l *loader) entries(n ast.Node, path, what string) (entries []*ast.MappingV
 	for _, e := range entries {
 		key, at := e.Key.GetToken().Value, l.at(e.Key.GetToken())
 		if before, twice := first[key]; twice {
-			l.wrong(at, join(path, key), "the key is given twice, first in line %d", before.line)
+			l.wrong(at, join(path, printable(key)), "the key is given twice, first in line %d", before.line)
 		} else {
 			first[key] = at
 		}
@@ -181,11 +181,19 @@ func (l *loader) section(n ast.Node, v reflect.Value, path string) {
 		key, at := e.Key.GetToken().Value, l.at(e.Key.GetToken())
 		i := slices.IndexFunc(known, func(f field) bool { return f.key == key })
 		if i < 0 {
-			l.wrong(at, join(path, key), "unknown key%s", l.instead(key, path, known))
+			l.wrong(at, join(path, printable(key)), "unknown key%s", l.instead(key, path, known))
 			continue
 		}
 		l.value(e.Value, v.Field(known[i].index), known[i], join(path, key))
 	}
+}
+
+// printable is a key in a message.
+func printable(key string) string {
+	if isLabelKey(key) {
+		return key
+	}
+	return quote(key)
 }
 
 // instead proposes keys for one that is not known.

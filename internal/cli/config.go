@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/gclog/gclog/internal/config"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) configCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "config",
+		Usage:     "show or check the configuration of the daemon",
+		ArgsUsage: "show|validate|schema",
+		Description: `show prints the configuration that the daemon would have: the file, over it the
+variables of the environment (GCLOG_SESSION__LEVEL is session.level), and below it
+the defaults. validate says everything that is wrong with it. schema prints the JSON
+Schema for editors. docs/configuration.md has every key.
+
+Examples:
+   gclog config show --origin
+   gclog config validate -c gclog.yaml
+   gclog config schema > gclog.schema.json`,
+		Flags: []cli.Flag{
+			configFileFlag(),
+			&cli.BoolFlag{Name: "origin", Usage: "show: where each value came from"},
+		},
+		Action: p.configuration,
+	}
+}
+
+// configurationWords are what the command can be asked for.
+var configurationWords = []string{"show", "validate", "schema"}
+
+func (p *program) configuration(c *cli.Context) error {
+	what := c.Args().First()
+	if c.Args().Len() != 1 {
+		return usagef("config needs one word: show, validate or schema")
+	}
+	if c.IsSet("origin") && what != "show" {
+		return usagef("--origin is for config show")
+	}
+	switch what {
+	case "show":
+		return p.configShow(c)
+	case "validate":
+		return p.configValidate(c)
+	case "schema":
+		if c.IsSet(configFlag) {
+			return usagef("config schema reads no file: it is the same for all")
+		}
+		_, err := p.out.Write(config.Schema())
+		return err
+	}
+	return usagef("config %s: it must be show, validate or schema", what)
+}
+
+// loadConfig reads the configuration that counts, and tells what may not be meant.
+func (p *program) loadConfig(c *cli.Context) (*config.Loaded, error) {
+	l, err := config.Load(config.Find(c.String(configFlag), os.Environ()), os.Environ())
+	if err != nil {
+		return nil, &codedError{exitUsage, err}
+	}
+	for _, w := range l.Warnings {
+		p.ui.say("warning: " + w)
+	}
+	return l, nil
+}
+
+func (p *program) configShow(c *cli.Context) error {
+	l, err := p.loadConfig(c)
+	if err != nil {
+		return err
+	}
+	_, err = p.out.Write(l.YAML(c.Bool("origin")))
+	return err
+}
+
+func (p *program) configValidate(c *cli.Context) error {
+	l, err := p.loadConfig(c)
+	if err != nil {
+		return err
+	}
+	name := l.File
+	if name == "" {
+		name = "there is no file; the configuration without one"
+	}
+	_, err = fmt.Fprintf(p.out, "%s is valid\n", clean(name))
+	return err
+}

@@ -1,0 +1,97 @@
+package config
+
+import (
+	"reflect"
+	"testing"
+)
+
+// TestYAML: what holds is written so that any reader of YAML takes it for the same, and
+// says where each value came from.
+func TestYAML(t *testing.T) {
+	l := mustLoad(t, `discovery:
+  listen: ["true", "/a b"]
+  exclude: [{process: "a*", pid: 007}, {user: app}]
+labels: {b: "2", a: "no", text: "x\ny: #"}
+services:
+  - match: {service: x}
+    name: "- y"
+outputs:
+  - xlog: "gc*:file=a-%p.log::filecount=2"
+    only: [{pid: 7}]
+  - path: "5"
+    format: json
+retention: {age: 36h, total: 10000K}
+summary: 90m
+`, "GCLOG_LABELS__B=c", "GCLOG_LOG__LEVEL=debug", "GCLOG_OUTPUTS__1__FILESIZE=20000")
+	want := `version: 1                                        # default
+discovery:
+  interval: 3s                                    # default
+  listen:
+    - "true"                                      # gclog.yaml:2
+    - "/a b"                                      # gclog.yaml:2
+  include: []                                     # default
+  exclude:
+    - process: "a*"                               # gclog.yaml:3
+      pid: "007"                                  # gclog.yaml:3
+    - user: app                                   # gclog.yaml:3
+  max_processes: 500                              # default
+session:
+  level: normal                                   # default
+  providers: []                                   # default
+services:
+  - match:
+      service: x                                  # gclog.yaml:6
+    name: "- y"                                   # gclog.yaml:7
+labels:
+  a: "no"                                         # gclog.yaml:4
+  b: c                                            # environment GCLOG_LABELS__B
+  text: "x\ny: #"                                 # gclog.yaml:4
+outputs:
+  - xlog: "gc*:file=a-%p.log::filecount=2"        # gclog.yaml:9
+    filecount: 2                                  # gclog.yaml:9
+    filesize: 10M                                 # default
+    rotation_names: index                         # default
+    mode: "0640"                                  # default
+    only:
+      - pid: 7                                    # gclog.yaml:10
+  - path: "5"                                     # gclog.yaml:11
+    format: json                                  # gclog.yaml:12
+    filecount: 5                                  # default
+    filesize: 20000                               # environment GCLOG_OUTPUTS__1__FILESIZE
+    rotation_names: timestamp                     # default
+    mode: "0640"                                  # default
+    only: []                                      # default
+retention:
+  total: 10000K                                   # gclog.yaml:13
+  age: 36h                                        # gclog.yaml:13
+summary: 1h30m                                    # gclog.yaml:14
+long_pause: 200ms                                 # default
+causes: java                                      # default
+http:
+  listen: "127.0.0.1:9799"                        # default
+log:
+  level: debug                                    # environment GCLOG_LOG__LEVEL
+  format: auto                                    # default
+`
+	if got := string(l.YAML(true)); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if again := mustLoad(t, string(l.YAML(false))); string(again.YAML(false)) != string(l.YAML(false)) {
+		t.Errorf("it is read as\n%s", again.YAML(false))
+	}
+	origins := map[string]Origin{}
+	for _, o := range l.Origins() {
+		origins[o.Path] = o
+	}
+	for _, want := range []Origin{
+		{"discovery.exclude[0].pid", "007", "gclog.yaml:3"},
+		{"discovery.include", "[]", "default"},
+		{"labels.text", "x\ny: #", "gclog.yaml:4"},
+		{"labels.b", "c", "environment GCLOG_LABELS__B"},
+		{"outputs[1].filesize", "20000", "environment GCLOG_OUTPUTS__1__FILESIZE"},
+	} {
+		if got := origins[want.Path]; !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
+}
