@@ -37,14 +37,16 @@ var arrows = map[string][]string{
 	},
 	"internal/xlog":        {"formats", "internal/output"},
 	"internal/attach":      {"formats", "gclog", "parse", "parse/clr", "session", "internal/output"},
+	"internal/unpack":      {"github.com/klauspost/compress/zstd"},
+	"internal/doctor":      {"formats", "formats/logs", "gclog", "parse", "parse/clr", "session", "internal/attach", "internal/config", "internal/unpack", "golang.org/x/sys/unix"},
 	"internal/fakeruntime": {"github.com/Microsoft/go-winio", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
 	"internal/daemon": {
 		"formats", "gclog", "session", "internal/attach", "internal/config", "internal/output",
 		"github.com/cenkalti/backoff/v5", "github.com/coreos/go-systemd/v22/daemon", "github.com/fsnotify/fsnotify", "github.com/rs/zerolog", "golang.org/x/sys/unix",
 	},
 	"internal/cli": {
-		"formats", "formats/logs", "gclog", "parse", "parse/clr", "session", "internal/output", "internal/attach", "internal/xlog", "internal/config", "internal/daemon", "internal/spelling", "internal/fakeruntime",
-		"github.com/rs/zerolog", "github.com/urfave/cli/v2", "github.com/klauspost/compress/zstd", "golang.org/x/term", "golang.org/x/sys/unix",
+		"formats", "formats/logs", "gclog", "parse", "parse/clr", "session", "internal/output", "internal/attach", "internal/xlog", "internal/config", "internal/daemon", "internal/spelling", "internal/fakeruntime", "internal/unpack", "internal/doctor",
+		"github.com/rs/zerolog", "github.com/urfave/cli/v2", "golang.org/x/term", "golang.org/x/sys/unix",
 	},
 	// Only for tests and the demonstration of the Makefile.
 	"internal/nettracetest":   {},

@@ -35,6 +35,7 @@ func (e *FormatError) Unwrap() error { return e.Err }
 // A KindError says that the bytes are not a nettrace stream at all, or one of a
 // version that this package does not read.
 type KindError struct {
+	Kind  Kind
 	Found string // what it is, as part of a sentence: "a Windows ETW log (.etl)"
 	Hint  string // what the user can do, "" if nothing is known
 }
@@ -46,3 +47,24 @@ func (e *KindError) Error() string {
 	}
 	return s
 }
+
+// A Kind is what a file is that is no nettrace stream.
+type Kind string
+
+// The kinds that are told apart by their first bytes.
+const (
+	KindUnknown    Kind = ""
+	KindEmpty      Kind = "empty"
+	KindBegin      Kind = "begin" // less of a nettrace stream than can be told
+	KindNetPerf    Kind = "netperf"
+	KindETLX       Kind = "etlx"
+	KindGCDump     Kind = "gcdump"
+	KindZip        Kind = "zip"
+	KindPerf       Kind = "perf"
+	KindLTTng      Kind = "lttng"
+	KindETL        Kind = "etl"
+	KindPacked     Kind = "packed"
+	KindDump       Kind = "dump"
+	KindSpeedscope Kind = "speedscope"
+	KindChromium   Kind = "chromium"
+)

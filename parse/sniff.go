@@ -9,6 +9,9 @@ import (
 // another. Shorter files are told apart by what they have.
 const sniffLen = 512
 
+// elfCore is ET_CORE, in the low byte of e_type.
+const elfCore = 4
+
 var (
 	magicNettrace = []byte("Nettrace")
 	magicFast     = []byte("!FastSerialization.1")
@@ -28,23 +31,29 @@ func sniff(b []byte) *KindError {
 	const record = "record it again with gclog record, or with dotnet-trace of .NET Core 3.0 or later"
 	switch {
 	case len(b) == 0:
-		return &KindError{Found: "an empty file"}
+		return &KindError{Kind: KindEmpty, Found: "an empty file"}
 	case bytes.HasPrefix(magicNettrace, b):
-		return &KindError{Found: "the first bytes of one, and nothing after them"}
+		return &KindError{Kind: KindBegin, Found: "the first bytes of one, and nothing after them"}
 	case u32(0) == uint32(len(magicFast)) && has(4, string(magicFast)):
 		return sniffFastSerialization(b, record)
 	case has(0, "PK\x03\x04"):
-		return &KindError{Found: "a zip archive, such as perfcollect's .trace.zip, which holds perf and LTTng data", Hint: record}
+		return &KindError{Kind: KindZip, Found: "a zip archive, such as perfcollect's .trace.zip, which holds perf and LTTng data", Hint: record}
 	case has(0, "PERFILE2"):
-		return &KindError{Found: "a recording of Linux perf (perf.data)", Hint: record}
+		return &KindError{Kind: KindPerf, Found: "a recording of Linux perf (perf.data)", Hint: record}
 	case has(0, "\xc1\x1f\xfc\xc1"), has(0, "\xc1\xfc\x1f\xc1"):
-		return &KindError{Found: "an LTTng recording (CTF), as perfcollect makes it", Hint: record}
+		return &KindError{Kind: KindLTTng, Found: "an LTTng recording (CTF), as perfcollect makes it", Hint: record}
 	case len(b) >= 0x4c && b[0x4b] == 0xc0 && (b[0x4a] == 1 || b[0x4a] == 2):
 		// The first record behind the 72 bytes of a WMI_BUFFER_HEADER is a system
 		// header: type 1 or 2, marker flags 0xC0.
-		return &KindError{Found: "a Windows ETW log (.etl)", Hint: "open it with PerfView on Windows, or " + record}
+		return &KindError{Kind: KindETL, Found: "a Windows ETW log (.etl)", Hint: "open it with PerfView on Windows, or " + record}
 	case has(0, "\x1f\x8b"), has(0, "\x28\xb5\x2f\xfd"):
-		return &KindError{Found: "compressed data", Hint: "unpack it first"}
+		return &KindError{Kind: KindPacked, Found: "compressed data", Hint: "unpack it first"}
+	case has(0, "\x7fELF") && len(b) > 16 && b[16] == elfCore, has(0, "MDMP"):
+		return &KindError{Kind: KindDump, Found: "a memory dump of a process, which holds no events", Hint: "open it with dotnet-dump analyze"}
+	case has(0, "{") && bytes.Contains(b, []byte("speedscope")):
+		return &KindError{Kind: KindSpeedscope, Found: "a profile for speedscope, made from a recording", Hint: "give the .nettrace file that it was made from"}
+	case has(0, "{") && bytes.Contains(b, []byte(`"traceEvents"`)), has(0, "[{") && bytes.Contains(b, []byte(`"ph":`)):
+		return &KindError{Kind: KindChromium, Found: "a profile for Chromium's tracing page, made from a recording", Hint: "give the .nettrace file that it was made from"}
 	}
 	return &KindError{Found: "something else, its first bytes are " + quoteFirst(b), Hint: "a .nettrace file begins with \"Nettrace\""}
 }
@@ -54,11 +63,11 @@ func sniff(b []byte) *KindError {
 func sniffFastSerialization(b []byte, record string) *KindError {
 	switch {
 	case bytes.Contains(b, []byte("TraceLog")):
-		return &KindError{Found: "PerfView's own converted log (.etlx)", Hint: "give the .nettrace file that it was made from"}
+		return &KindError{Kind: KindETLX, Found: "PerfView's own converted log (.etlx)", Hint: "give the .nettrace file that it was made from"}
 	case bytes.Contains(b, []byte("GCHeapDump")), bytes.Contains(b, []byte("MemoryGraph")):
-		return &KindError{Found: "a heap snapshot (.gcdump), which holds no events"}
+		return &KindError{Kind: KindGCDump, Found: "a heap snapshot (.gcdump), which holds no events"}
 	}
-	return &KindError{Found: "a NetPerf file, the format of .NET Core 2.x and of the previews of 3.0", Hint: record}
+	return &KindError{Kind: KindNetPerf, Found: "a NetPerf file, the format of .NET Core 2.x and of the previews of 3.0", Hint: record}
 }
 
 // quoteFirst shows up to 8 first bytes, with nothing in it that a terminal

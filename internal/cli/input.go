@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -17,8 +15,8 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/unpack"
 	"github.com/gclog/gclog/parse"
-	"github.com/klauspost/compress/zstd"
 )
 
 // An input is one recording, or one log of gclog.
@@ -126,7 +124,7 @@ func (v *conversion) openOne(name string) (*input, error) {
 
 // begin reads the head of the recording or log.
 func (in *input) begin(src io.Reader) error {
-	unpacked, err := unpack(src)
+	unpacked, err := unpack.Reader(src)
 	if err == nil {
 		err = in.recognize(unpacked)
 	}
@@ -165,7 +163,7 @@ func (in *input) recognize(r io.Reader) error {
 	}
 	in.reader = parse.NewReader(io.MultiReader(bytes.NewReader(head), r), gclog.Wanted)
 	in.trace, err = in.reader.ReadTrace()
-	if _, ok := errors.AsType[*parse.KindError](err); ok && isText(head) {
+	if kind, ok := errors.AsType[*parse.KindError](err); ok && kind.Kind == parse.KindUnknown && isText(head) {
 		return errors.New("it is neither a recording (.nettrace) nor a log of gclog in one of the formats unified, with a time and lines of gc, jdk8, json and csv")
 	}
 	return err
@@ -192,7 +190,7 @@ func (in *input) rest(read *atomic.Int64) (io.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return unpack(&counter{src, read})
+	return unpack.Reader(&counter{src, read})
 }
 
 type counter struct {
@@ -203,44 +201,5 @@ type counter struct {
 func (c *counter) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n.Add(int64(n))
-	return n, err
-}
-
-// unpack undoes gzip and zstd, told by their first bytes.
-func unpack(r io.Reader) (io.Reader, error) {
-	var head [4]byte
-	n, err := io.ReadFull(r, head[:])
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, err
-	}
-	whole := io.MultiReader(bytes.NewReader(head[:n]), r)
-	switch {
-	case bytes.HasPrefix(head[:n], []byte{0x1f, 0x8b}):
-		z, err := gzip.NewReader(bufio.NewReaderSize(whole, 64<<10))
-		if err != nil {
-			return nil, fmt.Errorf("unpacking gzip: %w", err)
-		}
-		return z, nil
-	case bytes.Equal(head[:n], []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		z, err := zstd.NewReader(whole, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
-		if err != nil {
-			return nil, fmt.Errorf("unpacking zstd: %w", err)
-		}
-		return &zstdReader{z}, nil
-	}
-	return whole, nil
-}
-
-// maxWindow is how far back a zstd file may refer: what zstd -19 makes.
-const maxWindow = 8 << 20
-
-// A zstdReader explains the one error of unpacking that has a way out.
-type zstdReader struct{ z *zstd.Decoder }
-
-func (r *zstdReader) Read(p []byte) (int, error) {
-	n, err := r.z.Read(p)
-	if errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, zstd.ErrDecoderSizeExceeded) {
-		err = errors.New("it was packed with --long or --ultra, which needs more than 8 MB to unpack: unpack it with zstd -d --long=31 first")
-	}
 	return n, err
 }
