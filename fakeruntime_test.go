@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/gclog/gclog/internal/fakeruntime"
 	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
 )
 
 // exitStray is the code of a fake runtime that nobody has ended in time.
@@ -34,6 +36,7 @@ type fake struct {
 
 	silent, hangup, garbage, deaf bool
 	stale, noSocket, stay         bool
+	early, finalizer              bool
 }
 
 // fakeRuntime is the command fakeruntime of the scripts: a process with a
@@ -59,6 +62,8 @@ func fakeRuntime(args []string) int {
 	flags.StringVar(&f.mapped, "map", "", "file to map into memory, as a runtime is")
 	flags.StringVar(&f.logTo, "log", "", "file to write each request to")
 	flags.BoolVar(&f.stay, "stay", false, "do not end when standard input is closed")
+	flags.BoolVar(&f.early, "early", false, "print ready also while it waits in its start")
+	flags.BoolVar(&f.finalizer, "finalizer", false, "have the thread .NET Finalizer, which a runtime has once it runs")
 	if flags.Parse(args) != nil {
 		return 2
 	}
@@ -78,6 +83,9 @@ func (f *fake) run() (int, error) {
 			return 0, err
 		}
 	}
+	if f.finalizer {
+		nameThread(".NET Finalizer")
+	}
 	running := make(chan struct{})
 	died := make(chan struct{}, 8)
 	switch {
@@ -95,7 +103,9 @@ func (f *fake) run() (int, error) {
 		}
 		defer r.Close()
 		go func() {
-			<-r.Running()
+			if !f.early {
+				<-r.Running()
+			}
 			close(running)
 		}()
 	}
@@ -184,6 +194,18 @@ func leaveSocket(dir string) error {
 	}
 	l.(*net.UnixListener).SetUnlinkOnClose(false)
 	return l.Close()
+}
+
+// nameThread keeps a thread with a name of its own.
+func nameThread(name string) {
+	named := make(chan struct{})
+	go func() {
+		runtime.LockOSThread()
+		_ = os.WriteFile(fmt.Sprintf("/proc/self/task/%d/comm", unix.Gettid()), []byte(name), 0)
+		close(named)
+		select {}
+	}()
+	<-named
 }
 
 // mapFile maps a file, so that it is among those of the process, until its end.

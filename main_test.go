@@ -32,6 +32,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"gclog":       func() { os.Exit(cli.Main(os.Args, os.Stdin, os.Stdout, os.Stderr)) },
 		"fakeruntime": func() { os.Exit(fakeRuntime(os.Args[1:])) },
+		"tracer":      func() { os.Exit(tracer(os.Args[1:])) },
 	})
 }
 
@@ -65,11 +66,15 @@ const deadline = 40 * time.Second
 //	[pid1other] process 1 belongs to another user
 //	[mount]     $MOUNTNS COMMAND runs in a mount namespace of its own and may mount
 //	[pidns]     $PIDNS COMMAND sees no processes but its own
+//	[timens]    $TIMENS COMMAND has a start of the machine of its own
+//	[kthread]   process 2 is a thread of the kernel
+//	[ptrace]    programs may debug each other
 //	[strace]    strace works
 //	[full]      $FULL is a device that is always full; not that of the machine where
 //	            the tests run as root, for a bug might remove it
 //
-// $TRACES is the folder of recordings, $UNIQUE a word that no other script has:
+// $NOBODY COMMAND runs as user 65534, which takes root and setpriv; tracer PID is a
+// debugger that has stopped a process. $TRACES is the folder of recordings, $UNIQUE a word that no other script has:
 // gclog sees all processes of the machine, also those of other scripts.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -126,6 +131,8 @@ func setUp(e *testscript.Env) error {
 	e.Setenv("UNIQUE", hex.EncodeToString(word[:]))
 	e.Setenv("MOUNTNS", namespaces("--mount"))
 	e.Setenv("PIDNS", namespaces("--mount", "--pid", "--fork", "--kill-child", "--mount-proc"))
+	e.Setenv("TIMENS", namespaces("--time", "--boottime", "1000", "--fork", "--kill-child"))
+	e.Setenv("NOBODY", "setpriv --reuid=65534 --regid=65534 --clear-groups")
 	e.Setenv("FULL", fullDevice(filepath.Join(e.WorkDir, ".tmp", "full")))
 	e.Values[runningKey{}] = map[string]*running{}
 	if !isRoot() {
@@ -185,6 +192,8 @@ var (
 	pidnsWorks  = works("sh", "-c", namespaces("--mount", "--pid", "--fork", "--kill-child", "--mount-proc")+" true")
 )
 
+var timensWorks = works("sh", "-c", namespaces("--time", "--boottime", "1000", "--fork")+" true")
+
 func condition(name string) (bool, error) {
 	switch name {
 	case "root":
@@ -197,6 +206,14 @@ func condition(name string) (bool, error) {
 		return mountWorks(), nil
 	case "pidns":
 		return pidnsWorks(), nil
+	case "timens":
+		return timensWorks(), nil
+	case "kthread":
+		b, err := os.ReadFile("/proc/2/comm")
+		return err == nil && string(b) == "kthreadd\n", nil
+	case "ptrace":
+		b, err := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope")
+		return isRoot() || err != nil || string(b) == "0\n", nil
 	case "strace":
 		return straceWorks(), nil
 	case "full":

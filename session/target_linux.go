@@ -355,7 +355,7 @@ func (p *Process) tempDirTrouble() (kind, trouble string) {
 		if unix.Fstatat(fd, p.socketName(), &entry, unix.AT_SYMLINK_NOFOLLOW) == nil {
 			return "planted-link", "what has its name is a link or a file, which gclog does not follow; find out who made it, delete it and restart the process"
 		}
-		if p.listens() {
+		if p.SocketDeleted() {
 			return "socket-deleted", "it was deleted while the process runs, as cleaners of temporary files do; restart the process"
 		}
 		var st unix.Statfs_t
@@ -371,9 +371,10 @@ func (p *Process) tempDirTrouble() (kind, trouble string) {
 	return "no-socket", "it was deleted, or the runtime is still starting; restart the process if it stays so"
 }
 
-// listens tells whether a socket of the process's name is listened on, though no file has
-// the name any more: the kernel remembers what it was called.
-func (p *Process) listens() bool {
+// SocketDeleted tells, of a process without a socket, whether the kernel still has one that
+// listens and was called so: then the file was deleted. It is asked for one process, not
+// for all: the kernel lists every socket of the machine.
+func (p *Process) SocketDeleted() bool {
 	f, err := os.Open(filepath.Join(procRoot, strconv.Itoa(p.PID), "net", "unix"))
 	if err != nil {
 		return false

@@ -20,6 +20,9 @@ func (p *Process) Tracer() int { return 0 }
 // Socket is the path of the socket, or the name of the pipe.
 func (p *Process) Socket() string { return filepath.Join(p.tempDir, p.socket) }
 
+// SocketDeleted is not known on this system.
+func (p *Process) SocketDeleted() bool { return false }
+
 // GCLibrary is not known on this system.
 func (p *Process) GCLibrary() string { return "" }
 

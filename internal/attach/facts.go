@@ -32,13 +32,13 @@ func Facts(ctx context.Context, t *session.Target) (gclog.Process, error) {
 
 // Complete adds to what Identify has found what takes a session to find out.
 func Complete(ctx context.Context, t *session.Target, p *gclog.Process) {
-	if p.Cookie == "" || p.Flavor != gclog.FlavorCoreCLR || !atLeast(p.RuntimeVersion, 9) {
+	if !TellsSettings(p) {
 		return
 	}
-	settingsByRundown(ctx, t, p)
+	_ = Settings(ctx, t, p)
 	for !p.HasLimits && time.Since(t.Started) < startTime && ctx.Err() == nil {
 		time.Sleep(startTime / 20) // its GC has none before it is set up
-		settingsByRundown(ctx, t, p)
+		_ = Settings(ctx, t, p)
 	}
 }
 
@@ -142,9 +142,14 @@ const startTime = time.Second
 // rundownTime is how long the throw-away session may take.
 const rundownTime = 3 * time.Second
 
-// settingsByRundown opens a session that listens to nothing and ends at once: the
-// runtime then tells its settings in two events.
-func settingsByRundown(ctx context.Context, t *session.Target, p *gclog.Process) {
+// TellsSettings tells whether a runtime tells the settings of its GC: from .NET 9 on.
+func TellsSettings(p *gclog.Process) bool {
+	return p.Cookie != "" && p.Flavor == gclog.FlavorCoreCLR && atLeast(p.RuntimeVersion, 9)
+}
+
+// Settings opens a session that listens to nothing and ends at once: the runtime then
+// tells its settings in two events. The error is that of the begin of the session.
+func Settings(ctx context.Context, t *session.Target, p *gclog.Process) error {
 	ctx, cancel := context.WithTimeout(ctx, rundownTime)
 	defer cancel()
 	s, err := t.StartTracing(ctx, session.Config{
@@ -152,7 +157,7 @@ func settingsByRundown(ctx context.Context, t *session.Target, p *gclog.Process)
 		Providers: []session.Provider{{Name: clr.RuntimeProvider, Keywords: 0, Level: clr.LevelCritical}},
 	})
 	if err != nil {
-		return
+		return err
 	}
 	defer s.Close()
 	// A session that is given up must end too.
@@ -186,6 +191,7 @@ func settingsByRundown(ctx context.Context, t *session.Target, p *gclog.Process)
 			p.RuntimeVersion = found.RuntimeVersion
 		}
 	}
+	return nil
 }
 
 // maxConfig is how much of a runtimeconfig.json is read.

@@ -14,6 +14,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
@@ -259,7 +260,7 @@ const lookEvery = 500 * time.Millisecond
 func (w *watch) one(ctx context.Context, t *session.Target) (*attach.Result, error) {
 	facts, err := attach.Facts(ctx, t)
 	if err != nil && !attach.IsTooOld(err) {
-		return nil, explain(t, err)
+		return nil, doctor.Explain(t, err)
 	}
 	w.progress.GCs.Store(0)
 	o := w.options(t)
@@ -270,7 +271,7 @@ func (w *watch) one(ctx context.Context, t *session.Target) (*attach.Result, err
 	}
 	result, err := w.session(ctx, o)
 	if err != nil {
-		return nil, explain(t, err)
+		return nil, doctor.Explain(t, err)
 	}
 	w.total += w.progress.GCs.Load()
 	w.sayEnded(result)
@@ -284,7 +285,7 @@ func (w *watch) oneOfTree(ctx context.Context, t *session.Target, resume bool, e
 	o.Exit, o.Resume = exit, resume
 	result, err := w.session(ctx, o)
 	if err != nil {
-		return nil, explain(t, err)
+		return nil, doctor.Explain(t, err)
 	}
 	return result, nil
 }

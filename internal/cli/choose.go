@@ -72,6 +72,16 @@ func (ch choice) find(ctx context.Context) (*session.Target, error) {
 	if ch.pid != 0 {
 		return session.Find(ctx, ch.pid)
 	}
+	l, err := ch.only(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return l.Target(), l.Err
+}
+
+// only returns the one process that is meant, among those that are listed. Those that
+// cannot be attached to do not count beside one of the same name that can.
+func (ch choice) only(ctx context.Context) (*session.Listed, error) {
 	list, err := session.List(ctx)
 	if err != nil {
 		return nil, err
@@ -90,9 +100,9 @@ func (ch choice) find(ctx context.Context) (*session.Target, error) {
 	}
 	switch {
 	case len(reachable) == 1 && (ch.name != "" || len(fits) == 1):
-		return reachable[0].Target(), nil
+		return &reachable[0], nil
 	case len(fits) == 1:
-		return nil, fits[0].Err
+		return &fits[0], nil
 	case len(fits) == 0 && ch.name != "":
 		return nil, noProcessf("%w called %q has a .NET runtime (gclog ps lists those that have)", errNone, ch.name)
 	case len(fits) == 0:

@@ -71,7 +71,7 @@ Examples:
 			return cli.ShowAppHelp(c)
 		},
 		Commands: []*cli.Command{
-			p.psCommand(), p.attachCommand(), p.runCommand(), p.convertCommand(), p.recordCommand(),
+			p.psCommand(), p.doctorCommand(), p.attachCommand(), p.runCommand(), p.convertCommand(), p.recordCommand(),
 			p.daemonCommand(), p.healthCommand(), p.configCommand(), p.demoCommand(), p.versionCommand(), p.completionCommand(),
 			p.manCommand(), p.xlogHelpCommand(),
 		},

@@ -33,7 +33,7 @@ func (p *program) completion(c *cli.Context) error {
 	return err
 }
 
-// takesProcess are the commands whose argument is a process.
+// takesProcess are the commands whose argument is a process, or with "--" a command.
 func takesProcess(name string) bool { return name == "attach" || name == "record" }
 
 // wordsFor are the arguments of commands that take one of a few words.
@@ -46,6 +46,9 @@ func wordsFor(name string) string {
 	}
 	return ""
 }
+
+// completesPids are the commands whose argument may be a pid.
+func completesPids(name string) bool { return takesProcess(name) || name == "doctor" }
 
 // A word is what can be typed, with what it is for.
 type word struct {
@@ -111,7 +114,7 @@ func bashScript(app *cli.App) string {
 			fmt.Fprintf(&b, "    case $prev in %s) return ;; esac\n", values)
 		}
 		fmt.Fprintf(&b, "    if [[ $cur == -* ]]; then\n      COMPREPLY=($(compgen -W %q -- \"$cur\"))\n", texts(flagsOf(c), " ", false))
-		if takesProcess(c.Name) {
+		if completesPids(c.Name) {
 			fmt.Fprintf(&b, "    else\n      COMPREPLY=($(compgen -W \"$(%s)\" -- \"$cur\"))\n", pidsOf)
 		} else if words := wordsFor(c.Name); words != "" {
 			fmt.Fprintf(&b, "    else\n      COMPREPLY=($(compgen -W %q -- \"$cur\"))\n", words)
@@ -149,7 +152,7 @@ func zshScript(app *cli.App) string {
 			}
 			fmt.Fprintf(&b, " \\\n      %s", zshQuote("*", f.text, "[", zshText.Replace(f.about), "]", value))
 		}
-		if takesProcess(c.Name) {
+		if completesPids(c.Name) {
 			fmt.Fprintf(&b, " \\\n      \"*:process:($(%s))\"", strings.ReplaceAll(strings.ReplaceAll(pidsOf, `\`, `\\`), `"`, `\"`))
 		} else if words := wordsFor(c.Name); words != "" {
 			fmt.Fprintf(&b, " \\\n      '1:what:(%s)'", words)
@@ -188,7 +191,7 @@ func fishScript(app *cli.App) string {
 			}
 			fmt.Fprintf(&b, "complete -c gclog -n %s %s -d %s\n", seen, kind, fishQuote(f.about))
 		}
-		if takesProcess(c.Name) {
+		if completesPids(c.Name) {
 			fmt.Fprintf(&b, "complete -c gclog -n %s -f -a %s\n", seen, fishQuote("("+pidsOf+")"))
 		} else if words := wordsFor(c.Name); words != "" {
 			fmt.Fprintf(&b, "complete -c gclog -n %s -f -a %s\n", seen, fishQuote(words))

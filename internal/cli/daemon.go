@@ -10,6 +10,7 @@ import (
 
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/daemon"
+	"github.com/gclog/gclog/internal/doctor"
 	"github.com/rs/zerolog"
 	"github.com/urfave/cli/v2"
 )
@@ -59,7 +60,7 @@ func (p *program) daemon(c *cli.Context) error {
 		p.ui.say("warning: " + w)
 	}
 	o := daemon.Options{
-		Config: loaded, Load: load, Version: p.version(), Session: randomID(), Host: hostname(), Explain: explain,
+		Config: loaded, Load: load, Version: p.version(), Session: randomID(), Host: hostname(), Explain: doctor.Explain,
 	}
 	if c.Bool("once") {
 		return p.once(c.Context, o)

@@ -39,26 +39,6 @@ func noProcessf(format string, args ...any) error {
 	return &codedError{exitNoProcess, fmt.Errorf(format, args...)}
 }
 
-// explain adds to an error of a request which process it is about, and what is
-// known about that.
-func explain(t *session.Target, err error) error {
-	var server *session.ServerError
-	var answer *session.AnswerError
-	switch {
-	case errors.Is(err, session.ErrNoAnswer):
-		hint := "it hangs, or is stopped by a debugger"
-		if t.Stopped() {
-			hint = fmt.Sprintf("it is stopped: let it go on with kill -CONT %d", t.PID)
-		}
-		return fmt.Errorf("process %d does not answer: %s: %w", t.PID, hint, err)
-	case errors.As(err, &server):
-		return fmt.Errorf("process %d refused the session: %w", t.PID, err)
-	case errors.As(err, &answer):
-		return fmt.Errorf("process %d does not answer as a .NET runtime does: %w", t.PID, err)
-	}
-	return err
-}
-
 // exitCode maps an error to the exit code.
 func exitCode(err error) int {
 	var coded *codedError

@@ -50,19 +50,27 @@ func (p *program) health(c *cli.Context) error {
 			return usagef("the configuration has no http.listen: there is nothing to ask")
 		}
 	}
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
+	if _, _, err := net.SplitHostPort(address); err != nil {
 		return usagef("--listen %s: it must be HOST:PORT", address)
 	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "127.0.0.1"
-	}
-	answer, err := ask(c.Context, "http://"+net.JoinHostPort(host, port)+"/readyz")
+	answer, err := ready(c.Context, address)
 	if err != nil {
 		return &codedError{exitSession, err}
 	}
 	_, err = fmt.Fprintln(p.out, answer)
 	return err
+}
+
+// ready asks the daemon that listens on an address whether it is ready.
+func ready(ctx context.Context, address string) (string, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return "", err
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return ask(ctx, "http://"+net.JoinHostPort(host, port)+"/readyz")
 }
 
 // ask returns the answer to a request, or says what is wrong with it.

@@ -11,8 +11,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )
@@ -47,6 +47,7 @@ type psRow struct {
 	CommandLine []string   `json:"command_line,omitempty"`
 	Cookie      string     `json:"cookie,omitempty"`
 	Problem     string     `json:"problem,omitempty"`
+	Cause       string     `json:"cause,omitempty"` // of the problem, as docs/troubleshooting.md names it
 }
 
 // psTimeout is how long a runtime may take to say who it is: a hung one must not
@@ -65,12 +66,7 @@ func (p *program) ps(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	rows := make([]psRow, len(list))
-	var group sync.WaitGroup
-	for i := range list {
-		group.Go(func() { rows[i] = describe(c.Context, &list[i]) })
-	}
-	group.Wait()
+	rows := describeAll(c.Context, list)
 	if how == "json" {
 		enc := json.NewEncoder(p.out)
 		enc.SetIndent("", "  ")
@@ -91,6 +87,17 @@ func (p *program) ps(c *cli.Context) error {
 	return nil
 }
 
+// describeAll asks processes who they are, all at once.
+func describeAll(ctx context.Context, list []session.Listed) []psRow {
+	rows := make([]psRow, len(list))
+	var group sync.WaitGroup
+	for i := range list {
+		group.Go(func() { rows[i] = describe(ctx, &list[i]) })
+	}
+	group.Wait()
+	return rows
+}
+
 // describe asks a process who it is.
 func describe(ctx context.Context, l *session.Listed) psRow {
 	r := psRow{
@@ -101,7 +108,7 @@ func describe(ctx context.Context, l *session.Listed) psRow {
 		r.Started = &started
 	}
 	if l.Err != nil {
-		r.Problem = l.Err.Error()
+		r.Problem, r.Cause = l.Err.Error(), doctor.CauseOf(l.Err)
 		return r
 	}
 	t := l.Target()
@@ -109,22 +116,12 @@ func describe(ctx context.Context, l *session.Listed) psRow {
 	facts, err := attach.Identify(ctx, t)
 	var server *session.ServerError
 	if err != nil && !errors.As(err, &server) {
-		r.Problem = explain(t, err).Error()
+		err = doctor.Explain(t, err)
+		r.Problem, r.Cause = err.Error(), doctor.CauseOf(err)
 	}
 	r.Name, r.Runtime, r.Cookie = facts.Name, facts.RuntimeVersion, facts.Cookie
-	r.GC = gcText(&facts)
+	r.GC = doctor.GC(&facts)
 	return r
-}
-
-func gcText(p *gclog.Process) string {
-	s := map[gclog.Known]string{gclog.Yes: "server", gclog.No: "workstation"}[p.Server]
-	if s != "" && p.Concurrent == gclog.No {
-		s += ", non-concurrent"
-	}
-	if s != "" && p.GCLibrary != "" {
-		s += ", " + p.GCLibrary
-	}
-	return s
 }
 
 func printTable(w io.Writer, rows []psRow, wide bool) error {

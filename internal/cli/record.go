@@ -12,6 +12,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
@@ -114,7 +115,7 @@ func (p *program) recordOne(ctx context.Context, t *session.Target, cfg session.
 	case errors.Is(err, syscall.EPIPE) && name == "standard output":
 		return nil // its reader wants no more
 	case err != nil:
-		return unlessStopped(ctx, explain(t, err))
+		return unlessStopped(ctx, doctor.Explain(t, err))
 	case w != p.out:
 		p.ui.sayf("%s recorded to %s (gclog convert %s makes a log of it)", size(n.Load()), name, name)
 	}

@@ -1,0 +1,199 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/gclog/gclog/internal/doctor"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) doctorCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "doctor",
+		Usage:     "find out why a process cannot be attached to or a file not be read",
+		ArgsUsage: "[PID|NAME|FILE]",
+		Description: `Of a process it says whether it can be attached to, else why not and what to do;
+of a recording or a log whether it can be read, and what is missing in it; without
+an argument what gclog may do on this machine, whether its daemon is configured and
+ready, and of each .NET process whether it can be attached to.
+
+A process is asked no more than gclog ps and the begin of gclog attach do: who it
+is, and, from .NET 9 on, a session that listens to nothing and ends at once.
+
+Examples:
+   gclog doctor                 this machine
+   gclog doctor 4711            a process
+   gclog doctor gc.nettrace     a recording
+   gclog doctor -o json gc.log`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "process-id", Aliases: []string{"p"}, Usage: "the process with this `PID`"},
+			&cli.StringFlag{Name: "name", Aliases: []string{"n"}, Usage: "the process with this `NAME`: of its program, assembly or service"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "`text` or json"},
+		},
+		Action: p.doctor,
+	}
+}
+
+// A reportJSON is a report for programs; it is part of what gclog promises.
+type reportJSON struct {
+	Subject   string            `json:"subject"`
+	Verdict   string            `json:"verdict"`
+	OK        bool              `json:"ok"`
+	Findings  []findingJSON     `json:"findings"`
+	Facts     map[string]string `json:"facts"`
+	Processes []psRow           `json:"processes,omitempty"`
+}
+
+type findingJSON struct {
+	Level string `json:"level"`
+	Cause string `json:"cause"`
+	Text  string `json:"text"`
+	Way   string `json:"way_out"`
+}
+
+func (p *program) doctor(c *cli.Context) error {
+	how := c.String("output")
+	if how != "text" && how != "json" {
+		return usagef("--output %s: it must be text or json", how)
+	}
+	if c.Args().Len() == 0 && c.String("process-id") == "" && c.String("name") == "" {
+		return p.doctorMachine(c, how)
+	}
+	r, err := examine(c)
+	if err != nil {
+		return err
+	}
+	switch {
+	case r.Err != nil:
+		p.code = exitCode(r.Err)
+	case !r.OK():
+		p.code = exitData
+		if c := r.Findings[0].Cause.ID; c == "missing" || c == "directory" {
+			p.code = exitUsage
+		}
+	}
+	return p.printReport(r, nil, how)
+}
+
+// examine finds out what the argument is. A number is a pid; a file that is there, or
+// that can be nothing else, is a file.
+func examine(c *cli.Context) (*doctor.Report, error) {
+	if arg := c.Args().First(); c.Args().Len() == 1 && !isNumber(arg) && c.String("process-id") == "" && c.String("name") == "" {
+		if _, err := os.Lstat(arg); err == nil || strings.ContainsRune(arg, os.PathSeparator) {
+			return doctor.File(arg), nil
+		}
+	}
+	ch, err := chosen(c)
+	if err != nil {
+		return nil, err
+	}
+	if ch.pid != 0 {
+		return doctor.Process(c.Context, ch.pid), nil
+	}
+	l, err := ch.only(c.Context)
+	switch {
+	case errors.Is(err, errNone) && c.String("name") == "":
+		return nil, noProcessf("there is no file %s, and %w", ch.name, err)
+	case err != nil:
+		return nil, err
+	case l.Err != nil:
+		return doctor.Refused(l), nil
+	}
+	return doctor.Target(c.Context, l.Target()), nil
+}
+
+func (p *program) doctorMachine(c *cli.Context, how string) error {
+	r, list, err := doctor.Machine(c.Context, ready)
+	if err != nil {
+		return err
+	}
+	if !r.OK() {
+		p.code = exitUsage // as the daemon would end
+	}
+	return p.printReport(r, describeAll(c.Context, list), how)
+}
+
+func (p *program) printReport(r *doctor.Report, processes []psRow, how string) error {
+	if how == "json" {
+		out := reportJSON{Subject: r.Subject, Verdict: r.Verdict, OK: r.OK(), Findings: []findingJSON{}, Facts: map[string]string{}, Processes: processes}
+		for _, f := range r.Findings {
+			out.Findings = append(out.Findings, findingJSON{string(f.Level), f.Cause.ID, f.Text, f.Cause.Way})
+		}
+		for _, f := range r.Facts {
+			out.Facts[f.Name] = f.Value
+		}
+		enc := json.NewEncoder(p.out)
+		enc.SetIndent("", "  ")
+		return enc.Encode(out)
+	}
+	paint := painter(colored(p.out))
+	fmt.Fprintf(p.out, "%s: %s\n", oneLine(r.Subject), paint(verdictColor(r), r.Verdict))
+	for _, f := range r.Findings {
+		fmt.Fprintf(p.out, "\n%s %s (%s)\n  what to do: %s\n", paint(levelColors[f.Level], string(f.Level)+":"), oneLine(f.Text), f.Cause.ID, f.Cause.Way)
+	}
+	if len(r.Facts) > 0 {
+		fmt.Fprintln(p.out)
+	}
+	t := tabwriter.NewWriter(p.out, 0, 8, 2, ' ', 0)
+	for _, f := range r.Facts {
+		fmt.Fprintf(t, "%s\t%s\n", strings.ReplaceAll(f.Name, "_", " "), oneLine(f.Value))
+	}
+	if err := t.Flush(); err != nil || len(processes) == 0 {
+		return err
+	}
+	fmt.Fprintln(p.out)
+	return p.printVerdicts(processes)
+}
+
+// printVerdicts prints a line for each process.
+func (p *program) printVerdicts(rows []psRow) error {
+	t := tabwriter.NewWriter(p.out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, "PID\tNAME\tUSER\tVERDICT")
+	for _, r := range rows {
+		verdict := "can be attached to"
+		if r.Problem != "" {
+			verdict = r.Problem
+			if r.Cause != "" {
+				verdict += " (" + r.Cause + ")"
+			}
+		}
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\n", r.PID, oneLine(r.Name), oneLine(dash(r.User)), oneLine(verdict))
+	}
+	return t.Flush()
+}
+
+// oneLine is text of others for one cell of a table.
+func oneLine(s string) string {
+	return clean(strings.NewReplacer("\n", " ", "\t", " ").Replace(shorten(s, 2000)))
+}
+
+// The colours of a terminal, by their numbers.
+const (
+	red    = 31
+	green  = 32
+	yellow = 33
+	blue   = 34
+)
+
+var levelColors = map[doctor.Level]int{doctor.Failure: red, doctor.Warning: yellow, doctor.Note: blue}
+
+func verdictColor(r *doctor.Report) int {
+	if r.OK() {
+		return green
+	}
+	return red
+}
+
+func painter(on bool) func(color int, s string) string {
+	return func(color int, s string) string {
+		if !on {
+			return s
+		}
+		return fmt.Sprintf("\x1b[%dm%s\x1b[0m", color, s)
+	}
+}

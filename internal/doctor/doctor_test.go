@@ -1,0 +1,106 @@
+package doctor
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestTroubleshooting holds docs/troubleshooting.md against the table. GCLOG_UPDATE=1
+// writes it anew.
+func TestTroubleshooting(t *testing.T) {
+	var b bytes.Buffer
+	b.WriteString("# When something does not work\n\n`gclog doctor` finds these causes. It says them of the process, the file or the machine that it is asked about, with the words in the first column in brackets; `-o json` has them as `cause`, and so has `gclog ps -o json`.\n")
+	for _, s := range Table {
+		fmt.Fprintf(&b, "\n## %s\n\n| cause | what it means | what to do |\n|---|---|---|\n", s.Title)
+		for _, c := range s.Causes {
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", c.ID, cell(c.What), cell(c.Way))
+		}
+	}
+	name := filepath.Join("..", "..", "docs", "troubleshooting.md")
+	if os.Getenv("GCLOG_UPDATE") != "" {
+		if err := os.WriteFile(name, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, b.Bytes()) {
+		t.Errorf("%s is not what the table says: GCLOG_UPDATE=1 go test ./internal/doctor writes it anew", name)
+	}
+}
+
+// cell is a sentence as Markdown takes it in a table.
+func cell(s string) string {
+	for _, c := range []string{"|", "<", "*"} {
+		s = string(bytes.ReplaceAll([]byte(s), []byte(c), []byte(`\`+c)))
+	}
+	return s
+}
+
+// TestTable: every cause has an id of its own, a sentence, and a way out.
+func TestTable(t *testing.T) {
+	seen := map[string]bool{}
+	for _, s := range Table {
+		for _, c := range s.Causes {
+			if seen[c.ID] {
+				t.Errorf("%s is there twice", c.ID)
+			}
+			seen[c.ID] = true
+			for _, sentence := range []string{c.What, c.Way} {
+				if len(sentence) < 10 || sentence[len(sentence)-1] != '.' {
+					t.Errorf("%s: %q is no sentence", c.ID, sentence)
+				}
+			}
+		}
+	}
+}
+
+func TestSuspendingPort(t *testing.T) {
+	for env, want := range map[string]string{
+		"":                            "",
+		"/a":                          "/a",
+		"/a,connect":                  "/a",
+		"/a,nosuspend":                "",
+		"/a,nosuspend;/b,listen":      "/b",
+		"/a,connect,nosuspend;;":      "",
+		"/a,nosuspend,suspend":        "",
+		"/a,suspend,nosuspend":        "/a",
+		" /a , NoSuspend ; /b,listen": "/b",
+	} {
+		if got := suspendingPort(map[string]string{"DOTNET_DiagnosticPorts": env}); got != want {
+			t.Errorf("%q: %q, want %q", env, got, want)
+		}
+	}
+	if got := suspendingPort(map[string]string{"DOTNET_DefaultDiagnosticPortSuspend": "1"}); got == "" {
+		t.Error("the default port makes a process wait too")
+	}
+}
+
+// TestNumbers: a background collection comes behind those that ran in it.
+func TestNumbers(t *testing.T) {
+	for want, list := range map[uint64][]uint32{
+		0: {5, 6, 8, 9, 7, 10},
+		3: {1, 2, 6},
+		1: {1, 2, 4, 5, 4, 1},
+		2: {1, 5, 3},
+	} {
+		var n numbers
+		for _, number := range list {
+			n.add(number)
+		}
+		if n.count != want {
+			t.Errorf("%v: %d missing, want %d", list, n.count, want)
+		}
+	}
+	var n numbers
+	n.add(1)
+	n.add(4_000_000_000)
+	if n.count != 3_999_999_998 || len(n.missing) > 1024 {
+		t.Errorf("%d missing, %d of them kept", n.count, len(n.missing))
+	}
+}

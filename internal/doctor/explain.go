@@ -1,0 +1,86 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"syscall"
+
+	"github.com/gclog/gclog/session"
+)
+
+// A Problem is an error of a request to a process, with its cause.
+type Problem struct {
+	Cause string // id of a Cause
+	text  string
+	err   error
+}
+
+func (p *Problem) Error() string { return p.text + ": " + p.err.Error() }
+
+// Unwrap returns the error of the request.
+func (p *Problem) Unwrap() error { return p.err }
+
+// Explain adds to an error of a request which process it is about, and what is known
+// about that.
+func Explain(t *session.Target, err error) error {
+	var server *session.ServerError
+	var answer *session.AnswerError
+	switch {
+	case errors.Is(err, session.ErrNoAnswer):
+		return noAnswer(t, err)
+	case errors.As(err, &server):
+		return &Problem{refusal(server.Code), fmt.Sprintf("process %d refused the session", t.PID), err}
+	case errors.As(err, &answer):
+		cause := "no-protocol"
+		for _, gone := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE} {
+			if errors.Is(err, gone) {
+				cause = "hang-up"
+			}
+		}
+		return &Problem{cause, fmt.Sprintf("process %d does not answer as a .NET runtime does", t.PID), err}
+	}
+	return err
+}
+
+func noAnswer(t *session.Target, err error) error {
+	tracer, stopped := t.Tracer(), t.Stopped()
+	switch {
+	case stopped && tracer != 0:
+		return &Problem{"traced", fmt.Sprintf("process %d does not answer: the debugger with the pid %d has stopped it: let it go on there", t.PID, tracer), err}
+	case stopped:
+		return &Problem{"stopped", fmt.Sprintf("process %d does not answer: it is stopped: let it go on with kill -CONT %d", t.PID, t.PID), err}
+	}
+	return &Problem{"no-answer", fmt.Sprintf("process %d does not answer: it hangs, or gets no time of a processor", t.PID), err}
+}
+
+// refusal is the cause of an error that a runtime answered.
+func refusal(code uint32) string {
+	switch code {
+	case session.CodeFail:
+		return "sessions-full"
+	case session.CodeNotYetAvailable, session.CodeUninitialized:
+		return "starting"
+	case session.CodeNotSupported:
+		return "unsupported"
+	case session.CodeUnknownCommand:
+		return "unknown-command"
+	}
+	return "refused"
+}
+
+// CauseOf returns the id of the cause of an error that Explain, or package session,
+// returned; "" if it has none.
+func CauseOf(err error) string {
+	var problem *Problem
+	var target *session.TargetError
+	switch {
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return "too-many-files"
+	case errors.As(err, &problem):
+		return problem.Cause
+	case errors.As(err, &target):
+		return target.Kind
+	}
+	return ""
+}

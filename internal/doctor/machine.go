@@ -1,0 +1,77 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/gclog/gclog/internal/config"
+	"github.com/gclog/gclog/session"
+)
+
+// Machine finds out what gclog may do on this machine, and what its daemon would do. The
+// list is that of the .NET processes. ready asks a daemon at HOST:PORT whether it is.
+func Machine(ctx context.Context, ready func(ctx context.Context, address string) (string, error)) (*Report, []session.Listed, error) {
+	r := &Report{Subject: "this machine", Verdict: "ready"}
+	list, err := session.List(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.fact("system", "%s/%s", runtime.GOOS, runtime.GOARCH)
+	r.fact("gclog_user", "%s", self())
+	r.fact("tmpdir", "%s", os.TempDir())
+	r.machine()
+	r.daemon(ctx, ready)
+	if len(list) == 0 {
+		r.add(Note, "no-dotnet", "no process with a .NET runtime was found")
+	}
+	r.order()
+	return r, list, nil
+}
+
+// daemon looks at the configuration, and whether the daemon that it is for runs.
+func (r *Report) daemon(ctx context.Context, ready func(context.Context, string) (string, error)) {
+	file := config.Find("", os.Environ())
+	if file == "" {
+		r.fact("configuration", "none")
+	} else {
+		r.fact("configuration", "%s", file)
+	}
+	loaded, err := config.Load(file, os.Environ())
+	if err != nil {
+		r.Verdict = "its configuration is wrong"
+		for _, line := range lines(err) {
+			r.add(Failure, "bad-configuration", "%s", line)
+		}
+		return
+	}
+	for _, w := range loaded.Warnings {
+		r.add(Warning, "odd-configuration", "%s", w)
+	}
+	if file == "" || loaded.HTTP.Listen == "" {
+		return
+	}
+	answer, err := ready(ctx, loaded.HTTP.Listen)
+	if err != nil {
+		r.add(Warning, "no-daemon", "no daemon is ready at %s: %v", loaded.HTTP.Listen, err)
+		return
+	}
+	r.fact("daemon", "%s: %s", loaded.HTTP.Listen, answer)
+}
+
+// lines are the single errors of one.
+func lines(err error) []string {
+	if joined, ok := errors.AsType[interface {
+		error
+		Unwrap() []error
+	}](err); ok {
+		var all []string
+		for _, e := range joined.Unwrap() {
+			all = append(all, e.Error())
+		}
+		return all
+	}
+	return strings.Split(err.Error(), "\n")
+}

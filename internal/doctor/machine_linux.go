@@ -1,0 +1,116 @@
+package doctor
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"github.com/gclog/gclog/session"
+	"golang.org/x/sys/unix"
+)
+
+// fewFiles is how many open files are few.
+const fewFiles = 256
+
+// machine adds what Linux tells about itself and about gclog's rights.
+func (r *Report) machine() {
+	var name unix.Utsname
+	if unix.Uname(&name) == nil {
+		r.fact("kernel", "%s", unix.ByteSliceToString(name.Release[:]))
+	}
+	r.rights()
+	if options := procOptions(); hides(options) {
+		r.fact("proc", "%s", strings.Join(options, ","))
+		if !has(unix.CAP_SYS_PTRACE) {
+			r.add(Warning, "hidepid", "/proc is mounted with %s: processes of other users are not seen", strings.Join(options, ","))
+		}
+	}
+	if p, err := session.Describe(os.Getpid()); err == nil {
+		r.fact("container", "%s", p.ContainerID)
+	}
+	const first = "pid:[4026531836]" // PROC_PID_INIT_INO
+	if ns, err := os.Readlink("/proc/self/ns/pid"); err == nil && ns != first {
+		r.add(Note, "own-pid-namespace", "gclog is in a pid namespace of its own: it sees the processes in it only")
+	}
+	r.fact("openat2", "%s", yes(hasOpenat2()))
+	if !hasOpenat2() {
+		r.add(Note, "no-openat2", "the call openat2 is not there or not allowed: links on the way to a socket are not followed")
+	}
+	r.fact("pidfd_exit_info", "%s", yes(hasPidfdInfo()))
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil {
+		files := "unlimited"
+		if limit.Max != unix.RLIM_INFINITY {
+			files = strconv.FormatUint(limit.Max, 10)
+		}
+		r.fact("open_files", "%s", files)
+		if limit.Max < fewFiles { // programs in Go raise their limit to that
+			r.add(Warning, "few-files", "gclog may have %d files open: that is enough for about %d sessions", limit.Max, limit.Max/4)
+		}
+	}
+	r.fact("yama_ptrace_scope", "%s", firstLine("/proc/sys/kernel/yama/ptrace_scope"))
+	r.fact("gclog_security_label", "%s", procText(os.Getpid(), "attr", "current"))
+	r.fact("seccomp", "%s", seccomp())
+}
+
+func (r *Report) rights() {
+	root, ptrace, override := os.Geteuid() == 0, has(unix.CAP_SYS_PTRACE), has(unix.CAP_DAC_OVERRIDE)
+	switch {
+	case !root && !(ptrace && override):
+		r.add(Note, "own-processes", "gclog runs as uid %d%s: it reaches the processes of this user only", os.Geteuid(), capabilitiesText())
+	case root && !ptrace:
+		r.add(Warning, "machine-no-ptrace", "gclog runs as root without the capability SYS_PTRACE: processes in other containers cannot be attached to")
+	}
+	if root && !override {
+		r.add(Warning, "machine-no-dac-override", "gclog runs as root without the capability DAC_OVERRIDE: processes of other users cannot be attached to")
+	}
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+func hides(options []string) bool {
+	for _, o := range options {
+		if v, ok := strings.CutPrefix(o, "hidepid="); ok && v != "0" && v != "off" {
+			return true
+		}
+	}
+	return false
+}
+
+func hasOpenat2() bool {
+	fd, err := unix.Openat2(unix.AT_FDCWD, "/", &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT})
+	if err == nil {
+		_ = unix.Close(fd)
+	}
+	return !errors.Is(err, unix.ENOSYS) && !errors.Is(err, unix.EPERM)
+}
+
+// hasPidfdInfo tells whether the kernel says how a process has ended to others than its
+// parent: Linux 6.15 and up.
+func hasPidfdInfo() bool {
+	fd, err := unix.PidfdOpen(os.Getpid(), 0)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	info := unix.PidfdInfo{Mask: unix.PIDFD_INFO_EXIT}
+	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.PIDFD_GET_INFO, uintptr(unsafe.Pointer(&info)))
+	return errno == 0
+}
+
+// seccomp is whether calls of gclog are filtered, as sandboxes do.
+func seccomp() string {
+	for line := range strings.Lines(procText(os.Getpid(), "status")) {
+		if mode, ok := strings.CutPrefix(line, "Seccomp:"); ok && strings.TrimSpace(mode) != "0" {
+			return "mode " + strings.TrimSpace(mode)
+		}
+	}
+	return ""
+}

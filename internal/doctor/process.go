@@ -1,0 +1,217 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/session"
+)
+
+// timeout is how long a runtime may take for an answer.
+const timeout = 2 * time.Second
+
+// Process finds out whether a process can be attached to. It asks it no more than gclog
+// ps and the begin of gclog attach do: who it is, its environment where that cannot be
+// read, and, of CoreCLR 9 and up, a session that listens to nothing and ends at once.
+func Process(ctx context.Context, pid int) *Report {
+	r := &Report{Subject: fmt.Sprintf("process %d", pid)}
+	t, err := session.Find(ctx, pid)
+	if err != nil {
+		r.refused(pid, err)
+		if p, err := session.Describe(pid); err == nil {
+			r.describe(p)
+		}
+		return r
+	}
+	return r.examine(ctx, t)
+}
+
+// Refused is the report of a process that a search has found and that cannot be
+// attached to.
+func Refused(l *session.Listed) *Report {
+	r := &Report{Subject: fmt.Sprintf("process %d", l.PID)}
+	r.refused(l.PID, l.Err)
+	r.describe(&l.Process)
+	return r
+}
+
+// Target is Process for one that has been found.
+func Target(ctx context.Context, t *session.Target) *Report {
+	r := &Report{Subject: fmt.Sprintf("process %d", t.PID)}
+	return r.examine(ctx, t)
+}
+
+func (r *Report) refused(pid int, err error) {
+	r.Err = err
+	r.Verdict = "cannot be attached to"
+	id, text := CauseOf(err), err.Error()
+	if finer, said := refine(pid, id); finer != "" {
+		id = finer
+		if said != "" {
+			text = said
+		}
+	}
+	if _, known := Find(id); !known {
+		id = "no-access"
+	}
+	r.add(Failure, id, "%s", text)
+}
+
+func (r *Report) examine(ctx context.Context, t *session.Target) *Report {
+	t.Timeout = timeout
+	facts, err := attach.Identify(ctx, t)
+	asked := "ProcessInfo"
+	old := attach.IsTooOld(err)
+	if old {
+		err = nil
+	}
+	waits := suspends(t, &facts)
+	if err == nil && !waits && attach.TellsSettings(&facts) {
+		asked += ", a session that listens to nothing"
+		err = attach.Settings(ctx, t, &facts)
+	}
+	if err != nil {
+		r.refused(t.PID, Explain(t, err))
+	} else {
+		r.Verdict = "can be attached to"
+		if waits {
+			r.Verdict += ", but sends nothing yet"
+		}
+		r.limits(t, &facts, waits, old)
+	}
+	r.order()
+	r.Subject += " (" + facts.Name + ")"
+	r.fact("runtime", "%s", strings.TrimSpace(facts.Flavor+" "+facts.RuntimeVersion))
+	r.fact("gc", "%s", GC(&facts))
+	r.fact("service", "%s", facts.Service)
+	r.describe(&t.Process)
+	r.fact("socket", "%s", t.Socket())
+	r.fact("cookie", "%s", facts.Cookie)
+	if r.Err == nil {
+		r.fact("levels", "light, normal, full")
+	}
+	r.fact("asked", "%s", asked)
+	return r
+}
+
+// describe adds what the operating system tells about a process.
+func (r *Report) describe(p *session.Process) {
+	user := p.User
+	if p.UID >= 0 && user != fmt.Sprint(p.UID) {
+		user += fmt.Sprintf(" (uid %d)", p.UID)
+	}
+	r.fact("user", "%s", user)
+	r.fact("gclog_user", "%s", self())
+	if !p.Started.IsZero() {
+		r.fact("started", "%s", p.Started.UTC().Format(time.RFC3339))
+	}
+	r.fact("container", "%s", p.ContainerID)
+	if p.InnerPID != p.PID && p.InnerPID != 0 {
+		r.fact("inner_pid", "%d", p.InnerPID)
+	}
+	if dir := p.Environ["TMPDIR"]; dir != "" {
+		r.fact("tmpdir", "%s", dir)
+	}
+	r.fact("command_line", "%s", strings.Join(p.CommandLine, " "))
+	r.describeMore(p)
+}
+
+// self is who runs gclog.
+func self() string {
+	if uid := os.Geteuid(); uid >= 0 {
+		return fmt.Sprintf("uid %d%s", uid, capabilitiesText())
+	}
+	return ""
+}
+
+// limits adds what does not work with a process, or not as people may expect.
+func (r *Report) limits(t *session.Target, facts *gclog.Process, waits, old bool) {
+	port := suspendingPort(t.Environ)
+	switch {
+	case waits:
+		r.add(Warning, "suspended", "process %d waits in its start until somebody connects to %s and resumes it", t.PID, port)
+	case port != "":
+		r.add(Note, "waiting-port", "every .NET process that process %d starts waits until somebody connects to %s", t.PID, port)
+	}
+	switch {
+	case old:
+		r.add(Note, "core31", "process %d does not know the request ProcessInfo: it runs on .NET Core 3.1", t.PID)
+	case facts.Flavor == gclog.FlavorNativeAOT:
+		r.add(Note, "native-aot", "process %d is a NativeAOT program: level full may show no allocations", t.PID)
+	case !attach.TellsSettings(facts):
+		r.add(Note, "runtime-old", "process %d runs on .NET %s, which does not tell the settings of its GC", t.PID, facts.RuntimeVersion)
+	}
+	if dir := t.Environ["TMPDIR"]; t.Environ != nil && clean(dir) != clean(os.Getenv("TMPDIR")) {
+		r.add(Note, "tmpdir-differs", "process %d has its socket in %s, gclog has %s as its own temporary directory", t.PID, clean(dir), clean(os.Getenv("TMPDIR")))
+	}
+	r.namespaces(&t.Process)
+}
+
+// clean is a temporary directory without what makes no difference.
+func clean(dir string) string {
+	if dir = strings.TrimRight(dir, "/"); dir == "" {
+		return "/tmp"
+	}
+	return dir
+}
+
+// suspends tells whether a process waits in its start. CoreCLR 8 and up name their
+// threads: one that runs has a finalizer. A NativeAOT program that waits has two threads.
+func suspends(t *session.Target, facts *gclog.Process) bool {
+	if suspendingPort(t.Environ) == "" {
+		return false
+	}
+	if facts.Flavor == gclog.FlavorNativeAOT {
+		return threads(t.PID) == 2
+	}
+	_, started := t.ServerGCThreads()
+	return !started
+}
+
+// suspendingPort returns the first diagnostic port in an environment that makes a
+// process wait in its start, "" if none does.
+func suspendingPort(env map[string]string) string {
+	for _, prefix := range []string{"DOTNET_", "COMPlus_"} {
+		for port := range strings.SplitSeq(env[prefix+"DiagnosticPorts"], ";") {
+			tags := strings.Split(port, ",")
+			if path := strings.TrimSpace(tags[0]); path != "" && waitsByTags(tags[1:]) {
+				return path
+			}
+		}
+		if env[prefix+"DefaultDiagnosticPortSuspend"] == "1" {
+			return "its default port (" + prefix + "DefaultDiagnosticPortSuspend=1)"
+		}
+	}
+	return ""
+}
+
+// waitsByTags: to wait is what a runtime does unless it is told, by the first tag of the
+// two.
+func waitsByTags(tags []string) bool {
+	for _, tag := range tags {
+		switch strings.ToLower(strings.TrimSpace(tag)) {
+		case "nosuspend":
+			return false
+		case "suspend":
+			return true
+		}
+	}
+	return true
+}
+
+// GC is the kind of a process's GC for people, "" if it is not known.
+func GC(p *gclog.Process) string {
+	s := map[gclog.Known]string{gclog.Yes: "server", gclog.No: "workstation"}[p.Server]
+	if s != "" && p.Concurrent == gclog.No {
+		s += ", non-concurrent"
+	}
+	if s != "" && p.GCLibrary != "" {
+		s += ", " + p.GCLibrary
+	}
+	return s
+}

@@ -1,0 +1,225 @@
+package doctor
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gclog/gclog/session"
+	"golang.org/x/sys/unix"
+)
+
+func procPath(pid int, names ...string) string {
+	return filepath.Join(append([]string{"/proc", strconv.Itoa(pid)}, names...)...)
+}
+
+// procText reads a small file of /proc, "" if that is not possible.
+func procText(pid int, names ...string) string {
+	b, err := os.ReadFile(procPath(pid, names...))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimRight(string(b), "\x00\n")
+}
+
+// refine looks closer at a process that cannot be attached to. It returns the finer
+// cause, "" if there is none, and a better sentence, "" if the one that is there will do.
+func refine(pid int, id string) (finer, text string) {
+	switch id {
+	case "no-process":
+		// Whoever may not see a process may still be told that it may not be signalled.
+		if errors.Is(unix.Kill(pid, 0), unix.EPERM) {
+			return "hidden", fmt.Sprintf("process %d exists, but /proc does not show it to gclog: it is mounted with hidepid, and gclog runs as uid %d", pid, os.Geteuid())
+		}
+	case "no-socket":
+		if uid, hidden := hidesEnvironment(pid); hidden {
+			return noOverride(pid, uid)
+		}
+	case "not-dotnet", "other-user":
+		if isKernelThread(pid) {
+			return "kernel-thread", fmt.Sprintf("process %d (%s) is a thread of the kernel", pid, procText(pid, "comm"))
+		}
+		if id == "other-user" {
+			return refineUser(pid)
+		}
+		if uid, hidden := hidesEnvironment(pid); hidden {
+			return noOverride(pid, uid)
+		}
+		maps := procText(pid, "maps")
+		p, err := session.Describe(pid)
+		switch {
+		case err == nil && p.SocketDeleted():
+			return "socket-deleted", fmt.Sprintf("process %d (%s) listens on a diagnostics socket that was deleted, as cleaners of temporary files do; restart the process", pid, p.Name)
+		case strings.Contains(maps, "/libmonosgen") || strings.Contains(maps, "/libmono-2.0") || strings.Contains(maps, "/mono-sgen"):
+			return "mono", fmt.Sprintf("process %d (%s) runs on Mono, which has no diagnostics socket", pid, procText(pid, "comm"))
+		case isNativeAOT(pid):
+			return "no-event-source", fmt.Sprintf("process %d (%s) is a NativeAOT program without a diagnostics socket: it was built without EventSourceSupport", pid, procText(pid, "comm"))
+		}
+	}
+	return "", ""
+}
+
+// hidesEnvironment tells whether root lacks the capability to read the environment of a
+// process, and with it its TMPDIR.
+func hidesEnvironment(pid int) (uid uint32, hidden bool) {
+	f, err := os.Open(procPath(pid, "environ"))
+	if err == nil {
+		_ = f.Close()
+	}
+	var st unix.Stat_t
+	hidden = errors.Is(err, os.ErrPermission) && os.Geteuid() == 0 && !has(unix.CAP_DAC_OVERRIDE) && unix.Stat(procPath(pid), &st) == nil
+	return st.Uid, hidden
+}
+
+func noOverride(pid int, uid uint32) (finer, text string) {
+	return "no-dac-override", fmt.Sprintf("process %d belongs to uid %d, and gclog, though root, has no capability DAC_OVERRIDE to read its TMPDIR and to open its socket", pid, uid)
+}
+
+// refineUser says what the owner of the process could do, or gclog lacks.
+func refineUser(pid int) (finer, text string) {
+	var st unix.Stat_t
+	if unix.Stat(procPath(pid), &st) != nil {
+		return "", ""
+	}
+	if os.Geteuid() == 0 {
+		if has(unix.CAP_DAC_OVERRIDE) {
+			return "", ""
+		}
+		return noOverride(pid, st.Uid)
+	}
+	return "other-user", fmt.Sprintf("process %d belongs to uid %d, gclog runs as uid %d without the capabilities SYS_PTRACE and DAC_OVERRIDE: sudo -u '#%d' gclog attach %d, or sudo gclog attach %d",
+		pid, st.Uid, os.Geteuid(), st.Uid, pid, pid)
+}
+
+// isKernelThread goes by the flags of the process, which everybody may read.
+func isKernelThread(pid int) bool {
+	const flagKernelThread = 0x00200000 // PF_KTHREAD
+	stat := procText(pid, "stat")
+	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 7 {
+		return false
+	}
+	flags, err := strconv.ParseUint(fields[9-3], 10, 64)
+	return err == nil && flags&flagKernelThread != 0
+}
+
+// isNativeAOT goes by a section that only .NET's compiler makes. The names of sections
+// are near the end of a program.
+func isNativeAOT(pid int) bool {
+	f, err := os.Open(procPath(pid, "exe"))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	const tail = 64 << 10
+	from := max(0, info.Size()-tail)
+	b, err := io.ReadAll(io.NewSectionReader(f, from, info.Size()-from))
+	return err == nil && bytes.Contains(b, []byte(".dotnet_eh_table\x00"))
+}
+
+// threads is how many a process has.
+func threads(pid int) int {
+	list, err := os.ReadDir(procPath(pid, "task"))
+	if err != nil {
+		return 0
+	}
+	return len(list)
+}
+
+// namespaces adds where a process lives apart from gclog.
+func (r *Report) namespaces(p *session.Process) {
+	differs := func(kind string) bool {
+		mine, err := os.Readlink(procPath(os.Getpid(), "ns", kind))
+		theirs, errTheirs := os.Readlink(procPath(p.PID, "ns", kind))
+		return err == nil && errTheirs == nil && mine != theirs
+	}
+	var apart []string
+	for _, kind := range []string{"mnt", "pid"} {
+		if differs(kind) {
+			apart = append(apart, kind)
+		}
+	}
+	if len(apart) > 0 {
+		r.add(Note, "other-container", "process %d has namespaces of its own (%s): gclog reaches its socket through /proc/%d/root", p.PID, strings.Join(apart, ", "), p.PID)
+	}
+	if differs("time") {
+		r.add(Note, "time-namespace", "process %d is in a time namespace of its own: its own idea of its start differs from the host's", p.PID)
+	}
+}
+
+// describeMore adds what security modules say, where there are any.
+func (r *Report) describeMore(p *session.Process) {
+	if label := procText(p.PID, "attr", "current"); label != "" && label != "unconfined" {
+		r.fact("security_label", "%s", label)
+	}
+	if id := r.Err; id != nil && CauseOf(id) == "no-ptrace" {
+		r.fact("yama_ptrace_scope", "%s", firstLine("/proc/sys/kernel/yama/ptrace_scope"))
+		r.fact("gclog_security_label", "%s", procText(os.Getpid(), "attr", "current"))
+	}
+}
+
+// has tells whether gclog has a capability.
+func has(capability int) bool {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	if unix.Capget(&header, &data[0]) != nil {
+		return false
+	}
+	return data[capability/32].Effective&(1<<(capability%32)) != 0
+}
+
+// needed are the capabilities that reach all processes.
+var needed = []struct {
+	name   string
+	number int
+}{{"SYS_PTRACE", unix.CAP_SYS_PTRACE}, {"DAC_OVERRIDE", unix.CAP_DAC_OVERRIDE}}
+
+func capabilitiesText() string {
+	var with, without []string
+	for _, c := range needed {
+		if has(c.number) {
+			with = append(with, c.name)
+		} else {
+			without = append(without, c.name)
+		}
+	}
+	switch {
+	case len(without) == 0:
+		return " with " + strings.Join(with, " and ")
+	case len(with) == 0:
+		return " without " + strings.Join(without, " and ")
+	}
+	return " with " + strings.Join(with, " and ") + ", without " + strings.Join(without, " and ")
+}
+
+func firstLine(path string) string {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	line, _, _ := bytes.Cut(b, []byte("\n"))
+	return string(line)
+}
+
+// procOptions are the options that /proc is mounted with; of several mounts the last
+// hides the others.
+func procOptions() (options []string) {
+	b, _ := os.ReadFile("/proc/self/mountinfo")
+	for line := range strings.Lines(string(b)) {
+		fields := strings.Fields(line)
+		if len(fields) > 6 && fields[4] == "/proc" && slices.Contains(fields, "proc") {
+			options = strings.Split(fields[len(fields)-1], ",")
+		}
+	}
+	return options
+}

@@ -1,0 +1,19 @@
+//go:build !linux
+
+package doctor
+
+import "github.com/gclog/gclog/session"
+
+// What follows only Linux tells.
+
+func refine(pid int, id string) (finer, text string) { return "", "" }
+
+func threads(pid int) int { return 0 }
+
+func (r *Report) namespaces(p *session.Process) {}
+
+func (r *Report) describeMore(p *session.Process) {}
+
+func capabilitiesText() string { return "" }
+
+func (r *Report) machine() {}
