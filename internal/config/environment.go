@@ -16,9 +16,9 @@ const prefix = "GCLOG_"
 // notKeys are variables of gclog that are none of a configuration.
 var notKeys = []string{"GCLOG_XLOG", "GCLOG_SHARED", "GCLOG_LIVE", "GCLOG_JAVA", "GCLOG_UPDATE", FileVariable, "GCLOG_IGNORE"}
 
-// environment sets what the variables say. Those with one word only may belong to
-// somebody else, unless they are a key: Kubernetes makes GCLOG_PORT and its like for a
-// service of that name.
+// environment sets what the variables say. Those without __ may belong to somebody else,
+// unless they are a key, or one with half of its underscores: Kubernetes makes GCLOG_PORT
+// and its like for a service of that name.
 func (l *loader) environment(environ []string, v reflect.Value) {
 	values := map[string]string{}
 	for _, e := range environ {
@@ -36,6 +36,12 @@ func (l *loader) environment(environ []string, v reflect.Value) {
 		parts := strings.Split(strings.ToLower(strings.TrimPrefix(name, prefix)), "__")
 		if len(parts) > 1 || slices.Contains(names(fields(v.Type())), parts[0]) {
 			l.assign(origin{variable: name}, parts, values[name], v, field{}, "")
+			continue
+		}
+		for _, k := range Keys() {
+			if name == strings.ReplaceAll(k.Variable, "__", "_") {
+				l.wrong(origin{variable: name}, "", "there is no such key, did you mean %s?", k.Variable)
+			}
 		}
 	}
 }

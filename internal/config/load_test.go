@@ -220,6 +220,7 @@ func TestEnvironment(t *testing.T) {
 		"GCLOG_OUTPUTS__0__PTH=x":       "GCLOG_OUTPUTS__0__PTH: there is no key outputs[0].pth, did you mean GCLOG_OUTPUTS__0__PATH?",
 		"GCLOG_OUTPUTS__2__PATH=x":      "GCLOG_OUTPUTS__2__PATH: there is no such element: the next one of outputs is GCLOG_OUTPUTS__1",
 		"GCLOG_OUTPUTS__X__PATH=x":      "there is no such element",
+		"GCLOG_SESSION_LEVEL=full":      "GCLOG_SESSION_LEVEL: there is no such key, did you mean GCLOG_SESSION__LEVEL?",
 		"GCLOG_SESSION__LEVEL=x":        `GCLOG_SESSION__LEVEL: session.level: "x": it must be light, normal or full`,
 		"GCLOG_SESSION__LEVEL__X=x":     "GCLOG_SESSION__LEVEL__X: session.level has no keys: the variable is GCLOG_SESSION__LEVEL",
 		"GCLOG_SESSION=full":            "GCLOG_SESSION: session has keys: write it like GCLOG_SESSION__LEVEL",
