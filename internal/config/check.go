@@ -18,6 +18,8 @@ func (c *Config) forgetPath(origins map[string]origin) {
 	}
 }
 
+const maxOutputs = 100
+
 // check finds what is wrong with values that are right each by itself.
 func (c *Loaded) check(l *loader) {
 	c.Warnings = nil
@@ -43,6 +45,10 @@ func (c *Loaded) check(l *loader) {
 	}
 	if len(c.Outputs) == 0 {
 		l.wrong(l.origins["outputs"], "outputs", "there are none: nothing would be written; without the key there is one, %s", defaults().Outputs[0].Path)
+	}
+	if len(c.Outputs) > maxOutputs {
+		l.wrong(l.origins["outputs"], "outputs", "there are %d, and %d at most: each process could have as many files open", len(c.Outputs), maxOutputs)
+		return
 	}
 	specs := make([]output.Spec, len(c.Outputs))
 	for i := range c.Outputs {
