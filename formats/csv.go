@@ -26,7 +26,7 @@ const csvHeader = "StartRelativeMSec,Number,Generation,Type,Reason,IsCompacting,
 	"ProcessID,StartTime,DurationInMilliSeconds,Kind,PauseStartRelativeMSec,POHSize,ObjPOHBefore,ObjPOHAfter," +
 	"HeapBefore,HeapAfter,HeapPeak,Promoted,Fragmentation,CommittedBefore,CommittedAfter,Allocated,Gen0Budget," +
 	"HeapCount,MemoryLoadPercent,PinnedObjects,Handles,FinalizationCount,Complete,LostEvents," +
-	"Gen0Before,Gen1Before,Gen2Before,LOHBefore,POHBefore,FinalPauseStartRelativeMSec\n"
+	"Gen0Before,Gen1Before,Gen2Before,LOHBefore,POHBefore,FinalPauseStartRelativeMSec,Resident,CgroupMemory,CgroupLimit\n"
 
 func (c *csvFormat) header(dst []byte, _ int64, _ int) []byte          { return append(dst, csvHeader...) }
 func (c *csvFormat) next() (hold bool)                                 { return false }
@@ -138,5 +138,8 @@ func (c *csvFormat) gc(dst []byte, d *gclog.GCDetails) []byte {
 	}
 	final, ok := d.FinalPauseStart()
 	r.millis(final, ok)
+	for _, n := range [...]uint64{d.Memory.Resident, d.Memory.Cgroup, d.Memory.CgroupLimit} {
+		r.uint(n, n > 0)
+	}
 	return append(r.b, '\n')
 }

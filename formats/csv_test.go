@@ -123,6 +123,7 @@ func checkCSVRow(t *testing.T, n int, row map[string]string, d *gclog.GCDetails)
 		"HeapBefore": bytes(d.SizeBefore(), d.HasBefore), "HeapAfter": bytes(d.SizeAfter(), d.HasSizesAfter),
 		"Promoted": bytes(d.PromotedBytes, d.HasPromoted), "Complete": title[d.Complete],
 		"Gen0Before": bytes(g[0].Before, d.HasBefore), "Gen1Before": bytes(g[1].Before, d.HasBefore), "Gen2Before": bytes(g[2].Before, d.HasBefore),
+		"Resident": "", "CgroupMemory": "", "CgroupLimit": "", // only live sessions know them
 		"LOHBefore": bytes(g[3].Before, d.HasBefore), "POHBefore": bytes(g[4].Before, d.HasBefore && d.GenerationCount > 4),
 	} {
 		got, there := row[column]

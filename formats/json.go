@@ -344,7 +344,7 @@ func (j *jsonFormat) end(dst []byte, e *End) []byte {
 	if e.Reason == EndOfRecording {
 		return dst
 	}
-	o := j.begin(dst, e.At, e.Reason == EndStreamError, func(b []byte) []byte {
+	o := j.begin(dst, e.At, e.Reason == EndStreamError || e.Reason == EndOOMKilled, func(b []byte) []byte {
 		b = append(b, "session with process "...)
 		b = strconv.AppendInt(b, j.o.Process.ID, 10)
 		b = append(b, " ended: "...)

@@ -291,6 +291,18 @@ func TestJSONRecords(t *testing.T) {
 			map[string]any{"event.reason": "killed", "process.exit_code": nil},
 		},
 		{
+			"end by a signal", func(w *formats.Writer) {
+				w.End(&formats.End{At: hour, Ticks: 2, Reason: formats.EndKilled, Signal: 15})
+			},
+			map[string]any{"event.reason": "killed", "process.exit_signal": 15, "process.exit_code": nil},
+		},
+		{
+			"end for want of memory", func(w *formats.Writer) {
+				w.End(&formats.End{At: hour, Ticks: 2, Reason: formats.EndOOMKilled, Signal: 9})
+			},
+			map[string]any{"event.reason": "oom-killed", "process.exit_signal": 9, "message": "session with process 4711 ended: oom-killed", "log.level": "warn"},
+		},
+		{
 			"end detached", func(w *formats.Writer) { w.End(&formats.End{At: hour, Ticks: 3, Reason: formats.EndDetached}) },
 			map[string]any{"event.reason": "detached"},
 		},
@@ -338,7 +350,72 @@ func TestJSONRecords(t *testing.T) {
 			"queue full", func(w *formats.Writer) {
 				w.Gap(&gclog.Gap{Reason: gclog.GapQueueFull, Time: hour, Ticks: 10, Records: 6})
 			},
-			map[string]any{"dotnet.gc.gap.reason": "queue-full", "dotnet.gc.gap.records.count": 6},
+			map[string]any{"dotnet.gc.gap.reason": "queue-full", "dotnet.gc.gap.records.count": 6, "dotnet.gc.gap.from": nil},
+		},
+		{
+			"unwritten", func(w *formats.Writer) {
+				w.Gap(&gclog.Gap{Reason: gclog.GapUnwritten, Time: hour, Ticks: 10, Records: 6, From: 7, To: 9})
+			},
+			map[string]any{
+				"dotnet.gc.gap.reason": "unwritten", "dotnet.gc.gap.records.count": 6, "dotnet.gc.gap.from": 7, "dotnet.gc.gap.to": 9,
+				"message": "the output could not be written: 6 records are missing, of collections from 7 to 9",
+			},
+		},
+		{
+			"summary", func(w *formats.Writer) {
+				w.Summary(&formats.Summary{From: hour - 300e9, To: hour, Ticks: 11, Tally: gclog.Tally{
+					Collections: [3]uint64{10, 2, 0}, Background: 1, Pauses: 14, PauseTotal: 34_500_000, PauseMax: 5_200_000,
+					Promoted: 1_234_567, SizeAfter: 65_000_000, HasSize: true,
+				}})
+			},
+			map[string]any{
+				"@timestamp": "2026-11-05T11:00:00.000000000Z", "log.level": "info",
+				"message":    "in 300 s 13 collections (10 gen0, 2 gen1, 1 background), paused for 34.500 ms, at most 5.200 ms, heap 65.0 MB",
+				"event.kind": "metric", "event.action": "gc-summary", "event.start": "2026-11-05T10:55:00.000000000Z", "event.end": "2026-11-05T11:00:00.000000000Z", "event.duration": 300_000_000_000,
+				"dotnet.gc.summary.collections.gen0.count": 10, "dotnet.gc.summary.collections.gen1.count": 2, "dotnet.gc.summary.collections.gen2.count": 0,
+				"dotnet.gc.summary.collections.background.count": 1, "dotnet.gc.summary.pause.total.ns": 34_500_000, "dotnet.gc.summary.pause.max.ns": 5_200_000,
+				"dotnet.gc.summary.pause.count": 14, "dotnet.gc.summary.paused.pct": "0.0001", "dotnet.gc.summary.promoted.bytes": 1_234_567,
+				"dotnet.gc.summary.heap.after.bytes": 65_000_000, "dotnet.gc.summary.lost_events.count": 0, "dotnet.gc.summary.missing_records.count": 0,
+			},
+		},
+		{
+			"summary of nothing", func(w *formats.Writer) { w.Summary(&formats.Summary{From: hour, To: hour}) },
+			map[string]any{
+				"message": "in 0 s 0 collections, paused for 0.000 ms, at most 0.000 ms", "dotnet.gc.summary.collections.gen0.count": 0,
+				"dotnet.gc.summary.paused.pct": nil, "dotnet.gc.summary.heap.after.bytes": nil,
+			},
+		},
+		{
+			"summary with gaps", func(w *formats.Writer) {
+				w.Summary(&formats.Summary{From: hour - 1e9, To: hour, Tally: gclog.Tally{LostEvents: 1, Missing: 2}})
+			},
+			map[string]any{
+				"log.level": "warn", "dotnet.gc.summary.lost_events.count": 1, "dotnet.gc.summary.missing_records.count": 2,
+				"message": "in 1 s 0 collections, paused for 0.000 ms, at most 0.000 ms, 1 event is missing, 2 records are missing",
+			},
+		},
+		{
+			"memory", func(w *formats.Writer) {
+				d := &gclog.GCDetails{Number: 3, HasNumber: true, Complete: true, Start: hour}
+				d.Memory = gclog.Memory{Resident: 300_000_000, Cgroup: 400_000_000, CgroupLimit: 500_000_000, At: hour + 5_000_000}
+				w.GC(d)
+			},
+			map[string]any{
+				"process.memory.rss.bytes": 300_000_000, "process.cgroup.memory.usage.bytes": 400_000_000, "process.cgroup.memory.limit.bytes": 500_000_000,
+				"dotnet.gc.memory_read": "2026-11-05T11:00:00.005000000Z",
+			},
+		},
+		{
+			"memory of no group", func(w *formats.Writer) {
+				w.GC(&gclog.GCDetails{Number: 3, HasNumber: true, Complete: true, Memory: gclog.Memory{Resident: 1}})
+			},
+			map[string]any{"process.memory.rss.bytes": 1, "process.cgroup.memory.usage.bytes": nil, "process.cgroup.memory.limit.bytes": nil, "dotnet.gc.memory_read": nil},
+		},
+		{
+			"memory of a group without a limit", func(w *formats.Writer) {
+				w.GC(&gclog.GCDetails{Number: 3, HasNumber: true, Complete: true, Memory: gclog.Memory{Cgroup: 2}})
+			},
+			map[string]any{"process.memory.rss.bytes": nil, "process.cgroup.memory.usage.bytes": 2, "process.cgroup.memory.limit.bytes": nil},
 		},
 		{
 			"stalled collection", func(w *formats.Writer) { w.Stall(&gclog.Stall{Open: open, Now: hour + 500, Threshold: 1e9}) },
@@ -377,6 +454,9 @@ func TestJSONRecords(t *testing.T) {
 			for path, want := range map[string]any{
 				"process.entity_id": someone().Cookie, "process.name": "MyApp", "process.executable": "/usr/bin/dotnet",
 				"service.name": "shop", "host.name": "node-1", "container.id": "0123456789ab", "gclog.session.id": "s",
+				"service.version": "1.2.3", "container.name": "api", "orchestrator.type": "kubernetes", "orchestrator.namespace": "prod",
+				"orchestrator.resource.type": "pod", "orchestrator.resource.name": "shop-0", "orchestrator.resource.id": "4f6b5d5e",
+				"labels.team": "orders", "labels.app_kubernetes_io/name": "shop",
 			} {
 				if byPath[path] != want {
 					t.Errorf("%s is %v, want %v", path, byPath[path], want)

@@ -46,7 +46,7 @@ func (j *jsonFormat) gc(dst []byte, d *gclog.GCDetails) []byte {
 	j.background(&o, d)
 	j.datas(&o, d)
 	j.dynamic(&o, d)
-	if d.Memory.Known() {
+	if d.Memory.Known() && d.Memory.At != 0 {
 		j.time(&o, "memory_read", d.Memory.At)
 	}
 	o.bool("complete", d.Complete)

@@ -21,6 +21,8 @@ func someone() gclog.Process {
 		ID: 4711, Name: "MyApp", CommandLine: "dotnet MyApp.dll", EntryAssembly: "MyApp", Service: "shop", RuntimeVersion: "10.0.14",
 		Flavor: "CoreCLR", OS: "linux", Architecture: "x86_64", Cookie: "1b8a56c0-0000-4000-8000-4a4f5c9e0001",
 		Started: time.Date(2026, 11, 5, 9, 59, 58, 250_000_000, time.UTC), StartKey: 4242, Executable: "/usr/bin/dotnet", User: "app", ContainerID: "0123456789ab",
+		ContainerName: "api", Namespace: "prod", Pod: "shop-0", PodUID: "4f6b5d5e", ServiceVersion: "1.2.3",
+		Labels: map[string]string{"team": "orders", "app.kubernetes.io/name": "shop"},
 		Server: gclog.Yes, Concurrent: gclog.No, HeapCount: 4, GCLibrary: "libclrgc.so", HasLimits: true,
 		Sync: time.Date(2026, 11, 5, 10, 0, 0, 0, time.UTC), UptimeAtSync: 1750 * time.Millisecond,
 	}
@@ -115,10 +117,11 @@ func TestEverything(t *testing.T) {
 // TestHostileFacts: whatever a process calls itself, a log stays one of its kind.
 func TestHostileFacts(t *testing.T) {
 	p := someone()
-	for _, s := range []*string{&p.Name, &p.Service, &p.RuntimeVersion, &p.Flavor, &p.Architecture, &p.Cookie, &p.Executable, &p.ContainerID, &p.GCLibrary} {
+	for _, s := range []*string{&p.Name, &p.Service, &p.RuntimeVersion, &p.Flavor, &p.Architecture, &p.Cookie, &p.Executable, &p.ContainerID, &p.GCLibrary, &p.ContainerName, &p.Namespace, &p.Pod, &p.PodUID, &p.ServiceVersion} {
 		*s = hostile
 	}
 	p.Name = strings.Repeat(hostile, 100)
+	p.Labels = map[string]string{hostile: hostile, "a.b": "dotted", "a_b": "not dotted"}
 	o := formats.Options{Process: p, Host: hostile, Version: hostile, Session: hostile}
 	pause := &gclog.Pause{PausePart: gclog.PausePart{Duration: 1e6}, GC: &gclog.GCDetails{Number: 1, HasNumber: true}}
 	write := func(w *formats.Writer) {

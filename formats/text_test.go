@@ -7,6 +7,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
 )
 
 var textLine = regexp.MustCompile(`^(\d\d:\d\d:\d\d\.\d{3}) +(\d+|\?|-) +(?:(\d)->)?(\d|-)  ([a-z]+) +(\S+) +(?:(yes|no|\?) +)?(\d+\.\d{3}|\?) +((?:\d+\.\d{3}\+)*\d+\.\d{3}|\?)(?:$| )`)
@@ -73,3 +76,32 @@ func checkText(t *testing.T, c *converted) {
 // criteo are the columns that Criteo's GcLog has.
 const criteo = "StartRelativeMSec,Number,Generation,Type,Reason,IsCompacting,SuspensionDurationInMilliSeconds,PauseDurationInMilliSeconds,FinalPauseDurationInMilliSeconds," +
 	"Gen0Size,Gen1Size,Gen2Size,LOHSize,ObjGen0Before,ObjGen1Before,ObjGen2Before,ObjLOHBefore,ObjGen0After,ObjGen1After,ObjGen2After,ObjLOHAfter"
+
+// TestTextLines: what has a line beside collections.
+func TestTextLines(t *testing.T) {
+	for want, write := range map[string]func(w *formats.Writer){
+		"10:00:05.000  = in 5 s 3 collections (2 gen0, 1 gen2), paused for 1.500 ms, at most 1.000 ms, heap 1.0 MB": func(w *formats.Writer) {
+			w.Summary(&formats.Summary{To: 5e9, Tally: gclog.Tally{Collections: [3]uint64{2, 0, 1}, PauseTotal: 1_500_000, PauseMax: 1_000_000, SizeAfter: 1 << 20, HasSize: true}})
+		},
+		"10:00:01.000  process 4711 exited with code 3": func(w *formats.Writer) {
+			w.End(&formats.End{At: 1e9, Reason: formats.EndExited, ExitCode: 3, HasCode: true})
+		},
+		"10:00:01.000  process 4711 was killed": func(w *formats.Writer) {
+			w.End(&formats.End{At: 1e9, Reason: formats.EndKilled})
+		},
+		"10:00:01.000  process 4711 was killed by signal 15": func(w *formats.Writer) {
+			w.End(&formats.End{At: 1e9, Reason: formats.EndKilled, Signal: 15})
+		},
+		"10:00:01.000  process 4711 was killed by the kernel, because there was no memory left": func(w *formats.Writer) {
+			w.End(&formats.End{At: 1e9, Reason: formats.EndOOMKilled, Signal: 9})
+		},
+		"10:00:01.000  ! the outputs were too slow: 1 record is missing, of collection 7": func(w *formats.Writer) {
+			w.Gap(&gclog.Gap{Reason: gclog.GapQueueFull, Time: 1e9, Records: 1, From: 7, To: 7})
+		},
+	} {
+		_, records := written(t, "text", formats.Options{Process: someone()}, write)
+		if got := strings.Join(records, "|"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

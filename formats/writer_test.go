@@ -52,7 +52,23 @@ func TestUnwritten(t *testing.T) {
 			if want := map[string]int{"json": 1, "text": 1}[f.Name]; told != want {
 				t.Errorf("told %d times:\n%s", told, text)
 			}
-			if w.Written() != 3 || w.Dropped() != 2 {
+			if want := map[string]bool{"json": true, "text": true}[f.Name]; strings.Contains(text, "of collections from 2 to 3") != want {
+				t.Errorf("which ones is not told:\n%s", text)
+			}
+			if f.Name == "json" && !strings.Contains(text, `"gap":{"from":2,"to":3,"records":{"count":2},"reason":"unwritten"}`) {
+				t.Errorf("the gap is not told:\n%s", text)
+			}
+			// Another time, other ones: those before are told.
+			out.broken = true
+			gc(9)
+			gc(8)
+			w.Summary(&formats.Summary{})
+			out.broken = false
+			gc(10)
+			if text, want := string(out.text()), map[string]int{"json": 2, "text": 2}[f.Name]; strings.Count(text, "records are missing") != want || strings.Contains(text, "from 8 to 9") != (want > 0) {
+				t.Errorf("the second time:\n%s", text)
+			}
+			if dropped := map[string]int64{"json": 5, "text": 5}[f.Name]; w.Written() != 4 || w.Dropped() != max(4, dropped) {
 				t.Errorf("%d groups written, %d dropped", w.Written(), w.Dropped())
 			}
 		})

@@ -210,7 +210,7 @@ type Memory struct {
 	Resident    uint64 // of the process, in physical memory
 	Cgroup      uint64 // of all processes of its control group, with its page cache
 	CgroupLimit uint64 // that the group may have
-	At          int64  // when this was read, nanoseconds since the sync point
+	At          int64  // when this was read, nanoseconds since the sync point; 0: unknown
 }
 
 // Known tells whether anything is known.

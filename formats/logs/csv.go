@@ -51,6 +51,9 @@ const (
 	csvHandles
 	csvFinalization
 	csvLost
+	csvResident
+	csvCgroup
+	csvCgroupLimit
 	csvSize          // of gen0; the other generations follow, as below
 	csvObjectsBefore = csvSize + gclog.Generations
 	csvObjectsAfter  = csvObjectsBefore + gclog.Generations
@@ -70,6 +73,7 @@ var csvNames = [csvColumns]string{
 	csvFragmentation: "Fragmentation", csvCommittedBefore: "CommittedBefore", csvCommittedAfter: "CommittedAfter",
 	csvAllocated: "Allocated", csvBudget: "Gen0Budget", csvHeaps: "HeapCount", csvMemoryLoad: "MemoryLoadPercent",
 	csvPinned: "PinnedObjects", csvHandles: "Handles", csvFinalization: "FinalizationCount", csvLost: "LostEvents",
+	csvResident: "Resident", csvCgroup: "CgroupMemory", csvCgroupLimit: "CgroupLimit",
 	csvSize: "Gen0Size", "Gen1Size", "Gen2Size", "LOHSize", "POHSize",
 	csvObjectsBefore: "ObjGen0Before", "ObjGen1Before", "ObjGen2Before", "ObjLOHBefore", "ObjPOHBefore",
 	csvObjectsAfter: "ObjGen0After", "ObjGen1After", "ObjGen2After", "ObjLOHAfter", "ObjPOHAfter",
@@ -371,6 +375,8 @@ func (c *csvParser) numbers(d *gclog.GCDetails) bool {
 		d.FinalizationCount = number(csvFinalization, math.MaxUint64)
 	}
 	d.LostEvents = number(csvLost, math.MaxUint64)
+	d.Memory.Resident, d.Memory.Cgroup = number(csvResident, math.MaxUint64), number(csvCgroup, math.MaxUint64)
+	d.Memory.CgroupLimit = number(csvCgroupLimit, math.MaxUint64)
 	return fits
 }
 

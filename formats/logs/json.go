@@ -110,8 +110,11 @@ type jsonLine struct {
 	started, uptime          int64 // uptime in seconds
 	exitCode                 int64
 	hasExit                  bool
+	signal                   int64
 
-	service, host, architecture, os, container, version, flavor []byte
+	service, serviceVersion, host, architecture, os, container, containerName []byte
+	namespace, pod, podUID, version, flavor                                   []byte
+	labels                                                                    []label
 
 	server, concurrent gclog.Known
 	heapCount          int
@@ -128,7 +131,7 @@ type jsonLine struct {
 // others and damaged ones.
 func (l *jsonLine) read(b []byte, r *record) bool {
 	s := &l.s
-	*l = jsonLine{s: *s, names: l.names}
+	*l = jsonLine{s: *s, names: l.names, labels: l.labels[:0]}
 	s.begin(b)
 	for s.object(); s.next(); {
 		switch string(s.key) {
@@ -137,13 +140,17 @@ func (l *jsonLine) read(b []byte, r *record) bool {
 		case "event":
 			l.readEvent(r)
 		case "process":
-			l.readProcess()
+			l.readProcess(&r.gc.Memory)
 		case "service":
-			l.service = l.only("name")
+			l.service, l.serviceVersion = l.both("name", "version")
 		case "host":
 			l.readHost()
 		case "container":
-			l.container = l.only("id")
+			l.container, l.containerName = l.both("id", "name")
+		case "orchestrator":
+			l.readOrchestrator()
+		case "labels":
+			l.readLabels()
 		case "dotnet":
 			l.readDotnet(r)
 		case "gclog":
@@ -159,17 +166,57 @@ func (l *jsonLine) read(b []byte, r *record) bool {
 }
 
 // only reads an object of which one member matters, a text.
-func (l *jsonLine) only(name string) (text []byte) {
+func (l *jsonLine) only(name string) []byte {
+	text, _ := l.both(name, "")
+	return text
+}
+
+// both reads an object of which two members matter, both texts.
+func (l *jsonLine) both(name, other string) (text, another []byte) {
 	s := &l.s
 	for s.object(); s.next(); {
-		if string(s.key) == name {
+		switch string(s.key) {
+		case name:
 			text = s.text()
+		case other:
+			another = s.text()
+		default:
+			s.skip()
+		}
+	}
+	return text, another
+}
+
+func (l *jsonLine) readOrchestrator() {
+	s := &l.s
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "namespace":
+			l.namespace = s.text()
+		case "resource":
+			l.pod, l.podUID = l.both("name", "id")
+		default:
+			s.skip()
+		}
+	}
+}
+
+// maxLabels is how many labels are kept.
+const maxLabels = 32
+
+func (l *jsonLine) readLabels() {
+	s := &l.s
+	for s.object(); s.next(); {
+		if name := s.key; len(l.labels) < maxLabels {
+			l.labels = append(l.labels, label{name, s.text()})
 		} else {
 			s.skip()
 		}
 	}
-	return text
 }
+
+// A label is one that the user gave.
+type label struct{ name, value []byte }
 
 func (l *jsonLine) readEvent(r *record) {
 	s := &l.s
@@ -189,7 +236,7 @@ func (l *jsonLine) readEvent(r *record) {
 	}
 }
 
-func (l *jsonLine) readProcess() {
+func (l *jsonLine) readProcess(m *gclog.Memory) {
 	s := &l.s
 	for s.object(); s.next(); {
 		switch string(s.key) {
@@ -207,6 +254,34 @@ func (l *jsonLine) readProcess() {
 			l.uptime = int64(s.uint(maxSpan / uint64(time.Second)))
 		case "exit_code":
 			l.exitCode, l.hasExit = s.int(), true
+		case "exit_signal":
+			l.signal = s.int()
+		case "memory":
+			var none uint64
+			l.readSizes(&m.Resident, &none)
+		case "cgroup":
+			for s.object(); s.next(); {
+				if string(s.key) == "memory" {
+					l.readSizes(&m.Cgroup, &m.CgroupLimit)
+				} else {
+					s.skip()
+				}
+			}
+		default:
+			s.skip()
+		}
+	}
+}
+
+// readSizes reads what a process or its control group has, and what it may have.
+func (l *jsonLine) readSizes(size, limit *uint64) {
+	s := &l.s
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "rss", "usage":
+			*size = s.bytes()
+		case "limit":
+			*limit = s.bytes()
 		default:
 			s.skip()
 		}
@@ -335,7 +410,18 @@ func (l *jsonLine) teach(f *gclog.Process) {
 	learn(&f.Host, l.host)
 	learn(&f.OS, l.os)
 	learn(&f.Architecture, l.architecture)
+	learn(&f.ServiceVersion, l.serviceVersion)
 	learn(&f.ContainerID, l.container)
+	learn(&f.ContainerName, l.containerName)
+	learn(&f.Namespace, l.namespace)
+	learn(&f.Pod, l.pod)
+	learn(&f.PodUID, l.podUID)
+	if f.Labels == nil && len(l.labels) > 0 {
+		f.Labels = map[string]string{}
+		for _, x := range l.labels {
+			f.Labels[keep(x.name)] = keep(x.value)
+		}
+	}
 	learn(&f.RuntimeVersion, l.version)
 	learn(&f.Flavor, l.flavor)
 	learn(&f.GCLibrary, l.library)
@@ -414,7 +500,7 @@ func (l *jsonLine) settle(r *record) bool {
 		reason, ok := named(l.reason, formats.EndOfRecording)
 		r.end = formats.End{
 			At: r.at, Ticks: ticks, Reason: reason,
-			ExitCode: int(l.exitCode), HasCode: l.hasExit, Message: keep(l.message),
+			ExitCode: int(l.exitCode), HasCode: l.hasExit, Signal: int(l.signal), Message: keep(l.message),
 		}
 		return ok
 	}

@@ -149,6 +149,9 @@ func heldByJSON(d, got *gclog.GCDetails, shift, sync int64) *gclog.GCDetails {
 	for i := range w.Dynamic {
 		w.Dynamic[i].Time -= shift
 	}
+	if w.Memory.At != 0 {
+		w.Memory.At -= shift
+	}
 	w.Suspended = w.PauseStart()
 	if d.HasTrigger {
 		w.Triggered = w.Suspended - d.TriggerDelay()
@@ -409,6 +412,9 @@ func TestJSONOthers(t *testing.T) {
 	}
 	p.Started = p.Sync.Add(-time.Hour)
 	p.UptimeAtSync = time.Hour
+	p.Service, p.ServiceVersion, p.ContainerID, p.ContainerName = "shop", "1.2", "0123", "api"
+	p.Namespace, p.Pod, p.PodUID = "prod", "shop-0", "4f6b"
+	p.Labels = map[string]string{"team": "orders \"1\"", "\u2028": "é"}
 	var out memory
 	x := &told{}
 	x.writeTo("json", &out, &p)
@@ -424,7 +430,7 @@ func TestJSONOthers(t *testing.T) {
 			s.Number, s.HasNumber, s.Generation, s.Type, s.Reason, s.HasReason = 5, true, 2, clr.GCType(i), clr.Reason(40+i), true
 		}
 		x.Stall(&s)
-		x.End(&formats.End{At: at, Ticks: ticks(at), Reason: formats.EndReason(i % 4)})
+		x.End(&formats.End{At: at, Ticks: ticks(at), Reason: formats.EndReason(i % 5), ExitCode: map[int]int{1: 7}[i], HasCode: i == 1, Signal: map[int]int{2: 15, 3: 9}[i]})
 	}
 	again, back, skipped := read(t, out.text)
 	if skipped.Count != 0 {
@@ -506,6 +512,7 @@ func TestJSONFull(t *testing.T) {
 	for i := range d.Background.Phase {
 		d.Background.Phase[i] = int64(100 + i)
 	}
+	d.Memory = gclog.Memory{Resident: 1, Cgroup: 2, CgroupLimit: math.MaxUint64, At: 6000}
 	x.GC(d)
 	again, back, skipped := read(t, out.text)
 	if len(back) != 1 || skipped.Count != 0 {
@@ -529,7 +536,7 @@ func TestJSONFull(t *testing.T) {
 // TestJSONOfOtherLogs: a record that was read from a log, with only sums, comes back
 // from json as it was.
 func TestJSONOfOtherLogs(t *testing.T) {
-	const pools = "\n2000.000,90,0,NonConcurrentGC,AllocSmall,,0.1,1.0,,,,,,,,,,,,,,29336,2026-11-21T00:30:39.300000Z,1.0,blocking,1999.900,,,,5000,4000,5000,,,,,,,,,,,,True,0,,,,,,\n"
+	const pools = "\n2000.000,90,0,NonConcurrentGC,AllocSmall,,0.1,1.0,,,,,,,,,,,,,,29336,2026-11-21T00:30:39.300000Z,1.0,blocking,1999.900,,,,5000,4000,5000,,,,,,,,,,,,True,0,,,,,,,,,\n"
 	_, all, skipped := read(t, append(sample(t, "gc.csv"), pools...))
 	if skipped.Count != 0 {
 		t.Fatalf("lines %v were skipped", skipped.Lines)

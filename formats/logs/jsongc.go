@@ -17,6 +17,7 @@ type jsonGC struct {
 	paused, delay          int64 // paused in units of 0.01 %
 	hasPaused              bool
 	hardLimit              uint64
+	memoryRead             int64
 
 	before, after, fragmentation, allocated, committed uint64
 	hasCommitted                                       bool
@@ -130,6 +131,8 @@ func (l *jsonLine) readGC(r *record) {
 			d.LostEvents = s.count(math.MaxUint64)
 		case "settings":
 			l.readSettings()
+		case "memory_read":
+			l.gc.memoryRead = s.time()
 		case "suspension":
 			l.readSuspension()
 		case "gap":

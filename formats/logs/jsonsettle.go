@@ -48,6 +48,9 @@ func (l *jsonLine) settleTimes(r *record) {
 	for i := range d.Dynamic {
 		d.Dynamic[i].Time -= sync
 	}
+	if l.gc.memoryRead != 0 {
+		d.Memory.At = l.gc.memoryRead - sync
+	}
 	d.Suspended = d.PauseStart()
 	if d.HasTrigger {
 		d.Triggered = d.Suspended - l.gc.delay
