@@ -68,6 +68,7 @@ const deadline = 40 * time.Second
 //	[pidns]     $PIDNS COMMAND sees no processes but its own
 //	[timens]    $TIMENS COMMAND has a start of the machine of its own
 //	[kthread]   process 2 is a thread of the kernel
+//	[caps]      the tests run as root with the capabilities of a host's, and setpriv works
 //	[ptrace]    programs may debug each other
 //	[strace]    strace works
 //	[full]      $FULL is a device that is always full; not that of the machine where
@@ -192,6 +193,9 @@ var (
 	pidnsWorks  = works("sh", "-c", namespaces("--mount", "--pid", "--fork", "--kill-child", "--mount-proc")+" true")
 )
 
+var capsWork = works("setpriv", "--reuid=65534", "--clear-groups", "--inh-caps=+sys_ptrace,+sys_admin,+dac_override",
+	"--ambient-caps=+sys_ptrace,+sys_admin,+dac_override", "true")
+
 var timensWorks = works("sh", "-c", namespaces("--time", "--boottime", "1000", "--fork")+" true")
 
 func condition(name string) (bool, error) {
@@ -211,6 +215,8 @@ func condition(name string) (bool, error) {
 	case "kthread":
 		b, err := os.ReadFile("/proc/2/comm")
 		return err == nil && string(b) == "kthreadd\n", nil
+	case "caps":
+		return capsWork(), nil
 	case "ptrace":
 		b, err := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope")
 		return isRoot() || err != nil || string(b) == "0\n", nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -150,23 +151,26 @@ func TellsSettings(p *gclog.Process) bool {
 // Settings opens a session that listens to nothing and ends at once: the runtime then
 // tells its settings in two events. The error is that of the begin of the session.
 func Settings(ctx context.Context, t *session.Target, p *gclog.Process) error {
-	ctx, cancel := context.WithTimeout(ctx, rundownTime)
+	limited, cancel := context.WithTimeout(ctx, rundownTime)
 	defer cancel()
-	s, err := t.StartTracing(ctx, session.Config{
+	s, err := t.StartTracing(limited, session.Config{
 		BufferMB: 1, RundownGC: true,
 		Providers: []session.Provider{{Name: clr.RuntimeProvider, Keywords: 0, Level: clr.LevelCritical}},
 	})
-	if err != nil {
+	switch {
+	case err != nil && limited.Err() != nil && ctx.Err() == nil:
+		return fmt.Errorf("CollectTracing: %w within %v", session.ErrNoAnswer, rundownTime)
+	case err != nil:
 		return err
 	}
 	defer s.Close()
 	// A session that is given up must end too.
-	stopRead := context.AfterFunc(ctx, func() { _ = s.Close() })
+	stopRead := context.AfterFunc(limited, func() { _ = s.Close() })
 	defer stopRead()
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
-		_ = s.Stop(ctx) // what counts is that the stream ends
+		_ = s.Stop(limited) // what counts is that the stream ends
 	}()
 	processes := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return nil })
 	r := parse.NewReader(s, gclog.Wanted)

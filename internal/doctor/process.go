@@ -12,9 +12,6 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// timeout is how long a runtime may take for an answer.
-const timeout = 2 * time.Second
-
 // Process finds out whether a process can be attached to. It asks it no more than gclog
 // ps and the begin of gclog attach do: who it is, its environment where that cannot be
 // read, and, of CoreCLR 9 and up, a session that listens to nothing and ends at once.
@@ -63,7 +60,6 @@ func (r *Report) refused(pid int, err error) {
 }
 
 func (r *Report) examine(ctx context.Context, t *session.Target) *Report {
-	t.Timeout = timeout
 	facts, err := attach.Identify(ctx, t)
 	asked := "ProcessInfo"
 	old := attach.IsTooOld(err)

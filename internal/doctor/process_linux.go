@@ -93,8 +93,8 @@ func refineUser(pid int) (finer, text string) {
 		}
 		return noOverride(pid, st.Uid)
 	}
-	return "other-user", fmt.Sprintf("process %d belongs to uid %d, gclog runs as uid %d without the capabilities SYS_PTRACE and DAC_OVERRIDE: sudo -u '#%d' gclog attach %d, or sudo gclog attach %d",
-		pid, st.Uid, os.Geteuid(), st.Uid, pid, pid)
+	return "other-user", fmt.Sprintf("process %d belongs to uid %d, gclog runs as uid %d%s: sudo -u '#%d' gclog attach %d, or sudo gclog attach %d",
+		pid, st.Uid, os.Geteuid(), capabilitiesText(), st.Uid, pid, pid)
 }
 
 // isKernelThread goes by the flags of the process, which everybody may read.
