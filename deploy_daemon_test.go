@@ -1,0 +1,394 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The daemon of the packages, as the unit and the DaemonSet run it.
+
+// A served is a recorded process in the background: of user 12345, with a /tmp of its
+// own at dir.
+type served struct{ cmd *exec.Cmd }
+
+// serve starts one with the program of the packages.
+func serve(t *testing.T, program string) *served {
+	t.Helper()
+	needs(t, "unshare", "setpriv")
+	if !isRoot() || !mountWorks() {
+		t.Skip("only root can make processes of other users, with a /tmp of their own")
+	}
+	private := t.TempDir()
+	open(t, private)
+	cmd := exec.Command("unshare", "--mount", "sh", "-c",
+		"mount -t tmpfs -o mode=1777 none "+private+" && exec setpriv --reuid=12345 --regid=12345 --clear-groups "+program+" demo --serve --speed 5")
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + private, "OTEL_SERVICE_NAME=orders"}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _, _ = in.Close(), cmd.Process.Kill(), cmd.Wait() })
+	if _, err := io.ReadFull(ready, make([]byte, len("ready"))); err != nil {
+		t.Fatalf("the recorded process is not ready: %v", err)
+	}
+	return &served{cmd}
+}
+
+func (s *served) pid() int { return s.cmd.Process.Pid }
+
+// packed is the program of the packages, at a place where every user can run it.
+func packed(t *testing.T) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "gclog")
+	must(t, "cp", filepath.Join(filepath.Dir(built(t, "SHA256SUMS")), "linux", "amd64", "gclog"), program)
+	open(t, program)
+	return program
+}
+
+// open lets every user reach a file of a test.
+func open(t *testing.T, path string) {
+	t.Helper()
+	for ; path != os.TempDir() && path != "/"; path = filepath.Dir(path) {
+		if err := os.Chmod(path, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// eventually waits for what must come.
+func eventually(t *testing.T, what string, there func() bool) {
+	t.Helper()
+	for end := time.Now().Add(deadline); !there(); {
+		if time.Now().After(end) {
+			t.Fatalf("waited for %s, which did not come", what)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// logged tells whether a file with a name like this has a record of an action.
+func logged(pattern, action string) bool {
+	files, _ := filepath.Glob(pattern)
+	return slices.ContainsFunc(files, func(name string) bool {
+		b, err := os.ReadFile(name)
+		return err == nil && bytes.Contains(b, []byte(`"action":"`+action+`"`))
+	})
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// directives are the values of a directive of the unit, in order.
+func directives(t *testing.T, name string) (values []string) {
+	t.Helper()
+	unit, err := os.ReadFile(filepath.Join("samples", "systemd", "gclog.service"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`(?m)^`+name+`=(.*)$`).FindAllSubmatch(unit, -1) {
+		values = append(values, string(m[1]))
+	}
+	return values
+}
+
+// allowedCalls are the system calls that the unit allows: its lists, and those in them,
+// as systemd itself knows them.
+func allowedCalls(t *testing.T) map[string]bool {
+	t.Helper()
+	allowed := map[string]bool{}
+	var set func(name string, to bool)
+	set = func(name string, to bool) {
+		if !strings.HasPrefix(name, "@") {
+			allowed[name] = to
+			return
+		}
+		for line := range strings.Lines(must(t, "systemd-analyze", "syscall-filter", name)) {
+			if f := strings.Fields(line); len(f) == 1 && strings.HasPrefix(line, " ") {
+				set(f[0], to)
+			}
+		}
+	}
+	for _, list := range append([]string{"@default"}, directives(t, "SystemCallFilter")...) {
+		names, denied := strings.CutPrefix(list, "~")
+		for name := range strings.FieldsSeq(names) {
+			set(name, !denied)
+		}
+	}
+	return allowed
+}
+
+var (
+	tracedCall   = regexp.MustCompile(`(?m)^\d+ +(\w+)\(`)
+	tracedSocket = regexp.MustCompile(`(?m)^\d+ +socket\((AF_\w+)`)
+	tracedOpen   = regexp.MustCompile(`(?m)^\d+ +(?:openat|openat2)\((?:AT_FDCWD|\d+)<([^>]*)>, "([^"]*)", (?:\{flags=)?([A-Z_|]+)`)
+	tracedChange = regexp.MustCompile(`(?m)^\d+ +(?:mkdirat|unlinkat|renameat|renameat2|fchmodat|fchownat|linkat|symlinkat)\((?:AT_FDCWD|\d+)<([^>]*)>, "([^"]*)"`)
+)
+
+// TestDeployHardening runs the daemon with all that it does, and holds every system
+// call, every family of sockets and every file that it writes against what the unit
+// allows.
+func TestDeployHardening(t *testing.T) {
+	needs(t, "strace", "systemd-analyze")
+	if !straceWorks() {
+		t.Skip("strace does not work here")
+	}
+	program := packed(t)
+	target := serve(t, program)
+	dir := t.TempDir()
+	logs, run, trace := filepath.Join(dir, "log"), filepath.Join(dir, "run"), filepath.Join(dir, "trace")
+	for _, d := range []string{logs, run} {
+		if err := os.Mkdir(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	config, address := filepath.Join(dir, "gclog.yaml"), freeAddress(t)
+	if err := os.WriteFile(config, fmt.Appendf(nil, `version: 1
+discovery: {interval: 100ms, include: [{pid: %d}], listen: [%s/diag.sock]}
+outputs: [{path: %s/%%s-%%p.json, filesize: 16K, filecount: 2}, {xlog: "gc*:file=%s/%%p.gc.log"}]
+retention: {total: 32K}
+http: {listen: "%s"}
+`, target.pid(), run, logs, logs, address), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	notify, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "notify"), Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer notify.Close()
+
+	daemon := exec.Command("strace", "-D", "-f", "-y", "-o", trace, program, "daemon", "-c", config)
+	daemon.Env = []string{"PATH=" + os.Getenv("PATH"), "NOTIFY_SOCKET=" + filepath.Join(dir, "notify"), "WATCHDOG_USEC=1000000"}
+	var said bytes.Buffer
+	daemon.Stderr = &said
+	defer func() {
+		if t.Failed() {
+			t.Logf("the daemon said: %s", &said)
+		}
+	}()
+	if err := daemon.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := false
+	defer func() {
+		if !ended {
+			_, _ = daemon.Process.Kill(), daemon.Wait()
+		}
+	}()
+	// told waits until systemd would have been told this.
+	told := func(what string) {
+		t.Helper()
+		message := make([]byte, 1<<10)
+		for {
+			if err := notify.SetReadDeadline(time.Now().Add(deadline)); err != nil {
+				t.Fatal(err)
+			}
+			n, err := notify.Read(message)
+			if err != nil {
+				t.Fatalf("systemd was not told %s: %v; the daemon said: %s", what, err, &said)
+			}
+			if slices.Contains(strings.Split(string(message[:n]), "\n"), what) {
+				return
+			}
+		}
+	}
+	signal := func(s syscall.Signal) {
+		t.Helper()
+		if err := daemon.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	told("READY=1")
+	told("WATCHDOG=1")
+	all := filepath.Join(logs, "orders-*.json")
+	eventually(t, "a record of a collection", func() bool { return logged(all, "gc") })
+	must(t, program, "health", "--listen", address)
+	signal(syscall.SIGUSR1)
+	signal(syscall.SIGUSR2)
+	signal(syscall.SIGHUP)
+	told("RELOADING=1")
+	told("READY=1")
+	if err := target.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the end of the session", func() bool { return logged(all, "gc-session-end") })
+	signal(syscall.SIGTERM)
+	told("STOPPING=1")
+	ended = true
+	if err := daemon.Wait(); err != nil {
+		t.Errorf("the daemon ended with %v: %s", err, &said)
+	}
+
+	var traced []byte
+	eventually(t, "the end of the trace", func() bool {
+		traced, err = os.ReadFile(trace)
+		return err == nil && regexp.MustCompile(fmt.Sprintf(`(?m)^%d +\+\+\+ exited`, daemon.Process.Pid)).Match(traced)
+	})
+	allowed, calls := allowedCalls(t), map[string]bool{}
+	for _, m := range tracedCall.FindAllSubmatch(traced, -1) {
+		if name := string(m[1]); !calls[name] {
+			calls[name] = true
+			if !allowed[name] {
+				t.Errorf("the daemon calls %s, which the unit does not allow", name)
+			}
+		}
+	}
+	for _, name := range []string{"connect", "openat", "renameat", "inotify_add_watch"} {
+		if !calls[name] {
+			t.Errorf("the daemon did not call %s: this is not all that it does", name)
+		}
+	}
+	families := strings.Fields(strings.Join(directives(t, "RestrictAddressFamilies"), " "))
+	for _, m := range tracedSocket.FindAllSubmatch(traced, -1) {
+		if !slices.Contains(families, string(m[1])) {
+			t.Errorf("the daemon makes a socket of %s, which the unit does not allow", m[1])
+		}
+	}
+	mayWrite := func(at, name string) bool {
+		path := name
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(at, name)
+		}
+		return strings.HasPrefix(path, logs+"/") || path == logs || strings.HasPrefix(path, run+"/") || path == "/dev/null"
+	}
+	wrote := 0
+	for _, m := range tracedOpen.FindAllSubmatch(traced, -1) {
+		if flags := string(m[3]); strings.Contains(flags, "O_WRONLY") || strings.Contains(flags, "O_RDWR") || strings.Contains(flags, "O_CREAT") {
+			if wrote++; !mayWrite(string(m[1]), string(m[2])) {
+				t.Errorf("the daemon opens %s for writing, which the unit does not allow: %s", m[2], m[0])
+			}
+		}
+	}
+	for _, m := range tracedChange.FindAllSubmatch(traced, -1) {
+		if !mayWrite(string(m[1]), string(m[2])) {
+			t.Errorf("the daemon changes %s, which the unit does not allow: %s", m[2], m[0])
+		}
+	}
+	if wrote == 0 {
+		t.Error("the daemon wrote nothing")
+	}
+}
+
+// The capabilities of the unit and of the DaemonSet.
+const (
+	capDACOverride = 1
+	capSysPtrace   = 19
+)
+
+// TestDeployCapabilities: with the two capabilities, and with no fewer, gclog reaches a
+// process of another user that has a /tmp of its own, without being root.
+func TestDeployCapabilities(t *testing.T) {
+	program := packed(t)
+	target := serve(t, program)
+	for _, x := range []struct {
+		capabilities []uintptr
+		reached      bool
+	}{
+		{nil, false}, {[]uintptr{capDACOverride}, false}, {[]uintptr{capSysPtrace}, false}, {[]uintptr{capDACOverride, capSysPtrace}, true},
+	} {
+		ps := exec.Command(program, "ps", "-o", "json")
+		ps.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}, AmbientCaps: x.capabilities}
+		out, err := ps.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list []struct {
+			PID     int    `json:"pid"`
+			Runtime string `json:"runtime"`
+		}
+		if err := json.Unmarshal(out, &list); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		reached := false
+		for _, p := range list {
+			reached = reached || p.PID == target.pid() && p.Runtime != ""
+		}
+		if reached != x.reached {
+			t.Errorf("capabilities %v: reached is %v: %s", x.capabilities, reached, out)
+		}
+	}
+}
+
+// TestDeployReadOnly runs the daemon as the DaemonSet does: as root with the two
+// capabilities, and in a root that holds the program, /proc and the folder of the logs, and
+// cannot be written to elsewhere.
+func TestDeployReadOnly(t *testing.T) {
+	program := packed(t)
+	target := serve(t, program)
+	root, address := t.TempDir(), freeAddress(t)
+	for _, dir := range []string{"usr/bin", "proc", "var/log/gclog", "etc/gclog"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	logs := t.TempDir()
+	must(t, "cp", program, filepath.Join(root, "usr/bin/gclog"))
+	config := fmt.Appendf(nil, "version: 1\ndiscovery: {include: [{pid: %d}]}\noutputs: [{path: /var/log/gclog/%%s-%%p.json}]\nhttp: {listen: %q}\n", target.pid(), address)
+	if err := os.WriteFile(filepath.Join(root, "etc/gclog/gclog.yaml"), config, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	// chroot itself needs a capability more.
+	script := `mount --bind "$ROOT" "$ROOT" && mount --bind "$LOGS" "$ROOT/var/log/gclog" && mount --bind /proc "$ROOT/proc" &&
+		mount -o remount,bind,ro "$ROOT" && exec setpriv --bounding-set=-all,+sys_ptrace,+dac_override,+sys_chroot \
+		chroot "$ROOT" /usr/bin/gclog daemon -c /etc/gclog/gclog.yaml`
+	daemon := exec.Command("unshare", "--mount", "sh", "-c", script)
+	daemon.Env = append(os.Environ(), "ROOT="+root, "LOGS="+logs)
+	var said bytes.Buffer
+	daemon.Stderr = &said
+	if err := daemon.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if t.Failed() {
+			_, _ = daemon.Process.Kill(), daemon.Wait()
+			t.Logf("the daemon said: %s", &said)
+		}
+	}()
+	eventually(t, "a record of a collection", func() bool { return logged(filepath.Join(logs, "orders-*.json"), "gc") })
+	health := exec.Command("/usr/bin/gclog", "health") // the probe, in the same root
+	health.SysProcAttr = &syscall.SysProcAttr{Chroot: root}
+	health.Dir = "/"
+	if out, err := health.CombinedOutput(); err != nil {
+		t.Errorf("gclog health: %v: %s", err, out)
+	}
+	if err := daemon.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := daemon.Wait(); err != nil {
+		t.Errorf("the daemon ended with %v", err)
+	}
+	if !logged(filepath.Join(logs, "orders-*.json"), "gc-session-end") {
+		t.Error("the session has no end")
+	}
+	health = exec.Command(program, "health", "--listen", address)
+	if health.Run() == nil {
+		t.Error("gclog health says that a daemon is ready which has ended")
+	}
+}
