@@ -198,6 +198,10 @@ var limitCauses = []Cause{
 		"Nothing: the newest socket of its pid is taken, and times in logs are those of the host's clock.",
 	},
 	{
+		"ignored", "The process was started with GCLOG_IGNORE=1: gclog daemon leaves it alone.",
+		"Start it without the variable if the daemon is to log it; gclog attach does not mind.",
+	},
+	{
 		"waiting-port", "The process has a diagnostic port (DOTNET_DiagnosticPorts) that stops every program that it starts until somebody connects.",
 		"Write ,nosuspend behind the path unless the first collection matters.",
 	},

@@ -52,9 +52,11 @@ func (r *Report) file(name string) {
 		r.unread("it ", err)
 		return
 	}
-	if h, ok := logs.Recognize(head); ok {
-		r.log(name, h)
-		return
+	if isText(head) {
+		if h, ok := logs.Recognize(head); ok {
+			r.log(name, h)
+			return
+		}
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		r.unreadable(err)
@@ -142,6 +144,7 @@ func (r *Report) notRecording(kind *parse.KindError, head []byte) {
 	}
 }
 
+// isText tells a text from a recording, which may hold lines of a log in its strings.
 func isText(b []byte) bool { return bytes.IndexByte(b[:min(len(b), 4096)], 0) < 0 }
 
 // Size is a number of bytes for people.

@@ -145,6 +145,9 @@ func (r *Report) limits(t *session.Target, facts *gclog.Process, waits, old bool
 	if dir := t.Environ["TMPDIR"]; t.Environ != nil && clean(dir) != clean(os.Getenv("TMPDIR")) {
 		r.add(Note, "tmpdir-differs", "process %d has its socket in %s, gclog has %s as its own temporary directory", t.PID, clean(dir), clean(os.Getenv("TMPDIR")))
 	}
+	if t.Ignored() {
+		r.add(Note, "ignored", "process %d was started with GCLOG_IGNORE=1: gclog daemon leaves it alone", t.PID)
+	}
 	r.namespaces(&t.Process)
 }
 

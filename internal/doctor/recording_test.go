@@ -172,3 +172,13 @@ func TestProcesses(t *testing.T) {
 	wants(t, r, "no-process-info", "which process")
 	lacks(t, r, "several-processes")
 }
+
+// TestLogInRecording: a recording may hold lines of a log in its strings.
+func TestLogInRecording(t *testing.T) {
+	const line = "\n[2026-11-21T16:18:58.720+0000][3.097s][info][gc] GC(11) Pause Young (Allocation Failure) 112026K->100832K(119904K) 9.124ms\n"
+	var v nettracetest.V6
+	v.Begin(nettracetest.DefaultClock())
+	v.Metadata(nettracetest.Kind{ID: 1, Provider: "Shop", EventID: 1, Name: line, Version: 1, Level: 4})
+	v.End()
+	wants(t, examine(t, v.Bytes), "no-gc-events", "was not recorded")
+}
