@@ -42,7 +42,7 @@ var arrows = map[string][]string{
 	"internal/fakeruntime": {"github.com/Microsoft/go-winio", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
 	"internal/daemon": {
 		"formats", "gclog", "session", "internal/attach", "internal/config", "internal/output",
-		"github.com/cenkalti/backoff/v5", "github.com/coreos/go-systemd/v22/daemon", "github.com/fsnotify/fsnotify", "github.com/rs/zerolog", "golang.org/x/sys/unix",
+		"github.com/cenkalti/backoff/v5", "github.com/coreos/go-systemd/v22/daemon", "github.com/rs/zerolog", "golang.org/x/sys/unix",
 	},
 	"internal/cli": {
 		"formats", "formats/logs", "gclog", "parse", "parse/clr", "session", "internal/output", "internal/attach", "internal/xlog", "internal/config", "internal/daemon", "internal/spelling", "internal/fakeruntime", "internal/unpack", "internal/doctor",
@@ -128,7 +128,7 @@ func TestImportDirection(t *testing.T) {
 // dependencies are the modules that may be required directly. A new one is a
 // decision, not an accident.
 var dependencies = []string{
-	"github.com/Microsoft/go-winio", "github.com/cenkalti/backoff/v5", "github.com/coreos/go-systemd/v22", "github.com/fsnotify/fsnotify", "github.com/goccy/go-yaml",
+	"github.com/Microsoft/go-winio", "github.com/cenkalti/backoff/v5", "github.com/coreos/go-systemd/v22", "github.com/goccy/go-yaml",
 	"github.com/klauspost/compress", "github.com/prometheus/procfs", "github.com/rs/zerolog",
 	"github.com/urfave/cli/v2", "golang.org/x/sys", "golang.org/x/term", "gopkg.in/natefinch/lumberjack.v2",
 	// Tests only.

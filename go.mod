@@ -6,7 +6,6 @@ require (
 	github.com/Microsoft/go-winio v0.6.4
 	github.com/cenkalti/backoff/v5 v5.0.3
 	github.com/coreos/go-systemd/v22 v22.7.0
-	github.com/fsnotify/fsnotify v1.10.1
 	github.com/goccy/go-yaml v1.19.2
 	github.com/klauspost/compress v1.20.3
 	github.com/prometheus/procfs v0.23.0

@@ -253,7 +253,7 @@ type chunk struct {
 }
 
 const (
-	chunkSize = 64 << 10
+	chunkSize = 8 << 10
 	maxArena  = 8 << 20
 )
 

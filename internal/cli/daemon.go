@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"strings"
 	"text/tabwriter"
 
@@ -65,6 +66,9 @@ func (p *program) daemon(c *cli.Context) error {
 	if c.Bool("once") {
 		return p.once(c.Context, o)
 	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(daemonGCPercent)
+	}
 	o.Log = p.daemonLog(loaded.Log)
 	ctx, reload, release := p.signals(c.Context)
 	defer release()
@@ -77,6 +81,9 @@ func (p *program) daemon(c *cli.Context) error {
 	}
 	return nil
 }
+
+// daemonGCPercent: the daemon makes little garbage, so to keep little of it costs little.
+const daemonGCPercent = 20
 
 // daemonLog is the daemon's own log, on standard error: JSON, or lines for people on a
 // terminal.

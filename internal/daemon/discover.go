@@ -3,12 +3,9 @@ package daemon
 import (
 	"context"
 	"os"
-	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
 	"github.com/gclog/gclog/session"
 )
 
@@ -81,13 +78,8 @@ func (s *sweeper) run(ctx context.Context) error {
 		return err
 	}
 	defer scanner.Close()
-	var hints fsnotify.Watcher // none comes without one: processes are found a little later
-	if watcher, err := fsnotify.NewWatcher(); err == nil {
-		defer func() { _ = watcher.Close() }()
-		if watcher.Add(os.TempDir()) == nil {
-			hints.Events, hints.Errors = watcher.Events, watcher.Errors
-		}
-	}
+	made, stop := hints(os.TempDir())
+	defer stop()
 	for timer := time.NewTimer(0); ; {
 		select {
 		case <-ctx.Done():
@@ -104,12 +96,8 @@ func (s *sweeper) run(ctx context.Context) error {
 				s.interval = d
 			}
 			timer.Reset(0)
-		case e := <-hints.Events:
-			if e.Has(fsnotify.Create) && strings.HasPrefix(filepath.Base(e.Name), "dotnet-diagnostic-") {
-				timer.Reset(nudgeAfter)
-			}
-		case err := <-hints.Errors:
-			_ = err // they are only hints
+		case <-made:
+			timer.Reset(nudgeAfter)
 		}
 	}
 }

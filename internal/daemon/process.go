@@ -115,6 +115,7 @@ func (p *process) identify() {
 				return
 			}
 			p.found = facts
+			p.target.Environ = nil // it may hold secrets, and is long
 			p.step(event{kind: eventIdentified, plan: p.plan()})
 		})
 	}()
