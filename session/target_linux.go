@@ -558,14 +558,23 @@ func (p *Process) Stopped() bool {
 
 // Tracer returns the process that debugs this one, 0 if none does.
 func (p *Process) Tracer() int {
-	b, err := os.ReadFile(filepath.Join(procRoot, strconv.Itoa(p.PID), "status"))
+	thread := statusNumber(p.PID, "TracerPid") // it is the thread that does
+	if process := statusNumber(thread, "Tgid"); process != 0 {
+		return process
+	}
+	return thread
+}
+
+// statusNumber reads a number of /proc/PID/status, 0 if it cannot be read.
+func statusNumber(pid int, name string) int {
+	b, err := os.ReadFile(filepath.Join(procRoot, strconv.Itoa(pid), "status"))
 	if err != nil {
 		return 0
 	}
-	_, rest, _ := strings.Cut(string(b), "\nTracerPid:")
+	_, rest, _ := strings.Cut(string(b), "\n"+name+":")
 	line, _, _ := strings.Cut(rest, "\n")
-	pid, _ := strconv.Atoi(strings.TrimSpace(line))
-	return pid
+	n, _ := strconv.Atoi(strings.TrimSpace(line))
+	return n
 }
 
 // Alive tells whether the process still runs.
