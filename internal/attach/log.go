@@ -3,6 +3,7 @@ package attach
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
@@ -221,6 +222,15 @@ func (l *Log) Summarize() {
 	s.Ticks = l.session.syncTicks() + s.To
 	l.tally, l.tallied = gclog.Tally{}, s.To
 	l.set.Each(func(w *formats.Writer) { w.Summary(&s) })
+}
+
+// Shift has records tell a time that is later by d from now on: the clock was set.
+func (l *Log) Shift(d time.Duration) {
+	if l.set == nil {
+		return
+	}
+	l.process.Sync = l.process.Sync.Add(d)
+	l.set.Renew(l.format())
 }
 
 // Reopen makes all files begin anew.

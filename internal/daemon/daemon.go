@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -35,6 +36,9 @@ type Options struct {
 	Host    string
 	// Explain adds to the error of a request what is known about the process.
 	Explain func(*session.Target, error) error
+	// ClockOffset returns how far the clock of this host is ahead of the one that is never
+	// set; nil: the clocks of this host do.
+	ClockOffset func() time.Duration
 	// Signals that have come.
 	Reload, Rotate, Status <-chan struct{}
 }
@@ -56,18 +60,25 @@ type Daemon struct {
 
 	processes   map[key]*process
 	unreachable []session.Listed
-	over        int  // processes beyond the limit, in the last sweep
 	swept       bool // all processes have been looked for once
 	stopping    bool
 	ready       atomic.Bool
 	began       time.Time
-	cleaning    bool // files are being deleted
+	offset      time.Duration // of the clock, when it was looked at last
+	cleaning    bool          // files are being deleted
 	cleaned     time.Time
 }
 
 const (
-	// stopTime is how long the end may take.
+	// stopTime is how long the end may take; what is being asked of a process then may
+	// take askTime of it.
 	stopTime = 4500 * time.Millisecond
+	askTime  = 2 * time.Second
+	// chanceEvery is how often a process that was given up gets another chance: it may
+	// have been stopped by a debugger for an hour.
+	chanceEvery = time.Hour
+	// clockStep is how far the clock must be set for records to follow it.
+	clockStep = 200 * time.Millisecond
 	// tick is how often it is looked whether something is due that is rarely.
 	tick = 10 * time.Second
 )
@@ -81,6 +92,10 @@ func New(o Options) *Daemon {
 		o: o, config: o.Config, log: o.Log, ports: map[string]*port{},
 		events: make(chan func(), 64), stopped: make(chan struct{}), processes: map[key]*process{}, began: time.Now(),
 	}
+	if d.o.ClockOffset == nil {
+		d.o.ClockOffset = clockOffset
+	}
+	d.offset = d.o.ClockOffset()
 	d.limiter.log = &d.log
 	d.opener.Tell = func(s string) { d.post(func() { d.limiter.warn("", s, nil) }) }
 	return d
@@ -111,7 +126,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	defer stopWatchdog()
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
-	var deadline <-chan time.Time
+	var deadline, hurry <-chan time.Time
 	done := ctx.Done()
 	for !d.stopping || len(d.processes) > 0 {
 		select {
@@ -132,9 +147,13 @@ func (d *Daemon) Run(ctx context.Context) error {
 				return fmt.Errorf("looking for processes: %w", err)
 			}
 		case <-done:
-			done, deadline = nil, time.After(stopTime)
+			done, hurry, deadline = nil, time.After(askTime), time.After(stopTime)
 			stopSweeping()
 			d.stop()
+		case <-hurry:
+			for _, p := range d.processes {
+				p.cancel()
+			}
 		case <-deadline:
 			d.log.Warn().Int("processes", len(d.processes)).Msg("not all sessions ended in time: their connections are closed, which ends them too")
 			return nil
@@ -197,8 +216,7 @@ func (d *Daemon) found(t *session.Target, peer *session.Peer) {
 		}
 		return
 	}
-	if d.sessions() >= d.config.Discovery.MaxProcesses {
-		d.over++
+	if d.sessions() >= d.config.Discovery.MaxProcesses && d.config.Refused(outside(&t.Process)) == "" {
 		d.limiter.warn("limit", fmt.Sprintf("there are more than discovery.max_processes = %d processes: the others are not logged", d.config.Discovery.MaxProcesses), nil)
 		d.sweeper.again(k)
 		return
@@ -246,10 +264,11 @@ func (d *Daemon) forget(p *process) {
 }
 
 func (d *Daemon) sweepDone(unreachable []session.Listed) {
+	unreachable = slices.DeleteFunc(unreachable, func(l session.Listed) bool { return d.config.Refused(outside(&l.Process)) != "" })
 	for _, l := range unreachable {
 		d.limiter.warn(fmt.Sprintf("%d/%d", l.PID, l.StartKey), "a .NET process cannot be reached: "+l.Err.Error(), nil)
 	}
-	d.unreachable, d.over = unreachable, 0
+	d.unreachable = unreachable
 	if !d.swept {
 		d.swept = true
 		d.ready.Store(true)
@@ -261,8 +280,12 @@ func (d *Daemon) sweepDone(unreachable []session.Listed) {
 // tick does what is rarely due.
 func (d *Daemon) tick() {
 	d.limiter.tick(time.Now())
+	d.followClock()
 	every := d.config.Summary
 	for _, p := range d.processes {
+		if p.sup.state == stateGivenUp && time.Since(p.gaveUp) >= chanceEvery {
+			p.replan()
+		}
 		if every > 0 && p.sup.state == stateOn && time.Since(p.last) >= every {
 			if !p.last.IsZero() {
 				p.request((*attach.Log).Summarize)
@@ -272,6 +295,20 @@ func (d *Daemon) tick() {
 	}
 	d.clean()
 	notify(fmt.Sprintf("STATUS=%d processes, %d logged, %d not reachable", len(d.processes)+len(d.unreachable), d.on(), len(d.unreachable)))
+}
+
+// followClock has records tell the time of the host's clock also when that is set while
+// a session is on, or the host has slept.
+func (d *Daemon) followClock() {
+	step := d.o.ClockOffset() - d.offset
+	if step.Abs() < clockStep {
+		return
+	}
+	d.offset += step
+	d.log.Warn().Dur("by_ms", step).Msg("the clock of the host was set: records follow it")
+	for _, p := range d.processes {
+		p.request(func(l *attach.Log) { l.Shift(step) })
+	}
 }
 
 // on is how many processes have a session.
@@ -310,7 +347,7 @@ func (p *process) name() string {
 
 // rotate makes all files begin anew.
 func (d *Daemon) rotate() {
-	d.opener.Rotate()
+	go d.opener.Rotate() // a disk that hangs must not hang the loop
 	d.log.Info().Msg("all files begin anew")
 }
 
@@ -318,7 +355,7 @@ func (d *Daemon) rotate() {
 func (d *Daemon) reload() error {
 	notify(notifyReloading())
 	defer notify(notifyReady)
-	d.opener.Follow()
+	go d.opener.Follow()
 	loaded, err := d.o.Load()
 	if err == nil {
 		err = d.apply(loaded)

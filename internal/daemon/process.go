@@ -46,6 +46,7 @@ type process struct {
 	requests chan func(*attach.Log)
 	progress attach.Progress
 	last     time.Time // when the last summary was asked for
+	gaveUp   time.Time
 }
 
 // A key tells a process from all others of this host, also those that had its pid.
@@ -67,6 +68,11 @@ func (d *Daemon) newProcess(k key, t *session.Target, peer *session.Peer) *proce
 func (p *process) step(e event) {
 	for _, a := range p.sup.step(time.Now(), e) {
 		p.do(a)
+	}
+	if p.sup.state == stateGivenUp && p.gaveUp.IsZero() {
+		p.gaveUp = time.Now()
+	} else if p.sup.state != stateGivenUp {
+		p.gaveUp = time.Time{}
 	}
 }
 
@@ -95,7 +101,7 @@ func (p *process) later(e event) { p.d.post(func() { p.step(e) }) }
 // identify finds out who the process is. One that is not to be logged whatever it says
 // is not asked.
 func (p *process) identify() {
-	if why := p.d.config.Refused(outside(p.target)); why != "" {
+	if why := p.d.config.Refused(outside(&p.target.Process)); why != "" {
 		p.step(event{kind: eventIdentified, plan: plan{excluded: why}})
 		return
 	}
@@ -135,13 +141,13 @@ func (p *process) plan() plan {
 }
 
 // outside is what can be known of a process without asking it.
-func outside(t *session.Target) *config.Subject {
+func outside(p *session.Process) *config.Subject {
 	s := config.Subject{
-		Processes: attach.Names(&t.Process), CommandLine: strings.Join(t.Process.CommandLine, " "),
-		User: t.User, Container: t.ContainerName, PID: t.PID,
+		Processes: attach.Names(p), CommandLine: strings.Join(p.CommandLine, " "),
+		User: p.User, Container: p.ContainerName, PID: p.PID,
 	}
 	if s.Container == "" {
-		s.Container = t.ContainerID
+		s.Container = p.ContainerID
 	}
 	return &s
 }
@@ -154,7 +160,7 @@ type decision struct {
 
 // decide adds to the facts of a process what a configuration says of it.
 func decide(c *config.Loaded, t *session.Target, facts *gclog.Process) (d decision) {
-	s := *outside(t)
+	s := *outside(&t.Process)
 	s.EntryAssembly, s.Service, s.Namespace = strings.TrimSuffix(facts.EntryAssembly, ".dll"), facts.Service, facts.Namespace
 	facts.Labels = c.Labels
 	if included, why := c.Included(&s); !included {

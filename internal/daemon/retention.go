@@ -25,9 +25,8 @@ func (d *Daemon) clean() {
 	}
 	d.cleaning, d.cleaned = true, time.Now()
 	paths := d.config.Paths()
-	open := d.opener.Paths()
 	go func() {
-		deleted, bytes := clean(leftFiles(paths, open), r, time.Now())
+		deleted, bytes := clean(leftFiles(paths, d.opener.Paths()), r, time.Now())
 		d.post(func() {
 			d.cleaning = false
 			if deleted > 0 {

@@ -16,7 +16,7 @@ import (
 //	                                 closing ─► over
 //
 // Every failure leads to waiting, longer each time, and after maxAttempts in a row to
-// givenUp: a process is asked nothing any more until the configuration is read again.
+// givenUp: a process is asked nothing any more until it gets another chance.
 type supervisor struct {
 	backOff backOff
 	state   state
@@ -276,7 +276,7 @@ func (s *supervisor) retry(why string, final bool) []action {
 		s.state = stateGivenUp
 		text := why
 		if !final {
-			text = fmt.Sprintf("given up after %d attempts, until the configuration is read again (SIGHUP): %s", s.attempts, why)
+			text = fmt.Sprintf("given up after %d attempts, for an hour or until the configuration is read again (SIGHUP): %s", s.attempts, why)
 		}
 		return []action{{kind: actSay, warn: true, text: text}}
 	}

@@ -8,6 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// clockOffset is how far the clock is ahead of the one that is never set.
+func clockOffset() time.Duration { return time.Duration(time.Now().UnixNano()) - monotonic() }
+
 // monotonic is the time of CLOCK_MONOTONIC.
 func monotonic() time.Duration {
 	var t unix.Timespec

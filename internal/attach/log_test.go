@@ -1,0 +1,106 @@
+package attach
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/output"
+)
+
+// collection makes an item of a collection; its ticks are its number.
+func collection(kind itemKind, number uint32, flaws gclog.Flaw) *item {
+	it := &item{kind: kind}
+	it.details = gclog.GCDetails{Number: number, HasNumber: true, StartTicks: int64(number), Flaws: flaws}
+	it.pause = gclog.Pause{GC: &it.details, Ticks: int64(number)}
+	return it
+}
+
+// TestFollower: what of a session is told behind another one, and what is told as missing.
+func TestFollower(t *testing.T) {
+	record := func(n uint32) *item { return collection(itemGC, n, 0) }
+	pause := func(n uint32) *item { return collection(itemPause, n, 0) }
+	partial := func(n uint32) *item { return collection(itemGC, n, gclog.FlawNoStart) }
+	for name, c := range map[string]struct {
+		items []*item // of the session behind one that told all up to 10
+		told  string  // the records and gaps of it
+		last  uint32
+	}{
+		"without a hole":                    {[]*item{pause(11), record(11), pause(12), record(12)}, "11 12", 12},
+		"overlapping":                       {[]*item{pause(9), record(9), record(10), pause(11), record(11)}, "11", 11},
+		"with a hole":                       {[]*item{pause(15), record(15), record(16)}, "gap 11-14 15 16", 16},
+		"a background one tells late":       {[]*item{pause(11), pause(12), record(12), record(13), record(11)}, "12 13 11", 13},
+		"under way at the begin":            {[]*item{partial(11), record(12)}, "11 12", 12},
+		"under way behind a hole":           {[]*item{partial(14), record(15)}, "14 gap 11-13 15", 15},
+		"under way, and more behind it":     {[]*item{partial(14), record(18)}, "14 gap 11-13 gap 15-17 18", 18},
+		"one that the hole holds tells end": {[]*item{record(15), partial(13), record(16)}, "gap 11-14 15 16", 16},
+		"told already, tells its end":       {[]*item{partial(10), pause(10), record(11)}, "11", 11},
+		"nothing new":                       {[]*item{pause(10), record(10)}, "", 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			l, s := newTestLog(t, &out)
+			l.last, l.reached = 10, 10
+			news := &follower{l: l}
+			for _, it := range c.items {
+				if news.isNew(it) {
+					l.tell(s, it)
+				}
+			}
+			var told []string
+			for line := range strings.Lines(out.String()) {
+				var r struct {
+					Event  struct{ Action string }
+					Dotnet struct {
+						GC struct {
+							Number uint32
+							Gap    struct {
+								From, To uint32
+								Reason   string
+							}
+						}
+					}
+				}
+				if err := json.Unmarshal([]byte(line), &r); err != nil {
+					t.Fatal(err)
+				}
+				switch gc := r.Dotnet.GC; r.Event.Action {
+				case "gc":
+					told = append(told, fmt.Sprint(gc.Number))
+				case "gc-gap":
+					told = append(told, fmt.Sprintf("gap %d-%d", gc.Gap.From, gc.Gap.To))
+					if gc.Gap.Reason != "reattached" {
+						t.Errorf("reason %s", gc.Gap.Reason)
+					}
+				}
+			}
+			// The gap is told when the next whole collection comes.
+			want := strings.Fields(c.told)
+			if got := strings.Join(told, " "); got != strings.Join(want, " ") {
+				t.Errorf("told %q, want %q", got, c.told)
+			}
+			if l.last != c.last {
+				t.Errorf("the last is %d, want %d", l.last, c.last)
+			}
+		})
+	}
+}
+
+func newTestLog(t *testing.T, out *bytes.Buffer) (*Log, *Session) {
+	t.Helper()
+	f, err := formats.Find("json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &Log{Opener: &output.Opener{Stdout: out, Tell: func(s string) { t.Error(s) }}}
+	l.process = gclog.Process{ID: 1, Sync: time.Unix(1e9, 0)}
+	if l.set, err = l.Opener.Open([]output.Spec{{Path: output.Stdout, Format: f}}, l.format()); err != nil {
+		t.Fatal(err)
+	}
+	return l, &Session{o: SessionOptions{Progress: &Progress{}, Tell: func(s string) { t.Error(s) }}}
+}
