@@ -325,7 +325,7 @@ func TestRequests(t *testing.T) {
 	}
 	_ = w.stream.Close()
 	<-w.done
-	waitFor(t, "the end of the session", func() bool { return r.collect() && r.Sessions() == 0 })
+	waitFor(t, "the end of the session", func() bool { return r.Collect() && r.Sessions() == 0 })
 	if l := r.Ledger(); l.Sessions[0].End != EndLeft {
 		t.Errorf("%+v", l.Sessions)
 	}
@@ -393,7 +393,7 @@ func BenchmarkFlush(b *testing.B) {
 	}()
 	b.ReportAllocs()
 	for b.Loop() {
-		r.collect()
+		r.Collect()
 	}
 	_ = stream.Close()
 }

@@ -101,7 +101,7 @@ const settleTime = 10 * time.Second
 func (n *Node) Settle() (open []int) {
 	deadline := time.Now().Add(settleTime)
 	for _, r := range n.Runtimes() {
-		for r.collect() && r.Sessions() > 0 {
+		for r.Collect() && r.Sessions() > 0 {
 			if time.Now().After(deadline) {
 				open = append(open, r.PID())
 				break
@@ -167,9 +167,9 @@ func (r *Runtime) Continue() {
 	r.frozen = nil
 }
 
-// collect has a collection happen and be written now. It is false where that cannot
+// Collect has a collection happen and be written now. It is false where that cannot
 // be.
-func (r *Runtime) collect() bool {
+func (r *Runtime) Collect() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ledger.Ended || r.frozen != nil {
