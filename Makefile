@@ -14,7 +14,7 @@ FUZZ      = ./parse ./parse/clr ./gclog ./formats ./formats/logs ./session ./int
 
 OUT      ?= bin/gclog
 
-.PHONY: build test race fuzz bench bench-daemon lint live java demo golden platforms package deploy-test clean help
+.PHONY: build test race fuzz bench bench-daemon lint live java ship demo golden platforms package deploy-test clean help
 
 build: ## build bin/gclog
 	$(BUILD) -o $(OUT) .
@@ -51,6 +51,12 @@ live: ## attach to every runtime and GC flavour that is at hand
 java: ## hold the JDK formats against GCViewer and GCToolKit; needs a JDK (17 or later) and Maven
 	mvn -q -B -f testdata/java/pom.xml process-classes
 	GCLOG_JAVA=$(CURDIR)/bin/java $(GO) test -count 1 -run '^TestJava' ./formats
+
+ship: ## real shippers follow rotated logs; needs rsyslog, and the modules of a collector, which builds in 3 minutes
+	@cd testdata/otelcol && if $(GO) list -deps . >/dev/null; then \
+	  $(GO) build -trimpath -ldflags "-s -w" -o ../../bin/otelcol .; else \
+	  echo "no collector: its modules cannot be had"; fi
+	GCLOG_SHIP=1 $(GO) test -count 1 -run '^TestShip' -v .
 
 demo: build ## attach to a real .NET process under load, and show what comes
 	$(GO) run ./internal/gcload/demo bin/gclog

@@ -23,12 +23,14 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/internal/cli"
+	"github.com/gclog/gclog/internal/fakenode"
 	"github.com/klauspost/compress/zstd"
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
 )
 
 func TestMain(m *testing.M) {
+	fakenode.Main()
 	testscript.Main(m, map[string]func(){
 		"gclog":       func() { os.Exit(cli.Main(os.Args, os.Stdin, os.Stdout, os.Stderr)) },
 		"fakeruntime": func() { os.Exit(fakeRuntime(os.Args[1:])) },

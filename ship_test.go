@@ -1,0 +1,541 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"text/tabwriter"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The tests of shippers: real ones follow files over many rotations, with the settings
+// of samples/. They are stopped and started again meanwhile, for less than the files
+// that are kept, and what arrived is held against a log that is not rotated. "make ship"
+// runs them; docs/shippers.md says what they have shown.
+
+const (
+	shipFiles    = 5                // archived files that are kept
+	shipSize     = 32 << 10         // bytes of a file
+	shipStops    = 300              // records between two stops of a shipper, on the average
+	shipPatience = 20 * time.Second // without a record that arrives: then none comes any more
+)
+
+// A source is a program whose log is followed.
+type source struct {
+	path    string       // newest file of the log
+	collect func() error // one more record
+	rotate  func() error // have the newest file be renamed, at the end
+	whole   followed     // the same log without rotation
+
+	written int      // records that are in the log, or will be soon
+	ids     []string // of the records in the log, in order
+	records map[string][]byte
+	longest int // bytes of a record
+}
+
+// A shipper follows the files.
+type shipper struct {
+	name, version string
+	stop          syscall.Signal
+	command       func() *exec.Cmd
+	record        func(line []byte) map[string]any // of a line that it wrote, as it was in the log
+	arrived       followed                         // what it wrote
+
+	running *exec.Cmd // nil while it is stopped
+	startAt int       // records that it may be behind before it is started again
+	stops   int
+	says    *os.File // its own messages
+	seen    map[string]int
+	through map[*source]int // records that have arrived with all before them
+}
+
+// followed is a file of which new lines are read, also when it has been renamed.
+type followed struct {
+	path   string
+	file   *os.File
+	offset int64
+}
+
+func (f *followed) lines(t *testing.T, do func(line []byte)) {
+	t.Helper()
+	if f.file == nil {
+		file, err := os.Open(f.path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = file.Close() })
+		f.file = file
+	}
+	b, err := io.ReadAll(io.NewSectionReader(f.file, f.offset, 1<<40))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b = b[:bytes.LastIndexByte(b, '\n')+1]
+	f.offset += int64(len(b))
+	for line := range bytes.Lines(b) {
+		do(line)
+	}
+}
+
+// TestShip: what gclog writes arrives, whole and, but for shippers that are killed,
+// once.
+func TestShip(t *testing.T) {
+	files, written := shipFolders(t)
+	list := logPrograms(t, files, written)
+	var shippers []*shipper
+	for _, stop := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		shippers = append(shippers, shippersOf(t, stop, files, newCollector, newRsyslog)...)
+	}
+	for _, r := range ship(t, list, shippers, 1000) {
+		if r.missing > 0 || r.doubled > 0 && r.stop != syscall.SIGKILL || r.wrong != "" {
+			t.Errorf("%s, stopped by %v: %d records missing, %d doubled, one differs: %s", r.name, r.stop, r.missing, r.doubled, r.wrong)
+		}
+	}
+}
+
+// TestShipNewest: an rsyslog that also follows the newest file loses and doubles lines
+// of any program that renames its files. No code of gclog is in this, and the collector
+// follows the same files at the same time.
+func TestShipNewest(t *testing.T) {
+	files, written := shipFolders(t)
+	newest := func(t *testing.T, dir, files string) (*shipper, error) {
+		s, err := newRsyslog(t, dir, files)
+		if err == nil {
+			edit(t, filepath.Join(dir, "rsyslog.conf"), `\*-20\?\?-\?\?-\?\?T\*\.json`, "*.json")
+		}
+		return s, err
+	}
+	shippers := shippersOf(t, syscall.SIGTERM, files, newCollector, newest)
+	if len(shippers) < 2 {
+		t.Skip("one of them is missing")
+	}
+	result := ship(t, []*source{plainProgram(t, files, written)}, shippers, 200)
+	if r := result[0]; r.missing > 0 || r.doubled > 0 {
+		t.Errorf("%s: %d lines missing, %d doubled: then the files are wrong", r.name, r.missing, r.doubled)
+	}
+	if r := result[1]; r.missing == 0 && r.doubled == 0 {
+		t.Errorf("%s %s loses and doubles nothing: docs/shippers.md and samples/rsyslog say otherwise", r.name, r.version)
+	}
+}
+
+// TestShipSamples: the shippers take the samples as they are.
+func TestShipSamples(t *testing.T) {
+	files, _ := shipFolders(t)
+	t.Run("otelcol", func(t *testing.T) {
+		if _, err := newCollector(t, t.TempDir(), files); err != nil {
+			t.Skip(err)
+		}
+		out, err := exec.Command(filepath.Join("bin", "otelcol"), "validate", "--config", filepath.Join("samples", "otelcol", "config.yaml")).CombinedOutput()
+		if err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
+	})
+	t.Run("rsyslog", func(t *testing.T) {
+		dir := t.TempDir()
+		s, err := newRsyslog(t, dir, files)
+		if err != nil {
+			t.Skip(err)
+		}
+		if modules, _ := filepath.Glob("/usr/lib/*/rsyslog/omelasticsearch.so"); modules == nil {
+			t.Skip("there is no rsyslog-elasticsearch")
+		}
+		config := filepath.Join(dir, "sample.conf")
+		text := fmt.Sprintf("global(workDirectory=%q)\ninclude(file=%q)\n", dir, filepath.Join("samples", "rsyslog", "gclog.conf"))
+		if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.Command(s.command().Path, "-N1", "-f", config).CombinedOutput()
+		if err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
+	})
+}
+
+// shipFolders makes a folder for logs that are rotated, and one for those that are not.
+func shipFolders(t *testing.T) (files, written string) {
+	t.Helper()
+	if os.Getenv("GCLOG_SHIP") == "" {
+		t.Skip("make ship runs it")
+	}
+	dir := t.TempDir()
+	files, written = filepath.Join(dir, "files"), filepath.Join(dir, "written")
+	for _, dir := range []string{files, written} {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files, written
+}
+
+// shippersOf makes those shippers that are there.
+func shippersOf(t *testing.T, stop syscall.Signal, files string, kinds ...func(t *testing.T, dir, files string) (*shipper, error)) (list []*shipper) {
+	t.Helper()
+	for _, kind := range kinds {
+		dir := t.TempDir()
+		s, err := kind(t, dir, files)
+		if err != nil {
+			t.Run(s.name, func(t *testing.T) { t.Skip(err) })
+			continue
+		}
+		s.stop, s.seen, s.through, s.arrived.path = stop, map[string]int{}, map[*source]int{}, filepath.Join(dir, "arrived")
+		if s.says, err = os.Create(filepath.Join(dir, "says")); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.says.Close() })
+		list = append(list, s)
+	}
+	return list
+}
+
+// A shipped result is what has become of the records.
+type shipped struct {
+	*shipper
+	missing, doubled int
+	wrong            string // how a record differs from what was written
+}
+
+// ship has the programs collect and the shippers follow, until there were so many
+// rotations, and prints what arrived. The programs wait for the slowest shipper when it
+// has all but one of the files that are kept before it: what is lost then was not lost
+// because it came too late.
+func ship(t *testing.T, programs []*source, shippers []*shipper, turns int) (results []shipped) {
+	t.Helper()
+	if len(shippers) == 0 {
+		t.Skip("there is no shipper")
+	}
+	for _, s := range shippers {
+		s.start(t)
+		defer s.end(t)
+	}
+	rnd := rand.New(rand.NewPCG(1, 2))
+	quiet := time.Now() // since when nothing arrives
+	look := func() {
+		for _, p := range programs {
+			p.read(t)
+		}
+		for _, s := range shippers {
+			if s.look(t, programs) {
+				quiet = time.Now()
+			}
+			if s.running == nil && s.behind(programs) >= s.startAt {
+				s.start(t)
+			}
+			if time.Since(quiet) > shipPatience {
+				s.giveUp(programs)
+			}
+		}
+	}
+	for n := 0; n%100 != 0 || rotations(t, programs) < turns; n++ {
+		p := programs[rnd.IntN(len(programs))]
+		for look(); p.wait(shippers); look() {
+			time.Sleep(2 * time.Millisecond)
+		}
+		if err := p.collect(); err != nil {
+			t.Fatal(err)
+		}
+		p.written++
+		for _, s := range shippers {
+			if s.running != nil && rnd.IntN(shipStops) == 0 {
+				s.end(t)
+				s.startAt = 1 + rnd.IntN(p.most())
+			}
+		}
+	}
+	for _, s := range shippers {
+		s.startAt = 0
+	}
+	quiet = time.Now()
+	for done := false; !done && time.Since(quiet) < shipPatience; time.Sleep(2 * time.Millisecond) {
+		look()
+		done = true
+		for _, p := range programs {
+			done = done && len(p.ids) >= p.written
+		}
+		if done && turns > 0 { // also the last records are in files that were rotated away then
+			turns, done = 0, false
+			for _, p := range programs {
+				if err := p.rotate(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for _, s := range shippers {
+			done = done && s.behind(programs) <= 0
+		}
+	}
+	var table strings.Builder
+	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "shipper\tversion\tstopped by\ttimes\twritten\tarrived\tmissing\tdoubled")
+	for _, s := range shippers {
+		s.end(t)
+		r := s.result(t, programs)
+		results = append(results, r)
+		written := 0
+		for _, p := range programs {
+			written += len(p.ids)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%v\t%d\t%d\t%d\t%d\t%d\n", s.name, s.version, s.stop, s.stops, written, written-r.missing, r.missing, r.doubled)
+	}
+	_ = w.Flush()
+	t.Logf("\n%s", table.String())
+	return results
+}
+
+var (
+	docIDs      = regexp.MustCompile(`"gclog_doc_id":"([0-9a-f]{32})"`)
+	fileNumbers = regexp.MustCompile(`, file (\d+) of this session"`)
+)
+
+func docID(line []byte) string {
+	if m := docIDs.FindSubmatch(line); m != nil {
+		return string(m[1])
+	}
+	return ""
+}
+
+// read reads what was written.
+func (p *source) read(t *testing.T) {
+	t.Helper()
+	p.whole.lines(t, func(line []byte) {
+		if id := docID(line); id != "" {
+			p.ids = append(p.ids, id)
+			p.records[id] = bytes.Clone(line)
+			p.longest = max(p.longest, len(line))
+		}
+	})
+}
+
+// most is how many records are surely in the files that are kept, but one.
+func (p *source) most() int { return (shipFiles - 1) * (shipSize / max(p.longest, 2<<10)) }
+
+// wait tells whether one of the shippers is too far behind.
+func (p *source) wait(shippers []*shipper) bool {
+	for _, s := range shippers {
+		if p.written-s.through[p] >= p.most() {
+			return true
+		}
+	}
+	return false
+}
+
+// rotations tells how often the logs were rotated, as the heads of the newest files say.
+func rotations(t *testing.T, programs []*source) (n int) {
+	t.Helper()
+	for _, p := range programs {
+		b, err := os.ReadFile(p.path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		if m := fileNumbers.FindSubmatch(b); m != nil {
+			i, _ := strconv.Atoi(string(m[1]))
+			n += i - 1
+		}
+	}
+	return n
+}
+
+func (s *shipper) start(t *testing.T) {
+	t.Helper()
+	// One that was killed while it wrote has left a piece of a line, and writes it again.
+	if err := os.Truncate(s.arrived.path, s.arrived.offset); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	s.running = s.command()
+	s.running.Stdout, s.running.Stderr = s.says, s.says
+	if err := s.running.Start(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// end stops it and waits for its end.
+func (s *shipper) end(t *testing.T) {
+	t.Helper()
+	if s.running == nil {
+		return
+	}
+	_ = s.running.Process.Signal(s.stop)
+	err := s.running.Wait()
+	s.running = nil
+	s.stops++
+	s.look(t, nil)
+	var exit *exec.ExitError
+	if killed := errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == s.stop; err != nil && !killed {
+		said, _ := os.ReadFile(s.says.Name())
+		t.Fatalf("%s ended by itself: %v\n%s", s.name, err, said[max(0, len(said)-4096):])
+	}
+}
+
+// look reads what arrived, and tells whether something has.
+func (s *shipper) look(t *testing.T, programs []*source) (news bool) {
+	t.Helper()
+	s.arrived.lines(t, func(line []byte) {
+		s.seen[docID(line)]++
+		news = true
+	})
+	for _, p := range programs {
+		for s.through[p] < len(p.ids) && s.seen[p.ids[s.through[p]]] > 0 {
+			s.through[p]++
+		}
+	}
+	return news
+}
+
+// behind is how many records have not arrived, of the program of which there are most.
+func (s *shipper) behind(programs []*source) (n int) {
+	for _, p := range programs {
+		n = max(n, p.written-s.through[p])
+	}
+	return n
+}
+
+// giveUp waits no longer for what has not arrived.
+func (s *shipper) giveUp(programs []*source) {
+	for _, p := range programs {
+		s.through[p] = len(p.ids)
+	}
+}
+
+// result holds all that arrived against what was written.
+func (s *shipper) result(t *testing.T, programs []*source) shipped {
+	t.Helper()
+	r := shipped{shipper: s}
+	records := map[string][]byte{}
+	for _, p := range programs {
+		for _, id := range p.ids {
+			records[id] = p.records[id]
+			if n := s.seen[id]; n == 0 {
+				r.missing++
+			} else {
+				r.doubled += n - 1
+			}
+		}
+	}
+	all := followed{path: s.arrived.path}
+	all.lines(t, func(line []byte) {
+		var want map[string]any
+		_ = json.Unmarshal(records[docID(line)], &want) // nil where it was never written
+		if d := cmp.Diff(want, s.record(line)); d != "" {
+			r.wrong = d
+		}
+	})
+	return r
+}
+
+// newCollector makes an OpenTelemetry Collector that runs samples/otelcol.
+func newCollector(t *testing.T, dir, files string) (*shipper, error) {
+	t.Helper()
+	s := &shipper{name: "OpenTelemetry filelog"}
+	program, err := filepath.Abs(filepath.Join("bin", "otelcol"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	version, err := exec.Command(program, "--version").Output()
+	if err != nil {
+		return s, fmt.Errorf("there is no collector: %w", err)
+	}
+	s.version = strings.TrimSpace(strings.TrimPrefix(string(version), "otelcol version"))
+	config := filepath.Join(dir, "config.yaml")
+	text := fmt.Sprintf(`
+extensions: { file_storage: { directory: %[1]s/state } }
+receivers: { filelog/gclog: { include: [%[2]s/*.json] } }
+exporters: { arrived: { path: %[1]s/arrived } }
+service:
+  telemetry: { metrics: { level: none } }
+  pipelines: { logs: { exporters: [arrived] } }
+`, dir, files)
+	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s.command = func() *exec.Cmd {
+		return exec.Command(program, "--config", filepath.Join("samples", "otelcol", "config.yaml"), "--config", config, "--feature-gates", "stanza.synchronousLogEmitter")
+	}
+	s.record = func(line []byte) map[string]any {
+		var l struct {
+			Time, Severity string
+			Body           any
+			Attributes     map[string]any
+		}
+		_ = json.Unmarshal(line, &l)
+		record := l.Attributes
+		if record["elasticsearch.document_id"] != record["gclog_doc_id"] || l.Severity != record["log.level"] {
+			return nil
+		}
+		if at, err := time.Parse(time.RFC3339Nano, fmt.Sprint(record["@timestamp"])); err != nil || at.Format(time.RFC3339Nano) != l.Time {
+			return nil
+		}
+		delete(record, "elasticsearch.document_id")
+		record["message"] = l.Body
+		return record
+	}
+	return s, nil
+}
+
+// newRsyslog makes an rsyslog that runs samples/rsyslog, with a file as its output.
+func newRsyslog(t *testing.T, dir, files string) (*shipper, error) {
+	t.Helper()
+	s := &shipper{name: "rsyslog imfile"}
+	program, err := exec.LookPath("rsyslogd")
+	if err != nil {
+		if program, err = exec.LookPath("/usr/sbin/rsyslogd"); err != nil {
+			return s, err
+		}
+	}
+	version, err := exec.Command(program, "-v").Output()
+	if err != nil {
+		return s, err
+	}
+	s.version = strings.Fields(string(version))[1]
+	sample, err := os.ReadFile(filepath.Join("samples", "rsyslog", "gclog.conf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(dir, "rsyslog.conf")
+	if err := os.WriteFile(config, fmt.Appendf(nil, "global(workDirectory=%q)\n%s", dir, sample), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	edit(t, config, `/var/log/gclog`, files)
+	edit(t, config, `module\(load="omelasticsearch"\)`, ``)
+	edit(t, config, `string="%msg%"`, `string="%msg%\n"`)
+	edit(t, config, `(?s)action\(type="omelasticsearch".*?template`, fmt.Sprintf(`action(type="omfile" file="%s/arrived" template`, dir))
+	s.command = func() *exec.Cmd { return exec.Command(program, "-n", "-iNONE", "-f", config) }
+	s.record = func(line []byte) (record map[string]any) {
+		_ = json.Unmarshal(line, &record)
+		return record
+	}
+	return s, nil
+}
+
+// edit replaces what must be in a file.
+func edit(t *testing.T, path, pattern, with string) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	re := regexp.MustCompile(pattern)
+	if !re.Match(b) {
+		t.Fatalf("%s has no %s", path, pattern)
+	}
+	if err := os.WriteFile(path, re.ReplaceAllLiteral(b, []byte(with)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,151 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/internal/fakenode"
+)
+
+// logPrograms has the daemon log two programs.
+func logPrograms(t *testing.T, files, written string) (list []*source) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "node") // sockets have short names
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	node := fakenode.New(dir, 1)
+	t.Cleanup(node.Close)
+	include := ""
+	for _, name := range []string{"orders", "stock"} {
+		r, err := node.Start(fakenode.Config{Name: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		include += fmt.Sprintf(" - pid: %d\n", r.PID())
+		file := fmt.Sprintf("%d.json", r.PID())
+		list = append(list, &source{
+			path:    filepath.Join(files, file),
+			whole:   followed{path: filepath.Join(written, file)},
+			records: map[string][]byte{},
+			written: 1, // the begin of the session
+			collect: func() error {
+				if !r.Collect() {
+					return errors.New("the program has ended")
+				}
+				return nil
+			},
+		})
+	}
+	config := filepath.Join(dir, "gclog.yaml")
+	text := fmt.Sprintf(`version: 1
+discovery:
+ interval: 100ms
+ include:
+%soutputs:
+ - {path: "%s/%%p.json", filecount: %d, filesize: %d}
+ - {path: "%s/%%p.json", filecount: 0}
+http: {listen: ""}
+summary: 0s
+`, include, files, shipFiles, shipSize, written)
+	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	daemon := exec.Command("gclog", "daemon", "-c", config)
+	var said bytes.Buffer
+	daemon.Stderr = &said
+	if err := daemon.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = daemon.Process.Signal(syscall.SIGTERM)
+		if err := daemon.Wait(); err != nil || t.Failed() {
+			t.Errorf("gclog daemon: %v\n%s", err, said.String())
+		}
+	})
+	for _, r := range node.Runtimes() {
+		for began := time.Now(); r.Sessions() == 0; time.Sleep(10 * time.Millisecond) {
+			if time.Since(began) > deadline {
+				t.Fatalf("process %d has no session", r.PID())
+			}
+		}
+	}
+	list[0].rotate = func() error { return end(node.Runtimes()[0], list[0]) }
+	list[1].rotate = func() error { return daemon.Process.Signal(syscall.SIGUSR1) }
+	return list
+}
+
+// end has a program exit, and its last file be renamed as the sample for rsyslog does.
+func end(r *fakenode.Runtime, p *source) error {
+	r.Exit(0)
+	p.written++ // the end of the session
+	for began := time.Now(); time.Since(began) < deadline; time.Sleep(10 * time.Millisecond) {
+		if b, err := os.ReadFile(p.path); err == nil && bytes.Contains(b, []byte(`"action":"gc-session-end"`)) {
+			return exec.Command("sh", filepath.Join("samples", "rsyslog", "ended.sh"), filepath.Dir(p.path)).Run()
+		}
+	}
+	return errors.New("the log of a program that has ended has no end")
+}
+
+// plainProgram writes lines as long as gclog's into files that it renames, and does
+// nothing else that could lose them.
+func plainProgram(t *testing.T, files, written string) *source {
+	t.Helper()
+	p := &source{path: filepath.Join(files, "plain.json"), whole: followed{path: filepath.Join(written, "plain.json")}, records: map[string][]byte{}}
+	appendTo := func(path, line string) error {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+		if err != nil {
+			return err
+		}
+		_, err = f.WriteString(line)
+		return errors.Join(err, f.Close())
+	}
+	var archived []string
+	size, number := 0, 0
+	p.rotate = func() error {
+		name := filepath.Join(files, fmt.Sprintf("plain-%s-%d.json", time.Now().UTC().Format("2006-01-02T15-04-05"), number))
+		if archived = append(archived, name); len(archived) > shipFiles {
+			if err := os.Remove(archived[0]); err != nil {
+				return err
+			}
+			archived = archived[1:]
+		}
+		size = 0
+		return os.Rename(p.path, name)
+	}
+	p.collect = func() error {
+		if size > shipSize-3<<10 {
+			if err := p.rotate(); err != nil {
+				return err
+			}
+		}
+		if size == 0 {
+			number++
+			head := fmt.Sprintf("{\"gclog_file_id\":%q,\"message\":\"plain, file %d of this session\",\"pad\":%q}\n", rand.Text(), number, strings.Repeat(".", 1100))
+			if err := appendTo(p.path, head); err != nil {
+				return err
+			}
+			size = len(head)
+		}
+		var id [16]byte
+		_, _ = rand.Read(id[:]) // never fails
+		line := fmt.Sprintf("{\"@timestamp\":%q,\"log.level\":\"info\",\"message\":%q,\"gclog_doc_id\":%q}\n",
+			time.Now().UTC().Format("2006-01-02T15:04:05.000000000Z"), strings.Repeat("x", 1400), hex.EncodeToString(id[:]))
+		size += len(line)
+		return errors.Join(appendTo(p.whole.path, line), appendTo(p.path, line))
+	}
+	return p
+}
