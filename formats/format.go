@@ -158,15 +158,16 @@ type Head struct {
 
 // A Writer writes records in one format to one Output. It is an Observer.
 type Writer struct {
-	f    formatter
-	out  Output
-	head Head
-	buf  []byte
-	at   int64 // time of the record at hand
-	err  error
+	f      formatter
+	out    Output
+	head   Head
+	buf    []byte
+	at     int64  // time of the record at hand
+	number uint32 // of the collection whose record that is, 0 if it is none
+	err    error
 
 	written, dropped int64
-	missing          gclog.Gap // what was dropped since the last gap
+	missing          gclog.Missing // what was dropped since the last gap
 	gap              []byte
 }
 
@@ -181,6 +182,10 @@ func NewWriter(f Format, out Output, o Options) *Writer {
 	w.head = Head{func(dst []byte, number int) []byte { return w.f.header(dst, w.at, number) }, f.joinHeader}
 	return w
 }
+
+// Succeed makes w the Writer that comes after another one on the same Output: it tells
+// what that could not write.
+func (w *Writer) Succeed(before *Writer) { w.missing, before.missing = before.missing, gclog.Missing{} }
 
 // Err returns the last error of the Output. Records that could not be written
 // are counted, and the next one is tried again.
@@ -208,14 +213,9 @@ func (w *Writer) Suspension(s *gclog.Suspension) {
 
 // GC writes the record of a collection.
 func (w *Writer) GC(d *gclog.GCDetails) {
-	dropped := w.dropped
+	w.number = d.Number
 	w.write(d.PauseStart(), w.f.next(), w.f.gc(w.buf[:0], d))
-	if g := &w.missing; w.dropped > dropped && d.HasNumber {
-		if g.To == 0 {
-			g.From = d.Number
-		}
-		g.From, g.To = min(g.From, d.Number), max(g.To, d.Number)
-	}
+	w.number = 0
 }
 
 // Gap writes that something is missing.
@@ -239,7 +239,7 @@ func (w *Writer) write(at int64, hold bool, group []byte) {
 	if err := w.put(group, hold); err != nil {
 		w.err = err
 		w.dropped++
-		w.missing.Records++
+		w.missing.Add(w.number)
 		return
 	}
 	w.written++
@@ -247,15 +247,15 @@ func (w *Writer) write(at int64, hold bool, group []byte) {
 
 // put writes a group, behind a line about those that could not be written before.
 func (w *Writer) put(group []byte, hold bool) error {
-	if g := &w.missing; g.Records > 0 {
-		g.Reason, g.Time, g.Ticks = gclog.GapUnwritten, w.at, w.at
-		w.gap = w.f.gap(w.gap[:0], g)
+	if w.missing.Records > 0 {
+		w.gap = w.gap[:0]
+		w.missing.Gaps(gclog.Gap{Reason: gclog.GapUnwritten, Time: w.at, Ticks: w.at}, func(g *gclog.Gap) { w.gap = w.f.gap(w.gap, g) })
 		if len(w.gap) > 0 {
 			if err := w.out.Write(w.head, w.gap, hold); err != nil {
 				return err
 			}
 		}
-		*g = gclog.Gap{}
+		w.missing = gclog.Missing{}
 	}
 	return w.out.Write(w.head, group, hold)
 }

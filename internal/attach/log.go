@@ -126,6 +126,7 @@ func (l *Log) tell(s *Session, it *item) {
 	case itemGap:
 		if it.gap.Reason == gclog.GapQueueFull {
 			l.missing += it.gap.Records
+			l.last = max(l.last, it.gap.To)
 			s.o.Tell(fmt.Sprintf("the outputs were too slow: %d records are missing", it.gap.Records))
 		}
 	case itemGC:
@@ -152,6 +153,12 @@ type follower struct {
 // isNew tells whether an item is to be told. At the first collection that began in the
 // session it tells which of those before it nobody has seen.
 func (f *follower) isNew(it *item) bool {
+	if it.kind == itemGap && !f.found && it.gap.To > 0 {
+		// Two sessions have seen these collections.
+		if it.gap.From = max(it.gap.From, f.l.last+1); it.gap.From > it.gap.To {
+			it.gap.From, it.gap.To = 0, 0
+		}
+	}
 	d := it.collection()
 	switch {
 	case d == nil || !d.HasNumber:

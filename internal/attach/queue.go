@@ -21,7 +21,7 @@ type queue struct {
 	free    []*item
 	made    int
 	closed  bool
-	dropped gclog.Gap // records since the last gap
+	dropped gclog.Missing // records since the last gap
 	newest  gclog.Stamp
 }
 
@@ -95,17 +95,15 @@ func (q *queue) put(kind itemKind, heaps int, number uint32, fill func(*item)) {
 	if q.dropped.Records > 0 {
 		// Not before there is room for more than the gap: else an output that is slow all
 		// the time would get nothing but gaps.
-		if len(q.free) < 2+q.made/8 {
-			q.drop(number)
+		if len(q.free) < 1+gclog.MissingGaps+q.made/8 {
+			q.dropped.Add(number)
 			return
 		}
-		it := q.item(heaps)
-		it.kind, it.gap = itemGap, q.gap()
-		q.push(it)
+		q.gaps(func() *item { return q.item(heaps) })
 	}
 	it := q.item(heaps)
 	if it == nil {
-		q.drop(number)
+		q.dropped.Add(number)
 		return
 	}
 	it.kind = kind
@@ -123,22 +121,15 @@ func (q *queue) push(it *item) {
 	q.items = append(q.items, it)
 }
 
-func (q *queue) drop(number uint32) {
-	q.dropped.Records++
-	if number > 0 {
-		q.dropped.To = max(q.dropped.To, number)
-		if q.dropped.From == 0 || number < q.dropped.From {
-			q.dropped.From = number
-		}
-	}
-}
-
-// gap reports what was dropped.
-func (q *queue) gap() gclog.Gap {
-	g := q.dropped
-	g.Reason, g.Time, g.Ticks = gclog.GapQueueFull, q.newest.Time, q.newest.Ticks
-	q.dropped = gclog.Gap{}
-	return g
+// gaps puts what was dropped.
+func (q *queue) gaps(newItem func() *item) {
+	g := gclog.Gap{Reason: gclog.GapQueueFull, Time: q.newest.Time, Ticks: q.newest.Ticks}
+	q.dropped.Gaps(g, func(g *gclog.Gap) {
+		it := newItem()
+		it.kind, it.gap = itemGap, *g
+		q.push(it)
+	})
+	q.dropped = gclog.Missing{}
 }
 
 func (q *queue) item(heaps int) *item {
@@ -188,7 +179,7 @@ func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.dropped.Records > 0 {
-		q.push(&item{kind: itemGap, gap: q.gap()})
+		q.gaps(func() *item { return &item{} })
 	}
 	q.closed = true
 	q.wake()

@@ -180,7 +180,9 @@ func (s *Set) Renew(opts formats.Options) {
 	for _, o := range s.outputs {
 		o.former += o.Dropped()
 		o.dropped, o.written = 0, 0
-		o.Writer = o.spec.writer(o.place, opts)
+		w := o.spec.writer(o.place, opts)
+		w.Succeed(o.Writer)
+		o.Writer = w
 	}
 }
 
