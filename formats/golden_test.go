@@ -110,6 +110,7 @@ func TestSamples(t *testing.T) {
 			}
 			out := &memory{}
 			var w *formats.Writer
+			var summary formats.Summary
 			processes := gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
 				facts := *p
 				facts.Name, facts.Service, facts.EntryAssembly = "Shop", "shop", "Shop.dll"
@@ -120,9 +121,11 @@ func TestSamples(t *testing.T) {
 				facts.Started = facts.Sync.Add(-facts.UptimeAtSync)
 				w = formats.NewWriter(f, out, formats.Options{Process: facts, Version: "0.1.0", Session: "8c1f0e5a9d3b7642", Host: "shop-1"})
 				w.Start(&formats.Start{Providers: "Microsoft-Windows-DotNETRuntime:0x1:4,Microsoft-Windows-DotNETRuntimePrivate:0x1:4"})
-				return w
+				return tallied{w, &summary.Tally}
 			})
 			newest := readSample(t, stream, processes)
+			summary.To = newest + 5e7
+			w.Summary(&summary)
 			w.Stall(&gclog.Stall{
 				Open: gclog.Open{Kind: gclog.OpenSuspension, Since: newest + 1e8, Ticks: newest + 1e8},
 				Now:  newest + 11e8, Threshold: 1e9,
@@ -137,7 +140,7 @@ func TestSamples(t *testing.T) {
 func TestSamplesAreWhole(t *testing.T) {
 	for name, kinds := range map[string][]string{
 		"gc.json": {
-			`"gc-log-header"`, `"gc-session-start"`, `"action":"gc"`, `"gc-suspension"`, `"gc-gap"`, `"gc-stall"`, `"gc-session-end"`,
+			`"gc-log-header"`, `"gc-session-start"`, `"action":"gc"`, `"gc-suspension"`, `"gc-gap"`, `"gc-stall"`, `"gc-summary"`, `"gc-session-end"`,
 			`"type":"blocking"`, `"type":"background"`, `"type":"foreground"`, `"generation":0`, `"generation":1`, `"generation":2`, `"inside_background_start":true`,
 			`"compacting":true`, `"compacting":false`, `"Induced"`, `"AllocSmall"`, `"no-gc-region"`, `"memory-limit"`, `"lost-events"`, `"missed-gcs"`, `"complete":false`,
 		},
@@ -198,6 +201,27 @@ func readSample(t *testing.T, stream []byte, processes *gclog.Processes) (newest
 	}
 	processes.Finish()
 	return newest
+}
+
+// tallied is a Writer whose calls are added up.
+type tallied struct {
+	*formats.Writer
+	tally *gclog.Tally
+}
+
+func (x tallied) Pause(p *gclog.Pause) {
+	x.tally.Pause(p)
+	x.Writer.Pause(p)
+}
+
+func (x tallied) GC(d *gclog.GCDetails) {
+	x.tally.GC(d)
+	x.Writer.GC(d)
+}
+
+func (x tallied) Gap(g *gclog.Gap) {
+	x.tally.Gap(g)
+	x.Writer.Gap(g)
 }
 
 // endings notes when the pauses of collections ended.

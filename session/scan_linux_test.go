@@ -55,7 +55,10 @@ func TestScan(t *testing.T) {
 		t.Fatal(err)
 	}
 	pid := cmd.Process.Pid
-	defer func() { _ = cmd.Wait() }()
+	defer func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}()
 	waitUntil(t, "the shell", func() bool { return scan(t, s)[pid].Name == "sh" })
 	shell := scan(t, s)[pid]
 	if first[pid].PID != 0 || shell != scan(t, s)[pid] {
