@@ -240,8 +240,10 @@ func (r *Reducer) endOf(e *clr.GCEnd) *collection {
 // endedUnstarted opens the record of a collection of which only the end was
 // seen: it began before the session, or its start was lost.
 func (r *Reducer) endedUnstarted(at Stamp, e *clr.GCEnd) *collection {
-	if !r.seen || int32(e.Count-r.last) > 0 {
-		r.number(at, e.Count) // it has a record, so it must be in no gap
+	// It has a record, so it must be in no gap. At the begin of a session it says nothing:
+	// a background collection has a lower number than those that ended before it.
+	if r.seen && int32(e.Count-r.last) > 0 {
+		r.number(at, e.Count)
 	}
 	s := r.activeSuspension()
 	c := r.inFlight(at)

@@ -61,6 +61,11 @@ var mischiefs = []mischief{
 	{"refuse", func(r *Runtime, x *rand.Rand) { r.Refuse(0x80004005, upTo(x, 5*time.Second)) }},
 	{"garble", func(r *Runtime, x *rand.Rand) { r.Garble(upTo(x, 5*time.Second)) }},
 	{"hang stop", func(r *Runtime, x *rand.Rand) { r.HangStop(upTo(x, 5*time.Second)) }},
+}
+
+// deaths are how a process can end. They are rarer, so that processes get old enough
+// for the rest.
+var deaths = []mischief{
 	{"kill", func(r *Runtime, _ *rand.Rand) { r.Kill() }},
 	{"kill from outside", func(r *Runtime, _ *rand.Rand) { r.proc.signal(unix.SIGKILL) }},
 	{"exit", func(r *Runtime, x *rand.Rand) { r.Exit(byte(x.IntN(4))) }},
@@ -78,6 +83,9 @@ func (c *Chaos) Run(n *Node) error {
 			continue
 		}
 		r, m := living[random.IntN(len(living))], mischiefs[random.IntN(len(mischiefs))]
+		if random.IntN(20) == 0 {
+			m = deaths[random.IntN(len(deaths))]
+		}
 		c.log("%s happens to %d", m.name, r.PID())
 		m.do(r, random)
 		time.Sleep(time.Duration(random.ExpFloat64() * float64(c.Every)))

@@ -38,7 +38,7 @@ func Output(l *fakenode.Ledger, files []string, o Options) error {
 	c.sent()
 	for id, open := range c.sessions {
 		if open && !o.Killed {
-			c.wrong("session %s has no end", id)
+			c.wrong("the last session has no end (%s)", id)
 		}
 	}
 	return c.err()
@@ -74,13 +74,22 @@ type checker struct {
 	records   []record
 	fileIDs   map[string]string
 	documents map[string]*record
-	sessions  map[string]bool // true: begun and not ended
+	sessions  map[string]bool // by the life of gclog; true: one has begun and not ended
+	begun     int             // sessions
 	told      []told          // by the number of the collection
-	breaks    []fakenode.Span // numbers that nobody had to tell, because gclog was killed
+	breaks    []lifeBreak     // where gclog was killed
+	lastEnd   int64           // of the collections told so far
 	first     uint32          // number told that began in a session; others before it may be told
 	newest    uint32          // of the numbers told so far
 	broken    bool            // the next number told is the first of another life
 	problems  []string
+}
+
+// A lifeBreak is where a life of gclog ends: the next one begins with a number, and the
+// last collection that was told before ended at a time.
+type lifeBreak struct {
+	next uint32
+	end  int64
 }
 
 // told is what was told of a collection.
@@ -114,24 +123,29 @@ func (c *checker) record(r *record) {
 		c.wrong("%s: a record of process %d %s among those of %d", r.at, r.Process.PID, r.Process.EntityID, c.l.PID)
 		return
 	}
-	c.document(r)
-	id := r.GCLog.Session.ID
+	id := r.GCLog.Session.ID // of the life of gclog: its sessions with a process have the same
 	switch r.Event.Action {
 	case "gc-session-start":
-		if _, known := c.sessions[id]; known {
-			c.wrong("%s: session %s begins twice", r.at, id)
+		if c.sessions[id] {
+			c.wrong("%s: a session begins and the one before it has not ended (%s)", r.at, id)
 		}
 		if c.o.Killed && slices.Contains(c.open(), true) {
 			c.broken = true
 		}
 		c.sessions[id] = true
+		c.begun++
+		r.session = c.begun
+		c.document(r)
 		return
 	case "gc-session-end":
 		c.within(r)
+		c.document(r)
 		c.sessions[id] = false
 		return
 	}
 	c.within(r)
+	r.session = c.begun
+	c.document(r)
 	switch r.Event.Action {
 	case "gc":
 		c.collection(r)
@@ -148,10 +162,10 @@ func (c *checker) within(r *record) {
 	id := r.GCLog.Session.ID
 	switch open, known := c.sessions[id]; {
 	case !known:
-		c.wrong("%s: session %s was not begun", r.at, id)
+		c.wrong("%s: a session was not begun (%s)", r.at, id)
 		c.sessions[id] = true // said once
 	case !open:
-		c.wrong("%s: a record (%s) behind the end of its session %s", r.at, r.Event.Action, id)
+		c.wrong("%s: a record (%s) behind the end of its session (%s)", r.at, r.Event.Action, id)
 	}
 }
 
@@ -175,7 +189,7 @@ func (c *checker) document(r *record) {
 		return
 	}
 	partial := func(r *record) bool { return r.Event.Action == "gc" && !r.Dotnet.GC.Complete }
-	if !partial(r) || !partial(other) || r.GCLog.Session.ID == other.GCLog.Session.ID {
+	if !partial(r) || !partial(other) || r.session == other.session {
 		c.wrong("%s: the gclog_doc_id is that of %s", r.at, other.at)
 	}
 }
@@ -238,12 +252,13 @@ func (c *checker) gap(r *record) {
 func (c *checker) reach(from, to uint32) {
 	if c.broken {
 		c.broken = false
-		c.breaks = append(c.breaks, fakenode.Span{From: c.newest + 1, To: from - 1})
+		c.breaks = append(c.breaks, lifeBreak{next: from, end: c.lastEnd})
 	}
 	if c.first == 0 || from < c.first {
 		c.first = from
 	}
 	c.newest = max(c.newest, to)
+	c.lastEnd = max(c.lastEnd, c.l.GCs[to-1].End)
 }
 
 // order checks that collections are told in the order of their ends.
@@ -293,13 +308,10 @@ func (c *checker) once(n uint32) {
 	if len(records) < 2 {
 		return
 	}
-	inSession := map[string]bool{}
-	for _, r := range records {
-		if id := r.GCLog.Session.ID; inSession[id] || r.Dotnet.GC.Complete || c.wasSent(n) {
-			c.wrong("#%d has two records: %s and %s", n, records[0].at, r.at)
+	for i, r := range records[1:] {
+		if r.session == records[i].session || r.Dotnet.GC.Complete || records[i].Dotnet.GC.Complete || c.wasSent(n) {
+			c.wrong("#%d has two records: %s and %s", n, records[i].at, r.at)
 			return
-		} else {
-			inSession[id] = true
 		}
 	}
 }
@@ -337,7 +349,7 @@ func (c *checker) startLost(n uint32) bool {
 // excused tells whether nobody had to tell of a collection, because gclog was killed.
 func (c *checker) excused(n uint32) bool {
 	for _, b := range c.breaks {
-		if b.From <= n && n <= b.To {
+		if n < b.next && c.l.GCs[n-1].End > b.end {
 			return true
 		}
 	}

@@ -84,19 +84,34 @@ func start(t *testing.T, n *fakenode.Node, cfg fakenode.Config) *fakenode.Runtim
 	return r
 }
 
-// waitSent waits until a session of a runtime has sent so many collections.
+// waitSent waits until the sessions of a runtime have sent so many collections.
 func waitSent(t *testing.T, r *fakenode.Runtime, count int) {
 	t.Helper()
-	for deadline := time.Now().Add(40 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		n := 0
+	wait(t, func() (n int) {
 		for _, s := range r.Ledger().Sessions {
 			s.Each(func(uint32) { n++ })
 		}
-		if n >= count {
-			return
+		return n
+	}, count)
+}
+
+// waitSession waits until a session of a runtime, the first is 0, has sent so many.
+func waitSession(t *testing.T, r *fakenode.Runtime, session, count int) {
+	t.Helper()
+	wait(t, func() (n int) {
+		if l := r.Ledger(); len(l.Sessions) > session {
+			l.Sessions[session].Each(func(uint32) { n++ })
 		}
+		return n
+	}, count)
+}
+
+// wait waits for long: a loaded machine is no failure.
+func wait(t *testing.T, sent func() int, count int) {
+	t.Helper()
+	for deadline := time.Now().Add(40 * time.Second); sent() < count; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("%d collections were sent", n)
+			t.Fatalf("%d collections were sent", sent())
 		}
 	}
 }
@@ -318,9 +333,10 @@ func slicesDelete(lines []string, with string) (rest []string) {
 	return rest
 }
 
-// TestChaos: what gclog attach writes about processes to which everything happens at
-// random.
-func TestChaos(t *testing.T) {
+// TestHistories: what gclog daemon writes about processes to which everything happens
+// at random. GCLOG_SEED is the seed of the only history then, GCLOG_SOAK how long each
+// takes.
+func TestHistories(t *testing.T) {
 	seeds := []uint64{1, 2}
 	if s := os.Getenv("GCLOG_SEED"); s != "" {
 		seed, err := strconv.ParseUint(s, 10, 64)
@@ -329,32 +345,80 @@ func TestChaos(t *testing.T) {
 		}
 		seeds = []uint64{seed}
 	}
+	duration := 15 * time.Second
+	if s := os.Getenv("GCLOG_SOAK"); s != "" {
+		var err error
+		if duration, err = time.ParseDuration(s); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, seed := range seeds {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			n, dir := newNode(t, seed), t.TempDir()
-			var mu sync.Mutex
-			var programs []*program
+			d := daemon(t, dir)
 			c := fakenode.Chaos{
-				Seed: seed, Duration: 6 * time.Second, Every: 50 * time.Millisecond, Processes: 8, Rate: 50,
-				Log: func(s string) { t.Logf("%s %s", time.Now().Format("05.000"), s) },
-				Started: func(r *fakenode.Runtime) {
-					mu.Lock()
-					defer mu.Unlock()
-					programs = append(programs, attach(t, dir, r))
-				},
+				Seed: seed, Duration: duration, Every: 100 * time.Millisecond, Processes: 8, Rate: 50,
+				Log: func(s string) { t.Logf("%s %s", time.Now().UTC().Format("05.000"), s) },
 			}
 			if err := c.Run(n); err != nil {
 				t.Fatal(err)
 			}
-			for _, p := range programs {
-				_ = p.Process.Signal(syscall.SIGINT)
-			}
-			for _, p := range programs {
-				_ = p.Wait() // with an error, where the stream broke
-			}
-			if err := check.Node(n, dir, check.Options{}); err != nil {
-				t.Error(err)
+			d.terminate(t)
+			if err := check.Node(n, filepath.Join(dir, "logs"), check.Options{}); err != nil {
+				t.Errorf("%v\n%s", err, d.stderr.String())
 			}
 		})
+	}
+}
+
+// daemon starts gclog daemon over the processes of this test.
+func daemon(t *testing.T, dir string) *program {
+	t.Helper()
+	config := filepath.Join(dir, "gclog.yaml")
+	err := os.WriteFile(config, fmt.Appendf(nil, `version: 1
+discovery: {interval: 500ms, include: [{process: %q}]}
+outputs: [{path: "%s/logs/%%s-%%n-%%p.json", filesize: 100K, filecount: 1000}]
+http: {listen: ""}
+`, filepath.Base(os.Args[0]), dir), 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "logs"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return gclog(t, "daemon", "-c", config)
+}
+
+// terminate asks a daemon for the end and waits for it.
+func (p *program) terminate(t *testing.T) {
+	t.Helper()
+	_ = p.Process.Signal(syscall.SIGTERM)
+	if err := p.Wait(); err != nil {
+		t.Errorf("%v\n%s", err, p.stderr.String())
+	}
+}
+
+// TestKilledDaemon: a daemon that is killed again and again tears at most the last line
+// of a file, and the next one goes on.
+func TestKilledDaemon(t *testing.T) {
+	n, dir := newNode(t, 1), t.TempDir()
+	var runtimes []*fakenode.Runtime
+	for i := range 3 {
+		runtimes = append(runtimes, start(t, n, fakenode.Config{Name: fmt.Sprintf("orders%d", i), Rate: 200, Background: 0.1}))
+	}
+	for i := range 4 {
+		d := daemon(t, dir)
+		for _, r := range runtimes {
+			waitSession(t, r, i, 100)
+		}
+		if i == 3 {
+			d.terminate(t)
+			break
+		}
+		_ = d.Process.Kill()
+		_ = d.Wait()
+	}
+	if err := check.Node(n, filepath.Join(dir, "logs"), check.Options{Killed: true}); err != nil {
+		t.Error(err)
 	}
 }

@@ -33,7 +33,8 @@ type record struct {
 	Dotnet struct{ GC gc }
 	GCLog  struct{ Session struct{ ID string } } `json:"gclog"`
 
-	at string // file and line, for people
+	at      string // file and line, for people
+	session int    // in which it is, counted
 }
 
 type gc struct {
