@@ -3,6 +3,7 @@ package attach
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gclog/gclog/formats"
@@ -29,7 +30,6 @@ type Log struct {
 	tally   gclog.Tally
 	tallied int64    // time of the last summary
 	last    uint32   // the highest number of a collection that was told
-	partial uint32   // number of a collection that was told of which no session saw the begin
 	reached int64    // ticks of the newest record
 	missing uint64   // records that the queue had no room for
 	session *Session // that is being written, nil if none is
@@ -99,7 +99,8 @@ func (l *Log) Write(s *Session, known *gclog.Process, begun func(*gclog.Process)
 func (l *Log) deliver(s *Session) {
 	var news *follower
 	if l.last > 0 {
-		news = &follower{l: l}
+		news = &follower{l: l, base: l.last}
+		defer news.end()
 	}
 	for {
 		it, over := s.queue.take()
@@ -130,9 +131,7 @@ func (l *Log) tell(s *Session, it *item) {
 			s.o.Tell(fmt.Sprintf("the outputs were too slow: %d records are missing", it.gap.Records))
 		}
 	case itemGC:
-		if it.details.Flaws&gclog.FlawNoStart == 0 {
-			l.last = max(l.last, it.details.Number)
-		}
+		l.last = max(l.last, it.details.Number)
 	}
 	it.add(&l.tally)
 	l.reached = max(l.reached, it.ticks())
@@ -145,19 +144,22 @@ func (l *Log) tell(s *Session, it *item) {
 
 // A follower tells what of a session is news behind the sessions before it.
 type follower struct {
-	l     *Log
-	found bool   // a collection that began in the session
-	first uint32 // its number: those before it are told already, or missing
+	l       *Log
+	base    uint32   // all up to this number is told, or was told to be missing
+	found   bool     // a collection that began in the session
+	first   uint32   // its number: those before it are told already, or missing
+	partial []uint32 // collections that were under way when the session began, and were told
 }
+
+// partialMost is how many collections are under way at a time, and some more.
+const partialMost = 64
 
 // isNew tells whether an item is to be told. At the first collection that began in the
 // session it tells which of those before it nobody has seen.
 func (f *follower) isNew(it *item) bool {
 	if it.kind == itemGap && !f.found && it.gap.To > 0 {
-		// Two sessions have seen these collections.
-		if it.gap.From = max(it.gap.From, f.l.last+1); it.gap.From > it.gap.To {
-			it.gap.From, it.gap.To = 0, 0
-		}
+		f.gap(&it.gap)
+		return true
 	}
 	d := it.collection()
 	switch {
@@ -165,31 +167,54 @@ func (f *follower) isNew(it *item) bool {
 		return it.ticks() > f.l.reached || f.found
 	case f.found:
 		return d.Number >= f.first
-	case d.Number <= f.l.last:
+	case d.Number <= f.base || slices.Contains(f.partial, d.Number):
 		return false
-	case d.Flaws&gclog.FlawNoStart != 0: // it was under way when the session began
+	case d.Flaws&gclog.FlawNoStart != 0 && len(f.partial) < partialMost:
 		if it.kind == itemGC {
-			f.l.partial = d.Number
+			f.partial = append(f.partial, d.Number)
 		}
 		return true
 	}
 	f.found, f.first = true, d.Number
-	if p := f.l.partial; p > f.l.last && p < d.Number {
-		f.l.missed(p, d)
-		f.l.last = p
-	}
-	f.l.missed(d.Number, d)
-	f.l.last = d.Number - 1
+	f.missed(d.Number, d)
 	return true
 }
 
-// missed tells that the collections behind the last one and before number are missing.
-func (l *Log) missed(number uint32, d *gclog.GCDetails) {
-	if number <= l.last+1 {
+// gap leaves out of a gap the collections that the sessions before have told: both have
+// seen them.
+func (f *follower) gap(g *gclog.Gap) {
+	if g.From = max(g.From, f.base+1); g.From > g.To {
+		g.From, g.To = 0, 0
 		return
 	}
-	g := gclog.Gap{Reason: gclog.GapReattached, Time: d.Start, Ticks: d.StartTicks, From: l.last + 1, To: number - 1}
-	l.set.Each(func(w *formats.Writer) { w.Gap(&g) })
+	f.found, f.first = true, g.From
+	f.missed(g.From, &gclog.GCDetails{Start: g.Time, StartTicks: g.Ticks})
+}
+
+// missed tells which of the collections before a number are missing.
+func (f *follower) missed(number uint32, d *gclog.GCDetails) {
+	slices.Sort(f.partial)
+	from := f.base + 1
+	for _, told := range append(f.partial, number) {
+		if told > number {
+			break
+		}
+		if from < told {
+			g := gclog.Gap{Reason: gclog.GapReattached, Time: d.Start, Ticks: d.StartTicks, From: from, To: told - 1}
+			f.l.set.Each(func(w *formats.Writer) { w.Gap(&g) })
+		}
+		from = told + 1
+	}
+}
+
+// end is called when the session has ended. If no collection began in it, what is missing
+// before those that were under way is known only now.
+func (f *follower) end() {
+	if n := len(f.partial); !f.found && n > 0 {
+		last := slices.Max(f.partial)
+		f.partial = slices.DeleteFunc(f.partial, func(n uint32) bool { return n == last })
+		f.missed(last, &gclog.GCDetails{Start: f.l.session.now(), StartTicks: f.l.reached})
+	}
 }
 
 // Change has the records written to other outputs, or about a process of which other

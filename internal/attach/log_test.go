@@ -42,6 +42,8 @@ func TestFollower(t *testing.T) {
 		"under way behind a hole":           {[]*item{partial(14), record(15)}, "14 gap 11-13 15", 15},
 		"under way, and more behind it":     {[]*item{partial(14), record(18)}, "14 gap 11-13 gap 15-17 18", 18},
 		"one that the hole holds tells end": {[]*item{record(15), partial(13), record(16)}, "gap 11-14 15 16", 16},
+		"nothing begins":                    {[]*item{partial(14), partial(12)}, "14 12 gap 11-11 gap 13-13", 14},
+		"several under way":                 {[]*item{partial(13), partial(12), partial(13), record(20), partial(15)}, "13 12 gap 11-11 gap 14-19 20", 20},
 		"told already, tells its end":       {[]*item{partial(10), pause(10), record(11)}, "11", 11},
 		"the queue was full meanwhile":      {[]*item{full(8, 14), record(15)}, "gap 11-14 15", 15},
 		"the queue was full before":         {[]*item{full(8, 10), record(11)}, "gap 0-0 11", 11},
@@ -51,12 +53,14 @@ func TestFollower(t *testing.T) {
 			var out bytes.Buffer
 			l, s := newTestLog(t, &out)
 			l.last, l.reached = 10, 10
-			news := &follower{l: l}
+			l.session = s
+			news := &follower{l: l, base: l.last}
 			for _, it := range c.items {
 				if news.isNew(it) {
 					l.tell(s, it)
 				}
 			}
+			news.end()
 			var told []string
 			for line := range strings.Lines(out.String()) {
 				var r struct {
