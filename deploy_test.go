@@ -355,6 +355,37 @@ func TestDeployInstall(t *testing.T) {
 	}
 }
 
+// TestDeployRPM: the scripts know an installation, an upgrade and a removal from what rpm
+// tells them, which is not what dpkg does.
+func TestDeployRPM(t *testing.T) {
+	needs(t, "rpm")
+	file := built(t, "*.x86_64.rpm")
+	r := newTree(t, "useradd")
+	calls := r.withSystemctl()
+	rpm := func(what, want string, args ...string) {
+		t.Helper()
+		must(t, "rpm", append([]string{"--root=" + r.root, "--nodeps"}, args...)...)
+		if got := calls(); got != want {
+			t.Errorf("%s: systemctl was told %q, not %q", what, got, want)
+		}
+	}
+	rpm("installation", "daemon-reload; try-restart gclog.service", "-i", file)
+	if got, want := r.owner("/var/log/gclog"), "drwxr-x--- gclog:gclog"; got != want {
+		t.Errorf("/var/log/gclog is %s, and must be %s", got, want)
+	}
+	const changed = "version: 1 # mine\n"
+	r.write("/etc/gclog/gclog.yaml", changed, 0o644)
+	r.write("/var/log/gclog/shop-7.json", "{}\n", 0o640)
+	rpm("upgrade", "daemon-reload; try-restart gclog.service; daemon-reload", "-U", "--replacepkgs", file)
+	if r.read("/etc/gclog/gclog.yaml") != changed {
+		t.Error("the upgrade changed the configuration")
+	}
+	rpm("removal", "--no-reload disable --now gclog.service; daemon-reload", "-e", "gclog")
+	if r.owner("/usr/bin/gclog") != "missing" || r.read("/var/log/gclog/shop-7.json") != "{}\n" {
+		t.Error("after the removal the program is there, or the logs are not")
+	}
+}
+
 // TestDeployTmpfiles: the folder of the logs is made as the unit has it.
 func TestDeployTmpfiles(t *testing.T) {
 	needs(t, "systemd-tmpfiles")

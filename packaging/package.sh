@@ -13,23 +13,25 @@ rm -rf $dist
 mkdir -p $dist
 packaging/share.sh
 
-for platform; do
-	GOOS=${platform%/*}
-	GOARCH=${platform#*/}
-	binary=$dist/$platform/gclog
-	[ "$GOOS" = windows ] && binary=$binary.exe
-	make -s build GOOS="$GOOS" GOARCH="$GOARCH" OUT="$binary"
+nfpm=$($GO tool -modfile=tools/nfpm/go.mod -n nfpm)
 
-	name=gclog-$VERSION-$GOOS-$GOARCH
+for platform; do
+	os=${platform%/*}
+	arch=${platform#*/}
+	binary=$dist/$platform/gclog
+	[ "$os" = windows ] && binary=$binary.exe
+	GOOS=$os GOARCH=$arch make -s build OUT="$binary"
+
+	name=gclog-$VERSION-$os-$arch
 	mkdir -p $dist/archive/"$name"
 	cp -R "$binary" README.md CHANGELOG.md LICENSE docs samples bin/share/man bin/share/completions \
 		bin/share/doc/third-party-licenses.txt $dist/archive/"$name"
 	tar -C $dist/archive --sort=name --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw \
 		--mtime="@$SOURCE_DATE_EPOCH" -cf - "$name" | gzip -9n >$dist/"$name".tar.gz
 
-	if [ "$GOOS" = linux ]; then
+	if [ "$os" = linux ]; then
 		for packager in deb rpm apk; do
-			GOARCH=$GOARCH $GO tool -modfile=tools/nfpm/go.mod nfpm package -f packaging/nfpm.yaml -p $packager -t $dist/ >/dev/null
+			GOARCH=$arch "$nfpm" package -f packaging/nfpm.yaml -p $packager -t $dist/ >/dev/null
 		done
 	fi
 done
