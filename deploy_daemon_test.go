@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gclog/gclog/internal/gcload"
 )
 
 // The daemon of the packages, as the unit and the DaemonSet run it.
@@ -390,5 +392,80 @@ func TestDeployReadOnly(t *testing.T) {
 	health = exec.Command(program, "health", "--listen", address)
 	if health.Run() == nil {
 		t.Error("gclog health says that a daemon is ready which has ended")
+	}
+}
+
+// TestDeploySidecar: two containers of a pod share a folder for the socket and one for
+// the logs, and nothing else; their users differ, and neither has a right. gclog has
+// the program from its first collection on, a real .NET.
+func TestDeploySidecar(t *testing.T) {
+	runtime, err := gcload.FromRepository()
+	if err != nil {
+		t.Skip(err)
+	}
+	program := packed(t)
+	needs(t, "unshare", "setpriv")
+	if !isRoot() || !pidnsWorks() {
+		t.Skip("only root can make containers")
+	}
+	diag, logs, private, app, address := t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir(), freeAddress(t)
+	for _, dir := range []string{diag, logs, private, app} {
+		open(t, dir)
+	}
+	for _, dir := range []string{diag, logs} { // as an emptyDir is
+		if err := os.Chmod(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	container := func(user, script string) *exec.Cmd {
+		return exec.Command("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
+			"mount -t tmpfs -o mode=1777 none "+private+" && mount --bind "+filepath.Dir(runtime.Program("small"))+" "+app+
+				" && exec setpriv --reuid="+user+" --regid="+user+" --clear-groups --bounding-set=-all "+script)
+	}
+	gclog := container("65532", program+" daemon --listen "+diag+"/gclog.sock -o "+logs+"/%s-%p.json")
+	gclog.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + private, "GCLOG_HTTP__LISTEN=" + address}
+	var said bytes.Buffer
+	gclog.Stderr = &said
+	// A group, for what unshare has started outlives it: a change of the user takes
+	// --kill-child back.
+	gclog.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	gclog.WaitDelay = deadline
+	if err := gclog.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_, _ = syscall.Kill(-gclog.Process.Pid, syscall.SIGKILL), gclog.Wait()
+		if t.Failed() {
+			t.Logf("the daemon said: %s", &said)
+		}
+	}()
+	eventually(t, "the startup probe", func() bool { return exec.Command(program, "health", "--listen", address).Run() == nil })
+
+	orders := container("1654", app+"/gcload churn --rate 150 --live 60 --threads 2 --quiet --exit-on-eof")
+	orders.Env = runtime.Environment([]string{"PATH=" + os.Getenv("PATH")}, "small")
+	orders.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	orders.Env = append(orders.Env, "TMPDIR="+private, "OTEL_SERVICE_NAME=orders", "DOTNET_DiagnosticPorts="+diag+"/gclog.sock,connect,nosuspend")
+	p, err := gcload.StartCommand(orders)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Kill(-orders.Process.Pid, syscall.SIGKILL) }()
+	file := filepath.Join(logs, "orders-1.json")
+	eventually(t, "a record of a collection", func() bool { return logged(file, "gc") })
+	if err := p.Exit(0); err != nil {
+		t.Error(err)
+	}
+	eventually(t, "the end of the session", func() bool { return logged(file, "gc-session-end") })
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(b) {
+		if bytes.Contains(line, []byte(`"action":"gc",`)) {
+			if !bytes.Contains(line, []byte(`"gc":{"number":1,`)) || !bytes.Contains(line, []byte(`"service":{"name":"orders"`)) {
+				t.Errorf("the first record is not that of the first collection of orders: %s", line)
+			}
+			break
+		}
 	}
 }
