@@ -413,7 +413,7 @@ func (j *jsonFormat) gap(dst []byte, g *gclog.Gap) []byte {
 	if g.Reason == gclog.GapLostEvents {
 		j.lost += g.LostEvents
 	}
-	o := j.begin(dst, g.Time, true, func(b []byte) []byte { return appendGap(b, g) }, "gc-gap", uint64(g.Ticks), uint64(g.Reason), uint64(g.Since), g.LostEvents, uint64(g.From))
+	o := j.begin(dst, g.Time, true, func(b []byte) []byte { return appendGap(b, g) }, "gc-gap", uint64(g.Ticks), uint64(g.Reason), uint64(g.Since), g.LostEvents, uint64(g.From), g.Thread)
 	j.event(&o, "event", "gc-gap")
 	o.close()
 	j.about(&o, g.Time)

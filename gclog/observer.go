@@ -110,6 +110,7 @@ type Gap struct {
 	Ticks      int64
 	Since      int64  // lost events: they were lost after this
 	LostEvents uint64 // 0: unknown
+	Thread     uint64 // lost events: that wrote them; 0: several
 	// From and To are the numbers of the collections that are missing; with lost
 	// events those that were open, with GapQueueFull and GapUnwritten the smallest and
 	// the largest whose record was dropped. 0 and 0 if none.

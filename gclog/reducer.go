@@ -180,7 +180,7 @@ func (r *Reducer) Event(at Stamp, e clr.Event) {
 // time is not complete.
 func (r *Reducer) Loss(at Stamp, since int64, n uint64) {
 	r.advance(at.Time)
-	g := Gap{Reason: GapLostEvents, Time: at.Time, Ticks: at.Ticks, Since: since, LostEvents: n}
+	g := Gap{Reason: GapLostEvents, Time: at.Time, Ticks: at.Ticks, Since: since, LostEvents: n, Thread: at.Thread}
 	for _, s := range r.suspensions {
 		s.lossy = true
 	}

@@ -54,9 +54,14 @@ func kindV6(b byte) blockKind {
 	return kindUnknown
 }
 
+// fullBlock is how long a block is that another one follows: a runtime begins another
+// when one has 100 KB, and an event may be as long as 64 KB, but seldom is.
+const fullBlock = 64 << 10
+
 // content handles a complete block of any kind but Trace.
 func (r *Reader) content(b []byte, base int64, kind blockKind) error {
 	wrong := ""
+	r.more = kind == kindMetadata || kind == kindEvent && len(b) >= fullBlock
 	switch kind {
 	case kindEvent:
 		return r.enter(b, base, false)

@@ -67,6 +67,7 @@ type Reader struct {
 
 	block   block
 	inBlock bool
+	more    bool // the last block announces another one
 
 	releasing      bool  // rows up to limit are due
 	limit          int64 // in ticks
@@ -200,6 +201,11 @@ func (r *Reader) Scan() bool {
 		}
 	}
 }
+
+// MoreToCome tells, in a silence, whether the writer seems to be interrupted in the middle
+// of what it writes at a time: the last block was full, or holds what another one needs.
+// Flush is too early then.
+func (r *Reader) MoreToCome() bool { return r.more }
 
 // Flush makes the events that wait for their place in time due at once. It is
 // for live streams: a runtime writes what it has about every 100 ms, so when no

@@ -24,6 +24,8 @@ const (
 	// not looked at until it sends something.
 	openIdle = 500 * time.Millisecond
 	openMost = 90 * time.Second
+	// interrupted is how long a writer may be that was interrupted in the middle.
+	interrupted = 20 * time.Second
 	// headTime is how long it may take until the stream begins.
 	headTime = 5 * time.Second
 	// stopTime is how long the runtime may take to end a session.
@@ -189,6 +191,7 @@ func (s *Session) run() {
 		return s
 	})
 	s.processes.Begin(s.trace)
+	silence := silence{}
 	for {
 		for p.Scan() {
 			if l := p.Loss(); l != nil {
@@ -206,13 +209,33 @@ func (s *Session) run() {
 			break
 		}
 		// Silence: what waits is due, and what is open gets older.
-		p.Flush()
+		settled := silence.lasts(p)
+		if settled {
+			p.Flush()
+		}
 		s.check(p, s.now())
-		s.stream.Patience(s.patience())
+		s.stream.Patience(s.patience(settled))
 	}
 	s.err = p.Err()
 	s.o.Progress.Stream.Store(p.Stats().Bytes)
 	s.processes.Finish()
+}
+
+// A silence is a time in which no byte comes.
+type silence struct {
+	bytes int64
+	times int // that it was looked at
+}
+
+// lasts tells whether it has lasted so long that nothing older is on its way. A writer
+// that was interrupted in the middle gets more time: it may be stopped, or have used up
+// its share of the processor.
+func (x *silence) lasts(p *parse.Reader) bool {
+	if n := p.Stats().Bytes; n != x.bytes {
+		x.bytes, x.times = n, 0
+	}
+	x.times++
+	return !p.MoreToCome() || x.times >= int(interrupted/idle)
 }
 
 // now is the time of the stream's clock.
@@ -226,9 +249,9 @@ func (s *Session) ticks(at int64) int64 {
 
 // patience is how long the next silence may last before it is looked at: a process
 // that does nothing costs nothing.
-func (s *Session) patience() time.Duration {
+func (s *Session) patience(settled bool) time.Duration {
 	switch {
-	case s.until.Load() != 0:
+	case s.until.Load() != 0 || !settled:
 		return idle
 	case s.mine != nil && !s.processes.Reducer(s.mine).Idle() && s.now()-s.processes.Newest() < int64(openMost):
 		return openIdle

@@ -50,7 +50,7 @@ const (
 	// maxPending is how much waits for a reader, before events are dropped: the
 	// buffer of a real session.
 	maxPending = 4 << 20
-	maxBlock   = 64 << 10
+	maxBlock   = 100 << 10
 )
 
 func newStream(s *fakeruntime.Session, pid int) (*stream, error) {
@@ -133,15 +133,19 @@ func (t *stream) finished(number uint32, first int64) {
 
 // write writes what the socket takes at once. It tells whether the reader is there.
 func (t *stream) write(now int64) bool {
-	b := t.pending
-	if now < t.trickle {
-		if b = b[:min(len(b), 1)]; now-t.lastByte < int64(time.Second) {
+	trickles := now < t.trickle
+	if trickles {
+		if now-t.lastByte < int64(time.Second) {
 			return true
 		}
 		t.lastByte = now
 	}
 	there := true
-	for len(b) > 0 && there {
+	for len(t.pending) > 0 && there {
+		b := t.pending
+		if trickles {
+			b = b[:1]
+		}
 		n := 0
 		err := t.raw.Write(func(fd uintptr) bool {
 			var err error
@@ -156,7 +160,9 @@ func (t *stream) write(now int64) bool {
 			break
 		}
 		t.wrote(n)
-		b = b[n:]
+		if trickles {
+			break
+		}
 	}
 	return true
 }
