@@ -59,7 +59,10 @@ const (
 // happens. Its name always is that of the newest file; what is older is archived
 // beside it. A file that exists at the beginning is archived, never appended to.
 //
-// lumberjack opens, locks and writes the file. When to begin another one, what
+// While it is written it is locked: no other RotatingFile, of whatever program, takes it
+// away.
+//
+// lumberjack opens and writes the file. When to begin another one, what
 // the old ones are called and which are deleted is decided here, because
 // lumberjack knows neither groups nor heads, and overwrites what it archives
 // within the same millisecond.
@@ -72,6 +75,7 @@ type RotatingFile struct {
 	o     RotateOptions
 	now   func() time.Time
 
+	lock    *os.File    // open as long as the file is; nil: there are no locks
 	open    bool        // the file of the path is ours and log writes to it
 	looked  time.Time   // when that was made sure of
 	ours    fs.FileInfo // to know it again
@@ -108,13 +112,26 @@ func (f *Files) Open(path string, o RotateOptions) (*RotatingFile, error) {
 	}
 	r := &RotatingFile{files: f, path: path, o: o, now: time.Now, log: f.logger(), index: -1}
 	if _, err := os.Lstat(path); err == nil {
-		if err := r.archive(); err != nil {
+		if err := r.takeOver(); err != nil {
 			f.put(r.log)
+			if errors.Is(err, errWritten) {
+				return nil, err
+			}
 			return nil, fmt.Errorf("archiving the existing %s: %w", path, err)
 		}
 	}
 	return r, nil
 }
+
+// takeOver archives what is in the place of the file, unless it is another one's.
+func (r *RotatingFile) takeOver() error {
+	if IsWritten(r.path) {
+		return errWritten
+	}
+	return r.archive()
+}
+
+var errWritten = errors.New("another gclog is writing it: give each its own file")
 
 // followLinks returns where the file of a path is, or will be: it is rotated there,
 // and not the link to it. The result is clean, as the names of archived files are
@@ -279,6 +296,7 @@ func (r *RotatingFile) flush() error {
 func (r *RotatingFile) Close() error {
 	_ = r.flush() // kept in lost
 	err := errors.Join(r.lost, r.log.Close())
+	r.unlock()
 	r.open = false
 	r.files.put(r.log)
 	r.log = nil
@@ -323,8 +341,16 @@ func (r *RotatingFile) rotate() {
 func (r *RotatingFile) leave() {
 	// An error of close has no consequence here: every write was reported already.
 	_ = r.log.Close()
+	r.unlock()
 	r.open, r.begun, r.torn = false, false, false
 	r.size = 0
+}
+
+func (r *RotatingFile) unlock() {
+	if r.lock != nil {
+		_ = r.lock.Close()
+		r.lock = nil
+	}
 }
 
 // create makes the file, empty, and has lumberjack open it.
@@ -343,6 +369,7 @@ func (r *RotatingFile) create() error {
 		r.log.Filename = r.path
 		if _, err = r.log.Write(nil); err != nil {
 			_ = r.log.Close()
+			r.unlock()
 			r.unmake(made)
 			return fmt.Errorf("opening %s: %w", r.path, err)
 		}
@@ -353,6 +380,7 @@ func (r *RotatingFile) create() error {
 		}
 		err = errors.Join(serr, fmt.Errorf("%s was replaced while it was opened", r.path))
 		_ = r.log.Close()
+		r.unlock()
 		r.unmake(made)
 		if info != nil && info.Size() == 0 {
 			_ = os.Remove(r.path) // lumberjack's, without our mode
@@ -372,20 +400,22 @@ func (r *RotatingFile) make() (fs.FileInfo, error) {
 	}
 	if errors.Is(err, fs.ErrExist) {
 		info, lerr := os.Lstat(r.path)
-		if lerr == nil && info.Mode().IsRegular() && info.Size() == 0 {
-			return info, nil
+		if lerr == nil && info.Mode().IsRegular() && info.Size() == 0 && !IsWritten(r.path) {
+			f, err = os.OpenFile(r.path, os.O_WRONLY|os.O_APPEND, 0)
+		} else {
+			if err := r.takeOver(); err != nil {
+				return nil, err
+			}
+			f, err = os.OpenFile(r.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, r.o.Mode)
 		}
-		if err := r.archive(); err != nil {
-			return nil, err
-		}
-		f, err = os.OpenFile(r.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, r.o.Mode)
 	}
 	if err != nil {
 		return nil, err
 	}
 	// The umask may have taken away more than was asked for; that is the user's wish.
 	info, err := f.Stat()
-	return info, errors.Join(err, f.Close())
+	r.lock = keepLocked(f)
+	return info, err
 }
 
 // unmake removes an empty file of ours, wherever lumberjack has moved it.

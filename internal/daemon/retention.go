@@ -44,17 +44,18 @@ type leftFile struct {
 }
 
 // leftFiles returns the files that outputs with these paths have made, but for those that
-// belong to an open one. Nothing else than a regular file with a name of ours counts, in a
+// belong to an open one, of this gclog or another. Nothing else than a regular file with a name of ours counts, in a
 // folder that no link leads to.
 func leftFiles(paths, open []string) (list []leftFile) {
 	inUse := map[string]bool{}
 	for _, path := range open {
 		inUse[filepath.Clean(path)] = true
 	}
+	used := func(name string) bool { return inUse[name] || formats.IsWritten(name) }
 	seen := map[string]bool{}
 	for _, path := range paths {
 		for _, name := range output.Made(path) {
-			if seen[name] || inUse[name] || inUse[formats.ArchivedFrom(name)] {
+			if seen[name] || used(name) || used(formats.ArchivedFrom(name)) {
 				continue
 			}
 			seen[name] = true
