@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
+	"os"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -51,11 +54,27 @@ const (
 func Listen(path string) (*Port, error) {
 	l, err := listen(path)
 	if err != nil {
-		return nil, fmt.Errorf("listening on %s: %w", path, err)
+		return nil, listenError(path, err)
 	}
 	p := &Port{listener: l, newPeers: make(chan *Peer, maxPeers), peers: map[string]*Peer{}}
 	p.wg.Go(p.accept)
 	return p, nil
+}
+
+// listenError says once what is wrong, and what to do.
+func listenError(path string, err error) error {
+	var call *os.SyscallError
+	if errors.As(err, &call) {
+		err = call.Err
+	}
+	hint := ""
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		hint = ": another program listens there, or it is no socket"
+	case errors.Is(err, fs.ErrNotExist):
+		hint = ": its directory must exist"
+	}
+	return fmt.Errorf("listening on %s: %w%s", path, err, hint)
 }
 
 // Environment returns the value for DOTNET_DiagnosticPorts that sends runtimes to
