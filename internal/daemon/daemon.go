@@ -216,7 +216,7 @@ func (d *Daemon) found(t *session.Target, peer *session.Peer) {
 		}
 		return
 	}
-	if d.sessions() >= d.config.Discovery.MaxProcesses && d.config.Refused(outside(&t.Process)) == "" {
+	if d.sessions() >= d.config.Discovery.MaxProcesses && d.refused(&t.Process) == "" {
 		d.limiter.warn("limit", fmt.Sprintf("there are more than discovery.max_processes = %d processes: the others are not logged", d.config.Discovery.MaxProcesses), nil)
 		d.sweeper.again(k)
 		return
@@ -224,6 +224,12 @@ func (d *Daemon) found(t *session.Target, peer *session.Peer) {
 	p := d.newProcess(k, t, peer)
 	d.processes[k] = p
 	p.step(event{kind: eventFound})
+}
+
+// refused tells why a process is not to be logged whatever it says; "" if that is open.
+func (d *Daemon) refused(p *session.Process) string {
+	s := outside(p)
+	return d.config.Refused(&s)
 }
 
 // sessions is how many processes have a session, or may get one.
@@ -264,7 +270,7 @@ func (d *Daemon) forget(p *process) {
 }
 
 func (d *Daemon) sweepDone(unreachable []session.Listed) {
-	unreachable = slices.DeleteFunc(unreachable, func(l session.Listed) bool { return d.config.Refused(outside(&l.Process)) != "" })
+	unreachable = slices.DeleteFunc(unreachable, func(l session.Listed) bool { return d.refused(&l.Process) != "" })
 	for _, l := range unreachable {
 		d.limiter.warn(fmt.Sprintf("%d/%d", l.PID, l.StartKey), "a .NET process cannot be reached: "+l.Err.Error(), nil)
 	}

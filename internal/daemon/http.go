@@ -28,7 +28,10 @@ func (d *Daemon) serve(address string) error {
 			return fmt.Errorf("http.listen: %w: another gclog may have it: choose another address, or \"\" for none", err)
 		}
 	}
-	d.closeServer()
+	if before := d.server; before != nil {
+		go shutDown(before) // it may be who asked for this
+	}
+	d.server, d.address = nil, ""
 	if l == nil {
 		return nil
 	}
@@ -41,10 +44,17 @@ func (d *Daemon) serve(address string) error {
 	return nil
 }
 
+// shutDown takes no more requests, and lets those that are under way be answered.
+func shutDown(s *http.Server) {
+	ctx, cancel := context.WithTimeout(context.Background(), httpTime)
+	defer cancel()
+	_ = s.Shutdown(ctx)
+	_ = s.Close()
+}
+
 func (d *Daemon) closeServer() {
 	if d.server != nil {
 		_ = d.server.Close()
-		d.server, d.address = nil, ""
 	}
 }
 

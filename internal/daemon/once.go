@@ -69,7 +69,7 @@ func (o *Options) verdict(ctx context.Context, l *session.Listed) Verdict {
 		v.Why = o.Explain(t, err).Error()
 		return v
 	}
-	p := decide(o.Config, t, &facts)
+	p := decide(o.Config, outside(&l.Process), &facts)
 	v.Service, v.Level, v.Why = facts.Service, p.level, p.excluded
 	for _, spec := range p.outputs {
 		v.Outputs = append(v.Outputs, output.Expand(spec.Path, &facts, o.Host))

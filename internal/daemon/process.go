@@ -30,6 +30,7 @@ type process struct {
 	d      *Daemon
 	key    key
 	target *session.Target
+	seen   config.Subject // what could be known of it without asking it
 	peer   *session.Peer // that connected to a port of ours; nil: none
 	sup    supervisor
 	ctx    context.Context
@@ -59,7 +60,7 @@ type key struct {
 func (d *Daemon) newProcess(k key, t *session.Target, peer *session.Peer) *process {
 	b := backoff.NewExponentialBackOff()
 	b.InitialInterval, b.Multiplier, b.MaxInterval = time.Second, 2, time.Minute
-	p := &process{d: d, key: k, target: t, peer: peer, sup: supervisor{backOff: b}, live: map[int]*attach.Session{}}
+	p := &process{d: d, key: k, target: t, seen: outside(&t.Process), peer: peer, sup: supervisor{backOff: b}, live: map[int]*attach.Session{}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p
 }
@@ -101,7 +102,7 @@ func (p *process) later(e event) { p.d.post(func() { p.step(e) }) }
 // identify finds out who the process is. One that is not to be logged whatever it says
 // is not asked.
 func (p *process) identify() {
-	if why := p.d.config.Refused(outside(&p.target.Process)); why != "" {
+	if why := p.d.config.Refused(&p.seen); why != "" {
 		p.step(event{kind: eventIdentified, plan: plan{excluded: why}})
 		return
 	}
@@ -112,7 +113,7 @@ func (p *process) identify() {
 		defer cancel()
 		facts, err := attach.Identify(ctx, p.target)
 		answers := err == nil || attach.IsTooOld(err)
-		if copied := facts; answers && decide(c, p.target, &copied).excluded == "" {
+		if copied := facts; answers && decide(c, p.seen, &copied).excluded == "" {
 			attach.Complete(ctx, p.target, &facts)
 		}
 		p.d.post(func() {
@@ -132,7 +133,7 @@ func (p *process) explain(err error) string { return p.d.o.Explain(p.target, err
 // plan is what the configuration asks for.
 func (p *process) plan() plan {
 	p.facts = p.found
-	decided := decide(p.d.config, p.target, &p.facts)
+	decided := decide(p.d.config, p.seen, &p.facts)
 	if other := p.d.sameRuntime(p); other != nil && decided.excluded == "" {
 		decided.excluded = fmt.Sprintf("the same runtime as process %d", other.target.PID)
 	}
@@ -141,7 +142,7 @@ func (p *process) plan() plan {
 }
 
 // outside is what can be known of a process without asking it.
-func outside(p *session.Process) *config.Subject {
+func outside(p *session.Process) config.Subject {
 	s := config.Subject{
 		Processes: attach.Names(p), CommandLine: strings.Join(p.CommandLine, " "),
 		User: p.User, Container: p.ContainerName, PID: p.PID,
@@ -149,7 +150,7 @@ func outside(p *session.Process) *config.Subject {
 	if s.Container == "" {
 		s.Container = p.ContainerID
 	}
-	return &s
+	return s
 }
 
 // A decision is what a configuration means for a process.
@@ -158,9 +159,9 @@ type decision struct {
 	outputs []output.Spec
 }
 
-// decide adds to the facts of a process what a configuration says of it.
-func decide(c *config.Loaded, t *session.Target, facts *gclog.Process) (d decision) {
-	s := *outside(&t.Process)
+// decide adds to the facts of a process what a configuration says of it. s is what was
+// seen of it from outside.
+func decide(c *config.Loaded, s config.Subject, facts *gclog.Process) (d decision) {
 	s.EntryAssembly, s.Service, s.Namespace = strings.TrimSuffix(facts.EntryAssembly, ".dll"), facts.Service, facts.Namespace
 	facts.Labels = c.Labels
 	if included, why := c.Included(&s); !included {
