@@ -5,12 +5,14 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -63,6 +65,10 @@ const deadline = 40 * time.Second
 //	hour FILE N                   sets the hour at which a recording (V4) was begun
 //	count FILE N REGEXP           the file has exactly N lines like this
 //	files DIR NAME...             these files are in the folder, and no others
+//	capture VAR FILE REGEXP       waits until the file has a match; $VAR is its first group
+//	http STATUS METHOD URL        sends a request, which must be answered so; stdout is the body
+//	numbers FROM TO FILE...       the JSON logs, patterns of them, have each collection from
+//	                              FROM to TO exactly once, and no others
 //
 //	[root]      the tests run as root
 //	[pid1other] process 1 belongs to another user
@@ -105,6 +111,9 @@ func TestScripts(t *testing.T) {
 			"hour":     cmdHour,
 			"count":    cmdCount,
 			"files":    cmdFiles,
+			"capture":  cmdCapture,
+			"http":     cmdHTTP,
+			"numbers":  cmdNumbers,
 		},
 	})
 }
@@ -519,5 +528,57 @@ func cmdFiles(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	for name := range missing {
 		ts.Fatalf("%s has no file %s", args[0], name)
+	}
+}
+
+func cmdCapture(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) == 3, "capture VAR FILE REGEXP")
+	cmdWaitFor(ts, false, args[1:])
+	m := lines(ts, args[2]).FindStringSubmatch(ts.ReadFile(args[1]))
+	need(ts, len(m) > 1, "capture VAR FILE REGEXP, which has a group")
+	ts.Setenv(args[0], m[1])
+}
+
+func cmdHTTP(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) == 3, "http STATUS METHOD URL")
+	ctx, cancel := context.WithTimeout(context.Background(), deadline)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, args[1], args[2], http.NoBody)
+	ts.Check(err)
+	response, err := http.DefaultClient.Do(request)
+	ts.Check(err)
+	defer response.Body.Close()
+	_, err = io.Copy(ts.Stdout(), response.Body)
+	ts.Check(err)
+	if want := number(ts, args[0]); response.StatusCode != want {
+		ts.Fatalf("the answer is %s, want %d", response.Status, want)
+	}
+}
+
+// collection is what the record of a collection begins with, as far as it matters here.
+var collection = regexp.MustCompile(`(?m)^.*"action":"gc",.*"number":(\d+),`)
+
+func cmdNumbers(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) > 2, "numbers FROM TO FILE...")
+	from, to := number(ts, args[0]), number(ts, args[1])
+	times := map[int]int{}
+	for _, pattern := range args[2:] {
+		files, err := filepath.Glob(ts.MkAbs(pattern))
+		ts.Check(err)
+		for _, file := range files {
+			for _, m := range collection.FindAllStringSubmatch(ts.ReadFile(file), -1) {
+				times[number(ts, m[1])]++
+			}
+		}
+	}
+	for n, count := range times {
+		if n < from || n > to || count > 1 {
+			ts.Fatalf("collection %d is there %d times", n, count)
+		}
+	}
+	for n := from; n <= to; n++ {
+		if times[n] == 0 {
+			ts.Fatalf("collection %d is not there", n)
+		}
 	}
 }
