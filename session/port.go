@@ -63,8 +63,7 @@ func Listen(path string) (*Port, error) {
 
 // listenError says once what is wrong, and what to do.
 func listenError(path string, err error) error {
-	var call *os.SyscallError
-	if errors.As(err, &call) {
+	if call, ok := errors.AsType[*os.SyscallError](err); ok {
 		err = call.Err
 	}
 	hint := ""

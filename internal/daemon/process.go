@@ -31,7 +31,7 @@ type process struct {
 	key    key
 	target *session.Target
 	seen   config.Subject // what could be known of it without asking it
-	peer   *session.Peer // that connected to a port of ours; nil: none
+	peer   *session.Peer  // that connected to a port of ours; nil: none
 	sup    supervisor
 	ctx    context.Context
 	cancel context.CancelFunc
