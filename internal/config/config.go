@@ -23,7 +23,7 @@ type Config struct {
 	Labels    map[string]string `key:"labels" is:"label" about:"labels of every JSON record: keys of letters, digits, _ and -"`
 	Outputs   []Output          `key:"outputs" about:"what is written; several add up"`
 	Retention Retention         `key:"retention" about:"when the files of processes that are gone are deleted; never, if neither is set"`
-	Summary   time.Duration     `key:"summary" is:"period" about:"time between summary records of a process; 0: none"`
+	Summary   time.Duration     `key:"summary" is:"period" about:"time between summary records of a process, at least 10s; 0: none"`
 	LongPause time.Duration     `key:"long_pause" is:"threshold" about:"pause from which on a JSON record is a warning"`
 	Causes    string            `key:"causes" is:"causes" about:"words for reasons in the JDK formats: java, which all readers know, or dotnet"`
 	HTTP      HTTP              `key:"http" about:"the daemon's own endpoints: /healthz, /readyz, /debug/sessions, /-/reload, /-/rotate"`

@@ -34,7 +34,7 @@ type kind struct {
 var kinds = map[string]kind{
 	"version":   {example: "1", types: integer, schema: object{"const": 1}, parse: parseVersion, print: printAny},
 	"interval":  duration("3s", 100*time.Millisecond, false),
-	"period":    duration("5m", time.Second, true),
+	"period":    duration("5m", 10*time.Second, true),
 	"threshold": duration("200ms", time.Nanosecond, false),
 	"age":       duration("14d", time.Second, true),
 	"size":      bytes("10M", output.ParseSize, output.MinFileSize),

@@ -289,11 +289,12 @@ func (d *Daemon) tick() {
 	d.followClock()
 	every := d.config.Summary
 	for _, p := range d.processes {
+		p.pay()
 		if p.sup.state == stateGivenUp && time.Since(p.gaveUp) >= chanceEvery {
 			p.replan()
 		}
 		if every > 0 && p.sup.state == stateOn && time.Since(p.last) >= every {
-			if !p.last.IsZero() {
+			if !p.last.IsZero() && len(p.owed) == 0 { // who is behind writes none
 				p.request((*attach.Log).Summarize)
 			}
 			p.last = time.Now()

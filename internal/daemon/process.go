@@ -45,6 +45,7 @@ type process struct {
 	live     map[int]*attach.Session
 	sessions chan *attach.Session // to the writer; nil: there is none
 	requests chan func(*attach.Log)
+	owed     []func(*attach.Log) // requests that the writer has had no room for
 	progress attach.Progress
 	last     time.Time // when the last summary was asked for
 	gaveUp   time.Time
@@ -285,16 +286,23 @@ func (p *process) ended(s *attach.Session, end formats.End, err error) {
 }
 
 // request has the writer do something between two records. One that is busy for long
-// is not waited for: it tells whether the request was taken.
-func (p *process) request(f func(*attach.Log)) bool {
-	if p.requests == nil {
-		return false
+// is not waited for: what it owes it gets later.
+func (p *process) request(f func(*attach.Log)) {
+	if p.requests != nil { // else it begins with what holds now
+		p.owed = append(p.owed, f)
+		p.pay()
 	}
-	select {
-	case p.requests <- f:
-		return true
-	default:
-		return false
+}
+
+// pay gives the writer what it has room for.
+func (p *process) pay() {
+	for len(p.owed) > 0 {
+		select {
+		case p.requests <- p.owed[0]:
+			p.owed = p.owed[1:]
+		default:
+			return
+		}
 	}
 }
 
