@@ -154,7 +154,7 @@ func TestWrong(t *testing.T) {
 		"retention: {age: -1h}":                                          `gclog.yaml:1:18: retention.age: "-1h": it must not be negative`,
 		"retention: {total: -5G}":                                        `gclog.yaml:1:20: retention.total: "-5G" is no size`,
 		"long_pause: 0s":                                                 `gclog.yaml:1:13: long_pause: "0s": it must be more than 0`,
-		"summary: 1ms":                                                   `gclog.yaml:1:10: summary: "1ms": it must be at least 1s`,
+		"summary: 1ms":                                                   `gclog.yaml:1:10: summary: "1ms": it must be at least 10s`,
 		"http: {listen: 9799}":                                           `gclog.yaml:1:16: http.listen: 9799 must be text, such as "127.0.0.1:9799"`,
 		"http: {listen: localhost}":                                      `gclog.yaml:1:16: http.listen: "localhost" is no address: write HOST:PORT, such as 127.0.0.1:9799, or "" for none`,
 		"http: {listen: \"a:70000\"}":                                    `"a:70000" is no address`,
