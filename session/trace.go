@@ -102,7 +102,8 @@ func (c *Config) payload(command byte) []byte {
 // while nobody reads, the target buffers, and then drops events.
 type Stream struct {
 	// IdleTimeout is how long Read waits for a byte before it returns an error that
-	// wraps os.ErrDeadlineExceeded; reading can go on then. 0: for ever.
+	// wraps os.ErrDeadlineExceeded; reading can go on then. 0: for ever. It may wait up to
+	// 50 ms longer, so that those who read many streams are woken up for all of them at once.
 	IdleTimeout time.Duration
 
 	conn   net.Conn
@@ -175,14 +176,19 @@ func (s *Stream) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// wakeEvery is the time at whose multiples silence ends in all streams.
+const wakeEvery = 50 * time.Millisecond
+
 func (s *Stream) deadline() time.Time {
-	switch {
-	case !s.patient:
-		return time.Now().Add(s.IdleTimeout)
-	case s.patience > 0:
-		return time.Now().Add(s.patience)
+	d := s.IdleTimeout
+	if s.patient {
+		d = s.patience
 	}
-	return time.Time{}
+	if d == 0 {
+		return time.Time{}
+	}
+	end := time.Now().Add(d + wakeEvery - 1)
+	return end.Add(-time.Duration(end.UnixNano() % int64(wakeEvery)))
 }
 
 // Patience says how long the silence that is on now may last before Read returns,
