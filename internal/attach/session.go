@@ -38,6 +38,9 @@ const (
 	settled = 500 * time.Millisecond
 	// overlapMost is how long it may last when a collection does not end.
 	overlapMost = 60 * time.Second
+	// sameMoment is how old a reading of the memory may be: what a process has sent at once
+	// is worth one.
+	sameMoment = 10 * time.Millisecond
 )
 
 // SessionOptions is what a Session does.
@@ -68,13 +71,14 @@ type Progress struct {
 // A Session is a live session with one process: its stream is read and reduced, and
 // its records wait for a Log.
 type Session struct {
-	o      SessionOptions
-	target *session.Target
-	stream *session.Stream
-	watch  *session.Watch
-	memory *session.MemoryReader // nil: it is not asked for
-	queue  *queue
-	tee    *tee
+	o          SessionOptions
+	target     *session.Target
+	stream     *session.Stream
+	watch      *session.Watch
+	memory     *session.MemoryReader // nil: it is not asked for
+	remembered gclog.Memory          // what it said last
+	queue      *queue
+	tee        *tee
 
 	once    sync.Once
 	asked   atomic.Bool   // it shall end
@@ -390,9 +394,7 @@ func (s *Session) GC(d *gclog.GCDetails) {
 		return
 	}
 	if s.memory != nil {
-		m := &d.Memory
-		m.Resident, m.Cgroup, m.CgroupLimit = s.memory.Read()
-		m.At = s.now()
+		d.Memory = s.readMemory()
 	}
 	s.queue.GC(d)
 	s.o.Progress.Last.Store(time.Now().UnixNano())
@@ -405,6 +407,16 @@ func (s *Session) GC(d *gclog.GCDetails) {
 		s.over, s.overAt = true, s.processes.Newest()
 		s.Ask()
 	}
+}
+
+// readMemory returns the memory of the process as it is now. Of collections that arrive
+// together one asks.
+func (s *Session) readMemory() gclog.Memory {
+	if m, now := &s.remembered, s.now(); m.At == 0 || now-m.At > int64(sameMoment) {
+		m.Resident, m.Cgroup, m.CgroupLimit = s.memory.Read()
+		m.At = now
+	}
+	return s.remembered
 }
 
 // process completes the facts with what the head of the stream says. It waits for it.

@@ -1,0 +1,33 @@
+package attach
+
+import (
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gclog/gclog/session"
+)
+
+// TestMemoryOfAMoment: what arrives together has one reading of the memory, what comes
+// later another one.
+func TestMemoryOfAMoment(t *testing.T) {
+	p := session.Inspect(os.Getpid()).Process
+	synctest.Test(t, func(t *testing.T) {
+		s := &Session{memory: p.OpenMemory(), began: time.Now()}
+		defer s.memory.Close()
+		time.Sleep(time.Second)
+		first := s.readMemory()
+		if first.Resident == 0 || first.At != int64(time.Second) {
+			t.Errorf("first %+v, want the memory at %d", first, time.Second)
+		}
+		time.Sleep(sameMoment)
+		if m := s.readMemory(); m != first {
+			t.Errorf("in the same moment %+v, want %+v", m, first)
+		}
+		time.Sleep(time.Nanosecond)
+		if m := s.readMemory(); m.At != int64(time.Second+sameMoment+1) {
+			t.Errorf("later: %+v", m)
+		}
+	})
+}
