@@ -13,9 +13,9 @@ import (
 // and again, because nothing else sees all namespaces; that a socket is made in our
 // own temporary directory only makes it look sooner.
 //
-// A process is inspected when it is new or runs another program, then again as long as
-// it is young, because a runtime needs time to start, and rarely when it is old: it may
-// have been given what kept it from being reached.
+// A process is inspected when it is new or runs another program, then again and again,
+// the more rarely the older it is: a runtime needs time to start, and later it may be
+// given what kept it from being reached. What is not .NET hardly ever becomes so.
 type sweeper struct {
 	found func(*session.Target)
 	gone  func(key)
@@ -51,10 +51,10 @@ type sighted struct {
 }
 
 const (
-	youth = 30 * time.Second // as long a process is inspected in each sweep
-	// oldEvery is how often an old process is inspected that is not .NET, or cannot be
-	// reached.
-	oldEvery = time.Minute
+	// unreachableEvery and otherEvery are how often an old process is inspected that is
+	// .NET and cannot be reached, and one that is not .NET.
+	unreachableEvery = time.Minute
+	otherEvery       = 5 * time.Minute
 	// inspectMost is how many processes are inspected at once, and inspectTime how long a
 	// sweep waits for them: what hangs is left behind.
 	inspectMost = 8
@@ -203,10 +203,7 @@ func (s *sweeper) inspect(due []*sighted, now time.Time) {
 // inspected notes what was found, and when to look again.
 func (s *sweeper) inspected(k *sighted, l *session.Listed, now time.Time) {
 	k.listed = nil
-	k.next = now
-	if now.Sub(k.since) > youth {
-		k.next = now.Add(oldEvery)
-	}
+	wait := min(now.Sub(k.since)/2, otherEvery)
 	switch {
 	case l.StartKey != k.StartKey || l.Ignored():
 	case l.Err == nil:
@@ -214,5 +211,7 @@ func (s *sweeper) inspected(k *sighted, l *session.Listed, now time.Time) {
 		s.found(l.Target())
 	case l.Dotnet():
 		k.listed = l
+		wait = min(wait, unreachableEvery)
 	}
+	k.next = now.Add(wait)
 }

@@ -1,0 +1,48 @@
+package daemon
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/session"
+)
+
+// TestInspectedAgain: a process is looked at the more rarely the older it is, one that is
+// .NET and cannot be reached more often than others, and one that was found not again.
+func TestInspectedAgain(t *testing.T) {
+	other := &session.TargetError{Cause: session.CauseNotDotnet}
+	unreachable := &session.TargetError{Cause: session.CauseNoSocket}
+	for _, tc := range []struct {
+		age  time.Duration
+		err  *session.TargetError
+		wait time.Duration
+	}{
+		{0, other, 0},
+		{4 * time.Second, other, 2 * time.Second},
+		{time.Minute, other, 30 * time.Second},
+		{time.Hour, other, 5 * time.Minute},
+		{0, unreachable, 0},
+		{time.Minute, unreachable, 30 * time.Second},
+		{time.Hour, unreachable, time.Minute},
+	} {
+		var found *session.Target
+		s := newSweeper(time.Second)
+		s.found = func(t *session.Target) { found = t }
+		now := time.Now()
+		k := &sighted{Sighting: session.Sighting{PID: 7, StartKey: 1}, since: now.Add(-tc.age)}
+		l := &session.Listed{Err: tc.err}
+		l.PID, l.StartKey = k.PID, k.StartKey
+		s.inspected(k, l, now)
+		if wait := k.next.Sub(now); wait != tc.wait || k.target || found != nil {
+			t.Errorf("age %v, %v: again after %v, want %v", tc.age, tc.err, wait, tc.wait)
+		}
+		if listed := tc.err == unreachable; (k.listed != nil) != listed {
+			t.Errorf("%v: listed is %v", tc.err, k.listed)
+		}
+		l.Err = nil
+		s.inspected(k, l, now)
+		if !k.target || found == nil || k.listed != nil {
+			t.Errorf("age %v: it is not found when it can be reached", tc.age)
+		}
+	}
+}
