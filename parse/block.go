@@ -61,7 +61,9 @@ const fullBlock = 64 << 10
 // content handles a complete block of any kind but Trace.
 func (r *Reader) content(b []byte, base int64, kind blockKind) error {
 	wrong := ""
-	r.more = kind == kindMetadata || kind == kindEvent && len(b) >= fullBlock
+	if kind != kindStack { // that stands between the two
+		r.more = kind == kindMetadata || kind == kindEvent && len(b) >= fullBlock
+	}
 	switch kind {
 	case kindEvent:
 		return r.enter(b, base, false)

@@ -206,6 +206,41 @@ func TestFlush(t *testing.T) {
 	}
 }
 
+// TestMoreToCome: what the last block tells about the next one.
+func TestMoreToCome(t *testing.T) {
+	full := make([]byte, 60<<10)
+	for name, c := range map[string]struct {
+		write func(w *nettracetest.V4)
+		more  bool
+	}{
+		"events":   {func(w *nettracetest.V4) { w.Events(row(1, 10, true)) }, false},
+		"metadata": {func(w *nettracetest.V4) { w.Metadata(nettracetest.Kind{ID: 9, Provider: "P", EventID: 9}) }, true},
+		"a full block": {func(w *nettracetest.V4) {
+			r := row(1, 10, true)
+			r.Payload = full
+			w.Events(r, r)
+		}, true},
+		"a full block, and the rest": {func(w *nettracetest.V4) {
+			r := row(1, 10, true)
+			r.Payload = full
+			w.Events(r, r)
+			w.Events(row(2, 30, true))
+		}, false},
+		"stacks between metadata and events": {func(w *nettracetest.V4) {
+			w.Metadata(nettracetest.Kind{ID: 9, Provider: "P", EventID: 9})
+			w.Block("StackBlock", make([]byte, 8)) // the first id and no stacks
+		}, true},
+	} {
+		w := begin()
+		c.write(w)
+		r := parse.NewReader(&slow{pieces: [][]byte{w.Bytes}}, parse.All)
+		scanUntilQuiet(t, r)
+		if r.MoreToCome() != c.more {
+			t.Errorf("%s: %v", name, r.MoreToCome())
+		}
+	}
+}
+
 // TestFlushInsideBlock: in the middle of a block more is on its way, that may be
 // older than what waits.
 func TestFlushInsideBlock(t *testing.T) {
