@@ -17,6 +17,8 @@ import (
 // the more rarely the older it is: a runtime needs time to start, and later it may be
 // given what kept it from being reached. What is not .NET hardly ever becomes so.
 type sweeper struct {
+	inspect func(pid int) *session.Listed
+
 	found func(*session.Target)
 	gone  func(key)
 	swept func(list []session.Listed) // after each sweep: those that cannot be reached
@@ -65,7 +67,7 @@ const (
 
 func newSweeper(interval time.Duration) *sweeper {
 	return &sweeper{
-		interval: interval, nudge: make(chan time.Duration, 1),
+		inspect: session.Inspect, interval: interval, nudge: make(chan time.Duration, 1),
 		known: map[int]*sighted{}, offered: map[key]bool{},
 		slots: make(chan struct{}, inspectMost), results: make(chan inspection, inspectMost),
 	}
@@ -148,7 +150,7 @@ func (s *sweeper) sweep(seen []session.Sighting) {
 			due = append(due, k)
 		}
 	}
-	s.inspect(due, now)
+	s.inspectAll(due, now)
 	var unreachable []session.Listed
 	for pid, k := range s.known {
 		if !k.present {
@@ -170,10 +172,10 @@ func (s *sweeper) lost(k *sighted) {
 	}
 }
 
-// inspect looks at the processes that are due. Looking at a process can hang, if the
+// inspectAll looks at the processes that are due. Looking at a process can hang, if the
 // process does in the kernel: then the sweep goes on without it, and takes what comes of
 // it in a later one.
-func (s *sweeper) inspect(due []*sighted, now time.Time) {
+func (s *sweeper) inspectAll(due []*sighted, now time.Time) {
 	limit := time.NewTimer(inspectTime)
 	defer limit.Stop()
 	for waiting := len(due); waiting > 0; {
@@ -186,7 +188,7 @@ func (s *sweeper) inspect(due []*sighted, now time.Time) {
 			k := due[0]
 			due, k.busy = due[1:], true
 			go func() {
-				l := session.Inspect(k.PID)
+				l := s.inspect(k.PID)
 				<-s.slots
 				s.results <- inspection{k, l}
 			}()
