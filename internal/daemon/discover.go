@@ -176,6 +176,10 @@ func (s *sweeper) lost(k *sighted) {
 // process does in the kernel: then the sweep goes on without it, and takes what comes of
 // it in a later one.
 func (s *sweeper) inspectAll(due []*sighted, now time.Time) {
+	for range len(s.results) { // of those that hung in an earlier sweep
+		r := <-s.results
+		s.inspected(r.of, r.listed, now)
+	}
 	limit := time.NewTimer(inspectTime)
 	defer limit.Stop()
 	for waiting := len(due); waiting > 0; {
@@ -194,7 +198,6 @@ func (s *sweeper) inspectAll(due []*sighted, now time.Time) {
 			}()
 		case r := <-s.results:
 			waiting--
-			r.of.busy = false
 			s.inspected(r.of, r.listed, now)
 		case <-limit.C:
 			return
@@ -204,7 +207,7 @@ func (s *sweeper) inspectAll(due []*sighted, now time.Time) {
 
 // inspected notes what was found, and when to look again.
 func (s *sweeper) inspected(k *sighted, l *session.Listed, now time.Time) {
-	k.listed = nil
+	k.busy, k.listed = false, nil
 	wait := min(now.Sub(k.since)/2, otherEvery)
 	switch {
 	case l.StartKey != k.StartKey || l.Ignored():

@@ -1,0 +1,247 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gclog/gclog/internal/config"
+	"github.com/gclog/gclog/session"
+	"github.com/rs/zerolog"
+)
+
+// nobody is a configuration for no process at all.
+func nobody(t *testing.T, more ...string) *config.Loaded {
+	t.Helper()
+	c, err := config.Load("", append([]string{"GCLOG_DISCOVERY__INCLUDE__0__PID=0", "GCLOG_HTTP__LISTEN="}, more...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func newDaemon(t *testing.T, o Options) *Daemon {
+	t.Helper()
+	o.Config, o.Log = nobody(t), zerolog.Nop()
+	o.Explain = func(_ *session.Target, err error) error { return err }
+	return New(o)
+}
+
+// answer is what a request is answered with.
+func answer(d *Daemon, method, path string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	d.handler().ServeHTTP(w, httptest.NewRequest(method, path, http.NoBody))
+	return w
+}
+
+// TestHTTP: the endpoints answer as Prometheus's do.
+func TestHTTP(t *testing.T) {
+	reloads := 0
+	var wrong error
+	d := newDaemon(t, Options{Load: func() (*config.Loaded, error) { reloads++; return nobody(t), wrong }})
+	d.sweeper = newSweeper(time.Hour)
+	stop := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case f := <-d.events:
+				f()
+			case <-stop:
+				return
+			}
+		}
+	}()
+	defer close(stop)
+	for _, x := range []struct {
+		method, path string
+		ready        bool
+		wrong        error
+		status       int
+		body         string
+	}{
+		{"GET", "/healthz", false, nil, 200, "gclog is Healthy.\n"},
+		{"GET", "/-/healthy", false, nil, 200, "gclog is Healthy.\n"},
+		{"GET", "/readyz", false, nil, 503, "gclog is not ready\n"},
+		{"GET", "/-/ready", false, nil, 503, "gclog is not ready\n"},
+		{"GET", "/readyz", true, nil, 200, "gclog is Ready.\n"},
+		{"HEAD", "/-/ready", true, nil, 200, "gclog is Ready.\n"},
+		{"POST", "/readyz", true, nil, 405, "Method Not Allowed\n"},
+		{"GET", "/-/reload", true, nil, 405, "Only POST or PUT requests allowed\n"},
+		{"GET", "/-/rotate", true, nil, 405, "Only POST or PUT requests allowed\n"},
+		{"POST", "/-/reload", true, nil, 200, ""},
+		{"PUT", "/-/reload", true, nil, 200, ""},
+		{"POST", "/-/reload", true, errors.New("gclog.yaml:1:1: wrong"), 500, "failed to reload config: gclog.yaml:1:1: wrong\n"},
+		{"POST", "/-/rotate", true, nil, 200, ""},
+		{"GET", "/", true, nil, 404, "404 page not found\n"},
+		{"GET", "/debug/pprof/", true, nil, 404, "404 page not found\n"},
+	} {
+		d.ready.Store(x.ready)
+		wrong = x.wrong
+		if w := answer(d, x.method, x.path); w.Code != x.status || w.Body.String() != x.body {
+			t.Errorf("%s %s: %d %q, want %d %q", x.method, x.path, w.Code, w.Body, x.status, x.body)
+		}
+	}
+	if reloads != 3 {
+		t.Errorf("the configuration was read %d times, want 3", reloads)
+	}
+	if allow := answer(d, "GET", "/-/reload").Header().Get("Allow"); allow != "POST, PUT" {
+		t.Errorf("allowed are %q", allow)
+	}
+	w := answer(d, "GET", "/debug/sessions")
+	var all Processes
+	if err := json.Unmarshal(w.Body.Bytes(), &all); err != nil || all.Processes == nil || all.Unreachable == nil {
+		t.Errorf("%v in %s: lists that are empty are no null", err, w.Body)
+	}
+	if got := w.Header().Get("Content-Type"); got != "application/json" {
+		t.Errorf("it is %s", got)
+	}
+}
+
+// TestHTTPStuck: a loop that does not turn is told, and no request waits for ever.
+func TestHTTPStuck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDaemon(t, Options{})
+		for _, path := range []string{"/healthz", "/debug/sessions"} {
+			if w := answer(d, "GET", path); w.Code != 503 {
+				t.Errorf("%s: %d", path, w.Code)
+			}
+		}
+		close(d.stopped)
+		if w := answer(d, "POST", "/-/reload"); w.Code != 500 {
+			t.Errorf("reload of a daemon that has ended: %d", w.Code)
+		}
+	})
+}
+
+// TestNotify: systemd is told what a unit of Type=notify-reload with a watchdog must tell.
+func TestNotify(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "n")
+	if len(path) > 100 {
+		t.Skip("the temporary directory has too long a name for a socket")
+	}
+	l, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	t.Setenv("NOTIFY_SOCKET", path)
+	t.Setenv("WATCHDOG_USEC", "100000")
+	t.Setenv("WATCHDOG_PID", strconv.Itoa(os.Getpid()))
+	// next returns the next message that begins so.
+	next := func(begin string) string {
+		t.Helper()
+		b := make([]byte, 1<<10)
+		for {
+			if err := l.SetReadDeadline(time.Now().Add(40 * time.Second)); err != nil {
+				t.Fatal(err)
+			}
+			n, err := l.Read(b)
+			if err != nil {
+				t.Fatalf("%s does not come: %v", begin, err)
+			}
+			if strings.HasPrefix(string(b[:n]), begin) {
+				return string(b[:n])
+			}
+		}
+	}
+	reload := make(chan struct{})
+	d := newDaemon(t, Options{Reload: reload, Load: func() (*config.Loaded, error) { return nobody(t), nil }})
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	ended := make(chan error)
+	go func() { ended <- d.Run(ctx) }()
+	next("READY=1")
+	next("WATCHDOG=1")
+	next("WATCHDOG=1")
+	before := monotonic()
+	reload <- struct{}{}
+	fields := strings.Split(next("RELOADING=1"), "\n")
+	if len(fields) != 2 {
+		t.Fatalf("of the reload it is told %q", fields)
+	}
+	usec, err := strconv.ParseInt(strings.TrimPrefix(fields[1], "MONOTONIC_USEC="), 10, 64)
+	if at := time.Duration(usec) * time.Microsecond; err != nil || at < before-time.Microsecond || at > monotonic() {
+		t.Errorf("the time of the reload is %s, not between %v and %v", fields[1], before, monotonic())
+	}
+	next("READY=1")
+	cancel()
+	next("STOPPING=1")
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNotifyNobody: without systemd there is neither a message nor a watchdog.
+func TestNotifyNobody(t *testing.T) {
+	t.Setenv("NOTIFY_SOCKET", "")
+	t.Setenv("WATCHDOG_USEC", "")
+	if c, stop := newWatchdog(); c != nil {
+		stop()
+		t.Error("there is a watchdog")
+	}
+	notify(notifyReady)
+	// The watchdog of another process is none of ours.
+	t.Setenv("WATCHDOG_USEC", "1000")
+	t.Setenv("WATCHDOG_PID", "1")
+	if c, stop := newWatchdog(); c != nil {
+		stop()
+		t.Error("it takes the watchdog of another process for its own")
+	}
+}
+
+// TestPorts: of ports that are wanted all are there, or none of those that are new.
+func TestPorts(t *testing.T) {
+	dir, err := os.MkdirTemp("", "gclog-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	d := newDaemon(t, Options{})
+	defer d.closePorts()
+	one, two, bad := filepath.Join(dir, "1"), filepath.Join(dir, "2"), filepath.Join(dir, "none", "3")
+	there := func() (list []string) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			list = append(list, filepath.Join(dir, e.Name()))
+		}
+		return list
+	}
+	if err := d.listen([]string{one}); err != nil {
+		t.Fatal(err)
+	}
+	kept := d.ports[one]
+	if err := d.listen([]string{one, two, bad}); err == nil {
+		t.Error("a port in a folder that is not there")
+	}
+	if got := there(); !slices.Equal(got, []string{one}) {
+		t.Errorf("after an error there are %q", got)
+	}
+	if err := d.listen([]string{two, one}); err != nil {
+		t.Fatal(err)
+	}
+	if d.ports[one] != kept {
+		t.Error("a port that stays was made anew")
+	}
+	d.closePortsBut([]string{two})
+	if got := there(); !slices.Equal(got, []string{two}) {
+		t.Errorf("there are %q, want that which stays", got)
+	}
+	d.closePorts()
+	if got := there(); got != nil {
+		t.Errorf("%q are left", got)
+	}
+}

@@ -1,0 +1,85 @@
+package daemon
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+// newLimiter returns a limiter, and what it has written since it was asked last.
+func newLimiter() (l *limiter, told func() []string) {
+	var b bytes.Buffer
+	log := zerolog.New(&b)
+	return &limiter{log: &log}, func() (list []string) {
+		for line := range strings.Lines(b.String()) {
+			list = append(list, line)
+		}
+		b.Reset()
+		return list
+	}
+}
+
+// TestLimiterSame: what is said again of the same thing is left out, until the hour is
+// over; then it is told how often that was.
+func TestLimiterSame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, told := newLimiter()
+		for range 5 {
+			l.warn("a", "it is broken", nil)
+			l.warn("b", "it is broken", nil)
+		}
+		if got := told(); len(got) != 2 {
+			t.Errorf("told %q, want it once of each", got)
+		}
+		l.warn("a", "it is broken otherwise", nil)
+		if got := told(); len(got) != 1 || !strings.Contains(got[0], `"left_out":4,"message":"it is broken otherwise"`) {
+			t.Errorf("told %q", got)
+		}
+		time.Sleep(limitPeriod - time.Second)
+		l.tick(time.Now())
+		if got := told(); got != nil {
+			t.Errorf("before the hour is over: %q", got)
+		}
+		time.Sleep(time.Second)
+		l.tick(time.Now())
+		if got := told(); len(got) != 1 || !strings.Contains(got[0], `"left_out":4,"message":"it is broken"`) {
+			t.Errorf("after the hour: %q", got)
+		}
+		if len(l.things) != 0 {
+			t.Errorf("%d things are kept", len(l.things))
+		}
+		l.warn("a", "it is broken", nil)
+		if got := told(); len(got) != 1 {
+			t.Errorf("in the next hour: %q", got)
+		}
+	})
+}
+
+// TestLimiterFlood: of different warnings about one thing the first of each hour are told.
+func TestLimiterFlood(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, about := range []string{"a", ""} {
+			l, told := newLimiter()
+			for i := range 1000 {
+				l.warn(about, fmt.Sprint(i), nil)
+			}
+			if got := told(); len(got) != limitCount {
+				t.Errorf("about %q: told %d of 1000, want %d", about, len(got), limitCount)
+			}
+			l.warn("another", "x", nil)
+			if got := told(); len(got) != 1 {
+				t.Errorf("about %q: another thing is told %d times", about, len(got))
+			}
+			time.Sleep(limitPeriod)
+			l.tick(time.Now())
+			if got := told(); len(got) != 1 || !strings.Contains(got[0], fmt.Sprintf(`"left_out":%d`, 1000-limitCount)) {
+				t.Errorf("about %q: after the hour %q", about, got)
+			}
+		}
+	})
+}

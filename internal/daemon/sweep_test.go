@@ -1,0 +1,181 @@
+package daemon
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gclog/gclog/session"
+)
+
+// A host has processes that are made up, and notes what a sweeper does with them.
+type host struct {
+	*sweeper
+	dotnet map[int]bool          // pids that have a runtime
+	hangs  map[int]chan struct{} // pids whose inspection hangs
+
+	mu        sync.Mutex
+	inspected map[int]int // how often, by pid
+	told      []string
+}
+
+func newHost() *host {
+	h := &host{sweeper: newSweeper(time.Second), dotnet: map[int]bool{}, hangs: map[int]chan struct{}{}, inspected: map[int]int{}}
+	h.inspect = func(pid int) *session.Listed {
+		h.mu.Lock()
+		h.inspected[pid]++
+		h.mu.Unlock()
+		if wait := h.hangs[pid]; wait != nil {
+			<-wait
+		}
+		l := &session.Listed{}
+		l.PID, l.StartKey = pid, uint64(pid)
+		if !h.dotnet[pid] {
+			l.Err = &session.TargetError{Cause: session.CauseNotDotnet}
+		}
+		return l
+	}
+	h.found = func(t *session.Target) { h.told = append(h.told, fmt.Sprintf("found %d", t.PID)) }
+	h.gone = func(k key) { h.told = append(h.told, fmt.Sprintf("gone %d", k.pid)) }
+	h.swept = func([]session.Listed) {}
+	return h
+}
+
+// see sweeps where there are these processes; the start of each is its pid.
+func (h *host) see(names map[int]string) {
+	var seen []session.Sighting
+	for pid, name := range names {
+		seen = append(seen, session.Sighting{PID: pid, StartKey: uint64(pid), Name: name})
+	}
+	slices.SortFunc(seen, func(a, b session.Sighting) int { return a.PID - b.PID })
+	h.sweep(seen)
+}
+
+// expect tells what is wrong with what the sweeper has told since the last time.
+func (h *host) expect(t *testing.T, want ...string) {
+	t.Helper()
+	if !slices.Equal(h.told, want) {
+		t.Errorf("the sweeper told %q, want %q", h.told, want)
+	}
+	h.told = nil
+}
+
+// TestSweepStrangers: a host full of other processes costs next to nothing, and a runtime
+// that starts late is found all the same.
+func TestSweepStrangers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost()
+		names := map[int]string{}
+		for pid := 1; pid <= 100; pid++ {
+			names[pid] = "other"
+		}
+		const hour = 3600
+		for range hour {
+			h.see(names)
+			time.Sleep(time.Second)
+		}
+		for pid, n := range h.inspected {
+			if n > 30 {
+				t.Fatalf("process %d was inspected %d times in %d sweeps", pid, n, hour)
+			}
+		}
+		h.expect(t)
+		h.dotnet[50] = true
+		for range 300 {
+			h.see(names)
+			time.Sleep(time.Second)
+		}
+		h.expect(t, "found 50")
+		n := h.inspected[50]
+		for range hour {
+			h.see(names)
+			time.Sleep(time.Second)
+		}
+		if h.inspected[50] != n {
+			t.Error("what was found is inspected again")
+		}
+		h.expect(t)
+	})
+}
+
+// TestSweepExec: a process that runs another program is another one, although it keeps
+// its pid and its start.
+func TestSweepExec(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost()
+		for range 3600 {
+			h.see(map[int]string{7: "sh"})
+			time.Sleep(time.Second)
+		}
+		h.dotnet[7] = true
+		h.see(map[int]string{7: "dotnet"})
+		h.expect(t, "found 7")
+		// What has failed with it has it found anew.
+		h.again(key{pid: 7, start: 7})
+		h.see(map[int]string{7: "dotnet"})
+		h.see(map[int]string{7: "dotnet"})
+		h.expect(t, "found 7")
+	})
+}
+
+// TestSweepGone: the end of a process that was found is told, also when another one has
+// its pid, and that of others is not.
+func TestSweepGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost()
+		h.dotnet[7] = true
+		h.see(map[int]string{7: "dotnet", 8: "other"})
+		h.expect(t, "found 7")
+		h.see(nil)
+		h.expect(t, "gone 7")
+		h.see(map[int]string{7: "dotnet"})
+		h.expect(t, "found 7")
+		h.sweep([]session.Sighting{{PID: 7, StartKey: 99, Name: "other"}})
+		h.expect(t, "gone 7")
+		h.see(nil)
+		h.expect(t)
+		if len(h.known) != 0 {
+			t.Errorf("%d processes are remembered that are gone", len(h.known))
+		}
+	})
+}
+
+// TestSweepHangs: a process that hangs when it is looked at holds up neither the sweep nor
+// the others, and is found when it hangs no more.
+func TestSweepHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost()
+		names := map[int]string{}
+		for pid := 1; pid <= 20; pid++ {
+			names[pid], h.dotnet[pid] = "dotnet", true
+		}
+		hangs := make(chan struct{})
+		for pid := 1; pid < inspectMost; pid++ { // all slots but one
+			h.hangs[pid] = hangs
+		}
+		begin := time.Now()
+		h.see(names)
+		if took := time.Since(begin); took > inspectTime {
+			t.Errorf("the sweep took %v", took)
+		}
+		if want := 20 - inspectMost + 1; len(h.told) != want {
+			t.Errorf("%d of %d were found: %q", len(h.told), want, h.told)
+		}
+		h.see(names)
+		if h.inspected[1] != 1 {
+			t.Errorf("what hangs is inspected %d times at once", h.inspected[1])
+		}
+		close(hangs)
+		synctest.Wait()
+		for range 3 {
+			h.see(names)
+			time.Sleep(time.Second)
+		}
+		if len(h.told) != 20 {
+			t.Errorf("%d of 20 were found at last: %q", len(h.told), h.told)
+		}
+	})
+}
