@@ -3,6 +3,7 @@
 package fakenode
 
 import (
+	"crypto/rand"
 	"sync"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 // A Node is a host with processes.
 type Node struct {
 	dir  string
+	mark string // what its processes have in their command line, and no others
 	seed uint64
 	stop chan struct{}
 	done chan struct{}
@@ -24,10 +26,17 @@ type Node struct {
 // New returns a Node whose processes have their sockets in a folder. All chance in
 // it comes from the seed.
 func New(dir string, seed uint64) *Node {
-	n := &Node{dir: dir, seed: seed, stop: make(chan struct{}), done: make(chan struct{})}
+	n := &Node{dir: dir, mark: rand.Text(), seed: seed, stop: make(chan struct{}), done: make(chan struct{})}
 	go n.flush()
 	return n
 }
+
+// nodeFlag begins the argument that says which node a process belongs to.
+const nodeFlag = "--node="
+
+// Pattern is what fits the command lines of the processes, and of no others of the
+// machine: those of other tests.
+func (n *Node) Pattern() string { return "*" + nodeFlag + n.mark + "*" }
 
 // Start starts a process.
 func (n *Node) Start(cfg Config) (*Runtime, error) {
@@ -35,7 +44,7 @@ func (n *Node) Start(cfg Config) (*Runtime, error) {
 	n.made++
 	instance := n.made
 	n.mu.Unlock()
-	r, err := startRuntime(n.dir, cfg, n.seed+uint64(instance), uint16(instance))
+	r, err := startRuntime(n.dir, n.mark, cfg, n.seed+uint64(instance), uint16(instance))
 	if err != nil {
 		return nil, err
 	}

@@ -56,14 +56,14 @@ func monotonic() int64 {
 	return t.Nano()
 }
 
-func startRuntime(dir string, cfg Config, seed uint64, instance uint16) (*Runtime, error) {
+func startRuntime(dir, mark string, cfg Config, seed uint64, instance uint16) (*Runtime, error) {
 	if cfg.Version == "" {
 		cfg.Version = "9.0.0"
 	}
 	if cfg.TempDir == "" {
 		cfg.TempDir = dir
 	}
-	proc, err := startProcess(cfg.TempDir, []string{cfg.Name}, cfg.Env)
+	proc, err := startProcess(cfg.TempDir, []string{cfg.Name, nodeFlag + mark}, cfg.Env)
 	if err != nil {
 		return nil, err
 	}

@@ -78,7 +78,7 @@ func (l *load) run(gclog string, duration time.Duration) (err error) {
 		}
 	}
 	logs := filepath.Join(dir, "logs")
-	d, err := startDaemon(gclog, dir, logs)
+	d, err := startDaemon(n, gclog, dir, logs)
 	if err != nil {
 		return err
 	}
@@ -139,17 +139,17 @@ type daemon struct {
 	done chan error
 }
 
-func startDaemon(gclog, dir, logs string) (*daemon, error) {
+func startDaemon(n *fakenode.Node, gclog, dir, logs string) (*daemon, error) {
 	config := filepath.Join(dir, "gclog.yaml")
 	err := os.WriteFile(config, fmt.Appendf(nil, `version: 1
 discovery:
-  include: [{process: "bench-*"}]
+  include: [{command_line: %q}]
 outputs:
   - path: %s/%%n-%%p.json
     filesize: 1G
 http: {listen: ""}
 log: {level: warn}
-`, logs), 0o600)
+`, n.Pattern(), logs), 0o600)
 	if err != nil {
 		return nil, err
 	}

@@ -355,7 +355,7 @@ func TestHistories(t *testing.T) {
 	for _, seed := range seeds {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			n, dir := newNode(t, seed), t.TempDir()
-			d := daemon(t, dir)
+			d := daemon(t, n, dir)
 			c := fakenode.Chaos{
 				Seed: seed, Duration: duration, Every: 100 * time.Millisecond, Processes: 8, Rate: 50,
 				Log: func(s string) { t.Logf("%s %s", time.Now().UTC().Format("05.000"), s) },
@@ -372,14 +372,14 @@ func TestHistories(t *testing.T) {
 }
 
 // daemon starts gclog daemon over the processes of this test.
-func daemon(t *testing.T, dir string) *program {
+func daemon(t *testing.T, n *fakenode.Node, dir string) *program {
 	t.Helper()
 	config := filepath.Join(dir, "gclog.yaml")
 	err := os.WriteFile(config, fmt.Appendf(nil, `version: 1
-discovery: {interval: 500ms, include: [{process: %q}]}
+discovery: {interval: 500ms, include: [{command_line: %q}]}
 outputs: [{path: "%s/logs/%%s-%%n-%%p.json", filesize: 100K, filecount: 1000}]
 http: {listen: ""}
-`, filepath.Base(os.Args[0]), dir), 0o600)
+`, n.Pattern(), dir), 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -407,7 +407,7 @@ func TestKilledDaemon(t *testing.T) {
 		runtimes = append(runtimes, start(t, n, fakenode.Config{Name: fmt.Sprintf("orders%d", i), Rate: 200, Background: 0.1}))
 	}
 	for i := range 4 {
-		d := daemon(t, dir)
+		d := daemon(t, n, dir)
 		for _, r := range runtimes {
 			waitSession(t, r, i, 100)
 		}
