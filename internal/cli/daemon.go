@@ -117,7 +117,7 @@ func (p *program) once(ctx context.Context, o daemon.Options) error {
 		if v.Why != "" {
 			level, log = "-", "not logged: "+v.Why
 		}
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\n", v.PID, clean(v.Process), dash(clean(v.Service)), level, clean(log))
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\n", v.PID, oneLine(v.Process), oneLine(dash(v.Service)), level, oneLine(log))
 	}
 	return w.Flush()
 }

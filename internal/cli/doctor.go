@@ -167,11 +167,6 @@ func (p *program) printVerdicts(rows []psRow) error {
 	return t.Flush()
 }
 
-// oneLine is text of others for one cell of a table.
-func oneLine(s string) string {
-	return clean(strings.NewReplacer("\n", " ", "\t", " ").Replace(shorten(s, 2000)))
-}
-
 // The colours of a terminal, by their numbers.
 const (
 	red    = 31

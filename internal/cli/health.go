@@ -89,7 +89,8 @@ func ask(ctx context.Context, url string) (string, error) {
 	defer response.Body.Close()
 	const most = 1 << 10
 	body, err := io.ReadAll(io.LimitReader(response.Body, most))
-	text := clean(strings.TrimSpace(string(body)))
+	text, _, _ := strings.Cut(strings.TrimSpace(string(body)), "\n")
+	text = oneLine(text)
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("the daemon's answer breaks off: %w", err)

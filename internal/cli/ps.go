@@ -140,10 +140,10 @@ func printTable(w io.Writer, rows []psRow, wide bool) error {
 		if r.Problem != "" {
 			can = "no"
 		}
-		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s", r.PID, clean(r.Name), clean(dash(r.User)), clean(dash(r.Runtime)), dash(r.GC), up, can)
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s", r.PID, oneLine(r.Name), oneLine(dash(r.User)), oneLine(dash(r.Runtime)), dash(r.GC), up, can)
 		if wide {
 			id := r.Container
-			fmt.Fprintf(t, "\t%s\t%s", dash(id[:min(len(id), 12)]), clean(shorten(strings.Join(r.CommandLine, " "), 200)))
+			fmt.Fprintf(t, "\t%s\t%s", dash(id[:min(len(id), 12)]), oneLine(shorten(strings.Join(r.CommandLine, " "), 200)))
 		}
 		fmt.Fprintln(t)
 	}

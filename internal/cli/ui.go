@@ -128,6 +128,11 @@ func clean(s string) string {
 	}, s)
 }
 
+// oneLine is text of others for one cell of a table.
+func oneLine(s string) string {
+	return clean(strings.NewReplacer("\n", " ", "\t", " ").Replace(shorten(s, 2000)))
+}
+
 func terminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
 // colored tells whether text on w shall have colours.
