@@ -88,7 +88,7 @@ func (d *daemonRun) stop(t *testing.T) {
 	}
 }
 
-// TestDaemonLevels: while the level of processes is changed again and again under load no
+// TestDaemonLevels: while what processes are asked for is changed again and again under load no
 // collection is lost, and none is told twice.
 func TestDaemonLevels(t *testing.T) {
 	sockets := socketDir(t)
@@ -103,9 +103,9 @@ func TestDaemonLevels(t *testing.T) {
 		pids = append(pids, fmt.Sprintf("{pid: %d}", r.PID()))
 	}
 	dir := t.TempDir()
-	config := func(level string) string {
-		return fmt.Sprintf("discovery: {interval: 100ms, include: [%s]}\nsession: {level: %s}\noutputs: [{path: %s/logs/%%p.json, filesize: 64K, filecount: 1000}]\nhttp: {listen: \"\"}\n",
-			strings.Join(pids, ", "), level, dir)
+	config := func(level, more string) string {
+		return fmt.Sprintf("discovery: {interval: 100ms, include: [%s]}\nsession: {level: %s}\noutputs: [{path: %s/logs/%%p.json, filesize: 64K, filecount: 1000}%s]\nhttp: {listen: \"\"}\n",
+			strings.Join(pids, ", "), level, dir, more)
 	}
 	sessions := func(want int, open bool) func() bool {
 		return func() bool {
@@ -118,11 +118,16 @@ func TestDaemonLevels(t *testing.T) {
 			return true
 		}
 	}
-	d := startDaemon(t, dir, config("normal"))
+	d := startDaemon(t, dir, config("normal", ""))
 	eventually(t, "the first sessions", sessions(1, true))
 	for i, level := range []string{"full", "light", "normal"} {
-		d.reload(t, config(level))
+		d.reload(t, config(level, ""))
 		eventually(t, "the sessions of level "+level, sessions(i+2, true))
+	}
+	// An output that wants to know of every suspension is told of them too.
+	d.reload(t, config("normal", fmt.Sprintf(", {xlog: \"safepoint:file=%s/%%p.safe.log\"}", dir)))
+	for _, r := range n.Runtimes() {
+		waitForFile(t, filepath.Join(dir, fmt.Sprintf("%d.safe.log", r.PID())), "ForGC")
 	}
 	d.stop(t)
 	// What has begun before the change is told by the session of the old level, and so

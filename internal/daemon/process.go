@@ -175,6 +175,7 @@ func decide(c *config.Loaded, s config.Subject, facts *gclog.Process) (d decisio
 	for i := range d.outputs {
 		d.outputs[i].Rotate.MakeDirs = true
 	}
+	d.suspensions, d.providers = output.Suspensions(d.outputs), strings.Join(c.Session.Providers, " ")
 	if len(d.outputs) == 0 {
 		d.excluded = "none of the outputs is for it"
 	}

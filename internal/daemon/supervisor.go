@@ -39,6 +39,9 @@ type supervisor struct {
 type plan struct {
 	excluded string // why it is not to be logged; "" if it is
 	level    string // of the session
+	// What else the session depends on: all suspensions are told, and more is listened to.
+	suspensions bool
+	providers   string
 }
 
 // A backOff is how long to wait before another attempt.
@@ -201,7 +204,7 @@ func (s *supervisor) settle() []action {
 	case s.stop || s.gone || s.want.excluded != "":
 		s.state = stateClosing
 		return []action{{kind: actClose, session: s.session}}
-	case s.want.level != s.have.level:
+	case s.want != s.have:
 		s.newest++
 		s.state, s.next, s.nextHave = stateSwitching, s.newest, s.want
 		return []action{{kind: actOpen, session: s.next, level: s.want.level, follows: s.session}}
