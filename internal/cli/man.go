@@ -112,9 +112,9 @@ type manEntry struct{ term, about string }
 // docs/manual.md has the same.
 var manExitCodes = []manEntry{
 	{"0", "done; also: the process ended, SIGINT, SIGTERM"},
-	{"1", "no session: another user's process, not .NET, no socket or a stale one, no answer"},
+	{"1", "no session: another user's process, not .NET, no socket or a stale one, no answer; daemon: a port or address that cannot be had; health: not ready"},
 	{"2", "the data failed: not nettrace, damaged, disk full"},
-	{"3", "the call is wrong: flag, format, a file or directory that is missing or may not be written, ambiguous choice"},
+	{"3", "the call or the configuration is wrong: flag, format, a file or directory that is missing or may not be written, ambiguous choice"},
 	{"4", "this system or runtime cannot do it"},
 	{"5", "a defect of gclog"},
 	{"7", "no such process"},
