@@ -14,7 +14,7 @@ FUZZ      = ./parse ./parse/clr ./gclog ./formats ./formats/logs ./session ./int
 
 OUT      ?= bin/gclog
 
-.PHONY: build test race fuzz bench bench-daemon lint live java ship demo golden platforms package deploy-test clean help
+.PHONY: build test race fuzz bench bench-daemon bench-overhead lint live java ship demo golden platforms package deploy-test clean help
 
 build: ## build bin/gclog
 	$(BUILD) -o $(OUT) .
@@ -35,10 +35,13 @@ fuzz: ## each fuzz target with FUZZRUNS inputs
 	  done; done
 
 bench: ## benchmarks: reader, decoder, reducer, formatters, and the program as it is used
-	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./parse/... ./gclog ./formats/... .
+	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./parse/... ./gclog ./formats/... ./session ./internal/attach .
 
 bench-daemon: build ## what the daemon costs on nodes with up to 500 fake processes (Linux)
 	$(GO) run ./internal/fakenode/bench bin/gclog
+
+bench-overhead: build ## what a real program loses while the daemon watches it (Linux)
+	$(GO) run ./internal/gcload/overhead bin/gclog
 
 lint: ## static checks, with the tools of tools/go.mod
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }

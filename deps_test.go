@@ -49,14 +49,15 @@ var arrows = map[string][]string{
 		"github.com/rs/zerolog", "github.com/urfave/cli/v2", "golang.org/x/term", "golang.org/x/sys/unix",
 	},
 	// Only for tests and the demonstration of the Makefile.
-	"internal/nettracetest":   {},
-	"internal/fakeshipper":    {},
-	"internal/fakenode/bench": {"internal/fakenode", "internal/fakenode/check", "golang.org/x/sys/unix"},
-	"internal/fakenode/check": {"internal/fakenode"},
-	"internal/fakenode":       {"internal/fakeruntime", "internal/nettracetest", "parse/clr", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
-	"internal/shared":         {},
-	"internal/gcload":         {"internal/shared", "github.com/klauspost/compress/zstd"},
-	"internal/gcload/demo":    {"internal/gcload", "internal/shared"},
+	"internal/nettracetest":    {},
+	"internal/fakeshipper":     {},
+	"internal/fakenode/bench":  {"internal/fakenode", "internal/fakenode/check", "golang.org/x/sys/unix"},
+	"internal/fakenode/check":  {"internal/fakenode"},
+	"internal/fakenode":        {"internal/fakeruntime", "internal/nettracetest", "parse/clr", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
+	"internal/shared":          {},
+	"internal/gcload":          {"internal/shared", "github.com/klauspost/compress/zstd"},
+	"internal/gcload/demo":     {"internal/gcload", "internal/shared"},
+	"internal/gcload/overhead": {"internal/gcload", "golang.org/x/sys/unix"},
 }
 
 // forbidden are packages of the standard library that a package must not reach,
