@@ -24,7 +24,7 @@ const (
 	// not looked at until it sends something.
 	openIdle = 500 * time.Millisecond
 	openMost = 90 * time.Second
-	// interrupted is how long a writer may be that was interrupted in the middle.
+	// interrupted is how long a writer may be, at least, that was interrupted in the middle.
 	interrupted = 20 * time.Second
 	// headTime is how long it may take until the stream begins.
 	headTime = 5 * time.Second

@@ -14,10 +14,10 @@ import (
 
 // A measurement is what a process has used up since its begin.
 type measurement struct {
-	at       time.Time
-	cpu      time.Duration // of all threads, in the program and in the kernel
-	peak     int64         // bytes of resident memory, at most
-	switches int64         // of all threads: each is one that was woken up, or was made to wait
+	at      time.Time
+	cpu     time.Duration // of all threads, in the program and in the kernel
+	peak    int64         // bytes of resident memory, at most
+	wakeUps int64         // of all threads
 }
 
 func measure(pid int) (m measurement, err error) {
@@ -42,13 +42,12 @@ func measure(pid int) (m measurement, err error) {
 			return m, err
 		}
 		m.cpu += time.Duration(ns)
-		for _, name := range []string{"voluntary_ctxt_switches:", "nonvoluntary_ctxt_switches:"} {
-			n, err := statusField(filepath.Join(t, "status"), name)
-			if err != nil {
-				return m, err
-			}
-			m.switches += n
+		// Who is woken up has gone to sleep by itself.
+		n, err := statusField(filepath.Join(t, "status"), "voluntary_ctxt_switches:")
+		if err != nil {
+			return m, err
 		}
+		m.wakeUps += n
 	}
 	return m, nil
 }

@@ -1,0 +1,82 @@
+package attach
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/output"
+)
+
+// typical is the record of a collection of server GC.
+func typical() *gclog.GCDetails {
+	return &gclog.GCDetails{
+		Number: 1, HasNumber: true, Start: 1e9, StartTicks: 1e9, End: 1_002e6, HasEnd: true, HasGlobal: true,
+		Pauses: []gclog.PausePart{{Start: 1e9, Duration: 2e6, Suspend: 1e5, Resume: 1e4}},
+		Heaps:  make([]gclog.HeapDetails, 4),
+	}
+}
+
+// passes puts the record of a collection into a queue and takes it out.
+func passes(q *queue, d *gclog.GCDetails) *item {
+	d.Number++
+	q.GC(d)
+	it, _ := q.take()
+	<-q.more
+	return it
+}
+
+func BenchmarkQueue(b *testing.B) {
+	q, d := newQueue(), typical()
+	b.ReportAllocs()
+	for b.Loop() {
+		q.give(passes(q, d))
+	}
+}
+
+// BenchmarkTell is a record on its way from the queue into a JSON file.
+func BenchmarkTell(b *testing.B) {
+	l, s, q, d := fileLog(b), &Session{o: SessionOptions{Progress: &Progress{}}}, newQueue(), typical()
+	b.ReportAllocs()
+	for b.Loop() {
+		it := passes(q, d)
+		l.tell(s, it)
+		q.give(it)
+	}
+}
+
+// TestTellAllocatesNothing: neither does the queue.
+func TestTellAllocatesNothing(t *testing.T) {
+	l, s, q, d := fileLog(t), &Session{o: SessionOptions{Progress: &Progress{}}}, newQueue(), typical()
+	tell := func() {
+		it := passes(q, d)
+		l.tell(s, it)
+		q.give(it)
+	}
+	for range 10 { // until all memory is there
+		tell()
+	}
+	if n := testing.AllocsPerRun(100, tell); n > 0 {
+		t.Errorf("%v allocations for a record", n)
+	}
+}
+
+// fileLog is a log with a JSON file.
+func fileLog(t testing.TB) *Log {
+	path := filepath.Join(t.TempDir(), "gc.json")
+	l := &Log{
+		Outputs: []output.Spec{{Path: path, Format: formats.ForFile(path)}},
+		Opener:  &output.Opener{Tell: func(s string) { t.Error(s) }},
+	}
+	var err error
+	if l.set, err = l.Opener.Open(l.Outputs, l.format()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
