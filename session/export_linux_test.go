@@ -16,3 +16,6 @@ func IdentifiedBy(groups, mounts string) *Process {
 
 // PathBelow is the way from the folder that a mount shows to a control group.
 func PathBelow(root, path string) ([]string, bool) { return pathBelow(root, path) }
+
+// ScannerOf returns a scanner of what looks like /proc.
+func ScannerOf(dir string) (*Scanner, error) { return newScanner(dir) }

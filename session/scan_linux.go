@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -25,8 +26,10 @@ type Scanner struct {
 const kernelScans = 16
 
 // NewScanner returns a Scanner. Close it.
-func NewScanner() (*Scanner, error) {
-	fd, err := unix.Open(procRoot, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+func NewScanner() (*Scanner, error) { return newScanner(procRoot) }
+
+func newScanner(proc string) (*Scanner, error) {
+	fd, err := unix.Open(proc, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("listing processes: %w", err)
 	}
@@ -35,23 +38,33 @@ func NewScanner() (*Scanner, error) {
 
 // Scan returns the processes, in the order in which the kernel lists them: by pid.
 // Those that have ended, and threads of the kernel, are left out, as is what goes away
-// meanwhile. The list is valid until the next Scan.
+// meanwhile. One that cannot be looked at is as it was in the Scan before. An error
+// tells nothing of any process: the next Scan compares with the one before. The list is
+// valid until the next Scan that has no error.
 func (s *Scanner) Scan() ([]Sighting, error) {
-	s.list, s.old = s.old[:0], s.list
-	if _, err := unix.Seek(s.proc, 0, 0); err != nil {
-		return nil, fmt.Errorf("listing processes: %w", err)
-	}
 	if s.scans++; s.scans%kernelScans == 0 {
 		clear(s.kernel)
 	}
-	old := s.old
+	list, err := s.scan(s.old[:0], s.list)
+	if err != nil {
+		return nil, fmt.Errorf("listing processes: %w", err)
+	}
+	s.list, s.old = list, s.list
+	return list, nil
+}
+
+// scan adds the processes to the list.
+func (s *Scanner) scan(list, old []Sighting) ([]Sighting, error) {
+	if _, err := unix.Seek(s.proc, 0, 0); err != nil {
+		return nil, err
+	}
 	for {
 		n, err := unix.Getdents(s.proc, s.entries)
 		if err != nil {
-			return nil, fmt.Errorf("listing processes: %w", err)
+			return nil, err
 		}
 		if n == 0 {
-			return s.list, nil
+			return list, nil
 		}
 		for rest := s.entries[:n]; len(rest) > 0; {
 			var pid int
@@ -62,38 +75,57 @@ func (s *Scanner) Scan() ([]Sighting, error) {
 			for len(old) > 0 && old[0].PID < pid {
 				old = old[1:]
 			}
-			known := ""
+			var known Sighting
 			if len(old) > 0 && old[0].PID == pid {
-				known = old[0].Name
+				known = old[0]
 			}
-			s.look(pid, known)
+			now, err := s.look(pid, known)
+			if err != nil {
+				return nil, err
+			}
+			if now.PID != 0 {
+				list = append(list, now)
+			}
 		}
 	}
 }
 
-// look adds a process to the list. Its name is known, unless it has got another.
-func (s *Scanner) look(pid int, known string) {
-	fd, err := openIn(s.proc, strconv.Itoa(pid)+"/stat")
-	if err != nil {
-		return
-	}
-	n, err := unix.Read(fd, s.stat[:])
-	_ = unix.Close(fd)
-	if err != nil {
-		return
+// look looks at a process, of which is known what the last scan saw, if it did. One
+// that is not to be listed is the zero Sighting. An error is one of ours.
+func (s *Scanner) look(pid int, known Sighting) (Sighting, error) {
+	n, err := s.readStat(pid)
+	switch {
+	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ESRCH):
+		return Sighting{}, nil
+	case errors.Is(err, unix.EMFILE), errors.Is(err, unix.ENFILE), errors.Is(err, unix.ENOMEM):
+		return Sighting{}, fmt.Errorf("process %d: %w", pid, err)
 	}
 	stat, ok := parseStat(s.stat[:n])
-	if !ok || stat.ended() {
-		return
-	}
-	if stat.flags&flagKernelThread != 0 {
+	switch {
+	case !ok:
+		return known, nil
+	case stat.ended():
+		return Sighting{}, nil
+	case stat.flags&flagKernelThread != 0:
 		s.kernel[pid] = true
-		return
+		return Sighting{}, nil
 	}
-	if string(stat.name) != known {
-		known = string(stat.name)
+	now := Sighting{PID: pid, StartKey: stat.startKey, Name: known.Name}
+	if string(stat.name) != known.Name {
+		now.Name = string(stat.name)
 	}
-	s.list = append(s.list, Sighting{PID: pid, StartKey: stat.startKey, Name: known})
+	return now, nil
+}
+
+// readStat reads the stat of a process; on an error it reads nothing.
+func (s *Scanner) readStat(pid int) (int, error) {
+	fd, err := openIn(s.proc, strconv.Itoa(pid)+"/stat")
+	if err != nil {
+		return 0, err
+	}
+	defer unix.Close(fd)
+	n, err := unix.Read(fd, s.stat[:])
+	return max(0, n), err
 }
 
 // nextEntry cuts an entry of a folder off: u64 inode, i64 offset, u16 length, u8 type,

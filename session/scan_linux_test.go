@@ -1,10 +1,14 @@
 package session_test
 
 import (
+	"errors"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/gclog/gclog/session"
@@ -73,6 +77,65 @@ func TestScan(t *testing.T) {
 	waitState(t, pid, "Z")
 	if x := scan(t, s)[pid]; x.PID != 0 {
 		t.Errorf("it has ended: %+v", x)
+	}
+}
+
+// TestScanNoFiles: that gclog may open no more files says nothing of who is gone.
+func TestScanNoFiles(t *testing.T) {
+	s := newScanner(t)
+	first := scan(t, s)[os.Getpid()]
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	setFiles := func(n uint64) {
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: n, Max: limit.Max}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	setFiles(0)
+	list, err := s.Scan()
+	setFiles(limit.Cur)
+	if !errors.Is(err, syscall.EMFILE) || !strings.Contains(err.Error(), "process ") || list != nil {
+		t.Errorf("%d processes and the error %v", len(list), err)
+	}
+	if again := scan(t, s)[os.Getpid()]; again != first {
+		t.Errorf("this process is %+v, and was %+v", again, first)
+	}
+}
+
+// TestScanUnreadable: who cannot be looked at is as he was, and who is new then is
+// left out.
+func TestScanUnreadable(t *testing.T) {
+	dir := t.TempDir()
+	s, err := session.ScannerOf(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	stat := filepath.Join(dir, "100", "stat")
+	text := "100 (app) S 1" + strings.Repeat(" 0", 17) + " 4711 0 0\n"
+	readable := func() error { return os.WriteFile(stat, []byte(text), 0o600) }
+	app := []session.Sighting{{PID: 100, StartKey: 4711, Name: "app"}}
+	for _, step := range []struct {
+		name string
+		do   func() error
+		want []session.Sighting
+	}{
+		{"new, and a link", func() error { return errors.Join(os.Mkdir(filepath.Dir(stat), 0o700), os.Symlink("stat", stat)) }, nil},
+		{"readable", func() error { return errors.Join(os.Remove(stat), readable()) }, app},
+		{"a link", func() error { return errors.Join(os.Remove(stat), os.Symlink("stat", stat)) }, app},
+		{"a folder", func() error { return errors.Join(os.Remove(stat), os.Mkdir(stat, 0o700)) }, app},
+		{"empty", func() error { return errors.Join(os.Remove(stat), os.WriteFile(stat, nil, 0o600)) }, app},
+		{"readable again", readable, app},
+		{"gone", func() error { return os.RemoveAll(filepath.Dir(stat)) }, nil},
+	} {
+		if err := step.do(); err != nil {
+			t.Fatal(err)
+		}
+		if list, err := s.Scan(); err != nil || !slices.Equal(list, step.want) {
+			t.Errorf("%s: %+v, error %v, want %+v", step.name, list, err, step.want)
+		}
 	}
 }
 
