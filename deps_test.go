@@ -46,7 +46,7 @@ var arrows = map[string][]string{
 	},
 	"internal/cli": {
 		"formats", "formats/logs", "gclog", "parse", "parse/clr", "session", "internal/output", "internal/attach", "internal/xlog", "internal/config", "internal/daemon", "internal/spelling", "internal/fakeruntime", "internal/unpack", "internal/doctor",
-		"github.com/rs/zerolog", "github.com/urfave/cli/v2", "golang.org/x/term", "golang.org/x/sys/unix",
+		"github.com/rs/zerolog", "github.com/rs/zerolog/diode", "github.com/urfave/cli/v2", "golang.org/x/term", "golang.org/x/sys/unix",
 	},
 	// Only for tests and the demonstration of the Makefile.
 	"internal/nettracetest":    {},

@@ -580,7 +580,10 @@ func statusNumber(pid int, name string) int {
 // Alive tells whether the process still runs.
 func (p *Process) Alive() bool {
 	s, err := readStat(p.PID)
-	return err == nil && !s.ended() && s.startKey == p.StartKey
+	if err != nil { // we may be out of descriptors
+		return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ESRCH)
+	}
+	return !s.ended() && s.startKey == p.StartKey
 }
 
 // GCLibrary is the file name of a standalone GC that the process has loaded, "" if it

@@ -23,6 +23,8 @@ type Log struct {
 	Format  formats.Options // without the process
 	// Requests are done between two records.
 	Requests <-chan func(*Log)
+	// Summaries asks for one at the end of each session, of what was in no other.
+	Summaries bool
 
 	set     *output.Set
 	known   *gclog.Process
@@ -84,10 +86,13 @@ func (l *Log) Write(s *Session, known *gclog.Process, begun func(*gclog.Process)
 	if begun != nil {
 		begun(&l.process)
 	}
-	l.tallied = 0
+	l.tally, l.tallied = gclog.Tally{}, 0
 	l.set.Each(l.begin)
 	l.deliver(s)
 	s.wait()
+	if l.Summaries {
+		l.Summarize()
+	}
 	end := s.end()
 	l.set.Each(func(w *formats.Writer) { w.End(&end) })
 	s.o.Progress.Output.Store(l.set.Bytes())
@@ -103,6 +108,11 @@ func (l *Log) deliver(s *Session) {
 		defer news.end()
 	}
 	for {
+		select { // an output that is slow all the time must not keep them waiting
+		case f := <-l.Requests:
+			f(l)
+		default:
+		}
 		it, over := s.queue.take()
 		switch {
 		case over:
@@ -132,6 +142,10 @@ func (l *Log) tell(s *Session, it *item) {
 		}
 	case itemGC:
 		l.last = max(l.last, it.details.Number)
+		if it.details.Flaws&gclog.FlawNoStart == 0 {
+			s.o.Progress.GCs.Add(1)
+		}
+		s.o.Progress.Last.Store(time.Now().UnixNano())
 	}
 	it.add(&l.tally)
 	l.reached = max(l.reached, it.ticks())

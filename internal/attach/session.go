@@ -148,6 +148,9 @@ func (s *Session) Ask() {
 	})
 }
 
+// Abort ends the session without asking the runtime, because there is none any more.
+func (s *Session) Abort() { _ = s.stream.Close() }
+
 // Done is closed when the stream has ended.
 func (s *Session) Done() <-chan struct{} { return s.done }
 
@@ -397,12 +400,10 @@ func (s *Session) GC(d *gclog.GCDetails) {
 		d.Memory = s.readMemory()
 	}
 	s.queue.GC(d)
-	s.o.Progress.Last.Store(time.Now().UnixNano())
 	if s.over || d.Flaws&gclog.FlawNoStart != 0 {
 		return
 	}
 	s.counted++
-	s.o.Progress.GCs.Add(1)
 	if s.o.Count > 0 && s.counted >= s.o.Count {
 		s.over, s.overAt = true, s.processes.Newest()
 		s.Ask()

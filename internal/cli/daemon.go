@@ -9,11 +9,13 @@ import (
 	"runtime/debug"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/daemon"
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/rs/zerolog"
+	"github.com/rs/zerolog/diode"
 	"github.com/urfave/cli/v2"
 )
 
@@ -58,9 +60,6 @@ func (p *program) daemon(c *cli.Context) error {
 	if err != nil {
 		return &codedError{exitUsage, err}
 	}
-	for _, w := range loaded.Warnings {
-		p.ui.say("warning: " + w)
-	}
 	o := daemon.Options{
 		Config: loaded, Load: load, Version: p.version(), Session: randomID(), Host: hostname(), Explain: doctor.Explain,
 	}
@@ -73,7 +72,9 @@ func (p *program) daemon(c *cli.Context) error {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(daemonProcessors)
 	}
-	o.Log = p.daemonLog(loaded.Log)
+	log, closeLog := p.daemonLog(loaded.Log)
+	defer closeLog()
+	o.Log = log
 	ctx, reload, release := p.signals(c.Context)
 	defer release()
 	o.Reload = reload
@@ -95,19 +96,45 @@ const daemonGCPercent = 20
 const daemonProcessors = 1
 
 // daemonLog is the daemon's own log, on standard error: JSON, or lines for people on a
-// terminal.
-func (p *program) daemonLog(o config.Log) zerolog.Logger {
+// terminal. Lines that nobody takes are dropped, and counted: the daemon must not wait for
+// whoever reads them. The journal has times of its own.
+func (p *program) daemonLog(o config.Log) (log zerolog.Logger, closeLog func()) {
 	zerolog.TimeFieldFormat = "2006-01-02T15:04:05.000Z07:00"
-	var w io.Writer = p.ui.w
-	if o.Format == "console" || o.Format == "auto" && p.ui.terminal {
-		w = zerolog.ConsoleWriter{Out: p.ui.w, NoColor: !colored(p.ui.w), TimeFormat: "15:04:05.000"}
-	}
 	level, err := zerolog.ParseLevel(o.Level)
 	if err != nil { // the configuration was checked
 		level = zerolog.InfoLevel
 	}
-	return zerolog.New(w).Level(level).With().Timestamp().Logger()
+	var w io.Writer = p.ui.w
+	if o.Format == "console" || o.Format == "auto" && p.ui.terminal {
+		w = zerolog.ConsoleWriter{Out: p.ui.w, NoColor: !colored(p.ui.w), TimeFormat: "15:04:05.000"}
+	}
+	straight := zerolog.New(w).Level(level)
+	if os.Getenv("JOURNAL_STREAM") == "" || o.Format == "console" {
+		straight = straight.With().Timestamp().Logger()
+	}
+	queue := diode.NewWriter(struct{ io.Writer }{w}, ownLogLines, // it would close standard error
+		0, func(missed int) {
+			straight.Warn().Int("lines", missed).Msg("lines of this log were dropped: it was not read in time")
+		})
+	return straight.Output(queue), func() {
+		closed := make(chan struct{})
+		go func() {
+			_ = queue.Close()
+			close(closed)
+		}()
+		select {
+		case <-closed:
+		case <-time.After(ownLogTime):
+		}
+	}
 }
+
+const (
+	// ownLogLines is how many lines of the daemon's own log wait at most.
+	ownLogLines = 1000
+	// ownLogTime is how long the last ones may take at the end.
+	ownLogTime = 300 * time.Millisecond
+)
 
 // once prints what the daemon would do.
 func (p *program) once(ctx context.Context, o daemon.Options) error {

@@ -13,8 +13,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"net"
 	"net/http"
+	"regexp"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -45,24 +49,27 @@ type Options struct {
 
 // Daemon is a running daemon.
 type Daemon struct {
-	o       Options
-	config  *config.Loaded
-	log     zerolog.Logger
-	limiter limiter
-	opener  output.Opener
-	sweeper *sweeper
-	ports   map[string]*port
-	server  *http.Server
-	address string // that the server listens on
+	o        Options
+	config   *config.Loaded
+	log      zerolog.Logger
+	limiter  limiter
+	opener   output.Opener
+	sweeper  *sweeper
+	ports    map[string]*port
+	server   *http.Server
+	listener net.Listener
+	address  string // that the server listens on
 
 	events  chan func()
 	stopped chan struct{} // closed when the loop is over
 
 	processes   map[key]*process
 	unreachable []session.Listed
-	swept       bool // all processes have been looked for once
+	queued      []func() // processes that came by a port, and were beyond the limit
+	swept       bool     // all processes have been looked for once
 	stopping    bool
 	ready       atomic.Bool
+	reloading   sync.Mutex
 	began       time.Time
 	offset      time.Duration // of the clock, when it was looked at last
 	cleaning    bool          // files are being deleted
@@ -83,6 +90,9 @@ const (
 	tick = 10 * time.Second
 )
 
+// pathIn finds the file that a message about an output names.
+var pathIn = regexp.MustCompile(`/[^ :;,]+`)
+
 // errReplaced says that a process runs another program than before.
 var errReplaced = errors.New("it runs another program now")
 
@@ -97,7 +107,7 @@ func New(o Options) *Daemon {
 	}
 	d.offset = d.o.ClockOffset()
 	d.limiter.log = &d.log
-	d.opener.Tell = func(s string) { d.post(func() { d.limiter.warn("", s, nil) }) }
+	d.opener.Tell = func(s string) { d.post(func() { d.limiter.warn("output "+pathIn.FindString(s), s, nil) }) }
 	return d
 }
 
@@ -107,10 +117,10 @@ func (d *Daemon) Run(ctx context.Context) error {
 	defer close(d.stopped)
 	sweeping, stopSweeping := context.WithCancel(context.Background())
 	defer stopSweeping()
-	failed := make(chan error, 1)
 	d.sweeper = newSweeper(d.config.Discovery.Interval)
 	d.sweeper.found = func(t *session.Target) { d.post(func() { d.found(t, nil) }) }
 	d.sweeper.gone = func(k key) { d.post(func() { d.gone(k) }) }
+	d.sweeper.failed = func(err error) { d.post(func() { d.limiter.warn(err.Error(), err.Error(), nil) }) }
 	d.sweeper.swept = func(list []session.Listed) { d.post(func() { d.sweepDone(list) }) }
 	if err := d.listen(d.config.Discovery.Listen); err != nil {
 		return err
@@ -120,7 +130,14 @@ func (d *Daemon) Run(ctx context.Context) error {
 		return err
 	}
 	defer d.closeServer()
-	go func() { failed <- d.sweeper.run(sweeping) }()
+	scanner, err := session.NewScanner()
+	if err != nil {
+		return err
+	}
+	go d.sweeper.run(sweeping, scanner)
+	for _, w := range d.config.Warnings {
+		d.log.Warn().Msg(w)
+	}
 	d.log.Info().Str("version", d.o.Version).Str("config", d.config.File).Str("http", d.address).Msg("gclog daemon started")
 	watchdog, stopWatchdog := newWatchdog()
 	defer stopWatchdog()
@@ -137,15 +154,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 		case <-watchdog:
 			notify(notifyWatchdog)
 		case <-d.o.Reload:
-			_ = d.reload() // it has told
+			go d.reload(ctx)
 		case <-d.o.Rotate:
 			d.rotate()
 		case <-d.o.Status:
 			d.logStatus()
-		case err := <-failed:
-			if err != nil {
-				return fmt.Errorf("looking for processes: %w", err)
-			}
 		case <-done:
 			done, hurry, deadline = nil, time.After(askTime), time.After(stopTime)
 			stopSweeping()
@@ -214,11 +227,21 @@ func (d *Daemon) found(t *session.Target, peer *session.Peer) {
 		if p.peer == nil {
 			p.peer = peer
 		}
+		switch p.sup.state {
+		case stateClosing, stateOver:
+			d.sweeper.again(k)
+		default:
+			p.step(event{kind: eventAlive})
+		}
 		return
 	}
 	if d.sessions() >= d.config.Discovery.MaxProcesses && d.refused(&t.Process) == "" {
 		d.limiter.warn("limit", fmt.Sprintf("there are more than discovery.max_processes = %d processes: the others are not logged", d.config.Discovery.MaxProcesses), nil)
-		d.sweeper.again(k)
+		if peer != nil {
+			d.queued = append(d.queued, func() { d.found(t, peer) })
+		} else {
+			d.sweeper.again(k)
+		}
 		return
 	}
 	p := d.newProcess(k, t, peer)
@@ -254,7 +277,12 @@ func (d *Daemon) sameRuntime(p *process) *process {
 }
 
 func (d *Daemon) gone(k key) {
-	if p := d.processes[k]; p != nil {
+	p := d.processes[k]
+	switch {
+	case p == nil:
+	case p.target.Alive():
+		d.sweeper.again(k) // it was only out of sight
+	default:
 		p.step(event{kind: eventGone})
 	}
 }
@@ -277,14 +305,26 @@ func (d *Daemon) sweepDone(unreachable []session.Listed) {
 	d.unreachable = unreachable
 	if !d.swept {
 		d.swept = true
+		d.tellReady()
+		d.log.Info().Int("processes", len(d.processes)).Int("unreachable", len(unreachable)).Msg("ready")
+	}
+}
+
+// tellReady tells whoever asks that all processes have been looked for.
+func (d *Daemon) tellReady() {
+	if d.swept && !d.stopping {
 		d.ready.Store(true)
 		notify(notifyReady)
-		d.log.Info().Int("processes", len(d.processes)).Int("unreachable", len(unreachable)).Msg("ready")
 	}
 }
 
 // tick does what is rarely due.
 func (d *Daemon) tick() {
+	queued := d.queued
+	d.queued = nil
+	for _, found := range queued {
+		found()
+	}
 	d.limiter.tick(time.Now())
 	d.followClock()
 	every := d.config.Summary
@@ -358,12 +398,24 @@ func (d *Daemon) rotate() {
 	d.log.Info().Msg("all files begin anew")
 }
 
-// reload reads the configuration again. One that is wrong changes nothing.
-func (d *Daemon) reload() error {
+// reload reads the configuration again. One that is wrong changes nothing. It is called
+// beside the loop, because a file can hang.
+func (d *Daemon) reload(ctx context.Context) error {
+	d.reloading.Lock() // one after the other
+	defer d.reloading.Unlock()
 	notify(notifyReloading())
-	defer notify(notifyReady)
 	go d.opener.Follow()
 	loaded, err := d.o.Load()
+	result := make(chan error, 1)
+	if !d.ask(ctx, func() { result <- d.reloaded(loaded, err) }) {
+		return errors.New("gclog does not answer")
+	}
+	return <-result
+}
+
+// reloaded takes a configuration that was read, or tells why it could not be.
+func (d *Daemon) reloaded(loaded *config.Loaded, err error) error {
+	defer d.tellReady()
 	if err == nil {
 		err = d.apply(loaded)
 	}
@@ -371,19 +423,28 @@ func (d *Daemon) reload() error {
 		d.log.Error().Err(err).Msg("the configuration stays as it was")
 		return err
 	}
+	for _, w := range loaded.Warnings {
+		d.log.Warn().Msg(w)
+	}
 	d.log.Info().Str("config", loaded.File).Int("processes", len(d.processes)).Msg("configuration read again")
 	return nil
 }
 
-// apply does what a configuration asks for. What can fail comes first.
+// apply does what a configuration asks for. What can fail comes first, and is undone when
+// something else does.
 func (d *Daemon) apply(loaded *config.Loaded) error {
+	before := slices.Collect(maps.Keys(d.ports))
 	if err := d.listen(loaded.Discovery.Listen); err != nil {
 		return err
 	}
 	if loaded.HTTP.Listen != d.config.HTTP.Listen {
 		if err := d.serve(loaded.HTTP.Listen); err != nil {
+			d.closePortsBut(before)
 			return err
 		}
+	}
+	if loaded.Log.Format != d.config.Log.Format {
+		d.log.Warn().Msg("log.format counts at the start only: the daemon's own log stays as it is")
 	}
 	d.config = loaded
 	d.closePortsBut(loaded.Discovery.Listen)

@@ -111,7 +111,7 @@ func TestHTTP(t *testing.T) {
 // TestHTTPStuck: a loop that does not turn is told, and no request waits for ever.
 func TestHTTPStuck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDaemon(t, Options{})
+		d := newDaemon(t, Options{Load: func() (*config.Loaded, error) { return config.Load("", nil) }})
 		for _, path := range []string{"/healthz", "/debug/sessions"} {
 			if w := answer(d, "GET", path); w.Code != 503 {
 				t.Errorf("%s: %d", path, w.Code)

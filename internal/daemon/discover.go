@@ -2,8 +2,10 @@ package daemon
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gclog/gclog/session"
@@ -22,13 +24,16 @@ type sweeper struct {
 	found func(*session.Target)
 	gone  func(key)
 	swept func(list []session.Listed) // after each sweep: those that cannot be reached
+	// failed is told that a sweep was not possible, or of a process that it had to pass over.
+	failed func(error)
 
 	interval time.Duration
 	nudge    chan time.Duration // 0: look now; else the new interval
 
 	known map[int]*sighted
 
-	slots   chan struct{}   // one for each inspection that is under way
+	slots   chan struct{}   // one for each inspection that is under way, and does not hang
+	hung    int             // inspections that do
 	results chan inspection // of them
 
 	mu      sync.Mutex
@@ -48,6 +53,8 @@ type sighted struct {
 	next    time.Time // when to inspect it again
 	target  bool      // it was found
 	busy    bool      // it is being inspected
+	hung    bool      // since an earlier sweep
+	slot    atomic.Bool
 	listed  *session.Listed
 	present bool // in this sweep
 }
@@ -60,48 +67,66 @@ const (
 	// inspectMost is how many processes are inspected at once, and inspectTime how long a
 	// sweep waits for them: what hangs is left behind.
 	inspectMost = 8
-	inspectTime = 2 * time.Second
+	inspectTime = 5 * time.Second
 	// nudgeAfter is how long after a hint it is looked: the runtime is just starting.
 	nudgeAfter = 50 * time.Millisecond
+	// nudgeEvery is how often hints make it look at most.
+	nudgeEvery = 300 * time.Millisecond
+	// hungMost is how many inspections may hang.
+	hungMost = 64
 )
 
 func newSweeper(interval time.Duration) *sweeper {
 	return &sweeper{
 		inspect: session.Inspect, interval: interval, nudge: make(chan time.Duration, 1),
 		known: map[int]*sighted{}, offered: map[key]bool{},
-		slots: make(chan struct{}, inspectMost), results: make(chan inspection, inspectMost),
+		slots: make(chan struct{}, inspectMost), results: make(chan inspection, hungMost+inspectMost),
 	}
 }
 
 // run sweeps until ctx is done.
-func (s *sweeper) run(ctx context.Context) error {
-	scanner, err := session.NewScanner()
-	if err != nil {
-		return err
-	}
+func (s *sweeper) run(ctx context.Context, scanner *session.Scanner) {
 	defer scanner.Close()
 	made, stop := hints(os.TempDir())
 	defer stop()
-	for timer := time.NewTimer(0); ; {
+	timer := time.NewTimer(0)
+	next, last := time.Now(), time.Time{}
+	sooner := func(at time.Time) { // never later: else hints without an end would leave no time
+		if at.Before(next) {
+			next = at
+			timer.Reset(time.Until(at))
+		}
+	}
+	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-timer.C:
-			seen, err := scanner.Scan()
-			if err != nil {
-				return err
+			if seen, err := scanner.Scan(); err == nil {
+				s.sweep(seen)
+			} else {
+				s.failed(err) // who is gone is not known
 			}
-			s.sweep(seen)
+			last = time.Now()
+			next = last.Add(s.interval)
 			timer.Reset(s.interval)
 		case d := <-s.nudge:
 			if d > 0 {
 				s.interval = d
 			}
-			timer.Reset(0)
+			sooner(time.Now())
 		case <-made:
-			timer.Reset(nudgeAfter)
+			now := time.Now()
+			sooner(later(now.Add(nudgeAfter), last.Add(nudgeEvery)))
 		}
 	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // soon makes the next sweep begin now, with another interval if it is not 0.
@@ -177,9 +202,12 @@ func (s *sweeper) lost(k *sighted) {
 // it in a later one.
 func (s *sweeper) inspectAll(due []*sighted, now time.Time) {
 	for range len(s.results) { // of those that hung in an earlier sweep
-		r := <-s.results
-		s.inspected(r.of, r.listed, now)
+		s.take(<-s.results, now)
 	}
+	if s.hung >= hungMost {
+		return
+	}
+	var begun []*sighted
 	limit := time.NewTimer(inspectTime)
 	defer limit.Stop()
 	for waiting := len(due); waiting > 0; {
@@ -191,17 +219,49 @@ func (s *sweeper) inspectAll(due []*sighted, now time.Time) {
 		case slots <- struct{}{}:
 			k := due[0]
 			due, k.busy = due[1:], true
+			k.slot.Store(true)
+			begun = append(begun, k)
 			go func() {
 				l := s.inspect(k.PID)
-				<-s.slots
+				s.release(k)
 				s.results <- inspection{k, l}
 			}()
 		case r := <-s.results:
-			waiting--
-			s.inspected(r.of, r.listed, now)
+			if !s.take(r, now) {
+				waiting--
+			}
 		case <-limit.C:
+			s.leave(begun)
 			return
 		}
+	}
+}
+
+// take takes what came of an inspection, and tells whether that hung in an earlier sweep.
+func (s *sweeper) take(r inspection, now time.Time) (hung bool) {
+	if hung = r.of.hung; hung {
+		s.hung--
+		r.of.hung = false
+	}
+	s.inspected(r.of, r.listed, now)
+	return hung
+}
+
+// leave gives the slots of those that hang to others.
+func (s *sweeper) leave(begun []*sighted) {
+	for _, k := range begun {
+		if k.busy {
+			s.hung++
+			k.hung = true
+			s.release(k)
+			s.failed(fmt.Errorf("process %d (%s) cannot be looked at within %v: it hangs in the kernel, or this machine is very busy", k.PID, k.Name, inspectTime))
+		}
+	}
+}
+
+func (s *sweeper) release(k *sighted) {
+	if k.slot.Swap(false) {
+		<-s.slots
 	}
 }
 

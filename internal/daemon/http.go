@@ -24,24 +24,47 @@ func (d *Daemon) serve(address string) error {
 	var l net.Listener
 	if address != "" {
 		var err error
-		if l, err = new(net.ListenConfig).Listen(context.Background(), "tcp", address); err != nil {
+		if l, err = d.listenHTTP(address); err != nil {
 			return fmt.Errorf("http.listen: %w: another gclog may have it: choose another address, or \"\" for none", err)
 		}
 	}
 	if before := d.server; before != nil {
 		go shutDown(before) // it may be who asked for this
 	}
-	d.server, d.address = nil, ""
+	d.server, d.listener, d.address = nil, nil, ""
 	if l == nil {
 		return nil
 	}
-	d.address = l.Addr().String()
+	d.listener, d.address = l, l.Addr().String()
 	d.server = &http.Server{
 		Handler: d.handler(), ReadHeaderTimeout: httpTime, ReadTimeout: httpTime, WriteTimeout: 2 * httpTime, IdleTimeout: time.Minute,
 		MaxHeaderBytes: 16 << 10,
 	}
 	go func(s *http.Server) { _ = s.Serve(l) }(d.server) // until it is closed
 	return nil
+}
+
+// listenHTTP listens on an address. The listener that there is may be in the way: of all
+// addresses of this host instead of one. Then it is closed first, and made again if that
+// was of no use.
+func (d *Daemon) listenHTTP(address string) (net.Listener, error) {
+	listen := func(address string) (net.Listener, error) {
+		return new(net.ListenConfig).Listen(context.Background(), "tcp", address)
+	}
+	l, err := listen(address)
+	_, port, _ := net.SplitHostPort(address)
+	if _, ours, _ := net.SplitHostPort(d.address); err == nil || d.listener == nil || port != ours {
+		return l, err
+	}
+	_ = d.listener.Close()
+	if l, err = listen(address); err != nil {
+		if again, aerr := listen(d.address); aerr == nil {
+			server := d.server
+			d.listener = again
+			go func() { _ = server.Serve(again) }()
+		}
+	}
+	return l, err
 }
 
 // shutDown takes no more requests, and lets those that are under way be answered.
@@ -68,11 +91,9 @@ func (d *Daemon) handler() http.Handler {
 	}
 	mux.HandleFunc("GET /debug/sessions", d.showSessions)
 	mux.HandleFunc("/-/reload", d.postOnly(func(w http.ResponseWriter, r *http.Request) {
-		err := context.DeadlineExceeded
-		if d.ask(r.Context(), func() { err = d.reload() }) && err == nil {
-			return
+		if err := d.reload(r.Context()); err != nil {
+			http.Error(w, fmt.Sprintf("failed to reload config: %v", err), http.StatusInternalServerError)
 		}
-		http.Error(w, fmt.Sprintf("failed to reload config: %v", err), http.StatusInternalServerError)
 	}))
 	mux.HandleFunc("/-/rotate", d.postOnly(func(w http.ResponseWriter, r *http.Request) {
 		if !d.ask(r.Context(), d.rotate) {

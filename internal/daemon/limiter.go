@@ -52,15 +52,17 @@ func (l *limiter) warn(about, text string, p *process) {
 	t.told++
 }
 
-// tick forgets what was said more than an hour ago.
+// tick begins another hour: what was left out in the last one is told once, and what was
+// not said again is forgotten.
 func (l *limiter) tick(now time.Time) {
 	for about, t := range l.things {
-		if now.Sub(t.since) < limitPeriod {
-			continue
-		}
-		if t.left > 0 {
+		switch {
+		case now.Sub(t.since) < limitPeriod:
+		case t.left == 0:
+			delete(l.things, about)
+		default:
 			l.log.Warn().Int("left_out", t.left).Msg(t.last)
+			t.since, t.told, t.left = now, 0, 0
 		}
-		delete(l.things, about)
 	}
 }

@@ -50,9 +50,18 @@ func TestLimiterSame(t *testing.T) {
 		if got := told(); len(got) != 1 || !strings.Contains(got[0], `"left_out":4,"message":"it is broken"`) {
 			t.Errorf("after the hour: %q", got)
 		}
+		l.warn("b", "it is broken", nil)
+		if got := told(); got != nil {
+			t.Errorf("what is still said is told again: %q", got)
+		}
+		time.Sleep(limitPeriod)
+		l.tick(time.Now())
+		time.Sleep(limitPeriod)
+		l.tick(time.Now())
 		if len(l.things) != 0 {
 			t.Errorf("%d things are kept", len(l.things))
 		}
+		told()
 		l.warn("a", "it is broken", nil)
 		if got := told(); len(got) != 1 {
 			t.Errorf("in the next hour: %q", got)

@@ -34,8 +34,13 @@ func Once(ctx context.Context, o Options) ([]Verdict, error) {
 	}
 	list := make([]Verdict, len(listed))
 	var group sync.WaitGroup
+	slots := make(chan struct{}, inspectMost)
 	for i := range listed {
-		group.Go(func() { list[i] = o.verdict(ctx, &listed[i]) })
+		slots <- struct{}{}
+		group.Go(func() {
+			list[i] = o.verdict(ctx, &listed[i])
+			<-slots
+		})
 	}
 	group.Wait()
 	n := 0
@@ -60,6 +65,10 @@ func (o *Options) verdict(ctx context.Context, l *session.Listed) Verdict {
 		v.Why = "it was started with GCLOG_IGNORE=1"
 		return v
 	}
+	seen := outside(&l.Process)
+	if v.Why = o.Config.Refused(&seen); v.Why != "" {
+		return v // the daemon does not ask it either
+	}
 	limited, cancel := context.WithTimeout(ctx, verdictTime)
 	defer cancel()
 	t := l.Target()
@@ -69,7 +78,7 @@ func (o *Options) verdict(ctx context.Context, l *session.Listed) Verdict {
 		v.Why = o.Explain(t, err).Error()
 		return v
 	}
-	p := decide(o.Config, outside(&l.Process), &facts)
+	p := decide(o.Config, seen, &facts)
 	v.Service, v.Level, v.Why = facts.Service, p.level, p.excluded
 	for _, spec := range p.outputs {
 		v.Outputs = append(v.Outputs, output.Expand(spec.Path, &facts, o.Host))

@@ -88,7 +88,14 @@ func (p *process) do(a action) {
 		if s := p.live[a.session]; s != nil {
 			s.Ask()
 		}
+	case actAbort:
+		if s := p.live[a.session]; s != nil {
+			s.Abort()
+		}
 	case actWait:
+		if p.timer != nil {
+			p.timer.Stop()
+		}
 		p.timer = time.AfterFunc(a.wait, func() { p.later(event{kind: eventTimer}) })
 	case actFinish:
 		p.finish()
@@ -103,7 +110,12 @@ func (p *process) later(e event) { p.d.post(func() { p.step(e) }) }
 // identify finds out who the process is. One that is not to be logged whatever it says
 // is not asked.
 func (p *process) identify() {
-	if why := p.d.config.Refused(&p.seen); why != "" {
+	why := p.d.config.Refused(&p.seen)
+	if p.target.Ignored() {
+		why = "it was started with GCLOG_IGNORE=1"
+	}
+	if why != "" {
+		p.target.Environ = nil
 		p.step(event{kind: eventIdentified, plan: plan{excluded: why}})
 		return
 	}
@@ -243,7 +255,7 @@ func (p *process) write(s *attach.Session) {
 	if p.sessions == nil {
 		p.sessions = make(chan *attach.Session, sessionsMost)
 		p.requests = make(chan func(*attach.Log), sessionsMost)
-		l := &attach.Log{Outputs: p.outputs, Opener: &p.d.opener, Format: p.d.format(), Requests: p.requests}
+		l := &attach.Log{Outputs: p.outputs, Opener: &p.d.opener, Format: p.d.format(), Requests: p.requests, Summaries: p.d.config.Summary > 0}
 		facts := p.facts
 		go p.serve(l, p.sessions, &facts)
 	}

@@ -75,6 +75,9 @@ func (s state) String() string { return stateNames[s] }
 const (
 	// maxAttempts is how many attempts in a row may fail.
 	maxAttempts = 10
+	// goneTime is how long a session may last after its process has ended. It ends by
+	// itself, unless a child of the process has kept its end of the connection.
+	goneTime = 5 * time.Second
 	// lasting is how long a session must have lasted to count as one that worked.
 	lasting = time.Minute
 )
@@ -99,6 +102,7 @@ const (
 	eventTimer                // the time is over that actWait asked for
 	eventPlanned              // the configuration was read again
 	eventGone                 // the process has ended
+	eventAlive                // it has not, although it seemed so
 	eventStop                 // the daemon ends
 )
 
@@ -106,7 +110,7 @@ const (
 // event, but for actSay.
 type action struct {
 	kind    actionKind
-	session int           // actOpen, actClose
+	session int           // actOpen, actClose, actAbort
 	level   string        // actOpen
 	follows int           // actOpen: the session that this one takes over from; 0: none
 	wait    time.Duration // actWait
@@ -120,6 +124,7 @@ const (
 	actIdentify actionKind = iota
 	actOpen
 	actClose
+	actAbort // end the session without asking the runtime: there is none any more
 	actWait
 	actFinish // close the outputs and forget the process
 	actSay
@@ -141,17 +146,29 @@ func (s *supervisor) step(now time.Time, e event) []action {
 	case eventEnded:
 		return s.ended(now, e)
 	case eventTimer:
-		if s.state == stateWaiting {
-			return s.begin()
-		}
+		return s.timer()
 	case eventPlanned:
 		return s.planned(e.plan)
 	case eventGone:
 		s.gone = true
 		return s.leave()
+	case eventAlive:
+		s.gone = false
 	case eventStop:
 		s.stop = true
 		return s.leave()
+	}
+	return nil
+}
+
+func (s *supervisor) timer() []action {
+	switch {
+	case s.state == stateWaiting:
+		return s.begin()
+	case s.state == stateOn && s.gone:
+		return []action{{kind: actAbort, session: s.session}}
+	case (s.state == stateSwitching || s.state == stateHanding) && s.gone:
+		return []action{{kind: actAbort, session: s.session}, {kind: actAbort, session: s.next}}
 	}
 	return nil
 }
@@ -309,13 +326,13 @@ func (s *supervisor) leave() []action {
 		if s.stop {
 			return s.settle()
 		}
-		return nil // the session ends by itself
+		return []action{{kind: actWait, wait: goneTime}}
 	case stateSwitching, stateHanding:
 		if s.stop {
 			s.state = stateClosing
 			return []action{{kind: actClose, session: s.session}, {kind: actClose, session: s.next}}
 		}
-		return nil
+		return []action{{kind: actWait, wait: goneTime}}
 	case stateOpening:
 		s.state = stateClosing
 		return nil

@@ -39,6 +39,7 @@ type world struct {
 	timers int                   // that run
 	failed int                   // in a row
 	dead   bool
+	kept   bool // sessions do not end with the process
 	over   bool
 	log    []string
 }
@@ -137,6 +138,12 @@ func (w *world) do(a action) {
 		}
 		w.asked[a.session] = true
 		w.end(a.session, "detached")
+	case actAbort:
+		if !w.dead {
+			w.wrong("the session of a process that lives is broken off")
+		}
+		w.kept = false
+		w.end(a.session, "exited")
 	case actWait:
 		if w.timers++; w.timers > 1 {
 			w.wrong("two timers")
@@ -189,9 +196,46 @@ func (w *world) end(session int, why string) {
 func (w *world) die() {
 	w.dead = true
 	w.step(event{kind: eventGone})
+	if w.kept {
+		return
+	}
 	for n := range w.open {
 		w.end(n, "exited")
 	}
+}
+
+// TestSupervisorKeptOpen: a process has ended, but a child of it keeps its end of the
+// connection.
+func TestSupervisorKeptOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.step(event{kind: eventFound})
+		w.run(time.Minute)
+		w.kept = true
+		w.die()
+		w.run(time.Minute)
+		if !w.over {
+			w.wrong("it is not over")
+		}
+	})
+}
+
+// TestSupervisorAlive: a process seemed to have ended, and has not.
+func TestSupervisorAlive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.step(event{kind: eventFound})
+		w.run(time.Minute)
+		w.step(event{kind: eventGone})
+		w.step(event{kind: eventAlive})
+		w.run(time.Minute)
+		w.want(stateOn)
+		w.plan.level = "full"
+		w.replan()
+		w.end(1, "detached")
+		w.run(time.Minute)
+		w.want(stateOn)
+	})
 }
 
 func (w *world) wrong(format string, args ...any) {

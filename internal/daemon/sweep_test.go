@@ -3,6 +3,7 @@ package daemon
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -20,6 +21,7 @@ type host struct {
 	mu        sync.Mutex
 	inspected map[int]int // how often, by pid
 	told      []string
+	passed    []string // processes that it had to pass over
 }
 
 func newHost() *host {
@@ -41,6 +43,7 @@ func newHost() *host {
 	h.found = func(t *session.Target) { h.told = append(h.told, fmt.Sprintf("found %d", t.PID)) }
 	h.gone = func(k key) { h.told = append(h.told, fmt.Sprintf("gone %d", k.pid)) }
 	h.swept = func([]session.Listed) {}
+	h.failed = func(err error) { h.passed = append(h.passed, err.Error()) }
 	return h
 }
 
@@ -153,7 +156,7 @@ func TestSweepHangs(t *testing.T) {
 			names[pid], h.dotnet[pid] = "dotnet", true
 		}
 		hangs := make(chan struct{})
-		for pid := 1; pid < inspectMost; pid++ { // all slots but one
+		for pid := 1; pid <= inspectMost; pid++ { // in all slots
 			h.hangs[pid] = hangs
 		}
 		begin := time.Now()
@@ -161,10 +164,13 @@ func TestSweepHangs(t *testing.T) {
 		if took := time.Since(begin); took > inspectTime {
 			t.Errorf("the sweep took %v", took)
 		}
-		if want := 20 - inspectMost + 1; len(h.told) != want {
-			t.Errorf("%d of %d were found: %q", len(h.told), want, h.told)
+		if len(h.passed) != inspectMost || !strings.Contains(h.passed[0], "process 1 (dotnet) cannot be looked at") {
+			t.Errorf("told of those that hang: %q", h.passed)
 		}
 		h.see(names)
+		if want := 20 - inspectMost; len(h.told) != want {
+			t.Errorf("%d of %d were found: %q", len(h.told), want, h.told)
+		}
 		if h.inspected[1] != 1 {
 			t.Errorf("what hangs is inspected %d times at once", h.inspected[1])
 		}
