@@ -142,10 +142,10 @@ func TestNotify(t *testing.T) {
 	next := func(begin string) string {
 		t.Helper()
 		b := make([]byte, 1<<10)
+		if err := l.SetReadDeadline(time.Now().Add(40 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
 		for {
-			if err := l.SetReadDeadline(time.Now().Add(40 * time.Second)); err != nil {
-				t.Fatal(err)
-			}
 			n, err := l.Read(b)
 			if err != nil {
 				t.Fatalf("%s does not come: %v", begin, err)
