@@ -21,7 +21,7 @@ func keepLocked(f *os.File) *os.File {
 // IsWritten tells whether a RotatingFile, of this or another program, is writing a file
 // now.
 func IsWritten(path string) bool {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return false
 	}

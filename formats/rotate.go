@@ -39,6 +39,7 @@ type RotateOptions struct {
 	Mode     fs.FileMode // of the files; 0: 0640
 	Buffered bool        // collect groups of lines: for conversions, not for a live log
 	MakeDirs bool        // make the directory of the file when it is not there, also later
+	NoLinks  bool        // refuse a path that is a link: for a path that others can foresee
 }
 
 const (
@@ -106,7 +107,10 @@ func (f *Files) Open(path string, o RotateOptions) (*RotatingFile, error) {
 	} else if !info.IsDir() {
 		return nil, fmt.Errorf("%s is not a directory", dir)
 	}
-	path = followLinks(path)
+	path, err := o.Place(path)
+	if err != nil {
+		return nil, err
+	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a regular file", path)
 	}
@@ -132,24 +136,6 @@ func (r *RotatingFile) takeOver() error {
 }
 
 var errWritten = errors.New("another gclog is writing it: give each its own file")
-
-// followLinks returns where the file of a path is, or will be: it is rotated there,
-// and not the link to it. The result is clean, as the names of archived files are
-// that a folder lists.
-func followLinks(path string) string {
-	const most = 40 // as the kernel
-	for range most {
-		target, err := os.Readlink(path)
-		if err != nil {
-			break
-		}
-		if !filepath.IsAbs(target) {
-			target = filepath.Join(filepath.Dir(path), target)
-		}
-		path = target
-	}
-	return filepath.Clean(path)
-}
 
 func (f *Files) logger() *lumberjack.Logger {
 	f.mu.Lock()
@@ -373,7 +359,7 @@ func (r *RotatingFile) create() error {
 			r.unmake(made)
 			return fmt.Errorf("opening %s: %w", r.path, err)
 		}
-		info, serr := os.Stat(r.path)
+		info, serr := os.Lstat(r.path)
 		if serr == nil && os.SameFile(info, made) {
 			r.open, r.ours, r.size, r.begun, r.torn, r.looked = true, made, made.Size(), false, false, r.now()
 			return nil
@@ -392,16 +378,19 @@ func (r *RotatingFile) create() error {
 // make makes the file, or takes an empty one that another program has put there
 // for us. Anything else in its place is archived.
 func (r *RotatingFile) make() (fs.FileInfo, error) {
+	if err := r.o.check(r.path); err != nil {
+		return nil, err
+	}
 	f, err := os.OpenFile(r.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, r.o.Mode)
 	if errors.Is(err, fs.ErrNotExist) && r.o.MakeDirs {
-		if err = os.MkdirAll(filepath.Dir(r.path), dirMode); err == nil {
+		if err = errors.Join(os.MkdirAll(filepath.Dir(r.path), dirMode), r.o.check(r.path)); err == nil {
 			f, err = os.OpenFile(r.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, r.o.Mode)
 		}
 	}
 	if errors.Is(err, fs.ErrExist) {
 		info, lerr := os.Lstat(r.path)
-		if lerr == nil && info.Mode().IsRegular() && info.Size() == 0 && !IsWritten(r.path) {
-			f, err = os.OpenFile(r.path, os.O_WRONLY|os.O_APPEND, 0)
+		if lerr == nil && info.Mode().IsRegular() && info.Size() == 0 && hasOneName(info) && !IsWritten(r.path) {
+			f, err = openSame(r.path, info)
 		} else {
 			if err := r.takeOver(); err != nil {
 				return nil, err
@@ -416,6 +405,19 @@ func (r *RotatingFile) make() (fs.FileInfo, error) {
 	info, err := f.Stat()
 	r.lock = keepLocked(f)
 	return info, err
+}
+
+// openSame opens the file that info tells of, and no other that came into its place.
+func openSame(path string, info fs.FileInfo) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return nil, err
+	}
+	if opened, err := f.Stat(); err != nil || !os.SameFile(info, opened) {
+		_ = f.Close()
+		return nil, errors.Join(err, errors.New("it was replaced while it was opened"))
+	}
+	return f, nil
 }
 
 // unmake removes an empty file of ours, wherever lumberjack has moved it.

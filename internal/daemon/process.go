@@ -185,7 +185,7 @@ func decide(c *config.Loaded, s config.Subject, facts *gclog.Process) (d decisio
 	s.Service = facts.Service
 	d.outputs = c.OutputsFor(&s)
 	for i := range d.outputs {
-		d.outputs[i].Rotate.MakeDirs = true
+		d.outputs[i].Rotate.MakeDirs, d.outputs[i].Rotate.NoLinks = true, true
 	}
 	d.suspensions, d.providers = output.Suspensions(d.outputs), strings.Join(c.Session.Providers, " ")
 	if len(d.outputs) == 0 {

@@ -230,7 +230,10 @@ func (o *Opener) open(spec Spec, opts *formats.Options) (*place, error) {
 
 func (o *Opener) openFile(path string, rotate formats.RotateOptions) (*place, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return openDevice(path, info, rotate.Buffered)
+		if _, err := rotate.Place(path); err != nil {
+			return nil, &PathError{path, err}
+		}
+		return openDevice(path, info, rotate)
 	}
 	f, err := o.Files.Open(path, rotate)
 	if err != nil {
@@ -260,12 +263,16 @@ func OpenDevice(path string, info fs.FileInfo) (*os.File, error) {
 }
 
 // openDevice makes a place of what is no regular file: it is written to plainly.
-func openDevice(path string, info fs.FileInfo, buffered bool) (*place, error) {
+func openDevice(path string, info fs.FileInfo, rotate formats.RotateOptions) (*place, error) {
 	f, err := OpenDevice(path, info)
 	if err != nil {
 		return nil, err
 	}
-	stream := formats.NewStream(f, buffered)
+	if opened, err := f.Stat(); rotate.NoLinks && (err != nil || !os.SameFile(info, opened)) {
+		_ = f.Close()
+		return nil, &PathError{path, errors.Join(err, errors.New("it was replaced while it was opened"))}
+	}
+	stream := formats.NewStream(f, rotate.Buffered)
 	return &place{
 		out: stream, name: path, bytes: stream.Bytes,
 		close: func() error { return errors.Join(stream.Close(), f.Close()) },
