@@ -70,7 +70,7 @@ func (p *program) daemon(c *cli.Context) error {
 		debug.SetGCPercent(daemonGCPercent)
 	}
 	if os.Getenv("GOMAXPROCS") == "" {
-		runtime.GOMAXPROCS(daemonProcessors)
+		runtime.GOMAXPROCS(min(daemonProcessors, runtime.GOMAXPROCS(0)))
 	}
 	log, closeLog := p.daemonLog(loaded.Log)
 	defer closeLog()
@@ -90,10 +90,10 @@ func (p *program) daemon(c *cli.Context) error {
 // daemonGCPercent: the daemon makes little garbage, so to keep little of it costs little.
 const daemonGCPercent = 20
 
-// daemonProcessors: 500 busy processes take a third of one. With a second one it would be
-// woken up for nothing all the time, which costs a quarter more. Who waits for a disk does
-// not hold the others up.
-const daemonProcessors = 1
+// daemonProcessors: 500 busy processes take a third of one, and each more that the daemon
+// could use is woken up for nothing. With a single one reading would have to wait whenever
+// writing waits for a disk.
+const daemonProcessors = 2
 
 // daemonLog is the daemon's own log, on standard error: JSON, or lines for people on a
 // terminal. Lines that nobody takes are dropped, and counted: the daemon must not wait for

@@ -47,7 +47,7 @@ const (
 	attached   = 2 * time.Minute  // it may take to attach to all
 	stopTime   = 30 * time.Second // it may take to stop
 	// unitSlack is TimerSlackNSec in samples/systemd/gclog.service.
-	unitSlack = 10 * time.Millisecond
+	unitSlack = time.Millisecond
 	sweep     = 3 * time.Second // unless told
 )
 
