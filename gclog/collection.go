@@ -140,6 +140,9 @@ func (r *Reducer) number(at Stamp, n uint32) {
 			})
 		}
 	}
+	if !r.seen {
+		r.first = n
+	}
 	r.last, r.seen, r.consumed = n, true, 0
 }
 

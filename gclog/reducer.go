@@ -35,6 +35,7 @@ type Reducer struct {
 	// Numbers.
 	last     uint32 // of the newest collection
 	seen     bool   // last is valid
+	first    uint32 // number of the first collection, once seen
 	consumed uint32 // numbers since then that no-GC regions used up
 	index    int64
 
@@ -217,6 +218,11 @@ func (r *Reducer) advance(now int64) {
 		}
 	}
 }
+
+// First is the number of the first collection whose start was seen, 0 as long as there is
+// none. It need not be the first one that is told: a background collection is told behind
+// one in its first pause.
+func (r *Reducer) First() uint32 { return r.first }
 
 // Idle tells whether nothing is under way, so that Advance has nothing to do.
 func (r *Reducer) Idle() bool { return len(r.open) == 0 && len(r.suspensions) == 0 }

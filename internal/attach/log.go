@@ -104,7 +104,7 @@ func (l *Log) Write(s *Session, known *gclog.Process, begun func(*gclog.Process)
 func (l *Log) deliver(s *Session) {
 	var news *follower
 	if l.last > 0 {
-		news = &follower{l: l, base: l.last}
+		news = &follower{l: l, s: s, base: l.last}
 		defer news.end()
 	}
 	for {
@@ -159,6 +159,7 @@ func (l *Log) tell(s *Session, it *item) {
 // A follower tells what of a session is news behind the sessions before it.
 type follower struct {
 	l       *Log
+	s       *Session
 	base    uint32   // all up to this number is told, or was told to be missing
 	found   bool     // a collection that began in the session
 	first   uint32   // its number: those before it are told already, or missing
@@ -189,8 +190,13 @@ func (f *follower) isNew(it *item) bool {
 		}
 		return true
 	}
-	f.found, f.first = true, d.Number
-	f.missed(d.Number, d)
+	// One that a background collection had in its first pause is told before that.
+	first := d.Number
+	if began := f.s.first.Load(); began > 0 {
+		first = min(first, began)
+	}
+	f.found, f.first = true, max(f.base+1, first)
+	f.missed(f.first, d)
 	return true
 }
 

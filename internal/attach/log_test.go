@@ -33,28 +33,33 @@ func TestFollower(t *testing.T) {
 		items []*item // of the session behind one that told all up to 10
 		told  string  // the records and gaps of it
 		last  uint32
+		first uint32 // that began in the session, where it is not the first that is told
 	}{
-		"without a hole":                    {[]*item{pause(11), record(11), pause(12), record(12)}, "11 12", 12},
-		"overlapping":                       {[]*item{pause(9), record(9), record(10), pause(11), record(11)}, "11", 11},
-		"with a hole":                       {[]*item{pause(15), record(15), record(16)}, "gap 11-14 15 16", 16},
-		"a background one tells late":       {[]*item{pause(11), pause(12), record(12), record(13), record(11)}, "12 13 11", 13},
-		"under way at the begin":            {[]*item{partial(11), record(12)}, "11 12", 12},
-		"under way behind a hole":           {[]*item{partial(14), record(15)}, "14 gap 11-13 15", 15},
-		"under way, and more behind it":     {[]*item{partial(14), record(18)}, "14 gap 11-13 gap 15-17 18", 18},
-		"one that the hole holds tells end": {[]*item{record(15), partial(13), record(16)}, "gap 11-14 15 16", 16},
-		"nothing begins":                    {[]*item{partial(14), partial(12)}, "14 12 gap 11-11 gap 13-13", 14},
-		"several under way":                 {[]*item{partial(13), partial(12), partial(13), record(20), partial(15)}, "13 12 gap 11-11 gap 14-19 20", 20},
-		"told already, tells its end":       {[]*item{partial(10), pause(10), record(11)}, "11", 11},
-		"the queue was full meanwhile":      {[]*item{full(8, 14), record(15)}, "gap 11-14 15", 15},
-		"the queue was full before":         {[]*item{full(8, 10), record(11)}, "gap 0-0 11", 11},
-		"nothing new":                       {[]*item{pause(10), record(10)}, "", 10},
+		"without a hole":                             {[]*item{pause(11), record(11), pause(12), record(12)}, "11 12", 12, 0},
+		"overlapping":                                {[]*item{pause(9), record(9), record(10), pause(11), record(11)}, "11", 11, 0},
+		"with a hole":                                {[]*item{pause(15), record(15), record(16)}, "gap 11-14 15 16", 16, 0},
+		"a background one tells late":                {[]*item{pause(11), pause(12), record(12), record(13), record(11)}, "12 13 11", 13, 0},
+		"under way at the begin":                     {[]*item{partial(11), record(12)}, "11 12", 12, 0},
+		"under way behind a hole":                    {[]*item{partial(14), record(15)}, "14 gap 11-13 15", 15, 0},
+		"under way, and more behind it":              {[]*item{partial(14), record(18)}, "14 gap 11-13 gap 15-17 18", 18, 0},
+		"one that the hole holds tells end":          {[]*item{record(15), partial(13), record(16)}, "gap 11-14 15 16", 16, 0},
+		"nothing begins":                             {[]*item{partial(14), partial(12)}, "14 12 gap 11-11 gap 13-13", 14, 0},
+		"several under way":                          {[]*item{partial(13), partial(12), partial(13), record(20), partial(15)}, "13 12 gap 11-11 gap 14-19 20", 20, 0},
+		"told already, tells its end":                {[]*item{partial(10), pause(10), record(11)}, "11", 11, 0},
+		"the queue was full meanwhile":               {[]*item{full(8, 14), record(15)}, "gap 11-14 15", 15, 0},
+		"the queue was full before":                  {[]*item{full(8, 10), record(11)}, "gap 0-0 11", 11, 0},
+		"inside the first pause of a background one": {[]*item{pause(12), record(12), pause(11), record(13), record(11)}, "12 13 11", 13, 11},
+		"the same behind a hole":                     {[]*item{pause(15), record(15), record(14)}, "gap 11-13 15 14", 15, 14},
+		"the same, and the begin overlaps":           {[]*item{record(9), pause(12), record(12), record(11)}, "12 11", 12, 7},
+		"nothing new":                                {[]*item{pause(10), record(10)}, "", 10, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
 			l, s := newTestLog(t, &out)
 			l.last, l.reached = 10, 10
 			l.session = s
-			news := &follower{l: l, base: l.last}
+			s.first.Store(c.first)
+			news := &follower{l: l, s: s, base: l.last}
 			for _, it := range c.items {
 				if news.isNew(it) {
 					l.tell(s, it)

@@ -100,8 +100,9 @@ type Session struct {
 	over      bool  // Count is reached: of what begins later nothing is told
 	overAt    int64
 
-	until  atomic.Int64 // ticks from which on another session tells what begins; 0: none does
-	passed bool         // all that began before has been told
+	first  atomic.Uint32 // number of the first collection that began in the session; 0: none has
+	until  atomic.Int64  // ticks from which on another session tells what begins; 0: none does
+	passed bool          // all that began before has been told
 }
 
 // Open starts a session with a target and begins to read it. It must be given to
@@ -359,6 +360,9 @@ func (s *Session) isLate(ticks int64) bool {
 func (s *Session) wants(at, ticks int64, d *gclog.GCDetails) bool {
 	if d != nil && d.Flaws&gclog.FlawNoStart == 0 {
 		at, ticks = min(at, d.Start), d.StartTicks
+		if s.first.Load() == 0 {
+			s.first.Store(s.processes.Reducer(s.mine).First())
+		}
 	}
 	return (!s.over || at <= s.overAt) && !s.isLate(ticks)
 }
