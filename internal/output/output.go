@@ -219,6 +219,8 @@ func (o *Opener) open(spec Spec, opts *formats.Options) (*place, error) {
 			return nil
 		}
 		delete(o.places, x.key)
+		x.mu.Lock() // Rotate and Follow may be at it
+		defer x.mu.Unlock()
 		return release()
 	}
 	if o.places == nil {

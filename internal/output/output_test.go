@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/gclog/gclog/formats"
@@ -159,4 +160,37 @@ func TestShared(t *testing.T) {
 	if _, err := new(Opener).Open(specs, formats.Options{}); err != nil {
 		t.Errorf("when all have closed it: %v", err)
 	}
+}
+
+// TestRotateWhileClosing: others may have all files looked at while one is closed.
+func TestRotateWhileClosing(t *testing.T) {
+	t.Chdir(t.TempDir())
+	opener := Opener{}
+	stop := make(chan struct{})
+	var group sync.WaitGroup
+	for _, look := range []func(){opener.Follow, opener.Rotate} {
+		group.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					look()
+				}
+			}
+		})
+	}
+	for i := range 200 {
+		s, err := opener.Open([]Spec{spec(t, "a.csv", "csv")}, formats.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Each(record(uint32(i)))
+		_ = os.Remove("a.csv") // what Follow is for
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(stop)
+	group.Wait()
 }
