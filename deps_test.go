@@ -41,7 +41,7 @@ var arrows = map[string][]string{
 	"internal/doctor":      {"formats", "formats/logs", "gclog", "parse", "parse/clr", "session", "internal/attach", "internal/config", "internal/unpack", "golang.org/x/sys/unix"},
 	"internal/fakeruntime": {"github.com/Microsoft/go-winio", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
 	"internal/daemon": {
-		"formats", "gclog", "session", "internal/attach", "internal/config", "internal/output",
+		"formats", "formats/logs", "gclog", "session", "internal/attach", "internal/config", "internal/output",
 		"github.com/cenkalti/backoff/v5", "github.com/coreos/go-systemd/v22/daemon", "github.com/rs/zerolog", "golang.org/x/sys/unix",
 	},
 	"internal/cli": {

@@ -1,12 +1,16 @@
 package daemon
 
 import (
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/output"
 )
@@ -26,11 +30,11 @@ func (d *Daemon) clean() {
 	d.cleaning, d.cleaned = true, time.Now()
 	paths := d.config.Paths()
 	go func() {
-		deleted, bytes := clean(leftFiles(paths, d.opener.Paths()), r, time.Now())
+		deleted := clean(leftFiles(paths, d.opener.Paths()), r, time.Now())
 		d.post(func() {
 			d.cleaning = false
-			if deleted > 0 {
-				d.log.Info().Int("files", deleted).Int64("bytes", bytes).Msg("files of processes that are gone were deleted")
+			for _, f := range deleted {
+				d.log.Info().Str("file", f.path).Int64("bytes", f.size).Time("written", f.written).Msg("a file of a process that is gone was deleted")
 			}
 		})
 	}()
@@ -44,8 +48,8 @@ type leftFile struct {
 }
 
 // leftFiles returns the files that outputs with these paths have made, but for those that
-// belong to an open one, of this gclog or another. Nothing else than a regular file with a name of ours counts, in a
-// folder that no link leads to.
+// belong to an open one, of this gclog or another. Nothing else counts than a regular file
+// with a name of ours that begins as gclog's do, in a folder that no link leads to.
 func leftFiles(paths, open []string) (list []leftFile) {
 	inUse := map[string]bool{}
 	for _, path := range open {
@@ -59,7 +63,7 @@ func leftFiles(paths, open []string) (list []leftFile) {
 				continue
 			}
 			seen[name] = true
-			if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() {
+			if info, ok := isOurs(name, output.PerProcess(path)); ok {
 				list = append(list, leftFile{name, info.Size(), info.ModTime()})
 			}
 		}
@@ -67,8 +71,30 @@ func leftFiles(paths, open []string) (list []leftFile) {
 	return list
 }
 
+// isOurs looks into a file: others call theirs as they like, package.json. An empty one
+// tells nothing, and counts if the pid is in its name.
+func isOurs(name string, hasPID bool) (info fs.FileInfo, ok bool) {
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not be waited for
+	if err != nil {
+		return nil, false
+	}
+	defer f.Close()
+	info, err = f.Stat()
+	if at, lerr := os.Lstat(name); err != nil || lerr != nil || !info.Mode().IsRegular() || !os.SameFile(at, info) {
+		return nil, false
+	}
+	begin, err := io.ReadAll(io.LimitReader(f, logs.BeginSize))
+	if err != nil {
+		return nil, false
+	}
+	if len(begin) == 0 {
+		return info, hasPID
+	}
+	return info, logs.IsOurs(begin)
+}
+
 // clean deletes what is too old, then the oldest until the rest is not too much.
-func clean(list []leftFile, r config.Retention, now time.Time) (deleted int, bytes int64) {
+func clean(list []leftFile, r config.Retention, now time.Time) (deleted []leftFile) {
 	slices.SortFunc(list, func(a, b leftFile) int { return a.written.Compare(b.written) })
 	var total int64
 	for _, f := range list {
@@ -81,10 +107,9 @@ func clean(list []leftFile, r config.Retention, now time.Time) (deleted int, byt
 			continue
 		}
 		if os.Remove(f.path) == nil {
-			deleted++
-			bytes += f.size
+			deleted = append(deleted, f)
 		}
 		total -= f.size
 	}
-	return deleted, bytes
+	return deleted
 }
