@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -24,22 +25,14 @@ type Port struct {
 	listener net.Listener
 	newPeers chan *Peer
 
-	mu    sync.Mutex
-	peers map[string]*Peer
-	done  bool
-	wg    sync.WaitGroup
-}
-
-// A Peer is a runtime that has connected to a Port.
-type Peer struct {
-	Client
-	Cookie string // GUID of the runtime instance
-	PID    int    // as this host sees it; 0 if it cannot tell
-	Inner  int    // in the runtime's own pid namespace
-
-	mu    sync.Mutex
-	idle  net.Conn
-	fresh chan struct{} // a value when idle was set
+	mu         sync.Mutex
+	peers      map[string]*Peer
+	most       int           // peers
+	patience   time.Duration // with a stranger
+	strangers  []net.Conn    // connections that are no peer's, the oldest first
+	turnedAway int
+	done       bool
+	wg         sync.WaitGroup
 }
 
 const (
@@ -48,6 +41,12 @@ const (
 	// advertiseTimeout is how long a connection may take to announce itself.
 	advertiseTimeout = 5 * time.Second
 	maxPeers         = 10_000
+	// maxStrangers is how many connections there are at a time that have not announced
+	// themselves yet, or were turned away. A runtime does so at once: of too many the
+	// oldest is dropped, so that nobody can keep the others out.
+	maxStrangers = 256
+	// turnAwayTime is how long a runtime waits that is turned away, and may take to answer.
+	turnAwayTime = time.Second
 )
 
 // Listen makes a diagnostic port at path: of a unix socket, on Windows of a pipe.
@@ -56,7 +55,7 @@ func Listen(path string) (*Port, error) {
 	if err != nil {
 		return nil, listenError(path, err)
 	}
-	p := &Port{listener: l, newPeers: make(chan *Peer, maxPeers), peers: map[string]*Peer{}}
+	p := &Port{listener: l, newPeers: make(chan *Peer, maxPeers), peers: map[string]*Peer{}, most: maxPeers, patience: advertiseTimeout}
 	p.wg.Go(p.accept)
 	return p, nil
 }
@@ -99,12 +98,28 @@ func (p *Port) Next(ctx context.Context) (*Peer, error) {
 	}
 }
 
-// Forget drops a runtime that has ended.
+// Forget drops a runtime that has ended. One that has not would come back as a new one:
+// who does not want it leaves it as it is, until it is Gone.
 func (p *Port) Forget(peer *Peer) {
 	p.mu.Lock()
-	delete(p.peers, peer.Cookie)
-	p.mu.Unlock()
+	defer p.mu.Unlock()
+	p.remove(peer)
 	peer.drop()
+}
+
+func (p *Port) remove(peer *Peer) {
+	if p.peers[peer.Cookie] == peer {
+		delete(p.peers, peer.Cookie)
+	}
+}
+
+// TurnedAway is how many connections of runtimes were not taken, because there are too
+// many peers, or because another process came with the cookie of a peer. They have been
+// let go, if they waited.
+func (p *Port) TurnedAway() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.turnedAway
 }
 
 // Close stops listening and drops all connections that wait.
@@ -113,6 +128,9 @@ func (p *Port) Close() error {
 	p.done = true
 	peers := p.peers
 	p.peers = map[string]*Peer{}
+	for len(p.strangers) > 0 {
+		p.dropStranger()
+	}
 	p.mu.Unlock()
 	err := p.listener.Close()
 	for _, peer := range peers {
@@ -128,14 +146,41 @@ func (p *Port) accept() {
 	defer greetings.Wait()
 	for {
 		conn, err := p.listener.Accept()
-		if err != nil {
-			if errors.Is(err, net.ErrClosed) {
-				return
-			}
-			time.Sleep(10 * time.Millisecond) // out of descriptors, most likely
-			continue
+		switch {
+		case err == nil:
+			p.enter(conn)
+			greetings.Go(func() { p.greet(conn) })
+		case errors.Is(err, net.ErrClosed):
+			return
+		default: // out of descriptors, most likely
+			p.mu.Lock()
+			p.dropStranger()
+			p.mu.Unlock()
+			time.Sleep(10 * time.Millisecond)
 		}
-		greetings.Go(func() { p.greet(conn) })
+	}
+}
+
+func (p *Port) enter(conn net.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.strangers = append(p.strangers, conn)
+	_ = conn.SetDeadline(time.Now().Add(p.patience))
+	if p.done || len(p.strangers) > maxStrangers {
+		p.dropStranger()
+	}
+}
+
+func (p *Port) dropStranger() {
+	if len(p.strangers) > 0 {
+		_ = p.strangers[0].Close()
+		p.strangers = p.strangers[1:]
+	}
+}
+
+func (p *Port) leave(conn net.Conn) {
+	if i := slices.Index(p.strangers, conn); i >= 0 {
+		p.strangers = slices.Delete(p.strangers, i, i+1)
 	}
 }
 
@@ -143,35 +188,65 @@ func (p *Port) accept() {
 // next command.
 func (p *Port) greet(conn net.Conn) {
 	cookie, inner, err := readAdvertise(conn)
-	if err != nil {
-		_ = conn.Close()
+	switch {
+	case err != nil:
+	case p.welcome(conn, cookie, inner):
 		return
+	default:
+		turnAway(conn)
 	}
 	p.mu.Lock()
+	p.leave(conn)
+	p.mu.Unlock()
+	_ = conn.Close()
+}
+
+// welcome gives a connection to its peer, who may be a new one. Cookies are no secret:
+// who comes with that of a peer must be the same process of the same user. Of a process
+// that this pid namespace does not show only the user can be told.
+func (p *Port) welcome(conn net.Conn, cookie string, inner int) bool {
+	from := callerOf(conn)
+	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.done {
-		_ = conn.Close()
-		return
+	if !slices.Contains(p.strangers, conn) {
+		return true // it was dropped
 	}
 	peer := p.peers[cookie]
-	if peer == nil {
-		if len(p.peers) >= maxPeers {
-			_ = conn.Close()
-			return
+	switch {
+	case peer == nil && len(p.peers) < p.most:
+		peer = newPeer(p, cookie, inner, from)
+		select {
+		case p.newPeers <- peer:
+		default: // nobody calls Next
+			peer = nil
 		}
-		peer = &Peer{Cookie: cookie, Inner: inner, fresh: make(chan struct{}, 1)}
-		peer.Dial = peer.take
-		if pid, err := peerProcess(conn); err == nil {
-			peer.PID = pid
-		}
-		p.peers[cookie] = peer
-		p.newPeers <- peer // has room for all
+	case peer != nil && peer.from != from:
+		peer = nil
 	}
+	if peer == nil {
+		p.turnedAway++
+		return false
+	}
+	p.leave(conn)
+	p.peers[cookie] = peer
 	peer.keep(conn)
+	return true
+}
+
+// turnAway lets a runtime go on that waits in its start, if it does. It takes its time:
+// the runtime connects anew as soon as it has been told.
+func turnAway(conn net.Conn) {
+	_ = conn.SetDeadline(time.Now().Add(turnAwayTime))
+	if n, err := conn.Read(make([]byte, 1)); n > 0 || !isTimeout(err) {
+		return
+	}
+	_ = conn.SetDeadline(time.Now().Add(turnAwayTime))
+	resume, _ := message(setProcess, cmdResumeRuntime, nil)
+	_, _ = conn.Write(resume)
+	_, _ = readResponse(conn, "ResumeRuntime") // it would not look at what a connection says that is closed
 }
 
 func readAdvertise(conn net.Conn) (cookie string, pid int, err error) {
-	_ = conn.SetDeadline(time.Now().Add(advertiseTimeout))
 	var b [advertiseSize]byte
 	if _, err := io.ReadFull(conn, b[:]); err != nil {
 		return "", 0, err
@@ -181,47 +256,4 @@ func readAdvertise(conn net.Conn) (cookie string, pid int, err error) {
 	}
 	_ = conn.SetDeadline(time.Time{})
 	return formatGUID(b[8:24]), int(binary.LittleEndian.Uint64(b[24:])), nil
-}
-
-// keep makes conn the connection for the next command. An older one that nobody
-// used is dead: the runtime has one at a time.
-func (p *Peer) keep(conn net.Conn) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.idle != nil {
-		_ = p.idle.Close()
-	}
-	p.idle = conn
-	select {
-	case p.fresh <- struct{}{}:
-	default:
-	}
-}
-
-func (p *Peer) drop() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.idle != nil {
-		_ = p.idle.Close()
-		p.idle = nil
-	}
-}
-
-// take returns the connection for the next command, or waits until the runtime
-// has connected anew.
-func (p *Peer) take(ctx context.Context) (net.Conn, error) {
-	for {
-		p.mu.Lock()
-		conn := p.idle
-		p.idle = nil
-		p.mu.Unlock()
-		if conn != nil {
-			return conn, nil
-		}
-		select {
-		case <-p.fresh:
-		case <-ctx.Done():
-			return nil, fmt.Errorf("waiting for process %d to connect: %w", p.Inner, ctx.Err())
-		}
-	}
 }

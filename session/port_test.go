@@ -323,6 +323,129 @@ func TestPortForget(t *testing.T) {
 	}
 }
 
+// TestPortFull: who comes when there are too many peers is let go all the same.
+func TestPortFull(t *testing.T) {
+	t.Parallel()
+	p, path := listenPort(t)
+	p.Limit(1, patience)
+	first := advertise(t, path, firstHex)
+	peer := next(t, p)
+	second := advertise(t, path, secondHex)
+	if request := readRequest(second); request == nil || hex.EncodeToString(request[16:18]) != "0401" {
+		t.Fatalf("it hears % x, want to be let go", request)
+	}
+	_, _ = second.Write(answer(nil))
+	waitClosed(t, second, "who was turned away")
+	if n := p.TurnedAway(); n != 1 {
+		t.Errorf("%d were turned away", n)
+	}
+	_ = first.Close() // there is room again
+	<-peer.Gone()
+	advertise(t, path, secondHex)
+	if again := next(t, p); again.Cookie != secondCookie {
+		t.Errorf("peer %s", again.Cookie)
+	}
+}
+
+// TestPortSilent: those that say nothing neither keep others out, nor the port open.
+func TestPortSilent(t *testing.T) {
+	p, path := listenPort(t)
+	p.Limit(1, time.Hour)
+	oldest := advertise(t, path, "")
+	var newest net.Conn
+	for range session.MaxStrangers {
+		newest = advertise(t, path, "")
+	}
+	waitClosed(t, oldest, "the oldest of those that say nothing")
+	advertise(t, path, firstHex)
+	next(t, p)
+	_ = p.Close()
+	waitClosed(t, newest, "the newest")
+}
+
+// TestPeerGone: that a runtime has ended is known by its connection.
+func TestPeerGone(t *testing.T) {
+	for name, end := range map[string]func(t *testing.T, peer *session.Peer, conn net.Conn){
+		"while it waits": func(_ *testing.T, _ *session.Peer, conn net.Conn) { _ = conn.Close() },
+		"when it should answer": func(t *testing.T, peer *session.Peer, conn net.Conn) {
+			go func() {
+				readRequest(conn)
+				_ = conn.Close()
+			}()
+			if err := peer.Resume(t.Context()); err == nil {
+				t.Error("there is an answer")
+			}
+		},
+		"with a byte that nobody asked for": func(t *testing.T, _ *session.Peer, conn net.Conn) {
+			_, _ = conn.Write([]byte("x"))
+			waitClosed(t, conn, "who talks too early")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, path := listenPort(t)
+			conn := advertise(t, path, firstHex)
+			peer := next(t, p)
+			end(t, peer, conn)
+			<-peer.Gone()
+			p.Forget(peer) // as one does who has waited for that
+			advertise(t, path, firstHex)
+			if again := next(t, p); again == peer || again.Cookie != firstCookie {
+				t.Errorf("peer %v, want another one with the same cookie", again)
+			}
+			p.Forget(peer) // which is not that one
+			advertise(t, path, firstHex)
+			advertise(t, path, secondHex)
+			if other := next(t, p); other.Cookie != secondCookie {
+				t.Error("the other one was forgotten")
+			}
+		})
+	}
+}
+
+// TestPeerStays: a runtime that connects anew is not gone, nor is one that is stopped
+// with our request, and a port that is closed says nothing of those who came by it.
+func TestPeerStays(t *testing.T) {
+	t.Parallel()
+	p, path := listenPort(t)
+	conn := advertise(t, path, firstHex)
+	back := next(t, p)
+	_ = conn.Close()
+	conn = advertise(t, path, firstHex)
+
+	advertise(t, path, secondHex)
+	stopped := next(t, p)
+	stopped.Timeout = impatience
+	if err := stopped.Resume(t.Context()); !errors.Is(err, session.ErrNoAnswer) {
+		t.Errorf("error %v, want %v", err, session.ErrNoAnswer)
+	}
+
+	ended := advertise(t, path, strings.ReplaceAll(secondHex, "ee00", "ee01"))
+	last := next(t, p)
+	_ = ended.Close()
+	<-last.Gone() // so the others would be, too
+	for _, peer := range []*session.Peer{back, stopped} {
+		select {
+		case <-peer.Gone():
+			t.Errorf("peer %s is gone", peer.Cookie)
+		default:
+		}
+	}
+	go func() {
+		readRequest(conn)
+		_, _ = conn.Write(answer(nil))
+	}()
+	if err := back.Resume(t.Context()); err != nil {
+		t.Error(err)
+	}
+	_ = p.Close()
+	select {
+	case <-stopped.Gone():
+		t.Error("a peer is gone with the port")
+	default:
+	}
+}
+
 // TestPortClose: everything that waits ends, and the socket is gone.
 func TestPortClose(t *testing.T) {
 	t.Parallel()

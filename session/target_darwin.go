@@ -93,30 +93,36 @@ func (p *Process) dial(ctx context.Context) (net.Conn, error) {
 	default:
 		return nil, refuse(p.PID, CauseNoAccess, err, "cannot be reached over %s", path)
 	}
-	if peer, err := peerProcess(conn); err == nil && peer != p.PID {
+	if peer, _, err := peerProcess(conn); err == nil && peer != p.PID {
 		_ = conn.Close()
 		return nil, refuse(p.PID, CauseWrongPeer, nil, "does not listen on %s: process %d does", path, peer)
 	}
 	return conn, nil
 }
 
-// peerProcess returns the process at the other end.
-func peerProcess(conn net.Conn) (int, error) {
+// peerProcess returns the process at the other end, and its user.
+func peerProcess(conn net.Conn) (pid, uid int, err error) {
 	u, ok := conn.(*net.UnixConn)
 	if !ok {
-		return 0, errors.New("not a unix socket")
+		return 0, 0, errors.New("not a unix socket")
 	}
 	raw, err := u.SyscallConn()
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	pid, gerr := 0, error(nil)
+	var cred *unix.Xucred
+	var gerr error
 	if err := raw.Control(func(fd uintptr) {
-		pid, gerr = unix.GetsockoptInt(int(fd), unix.SOL_LOCAL, unix.LOCAL_PEERPID)
+		if pid, gerr = unix.GetsockoptInt(int(fd), unix.SOL_LOCAL, unix.LOCAL_PEERPID); gerr == nil {
+			cred, gerr = unix.GetsockoptXucred(int(fd), unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
+		}
 	}); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	return pid, gerr
+	if gerr != nil {
+		return 0, 0, gerr
+	}
+	return pid, int(cred.Uid), nil
 }
 
 // Alive tells whether the process still runs.

@@ -442,7 +442,7 @@ func (p *Process) dial(ctx context.Context) (net.Conn, error) {
 	if err != nil {
 		return nil, p.dialError(err)
 	}
-	peer, err := peerProcess(conn)
+	peer, _, err := peerProcess(conn)
 	if err == nil && peer != p.PID {
 		err = refuse(p.PID, CauseWrongPeer, nil, "does not listen on %s/%s: process %d does", p.tempDir, p.socket, peer)
 	}
@@ -478,27 +478,27 @@ func (p *Process) dialError(err error) error {
 	return refuse(p.PID, CauseNoAccess, err, "cannot be reached over %s/%s", p.tempDir, p.socket)
 }
 
-// peerProcess returns the process at the other end, as this host sees it.
-func peerProcess(conn net.Conn) (int, error) {
+// peerProcess returns the process at the other end, and its user, as this host sees them.
+func peerProcess(conn net.Conn) (pid, uid int, err error) {
 	u, ok := conn.(*net.UnixConn)
 	if !ok {
-		return 0, errors.New("not a unix socket")
+		return 0, 0, errors.New("not a unix socket")
 	}
 	raw, err := u.SyscallConn()
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	var cred *unix.Ucred
 	var gerr error
 	if err := raw.Control(func(fd uintptr) {
 		cred, gerr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
 	}); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	if gerr != nil {
-		return 0, gerr
+		return 0, 0, gerr
 	}
-	return int(cred.Pid), nil
+	return int(cred.Pid), int(cred.Uid), nil
 }
 
 // ReadFile reads a regular file as the process sees it, at most limit bytes of it. Links

@@ -109,8 +109,8 @@ func listen(path string) (net.Listener, error) {
 }
 
 // peerProcess is not known of a pipe.
-func peerProcess(net.Conn) (int, error) {
-	return 0, errors.New("the process at the other end of a pipe is not known")
+func peerProcess(net.Conn) (pid, uid int, err error) {
+	return 0, 0, errors.New("the process at the other end of a pipe is not known")
 }
 
 // Alive tells whether the process still runs.
