@@ -5,13 +5,10 @@ package output
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"reflect"
 	"slices"
-	"sync"
 	"syscall"
 
 	"github.com/gclog/gclog/formats"
@@ -47,9 +44,12 @@ func Suspensions(specs []Spec) bool {
 	return slices.ContainsFunc(specs, func(s Spec) bool { return s.Selection.Suspensions() })
 }
 
-// same tells whether two specs are of the same output.
-func (s *Spec) same(other *Spec) bool {
-	return s.Path == other.Path && s.Format.Name == other.Format.Name && s.Rotate == other.Rotate && reflect.DeepEqual(s.Selection, other.Selection)
+// key is the path for a process.
+func (s *Spec) key(opts *formats.Options) string {
+	if IsStream(s.Path) {
+		return s.Path
+	}
+	return Expand(s.Path, &opts.Process, opts.Host)
 }
 
 // A Set is what one session writes to: one Writer for each Spec.
@@ -67,78 +67,6 @@ type opened struct {
 	dropped int64 // groups, when it was looked at last
 	written int64 // groups, when one was dropped last
 	failing bool  // that was told
-}
-
-// A place is a file, a pipe or standard output. Several Writers can share it, one
-// for each process.
-type place struct {
-	mu      sync.Mutex // of out and rotated
-	out     formats.Output
-	name    string
-	key     string
-	users   int
-	close   func() error
-	bytes   func() int64
-	rotated *formats.RotatingFile // nil: not a regular file
-}
-
-// Write implements formats.Output. Several goroutines can write to a place.
-func (p *place) Write(head formats.Head, group []byte, hold bool) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.out.Write(head, group, hold)
-}
-
-func (p *place) size() int64 {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.bytes()
-}
-
-// file calls f with the file of the place, if it is one.
-func (p *place) file(f func(*formats.RotatingFile)) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.rotated != nil {
-		f(p.rotated)
-	}
-}
-
-// Opener opens the outputs of one run of gclog. Its places are shared.
-type Opener struct {
-	Files  formats.Files
-	Stdout io.Writer
-	Stderr io.Writer
-	Tell   func(string) // is told, for people, what goes wrong without ending anything: an output fails, and works again
-
-	mu     sync.Mutex
-	places map[string]*place // those that are open
-}
-
-// Rotate makes all files begin anew.
-func (o *Opener) Rotate() { o.files((*formats.RotatingFile).Reopen) }
-
-// Follow notices what others have done with the files.
-func (o *Opener) Follow() { o.files((*formats.RotatingFile).Follow) }
-
-func (o *Opener) files(f func(*formats.RotatingFile)) {
-	for _, x := range o.opened() {
-		x.file(f)
-	}
-}
-
-// Paths returns the paths of the places that are open.
-func (o *Opener) Paths() (list []string) {
-	for _, x := range o.opened() {
-		list = append(list, x.key)
-	}
-	return list
-}
-
-func (o *Opener) opened() []*place {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return slices.Collect(maps.Values(o.places))
 }
 
 // A PathError says that an output cannot be opened.
@@ -186,64 +114,6 @@ func (s *Set) Renew(opts formats.Options) {
 	}
 }
 
-// open returns the place of a spec, for one more user.
-func (o *Opener) open(spec Spec, opts *formats.Options) (*place, error) {
-	key := spec.Path
-	if !IsStream(key) {
-		key = Expand(spec.Path, &opts.Process, opts.Host)
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if x := o.places[key]; x != nil {
-		x.users++
-		return x, nil
-	}
-	var x *place
-	var err error
-	if IsStream(key) {
-		w := o.Stdout
-		if key == Stderr {
-			w = o.Stderr
-		}
-		stream := formats.NewStream(w, spec.Rotate.Buffered)
-		x = &place{out: stream, name: StreamName(key), close: stream.Close, bytes: stream.Bytes}
-	} else if x, err = o.openFile(key, spec.Rotate); err != nil {
-		return nil, err
-	}
-	x.key, x.users = key, 1
-	release := x.close
-	x.close = func() error {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		if x.users--; x.users > 0 {
-			return nil
-		}
-		delete(o.places, x.key)
-		x.mu.Lock() // Rotate and Follow may be at it
-		defer x.mu.Unlock()
-		return release()
-	}
-	if o.places == nil {
-		o.places = map[string]*place{}
-	}
-	o.places[key] = x
-	return x, nil
-}
-
-func (o *Opener) openFile(path string, rotate formats.RotateOptions) (*place, error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		if _, err := rotate.Place(path); err != nil {
-			return nil, &PathError{path, err}
-		}
-		return openDevice(path, info, rotate)
-	}
-	f, err := o.Files.Open(path, rotate)
-	if err != nil {
-		return nil, &PathError{path, err}
-	}
-	return &place{out: f, name: path, close: f.Close, bytes: f.Bytes, rotated: f}, nil
-}
-
 // OpenDevice opens what is no regular file for writing. It does not wait until
 // somebody reads a pipe.
 func OpenDevice(path string, info fs.FileInfo) (*os.File, error) {
@@ -262,23 +132,6 @@ func OpenDevice(path string, info fs.FileInfo) (*os.File, error) {
 		return nil, &PathError{path, err}
 	}
 	return f, nil
-}
-
-// openDevice makes a place of what is no regular file: it is written to plainly.
-func openDevice(path string, info fs.FileInfo, rotate formats.RotateOptions) (*place, error) {
-	f, err := OpenDevice(path, info)
-	if err != nil {
-		return nil, err
-	}
-	if opened, err := f.Stat(); rotate.NoLinks && (err != nil || !os.SameFile(info, opened)) {
-		_ = f.Close()
-		return nil, &PathError{path, errors.Join(err, errors.New("it was replaced while it was opened"))}
-	}
-	stream := formats.NewStream(f, rotate.Buffered)
-	return &place{
-		out: stream, name: path, bytes: stream.Bytes,
-		close: func() error { return errors.Join(stream.Close(), f.Close()) },
-	}, nil
 }
 
 // Each calls f with every Writer, and tells what fails.
@@ -314,12 +167,17 @@ func (o *opened) broken() bool {
 	return o.rotated == nil && o.Dropped() > 0 && errors.Is(o.Err(), syscall.EPIPE)
 }
 
-// Change makes the outputs those of specs. One that stays gets a new Writer; begin is
-// told those that come, end those that go. Those that cannot be opened are missing then,
-// and the error says why.
+// is tells whether it is the output that a spec asks for, for a process.
+func (o *opened) is(spec *Spec, opts *formats.Options) bool {
+	return o.key == spec.key(opts) && o.spec.look() == spec.look() && reflect.DeepEqual(o.spec.Selection, spec.Selection)
+}
+
+// Change makes the outputs those of specs, for what is known of the process now. One that
+// stays gets a new Writer; begin is told those that come, end those that go. Those that
+// cannot be opened are missing then, and the error says why.
 func (s *Set) Change(opener *Opener, specs []Spec, opts formats.Options, begin, end func(*formats.Writer)) error {
 	s.outputs = slices.DeleteFunc(s.outputs, func(o *opened) bool {
-		if slices.ContainsFunc(specs, func(spec Spec) bool { return spec.same(&o.spec) }) {
+		if slices.ContainsFunc(specs, func(spec Spec) bool { return o.is(&spec, &opts) }) {
 			return false
 		}
 		end(o.Writer)
@@ -329,7 +187,7 @@ func (s *Set) Change(opener *Opener, specs []Spec, opts formats.Options, begin, 
 	s.Renew(opts)
 	var all error
 	for _, spec := range specs {
-		if slices.ContainsFunc(s.outputs, func(o *opened) bool { return spec.same(&o.spec) }) {
+		if slices.ContainsFunc(s.outputs, func(o *opened) bool { return o.is(&spec, &opts) }) {
 			continue
 		}
 		x, err := opener.open(spec, &opts)
@@ -342,6 +200,14 @@ func (s *Set) Change(opener *Opener, specs []Spec, opts formats.Options, begin, 
 		begin(o.Writer)
 	}
 	return all
+}
+
+// Paths returns what is written to, as the places in the paths were replaced.
+func (s *Set) Paths() (list []string) {
+	for _, o := range s.outputs {
+		list = append(list, o.key)
+	}
+	return list
 }
 
 // Bytes is how much was written to all outputs.
