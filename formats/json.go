@@ -344,11 +344,21 @@ func (j *jsonFormat) end(dst []byte, e *End) []byte {
 	if e.Reason == EndOfRecording {
 		return dst
 	}
-	o := j.begin(dst, e.At, e.Reason == EndStreamError || e.Reason == EndOOMKilled, func(b []byte) []byte {
+	bad := e.Reason == EndStreamError || e.Reason == EndKilled || e.Reason == EndOOMKilled || e.ExitCode != 0
+	o := j.begin(dst, e.At, bad, func(b []byte) []byte {
 		b = append(b, "session with process "...)
 		b = strconv.AppendInt(b, j.o.Process.ID, 10)
 		b = append(b, " ended: "...)
-		return append(b, e.Reason.String()...)
+		b = append(b, e.Reason.String()...)
+		switch {
+		case e.Signal != 0:
+			b = append(b, " by signal "...)
+			b = strconv.AppendInt(b, int64(e.Signal), 10)
+		case e.HasCode:
+			b = append(b, " with code "...)
+			b = strconv.AppendInt(b, int64(e.ExitCode), 10)
+		}
+		return b
 	}, "gc-session-end", uint64(e.Ticks))
 	j.event(&o, "event", "gc-session-end")
 	reason := e.Reason.String()

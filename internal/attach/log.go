@@ -142,9 +142,6 @@ func (l *Log) tell(s *Session, it *item) {
 		}
 	case itemGC:
 		l.last = max(l.last, it.details.Number)
-		if it.details.Flaws&gclog.FlawNoStart == 0 {
-			s.o.Progress.GCs.Add(1)
-		}
 		s.o.Progress.Last.Store(time.Now().UnixNano())
 	}
 	it.add(&l.tally)

@@ -401,13 +401,17 @@ func (s *Session) GC(d *gclog.GCDetails) {
 		return
 	}
 	if s.memory != nil {
-		d.Memory = s.readMemory()
+		// Without the process what its group has is that of others, or what is left.
+		if m := s.readMemory(); m.Resident > 0 {
+			d.Memory = m
+		}
 	}
 	s.queue.GC(d)
 	if s.over || d.Flaws&gclog.FlawNoStart != 0 {
 		return
 	}
 	s.counted++
+	s.o.Progress.GCs.Add(1)
 	if s.o.Count > 0 && s.counted >= s.o.Count {
 		s.over, s.overAt = true, s.processes.Newest()
 		s.Ask()

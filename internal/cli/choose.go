@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path"
 	"strconv"
 	"strings"
@@ -153,13 +154,20 @@ func (ch choice) matches(p *session.Process) bool {
 	return false
 }
 
+// listMost is how many processes are shown to choose from.
+const listMost = 20
+
 // listText is the list to choose from.
 func listText(list []session.Listed) string {
 	var b strings.Builder
-	for _, l := range list {
-		b.WriteString("  " + strconv.Itoa(l.PID) + "  " + attach.Names(&l.Process)[0])
+	for i, l := range list {
+		if i == listMost {
+			fmt.Fprintf(&b, "  and %d more: gclog ps lists them\n", len(list)-i)
+			break
+		}
+		b.WriteString("  " + strconv.Itoa(l.PID) + "  " + oneLine(attach.Names(&l.Process)[0]))
 		if args := strings.Join(l.CommandLine, " "); args != "" {
-			b.WriteString("  " + shorten(args, 100))
+			b.WriteString("  " + oneLine(shorten(args, 100)))
 		}
 		if l.Err != nil {
 			b.WriteString("  (cannot be attached)")

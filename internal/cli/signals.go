@@ -5,7 +5,12 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
+
+// sameSignal is how long a second signal is taken for the first one, sent to this process
+// and to its group.
+const sameSignal = 100 * time.Millisecond
 
 // signals makes a context that ends with the first SIGINT or SIGTERM; a second
 // one ends gclog at once. SIGHUP goes to reopen, unless it says that the terminal
@@ -22,7 +27,7 @@ func (p *program) signals(ctx context.Context) (_ context.Context, reopen <-chan
 	hup := make(chan struct{}, 1)
 	done := make(chan struct{})
 	go func() {
-		asked := false
+		asked := time.Time{}
 		for {
 			select {
 			case s := <-caught:
@@ -33,11 +38,11 @@ func (p *program) signals(ctx context.Context) (_ context.Context, reopen <-chan
 					case hup <- struct{}{}:
 					default:
 					}
-				case asked && s != syscall.SIGHUP:
-					os.Exit(128 + int(s.(syscall.Signal)))
-				default:
-					asked = true
+				case asked.IsZero():
+					asked = time.Now()
 					cancel()
+				case s != syscall.SIGHUP && time.Since(asked) > sameSignal:
+					os.Exit(128 + int(s.(syscall.Signal)))
 				}
 			case <-done:
 				return

@@ -330,6 +330,7 @@ func (d *Daemon) tick() {
 	every := d.config.Summary
 	for _, p := range d.processes {
 		p.pay()
+		p.goOn()
 		if p.sup.state == stateGivenUp && time.Since(p.gaveUp) >= chanceEvery {
 			p.replan()
 		}

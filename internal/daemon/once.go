@@ -23,7 +23,7 @@ type Verdict struct {
 }
 
 // verdictTime is how long a process may take to say who it is.
-const verdictTime = 5 * time.Second
+const verdictTime = 8 * time.Second
 
 // Once looks for processes once, asks each who it is, and returns what the daemon would
 // do. It opens no session.

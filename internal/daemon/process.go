@@ -13,6 +13,7 @@ import (
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/session"
+	"github.com/rs/zerolog"
 )
 
 const (
@@ -49,6 +50,7 @@ type process struct {
 	progress attach.Progress
 	last     time.Time // when the last summary was asked for
 	gaveUp   time.Time
+	stopped  bool // it was stopped by a signal or a debugger when it was asked last
 }
 
 // A key tells a process from all others of this host, also those that had its pid.
@@ -131,6 +133,7 @@ func (p *process) identify() {
 		}
 		p.d.post(func() {
 			if !answers {
+				p.stopped = p.target.Stopped()
 				p.step(event{kind: eventFailed, why: p.explain(err)})
 				return
 			}
@@ -210,6 +213,7 @@ func (p *process) open(a action) {
 		s, err := p.openSession(o, cookie, a.session > 1)
 		p.d.post(func() {
 			if err != nil {
+				p.stopped = p.target.Stopped()
 				p.step(event{kind: eventFailed, session: a.session, why: p.explain(err), final: p.replaced(err)})
 				return
 			}
@@ -218,6 +222,8 @@ func (p *process) open(a action) {
 			if before := p.live[a.follows]; before != nil {
 				go before.HandOver(s)
 			}
+			p.d.log.Info().Int("pid", p.target.PID).Str("service", p.facts.Service).Str("process", p.name()).
+				Str("runtime", p.facts.RuntimeVersion).Str("level", a.level).Msg("session begun")
 			p.step(event{kind: eventOpened, session: a.session})
 		})
 	}()
@@ -291,11 +297,26 @@ func (p *process) ended(s *attach.Session, end formats.End, err error) {
 	}
 	switch end.Reason {
 	case formats.EndExited, formats.EndKilled, formats.EndOOMKilled:
-		p.d.log.Info().Int("pid", p.target.PID).Str("service", p.facts.Service).Str("reason", end.Reason.String()).
-			Int64("gcs", p.progress.GCs.Load()).Msg("process ended")
+		p.sayEnded(end)
 		p.step(event{kind: eventGone})
 	}
 	p.step(event{kind: eventEnded, session: n, why: why})
+}
+
+// sayEnded tells in the daemon's own log how the process ended.
+func (p *process) sayEnded(end formats.End) {
+	level := zerolog.InfoLevel
+	if end.Reason != formats.EndExited || end.ExitCode != 0 {
+		level = zerolog.WarnLevel
+	}
+	e := p.d.log.WithLevel(level).Int("pid", p.target.PID).Str("service", p.facts.Service).Str("reason", end.Reason.String())
+	if end.HasCode {
+		e = e.Int("exit_code", end.ExitCode)
+	}
+	if end.Signal != 0 {
+		e = e.Int("exit_signal", end.Signal)
+	}
+	e.Int64("gcs", p.progress.GCs.Load()).Msg("process ended")
 }
 
 // request has the writer do something between two records. One that is busy for long
@@ -334,6 +355,21 @@ func (p *process) replan() {
 		}
 	})
 	p.step(event{kind: eventPlanned, plan: plan})
+}
+
+// goOn asks a process again at once that was stopped, and is so no more.
+func (p *process) goOn() {
+	if !p.stopped || p.target.Stopped() {
+		return
+	}
+	switch p.sup.state {
+	case stateWaiting:
+		p.stopped = false
+		p.step(event{kind: eventTimer})
+	case stateGivenUp:
+		p.stopped = false
+		p.replan()
+	}
 }
 
 // finish closes the outputs and forgets the process.
