@@ -168,8 +168,12 @@ type Writer struct {
 
 	written, dropped int64
 	missing          gclog.Missing // what was dropped since the last gap
+	kept             []gclog.Gap   // that could not be written: what they say is in no other record
 	gap              []byte
 }
+
+// mostKept is how many gaps wait to be written at most; more become one.
+const mostKept = 16
 
 var _ gclog.SuspensionObserver = (*Writer)(nil)
 
@@ -185,7 +189,11 @@ func NewWriter(f Format, out Output, o Options) *Writer {
 
 // Succeed makes w the Writer that comes after another one on the same Output: it tells
 // what that could not write.
-func (w *Writer) Succeed(before *Writer) { w.missing, before.missing = before.missing, gclog.Missing{} }
+func (w *Writer) Succeed(before *Writer) {
+	w.missing, before.missing = before.missing, gclog.Missing{}
+	w.kept, before.kept = before.kept, nil
+	w.at = before.at
+}
 
 // Err returns the last error of the Output. Records that could not be written
 // are counted, and the next one is tried again.
@@ -201,7 +209,11 @@ func (w *Writer) Written() int64 { return w.written }
 func (w *Writer) Start(s *Start) { w.write(s.At, w.f.next(), w.f.start(w.buf[:0], s)) }
 
 // Pause writes a pause.
-func (w *Writer) Pause(p *gclog.Pause) { w.write(p.Start, w.f.next(), w.f.pause(w.buf[:0], p)) }
+func (w *Writer) Pause(p *gclog.Pause) {
+	w.number = p.UsedNumber
+	w.write(p.Start, w.f.next(), w.f.pause(w.buf[:0], p))
+	w.number = 0
+}
 
 // Phase writes the begin or end of a concurrent phase.
 func (w *Writer) Phase(p *gclog.Phase) { w.write(p.Time, w.f.next(), w.f.phase(w.buf[:0], p)) }
@@ -218,8 +230,27 @@ func (w *Writer) GC(d *gclog.GCDetails) {
 	w.number = 0
 }
 
-// Gap writes that something is missing.
-func (w *Writer) Gap(g *gclog.Gap) { w.write(g.Time, w.f.next(), w.f.gap(w.buf[:0], g)) }
+// Gap writes that something is missing. If that cannot be written, it is as soon as
+// something can.
+func (w *Writer) Gap(g *gclog.Gap) {
+	if w.write(g.Time, w.f.next(), w.f.gap(w.buf[:0], g)) {
+		return
+	}
+	if len(w.kept) < mostKept {
+		w.kept = append(w.kept, *g)
+		return
+	}
+	last := &w.kept[mostKept-1] // more than it should be is better than less
+	if g.To > 0 {
+		if last.To == 0 {
+			last.From = g.From
+		}
+		last.From, last.To = min(last.From, g.From), max(last.To, g.To)
+	}
+	last.Time, last.Ticks = g.Time, g.Ticks
+	last.LostEvents += g.LostEvents
+	last.Records += g.Records
+}
 
 // Stall writes that something has not ended for long.
 func (w *Writer) Stall(s *gclog.Stall) { w.write(s.Now, w.f.next(), w.f.stall(w.buf[:0], s)) }
@@ -230,32 +261,53 @@ func (w *Writer) Summary(s *Summary) { w.write(s.To, w.f.next(), w.f.summary(w.b
 // End writes the end of a session, and of the phases that are open.
 func (w *Writer) End(e *End) { w.write(e.At, w.f.next(), w.f.end(w.buf[:0], e)) }
 
-func (w *Writer) write(at int64, hold bool, group []byte) {
+// write writes a group, and tells whether that was possible.
+func (w *Writer) write(at int64, hold bool, group []byte) bool {
 	w.buf = group
 	if len(group) == 0 {
-		return
+		return true
 	}
 	w.at = at
 	if err := w.put(group, hold); err != nil {
 		w.err = err
 		w.dropped++
 		w.missing.Add(w.number)
-		return
+		return false
 	}
 	w.written++
+	return true
 }
 
 // put writes a group, behind a line about those that could not be written before.
 func (w *Writer) put(group []byte, hold bool) error {
-	if w.missing.Records > 0 {
-		w.gap = w.gap[:0]
-		w.missing.Gaps(gclog.Gap{Reason: gclog.GapUnwritten, Time: w.at, Ticks: w.at}, func(g *gclog.Gap) { w.gap = w.f.gap(w.gap, g) })
-		if len(w.gap) > 0 {
-			if err := w.out.Write(w.head, w.gap, hold); err != nil {
-				return err
-			}
-		}
-		w.missing = gclog.Missing{}
+	if err := w.tellMissing(hold); err != nil {
+		return err
 	}
 	return w.out.Write(w.head, group, hold)
+}
+
+// Flush tells what could not be written before. The next record does so too: it is for
+// when none may come.
+func (w *Writer) Flush() {
+	if err := w.tellMissing(w.f.next()); err != nil {
+		w.err = err
+	}
+}
+
+func (w *Writer) tellMissing(hold bool) error {
+	if w.missing.Records == 0 {
+		return nil
+	}
+	w.gap = w.gap[:0]
+	w.missing.Gaps(gclog.Gap{Reason: gclog.GapUnwritten, Time: w.at, Ticks: w.at}, func(g *gclog.Gap) { w.gap = w.f.gap(w.gap, g) })
+	for i := range w.kept {
+		w.gap = w.f.gap(w.gap, &w.kept[i])
+	}
+	if len(w.gap) > 0 {
+		if err := w.out.Write(w.head, w.gap, hold); err != nil {
+			return err
+		}
+	}
+	w.missing, w.kept = gclog.Missing{}, w.kept[:0]
+	return nil
 }

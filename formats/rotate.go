@@ -261,6 +261,10 @@ func (r *RotatingFile) takeBack(n int64) {
 		if size := info.Size() - n; size >= 0 && os.Truncate(r.path, size) == nil {
 			return
 		}
+	} else if r.lock != nil { // it was moved away
+		if info, err := r.lock.Stat(); err == nil && info.Size() >= n && r.lock.Truncate(info.Size()-n) == nil {
+			return
+		}
 	}
 	r.torn = true
 }

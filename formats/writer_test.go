@@ -74,3 +74,39 @@ func TestUnwritten(t *testing.T) {
 		})
 	}
 }
+
+// TestGapUnwritten: a gap that could not be written is told later, by Flush where no record
+// comes; a Writer that succeeds another one tells what that could not.
+func TestGapUnwritten(t *testing.T) {
+	json, err := formats.Find("json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := &moody{broken: true}
+	w := formats.NewWriter(json, out, formats.Options{Process: someone()})
+	w.Gap(&gclog.Gap{Reason: gclog.GapReattached, From: 3, To: 7})
+	for i := range uint32(40) {
+		w.Gap(&gclog.Gap{Reason: gclog.GapMissedGCs, From: 10 + i, To: 10 + i})
+	}
+	w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Start: 1, Duration: 1000}, UsedNumber: 8})
+	next := formats.NewWriter(json, out, formats.Options{Process: someone()})
+	next.Succeed(w)
+	next.Flush()
+	w.Flush()
+	out.broken = false
+	w.Flush()
+	if len(out.text()) > 0 {
+		t.Errorf("it was succeeded by another, and tells\n%s", out.text())
+	}
+	next.Flush()
+	next.Flush()
+	text := string(out.text())
+	for _, want := range []string{`"from":3,"to":7,"reason":"reattached"`, `"from":8,"to":8,`, `"from":10,"to":10,`, `"from":23,"to":23,`, `"from":24,"to":49,`} {
+		if strings.Count(text, want) != 1 {
+			t.Errorf("%s is told %d times", want, strings.Count(text, want))
+		}
+	}
+	if n := strings.Count(text, "gc-gap"); n != 17 {
+		t.Errorf("%d gaps:\n%s", n, text)
+	}
+}

@@ -28,9 +28,11 @@ func (m *Missing) Add(number uint32) {
 			return
 		case number == r.to+1:
 			r.to = number
+			m.join()
 			return
 		case number+1 == r.from:
 			r.from = number
+			m.join()
 			return
 		}
 	}
@@ -41,6 +43,20 @@ func (m *Missing) Add(number uint32) {
 	}
 	last := &m.ranges[m.n-1] // more than it should be is better than less
 	last.from, last.to = min(last.from, number), max(last.to, number)
+}
+
+// join makes one run of two between which no number is missing any more.
+func (m *Missing) join() {
+	for i := range m.ranges[:m.n] {
+		for j := range m.ranges[:m.n] {
+			if m.ranges[i].to+1 == m.ranges[j].from {
+				m.ranges[i].to = m.ranges[j].to
+				m.n--
+				m.ranges[j] = m.ranges[m.n]
+				return
+			}
+		}
+	}
 }
 
 // Gaps calls f with the gaps that it comes to, made of g, at least one if there is

@@ -192,7 +192,7 @@ func (q *queue) Pause(p *gclog.Pause) {
 	if p.GC != nil {
 		heaps = len(p.GC.Heaps)
 	}
-	q.put(itemPause, heaps, 0, func(it *item) {
+	q.put(itemPause, heaps, p.UsedNumber, func(it *item) {
 		it.pause = *p
 		if p.GC != nil {
 			it.details.CopyFrom(p.GC)

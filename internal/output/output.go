@@ -181,6 +181,7 @@ func (s *Set) Change(opener *Opener, specs []Spec, opts formats.Options, begin, 
 			return false
 		}
 		end(o.Writer)
+		o.Flush()
 		_ = o.close() // what it could not write was told
 		return true
 	})
@@ -257,6 +258,7 @@ func (s *Set) Broken() bool {
 func (s *Set) Close() error {
 	var all error
 	for _, o := range s.outputs {
+		o.Flush()
 		if err := o.close(); err != nil && !(o.key == Stdout && errors.Is(err, syscall.EPIPE)) {
 			all = errors.Join(all, &PathError{o.name, err})
 		}
