@@ -216,10 +216,7 @@ func (d *Daemon) stop() {
 
 // found takes a process that the sweeper or a port has found.
 func (d *Daemon) found(t *session.Target, peer *session.Peer) {
-	k := key{pid: t.PID, start: t.StartKey}
-	if peer != nil && peer.PID == 0 {
-		k = key{cookie: peer.Cookie}
-	}
+	k := keyOf(t, peer)
 	if d.stopping {
 		return
 	}
@@ -247,6 +244,14 @@ func (d *Daemon) found(t *session.Target, peer *session.Peer) {
 	p := d.newProcess(k, t, peer)
 	d.processes[k] = p
 	p.step(event{kind: eventFound})
+}
+
+// keyOf is the key of a process that came by a port, or that the sweeper found.
+func keyOf(t *session.Target, peer *session.Peer) key {
+	if peer != nil && peer.PID == 0 {
+		return key{cookie: peer.Cookie}
+	}
+	return key{pid: t.PID, start: t.StartKey}
 }
 
 // refused tells why a process is not to be logged whatever it says; "" if that is open.

@@ -61,6 +61,11 @@ func (d *Daemon) accept(ctx context.Context, p *port) {
 				}
 				d.found(t, peer)
 			})
+			select {
+			case <-peer.Gone():
+				d.post(func() { d.gone(keyOf(t, peer)) })
+			case <-ctx.Done():
+			}
 		}()
 	}
 }
