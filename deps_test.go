@@ -38,7 +38,7 @@ var arrows = map[string][]string{
 	"internal/xlog":        {"formats", "internal/output"},
 	"internal/attach":      {"formats", "gclog", "parse", "parse/clr", "session", "internal/output"},
 	"internal/unpack":      {"github.com/klauspost/compress/zstd"},
-	"internal/doctor":      {"formats", "formats/logs", "gclog", "parse", "parse/clr", "session", "internal/attach", "internal/config", "internal/unpack", "golang.org/x/sys/unix"},
+	"internal/doctor":      {"formats", "formats/logs", "gclog", "parse", "parse/clr", "session", "internal/attach", "internal/config", "internal/output", "internal/unpack", "golang.org/x/sys/unix"},
 	"internal/fakeruntime": {"github.com/Microsoft/go-winio", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
 	"internal/daemon": {
 		"formats", "formats/logs", "gclog", "session", "internal/attach", "internal/config", "internal/output",

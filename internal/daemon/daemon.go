@@ -138,6 +138,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	for _, w := range d.config.Warnings {
 		d.log.Warn().Msg(w)
 	}
+	d.checkFiles()
 	d.log.Info().Str("version", d.o.Version).Str("config", d.config.File).Str("http", d.address).Msg("gclog daemon started")
 	watchdog, stopWatchdog := newWatchdog()
 	defer stopWatchdog()

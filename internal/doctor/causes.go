@@ -68,7 +68,7 @@ var attachCauses = []Cause{
 	},
 	{
 		"too-many-files", "gclog itself may not open any more files.",
-		"Raise the limit in the shell or service that starts gclog: ulimit -n 4096, LimitNOFILE=4096.",
+		"Raise the limit in the shell or service that starts gclog: ulimit -n 16384, LimitNOFILE=16384.",
 	},
 	{
 		"not-dotnet", "There is no .NET runtime in the process.",
@@ -398,8 +398,8 @@ var machineCauses = []Cause{
 		"For the whole machine run it on the host, or with hostPID: true (Kubernetes), --pid=host (Docker). For one pod share its namespace.",
 	},
 	{
-		"few-files", "gclog may open few files: each session takes two, each output one.",
-		"Raise the limit: ulimit -n 4096, LimitNOFILE=4096.",
+		"few-files", "gclog may open few files: each session takes about 12, and each of its outputs two.",
+		"Raise the limit: ulimit -n 16384, LimitNOFILE=16384.",
 	},
 	{
 		"no-openat2", "The kernel has no openat2 (Linux before 5.6), or a sandbox forbids it: links on the way to a socket are not followed.",

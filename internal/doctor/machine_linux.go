@@ -7,12 +7,14 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/session"
 	"golang.org/x/sys/unix"
 )
 
-// fewFiles is how many open files are few.
-const fewFiles = 256
+// fewFiles is how many open files are few: the default of many systems.
+const fewFiles = 1024
 
 // machine adds what Linux tells about itself and about gclog's rights.
 func (r *Report) machine() {
@@ -47,7 +49,7 @@ func (r *Report) machine() {
 		}
 		r.fact("open_files", "%s", files)
 		if limit.Max < fewFiles { // programs in Go raise their limit to that
-			r.add(Warning, "few-files", "gclog may have %d files open: that is enough for about %d sessions", limit.Max, limit.Max/4)
+			r.add(Warning, "few-files", "gclog may have %d files open: that is enough for about %d sessions", limit.Max, limit.Max/(attach.SessionFiles+output.FilesOpen))
 		}
 	}
 	r.fact("yama_ptrace_scope", "%s", firstLine("/proc/sys/kernel/yama/ptrace_scope"))

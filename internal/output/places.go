@@ -39,6 +39,10 @@ type place struct {
 	busy   bool // somebody does what is asked
 }
 
+// FilesOpen is how many files one that is written has open: it, and itself again for its
+// lock.
+const FilesOpen = 2
+
 // A look is what all records of a file have in common: no file has two.
 type look struct {
 	format string
