@@ -19,3 +19,22 @@ func PathBelow(root, path string) ([]string, bool) { return pathBelow(root, path
 
 // ScannerOf returns a scanner of what looks like /proc.
 func ScannerOf(dir string) (*Scanner, error) { return newScanner(dir) }
+
+// WhyNoSocket is what is said of a process if its socket could not be found just now.
+func WhyNoSocket(pid int) error {
+	p, err := readProcess(pid)
+	if err != nil {
+		return err
+	}
+	return p.whyNoSocket(nil)
+}
+
+// TempDirTrouble is what is said of it if it could not be found a second time.
+func TempDirTrouble(pid int) (kind string) {
+	p, err := readProcess(pid)
+	if err != nil {
+		return err.Error()
+	}
+	kind, _ = p.tempDirTrouble()
+	return kind
+}

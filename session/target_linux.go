@@ -174,22 +174,29 @@ func (p *Process) locate() error {
 		return refuse(p.PID, CauseOtherUser, nil,
 			"belongs to user %s (uid %d), gclog runs as uid %d: run gclog as that user or as root", p.User, p.UID, uid)
 	}
+	if found, err := p.search(); !found {
+		return p.whyNoSocket(err)
+	}
+	return nil
+}
+
+// search looks for the socket. The error is why it could not look where it should be.
+func (p *Process) search() (found bool, failure error) {
 	dirs := []string{p.tempDir}
 	if p.tempDir != "/tmp" {
 		dirs = append(dirs, "/tmp") // the runtime may have ignored a TMPDIR that it could not use
 	}
-	var failure error
 	for _, dir := range dirs {
 		name, err := p.findSocket(dir)
 		if err == nil && name != "" {
 			p.tempDir, p.socket = dir, name
-			return nil
+			return true, nil
 		}
 		if err != nil && failure == nil {
 			failure = err
 		}
 	}
-	return p.whyNoSocket(failure)
+	return false, failure
 }
 
 // reachesOthers tells whether gclog, though not root, has the capabilities that it takes
@@ -308,7 +315,8 @@ func openBelow(root int, dir string, flags int) (int, error) {
 	return at, err
 }
 
-// whyNoSocket explains what keeps a process from being talked to.
+// whyNoSocket explains what keeps a process from being talked to. It returns nil if it
+// is only that the runtime was just making its socket.
 func (p *Process) whyNoSocket(failure error) error {
 	if _, err := os.Stat(filepath.Join(procRoot, strconv.Itoa(p.PID))); errors.Is(err, fs.ErrNotExist) {
 		return refuse(p.PID, CauseNoSuchProcess, nil, "does not exist any more")
@@ -338,6 +346,9 @@ func (p *Process) whyNoSocket(failure error) error {
 	if failure != nil {
 		return refuse(p.PID, CauseNoSocket, failure, "has no diagnostics socket: its temporary directory %s cannot be used", p.tempDir).as("tmpdir-missing")
 	}
+	if found, _ := p.search(); found {
+		return nil
+	}
 	kind, trouble := p.tempDirTrouble()
 	return refuse(p.PID, CauseNoSocket, nil, "is a .NET process without a diagnostics socket in %s: %s", p.tempDir, trouble).as(kind)
 }
@@ -351,11 +362,14 @@ func (p *Process) tempDirTrouble() (kind, trouble string) {
 	}
 	if fd, err := p.openDir(p.tempDir, unix.O_RDONLY); err == nil {
 		defer unix.Close(fd)
+		deleted := p.SocketDeleted() // before looking: what is made meanwhile is there then
 		var entry unix.Stat_t
-		if unix.Fstatat(fd, p.socketName(), &entry, unix.AT_SYMLINK_NOFOLLOW) == nil {
+		switch err := unix.Fstatat(fd, p.socketName(), &entry, unix.AT_SYMLINK_NOFOLLOW); {
+		case err == nil && p.mayBeSocket(&entry):
+			return "no-socket", "the runtime is still starting"
+		case err == nil:
 			return "planted-link", "what has its name is a link or a file, which gclog does not follow; find out who made it, delete it and restart the process"
-		}
-		if p.SocketDeleted() {
+		case deleted:
 			return "socket-deleted", "it was deleted while the process runs, as cleaners of temporary files do; restart the process"
 		}
 		var st unix.Statfs_t
