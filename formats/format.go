@@ -114,11 +114,12 @@ const (
 	EndExited                       // the process ended
 	EndKilled                       // a signal ended the process, or it left its socket behind
 	EndOOMKilled                    // the kernel ended it, because there was no memory left
+	EndUnseen                       // the process ended; where it ran, nothing tells how
 	EndStreamError                  // the stream broke
 	EndOfRecording                  // a recording has been read: only what is open is closed
 )
 
-var endNames = [...]string{"detached", "exited", "killed", "oom-killed", "stream-error", "end-of-recording"}
+var endNames = [...]string{"detached", "exited", "killed", "oom-killed", "ended", "stream-error", "end-of-recording"}
 
 func (r EndReason) String() string { return endNames[r] }
 

@@ -256,6 +256,8 @@ func (t *textFormat) end(dst []byte, e *End) []byte {
 		}
 	case EndOOMKilled:
 		dst = append(dst, " was killed by the kernel, because there was no memory left"...)
+	case EndUnseen:
+		dst = append(dst, " ended"...)
 	default:
 		dst = append(dst, ": the stream broke"...)
 	}

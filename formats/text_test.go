@@ -95,6 +95,9 @@ func TestTextLines(t *testing.T) {
 		"10:00:01.000  process 4711 was killed by the kernel, because there was no memory left": func(w *formats.Writer) {
 			w.End(&formats.End{At: 1e9, Reason: formats.EndOOMKilled, Signal: 9})
 		},
+		"10:00:01.000  process 4711 ended": func(w *formats.Writer) {
+			w.End(&formats.End{At: 1e9, Reason: formats.EndUnseen})
+		},
 		"10:00:01.000  ! the outputs were too slow: 1 record is missing, of collection 7": func(w *formats.Writer) {
 			w.Gap(&gclog.Gap{Reason: gclog.GapQueueFull, Time: 1e9, Records: 1, From: 7, To: 7})
 		},

@@ -57,6 +57,15 @@ func newPeer(port *Port, cookie string, inner int, from caller) *Peer {
 // over, and it has made no other. The Port has forgotten it then.
 func (p *Peer) Gone() <-chan struct{} { return p.gone }
 
+func (p *Peer) isGone() bool {
+	select {
+	case <-p.gone:
+		return true
+	default:
+		return false
+	}
+}
+
 // keep makes conn the connection for the next command. An older one that nobody
 // used is dead: the runtime has one at a time.
 func (p *Peer) keep(conn net.Conn) {

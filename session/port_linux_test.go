@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/gclog/gclog/session"
 )
 
 func init() { helpers["stranger"] = helpStranger }
@@ -79,6 +81,47 @@ func TestPortStranger(t *testing.T) {
 			case <-peer.Gone():
 				t.Error("the peer is gone")
 			default:
+			}
+		})
+	}
+}
+
+// TestPeerUnseen: where this host does not show the process, what has its pid here is
+// another one.
+func TestPeerUnseen(t *testing.T) {
+	for name, pid := range map[string]int{"in another pid namespace": 0, "not to be looked at": 99_999_999} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, path := listenPort(t)
+			self := fmt.Sprintf("%02x%02x%02x%02x", byte(os.Getpid()), byte(os.Getpid()>>8), byte(os.Getpid()>>16), byte(os.Getpid()>>24))
+			conn := advertise(t, path, strings.Replace(firstHex, "d2040000", self, 1))
+			peer := next(t, p)
+			peer.PID = pid
+			target := peer.Target()
+			want := pid
+			if pid == 0 {
+				want = os.Getpid()
+			}
+			if target.PID != want || target.InnerPID != os.Getpid() || !target.Alive() {
+				t.Errorf("process %d (%d), alive %v", target.PID, target.InnerPID, target.Alive())
+			}
+			m := target.OpenMemory()
+			defer m.Close()
+			if resident, group, limit := m.Read(); resident+group+limit != 0 {
+				t.Errorf("memory %d, %d, %d", resident, group, limit)
+			}
+			if b, err := target.ReadFile("/proc/version", 100); err == nil {
+				t.Errorf("it has read %q", b)
+			}
+			if !target.IsCoreCLR() || target.GCLibrary() != "" || target.Stopped() || target.Tracer() != 0 {
+				t.Errorf("CoreCLR %v, library %q, stopped %v, tracer %d", target.IsCoreCLR(), target.GCLibrary(), target.Stopped(), target.Tracer())
+			}
+			w := target.Watch()
+			defer w.Close()
+			_ = conn.Close()
+			<-peer.Gone()
+			if o := w.Outcome(); target.Alive() || o != (session.Outcome{Unseen: true}) {
+				t.Errorf("alive %v, %+v", target.Alive(), o)
 			}
 		})
 	}

@@ -109,7 +109,7 @@ func (p *Process) openProc() (int, error) {
 	if p.StartKey == 0 {
 		return -1, unix.ESRCH // who it is, is not known
 	}
-	fd, err := unix.Open(procRoot+"/"+strconv.Itoa(p.PID), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	fd, err := unix.Open(procRoot+"/"+strconv.Itoa(p.procPID()), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return -1, err
 	}

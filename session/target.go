@@ -8,7 +8,7 @@ import (
 // A Process is a process as the operating system shows it, and where its
 // diagnostics socket is, if it has one.
 type Process struct {
-	PID         int      // as this host sees it
+	PID         int      // as this host sees it; InnerPID, if this host does not show it (Peer.Target)
 	InnerPID    int      // in its own pid namespace: what its socket is named after
 	Name        string   // of the program, at most 15 bytes on Linux
 	Executable  string   // path, "" if it cannot be read
@@ -25,6 +25,7 @@ type Process struct {
 
 	tempDir string // where its runtime makes the socket
 	socket  string // name of the socket in tempDir
+	peer    *Peer  // of a process that nothing else tells about; nil: this host shows it
 }
 
 // A Target is a process whose runtime can be talked to.
@@ -127,6 +128,8 @@ type Outcome struct {
 	// of its control group: who is killed otherwise, when others of the group were killed
 	// for that since the watch began, looks the same.
 	OOM bool
+	// Unseen: this host does not show the process, so that nothing tells how it ended.
+	Unseen bool
 }
 
 // A Listed is a process with a .NET runtime, and why it cannot be talked to, if
@@ -146,16 +149,14 @@ func (p *Process) target() *Target {
 }
 
 // Target returns the process of a runtime that has connected to a port. What the
-// operating system does not tell about it stays unknown.
+// operating system does not tell about it stays unknown. Of one in a pid namespace that
+// is not below ours that is everything: only its connection tells that it is alive.
 func (p *Peer) Target() *Target {
-	pid := p.PID
-	if pid == 0 {
-		pid = p.Inner
-	}
-	t := &Target{Process: Process{PID: pid, InnerPID: p.Inner, UID: -1}}
-	if known, err := Describe(pid); err == nil && p.PID != 0 {
+	t := &Target{Client: p.Client, Process: Process{PID: p.PID, InnerPID: p.Inner, UID: -1, peer: p}}
+	if p.PID == 0 {
+		t.PID = p.Inner
+	} else if known, err := Describe(p.PID); err == nil {
 		t.Process = *known
 	}
-	t.Client = p.Client
 	return t
 }

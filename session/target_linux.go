@@ -151,6 +151,15 @@ func readProcess(pid int) (*Process, error) {
 	return p, nil
 }
 
+// procPID is the name of the folder in /proc: 0, which is never there, of a process that
+// this host does not show. Its PID may be that of another one here.
+func (p *Process) procPID() int {
+	if p.peer != nil {
+		return 0
+	}
+	return p.PID
+}
+
 // startTime converts field 22 of /proc/PID/stat. It counts from the boot on,
 // time asleep included.
 func startTime(key uint64) time.Time {
@@ -259,7 +268,7 @@ func (p *Process) mayBeSocket(st *unix.Stat_t) bool {
 // openDir opens a folder below the root of the process. Links are followed as
 // the process itself would follow them: never out of its root.
 func (p *Process) openDir(dir string, flags uint64) (int, error) {
-	root, err := unix.Open(filepath.Join(procRoot, strconv.Itoa(p.PID), "root"), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	root, err := unix.Open(filepath.Join(procRoot, strconv.Itoa(p.procPID()), "root"), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return -1, err
 	}
@@ -318,7 +327,7 @@ func openBelow(root int, dir string, flags int) (int, error) {
 // whyNoSocket explains what keeps a process from being talked to. It returns nil if it
 // is only that the runtime was just making its socket.
 func (p *Process) whyNoSocket(failure error) error {
-	if _, err := os.Stat(filepath.Join(procRoot, strconv.Itoa(p.PID))); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(procRoot, strconv.Itoa(p.procPID()))); errors.Is(err, fs.ErrNotExist) {
 		return refuse(p.PID, CauseNoSuchProcess, nil, "does not exist any more")
 	}
 	if errors.Is(failure, fs.ErrPermission) {
@@ -389,7 +398,7 @@ func (p *Process) tempDirTrouble() (kind, trouble string) {
 // listens and was called so: then the file was deleted. It is asked for one process, not
 // for all: the kernel lists every socket of the machine.
 func (p *Process) SocketDeleted() bool {
-	f, err := os.Open(filepath.Join(procRoot, strconv.Itoa(p.PID), "net", "unix"))
+	f, err := os.Open(filepath.Join(procRoot, strconv.Itoa(p.procPID()), "net", "unix"))
 	if err != nil {
 		return false
 	}
@@ -410,7 +419,7 @@ const listening = "00010000"
 
 // runtimeLibrary finds the runtime among the files that the process has mapped.
 func (p *Process) runtimeLibrary() (string, bool) {
-	f, err := os.Open(filepath.Join(procRoot, strconv.Itoa(p.PID), "maps"))
+	f, err := os.Open(filepath.Join(procRoot, strconv.Itoa(p.procPID()), "maps"))
 	if err != nil {
 		return "", p.looksDotnet()
 	}
@@ -550,8 +559,12 @@ func (p *Process) Socket() string {
 }
 
 // IsCoreCLR tells CoreCLR from NativeAOT: it has a library of its own, or, in a program
-// of a single file, a pipe for debuggers beside its socket.
+// of a single file, a pipe for debuggers beside its socket. Most programs run on CoreCLR:
+// so does one that this host does not show.
 func (p *Process) IsCoreCLR() bool {
+	if p.peer != nil {
+		return true
+	}
 	if lib, _ := p.runtimeLibrary(); lib != "" {
 		return true
 	}
@@ -566,13 +579,13 @@ func (p *Process) IsCoreCLR() bool {
 
 // Stopped tells whether the process is stopped, by SIGSTOP or a debugger.
 func (p *Process) Stopped() bool {
-	s, err := readStat(p.PID)
+	s, err := readStat(p.procPID())
 	return err == nil && (s.state == 'T' || s.state == 't')
 }
 
 // Tracer returns the process that debugs this one, 0 if none does.
 func (p *Process) Tracer() int {
-	thread := statusNumber(p.PID, "TracerPid") // it is the thread that does
+	thread := statusNumber(p.procPID(), "TracerPid") // it is the thread that does
 	if process := statusNumber(thread, "Tgid"); process != 0 {
 		return process
 	}
@@ -591,9 +604,13 @@ func statusNumber(pid int, name string) int {
 	return n
 }
 
-// Alive tells whether the process still runs.
+// Alive tells whether the process still runs. That of one that this host does not show
+// is known by its connection to a port.
 func (p *Process) Alive() bool {
-	s, err := readStat(p.PID)
+	if p.peer != nil {
+		return !p.peer.isGone()
+	}
+	s, err := readStat(p.procPID())
 	if err != nil { // we may be out of descriptors
 		return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ESRCH)
 	}
@@ -603,7 +620,7 @@ func (p *Process) Alive() bool {
 // GCLibrary is the file name of a standalone GC that the process has loaded, "" if it
 // uses the runtime's own.
 func (p *Process) GCLibrary() string {
-	f, err := os.Open(filepath.Join(procRoot, strconv.Itoa(p.PID), "maps"))
+	f, err := os.Open(filepath.Join(procRoot, strconv.Itoa(p.procPID()), "maps"))
 	if err != nil {
 		return ""
 	}
@@ -621,7 +638,7 @@ func (p *Process) GCLibrary() string {
 // 10 name them, and whether that can be told: a runtime that is starting has made
 // no threads yet.
 func (p *Process) ServerGCThreads() (has, known bool) {
-	names, _ := filepath.Glob(filepath.Join(procRoot, strconv.Itoa(p.PID), "task", "*", "comm"))
+	names, _ := filepath.Glob(filepath.Join(procRoot, strconv.Itoa(p.procPID()), "task", "*", "comm"))
 	for _, name := range names {
 		b, err := os.ReadFile(name)
 		switch {

@@ -8,6 +8,7 @@ import (
 
 // A Watch can tell, when a process has ended, how it did.
 type Watch struct {
+	unseen bool
 	dir    int // of the socket; -1: cannot be looked at
 	socket string
 	stat   int // /proc/PID/stat
@@ -21,7 +22,7 @@ type Watch struct {
 
 // Watch begins to watch the process. Close the result.
 func (p *Process) Watch() *Watch {
-	w := &Watch{socket: p.socket, stat: -1, pidfd: -1, kills: -1}
+	w := &Watch{unseen: p.peer != nil, socket: p.socket, stat: -1, pidfd: -1, kills: -1}
 	var err error
 	if w.dir, err = p.openDir(p.tempDir, unix.O_PATH); err != nil {
 		w.dir = -1
@@ -55,6 +56,9 @@ func (w *Watch) readStat(buf *[statSize]byte) (procStat, bool) {
 
 // Outcome tells how the process ended. It is asked when that has happened.
 func (w *Watch) Outcome() Outcome {
+	if w.unseen {
+		return Outcome{Unseen: true}
+	}
 	var o Outcome
 	if status, known := w.status(); known {
 		o = Outcome{Known: true, Exited: status.Exited()}

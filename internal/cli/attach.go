@@ -390,6 +390,8 @@ func (w *watch) sayEnded(r *attach.Result) {
 		}
 	case formats.EndOOMKilled:
 		w.p.ui.sayf("process %d was killed by the kernel, because there was no memory left in its control group", r.Process.ID)
+	case formats.EndUnseen:
+		w.p.ui.sayf("process %d ended", r.Process.ID)
 	case formats.EndDetached:
 		if w.p.ui.terminal && !w.onScreen() {
 			w.p.ui.sayf("%d GCs, %d lost events", w.progress.GCs.Load(), w.progress.Lost.Load())
