@@ -31,8 +31,8 @@ type load struct {
 
 var loads = []load{
 	{name: "no process"},
-	{name: "no process, a sweep a minute", sweep: time.Minute},
-	{name: "20 idle ones, a sweep a minute", processes: 20, sweep: time.Minute},
+	{name: "no process, not looked for", sweep: unseen},
+	{name: "20 idle ones, not looked for", processes: 20, sweep: unseen},
 	{name: "30 processes, 1 GC/s each", processes: 30, rate: 1},
 	{name: "the same as the unit runs it", processes: 30, rate: 1, slack: unitSlack},
 	{name: "25 that are silent after each", processes: 25, rate: 0.4, alone: true},
@@ -43,12 +43,14 @@ const (
 	warmUp = 5 * time.Second // what the daemon does once is not what it costs
 	// idleWarmUp: metadata announces events. A process that has sent nothing else is waited
 	// for as one that was interrupted, for 20 to 30 s.
-	idleWarmUp = 35 * time.Second
+	idleWarmUp = 45 * time.Second
 	attached   = 2 * time.Minute  // it may take to attach to all
 	stopTime   = 30 * time.Second // it may take to stop
 	// unitSlack is TimerSlackNSec in samples/systemd/gclog.service.
 	unitSlack = time.Millisecond
 	sweep     = 3 * time.Second // unless told
+	// unseen: processes are looked for when the daemon starts, and not again.
+	unseen = 10 * time.Minute
 )
 
 func main() {

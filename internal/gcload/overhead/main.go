@@ -20,7 +20,7 @@ var (
 )
 
 // work allocates on all processors, with survivors in all generations.
-var work = []string{"churn", "--live", "50", "--loh", "5", "--quiet"}
+var work = []string{"churn", "--live", "50", "--loh", "5", "--quiet", "--exit-on-eof"}
 
 func main() {
 	o := options{rounds: 12, window: time.Second}
