@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/config"
 	"github.com/rs/zerolog"
 )
@@ -23,6 +24,22 @@ func TestCheckFiles(t *testing.T) {
 		d.checkFiles()
 		if got := strings.Contains(b.String(), "files open"); got != want {
 			t.Errorf("with %d files and %d processes it says %q", limit, processes, b.String())
+		}
+	}
+}
+
+// TestNoLinks: the files of all outputs are kept from what others lay in their way.
+func TestNoLinks(t *testing.T) {
+	c := &config.Loaded{Config: *config.Default()}
+	c.Outputs = append(c.Outputs, c.Outputs[0])
+	c.Outputs[1].Path = "/tmp/%s-%p.csv"
+	outputs := decide(c, config.Subject{}, &gclog.Process{}).outputs
+	if len(outputs) != 2 {
+		t.Fatalf("the outputs are %+v", outputs)
+	}
+	for _, o := range outputs {
+		if !o.Rotate.NoLinks {
+			t.Errorf("%s may be a link", o.Path)
 		}
 	}
 }

@@ -45,6 +45,20 @@ type leftFile struct {
 	path    string
 	size    int64
 	written time.Time
+	info    fs.FileInfo // to know it again
+}
+
+// remove deletes the file that was looked into. Nobody can lead it to another one
+// meanwhile by putting a link in the place of its folder.
+func (f *leftFile) remove() bool {
+	dir, err := os.OpenRoot(filepath.Dir(f.path))
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	name := filepath.Base(f.path)
+	at, err := dir.Lstat(name)
+	return err == nil && os.SameFile(at, f.info) && dir.Remove(name) == nil
 }
 
 // leftFiles returns the files that outputs with these paths have made, but for those that
@@ -64,7 +78,7 @@ func leftFiles(paths, open []string) (list []leftFile) {
 			}
 			seen[name] = true
 			if info, ok := isOurs(name, output.PerProcess(path)); ok {
-				list = append(list, leftFile{name, info.Size(), info.ModTime()})
+				list = append(list, leftFile{name, info.Size(), info.ModTime(), info})
 			}
 		}
 	}
@@ -106,7 +120,7 @@ func clean(list []leftFile, r config.Retention, now time.Time) (deleted []leftFi
 		if !old && !much {
 			continue
 		}
-		if os.Remove(f.path) == nil {
+		if f.remove() {
 			deleted = append(deleted, f)
 		}
 		total -= f.size

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -128,5 +129,29 @@ func TestClean(t *testing.T) {
 				t.Errorf("it tells %d files, want %d", len(deleted), want)
 			}
 		})
+	}
+}
+
+// TestCleanLinks: a link that somebody puts in the place of a folder meanwhile, or a new
+// file in the place of an old one, has nothing else deleted.
+func TestCleanLinks(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"logs/a/gc.json", "logs/b/gc.json", "logs/c/gc.json", "far/gc.json", "new.json"} {
+		makeFile(t, name, 40, time.Hour)
+	}
+	list := leftFiles([]string{"logs/%s/gc.json"}, nil)
+	if len(list) != 3 {
+		t.Fatalf("left are %q", names(list))
+	}
+	if err := errors.Join(os.Rename("logs/a", "gone"), os.Symlink("../far", "logs/a"), os.Rename("new.json", "logs/b/gc.json")); err != nil {
+		t.Fatal(err)
+	}
+	if got := names(clean(list, config.Retention{Age: time.Minute}, time.Now())); !slices.Equal(got, []string{"logs/c/gc.json"}) {
+		t.Errorf("deleted are %q", got)
+	}
+	for _, name := range []string{"far/gc.json", "gone/gc.json", "logs/b/gc.json"} {
+		if _, err := os.Stat(name); err != nil {
+			t.Error(err)
+		}
 	}
 }
