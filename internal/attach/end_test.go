@@ -19,6 +19,7 @@ func TestEnded(t *testing.T) {
 		{session.Outcome{Known: true, Signal: 6}, formats.End{Reason: formats.EndKilled, Signal: 6}},
 		{session.Outcome{}, formats.End{Reason: formats.EndKilled}},
 		{session.Outcome{Known: true, Signal: 9, OOM: true}, formats.End{Reason: formats.EndOOMKilled, Signal: 9}},
+		{session.Outcome{Unseen: true}, formats.End{Reason: formats.EndUnseen}},
 		{session.Outcome{OOM: true}, formats.End{Reason: formats.EndOOMKilled}},
 	} {
 		var e formats.End

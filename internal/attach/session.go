@@ -519,6 +519,8 @@ func ended(e *formats.End, o session.Outcome) {
 		e.Reason = formats.EndOOMKilled
 	case o.Exited:
 		e.Reason = formats.EndExited
+	case o.Unseen:
+		e.Reason = formats.EndUnseen
 	default:
 		e.Reason = formats.EndKilled
 	}
