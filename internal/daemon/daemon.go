@@ -155,7 +155,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		case <-watchdog:
 			notify(notifyWatchdog)
 		case <-d.o.Reload:
-			go d.reload(ctx)
+			go func() { _ = d.reload(ctx) }() // it has told
 		case <-d.o.Rotate:
 			d.rotate()
 		case <-d.o.Status:

@@ -309,14 +309,15 @@ func (p *process) sayEnded(end formats.End) {
 	if end.Reason != formats.EndExited || end.ExitCode != 0 {
 		level = zerolog.WarnLevel
 	}
-	e := p.d.log.WithLevel(level).Int("pid", p.target.PID).Str("service", p.facts.Service).Str("reason", end.Reason.String())
+	about := p.d.log.With().Int("pid", p.target.PID).Str("service", p.facts.Service).Str("reason", end.Reason.String())
 	if end.HasCode {
-		e = e.Int("exit_code", end.ExitCode)
+		about = about.Int("exit_code", end.ExitCode)
 	}
 	if end.Signal != 0 {
-		e = e.Int("exit_signal", end.Signal)
+		about = about.Int("exit_signal", end.Signal)
 	}
-	e.Int64("gcs", p.progress.GCs.Load()).Msg("process ended")
+	log := about.Logger()
+	log.WithLevel(level).Int64("gcs", p.progress.GCs.Load()).Msg("process ended")
 }
 
 // request has the writer do something between two records. One that is busy for long
