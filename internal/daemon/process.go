@@ -296,7 +296,7 @@ func (p *process) ended(s *attach.Session, end formats.End, err error) {
 		why = err.Error()
 	}
 	switch end.Reason {
-	case formats.EndExited, formats.EndKilled, formats.EndOOMKilled:
+	case formats.EndExited, formats.EndKilled, formats.EndOOMKilled, formats.EndUnseen:
 		p.sayEnded(end)
 		p.step(event{kind: eventGone})
 	}
@@ -306,7 +306,7 @@ func (p *process) ended(s *attach.Session, end formats.End, err error) {
 // sayEnded tells in the daemon's own log how the process ended.
 func (p *process) sayEnded(end formats.End) {
 	level := zerolog.InfoLevel
-	if end.Reason != formats.EndExited || end.ExitCode != 0 {
+	if end.Reason == formats.EndKilled || end.Reason == formats.EndOOMKilled || end.ExitCode != 0 {
 		level = zerolog.WarnLevel
 	}
 	about := p.d.log.With().Int("pid", p.target.PID).Str("service", p.facts.Service).Str("reason", end.Reason.String())
