@@ -38,7 +38,7 @@ func Record(ctx context.Context, t *session.Target, cfg session.Config, duration
 		defer close(stopped)
 		select {
 		case <-ctx.Done():
-			stop(stream, done)
+			stop(context.Background(), stream, done)
 		case <-done:
 		}
 	}()

@@ -81,7 +81,9 @@ type Session struct {
 	tee        *tee
 
 	once    sync.Once
-	asked   atomic.Bool   // it shall end
+	asked   atomic.Bool     // it shall end
+	cut     context.Context // done when it is cut off
+	cutOff  context.CancelFunc
 	stopped chan struct{} // closed when the runtime has been asked, or will not be
 	ordered bool          // the runtime has ended the session when it was asked to
 
@@ -125,6 +127,7 @@ func Open(ctx context.Context, t *session.Target, o SessionOptions) (*Session, e
 		o: o, target: t, stream: stream, watch: t.Watch(), queue: newQueue(), ordered: true,
 		stopped: make(chan struct{}), traced: make(chan struct{}), done: make(chan struct{}),
 	}
+	s.cut, s.cutOff = context.WithCancel(context.Background())
 	if o.Memory {
 		s.memory = t.OpenMemory()
 	}
@@ -143,7 +146,7 @@ func (s *Session) Ask() {
 			select {
 			case <-s.done:
 			default:
-				s.ordered = stop(s.stream, s.done)
+				s.ordered = stop(s.cut, s.stream, s.done)
 			}
 		}()
 	})
@@ -151,6 +154,14 @@ func (s *Session) Ask() {
 
 // Abort ends the session without asking the runtime, because there is none any more.
 func (s *Session) Abort() { _ = s.stream.Close() }
+
+// Cut ends the session without waiting for the runtime: its connection is closed. What has
+// come is told.
+func (s *Session) Cut() {
+	s.cutOff()
+	s.Ask()
+	_ = s.stream.Close()
+}
 
 // Done is closed when the stream has ended.
 func (s *Session) Done() <-chan struct{} { return s.done }
@@ -165,14 +176,14 @@ func (s *Session) wait() {
 
 // stop asks the runtime to end the session and makes sure that the stream ends. It
 // tells whether that has come in time.
-func stop(stream *session.Stream, done <-chan struct{}) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+func stop(cut context.Context, stream *session.Stream, done <-chan struct{}) bool {
+	ctx, cancel := context.WithTimeout(cut, stopTime)
 	defer cancel()
 	// Whether it answers does not matter: what counts is that the stream ends.
 	_ = stream.Stop(ctx)
 	select {
 	case <-done:
-		return true
+		return cut.Err() == nil
 	case <-ctx.Done():
 		_ = stream.Close()
 		return false
@@ -506,7 +517,7 @@ func (s *Session) end() formats.End {
 		e.Reason, e.Message = formats.EndStreamError, "the runtime ended the session"
 	}
 	if !s.ordered && e.Reason == formats.EndDetached {
-		e.Message = fmt.Sprintf("process %d did not end the session within %v: its last events may be missing", s.target.PID, stopTime)
+		e.Message = fmt.Sprintf("process %d did not end the session in time: its last events may be missing", s.target.PID)
 		s.o.Tell(e.Message)
 	}
 	return e
@@ -528,11 +539,12 @@ func ended(e *formats.End, o session.Outcome) {
 	e.ExitCode, e.HasCode = o.Code, o.Known && o.Exited
 }
 
-// gone waits until the process has ended; its stream ends a little earlier.
+// gone waits until the process has ended; its stream ends a little earlier. If we have cut
+// that off there is nothing to wait for.
 func (s *Session) gone() bool {
 	deadline := time.Now().Add(exitTime)
 	for s.target.Alive() {
-		if time.Now().After(deadline) {
+		if s.cut.Err() != nil || time.Now().After(deadline) {
 			return false
 		}
 		time.Sleep(10 * time.Millisecond)

@@ -78,9 +78,11 @@ type Daemon struct {
 
 const (
 	// stopTime is how long the end may take; what is being asked of a process then may
-	// take askTime of it.
+	// take askTime of it. A session that has not ended after cutTime is cut off, so that
+	// what has come is still written.
 	stopTime = 4500 * time.Millisecond
 	askTime  = 2 * time.Second
+	cutTime  = 3500 * time.Millisecond
 	// chanceEvery is how often a process that was given up gets another chance: it may
 	// have been stopped by a debugger for an hour.
 	chanceEvery = time.Hour
@@ -144,7 +146,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	defer stopWatchdog()
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
-	var deadline, hurry <-chan time.Time
+	var deadline, hurry, cut <-chan time.Time
 	done := ctx.Done()
 	for !d.stopping || len(d.processes) > 0 {
 		select {
@@ -161,12 +163,18 @@ func (d *Daemon) Run(ctx context.Context) error {
 		case <-d.o.Status:
 			d.logStatus()
 		case <-done:
-			done, hurry, deadline = nil, time.After(askTime), time.After(stopTime)
+			done, hurry, cut, deadline = nil, time.After(askTime), time.After(cutTime), time.After(stopTime)
 			stopSweeping()
 			d.stop()
 		case <-hurry:
 			for _, p := range d.processes {
 				p.cancel()
+			}
+		case <-cut:
+			for _, p := range d.processes {
+				for _, s := range p.live {
+					s.Cut()
+				}
 			}
 		case <-deadline:
 			d.log.Warn().Int("processes", len(d.processes)).Msg("not all sessions ended in time: their connections are closed, which ends them too")
