@@ -9,12 +9,14 @@ PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 wind
 # failure (golang/go#75804, cured in Go 1.27).
 FUZZRUNS ?= 2000000
 BENCHTIME ?= 1s
+# How long make soak takes.
+DURATION ?= 2h
 # The packages with fuzz targets.
 FUZZ      = ./parse ./parse/clr ./gclog ./formats ./formats/logs ./session ./internal/config
 
 OUT      ?= bin/gclog
 
-.PHONY: build test race fuzz bench bench-daemon bench-overhead lint live java ship demo golden platforms package deploy-test clean help
+.PHONY: build test race fuzz bench bench-daemon bench-overhead lint live java ship demo golden platforms package deploy-test soak clean help
 
 build: ## build bin/gclog
 	$(BUILD) -o $(OUT) .
@@ -60,6 +62,10 @@ ship: ## real shippers follow rotated logs; needs rsyslog, and the modules of a 
 	  $(GO) build -trimpath -ldflags "-s -w" -o ../../bin/otelcol .; else \
 	  echo "no collector: its modules cannot be had"; fi
 	GCLOG_SHIP=1 $(GO) test -count 1 -run '^TestShip' -v .
+
+soak: ## random histories of the daemon under all faults for DURATION, up to the first that fails (Linux)
+	$(GO) test -c -o bin/soak.test ./internal/fakenode/check
+	cd internal/fakenode/check && GCLOG_SOAK=$(DURATION) ../../../bin/soak.test -test.timeout 0 -test.failfast -test.run '^(TestComingAndGoing|TestSoak)$$'
 
 demo: build ## attach to a real .NET process under load, and show what comes
 	$(GO) run ./internal/gcload/demo bin/gclog

@@ -18,8 +18,16 @@ type Chaos struct {
 	Every     time.Duration // between two things that happen, on average
 	Processes int           // at most at a time; at least one always lives
 	Rate      float64       // collections per second of each process, on average
+	Beside    []Mischief    // happens too, to what is not of the node
 	Started   func(*Runtime)
 	Log       func(string) // is told all that happens; nil: nobody listens
+}
+
+// A Mischief is one thing that can happen, to what is not of the node. All chance in it
+// comes from what it is given.
+type Mischief struct {
+	Name string
+	Do   func(*rand.Rand) error
 }
 
 // hostileNames are what a process may be called.
@@ -82,18 +90,32 @@ func (c *Chaos) Run(n *Node) error {
 			}
 			continue
 		}
+		if len(c.Beside) > 0 && random.IntN(4) == 0 {
+			m := c.Beside[random.IntN(len(c.Beside))]
+			c.log("%s happens", m.Name)
+			if err := m.Do(random); err != nil {
+				return fmt.Errorf("%s: %w", m.Name, err)
+			}
+			c.pause(random)
+			continue
+		}
 		r, m := living[random.IntN(len(living))], mischiefs[random.IntN(len(mischiefs))]
 		if random.IntN(20) == 0 {
 			m = deaths[random.IntN(len(deaths))]
 		}
 		c.log("%s happens to %d", m.name, r.PID())
 		m.do(r, random)
-		time.Sleep(time.Duration(random.ExpFloat64() * float64(c.Every)))
+		c.pause(random)
 	}
 	for _, r := range n.living() {
 		r.calm()
 	}
 	return nil
+}
+
+// pause lasts until the next thing happens.
+func (c *Chaos) pause(random *rand.Rand) {
+	time.Sleep(time.Duration(random.ExpFloat64() * float64(c.Every)))
 }
 
 func (c *Chaos) start(n *Node, random *rand.Rand) error {

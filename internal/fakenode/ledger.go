@@ -83,6 +83,7 @@ type Ledger struct {
 	GCs      []GC
 	Sessions []Session // but for those that listened to nothing
 	Ended    bool      // the process has
+	EndedAt  int64     // as the times of a GC; 0: it has not
 }
 
 func (l *Ledger) clone() *Ledger {

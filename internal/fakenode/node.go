@@ -124,7 +124,7 @@ func (n *Node) Settle() (open []int) {
 // Kill kills the process: its socket stays, its sessions break off.
 func (r *Runtime) Kill() {
 	r.mu.Lock()
-	r.ledger.Ended = true
+	r.die()
 	r.mu.Unlock()
 	r.proc.signal(unix.SIGKILL)
 	<-r.ended
@@ -135,7 +135,7 @@ func (r *Runtime) Exit(code byte) {
 	r.mu.Lock()
 	now := monotonic()
 	r.happen(now)
-	r.ledger.Ended = true
+	r.die()
 	for len(r.streams) > 0 {
 		t := r.streams[len(r.streams)-1]
 		if t.ending == "" && !t.spoilt {

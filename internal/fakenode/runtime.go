@@ -261,10 +261,17 @@ func (r *Runtime) happen(now int64) {
 	r.drop -= used
 }
 
+// die notes that the process has ended, or is about to.
+func (r *Runtime) die() {
+	if !r.ledger.Ended {
+		r.ledger.Ended, r.ledger.EndedAt = true, monotonic()
+	}
+}
+
 // over is called when the process has ended, however it did.
 func (r *Runtime) over() {
 	r.mu.Lock()
-	r.ledger.Ended = true
+	r.die()
 	r.mu.Unlock()
 	r.Continue()
 	r.free(&r.stalled)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gclog/gclog/internal/fakenode"
 )
@@ -18,7 +19,13 @@ type Options struct {
 	Killed bool
 	// Truncated: files were cut to nothing by others, so they may lack their header.
 	Truncated bool
+	// Full is when the disk was full. A process that ended then may have no end in its
+	// log, nor what came last.
+	Full []Period
 }
+
+// A Period is a time, as those of a ledger.
+type Period struct{ From, To int64 }
 
 // Output checks the files that gclog wrote about a process, in the order in which
 // they were written. The error has a line for each thing that is wrong.
@@ -33,11 +40,14 @@ func Output(l *fakenode.Ledger, files []string, o Options) error {
 	for i := range c.records {
 		c.record(&c.records[i])
 	}
+	if c.broken || o.Killed && c.sessions[c.life] { // the last life told nothing
+		c.breaks = append(c.breaks, lifeBreak{next: uint32(len(c.told)), end: c.lastEnd})
+	}
 	c.order()
 	c.coverage()
 	c.sent()
 	for id, open := range c.sessions {
-		if open && !o.Killed {
+		if open && !o.Killed && !c.unwritten && c.unwritable() == 0 {
 			c.wrong("the last session has no end (%s)", id)
 		}
 	}
@@ -47,6 +57,7 @@ func Output(l *fakenode.Ledger, files []string, o Options) error {
 // Node checks the files of all processes of a node, in one folder or in folders
 // below it, and that no runtime has a session left.
 func Node(n *fakenode.Node, dir string, o Options) error {
+	open := n.Settle()
 	files, err := Files(dir)
 	errs := []error{err}
 	for _, r := range n.Runtimes() {
@@ -61,7 +72,7 @@ func Node(n *fakenode.Node, dir string, o Options) error {
 			errs = append(errs, fmt.Errorf("files of no process that there was (%s): %v", cookie, list))
 		}
 	}
-	if open := n.Settle(); len(open) > 0 {
+	if len(open) > 0 {
 		errs = append(errs, fmt.Errorf("sessions are left open in %v", open))
 	}
 	return errors.Join(errs...)
@@ -75,12 +86,14 @@ type checker struct {
 	fileIDs   map[string]string
 	documents map[string]*record
 	sessions  map[string]bool // by the life of gclog; true: one has begun and not ended
+	life      string          // of gclog, the last that a session began in
 	begun     int             // sessions
 	told      []told          // by the number of the collection
 	breaks    []lifeBreak     // where gclog was killed
 	lastEnd   int64           // of the collections told so far
 	first     uint32          // number told that began in a session; others before it may be told
 	newest    uint32          // of the numbers told so far
+	unwritten bool            // the record before says that some before it are missing
 	broken    bool            // the next number told is the first of another life
 	problems  []string
 }
@@ -97,6 +110,8 @@ type told struct {
 	records []*record
 	gaps    []*record // but for those about lost events
 	lost    []*record // gaps about lost events: the collection may have a record too
+	// A suspension that was for it, of which nothing else came.
+	suspended bool
 }
 
 func (t *told) any() bool { return len(t.records)+len(t.gaps)+len(t.lost) > 0 }
@@ -123,16 +138,17 @@ func (c *checker) record(r *record) {
 		c.wrong("%s: a record of process %d %s among those of %d", r.at, r.Process.PID, r.Process.EntityID, c.l.PID)
 		return
 	}
+	defer func() { c.unwritten = r.unwritten() || c.unwritten && r.Event.Action == "gc-gap" }()
 	id := r.GCLog.Session.ID // of the life of gclog: its sessions with a process have the same
 	switch r.Event.Action {
 	case "gc-session-start":
-		if c.sessions[id] {
+		if c.sessions[id] && !c.unwritten {
 			c.wrong("%s: a session begins and the one before it has not ended (%s)", r.at, id)
 		}
-		if c.o.Killed && slices.Contains(c.open(), true) {
+		if _, known := c.sessions[id]; c.o.Killed && !known && len(c.sessions) > 0 {
 			c.broken = true
 		}
-		c.sessions[id] = true
+		c.sessions[id], c.life = true, id
 		c.begun++
 		r.session = c.begun
 		c.document(r)
@@ -143,6 +159,10 @@ func (c *checker) record(r *record) {
 		c.sessions[id] = false
 		return
 	}
+	if r.unwritten() && !c.sessions[id] { // its begin is among what is missing
+		c.sessions[id] = true
+		c.begun++
+	}
 	c.within(r)
 	r.session = c.begun
 	c.document(r)
@@ -151,7 +171,11 @@ func (c *checker) record(r *record) {
 		c.collection(r)
 	case "gc-gap":
 		c.gap(r)
-	case "gc-suspension", "gc-stall", "gc-summary":
+	case "gc-suspension":
+		if n := r.Dotnet.GC.Number; n > 0 && int(n) < len(c.told) {
+			c.told[n].suspended = true
+		}
+	case "gc-stall", "gc-summary":
 	default:
 		c.wrong("%s: a record of kind %q", r.at, r.Event.Action)
 	}
@@ -167,13 +191,6 @@ func (c *checker) within(r *record) {
 	case !open:
 		c.wrong("%s: a record (%s) behind the end of its session (%s)", r.at, r.Event.Action, id)
 	}
-}
-
-func (c *checker) open() (list []bool) {
-	for _, open := range c.sessions {
-		list = append(list, open)
-	}
-	return list
 }
 
 // document checks that the id of a record is its own. Two sessions may each have seen
@@ -244,7 +261,11 @@ func (c *checker) gap(r *record) {
 			t.gaps = append(t.gaps, r)
 		}
 	}
-	c.reach(g.From, g.To)
+	from := g.From
+	for r.unwritten() && from < g.To && !c.wasSent(from) { // it may have begun before the first session
+		from++
+	}
+	c.reach(from, g.To)
 }
 
 // reach notes how far the records have come, and what was skipped because gclog was
@@ -261,7 +282,8 @@ func (c *checker) reach(from, to uint32) {
 	c.lastEnd = max(c.lastEnd, c.l.GCs[to-1].End)
 }
 
-// order checks that collections are told in the order of their ends.
+// order checks that collections are told in the order of their ends. A session that takes
+// over from another tells what began later, all of it behind that.
 func (c *checker) order() {
 	var last *record
 	for i := range c.records {
@@ -270,11 +292,16 @@ func (c *checker) order() {
 		if r.Event.Action != "gc" || !r.Dotnet.GC.Complete || n == 0 || int(n) >= len(c.told) {
 			continue
 		}
-		if last != nil && c.l.GCs[n-1].End < c.l.GCs[last.Dotnet.GC.Number-1].End {
+		if last != nil && c.overtakes(r, last) {
 			c.wrong("%s: #%d ended before #%d, which is told earlier (%s)", r.at, n, last.Dotnet.GC.Number, last.at)
 		}
 		last = r
 	}
+}
+
+func (c *checker) overtakes(r, last *record) bool {
+	is, was := c.l.GCs[r.Dotnet.GC.Number-1], c.l.GCs[last.Dotnet.GC.Number-1]
+	return is.End < was.End && (r.session == last.session || is.First < was.First)
 }
 
 // coverage checks that each number between the first and the last that are told is
@@ -283,10 +310,10 @@ func (c *checker) coverage() {
 	for n := uint32(1); n <= c.newest; n++ {
 		switch t := &c.told[n]; {
 		case !t.any():
-			if n >= c.first && !c.excused(n) {
+			if n >= c.first && !c.excused(n) && (!t.suspended || c.wasSent(n)) {
 				c.wrong("#%d is in no record and no gap, and #%d is told", n, c.newest)
 			}
-		case len(t.gaps) > 1:
+		case len(t.gaps) > 1 && !c.twice(t, n):
 			c.wrong("#%d is in two gaps: %s and %s", n, t.gaps[0].at, t.gaps[1].at)
 		case len(t.records) > 0 && len(t.gaps) > 0:
 			if !c.straddles(t.gaps[0], n) && !c.startLost(n) {
@@ -299,6 +326,14 @@ func (c *checker) coverage() {
 		}
 		c.once(n)
 	}
+}
+
+// twice tells whether a collection may be in two gaps: its record could not be written, and
+// another gap names it only because it lies between two that are missing.
+func (c *checker) twice(t *told, n uint32) bool {
+	return slices.ContainsFunc(t.gaps, (*record).unwritten) && slices.ContainsFunc(t.gaps, func(r *record) bool {
+		return !r.unwritten() && (c.l.GCs[n-1].Kind == fakenode.Background || c.straddles(r, n))
+	})
 }
 
 // once checks that a collection has one record. A collection that several sessions
@@ -346,14 +381,38 @@ func (c *checker) startLost(n uint32) bool {
 	})
 }
 
-// excused tells whether nobody had to tell of a collection, because gclog was killed.
+// endTime is how long it may take until all of a process that has ended is written.
+const endTime = 10 * time.Second
+
+// unwritable is the time from which on the end of the process could not be written,
+// because the disk was full; 0: it could.
+func (c *checker) unwritable() int64 {
+	for _, p := range c.o.Full {
+		if c.l.Ended && p.From < c.l.EndedAt+int64(endTime) && p.To > c.l.EndedAt {
+			return p.From
+		}
+	}
+	return 0
+}
+
+// excused tells whether nobody had to tell of a collection: gclog was killed, or the process
+// ended while the disk was full.
 func (c *checker) excused(n uint32) bool {
+	if full := c.unwritable(); full > 0 && c.l.GCs[n-1].End > max(c.lastEnd, full-int64(endTime)) {
+		return true
+	}
 	for _, b := range c.breaks {
 		if n < b.next && c.l.GCs[n-1].End > b.end {
 			return true
 		}
 	}
-	return c.o.Killed && c.l.GCs[n-1].Kind == fakenode.Background && !c.wasSent(n)
+	if !c.o.Killed {
+		return false
+	}
+	// What could not be written was to be told with the next record that can.
+	g := c.l.GCs[n-1]
+	full := slices.ContainsFunc(c.o.Full, func(p Period) bool { return g.Last > p.From-int64(endTime) && g.First < p.To })
+	return full || !c.wasSent(n) // what came of it may have been on its way
 }
 
 func (c *checker) wasSent(n uint32) bool {

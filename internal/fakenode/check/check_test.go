@@ -25,6 +25,9 @@ const isGclog = "GCLOG_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
 	fakenode.Main()
+	if file := os.Getenv(isStepped); file != "" {
+		os.Exit(steppedDaemon(file, os.Getenv(isGclog)))
+	}
 	if os.Getenv(isGclog) != "" {
 		os.Exit(cli.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}
@@ -333,46 +336,8 @@ func slicesDelete(lines []string, with string) (rest []string) {
 	return rest
 }
 
-// TestHistories: what gclog daemon writes about processes to which everything happens
-// at random. GCLOG_SEED is the seed of the only history then, GCLOG_SOAK how long each
-// takes.
-func TestHistories(t *testing.T) {
-	seeds := []uint64{1, 2}
-	if s := os.Getenv("GCLOG_SEED"); s != "" {
-		seed, err := strconv.ParseUint(s, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		seeds = []uint64{seed}
-	}
-	duration := 15 * time.Second
-	if s := os.Getenv("GCLOG_SOAK"); s != "" {
-		var err error
-		if duration, err = time.ParseDuration(s); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, seed := range seeds {
-		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
-			n, dir := newNode(t, seed), t.TempDir()
-			d := daemon(t, n, dir)
-			c := fakenode.Chaos{
-				Seed: seed, Duration: duration, Every: 100 * time.Millisecond, Processes: 8, Rate: 50,
-				Log: func(s string) { t.Logf("%s %s", time.Now().UTC().Format("05.000"), s) },
-			}
-			if err := c.Run(n); err != nil {
-				t.Fatal(err)
-			}
-			d.terminate(t)
-			if err := check.Node(n, filepath.Join(dir, "logs"), check.Options{}); err != nil {
-				t.Errorf("%v\n%s", err, d.stderr.String())
-			}
-		})
-	}
-}
-
-// daemon starts gclog daemon over the processes of this test.
-func daemon(t *testing.T, n *fakenode.Node, dir string) *program {
+// startDaemon starts gclog daemon over the processes of this test.
+func startDaemon(t *testing.T, n *fakenode.Node, dir string) *program {
 	t.Helper()
 	config := filepath.Join(dir, "gclog.yaml")
 	err := os.WriteFile(config, fmt.Appendf(nil, `version: 1
@@ -407,7 +372,7 @@ func TestKilledDaemon(t *testing.T) {
 		runtimes = append(runtimes, start(t, n, fakenode.Config{Name: fmt.Sprintf("orders%d", i), Rate: 200, Background: 0.1}))
 	}
 	for i := range 4 {
-		d := daemon(t, n, dir)
+		d := startDaemon(t, n, dir)
 		for _, r := range runtimes {
 			waitSession(t, r, i, 100)
 		}

@@ -37,6 +37,11 @@ type record struct {
 	session int    // in which it is, counted
 }
 
+// unwritten tells whether it says that records before it could not be written.
+func (r *record) unwritten() bool {
+	return r.Dotnet.GC.Gap != nil && r.Dotnet.GC.Gap.Reason == "unwritten"
+}
+
 type gc struct {
 	Number     uint32
 	Generation int

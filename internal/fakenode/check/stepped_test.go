@@ -1,0 +1,87 @@
+//go:build linux
+
+package check_test
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/gclog/gclog/internal/config"
+	"github.com/gclog/gclog/internal/daemon"
+	"github.com/gclog/gclog/internal/doctor"
+	"github.com/rs/zerolog"
+)
+
+// isStepped is the variable that a daemon with a clock of its own knows itself by: its
+// configuration.
+const isStepped = "GCLOG_TEST_STEPPED"
+
+// steppedDaemon is gclog daemon, but for its clock: how far that is ahead is in a file.
+// Nobody sets the clock of the machine for a test.
+func steppedDaemon(file, clock string) int {
+	load := func() (*config.Loaded, error) { return config.Load(file, nil) }
+	loaded, err := load()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	d := daemon.New(daemon.Options{
+		Config: loaded, Load: load, Log: zerolog.New(os.Stderr).With().Timestamp().Logger(), Session: rand.Text(), Host: "test", Explain: doctor.Explain,
+		ClockOffset: func() time.Duration { return readClock(clock) },
+		Reload:      on(syscall.SIGHUP), Rotate: on(syscall.SIGUSR1), Status: on(syscall.SIGUSR2),
+	})
+	if err := d.Run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// on returns what tells that a signal has come.
+func on(s os.Signal) <-chan struct{} {
+	caught, told := make(chan os.Signal, 4), make(chan struct{})
+	signal.Notify(caught, s)
+	go func() {
+		for range caught {
+			told <- struct{}{}
+		}
+	}()
+	return told
+}
+
+// readClock reads how far a clock is ahead.
+func readClock(path string) time.Duration {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return 0
+	}
+	d, err := time.ParseDuration(string(b))
+	if err != nil {
+		panic(err)
+	}
+	return d
+}
+
+// setClock sets a clock ahead.
+func setClock(path string, ahead time.Duration) error { return replace(path, ahead.String()) }
+
+// replace writes a file so that a reader sees either the old one or the new one.
+func replace(path, text string) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "new")
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := f.WriteString(text); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
