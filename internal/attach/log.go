@@ -87,6 +87,7 @@ func (l *Log) Write(s *Session, known *gclog.Process, begun func(*gclog.Process)
 		begun(&l.process)
 	}
 	l.tally, l.tallied = gclog.Tally{}, 0
+	l.tellOutputs(s)
 	l.set.Each(l.begin)
 	l.deliver(s)
 	s.wait()
@@ -249,7 +250,7 @@ func (l *Log) Change(outputs []output.Spec, format formats.Options, known *gclog
 		end.At = l.session.now()
 		end.Ticks = l.session.syncTicks() + end.At
 	}
-	return l.set.Change(l.Opener, outputs, l.format(),
+	err := l.set.Change(l.Opener, outputs, l.format(),
 		func(w *formats.Writer) {
 			if l.session != nil {
 				l.begin(w)
@@ -260,6 +261,16 @@ func (l *Log) Change(outputs []output.Spec, format formats.Options, known *gclog
 				w.End(&end)
 			}
 		})
+	if l.session != nil {
+		l.tellOutputs(l.session)
+	}
+	return err
+}
+
+// tellOutputs tells whoever looks at the progress what is written to.
+func (l *Log) tellOutputs(s *Session) {
+	paths := l.set.Paths()
+	s.o.Progress.Outputs.Store(&paths)
 }
 
 // Summarize writes a summary of the time since the last one, or since the session began.

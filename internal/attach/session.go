@@ -65,7 +65,9 @@ type Progress struct {
 	Lost   atomic.Int64 // events
 	Stream atomic.Int64 // bytes read
 	Output atomic.Int64 // bytes written
-	Last   atomic.Int64 // when the last record came, in nanoseconds of Unix time; 0: none yet
+	// Outputs are the paths that are written to; nil before they are open.
+	Outputs atomic.Pointer[[]string]
+	Last    atomic.Int64 // when the last record came, in nanoseconds of Unix time; 0: none yet
 }
 
 // A Session is a live session with one process: its stream is read and reduced, and

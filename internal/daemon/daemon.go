@@ -517,8 +517,8 @@ func (p *process) status() Status {
 	if last := p.progress.Last.Load(); last > 0 {
 		s.LastGC = time.Unix(0, last)
 	}
-	for i := range p.outputs {
-		s.Outputs = append(s.Outputs, output.Expand(p.outputs[i].Path, f, p.d.o.Host))
+	if open := p.progress.Outputs.Load(); open != nil {
+		s.Outputs = *open
 	}
 	return s
 }
