@@ -45,6 +45,9 @@ var regressions = []regression{
 // of the only history then, GCLOG_HISTORY how long each takes.
 func TestHistories(t *testing.T) {
 	seeds := regressions[:3]
+	if testing.Short() {
+		seeds = regressions[:1]
+	}
 	if s := os.Getenv("GCLOG_SEED"); s != "" {
 		seed, err := strconv.ParseUint(s, 10, 64)
 		if err != nil {
