@@ -461,6 +461,11 @@ func TestFilesTaken(t *testing.T) {
 			if err := check.Node(n, h.written, h.options); err != nil {
 				t.Errorf("%v\n%s", err, h.d.stderr.String())
 			}
+			// The log has its end where it was asked for.
+			b, err := os.ReadFile(filepath.Join(h.logs, fmt.Sprintf("orders-orders-%d.json", r.PID())))
+			if err != nil || !bytes.Contains(b, []byte(`"action":"gc-session-end"`)) {
+				t.Errorf("%d bytes without an end are where the log should be: %v", len(b), err)
+			}
 			if c.name != "another level" && len(r.Ledger().Sessions) != 1 {
 				t.Errorf("there were %d sessions", len(r.Ledger().Sessions))
 			}
