@@ -449,6 +449,10 @@ func TestFilesTaken(t *testing.T) {
 			n := newNode(t, 26)
 			h := newHost(t, n, false)
 			r := start(t, n, fakenode.Config{Name: "orders", Rate: 200, Background: 0.1})
+			h.size = "10M" // the daemon has no reason of its own to begin another file
+			if err := h.level("normal"); err != nil {
+				t.Fatal(err)
+			}
 			h.start()
 			for i := range 5 {
 				waitSent(t, r, 150*(i+1))

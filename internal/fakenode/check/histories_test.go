@@ -131,6 +131,7 @@ type host struct {
 	written string // has all that the daemon has written
 	logs    string // in it: where it writes
 	include string // the command lines of the processes that the daemon logs
+	size    string // from which on files are rotated
 	kills   bool   // the daemon may be killed
 	d       *program
 	said    strings.Builder // by the daemons before
@@ -146,7 +147,7 @@ func newHost(t *testing.T, n *fakenode.Node, kills bool) *host {
 	dir := t.ArtifactDir() // -artifacts keeps it
 	h := &host{
 		t: t, kills: kills, config: filepath.Join(dir, "gclog.yaml"), clock: filepath.Join(dir, "clock"), written: filepath.Join(dir, "written"), full: func() {},
-		include: n.Pattern(), options: check.Options{Killed: kills, Truncated: true},
+		include: n.Pattern(), size: "100K", options: check.Options{Killed: kills, Truncated: true},
 	}
 	h.logs = filepath.Join(h.written, "logs")
 	if err := errors.Join(os.MkdirAll(h.logs, 0o700), h.level("normal"), setClock(h.clock, 0)); err != nil {
@@ -160,9 +161,9 @@ func (h *host) level(level string) error {
 	return replace(h.config, fmt.Sprintf(`version: 1
 discovery: {interval: 500ms, include: [{command_line: %q}]}
 session: {level: %s}
-outputs: [{path: "%s/%%s-%%n-%%p.json", filesize: 100K, filecount: 1000}]
+outputs: [{path: "%s/%%s-%%n-%%p.json", filesize: %s, filecount: 1000}]
 http: {listen: ""}
-`, h.include, level, h.logs))
+`, h.include, level, h.logs, h.size))
 }
 
 func (h *host) start() {
