@@ -84,7 +84,8 @@ func isUnshare(pid int) bool {
 // own, and in it with this temporary directory.
 func apart(tmp string) func(program string, args, env []string) *exec.Cmd {
 	return func(program string, args, env []string) *exec.Cmd {
-		script := `mount -t tmpfs none /tmp && mkdir -p "$TMPDIR" && exec "$0" "$@"`
+		// The program may lie below the /tmp that is hidden.
+		script := `mount --bind "${0%/*}" /mnt && mount -t tmpfs none /tmp && mkdir -p "$TMPDIR" && exec "/mnt/${0##*/}" "$@"`
 		flags := append(strings.Fields(namespaces("--mount", "--pid", "--fork", "--kill-child", "--mount-proc"))[1:], "sh", "-c", script, program)
 		cmd := exec.Command("unshare", append(flags, args...)...)
 		cmd.Env = append(env, "TMPDIR="+tmp)
