@@ -56,9 +56,14 @@ func (p *program) configuration(c *cli.Context) error {
 	return usagef("config %s: it must be show, validate or schema", what)
 }
 
-// loadConfig reads the configuration that counts, and tells what may not be meant.
+// readConfig reads the configuration that counts.
+func readConfig(c *cli.Context) (*config.Loaded, error) {
+	return config.Load(config.Find(c.String(configFlag), os.Environ()), os.Environ())
+}
+
+// loadConfig does so too, and tells what may not be meant.
 func (p *program) loadConfig(c *cli.Context) (*config.Loaded, error) {
-	l, err := config.Load(config.Find(c.String(configFlag), os.Environ()), os.Environ())
+	l, err := readConfig(c)
 	if err != nil {
 		return nil, &codedError{exitUsage, err}
 	}

@@ -95,7 +95,7 @@ func (p *program) convert(c *cli.Context) error {
 		return err
 	}
 	stop := p.ui.watch(func(time.Duration) string {
-		return fmt.Sprintf("%s read, %d GCs", size(v.read.Load()), v.gcs.Load())
+		return fmt.Sprintf("%s read, %d GCs", output.SizeText(v.read.Load()), v.gcs.Load())
 	})
 	defer stop()
 	if inputs[0].trace == nil {

@@ -50,7 +50,7 @@ func (p *program) daemon(c *cli.Context) error {
 		return err
 	}
 	load := func() (*config.Loaded, error) {
-		loaded, err := config.Load(config.Find(c.String(configFlag), os.Environ()), os.Environ())
+		loaded, err := readConfig(c)
 		if err == nil {
 			err = loaded.Override(c.StringSlice("output"), c.StringSlice("listen"))
 		}

@@ -6,11 +6,9 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
-	"github.com/gclog/gclog/internal/config"
 	"github.com/urfave/cli/v2"
 )
 
@@ -42,7 +40,7 @@ func (p *program) health(c *cli.Context) error {
 	}
 	address := c.String("listen")
 	if address == "" {
-		loaded, err := config.Load(config.Find(c.String(configFlag), os.Environ()), os.Environ())
+		loaded, err := readConfig(c)
 		if err != nil {
 			return &codedError{exitUsage, err}
 		}

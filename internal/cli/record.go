@@ -107,7 +107,7 @@ func (p *program) record(c *cli.Context) error {
 func (p *program) recordOne(ctx context.Context, t *session.Target, cfg session.Config, duration time.Duration, w io.Writer, name string) error {
 	var n atomic.Int64
 	stop := p.ui.watch(func(since time.Duration) string {
-		return fmt.Sprintf("[%s] %s recorded", elapsed(since), size(n.Load()))
+		return fmt.Sprintf("[%s] %s recorded", elapsed(since), output.SizeText(n.Load()))
 	})
 	err := attach.Record(ctx, t, cfg, duration, &counting{w, &n})
 	stop()
@@ -117,7 +117,7 @@ func (p *program) recordOne(ctx context.Context, t *session.Target, cfg session.
 	case err != nil:
 		return unlessStopped(ctx, doctor.Explain(t, err))
 	case w != p.out:
-		p.ui.sayf("%s recorded to %s (gclog convert %s makes a log of it)", size(n.Load()), name, name)
+		p.ui.sayf("%s recorded to %s (gclog convert %s makes a log of it)", output.SizeText(n.Load()), name, name)
 	}
 	return nil
 }

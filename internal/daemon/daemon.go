@@ -70,7 +70,6 @@ type Daemon struct {
 	stopping    bool
 	ready       atomic.Bool
 	reloading   sync.Mutex
-	began       time.Time
 	offset      time.Duration // of the clock, when it was looked at last
 	cleaning    bool          // files are being deleted
 	cleaned     time.Time
@@ -102,7 +101,7 @@ var errReplaced = errors.New("it runs another program now")
 func New(o Options) *Daemon {
 	d := &Daemon{
 		o: o, config: o.Config, log: o.Log, ports: map[string]*port{},
-		events: make(chan func(), 64), stopped: make(chan struct{}), processes: map[key]*process{}, began: time.Now(),
+		events: make(chan func(), 64), stopped: make(chan struct{}), processes: map[key]*process{},
 	}
 	if d.o.ClockOffset == nil {
 		d.o.ClockOffset = clockOffset
@@ -226,7 +225,7 @@ func (d *Daemon) stop() {
 // found takes a process that the sweeper or a port has found.
 func (d *Daemon) found(t *session.Target, peer *session.Peer) {
 	k := keyOf(t, peer)
-	if d.stopping {
+	if d.stopping || peer != nil && isClosed(peer.Gone()) {
 		return
 	}
 	if p := d.processes[k]; p != nil {
@@ -253,6 +252,15 @@ func (d *Daemon) found(t *session.Target, peer *session.Peer) {
 	p := d.newProcess(k, t, peer)
 	d.processes[k] = p
 	p.step(event{kind: eventFound})
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }
 
 // keyOf is the key of a process that came by a port, or that the sweeper found.
@@ -306,7 +314,7 @@ func (d *Daemon) forget(p *process) {
 	delete(d.processes, p.key)
 	if p.peer != nil {
 		for _, x := range d.ports {
-			x.forget(p.peer)
+			x.Forget(p.peer)
 		}
 	}
 }
@@ -409,7 +417,7 @@ func (p *process) name() string {
 
 // rotate makes all files begin anew.
 func (d *Daemon) rotate() {
-	go d.opener.Rotate() // a disk that hangs must not hang the loop
+	d.opener.Rotate()
 	d.log.Info().Msg("all files begin anew")
 }
 
@@ -419,7 +427,7 @@ func (d *Daemon) reload(ctx context.Context) error {
 	d.reloading.Lock() // one after the other
 	defer d.reloading.Unlock()
 	notify(notifyReloading())
-	go d.opener.Follow()
+	d.opener.Follow()
 	loaded, err := d.o.Load()
 	result := make(chan error, 1)
 	if !d.ask(ctx, func() { result <- d.reloaded(loaded, err) }) {

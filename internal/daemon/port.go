@@ -87,5 +87,3 @@ func (d *Daemon) closePort(path string) {
 	p.cancel()
 	_ = p.Close() // its socket goes with it
 }
-
-func (p *port) forget(peer *session.Peer) { p.Forget(peer) }

@@ -3,13 +3,13 @@ package doctor
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"regexp"
 
 	"github.com/gclog/gclog/formats/logs"
+	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/internal/unpack"
 	"github.com/gclog/gclog/parse"
 )
@@ -46,7 +46,7 @@ func (r *Report) file(name string) {
 		r.fail("directory", "it is a directory")
 		return
 	}
-	r.fact("size", "%s", Size(info.Size()))
+	r.fact("size", "%s", output.SizeText(info.Size()))
 	head, err := headOf(f)
 	if err != nil {
 		r.unread("it ", err)
@@ -146,16 +146,3 @@ func (r *Report) notRecording(kind *parse.KindError, head []byte) {
 
 // isText tells a text from a recording, which may hold lines of a log in its strings.
 func isText(b []byte) bool { return bytes.IndexByte(b[:min(len(b), 4096)], 0) < 0 }
-
-// Size is a number of bytes for people.
-func Size(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprintf("%d B", n)
-	case n < 1e6:
-		return fmt.Sprintf("%.1f KB", float64(n)/1e3)
-	case n < 1e9:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	}
-	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
-}

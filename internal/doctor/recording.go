@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -165,7 +166,7 @@ func (r *Report) recording(src *unpacked, head []byte, size int64) {
 		}
 	}
 	processes.Finish()
-	r.fact("readable", "%s of what is in it", Size(reader.Stats().Bytes))
+	r.fact("readable", "%s of what is in it", output.SizeText(reader.Stats().Bytes))
 	r.fact("length", "%s", time.Duration(newest).Round(time.Millisecond))
 	r.processes(processes.List())
 	r.fact("events", "%s", events.text())
