@@ -1,0 +1,49 @@
+package gcsettings
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// A Config is what a runtimeconfig.json says that matters here.
+type Config struct {
+	Path       string         // as the process sees it
+	Version    string         // of the runtime, "" if it does not say
+	Properties map[string]any // those of the GC, and its variables that were taken for some; numbers as they are written
+}
+
+// propertyPrefix is what the names of the GC's properties begin with.
+const propertyPrefix = "System.GC."
+
+// ParseConfig reads a runtimeconfig.json.
+func ParseConfig(path string, b []byte) (*Config, error) {
+	type framework struct{ Name, Version string }
+	var file struct {
+		RuntimeOptions struct {
+			Framework          framework
+			Frameworks         []framework
+			IncludedFrameworks []framework
+			ConfigProperties   map[string]any
+		}
+	}
+	dec := json.NewDecoder(strings.NewReader(string(b)))
+	dec.UseNumber()
+	if err := dec.Decode(&file); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	o := &file.RuntimeOptions
+	c := &Config{Path: path, Properties: map[string]any{}}
+	for _, f := range append(append([]framework{o.Framework}, o.IncludedFrameworks...), o.Frameworks...) {
+		if f.Name == "Microsoft.NETCore.App" && c.Version == "" {
+			c.Version = f.Version
+		}
+	}
+	variables := variableNames()
+	for name, value := range o.ConfigProperties {
+		if bare, _ := bareName(name); variables[bare] || isProperty(name) && !strings.Contains(name[:len(propertyPrefix)], "_") {
+			c.Properties[name] = value
+		}
+	}
+	return c, nil
+}

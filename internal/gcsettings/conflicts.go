@@ -1,0 +1,100 @@
+package gcsettings
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// lohDefault is the least size of a large object.
+const lohDefault = 85000
+
+// conflicts takes away what counts for nothing beside the rest, with the reason, and
+// notes what the runtime changes.
+func (c *Configuration) conflicts(set []Value) (left []Value, ignored []Ignored) {
+	by := byVariable(set)
+	on := func(variable string) bool { v := by[variable]; return v != nil && v.Number != 0 }
+	perHeap := func(suffix string) string {
+		for _, heap := range [...]string{"SOH", "LOH", "POH"} {
+			if on("GCHeapHardLimit" + heap + suffix) {
+				return by["GCHeapHardLimit"+heap+suffix].Name
+			}
+		}
+		return ""
+	}
+	limits, shares := perHeap(""), perHeap("Percent")
+	server, fixed := c.flavour(), c.whyFixed(by)
+	for i := range set {
+		v := &set[i]
+		s := &v.Setting
+		why := ""
+		switch {
+		case s.Server && server == "off" && s.Variable != "GCDynamicAdaptationMode":
+			why = "only server GC heeds it, and this is workstation GC"
+		case s.Variable == "GCDynamicAdaptationMode" && server == "off":
+			why = "only server GC adapts, and this is workstation GC"
+		case s.Segments && c.Major >= regions && !c.Segments:
+			why = fmt.Sprintf("from .NET %d on the heap has regions instead of segments", regions)
+		case s.Regions && c.Segments:
+			why = "the GC with segments has no regions"
+		case s.Kind == Text && c.NativeAOT && (s.Variable == "GCName" || s.Variable == "GCPath"):
+			why = "a NativeAOT program has its GC built in"
+		case s.Variable == "gcServer" && c.NativeAOT && v.Number != 0:
+			why = "a NativeAOT program has server GC if it was built with it, and then without this too; only 0 counts"
+		case s.Variable == "GCHeapAffinitizeMask" && !c.Windows:
+			why = "only on Windows does it count: elsewhere it is GCHeapAffinitizeRanges"
+		case (s.Variable == "GCHeapAffinitizeMask" || s.Variable == "GCHeapAffinitizeRanges") && on("GCNoAffinitize"):
+			why = by["GCNoAffinitize"].Name + " is on: the threads are tied to no processors, and there is a heap for each"
+		case s.Variable == "GCCpuGroup" && !c.Windows:
+			why = "only Windows has processor groups"
+		case strings.HasPrefix(s.Variable, "GCHeapHardLimit") && s.Unit == Percent && limits != "":
+			why = limits + " wins"
+		case (s.Variable == "GCHeapHardLimit" || s.Variable == "GCHeapHardLimitPercent") && limits+shares != "":
+			why = cmp.Or(limits, shares) + " and those of the other heaps win"
+		case s.Variable == "GCHeapHardLimitPercent" && v.Number >= 100:
+			why = fmt.Sprintf("%d percent is no limit: it must be below 100", v.Number)
+		case s.Variable == "GCHeapHardLimitPercent" && on("GCHeapHardLimit"):
+			why = by["GCHeapHardLimit"].Name + " wins"
+		case s.Variable == "GCLOHThreshold" && v.Number < lohDefault:
+			why = fmt.Sprintf("it cannot be less than %d", lohDefault)
+		case s.Variable == "GCDynamicAdaptationMode" && v.Number != 0 && on("GCHeapCount"):
+			why = by["GCHeapCount"].Name + " sets the number of heaps, so that it does not adapt"
+		case s.Variable == "GCDynamicAdaptationMode" && v.Number != 0 && c.Segments:
+			why = fixed
+		case s.Datas && fixed != "":
+			why = "only DATAS heeds it: " + fixed
+		case s.Variable == "GCConserveMemory" && v.Number > 9:
+			v.note("0 to 9 are documented")
+		case s.Variable == "GCHighMemPercent" && v.Number > highestLoad:
+			v.note(fmt.Sprintf("more than %d counts as %d", highestLoad, highestLoad))
+		case s.Variable == "GCHeapCount" && v.Number > 1:
+			v.note("there are never more heaps than processors")
+		case s.Variable == "gcServer" && v.Number != 0 && server == "off":
+			v.note("it is workstation GC all the same: server GC needs two processors")
+		case s.Variable == "GCNoAffinitize" && v.Number == 0 && (on("GCHeapHardLimit") || on("GCHeapHardLimitPercent") || limits+shares != ""):
+			v.note("a hard limit turns it on all the same")
+		}
+		if why != "" {
+			ignored = append(ignored, Ignored{v.Name, v.Text, v.From, why})
+			v.Name = ""
+		}
+	}
+	return slices.DeleteFunc(set, func(v Value) bool { return v.Name == "" }), ignored
+}
+
+func byVariable(set []Value) map[string]*Value {
+	by := map[string]*Value{}
+	for i := range set {
+		by[set[i].Setting.Variable] = &set[i]
+	}
+	return by
+}
+
+// note adds to what there is to say.
+func (v *Value) note(text string) {
+	if v.Note != "" {
+		text = v.Note + "; " + text
+	}
+	v.Note = text
+}

@@ -1,0 +1,161 @@
+package gcsettings
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// A Report is what is known of the settings of one process.
+type Report struct {
+	Set     []Value
+	InForce []Fact    // as the runtime tells, or its events show
+	Default []Fact    // of what is not set; From is empty
+	Ignored []Ignored // set, and worth nothing
+	Unknown []Unknown // what cannot be told
+}
+
+// A Fact is a setting and its value.
+type Fact struct {
+	Name  string
+	Value string
+	From  string
+	Note  string // what people may not expect of it, "" if nothing
+}
+
+// Unknown is what cannot be told, and why.
+type Unknown struct{ What, Why string }
+
+// Sources are where what is known of a process comes from, in words.
+type Sources struct {
+	Flavour string // whether it is server GC, and concurrent
+	Limits  string // what GCSettingsRundown tells
+	Heaps   string // how many heaps there are
+	Library string // the standalone GC
+}
+
+// Heaps are how many heaps there are: as collections tell, or as there are threads of
+// server GC in a process.
+type Heaps struct {
+	Newest  int         // 0: unknown
+	Counts  map[int]int // how many collections there were with so many
+	Adapted bool        // DATAS decided on it
+}
+
+// Examine puts together what a process was started with and what it is known to work
+// with. configuration is nil where nothing tells it.
+func Examine(p *gclog.Process, heaps Heaps, configuration *Configuration, from Sources) *Report {
+	r := &Report{}
+	if configuration == nil {
+		r.told(p, heaps, from)
+		return r
+	}
+	c := *configuration
+	c.Server = flavour(p.Server)
+	c.Segments = p.GCLibrary == "libclrgc.so"
+	if p.HasLimits {
+		c.told = &p.Limits
+	}
+	r.Set, r.Ignored = c.Resolve()
+	if c.whyFixed(byVariable(r.Set)) == "" {
+		heaps = Heaps{} // there are threads for more heaps than are in use
+	}
+	r.told(p, heaps, from)
+	r.Default = c.defaults(r)
+	r.Unknown = c.undocumented()
+	return r
+}
+
+// seen adds what collections or threads show.
+func (r *Report) seen(h Heaps, from string) {
+	if h.Newest == 0 {
+		return
+	}
+	var others []string
+	all := 0
+	for _, n := range slices.Sorted(maps.Keys(h.Counts)) {
+		all += h.Counts[n]
+		if n != h.Newest {
+			others = append(others, fmt.Sprintf("%d in %d", n, h.Counts[n]))
+		}
+	}
+	note := ""
+	if len(others) > 0 {
+		note = fmt.Sprintf("in the newest collection; %s of %d", strings.Join(others, ", "), all)
+	}
+	r.InForce = append(r.InForce, Fact{"GCHeapCount", strconv.Itoa(h.Newest), from, note})
+	if h.Adapted {
+		r.InForce = append(r.InForce, Fact{"GCDynamicAdaptationMode", "1", from, "DATAS"})
+	}
+}
+
+// flavour is on or off, "" where it is unknown.
+func flavour(k gclog.Known) string {
+	return map[gclog.Known]string{gclog.Yes: "on", gclog.No: "off"}[k]
+}
+
+// highestLoad is the most that the runtime takes a memory load for.
+const highestLoad = 99
+
+// told adds what the runtime tells. Of a number that nobody has set it tells 0.
+func (r *Report) told(p *gclog.Process, heaps Heaps, from Sources) {
+	add := func(name, value, from string) {
+		if value != "" {
+			r.InForce = append(r.InForce, Fact{Name: name, Value: value, From: from})
+		}
+	}
+	add("gcServer", flavour(p.Server), from.Flavour)
+	add("gcConcurrent", flavour(p.Concurrent), from.Flavour)
+	r.seen(heaps, from.Heaps)
+	add("GCName", p.GCLibrary, from.Library)
+	if !p.HasLimits {
+		return
+	}
+	l := &p.Limits
+	number := func(name string, n uint64) {
+		if n != 0 {
+			add(name, strconv.FormatUint(n, 10), from.Limits)
+		}
+	}
+	number("GCHeapHardLimit", l.HardLimit)
+	if l.HardLimit > 1<<62 {
+		r.InForce[len(r.InForce)-1].Note = "more than any machine has: it limits nothing"
+	}
+	number("GCLOHThreshold", l.LOHThreshold)
+	number("GCTotalPhysicalMemory", l.PhysicalMemoryConfig)
+	number("GCgen0size", l.Gen0MinBudget)
+	number("GCGen0MaxBudget", l.Gen0MaxBudget)
+	number("GCHighMemPercent", uint64(min(l.HighMemoryPercent, highestLoad)))
+	if l.HighMemoryPercent > highestLoad { // it tells what it was given
+		r.InForce[len(r.InForce)-1].Note = fmt.Sprintf("it tells %d, and takes that for %d", l.HighMemoryPercent, highestLoad)
+	}
+	add("GCLargePages", flavour(gclog.KnownBool(l.Bits&clr.SettingLargePages != 0)), from.Limits)
+	add("GCNoAffinitize", flavour(gclog.KnownBool(l.Bits&clr.SettingNoAffinitize != 0)), from.Limits)
+}
+
+// undocumented lists the variables that are for the GC's own developers.
+func (c *Configuration) undocumented() (list []Unknown) {
+	for _, bare := range internals {
+		for _, prefix := range prefixes {
+			if text, ok := c.variable(prefix + bare); ok {
+				list = append(list, Unknown{prefix + bare + "=" + text, "it is for the developers of the GC, and what it does is not documented"})
+			}
+		}
+	}
+	return list
+}
+
+// Find returns the setting with a variable.
+func Find(variable string) (Setting, bool) {
+	for _, s := range Settings() {
+		if s.Variable == variable {
+			return s, true
+		}
+	}
+	return Setting{}, false
+}

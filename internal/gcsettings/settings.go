@@ -1,0 +1,107 @@
+// Package gcsettings knows the settings of the .NET garbage collector: what they are
+// called in the environment and in runtimeconfig.json, what a runtime makes of what is
+// written there, and why some of it counts for nothing. It reads no files and talks to
+// nobody.
+//
+// What the rules rest on is in docs/settings.md: most of it was seen on .NET Core 3.1,
+// 8, 9, 10 and NativeAOT 8, 9 by setting it and asking the runtime
+// (GC.GetConfigurationVariables, GCSettingsRundown).
+package gcsettings
+
+// Kind is how a setting is written.
+type Kind uint8
+
+// The kinds.
+const (
+	Bool   Kind = iota
+	Number      // in the environment hexadecimal, in runtimeconfig.json decimal
+	Text
+)
+
+var kindNames = [...]string{"switch", "number", "text"}
+
+func (k Kind) String() string { return kindNames[k] }
+
+// Unit is what a number counts.
+type Unit uint8
+
+// The units.
+const (
+	Plain Unit = iota
+	Bytes
+	Percent
+	Mask
+)
+
+// A Setting is one that a runtime knows.
+type Setting struct {
+	Variable      string // in the environment, behind the prefix; case counts but on Windows
+	Property      string // in runtimeconfig.json, "" if there is none
+	Kind          Kind
+	Unit          Unit
+	Since         int    // major version of the runtime that knows the variable
+	PropertySince int    // the same of Property, 0: Since
+	Server        bool   // only server GC heeds it
+	Segments      bool   // only a GC with segments heeds it: before .NET 7, and libclrgc.so
+	Regions       bool   // only a GC with regions heeds it: all others
+	Datas         bool   // only DATAS heeds it
+	Default       string // what counts without it, for people
+	About         string
+}
+
+// Settings returns the table of all settings that are documented, or that people use. A
+// test holds the table in docs/settings.md against it.
+func Settings() []Setting {
+	return []Setting{
+		{Variable: "gcServer", Property: "System.GC.Server", Since: 3, Default: "off: workstation", About: "server GC: a heap and threads for each processor"},
+		{Variable: "gcConcurrent", Property: "System.GC.Concurrent", Since: 3, Default: "on", About: "full collections in the background"},
+		{Variable: "GCHeapCount", Property: "System.GC.HeapCount", Kind: Number, Since: 3, Server: true, Default: "one for each processor; from .NET 9 on as many as are worth it (DATAS)", About: "number of heaps, and of GC threads; never more than processors"},
+		{Variable: "GCMaxHeapCount", Property: "System.GC.MaxHeapCount", Kind: Number, Since: 8, Server: true, Default: "the number of processors", About: "the most heaps, also of GCHeapCount"},
+		{Variable: "GCNoAffinitize", Property: "System.GC.NoAffinitize", Since: 3, Server: true, Default: "off; on with a hard limit, unless processors are chosen", About: "do not tie GC threads to processors"},
+		{Variable: "GCHeapAffinitizeMask", Property: "System.GC.HeapAffinitizeMask", Kind: Number, Unit: Mask, Since: 3, Server: true, Default: "all processors", About: "processors for GC threads, a bit for each; Windows"},
+		{Variable: "GCHeapAffinitizeRanges", Property: "System.GC.HeapAffinitizeRanges", Kind: Text, Since: 3, PropertySince: 5, Server: true, Default: "all processors", About: "processors for GC threads, as 0-3,8"},
+		{Variable: "GCCpuGroup", Property: "System.GC.CpuGroup", Since: 3, PropertySince: 5, Server: true, Default: "off", About: "use all processor groups; Windows"},
+		{Variable: "GCDynamicAdaptationMode", Property: "System.GC.DynamicAdaptationMode", Kind: Number, Since: 8, Server: true, Default: "1 (DATAS) from .NET 9 on, else 0; 0 beside GCHeapCount", About: "fit the number of heaps to the program (DATAS)"},
+		{Variable: "GCDTargetTCP", Property: "System.GC.DTargetTCP", Kind: Number, Unit: Percent, Since: 9, Server: true, Datas: true, Default: "2%", About: "share of time that DATAS lets collections have"},
+		{Variable: "GCDGen0GrowthPercent", Property: "System.GC.DGen0GrowthPercent", Kind: Number, Unit: Percent, Since: 10, Server: true, Datas: true, Default: "100%", About: "how fast DATAS lets the gen0 budget grow"},
+		{Variable: "GCDGen0GrowthMinFactor", Property: "System.GC.DGen0GrowthMinFactor", Kind: Number, Since: 10, Server: true, Datas: true, Default: "100", About: "least growth of the gen0 budget with DATAS, in thousandths"},
+		{Variable: "GCDGen0GrowthMaxFactor", Property: "System.GC.DGen0GrowthMaxFactor", Kind: Number, Since: 10, Server: true, Datas: true, Default: "10000", About: "most growth of the gen0 budget with DATAS, in thousandths"},
+		{Variable: "GCHeapHardLimit", Property: "System.GC.HeapHardLimit", Kind: Number, Unit: Bytes, Since: 3, Default: "none; in a container with a memory limit, and with GCTotalPhysicalMemory, 75% of that, at least 20 MB", About: "what the heap may take"},
+		{Variable: "GCHeapHardLimitPercent", Property: "System.GC.HeapHardLimitPercent", Kind: Number, Unit: Percent, Since: 3, Default: "none", About: "the same, as a share of the memory"},
+		{Variable: "GCHeapHardLimitSOH", Property: "System.GC.HeapHardLimitSOH", Kind: Number, Unit: Bytes, Since: 5, Default: "none", About: "what small objects may take"},
+		{Variable: "GCHeapHardLimitLOH", Property: "System.GC.HeapHardLimitLOH", Kind: Number, Unit: Bytes, Since: 5, Default: "none", About: "what large objects may take"},
+		{Variable: "GCHeapHardLimitPOH", Property: "System.GC.HeapHardLimitPOH", Kind: Number, Unit: Bytes, Since: 5, Default: "none", About: "what the heap of pinned objects may take"},
+		{Variable: "GCHeapHardLimitSOHPercent", Property: "System.GC.HeapHardLimitSOHPercent", Kind: Number, Unit: Percent, Since: 5, Default: "none", About: "what small objects may take, as a share of the memory"},
+		{Variable: "GCHeapHardLimitLOHPercent", Property: "System.GC.HeapHardLimitLOHPercent", Kind: Number, Unit: Percent, Since: 5, Default: "none", About: "what large objects may take, as a share of the memory"},
+		{Variable: "GCHeapHardLimitPOHPercent", Property: "System.GC.HeapHardLimitPOHPercent", Kind: Number, Unit: Percent, Since: 5, Default: "none", About: "what the heap of pinned objects may take, as a share of the memory"},
+		{Variable: "GCTotalPhysicalMemory", Kind: Number, Unit: Bytes, Since: 5, Default: "what the machine, or the container, has", About: "what the GC takes for the memory of the machine"},
+		{Variable: "GCHighMemPercent", Property: "System.GC.HighMemoryPercent", Kind: Number, Unit: Percent, Since: 3, PropertySince: 5, Default: "90%; up to 97% with more than 80 GB", About: "memory load from which on the GC collects harder"},
+		{Variable: "GCConserveMemory", Property: "System.GC.ConserveMemory", Kind: Number, Since: 6, Default: "0", About: "0 to 9: compact rather than let fragmentation grow"},
+		{Variable: "GCRetainVM", Property: "System.GC.RetainVM", Since: 3, Default: "off", About: "keep memory that is free for later, instead of giving it back"},
+		{Variable: "GCLOHThreshold", Property: "System.GC.LOHThreshold", Kind: Number, Unit: Bytes, Since: 3, Default: "85000", About: "size from which on an object is a large one"},
+		{Variable: "GCgen0size", Kind: Number, Unit: Bytes, Since: 3, Default: "by the cache of the processor", About: "least gen0 budget"},
+		{Variable: "GCGen0MaxBudget", Property: "System.GC.Gen0MaxBudget", Kind: Number, Unit: Bytes, Since: 3, PropertySince: 10, Default: "by the cache of the processor", About: "most gen0 budget"},
+		{Variable: "GCGen1MaxBudget", Kind: Number, Unit: Bytes, Since: 5, Default: "chosen by the GC", About: "most gen1 budget"},
+		{Variable: "GCSegmentSize", Kind: Number, Unit: Bytes, Since: 3, Segments: true, Default: "by the flavour and the number of processors", About: "size of a segment"},
+		{Variable: "GCRegionRange", Property: "System.GC.RegionRange", Kind: Number, Unit: Bytes, Since: 7, PropertySince: 10, Regions: true, Default: "twice the memory of the machine, at least 256 GB (workstation GC of .NET 10: no least); five times a hard limit", About: "address space for regions"},
+		{Variable: "GCRegionSize", Property: "System.GC.RegionSize", Kind: Number, Unit: Bytes, Since: 7, PropertySince: 10, Regions: true, Default: "4 MB; less where many heaps share little", About: "size of a region"},
+		{Variable: "UOHWaitBGCSizeIncPercent", Property: "System.GC.UOHWaitBGCSizeIncPercent", Kind: Number, Unit: Percent, Since: 10, Default: "200%", About: "growth at which large allocations wait for a background collection"},
+		{Variable: "GCLargePages", Property: "System.GC.LargePages", Since: 3, PropertySince: 5, Default: "off", About: "large pages, with a hard limit"},
+		{Variable: "GCName", Property: "System.GC.Name", Kind: Text, Since: 3, PropertySince: 7, Default: "the GC of the runtime", About: "file name of another GC, beside the runtime"},
+		{Variable: "GCPath", Property: "System.GC.Path", Kind: Text, Since: 9, Default: "the GC of the runtime", About: "path of another GC"},
+		{Variable: "GCLOHCompact", Kind: Number, Since: 3, Default: "0", About: "compaction of large objects"},
+		{Variable: "GCLatencyMode", Kind: Number, Since: 3, Default: "by gcConcurrent", About: "latency mode at the start, as GCSettings.LatencyMode"},
+		{Variable: "GCLatencyLevel", Kind: Number, Since: 3, Default: "1", About: "0 for a small heap, 1 balanced"},
+		{Variable: "GCCompactRatio", Kind: Number, Unit: Percent, Since: 3, Default: "chosen by the GC", About: "share of collections that compact"},
+	}
+}
+
+// internals are settings for the GC's own developers: that they are none of the misspelt
+// ones is all that is known of them.
+var internals = []string{
+	"gcConservative", "gcForceCompact", "gcTrimCommitOnLowMemory", "GCBreakOnOOM", "GCLogEnabled", "GCLogFile", "GCLogFileSize", "GCConfigLogEnabled", "GCConfigLogFile", "GCNumaAware",
+	"GCLOHDataAlignment", "GCTrimYoungestKeepPercent", "GCProvModeStress", "GCLowSkipRatio", "GCEnableSpecialRegions", "GCEnabledInstructionSets", "GCWriteBarrier", "GCSpinCountUnit", "GCDBGCRatio",
+	"GCCacheSizeFromSysConf", "GCStress", "GCStressMix", "GCMixLog", "GCgen1size", "BGCSpinCount", "BGCSpin", "BGCFLTuningEnabled", "BGCMemGoal", "BGCMemGoalSlack", "BGCFLSweepGoal", "BGCFLSweepGoalLOH",
+	"BGCFLkp", "BGCFLki", "BGCFLkd", "BGCFLff", "BGCFLSmoothFactor", "BGCFLGradualD", "BGCMLkp", "BGCMLki", "BGCFLEnableKi", "BGCFLEnableKd", "BGCFLEnableSmooth", "BGCFLEnableTBH", "BGCFLEnableFF", "BGCG2RatioStep",
+	"GCGenAnalysisGen", "GCGenAnalysisBytes", "GCGenAnalysisTimeUSec", "GCGenAnalysisTimeMSec", "GCGenAnalysisIndex", "GCGenAnalysisTrace", "GCGenAnalysisDump", "GCGenAnalysisCmd",
+}
