@@ -179,6 +179,15 @@ func (k RootKind) String() string { return enumString("RootKind", rootNames[:], 
 // PauseMode is GCSettings.LatencyMode at the time of a collection.
 type PauseMode uint32
 
+// The modes.
+const (
+	PauseModeBatch               PauseMode = iota // no background collections
+	PauseModeInteractive                          //
+	PauseModeLowLatency                           // no full ones either, as long as memory lasts
+	PauseModeSustainedLowLatency                  // no full ones that block
+	PauseModeNoGC                                 //
+)
+
 var pauseModeNames = [...]string{"Batch", "Interactive", "LowLatency", "SustainedLowLatency", "NoGC"}
 
 func (m PauseMode) String() string { return enumString("PauseMode", pauseModeNames[:], uint32(m)) }

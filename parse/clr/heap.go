@@ -56,7 +56,7 @@ const (
 	TimeMarkLongWeak
 	TimePlan    // blocking collections only, as all that follow
 	TimeSweep   // of a sweeping collection; else relocate
-	TimeCompact // of a compacting collection; garbage in a sweeping one of .NET 8
+	TimeCompact // of a compacting collection; garbage in gen1 and gen2 of .NET 8
 	Times       // how many there are
 
 	TimeRelocate = TimeSweep // of a compacting collection

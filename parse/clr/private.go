@@ -60,11 +60,13 @@ func (d *Decoder) bgcDrainMark(p *payload, _ int) Event {
 }
 
 // BGCRevisit counts what was written to during concurrent marking and had to be
-// visited again (P 21).
+// visited again (P 21). A thread tells it after each generation of its heap. What was told
+// of it since the last one that is not Large is told again.
 type BGCRevisit struct {
 	Instance
-	Pages, Objects uint64
-	Large          bool // large objects
+	Pages   uint64
+	Objects uint64 // references that were followed
+	Large   bool   // not gen2: large and pinned objects, with regions in pauses also gen0 and gen1
 }
 
 func (d *Decoder) bgcRevisit(p *payload, _ int) Event {
@@ -74,7 +76,8 @@ func (d *Decoder) bgcRevisit(p *payload, _ int) Event {
 	return e
 }
 
-// BGCOverflow says that the mark stack overflowed (P 22).
+// BGCOverflow counts what of a generation had to be gone through again because the mark
+// stack overflowed (P 22). With regions it is told of every background collection.
 type BGCOverflow struct {
 	Instance
 	Min, Max, Objects uint64
