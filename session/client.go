@@ -36,7 +36,8 @@ func (c *Client) request(ctx context.Context, name string, set, command byte, pa
 }
 
 // exchange sends one command and has take read on behind the answer, with its
-// payload. take tells whether it keeps the connection.
+// payload. take tells whether it keeps the connection, also if there is an error: that of
+// ctx may come behind the answer.
 //
 // All of it together has the time of one request. When that is over the error
 // wraps ErrNoAnswer; when ctx is done it is that of ctx.
@@ -51,19 +52,30 @@ func (c *Client) exchange(ctx context.Context, name string, set, command byte, p
 	}
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	err = c.converse(limited, name, m, take)
+	err = c.converse(limited, name, m, leaveTime(set, command), take)
 	switch {
-	case err == nil:
-		return nil
+	case err == nil, limited.Err() == nil && !errors.Is(err, os.ErrDeadlineExceeded): // first: ctx may end just now
+		return err
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.Is(err, os.ErrDeadlineExceeded), limited.Err() != nil:
-		return fmt.Errorf("%s: %w within %v", name, ErrNoAnswer, timeout)
 	}
-	return err
+	return fmt.Errorf("%s: %w within %v", name, ErrNoAnswer, timeout)
 }
 
-func (c *Client) converse(ctx context.Context, name string, m []byte, take func(net.Conn, []byte) (bool, error)) (err error) {
+// graceTime is how long the answer to a request for a session is waited for by who gives
+// up: .NET Core 3.1 ends with SIGSEGV if the connection is closed before it has answered,
+// which takes it milliseconds.
+const graceTime = time.Second
+
+// leaveTime is how long a request must not be left once it has been sent.
+func leaveTime(set, command byte) time.Duration {
+	if set == setEventPipe && command != cmdStopTracing {
+		return graceTime
+	}
+	return 0
+}
+
+func (c *Client) converse(ctx context.Context, name string, m []byte, leave time.Duration, take func(net.Conn, []byte) (bool, error)) (err error) {
 	conn, err := c.Dial(ctx)
 	if err != nil {
 		return err
@@ -75,7 +87,18 @@ func (c *Client) converse(ctx context.Context, name string, m []byte, take func(
 		}
 	}()
 	// Not only the deadline of the context ends it: it may be cancelled earlier.
-	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	given := make(chan struct{}) // closed when it has been given up
+	stop := context.AfterFunc(ctx, func() {
+		defer close(given)
+		end := time.Unix(1, 0)
+		if leave > 0 {
+			end = time.Now().Add(leave)
+		}
+		_ = conn.SetDeadline(end)
+	})
 	defer stop()
 	if _, err := conn.Write(m); err != nil {
 		return closed(name, err)
@@ -84,14 +107,13 @@ func (c *Client) converse(ctx context.Context, name string, m []byte, take func(
 	if err != nil {
 		return err
 	}
-	kept, err := take(conn, answer)
-	if err != nil {
+	if keep, err = take(conn, answer); err != nil {
 		return err
 	}
 	if !stop() {
-		return ctx.Err() // the connection is spoilt
+		<-given // else it might still set a deadline when the connection is the caller's
+		return ctx.Err()
 	}
-	keep = kept
 	return nil
 }
 

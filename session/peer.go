@@ -94,7 +94,7 @@ func (p *Peer) drop() {
 }
 
 // take returns the connection for the next command, or waits until the runtime
-// has connected anew.
+// has connected anew, or is gone.
 func (p *Peer) take(ctx context.Context) (net.Conn, error) {
 	for {
 		p.mu.Lock()
@@ -106,6 +106,8 @@ func (p *Peer) take(ctx context.Context) (net.Conn, error) {
 		}
 		select {
 		case <-p.fresh:
+		case <-p.gone:
+			return nil, fmt.Errorf("process %d has ended: it makes no connection any more", p.Inner)
 		case <-ctx.Done():
 			return nil, fmt.Errorf("waiting for process %d to connect: %w", p.Inner, ctx.Err())
 		}

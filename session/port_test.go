@@ -387,6 +387,10 @@ func TestPeerGone(t *testing.T) {
 			conn := advertise(t, path, firstHex)
 			peer := next(t, p)
 			end(t, peer, conn)
+			peer.Timeout = time.Hour
+			if err := peer.Resume(t.Context()); err == nil || errors.Is(err, session.ErrNoAnswer) {
+				t.Errorf("a request to it: %v", err)
+			}
 			<-peer.Gone()
 			p.Forget(peer) // as one does who has waited for that
 			advertise(t, path, firstHex)

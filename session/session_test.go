@@ -435,6 +435,28 @@ func TestCancel(t *testing.T) {
 	})
 }
 
+// TestCancelBehindTheAnswer: who gives up just when a request has been refused is not told
+// that there was no answer.
+func TestCancelBehindTheAnswer(t *testing.T) {
+	r := serve(t, send(refusal(session.CodeFail)))
+	ctx, cancel := context.WithCancel(t.Context())
+	var refused *session.ServerError
+	if err := r.client().Resume(&doneAfterErr{ctx, cancel}); !errors.As(err, &refused) && !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A doneAfterErr ends just after it was asked whether it has.
+type doneAfterErr struct {
+	context.Context
+	cancel context.CancelFunc
+}
+
+func (c *doneAfterErr) Err() error {
+	defer c.cancel()
+	return c.Context.Err()
+}
+
 // A doneAfter calls done when somebody wants to read more than n bytes.
 type doneAfter struct {
 	net.Conn

@@ -634,22 +634,22 @@ func (p *Process) GCLibrary() string {
 	return ""
 }
 
-// ServerGCThreads tells whether the process has threads of server GC, as .NET 8 to
+// ServerGCThreads returns how many threads of server GC the process has, as .NET 8 to
 // 10 name them, and whether that can be told: a runtime that is starting has made
-// no threads yet.
-func (p *Process) ServerGCThreads() (has, known bool) {
+// no threads yet. There is one for each heap, unless DATAS changes their number.
+func (p *Process) ServerGCThreads() (n int, known bool) {
 	names, _ := filepath.Glob(filepath.Join(procRoot, strconv.Itoa(p.procPID()), "task", "*", "comm"))
 	for _, name := range names {
 		b, err := os.ReadFile(name)
 		switch {
 		case err != nil:
 		case strings.HasPrefix(string(b), ".NET Server GC"):
-			return true, true
+			n++
 		case strings.HasPrefix(string(b), ".NET Finalizer"): // begun behind the GC
 			known = true
 		}
 	}
-	return false, known
+	return n, known || n > 0
 }
 
 func connectionGone(err error) bool {

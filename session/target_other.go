@@ -27,7 +27,7 @@ func (p *Process) SocketDeleted() bool { return false }
 func (p *Process) GCLibrary() string { return "" }
 
 // ServerGCThreads is not known on this system.
-func (p *Process) ServerGCThreads() (has, known bool) { return false, false }
+func (p *Process) ServerGCThreads() (n int, known bool) { return 0, false }
 
 // A Watch is not known on this system.
 type Watch struct{}

@@ -115,7 +115,11 @@ type Stream struct {
 	woken    atomic.Bool
 }
 
-// StartTracing starts a session, with the newest command that the runtime knows.
+// StartTracing starts a session, with the newest command that the runtime knows. ctx is
+// for the request: how long the session lasts is up to Stop, or Close, and a Read that waits
+// is ended by IdleTimeout or by Close only. Who gives up while the request is under way
+// waits for its answer, for a second at most: without it .NET Core 3.1 crashes. A session
+// that has begun with that is ended, as Discard does.
 func (c *Client) StartTracing(ctx context.Context, cfg Config) (*Stream, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -136,16 +140,20 @@ func (c *Client) StartTracing(ctx context.Context, cfg Config) (*Stream, error) 
 		s := &Stream{client: c}
 		err := c.exchange(ctx, v.name, setEventPipe, v.id, cfg.payload(v.id), func(conn net.Conn, answer []byte) (bool, error) {
 			d := decoder{b: answer}
-			s.conn, s.id = conn, d.u64()
+			id := d.u64()
 			if d.bad {
 				return false, badAnswer(v.name, "it lacks the id of the session")
 			}
+			s.conn, s.id = conn, id
 			return true, nil
 		})
 		switch {
 		case err == nil:
 			c.collect = v.id
 			return s, nil
+		case s.conn != nil:
+			s.Discard(context.WithoutCancel(ctx))
+			return nil, err
 		case !unknownCommand(err) || v.id == cmdCollectTracing2:
 			return nil, err
 		}
@@ -210,6 +218,26 @@ func (s *Stream) Stop(ctx context.Context) error {
 	e.u64(s.id)
 	_, err := s.client.request(ctx, "StopTracing", setEventPipe, cmdStopTracing, e.b)
 	return err
+}
+
+// Discard ends a session whose stream nobody wants: it asks the runtime to, reads what that
+// still writes, and closes the connection. It does so when ctx is done, or the time of a
+// request is over, if the runtime has not ended the stream by then. Where a runtime can
+// still be asked this is the way to leave it: not every one survives Close (docs/protocol.md,
+// Stop). Nobody may read the stream meanwhile.
+func (s *Stream) Discard(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, DefaultTimeout)
+	defer cancel()
+	defer s.conn.Close()
+	defer context.AfterFunc(ctx, func() { _ = s.conn.Close() })()
+	asked := make(chan struct{})
+	go func() {
+		defer close(asked)
+		_ = s.Stop(ctx) // what counts is that the stream ends
+	}()
+	_ = s.conn.SetDeadline(time.Time{})
+	_, _ = io.Copy(io.Discard, s.conn)
+	<-asked
 }
 
 // Close closes the connection. The runtime then ends the session by itself with

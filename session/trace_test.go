@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/gclog/gclog/session"
 )
@@ -340,4 +341,72 @@ func (c *resetLater) Read(p []byte) (int, error) {
 		return 0, &net.OpError{Op: "read", Net: "unix", Err: os.NewSyscallError("read", syscall.ECONNRESET)}
 	}
 	return c.Conn.Read(p)
+}
+
+// TestStartTracingGivenUp: who gives up does not leave a request for a session before it
+// has been answered. That ends a process of .NET Core 3.1. The session that has begun by
+// then is ended: nobody else knows of it.
+func TestStartTracingGivenUp(t *testing.T) {
+	const more = 4 << 20
+	asked, left, stopped := make(chan struct{}), make(chan error, 1), make(chan []byte, 1)
+	written := make(chan error, 1)
+	r := serve(t, func(conn net.Conn, request []byte) {
+		if request[17] == 0x01 {
+			stopped <- request[20:]
+			_ = conn.Close() // what counts is that the stream ends
+			return
+		}
+		close(asked)
+		// As long as the client is there, nothing can be read, and nothing ends.
+		_ = conn.SetReadDeadline(time.Now().Add(impatience))
+		_, err := conn.Read(make([]byte, 1))
+		left <- err
+		_, _ = conn.Write(answer(unhex(t, "efcdab8967452301")))
+		select {
+		case id := <-stopped:
+			if want := unhex(t, "efcdab8967452301"); !slices.Equal(id, want) {
+				t.Errorf("session % x is stopped, want % x", id, want)
+			}
+			_, err = conn.Write(make([]byte, more))
+			written <- err
+		case <-time.After(patience):
+			written <- errors.New("nobody has stopped the session")
+		}
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-asked
+		cancel()
+	}()
+	if _, err := r.client().StartTracing(ctx, config()); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that it was cancelled", err)
+	}
+	if err := <-left; !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("the connection was left before the answer: %v", err)
+	}
+	if err := <-written; err != nil {
+		t.Errorf("the session was not ended in good order: %v", err)
+	}
+}
+
+// TestDiscard: a runtime that does not end the session does not hold up who leaves it.
+func TestDiscard(t *testing.T) {
+	ended := make(chan struct{})
+	r := serve(t, func(conn net.Conn, request []byte) {
+		if request[17] != 0x01 {
+			_, _ = conn.Write(answer(make([]byte, 8)))
+			hang(conn)
+			close(ended)
+			return
+		}
+		hang(conn)
+	})
+	s, err := r.client().StartTracing(t.Context(), config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), impatience)
+	defer cancel()
+	s.Discard(ctx)
+	<-ended
 }
