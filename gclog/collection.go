@@ -21,9 +21,16 @@ type collection struct {
 
 	previousEnd int64 // GCEnd of the collection that started before
 	hasPrevious bool
-	// overtaken: another collection has been accounted since it started.
+	// overtaken: another collection has been accounted since it started. What the first
+	// of them told is in overtook.
 	overtaken    bool
+	overtook     [Generations]uint64
+	startObjects [Generations]int64  // at the last known moment when it started
+	startCounted bool                // startObjects are known
 	historyAfter [Generations]uint64 // sizes after by the histories of the heaps
+	budgets      budgets             // as they were when it started
+	walked       bool                // the ranges after it are being told
+	revisitings  []revisiting
 }
 
 // maxOpen is how many collections can be open. Real processes have two or three.
@@ -78,6 +85,10 @@ func (r *Reducer) gcTriggered(at Stamp) {
 func (r *Reducer) gcStart(at Stamp, e *clr.GCStart) {
 	r.number(at, e.Count)
 	s := r.activeSuspension()
+	if s != nil && s.isOver(e) {
+		r.abandon(s)
+		s = nil
+	}
 	r.endStale(e, s)
 	for len(r.open) >= maxOpen {
 		r.giveUp(r.open[0])
@@ -92,6 +103,7 @@ func (r *Reducer) gcStart(at Stamp, e *clr.GCStart) {
 	c.ClrInstance = e.ClrInstance
 	c.Start, c.StartTicks, c.thread = at.Time, at.Ticks, at.Thread
 	c.previousEnd, c.hasPrevious = r.lastEnd, r.hasLastEnd
+	c.startObjects, c.startCounted = r.sizes.objects, r.sizes.counted
 	r.hasLastEnd = false
 	c.Kind = KindBlocking
 	switch e.Type {
@@ -113,9 +125,15 @@ func (r *Reducer) gcStart(at Stamp, e *clr.GCStart) {
 		s = r.orphan
 		c.Flaws |= FlawNoSuspend
 	}
+	if s.lost > 0 { // it may be another suspension
+		c.LostEvents += s.lost
+		c.Flaws |= FlawLostEvents
+	}
 	if b := s.backgroundGC(); b != nil && !b.HasEnd && e.Type != clr.TypeBackground {
 		c.InsideBGCStart = true
 	}
+	c.Finalizers.Running = r.finalizers.running(at)
+	r.sizes.budgets.begin(c)
 	c.Suspended = at.Time
 	if s.begin != unknownTime {
 		c.Suspended = s.begin
@@ -281,11 +299,15 @@ func (r *Reducer) heapStats(at Stamp, e *clr.GCHeapStats) {
 	c := r.ended.get(at.Thread)
 	if c == nil || c.sized {
 		r.sizes.seed(at, e)
+		r.segments.since(nil)
+		r.finalizers.since(nil)
 		return
 	}
 	c.setSizes(e)
 	c.sized, c.sizedAt = true, at.Time
 	r.sizes.since(c, at)
+	r.segments.since(&c.Segments)
+	r.finalizers.since(&c.Finalizers)
 	if c.isBackground() && c.restarted && c.HasGlobal && c.pending <= 0 {
 		r.complete(c)
 	}
@@ -297,7 +319,8 @@ func (r *Reducer) globalHistory(at Stamp, e *clr.GCGlobalHeapHistory) {
 		return
 	}
 	c.Global, c.HasGlobal, c.HasCompaction = *e, true, true
-	c.pending = int(min(max(e.Heaps, 0), maxHeaps)) - c.historyCount()
+	r.hasHistory = true
+	c.pending = c.expectedHeaps() - c.historyCount()
 	if e.Heaps > 1 {
 		r.server = flavourServer
 	}
@@ -329,6 +352,9 @@ func (r *Reducer) ownerOfHistory(at Stamp, e *clr.GCGlobalHeapHistory) *collecti
 	}
 	return nil
 }
+
+// expectedHeaps is how many heaps tell their history, 0 if that is unknown.
+func (c *collection) expectedHeaps() int { return int(min(max(c.Global.Heaps, 0), maxHeaps)) }
 
 func (c *collection) historyCount() (n int) {
 	for i := range c.Heaps {
@@ -387,14 +413,27 @@ func (r *Reducer) settle(c *collection) {
 	if !c.sized {
 		c.Flaws |= FlawNoSizes
 	}
-	c.Complete = c.Flaws == 0
 	c.HasHistory = c.historyCount() > 0
+	if c.HasGlobal && c.historyCount() < c.expectedHeaps() || !c.HasGlobal && r.hasHistory && c.Flaws&(FlawNoStart|FlawNoEnd) == 0 {
+		c.Flaws |= FlawNoHeaps
+		c.HasHistory = false
+	}
+	c.Complete = c.Flaws == 0
 	c.HasObjects, c.HasFragmentation = c.HasHistory, c.HasHistory
 	c.sumHeaps()
 	c.setWindow()
+	c.endWaits()
 	r.sizes.account(c)
 	for _, o := range r.open {
 		if o != c && o.isBackground() {
+			if o.sus != nil && o.sus == c.sus {
+				o.shareBudgets(c) // they began with the same heap
+			}
+			if !o.overtaken {
+				for g := range o.overtook {
+					o.overtook[g] = c.Generations[g].Allocated
+				}
+			}
 			o.overtaken = true
 			o.Peak = max(o.Peak, c.SizeBefore())
 		}
@@ -451,8 +490,7 @@ func (r *Reducer) newCollection() *collection {
 	} else {
 		c = &collection{}
 	}
-	d := c.GCDetails
-	*c = collection{GCDetails: d}
+	*c = collection{GCDetails: c.GCDetails, revisitings: c.revisitings[:0]}
 	c.GCDetails.Reset()
 	return c
 }

@@ -1,6 +1,7 @@
 package gclog
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -32,11 +33,12 @@ const (
 	FlawNoEnd                       // GCEnd was not seen
 	FlawNoSizes                     // GCHeapStats was not seen
 	FlawNoRestart                   // the end of its suspension was not seen: no pause
-	FlawLostEvents                  // the runtime dropped events while it was open
+	FlawLostEvents                  // the runtime dropped events while it, or its suspension, was open
 	FlawTime                        // its events say that time went back: the stream is damaged
+	FlawNoHeaps                     // the history of some heap was not seen: no sums over the heaps
 )
 
-var flawNames = [...]string{"no-start", "no-suspend", "no-end", "no-sizes", "no-restart", "lost-events", "time"}
+var flawNames = [...]string{"no-start", "no-suspend", "no-end", "no-sizes", "no-restart", "lost-events", "time", "no-heaps"}
 
 // Names appends the names of the flaws to dst.
 func (f Flaw) Names(dst []string) []string {
@@ -93,7 +95,7 @@ type GCDetails struct {
 	ClrInstance uint16
 
 	// DemotedBGC: started as a background collection, but run as a blocking one.
-	// That is typical for the first gen2 of a process.
+	// That is typical for the first background collection of a process.
 	DemotedBGC bool
 	// InsideBGCStart: gen0 or gen1 in the first suspension of a background
 	// collection. It shares that suspension.
@@ -106,7 +108,10 @@ type GCDetails struct {
 
 	Complete   bool
 	Flaws      Flaw
-	LostEvents uint64 // dropped by the runtime while the collection was open
+	LostEvents uint64 // dropped by the runtime while the collection, or its suspension, was open
+
+	// UserData is the user's: the Reducer leaves it alone. A copy has the same.
+	UserData any
 
 	// Memory is that of the process, of live sessions only. It is no event: who reads
 	// the stream fills it in.
@@ -128,6 +133,13 @@ type GCDetails struct {
 	// own sizes [R 4].
 	SinceLast    int64
 	HasSinceLast bool
+
+	// AllocationRate is what the program allocated per second that it ran, in bytes, since
+	// the last collection that was not a background one let it go on: Allocated of this
+	// collection and of the background ones that ended between them, divided by the time
+	// without the pauses in it. 0: unknown, as of background collections, whose Allocated
+	// is of another stretch of time.
+	AllocationRate float64
 	// Window is the time that PausePercent refers to.
 	Window int64
 
@@ -149,18 +161,25 @@ type GCDetails struct {
 	// that was read from a log may have them without the rest.
 	HasObjects       bool
 	HasFragmentation bool
-	// Sums and Pools are for records that were read from a log. Sums: what was promoted
-	// and allocated, and the free space, are known of the whole heap only: Promoted of the
-	// generations is not known, Gen0 has all that was allocated, Gen2 all the free space.
+	// Sums and Pools are for records that were read from a log. Sums: what was allocated,
+	// and the free space, are known of the whole heap only: Gen0 has all that was
+	// allocated, Gen2 all the free space.
 	// Pools: Before and After are known of two pools only. Gen0 has those of gen0 and
 	// gen1, Gen2 and LOH together those of gen2, large and pinned objects.
-	Sums, Pools     bool
+	Sums, Pools bool
+	// Young and Counted are for records of logs in Java's words. Young: Generation is Gen0,
+	// and may as well be Gen1. Counted: Number is not the runtime's but that of the
+	// collections in the log.
+	Young, Counted  bool
 	HasShares       bool // with Sums: the generations have what was allocated, each its own
 	BeforeEstimated bool // Before is not the collection's own, but the best guess
 	HasBefore       bool
 	Peak            uint64 // the largest size while the collection lasted
-	HasPromoted     bool   // Promoted of the generations and of PromotedBytes
+	HasPromoted     bool   // PromotedBytes
 	PromotedBytes   uint64
+	// HasGenerationPromoted: Promoted of the generations. Of pinned objects only the
+	// histories tell it: without them it is known of the others, and PromotedBytes is not.
+	HasGenerationPromoted bool
 
 	CommittedBefore    uint64 // [R 39 CommittedUsage]
 	HasCommittedBefore bool
@@ -184,6 +203,9 @@ type GCDetails struct {
 	Heaps []HeapDetails
 	// Summary stands for Heaps in a record that was read from a log; else nil.
 	Summary *HeapSummary
+
+	Segments   SegmentDetails
+	Finalizers FinalizerDetails
 
 	// Objects.
 	PinnedObjects     uint32 // [R 4]; of a background collection meaningless. math.MaxUint32: unknown
@@ -223,7 +245,8 @@ type PausePart struct {
 	Duration int64
 	Suspend  int64 // of Duration, until all threads stood; 0 in a shared suspension but for its first part
 	Resume   int64 // of Duration, since they were let go
-	// Both may be Untold in a record that was read from a log.
+	// Both may be Untold: their events were lost, or the log that the record was read from
+	// does not tell them.
 }
 
 // Untold is a part of a pause that is not known.
@@ -242,8 +265,38 @@ type GenerationDetails struct {
 	Survived      uint64 // of the collected ones
 	SurvivedPins  uint64 // of Survived, pinned
 	Budget        uint64 // of allocations until the next collection; valid up to the condemned generation. 0: unknown
+	// BudgetLeft is what was left of the budget when the collection began: that of the
+	// last collection of the generation, less what was allocated in it, or promoted into
+	// it, since then. Negative: exceeded by so much. The runtime tells its own count in no
+	// event, and counts free space that was allocated from otherwise: it is an estimate.
+	BudgetLeft    int64
+	HasBudgetLeft bool
 	Promoted      uint64 // [R 4]; pinned objects [R 204]
 	Allocated     uint64 // by the program since the previous collection: gen0, LOH and POH
+}
+
+// SegmentDetails are the stretches of memory that the heap is made of: regions since
+// .NET 7, segments before. .NET Core 3.1 and the standalone GC of segments tell nothing.
+type SegmentDetails struct {
+	Known          bool   // Created to FreedBytes: the session has seen such an event
+	Created, Freed uint32 // since the sizes of the previous collection were told [R 5, 6]
+	CreatedBytes   uint64
+	FreedBytes     uint64 // of those that the session saw created
+	// Reserved is the address space of all of them after the collection, and Used what
+	// objects take of it, free space between them included [R 23, keyword 0x400000].
+	Reserved, Used uint64
+	Count          uint32
+	HasReserved    bool
+}
+
+// FinalizerDetails are the runs of the finalizer thread since the sizes of the previous
+// collection were told.
+type FinalizerDetails struct {
+	Known   bool   // the session has seen such an event
+	Runs    uint32 // that have ended [R 13, 14]
+	Objects uint64 // that were finalized in them
+	Longest int64  // of the runs, nanoseconds
+	Running int64  // for so long a run went on when the collection began; 0: none did
 }
 
 // HeapDetails is one heap.
@@ -284,10 +337,10 @@ type BackgroundDetails struct {
 	// private provider; 0: not told [P 11-19].
 	Phase [clr.BGCPhases]int64
 	// Revisited is what was written to while it was marked, outside of pauses [0]
-	// and in them [1], of small [0] and large [1] objects [P 21].
+	// and in them [1], of small [0] and of large and pinned [1] objects [P 21].
 	Revisited    [2][2]Revisit
 	DrainedMarks uint64 // objects [P 20]
-	Overflows    int64  // of the mark stack [P 22]
+	Overflowed   uint64 // objects gone through again because the mark stack overflowed [P 22]
 	Waits        []AllocWait
 	WaitCount    int64 // of Waits, those left out too
 	WaitTime     int64 // sum
@@ -295,10 +348,14 @@ type BackgroundDetails struct {
 }
 
 // Revisit counts what had to be visited again.
-type Revisit struct{ Pages, Objects uint64 }
+type Revisit struct {
+	Pages      uint64 // that had been written to
+	References uint64 // that were followed from there
+}
 
 // An AllocWait is a thread that had to wait with an allocation for a background
-// collection [P 23, 24].
+// collection [P 23, 24], until GCEnd at most: a thread that waits for that says so
+// when it runs again.
 type AllocWait struct {
 	Thread          uint64
 	Start, Duration int64
@@ -363,12 +420,24 @@ func (d *GCDetails) PauseMax() (longest int64) {
 
 // Suspend is how long it took to stop the threads, in all pauses; Untold if that is
 // not known of one.
-func (d *GCDetails) Suspend() (sum int64) {
+func (d *GCDetails) Suspend() int64 {
+	return d.sumPauses(func(p *PausePart) int64 { return p.Suspend })
+}
+
+// Resume is how long it took to let the threads go on, in all pauses; Untold if that
+// is not known of one.
+func (d *GCDetails) Resume() int64 {
+	return d.sumPauses(func(p *PausePart) int64 { return p.Resume })
+}
+
+// sumPauses adds up a part of all pauses; Untold if one does not tell it.
+func (d *GCDetails) sumPauses(of func(*PausePart) int64) (sum int64) {
 	for i := range d.Pauses {
-		if d.Pauses[i].Suspend < 0 {
+		v := of(&d.Pauses[i])
+		if v < 0 {
 			return Untold
 		}
-		sum += d.Pauses[i].Suspend
+		sum += v
 	}
 	return sum
 }
@@ -389,6 +458,15 @@ func (d *GCDetails) FinalPauseStart() (at int64, known bool) {
 	return 0, false
 }
 
+// FinalSuspend is how long it took to stop the threads for that pause, 0 if there is
+// none; Untold if that is not known.
+func (d *GCDetails) FinalSuspend() int64 {
+	if p := d.final(); p != nil {
+		return p.Suspend
+	}
+	return 0
+}
+
 func (d *GCDetails) final() *PausePart {
 	for i := range slices.Backward(d.Pauses) {
 		if d.Pauses[i].Kind == PauseFinal {
@@ -406,13 +484,14 @@ func (d *GCDetails) Duration() int64 {
 	return d.End - d.Start
 }
 
-// TriggerDelay is from the request to the begin of the suspension. Workstation
-// GC says that it was triggered only when the threads stand: 0.
-func (d *GCDetails) TriggerDelay() int64 {
-	if !d.HasTrigger {
-		return 0
+// TriggerDelay is from the request to the begin of the suspension. Not known of
+// workstation GC, which says that it was triggered only when the threads stand.
+func (d *GCDetails) TriggerDelay() (delay int64, known bool) {
+	delay = d.Suspended - d.Triggered
+	if !d.HasTrigger || delay <= 0 {
+		return 0, false
 	}
-	return max(0, d.Suspended-d.Triggered)
+	return delay, true
 }
 
 // PausePercent is the share of Pause in Window, 0 where that is unknown.
@@ -459,17 +538,28 @@ func (d *GCDetails) sum(of func(*GenerationDetails) uint64) (n uint64) {
 	return n
 }
 
-// AllocationRate is Allocated per second of SinceLast, 0 where that is unknown.
-func (d *GCDetails) AllocationRate() float64 {
-	if !d.HasAllocated || !d.HasSinceLast || d.SinceLast <= 0 {
-		return 0
-	}
-	return float64(d.Allocated()) * 1e9 / float64(d.SinceLast)
-}
-
 // Pinned is PinnedObjects, where that is known and means something.
 func (d *GCDetails) Pinned() (objects uint32, known bool) {
 	return d.PinnedObjects, d.HasSizesAfter && d.Kind != KindBackground && d.PinnedObjects != math.MaxUint32
+}
+
+// UserPinned is how much of what could not be moved were the pinned objects themselves, in
+// percent; the rest lay between and beside them, or the GC pinned it. Not known without both
+// kinds of events, nor if large objects, which are in no stretch, make it more than all.
+func (d *GCDetails) UserPinned() (percent float64, known bool) {
+	if d.PinEventBytes == 0 || d.PinEventBytes > d.PinPlugBytes {
+		return 0, false
+	}
+	return 100 * float64(d.PinEventBytes) / float64(d.PinPlugBytes), true
+}
+
+// GenerationName names the condemned generation, as far as it is known. It is whatever the
+// stream says: [GenerationName] has names of real ones only.
+func (d *GCDetails) GenerationName() string {
+	if d.Young {
+		return "young"
+	}
+	return fmt.Sprintf("gen%d", d.Generation)
 }
 
 // Collected tells whether the collection looked at generation g: those up to its
@@ -483,14 +573,57 @@ func (d *GCDetails) Collected(g int) bool {
 }
 
 // Survival is the percentage of the objects of generation g that survived. It is
-// not known for generations that were not collected, nor for empty ones. The
-// runtime's own numbers make it exceed 100 after a provisional full collection.
+// not known for generations that were not collected, nor for empty ones, nor where much
+// more survived than the runtime had told to be there, as after provisional full
+// collections and in background ones: the two numbers are of different moments. A little
+// more, which gen1 has now and then, is all.
 func (d *GCDetails) Survival(g int) (percent float64, known bool) {
 	x := &d.Generations[g]
-	if !d.HasHistory || !d.Collected(g) || x.ObjectsBefore == 0 {
+	if !d.HasHistory || !d.Collected(g) || x.ObjectsBefore == 0 || x.moreSurvived() {
 		return 0, false
 	}
-	return 100 * float64(x.Survived) / float64(x.ObjectsBefore), true
+	return 100 * float64(min(x.Survived, x.ObjectsBefore)) / float64(x.ObjectsBefore), true
+}
+
+// moreSurvived tells whether more survived than can be meant: recordings have up to 1.6 %
+// too much where all did, and a tenth to many times where the numbers do not belong together.
+func (x *GenerationDetails) moreSurvived() bool {
+	return x.Survived > x.ObjectsBefore && x.Survived-x.ObjectsBefore > x.ObjectsBefore/50
+}
+
+// Promoted is what of generation g was promoted. It is not known of generations that were
+// not collected.
+func (d *GCDetails) Promoted(g int) (bytes uint64, known bool) {
+	if !d.HasGenerationPromoted || !d.Collected(g) || g == POH && !d.HasHistory {
+		return 0, false
+	}
+	return d.Generations[g].Promoted, true
+}
+
+// FragmentationPercent is the share of free space in generation g after the collection;
+// not known of an empty one.
+func (d *GCDetails) FragmentationPercent(g int) (percent float64, known bool) {
+	x := &d.Generations[g]
+	if !d.HasFragmentation || !d.HasSizesAfter || d.Sums || d.Pools || x.After == 0 {
+		return 0, false
+	}
+	return 100 * float64(x.Fragmentation) / float64(x.After), true
+}
+
+// PeakRatio is the largest size while the collection lasted, in terms of the size after.
+func (d *GCDetails) PeakRatio() (ratio float64, known bool) {
+	after := d.SizeAfter()
+	if d.Peak == 0 || !d.HasSizesAfter || after == 0 {
+		return 0, false
+	}
+	return float64(d.Peak) / float64(after), true
+}
+
+// BudgetExceeded is by how many bytes more than its budget generation g had got when the
+// collection began, an estimate as BudgetLeft is; 0 if it had some left.
+func (d *GCDetails) BudgetExceeded(g int) (bytes uint64, known bool) {
+	x := &d.Generations[g]
+	return uint64(max(0, -x.BudgetLeft)), x.HasBudgetLeft
 }
 
 // HeapCount is how many heaps there are, 0 if that is unknown.
@@ -507,26 +640,22 @@ func (d *GCDetails) HeapCount() int {
 	return n
 }
 
-// Condemned returns why the generation was chosen, from the heap that decided:
-// the first that wanted it, else the first. Decisions for all heaps together are
-// in the bits too.
+// Condemned returns why the generation was chosen, from the heap that decided: of
+// those that wanted it, else of all, the one with the lowest number. Decisions for
+// all heaps together are in the bits too.
 func (d *GCDetails) Condemned() (steps clr.CondemnedGenerations, conditions clr.Condemned, known bool) {
-	var first *clr.GCPerHeapHistory
+	var decided *HeapDetails
+	wanted := func(h *HeapDetails) bool { return h.History.CondemnedGenerations.Final() == d.Generation }
 	for i := range d.Heaps {
 		h := &d.Heaps[i]
-		if !h.HasHistory {
-			continue
-		}
-		if first == nil {
-			first = &h.History
-		}
-		if h.History.CondemnedGenerations.Final() == d.Generation {
-			first = &h.History
-			break
+		switch {
+		case !h.HasHistory, d.Flaws&FlawNoHeaps != 0:
+		case decided == nil, wanted(h) && !wanted(decided), wanted(h) == wanted(decided) && h.Heap < decided.Heap:
+			decided = h
 		}
 	}
-	if first != nil {
-		steps, conditions, known = first.CondemnedGenerations, first.Condemned, true
+	if decided != nil {
+		steps, conditions, known = decided.History.CondemnedGenerations, decided.History.Condemned, true
 	}
 	if d.Global.HasCondemned {
 		conditions |= d.Global.Condemned
@@ -548,7 +677,7 @@ func (d *GCDetails) FreeListEfficiency() (percent float64, known bool) {
 		allocated += d.Heaps[i].History.FreeListAllocated
 		rejected += d.Heaps[i].History.FreeListRejected
 	}
-	if d.Generation != Gen1 || allocated+rejected == 0 {
+	if d.Generation != Gen1 || allocated+rejected == 0 || d.Flaws&FlawNoHeaps != 0 {
 		return 0, false
 	}
 	return 100 * float64(allocated) / float64(allocated+rejected), true
@@ -585,6 +714,24 @@ func (d *GCDetails) Mark(t clr.MarkType) (m MarkSummary) {
 	return m
 }
 
+// MarkImbalance is how much longer the slowest heap marked from one kind of root than all
+// did on average: 1 is balanced. Not known with fewer than two heaps that told it.
+func (d *GCDetails) MarkImbalance(t clr.MarkType) (ratio float64, known bool) {
+	var sum, most int64
+	n := 0
+	for i := range d.Heaps {
+		if took := d.MarkTime(i, t); took >= 0 {
+			sum += took
+			most = max(most, took)
+			n++
+		}
+	}
+	if n < 2 || sum == 0 {
+		return 0, false
+	}
+	return float64(most) * float64(n) / float64(sum), true
+}
+
 // Gen0Imbalance is how unequally the heaps of server GC were filled with young
 // objects, as Imbalance returns it.
 func (d *GCDetails) Gen0Imbalance() float64 {
@@ -616,7 +763,7 @@ func (d *GCDetails) Imbalance(of func(*HeapDetails) uint64) float64 {
 		sum += v
 		most = max(most, v)
 	}
-	if len(d.Heaps) < 2 || sum == 0 {
+	if len(d.Heaps) < 2 || sum == 0 || d.Flaws&FlawNoHeaps != 0 {
 		return 0
 	}
 	return float64(most) * float64(len(d.Heaps)) / float64(sum)

@@ -19,6 +19,25 @@ func TestParseFlaw(t *testing.T) {
 	}
 }
 
+func TestUserPinned(t *testing.T) {
+	for _, x := range []struct {
+		objects, plugs uint64
+		percent        float64
+		known          bool
+	}{
+		{300, 1200, 25, true},
+		{300, 300, 100, true},
+		{300, 0, 0, false},
+		{0, 1200, 0, false},
+		{1200, 300, 0, false}, // large ones are in no stretch
+	} {
+		d := gclog.GCDetails{PinEventBytes: x.objects, PinPlugBytes: x.plugs}
+		if percent, known := d.UserPinned(); percent != x.percent || known != x.known {
+			t.Errorf("%d of %d bytes are %v %%, known %v", x.objects, x.plugs, percent, known)
+		}
+	}
+}
+
 // TestClone: the copy of a record that a reader made has all of it, and shares
 // nothing.
 func TestClone(t *testing.T) {
@@ -44,5 +63,14 @@ func TestClone(t *testing.T) {
 	c.Background.Waits[0].Start = 0
 	if again.Background.Waits[0].Start != 3 {
 		t.Error("a copy of the copy shares its lists")
+	}
+}
+
+// TestGenerationName: a stream may say any generation, and a log in Java's words not which.
+func TestGenerationName(t *testing.T) {
+	for want, d := range map[string]*gclog.GCDetails{"gen1": {Generation: 1}, "gen255": {Generation: 255}, "young": {Young: true}} {
+		if got := d.GenerationName(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

@@ -126,23 +126,6 @@ func (r *Reducer) justEnded(at Stamp) bool {
 	return r.sizes.known && at.Time-r.sizes.at < patience
 }
 
-func (r *Reducer) bgcRevisit(e *clr.BGCRevisit) {
-	c := r.openBackground()
-	if c == nil {
-		return
-	}
-	paused, large := 0, 0
-	if r.standing() {
-		paused = 1
-	}
-	if e.Large {
-		large = 1
-	}
-	v := &c.background.Revisited[paused][large]
-	v.Pages += e.Pages
-	v.Objects += e.Objects
-}
-
 // The reasons of waits that are for a background collection.
 const (
 	waitFirst = 9
@@ -164,10 +147,28 @@ func (r *Reducer) bgcAllocWait(at Stamp, e *clr.BGCAllocWait) {
 	}
 	for i := range b.Waits {
 		if w := &b.Waits[i]; w.Thread == at.Thread && w.Duration < 0 {
-			w.Duration = at.Time - w.Start
-			b.WaitTime += w.Duration
-			b.WaitMax = max(b.WaitMax, w.Duration)
+			b.waited(w, at.Time)
 			return
+		}
+	}
+}
+
+// waited ends a wait.
+func (b *BackgroundDetails) waited(w *AllocWait, end int64) {
+	w.Duration = end - w.Start
+	b.WaitTime += w.Duration
+	b.WaitMax = max(b.WaitMax, w.Duration)
+}
+
+// endWaits ends the waits of those that waited for the end of the collection: they say
+// so when they run again, behind its last event.
+func (c *collection) endWaits() {
+	if !c.isBackground() || !c.HasEnd {
+		return
+	}
+	for i := range c.background.Waits {
+		if w := &c.background.Waits[i]; w.Duration < 0 && w.Start <= c.End {
+			c.background.waited(w, c.End)
 		}
 	}
 }

@@ -1,74 +1,88 @@
 package gclog
 
+import "slices"
+
 // Missing counts records that could not be passed on, and says of which collections they
 // were. The zero value is empty.
 type Missing struct {
-	Records uint64 // of all kinds
-	ranges  [MissingGaps]numbers
-	n       int
+	Records    uint64 // of all kinds
+	LostEvents uint64 // that gaps among them told of
+	runs       [MissingGaps + 1]run
+	n          int // of the runs; they are in ascending order, with other numbers between them
 }
 
 // MissingGaps is how many gaps a Missing comes to at most. Numbers are missing in one run,
-// but for that of a background collection, whose record comes late.
+// but for that of a background collection, whose record comes late, and those of which
+// other gaps tell.
 const MissingGaps = 4
 
-// numbers is a run of numbers.
-type numbers struct{ from, to uint32 }
+// A run is numbers without one missing between them.
+type run struct{ from, to uint32 }
 
 // Add counts a record. number is that of the collection whose record it is, 0 if it is
 // none.
 func (m *Missing) Add(number uint32) {
 	m.Records++
-	if number == 0 {
-		return
+	if number > 0 {
+		m.name(run{number, number})
 	}
-	for i := range m.ranges[:m.n] {
-		switch r := &m.ranges[i]; {
-		case number >= r.from && number <= r.to:
-			return
-		case number == r.to+1:
-			r.to = number
-			m.join()
-			return
-		case number+1 == r.from:
-			r.from = number
-			m.join()
-			return
-		}
-	}
-	if m.n < len(m.ranges) {
-		m.ranges[m.n] = numbers{number, number}
-		m.n++
-		return
-	}
-	last := &m.ranges[m.n-1] // more than it should be is better than less
-	last.from, last.to = min(last.from, number), max(last.to, number)
 }
 
-// join makes one run of two between which no number is missing any more.
-func (m *Missing) join() {
-	for i := range m.ranges[:m.n] {
-		for j := range m.ranges[:m.n] {
-			if m.ranges[i].to+1 == m.ranges[j].from {
-				m.ranges[i].to = m.ranges[j].to
-				m.n--
-				m.ranges[j] = m.ranges[m.n]
-				return
-			}
+// AddGap takes over what a gap tells that cannot be passed on.
+func (m *Missing) AddGap(g *Gap) {
+	m.Records += g.Records
+	m.LostEvents += g.LostEvents
+	if g.To > 0 {
+		m.name(run{g.From, g.To})
+	}
+}
+
+// name adds numbers. Where they would make too many runs, the two with the fewest numbers
+// between them become one: to name more than are missing is better than less.
+func (m *Missing) name(r run) {
+	m.insert(r)
+	if m.n <= MissingGaps {
+		return
+	}
+	at := 0
+	distance := func(i int) uint32 { return m.runs[i+1].from - m.runs[i].to }
+	for i := range m.n - 1 {
+		if distance(i) <= distance(at) {
+			at = i
 		}
 	}
+	m.insert(run{m.runs[at].from, m.runs[at+1].to})
+}
+
+// insert makes one run of a new one and those that it touches.
+func (m *Missing) insert(r run) {
+	from := 0
+	for from < m.n && uint64(m.runs[from].to)+1 < uint64(r.from) {
+		from++
+	}
+	to := from
+	for to < m.n && uint64(m.runs[to].from) <= uint64(r.to)+1 {
+		r.from, r.to = min(r.from, m.runs[to].from), max(r.to, m.runs[to].to)
+		to++
+	}
+	m.n = len(slices.Replace(m.runs[:m.n], from, to, r))
+}
+
+// Names tells whether one of the gaps names all collections of g.
+func (m *Missing) Names(g *Gap) bool {
+	return slices.ContainsFunc(m.runs[:m.n], func(r run) bool { return r.from <= g.From && g.To <= r.to })
 }
 
 // Gaps calls f with the gaps that it comes to, made of g, at least one if there is
-// anything. The first has the records of all.
+// anything. No number is in two of them. The first has the records and events of all.
 func (m *Missing) Gaps(g Gap, f func(*Gap)) {
-	g.Records = m.Records
-	for i := range m.ranges[:m.n] {
-		g.From, g.To = m.ranges[i].from, m.ranges[i].to
+	g.Records, g.LostEvents = m.Records, m.LostEvents
+	for _, r := range m.runs[:m.n] {
+		g.From, g.To = r.from, r.to
 		f(&g)
-		g.Records = 0
+		g.Records, g.LostEvents = 0, 0
 	}
-	if m.n == 0 && m.Records > 0 {
+	if m.n == 0 && (m.Records > 0 || m.LostEvents > 0) {
 		f(&g)
 	}
 }

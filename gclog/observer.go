@@ -23,13 +23,25 @@ type SuspensionObserver interface {
 	Suspension(*Suspension) // has ended; the pauses in it have been told
 }
 
+// An EventObserver is an Observer that wants to see the events too, each with the
+// collection that it belongs to, nil if it belongs to none. GCStart, GCEnd and
+// GCGlobalHeapHistory are shown when the Reducer has taken them: d is what they began or
+// told of. All others come before: what they complete has not been told yet.
+//
+// The event is valid during the call. d is so until its record has been told, and its
+// UserData is the observer's.
+type EventObserver interface {
+	Observer
+	Event(at Stamp, e clr.Event, d *GCDetails)
+}
+
 // A Suspension is one time that the runtime stopped all threads of the program, from
 // the request until they run again [R 9, 8, 7, 3].
 type Suspension struct {
 	Reason   clr.SuspendReason
 	Start    int64
 	Duration int64
-	Suspend  int64  // of Duration, until all threads stood
+	Suspend  int64  // of Duration, until all threads stood; Untold if that was lost
 	Ticks    int64  // Start in ticks of the stream's clock
 	Thread   uint64 // that stopped the others
 }
@@ -108,7 +120,7 @@ type Gap struct {
 	Reason     GapReason
 	Time       int64 // when it was noticed
 	Ticks      int64
-	Since      int64  // lost events: they were lost after this
+	Since      int64  // what is missing was after this; 0: not known but for lost events
 	LostEvents uint64 // 0: unknown
 	Thread     uint64 // lost events: that wrote them; 0: several
 	// From and To are the numbers of the collections that are missing; with lost

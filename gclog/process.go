@@ -63,6 +63,7 @@ type Process struct {
 	Server     Known // server GC
 	Concurrent Known // background collections are allowed
 	HeapCount  int
+	Processors int    // that the runtime knows of
 	GCLibrary  string // file name of a standalone GC, "" for the runtime's own
 
 	// Limits, from GCSettingsRundown (.NET 9 and up at attach).
@@ -228,7 +229,7 @@ func (p *Processes) find(key processKey) *process {
 		if len(p.byKey) >= maxProcesses {
 			return nil
 		}
-		x = &process{facts: &Process{ID: key.id, Sync: p.trace.SyncTime}}
+		x = &process{facts: &Process{ID: key.id, Sync: p.trace.SyncTime, Processors: p.trace.Processors}}
 		if out := p.observe(x.facts); out != nil {
 			x.reducer = NewReducer(out)
 		}

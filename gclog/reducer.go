@@ -21,7 +21,8 @@ type Stamp struct {
 // Its state is bounded: a few open collections and suspensions, whatever happens
 // in the stream. A Reducer must not be used by several goroutines at once.
 type Reducer struct {
-	out Observer
+	out  Observer
+	hook EventObserver // out, if it wants the events too
 
 	open        []*collection // in the order of their starts
 	free        []*collection
@@ -30,6 +31,7 @@ type Reducer struct {
 	orphan      *suspension // holds the collections that began while nothing was known to stand
 	ended       threadTable // the collection of the last GCEnd on a thread
 	histories   threadTable // the collection of the last GCGlobalHeapHistory on a thread
+	hasHistory  bool        // some collection has told one: all do
 	phases      []waitingPhase
 
 	// Numbers.
@@ -48,8 +50,10 @@ type Reducer struct {
 	server       flavour
 	gcThread     uint64 // that stops the others for server GC
 
-	sizes sizes
-	now   int64
+	sizes      sizes
+	segments   segments
+	finalizers finalizers
+	now        int64
 
 	pauseTold      Pause // what the Observer is given
 	phaseTold      Phase
@@ -69,7 +73,10 @@ const (
 )
 
 // NewReducer returns a Reducer that tells out what it finds.
-func NewReducer(out Observer) *Reducer { return &Reducer{out: out} }
+func NewReducer(out Observer) *Reducer {
+	hook, _ := out.(EventObserver)
+	return &Reducer{out: out, hook: hook}
+}
 
 // Wanted tells whether the Reducer has any use for a kind of event: it is the
 // filter for parse.NewReader. Of pinned objects only number and size matter.
@@ -81,6 +88,16 @@ func Wanted(m *parse.Metadata) parse.Want {
 	return w
 }
 
+// WantedFinalized is Wanted with the finalized objects that the private provider names, for
+// an EventObserver that counts them. The Reducer has no use for them, and there may be ten
+// thousands.
+func WantedFinalized(m *parse.Metadata) parse.Want {
+	if m.Provider == clr.PrivateProvider && m.EventID == clr.IDPrvFinalizeObject {
+		return parse.Want{Deliver: true}
+	}
+	return Wanted(m)
+}
+
 func needed(m *parse.Metadata) bool {
 	switch m.Provider {
 	case clr.RuntimeProvider:
@@ -88,6 +105,7 @@ func needed(m *parse.Metadata) bool {
 		case clr.IDGCStart, clr.IDGCEnd, clr.IDGCRestartEEEnd, clr.IDGCHeapStats, clr.IDGCRestartEEBegin,
 			clr.IDGCSuspendEEEnd, clr.IDGCSuspendEEBegin, clr.IDGCAllocationTick, clr.IDGCBulkRootEdge,
 			clr.IDPinObjectAtGCTime, clr.IDGCTriggered, clr.IDGCDynamicEvent, clr.IDRuntimeInformation,
+			clr.IDGCCreateSegment, clr.IDGCFreeSegment, clr.IDGCGenerationRange, clr.IDGCFinalizersBegin, clr.IDGCFinalizersEnd,
 			clr.IDGCMarkWithType, clr.IDGCPerHeapHistory, clr.IDGCGlobalHeapHistory, clr.IDGCLOHCompact,
 			clr.IDGCFitBucketInfo:
 			return true
@@ -110,6 +128,14 @@ func needed(m *parse.Metadata) bool {
 // ignored.
 func (r *Reducer) Event(at Stamp, e clr.Event) {
 	r.advance(at.Time)
+	if r.hook == nil {
+		r.reduce(at, e)
+		return
+	}
+	r.observed(at, e)
+}
+
+func (r *Reducer) reduce(at Stamp, e clr.Event) {
 	switch e := e.(type) {
 	case *clr.PinObjectAtGCTime:
 		if c := r.current(); c != nil {
@@ -149,6 +175,16 @@ func (r *Reducer) Event(at Stamp, e clr.Event) {
 		if c := r.current(); c != nil {
 			c.HeapDump = true
 		}
+	case *clr.GCCreateSegment:
+		r.segments.create(e)
+	case *clr.GCFreeSegment:
+		r.segments.free(e)
+	case *clr.GCGenerationRange:
+		r.generationRange(e)
+	case *clr.GCFinalizersBegin:
+		r.finalizers.begin(at)
+	case *clr.GCFinalizersEnd:
+		r.finalizers.end(at, e)
 	case *clr.GCLOHCompact:
 		r.lohCompact(e)
 	case *clr.GCFitBucketInfo:
@@ -162,14 +198,14 @@ func (r *Reducer) Event(at Stamp, e clr.Event) {
 	case *clr.BGCPhaseEvent:
 		r.bgcPhase(at, e)
 	case *clr.BGCRevisit:
-		r.bgcRevisit(e)
+		r.bgcRevisit(at, e)
 	case *clr.BGCDrainMark:
 		if c := r.openBackground(); c != nil {
 			c.background.DrainedMarks += e.Objects
 		}
 	case *clr.BGCOverflow:
 		if c := r.openBackground(); c != nil {
-			c.background.Overflows++
+			c.background.Overflowed += e.Objects
 		}
 	case *clr.BGCAllocWait:
 		r.bgcAllocWait(at, e)
@@ -183,7 +219,7 @@ func (r *Reducer) Loss(at Stamp, since int64, n uint64) {
 	r.advance(at.Time)
 	g := Gap{Reason: GapLostEvents, Time: at.Time, Ticks: at.Ticks, Since: since, LostEvents: n, Thread: at.Thread}
 	for _, s := range r.suspensions {
-		s.lossy = true
+		s.lost += n
 	}
 	for _, c := range r.open {
 		c.LostEvents += n

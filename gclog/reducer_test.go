@@ -99,11 +99,15 @@ func (s *story) finish(thread uint64, n, gen uint32) *story {
 func (s *story) history(thread uint64, gen uint32, heaps int32, m clr.Mechanisms) *story {
 	s.event(thread, &clr.GCGlobalHeapHistory{CondemnedGeneration: gen, Heaps: heaps, Mechanisms: m})
 	for h := range heaps {
-		e := &clr.GCPerHeapHistory{Heap: uint32(h), Generations: 5}
-		e.Generation[0].SizeBefore = 100
-		s.event(thread, e)
+		s.event(thread, perHeap(uint32(h)))
 	}
 	return s
+}
+
+func perHeap(heap uint32) *clr.GCPerHeapHistory {
+	e := &clr.GCPerHeapHistory{Heap: heap, Generations: 5}
+	e.Generation[0].SizeBefore, e.Generation[0].PinnedSurvivors = 100, 10
+	return e
 }
 
 // plain is a whole blocking collection of workstation GC.
@@ -133,11 +137,11 @@ func (s *story) invariants(t *testing.T) {
 			records++
 		}
 		for _, p := range d.Pauses {
-			if p.Duration < 0 || p.Suspend < 0 || p.Resume < 0 {
+			if p.Duration < 0 || p.Suspend < gclog.Untold || p.Resume < gclog.Untold {
 				t.Errorf("#%d has a negative time: %+v", d.Number, p)
 			}
 		}
-		if d.Duration() < 0 || d.SinceLast < 0 || d.TriggerDelay() < 0 {
+		if delay, known := d.TriggerDelay(); d.Duration() < 0 || d.SinceLast < 0 || known != (delay > 0) {
 			t.Errorf("#%d has a negative time: %+v", d.Number, d)
 		}
 		if d.Complete != (d.Flaws == 0) {
@@ -176,8 +180,81 @@ func TestServer(t *testing.T) {
 	s := newStory().at(0)
 	s.triggered(u).at(10).suspend(g, clr.SuspendForGC).start(h, 1, 0, clr.TypeBlocking, 0).history(h, 0, 2, 0).finish(g, 1, 0).restart(g)
 	s.want(t, "blocking #1 10+9", "gc #1 gen0 blocking")
-	if d := s.gcs[0]; d.TriggerDelay() != 10_000 || d.Trigger != u || d.HeapCount() != 2 || len(d.Heaps) != 2 {
+	d := s.gcs[0]
+	if delay, known := d.TriggerDelay(); delay != 10_000 || !known || d.Trigger != u || d.HeapCount() != 2 || len(d.Heaps) != 2 {
 		t.Errorf("%+v", d)
+	}
+}
+
+// TestWorkstationTrigger: workstation GC tells of the request only when the threads
+// stand.
+func TestWorkstationTrigger(t *testing.T) {
+	s := newStory().at(10)
+	s.suspend(u, clr.SuspendForGC).triggered(u).start(u, 7, 1, clr.TypeBlocking, 0).finish(u, 7, 1).restart(u)
+	d := s.gcs[0]
+	if delay, known := d.TriggerDelay(); known || delay != 0 || !d.HasTrigger || d.Trigger != u {
+		t.Errorf("a delay of %d (%v): %+v", delay, known, d)
+	}
+}
+
+// suspensions notes all suspensions too.
+type suspensions struct {
+	*story
+	list  []gclog.Suspension
+	parts []gclog.PausePart
+}
+
+func (s *suspensions) Suspension(x *gclog.Suspension) { s.list = append(s.list, *x) }
+
+func (s *suspensions) Pause(p *gclog.Pause) {
+	s.parts = append(s.parts, p.PausePart)
+	s.story.Pause(p)
+}
+
+// TestLostSuspensionEvents: what a lost event of a suspension would have told is not
+// known, and not 0.
+func TestLostSuspensionEvents(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		tell            func(s *story)
+		suspend, resume int64
+	}{
+		{"collection, restart begins unseen", func(s *story) {
+			s.suspend(u, clr.SuspendForGC).start(u, 1, 0, clr.TypeBlocking, 0).finish(u, 1, 0).event(u, &clr.GCRestartEEEnd{})
+		}, 1000, gclog.Untold},
+		{"collection, stood unseen", func(s *story) {
+			s.event(u, &clr.GCSuspendEEBegin{Reason: clr.SuspendForGC}).start(u, 1, 0, clr.TypeBlocking, 0).finish(u, 1, 0).restart(u)
+		}, 1000, 1000}, // they stood when it started
+		{"pause, stood unseen", func(s *story) {
+			s.event(u, &clr.GCSuspendEEBegin{Reason: clr.SuspendForGC}).restart(u)
+		}, gclog.Untold, 1000},
+		{"pause, restart begins unseen", func(s *story) {
+			s.suspend(u, clr.SuspendForGC).event(u, &clr.GCRestartEEEnd{})
+		}, 1000, gclog.Untold},
+	} {
+		s := &suspensions{story: &story{}}
+		s.Reducer = gclog.NewReducer(s)
+		c.tell(s.story)
+		s.invariants(t)
+		if len(s.parts) != 1 || len(s.list) != 1 {
+			t.Fatalf("%s: told %v", c.name, s.told)
+		}
+		if p := s.parts[0]; p.Suspend != c.suspend || p.Resume != c.resume || s.list[0].Suspend != c.suspend {
+			t.Errorf("%s: %+v, suspension %+v", c.name, p, s.list[0])
+		}
+		for _, d := range s.gcs {
+			if d.Suspend() != c.suspend || d.Resume() != c.resume || !d.Complete {
+				t.Errorf("%s: suspend %d, resume %d, complete: %v", c.name, d.Suspend(), d.Resume(), d.Complete)
+			}
+		}
+	}
+	// The final pause of a background collection has none in it that says when they stood.
+	s := newStory()
+	s.suspend(u, clr.SuspendForGC).start(u, 1, 2, clr.TypeBackground, 0).restart(u)
+	s.event(b, &clr.GCSuspendEEBegin{Reason: clr.SuspendForGCPrep}).event(b, &clr.GCRestartEEEnd{})
+	s.history(b, 2, 1, clr.MechanismConcurrent).finish(b, 1, 2)
+	if d := s.gcs[0]; d.FinalSuspend() != gclog.Untold || d.Pauses[1].Resume != gclog.Untold || d.Suspend() != gclog.Untold || d.Pauses[0].Suspend != 1000 {
+		t.Errorf("%+v", d.Pauses)
 	}
 }
 
@@ -253,6 +330,42 @@ func TestServerBackgroundWithoutHistories(t *testing.T) {
 	}
 }
 
+// TestHeapsMissing: where not all heaps have told their history, their sum is not that of
+// the heap.
+func TestHeapsMissing(t *testing.T) {
+	s := newStory().at(0)
+	s.suspend(g, clr.SuspendForGC).start(h, 1, 0, clr.TypeBlocking, 0)
+	s.event(h, &clr.GCGlobalHeapHistory{Heaps: 2}).event(h, perHeap(0)).finish(g, 1, 0).restart(g)
+	s.at(100).triggered(u).suspend(g, clr.SuspendForGC).start(h, 5, 2, clr.TypeBackground, 0).restart(g)
+	s.at(200).suspend(b, clr.SuspendForGCPrep).restart(b)
+	s.at(300).finish(b, 5, 2).event(b, &clr.GCGlobalHeapHistory{CondemnedGeneration: 2, Heaps: 2, Mechanisms: clr.MechanismConcurrent}).event(b, perHeap(1))
+	s.at(400).suspend(g, clr.SuspendForGC).start(h, 6, 1, clr.TypeBlocking, 0).event(h, &clr.GCGlobalHeapHistory{CondemnedGeneration: 1, Heaps: 2}).finish(g, 6, 1).restart(g)
+	s.at(500).suspend(g, clr.SuspendForGC).start(h, 7, 1, clr.TypeBlocking, 0).event(h, &clr.GCGlobalHeapHistory{CondemnedGeneration: 1, Heaps: 3})
+	for heap := range uint32(2) {
+		e := perHeap(heap)
+		e.CondemnedGenerations, e.FreeListAllocated = 1<<3, 10
+		s.event(h, e)
+	}
+	s.finish(g, 7, 1).restart(g)
+	s.Finish(900e3)
+	if len(s.gcs) != 4 {
+		t.Fatalf("%v", s.told)
+	}
+	for i, d := range s.gcs {
+		if d.Flaws != gclog.FlawNoHeaps || d.Complete || d.HasHistory || len(d.Heaps) != []int{1, 0, 2, 1}[i] {
+			t.Errorf("#%d: %v, complete %v, with a history %v, %d heaps", d.Number, d.Flaws.Names(nil), d.Complete, d.HasHistory, len(d.Heaps))
+		}
+		_, _, condemned := d.Condemned()
+		_, efficiency := d.FreeListEfficiency()
+		if condemned || efficiency || d.Imbalance(func(*gclog.HeapDetails) uint64 { return 1 }) != 0 {
+			t.Errorf("#%d tells what only all heaps together know", d.Number)
+		}
+		if x := d.Generations[0]; d.HasBefore && !d.BeforeEstimated || x.Survived != 0 || x.After != 1 {
+			t.Errorf("#%d: %+v", d.Number, x)
+		}
+	}
+}
+
 // TestEphemeralAtStart: it shares the first suspension of a background collection,
 // and has the part of it that it took.
 func TestEphemeralAtStart(t *testing.T) {
@@ -297,12 +410,12 @@ func TestPhaseInsidePause(t *testing.T) {
 	background(s)
 	s.at(100).suspend(f, clr.SuspendForGC).start(f, 6, 0, clr.TypeForeground, 0)
 	s.at(110).event(b, &clr.GCSuspendEEBegin{Reason: clr.SuspendForGCPrep}) // has to wait
-	s.at(120).finish(f, 6, 0).restart(f)
+	s.at(118).history(f, 0, 1, 0).finish(f, 6, 0).restart(f)
 	s.at(130).event(b, &clr.GCSuspendEEEnd{}).restart(b)
 	// The sweep ends inside of another one.
 	s.at(200).suspend(f, clr.SuspendForGC).start(f, 7, 0, clr.TypeForeground, 0)
 	s.at(210).history(b, 2, 1, clr.MechanismConcurrent).finish(b, 5, 2)
-	s.at(220).finish(f, 7, 0).restart(f)
+	s.at(218).history(f, 0, 1, 0).finish(f, 7, 0).restart(f)
 	s.want(t,
 		"initial #5 0+5", "mark #5 begins 5",
 		"blocking #6 100+23", "gc #6 gen0 foreground", "mark #5 ends 5-110",

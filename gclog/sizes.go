@@ -1,6 +1,10 @@
 package gclog
 
-import "github.com/gclog/gclog/parse/clr"
+import (
+	"math"
+
+	"github.com/gclog/gclog/parse/clr"
+)
 
 // sizes is what the Reducer remembers of the heap between collections.
 type sizes struct {
@@ -16,6 +20,43 @@ type sizes struct {
 
 	ticks   [3]uint64
 	hasTick bool
+
+	budgets budgets
+	rate    rate
+}
+
+// A rate is what was allocated since the last collection that was not a background one, by
+// the records of background ones so far, and in what time.
+type rate struct {
+	known     bool
+	since     int64 // end of the pause
+	paused    int64 // of the time since then
+	allocated uint64
+}
+
+// pause takes a pause.
+func (x *rate) pause(p *Pause) {
+	if p.Start >= x.since {
+		x.paused += p.Duration
+	}
+}
+
+// next gives a collection its rate, and begins with the next one.
+func (x *rate) next(c *collection) {
+	if c.isBackground() {
+		x.allocated += c.Allocated()
+		return
+	}
+	n := len(c.Pauses)
+	if n == 0 {
+		*x = rate{}
+		return
+	}
+	ran := c.Pauses[0].Start - x.since - x.paused
+	if x.known && c.HasAllocated && ran > 0 {
+		c.AllocationRate = min(float64(x.allocated+c.Allocated())*1e9/float64(ran), math.MaxInt64) // the stream may be damaged
+	}
+	*x = rate{known: true, since: c.Pauses[n-1].Start + c.Pauses[n-1].Duration}
 }
 
 func (s *sizes) tick(e *clr.GCAllocationTick) {
@@ -35,7 +76,7 @@ func (s *sizes) seed(at Stamp, e *clr.GCHeapStats) {
 func (s *sizes) since(c *collection, at Stamp) {
 	if s.known {
 		from := c.pauseBegin()
-		if c.isBackground() {
+		if c.isBackground() && c.restarted { // else the program stands: it turns out to be a blocking one
 			from = at.Time
 		}
 		c.SinceLast, c.HasSinceLast = max(0, from-s.at), true
@@ -87,8 +128,7 @@ func (c *collection) sumHeaps() {
 		var objects [Generations][2]int64
 		for g := range c.Generations {
 			x := &c.Generations[g]
-			after, promoted := x.After, x.Promoted
-			*x = GenerationDetails{After: after, Promoted: promoted}
+			*x = GenerationDetails{After: x.After, Promoted: x.Promoted, BudgetLeft: x.BudgetLeft, HasBudgetLeft: x.HasBudgetLeft}
 		}
 		for i := range c.Heaps {
 			h := &c.Heaps[i].History
@@ -109,8 +149,12 @@ func (c *collection) sumHeaps() {
 		for g := range c.Generations {
 			x := &c.Generations[g]
 			if c.historyAfter[g] == 0 && !c.Collected(g) {
-				// .NET Core 3.1 leaves out the sizes of what it did not collect.
+				// .NET Core 3.1 leaves out the sizes and the free space of what it did not
+				// collect: that is as it was before.
 				c.historyAfter[g] = x.After
+				if !c.isBackground() {
+					x.Fragmentation = min(x.FreeBefore, x.After)
+				}
 				objects[g][1] = int64(x.After) - int64(x.Fragmentation)
 			}
 			x.ObjectsBefore = uint64(max(0, objects[g][0]))
@@ -126,9 +170,10 @@ func (c *collection) sumHeaps() {
 // setPromoted corrects what GCHeapStats says: the numbers of pinned objects are
 // never filled, and those of a background collection belong to earlier ones.
 func (c *collection) setPromoted() {
-	if !c.sized && !c.HasHistory {
+	if !c.sized && (!c.isBackground() || !c.HasHistory) {
 		return
 	}
+	c.HasGenerationPromoted = true
 	for _, g := range []int{Gen0, Gen1} {
 		if c.isBackground() {
 			c.Generations[g].Promoted = 0
@@ -144,7 +189,9 @@ func (c *collection) setPromoted() {
 			}
 		}
 	}
-	c.PromotedBytes, c.HasPromoted = c.promotedTotal(), true
+	if c.HasHistory || c.GenerationCount <= POH || !c.Collected(POH) {
+		c.PromotedBytes, c.HasPromoted = c.promotedTotal(), true
+	}
 }
 
 // setTiming takes over the times of the parts of a collection.
@@ -154,7 +201,12 @@ func (c *collection) setTiming() {
 	}
 	n := c.Global.TimeCount
 	if compacting, _ := c.Compacting(); !compacting {
-		n = min(n, clr.TimeCompact) // .NET 8 fills the time of a compaction that was none
+		n = min(n, clr.TimeCompact)
+	}
+	// .NET 8 forgets to subtract the begin of the compaction in gen1 and gen2: what it
+	// tells is the time since the machine started.
+	if n > clr.TimeCompact && c.HasEnd && int64(c.Global.Times[clr.TimeCompact])*1000 > c.Duration() {
+		n = clr.TimeCompact
 	}
 	if c.isBackground() {
 		n = min(n, clr.TimePlan)
@@ -168,30 +220,46 @@ func (c *collection) setTiming() {
 // account finds what the program allocated between the collections and c.
 //
 // The objects of a kind of heap, over all heaps, at the start of a collection less
-// those at the last known moment were allocated. A background collection tells
-// its sizes at its end, when foreground ones may have counted what came before
-// already; what its heaps grew by since then is its own.
+// those at the last known moment were allocated. A background collection tells both
+// at its end. Where foreground ones have counted what came before its start already,
+// only what they did not see is its own: it frees objects while the program runs.
+// What was allocated until its end is at least what the heaps, or the objects in
+// them, grew by since then.
 func (s *sizes) account(c *collection) {
 	if !c.HasHistory {
 		s.counted = false
+		s.budgets = budgets{}
+		s.rate = rate{}
 		return
 	}
 	c.HasAllocated = s.counted
 	for _, g := range []int{Gen0, LOH, POH} {
 		x := &c.Generations[g]
 		if s.counted {
-			if !c.overtaken {
-				x.Allocated = uint64(max(0, int64(x.ObjectsBefore)-s.objects[g]))
-				s.total[g] = x.Before
+			switch {
+			case !c.overtaken && c.Kind == KindForeground && g != Gen0 && x.FreeBefore == 0:
+				// The background collection is sweeping: in .NET Core 3.1 it has taken the list of
+				// free space away, which looks like objects then.
+				x.Allocated = sub(x.Before, s.total[g])
+			case !c.overtaken:
+				x.Allocated = grown(s.objects[g], int64(x.ObjectsBefore))
+				s.objects[g], s.total[g] = int64(x.ObjectsBefore), x.Before
+			case c.isBackground() && c.startCounted:
+				x.Allocated = sub(grown(c.startObjects[g], int64(x.ObjectsBefore)), c.overtook[g])
 			}
 			if c.isBackground() {
-				x.Allocated += sub(c.historyAfter[g], s.total[g])
+				x.Allocated += max(sub(c.historyAfter[g], s.total[g]), grown(s.objects[g], int64(x.ObjectsAfter)))
 			}
 		}
 		s.objects[g], s.total[g] = int64(x.ObjectsAfter), c.historyAfter[g]
 	}
 	s.counted = true
+	s.rate.next(c)
+	c.left()
+	s.budgets.next(c)
 }
+
+func grown(from, to int64) uint64 { return uint64(max(0, to-from)) }
 
 func sub(a, b uint64) uint64 {
 	if b > a {

@@ -10,9 +10,9 @@ type suspension struct {
 	reason  clr.SuspendReason
 	begin   int64 // unknownTime for the orphan
 	ticks   int64
-	stood   int64 // GCSuspendEEEnd; unknownTime: not yet, or lost
-	restart int64 // GCRestartEEBegin
-	lossy   bool  // events were lost in it
+	stood   int64  // GCSuspendEEEnd; unknownTime: not yet, or lost
+	restart int64  // GCRestartEEBegin; likewise
+	lost    uint64 // events, in it
 	gcs     []*collection
 }
 
@@ -22,6 +22,13 @@ const maxSuspensions = 16
 
 func (s *suspension) forGC() bool {
 	return s.reason == clr.SuspendForGC || s.reason == clr.SuspendForGCPrep
+}
+
+// isOver tells whether s must have ended before a collection that seems to start in it:
+// events were lost since, and only the full collection of provisional mode and a background
+// one start behind another one in the same suspension, or any in that of a background one.
+func (s *suspension) isOver(e *clr.GCStart) bool {
+	return s.lost > 0 && len(s.gcs) > 0 && e.Reason != clr.ReasonPMFullGC && e.Type != clr.TypeBackground && s.backgroundGC() == nil
 }
 
 // granted tells whether the threads stand because of s.
@@ -58,6 +65,10 @@ func (c *collection) marking() bool {
 func (r *Reducer) suspendEnd(at Stamp) {
 	s := r.suspensionOf(at.Thread)
 	if s == nil {
+		return
+	}
+	if s.stood != unknownTime {
+		r.abandon(s) // what it ends is another one, whose begin was lost
 		return
 	}
 	s.stood = at.Time
@@ -111,9 +122,6 @@ func (r *Reducer) restartEnd(at Stamp) {
 // inOrder completes the times of s with its end, and returns that. Where the stream
 // says that time went back, it stands still instead, and the records say so.
 func (s *suspension) inOrder(end int64) int64 {
-	if s.restart == unknownTime {
-		s.restart = end
-	}
 	last, ordered := s.begin, true
 	for _, t := range []*int64{&s.stood, &s.restart, &end} {
 		switch {
@@ -172,7 +180,7 @@ func (r *Reducer) share(s *suspension, at Stamp) {
 		end = min(max(end, start), at.Time)
 		part.Duration = end - start
 		if bgc == nil && i == len(gcs)-1 {
-			part.Resume = at.Time - s.restart
+			part.Resume = s.resumeTime(at.Time)
 		}
 		r.pause(c, part, s)
 		c.sus = nil
@@ -181,7 +189,7 @@ func (r *Reducer) share(s *suspension, at Stamp) {
 	}
 	if bgc != nil {
 		part := PausePart{Start: start, Duration: at.Time - start, Suspend: suspend}
-		part.Resume = min(at.Time-s.restart, part.Duration)
+		part.Resume = min(s.resumeTime(at.Time), part.Duration)
 		r.backgroundPause(bgc, part, s, at)
 	}
 }
@@ -228,6 +236,7 @@ func (r *Reducer) pause(c *collection, part PausePart, s *suspension) {
 // tellPause, tellPhase and tellGap pass on memory of the Reducer: what an interface is
 // given would be allocated each time.
 func (r *Reducer) tellPause(p Pause) {
+	r.sizes.rate.pause(&p)
 	r.pauseTold = p
 	r.out.Pause(&r.pauseTold)
 }
@@ -238,6 +247,7 @@ func (r *Reducer) tellPhase(p Phase) {
 }
 
 func (r *Reducer) tellGap(g Gap) {
+	r.sizes.rate = rate{}
 	r.gapTold = g
 	r.out.Gap(&r.gapTold)
 }
@@ -259,7 +269,7 @@ func (r *Reducer) pauseWithoutGC(s *suspension, at Stamp) {
 	r.tellPause(Pause{
 		PausePart: PausePart{
 			Kind: kind, Start: s.begin, Duration: at.Time - s.begin,
-			Suspend: s.suspendTime(), Resume: at.Time - s.restart,
+			Suspend: s.suspendTime(), Resume: s.resumeTime(at.Time),
 		},
 		Ticks: s.ticks, Thread: s.thread, UsedNumber: used,
 	})
@@ -274,7 +284,7 @@ func (r *Reducer) pauseWithoutGC(s *suspension, at Stamp) {
 // no-GC region is registered, by a thread of the program. Where events were lost it
 // may as well have been a collection.
 func (r *Reducer) causeWithoutGC(s *suspension) (kind PauseKind, used uint32) {
-	if s.lossy {
+	if s.lost > 0 {
 		r.hasTriggered = false
 		return PauseUnknown, 0
 	}
@@ -298,6 +308,8 @@ func (r *Reducer) causeWithoutGC(s *suspension) (kind PauseKind, used uint32) {
 	return PauseNoGCRegion, 0
 }
 
+// suspendTime is how long it took to stop the threads, Untold if the event that says so
+// was lost: then they stood when a collection started, if there is one.
 func (s *suspension) suspendTime() int64 {
 	switch {
 	case s.stood != unknownTime:
@@ -305,7 +317,16 @@ func (s *suspension) suspendTime() int64 {
 	case len(s.gcs) > 0:
 		return max(0, s.gcs[0].Start-s.begin)
 	}
-	return 0
+	return Untold
+}
+
+// resumeTime is how long it took to let the threads go on, Untold if the begin of that
+// was lost.
+func (s *suspension) resumeTime(end int64) int64 {
+	if s.restart == unknownTime {
+		return Untold
+	}
+	return end - s.restart
 }
 
 // backgroundGC returns the collection that began in s as a background one.

@@ -1,0 +1,89 @@
+package analysis_test
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+)
+
+// longHistory is a long history: n gen0, every tenth a gen1.
+func longHistory(s *analysis.Statistics, n int) {
+	d := collection(1, 0, gclog.KindBlocking, [2]int64{0, ms})
+	d.HasSizesAfter, d.HasPromoted, d.HasAllocated, d.HasSinceLast = true, true, true, true
+	d.SinceLast, d.Generations[gclog.Gen0].Allocated, d.AllocationRate = 5*ms, 64*mb, 12.8e9
+	p := &gclog.Pause{GC: d}
+	s.Begin(0)
+	for i := range n {
+		d.Generation = i % 10 / 9
+		d.Start = int64(i) * 10 * ms
+		d.Pauses[0].Start, d.Pauses[0].Duration = d.Start, ms+int64(i*7919%1000)*1000
+		p.PausePart = d.Pauses[0]
+		s.Pause(p)
+		s.GC(d)
+	}
+	s.End(int64(n) * 10 * ms)
+}
+
+func benchmarkStatistics(b *testing.B, live bool) {
+	s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always(), Live: live})
+	b.ReportAllocs()
+	longHistory(s, b.N)
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "collections/s")
+}
+
+func BenchmarkStatistics(b *testing.B)     { benchmarkStatistics(b, false) }
+func BenchmarkStatisticsLive(b *testing.B) { benchmarkStatistics(b, true) }
+
+// BenchmarkSummary summarizes half a million collections.
+func BenchmarkSummary(b *testing.B) {
+	s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
+	longHistory(s, 500_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		s.Summary()
+	}
+}
+
+// TestAllocations: a record costs no memory of its own; a page for each 1024 pauses is
+// all that grows, and nothing does live.
+func TestAllocations(t *testing.T) {
+	for _, live := range []bool{false, true} {
+		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always(), Live: live})
+		longHistory(s, 10_000)
+		d := collection(1, 1, gclog.KindBlocking, [2]int64{200 * sec, ms})
+		p := &gclog.Pause{PausePart: d.Pauses[0], GC: d}
+		if n := testing.AllocsPerRun(500, func() { s.Pause(p); s.GC(d) }); n != 0 {
+			t.Errorf("live %v: %v allocations for each collection", live, n)
+		}
+	}
+}
+
+// TestMemory: half a million collections take 24 bytes each, live none.
+func TestMemory(t *testing.T) {
+	for _, x := range []struct {
+		live bool
+		most uint64
+	}{{false, 25 * 500_000}, {true, 300_000}} {
+		t.Run(fmt.Sprint("live ", x.live), func(t *testing.T) {
+			before := heap()
+			s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always(), Live: x.live})
+			longHistory(s, 500_000)
+			if used := heap() - before; used > x.most {
+				t.Errorf("%d bytes, want %d at most", used, x.most)
+			}
+			runtime.KeepAlive(s)
+		})
+	}
+}
+
+// heap is what is in use after a collection.
+func heap() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}

@@ -1,0 +1,81 @@
+package analysis
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// A Distribution is how durations are spread, in nanoseconds.
+type Distribution struct {
+	Count                    uint64
+	Total                    Number // known, and 0, where there are none
+	Mean, Max                Number
+	P50, P90, P95, P99, P999 Number
+}
+
+// permilles are the percentiles of a Distribution, in its order.
+var permilles = [...]int{500, 900, 950, 990, 999}
+
+func (d *Distribution) percentiles() [len(permilles)]*Number {
+	return [...]*Number{&d.P50, &d.P90, &d.P95, &d.P99, &d.P999}
+}
+
+// distribution is what a tally says, with percentiles from at.
+func (t *tally) distribution(why string, at func(permille int) float64) (d Distribution) {
+	d.Count, d.Total = t.n, known(t.sum)
+	q := t.quantity(why)
+	d.Mean, d.Max = q.Mean, q.Max
+	for i, p := range d.percentiles() {
+		if t.n == 0 {
+			*p = unknown(why)
+		} else {
+			*p = known(at(permilles[i]))
+		}
+	}
+	return d
+}
+
+// rank is the place, from 1, of a percentile among n values in order: the nearest
+// rank.
+func rank(n uint64, permille int) uint64 { return (n*uint64(permille) + 999) / 1000 }
+
+// nearestRank sorts the values, and returns their percentiles.
+func nearestRank(values []int64) func(permille int) float64 {
+	slices.Sort(values)
+	return func(permille int) float64 { return float64(values[rank(uint64(len(values)), permille)-1]) }
+}
+
+// Limits of a histogram, nanoseconds. Longer times count as the limit in percentiles;
+// the largest value is kept beside them.
+const (
+	histogramUnit  = 1_000
+	histogramLimit = 3600_000_000_000
+	// histogramDigits of a value are right: it is within 1 %, or within the unit.
+	histogramDigits = 2
+)
+
+// A histogram is a tally with percentiles, in 27 KB.
+type histogram struct {
+	tally
+	values *hdrhistogram.Histogram // nil: empty
+}
+
+func (h *histogram) add(v int64) {
+	h.tally.add(float64(v))
+	if h.values == nil {
+		h.values = hdrhistogram.New(histogramUnit, histogramLimit, histogramDigits)
+	}
+	if err := h.values.RecordValue(max(0, min(v, histogramLimit))); err != nil {
+		panic(fmt.Sprintf("a histogram does not take a value within its limits: %v", err))
+	}
+}
+
+// at is a percentile. The histogram rounds ranks to the nearest number, so it is
+// asked for one that is a number. It answers with the largest value that it cannot
+// tell from the right one: never more than the largest that it was given.
+func (h *histogram) at(permille int) float64 {
+	percentile := 100 * float64(rank(h.n, permille)) / float64(h.n)
+	return min(h.max, float64(h.values.ValueAtPercentile(percentile)))
+}

@@ -1,0 +1,129 @@
+package analysis
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gclog/gclog/gclog"
+)
+
+// An Explanation says why a collection happened, why it was what it was, what its pause
+// was spent on and what it achieved: in sentences for people, with the numbers beside
+// them for programs. It is plain data and belongs to the caller. Names that it holds come
+// from the process: escape them before a terminal.
+type Explanation struct {
+	Title string // one line without full stop
+
+	What       []Statement // which collection it was, and whether all of it was seen
+	Trigger    []Statement // who asked for it and why
+	Generation []Statement // why this generation, and why blocking or in the background
+	Pause      []Statement // how long the program stood
+	Parts      []Part      // of the pause, without those within others. The known ones add up to it
+	Phases     []Part      // of a background collection, while the program ran
+	Roots      []Root      // what was marked from, in the order of clr.MarkType
+	Result     []Statement // what it achieved
+	Sizes      []Size      // by generation
+	Comparison []Statement // with others of its kind
+	Unknown    []Unknown   // what the sentences and tables lack
+}
+
+// A Statement is a sentence, or few that belong together.
+type Statement struct {
+	ID    string // what it is about: part of what gclog promises
+	Text  string
+	Facts []Fact // the numbers in it
+}
+
+// A Fact is a number of a Statement. Its name is that of the field in a JSON record, where
+// there is one.
+type Fact struct {
+	Name  string
+	Value float64
+	Unit  string // ns, bytes, bytes/s, %, or "" for a count
+}
+
+// Unknown is what is not known for one reason.
+type Unknown struct {
+	What []string
+	Why  string // without full stop
+}
+
+// A Context is what an Explanation needs beside the record. All of it may be unknown.
+type Context struct {
+	Process *gclog.Process // nil: unknown
+	// Begin is when the recording or session began, in nanoseconds since the sync point.
+	Begin    int64
+	HasBegin bool
+	// Log is the format of the log that the record was read from, "" for a stream.
+	Log string
+	// Peers has the other collections; nil: there are none to compare with.
+	Peers *Peers
+}
+
+// Explain explains a collection.
+func Explain(d *gclog.GCDetails, c Context) Explanation {
+	x := &explainer{d: d, c: c}
+	x.what()
+	x.trigger()
+	x.generation()
+	x.pause()
+	x.result()
+	x.comparison()
+	return x.e
+}
+
+type explainer struct {
+	d *gclog.GCDetails
+	c Context
+	e Explanation
+}
+
+// say adds a statement to a section.
+func (x *explainer) say(section *[]Statement, id, text string, facts ...Fact) {
+	*section = append(*section, Statement{id, text, facts})
+}
+
+// lacks notes that something is not known. A reason is told once.
+func (x *explainer) lacks(what, why string) {
+	i := slices.IndexFunc(x.e.Unknown, func(u Unknown) bool { return u.Why == why })
+	if i < 0 {
+		i = len(x.e.Unknown)
+		x.e.Unknown = append(x.e.Unknown, Unknown{Why: why})
+	}
+	if u := &x.e.Unknown[i]; !slices.Contains(u.What, what) {
+		u.What = append(u.What, what)
+	}
+}
+
+// untold is why something is not known that a runtime tells for the reason given at most:
+// of what was read from a log, the log is the reason.
+func (x *explainer) untold(why string) string {
+	if x.c.Log != "" {
+		return "the log does not hold it (format " + x.c.Log + ")"
+	}
+	return why
+}
+
+// unheard is why what the histories of the heaps tell is not known.
+func (x *explainer) unheard() string {
+	if x.d.Flaws&gclog.FlawNoHeaps != 0 {
+		return x.untold("not all heaps told their history (GCPerHeapHistory): the stream was cut, or lost events")
+	}
+	return x.untold("no history of the heaps was seen (GCGlobalHeapHistory and GCPerHeapHistory)")
+}
+
+// collectionText names a collection by generation and kind.
+func collectionText(d *gclog.GCDetails) string {
+	return d.Kind.String() + " " + d.GenerationName() + " collection"
+}
+
+// nameText is what a collection is called in sentences.
+func nameText(d *gclog.GCDetails) string {
+	if !d.HasNumber {
+		return "a collection without a number"
+	}
+	if d.Counted {
+		return fmt.Sprintf("collection %d by count", d.Number)
+	}
+	return fmt.Sprintf("collection %d", d.Number)
+}

@@ -1,0 +1,86 @@
+package analysis_test
+
+import (
+	"compress/gzip"
+	"fmt"
+	"log"
+	"os"
+	"time"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/parse"
+)
+
+// A wanted observes the collections of a recording, to explain one of them.
+type wanted struct {
+	*analysis.Peers
+	number uint32
+	found  *gclog.GCDetails
+}
+
+func (w *wanted) GC(d *gclog.GCDetails) {
+	w.Peers.GC(d)
+	if d.Number == w.number {
+		w.found = d.Clone()
+	}
+}
+
+// A collection is explained when all others have been seen: they are what it is compared
+// with.
+func ExampleExplain() {
+	f, err := os.Open("../../testdata/traces/net10-wks-verbose.nettrace.gz")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer f.Close()
+	unpacked, err := gzip.NewReader(f)
+	if err != nil {
+		log.Fatal(err)
+	}
+	r := parse.NewReader(unpacked, gclog.Wanted)
+	trace, err := r.ReadTrace()
+	if err != nil {
+		log.Fatal(err)
+	}
+	w := &wanted{Peers: analysis.NewPeers(), number: 14}
+	var process *gclog.Process
+	processes := gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
+		process = p
+		return w
+	})
+	processes.Begin(trace)
+	for r.Scan() {
+		if loss := r.Loss(); loss != nil {
+			processes.Loss(loss)
+			continue
+		}
+		processes.Event(r.Event())
+	}
+	processes.Finish()
+	if err := r.Err(); err != nil {
+		log.Fatal(err)
+	}
+
+	e := analysis.Explain(w.found, analysis.Context{Process: process, Peers: w.Peers})
+	fmt.Println(e.Title)
+	for _, part := range e.Parts {
+		fmt.Println(part.Name, time.Duration(part.Time.Value))
+	}
+	for _, s := range e.Comparison {
+		fmt.Println(s.Text)
+	}
+	// Output:
+	// Collection 14: blocking gen1 collection, AllocSmall, the program stood for 13.4 ms
+	// until all threads stood 12.541µs
+	// until the collection began 75.242µs
+	// mark 3.832ms
+	// plan 2.274ms
+	// relocate 3.379ms
+	// compact 3.669ms
+	// not told 117.396µs
+	// from its end until the threads were let go 13.164µs
+	// until the threads ran again 40.749µs
+	// Its pause was the 2nd longest of 3 blocking gen1 collections. That is about their median, 13.4 ms.
+	// It promoted 3.87 MB. That is 0.55 times their median, 6.99 MB.
+}

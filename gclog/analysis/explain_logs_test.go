@@ -1,0 +1,74 @@
+package analysis_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/logs"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/shared"
+)
+
+// keptLog keeps what is told by a log.
+type keptLog struct{ keeping }
+
+func (*keptLog) Stall(*gclog.Stall)           {}
+func (*keptLog) Start(*formats.Start)         {}
+func (*keptLog) End(*formats.End)             {}
+func (*keptLog) Suspension(*gclog.Suspension) {}
+
+// TestExplainLogs explains every collection of every recording as logs of it have it.
+func TestExplainLogs(t *testing.T) {
+	forEach(t, func(t *testing.T, tr shared.Trace) {
+		stream := shared.Read(t, tr.Path)
+		for _, name := range []string{"unified", "jdk8", "json", "csv"} {
+			format, err := formats.Find(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var files []*logFile
+			read(t, stream, func(p *gclog.Process) gclog.Observer {
+				out := &logFile{}
+				files = append(files, out)
+				return formats.NewWriter(format, out, formats.Options{Process: *p})
+			})
+			for _, f := range files {
+				if f.text != nil {
+					explainLog(t, name, f.text)
+				}
+			}
+		}
+	})
+}
+
+func explainLog(t *testing.T, name string, text []byte) {
+	t.Helper()
+	head, ok := logs.Recognize(text[:min(len(text), logs.HeadSize)])
+	if !ok {
+		t.Fatalf("%s is not recognized: %.200s", name, text)
+	}
+	k := &keptLog{keeping{Peers: analysis.NewPeers()}}
+	r, err := logs.NewReader(head, func(p *gclog.Process) logs.Observer {
+		k.process = p
+		return k
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Read(bytes.NewReader(text)); err != nil {
+		t.Fatal(err)
+	}
+	r.Finish()
+	if len(k.records) == 0 {
+		t.Errorf("%s: no record", name)
+	}
+	for _, d := range k.records {
+		e := analysis.Explain(d, analysis.Context{Process: k.process, HasBegin: true, Log: name, Peers: k.Peers})
+		checkExplanation(t, d, &e)
+		if t.Failed() {
+			t.Fatalf("%s: %s", name, e.Title)
+		}
+	}
+}

@@ -1,0 +1,738 @@
+package analysis_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// keeping is an observer that keeps the records too.
+type keeping struct {
+	*analysis.Peers
+	process *gclog.Process
+	records []*gclog.GCDetails
+}
+
+func (k *keeping) GC(d *gclog.GCDetails) {
+	k.Peers.GC(d)
+	k.records = append(k.records, d.Clone())
+}
+
+// TestExplainRecordings explains every collection of every recording: the parts add up,
+// and whatever is shown is a number, or says why it is none.
+func TestExplainRecordings(t *testing.T) {
+	forEach(t, func(t *testing.T, tr shared.Trace) {
+		var all []*keeping
+		read(t, shared.Read(t, tr.Path), func(p *gclog.Process) gclog.Observer {
+			k := &keeping{Peers: analysis.NewPeers(), process: p}
+			all = append(all, k)
+			return k
+		})
+		for _, k := range all {
+			for _, d := range k.records {
+				e := analysis.Explain(d, analysis.Context{Process: k.process, HasBegin: true, Peers: k.Peers})
+				checkExplanation(t, d, &e)
+				if t.Failed() {
+					t.Fatalf("process %d: %s", k.process.ID, e.Title)
+				}
+			}
+		}
+	})
+}
+
+func checkExplanation(t *testing.T, d *gclog.GCDetails, e *analysis.Explanation) {
+	t.Helper()
+	if len(d.Pauses) > 0 {
+		checkParts(t, "the pause", float64(d.Pause()), e.Parts)
+	}
+	for _, p := range e.Phases {
+		checkNumber(t, p.Name, p.Time)
+	}
+	for _, r := range e.Roots {
+		checkNumber(t, r.Name, r.Imbalance)
+		if r.Longest < 0 {
+			t.Errorf("%s: %d ns", r.Name, r.Longest)
+		}
+	}
+	for _, s := range e.Sizes {
+		for _, n := range []analysis.Number{s.Before, s.After, s.Promoted, s.Survival, s.Free, s.Budget} {
+			checkNumber(t, s.Name, n)
+		}
+	}
+	if len(e.What) < 1 || d.HasReason && len(e.Trigger) == 0 || len(e.Generation) == 0 && whyUnknown(e, "why this generation was chosen") == "" || len(e.Result) == 0 && d.HasSizesAfter {
+		t.Error("a section is empty")
+	}
+	for _, list := range [][]analysis.Statement{e.What, e.Trigger, e.Generation, e.Pause, e.Result, e.Comparison} {
+		for _, s := range list {
+			if s.ID == "" || !strings.HasSuffix(s.Text, ".") || strings.Contains(s.Text, "  ") || strings.Contains(s.Text, "%!") || strings.Contains(s.Text, "NaN") || strings.Contains(s.Text, "Inf") {
+				t.Errorf("%s: %q", s.ID, s.Text)
+			}
+			for _, f := range s.Facts {
+				if f.Name == "" || math.IsNaN(f.Value) || math.IsInf(f.Value, 0) || f.Value < 0 && f.Name != "offset" {
+					t.Errorf("%s: %+v", s.ID, f)
+				}
+			}
+		}
+	}
+	seen := map[string]bool{}
+	for _, u := range e.Unknown {
+		if u.Why == "" || len(u.What) == 0 || seen[u.Why] {
+			t.Errorf("unknown: %+v", u)
+		}
+		seen[u.Why] = true
+	}
+}
+
+// checkParts: those that are known add up to the whole, to the nanosecond.
+func checkParts(t *testing.T, of string, whole float64, parts []analysis.Part) {
+	t.Helper()
+	sum := 0.0
+	for _, p := range parts {
+		checkNumber(t, p.Name, p.Time)
+		if p.Time.Value < 0 {
+			t.Errorf("%s: %v ns", p.Name, p.Time.Value)
+		}
+		sum += p.Time.Value
+		if len(p.Parts) > 0 {
+			checkParts(t, p.Name, p.Time.Value, p.Parts)
+		}
+	}
+	if sum != whole {
+		t.Errorf("the parts of %s add up to %v ns, it has %v: %+v", of, sum, whole, parts)
+	}
+}
+
+func checkNumber(t *testing.T, name string, n analysis.Number) {
+	t.Helper()
+	if math.IsNaN(n.Value) || math.IsInf(n.Value, 0) || !n.Known() && n.Value != 0 {
+		t.Errorf("%s: %+v", name, n)
+	}
+}
+
+// sentences is all that a section says.
+func sentences(list []analysis.Statement) string {
+	var b strings.Builder
+	for _, s := range list {
+		fmt.Fprintf(&b, "%s: %s\n", s.ID, s.Text)
+	}
+	return b.String()
+}
+
+// whyUnknown is why something is not known, "" if nothing says so.
+func whyUnknown(e *analysis.Explanation, what string) string {
+	for _, u := range e.Unknown {
+		if slices.Contains(u.What, what) {
+			return u.Why
+		}
+	}
+	return ""
+}
+
+// blockingRecord is a blocking gen0 of one heap: 10 ms of pause, all of which are told but 0.4.
+func blockingRecord(change func(*gclog.GCDetails)) *gclog.GCDetails {
+	d := &gclog.GCDetails{}
+	d.Reset()
+	d.Number, d.HasNumber, d.HasReason, d.Complete, d.HasEnd = 7, true, true, true, true
+	d.Pauses = []gclog.PausePart{{Kind: gclog.PauseBlocking, Start: 100 * ms, Duration: 10 * ms, Suspend: ms, Resume: ms / 2}}
+	d.Suspended, d.Start, d.End = 100*ms, 101*ms+ms/10, 109*ms+3*ms/10
+	d.HasGlobal, d.HasCompaction = true, true
+	d.Global = clr.GCGlobalHeapHistory{Heaps: 1, Mechanisms: clr.MechanismCompaction | clr.MechanismPromotion, PauseMode: clr.PauseModeInteractive, HasMemoryLoad: true, HasCondemned: true}
+	d.Timing = [clr.Times]int64{0, 3 * ms, 0, ms / 2, 0, ms, ms, 2*ms + 3*ms/10}
+	d.TimingCount = clr.Times
+	d.Heaps = []gclog.HeapDetails{{HasHistory: true, History: clr.GCPerHeapHistory{Generations: clr.Generations}}}
+	d.HasHistory, d.HasObjects, d.HasFragmentation, d.HasBefore, d.HasSizesAfter, d.HasPromoted = true, true, true, true, true, true
+	d.HasGenerationPromoted = true
+	d.GenerationCount = clr.Generations
+	d.Generations[gclog.Gen0] = gclog.GenerationDetails{Before: 8e6, After: 1e6, ObjectsBefore: 8e6, ObjectsAfter: 1e6, Survived: 1e6, Promoted: 1e6, Budget: 6e6}
+	d.PromotedBytes = 1e6
+	d.Handles, d.PinnedObjects, d.FinalizationCount, d.FinalizationSize = 5, 0, 0, 0
+	if change != nil {
+		change(d)
+	}
+	return d
+}
+
+func explain(change func(*gclog.GCDetails)) analysis.Explanation {
+	return analysis.Explain(blockingRecord(change), analysis.Context{})
+}
+
+// flat are the parts as text: ID=milliseconds, those within others in parentheses.
+func flat(parts []analysis.Part) string {
+	var list []string
+	for _, p := range parts {
+		s := fmt.Sprintf("%s=%g", p.ID, p.Time.Value/float64(ms))
+		if !p.Time.Known() {
+			s = p.ID + "=n/a"
+		}
+		if len(p.Parts) > 0 {
+			s += "(" + flat(p.Parts) + ")"
+		}
+		list = append(list, s)
+	}
+	return strings.Join(list, " ")
+}
+
+func TestExplainParts(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(*gclog.GCDetails)
+		want   string
+	}{
+		{"compacting", nil, "suspend=1 prepare=0.1 mark=3.5(mark_roots=3 mark_short_weak=0 scan_finalization=0.5 mark_long_weak=0) plan=1 relocate=1 compact=2.3 untold=0.4 finish=0.2 resume=0.5"},
+		{"sweeping", func(d *gclog.GCDetails) {
+			d.Global.Mechanisms = clr.MechanismPromotion
+			d.TimingCount = clr.TimeCompact
+		}, "suspend=1 prepare=0.1 mark=3.5(mark_roots=3 mark_short_weak=0 scan_finalization=0.5 mark_long_weak=0) plan=1 sweep=1 untold=2.7 finish=0.2 resume=0.5"},
+		{"compaction of .NET 8", func(d *gclog.GCDetails) { d.TimingCount = clr.TimeCompact }, "suspend=1 prepare=0.1 mark=3.5(mark_roots=3 mark_short_weak=0 scan_finalization=0.5 mark_long_weak=0) plan=1 relocate=1 compact=n/a untold=2.7 finish=0.2 resume=0.5"},
+		{"without steps", func(d *gclog.GCDetails) {
+			d.TimingCount = 0
+			d.Heaps[0].Marked[clr.MarkStack], d.Heaps[0].Marked[clr.MarkHandles] = d.Start+ms, d.Start+3*ms
+		}, "suspend=1 prepare=0.1 mark=3 steps=n/a untold=5.2 finish=0.2 resume=0.5"},
+		{"in the suspension of a background one", func(d *gclog.GCDetails) {
+			d.InsideBGCStart = true
+			d.Pauses[0] = gclog.PausePart{Kind: gclog.PauseBlocking, Start: 100 * ms, Duration: d.End - d.Start}
+		}, "mark=3.5(mark_roots=3 mark_short_weak=0 scan_finalization=0.5 mark_long_weak=0) plan=1 relocate=1 compact=2.3 untold=0.4"},
+		{"of a log", func(d *gclog.GCDetails) {
+			d.Pauses[0].Suspend, d.Pauses[0].Resume, d.TimingCount, d.Heaps, d.HasGlobal = gclog.Untold, gclog.Untold, 0, nil, false
+		}, "suspend=n/a steps=n/a untold=10 resume=n/a"},
+		{"times beyond the pause", func(d *gclog.GCDetails) {
+			d.Start, d.End = math.MaxInt64, math.MinInt64
+			d.Pauses[0].Suspend, d.Pauses[0].Resume = math.MaxInt64, math.MaxInt64
+			for i := range d.Timing {
+				d.Timing[i] = math.MaxInt64
+			}
+		}, "suspend=n/a mark=n/a plan=n/a relocate=n/a compact=n/a untold=10"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := blockingRecord(tt.change)
+			e := analysis.Explain(d, analysis.Context{})
+			if got := flat(e.Parts); got != tt.want {
+				t.Errorf("the parts are\n%s\nwant\n%s", got, tt.want)
+			}
+			checkParts(t, "the pause", float64(d.Pause()), e.Parts)
+		})
+	}
+}
+
+// asBackground makes a record one of a background collection with an ephemeral one in its
+// first suspension.
+func asBackground(d *gclog.GCDetails) {
+	d.Generation, d.Type, d.Kind = gclog.Gen2, clr.TypeBackground, gclog.KindBackground
+	d.Background = &gclog.BackgroundDetails{MarkStart: 104 * ms, MarkEnd: 120 * ms, SweepStart: 123 * ms, SweepEnd: 150 * ms}
+	d.Background.Phase[clr.BGCBegin], d.Background.Phase[clr.BGCInitialPauseEnd] = 103*ms, 103*ms+ms/2
+	d.Pauses = []gclog.PausePart{
+		{Kind: gclog.PauseInitial, Start: 102 * ms, Duration: 2 * ms, Suspend: ms / 2, Resume: ms / 4},
+		{Kind: gclog.PauseFinal, Start: 120 * ms, Duration: 3 * ms, Suspend: ms / 2, Resume: ms / 2},
+	}
+	d.Suspended, d.Start, d.End = 100*ms, 100*ms+3*ms/4, 150*ms
+	d.Timing, d.TimingCount = [clr.Times]int64{0, ms, 0, ms / 4, 0}, clr.TimePlan
+	d.Global.Mechanisms = clr.MechanismConcurrent
+}
+
+func TestExplainPartsOfBackgroundCollection(t *testing.T) {
+	d := blockingRecord(asBackground)
+	e := analysis.Explain(d, analysis.Context{})
+	want := "initial=2(suspend=0.5 prepare=0.25 initial_mark=0.5 untold=0.5 resume=0.25) " +
+		"final=3(suspend=0.5 mark=1.25(mark_roots=1 mark_short_weak=0 scan_finalization=0.25 mark_long_weak=0) untold=0.75 resume=0.5)"
+	if got := flat(e.Parts); got != want {
+		t.Errorf("the parts are\n%s\nwant\n%s", got, want)
+	}
+	if got, want := flat(e.Phases), "concurrent_mark=16 concurrent_sweep=27"; got != want {
+		t.Errorf("while the program ran: %s, want %s", got, want)
+	}
+	d.Background.Phase = [clr.BGCPhases]int64{}
+	d.Background.SweepStart = 0
+	e = analysis.Explain(d, analysis.Context{})
+	if got, want := flat(e.Phases), "concurrent_mark=16 concurrent_sweep=n/a"; got != want {
+		t.Errorf("without a sweep: %s, want %s", got, want)
+	}
+	if !strings.Contains(flat(e.Parts), "initial_mark=n/a untold=1 ") {
+		t.Errorf("without the private provider: %s", flat(e.Parts))
+	}
+}
+
+func TestExplainReasons(t *testing.T) {
+	seen := map[string]bool{}
+	for r := clr.Reason(0); r.Known(); r++ {
+		e := explain(func(d *gclog.GCDetails) { d.Reason = r })
+		got := e.Trigger[0]
+		if got.ID != "reason" || !strings.Contains(got.Text, "("+r.String()+")") || seen[got.Text] {
+			t.Errorf("%v: %+v", r, got)
+		}
+		seen[got.Text] = true
+		if asked := strings.Contains(got.Text, "Somebody asked"); asked != (r.Induced() && r != clr.ReasonInducedLowMemory) {
+			t.Errorf("%v: somebody asked for it: %v", r, asked)
+		}
+	}
+	if len(seen) != 18 {
+		t.Errorf("%d reasons", len(seen))
+	}
+	if e := explain(func(d *gclog.GCDetails) { d.Reason = 42 }); !strings.Contains(e.Trigger[0].Text, "Reason(42)") {
+		t.Errorf("%+v", e.Trigger[0])
+	}
+	if e := explain(func(d *gclog.GCDetails) { d.HasReason = false }); whyUnknown(&e, "why it was started") == "" {
+		t.Errorf("%+v", e.Trigger)
+	}
+}
+
+func TestExplainConditions(t *testing.T) {
+	seen := map[string]bool{}
+	for i := range 32 {
+		bit := clr.Condemned(1) << i
+		e := explain(func(d *gclog.GCDetails) { d.Heaps[0].History.Condemned = bit })
+		got := ""
+		for _, s := range e.Generation {
+			if s.ID == "conditions" {
+				got = s.Text
+			}
+		}
+		if !strings.HasPrefix(got, "Conditions that held: ") || !strings.Contains(got, "("+bit.Names(nil)[0]+")") || seen[got] {
+			t.Errorf("bit %d: %q", i, got)
+		}
+		seen[got] = true
+	}
+	if e := explain(nil); !strings.Contains(sentences(e.Generation), "No other condition held.") {
+		t.Error(sentences(e.Generation))
+	}
+}
+
+func condemnedSteps(initial, final, budget, tuning int) clr.CondemnedGenerations {
+	return clr.MakeCondemnedGenerations(initial, final, budget, tuning)
+}
+
+func TestExplainGeneration(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(*gclog.GCDetails)
+		want   []string
+	}{
+		{"by budget", func(d *gclog.GCDetails) {
+			d.Generation = 1
+			d.Heaps[0].History.CondemnedGenerations = condemnedSteps(0, 1, 1, 0)
+			d.Generations[gclog.Gen1].BudgetLeft, d.Generations[gclog.Gen1].HasBudgetLeft = -300_000, true
+		}, []string{"It set out as gen0; the budget of gen1 was exceeded (gen1 by about 300 KB); it ended as gen1.", "It was blocking, as gen0 and gen1 always are."}},
+		{"not by budget", nil, []string{"It set out as gen0; the budget of gen1 was not used up; it ended as gen0."}},
+		{"asked for as gen1", func(d *gclog.GCDetails) {
+			d.Generation = 1
+			d.Heaps[0].History.CondemnedGenerations = condemnedSteps(1, 1, 1, 0)
+		}, []string{"It set out as gen1; the budget of gen2 was not used up; it ended as gen1."}},
+		{"beside a background collection", func(d *gclog.GCDetails) { // nobody looks at the budget of gen2
+			d.Generation, d.Kind, d.Type = 1, gclog.KindForeground, clr.TypeForeground
+			d.Heaps[0].History.CondemnedGenerations = condemnedSteps(1, 1, 1, 0)
+		}, []string{"It set out as gen1; it ended as gen1."}},
+		{"asked for as gen2", func(d *gclog.GCDetails) {
+			d.Generation = 2
+			d.Heaps[0].History.CondemnedGenerations = condemnedSteps(2, 2, 2, 0)
+		}, []string{"It set out as gen2; it ended as gen2."}},
+		{"a gen1 that became a gen2 by its budget", func(d *gclog.GCDetails) {
+			d.Generation = 2
+			d.Heaps[0].History.CondemnedGenerations, d.Heaps[0].History.Condemned = condemnedSteps(0, 2, 0, 0), clr.CondemnedLowCardTable|clr.CondemnedMaxGenerationBudget
+		}, []string{"the budget of gen1 was not used up; it ended as gen2.", "; it was to be a gen1 anyway, and the budget of gen2 was used up (MaxGenerationBudget)."}},
+		{"high memory load", func(d *gclog.GCDetails) {
+			d.Heaps[0].History.Condemned = clr.CondemnedAlmostMaxAlloc
+		}, []string{"the memory load was high, and more than a tenth of the budget of gen2 was used up (AlmostMaxAlloc)."}},
+		{"by time", func(d *gclog.GCDetails) {
+			d.Generation = 1
+			d.Heaps[0].History.CondemnedGenerations = condemnedSteps(0, 1, 0, 1)
+		}, []string{"gen1 was due, because its last collection was long ago"}},
+		{"large objects", func(d *gclog.GCDetails) {
+			d.Generation = 2
+			d.Heaps[0].History.CondemnedGenerations = condemnedSteps(0, 2, 2, 0)
+			d.Generations[gclog.LOH].BudgetLeft, d.Generations[gclog.LOH].HasBudgetLeft = -2_000_000, true
+		}, []string{"the budget of gen2 was exceeded (large objects by about 2 MB)"}},
+		{"foreground instead of gen2", func(d *gclog.GCDetails) {
+			d.Generation, d.Kind, d.Type = 1, gclog.KindForeground, clr.TypeForeground
+			d.Heaps[0].History.CondemnedGenerations = condemnedSteps(0, 2, 0, 0)
+		}, []string{"gen2 would have been due, but a background collection was running", "came while a background collection was running (foreground)"}},
+		{"low latency", func(d *gclog.GCDetails) {
+			d.Generation, d.Global.PauseMode = 1, clr.PauseModeLowLatency
+			d.Heaps[0].History.CondemnedGenerations = condemnedSteps(0, 1, 2, 0)
+		}, []string{"gen2 would have been due, but GCSettings.LatencyMode was LowLatency"}},
+		{"unproductive", func(d *gclog.GCDetails) {
+			d.Generation, d.Global.Condemned = 1, clr.CondemnedAvoidUnproductive
+			d.Heaps[0].History.CondemnedGenerations = condemnedSteps(0, 2, 2, 0)
+		}, []string{"the last full collections had freed little", "gen2 would have been due, but it was left at gen1 for that reason."}},
+		{"no one knows", func(d *gclog.GCDetails) { d.Generation = 1 }, []string{"The heaps asked for gen0; why it became gen1 is told by no event."}},
+		{"the heap that wants most", func(d *gclog.GCDetails) {
+			d.Generation, d.Kind, d.Type = 1, gclog.KindForeground, clr.TypeForeground
+			more := d.Heaps[0]
+			more.Heap, more.History.CondemnedGenerations, more.History.Condemned = 1, condemnedSteps(0, 2, 0, 0), clr.CondemnedLowCardTable
+			d.Heaps = append(d.Heaps, more)
+		}, []string{"it ended as gen2", "(LowCardTable).", "heap 0 gen0; heap 1 gen2 (LowCardTable)."}},
+		{"not in the background: small", func(d *gclog.GCDetails) {
+			d.Generation = 2
+			d.Heaps[0].History.CondemnedGenerations, d.Heaps[0].History.Condemned = condemnedSteps(0, 2, 2, 0), clr.CondemnedTooSmallForBackground
+		}, []string{"because gen2 was too small for a background collection to pay (TooSmallForBackground)."}},
+		{"not in the background: asked for", func(d *gclog.GCDetails) { d.Generation, d.Reason = 2, clr.ReasonInduced }, []string{"because it was asked for so (Induced)."}},
+		{"not in the background: off", func(d *gclog.GCDetails) { d.Generation, d.Global.PauseMode = 2, clr.PauseModeBatch }, []string{"because background collections were off"}},
+		{"not in the background: demoted", func(d *gclog.GCDetails) { d.Generation, d.Type, d.DemotedBGC = 2, clr.TypeBackground, true }, []string{"because it was started as a background collection but could not run as one"}},
+		{"not in the background: provisional", func(d *gclog.GCDetails) { d.Generation, d.Provisional = 2, true }, []string{"because the full collections of provisional mode are."}},
+		{"background", asBackground, []string{"It ran in the background"}},
+		{"memory", func(d *gclog.GCDetails) {
+			d.Generation, d.Global.MemoryLoad = 2, 93
+			d.Heaps[0].History.CondemnedGenerations, d.Heaps[0].History.Condemned = condemnedSteps(0, 2, 0, 0), clr.CondemnedHighMemory|clr.CondemnedVeryHighMemory
+		}, []string{"memory was short: the memory load was high (HighMemory); memory was very short: the memory load was very high (VeryHighMemory).", "The memory load was 93 %."}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			e := explain(tt.change)
+			for _, want := range tt.want {
+				if got := sentences(e.Generation); !strings.Contains(got, want) {
+					t.Errorf("no %q in\n%s", want, got)
+				}
+			}
+		})
+	}
+	e := explain(func(d *gclog.GCDetails) { d.Generation = 2 })
+	if whyUnknown(&e, "why it was blocking and not in the background") == "" || whyUnknown(&e, "the memory load") == "" {
+		t.Errorf("%+v", e.Unknown)
+	}
+}
+
+// TestExplainHighLoad: of a limit of more than 99 the runtime makes 99.
+func TestExplainHighLoad(t *testing.T) {
+	d := blockingRecord(func(d *gclog.GCDetails) { d.Global.MemoryLoad = 93 })
+	e := analysis.Explain(d, analysis.Context{Process: &gclog.Process{HasLimits: true, Limits: clr.GCSettings{HighMemoryPercent: 128}}})
+	if want := "The memory load was 93 %; the runtime takes it for high from 99 % on."; !strings.Contains(sentences(e.Generation), want) {
+		t.Errorf("no %q in\n%s", want, sentences(e.Generation))
+	}
+}
+
+func TestExplainTrigger(t *testing.T) {
+	e := explain(func(d *gclog.GCDetails) {
+		d.Triggered, d.Trigger, d.HasTrigger = 98*ms, 4711, true
+		d.HasAllocated, d.HasSinceLast, d.SinceLast, d.AllocationRate = true, true, 510*ms, 20e6
+		d.Generations[gclog.Gen0].Allocated, d.Generations[gclog.LOH].Allocated = 9e6, 1e6
+		d.Generations[gclog.Gen0].BudgetLeft, d.Generations[gclog.Gen0].HasBudgetLeft = -1_200_000, true
+	})
+	for _, want := range []string{
+		"Thread 4711 asked for it, 2 ms before the runtime began to stop the threads.",
+		"Budgets that were used up, by gclog's estimate: that of gen0, exceeded by about 1.2 MB.",
+		"Since the previous collection the program had allocated 10 MB (9 MB in gen0 and 1 MB in large objects); while it ran, 20 MB a second.",
+	} {
+		if got := sentences(e.Trigger); !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	// Workstation GC tells of the request when the threads stand: that is no delay of 0.
+	e = explain(func(d *gclog.GCDetails) { d.Triggered, d.Trigger, d.HasTrigger = 101*ms, 4711, true })
+	if strings.Contains(sentences(e.Trigger), "before the runtime") || whyUnknown(&e, "the time from the request to the suspension") == "" {
+		t.Errorf("%s%+v", sentences(e.Trigger), e.Unknown)
+	}
+	e = explain(nil)
+	for _, what := range []string{"who asked for it", "by how much a budget was exceeded", "what the program allocated since the previous collection", "how unusual it was"} {
+		if whyUnknown(&e, what) == "" {
+			t.Errorf("nothing says that %s is not known: %+v", what, e.Unknown)
+		}
+	}
+}
+
+func TestExplainBalance(t *testing.T) {
+	for _, tt := range []struct {
+		first, second uint64
+		want          string
+	}{
+		{100, 300, "The heaps of server GC were unevenly filled: the fullest gen0 held 1.5 times the mean."},
+		{100, 102, "The heaps of server GC were evenly filled: the fullest gen0 held 1.01 times the mean."},
+	} {
+		e := explain(func(d *gclog.GCDetails) {
+			d.Heaps = append(d.Heaps, d.Heaps[0])
+			d.Heaps[0].History.Generation[gclog.Gen0].SizeBefore = tt.first
+			d.Heaps[1].History.Generation[gclog.Gen0].SizeBefore = tt.second
+		})
+		if got := sentences(e.Pause); !strings.Contains(got, tt.want) {
+			t.Errorf("no %q in\n%s", tt.want, got)
+		}
+	}
+}
+
+// TestExplainUnasked: that the budget of gen2 is exceeded does not matter where gen1 has some
+// of its own left, but for a gen1 that is made for another reason.
+func TestExplainUnasked(t *testing.T) {
+	const asks = "the runtime asks for it only where that of gen1 is used up too"
+	budgets := func(conditions clr.Condemned, gen1Left int64) string {
+		e := explain(func(d *gclog.GCDetails) {
+			d.Generation = 1
+			d.Heaps[0].History.Condemned = conditions
+			d.Generations[gclog.Gen1].BudgetLeft, d.Generations[gclog.Gen1].HasBudgetLeft = gen1Left, true
+			d.Generations[gclog.Gen2].BudgetLeft, d.Generations[gclog.Gen2].HasBudgetLeft = -300_000, true
+		})
+		return sentences(e.Trigger)
+	}
+	if got := budgets(clr.CondemnedLowCardTable, 100); !strings.Contains(got, "no budget was exceeded that would call for it. That of gen2 was exceeded by about 300 KB; "+asks) {
+		t.Error(got)
+	}
+	for _, got := range []string{budgets(clr.CondemnedLowCardTable|clr.CondemnedMaxGenerationBudget, 100), budgets(clr.CondemnedLowCardTable, -100)} {
+		if strings.Contains(got, asks) || !strings.Contains(got, "that of gen2, exceeded by about 300 KB") {
+			t.Error(got)
+		}
+	}
+}
+
+// TestExplainBudgetLeft: gen0 is as good as used up where no more is left of it than a
+// twentieth of what was allocated, and one heap alone has the budget.
+func TestExplainBudgetLeft(t *testing.T) {
+	const usedUp = "Budgets that were used up, by gclog's estimate: that of gen0 but for about"
+	for _, tt := range []struct {
+		left, allocated int64
+		heaps           int
+		want            string
+	}{
+		{50_000, 1_000_000, 1, usedUp + " 50 KB."},
+		{50_001, 1_000_000, 1, "By gclog's estimate its budget was not exceeded: about 50 KB of that of gen0 were left."},
+		{50_000, 1_000_000, 2, "all heaps together had not used up the budget: about 50 KB of that of gen0 were left."},
+	} {
+		e := explain(func(d *gclog.GCDetails) {
+			for len(d.Heaps) < tt.heaps {
+				d.Heaps = append(d.Heaps, d.Heaps[0])
+			}
+			d.Global.Heaps = int32(tt.heaps)
+			g := &d.Generations[gclog.Gen0]
+			g.Allocated, g.BudgetLeft, g.HasBudgetLeft = uint64(tt.allocated), tt.left, true
+		})
+		if got := sentences(e.Trigger); !strings.Contains(got, tt.want) {
+			t.Errorf("%+v: %s", tt, got)
+		}
+	}
+}
+
+func TestExplainAllocationBesideBackground(t *testing.T) {
+	for _, tt := range []struct {
+		allocated uint64
+		want      string
+	}{
+		{3_000_000, "Until it ended the program allocated 3 MB that no collection before or beside it has counted."},
+		{0, "What the program allocated until it ended is counted by the collections before and beside it."},
+	} {
+		e := explain(func(d *gclog.GCDetails) {
+			asBackground(d)
+			d.HasAllocated, d.Generations[gclog.Gen0].Allocated = true, tt.allocated
+		})
+		if got := sentences(e.Trigger); !strings.Contains(got, tt.want) {
+			t.Error(got)
+		}
+	}
+}
+
+func TestExplainRevisits(t *testing.T) {
+	revisits := func(change func(*gclog.BackgroundDetails)) string {
+		e := explain(func(d *gclog.GCDetails) {
+			asBackground(d)
+			change(d.Background)
+		})
+		return sentences(e.Pause)
+	}
+	got := revisits(func(b *gclog.BackgroundDetails) {
+		b.Revisited = [2][2]gclog.Revisit{{{Pages: 4, References: 900}, {}}, {{}, {Pages: 1, References: 1}}}
+		b.Overflowed = 2
+	})
+	const want = "revisited: What the program wrote to while it was being marked was visited again: 4 pages of small objects with 900 references while the program ran and 1 page of large and pinned objects with 1 reference in its pauses. 2 objects were gone through again, because the mark stack overflowed.\n"
+	if !strings.Contains(got, want) {
+		t.Errorf("no %q in\n%s", want, got)
+	}
+	if got := revisits(func(*gclog.BackgroundDetails) {}); strings.Contains(got, "revisited") {
+		t.Error(got)
+	}
+}
+
+func TestExplainPins(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(*gclog.GCDetails)
+		want   string
+	}{
+		{"none", nil, "pins: 0 pinned objects were found.\n"},
+		{"with survivors", func(d *gclog.GCDetails) {
+			d.PinnedObjects, d.Generations[gclog.Gen0].SurvivedPins = 1, 40_000
+			d.Generations[gclog.Gen1].SurvivedPins, d.Generations[gclog.Gen1].Survived = 7, 7e6 // not collected
+		}, "pins: 1 pinned object was found, with what lies between them 40 KB of the 1 MB that survived.\n"},
+		{"without a history", func(d *gclog.GCDetails) {
+			d.PinnedObjects, d.Generations[gclog.Gen0].SurvivedPins, d.HasHistory = 2, 40_000, false
+		}, "pins: 2 pinned objects were found.\n"},
+		{"one by one", func(d *gclog.GCDetails) { d.PinEvents, d.PinEventBytes = 1, 64 }, "pins: 0 pinned objects were found; 1 pin was seen one by one (level full), with 64 B.\n"},
+		{"pieces", func(d *gclog.GCDetails) { d.PinPlugs, d.PinPlugBytes = 3, 3000 }, "pins: 0 pinned objects were found; 3 pieces of memory with 3 KB could not be moved.\n"},
+	} {
+		e := explain(tt.change)
+		if got := sentences(e.Result); !strings.Contains(got, tt.want) {
+			t.Errorf("%s: no %q in\n%s", tt.name, tt.want, got)
+		}
+	}
+	e := explain(asBackground)
+	if got := sentences(e.Result); strings.Contains(got, "pins: ") || whyUnknown(&e, "pinned objects") != "background collections do not count them" {
+		t.Errorf("a background collection: %s%+v", got, e.Unknown)
+	}
+}
+
+// TestExplainContradictions: what cannot be is not shown, and said to be unknown.
+func TestExplainContradictions(t *testing.T) {
+	e := explain(func(d *gclog.GCDetails) {
+		g := &d.Generations[gclog.Gen0]
+		g.After, g.Fragmentation, g.Survived = 0, 288, g.ObjectsBefore+g.ObjectsBefore/40
+	})
+	if s := e.Sizes[gclog.Gen0]; s.Free.Known() || s.Survival.Known() || !s.After.Known() {
+		t.Errorf("%+v", s)
+	}
+	if whyUnknown(&e, "free space of gen0") == "" || whyUnknown(&e, "survival in gen0") == "" {
+		t.Errorf("%+v", e.Unknown)
+	}
+	e = explain(func(d *gclog.GCDetails) {
+		g := &d.Generations[gclog.Gen0]
+		g.Fragmentation, g.Survived = g.After, g.ObjectsBefore
+	})
+	if s := e.Sizes[gclog.Gen0]; s.Free.Value != 1e6 || s.Survival.Value != 100 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestExplainLog: what a log does not hold is the log's fault, and told once.
+func TestExplainLog(t *testing.T) {
+	d := &gclog.GCDetails{}
+	d.Reset()
+	d.Pauses = []gclog.PausePart{{Duration: 3 * ms, Suspend: gclog.Untold, Resume: gclog.Untold}}
+	e := analysis.Explain(d, analysis.Context{Log: "jdk8"})
+	checkExplanation(t, d, &e)
+	for _, what := range []string{"why it was started", "who asked for it", "why this generation was chosen", "sizes of the heap", "whether it compacted", "handles"} {
+		if got := whyUnknown(&e, what); got != "the log does not hold it (format jdk8)" {
+			t.Errorf("%s: %q", what, got)
+		}
+	}
+	if got := sentences(e.What) + sentences(e.Trigger) + sentences(e.Generation) + sentences(e.Result); strings.Contains(got, " 0 ") {
+		t.Errorf("a 0 for what is not known:\n%s", got)
+	}
+}
+
+func TestExplainComparison(t *testing.T) {
+	peers := analysis.NewPeers()
+	for i := range 200 {
+		peers.GC(blockingRecord(func(d *gclog.GCDetails) {
+			d.Number = uint32(i)
+			d.Pauses[0].Duration = int64(i+1) * ms
+			d.PromotedBytes = 1e6
+		}))
+		peers.GC(blockingRecord(func(d *gclog.GCDetails) { d.Generation, d.Pauses[0].Duration = 1, 9000*ms }))
+	}
+	peers.GC(blockingRecord(func(d *gclog.GCDetails) { d.Flaws, d.Pauses[0].Duration = gclog.FlawNoRestart, 5000*ms }))
+	peers.Pause(&gclog.Pause{UsedNumber: 30})
+	peers.Pause(&gclog.Pause{UsedNumber: 31})
+	peers.Pause(&gclog.Pause{UsedNumber: 33})
+	d := blockingRecord(func(d *gclog.GCDetails) { d.Number, d.Pauses[0].Duration, d.PromotedBytes = 32, 198*ms, 3e6 })
+	e := analysis.Explain(d, analysis.Context{Peers: peers})
+	for _, want := range []string{
+		"Its pause was the 3rd longest of 200 blocking gen0 collections. That is 1.98 times their median, 100 ms; 99 % of them took no more than 198 ms.",
+		"It promoted 3 MB. That is 3 times their median, 1 MB.",
+	} {
+		if got := sentences(e.Comparison); !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if got := sentences(e.Trigger); !strings.Contains(got, "Numbers 30 and 31 before it were no collections") {
+		t.Error(got)
+	}
+	if !peers.Used(33) || peers.Used(32) {
+		t.Error("the numbers that were used up are not those that were told")
+	}
+	alone := blockingRecord(func(d *gclog.GCDetails) { d.Generation = 2 })
+	peers.GC(alone)
+	if e := analysis.Explain(alone, analysis.Context{Peers: peers}); whyUnknown(&e, "how unusual it was") != "it was the only blocking gen2 collection that was seen" {
+		t.Errorf("%+v", e.Unknown)
+	}
+}
+
+// TestExplainPinnedUnheard: without histories what of pinned objects was promoted is not
+// known, nor is the sum; the other generations tell theirs.
+func TestExplainPinnedUnheard(t *testing.T) {
+	d := blockingRecord(func(d *gclog.GCDetails) {
+		d.Generation = gclog.Gen2
+		d.HasHistory, d.HasObjects, d.HasFragmentation, d.HasPromoted, d.PromotedBytes, d.Heaps = false, false, false, false, 0, nil
+	})
+	e := analysis.Explain(d, analysis.Context{})
+	checkExplanation(t, d, &e)
+	if gen0, poh := e.Sizes[gclog.Gen0].Promoted, e.Sizes[gclog.POH].Promoted; !gen0.Known() || gen0.Value != 1e6 || poh.Known() {
+		t.Errorf("promoted of gen0 %+v, of pinned objects %+v", gen0, poh)
+	}
+	for _, what := range []string{"what it promoted", "what of pinned objects was promoted"} {
+		if whyUnknown(&e, what) == "" {
+			t.Errorf("it does not say that it lacks %s: %+v", what, e.Unknown)
+		}
+	}
+}
+
+// TestExplainWild: records that no runtime would tell are explained too, and their parts
+// add up.
+func TestExplainWild(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	wild := func() int64 {
+		switch r.IntN(4) {
+		case 0:
+			return 0
+		case 1:
+			return int64(r.Uint64())
+		case 2:
+			return math.MaxInt64 - r.Int64N(3)
+		}
+		return r.Int64N(200) * ms
+	}
+	bit := func() bool { return r.IntN(2) == 0 }
+	records := 20_000
+	if testing.Short() {
+		records = 2_000
+	}
+	for range records {
+		d := blockingRecord(nil)
+		if bit() {
+			asBackground(d)
+			d.Background.MarkStart, d.Background.MarkEnd, d.Background.SweepStart = wild(), wild(), wild()
+			d.Background.WaitCount, d.Background.WaitTime, d.Background.WaitMax = wild()&math.MaxInt64, wild()&math.MaxInt64, wild()&math.MaxInt64
+			d.Background.Phase[clr.BGCBegin], d.Background.Phase[clr.BGCInitialPauseEnd] = wild(), wild()
+		}
+		for i := range d.Pauses {
+			p := &d.Pauses[i]
+			p.Start, p.Duration, p.Suspend, p.Resume = wild(), wild()&(1<<50-1), wild(), wild()
+		}
+		d.Generation, d.Reason, d.Flaws, d.HasTrigger = r.IntN(256), clr.Reason(r.Uint32()>>r.IntN(32)), gclog.Flaw(r.IntN(256)), bit()
+		d.Start, d.End, d.Suspended, d.Triggered, d.SinceLast, d.Window = wild(), wild(), wild(), wild(), wild(), wild()
+		d.HasEnd, d.InsideBGCStart, d.Provisional, d.HasAllocated, d.HasSinceLast = bit(), bit(), bit(), bit(), bit()
+		for i := range d.Timing {
+			d.Timing[i] = wild()
+		}
+		d.TimingCount = r.IntN(clr.Times + 1)
+		h := &d.Heaps[0].History
+		h.CondemnedGenerations, h.Condemned = clr.CondemnedGenerations(r.Uint32()), clr.Condemned(r.Uint32())
+		h.Compact, h.Expand = clr.HeapMechanism(r.Uint32()), clr.HeapMechanism(r.Uint32())
+		d.Heaps[0].Marked[r.IntN(int(clr.MarkTypes))] = wild()
+		for g := range d.Generations {
+			x := &d.Generations[g]
+			x.Before, x.After, x.ObjectsBefore, x.Survived, x.Allocated = r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64()
+			x.BudgetLeft, x.HasBudgetLeft = wild(), bit()
+		}
+		d.Global.Mechanisms, d.Global.PauseMode, d.Global.MemoryLoad = clr.Mechanisms(r.Uint32()), clr.PauseMode(r.IntN(6)), r.Uint32()
+		peers := analysis.NewPeers()
+		peers.GC(d)
+		peers.GC(blockingRecord(nil))
+		e := analysis.Explain(d, analysis.Context{HasBegin: bit(), Begin: wild(), Peers: peers})
+		checkExplanation(t, d, &e)
+		if t.Failed() {
+			t.Fatalf("%+v", d)
+		}
+	}
+}
+
+// TestExplainFlaws: each reason why a record is not complete has words.
+func TestExplainFlaws(t *testing.T) {
+	all := gclog.Flaw(math.MaxUint16).Names(nil)
+	for i, name := range all {
+		e := explain(func(d *gclog.GCDetails) { d.Complete, d.Flaws = false, 1<<i })
+		if text := sentences(e.What); !strings.Contains(text, "The record is not complete: ") || strings.Contains(text, "why is not said") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}

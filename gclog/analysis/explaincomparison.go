@@ -1,0 +1,78 @@
+package analysis
+
+import (
+	"fmt"
+)
+
+// comparison says how unusual the collection was among those of its generation and kind.
+func (x *explainer) comparison() {
+	d := x.d
+	if x.c.Peers == nil {
+		x.lacks("how unusual it was", "there are no other collections to compare it with")
+		return
+	}
+	of := x.c.Peers.of(d)
+	switch {
+	case !pauseSeen(d):
+		x.lacks("how unusual it was", "its own pause was not seen wholly")
+		return
+	case len(of.pauses) < 2:
+		x.lacks("how unusual it was", fmt.Sprintf("it was the only %s that was seen", collectionText(d)))
+		return
+	}
+	pause, longer := d.Pause(), 0
+	for _, v := range of.pauses {
+		if v > pause {
+			longer++
+		}
+	}
+	n := len(of.pauses)
+	at := nearestRank(of.pauses)
+	median, p99 := at(500), at(990)
+	place := fmt.Sprintf("the %s longest of %d", ordinal(longer+1), n)
+	switch longer {
+	case 0:
+		place = fmt.Sprintf("the longest of %d", n)
+	case n - 1:
+		place = fmt.Sprintf("the shortest of %d", n)
+	}
+	text := fmt.Sprintf("Its pause was %s %ss.", place, collectionText(d))
+	text += " " + x.against(float64(pause), median, fmt.Sprintf("their median, %s", durationText(median)))
+	facts := []Fact{{"rank", float64(longer + 1), ""}, {"peers", float64(n), ""}, {"pause.median", median, "ns"}}
+	if n >= 100 {
+		text += fmt.Sprintf("; 99 %% of them took no more than %s", durationText(p99))
+		facts = append(facts, Fact{"pause.p99", p99, "ns"})
+	}
+	x.say(&x.e.Comparison, "pause", text+".", facts...)
+	x.promotedAgainst(of)
+}
+
+// promotedAgainst compares what it promoted: a pause that is long for it is worth a look.
+func (x *explainer) promotedAgainst(of *peers) {
+	d := x.d
+	if !d.HasPromoted {
+		return // that it is not known is said with the result
+	}
+	if len(of.promoted) < 2 {
+		x.lacks("what it promoted, compared with others", x.untold("fewer than two of them told it"))
+		return
+	}
+	median := nearestRank(of.promoted)(500)
+	text := "It promoted " + bytesText(d.PromotedBytes) + ". "
+	x.say(&x.e.Comparison, "promoted", text+x.against(float64(d.PromotedBytes), median, "their median, "+sizeText(median))+".",
+		Fact{"promoted.median", median, "bytes"})
+}
+
+// against compares a value with a median.
+func (x *explainer) against(v, median float64, what string) string {
+	if median <= 0 {
+		if v <= 0 {
+			return "So is " + what
+		}
+		return "That is more than " + what
+	}
+	if ratio := v / median; ratio < 0.95 || ratio > 1.05 {
+		return fmt.Sprintf("That is %s %s", timesText(ratio), what)
+	}
+	return "That is about " + what
+}

@@ -1,0 +1,459 @@
+package analysis
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// A Part is a part of a pause, or of the time of a background collection.
+type Part struct {
+	ID    string // part of what gclog promises
+	Name  string // for people
+	Time  Number // nanoseconds
+	Parts []Part // within it. The known ones add up to it
+}
+
+// A Root is what objects were marked from.
+type Root struct {
+	Type clr.MarkType
+	Name string
+	// Longest is how long the slowest heap took, in nanoseconds; Heap is its number, -1 if
+	// that is not known.
+	Longest   int64
+	Heap      int
+	Imbalance Number // how much longer than all on average; 1 is balanced
+	Promoted  uint64 // bytes that were found alive from there, in all heaps
+}
+
+// pauseNames are the parts of a background collection's pause.
+var pauseNames = map[gclog.PauseKind]string{gclog.PauseInitial: "initial pause", gclog.PauseFinal: "final pause"}
+
+// pause says how long the program stood, and for what.
+func (x *explainer) pause() {
+	d := x.d
+	if len(d.Pauses) == 0 {
+		x.lacks("how long the program stood", x.untold("the begin or the end of its suspension was not seen"))
+	} else {
+		x.stood()
+	}
+	x.phases()
+	x.roots()
+}
+
+// stood says how long, and divides that time.
+func (x *explainer) stood() {
+	d := x.d
+	background := d.Kind == gclog.KindBackground
+	var times []string
+	for i := range d.Pauses {
+		parts := x.divide(i)
+		p := &d.Pauses[i]
+		if !background && len(d.Pauses) == 1 {
+			x.e.Parts = parts
+			break
+		}
+		name := pauseNames[p.Kind]
+		if name == "" {
+			name = "pause"
+		}
+		x.e.Parts = append(x.e.Parts, Part{p.Kind.String(), name, known(float64(p.Duration)), parts})
+		times = append(times, timeText(p.Duration))
+	}
+	text := "The program stood for " + timeText(d.Pause())
+	if len(times) > 1 {
+		text += ": " + andList(times)
+	}
+	facts := []Fact{{"dotnet.gc.pause.total", float64(d.Pause()), "ns"}}
+	if d.Window > 0 {
+		text += fmt.Sprintf("; that is %s of the time from the end of the previous collection to its own, %s", valueText(d.PausePercent(), "%"), timeText(d.Window))
+		facts = append(facts, Fact{"dotnet.gc.paused", d.PausePercent(), "%"})
+	}
+	x.say(&x.e.Pause, "pause", text+".", facts...)
+	switch largest := x.largest(x.e.Parts, ""); {
+	case largest.Time.Value <= 0 || largest.Time.Value == float64(d.Pause()):
+	case largest.ID == "untold":
+		x.say(&x.e.Pause, "largest", fmt.Sprintf("Most of it is not told: %s.", durationText(largest.Time.Value)))
+	default:
+		x.say(&x.e.Pause, "largest", fmt.Sprintf("The largest part of it: %s, %s.", largest.Name, durationText(largest.Time.Value)))
+	}
+}
+
+// largest is the largest part, of a background collection with the pause that it is of.
+func (x *explainer) largest(parts []Part, of string) (most Part) {
+	for _, p := range parts {
+		if p.ID == gclog.PauseInitial.String() || p.ID == gclog.PauseFinal.String() {
+			p = x.largest(p.Parts, " of the "+p.Name)
+		}
+		if p.Time.Known() && p.Time.Value > most.Time.Value {
+			most = p
+			most.Name += of
+		}
+	}
+	return most
+}
+
+// nonsense is why a time of the runtime's is not shown.
+const nonsense = "the runtime told a time longer than what it is a part of, as .NET 8 does of compaction in gen1 and gen2"
+
+// A division divides a time into parts.
+type division struct {
+	x     *explainer
+	left  int64 // that no part has
+	parts []Part
+}
+
+// add adds a part that is known. What is more than there is left is nonsense.
+func (v *division) add(id, name string, ns int64, parts ...Part) {
+	if ns < 0 || ns > v.left {
+		v.miss(id, name, nonsense)
+		return
+	}
+	v.left -= ns
+	v.parts = append(v.parts, Part{id, name, known(float64(ns)), parts})
+}
+
+// miss adds a part of which the time is not known.
+func (v *division) miss(id, name, why string) {
+	v.parts = append(v.parts, Part{ID: id, Name: name, Time: unknown(why)})
+	v.x.lacks(timeOf(name), why)
+}
+
+// timeOf is what a part is called where its time is not known.
+func timeOf(name string) string {
+	if strings.HasPrefix(name, "until ") {
+		return "the time " + name
+	}
+	return "the time of " + name
+}
+
+// rest is the last part: what is left over.
+func (v *division) rest(name string) []Part {
+	if v.left > 0 {
+		v.parts = append(v.parts, Part{ID: "untold", Name: name, Time: known(float64(v.left))})
+		v.left = 0
+	}
+	return v.parts
+}
+
+const (
+	suspendName = "until all threads stood"
+	prepareName = "until the collection began"
+	finishName  = "from its end until the threads were let go"
+	resumeName  = "until the threads ran again"
+	untoldName  = "not told"
+)
+
+// divide divides one of the pauses: into what the events stamp, and what the runtime says
+// that its steps took.
+func (x *explainer) divide(i int) []Part {
+	d, p := x.d, &x.d.Pauses[i]
+	v := &division{x: x, left: p.Duration}
+	end := p.Start + p.Duration
+	shared := d.InsideBGCStart || d.Provisional // it did not stop the threads itself
+	switch {
+	case p.Suspend == gclog.Untold:
+		v.miss("suspend", suspendName, x.untold("when all threads stood was not seen (GCSuspendEEEnd)"))
+	case !shared:
+		v.add("suspend", suspendName, p.Suspend)
+	}
+	begin := p.Start
+	if p.Kind == gclog.PauseInitial && d.Suspended != 0 && d.Suspended < begin {
+		begin = d.Suspended // a collection inside it has the first part of the suspension
+	}
+	stood := begin + min(max(0, p.Suspend), p.Duration)
+	if p.Kind != gclog.PauseFinal && !shared && p.Suspend >= 0 && p.Suspend <= p.Duration && d.Flaws&gclog.FlawNoStart == 0 && d.Start >= stood && d.Start-stood <= v.left {
+		if d.Start == stood && x.c.Log != "" {
+			v.miss("prepare", prepareName, x.untold("")) // the log has one moment for both
+		} else {
+			v.add("prepare", prepareName, d.Start-stood)
+		}
+	}
+	resume, finish := int64(-1), int64(-1)
+	if p.Resume > 0 && p.Resume <= v.left {
+		resume = p.Resume
+		v.left -= resume
+	}
+	if d.Kind != gclog.KindBackground && !d.InsideBGCStart && d.HasEnd && resume >= 0 && d.End >= stood && d.End <= end-resume && end-resume-d.End <= v.left {
+		finish = end - resume - d.End
+		v.left -= finish
+	}
+	x.work(v, p)
+	parts := v.rest(untoldName)
+	if finish >= 0 {
+		parts = append(parts, Part{ID: "finish", Name: finishName, Time: known(float64(finish))})
+	}
+	if resume >= 0 {
+		parts = append(parts, Part{ID: "resume", Name: resumeName, Time: known(float64(resume))})
+	} else if p.Resume == gclog.Untold {
+		parts = append(parts, Part{ID: "resume", Name: resumeName, Time: unknown(x.untold("when the threads were let go was not seen (GCRestartEEBegin)"))})
+		x.lacks(timeOf(resumeName), x.untold("when the threads were let go was not seen (GCRestartEEBegin)"))
+	}
+	return parts
+}
+
+// stepNames are the steps of a collection, by clr.Time; those of marking are within it.
+var stepNames = [clr.Times]struct{ id, name string }{
+	{"mark_sized_ref", "sized references"},
+	{"mark_roots", "roots, and what they reach"},
+	{"mark_short_weak", "short weak handles"},
+	{"scan_finalization", "objects that are to be finalized"},
+	{"mark_long_weak", "long weak handles"},
+	{"plan", "plan"},
+	{"sweep", "sweep"},
+	{"compact", "compact"},
+}
+
+// stepName is what a step is called: one is of two things.
+func stepName(d *gclog.GCDetails, i int) (id, name string) {
+	if compacting, _ := d.Compacting(); compacting && i == clr.TimeRelocate {
+		return "relocate", "relocate"
+	}
+	return stepNames[i].id, stepNames[i].name
+}
+
+// work adds what the collector did in a pause.
+func (x *explainer) work(v *division, p *gclog.PausePart) {
+	d := x.d
+	if p.Kind == gclog.PauseInitial && d.Kind == gclog.KindBackground {
+		x.initialMark(v)
+		return
+	}
+	if p.Kind == gclog.PauseFinal && p != &d.Pauses[len(d.Pauses)-1] {
+		return // what the runtime says is of the last one
+	}
+	if d.TimingCount == 0 {
+		x.markedUntil(v, p)
+		return
+	}
+	x.mark(v)
+	for i := clr.TimePlan; i < d.TimingCount; i++ {
+		id, name := stepName(d, i)
+		v.add(id, name, d.Timing[i])
+	}
+	if compacting, _ := d.Compacting(); compacting && d.TimingCount == clr.TimeCompact {
+		v.miss("compact", "compact", x.untold(nonsense))
+	}
+}
+
+// initialMark is what is known of the begin of a background collection.
+func (x *explainer) initialMark(v *division) {
+	from, to := x.d.Background.Phase[clr.BGCBegin], x.d.Background.Phase[clr.BGCInitialPauseEnd]
+	if from == 0 || to < from {
+		v.miss("initial_mark", "initial mark", x.noPhases())
+		return
+	}
+	v.add("initial_mark", "initial mark", to-from)
+}
+
+// mark adds the steps of marking.
+func (x *explainer) mark(v *division) {
+	d := x.d
+	within := &division{x: x, left: v.left}
+	for i := range min(clr.TimePlan, d.TimingCount) {
+		if i == clr.TimeMarkSizedRef && d.Timing[i] == 0 {
+			continue // it never took place: a relic of ASP.NET's cache
+		}
+		id, name := stepName(d, i)
+		within.add(id, name, d.Timing[i])
+	}
+	if within.left == v.left && slices.ContainsFunc(within.parts, func(p Part) bool { return !p.Time.Known() }) {
+		v.miss("mark", "mark", nonsense)
+		return
+	}
+	v.add("mark", "mark", v.left-within.left, within.parts...)
+}
+
+// markedUntil is for runtimes that do not tell how long the steps took: the last kind of
+// root that a heap was done with shows how long marking took.
+func (x *explainer) markedUntil(v *division, p *gclog.PausePart) {
+	d := x.d
+	why := x.untold("old runtimes such as .NET Core 3.1 do not tell how long the steps took")
+	if !d.HasGlobal {
+		why = x.unheard()
+	}
+	var last int64
+	for i := range d.Heaps {
+		for _, at := range d.Heaps[i].Marked {
+			last = max(last, at)
+		}
+	}
+	if last <= d.Start || p.Kind == gclog.PauseFinal || last > p.Start+p.Duration && !d.InsideBGCStart {
+		v.miss("steps", "mark, plan, relocate, compact or sweep", why)
+		return
+	}
+	v.add("mark", "mark", last-d.Start)
+	v.miss("steps", "plan, relocate, compact or sweep", why)
+}
+
+// noPhases is why the private provider's events of a background collection are missing.
+func (x *explainer) noPhases() string {
+	return x.untold("the private provider was not listened to (--level normal has it), or the runtime has none")
+}
+
+// phases says what a background collection did while the program ran.
+func (x *explainer) phases() {
+	b := x.d.Background
+	if b == nil {
+		return
+	}
+	span := func(id, name string, from, to int64) {
+		part := Part{ID: id, Name: name, Time: known(float64(to - from))}
+		if from == 0 || to < from {
+			why := x.untold("its begin or its end was not seen")
+			part.Time = unknown(why)
+			x.lacks(timeOf(name), why)
+		}
+		x.e.Phases = append(x.e.Phases, part)
+	}
+	span("concurrent_mark", "concurrent mark", b.MarkStart, b.MarkEnd)
+	span("concurrent_sweep", "concurrent sweep", b.SweepStart, b.SweepEnd)
+	x.foreground()
+	x.revisits()
+	x.waits()
+}
+
+// foreground says how many collections ran beside it.
+func (x *explainer) foreground() {
+	d := x.d
+	if x.c.Peers == nil || !d.HasEnd || d.Flaws&gclog.FlawNoStart != 0 {
+		return
+	}
+	n, pause := x.c.Peers.Foreground(d)
+	if n == 0 {
+		return
+	}
+	x.say(&x.e.Pause, "foreground", fmt.Sprintf("While it lasted %s begun beside it, gen0 or gen1 with pauses of their own: %s in all.",
+		plural(uint64(n), "foreground collection")+was(uint64(n)), timeText(pause)), Fact{"foreground", float64(n), ""}, Fact{"foreground.pause", float64(pause), "ns"})
+}
+
+// revisits says what was written to while it was marked.
+func (x *explainer) revisits() {
+	b := x.d.Background
+	if b.Revisited == [2][2]gclog.Revisit{} && b.DrainedMarks == 0 && b.Overflowed == 0 {
+		if b.Phase[clr.BGCBegin] == 0 {
+			x.lacks("what had to be marked again, and allocations that waited", x.noPhases())
+		}
+		return
+	}
+	var parts []string
+	var facts []Fact
+	for paused, when := range []string{"while the program ran", "in its pauses"} {
+		for large, what := range []string{"small", "large and pinned"} {
+			r := b.Revisited[paused][large]
+			if r == (gclog.Revisit{}) {
+				continue
+			}
+			parts = append(parts, fmt.Sprintf("%s of %s objects with %s %s", plural(r.Pages, "page"), what, plural(r.References, "reference"), when))
+			name := "dotnet.gc.background.revisited." + [...]string{"concurrent", "paused"}[paused] + [...]string{"_soh", "_loh"}[large]
+			facts = append(facts, Fact{name + ".pages", float64(r.Pages), ""}, Fact{name + ".references", float64(r.References), ""})
+		}
+	}
+	var text []string
+	if len(parts) > 0 {
+		text = append(text, "What the program wrote to while it was being marked was visited again: "+andList(parts)+".")
+	}
+	if b.DrainedMarks > 0 {
+		text = append(text, plural(b.DrainedMarks, "object")+" stood on the mark list when the program was stopped.")
+		facts = append(facts, Fact{"drained_marks", float64(b.DrainedMarks), ""})
+	}
+	if b.Overflowed > 0 {
+		text = append(text, plural(b.Overflowed, "object")+was(b.Overflowed)+" gone through again, because the mark stack overflowed.")
+		facts = append(facts, Fact{"dotnet.gc.background.mark_overflow_objects", float64(b.Overflowed), ""})
+	}
+	x.say(&x.e.Pause, "revisited", strings.Join(text, " "), facts...)
+}
+
+// waitTexts are what an allocation waited for.
+var waitTexts = map[uint32]string{9: "memory for a large object", 10: "the sweep to pass, for a large object", 11: "the end of the collection, because too many large objects came meanwhile"}
+
+// waits says which threads had to wait with an allocation.
+func (x *explainer) waits() {
+	b := x.d.Background
+	if b.WaitCount == 0 {
+		return
+	}
+	seen := map[string]bool{}
+	var why []string
+	for _, w := range b.Waits {
+		text := waitTexts[w.Reason]
+		if text == "" {
+			text = fmt.Sprintf("reason %d", w.Reason)
+		}
+		if !seen[text] {
+			seen[text] = true
+			why = append(why, text)
+		}
+	}
+	text := plural(uint64(b.WaitCount), "allocation") + " of large objects had to wait for it"
+	if len(why) > 0 {
+		text += " (for " + andList(why) + ")"
+	}
+	facts := []Fact{{"dotnet.gc.background.alloc_waits.count", float64(b.WaitCount), ""}}
+	if b.WaitTime > 0 {
+		text += fmt.Sprintf(", %s in all, at most %s", timeText(b.WaitTime), timeText(b.WaitMax))
+		facts = append(facts, Fact{"dotnet.gc.background.alloc_waits.total", float64(b.WaitTime), "ns"}, Fact{"dotnet.gc.background.alloc_waits.max", float64(b.WaitMax), "ns"})
+	}
+	x.say(&x.e.Pause, "alloc-waits", text+".", facts...)
+}
+
+// rootNames are what was marked from, by clr.MarkType.
+var rootNames = [clr.MarkTypes]string{
+	"stacks", "finalizer queue", "handles", "older generations", "sized references", "overflow of the mark stack",
+	"dependent handles", "newly finalizable objects", "work taken from other heaps", "roots of the background collection",
+}
+
+// roots says how long marking took from each kind of root.
+func (x *explainer) roots() {
+	d := x.d
+	for t := range clr.MarkTypes {
+		m := d.Mark(t)
+		if !m.Known {
+			continue
+		}
+		root := Root{Type: t, Name: rootNames[t], Longest: m.Longest, Heap: -1, Promoted: m.Promoted, Imbalance: unknown("there is one heap")}
+		for i := range d.Heaps {
+			if d.MarkTime(i, t) == m.Longest {
+				root.Heap = int(d.Heaps[i].Heap)
+				break
+			}
+		}
+		if ratio, ok := d.MarkImbalance(t); ok {
+			root.Imbalance = known(ratio)
+		} else if d.HeapCount() > 1 {
+			root.Imbalance = unknown(x.untold("fewer than two heaps told it"))
+		}
+		x.e.Roots = append(x.e.Roots, root)
+	}
+	if len(x.e.Roots) == 0 && d.Kind != gclog.KindBackground {
+		x.lacks("what marking from each kind of root took", x.untold("no such event was seen (GCMarkWithType)"))
+	}
+	x.balance()
+}
+
+// balance says how unequal the heaps of server GC were in what they held. How unequal they
+// were in marking is in the table of roots.
+func (x *explainer) balance() {
+	const even = 1.1 // times the mean
+	text := "The heaps of server GC were evenly filled: "
+	var parts []string
+	var facts []Fact
+	for _, of := range []struct {
+		ratio      float64
+		what, name string
+	}{{x.d.Gen0Imbalance(), "the fullest gen0 held %s the mean", "dotnet.gc.imbalance.gen0"}, {x.d.SurvivedImbalance(), "most survivors were %s the mean", "dotnet.gc.imbalance.survived"}} {
+		if of.ratio > even {
+			text = "The heaps of server GC were unevenly filled: "
+		}
+		if of.ratio > 0 {
+			parts = append(parts, fmt.Sprintf(of.what, timesText(of.ratio)))
+			facts = append(facts, Fact{of.name, of.ratio, ""})
+		}
+	}
+	if len(parts) > 0 {
+		x.say(&x.e.Pause, "balance", text+andList(parts)+".", facts...)
+	}
+}

@@ -1,0 +1,464 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// A Size is what a collection did to one generation. Sizes are bytes over all heaps, free
+// space included; what is unknown says why.
+type Size struct {
+	Name          string
+	Collected     bool
+	Before, After Number
+	Promoted      Number
+	Survival      Number // percent of the objects
+	Free          Number // space between objects, after
+	Budget        Number // that it set: what may be allocated in it, or promoted into it
+}
+
+// result says what the collection achieved.
+func (x *explainer) result() {
+	x.heap()
+	x.objects()
+	x.sizes()
+	x.compaction()
+	x.mechanisms()
+	x.datas()
+	x.pins()
+	x.finalization()
+	x.memory()
+	x.others()
+}
+
+// heap says what became of the heap as a whole.
+func (x *explainer) heap() {
+	d := x.d
+	if d.HasSizesAfter && d.HasBefore {
+		before, after := d.SizeBefore(), d.SizeAfter()
+		text := fmt.Sprintf("The heap had %s before and %s after it", bytesText(before), bytesText(after))
+		switch {
+		case after < before:
+			text += fmt.Sprintf(": %s less (%s)", bytesText(before-after), valueText(100*float64(before-after)/float64(before), "%"))
+		case after > before:
+			text += fmt.Sprintf(": %s more", bytesText(after-before))
+		}
+		if d.BeforeEstimated {
+			text += "; the size before is a guess, from the sizes after the previous collection"
+		}
+		x.say(&x.e.Result, "heap", text+".", Fact{"dotnet.gc.heap.before", float64(before), "bytes"}, Fact{"dotnet.gc.heap.after", float64(after), "bytes"})
+	} else if d.HasSizesAfter {
+		x.say(&x.e.Result, "heap", "The heap had "+bytesText(d.SizeAfter())+" after it.", Fact{"dotnet.gc.heap.after", float64(d.SizeAfter()), "bytes"})
+	}
+	if ratio, known := d.PeakRatio(); known && d.Kind == gclog.KindBackground && ratio > 1 {
+		x.say(&x.e.Result, "peak", fmt.Sprintf("While it lasted the heap had up to %s.", bytesText(d.Peak)), Fact{"dotnet.gc.heap.peak", float64(d.Peak), "bytes"})
+	}
+	switch {
+	case d.HasCommittedBefore && d.HasCommittedAfter:
+		x.say(&x.e.Result, "committed", fmt.Sprintf("The runtime had %s of memory committed for the heap before and %s after it.", bytesText(d.CommittedBefore), bytesText(d.CommittedAfter)),
+			Fact{"dotnet.gc.heap.committed_before", float64(d.CommittedBefore), "bytes"}, Fact{"dotnet.gc.heap.committed", float64(d.CommittedAfter), "bytes"})
+	case d.HasCommittedBefore:
+		x.say(&x.e.Result, "committed", fmt.Sprintf("The runtime had %s of memory committed for the heap when it began.", bytesText(d.CommittedBefore)),
+			Fact{"dotnet.gc.heap.committed_before", float64(d.CommittedBefore), "bytes"})
+	case d.HasCommittedAfter:
+		x.say(&x.e.Result, "committed", fmt.Sprintf("The runtime had %s of memory committed for the heap after it.", bytesText(d.CommittedAfter)),
+			Fact{"dotnet.gc.heap.committed", float64(d.CommittedAfter), "bytes"})
+	default:
+		x.lacks("committed memory", x.untold("only .NET 8 and up tell it"))
+	}
+}
+
+// objects says what survived, and what was garbage.
+func (x *explainer) objects() {
+	d := x.d
+	if d.HasPromoted {
+		x.say(&x.e.Result, "promoted", fmt.Sprintf("It promoted %s: the objects that it found alive in the generations that it collected.", bytesText(d.PromotedBytes)),
+			Fact{"dotnet.gc.heap.promoted", float64(d.PromotedBytes), "bytes"})
+	} else if d.HasGenerationPromoted {
+		x.lacks("what it promoted", x.untold("the pinned objects among it are told by the histories of the heaps alone, and none was seen"))
+	} else {
+		x.lacks("what it promoted", x.untold("its sizes were not told (GCHeapStats)"))
+	}
+	if !d.HasHistory {
+		return
+	}
+	var before, survived uint64
+	for g := range d.Generations {
+		if d.Collected(g) {
+			before += d.Generations[g].ObjectsBefore
+			survived += d.Generations[g].Survived
+		}
+	}
+	if before > survived {
+		x.say(&x.e.Result, "garbage", fmt.Sprintf("Of the %s of objects there %s were garbage (%s).", bytesText(before), bytesText(before-survived), valueText(100*float64(before-survived)/float64(before), "%")),
+			Fact{"objects.before", float64(before), "bytes"}, Fact{"objects.garbage", float64(before - survived), "bytes"})
+	}
+	if percent, known := d.FreeListEfficiency(); known {
+		x.say(&x.e.Result, "free-list", fmt.Sprintf("Of the pieces of free space in gen2 that it tried for survivors of gen1, %s by size were used.", valueText(percent, "%")),
+			Fact{"dotnet.gc.free_list_efficiency", percent, "%"})
+	}
+}
+
+// sizes fills in the table of generations.
+func (x *explainer) sizes() {
+	d := x.d
+	if d.Pools {
+		x.lacks("the sizes of single generations", x.untold("the record has two pools only"))
+		return
+	}
+	if !d.HasSizesAfter && !d.HasBefore {
+		x.lacks("sizes of the heap", x.untold("its sizes were not told (GCHeapStats)"))
+		return
+	}
+	n := d.GenerationCount
+	if n == 0 {
+		n = gclog.Generations
+	}
+	value := func(ok bool, v float64, what, why string) Number {
+		if ok {
+			return known(v)
+		}
+		x.lacks(what, why)
+		return unknown(why)
+	}
+	for g := range n {
+		y, collected := &d.Generations[g], d.Collected(g)
+		s := Size{Name: gclog.GenerationName(g), Collected: collected}
+		s.Before = value(d.HasBefore, float64(y.Before), "sizes before", x.unheard())
+		s.After = value(d.HasSizesAfter, float64(y.After), "sizes after", x.untold("its sizes were not told (GCHeapStats)"))
+		s.Free = value(d.HasFragmentation && !d.Sums, float64(y.Fragmentation), "free space of the generations", x.unheard())
+		if s.Free.Known() && s.After.Known() && y.Fragmentation > y.After {
+			s.Free = value(false, 0, "free space of "+s.Name, "the runtime told more free space than the generation had: it counts the two at different moments")
+		}
+		const not = "it was not collected"
+		s.Promoted, s.Survival, s.Budget = unknown(not), unknown(not), unknown(not)
+		if collected {
+			if promoted, ok := d.Promoted(g); ok || !d.HasGenerationPromoted {
+				s.Promoted = value(ok, float64(promoted), "what the generations promoted", x.unheard())
+			} else {
+				s.Promoted = value(false, 0, "what of pinned objects was promoted", x.unheard())
+			}
+			s.Budget = value(y.Budget > 0, float64(y.Budget), "budgets", x.unheard())
+			switch percent, ok := d.Survival(g); {
+			case ok:
+				s.Survival = known(percent)
+			case !d.HasHistory:
+				s.Survival = value(false, 0, "survival", x.unheard())
+			case y.ObjectsBefore == 0:
+				s.Survival = unknown("it held no objects")
+			default:
+				s.Survival = value(false, 0, "survival in "+s.Name, "much more survived than the runtime had told to be there")
+			}
+		}
+		x.e.Sizes = append(x.e.Sizes, s)
+	}
+	if d.Sums && d.HasFragmentation {
+		x.say(&x.e.Result, "free", "Of the heap "+bytesText(d.Fragmentation())+" are free space after it.", Fact{"dotnet.gc.heap.fragmentation", float64(d.Fragmentation()), "bytes"})
+	} else if d.HasFragmentation && d.HasSizesAfter && d.SizeAfter() > 0 {
+		x.say(&x.e.Result, "free", fmt.Sprintf("Free space between objects is %s after it, %s of the heap.", bytesText(d.Fragmentation()), valueText(100*float64(d.Fragmentation())/float64(d.SizeAfter()), "%")),
+			Fact{"dotnet.gc.heap.fragmentation", float64(d.Fragmentation()), "bytes"})
+	}
+}
+
+// compactTexts are why a heap was compacted, by the names of clr.HeapMechanism.
+var compactTexts = map[string]string{
+	"LowEphemeral":                "little room was left for young objects",
+	"HighFragmentation":           "there was much free space between the survivors",
+	"NoGaps":                      "there was no room to leave survivors where they were",
+	"LOHForced":                   "large objects were to be compacted, which GCSettings.LargeObjectHeapCompactionMode or the runtime asks for",
+	"LastGCBeforeOOM":             "the GC took it for the last try before an OutOfMemoryException",
+	"InducedCompacting":           "GC.Collect asked for compaction",
+	"FragmentedGen0":              "free space in gen0 was large",
+	"HighMemoryLoad":              "memory was short",
+	"HighMemoryFragmentation":     "memory was short and there was much free space",
+	"VeryHighMemoryFragmentation": "memory was very short and there was much free space",
+	"NoGCMode":                    "a no-GC region was about to begin",
+	"Aggressive":                  "GC.Collect was called with GCCollectionMode.Aggressive",
+	"Compact":                     "the reason is not told",
+}
+
+// expandTexts are how a heap got room, likewise.
+var expandTexts = map[string]string{
+	"ReuseNormal":                "in free space of an old segment",
+	"ReuseBestFit":               "in the free spaces of an old segment that fitted best",
+	"NewSegmentPromoteEphemeral": "in a new segment, and all young objects were promoted",
+	"NewSegment":                 "in a new segment",
+	"NoMemory":                   "nowhere: there was no memory for it",
+	"NextFullGC":                 "with the next full collection",
+	"Expand":                     "how is not told",
+}
+
+// mechanism says what a number of heaps did for one reason.
+func mechanism(texts map[string]string, name string) string {
+	if text := texts[name]; text != "" {
+		return text + " (" + name + ")"
+	}
+	return name
+}
+
+// compaction says whether the objects were moved together, and why.
+func (x *explainer) compaction() {
+	d := x.d
+	compacting, isKnown := d.Compacting()
+	switch {
+	case !isKnown:
+		x.lacks("whether it compacted", x.unheard())
+	case d.Kind == gclog.KindBackground:
+		x.say(&x.e.Result, "compaction", "It swept: background collections leave objects where they are.")
+	case !compacting:
+		x.say(&x.e.Result, "compaction", "It swept: survivors stayed where they were, and the space between them became free.")
+	default:
+		x.compacted()
+	}
+	x.expanded()
+	x.largeObjects()
+}
+
+// perHeap groups the heaps by what one of their mechanisms says, in the order of the heaps.
+func (x *explainer) perHeap(name func(*clr.GCPerHeapHistory) string, texts map[string]string) string {
+	var order []string
+	by := map[string][]uint32{}
+	n := 0
+	for i := range x.d.Heaps {
+		h := &x.d.Heaps[i]
+		if !h.HasHistory {
+			continue
+		}
+		n++
+		reason := name(&h.History)
+		if reason == "" {
+			continue
+		}
+		if by[reason] == nil {
+			order = append(order, reason)
+		}
+		by[reason] = append(by[reason], h.Heap)
+	}
+	var parts []string
+	for _, reason := range order {
+		text := mechanism(texts, reason)
+		if heaps := by[reason]; len(heaps) < n {
+			text = fmt.Sprintf("heap %s: %s", numbersText(heaps), text)
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (x *explainer) compacted() {
+	why := x.perHeap(func(h *clr.GCPerHeapHistory) string { return h.Compact.CompactReason() }, compactTexts)
+	if why == "" {
+		x.say(&x.e.Result, "compaction", "It compacted: survivors were moved together.")
+		why := "no heap tells the reason of it"
+		if len(x.d.Heaps) == 0 {
+			why = x.unheard()
+		}
+		x.lacks("why it compacted", why)
+		return
+	}
+	x.say(&x.e.Result, "compaction", "It compacted, survivors were moved together: "+why+".")
+}
+
+func (x *explainer) expanded() {
+	if how := x.perHeap(func(h *clr.GCPerHeapHistory) string { return h.Expand.ExpandReason() }, expandTexts); how != "" {
+		x.say(&x.e.Result, "expansion", "The heap got room for young objects "+how+".")
+	}
+}
+
+// largeObjects says how long compacting the large objects took.
+func (x *explainer) largeObjects() {
+	var plan, relocate, compact, refs uint64
+	for _, c := range x.d.LOHCompactions {
+		plan = max(plan, uint64(c.PlanMicroseconds))
+		relocate = max(relocate, uint64(c.RelocateMicroseconds))
+		compact = max(compact, uint64(c.CompactMicroseconds))
+		refs += c.TotalRefs
+	}
+	if plan|relocate|compact|refs == 0 {
+		return
+	}
+	text := fmt.Sprintf("Large objects were compacted too: of the slowest heap plan took %s, relocate %s and compact %s", timeText(int64(plan)*1000), timeText(int64(relocate)*1000), timeText(int64(compact)*1000))
+	if refs > 0 {
+		text += fmt.Sprintf("; they held %s", plural(refs, "reference"))
+	}
+	x.say(&x.e.Result, "loh-compaction", text+".", Fact{"loh.plan", float64(plan) * 1000, "ns"}, Fact{"loh.relocate", float64(relocate) * 1000, "ns"}, Fact{"loh.compact", float64(compact) * 1000, "ns"}, Fact{"loh.references", float64(refs), ""})
+}
+
+// mechanisms says what became of the survivors' generation.
+func (x *explainer) mechanisms() {
+	d := x.d
+	if !d.HasGlobal || d.Kind == gclog.KindBackground {
+		return
+	}
+	m := d.Global.Mechanisms
+	if m&clr.MechanismPromotion == 0 {
+		x.say(&x.e.Result, "promotion", "Survivors stayed in their generation: nothing was promoted into an older one.")
+	}
+	if m&clr.MechanismDemotion != 0 {
+		x.say(&x.e.Result, "demotion", "Some survivors around pinned objects stayed in, or went back to, a younger generation (Demotion).")
+	}
+}
+
+// datas says what dynamic adaptation measured and decided.
+func (x *explainer) datas() {
+	d := &x.d.Datas
+	cost := func(v float32) string {
+		if v := float64(v); v >= 0 && v <= 1e6 {
+			return fmt.Sprintf(", the collector took %s of the time (median)", valueText(v, "%"))
+		}
+		return ""
+	}
+	heaps := func(text string, n uint16, v float32) {
+		x.say(&x.e.Result, "datas", fmt.Sprintf("%s %s%s.", text, plural(uint64(n), "heap"), cost(v)), Fact{"dotnet.gc.datas.new_heaps", float64(n), ""})
+	}
+	if d.HasTuning {
+		heaps(fmt.Sprintf("DATAS decided on the number of heaps (of %d to %d):", d.Tuning.MinHeaps, d.Tuning.MaxHeaps), d.Tuning.NewHeaps, d.Tuning.MedianThroughputCost)
+	}
+	if d.HasTuning8 {
+		heaps("DATAS decided on the number of heaps:", d.Tuning8.NewHeaps, d.Tuning8.MedianThroughputCost)
+	}
+	if d.HasFullGCTuning {
+		heaps("After full collections DATAS decided on the number of heaps:", d.FullGCTuning.NewHeaps, d.FullGCTuning.MedianGen2Cost)
+	}
+	if d.HasSample {
+		s := &d.Sample
+		x.say(&x.e.Result, "datas-sample", fmt.Sprintf("DATAS takes %s of small objects for long-lived and set the budget of gen0 to %s a heap; threads had waited %s to allocate small objects and %s for large ones.",
+			bytesText(s.StableSize), bytesText(uint64(s.Gen0BudgetPerHeap)), timeText(int64(s.SOHLockMicroseconds)*1000), timeText(int64(s.UOHLockMicroseconds)*1000)),
+			Fact{"dotnet.gc.datas.stable_size", float64(s.StableSize), "bytes"}, Fact{"dotnet.gc.datas.gen0_budget_per_heap", float64(s.Gen0BudgetPerHeap), "bytes"},
+			Fact{"dotnet.gc.datas.soh_lock_wait", float64(s.SOHLockMicroseconds) * 1000, "ns"}, Fact{"dotnet.gc.datas.uoh_lock_wait", float64(s.UOHLockMicroseconds) * 1000, "ns"})
+	}
+	if d.HasSample8 {
+		wait := int64(min(d.Sample8.LockMicroseconds, 1e12)) * 1000
+		x.say(&x.e.Result, "datas-sample", "DATAS measured that threads had waited "+timeText(wait)+" to allocate.", Fact{"dotnet.gc.datas.lock_wait", float64(wait), "ns"})
+	}
+}
+
+// pins says what could not be moved.
+func (x *explainer) pins() {
+	d := x.d
+	var parts []string
+	var facts []Fact
+	if n, known := d.Pinned(); known {
+		parts = append(parts, plural(uint64(n), "pinned object")+was(uint64(n))+" found"+x.pinnedBytes())
+		facts = append(facts, Fact{"dotnet.gc.pinned", float64(n), ""})
+	} else if d.Kind == gclog.KindBackground {
+		x.lacks("pinned objects", "background collections do not count them")
+	} else {
+		x.lacks("pinned objects", x.untold("its sizes were not told (GCHeapStats)"))
+	}
+	if d.PinEvents > 0 {
+		parts = append(parts, fmt.Sprintf("%s seen one by one (level full), with %s", plural(d.PinEvents, "pin")+was(d.PinEvents), bytesText(d.PinEventBytes)))
+		facts = append(facts, Fact{"dotnet.gc.pinned_seen.count", float64(d.PinEvents), ""}, Fact{"dotnet.gc.pinned_seen.bytes", float64(d.PinEventBytes), "bytes"})
+	}
+	if d.PinPlugs > 0 {
+		parts = append(parts, fmt.Sprintf("%s with %s could not be moved", plural(d.PinPlugs, "piece")+" of memory", bytesText(d.PinPlugBytes)))
+		facts = append(facts, Fact{"dotnet.gc.pinned_plugs.count", float64(d.PinPlugs), ""}, Fact{"dotnet.gc.pinned_plugs.bytes", float64(d.PinPlugBytes), "bytes"})
+	}
+	if len(parts) > 0 {
+		x.say(&x.e.Result, "pins", upperFirst(strings.Join(parts, "; "))+".", facts...)
+	}
+}
+
+// pinnedBytes says how much of what survived was pinned.
+func (x *explainer) pinnedBytes() string {
+	d := x.d
+	if !d.HasHistory {
+		return ""
+	}
+	var pins, survived uint64
+	for g := range d.Generations {
+		if d.Collected(g) {
+			pins += d.Generations[g].SurvivedPins
+			survived += d.Generations[g].Survived
+		}
+	}
+	if pins == 0 || survived == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", with what lies between them %s of the %s that survived", bytesText(pins), bytesText(survived))
+}
+
+// finalization says what waits for its finalizer, and how the finalizer thread does.
+func (x *explainer) finalization() {
+	d := x.d
+	if d.FinalizationCount != math.MaxUint64 && d.HasSizesAfter {
+		text := plural(d.FinalizationCount, "object") + was(d.FinalizationCount) + " kept alive because finalizers have yet to run"
+		facts := []Fact{{"dotnet.gc.finalization.count", float64(d.FinalizationCount), ""}}
+		if d.FinalizationSize != math.MaxUint64 && d.FinalizationSize > 0 {
+			text += ", with what can be reached from there " + bytesText(d.FinalizationSize)
+			facts = append(facts, Fact{"dotnet.gc.finalization.bytes", float64(d.FinalizationSize), "bytes"})
+		}
+		if d.FinalizationCount == 0 {
+			text = "No object was kept alive for its finalizer"
+		}
+		x.say(&x.e.Result, "finalization", text+".", facts...)
+	} else {
+		x.lacks("objects that wait for their finalizers", x.untold("its sizes were not told (GCHeapStats)"))
+	}
+	f := &d.Finalizers
+	if f.Runs > 0 {
+		x.say(&x.e.Result, "finalizers", fmt.Sprintf("Since the previous collection the finalizer thread ran %s and finalized %s; the longest run took %s.", plural(uint64(f.Runs), "time"), plural(f.Objects, "object"), timeText(f.Longest)),
+			Fact{"dotnet.gc.finalizers.runs", float64(f.Runs), ""}, Fact{"dotnet.gc.finalizers.objects", float64(f.Objects), ""}, Fact{"dotnet.gc.finalizers.longest", float64(f.Longest), "ns"})
+	}
+	if f.Running > 0 {
+		x.say(&x.e.Result, "finalizer-running", fmt.Sprintf("When it began the finalizer thread had been running for %s.", timeText(f.Running)), Fact{"dotnet.gc.finalizers.running", float64(f.Running), "ns"})
+	}
+}
+
+// memory says what the process and its control group had.
+func (x *explainer) memory() {
+	m := &x.d.Memory
+	var parts []string
+	var facts []Fact
+	if m.Resident > 0 {
+		parts = append(parts, "the process had "+bytesText(m.Resident)+" in physical memory")
+		facts = append(facts, Fact{"process.memory.rss", float64(m.Resident), "bytes"})
+	}
+	if m.Cgroup > 0 {
+		text := "its control group " + bytesText(m.Cgroup)
+		if m.CgroupLimit > 0 {
+			text += " of " + bytesText(m.CgroupLimit)
+			facts = append(facts, Fact{"process.cgroup.memory.limit", float64(m.CgroupLimit), "bytes"})
+		}
+		parts = append(parts, text)
+		facts = append(facts, Fact{"process.cgroup.memory.usage", float64(m.Cgroup), "bytes"})
+	}
+	if len(parts) > 0 {
+		x.say(&x.e.Result, "memory", "After it "+andList(parts)+".", facts...)
+	}
+}
+
+// others says what else is known: handles, sync blocks, segments.
+func (x *explainer) others() {
+	d := x.d
+	var parts []string
+	var facts []Fact
+	switch {
+	case !d.HasSizesAfter:
+		x.lacks("handles", x.untold("its sizes were not told (GCHeapStats)"))
+	case d.Handles < 0:
+		x.lacks("handles", x.untold("the runtime told a number below 0, as it does now and then"))
+	default:
+		text := plural(uint64(d.Handles), "handle")
+		if d.Generation < gclog.Gen2 {
+			text = "about " + text
+		}
+		parts = append(parts, text)
+		facts = append(facts, Fact{"dotnet.gc.handles", float64(d.Handles), ""})
+	}
+	if d.HasSizesAfter && d.SyncBlocks != math.MaxUint32 {
+		parts = append(parts, plural(uint64(d.SyncBlocks), "sync block"))
+		facts = append(facts, Fact{"dotnet.gc.sync_blocks", float64(d.SyncBlocks), ""})
+	}
+	if len(parts) > 0 {
+		x.say(&x.e.Result, "handles", "The runtime has "+andList(parts)+" after it.", facts...)
+	}
+	if s := &d.Segments; s.Known && s.Created+s.Freed > 0 {
+		x.say(&x.e.Result, "segments", fmt.Sprintf("Since the previous collection the heap took %s of memory of the system (%s) and gave %s back.", plural(uint64(s.Created), "piece"), bytesText(s.CreatedBytes), noneOr(s.Freed)),
+			Fact{"dotnet.gc.segments.created.count", float64(s.Created), ""}, Fact{"dotnet.gc.segments.freed.count", float64(s.Freed), ""})
+	}
+}

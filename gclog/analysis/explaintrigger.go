@@ -1,0 +1,218 @@
+package analysis
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// reasonTexts say why a collection was started, by clr.Reason; of induced ones also who
+// can have asked.
+var reasonTexts = [...]string{
+	clr.ReasonAllocSmall:            "The program had used up what gen0 may take, with small objects (AllocSmall).",
+	clr.ReasonInduced:               "Somebody asked for it and waited (Induced): GC.Collect() or one of its overloads that block, GC.GetTotalMemory(true), in the program or in a library of it; or from outside a profiler, a heap snapshot (dotnet-gcdump), or a session that asks for a collection.",
+	clr.ReasonLowMemory:             "The operating system said that memory is short (LowMemory).",
+	clr.ReasonEmpty:                 "The runtime gave no reason (Empty).",
+	clr.ReasonAllocLarge:            "The program had used up what large objects may take, or pinned ones, which the reason does not tell apart (AllocLarge).",
+	clr.ReasonOutOfSpaceSOH:         "There was no room for a small object, and the heap could not grow at once (OutOfSpaceSOH).",
+	clr.ReasonOutOfSpaceLOH:         "There was no room for a large object, and the heap could not grow at once (OutOfSpaceLOH).",
+	clr.ReasonInducedNotForced:      "Somebody asked for it without the need to wait (InducedNotForced): GC.Collect(generation, mode, blocking: false), or GC.AddMemoryPressure, which does that when much unmanaged memory was announced.",
+	clr.ReasonInternal:              "The runtime was testing itself (Internal): GCStress asks for collections all the time.",
+	clr.ReasonInducedLowMemory:      "The operating system said that memory is short, and the collection had to block (InducedLowMemory).",
+	clr.ReasonInducedCompacting:     "Somebody asked for it, and for compaction (InducedCompacting): GC.Collect(generation, mode, blocking, compacting: true).",
+	clr.ReasonLowMemoryHost:         "The program that hosts the runtime said that memory is short (LowMemoryHost).",
+	clr.ReasonPMFullGC:              "Provisional mode (PMFullGC): the gen1 before it, in the same suspension, showed that a full collection was needed.",
+	clr.ReasonLowMemoryHostBlocking: "The program that hosts the runtime said that memory is short, and the collection had to block (LowMemoryHostBlocking).",
+	clr.ReasonBGCTuningSOH:          "The tuning of background collections by the memory load (GCBgcTuning) found that gen2 had reached its goal (BgcTuningSOH).",
+	clr.ReasonBGCTuningLOH:          "The tuning of background collections by the memory load (GCBgcTuning) found that large objects had reached their goal (BgcTuningLOH).",
+	clr.ReasonBGCStepping:           "The tuning of background collections by the memory load (GCBgcTuning) was in its first steps (BgcStepping).",
+	clr.ReasonInducedAggressive:     "Somebody asked to give back as much memory as possible (InducedAggressive): GC.Collect(2, GCCollectionMode.Aggressive, true, true).",
+}
+
+// trigger says what asked for the collection.
+func (x *explainer) trigger() {
+	d := x.d
+	switch {
+	case !d.HasReason:
+		x.lacks("why it was started", x.untold("it began before the session"))
+	case !d.Reason.Known():
+		x.say(&x.e.Trigger, "reason", "The runtime gave a reason that gclog has no name for: "+d.Reason.String()+".")
+	default:
+		x.say(&x.e.Trigger, "reason", reasonTexts[d.Reason])
+	}
+	x.thread()
+	x.budget()
+	x.allocation()
+	x.usedNumbers()
+}
+
+// thread says who asked, and how long it took until the program was being stopped.
+func (x *explainer) thread() {
+	d := x.d
+	switch {
+	case d.InsideBGCStart && !d.HasTrigger:
+		x.say(&x.e.Trigger, "thread", "Nobody asked for it by itself: the background collection whose suspension it shares was asked for.")
+		return
+	case d.Provisional && !d.HasTrigger:
+		x.say(&x.e.Trigger, "thread", "Nobody asked for it by itself: the gen1 whose suspension it shares was asked for.")
+		return
+	case !d.HasTrigger:
+		x.lacks("who asked for it", x.untold("its request was not seen (GCTriggered)"))
+		return
+	}
+	thread := Fact{"dotnet.gc.trigger.thread", float64(d.Trigger), ""}
+	delay, known := d.TriggerDelay()
+	if !known {
+		x.say(&x.e.Trigger, "thread", fmt.Sprintf("Thread %d asked for it.", d.Trigger), thread)
+		x.lacks("the time from the request to the suspension", "workstation GC tells of a request only when the threads stand already")
+		return
+	}
+	x.say(&x.e.Trigger, "thread", fmt.Sprintf("Thread %d asked for it, %s before the runtime began to stop the threads.", d.Trigger, timeText(delay)),
+		thread, Fact{"dotnet.gc.trigger.delay", float64(delay), "ns"})
+}
+
+// budgetNames name the budgets that the program's allocations and promotions use up.
+var budgetNames = [gclog.Generations]string{"gen0", "gen1", "gen2", "large objects", "pinned objects"}
+
+// budget says by how much budgets were exceeded. gclog follows them from outside, so
+// that the numbers are estimates.
+func (x *explainer) budget() {
+	d := x.d
+	var over, left, later []string
+	var facts []Fact
+	known := false
+	for g := range d.Generations {
+		y := &d.Generations[g]
+		if !y.HasBudgetLeft {
+			continue
+		}
+		known = true
+		bytes, _ := d.BudgetExceeded(g)
+		fact := Fact{"dotnet.gc." + gclog.GenerationName(g) + ".budget_left", float64(y.BudgetLeft), "bytes"}
+		if bytes > 0 {
+			fact = Fact{"dotnet.gc." + gclog.GenerationName(g) + ".budget_exceeded", float64(bytes), "bytes"}
+		}
+		facts = append(facts, fact)
+		switch {
+		case bytes > 0 && x.unasked(g):
+			later = append(later, fmt.Sprintf(" That of gen%d was exceeded by about %s; the runtime asks for it only where that of gen%d is used up too.", g, bytesText(bytes), g-1))
+		case bytes > 0:
+			over = append(over, fmt.Sprintf("that of %s, exceeded by about %s", budgetNames[g], bytesText(bytes)))
+		case allocates(d.Reason, g) && uint64(y.BudgetLeft) <= y.Allocated/20 && d.HeapCount() <= 1:
+			over = append(over, fmt.Sprintf("that of %s but for about %s", budgetNames[g], bytesText(uint64(y.BudgetLeft))))
+		case allocates(d.Reason, g):
+			left = append(left, fmt.Sprintf("about %[2]s of that of %[1]s were left", budgetNames[g], bytesText(uint64(y.BudgetLeft))))
+		}
+	}
+	say := func(text string) { x.say(&x.e.Trigger, "budget", text+strings.Join(later, ""), facts...) }
+	switch {
+	case !known:
+		x.lacks("by how much a budget was exceeded", x.untold("the last collection of the generation, which set the budget, was not seen"))
+	case len(over) > 0:
+		say("Budgets that were used up, by gclog's estimate: " + andList(over) + ".")
+	case d.HeapCount() > 1:
+		text := "By gclog's estimate all heaps together had not used up the budget"
+		if len(left) > 0 {
+			text += ": " + andList(left)
+		}
+		say(text + ". Each heap has budgets of its own: one that exceeds them is enough.")
+	case len(left) > 0:
+		say("By gclog's estimate its budget was not exceeded: " + andList(left) + ". The runtime counts otherwise, or has changed the budget since.")
+	case len(later) > 0:
+		say("By gclog's estimate no budget was exceeded that would call for it.")
+	default:
+		say("By gclog's estimate no budget was exceeded.")
+	}
+}
+
+// unasked tells whether the budget of a generation above the condemned one does not
+// matter: the runtime stops at the youngest that has some left, except for a gen1 that is
+// made for another reason, of which it looks at gen2's.
+func (x *explainer) unasked(g int) bool {
+	if g != gclog.Gen1 && g != gclog.Gen2 || x.d.Generation >= g {
+		return false
+	}
+	if g == gclog.Gen2 && x.anyConditions()&clr.CondemnedMaxGenerationBudget != 0 {
+		return false
+	}
+	younger := &x.d.Generations[g-1]
+	return younger.HasBudgetLeft && younger.BudgetLeft > 0
+}
+
+// allocates tells whether a reason says that the budget of g was used up.
+func allocates(r clr.Reason, g int) bool {
+	return r == clr.ReasonAllocSmall && g == gclog.Gen0 || r == clr.ReasonAllocLarge && g >= gclog.LOH
+}
+
+// allocation says how fast the program allocated.
+func (x *explainer) allocation() {
+	d := x.d
+	if d.Provisional {
+		return // the program has not run since the gen1 before it
+	}
+	if !d.HasAllocated {
+		x.lacks("what the program allocated since the previous collection", x.untold("the previous collection's objects are not known"))
+		return
+	}
+	total := d.Allocated()
+	facts := []Fact{{"dotnet.gc.allocated", float64(total), "bytes"}}
+	if d.Kind == gclog.KindBackground {
+		text := fmt.Sprintf("Until it ended the program allocated %s that no collection before or beside it has counted.", bytesText(total))
+		if total == 0 {
+			text = "What the program allocated until it ended is counted by the collections before and beside it."
+		}
+		x.say(&x.e.Trigger, "allocation", text, facts...)
+		return
+	}
+	text := fmt.Sprintf("Since the previous collection the program had allocated %s", bytesText(total))
+	if parts := x.allocatedBy(); parts != "" {
+		text += " (" + parts + ")"
+	}
+	switch rate := d.AllocationRate; {
+	case rate > 0:
+		text += fmt.Sprintf("; while it ran, %s a second", sizeText(rate))
+		facts = append(facts, Fact{"dotnet.gc.alloc_rate", rate, "bytes/s"})
+	case d.HasSinceLast && d.SinceLast > 0:
+		text += " in " + timeText(d.SinceLast)
+		facts = append(facts, Fact{"dotnet.gc.since_last", float64(d.SinceLast), "ns"})
+	case !d.HasSinceLast:
+		x.lacks("how fast it allocated", x.untold("the end of the previous collection was not seen"))
+	}
+	x.say(&x.e.Trigger, "allocation", text+".", facts...)
+}
+
+// allocatedBy says where it was allocated.
+func (x *explainer) allocatedBy() string {
+	d := x.d
+	if d.Sums && !d.HasShares {
+		return ""
+	}
+	var parts []string
+	for _, g := range []int{gclog.Gen0, gclog.LOH, gclog.POH} {
+		if n := d.Generations[g].Allocated; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s in %s", bytesText(n), [...]string{gclog.Gen0: "gen0", gclog.LOH: "large objects", gclog.POH: "pinned objects"}[g]))
+		}
+	}
+	if len(parts) < 2 {
+		return ""
+	}
+	return andList(parts)
+}
+
+// usedNumbers says that numbers before it were no collections.
+func (x *explainer) usedNumbers() {
+	if x.c.Peers == nil || !x.d.HasNumber {
+		return
+	}
+	used := x.c.Peers.UsedBefore(x.d.Number)
+	if len(used) == 0 {
+		return
+	}
+	what := "Number %s before it was no collection: a no-GC region (GC.TryStartNoGCRegion) used it up."
+	if len(used) > 1 {
+		what = "Numbers %s before it were no collections: no-GC regions (GC.TryStartNoGCRegion) used them up."
+	}
+	x.say(&x.e.Trigger, "used-numbers", fmt.Sprintf(what, numbersText(used)))
+}

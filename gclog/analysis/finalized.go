@@ -1,0 +1,57 @@
+package analysis
+
+import (
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// Finalized counts the objects whose finalizers were run by their types, where the private
+// provider names them, at Verbose [P 192]: gclog.WantedFinalized delivers that. It is a
+// gclog.EventObserver, keeps a limited number of types, and must not be used by several
+// goroutines at once.
+//
+// The event of the runtime's provider [R 29] has no name, but the type's address, which
+// only events of types explain.
+type Finalized struct {
+	window  Window
+	objects typeSample
+}
+
+var _ gclog.EventObserver = (*Finalized)(nil)
+
+// FinalizedType is how many objects of a type there were.
+type FinalizedType struct {
+	Type    string
+	Objects uint64
+}
+
+// NewFinalized returns an empty Finalized of a Window.
+func NewFinalized(w Window) *Finalized { return &Finalized{window: w} }
+
+// Event counts a finalized object.
+func (z *Finalized) Event(at gclog.Stamp, e clr.Event, _ *gclog.GCDetails) {
+	if e, ok := e.(*clr.FinalizeObject); ok && len(e.TypeName) > 0 && z.window.Holds(at.Time) {
+		z.objects.add(e.TypeID, e.TypeName, 1)
+	}
+}
+
+// Most returns the n most frequent types, the most frequent first; none where nothing
+// names them.
+func (z *Finalized) Most(n int) (list []FinalizedType) {
+	for _, x := range z.objects.most() {
+		list = append(list, FinalizedType{x.name, uint64(x.amount)})
+	}
+	return list[:min(n, len(list))]
+}
+
+// Pause is of no interest.
+func (z *Finalized) Pause(*gclog.Pause) {}
+
+// Phase is of no interest.
+func (z *Finalized) Phase(*gclog.Phase) {}
+
+// GC is of no interest.
+func (z *Finalized) GC(*gclog.GCDetails) {}
+
+// Gap is of no interest.
+func (z *Finalized) Gap(*gclog.Gap) {}

@@ -1,0 +1,104 @@
+package analysis_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"path/filepath"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/parse"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// TestFinalized: objects of a type are one, whatever its id; those without a name, outside
+// of the window and of too many types are left out.
+func TestFinalized(t *testing.T) {
+	z := analysis.NewFinalized(analysis.Window{From: 10, To: 20})
+	tell := func(at int64, id uint64, name string) {
+		var text clr.UTF16
+		for _, u := range utf16.Encode([]rune(name)) {
+			text = append(text, byte(u), byte(u>>8))
+		}
+		z.Event(gclog.Stamp{Time: at}, &clr.FinalizeObject{TypeID: id, TypeName: text}, nil)
+	}
+	for range 3 {
+		tell(10, 1, "A")
+	}
+	tell(19, 2, "A")
+	tell(9, 3, "early")
+	tell(20, 4, "late")
+	tell(15, 5, "")
+	for range 2 {
+		tell(15, 6, "B")
+	}
+	if got := fmt.Sprint(z.Most(5)); got != "[{A 4} {B 2}]" {
+		t.Errorf("they are %s", got)
+	}
+	if got := fmt.Sprint(z.Most(1)); got != "[{A 4}]" {
+		t.Errorf("the most frequent is %s", got)
+	}
+	for i := range uint64(5000) {
+		tell(15, 100+i, fmt.Sprint("type", i))
+	}
+	if n := len(z.Most(9999)); n > 1024 {
+		t.Errorf("%d types are kept", n)
+	}
+}
+
+// finalizedOf is who counts finalized objects.
+type finalizedOf struct {
+	*analysis.Statistics
+	types *analysis.Finalized
+}
+
+func (f *finalizedOf) Event(at gclog.Stamp, e clr.Event, d *gclog.GCDetails) { f.types.Event(at, e, d) }
+
+// TestFinalizedTold: types are told of each event with a name, as many as TraceEvent
+// delivers, and none of recordings without such events. What the finalizer thread says it
+// ran is that, but for what it ran behind the newest collection.
+func TestFinalizedTold(t *testing.T) {
+	for _, x := range []struct {
+		name           string
+		objects, named uint64 // in events.jsonl.gz of the oracle: R 29 or P 192, and P 192
+	}{
+		{"net10-wks-verbose", 7153, 0},
+		{"net10-svr-verbose", 18800, 0},
+		{"net8-wks-verbose", 5800, 5800},
+		{"verb", 15036, 15036},
+		{"wks", 15053, 15053},
+		{"svr", 15010, 15010},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			f := &finalizedOf{analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()}), analysis.NewFinalized(analysis.Always())}
+			processes := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return f })
+			r := parse.NewReader(bytes.NewReader(shared.Read(t, filepath.Join(shared.Dir(t), "traces", x.name+".nettrace.gz"))), gclog.WantedFinalized)
+			trace, err := r.ReadTrace()
+			if err != nil {
+				t.Fatal(err)
+			}
+			processes.Begin(trace)
+			for r.Scan() {
+				if e := r.Event(); e != nil {
+					processes.Event(e)
+				}
+			}
+			processes.Finish()
+			named := uint64(0)
+			for _, one := range f.types.Most(math.MaxInt) {
+				named += one.Objects
+			}
+			if named != x.named {
+				t.Errorf("%d objects have a type, want %d", named, x.named)
+			}
+			objects := float64(x.objects)
+			if n := f.Summary().Finalized; !n.Known() || n.Value > objects || n.Value < 0.9*objects {
+				t.Errorf("%+v objects were finalized, want %v, or a little less", n, objects)
+			}
+		})
+	}
+}

@@ -1,0 +1,464 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// Severity is how much a finding matters.
+type Severity uint8
+
+// The severities, in rising order.
+const (
+	Info    Severity = iota + 1 // worth to know
+	Warning                     // worth to look into
+	Error                       // the program suffers
+)
+
+func (s Severity) String() string { return [...]string{"", "info", "warning", "error"}[s] }
+
+// A Finding is what a rule found out. It is plain data, and belongs to who asked.
+type Finding struct {
+	Rule     *Rule
+	Severity Severity
+	Text     string     // a sentence or two with the numbers
+	GCs      []uint32   // numbers of collections that show it, the worst first; at most 10
+	Evidence []Evidence // the numbers that the rule looked at
+}
+
+// Evidence is a number that a finding rests on.
+type Evidence struct {
+	Name  string
+	Value float64
+	Unit  string // "ns", "bytes", "bytes/s", "%", "%/h", "1/min", "" for counts and ratios
+}
+
+func (e Evidence) String() string { return e.Name + " " + valueText(e.Value, e.Unit) }
+
+// Unjudged is a rule that says neither yes nor no.
+type Unjudged struct {
+	Rule *Rule
+	Why  string // in a sentence without full stop
+}
+
+// Findings holds the records of one process against the rules. It is an Observer, and an
+// EventObserver for the types of allocation ticks. It keeps nothing of what it is given,
+// and its memory does not grow.
+//
+// Collections that a diagnostic tool caused are left out of everything but data-quality:
+// those that walked the heap for a snapshot, and a blocking gen2 collection that was
+// induced in the first second of the session.
+type Findings struct {
+	process *gclog.Process
+	rules   []Rule
+	limits  []limits
+	window  Window
+	live    bool
+
+	begin    int64
+	hasBegin bool
+	now      int64
+	holes    holes // what was not observed: the newest
+
+	// The elder stretch is what findings are about. That of a live process is replaced
+	// by the younger when that is an hour old.
+	elder, younger *stretch
+	lasting        []*growth // by rule, of the last day; nil for the others
+	gc             judgedGC
+}
+
+// Of a live process, the findings are about what it did lately.
+const (
+	recently = int64(time.Hour)      // one to two of them
+	lastDay  = 24 * int64(time.Hour) // what rules about growth look at
+)
+
+// NewFindings returns the Findings about a window of the records of a process, with
+// thresholds as they are now. p may grow while records come.
+func NewFindings(p *gclog.Process, t Thresholds, w Window) *Findings {
+	return newFindings(p, t, w, false)
+}
+
+// NewLiveFindings returns the Findings about what a process did lately: in the last
+// hour or two, where a rule is about growth in the last day.
+func NewLiveFindings(p *gclog.Process, t Thresholds) *Findings {
+	return newFindings(p, t, Always(), true)
+}
+
+func newFindings(p *gclog.Process, t Thresholds, w Window, live bool) *Findings {
+	f := &Findings{process: p, rules: Rules(), window: w, live: live}
+	f.lasting = make([]*growth, len(f.rules))
+	for i := range f.rules {
+		r := &f.rules[i]
+		f.limits = append(f.limits, t.of(r))
+		if !r.lasting {
+			continue
+		}
+		f.lasting[i] = r.judge(f.limits[i]).(*growth)
+		f.lasting[i].live = live
+	}
+	return f
+}
+
+// mostHoles is how many stretches of time are kept that were not observed.
+const mostHoles = 1024
+
+// miss notes that a time was not observed.
+func (f *Findings) miss(from, to int64) {
+	f.holes.add(from, to)
+	f.holes = f.holes[max(0, len(f.holes)-mostHoles):]
+}
+
+// Begin tells when a session began. Time between two of them is in no rate.
+func (f *Findings) Begin(at int64) {
+	if f.hasBegin {
+		f.miss(f.now, at)
+	}
+	f.begin, f.hasBegin = at, true
+	f.advance(at)
+}
+
+// End tells how far the session has got: the end of a recording, or now.
+func (f *Findings) End(at int64) { f.advance(at) }
+
+// Pause takes a pause.
+func (f *Findings) Pause(p *gclog.Pause) {
+	f.advance(p.Start)
+	f.advance(p.Start + max(0, p.Duration))
+	start, end := f.window.Clip(p.Start, p.Start+max(0, p.Duration))
+	if start >= end || p.GC != nil && f.ours(p.GC) {
+		return
+	}
+	f.elder.pause(p, start, end)
+	if f.younger != nil {
+		f.younger.pause(p, start, end)
+	}
+}
+
+// Phase takes a phase.
+func (f *Findings) Phase(p *gclog.Phase) { f.advance(p.Time) }
+
+// GC takes a collection.
+func (f *Findings) GC(d *gclog.GCDetails) {
+	at := d.Start
+	if d.Flaws&gclog.FlawNoStart != 0 {
+		at = d.PauseStart()
+	}
+	f.advance(at)
+	f.advance(d.End)
+	if !f.window.Holds(at) {
+		return
+	}
+	// What has no sizes still has its pauses: logs in jdk8 tell none of background
+	// collections.
+	if d.Flaws&^gclog.FlawNoSizes != 0 {
+		f.each(func(s *stretch) { s.loss.record(d) })
+		return
+	}
+	if f.ours(d) {
+		return
+	}
+	f.gc.set(d)
+	f.each(func(s *stretch) { s.gc(&f.gc) })
+	for _, j := range f.lasting {
+		if j != nil {
+			j.gc(&f.gc)
+		}
+	}
+}
+
+// Gap takes what is missing.
+func (f *Findings) Gap(g *gclog.Gap) {
+	since := f.now
+	if g.Since != 0 {
+		since = g.Since
+	}
+	if f.elder != nil && g.Reason != gclog.GapLostEvents && g.Reason != gclog.GapReattached {
+		f.miss(since, g.Time)
+	}
+	f.advance(g.Time)
+	if f.window.Holds(g.Time) {
+		f.each(func(s *stretch) { s.loss.gap(g) })
+	}
+}
+
+// Event takes an allocation tick: it names a type. That is all that is wanted of events:
+// without them findings are the same, but for the types.
+func (f *Findings) Event(at gclog.Stamp, e clr.Event, _ *gclog.GCDetails) {
+	if tick, ok := e.(*clr.GCAllocationTick); ok && f.elder != nil && f.window.Holds(at.Time) {
+		f.each(func(s *stretch) { s.tick(tick) })
+	}
+}
+
+// List returns what the rules found so far, the gravest first, those of equal severity
+// in the order of the rules.
+func (f *Findings) List() (list []Finding) {
+	f.eachVerdict(func(r *Rule, v Finding, _ string) {
+		if v.Text == "" {
+			return
+		}
+		v.Rule = r
+		if v.Severity == 0 {
+			v.Severity = r.Severity
+		}
+		list = append(list, v)
+	})
+	slices.SortStableFunc(list, func(a, b Finding) int { return cmp.Compare(b.Severity, a.Severity) })
+	return list
+}
+
+// Unjudged returns the rules that cannot be held against what was seen so far.
+func (f *Findings) Unjudged() (list []Unjudged) {
+	f.eachVerdict(func(r *Rule, v Finding, why string) {
+		if v.Text == "" && why != "" {
+			list = append(list, Unjudged{r, why})
+		}
+	})
+	return list
+}
+
+func (f *Findings) eachVerdict(with func(r *Rule, v Finding, why string)) {
+	if f.elder == nil {
+		f.advance(f.now)
+	}
+	for i := range f.rules {
+		r := &f.rules[i]
+		j := f.elder.judges[i]
+		if r.lasting {
+			j = f.lasting[i]
+		}
+		why := f.elder.short(r.need)
+		v := Finding{}
+		if why == "" {
+			v, why = j.verdict(f.elder)
+		}
+		with(r, v, why)
+	}
+}
+
+// ours tells whether a collection is the doing of a diagnostic tool.
+func (f *Findings) ours(d *gclog.GCDetails) bool {
+	atBegin := f.hasBegin && d.Start-f.begin < int64(time.Second)
+	return d.HeapDump ||
+		atBegin && d.HasReason && d.Reason == clr.ReasonInduced && d.Generation == gclog.Gen2 && d.Kind == gclog.KindBlocking
+}
+
+func (f *Findings) each(do func(*stretch)) {
+	do(f.elder)
+	if f.younger != nil {
+		do(f.younger)
+	}
+}
+
+// advance moves the time, and makes the stretches that it needs.
+func (f *Findings) advance(now int64) {
+	if f.elder == nil {
+		f.now = now
+		f.elder = f.newStretch(now)
+	}
+	f.now = max(f.now, now)
+	if f.live && f.now-f.elder.from >= recently && f.younger == nil {
+		f.younger = f.newStretch(f.now)
+	}
+	if f.younger != nil && f.now-f.younger.from >= recently {
+		f.elder, f.younger = f.younger, f.newStretch(f.now)
+	}
+	_, f.elder.to = f.window.Clip(f.elder.from, f.now)
+	if f.younger != nil {
+		f.younger.to = f.now
+	}
+}
+
+// A stretch is the time that findings are about, and what happened in it.
+type stretch struct {
+	process  *gclog.Process
+	from, to int64
+	holes    *holes // in it, and elsewhere
+
+	collections uint64 // whole ones
+	gen2        uint64 // of them
+	paused      int64
+	loss        losses
+
+	judges []judge      // by rule; nil for those that look at the last day
+	pauses []pauseJudge // of the judges
+	ticks  []tickJudge
+}
+
+func (f *Findings) newStretch(from int64) *stretch {
+	s := &stretch{process: f.process, holes: &f.holes, judges: make([]judge, len(f.rules))}
+	s.from, _ = f.window.Clip(from, max(from, f.window.To))
+	s.to = s.from
+	for i := range f.rules {
+		r := &f.rules[i]
+		if r.lasting {
+			continue
+		}
+		s.judges[i] = r.judge(f.limits[i])
+		if p, ok := s.judges[i].(pauseJudge); ok {
+			s.pauses = append(s.pauses, p)
+		}
+		if t, ok := s.judges[i].(tickJudge); ok {
+			s.ticks = append(s.ticks, t)
+		}
+	}
+	return s
+}
+
+func (s *stretch) tick(e *clr.GCAllocationTick) {
+	for _, j := range s.ticks {
+		j.tick(e)
+	}
+}
+
+func (s *stretch) pause(p *gclog.Pause, start, end int64) {
+	s.paused += end - start
+	for _, j := range s.pauses {
+		j.pause(p, start, end)
+	}
+}
+
+func (s *stretch) gc(x *judgedGC) {
+	s.collections++
+	if x.Generation >= gclog.Gen2 {
+		s.gen2++
+	}
+	for _, j := range s.judges {
+		if j != nil {
+			j.gc(x)
+		}
+	}
+}
+
+// duration is how much of the stretch was observed.
+func (s *stretch) duration() int64 {
+	d := max(0, s.to-s.from)
+	s.holes.in(Window{s.from, s.to}, func(from, to int64) { d -= to - from })
+	return d
+}
+
+// minutes is the same for rates: a shorter stretch counts as a minute.
+func (s *stretch) minutes() float64 { return max(1, float64(s.duration())/float64(time.Minute)) }
+
+// time is a time stamp for people.
+func (s *stretch) time(at int64) string {
+	if s.process.Sync.IsZero() {
+		return valueText(float64(at), "ns")
+	}
+	return s.process.Time(at).UTC().Format("2006-01-02 15:04:05")
+}
+
+// A need is what a rule must have seen before it says anything.
+type need uint8
+
+const (
+	needNothing need = iota
+	needCollections
+	needGen2
+	needEither // for rules about why gen2 collections are made
+)
+
+// The least numbers of complete collections.
+const (
+	leastCollections = 20
+	leastGen2        = 3
+)
+
+// short says what is missing, "" if nothing is.
+func (s *stretch) short(n need) string {
+	few := s.collections < leastCollections
+	few2 := s.gen2 < leastGen2
+	switch {
+	case n == needCollections && few:
+		return fmt.Sprintf("%s: at least %d", seen(s.collections, "complete collection"), leastCollections)
+	case n == needGen2 && few2:
+		return fmt.Sprintf("%s: at least %d", seen(s.gen2, "complete gen2 collection"), leastGen2)
+	case n == needEither && few && few2:
+		return fmt.Sprintf("%s: at least %d, or %d of gen2", seen(s.collections, "complete collection"), leastCollections, leastGen2)
+	}
+	return ""
+}
+
+func seen(n uint64, what string) string {
+	if n == 1 {
+		return "1 " + what + " was seen"
+	}
+	return plural(n, what) + " were seen"
+}
+
+// judgedGC is a whole collection, with what several rules want to know of it.
+type judgedGC struct {
+	*gclog.GCDetails
+	pause      int64
+	after      float64 // size of the heap, as SizeAfter
+	isGen2     bool
+	background bool
+	induced    bool // the program asked for it
+
+	// Why its generation was chosen.
+	steps      clr.CondemnedGenerations
+	conditions clr.Condemned
+	condemned  bool // both are known
+
+	marks [len(marksJudged)]float64 // MarkImbalance of each kind, 0 if it is not known
+}
+
+func (x *judgedGC) set(d *gclog.GCDetails) {
+	x.GCDetails = d
+	x.pause = d.Pause()
+	x.after = float64(d.SizeAfter())
+	x.isGen2 = d.Generation >= gclog.Gen2
+	x.background = d.Kind == gclog.KindBackground
+	x.induced = false
+	if d.HasReason {
+		switch d.Reason {
+		case clr.ReasonInduced, clr.ReasonInducedNotForced, clr.ReasonInducedCompacting, clr.ReasonInducedAggressive:
+			x.induced = true
+		}
+	}
+	x.steps, x.conditions, x.condemned = d.Condemned()
+	x.marks = [len(marksJudged)]float64{}
+	if len(d.Heaps) > 2 {
+		for i, t := range marksJudged {
+			x.marks[i], _ = d.MarkImbalance(t)
+		}
+	}
+}
+
+// sized tells whether the sizes after are known of each generation.
+func (x *judgedGC) sized() bool { return x.HasSizesAfter && !x.Pools }
+
+// fragmented tells whether the free space after is, too.
+func (x *judgedGC) fragmented() bool { return x.sized() && x.HasFragmentation && !x.Sums }
+
+// A judge is the memory of one rule. It is given the whole collections of a
+// stretch in the order of their records, keeps little of each, and allocates nothing
+// for them.
+type judge interface {
+	gc(*judgedGC)
+	// verdict is what there is to say: a Finding with a Text; else why the rule cannot
+	// be held against what was seen, "" if it was and all is well.
+	verdict(*stretch) (f Finding, why string)
+}
+
+// A pauseJudge also wants the pauses, clipped to the Window.
+type pauseJudge interface {
+	judge
+	pause(p *gclog.Pause, start, end int64)
+}
+
+// A tickJudge also wants the allocation ticks, where there are any.
+type tickJudge interface {
+	judge
+	tick(*clr.GCAllocationTick)
+}
+
+// pausesOnly is for judges that want no collections.
+type pausesOnly struct{}
+
+func (pausesOnly) gc(*judgedGC) {}

@@ -1,0 +1,57 @@
+package analysis_test
+
+import (
+	"compress/gzip"
+	"fmt"
+	"os"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/parse"
+)
+
+// What is wrong in a recording, with a threshold of one's own.
+func ExampleFindings() {
+	file, err := os.Open("../../testdata/traces/net10-wks-provisional.nettrace.gz")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer file.Close()
+	stream, err := gzip.NewReader(file)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var thresholds analysis.Thresholds
+	if err := thresholds.Set("long-pause.over", "50ms"); err != nil {
+		fmt.Println(err)
+		return
+	}
+	var findings *analysis.Findings
+	processes := gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
+		findings = analysis.NewFindings(p, thresholds, analysis.Always())
+		findings.Begin(0)
+		return findings
+	})
+	r := parse.NewReader(stream, gclog.Wanted)
+	for begun := false; r.Scan(); begun = true {
+		if !begun {
+			processes.Begin(r.Trace())
+		}
+		if l := r.Loss(); l != nil {
+			processes.Loss(l)
+		} else {
+			processes.Event(r.Event())
+		}
+	}
+	processes.Finish()
+	findings.End(processes.Newest())
+	for _, f := range findings.List() {
+		fmt.Printf("%s %s: %s %v\n", f.Severity, f.Rule.ID, f.Text, f.GCs)
+	}
+	// Output:
+	// warning long-pause: 2 of 46 pauses were longer than 50 ms, the longest 70.3 ms: blocking gen2 collection 34 (AllocSmall). [34 7]
+	// warning blocking-gen2: 4 of 4 gen2 collections (100 %) were blocking, the longest pause 70.3 ms: 2 because full collections did not help (provisional-mode), 1 begun as a background collection and 1 with a heap too small for a background collection. [34 7 13 4]
+	// warning provisional-mode: 2 collections went by the rules for full collections that do not help, 2 of them full ones that followed a gen1 at once; the program stood 96.5 ms for them. [7 13]
+}

@@ -1,0 +1,108 @@
+package analysis_test
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/logs"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/shared"
+)
+
+// A logFile is an output of a log that keeps it.
+type logFile struct{ text []byte }
+
+func (f *logFile) Write(head formats.Head, group []byte, _ bool) error {
+	if f.text == nil {
+		f.text = head.Append(nil, 1)
+	}
+	f.text = append(f.text, group...)
+	return nil
+}
+
+// logged are findings about what a log tells.
+type logged struct {
+	*analysis.Findings
+	now int64
+}
+
+func (o *logged) Pause(p *gclog.Pause) {
+	o.now = max(o.now, p.Start+p.Duration)
+	o.Findings.Pause(p)
+}
+func (o *logged) Start(*formats.Start)         {}
+func (o *logged) Stall(*gclog.Stall)           {}
+func (o *logged) Suspension(*gclog.Suspension) {}
+func (o *logged) End(*formats.End)             { o.Findings.End(o.now) }
+
+// TestFindingsOfLogs: what is found in a recording is found in the log of it, unless the
+// log lacks what the rule looks at; and nothing else is found there.
+func TestFindingsOfLogs(t *testing.T) {
+	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
+		stream := shared.Read(t, tr.Path)
+		of, facts := recorded(t, stream)
+		if tr.Name == "stall" || tr.Name == "v6-wksb" {
+			t.Skip("what was lost is not in the log, and what has a flaw there is whole in it")
+		}
+		if len(of) != 1 {
+			t.Skip("a log of the JDK flavours has one process")
+		}
+		for _, name := range []string{"json", "unified", "jdk8", "csv"} {
+			format, err := formats.Find(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var file logFile
+			read(t, stream, func(p *gclog.Process) gclog.Observer {
+				return formats.NewWriter(format, &file, formats.Options{Process: *facts[0], Version: "1", Session: "test"})
+			})
+			head, ok := logs.Recognize(file.text[:min(len(file.text), logs.HeadSize)])
+			if !ok {
+				t.Fatalf("%s is not recognized", name)
+			}
+			var again *logged
+			r, err := logs.NewReader(head, func(p *gclog.Process) logs.Observer {
+				again = &logged{Findings: analysis.NewFindings(p, analysis.Thresholds{}, analysis.Always())}
+				return again
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := r.Read(bytes.NewReader(file.text)); err != nil {
+				t.Fatal(err)
+			}
+			r.Finish()
+			if again == nil {
+				continue // a process without a collection
+			}
+			found, foundAgain := ids(of[0]), ids(again.Findings)
+			var unjudged []string
+			for _, u := range again.Unjudged() {
+				unjudged = append(unjudged, u.Rule.ID)
+			}
+			for _, id := range found {
+				if !slices.Contains(foundAgain, id) && !slices.Contains(unjudged, id) {
+					x, _ := analysisOf(of[0], id)
+					t.Errorf("%s lacks %s: %s", name, id, x)
+				}
+			}
+			for _, id := range foundAgain {
+				if !slices.Contains(found, id) {
+					x, _ := analysisOf(again.Findings, id)
+					t.Errorf("%s has %s: %s", name, id, x)
+				}
+			}
+		}
+	})
+}
+
+func analysisOf(f *analysis.Findings, id string) (string, string) {
+	x, why := of(f, id)
+	if x == nil {
+		return "", why
+	}
+	return x.Text, ""
+}

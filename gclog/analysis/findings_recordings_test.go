@@ -1,0 +1,104 @@
+package analysis_test
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/shared"
+)
+
+// recorded are the findings about each process of a recording.
+func recorded(t *testing.T, stream []byte) (list []*analysis.Findings, facts []*gclog.Process) {
+	t.Helper()
+	of := map[*gclog.Process]*analysis.Findings{}
+	processes := read(t, stream, func(p *gclog.Process) gclog.Observer {
+		of[p] = analysis.NewFindings(p, analysis.Thresholds{}, analysis.Always())
+		of[p].Begin(0)
+		return of[p]
+	})
+	for _, p := range processes.List() {
+		of[p].End(processes.Newest())
+		list, facts = append(list, of[p]), append(facts, p)
+	}
+	return list, facts
+}
+
+// ids are the rules of findings.
+func ids(f *analysis.Findings) (list []string) {
+	for _, x := range f.List() {
+		list = append(list, x.Rule.ID)
+	}
+	return list
+}
+
+// TestFindingsOfRecordings: the same stream has the same findings, each of them whole,
+// and what a recording was made to show is found.
+func TestFindingsOfRecordings(t *testing.T) {
+	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
+		stream := shared.Read(t, tr.Path)
+		first, facts := recorded(t, stream)
+		second, _ := recorded(t, stream)
+		for i, f := range first {
+			list := f.List()
+			if again := second[i].List(); !reflect.DeepEqual(texts(list), texts(again)) {
+				t.Errorf("findings differ:\n%v\n%v", texts(list), texts(again))
+			}
+			for _, x := range list {
+				if !strings.HasSuffix(x.Text, ".") || len(x.Evidence) == 0 || len(x.GCs) > 10 {
+					t.Errorf("no whole finding: %+v", x)
+				}
+				if strings.Contains(x.Text, "NaN") || strings.Contains(x.Text, "Inf") || strings.Contains(x.Text, "%!") {
+					t.Errorf("no number: %s", x.Text)
+				}
+			}
+			for _, u := range f.Unjudged() {
+				if slices.Contains(ids(f), u.Rule.ID) || u.Why == "" || strings.HasSuffix(u.Why, ".") {
+					t.Errorf("not judged: %s: %q", u.Rule.ID, u.Why)
+				}
+			}
+			expect(t, tr.Name, f, facts[i])
+		}
+	})
+}
+
+func texts(list []analysis.Finding) (lines []string) {
+	for _, x := range list {
+		lines = append(lines, x.Text)
+	}
+	return lines
+}
+
+// expect holds what the names of recordings say.
+func expect(t *testing.T, name string, f *analysis.Findings, p *gclog.Process) {
+	t.Helper()
+	found := ids(f)
+	for suffix, rule := range map[string]string{
+		"-induced": "induced-gcs", "-provisional": "provisional-mode", "-hardlimit-tight": "hard-limit",
+		"-nc-churn": "blocking-gen2",
+	} {
+		if strings.HasSuffix(name, suffix) && !slices.Contains(found, rule) {
+			t.Errorf("%s is not found: %v", rule, found)
+		}
+	}
+	if name != "wks" && name != "svr" && !strings.Contains(name, "induced") && slices.Contains(found, "induced-gcs") {
+		t.Errorf("induced collections are found: %v", texts(f.List()))
+	}
+	if (name == "stall" || name == "v6-wksb") && !slices.Contains(found, "data-quality") {
+		t.Error("lost events are not found")
+	}
+	if name == "net10-wks-oom" {
+		// The process died before the runtime sent the collections of the end, and the
+		// recording does not tell the limit. With it, the sizes do.
+		if _, why := of(f, "hard-limit"); !strings.HasPrefix(why, "no limit is known") {
+			t.Errorf("hard-limit: %q", why)
+		}
+		p.Limits.HardLimit, p.HasLimits = 128<<20, true
+		if x, _ := of(f, "hard-limit"); x == nil {
+			t.Error("a heap of 123 MB is not near a limit of 134 MB")
+		}
+	}
+}

@@ -1,0 +1,698 @@
+package analysis_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// TestHealthy: of a program that is well nothing is found, and every rule that it can be
+// held against says so.
+func TestHealthy(t *testing.T) {
+	h := newPast()
+	times(40, func(int) {
+		h.healthy(30)
+		h.run(40*time.Second).background(2*milli, 300*milli, 3*milli, private)
+	})
+	f := h.findings(t)
+	for _, x := range f.List() {
+		t.Errorf("%s: %s", x.Rule.ID, x.Text)
+	}
+	var unjudged []string
+	for _, u := range f.Unjudged() {
+		unjudged = append(unjudged, u.Rule.ID+": "+u.Why)
+	}
+	if want := []string{"memory-load-gen2: no blocking gen2 collection tells the memory load and why it was chosen"}; !slices.Equal(unjudged, want) {
+		t.Errorf("not judged: %q, want %q", unjudged, want)
+	}
+}
+
+// TestSample: below the least numbers of collections there is nothing but hard facts.
+func TestSample(t *testing.T) {
+	bad := func(n int) *past {
+		h := newPast().gap(gclog.Gap{Reason: gclog.GapLostEvents, LostEvents: 1})
+		times(n, func(int) { h.run(time.Second).gc(0, 900*milli, suspended(0, 300*milli)) })
+		return h
+	}
+	f := bad(19).findings(t)
+	if list := f.List(); len(list) != 1 || list[0].Rule.ID != "data-quality" {
+		t.Errorf("19 collections: %+v", list)
+	}
+	if _, why := of(f, "long-pause"); why != "19 complete collections were seen: at least 20" {
+		t.Errorf("why is %q", why)
+	}
+	if x, why := of(bad(20).findings(t), "long-pause"); x == nil {
+		t.Errorf("20 collections: %q", why)
+	}
+	two := newPast().gc(2, 50*milli).gc(2, 50*milli)
+	if _, why := of(two.findings(t), "blocking-gen2"); why != "2 complete gen2 collections were seen: at least 3" {
+		t.Errorf("why is %q", why)
+	}
+	if x, why := of(two.gc(2, 50*milli).findings(t), "blocking-gen2"); x == nil {
+		t.Errorf("3 gen2 collections: %q", why)
+	}
+}
+
+// TestAbsent: a rule that lacks what it looks at says so.
+func TestAbsent(t *testing.T) {
+	h := newPast()
+	h.process = gclog.Process{}
+	bare := func(d *gclog.GCDetails) { // as the JDK flavours have it
+		d.HasHistory, d.HasObjects, d.HasFragmentation, d.HasAllocated, d.HasPromoted, d.HasGlobal = false, false, false, false, false, false
+		d.Pools, d.Global, d.Handles, d.PinnedObjects = true, clr.GCGlobalHeapHistory{}, -1, 1<<32-1
+		d.FinalizationCount, d.Peak, d.HasBefore = 1<<64-1, 0, false
+		d.Pauses[0].Suspend = gclog.Untold
+	}
+	h.healthy(100, bare)
+	times(6, func(int) { h.run(time.Second).gc(2, milli, bare) })
+	f := h.findings(t)
+	for _, x := range f.List() {
+		if x.Rule.ID != "blocking-gen2" {
+			t.Errorf("%s: %s", x.Rule.ID, x.Text)
+		}
+	}
+	for id, want := range map[string]string{
+		"long-suspension":      "no pause tells how long the threads took to stop",
+		"random-slow-gc":       "no collection tells what it promoted",
+		"high-allocation-rate": "no collection tells what was allocated: that comes with the histories of the heaps",
+		"mid-life-crisis":      "no gen2 collection tells what of gen2 survived, with gen1 collections before it: logs of the JDK flavours do not have that",
+		"poh-misuse":           "no collection tells the size of a pinned object heap: there is one since .NET 5",
+		"loh-fragmentation":    "no gen2 collection tells the free space of the large object heap",
+		"gen2-fragmentation":   "0 background collections told the free space of gen2 before them: at least 3",
+		"pinning":              "no collection tells how many pinned objects it met",
+		"memory-growth":        "no gen2 collection tells the objects that remain: that comes with the histories of the heaps",
+		"handle-leak":          "no gen2 collection tells the number of handles",
+		"peak-over-after":      "it is not known whether the process has server GC",
+		"wrong-flavour":        "it is not known whether the process has server GC",
+		"heap-imbalance":       "no collection tells how many heaps there are",
+		"finalizer-backlog":    "no collection tells the objects to be finalized or the runs of the finalizer thread",
+		"hard-limit":           "no limit is known: .NET 9 and up tell the hard limit, live sessions that of the control group; and no collection tells why it was made",
+		"background-behind":    "no background collection was seen",
+		"time-tuning":          "0 collections of gen1 and gen2 told why they were chosen: at least 10",
+		"memory-load-gen2":     "no blocking gen2 collection tells the memory load and why it was chosen",
+	} {
+		if _, why := of(f, id); why != want {
+			t.Errorf("%s: %q, want %q", id, why, want)
+		}
+	}
+}
+
+// TestPartly: a rule that can be held against a part of what it looks at only says so,
+// unless that part suffices for a finding.
+func TestPartly(t *testing.T) {
+	const wait = "nothing tells whether allocations waited for background collections: level normal records that; the rest of the rule is fulfilled by none"
+	h := newPast()
+	times(3, func(int) { h.run(5*time.Second).background(milli, milli, milli) })
+	if x, why := of(h.findings(t), "background-behind"); x != nil || why != wait {
+		t.Errorf("%+v %q", x, why)
+	}
+	h.background(milli, milli, 60*milli)
+	if x, why := of(h.findings(t), "background-behind"); x == nil {
+		t.Error(why)
+	}
+	pools := newPast().healthy(100, func(d *gclog.GCDetails) { d.Generation, d.Pools = 0, true })
+	times(11, func(int) { pools.background(milli, milli, milli, func(d *gclog.GCDetails) { d.Pools = true }) })
+	if x, why := of(pools.findings(t), "too-many-gen2"); x != nil || why != "" {
+		t.Errorf("without gen1 apart, 11 of 111 collections of gen2: %+v %q", x, why)
+	}
+	pools.background(milli, milli, milli)
+	if x, _ := of(pools.findings(t), "too-many-gen2"); x == nil || x.Text != "There were 100 collections of gen0 and gen1 and 12 of gen2 of the GC's own accord: 10.7 % are gen2." {
+		t.Errorf("%+v", x)
+	}
+	// A collection without sizes counts. One without its end does not, but its pause does.
+	unsized := newPast().healthy(19).gc(0, 300*milli, incomplete(gclog.FlawNoSizes)).gc(0, 400*milli, incomplete(gclog.FlawNoEnd))
+	if x, why := of(unsized.findings(t), "long-pause"); x == nil || !slices.Equal(x.GCs, []uint32{21, 20}) {
+		t.Errorf("%+v %q", x, why)
+	}
+}
+
+// TestOurOwn: what a diagnostic tool does is not held against the program.
+func TestOurOwn(t *testing.T) {
+	h := newPast()
+	h.now = -time.Minute + 200*milli // the session began a minute before 0
+	h.gc(2, 900*milli, reason(clr.ReasonInduced))
+	h.run(10 * time.Second).healthy(30)
+	times(5, func(int) {
+		h.run(10*time.Second).gc(2, 900*milli, reason(clr.ReasonInduced), func(d *gclog.GCDetails) { d.HeapDump = true })
+	})
+	if list := h.findings(t).List(); len(list) != 0 {
+		t.Errorf("found %+v", list)
+	}
+	h.gc(2, 900*milli, reason(clr.ReasonInduced))
+	if x, _ := of(h.findings(t), "long-pause"); x == nil || !strings.HasPrefix(x.Text, "1 of 31 pauses") {
+		t.Errorf("found %+v", x)
+	}
+}
+
+// TestFindingsWindow: pauses are clipped, collections belong to where they start.
+func TestFindingsWindow(t *testing.T) {
+	h := newPast().healthy(40) // 20.04 s
+	h.run(60*milli).gc(0, 400*milli)
+	at := int64(20100 * milli)
+	for _, c := range []struct {
+		window analysis.Window
+		want   string
+	}{
+		{analysis.Window{From: 0, To: at + int64(250*milli)}, "1 of 41 pauses was longer than 200 ms, the longest 250 ms"},
+		{analysis.Window{From: 0, To: at + int64(150*milli)}, ""},
+		{analysis.Window{From: 0, To: at}, ""},
+		{analysis.Window{From: at + int64(150*milli), To: at * 2}, "0 complete collections were seen"},
+	} {
+		f := analysis.NewFindings(&h.process, analysis.Thresholds{}, c.window)
+		h.replay(f)
+		x, got := of(f, "long-pause")
+		if x != nil {
+			got = x.Text
+		}
+		if !strings.HasPrefix(got, c.want) || got != "" && c.want == "" {
+			t.Errorf("%v: %q, want %q", c.window, got, c.want)
+		}
+	}
+}
+
+// TestFindingsLive: findings about a live process are of the last hour or two, of growth in the
+// last day.
+func TestFindingsLive(t *testing.T) {
+	h := newPast()
+	times(48, func(i int) {
+		h.run(30*time.Minute).gc(2, milli, generation(2, func(g *gclog.GenerationDetails) { g.ObjectsAfter = uint64(200+60*i) * megabyte }))
+	})
+	h.healthy(30).gc(0, 300*milli)
+	steps := []struct {
+		after  time.Duration
+		pause  bool
+		growth bool
+	}{{0, true, true}, {30 * time.Minute, true, true}, {2*time.Hour + time.Minute, false, true}, {25 * time.Hour, false, false}}
+	f := analysis.NewLiveFindings(&h.process, analysis.Thresholds{})
+	h.replay(f)
+	for _, s := range steps {
+		end := h.now + s.after
+		next := newPast()
+		next.now, next.number = end-time.Minute, 1000
+		next.healthy(30)
+		if s.after > 0 {
+			// The program went on, quietly.
+			for at := h.now; at < end; at += 10 * time.Minute {
+				f.End(int64(at))
+			}
+			for _, tell := range next.told {
+				tell(f)
+			}
+		}
+		pause, _ := of(f, "long-pause")
+		growth, why := of(f, "memory-growth")
+		if (pause != nil) != s.pause || (growth != nil) != s.growth {
+			t.Errorf("%v later: long pause %v, growth %v %q", s.after, pause, growth, why)
+		}
+	}
+}
+
+// TestLateLimit: the limits of a process may be told at the end of a session.
+func TestLateLimit(t *testing.T) {
+	h := newPast().healthy(30)
+	h.process.HasLimits = false
+	f := h.findings(t)
+	if x, why := of(f, "hard-limit"); x != nil || !strings.HasPrefix(why, "no limit is known") {
+		t.Errorf("%+v %q", x, why)
+	}
+	h.process.Limits, h.process.HasLimits = clr.GCSettings{HardLimit: 300 * megabyte}, true
+	if x, _ := of(f, "hard-limit"); x == nil {
+		t.Error("a limit that is told later is not looked at")
+	}
+}
+
+// TestLongestTimes: of the longest pause it is told what its collection spent the time
+// on, if a blocking collection was it.
+func TestLongestTimes(t *testing.T) {
+	timed := func(count int, compacting bool) change {
+		return func(d *gclog.GCDetails) {
+			for i := range count {
+				d.Timing[i] = int64(i+1) * int64(milli)
+			}
+			d.TimingCount, d.HasCompaction = count, true
+			if compacting {
+				d.Global.Mechanisms |= clr.MechanismCompaction
+			}
+		}
+	}
+	for _, c := range []struct {
+		count      int
+		compacting bool
+		want       string
+	}{
+		{0, true, ""},
+		{7, false, "longest.mark 15 ms longest.plan 6 ms longest.sweep 7 ms"},
+		{8, false, "longest.mark 15 ms longest.plan 6 ms longest.sweep 7 ms"}, // .NET 8: the last is no time
+		{8, true, "longest.mark 15 ms longest.plan 6 ms longest.relocate 7 ms longest.compact 8 ms"},
+	} {
+		h := newPast().healthy(20, timed(8, true)).gc(2, 500*milli, timed(c.count, c.compacting)).healthy(3, timed(8, true)).gc(1, 250*milli, timed(7, true))
+		x, why := of(h.findings(t), "long-pause")
+		if x == nil {
+			t.Fatal(why)
+		}
+		var got []string
+		for _, e := range x.Evidence[3:] {
+			got = append(got, e.String())
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%d times, compacting %v: %q, want %q", c.count, c.compacting, got, c.want)
+		}
+	}
+}
+
+// TestOwnLoad: the memory load that counts as high is the process's own, unless somebody
+// sets another.
+func TestOwnLoad(t *testing.T) {
+	h := newPast()
+	times(3, func(int) { h.gc(2, milli, load(85), condemned(clr.CondemnedHighMemory)) })
+	for _, c := range []struct {
+		own     uint32
+		setting string
+		found   bool
+	}{{0, "", true}, {80, "", true}, {86, "", false}, {80, "memory-load-gen2.load=88%", false}, {95, "memory-load-gen2.load=84%", true}} {
+		h.process.Limits.HighMemoryPercent = c.own
+		var settings []string
+		if c.setting != "" {
+			settings = append(settings, c.setting)
+		}
+		if x, _ := of(h.findings(t, settings...), "memory-load-gen2"); (x != nil) != c.found {
+			t.Errorf("%d %q: %+v", c.own, c.setting, x)
+		}
+	}
+	// Of more than 99 the runtime makes 99, and tells what it was given.
+	h = newPast()
+	times(3, func(int) { h.gc(2, milli, load(99), condemned(clr.CondemnedHighMemory)) })
+	h.process.Limits.HighMemoryPercent = 128
+	if x, why := of(h.findings(t), "memory-load-gen2"); x == nil {
+		t.Error(why)
+	}
+}
+
+// TestMinutes: of several minutes the busiest counts; a history of less than one counts
+// as one, if it is long enough for a rate.
+func TestMinutes(t *testing.T) {
+	churn := generation(0, func(g *gclog.GenerationDetails) { g.Survived = megabyte / 2 })
+	every := func(h *past, period, lasts time.Duration) {
+		times(int(lasts/period), func(int) { h.run(period-milli).gc(0, milli, churn) })
+	}
+	three := newPast()
+	every(three, 90*milli, time.Minute)
+	every(three, 50*milli, time.Minute)
+	every(three, 95*milli, 90*time.Second)
+	short, tooShort := newPast(), newPast()
+	every(short, 50*milli, 20*time.Second)
+	every(tooShort, 50*milli, 9*time.Second)
+	for _, c := range []struct {
+		h         *past
+		text, why string
+	}{
+		{three, "There was a gen0 collection every 50 ms in the 60 s from 2026-01-31 14:04:00", ""},
+		{short, "There was a gen0 collection every 49.9 ms in the 20 s from", ""},
+		{tooShort, "", "the collections lie within 8.95 s: at least 10 s"},
+	} {
+		x, why := of(c.h.findings(t), "high-allocation-rate")
+		if x == nil && c.text != "" || x != nil && !strings.HasPrefix(x.Text, c.text) || why != c.why {
+			t.Errorf("%+v %q, want %q %q", x, why, c.text, c.why)
+		}
+	}
+}
+
+// TestNoRate: of less than a minute it is told how many and in what time, not a rate.
+func TestNoRate(t *testing.T) {
+	h := newPast().run(time.Second)
+	times(30, func(int) { h.gc(0, milli, reason(clr.ReasonInduced)) })
+	f := analysis.NewFindings(&h.process, analysis.Thresholds{}, analysis.Window{From: 0, To: int64(2200 * milli)})
+	h.replay(f)
+	x, _ := of(f, "induced-gcs")
+	if x == nil || !strings.Contains(x.Text, "30 of them blocking (in 1.03 s), and stood") {
+		t.Fatalf("%+v", x)
+	}
+	for _, e := range x.Evidence {
+		if e.Unit == "1/min" {
+			t.Errorf("evidence: %v", e)
+		}
+	}
+}
+
+// TestOrder: the gravest first, then by rule.
+func TestOrder(t *testing.T) {
+	h := newPast()
+	h.healthy(20)
+	times(12, func(int) { h.run(20*time.Second).gc(1, 300*milli, dueByTime) })
+	h.gc(2, milli, condemned(clr.CondemnedBeforeOOM))
+	var got []string
+	for _, x := range h.findings(t).List() {
+		got = append(got, x.Severity.String()+" "+x.Rule.ID)
+	}
+	if want := []string{"error hard-limit", "warning long-pause", "info time-tuning"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestSteady: a collection costs no memory once its kind was seen.
+func TestSteady(t *testing.T) {
+	h := newPast().healthy(20)
+	times(3, func(int) { h.background(milli, milli, milli) })
+	f := analysis.NewLiveFindings(&h.process, analysis.Thresholds{})
+	h.replay(f)
+	if n := testing.AllocsPerRun(100, func() {
+		for _, tell := range h.told {
+			tell(f)
+		}
+	}); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// TestRandomSample: medians of many collections come from a sample, and what is slow is
+// not missed behind collections that are slow for a reason.
+func TestRandomSample(t *testing.T) {
+	h := newPast()
+	times(5000, func(i int) { h.run(10*milli).gc(0, 2*milli) })
+	times(50, func(i int) { h.run(10*milli).gc(0, 80*milli, promoted(50*megabyte)) })
+	h.gc(0, 30*milli)
+	x, why := of(h.findings(t), "random-slow-gc")
+	if x == nil || !slices.Equal(x.GCs, []uint32{5051}) || !strings.Contains(x.Text, "15 times the median of its kind (2 ms)") {
+		t.Errorf("%+v %q", x, why)
+	}
+}
+
+// TestShareBound: the worst minute is found to within a six-hundredth, wherever it
+// begins.
+func TestShareBound(t *testing.T) {
+	for _, offset := range []time.Duration{0, 33 * milli, 99 * milli} {
+		h := newPast().healthy(200).run(offset)
+		times(6, func(int) { h.run(9*time.Second).gc(0, time.Second) }) // 6 s in 60 s
+		h.healthy(200)
+		x, why := of(h.findings(t), "high-pause-share")
+		if x == nil {
+			t.Fatal(why)
+		}
+		// One of the healthy pauses a second belongs to the minute too.
+		if share := x.Evidence[0].Value; share < 10 || share > 10.4 {
+			t.Errorf("offset %v: %v", offset, x)
+		}
+	}
+}
+
+func TestThresholds(t *testing.T) {
+	for _, c := range []struct{ name, value, want string }{
+		{"long-pause.over", "fast", `long-pause.over: "fast" is no duration: give a number with a unit, such as 100ms, 1.5s or 10m`},
+		{"long-pause.over", "-1s", `long-pause.over: "-1s" is no duration: give a number with a unit, such as 100ms, 1.5s or 10m`},
+		{"loh-pressure.floor", "many", `loh-pressure.floor: "many" is no size: give a number with B, KB, MB or GB, such as 50MB (KiB, MiB and GiB are 1024 times each other)`},
+		{"loh-pressure.heap", "NaN", `loh-pressure.heap: "NaN" is no percentage: give a number with %, such as 20%`},
+		{"induced-gcs.rate", "inf", `induced-gcs.rate: "inf" is no rate: give a number for each minute, such as 5/min`},
+		{"random-slow-gc.pause", "", `random-slow-gc.pause: "" is no number: give one such as 20 or 1.5`},
+		{"high-allocation-rate.over", "x/s", `high-allocation-rate.over: "x/s" is no rate: give a size for each second, such as 500MB/s`},
+		{"long-pause.ovr", "1s", `there is no threshold "long-pause.ovr", did you mean long-pause.over?: long-pause has long-pause.over`},
+		{"provisional-mode.over", "1s", "the rule provisional-mode has no thresholds"},
+	} {
+		var thresholds analysis.Thresholds
+		if err := thresholds.Set(c.name, c.value); err == nil || err.Error() != c.want {
+			t.Errorf("%s=%s: %v, want %s", c.name, c.value, err, c.want)
+		}
+	}
+	var thresholds analysis.Thresholds
+	err := thresholds.Set("long-pase.over", "1s")
+	if err == nil || !strings.HasPrefix(err.Error(), `there is no rule "long-pase", did you mean long-pause?: the rules with thresholds are high-pause-share, long-pause,`) {
+		t.Errorf("%v", err)
+	}
+	// Every threshold takes its own default as it is printed.
+	for _, r := range analysis.Rules() {
+		for _, x := range r.Thresholds {
+			if err := thresholds.Set(r.ID+"."+x.Name, strings.ReplaceAll(x.Text(x.Default), " a minute", "/min")); err != nil {
+				t.Errorf("%s.%s: %v", r.ID, x.Name, err)
+			}
+		}
+	}
+	// A copy does not follow.
+	before := thresholds
+	if err := thresholds.Set("long-pause.over", "1m"); err != nil {
+		t.Fatal(err)
+	}
+	if reflect.DeepEqual(before, thresholds) {
+		t.Error("a copy of thresholds changes with them")
+	}
+}
+
+// TestRuleTable: what the rules say is whole.
+func TestRuleTable(t *testing.T) {
+	rules := analysis.Rules()
+	if len(rules) != 26 {
+		t.Fatalf("%d rules", len(rules))
+	}
+	ids := map[string]bool{}
+	for i, r := range rules {
+		if r.Number != i+1 || ids[r.ID] || strings.Trim(r.ID, "abcdefghijklmnopqrstuvwxyz-0123456789") != "" {
+			t.Errorf("rule %d is %d %q", i+1, r.Number, r.ID)
+		}
+		ids[r.ID] = true
+		for _, s := range []string{r.Title + ".", r.Explanation, r.Advice} {
+			if len(s) < 20 || !strings.HasSuffix(s, ".") || regexp.MustCompile(`\brules? \d`).MatchString(s) {
+				t.Errorf("%s: %q", r.ID, s)
+			}
+		}
+		if r.Severity == 0 || r.Sample == "" || r.Evidence == "" || r.Basis == "" || r.Stretch == "" {
+			t.Errorf("%s is not whole: %+v", r.ID, r)
+		}
+		names := map[string]bool{}
+		for _, x := range r.Thresholds {
+			if names[x.Name] || x.Help == "" {
+				t.Errorf("%s.%s", r.ID, x.Name)
+			}
+			names[x.Name] = true
+		}
+	}
+}
+
+// TestDocument holds docs/findings.md against the rules. GCLOG_UPDATE=1 writes it anew.
+func TestDocument(t *testing.T) {
+	path := filepath.Join("..", "..", "docs", "findings.md")
+	const mark = "<!-- rules: made by go test ./gclog/analysis with GCLOG_UPDATE=1 -->\n"
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, _, found := strings.Cut(string(text), mark)
+	if !found {
+		t.Fatalf("%s has no line %q", path, mark)
+	}
+	want := head + mark + document()
+	if want == string(text) {
+		return
+	}
+	if os.Getenv("GCLOG_UPDATE") == "" {
+		t.Fatalf("%s is not what the rules say: write it anew with GCLOG_UPDATE=1", path)
+	}
+	if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestValuesInDocument: what the document says that thresholds look like can be set.
+func TestValuesInDocument(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "findings.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, threshold := range map[string]string{
+		"durations": "long-pause.over", "sizes": "poh-misuse.floor", "percentages": "high-pause-share.over",
+	} {
+		list := regexp.MustCompile(what + ` \(([^)]*)\)`).FindStringSubmatch(string(text))
+		if list == nil {
+			t.Errorf("it does not say what %s look like", what)
+			continue
+		}
+		for _, value := range regexp.MustCompile("`([0-9][^`]*)`").FindAllStringSubmatch(list[1], -1) {
+			var set analysis.Thresholds
+			if err := set.Set(threshold, value[1]); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+func document() string {
+	var b strings.Builder
+	b.WriteString("\n| rule | id | finding | severity |\n|---:|---|---|---|\n")
+	rules := analysis.Rules()
+	for _, r := range rules {
+		fmt.Fprintf(&b, "| %d | [%s](#%s) | %s | %s |\n", r.Number, r.ID, r.ID, r.Title, r.Severity)
+	}
+	for _, r := range rules {
+		fmt.Fprintf(&b, "\n<a id=%q></a>\n## %d. %s\n\n`%s`, %s, basis: %s\n\n%s\n\n**What to do.** %s\n\n", r.ID, r.Number, r.Title, r.ID, r.Severity, r.Basis, cell(r.Explanation), cell(r.Advice))
+		fmt.Fprintf(&b, "*Looks at:* %s. *Needs:* %s. *Of a process that is watched:* %s.\n", cell(r.Evidence), r.Sample, r.Stretch)
+		if len(r.Thresholds) == 0 {
+			b.WriteString("It has no thresholds.\n")
+			continue
+		}
+		b.WriteString("\n| threshold | default | |\n|---|---:|---|\n")
+		for _, x := range r.Thresholds {
+			fmt.Fprintf(&b, "| `%s.%s` | %s | %s |\n", r.ID, x.Name, x.Text(x.Default), cell(x.Help))
+		}
+	}
+	return b.String()
+}
+
+// cell is a text as Markdown takes it.
+func cell(s string) string { return strings.NewReplacer("|", `\|`, "<", `\<`).Replace(s) }
+
+// BenchmarkFindingsMinute is a minute of a live process with ten collections a second,
+// and one look at the findings.
+func BenchmarkFindingsMinute(b *testing.B) {
+	h := newPast()
+	server(h, 8, 8)
+	eight := heaps(10, 10, 10, 10, 10, 10, 10, 10)
+	marked := func(d *gclog.GCDetails) {
+		for i := range d.Heaps {
+			for m := range clr.MarkTypes {
+				d.Heaps[i].Marked[m] = d.Start + int64(m+1)*1000
+			}
+		}
+	}
+	for i := range 600 {
+		h.run(99*milli).gc(i%10/9, milli, eight, marked)
+	}
+	f := analysis.NewLiveFindings(&h.process, analysis.Thresholds{})
+	f.Begin(0)
+	f.End(int64(61 * time.Minute)) // there are two stretches
+	for _, shift := range h.shift {
+		shift(int64(61 * time.Minute))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, tell := range h.told {
+			tell(f)
+		}
+		f.List()
+		b.StopTimer()
+		for _, shift := range h.shift {
+			shift(int64(time.Minute))
+		}
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N), "ns/minute")
+}
+
+// TestFindingsMemory: findings take what the package comment says, however long the
+// history is.
+func TestFindingsMemory(t *testing.T) {
+	for _, x := range []struct {
+		live  bool
+		types int // that are allocated, with long names
+		most  uint64
+	}{{false, 0, 165_000}, {true, 0, 310_000}, {false, 8000, 640_000}, {true, 8000, 1_240_000}} {
+		h := newPast()
+		times(50, func(int) {
+			h.healthy(20).gc(0, milli, foreground).gc(2, milli).background(milli, milli, milli)
+		})
+		for i := range x.types {
+			h.tick(uint64(i+1), fmt.Sprint(i, strings.Repeat("\u20ac", 600)), 100_000)
+		}
+		before := heap()
+		f := analysis.NewFindings(&h.process, analysis.Thresholds{}, analysis.Always())
+		if x.live {
+			f = analysis.NewLiveFindings(&h.process, analysis.Thresholds{})
+			f.Begin(-int64(61 * time.Minute)) // there are two stretches
+		}
+		for range 20 {
+			h.replay(f)
+		}
+		if used := heap() - before; used > x.most {
+			t.Errorf("live %v, %d types: %d bytes, want %d at most", x.live, x.types, used, x.most)
+		}
+		runtime.KeepAlive(f)
+		runtime.KeepAlive(h)
+	}
+}
+
+// TestStretches: of a live process at least the last hour is looked at, and at most two.
+func TestStretches(t *testing.T) {
+	for _, c := range []struct {
+		pause, look time.Duration
+		found       bool
+	}{
+		{5 * time.Minute, 59 * time.Minute, true},
+		{5 * time.Minute, 119 * time.Minute, true},
+		{5 * time.Minute, 121 * time.Minute, false},
+		{61 * time.Minute, 179 * time.Minute, true},
+		{61 * time.Minute, 181 * time.Minute, false},
+	} {
+		h := newPast()
+		f := analysis.NewLiveFindings(&h.process, analysis.Thresholds{})
+		f.Begin(0)
+		for h.now < c.look {
+			n := len(h.told)
+			h.run(time.Minute-milli).gc(0, milli)
+			if h.now >= c.pause && h.now < c.pause+time.Minute {
+				h.gc(0, 300*milli)
+			}
+			for _, tell := range h.told[n:] {
+				tell(f)
+			}
+		}
+		if x, why := of(f, "long-pause"); (x != nil) != c.found {
+			t.Errorf("a pause at %v is looked for at %v: %+v %q", c.pause, c.look, x, why)
+		}
+	}
+}
+
+// TestHostile: no record, whatever it says, makes the rules panic or hang.
+func TestHostile(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	odd := []int64{0, 1, -1, 1e9, -1e9, 3600e9, math.MaxInt64, math.MinInt64, math.MaxInt64 / 2}
+	number := func() int64 {
+		if r.IntN(3) == 0 {
+			return odd[r.IntN(len(odd))]
+		}
+		return r.Int64N(1e12)
+	}
+	f := analysis.NewLiveFindings(&gclog.Process{Server: gclog.Yes, RuntimeVersion: "x"}, analysis.Thresholds{})
+	whole := analysis.NewFindings(&gclog.Process{}, analysis.Thresholds{}, analysis.Window{From: -5, To: 1e12})
+	for i := range 20000 {
+		d := &gclog.GCDetails{
+			Number: r.Uint32(), HasNumber: r.IntN(2) == 0, Generation: r.IntN(256), Kind: gclog.Kind(r.IntN(3)), Reason: clr.Reason(r.Uint32N(40)),
+			HasReason: r.IntN(2) == 0, Start: number(), End: number(), HasSizesAfter: r.IntN(2) == 0, HasHistory: r.IntN(2) == 0, HasObjects: r.IntN(2) == 0,
+			HasFragmentation: r.IntN(2) == 0, HasBefore: r.IntN(2) == 0, HasPromoted: r.IntN(2) == 0, HasAllocated: r.IntN(2) == 0, HasGlobal: r.IntN(2) == 0,
+			GenerationCount: r.IntN(6), PromotedBytes: uint64(number()), Peak: uint64(number()), Handles: int32(r.Uint32()), PinnedObjects: r.Uint32(),
+			FinalizationCount: uint64(number()), TimingCount: r.IntN(clr.Times + 1), Pools: r.IntN(9) == 0, Sums: r.IntN(9) == 0,
+		}
+		for g := range d.Generations {
+			x := &d.Generations[g]
+			*x = gclog.GenerationDetails{
+				Before: uint64(number()), After: uint64(number()), ObjectsBefore: uint64(number()), ObjectsAfter: uint64(number()),
+				FreeBefore: uint64(number()), Fragmentation: uint64(number()), In: uint64(number()), Survived: uint64(number()), Allocated: uint64(number()),
+			}
+		}
+		d.Global = clr.GCGlobalHeapHistory{Heaps: int32(r.Uint32()), MemoryLoad: r.Uint32(), HasMemoryLoad: true, HasCondemned: true, Condemned: clr.Condemned(r.Uint32()), CondemnedGenerations: clr.CondemnedGenerations(r.Uint32())}
+		if d.Kind == gclog.KindBackground && r.IntN(2) == 0 {
+			d.Background = &gclog.BackgroundDetails{WaitCount: number(), WaitMax: number()}
+		}
+		for _, o := range []*analysis.Findings{f, whole} {
+			for range r.IntN(3) {
+				p := gclog.Pause{PausePart: gclog.PausePart{Start: number(), Duration: number(), Suspend: number()}, GC: d}
+				d.Pauses = append(d.Pauses, p.PausePart)
+				o.Pause(&p)
+			}
+			o.GC(d)
+			o.Gap(&gclog.Gap{Reason: gclog.GapReason(r.IntN(5)), Time: number(), From: r.Uint32(), To: r.Uint32()})
+			if i%500 == 0 {
+				o.List()
+				o.Unjudged()
+			}
+		}
+	}
+}

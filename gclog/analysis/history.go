@@ -1,0 +1,70 @@
+package analysis
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// A stop is one time that the program stood, in 24 bytes.
+type stop struct {
+	start   int64
+	packed  int64 // duration, and in the lowest bits the class and whether a collection began with it
+	suspend int64 // negative: unknown, or none of its own
+}
+
+const (
+	classBits   = 3
+	firstBit    = 1 << classBits
+	packedBits  = classBits + 1
+	longestStop = math.MaxInt64 >> packedBits // 18 years
+)
+
+func newStop(start, duration, suspend int64, class Class, first bool) stop {
+	packed := min(duration, longestStop)<<packedBits | int64(class)
+	if first {
+		packed |= firstBit
+	}
+	return stop{start, packed, suspend}
+}
+
+func (s stop) duration() int64 { return s.packed >> packedBits }
+func (s stop) class() Class    { return Class(s.packed & (firstBit - 1)) }
+func (s stop) first() bool     { return s.packed&firstBit != 0 }
+
+// A history is all stops by start. It grows by pages, so that it never needs the
+// room twice.
+type history struct {
+	pages    [][]stop
+	n        int
+	unsorted bool
+}
+
+const historyPage = 1024
+
+func (h *history) add(s stop) {
+	if h.n > 0 && s.start < h.at(h.n-1).start {
+		h.unsorted = true
+	}
+	if h.n%historyPage == 0 {
+		h.pages = append(h.pages, make([]stop, 0, historyPage))
+	}
+	last := &h.pages[len(h.pages)-1]
+	*last = append(*last, s)
+	h.n++
+}
+
+func (h *history) at(i int) *stop { return &h.pages[i/historyPage][i%historyPage] }
+
+// sort puts the stops in order. Only a damaged log needs that.
+func (h *history) sort() {
+	if !h.unsorted {
+		return
+	}
+	all := slices.Concat(h.pages...)
+	slices.SortStableFunc(all, func(a, b stop) int { return cmp.Compare(a.start, b.start) })
+	for i := range h.pages {
+		copy(h.pages[i], all[i*historyPage:])
+	}
+	h.unsorted = false
+}

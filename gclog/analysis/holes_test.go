@@ -1,0 +1,135 @@
+package analysis_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+)
+
+// TestSessions: the time between two sessions is in no duration, share or rate, and no
+// stretch reaches into it.
+func TestSessions(t *testing.T) {
+	for _, live := range []bool{false, true} {
+		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always(), Live: live})
+		s.Begin(-5 * sec)
+		tell(s, collection(1, 0, gclog.KindBlocking, [2]int64{0, 100 * ms}))
+		tell(s, collection(2, 0, gclog.KindBlocking, [2]int64{4 * sec, 300 * ms}))
+		s.End(5 * sec)
+		s.Begin(95 * sec)
+		tell(s, collection(3, 0, gclog.KindBlocking, [2]int64{95*sec + 500*ms, 200 * ms}))
+		tell(s, collection(4, 0, gclog.KindBlocking, [2]int64{97 * sec, 200 * ms}))
+		s.End(110 * sec)
+		x := s.Summary()
+		got := metrics(x)
+		for name, want := range map[string]float64{
+			"duration":            25e9,
+			"duration.unobserved": 90e9,
+			"pause.share":         100 * 0.8 / 25,
+			"pause.share.10s":     4,
+			"gc.rate":             4 * 60 / 25.0,
+			"between.max":         4e9,
+			"gc.missed":           0,
+		} {
+			v, known := got[name]
+			if !known || math.Abs(v-want) > 1e-2*math.Abs(want) {
+				t.Errorf("live %v: %s is %v (known: %v), want %v", live, name, v, known, want)
+			}
+		}
+		if _, known := got["pause.share.1m"]; known {
+			t.Errorf("live %v: a minute was observed", live)
+		}
+		if x.Window != (analysis.Window{From: -5 * sec, To: 110 * sec}) {
+			t.Errorf("live %v: the window is %v", live, x.Window)
+		}
+	}
+}
+
+// TestHole: what is known to be missing in a session was not observed either. Pauses that
+// lie in it were.
+func TestHole(t *testing.T) {
+	of := func(w analysis.Window) *analysis.Summary {
+		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: w})
+		s.Begin(0)
+		tell(s, collection(1, 0, gclog.KindBlocking, [2]int64{sec, sec}))
+		tell(s, collection(9, 0, gclog.KindBlocking, [2]int64{8 * sec, sec}))
+		s.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseHeapCount, Start: 9*sec + 500*ms, Duration: 500 * ms}})
+		tell(s, collection(12, 0, gclog.KindBlocking, [2]int64{11 * sec, sec}))
+		s.End(20 * sec)
+		s.Gap(&gclog.Gap{Reason: gclog.GapMissedGCs, Since: 2 * sec, Time: 8 * sec, From: 2, To: 8})
+		s.Gap(&gclog.Gap{Reason: gclog.GapMissedGCs, Since: 9 * sec, Time: 11 * sec, From: 10, To: 11})
+		return s.Summary()
+	}
+	for _, c := range []struct {
+		name                     string
+		window                   analysis.Window
+		unobserved, stood, share float64
+		missed                   uint64
+	}{
+		{"all", analysis.Always(), 7.5e9, 3.5e9, 100 * 3.5 / 12.5, 9},
+		{"the begin of a hole", analysis.Window{From: 0, To: 4 * sec}, 2e9, 1e9, 50, 7},
+		{"behind", analysis.Window{From: 11 * sec, To: 20 * sec}, 0, 1e9, 100 / 9.0, 0},
+		{"in a hole", analysis.Window{From: 3 * sec, To: 4 * sec}, 1e9, 0, math.NaN(), 7},
+	} {
+		x := of(c.window)
+		total := x.Classes[analysis.ClassAll].Pauses.Total
+		if float64(x.Unobserved) != c.unobserved || total.Value != c.stood || x.Missed != c.missed {
+			t.Errorf("%s: %d ns were not observed, it stood for %v, %d are missing", c.name, x.Unobserved, total, x.Missed)
+		}
+		if math.IsNaN(c.share) {
+			if x.Share.Known() || x.Share.Why != "nothing of this window was observed" {
+				t.Errorf("%s: share %+v", c.name, x.Share)
+			}
+		} else if math.Abs(x.Share.Value-c.share) > 1e-9 {
+			t.Errorf("%s: share %+v, want %v", c.name, x.Share, c.share)
+		}
+	}
+}
+
+// TestMissedInLogs: numbers of a log without no-GC regions do not tell what is missing.
+func TestMissedInLogs(t *testing.T) {
+	s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
+	d := collection(1, 0, gclog.KindBlocking, [2]int64{sec, sec})
+	d.Sums = true
+	tell(s, d)
+	s.Gap(&gclog.Gap{Reason: gclog.GapMissedGCs, Since: 2 * sec, Time: 8 * sec, From: 2, To: 4})
+	for _, m := range s.Summary().Metrics() {
+		if m.Name == "gc.missed" && m.Why != "the numbers of 3 collections are missing: a log of this format does not tell whether no-GC regions used them up" {
+			t.Errorf("%+v", m.Number)
+		}
+	}
+}
+
+// TestFindingsOfSessions: rates of findings leave out what was not observed.
+func TestFindingsOfSessions(t *testing.T) {
+	of := func(between int64) map[string]float64 {
+		f := analysis.NewFindings(&gclog.Process{}, analysis.Thresholds{}, analysis.Always())
+		begin := int64(0)
+		for number := uint32(1); number <= 40; number++ {
+			if number%20 == 1 {
+				f.Begin(begin)
+			}
+			tell(f, collection(number, 0, gclog.KindBlocking, [2]int64{begin + 500*ms, 400 * ms}))
+			begin += sec
+			if number%20 == 0 {
+				f.End(begin)
+				begin += between
+			}
+		}
+		for _, x := range f.List() {
+			if x.Rule.ID == "high-pause-share" {
+				numbers := map[string]float64{}
+				for _, e := range x.Evidence {
+					numbers[e.Name] = e.Value
+				}
+				return numbers
+			}
+		}
+		return nil
+	}
+	want, got := of(0), of(1000*sec)
+	if want == nil || want["pause.share"] != 40 || got["pause.share"] != 40 || got["window"] != want["window"] {
+		t.Errorf("in one session %v, in two %v", want, got)
+	}
+}

@@ -1,0 +1,42 @@
+package analysis_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/parse"
+)
+
+// read gives the records of a recording to what observe returns, which may be nil.
+func read(t testing.TB, stream []byte, observe func(*gclog.Process) gclog.Observer) *gclog.Processes {
+	t.Helper()
+	processes := gclog.NewProcesses(observe)
+	r := parse.NewReader(bytes.NewReader(stream), gclog.Wanted)
+	begun := false
+	for r.Scan() {
+		if !begun {
+			processes.Begin(r.Trace())
+			begun = true
+		}
+		if l := r.Loss(); l != nil {
+			processes.Loss(l)
+			continue
+		}
+		processes.Event(r.Event())
+	}
+	processes.Finish()
+	return processes
+}
+
+// forEach runs a test for each recording; with -short only those of the repository.
+func forEach(t *testing.T, run func(t *testing.T, tr shared.Trace)) {
+	if !testing.Short() {
+		shared.ForEach(t, run)
+		return
+	}
+	for _, tr := range shared.Repository(t) {
+		t.Run(tr.Name, func(t *testing.T) { run(t, tr) })
+	}
+}

@@ -1,0 +1,120 @@
+package analysis_test
+
+import (
+	"bytes"
+	"math"
+	"regexp"
+	"testing"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/logs"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/shared"
+)
+
+// A text is what a formatter wrote.
+type text struct{ b []byte }
+
+func (o *text) Write(head formats.Head, group []byte, _ bool) error {
+	if o.b == nil {
+		o.b = head.Append(nil, 1)
+	}
+	o.b = append(o.b, group...)
+	return nil
+}
+
+// A fromLog is Statistics of a log.
+type fromLog struct{ *analysis.Statistics }
+
+func (fromLog) Start(*formats.Start)         {}
+func (fromLog) Stall(*gclog.Stall)           {}
+func (fromLog) Suspension(*gclog.Suspension) {}
+func (fromLog) End(*formats.End)             {}
+
+// TestLogs: what a log cannot hold is not known, and never 0; a log in JSON says of the
+// collections what the recording says.
+func TestLogs(t *testing.T) {
+	forEach(t, func(t *testing.T, tr shared.Trace) {
+		stream := shared.Read(t, tr.Path)
+		for _, name := range []string{"json", "csv", "unified", "jdk8"} {
+			t.Run(name, func(t *testing.T) {
+				written, want := writeLog(t, stream, name)
+				if len(want) != 1 || written == nil {
+					t.Skip("not the records of one process")
+				}
+				got := readLog(t, written)
+				if got.Sparse == (name == "json") {
+					t.Errorf("sparse: %v", got.Sparse)
+				}
+				right := want[0].Summary().Metrics()
+				for i, m := range got.Metrics() {
+					w := right[i]
+					switch {
+					case name == "jdk8" && youngOnly.MatchString(m.Name):
+						if got.Young && (m.Known() || m.Nothing) {
+							t.Errorf("%s is %+v of young collections", m.Name, m)
+						}
+					case ofSession.MatchString(m.Name):
+					case m.Known() && m.Value == 0 && math.Abs(w.Value) > rounding[m.Unit]:
+						t.Errorf("%s is 0, in the recording %+v", m.Name, w.Number)
+					case name == "json" && (m.Known() != w.Known() || math.Abs(m.Value-w.Value) > 1e-3*math.Abs(w.Value)+rounding[m.Unit]):
+						t.Errorf("%s is %+v, in the recording %+v", m.Name, m.Number, w.Number)
+					}
+				}
+			})
+		}
+	})
+}
+
+// youngOnly are metrics that a log does not tell in Java's words.
+var youngOnly = regexp.MustCompile(`^gen[01]\.|^gen2\.per\.gen1$`)
+
+// ofSession are metrics that depend on how long the session was, which is not told here.
+var ofSession = regexp.MustCompile(`^duration$|share|mutator|rate$|since`)
+
+// rounding is what a format may make 0 of.
+var rounding = map[string]float64{"ns": 1000, "bytes": 1024, "bytes/s": 1e6}
+
+// writeLog writes the records of a recording in a format.
+func writeLog(t *testing.T, stream []byte, name string) (written []byte, all []*analysis.Statistics) {
+	t.Helper()
+	format, err := formats.Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out text
+	read(t, stream, func(p *gclog.Process) gclog.Observer {
+		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
+		all = append(all, s)
+		return both{formats.NewWriter(format, &out, formats.Options{Process: *p, Version: "1.0"}), s}
+	})
+	return out.b, all
+}
+
+// readLog summarizes a log of one process.
+func readLog(t *testing.T, log []byte) *analysis.Summary {
+	t.Helper()
+	h, ok := logs.Recognize(log[:min(len(log), logs.HeadSize)])
+	if !ok {
+		t.Fatal("not recognized")
+	}
+	s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
+	r, err := logs.NewReader(h, func(*gclog.Process) logs.Observer { return fromLog{s} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Read(bytes.NewReader(log)); err != nil {
+		t.Fatal(err)
+	}
+	r.Finish()
+	return s.Summary()
+}
+
+// both are told the same.
+type both struct{ a, b gclog.Observer }
+
+func (x both) Pause(p *gclog.Pause)  { x.a.Pause(p); x.b.Pause(p) }
+func (x both) Phase(p *gclog.Phase)  { x.a.Phase(p); x.b.Phase(p) }
+func (x both) GC(d *gclog.GCDetails) { x.a.GC(d); x.b.GC(d) }
+func (x both) Gap(g *gclog.Gap)      { x.a.Gap(g); x.b.Gap(g) }

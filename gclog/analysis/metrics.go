@@ -1,0 +1,233 @@
+package analysis
+
+import "strings"
+
+// A Metric is one number of a Summary, by a name that stays.
+type Metric struct {
+	Name string
+	Unit string // "ns", "bytes", "bytes/s", "%", "1/min", or "" of counts and ratios
+	Help string // what it is, in a few words
+	Number
+	// Nothing: it is not known because there was nothing of its kind, such as no blocking
+	// gen2 collection, or no collection at all.
+	Nothing bool
+}
+
+// Metrics returns the numbers of the Summary, always the same ones in the same order:
+// first those of the session, then those of all classes together, then those of each.
+// docs/analysis.md lists them.
+func (x *Summary) Metrics() []Metric {
+	var list []Metric
+	idle := x.nothing(ClassAll)
+	for _, m := range sessionMetrics() {
+		n := m.number(x)
+		list = append(list, Metric{m.name, m.unit, m.help, n, !n.Known() && idle && !m.ofTime()})
+	}
+	for _, c := range [...]Class{ClassAll, ClassGen0, ClassGen1, ClassGen2, ClassBackground, ClassNone} {
+		for _, m := range classMetrics {
+			if c != ClassNone || m.ofPauses() {
+				n := m.number(&x.Classes[c])
+				nothing := !n.Known() && x.nothing(c)
+				if x.Young && (c == ClassGen0 || c == ClassGen1) {
+					n, nothing = unknown(young), false
+				}
+				list = append(list, Metric{m.of(c), m.unit, m.about(c), n, nothing})
+			}
+		}
+	}
+	return list
+}
+
+// nothing tells whether there was surely nothing of a class while the session was on. Some
+// logs do not tell gen1 from gen0, or need not hold pauses without a collection.
+func (x *Summary) nothing(c Class) bool {
+	told := !x.Sparse || c == ClassGen2 || c == ClassBackground
+	return told && x.Duration.Known() && x.Classes[c].Count == 0
+}
+
+func count(n uint64) Number { return known(float64(n)) }
+
+// young is why nothing is known of gen0 and of gen1.
+const young = "the log does not tell gen1 from gen0"
+
+// toldBy is how many collections told a Quantity, where any did.
+func toldBy(q *Quantity) Number {
+	if q.Told == 0 {
+		return q.Total
+	}
+	return count(q.Told)
+}
+
+// notHeld is why a log that was told of nothing does not tell that there was nothing.
+const notHeld = "a log of this format need not tell it"
+
+// Rare is a count of the Summary as a number: logs that are Sparse may leave out what it
+// counts, so that 0 is not known to be 0.
+func (x *Summary) Rare(n uint64) Number { return rare(n, x.Sparse) }
+
+// rare counts what a sparse log may leave out.
+func rare(n uint64, sparse bool) Number {
+	if n == 0 && sparse {
+		return unknown(notHeld)
+	}
+	return count(n)
+}
+
+// missed counts the collections of which nothing was seen.
+func (x *Summary) missed() Number {
+	switch {
+	case x.MissedUnsure:
+		return unknown("the numbers of the collections begin anew: what is missing there is not known")
+	case x.Sparse && x.Missed > 0:
+		return unknown("the numbers of " + plural(x.Missed, "collection") + " are missing: a log of this format does not tell whether no-GC regions used them up")
+	}
+	return x.Rare(x.Missed)
+}
+
+// A sessionMetric is a number of the whole Summary.
+type sessionMetric struct {
+	name, unit, help string
+	number           func(*Summary) Number
+}
+
+// ofTime tells whether it is about time that passes without collections too.
+func (m *sessionMetric) ofTime() bool {
+	return m.name == "duration" || strings.HasPrefix(m.name, "pause.share") || strings.HasPrefix(m.name, "mutator.")
+}
+
+func sessionMetrics() []sessionMetric {
+	list := []sessionMetric{
+		{"duration", "ns", "how long the sessions lasted that the numbers are about", func(x *Summary) Number { return x.Duration }},
+		{"duration.unobserved", "ns", "how long no session was on meanwhile, or records are missing: durations, shares and rates leave it out", func(x *Summary) Number { return x.Rare(uint64(x.Unobserved)) }},
+		{"pause.share", "%", "share of the time that the program stood", func(x *Summary) Number { return x.Share }},
+	}
+	for i, length := range [...]string{"10s", "1m", "5m"} {
+		list = append(list, sessionMetric{
+			"pause.share." + length, "%", "share of the worst " + length + " that the program stood",
+			func(x *Summary) Number { return x.Worst[i].Percent },
+		})
+	}
+	for i, length := range [...]string{"10ms", "50ms", "100ms", "1s", "10s"} {
+		list = append(list, sessionMetric{
+			"mutator." + length, "%", "share of the worst " + length + " that the program ran (minimum mutator utilization)",
+			func(x *Summary) Number { return x.Utilization[i].Percent },
+		})
+	}
+	list = append(list, spread("suspend", "time until all threads stood", func(x *Summary) *Distribution { return &x.Suspend })...)
+	list = append(list, spread("between", "time from the begin of a collection's first pause to that of the next one's", func(x *Summary) *Distribution { return &x.Between })...)
+	return append(list, []sessionMetric{
+		{"heap.max", "bytes", "largest size of the heap that was seen, before or after a collection", func(x *Summary) Number { return x.Heap.Max }},
+		{"heap.last", "bytes", "size after the newest collection", func(x *Summary) Number { return x.Heap.Last }},
+		{"heap.last.gen2", "bytes", "size after the newest gen2 collection, background ones too", func(x *Summary) Number { return x.Heap.LastGen2 }},
+		{"heap.committed", "bytes", "memory that the heap had from the system, newest", func(x *Summary) Number { return x.Heap.Committed }},
+		{"heap.committed.max", "bytes", "memory that the heap had from the system, most", func(x *Summary) Number { return x.Heap.MaxCommitted }},
+		{"alloc.rate", "bytes/s", "allocated per second", func(x *Summary) Number { return x.AllocationRate }},
+		{"gen1.per.gen0", "", "gen1 collections for each gen0", func(x *Summary) Number { return x.Gen1PerGen0 }},
+		{"gen2.per.gen1", "", "gen2 collections, background ones too, for each gen1", func(x *Summary) Number { return x.Gen2PerGen1 }},
+		{"gen2.count", "", "gen2 collections, background ones too", func(x *Summary) Number {
+			return count(x.Classes[ClassGen2].Count + x.Classes[ClassBackground].Count)
+		}},
+		{"gen2.blocking.share", "%", "share of the gen2 collections that were blocking", func(x *Summary) Number { return x.BlockingGen2 }},
+		{"gen2.since", "ns", "time since the newest gen2 collection ended", func(x *Summary) Number { return x.SinceLastGen2 }},
+		{"finalized.count", "", "objects whose finalizers ran, up to the newest collection", func(x *Summary) Number { return x.Finalized }},
+		{"gc.missed", "", "collections of which nothing was seen", (*Summary).missed},
+		{"events.lost", "", "events that the runtime dropped", func(x *Summary) Number {
+			if x.LostUnsure {
+				return unknown("events were lost, and the runtime does not say how many")
+			}
+			return x.Rare(x.LostEvents)
+		}},
+		{"records.dropped", "", "records that were lost because an output was too slow, or failed", func(x *Summary) Number { return x.Rare(x.Dropped) }},
+	}...)
+}
+
+// spread is the metrics of a Distribution.
+func spread(name, help string, of func(*Summary) *Distribution) (list []sessionMetric) {
+	for _, m := range [...]struct {
+		name, help string
+		number     func(*Distribution) Number
+	}{
+		{"mean", "mean", func(d *Distribution) Number { return d.Mean }},
+		{"p50", "median", func(d *Distribution) Number { return d.P50 }},
+		{"p90", "90th percentile", func(d *Distribution) Number { return d.P90 }},
+		{"p95", "95th percentile", func(d *Distribution) Number { return d.P95 }},
+		{"p99", "99th percentile", func(d *Distribution) Number { return d.P99 }},
+		{"p99.9", "99.9th percentile", func(d *Distribution) Number { return d.P999 }},
+		{"max", "longest", func(d *Distribution) Number { return d.Max }},
+	} {
+		list = append(list, sessionMetric{name + "." + m.name, "ns", help + ", " + m.help, func(x *Summary) Number { return m.number(of(x)) }})
+	}
+	return list
+}
+
+// A classMetric is a number that each class has. Its name is that for all together.
+type classMetric struct {
+	name, unit, help string
+	number           func(*Rollup) Number
+}
+
+// ofPauses tells whether pauses without a collection have it too.
+func (m *classMetric) ofPauses() bool { return strings.HasPrefix(m.name, "pause.") }
+
+// of is its name for a class: that of the class before it, in place of "gc" if it
+// begins so.
+func (m *classMetric) of(c Class) string {
+	if c == ClassAll {
+		return m.name
+	}
+	return c.String() + "." + strings.TrimPrefix(m.name, "gc.")
+}
+
+// about is what it is for a class.
+func (m *classMetric) about(c Class) string {
+	if c == ClassAll {
+		return m.help
+	}
+	return m.help + " (" + c.describe() + ")"
+}
+
+var classMetrics = [...]classMetric{
+	{"gc.count", "", "collections", func(r *Rollup) Number { return count(r.Count) }},
+	{"gc.rate", "1/min", "collections per minute", func(r *Rollup) Number { return r.PerMinute }},
+	{"gc.induced", "", "collections that somebody asked for", func(r *Rollup) Number { return r.Induced }},
+	{"gc.incomplete", "", "collections of which something was not seen", func(r *Rollup) Number { return rare(r.Incomplete, r.sparse) }},
+	{"gc.lossy", "", "collections during which events were lost", func(r *Rollup) Number { return rare(r.Lossy, r.sparse) }},
+	{"gc.foreground", "", "collections while a background one ran", func(r *Rollup) Number { return rare(r.Foreground, r.sparse) }},
+	{"gc.demoted", "", "collections that were started as background ones, and run as blocking ones", func(r *Rollup) Number { return rare(r.Demoted, r.sparse) }},
+	{"gc.inside", "", "collections in the first suspension of a background one", func(r *Rollup) Number { return rare(r.InsideBGCStart, r.sparse) }},
+	{"gc.provisional", "", "full collections of provisional mode", func(r *Rollup) Number { return rare(r.Provisional, r.sparse) }},
+	{"gc.heapdump", "", "collections whose pause holds a walk of the heap for a snapshot", func(r *Rollup) Number { return rare(r.HeapDumps, r.sparse) }},
+	{"gc.compacting", "", "collections that moved objects together", func(r *Rollup) Number { return r.Compacting }},
+	{"pause.count", "", "pauses: times that the program stood", func(r *Rollup) Number { return rare(r.Pauses.Count, !r.Pauses.Total.Known()) }},
+	{"pause.total", "ns", "sum of the pauses", func(r *Rollup) Number { return r.Pauses.Total }},
+	{"pause.mean", "ns", "pauses, mean", func(r *Rollup) Number { return r.Pauses.Mean }},
+	{"pause.p50", "ns", "pauses, median", func(r *Rollup) Number { return r.Pauses.P50 }},
+	{"pause.p90", "ns", "pauses, 90th percentile", func(r *Rollup) Number { return r.Pauses.P90 }},
+	{"pause.p95", "ns", "pauses, 95th percentile", func(r *Rollup) Number { return r.Pauses.P95 }},
+	{"pause.p99", "ns", "pauses, 99th percentile", func(r *Rollup) Number { return r.Pauses.P99 }},
+	{"pause.p99.9", "ns", "pauses, 99.9th percentile", func(r *Rollup) Number { return r.Pauses.P999 }},
+	{"pause.max", "ns", "pauses, longest", func(r *Rollup) Number { return r.Pauses.Max }},
+	{"collection.pause.mean", "ns", "sum of the pauses of one collection, mean", func(r *Rollup) Number { return r.Pause.Mean }},
+	{"collection.pause.max", "ns", "sum of the pauses of one collection, most", func(r *Rollup) Number { return r.Pause.Max }},
+	{"collection.suspend.max", "ns", "time until all threads stood for one collection, most", func(r *Rollup) Number { return r.Suspend.Max }},
+	{"heap.peak.mean", "bytes", "size of the heap before a collection, or while it lasted, mean", func(r *Rollup) Number { return r.Peak.Mean }},
+	{"heap.peak.max", "bytes", "size of the heap before a collection, or while it lasted, most", func(r *Rollup) Number { return r.Peak.Max }},
+	{"heap.after.mean", "bytes", "size of the heap after a collection, mean", func(r *Rollup) Number { return r.After.Mean }},
+	{"heap.after.max", "bytes", "size of the heap after a collection, most", func(r *Rollup) Number { return r.After.Max }},
+	{"promoted.total", "bytes", "bytes that were promoted", func(r *Rollup) Number { return r.Promoted.Total }},
+	{"promoted.mean", "bytes", "bytes that one collection promoted, mean", func(r *Rollup) Number { return r.Promoted.Mean }},
+	{"promoted.max", "bytes", "bytes that one collection promoted, most", func(r *Rollup) Number { return r.Promoted.Max }},
+	{"alloc.total", "bytes", "allocated before the collections that tell it", func(r *Rollup) Number { return r.Allocated.Total }},
+	{"alloc.rate.max", "bytes/s", "highest rate of allocation between two collections, of the time that the program ran", func(r *Rollup) Number { return r.AllocationRate.Max }},
+	{"pinned.mean", "", "pinned objects that one collection found, mean", func(r *Rollup) Number { return r.PinnedObjects.Mean }},
+	{"pinned.max", "", "pinned objects that one collection found, most", func(r *Rollup) Number { return r.PinnedObjects.Max }},
+	{"pinned.share", "%", "share of the surviving bytes that was pinned", func(r *Rollup) Number { return r.PinnedShare }},
+	{"pinned.seen.gcs", "", "collections that told their pinned objects one by one", func(r *Rollup) Number { return toldBy(&r.PinsSeen) }},
+	{"pinned.seen.bytes", "bytes", "pinned objects that were told one by one", func(r *Rollup) Number { return r.PinsSeen.Total }},
+	{"pinned.plugs.gcs", "", "collections that told stretches that could not be moved", func(r *Rollup) Number { return r.PlugsTold }},
+	{"pinned.plugs.bytes", "bytes", "stretches that could not be moved", func(r *Rollup) Number { return r.PinPlugs.Total }},
+	{"pinned.user.share", "%", "share of what could not be moved that was pinned objects, where both were told", func(r *Rollup) Number { return r.UserPinned }},
+	{"finalization.mean", "", "objects that one collection kept alive to be finalized, mean", func(r *Rollup) Number { return r.Finalization.Mean }},
+	{"finalization.max", "", "objects that one collection kept alive to be finalized, most", func(r *Rollup) Number { return r.Finalization.Max }},
+	{"finalization.bytes.max", "bytes", "bytes that one collection kept alive to be finalized, most", func(r *Rollup) Number { return r.FinalizationBytes.Max }},
+}

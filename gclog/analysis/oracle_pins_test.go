@@ -1,0 +1,72 @@
+package analysis_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"testing"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// pinCounter adds up the pins of the records.
+type pinCounter struct {
+	*analysis.Statistics
+	seen, plugs uint64
+}
+
+func (c *pinCounter) GC(d *gclog.GCDetails) {
+	c.seen += d.PinEvents
+	c.plugs += d.PinPlugs
+	c.Statistics.GC(d)
+}
+
+// TestPinsTold: the records have each pin event that TraceEvent delivers, and the
+// statistics tell pins where there are any. TraceEvent's own sums are 0: it does not take
+// them from a stream.
+func TestPinsTold(t *testing.T) {
+	compared := 0
+	for _, name := range []string{"core31-wks-verbose", "net10-svr-verbose", "net10-wks-verbose", "net8-wks-verbose", "svr", "wks", "verb", "net10-wks-churn"} {
+		t.Run(name, func(t *testing.T) {
+			var seen, plugs uint64
+			lines := bufio.NewScanner(bytes.NewReader(shared.Read(t, filepath.Join(shared.Dir(t), "oracle", name+".events.jsonl.gz"))))
+			lines.Buffer(nil, 16<<20)
+			for lines.Scan() {
+				var kind struct {
+					Provider string
+					ID       int
+					Total    uint64
+				}
+				if err := json.Unmarshal(lines.Bytes(), &kind); err != nil {
+					t.Fatal(err)
+				}
+				switch {
+				case kind.Provider == "R" && kind.ID == clr.IDPinObjectAtGCTime:
+					seen += kind.Total
+				case kind.Provider == "P" && kind.ID == clr.IDPrvPinPlugAtGCTime:
+					plugs += kind.Total
+				}
+			}
+			c := &pinCounter{Statistics: analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})}
+			read(t, shared.Read(t, filepath.Join(shared.Dir(t), "traces", name+".nettrace.gz")), func(*gclog.Process) gclog.Observer { return c })
+			if c.seen != seen || c.plugs != plugs {
+				t.Errorf("the records have %d pinned objects and %d plugs, want %d and %d", c.seen, c.plugs, seen, plugs)
+			}
+			all := &c.Summary().Classes[analysis.ClassAll]
+			if all.PinsSeen.Total.Known() != (seen > 0) || all.PinPlugs.Total.Known() != (plugs > 0) || all.UserPinned.Known() != (seen > 0 && plugs > 0) {
+				t.Errorf("pinned objects %+v, plugs %+v, share %+v", all.PinsSeen, all.PinPlugs, all.UserPinned)
+			}
+			if v := all.UserPinned.Value; v < 0 || v > 100 {
+				t.Errorf("pinned objects are %v %% of what was not moved", v)
+			}
+			compared++
+		})
+	}
+	if compared == 0 {
+		t.Error("nothing was compared")
+	}
+}

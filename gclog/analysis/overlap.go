@@ -1,0 +1,266 @@
+package analysis
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// A Timeline keeps all pauses of a history, 48 bytes for each, and where something is
+// missing in it, to tell of any stretch of time how much of it the program stood. It is a
+// gclog.Observer; Begin and End are told of each session. It can be asked at any time.
+//
+// A Timeline must not be used by several goroutines at once.
+type Timeline struct {
+	window     Window
+	stops      []Stop
+	settled    int  // of stops, those that are in order, with their sums
+	unsorted   bool // one came that began before the one before it
+	missing    []Missing
+	begin, end int64 // of all sessions
+	begun      bool
+	newest     int64 // that was told
+}
+
+// A Stop is one time that the program stood for a garbage collection's sake.
+type Stop struct {
+	Start    int64
+	Duration int64
+	Suspend  int64 // of Duration, until all threads stood; gclog.Untold: not known
+
+	before int64 // sum of the durations of those before
+
+	Number     uint32 // of the collection; 0: there is none, or it is not known
+	Generation int8   // of the collection; -1: there is none
+	GCKind     gclog.Kind
+	Kind       gclog.PauseKind
+	Reason     clr.Reason
+	HasReason  bool
+	// Young and Counted are those of the collection: see gclog.GCDetails.
+	Young, Counted bool
+}
+
+// NewStop returns what a Timeline keeps of a pause.
+func NewStop(p *gclog.Pause) Stop {
+	s := Stop{Start: p.Start, Duration: p.Duration, Suspend: p.Suspend, Kind: p.Kind, Generation: -1}
+	if d := p.GC; d != nil {
+		s.Generation, s.GCKind, s.Reason, s.HasReason = int8(min(d.Generation, math.MaxInt8)), d.Kind, d.Reason, d.HasReason
+		if d.HasNumber {
+			s.Number = d.Number
+		}
+		s.Young, s.Counted = d.Young, d.Counted
+	}
+	return s
+}
+
+// End is when the program ran again.
+func (s *Stop) End() int64 { return s.Start + s.Duration }
+
+// Missing is a stretch of time in which there may have been other pauses than those that
+// are known. Its ends belong to it.
+type Missing struct {
+	Window
+	Why string
+}
+
+// noSession is why nothing is known between two sessions. Logs without numbers of
+// collections and records of sessions may hold one, and not tell it.
+const noSession = "no session is known of"
+
+// NewTimeline returns an empty Timeline, which looks at w only.
+func NewTimeline(w Window) *Timeline { return &Timeline{window: w} }
+
+// Begin begins a session. Between two of them nothing is known.
+func (t *Timeline) Begin(at int64) {
+	if t.begun {
+		t.miss(t.newest, at, noSession)
+	} else {
+		t.begin, t.begun = at, true
+	}
+	t.tell(at)
+}
+
+// End ends a session.
+func (t *Timeline) End(at int64) { t.tell(at) }
+
+func (t *Timeline) tell(at int64) { t.newest, t.end = max(t.newest, at), max(t.end, at) }
+
+// Pause adds a pause.
+func (t *Timeline) Pause(p *gclog.Pause) {
+	t.tell(p.Start + p.Duration)
+	if from, to := t.window.Clip(p.Start, p.Start+p.Duration); from == to && !t.window.Holds(p.Start) {
+		return
+	}
+	t.unsorted = t.unsorted || len(t.stops) > 0 && p.Start < t.stops[len(t.stops)-1].Start
+	t.stops = append(t.stops, NewStop(p))
+}
+
+// Phase adds nothing.
+func (t *Timeline) Phase(*gclog.Phase) {}
+
+// GC notes where the pause of a collection is not known.
+func (t *Timeline) GC(d *gclog.GCDetails) {
+	if d.Flaws&(gclog.FlawNoSuspend|gclog.FlawNoRestart) == 0 {
+		return
+	}
+	from, to := d.Start, d.Start
+	if d.Flaws&gclog.FlawNoStart != 0 {
+		from = t.newest
+	}
+	if d.HasEnd && d.Kind != gclog.KindBackground {
+		to = d.End
+	}
+	t.miss(from, to, "the begin or the end of a collection was not seen")
+}
+
+// Gap notes what is missing.
+func (t *Timeline) Gap(g *gclog.Gap) {
+	from, why := t.newest, "events were lost"
+	if g.Since != 0 {
+		from = g.Since
+	}
+	switch g.Reason {
+	case gclog.GapLostEvents:
+	case gclog.GapMissedGCs:
+		why = "numbers of collections are missing"
+		if g.From == 0 {
+			why = "the numbers of the collections begin anew"
+		}
+	case gclog.GapReattached:
+		why = noSession
+	default:
+		why = "records were dropped"
+	}
+	t.miss(from, g.Time, why)
+	t.tell(g.Time)
+}
+
+// miss adds a stretch. Those that overlap become one.
+func (t *Timeline) miss(from, to int64, why string) {
+	m := Missing{Window{min(from, to), to}, why}
+	i := sort.Search(len(t.missing), func(i int) bool { return t.missing[i].To >= m.From })
+	j := i
+	for ; j < len(t.missing) && t.missing[j].From <= m.To; j++ {
+		m.From, m.To, m.Why = min(m.From, t.missing[j].From), max(m.To, t.missing[j].To), t.missing[i].Why
+	}
+	t.missing = slices.Replace(t.missing, i, j, m)
+}
+
+// settle puts the pauses in order and adds them up. They are in order, and none overlaps
+// another, unless the stream is damaged: then the later one is cut off.
+func (t *Timeline) settle() {
+	if t.unsorted {
+		slices.SortStableFunc(t.stops, func(a, b Stop) int { return cmp.Compare(a.Start, b.Start) })
+		t.unsorted, t.settled = false, 0
+	}
+	for ; t.settled < len(t.stops); t.settled++ {
+		s := &t.stops[t.settled]
+		s.before = 0
+		if t.settled == 0 {
+			continue
+		}
+		last := &t.stops[t.settled-1]
+		s.before = last.before + last.Duration
+		if cut := last.End() - s.Start; cut > 0 {
+			s.Start, s.Duration = s.Start+cut, max(0, s.Duration-cut)
+		}
+	}
+}
+
+// All are the pauses in the order of time. They are the Timeline's own, and valid until it
+// is told more.
+func (t *Timeline) All() []Stop {
+	t.settle()
+	return t.stops
+}
+
+// Known returns from when to when the Timeline knows anything: the sessions, as far as
+// they are in its Window.
+func (t *Timeline) Known() Window {
+	from, to := t.window.Clip(t.begin, t.end)
+	return Window{from, to}
+}
+
+// An Overlap is what a Timeline knows of a stretch of time.
+type Overlap struct {
+	Pause  int64 // for how long the program stood in it
+	Pauses int   // that fell into it, also in part
+	// Outside: it is not all within the sessions. Gap: something is missing in it. In both
+	// cases there may be more pauses than those that are counted.
+	Outside, Gap bool
+	first        int
+}
+
+// Overlap tells of the time [from, to) how much of it the program stood. A moment, where
+// both are equal, falls into the pause that goes on then.
+func (t *Timeline) Overlap(from, to int64) (o Overlap) {
+	t.settle()
+	known := t.Known()
+	o.Outside = !t.begun || from < known.From || to > known.To
+	i := sort.Search(len(t.missing), func(i int) bool { return t.missing[i].To >= from })
+	o.Gap = i < len(t.missing) && t.missing[i].From <= to
+	var last int
+	o.first, last = t.find(from, to)
+	if o.Pauses = last - o.first; o.Pauses > 0 {
+		a, b := &t.stops[o.first], &t.stops[last-1]
+		o.Pause = b.before + b.Duration - a.before - max(0, from-a.Start) - max(0, b.End()-to)
+	}
+	return o
+}
+
+// find returns the first stop of a time, and the first one after it.
+func (t *Timeline) find(from, to int64) (first, after int) {
+	first = sort.Search(len(t.stops), func(i int) bool { return t.stops[i].End() > from })
+	rest := t.stops[first:]
+	near := 1 // mostly there is none, or one
+	for near < len(rest) && rest[near-1].Start < to {
+		near *= 2
+	}
+	return first, first + sort.Search(min(near, len(rest)), func(i int) bool { return rest[i].Start >= to })
+}
+
+// Stops are the pauses that were counted in an Overlap. They are the Timeline's own, and
+// valid until it is told more.
+func (t *Timeline) Stops(o Overlap) []Stop { return t.stops[o.first : o.first+o.Pauses] }
+
+// AppendNumbers appends the numbers of the collections that the pauses of an Overlap were
+// for, each once, and at most so many.
+func (t *Timeline) AppendNumbers(dst []uint32, o Overlap, most int) []uint32 {
+	begin := len(dst)
+	stops := t.Stops(o)
+	for i := 0; i < len(stops) && len(dst)-begin < most; i++ {
+		if n := stops[i].Number; n != 0 && !slices.Contains(dst[begin:], n) {
+			dst = append(dst, n)
+		}
+	}
+	return dst
+}
+
+// Nearest returns the last pause that had ended by from, and the first that began at to
+// or later; nil if there is none. They are the Timeline's own, and valid until it is told
+// more.
+func (t *Timeline) Nearest(from, to int64) (before, after *Stop) {
+	t.settle()
+	i, j := t.find(from, to)
+	if i > 0 {
+		before = &t.stops[i-1]
+	}
+	if j < len(t.stops) {
+		after = &t.stops[j]
+	}
+	return before, after
+}
+
+// Missing appends what is missing in a time.
+func (t *Timeline) Missing(dst []Missing, from, to int64) []Missing {
+	for i := range t.missing {
+		if m := &t.missing[i]; m.To >= from && m.From <= to {
+			dst = append(dst, *m)
+		}
+	}
+	return dst
+}

@@ -1,0 +1,184 @@
+package analysis_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/nettracetest"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+const megabyte = 1_000_000
+
+// A past is a history made by hand: collections one after the other, of a program that
+// is well unless a change says otherwise.
+type past struct {
+	process gclog.Process
+	told    []func(*analysis.Findings)
+	shift   []func(by int64) // for each of told that can be told again later
+	now     time.Duration
+	number  uint32
+}
+
+// A change is what makes a collection differ from that of a healthy program.
+type change func(*gclog.GCDetails)
+
+func newPast() *past {
+	h := &past{}
+	h.process = gclog.Process{
+		RuntimeVersion: "10.0.1", Server: gclog.No, Concurrent: gclog.Yes, Processors: 2, HeapCount: 1,
+		HasLimits: true, Sync: time.Date(2026, 1, 31, 14, 3, 0, 0, time.UTC),
+	}
+	return h
+}
+
+// run lets the program run.
+func (h *past) run(d time.Duration) *past { h.now += d; return h }
+
+// gc is a blocking collection, of which the program stands all the time.
+func (h *past) gc(gen int, pause time.Duration, changes ...change) *past {
+	d := h.record(gen, gclog.KindBlocking)
+	d.Pauses = []gclog.PausePart{h.pause(d, gclog.PauseBlocking, pause)}
+	return h.tell(d, changes)
+}
+
+// background is a background collection that lasts for a time between its pauses.
+func (h *past) background(initial, lasts, final time.Duration, changes ...change) *past {
+	d := h.record(gclog.Gen2, gclog.KindBackground)
+	d.Background = &gclog.BackgroundDetails{}
+	first := h.pause(d, gclog.PauseInitial, initial)
+	h.now += lasts
+	d.Pauses = []gclog.PausePart{first, h.pause(d, gclog.PauseFinal, final)}
+	return h.tell(d, changes)
+}
+
+func (h *past) record(gen int, kind gclog.Kind) *gclog.GCDetails {
+	h.number++
+	d := &gclog.GCDetails{}
+	d.Reset()
+	d.Number, d.HasNumber, d.Generation, d.Kind = h.number, true, gen, kind
+	d.HasReason, d.Complete, d.GenerationCount = true, true, gclog.Generations
+	d.Start, d.Suspended = int64(h.now), int64(h.now)
+	d.HasSizesAfter, d.HasHistory, d.HasObjects, d.HasFragmentation = true, true, true, true
+	d.HasBefore, d.HasPromoted, d.HasAllocated = true, true, true
+	g := &d.Generations
+	g[0] = gclog.GenerationDetails{Before: 20 * megabyte, ObjectsBefore: 20 * megabyte, Survived: 2 * megabyte, Budget: 40 * megabyte, Allocated: 20 * megabyte}
+	g[1] = gclog.GenerationDetails{Before: 4 * megabyte, ObjectsBefore: 4 * megabyte, After: 4 * megabyte, Survived: megabyte}
+	g[2] = gclog.GenerationDetails{
+		Before: 200 * megabyte, ObjectsBefore: 180 * megabyte, After: 200 * megabyte, ObjectsAfter: 180 * megabyte,
+		Survived: 160 * megabyte, FreeBefore: 20 * megabyte, Fragmentation: 20 * megabyte, In: megabyte,
+	}
+	g[3] = gclog.GenerationDetails{Before: 60 * megabyte, ObjectsBefore: 60 * megabyte, After: 60 * megabyte, ObjectsAfter: 55 * megabyte, Fragmentation: 5 * megabyte}
+	g[4] = gclog.GenerationDetails{Before: megabyte, After: megabyte}
+	d.PromotedBytes = 2 * megabyte
+	d.Peak = 300 * megabyte
+	d.Handles, d.PinnedObjects, d.FinalizationCount, d.FinalizationSize = 2000, 10, 100, 10000
+	d.HasGlobal = true
+	d.Global = clr.GCGlobalHeapHistory{Heaps: 1, CondemnedGeneration: uint32(gen), MemoryLoad: 40, HasMemoryLoad: true, HasCondemned: true}
+	return d
+}
+
+func (h *past) pause(d *gclog.GCDetails, kind gclog.PauseKind, length time.Duration) gclog.PausePart {
+	p := gclog.PausePart{Kind: kind, Start: int64(h.now), Duration: int64(length), Suspend: min(50_000, int64(length)/4), Resume: 1000}
+	h.now += length
+	d.End, d.HasEnd = int64(h.now), true
+	return p
+}
+
+func (h *past) tell(d *gclog.GCDetails, changes []change) *past {
+	for _, c := range changes {
+		c(d)
+	}
+	var pauses []gclog.Pause
+	for _, p := range d.Pauses {
+		pauses = append(pauses, gclog.Pause{PausePart: p, GC: d})
+	}
+	h.shift = append(h.shift, func(by int64) {
+		d.Start, d.End = d.Start+by, d.End+by
+		for i := range pauses {
+			pauses[i].Start += by
+		}
+		for i := range d.Heaps {
+			for m := range d.Heaps[i].Marked {
+				d.Heaps[i].Marked[m] += by
+			}
+		}
+	})
+	h.told = append(h.told, func(f *analysis.Findings) {
+		for i := range pauses {
+			f.Pause(&pauses[i])
+		}
+		f.GC(d)
+	})
+	return h
+}
+
+func (h *past) gap(g gclog.Gap) *past {
+	g.Time = int64(h.now)
+	h.told = append(h.told, func(f *analysis.Findings) { f.Gap(&g) })
+	return h
+}
+
+// tick is an allocation tick for an object of a type.
+func (h *past) tick(id uint64, name string, bytes uint64) *past {
+	at := gclog.Stamp{Time: int64(h.now)}
+	text := nettracetest.UTF16(name)
+	e := &clr.GCAllocationTick{TypeID: id, TypeName: text[:len(text)-2], Amount: bytes} // without the zero
+	h.told = append(h.told, func(f *analysis.Findings) { f.Event(at, e, nil) })
+	return h
+}
+
+// healthy adds collections as they should be: of ten, one is of gen1.
+func (h *past) healthy(n int, changes ...change) *past {
+	for i := range n {
+		h.run(500*time.Millisecond).gc(i%10/9, time.Millisecond, changes...)
+	}
+	return h
+}
+
+// findings lets the rules look at it.
+func (h *past) findings(t testing.TB, thresholds ...string) *analysis.Findings {
+	t.Helper()
+	f := analysis.NewFindings(&h.process, moved(t, thresholds...), analysis.Always())
+	h.replay(f)
+	return f
+}
+
+func (h *past) replay(f *analysis.Findings) {
+	f.Begin(-int64(time.Minute))
+	for _, tell := range h.told {
+		tell(f)
+	}
+	f.End(int64(h.now))
+}
+
+// moved are thresholds that were set as name=value.
+func moved(t testing.TB, settings ...string) (thresholds analysis.Thresholds) {
+	t.Helper()
+	for _, s := range settings {
+		name, value, _ := strings.Cut(s, "=")
+		if err := thresholds.Set(name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return thresholds
+}
+
+// of returns the finding of a rule, nil if there is none, and why the rule was not
+// judged.
+func of(f *analysis.Findings, id string) (*analysis.Finding, string) {
+	list := f.List()
+	if i := slices.IndexFunc(list, func(x analysis.Finding) bool { return x.Rule.ID == id }); i >= 0 {
+		return &list[i], ""
+	}
+	for _, u := range f.Unjudged() {
+		if u.Rule.ID == id {
+			return nil, u.Why
+		}
+	}
+	return nil, ""
+}

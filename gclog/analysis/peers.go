@@ -1,0 +1,108 @@
+package analysis
+
+import (
+	"slices"
+
+	"github.com/gclog/gclog/gclog"
+)
+
+// Peers remembers of each collection what it takes to compare another one with it: its
+// generation and kind, its pause and what it promoted. That is 16 bytes of each. It is a
+// gclog.Observer; the zero value is not ready for use.
+type Peers struct {
+	by         map[peer]*peers
+	used       map[uint32]bool // numbers that no-GC regions used up
+	foreground []foreground
+}
+
+var _ gclog.Observer = (*Peers)(nil)
+
+// Collections are compared with those of the same generation and kind.
+type peer struct {
+	generation int
+	kind       gclog.Kind
+}
+
+type peers struct {
+	pauses   []int64
+	promoted []int64
+}
+
+type foreground struct{ start, pause int64 }
+
+// maxUsed is how many numbers of no-GC regions are remembered.
+const maxUsed = 1 << 16
+
+// NewPeers returns a Peers that knows of no collection.
+func NewPeers() *Peers { return &Peers{by: map[peer]*peers{}, used: map[uint32]bool{}} }
+
+// GC adds a collection. One whose pause was not seen wholly is left out.
+func (p *Peers) GC(d *gclog.GCDetails) {
+	if d.Kind == gclog.KindForeground {
+		p.foreground = append(p.foreground, foreground{d.Start, d.Pause()})
+	}
+	if !pauseSeen(d) {
+		return
+	}
+	key := peer{d.Generation, d.Kind}
+	of := p.by[key]
+	if of == nil {
+		of = &peers{}
+		p.by[key] = of
+	}
+	of.pauses = append(of.pauses, d.Pause())
+	if d.HasPromoted {
+		of.promoted = append(of.promoted, int64(d.PromotedBytes))
+	}
+}
+
+// pauseSeen tells whether all of the pause of a collection was seen.
+func pauseSeen(d *gclog.GCDetails) bool {
+	const hides = gclog.FlawNoStart | gclog.FlawNoSuspend | gclog.FlawNoRestart | gclog.FlawNoEnd | gclog.FlawTime
+	return len(d.Pauses) > 0 && d.Flaws&hides == 0
+}
+
+// Pause remembers the number that one without a collection used up.
+func (p *Peers) Pause(x *gclog.Pause) {
+	if x.GC == nil && x.UsedNumber != 0 && len(p.used) < maxUsed {
+		p.used[x.UsedNumber] = true
+	}
+}
+
+// Phase adds nothing.
+func (p *Peers) Phase(*gclog.Phase) {}
+
+// Gap adds nothing.
+func (p *Peers) Gap(*gclog.Gap) {}
+
+// Used tells whether a no-GC region used a number up.
+func (p *Peers) Used(number uint32) bool { return p.used[number] }
+
+// UsedBefore returns the numbers right before one that no-GC regions used up.
+func (p *Peers) UsedBefore(number uint32) (list []uint32) {
+	for n := number - 1; p.used[n]; n-- {
+		list = append(list, n)
+	}
+	slices.Reverse(list)
+	return list
+}
+
+// Foreground is how many foreground collections began while a background one lasted, and
+// how long the program stood for them.
+func (p *Peers) Foreground(d *gclog.GCDetails) (n int, pause int64) {
+	for _, f := range p.foreground {
+		if f.start >= d.Start && f.start < d.End {
+			n++
+			pause += f.pause
+		}
+	}
+	return n, pause
+}
+
+// of returns the collections of the kind of d, itself among them.
+func (p *Peers) of(d *gclog.GCDetails) *peers {
+	if of := p.by[peer{d.Generation, d.Kind}]; of != nil {
+		return of
+	}
+	return &peers{}
+}

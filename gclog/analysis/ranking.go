@@ -1,0 +1,56 @@
+package analysis
+
+import "github.com/gclog/gclog/gclog"
+
+// A ranking has the ten collections of the largest weight. Of equal ones the earlier
+// comes first.
+type ranking struct {
+	n    int
+	list [10]ranked
+}
+
+type ranked struct {
+	number uint32
+	weight float64
+}
+
+// add enters a collection. One that is there keeps its larger weight; one without a
+// number is left out.
+func (r *ranking) add(d *gclog.GCDetails, weight float64) {
+	if d != nil && d.HasNumber {
+		r.addNumber(d.Number, weight)
+	}
+}
+
+func (r *ranking) addNumber(number uint32, weight float64) {
+	i := r.n
+	for j := range r.list[:r.n] {
+		if r.list[j].number != number {
+			continue
+		}
+		if r.list[j].weight >= weight {
+			return
+		}
+		i = j
+	}
+	switch {
+	case i < r.n: // moves up
+	case r.n < len(r.list):
+		r.n++
+	case r.list[r.n-1].weight >= weight:
+		return
+	default:
+		i = r.n - 1
+	}
+	for ; i > 0 && r.list[i-1].weight < weight; i-- {
+		r.list[i] = r.list[i-1]
+	}
+	r.list[i] = ranked{number, weight}
+}
+
+func (r *ranking) numbers() (list []uint32) {
+	for _, x := range r.list[:r.n] {
+		list = append(list, x.number)
+	}
+	return list
+}

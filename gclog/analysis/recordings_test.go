@@ -1,0 +1,117 @@
+package analysis_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/shared"
+)
+
+// TestSum: on every recording the pauses are all that the program was suspended for.
+func TestSum(t *testing.T) {
+	forEach(t, func(t *testing.T, tr shared.Trace) {
+		all := map[*gclog.Process]*analysis.Statistics{}
+		processes := read(t, shared.Read(t, tr.Path), func(p *gclog.Process) gclog.Observer {
+			all[p] = analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
+			return all[p]
+		})
+		for p, s := range all {
+			x := s.Summary()
+			want := float64(processes.Reducer(p).Suspended())
+			if got := x.Classes[analysis.ClassAll].Pauses.Total; got.Value != want {
+				t.Errorf("the pauses add up to %+v, the suspensions to %v", got, want)
+			}
+			sum := 0.0
+			for c := range analysis.ClassAll {
+				r := &x.Classes[c]
+				sum += r.Pauses.Total.Value
+				// A pause is of the class that its record turns out to have.
+				if c != analysis.ClassNone && r.Count > 0 && r.Incomplete == 0 && r.Pause.Total != r.Pauses.Total {
+					t.Errorf("%v: the records have pauses of %+v, the pauses are %+v", c, r.Pause.Total, r.Pauses.Total)
+				}
+			}
+			if sum != want {
+				t.Errorf("the classes add up to %v, the suspensions to %v", sum, want)
+			}
+		}
+	})
+}
+
+// TestParts: windows side by side have all pauses and all collections of the whole.
+func TestParts(t *testing.T) {
+	const parts = 7
+	forEach(t, func(t *testing.T, tr shared.Trace) {
+		stream := shared.Read(t, tr.Path)
+		end := read(t, stream, func(*gclog.Process) gclog.Observer { return nil }).Newest()
+		statistics := map[*gclog.Process][]*analysis.Statistics{}
+		read(t, stream, func(p *gclog.Process) gclog.Observer {
+			var all several
+			for i := range int64(parts + 1) {
+				w := analysis.Window{From: i * end / parts, To: (i + 1) * end / parts}
+				if i == parts-1 {
+					w.To = end + 1 // the last moment is in the last part
+				}
+				if i == parts {
+					w = analysis.Always()
+				}
+				s := analysis.NewStatistics(analysis.StatisticsOptions{Window: w})
+				s.Begin(0)
+				all = append(all, s)
+			}
+			statistics[p] = all
+			return all
+		})
+		for p, all := range statistics {
+			var pauses, share, collections, allocated float64
+			for _, s := range all[:parts] {
+				s.End(end)
+				x := s.Summary()
+				pauses += x.Classes[analysis.ClassAll].Pauses.Total.Value
+				share += x.Share.Value * x.Duration.Value
+				collections += float64(x.Classes[analysis.ClassAll].Count)
+				allocated += x.Classes[analysis.ClassAll].Allocated.Total.Value
+			}
+			all[parts].End(end)
+			x := all[parts].Summary()
+			whole := &x.Classes[analysis.ClassAll]
+			if pauses != whole.Pauses.Total.Value {
+				t.Errorf("process %d: the pauses of the parts add up to %v, those of the whole to %v", p.ID, pauses, whole.Pauses.Total.Value)
+			}
+			if want := x.Share.Value * x.Duration.Value; math.Abs(share-want) > 1e-6*want {
+				t.Errorf("process %d: the shares of the parts are %v, that of the whole %v", p.ID, share, want)
+			}
+			if collections != float64(whole.Count) || math.Abs(allocated-whole.Allocated.Total.Value) > 1 {
+				t.Errorf("process %d: the parts have %v collections of %v bytes, the whole %d of %v", p.ID, collections, allocated, whole.Count, whole.Allocated.Total.Value)
+			}
+		}
+	})
+}
+
+// several are told the same.
+type several []*analysis.Statistics
+
+func (all several) Pause(p *gclog.Pause) {
+	for _, s := range all {
+		s.Pause(p)
+	}
+}
+
+func (all several) Phase(p *gclog.Phase) {
+	for _, s := range all {
+		s.Phase(p)
+	}
+}
+
+func (all several) GC(d *gclog.GCDetails) {
+	for _, s := range all {
+		s.GC(d)
+	}
+}
+
+func (all several) Gap(g *gclog.Gap) {
+	for _, s := range all {
+		s.Gap(g)
+	}
+}

@@ -1,0 +1,129 @@
+package analysis
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gclog/gclog/gclog"
+)
+
+func backgroundRules() []Rule {
+	return []Rule{{
+		Number: 20, ID: "background-behind", Title: "Background collections do not keep up", Severity: Warning,
+		Thresholds: []Threshold{
+			{"wait", "ns", 200e6, "time that one allocation of a large object waited for a background collection"},
+			{"final", "ns", 50e6, "second pause of a background collection"},
+			{"foreground", "", 20, "collections of gen0 and gen1 during one background collection"},
+			{"gap", "ns", 1e9, "time from the end of one to the begin of the next, below which they follow at once"},
+			{"count", "", 3, "background collections with as many foreground ones, or that follow at once, from which on it is a finding"},
+		},
+		Sample:      ", of them one background collection",
+		Evidence:    "second pause, foreground collections, begin and end of each background collection; waits for it at level normal",
+		Explanation: "A background collection marks and sweeps while the program allocates. If it takes too long for that, the next one is due when it ends, what the program changed has to be marked in a long second pause, and threads that allocate large objects have to wait.",
+		Advice:      "Allocate less into gen2 and the large object heap (see mid-life-crisis and loh-pressure). Give the GC processors: background collection has one thread with workstation GC, one for each heap with server GC (System.GC.Server, DOTNET_gcServer=1). GCSettings.LatencyMode = SustainedLowLatency makes background collections more likely, not faster.",
+		Basis:       BasisPerfView, need: needGen2,
+		judge: func(l limits) judge {
+			return &backgroundBehind{
+				wait: int64(l["wait"]), final: int64(l["final"]), gap: int64(l["gap"]),
+				foreground: uint64(l["foreground"]), least: uint64(l["count"]),
+			}
+		},
+	}}
+}
+
+type backgroundBehind struct {
+	wait, final, gap  int64
+	foreground, least uint64
+
+	all         uint64
+	private     bool   // waits are told
+	foregrounds uint64 // since the last background collection
+	lastEnd     int64
+
+	crowded, following uint64
+	mostForegrounds    uint64
+	longestWait        int64
+	waits              int64
+	longestFinal       int64
+	finals             uint64
+	worst              ranking
+}
+
+func (j *backgroundBehind) gc(x *judgedGC) {
+	if x.Kind == gclog.KindForeground {
+		j.foregrounds++
+	}
+	if !x.background {
+		return
+	}
+	j.all++
+	bad := false
+	if final := x.FinalPause(); final > j.final {
+		j.finals++
+		bad = true
+		j.longestFinal = max(j.longestFinal, final)
+	}
+	if j.foregrounds > j.foreground {
+		j.crowded++
+		bad = true
+	}
+	j.mostForegrounds = max(j.mostForegrounds, j.foregrounds)
+	j.foregrounds = 0
+	if j.all > 1 && x.Start-j.lastEnd < j.gap {
+		j.following++
+		bad = true
+	}
+	j.lastEnd = x.End
+	if b := x.Background; b != nil {
+		for _, at := range b.Phase {
+			j.private = j.private || at != 0
+		}
+		j.private = j.private || b.WaitCount > 0
+		j.longestWait = max(j.longestWait, b.WaitMax)
+		if b.WaitMax > j.wait {
+			j.waits++
+			bad = true
+		}
+	}
+	if bad {
+		j.worst.add(x.GCDetails, float64(x.pause))
+	}
+}
+
+func (j *backgroundBehind) verdict(s *stretch) (f Finding, why string) {
+	if j.all == 0 {
+		return f, "no background collection was seen"
+	}
+	var says []string
+	if j.waits > 0 {
+		says = append(says, fmt.Sprintf("allocations of large objects waited for %s, up to %s", plural(uint64(j.waits), "background collection"), durationText(float64(j.longestWait))))
+	}
+	if j.finals > 0 {
+		says = append(says, fmt.Sprintf("%s had a second pause of up to %s", plural(j.finals, "background collection"), durationText(float64(j.longestFinal))))
+	}
+	if j.crowded >= max(1, j.least) {
+		says = append(says, fmt.Sprintf("%s had more than %d foreground collections, up to %d", plural(j.crowded, "background collection"), j.foreground, j.mostForegrounds))
+	}
+	if j.following >= max(1, j.least) {
+		says = append(says, fmt.Sprintf("%s began within %s of the end of the one before", plural(j.following, "background collection"), durationText(float64(j.gap))))
+	}
+	if len(says) == 0 {
+		if !j.private {
+			return f, "nothing tells whether allocations waited for background collections: level normal records that; the rest of the rule is fulfilled by none"
+		}
+		return f, ""
+	}
+	text := strings.Join(says, "; ")
+	f.Text = fmt.Sprintf("%s%s (of %s).", strings.ToUpper(text[:1]), text[1:], plural(j.all, "background collection"))
+	f.GCs = j.worst.numbers()
+	f.Evidence = []Evidence{
+		{"background", float64(j.all), ""},
+		{"final-pause.max", float64(j.longestFinal), "ns"},
+		{"foreground.max", float64(j.mostForegrounds), ""},
+		{"background.following", float64(j.following), ""},
+	}
+	if j.private {
+		f.Evidence = append(f.Evidence, Evidence{"wait.max", float64(j.longestWait), "ns"})
+	}
+	return f, ""
+}

@@ -1,0 +1,223 @@
+package analysis
+
+import (
+	"fmt"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+func fragmentationRules() []Rule {
+	return []Rule{
+		{
+			Number: 12, ID: "loh-fragmentation", Title: "The large object heap has holes", Severity: Warning,
+			Thresholds: []Threshold{
+				{"over", "%", 30, "free space in the large object heap after a gen2 collection"},
+				{"floor", "bytes", 50e6, "less free space does not matter"},
+			},
+			Evidence:    "free space of the large object heap after gen2 collections, three in a row; conditions LimitLOHFragmented and LimitLOHReclaim",
+			Explanation: "The large object heap is swept and not compacted, unless somebody asks for it or memory is short. Holes that no new object fits into are memory that the process has and cannot use. Near a hard limit the GC makes full collections because of them, which is a finding by itself.",
+			Advice:      "Allocate large objects of few sizes and reuse them (ArrayPool<T>.Shared). To have it compacted once: GCSettings.LargeObjectHeapCompactionMode = GCLargeObjectHeapCompactionMode.CompactOnce before a blocking gen2 collection. To have the GC do it by itself: System.GC.ConserveMemory (DOTNET_GCConserveMemory, .NET 6 and up), 1 to 9.",
+			Basis:       BasisHeuristic, need: needGen2,
+			judge: func(l limits) judge { return &lohFragmentation{over: l["over"], floor: uint64(l["floor"])} },
+		},
+		{
+			Number: 13, ID: "gen2-fragmentation", Title: "Gen2 is full of holes when a background collection begins", Severity: Warning,
+			Thresholds: []Threshold{
+				{"over", "%", 70, "free space in gen2 as background collections begin, of all of them together"},
+				{"floor", "bytes", 50e6, "a smaller gen2, on average, does not matter"},
+			},
+			Sample:      ", of them 3 background collections",
+			Evidence:    "size and free space of gen2 before each background collection",
+			Explanation: "Background collections do not compact: they make free space, which gen1 collections fill with survivors. By the time that the next one begins, most of it should be used: up to 15 % is good, 70 % and more is memory that is kept for nothing.",
+			Advice:      "Set System.GC.ConserveMemory (DOTNET_GCConserveMemory, .NET 6 and up) to (100 - the percentage that you accept) / 10: 8 for 20 %. The GC then compacts gen2, with a blocking collection, when there is more free space than that. See also what changes so much in gen2: mid-life-crisis and memory-growth.",
+			Basis:       BasisMicrosoft, need: needGen2,
+			judge: func(l limits) judge { return &gen2Fragmentation{over: l["over"], floor: l["floor"]} },
+		},
+		{
+			Number: 14, ID: "pinning", Title: "Pinned objects are in the way", Severity: Warning,
+			Thresholds: []Threshold{
+				{"objects", "", 1000, "pinned objects that a collection met, above which they are many"},
+				{"fragmentation", "%", 50, "free space in gen0 after a collection with pinned survivors, above which it has holes"},
+				{"demotion", "%", 50, "size of gen0 after a collection with demotion, as a part of its budget, above which it is a burden"},
+				{"of", "%", 20, "collections that show any of this, above which it is a finding"},
+				{"floor", "bytes", 10e6, "a smaller gen0 after a collection is neither full of holes nor a burden"},
+			},
+			Evidence:    "pinned objects, free space and pinned survivors of gen0, demotion",
+			Explanation: "A pinned object cannot be moved. The space around it stays in gen0 as a hole, or it is kept in a younger generation than it belongs to (demotion), so that every collection has to deal with it again.",
+			Advice:      "Pin for a short time (fixed), or pin old objects: a few large buffers that live long and are shared out, best allocated with GC.AllocateArray(pinned: true). Look for GCHandleType.Pinned and for asynchronous socket and file operations with a new buffer each; ArrayPool<T>.Shared reuses old ones. gclog attach --level full counts pinned objects one by one.",
+			Basis:       BasisMicrosoft, need: needCollections,
+			judge: func(l limits) judge {
+				return &pinning{objects: l["objects"], fragmentation: l["fragmentation"], demotion: l["demotion"], of: l["of"], floor: l["floor"]}
+			},
+		},
+	}
+}
+
+type lohFragmentation struct {
+	over    float64
+	floor   uint64
+	told    uint64
+	row     uint64 // gen2 collections in a row that exceed both
+	longest uint64
+	inARow  ranking // of the current row
+	worst   ranking
+	percent float64 // the largest of a row that is long enough
+	free    uint64
+	limited uint64 // collections because of the limit
+	limits  ranking
+}
+
+// leastRow is how many gen2 collections in a row must show it.
+const leastRow = 3
+
+func (j *lohFragmentation) gc(x *judgedGC) {
+	if x.conditions&(clr.CondemnedLimitLOHFragmented|clr.CondemnedLimitLOHReclaim) != 0 {
+		j.limited++
+		j.limits.add(x.GCDetails, float64(x.pause))
+	}
+	if !x.isGen2 || !x.fragmented() {
+		return
+	}
+	j.told++
+	percent, known := x.FragmentationPercent(gclog.LOH)
+	free := x.Generations[gclog.LOH].Fragmentation
+	if !known || percent <= j.over || free <= j.floor {
+		j.row, j.inARow = 0, ranking{}
+		return
+	}
+	j.row++
+	j.inARow.add(x.GCDetails, float64(free))
+	if j.row < leastRow {
+		return
+	}
+	if j.row >= j.longest {
+		j.longest, j.worst = j.row, j.inARow
+	}
+	if free > j.free {
+		j.free, j.percent = free, percent
+	}
+}
+
+func (j *lohFragmentation) verdict(*stretch) (f Finding, why string) {
+	switch {
+	case j.longest > 0:
+		f.Text = fmt.Sprintf("After %d gen2 collections in a row the large object heap had holes, up to %s, %s of it.",
+			j.longest, sizeText(float64(j.free)), valueText(j.percent, "%"))
+		f.GCs = j.worst.numbers()
+	case j.limited > 0:
+		f.Text = fmt.Sprintf("%s made near the hard limit to reclaim large objects or the holes between them.", were(j.limited, "collection"))
+		f.GCs = j.limits.numbers()
+	case j.told == 0:
+		return f, "no gen2 collection tells the free space of the large object heap"
+	default:
+		return f, ""
+	}
+	f.Evidence = []Evidence{{"gen2.in-a-row", float64(j.longest), ""}, {"loh.free.max", float64(j.free), "bytes"}, {"loh.fragmentation", j.percent, "%"}, {"collections.near-limit", float64(j.limited), ""}}
+	return f, ""
+}
+
+type gen2Fragmentation struct {
+	over, floor float64
+	told        uint64
+	size, free  float64
+	worst       ranking
+}
+
+func (j *gen2Fragmentation) gc(x *judgedGC) {
+	g := &x.Generations[gclog.Gen2]
+	if !x.background || !x.HasHistory || !x.HasBefore || x.BeforeEstimated || g.Before == 0 {
+		return
+	}
+	j.told++
+	j.size += float64(g.Before)
+	j.free += float64(g.FreeBefore)
+	j.worst.add(x.GCDetails, float64(g.FreeBefore)/float64(g.Before))
+}
+
+func (j *gen2Fragmentation) verdict(s *stretch) (f Finding, why string) {
+	if j.told < leastGen2 {
+		return f, fmt.Sprintf("%d background collections told the free space of gen2 before them: at least %d", j.told, leastGen2)
+	}
+	percent := 100 * j.free / j.size
+	size := j.size / float64(j.told)
+	if percent < j.over || size < j.floor {
+		return f, ""
+	}
+	f.Text = fmt.Sprintf("When %s began, %s of gen2 was free space: %s of %s on average.",
+		plural(j.told, "background collection"), valueText(percent, "%"), sizeText(j.free/float64(j.told)), sizeText(size))
+	f.GCs = j.worst.numbers()
+	f.Evidence = []Evidence{{"background", float64(j.told), ""}, {"gen2.fragmentation.before", percent, "%"}, {"gen2.before.mean", size, "bytes"}}
+	return f, ""
+}
+
+type pinning struct {
+	objects, fragmentation, demotion, of, floor float64
+
+	told                  uint64
+	shown                 uint64 // any of the three
+	many, holes, burdened uint64
+	most                  uint32
+	free                  uint64
+	worst                 ranking
+}
+
+func (j *pinning) gc(x *judgedGC) {
+	objects, known := x.Pinned()
+	if !known {
+		return
+	}
+	j.told++
+	j.most = max(j.most, objects)
+	g := &x.Generations[gclog.Gen0]
+	many := float64(objects) > j.objects
+	large := x.sized() && float64(g.After) >= j.floor
+	holes := large && x.HasHistory && x.fragmented() && g.SurvivedPins > 0 &&
+		100*float64(g.Fragmentation) > j.fragmentation*float64(g.After)
+	burdened := large && x.HasGlobal && x.Global.Mechanisms&clr.MechanismDemotion != 0 && g.Budget > 0 &&
+		100*float64(g.After) > j.demotion*float64(g.Budget)
+	if !many && !holes && !burdened {
+		return
+	}
+	j.shown++
+	if many {
+		j.many++
+	}
+	if holes {
+		j.holes++
+		j.free = max(j.free, g.Fragmentation)
+	}
+	if burdened {
+		j.burdened++
+	}
+	j.worst.add(x.GCDetails, float64(objects))
+}
+
+func (j *pinning) verdict(*stretch) (f Finding, why string) {
+	if j.told == 0 {
+		return f, "no collection tells how many pinned objects it met"
+	}
+	share := 100 * float64(j.shown) / float64(j.told)
+	if share <= j.of {
+		return f, ""
+	}
+	f.Text = fmt.Sprintf("Pinned objects were in the way of %d of %s (%s), up to %d of them: many in %d, gen0 full of holes after %d, held down in gen0 by %d.",
+		j.shown, plural(j.told, "collection"), valueText(share, "%"), j.most, j.many, j.holes, j.burdened)
+	f.GCs = j.worst.numbers()
+	f.Evidence = []Evidence{
+		{"collections.many-pins", float64(j.many), ""},
+		{"collections.holes", float64(j.holes), ""},
+		{"collections.demotion", float64(j.burdened), ""},
+		{"pinned.max", float64(j.most), ""},
+		{"gen0.free.max", float64(j.free), "bytes"},
+	}
+	return f, ""
+}
+
+// were is a number of things that something was done to.
+func were(n uint64, what string) string {
+	if n == 1 {
+		return "1 " + what + " was"
+	}
+	return plural(n, what) + " were"
+}

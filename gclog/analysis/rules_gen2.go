@@ -1,0 +1,475 @@
+package analysis
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+func gen2Rules() []Rule {
+	return []Rule{
+		{
+			Number: 5, ID: "induced-gcs", Title: "The program asks for collections", Severity: Warning,
+			Thresholds: []Threshold{
+				{"rate", "1/min", 1, "blocking induced collections, from which on it is a finding"},
+				{"share", "%", 10, "induced ones among the gen2 collections, above which it is one"},
+			},
+			Sample:      ", of them 3 induced",
+			Evidence:    "collections with the reasons Induced, InducedNotForced, InducedCompacting, InducedAggressive",
+			Explanation: "GC.Collect knows less than the GC about when a collection is worth it. It makes young objects old before their time, and a blocking gen2 collection stops the program for as long as the whole heap takes.",
+			Advice:      "Find the call sites of GC.Collect, also in libraries: dotnet-trace collect --profile gc-collect records the stack of each event GCTriggered, on the thread that asked. GC.AddMemoryPressure induces collections as well: check that each call has its GC.RemoveMemoryPressure. Where a call must stay, use GC.Collect(2, GCCollectionMode.Optimized, blocking: false).",
+			Basis:       BasisMicrosoft, need: needEither,
+			judge: func(l limits) judge { return &inducedGCs{rate: l["rate"], share: l["share"]} },
+		},
+		{
+			Number: 6, ID: "blocking-gen2", Title: "Gen2 collections block", Severity: Warning,
+			Thresholds: []Threshold{
+				{"share", "%", 50, "blocking ones among the gen2 collections, above which it is a finding"},
+			},
+			Sample:      ", of them 3 blocking",
+			Evidence:    "kind of each gen2 collection, and why it was chosen",
+			Explanation: "Gen2 collections should run in the background, with two short pauses. A blocking one stops the program while the whole heap is marked and swept or compacted.",
+			Advice:      "The finding counts the causes, and names the rule that says more of each. If background collections are switched off, allow them: System.GC.Concurrent=true in runtimeconfig.json, DOTNET_gcConcurrent=1; GCSettings.LatencyMode must not be Batch. That the heap is still too small for one, or that the first one of a process becomes a blocking one, needs nothing. Of the rest gclog explain tells what is known.",
+			Basis:       BasisMicrosoft, need: needGen2,
+			judge: func(l limits) judge { return &blockingGen2{share: l["share"]} },
+		},
+		{
+			Number: 7, ID: "memory-load-gen2", Title: "Gen2 collections block because memory is short", Severity: Warning,
+			Thresholds: []Threshold{
+				{"load", "%", 90, "memory load from which on it counts as high. Unless this is set it is the runtime's own limit, as the process tells it or the conditions show it"},
+			},
+			Evidence:    "memory load and the conditions HighMemory, VeryHighMemory, FragmentedGen2HighMemory, FragmentedGen2VeryHighMemory, AlmostMaxAlloc",
+			Explanation: "When the machine or the container is short of memory, the GC makes full blocking collections to give some back. The load is that of the whole machine or container, not of the process alone.",
+			Advice:      "Give the container or machine more memory, or find out who uses it. Other processes count: limit this one's heap with System.GC.HeapHardLimit or System.GC.HeapHardLimitPercent (DOTNET_GCHeapHardLimit, DOTNET_GCHeapHardLimitPercent, in hexadecimal). On a large machine that this process has for itself, move the limit up: System.GC.HighMemoryPercent (.NET 5 and up; DOTNET_GCHighMemPercent, in hexadecimal).",
+			Basis:       BasisMicrosoft, need: needGen2,
+			judge: func(l limits) judge { return &memoryLoad{load: l["load"]} },
+		},
+		{
+			Number: 8, ID: "too-many-gen2", Title: "Too many gen2 collections", Severity: Warning,
+			Thresholds: []Threshold{
+				{"per-gen1", "", 0.5, "gen2 collections for each gen1, above which it is a finding"},
+				{"share", "%", 10, "gen2 collections among all, above which it is one"},
+				{"count", "", 10, "least number of gen2 collections"},
+			},
+			Evidence:    "collections by generation, without those that the program asked for",
+			Explanation: "Of a healthy program about 100 collections of gen0 go with 10 of gen1 and 1 of gen2. Many gen2 collections mean that what is old does not stay, that large objects are allocated often, or that memory is short.",
+			Advice:      "See what they were made for: gclog summary counts the reasons. AllocLarge: loh-pressure. Much that reaches gen2 and dies there: mid-life-crisis. High memory load: memory-load-gen2. A limit: hard-limit. The most frequent of these is temporary large arrays: rent them from ArrayPool<T>.Shared.",
+			Basis:       BasisHeuristic, need: needCollections,
+			judge: func(l limits) judge {
+				return &tooManyGen2{perGen1: l["per-gen1"], share: l["share"], least: uint64(l["count"])}
+			},
+		},
+		{
+			Number: 21, ID: "provisional-mode", Title: "Full collections that do not help", Severity: Warning,
+			Evidence:    "reason PMFullGC; conditions AvoidUnproductive, PMInducedFull, PMAllocLOH, Gen1InPM",
+			Explanation: "When memory is short and full collections free little, the GC changes to provisional mode: it makes gen1 collections, and a full blocking one only where those fail. The mode itself shows that the live data hardly fit into memory.",
+			Advice:      "Give the process more memory or let it keep less: compare two heap snapshots. If much of gen2 is free space rather than objects, gen2-fragmentation says so: set System.GC.ConserveMemory (DOTNET_GCConserveMemory).",
+			Basis:       BasisRuntime, need: needEither,
+			judge: func(limits) judge { return &provisionalMode{} },
+		},
+		{
+			Number: 25, ID: "time-tuning", Title: "Gen1 collections by the clock", Severity: Info,
+			Thresholds: []Threshold{
+				{"share", "%", 50, "collections of gen1 and gen2 whose generation was due by time, of all of them, above which it is a finding"},
+				{"count", "", 10, "least number of gen1 and gen2 collections"},
+			},
+			Evidence:    "the generation that was due by time, of each collection of gen1 and gen2",
+			Explanation: "A generation that was not collected for long is collected although its budget is not used up: gen1 after 10 s and ten collections, gen2 after 100 s and a hundred. That is harmless as such. If most are of this kind, the program allocates little, and each collection finds little to do.",
+			Advice:      "Nothing, as long as the pauses are short. To have fewer, allocate less, or let gen0 be larger (DOTNET_GCgen0size, in hexadecimal bytes).",
+			Basis:       BasisRuntime, need: needCollections,
+			judge: func(l limits) judge { return &timeTuning{share: l["share"], least: uint64(l["count"])} },
+		},
+	}
+}
+
+// leastInduced is how many induced collections are a habit.
+const leastInduced = 3
+
+type inducedGCs struct {
+	rate, share float64
+	blocking    uint64
+	gen2        uint64 // of the induced ones
+	all         uint64 // induced ones
+	reasons     [clr.ReasonInducedAggressive + 1]uint64
+	paused      int64
+	worst       ranking
+}
+
+func (j *inducedGCs) gc(x *judgedGC) {
+	if !x.induced {
+		return
+	}
+	j.all++
+	j.reasons[x.Reason]++
+	j.paused += x.pause
+	if !x.background {
+		j.blocking++
+	}
+	if x.isGen2 {
+		j.gen2++
+	}
+	j.worst.add(x.GCDetails, float64(x.pause))
+}
+
+func (j *inducedGCs) verdict(s *stretch) (f Finding, why string) {
+	rate := float64(j.blocking) / s.minutes()
+	share := 0.0
+	if s.gen2 >= leastGen2 {
+		share = 100 * float64(j.gen2) / float64(s.gen2)
+	}
+	if j.all < leastInduced || rate < j.rate && share <= j.share {
+		return f, ""
+	}
+	often, evidence := valueText(rate, "1/min"), Evidence{"induced.blocking.rate", rate, "1/min"}
+	if d := s.duration(); d < int64(time.Minute) { // then that is no rate
+		often, evidence = "in "+timeText(d), Evidence{"duration", float64(d), "ns"}
+	}
+	f.Text = fmt.Sprintf("The program asked for %d of %s (%d of %d of gen2), %d of them blocking (%s), and stood %s for them.",
+		j.all, plural(s.collections, "collection"), j.gen2, s.gen2, j.blocking, often, timeText(j.paused))
+	f.GCs = j.worst.numbers()
+	f.Evidence = []Evidence{
+		{"induced", float64(j.all), ""}, {"induced.blocking", float64(j.blocking), ""}, evidence, {"induced.gen2.share", share, "%"}, {"induced.pause.sum", float64(j.paused), "ns"},
+	}
+	for r, n := range j.reasons {
+		if n > 0 {
+			f.Evidence = append(f.Evidence, Evidence{"reason." + clr.Reason(r).String(), float64(n), ""})
+		}
+	}
+	return f, ""
+}
+
+// A causeCount counts the conditions that collections were chosen by, bit by bit.
+type causeCount [32]uint64
+
+func (c *causeCount) add(conditions clr.Condemned) {
+	for conditions != 0 {
+		low := conditions & -conditions
+		c[log2(low)]++
+		conditions &^= low
+	}
+}
+
+// any tells whether one of the conditions held.
+func (c *causeCount) any(conditions clr.Condemned) bool {
+	for i, n := range c {
+		if n > 0 && conditions&(1<<i) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func log2(c clr.Condemned) (n int) {
+	for ; c > 1; c >>= 1 {
+		n++
+	}
+	return n
+}
+
+// evidence appends how often each condition held.
+func (c *causeCount) evidence(list []Evidence) []Evidence {
+	for i, n := range c {
+		if n > 0 {
+			list = append(list, Evidence{"condition." + clr.Condemned(1 << i).Names(nil)[0], float64(n), ""})
+		}
+	}
+	return list
+}
+
+// A blockingCause is why a gen2 collection did not run in the background.
+type blockingCause uint8
+
+// A collection has the first of these that fits.
+const (
+	causeInduced blockingCause = iota
+	causeProvisional
+	causeLimit
+	causeMemory
+	causeOff
+	causeDemoted
+	causeFragmented
+	causeSmall
+	causeOther
+)
+
+// blockingCauses are how findings name them, and the rule that says more.
+var blockingCauses = [...]struct{ name, text string }{
+	causeInduced:     {"induced", "induced (induced-gcs)"},
+	causeProvisional: {"provisional", "because full collections did not help (provisional-mode)"},
+	causeLimit:       {"limit", "at a limit or out of memory (hard-limit)"},
+	causeMemory:      {"memory", "because memory was short (memory-load-gen2)"},
+	causeOff:         {"off", "with background collections switched off"},
+	causeDemoted:     {"demoted", "begun as a background collection"},
+	causeFragmented:  {"fragmented", "because gen2 was full of holes (gen2-fragmentation)"},
+	causeSmall:       {"small", "with a heap too small for a background collection"},
+	causeOther:       {"other", "for another reason, or one that is not told"},
+}
+
+func whyBlocking(x *judgedGC) blockingCause {
+	has := func(c clr.Condemned) bool { return x.conditions&c != 0 }
+	switch {
+	case x.induced:
+		return causeInduced
+	case x.Provisional, x.HasReason && x.Reason == clr.ReasonPMFullGC, has(provisional):
+		return causeProvisional
+	case has(nearLimit):
+		return causeLimit
+	case has(shortOfMemory), x.HasReason && (x.Reason == clr.ReasonInducedLowMemory || x.Reason == clr.ReasonLowMemoryHostBlocking):
+		return causeMemory
+	case x.Global.HasMemoryLoad && x.Global.PauseMode == clr.PauseModeBatch:
+		return causeOff
+	case x.DemotedBGC:
+		return causeDemoted
+	case has(clr.CondemnedFragmentedGen2 | clr.CondemnedFragmentedGen1ToGen2):
+		return causeFragmented
+	case has(clr.CondemnedTooSmallForBackground):
+		return causeSmall
+	}
+	return causeOther
+}
+
+type blockingGen2 struct {
+	share      float64
+	blocking   uint64
+	all        uint64
+	paused     int64
+	max        int64
+	causes     [len(blockingCauses)]uint64
+	conditions causeCount
+	worst      ranking
+}
+
+func (j *blockingGen2) gc(x *judgedGC) {
+	if !x.isGen2 {
+		return
+	}
+	j.all++
+	if x.background {
+		return
+	}
+	j.blocking++
+	j.paused += x.pause
+	j.max = max(j.max, x.pause)
+	j.causes[whyBlocking(x)]++
+	j.conditions.add(x.conditions)
+	j.worst.add(x.GCDetails, float64(x.pause))
+}
+
+func (j *blockingGen2) verdict(s *stretch) (f Finding, why string) {
+	share := 100 * float64(j.blocking) / float64(max(1, j.all))
+	if j.blocking < leastGen2 || share <= j.share {
+		return f, ""
+	}
+	counts := j.causes
+	if s.process.Concurrent == gclog.No {
+		counts[causeOff], counts[causeOther] = counts[causeOff]+counts[causeOther], 0
+	}
+	f.Evidence = []Evidence{{"gen2", float64(j.all), ""}, {"gen2.blocking", float64(j.blocking), ""}}
+	var causes []string
+	for i, n := range counts {
+		if n > 0 {
+			causes = append(causes, fmt.Sprintf("%d %s", n, blockingCauses[i].text))
+			f.Evidence = append(f.Evidence, Evidence{"gen2.blocking." + blockingCauses[i].name, float64(n), ""})
+		}
+	}
+	f.Text = fmt.Sprintf("%d of %s (%s) were blocking, the longest pause %s: %s.",
+		j.blocking, plural(j.all, "gen2 collection"), valueText(share, "%"), timeText(j.max), andList(causes))
+	f.GCs = j.worst.numbers()
+	f.Evidence = j.conditions.evidence(append(f.Evidence, Evidence{"gen2.blocking.pause.sum", float64(j.paused), "ns"}, Evidence{"gen2.blocking.pause.max", float64(j.max), "ns"}))
+	return f, ""
+}
+
+// shortOfMemory are the conditions that a high memory load makes.
+const shortOfMemory = clr.CondemnedHighMemory | clr.CondemnedVeryHighMemory | clr.CondemnedFragmentedGen2HighMemory |
+	clr.CondemnedFragmentedGen2VeryHighMemory | clr.CondemnedAlmostMaxAlloc
+
+// memoryLoad counts by load in percent: what the limit is may be told later.
+type memoryLoad struct {
+	load   float64
+	told   uint64
+	byLoad [101]struct {
+		gcs    uint64
+		paused int64
+	}
+	causes causeCount
+	worst  ranking
+}
+
+// loadDefault is the runtime's own limit, where nobody has set another.
+const loadDefault = 90
+
+// highestLoad is what the runtime takes a higher limit for, whatever it tells.
+const highestLoad = 99
+
+func (j *memoryLoad) gc(x *judgedGC) {
+	if !x.isGen2 || x.background || !x.condemned || !x.Global.HasMemoryLoad {
+		return
+	}
+	j.told++
+	if x.conditions&shortOfMemory == 0 {
+		return
+	}
+	load := min(x.Global.MemoryLoad, 100)
+	j.byLoad[load].gcs++
+	j.byLoad[load].paused += x.pause
+	j.causes.add(x.conditions & shortOfMemory)
+	j.worst.add(x.GCDetails, float64(load)*1e12+min(float64(x.pause), 1e12-1))
+}
+
+func (j *memoryLoad) verdict(s *stretch) (f Finding, why string) {
+	if j.told == 0 {
+		return f, "no blocking gen2 collection tells the memory load and why it was chosen"
+	}
+	limit := j.load
+	if limit == loadDefault {
+		limit = 0 // the conditions show that it was reached
+		if own := s.process.Limits.HighMemoryPercent; s.process.HasLimits && own > 0 {
+			limit = float64(min(own, highestLoad))
+		}
+	}
+	var gcs, most uint64
+	var paused int64
+	for load, x := range j.byLoad {
+		if float64(load) >= limit && x.gcs > 0 {
+			gcs, paused, most = gcs+x.gcs, paused+x.paused, uint64(load)
+		}
+	}
+	if gcs == 0 {
+		return f, ""
+	}
+	from := "from what load on it is high is not told"
+	f.Evidence = []Evidence{{"gen2", float64(gcs), ""}, {"memory.load.max", float64(most), "%"}}
+	if limit > 0 {
+		from = valueText(limit, "%") + " is the limit"
+		f.Evidence = append(f.Evidence, Evidence{"memory.load.limit", limit, "%"})
+	}
+	f.Text = fmt.Sprintf("%s blocked because memory is short, %s in all, at a memory load of up to %d %%; %s.",
+		plural(gcs, "gen2 collection"), durationText(float64(paused)), most, from)
+	for _, r := range j.worst.list[:j.worst.n] {
+		if r.weight >= limit*1e12 {
+			f.GCs = append(f.GCs, r.number)
+		}
+	}
+	f.Evidence = j.causes.evidence(append(f.Evidence, Evidence{"pause.sum", float64(paused), "ns"}))
+	return f, ""
+}
+
+type tooManyGen2 struct {
+	perGen1, share float64
+	least          uint64
+	counts         [gclog.Gen2 + 1]uint64
+	pools          bool // gen0 and gen1 are not told apart
+	worst          ranking
+}
+
+func (j *tooManyGen2) gc(x *judgedGC) {
+	if x.induced {
+		return
+	}
+	j.counts[max(gclog.Gen0, min(x.Generation, gclog.Gen2))]++
+	j.pools = j.pools || x.Pools
+	if x.isGen2 {
+		j.worst.add(x.GCDetails, float64(x.pause))
+	}
+}
+
+func (j *tooManyGen2) verdict(*stretch) (f Finding, why string) {
+	gen2 := j.counts[gclog.Gen2]
+	all := j.counts[0] + j.counts[1] + gen2
+	share := 100 * float64(gen2) / float64(max(1, all))
+	many := !j.pools && float64(gen2) > j.perGen1*float64(j.counts[1])
+	if gen2 < max(1, j.least) || !many && share <= j.share {
+		return f, ""
+	}
+	f.Text = fmt.Sprintf("There were %d gen0, %d gen1 and %d gen2 collections of the GC's own accord: %s are gen2.",
+		j.counts[0], j.counts[1], gen2, valueText(share, "%"))
+	if j.pools {
+		f.Text = fmt.Sprintf("There were %d collections of gen0 and gen1 and %d of gen2 of the GC's own accord: %s are gen2.", all-gen2, gen2, valueText(share, "%"))
+	}
+	f.GCs = j.worst.numbers()
+	f.Evidence = []Evidence{
+		{"gen0", float64(j.counts[0]), ""}, {"gen1", float64(j.counts[1]), ""}, {"gen2", float64(gen2), ""}, {"gen2.share", share, "%"},
+	}
+	if j.counts[1] > 0 {
+		f.Evidence = append(f.Evidence, Evidence{"gen2.per-gen1", float64(gen2) / float64(j.counts[1]), ""})
+	}
+	return f, ""
+}
+
+// provisional are the conditions of provisional mode and of what is near to it.
+const provisional = clr.CondemnedAvoidUnproductive | clr.CondemnedPMInducedFull | clr.CondemnedPMAllocLOH | clr.CondemnedGen1InPM
+
+type provisionalMode struct {
+	told   uint64
+	gcs    uint64
+	full   uint64 // of them: full collections behind a gen1
+	paused int64
+	causes causeCount
+	worst  ranking
+}
+
+func (j *provisionalMode) gc(x *judgedGC) {
+	if x.condemned {
+		j.told++
+	}
+	full := x.HasReason && x.Reason == clr.ReasonPMFullGC
+	if !full && x.conditions&provisional == 0 {
+		return
+	}
+	j.gcs++
+	if full {
+		j.full++
+	}
+	j.paused += x.pause
+	j.causes.add(x.conditions & provisional)
+	j.worst.add(x.GCDetails, float64(x.pause))
+}
+
+func (j *provisionalMode) verdict(*stretch) (f Finding, why string) {
+	if j.gcs == 0 && j.told == 0 {
+		return f, "no collection tells why its generation was chosen"
+	}
+	if j.gcs == 0 {
+		return f, ""
+	}
+	f.Text = fmt.Sprintf("%s went by the rules for full collections that do not help, %d of them full ones that followed a gen1 at once; the program stood %s for them.",
+		plural(j.gcs, "collection"), j.full, durationText(float64(j.paused)))
+	f.GCs = j.worst.numbers()
+	f.Evidence = j.causes.evidence([]Evidence{{"collections", float64(j.gcs), ""}, {"reason.PMFullGC", float64(j.full), ""}, {"pause.sum", float64(j.paused), "ns"}})
+	return f, ""
+}
+
+type timeTuning struct {
+	share  float64
+	least  uint64
+	told   uint64
+	byTime uint64
+	worst  ranking
+}
+
+func (j *timeTuning) gc(x *judgedGC) {
+	if x.Generation < gclog.Gen1 || !x.condemned {
+		return
+	}
+	j.told++
+	if x.steps.TimeTuning() == x.Generation {
+		j.byTime++
+		j.worst.add(x.GCDetails, float64(x.pause))
+	}
+}
+
+func (j *timeTuning) verdict(s *stretch) (f Finding, why string) {
+	if j.told < max(1, j.least) {
+		return f, fmt.Sprintf("%d collections of gen1 and gen2 told why they were chosen: at least %d", j.told, max(1, j.least))
+	}
+	share := 100 * float64(j.byTime) / float64(j.told)
+	if share <= j.share {
+		return f, ""
+	}
+	f.Text = fmt.Sprintf("%d of %d collections of gen1 and gen2 (%s) were made because they were due by time.", j.byTime, j.told, valueText(share, "%"))
+	f.GCs = j.worst.numbers()
+	f.Evidence = []Evidence{{"gen1-and-gen2", float64(j.told), ""}, {"by-time", float64(j.byTime), ""}, {"by-time.share", share, "%"}}
+	return f, ""
+}

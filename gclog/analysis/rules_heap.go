@@ -1,0 +1,352 @@
+package analysis
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+func heapRules() []Rule {
+	return []Rule{
+		{
+			Number: 9, ID: "mid-life-crisis", Title: "Objects reach gen2 and die there", Severity: Warning,
+			Thresholds: []Threshold{
+				{"gen1-survival", "%", 50, "objects of gen1 that survive its collections, above which much gets old"},
+				{"in", "%", 10, "growth of gen2 by one gen1 collection, on average, above which much arrives"},
+				{"gen2-survival", "%", 50, "objects of gen2 that survive the next gen2 collection, below which much dies"},
+			},
+			Evidence:    "survival of gen1 and what came into gen2 from one gen2 collection to the next, and the survival of gen2 in that",
+			Explanation: "The costly case of generations: objects live just long enough to be promoted twice, and die soon after. Gen1 collections copy them for nothing, and gen2 collections have to clear them away. It is a finding if at least half of the gen2 collections show it.",
+			Advice:      "Find what lives for some seconds: caches that expire soon, buffers of requests in flight, queues that grow under load. Keep it shorter (release references before an await that takes long), or reuse it (ArrayPool<T>, ObjectPool<T>). A larger gen0 gives objects time to die: DOTNET_GCgen0size, in hexadecimal bytes.",
+			Basis:       BasisHeuristic, need: needGen2,
+			judge: func(l limits) judge {
+				return &midLifeCrisis{gen1Survival: l["gen1-survival"], in: l["in"], gen2Survival: l["gen2-survival"]}
+			},
+		},
+		{
+			Number: 10, ID: "high-allocation-rate", Title: "The program allocates much", Severity: Warning,
+			Thresholds: []Threshold{
+				{"over", "bytes/s", 1e9, "allocated per second of the busiest minute"},
+				{"period", "ns", 100e6, "time from one gen0 collection to the next, in a minute, below which they come often"},
+				{"survival", "%", 5, "objects of gen0 that survive, below which such collections are churn"},
+			},
+			Sample:      "; a history that is shorter than a minute counts as one, if it has 10 s",
+			Evidence:    "allocated bytes and gen0 collections of each minute; in a recording of the level full the types that were allocated most, all the time",
+			Explanation: "Allocation is cheap, but not free: it fills the caches of the processor, and each full gen0 is a pause. If nearly nothing survives, the collections themselves are short; the cost is that of allocating.",
+			Advice:      "Find who allocates: dotnet-trace collect --profile gc-verbose has a sample of the allocations with types and stacks. Then reuse buffers (ArrayPool<T>.Shared, Span<T>, stackalloc), avoid boxing, closures and LINQ on hot paths, format with spans. A gen0 of the size of the processor's L3 cache or more has fewer collections (DOTNET_GCgen0size, in hexadecimal bytes).",
+			Basis:       BasisHeuristic, need: needCollections,
+			judge: func(l limits) judge {
+				return &allocationRate{over: l["over"], period: l["period"], survival: l["survival"]}
+			},
+		},
+		{
+			Number: 11, ID: "loh-pressure", Title: "Large objects drive the collections", Severity: Warning,
+			Thresholds: []Threshold{
+				{"collections", "%", 30, "collections with the reason AllocLarge, above which it is a finding"},
+				{"heap", "%", 50, "large objects in the heap, on average, above which it is one"},
+				{"floor", "bytes", 50e6, "fewer bytes of large objects, on average, are no part of a heap that matters"},
+			},
+			Evidence:    "reason of each collection; size of the large object heap after it",
+			Explanation: "Objects of 85 000 bytes and more are only freed by gen2 collections. A program that allocates large temporary objects forces gen2 collections at the pace of their budget.",
+			Advice:      "Rent large arrays from ArrayPool<T>.Shared, use RecyclableMemoryStream, read in pieces, give a List<T> or a Dictionary its capacity at once. Raise System.GC.LOHThreshold (DOTNET_GCLOHThreshold, in hexadecimal) if most large objects are only a little larger and die young.",
+			Basis:       BasisHeuristic, need: needCollections,
+			judge: func(l limits) judge {
+				return &lohPressure{collections: l["collections"], heap: l["heap"], floor: l["floor"]}
+			},
+		},
+		{
+			Number: 23, ID: "poh-misuse", Title: "Pinned objects take much of the heap", Severity: Warning,
+			Thresholds: []Threshold{
+				{"heap", "%", 20, "pinned object heap in the heap, on average, above which it is a finding"},
+				{"fragmentation", "%", 50, "free space in the pinned object heap after gen2 collections, above which it is one"},
+				{"floor", "bytes", 10e6, "a smaller pinned object heap, on average, does not matter"},
+			},
+			Evidence:    "size of the pinned object heap (GCHeapStats), its free space after gen2 collections by the histories of the heaps",
+			Explanation: "The pinned object heap is for a few long-lived buffers. It is never compacted: what is freed between living objects stays a hole.",
+			Advice:      "Find the calls of GC.AllocateArray and GC.AllocateUninitializedArray with pinned: true. Allocate a few large buffers once and share them out (MemoryPool<T>, slices of one array) instead of many that come and go. For short calls into native code use fixed or GCHandle instead.",
+			Basis:       BasisHeuristic, need: needCollections,
+			judge: func(l limits) judge {
+				return &pohMisuse{heap: l["heap"], fragmentation: l["fragmentation"], floor: l["floor"]}
+			},
+		},
+	}
+}
+
+type midLifeCrisis struct {
+	gen1Survival, in, gen2Survival float64
+
+	// Since the last gen2 collection.
+	gen1               uint64
+	survived, objects  float64
+	arrived, gen2Sizes float64
+
+	cycles, crises uint64 // gen2 collections that could be judged
+	lowest         float64
+	worstIn        float64
+	arrivedAll     float64
+	worst          ranking
+}
+
+func (j *midLifeCrisis) gc(x *judgedGC) {
+	if !x.HasHistory || x.Sums {
+		return
+	}
+	if x.Generation == gclog.Gen1 {
+		gen1, gen2 := &x.Generations[gclog.Gen1], &x.Generations[gclog.Gen2]
+		j.gen1++
+		j.survived += float64(gen1.Survived)
+		j.objects += float64(gen1.ObjectsBefore)
+		j.arrived += float64(gen2.In)
+		j.gen2Sizes += float64(gen2.Before)
+	}
+	if !x.isGen2 {
+		return
+	}
+	if survival, known := x.Survival(gclog.Gen2); known && j.gen1 > 0 && j.objects > 0 && j.gen2Sizes > 0 {
+		j.cycles++
+		in := 100 * j.arrived / j.gen2Sizes
+		if 100*j.survived/j.objects > j.gen1Survival && in > j.in && survival < j.gen2Survival {
+			if j.crises == 0 || survival < j.lowest {
+				j.lowest = survival
+			}
+			j.crises++
+			j.worstIn = max(j.worstIn, in)
+			j.arrivedAll += j.arrived
+			j.worst.add(x.GCDetails, 100-survival)
+		}
+	}
+	j.gen1, j.survived, j.objects, j.arrived, j.gen2Sizes = 0, 0, 0, 0, 0
+}
+
+func (j *midLifeCrisis) verdict(*stretch) (f Finding, why string) {
+	if j.cycles == 0 {
+		return f, "no gen2 collection tells what of gen2 survived, with gen1 collections before it: logs of the JDK flavours do not have that"
+	}
+	if 2*j.crises < max(2, j.cycles) {
+		return f, ""
+	}
+	f.Text = fmt.Sprintf("In %d of %d gen2 collections most of gen2 was dead (survival down to %s), though gen1 collections had just brought %s into it.",
+		j.crises, j.cycles, valueText(j.lowest, "%"), sizeText(j.arrivedAll))
+	f.GCs = j.worst.numbers()
+	f.Evidence = []Evidence{
+		{"gen2.judged", float64(j.cycles), ""},
+		{"gen2.crises", float64(j.crises), ""},
+		{"gen2.survival.min", j.lowest, "%"},
+		{"gen2.in.per-gen1.max", j.worstIn, "%"},
+		{"gen2.in", j.arrivedAll, "bytes"},
+	}
+	return f, ""
+}
+
+// allocationRate looks at one minute after the other. The collections of a minute are
+// those whose records came in it.
+type allocationRate struct {
+	over, period, survival float64
+
+	minute, busiest, churn oneMinute // the current one, that of the highest rate, that of the most collections with low survival
+	whole                  bool      // one minute is over
+	told                   uint64    // collections that told what was allocated
+	worst                  ranking
+	types                  typeSample
+}
+
+type oneMinute struct {
+	from, length      int64
+	allocated         float64
+	gen0              uint64
+	survived, objects float64
+}
+
+func (m *oneMinute) rate() float64 { return m.allocated * 1e9 / float64(max(1, m.length)) }
+
+func (m *oneMinute) between() float64 { return float64(m.length) / float64(max(1, m.gen0)) }
+
+func (m *oneMinute) survival() float64 {
+	if m.objects == 0 {
+		return 100
+	}
+	return 100 * m.survived / m.objects
+}
+
+func (j *allocationRate) gc(x *judgedGC) {
+	if j.minute.length == 0 || x.Start-j.minute.from >= int64(time.Minute) {
+		j.next(x.Start)
+	}
+	if x.HasAllocated {
+		j.told++
+		j.minute.allocated += float64(x.Allocated())
+		j.worst.add(x.GCDetails, x.AllocationRate)
+	}
+	if x.Generation == gclog.Gen0 {
+		j.minute.gen0++
+		if x.HasHistory {
+			j.minute.survived += float64(x.Generations[gclog.Gen0].Survived)
+			j.minute.objects += float64(x.Generations[gclog.Gen0].ObjectsBefore)
+		}
+	}
+}
+
+// tick adds one of the samples that come for each 100 KB or so: the shares of types in them
+// are those in all that was allocated.
+func (j *allocationRate) tick(e *clr.GCAllocationTick) {
+	j.types.add(e.TypeID, e.TypeName, float64(e.Amount))
+}
+
+// next closes the minute and begins that of a time.
+func (j *allocationRate) next(at int64) {
+	if j.minute.length == 0 {
+		j.minute = oneMinute{from: at, length: int64(time.Minute)}
+		return
+	}
+	j.close()
+	j.whole = true
+	whole := (at - j.minute.from) / int64(time.Minute) * int64(time.Minute)
+	j.minute = oneMinute{from: j.minute.from + whole, length: int64(time.Minute)}
+}
+
+func (j *allocationRate) close() {
+	m := &j.minute
+	if m.rate() > j.busiest.rate() {
+		j.busiest = *m
+	}
+	if m.gen0 > 1 && m.survival() < j.survival && (j.churn.gen0 == 0 || m.between() < j.churn.between()) {
+		j.churn = *m
+	}
+}
+
+func (j *allocationRate) verdict(s *stretch) (f Finding, why string) {
+	if j.told == 0 {
+		return f, "no collection tells what was allocated: that comes with the histories of the heaps"
+	}
+	busiest, churn := j.busiest, j.churn
+	if !j.whole { // there is only the first minute
+		only := allocationRate{minute: j.minute, survival: j.survival}
+		only.minute.length = min(only.minute.length, s.to-only.minute.from)
+		if float64(only.minute.length) < leastShareTime {
+			return f, fmt.Sprintf("the collections lie within %s: at least %s", durationText(float64(only.minute.length)), durationText(leastShareTime))
+		}
+		only.close()
+		busiest, churn = only.busiest, only.churn
+	}
+	switch {
+	case busiest.rate() > j.over:
+		f.Text = fmt.Sprintf("The program allocated %s in the %s from %s: %s in all.",
+			valueText(busiest.rate(), "bytes/s"), durationText(float64(busiest.length)), s.time(busiest.from), sizeText(busiest.allocated))
+	case churn.gen0 > 1 && churn.between() < j.period:
+		f.Text = fmt.Sprintf("There was a gen0 collection every %s in the %s from %s, and %s of the objects survived.",
+			durationText(churn.between()), durationText(float64(churn.length)), s.time(churn.from), valueText(churn.survival(), "%"))
+		busiest = churn
+	default:
+		return f, ""
+	}
+	f.GCs = j.worst.numbers()
+	f.Evidence = []Evidence{
+		{"allocation.rate", busiest.rate(), "bytes/s"}, {"gen0.count", float64(busiest.gen0), ""}, {"gen0.period", busiest.between(), "ns"},
+	}
+	if busiest.objects > 0 {
+		f.Evidence = append(f.Evidence, Evidence{"gen0.survival", busiest.survival(), "%"})
+	}
+	largest := j.types.largest(3)
+	f.Text += typesText(largest)
+	for _, x := range largest {
+		f.Evidence = append(f.Evidence, Evidence{"allocation.type " + x.name, x.percent, "%"})
+	}
+	return f, ""
+}
+
+type lohPressure struct {
+	collections, heap, floor float64
+	all, large               uint64 // collections with a reason
+	sized                    uint64
+	loh, total               float64 // sums of sizes
+	byReason, bySize         ranking
+}
+
+func (j *lohPressure) gc(x *judgedGC) {
+	if x.HasReason {
+		j.all++
+		if x.Reason == clr.ReasonAllocLarge || x.Reason == clr.ReasonOutOfSpaceLOH {
+			j.large++
+			j.byReason.add(x.GCDetails, float64(x.pause))
+		}
+	}
+	if x.sized() {
+		loh := float64(x.Generations[gclog.LOH].After)
+		j.sized++
+		j.loh += loh
+		j.total += x.after
+		j.bySize.add(x.GCDetails, loh)
+	}
+}
+
+func (j *lohPressure) verdict(*stretch) (f Finding, why string) {
+	if j.all == 0 && j.sized == 0 {
+		return f, "no collection tells its reason or the size of the large object heap"
+	}
+	share := 100 * float64(j.large) / float64(max(1, j.all))
+	size := j.loh / float64(max(1, j.sized))
+	heap := 100 * j.loh / max(1, j.total)
+	switch {
+	case share > j.collections:
+		f.Text = fmt.Sprintf("%d of %s (%s) were made because of large objects; they take %s of the heap.",
+			j.large, plural(j.all, "collection"), valueText(share, "%"), valueText(heap, "%"))
+		f.GCs = j.byReason.numbers()
+	case heap > j.heap && size >= j.floor:
+		f.Text = fmt.Sprintf("Large objects take %s of the heap, %s on average.", valueText(heap, "%"), sizeText(size))
+		f.GCs = j.bySize.numbers()
+	default:
+		return f, ""
+	}
+	f.Evidence = []Evidence{
+		{"collections.alloc-large", float64(j.large), ""},
+		{"collections.alloc-large.share", share, "%"},
+		{"loh.after.mean", size, "bytes"},
+		{"loh.share", heap, "%"},
+	}
+	return f, ""
+}
+
+type pohMisuse struct {
+	heap, fragmentation, floor float64
+	told                       uint64
+	poh, total                 float64
+	gen2Poh, gen2Free          float64
+	worst                      ranking
+}
+
+func (j *pohMisuse) gc(x *judgedGC) {
+	if x.GenerationCount <= gclog.POH || !x.sized() {
+		return
+	}
+	j.told++
+	poh := &x.Generations[gclog.POH]
+	j.poh += float64(poh.After)
+	j.total += x.after
+	if x.isGen2 && x.fragmented() {
+		j.gen2Poh += float64(poh.After)
+		j.gen2Free += float64(poh.Fragmentation)
+	}
+	j.worst.add(x.GCDetails, float64(poh.After))
+}
+
+func (j *pohMisuse) verdict(*stretch) (f Finding, why string) {
+	if j.told == 0 {
+		return f, "no collection tells the size of a pinned object heap: there is one since .NET 5"
+	}
+	size := j.poh / float64(j.told)
+	heap := 100 * j.poh / max(1, j.total)
+	free := 100 * j.gen2Free / max(1, j.gen2Poh)
+	switch {
+	case size < j.floor || heap <= j.heap && free <= j.fragmentation && j.gen2Poh > 0:
+		return f, ""
+	case heap <= j.heap && j.gen2Poh == 0:
+		return f, "no gen2 collection tells the free space of the pinned object heap; its size alone is no finding"
+	}
+	f.Text = fmt.Sprintf("The pinned object heap takes %s of the heap, %s on average, and %s of it is free space.",
+		valueText(heap, "%"), sizeText(size), valueText(free, "%"))
+	f.GCs = j.worst.numbers()
+	f.Evidence = []Evidence{{"poh.after.mean", size, "bytes"}, {"poh.share", heap, "%"}, {"poh.fragmentation", free, "%"}}
+	return f, ""
+}

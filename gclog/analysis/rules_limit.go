@@ -1,0 +1,113 @@
+package analysis
+
+import (
+	"fmt"
+
+	"github.com/gclog/gclog/parse/clr"
+)
+
+func limitRules() []Rule {
+	return []Rule{{
+		Number: 19, ID: "hard-limit", Title: "The heap is near its limit", Severity: Warning,
+		Thresholds: []Threshold{
+			{"over", "%", 80, "committed memory (or the heap) after a collection, as a part of the limit"},
+		},
+		Evidence:    "hard limit of the GC, else the memory limit of the control group; committed memory after each collection, or the size of the heap where that is not told (before .NET 8); conditions BeforeOOM, LimitBeforeOOM, LimitLOHFragmented, LimitLOHReclaim",
+		Explanation: "A heap with a hard limit cannot grow beyond it: near to it the GC makes full blocking collections, and a last one before it gives up (OutOfMemoryException). What it takes for such a last one is an error, and needs no sample; since .NET 7 it takes every collection for one that begins when no free region can be had. In a container without a setting, the GC limits itself to three quarters of the container's memory.",
+		Advice:      "Give the container more memory, or the GC a larger part of it: System.GC.HeapHardLimit, System.GC.HeapHardLimitPercent (DOTNET_GCHeapHardLimit, DOTNET_GCHeapHardLimitPercent, in hexadecimal). Or let the program keep less: memory-growth tells growth, loh-fragmentation and gen2-fragmentation free space that System.GC.ConserveMemory (DOTNET_GCConserveMemory) gets back. Server GC with DATAS or fewer heaps has a smaller gen0 (peak-over-after).",
+		Basis:       BasisMicrosoft, need: needNothing,
+		judge: func(l limits) judge { return &hardLimit{over: l["over"]} },
+	}}
+}
+
+// beforeOOM are the conditions of what the GC takes for a last attempt.
+const beforeOOM = clr.CondemnedBeforeOOM | clr.CondemnedLimitBeforeOOM
+
+// nearLimit are those of collections because of the limit, or the last attempt.
+const nearLimit = beforeOOM | clr.CondemnedLimitLOHFragmented | clr.CondemnedLimitLOHReclaim
+
+// hardLimit keeps sizes, because the limit may be told later.
+type hardLimit struct {
+	over      float64
+	condemned bool
+	last      uint64 // collections before the GC would have given up
+	limited   uint64 // collections because of the limit
+	causes    causeCount
+	facts     ranking
+	most      float64 // that was committed after a collection, else the largest heap
+	committed bool    // most is committed memory
+	bySize    ranking
+	cgroup    uint64 // newest limit
+}
+
+func (j *hardLimit) gc(x *judgedGC) {
+	j.condemned = j.condemned || x.condemned
+	if limited := x.conditions & nearLimit; limited != 0 {
+		j.causes.add(limited)
+		j.limited++
+		if limited&beforeOOM != 0 {
+			j.last++
+		}
+		j.facts.add(x.GCDetails, float64(x.pause))
+	}
+	if x.Memory.CgroupLimit != 0 {
+		j.cgroup = x.Memory.CgroupLimit
+	}
+	size, committed := 0.0, x.HasCommittedAfter
+	switch {
+	case committed:
+		size = float64(x.CommittedAfter)
+	case x.HasSizesAfter:
+		size = x.after
+	}
+	if size > j.most {
+		j.most, j.committed = size, committed
+	}
+	j.bySize.add(x.GCDetails, size)
+}
+
+func (j *hardLimit) verdict(s *stretch) (f Finding, why string) {
+	limit, name := float64(j.cgroup), "memory limit of the control group"
+	if s.process.HasLimits && s.process.Limits.HardLimit > 0 {
+		limit, name = float64(s.process.Limits.HardLimit), "hard limit of the heap"
+	}
+	what, measure := "the heap was", "size.max"
+	if j.committed { // the limit is one for that
+		what, measure = "the GC had committed", "committed.max"
+	}
+	f.Evidence = append(f.Evidence, Evidence{measure, j.most, "bytes"})
+	share := 0.0
+	against := "; no limit is told"
+	if j.causes.any(nearLimit &^ clr.CondemnedBeforeOOM) {
+		against = "; how high the hard limit is, is not told"
+	}
+	if limit > 0 {
+		share = 100 * j.most / limit
+		against = fmt.Sprintf(", %s of the %s (%s)", valueText(share, "%"), name, sizeText(limit))
+		f.Evidence = append(f.Evidence, Evidence{"limit", limit, "bytes"}, Evidence{"limit.share.max", share, "%"})
+	}
+	switch {
+	case j.last > 0:
+		f.Severity = Error
+		f.Text = fmt.Sprintf("%s taken for the last attempt before an OutOfMemoryException by the GC; %s up to %s after a collection%s.", were(j.last, "collection"), what, sizeText(j.most), against)
+		f.GCs = j.facts.numbers()
+	case s.collections < leastCollections:
+		return Finding{}, s.short(needCollections)
+	case limit > 0 && share > j.over:
+		f.Text = fmt.Sprintf("%s up to %s after a collection%s.", upperFirst(what), sizeText(j.most), against)
+		f.GCs = j.bySize.numbers()
+	case j.limited > 0:
+		f.Text = fmt.Sprintf("%s made because the heap is near its limit; %s up to %s after a collection%s.", were(j.limited, "collection"), what, sizeText(j.most), against)
+		f.GCs = j.facts.numbers()
+	case limit == 0 && !s.process.HasLimits:
+		why = "no limit is known: .NET 9 and up tell the hard limit, live sessions that of the control group"
+		if !j.condemned {
+			why += "; and no collection tells why it was made"
+		}
+		return Finding{}, why
+	default:
+		return Finding{}, ""
+	}
+	f.Evidence = j.causes.evidence(f.Evidence)
+	return f, ""
+}

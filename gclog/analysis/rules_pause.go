@@ -1,0 +1,427 @@
+package analysis
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+func pauseRules() []Rule {
+	return []Rule{
+		{
+			Number: 1, ID: "high-pause-share", Title: "The program stands much of the time", Severity: Warning,
+			Thresholds: []Threshold{
+				{"over", "%", 5, "share of the time that the program stands, above which it is a warning"},
+				{"error", "%", 10, "the same for an error"},
+				{"window", "ns", 60e9, "length of the stretches that are looked at"},
+			},
+			Sample:      "; a history shorter than the window counts as one stretch, if it has 10 s",
+			Evidence:    "all pauses for the GC's sake, clipped to every stretch of that length",
+			Explanation: "The share is that of the worst minute, wherever it begins. Under load 5 % and less is normal, and below 3 % there is little to win. Above 10 % (an error) the program does the work of nine machines with ten.",
+			Advice:      "See which generation the time goes to: gclog summary. For gen0 and gen1 allocate less, or give what dies young time to die: a larger gen0 (DOTNET_GCgen0size, in hexadecimal bytes). For blocking gen2 find out why they block: induced-gcs, blocking-gen2, memory-load-gen2 and provisional-mode. With several processors and a large heap try server GC (System.GC.Server in runtimeconfig.json, DOTNET_gcServer=1).",
+			Basis:       BasisMicrosoft, need: needCollections,
+			judge: func(l limits) judge {
+				j := &highPauseShare{over: l["over"], gravely: l["error"]}
+				j.init(int64(l["window"]), min(j.over, j.gravely))
+				return j
+			},
+		},
+		{
+			Number: 2, ID: "long-pause", Title: "Single pauses are long", Severity: Warning,
+			Thresholds: []Threshold{
+				{"over", "ns", 200e6, "duration of one pause: set it to what the program's users may notice"},
+			},
+			Evidence:    "all pauses for the GC's sake; of the longest what its collection spent the time on",
+			Explanation: "Every request that arrives during a pause waits for its end. The two pauses of a background collection count each for itself.",
+			Advice:      "Look at the longest one: gclog explain. A blocking gen2 collection is long because the heap is large: see why it did not run in the background (blocking-gen2). A long gen0 or gen1 collection has much to promote: mid-life-crisis and pinning; if it has not, something else took the processor: long-suspension and random-slow-gc.",
+			Basis:       BasisPerfView, need: needCollections,
+			judge: func(l limits) judge { return &longPause{over: int64(l["over"])} },
+		},
+		{
+			Number: 3, ID: "long-suspension", Title: "Threads are slow to stop", Severity: Warning,
+			Thresholds: []Threshold{
+				{"over", "ns", 10e6, "time until all threads stood, in one pause"},
+				{"share", "%", 50, "part of a pause, above which it counts as mostly suspension"},
+				{"of", "%", 20, "pauses that are mostly suspension, of all pauses"},
+				{"floor", "ns", 1e6, "a shorter suspension never counts as most of a pause"},
+			},
+			Evidence:    "the part of each pause until all threads stood",
+			Explanation: "Before a collection the runtime asks all threads to stop, which takes far less than 1 ms. Tens of milliseconds are a definite problem: a thread did not get the processor, or runs code without a safe point.",
+			Advice:      "Look for a shortage of processors: limits of the container (cpu.max and its throttling in cpu.stat), neighbours, too many runnable threads. Then for long loops over large arrays or in native code that was called with SuppressGCTransition. Page faults of a swapping machine look the same.",
+			Basis:       BasisMicrosoft, need: needCollections,
+			judge: func(l limits) judge {
+				return &longSuspension{over: int64(l["over"]), share: l["share"], of: l["of"], floor: int64(l["floor"])}
+			},
+		},
+		{
+			Number: 4, ID: "random-slow-gc", Title: "Some collections are slow without more work", Severity: Warning,
+			Thresholds: []Threshold{
+				{"pause", "", 5, "times the median pause of collections of the same generation and kind"},
+				{"promoted", "", 1.5, "times the median of what they promoted: one that promoted more has a reason to be slow"},
+				{"floor", "ns", 10e6, "a shorter pause is never slow"},
+			},
+			Sample:      ", of them 20 of the same generation and kind",
+			Evidence:    "pause and promoted bytes of each collection, held against the medians of its generation and kind; of many the slowest for each size of what was promoted",
+			Explanation: "What a collection costs goes with what survives it. One that takes five times as long for the same survivors waited for something outside of the GC: a processor that was taken away, memory that had to be paged in, a virtual machine that stood still.",
+			Advice:      "Compare the times with the machine's: CPU throttling (nr_throttled in cpu.stat), steal time, major page faults, swapping, transparent huge pages, other jobs. With server GC every heap waits for the slowest processor: keep other load from them (System.GC.HeapAffinitizeMask, DOTNET_GCHeapAffinitizeMask) or use fewer heaps (System.GC.HeapCount, DOTNET_GCHeapCount).",
+			Basis:       BasisMicrosoft, need: needCollections,
+			judge: func(l limits) judge {
+				return &randomSlow{pauseTimes: l["pause"], promotedTimes: l["promoted"], floor: int64(l["floor"])}
+			},
+		},
+	}
+}
+
+// leastShareTime is the least that a share of the time is told of.
+const leastShareTime = 10e9
+
+type highPauseShare struct {
+	pausesOnly
+	standing
+	over, gravely float64
+	total         int64
+	longest       ranking
+}
+
+func (j *highPauseShare) pause(p *gclog.Pause, start, end int64) {
+	j.add(p.GC, start, end)
+	j.total += end - start
+	j.longest.add(p.GC, float64(end-start))
+}
+
+func (j *highPauseShare) verdict(s *stretch) (Finding, string) {
+	j.weigh()
+	width := min(j.width, s.duration())
+	if float64(width) < min(leastShareTime, float64(j.width)) {
+		return Finding{}, fmt.Sprintf("the history lasts %s: at least %s", durationText(float64(width)), durationText(min(leastShareTime, float64(j.width))))
+	}
+	most, until, gcs := j.most, j.until, j.worst.numbers()
+	if width < j.width {
+		most, until, gcs = j.total, s.from+width, j.longest.numbers()
+	}
+	share := 100 * float64(most) / float64(width)
+	if share <= j.over && share <= j.gravely {
+		return Finding{}, ""
+	}
+	f := Finding{
+		Text: fmt.Sprintf("The program stood %s of the time in the %s from %s: %s of pauses.",
+			valueText(share, "%"), durationText(float64(width)), s.time(until-width), durationText(float64(most))),
+		GCs: gcs,
+		Evidence: []Evidence{
+			{"pause.share.max", share, "%"},
+			{"window", float64(width), "ns"},
+			{"pause.sum", float64(most), "ns"},
+			{"pause.share", 100 * float64(j.total) / float64(max(1, s.duration())), "%"},
+		},
+	}
+	if share > j.gravely {
+		f.Severity = Error
+	}
+	return f, ""
+}
+
+// A subject is what is said of a collection in a sentence.
+type subject struct {
+	number         uint32
+	hasNumber, has bool
+	class          Class
+	reason         clr.Reason
+	hasReason      bool
+	pause          gclog.PauseKind // without a collection
+}
+
+func subjectOf(d *gclog.GCDetails) subject {
+	return subject{
+		number: d.Number, hasNumber: d.HasNumber, has: true,
+		class: classOf(d), reason: d.Reason, hasReason: d.HasReason,
+	}
+}
+
+var subjectNames = [Classes]string{"gen0", "gen1", "blocking gen2", "background gen2", "", ""}
+
+func (x *subject) String() string {
+	if !x.has {
+		return "a pause without a collection (" + x.pause.String() + ")"
+	}
+	name := subjectNames[x.class] + " collection"
+	if x.hasNumber {
+		name = fmt.Sprintf("%s %d", name, x.number)
+	}
+	if x.hasReason {
+		name += " (" + x.reason.String() + ")"
+	}
+	return name
+}
+
+type longPause struct {
+	over        int64
+	pauses      uint64
+	long        uint64
+	worst       ranking
+	max         int64
+	longest     subject
+	longestTime [clr.Times]int64
+	timing      int // how many of them are known
+	compacting  bool
+}
+
+func (j *longPause) pause(p *gclog.Pause, start, end int64) {
+	j.pauses++
+	took := end - start
+	if took > j.over {
+		j.long++
+		j.worst.add(p.GC, float64(took))
+	}
+	if took <= j.max {
+		return
+	}
+	j.max, j.timing = took, 0
+	j.longest = subject{pause: p.Kind}
+	if p.GC != nil {
+		j.longest = subjectOf(p.GC)
+	}
+}
+
+func (j *longPause) gc(x *judgedGC) {
+	if x.HasNumber && j.longest.has && j.longest.number == x.Number && !x.background {
+		j.longestTime, j.timing = x.Timing, x.TimingCount
+		j.compacting, _ = x.Compacting()
+	}
+}
+
+func (j *longPause) verdict(*stretch) (Finding, string) {
+	if j.long == 0 {
+		return Finding{}, ""
+	}
+	verb := "were"
+	if j.long == 1 {
+		verb = "was"
+	}
+	f := Finding{
+		Text: fmt.Sprintf("%d of %s %s longer than %s, the longest %s: %s.",
+			j.long, plural(j.pauses, "pause"), verb, durationText(float64(j.over)), durationText(float64(j.max)), &j.longest),
+		GCs:      j.worst.numbers(),
+		Evidence: []Evidence{{"pauses", float64(j.pauses), ""}, {"pauses.long", float64(j.long), ""}, {"pause.max", float64(j.max), "ns"}},
+	}
+	if j.timing > clr.TimePlan {
+		var mark int64
+		for _, t := range j.longestTime[:clr.TimePlan] {
+			mark += t
+		}
+		f.Evidence = append(f.Evidence, Evidence{"longest.mark", float64(mark), "ns"}, Evidence{"longest.plan", float64(j.longestTime[clr.TimePlan]), "ns"})
+		if j.compacting && j.timing > clr.TimeCompact {
+			f.Evidence = append(f.Evidence, Evidence{"longest.relocate", float64(j.longestTime[clr.TimeRelocate]), "ns"}, Evidence{"longest.compact", float64(j.longestTime[clr.TimeCompact]), "ns"})
+		} else if !j.compacting && j.timing > clr.TimeSweep {
+			f.Evidence = append(f.Evidence, Evidence{"longest.sweep", float64(j.longestTime[clr.TimeSweep]), "ns"})
+		}
+	}
+	return f, ""
+}
+
+type longSuspension struct {
+	pausesOnly
+	over, floor int64
+	share, of   float64
+	told        uint64 // pauses with a suspension of their own
+	long        uint64 // longer than over
+	mostly      uint64 // most of their pause
+	max         int64
+	longest     subject
+	worst       ranking
+}
+
+func (j *longSuspension) pause(p *gclog.Pause, start, end int64) {
+	if p.Suspend <= 0 { // not told, or another pause of the same suspension has it
+		return
+	}
+	took := min(end, p.Start+p.Suspend) - max(start, p.Start)
+	if took <= 0 {
+		return
+	}
+	j.told++
+	long := took > j.over
+	mostly := took >= j.floor && 100*float64(took) > j.share*float64(end-start)
+	if long {
+		j.long++
+	}
+	if mostly {
+		j.mostly++
+	}
+	if long || mostly {
+		j.worst.add(p.GC, float64(took))
+	}
+	if took > j.max {
+		j.max, j.longest = took, subject{pause: p.Kind}
+		if p.GC != nil {
+			j.longest = subjectOf(p.GC)
+		}
+	}
+}
+
+func (j *longSuspension) verdict(*stretch) (f Finding, why string) {
+	if j.told == 0 {
+		return f, "no pause tells how long the threads took to stop"
+	}
+	of := 100 * float64(j.mostly) / float64(j.told)
+	switch {
+	case j.long > 0:
+		f.Text = fmt.Sprintf("In %d of %s the threads took more than %s to stop, at most %s: %s.",
+			j.long, plural(j.told, "pause"), durationText(float64(j.over)), durationText(float64(j.max)), &j.longest)
+	case of >= j.of && j.mostly > 0:
+		f.Text = fmt.Sprintf("In %d of %s (%s) more than %s of the time went by until all threads stood.",
+			j.mostly, plural(j.told, "pause"), valueText(of, "%"), valueText(j.share, "%"))
+	default:
+		return f, ""
+	}
+	f.GCs = j.worst.numbers()
+	f.Evidence = []Evidence{
+		{"pauses", float64(j.told), ""},
+		{"suspensions.long", float64(j.long), ""},
+		{"suspension.max", float64(j.max), "ns"},
+		{"suspensions.most-of-pause", of, "%"},
+	}
+	return f, ""
+}
+
+// randomSlow has the collections apart by generation and kind.
+type randomSlow struct {
+	pauseTimes, promotedTimes float64
+	floor                     int64
+	told                      uint64
+	kinds                     [gclog.Gen2 + 1][gclog.KindForeground + 1]*sameKind
+}
+
+// A sameKind is what collections of one generation and kind took and promoted: a
+// sample for the medians, exact as long as it holds all of them, and the slowest for
+// each size of what was promoted.
+type sameKind struct {
+	random  *rand.PCG
+	n       uint64
+	samples [512]struct {
+		pause    int64
+		promoted uint64
+	}
+	slowest [bands][3]work // each in falling order
+}
+
+type work struct {
+	number    uint32
+	hasNumber bool
+	pause     int64
+	promoted  uint64
+}
+
+func (j *randomSlow) gc(x *judgedGC) {
+	if !x.HasPromoted || len(x.Pauses) == 0 {
+		return
+	}
+	j.told++
+	k := &j.kinds[max(gclog.Gen0, min(x.Generation, gclog.Gen2))][x.Kind]
+	if *k == nil {
+		*k = &sameKind{random: rand.NewPCG(1, 1)} // the same history has the same sample
+	}
+	(*k).add(work{x.Number, x.HasNumber, x.pause, x.PromotedBytes})
+}
+
+func (k *sameKind) add(w work) {
+	k.n++
+	i := k.n - 1
+	if k.n > uint64(len(k.samples)) {
+		i = k.random.Uint64() % k.n
+	}
+	if i < uint64(len(k.samples)) {
+		k.samples[i].pause, k.samples[i].promoted = w.pause, w.promoted
+	}
+	slowest := &k.slowest[band(w.promoted)]
+	for i := range slowest {
+		if w.pause > slowest[i].pause {
+			w, slowest[i] = slowest[i], w
+		}
+	}
+}
+
+// bands is how many bands there are; the last has all from 2⁴⁴ on.
+const bands = 42 * 4
+
+// band is which band v belongs to: there are four for each power of two.
+func band(v uint64) int {
+	v = min(v, 1<<44-1)
+	b := 0
+	for v >= 8 {
+		v >>= 1
+		b++
+	}
+	return b*4 + int(v&3)
+}
+
+// medians sorts scratch, which has room for the samples.
+func (k *sameKind) medians(scratch []uint64) (pause int64, promoted uint64) {
+	n := int(min(k.n, uint64(len(k.samples))))
+	scratch = scratch[:n]
+	for i := range scratch {
+		scratch[i] = uint64(k.samples[i].pause)
+	}
+	slices.Sort(scratch)
+	pause = int64(scratch[n/2])
+	for i := range scratch {
+		scratch[i] = k.samples[i].promoted
+	}
+	slices.Sort(scratch)
+	return pause, scratch[n/2]
+}
+
+func (j *randomSlow) verdict(*stretch) (f Finding, why string) {
+	if j.told == 0 {
+		return f, "no collection tells what it promoted"
+	}
+	var worst ranking
+	var slowest work
+	var medianPause int64
+	var medianPromoted uint64
+	var of string
+	most, judged := 0.0, false
+	scratch := make([]uint64, len(sameKind{}.samples))
+	for g := range j.kinds {
+		for kind, k := range j.kinds[g] {
+			if k == nil || k.n < leastCollections {
+				continue
+			}
+			judged = true
+			pause, promoted := k.medians(scratch)
+			for i := range k.slowest {
+				for _, w := range k.slowest[i] {
+					times := float64(w.pause) / float64(max(1, pause))
+					if w.pause < max(1, j.floor) || times <= j.pauseTimes || float64(w.promoted) > j.promotedTimes*float64(promoted) {
+						continue
+					}
+					if w.hasNumber {
+						worst.addNumber(w.number, times)
+					}
+					if times > most {
+						most, slowest, medianPause, medianPromoted = times, w, pause, promoted
+						of = fmt.Sprintf("%s %s", gclog.Kind(kind), gclog.GenerationName(g))
+					}
+				}
+			}
+		}
+	}
+	if !judged {
+		return f, fmt.Sprintf("fewer than %d collections of any one generation and kind were seen", leastCollections)
+	}
+	if most == 0 {
+		return f, ""
+	}
+	f.Text = fmt.Sprintf("A %s collection stood %s, %s times the median of its kind (%s), though it promoted %s and the median is %s.",
+		of, durationText(float64(slowest.pause)), digits(most), durationText(float64(medianPause)), sizeText(float64(slowest.promoted)), sizeText(float64(medianPromoted)))
+	f.GCs = worst.numbers()
+	f.Evidence = []Evidence{
+		{"pause", float64(slowest.pause), "ns"},
+		{"pause.median", float64(medianPause), "ns"},
+		{"promoted", float64(slowest.promoted), "bytes"},
+		{"promoted.median", float64(medianPromoted), "bytes"},
+	}
+	return f, ""
+}

@@ -1,0 +1,92 @@
+package analysis
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gclog/gclog/gclog"
+)
+
+func qualityRules() []Rule {
+	return []Rule{{
+		Number: 26, ID: "data-quality", Title: "The history is not whole", Severity: Warning,
+		Thresholds: []Threshold{
+			{"incomplete", "", 2, "collections of which a part was not seen, above which it is a finding; one at the begin and one at the end of a session are normal"},
+		},
+		Evidence:    "gaps and flaws of the records",
+		Explanation: "Where events were lost or records dropped, numbers are too small, and a rule may have missed what it looks for.",
+		Advice:      "Lost events: the runtime's buffer was full. Record less (a lower --level, fewer --providers), or give gclog more of the processor and a faster disk; dotnet-trace has --buffersize. Dropped records: the disk or the consumer of the log is too slow. gclog doctor looks for more.",
+		Basis:       BasisHeuristic, need: needNothing,
+		judge: func(l limits) judge { return &dataQuality{incomplete: uint64(l["incomplete"])} },
+	}}
+}
+
+// losses are what is missing in a stretch.
+type losses struct {
+	gaps       uint64
+	lostEvents uint64
+	missedGCs  uint64
+	records    uint64 // dropped
+	incomplete uint64 // without their begin, end or pauses, but those that began before the session
+	flawed     ranking
+}
+
+func (l *losses) gap(g *gclog.Gap) {
+	if g.Reason == gclog.GapReattached && g.From == 0 {
+		return // of itself nothing is missing
+	}
+	l.gaps++
+	l.lostEvents += g.LostEvents
+	l.records += g.Records
+	if g.Reason == gclog.GapMissedGCs && g.To >= g.From && g.From != 0 {
+		l.missedGCs += uint64(g.To-g.From) + 1
+	}
+}
+
+func (l *losses) record(d *gclog.GCDetails) {
+	if d.Flaws&gclog.FlawNoStart == 0 {
+		l.incomplete++
+		l.flawed.add(d, 1)
+	}
+}
+
+type dataQuality struct {
+	incomplete uint64
+}
+
+func (dataQuality) gc(*judgedGC) {}
+
+func (j *dataQuality) verdict(s *stretch) (f Finding, why string) {
+	l := &s.loss
+	if l.gaps == 0 && l.incomplete <= j.incomplete {
+		return f, ""
+	}
+	var says []string
+	say := func(n uint64, what string) {
+		if n > 0 {
+			says = append(says, plural(n, what))
+		}
+	}
+	say(l.lostEvents, "lost event")
+	say(l.missedGCs, "missing collection")
+	say(l.records, "dropped record")
+	say(l.incomplete, "incomplete collection")
+	if len(says) == 0 {
+		says = []string{"events or collections are missing, nobody knows how many"}
+	}
+	gaps := ""
+	if l.gaps > 0 {
+		gaps = plural(l.gaps, "gap") + ": "
+	}
+	f.Text = fmt.Sprintf("The history has %s%s.", gaps, strings.Join(says, ", "))
+	f.GCs = l.flawed.numbers()
+	f.Evidence = []Evidence{
+		{"gaps", float64(l.gaps), ""},
+		{"events.lost", float64(l.lostEvents), ""},
+		{"collections.missing", float64(l.missedGCs), ""},
+		{"records.dropped", float64(l.records), ""},
+		{"collections.incomplete", float64(l.incomplete), ""},
+		{"collections.complete", float64(s.collections), ""},
+	}
+	return f, ""
+}

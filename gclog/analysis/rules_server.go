@@ -1,0 +1,264 @@
+package analysis
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+func serverRules() []Rule {
+	return []Rule{
+		{
+			Number: 16, ID: "peak-over-after", Title: "The heap is much larger before collections than after", Severity: Warning,
+			Thresholds: []Threshold{
+				{"over", "", 3, "largest size of the heap while a collection lasts, in terms of the size after it, of all collections together"},
+				{"floor", "bytes", 100e6, "a smaller peak, on average, does not matter"},
+			},
+			Evidence:    "largest size and size after of each collection of server GC, its gen0 budget",
+			Explanation: "Server GC has a gen0 for each heap, of a size that goes by the processor's cache. With many heaps the young objects, most of them dead, are several times what the program needs. Memory that the process has for no more than that is what a container is sized for.",
+			Advice:      "Limit gen0: DOTNET_GCGen0MaxBudget or DOTNET_GCgen0size, in hexadecimal bytes. Or have fewer heaps: DATAS (System.GC.DynamicAdaptationMode=1, DOTNET_GCDynamicAdaptationMode=1; the default since .NET 9), System.GC.HeapCount (DOTNET_GCHeapCount). System.GC.ConserveMemory helps if gen2 has holes.",
+			Basis:       BasisMicrosoft, need: needCollections,
+			judge: func(l limits) judge { return &peakOverAfter{over: l["over"], floor: l["floor"]} },
+		},
+		{
+			Number: 17, ID: "heap-imbalance", Title: "Heaps of server GC are used unequally", Severity: Warning,
+			Thresholds: []Threshold{
+				{"over", "", 2, "share of the fullest heap in gen0, or of the slowest in marking, in terms of the mean of all heaps"},
+				{"of", "%", 20, "collections that show it, above which it is a finding"},
+				{"floor", "bytes", 10e6, "fewer bytes in gen0 of all heaps together tell nothing"},
+				{"mark-floor", "ns", 1e6, "a shorter time of marking tells nothing"},
+			},
+			Sample:      " with at least 3 heaps",
+			Evidence:    "objects in gen0 of each heap before the collection, time of each heap for marking from stacks, handles and older generations",
+			Explanation: "In a collection all heaps wait for the slowest. One that is slow without having more to do did not get its processor. One that is fuller belongs to the processor on which most of the allocating threads run.",
+			Advice:      "Look for other load on the processors of the slow heaps: neighbours, interrupts, busy threads of the program itself with a higher priority. Keep GC threads away from it with System.GC.HeapAffinitizeMask (DOTNET_GCHeapAffinitizeMask) or System.GC.HeapAffinitizeRanges, or unbind them with System.GC.NoAffinitize=true (DOTNET_GCNoAffinitize=1) together with System.GC.HeapCount.",
+			Basis:       BasisMicrosoft, need: needCollections,
+			judge: func(l limits) judge {
+				return &heapImbalance{over: l["over"], of: l["of"], floor: l["floor"], markFloor: int64(l["mark-floor"])}
+			},
+		},
+		{
+			Number: 24, ID: "wrong-flavour", Title: "Another kind of GC may fit the program better", Severity: Warning,
+			Thresholds: []Threshold{
+				{"processors", "", 4, "processors above which server GC is worth a try"},
+				{"share", "%", 5, "share of the time that the program stands, above which workstation GC is too slow"},
+				{"pause", "ns", 200e6, "pause of a blocking gen2 collection, above which background collections are missed"},
+				{"heaps", "", 16, "heaps of server GC, above which they are too many for a small heap"},
+				{"heap", "bytes", 1e9, "heap that is small for so many heaps, on average after collections"},
+			},
+			Evidence:    "flavour, number of heaps, processors and settings of the process; pauses and sizes",
+			Explanation: "Workstation GC collects with one thread; with many processors and long pauses server GC does it in a fraction of the time. Server GC has a heap and a thread for each processor, which is much for a small program or a container with few processors. That DATAS is off on .NET 9 and up is an info only.",
+			Advice:      "Choose with System.GC.Server in runtimeconfig.json (DOTNET_gcServer=1 or 0), System.GC.Concurrent (DOTNET_gcConcurrent), System.GC.HeapCount (DOTNET_GCHeapCount, hexadecimal), System.GC.DynamicAdaptationMode (DOTNET_GCDynamicAdaptationMode: 1 is DATAS, 0 none). In a project file: <ServerGarbageCollection>, <ConcurrentGarbageCollection>, <GarbageCollectionAdaptationMode>.",
+			Basis:       BasisHeuristic, need: needCollections,
+			judge: func(l limits) judge { return &wrongFlavour{l: l} },
+		},
+	}
+}
+
+type peakOverAfter struct {
+	over, floor float64
+	told        uint64
+	peak, after float64
+	budget      float64 // of gen0, the largest of all heaps together
+	worst       ranking
+}
+
+func (j *peakOverAfter) gc(x *judgedGC) {
+	r, known := x.PeakRatio()
+	if !known {
+		return
+	}
+	j.told++
+	j.peak += float64(x.Peak)
+	j.after += x.after
+	if x.HasGlobal {
+		j.budget = max(j.budget, float64(x.Global.FinalYoungestDesired)*float64(max(1, x.HeapCount())))
+	}
+	j.worst.add(x.GCDetails, r)
+}
+
+// notServer says why a rule about server GC is not judged, or that it has nothing to say.
+func notServer(p *gclog.Process) (why string, not bool) {
+	if p.Server == gclog.Unknown {
+		return "it is not known whether the process has server GC", true
+	}
+	return "", p.Server == gclog.No
+}
+
+func (j *peakOverAfter) verdict(s *stretch) (f Finding, why string) {
+	if why, not := notServer(s.process); not {
+		return f, why
+	}
+	if j.told == 0 {
+		return f, "no collection tells the size of the heap before it"
+	}
+	times := j.peak / max(1, j.after)
+	peak := j.peak / float64(j.told)
+	if times <= j.over || peak < j.floor {
+		return f, ""
+	}
+	f.Text = fmt.Sprintf("The heap was %s before collections and %s after, on average: %s times as much.",
+		sizeText(peak), sizeText(j.after/float64(j.told)), digits(times))
+	f.GCs = j.worst.numbers()
+	f.Evidence = []Evidence{{"peak.mean", peak, "bytes"}, {"after.mean", j.after / float64(j.told), "bytes"}, {"peak.per-after", times, ""}, {"gen0.budget.max", j.budget, "bytes"}}
+	return f, ""
+}
+
+// marksJudged are the kinds of roots that take most of the time.
+var marksJudged = [...]clr.MarkType{clr.MarkStack, clr.MarkHandles, clr.MarkOlderGenerations}
+
+type heapImbalance struct {
+	over, of, floor float64
+	markFloor       int64
+	heaps           int // most that were seen
+	told            uint64
+	unequal         uint64
+	byMarks         uint64 // of them, in marking
+	most            float64
+	worst           ranking
+}
+
+func (j *heapImbalance) gc(x *judgedGC) {
+	heaps := len(x.Heaps)
+	if heaps == 0 {
+		heaps = x.HeapCount()
+	}
+	j.heaps = max(j.heaps, heaps)
+	if heaps < 3 {
+		return
+	}
+	filled := 0.0
+	if float64(x.Generations[gclog.Gen0].ObjectsBefore) >= j.floor {
+		filled = x.Gen0Imbalance()
+	}
+	marked := 0.0
+	for i, r := range x.marks {
+		if r > max(marked, j.over) && x.Mark(marksJudged[i]).Longest >= j.markFloor {
+			marked = r
+		}
+	}
+	if len(x.Heaps) == 0 && filled == 0 {
+		return
+	}
+	j.told++
+	r := max(filled, marked)
+	if r <= j.over {
+		return
+	}
+	j.unequal++
+	if marked > j.over {
+		j.byMarks++
+	}
+	j.most = max(j.most, r)
+	j.worst.add(x.GCDetails, r)
+}
+
+func (j *heapImbalance) verdict(s *stretch) (f Finding, why string) {
+	switch {
+	case j.heaps == 0:
+		return f, "no collection tells how many heaps there are"
+	case j.heaps == 1:
+		return f, ""
+	case j.heaps == 2:
+		return f, "there are two heaps: the fuller one cannot have more than twice the mean"
+	case j.told < leastCollections:
+		return f, fmt.Sprintf("%d collections told the heaps apart: at least %d", j.told, leastCollections)
+	}
+	share := 100 * float64(j.unequal) / float64(j.told)
+	if share <= j.of {
+		return f, ""
+	}
+	f.Text = fmt.Sprintf("In %d of %s (%s) one of %d heaps had more than %s times the mean, up to %s times; in %d of them it was slow in marking.",
+		j.unequal, plural(j.told, "collection"), valueText(share, "%"), j.heaps, digits(j.over), digits(j.most), j.byMarks)
+	f.GCs = j.worst.numbers()
+	f.Evidence = []Evidence{{"heaps", float64(j.heaps), ""}, {"collections.unequal.share", share, "%"}, {"imbalance.max", j.most, ""}, {"collections.slow-marking", float64(j.byMarks), ""}}
+	return f, ""
+}
+
+type wrongFlavour struct {
+	l         limits
+	heaps     int // in the newest collection that told it
+	sized     uint64
+	after     float64
+	histories uint64
+	datas     bool
+	gen2Pause int64 // of blocking collections that nobody asked for
+	worst     ranking
+	gen2      ranking
+}
+
+func (j *wrongFlavour) gc(x *judgedGC) {
+	if n := x.HeapCount(); n > 0 {
+		j.heaps = n
+	}
+	if x.HasSizesAfter {
+		j.sized++
+		j.after += x.after
+	}
+	if len(x.Heaps) > 0 {
+		j.histories++
+	}
+	d := &x.Datas
+	j.datas = j.datas || d.HasSample || d.HasTuning || d.HasFullGCTuning || d.HasSample8 || d.HasTuning8
+	if x.isGen2 && !x.background && !x.induced {
+		j.gen2Pause = max(j.gen2Pause, x.pause)
+		j.gen2.add(x.GCDetails, float64(x.pause))
+	}
+	j.worst.add(x.GCDetails, float64(x.pause))
+}
+
+func (j *wrongFlavour) verdict(s *stretch) (f Finding, why string) {
+	p := s.process
+	if p.Server == gclog.Unknown {
+		return f, "it is not known whether the process has server GC"
+	}
+	share := percent(s.paused, max(1, s.duration()))
+	mean := j.after / float64(max(1, j.sized))
+	heaps := j.heaps
+	if heaps == 0 {
+		heaps = p.HeapCount
+	}
+	var says []string
+	if p.Server == gclog.No && float64(p.Processors) > j.l["processors"] && share > j.l["share"] {
+		says = append(says, fmt.Sprintf("workstation GC stands %s of the time on %d processors", valueText(share, "%"), p.Processors))
+		f.GCs = j.worst.numbers()
+	}
+	if p.Server == gclog.Yes && p.Processors > 0 && heaps > p.Processors {
+		says = append(says, fmt.Sprintf("server GC has %d heaps on %d processors", heaps, p.Processors))
+	}
+	if p.Concurrent == gclog.No && float64(j.gen2Pause) > j.l["pause"] {
+		says = append(says, fmt.Sprintf("background collections are switched off and gen2 collections block for up to %s", durationText(float64(j.gen2Pause))))
+		f.GCs = j.gen2.numbers()
+	}
+	if p.Server == gclog.Yes && float64(heaps) > j.l["heaps"] && j.sized > 0 && mean < j.l["heap"] {
+		says = append(says, fmt.Sprintf("server GC has %d heaps for %s", heaps, sizeText(mean)))
+	}
+	if len(says) == 0 && p.Server == gclog.Yes && p.GCLibrary == "" && !j.datas && mayHaveDatas(p.RuntimeVersion) {
+		if j.histories < leastCollections || p.RuntimeVersion == "" {
+			return f, "nothing tells whether this runtime has DATAS on: logs do not, nor recordings without its version; there is no other finding"
+		}
+		says = append(says, fmt.Sprintf("server GC of .NET %s runs without DATAS, with %d heaps", p.RuntimeVersion, heaps))
+		f.Severity = Info
+	}
+	if len(says) == 0 {
+		return f, ""
+	}
+	f.Text = strings.ToUpper(says[0][:1]) + strings.Join(says, "; ")[1:] + "."
+	f.Evidence = []Evidence{{"pause.share", share, "%"}, {"gen2.blocking.pause.max", float64(j.gen2Pause), "ns"}}
+	for _, e := range []Evidence{{"heaps", float64(heaps), ""}, {"processors", float64(p.Processors), ""}, {"heap.after.mean", mean, "bytes"}} {
+		if e.Value > 0 {
+			f.Evidence = append(f.Evidence, e)
+		}
+	}
+	return f, ""
+}
+
+// mayHaveDatas tells whether DATAS is the default of a version, or that is not known.
+func mayHaveDatas(version string) bool {
+	major, _, _ := strings.Cut(version, ".")
+	n, err := strconv.Atoi(major)
+	return err != nil || n >= 9
+}

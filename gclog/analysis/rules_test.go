@@ -1,0 +1,895 @@
+package analysis_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+const milli = time.Millisecond
+
+// A ruleCase has two histories that differ by little: one in which the rule finds
+// something, and one in which it does not. Moving a threshold changes the one into the
+// other.
+type ruleCase struct {
+	rule, name string
+	bad, good  func(*past)
+	severity   analysis.Severity
+	gcs        []uint32 // the first of those that it must name
+	text       []string // parts of the sentence
+	silence    string   // a threshold with which the bad history is good
+	wake       string   // one with which the good history is bad
+}
+
+// Changes.
+
+func reason(r clr.Reason) change { return func(d *gclog.GCDetails) { d.Reason = r } }
+
+func condemned(c clr.Condemned) change {
+	return func(d *gclog.GCDetails) { d.Global.Condemned |= c }
+}
+
+func suspended(part int, by time.Duration) change {
+	return func(d *gclog.GCDetails) { d.Pauses[part].Suspend = int64(by) }
+}
+
+func promoted(bytes uint64) change { return func(d *gclog.GCDetails) { d.PromotedBytes = bytes } }
+
+func load(percent uint32) change {
+	return func(d *gclog.GCDetails) { d.Global.MemoryLoad = percent }
+}
+
+func foreground(d *gclog.GCDetails) { d.Kind = gclog.KindForeground }
+
+func generation(g int, set func(*gclog.GenerationDetails)) change {
+	return func(d *gclog.GCDetails) { set(&d.Generations[g]) }
+}
+
+// times repeats a step.
+func times(n int, step func(i int)) {
+	for i := range n {
+		step(i)
+	}
+}
+
+// server makes a process of server GC.
+func server(h *past, heaps, processors int) {
+	h.process.Server, h.process.HeapCount, h.process.Processors = gclog.Yes, heaps, processors
+}
+
+// heaps are the heaps of a collection with what is in the gen0 of each, in MB.
+func heaps(filled ...uint64) change {
+	return func(d *gclog.GCDetails) {
+		d.Heaps, d.Global.Heaps = nil, int32(len(filled))
+		d.Generations[0].ObjectsBefore = 0
+		for i, mb := range filled {
+			h := gclog.HeapDetails{Heap: uint32(i), HasHistory: true}
+			h.History.Generation[0].SizeBefore = mb * megabyte
+			d.Generations[0].ObjectsBefore += mb * megabyte
+			d.Heaps = append(d.Heaps, h)
+		}
+	}
+}
+
+var ruleCases = []ruleCase{
+	{
+		rule: "high-pause-share", name: "warning",
+		bad: func(h *past) {
+			h.healthy(300)
+			times(60, func(int) { h.run(940*milli).gc(0, 60*milli) })
+			h.healthy(300)
+		},
+		good: func(h *past) {
+			h.healthy(300)
+			times(60, func(int) { h.run(955*milli).gc(0, 45*milli) })
+			h.healthy(300)
+		},
+		severity: analysis.Warning, text: []string{"stood 6 % of the time in the 60 s from 2026-01-31 14:05:3"},
+		silence: "high-pause-share.over=7%", wake: "high-pause-share.over=4%",
+	},
+	{
+		rule: "high-pause-share", name: "error",
+		bad: func(h *past) {
+			h.healthy(300)
+			times(60, func(i int) { h.run(880*milli).gc(0, 120*milli+time.Duration(i)*1000) })
+		},
+		good:     func(h *past) { h.healthy(300) },
+		severity: analysis.Error, gcs: []uint32{360, 359}, text: []string{"stood 12 % of the time"},
+	},
+	{
+		rule: "long-pause",
+		bad: func(h *past) {
+			h.healthy(30).gc(2, 250*milli).healthy(5).gc(1, 210*milli).background(205*milli, 300*milli, 3*milli)
+		},
+		good:     func(h *past) { h.healthy(30).gc(2, 200*milli).background(150*milli, 300*milli, 150*milli) },
+		severity: analysis.Warning, gcs: []uint32{31, 37, 38},
+		text:    []string{"3 of 39 pauses were longer than 200 ms, the longest 250 ms: blocking gen2 collection 31 (AllocSmall)."},
+		silence: "long-pause.over=1s", wake: "long-pause.over=199ms",
+	},
+	{
+		rule: "long-suspension", name: "long",
+		bad: func(h *past) {
+			h.healthy(30).gc(0, 60*milli, suspended(0, 40*milli)).gc(0, 60*milli, suspended(0, 11*milli))
+		},
+		good:     func(h *past) { h.healthy(30).gc(0, 60*milli, suspended(0, 10*milli)) },
+		severity: analysis.Warning, gcs: []uint32{31, 32},
+		text:    []string{"In 2 of 32 pauses the threads took more than 10 ms to stop, at most 40 ms: gen0 collection 31"},
+		silence: "long-suspension.over=50ms", wake: "long-suspension.over=9ms",
+	},
+	{
+		rule: "long-suspension", name: "most of the pause",
+		bad: func(h *past) {
+			h.healthy(40)
+			times(10, func(int) { h.run(milli).gc(0, 3*milli, suspended(0, 2*milli)) })
+		},
+		good: func(h *past) {
+			h.healthy(41)
+			times(10, func(int) { h.run(milli).gc(0, 3*milli, suspended(0, 2*milli)) })
+		},
+		severity: analysis.Warning, gcs: []uint32{41, 42},
+		text:    []string{"In 10 of 50 pauses (20 %) more than 50 %"},
+		silence: "long-suspension.floor=3ms", wake: "long-suspension.of=19%",
+	},
+	{
+		rule: "random-slow-gc",
+		bad: func(h *past) {
+			h.healthy(40)
+			h.gc(0, 60*milli, promoted(100*megabyte)).gc(0, 30*milli).gc(1, 40*milli).gc(0, 20*milli)
+		},
+		good: func(h *past) {
+			h.healthy(40).gc(0, 60*milli, promoted(31*megabyte/10)).gc(0, 5*milli).gc(0, 9*milli)
+		},
+		severity: analysis.Warning, gcs: []uint32{42, 44}, // gen1 has too few of its kind, 41 had a reason
+		text:    []string{"A blocking gen0 collection stood 30 ms, 30 times the median of its kind (1 ms), though it promoted 2 MB and the median is 2 MB."},
+		silence: "random-slow-gc.pause=30", wake: "random-slow-gc.floor=8ms",
+	},
+	{
+		rule: "induced-gcs", name: "rate",
+		bad: func(h *past) {
+			h.healthy(100)
+			times(3, func(i int) { h.gc(0, time.Duration(i+1)*milli, reason(clr.ReasonInduced)) })
+		},
+		good: func(h *past) {
+			h.healthy(100)
+			times(2, func(i int) { h.gc(0, time.Duration(i+1)*milli, reason(clr.ReasonInduced)) })
+		},
+		severity: analysis.Warning, gcs: []uint32{103, 102, 101},
+		text:    []string{"asked for 3 of 103 collections (0 of 0 of gen2), 3 of them blocking (1.63 a minute), and stood 6 ms for them."},
+		silence: "induced-gcs.rate=2/min",
+	},
+	{
+		rule: "induced-gcs", name: "share of gen2",
+		bad: func(h *past) {
+			h.healthy(1000)
+			times(20, func(int) { h.background(milli, milli, milli) })
+			times(3, func(int) { h.background(milli, milli, milli, reason(clr.ReasonInducedNotForced)) })
+		},
+		good: func(h *past) {
+			h.healthy(1000)
+			times(27, func(int) { h.background(milli, milli, milli) })
+			times(3, func(int) { h.background(milli, milli, milli, reason(clr.ReasonInducedNotForced)) })
+		},
+		severity: analysis.Warning, gcs: []uint32{1021},
+		text:    []string{"of 1023 collections (3 of 23 of gen2), 0 of them blocking"},
+		silence: "induced-gcs.share=20%", wake: "induced-gcs.share=9%",
+	},
+	{
+		rule: "blocking-gen2",
+		bad: func(h *past) {
+			h.process.Concurrent = gclog.No
+			h.background(milli, milli, milli).background(milli, milli, milli)
+			h.gc(2, 30*milli, condemned(clr.CondemnedHighMemory)).gc(2, 50*milli, reason(clr.ReasonInduced)).gc(2, 40*milli)
+		},
+		good: func(h *past) {
+			times(3, func(int) { h.background(milli, milli, milli).gc(2, 30*milli) })
+		},
+		severity: analysis.Warning, gcs: []uint32{4, 5, 3},
+		text:    []string{"3 of 5 gen2 collections (60 %) were blocking, the longest pause 50 ms: 1 induced (induced-gcs), 1 because memory was short (memory-load-gen2) and 1 with background collections switched off."},
+		silence: "blocking-gen2.share=60%", wake: "blocking-gen2.share=49%",
+	},
+	{
+		rule: "blocking-gen2", name: "causes",
+		bad: func(h *past) {
+			batch := func(d *gclog.GCDetails) { d.Global.PauseMode, d.Global.HasMemoryLoad = clr.PauseModeBatch, true }
+			interactive := func(d *gclog.GCDetails) {
+				d.Global.PauseMode, d.Global.HasMemoryLoad = clr.PauseModeInteractive, true
+			}
+			times(2, func(int) {
+				h.gc(2, milli, interactive, condemned(clr.CondemnedLowEphemeral|clr.CondemnedBeforeOOM|clr.CondemnedLimitBeforeOOM))
+			})
+			h.gc(2, milli, interactive, reason(clr.ReasonPMFullGC)).gc(2, milli, batch, condemned(clr.CondemnedTooSmallForBackground))
+			h.gc(2, milli, interactive, condemned(clr.CondemnedTooSmallForBackground)).gc(2, milli, interactive, condemned(clr.CondemnedFragmentedGen2))
+			h.gc(2, milli, interactive, func(d *gclog.GCDetails) { d.DemotedBGC = true }).gc(2, milli, interactive, condemned(clr.CondemnedExpandHeap))
+		},
+		good:     func(h *past) { times(3, func(int) { h.background(milli, milli, milli) }) },
+		severity: analysis.Warning,
+		text: []string{": 1 because full collections did not help (provisional-mode), 2 at a limit or out of memory (hard-limit), 1 with background collections switched off, " +
+			"1 begun as a background collection, 1 because gen2 was full of holes (gen2-fragmentation), 1 with a heap too small for a background collection and 1 for another reason, or one that is not told."},
+	},
+	{
+		rule: "memory-load-gen2",
+		bad: func(h *past) {
+			h.process.Limits.HighMemoryPercent = 90
+			h.gc(2, 10*milli, load(95)).gc(2, 30*milli, load(95), condemned(clr.CondemnedVeryHighMemory)).gc(2, 20*milli, load(92), condemned(clr.CondemnedHighMemory))
+		},
+		good: func(h *past) {
+			h.process.Limits.HighMemoryPercent = 90
+			h.gc(2, 10*milli, load(95)).gc(2, 30*milli, load(89), condemned(clr.CondemnedVeryHighMemory)).background(milli, milli, milli, load(99), condemned(clr.CondemnedHighMemory))
+		},
+		severity: analysis.Warning, gcs: []uint32{2, 3},
+		text:    []string{"2 gen2 collections blocked because memory is short, 50 ms in all, at a memory load of up to 95 %; 90 % is the limit."},
+		silence: "memory-load-gen2.load=96%", wake: "memory-load-gen2.load=85%",
+	},
+	{
+		rule: "memory-load-gen2", name: "limit not told",
+		bad: func(h *past) {
+			h.gc(2, 10*milli, load(3)).gc(2, 30*milli, load(3), condemned(clr.CondemnedAlmostMaxAlloc)).gc(2, 20*milli, load(2), condemned(clr.CondemnedHighMemory))
+		},
+		good:     func(h *past) { times(3, func(int) { h.gc(2, 10*milli, load(89)) }) },
+		severity: analysis.Warning, gcs: []uint32{2, 3},
+		text:    []string{"2 gen2 collections blocked because memory is short, 50 ms in all, at a memory load of up to 3 %; from what load on it is high is not told."},
+		silence: "memory-load-gen2.load=4%",
+	},
+	{
+		rule: "too-many-gen2",
+		bad: func(h *past) {
+			h.healthy(100)
+			times(12, func(i int) { h.background(time.Duration(i+1)*milli, milli, milli) })
+		},
+		good: func(h *past) {
+			h.healthy(200)
+			times(10, func(int) { h.background(milli, milli, milli) })
+			times(20, func(int) { h.gc(2, milli, reason(clr.ReasonInduced)) })
+		},
+		severity: analysis.Warning, gcs: []uint32{112, 111},
+		text:    []string{"There were 90 gen0, 10 gen1 and 12 gen2 collections of the GC's own accord: 10.7 % are gen2."},
+		silence: "too-many-gen2.count=13", wake: "too-many-gen2.per-gen1=0.49",
+	},
+	{
+		rule: "mid-life-crisis",
+		bad: func(h *past) {
+			times(3, func(i int) {
+				h.healthy(3)
+				times(2, func(int) {
+					h.gc(1, milli, generation(1, func(g *gclog.GenerationDetails) { g.Survived = 3 * megabyte }),
+						generation(2, func(g *gclog.GenerationDetails) { g.In = 25 * megabyte }))
+				})
+				h.background(milli, milli, milli, generation(2, func(g *gclog.GenerationDetails) { g.Survived = uint64(80-i) * megabyte }))
+			})
+		},
+		good: func(h *past) {
+			times(3, func(int) {
+				h.gc(1, milli, generation(1, func(g *gclog.GenerationDetails) { g.Survived = 3 * megabyte }),
+					generation(2, func(g *gclog.GenerationDetails) { g.In = 25 * megabyte }))
+				h.background(milli, milli, milli, generation(2, func(g *gclog.GenerationDetails) { g.Survived = 95 * megabyte }))
+			})
+		},
+		severity: analysis.Warning, gcs: []uint32{18, 12, 6},
+		text:    []string{"In 3 of 3 gen2 collections most of gen2 was dead (survival down to 43.3 %), though gen1 collections had just brought 150 MB into it."},
+		silence: "mid-life-crisis.in=13%", wake: "mid-life-crisis.gen2-survival=60%",
+	},
+	{
+		rule: "high-allocation-rate", name: "rate",
+		bad: func(h *past) {
+			h.healthy(260, generation(0, func(g *gclog.GenerationDetails) { g.Allocated = 550 * megabyte }))
+		},
+		good: func(h *past) {
+			h.healthy(200, generation(0, func(g *gclog.GenerationDetails) { g.Allocated = 490 * megabyte }))
+		},
+		severity: analysis.Warning, gcs: []uint32{1, 2},
+		text:    []string{"The program allocated 1.1 GB/s in the 60 s from 2026-01-31 14:03:00"},
+		silence: "high-allocation-rate.over=2GB", wake: "high-allocation-rate.over=900MB/s",
+	},
+	{
+		rule: "high-allocation-rate", name: "churn",
+		bad: func(h *past) {
+			times(900, func(int) {
+				h.run(79*milli).gc(0, milli, generation(0, func(g *gclog.GenerationDetails) { g.Survived = megabyte / 2 }))
+			})
+		},
+		good: func(h *past) {
+			times(900, func(int) { h.run(79*milli).gc(0, milli) })
+		},
+		severity: analysis.Warning,
+		text:     []string{"There was a gen0 collection every 80 ms in the 60 s from 2026-01-31 14:03:00, and 2.5 % of the objects survived."},
+		silence:  "high-allocation-rate.period=70ms", wake: "high-allocation-rate.survival=11%",
+	},
+	{
+		rule: "loh-pressure", name: "reason",
+		bad: func(h *past) {
+			h.healthy(20)
+			times(10, func(i int) { h.gc(2, time.Duration(i+1)*milli, reason(clr.ReasonAllocLarge)) })
+		},
+		good: func(h *past) {
+			h.healthy(28)
+			times(12, func(int) { h.gc(2, milli, reason(clr.ReasonAllocLarge)) })
+		},
+		severity: analysis.Warning, gcs: []uint32{30, 29},
+		text:    []string{"10 of 30 collections (33.3 %) were made because of large objects; they take 22.6 % of the heap."},
+		silence: "loh-pressure.collections=34%", wake: "loh-pressure.collections=29%",
+	},
+	{
+		rule: "loh-pressure", name: "size",
+		bad: func(h *past) {
+			h.healthy(25, generation(gclog.LOH, func(g *gclog.GenerationDetails) { g.After = 300 * megabyte }))
+		},
+		good: func(h *past) {
+			h.healthy(25, generation(gclog.LOH, func(g *gclog.GenerationDetails) { g.After = 200 * megabyte }))
+		},
+		severity: analysis.Warning, gcs: []uint32{1},
+		text:    []string{"Large objects take 59.4 % of the heap, 300 MB on average."},
+		silence: "loh-pressure.floor=301MB", wake: "loh-pressure.heap=49%",
+	},
+	{
+		rule: "poh-misuse", name: "share",
+		bad: func(h *past) {
+			h.healthy(25, generation(gclog.POH, func(g *gclog.GenerationDetails) { g.After = 80 * megabyte }))
+		},
+		good: func(h *past) {
+			h.healthy(25, generation(gclog.POH, func(g *gclog.GenerationDetails) { g.After = 60 * megabyte }))
+			h.gc(2, milli)
+		},
+		severity: analysis.Warning, gcs: []uint32{1},
+		text:    []string{"The pinned object heap takes 23.3 % of the heap, 80 MB on average, and 0 % of it is free space."},
+		silence: "poh-misuse.heap=24%", wake: "poh-misuse.heap=17%",
+	},
+	{
+		rule: "poh-misuse", name: "holes",
+		bad: func(h *past) {
+			h.healthy(25).gc(2, milli, generation(gclog.POH, func(g *gclog.GenerationDetails) { g.After, g.Fragmentation = 300*megabyte, 160*megabyte }))
+		},
+		good: func(h *past) {
+			h.healthy(25).gc(2, milli, generation(gclog.POH, func(g *gclog.GenerationDetails) { g.After, g.Fragmentation = 300*megabyte, 140*megabyte }))
+		},
+		severity: analysis.Warning, gcs: []uint32{26},
+		text:    []string{"12.5 MB on average, and 53.3 % of it is free space."},
+		silence: "poh-misuse.floor=13MB", wake: "poh-misuse.fragmentation=45%",
+	},
+	{
+		rule: "loh-fragmentation", name: "holes",
+		bad: func(h *past) {
+			holes := generation(gclog.LOH, func(g *gclog.GenerationDetails) { g.After, g.Fragmentation = 150*megabyte, 60*megabyte })
+			h.gc(2, milli).healthy(3).gc(2, milli, holes).gc(2, milli, holes).healthy(9)
+			h.gc(2, milli, generation(gclog.LOH, func(g *gclog.GenerationDetails) { g.After, g.Fragmentation = 150*megabyte, 90*megabyte }))
+		},
+		good: func(h *past) {
+			holes := generation(gclog.LOH, func(g *gclog.GenerationDetails) { g.After, g.Fragmentation = 150*megabyte, 60*megabyte })
+			h.gc(2, milli, holes).gc(2, milli, holes).gc(2, milli, generation(gclog.LOH, func(g *gclog.GenerationDetails) { g.After, g.Fragmentation = 300*megabyte, 80*megabyte })).gc(2, milli, holes)
+		},
+		severity: analysis.Warning, gcs: []uint32{16, 5, 6},
+		text:    []string{"After 3 gen2 collections in a row the large object heap had holes, up to 90 MB, 60 % of it."},
+		silence: "loh-fragmentation.floor=60MB", wake: "loh-fragmentation.over=26%",
+	},
+	{
+		rule: "loh-fragmentation", name: "limit",
+		bad: func(h *past) {
+			h.gc(2, milli).gc(2, 2*milli, condemned(clr.CondemnedLimitLOHFragmented)).gc(2, milli)
+		},
+		good:     func(h *past) { h.gc(2, milli).gc(2, milli, condemned(clr.CondemnedHighMemory)).gc(2, milli) },
+		severity: analysis.Warning, gcs: []uint32{2},
+		text: []string{"1 collection was made near the hard limit"},
+	},
+	{
+		rule: "gen2-fragmentation",
+		bad: func(h *past) {
+			times(3, func(i int) {
+				h.background(milli, milli, milli, generation(2, func(g *gclog.GenerationDetails) { g.FreeBefore = uint64(140+10*i) * megabyte }))
+			})
+		},
+		good: func(h *past) {
+			times(3, func(i int) {
+				h.background(milli, milli, milli, generation(2, func(g *gclog.GenerationDetails) { g.FreeBefore = uint64(125+10*i) * megabyte }))
+			})
+		},
+		severity: analysis.Warning, gcs: []uint32{3, 2, 1},
+		text:    []string{"When 3 background collections began, 75 % of gen2 was free space: 150 MB of 200 MB on average."},
+		silence: "gen2-fragmentation.over=80%", wake: "gen2-fragmentation.over=60%",
+	},
+	{
+		rule: "pinning", name: "many",
+		bad: func(h *past) {
+			h.healthy(15)
+			times(5, func(i int) { h.gc(0, milli, func(d *gclog.GCDetails) { d.PinnedObjects = uint32(1001 + i) }) })
+		},
+		good: func(h *past) {
+			h.healthy(16)
+			times(4, func(int) { h.gc(0, milli, func(d *gclog.GCDetails) { d.PinnedObjects = 5000 }) })
+		},
+		severity: analysis.Warning, gcs: []uint32{20, 19, 18},
+		text:    []string{"in the way of 5 of 20 collections (25 %), up to 1005 of them: many in 5, gen0 full of holes after 0"},
+		silence: "pinning.objects=2000", wake: "pinning.of=19%",
+	},
+	{
+		rule: "pinning", name: "holes and demotion",
+		bad: func(h *past) {
+			h.healthy(10, generation(0, func(g *gclog.GenerationDetails) {
+				g.After, g.Fragmentation, g.SurvivedPins = 12*megabyte, 7*megabyte, 100
+			}))
+			h.healthy(10, generation(0, func(g *gclog.GenerationDetails) { g.After = 21 * megabyte }),
+				func(d *gclog.GCDetails) { d.Global.Mechanisms |= clr.MechanismDemotion })
+		},
+		good: func(h *past) {
+			h.healthy(10, generation(0, func(g *gclog.GenerationDetails) { g.After, g.Fragmentation = 12*megabyte, 7*megabyte }))
+			h.healthy(10, generation(0, func(g *gclog.GenerationDetails) { g.After = 19 * megabyte }),
+				func(d *gclog.GCDetails) { d.Global.Mechanisms |= clr.MechanismDemotion })
+		},
+		severity: analysis.Warning,
+		text:     []string{"in the way of 20 of 20 collections (100 %), up to 10 of them: many in 0, gen0 full of holes after 10, held down in gen0 by 10."},
+		silence:  "pinning.floor=30MB", wake: "pinning.demotion=40%",
+	},
+	{
+		rule: "memory-growth", name: "line",
+		bad: func(h *past) {
+			times(7, func(i int) {
+				h.run(10*time.Minute).gc(2, milli, generation(2, func(g *gclog.GenerationDetails) { g.ObjectsAfter = uint64(95+6*i) * megabyte }))
+			})
+		},
+		good: func(h *past) {
+			times(7, func(i int) {
+				h.run(10*time.Minute).gc(2, milli, generation(2, func(g *gclog.GenerationDetails) { g.ObjectsAfter = uint64(95+5*i) * megabyte }))
+			})
+		},
+		severity: analysis.Warning, gcs: []uint32{7, 6},
+		text:    []string{"After 7 gen2 collections in 1h0m0s, gen2 and large objects rose from 150 MB to 186 MB: 24 %/h."},
+		silence: "memory-growth.floor=37MB", wake: "memory-growth.over=19%",
+	},
+	{
+		rule: "memory-growth", name: "sawtooth",
+		bad: func(h *past) { // that rises with each tooth
+			times(7, func(i int) {
+				h.run(10*time.Minute).gc(2, milli, generation(2, func(g *gclog.GenerationDetails) {
+					g.ObjectsAfter = []uint64{100, 150, 120, 210, 190, 280, 250}[i] * megabyte
+				}))
+			})
+		},
+		good: func(h *past) { // a sawtooth that rises from the first tooth to the last
+			times(7, func(i int) {
+				h.run(10*time.Minute).gc(2, milli, generation(2, func(g *gclog.GenerationDetails) {
+					g.ObjectsAfter = []uint64{100, 300, 120, 310, 130, 320, 150}[i] * megabyte
+				}))
+			})
+		},
+		severity: analysis.Warning, gcs: []uint32{6, 7},
+		text:    []string{"After 7 gen2 collections in 1h0m0s, gen2 and large objects rose from "},
+		silence: "memory-growth.count=8",
+	},
+	{
+		rule: "handle-leak",
+		bad: func(h *past) {
+			times(7, func(i int) {
+				h.run(10*time.Minute).gc(2, milli, func(d *gclog.GCDetails) { d.Handles = int32(10000 + 200*i) })
+			})
+		},
+		good: func(h *past) {
+			times(7, func(i int) {
+				h.run(10*time.Minute).gc(2, milli, func(d *gclog.GCDetails) { d.Handles = int32(10000 + 160*i) })
+			})
+		},
+		severity: analysis.Warning, gcs: []uint32{7, 6},
+		text:    []string{"After 7 gen2 collections in 1h0m0s, GC handles rose from 10000 to 11200: 12 %/h."},
+		silence: "handle-leak.floor=12000", wake: "handle-leak.over=9%/h",
+	},
+	{
+		rule: "peak-over-after",
+		bad: func(h *past) {
+			server(h, 4, 4)
+			h.healthy(25, func(d *gclog.GCDetails) { d.Peak = 900 * megabyte })
+		},
+		good: func(h *past) {
+			server(h, 4, 4)
+			h.healthy(25, func(d *gclog.GCDetails) { d.Peak = 790 * megabyte })
+		},
+		severity: analysis.Warning, gcs: []uint32{1},
+		text:    []string{"The heap was 900 MB before collections and 265 MB after, on average: 3.4 times as much."},
+		silence: "peak-over-after.floor=1GB", wake: "peak-over-after.over=2.9",
+	},
+	{
+		rule: "heap-imbalance", name: "filled",
+		bad: func(h *past) {
+			server(h, 4, 4)
+			h.healthy(15, heaps(10, 10, 10, 10)).healthy(5, heaps(40, 10, 10, 10))
+		},
+		good: func(h *past) {
+			server(h, 4, 4)
+			h.healthy(16, heaps(10, 10, 10, 10)).healthy(4, heaps(40, 10, 10, 10))
+		},
+		severity: analysis.Warning, gcs: []uint32{16, 17},
+		text:    []string{"In 5 of 20 collections (25 %) one of 4 heaps had more than 2 times the mean, up to 2.29 times; in 0 of them"},
+		silence: "heap-imbalance.over=2.3", wake: "heap-imbalance.of=19%",
+	},
+	{
+		rule: "heap-imbalance", name: "marking",
+		bad: func(h *past) {
+			server(h, 4, 4)
+			h.healthy(25, heaps(10, 10, 10, 10), func(d *gclog.GCDetails) {
+				for i := range d.Heaps {
+					d.Heaps[i].Marked[clr.MarkStack] = d.Start + int64(milli/4)
+				}
+				d.Heaps[2].Marked[clr.MarkStack] = d.Start + int64(3*milli)
+			})
+		},
+		good: func(h *past) {
+			server(h, 4, 4)
+			h.healthy(25, heaps(10, 10, 10, 10), func(d *gclog.GCDetails) {
+				for i := range d.Heaps {
+					d.Heaps[i].Marked[clr.MarkStack] = d.Start + int64(milli/20)
+				}
+				d.Heaps[2].Marked[clr.MarkStack] = d.Start + int64(9*milli/10)
+			})
+		},
+		severity: analysis.Warning, text: []string{"up to 3.2 times; in 25 of them it was slow in marking."},
+		silence: "heap-imbalance.mark-floor=4ms", wake: "heap-imbalance.mark-floor=0.5ms",
+	},
+	{
+		rule: "wrong-flavour", name: "workstation",
+		bad: func(h *past) {
+			h.process.Processors = 8
+			times(120, func(i int) { h.run(900*milli).gc(0, 100*milli+time.Duration(i)*1000) })
+		},
+		good: func(h *past) {
+			h.process.Processors = 4
+			times(120, func(int) { h.run(900*milli).gc(0, 100*milli) })
+		},
+		severity: analysis.Warning, gcs: []uint32{120},
+		text:    []string{"Workstation GC stands 6", "% of the time on 8 processors."},
+		silence: "wrong-flavour.share=20%", wake: "wrong-flavour.processors=3",
+	},
+	{
+		rule: "wrong-flavour", name: "too many heaps",
+		bad: func(h *past) {
+			server(h, 32, 8)
+			h.healthy(25, heaps(make([]uint64, 32)...), func(d *gclog.GCDetails) { d.Datas.HasTuning = true })
+		},
+		good: func(h *past) {
+			server(h, 8, 8)
+			h.healthy(25, heaps(make([]uint64, 8)...), func(d *gclog.GCDetails) { d.Datas.HasTuning = true })
+		},
+		severity: analysis.Warning,
+		text:     []string{"Server GC has 32 heaps on 8 processors; server GC has 32 heaps for 265 MB."},
+		wake:     "wrong-flavour.heaps=7",
+	},
+	{
+		rule: "wrong-flavour", name: "concurrent off",
+		bad: func(h *past) {
+			h.process.Concurrent = gclog.No
+			h.healthy(25).gc(2, 300*milli, reason(clr.ReasonInduced)).gc(2, 250*milli)
+		},
+		good: func(h *past) {
+			h.process.Concurrent = gclog.No
+			h.healthy(25).gc(2, 300*milli, reason(clr.ReasonInduced)).gc(2, 150*milli)
+		},
+		severity: analysis.Warning, gcs: []uint32{27},
+		text:    []string{"Background collections are switched off and gen2 collections block for up to 250 ms."},
+		silence: "wrong-flavour.pause=250ms", wake: "wrong-flavour.pause=149ms",
+	},
+	{
+		rule: "wrong-flavour", name: "without DATAS",
+		bad: func(h *past) {
+			server(h, 4, 4)
+			h.healthy(25, heaps(10, 10, 10, 10))
+		},
+		good: func(h *past) {
+			server(h, 4, 4)
+			h.process.RuntimeVersion = "8.0.11"
+			h.healthy(25, heaps(10, 10, 10, 10))
+		},
+		severity: analysis.Info,
+		text:     []string{"Server GC of .NET 10.0.1 runs without DATAS, with 4 heaps."},
+	},
+	{
+		rule: "finalizer-backlog", name: "objects",
+		bad: func(h *past) {
+			h.healthy(25)
+			times(3, func(i int) { h.gc(0, milli, func(d *gclog.GCDetails) { d.FinalizationCount = uint64(10001 + i) }) })
+		},
+		good: func(h *past) {
+			h.healthy(25)
+			times(2, func(int) { h.gc(0, milli, func(d *gclog.GCDetails) { d.FinalizationCount = 50000 }) })
+			h.gc(0, milli, func(d *gclog.GCDetails) { d.FinalizationCount = 10000 })
+		},
+		severity: analysis.Warning, gcs: []uint32{28, 27, 26},
+		text:    []string{"3 of 28 collections kept more than 10000 objects alive to be finalized, up to 10003 (10 KB)."},
+		silence: "finalizer-backlog.count=4", wake: "finalizer-backlog.count=2",
+	},
+	{
+		rule: "finalizer-backlog", name: "run",
+		bad: func(h *past) {
+			h.healthy(25).gc(0, milli, func(d *gclog.GCDetails) {
+				d.Finalizers = gclog.FinalizerDetails{Known: true, Running: int64(90 * time.Second)}
+			})
+		},
+		good: func(h *past) {
+			h.healthy(25).gc(0, milli, func(d *gclog.GCDetails) {
+				d.Finalizers = gclog.FinalizerDetails{Known: true, Runs: 1, Longest: int64(900 * milli)}
+			})
+		},
+		severity: analysis.Warning, gcs: []uint32{26},
+		text:    []string{"The finalizer thread was at work for 90 s in one run"},
+		silence: "finalizer-backlog.run=2m", wake: "finalizer-backlog.run=800ms",
+	},
+	{
+		rule: "hard-limit", name: "size",
+		bad: func(h *past) {
+			h.process.Limits.HardLimit = 320 * megabyte
+			h.healthy(25)
+		},
+		good: func(h *past) {
+			h.process.Limits.HardLimit = 340 * megabyte
+			h.healthy(25)
+		},
+		severity: analysis.Warning, gcs: []uint32{1},
+		text:    []string{"The heap was up to 265 MB after a collection, 82.8 % of the hard limit of the heap (320 MB)."},
+		silence: "hard-limit.over=85%", wake: "hard-limit.over=75%",
+	},
+	{
+		rule: "hard-limit", name: "control group",
+		bad: func(h *past) {
+			h.healthy(25, func(d *gclog.GCDetails) {
+				d.Memory.CgroupLimit = 400 * megabyte
+				d.CommittedAfter, d.HasCommittedAfter = 350*megabyte, true
+			})
+		},
+		good: func(h *past) {
+			h.healthy(25, func(d *gclog.GCDetails) {
+				d.Memory.CgroupLimit = 400 * megabyte
+				d.CommittedAfter, d.HasCommittedAfter = 310*megabyte, true
+			})
+		},
+		severity: analysis.Warning,
+		text:     []string{"The GC had committed up to 350 MB after a collection, 87.5 % of the memory limit of the control group (400 MB)."},
+		silence:  "hard-limit.over=90%", wake: "hard-limit.over=70%",
+	},
+	{
+		rule: "hard-limit", name: "before OutOfMemoryException",
+		bad: func(h *past) {
+			h.gc(0, milli).gc(2, 20*milli, condemned(clr.CondemnedBeforeOOM)).gc(2, 30*milli, condemned(clr.CondemnedLimitBeforeOOM))
+		},
+		good:     func(h *past) { h.healthy(25, condemned(clr.CondemnedHighMemory)) },
+		severity: analysis.Error, gcs: []uint32{3, 2},
+		text: []string{"2 collections were taken for the last attempt before an OutOfMemoryException by the GC; the heap was up to 265 MB after a collection; how high the hard limit is, is not told."},
+	},
+	{
+		rule: "hard-limit", name: "committed before OutOfMemoryException",
+		bad: func(h *past) {
+			h.process.Limits.HardLimit = 300 * megabyte
+			h.gc(2, 20*milli, condemned(clr.CondemnedLimitBeforeOOM), func(d *gclog.GCDetails) { d.CommittedAfter, d.HasCommittedAfter = 297*megabyte, true })
+		},
+		good:     func(h *past) { h.healthy(25, condemned(clr.CondemnedHighMemory)) },
+		severity: analysis.Error, gcs: []uint32{1},
+		text: []string{"1 collection was taken for the last attempt before an OutOfMemoryException by the GC; the GC had committed up to 297 MB after a collection, 99 % of the hard limit of the heap (300 MB)."},
+	},
+	{
+		rule: "background-behind", name: "waits",
+		bad: func(h *past) {
+			h.gc(2, milli).run(5*time.Second).gc(2, milli).run(5*time.Second).background(milli, 500*milli, milli, func(d *gclog.GCDetails) {
+				d.Background.WaitCount, d.Background.WaitMax = 2, int64(210*milli)
+			})
+		},
+		good: func(h *past) {
+			h.gc(2, milli).run(5*time.Second).gc(2, milli).run(5*time.Second).background(milli, 500*milli, milli, func(d *gclog.GCDetails) {
+				d.Background.WaitCount, d.Background.WaitMax = 2, int64(190*milli)
+			})
+		},
+		severity: analysis.Warning, gcs: []uint32{3},
+		text:    []string{"Allocations of large objects waited for 1 background collection, up to 210 ms (of 1 background collection)."},
+		silence: "background-behind.wait=220ms", wake: "background-behind.wait=180ms",
+	},
+	{
+		rule: "background-behind", name: "final pause",
+		bad: func(h *past) {
+			times(3, func(i int) { h.run(5*time.Second).background(milli, 500*milli, time.Duration(51+i)*milli, private) })
+		},
+		good: func(h *past) {
+			times(3, func(int) { h.run(5*time.Second).background(60*milli, 500*milli, 50*milli, private) })
+		},
+		severity: analysis.Warning, gcs: []uint32{3, 2, 1},
+		text:    []string{"3 background collections had a second pause of up to 53 ms (of 3 background collections)."},
+		silence: "background-behind.final=60ms", wake: "background-behind.final=40ms",
+	},
+	{
+		rule: "background-behind", name: "foreground",
+		bad: func(h *past) {
+			times(3, func(int) {
+				h.run(5 * time.Second)
+				times(21, func(int) { h.gc(0, milli, foreground) })
+				h.background(milli, 500*milli, milli, private)
+			})
+		},
+		good: func(h *past) {
+			times(3, func(int) {
+				h.run(5 * time.Second)
+				times(20, func(int) { h.gc(0, milli, foreground) })
+				h.background(milli, 500*milli, milli, private)
+			})
+		},
+		severity: analysis.Warning, gcs: []uint32{22, 44, 66},
+		text:    []string{"3 background collections had more than 20 foreground collections, up to 21"},
+		silence: "background-behind.foreground=21", wake: "background-behind.foreground=19",
+	},
+	{
+		rule: "background-behind", name: "following",
+		bad: func(h *past) {
+			times(4, func(int) { h.run(900*milli).background(milli, 500*milli, milli, private) })
+		},
+		good: func(h *past) {
+			times(4, func(int) { h.run(1100*milli).background(milli, 500*milli, milli, private) })
+		},
+		severity: analysis.Warning, gcs: []uint32{2, 3, 4},
+		text:    []string{"3 background collections began within 1 s of the end of the one before"},
+		silence: "background-behind.count=4", wake: "background-behind.gap=2s",
+	},
+	{
+		rule: "provisional-mode",
+		bad: func(h *past) {
+			h.healthy(20).gc(1, milli, condemned(clr.CondemnedGen1InPM)).gc(2, 90*milli, reason(clr.ReasonPMFullGC))
+		},
+		good:     func(h *past) { h.healthy(20).gc(2, 90*milli, condemned(clr.CondemnedMaxGenerationBudget)) },
+		severity: analysis.Warning, gcs: []uint32{22, 21},
+		text: []string{"2 collections went by the rules for full collections that do not help, 1 of them full ones that followed a gen1 at once; the program stood 91 ms for them."},
+	},
+	{
+		rule: "time-tuning",
+		bad: func(h *past) {
+			h.healthy(20)
+			times(11, func(i int) { h.gc(1, time.Duration(i+2)*milli, dueByTime) })
+		},
+		good: func(h *past) {
+			h.healthy(100, dueByTimeIfGen0)
+			times(10, func(int) { h.gc(1, milli, dueByTime) })
+		},
+		severity: analysis.Info, gcs: []uint32{31, 30},
+		text:    []string{"11 of 13 collections of gen1 and gen2 (84.6 %) were made because they were due by time."},
+		silence: "time-tuning.share=90%", wake: "time-tuning.share=49%",
+	},
+	{
+		rule: "data-quality", name: "gaps",
+		bad: func(h *past) {
+			h.gc(0, milli).gap(gclog.Gap{Reason: gclog.GapLostEvents, LostEvents: 1234}).gap(gclog.Gap{Reason: gclog.GapMissedGCs, From: 2, To: 4})
+		},
+		good:     func(h *past) { h.gc(0, milli).gap(gclog.Gap{Reason: gclog.GapReattached}) },
+		severity: analysis.Warning,
+		text:     []string{"The history has 2 gaps: 1234 lost events, 3 missing collections."},
+	},
+	{
+		rule: "data-quality", name: "incomplete",
+		bad: func(h *past) {
+			times(3, func(int) { h.gc(0, milli, incomplete(gclog.FlawNoEnd)) })
+		},
+		good: func(h *past) {
+			times(5, func(int) { h.gc(0, milli, incomplete(gclog.FlawNoStart)) })
+			times(2, func(int) { h.gc(0, milli, incomplete(gclog.FlawNoRestart)) })
+		},
+		severity: analysis.Warning, gcs: []uint32{1, 2, 3},
+		text:    []string{"The history has 3 incomplete collections."},
+		silence: "data-quality.incomplete=3", wake: "data-quality.incomplete=1",
+	},
+}
+
+// private makes a background collection one of which the private provider told.
+func private(d *gclog.GCDetails) { d.Background.Phase[clr.BGCBegin] = d.Start }
+
+func dueByTime(d *gclog.GCDetails) {
+	d.Global.CondemnedGenerations = clr.MakeCondemnedGenerations(0, d.Generation, 0, d.Generation)
+}
+
+func dueByTimeIfGen0(d *gclog.GCDetails) {
+	if d.Generation == 0 {
+		dueByTime(d)
+	}
+}
+
+func incomplete(f gclog.Flaw) change {
+	return func(d *gclog.GCDetails) { d.Complete, d.Flaws = false, f }
+}
+
+func TestRules(t *testing.T) {
+	for _, c := range ruleCases {
+		name := c.rule
+		if c.name != "" {
+			name += "/" + c.name
+		}
+		t.Run(name, func(t *testing.T) {
+			bad, good := newPast(), newPast()
+			c.bad(bad)
+			c.good(good)
+			f, why := of(bad.findings(t), c.rule)
+			if f == nil {
+				t.Fatalf("nothing was found: %q", why)
+			}
+			if f.Severity != c.severity {
+				t.Errorf("severity is %s, want %s", f.Severity, c.severity)
+			}
+			for _, part := range c.text {
+				if !strings.Contains(f.Text, part) {
+					t.Errorf("text is %q, want %q", f.Text, part)
+				}
+			}
+			if !strings.HasSuffix(f.Text, ".") || len(f.Evidence) == 0 || len(f.GCs) > 10 {
+				t.Errorf("no whole finding: %+v", f)
+			}
+			if n := len(c.gcs); len(f.GCs) < n || !slices.Equal(f.GCs[:n], c.gcs) {
+				t.Errorf("collections are %v, want %v first", f.GCs, c.gcs)
+			}
+			if f, why := of(good.findings(t), c.rule); f != nil || why != "" {
+				t.Errorf("the good history is not judged good: %+v %q", f, why)
+			}
+			if c.silence != "" {
+				if f, _ := of(bad.findings(t, c.silence), c.rule); f != nil {
+					t.Errorf("found in spite of %s: %s", c.silence, f.Text)
+				}
+			}
+			if c.wake != "" {
+				if f, why := of(good.findings(t, c.wake), c.rule); f == nil {
+					t.Errorf("nothing was found with %s: %q", c.wake, why)
+				}
+			}
+		})
+	}
+	for _, r := range analysis.Rules() {
+		if !slices.ContainsFunc(ruleCases, func(c ruleCase) bool { return c.rule == r.ID }) {
+			t.Errorf("no case of %s", r.ID)
+		}
+	}
+}
+
+// TestLeast: what is too few for a rule to speak, and one more.
+func TestLeast(t *testing.T) {
+	crisis := func(h *past, survived uint64) {
+		h.gc(1, milli, generation(1, func(g *gclog.GenerationDetails) { g.Survived = 3 * megabyte }),
+			generation(2, func(g *gclog.GenerationDetails) { g.In = 25 * megabyte }))
+		h.background(milli, milli, milli, generation(2, func(g *gclog.GenerationDetails) { g.Survived = survived * megabyte }))
+	}
+	fragmented := func(h *past, size uint64) {
+		times(3, func(int) {
+			h.background(milli, milli, milli, generation(2, func(g *gclog.GenerationDetails) { g.Before, g.FreeBefore = size, size/4*3 }))
+		})
+	}
+	for _, c := range []struct {
+		rule         string
+		enough, less func(*past)
+	}{
+		{
+			"blocking-gen2",
+			func(h *past) { h.gc(2, milli).gc(2, milli).gc(2, milli).background(milli, milli, milli) },
+			func(h *past) { h.gc(2, milli).gc(2, milli).background(milli, milli, milli) },
+		},
+		{
+			"mid-life-crisis", // half of the gen2 collections
+			func(h *past) {
+				times(2, func(int) { crisis(h, 80) })
+				times(2, func(int) { crisis(h, 170) })
+			},
+			func(h *past) {
+				times(2, func(int) { crisis(h, 80) })
+				times(3, func(int) { crisis(h, 170) })
+			},
+		},
+		{
+			"gen2-fragmentation",
+			func(h *past) { fragmented(h, 50*megabyte) },
+			func(h *past) { fragmented(h, 50*megabyte-4) },
+		},
+		{
+			"wrong-flavour", // without DATAS: histories of the heaps would tell of it
+			func(h *past) { server(h, 4, 4); h.healthy(20, heaps(10, 10, 10, 10)) },
+			func(h *past) { server(h, 4, 4); h.healthy(19, heaps(10, 10, 10, 10)).gc(0, milli) },
+		},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			enough, less := newPast(), newPast()
+			c.enough(enough)
+			c.less(less)
+			if f, why := of(enough.findings(t), c.rule); f == nil {
+				t.Errorf("nothing was found: %q", why)
+			}
+			if f, _ := of(less.findings(t), c.rule); f != nil {
+				t.Errorf("found of too little: %s", f.Text)
+			}
+		})
+	}
+}

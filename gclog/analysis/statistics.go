@@ -1,0 +1,378 @@
+package analysis
+
+import (
+	"math"
+	"slices"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// StatisticsOptions say what Statistics are about.
+type StatisticsOptions struct {
+	Window Window // Always for the whole session
+	// Live bounds the memory for sessions without an end: percentiles come from
+	// histograms, within 1 % or 1 µs, windows begin at multiples of 100 ms, and there is
+	// no mutator utilization.
+	Live bool
+}
+
+// Statistics adds records up. It is a gclog.Observer; Begin and End tell how long each
+// session lasted. Time between two sessions, and time in which records are missing, was not
+// observed: shares and rates leave it out. Summary may be asked at any time. A Statistics
+// must not be used by several goroutines at once.
+type Statistics struct {
+	window Window
+	span   span
+	holes  holes // in the span
+	stops  history
+	live   *live // instead of stops; nil: exact
+
+	classes [Classes]rollup
+	reasons [reasons]uint64
+	without [gclog.PauseUnknown + 1]tally
+
+	heapMax, committedMax       tally
+	finalized                   tally // objects, of each collection that tells it
+	last, lastGen2, committed   Number
+	committedAt, gen2End        int64
+	hasGen2                     bool
+	missed, lostEvents, dropped uint64
+	missedUnsure, lostUnsure    bool
+	sparse, young, counted      bool
+}
+
+var _ gclog.Observer = (*Statistics)(nil)
+
+// live is what a session without an end keeps of its pauses.
+type live struct {
+	pauses           [Classes]histogram
+	suspend, between histogram
+	recent           recent
+	first            int64 // when the newest collection's first pause began, since the begin
+	hasFirst         bool
+	unobserved       int64 // sum of the holes that are no longer kept
+}
+
+// A span is how long the sessions lasted, as it was told or else as it was seen.
+type span struct {
+	begin, end int64
+	told       bool // begin, by Begin
+	seen       bool // anything
+}
+
+func (s *span) saw(from, to int64) {
+	if !s.seen {
+		s.begin, s.end, s.seen = from, to, true
+	}
+	if !s.told {
+		s.begin = min(s.begin, from)
+	}
+	s.end = max(s.end, to)
+}
+
+// reasons is how many reasons are told apart, the last for those that are unknown.
+const reasons = int(clr.ReasonInducedAggressive) + 2
+
+// A rollup gathers what Rollup tells.
+type rollup struct {
+	Rollup // its counts
+	pauses tally
+
+	compacting, compactingTold uint64
+	blocking, reasons, induced uint64 // reasons: collections that tell why they were started
+	pause, suspend             tally
+	peak, after                tally
+	promoted, allocated, rate  tally
+	pinned                     tally
+	survivedPins, survived     float64
+	pinsSeen, pinPlugs         tally
+	userPinned, notMoved       float64 // of the same collections
+	plugs                      uint64  // collections that tell pin plugs, without a size too
+	finalization, finalBytes   tally
+}
+
+// NewStatistics returns empty Statistics.
+func NewStatistics(o StatisticsOptions) *Statistics {
+	s := &Statistics{window: o.Window}
+	if o.Live {
+		s.live = &live{}
+	}
+	s.last = unknown("no collection tells its size")
+	s.lastGen2 = unknown("no gen2 collection tells its size")
+	s.committed = unknown("no collection tells what is committed: .NET 8 and later do")
+	return s
+}
+
+// Begin tells that a session began at a time, in nanoseconds since the sync point, before
+// anything of it is told. From the end of the one before until then nothing was observed.
+func (s *Statistics) Begin(at int64) {
+	if s.span.told {
+		s.miss(s.span.end, at)
+	}
+	s.span.saw(at, at)
+	s.span.told = true
+}
+
+// liveHoles is how many holes live Statistics keep.
+const liveHoles = 16
+
+// miss notes that the time [from, to) was not observed.
+func (s *Statistics) miss(from, to int64) {
+	s.holes.add(from, to)
+	l := s.live
+	if l == nil || from >= to {
+		return
+	}
+	w := s.inSession()
+	l.hasFirst = false
+	l.recent.skip(max(0, from-w.From), max(0, to-w.From))
+	if len(s.holes) > liveHoles {
+		from, to = w.Clip(s.holes[0].From, s.holes[0].To)
+		l.unobserved += to - from
+		s.holes = slices.Delete(s.holes, 0, 1)
+	}
+}
+
+// End tells that the session lasted until a time, or has lasted until now: of a stream
+// gclog.Processes.Newest.
+func (s *Statistics) End(at int64) { s.span.saw(at, at) }
+
+// Phase adds nothing: the program runs.
+func (s *Statistics) Phase(p *gclog.Phase) { s.span.saw(p.Time, p.Time) }
+
+// inSession is the part of the Window that the session has reached.
+func (s *Statistics) inSession() Window {
+	w := s.window
+	w.From = max(w.From, s.span.begin)
+	return w
+}
+
+// Pause adds a pause. Of one that a border of the Window cuts, its part inside counts.
+func (s *Statistics) Pause(p *gclog.Pause) {
+	s.span.saw(p.Start, p.Start+p.Duration)
+	w := s.inSession()
+	start, end := w.Clip(p.Start, p.Start+p.Duration)
+	inside := w.Holds(p.Start)
+	if start == end && !inside {
+		return
+	}
+	class, took := classOf(p.GC), end-start
+	s.classes[class].pauses.add(float64(took))
+	s.classes[ClassAll].pauses.add(float64(took))
+	if class == ClassNone {
+		s.without[min(p.Kind, gclog.PauseUnknown)].add(float64(took))
+	}
+	// A part of a pause that did not stop the threads itself says 0, or it is not told.
+	suspending, suspended := w.Clip(p.Start, p.Start+max(0, p.Suspend))
+	suspend := suspended - suspending
+	first := inside && p.GC != nil && p.Kind != gclog.PauseFinal
+	if l := s.live; l != nil {
+		l.add(class, start-w.From, took, suspend, first)
+		return
+	}
+	s.stops.add(newStop(start, took, suspend, class, first))
+}
+
+// add adds a pause, with its start since the begin of the Window in the session.
+func (l *live) add(class Class, start, took, suspend int64, first bool) {
+	l.pauses[class].add(took)
+	l.pauses[ClassAll].add(took)
+	if suspend > 0 {
+		l.suspend.add(suspend)
+	}
+	if first {
+		if l.hasFirst {
+			l.between.add(max(0, start-l.first))
+		}
+		l.first, l.hasFirst = start, true
+	}
+	l.recent.add(start, start+took)
+}
+
+// pauseFlaws are those of a record whose pauses are not known to be whole.
+const pauseFlaws = gclog.FlawNoStart | gclog.FlawNoSuspend | gclog.FlawNoEnd | gclog.FlawNoRestart | gclog.FlawLostEvents | gclog.FlawTime
+
+// began is when a collection began, as far as that is known.
+func began(d *gclog.GCDetails) int64 {
+	switch {
+	case d.Flaws&gclog.FlawNoStart == 0:
+		return d.Start
+	case len(d.Pauses) > 0:
+		return d.PauseStart()
+	}
+	return d.End
+}
+
+// peak is the largest size that a record knows of before and during the collection, 0
+// if none. A log may hold the size before only.
+func peak(d *gclog.GCDetails) uint64 {
+	if d.HasBefore {
+		return max(d.Peak, d.SizeBefore())
+	}
+	return d.Peak
+}
+
+// GC adds a collection if it began in the Window; its pauses come by Pause.
+func (s *Statistics) GC(d *gclog.GCDetails) {
+	at := began(d)
+	s.span.saw(at, max(at, d.End))
+	s.sparse = s.sparse || d.Sums || d.Pools
+	s.young, s.counted = s.young || d.Young, s.counted || d.Counted
+	at = max(at, s.span.begin) // it was under way when the session began
+	w := s.inSession()
+	if !w.Holds(at) {
+		return
+	}
+	s.classes[classOf(d)].gc(d, w)
+	s.classes[ClassAll].gc(d, w)
+	if d.HasReason {
+		s.reasons[min(d.Reason, clr.Reason(reasons-1))]++
+	}
+	if d.Finalizers.Known {
+		s.finalized.add(float64(d.Finalizers.Objects))
+	}
+	gen2 := d.Generation >= gclog.Gen2
+	if gen2 {
+		s.gen2End, s.hasGen2 = max(at, d.End), true
+	}
+	if peak := peak(d); peak > 0 {
+		s.heapMax.add(float64(peak))
+	}
+	if d.HasSizesAfter {
+		after := known(float64(d.SizeAfter()))
+		s.heapMax.add(after.Value)
+		s.last = after
+		if gen2 {
+			s.lastGen2 = after
+		}
+	}
+	for _, c := range [...]struct {
+		bytes uint64
+		at    int64
+		told  bool
+	}{{d.CommittedBefore, d.Start, d.HasCommittedBefore}, {d.CommittedAfter, d.End, d.HasCommittedAfter}} {
+		if !c.told {
+			continue
+		}
+		s.committedMax.add(float64(c.bytes))
+		// A background collection tells of its begin when younger ones have told already.
+		if !s.committed.Known() || c.at >= s.committedAt {
+			s.committed, s.committedAt = known(float64(c.bytes)), c.at
+		}
+	}
+}
+
+func (r *rollup) gc(d *gclog.GCDetails, w Window) {
+	r.Count++
+	count := func(n *uint64, that bool) {
+		if that {
+			*n++
+		}
+	}
+	count(&r.induced, d.HasReason && d.Reason.Induced())
+	count(&r.Incomplete, !d.Complete)
+	count(&r.Lossy, d.Flaws&gclog.FlawLostEvents != 0)
+	count(&r.Foreground, d.Kind == gclog.KindForeground)
+	count(&r.Demoted, d.DemotedBGC)
+	count(&r.InsideBGCStart, d.InsideBGCStart)
+	count(&r.Provisional, d.Provisional)
+	count(&r.HeapDumps, d.HeapDump)
+	count(&r.reasons, d.HasReason)
+	compacting, told := d.Compacting()
+	count(&r.compacting, told && compacting)
+	blocking := d.Kind != gclog.KindBackground // others never move objects
+	count(&r.blocking, blocking)
+	count(&r.compactingTold, blocking && told)
+
+	if d.Flaws&pauseFlaws == 0 && len(d.Pauses) > 0 {
+		took := int64(0)
+		for i := range d.Pauses {
+			start, end := w.Clip(d.Pauses[i].Start, d.Pauses[i].Start+d.Pauses[i].Duration)
+			took += end - start
+		}
+		r.pause.add(float64(took))
+		if suspend := d.Suspend(); suspend >= 0 {
+			r.suspend.add(float64(suspend))
+		}
+	}
+	if peak := peak(d); peak > 0 {
+		r.peak.add(float64(peak))
+	}
+	if d.HasSizesAfter {
+		r.after.add(float64(d.SizeAfter()))
+	}
+	if d.HasPromoted {
+		r.promoted.add(float64(d.PromotedBytes))
+	}
+	if d.HasAllocated {
+		r.allocated.add(float64(d.Allocated()))
+		if d.AllocationRate > 0 {
+			r.rate.add(d.AllocationRate)
+		}
+	}
+	if pinned, told := d.Pinned(); told {
+		r.pinned.add(float64(pinned))
+	}
+	r.pins(d)
+	if d.HasHistory && d.Kind != gclog.KindBackground { // which does not tell pinned survivors
+		for g := range d.Generations {
+			if d.Collected(g) {
+				r.survivedPins += float64(d.Generations[g].SurvivedPins)
+				r.survived += float64(d.Generations[g].Survived)
+			}
+		}
+	}
+	if d.FinalizationCount != math.MaxUint64 && d.HasSizesAfter {
+		r.finalization.add(float64(d.FinalizationCount))
+	}
+	if d.FinalizationSize != math.MaxUint64 && d.HasSizesAfter {
+		r.finalBytes.add(float64(d.FinalizationSize))
+	}
+}
+
+// pins adds what events tell one by one. That there are none does not tell that nothing
+// was pinned: few sessions ask for them.
+func (r *rollup) pins(d *gclog.GCDetails) {
+	if d.PinEvents > 0 {
+		r.pinsSeen.add(float64(d.PinEventBytes))
+	}
+	if d.PinPlugs > 0 {
+		r.plugs++
+	}
+	if d.PinPlugBytes > 0 { // a log may have their number only
+		r.pinPlugs.add(float64(d.PinPlugBytes))
+	}
+	if _, told := d.UserPinned(); told {
+		r.userPinned += float64(d.PinEventBytes)
+		r.notMoved += float64(d.PinPlugBytes)
+	}
+}
+
+// Gap adds what is missing, if that may have been in the Window. Where records are missing,
+// nothing was observed; that no session was on is told by Begin.
+func (s *Statistics) Gap(g *gclog.Gap) {
+	since := s.span.end
+	if g.Since != 0 {
+		since = g.Since
+	}
+	s.span.saw(g.Time, g.Time)
+	if g.Reason != gclog.GapLostEvents && g.Reason != gclog.GapReattached {
+		s.miss(since, g.Time)
+	}
+	if from, to := s.window.Clip(since, g.Time); from == to && (since < g.Time || !s.window.Holds(g.Time)) {
+		return
+	}
+	switch g.Reason {
+	case gclog.GapLostEvents:
+		s.lostEvents += g.LostEvents
+		s.lostUnsure = s.lostUnsure || g.LostEvents == 0
+	case gclog.GapMissedGCs, gclog.GapReattached:
+		if g.From > 0 && g.To >= g.From {
+			s.missed += uint64(g.To-g.From) + 1
+		} else if g.Reason == gclog.GapMissedGCs {
+			s.missedUnsure = true
+		}
+	}
+	s.dropped += g.Records
+}

@@ -1,0 +1,391 @@
+package analysis_test
+
+import (
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+const (
+	ms  = int64(1e6)
+	sec = 1000 * ms
+	mb  = uint64(1e6)
+)
+
+// collection makes a complete record of which nothing is known but its pauses, each a
+// start and a duration.
+func collection(number uint32, generation int, kind gclog.Kind, pauses ...[2]int64) *gclog.GCDetails {
+	d := &gclog.GCDetails{}
+	d.Reset()
+	d.Number, d.HasNumber, d.Generation, d.Kind, d.HasReason, d.Complete = number, true, generation, kind, true, true
+	for i, p := range pauses {
+		part := gclog.PausePart{Start: p[0], Duration: p[1], Suspend: p[1] / 10}
+		if kind == gclog.KindBackground {
+			part.Kind = gclog.PauseInitial + gclog.PauseKind(i)
+		}
+		d.Pauses = append(d.Pauses, part)
+	}
+	last := pauses[len(pauses)-1]
+	d.Start, d.End, d.HasEnd = pauses[0][0]+ms, last[0]+last[1]-ms, true
+	return d
+}
+
+// tell tells the pauses of a record, and then the record.
+func tell(s gclog.Observer, d *gclog.GCDetails) {
+	for _, p := range d.Pauses {
+		s.Pause(&gclog.Pause{PausePart: p, GC: d})
+	}
+	s.GC(d)
+}
+
+// story is a session of 100 s: collections at 10, 20, 30 s, a background one at 40 s
+// with a gen0 in its first suspension, a demoted one at 60 s, a suspension without a
+// collection at 70 s.
+func story(s *analysis.Statistics) {
+	s.Begin(0)
+	gen0 := collection(1, 0, gclog.KindBlocking, [2]int64{10 * sec, 10 * ms})
+	gen0.Peak, gen0.HasSizesAfter, gen0.Generations[gclog.Gen0].After = 100*mb, true, 40*mb
+	gen0.HasPromoted, gen0.PromotedBytes = true, 5*mb
+	gen0.PinnedObjects, gen0.FinalizationCount, gen0.FinalizationSize = 7, 3, 300
+	gen0.HasCommittedBefore, gen0.CommittedBefore = true, 150*mb
+	gen0.HasCommittedAfter, gen0.CommittedAfter = true, 140*mb
+	gen0.Generations[gclog.Gen0].Survived = 9 * mb // without histories it is not the truth
+	tell(s, gen0)
+
+	second := collection(2, 0, gclog.KindBlocking, [2]int64{20 * sec, 30 * ms})
+	second.Peak, second.HasSizesAfter, second.Generations[gclog.Gen0].After = 120*mb, true, 60*mb
+	second.HasPromoted, second.PromotedBytes = true, 15*mb
+	second.HasAllocated, second.Generations[gclog.Gen0].Allocated = true, 80*mb
+	second.HasSinceLast, second.SinceLast, second.AllocationRate = true, 4*sec, 20e6
+	second.HasHistory = true
+	second.Generations[gclog.Gen0].Survived, second.Generations[gclog.Gen0].SurvivedPins = 20*mb, 5*mb
+	second.PinnedObjects = 9
+	second.Finalizers.Known, second.Finalizers.Objects = true, 70
+	second.PinEvents, second.PinEventBytes, second.PinPlugs, second.PinPlugBytes = 3, 300, 2, 1200
+	second.HasCompaction, second.Global.Mechanisms = true, clr.MechanismCompaction
+	tell(s, second)
+
+	gen1 := collection(3, 1, gclog.KindBlocking, [2]int64{30 * sec, 20 * ms})
+	gen1.Reason = clr.ReasonInduced
+	gen1.PinEvents, gen1.PinEventBytes, gen1.PinPlugs = 1, 50, 2
+	tell(s, gen1)
+
+	// One suspension of 50 ms: gen0 has the first 15 ms of it.
+	inside := collection(5, 0, gclog.KindBlocking, [2]int64{40 * sec, 15 * ms})
+	inside.InsideBGCStart = true
+	background := collection(4, 2, gclog.KindBackground, [2]int64{40*sec + 15*ms, 35 * ms}, [2]int64{45 * sec, 5 * ms})
+	background.HasSizesAfter, background.Generations[gclog.Gen2].After = true, 90*mb
+	tell(s, inside)
+	s.Pause(&gclog.Pause{PausePart: background.Pauses[0], GC: background})
+	foreground := collection(6, 0, gclog.KindForeground, [2]int64{42 * sec, 10 * ms})
+	foreground.Flaws, foreground.Complete = gclog.FlawLostEvents, false
+	s.Gap(&gclog.Gap{Reason: gclog.GapLostEvents, Time: 42 * sec, LostEvents: 17})
+	tell(s, foreground)
+	s.Pause(&gclog.Pause{PausePart: background.Pauses[1], GC: background})
+	background.End = 50 * sec
+	s.GC(background)
+
+	s.Gap(&gclog.Gap{Reason: gclog.GapMissedGCs, Time: 60 * sec, From: 7, To: 9})
+	demoted := collection(10, 2, gclog.KindBlocking, [2]int64{60 * sec, 100 * ms})
+	demoted.DemotedBGC, demoted.Reason = true, clr.ReasonInducedAggressive
+	tell(s, demoted)
+
+	s.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseHeapCount, Start: 70 * sec, Duration: 4 * ms, Suspend: gclog.Untold}})
+	s.Gap(&gclog.Gap{Reason: gclog.GapQueueFull, Time: 90 * sec, Records: 2})
+	s.End(100 * sec)
+}
+
+// metrics are the numbers of a Summary by name. What is unknown is absent.
+func metrics(x *analysis.Summary) map[string]float64 {
+	m := map[string]float64{}
+	for _, v := range x.Metrics() {
+		if v.Known() {
+			m[v.Name] = v.Value
+		}
+	}
+	return m
+}
+
+func TestStory(t *testing.T) {
+	s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
+	story(s)
+	x := s.Summary()
+	got := metrics(x)
+	for name, want := range map[string]float64{
+		"duration":                          70.004e9,
+		"duration.unobserved":               29.996e9, // 50 s to 60 s, and 70.004 s to 90 s
+		"gc.count":                          7,
+		"gc.rate":                           7 * 60 / 70.004,
+		"gc.induced":                        2,
+		"gc.incomplete":                     1,
+		"gc.lossy":                          1,
+		"gc.foreground":                     1,
+		"gc.demoted":                        1,
+		"gc.inside":                         1,
+		"gc.missed":                         3,
+		"gc.compacting":                     1, // the background collection tells that it is none
+		"events.lost":                       17,
+		"pause.count":                       9,
+		"pause.total":                       229e6,
+		"pause.share":                       100 * 0.229 / 70.004,
+		"pause.p50":                         15e6, // of 4, 5, 10, 10, 15, 20, 30, 35, 100: the 5th
+		"pause.p90":                         100e6,
+		"pause.p99.9":                       100e6,
+		"pause.max":                         100e6,
+		"gen0.count":                        4,
+		"gen0.pause.count":                  4,
+		"gen0.pause.total":                  65e6,
+		"gen0.pause.p50":                    10e6,
+		"gen0.pause.p90":                    30e6,
+		"gen1.count":                        1,
+		"gen1.induced":                      1,
+		"gen1.pause.max":                    20e6,
+		"gen2.count":                        2,
+		"gen1.per.gen0":                     0.25,
+		"gen2.per.gen1":                     2,
+		"pause.share.10s":                   1, // from 60 s on
+		"mutator.10ms":                      0,
+		"mutator.100ms":                     0,
+		"mutator.1s":                        90,
+		"mutator.10s":                       99,
+		"suspend.max":                       10e6,
+		"suspend.p50":                       1.5e6, // of 0.5, 1, 1, 1.5, 2, 3, 3.5, 10
+		"between.max":                       10e9,  // 42 s to 60 s has a gap
+		"heap.max":                          120e6,
+		"heap.last":                         90e6,
+		"heap.last.gen2":                    90e6,
+		"heap.committed":                    140e6,
+		"heap.peak.mean":                    110e6,
+		"heap.after.max":                    90e6,
+		"heap.after.mean":                   190e6 / 3.0,
+		"promoted.total":                    20e6,
+		"promoted.mean":                     10e6,
+		"alloc.total":                       80e6,
+		"alloc.rate":                        80e6 / 70.004,
+		"alloc.rate.max":                    20e6,
+		"pinned.max":                        9,
+		"pinned.share":                      25,
+		"finalized.count":                   70,
+		"pinned.seen.gcs":                   2,
+		"pinned.seen.bytes":                 350,
+		"gen0.pinned.seen.gcs":              1,
+		"gen0.pinned.seen.bytes":            300,
+		"pinned.plugs.gcs":                  2,
+		"gen1.pinned.plugs.gcs":             1,
+		"pinned.plugs.bytes":                1200, // the other one does not tell its bytes
+		"pinned.user.share":                 25,
+		"finalization.max":                  3,
+		"none.pause.max":                    4e6,
+		"none.pause.count":                  1,
+		"records.dropped":                   2,
+		"gen2.blocking.share":               50,
+		"heap.committed.max":                150e6,
+		"finalization.bytes.max":            300,
+		"gen2.blocking.count":               1,
+		"gen2.blocking.pause.p50":           100e6,
+		"background.count":                  1,
+		"background.pause.count":            2,
+		"background.pause.max":              35e6,
+		"background.collection.pause.max":   40e6, // both
+		"background.collection.suspend.max": 4e6,
+		"gen0.collection.pause.mean":        55e6 / 3.0, // not of the one with lost events
+	} {
+		v, known := got[name]
+		if !known || math.Abs(v-want) > 1e-9*math.Abs(want) {
+			t.Errorf("%s is %v (known: %v), want %v", name, v, known, want)
+		}
+	}
+	if want := []analysis.ReasonCount{{clr.ReasonAllocSmall, 5}, {clr.ReasonInduced, 1}, {clr.ReasonInducedAggressive, 1}}; !reflect.DeepEqual(x.Reasons, want) {
+		t.Errorf("reasons are %v, want %v", x.Reasons, want)
+	}
+	if w := x.WithoutGC; len(w) != 1 || w[0].Kind != gclog.PauseHeapCount || w[0].Pauses.Total.Value != 4e6 {
+		t.Errorf("pauses without a collection are %+v", w)
+	}
+	why := map[string]string{}
+	for _, m := range x.Metrics() {
+		why[m.Name] = m.Why
+	}
+	for name, want := range map[string]string{
+		"pause.share.1m": "what was observed without a gap of 50s is shorter than 1 min",
+		"gen2.since":     "since the newest gen2 collection that was seen, not all was observed",
+	} {
+		if why[name] != want {
+			t.Errorf("%s: %q, want %q", name, why[name], want)
+		}
+	}
+	if w := x.Worst[0]; w.At > 60*sec || w.At+w.Length < 60*sec+100*ms {
+		t.Errorf("the worst 10 s begin at %d", w.At)
+	}
+}
+
+// TestWindow: of the story from 40.03 s, in the first pause of the background
+// collection, to 60.04 s, in that of the demoted one.
+func TestWindow(t *testing.T) {
+	s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Window{From: 40*sec + 30*ms, To: 60*sec + 40*ms}})
+	story(s)
+	x := s.Summary()
+	got := metrics(x)
+	for name, want := range map[string]float64{
+		"duration":                           10.01e9,
+		"duration.unobserved":                10e9,
+		"gc.count":                           2, // the foreground one and the demoted one
+		"gc.lossy":                           1,
+		"events.lost":                        17,
+		"gc.missed":                          3,
+		"pause.count":                        4,
+		"pause.total":                        75e6, // 20 of the first, 10, 5, 40 of the last
+		"pause.max":                          40e6,
+		"pause.p50":                          10e6,
+		"background.pause.total":             25e6,
+		"gen2.blocking.pause.p99":            40e6,
+		"gen2.blocking.collection.pause.max": 40e6,
+		"records.dropped":                    0,
+		"suspend.max":                        10e6, // of the demoted one; that of the first lies before
+		"suspend.p50":                        1e6,
+		"none.pause.count":                   0,
+		"pause.share":                        100 * 0.075 / 10.01,
+		"gen2.since":                         0, // it has not ended
+	} {
+		v, known := got[name]
+		if !known || math.Abs(v-want) > 1e-9*math.Abs(want) {
+			t.Errorf("%s is %v (known: %v), want %v", name, v, known, want)
+		}
+	}
+}
+
+// TestUnknown: what is not known says why, and is never 0.
+func TestUnknown(t *testing.T) {
+	reasons := func(tellAll func(*analysis.Statistics)) map[string]string {
+		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
+		tellAll(s)
+		why := map[string]string{}
+		for _, m := range s.Summary().Metrics() {
+			if !m.Known() && m.Value != 0 {
+				t.Errorf("%s is unknown, and %v", m.Name, m.Value)
+			}
+			why[m.Name] = m.Why
+		}
+		return why
+	}
+	for _, x := range []struct {
+		name string
+		tell func(*analysis.Statistics)
+		why  map[string]string
+	}{
+		{"nothing", func(*analysis.Statistics) {}, map[string]string{
+			"duration":      "the session has no part in this window",
+			"pause.share":   "the session has no part in this window",
+			"gc.rate":       "the session has no part in this window",
+			"pause.p99":     "no pauses",
+			"pause.total":   "",
+			"gc.count":      "",
+			"gen1.per.gen0": "no gen0 collections",
+			"heap.last":     "no collection tells its size",
+		}},
+		{"a second without collections", func(s *analysis.Statistics) { s.Begin(0); s.End(sec) }, map[string]string{
+			"duration":                "",
+			"pause.share":             "",
+			"pause.share.10s":         "the history of 1s is shorter than 10s",
+			"pause.share.5m":          "the history of 1s is shorter than 5 min",
+			"mutator.1s":              "",
+			"mutator.10s":             "the history of 1s is shorter than 10s",
+			"gc.rate":                 "",
+			"gen2.since":              "no gen2 collections",
+			"gen2.blocking.share":     "no gen2 collections",
+			"gen2.blocking.pause.p50": "no blocking gen2 pauses",
+			"none.pause.max":          "no pauses without a collection",
+			"between.p50":             "fewer than two collections",
+			"gen1.heap.after.max":     "no gen1 collections",
+			"gen1.gc.compacting":      "",
+		}},
+		{"records of a poor log", func(s *analysis.Statistics) {
+			s.Begin(0)
+			tell(s, collection(1, 0, gclog.KindBlocking, [2]int64{sec, ms}))
+			s.End(2 * sec)
+		}, map[string]string{
+			"pause.max":            "",
+			"gc.compacting":        "none of the collections tells whether it moved objects together",
+			"gen0.heap.after.max":  "none of the gen0 collections tells its size after",
+			"heap.max":             "no collection tells its size",
+			"alloc.rate":           "none of the collections tells what was allocated: that takes the histories of its heaps and of those before",
+			"promoted.total":       "none of the collections tells what was promoted",
+			"pinned.share":         "none of the collections tells how much of what survived was pinned",
+			"finalized.count":      "no collection tells of the finalizers that ran",
+			"pinned.seen.gcs":      "none of the collections tells pinned objects one by one: level full does, if there are any",
+			"pinned.plugs.gcs":     "none of the collections tells stretches that could not be moved: the private provider at Verbose does, if there are any",
+			"pinned.plugs.bytes":   "none of the collections tells how large the stretches are that could not be moved",
+			"pinned.user.share":    "none of the collections tells both pinned objects and stretches that could not be moved",
+			"heap.committed":       "no collection tells what is committed: .NET 8 and later do",
+			"background.pause.max": "no background pauses",
+		}},
+		{"a log without pauses", func(s *analysis.Statistics) {
+			s.Begin(0)
+			d := collection(1, 0, gclog.KindBlocking, [2]int64{sec, ms})
+			d.Pauses, d.Flaws, d.Complete = nil, gclog.FlawNoRestart, false
+			s.GC(d)
+			s.End(20 * sec)
+		}, map[string]string{
+			"pause.total":                "none of the collections tells a pause",
+			"pause.share":                "none of the collections tells a pause",
+			"pause.share.10s":            "none of the collections tells a pause",
+			"mutator.1s":                 "none of the collections tells a pause",
+			"gen0.pause.max":             "none of the gen0 collections tells a pause",
+			"gen0.collection.pause.mean": "none of the gen0 collections tells all of its pauses",
+		}},
+		{"losses of unknown size", func(s *analysis.Statistics) {
+			s.Gap(&gclog.Gap{Reason: gclog.GapLostEvents})
+		}, map[string]string{"events.lost": "events were lost, and the runtime does not say how many"}},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			got := reasons(x.tell)
+			for name, want := range x.why {
+				if got[name] != want {
+					t.Errorf("%s: %q, want %q", name, got[name], want)
+				}
+			}
+		})
+	}
+}
+
+// TestLiveStory: what needs no single pauses is the same live.
+func TestLiveStory(t *testing.T) {
+	exact := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
+	live := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always(), Live: true})
+	story(exact)
+	story(live)
+	want, x := metrics(exact.Summary()), live.Summary()
+	for _, m := range x.Metrics() {
+		switch {
+		case strings.HasPrefix(m.Name, "mutator."):
+			if m.Why != "live statistics keep no pauses: a recording has them" {
+				t.Errorf("%s: %+v", m.Name, m.Number)
+			}
+		case m.Known() && math.Abs(m.Value-want[m.Name]) > 0.01*math.Abs(want[m.Name]):
+			t.Errorf("%s is %v, want about %v", m.Name, m.Value, want[m.Name])
+		case !m.Known() && want[m.Name] != 0:
+			t.Errorf("%s: %s", m.Name, m.Why)
+		}
+	}
+}
+
+// TestUnderWay: a collection that was under way when the session began counts, as one of
+// which something was not seen; its pause counts from the begin of the session.
+func TestUnderWay(t *testing.T) {
+	s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
+	s.Begin(10 * sec)
+	d := collection(1, 2, gclog.KindBackground, [2]int64{9*sec + 990*ms, 30 * ms})
+	d.Start, d.Flaws, d.Complete = 0, gclog.FlawNoStart, false
+	d.Pauses[0].Kind = gclog.PauseFinal
+	tell(s, d)
+	s.End(20 * sec)
+	x := s.Summary()
+	r := x.Classes[analysis.ClassBackground]
+	if r.Count != 1 || r.Incomplete != 1 || r.Pauses.Total.Value != 20e6 || r.Pause.Told != 0 || x.Duration.Value != 10e9 {
+		t.Errorf("%+v of %+v", r, x.Duration)
+	}
+}

@@ -1,0 +1,261 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+const minute = 60e9
+
+// Summary returns what has been added up so far.
+func (s *Statistics) Summary() *Summary {
+	x := &Summary{
+		Missed: s.missed, MissedUnsure: s.missedUnsure, LostEvents: s.lostEvents, LostUnsure: s.lostUnsure, Dropped: s.dropped, Sparse: s.sparse, Young: s.young, Counted: s.counted,
+		Heap: Heap{Last: s.last, LastGen2: s.lastGen2, Committed: s.committed},
+	}
+	x.Window.From, x.Window.To = s.window.Clip(s.span.begin, s.span.end)
+	s.stops.sort()
+	x.Unobserved = s.unobserved(x.Window)
+	length := x.Window.To - x.Window.From
+	x.Duration = known(float64(length - x.Unobserved))
+	switch {
+	case length <= 0:
+		x.Duration = unknown("the session has no part in this window")
+	case length <= x.Unobserved:
+		x.Duration = unknown("nothing of this window was observed")
+	}
+	for c := range Classes {
+		x.Classes[c] = s.classes[c].told(c, x.Duration)
+		x.Classes[c].sparse = s.sparse
+	}
+	s.distributions(x)
+	s.shares(x)
+	x.Reasons = s.reasonCounts()
+	for kind := range s.without {
+		if t := &s.without[kind]; t.n > 0 {
+			x.WithoutGC = append(x.WithoutGC, WithoutGC{gclog.PauseKind(kind), t.quantity("")})
+		}
+	}
+
+	count := func(c Class) float64 { return float64(x.Classes[c].Count) }
+	gen2 := count(ClassGen2) + count(ClassBackground)
+	x.Gen1PerGen0 = ratio(count(ClassGen1), count(ClassGen0), "no gen0 collections")
+	x.Gen2PerGen1 = ratio(gen2, count(ClassGen1), "no gen1 collections")
+	if x.Young {
+		x.Gen1PerGen0, x.Gen2PerGen1 = unknown(young), unknown(young)
+	}
+	x.BlockingGen2 = ratio(100*count(ClassGen2), gen2, "no gen2 collections")
+	x.SinceLastGen2 = unknown("no gen2 collections")
+	switch {
+	case s.hasGen2 && s.holes.touch(s.gen2End, x.Window.To):
+		x.SinceLastGen2 = unknown("since the newest gen2 collection that was seen, not all was observed")
+	case s.hasGen2:
+		x.SinceLastGen2 = known(float64(max(0, x.Window.To-s.gen2End)))
+	}
+	x.Finalized = s.finalized.quantity("no collection tells of the finalizers that ran").Total
+	x.Heap.Max = s.heapMax.quantity("no collection tells its size").Max
+	x.Heap.MaxCommitted = s.committedMax.quantity(s.committed.Why).Max
+	x.AllocationRate = x.Classes[ClassAll].Allocated.Total
+	if x.AllocationRate.Known() {
+		x.AllocationRate = x.per(x.AllocationRate.Value, 1e9)
+	}
+	return x
+}
+
+// unobserved is how much of a Window was not observed. A pause in a hole was.
+func (s *Statistics) unobserved(w Window) (sum int64) {
+	if s.live != nil {
+		sum = s.live.unobserved
+	}
+	pauses := s.stops.from(w.From)
+	s.holes.in(w, func(from, to int64) {
+		stood := pauses.upTo(from)
+		stood = pauses.upTo(to) - stood
+		sum += to - from - stood
+	})
+	return sum
+}
+
+// per is n per some nanoseconds of what was observed of the Window.
+func (x *Summary) per(n, nanoseconds float64) Number { return per(n, nanoseconds, x.Duration) }
+
+func per(n, nanoseconds float64, duration Number) Number {
+	if !duration.Known() {
+		return duration
+	}
+	return known(n * nanoseconds / duration.Value)
+}
+
+// told is what the rollup of a class says, but for its pauses.
+func (r *rollup) told(c Class, duration Number) Rollup {
+	x := r.Rollup
+	why := func(lacks string) string {
+		if r.Count == 0 {
+			return "no " + c.collections()
+		}
+		return fmt.Sprintf("none of the %s tells %s", c.collections(), lacks)
+	}
+	x.PerMinute = per(float64(r.Count), minute, duration)
+	x.Compacting = known(float64(r.compacting))
+	if r.blocking > 0 && r.compactingTold == 0 {
+		x.Compacting = unknown(why("whether it moved objects together"))
+	}
+	x.Induced = known(float64(r.induced))
+	if r.Count > 0 && r.reasons == 0 {
+		x.Induced = unknown(why("why it was started"))
+	}
+	x.Pause = r.pause.quantity(why("all of its pauses"))
+	x.Suspend = r.suspend.quantity(why("how long it took to stop the threads"))
+	x.Peak = r.peak.quantity(why("its size before"))
+	x.After = r.after.quantity(why("its size after"))
+	x.Promoted = r.promoted.quantity(why("what was promoted"))
+	x.Allocated = r.allocated.quantity(why("what was allocated: that takes the histories of its heaps and of those before"))
+	x.AllocationRate = r.rate.quantity(why("what was allocated and in what time"))
+	x.PinnedObjects = r.pinned.quantity(why("how many pinned objects there were"))
+	x.PinnedShare = ratio(100*r.survivedPins, r.survived, why("how much of what survived was pinned"))
+	x.PinsSeen = r.pinsSeen.quantity(why("pinned objects one by one: level full does, if there are any"))
+	x.PinPlugs = r.pinPlugs.quantity(why("how large the stretches are that could not be moved"))
+	x.PlugsTold = unknown(why("stretches that could not be moved: the private provider at Verbose does, if there are any"))
+	if r.plugs > 0 {
+		x.PlugsTold = count(r.plugs)
+	}
+	x.UserPinned = ratio(100*r.userPinned, r.notMoved, why("both pinned objects and stretches that could not be moved"))
+	x.Finalization = r.finalization.quantity(why("how many objects wait to be finalized"))
+	x.FinalizationBytes = r.finalBytes.quantity(why("how large the objects are that wait to be finalized"))
+	return x
+}
+
+// noPauses is why there is no distribution of the pauses of a class.
+func (x *Summary) noPauses(c Class) string {
+	switch {
+	case x.Classes[c].Count > 0:
+		return fmt.Sprintf("none of the %s tells a pause", c.collections())
+	case c == ClassNone && x.Sparse:
+		return notHeld
+	}
+	return "no " + c.pauses()
+}
+
+// distributions fills in all that has percentiles.
+func (s *Statistics) distributions(x *Summary) {
+	const noSuspend = "no pause tells how long it took to stop the threads"
+	noBetween := "fewer than two collections"
+	if x.Unobserved > 0 {
+		noBetween = "no two collections without a gap between them"
+	}
+	if l := s.live; l != nil {
+		for c := range Classes {
+			x.Classes[c].Pauses = l.pauses[c].distribution(x.noPauses(c), l.pauses[c].at)
+		}
+		x.Suspend = l.suspend.distribution(noSuspend, l.suspend.at)
+		x.Between = l.between.distribution(noBetween, l.between.at)
+	} else {
+		values := make([]int64, 0, s.stops.n)
+		for c := range Classes {
+			x.Classes[c].Pauses = s.stops.distribution(values, x.noPauses(c), func(i *stop) (int64, bool) {
+				return i.duration(), c == ClassAll || i.class() == c
+			})
+		}
+		x.Suspend = s.stops.distribution(values, noSuspend, func(i *stop) (int64, bool) { return i.suspend, i.suspend > 0 })
+		var before *stop
+		x.Between = s.stops.distribution(values, noBetween, func(i *stop) (since int64, ok bool) {
+			if !i.first() {
+				return 0, false
+			}
+			if before != nil && !s.holes.touch(before.start, i.start) {
+				since, ok = i.start-before.start, true
+			}
+			before = i
+			return since, ok
+		})
+	}
+	// That pauses were not told does not mean that there were none.
+	for c := range Classes {
+		if r := &x.Classes[c]; r.Count > 0 && r.Pauses.Count == 0 {
+			r.Pauses.Total = unknown(x.noPauses(c))
+		}
+	}
+	if none := &x.Classes[ClassNone].Pauses; s.sparse && none.Count == 0 {
+		none.Total = unknown(x.noPauses(ClassNone))
+	}
+}
+
+// distribution is that of what value returns of each stop, if it is told. The room
+// of values is used.
+func (h *history) distribution(values []int64, why string, value func(*stop) (v int64, told bool)) Distribution {
+	var t tally
+	values = values[:0]
+	for i := range h.n {
+		if v, told := value(h.at(i)); told {
+			t.add(float64(v))
+			values = append(values, v)
+		}
+	}
+	return t.distribution(why, nearestRank(values))
+}
+
+// shares fills in how much of the time the program stood. Stretches of some length are
+// looked for where all of it was observed.
+func (s *Statistics) shares(x *Summary) {
+	parts := s.holes.between(x.Window)
+	tooShort := func(length int64) Number { return unknown(tooShort(x, parts, length)) }
+	total := x.Classes[ClassAll].Pauses.Total
+	x.Share = total
+	if total.Known() {
+		x.Share = x.per(100*total.Value, 1)
+	}
+	var recent recent
+	if s.live != nil {
+		recent = s.live.recent
+		recent.upTo(x.Window.To - x.Window.From)
+	}
+	for i, length := range shareLengths {
+		share := Share{Length: int64(length), Percent: total}
+		switch {
+		case !total.Known():
+		case s.live != nil:
+			if w := &recent.windows[i]; w.full {
+				share.Percent, share.At = known(percent(w.worst, share.Length)), x.Window.From+w.at*slot
+			} else {
+				share.Percent = tooShort(share.Length)
+			}
+		default:
+			if stood, at := s.stops.worst(parts, share.Length); stood < 0 {
+				share.Percent = tooShort(share.Length)
+			} else {
+				share.Percent, share.At = known(percent(stood, share.Length)), at
+			}
+		}
+		x.Worst = append(x.Worst, share)
+	}
+	for _, length := range utilizationLengths {
+		u := Utilization{Length: int64(length), Percent: total}
+		switch {
+		case !total.Known():
+		case s.live != nil:
+			u.Percent = unknown("live statistics keep no pauses: a recording has them")
+		default:
+			if stood, at := s.stops.worst(parts, u.Length); stood < 0 {
+				u.Percent = tooShort(u.Length)
+			} else {
+				u.Percent, u.At = known(100-percent(stood, u.Length)), at
+			}
+		}
+		x.Utilization = append(x.Utilization, u)
+	}
+}
+
+// reasonCounts lists the reasons that occurred, the most frequent first.
+func (s *Statistics) reasonCounts() (list []ReasonCount) {
+	for r, n := range s.reasons {
+		if n > 0 {
+			list = append(list, ReasonCount{clr.Reason(r), n})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b ReasonCount) int { return cmp.Compare(b.Count, a.Count) })
+	return list
+}

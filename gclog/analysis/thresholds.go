@@ -1,0 +1,157 @@
+package analysis
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gclog/gclog/internal/spelling"
+)
+
+// Thresholds are those that differ from the defaults of the rules. The zero value has
+// none.
+type Thresholds struct{ set map[string]float64 }
+
+// Set moves a threshold: Set("long-pause.over", "100ms"). What a value looks like goes
+// by the unit: 100ms, 50MB, 1GB/s, 20%, 5/min, 3. The error says what there is.
+func (t *Thresholds) Set(name, value string) error {
+	id, last, _ := strings.Cut(name, ".")
+	rules := Rules()
+	i := slices.IndexFunc(rules, func(r Rule) bool { return r.ID == id })
+	if i < 0 {
+		ids := ruleIDs(rules)
+		return fmt.Errorf("there is no rule %q%s: the rules with thresholds are %s", id, spelling.DidYouMean(id, ids), strings.Join(ids, ", "))
+	}
+	r := &rules[i]
+	for _, threshold := range r.Thresholds {
+		if threshold.Name != last {
+			continue
+		}
+		v, err := ParseValue(strings.TrimSpace(value), threshold.Unit)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		t.set = maps.Clone(t.set)
+		if t.set == nil {
+			t.set = map[string]float64{}
+		}
+		t.set[name] = v
+		return nil
+	}
+	if len(r.Thresholds) == 0 {
+		return fmt.Errorf("the rule %s has no thresholds", id)
+	}
+	var names []string
+	for _, threshold := range r.Thresholds {
+		names = append(names, id+"."+threshold.Name)
+	}
+	return fmt.Errorf("there is no threshold %q%s: %s has %s", name, spelling.DidYouMean(name, names), id, strings.Join(names, ", "))
+}
+
+func ruleIDs(rules []Rule) (ids []string) {
+	for _, r := range rules {
+		if len(r.Thresholds) > 0 {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
+}
+
+// limits are the thresholds of one rule by name, as they are to be used.
+type limits map[string]float64
+
+func (t *Thresholds) of(r *Rule) limits {
+	l := limits{}
+	for _, threshold := range r.Thresholds {
+		l[threshold.Name] = threshold.Default
+		if v, ok := t.set[r.ID+"."+threshold.Name]; ok {
+			l[threshold.Name] = v
+		}
+	}
+	return l
+}
+
+// ParseValue reads what people write for a value of some unit of a Metric: 100ms, 1.5GB,
+// 20%, 5/min. Only 0 may lack the unit: 5 for a percentage may as well be meant as a
+// fraction. The error says what such a value looks like.
+func ParseValue(s, unit string) (float64, error) {
+	if v, ok := parseNumber(s); ok && (v == 0 || unit == "") {
+		return v, nil
+	}
+	switch unit {
+	case "ns":
+		if d, err := time.ParseDuration(strings.ReplaceAll(s, " ", "")); err == nil && d >= 0 {
+			return float64(d), nil
+		}
+		return 0, fmt.Errorf("%q is no duration: give a number with a unit, such as 100ms, 1.5s or 10m", s)
+	case "bytes":
+		if v, ok := parseSize(s); ok {
+			return v, nil
+		}
+		return 0, fmt.Errorf("%q is no size: give a number with B, KB, MB or GB, such as 50MB (KiB, MiB and GiB are 1024 times each other)", s)
+	case "bytes/s":
+		if v, ok := parseSize(strings.TrimSuffix(s, "/s")); ok {
+			return v, nil
+		}
+		return 0, fmt.Errorf("%q is no rate: give a size for each second, such as 500MB/s", s)
+	case "%", "%/h":
+		if v, ok := parseUnit(strings.TrimSuffix(s, "/h"), "%"); ok {
+			return v, nil
+		}
+		return 0, fmt.Errorf("%q is no percentage: give a number with %%, such as 20%%", s)
+	case "1/min":
+		if v, ok := parseUnit(s, "/min"); ok {
+			return v, nil
+		}
+		return 0, fmt.Errorf("%q is no rate: give a number for each minute, such as 5/min", s)
+	}
+	return 0, fmt.Errorf("%q is no number: give one such as 20 or 1.5", s)
+}
+
+func parseUnit(s, unit string) (float64, bool) {
+	number, ok := strings.CutSuffix(s, unit)
+	if !ok {
+		return 0, false
+	}
+	return parseNumber(number)
+}
+
+func parseNumber(s string) (float64, bool) {
+	v, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+	return v, err == nil && v >= 0 && !math.IsInf(v, 0)
+}
+
+// sizeUnits are tried in this order: B is the end of the others.
+var sizeUnits = [...]struct {
+	suffix string
+	factor float64
+}{
+	{"KiB", 1 << 10},
+	{"MiB", 1 << 20},
+	{"GiB", 1 << 30},
+	{"TiB", 1 << 40},
+	{"KB", 1e3},
+	{"MB", 1e6},
+	{"GB", 1e9},
+	{"TB", 1e12},
+	{"K", 1 << 10},
+	{"M", 1 << 20},
+	{"G", 1 << 30},
+	{"T", 1 << 40},
+	{"B", 1},
+}
+
+// parseSize reads a size. K, M and G alone are those of HotSpot's flags.
+func parseSize(s string) (float64, bool) {
+	for _, u := range sizeUnits {
+		if n := len(s) - len(u.suffix); n > 0 && strings.EqualFold(s[n:], u.suffix) {
+			v, ok := parseNumber(s[:n])
+			return v * u.factor, ok
+		}
+	}
+	return 0, false
+}

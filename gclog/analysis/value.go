@@ -1,0 +1,72 @@
+package analysis
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// valueText is a value for people, with three digits: "203 ms", "1.5 GB", "12.5 %".
+func valueText(v float64, unit string) string {
+	switch unit {
+	case "ns":
+		return durationText(v)
+	case "bytes":
+		return sizeText(v)
+	case "bytes/s":
+		return sizeText(v) + "/s"
+	case "%", "%/h":
+		return digits(v) + " " + unit
+	case "1/min":
+		return digits(v) + " a minute"
+	}
+	return digits(v)
+}
+
+func durationText(ns float64) string {
+	switch a := math.Abs(ns); {
+	case a >= 119.5e9:
+		return time.Duration(ns).Round(time.Second).String()
+	case a >= 999.5e6:
+		return digits(ns/1e9) + " s"
+	case a >= 999.5e3:
+		return digits(ns/1e6) + " ms"
+	case a >= 999.5:
+		return digits(ns/1e3) + " µs"
+	}
+	return digits(ns) + " ns"
+}
+
+func sizeText(n float64) string {
+	units := [...]string{" B", " KB", " MB", " GB", " TB"}
+	i := 0
+	for math.Abs(n) >= 999.5 && i < len(units)-1 {
+		n, i = n/1000, i+1
+	}
+	return digits(n) + units[i]
+}
+
+// digits has three digits, all of a larger number, and no zeros behind the point.
+func digits(v float64) string {
+	precision := 2
+	switch a := math.Abs(v); {
+	case a >= 99.95:
+		precision = 0
+	case a >= 9.995:
+		precision = 1
+	}
+	s := strconv.FormatFloat(v, 'f', precision, 64)
+	if precision > 0 {
+		s = strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+	}
+	return s
+}
+
+// plural is a number of things.
+func plural(n uint64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.FormatUint(n, 10) + " " + what + "s"
+}

@@ -1,0 +1,168 @@
+package gclog_test
+
+import (
+	"compress/gzip"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"time"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// recording opens a recording of .NET 10. A live process gives the same stream: see
+// session.Target.StartTracing.
+func recording() io.ReadCloser {
+	f, err := os.Open("../testdata/traces/net10-datas-bgc.nettrace.gz")
+	if err != nil {
+		log.Fatal(err)
+	}
+	unpacked, err := gzip.NewReader(f)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return unpacked
+}
+
+// A watcher prints every collection, and notes that one took too long.
+type watcher struct {
+	printer
+	limit time.Duration
+	done  bool
+}
+
+// GC is the call at the completion of a collection.
+func (w *watcher) GC(d *gclog.GCDetails) {
+	fmt.Printf("#%d gen%d: %v\n", d.Number, d.Generation, time.Duration(d.Pause()).Round(time.Millisecond))
+	w.done = time.Duration(d.Pause()) > w.limit
+}
+
+// Every collection is printed until one takes longer than a limit: a second in a program
+// that watches a process, a tenth of one here.
+func ExampleObserver() {
+	w := &watcher{limit: 100 * time.Millisecond}
+	processes := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return w })
+	stream := recording()
+	defer stream.Close()
+	r := parse.NewReader(stream, gclog.Wanted)
+	for !w.done && r.Scan() {
+		if processes.Decoder() == nil {
+			processes.Begin(r.Trace())
+		}
+		if e := r.Event(); e != nil {
+			processes.Event(e)
+		}
+	}
+	fmt.Println("stopped")
+	// Output:
+	// #1 gen0: 6ms
+	// #2 gen1: 4ms
+	// #3 gen0: 11ms
+	// #4 gen2: 133ms
+	// stopped
+}
+
+// A note is what this program keeps of a collection while it lasts.
+type note struct {
+	roots    int           // reports of a heap that it is done with a kind of root
+	promoted uint64        // bytes that they kept alive
+	after    time.Duration // time from the start of the first collection
+}
+
+// A noter attaches a note at GCStart, adds to it with each event, and reads it when the
+// collection is complete.
+type noter struct {
+	printer
+	first int64
+}
+
+func (n *noter) Event(at gclog.Stamp, e clr.Event, d *gclog.GCDetails) {
+	switch e := e.(type) {
+	case *clr.GCStart:
+		if n.first == 0 {
+			n.first = at.Time
+		}
+		d.UserData = &note{after: time.Duration(at.Time - n.first)}
+	case *clr.GCMarkWithType:
+		if d == nil {
+			return // its begin was not seen
+		}
+		if x, ok := d.UserData.(*note); ok {
+			x.roots++
+			x.promoted += e.Promoted
+		}
+	}
+}
+
+func (n *noter) GC(d *gclog.GCDetails) {
+	x, ok := d.UserData.(*note)
+	if !ok || x.roots == 0 {
+		return
+	}
+	fmt.Printf("#%d after %v: %d KB kept alive, in %d reports\n", d.Number, x.after.Round(time.Millisecond), x.promoted>>10, x.roots)
+}
+
+// An Observer with a method Event is shown the events, each with its collection, on which
+// it can leave data of its own.
+func ExampleEventObserver() {
+	stream := recording()
+	defer stream.Close()
+	processes := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return &noter{} })
+	r := parse.NewReader(stream, gclog.Wanted)
+	for r.Scan() {
+		if processes.Decoder() == nil {
+			processes.Begin(r.Trace())
+		}
+		if e := r.Event(); e != nil {
+			processes.Event(e)
+		}
+	}
+	processes.Finish()
+	// Output:
+	// #1 after 0s: 2140 KB kept alive, in 7 reports
+	// #2 after 15ms: 4656 KB kept alive, in 7 reports
+	// #3 after 45ms: 12847 KB kept alive, in 7 reports
+	// #4 after 312ms: 40961 KB kept alive, in 6 reports
+	// #6 after 1.106s: 6095 KB kept alive, in 14 reports
+	// #7 after 2.004s: 6830 KB kept alive, in 14 reports
+	// #8 after 2.852s: 6490 KB kept alive, in 14 reports
+	// #9 after 3.697s: 6413 KB kept alive, in 14 reports
+	// #10 after 4.547s: 6491 KB kept alive, in 14 reports
+}
+
+// A Reducer takes events from anywhere: here from a table, in a program perhaps from a log
+// of another tool.
+func ExampleReducer() {
+	const ms = int64(time.Millisecond)
+	source := []struct {
+		time  int64
+		event clr.Event
+	}{
+		{10 * ms, &clr.GCSuspendEEBegin{Reason: clr.SuspendForGC}},
+		{11 * ms, &clr.GCSuspendEEEnd{}},
+		{11 * ms, &clr.GCStart{Count: 7, Depth: 1, Reason: clr.ReasonAllocSmall}},
+		{15 * ms, &clr.GCEnd{Count: 7, Depth: 1}},
+		{15 * ms, &clr.GCHeapStats{Size: [gclog.Generations]uint64{1 << 20, 2 << 20, 5 << 20}}},
+		{16 * ms, &clr.GCRestartEEBegin{}},
+		{17 * ms, &clr.GCRestartEEEnd{}},
+	}
+	newest := gclog.NewHistory(100)
+	r := gclog.NewReducer(newest)
+	for _, s := range source {
+		r.Event(gclog.Stamp{Time: s.time, Thread: 1}, s.event)
+		if d := r.Current(); d != nil {
+			fmt.Printf("at %v #%d is open\n", time.Duration(s.time), d.Number)
+		}
+	}
+	r.Finish(20 * ms)
+	for d := range newest.All() {
+		fmt.Printf("#%d gen%d: suspended in %v, stood for %v, %d MB after\n", d.Number, d.Generation,
+			time.Duration(d.Suspend()), time.Duration(d.Pause()), d.SizeAfter()>>20)
+	}
+	// Output:
+	// at 11ms #7 is open
+	// #7 gen1: suspended in 1ms, stood for 7ms, 8 MB after
+}

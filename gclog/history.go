@@ -1,0 +1,46 @@
+package gclog
+
+import "iter"
+
+// A History is an Observer that keeps the newest records of collections, in the order in
+// which they were told. It needs memory for so many, and no more.
+type History struct {
+	ring []GCDetails
+	next int // of ring
+	n    int
+}
+
+var _ Observer = (*History)(nil)
+
+// NewHistory returns a History of the newest n records.
+func NewHistory(n int) *History { return &History{ring: make([]GCDetails, max(1, n))} }
+
+// GC keeps a copy of the record.
+func (h *History) GC(d *GCDetails) {
+	h.ring[h.next].CopyFrom(d)
+	h.next = (h.next + 1) % len(h.ring)
+	h.n = min(h.n+1, len(h.ring))
+}
+
+// Pause keeps nothing: the pauses of a collection are in its record.
+func (h *History) Pause(*Pause) {}
+
+// Phase keeps nothing.
+func (h *History) Phase(*Phase) {}
+
+// Gap keeps nothing.
+func (h *History) Gap(*Gap) {}
+
+// Len is how many records there are.
+func (h *History) Len() int { return h.n }
+
+// All returns the records, the oldest first. They are valid until the next one comes.
+func (h *History) All() iter.Seq[*GCDetails] {
+	return func(yield func(*GCDetails) bool) {
+		for i := range h.n {
+			if !yield(&h.ring[(h.next-h.n+i+len(h.ring))%len(h.ring)]) {
+				return
+			}
+		}
+	}
+}

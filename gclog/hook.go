@@ -1,0 +1,63 @@
+package gclog
+
+import "github.com/gclog/gclog/parse/clr"
+
+// observed takes an event that the Observer wants to see.
+func (r *Reducer) observed(at Stamp, e clr.Event) {
+	switch e.(type) {
+	case *clr.GCStart:
+		r.reduce(at, e)
+		r.hook.Event(at, e, &r.open[len(r.open)-1].GCDetails)
+	case *clr.GCEnd:
+		r.reduce(at, e)
+		r.hook.Event(at, e, r.ended.details(at.Thread))
+	case *clr.GCGlobalHeapHistory:
+		r.reduce(at, e)
+		r.hook.Event(at, e, r.histories.details(at.Thread))
+	default:
+		r.hook.Event(at, e, r.subject(at, e))
+		r.reduce(at, e)
+	}
+}
+
+// subject is the collection that an event belongs to which the Reducer has not taken yet.
+func (r *Reducer) subject(at Stamp, e clr.Event) *GCDetails {
+	switch e.(type) {
+	case *clr.GCHeapStats:
+		return r.ended.details(at.Thread)
+	case *clr.GCPerHeapHistory:
+		return r.histories.details(at.Thread)
+	case *clr.GCSuspendEEEnd, *clr.GCRestartEEBegin, *clr.GCRestartEEEnd:
+		s := r.suspensionOf(at.Thread)
+		switch {
+		case s == nil || !s.forGC():
+			return nil
+		case len(s.gcs) > 0:
+			return &s.gcs[len(s.gcs)-1].GCDetails
+		case s.reason != clr.SuspendForGCPrep:
+			return nil
+		}
+		return r.background()
+	case *clr.GCSuspendEEBegin, *clr.GCTriggered, *clr.GCAllocationTick, *clr.GCCreateSegment, *clr.GCFreeSegment,
+		*clr.GCFinalizersBegin, *clr.GCFinalizersEnd:
+		return nil // of the program, or of a collection to come
+	case *clr.BGCPhaseEvent, *clr.BGCRevisit, *clr.BGCDrainMark, *clr.BGCOverflow, *clr.BGCAllocWait:
+		return r.background()
+	}
+	return r.Current()
+}
+
+func (r *Reducer) background() *GCDetails {
+	if c := r.openBackground(); c != nil {
+		return &c.GCDetails
+	}
+	return nil
+}
+
+// details returns the record of the collection that a thread spoke of last.
+func (t *threadTable) details(thread uint64) *GCDetails {
+	if c := t.get(thread); c != nil {
+		return &c.GCDetails
+	}
+	return nil
+}

@@ -1,0 +1,684 @@
+package gclog_test
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// A defect is why TraceEvent says something else than a record. Those with a number are
+// in the README of the oracle; 9 and 16 are of sums over collections, 13 and 14 of the
+// lists too (compareLists), 15 is of what TraceEvent has nothing of, 17 of its speed.
+type defect struct {
+	what    string
+	members []string // with or without [element]
+	always  bool     // they differ wherever it affects a collection
+	// affects tells whether the defect explains a difference in this collection.
+	affects func(r *evidence, p *pair) bool
+	// wrong says what shows that the record is wrong all the same, "" if nothing does.
+	wrong func(r *evidence, p *pair) string
+}
+
+// expect is "" if got is want.
+func expect[T comparable](what string, got, want T) string {
+	if got == want {
+		return ""
+	}
+	return fmt.Sprintf("%s is %v, want %v", what, got, want)
+}
+
+func all(problems ...string) string {
+	for _, p := range problems {
+		if p != "" {
+			return p
+		}
+	}
+	return ""
+}
+
+func nanoseconds(ms *float64) int64 {
+	if ms == nil {
+		return 0
+	}
+	return int64(math.Round(*ms * 1e6))
+}
+
+func bytesOf(mb *float64) int64 { return nanoseconds(mb) }
+
+func ofBackground(r *evidence, p *pair) bool { return p.d.Kind == gclog.KindBackground }
+
+// inside is the collection in the first suspension of a background one.
+func inside(r *evidence, p *pair) *gclog.GCDetails {
+	if b := p.behind; p.d.Kind == gclog.KindBackground && b != nil && b.InsideBGCStart {
+		return b
+	}
+	return nil
+}
+
+// overwritten is a foreground collection that has ended and is being restarted when a
+// background one of workstation GC tells its histories.
+func overwritten(r *evidence, d *gclog.GCDetails) bool {
+	return !r.server && d.Kind == gclog.KindForeground && slices.ContainsFunc(r.told.histories, func(h heapHistories) bool {
+		return h.concurrent() && h.at > d.End && h.at < d.PauseStart()+d.Pause()
+	})
+}
+
+// overwriting is that background collection.
+func overwriting(r *evidence, d *gclog.GCDetails) bool {
+	return d.Kind == gclog.KindBackground && slices.ContainsFunc(r.o.gcs, func(f *gclog.GCDetails) bool {
+		return f.Start > d.Start && f.Start < d.End && overwritten(r, f)
+	})
+}
+
+// summed tells whether what a record has of the histories of the heaps is what they say.
+func summed(r *evidence, p *pair) string {
+	d, told := p.d, r.historiesOf(p.d)
+	problem := all(expect("histories", len(told.heaps), int(told.global.Heaps)), expect("heaps", d.HeapCount(), len(told.heaps)), expect("known", d.HasHistory && d.HasGlobal, true),
+		expect("what is common to the heaps", d.Global, told.global), expect("concurrent", told.concurrent(), d.Kind == gclog.KindBackground))
+	list := histories(d)
+	if len(list) != len(told.heaps) {
+		return all(problem, expect("histories of the record", len(list), len(told.heaps)))
+	}
+	decided := 0
+	for i, h := range slices.Backward(told.heaps) {
+		problem = all(problem, expect("history", *list[i], h), expect("generations", d.GenerationCount, h.Generations))
+		if h.CondemnedGenerations.Final() == d.Generation {
+			decided = i
+		}
+	}
+	for g := range d.Generations {
+		problem = all(problem, summedGeneration(d, told, g))
+	}
+	steps, conditions, known := d.Condemned()
+	own := &told.heaps[decided]
+	return all(problem, expect("reasons known", known, true), expect("steps", steps, own.CondemnedGenerations), expect("conditions", conditions, own.Condemned|told.global.Condemned),
+		expect("generation", told.global.CondemnedGeneration, uint32(d.Generation)), timed(d, &told.global), peak(r, p))
+}
+
+func summedGeneration(d *gclog.GCDetails, told *heapHistories, g int) string {
+	var want gclog.GenerationDetails
+	var after, objectsBefore, objectsAfter int64
+	for i := range told.heaps {
+		x := &told.heaps[i].Generation[g]
+		want.Before += x.SizeBefore
+		want.FreeBefore += x.FreeListBefore + x.FreeObjectsBefore
+		want.Fragmentation += x.FreeListAfter + x.FreeObjectsAfter
+		want.In += x.In
+		want.Survived += x.PinnedSurvivors + x.NonPinnedSurvivors
+		want.SurvivedPins += x.PinnedSurvivors
+		want.Budget += x.Budget
+		after += int64(x.SizeAfter)
+	}
+	x := &d.Generations[g]
+	if after == 0 && !d.Collected(g) { // .NET Core 3.1
+		after = int64(x.After)
+	}
+	objectsBefore = int64(want.Before) - int64(want.FreeBefore)
+	objectsAfter = after - int64(want.Fragmentation)
+	percent, known := d.Survival(g)
+	problem := expect("survival known", known, d.Collected(g) && objectsBefore > 0 && int64(want.Survived) <= objectsBefore+objectsBefore/50)
+	if known && math.Abs(percent*float64(objectsBefore)-100*float64(min(int64(want.Survived), objectsBefore))) > 1 {
+		problem = fmt.Sprintf("%v%% of %d is not %d", percent, objectsBefore, want.Survived)
+	}
+	free, known := d.FragmentationPercent(g)
+	problem = all(problem, expect("fragmentation known", known, x.After > 0))
+	if known && math.Abs(free*float64(x.After)-100*float64(want.Fragmentation)) > 1 {
+		problem = all(problem, fmt.Sprintf("%v%% of %d is not %d", free, x.After, want.Fragmentation))
+	}
+	return all(problem, expect("before", x.Before, want.Before), expect("free before", x.FreeBefore, want.FreeBefore), expect("free", x.Fragmentation, want.Fragmentation),
+		expect("in", x.In, want.In), expect("survived", x.Survived, want.Survived), expect("pinned survivors", x.SurvivedPins, want.SurvivedPins), expect("budget", x.Budget, want.Budget),
+		expect("objects before", x.ObjectsBefore, uint64(max(0, objectsBefore))), expect("objects after", x.ObjectsAfter, uint64(max(0, objectsAfter))))
+}
+
+// timed tells whether the times of a record are those that the runtime told of the parts
+// that its kind of collection has.
+func timed(d *gclog.GCDetails, told *clr.GCGlobalHeapHistory) string {
+	count := told.TimeCount
+	switch {
+	case told.Mechanisms&clr.MechanismConcurrent != 0:
+		count = min(count, clr.TimePlan)
+	case told.Mechanisms&clr.MechanismCompaction == 0 || int64(told.Times[clr.TimeCompact])*1000 > d.Duration():
+		count = min(count, clr.TimeCompact)
+	}
+	problem := expect("times", d.TimingCount, count)
+	for i := range count {
+		problem = all(problem, expect("time", d.Timing[i], int64(told.Times[i])*1000))
+	}
+	return problem
+}
+
+// spanned tells whether the time that a record has run since the last one, and the time
+// that its share of the pause refers to, are those between the events.
+func spanned(r *evidence, p *pair) string {
+	d := p.d
+	own, last := r.sizesOf(d)
+	end := d.PauseStart()
+	if d.Kind == gclog.KindBackground {
+		end = own
+	}
+	want := int64(0)
+	if last != 0 {
+		want = max(0, end-last)
+	}
+	problem := all(expect("known since the last", d.HasSinceLast, last != 0), expect("since the last", d.SinceLast, want))
+	switch {
+	case d.Kind != gclog.KindBackground && last != 0:
+		want += d.Pause()
+	case d.Kind == gclog.KindBackground && p.before != nil && p.before.HasEnd && p.before.End <= d.Start:
+		want = d.End - p.before.End
+	case d.Kind == gclog.KindBackground:
+		want = d.End - d.Start
+	}
+	return all(problem, expect("window", d.Window, want))
+}
+
+// peak is the largest size of the heap while the collection lasted.
+func peak(r *evidence, p *pair) string {
+	want := p.d.SizeBefore()
+	for _, o := range r.o.gcs {
+		if p.d.Kind == gclog.KindBackground && o.Start >= p.d.Start && o.Start < p.d.End {
+			want = max(want, o.SizeBefore())
+		}
+	}
+	return expect("peak", p.d.Peak, want)
+}
+
+var (
+	ofHistories = []string{
+		"PerHeapHistories", "TimingInfo", "GenSizeBeforeMB", "HeapSizeBeforeMB", "HeapSizePeakMB", "RatioPeakAfter", "GenFragmentationMB",
+		"GenFragmentationPercent", "GenOutMB", "GenBudgetMB", "GenObjSizeAfterMB", "SurvivalPercent",
+	}
+	ofNone  = append([]string{"GlobalHeapHistory", "GetCondemnedReasons()", "GenerationCount", "GenInMB"}, ofHistories...)
+	ofWrong = append([]string{
+		"GlobalHeapHistory.FinalYoungestDesired", "GlobalHeapHistory.CondemnedGeneration", "GlobalHeapHistory.GlobalMechanisms",
+		"GlobalHeapHistory.Reason", "GlobalHeapHistory.Times",
+	}, ofHistories...)
+	ofPause     = []string{"PauseStartRelativeMSec", "PauseDurationMSec", "PauseTimePercentage"}
+	ofPrevious  = []string{"DurationSinceLastRestartMSec", "PauseTimePercentage", "AllocRateMBSec"}
+	ofAllocated = []string{"UserAllocated", "AllocedSinceLastGCMB", "AllocRateMBSec"}
+)
+
+var defects = []defect{
+	{
+		what:    "before the first collection of a stream there is none: it takes the begin of the stream for one",
+		members: ofPrevious,
+		always:  true,
+		affects: func(r *evidence, p *pair) bool { return !p.d.HasSinceLast },
+		wrong: func(r *evidence, p *pair) string {
+			return all(expect("the first", p.w == p.first, true), spanned(r, p))
+		},
+	},
+	{
+		what:    "1: a background collection that is carried out as a blocking one has only the time until the threads stood, its name is that of a background one, and its pause counts as time since the last one",
+		members: []string{"PauseDurationMSec", "PauseTimePercentage", "GCGenerationName", "DurationSinceLastRestartMSec", "AllocRateMBSec"},
+		always:  true,
+		affects: func(r *evidence, p *pair) bool { return p.d.DemotedBGC },
+		wrong: func(r *evidence, p *pair) string {
+			return all(expect("pauses", len(p.d.Pauses), 1), expect("theirs", nanoseconds(p.w.PauseDurationMSec), p.d.Suspend()), covers(r, p.d), spanned(r, p))
+		},
+	},
+	{
+		what:    "2: a collection in the first suspension of a background one has all of that from its start",
+		members: append([]string{"DurationSinceLastRestartMSec", "AllocRateMBSec"}, ofPause...),
+		always:  true,
+		affects: func(r *evidence, p *pair) bool { return p.d.InsideBGCStart },
+		wrong: func(r *evidence, p *pair) string {
+			// Their parts are the suspension: it ends where TraceEvent has the end of this one.
+			b := p.before
+			initial := &b.Pauses[0]
+			end := nanoseconds(p.w.PauseStartRelativeMSec) + nanoseconds(p.w.PauseDurationMSec)
+			return all(expect("pause", p.d.Pause(), p.d.Duration()), expect("begin", p.d.PauseStart(), p.d.Suspended), expect("shared begin", b.Suspended, p.d.Suspended),
+				expect("begin of the other part", initial.Start, p.d.PauseStart()+p.d.Pause()), expect("end", initial.Start+initial.Duration, end), spanned(r, p))
+		},
+	},
+	{
+		what:    "2: the first pause of a background collection with another one in it is left out but for the time until the threads stood",
+		members: ofPause,
+		always:  true,
+		affects: func(r *evidence, p *pair) bool { return inside(r, p) != nil },
+		wrong: func(r *evidence, p *pair) string {
+			initial := &p.d.Pauses[0]
+			return all(expect("theirs", nanoseconds(p.w.PauseDurationMSec), initial.Suspend+p.d.Pause()-initial.Duration),
+				expect("the parts", inside(r, p).Pause()+initial.Duration, initial.Start+initial.Duration-p.d.Suspended), spanned(r, p))
+		},
+	},
+	{
+		what:    "3: what a full collection of provisional mode follows in the same suspension has no pause",
+		members: []string{"PauseDurationMSec", "PauseTimePercentage"},
+		always:  true,
+		affects: func(r *evidence, p *pair) bool { return p.behind != nil && p.behind.Provisional },
+		wrong: func(r *evidence, p *pair) string {
+			return all(expect("theirs", nanoseconds(p.w.PauseDurationMSec), 0), expect("end", p.d.PauseStart()+p.d.Pause(), p.behind.Start),
+				expect("begin of the other", p.behind.PauseStart(), p.behind.Start), expect("begin", slices.Contains(r.told.suspends, p.d.PauseStart()), true), spanned(r, p))
+		},
+	},
+	{
+		what:    "11: the number of heaps stays that of the first collection",
+		members: []string{"HeapCount"},
+		always:  true,
+		affects: func(r *evidence, p *pair) bool { return p.d.HeapCount() != p.firstHeaps },
+		wrong: func(r *evidence, p *pair) string {
+			return all(expect("theirs", int(*p.w.HeapCount), p.firstHeaps), expect("heaps", p.d.HeapCount(), len(histories(p.d))))
+		},
+	},
+	{
+		what:    "4: the histories of a background collection of server GC, which come behind its sizes, are dropped",
+		members: append([]string{"HeapCount"}, ofNone...),
+		always:  true,
+		affects: func(r *evidence, p *pair) bool { return r.server && ofBackground(r, p) },
+		wrong: func(r *evidence, p *pair) string {
+			return all(expect("their histories", p.w.GlobalHeapHistory != nil || len(p.w.PerHeapHistories) > 0, false), summed(r, p))
+		},
+	},
+	{
+		what:    "5: the histories of a background collection go to the foreground one that is being restarted",
+		members: ofWrong,
+		always:  true,
+		affects: func(r *evidence, p *pair) bool { return overwritten(r, p.d) },
+		wrong: func(r *evidence, p *pair) string {
+			return all(expect("their heaps", len(p.w.PerHeapHistories), 2), expect("theirs is concurrent", p.w.GlobalHeapHistory.GlobalMechanisms[:10], "Concurrent"), summed(r, p))
+		},
+	},
+	{
+		what:    "5: and the background one has none",
+		members: ofNone,
+		always:  true,
+		affects: func(r *evidence, p *pair) bool { return overwriting(r, p.d) },
+		wrong: func(r *evidence, p *pair) string {
+			return all(expect("their histories", p.w.GlobalHeapHistory != nil || len(p.w.PerHeapHistories) > 0, false), summed(r, p))
+		},
+	},
+	{
+		what:    "and it takes what was allocated until the first collection that tells its objects for known",
+		members: ofAllocated,
+		always:  true,
+		affects: func(r *evidence, p *pair) bool { return !p.d.HasAllocated },
+		wrong: func(r *evidence, p *pair) string {
+			return all(expect("the first", p.w == p.first, true), allocatedRight(r, p))
+		},
+	},
+	{
+		what:    "7: where ticks stand for what was allocated of pinned objects, they are those of large ones",
+		members: []string{"UserAllocated[poh]"},
+		affects: func(r *evidence, p *pair) bool {
+			// Both sides agree on the ticks themselves.
+			large := bytesOf(p.w.AllocTicksMB[clr.AllocationLarge])
+			return p.d.HasTicks && large != 0 && bytesOf(p.w.UserAllocated[gclog.POH]) == large && bytesOf(p.w.UserAllocated[gclog.LOH]) == large
+		},
+		wrong: allocatedRight,
+	},
+	{
+		what:    "6: of one that is carried out as a blocking one what was allocated in gen0 is from ticks, as of a background one",
+		members: []string{"UserAllocated[gen0]", "AllocedSinceLastGCMB"},
+		always:  true,
+		affects: func(r *evidence, p *pair) bool { return p.d.DemotedBGC && p.d.HasAllocated },
+		wrong: func(r *evidence, p *pair) string {
+			return all(expect("theirs", bytesOf(p.w.UserAllocated[gclog.Gen0]), bytesOf(p.w.AllocTicksMB[clr.AllocationSmall])), allocatedRight(r, p))
+		},
+	},
+	{
+		what:    "6: what was allocated is counted from the collection that started before, and from ticks where that has no histories",
+		members: ofAllocated,
+		affects: func(r *evidence, p *pair) bool {
+			return p.before != nil && (besideBackground(r, p) || negative(p.before) || overwritten(r, p.d))
+		},
+		wrong: allocatedRight,
+	},
+	{
+		what:    "8: IsNotCompacting() is the opposite",
+		members: []string{"IsNotCompacting()"},
+		always:  true,
+		affects: func(r *evidence, p *pair) bool { return p.w.GlobalHeapHistory != nil && !overwritten(r, p.d) },
+		wrong: func(r *evidence, p *pair) string {
+			compacting, known := p.d.Compacting()
+			return all(expect("known", known, true), expect("compacting", compacting, p.d.Global.Mechanisms&clr.MechanismCompaction != 0), expect("theirs", *p.w.NotCompacting, compacting))
+		},
+	},
+	{
+		what:    "10: it has no name for the reason of an aggressive collection, nor for its compaction",
+		members: []string{"Reason", "GlobalHeapHistory.Reason", "PerHeapHistories.CompactMechanisms"},
+		affects: func(r *evidence, p *pair) bool { return p.d.Reason == clr.ReasonInducedAggressive },
+		wrong: func(r *evidence, p *pair) string {
+			return all(expect("theirs", p.w.Reason, "17"), expect("reason of the histories", p.d.Global.Reason, p.d.Reason), expect("induced", p.d.Reason.Induced(), true))
+		},
+	},
+	{
+		what:    "it has no name for elevation",
+		members: []string{"GlobalHeapHistory.GlobalMechanisms"},
+		always:  true,
+		affects: func(r *evidence, p *pair) bool { return p.d.Global.Mechanisms&clr.MechanismElevation != 0 },
+		wrong: func(r *evidence, p *pair) string {
+			return expect("theirs", p.w.GlobalHeapHistory.GlobalMechanisms, fmt.Sprint(uint32(p.d.Global.Mechanisms)))
+		},
+	},
+	{
+		what:    "12: the survival is the mean of the heaps, without their weights, and cut to whole percent; of an empty generation it is 0, and it is told where much more survived than was there",
+		members: []string{"SurvivalPercent"},
+		affects: func(r *evidence, p *pair) bool { return len(p.w.PerHeapHistories) > 0 },
+		wrong: func(r *evidence, p *pair) string {
+			for g := range p.d.GenerationCount {
+				x := &p.d.Generations[g]
+				percent, known := p.d.Survival(g)
+				if theirs := p.w.SurvivalPercent[g]; theirs != nil {
+					sum := int64(0)
+					for i := range p.w.PerHeapHistories {
+						sum += p.w.PerHeapHistories[i].GenData[g].SurvRate
+					}
+					if problem := expect("theirs", int64(*theirs), sum/int64(len(p.w.PerHeapHistories))); problem != "" {
+						return problem
+					}
+				}
+				if known && math.Abs(percent*float64(x.ObjectsBefore)-100*float64(min(x.Survived, x.ObjectsBefore))) > 1 || known != (p.d.Collected(g) && x.ObjectsBefore != 0 && x.Survived <= x.ObjectsBefore+x.ObjectsBefore/50) {
+					return fmt.Sprintf("%v%% (%v) of %d is not %d", percent, known, x.ObjectsBefore, x.Survived)
+				}
+			}
+			return ""
+		},
+	},
+	{
+		what: "13: the end of a stream without its end tag is not read",
+		members: slices.Concat([]string{"IsComplete", "PauseDurationMSec", "PerHeapMarkTimes"},
+			[]string{"GenSizeBeforeMB", "HeapSizeBeforeMB", "HeapSizePeakMB", "RatioPeakAfter"}),
+		always:  true,
+		affects: func(r *evidence, p *pair) bool { return r.cut && !p.w.IsComplete },
+		wrong: func(r *evidence, p *pair) string {
+			return all(expect("complete", p.d.Complete, true), covers(r, p.d), spanned(r, p), summed(r, p))
+		},
+	},
+	{
+		what:    "the runtime never tells the survivors among pinned objects as promoted",
+		members: []string{"GenPromotedMB[poh]", "HeapStats.TotalPromotedSize[poh]", "HeapStats.TotalPromoted", "PromotedMB"},
+		always:  true,
+		affects: func(r *evidence, p *pair) bool {
+			return p.d.Kind != gclog.KindBackground && p.d.Collected(gclog.POH) && p.d.Generations[gclog.POH].Survived != 0
+		},
+		wrong: func(r *evidence, p *pair) string {
+			x := &p.d.Generations[gclog.POH]
+			return all(expect("promoted", x.Promoted, x.Survived), expect("in all", int64(p.d.PromotedBytes-x.Promoted), p.w.HeapStats.TotalPromoted))
+		},
+	},
+	{
+		what:    "the runtime tells what earlier collections promoted with a background one",
+		members: []string{"GenPromotedMB", "HeapStats.TotalPromotedSize", "HeapStats.TotalPromoted", "PromotedMB"},
+		affects: ofBackground,
+		wrong: func(r *evidence, p *pair) string {
+			sum, problem := uint64(0), ""
+			for g := range p.d.Generations {
+				want := uint64(0)
+				for _, h := range histories(p.d) {
+					if g >= gclog.Gen2 {
+						want += h.Generation[g].Survivors()
+					}
+				}
+				sum += want
+				problem = all(problem, expect("promoted", p.d.Generations[g].Promoted, want))
+			}
+			h := p.w.HeapStats
+			return all(problem, expect("in all", p.d.PromotedBytes, sum),
+				expect("their gen2", h.TotalPromotedSize2, int64(p.d.Generations[gclog.Gen2].Promoted)), expect("their large objects", h.TotalPromotedSize3, int64(p.d.Generations[gclog.LOH].Promoted)))
+		},
+	},
+	{
+		what: ".NET Core 3.1 tells neither size nor free space of gen2 and large objects after a gen0 collection",
+		members: []string{
+			"GenFragmentationMB[gen2]", "GenFragmentationPercent[gen2]", "GenObjSizeAfterMB[gen2]",
+			"GenFragmentationMB[loh]", "GenFragmentationPercent[loh]", "GenObjSizeAfterMB[loh]",
+		},
+		affects: func(r *evidence, p *pair) bool {
+			return p.d.GenerationCount == gclog.POH && p.d.Generation == gclog.Gen0
+		},
+		wrong: func(r *evidence, p *pair) string {
+			problem := ""
+			for _, g := range []int{gclog.Gen2, gclog.LOH} {
+				x := &p.d.Generations[g]
+				free, objects := x.FreeBefore, x.After-x.Fragmentation
+				for _, h := range histories(p.d) {
+					problem = all(problem, expect("told", h.Generation[g].SizeAfter+h.Generation[g].Fragmentation(), 0))
+				}
+				problem = all(problem, expect("free", x.Fragmentation, free), expect("objects", x.ObjectsAfter, objects))
+			}
+			return problem
+		},
+	},
+	{
+		what:    "the objects of a generation can come out below 0 in a heap, as the runtime rounds: a record has 0 then",
+		members: []string{"GenObjSizeAfterMB"},
+		always:  true,
+		affects: func(r *evidence, p *pair) bool { return negative(p.d) && len(p.w.PerHeapHistories) > 0 },
+		wrong: func(r *evidence, p *pair) string {
+			problem := ""
+			for g := range p.d.GenerationCount {
+				sum := int64(0)
+				for i := range r.historiesOf(p.d).heaps {
+					sum += r.historiesOf(p.d).heaps[i].Generation[g].ObjectsAfter()
+				}
+				problem = all(problem, expect("theirs", bytesOf(p.w.GenObjSizeAfterMB[g]), sum), expect("ours", p.d.Generations[g].ObjectsAfter, uint64(max(0, sum))))
+			}
+			return problem
+		},
+	},
+	{
+		what:    "after a change of the number of heaps the runtime tells garbage as the size of what is to be finalized",
+		members: []string{"HeapStats.FinalizationPromotedSize"},
+		always:  true,
+		affects: func(r *evidence, p *pair) bool { return p.d.FinalizationSize == math.MaxUint64 },
+		wrong: func(r *evidence, p *pair) string {
+			return expect("as pattern", uint32(uint64(p.w.HeapStats.FinalizationPromotedSize)>>32)&0xFFFF0000, 0xBAAD0000)
+		},
+	},
+	{
+		what:    ".NET 8 with regions tells the time since the machine started as that of the compaction in gen1 and gen2",
+		members: []string{"TimingInfo[Compact]"},
+		always:  true,
+		affects: func(r *evidence, p *pair) bool {
+			return p.d.Global.TimeCount == clr.Times && int64(p.d.Global.Times[clr.TimeCompact])*1000 > p.d.Duration()
+		},
+		wrong: func(r *evidence, p *pair) string {
+			// In microseconds of the clock that counts from the start of the machine.
+			at := int64(p.d.Global.Times[clr.TimeCompact]) * 1000
+			if p.d.StartTicks > at+int64(1e9) || at > p.d.StartTicks+p.d.Duration() {
+				return fmt.Sprintf("%d is no time during a collection at %d", at, p.d.StartTicks)
+			}
+			return expect("times", p.d.TimingCount, clr.TimeCompact)
+		},
+	},
+	{
+		what:    "of a kind of root that a heap marks from more than once only the last bytes count",
+		members: []string{"MarkPromoted"},
+		affects: func(r *evidence, p *pair) bool {
+			seen := map[[2]uint32]bool{}
+			return slices.ContainsFunc(r.told.marks, func(m mark) bool {
+				key := [2]uint32{m.Heap, uint32(m.Type)}
+				again := m.at > p.d.Start && m.at < p.d.End && seen[key]
+				seen[key] = seen[key] || m.at > p.d.Start
+				return again
+			})
+		},
+		wrong: func(r *evidence, p *pair) string {
+			// The events of all collections together have what their records have.
+			var events, records uint64
+			for _, m := range r.told.marks {
+				events += m.Promoted
+			}
+			for _, d := range r.o.gcs {
+				for i := range d.Heaps {
+					for _, promoted := range d.Heaps[i].MarkPromoted {
+						records += promoted
+					}
+				}
+			}
+			return expect("marked in all", records, events)
+		},
+	},
+	{
+		what:    "a record says that events were lost while it was open",
+		members: []string{"IsComplete"},
+		always:  true,
+		affects: func(r *evidence, p *pair) bool { return p.d.LostEvents > 0 },
+		wrong:   func(r *evidence, p *pair) string { return expect("flaws", p.d.Flaws, gclog.FlawLostEvents) },
+	},
+	{
+		what:    "the runtime tells what was written to in large objects again with pinned ones, and that in gen0 and gen1 as if it were in large ones",
+		members: []string{"BGCRevisitInfoArr"},
+		affects: func(r *evidence, p *pair) bool {
+			sums, own := revisits(r, p.d)
+			return sums != own
+		},
+		wrong: func(r *evidence, p *pair) string {
+			sums, own := revisits(r, p.d)
+			return all(expect("ours", p.d.Background.Revisited, own), expect("theirs", fmt.Sprint(p.w.BGCRevisitInfoArr), fmt.Sprint(sums)))
+		},
+	},
+	{
+		what:    "who waits for the end of a background collection says so a moment later",
+		members: []string{"LOHWaitThreads[duration]"},
+		affects: ofBackground,
+		wrong: func(r *evidence, p *pair) string {
+			for _, w := range p.d.Background.Waits {
+				theirs := p.w.LOHWaitThreads[fmt.Sprint(w.Thread)]
+				stop := nanoseconds(&theirs.WaitStopRelativeMSec)
+				if end := w.Start + w.Duration; end != stop && (end != p.d.End || stop < end || stop > end+1e6) {
+					return fmt.Sprintf("the wait ends at %d, the collection at %d, theirs at %d", end, p.d.End, stop)
+				}
+			}
+			return ""
+		},
+	},
+}
+
+// revisits are what the events of a collection come to: as they are, and with one of those
+// of large objects at most that follow each other on a thread. That is the last, and none if
+// they do not come behind one of small objects of the same phase.
+func revisits(r *evidence, d *gclog.GCDetails) (sums, own [2][2]gclog.Revisit) {
+	count := func(of *[2][2]gclog.Revisit, paused, large int, e *revisit) {
+		of[paused][large].Pages += e.Pages
+		of[paused][large].References += e.Objects
+	}
+	paused := func(e *revisit) int {
+		if slices.ContainsFunc(d.Pauses, func(p gclog.PausePart) bool { return e.at >= p.Start && e.at <= p.Start+p.Duration }) {
+			return 1
+		}
+		return 0
+	}
+	byThread := map[uint64][]*revisit{}
+	for i := range r.told.revisits {
+		if e := &r.told.revisits[i]; d.Background != nil && e.at >= d.Start && e.at <= d.End {
+			byThread[e.thread] = append(byThread[e.thread], e)
+		}
+	}
+	for _, list := range byThread {
+		for i, e := range list {
+			if !e.Large {
+				count(&sums, paused(e), 0, e)
+				count(&own, paused(e), 0, e)
+				continue
+			}
+			count(&sums, paused(e), 1, e)
+			last := i+1 == len(list) || !list[i+1].Large || paused(list[i+1]) != paused(e)
+			first := i
+			for first > 0 && list[first].Large {
+				first--
+			}
+			if last && !list[first].Large && paused(list[first]) == paused(e) {
+				count(&own, paused(e), 1, e)
+			}
+		}
+	}
+	return sums, own
+}
+
+// covers tells whether the one pause of a blocking collection is all of a suspension, and
+// all that it lasted.
+func covers(r *evidence, d *gclog.GCDetails) string {
+	begin, end := d.PauseStart(), d.PauseStart()+d.Pause()
+	if begin > d.Start || end < d.End {
+		return fmt.Sprintf("the pause at %d of %d is not all of the collection at %d of %d", begin, end-begin, d.Start, d.Duration())
+	}
+	first, _ := slices.BinarySearch(r.told.restarts, d.End)
+	return all(expect("a suspension begins", slices.Contains(r.told.suspends, begin), true),
+		expect("the program runs again", first < len(r.told.restarts) && r.told.restarts[first] == end, true))
+}
+
+// negative tells whether the objects of a generation come out below 0 in a heap.
+func negative(d *gclog.GCDetails) bool {
+	for _, h := range histories(d) {
+		for g := range h.Generations {
+			if h.Generation[g].SizeAfter > 0 || h.Generation[g].Fragmentation() > 0 {
+				if h.Generation[g].ObjectsAfter() < 0 {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// besideBackground tells whether a background collection is this one, or went on at some
+// time since the one that started before: then that is no measure of what was allocated.
+func besideBackground(r *evidence, p *pair) bool {
+	return slices.ContainsFunc(r.o.gcs, func(b *gclog.GCDetails) bool {
+		return b.Kind == gclog.KindBackground && b.Start <= p.d.Start && (b == p.d || b == p.before || b.End >= p.before.Start)
+	})
+}
+
+// allocatedRight holds what was allocated against docs/reduction.md 8, which goes from one
+// record to the next. That the program allocated so much is TestTruth's.
+func allocatedRight(r *evidence, p *pair) (problem string) {
+	d := p.d
+	i := slices.Index(r.o.gcs, d)
+	if i == 0 || !r.o.gcs[i-1].HasHistory || !d.HasHistory {
+		return expect("what was allocated is known", d.HasAllocated, false)
+	}
+	for _, g := range []int{gclog.Gen0, gclog.LOH, gclog.POH} {
+		last, x := levelOf(r.o.gcs[i-1], g), &d.Generations[g]
+		now, want := levelOf(d, g), uint64(0)
+		switch over := overtaking(r, i); {
+		case over == 0 && d.Kind == gclog.KindForeground && g != gclog.Gen0 && x.FreeBefore == 0: // it looks like objects
+			want = above(last.size, x.Before)
+		case over == 0:
+			want = above(last.objects, x.ObjectsBefore)
+			last = level{x.Before, x.ObjectsBefore}
+		case over > 0:
+			want = above(r.o.gcs[over].Generations[g].Allocated, above(levelOf(r.o.gcs[over-1], g).objects, x.ObjectsBefore))
+		}
+		if d.Kind == gclog.KindBackground {
+			want += max(above(last.size, now.size), above(last.objects, now.objects))
+		}
+		problem = all(problem, expect("allocated in "+gclog.GenerationName(g), x.Allocated, want))
+	}
+	return all(problem, expect("what was allocated is known", d.HasAllocated, true))
+}
+
+// A level is what a generation had when it was last told.
+type level struct{ size, objects uint64 }
+
+// levelOf is the level after a collection.
+func levelOf(d *gclog.GCDetails, g int) level {
+	x := &d.Generations[g]
+	size := historyAfter(d, g)
+	if size == 0 && !d.Collected(g) { // .NET Core 3.1
+		size = x.After
+	}
+	return level{size, x.ObjectsAfter}
+}
+
+func above(low, high uint64) uint64 { return max(low, high) - low }
+
+// overtaking is the index of the first collection that was told while the background one
+// with index i went on; 0: there is none, -1: it is the first of all.
+func overtaking(r *evidence, i int) int {
+	b := r.o.gcs[i]
+	if b.Kind != gclog.KindBackground {
+		return 0
+	}
+	for n, d := range r.o.gcs[:i] {
+		if d.PauseStart()+d.Pause() > b.Start {
+			return cmp.Or(n, -1)
+		}
+	}
+	return 0
+}

@@ -1,0 +1,129 @@
+package gclog_test
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// told is what the events of a process say, read without the Reducer. Lists of times are
+// in order.
+type told struct {
+	marks     []mark
+	revisits  []revisit
+	histories []heapHistories
+	sizes     []int64 // GCHeapStats
+	suspends  []int64 // begins of suspensions
+	restarts  []int64 // their ends
+}
+
+type mark struct {
+	at int64
+	clr.GCMarkWithType
+}
+
+type revisit struct {
+	at     int64
+	thread uint64
+	clr.BGCRevisit
+}
+
+// heapHistories are what the heaps say of a collection.
+type heapHistories struct {
+	at     int64
+	thread uint64
+	global clr.GCGlobalHeapHistory
+	heaps  []clr.GCPerHeapHistory // in the order of their numbers
+}
+
+func (h *heapHistories) concurrent() bool { return h.global.Mechanisms&clr.MechanismConcurrent != 0 }
+
+func readTold(t *testing.T, stream []byte) map[int64]*told {
+	wanted := []int{
+		clr.IDGCMarkWithType, clr.IDGCGlobalHeapHistory, clr.IDGCPerHeapHistory, clr.IDGCHeapStats, clr.IDGCSuspendEEBegin, clr.IDGCRestartEEEnd,
+	}
+	r := parse.NewReader(bytes.NewReader(stream), func(m *parse.Metadata) parse.Want {
+		runtime := m.Provider == clr.RuntimeProvider && slices.Contains(wanted, m.EventID)
+		return parse.Want{Deliver: runtime || m.Provider == clr.PrivateProvider && m.EventID == clr.IDPrvBGCRevisit}
+	})
+	processes := map[int64]*told{}
+	var d *clr.Decoder
+	for r.Scan() {
+		if d == nil {
+			d = clr.NewDecoder(r.Trace().PointerSize)
+		}
+		e := r.Event()
+		if e == nil {
+			continue
+		}
+		p := processes[e.Process]
+		if p == nil {
+			p = &told{}
+			processes[e.Process] = p
+		}
+		typed, err := d.Decode(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.add(e, typed)
+	}
+	return processes
+}
+
+func (p *told) add(e *parse.Event, typed clr.Event) {
+	switch typed := typed.(type) {
+	case *clr.GCMarkWithType:
+		p.marks = append(p.marks, mark{e.Time, *typed})
+	case *clr.BGCRevisit:
+		p.revisits = append(p.revisits, revisit{e.Time, e.Thread, *typed})
+	case *clr.GCHeapStats:
+		p.sizes = append(p.sizes, e.Time)
+	case *clr.GCSuspendEEBegin:
+		p.suspends = append(p.suspends, e.Time)
+	case *clr.GCRestartEEEnd:
+		p.restarts = append(p.restarts, e.Time)
+	case *clr.GCGlobalHeapHistory:
+		p.histories = append(p.histories, heapHistories{at: e.Time, thread: e.Thread, global: *typed})
+	case *clr.GCPerHeapHistory:
+		for i := len(p.histories) - 1; i >= 0; i-- {
+			if h := &p.histories[i]; h.thread == e.Thread {
+				at, _ := slices.BinarySearchFunc(h.heaps, typed.Heap, func(x clr.GCPerHeapHistory, n uint32) int { return int(x.Heap) - int(n) })
+				h.heaps = slices.Insert(h.heaps, at, *typed)
+				break
+			}
+		}
+	}
+}
+
+// historiesOf are those of a collection: of a background one the concurrent ones before
+// the next such one starts, of another one those of its generation before it ends.
+func (r *evidence) historiesOf(d *gclog.GCDetails) *heapHistories {
+	background := d.Kind == gclog.KindBackground
+	for i := range r.told.histories {
+		h := &r.told.histories[i]
+		if h.at < d.Start || h.concurrent() != background {
+			continue
+		}
+		if background || h.global.CondemnedGeneration == uint32(d.Generation) {
+			return h
+		}
+	}
+	return &heapHistories{}
+}
+
+// sizesOf is when the sizes of a collection were told, and those of the one before; 0 if
+// they were not.
+func (r *evidence) sizesOf(d *gclog.GCDetails) (own, before int64) {
+	i, _ := slices.BinarySearch(r.told.sizes, d.End)
+	if i > 0 {
+		before = r.told.sizes[i-1]
+	}
+	if i < len(r.told.sizes) {
+		own = r.told.sizes[i]
+	}
+	return own, before
+}

@@ -1,0 +1,58 @@
+package gclog
+
+import "github.com/gclog/gclog/parse/clr"
+
+// segments counts the memory that the heap takes and gives back.
+type segments struct {
+	now  SegmentDetails    // since the previous collection
+	size map[uint64]uint64 // by address, of those that the session saw created
+}
+
+// maxSegments is how many are remembered: 256 GB of regions.
+const maxSegments = 1 << 16
+
+func (s *segments) create(e *clr.GCCreateSegment) {
+	s.now.Known = true
+	s.now.Created++
+	s.now.CreatedBytes += e.Size
+	if s.size == nil {
+		s.size = map[uint64]uint64{}
+	}
+	if len(s.size) < maxSegments {
+		s.size[e.Address] = e.Size
+	}
+}
+
+func (s *segments) free(e *clr.GCFreeSegment) {
+	s.now.Known = true
+	s.now.Freed++
+	s.now.FreedBytes += s.size[e.Address]
+	delete(s.size, e.Address)
+}
+
+// since gives what was counted to d and begins anew; nil is nobody.
+func (s *segments) since(d *SegmentDetails) {
+	if d != nil {
+		d.Known, d.Created, d.Freed = s.now.Known, s.now.Created, s.now.Freed
+		d.CreatedBytes, d.FreedBytes = s.now.CreatedBytes, s.now.FreedBytes
+	}
+	s.now = SegmentDetails{Known: s.now.Known}
+}
+
+// generationRange: the heap is told twice, when a collection begins and, behind its
+// history, when it is done. The second one counts.
+func (r *Reducer) generationRange(e *clr.GCGenerationRange) {
+	c := r.current()
+	if c == nil {
+		return
+	}
+	d := &c.Segments
+	if c.HasGlobal && !c.walked {
+		c.walked = true
+		d.Reserved, d.Used, d.Count = 0, 0, 0
+	}
+	d.HasReserved = true
+	d.Reserved += e.Reserved
+	d.Used += e.Used
+	d.Count++
+}

@@ -1,0 +1,190 @@
+package gclog_test
+
+import (
+	"testing"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// collected is the record of a blocking collection of generation gen that says about
+// itself what tell adds.
+func collected(t *testing.T, gen uint32, sizes *clr.GCHeapStats, tell func(s *story)) *gclog.GCDetails {
+	t.Helper()
+	s := newStory()
+	s.suspend(1, clr.SuspendForGC).start(1, 1, gen, clr.TypeBlocking, 0)
+	tell(s)
+	s.end(1, 1, gen).event(1, sizes).restart(1)
+	s.invariants(t)
+	if len(s.gcs) != 1 || !s.gcs[0].Complete {
+		t.Fatalf("told %v", s.told)
+	}
+	return s.gcs[0]
+}
+
+// TestUntoldFreeSpace: .NET Core 3.1 says nothing about the generations above the one
+// that it collected; their free space is what it was, and not none.
+func TestUntoldFreeSpace(t *testing.T) {
+	d := collected(t, gclog.Gen0, &clr.GCHeapStats{Size: [5]uint64{0, 10, 0, 1000}, Generations: 4}, func(s *story) {
+		e := &clr.GCPerHeapHistory{Generations: 4}
+		e.Generation[gclog.LOH] = clr.HeapGeneration{SizeBefore: 900, FreeListBefore: 300, FreeObjectsBefore: 20}
+		s.event(1, &clr.GCGlobalHeapHistory{Heaps: 1}).event(1, e)
+	})
+	x := d.Generations[gclog.LOH]
+	if x.After != 1000 || x.Fragmentation != 320 || x.ObjectsAfter != 680 {
+		t.Errorf("large objects are %+v", x)
+	}
+}
+
+// TestPinnedPromoted: what of pinned objects was promoted is told by the histories alone.
+// GCHeapStats always has 0 for it.
+func TestPinnedPromoted(t *testing.T) {
+	history := func(s *story) {
+		e := &clr.GCPerHeapHistory{Generations: 5}
+		e.Generation[gclog.POH] = clr.HeapGeneration{PinnedSurvivors: 7}
+		s.event(1, &clr.GCGlobalHeapHistory{CondemnedGeneration: 2, Heaps: 1}).event(1, e)
+	}
+	for _, c := range []struct {
+		gen         uint32
+		generations int
+		tell        func(*story)
+		total, poh  int64 // -1: not known
+	}{
+		{2, 5, func(*story) {}, -1, -1},
+		{2, 5, history, 17, 7},
+		{1, 5, func(*story) {}, 10, -1}, // not collected
+		{2, 4, func(*story) {}, 10, -1}, // there are none
+	} {
+		d := collected(t, c.gen, &clr.GCHeapStats{Promoted: [5]uint64{4, 3, 2, 1}, Generations: c.generations}, c.tell)
+		if want := uint64(max(0, c.total)); d.HasPromoted != (c.total >= 0) || d.PromotedBytes != want {
+			t.Errorf("%+v: %d (%v) in all", c, d.PromotedBytes, d.HasPromoted)
+		}
+		if poh, known := d.Promoted(gclog.POH); known != (c.poh >= 0) || poh != uint64(max(0, c.poh)) {
+			t.Errorf("%+v: %d (%v) of pinned objects", c, poh, known)
+		}
+		if gen0, known := d.Promoted(gclog.Gen0); !known || gen0 != 4 {
+			t.Errorf("%+v: %d (%v) of gen0", c, gen0, known)
+		}
+	}
+}
+
+// TestPromotedWithoutSizes: of a blocking collection only its sizes tell what it promoted.
+func TestPromotedWithoutSizes(t *testing.T) {
+	s := newStory()
+	s.suspend(1, clr.SuspendForGC).start(1, 1, 2, clr.TypeBlocking, 0).history(1, 2, 1, 0).end(1, 1, 2).restart(1)
+	if d := s.gcs[0]; d.HasPromoted || d.HasGenerationPromoted || !d.HasHistory {
+		t.Errorf("promoted %d: %v, of generations: %v", d.PromotedBytes, d.HasPromoted, d.HasGenerationPromoted)
+	}
+}
+
+// TestImpossibleSurvival: more cannot survive than was there.
+func TestImpossibleSurvival(t *testing.T) {
+	for _, c := range []struct {
+		before, survived uint64
+		percent          float64
+		known            bool
+	}{{200, 100, 50, true}, {200, 200, 100, true}, {200, 204, 100, true}, {200, 205, 0, false}, {200, 1408, 0, false}, {0, 0, 0, false}} {
+		for _, kind := range []gclog.Kind{gclog.KindBlocking, gclog.KindBackground} {
+			d := gclog.GCDetails{Generation: gclog.Gen2, Kind: kind, HasHistory: true}
+			d.Generations[gclog.Gen2] = gclog.GenerationDetails{ObjectsBefore: c.before, Survived: c.survived}
+			if percent, known := d.Survival(gclog.Gen2); percent != c.percent || known != c.known {
+				t.Errorf("%d of %d: %v (%v), want %v (%v)", c.survived, c.before, percent, known, c.percent, c.known)
+			}
+		}
+	}
+}
+
+// TestImpossibleTime: a part of a collection that took longer than the whole is not
+// known.
+func TestImpossibleTime(t *testing.T) {
+	for last, want := range map[uint32]int{5: clr.Times, 2_300_000_000: clr.TimeCompact} {
+		d := collected(t, gclog.Gen1, &clr.GCHeapStats{Generations: 5}, func(s *story) {
+			s.event(1, &clr.GCGlobalHeapHistory{
+				CondemnedGeneration: 1, Heaps: 1, Mechanisms: clr.MechanismCompaction,
+				Times: [clr.Times]uint32{1, 1, 1, 1, 1, 1, 1, last}, TimeCount: clr.Times,
+			}).event(1, perHeap(0))
+			s.at(s.now + 100)
+		})
+		if d.TimingCount != want || d.Timing[clr.TimeRelocate] != 1000 {
+			t.Errorf("with a compaction of %d µs %d times are known: %v", last, d.TimingCount, d.Timing)
+		}
+	}
+}
+
+// TestCondemnedHeap: of the heaps that wanted the generation, the first by number
+// tells why, whichever of them reported first.
+func TestCondemnedHeap(t *testing.T) {
+	for _, order := range [][]uint32{{0, 1, 2}, {2, 1, 0}} {
+		d := collected(t, gclog.Gen1, &clr.GCHeapStats{Generations: 5}, func(s *story) {
+			for _, heap := range order {
+				s.event(1, &clr.GCMarkWithType{Heap: heap})
+			}
+			s.event(1, &clr.GCGlobalHeapHistory{CondemnedGeneration: 1, Heaps: 3})
+			for heap, final := range []int{0, 1, 1} {
+				s.event(1, &clr.GCPerHeapHistory{
+					Heap: uint32(heap), Generations: 5,
+					CondemnedGenerations: clr.MakeCondemnedGenerations(0, final, 0, 0), Condemned: 1 << heap,
+				})
+			}
+		})
+		if _, conditions, known := d.Condemned(); !known || conditions != 1<<1 {
+			t.Errorf("reported in the order %v, it is condemned because of %v", order, conditions.Names(nil))
+		}
+	}
+}
+
+// TestAllocatedWithBackground: a background collection frees objects while the program
+// runs. What was allocated before its start is told by the record that can know it: by
+// the foreground one as far as it saw it, the rest by its own.
+func TestAllocatedWithBackground(t *testing.T) {
+	heap := func(s *story, thread uint64, gen uint32, m clr.Mechanisms, before, after uint64) {
+		e := &clr.GCPerHeapHistory{Generations: 5}
+		e.Generation[gclog.Gen0] = clr.HeapGeneration{SizeBefore: 1000, FreeListBefore: 1000 - before, SizeAfter: after}
+		s.event(thread, &clr.GCGlobalHeapHistory{CondemnedGeneration: gen, Heaps: 1, Mechanisms: m}).event(thread, e)
+	}
+	s := newStory()
+	s.suspend(1, clr.SuspendForGC).start(1, 1, 0, clr.TypeBlocking, 0)
+	heap(s, 1, 0, 0, 500, 100)
+	s.finish(1, 1, 0).restart(1)
+
+	s.suspend(1, clr.SuspendForGC).start(1, 2, 2, clr.TypeBackground, 0).restart(1) // at 900
+	s.suspend(1, clr.SuspendForGC).start(1, 3, 0, clr.TypeForeground, 0)
+	heap(s, 1, 0, 0, 400, 50) // of the 900, some were freed
+	s.finish(1, 3, 0).restart(1)
+	s.suspend(2, clr.SuspendForGCPrep).restart(2)
+	heap(s, 2, 2, clr.MechanismConcurrent, 900, 70)
+	s.finish(2, 2, 2)
+	s.invariants(t)
+
+	want := map[uint32]uint64{
+		3: 400 - 100,
+		2: 900 - 100 - 300 + 70 - 50, // before its start, and since the foreground one
+	}
+	for _, d := range s.gcs {
+		if w, ok := want[d.Number]; ok && (!d.HasAllocated || d.Allocated() != w) {
+			t.Errorf("#%d says that %d bytes were allocated, want %d", d.Number, d.Allocated(), w)
+		}
+	}
+	if len(s.gcs) != 3 {
+		t.Errorf("told %v", s.told)
+	}
+}
+
+// TestWaitUntilTheEnd: who waits for the end of a background collection has waited that
+// long, though the event of it comes too late.
+func TestWaitUntilTheEnd(t *testing.T) {
+	s := newStory()
+	s.suspend(1, clr.SuspendForGC).start(1, 1, 2, clr.TypeBackground, 0).restart(1)
+	s.suspend(2, clr.SuspendForGCPrep).restart(2)
+	s.at(100).event(3, &clr.BGCAllocWait{Reason: 11})
+	s.at(140).history(2, 2, 1, clr.MechanismConcurrent).at(150).finish(2, 1, 2)
+	s.event(3, &clr.BGCAllocWait{Reason: 11, End: true})
+	s.invariants(t)
+	if len(s.gcs) != 1 {
+		t.Fatalf("told %v", s.told)
+	}
+	b := s.gcs[0].Background
+	if b.WaitCount != 1 || b.WaitTime != 50_000 || b.WaitMax != 50_000 || b.Waits[0].Duration != 50_000 {
+		t.Errorf("the wait is %+v, %d ns in all", b.Waits, b.WaitTime)
+	}
+}
