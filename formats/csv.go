@@ -26,7 +26,8 @@ const csvHeader = "StartRelativeMSec,Number,Generation,Type,Reason,IsCompacting,
 	"ProcessID,StartTime,DurationInMilliSeconds,Kind,PauseStartRelativeMSec,POHSize,ObjPOHBefore,ObjPOHAfter," +
 	"HeapBefore,HeapAfter,HeapPeak,Promoted,Fragmentation,CommittedBefore,CommittedAfter,Allocated,Gen0Budget," +
 	"HeapCount,MemoryLoadPercent,PinnedObjects,Handles,FinalizationCount,Complete,LostEvents," +
-	"Gen0Before,Gen1Before,Gen2Before,LOHBefore,POHBefore,FinalPauseStartRelativeMSec,Resident,CgroupMemory,CgroupLimit\n"
+	"Gen0Before,Gen1Before,Gen2Before,LOHBefore,POHBefore,FinalPauseStartRelativeMSec,Resident,CgroupMemory,CgroupLimit," +
+	"FinalSuspensionDurationInMilliSeconds\n"
 
 func (c *csvFormat) header(dst []byte, _ int64, _ int) []byte          { return append(dst, csvHeader...) }
 func (c *csvFormat) next() (hold bool)                                 { return false }
@@ -78,7 +79,7 @@ func (r *row) bool(v, known bool) {
 	r.text(s, known)
 }
 
-func (c *csvFormat) gc(dst []byte, d *gclog.GCDetails) []byte {
+func (c *csvFormat) gc(dst []byte, d *gclog.GCDetails, _ uint64) []byte {
 	r := row{b: dst}
 	started := d.Flaws&gclog.FlawNoStart == 0
 	paused := len(d.Pauses) > 0
@@ -141,5 +142,7 @@ func (c *csvFormat) gc(dst []byte, d *gclog.GCDetails) []byte {
 	for _, n := range [...]uint64{d.Memory.Resident, d.Memory.Cgroup, d.Memory.CgroupLimit} {
 		r.uint(n, n > 0)
 	}
+	suspend := d.FinalSuspend()
+	r.millis(suspend, ok && suspend >= 0)
 	return append(r.b, '\n')
 }

@@ -33,7 +33,7 @@ type formatter interface {
 	start(dst []byte, s *Start) []byte
 	pause(dst []byte, p *gclog.Pause) []byte
 	phase(dst []byte, p *gclog.Phase) []byte
-	gc(dst []byte, d *gclog.GCDetails) []byte
+	gc(dst []byte, d *gclog.GCDetails, lost uint64) []byte // lost: events, since the last record of a collection
 	suspension(dst []byte, s *gclog.Suspension) []byte
 	gap(dst []byte, g *gclog.Gap) []byte
 	stall(dst []byte, s *gclog.Stall) []byte
@@ -169,11 +169,14 @@ type Writer struct {
 
 	written, dropped int64
 	missing          gclog.Missing // what was dropped since the last gap
+	lost             uint64        // events, since the last record of a collection
+	told             int64         // how many times something was
 	kept             []gclog.Gap   // that could not be written: what they say is in no other record
 	gap              []byte
 }
 
-// mostKept is how many gaps wait to be written at most; more become one.
+// mostKept is how many gaps wait to be written at most; what more of them tell is told with
+// the records that could not be written.
 const mostKept = 16
 
 var _ gclog.SuspensionObserver = (*Writer)(nil)
@@ -193,7 +196,7 @@ func NewWriter(f Format, out Output, o Options) *Writer {
 func (w *Writer) Succeed(before *Writer) {
 	w.missing, before.missing = before.missing, gclog.Missing{}
 	w.kept, before.kept = before.kept, nil
-	w.at = before.at
+	w.at, w.told = before.at, before.told
 }
 
 // Err returns the last error of the Output. Records that could not be written
@@ -227,13 +230,16 @@ func (w *Writer) Suspension(s *gclog.Suspension) {
 // GC writes the record of a collection.
 func (w *Writer) GC(d *gclog.GCDetails) {
 	w.number = d.Number
-	w.write(d.PauseStart(), w.f.next(), w.f.gc(w.buf[:0], d))
+	if w.write(d.PauseStart(), w.f.next(), w.f.gc(w.buf[:0], d, w.lost)) {
+		w.lost = 0
+	}
 	w.number = 0
 }
 
 // Gap writes that something is missing. If that cannot be written, it is as soon as
 // something can.
 func (w *Writer) Gap(g *gclog.Gap) {
+	w.lost += g.LostEvents
 	if w.write(g.Time, w.f.next(), w.f.gap(w.buf[:0], g)) {
 		return
 	}
@@ -241,16 +247,7 @@ func (w *Writer) Gap(g *gclog.Gap) {
 		w.kept = append(w.kept, *g)
 		return
 	}
-	last := &w.kept[mostKept-1] // more than it should be is better than less
-	if g.To > 0 {
-		if last.To == 0 {
-			last.From = g.From
-		}
-		last.From, last.To = min(last.From, g.From), max(last.To, g.To)
-	}
-	last.Time, last.Ticks = g.Time, g.Ticks
-	last.LostEvents += g.LostEvents
-	last.Records += g.Records
+	w.missing.AddGap(g)
 }
 
 // Stall writes that something has not ended for long.
@@ -300,9 +297,16 @@ func (w *Writer) tellMissing(hold bool) error {
 		return nil
 	}
 	w.gap = w.gap[:0]
-	w.missing.Gaps(gclog.Gap{Reason: gclog.GapUnwritten, Time: w.at, Ticks: w.at}, func(g *gclog.Gap) { w.gap = w.f.gap(w.gap, g) })
+	// Two of them may be of one moment, and each is a fact of its own.
+	w.missing.Gaps(gclog.Gap{Reason: gclog.GapUnwritten, Time: w.at, Ticks: w.at + w.told}, func(g *gclog.Gap) { w.gap = w.f.gap(w.gap, g) })
 	for i := range w.kept {
-		w.gap = w.f.gap(w.gap, &w.kept[i])
+		g := &w.kept[i]
+		if g.Reason != gclog.GapLostEvents && g.To > 0 && w.missing.Names(g) {
+			if g.From, g.To = 0, 0; g.Records == 0 { // each number in one gap
+				continue
+			}
+		}
+		w.gap = w.f.gap(w.gap, g)
 	}
 	if len(w.gap) > 0 {
 		if err := w.out.Write(w.head, w.gap, hold); err != nil {
@@ -310,5 +314,6 @@ func (w *Writer) tellMissing(hold bool) error {
 		}
 	}
 	w.missing, w.kept = gclog.Missing{}, w.kept[:0]
+	w.told++
 	return nil
 }

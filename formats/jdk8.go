@@ -165,7 +165,7 @@ func (j *jdk8) concurrent(dst []byte, at int64, name string, duration int64) []b
 	return append(dst, " secs]\n"...)
 }
 
-func (j *jdk8) gc(dst []byte, d *gclog.GCDetails) []byte {
+func (j *jdk8) gc(dst []byte, d *gclog.GCDetails, _ uint64) []byte {
 	j.learn(d)
 	if d.Kind != gclog.KindBackground {
 		return dst

@@ -33,7 +33,7 @@ type jsonFormat struct {
 	runtime []byte // what dotnet.runtime and the settings say
 	names   []string
 	entity  []byte // what identifies the process in document ids
-	lost    uint64 // since the last record of a collection
+	began   int64  // ticks of the session's begin
 	key     []byte
 }
 
@@ -325,6 +325,7 @@ func (j *jsonFormat) rest(o *object) []byte {
 }
 
 func (j *jsonFormat) start(dst []byte, s *Start) []byte {
+	j.began = s.Ticks
 	o := j.begin(dst, s.At, false, func(b []byte) []byte {
 		b = append(b, "attached to process "...)
 		return strconv.AppendInt(b, j.o.Process.ID, 10)
@@ -359,7 +360,7 @@ func (j *jsonFormat) end(dst []byte, e *End) []byte {
 			b = strconv.AppendInt(b, int64(e.ExitCode), 10)
 		}
 		return b
-	}, "gc-session-end", uint64(e.Ticks))
+	}, "gc-session-end", uint64(e.Ticks), uint64(j.began)) // two sessions may have seen the same last event
 	j.event(&o, "event", "gc-session-end")
 	reason := e.Reason.String()
 	o.text("reason", reason)
@@ -420,9 +421,6 @@ func (j *jsonFormat) pause(dst []byte, p *gclog.Pause) []byte {
 func (j *jsonFormat) suspension(dst []byte, _ *gclog.Suspension) []byte { return dst }
 
 func (j *jsonFormat) gap(dst []byte, g *gclog.Gap) []byte {
-	if g.Reason == gclog.GapLostEvents {
-		j.lost += g.LostEvents
-	}
 	o := j.begin(dst, g.Time, true, func(b []byte) []byte { return appendGap(b, g) }, "gc-gap", uint64(g.Ticks), uint64(g.Reason), uint64(g.Since), g.LostEvents, uint64(g.From), g.Thread)
 	j.event(&o, "event", "gc-gap")
 	o.close()
@@ -472,7 +470,7 @@ func (j *jsonFormat) stall(dst []byte, s *gclog.Stall) []byte {
 }
 
 func (j *jsonFormat) summary(dst []byte, s *Summary) []byte {
-	o := j.begin(dst, s.To, s.Missing+s.LostEvents > 0, func(b []byte) []byte { return appendSummary(b, s) }, "gc-summary", uint64(s.Ticks))
+	o := j.begin(dst, s.To, s.Missing+s.LostEvents > 0, func(b []byte) []byte { return appendSummary(b, s) }, "gc-summary", uint64(s.Ticks), uint64(j.began))
 	j.event(&o, "metric", "gc-summary")
 	j.time(&o, "start", s.From)
 	j.time(&o, "end", s.To)

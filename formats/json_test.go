@@ -322,10 +322,22 @@ func TestJSONRecords(t *testing.T) {
 			},
 		},
 		{
-			"long suspension", func(w *formats.Writer) {
-				w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseUnknown, Start: hour, Duration: 300e6}, Ticks: 6})
+			"pins", func(w *formats.Writer) {
+				w.GC(&gclog.GCDetails{Start: hour, HasEnd: true, End: hour, Complete: true, PinEvents: 3, PinEventBytes: 300, PinPlugs: 2, PinPlugBytes: 1200})
 			},
-			map[string]any{"log.level": "warn", "dotnet.gc.suspension.kind": "unknown"},
+			map[string]any{"dotnet.gc.pinned_seen.bytes": 300, "dotnet.gc.pinned_plugs.bytes": 1200, "dotnet.gc.pinned_user.pct": "0.2500"},
+		},
+		{
+			"pins without their stretches", func(w *formats.Writer) {
+				w.GC(&gclog.GCDetails{Start: hour, HasEnd: true, End: hour, Complete: true, PinEvents: 3, PinEventBytes: 300})
+			},
+			map[string]any{"dotnet.gc.pinned_seen.count": 3, "dotnet.gc.pinned_user.pct": nil},
+		},
+		{
+			"long suspension", func(w *formats.Writer) {
+				w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseUnknown, Start: hour, Duration: 300e6, Suspend: gclog.Untold}, Ticks: 6})
+			},
+			map[string]any{"log.level": "warn", "dotnet.gc.suspension.kind": "unknown", "dotnet.gc.suspension.suspend.ns": nil},
 		},
 		{
 			"lost events", func(w *formats.Writer) {
@@ -466,6 +478,44 @@ func TestJSONRecords(t *testing.T) {
 	}
 }
 
+// TestJSONUnknown: a member whose value is not known is left out, while those around it
+// are there.
+func TestJSONUnknown(t *testing.T) {
+	hour := int64(time.Hour)
+	record := func(change func(*gclog.GCDetails)) *gclog.GCDetails {
+		d := &gclog.GCDetails{
+			Number: 7, HasNumber: true, HasTrigger: true, Trigger: 3, Start: hour, Suspended: hour, Triggered: hour - 5,
+			Pauses:  []gclog.PausePart{{Start: hour, Duration: 100, Suspend: 20, Resume: 10}},
+			Summary: &gclog.HeapSummary{Gen0Imbalance: 1.5, SurvivedImbalance: 2},
+		}
+		change(d)
+		return d
+	}
+	const of = "dotnet.gc."
+	known := map[string]string{
+		"trigger.thread": "3", "trigger.delay.ns": "5", "imbalance.gen0": "1.500", "imbalance.survived": "2.000",
+	}
+	for _, c := range []struct {
+		without []string
+		change  func(*gclog.GCDetails)
+	}{
+		{nil, func(*gclog.GCDetails) {}},
+		{[]string{"trigger.delay.ns"}, func(d *gclog.GCDetails) { d.Triggered = hour }},
+		{[]string{"trigger.delay.ns"}, func(d *gclog.GCDetails) { d.Triggered = hour + 5 }},
+		{[]string{"imbalance.gen0"}, func(d *gclog.GCDetails) { d.Summary.Gen0Imbalance = 0 }},
+		{[]string{"imbalance.survived"}, func(d *gclog.GCDetails) { d.Summary.SurvivedImbalance = 0 }},
+	} {
+		_, records := written(t, "json", formats.Options{Process: someone()}, func(w *formats.Writer) { w.GC(record(c.change)) })
+		byPath := checkRecord(t, "record", []byte(records[0]))
+		for path, want := range known {
+			got, there := byPath[of+path]
+			if without := slices.Contains(c.without, path); there == without || there && fmt.Sprint(got) != want {
+				t.Errorf("without %v: %s is %v (%v), want %s", c.without, path, got, there, want)
+			}
+		}
+	}
+}
+
 // TestDocumentIDs: an id is that of a fact, in whatever session it was seen.
 func TestDocumentIDs(t *testing.T) {
 	id := func(o formats.Options, write func(w *formats.Writer)) (ids []string) {
@@ -522,6 +572,14 @@ func TestDocumentIDs(t *testing.T) {
 	note("the loss of another thread", id(a, func(w *formats.Writer) {
 		w.Gap(&gclog.Gap{Reason: gclog.GapLostEvents, Time: 9, Ticks: 9, Since: 4, LostEvents: 70})
 	}))
+	// While one session takes over from another, both may see the same last event.
+	for began, what := range []string{"a session", "the session that takes over from it"} {
+		note(what, id(a, func(w *formats.Writer) {
+			w.Start(&formats.Start{Ticks: int64(began)})
+			w.Summary(&formats.Summary{From: 1, To: 9, Ticks: 9})
+			w.End(&formats.End{At: 9, Ticks: 9})
+		}))
+	}
 }
 
 // hostile is what a target may call itself.

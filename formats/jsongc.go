@@ -11,7 +11,7 @@ import (
 
 // The fields of a collection's JSON record.
 
-func (j *jsonFormat) gc(dst []byte, d *gclog.GCDetails) []byte {
+func (j *jsonFormat) gc(dst []byte, d *gclog.GCDetails, lost uint64) []byte {
 	at := d.PauseStart()
 	number := uint64(d.Number)
 	if !d.HasNumber {
@@ -54,9 +54,8 @@ func (j *jsonFormat) gc(dst []byte, d *gclog.GCDetails) []byte {
 		j.names = d.Flaws.Names(j.names[:0])
 		o.strings("flaws", j.names)
 	}
-	if j.lost > 0 {
-		o.count("lost_events", j.lost)
-		j.lost = 0
+	if lost > 0 {
+		o.count("lost_events", lost)
 	}
 	o.close()
 	o.close()
@@ -189,7 +188,9 @@ func (j *jsonFormat) pauses(o *object, d *gclog.GCDetails) {
 	if d.HasTrigger {
 		o.open("trigger")
 		o.uint("thread", d.Trigger)
-		o.ns("delay", d.TriggerDelay())
+		if delay, known := d.TriggerDelay(); known {
+			o.ns("delay", delay)
+		}
 		o.close()
 	}
 	if d.HasSinceLast {
@@ -197,7 +198,7 @@ func (j *jsonFormat) pauses(o *object, d *gclog.GCDetails) {
 	}
 	if d.HasAllocated {
 		o.bytes("allocated", d.Allocated())
-		if rate := d.AllocationRate(); rate > 0 {
+		if rate := d.AllocationRate; rate >= 1 {
 			o.open("alloc_rate")
 			o.float("bytes_per_s", rate, 0)
 			o.close()
@@ -279,8 +280,13 @@ func (j *jsonFormat) generation(o *object, d *gclog.GCDetails, g int) {
 	if d.Collected(g) && x.Budget > 0 {
 		o.bytes("budget", x.Budget)
 	}
-	if d.HasPromoted && !d.Sums && d.Collected(g) {
-		o.bytes("promoted", x.Promoted)
+	if exceeded, known := d.BudgetExceeded(g); known && exceeded > 0 {
+		o.bytes("budget_exceeded", exceeded)
+	} else if known {
+		o.bytes("budget_left", uint64(x.BudgetLeft))
+	}
+	if promoted, known := d.Promoted(g); known {
+		o.bytes("promoted", promoted)
 	}
 	if pct, known := d.Survival(g); known {
 		o.pct("survival", pct/100)
@@ -327,6 +333,45 @@ func (j *jsonFormat) objects(o *object, d *gclog.GCDetails) {
 	}
 	pair("pinned_seen", d.PinEvents, d.PinEventBytes)
 	pair("pinned_plugs", d.PinPlugs, d.PinPlugBytes)
+	if percent, known := d.UserPinned(); known {
+		o.pct("pinned_user", percent/100)
+	}
+	if f := &d.Finalizers; f.Known || f.Running > 0 {
+		o.open("finalizers")
+		if f.Known {
+			o.uint("runs", uint64(f.Runs))
+			o.uint("objects", f.Objects)
+			o.ns("longest", f.Longest)
+		}
+		if f.Running > 0 {
+			o.ns("running", f.Running)
+		}
+		o.close()
+	}
+	j.segments(o, &d.Segments)
+}
+
+func (j *jsonFormat) segments(o *object, s *gclog.SegmentDetails) {
+	if !s.Known && !s.HasReserved {
+		return
+	}
+	o.open("segments")
+	if s.Known {
+		o.open("created")
+		o.uint("count", uint64(s.Created))
+		o.uint("bytes", s.CreatedBytes)
+		o.close()
+		o.open("freed")
+		o.uint("count", uint64(s.Freed))
+		o.uint("bytes", s.FreedBytes)
+		o.close()
+	}
+	if s.HasReserved {
+		o.int("count", int64(s.Count))
+		o.bytes("reserved", s.Reserved)
+		o.bytes("used", s.Used)
+	}
+	o.close()
 }
 
 func (j *jsonFormat) why(o *object, d *gclog.GCDetails) {
@@ -390,8 +435,12 @@ func (j *jsonFormat) times(o *object, d *gclog.GCDetails) {
 	// How unequally server GC's heaps were used.
 	if gen0, survived := d.Gen0Imbalance(), d.SurvivedImbalance(); gen0 > 0 || survived > 0 {
 		o.open("imbalance")
-		o.float("gen0", gen0, 3)
-		o.float("survived", survived, 3)
+		if gen0 > 0 { // else no heap had young objects, or not all of them were told
+			o.float("gen0", gen0, 3)
+		}
+		if survived > 0 {
+			o.float("survived", survived, 3)
+		}
 		o.close()
 	}
 }
@@ -434,14 +483,14 @@ func (j *jsonFormat) background(o *object, d *gclog.GCDetails) {
 				v := b.Revisited[paused][large]
 				o.open(when + what)
 				o.uint("pages", v.Pages)
-				o.uint("objects", v.Objects)
+				o.uint("references", v.References)
 				o.close()
 			}
 		}
 		o.close()
 	}
-	if b.Overflows > 0 {
-		o.count("mark_overflows", uint64(b.Overflows))
+	if b.Overflowed > 0 {
+		o.count("mark_overflow_objects", b.Overflowed)
 	}
 	if b.WaitCount > 0 {
 		o.open("alloc_waits")

@@ -118,7 +118,7 @@ func (f *Files) Open(path string, o RotateOptions) (*RotatingFile, error) {
 	if _, err := os.Lstat(path); err == nil {
 		if err := r.takeOver(); err != nil {
 			f.put(r.log)
-			if errors.Is(err, errWritten) {
+			if errors.Is(err, ErrWritten) {
 				return nil, err
 			}
 			return nil, fmt.Errorf("archiving the existing %s: %w", path, err)
@@ -130,12 +130,13 @@ func (f *Files) Open(path string, o RotateOptions) (*RotatingFile, error) {
 // takeOver archives what is in the place of the file, unless it is another one's.
 func (r *RotatingFile) takeOver() error {
 	if IsWritten(r.path) {
-		return errWritten
+		return ErrWritten
 	}
 	return r.archive()
 }
 
-var errWritten = errors.New("another gclog is writing it: give each its own file")
+// ErrWritten is the error of opening a file that is being written already.
+var ErrWritten = errors.New("another gclog is writing it: give each its own file")
 
 func (f *Files) logger() *lumberjack.Logger {
 	f.mu.Lock()
@@ -255,18 +256,22 @@ func (r *RotatingFile) append(b []byte) error {
 
 // takeBack removes the n bytes that a write has left of its group. Where that
 // fails, the next group begins a new line. What the file has before them is not
-// ours to know: others may have cut it off.
+// ours to know: others may have cut it off, and these bytes too.
 func (r *RotatingFile) takeBack(n int64) {
-	if info, err := os.Stat(r.path); err == nil && os.SameFile(info, r.ours) {
-		if size := info.Size() - n; size >= 0 && os.Truncate(r.path, size) == nil {
-			return
-		}
-	} else if r.lock != nil { // it was moved away
-		if info, err := r.lock.Stat(); err == nil && info.Size() >= n && r.lock.Truncate(info.Size()-n) == nil {
-			return
-		}
+	info, err := os.Stat(r.path)
+	cut := func(size int64) error { return os.Truncate(r.path, size) }
+	if r.lock != nil { // whatever it is called by now
+		info, err = r.lock.Stat()
+		cut = r.lock.Truncate
 	}
-	r.torn = true
+	switch {
+	case err != nil || !os.SameFile(info, r.ours):
+		r.torn = true
+	case info.Size() < n:
+		r.torn = info.Size() > 0
+	case cut(info.Size()-n) != nil:
+		r.torn = true
+	}
 }
 
 func (r *RotatingFile) flush() error {

@@ -1179,6 +1179,55 @@ func TestDiskFullTwice(t *testing.T) {
 	wantRecords(t, got, 0, second+1)
 }
 
+// TestTakeBack: what a failed write has left is taken back, also where the file was moved
+// away or cut off by others since.
+func TestTakeBack(t *testing.T) {
+	const left = "half a li"
+	for _, c := range []struct {
+		name string
+		do   func(path string) error
+		torn bool
+	}{
+		{"nothing happens", func(string) error { return nil }, false},
+		{"moved away", func(path string) error { return os.Rename(path, path+".1") }, false},
+		{"deleted", os.Remove, false},
+		{"cut to nothing", func(path string) error { return os.Truncate(path, 0) }, false},
+		{"cut off", func(path string) error { return os.Truncate(path, 5) }, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "gc.log")
+			r := open(t, path, RotateOptions{})
+			write(t, r, 0, 3)
+			if r.lock == nil {
+				t.Skip("files cannot be locked here")
+			}
+			if _, err := r.log.Write([]byte(left)); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.do(path); err != nil {
+				t.Fatal(err)
+			}
+			before, err := r.lock.Stat()
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.takeBack(int64(len(left)))
+			after, err := r.lock.Stat()
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := before.Size()
+			if want >= int64(len(left)) {
+				want -= int64(len(left))
+			}
+			if after.Size() != want || r.torn != c.torn {
+				t.Errorf("%d bytes became %d, want %d; torn: %v, want %v", before.Size(), after.Size(), want, r.torn, c.torn)
+			}
+			closeFile(t, r)
+		})
+	}
+}
+
 // TestDiskFullBuffered: what was taken and is not in the file is told, when it is
 // written or by Close.
 func TestDiskFullBuffered(t *testing.T) {

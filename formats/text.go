@@ -86,7 +86,7 @@ func left(dst []byte, width int, s string) []byte {
 	return dst
 }
 
-func (t *textFormat) gc(dst []byte, d *gclog.GCDetails) []byte {
+func (t *textFormat) gc(dst []byte, d *gclog.GCDetails, _ uint64) []byte {
 	color := [...]string{green, yellow, red}[min(d.Generation, 2)]
 	dst = t.line(dst, d.PauseStart(), color)
 	dst = right(dst, 6, func(b []byte) []byte {
@@ -197,7 +197,12 @@ func (t *textFormat) pause(dst []byte, p *gclog.Pause) []byte {
 	for n := len(kind); n < 28; n++ {
 		dst = append(dst, ' ')
 	}
-	dst = right(dst, 10, func(b []byte) []byte { return appendMillis(b, p.Suspend) })
+	dst = right(dst, 10, func(b []byte) []byte {
+		if p.Suspend < 0 {
+			return append(b, '?')
+		}
+		return appendMillis(b, p.Suspend)
+	})
 	dst = right(dst, 14, func(b []byte) []byte { return appendMillis(b, p.Duration) })
 	return t.finish(dst)
 }

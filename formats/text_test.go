@@ -83,6 +83,9 @@ func TestTextLines(t *testing.T) {
 		"10:00:05.000  = in 5 s 3 collections (2 gen0, 1 gen2), paused for 1.500 ms, at most 1.000 ms, heap 1.0 MB": func(w *formats.Writer) {
 			w.Summary(&formats.Summary{To: 5e9, Tally: gclog.Tally{Collections: [3]uint64{2, 0, 1}, PauseTotal: 1_500_000, PauseMax: 1_000_000, SizeAfter: 1 << 20, HasSize: true}})
 		},
+		"10:00:01.000      -    -  suspension  unknown                               ?          1.000": func(w *formats.Writer) {
+			w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseUnknown, Start: 1e9, Duration: 1e6, Suspend: gclog.Untold}})
+		},
 		"10:00:01.000  process 4711 exited with code 3": func(w *formats.Writer) {
 			w.End(&formats.End{At: 1e9, Reason: formats.EndExited, ExitCode: 3, HasCode: true})
 		},

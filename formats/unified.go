@@ -308,7 +308,7 @@ func (u *unified) concurrent(dst []byte, at int64, n uint32, title string, durat
 
 // gc adds to a background collection what is known only at its end. Its lines are
 // of the kind that every reader skips.
-func (u *unified) gc(dst []byte, d *gclog.GCDetails) []byte {
+func (u *unified) gc(dst []byte, d *gclog.GCDetails, _ uint64) []byte {
 	before := u.last
 	u.learn(d)
 	if d.Kind != gclog.KindBackground {

@@ -145,7 +145,7 @@ func (u *unified) alloc(dst []byte, at int64, n uint32, d *gclog.GCDetails) []by
 	for _, g := range [...]int{gclog.Gen0, gclog.LOH, gclog.POH} {
 		f.kib(gclog.GenerationName(g), d.Generations[g].Allocated, shares && g < d.GenerationCount)
 	}
-	f.kib("rate_per_second", uint64(d.AllocationRate()), d.AllocationRate() > 0)
+	f.kib("rate_per_second", uint64(d.AllocationRate), d.AllocationRate >= 1)
 	f.millis("since_last", d.SinceLast, d.HasSinceLast)
 	for i, name := range [...]string{"ticks_small", "ticks_large", "ticks_pinned"} {
 		f.kib(name, d.TickAllocated[i], d.HasTicks)
@@ -225,8 +225,10 @@ func (u *unified) suspension(dst []byte, s *gclog.Suspension) []byte {
 	dst = u.stamp(dst, s.Start+s.Duration, TagSafepoint, LevelInfo)
 	dst = append(dst, "Total time for which application threads were stopped: "...)
 	dst = appendFixed(dst, s.Duration, 9, 7)
-	dst = append(dst, " seconds, Stopping threads took: "...)
-	dst = appendFixed(dst, s.Suspend, 9, 7)
+	if s.Suspend >= 0 {
+		dst = append(dst, " seconds, Stopping threads took: "...)
+		dst = appendFixed(dst, s.Suspend, 9, 7)
+	}
 	dst = append(dst, " seconds, reason: "...)
 	dst = append(dst, s.Reason.String()...)
 	return append(dst, '\n')

@@ -2,6 +2,10 @@ package formats_test
 
 import (
 	"errors"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -101,12 +105,118 @@ func TestGapUnwritten(t *testing.T) {
 	next.Flush()
 	next.Flush()
 	text := string(out.text())
-	for _, want := range []string{`"from":3,"to":7,"reason":"reattached"`, `"from":8,"to":8,`, `"from":10,"to":10,`, `"from":23,"to":23,`, `"from":24,"to":49,`} {
+	for _, want := range []string{`"from":3,"to":7,"reason":"reattached"`, `"from":8,"to":8,`, `"from":10,"to":10,`, `"from":23,"to":23,`, `"from":24,"to":24,`, `"from":25,"to":49,"reason":"unwritten"`} {
 		if strings.Count(text, want) != 1 {
 			t.Errorf("%s is told %d times", want, strings.Count(text, want))
 		}
 	}
-	if n := strings.Count(text, "gc-gap"); n != 17 {
+	if n := strings.Count(text, "gc-gap"); n != 18 {
 		t.Errorf("%d gaps:\n%s", n, text)
+	}
+}
+
+// TestMissingOnce: of collections in any order, some with a record and some in a gap, none of
+// which could be written, each is in one gap.
+func TestMissingOnce(t *testing.T) {
+	json, err := formats.Find("json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile(`"gap":{"from":([0-9]+),"to":([0-9]+)`)
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 300 {
+		out := &moody{broken: true}
+		w := formats.NewWriter(json, out, formats.Options{Process: someone()})
+		last := 1 + random.Uint32N(200)
+		share := random.Float64()
+		for n := uint32(1); n <= last; {
+			if random.Float64() < share {
+				w.GC(&gclog.GCDetails{Number: n, HasNumber: true, Complete: true, Pauses: []gclog.PausePart{{Duration: 1}}})
+				n++
+				continue
+			}
+			to := min(last, n+random.Uint32N(4))
+			w.Gap(&gclog.Gap{Reason: gclog.GapMissedGCs, From: n, To: to})
+			n = to + 1
+		}
+		out.broken = false
+		w.Flush()
+		told := make([]int, last+1)
+		for _, m := range named.FindAllStringSubmatch(string(out.text()), -1) {
+			from, _ := strconv.Atoi(m[1])
+			to, _ := strconv.Atoi(m[2])
+			for n := from; n <= to; n++ {
+				told[n]++
+			}
+		}
+		for n, times := range told[1:] {
+			if times != 1 {
+				t.Fatalf("%d of %d is told %d times:\n%s", n+1, last, times, named.FindAllString(string(out.text()), -1))
+			}
+		}
+	}
+}
+
+// TestLostEventsUnwritten: what was lost is with the first record that is written, once,
+// however often that was tried.
+func TestLostEventsUnwritten(t *testing.T) {
+	json, err := formats.Find("json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := &moody{}
+	w := formats.NewWriter(json, out, formats.Options{Process: someone()})
+	collection := func(n uint32) {
+		w.GC(&gclog.GCDetails{Number: n, HasNumber: true, Complete: true, Pauses: []gclog.PausePart{{Duration: 1}}})
+	}
+	w.Gap(&gclog.Gap{Reason: gclog.GapLostEvents, LostEvents: 3})
+	out.broken = true
+	collection(1)
+	for range 20 { // more than are kept
+		w.Gap(&gclog.Gap{Reason: gclog.GapLostEvents, LostEvents: 2})
+	}
+	collection(2)
+	out.broken = false
+	collection(3)
+	collection(4)
+	var with []string
+	for line := range strings.SplitSeq(string(out.text()), "\n") {
+		if strings.Contains(line, `"action":"gc"`) {
+			with = append(with, strings.Join(regexp.MustCompile(`"(number|lost_events)":(\{[^}]*\}|[0-9]+)`).FindAllString(line, -1), " "))
+		}
+	}
+	if want := []string{`"number":3 "lost_events":{"count":43}`, `"number":4`}; !slices.Equal(with, want) {
+		t.Errorf("%q, want %q", with, want)
+	}
+}
+
+// TestUnwrittenTwice: what is missing at one moment, and was told in two gaps, are two facts.
+func TestUnwrittenTwice(t *testing.T) {
+	json, err := formats.Find("json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := &moody{}
+	var before *formats.Writer
+	for range 3 {
+		w := formats.NewWriter(json, out, formats.Options{Process: someone()})
+		if before != nil {
+			w.Succeed(before)
+		}
+		out.broken = true
+		w.Gap(&gclog.Gap{Reason: gclog.GapReattached, Time: 7})
+		out.broken = false
+		w.Flush()
+		before = w
+	}
+	ids := map[string]bool{}
+	for line := range strings.Lines(string(out.text())) {
+		if strings.Contains(line, `"reason":"unwritten"`) {
+			_, rest, _ := strings.Cut(line, `"gclog_doc_id":"`)
+			ids[rest[:32]] = true
+		}
+	}
+	if len(ids) != 3 {
+		t.Errorf("%d ids of 3 gaps:\n%s", len(ids), out.text())
 	}
 }

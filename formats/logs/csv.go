@@ -21,6 +21,7 @@ const (
 	csvSuspension
 	csvPause
 	csvFinalPause
+	csvFinalSuspension
 	csvDuration
 	csvPauseStart
 	csvFinalStart
@@ -65,7 +66,7 @@ const (
 
 var csvNames = [csvColumns]string{
 	csvStart: "StartRelativeMSec", csvSuspension: "SuspensionDurationInMilliSeconds", csvPause: "PauseDurationInMilliSeconds",
-	csvFinalPause: "FinalPauseDurationInMilliSeconds", csvDuration: "DurationInMilliSeconds",
+	csvFinalPause: "FinalPauseDurationInMilliSeconds", csvFinalSuspension: "FinalSuspensionDurationInMilliSeconds", csvDuration: "DurationInMilliSeconds",
 	csvPauseStart: "PauseStartRelativeMSec", csvFinalStart: "FinalPauseStartRelativeMSec",
 	csvType: "Type", csvReason: "Reason", csvCompacting: "IsCompacting", csvStartTime: "StartTime", csvKind: "Kind", csvComplete: "Complete",
 	csvNumber: "Number", csvGeneration: "Generation", csvProcess: "ProcessID",
@@ -289,25 +290,11 @@ func (c *csvParser) settle(r *record) bool {
 	c.phases(r)
 	c.sizes(&r.gc)
 	c.flaws(&r.gc)
-	c.teach(p, &r.gc)
+	if row.has(csvProcess) {
+		p.facts.ID = int64(min(row.whole[csvProcess], math.MaxInt64))
+	}
+	conclude(&p.facts, &r.gc) // there is no head
 	return true
-}
-
-// teach adds what the row says about its process.
-func (c *csvParser) teach(p *process, d *gclog.GCDetails) {
-	f := &p.facts
-	if c.row.has(csvProcess) {
-		f.ID = int64(min(c.row.whole[csvProcess], math.MaxInt64))
-	}
-	if n := int(d.Global.Heaps); n > 0 {
-		f.HeapCount = n
-		if n > 1 {
-			f.Server = gclog.Yes
-		}
-	}
-	if d.Type == clr.TypeBackground {
-		f.Concurrent = gclog.Yes
-	}
 }
 
 func (c *csvParser) identify(d *gclog.GCDetails) (ok bool) {
@@ -446,8 +433,9 @@ func (c *csvParser) pauses(d *gclog.GCDetails) {
 	c.backgroundPauses(d, first)
 }
 
-// backgroundPauses makes the pauses of a background collection of their sum. One that
-// began before the session has only the last.
+// backgroundPauses makes the pauses of a background collection of their sums. One that
+// began before the session has only the last. The sum of the suspensions is of no pause
+// where the last one's is not told, as in logs of others.
 func (c *csvParser) backgroundPauses(d *gclog.GCDetails, all gclog.PausePart) {
 	row := &c.row
 	at, known := row.ns[csvFinalStart], row.has(csvFinalStart)
@@ -456,19 +444,24 @@ func (c *csvParser) backgroundPauses(d *gclog.GCDetails, all gclog.PausePart) {
 		d.Pauses = append(d.Pauses, all)
 		return
 	}
-	final := gclog.PausePart{Kind: gclog.PauseFinal, Start: at, Resume: gclog.Untold} // all suspending is in the first
+	final := gclog.PausePart{Kind: gclog.PauseFinal, Start: at, Suspend: gclog.Untold, Resume: gclog.Untold}
 	if row.has(csvFinalPause) {
 		final.Duration = row.ns[csvFinalPause]
 	}
 	initial := all
 	initial.Kind, initial.Duration = gclog.PauseInitial, max(0, all.Duration-final.Duration)
-	d.Pauses = append(d.Pauses, initial)
 	if !known {
 		final.Start = initial.Start + initial.Duration
 	}
-	if known || final.Duration > 0 {
-		d.Pauses = append(d.Pauses, final)
+	if !known && final.Duration == 0 {
+		d.Pauses = append(d.Pauses, initial)
+		return
 	}
+	if initial.Suspend = gclog.Untold; row.has(csvSuspension) && row.has(csvFinalSuspension) {
+		final.Suspend = row.ns[csvFinalSuspension]
+		initial.Suspend = max(0, all.Suspend-final.Suspend)
+	}
+	d.Pauses = append(d.Pauses, initial, final)
 }
 
 // phases finds the concurrent phases of a background collection, which lie between

@@ -130,9 +130,10 @@ func pausesInCSV(d *gclog.GCDetails) []gclog.PausePart {
 	if first.Kind != gclog.PauseInitial || !known {
 		return []gclog.PausePart{first}
 	}
-	final := micros(d.FinalPause())
-	first.Duration -= final
-	return []gclog.PausePart{first, {Kind: gclog.PauseFinal, Start: micros(at), Duration: final, Resume: gclog.Untold}}
+	final := gclog.PausePart{Kind: gclog.PauseFinal, Start: micros(at), Duration: micros(d.FinalPause()), Suspend: micros(d.FinalSuspend()), Resume: gclog.Untold}
+	first.Duration -= final.Duration
+	first.Suspend -= final.Suspend
+	return []gclog.PausePart{first, final}
 }
 
 // micros rounds nanoseconds to microseconds.
@@ -214,6 +215,16 @@ func TestCSVOfOthers(t *testing.T) {
 		t.Errorf("the process is %+v", p)
 	}
 	gcs := all[0].gcs()
+	for _, d := range gcs {
+		if d.Kind != gclog.KindBackground || len(d.Pauses) < 2 {
+			continue
+		}
+		for _, p := range d.Pauses {
+			if p.Suspend != gclog.Untold {
+				t.Errorf("%d: a pause of it is suspended for %d, where only the sum of both is told", d.Number, p.Suspend)
+			}
+		}
+	}
 	d := gcs[0]
 	want := &gclog.GCDetails{
 		Number: 1, HasNumber: true, HasReason: true, Complete: true, Start: 237076e3, StartTicks: 237076e3, Suspended: 237068e3,

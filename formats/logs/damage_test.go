@@ -218,8 +218,12 @@ func TestWildNumbers(t *testing.T) {
 	}
 	digits := regexp.MustCompile(`\b\d+\b`)
 	random := rand.New(rand.NewPCG(7, 8))
+	logsOfEach := 100
+	if testing.Short() {
+		logsOfEach = 10
+	}
 	for _, x := range damagedLogs(t) {
-		for range 100 {
+		for range logsOfEach {
 			text := slices.Clone(x.head)
 			for range 50 {
 				line := x.lines[random.IntN(len(x.lines))]

@@ -112,6 +112,7 @@ func isNumeric(b []byte) bool { return len(b) > 1 && b[0] == '[' && b[1]-'0' <= 
 // false for times that are too far away.
 func (r *decorator) time(m *moment, x []byte) bool {
 	if ns, rest, ok := r.calendar.date(x); ok && len(rest) == 0 {
+		m.zone = r.calendar.zone
 		return m.setWall(ns, dateUnit(x))
 	}
 	if ns, unit, rest, ok := seconds(x); ok && string(rest) == "s" {

@@ -126,7 +126,9 @@ func readProgram(b []byte, d *gclog.GCDetails) bool {
 			d.HasShares = true
 			return readBytes(&shares[of], value)
 		case "rate_per_second":
-			return readBytes(&rate, value) // follows from the others
+			ok := readBytes(&rate, value)
+			d.AllocationRate = float64(rate)
+			return ok
 		case "since_last":
 			d.HasSinceLast = true
 			return readMillis(&d.SinceLast, value)

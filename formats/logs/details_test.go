@@ -96,6 +96,7 @@ func sameDetails(t *testing.T, want, got *jdkLog) {
 		for _, pair := range [][2]any{
 			{w.HasAllocated, d.HasAllocated},
 			{w.HasSinceLast, d.HasSinceLast},
+			{(uint64(w.AllocationRate) + 512) >> 10, uint64(d.AllocationRate) >> 10},
 			{w.HasTicks, d.HasTicks},
 			{w.TimingCount, d.TimingCount},
 			{w.Global.MemoryLoad, d.Global.MemoryLoad},
@@ -272,6 +273,10 @@ func TestSafepointsOnly(t *testing.T) {
 	x := one(t, "unified", false, []byte(line+line))
 	if len(x.stops) != 2 || x.stops[0].Reason.String() != "ForProfiler" || x.stops[0].Duration != 5693100 || x.stops[0].Suspend != 24700 {
 		t.Errorf("%+v", x.stops)
+	}
+	const short = "[2026-11-21T00:30:37.567+0000][info][safepoint] Total time for which application threads were stopped: 0.0056931 seconds, reason: ForProfiler\n"
+	if x := one(t, "unified", false, []byte(short)); len(x.stops) != 1 || x.stops[0].Duration != 5693100 || x.stops[0].Suspend != gclog.Untold {
+		t.Errorf("without the time to stop: %+v", x.stops)
 	}
 	if _, ok := logs.Recognize([]byte(strings.ReplaceAll(line, ", reason: ForProfiler", ""))); ok {
 		t.Error("a line of Java is recognized")

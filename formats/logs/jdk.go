@@ -14,6 +14,7 @@ import (
 // most.
 type jdk struct {
 	observe func(*gclog.Process) Observer
+	without bool // the log has no numbers of collections
 	count   int  // of the processes that were begun
 	beyond  bool // this one is more than can be told
 
@@ -111,7 +112,7 @@ func (j *jdk) meet(pid int64) {
 // another ends what was of the process so far.
 func (j *jdk) another(p *gclog.Process) {
 	j.finish()
-	*j = jdk{observe: j.observe, count: j.count, process: p}
+	*j = jdk{observe: j.observe, without: j.without, count: j.count, process: p}
 }
 
 // at returns when something was. The process begins with the first time. Another one
@@ -123,15 +124,20 @@ func (j *jdk) at(m moment) span {
 		j.another(&facts)
 		j.pid = pid
 	}
+	goesOn := j.headed && j.begun
 	j.headed = false
 	if !j.begun {
 		j.begin(m)
 	}
 	j.newest = m
+	s := cutOff(m.up-j.base.up, m.upUnit)
 	if j.base.wallUnit != 0 && m.wallUnit != 0 {
-		return cutOff(m.wall-j.base.wall, m.wallUnit)
+		s = cutOff(m.wall-j.base.wall, m.wallUnit)
 	}
-	return cutOff(m.up-j.base.up, m.upUnit)
+	if out, ok := j.out.(BreakObserver); ok && goesOn && j.without {
+		out.Break(j.told, max(j.told, s.from))
+	}
+	return s
 }
 
 // younger tells whether a process was younger at m than before. Where the date goes back
@@ -204,7 +210,7 @@ func (j *jdk) condemn(b *blocking, generation int, cause []byte) {
 	if b.stats {
 		return
 	}
-	b.Generation = generation
+	b.Generation, b.Young = generation, generation < gclog.Gen2
 	b.Reason, b.HasReason = javaReason(cause)
 	if generation < gclog.Gen2 && j.background.running {
 		b.Kind, b.Type = gclog.KindForeground, clr.TypeForeground
@@ -426,6 +432,7 @@ func (j *jdk) tellGC(d *gclog.GCDetails) {
 	d.Index = j.index
 	j.index++
 	if j.out != nil {
+		conclude(j.process, d)
 		j.out.GC(d)
 	}
 }

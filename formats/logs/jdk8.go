@@ -22,7 +22,7 @@ const jdk8Lacks = "jdk8 logs have no numbers of collections (they are counted), 
 	"allocations, objects and what background collections left are not known"
 
 func newJDK8(observe func(*gclog.Process) Observer) parser {
-	return &jdk8{jdk: jdk{observe: observe}}
+	return &jdk8{jdk: jdk{observe: observe, without: true}}
 }
 
 // recognizeJDK8 takes heads with .NET, and lines without the CPU times that every JVM
@@ -78,7 +78,7 @@ func stampOf(b []byte, c *calendar) (m moment, rest []byte, ok bool) {
 		if tail, ok = literal(tail, ": "); !ok || !m.setWall(ns, unit) {
 			return m, b, false
 		}
-		rest = tail
+		rest, m.zone = tail, c.zone
 	}
 	if ns, unit, tail, ok := seconds(rest); ok {
 		if tail, ok = literal(tail, ": "); !ok || !m.setUp(ns, unit) {
@@ -224,6 +224,7 @@ func (j *jdk8) pauseOf(m moment, generation int, cause []byte, p *pools, lasted 
 	if g == nil {
 		return
 	}
+	g.Counted = true
 	j.condemn(g, generation, cause)
 	g.pools = *p
 	j.endBlocking(g, at.nearest(j.told), lasted)
@@ -304,7 +305,9 @@ func (j *jdk8) current(at span) *background {
 		return g
 	}
 	j.counted++
-	return j.backgroundOf(j.counted, at)
+	g := j.backgroundOf(j.counted, at)
+	g.Counted = true
+	return g
 }
 
 // concurrentLine reads mark-start] and mark: 0.059/0.059 secs]

@@ -649,6 +649,24 @@ func TestSummariesOnly(t *testing.T) {
 	}
 }
 
+// TestOneMillisecond: pauses that end in the same millisecond have room in it, though no
+// line tells where they begin.
+func TestOneMillisecond(t *testing.T) {
+	log := "[1.000s][info][gc] GC(1) Pause Young (Allocation Failure) 9K->8K(9K) 0.100ms\n" +
+		"[2.000s][info][gc] GC(2) Pause Young (Allocation Failure) 9K->8K(9K) 0.300ms\n" +
+		"[2.000s][info][gc] GC(3) Pause Initial Mark 9K->9K(9K) 0.400ms\n" +
+		"[2.000s][info][gc] GC(4) Pause Young (Allocation Failure) 9K->8K(9K) 0.500ms\n"
+	got := one(t, "unified", true, []byte(log))
+	if len(got.pauses) != 4 {
+		t.Fatalf("%d pauses", len(got.pauses))
+	}
+	for i, p := range got.pauses[1:] {
+		if end := got.pauses[i].Start + got.pauses[i].Duration; p.Start < end {
+			t.Errorf("pause %d begins %d ns before the end of that before", i+1, end-p.Start)
+		}
+	}
+}
+
 // TestSelections: any kinds of lines make records, each collection one.
 func TestSelections(t *testing.T) {
 	x := sampleLog(t, "unified", nil)

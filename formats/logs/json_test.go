@@ -16,6 +16,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -110,6 +111,51 @@ func TestJSONRecords(t *testing.T) {
 	})
 }
 
+// TestFactsOfRecords: what the records say about their process is known, though the head
+// of the log was written before.
+func TestFactsOfRecords(t *testing.T) {
+	forEach(t, func(t *testing.T, stream []byte) {
+		for _, format := range []string{"json", "csv", "unified", "jdk8"} {
+			text, _ := record(t, stream, format, nil)
+			if text == nil {
+				t.Skip("no records")
+			}
+			type read struct {
+				told
+				facts *gclog.Process
+			}
+			var all []*read
+			h, _ := logs.Recognize(text[:min(len(text), logs.HeadSize)])
+			r, err := logs.NewReader(h, func(p *gclog.Process) logs.Observer {
+				x := &read{facts: p}
+				all = append(all, x)
+				return x
+			})
+			if err == nil {
+				_, err = r.Read(bytes.NewReader(text))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Finish()
+			for _, x := range all {
+				heaps := 0
+				for _, d := range x.gcs() {
+					if d.Type == clr.TypeBackground && x.facts.Concurrent != gclog.Yes {
+						t.Fatalf("%s: whether there are background collections is %v, #%d is one", format, x.facts.Concurrent, d.Number)
+					}
+					if d.Global.Heaps > 0 {
+						heaps = int(d.Global.Heaps)
+					}
+				}
+				if heaps > 0 && x.facts.HeapCount != heaps || heaps > 1 && x.facts.Server != gclog.Yes {
+					t.Errorf("%s: %d heaps, server %v; the last collection has %d", format, x.facts.HeapCount, x.facts.Server, heaps)
+				}
+			}
+		}
+	})
+}
+
 // sameRecord compares the fields of two records.
 func sameRecord(t *testing.T, want, got *gclog.GCDetails) {
 	t.Helper()
@@ -153,8 +199,10 @@ func heldByJSON(d, got *gclog.GCDetails, shift, sync int64) *gclog.GCDetails {
 		w.Memory.At -= shift
 	}
 	w.Suspended = w.PauseStart()
+	w.AllocationRate = math.RoundToEven(d.AllocationRate)
 	if d.HasTrigger {
-		w.Triggered = w.Suspended - d.TriggerDelay()
+		delay, _ := d.TriggerDelay()
+		w.Triggered = w.Suspended - delay
 	}
 	if w.Kind == gclog.KindBackground || !d.HasSizesAfter {
 		w.PinnedObjects = math.MaxUint32
@@ -203,7 +251,7 @@ func heldByJSON(d, got *gclog.GCDetails, shift, sync int64) *gclog.GCDetails {
 	}
 	if !d.HasBefore && !d.HasSizesAfter {
 		w.Generations, w.GenerationCount = [gclog.Generations]gclog.GenerationDetails{}, 0
-		w.Peak, w.PromotedBytes, w.HasPromoted, w.HasFragmentation = 0, 0, false, false
+		w.Peak, w.PromotedBytes, w.HasPromoted, w.HasGenerationPromoted, w.HasFragmentation = 0, 0, false, false, false
 		w.CommittedBefore, w.HasCommittedBefore, w.CommittedAfter, w.HasCommittedAfter = 0, false, 0, false
 	}
 	if b := w.Background; b != nil {
@@ -506,8 +554,8 @@ func TestJSONFull(t *testing.T) {
 		d.Dynamic = append(d.Dynamic, gclog.DynamicEvent{Time: int64(i + 1), Name: fmt.Sprint("event ", i), Data: bytes.Repeat([]byte{byte(i), 0xfe}, 600)})
 	}
 	d.Background = &gclog.BackgroundDetails{
-		MarkStart: 20, MarkEnd: 30, SweepStart: 40, SweepEnd: 5000, Overflows: 5, WaitCount: 6, WaitTime: 7, WaitMax: 4,
-		Revisited: [2][2]gclog.Revisit{{{Pages: 1, Objects: 2}, {Pages: 3, Objects: 4}}, {{Pages: 5, Objects: 6}, {Pages: 7, Objects: 8}}},
+		MarkStart: 20, MarkEnd: 30, SweepStart: 40, SweepEnd: 5000, Overflowed: 5, WaitCount: 6, WaitTime: 7, WaitMax: 4,
+		Revisited: [2][2]gclog.Revisit{{{Pages: 1, References: 2}, {Pages: 3, References: 4}}, {{Pages: 5, References: 6}, {Pages: 7, References: 8}}},
 	}
 	for i := range d.Background.Phase {
 		d.Background.Phase[i] = int64(100 + i)
@@ -536,7 +584,7 @@ func TestJSONFull(t *testing.T) {
 // TestJSONOfOtherLogs: a record that was read from a log, with only sums, comes back
 // from json as it was.
 func TestJSONOfOtherLogs(t *testing.T) {
-	const pools = "\n2000.000,90,0,NonConcurrentGC,AllocSmall,,0.1,1.0,,,,,,,,,,,,,,29336,2026-11-21T00:30:39.300000Z,1.0,blocking,1999.900,,,,5000,4000,5000,,,,,,,,,,,,True,0,,,,,,,,,\n"
+	const pools = "\n2000.000,90,0,NonConcurrentGC,AllocSmall,,0.1,1.0,,,,,,,,,,,,,,29336,2026-11-21T00:30:39.300000Z,1.0,blocking,1999.900,,,,5000,4000,5000,,,,,,,,,,,,True,0,,,,,,,,,,\n"
 	_, all, skipped := read(t, append(sample(t, "gc.csv"), pools...))
 	if skipped.Count != 0 {
 		t.Fatalf("lines %v were skipped", skipped.Lines)

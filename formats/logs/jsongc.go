@@ -72,6 +72,8 @@ func (l *jsonLine) readGC(r *record) {
 			l.readTrigger(d)
 		case "since_last":
 			d.SinceLast, d.HasSinceLast = s.ns(), true
+		case "alloc_rate":
+			d.AllocationRate = float64(l.readRate())
 		case "allocated":
 			l.gc.allocated, d.HasAllocated = s.bytes(), true
 		case "paused":
@@ -106,6 +108,10 @@ func (l *jsonLine) readGC(r *record) {
 			l.readPair(&d.PinEvents, &d.PinEventBytes)
 		case "pinned_plugs":
 			l.readPair(&d.PinPlugs, &d.PinPlugBytes)
+		case "finalizers":
+			l.readFinalizers(&d.Finalizers)
+		case "segments":
+			l.readSegments(&d.Segments)
 		case "condemned":
 			l.readCondemned(d)
 		case "free_list_efficiency":
@@ -259,8 +265,12 @@ func (l *jsonLine) readGeneration(d *gclog.GCDetails, g int) {
 			x.SurvivedPins = s.bytes()
 		case "budget":
 			x.Budget = s.bytes()
+		case "budget_left":
+			x.BudgetLeft, x.HasBudgetLeft = int64(min(s.bytes(), math.MaxInt64)), true
+		case "budget_exceeded":
+			x.BudgetLeft, x.HasBudgetLeft = -int64(min(s.bytes(), math.MaxInt64)), true
 		case "promoted":
-			x.Promoted, l.gc.detailed = s.bytes(), true
+			x.Promoted, d.HasGenerationPromoted, l.gc.detailed = s.bytes(), true, true
 		case "allocated":
 			x.Allocated, l.gc.detailed = s.bytes(), true
 		default:
@@ -294,6 +304,61 @@ func (l *jsonLine) readPair(count, bytes *uint64) {
 			*count = s.uint(math.MaxUint64)
 		case "bytes":
 			*bytes = s.uint(math.MaxUint64)
+		default:
+			s.skip()
+		}
+	}
+}
+
+func (l *jsonLine) readRate() (perSecond uint64) {
+	s := &l.s
+	for s.object(); s.next(); {
+		if string(s.key) == "bytes_per_s" {
+			perSecond = s.uint(math.MaxUint64)
+		} else {
+			s.skip()
+		}
+	}
+	return perSecond
+}
+
+func (l *jsonLine) readFinalizers(f *gclog.FinalizerDetails) {
+	s := &l.s
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "runs":
+			f.Runs, f.Known = uint32(s.uint(math.MaxUint32)), true
+		case "objects":
+			f.Objects = s.uint(math.MaxUint64)
+		case "longest":
+			f.Longest = s.ns()
+		case "running":
+			f.Running = s.ns()
+		default:
+			s.skip()
+		}
+	}
+}
+
+func (l *jsonLine) readSegments(x *gclog.SegmentDetails) {
+	s := &l.s
+	of := func(count *uint32, bytes *uint64) {
+		n := uint64(0)
+		l.readPair(&n, bytes)
+		*count, x.Known = uint32(min(n, math.MaxUint32)), true
+	}
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "created":
+			of(&x.Created, &x.CreatedBytes)
+		case "freed":
+			of(&x.Freed, &x.FreedBytes)
+		case "count":
+			x.Count = uint32(s.uint(math.MaxUint32))
+		case "reserved":
+			x.Reserved, x.HasReserved = s.bytes(), true
+		case "used":
+			x.Used = s.bytes()
 		default:
 			s.skip()
 		}
@@ -387,8 +452,8 @@ func (l *jsonLine) readBackground(b *gclog.BackgroundDetails) {
 			l.readPhases(b)
 		case "revisited":
 			l.readRevisited(b)
-		case "mark_overflows":
-			b.Overflows = int64(s.count(math.MaxInt64))
+		case "mark_overflow_objects":
+			b.Overflowed = s.count(math.MaxUint64)
 		case "alloc_waits":
 			l.readWaits(b)
 		default:
@@ -456,8 +521,8 @@ func (l *jsonLine) readRevisit(v *gclog.Revisit) {
 		switch string(s.key) {
 		case "pages":
 			v.Pages = s.uint(math.MaxUint64)
-		case "objects":
-			v.Objects = s.uint(math.MaxUint64)
+		case "references":
+			v.References = s.uint(math.MaxUint64)
 		default:
 			s.skip()
 		}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/gclog/gclog/internal/jsontext"
 )
 
 // A scanner reads the JSON of one line without a copy of it. What is not as asked
@@ -308,7 +310,7 @@ func (s *scanner) skip() {
 	for i := s.at; i < len(s.b); i++ {
 		switch s.b[i] {
 		case '"':
-			n := lengthOfText(s.b[i:])
+			n := jsontext.Length(s.b[i:])
 			if n == 0 {
 				s.fail()
 				return
@@ -347,24 +349,4 @@ func (s *scanner) end(i int) {
 		return
 	}
 	s.at = i
-}
-
-// lengthOfText is how long the string at the begin of b is with its quotes; 0 if it
-// has no end.
-func lengthOfText(b []byte) int {
-	for i := 1; i < len(b); i++ {
-		n := bytes.IndexByte(b[i:], '"')
-		if n < 0 {
-			return 0
-		}
-		i += n
-		escapes := 0
-		for b[i-1-escapes] == '\\' {
-			escapes++
-		}
-		if escapes%2 == 0 {
-			return i + 1
-		}
-	}
-	return 0
 }

@@ -25,6 +25,7 @@ const (
 // whose time it is. Unit 0, pid 0: it does not say that.
 type moment struct {
 	wall, wallUnit int64 // since 1970
+	zone           int64 // of what it says, east of UTC
 	up, upUnit     int64 // since the begin of the process
 	pid            int64
 }
@@ -50,7 +51,10 @@ func (m *moment) time() time.Time {
 	if m.wallUnit == 0 {
 		return time.Unix(0, m.up).UTC()
 	}
-	return time.Unix(0, m.wall).UTC()
+	if m.zone == 0 {
+		return time.Unix(0, m.wall).UTC()
+	}
+	return time.Unix(0, m.wall).In(time.FixedZone("", int(m.zone/int64(time.Second))))
 }
 
 // seconds reads seconds with up to nine decimals. unit is that of the last of them.
@@ -111,15 +115,21 @@ func (s span) starts(d int64) span { return span{s.from - d, s.to - d} }
 func (s span) and(t span) span { return span{max(s.from, t.from), min(s.to, t.to)} }
 
 // place finds when a pause began that lasted for d: at the time that is likely, or
-// else halfway of what is possible.
+// else halfway of what is possible. Where no line tells the begin it is as near as possible
+// to what came before: else there might be no room for those that end in the same millisecond.
 func (j *jdk) place(begin, end span, d, likely int64) (start, duration int64) {
 	const slack = int64(time.Microsecond)/2 - 1
-	if !begin.known() {
+	told := begin.known()
+	if !told {
 		begin = end.starts(d)
 	}
 	possible := begin.and(end.starts(d)).after(j.told)
-	if likely < possible.from || likely >= possible.to {
+	switch {
+	case likely >= possible.from && likely < possible.to:
+	case told || j.told == 0:
 		likely = possible.middle()
+	default:
+		likely = possible.nearest(j.told)
 	}
 	return fit(begin, end, d, slack, likely)
 }

@@ -244,6 +244,7 @@ func (r *record) tell(out Observer) {
 	case recordGC:
 		r.gc.Index = r.of.records
 		r.of.records++
+		conclude(&r.of.facts, &r.gc)
 		out.GC(&r.gc)
 	case recordPause:
 		out.Pause(&r.pause)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
 )
 
 // A process is one of those that a log is of.
@@ -30,6 +31,20 @@ func (p *process) observer(observe func(*gclog.Process) Observer) Observer {
 		p.out = observe(&p.facts)
 	}
 	return p.out
+}
+
+// conclude adds what a collection says about its process. Where the head of a log may say
+// it, that is when the record is told: what is written of the log has the same head.
+func conclude(f *gclog.Process, d *gclog.GCDetails) {
+	if n := int(d.Global.Heaps); n > 0 {
+		f.HeapCount = n
+		if n > 1 {
+			f.Server = gclog.Yes
+		}
+	}
+	if d.Type == clr.TypeBackground && f.Concurrent == gclog.Unknown {
+		f.Concurrent = gclog.Yes
+	}
 }
 
 // ticks is what stands for the ticks of the stream's clock, which no log has:

@@ -21,12 +21,21 @@ type Observer interface {
 	End(*formats.End) // of a session
 }
 
+// A BreakObserver is an Observer that wants to know where collections may be missing in a log
+// without their numbers (jdk8): between what was told last before the head of a file and what
+// comes behind it. The file may go on where the one before ended, or be of another session.
+type BreakObserver interface {
+	Observer
+	Break(from, to int64)
+}
+
 // A Head is what the begin of a file says.
 type Head struct {
 	Format string // name of the format: see formats.Find
 	// Time puts the files of a log into order: it is that of the first line, of logs with
 	// one record for each collection the latest end of one in the head. Where a log has no
-	// dates, only uptimes, it is that long after the begin of 1970.
+	// dates, only uptimes, it is that long after the begin of 1970. Its zone is that which
+	// the log is written in, where its lines are one by one as they happened.
 	Time  time.Time
 	Dated bool
 	// ProcessID is that of the process that the file is of, 0 if the head does not say

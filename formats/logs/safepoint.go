@@ -13,17 +13,18 @@ const stopped = "Total time for which application threads were stopped: "
 // Java, which give no reason, are passed over:
 //
 //	0.0056931 seconds, Stopping threads took: 0.0000247 seconds, reason: ForGC
+//
+// How long the threads took to stop is left out where it is not known.
 func (u *unified) suspensionLine(d *decorations, b []byte) bool {
 	lasted, b, ok := stopTime(b)
 	if !ok {
 		return false
 	}
-	if b, ok = literal(b, ", Stopping threads took: "); !ok {
-		return false
-	}
-	suspend, b, ok := stopTime(b)
-	if !ok || len(b) == 0 {
-		return ok
+	suspend := int64(gclog.Untold)
+	if rest, ok := literal(b, ", Stopping threads took: "); ok {
+		if suspend, b, ok = stopTime(rest); !ok || len(b) == 0 {
+			return ok
+		}
 	}
 	if b, ok = literal(b, ", reason: "); !ok {
 		return false

@@ -413,7 +413,7 @@ func (u *unified) dotnetLine(d *decorations, n uint32, b []byte) bool {
 		return true
 	}
 	s.fill(&g.GCDetails)
-	g.Generation, g.Kind, g.Type = s.generation, s.kind, typeOf(s.kind)
+	g.Generation, g.Young, g.Kind, g.Type = s.generation, false, s.kind, typeOf(s.kind)
 	g.stats, g.suspend = true, s.suspend
 	if s.generations > 0 {
 		p := &g.pools
