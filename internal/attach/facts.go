@@ -2,7 +2,6 @@ package attach
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -84,9 +83,9 @@ func settingsFromOutside(ctx context.Context, t *session.Target, info *session.P
 	env := environment(ctx, t, info != nil)
 	identify(env, &t.Process, p)
 	if p.Server == gclog.Unknown && p.Flavor == gclog.FlavorCoreCLR {
-		has, known := t.ServerGCThreads()
-		if has || known && info != nil && atLeast(info.Version, 8) && !atLeast(info.Version, 11) { // these versions name the threads
-			p.Server = gclog.KnownBool(has)
+		n, known := t.ServerGCThreads()
+		if n > 0 || known && info != nil && atLeast(info.Version, 8) && !atLeast(info.Version, 11) { // these versions name the threads
+			p.Server = gclog.KnownBool(n > 0)
 		}
 	}
 	settingsByConfiguration(t, env, p)
@@ -148,14 +147,17 @@ func TellsSettings(p *gclog.Process) bool {
 	return p.Cookie != "" && p.Flavor == gclog.FlavorCoreCLR && atLeast(p.RuntimeVersion, 9)
 }
 
-// Settings opens a session that listens to nothing and ends at once: the runtime then
-// tells its settings in two events. The error is that of the begin of the session.
+// Settings opens a session that ends at once: the runtime then tells its settings in two
+// events. It asks for collections only so that nothing is left if gclog is killed now: a
+// runtime notices that a session has no reader when it has something to write to it, else
+// never, and it has room for 64 (docs/protocol.md, Stop). The error is that of the begin of
+// the session.
 func Settings(ctx context.Context, t *session.Target, p *gclog.Process) error {
 	limited, cancel := context.WithTimeout(ctx, rundownTime)
 	defer cancel()
 	s, err := t.StartTracing(limited, session.Config{
 		BufferMB: 1, RundownGC: true,
-		Providers: []session.Provider{{Name: clr.RuntimeProvider, Keywords: 0, Level: clr.LevelCritical}},
+		Providers: []session.Provider{{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: clr.LevelInformational}},
 	})
 	switch {
 	case err != nil && limited.Err() != nil && ctx.Err() == nil:
@@ -164,13 +166,15 @@ func Settings(ctx context.Context, t *session.Target, p *gclog.Process) error {
 		return err
 	}
 	defer s.Close()
-	// A session that is given up must end too.
-	stopRead := context.AfterFunc(limited, func() { _ = s.Close() })
+	// One that has begun must end, also where nobody waits for what it tells.
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), rundownTime)
+	defer cancel()
+	stopRead := context.AfterFunc(ending, func() { _ = s.Close() })
 	defer stopRead()
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
-		_ = s.Stop(limited) // what counts is that the stream ends
+		_ = s.Stop(ending) // what counts is that the stream ends
 	}()
 	processes := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return nil })
 	r := parse.NewReader(s, gclog.Wanted)
@@ -196,97 +200,6 @@ func Settings(ctx context.Context, t *session.Target, p *gclog.Process) error {
 		}
 	}
 	return nil
-}
-
-// maxConfig is how much of a runtimeconfig.json is read.
-const maxConfig = 256 << 10
-
-// settingsByConfiguration fills in what is still unknown from what the process
-// was configured with.
-func settingsByConfiguration(t *session.Target, env map[string]string, p *gclog.Process) {
-	coreCLR := p.Flavor == gclog.FlavorCoreCLR
-	setting := func(name string) (gclog.Known, bool) {
-		for _, prefix := range []string{"DOTNET_", "COMPlus_"} {
-			if v, ok := env[prefix+name]; ok {
-				n, err := strconv.ParseUint(strings.TrimPrefix(strings.ToLower(v), "0x"), 16, 64)
-				return gclog.KnownBool(err == nil && n != 0), true
-			}
-		}
-		return gclog.Unknown, false
-	}
-	config, hasConfig := runtimeConfig(t)
-	if p.RuntimeVersion == "" {
-		p.RuntimeVersion = config.version()
-	}
-	fill := func(fact *gclog.Known, name, property string, otherwise gclog.Known) {
-		if *fact != gclog.Unknown {
-			return
-		}
-		if v, ok := setting(name); ok {
-			*fact = v
-			return
-		}
-		if v, ok := config.property(property); ok {
-			*fact = v
-		} else if hasConfig && coreCLR {
-			*fact = otherwise
-		}
-	}
-	if coreCLR { // a NativeAOT program has one kind built in
-		fill(&p.Server, "gcServer", "System.GC.Server", gclog.No)
-	}
-	fill(&p.Concurrent, "gcConcurrent", "System.GC.Concurrent", gclog.Yes)
-}
-
-// A runtimeConfigFile is the part of a runtimeconfig.json that matters here.
-type runtimeConfigFile struct {
-	RuntimeOptions struct {
-		Framework          framework
-		Frameworks         []framework
-		IncludedFrameworks []framework
-		ConfigProperties   map[string]any
-	}
-}
-
-type framework struct{ Name, Version string }
-
-func (c *runtimeConfigFile) version() string {
-	o := &c.RuntimeOptions
-	for _, f := range append(append([]framework{o.Framework}, o.IncludedFrameworks...), o.Frameworks...) {
-		if f.Name == "Microsoft.NETCore.App" {
-			return f.Version
-		}
-	}
-	return ""
-}
-
-func (c *runtimeConfigFile) property(name string) (gclog.Known, bool) {
-	switch v := c.RuntimeOptions.ConfigProperties[name].(type) {
-	case bool:
-		return gclog.KnownBool(v), true
-	case string:
-		return gclog.KnownBool(strings.EqualFold(v, "true")), true
-	}
-	return gclog.Unknown, false
-}
-
-// runtimeConfig reads the configuration beside the program.
-func runtimeConfig(t *session.Target) (c runtimeConfigFile, found bool) {
-	var candidates []string
-	for _, arg := range t.Process.CommandLine {
-		if base, ok := strings.CutSuffix(arg, ".dll"); ok && filepath.IsAbs(arg) {
-			candidates = append(candidates, base+".runtimeconfig.json")
-		}
-	}
-	if t.Executable != "" {
-		candidates = append(candidates, t.Executable+".runtimeconfig.json")
-	}
-	for _, path := range candidates {
-		if b, err := t.ReadFile(path, maxConfig); err == nil && json.Unmarshal(b, &c) == nil {
-			return c, true
-		}
-	}
-	return c, false
 }
 
 // Names are the names that a user may know a process by, the best first: of its

@@ -38,3 +38,59 @@ func TestSettingsUnanswered(t *testing.T) {
 		}
 	})
 }
+
+// TestSettingsGivenUp: the session that has begun is stopped, also where nobody waits for
+// it any more. A runtime that is only left keeps a thread and a buffer for it.
+func TestSettingsGivenUp(t *testing.T) {
+	answer := append([]byte("DOTNET_IPC_V1\x00\x1c\x00\xff\x00\x00\x00"), make([]byte, 8)...)
+	for name, answered := range map[string]int{"before the answer": 0, "in the answer": 20, "behind the answer": len(answer)} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				stopped, left, ended := make(chan struct{}), make(chan struct{}), make(chan string, 1)
+				requests := 0
+				target := &session.Target{Client: session.Client{Dial: func(context.Context) (net.Conn, error) {
+					near, far := net.Pipe()
+					request := make([]byte, 1024)
+					if requests++; requests == 2 {
+						cancel()
+						go func() {
+							if n, _ := far.Read(request); n > 17 && request[16] == 2 && request[17] == 1 {
+								close(stopped)
+							}
+							_ = far.Close()
+						}()
+						return near, nil
+					}
+					go func() {
+						_, _ = far.Read(request)
+						_, _ = far.Write(answer[:answered])
+						if answered < len(answer) {
+							cancel()
+							synctest.Wait()
+							_, _ = far.Write(answer[answered:])
+						}
+						go func() {
+							_, _ = far.Read(request)
+							close(left)
+						}()
+						select {
+						case <-stopped:
+							ended <- "stopped"
+						case <-left:
+							ended <- "left"
+						}
+						_ = far.Close()
+					}()
+					return near, nil
+				}}}
+				var p gclog.Process
+				_ = Settings(ctx, target, &p)
+				if how := <-ended; how != "stopped" {
+					t.Errorf("the session was %s", how)
+				}
+			})
+		})
+	}
+}

@@ -105,7 +105,7 @@ func (l *Log) Write(s *Session, known *gclog.Process, begun func(*gclog.Process)
 func (l *Log) deliver(s *Session) {
 	var news *follower
 	if l.last > 0 {
-		news = &follower{l: l, s: s, base: l.last}
+		news = &follower{l: l, s: s, base: l.last, reached: l.reached}
 		defer news.end()
 	}
 	for {
@@ -159,6 +159,7 @@ type follower struct {
 	l       *Log
 	s       *Session
 	base    uint32   // all up to this number is told, or was told to be missing
+	reached int64    // ticks of the newest that the sessions before have told
 	found   bool     // a collection that began in the session
 	first   uint32   // its number: those before it are told already, or missing
 	partial []uint32 // collections that were under way when the session began, and were told
@@ -177,7 +178,7 @@ func (f *follower) isNew(it *item) bool {
 	d := it.collection()
 	switch {
 	case d == nil || !d.HasNumber:
-		return it.ticks() > f.l.reached || f.found
+		return it.ticks() > f.reached
 	case f.found:
 		return d.Number >= f.first
 	case d.Number <= f.base || slices.Contains(f.partial, d.Number):

@@ -26,6 +26,9 @@ func TestFollower(t *testing.T) {
 	record := func(n uint32) *item { return collection(itemGC, n, 0) }
 	pause := func(n uint32) *item { return collection(itemPause, n, 0) }
 	partial := func(n uint32) *item { return collection(itemGC, n, gclog.FlawNoStart) }
+	stall := func(since int64) *item {
+		return &item{kind: itemStall, stall: gclog.Stall{Open: gclog.Open{Ticks: since}, Threshold: 1e9}}
+	}
 	full := func(from, to uint32) *item {
 		return &item{kind: itemGap, gap: gclog.Gap{Reason: gclog.GapQueueFull, Ticks: 11, Records: 3, From: from, To: to}}
 	}
@@ -51,6 +54,8 @@ func TestFollower(t *testing.T) {
 		"inside the first pause of a background one": {[]*item{pause(12), record(12), pause(11), record(13), record(11)}, "12 13 11", 13, 11},
 		"the same behind a hole":                     {[]*item{pause(15), record(15), record(14)}, "gap 11-13 15 14", 15, 14},
 		"the same, and the begin overlaps":           {[]*item{record(9), pause(12), record(12), record(11)}, "12 11", 12, 7},
+		"what hangs is told by both":                 {[]*item{record(11), stall(9)}, "11", 11, 0},
+		"what hangs, since before the newest":        {[]*item{pause(12), record(12), stall(11)}, "12 stall", 12, 11},
 		"nothing new":                                {[]*item{pause(10), record(10)}, "", 10, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -59,7 +64,7 @@ func TestFollower(t *testing.T) {
 			l.last, l.reached = 10, 10
 			l.session = s
 			s.first.Store(c.first)
-			news := &follower{l: l, s: s, base: l.last}
+			news := &follower{l: l, s: s, base: l.last, reached: l.reached}
 			for _, it := range c.items {
 				if news.isNew(it) {
 					l.tell(s, it)
@@ -86,6 +91,8 @@ func TestFollower(t *testing.T) {
 				switch gc := r.Dotnet.GC; r.Event.Action {
 				case "gc":
 					told = append(told, fmt.Sprint(gc.Number))
+				case "gc-stall":
+					told = append(told, "stall")
 				case "gc-gap":
 					told = append(told, fmt.Sprintf("gap %d-%d", gc.Gap.From, gc.Gap.To))
 				}

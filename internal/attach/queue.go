@@ -92,24 +92,30 @@ func newQueue() *queue { return &queue{more: make(chan struct{}, 1)} }
 func (q *queue) put(kind itemKind, heaps int, number uint32, fill func(*item)) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if !q.enqueue(kind, heaps, fill) {
+		q.dropped.Add(number)
+	}
+}
+
+// enqueue tells whether there was room.
+func (q *queue) enqueue(kind itemKind, heaps int, fill func(*item)) bool {
 	if q.dropped.Records > 0 {
 		// Not before there is room for more than the gap: else an output that is slow all
 		// the time would get nothing but gaps.
 		if len(q.free) < 1+gclog.MissingGaps+q.made/8 {
-			q.dropped.Add(number)
-			return
+			return false
 		}
 		q.gaps(func() *item { return q.item(heaps) })
 	}
 	it := q.item(heaps)
 	if it == nil {
-		q.dropped.Add(number)
-		return
+		return false
 	}
 	it.kind = kind
 	fill(it)
 	q.push(it)
 	q.wake()
+	return true
 }
 
 func (q *queue) push(it *item) {
@@ -223,7 +229,12 @@ func (q *queue) GC(d *gclog.GCDetails) {
 
 // Gap implements gclog.Observer.
 func (q *queue) Gap(g *gclog.Gap) {
-	q.put(itemGap, 0, 0, func(it *item) { it.gap = *g })
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.enqueue(itemGap, 0, func(it *item) { it.gap = *g }) {
+		q.dropped.Add(0)
+		q.dropped.AddGap(g) // what it says is in no other record
+	}
 }
 
 func (q *queue) stall(s *gclog.Stall) {
@@ -257,5 +268,20 @@ func (it *item) deliver(w *formats.Writer) {
 		w.Gap(&it.gap)
 	case itemStall:
 		w.Stall(&it.stall)
+	}
+}
+
+// observe tells an Observer what the item is. A stall is nothing that has happened yet.
+func (it *item) observe(to gclog.Observer) {
+	switch it.kind {
+	case itemPause:
+		to.Pause(&it.pause)
+	case itemPhase:
+		to.Phase(&it.phase)
+	case itemGC:
+		to.GC(&it.details)
+	case itemGap:
+		to.Gap(&it.gap)
+	case itemSuspension, itemStall:
 	}
 }

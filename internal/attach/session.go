@@ -121,7 +121,7 @@ func Open(ctx context.Context, t *session.Target, o SessionOptions) (*Session, e
 	}
 	if err != nil {
 		if stream != nil {
-			_ = stream.Close()
+			stream.Discard(context.WithoutCancel(ctx))
 		}
 		return nil, err
 	}
@@ -195,7 +195,7 @@ func stop(cut context.Context, stream *session.Stream, done <-chan struct{}) boo
 func (s *Session) run() {
 	defer close(s.done)
 	defer s.queue.close()
-	defer s.stream.Close()
+	defer s.leave()
 	if s.memory != nil {
 		defer s.memory.Close()
 	}
@@ -242,6 +242,25 @@ func (s *Session) run() {
 	s.processes.Finish()
 }
 
+// leave closes the connection.
+func (s *Session) leave() {
+	if s.asked.Load() {
+		_ = s.stream.Close()
+		return
+	}
+	leave(s.cut, s.stream, s.err)
+}
+
+// leave closes the connection of a stream that nobody has asked the runtime to end. err is
+// how reading it ended: one that has not ended, but cannot be read, is ended before.
+func leave(ctx context.Context, stream *session.Stream, err error) {
+	if err == nil || errors.Is(err, io.ErrUnexpectedEOF) {
+		_ = stream.Close()
+		return
+	}
+	stream.Discard(ctx)
+}
+
 // A silence is a time in which no byte comes.
 type silence struct {
 	bytes int64
@@ -284,15 +303,17 @@ func (s *Session) patience(settled bool) time.Duration {
 // stream's clock, give or take a few milliseconds.
 func (s *Session) readTrace(p *parse.Reader) {
 	defer close(s.traced)
+	if s.trace, s.err = readTrace(p); s.err == nil {
+		s.began = time.Now()
+	}
+}
+
+// readTrace reads the head of a stream, however long it takes to come.
+func readTrace(p *parse.Reader) (*parse.Trace, error) {
 	for {
 		trace, err := p.ReadTrace()
-		if err == nil {
-			s.trace, s.began = trace, time.Now()
-			return
-		}
-		if !session.IsIdle(err) {
-			s.err = err
-			return
+		if err == nil || !session.IsIdle(err) {
+			return trace, err
 		}
 	}
 }
@@ -543,10 +564,13 @@ func ended(e *formats.End, o session.Outcome) {
 
 // gone waits until the process has ended; its stream ends a little earlier. If we have cut
 // that off there is nothing to wait for.
-func (s *Session) gone() bool {
+func (s *Session) gone() bool { return gone(s.cut, s.target) }
+
+// gone tells whether a process has ended whose stream has.
+func gone(ctx context.Context, t *session.Target) bool {
 	deadline := time.Now().Add(exitTime)
-	for s.target.Alive() {
-		if s.cut.Err() != nil || time.Now().After(deadline) {
+	for t.Alive() {
+		if ctx.Err() != nil || time.Now().After(deadline) {
 			return false
 		}
 		time.Sleep(10 * time.Millisecond)

@@ -1,0 +1,234 @@
+package accesslog
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/gclog/gclog/gclog/analysis"
+)
+
+// Options say what a row means.
+type Options struct {
+	Time     string // name of the field that has the time of the request
+	Duration string // name of the field that has how long it took
+	AtStart  bool   // the time is when the request began; false: when it ended
+	// Unit is that of durations that do not say it; 0 is milliseconds.
+	Unit time.Duration
+}
+
+// The names of the fields that are added.
+const (
+	pauseField   = "gc_pause_ms" // how long the program stood in the time of the request
+	countField   = "gc_count"    // of the pauses that fell into it, also in part
+	numbersField = "gc_numbers"  // of the collections that these were for
+)
+
+// mostNumbers is how many collections are named in a row: a request that is open for
+// days overlaps a hundred thousand.
+const mostNumbers = 100
+
+// A layout is how the rows of a log look.
+type layout interface {
+	// row is how long the first row of b is, with the end of its line; 0: it does not end
+	// in b. last says that no more than b can be looked into.
+	row(b []byte, last bool) int
+	// find finds the fields in a row.
+	find(row []byte) problem
+	// time and duration are what find found.
+	time() []byte
+	duration() []byte
+	// add appends a row with what is known of the pauses in it; nil: nothing.
+	add(dst, row []byte, g *pauses) []byte
+	// names are those of the fields of a row.
+	names(row []byte) []string
+}
+
+// pauses is what is added to a row.
+type pauses struct {
+	analysis.Overlap
+	numbers []uint32
+}
+
+// Join writes the log in r to w with the pauses of t. sync is the wall-clock time of the
+// time stamp 0 of t. The Report is there also with an error.
+func Join(w io.Writer, r io.Reader, t *analysis.Timeline, sync time.Time, o Options) (*Report, error) {
+	j := &joiner{w: w, rows: rows{src: r}, timeline: t, sync: sync.UnixNano(), o: o, unit: int64(cmp.Or(o.Unit, time.Millisecond)), report: &Report{o: o}}
+	return j.report, j.run()
+}
+
+type joiner struct {
+	w        io.Writer
+	rows     rows
+	layout   layout
+	timeline *analysis.Timeline
+	sync     int64 // nanoseconds since 1970
+	o        Options
+	unit     int64 // of durations
+	report   *Report
+	out      []byte // written when it is large enough
+	line     int64  // number of the row's first line
+	gcs      pauses
+}
+
+const writeSize = 64 << 10
+
+func (j *joiner) run() error {
+	if err := j.begin(); err != nil {
+		return err
+	}
+	for {
+		row, whole, err := j.rows.next(j.layout.row)
+		if len(row) == 0 {
+			return errors.Join(err, j.flush())
+		}
+		switch {
+		case !whole:
+			if err := j.tooLong(row); err != nil {
+				return err
+			}
+			continue
+		case blank(row):
+			j.out = append(j.out, row...)
+		default:
+			j.report.Rows++
+			j.out = j.layout.add(j.out, row, j.pausesOf(row))
+		}
+		j.line += lines(row)
+		if len(j.out) >= writeSize {
+			if err := j.flush(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// begin finds out how the rows look.
+func (j *joiner) begin() error {
+	j.line = 1
+	head, err := j.rows.head()
+	if err != nil {
+		return err
+	}
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, byteOrderMark), " \t\r\n")
+	switch {
+	case len(head) == 0 || head[0] == '{':
+		j.layout = &ndjson{o: j.o}
+		return nil
+	case head[0] == '[':
+		return &FormatError{"it is one JSON list: jq -c '.[]' makes of it what gclog takes, one object a line"}
+	}
+	c := &csv{separator: ','}
+	row, whole, err := j.rows.next(c.row)
+	if err != nil {
+		return err
+	}
+	if !whole {
+		return &FormatError{"it is neither NDJSON nor CSV: its first line is longer than 1 MB"}
+	}
+	if err := c.head(row, j.o); err != nil {
+		return err
+	}
+	j.layout = c
+	j.line += lines(row)
+	j.out = c.addHead(j.out, row)
+	return nil
+}
+
+var byteOrderMark = []byte("\ufeff")
+
+// tooLong passes on a row that is too long to look into: piece is its begin.
+func (j *joiner) tooLong(piece []byte) error {
+	j.report.Rows++
+	j.report.note(problemLong, j.line, nil)
+	for {
+		n := endOfLine(piece)
+		ended := n > 0
+		if !ended {
+			n = len(piece)
+		}
+		j.rows.back(len(piece) - n)
+		j.line += lines(piece[:n])
+		j.out = append(j.out, piece[:n]...)
+		if ended {
+			return nil
+		}
+		if err := j.flush(); err != nil {
+			return err
+		}
+		var err error
+		if piece, err = j.rows.piece(); len(piece) == 0 {
+			return err
+		}
+	}
+}
+
+func (j *joiner) flush() error {
+	_, err := j.w.Write(j.out)
+	j.out = j.out[:0]
+	if err != nil {
+		return fmt.Errorf("writing what was joined: %w", err)
+	}
+	return nil
+}
+
+// pausesOf returns what is known of the pauses in the time of a row, nil if that is
+// nothing.
+func (j *joiner) pausesOf(row []byte) *pauses {
+	r, l := j.report, j.layout
+	if p := l.find(row); p != problemNone {
+		if p == problemNoTime || p == problemNoDuration {
+			r.learn(l, row)
+		}
+		r.note(p, j.line, nil)
+		if p != problemNarrow {
+			return nil
+		}
+	}
+	at, ok := r.times.parse(l.time())
+	if !ok {
+		r.note(problemTime, j.line, l.time())
+		return nil
+	}
+	d, bare, ok := duration(l.duration(), j.unit)
+	if !ok {
+		r.note(problemDuration, j.line, l.duration())
+		return nil
+	}
+	if bare {
+		r.bare++
+	}
+	from, to := at-d, at
+	if j.o.AtStart {
+		from, to = at, at+d
+	}
+	r.span(from, to)
+	from, to = from-j.sync, to-j.sync
+	j.gcs.Overlap = j.timeline.Overlap(from, to)
+	switch {
+	case j.gcs.Outside:
+		r.note(problemOutside, j.line, nil)
+		return nil
+	case j.gcs.Gap:
+		r.note(problemGap, j.line, nil)
+		return nil
+	}
+	j.gcs.numbers = j.timeline.AppendNumbers(j.gcs.numbers[:0], j.gcs.Overlap, mostNumbers)
+	r.add(d, &j.gcs.Overlap)
+	return &j.gcs
+}
+
+// appendMillis appends nanoseconds as milliseconds with three decimals; none as 0.
+func appendMillis(dst []byte, ns int64) []byte {
+	if ns == 0 {
+		return append(dst, '0')
+	}
+	us := (ns + 500) / 1000
+	dst = strconv.AppendInt(dst, us/1000, 10)
+	us %= 1000
+	return append(dst, '.', byte('0'+us/100), byte('0'+us/10%10), byte('0'+us%10))
+}

@@ -1,0 +1,229 @@
+package accesslog
+
+import (
+	"fmt"
+	"math/bits"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gclog/gclog/gclog/analysis"
+)
+
+// problem is what is wrong with a row. With all but problemNarrow nothing is known of it.
+type problem uint8
+
+const (
+	problemNone problem = iota
+	problemNoTime
+	problemNoDuration
+	problemTime
+	problemDuration
+	problemOutside
+	problemGap
+	problemUnreadable
+	problemJoined
+	problemLong
+	problemWide
+	problemNarrow
+	problems
+)
+
+// A Report is what was found in a log.
+type Report struct {
+	Rows     int64 // without the head of CSV, and blank ones
+	Joined   int64 // of Rows, those of which all pauses are known
+	Paused   int64 // of Joined, those that overlapped a pause
+	Duration int64 // of all Joined, in nanoseconds
+	Pause    int64 // in these
+
+	o        Options
+	problems [problems]noted
+	there    []string // fields of the first row that lacked one
+	times    times
+	// first and last are when the earliest request began and the latest ended, in
+	// nanoseconds since 1970; 0: no row has both.
+	first, last int64
+	bare        int64 // durations without a unit
+	all         histogram
+	paused      histogram
+}
+
+// noted are the rows with one problem.
+type noted struct {
+	count  int64
+	lines  []int64 // of the first
+	sample string  // what could not be read in the first
+}
+
+func (r *Report) note(p problem, line int64, sample []byte) {
+	const most, longest = 10, 60
+	n := &r.problems[p]
+	if n.count == 0 {
+		n.sample = string(sample[:min(len(sample), longest)])
+	}
+	if n.count++; len(n.lines) < most {
+		n.lines = append(n.lines, line)
+	}
+}
+
+// span notes when a request was.
+func (r *Report) span(from, to int64) {
+	if r.last == 0 {
+		r.first, r.last = from, to
+	}
+	r.first, r.last = min(r.first, from), max(r.last, to)
+}
+
+// Apart tells whether all requests are outside of the Timeline.
+func (r *Report) Apart() bool { return r.last != 0 && r.Joined+r.problems[problemGap].count == 0 }
+
+// learn notes the fields of the first row that has any.
+func (r *Report) learn(l layout, row []byte) {
+	if len(r.there) == 0 {
+		r.there = l.names(row)
+	}
+}
+
+func (r *Report) add(duration int64, o *analysis.Overlap) {
+	r.Joined++
+	r.Duration += duration
+	r.all.add(duration)
+	if o.Pauses > 0 {
+		r.Paused++
+		r.Pause += o.Pause
+		r.paused.add(duration)
+	}
+}
+
+// Err says why the options fit no row; nil if they fit one, or there is none.
+func (r *Report) Err() error {
+	if r.Rows == 0 {
+		return nil
+	}
+	p := &r.problems
+	switch r.Rows - p[problemUnreadable].count - p[problemJoined].count - p[problemLong].count - p[problemWide].count {
+	case 0:
+		switch r.Rows {
+		case p[problemUnreadable].count:
+			return &FormatError{"no row is a JSON object"}
+		case p[problemWide].count:
+			return &FormatError{"all rows have more fields than the first line has names"}
+		}
+	case p[problemNoTime].count:
+		return &FieldError{Field: r.o.Time, There: r.there}
+	case p[problemNoDuration].count:
+		return &FieldError{Field: r.o.Duration, There: r.there}
+	case p[problemTime].count:
+		return &ValueError{fmt.Sprintf("no row has a time in %s that can be read: the first is %q", r.o.Time, p[problemTime].sample)}
+	case p[problemDuration].count:
+		return &ValueError{fmt.Sprintf("no row has a duration in %s that can be read: the first is %q", r.o.Duration, p[problemDuration].sample)}
+	}
+	return nil
+}
+
+// Sentences say for people what was found: first what is missing, and why, then the sum.
+func (r *Report) Sentences(known string) (list []string) {
+	say := func(p problem, one, many string) {
+		n := &r.problems[p]
+		switch {
+		case n.count == 1:
+			list = append(list, fmt.Sprintf("1 row %s: line %d", one, n.lines[0]))
+		case n.count > 1:
+			list = append(list, fmt.Sprintf("%d rows %s: lines %s", n.count, many, lineList(n)))
+		}
+	}
+	quoted := func(p problem) string { return strconv.Quote(r.problems[p].sample) }
+	say(problemUnreadable, "is no JSON object and was left as it is", "are no JSON objects and were left as they are")
+	say(problemLong, "is longer than 1 MB and was left as it is", "are longer than 1 MB and were left as they are")
+	say(problemWide, "has more fields than the first line has names and was left as it is", "have more fields than the first line has names and were left as they are")
+	say(problemNarrow, "has fewer fields than the first line has names: the others were taken for empty", "have fewer fields than the first line has names: the others were taken for empty")
+	say(problemJoined, "has fields of these names already and was left as it is", "have fields of these names already and were left as they are")
+	say(problemNoTime, "has no "+r.o.Time, "have no "+r.o.Time)
+	say(problemNoDuration, "has no "+r.o.Duration, "have no "+r.o.Duration)
+	say(problemTime, "has a time that cannot be read ("+quoted(problemTime)+")", "have a time that cannot be read ("+quoted(problemTime)+")")
+	say(problemDuration, "has a duration that cannot be read ("+quoted(problemDuration)+")", "have a duration that cannot be read ("+quoted(problemDuration)+")")
+	outside := "outside of what is known, which is " + known + ", while the log is of " + timeText(r.first) + " to " + timeText(r.last)
+	say(problemOutside, "is "+outside, "are "+outside)
+	say(problemGap, "is of a time in which something is missing", "are of a time in which something is missing")
+	if r.bare > 0 && r.o.Unit == 0 {
+		list = append(list, r.o.Duration+" has no unit and was taken for milliseconds: --duration-unit says what it is")
+	}
+	if r.times.zoneless > 0 {
+		list = append(list, r.o.Time+" has no time zone and was taken for UTC")
+	}
+	if r.Joined > 0 && !r.times.precise {
+		list = append(list, "all times are whole seconds: a pause is put to the requests near it, up to a second off; let the log have milliseconds")
+	}
+	return append(list, r.sum())
+}
+
+// sum is the sentence about all rows.
+func (r *Report) sum() string {
+	if r.Joined == 0 {
+		return fmt.Sprintf("%d requests, and of none is known whether it overlapped a pause", r.Rows)
+	}
+	s := fmt.Sprintf("%d of %d requests overlapped a pause", r.Paused, r.Joined)
+	if all, paused, from := slowest(&r.all, &r.paused); r.Joined >= 100 {
+		s += fmt.Sprintf("; of the slowest 1 %% (from %s on) %s did", millis(from), percent(paused, all))
+	}
+	return s + fmt.Sprintf("; the GC explains %s of %s (%s)", millis(r.Pause), millis(r.Duration), percent(r.Pause, r.Duration))
+}
+
+func timeText(ns int64) string { return time.Unix(0, ns).UTC().Format("2006-01-02T15:04:05.000Z") }
+
+func millis(ns int64) string { return string(appendMillis(nil, ns)) + " ms" }
+
+func percent(part, of int64) string {
+	if of == 0 {
+		return "0 %"
+	}
+	return strconv.FormatFloat(100*float64(part)/float64(of), 'f', 1, 64) + " %"
+}
+
+func lineList(n *noted) string {
+	var b strings.Builder
+	for i, line := range n.lines {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(strconv.FormatInt(line, 10))
+	}
+	if int64(len(n.lines)) < n.count {
+		b.WriteString(", ...")
+	}
+	return b.String()
+}
+
+// A histogram counts durations, those within 1.6 % of each other together.
+type histogram [64 << steps]struct{ count, least int64 }
+
+const steps = 6 // powers of two of parts that a power of two has
+
+func (h *histogram) add(ns int64) {
+	b := &h[bucket(uint64(ns))]
+	if b.count == 0 || ns < b.least {
+		b.least = ns
+	}
+	b.count++
+}
+
+func bucket(ns uint64) int {
+	shift := max(0, bits.Len64(ns)-steps-1)
+	return shift<<steps + int(ns>>shift)
+}
+
+// slowest counts the slowest 1 % of all, or more where many are about equally slow, and
+// those of them that are in part too. from is the fastest of them.
+func slowest(all, part *histogram) (n, inPart, from int64) {
+	total := int64(0)
+	for i := range all {
+		total += all[i].count
+	}
+	for i := len(all) - 1; i >= 0 && n*100 < total; i-- {
+		if all[i].count > 0 {
+			n, inPart, from = n+all[i].count, inPart+part[i].count, all[i].least
+		}
+	}
+	return n, inPart, from
+}

@@ -1,0 +1,108 @@
+package attach
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/gcsettings"
+	"github.com/gclog/gclog/session"
+)
+
+// Configuration finds out what a process was started with: the variables of its GC, and
+// the runtimeconfig.json beside its program. old says that it does not know the requests
+// of .NET 5 and up.
+func Configuration(ctx context.Context, t *session.Target, p *gclog.Process, old bool) *gcsettings.Configuration {
+	c := configuration(t, environment(ctx, t, !old), p)
+	if old && c.Major == 0 {
+		c.Major = 3
+	}
+	c.Memory = memory(t)
+	return c
+}
+
+// memory is what the machine and the container of a process have.
+func memory(t *session.Target) (m gcsettings.Memory) {
+	r := t.OpenMemory()
+	defer r.Close()
+	_, used, limit := r.Read()
+	b, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return m
+	}
+	_, total, _ := strings.Cut(string(b), "MemTotal:")
+	total, _, _ = strings.Cut(total, "kB")
+	kib, _ := strconv.ParseUint(strings.TrimSpace(total), 10, 54)
+	m.Machine = kib << 10
+	if limit < m.Machine {
+		m.Limit = limit
+	}
+	m.Known = used > 0 && m.Machine > 0
+	return m
+}
+
+func configuration(t *session.Target, env map[string]string, p *gclog.Process) *gcsettings.Configuration {
+	c := &gcsettings.Configuration{
+		Variables: gcsettings.Variables(env), Config: runtimeConfig(t),
+		NativeAOT: p.Flavor == gclog.FlavorNativeAOT, Windows: p.OS == "Windows",
+	}
+	version := p.RuntimeVersion
+	if version == "" && c.Config != nil {
+		version = c.Config.Version
+	}
+	first, _, _ := strings.Cut(version, ".")
+	c.Major, _ = strconv.Atoi(first)
+	return c
+}
+
+// maxConfig is how much of a runtimeconfig.json is read.
+const maxConfig = 256 << 10
+
+// runtimeConfig reads the configuration beside the program, nil if there is none.
+func runtimeConfig(t *session.Target) *gcsettings.Config {
+	var candidates []string
+	for _, arg := range t.Process.CommandLine {
+		if base, ok := strings.CutSuffix(arg, ".dll"); ok && filepath.IsAbs(arg) {
+			candidates = append(candidates, base+".runtimeconfig.json")
+		}
+	}
+	if t.Executable != "" {
+		candidates = append(candidates, t.Executable+".runtimeconfig.json")
+	}
+	for _, path := range candidates {
+		b, err := t.ReadFile(path, maxConfig)
+		if err != nil {
+			continue
+		}
+		if c, err := gcsettings.ParseConfig(path, b); err == nil {
+			return c
+		}
+	}
+	return nil
+}
+
+// settingsByConfiguration fills in what is still unknown from what the process was
+// configured with.
+func settingsByConfiguration(t *session.Target, env map[string]string, p *gclog.Process) {
+	c := configuration(t, env, p)
+	if p.RuntimeVersion == "" && c.Config != nil {
+		p.RuntimeVersion = c.Config.Version
+	}
+	fill := func(fact *gclog.Known, variable string, otherwise gclog.Known) {
+		if *fact != gclog.Unknown {
+			return
+		}
+		if on, ok := c.Switch(variable); ok {
+			*fact = gclog.KnownBool(on)
+		} else if c.Config != nil && !c.NativeAOT {
+			*fact = otherwise
+		}
+	}
+	if !c.NativeAOT { // a NativeAOT program has one kind built in
+		fill(&p.Server, "gcServer", gclog.No)
+	}
+	fill(&p.Concurrent, "gcConcurrent", gclog.Yes)
+}

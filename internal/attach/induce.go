@@ -1,0 +1,183 @@
+package attach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+	"github.com/gclog/gclog/session"
+)
+
+// InduceOptions is what Induce does.
+type InduceOptions struct {
+	// Sequence is the number that the collection is to bear, which only runtimes on Windows
+	// heed; 0: none, and the collection is recognised by what it is.
+	Sequence  uint64
+	Wait      bool          // for its record; else only for its begin
+	NativeAOT bool          // the program is one
+	Timeout   time.Duration // for each step; what is under way then is waited for
+}
+
+// Induced is a collection that was asked for.
+type Induced struct {
+	Number uint32
+	GC     *gclog.GCDetails   // its record; nil without Wait
+	Again  []*gclog.GCDetails // of others of its kind that were seen behind it
+	Sync   time.Time          // the clock of the records
+}
+
+// A NotInducedError says that a runtime has taken the request and not collected.
+type NotInducedError struct {
+	PID       int
+	NativeAOT bool
+	After     time.Duration
+}
+
+func (e *NotInducedError) Error() string {
+	if e.NativeAOT {
+		return fmt.Sprintf("process %d is a NativeAOT program: its runtime takes the request for a collection and does nothing (none began within %v)", e.PID, e.After)
+	}
+	return fmt.Sprintf("process %d took the request for a collection, and none began within %v", e.PID, e.After)
+}
+
+const (
+	// nativeTime is how long a NativeAOT program gets: those that are known never collect,
+	// and one that would had nothing to wait for.
+	nativeTime = 2 * time.Second
+	// resumeTime is how long the threads may take to run again: a runtime answers a request
+	// when it has collected, a moment before it tells that they do.
+	resumeTime = 50 * time.Millisecond
+	// induceMost is how long a request may take while a collection is under way.
+	induceMost = 24 * time.Hour
+)
+
+// Induce makes a runtime do a full blocking collection. It returns when that has begun,
+// or has ended.
+//
+// A runtime collects when a session with clr.KeywordGCHeapCollect begins and, up to .NET
+// 9, again when it ends; from .NET 8 on it answers the request when it has collected, and
+// nothing tells meanwhile that it has begun. So there are two sessions. The witness sees
+// what happens; the other one asks, and lasts no longer than it must: while it does,
+// each session of anybody that begins makes the runtime collect. Neither is left before
+// it was answered: that ends a process of .NET Core 3.1 (docs/protocol.md).
+func Induce(ctx context.Context, t *session.Target, o InduceOptions) (*Induced, error) {
+	w, err := openWitness(ctx, t, o.Sequence)
+	if err != nil {
+		return nil, err
+	}
+	defer w.end()
+	if err := w.await(ctx, w.traced, o.Timeout); err != nil {
+		return nil, o.explain(t, w, err)
+	}
+	a := w.ask(ctx, t, o.Sequence)
+	err = o.see(ctx, t, w, a)
+	a.end(w)
+	w.end() // it has told all when it is over
+	if err != nil {
+		return nil, err
+	}
+	return &Induced{Number: w.number, GC: w.record, Again: w.again, Sync: w.trace.SyncTime}, nil
+}
+
+// see waits for what the caller wants to see.
+func (o *InduceOptions) see(ctx context.Context, t *session.Target, w *witness, a *asking) error {
+	// As long as requests get anyhow: who leaves unanswered ones may do harm.
+	if err := w.await(ctx, a.answered, max(o.Timeout, session.DefaultTimeout)); err != nil {
+		return o.explain(t, w, err)
+	}
+	if a.err != nil {
+		return a.err
+	}
+	limit := o.Timeout
+	if o.NativeAOT {
+		limit = min(limit, nativeTime)
+	}
+	switch err := w.await(ctx, w.begun, limit); {
+	case errors.Is(err, errLate):
+		return &NotInducedError{PID: t.PID, NativeAOT: o.NativeAOT, After: limit}
+	case err != nil:
+		return o.explain(t, w, err)
+	case !o.Wait:
+		return nil
+	}
+	if err := w.await(ctx, w.recorded, o.Timeout); err != nil {
+		return o.explain(t, w, err)
+	}
+	return nil
+}
+
+// explain makes of what kept the witness from seeing something an error for people.
+func (o *InduceOptions) explain(t *session.Target, w *witness, err error) error {
+	switch {
+	case errors.Is(err, errLate):
+		return fmt.Errorf("%w in time (%v)", session.ErrNoAnswer, o.Timeout)
+	case !errors.Is(err, errOver):
+		return err
+	case gone(context.Background(), t):
+		return &session.TargetError{PID: t.PID, Cause: session.CauseNoSuchProcess, Kind: "ended", Detail: "ended before its collection did"}
+	case w.err != nil && !errors.Is(w.err, io.ErrUnexpectedEOF):
+		return w.err
+	}
+	return fmt.Errorf("%w: the runtime ended the session before the collection", session.ErrNoAnswer)
+}
+
+// An asking is the session that makes the runtime collect.
+type asking struct {
+	answered chan struct{} // closed when the runtime has answered, or will not
+	stream   *session.Stream
+	err      error
+	cancel   context.CancelFunc
+	over     chan struct{} // closed when the stream has ended
+}
+
+// ask opens the session. It does not wait for that.
+func (w *witness) ask(ctx context.Context, t *session.Target, sequence uint64) *asking {
+	a := &asking{answered: make(chan struct{}), over: make(chan struct{})}
+	ctx, a.cancel = context.WithCancel(context.WithoutCancel(ctx)) // end decides
+	// Its events are for nobody, but end the session should gclog be killed: see Settings.
+	p := session.Provider{Name: clr.RuntimeProvider, Keywords: clr.KeywordGCHeapCollect | clr.KeywordGC, Level: clr.LevelInformational}
+	if sequence != 0 {
+		p.Filter = fmt.Sprintf("GCSeqNumber=%d", sequence)
+	}
+	patient := *t
+	patient.Timeout = induceMost
+	go func() {
+		defer close(a.over)
+		a.stream, a.err = patient.StartTracing(ctx, session.Config{BufferMB: 1, Providers: []session.Provider{p}})
+		close(a.answered)
+		if a.err == nil {
+			_, _ = io.Copy(io.Discard, a.stream)
+		}
+	}()
+	return a
+}
+
+// end ends the session, and waits for the collection that may come with that.
+func (a *asking) end(w *witness) {
+	defer a.cancel()
+	select {
+	case <-a.answered:
+	default: // who gives up waits for the answer too, but not for long: session does
+		a.cancel()
+		<-a.answered
+	}
+	if a.err != nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		_ = a.stream.Stop(ctx) // what counts is that the stream ends
+	}()
+	_ = w.await(ctx, a.over, stopTime)
+	_ = a.stream.Close()
+	cancel()
+	<-stopped
+	time.Sleep(resumeTime)
+}

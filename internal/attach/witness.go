@@ -1,0 +1,184 @@
+package attach
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse"
+	"github.com/gclog/gclog/parse/clr"
+	"github.com/gclog/gclog/session"
+)
+
+// A witness is a session that looks out for a collection that was asked for. It is an
+// Observer.
+type witness struct {
+	stream   *session.Stream
+	sequence uint64      // of the collection, 0: none
+	busy     atomic.Bool // something is under way
+
+	traced   chan struct{} // closed when trace is there
+	begun    chan struct{} // closed when number is
+	recorded chan struct{} // closed when record is
+	over     chan struct{} // closed when the stream has ended: again and err are final
+	once     sync.Once
+
+	trace   *parse.Trace
+	decoder *clr.Decoder
+	reducer *gclog.Reducer
+	newest  int64
+	number  uint32
+	record  *gclog.GCDetails
+	again   []*gclog.GCDetails
+	err     error
+}
+
+var _ gclog.Observer = (*witness)(nil)
+
+// againMost is how many further collections are kept.
+const againMost = 16
+
+func openWitness(ctx context.Context, t *session.Target, sequence uint64) (*witness, error) {
+	cfg, err := SessionConfig("light", nil, true)
+	if err != nil {
+		return nil, err
+	}
+	stream, err := t.StartTracing(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	w := &witness{
+		stream: stream, sequence: sequence,
+		traced: make(chan struct{}), begun: make(chan struct{}), recorded: make(chan struct{}), over: make(chan struct{}),
+	}
+	w.reducer = gclog.NewReducer(w)
+	stream.IdleTimeout = idle
+	go w.run()
+	return w, nil
+}
+
+// end ends the session, and returns when all that it has seen is told.
+func (w *witness) end() {
+	w.once.Do(func() { stop(context.Background(), w.stream, w.over) })
+	<-w.over
+}
+
+func (w *witness) run() {
+	defer close(w.over)
+	defer func() { leave(context.Background(), w.stream, w.err) }()
+	p := parse.NewReader(w.stream, gclog.Wanted)
+	if w.trace, w.err = readTrace(p); w.err != nil {
+		return
+	}
+	w.decoder = clr.NewDecoder(w.trace.PointerSize)
+	close(w.traced)
+	silence := silence{}
+	for {
+		for p.Scan() {
+			if l := p.Loss(); l != nil {
+				w.reducer.Loss(gclog.Stamp{Time: l.To, Ticks: l.Ticks, Thread: l.Thread}, l.From, uint64(l.Events))
+				continue
+			}
+			w.event(p.Event())
+		}
+		if !session.IsIdle(p.Err()) {
+			break
+		}
+		if silence.lasts(p) {
+			p.Flush()
+		}
+	}
+	w.err = p.Err()
+	w.reducer.Finish(w.newest)
+}
+
+func (w *witness) event(e *parse.Event) {
+	w.newest = max(w.newest, e.Time)
+	at := gclog.Stamp{Time: e.Time, Ticks: e.Ticks, Thread: e.Thread}
+	typed, err := w.decoder.Decode(e)
+	switch {
+	case err != nil:
+		w.reducer.DecodeError(at)
+	case typed != nil:
+		if start, ok := typed.(*clr.GCStart); ok && !isClosed(w.begun) && w.isIt(start) {
+			w.number = start.Count
+			close(w.begun)
+		}
+		w.reducer.Event(at, typed)
+	}
+	w.busy.Store(!w.reducer.Idle())
+}
+
+// isIt tells whether a collection that begins is the one that was asked for: the first
+// in the session that looks so. Clocks could not tell it better from one that the program
+// asks for at the same moment: that of the stream is milliseconds off where the machine is
+// busy.
+func (w *witness) isIt(e *clr.GCStart) bool {
+	if w.sequence != 0 {
+		return e.ClientSequence == w.sequence
+	}
+	return e.Depth == gclog.Gen2 && e.Type == clr.TypeBlocking && e.Reason == clr.ReasonInduced
+}
+
+// GC implements gclog.Observer.
+func (w *witness) GC(d *gclog.GCDetails) {
+	switch {
+	case !isClosed(w.begun):
+	case d.Number == w.number && w.record == nil:
+		w.record = d.Clone()
+		close(w.recorded)
+	case d.Generation == gclog.Gen2 && d.Kind == gclog.KindBlocking && d.Reason == clr.ReasonInduced && len(w.again) < againMost:
+		w.again = append(w.again, d.Clone())
+	}
+}
+
+// Pause implements gclog.Observer.
+func (w *witness) Pause(*gclog.Pause) {}
+
+// Phase implements gclog.Observer.
+func (w *witness) Phase(*gclog.Phase) {}
+
+// Gap implements gclog.Observer.
+func (w *witness) Gap(*gclog.Gap) {}
+
+// Why a witness waits no longer.
+var (
+	errLate = errors.New("nothing is under way, and the time is over")
+	errOver = errors.New("the stream has ended")
+)
+
+// await waits for something, at most for limit, and then for what is under way just then:
+// a collection may take any time.
+func (w *witness) await(ctx context.Context, ready <-chan struct{}, limit time.Duration) error {
+	look := time.NewTicker(idle)
+	defer look.Stop()
+	for began := time.Now(); ; {
+		select {
+		case <-ready:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-w.over:
+			if isClosed(ready) {
+				return nil
+			}
+			return errOver
+		case <-look.C:
+			if !w.busy.Load() && time.Since(began) > limit {
+				return errLate
+			}
+		}
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
