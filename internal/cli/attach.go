@@ -90,7 +90,7 @@ func (p *program) logOptions(c *cli.Context, byDefault string) (*watch, error) {
 func (p *program) watchOptions(c *cli.Context, outputs []output.Spec, record string) (*watch, error) {
 	w := &watch{p: p, outputs: outputs, record: record, count: c.Int64("count"), progress: &attach.Progress{}}
 	var err error
-	if w.duration, err = parseDuration(c.String("duration")); err != nil {
+	if w.duration, err = parseDuration(c, "duration"); err != nil {
 		return nil, err
 	}
 	if w.config, err = sessionConfig(c, w.record == ""); err != nil {
@@ -114,12 +114,12 @@ func (p *program) watchOptions(c *cli.Context, outputs []output.Spec, record str
 			}
 		}
 	}
-	w.opener = &output.Opener{Stdout: p.out, Stderr: p.ui.w, Tell: p.ui.say}
+	w.opener = &output.Opener{Stdout: p.stdout, Stderr: p.ui.w, Tell: p.ui.say}
 	return w, nil
 }
 
 func (p *program) formatOptions(c *cli.Context) (o formats.Options, err error) {
-	o = formats.Options{Version: p.version(), Session: randomID(), Host: hostname(), Color: colored(p.out), HeaderEvery: screenful(p.out)}
+	o = formats.Options{Version: p.version(), Session: randomID(), Host: hostname(), Color: colored(p.stdout), HeaderEvery: screenful(p.stdout)}
 	o.DotnetCauses, err = dotnetCauses(c)
 	return o, err
 }
@@ -127,7 +127,7 @@ func (p *program) formatOptions(c *cli.Context) (o formats.Options, err error) {
 // onScreen tells whether records go to the terminal: then they are the progress.
 func (w *watch) onScreen() bool {
 	for _, o := range w.outputs {
-		if o.Path == output.Stdout && isTerminal(w.p.out) || o.Path == output.Stderr && w.p.ui.terminal {
+		if o.Path == output.Stdout && isTerminal(w.p.stdout) || o.Path == output.Stderr && w.p.ui.terminal {
 			return true
 		}
 	}
@@ -175,13 +175,17 @@ func (w *watch) follow(ctx context.Context, ch choice) error {
 			w.p.ui.say(s)
 		}
 		select {
-		case <-time.After(lookEvery):
+		case <-time.After(w.untilLook()):
 		case <-ctx.Done():
 		}
 	}
 	record := w.record
+	w.end() // it is for the time of waiting too
 	for ctx.Err() == nil {
 		if w.over() {
+			if last == nil {
+				return noProcessf("%w called %q came within %s", errNone, ch.name, w.duration)
+			}
 			return nil
 		}
 		target, err := ch.next(ctx, last)
@@ -211,7 +215,7 @@ func (w *watch) follow(ctx context.Context, ch choice) error {
 			return resultError(result)
 		}
 		last, reason = &target.Process, ""
-		ch = choice{name: followName(ch, result)}
+		ch.pid, ch.name = 0, followName(ch, result)
 	}
 	return nil
 }
@@ -256,6 +260,14 @@ func resultError(r *attach.Result) error {
 // lookEvery is how often the next process is looked for.
 const lookEvery = 500 * time.Millisecond
 
+// untilLook is when that is to be done again, if there is time for it.
+func (w *watch) untilLook() time.Duration {
+	if w.until.IsZero() {
+		return lookEvery
+	}
+	return min(lookEvery, time.Until(w.until))
+}
+
 // one watches one process until it ends or ctx does.
 func (w *watch) one(ctx context.Context, t *session.Target) (*attach.Result, error) {
 	facts, err := attach.Facts(ctx, t)
@@ -297,7 +309,8 @@ func (w *watch) options(t *session.Target) attach.Options {
 	}
 }
 
-// end is when the log shall end: it is asked when the first session has begun.
+// end is when the log shall end: it is asked when the first session has begun, or the
+// first process is waited for.
 func (w *watch) end() time.Time {
 	if w.until.IsZero() && w.duration > 0 {
 		w.until = time.Now().Add(w.duration)
@@ -359,7 +372,11 @@ func (w *watch) sayBegun(process *gclog.Process) {
 	for _, o := range w.outputs {
 		outputs = append(outputs, o.Format.Name+" to "+outputName(o, process, w.format.Host))
 	}
-	w.p.ui.sayf("watching process %d (%s), %s", process.ID, strings.Join(known, ", "), strings.Join(outputs, ", "))
+	to := ""
+	if len(outputs) > 0 {
+		to = ", " + strings.Join(outputs, ", ")
+	}
+	w.p.ui.sayf("watching process %d (%s)%s", process.ID, strings.Join(known, ", "), to)
 }
 
 func outputName(o output.Spec, process *gclog.Process, host string) string {

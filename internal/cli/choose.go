@@ -26,12 +26,17 @@ func targetFlags() []cli.Flag {
 
 // A choice is what the user said about the process.
 type choice struct {
-	pid  int    // 0: not by pid
-	name string // "": not by name
+	pid     int    // 0: not by pid
+	name    string // "": not by name
+	command string // for which it is chosen
 }
+
+// made tells whether a process was named at all.
+func (ch choice) made() bool { return ch.pid != 0 || ch.name != "" }
 
 // chosen reads the choice from the flags and the argument.
 func chosen(c *cli.Context) (ch choice, err error) {
+	ch.command = c.Command.Name
 	if c.Args().Len() > 1 {
 		return ch, usagef("one process at a time: %s", strings.Join(c.Args().Slice(), " "))
 	}
@@ -109,7 +114,7 @@ func (ch choice) only(ctx context.Context) (*session.Listed, error) {
 	case len(fits) == 0:
 		return nil, noProcessf("%w with a .NET runtime was found (gclog ps says more)", errNone)
 	}
-	how := "gclog attach PID"
+	how := "gclog " + ch.command + " PID"
 	if ch.name != "" {
 		how += ", or a longer name"
 	}

@@ -5,9 +5,12 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/gclog/gclog/internal/spelling"
 	"github.com/urfave/cli/v2"
@@ -15,22 +18,28 @@ import (
 
 // A program is one run of gclog.
 type program struct {
-	in   io.Reader
-	out  io.Writer // data
-	ui   *ui       // for people
-	code int       // that a command wants to end with, if it had no error
-	self string    // how this program was called
+	in     io.Reader
+	stdout io.Writer // data
+	out    *printer  // the same, for text
+	ui     *ui       // for people
+	code   int       // that a command wants to end with, if it had no error
+	self   string    // how this program was called
 }
 
 // Main runs gclog and returns its exit code.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	p := &program{in: stdin, out: stdout, ui: newUI(stderr), self: args[0]}
+	p := &program{in: stdin, stdout: stdout, out: &printer{w: stdout}, ui: newUI(stderr), self: args[0]}
+	// That nobody reads what is written is an error of writing, and no signal.
+	closed := make(chan os.Signal, 1)
+	signal.Notify(closed, syscall.SIGPIPE)
+	defer signal.Stop(closed)
 	app := p.app()
 	args, err := arrange(app, args)
 	if err == nil {
 		err = app.RunContext(context.Background(), args)
 	}
-	if err != nil {
+	// First: what was not written whole is the worst that can be said of it.
+	if err := errors.Join(p.out.failed(), err); err != nil {
 		p.ui.error(err)
 		return exitCode(err)
 	}
@@ -72,7 +81,8 @@ Examples:
 		},
 		Commands: []*cli.Command{
 			p.psCommand(), p.doctorCommand(), p.attachCommand(), p.runCommand(), p.convertCommand(), p.recordCommand(),
-			p.daemonCommand(), p.healthCommand(), p.configCommand(), p.demoCommand(), p.versionCommand(), p.completionCommand(),
+			p.summaryCommand(), p.explainCommand(), p.checkCommand(), p.pausesCommand(),
+			p.gcCommand(), p.settingsCommand(), p.daemonCommand(), p.healthCommand(), p.configCommand(), p.demoCommand(), p.versionCommand(), p.completionCommand(),
 			p.manCommand(), p.xlogHelpCommand(),
 		},
 	}

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -48,12 +50,35 @@ func wordsFor(name string) string {
 }
 
 // completesPids are the commands whose argument may be a pid.
-func completesPids(name string) bool { return takesProcess(name) || name == "doctor" }
+func completesPids(name string) bool {
+	return takesProcess(name) || name == "doctor" || name == "gc" || name == "settings" || takesHistory(name)
+}
+
+// takesHistory are the commands whose arguments are files, or a running process.
+func takesHistory(name string) bool {
+	return slices.Contains([]string{"summary", "check", "explain", "pauses"}, name)
+}
+
+// valuesOf are the words that the value of a flag may be, or begin with; nil: anything.
+func valuesOf(flag string) []string {
+	switch flag {
+	case "--" + failIfFlag:
+		return names(allMetrics())
+	case "--" + thresholdFlagName:
+		return thresholdNames()
+	case "--" + timeIsFlag:
+		return []string{"end", "start"}
+	case "--" + durationUnitFlag:
+		return slices.Sorted(maps.Keys(durationUnits))
+	}
+	return nil
+}
 
 // A word is what can be typed, with what it is for.
 type word struct {
 	text, about string
-	value       bool // a flag that a value follows, other than what stands without a flag too
+	value       bool     // a flag that a value follows, other than what stands without a flag too
+	values      []string // that it may be, or begin with; nil: anything
 }
 
 // flagsOf lists the flags of a command as they are typed.
@@ -71,6 +96,7 @@ func flagsOf(c *cli.Command) (list []word) {
 			if len(name) == 1 {
 				w.text = "-" + name
 			}
+			w.values = valuesOf(w.text)
 			list = append(list, w)
 		}
 	}
@@ -110,6 +136,11 @@ func bashScript(app *cli.App) string {
 			continue
 		}
 		fmt.Fprintf(&b, "  %s)\n", c.Name)
+		for _, f := range flagsOf(c) {
+			if f.values != nil {
+				fmt.Fprintf(&b, "    case $prev in %s) COMPREPLY=($(compgen -W %q -- \"$cur\")); return ;; esac\n", f.text, strings.Join(f.values, " "))
+			}
+		}
 		if values := texts(flagsOf(c), "|", true); values != "" {
 			fmt.Fprintf(&b, "    case $prev in %s) return ;; esac\n", values)
 		}
@@ -147,7 +178,10 @@ func zshScript(app *cli.App) string {
 		fmt.Fprintf(&b, "  %s)\n    _arguments", c.Name)
 		for _, f := range flagsOf(c) {
 			value := ""
-			if f.value {
+			switch {
+			case f.values != nil:
+				value = ":value:(" + strings.Join(f.values, " ") + ")"
+			case f.value:
 				value = ":value:_files"
 			}
 			fmt.Fprintf(&b, " \\\n      %s", zshQuote("*", f.text, "[", zshText.Replace(f.about), "]", value))
@@ -189,6 +223,9 @@ func fishScript(app *cli.App) string {
 			if f.value {
 				kind += " -r"
 			}
+			if f.values != nil {
+				kind += " -f -a " + fishQuote(strings.Join(f.values, " "))
+			}
 			fmt.Fprintf(&b, "complete -c gclog -n %s %s -d %s\n", seen, kind, fishQuote(f.about))
 		}
 		if completesPids(c.Name) {
@@ -204,6 +241,7 @@ func powershellScript(app *cli.App) string {
 	var b strings.Builder
 	b.WriteString("# PowerShell completion of gclog\nRegister-ArgumentCompleter -Native -CommandName gclog -ScriptBlock {\n  param($word, $ast, $position)\n")
 	b.WriteString("  $flags = @{\n")
+	values := map[string][]string{}
 	for _, c := range app.Commands {
 		if !c.Hidden {
 			list := texts(flagsOf(c), " ", false)
@@ -211,10 +249,20 @@ func powershellScript(app *cli.App) string {
 				list = words + " " + list
 			}
 			fmt.Fprintf(&b, "    '%s' = '%s'\n", c.Name, list)
+			for _, f := range flagsOf(c) {
+				if f.values != nil {
+					values[f.text] = f.values
+				}
+			}
 		}
+	}
+	b.WriteString("  }\n  $values = @{\n")
+	for _, flag := range slices.Sorted(maps.Keys(values)) {
+		fmt.Fprintf(&b, "    '%s' = '%s'\n", flag, strings.Join(values[flag], " "))
 	}
 	b.WriteString("  }\n  $parts = $ast.CommandElements | ForEach-Object { $_.ToString() }\n")
 	fmt.Fprintf(&b, "  if ($parts.Count -lt 2 -or ($parts.Count -eq 2 -and $word)) { $list = '%s' } else { $list = $flags[$parts[1]] }\n", texts(commands(app), " ", false))
+	b.WriteString("  $before = $parts[$(if ($word) { $parts.Count - 2 } else { $parts.Count - 1 })]\n  if ($values.ContainsKey($before)) { $list = $values[$before] }\n")
 	b.WriteString("  $list -split ' ' | Where-Object { $_ -like \"$word*\" } | ForEach-Object { [System.Management.Automation.CompletionResult]::new($_) }\n}\n")
 	return b.String()
 }

@@ -2,11 +2,10 @@ package cli
 
 import (
 	"errors"
-	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
@@ -43,18 +42,15 @@ type conversion struct {
 	specs       []output.Spec
 	opener      *output.Opener
 	names       []string // of the inputs
+	inputs      inputs
 	format      formats.Options
-	pid         int64
 	sets        []*output.Set
 	writers     map[int64]*output.Set // of recordings, by pid
-	begin       time.Time             // sync point of the first recording
-	newest      map[int64]int64       // time of the newest event, by pid of the recording
 	first       *gclog.Process        // of logs: that an output was opened for last
 	observers   []*convertingLog
 	suspensions bool  // an output wants them
 	failed      error // an output cannot be opened
 	unread      bool  // nobody takes what is written
-	read        atomic.Int64
 	gcs         atomic.Int64
 }
 
@@ -70,8 +66,9 @@ func (p *program) convert(c *cli.Context) error {
 	for i := range specs {
 		specs[i].Rotate.Buffered = true
 	}
-	v := &conversion{p: p, specs: specs, suspensions: output.Suspensions(specs), pid: c.Int64("pid"), writers: map[int64]*output.Set{}, newest: map[int64]int64{}}
-	v.opener = &output.Opener{Stdout: p.out, Stderr: p.ui.w, Tell: p.ui.say}
+	v := &conversion{p: p, specs: specs, suspensions: output.Suspensions(specs), writers: map[int64]*output.Set{}}
+	v.inputs.p, v.inputs.pid, v.inputs.twice, v.inputs.converts = p, c.Int64("pid"), v.readsTwice, true
+	v.opener = &output.Opener{Stdout: p.stdout, Stderr: p.ui.w, Tell: p.ui.say}
 	if v.format, err = p.formatOptions(c); err != nil {
 		return err
 	}
@@ -82,26 +79,19 @@ func (p *program) convert(c *cli.Context) error {
 		}
 	}
 	v.names = names
-	inputs, err := v.open(names)
-	defer func() {
-		for _, in := range inputs {
-			in.close()
-		}
-	}()
-	if err != nil {
+	defer v.inputs.close()
+	if err := v.inputs.open(names); err != nil {
 		return err
 	}
-	if err := v.checkProcesses(inputs); err != nil {
+	if err := v.checkProcesses(); err != nil {
 		return err
 	}
-	stop := p.ui.watch(func(time.Duration) string {
-		return fmt.Sprintf("%s read, %d GCs", output.SizeText(v.read.Load()), v.gcs.Load())
-	})
+	stop := v.inputs.watch(&v.gcs)
 	defer stop()
-	if inputs[0].trace == nil {
-		err = v.logs(inputs)
+	if v.inputs.isLog() {
+		err = v.logs()
 	} else {
-		err = v.recordings(inputs)
+		err = v.inputs.recordings(v)
 	}
 	written := v.written() || v.first != nil && len(v.observers) > 1
 	err = errors.Join(err, v.finish())
@@ -113,7 +103,7 @@ func (p *program) convert(c *cli.Context) error {
 		return &codedError{exitData, err}
 	}
 	if v.gcs.Load() == 0 {
-		p.ui.sayf("no collection in %s: there was none, or the events of the GC were not recorded", strings.Join(names, ", "))
+		v.inputs.sayNothing()
 	} else if !written {
 		p.ui.sayf("nothing was written: %s has nothing of what is selected", strings.Join(names, ", "))
 	}
@@ -138,51 +128,6 @@ func (v *conversion) checkOutputs(input string, process *gclog.Process) error {
 	return nil
 }
 
-// open opens all inputs, reads their heads, and puts them into the order of time.
-func (v *conversion) open(names []string) (list []*input, err error) {
-	for i, name := range names {
-		if slices.ContainsFunc(names[:i], func(other string) bool { return name == other || name != "-" && other != "-" && samePath(name, other) }) {
-			return list, usagef("%s is given twice", name)
-		}
-		in, err := v.openOne(name)
-		if errors.Is(err, errEmpty) && len(names) > 1 {
-			v.p.ui.sayf("%s is empty", name)
-			in.close()
-			continue
-		}
-		if in != nil {
-			list = append(list, in)
-		}
-		if err != nil {
-			return list, err
-		}
-	}
-	if len(list) == 0 {
-		return nil, &codedError{exitData, errors.New("all files are empty")}
-	}
-	slices.SortStableFunc(list, (*input).compare)
-	for i, in := range list {
-		if err := in.goesWith(list[:i]); err != nil {
-			return list, err
-		}
-	}
-	v.begin = list[0].begun()
-	return list, nil
-}
-
-// goesWith tells whether an input can be converted together with the ones before it.
-func (in *input) goesWith(before []*input) error {
-	for _, other := range before {
-		switch {
-		case (in.trace == nil) != (other.trace == nil), in.log.Format != other.log.Format:
-			return usagef("%s is %s, %s is %s: convert them one after the other", other.name, other.kind(), in.name, in.kind())
-		case in.trace == nil && in.log == other.log && in.sum == other.sum:
-			return usagef("%s and %s begin alike: one of them is enough", other.name, in.name)
-		}
-	}
-	return nil
-}
-
 // several tells whether the outputs have a place for several processes.
 func (v *conversion) several() bool {
 	for _, s := range v.specs {
@@ -198,19 +143,20 @@ func (v *conversion) several() bool {
 // only where files were put together: that is looked for where one is asked for, else
 // noticed when it comes.
 func (v *conversion) readsTwice(in *input) bool {
+	pid := v.inputs.pid
 	many := in.trace != nil && in.trace.Major >= 6
 	if f, err := formats.Find(in.log.Format); err == nil {
-		many = f.ManyProcesses() || v.pid != 0
+		many = f.ManyProcesses() || pid != 0
 	}
-	return many && (v.pid != 0 || !v.several())
+	return many && (pid != 0 || !v.several())
 }
 
 // checkProcesses finds out which processes there are where that decides what can
 // be written: an output that holds one process must not get a second one.
-func (v *conversion) checkProcesses(inputs []*input) error {
+func (v *conversion) checkProcesses() error {
 	seen := map[int64]bool{}
 	var pids []int64
-	for _, in := range inputs {
+	for _, in := range v.inputs.list {
 		var list []int64
 		switch {
 		case in.trace != nil:
@@ -231,20 +177,12 @@ func (v *conversion) checkProcesses(inputs []*input) error {
 			}
 		}
 	}
-	if a, b := unknownSeries(inputs); b != nil {
-		return usagef("%s and %s do not say which process they are of: convert them one after the other", a.name, b.name)
-	}
-	slices.Sort(pids)
-	text := strings.Trim(strings.ReplaceAll(fmt.Sprint(pids), " ", ", "), "[]")
-	switch {
-	case v.pid != 0 && !seen[v.pid]:
-		if text == "" || text == "0" {
-			text = "none whose number is known"
-		}
-		return noProcessf("no process %d in it: there are %s", v.pid, text)
-	case v.pid == 0 && len(pids) > 1 && !v.several():
+	switch pid := v.inputs.pid; {
+	case pid != 0 && !seen[pid]:
+		return noSuchProcess(pid, pids)
+	case pid == 0 && len(pids) > 1 && !v.several():
 		return usagef("it holds %d processes with a .NET runtime (%s): choose one with --pid, write one file for each with %%p in the name, or take the format json or csv",
-			len(pids), text)
+			len(pids), pidText(pids))
 	}
 	return nil
 }
@@ -258,15 +196,7 @@ func (v *conversion) processesIn(in *input) (pids []int64, err error) {
 		return nil, err
 	}
 	// What is wrong with the stream is told when it is converted.
-	src, err := in.again()
-	if err != nil {
-		return nil, &codedError{exitData, fmt.Errorf("%s: reading it again: %w", in.name, err)}
-	}
-	v.read.Store(0)
-	if err := in.begin(&counter{src, &v.read}); err != nil {
-		return nil, err
-	}
-	return pids, nil
+	return pids, v.inputs.rewind(in)
 }
 
 func processesOfRecording(in *input) (pids []int64) {
@@ -283,62 +213,27 @@ func processesOfRecording(in *input) (pids []int64) {
 	return pids
 }
 
-// recordings converts recordings.
-func (v *conversion) recordings(inputs []*input) (err error) {
-	for i, in := range inputs {
-		if ferr := v.one(in, i > 0); ferr != nil {
-			err = errors.Join(err, fmt.Errorf("%s: %w", in.name, ferr))
-		}
-		if v.unread {
-			break
-		}
+// over implements recordingReader.
+func (v *conversion) over() error {
+	if v.failed == nil && v.unread {
+		return io.EOF
 	}
-	return err
+	return v.failed
 }
 
-// one converts one recording. What comes before damage is converted.
-func (v *conversion) one(in *input, further bool) error {
-	// All recordings have one time axis: that of the first.
-	shift := int64(in.trace.SyncTime.Sub(v.begin))
-	if shift < v.newest[in.trace.ProcessID] {
-		return fmt.Errorf("it was recorded at the same time as another one of process %d: convert them one by one", in.trace.ProcessID)
+// process implements recordingReader.
+func (v *conversion) process(p *gclog.Process, shift, ticks int64) gclog.Observer {
+	if !v.inputs.wanted(p) {
+		return nil
 	}
-	processes := gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
-		if v.pid != 0 && p.ID != v.pid {
-			return nil
-		}
-		o := &converting{v: v, process: p, set: v.writers[p.ID]}
-		if further && o.set != nil {
-			o.Gap(&gclog.Gap{Reason: gclog.GapReattached, Time: shift, Ticks: in.trace.SyncTicks})
-		}
-		return o
-	})
-	processes.Begin(in.trace)
-	r := in.reader
-	for r.Scan() {
-		if l := r.Loss(); l != nil {
-			l.From += shift
-			l.To += shift
-			processes.Loss(l)
-			continue
-		}
-		e := r.Event()
-		e.Time += shift
-		processes.Event(e)
-		if v.failed != nil {
-			return v.failed
-		}
-		if v.unread {
-			return nil
-		}
+	o := &converting{v: v, process: p, set: v.writers[p.ID]}
+	if shift > 0 && o.set != nil {
+		o.Gap(&gclog.Gap{Reason: gclog.GapReattached, Time: shift, Ticks: ticks})
 	}
-	processes.Finish()
-	v.newest[in.trace.ProcessID] = processes.Newest()
-	v.end(processes.Newest())
-	return r.Err()
+	return o
 }
 
-// end ends the logs that have been made.
+// end implements recordingReader: it ends the logs that have been made.
 func (v *conversion) end(at int64) {
 	for _, set := range v.sets {
 		set.Each(func(w *formats.Writer) { w.End(&formats.End{At: at, Reason: formats.EndOfRecording}) })
@@ -378,7 +273,7 @@ func (o *converting) each(f func(*formats.Writer)) {
 	}
 	if o.set == nil && o.v.failed == nil {
 		process := *o.process
-		process.Sync = o.v.begin
+		process.Sync = o.v.inputs.begun()
 		if o.set = o.v.openOutputs(process); o.set != nil {
 			o.v.writers[process.ID] = o.set
 		}

@@ -1,11 +1,6 @@
 package cli
 
 import (
-	"errors"
-	"fmt"
-	"io"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gclog/gclog/formats"
@@ -14,85 +9,20 @@ import (
 	"github.com/gclog/gclog/internal/output"
 )
 
-// A series is what the files of one log have in common.
-type series struct {
-	pid  int64
-	name string // where the number should be known and is not: files of one name are of one process
-}
-
-func (in *input) series() (s series) {
-	if in.log.Format == "" {
-		return s
-	}
-	s.pid = in.log.ProcessID
-	if f, err := formats.Find(in.log.Format); err == nil && !f.ManyProcesses() && s.pid == 0 {
-		s.name = formats.ArchivedFrom(in.name)
-	}
-	return s
-}
-
-// unknownSeries returns inputs of two logs that do not say which process they are of.
-func unknownSeries(inputs []*input) (a, b *input) {
-	for _, in := range inputs {
-		switch name := in.series().name; {
-		case name == "":
-		case a == nil:
-			a = in
-		case a.series().name != name:
-			return a, in
-		}
-	}
-	return nil, nil
-}
-
-// logs converts logs of gclog. The files of one process in one format are one log.
-func (v *conversion) logs(inputs []*input) error {
-	readers := map[series]*logs.Reader{}
-	var order []*logs.Reader
-	said := map[string]bool{}
-	observe := func(p *gclog.Process) logs.Observer {
-		if v.pid != 0 && p.ID != v.pid {
+// logs converts logs of gclog.
+func (v *conversion) logs() error {
+	err := v.inputs.logs(func(p *gclog.Process) logs.Observer {
+		if !v.inputs.wanted(p) {
 			return nil
 		}
 		o := &convertingLog{v: v, process: p}
 		v.observers = append(v.observers, o)
 		return o
+	}, v.over)
+	if v.failed == nil {
+		v.endLogs()
 	}
-	var all error
-	for _, in := range inputs {
-		key := in.series()
-		r := readers[key]
-		if r == nil {
-			var err error
-			if r, err = logs.NewReader(in.log, observe); err != nil {
-				return err
-			}
-			readers[key] = r
-			order = append(order, r)
-		}
-		if !said[in.log.Format] {
-			said[in.log.Format] = true
-			v.p.ui.sayf("%s: %s", in.name, logs.Lacks(in.log.Format))
-			if !in.log.Dated {
-				v.p.ui.sayf("%s has no dates: its times count from the begin of 1970", in.name)
-			}
-		}
-		if err := v.log(r, in); err != nil {
-			all = errors.Join(all, fmt.Errorf("%s: %w", in.name, err))
-		}
-		if v.failed != nil {
-			return v.failed
-		}
-		if v.unread {
-			break
-		}
-	}
-	for _, r := range order {
-		r.Finish()
-	}
-	v.sayMore(inputs)
-	v.endLogs()
-	return all
+	return err
 }
 
 // endLogs ends what has been made of the processes so far.
@@ -105,58 +35,6 @@ func (v *conversion) endLogs() {
 	}
 }
 
-// log converts one file.
-func (v *conversion) log(r *logs.Reader, in *input) error {
-	text, err := in.rest(&v.read)
-	if err != nil {
-		return err
-	}
-	skipped, err := r.Read(&stoppable{text, v})
-	if skipped.Count > 0 {
-		var lines []string
-		for _, n := range skipped.Lines {
-			lines = append(lines, strconv.FormatInt(n, 10))
-		}
-		more := ""
-		if int64(len(lines)) < skipped.Count {
-			more = ", ..."
-		}
-		what := "lines are damaged or none of gclog's and were left out: lines "
-		if skipped.Count == 1 {
-			what = "line is damaged or none of gclog's and was left out: line "
-		}
-		v.p.ui.sayf("%s: %d %s%s%s", in.name, skipped.Count, what, strings.Join(lines, ", "), more)
-	}
-	return err
-}
-
-// sayMore says that one file of a rotated log is not all of it.
-func (v *conversion) sayMore(inputs []*input) {
-	if len(inputs) > 1 || inputs[0].file == nil {
-		return
-	}
-	if list := formats.Archived(inputs[0].name); len(list) > 0 {
-		files := "files"
-		if len(list) == 1 {
-			files = "file"
-		}
-		v.p.ui.sayf("%s has %d older %s beside it, such as %s: name all to have the whole log", inputs[0].name, len(list), files, list[0])
-	}
-}
-
-// A stoppable is a text that ends where nobody takes what is made of it.
-type stoppable struct {
-	r io.Reader
-	v *conversion
-}
-
-func (s *stoppable) Read(p []byte) (int, error) {
-	if s.v.failed != nil || s.v.unread {
-		return 0, io.EOF
-	}
-	return s.r.Read(p)
-}
-
 // processesOfLog reads a log for the processes in it.
 func (v *conversion) processesOfLog(in *input) (pids []int64, err error) {
 	r, err := logs.NewReader(in.log, func(p *gclog.Process) logs.Observer {
@@ -166,7 +44,7 @@ func (v *conversion) processesOfLog(in *input) (pids []int64, err error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := in.rest(&v.read)
+	text, err := in.rest(&v.inputs.read)
 	if err == nil {
 		_, _ = r.Read(text) // what is wrong with it is told when it is converted
 		r.Finish()

@@ -133,7 +133,7 @@ const (
 	// ownLogLines is how many lines of the daemon's own log wait at most.
 	ownLogLines = 1000
 	// ownLogTime is how long the last ones may take at the end.
-	ownLogTime = 300 * time.Millisecond
+	ownLogTime = 2 * time.Second
 )
 
 // once prints what the daemon would do.

@@ -67,9 +67,9 @@ func (p *program) demo(c *cli.Context) error {
 	unified, _ := formats.Find("unified")
 	log := filepath.Join(dir, "gc.log")
 	w := &watch{
-		p: p, count: demoGCs, progress: &attach.Progress{}, opener: &output.Opener{Stdout: p.out, Stderr: p.ui.w, Tell: p.ui.say},
+		p: p, count: demoGCs, progress: &attach.Progress{}, opener: &output.Opener{Stdout: p.stdout, Stderr: p.ui.w, Tell: p.ui.say},
 		config: session.Config{BufferMB: attach.BufferMB, Providers: demoProviders()},
-		format: formats.Options{Version: p.version(), Session: randomID(), Host: hostname(), Color: colored(p.out)},
+		format: formats.Options{Version: p.version(), Session: randomID(), Host: hostname(), Color: colored(p.stdout)},
 		outputs: []output.Spec{
 			{Path: output.Stdout, Format: text},
 			{Path: log, Format: unified, Rotate: formats.RotateOptions{Count: defaultFileCount, Size: 10 << 20}},

@@ -23,7 +23,7 @@ an argument what gclog may do on this machine, whether its daemon is configured 
 ready, and of each .NET process whether it can be attached to.
 
 A process is asked no more than gclog ps and the begin of gclog attach do: who it
-is, and, from .NET 9 on, a session that listens to nothing and ends at once.
+is, and, from .NET 9 on, a session that ends at once.
 
 Examples:
    gclog doctor                 this machine
@@ -131,7 +131,7 @@ func (p *program) printReport(r *doctor.Report, processes []psRow, how string) e
 		enc.SetIndent("", "  ")
 		return enc.Encode(out)
 	}
-	paint := painter(colored(p.out))
+	paint := painter(colored(p.stdout))
 	fmt.Fprintf(p.out, "%s: %s\n", oneLine(r.Subject), paint(verdictColor(r), r.Verdict))
 	for _, f := range r.Findings {
 		fmt.Fprintf(p.out, "\n%s %s (%s)\n  what to do: %s\n", paint(levelColors[f.Level], string(f.Level)+":"), oneLine(f.Text), f.Cause.ID, f.Cause.Way)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/parse"
@@ -19,6 +20,7 @@ const (
 	exitUsage       = 3 // the call is wrong: a bad flag, a missing directory, an ambiguous choice
 	exitUnsupported = 4 // this system or this runtime cannot do it
 	exitInternal    = 5 // gclog is wrong
+	exitCheck       = 6 // a condition of check is true, or cannot be judged
 	exitNoProcess   = 7 // there is no such process
 )
 
@@ -65,7 +67,7 @@ func exitCode(err error) int {
 	case errors.Is(err, session.ErrNoAnswer), errors.As(err, &answer):
 		return exitSession
 	case errors.As(err, &path):
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, formats.ErrWritten) {
 			return exitUsage
 		}
 		return exitData

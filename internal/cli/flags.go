@@ -114,7 +114,7 @@ func (p *program) plainOutputs(paths, names []string, rotate formats.RotateOptio
 			f, err = formats.Find(names[0])
 		case len(names) > 1:
 			f, err = formats.Find(names[i])
-		case path == output.Stdout && isTerminal(p.out):
+		case path == output.Stdout && isTerminal(p.stdout):
 			f, err = formats.Find("text")
 		}
 		if err != nil {
@@ -201,12 +201,13 @@ func rotation(c *cli.Context) (r formats.RotateOptions, err error) {
 	return r, nil
 }
 
-// parseDuration reads 90s, 5m, 1h30m, or dd:hh:mm:ss as dotnet-trace does.
-func parseDuration(s string) (time.Duration, error) {
+// parseDuration reads 90s, 5m, 1h30m, or dd:hh:mm:ss as dotnet-trace does, from a flag.
+func parseDuration(c *cli.Context, flag string) (time.Duration, error) {
+	s := c.String(flag)
 	if s == "" {
 		return 0, nil
 	}
-	wrong := usagef("%q is no duration: write 90s, 5m or 00:00:05:00", s)
+	wrong := usagef("--%s %q is no duration: write 90s, 5m or 00:00:05:00", flag, s)
 	if parts := strings.Split(s, ":"); len(parts) > 1 {
 		units := []time.Duration{24 * time.Hour, time.Hour, time.Minute, time.Second}
 		if len(parts) > len(units) {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
-	"io/fs"
-	"os"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -26,7 +24,8 @@ type input struct {
 	spool *spool                    // of what cannot be read twice; nil: it can, or need not
 	again func() (io.Reader, error) // reads it from the begin on once more
 
-	reader *parse.Reader // of a recording
+	want   func(*parse.Metadata) parse.Want // as that of inputs
+	reader *parse.Reader                    // of a recording
 	trace  *parse.Trace
 	log    logs.Head // of a log; no Format: it is a recording
 	sum    uint64    // of its head
@@ -65,6 +64,23 @@ func (in *input) kind() string {
 	return "a log in the format " + in.log.Format
 }
 
+// A series is what the files of one log have in common.
+type series struct {
+	pid  int64
+	name string // where the number should be known and is not: files of one name are of one process
+}
+
+func (in *input) series() (s series) {
+	if in.log.Format == "" {
+		return s
+	}
+	s.pid = in.log.ProcessID
+	if f, err := formats.Find(in.log.Format); err == nil && !f.ManyProcesses() && s.pid == 0 {
+		s.name = formats.ArchivedFrom(in.name)
+	}
+	return s
+}
+
 func (in *input) close() {
 	if in.file != nil {
 		_ = in.file.Close()
@@ -74,52 +90,17 @@ func (in *input) close() {
 	}
 }
 
-func (v *conversion) openOne(name string) (*input, error) {
-	in := &input{name: name}
-	var src io.Reader
-	seekable := false
-	if name == "-" {
-		if isTerminal(v.p.in) {
-			return nil, usagef("standard input is a terminal: give a file, or pipe a recording into it")
-		}
-		in.name, src = "standard input", v.p.in
-	} else {
-		f, err := os.Open(name)
-		if err != nil {
-			if path, ok := errors.AsType[*fs.PathError](err); ok {
-				err = path.Err // the name is said once
-			}
-			return nil, usagef("cannot read %s: %w", name, err)
-		}
-		in.file, src = f, f
-		info, err := f.Stat()
-		if err == nil && info.IsDir() {
-			return in, usagef("cannot read %s: it is a directory", name)
-		}
-		if seekable = err == nil && info.Mode().IsRegular(); seekable {
-			in.again = func() (io.Reader, error) {
-				_, err := f.Seek(0, io.SeekStart)
-				return f, err
-			}
+// goesWith tells whether an input can be read together with the ones before it.
+func (in *input) goesWith(before []*input) error {
+	for _, other := range before {
+		switch {
+		case (in.trace == nil) != (other.trace == nil), in.log.Format != other.log.Format:
+			return usagef("%s is %s, %s is %s: take them one after the other", other.name, other.kind(), in.name, in.kind())
+		case in.trace == nil && in.sum == other.sum:
+			return usagef("%s and %s begin alike: one of them is enough", other.name, in.name)
 		}
 	}
-	if !seekable {
-		in.spool = &spool{r: src}
-		in.again, src = in.spool.again, in.spool
-	}
-	if err := in.begin(&counter{src, &v.read}); err != nil {
-		return in, err
-	}
-	if in.log.Format != "" && in.spool == nil {
-		in.text = nil
-		v.read.Store(0)
-	}
-	if in.spool != nil {
-		if err := in.spool.keep(v.readsTwice(in)); err != nil {
-			return in, &codedError{exitData, err}
-		}
-	}
-	return in, nil
+	return nil
 }
 
 // begin reads the head of the recording or log.
@@ -161,7 +142,11 @@ func (in *input) recognize(r io.Reader) error {
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return err
 	}
-	in.reader = parse.NewReader(io.MultiReader(bytes.NewReader(head), r), gclog.Wanted)
+	want := in.want
+	if want == nil {
+		want = gclog.Wanted
+	}
+	in.reader = parse.NewReader(io.MultiReader(bytes.NewReader(head), r), want)
 	in.trace, err = in.reader.ReadTrace()
 	if kind, ok := errors.AsType[*parse.KindError](err); ok && kind.Kind == parse.KindUnknown && isText(head) {
 		return errors.New("it is neither a recording (.nettrace) nor a log of gclog in one of the formats unified, with a time and lines of gc, jdk8, json and csv")

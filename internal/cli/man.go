@@ -117,6 +117,7 @@ var manExitCodes = []manEntry{
 	{"3", "the call or the configuration is wrong: flag, format, a file or directory that is missing or may not be written, ambiguous choice"},
 	{"4", "this system or runtime cannot do it"},
 	{"5", "a defect of gclog"},
+	{"6", "check: a condition is true, or cannot be judged"},
 	{"7", "no such process"},
 	{"126, 127, 128+n", "run: as shells have it"},
 }

@@ -48,7 +48,7 @@ func (p *program) record(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	duration, err := parseDuration(c.String("duration"))
+	duration, err := parseDuration(c, "duration")
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (p *program) record(c *cli.Context) error {
 	}
 	cfg.RundownGC = true
 	path := c.String("output")
-	if path == output.Stdout && isTerminal(p.out) {
+	if path == output.Stdout && isTerminal(p.stdout) {
 		return usagef("a recording is binary: give a file with -o, or a pipe")
 	}
 	if path != "" && path != output.Stdout {
@@ -89,7 +89,7 @@ func (p *program) record(c *cli.Context) error {
 		}
 	}
 	if path == output.Stdout {
-		return p.recordOne(ctx, target, cfg, duration, p.out, "standard output")
+		return p.recordOne(ctx, target, cfg, duration, p.stdout, "standard output")
 	}
 	file, err := openRecording(path)
 	if err != nil {
@@ -116,7 +116,7 @@ func (p *program) recordOne(ctx context.Context, t *session.Target, cfg session.
 		return nil // its reader wants no more
 	case err != nil:
 		return unlessStopped(ctx, doctor.Explain(t, err))
-	case w != p.out:
+	case w != p.stdout:
 		p.ui.sayf("%s recorded to %s (gclog convert %s makes a log of it)", output.SizeText(n.Load()), name, name)
 	}
 	return nil

@@ -112,7 +112,7 @@ func (p *program) runTree(c *cli.Context, w *watch) error {
 	signal.Notify(caught, passedOn...)
 	defer signal.Stop(caught)
 	t.child = exec.Command(command[0], command[1:]...)
-	t.child.Stdin, t.child.Stdout, t.child.Stderr = p.in, p.out, p.ui.w
+	t.child.Stdin, t.child.Stdout, t.child.Stderr = p.in, p.stdout, p.ui.w
 	t.child.Env = append(os.Environ(), portsVariable+"="+t.ports())
 	if err := t.child.Start(); err != nil {
 		return notStarted(command[0], err)

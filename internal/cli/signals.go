@@ -14,16 +14,15 @@ const sameSignal = 100 * time.Millisecond
 
 // signals makes a context that ends with the first SIGINT or SIGTERM; a second
 // one ends gclog at once. SIGHUP goes to reopen, unless it says that the terminal
-// is gone: then there is nobody to watch for. A closed standard output is an error
-// of writing, and no signal.
+// is gone: then there is nobody to watch for.
 func (p *program) signals(ctx context.Context) (_ context.Context, reopen <-chan struct{}, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	caught := make(chan os.Signal, 4)
-	signal.Notify(caught, os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
+	signal.Notify(caught, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // as nohup does
 		signal.Notify(caught, syscall.SIGHUP)
 	}
-	screen := isTerminal(p.out) || p.ui.terminal
+	screen := isTerminal(p.stdout) || p.ui.terminal
 	hup := make(chan struct{}, 1)
 	done := make(chan struct{})
 	go func() {
@@ -32,7 +31,6 @@ func (p *program) signals(ctx context.Context) (_ context.Context, reopen <-chan
 			select {
 			case s := <-caught:
 				switch {
-				case s == syscall.SIGPIPE:
 				case s == syscall.SIGHUP && !(screen && p.hungUp()):
 					select {
 					case hup <- struct{}{}:
@@ -57,4 +55,4 @@ func (p *program) signals(ctx context.Context) (_ context.Context, reopen <-chan
 }
 
 // hungUp tells whether the terminal that gclog was started on is gone.
-func (p *program) hungUp() bool { return !isTerminal(p.out) && !isTerminal(p.ui.w) }
+func (p *program) hungUp() bool { return !isTerminal(p.stdout) && !isTerminal(p.ui.w) }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"golang.org/x/term"
 )
@@ -108,7 +109,8 @@ func elapsed(d time.Duration) string {
 // other processes.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
+		switch {
+		case r < 0x20 && r != '\n' && r != '\t', r >= 0x7f && r < 0xa0, unicode.Is(unicode.Bidi_Control, r):
 			return '\uFFFD'
 		}
 		return r

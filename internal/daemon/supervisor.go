@@ -209,7 +209,7 @@ func (s *supervisor) opened(now time.Time, e event) []action {
 	case s.state == stateSwitching && e.session == s.next:
 		s.state = stateHanding
 		return nil
-	case s.state == stateClosing:
+	case s.state == stateClosing && e.session == s.session:
 		return []action{{kind: actClose, session: e.session}}
 	}
 	return nil
@@ -273,7 +273,7 @@ func (s *supervisor) closed(session int) []action {
 	switch {
 	case session == s.session && s.next != 0:
 		s.session, s.next = s.next, 0
-		return nil
+		return []action{{kind: actClose, session: s.session}}
 	case session == s.next:
 		s.next = 0
 		return nil
@@ -329,8 +329,9 @@ func (s *supervisor) leave() []action {
 		return []action{{kind: actWait, wait: goneTime}}
 	case stateSwitching, stateHanding:
 		if s.stop {
+			// The next one comes after it: what the one that is on leaves to it, it must see.
 			s.state = stateClosing
-			return []action{{kind: actClose, session: s.session}, {kind: actClose, session: s.next}}
+			return []action{{kind: actClose, session: s.session}}
 		}
 		return []action{{kind: actWait, wait: goneTime}}
 	case stateOpening:

@@ -136,6 +136,9 @@ func (w *world) do(a action) {
 		if !w.open[a.session] {
 			return // it has ended by itself
 		}
+		if w.follows(a.session) {
+			w.wrong("session %d is asked to end before the one from which it takes over", a.session)
+		}
 		w.asked[a.session] = true
 		w.end(a.session, "detached")
 	case actAbort:
@@ -180,16 +183,22 @@ func (w *world) end(session int, why string) {
 	if !w.open[session] {
 		return
 	}
-	before := false
-	for n := range w.used {
-		before = before || n < session && w.told[n] && !w.ended[n]
-	}
-	if !w.told[session] || before {
+	if !w.told[session] || w.follows(session) {
 		time.AfterFunc(10*time.Millisecond, func() { w.events <- event{kind: handedOver, session: session} })
 		return
 	}
 	delete(w.open, session)
 	w.later(event{kind: eventEnded, session: session, why: why})
+}
+
+// follows tells whether a session takes over from one that has not ended.
+func (w *world) follows(session int) bool {
+	for n := range w.used {
+		if n < session && w.told[n] && !w.ended[n] {
+			return true
+		}
+	}
+	return false
 }
 
 // die has the process end.

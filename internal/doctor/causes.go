@@ -368,7 +368,7 @@ var logCauses = []Cause{
 	},
 	{
 		"rotated", "The log has been rotated: the older records are in other files.",
-		"gclog convert wants all of them: gclog convert gc*.log.",
+		"They are one log: give all of them to gclog convert, or to what analyses, in any order.",
 	},
 	{
 		"rotated-incomplete", "The oldest file of the log is not the first one of its session: older ones have been deleted, as --filecount says.",

@@ -14,7 +14,7 @@ import (
 
 // Process finds out whether a process can be attached to. It asks it no more than gclog
 // ps and the begin of gclog attach do: who it is, its environment where that cannot be
-// read, and, of CoreCLR 9 and up, a session that listens to nothing and ends at once.
+// read, and, of CoreCLR 9 and up, a session that ends at once.
 func Process(ctx context.Context, pid int) *Report {
 	r := &Report{Subject: fmt.Sprintf("process %d", pid)}
 	t, err := session.Find(ctx, pid)
@@ -68,7 +68,7 @@ func (r *Report) examine(ctx context.Context, t *session.Target) *Report {
 	}
 	waits := suspends(t, &facts)
 	if err == nil && !waits && attach.TellsSettings(&facts) {
-		asked += ", a session that listens to nothing"
+		asked += ", a session that ends at once"
 		err = attach.Settings(ctx, t, &facts)
 	}
 	if err != nil {

@@ -235,13 +235,24 @@ func (r *Report) broken(src *unpacked, reader *parse.Reader, err error, sum *tal
 	}
 }
 
+// Events that are there only where the GC was recorded: those of collections, and others.
+var (
+	ofCollections = [...]int{clr.IDGCStart, clr.IDGCEnd}
+	ofGC          = [...]int{clr.IDGCSuspendEEBegin, clr.IDGCTriggered, clr.IDGCAllocationTick}
+)
+
+// OfGC tells whether an event shows that the GC was recorded.
+func OfGC(m *parse.Metadata) bool {
+	return m.Provider == clr.RuntimeProvider && (slices.Contains(ofCollections[:], m.EventID) || slices.Contains(ofGC[:], m.EventID))
+}
+
 // missingEvents says what cannot be told without the events that are missing.
 func (r *Report) missingEvents(v *inventory, sum *tally) {
 	has := func(ids ...int) bool { return v.count(clr.RuntimeProvider, ids...) > 0 }
-	if !has(clr.IDGCStart, clr.IDGCEnd) {
+	if !has(ofCollections[:]...) {
 		text := "it has no event of the provider " + clr.RuntimeProvider + ": that was not recorded"
 		switch {
-		case has(clr.IDGCSuspendEEBegin, clr.IDGCTriggered, clr.IDGCAllocationTick):
+		case has(ofGC[:]...):
 			text = "the GC was recorded, and no collection has happened"
 		case has():
 			text = "it has events of the provider " + clr.RuntimeProvider + ", but none of the keyword GC (0x1) at level 4"

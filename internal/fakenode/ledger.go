@@ -34,14 +34,14 @@ type Span struct{ From, To uint32 }
 
 // How a session ended.
 const (
-	EndOpen    = ""          // it has not
-	EndStopped = "stopped"   // by StopTracing, with all that there was
-	EndLeft    = "left"      // its reader closed the connection, or took nothing more
-	EndExited  = "exited"    // the process exited in good order
-	EndDied    = "died"      // the process was killed
-	EndBroken  = "broken"    // the runtime broke the stream off
-	EndSpoilt  = "spoilt"    // the runtime sent what is no nettrace
-	endStuck   = "unwritten" // StopTracing came and nobody read on
+	EndOpen      = ""          // it has not
+	EndStopped   = "stopped"   // by StopTracing, with all that there was
+	EndLeft      = "left"      // its reader closed the connection, or took nothing more
+	EndExited    = "exited"    // the process exited in good order
+	EndDied      = "died"      // the process was killed
+	EndBroken    = "broken"    // the runtime broke the stream off
+	EndSpoilt    = "spoilt"    // the runtime sent what is no nettrace
+	EndUnwritten = "unwritten" // StopTracing came and nobody read on
 )
 
 // A Session is what one session was sent.

@@ -129,7 +129,7 @@ func (r *Runtime) open(s *fakeruntime.Session) (*stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !s.Probe {
+	if !s.Rundown {
 		// What has happened until now is not for it.
 		r.happen(t.opened)
 		t.index = len(r.ledger.Sessions)
@@ -164,7 +164,7 @@ func (r *Runtime) close(t *stream) {
 	t.wrote(n)
 	r.enter(t)
 	if err != nil {
-		r.leaveLocked(t, endStuck)
+		r.leaveLocked(t, EndUnwritten)
 		return
 	}
 	r.leaveLocked(t, EndStopped)
@@ -247,6 +247,9 @@ func (r *Runtime) happen(now int64) {
 	used := 0
 	for _, t := range r.streams {
 		if t.index < 0 {
+			if t.session.Listens {
+				t.add(events, r.plan.heaps, 0)
+			}
 			continue
 		}
 		lost := t.add(events, r.plan.heaps, r.drop)

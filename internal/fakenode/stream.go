@@ -20,7 +20,7 @@ import (
 type stream struct {
 	session *fakeruntime.Session
 	raw     syscall.RawConn
-	index   int // of the ledger's session; -1: it listens to nothing
+	index   int // of the ledger's session; -1: it is for settings only
 
 	w       nettracetest.V4
 	pending []byte // encoded and not written
@@ -185,7 +185,7 @@ func (t *stream) sent(each func(number uint32)) {
 
 // finish encodes the end of a session.
 func (t *stream) finish() {
-	if t.session.Rundown || t.session.Probe {
+	if t.session.Rundown {
 		t.w.Open()
 		t.w.Add(nettracetest.Row{Kind: rundownSettings().ID, Thread: threadUser, Ticks: monotonic(), Sorted: true, Payload: appendSettings(nil)})
 		t.w.Close()

@@ -75,10 +75,10 @@ type Runtime struct {
 type Session struct {
 	ID   uint64
 	Conn net.Conn
-	// Probe: it listens to nothing. Such a session only asks for settings, so the
-	// recording neither is cut in it nor counts as sent.
-	Probe   bool
-	Rundown bool            // it asks for the GC's settings at its end
+	// Rundown: it asks for the GC's settings at its end. gclog wants nothing else of such a
+	// session, so the recording neither is cut in it nor counts as sent.
+	Rundown bool
+	Listens bool            // it asks for events
 	Stopped <-chan struct{} // closed by StopTracing
 	Over    <-chan struct{} // closed with the runtime
 
@@ -324,7 +324,7 @@ func (r *Runtime) trace(conn net.Conn, command uint16, payload []byte) {
 	stop := make(chan struct{})
 	request, ok := readTracing(command, payload)
 	s := &Session{
-		ID: r.next, Conn: conn, Probe: ok && request.probes(), Rundown: request.rundown != 0,
+		ID: r.next, Conn: conn, Rundown: request.rundown != 0, Listens: ok && request.listens(),
 		Stopped: stop, Over: r.closed, stop: stop, done: make(chan struct{}),
 	}
 	r.sessions[s.ID] = s

@@ -71,7 +71,7 @@ func (r *Runtime) replay(s *Session) (how string) {
 	stampNow(head)
 	sent := 0
 	send := func(b []byte) (failed string) {
-		if r.cfg.Cut > 0 && sent+len(b) >= r.cfg.Cut && !s.Probe {
+		if r.cfg.Cut > 0 && sent+len(b) >= r.cfg.Cut && !s.Rundown {
 			_, _ = s.Conn.Write(b[:r.cfg.Cut-sent])
 			if r.cfg.OnCut != nil {
 				r.cfg.OnCut()
@@ -117,7 +117,7 @@ func (r *Runtime) replay(s *Session) (how string) {
 			return failed
 		}
 	}
-	if r.cfg.OnSent != nil && !s.Probe {
+	if r.cfg.OnSent != nil && !s.Rundown {
 		r.cfg.OnSent()
 	}
 	select {

@@ -53,9 +53,9 @@ func readTracing(command uint16, payload []byte) (t tracingRequest, ok bool) {
 	return t, !c.bad && len(c.b) == 0
 }
 
-// probes tells whether a session listens to nothing.
-func (t *tracingRequest) probes() bool {
-	return !slices.ContainsFunc(t.providers, func(p provider) bool { return p.keywords != 0 })
+// listens tells whether a session asks for events.
+func (t *tracingRequest) listens() bool {
+	return slices.ContainsFunc(t.providers, func(p provider) bool { return p.keywords != 0 })
 }
 
 // describe is the payload of a request for the log.

@@ -21,6 +21,7 @@ type Line struct {
 	QPC                     int64 // time in ticks of the clock of the events
 	Runtime                 string
 	AOT, Server, Concurrent bool
+	Config                  map[string]json.RawMessage // GC.GetConfigurationVariables; not on .NET Core 3.1
 
 	Generation          int
 	Compacted, Phantom  bool

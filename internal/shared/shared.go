@@ -71,9 +71,14 @@ func ForEach(t *testing.T, run func(t *testing.T, tr Trace)) {
 	})
 }
 
-// Traces lists the recordings in a folder of the shared one, or skips the test.
+// Traces lists the recordings in a folder of the shared one, or skips the test. Short
+// tests do without: they are run with the race detector, which makes them ten times as slow
+// and finds nothing in what has one thread.
 func Traces(t testing.TB, folder string) []Trace {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("the recordings of the repository are enough for -short")
+	}
 	return list(t, filepath.Join(Dir(t), folder))
 }
 

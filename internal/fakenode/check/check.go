@@ -95,6 +95,7 @@ type checker struct {
 	newest    uint32          // of the numbers told so far
 	unwritten bool            // the record before says that some before it are missing
 	broken    bool            // the next number told is the first of another life
+	unread    bool            // the last session could not be read to its end, and no number is told since
 	problems  []string
 }
 
@@ -157,6 +158,7 @@ func (c *checker) record(r *record) {
 		c.within(r)
 		c.document(r)
 		c.sessions[id] = false
+		c.unread = c.unread || r.Event.Reason == "stream-error" || r.Error.Message != ""
 		return
 	}
 	if r.unwritten() && !c.sessions[id] { // its begin is among what is missing
@@ -262,10 +264,12 @@ func (c *checker) gap(r *record) {
 		}
 	}
 	from := g.From
-	for r.unwritten() && from < g.To && !c.wasSent(from) { // it may have begun before the first session
+	for r.unwritten() && from <= g.To && !c.wasSent(from) { // it may have begun before the first session
 		from++
 	}
-	c.reach(from, g.To)
+	if from <= g.To {
+		c.reach(from, g.To)
+	}
 }
 
 // reach notes how far the records have come, and what was skipped because gclog was
@@ -279,17 +283,19 @@ func (c *checker) reach(from, to uint32) {
 		c.first = from
 	}
 	c.newest = max(c.newest, to)
+	c.unread = false
 	c.lastEnd = max(c.lastEnd, c.l.GCs[to-1].End)
 }
 
 // order checks that collections are told in the order of their ends. A session that takes
-// over from another tells what began later, all of it behind that.
+// over from another tells what began later, all of it behind that. Of a collection whose
+// events did not all come it is only known later that it has ended.
 func (c *checker) order() {
 	var last *record
 	for i := range c.records {
 		r := &c.records[i]
 		n := r.Dotnet.GC.Number
-		if r.Event.Action != "gc" || !r.Dotnet.GC.Complete || n == 0 || int(n) >= len(c.told) {
+		if r.Event.Action != "gc" || !r.Dotnet.GC.Complete || n == 0 || int(n) >= len(c.told) || !c.wasSent(n) {
 			continue
 		}
 		if last != nil && c.overtakes(r, last) {
@@ -419,9 +425,18 @@ func (c *checker) wasSent(n uint32) bool {
 	return slices.ContainsFunc(c.l.Sessions, func(s fakenode.Session) bool { return s.Has(n) })
 }
 
+// wentDown tells whether a collection was for a session to tell that took over from another
+// one, the session with the index i, and had not been sent it when the process was killed.
+func (c *checker) wentDown(i int, n uint32) bool {
+	return slices.ContainsFunc(c.l.Sessions[i+1:], func(s fakenode.Session) bool {
+		return s.End == fakenode.EndDied && s.Opened < c.l.GCs[n-1].First && !s.Has(n)
+	})
+}
+
 // sent checks that all that was sent is told, also before the first and behind the
 // last that are. What was sent last in a session that its reader left may have stayed
-// in the socket.
+// in the socket; what came behind a place where a stream cannot be read, or when gclog
+// waited no longer for the end of a session, nobody knows, until another session follows.
 func (c *checker) sent() {
 	for i := range c.l.Sessions {
 		s := &c.l.Sessions[i]
@@ -433,8 +448,8 @@ func (c *checker) sent() {
 		})
 		s.Each(func(n uint32) {
 			inside := c.first <= n && n <= c.newest // coverage has looked at it
-			left := s.End == fakenode.EndLeft && n > newest
-			if !c.told[n].any() && !inside && !left && !c.excused(n) {
+			left := (s.End == fakenode.EndLeft || c.unread && (s.End == fakenode.EndStopped || s.End == fakenode.EndUnwritten)) && n > newest
+			if !c.told[n].any() && !inside && !left && !c.excused(n) && !c.wentDown(i, n) {
 				c.wrong("#%d was sent in session %d (%s), and is in no record and no gap", n, s.ID, s.End)
 			}
 		})

@@ -32,6 +32,7 @@ type record struct {
 	}
 	Dotnet struct{ GC gc }
 	GCLog  struct{ Session struct{ ID string } } `json:"gclog"`
+	Error  struct{ Message string }              // of the end of a session
 
 	at      string // file and line, for people
 	session int    // in which it is, counted

@@ -171,6 +171,7 @@ func (h *host) start() {
 	h.d = &program{Cmd: exec.Command(os.Args[0])}
 	h.d.Env = append(os.Environ(), isStepped+"="+h.config, isGclog+"="+h.clock)
 	h.d.Stderr = &h.d.stderr
+	_ = os.Remove(isReady(h.clock))
 	if err := h.d.Start(); err != nil {
 		h.t.Fatal(err)
 	}
@@ -178,6 +179,12 @@ func (h *host) start() {
 		_ = h.d.Process.Kill()
 		_ = h.d.Wait()
 	})
+	wait(h.t, func() int {
+		if _, err := os.Stat(isReady(h.clock)); err != nil {
+			return 0
+		}
+		return 1
+	}, 1)
 }
 
 // calm ends all that was to last for a time.
@@ -311,7 +318,10 @@ func stands(pid int) (bool, error) {
 		return false, err
 	}
 	for _, name := range list {
-		if b, err := os.ReadFile(name); err == nil && !strings.Contains(string(b), ") T ") {
+		switch b, err := os.ReadFile(name); {
+		case err == nil && strings.Contains(string(b), ") Z "):
+			return false, errors.New("the daemon has ended by itself")
+		case err == nil && !strings.Contains(string(b), ") T "):
 			return false, nil
 		}
 	}

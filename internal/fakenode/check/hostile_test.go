@@ -129,14 +129,10 @@ func TestPlantedSockets(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			n := newNode(t, 33)
-			dir, err := os.MkdirTemp("", "node")
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = os.RemoveAll(dir) })
-			real := start(t, n, fakenode.Config{Name: "orders", Rate: 100})
-			fake := start(t, n, fakenode.Config{Name: "fake", Rate: 100, TempDir: dir})
-			from, to := glob(t, filepath.Join(os.TempDir(), "node*", fmt.Sprintf("dotnet-diagnostic-%d-*", real.PID()))), glob(t, filepath.Join(dir, "dotnet-diagnostic-*"))
+			ofReal, ofFake := socketDir(t), socketDir(t)
+			real := start(t, n, fakenode.Config{Name: "orders", Rate: 100, TempDir: ofReal})
+			fake := start(t, n, fakenode.Config{Name: "fake", Rate: 100, TempDir: ofFake})
+			from, to := glob(t, filepath.Join(ofReal, "dotnet-diagnostic-*")), glob(t, filepath.Join(ofFake, "dotnet-diagnostic-*"))
 			if len(from) != 1 || len(to) != 1 {
 				t.Fatalf("sockets %v and %v", from, to)
 			}
@@ -155,4 +151,15 @@ func TestPlantedSockets(t *testing.T) {
 			}
 		})
 	}
+}
+
+// socketDir makes a folder with a short name: that of a socket in it has a limit.
+func socketDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "node")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
 }

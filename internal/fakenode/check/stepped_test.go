@@ -33,17 +33,24 @@ func steppedDaemon(file, clock string) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	d := daemon.New(daemon.Options{
+	o := daemon.Options{
 		Config: loaded, Load: load, Log: zerolog.New(os.Stderr).With().Timestamp().Logger(), Session: rand.Text(), Host: "test", Explain: doctor.Explain,
 		ClockOffset: func() time.Duration { return readClock(clock) },
 		Reload:      on(syscall.SIGHUP), Rotate: on(syscall.SIGUSR1), Status: on(syscall.SIGUSR2),
-	})
-	if err := d.Run(ctx); err != nil {
+	}
+	if err := os.WriteFile(isReady(clock), nil, 0o600); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if err := daemon.New(o).Run(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return 0
 }
+
+// isReady is the file that such a daemon makes when it can be sent signals.
+func isReady(clock string) string { return clock + ".ready" }
 
 // on returns what tells that a signal has come.
 func on(s os.Signal) <-chan struct{} {

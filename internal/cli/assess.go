@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/urfave/cli/v2"
+)
+
+// An assessment is what a history comes to, and what is wrong in it: the observer of
+// summary and check.
+type assessment struct {
+	gclog.EventObserver // all
+	statistics          *analysis.Statistics
+	findings            *analysis.Findings
+	finalized           *analysis.Finalized
+}
+
+const thresholdFlagName = "threshold"
+
+// thresholdFlag moves the thresholds of findings.
+func thresholdFlag() cli.Flag {
+	return &cli.StringSliceFlag{Name: thresholdFlagName, Usage: "move the threshold of a finding: `RULE.NAME=VALUE`, such as long-pause.over=100ms; may be repeated; docs/findings.md lists them"}
+}
+
+// assess reads a history for its statistics and findings.
+func (p *program) assess(c *cli.Context) (*history, *assessment, error) {
+	var thresholds analysis.Thresholds
+	for _, s := range c.StringSlice(thresholdFlagName) {
+		name, value, ok := strings.Cut(s, "=")
+		if !ok {
+			return nil, nil, usagef("--threshold %s: write RULE.NAME=VALUE, such as long-pause.over=100ms", s)
+		}
+		if err := thresholds.Set(strings.TrimSpace(name), value); err != nil {
+			return nil, nil, usagef("--threshold %s: %w", s, err)
+		}
+	}
+	var a *assessment
+	h, err := p.history(c, func(process *gclog.Process, w analysis.Window) historyObserver {
+		s, f := analysis.NewStatistics(analysis.StatisticsOptions{Window: w}), analysis.NewFindings(process, thresholds, w)
+		z := analysis.NewFinalized(w)
+		a = &assessment{gclog.Tee(s, f, z).(gclog.EventObserver), s, f, z}
+		return a
+	})
+	return h, a, err
+}
+
+// Begin implements historyObserver.
+func (a *assessment) Begin(at int64) {
+	a.statistics.Begin(at)
+	a.findings.Begin(at)
+}
+
+// End implements historyObserver.
+func (a *assessment) End(at int64) {
+	a.statistics.End(at)
+	a.findings.End(at)
+}

@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) checkCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "check",
+		Usage:     "fail where a recording, a log or a running process breaks a limit: for tests and CI",
+		ArgsUsage: "FILE...|PID",
+		Description: `Ends with 6 if a condition of --fail-if is true, or cannot be judged because its metric
+is not known here. Where there was nothing of what it is about, such as no blocking gen2
+collection, it is not true. There is a line for each condition. A recording that is
+damaged ends with 2, whatever its conditions say.
+
+Conditions are METRIC, one of > >= < <= == != and a value with its unit (ns, us, ms, s;
+K, M, G; %), in quotes. Metrics are pause.p99, pause.max, pause.share, gc.count,
+gen2.blocking.count, heap.after.max, alloc.rate, findings.errors, findings.warnings
+and many more: docs/analysis.md lists them, gclog summary -o json prints them.
+
+Examples:
+   gclog check app.nettrace --fail-if 'pause.p99>50ms' --fail-if 'pause.share>5%'
+   gclog check gc*.json --fail-if 'heap.after.max>=512M' --fail-if 'findings.errors>0'
+   gclog check app.nettrace --fail-if 'gen2.blocking.count>3' --junit gc.xml
+   gclog check 4711 --duration 1m --fail-if 'alloc.rate>500MB/s'
+   gclog check app.nettrace --since 1m --fail-if 'gc.missed!=0' -o json`,
+		Flags: join(historyFlags(), []cli.Flag{
+			&cli.StringSliceFlag{Name: failIfFlag, Usage: "fail where `CONDITION` is true, such as 'pause.p99>50ms'; may be repeated"},
+			thresholdFlag(),
+			&cli.StringFlag{Name: "junit", Usage: "write the results to `FILE` too, as JUnit's XML, which CI systems show"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "`text` or json"},
+		}),
+		Action: p.check,
+	}
+}
+
+const failIfFlag = "fail-if"
+
+func (p *program) check(c *cli.Context) error {
+	how, err := textOrJSON(c)
+	if err != nil {
+		return err
+	}
+	conditions, err := parseConditions(c.StringSlice(failIfFlag))
+	if err != nil {
+		return err
+	}
+	report := c.String("junit")
+	if err := checkReport(report, c.IsSet("junit"), c.Args().Slice()); err != nil {
+		return err
+	}
+	h, a, err := p.assess(c)
+	if h == nil {
+		return err
+	}
+	s := a.statistics.Summary()
+	metrics := a.checkable(h, s)
+	var verdicts []verdict
+	for i := range conditions {
+		verdicts = append(verdicts, conditions[i].judge(metrics))
+	}
+	if how == "json" {
+		err = errors.Join(p.printJSON(p.checkJSON(h, s.Window, verdicts)), err)
+	} else {
+		err = errors.Join(p.printVerdictLines(verdicts), err)
+	}
+	if report != "" {
+		err = errors.Join(writeJUnit(report, h, verdicts, err), err)
+	}
+	failed := failure(verdicts)
+	switch {
+	case err == nil:
+		return failed
+	case failed == nil:
+		return err
+	}
+	return &codedError{exitCode(err), errors.Join(failed, err)}
+}
+
+func parseConditions(texts []string) (list []condition, err error) {
+	if len(texts) == 0 {
+		return nil, usagef("check needs a condition: --%s 'pause.p99>50ms'", failIfFlag)
+	}
+	metrics := allMetrics()
+	for _, s := range texts {
+		c, err := parseCondition(s, metrics)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, c)
+	}
+	return list, nil
+}
+
+// failure is the error of a check that failed, with a line for each condition that did.
+func failure(verdicts []verdict) error {
+	var lines []error
+	for i := range verdicts {
+		switch v := &verdicts[i]; v.result {
+		case verdictFailed:
+			lines = append(lines, fmt.Errorf("failed: %s: %s", v.text, v.explain()))
+		case verdictError:
+			lines = append(lines, fmt.Errorf("cannot be judged: %s: %s", v.text, v.explain()))
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return &codedError{exitCheck, errors.Join(lines...)}
+}
+
+var resultColors = map[string]int{verdictPassed: green, verdictFailed: red, verdictError: red}
+
+// printVerdictLines prints a line for each condition.
+func (p *program) printVerdictLines(verdicts []verdict) error {
+	paint := painter(colored(p.stdout))
+	width := 0
+	for i := range verdicts {
+		width = max(width, len(verdicts[i].text))
+	}
+	var b strings.Builder
+	for i := range verdicts {
+		v := &verdicts[i]
+		fmt.Fprintf(&b, "%s  %-*s  %s\n", paint(resultColors[v.result], fmt.Sprintf("%-6s", v.result)), width, oneLine(v.text), oneLine(v.explain()))
+	}
+	_, err := fmt.Fprint(p.out, b.String())
+	return err
+}
+
+// checkGC is what a check says.
+type checkGC struct {
+	Passed     bool            `json:"passed"`
+	Conditions []conditionJSON `json:"conditions"`
+}
+
+type conditionJSON struct {
+	Condition string         `json:"condition"`
+	Metric    string         `json:"metric"`
+	Operator  string         `json:"operator"`
+	Limit     map[string]any `json:"limit"`
+	Actual    map[string]any `json:"actual"`
+	Result    string         `json:"result"`
+	Reason    string         `json:"reason,omitempty"` // that there is no number
+	Note      string         `json:"note,omitempty"`   // what the number leaves out
+}
+
+func (p *program) checkJSON(h *history, w analysis.Window, verdicts []verdict) *historyJSON {
+	gc := checkGC{Passed: failure(verdicts) == nil, Conditions: []conditionJSON{}}
+	for i := range verdicts {
+		v := &verdicts[i]
+		x := conditionJSON{
+			Condition: v.text, Metric: v.metric.Name, Operator: v.operator, Result: v.result,
+			Limit: valueJSON(v.limit, v.metric.Unit), Actual: numberJSON(v.actual.Number, v.metric.Unit),
+		}
+		if !v.actual.Known() {
+			x.Reason = v.explain()
+		}
+		x.Note = v.actual.note
+		gc.Conditions = append(gc.Conditions, x)
+	}
+	return p.historyJSON(h, "gc-check", w, gc)
+}

@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/spelling"
+)
+
+// A condition is what one --fail-if says: the check fails where it is true.
+type condition struct {
+	text     string
+	metric   analysis.Metric // without its number
+	operator string
+	limit    float64
+}
+
+var conditionPattern = regexp.MustCompile(`^\s*([^\s<>=!]+)\s*(>=|<=|==|!=|>|<)\s*([^\s<>=!][^<>=!]*)$`)
+
+// parseCondition reads a condition on one of the metrics.
+func parseCondition(s string, metrics []checkMetric) (c condition, err error) {
+	parts := conditionPattern.FindStringSubmatch(s)
+	if parts == nil {
+		return c, usagef("--fail-if %q is no condition: write 'METRIC>VALUE' in quotes (else the shell takes the > for itself), such as 'pause.p99>50ms'; there are > >= < <= == !=", s)
+	}
+	i := slices.IndexFunc(metrics, func(m checkMetric) bool { return m.Name == parts[1] })
+	if i < 0 {
+		return c, usagef("--fail-if %q: there is no metric %s%s (docs/analysis.md lists them, gclog summary -o json prints them)", s, parts[1], meant(parts[1], names(metrics)))
+	}
+	c = condition{text: strings.TrimSpace(s), metric: metrics[i].Metric, operator: parts[2]}
+	if c.limit, err = analysis.ParseValue(strings.TrimSpace(parts[3]), c.metric.Unit); err != nil {
+		return c, usagef("--fail-if %q: %w", s, err)
+	}
+	return c, nil
+}
+
+// meant is what may have been meant by a name that is none. Collections of gen2 are of
+// two classes.
+func meant(name string, known []string) string {
+	if rest, ok := strings.CutPrefix(name, "gen2."); ok {
+		blocking, background := analysis.ClassGen2.String()+"."+rest, analysis.ClassBackground.String()+"."+rest
+		if slices.Contains(known, blocking) && slices.Contains(known, background) {
+			return ": gen2 collections are blocking or not, take " + blocking + " or " + background
+		}
+	}
+	return spelling.DidYouMean(name, known)
+}
+
+// What a verdict may say.
+const (
+	verdictPassed = "passed"
+	verdictFailed = "failed"
+	verdictError  = "error" // it cannot be judged
+)
+
+// A verdict is what has become of a condition.
+type verdict struct {
+	condition
+	result string
+	actual checkMetric // its number may be unknown
+}
+
+// judge holds a condition against metrics. Of what there was nothing, nothing breaks a
+// limit; what is not known cannot be judged.
+func (c *condition) judge(metrics []checkMetric) verdict {
+	i := slices.IndexFunc(metrics, func(m checkMetric) bool { return m.Name == c.metric.Name })
+	v := verdict{condition: *c, result: verdictPassed, actual: metrics[i]}
+	switch {
+	case v.actual.Nothing:
+	case !v.actual.Known():
+		v.result = verdictError
+	case compare(v.actual.Value, c.operator, c.limit):
+		v.result = verdictFailed
+	}
+	return v
+}
+
+func compare(a float64, operator string, b float64) bool {
+	switch operator {
+	case ">":
+		return a > b
+	case ">=":
+		return a >= b
+	case "<":
+		return a < b
+	case "<=":
+		return a <= b
+	case "==":
+		return a == b
+	default:
+		return a != b
+	}
+}
+
+// explain says what the metric is, or why that is not known.
+func (v *verdict) explain() string {
+	name, unit := v.metric.Name, v.metric.Unit
+	switch {
+	case v.actual.Nothing:
+		return fmt.Sprintf("there is no %s: %s", name, v.actual.Why)
+	case !v.actual.Known():
+		return fmt.Sprintf("%s is not known: %s", name, v.actual.Why)
+	}
+	text := fmt.Sprintf("%s is %s", name, v.actual.Text(unit))
+	if limit := (analysis.Number{Value: v.limit}); v.actual.Value != v.limit && v.actual.Text(unit) == limit.Text(unit) {
+		text += strings.TrimRight(fmt.Sprintf(" (%s %s", strconv.FormatFloat(v.actual.Value, 'f', -1, 64), unit), " ") + ")"
+	}
+	if v.actual.note != "" {
+		text += "; " + v.actual.note
+	}
+	return text
+}
+
+// A checkMetric is a metric, with what else is to be said of it.
+type checkMetric struct {
+	analysis.Metric
+	note string
+}
+
+// unheard is why nothing is known of a recording that need not be one of the GC.
+const unheard = "nothing shows that the GC was recorded: its events were not, or no collection happened (gclog doctor says more)"
+
+// checkable are the metrics of a history.
+func (a *assessment) checkable(h *history, s *analysis.Summary) []checkMetric {
+	list := checkMetrics(s, a.findings.List(), a.findings.Unjudged())
+	if !h.unheard {
+		return list
+	}
+	for i := range list {
+		if m := &list[i]; m.Name != "duration" {
+			m.Number, m.Nothing, m.note = analysis.Number{Why: unheard}, false, ""
+		}
+	}
+	return list
+}
+
+// checkMetrics are those of a summary, and those of the findings.
+func checkMetrics(s *analysis.Summary, found []analysis.Finding, unjudged []analysis.Unjudged) (list []checkMetric) {
+	for _, m := range s.Metrics() {
+		list = append(list, checkMetric{Metric: m})
+	}
+	idle := s.Duration.Known() && s.Classes[analysis.ClassAll].Count == 0
+	return append(list, findingMetrics(found, unjudged, idle)...)
+}
+
+// findingMetrics are how many findings there are, in all and of each rule. Of a rule that
+// could not be judged that is not known, but where there was nothing to judge. The sums are
+// of those that could: short histories and most logs always leave some out.
+func findingMetrics(list []analysis.Finding, unjudged []analysis.Unjudged, idle bool) []checkMetric {
+	rules := analysis.Rules()
+	found, why := map[string]float64{}, map[string]string{}
+	severities := map[analysis.Severity]float64{}
+	for _, f := range list {
+		found[f.Rule.ID]++
+		severities[f.Severity]++
+	}
+	for _, u := range unjudged {
+		why[u.Rule.ID] = u.Why
+	}
+	note, none := "", ""
+	switch n := len(unjudged); {
+	case n > 0 && n >= len(rules)-1 && !idle: // data-quality, which needs no data
+		none = "none of the rules could be judged (gclog summary says why)"
+	case n > 0:
+		note = fmt.Sprintf("%d of %d rules could not be judged (gclog summary says why)", n, len(rules))
+	}
+	sum := func(name, help string, s analysis.Severity) checkMetric {
+		n := analysis.Number{Value: severities[s]}
+		if n.Value == 0 {
+			n.Why = none
+		}
+		return checkMetric{analysis.Metric{Name: name, Help: help, Number: n}, note}
+	}
+	all := []checkMetric{
+		sum("findings.errors", "findings that are errors", analysis.Error),
+		sum("findings.warnings", "findings that are warnings", analysis.Warning),
+	}
+	for i := range rules {
+		id := rules[i].ID
+		n := analysis.Number{Value: found[id], Why: why[id]}
+		all = append(all, checkMetric{Metric: analysis.Metric{
+			Name: "findings." + id, Help: "findings of the rule " + id, Number: n, Nothing: idle && !n.Known(),
+		}})
+	}
+	return all
+}
+
+// allMetrics are those that a condition may be about, of nothing.
+func allMetrics() []checkMetric {
+	nothing := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
+	return checkMetrics(nothing.Summary(), nil, nil)
+}
+
+func names(metrics []checkMetric) (list []string) {
+	for _, m := range metrics {
+		list = append(list, m.Name)
+	}
+	return list
+}
+
+// thresholdNames are the names that a threshold may have.
+func thresholdNames() (names []string) {
+	for _, r := range analysis.Rules() {
+		for _, t := range r.Thresholds {
+			names = append(names, r.ID+"."+t.Name)
+		}
+	}
+	return names
+}

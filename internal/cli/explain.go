@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) explainCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "explain",
+		Usage:     "say why a collection happened, what its pause was spent on and what it achieved",
+		ArgsUsage: "FILE...|PID [NUMBER]",
+		Description: `NUMBER is that of the collection: the logs and all commands show it. Without one it
+is the collection with the longest pause.
+
+Files are recordings (.nettrace) or logs of gclog, also .gz and .zst; a number alone is
+a running process, which is watched for half a minute. A log holds less than a
+recording: what is missing is listed at the end, with the reason.
+
+Examples:
+   gclog explain app.nettrace 146
+   gclog explain gc*.json 146                  the files of a rotated log
+   gclog explain app.nettrace                  the longest pause
+   gclog explain app.nettrace --since -5m      the longest pause of the last 5 minutes
+   gclog explain 4711 --duration 2m            of a running process
+   gclog explain app.nettrace 146 -o json`,
+		Flags: join(historyFlags(), []cli.Flag{
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "`text` or json"},
+		}),
+		Action: p.explain,
+	}
+}
+
+func (p *program) explain(c *cli.Context) error {
+	how, err := textOrJSON(c)
+	if err != nil {
+		return err
+	}
+	names, number, wanted, err := explainArguments(c.Args().Slice())
+	if err != nil {
+		return err
+	}
+	var o *explainable
+	h, err := p.historyOf(c, names, func(_ *gclog.Process, w analysis.Window) historyObserver {
+		o = &explainable{Peers: analysis.NewPeers(), window: w, number: number, wanted: wanted}
+		return o
+	})
+	if h == nil {
+		return err
+	}
+	d, missing := o.chosen(h)
+	if d == nil {
+		return errors.Join(err, missing) // the damage may be why it is not there
+	}
+	e := analysis.Explain(d, analysis.Context{Process: h.process, Begin: h.begin, HasBegin: true, Log: h.format, Peers: o.Peers})
+	if how == "json" {
+		return errors.Join(p.printJSON(p.explanationJSON(h, d, &e)), err)
+	}
+	p.printExplanation(d, &e)
+	return err
+}
+
+// explainArguments parts the number of the collection from the files. A single argument
+// is a file, or a process.
+func explainArguments(args []string) (names []string, number uint32, wanted bool, err error) {
+	if len(args) < 2 || !isNumber(args[len(args)-1]) {
+		return args, 0, false, nil
+	}
+	last := args[len(args)-1]
+	n, err := strconv.ParseUint(last, 10, 32)
+	if err != nil {
+		return nil, 0, false, usagef("%s is no number of a collection: they go up to %d", last, uint32(1<<32-1))
+	}
+	return args[:len(args)-1], uint32(n), true, nil
+}
+
+// An explainable is a history from which a collection is to be explained.
+type explainable struct {
+	*analysis.Peers
+	window  analysis.Window
+	number  uint32 // that is wanted
+	wanted  bool   // false: the one with the longest pause is
+	found   []*gclog.GCDetails
+	numbers []uint32 // of all collections
+	counted bool     // the log has none
+}
+
+// maxFound is how many collections of one number are kept, to list them.
+const maxFound = 10
+
+func (o *explainable) Begin(int64) {}
+func (o *explainable) End(int64)   {}
+
+func (o *explainable) GC(d *gclog.GCDetails) {
+	if !o.window.Holds(startOf(d)) {
+		return
+	}
+	o.Peers.GC(d)
+	if d.HasNumber {
+		o.numbers, o.counted = append(o.numbers, d.Number), d.Counted
+	}
+	switch {
+	case o.wanted:
+		if d.HasNumber && d.Number == o.number && len(o.found) < maxFound {
+			o.found = append(o.found, d.Clone())
+		}
+	case len(d.Pauses) > 0 && (o.found == nil || d.Pause() > o.found[0].Pause()):
+		o.found = append(o.found[:0], d.Clone())
+	}
+}
+
+// startOf is when a collection began, as far as that was seen.
+func startOf(d *gclog.GCDetails) int64 {
+	if d.Flaws&gclog.FlawNoStart == 0 {
+		return d.Start
+	}
+	return d.PauseStart()
+}
+
+// chosen is the collection to explain, or says why there is none.
+func (o *explainable) chosen(h *history) (*gclog.GCDetails, error) {
+	switch {
+	case len(o.found) == 1:
+		return o.found[0], nil
+	case len(o.found) > 1:
+		return nil, usagef("%s holds several collections with the number %d, because the process was started anew: choose one with --since and --until:\n%s", h.source(), o.number, o.foundText(h))
+	case len(o.numbers) == 0:
+		return nil, usagef("%s has no collection to explain%s", h.source(), o.within())
+	case !o.wanted:
+		return nil, usagef("%s has no collection whose pause is known%s", h.source(), o.within())
+	case o.Used(o.number):
+		return nil, usagef("number %d is no collection: a no-GC region (GC.TryStartNoGCRegion) used the number up; %s", o.number, o.rangeText())
+	}
+	return nil, usagef("there is no collection %d in %s%s: %s", o.number, h.source(), o.within(), o.rangeText())
+}
+
+// within says that only a part was looked at.
+func (o *explainable) within() string {
+	if o.window == analysis.Always() {
+		return ""
+	}
+	return " within --since and --until"
+}
+
+func (o *explainable) foundText(h *history) string {
+	var b strings.Builder
+	for _, d := range o.found {
+		fmt.Fprintf(&b, "  %s  %s %s\n", timeText(h.process.Time(d.PauseStart())), d.GenerationName(), d.Kind)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// maxMissing is how many runs of missing numbers are listed.
+const maxMissing = 5
+
+// rangeText says which numbers there are.
+func (o *explainable) rangeText() string {
+	slices.Sort(o.numbers)
+	list := slices.Compact(o.numbers)
+	text := fmt.Sprintf("there are %d to %d", list[0], list[len(list)-1])
+	if len(list) == 1 {
+		return fmt.Sprintf("there is %d", list[0])
+	}
+	var missing []string
+	for i, n := range list[1:] {
+		switch from, to := list[i]+1, n-1; {
+		case from > to:
+			continue
+		case len(missing) == maxMissing:
+			missing = append(missing, "...")
+		case len(missing) > maxMissing:
+		case from == to:
+			missing = append(missing, strconv.FormatUint(uint64(from), 10))
+		default:
+			missing = append(missing, fmt.Sprintf("%d to %d", from, to))
+		}
+	}
+	if len(missing) > 0 {
+		text += " without " + strings.Join(missing, ", ")
+	}
+	if o.counted {
+		text += ", counted: the log has no numbers"
+	}
+	return text
+}

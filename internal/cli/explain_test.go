@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+)
+
+// TestExplainHostile: what a process says about itself does not reach the terminal as it is.
+func TestExplainHostile(t *testing.T) {
+	d := &gclog.GCDetails{Number: 1, HasNumber: true, Pauses: []gclog.PausePart{{Duration: 5}}}
+	h := &history{process: &gclog.Process{ID: 7, Name: "a\x1b[2Jb\nc\u009b", RuntimeVersion: "\x1b]0;x\a"}}
+	e := analysis.Explain(d, analysis.Context{Process: h.process, Log: "\x1b[31m"})
+	var out bytes.Buffer
+	p := &program{stdout: &out, out: &printer{w: &out}}
+	p.printExplanation(d, &e)
+	if err := p.printJSON(explanationOf(d, &e)); err != nil {
+		t.Fatal(err)
+	}
+	if strings.ContainsAny(out.String(), "\x1b\u009b\a") {
+		t.Errorf("%q", out.String())
+	}
+	if !strings.Contains(out.String(), "b c") {
+		t.Errorf("the name is missing: %q", out.String())
+	}
+}
+
+func TestExplainArguments(t *testing.T) {
+	tests := []struct {
+		args   string
+		names  string
+		number uint32
+		wanted bool
+		fails  bool
+	}{
+		{"a.nettrace", "a.nettrace", 0, false, false},
+		{"4711", "4711", 0, false, false},
+		{"4711 12", "4711", 12, true, false},
+		{"a.json b.json 0", "a.json b.json", 0, true, false},
+		{"- 4294967295", "-", 4294967295, true, false},
+		{"a.json 4294967296", "", 0, false, true},
+		{"a.json ./12", "a.json ./12", 0, false, false},
+		{"", "", 0, false, false},
+	}
+	for _, tt := range tests {
+		names, number, wanted, err := explainArguments(strings.Fields(tt.args))
+		if strings.Join(names, " ") != tt.names || number != tt.number || wanted != tt.wanted || (err != nil) != tt.fails {
+			t.Errorf("%s: %q, %d, %v, %v", tt.args, names, number, wanted, err)
+		}
+	}
+}

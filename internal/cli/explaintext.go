@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+)
+
+// What explain prints for people: sections of sentences, with tables behind them.
+
+func (p *program) printExplanation(d *gclog.GCDetails, e *analysis.Explanation) {
+	fmt.Fprintln(p.out, p.heading(e.Title))
+	p.statements(e.What)
+	p.section("Why it happened", e.Trigger)
+	p.section(fmt.Sprintf("Why %s, and why %s", d.GenerationName(), kindText(d.Kind)), e.Generation)
+	p.section("What the program stood for", e.Pause)
+	p.printParts(d, e)
+	p.printRoots(e.Roots)
+	p.section("What it achieved", e.Result)
+	p.printSizes(e.Sizes)
+	p.section("How unusual it was", e.Comparison)
+	if len(e.Unknown) == 0 {
+		return
+	}
+	fmt.Fprintf(p.out, "\n%s\n", p.heading("Not known (n/a)"))
+	for _, u := range e.Unknown {
+		wrapped(p.out, 2, oneLine(strings.Join(u.What, ", ")+": "+u.Why))
+	}
+}
+
+func kindText(k gclog.Kind) string {
+	return map[gclog.Kind]string{gclog.KindBlocking: "blocking", gclog.KindBackground: "in the background", gclog.KindForeground: "in the foreground"}[k]
+}
+
+func (p *program) heading(s string) string { return painter(colored(p.stdout))(1, oneLine(s)) }
+
+// section prints sentences below a heading, if there are any.
+func (p *program) section(title string, list []analysis.Statement) {
+	if len(list) == 0 {
+		return
+	}
+	fmt.Fprintf(p.out, "\n%s\n", p.heading(title))
+	p.statements(list)
+}
+
+func (p *program) statements(list []analysis.Statement) {
+	for _, s := range list {
+		wrapped(p.out, 2, oneLine(s.Text))
+	}
+}
+
+// printParts prints what the pause was spent on, as time and as share of it.
+func (p *program) printParts(d *gclog.GCDetails, e *analysis.Explanation) {
+	t := &table{}
+	if len(e.Parts) > 0 {
+		t.add("", "ms", "of the pause")
+		addParts(t, e.Parts, "", d.Pause())
+		t.add("in all", partText(float64(d.Pause())), shareOf(float64(d.Pause()), d.Pause()))
+	}
+	if len(e.Phases) > 0 {
+		t.add("while the program ran:", "", "")
+		addParts(t, e.Phases, "  ", 0)
+	}
+	if len(t.rows) > 0 {
+		fmt.Fprintln(p.out)
+		t.print(p.out)
+	}
+}
+
+// addParts adds a row for each part, those within others behind them. whole is what the
+// shares are of; 0: there are none.
+func addParts(t *table, parts []analysis.Part, indent string, whole int64) {
+	for _, x := range parts {
+		ms, share := "n/a", "n/a"
+		if x.Time.Known() {
+			ms, share = partText(x.Time.Value), shareOf(x.Time.Value, whole)
+		}
+		if whole == 0 {
+			share = ""
+		}
+		t.add(indent+x.Name, ms, share)
+		addParts(t, x.Parts, indent+"  ", whole)
+	}
+}
+
+// partText is nanoseconds as milliseconds, all with the same decimals.
+func partText(ns float64) string { return strconv.FormatFloat(ns/1e6, 'f', 3, 64) }
+
+func shareOf(part float64, whole int64) string {
+	if whole <= 0 {
+		return ""
+	}
+	return strconv.FormatFloat(100*part/float64(whole), 'f', 1, 64) + " %"
+}
+
+// printRoots prints what objects were marked from. The columns of heaps are for those of
+// server GC.
+func (p *program) printRoots(roots []analysis.Root) {
+	if len(roots) == 0 {
+		return
+	}
+	heaps := false
+	for _, r := range roots {
+		heaps = heaps || r.Imbalance.Known()
+	}
+	t := &table{}
+	head := []string{"marked from", "ms"}
+	if heaps {
+		head = append(head, "slowest heap", "of the mean")
+	}
+	t.add(append(head, "promoted")...)
+	for _, r := range roots {
+		row := []string{r.Name, partText(float64(r.Longest))}
+		if heaps {
+			heap, mean := "n/a", "n/a"
+			if r.Heap >= 0 {
+				heap = strconv.Itoa(r.Heap)
+			}
+			if r.Imbalance.Known() {
+				mean = strconv.FormatFloat(100*r.Imbalance.Value, 'f', 0, 64) + " %"
+			}
+			row = append(row, heap, mean)
+		}
+		t.add(append(row, sizeText(r.Promoted))...)
+	}
+	fmt.Fprintln(p.out)
+	t.print(p.out)
+}
+
+func sizeText(bytes uint64) string { return analysis.Number{Value: float64(bytes)}.Text("bytes") }
+
+// printSizes prints what became of the generations.
+func (p *program) printSizes(sizes []analysis.Size) {
+	if len(sizes) == 0 {
+		return
+	}
+	t := &table{}
+	t.add("", "before", "after", "free after", "promoted", "survived", "next budget")
+	for _, s := range sizes {
+		row := []string{s.Name, s.Before.Text("bytes"), s.After.Text("bytes"), s.Free.Text("bytes")}
+		if s.Collected {
+			survival := s.Survival.Text("%")
+			if !s.Survival.Known() && s.Promoted.Known() && s.Promoted.Value == 0 {
+				survival = "-" // it held nothing
+			}
+			row = append(row, s.Promoted.Text("bytes"), survival, s.Budget.Text("bytes"))
+		} else {
+			row = append(row, "-", "-", "-")
+		}
+		t.add(row...)
+	}
+	fmt.Fprintln(p.out)
+	t.print(p.out)
+}

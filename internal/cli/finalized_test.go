@@ -1,0 +1,27 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"testing"
+
+	"github.com/gclog/gclog/internal/shared"
+)
+
+// TestSummaryFinalized: a summary of a recording with named finalized objects lists their
+// types, the most frequent first.
+func TestSummaryFinalized(t *testing.T) {
+	recording := filepath.Join(shared.Dir(t), "traces", "net8-wks-verbose.nettrace.gz")
+	var out, said bytes.Buffer
+	if code := Main([]string{"gclog", "summary", "-o", "json", recording}, nil, &out, &said); code != 0 {
+		t.Fatalf("exit code %d: %s", code, said.String())
+	}
+	var x struct{ Dotnet struct{ GC summaryGC } }
+	if err := json.Unmarshal(out.Bytes(), &x); err != nil {
+		t.Fatal(err)
+	}
+	if list := x.Dotnet.GC.Finalized; len(list) != 5 || list[0] != (finalizedJSON{"GcLoad.Finalizable", 5732}) {
+		t.Errorf("the types are %+v", list)
+	}
+}

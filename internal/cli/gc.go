@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"time"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/doctor"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) gcCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "gc",
+		Usage:     "make a running process do a full blocking collection",
+		ArgsUsage: "PID|NAME",
+		Description: `The whole program stands until the collection has ended, however long that takes: the
+more objects are alive, the longer. Runtimes up to .NET 9 collect a second time when
+the request ends. What there was is told on standard error, with --wait its record on
+standard output. NativeAOT programs do not collect at the wish of others: exit code 4.
+
+Examples:
+   gclog gc 4711                    returns when the collection has begun
+   gclog gc MyApp --wait            its line, as gclog attach would print it
+   gclog gc 4711 --wait -o json     its record`,
+		Flags: join(targetFlags(), []cli.Flag{
+			&cli.BoolFlag{Name: "wait", Usage: "wait until the collection has ended, and print its record"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "with --wait: `text` or json"},
+			&cli.StringFlag{Name: "timeout", Value: "30s", Usage: "give up after `TIME`; a collection that is under way then is waited for"},
+			&cli.Uint64Flag{Name: "sequence", Usage: "the `NUMBER` that the collection shall bear in its events; Windows only"},
+		}),
+		Action: p.gc,
+	}
+}
+
+func (p *program) gc(c *cli.Context) error {
+	ch, err := chosen(c)
+	if err != nil {
+		return err
+	}
+	if !ch.made() {
+		return usagef("gc needs the PID or the NAME of a process (gclog ps lists them)")
+	}
+	o := attach.InduceOptions{Wait: c.Bool("wait"), Sequence: c.Uint64("sequence")}
+	if o.Timeout, err = parseDuration(c, "timeout"); err == nil && o.Timeout == 0 {
+		err = usagef("--timeout needs a time: 30s, 5m")
+	}
+	if err != nil {
+		return err
+	}
+	how := c.String("output")
+	switch {
+	case how != "text" && how != "json":
+		return usagef("--output %s: it must be text or json", how)
+	case c.IsSet("output") && !o.Wait:
+		return usagef("--output is for the record of the collection: give --wait too")
+	case c.IsSet("sequence"):
+		if err := checkSequence(runtime.GOOS, o.Sequence); err != nil {
+			return err
+		}
+	}
+	ctx, _, release := p.signals(c.Context)
+	defer release()
+	target, err := ch.find(ctx)
+	if err != nil {
+		return unlessStopped(ctx, err)
+	}
+	facts, err := attach.Facts(ctx, target)
+	if err != nil && !attach.IsTooOld(err) {
+		return unlessStopped(ctx, doctor.Explain(target, err))
+	}
+	o.NativeAOT = facts.Flavor == gclog.FlavorNativeAOT
+	stop := p.ui.watch(func(since time.Duration) string {
+		return fmt.Sprintf("[%s] process %d is asked for a collection", elapsed(since), target.PID)
+	})
+	induced, err := attach.Induce(ctx, target, o)
+	stop()
+	if not, ok := errors.AsType[*attach.NotInducedError](err); ok {
+		return &codedError{exitUnsupported, not}
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return &codedError{exitSession, fmt.Errorf("it was interrupted: process %d may have been asked, and then collects all the same", target.PID)}
+	case err != nil:
+		return doctor.Explain(target, err)
+	}
+	if !o.Wait {
+		p.ui.sayf("process %d was asked for a full blocking collection, and has begun it: GC %d", target.PID, induced.Number)
+	} else if err := p.printInduced(how, &facts, induced); err != nil {
+		return err
+	}
+	p.sayAgain(induced.Again)
+	return nil
+}
+
+// sayAgain tells what was collected besides.
+func (p *program) sayAgain(again []*gclog.GCDetails) {
+	if len(again) == 0 {
+		return
+	}
+	first, more, pause := again[0], "", "n/a"
+	if n := len(again) - 1; n > 0 {
+		more = fmt.Sprintf(" and %d more of its kind", n)
+	}
+	if len(first.Pauses) > 0 {
+		pause = fmt.Sprintf("%.1f ms", float64(first.Pause())/1e6)
+	}
+	p.ui.sayf("GC %d%s came when the request ended (pause %s): runtimes up to .NET 9 collect once more then", first.Number, more, pause)
+}
+
+// checkSequence tells whether a runtime of this system heeds the number of a collection.
+func checkSequence(system string, number uint64) error {
+	switch {
+	case system != "windows":
+		return &codedError{exitUnsupported, errors.New("--sequence: only on Windows does the runtime heed the number, elsewhere it is always 0: leave it out, and the collection is recognised by its reason")}
+	case number == 0:
+		return usagef("--sequence 0: that is what every collection has, it must be at least 1")
+	}
+	return nil
+}
+
+// printInduced prints the record of a collection.
+func (p *program) printInduced(how string, facts *gclog.Process, induced *attach.Induced) error {
+	facts.Sync = induced.Sync
+	if !facts.Started.IsZero() {
+		facts.UptimeAtSync = max(0, facts.Sync.Sub(facts.Started))
+	}
+	format, err := formats.Find(how)
+	if err != nil {
+		return err
+	}
+	var out formats.Output = formats.NewStream(p.out, false)
+	if how == "json" {
+		out = headless{p.out} // one document
+	}
+	w := formats.NewWriter(format, out, formats.Options{
+		Process: *facts, Version: p.version(), Session: randomID(), Host: hostname(), Color: colored(p.stdout),
+	})
+	w.GC(induced.GC)
+	return w.Err()
+}
+
+// A headless output is one without the head of a file.
+type headless struct{ w io.Writer }
+
+// Write implements formats.Output.
+func (h headless) Write(_ formats.Head, group []byte, _ bool) error {
+	_, err := h.w.Write(group)
+	return err
+}

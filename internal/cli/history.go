@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/doctor"
+	"github.com/gclog/gclog/session"
+	"github.com/urfave/cli/v2"
+)
+
+// What the commands have in common that analyse: a history of one process is read from
+// files, or seen in a live session, and told to an observer.
+
+// historyFlags are the flags of the commands that call history.
+func historyFlags() []cli.Flag {
+	return join(spanFlags(), []cli.Flag{
+		&cli.Int64Flag{Name: "pid", Usage: "the process with this `PID`, of several in a file"},
+		&cli.StringFlag{Name: "duration", Usage: "watch a running process for `TIME`: 90s, 5m, 00:00:05:00; Ctrl-C ends it earlier", DefaultText: watchFor.String()},
+	})
+}
+
+// watchFor is how long a running process is watched, if nothing else is said.
+const watchFor = 30 * time.Second
+
+// A historyObserver is told the history of a process. Begin and End are told of each
+// session in it, in nanoseconds since the sync point like all times.
+type historyObserver interface {
+	gclog.Observer
+	Begin(at int64)
+	End(at int64)
+}
+
+// A history is what was told to an observer.
+type history struct {
+	process    *gclog.Process
+	window     analysis.Window // that was asked for
+	begin, end int64           // of what was read, or seen
+	names      []string        // of the files, in the order of time; nil: the process was running
+	format     string          // of the log, "" of recordings and of a running process
+	zone       string          // that the log is written in, "" of UTC
+	unheard    bool            // nothing in the recordings shows that the GC was recorded
+	observer   historyObserver
+}
+
+// history reads the files that the arguments are, or watches the process whose number
+// the argument is. observe is told of the process and of what was asked for with --since
+// and --until, and returns the observer that is told the history, in the order of time.
+// (It may be asked several times, where a log turns out to hold several lives of a
+// process: it is the last answer that counts.)
+//
+// Where what is read is damaged, there is both a history and an error: the command shows
+// what could be read, and returns the error. Else there is one of them.
+func (p *program) history(c *cli.Context, observe func(*gclog.Process, analysis.Window) historyObserver) (*history, error) {
+	return p.historyOf(c, c.Args().Slice(), observe)
+}
+
+// historyOf does so where not all arguments are files.
+func (p *program) historyOf(c *cli.Context, names []string, observe func(*gclog.Process, analysis.Window) historyObserver) (*history, error) {
+	asked, err := parseSpan(c)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case len(names) == 0:
+		return nil, usagef("%s needs a file, - for standard input, or the number of a running process", c.Command.Name)
+	case len(names) == 1 && isNumber(names[0]):
+		return p.watchHistory(c, names[0], asked, observe)
+	case c.IsSet("duration"):
+		return nil, usagef("--duration is for a running process: a part of a file is chosen with --since and --until")
+	}
+	return p.readHistory(names, c.Int64("pid"), asked, observe)
+}
+
+// watchHistory watches a running process.
+func (p *program) watchHistory(c *cli.Context, arg string, asked span, observe func(*gclog.Process, analysis.Window) historyObserver) (*history, error) {
+	pid, err := strconv.Atoi(arg)
+	if err != nil || pid <= 0 {
+		return nil, usagef("%q is no process id", arg)
+	}
+	switch {
+	case c.IsSet("pid"):
+		return nil, usagef("--pid chooses a process in a file: %s is one", arg)
+	case asked.since.kind == instantFromEnd:
+		return nil, usagef("--since %s: a running process has no end to count from: give a time since the begin of the session, such as 10s", asked.since.text)
+	case asked.until.kind == instantFromEnd:
+		return nil, usagef("--until %s: a running process has no end to count from: give a time since the begin of the session, such as 10s", asked.until.text)
+	}
+	w := &watch{p: p, progress: &attach.Progress{}, duration: watchFor}
+	if c.String("duration") != "" {
+		if w.duration, err = parseDuration(c, "duration"); err != nil {
+			return nil, err
+		}
+	}
+	if w.config, err = attach.SessionConfig("normal", nil, true); err != nil {
+		return nil, err
+	}
+	ctx, _, release := p.signals(c.Context)
+	defer release()
+	target, err := session.Find(ctx, pid)
+	if err != nil {
+		return nil, unlessInterrupted(ctx, err)
+	}
+	return w.history(ctx, target, asked, observe)
+}
+
+// unlessInterrupted says that nothing was seen because gclog was asked to stop, if it was.
+func unlessInterrupted(ctx context.Context, err error) error {
+	if unlessStopped(ctx, err) == nil {
+		return &codedError{exitSession, errors.New("it was interrupted before the session had begun")}
+	}
+	return err
+}
+
+// history watches a process until the time is over, it ends, or ctx does.
+func (w *watch) history(ctx context.Context, t *session.Target, asked span, observe func(*gclog.Process, analysis.Window) historyObserver) (*history, error) {
+	facts, err := attach.Facts(ctx, t)
+	if err != nil && !attach.IsTooOld(err) {
+		return nil, unlessInterrupted(ctx, doctor.Explain(t, err))
+	}
+	s, err := attach.Open(ctx, t, attach.SessionOptions{Config: w.config, Progress: w.progress, Tell: w.p.ui.say})
+	if err != nil {
+		return nil, unlessInterrupted(ctx, doctor.Explain(t, err))
+	}
+	defer context.AfterFunc(ctx, s.Ask)()
+	defer time.AfterFunc(time.Until(w.end()), s.Ask).Stop()
+	defer w.p.ui.watch(func(since time.Duration) string { return w.line(since) + " of " + elapsed(w.duration) })()
+	h := &history{}
+	part := stretch{span: asked}
+	var wrong error
+	end, err := s.Observe(&facts, func(process *gclog.Process) gclog.Observer {
+		w.sayBegun(process)
+		part.begin, part.end = process.Sync, process.Sync.Add(w.duration)
+		if wrong = part.check(); wrong != nil {
+			s.Ask()
+		}
+		h.process, h.window = process, part.window(process)
+		h.observer = observe(process, h.window)
+		h.observer.Begin(0)
+		return h.observer
+	})
+	h.end = end.At
+	h.observer.End(end.At)
+	w.sayEnded(&attach.Result{Process: *h.process, End: end, Err: err})
+	if wrong == nil {
+		wrong = part.outside(h.process.Time(h.end))
+	}
+	if wrong != nil {
+		return nil, wrong
+	}
+	if w.progress.GCs.Load() == 0 {
+		w.p.ui.sayf("no collection of process %d began meanwhile", h.process.ID)
+	}
+	if err != nil {
+		return h, &codedError{exitData, err}
+	}
+	return h, nil
+}
+
+// source names what was read, for people.
+func (h *history) source() string {
+	switch n := len(h.names); n {
+	case 0:
+		return fmt.Sprintf("process %d", h.process.ID)
+	case 1:
+		return h.names[0]
+	default:
+		return fmt.Sprintf("%s and %d more", h.names[0], n-1)
+	}
+}

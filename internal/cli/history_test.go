@@ -1,0 +1,273 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/parse/clr"
+	"github.com/urfave/cli/v2"
+)
+
+// A tape is what an observer was told.
+type tape struct {
+	sessions []string // "begin-end" in milliseconds
+	begun    []int64
+	gcs      []uint32
+	pauses   int
+	gaps     []gclog.GapReason
+	early    int // that were told while no session was on
+	open     bool
+}
+
+func (t *tape) Begin(at int64) {
+	t.open = true
+	t.begun = append(t.begun, at)
+}
+
+func (t *tape) End(at int64) {
+	t.open = false
+	t.sessions = append(t.sessions, fmt.Sprintf("%d-%d", t.begun[len(t.begun)-1]/1e6, at/1e6))
+}
+
+func (t *tape) outside() {
+	if !t.open {
+		t.early++
+	}
+}
+
+func (t *tape) Pause(*gclog.Pause) { t.pauses++; t.outside() }
+func (t *tape) Phase(*gclog.Phase) { t.outside() }
+func (t *tape) Gap(g *gclog.Gap)   { t.gaps = append(t.gaps, g.Reason) }
+
+func (t *tape) GC(d *gclog.GCDetails) {
+	t.outside()
+	t.gcs = append(t.gcs, d.Number)
+}
+
+// tell runs history with arguments.
+func tell(t *testing.T, args ...string) (h *history, told *tape, said string, err error) {
+	t.Helper()
+	var stderr bytes.Buffer
+	p := &program{in: strings.NewReader(""), stdout: io.Discard, out: &printer{w: io.Discard}, ui: newUI(&stderr)}
+	app := &cli.App{
+		Writer: io.Discard, ErrWriter: io.Discard, ExitErrHandler: func(*cli.Context, error) {},
+		Commands: []*cli.Command{{Name: "tell", Flags: historyFlags(), Action: func(c *cli.Context) error {
+			h, err = p.history(c, func(*gclog.Process, analysis.Window) historyObserver {
+				told = &tape{}
+				return told
+			})
+			return nil
+		}}},
+	}
+	if e := app.RunContext(context.Background(), append([]string{"gclog", "tell"}, args...)); e != nil {
+		t.Fatal(e)
+	}
+	return h, told, stderr.String(), err
+}
+
+func trace(name string) string {
+	return filepath.Join("..", "..", "testdata", "traces", name+".nettrace.gz")
+}
+
+// convertTo makes a log of a recording.
+func convertTo(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if code := Main(append([]string{"gclog", "convert", "-o", path}, args...), nil, io.Discard, io.Discard); code != 0 {
+		t.Fatalf("convert %v: exit code %d", args, code)
+	}
+	return path
+}
+
+// TestHistoryOfLogs: a recording and the logs that are made of it tell the same
+// collections, each while a session is on.
+func TestHistoryOfLogs(t *testing.T) {
+	recording := trace("net8-datas-induced")
+	_, want, _, err := tell(t, recording)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(want.sessions) != 1 || want.begun[0] != 0 || len(want.gcs) == 0 || want.early > 0 {
+		t.Fatalf("the recording: sessions %v, %d collections, %d outside of sessions", want.sessions, len(want.gcs), want.early)
+	}
+	for _, name := range []string{"a.json", "a.csv", "a.log"} {
+		h, got, said, err := tell(t, convertTo(t, name, recording))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if len(got.gcs) != len(want.gcs) || got.pauses < len(got.gcs) || got.early > 0 || len(got.sessions) != 1 {
+			t.Errorf("%s: %d collections, %d pauses, %d outside of sessions %v; the recording has %d", name, len(got.gcs), got.pauses, got.early, got.sessions, len(want.gcs))
+		}
+		if h.begin > h.end || h.process.Sync.IsZero() {
+			t.Errorf("%s: from %d to %d after %v", name, h.begin, h.end, h.process.Sync)
+		}
+		if said != "" {
+			t.Errorf("%s: it says %q", name, said)
+		}
+	}
+}
+
+func TestHistoryWindow(t *testing.T) {
+	recording := trace("net9-wks-attach")
+	all, _, _, err := tell(t, recording)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all.window != analysis.Always() {
+		t.Errorf("without --since and --until: %+v", all.window)
+	}
+	log := convertTo(t, "a.json", recording)
+	for _, file := range []string{recording, log} {
+		h, _, _, err := tell(t, "--since", "-1s", "--until", "-500ms", file)
+		if err != nil {
+			t.Errorf("%s: %v", file, err)
+			continue
+		}
+		from := h.process.Time(h.window.From).Sub(h.process.Time(h.end))
+		length := h.window.To - h.window.From
+		if math.Abs(from.Seconds()+1) > 1e-9 || length != 500e6 {
+			t.Errorf("%s: the last second but the last half of it is %v, %d ns", file, from, length)
+		}
+	}
+	for _, bad := range []struct{ args, want string }{
+		{"--since 1h", "is after the end of what was recorded: that is from "},
+		{"--until 2000-01-01T00:00:00Z", "is before the begin of what was recorded: that is from "},
+		{"--since 2s --until 1s", " is not before --until 1s ("},
+		{"--since yesterday", "\"yesterday\" is no time"},
+		{"--duration 5s", "--duration is for a running process"},
+	} {
+		h, _, _, err := tell(t, append(strings.Fields(bad.args), recording)...)
+		if err == nil || h != nil || !strings.Contains(err.Error(), bad.want) || exitCode(err) != exitUsage {
+			t.Errorf("%s: %v", bad.args, err)
+		}
+	}
+}
+
+// TestHistoryDamaged: what comes before damage is told, and the error too.
+func TestHistoryDamaged(t *testing.T) {
+	whole, err := os.ReadFile(trace("net9-wks-attach"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for size, told := range map[int]bool{len(whole) / 2: true, 20: false} {
+		cut := filepath.Join(t.TempDir(), "cut")
+		if err := os.WriteFile(cut, whole[:size], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		h, got, _, err := tell(t, cut)
+		if err == nil || exitCode(err) != exitData {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+		if (h != nil) != told {
+			t.Errorf("%d bytes: told %v", size, h != nil)
+		}
+		if told && (len(got.gcs) == 0 || len(got.sessions) != 1) {
+			t.Errorf("%d bytes: %d collections, sessions %v", size, len(got.gcs), got.sessions)
+		}
+	}
+}
+
+func TestHistoryChoice(t *testing.T) {
+	both := trace("v6-merge-kvversion")
+	log := convertTo(t, "both.json", both)
+	for _, file := range []string{both, log} {
+		_, _, _, err := tell(t, file)
+		if err == nil || exitCode(err) != exitUsage || !strings.Contains(err.Error(), "holds 2 processes with a .NET runtime: choose one with --pid:\n  27125") || !strings.Contains(err.Error(), "\n  29261") {
+			t.Errorf("%s: %v", file, err)
+		}
+		_, _, _, err = tell(t, "--pid", "1", file)
+		if err == nil || exitCode(err) != exitNoProcess || !strings.Contains(err.Error(), "no process 1 in it: there are 27125, 29261") {
+			t.Errorf("%s: %v", file, err)
+		}
+		h, got, _, err := tell(t, "--pid", "29261", file)
+		if err != nil || h.process.ID != 29261 || len(got.gcs) == 0 {
+			t.Errorf("%s: %+v, %v", file, h, err)
+		}
+	}
+}
+
+// TestHistoryLives: of several lives of a process, which has the same number each time in
+// a container, the last one is told, or the last one before --until.
+func TestHistoryLives(t *testing.T) {
+	dir := t.TempDir()
+	life := func(name, number string) (path string, told *tape) {
+		log := convertTo(t, "a.json", trace(name))
+		_, told, _, err := tell(t, log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b = bytes.ReplaceAll(b, []byte(`"pid":`+number+`}`), []byte(`"pid":1,"entity_id":"`+name+`"}`))
+		path = filepath.Join(dir, name+".json")
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path, told
+	}
+	first, one := life("net10-datas-bgc", "29336")   // of 00:30
+	second, other := life("net9-wks-attach", "4581") // of 00:39
+	if len(one.gcs) == len(other.gcs) {
+		t.Fatal("they cannot be told apart")
+	}
+	h, got, said, err := tell(t, first, second)
+	if err != nil || len(got.gcs) != len(other.gcs) || h.process.ID != 1 {
+		t.Errorf("%d collections, want %d, of %+v: %v", len(got.gcs), len(other.gcs), h, err)
+	}
+	if !strings.Contains(said, "process 1 was started anew at 2026-11-21T00:39:22.") {
+		t.Errorf("it does not say that there is another life before: %q", said)
+	}
+	_, got, said, err = tell(t, "--until", "2026-11-21T00:35:00Z", first, second)
+	if err != nil || len(got.gcs) != len(one.gcs) || strings.Contains(said, "anew") {
+		t.Errorf("the first one: %d collections, want %d: %v, %q", len(got.gcs), len(one.gcs), err, said)
+	}
+}
+
+// An eventTape also counts the allocation ticks.
+type eventTape struct {
+	*tape
+	ticks int
+}
+
+func (t *eventTape) Event(_ gclog.Stamp, e clr.Event, _ *gclog.GCDetails) {
+	if _, ok := e.(*clr.GCAllocationTick); ok {
+		t.ticks++
+	}
+}
+
+// TestHistoryEvents: who wants to see the events of a recording does.
+func TestHistoryEvents(t *testing.T) {
+	told := &eventTape{tape: &tape{}}
+	p := &program{ui: newUI(io.Discard)}
+	_, err := p.readHistory([]string{trace("net10-wks-verbose")}, 0, span{}, func(*gclog.Process, analysis.Window) historyObserver { return told })
+	if err != nil || told.ticks == 0 || len(told.gcs) == 0 {
+		t.Errorf("%d allocation ticks, %d collections, %v", told.ticks, len(told.gcs), err)
+	}
+}
+
+// TestHistoryMixedLives: two processes of one number at the same time are none of that.
+func TestHistoryMixedLives(t *testing.T) {
+	r := &historyReader{p: &program{ui: newUI(io.Discard)}, observe: func(*gclog.Process, analysis.Window) historyObserver { return &tape{} }}
+	a, b := &loggedLife{r: r, process: &gclog.Process{ID: 1}}, &loggedLife{r: r, process: &gclog.Process{ID: 1}}
+	a.Gap(&gclog.Gap{Time: 1})
+	b.Gap(&gclog.Gap{Time: 2})
+	if r.failed != nil {
+		t.Fatalf("one behind the other: %v", r.failed)
+	}
+	a.Gap(&gclog.Gap{Time: 3})
+	if r.failed == nil || exitCode(r.failed) != exitUsage || !strings.Contains(r.failed.Error(), "several processes with the number 1 at the same time") {
+		t.Errorf("both at the same time: %v", r.failed)
+	}
+}

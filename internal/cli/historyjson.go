@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"encoding/json"
+	"math"
+	"time"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+)
+
+// What the commands that analyse print for programs. Names are those of the records in JSON
+// logs; they are part of what gclog promises.
+
+// historyJSON says what a result is about.
+type historyJSON struct {
+	Event   eventJSON   `json:"event"`
+	Files   []string    `json:"files,omitempty"` // none: the process was watched
+	Process processJSON `json:"process"`
+	Dotnet  dotnetJSON  `json:"dotnet"`
+	Gclog   versionJSON `json:"gclog"`
+}
+
+type eventJSON struct {
+	Action   string `json:"action"`
+	Start    string `json:"start"`
+	End      string `json:"end"`
+	Duration int64  `json:"duration"` // nanoseconds
+}
+
+type processJSON struct {
+	PID         int64  `json:"pid"`
+	EntityID    string `json:"entity_id,omitempty"`
+	Name        string `json:"name,omitempty"`
+	Executable  string `json:"executable,omitempty"`
+	CommandLine string `json:"command_line,omitempty"`
+}
+
+type versionJSON struct {
+	Version string `json:"version"`
+	Schema  string `json:"schema"`
+}
+
+type dotnetJSON struct {
+	Runtime runtimeJSON `json:"runtime"`
+	GC      any         `json:"gc"`
+}
+
+type runtimeJSON struct {
+	Name       string `json:"name,omitempty"`
+	Version    string `json:"version,omitempty"`
+	ServerGC   *bool  `json:"server_gc,omitempty"`
+	Concurrent *bool  `json:"concurrent_gc,omitempty"`
+	HeapCount  int    `json:"heap_count,omitempty"`
+}
+
+// printJSON prints one line.
+func (p *program) printJSON(v any) error {
+	enc := json.NewEncoder(p.out)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+func (p *program) historyJSON(h *history, action string, w analysis.Window, gc any) *historyJSON {
+	x := h.process
+	return &historyJSON{
+		Event:   eventJSON{action, timeJSON(x.Time(w.From)), timeJSON(x.Time(w.To)), w.To - w.From},
+		Files:   h.names,
+		Process: processJSON{x.ID, x.Cookie, x.Name, x.Executable, x.CommandLine},
+		Dotnet: dotnetJSON{
+			Runtime: runtimeJSON{x.Flavor, x.RuntimeVersion, knownJSON(x.Server), knownJSON(x.Concurrent), x.HeapCount},
+			GC:      gc,
+		},
+		Gclog: versionJSON{p.version(), formats.Schema},
+	}
+}
+
+// timeJSON is a time as records have it: times sort as text.
+func timeJSON(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000000Z") }
+
+func knownJSON(k gclog.Known) *bool {
+	if k == gclog.Unknown {
+		return nil
+	}
+	yes := k == gclog.Yes
+	return &yes
+}
+
+// numberJSON is a number with its unit for a name, or why it is not known.
+func numberJSON(n analysis.Number, unit string) map[string]any {
+	if !n.Known() {
+		return map[string]any{"unknown": n.Why}
+	}
+	return valueJSON(n.Value, unit)
+}
+
+// whole is a number without decimals. What a damaged file says may be beyond all integers.
+func whole(v float64) any {
+	if math.Abs(v) < 1<<62 {
+		return int64(v)
+	}
+	return v
+}
+
+// valueJSON is a value with its unit for a name. A share is a fraction, as everywhere in
+// JSON; durations and sizes are whole. JSON cannot hold what is not finite: one such number
+// would cost the whole document.
+func valueJSON(v float64, unit string) map[string]any {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return map[string]any{"unknown": "it is not a finite number"}
+	}
+	switch unit {
+	case "ns":
+		return map[string]any{"ns": whole(v)}
+	case "bytes":
+		return map[string]any{"bytes": whole(v)}
+	case "bytes/s":
+		return map[string]any{"bytes_per_second": v}
+	case "1/min":
+		return map[string]any{"per_minute": v}
+	case "%":
+		return map[string]any{"pct": v / 100}
+	case "%/h":
+		return map[string]any{"pct_per_hour": v / 100}
+	default:
+		return map[string]any{"value": v}
+	}
+}

@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/gclog/gclog/internal/output"
+)
+
+// The elements of JUnit's XML that Jenkins, GitLab and the actions for GitHub read: a
+// test suite is a check, a test case is a condition.
+type junitSuites struct {
+	XMLName xml.Name     `xml:"testsuites"`
+	Suites  []junitSuite `xml:"testsuite"`
+}
+
+type junitSuite struct {
+	Name      string      `xml:"name,attr"`
+	Tests     int         `xml:"tests,attr"`
+	Failures  int         `xml:"failures,attr"`
+	Errors    int         `xml:"errors,attr"`
+	Skipped   int         `xml:"skipped,attr"`
+	Time      string      `xml:"time,attr"` // seconds
+	Timestamp string      `xml:"timestamp,attr"`
+	Cases     []junitCase `xml:"testcase"`
+}
+
+type junitCase struct {
+	Name    string        `xml:"name,attr"`
+	Class   string        `xml:"classname,attr"`
+	Time    string        `xml:"time,attr"`
+	Failure *junitProblem `xml:"failure"`
+	Error   *junitProblem `xml:"error"`
+	Out     string        `xml:"system-out,omitempty"`
+}
+
+type junitProblem struct {
+	Message string `xml:"message,attr"`
+	Type    string `xml:"type,attr"`
+	Text    string `xml:",chardata"`
+}
+
+// checkReport finds what can be found wrong with the file of a report before anything is
+// read.
+func checkReport(path string, given bool, inputs []string) error {
+	switch {
+	case !given:
+		return nil
+	case path == "":
+		return usagef("--junit needs the name of a file")
+	case output.IsStream(path):
+		return usagef("--junit %s: it must be a file: standard output has the lines of the conditions", path)
+	}
+	for _, input := range inputs {
+		if samePath(input, path) {
+			return usagef("%s is the input and cannot be the report too", input)
+		}
+	}
+	return checkOutput(path)
+}
+
+// writeJUnit writes the report of a check: whole, or not at all. damage is what was wrong
+// with the input.
+func writeJUnit(path string, h *history, verdicts []verdict, damage error) error {
+	b, err := xml.MarshalIndent(junitReport(h, verdicts, damage), "", "  ")
+	if err != nil {
+		return err
+	}
+	b = append([]byte(xml.Header), append(b, '\n')...)
+	if isDevice(path) {
+		err = os.WriteFile(path, b, 0o644) //nolint:gosec // a report is for everybody
+	} else {
+		err = replaceFile(path, b)
+	}
+	if err != nil {
+		return &output.PathError{Path: path, Err: err}
+	}
+	return nil
+}
+
+// replaceFile writes a file beside another one, and puts it into its place when it is
+// whole.
+func replaceFile(path string, b []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	err = errors.Join(err, f.Chmod(0o644), f.Close()) //nolint:gosec // a report is for everybody
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
+func junitReport(h *history, verdicts []verdict, damage error) *junitSuites {
+	suite := junitSuite{
+		Name: "gclog check " + h.source(), Tests: len(verdicts), Time: "0",
+		Timestamp: h.process.Time(h.begin).UTC().Format("2006-01-02T15:04:05"),
+	}
+	for i := range verdicts {
+		v := &verdicts[i]
+		x := junitCase{Name: v.text, Class: "gclog." + v.metric.Name, Time: "0"}
+		switch v.result {
+		case verdictFailed:
+			suite.Failures++
+			x.Failure = &junitProblem{v.explain(), "limit", fmt.Sprintf("%s\nfails the check where %s", v.explain(), v.text)}
+		case verdictError:
+			suite.Errors++
+			x.Error = &junitProblem{v.explain(), "unknown", v.explain()}
+		default:
+			x.Out = v.explain()
+		}
+		suite.Cases = append(suite.Cases, x)
+	}
+	if damage != nil { // the conditions were not held against all of it
+		text := clean(damage.Error())
+		suite.Tests++
+		suite.Errors++
+		suite.Cases = append(suite.Cases, junitCase{
+			Name: "the input is whole", Class: "gclog.input", Time: "0",
+			Error: &junitProblem{text, "damaged", text},
+		})
+	}
+	return &junitSuites{Suites: []junitSuite{suite}}
+}

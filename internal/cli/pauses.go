@@ -1,0 +1,304 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) pausesCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "pauses",
+		Usage:     "list the pauses, tell whether one was at a time, and which requests they hit",
+		ArgsUsage: "FILE...|PID",
+		Description: `Files are recordings (.nettrace) or logs of gclog, also .gz and .zst; a number is a
+running process, which is watched for half a minute.
+
+--at answers in its first line whether the program stood at that time, and lists the
+pauses around it. A time without a fraction is that whole second.
+
+--join adds to each row of an access log, NDJSON or CSV, how long the program stood
+while that request was under way: gc_pause_ms, gc_count and gc_numbers. All else in
+the log stays as it is. What is not known is null in NDJSON, empty in CSV.
+
+Examples:
+   gclog pauses app.nettrace                          one line for each pause
+   gclog pauses gc*.json --since -5m -o json          those of the last 5 minutes
+   gclog pauses app.nettrace --at 14:03:22            was it the GC?
+   gclog pauses app.nettrace --at 14:03:22.104 --within 30s
+   gclog pauses app.nettrace --join access.json --time-field time --duration-field took
+   gclog pauses gc.log --join access.csv.gz --time-field time --duration-field request_time \
+         --duration-unit s > joined.csv`,
+		Flags: join(historyFlags(), []cli.Flag{
+			&cli.StringFlag{Name: "at", Usage: "tell whether the program stood at `TIME`, which is written like that of --since"},
+			&cli.StringFlag{Name: "within", Usage: "with --at: list the pauses up to `TIME` before and after it", DefaultText: aroundAt.String()},
+			&cli.StringFlag{Name: "join", Usage: "write the access log `FILE` to standard output with the pause of each request; - is standard input"},
+			&cli.StringFlag{Name: "time-field", Usage: "`FIELD` of the log that has the time of the request; a dot leads into an object"},
+			&cli.StringFlag{Name: "duration-field", Usage: "`FIELD` of the log that has how long the request took"},
+			&cli.StringFlag{Name: timeIsFlag, Value: "end", Usage: "`WHEN` in the request its time is: end, as in most logs, or start"},
+			&cli.StringFlag{Name: durationUnitFlag, Usage: "`UNIT` of durations that do not say it: s, ms, us or ns", DefaultText: "ms"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "`text` or json"},
+		}),
+		Action: p.pauses,
+	}
+}
+
+func (p *program) pauses(c *cli.Context) error {
+	how, err := textOrJSON(c)
+	if err != nil {
+		return err
+	}
+	if c.IsSet("at") && c.IsSet("join") {
+		return usagef("--at looks at one time, --join at a log of requests: choose one of them")
+	}
+	if c.IsSet("within") && !c.IsSet("at") {
+		return usagef("--within goes with --at; --since and --until choose a part of all pauses")
+	}
+	for _, name := range []string{"time-field", "duration-field", timeIsFlag, durationUnitFlag} {
+		if c.IsSet(name) && !c.IsSet("join") {
+			return usagef("--%s goes with --join", name)
+		}
+	}
+	switch {
+	case c.IsSet("at"):
+		return p.pausesAt(c, how == "json")
+	case c.IsSet("join"):
+		if c.IsSet("output") {
+			return usagef("--output does not go with --join: the log keeps its format")
+		}
+		return p.pausesJoin(c)
+	}
+	return p.pausesList(c, how == "json")
+}
+
+// timeline reads the pauses of a history. As with history there may be both a Timeline
+// and an error.
+func (p *program) timeline(c *cli.Context) (*history, *analysis.Timeline, error) {
+	h, err := p.history(c, func(_ *gclog.Process, w analysis.Window) historyObserver { return analysis.NewTimeline(w) })
+	if h == nil {
+		return nil, nil, err
+	}
+	return h, h.observer.(*analysis.Timeline), err
+}
+
+func (p *program) pausesList(c *cli.Context, asJSON bool) error {
+	h, t, err := p.timeline(c)
+	if h == nil {
+		return err
+	}
+	stops := t.All()
+	written := p.write(func(w io.Writer) error {
+		if !asJSON {
+			return writeStops(w, h.process, stops)
+		}
+		enc := newEncoder(w)
+		for i := range stops {
+			if err := enc.Encode(newPauseJSON(h.process, &stops[i])); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	known := t.Known()
+	if len(stops) == 0 && h.window != analysis.Always() {
+		p.ui.sayf("%s has no pause from %s to %s", h.source(), timeText(h.process.Time(known.From)), timeText(h.process.Time(known.To)))
+	}
+	list := t.Missing(nil, known.From, known.To)
+	for i, m := range list {
+		if i == mostMissing {
+			p.ui.sayf("and so in %d times more", len(list)-i)
+			break
+		}
+		p.ui.say(missingText(h.process, m))
+	}
+	return errors.Join(written, err)
+}
+
+// mostMissing is how many times are named in which something is missing.
+const mostMissing = 5
+
+func missingText(p *gclog.Process, m analysis.Missing) string {
+	from, to := timeText(p.Time(m.From)), timeText(p.Time(m.To))
+	if from == to {
+		return fmt.Sprintf("at %s there may have been another pause: %s", from, m.Why)
+	}
+	return fmt.Sprintf("between %s and %s there may have been other pauses: %s", from, to, m.Why)
+}
+
+// write writes data to standard output. A reader that goes away is no error.
+func (p *program) write(f func(io.Writer) error) error {
+	w := bufio.NewWriter(p.stdout)
+	err := f(w)
+	if err == nil {
+		err = w.Flush()
+	}
+	return notWritten(err)
+}
+
+const stopHeader = "time                        pause ms  suspend ms       gc  what                         reason\n"
+
+// writeStops writes a line for each pause.
+func writeStops(w io.Writer, p *gclog.Process, stops []analysis.Stop) error {
+	if len(stops) == 0 {
+		return nil
+	}
+	if _, err := io.WriteString(w, stopHeader); err != nil {
+		return err
+	}
+	for i := range stops {
+		s := &stops[i]
+		suspend, number := "n/a", "-"
+		if s.Suspend >= 0 {
+			suspend = millisText(s.Suspend)
+		}
+		switch {
+		case s.Number != 0 && s.Counted:
+			number = "(" + numberText(s.Number) + ")"
+		case s.Number != 0:
+			number = numberText(s.Number)
+		case s.Generation >= 0:
+			number = "n/a"
+		}
+		if _, err := fmt.Fprintf(w, "%s  %10s  %10s  %7s  %-27s  %s\n", timeText(p.Time(s.Start)), millisText(s.Duration), suspend, number, stopKind(p, s), stopReason(s)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stopKind is what the program stood for, in a column.
+func stopKind(p *gclog.Process, s *analysis.Stop) string {
+	switch {
+	case s.Generation < 0 && s.Kind == gclog.PauseMemoryLimit && p.Flavor == gclog.FlavorNativeAOT:
+		return gclog.PauseUnknown.String() // it suspends in the same way for other questions
+	case s.Generation < 0:
+		return s.Kind.String()
+	}
+	text := fmt.Sprintf("gen%d %s", s.Generation, s.GCKind)
+	if s.Young {
+		text = fmt.Sprintf("young %s", s.GCKind)
+	}
+	if s.Kind != gclog.PauseBlocking {
+		text += ", " + s.Kind.String()
+	}
+	return text
+}
+
+func stopReason(s *analysis.Stop) string {
+	switch {
+	case s.Generation < 0:
+		return "-"
+	case !s.HasReason:
+		return "n/a"
+	}
+	return s.Reason.String()
+}
+
+// stopText is what the program stood for, in a sentence: #4711 (gen2 blocking, Induced).
+func stopText(p *gclog.Process, s *analysis.Stop) string {
+	what, who := stopKind(p, s), "a collection without a number"
+	switch {
+	case s.Generation < 0:
+		who = "no collection"
+	case s.Number != 0:
+		who = stopNumber(s)
+	}
+	if s.HasReason {
+		what += ", " + s.Reason.String()
+	}
+	return who + " (" + what + ")"
+}
+
+// stopNumber names a collection, by the number that explain takes.
+func stopNumber(s *analysis.Stop) string {
+	if s.Counted {
+		return "counted " + numberText(s.Number)
+	}
+	return numberText(s.Number)
+}
+
+func numberText(n uint32) string { return "#" + strconv.FormatUint(uint64(n), 10) }
+
+func millisText(ns int64) string {
+	return strconv.FormatFloat(float64(ns)/1e6, 'f', 3, 64)
+}
+
+// A pauseJSON is a pause in JSON; its form is part of what gclog promises.
+type pauseJSON struct {
+	Timestamp string      `json:"@timestamp"`
+	Event     eventJSON   `json:"event"`
+	Process   processJSON `json:"process"`
+	Dotnet    struct {
+		GC stopJSON `json:"gc"`
+	} `json:"dotnet"`
+}
+
+// A stopJSON is what dotnet.gc says of a pause, and of the collection that it was for.
+type stopJSON struct {
+	Number     uint32   `json:"number,omitempty"`
+	Counted    uint32   `json:"counted,omitempty"`    // of a log without numbers
+	Generation *int8    `json:"generation,omitempty"` // not of a log that does not tell gen1 from gen0
+	Type       string   `json:"type,omitempty"`
+	Reason     string   `json:"reason,omitempty"`
+	Pause      partJSON `json:"pause"`
+}
+
+type partJSON struct {
+	Start   string  `json:"start"`
+	Kind    string  `json:"kind"`
+	NS      int64   `json:"ns"`
+	Suspend *nsJSON `json:"suspend,omitempty"`
+}
+
+type nsJSON struct {
+	NS int64 `json:"ns"`
+}
+
+func newPauseJSON(p *gclog.Process, s *analysis.Stop) *pauseJSON {
+	j := &pauseJSON{Process: processJSON{PID: p.ID, EntityID: p.Cookie, Name: p.Name}}
+	j.Dotnet.GC = *newStopJSON(p, s)
+	j.Timestamp = j.Dotnet.GC.Pause.Start
+	j.Event = eventJSON{"gc-pause", j.Timestamp, timeJSON(p.Time(s.End())), s.Duration}
+	return j
+}
+
+func newStopJSON(p *gclog.Process, s *analysis.Stop) *stopJSON {
+	j := &stopJSON{Pause: partJSON{Start: timeJSON(p.Time(s.Start)), Kind: s.Kind.String(), NS: s.Duration}}
+	if s.Suspend >= 0 {
+		j.Pause.Suspend = &nsJSON{s.Suspend}
+	}
+	if s.Generation < 0 {
+		j.Pause.Kind = stopKind(p, s)
+		return j
+	}
+	j.Type = s.GCKind.String()
+	if s.Counted {
+		j.Counted = s.Number
+	} else {
+		j.Number = s.Number
+	}
+	if !s.Young {
+		j.Generation = &s.Generation
+	}
+	if s.HasReason {
+		j.Reason = s.Reason.String()
+	}
+	return j
+}
+
+func newEncoder(w io.Writer) *json.Encoder {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc
+}
+
+// aroundAt is how far --at looks, if nothing else is said.
+const aroundAt = 5 * time.Second

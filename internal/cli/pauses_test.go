@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"testing"
+	"time"
+)
+
+// TestInstantUnit: a time stands for all that begins with its digits, at most a second.
+func TestInstantUnit(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"14:03:22":                      time.Second,
+		"14:03:22.1":                    100 * time.Millisecond,
+		"14:03:22,104":                  time.Millisecond,
+		"2026-01-31T14:03:22Z":          time.Second,
+		"2026-01-31 14:03:22.104":       time.Millisecond,
+		"2026-01-31T14:03:22.50+01:00":  10 * time.Millisecond,
+		"2026-01-31T14:03:22.123456789": 1,
+		"90s":                           time.Second,
+		"1.5s":                          100 * time.Millisecond,
+		"-0.25s":                        10 * time.Millisecond,
+		"1h5m":                          time.Second,
+		"0.5h":                          time.Second,
+		"250ms":                         time.Millisecond,
+		"-7us":                          time.Microsecond,
+		"0.00000000001s":                1,
+	} {
+		i := instant{text: text, kind: instantTime}
+		if _, err := time.ParseDuration(text); err == nil {
+			i.kind = instantOffset
+		}
+		if got := i.unit(); got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+}
+
+func TestAbout(t *testing.T) {
+	for ns, want := range map[int64]string{
+		0: "0.000 ms", 412_345: "0.412 ms", 12_345_678: "12.3 ms", 3_210_000_000: "3.2 s", 119e9: "119.0 s", 7_384_600_000_000: "2h3m5s",
+	} {
+		if got := about(ns); got != want {
+			t.Errorf("%d: %s, want %s", ns, got, want)
+		}
+	}
+}

@@ -1,0 +1,369 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/urfave/cli/v2"
+)
+
+// A moment is what --at asks about, with the answer.
+type moment struct {
+	h            *history
+	line         *atTimeline
+	from, to     int64 // what TIME stands for
+	within       analysis.Window
+	in, around   analysis.Overlap // of TIME, and of what is around it
+	missing      []analysis.Missing
+	damaged      bool // what could be read is not all of it
+	answer, text string
+}
+
+// An atTimeline keeps what went on beside the pauses too.
+type atTimeline struct {
+	*analysis.Timeline
+	background []concurrent
+	waits      []wait
+}
+
+// A concurrent is a background collection; where an end of it was not seen it has none.
+type concurrent struct {
+	number     uint32
+	counted    bool // the number: the log has none
+	start, end int64
+}
+
+// A wait is a thread that waited with an allocation for a background collection.
+type wait struct {
+	number uint32
+	gclog.AllocWait
+}
+
+func (t *atTimeline) GC(d *gclog.GCDetails) {
+	t.Timeline.GC(d)
+	if d.Kind != gclog.KindBackground {
+		return
+	}
+	x := concurrent{number: d.Number, counted: d.Counted, start: d.PauseStart(), end: d.End}
+	if d.Flaws&gclog.FlawNoStart != 0 {
+		x.start = math.MinInt64
+	}
+	if !d.HasEnd {
+		x.end = math.MaxInt64
+	}
+	t.background = append(t.background, x)
+	if d.Background != nil {
+		for _, w := range d.Background.Waits {
+			t.waits = append(t.waits, wait{d.Number, w})
+		}
+	}
+}
+
+func (p *program) pausesAt(c *cli.Context, asJSON bool) error {
+	at, err := parseInstant(c, "at")
+	if err != nil {
+		return err
+	}
+	within := aroundAt
+	if c.IsSet("within") {
+		if within, err = parseDuration(c, "within"); err != nil {
+			return err
+		}
+	}
+	h, err := p.history(c, func(_ *gclog.Process, w analysis.Window) historyObserver {
+		return &atTimeline{Timeline: analysis.NewTimeline(w)}
+	})
+	if h == nil {
+		return err
+	}
+	m := &moment{h: h, line: h.observer.(*atTimeline), damaged: err != nil}
+	if wrong := m.look(&at, within); wrong != nil {
+		return wrong
+	}
+	if at.kind == instantClock && h.end-h.begin > int64(24*time.Hour) {
+		p.ui.sayf("%s is longer than a day: this is the first %s in it; with a date it is another", h.source(), at.text)
+	}
+	return errors.Join(p.write(func(w io.Writer) error {
+		if asJSON {
+			return newEncoder(w).Encode(p.historyJSON(h, "gc-pauses-at", analysis.Window{From: m.from, To: m.to}, m.json()))
+		}
+		return m.write(w)
+	}), err)
+}
+
+// look finds what there is at the time, and around it.
+func (m *moment) look(at *instant, within time.Duration) error {
+	h := m.h
+	first := h.process.Time(h.begin)
+	if at.kind == instantClock {
+		first = first.Truncate(at.unit()) // its first second counts, if only the end of it was recorded
+	}
+	t, _ := at.at(first, h.process.Time(h.end))
+	known := m.line.Known()
+	begin, end := h.process.Time(known.From), h.process.Time(known.To)
+	beyond := m.damaged && known.To == h.end && t.Add(at.unit()).After(end)
+	if !t.Add(at.unit()).After(begin) || t.After(end) && !beyond {
+		return usagef("--at %s (%s) is outside of what was recorded: that is from %s to %s%s", at.text, timeText(t), timeText(begin), timeText(end), at.zoneRule(h.zone))
+	}
+	m.from = int64(t.Sub(h.process.Sync))
+	m.to = m.from + int64(at.unit())
+	m.within.From, m.within.To = known.Clip(m.from-int64(within), m.to+int64(within))
+	m.from, m.to = known.Clip(m.from, m.to)
+	m.in = m.line.Overlap(m.from, m.to)
+	m.around = m.line.Overlap(m.within.From, m.within.To)
+	m.missing = m.line.Missing(nil, m.within.From, m.within.To)
+	m.answer, m.text = m.say(beyond)
+	if at.kind == instantOffset || at.kind == instantFromEnd {
+		what := ""
+		if m.in.Pauses == 1 {
+			what = fmt.Sprintf(", and it stood for %s ms of that", millisText(m.in.Pause))
+		}
+		m.text += fmt.Sprintf("; --at %s is from %s to %s%s", at.text, clockText(h.process, m.from), clockText(h.process, m.to), what)
+	}
+	return nil
+}
+
+// unit is that of the last digit of what was written, at most a second: a time stands for
+// all that begins with its digits.
+func (i *instant) unit() time.Duration {
+	number, unit := i.text, time.Second
+	if i.kind == instantOffset || i.kind == instantFromEnd {
+		number = strings.TrimRight(i.text, "hmnsuµμ")
+		if d, err := time.ParseDuration("1" + i.text[len(number):]); err == nil {
+			unit = d
+		}
+	}
+	if dot := strings.LastIndexAny(number, ".,"); dot >= 0 {
+		for _, c := range number[dot+1:] {
+			if c < '0' || c > '9' {
+				break
+			}
+			unit /= 10
+		}
+	}
+	return max(1, min(unit, time.Second))
+}
+
+// say answers in a sentence. beyond says that the time ends behind what could be read.
+func (m *moment) say(beyond bool) (answer, text string) {
+	p := m.h.process
+	stops := m.line.Stops(m.in)
+	switch {
+	case len(stops) > 0:
+		most, longest := int64(-1), &stops[0]
+		for i := range stops {
+			s := &stops[i]
+			if in := min(s.End(), m.to) - max(s.Start, m.from); in > most {
+				most, longest = in, s
+			}
+		}
+		text = fmt.Sprintf("yes: at %s the program stood for %s ms for %s", clockText(p, longest.Start), millisText(longest.Duration), stopText(p, longest))
+		if n := len(stops) - 1; n > 0 {
+			text += fmt.Sprintf(", and %d more %s: it stood for %s ms of that %s in all", n, plural(n, "time", "times"), millisText(m.in.Pause), about(m.to-m.from))
+		}
+		return "yes", text
+	case beyond:
+		return "unknown", fmt.Sprintf("cannot say: it is cut off or damaged, and could be read to %s only", clockText(p, m.h.end))
+	case m.in.Gap:
+		what := m.line.Missing(nil, m.from, m.to)[0]
+		return "unknown", fmt.Sprintf("cannot say: %s between %s and %s", what.Why, clockText(p, what.From), clockText(p, what.To))
+	}
+	text = "no: "
+	before, after := m.line.Nearest(m.from, m.to)
+	if before != nil {
+		text += fmt.Sprintf("the pause before it ended %s earlier, %s ms for %s", about(m.from-before.End()), millisText(before.Duration), stopText(p, before))
+	} else {
+		text += "there was no pause before it"
+	}
+	if after != nil {
+		text += fmt.Sprintf("; the next began %s later, %s ms for %s", about(after.Start-m.from), millisText(after.Duration), stopText(p, after))
+	} else {
+		text += "; there was none after it"
+	}
+	return "no", text
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// clockText is the time of day of a time stamp.
+func clockText(p *gclog.Process, at int64) string { return p.Time(at).UTC().Format("15:04:05.000") }
+
+// about is a duration in few digits.
+func about(ns int64) string {
+	switch d := time.Duration(ns); {
+	case d < time.Millisecond:
+		return millisText(ns) + " ms"
+	case d < time.Second:
+		return strconv.FormatFloat(float64(ns)/1e6, 'f', 1, 64) + " ms"
+	case d < 2*time.Minute:
+		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
+	default:
+		return d.Round(time.Second).String()
+	}
+}
+
+// write writes the answer and what is around.
+func (m *moment) write(w io.Writer) error {
+	p := m.h.process
+	if _, err := fmt.Fprintln(w, m.text); err != nil {
+		return err
+	}
+	if err := writeStops(w, p, m.line.Stops(m.around)); err != nil {
+		return err
+	}
+	span := m.within.To - m.within.From
+	lines := []string{fmt.Sprintf("%d %s, %s ms, %s of the %s from %s to %s", m.around.Pauses, plural(m.around.Pauses, "pause", "pauses"), millisText(m.around.Pause),
+		shareText(m.around.Pause, span), about(span), timeText(p.Time(m.within.From)), timeText(p.Time(m.within.To)))}
+	for _, x := range m.concurrents() {
+		lines = append(lines, fmt.Sprintf("%s ran from %s to %s", backgroundText(x.number, x.counted), timeText(p.Time(x.start)), timeText(p.Time(x.end))))
+	}
+	for _, x := range m.waited() {
+		lines = append(lines, fmt.Sprintf("thread %d waited for %s with an allocation, for %s ms from %s", x.Thread, backgroundText(x.number, false), millisText(x.Duration), timeText(p.Time(x.Start))))
+	}
+	for _, x := range m.missing {
+		lines = append(lines, missingText(p, x))
+	}
+	_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")
+	return err
+}
+
+func backgroundText(number uint32, counted bool) string {
+	switch {
+	case number == 0:
+		return "a background collection"
+	case counted:
+		return "background collection counted " + numberText(number)
+	}
+	return "background collection " + numberText(number)
+}
+
+func shareText(part, of int64) string {
+	if of == 0 {
+		return "n/a"
+	}
+	return strconv.FormatFloat(100*float64(part)/float64(of), 'f', 1, 64) + " %"
+}
+
+// concurrents are the background collections that ran around the time.
+func (m *moment) concurrents() (list []concurrent) {
+	known := m.line.Known()
+	for _, x := range m.line.background {
+		if x.start < m.within.To && x.end > m.within.From {
+			x.start, x.end = known.Clip(x.start, x.end)
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
+// waited are the threads that waited for one.
+func (m *moment) waited() (list []wait) {
+	for _, x := range m.line.waits {
+		if x.Start < m.within.To && x.Start+x.Duration > m.within.From {
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
+// A momentJSON is the answer in JSON; its form is part of what gclog promises.
+type momentJSON struct {
+	Answer  string     `json:"answer"` // yes, no or unknown
+	Message string     `json:"message"`
+	Pause   sumJSON    `json:"pause"` // in the time that was asked about
+	Before  *stopJSON  `json:"before,omitempty"`
+	After   *stopJSON  `json:"after,omitempty"`
+	Around  aroundJSON `json:"around"`
+}
+
+type aroundJSON struct {
+	Start      string           `json:"start"`
+	End        string           `json:"end"`
+	Pause      sumJSON          `json:"pause"`
+	Pauses     []*stopJSON      `json:"pauses"`
+	Background []backgroundJSON `json:"background"`
+	Waits      []waitJSON       `json:"alloc_waits"`
+	Missing    []missingJSON    `json:"missing"`
+}
+
+type sumJSON struct {
+	NS    int64   `json:"ns"`
+	Count int     `json:"count"`
+	Pct   float64 `json:"pct"` // of the time, as a fraction
+}
+
+type backgroundJSON struct {
+	Number  uint32 `json:"number,omitempty"`
+	Counted uint32 `json:"counted,omitempty"`
+	Start   string `json:"start"`
+	End     string `json:"end"`
+}
+
+type waitJSON struct {
+	Number uint32 `json:"number,omitempty"`
+	Thread uint64 `json:"thread"`
+	Start  string `json:"start"`
+	NS     int64  `json:"ns"`
+}
+
+type missingJSON struct {
+	Start  string `json:"start"`
+	End    string `json:"end"`
+	Reason string `json:"reason"`
+}
+
+func (m *moment) json() *momentJSON {
+	p := m.h.process
+	at := func(ns int64) string { return timeJSON(p.Time(ns)) }
+	j := &momentJSON{Answer: m.answer, Message: m.text, Pause: sumOf(m.in, m.to-m.from)}
+	before, after := m.line.Nearest(m.from, m.to)
+	if before != nil {
+		j.Before = newStopJSON(p, before)
+	}
+	if after != nil {
+		j.After = newStopJSON(p, after)
+	}
+	j.Around = aroundJSON{
+		Start: at(m.within.From), End: at(m.within.To), Pause: sumOf(m.around, m.within.To-m.within.From),
+		Pauses: []*stopJSON{}, Background: []backgroundJSON{}, Waits: []waitJSON{}, Missing: []missingJSON{},
+	}
+	a := &j.Around
+	stops := m.line.Stops(m.around)
+	for i := range stops {
+		a.Pauses = append(a.Pauses, newStopJSON(p, &stops[i]))
+	}
+	for _, x := range m.concurrents() {
+		b := backgroundJSON{Number: x.number, Start: at(x.start), End: at(x.end)}
+		if x.counted {
+			b.Number, b.Counted = 0, x.number
+		}
+		a.Background = append(a.Background, b)
+	}
+	for _, x := range m.waited() {
+		a.Waits = append(a.Waits, waitJSON{x.number, x.Thread, at(x.Start), x.Duration})
+	}
+	for _, x := range m.missing {
+		a.Missing = append(a.Missing, missingJSON{at(x.From), at(x.To), x.Why})
+	}
+	return j
+}
+
+func sumOf(o analysis.Overlap, of int64) sumJSON {
+	sum := sumJSON{NS: o.Pause, Count: o.Pauses}
+	if of > 0 {
+		sum.Pct = float64(o.Pause) / float64(of)
+	}
+	return sum
+}

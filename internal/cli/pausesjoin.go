@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/gclog/gclog/internal/accesslog"
+	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/unpack"
+	"github.com/urfave/cli/v2"
+)
+
+// Flags of which the values can be completed.
+const (
+	timeIsFlag       = "time-is"
+	durationUnitFlag = "duration-unit"
+)
+
+var durationUnits = map[string]time.Duration{"s": time.Second, "ms": time.Millisecond, "us": time.Microsecond, "ns": time.Nanosecond}
+
+func (p *program) pausesJoin(c *cli.Context) error {
+	name := c.String("join")
+	o := accesslog.Options{Time: c.String("time-field"), Duration: c.String("duration-field")}
+	if o.Time == "" || o.Duration == "" {
+		return usagef("--join needs --time-field and --duration-field: which fields of %s have the time of a request and how long it took", name)
+	}
+	switch is := c.String(timeIsFlag); is {
+	case "start", "end":
+		o.AtStart = is == "start"
+	default:
+		return usagef("--time-is %s: it must be start or end", is)
+	}
+	if unit := c.String(durationUnitFlag); unit != "" {
+		if o.Unit = durationUnits[unit]; o.Unit == 0 {
+			return usagef("--duration-unit %s: it must be s, ms, us or ns", unit)
+		}
+	}
+	if name == "-" && slices.Contains(c.Args().Slice(), "-") {
+		return usagef("standard input cannot be both the history and the access log")
+	}
+	log, err := p.openLog(name)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	h, t, damage := p.timeline(c)
+	if h == nil {
+		return damage
+	}
+	if name == "-" {
+		name = "standard input"
+	}
+	var read atomic.Int64
+	stop := p.ui.watch(func(time.Duration) string { return output.SizeText(read.Load()) + " joined" })
+	defer stop()
+	unpacked, err := unpack.Reader(&counter{log, &read})
+	if err != nil {
+		return &codedError{exitData, fmt.Errorf("%s: %w", name, err)}
+	}
+	report, err := accesslog.Join(p.stdout, unpacked, t, h.process.Sync, o)
+	stop()
+	if errors.Is(err, syscall.EPIPE) {
+		return damage
+	}
+	if err == nil {
+		err = report.Err()
+	}
+	if err != nil {
+		return errors.Join(&codedError{joinCode(err), fmt.Errorf("%s: %w", name, err)}, damage)
+	}
+	known := t.Known()
+	for _, s := range report.Sentences(timeText(h.process.Time(known.From)) + " to " + timeText(h.process.Time(known.To))) {
+		p.ui.say(name + ": " + s)
+	}
+	if report.Apart() {
+		return errors.Join(usagef("%s: no request was within what is known of the process: look at the time zone, and at --time-is", name), damage)
+	}
+	return damage
+}
+
+// joinCode is 3 where another field may be meant.
+func joinCode(err error) int {
+	_, field := errors.AsType[*accesslog.FieldError](err)
+	_, value := errors.AsType[*accesslog.ValueError](err)
+	if field || value {
+		return exitUsage
+	}
+	return exitData
+}
+
+// openLog opens a file for reading; - is standard input.
+func (p *program) openLog(name string) (io.ReadCloser, error) {
+	if name == "-" {
+		if isTerminal(p.in) {
+			return nil, usagef("standard input is a terminal: give a file, or pipe an access log into it")
+		}
+		return io.NopCloser(p.in), nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		if path, ok := errors.AsType[*fs.PathError](err); ok {
+			err = path.Err // the name is said once
+		}
+		return nil, usagef("cannot read %s: %w", name, err)
+	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		_ = f.Close()
+		return nil, usagef("cannot read %s: it is a directory", name)
+	}
+	return f, nil
+}

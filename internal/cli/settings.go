@@ -1,0 +1,329 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/doctor"
+	"github.com/gclog/gclog/internal/gcsettings"
+	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/session"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) settingsCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "settings",
+		Usage:     "show the settings of a process's GC, where they come from, and which are ignored",
+		ArgsUsage: "PID|NAME|FILE...",
+		Description: `Of a process it shows the variables and the runtimeconfig.json that it was started
+with, what its runtime makes of them, and what it ignores, with the reason. Other
+variables are never shown. Of a recording or a log it shows what the runtime told.
+
+Examples:
+   gclog settings 4711
+   gclog settings MyApp -o json
+   gclog settings gc.nettrace
+   gclog settings gc*.json --since -5m`,
+		Flags: join(spanFlags(), []cli.Flag{
+			&cli.StringFlag{Name: "process-id", Aliases: []string{"p"}, Usage: "the process with this `PID`"},
+			&cli.StringFlag{Name: "name", Aliases: []string{"n"}, Usage: "the process with this `NAME`: of its program, assembly or service"},
+			&cli.Int64Flag{Name: "pid", Usage: "the process with this `PID`, of several in a file"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "`text` or json"},
+		}),
+		Action: p.settings,
+	}
+}
+
+func (p *program) settings(c *cli.Context) error {
+	how := c.String("output")
+	if how != "text" && how != "json" {
+		return usagef("--output %s: it must be text or json", how)
+	}
+	names := c.Args().Slice()
+	if areFiles(names) && c.String("process-id")+c.String("name") == "" {
+		return p.settingsOfFiles(c, names, how)
+	}
+	if c.IsSet("pid") {
+		return usagef("--pid chooses a process in a file")
+	}
+	for _, flag := range []string{"since", "until"} {
+		if c.IsSet(flag) {
+			return usagef("--%s chooses a part of a file: the settings of a running process are those of now", flag)
+		}
+	}
+	ch, err := chosen(c)
+	if err != nil {
+		return err
+	}
+	if !ch.made() {
+		return usagef("settings needs the PID or the NAME of a process (gclog ps lists them), or a file")
+	}
+	ctx, _, release := p.signals(c.Context)
+	defer release()
+	target, err := ch.find(ctx)
+	if err != nil {
+		return unlessStopped(ctx, err)
+	}
+	facts, report, err := settingsOf(ctx, target)
+	if err != nil {
+		return unlessStopped(ctx, doctor.Explain(target, err))
+	}
+	return p.printSettings(how, facts, report)
+}
+
+// areFiles tells whether arguments are files: those that are there, or that can be
+// nothing else.
+func areFiles(names []string) bool {
+	if len(names) == 0 || len(names) == 1 && isNumber(names[0]) {
+		return false
+	}
+	_, err := os.Lstat(names[0])
+	return err == nil || len(names) > 1 || names[0] == "-" || strings.ContainsRune(names[0], os.PathSeparator)
+}
+
+// settingsOf finds out the settings of a running process.
+func settingsOf(ctx context.Context, t *session.Target) (*gclog.Process, *gcsettings.Report, error) {
+	facts, err := attach.Facts(ctx, t)
+	old := attach.IsTooOld(err)
+	if err != nil && !old {
+		return nil, nil, err
+	}
+	configuration := attach.Configuration(ctx, t, &facts, old)
+	told := facts
+	from := gcsettings.Sources{Flavour: "the runtime (RuntimeInformation)", Limits: "the runtime (GCSettingsRundown)", Library: "the files that it has mapped", Heaps: "its threads"}
+	threads, known := t.ServerGCThreads()
+	if !facts.HasLimits { // what is known beyond its threads is what it was configured with
+		from.Flavour = "its threads"
+		told.Concurrent, told.Server = gclog.Unknown, gclog.Unknown
+		if !configuration.NativeAOT && (threads > 0 || known) {
+			told.Server = facts.Server
+		}
+	}
+	report := gcsettings.Examine(&told, gcsettings.Heaps{Newest: threads}, configuration, from)
+	unknown := func(what, why string) {
+		report.Unknown = append(report.Unknown, gcsettings.Unknown{What: what, Why: why})
+	}
+	if configuration.Variables == nil {
+		unknown("variables", "the environment of the process cannot be read")
+	}
+	inForce := "what is in force"
+	if len(report.InForce) > 0 {
+		inForce = "the rest of what is in force"
+	}
+	switch {
+	case configuration.NativeAOT:
+		unknown("properties", "a NativeAOT program has them built in, and tells nobody")
+		unknown(inForce, "NativeAOT does not tell the settings of its GC")
+	case configuration.Config == nil:
+		unknown("properties", "there is no runtimeconfig.json beside the program that can be read")
+	}
+	switch {
+	case facts.HasLimits, configuration.NativeAOT:
+	case attach.TellsSettings(&facts):
+		unknown(inForce, "the runtime did not tell the settings of its GC: it refused a session, or was too slow")
+	default:
+		unknown(inForce, "runtimes before .NET 9 do not tell the settings of their GC")
+	}
+	return &facts, report, nil
+}
+
+// settingsOfFiles shows what recordings or logs tell.
+func (p *program) settingsOfFiles(c *cli.Context, names []string, how string) error {
+	asked, err := parseSpan(c)
+	if err != nil {
+		return err
+	}
+	var seen *seenHeaps
+	h, failed := p.readHistory(names, c.Int64("pid"), asked, func(_ *gclog.Process, w analysis.Window) historyObserver {
+		seen = &seenHeaps{window: w, Heaps: gcsettings.Heaps{Counts: map[int]int{}}}
+		return seen
+	})
+	if h == nil {
+		return failed
+	}
+	source := h.source()
+	heaps := seen.Heaps
+	whole := asked == span{}
+	if heaps.Newest == 0 && whole { // the head of a log may have it
+		heaps.Newest = h.process.HeapCount
+	}
+	report := gcsettings.Examine(h.process, heaps, nil, gcsettings.Sources{Flavour: source, Limits: source, Heaps: source + ", its collections", Library: source})
+	report.Unknown = []gcsettings.Unknown{{What: "what is set", Why: "a file holds neither the environment of the process nor its runtimeconfig.json"}}
+	if heaps.Newest == 0 && !whole {
+		report.Unknown = append(report.Unknown, gcsettings.Unknown{What: "number of heaps", Why: "no collection in that part of the time tells it"})
+	}
+	if !h.process.HasLimits {
+		report.Unknown = append(report.Unknown, gcsettings.Unknown{What: "limits and budgets", Why: "GCSettingsRundown is not in it: .NET 9 and up tell it to gclog attach, and at the end of gclog record"})
+	}
+	if err := p.printSettings(how, h.process, report); err != nil {
+		return err
+	}
+	return failed
+}
+
+// seenHeaps observes how many heaps the collections of a part of the time have.
+type seenHeaps struct {
+	gcsettings.Heaps
+	window analysis.Window
+}
+
+func (*seenHeaps) Begin(int64)        {}
+func (*seenHeaps) End(int64)          {}
+func (*seenHeaps) Pause(*gclog.Pause) {}
+func (*seenHeaps) Phase(*gclog.Phase) {}
+func (*seenHeaps) Gap(*gclog.Gap)     {}
+
+// GC takes a collection.
+func (s *seenHeaps) GC(d *gclog.GCDetails) {
+	if !s.window.Holds(startOf(d)) {
+		return
+	}
+	if n := d.HeapCount(); n > 0 {
+		s.Newest = n
+		s.Counts[n]++
+	}
+	s.Adapted = s.Adapted || d.Datas != gclog.DatasDetails{}
+}
+
+func (p *program) printSettings(how string, process *gclog.Process, r *gcsettings.Report) error {
+	if how == "json" {
+		return json.NewEncoder(p.out).Encode(settingsDocument(process, r))
+	}
+	head := []string{fmt.Sprintf("process %d", process.ID)}
+	if process.Name != "" {
+		head[0] += " (" + process.Name + ")"
+	}
+	for _, more := range []string{strings.TrimSpace(process.Flavor + " " + process.RuntimeVersion), doctor.GC(process)} {
+		if more != "" {
+			head = append(head, more)
+		}
+	}
+	fmt.Fprintln(p.out, oneLine(strings.Join(head, ", ")))
+	var set, inForce, ignored, defaults [][]string
+	for i := range r.Set {
+		v := &r.Set[i]
+		set = append(set, []string{v.Setting.Variable, sized(v.Setting.Variable, v.Value), noted(v.From+" "+v.Name+"="+v.Text, v.Note)})
+	}
+	for _, f := range r.InForce {
+		inForce = append(inForce, []string{f.Name, sized(f.Name, f.Value), noted(f.From, f.Note)})
+	}
+	for _, f := range r.Default {
+		defaults = append(defaults, []string{f.Name, noted(sized(f.Name, f.Value), f.Note)})
+	}
+	for _, x := range r.Ignored {
+		ignored = append(ignored, []string{x.Name, x.Text, x.From, x.Why})
+	}
+	printTableOf(p.out, "set", []string{"NAME", "VALUE", "FROM"}, set)
+	printTableOf(p.out, "in force (reported by the runtime)", []string{"NAME", "VALUE", "FROM"}, inForce)
+	printTableOf(p.out, "set but ignored", []string{"NAME", "VALUE", "FROM", "WHY"}, ignored)
+	printTableOf(p.out, "defaults", []string{"NAME", "VALUE"}, defaults)
+	for i, u := range r.Unknown {
+		if i == 0 {
+			fmt.Fprintln(p.out)
+		}
+		fmt.Fprintf(p.out, "%s: n/a: %s\n", u.What, u.Why)
+	}
+	return nil
+}
+
+// noted adds a note.
+func noted(text, note string) string {
+	if note == "" {
+		return text
+	}
+	return text + " (" + note + ")"
+}
+
+// printTableOf prints a section, unless it is empty.
+func printTableOf(w io.Writer, title string, columns []string, rows [][]string) {
+	if len(rows) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n", title)
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	for _, row := range append([][]string{columns}, rows...) {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			cells[i] = oneLine(dash(cell))
+		}
+		fmt.Fprintln(t, "  "+strings.Join(cells, "\t"))
+	}
+	_ = t.Flush()
+}
+
+// sized adds to a number of bytes how much that is.
+func sized(variable, value string) string {
+	s, _ := gcsettings.Find(variable)
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || s.Unit != gcsettings.Bytes || n < 1<<10 {
+		return value
+	}
+	return value + " (" + output.SizeText(n) + ")"
+}
+
+// settingsJSON is a report for programs; it is part of what gclog promises.
+type settingsJSON struct {
+	Process struct {
+		PID  int64  `json:"pid"`
+		Name string `json:"name,omitempty"`
+	} `json:"process"`
+	DotNET struct {
+		Runtime struct {
+			Version string `json:"version,omitempty"`
+			Flavor  string `json:"flavor,omitempty"`
+		} `json:"runtime"`
+		GC struct {
+			Settings struct {
+				Set     []settingJSON `json:"set"`
+				InForce []settingJSON `json:"in_force"`
+				Ignored []settingJSON `json:"ignored"`
+				Default []settingJSON `json:"default"`
+				Unknown []settingJSON `json:"unknown"`
+			} `json:"settings"`
+		} `json:"gc"`
+	} `json:"dotnet"`
+}
+
+type settingJSON struct {
+	Name   string `json:"name"`             // of the setting: its variable without prefix; of ignored ones as it is written
+	Value  string `json:"value,omitempty"`  // what the runtime takes it for; of ignored ones as it is written
+	From   string `json:"from,omitempty"`   // environment, a path, what told it
+	SetBy  string `json:"set_by,omitempty"` // the variable or property
+	Text   string `json:"text,omitempty"`   // as it is written
+	Note   string `json:"note,omitempty"`   //
+	Reason string `json:"reason,omitempty"` // why it is ignored, or unknown
+}
+
+func settingsDocument(process *gclog.Process, r *gcsettings.Report) (d settingsJSON) {
+	d.Process.PID, d.Process.Name = process.ID, process.Name
+	d.DotNET.Runtime.Version, d.DotNET.Runtime.Flavor = process.RuntimeVersion, process.Flavor
+	s := &d.DotNET.GC.Settings
+	s.Set, s.InForce, s.Ignored, s.Default, s.Unknown = []settingJSON{}, []settingJSON{}, []settingJSON{}, []settingJSON{}, []settingJSON{}
+	for i := range r.Set {
+		v := &r.Set[i]
+		s.Set = append(s.Set, settingJSON{Name: v.Setting.Variable, Value: v.Value, From: v.From, SetBy: v.Name, Text: v.Text, Note: v.Note})
+	}
+	for _, f := range r.InForce {
+		s.InForce = append(s.InForce, settingJSON{Name: f.Name, Value: f.Value, From: f.From, Note: f.Note})
+	}
+	for _, x := range r.Ignored {
+		s.Ignored = append(s.Ignored, settingJSON{Name: x.Name, Value: x.Text, From: x.From, Reason: x.Why})
+	}
+	for _, f := range r.Default {
+		s.Default = append(s.Default, settingJSON{Name: f.Name, Value: f.Value, Note: f.Note})
+	}
+	for _, u := range r.Unknown {
+		s.Unknown = append(s.Unknown, settingJSON{Name: u.What, Reason: u.Why})
+	}
+	return d
+}

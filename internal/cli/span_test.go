@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"flag"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/urfave/cli/v2"
+)
+
+// spanOf reads --since and --until as a command line gives them.
+func spanOf(t *testing.T, args ...string) (span, error) {
+	t.Helper()
+	set := flag.NewFlagSet("", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	set.String("since", "", "")
+	set.String("until", "", "")
+	if err := set.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	return parseSpan(cli.NewContext(nil, set, nil))
+}
+
+func TestInstant(t *testing.T) {
+	begin := time.Date(2026, 1, 31, 23, 50, 0, 250e6, time.FixedZone("", 3600)) // 22:50:00.25 UTC
+	end := begin.Add(2 * time.Hour)
+	day := func(d, h, m, s, ms int) time.Time {
+		return time.Date(2026, 1, d, h, m, s, ms*1e6, time.UTC)
+	}
+	for text, want := range map[string]time.Time{
+		"2026-01-31T23:00:00Z":           day(31, 23, 0, 0, 0),
+		"2026-01-31T23:00:00.5Z":         day(31, 23, 0, 0, 500),
+		"2026-02-01T00:00:00+01:00":      day(31, 23, 0, 0, 0),
+		"2026-01-31T23:00:00.123+0000":   day(31, 23, 0, 0, 123), // as logs write it
+		"2026-01-31T23:00:00":            day(31, 23, 0, 0, 0),
+		"2026-01-31 23:00:00":            day(31, 23, 0, 0, 0),
+		"2026-01-31 23:00:00.25":         day(31, 23, 0, 0, 250),
+		"22:50:00.25":                    day(31, 22, 50, 0, 250), // the begin itself
+		"22:50:00.249":                   day(31, 22, 50, 0, 249), // has just passed
+		"21:50:00.25":                    day(31, 21, 50, 0, 250), // an hour ago
+		"21:50:00.249":                   day(32, 21, 50, 0, 249),
+		"23:59:59Z":                      day(31, 23, 59, 59, 0),
+		"00:30:00+01:00":                 day(31, 23, 30, 0, 0),
+		"20:00:00.5-0500":                day(32, 1, 0, 0, 500),
+		"23:59:59":                       day(31, 23, 59, 59, 0),
+		"00:00:00":                       day(32, 0, 0, 0, 0),
+		"0s":                             day(31, 22, 50, 0, 250),
+		"90s":                            day(31, 22, 51, 30, 250),
+		"1h5m":                           day(31, 23, 55, 0, 250),
+		"-5m":                            day(32, 0, 45, 0, 250),
+		"-0s":                            day(32, 0, 50, 0, 250),
+		"2026-01-31T22:50:00.123456789Z": time.Date(2026, 1, 31, 22, 50, 0, 123456789, time.UTC),
+	} {
+		s, err := spanOf(t, "--since", text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if got, ok := s.since.at(begin, end); !ok || !got.Equal(want) {
+			t.Errorf("%s is %v, want %v", text, got.UTC(), want)
+		}
+		if other, _ := s.since.at(begin, time.Time{}); !s.fromEnd(begin) && !other.Equal(want) {
+			t.Errorf("%s does not need the end, and is %v without it", text, other)
+		}
+	}
+	// What lasts nearly a day has its end nearer than its begin.
+	s, err := spanOf(t, "--since", "22:49:00")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for lasts, want := range map[time.Duration]time.Time{
+		23 * time.Hour:                         day(31, 22, 49, 0, 0),
+		24*time.Hour - 61*time.Second:          day(32, 22, 49, 0, 0),
+		24 * time.Hour:                         day(32, 22, 49, 0, 0),
+		24*time.Hour - 121500*time.Millisecond: day(31, 22, 49, 0, 0),
+	} {
+		if got, _ := s.since.at(begin, begin.Add(lasts)); !got.Equal(want) {
+			t.Errorf("22:49:00 of %s is %v, want %v", lasts, got, want)
+		}
+	}
+	for _, text := range []string{"", "5", "noon", "25:00:00", "14:03", "2026-01-31", "2026-13-31T00:00:00Z", "1d", "--5m"} {
+		if s, err := spanOf(t, "--until", text); err == nil {
+			t.Errorf("%q is taken for %+v", text, s.until)
+		} else if exitCode(err) != exitUsage {
+			t.Errorf("%q: %v: exit code %d", text, err, exitCode(err))
+		}
+	}
+}
+
+func TestStretch(t *testing.T) {
+	begin := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+	end := begin.Add(10 * time.Minute)
+	process := &gclog.Process{Sync: begin.Add(-time.Minute)}
+	always := analysis.Always()
+	minute := int64(time.Minute)
+	for _, test := range []struct {
+		name        string
+		args        []string
+		want        analysis.Window
+		bad, beyond bool
+	}{
+		{"nothing", nil, always, false, false},
+		{"since", []string{"--since", "2m"}, analysis.Window{From: 3 * minute, To: always.To}, false, false},
+		{"until", []string{"--until", "12:04:00"}, analysis.Window{From: always.From, To: 5 * minute}, false, false},
+		{"both", []string{"--since", "-4m", "--until", "-3m"}, analysis.Window{From: 7 * minute, To: 8 * minute}, false, false},
+		{"longer than all", []string{"--since", "-1h"}, analysis.Window{From: -49 * minute, To: always.To}, false, false},
+		{"none", []string{"--since", "2m", "--until", "2m"}, analysis.Window{From: 3 * minute, To: 3 * minute}, true, false},
+		{"the wrong way round", []string{"--since", "12:05:00", "--until", "12:04:00"}, analysis.Window{From: 6 * minute, To: 5 * minute}, true, false},
+		{"from shortly before the begin", []string{"--since", "11:59:50", "--until", "12:04:00"}, analysis.Window{From: minute - minute/6, To: 5 * minute}, false, false},
+		{"until shortly after the end", []string{"--since", "12:04:00", "--until", "12:11:00"}, analysis.Window{From: 5 * minute, To: 12 * minute}, false, false},
+		{"until shortly before the begin", []string{"--until", "11:59:50"}, analysis.Window{From: always.From, To: minute - minute/6}, false, true},
+		{"since shortly after the end", []string{"--since", "12:10:01"}, analysis.Window{From: 11*minute + minute/60, To: always.To}, false, true},
+		{"behind the end", []string{"--since", "11m"}, analysis.Window{From: 12 * minute, To: always.To}, false, true},
+		{"before the begin", []string{"--until", "2026-01-31T12:00:00Z"}, analysis.Window{From: always.From, To: minute}, false, true},
+		{"as far as can be", []string{"--since", "0001-01-01T00:00:00Z"}, always, false, false},
+	} {
+		asked, err := spanOf(t, test.args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := stretch{span: asked, begin: begin, end: end}
+		if got := s.window(process); got != test.want {
+			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
+		}
+		if err := s.check(); (err != nil) != test.bad {
+			t.Errorf("%s: check: %v", test.name, err)
+		}
+		err = s.outside(end)
+		if (err != nil) != test.beyond {
+			t.Errorf("%s: outside: %v", test.name, err)
+		}
+		zoneless := strings.Contains(strings.Join(test.args, ""), ":") && !strings.Contains(strings.Join(test.args, ""), "Z")
+		if err != nil && strings.Contains(err.Error(), "times without a zone are UTC") != zoneless {
+			t.Errorf("%s: outside: %v", test.name, err)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"errors"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) summaryCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "summary",
+		Usage:     "say what recordings, logs or a running process come to: pauses, heap, findings",
+		ArgsUsage: "FILE...|PID",
+		Description: `Files are recordings (.nettrace) or logs in the formats unified, jdk8, json and csv,
+also .gz and .zst; - is standard output of another program. A number is a running
+process, which is watched for half a minute.
+
+Examples:
+   gclog summary app.nettrace
+   gclog summary gc*.log                           the files of a rotated log
+   gclog summary 4711 --duration 2m
+   gclog summary app.nettrace --since 14:03:00 --until 14:05:00
+   gclog summary app.nettrace --since -5m          the last 5 minutes
+   gclog summary gc.json --threshold long-pause.over=100ms
+   gclog summary app.nettrace -o json | jq '.dotnet.gc.metrics["pause.p99"].ns'`,
+		Flags: join(historyFlags(), []cli.Flag{
+			thresholdFlag(),
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "`text` or json"},
+		}),
+		Action: p.summary,
+	}
+}
+
+func (p *program) summary(c *cli.Context) error {
+	how, err := textOrJSON(c)
+	if err != nil {
+		return err
+	}
+	h, a, err := p.assess(c)
+	if h == nil {
+		return err
+	}
+	if how == "json" {
+		return errors.Join(p.printJSON(p.summaryJSON(h, a)), err)
+	}
+	return errors.Join(p.printSummary(h, a), err)
+}
+
+// textOrJSON reads --output.
+func textOrJSON(c *cli.Context) (string, error) {
+	how := c.String("output")
+	if how != "text" && how != "json" {
+		return "", usagef("--output %s: it must be text or json", how)
+	}
+	return how, nil
+}

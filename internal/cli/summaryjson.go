@@ -1,0 +1,109 @@
+package cli
+
+import "github.com/gclog/gclog/gclog/analysis"
+
+// summaryGC is what a summary says.
+type summaryGC struct {
+	Metrics     map[string]map[string]any `json:"metrics"`
+	Worst       []stretchJSON             `json:"worst"`       // in which the program stood most, of each length
+	Utilization []stretchJSON             `json:"utilization"` // in which it ran least
+	WithoutGC   map[string]withoutGCJSON  `json:"without_gc"`  // pauses, by kind
+	Reasons     map[string]uint64         `json:"reasons"`
+	Finalized   []finalizedJSON           `json:"finalized"` // types whose names are told, the most frequent first
+	Findings    []ruleFindingJSON         `json:"findings"`
+	Unjudged    []unjudgedJSON            `json:"unjudged"`
+}
+
+// finalizedTypes is how many types of finalized objects are listed.
+const finalizedTypes = 20
+
+// stretchJSON is a share of a stretch of some length.
+type stretchJSON struct {
+	Length map[string]any `json:"length"`
+	Share  map[string]any `json:"share"`
+	Start  string         `json:"start,omitempty"` // where the share is known
+}
+
+type withoutGCJSON struct {
+	Count uint64         `json:"count"`
+	Total map[string]any `json:"total"`
+	Max   map[string]any `json:"max"`
+}
+
+type finalizedJSON struct {
+	Type    string `json:"type"`
+	Objects uint64 `json:"objects"`
+}
+
+type ruleFindingJSON struct {
+	Rule        string           `json:"rule"`
+	Severity    string           `json:"severity"`
+	Title       string           `json:"title"`
+	Text        string           `json:"text"`
+	GCs         []uint32         `json:"gcs"`
+	Evidence    []map[string]any `json:"evidence"`
+	Explanation string           `json:"explanation"`
+	Advice      string           `json:"advice"`
+}
+
+type unjudgedJSON struct {
+	Rule string `json:"rule"`
+	Why  string `json:"why"`
+}
+
+func (p *program) summaryJSON(h *history, a *assessment) *historyJSON {
+	s := a.statistics.Summary()
+	gc := summaryGC{
+		Metrics: map[string]map[string]any{}, Reasons: map[string]uint64{}, WithoutGC: map[string]withoutGCJSON{},
+		Finalized: []finalizedJSON{}, Findings: []ruleFindingJSON{}, Unjudged: []unjudgedJSON{},
+	}
+	for _, m := range s.Metrics() {
+		gc.Metrics[m.Name] = numberJSON(m.Number, m.Unit)
+	}
+	for _, w := range s.Worst {
+		gc.Worst = append(gc.Worst, stretchOf(h, w.Length, w.Percent, w.At))
+	}
+	for _, u := range s.Utilization {
+		gc.Utilization = append(gc.Utilization, stretchOf(h, u.Length, u.Percent, u.At))
+	}
+	for _, x := range s.WithoutGC {
+		gc.WithoutGC[x.Kind.String()] = withoutGCJSON{x.Pauses.Told, numberJSON(x.Pauses.Total, "ns"), numberJSON(x.Pauses.Max, "ns")}
+	}
+	for _, r := range s.Reasons {
+		gc.Reasons[r.Reason.String()] = r.Count
+	}
+	for _, x := range a.finalized.Most(finalizedTypes) {
+		gc.Finalized = append(gc.Finalized, finalizedJSON{x.Type, x.Objects})
+	}
+	for _, f := range a.findings.List() {
+		gc.Findings = append(gc.Findings, findingOf(&f))
+	}
+	for _, u := range a.findings.Unjudged() {
+		gc.Unjudged = append(gc.Unjudged, unjudgedJSON{u.Rule.ID, u.Why})
+	}
+	return p.historyJSON(h, "gc-analysis", s.Window, gc)
+}
+
+func stretchOf(h *history, length int64, share analysis.Number, at int64) stretchJSON {
+	x := stretchJSON{Length: valueJSON(float64(length), "ns"), Share: numberJSON(share, "%")}
+	if share.Known() {
+		x.Start = timeJSON(h.process.Time(at))
+	}
+	return x
+}
+
+func findingOf(f *analysis.Finding) ruleFindingJSON {
+	x := ruleFindingJSON{
+		Rule: f.Rule.ID, Severity: f.Severity.String(), Title: f.Rule.Title, Text: f.Text, GCs: f.GCs,
+		Evidence: []map[string]any{}, Explanation: f.Rule.Explanation, Advice: f.Rule.Advice,
+	}
+	if x.GCs == nil {
+		x.GCs = []uint32{}
+	}
+	for _, e := range f.Evidence {
+		v := valueJSON(e.Value, e.Unit)
+		v["name"] = e.Name
+		x.Evidence = append(x.Evidence, v)
+	}
+	return x
+}
