@@ -12,7 +12,7 @@ BENCHTIME ?= 1s
 # How long make soak takes.
 DURATION ?= 2h
 # The packages with fuzz targets.
-FUZZ      = ./parse ./parse/clr ./gclog ./formats ./formats/logs ./session ./internal/config
+FUZZ      = ./parse ./parse/clr ./gclog ./formats ./formats/logs ./session ./internal/config ./internal/accesslog
 
 OUT      ?= bin/gclog
 
@@ -24,11 +24,12 @@ build: ## build bin/gclog
 # A plain "go build" would put the binary into the package folder gclog/, so every
 # target names the output.
 
+# Four at a time: most of what takes long in tests is waiting.
 test: ## all tests; those that need more than the repository say so by name
-	$(GO) test ./...
+	$(GO) test -parallel 4 ./...
 
 race: ## all tests with the race detector, which needs cgo
-	CGO_ENABLED=1 $(GO) test -race -short ./...
+	CGO_ENABLED=1 $(GO) test -race -short -parallel 4 ./...
 
 fuzz: ## each fuzz target with FUZZRUNS inputs
 	@for pkg in $(FUZZ); do \
@@ -37,7 +38,7 @@ fuzz: ## each fuzz target with FUZZRUNS inputs
 	  done; done
 
 bench: ## benchmarks: reader, decoder, reducer, formatters, and the program as it is used
-	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./parse/... ./gclog ./formats/... ./session ./internal/attach .
+	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) $(BENCHFLAGS) ./parse/... ./gclog/... ./formats/... ./session ./internal/attach ./internal/accesslog .
 
 bench-daemon: build ## what the daemon costs on nodes with up to 500 fake processes (Linux)
 	$(GO) run ./internal/fakenode/bench bin/gclog

@@ -63,16 +63,40 @@ func TestConvertMemory(t *testing.T) {
 	gclog := buildGclog(t)
 	for _, v := range []nettracetest.Verbose{{Size: 300 << 20, Filler: 5000}, {Size: 300 << 20, Pins: 20000}} {
 		cmd := exec.Command(gclog, "convert", "-", "--format", "unified", "-o", "/dev/null")
-		r, w := io.Pipe()
-		cmd.Stdin = r
-		go func() {
-			_, err := v.WriteTo(w)
-			_ = w.CloseWithError(err)
-		}()
-		if mb := run(t, cmd) >> 20; mb > 32 || mb == 0 {
+		if mb := runOn(t, cmd, v) >> 20; mb > 32 || mb == 0 {
 			t.Errorf("%+v: %d MB of memory", v, mb)
 		}
 	}
+}
+
+// TestSummaryMemory: a summary keeps little of each pause, and nothing of what is between
+// them.
+func TestSummaryMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes hundreds of MB")
+	}
+	gclog := buildGclog(t)
+	for _, v := range []nettracetest.Verbose{{Size: 300 << 20, Filler: 5000}, {Size: 300 << 20, Filler: denseFiller}} {
+		if mb := runOn(t, exec.Command(gclog, "summary", "-"), v) >> 20; mb > 32 || mb == 0 {
+			t.Errorf("%+v: %d MB of memory", v, mb)
+		}
+	}
+}
+
+// denseFiller makes recordings with 1.2 KB for each collection, as real ones at level
+// normal have.
+const denseFiller = 45
+
+// runOn is run with a recording for standard input.
+func runOn(t testing.TB, cmd *exec.Cmd, v nettracetest.Verbose) (memory int64) {
+	t.Helper()
+	r, w := io.Pipe()
+	cmd.Stdin = r
+	go func() {
+		_, err := v.WriteTo(w)
+		_ = w.CloseWithError(err)
+	}()
+	return run(t, cmd)
 }
 
 // run runs a command and returns the most memory that it had. It is looked up while
@@ -111,18 +135,9 @@ func run(t testing.TB, cmd *exec.Cmd) (memory int64) {
 // walking its headers alone.
 func BenchmarkConvert(b *testing.B) {
 	gclog := buildGclog(b)
-	for _, v := range []nettracetest.Verbose{{Size: 1 << 30, Filler: 5000}, {Size: 1 << 30, Filler: 5000, Pins: 20000}, {Size: 1 << 30, Pins: 20000}} {
+	for _, v := range []nettracetest.Verbose{{Filler: 5000}, {Filler: 5000, Pins: 20000}, {Pins: 20000}} {
 		b.Run(fmt.Sprintf("filler=%d/pins=%d", v.Filler, v.Pins), func(b *testing.B) {
-			path := filepath.Join(b.TempDir(), "verbose.nettrace")
-			f, err := os.Create(path)
-			if err != nil {
-				b.Fatal(err)
-			}
-			n, err := v.WriteTo(f)
-			if err != nil {
-				b.Fatal(err)
-			}
-			b.SetBytes(n)
+			path := recordTo(b, v)
 			var walked time.Duration
 			rss := int64(0)
 			for b.Loop() {
@@ -136,6 +151,44 @@ func BenchmarkConvert(b *testing.B) {
 			b.ReportMetric(float64(rss)/(1<<20), "MB-memory")
 		})
 	}
+}
+
+// BenchmarkSummary sums up a gigabyte: of level full, and of collections one behind the
+// other.
+func BenchmarkSummary(b *testing.B) {
+	gclog := buildGclog(b)
+	for _, v := range []nettracetest.Verbose{{Filler: 5000}, {Filler: denseFiller}} {
+		b.Run(fmt.Sprintf("filler=%d", v.Filler), func(b *testing.B) {
+			path := recordTo(b, v)
+			rss := int64(0)
+			for b.Loop() {
+				rss = max(rss, run(b, exec.Command(gclog, "summary", path)))
+			}
+			b.ReportMetric(float64(rss)/(1<<20), "MB-memory")
+		})
+	}
+}
+
+// recordTo writes a recording of a gigabyte, a small one with -short, that a benchmark
+// reads again and again.
+func recordTo(b *testing.B, v nettracetest.Verbose) (path string) {
+	b.Helper()
+	path = filepath.Join(b.TempDir(), "verbose.nettrace")
+	f, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	v.Size = 1 << 30
+	if testing.Short() {
+		v.Size = 64 << 20
+	}
+	n, err := v.WriteTo(f)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(n)
+	return path
 }
 
 func walk(b *testing.B, path string) time.Duration {

@@ -26,17 +26,21 @@ var arrows = map[string][]string{
 	"parse":             {},
 	"parse/clr":         {"parse"},
 	"gclog":             {"parse", "parse/clr"},
+	"gclog/analysis":    {"gclog", "parse/clr", "internal/spelling", "github.com/HdrHistogram/hdrhistogram-go"},
 	"session":           {"github.com/Microsoft/go-winio", "github.com/prometheus/procfs", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
 	"formats":           {"gclog", "parse/clr", "gopkg.in/natefinch/lumberjack.v2"},
-	"formats/logs":      {"formats", "gclog", "parse/clr"},
+	"formats/logs":      {"formats", "gclog", "parse/clr", "internal/jsontext"},
 	"internal/output":   {"formats", "gclog"},
 	"internal/spelling": {},
+	"internal/jsontext": {},
 	"internal/config": {
 		"formats", "session", "internal/attach", "internal/output", "internal/spelling", "internal/xlog",
 		"github.com/goccy/go-yaml", "github.com/goccy/go-yaml/ast", "github.com/goccy/go-yaml/lexer", "github.com/goccy/go-yaml/parser", "github.com/goccy/go-yaml/token",
 	},
+	"internal/accesslog":   {"gclog/analysis", "internal/jsontext"},
 	"internal/xlog":        {"formats", "internal/output"},
-	"internal/attach":      {"formats", "gclog", "parse", "parse/clr", "session", "internal/output"},
+	"internal/gcsettings":  {"gclog", "parse/clr", "internal/spelling"},
+	"internal/attach":      {"formats", "gclog", "parse", "parse/clr", "session", "internal/gcsettings", "internal/output"},
 	"internal/unpack":      {"github.com/klauspost/compress/zstd"},
 	"internal/doctor":      {"formats", "formats/logs", "gclog", "parse", "parse/clr", "session", "internal/attach", "internal/config", "internal/output", "internal/unpack", "golang.org/x/sys/unix"},
 	"internal/fakeruntime": {"github.com/Microsoft/go-winio", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
@@ -45,7 +49,7 @@ var arrows = map[string][]string{
 		"github.com/cenkalti/backoff/v5", "github.com/coreos/go-systemd/v22/daemon", "github.com/rs/zerolog", "golang.org/x/sys/unix",
 	},
 	"internal/cli": {
-		"formats", "formats/logs", "gclog", "parse", "parse/clr", "session", "internal/output", "internal/attach", "internal/xlog", "internal/config", "internal/daemon", "internal/spelling", "internal/fakeruntime", "internal/unpack", "internal/doctor",
+		"formats", "formats/logs", "gclog", "gclog/analysis", "parse", "parse/clr", "session", "internal/output", "internal/attach", "internal/xlog", "internal/config", "internal/daemon", "internal/spelling", "internal/fakeruntime", "internal/unpack", "internal/doctor", "internal/accesslog", "internal/gcsettings",
 		"github.com/rs/zerolog", "github.com/rs/zerolog/diode", "github.com/urfave/cli/v2", "golang.org/x/term", "golang.org/x/sys/unix",
 	},
 	// Only for tests and the demonstration of the Makefile.
@@ -63,10 +67,11 @@ var arrows = map[string][]string{
 // forbidden are packages of the standard library that a package must not reach,
 // not even by others, with the reason.
 var forbidden = map[string]map[string]string{
-	"parse":     {"net": "it reads from an io.Reader", "encoding/json": "it is the hot path"},
-	"parse/clr": {"net": "it reads payloads", "encoding/json": "it is the hot path"},
-	"gclog":     {"net": "events may come from anywhere", "encoding/json": "formats decides how records look"},
-	"formats":   {"net/http": "it writes files"},
+	"parse":          {"net": "it reads from an io.Reader", "encoding/json": "it is the hot path"},
+	"parse/clr":      {"net": "it reads payloads", "encoding/json": "it is the hot path"},
+	"gclog":          {"net": "events may come from anywhere", "encoding/json": "formats decides how records look"},
+	"formats":        {"net/http": "it writes files"},
+	"gclog/analysis": {"net": "records may come from anywhere", "encoding/json": "formats decides how numbers look"},
 }
 
 type listed struct {
@@ -129,7 +134,7 @@ func TestImportDirection(t *testing.T) {
 // dependencies are the modules that may be required directly. A new one is a
 // decision, not an accident.
 var dependencies = []string{
-	"github.com/Microsoft/go-winio", "github.com/cenkalti/backoff/v5", "github.com/coreos/go-systemd/v22", "github.com/goccy/go-yaml",
+	"github.com/HdrHistogram/hdrhistogram-go", "github.com/Microsoft/go-winio", "github.com/cenkalti/backoff/v5", "github.com/coreos/go-systemd/v22", "github.com/goccy/go-yaml",
 	"github.com/klauspost/compress", "github.com/prometheus/procfs", "github.com/rs/zerolog",
 	"github.com/urfave/cli/v2", "golang.org/x/sys", "golang.org/x/term", "gopkg.in/natefinch/lumberjack.v2",
 	// Tests only.

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
@@ -97,6 +98,7 @@ func TestScripts(t *testing.T) {
 			"exitcode": cmdExitCode,
 			"asnobody": cmdAsNobody,
 			"start":    cmdStart,
+			"reader":   cmdReader,
 			"fake":     cmdFake,
 			"finish":   cmdFinish,
 			"waitfor":  cmdWaitFor,
@@ -318,7 +320,8 @@ type runningKey struct{}
 type running struct {
 	cmd   *exec.Cmd
 	ended chan struct{}
-	err   error // of Wait, once ended is closed
+	err   error    // of Wait, once ended is closed
+	hold  *os.File // keeps what it reads open; nil: nothing does
 }
 
 func (r *running) wait(ts *testscript.TestScript) {
@@ -332,6 +335,23 @@ func (r *running) wait(ts *testscript.TestScript) {
 func cmdStart(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, !neg, "start VAR [KEY=VALUE...] PROGRAM ARGS...")
 	start(ts, args, nil)
+}
+
+// cmdReader starts a program that reads a named pipe, which is made if it is not there, to
+// its end. The pipe has its reader when this returns; finish lets it come to an end.
+func cmdReader(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, !neg && len(args) == 2, "reader VAR PIPE")
+	path := ts.MkAbs(args[1])
+	if err := syscall.Mkfifo(path, 0o600); !errors.Is(err, fs.ErrExist) {
+		ts.Check(err)
+	}
+	hold, err := os.OpenFile(path, os.O_RDWR, 0)
+	ts.Check(err)
+	ts.Defer(func() { _ = hold.Close() })
+	in, err := os.Open(path)
+	ts.Check(err)
+	defer in.Close()
+	start(ts, []string{args[0], "cat"}, in).hold = hold
 }
 
 // cmdFake starts a fake runtime. It lives no longer than this process: then its
@@ -394,6 +414,9 @@ func cmdFinish(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, !neg && len(args) == 2, "finish VAR N")
 	r := ts.Value(runningKey{}).(map[string]*running)[args[0]]
 	need(ts, r != nil, "finish VAR N, after start VAR")
+	if r.hold != nil {
+		_ = r.hold.Close()
+	}
 	r.wait(ts)
 	_, _ = io.WriteString(ts.Stdout(), ts.ReadFile(args[0]+".out"))
 	_, _ = io.WriteString(ts.Stderr(), ts.ReadFile(args[0]+".err"))

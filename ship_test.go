@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -59,6 +60,7 @@ type shipper struct {
 
 	running *exec.Cmd // nil while it is stopped
 	startAt int       // records that it may be behind before it is started again
+	news    time.Time // when something arrived last, or it was started
 	stops   int
 	says    *os.File // its own messages
 	seen    map[string]int
@@ -227,32 +229,40 @@ func ship(t *testing.T, programs []*source, shippers []*shipper, turns int) (res
 		defer s.end(t)
 	}
 	rnd := rand.New(rand.NewPCG(1, 2))
-	quiet := time.Now() // since when nothing arrives
+	collect := func(p *source) {
+		if err := p.collect(); err != nil {
+			t.Fatal(err)
+		}
+		p.written++
+	}
+	for _, p := range programs { // how long a record is, before many are written
+		collect(p)
+		eventually(t, "the first collection", func() bool {
+			p.read(t)
+			return len(p.ids) >= p.written
+		})
+	}
 	look := func() {
 		for _, p := range programs {
 			p.read(t)
 		}
 		for _, s := range shippers {
-			if s.look(t, programs) {
-				quiet = time.Now()
-			}
-			if s.running == nil && s.behind(programs) >= s.startAt {
+			s.look(t, programs)
+			awaited := slices.ContainsFunc(programs, func(p *source) bool { return p.waits(s) })
+			if s.running == nil && (awaited || s.behind(programs) >= s.startAt) {
 				s.start(t)
 			}
-			if time.Since(quiet) > shipPatience {
+			if awaited && !s.goesOn() {
 				s.giveUp(programs)
 			}
 		}
 	}
 	for n := 0; n%100 != 0 || rotations(t, programs) < turns; n++ {
 		p := programs[rnd.IntN(len(programs))]
-		for look(); p.wait(shippers); look() {
+		for look(); slices.ContainsFunc(shippers, p.waits); look() {
 			time.Sleep(2 * time.Millisecond)
 		}
-		if err := p.collect(); err != nil {
-			t.Fatal(err)
-		}
-		p.written++
+		collect(p)
 		for _, s := range shippers {
 			if s.running != nil && rnd.IntN(shipStops) == 0 {
 				s.end(t)
@@ -261,10 +271,9 @@ func ship(t *testing.T, programs []*source, shippers []*shipper, turns int) (res
 		}
 	}
 	for _, s := range shippers {
-		s.startAt = 0
+		s.startAt, s.news = 0, time.Now()
 	}
-	quiet = time.Now()
-	for done := false; !done && time.Since(quiet) < shipPatience; time.Sleep(2 * time.Millisecond) {
+	for done := false; !done && slices.ContainsFunc(shippers, (*shipper).goesOn); time.Sleep(2 * time.Millisecond) {
 		look()
 		done = true
 		for _, p := range programs {
@@ -325,17 +334,14 @@ func (p *source) read(t *testing.T) {
 }
 
 // most is how many records are surely in the files that are kept, but one.
-func (p *source) most() int { return (shipFiles - 1) * (shipSize / max(p.longest, 2<<10)) }
-
-// wait tells whether one of the shippers is too far behind.
-func (p *source) wait(shippers []*shipper) bool {
-	for _, s := range shippers {
-		if p.written-s.through[p] >= p.most() {
-			return true
-		}
-	}
-	return false
+func (p *source) most() int {
+	const head = 3 << 10 // of a file, at most
+	return (shipFiles - 1) * ((shipSize - head) / p.longest)
 }
+
+// waits tells whether a shipper is too far behind. One that stands still must be started
+// then, whatever was meant: the longest record, by which that goes, may be a new one.
+func (p *source) waits(s *shipper) bool { return p.written-s.through[p] >= p.most() }
 
 // rotations tells how often the logs were rotated, as the heads of the newest files say.
 func rotations(t *testing.T, programs []*source) (n int) {
@@ -364,6 +370,7 @@ func (s *shipper) start(t *testing.T) {
 	if err := s.running.Start(); err != nil {
 		t.Fatal(err)
 	}
+	s.news = time.Now()
 }
 
 // end stops it and waits for its end.
@@ -384,19 +391,18 @@ func (s *shipper) end(t *testing.T) {
 	}
 }
 
-// look reads what arrived, and tells whether something has.
-func (s *shipper) look(t *testing.T, programs []*source) (news bool) {
+// look reads what arrived.
+func (s *shipper) look(t *testing.T, programs []*source) {
 	t.Helper()
 	s.arrived.lines(t, func(line []byte) {
 		s.seen[docID(line)]++
-		news = true
+		s.news = time.Now()
 	})
 	for _, p := range programs {
 		for s.through[p] < len(p.ids) && s.seen[p.ids[s.through[p]]] > 0 {
 			s.through[p]++
 		}
 	}
-	return news
 }
 
 // behind is how many records have not arrived, of the program of which there are most.
@@ -406,6 +412,9 @@ func (s *shipper) behind(programs []*source) (n int) {
 	}
 	return n
 }
+
+// goesOn tells whether more may arrive.
+func (s *shipper) goesOn() bool { return time.Since(s.news) < shipPatience }
 
 // giveUp waits no longer for what has not arrived.
 func (s *shipper) giveUp(programs []*source) {

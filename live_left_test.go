@@ -1,0 +1,85 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gclog/gclog/parse/clr"
+	"github.com/gclog/gclog/session"
+)
+
+// TestLiveLeft leaves sessions as a gclog does that is killed: nobody reads them any more,
+// and nobody has stopped them. With the next collection they must be gone: a runtime has
+// room for 64, so those of a daemon that is killed again and again would keep everybody out.
+func TestLiveLeft(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second for each runtime")
+	}
+	for _, r := range runtimes(t) {
+		t.Run(r.Name, func(t *testing.T) {
+			p, err := r.Start(socketDir(t), "wks", nil, "idle", "--quiet")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Kill()
+			target, err := session.Find(context.Background(), p.PID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.Send("gc 0 forced true false"); err != nil {
+				t.Fatal(err)
+			}
+			before := sockets(t, p.PID)
+			for range 2 {
+				if err := leaveSession(target); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := p.Send("gc 0 forced true false"); err != nil {
+					t.Fatal(err)
+				}
+				// One at a time: NativeAOT may crash when a session begins while another one ends
+				// that was left (docs/protocol.md).
+				eventually(t, "the end of the session", func() bool { return sockets(t, p.PID) <= before })
+			}
+			if err := p.Exit(0); err != nil {
+				t.Errorf("the program: %v", err)
+			}
+		})
+	}
+}
+
+// leaveSession opens a session and leaves it when it has sent what a session begins with:
+// .NET Core 3.1 crashes when it cannot.
+func leaveSession(target *session.Target) error {
+	s, err := target.StartTracing(context.Background(), session.Config{
+		BufferMB: 1, Providers: []session.Provider{{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: clr.LevelInformational}},
+	})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	_, err = s.Read(make([]byte, 64<<10))
+	return err
+}
+
+// sockets is how many a process has open: one for each session, beside others.
+func sockets(t *testing.T, pid int) (n int) {
+	t.Helper()
+	dir := fmt.Sprintf("/proc/%d/fd", pid)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if to, err := os.Readlink(filepath.Join(dir, e.Name())); err == nil && strings.HasPrefix(to, "socket:") {
+			n++
+		}
+	}
+	return n
+}
