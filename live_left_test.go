@@ -23,6 +23,9 @@ func TestLiveLeft(t *testing.T) {
 	}
 	for _, r := range runtimes(t) {
 		t.Run(r.Name, func(t *testing.T) {
+			if r.Name == "core31" {
+				t.Skip(".NET Core 3.1 may wait for itself for ever when it ends a session that was left (docs/protocol.md)")
+			}
 			p, err := r.Start(socketDir(t), "wks", nil, "idle", "--quiet")
 			if err != nil {
 				t.Fatal(err)
