@@ -563,6 +563,7 @@ func TestLiveKilled(t *testing.T) {
 	}
 	for _, r := range runtimes(t) {
 		t.Run(r.Name, func(t *testing.T) {
+			mayLeave(t, r)
 			for i := range rounds {
 				moment := time.Duration(i*i) * 7 * time.Millisecond
 				killRun(t, r, moment)
