@@ -75,6 +75,7 @@ func (w *witness) run() {
 	}
 	w.decoder = clr.NewDecoder(w.trace.PointerSize)
 	close(w.traced)
+	began := time.Now()
 	silence := silence{}
 	for {
 		for p.Scan() {
@@ -90,6 +91,9 @@ func (w *witness) run() {
 		if silence.lasts(p) {
 			p.Flush()
 		}
+		// What began before the session may have told all that it will.
+		w.reducer.Advance(time.Since(began).Nanoseconds())
+		w.busy.Store(!w.reducer.Idle())
 	}
 	w.err = p.Err()
 	w.reducer.Finish(w.newest)
