@@ -564,6 +564,7 @@ func TestLiveKilled(t *testing.T) {
 	for _, r := range runtimes(t) {
 		t.Run(r.Name, func(t *testing.T) {
 			mayLeave(t, r)
+			t.Parallel() // it is waiting that takes long
 			for i := range rounds {
 				moment := time.Duration(i*i) * 7 * time.Millisecond
 				killRun(t, r, moment)
