@@ -19,7 +19,7 @@ type InduceOptions struct {
 	Sequence  uint64
 	Wait      bool          // for its record; else only for its begin
 	NativeAOT bool          // the program is one
-	Timeout   time.Duration // for each step; what is under way then is waited for
+	Timeout   time.Duration // until it begins, and then until it ends; what is under way then is waited for
 }
 
 // Induced is a collection that was asked for.
@@ -70,12 +70,12 @@ func Induce(ctx context.Context, t *session.Target, o InduceOptions) (*Induced, 
 		return nil, err
 	}
 	defer w.end()
-	if err := w.await(ctx, w.traced, o.Timeout); err != nil {
+	if err := w.await(ctx, w.traced, o.patience()); err != nil {
 		return nil, o.explain(t, w, err)
 	}
 	a := w.ask(ctx, t, o.Sequence)
 	err = o.see(ctx, t, w, a)
-	a.end(w)
+	a.end(ctx, w)
 	w.end() // it has told all when it is over
 	if err != nil {
 		return nil, err
@@ -83,13 +83,20 @@ func Induce(ctx context.Context, t *session.Target, o InduceOptions) (*Induced, 
 	return &Induced{Number: w.number, GC: w.record, Again: w.again, Sync: w.trace.SyncTime}, nil
 }
 
+// patience is how long an answer may take: as long as requests get anyhow, because who
+// leaves unanswered ones may do harm.
+func (o *InduceOptions) patience() time.Duration { return max(o.Timeout, session.DefaultTimeout) }
+
 // see waits for what the caller wants to see.
 func (o *InduceOptions) see(ctx context.Context, t *session.Target, w *witness, a *asking) error {
-	// As long as requests get anyhow: who leaves unanswered ones may do harm.
-	if err := w.await(ctx, a.answered, max(o.Timeout, session.DefaultTimeout)); err != nil {
+	if err := w.await(ctx, a.answered, o.patience()); err != nil {
 		return o.explain(t, w, err)
 	}
-	if a.err != nil {
+	if _, refused := errors.AsType[*session.ServerError](a.err); refused {
+		return a.err
+	} else if a.err != nil && gone(ctx, t) {
+		return o.explain(t, w, errOver) // which of its two sessions tells that first is chance
+	} else if a.err != nil {
 		return a.err
 	}
 	limit := o.Timeout
@@ -114,7 +121,7 @@ func (o *InduceOptions) see(ctx context.Context, t *session.Target, w *witness, 
 func (o *InduceOptions) explain(t *session.Target, w *witness, err error) error {
 	switch {
 	case errors.Is(err, errLate):
-		return fmt.Errorf("%w in time (%v)", session.ErrNoAnswer, o.Timeout)
+		return fmt.Errorf("%w in time (%v)", session.ErrNoAnswer, o.patience())
 	case !errors.Is(err, errOver):
 		return err
 	case gone(context.Background(), t):
@@ -156,8 +163,9 @@ func (w *witness) ask(ctx context.Context, t *session.Target, sequence uint64) *
 	return a
 }
 
-// end ends the session, and waits for the collection that may come with that.
-func (a *asking) end(w *witness) {
+// end ends the session, and waits for the collection that may come with that, unless
+// asked says that nobody waits any more.
+func (a *asking) end(asked context.Context, w *witness) {
 	defer a.cancel()
 	select {
 	case <-a.answered:
@@ -175,7 +183,12 @@ func (a *asking) end(w *witness) {
 		defer close(stopped)
 		_ = a.stream.Stop(ctx) // what counts is that the stream ends
 	}()
-	_ = w.await(ctx, a.over, stopTime)
+	if w.await(asked, a.over, stopTime) != nil && asked.Err() != nil {
+		select {
+		case <-a.over:
+		case <-time.After(stopTime): // it may stand for ever: in a debugger, say
+		}
+	}
 	_ = a.stream.Close()
 	cancel()
 	<-stopped

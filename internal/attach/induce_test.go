@@ -15,51 +15,87 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// TestInduceAtAnEnd: of a background collection that ends as the session begins nothing is
-// seen but the end. It is not under way: where nothing is collected, that is not waited for.
-func TestInduceAtAnEnd(t *testing.T) {
+// TestInduceNothing: what was not seen to begin, or may have ended where events were lost, is
+// not under way: where nothing is collected, that is not waited for.
+func TestInduceNothing(t *testing.T) {
+	for name, rows := range map[string][]nettracetest.Row{
+		"behind the end of a collection": {{Kind: clr.IDGCEnd, Payload: le32(7, 2)}, {Kind: clr.IDGCHeapStats, Payload: make([]byte, 110)}},
+		"in its histories":               {{Kind: clr.IDGCGlobalHeapHistory, Payload: append(make([]byte, 24), append(le32(uint32(clr.MechanismConcurrent)), make([]byte, 34)...)...)}},
+		"the end of a suspension is lost": {
+			{Kind: clr.IDGCSuspendEEBegin, Seq: 1, Payload: le32(uint32(clr.SuspendForGC), 0)},
+			{Kind: clr.IDGCTriggered, Seq: 9, Payload: le32(0)},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				target := silentTarget(t, "9.0.0", func(s *fakeruntime.Session, w *nettracetest.V4) {
+					_, _ = s.Conn.Write(w.Take())
+					<-s.Stopped
+				}, rows...)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				_, err := Induce(ctx, target, InduceOptions{Wait: true, NativeAOT: true, Timeout: time.Minute})
+				if not, ok := errors.AsType[*NotInducedError](err); !ok || not.After != nativeTime {
+					t.Errorf("it says %v", err)
+				}
+			})
+		})
+	}
+}
+
+// TestInduceInterrupted: a process that stands in its collection for ever, as in a debugger,
+// is waited for as long as nobody has enough of it.
+func TestInduceInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pipes := pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
-		runtime, err := fakeruntime.Start(fakeruntime.Config{Listener: pipes, PID: 1, Version: "9.0.0", Trace: func(s *fakeruntime.Session) string {
-			w := endOfBackground()
-			if _, err := s.Conn.Write(w.Take()); err != nil {
-				return "left"
-			}
-			<-s.Stopped
-			w.End()
+		target := silentTarget(t, "7.0.0", func(s *fakeruntime.Session, w *nettracetest.V4) {
 			_, _ = s.Conn.Write(w.Take())
-			return "stopped"
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer runtime.Close()
-		target := &session.Target{Client: session.Client{Dial: pipes.dial}, Process: session.Process{PID: 1}}
+			<-s.Over
+		}, nettracetest.Row{Kind: clr.IDGCSuspendEEBegin, Payload: le32(uint32(clr.SuspendForGC), 0)})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		_, err = Induce(ctx, target, InduceOptions{Wait: true, NativeAOT: true, Timeout: time.Minute})
-		if not, ok := errors.AsType[*NotInducedError](err); !ok || not.After != nativeTime {
-			t.Errorf("it says %v", err)
+		began := time.Now()
+		_, err := Induce(ctx, target, InduceOptions{Timeout: time.Second})
+		if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took < time.Hour || took > time.Hour+time.Minute {
+			t.Errorf("it says %v after %v", err, took)
 		}
 	})
 }
 
-// endOfBackground is a stream that begins with the end and the sizes of a collection.
-func endOfBackground() *nettracetest.V4 {
-	kind := func(id, version uint32) nettracetest.Kind {
-		return nettracetest.Kind{ID: id, Provider: clr.RuntimeProvider, EventID: id, Version: version, Level: clr.LevelInformational, Keywords: clr.KeywordGC}
+// silentTarget is a runtime that sends these events in each session, and says no more.
+func silentTarget(t *testing.T, version string, trace func(*fakeruntime.Session, *nettracetest.V4), rows ...nettracetest.Row) *session.Target {
+	t.Helper()
+	pipes := pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+	runtime, err := fakeruntime.Start(fakeruntime.Config{Listener: pipes, PID: 1, Version: version, Trace: func(s *fakeruntime.Session) string {
+		w := &nettracetest.V4{}
+		clock := nettracetest.DefaultClock()
+		w.Begin(clock)
+		for id, version := range map[uint32]uint32{clr.IDGCEnd: 1, clr.IDGCHeapStats: 2, clr.IDGCGlobalHeapHistory: 4, clr.IDGCSuspendEEBegin: 1, clr.IDGCTriggered: 1} {
+			w.Metadata(nettracetest.Kind{ID: id, Provider: clr.RuntimeProvider, EventID: id, Version: version, Level: clr.LevelInformational, Keywords: clr.KeywordGC})
+		}
+		w.Open()
+		for i, row := range rows {
+			row.Thread, row.Ticks, row.Sorted = 5, clock.Ticks+int64(i), true
+			row.Payload = append(row.Payload, 0, 0) // the runtime's instance
+			w.Add(row)
+		}
+		w.Close()
+		trace(s, w)
+		w.End()
+		_, _ = s.Conn.Write(w.Take())
+		return "is over"
+	}})
+	if err != nil {
+		t.Fatal(err)
 	}
-	w := &nettracetest.V4{}
-	clock := nettracetest.DefaultClock()
-	w.Begin(clock)
-	w.Metadata(kind(clr.IDGCEnd, 1), kind(clr.IDGCHeapStats, 2))
-	end := binary.LittleEndian.AppendUint32(nil, 7) // its number
-	end = binary.LittleEndian.AppendUint32(end, 2)  // its generation
-	w.Events(
-		nettracetest.Row{Kind: clr.IDGCEnd, Thread: 5, Ticks: clock.Ticks + 1, Sorted: true, Payload: append(end, 0, 0)},
-		nettracetest.Row{Kind: clr.IDGCHeapStats, Thread: 5, Ticks: clock.Ticks + 2, Payload: make([]byte, 110)},
-	)
-	return w
+	t.Cleanup(func() { _ = runtime.Close() })
+	return &session.Target{Client: session.Client{Dial: pipes.dial}, Process: session.Process{PID: 1}}
+}
+
+func le32(values ...uint32) (b []byte) {
+	for _, v := range values {
+		b = binary.LittleEndian.AppendUint32(b, v)
+	}
+	return b
 }
 
 // pipes is a listener in memory.

@@ -3,6 +3,7 @@ package attach
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,6 +31,8 @@ type witness struct {
 	decoder *clr.Decoder
 	reducer *gclog.Reducer
 	newest  int64
+	open    []gclog.Open
+	lost    bool // events
 	number  uint32
 	record  *gclog.GCDetails
 	again   []*gclog.GCDetails
@@ -80,6 +83,7 @@ func (w *witness) run() {
 	for {
 		for p.Scan() {
 			if l := p.Loss(); l != nil {
+				w.lost = true
 				w.reducer.Loss(gclog.Stamp{Time: l.To, Ticks: l.Ticks, Thread: l.Thread}, l.From, uint64(l.Events))
 				continue
 			}
@@ -91,9 +95,8 @@ func (w *witness) run() {
 		if silence.lasts(p) {
 			p.Flush()
 		}
-		// What began before the session may have told all that it will.
 		w.reducer.Advance(time.Since(began).Nanoseconds())
-		w.busy.Store(!w.reducer.Idle())
+		w.look()
 	}
 	w.err = p.Err()
 	w.reducer.Finish(w.newest)
@@ -105,6 +108,7 @@ func (w *witness) event(e *parse.Event) {
 	typed, err := w.decoder.Decode(e)
 	switch {
 	case err != nil:
+		w.lost = true
 		w.reducer.DecodeError(at)
 	case typed != nil:
 		if start, ok := typed.(*clr.GCStart); ok && !isClosed(w.begun) && w.isIt(start) {
@@ -113,7 +117,16 @@ func (w *witness) event(e *parse.Event) {
 		}
 		w.reducer.Event(at, typed)
 	}
-	w.busy.Store(!w.reducer.Idle())
+	w.look()
+}
+
+// look notes whether something is under way that will end: what was not seen to begin may
+// have ended before the session, and where events were lost ends may be among them.
+func (w *witness) look() {
+	w.open = w.reducer.AppendOpen(w.open[:0])
+	w.busy.Store(!w.lost && slices.ContainsFunc(w.open, func(o gclog.Open) bool {
+		return o.Kind == gclog.OpenSuspension || o.HasReason
+	}))
 }
 
 // isIt tells whether a collection that begins is the one that was asked for: the first
