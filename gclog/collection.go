@@ -338,6 +338,9 @@ func (r *Reducer) ownerOfHistory(at Stamp, e *clr.GCGlobalHeapHistory) *collecti
 		if c := r.openBackground(); c != nil {
 			return c
 		}
+		if e.Heaps > 1 || r.server == flavourServer {
+			return nil // server GC tells it behind the end, which was before the session, or long ago
+		}
 		return r.inFlight(at) // it began before the session
 	}
 	for _, c := range slices.Backward(r.open) {

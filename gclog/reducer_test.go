@@ -724,3 +724,37 @@ func TestCloneOfOthers(t *testing.T) {
 		t.Errorf("%+v", c.Background)
 	}
 }
+
+// TestLateHistories: histories of server GC that come long after their collection was told,
+// or whose end was before the session, begin no other one.
+func TestLateHistories(t *testing.T) {
+	const bgc = clr.MechanismConcurrent
+	s := newStory()
+	s.suspend(1, clr.SuspendForGC).start(1, 5, 2, clr.TypeBackground, 0).restart(1)
+	s.at(1000).suspend(2, clr.SuspendForGCPrep).restart(2).finish(2, 5, 2)
+	s.at(700_000).Advance(s.now * 1000)
+	s.history(2, 2, 2, bgc)
+	if !s.Idle() {
+		t.Errorf("something is open: %+v", s.AppendOpen(nil))
+	}
+	s.Finish(s.now * 1000)
+	if len(s.gcs) != 1 {
+		t.Errorf("%d records", len(s.gcs))
+	}
+
+	s = newStory()
+	if s.history(2, 2, 2, bgc); !s.Idle() {
+		t.Errorf("something is open: %+v", s.AppendOpen(nil))
+	}
+}
+
+// TestFinalizersLost: where events were lost, the finalizer thread is not known to be at work.
+func TestFinalizersLost(t *testing.T) {
+	s := newStory()
+	s.event(9, &clr.GCFinalizersBegin{})
+	s.Loss(gclog.Stamp{Time: s.now * 1000, Thread: 9}, 0, 5)
+	s.at(40_000_000).plain(1, 1, 0)
+	if d := s.gcs[0]; d.Finalizers.Running != 0 {
+		t.Errorf("it is told to run for %d ns", d.Finalizers.Running)
+	}
+}
