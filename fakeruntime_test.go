@@ -116,7 +116,7 @@ func (f *fake) run() (int, error) {
 			close(input)
 		}()
 	}
-	forgotten := time.After(deadline)
+	forgotten := time.After(4 * deadline) // each wait of its script may take one
 	for {
 		select {
 		case <-running:

@@ -43,6 +43,7 @@ type liveNode struct {
 func (n *liveNode) start(r *gcload.Runtime, flavour, name string, wrap func(program string, args, env []string) *exec.Cmd) *liveProcess {
 	n.t.Helper()
 	knobs, args := load(r, flavour)
+	args = append(args, "--rate", "100") // each: all of them together are to leave the machine some time
 	env := append(r.Environment(os.Environ(), flavour, knobs...), "OTEL_SERVICE_NAME="+n.unique+"-"+name)
 	var cmd *exec.Cmd
 	if wrap == nil {

@@ -106,7 +106,21 @@ func TestLiveAttach(t *testing.T) {
 	}
 }
 
+// tries is how often something is looked at that a busy machine may spoil.
+const tries = 3
+
 func liveAttach(t *testing.T, r *gcload.Runtime, flavour string) {
+	for range tries {
+		if attachUnderLoad(t, r, flavour) || t.Failed() {
+			return
+		}
+	}
+	t.Errorf("the pauses are not those that the program counts, %d times over", tries)
+}
+
+// attachUnderLoad tells whether the pauses are as long as the program says: where it lost its
+// processor between the event and the reading of its clock, they are not.
+func attachUnderLoad(t *testing.T, r *gcload.Runtime, flavour string) bool {
 	dir := t.TempDir()
 	knobs, args := load(r, flavour)
 	p, err := r.Start(socketDir(t), flavour, knobs, append(args, "--wait")...)
@@ -134,7 +148,7 @@ func liveAttach(t *testing.T, r *gcload.Runtime, flavour string) {
 		t.Fatalf("gclog ended with %v and said %q", err, stderr.String())
 	}
 	log := readLog(t, path("gc.json"), path("gc.nettrace"))
-	log.compareCounters(t, begin, end)
+	equal := log.compareCounters(t, begin, end)
 	log.compareCollections(t, p.Lines(), begin, end)
 	log.compareFiles(t, path("gc.log"), path("gc8.log"), path("gc.csv"))
 	// Of NativeAOT nothing tells: which GC it has was decided when it was built.
@@ -145,6 +159,7 @@ func liveAttach(t *testing.T, r *gcload.Runtime, flavour string) {
 	if log.runtime != p.Ready.Runtime {
 		t.Errorf("the log says runtime %s, the program %s", log.runtime, p.Ready.Runtime)
 	}
+	return equal
 }
 
 // work lets the program work between two marks.
@@ -337,8 +352,9 @@ func (log *liveLog) flavour() string {
 
 // compareCounters: between the marks there are as many collections as the program
 // counts, nothing is missing, and the suspensions are what the program measured,
-// whose clock starts a little later and stops a little earlier.
-func (log *liveLog) compareCounters(t *testing.T, begin, end *gcload.Line) {
+// whose clock starts a little later and stops a little earlier. It tells whether their times
+// are equal.
+func (log *liveLog) compareCounters(t *testing.T, begin, end *gcload.Line) bool {
 	t.Helper()
 	if len(log.gaps) > 0 {
 		t.Errorf("something is missing: %s", log.gaps)
@@ -372,17 +388,19 @@ func (log *liveLog) compareCounters(t *testing.T, begin, end *gcload.Line) {
 		t.Errorf("%v collections of gen0, 1, 2 and up between the marks, the program counts %v", counts, want)
 	}
 	if begin.PauseTotal == nil {
-		return // .NET Core 3.1 does not count them
+		return true // .NET Core 3.1 does not count them
 	}
 	// The program's clock starts later and stops earlier: on an idle machine ours is
 	// 1.00 to 1.12 times its. Where threads compete for the processors it is the
 	// stopping and the restarting that take longer, and a thread may lose its processor
 	// between the event and the reading of the clock: ours was 0.998 times its once.
 	total := (*end.PauseTotal - *begin.PauseTotal) * 1000
-	if float64(ns) < total*0.98-1e6 || float64(stood) > total*1.12 {
-		t.Errorf("pauses of %d ns in all, %d without suspending and resuming, the program counts %.0f", ns, stood, total)
-	}
 	t.Logf("%d collections, pauses %.3f times those that the program counts", counts[0], float64(ns)/total)
+	if float64(ns) < total*0.98-1e6 || float64(stood) > total*1.12 {
+		t.Logf("pauses of %d ns in all, %d without suspending and resuming, the program counts %.0f", ns, stood, total)
+		return false
+	}
+	return true
 }
 
 // compareCollections: each collection that the program saw has the same sizes in
@@ -499,6 +517,17 @@ func TestLiveRun(t *testing.T) {
 }
 
 func liveRun(t *testing.T, r *gcload.Runtime, flavour string) {
+	for range tries {
+		if runUnderLoad(t, r, flavour) || t.Failed() {
+			return
+		}
+	}
+	t.Errorf("the first collection was missed %d times over", tries)
+}
+
+// runUnderLoad tells whether the session was there before the first collection, which the
+// runtime does not wait for.
+func runUnderLoad(t *testing.T, r *gcload.Runtime, flavour string) bool {
 	log := filepath.Join(t.TempDir(), "gc.json")
 	knobs, args := load(r, flavour)
 	if r.Name == "core31" {
@@ -524,8 +553,12 @@ func liveRun(t *testing.T, r *gcload.Runtime, flavour string) {
 		t.Errorf("gclog ended with %d and said %q, want 5", code, stderr.String())
 	}
 	got := parseLog(t, log, func(at time.Time) int64 { return at.UnixNano() })
-	if first := got.gcs[0]; len(got.gaps) > 0 || !slices.ContainsFunc(got.gcs, func(d liveGC) bool { return d.Number == 1 && d.Complete }) {
-		t.Errorf("the first record is #%d, complete: %v; gaps %s", first.Number, first.Complete, got.gaps)
+	caught := slices.ContainsFunc(got.gcs, func(d liveGC) bool { return d.Number == 1 && d.Complete })
+	if first := got.gcs[0]; !caught {
+		t.Logf("the first record is #%d, complete: %v", first.Number, first.Complete)
+	}
+	if len(got.gaps) > 0 {
+		t.Errorf("gaps: %s", got.gaps)
 	}
 	b, _ := os.ReadFile(log)
 	if last := b[bytes.LastIndexByte(b[:len(b)-1], '\n')+1:]; !bytes.Contains(last, []byte(`"reason":"exited"`)) || !bytes.Contains(last, []byte(`"exit_code":5`)) {
@@ -539,6 +572,7 @@ func liveRun(t *testing.T, r *gcload.Runtime, flavour string) {
 	if flavour == "hardlimit" && (r.Name == "net9" || r.Name == "net10") && !bytes.Contains(head, []byte(`"hard_limit":{"bytes":100663296}`)) {
 		t.Errorf("the head has no limit: %s", head)
 	}
+	return caught
 }
 
 func exitCode(err error) int {

@@ -86,7 +86,7 @@ func StartCommand(cmd *exec.Cmd) (*Process, error) {
 		return nil, err
 	}
 	go p.read(out)
-	ready, err := p.Wait(30*time.Second, func(l *Line) bool { return l.Event == "ready" })
+	ready, err := p.Wait(answerTime, func(l *Line) bool { return l.Event == "ready" })
 	if err != nil {
 		p.Kill()
 		return nil, err
@@ -142,6 +142,10 @@ func (p *Process) Wait(timeout time.Duration, is func(*Line) bool) (*Line, error
 	}
 }
 
+// answerTime is how long the program may take to answer. It is long, because others may
+// keep the processors busy.
+const answerTime = 2 * time.Minute
+
 // Send gives the program a command, and waits for its answer.
 func (p *Process) Send(command string) (*Line, error) {
 	before := len(p.Lines())
@@ -149,7 +153,7 @@ func (p *Process) Send(command string) (*Line, error) {
 		return nil, err
 	}
 	n := 0
-	return p.Wait(30*time.Second, func(l *Line) bool {
+	return p.Wait(answerTime, func(l *Line) bool {
 		n++
 		return n > before && l.Event == "ack" && l.Cmd == command
 	})
@@ -160,7 +164,7 @@ func (p *Process) Mark(label string) (*Line, error) {
 	if _, err := fmt.Fprintln(p.stdin, "mark", label); err != nil {
 		return nil, err
 	}
-	return p.Wait(30*time.Second, func(l *Line) bool { return l.Event == "mark" && l.Label == label })
+	return p.Wait(answerTime, func(l *Line) bool { return l.Event == "mark" && l.Label == label })
 }
 
 // Exit makes the program exit, and waits until it has.
