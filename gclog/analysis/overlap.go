@@ -21,6 +21,7 @@ type Timeline struct {
 	settled    int  // of stops, those that are in order, with their sums
 	unsorted   bool // one came that began before the one before it
 	missing    []Missing
+	standing   int64 // since when it may stand: nothing since shows that it ran again; never
 	begin, end int64 // of all sessions
 	begun      bool
 	newest     int64 // that was told
@@ -71,8 +72,13 @@ type Missing struct {
 // collections and records of sessions may hold one, and not tell it.
 const noSession = "no session is known of"
 
+const (
+	unseen = "the begin or the end of a collection was not seen"
+	never  = math.MaxInt64
+)
+
 // NewTimeline returns an empty Timeline, which looks at w only.
-func NewTimeline(w Window) *Timeline { return &Timeline{window: w} }
+func NewTimeline(w Window) *Timeline { return &Timeline{window: w, standing: never} }
 
 // Begin begins a session. Between two of them nothing is known.
 func (t *Timeline) Begin(at int64) {
@@ -81,6 +87,7 @@ func (t *Timeline) Begin(at int64) {
 	} else {
 		t.begin, t.begun = at, true
 	}
+	t.ran(at)
 	t.tell(at)
 }
 
@@ -92,6 +99,7 @@ func (t *Timeline) tell(at int64) { t.newest, t.end = max(t.newest, at), max(t.e
 // Pause adds a pause.
 func (t *Timeline) Pause(p *gclog.Pause) {
 	t.tell(p.Start + p.Duration)
+	t.ran(p.Start)
 	if from, to := t.window.Clip(p.Start, p.Start+p.Duration); from == to && !t.window.Holds(p.Start) {
 		return
 	}
@@ -102,19 +110,61 @@ func (t *Timeline) Pause(p *gclog.Pause) {
 // Phase adds nothing.
 func (t *Timeline) Phase(*gclog.Phase) {}
 
-// GC notes where the pause of a collection is not known.
+// GC notes where a pause of the collection is not known.
 func (t *Timeline) GC(d *gclog.GCDetails) {
-	if d.Flaws&(gclog.FlawNoSuspend|gclog.FlawNoRestart) == 0 {
+	b := d.Background
+	if d.Flaws&(gclog.FlawNoSuspend|gclog.FlawNoRestart) != 0 {
+		from := d.Start
+		switch {
+		case d.Flaws&gclog.FlawNoStart != 0:
+			from = t.newest
+		case d.Suspended != 0:
+			from = min(from, d.Suspended)
+			fallthrough
+		default:
+			t.ran(from)
+		}
+		switch {
+		case b != nil && b.MarkStart > from:
+			t.miss(from, b.MarkStart, unseen)
+		case d.Flaws&gclog.FlawNoRestart != 0 || d.Kind != gclog.KindBackground && !d.HasEnd:
+			t.stand(from)
+		case d.Kind != gclog.KindBackground:
+			t.miss(from, d.End, unseen)
+		default:
+			t.miss(from, from, unseen)
+		}
+	}
+	if b == nil || b.MarkEnd == 0 {
 		return
 	}
-	from, to := d.Start, d.Start
-	if d.Flaws&gclog.FlawNoStart != 0 {
-		from = t.newest
+	switch _, final := d.FinalPauseStart(); {
+	case final:
+	case b.SweepStart >= b.MarkEnd:
+		t.miss(b.MarkEnd, b.SweepStart, unseen)
+	case d.HasEnd:
+		t.miss(b.MarkEnd, d.End, unseen)
+	default:
+		t.stand(b.MarkEnd)
 	}
-	if d.HasEnd && d.Kind != gclog.KindBackground {
-		to = d.End
+}
+
+// stand notes that a pause began and how long it was is not known: until it is known that
+// the program ran.
+func (t *Timeline) stand(from int64) {
+	if _, after := t.Nearest(from, from+1); after != nil { // it is told late
+		t.miss(from, after.Start, unseen)
+		return
 	}
-	t.miss(from, to, "the begin or the end of a collection was not seen")
+	t.standing = min(t.standing, from)
+}
+
+// ran notes that the program ran just before a time.
+func (t *Timeline) ran(at int64) {
+	if at > t.standing {
+		t.miss(t.standing, at, unseen)
+		t.standing = never
+	}
 }
 
 // Gap notes what is missing.
@@ -202,7 +252,7 @@ func (t *Timeline) Overlap(from, to int64) (o Overlap) {
 	known := t.Known()
 	o.Outside = !t.begun || from < known.From || to > known.To
 	i := sort.Search(len(t.missing), func(i int) bool { return t.missing[i].To >= from })
-	o.Gap = i < len(t.missing) && t.missing[i].From <= to
+	o.Gap = i < len(t.missing) && t.missing[i].From <= to || t.standing <= to
 	var last int
 	o.first, last = t.find(from, to)
 	if o.Pauses = last - o.first; o.Pauses > 0 {
@@ -261,6 +311,9 @@ func (t *Timeline) Missing(dst []Missing, from, to int64) []Missing {
 		if m := &t.missing[i]; m.To >= from && m.From <= to {
 			dst = append(dst, *m)
 		}
+	}
+	if t.standing <= to {
+		dst = append(dst, Missing{Window{t.standing, max(t.standing, t.end)}, unseen})
 	}
 	return dst
 }

@@ -184,6 +184,40 @@ func TestTimelineMissing(t *testing.T) {
 		{"a collection of which only the end was seen", func(l *analysis.Timeline) {
 			l.GC(&gclog.GCDetails{Flaws: gclog.FlawNoSuspend | gclog.FlawNoStart, Start: 350, End: 350, HasEnd: true})
 		}, [2]int64{200, 350}, []int64{199, 351}},
+		{"a collection whose end was not seen", func(l *analysis.Timeline) {
+			l.GC(&gclog.GCDetails{Flaws: gclog.FlawNoEnd | gclog.FlawNoRestart, Suspended: 300, Start: 310})
+			pause(l, 500, 600, 3)
+		}, [2]int64{300, 500}, []int64{299, 501}},
+		{"one that is told late", func(l *analysis.Timeline) {
+			pause(l, 500, 600, 3)
+			pause(l, 700, 800, 4)
+			l.GC(&gclog.GCDetails{Flaws: gclog.FlawNoRestart, Start: 300, End: 400, HasEnd: true})
+		}, [2]int64{300, 500}, []int64{299, 501}},
+		{"two in a row", func(l *analysis.Timeline) {
+			l.GC(&gclog.GCDetails{Flaws: gclog.FlawNoRestart, Start: 300})
+			l.GC(&gclog.GCDetails{Flaws: gclog.FlawNoSuspend, Start: 400, End: 450, HasEnd: true})
+		}, [2]int64{300, 450}, []int64{299, 451}},
+		{"at the end of a session", func(l *analysis.Timeline) {
+			l.GC(&gclog.GCDetails{Flaws: gclog.FlawNoRestart, Start: 300})
+			l.End(400)
+			l.Begin(500)
+		}, [2]int64{300, 500}, []int64{299, 501}},
+		{"at the end of all", func(l *analysis.Timeline) {
+			l.GC(&gclog.GCDetails{Flaws: gclog.FlawNoRestart, Start: 300})
+		}, [2]int64{300, 1000}, []int64{299}},
+		{"a background collection whose first pause was not seen", func(l *analysis.Timeline) {
+			l.GC(&gclog.GCDetails{Kind: gclog.KindBackground, Flaws: gclog.FlawNoSuspend, Start: 300, Background: &gclog.BackgroundDetails{MarkStart: 350}})
+		}, [2]int64{300, 350}, []int64{299, 351}},
+		{"one whose second pause was not seen", func(l *analysis.Timeline) {
+			l.GC(&gclog.GCDetails{Kind: gclog.KindBackground, Start: 100, Background: &gclog.BackgroundDetails{MarkStart: 200, MarkEnd: 300, SweepStart: 400}})
+		}, [2]int64{300, 400}, []int64{299, 401}},
+		{"one whose second pause has no end", func(l *analysis.Timeline) {
+			l.GC(&gclog.GCDetails{Kind: gclog.KindBackground, Flaws: gclog.FlawNoEnd, Start: 100, Background: &gclog.BackgroundDetails{MarkStart: 200, MarkEnd: 300}})
+		}, [2]int64{300, 1000}, []int64{299}},
+		{"one that is not whole, but all its pauses are", func(l *analysis.Timeline) {
+			l.GC(&gclog.GCDetails{Kind: gclog.KindBackground, Flaws: gclog.FlawNoEnd, Start: 100, Background: &gclog.BackgroundDetails{MarkStart: 200}})
+			l.Gap(&gclog.Gap{Since: 600, Time: 700})
+		}, [2]int64{600, 700}, []int64{300, 599, 701}},
 	} {
 		line := analysis.NewTimeline(analysis.Always())
 		line.Begin(0)

@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"os"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 )
@@ -40,6 +43,34 @@ func TestAbout(t *testing.T) {
 	} {
 		if got := about(ns); got != want {
 			t.Errorf("%d: %s, want %s", ns, got, want)
+		}
+	}
+}
+
+// TestPauseWithoutEnd: where the line with the end of a pause is missing, it may have gone on
+// until the next one began.
+func TestPauseWithoutEnd(t *testing.T) {
+	log := convertTo(t, "a.log", trace("net10-datas-bgc"))
+	b, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct{ line, at, want string }{
+		{`GC\(9\) Pause .*ms\n`, "00:30:41.300", "between 00:30:41.264 and 00:30:42.114"},
+		{`GC\(5\) Pause Initial Mark .*ms\n`, "00:30:38.747", "between 00:30:38.746 and 00:30:38.747"},
+		{`GC\(5\) Pause Remark .*ms\n`, "00:30:38.820", "between 00:30:38.806 and 00:30:38.832"},
+	} {
+		line := regexp.MustCompile(`(?m)^.*` + x.line)
+		if n := len(line.FindAll(b, -1)); n != 1 {
+			t.Fatalf("%s: %d lines", x.line, n)
+		}
+		if err := os.WriteFile(log, line.ReplaceAll(b, nil), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, _, _ := run("pauses", log, "--at", x.at)
+		got, _, _ = strings.Cut(got, "\n")
+		if want := "cannot say: the begin or the end of a collection was not seen " + x.want; got != want {
+			t.Errorf("without %s: %s, want %s", x.line, got, want)
 		}
 	}
 }
