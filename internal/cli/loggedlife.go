@@ -105,7 +105,7 @@ func (o *loggedLife) GC(d *gclog.GCDetails) {
 	if d.Flaws&gclog.FlawNoStart != 0 {
 		begin = d.End
 	}
-	if t := o.at(begin, d.End); t != nil {
+	if t := o.at(begin, max(begin, d.End)); t != nil {
 		t.GC(d)
 	}
 }

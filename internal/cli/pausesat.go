@@ -18,8 +18,8 @@ import (
 type moment struct {
 	h            *history
 	line         *atTimeline
-	from, to     int64 // what TIME stands for
-	within       analysis.Window
+	from, to     int64           // what TIME stands for
+	within       analysis.Window // what is known of the time around it; all of that, if nothing is
 	in, around   analysis.Overlap // of TIME, and of what is around it
 	missing      []analysis.Missing
 	damaged      bool // what could be read is not all of it
@@ -108,14 +108,21 @@ func (m *moment) look(at *instant, within time.Duration) error {
 	t, _ := at.at(first, h.process.Time(h.end))
 	known := m.line.Known()
 	begin, end := h.process.Time(known.From), h.process.Time(known.To)
-	beyond := m.damaged && known.To == h.end && t.Add(at.unit()).After(end)
+	asked := analysis.Window{From: int64(t.Sub(h.process.Sync)), To: int64(t.Add(at.unit()).Sub(h.process.Sync))}
+	standing := asked.From > h.end && m.line.Overlap(asked.From, asked.To).Gap // nothing shows that the last pause ended
+	beyond := (m.damaged || standing) && known.To == h.end && asked.To > h.end
 	if !t.Add(at.unit()).After(begin) || t.After(end) && !beyond {
 		return usagef("--at %s (%s) is outside of what was recorded: that is from %s to %s%s", at.text, timeText(t), timeText(begin), timeText(end), at.zoneRule(h.zone))
 	}
-	m.from = int64(t.Sub(h.process.Sync))
-	m.to = m.from + int64(at.unit())
-	m.within.From, m.within.To = known.Clip(m.from-int64(within), m.to+int64(within))
-	m.from, m.to = known.Clip(m.from, m.to)
+	clip := func(w analysis.Window) analysis.Window {
+		if from, to := known.Clip(w.From, w.To); from < to {
+			return analysis.Window{From: from, To: to}
+		}
+		return w
+	}
+	m.within = clip(analysis.Window{From: asked.From - int64(within), To: asked.To + int64(within)})
+	in := clip(asked)
+	m.from, m.to = in.From, in.To
 	m.in = m.line.Overlap(m.from, m.to)
 	m.around = m.line.Overlap(m.within.From, m.within.To)
 	m.missing = m.line.Missing(nil, m.within.From, m.within.To)
@@ -125,7 +132,7 @@ func (m *moment) look(at *instant, within time.Duration) error {
 		if m.in.Pauses == 1 {
 			what = fmt.Sprintf(", and it stood for %s ms of that", millisText(m.in.Pause))
 		}
-		m.text += fmt.Sprintf("; --at %s is from %s to %s%s", at.text, clockText(h.process, m.from), clockText(h.process, m.to), what)
+		m.text += fmt.Sprintf("; --at %s is from %s to %s%s", at.text, clockText(h.process, asked.From), clockText(h.process, asked.To), what)
 	}
 	return nil
 }
@@ -169,10 +176,13 @@ func (m *moment) say(beyond bool) (answer, text string) {
 			text += fmt.Sprintf(", and %d more %s: it stood for %s ms of that %s in all", n, plural(n, "time", "times"), millisText(m.in.Pause), about(m.to-m.from))
 		}
 		return "yes", text
-	case beyond:
+	case beyond && m.damaged:
 		return "unknown", fmt.Sprintf("cannot say: it is cut off or damaged, and could be read to %s only", clockText(p, m.h.end))
 	case m.in.Gap:
 		what := m.line.Missing(nil, m.from, m.to)[0]
+		if beyond {
+			return "unknown", fmt.Sprintf("cannot say: %s from %s on", what.Why, clockText(p, what.From))
+		}
 		return "unknown", fmt.Sprintf("cannot say: %s between %s and %s", what.Why, clockText(p, what.From), clockText(p, what.To))
 	}
 	text = "no: "
@@ -223,9 +233,12 @@ func (m *moment) write(w io.Writer) error {
 	if err := writeStops(w, p, m.line.Stops(m.around)); err != nil {
 		return err
 	}
-	span := m.within.To - m.within.From
-	lines := []string{fmt.Sprintf("%d %s, %s ms, %s of the %s from %s to %s", m.around.Pauses, plural(m.around.Pauses, "pause", "pauses"), millisText(m.around.Pause),
-		shareText(m.around.Pause, span), about(span), timeText(p.Time(m.within.From)), timeText(p.Time(m.within.To)))}
+	length := m.within.To - m.within.From
+	span := fmt.Sprintf("of the %s from %s to %s", about(length), timeText(p.Time(m.within.From)), timeText(p.Time(m.within.To)))
+	lines := []string{"nothing is known " + span}
+	if m.within.From < m.line.Known().To {
+		lines[0] = fmt.Sprintf("%d %s, %s ms, %s %s", m.around.Pauses, plural(m.around.Pauses, "pause", "pauses"), millisText(m.around.Pause), shareText(m.around.Pause, length), span)
+	}
 	for _, x := range m.concurrents() {
 		lines = append(lines, fmt.Sprintf("%s ran from %s to %s", backgroundText(x.number, x.counted), timeText(p.Time(x.start)), timeText(p.Time(x.end))))
 	}
