@@ -6,8 +6,8 @@ import (
 )
 
 // A loggedLife passes on what a log holds of one life of a process: containers give all
-// their processes the same number. The last one before the end of what is asked for is
-// told.
+// their processes the same number. Told is the one that has the time of --at, else the
+// last one before the end of what is asked for.
 type loggedLife struct {
 	r       *historyReader
 	process *gclog.Process
@@ -50,6 +50,9 @@ func (o *loggedLife) ask(begin int64) {
 	}
 	if r.told != nil {
 		if until, ok := r.part.until.at(r.part.begin, r.part.end); ok && !t.Before(until) {
+			return
+		}
+		if r.told.has(&r.part.at) {
 			return
 		}
 		r.p.ui.sayf("process %d was started anew at %s: what came before is left out (--until chooses that)", o.process.ID, timeText(t))

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -72,6 +73,39 @@ func TestPauseWithoutEnd(t *testing.T) {
 		got, _, _ = strings.Cut(got, "\n")
 		if want := "cannot say: the begin or the end of a collection was not seen " + x.want; got != want {
 			t.Errorf("without %s: %s, want %s", x.line, got, want)
+		}
+	}
+}
+
+// TestAtOfLives: of several lives of a process the one is asked that has the time.
+func TestAtOfLives(t *testing.T) {
+	first := convertTo(t, "a.json", trace("net10-datas-bgc"))
+	b, err := os.ReadFile(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := filepath.Join(t.TempDir(), "b.json")
+	for path, life := range map[string][2]string{first: {"one", "T00:"}, second: {"two", "T05:"}} {
+		of := strings.NewReplacer(`"pid":29336}`, `"pid":1,"entity_id":"`+life[0]+`"}`, "T00:", life[1])
+		if err := os.WriteFile(path, []byte(of.Replace(string(b))), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for at, want := range map[string]string{
+		"00:30:38.700":              "yes: at 00:30:38.673 ",
+		"2026-11-21T00:30:38.300Z":  "no: ",
+		"00:30:37":                  "yes: at 00:30:37.879 ",
+		"05:30:38.700":              "yes: at 05:30:38.673 ",
+		"2026-11-21T06:30:37+01:00": "yes: at 05:30:37.879 ",
+		"500ms":                     "no: ",
+		"03:00:00":                  "",
+	} {
+		got, said, code := run("pauses", first, second, "--at", at)
+		if !strings.HasPrefix(got, want) || (code == exitOK) != (want != "") {
+			t.Errorf("--at %s: %d, %s%s, want %s", at, code, got, said, want)
+		}
+		if anew := strings.Contains(said, "was started anew"); anew == strings.Contains(at, "00:30:3") {
+			t.Errorf("--at %s: %s", at, said)
 		}
 	}
 }

@@ -18,8 +18,8 @@ import (
 type moment struct {
 	h            *history
 	line         *atTimeline
-	from, to     int64           // what TIME stands for
-	within       analysis.Window // what is known of the time around it; all of that, if nothing is
+	from, to     int64            // what TIME stands for
+	within       analysis.Window  // what is known of the time around it; all of that, if nothing is
 	in, around   analysis.Overlap // of TIME, and of what is around it
 	missing      []analysis.Missing
 	damaged      bool // what could be read is not all of it
@@ -101,11 +101,7 @@ func (p *program) pausesAt(c *cli.Context, asJSON bool) error {
 // look finds what there is at the time, and around it.
 func (m *moment) look(at *instant, within time.Duration) error {
 	h := m.h
-	first := h.process.Time(h.begin)
-	if at.kind == instantClock {
-		first = first.Truncate(at.unit()) // its first second counts, if only the end of it was recorded
-	}
-	t, _ := at.at(first, h.process.Time(h.end))
+	t := at.in(h.process.Time(h.begin), h.process.Time(h.end))
 	known := m.line.Known()
 	begin, end := h.process.Time(known.From), h.process.Time(known.To)
 	asked := analysis.Window{From: int64(t.Sub(h.process.Sync)), To: int64(t.Add(at.unit()).Sub(h.process.Sync))}

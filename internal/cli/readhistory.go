@@ -232,6 +232,17 @@ func (t *teller) end(at int64) {
 	t.to.End(t.newest)
 }
 
+// has tells whether a time is in what was told. Those that count from the begin or the end
+// are in whatever is told.
+func (t *teller) has(i *instant) bool {
+	if i.kind != instantTime && i.kind != instantClock {
+		return false
+	}
+	begin, end := t.process.Time(t.begun), t.process.Time(t.newest)
+	at := i.in(begin, end)
+	return at.Add(i.unit()).After(begin) && !at.After(end)
+}
+
 // finish tells what is open when nothing more comes.
 func (t *teller) finish() {
 	t.numbers.finish()

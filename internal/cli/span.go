@@ -18,8 +18,8 @@ func spanFlags() []cli.Flag {
 	}
 }
 
-// A span is what --since and --until say.
-type span struct{ since, until instant }
+// A span is what --since and --until say, and --at.
+type span struct{ since, until, at instant }
 
 // An instant is a moment of a recording as people write it.
 type instant struct {
@@ -58,12 +58,15 @@ const (
 	shortly = time.Hour
 )
 
-// parseSpan reads --since and --until.
+// parseSpan reads --since, --until and --at.
 func parseSpan(c *cli.Context) (s span, err error) {
 	if s.since, err = parseInstant(c, "since"); err != nil {
 		return s, err
 	}
-	s.until, err = parseInstant(c, "until")
+	if s.until, err = parseInstant(c, "until"); err != nil {
+		return s, err
+	}
+	s.at, err = parseInstant(c, "at")
 	return s, err
 }
 
@@ -150,6 +153,16 @@ func (i *instant) at(begin, end time.Time) (t time.Time, ok bool) {
 	default:
 		return t, false
 	}
+}
+
+// in is the moment in what was recorded from begin to end. Its first second counts, if only
+// the end of that was recorded.
+func (i *instant) in(begin, end time.Time) time.Time {
+	if i.kind == instantClock {
+		begin = begin.Truncate(i.unit())
+	}
+	t, _ := i.at(begin, end)
+	return t
 }
 
 // A stretch is a span of a recording whose begin is known.
