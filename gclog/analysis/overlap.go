@@ -128,7 +128,7 @@ func (t *Timeline) GC(d *gclog.GCDetails) {
 		case b != nil && b.MarkStart > from:
 			t.miss(from, b.MarkStart, unseen)
 		case d.Flaws&gclog.FlawNoRestart != 0 || d.Kind != gclog.KindBackground && !d.HasEnd:
-			t.stand(from)
+			t.Stand(from)
 		case d.Kind != gclog.KindBackground:
 			t.miss(from, d.End, unseen)
 		default:
@@ -145,13 +145,13 @@ func (t *Timeline) GC(d *gclog.GCDetails) {
 	case d.HasEnd:
 		t.miss(b.MarkEnd, d.End, unseen)
 	default:
-		t.stand(b.MarkEnd)
+		t.Stand(b.MarkEnd)
 	}
 }
 
-// stand notes that a pause began and how long it was is not known: until it is known that
-// the program ran.
-func (t *Timeline) stand(from int64) {
+// Stand notes that a pause began of which no end was seen, such as the one that a recording
+// was cut off in. It may go on until something shows that the program ran.
+func (t *Timeline) Stand(from int64) {
 	if _, after := t.Nearest(from, from+1); after != nil { // it is told late
 		t.miss(from, after.Start, unseen)
 		return

@@ -234,7 +234,7 @@ func (v *conversion) process(p *gclog.Process, shift, ticks int64) gclog.Observe
 }
 
 // end implements recordingReader: it ends the logs that have been made.
-func (v *conversion) end(at int64) {
+func (v *conversion) end(at int64, _ []gclog.Open) {
 	for _, set := range v.sets {
 		set.Each(func(w *formats.Writer) { w.End(&formats.End{At: at, Reason: formats.EndOfRecording}) })
 	}

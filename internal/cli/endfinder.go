@@ -42,7 +42,7 @@ func (f *endFinder) saw(t time.Time) {
 }
 
 func (f *endFinder) process(*gclog.Process, int64, int64) gclog.Observer { return nil }
-func (f *endFinder) end(at int64)                                        { f.saw(f.inputs.begun().Add(time.Duration(at))) }
+func (f *endFinder) end(at int64, _ []gclog.Open)                        { f.saw(f.inputs.begun().Add(time.Duration(at))) }
 func (f *endFinder) over() error                                         { return nil }
 
 func (f *endFinder) log(p *gclog.Process) logs.Observer {

@@ -181,9 +181,17 @@ func (r *historyReader) process(p *gclog.Process, shift, ticks int64) gclog.Obse
 }
 
 // end implements recordingReader.
-func (r *historyReader) end(at int64) {
-	if r.told != nil {
-		r.told.end(at)
+func (r *historyReader) end(at int64, open []gclog.Open) {
+	if r.told == nil {
+		return
+	}
+	r.told.end(at)
+	if t, ok := r.told.to.(interface{ Stand(since int64) }); ok {
+		for _, o := range open {
+			if o.Kind == gclog.OpenSuspension {
+				t.Stand(o.Since)
+			}
+		}
 	}
 }
 

@@ -15,8 +15,9 @@ type recordingReader interface {
 	// nil if nobody does. Times are those of the first recording; shift is the zero of
 	// this one, and ticks what its clock says then.
 	process(p *gclog.Process, shift, ticks int64) gclog.Observer
-	// end is told the time of the newest event of a recording that has been read.
-	end(at int64)
+	// end is told the time of the newest event of a recording that has been read, and what
+	// was open then in the processes that are observed.
+	end(at int64, open []gclog.Open)
 	// over tells whether the rest is not wanted: by io.EOF, or another error.
 	over() error
 }
@@ -64,8 +65,14 @@ func (x *inputs) recording(in *input, to recordingReader, newest map[int64]int64
 			return err
 		}
 	}
+	var open []gclog.Open
+	for _, p := range processes.List() {
+		if reducer := processes.Reducer(p); reducer != nil {
+			open = reducer.AppendOpen(open)
+		}
+	}
 	processes.Finish()
 	newest[in.trace.ProcessID] = processes.Newest()
-	to.end(processes.Newest())
+	to.end(processes.Newest(), open)
 	return r.Err()
 }
