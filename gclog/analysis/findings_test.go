@@ -301,8 +301,8 @@ func TestOwnLoad(t *testing.T) {
 	}
 }
 
-// TestMinutes: of several minutes the busiest counts; a history of less than one counts
-// as one, if it is long enough for a rate.
+// TestMinutes: of several minutes the busiest counts; the last one counts though it is not
+// over, if it is long enough for a rate.
 func TestMinutes(t *testing.T) {
 	churn := generation(0, func(g *gclog.GenerationDetails) { g.Survived = megabyte / 2 })
 	every := func(h *past, period, lasts time.Duration) {
@@ -315,10 +315,18 @@ func TestMinutes(t *testing.T) {
 	short, tooShort := newPast(), newPast()
 	every(short, 50*milli, 20*time.Second)
 	every(tooShort, 50*milli, 9*time.Second)
+	much := generation(0, func(g *gclog.GenerationDetails) { g.Allocated = 500 * megabyte })
+	burst := func(lasts time.Duration) *past {
+		h := newPast().healthy(122) // 61 s
+		times(int(lasts/(100*milli)), func(int) { h.run(99*milli).gc(0, milli, much) })
+		return h
+	}
 	for _, c := range []struct {
 		h         *past
 		text, why string
 	}{
+		{burst(58 * time.Second), "The program allocated 4.9", ""},
+		{burst(8 * time.Second), "", ""},
 		{three, "There was a gen0 collection every 50 ms in the 60 s from 2026-01-31 14:04:00", ""},
 		{short, "There was a gen0 collection every 49.9 ms in the 20 s from", ""},
 		{tooShort, "", "the collections lie within 8.95 s: at least 10 s"},
@@ -326,6 +334,16 @@ func TestMinutes(t *testing.T) {
 		x, why := of(c.h.findings(t), "high-allocation-rate")
 		if x == nil && c.text != "" || x != nil && !strings.HasPrefix(x.Text, c.text) || why != c.why {
 			t.Errorf("%+v %q, want %q %q", x, why, c.text, c.why)
+		}
+		// To ask on the way changes nothing.
+		f := analysis.NewFindings(&c.h.process, analysis.Thresholds{}, analysis.Always())
+		for _, tell := range c.h.told {
+			tell(f)
+			f.List()
+		}
+		f.End(int64(c.h.now))
+		if y, _ := of(f, "high-allocation-rate"); (x == nil) != (y == nil) || x != nil && x.Text != y.Text {
+			t.Errorf("%+v, asked once %+v", y, x)
 		}
 	}
 }

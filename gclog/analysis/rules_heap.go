@@ -32,7 +32,7 @@ func heapRules() []Rule {
 				{"period", "ns", 100e6, "time from one gen0 collection to the next, in a minute, below which they come often"},
 				{"survival", "%", 5, "objects of gen0 that survive, below which such collections are churn"},
 			},
-			Sample:      "; a history that is shorter than a minute counts as one, if it has 10 s",
+			Sample:      "; the last minute counts as one, if it has 10 s",
 			Evidence:    "allocated bytes and gen0 collections of each minute; in a recording of the level full the types that were allocated most, all the time",
 			Explanation: "Allocation is cheap, but not free: it fills the caches of the processor, and each full gen0 is a pause. If nearly nothing survives, the collections themselves are short; the cost is that of allocating.",
 			Advice:      "Find who allocates: dotnet-trace collect --profile gc-verbose has a sample of the allocations with types and stacks. Then reuse buffers (ArrayPool<T>.Shared, Span<T>, stackalloc), avoid boxing, closures and LINQ on hot paths, format with spans. A gen0 of the size of the processor's L3 cache or more has fewer collections (DOTNET_GCgen0size, in hexadecimal bytes).",
@@ -220,16 +220,14 @@ func (j *allocationRate) verdict(s *stretch) (f Finding, why string) {
 	if j.told == 0 {
 		return f, "no collection tells what was allocated: that comes with the histories of the heaps"
 	}
-	busiest, churn := j.busiest, j.churn
-	if !j.whole { // there is only the first minute
-		only := allocationRate{minute: j.minute, survival: j.survival}
-		only.minute.length = min(only.minute.length, s.to-only.minute.from)
-		if float64(only.minute.length) < leastShareTime {
-			return f, fmt.Sprintf("the collections lie within %s: at least %s", durationText(float64(only.minute.length)), durationText(leastShareTime))
-		}
-		only.close()
-		busiest, churn = only.busiest, only.churn
+	last := *j // j goes on with the minute
+	last.minute.length = min(j.minute.length, s.to-j.minute.from)
+	if float64(last.minute.length) >= leastShareTime {
+		last.close()
+	} else if !j.whole {
+		return f, fmt.Sprintf("the collections lie within %s: at least %s", durationText(float64(last.minute.length)), durationText(leastShareTime))
 	}
+	busiest, churn := last.busiest, last.churn
 	switch {
 	case busiest.rate() > j.over:
 		f.Text = fmt.Sprintf("The program allocated %s in the %s from %s: %s in all.",

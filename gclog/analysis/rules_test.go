@@ -288,12 +288,12 @@ var ruleCases = []ruleCase{
 	{
 		rule: "high-allocation-rate", name: "churn",
 		bad: func(h *past) {
-			times(900, func(int) {
+			times(800, func(int) {
 				h.run(79*milli).gc(0, milli, generation(0, func(g *gclog.GenerationDetails) { g.Survived = megabyte / 2 }))
 			})
 		},
 		good: func(h *past) {
-			times(900, func(int) { h.run(79*milli).gc(0, milli) })
+			times(800, func(int) { h.run(79*milli).gc(0, milli) })
 		},
 		severity: analysis.Warning,
 		text:     []string{"There was a gen0 collection every 80 ms in the 60 s from 2026-01-31 14:03:00, and 2.5 % of the objects survived."},
