@@ -164,6 +164,7 @@ func (f *Findings) GC(d *gclog.GCDetails) {
 		return
 	}
 	f.gc.set(d)
+	f.gc.holes = f.holes
 	f.each(func(s *stretch) { s.gc(&f.gc) })
 	for _, j := range f.lasting {
 		if j != nil {
@@ -399,6 +400,7 @@ type judgedGC struct {
 	isGen2     bool
 	background bool
 	induced    bool // the program asked for it
+	holes      holes
 
 	// Why its generation was chosen.
 	steps      clr.CondemnedGenerations

@@ -329,7 +329,7 @@ func TestMinutes(t *testing.T) {
 		{burst(8 * time.Second), "", ""},
 		{three, "There was a gen0 collection every 50 ms in the 60 s from 2026-01-31 14:04:00", ""},
 		{short, "There was a gen0 collection every 49.9 ms in the 20 s from", ""},
-		{tooShort, "", "the collections lie within 8.95 s: at least 10 s"},
+		{tooShort, "", "of a minute at most 8.95 s were observed: at least 10 s"},
 	} {
 		x, why := of(c.h.findings(t), "high-allocation-rate")
 		if x == nil && c.text != "" || x != nil && !strings.HasPrefix(x.Text, c.text) || why != c.why {
@@ -344,6 +344,37 @@ func TestMinutes(t *testing.T) {
 		f.End(int64(c.h.now))
 		if y, _ := of(f, "high-allocation-rate"); (x == nil) != (y == nil) || x != nil && x.Text != y.Text {
 			t.Errorf("%+v, asked once %+v", y, x)
+		}
+	}
+}
+
+// TestRateOfSessions: what was not observed of a minute is in no rate.
+func TestRateOfSessions(t *testing.T) {
+	much := generation(0, func(g *gclog.GenerationDetails) { g.Allocated = 650 * megabyte })
+	for _, c := range []struct {
+		between, session time.Duration
+		text, why        string
+	}{
+		{time.Hour, 40 * time.Second, "The program allocated 1.3", ""},
+		{time.Second, 40 * time.Second, "The program allocated 1.3", ""},
+		{time.Hour, 15 * time.Second, "The program allocated 1.3", ""},
+		{time.Hour, 8 * time.Second, "", "of a minute at most 8 s were observed: at least 10 s"},
+	} {
+		h := newPast()
+		f := analysis.NewFindings(&h.process, analysis.Thresholds{}, analysis.Always())
+		for range 3 {
+			f.Begin(int64(h.now))
+			n := len(h.told)
+			times(int(c.session/(500*milli)), func(int) { h.run(499*milli).gc(0, milli, much) })
+			for _, tell := range h.told[n:] {
+				tell(f)
+			}
+			f.End(int64(h.now))
+			h.run(c.between)
+		}
+		x, why := of(f, "high-allocation-rate")
+		if x == nil && c.text != "" || x != nil && (c.text == "" || !strings.HasPrefix(x.Text, c.text)) || why != c.why {
+			t.Errorf("%v: %+v %q, want %q %q", c, x, why, c.text, c.why)
 		}
 	}
 }

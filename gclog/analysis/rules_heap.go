@@ -146,7 +146,7 @@ type allocationRate struct {
 	over, period, survival float64
 
 	minute, busiest, churn oneMinute // the current one, that of the highest rate, that of the most collections with low survival
-	whole                  bool      // one minute is over
+	longest                int64     // the most that was observed of a minute
 	told                   uint64    // collections that told what was allocated
 	worst                  ranking
 	types                  typeSample
@@ -172,7 +172,7 @@ func (m *oneMinute) survival() float64 {
 
 func (j *allocationRate) gc(x *judgedGC) {
 	if j.minute.length == 0 || x.Start-j.minute.from >= int64(time.Minute) {
-		j.next(x.Start)
+		j.next(x.Start, x.holes)
 	}
 	if x.HasAllocated {
 		j.told++
@@ -194,20 +194,27 @@ func (j *allocationRate) tick(e *clr.GCAllocationTick) {
 	j.types.add(e.TypeID, e.TypeName, float64(e.Amount))
 }
 
-// next closes the minute and begins that of a time.
-func (j *allocationRate) next(at int64) {
+// next closes the minute and begins that of a time. What was observed after a hole has a
+// minute of its own, as it may be short.
+func (j *allocationRate) next(at int64, h holes) {
 	if j.minute.length == 0 {
 		j.minute = oneMinute{from: at, length: int64(time.Minute)}
 		return
 	}
-	j.close()
-	j.whole = true
-	whole := (at - j.minute.from) / int64(time.Minute) * int64(time.Minute)
-	j.minute = oneMinute{from: j.minute.from + whole, length: int64(time.Minute)}
+	j.close(h)
+	from := j.minute.from + (at-j.minute.from)/int64(time.Minute)*int64(time.Minute)
+	h.in(Window{j.minute.from + int64(time.Minute), at}, func(_, to int64) { from = to })
+	j.minute = oneMinute{from: from, length: int64(time.Minute)}
 }
 
-func (j *allocationRate) close() {
+// close judges what was observed of the minute, if that is enough for a rate.
+func (j *allocationRate) close(h holes) {
 	m := &j.minute
+	h.in(Window{m.from, m.from + m.length}, func(from, to int64) { m.length -= to - from })
+	j.longest = max(j.longest, m.length)
+	if float64(m.length) < leastShareTime {
+		return
+	}
 	if m.rate() > j.busiest.rate() {
 		j.busiest = *m
 	}
@@ -222,10 +229,9 @@ func (j *allocationRate) verdict(s *stretch) (f Finding, why string) {
 	}
 	last := *j // j goes on with the minute
 	last.minute.length = min(j.minute.length, s.to-j.minute.from)
-	if float64(last.minute.length) >= leastShareTime {
-		last.close()
-	} else if !j.whole {
-		return f, fmt.Sprintf("the collections lie within %s: at least %s", durationText(float64(last.minute.length)), durationText(leastShareTime))
+	last.close(*s.holes)
+	if float64(last.longest) < leastShareTime {
+		return f, fmt.Sprintf("of a minute at most %s were observed: at least %s", durationText(float64(last.longest)), durationText(leastShareTime))
 	}
 	busiest, churn := last.busiest, last.churn
 	switch {
