@@ -121,7 +121,7 @@ func sessionMetrics() []sessionMetric {
 		{"heap.last.gen2", "bytes", "size after the newest gen2 collection, background ones too", func(x *Summary) Number { return x.Heap.LastGen2 }},
 		{"heap.committed", "bytes", "memory that the heap had from the system, newest", func(x *Summary) Number { return x.Heap.Committed }},
 		{"heap.committed.max", "bytes", "memory that the heap had from the system, most", func(x *Summary) Number { return x.Heap.MaxCommitted }},
-		{"alloc.rate", "bytes/s", "allocated per second", func(x *Summary) Number { return x.AllocationRate }},
+		{"alloc.rate", "bytes/s", "allocated per second of the time between the collections that tell it, pauses included", func(x *Summary) Number { return x.AllocationRate }},
 		{"gen1.per.gen0", "", "gen1 collections for each gen0", func(x *Summary) Number { return x.Gen1PerGen0 }},
 		{"gen2.per.gen1", "", "gen2 collections, background ones too, for each gen1", func(x *Summary) Number { return x.Gen2PerGen1 }},
 		{"gen2.count", "", "gen2 collections, background ones too", func(x *Summary) Number {

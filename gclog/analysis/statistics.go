@@ -34,6 +34,7 @@ type Statistics struct {
 
 	heapMax, committedMax       tally
 	finalized                   tally // objects, of each collection that tells it
+	allocated                   allocations
 	last, lastGen2, committed   Number
 	committedAt, gen2End        int64
 	hasGen2                     bool
@@ -120,6 +121,7 @@ const liveHoles = 16
 // miss notes that the time [from, to) was not observed.
 func (s *Statistics) miss(from, to int64) {
 	s.holes.add(from, to)
+	s.allocated.miss(from, to)
 	l := s.live
 	if l == nil || from >= to {
 		return
@@ -204,6 +206,16 @@ func began(d *gclog.GCDetails) int64 {
 	return d.End
 }
 
+// ended is when a collection was over, as far as that is known: logs tell no more of one
+// that is blocking than its pause.
+func ended(d *gclog.GCDetails) int64 {
+	at := max(began(d), d.End)
+	if n := len(d.Pauses); n > 0 {
+		at = max(at, d.Pauses[n-1].Start+d.Pauses[n-1].Duration)
+	}
+	return at
+}
+
 // peak is the largest size that a record knows of before and during the collection, 0
 // if none. A log may hold the size before only.
 func peak(d *gclog.GCDetails) uint64 {
@@ -219,6 +231,7 @@ func (s *Statistics) GC(d *gclog.GCDetails) {
 	s.span.saw(at, max(at, d.End))
 	s.sparse = s.sparse || d.Sums || d.Pools
 	s.young, s.counted = s.young || d.Young, s.counted || d.Counted
+	s.allocated.gc(d, s.window, s.holes)
 	at = max(at, s.span.begin) // it was under way when the session began
 	w := s.inSession()
 	if !w.Holds(at) {

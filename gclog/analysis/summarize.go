@@ -60,8 +60,8 @@ func (s *Statistics) Summary() *Summary {
 	x.Heap.Max = s.heapMax.quantity("no collection tells its size").Max
 	x.Heap.MaxCommitted = s.committedMax.quantity(s.committed.Why).Max
 	x.AllocationRate = x.Classes[ClassAll].Allocated.Total
-	if x.AllocationRate.Known() {
-		x.AllocationRate = x.per(x.AllocationRate.Value, 1e9)
+	if r := s.allocated.rate(s.window); r.Known() || x.AllocationRate.Known() {
+		x.AllocationRate = r
 	}
 	return x
 }

@@ -306,7 +306,7 @@ func (t *summaryText) heap() {
 	t.title("Heap and allocation")
 	t.told("size", h.Last, "bytes", "%s after the newest GC, %s after the newest gen2; the most was %s", t.num("size after gen2", h.LastGen2, "bytes"), t.num("largest size", h.Max, "bytes"))
 	t.told("committed", h.Committed, "bytes", "%s; the most was %s", h.MaxCommitted.Text("bytes"))
-	t.told("allocated", all.Allocated.Total, "bytes", "%s, %s of the whole time", t.num("allocation rate", t.s.AllocationRate, "bytes/s"))
+	t.told("allocated", all.Allocated.Total, "bytes", "%s before the GCs that tell it, at %s", t.num("allocation rate", t.s.AllocationRate, "bytes/s"))
 	t.told("pinned", all.PinnedShare, "%", "%s of what survived")
 	t.pins(all)
 	t.told("finalization", all.Finalization.Max, "", "at most %s objects, %s kept alive for it", t.num("size of finalization", all.FinalizationBytes.Max, "bytes"))

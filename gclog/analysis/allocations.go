@@ -1,0 +1,64 @@
+package analysis
+
+import (
+	"slices"
+
+	"github.com/gclog/gclog/gclog"
+)
+
+// allocations divide what was allocated by the time in which it was: of each collection
+// that tells it, that since the end of the one before.
+type allocations struct {
+	bytes, time float64 // of those that no hole can reach any more
+	newest      []allocation
+	last        int64 // end of the newest collection
+	hasLast     bool
+}
+
+// An allocation is what was allocated in a stretch of time.
+type allocation struct {
+	Window
+	bytes float64
+}
+
+// lateHoles is after how many collections a hole may be told: the numbers of a log show
+// late that one is missing.
+const lateHoles = 1024
+
+func (a *allocations) gc(d *gclog.GCDetails, w Window, h holes) {
+	since, at, has := a.last, ended(d), a.hasLast
+	a.last, a.hasLast = at, true
+	if !has || !d.HasAllocated || since >= at || h.touch(since, at) {
+		return
+	}
+	if len(a.newest) == 2*lateHoles {
+		for _, x := range a.newest[:lateHoles] {
+			a.settle(x, w)
+		}
+		a.newest = slices.Delete(a.newest, 0, lateHoles)
+	}
+	a.newest = append(a.newest, allocation{Window{since, at}, float64(d.Allocated())})
+}
+
+// miss leaves out what reaches into a time that was not observed: a collection may be
+// missing there.
+func (a *allocations) miss(from, to int64) {
+	a.newest = slices.DeleteFunc(a.newest, func(x allocation) bool { return x.From < to && x.To > from })
+}
+
+// settle adds what was allocated up. Of a stretch that a border of w cuts, it takes as much
+// as of its time.
+func (a *allocations) settle(x allocation, w Window) {
+	from, to := w.Clip(x.From, x.To)
+	a.bytes += x.bytes * float64(to-from) / float64(x.To-x.From)
+	a.time += float64(to - from)
+}
+
+// rate is in bytes per second of w.
+func (a *allocations) rate(w Window) Number {
+	sum := allocations{bytes: a.bytes, time: a.time}
+	for _, x := range a.newest {
+		sum.settle(x, w)
+	}
+	return ratio(1e9*sum.bytes, sum.time, "no collection that tells what was allocated comes right behind another that was seen")
+}
