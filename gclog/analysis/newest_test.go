@@ -36,3 +36,33 @@ func TestToldLate(t *testing.T) {
 		t.Errorf("the pinned share of background collections is %v", n.Value)
 	}
 }
+
+// TestNewestOfLogs: logs tell of the end of background collections only.
+func TestNewestOfLogs(t *testing.T) {
+	s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
+	s.Begin(0)
+	size := func(d *gclog.GCDetails, after uint64) *gclog.GCDetails {
+		d.HasSizesAfter, d.Generations[gclog.Gen2].After = true, after
+		d.HasCommittedAfter, d.CommittedAfter = true, 2*after
+		return d
+	}
+	background := func(number uint32, from int64) *gclog.GCDetails {
+		return collection(number, 2, gclog.KindBackground, [2]int64{from, sec}, [2]int64{from + 2*sec, sec})
+	}
+	blocking := func(number uint32, from int64) *gclog.GCDetails {
+		d := collection(number, 2, gclog.KindBlocking, [2]int64{from, sec})
+		d.End, d.HasEnd = 0, false
+		return d
+	}
+	tell(s, size(background(1, 10*sec), 100*mb))
+	tell(s, size(blocking(2, 20*sec), 50*mb))
+	s.End(30 * sec)
+	x := s.Summary()
+	if x.Heap.Committed.Value != 100e6 || x.Heap.LastGen2.Value != 50e6 || x.SinceLastGen2.Value != 9e9 {
+		t.Errorf("committed %+v, after gen2 %+v, since %+v", x.Heap.Committed, x.Heap.LastGen2, x.SinceLastGen2)
+	}
+	tell(s, background(3, 40*sec))
+	if n := s.Summary().Heap.LastGen2; n.Known() || n.Why != "the newest gen2 collection does not tell its size" {
+		t.Errorf("after a gen2 collection without a size: %+v", n)
+	}
+}

@@ -247,7 +247,8 @@ func (s *Statistics) GC(d *gclog.GCDetails) {
 	}
 	gen2 := d.Generation >= gclog.Gen2
 	if gen2 {
-		s.gen2End, s.hasGen2 = max(at, d.End), true
+		s.gen2End, s.hasGen2 = max(at, ended(d)), true
+		s.lastGen2 = unknown("the newest gen2 collection does not tell its size")
 	}
 	if peak := peak(d); peak > 0 {
 		s.heapMax.add(float64(peak))
@@ -264,7 +265,7 @@ func (s *Statistics) GC(d *gclog.GCDetails) {
 		bytes uint64
 		at    int64
 		told  bool
-	}{{d.CommittedBefore, d.Start, d.HasCommittedBefore}, {d.CommittedAfter, d.End, d.HasCommittedAfter}} {
+	}{{d.CommittedBefore, d.Start, d.HasCommittedBefore}, {d.CommittedAfter, ended(d), d.HasCommittedAfter}} {
 		if !c.told {
 			continue
 		}

@@ -158,7 +158,6 @@ func TestStory(t *testing.T) {
 		"between.max":                       10e9,  // 42 s to 60 s has a gap
 		"heap.max":                          120e6,
 		"heap.last":                         90e6,
-		"heap.last.gen2":                    90e6,
 		"heap.committed":                    140e6,
 		"heap.peak.mean":                    110e6,
 		"heap.after.max":                    90e6,
