@@ -22,6 +22,21 @@ func (h *holes) add(from, to int64) {
 	*h = slices.Replace(list, i, j, Window{from, to})
 }
 
+// behind adds a pause that begins where the newest hole ends, or goes on there. The program
+// ran for it in the hole, at least in part: neither time nor number may count for a share or
+// a rate, or these would have pauses without the time between them.
+func (h holes) behind(start, end int64) bool {
+	if len(h) == 0 {
+		return false
+	}
+	last := &h[len(h)-1]
+	if start > last.To || end <= last.To {
+		return false
+	}
+	last.To = end
+	return true
+}
+
 // touch tells whether any of [from, to) was not observed.
 func (h holes) touch(from, to int64) bool {
 	i := sort.Search(len(h), func(i int) bool { return h[i].To > from })

@@ -2,6 +2,7 @@ package analysis_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/gclog/gclog/gclog"
@@ -46,8 +47,8 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// TestHole: what is known to be missing in a session was not observed either. Pauses that
-// lie in it were.
+// TestHole: what is known to be missing in a session was not observed either, and shares
+// leave out the pauses that lie in it or end it.
 func TestHole(t *testing.T) {
 	of := func(w analysis.Window) *analysis.Summary {
 		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: w})
@@ -67,9 +68,9 @@ func TestHole(t *testing.T) {
 		unobserved, stood, share float64
 		missed                   uint64
 	}{
-		{"all", analysis.Always(), 7.5e9, 3.5e9, 100 * 3.5 / 12.5, 9},
+		{"all", analysis.Always(), 10e9, 3.5e9, 10, 9},
 		{"the begin of a hole", analysis.Window{From: 0, To: 4 * sec}, 2e9, 1e9, 50, 7},
-		{"behind", analysis.Window{From: 11 * sec, To: 20 * sec}, 0, 1e9, 100 / 9.0, 0},
+		{"behind", analysis.Window{From: 12 * sec, To: 20 * sec}, 0, 0, 0, 0},
 		{"in a hole", analysis.Window{From: 3 * sec, To: 4 * sec}, 1e9, 0, math.NaN(), 7},
 	} {
 		x := of(c.window)
@@ -101,35 +102,62 @@ func TestMissedInLogs(t *testing.T) {
 	}
 }
 
-// TestFindingsOfSessions: rates of findings leave out what was not observed.
+// TestFindingsOfSessions: what was not observed is in the stretch of a finding, and counts
+// there as time that the program ran.
 func TestFindingsOfSessions(t *testing.T) {
-	of := func(between int64) map[string]float64 {
+	of := func(pause, lasts, between int64) string {
 		f := analysis.NewFindings(&gclog.Process{}, analysis.Thresholds{}, analysis.Always())
 		begin := int64(0)
-		for number := uint32(1); number <= 40; number++ {
-			if number%20 == 1 {
-				f.Begin(begin)
-			}
-			tell(f, collection(number, 0, gclog.KindBlocking, [2]int64{begin + 500*ms, 400 * ms}))
-			begin += sec
-			if number%20 == 0 {
-				f.End(begin)
-				begin += between
-			}
+		for number := uint32(0); number < 40; number++ {
+			f.Begin(begin)
+			tell(f, collection(number+1, 0, gclog.KindBlocking, [2]int64{begin + lasts/2, pause}))
+			f.End(begin + lasts)
+			begin += lasts + between
 		}
-		for _, x := range f.List() {
-			if x.Rule.ID == "high-pause-share" {
-				numbers := map[string]float64{}
-				for _, e := range x.Evidence {
-					numbers[e.Name] = e.Value
-				}
-				return numbers
-			}
+		x, why := of(f, "high-pause-share")
+		if x != nil {
+			why, _, _ = strings.Cut(x.Text, " from ")
 		}
-		return nil
+		return why
 	}
-	want, got := of(0), of(1000*sec)
-	if want == nil || want["pause.share"] != 40 || got["pause.share"] != 40 || got["window"] != want["window"] {
-		t.Errorf("in one session %v, in two %v", want, got)
+	for _, c := range []struct {
+		pause, lasts, between int64
+		want                  string
+	}{
+		{400 * ms, sec, 0, "The program stood 40 % of the time in the 40 s"},
+		{400 * ms, sec, 3 * sec, "The program stood at least 10 % of the time in the 60 s"},
+		{100 * ms, sec, 3 * sec, "what was observed without a gap lasts 1 s at most: at least 10 s"},
+		{100 * ms, 10 * sec, 3 * sec, ""},
+	} {
+		if got := of(c.pause, c.lasts, c.between); got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
+
+// TestShareWithHoles: that collections are missing makes neither share nor rate of the others
+// larger.
+func TestShareWithHoles(t *testing.T) {
+	for _, live := range []bool{false, true} {
+		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always(), Live: live})
+		s.Begin(0)
+		for number := uint32(1); number <= 60; number++ {
+			if number%3 == 0 {
+				continue
+			}
+			at := int64(number) * sec
+			d := collection(number, 0, gclog.KindBlocking, [2]int64{at - 100*ms, 100 * ms})
+			if number%3 == 1 && number > 1 {
+				s.Gap(&gclog.Gap{Reason: gclog.GapMissedGCs, Time: d.Start, From: number - 1, To: number - 1})
+			}
+			tell(s, d)
+		}
+		s.End(59 * sec)
+		got := metrics(s.Summary())
+		for name, want := range map[string]float64{"duration": 21e9, "pause.share": 10, "gc.rate": 60, "gen0.rate": 60, "gc.count": 40, "pause.total": 4e9} {
+			if math.Abs(got[name]-want) > 1e-9*want {
+				t.Errorf("live %v: %s is %v, want %v", live, name, got[name], want)
+			}
+		}
 	}
 }

@@ -18,7 +18,7 @@ func pauseRules() []Rule {
 				{"error", "%", 10, "the same for an error"},
 				{"window", "ns", 60e9, "length of the stretches that are looked at"},
 			},
-			Sample:      "; a history shorter than the window counts as one stretch, if it has 10 s",
+			Sample:      "; a history shorter than the window counts as one stretch, if it has 10 s; in time that was not observed the program counts as running, and if nowhere 10 s were observed without a gap, that it is well is not said",
 			Evidence:    "all pauses for the GC's sake, clipped to every stretch of that length",
 			Explanation: "The share is that of the worst minute, wherever it begins. Under load 5 % and less is normal, and below 3 % there is little to win. Above 10 % (an error) the program does the work of nine machines with ten.",
 			Advice:      "See which generation the time goes to: gclog summary. For gen0 and gen1 allocate less, or give what dies young time to die: a larger gen0 (DOTNET_GCgen0size, in hexadecimal bytes). For blocking gen2 find out why they block: induced-gcs, blocking-gen2, memory-load-gen2 and provisional-mode. With several processors and a large heap try server GC (System.GC.Server in runtimeconfig.json, DOTNET_gcServer=1).",
@@ -94,9 +94,10 @@ func (j *highPauseShare) pause(p *gclog.Pause, start, end int64) {
 
 func (j *highPauseShare) verdict(s *stretch) (Finding, string) {
 	j.weigh()
-	width := min(j.width, s.duration())
-	if float64(width) < min(leastShareTime, float64(j.width)) {
-		return Finding{}, fmt.Sprintf("the history lasts %s: at least %s", durationText(float64(width)), durationText(min(leastShareTime, float64(j.width))))
+	width := min(j.width, s.to-s.from)
+	least := min(leastShareTime, float64(j.width))
+	if float64(width) < least {
+		return Finding{}, fmt.Sprintf("the history lasts %s: at least %s", durationText(float64(width)), durationText(least))
 	}
 	most, until, gcs := j.most, j.until, j.worst.numbers()
 	if width < j.width {
@@ -104,18 +105,32 @@ func (j *highPauseShare) verdict(s *stretch) (Finding, string) {
 	}
 	share := 100 * float64(most) / float64(width)
 	if share <= j.over && share <= j.gravely {
+		seen := int64(0)
+		for _, w := range s.holes.between(Window{s.from, s.to}) {
+			seen = max(seen, w.To-w.From)
+		}
+		if float64(seen) < least {
+			return Finding{}, fmt.Sprintf("what was observed without a gap lasts %s at most: at least %s", durationText(float64(seen)), durationText(least))
+		}
 		return Finding{}, ""
 	}
+	atLeast := ""
+	if s.holes.touch(until-width, until) {
+		atLeast = "at least "
+	}
 	f := Finding{
-		Text: fmt.Sprintf("The program stood %s of the time in the %s from %s: %s of pauses.",
-			valueText(share, "%"), durationText(float64(width)), s.time(until-width), durationText(float64(most))),
+		Text: fmt.Sprintf("The program stood %s%s of the time in the %s from %s: %s of pauses.",
+			atLeast, valueText(share, "%"), durationText(float64(width)), s.time(until-width), durationText(float64(most))),
 		GCs: gcs,
 		Evidence: []Evidence{
 			{"pause.share.max", share, "%"},
 			{"window", float64(width), "ns"},
 			{"pause.sum", float64(most), "ns"},
-			{"pause.share", 100 * float64(j.total) / float64(max(1, s.duration())), "%"},
 		},
+	}
+	// Of a time with holes it is not the pauses by what was observed: some belong to the holes.
+	if !s.holes.touch(s.from, s.to) {
+		f.Evidence = append(f.Evidence, Evidence{"pause.share", 100 * float64(j.total) / float64(max(1, s.duration())), "%"})
 	}
 	if share > j.gravely {
 		f.Severity = Error

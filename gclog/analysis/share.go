@@ -39,6 +39,14 @@ type cursor struct {
 	sum int64 // of those before
 }
 
+// around returns the last stop that began until x, nil if there is none.
+func (h *history) around(x int64) *stop {
+	if i := sort.Search(h.n, func(i int) bool { return h.at(i).start > x }); i > 0 {
+		return h.at(i - 1)
+	}
+	return nil
+}
+
 // from returns a cursor that begins with what may reach beyond x.
 func (h *history) from(x int64) cursor {
 	i := sort.Search(h.n, func(i int) bool { return h.at(i).start >= x })

@@ -53,6 +53,21 @@ type live struct {
 	first            int64 // when the newest collection's first pause began, since the begin
 	hasFirst         bool
 	unobserved       int64 // sum of the holes that are no longer kept
+	behind           behind
+}
+
+// behind is what is known of holes, and of the pauses behind them.
+type behind struct {
+	stood       int64
+	collections [Classes]uint64 // whose first pause it was
+}
+
+func (b *behind) add(class Class, stood int64, first bool) {
+	b.stood += stood
+	if first {
+		b.collections[class]++
+		b.collections[ClassAll]++
+	}
 }
 
 // A span is how long the sessions lasted, as it was told or else as it was seen.
@@ -170,6 +185,9 @@ func (s *Statistics) Pause(p *gclog.Pause) {
 	suspend := suspended - suspending
 	first := inside && p.GC != nil && p.Kind != gclog.PauseFinal
 	if l := s.live; l != nil {
+		if s.holes.behind(start, end) {
+			l.behind.add(class, took, first)
+		}
 		l.add(class, start-w.From, took, suspend, first)
 		return
 	}

@@ -19,7 +19,8 @@ func (s *Statistics) Summary() *Summary {
 	}
 	x.Window.From, x.Window.To = s.window.Clip(s.span.begin, s.span.end)
 	s.stops.sort()
-	x.Unobserved = s.unobserved(x.Window)
+	var behind behind
+	x.Unobserved, behind = s.unobserved(x.Window)
 	length := x.Window.To - x.Window.From
 	x.Duration = known(float64(length - x.Unobserved))
 	switch {
@@ -29,11 +30,12 @@ func (s *Statistics) Summary() *Summary {
 		x.Duration = unknown("nothing of this window was observed")
 	}
 	for c := range Classes {
-		x.Classes[c] = s.classes[c].told(c, x.Duration)
+		x.Classes[c] = s.classes[c].told(c)
+		x.Classes[c].PerMinute = x.per(float64(s.classes[c].Count-min(s.classes[c].Count, behind.collections[c])), minute)
 		x.Classes[c].sparse = s.sparse
 	}
 	s.distributions(x)
-	s.shares(x)
+	s.shares(x, behind.stood)
 	x.Reasons = s.reasonCounts()
 	for kind := range s.without {
 		if t := &s.without[kind]; t.n > 0 {
@@ -66,32 +68,47 @@ func (s *Statistics) Summary() *Summary {
 	return x
 }
 
-// unobserved is how much of a Window was not observed. A pause in a hole was.
-func (s *Statistics) unobserved(w Window) (sum int64) {
-	if s.live != nil {
-		sum = s.live.unobserved
+// unobserved is how much of a Window was not observed, the pause behind each hole included,
+// and what is known of that time.
+func (s *Statistics) unobserved(w Window) (sum int64, known behind) {
+	if l := s.live; l != nil {
+		sum, known = l.unobserved, l.behind
 	}
-	pauses := s.stops.from(w.From)
-	s.holes.in(w, func(from, to int64) {
-		stood := pauses.upTo(from)
-		stood = pauses.upTo(to) - stood
-		sum += to - from - stood
-	})
-	return sum
+	if len(s.holes) == 0 || s.live != nil {
+		s.holes.in(w, func(from, to int64) { sum += to - from })
+		return sum, known
+	}
+	var all holes
+	for _, h := range s.holes {
+		part := holes{h}
+		if stop := s.stops.around(h.To); stop != nil {
+			part.behind(stop.start, stop.start+stop.duration())
+		}
+		all.add(part[0].From, part[0].To)
+	}
+	all.in(w, func(from, to int64) { sum += to - from })
+	for i := range s.stops.n {
+		stop := s.stops.at(i)
+		end := stop.start + stop.duration()
+		all.in(Window{stop.start, end}, func(from, to int64) { known.stood += to - from })
+		if stop.first() && all.touch(stop.start, stop.start+1) {
+			known.collections[stop.class()]++
+			known.collections[ClassAll]++
+		}
+	}
+	return sum, known
 }
 
 // per is n per some nanoseconds of what was observed of the Window.
-func (x *Summary) per(n, nanoseconds float64) Number { return per(n, nanoseconds, x.Duration) }
-
-func per(n, nanoseconds float64, duration Number) Number {
-	if !duration.Known() {
-		return duration
+func (x *Summary) per(n, nanoseconds float64) Number {
+	if !x.Duration.Known() {
+		return x.Duration
 	}
-	return known(n * nanoseconds / duration.Value)
+	return known(n * nanoseconds / x.Duration.Value)
 }
 
-// told is what the rollup of a class says, but for its pauses.
-func (r *rollup) told(c Class, duration Number) Rollup {
+// told is what the rollup of a class says, but for its pauses and its rate.
+func (r *rollup) told(c Class) Rollup {
 	x := r.Rollup
 	why := func(lacks string) string {
 		if r.Count == 0 {
@@ -99,7 +116,6 @@ func (r *rollup) told(c Class, duration Number) Rollup {
 		}
 		return fmt.Sprintf("none of the %s tells %s", c.collections(), lacks)
 	}
-	x.PerMinute = per(float64(r.Count), minute, duration)
 	x.Compacting = known(float64(r.compacting))
 	if r.blocking > 0 && r.compactingTold == 0 {
 		x.Compacting = unknown(why("whether it moved objects together"))
@@ -199,14 +215,14 @@ func (h *history) distribution(values []int64, why string, value func(*stop) (v 
 }
 
 // shares fills in how much of the time the program stood. Stretches of some length are
-// looked for where all of it was observed.
-func (s *Statistics) shares(x *Summary) {
+// looked for where all of it was observed. behind is how long it stood where not.
+func (s *Statistics) shares(x *Summary, behind int64) {
 	parts := s.holes.between(x.Window)
 	tooShort := func(length int64) Number { return unknown(tooShort(x, parts, length)) }
 	total := x.Classes[ClassAll].Pauses.Total
 	x.Share = total
 	if total.Known() {
-		x.Share = x.per(100*total.Value, 1)
+		x.Share = x.per(100*max(0, total.Value-float64(behind)), 1)
 	}
 	var recent recent
 	if s.live != nil {
