@@ -482,7 +482,7 @@ func TestThresholds(t *testing.T) {
 	// Every threshold takes its own default as it is printed.
 	for _, r := range analysis.Rules() {
 		for _, x := range r.Thresholds {
-			if err := thresholds.Set(r.ID+"."+x.Name, strings.ReplaceAll(x.Text(x.Default), " a minute", "/min")); err != nil {
+			if err := thresholds.Set(r.ID+"."+x.Name, x.Text(x.Default)); err != nil {
 				t.Errorf("%s.%s: %v", r.ID, x.Name, err)
 			}
 		}
@@ -742,6 +742,16 @@ func TestHostile(t *testing.T) {
 				o.List()
 				o.Unjudged()
 			}
+		}
+	}
+}
+
+// TestNoWindow: a stretch without length has no share.
+func TestNoWindow(t *testing.T) {
+	var thresholds analysis.Thresholds
+	for _, value := range []string{"0", "0s", "0.1ns"} {
+		if err := thresholds.Set("high-pause-share.window", value); err == nil || !strings.Contains(err.Error(), "more than 0") {
+			t.Errorf("%s: %v", value, err)
 		}
 	}
 }

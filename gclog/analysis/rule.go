@@ -42,8 +42,13 @@ type Threshold struct {
 	Help    string
 }
 
-// Text is a value of the threshold for people: "200 ms".
-func (t *Threshold) Text(v float64) string { return valueText(v, t.Unit) }
+// Text is a value of the threshold for people, and as Thresholds.Set takes it: "200 ms".
+func (t *Threshold) Text(v float64) string {
+	if t.Unit == "1/min" {
+		return digits(v) + "/min"
+	}
+	return valueText(v, t.Unit)
+}
 
 // Rules returns all rules in the order of their numbers. The list is the caller's.
 func Rules() []Rule {

@@ -35,6 +35,9 @@ func (t *Thresholds) Set(name, value string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
+		if last == "window" && v == 0 {
+			return fmt.Errorf("%s: %q is no length of a stretch: give one of more than 0, such as %s", name, value, threshold.Text(threshold.Default))
+		}
 		t.set = maps.Clone(t.set)
 		if t.set == nil {
 			t.set = map[string]float64{}
