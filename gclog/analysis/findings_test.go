@@ -88,7 +88,7 @@ func TestAbsent(t *testing.T) {
 		"long-suspension":      "no pause tells how long the threads took to stop",
 		"random-slow-gc":       "no collection tells what it promoted",
 		"high-allocation-rate": "no collection tells what was allocated: that comes with the histories of the heaps",
-		"mid-life-crisis":      "no gen2 collection tells what of gen2 survived, with gen1 collections before it: logs of the JDK flavours do not have that",
+		"mid-life-crisis":      "no gen2 collection tells what of gen2 survived: logs of the JDK flavours do not have that",
 		"poh-misuse":           "no collection tells the size of a pinned object heap: there is one since .NET 5",
 		"loh-fragmentation":    "no gen2 collection tells the free space of the large object heap",
 		"gen2-fragmentation":   "0 background collections told the free space of gen2 before them: at least 3",
@@ -99,7 +99,7 @@ func TestAbsent(t *testing.T) {
 		"wrong-flavour":        "it is not known whether the process has server GC",
 		"heap-imbalance":       "no collection tells how many heaps there are",
 		"finalizer-backlog":    "no collection tells the objects to be finalized or the runs of the finalizer thread",
-		"hard-limit":           "no limit is known: .NET 9 and up tell the hard limit, live sessions that of the control group; and no collection tells why it was made",
+		"hard-limit":           "no limit is known: .NET 9 and up tell the hard limit, live sessions that of the control group; and no collection tells why its generation was chosen",
 		"background-behind":    "no background collection was seen",
 		"time-tuning":          "0 collections of gen1 and gen2 told why they were chosen: at least 10",
 		"memory-load-gen2":     "no blocking gen2 collection tells the memory load and why it was chosen",
@@ -743,6 +743,24 @@ func TestHostile(t *testing.T) {
 				o.Unjudged()
 			}
 		}
+	}
+}
+
+// TestNoGen1: a recording tells what survived, and has no gen1 collections.
+func TestNoGen1(t *testing.T) {
+	h := newPast()
+	times(20, func(int) { h.run(time.Second).gc(0, milli).run(time.Second).gc(2, milli) })
+	if _, why := of(h.findings(t), "mid-life-crisis"); why != "no gen2 collection that tells what of gen2 survived has gen1 collections before it" {
+		t.Errorf("why is %q", why)
+	}
+}
+
+// TestLongSuspensions: a pause that is mostly suspension is not among the long suspensions.
+func TestLongSuspensions(t *testing.T) {
+	h := newPast().healthy(40).run(time.Second).gc(0, 8*milli, suspended(0, 7*milli)).run(time.Second).gc(0, 30*milli, suspended(0, 20*milli))
+	x, why := of(h.findings(t), "long-suspension")
+	if x == nil || !slices.Equal(x.GCs, []uint32{42}) {
+		t.Errorf("%+v %s", x, why)
 	}
 }
 

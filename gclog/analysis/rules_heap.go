@@ -82,6 +82,7 @@ type midLifeCrisis struct {
 	survived, objects  float64
 	arrived, gen2Sizes float64
 
+	told           bool   // what of gen2 survived
 	cycles, crises uint64 // gen2 collections that could be judged
 	lowest         float64
 	worstIn        float64
@@ -104,7 +105,9 @@ func (j *midLifeCrisis) gc(x *judgedGC) {
 	if !x.isGen2 {
 		return
 	}
-	if survival, known := x.Survival(gclog.Gen2); known && j.gen1 > 0 && j.objects > 0 && j.gen2Sizes > 0 {
+	survival, known := x.Survival(gclog.Gen2)
+	j.told = j.told || known
+	if known && j.gen1 > 0 && j.objects > 0 && j.gen2Sizes > 0 {
 		j.cycles++
 		in := 100 * j.arrived / j.gen2Sizes
 		if 100*j.survived/j.objects > j.gen1Survival && in > j.in && survival < j.gen2Survival {
@@ -121,8 +124,11 @@ func (j *midLifeCrisis) gc(x *judgedGC) {
 }
 
 func (j *midLifeCrisis) verdict(*stretch) (f Finding, why string) {
-	if j.cycles == 0 {
-		return f, "no gen2 collection tells what of gen2 survived, with gen1 collections before it: logs of the JDK flavours do not have that"
+	switch {
+	case !j.told:
+		return f, "no gen2 collection tells what of gen2 survived: logs of the JDK flavours do not have that"
+	case j.cycles == 0:
+		return f, "no gen2 collection that tells what of gen2 survived has gen1 collections before it"
 	}
 	if 2*j.crises < max(2, j.cycles) {
 		return f, ""

@@ -102,7 +102,7 @@ func (j *hardLimit) verdict(s *stretch) (f Finding, why string) {
 	case limit == 0 && !s.process.HasLimits:
 		why = "no limit is known: .NET 9 and up tell the hard limit, live sessions that of the control group"
 		if !j.condemned {
-			why += "; and no collection tells why it was made"
+			why += "; and no collection tells why its generation was chosen"
 		}
 		return Finding{}, why
 	default:

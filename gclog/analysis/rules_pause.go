@@ -245,7 +245,8 @@ type longSuspension struct {
 	mostly      uint64 // most of their pause
 	max         int64
 	longest     subject
-	worst       ranking
+	worst       ranking // of the long ones
+	worstMostly ranking
 }
 
 func (j *longSuspension) pause(p *gclog.Pause, start, end int64) {
@@ -261,12 +262,11 @@ func (j *longSuspension) pause(p *gclog.Pause, start, end int64) {
 	mostly := took >= j.floor && 100*float64(took) > j.share*float64(end-start)
 	if long {
 		j.long++
+		j.worst.add(p.GC, float64(took))
 	}
 	if mostly {
 		j.mostly++
-	}
-	if long || mostly {
-		j.worst.add(p.GC, float64(took))
+		j.worstMostly.add(p.GC, float64(took))
 	}
 	if took > j.max {
 		j.max, j.longest = took, subject{pause: p.Kind}
@@ -285,13 +285,14 @@ func (j *longSuspension) verdict(*stretch) (f Finding, why string) {
 	case j.long > 0:
 		f.Text = fmt.Sprintf("In %d of %s the threads took more than %s to stop, at most %s: %s.",
 			j.long, plural(j.told, "pause"), durationText(float64(j.over)), durationText(float64(j.max)), &j.longest)
+		f.GCs = j.worst.numbers()
 	case of >= j.of && j.mostly > 0:
 		f.Text = fmt.Sprintf("In %d of %s (%s) more than %s of the time went by until all threads stood.",
 			j.mostly, plural(j.told, "pause"), valueText(of, "%"), valueText(j.share, "%"))
+		f.GCs = j.worstMostly.numbers()
 	default:
 		return f, ""
 	}
-	f.GCs = j.worst.numbers()
 	f.Evidence = []Evidence{
 		{"pauses", float64(j.told), ""},
 		{"suspensions.long", float64(j.long), ""},
