@@ -18,7 +18,7 @@ type unified struct {
 	trialSummary gclog.HeapSummary
 }
 
-const unifiedLacks = "unified logs have sizes in KiB, stamps in ms and durations in µs; what each generation promoted and kept free, and the single heaps, are not known, " +
+const unifiedLacks = "unified logs have sizes in KiB, stamps in ms and durations in µs; what each generation promoted and kept free, the single heaps, and how long the threads took to stop for final background pauses, are not known, " +
 	"nor what -Xlog left out: without DotNet lines gen1, reasons and compaction, with [gc] lines alone the generations, all is gen2 then"
 
 func newUnified(observe func(*gclog.Process) Observer) parser {

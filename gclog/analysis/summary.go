@@ -10,8 +10,8 @@ import (
 type Summary struct {
 	// Window is the time that the numbers are about: the Window that was asked for, as
 	// far as the sessions lasted. Duration is how much of it was observed: shares and rates
-	// refer to that. In what is Unobserved no session was on, or records are missing; but
-	// for what is known of it, the pauses that were told.
+	// refer to that. In what is Unobserved no session was on, or records are missing; the
+	// first pause behind missing ones belongs to it.
 	Window     Window
 	Duration   Number
 	Unobserved int64
@@ -35,7 +35,7 @@ type Summary struct {
 	Finalized Number // objects whose finalizers ran, up to the newest collection
 
 	Heap           Heap
-	AllocationRate Number // what was allocated per second of Duration, bytes
+	AllocationRate Number // what was allocated per second of the time in which it was, bytes
 
 	Missed uint64 // collections of which nothing was seen
 	// MissedUnsure: Missed is at least that: numbers begin anew.
