@@ -108,7 +108,7 @@ func TestFindingsOfSessions(t *testing.T) {
 	of := func(pause, lasts, between int64) string {
 		f := analysis.NewFindings(&gclog.Process{}, analysis.Thresholds{}, analysis.Always())
 		begin := int64(0)
-		for number := uint32(0); number < 40; number++ {
+		for number := range uint32(40) {
 			f.Begin(begin)
 			tell(f, collection(number+1, 0, gclog.KindBlocking, [2]int64{begin + lasts/2, pause}))
 			f.End(begin + lasts)
