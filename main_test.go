@@ -63,7 +63,7 @@ const deadline = 40 * time.Second
 //	gzip, gunzip, zstd FROM TO    pack and unpack
 //	cut FILE N                    leaves the first N bytes
 //	damage FILE N                 inverts the byte at N
-//	hour FILE N                   sets the hour at which a recording (V4) was begun
+//	hour FILE H[:M[:S]]           sets the hour at which a recording (V4) was begun
 //	count FILE N REGEXP           the file has exactly N lines like this
 //	files DIR NAME...             these files are in the folder, and no others
 //	capture VAR FILE REGEXP       waits until the file has a match; $VAR is its first group
@@ -512,12 +512,14 @@ func cmdDamage(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func cmdHour(ts *testscript.TestScript, neg bool, args []string) {
-	need(ts, !neg && len(args) == 2, "hour FILE N")
+	need(ts, !neg && len(args) == 2, "hour FILE H[:M[:S]]")
 	b := []byte(ts.ReadFile(args[0]))
 	// Behind the name of the object: year, month, day of the week, day, hour, ...
 	name := []byte("Trace\x06")
 	at := bytes.Index(b, name) + len(name) + 4*2
-	binary.LittleEndian.PutUint16(b[at:], uint16(number(ts, args[1])))
+	for i, part := range strings.Split(args[1], ":") {
+		binary.LittleEndian.PutUint16(b[at+2*i:], uint16(number(ts, part)))
+	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b, 0o644))
 }
 
