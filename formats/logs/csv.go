@@ -107,8 +107,8 @@ type csvRow struct {
 
 func (r *csvRow) has(c csvColumn) bool { return r.there&(1<<c) != 0 }
 
-func newCSV(observe func(*gclog.Process) Observer) parser {
-	return &csvParser{processes: processes{pool: pool{observe: observe}}}
+func newCSV(observe func(*gclog.Process) Observer, at *reading) parser {
+	return &csvParser{processes: processes{pool: pool{at: at, observe: observe}}}
 }
 
 // recognizeCSV takes the head, and rows that look like ours for their time.

@@ -14,24 +14,27 @@ import (
 // most.
 type jdk struct {
 	observe func(*gclog.Process) Observer
+	reading *reading
 	without bool // the log has no numbers of collections
 	count   int  // of the processes that were begun
 	beyond  bool // this one is more than can be told
 
-	process *gclog.Process
-	pid     int64    // of the lines of the process; 0: unknown
-	out     Observer // nil: nobody observes the process
-	begun   bool     // observe was asked
-	headed  bool     // a head was the last
-	base    moment   // the sync point
-	newest  moment   // of the lines of the process
-	told    int64    // end of what was told last
+	process  *gclog.Process
+	pid      int64    // of the lines of the process; 0: unknown
+	out      Observer // nil: nobody observes the process
+	begun    bool     // observe was asked
+	headed   bool     // a head was the last
+	base     moment   // the sync point
+	newest   moment   // of the lines of the process
+	newestIn int      // the file that it is in
+	told     int64    // end of what was told last
 
 	blocking   blocking
 	background background
 	committed  int64 // KiB, as the capacity of the heap told it last; 0: it never did
 	stats      bool  // the log has DotNet lines
 	index      int64
+	tally      tally
 	counted    uint32 // collections of a log without numbers
 
 	pause      gclog.Pause // what is told, so that nothing is allocated
@@ -112,7 +115,7 @@ func (j *jdk) meet(pid int64) {
 // another ends what was of the process so far.
 func (j *jdk) another(p *gclog.Process) {
 	j.finish()
-	*j = jdk{observe: j.observe, without: j.without, count: j.count, process: p}
+	*j = jdk{observe: j.observe, reading: j.reading, without: j.without, count: j.count, process: p}
 }
 
 // at returns when something was. The process begins with the first time. Another one
@@ -125,11 +128,14 @@ func (j *jdk) at(m moment) span {
 		j.pid = pid
 	}
 	goesOn := j.headed && j.begun
+	if goesOn && j.without && j.out != nil && j.wasBefore(m) {
+		j.again(0, j.newestIn) // without numbers, only the times can tell it
+	}
 	j.headed = false
 	if !j.begun {
 		j.begin(m)
 	}
-	j.newest = m
+	j.newest, j.newestIn = m, j.reading.file
 	s := cutOff(m.up-j.base.up, m.upUnit)
 	if j.base.wallUnit != 0 && m.wallUnit != 0 {
 		s = cutOff(m.wall-j.base.wall, m.wallUnit)
@@ -151,6 +157,31 @@ func (j *jdk) younger(m moment) bool {
 		return back > int64(time.Minute)
 	}
 	return back > int64(time.Second) && m.wall-j.newest.wall > int64(time.Second)-back
+}
+
+// wasBefore tells whether a file goes back to what was told. A damaged line does with one of
+// its times only, a clock that was set with its date; rounding is less than a second.
+func (j *jdk) wasBefore(m moment) bool {
+	back := func(newest, newestUnit, at, unit int64) bool {
+		return newestUnit == 0 || unit == 0 || newest-at > int64(time.Second)
+	}
+	return back(j.newest.wall, j.newest.wallUnit, m.wall, m.wallUnit) && back(j.newest.up, j.newest.upUnit, m.up, m.upUnit)
+}
+
+// once notes a collection whose pause, the first of a background one, ended then.
+func (j *jdk) once(d *gclog.GCDetails, end int64) {
+	if j.out == nil {
+		return
+	}
+	if before, again := j.tally.add(d, end, j.reading.file); again {
+		j.again(d.Number, before)
+	}
+}
+
+// again ends the telling: this was told before.
+func (j *jdk) again(number uint32, before int) {
+	j.reading.again(j.process.ID, number, before)
+	j.out = nil
 }
 
 // comparable tells whether times have to do with those before.
@@ -221,6 +252,7 @@ func (j *jdk) condemn(b *blocking, generation int, cause []byte) {
 func (j *jdk) endBlocking(b *blocking, start, duration int64) {
 	part := gclog.PausePart{Start: start, Duration: duration, Suspend: min(b.suspend, duration), Resume: gclog.Untold}
 	b.Suspended, b.Start = start, start+max(0, part.Suspend)
+	j.once(&b.GCDetails, start+duration)
 	b.Pauses = append(b.Pauses, part)
 	if b.HasSinceLast {
 		b.Window = b.SinceLast + duration
@@ -315,6 +347,7 @@ func (j *jdk) endPause(b *background, kind gclog.PauseKind, start, duration int6
 		b.Suspended, b.Start = start, start+max(0, part.Suspend)
 		b.Flaws &^= gclog.FlawNoSuspend
 		b.running = true
+		j.once(&b.GCDetails, start+duration)
 	case b.details.MarkEnd == 0: // what it does is not told
 		b.running = false
 	}

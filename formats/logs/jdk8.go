@@ -21,8 +21,8 @@ type jdk8 struct {
 const jdk8Lacks = "jdk8 logs have no numbers of collections (they are counted), no gen1 and no reasons but Java's, and sizes in KiB of two pools; suspension times, compaction, " +
 	"allocations, objects and what background collections left are not known"
 
-func newJDK8(observe func(*gclog.Process) Observer) parser {
-	return &jdk8{jdk: jdk{observe: observe, without: true}}
+func newJDK8(observe func(*gclog.Process) Observer, at *reading) parser {
+	return &jdk8{jdk: jdk{observe: observe, reading: at, without: true}}
 }
 
 // recognizeJDK8 takes heads with .NET, and lines without the CPU times that every JVM
@@ -39,7 +39,7 @@ func recognizeJDK8(line []byte) (time.Time, bool) {
 	if !ok {
 		return time.Time{}, false
 	}
-	j := jdk8{jdk: jdk{observe: nobody}}
+	j := jdk8{jdk: jdk{observe: nobody, reading: &reading{}}}
 	return m.time(), j.event(m, rest)
 }
 

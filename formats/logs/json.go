@@ -21,8 +21,8 @@ type jsonParser struct {
 	key       []byte
 }
 
-func newJSON(observe func(*gclog.Process) Observer) parser {
-	return &jsonParser{processes: processes{pool: pool{observe: observe}}}
+func newJSON(observe func(*gclog.Process) Observer, at *reading) parser {
+	return &jsonParser{processes: processes{pool: pool{at: at, observe: observe}}}
 }
 
 // recognizeJSON: a record is written when its collection has ended.

@@ -26,6 +26,7 @@ type order struct {
 
 // A pool is what the orders of a log have in common.
 type pool struct {
+	at      *reading
 	observe func(*gclog.Process) Observer
 	held    int // records, by all orders
 	free    []*record
@@ -126,6 +127,14 @@ func (o *order) put(r *record) {
 	}
 	at := r.at
 	if r.kind == recordGC {
+		if before, again := r.of.told.add(&r.gc, r.gc.End, o.pool.at.file); again {
+			o.finish()
+			if r.of.out != nil {
+				o.pool.at.again(r.of.facts.ID, r.gc.Number, before)
+			}
+			o.pool.drop(r)
+			return
+		}
 		at = o.putParts(r)
 	}
 	o.calls = append(o.calls, call{r: r, at: at, kind: callRecord})

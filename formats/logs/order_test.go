@@ -42,6 +42,7 @@ type director struct {
 
 func newDirector() *director {
 	d := &director{}
+	d.at = &reading{}
 	d.observe = func(*gclog.Process) Observer { return &d.script }
 	d.p = d.find([]byte("one"))
 	return d

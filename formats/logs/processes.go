@@ -16,6 +16,7 @@ type process struct {
 	session int64 // csv: begin of the session, relative to the first one
 	heads   int   // csv: heads that were read when it was looked at last
 	records int64 // of collections that were told
+	told    tally
 	out     Observer
 	newest  int64 // begin of the last collection
 	asked   bool  // out is known

@@ -114,7 +114,7 @@ type format struct {
 	// recognize tells whether a line is of this format, and its time: zero if it has
 	// none.
 	recognize func(line []byte) (time.Time, bool)
-	new       func(observe func(*gclog.Process) Observer) parser
+	new       func(observe func(*gclog.Process) Observer, at *reading) parser
 }
 
 // A parser reads the lines of a log.
@@ -136,6 +136,7 @@ var table = []format{
 // A Reader reads a log: a file, or the files of a series.
 type Reader struct {
 	p   parser
+	at  *reading
 	buf []byte
 }
 
@@ -145,7 +146,8 @@ type Reader struct {
 func NewReader(h Head, observe func(*gclog.Process) Observer) (*Reader, error) {
 	for i := range table {
 		if table[i].name == h.Format {
-			return &Reader{p: table[i].new(observe)}, nil
+			at := &reading{file: -1}
+			return &Reader{p: table[i].new(observe, at), at: at}, nil
 		}
 	}
 	return nil, errors.New("logs of the format " + h.Format + " cannot be read")
@@ -172,18 +174,21 @@ const (
 )
 
 // Read reads one file to its end. The files of a series are read in turn, the oldest
-// first: a group of lines and a background collection may go on in the next one.
+// first: a group of lines and a background collection may go on in the next one. A
+// file that tells a collection a second time is read no further: it is an OverlapError.
 func (r *Reader) Read(src io.Reader) (skipped Skipped, err error) {
 	if r.buf == nil {
 		r.buf = make([]byte, bufferSize)
 	}
+	r.at.file++
 	number := int64(0)
 	take := func(line []byte) {
 		if number++; number == 1 {
 			line = bytes.TrimPrefix(line, byteOrderMark)
 		}
 		line = bytes.TrimSuffix(line, carriageReturn)
-		if len(line) > 0 && !r.p.line(line) {
+		r.at.line = number
+		if len(line) > 0 && r.at.overlap == nil && !r.p.line(line) {
 			skipped.add(number)
 		}
 	}
@@ -220,6 +225,9 @@ func (r *Reader) Read(src io.Reader) (skipped Skipped, err error) {
 				have = copy(r.buf, rest)
 			}
 		}
+		if r.at.overlap != nil {
+			return skipped, r.at.overlap
+		}
 		if err == nil {
 			continue
 		}
@@ -228,7 +236,10 @@ func (r *Reader) Read(src io.Reader) (skipped Skipped, err error) {
 		} else if have > 0 {
 			take(r.buf[:have])
 		}
-		if errors.Is(err, io.EOF) {
+		switch {
+		case r.at.overlap != nil:
+			err = r.at.overlap
+		case errors.Is(err, io.EOF):
 			err = nil
 		}
 		return skipped, err

@@ -21,14 +21,14 @@ type unified struct {
 const unifiedLacks = "unified logs have sizes in KiB, stamps in ms and durations in µs; what each generation promoted and kept free, the single heaps, and how long the threads took to stop for final background pauses, are not known, " +
 	"nor what -Xlog left out: without DotNet lines gen1, reasons and compaction, with [gc] lines alone the generations, all is gen2 then"
 
-func newUnified(observe func(*gclog.Process) Observer) parser {
-	return &unified{jdk: jdk{observe: observe}}
+func newUnified(observe func(*gclog.Process) Observer, at *reading) parser {
+	return &unified{jdk: jdk{observe: observe, reading: at}}
 }
 
 // recognizeUnified takes the lines that no JVM writes: heads with .NET, details behind
 // nine blanks, pauses with sizes in KiB, suspensions with a reason.
 func recognizeUnified(line []byte) (time.Time, bool) {
-	u := unified{jdk: jdk{observe: nobody}}
+	u := unified{jdk: jdk{observe: nobody, reading: &reading{}}}
 	d, ok := u.decorator.read(line)
 	if !ok || d.tags == otherTags {
 		return time.Time{}, false

@@ -19,6 +19,7 @@ import (
 func (x *inputs) logs(observe func(*gclog.Process) logs.Observer, over func() error) error {
 	readers := map[series]*logs.Reader{}
 	var order []*logs.Reader
+	names := map[*logs.Reader][]string{} // of the files that each has read
 	said := map[string]bool{}
 	var all error
 	for _, in := range x.list {
@@ -41,7 +42,13 @@ func (x *inputs) logs(observe func(*gclog.Process) logs.Observer, over func() er
 				x.sayf("%s has no dates: its times count from the begin of 1970", in.name)
 			}
 		}
-		if err := x.log(r, in, over); err != nil {
+		names[r] = append(names[r], in.name)
+		err := x.log(r, in, over)
+		if overlap, ok := errors.AsType[*logs.OverlapError](err); ok {
+			all = errors.Join(all, overlapping(overlap, names[r]))
+			break
+		}
+		if err != nil {
 			all = errors.Join(all, fmt.Errorf("%s: %w", in.name, err))
 		}
 		if err := over(); errors.Is(err, io.EOF) {
@@ -55,6 +62,15 @@ func (x *inputs) logs(observe func(*gclog.Process) logs.Observer, over func() er
 	}
 	x.sayMore()
 	return all
+}
+
+// overlapping refuses the newest of the files, which tells what was told before.
+func overlapping(e *logs.OverlapError, names []string) error {
+	name, before := names[len(names)-1], names[e.Before]
+	if name == before {
+		return fmt.Errorf("%s: %w: it is a log twice, or of sessions at the same time: take what each has written by itself", name, e)
+	}
+	return fmt.Errorf("%s: %w, after %s: take them one by one", name, e, before)
 }
 
 // log reads one file.

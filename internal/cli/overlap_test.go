@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestToldTwice: what is told a second time is not counted again, and said.
+func TestToldTwice(t *testing.T) {
+	for _, format := range []string{"unified", "jdk8", "json", "csv"} {
+		log := convertTo(t, "a.log", "--format", format, trace("net10-datas-bgc"))
+		b, err := os.ReadFile(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write := func(name string, parts ...[]byte) string {
+			path := filepath.Join(filepath.Dir(log), name)
+			if err := os.WriteFile(path, bytes.Join(parts, nil), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return path
+		}
+		double := write("double.log", b, b)
+		// What follows is told to be of the same process, by the same head.
+		lines := bytes.SplitAfter(b, []byte("\n"))
+		head := map[string]int{"unified": 2, "jdk8": 3, "json": 1, "csv": 1}[format]
+		later := write("later.log", append(lines[:head:head], lines[len(lines)/3:]...)...)
+		told := `(it tells collection \d+ of process 29336 a second time|it goes back to a time of process 29336 that was told before)`
+		for names, want := range map[string]string{
+			double: `double\.log: line \d+: ` + told + `: it is a log twice, or of sessions at the same time: take what each has written by itself\n`,
+			log + " " + later: `later\.log: line \d+: ` + told + `, after .*a\.log: take them one by one\n`,
+		} {
+			once, _, _ := run("check", log, "--fail-if", "gc.count > 1000")
+			got, said, code := run(append([]string{"check", "--fail-if", "gc.count > 1000"}, strings.Fields(names)...)...)
+			if code != exitData || got != once || !regexp.MustCompile(want).MatchString(said) {
+				t.Errorf("%s, %s: exit %d, %s, want %s\n%s, want %s", format, names, code, got, once, said, want)
+			}
+			if _, said, code = run(append([]string{"convert", "-o", filepath.Join(t.TempDir(), "c.csv")}, strings.Fields(names)...)...); code != exitData || !regexp.MustCompile(want).MatchString(said) {
+				t.Errorf("%s, %s: exit %d\n%s", format, names, code, said)
+			}
+		}
+		// A process that was started anew has the same numbers later.
+		anew := bytes.ReplaceAll(b, []byte("2026-11-21T00:"), []byte("2026-11-21T05:"))
+		if _, said, code := run("check", write("anew.log", b, anew), "--fail-if", "gc.count > 1000"); code != exitOK {
+			t.Errorf("%s: exit %d\n%s", format, code, said)
+		}
+	}
+}
