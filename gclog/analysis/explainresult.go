@@ -316,7 +316,12 @@ func (x *explainer) datas() {
 		x.say(&x.e.Result, "datas", fmt.Sprintf("%s %s%s.", text, plural(uint64(n), "heap"), cost(v)), Fact{"dotnet.gc.datas.new_heaps", float64(n), ""})
 	}
 	if d.HasTuning {
-		heaps(fmt.Sprintf("DATAS decided on the number of heaps (of %d to %d):", d.Tuning.MinHeaps, d.Tuning.MaxHeaps), d.Tuning.NewHeaps, d.Tuning.MedianThroughputCost)
+		text := "DATAS decided on the number of heaps"
+		// It works them out only where it thinks of a change, and the cores count as well.
+		if t := &d.Tuning; t.MinHeaps > 0 && t.MinHeaps <= t.NewHeaps && t.NewHeaps <= t.MaxHeaps {
+			text += fmt.Sprintf(" (for its long-lived objects %d to %d are right)", t.MinHeaps, t.MaxHeaps)
+		}
+		heaps(text+":", d.Tuning.NewHeaps, d.Tuning.MedianThroughputCost)
 	}
 	if d.HasTuning8 {
 		heaps("DATAS decided on the number of heaps:", d.Tuning8.NewHeaps, d.Tuning8.MedianThroughputCost)

@@ -31,7 +31,7 @@ func TestToldTwice(t *testing.T) {
 		later := write("later.log", append(lines[:head:head], lines[len(lines)/3:]...)...)
 		told := `(it tells collection \d+ of process 29336 a second time|it goes back to a time of process 29336 that was told before)`
 		for names, want := range map[string]string{
-			double: `double\.log: line \d+: ` + told + `: it is a log twice, or of sessions at the same time: take what each has written by itself\n`,
+			double:            `double\.log: line \d+: ` + told + `: it is a log twice, or of sessions at the same time: take what each has written by itself\n`,
 			log + " " + later: `later\.log: line \d+: ` + told + `, after .*a\.log: take them one by one\n`,
 		} {
 			once, _, _ := run("check", log, "--fail-if", "gc.count > 1000")
