@@ -150,9 +150,9 @@ func (r *Reducer) number(at Stamp, n uint32) {
 		missing := n - r.last - 1
 		switch {
 		case int32(missing) < 0: // goes back: another runtime, or a damaged stream
-			r.tellGap(Gap{Reason: GapMissedGCs, Time: at.Time, Ticks: at.Ticks})
+			r.missed(Gap{Reason: GapMissedGCs, Time: at.Time, Ticks: at.Ticks})
 		case missing > r.consumed:
-			r.tellGap(Gap{
+			r.missed(Gap{
 				Reason: GapMissedGCs, Time: at.Time, Ticks: at.Ticks,
 				From: r.last + 1 + r.consumed, To: n - 1,
 			})
@@ -162,6 +162,17 @@ func (r *Reducer) number(at Stamp, n uint32) {
 		r.first = n
 	}
 	r.last, r.seen, r.consumed = n, true, 0
+}
+
+// missed tells that collections were not seen. The one before them is not the previous one
+// of what follows.
+func (r *Reducer) missed(g Gap) {
+	r.sizes = sizes{ticks: r.sizes.ticks, hasTick: r.sizes.hasTick} // those were seen
+	r.hasLastEnd = false
+	for _, c := range r.open {
+		c.startCounted = false
+	}
+	r.tellGap(g)
 }
 
 // endStale gives up what the start of another collection shows to be over.

@@ -202,14 +202,29 @@ var (
 	ofAllocated = []string{"UserAllocated", "AllocedSinceLastGCMB", "AllocRateMBSec"}
 )
 
+// behindMissed tells whether collections right before this one were not seen. Numbers that
+// were used up for nothing are none.
+func behindMissed(p *pair) bool {
+	return !p.d.HasSinceLast && p.before != nil && p.d.Number > p.before.Number+1
+}
+
 var defects = []defect{
 	{
 		what:    "before the first collection of a stream there is none: it takes the begin of the stream for one",
 		members: ofPrevious,
 		always:  true,
-		affects: func(r *evidence, p *pair) bool { return !p.d.HasSinceLast },
+		affects: func(r *evidence, p *pair) bool { return !p.d.HasSinceLast && !behindMissed(p) },
 		wrong: func(r *evidence, p *pair) string {
 			return all(expect("the first", p.w == p.first, true), spanned(r, p))
+		},
+	},
+	{
+		what:    "where collections were missed, it takes the last one that was seen for the previous one",
+		members: append(append([]string{}, ofPrevious...), ofAllocated...),
+		always:  true,
+		affects: func(r *evidence, p *pair) bool { return behindMissed(p) },
+		wrong: func(r *evidence, p *pair) string {
+			return all(expect("known since the last", p.d.HasSinceLast, false), expect("window", p.d.Window, 0), expect("what was allocated is known", p.d.HasAllocated, false))
 		},
 	},
 	{
@@ -296,7 +311,7 @@ var defects = []defect{
 		what:    "and it takes what was allocated until the first collection that tells its objects for known",
 		members: ofAllocated,
 		always:  true,
-		affects: func(r *evidence, p *pair) bool { return !p.d.HasAllocated },
+		affects: func(r *evidence, p *pair) bool { return !p.d.HasAllocated && !behindMissed(p) },
 		wrong: func(r *evidence, p *pair) string {
 			return all(expect("the first", p.w == p.first, true), allocatedRight(r, p))
 		},

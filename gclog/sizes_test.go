@@ -188,3 +188,25 @@ func TestWaitUntilTheEnd(t *testing.T) {
 		t.Errorf("the wait is %+v, %d ns in all", b.Waits, b.WaitTime)
 	}
 }
+
+// TestMissedCollection: where a collection was missed, the one before it is not the previous
+// one of what follows, whose allocations and time are unknown.
+func TestMissedCollection(t *testing.T) {
+	for _, missed := range []uint32{0, 1} {
+		s := newStory()
+		for _, n := range []uint32{1, 2, 3 + missed, 4 + missed} {
+			e := &clr.GCPerHeapHistory{Generations: 5}
+			e.Generation[gclog.Gen0] = clr.HeapGeneration{SizeBefore: 1000, SizeAfter: 100, Budget: 5000}
+			s.at(int64(n)*1000).suspend(1, clr.SuspendForGC).start(1, n, 0, clr.TypeBlocking, 0)
+			s.event(1, &clr.GCGlobalHeapHistory{Heaps: 1}).event(1, e)
+			s.end(1, n, 0).event(1, &clr.GCHeapStats{Size: [5]uint64{100}, Generations: 5}).restart(1)
+		}
+		for i, d := range s.gcs {
+			want := i == 1 || i == 2 && missed == 0 || i == 3
+			if d.HasSinceLast != want || d.HasAllocated != want || d.Window > 0 != want || d.Generations[gclog.Gen0].HasBudgetLeft != want || d.AllocationRate > 0 != want {
+				t.Errorf("#%d with %d missed before #3: since the last %v, allocated %v, window %d, budget %+v, rate %g",
+					d.Number, missed, d.HasSinceLast, d.HasAllocated, d.Window, d.Generations[gclog.Gen0], d.AllocationRate)
+			}
+		}
+	}
+}
