@@ -128,7 +128,10 @@ func (x *explainer) where() {
 		parts = append(parts, plural(uint64(n), "heap"))
 	}
 	up := ""
-	if p.UptimeAtSync > 0 {
+	switch {
+	case x.c.Log == "unified" || x.c.Log == "jdk8":
+		x.lacks("how long the process had been up", "the uptimes of the log count from the begin of the process, or of the recording that it was made of")
+	case p.UptimeAtSync > 0:
 		up = "up for " + p.Uptime(x.d.PauseStart()).Round(time.Second).String()
 	}
 	switch {
