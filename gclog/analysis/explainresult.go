@@ -447,12 +447,10 @@ func (x *explainer) others() {
 		x.lacks("handles", x.untold("its sizes were not told (GCHeapStats)"))
 	case d.Handles < 0:
 		x.lacks("handles", x.untold("the runtime told a number below 0, as it does now and then"))
+	case d.Generation < gclog.Gen2:
+		x.lacks("handles", "the runtime counts those that a collection goes through, which is all of them in gen2 alone")
 	default:
-		text := plural(uint64(d.Handles), "handle")
-		if d.Generation < gclog.Gen2 {
-			text = "about " + text
-		}
-		parts = append(parts, text)
+		parts = append(parts, plural(uint64(d.Handles), "handle"))
 		facts = append(facts, Fact{"dotnet.gc.handles", float64(d.Handles), ""})
 	}
 	if d.HasSizesAfter && d.SyncBlocks != math.MaxUint32 {
@@ -463,7 +461,11 @@ func (x *explainer) others() {
 		x.say(&x.e.Result, "handles", "The runtime has "+andList(parts)+" after it.", facts...)
 	}
 	if s := &d.Segments; s.Known && s.Created+s.Freed > 0 {
-		x.say(&x.e.Result, "segments", fmt.Sprintf("Since the previous collection the heap took %s of memory of the system (%s) and gave %s back.", plural(uint64(s.Created), "piece"), bytesText(s.CreatedBytes), noneOr(s.Freed)),
+		text := fmt.Sprintf("took %s of memory of the system (%s) and gave %s back", plural(uint64(s.Created), "piece"), bytesText(s.CreatedBytes), noneOr(s.Freed))
+		if s.Created == 0 {
+			text = fmt.Sprintf("gave %s of memory back to the system", plural(uint64(s.Freed), "piece"))
+		}
+		x.say(&x.e.Result, "segments", "Since the previous collection the heap "+text+".",
 			Fact{"dotnet.gc.segments.created.count", float64(s.Created), ""}, Fact{"dotnet.gc.segments.freed.count", float64(s.Freed), ""})
 	}
 }
