@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -88,7 +90,8 @@ func areFiles(names []string) bool {
 		return false
 	}
 	_, err := os.Lstat(names[0])
-	return err == nil || len(names) > 1 || names[0] == "-" || strings.ContainsRune(names[0], os.PathSeparator)
+	ours := slices.Contains([]string{".nettrace", ".log", ".json", ".csv", ".gz"}, filepath.Ext(names[0]))
+	return err == nil || len(names) > 1 || names[0] == "-" || ours || strings.ContainsRune(names[0], os.PathSeparator)
 }
 
 // settingsOf finds out the settings of a running process.
@@ -163,7 +166,11 @@ func (p *program) settingsOfFiles(c *cli.Context, names []string, how string) er
 		report.Unknown = append(report.Unknown, gcsettings.Unknown{What: "number of heaps", Why: "no collection in that part of the time tells it"})
 	}
 	if !h.process.HasLimits {
-		report.Unknown = append(report.Unknown, gcsettings.Unknown{What: "limits and budgets", Why: "GCSettingsRundown is not in it: .NET 9 and up tell it to gclog attach, and at the end of gclog record"})
+		why := "GCSettingsRundown is not in it: .NET 9 and up tell it to gclog attach, and at the end of gclog record"
+		if h.format != "" && h.format != "json" {
+			why = "the log does not hold them (format " + h.format + ")"
+		}
+		report.Unknown = append(report.Unknown, gcsettings.Unknown{What: "limits and budgets", Why: why})
 	}
 	if err := p.printSettings(how, h.process, report); err != nil {
 		return err
