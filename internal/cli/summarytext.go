@@ -309,7 +309,11 @@ func (t *summaryText) heap() {
 	t.told("allocated", all.Allocated.Total, "bytes", "%s before the GCs that tell it, at %s", t.num("allocation rate", t.s.AllocationRate, "bytes/s"))
 	t.told("pinned", all.PinnedShare, "%", "%s of what survived")
 	t.pins(all)
-	t.told("finalization", all.Finalization.Max, "", "at most %s objects, %s kept alive for it", t.num("size of finalization", all.FinalizationBytes.Max, "bytes"))
+	objects := "objects"
+	if all.Finalization.Max.Value == 1 {
+		objects = "object"
+	}
+	t.told("finalization", all.Finalization.Max, "", "at most %s "+objects+", %s kept alive for it", t.num("size of finalization", all.FinalizationBytes.Max, "bytes"))
 	t.finalized()
 	t.classes(sizeColumns, hasGCs)
 }
@@ -344,24 +348,32 @@ func (t *summaryText) pins(all *analysis.Rollup) {
 	t.line("pins", "%s%s", strings.Join(parts, "; "), share)
 }
 
+// counted is a number of things.
+func counted(n uint64, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
 // data tells how far the numbers can be trusted.
 func (t *summaryText) data() {
 	s := t.s
 	all := &s.Classes[analysis.ClassAll]
 	t.title("Data")
 	t.line("complete", "%d of %d GCs", all.Count-all.Incomplete, all.Count)
-	lost := strconv.FormatUint(s.LostEvents, 10)
+	lost := counted(s.LostEvents, "event")
 	if s.LostUnsure {
 		lost = "at least " + lost
 	}
-	missed := fmt.Sprintf("%d GCs", s.Missed)
+	missed := counted(s.Missed, "GC")
 	switch {
 	case s.MissedUnsure:
 		missed = "at least " + missed
 	case s.Sparse && s.Missed > 0:
 		missed = fmt.Sprintf("%d numbers of GCs (some may be those of no-GC regions)", s.Missed)
 	}
-	missing := fmt.Sprintf("%s, %s events, %d records", missed, lost, s.Dropped)
+	missing := missed + ", " + lost + ", " + counted(s.Dropped, "record")
 	if s.Missed+s.LostEvents+s.Dropped == 0 && !s.LostUnsure && !s.MissedUnsure {
 		missing = "nothing that is known of"
 		if s.Sparse {
