@@ -318,13 +318,16 @@ func (r *rollup) gc(d *gclog.GCDetails, w Window) {
 	count(&r.compactingTold, blocking && told)
 
 	if d.Flaws&pauseFlaws == 0 && len(d.Pauses) > 0 {
-		took := int64(0)
+		took, suspend := int64(0), int64(0)
 		for i := range d.Pauses {
-			start, end := w.Clip(d.Pauses[i].Start, d.Pauses[i].Start+d.Pauses[i].Duration)
+			p := &d.Pauses[i]
+			start, end := w.Clip(p.Start, p.Start+p.Duration)
 			took += end - start
+			start, end = w.Clip(p.Start, p.Start+max(0, p.Suspend))
+			suspend += end - start
 		}
 		r.pause.add(float64(took))
-		if suspend := d.Suspend(); suspend >= 0 {
+		if d.Suspend() >= 0 && suspend > 0 {
 			r.suspend.add(float64(suspend))
 		}
 	}

@@ -257,6 +257,25 @@ func TestWindow(t *testing.T) {
 	}
 }
 
+// TestWindowInSuspension: only the part of a suspension in the window counts.
+func TestWindowInSuspension(t *testing.T) {
+	d := gclog.GCDetails{Kind: gclog.KindBlocking, Start: 10 * ms, End: 20 * ms, HasEnd: true}
+	d.Pauses = []gclog.PausePart{{Kind: gclog.PauseBlocking, Start: 0, Duration: 21 * ms, Suspend: 8 * ms}}
+	for from, want := range map[int64]float64{0: 8e6, 5 * ms: 3e6, 9 * ms: 0} {
+		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Window{From: from, To: sec}})
+		s.Begin(0)
+		s.Pause(&gclog.Pause{PausePart: d.Pauses[0], GC: &d})
+		s.GC(&d)
+		s.End(sec)
+		got := metrics(s.Summary())
+		for _, name := range []string{"suspend.max", "collection.suspend.max"} {
+			if v, known := got[name]; known != (want > 0) || v != want {
+				t.Errorf("from %d: %s is %v (known: %v), want %v", from, name, v, known, want)
+			}
+		}
+	}
+}
+
 // TestUnknown: what is not known says why, and is never 0.
 func TestUnknown(t *testing.T) {
 	reasons := func(tellAll func(*analysis.Statistics)) map[string]string {
