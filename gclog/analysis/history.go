@@ -29,6 +29,7 @@ func newStop(start, duration, suspend int64, class Class, first bool) stop {
 }
 
 func (s stop) duration() int64 { return s.packed >> packedBits }
+func (s stop) end() int64      { return s.start + s.duration() }
 func (s stop) class() Class    { return Class(s.packed & (firstBit - 1)) }
 func (s stop) first() bool     { return s.packed&firstBit != 0 }
 

@@ -58,7 +58,7 @@ func (c *cursor) upTo(x int64) int64 {
 	for ; c.i < c.h.n; c.i++ {
 		s := c.h.at(c.i)
 		start := max(s.start, c.end)
-		end := max(start, s.start+s.duration())
+		end := max(start, s.end())
 		if end > x {
 			return c.sum + max(0, x-start)
 		}

@@ -72,25 +72,25 @@ func (s *Statistics) Summary() *Summary {
 // and what is known of that time.
 func (s *Statistics) unobserved(w Window) (sum int64, known behind) {
 	if l := s.live; l != nil {
-		sum, known = l.unobserved, l.behind
-	}
-	if len(s.holes) == 0 || s.live != nil {
+		sum = l.unobserved
 		s.holes.in(w, func(from, to int64) { sum += to - from })
-		return sum, known
+		return sum, l.behind
+	}
+	if len(s.holes) == 0 {
+		return 0, known
 	}
 	var all holes
 	for _, h := range s.holes {
 		part := holes{h}
 		if stop := s.stops.around(h.To); stop != nil {
-			part.behind(stop.start, stop.start+stop.duration())
+			part.behind(stop.start, stop.end())
 		}
 		all.add(part[0].From, part[0].To)
 	}
 	all.in(w, func(from, to int64) { sum += to - from })
 	for i := range s.stops.n {
 		stop := s.stops.at(i)
-		end := stop.start + stop.duration()
-		all.in(Window{stop.start, end}, func(from, to int64) { known.stood += to - from })
+		all.in(Window{stop.start, stop.end()}, func(from, to int64) { known.stood += to - from })
 		if stop.first() && all.touch(stop.start, stop.start+1) {
 			known.collections[stop.class()]++
 			known.collections[ClassAll]++
