@@ -36,7 +36,7 @@ type fake struct {
 
 	silent, hangup, garbage, deaf bool
 	stale, noSocket, stay         bool
-	early, finalizer              bool
+	early, threads                bool
 }
 
 // fakeRuntime is the command fakeruntime of the scripts: a process with a
@@ -63,7 +63,7 @@ func fakeRuntime(args []string) int {
 	flags.StringVar(&f.logTo, "log", "", "file to write each request to")
 	flags.BoolVar(&f.stay, "stay", false, "do not end when standard input is closed")
 	flags.BoolVar(&f.early, "early", false, "print ready also while it waits in its start")
-	flags.BoolVar(&f.finalizer, "finalizer", false, "have the thread .NET Finalizer, which a runtime has once it runs")
+	flags.BoolVar(&f.threads, "threads", false, "have threads with names as CoreCLR 8 has: .NET EventPipe, and .NET Finalizer once it runs")
 	if flags.Parse(args) != nil {
 		return 2
 	}
@@ -83,8 +83,8 @@ func (f *fake) run() (int, error) {
 			return 0, err
 		}
 	}
-	if f.finalizer {
-		nameThread(".NET Finalizer")
+	if f.threads {
+		nameThread(".NET EventPipe")
 	}
 	running := make(chan struct{})
 	died := make(chan struct{}, 8)
@@ -103,10 +103,16 @@ func (f *fake) run() (int, error) {
 		}
 		defer r.Close()
 		go func() {
-			if !f.early {
-				<-r.Running()
+			if f.early {
+				close(running)
 			}
-			close(running)
+			<-r.Running()
+			if f.threads {
+				nameThread(".NET Finalizer")
+			}
+			if !f.early {
+				close(running)
+			}
 		}()
 	}
 	input := make(chan struct{})
@@ -176,6 +182,49 @@ func (f *fake) start(died chan<- struct{}) (*fakeruntime.Runtime, error) {
 		cfg.OnSent = end
 	}
 	return fakeruntime.Start(cfg)
+}
+
+// portOwner is the command portowner of the scripts: another tool at a diagnostic port. It prints
+// "ready", and resumes the runtimes that are connected, and those that connect later, when it
+// gets SIGUSR1.
+func portOwner(args []string) int {
+	l, err := net.Listen("unix", args[0])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "portowner:", err)
+		return 1
+	}
+	asked, resume := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(asked, syscall.SIGUSR1)
+	go func() {
+		<-asked
+		close(resume)
+	}()
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		_ = l.Close()
+	}()
+	fmt.Println("ready")
+	resumed := map[string]bool{} // by what a runtime announces itself with
+	var mu sync.Mutex
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return 0 // it was closed
+		}
+		go func() {
+			var announced [34]byte
+			if _, err := io.ReadFull(conn, announced[:]); err != nil {
+				return
+			}
+			<-resume
+			mu.Lock()
+			defer mu.Unlock()
+			if id := string(announced[:]); !resumed[id] {
+				resumed[id] = true
+				_, _ = conn.Write([]byte("DOTNET_IPC_V1\x00\x14\x00\x04\x01\x00\x00"))
+			}
+		}()
+	}
 }
 
 // leaveSocket makes the socket of this process, without a listener.

@@ -37,6 +37,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"gclog":       func() { os.Exit(cli.Main(os.Args, os.Stdin, os.Stdout, os.Stderr)) },
 		"fakeruntime": func() { os.Exit(fakeRuntime(os.Args[1:])) },
+		"portowner":   func() { os.Exit(portOwner(os.Args[1:])) },
 		"tracer":      func() { os.Exit(tracer(os.Args[1:])) },
 	})
 }
@@ -54,7 +55,8 @@ const deadline = 40 * time.Second
 //	                              runs it in the background: $VAR is its pid, VAR.out and VAR.err
 //	                              are what it prints
 //	fake VAR [KEY=VALUE...] PROGRAM ARGS...
-//	                              the same for a fake runtime: it is ready then
+//	                              the same for a fake runtime, or portowner PATH, another tool at a
+//	                              diagnostic port that resumes at SIGUSR1: it is ready then
 //	finish VAR N                  waits for its end, which must be with N; stdout and stderr are its
 //	waitfor FILE REGEXP           waits until the file has a line like this
 //	until PROGRAM ARGS...         runs the program again and again until it succeeds
@@ -363,7 +365,7 @@ func cmdFake(ts *testscript.TestScript, neg bool, args []string) {
 	defer in.Close()
 	ts.Defer(func() { _ = hold.Close() })
 	r := start(ts, args, in)
-	waitUntil(ts, "fakeruntime to be ready", func() bool {
+	waitUntil(ts, "it to be ready", func() bool {
 		select {
 		case <-r.ended:
 			ts.Fatalf("%s has ended: %v: %s", args[0], r.err, ts.ReadFile(args[0]+".err"))

@@ -46,10 +46,7 @@ func (c *Client) exchange(ctx context.Context, name string, set, command byte, p
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	timeout := c.Timeout
-	if timeout == 0 {
-		timeout = DefaultTimeout
-	}
+	timeout := c.timeout()
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	err = c.converse(limited, name, m, leaveTime(set, command), take)
@@ -60,6 +57,13 @@ func (c *Client) exchange(ctx context.Context, name string, set, command byte, p
 		return ctx.Err()
 	}
 	return fmt.Errorf("%s: %w within %v", name, ErrNoAnswer, timeout)
+}
+
+func (c *Client) timeout() time.Duration {
+	if c.Timeout == 0 {
+		return DefaultTimeout
+	}
+	return c.Timeout
 }
 
 // graceTime is how long the answer to a request for a session is waited for by who gives

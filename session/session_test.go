@@ -522,3 +522,32 @@ func TestDialFails(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestSuspendingPorts: which ports of an environment suspend a runtime in its start. One to
+// listen at does nothing on any runtime.
+func TestSuspendingPorts(t *testing.T) {
+	const ports, suspend = "DiagnosticPorts", "DefaultDiagnosticPortSuspend"
+	for _, c := range []struct {
+		env  map[string]string
+		want []string
+	}{
+		{nil, nil},
+		{map[string]string{"DOTNET_" + ports: "/a"}, []string{"/a"}},
+		{map[string]string{"DOTNET_" + ports: "/a,connect"}, []string{"/a"}},
+		{map[string]string{"DOTNET_" + ports: "/a,nosuspend"}, nil},
+		{map[string]string{"DOTNET_" + ports: "/a,nosuspend;/b,listen"}, nil},
+		{map[string]string{"DOTNET_" + ports: "/a,listen,connect,suspend"}, nil},
+		{map[string]string{"DOTNET_" + ports: "/a,connect,nosuspend;;"}, nil},
+		{map[string]string{"DOTNET_" + ports: "/a,nosuspend,suspend"}, nil},
+		{map[string]string{"DOTNET_" + ports: "/a,suspend,nosuspend"}, []string{"/a"}},
+		{map[string]string{"DOTNET_" + ports: " /a , NoSuspend ; /b,suspend;/c"}, []string{"/b", "/c"}},
+		{map[string]string{"DOTNET_" + ports: "/a,nosuspend", "COMPlus_" + ports: "/a"}, nil},
+		{map[string]string{"COMPlus_" + ports: "/a"}, []string{"/a"}},
+		{map[string]string{"DOTNET_" + suspend: "1"}, []string{"a tool at its default port (DOTNET_" + suspend + "=1)"}},
+		{map[string]string{"DOTNET_" + suspend: "0", "COMPlus_" + suspend: "1"}, nil},
+	} {
+		if got := session.SuspendingPorts(c.env); !slices.Equal(got, c.want) {
+			t.Errorf("%v: %q, want %q", c.env, got, c.want)
+		}
+	}
+}

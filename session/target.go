@@ -48,6 +48,7 @@ const (
 	CauseStaleSocket          // the socket is left over from another process
 	CauseNoAccess             // its files cannot be looked at
 	CauseWrongPeer            // another process listens on the socket
+	CauseSuspended            // its runtime has not been resumed, or is still starting
 )
 
 // A TargetError says why a process cannot be talked to, and what would help.
@@ -85,6 +86,7 @@ var kinds = map[Cause]string{
 	CauseStaleSocket:    "stale-socket",
 	CauseNoAccess:       "no-access",
 	CauseWrongPeer:      "wrong-peer",
+	CauseSuspended:      "suspended",
 }
 
 // as says of what kind the cause is.

@@ -103,6 +103,12 @@ func (p *Process) ReadFile(path string, limit int64) ([]byte, error) {
 // IsCoreCLR is not known on this system; most programs run on it.
 func (p *Process) IsCoreCLR() bool { return true }
 
+// Startup is not known on this system.
+func (p *Process) Startup() Startup { return StartupUnknown }
+
+// IsNativeAOT is not known on this system.
+func (p *Process) IsNativeAOT() bool { return false }
+
 // Describe returns what is known about a process that can be talked to.
 func Describe(pid int) (*Process, error) {
 	t, err := Find(context.Background(), pid)

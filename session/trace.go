@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -109,6 +110,8 @@ type Stream struct {
 	conn   net.Conn
 	client *Client
 	id     uint64
+	begun  event // a byte has come
+	over   event // none will
 
 	patient  bool // patience counts, until a byte comes
 	patience time.Duration
@@ -137,7 +140,7 @@ func (c *Client) StartTracing(ctx context.Context, cfg Config) (*Stream, error) 
 		if c.collect != 0 && v.id > c.collect {
 			continue
 		}
-		s := &Stream{client: c}
+		s := &Stream{client: c, begun: newEvent(), over: newEvent()}
 		err := c.exchange(ctx, v.name, setEventPipe, v.id, cfg.payload(v.id), func(conn net.Conn, answer []byte) (bool, error) {
 			d := decoder{b: answer}
 			id := d.u64()
@@ -178,8 +181,14 @@ func (s *Stream) Read(p []byte) (int, error) {
 	}
 	n, err := s.conn.Read(p)
 	s.patient = s.patient && n == 0
+	if n > 0 {
+		s.begun.happen()
+	}
 	if err != nil && (connectionGone(err) || errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrClosed)) {
 		err = io.EOF
+	}
+	if err != nil && !IsIdle(err) {
+		s.over.happen()
 	}
 	return n, err
 }
@@ -211,9 +220,26 @@ func (s *Stream) Wake() {
 }
 
 // Stop asks the runtime to end the session. It does so on a connection of its
-// own; the stream must be read on until io.EOF, because the runtime writes what
+// own; the stream must be read until io.EOF, because the runtime writes what
 // it still has before it answers.
+//
+// It waits for the first byte of the stream, as long as a request may take, and closes the
+// connection if none comes. A runtime that is still suspended in its start sends none, and
+// StopTracing would make the next session, anybody's, crash it (docs/protocol.md, Stop).
 func (s *Stream) Stop(ctx context.Context) error {
+	head, cancel := context.WithTimeout(ctx, s.client.timeout())
+	defer cancel()
+	select {
+	case <-s.begun.c:
+	case <-s.over.c:
+		return nil // the runtime has ended it
+	case <-head.Done():
+		_ = s.conn.Close()
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return fmt.Errorf("StopTracing: the session has not begun: %w within %v", ErrNoAnswer, s.client.timeout())
+	}
 	var e encoder
 	e.u64(s.id)
 	_, err := s.client.request(ctx, "StopTracing", setEventPipe, cmdStopTracing, e.b)
@@ -235,14 +261,25 @@ func (s *Stream) Discard(ctx context.Context) {
 		defer close(asked)
 		_ = s.Stop(ctx) // what counts is that the stream ends
 	}()
+	s.IdleTimeout = 0
 	_ = s.conn.SetDeadline(time.Time{})
-	_, _ = io.Copy(io.Discard, s.conn)
+	_, _ = io.Copy(io.Discard, s)
 	<-asked
 }
 
 // Close closes the connection. The runtime then ends the session by itself with
 // the next event that it cannot write.
 func (s *Stream) Close() error { return s.conn.Close() }
+
+// An event happens at most once. Anybody can wait for it.
+type event struct {
+	c    chan struct{} // closed when it has happened
+	once *sync.Once
+}
+
+func newEvent() event { return event{make(chan struct{}), new(sync.Once)} }
+
+func (e event) happen() { e.once.Do(func() { close(e.c) }) }
 
 // IsIdle tells whether an error of Read only says that no byte came in time.
 func IsIdle(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }

@@ -224,7 +224,7 @@ func TestStop(t *testing.T) {
 func TestStopNoAnswer(t *testing.T) {
 	r := serve(t, func(conn net.Conn, request []byte) {
 		if request[17] != 0x01 {
-			_, _ = conn.Write(answer(make([]byte, 8)))
+			_, _ = conn.Write(append(answer(make([]byte, 8)), 'a'))
 		}
 		hang(conn)
 	})
@@ -234,6 +234,9 @@ func TestStopNoAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
+	if _, err := s.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
 	c.Timeout = impatience
 	if err := s.Stop(t.Context()); !errors.Is(err, session.ErrNoAnswer) {
 		t.Errorf("error %v", err)
@@ -361,7 +364,7 @@ func TestStartTracingGivenUp(t *testing.T) {
 		_ = conn.SetReadDeadline(time.Now().Add(impatience))
 		_, err := conn.Read(make([]byte, 1))
 		left <- err
-		_, _ = conn.Write(answer(unhex(t, "efcdab8967452301")))
+		_, _ = conn.Write(append(answer(unhex(t, "efcdab8967452301")), "Nettrace"...))
 		select {
 		case id := <-stopped:
 			if want := unhex(t, "efcdab8967452301"); !slices.Equal(id, want) {
@@ -386,6 +389,70 @@ func TestStartTracingGivenUp(t *testing.T) {
 	}
 	if err := <-written; err != nil {
 		t.Errorf("the session was not ended in good order: %v", err)
+	}
+}
+
+// TestStopBeforeBegin: a session that has sent nothing is not stopped, by no way of ending it: its
+// runtime may be suspended in its start, and the next session would make it crash. The
+// connection is closed instead.
+func TestStopBeforeBegin(t *testing.T) {
+	for name, end := range map[string]func(*session.Stream) error{
+		"stop": func(s *session.Stream) error { return s.Stop(context.Background()) },
+		"stop in time": func(s *session.Stream) error {
+			ctx, cancel := context.WithTimeout(context.Background(), impatience)
+			defer cancel()
+			return s.Stop(ctx)
+		},
+		"discard": func(s *session.Stream) error {
+			ctx, cancel := context.WithTimeout(context.Background(), impatience)
+			defer cancel()
+			s.Discard(ctx)
+			return context.DeadlineExceeded
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ended := make(chan struct{})
+			r := serve(t, func(conn net.Conn, request []byte) {
+				if request[17] == 0x01 {
+					t.Error("the session was stopped")
+					return
+				}
+				_, _ = conn.Write(answer(make([]byte, 8)))
+				hang(conn)
+				close(ended)
+			})
+			c := r.client()
+			s, err := c.StartTracing(t.Context(), config())
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Timeout = impatience
+			if err := end(s); !errors.Is(err, session.ErrNoAnswer) && !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("error %v", err)
+			}
+			<-ended
+		})
+	}
+}
+
+// TestStopWhenOver: a session that the runtime has ended needs no stop.
+func TestStopWhenOver(t *testing.T) {
+	r := serve(t, func(conn net.Conn, request []byte) {
+		if request[17] == 0x01 {
+			t.Error("the session was stopped")
+		}
+		_, _ = conn.Write(answer(make([]byte, 8)))
+	})
+	s, err := r.client().StartTracing(t.Context(), config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		t.Fatalf("error %v", err)
+	}
+	if err := s.Stop(t.Context()); err != nil {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -37,12 +37,10 @@ type Options struct {
 	Count   int64           // stop after so many collections; 0: do not
 	// Until is asked once the session is there: when it shall end. nil, and the zero
 	// time: never.
-	Until  func() time.Time
-	Record io.Writer       // gets a copy of the raw stream; nil: nobody does
-	Reopen <-chan struct{} // a value makes the files begin anew
-	// Resume lets the process go on, which waits in its start for the session. It is
-	// resumed also if there is none.
-	Resume bool
+	Until         func() time.Time
+	Record        io.Writer       // gets a copy of the raw stream; nil: nobody does
+	Reopen        <-chan struct{} // a value makes the files begin anew
+	Early, Resume bool            // see SessionOptions
 	// Exit returns, when the process has ended, how: for processes whose parent asks.
 	Exit func() (code int, killed, known bool)
 	// Begun is told when the session is there and its outputs are open.
@@ -64,7 +62,7 @@ type Result struct {
 func Run(ctx context.Context, o Options) (*Result, error) {
 	s, err := Open(ctx, o.Target, SessionOptions{
 		Config: o.Config, Suspensions: output.Suspensions(o.Outputs), Count: o.Count, Record: o.Record,
-		Resume: o.Resume, Exit: o.Exit, Progress: o.Progress, Tell: o.Opener.Tell,
+		Early: o.Early, Resume: o.Resume, Exit: o.Exit, Progress: o.Progress, Tell: o.Opener.Tell,
 	})
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// Facts finds out what can be known about a process before its first event. What
+// Facts finds out what can be known about a process that is not watched. What
 // cannot be found out is left unknown. The error is that of the first request: a
 // runtime that does not answer it will not answer others.
 //
@@ -24,6 +24,9 @@ import (
 // by the rundown of a throw-away session (.NET 9 and up), by the names of its
 // threads, by its environment and runtimeconfig.json. What the events show comes
 // later.
+//
+// It begins a session, and that must not be the first one of a runtime that may still be
+// suspended in its start: see Session.process.
 func Facts(ctx context.Context, t *session.Target) (gclog.Process, error) {
 	p, err := Identify(ctx, t)
 	Complete(ctx, t, &p)

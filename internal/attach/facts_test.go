@@ -71,6 +71,7 @@ func TestSettingsGivenUp(t *testing.T) {
 							synctest.Wait()
 							_, _ = far.Write(answer[answered:])
 						}
+						_, _ = far.Write([]byte("Nettrace"))
 						go func() {
 							_, _ = far.Read(request)
 							close(left)
@@ -93,4 +94,32 @@ func TestSettingsGivenUp(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestSettingsSuspended: a runtime that sends nothing may be suspended in its start. A session
+// that is stopped before its first byte would make the next one crash it, so that none is: the
+// connection is closed.
+func TestSettingsSuspended(t *testing.T) {
+	answer := append([]byte("DOTNET_IPC_V1\x00\x1c\x00\xff\x00\x00\x00"), make([]byte, 8)...)
+	synctest.Test(t, func(t *testing.T) {
+		requests, left := 0, make(chan struct{})
+		target := &session.Target{Client: session.Client{Dial: func(context.Context) (net.Conn, error) {
+			near, far := net.Pipe()
+			requests++
+			go func() {
+				request := make([]byte, 1024)
+				_, _ = far.Read(request)
+				_, _ = far.Write(answer)
+				_, _ = far.Read(request)
+				close(left)
+			}()
+			return near, nil
+		}}}
+		var p gclog.Process
+		_ = Settings(t.Context(), target, &p)
+		<-left
+		if requests != 1 {
+			t.Errorf("%d requests, want that for the session only", requests)
+		}
+	})
 }

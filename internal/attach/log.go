@@ -70,7 +70,7 @@ func (l *Log) Serve(sessions <-chan *Session, known *gclog.Process, ended func(*
 // what Facts found; nil: it is found out while the session is on. begun is told when
 // the outputs are open. An error means that they are not; the session has ended then.
 func (l *Log) Write(s *Session, known *gclog.Process, begun func(*gclog.Process)) (formats.End, error) {
-	l.process = s.process(known)
+	l.process = s.process(l.withSettings(known))
 	l.session = s
 	defer func() { l.session = nil }()
 	var err error
@@ -99,6 +99,17 @@ func (l *Log) Write(s *Session, known *gclog.Process, begun func(*gclog.Process)
 	s.o.Progress.Output.Store(l.set.Bytes())
 	s.watch.Close()
 	return end, errors.Join(s.failure(end.Reason), s.tee.close())
+}
+
+// withSettings returns what is known of a process with the settings that the session before has
+// asked its runtime for.
+func (l *Log) withSettings(known *gclog.Process) *gclog.Process {
+	if known == nil || !l.process.HasLimits || known.HasLimits || known.Cookie != l.process.Cookie {
+		return known
+	}
+	p := *known
+	p.Server, p.Concurrent, p.Limits, p.HasLimits = l.process.Server, l.process.Concurrent, l.process.Limits, true
+	return &p
 }
 
 // deliver writes the records as they come.
@@ -239,12 +250,12 @@ func (f *follower) end() {
 // Change has the records written to other outputs, or about a process of which other
 // things are known, from now on. Outputs that stay are not interrupted.
 func (l *Log) Change(outputs []output.Spec, format formats.Options, known *gclog.Process) error {
-	l.Outputs, l.Format, l.known = outputs, format, known
+	l.Outputs, l.Format, l.known = outputs, format, l.withSettings(known)
 	if l.set == nil {
 		return nil
 	}
 	sync, uptime := l.process.Sync, l.process.UptimeAtSync
-	l.process = *known
+	l.process = *l.known
 	l.process.Sync, l.process.UptimeAtSync = sync, uptime
 	end := formats.End{Reason: formats.EndDetached, Message: "the output is no longer asked for"}
 	if l.session != nil {

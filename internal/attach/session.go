@@ -50,8 +50,10 @@ type SessionOptions struct {
 	Memory      bool      // read the memory of the process at the end of each collection
 	Count       int64     // stop after so many collections; 0: do not
 	Record      io.Writer // gets a copy of the raw stream; nil: nobody does
-	// Resume lets the process go on, which waits in its start for the session. It is
-	// resumed also if there is none.
+	// Early begins the session also while the startup is pending: the runtime has just connected
+	// to a port of ours, and no other port suspends it.
+	Early bool
+	// Resume resumes the runtime, which a port of ours suspends, after that; also if it failed.
 	Resume bool
 	// Exit returns, when the process has ended, how: for processes whose parent asks.
 	Exit     func() (code int, killed, known bool)
@@ -115,7 +117,11 @@ func Open(ctx context.Context, t *session.Target, o SessionOptions) (*Session, e
 	if o.Progress == nil {
 		o.Progress = &Progress{}
 	}
-	stream, err := t.StartTracing(ctx, o.Config)
+	start := t.StartTracing
+	if o.Early {
+		start = t.Client.StartTracing
+	}
+	stream, err := start(ctx, o.Config)
 	if o.Resume {
 		err = errors.Join(err, t.Resume(context.WithoutCancel(ctx)))
 	}
@@ -463,12 +469,15 @@ func (s *Session) readMemory() gclog.Memory {
 }
 
 // process completes the facts with what the head of the stream says. It waits for it.
+//
+// Only then is the runtime known to have been resumed, wherever it runs, and may be asked for its
+// settings in a session of its own: one that is begun and stopped before harms it.
 func (s *Session) process(known *gclog.Process) gclog.Process {
 	var p gclog.Process
 	if known != nil {
 		p = *known
 	} else {
-		p, _ = Facts(context.Background(), s.target)
+		p, _ = Identify(s.cut, s.target)
 	}
 	select {
 	case <-s.traced:
@@ -476,13 +485,16 @@ func (s *Session) process(known *gclog.Process) gclog.Process {
 		s.o.Tell(fmt.Sprintf("process %d sends nothing yet: if it has just been started it may wait for a diagnostic port (DOTNET_DiagnosticPorts)", s.target.PID))
 		<-s.traced
 	}
-	if s.trace != nil {
-		p.Sync = s.trace.SyncTime
-		if !p.Started.IsZero() {
-			p.UptimeAtSync = max(0, p.Sync.Sub(p.Started))
-		}
-	} else {
+	if s.trace == nil {
 		p.Sync = time.Now().UTC()
+		return p
+	}
+	if !p.HasLimits {
+		Complete(s.cut, s.target, &p)
+	}
+	p.Sync = s.trace.SyncTime
+	if !p.Started.IsZero() {
+		p.UptimeAtSync = max(0, p.Sync.Sub(p.Started))
 	}
 	return p
 }

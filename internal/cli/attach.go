@@ -270,7 +270,10 @@ func (w *watch) untilLook() time.Duration {
 
 // one watches one process until it ends or ctx does.
 func (w *watch) one(ctx context.Context, t *session.Target) (*attach.Result, error) {
-	facts, err := attach.Facts(ctx, t)
+	if err := w.p.awaitStartup(ctx, t, w.duration); err != nil {
+		return nil, err
+	}
+	facts, err := attach.Identify(ctx, t)
 	if err != nil && !attach.IsTooOld(err) {
 		return nil, doctor.Explain(t, err)
 	}
@@ -290,11 +293,26 @@ func (w *watch) one(ctx context.Context, t *session.Target) (*attach.Result, err
 	return result, nil
 }
 
-// oneOfTree watches a process that gclog has started, from its start on. exit
-// returns how it ended, if it is known.
-func (w *watch) oneOfTree(ctx context.Context, t *session.Target, resume bool, exit func() (int, bool, bool)) (*attach.Result, error) {
+// awaitStartup waits until a session may be begun with a process, and says what for; no longer
+// than the session is to last, if that is not 0.
+func (p *program) awaitStartup(ctx context.Context, t *session.Target, duration time.Duration) error {
+	limited, cancel := context.WithCancel(ctx)
+	if duration > 0 {
+		limited, cancel = context.WithTimeout(ctx, duration)
+	}
+	defer cancel()
+	err := t.AwaitStartup(limited, func(err error) { p.ui.sayf("%v: gclog begins then", err) })
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		return t.CheckStartup(ctx)
+	}
+	return err
+}
+
+// oneOfTree watches a process that gclog has started, from its start on: see
+// attach.SessionOptions for early and resume. exit returns how it ended, if it is known.
+func (w *watch) oneOfTree(ctx context.Context, t *session.Target, early, resume bool, exit func() (int, bool, bool)) (*attach.Result, error) {
 	o := w.options(t)
-	o.Exit, o.Resume = exit, resume
+	o.Exit, o.Early, o.Resume = exit, early, resume
 	result, err := w.session(ctx, o)
 	if err != nil {
 		return nil, doctor.Explain(t, err)

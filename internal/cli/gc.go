@@ -70,7 +70,10 @@ func (p *program) gc(c *cli.Context) error {
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}
-	facts, err := attach.Facts(ctx, target)
+	if err := target.CheckStartup(ctx); err != nil {
+		return unlessStopped(ctx, err)
+	}
+	facts, err := attach.Identify(ctx, target)
 	if err != nil && !attach.IsTooOld(err) {
 		return unlessStopped(ctx, doctor.Explain(target, err))
 	}
@@ -89,13 +92,13 @@ func (p *program) gc(c *cli.Context) error {
 	case err != nil:
 		return doctor.Explain(target, err)
 	}
+	defer p.sayAgain(induced.Again)
 	if !o.Wait {
 		p.ui.sayf("process %d was asked for a full blocking collection, and has begun it: GC %d", target.PID, induced.Number)
-	} else if err := p.printInduced(how, &facts, induced); err != nil {
-		return err
+		return nil
 	}
-	p.sayAgain(induced.Again)
-	return nil
+	attach.Complete(ctx, target, &facts)
+	return p.printInduced(how, &facts, induced)
 }
 
 // sayAgain tells what was collected besides.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,12 +93,11 @@ func (p *program) watchHistory(c *cli.Context, arg string, asked span, observe f
 	case asked.until.kind == instantFromEnd:
 		return nil, usagef("--until %s: a running process has no end to count from: give a time since the begin of the session, such as 10s", asked.until.text)
 	}
-	w := &watch{p: p, progress: &attach.Progress{}, duration: watchFor}
-	if c.String("duration") != "" {
-		if w.duration, err = parseDuration(c, "duration"); err != nil {
-			return nil, err
-		}
+	limit, err := parseDuration(c, "duration")
+	if err != nil {
+		return nil, err
 	}
+	w := &watch{p: p, progress: &attach.Progress{}, duration: cmp.Or(limit, watchFor)}
 	if w.config, err = attach.SessionConfig("normal", nil, true); err != nil {
 		return nil, err
 	}
@@ -105,6 +105,9 @@ func (p *program) watchHistory(c *cli.Context, arg string, asked span, observe f
 	defer release()
 	target, err := session.Find(ctx, pid)
 	if err != nil {
+		return nil, unlessInterrupted(ctx, err)
+	}
+	if err := p.awaitStartup(ctx, target, limit); err != nil {
 		return nil, unlessInterrupted(ctx, err)
 	}
 	return w.history(ctx, target, asked, observe)
@@ -120,7 +123,7 @@ func unlessInterrupted(ctx context.Context, err error) error {
 
 // history watches a process until the time is over, it ends, or ctx does.
 func (w *watch) history(ctx context.Context, t *session.Target, asked span, observe func(*gclog.Process, analysis.Window) historyObserver) (*history, error) {
-	facts, err := attach.Facts(ctx, t)
+	facts, err := attach.Identify(ctx, t)
 	if err != nil && !attach.IsTooOld(err) {
 		return nil, unlessInterrupted(ctx, doctor.Explain(t, err))
 	}

@@ -48,6 +48,8 @@ type psRow struct {
 	Cookie      string     `json:"cookie,omitempty"`
 	Problem     string     `json:"problem,omitempty"`
 	Cause       string     `json:"cause,omitempty"` // of the problem, as docs/troubleshooting.md names it
+
+	waits bool // that is its only problem
 }
 
 // psTimeout is how long a runtime may take to say who it is: a hung one must not
@@ -119,6 +121,12 @@ func describe(ctx context.Context, l *session.Listed) psRow {
 		err = doctor.Explain(t, err)
 		r.Problem, r.Cause = err.Error(), doctor.CauseOf(err)
 	}
+	if err == nil {
+		err = t.CheckStartup(ctx)
+		if r.waits = err != nil; r.waits {
+			r.Problem, r.Cause = err.Error(), doctor.CauseOf(err)
+		}
+	}
 	r.Name, r.Runtime, r.Cookie = facts.Name, facts.RuntimeVersion, facts.Cookie
 	r.GC = doctor.GC(&facts)
 	return r
@@ -137,7 +145,10 @@ func printTable(w io.Writer, rows []psRow, wide bool) error {
 			up = elapsed(time.Since(*r.Started))
 		}
 		can := "yes"
-		if r.Problem != "" {
+		switch {
+		case r.waits:
+			can = "later"
+		case r.Problem != "":
 			can = "no"
 		}
 		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s", r.PID, oneLine(r.Name), oneLine(dash(r.User)), oneLine(dash(r.Runtime)), dash(r.GC), up, can)

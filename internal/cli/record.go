@@ -81,6 +81,9 @@ func (p *program) record(c *cli.Context) error {
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}
+	if err := p.awaitStartup(ctx, target, duration); err != nil {
+		return unlessStopped(ctx, err)
+	}
 	path = output.Expand(path, &gclog.Process{ID: int64(target.PID)}, "")
 	if path == "" {
 		path = recordingName(attach.Names(&target.Process)[0], time.Now())

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -304,16 +306,24 @@ func (t *tree) isKnown(pid int) bool {
 	return t.known[pid]
 }
 
-// log writes the log of one process. A process that waits in its start is resumed
+// log writes the log of one process. A process that our port suspends is resumed
 // whatever happens.
 func (t *tree) log(ctx context.Context, target *session.Target, byPort bool) {
 	w := *t.w // the counters of each process are its own
 	w.progress = &attach.Progress{}
+	early, resume := byPort, byPort && t.suspend
+	if resume && (w.over() || t.othersSuspend(target)) {
+		_ = target.Resume(context.WithoutCancel(ctx))
+		resume = false
+	}
 	if w.over() {
-		if t.suspend && byPort {
-			_ = target.Resume(context.WithoutCancel(ctx))
-		}
 		return
+	}
+	if byPort && t.othersSuspend(target) {
+		early = false
+		if t.w.p.awaitStartup(ctx, target, 0) != nil {
+			return // it has exited, or the command has
+		}
 	}
 	t.mu.Lock()
 	if t.named {
@@ -321,7 +331,7 @@ func (t *tree) log(ctx context.Context, target *session.Target, byPort bool) {
 	}
 	t.named = true
 	t.mu.Unlock()
-	result, err := w.oneOfTree(ctx, target, t.suspend && byPort, t.exitOf(target.PID))
+	result, err := w.oneOfTree(ctx, target, early, resume, t.exitOf(target.PID))
 	switch {
 	case err == nil:
 		err = result.Err
@@ -333,6 +343,21 @@ func (t *tree) log(ctx context.Context, target *session.Target, byPort bool) {
 		t.failed = errors.Join(t.failed, err)
 		t.mu.Unlock()
 	}
+}
+
+// othersSuspend reports whether another port than ours suspends a process in its start: then
+// nobody may begin a session before that has resumed it, or a tool behind it would crash it.
+func (t *tree) othersSuspend(target *session.Target) bool {
+	env := target.Environ
+	if env == nil { // most likely it has inherited ours
+		env = map[string]string{}
+		for _, e := range t.child.Env {
+			name, value, _ := strings.Cut(e, "=")
+			env[name] = value
+		}
+	}
+	ports := session.SuspendingPorts(env)
+	return slices.ContainsFunc(ports, func(port string) bool { return port != t.path })
 }
 
 // furtherProcess gives files of its own to a process that is not the first. What is

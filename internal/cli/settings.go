@@ -76,6 +76,9 @@ func (p *program) settings(c *cli.Context) error {
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}
+	if err := target.CheckStartup(ctx); err != nil {
+		return unlessStopped(ctx, err)
+	}
 	facts, report, err := settingsOf(ctx, target)
 	if err != nil {
 		return unlessStopped(ctx, doctor.Explain(target, err))

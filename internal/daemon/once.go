@@ -57,9 +57,10 @@ func Once(ctx context.Context, o Options) ([]Verdict, error) {
 
 func (o *Options) verdict(ctx context.Context, l *session.Listed) Verdict {
 	v := Verdict{PID: l.PID, Process: attach.Names(&l.Process)[0]}
+	without := func(err error) string { return strings.TrimPrefix(err.Error(), fmt.Sprintf("process %d ", l.PID)) }
 	switch {
 	case l.Err != nil:
-		v.Why = strings.TrimPrefix(l.Err.Error(), fmt.Sprintf("process %d ", l.PID))
+		v.Why = without(l.Err)
 		return v
 	case l.Ignored():
 		v.Why = "it was started with GCLOG_IGNORE=1"
@@ -72,6 +73,10 @@ func (o *Options) verdict(ctx context.Context, l *session.Listed) Verdict {
 	limited, cancel := context.WithTimeout(ctx, verdictTime)
 	defer cancel()
 	t := l.Target()
+	if err := t.CheckStartup(limited); err != nil {
+		v.Why = without(err)
+		return v
+	}
 	facts, err := attach.Identify(limited, t)
 	v.Process = facts.Name
 	if err != nil && !attach.IsTooOld(err) {

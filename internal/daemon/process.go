@@ -122,17 +122,10 @@ func (p *process) identify() {
 		return
 	}
 	p.asked = true
-	c := p.d.config
 	go func() {
-		ctx, cancel := context.WithTimeout(p.ctx, identifyTime)
-		defer cancel()
-		facts, err := attach.Identify(ctx, p.target)
-		answers := err == nil || attach.IsTooOld(err)
-		if copied := facts; answers && decide(c, p.seen, &copied).excluded == "" {
-			attach.Complete(ctx, p.target, &facts)
-		}
+		facts, err := p.askWho()
 		p.d.post(func() {
-			if !answers {
+			if err != nil && !attach.IsTooOld(err) {
 				p.stopped = p.target.Stopped()
 				p.step(event{kind: eventFailed, why: p.explain(err)})
 				return
@@ -142,6 +135,17 @@ func (p *process) identify() {
 			p.step(event{kind: eventIdentified, plan: p.plan()})
 		})
 	}()
+}
+
+// askWho asks a process who it is, as soon as its runtime has been resumed.
+func (p *process) askWho() (facts gclog.Process, err error) {
+	err = p.target.AwaitStartup(p.ctx, func(err error) { p.later(event{kind: eventSuspended, why: err.Error()}) })
+	if err != nil {
+		return facts, err
+	}
+	ctx, cancel := context.WithTimeout(p.ctx, identifyTime)
+	defer cancel()
+	return attach.Identify(ctx, p.target)
 }
 
 func (p *process) explain(err error) string { return p.d.o.Explain(p.target, err).Error() }

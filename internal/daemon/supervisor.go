@@ -9,11 +9,14 @@ import (
 // and answers what is to be done. It does nothing by itself and looks at no clock.
 //
 //	found ─► identifying ─► opening ─► on ─► (ended) ─► waiting ─► opening ...
-//	              │            │        │
-//	              ▼            ▼        ├─► switching ─► handing ─► on
-//	           excluded     waiting     │
-//	                                    ▼
+//	              │ ▲          │        │
+//	              │ └ suspended▼        ├─► switching ─► handing ─► on
+//	              ▼         waiting     │
+//	           excluded                 ▼
 //	                                 closing ─► over
+//
+// A process whose runtime has not been resumed yet is suspended: until then it is not asked who
+// it is, which it does not know, and no session is begun.
 //
 // Every failure leads to waiting, longer each time, and after maxAttempts in a row to
 // givenUp: a process is asked nothing any more until it gets another chance.
@@ -55,6 +58,7 @@ type state uint8
 const (
 	stateFound       state = iota
 	stateIdentifying       // it is being asked who it is
+	stateSuspended         // the same, as soon as its runtime has been resumed
 	stateExcluded
 	stateOpening   // a session is being opened
 	stateOn        // there is a session
@@ -67,7 +71,7 @@ const (
 )
 
 var stateNames = [...]string{
-	"found", "identifying", "excluded", "opening", "on", "switching", "handing-over", "waiting", "given-up", "closing", "over",
+	"found", "identifying", "suspended", "excluded", "opening", "on", "switching", "handing-over", "waiting", "given-up", "closing", "over",
 }
 
 func (s state) String() string { return stateNames[s] }
@@ -87,7 +91,7 @@ type event struct {
 	kind    eventKind
 	session int    // eventOpened, eventFailed, eventEnded
 	plan    plan   // eventIdentified, eventPlanned
-	why     string // eventFailed, eventEnded
+	why     string // eventSuspended, eventFailed, eventEnded
 	final   bool   // eventFailed: no attempt will succeed
 }
 
@@ -95,6 +99,7 @@ type eventKind uint8
 
 const (
 	eventFound      eventKind = iota
+	eventSuspended            // it cannot be asked yet: its runtime is suspended in its start
 	eventIdentified           // it is known who it is
 	eventFailed               // it could not be found out, or no session be opened
 	eventOpened               // the session is there
@@ -137,6 +142,8 @@ func (s *supervisor) step(now time.Time, e event) []action {
 	case eventFound:
 		s.state = stateIdentifying
 		return []action{{kind: actIdentify}}
+	case eventSuspended:
+		return s.suspended(e)
 	case eventIdentified:
 		return s.identified(e)
 	case eventOpened:
@@ -173,11 +180,22 @@ func (s *supervisor) timer() []action {
 	return nil
 }
 
-func (s *supervisor) identified(e event) []action {
+func (s *supervisor) suspended(e event) []action {
 	if s.state != stateIdentifying {
 		return nil
 	}
-	s.known = true
+	if s.stop || s.gone {
+		return s.finish()
+	}
+	s.state, s.why = stateSuspended, e.why
+	return []action{{kind: actSay, text: e.why}}
+}
+
+func (s *supervisor) identified(e event) []action {
+	if s.state != stateIdentifying && s.state != stateSuspended {
+		return nil
+	}
+	s.known, s.why = true, ""
 	s.want = e.plan
 	if s.stop || s.gone {
 		return s.finish()
@@ -239,7 +257,7 @@ func (s *supervisor) failed(e event) []action {
 			s.want = s.have
 		}
 		return append([]action{{kind: actSay, warn: true, text: "the level stays " + s.have.level + ": " + e.why}}, s.settle()...)
-	case s.state == stateIdentifying, s.state == stateOpening && e.session == s.session:
+	case s.state == stateIdentifying, s.state == stateSuspended, s.state == stateOpening && e.session == s.session:
 		return s.retry(e.why, e.final)
 	case s.state == stateClosing && (e.session == s.session || e.session == s.next):
 		return s.closed(e.session)
@@ -337,7 +355,7 @@ func (s *supervisor) leave() []action {
 	case stateOpening:
 		s.state = stateClosing
 		return nil
-	case stateExcluded, stateWaiting, stateGivenUp:
+	case stateSuspended, stateExcluded, stateWaiting, stateGivenUp:
 		return s.finish()
 	}
 	return nil // its answer is awaited

@@ -127,8 +127,8 @@ var attachCauses = []Cause{
 		"Find out why: the message names the process. gclog does not talk to it. Restart the process that is meant in a temporary directory that others may not write to.",
 	},
 	{
-		"suspended", "The process waits in its start for a diagnostic port (DOTNET_DiagnosticPorts) and will wait until somebody connects and resumes it.",
-		"Start what owns the port: the message names it (gclog daemon --listen PATH, dotnet-monitor, dotnet-trace). Or restart the process with ,nosuspend behind the path, or without the variable.",
+		"suspended", "The runtime is suspended in its start until the owner of a diagnostic port (DOTNET_DiagnosticPorts) resumes it. gclog begins no session before that: it could make the program crash. attach, record, summary and the daemon wait.",
+		"Start the tool that owns the port, which the message names (gclog daemon --listen PATH, dotnet-monitor, dotnet-trace). Or restart the process with ,nosuspend after the path, or without the variable.",
 	},
 	{
 		"stopped", "The process is stopped (SIGSTOP, Ctrl-Z, a frozen container).",
@@ -155,7 +155,7 @@ var attachCauses = []Cause{
 		"End the tools that are attached to it (dotnet-trace, dotnet-counters, dotnet-monitor, APM agents). Sessions of tools that were killed end with their next event. At last restart the process.",
 	},
 	{
-		"starting", "The runtime is still starting and cannot make a session yet.",
+		"starting", "The runtime is still starting: gclog begins no session yet, or the runtime refused it.",
 		"Try again in a second. If it stays so it waits for a diagnostic port: see suspended.",
 	},
 	{

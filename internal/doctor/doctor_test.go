@@ -60,27 +60,6 @@ func TestTable(t *testing.T) {
 	}
 }
 
-func TestSuspendingPort(t *testing.T) {
-	for env, want := range map[string]string{
-		"":                            "",
-		"/a":                          "/a",
-		"/a,connect":                  "/a",
-		"/a,nosuspend":                "",
-		"/a,nosuspend;/b,listen":      "/b",
-		"/a,connect,nosuspend;;":      "",
-		"/a,nosuspend,suspend":        "",
-		"/a,suspend,nosuspend":        "/a",
-		" /a , NoSuspend ; /b,listen": "/b",
-	} {
-		if got := suspendingPort(map[string]string{"DOTNET_DiagnosticPorts": env}); got != want {
-			t.Errorf("%q: %q, want %q", env, got, want)
-		}
-	}
-	if got := suspendingPort(map[string]string{"DOTNET_DefaultDiagnosticPortSuspend": "1"}); got == "" {
-		t.Error("the default port makes a process wait too")
-	}
-}
-
 // TestNumbers: a background collection comes behind those that ran in it.
 func TestNumbers(t *testing.T) {
 	for want, list := range map[uint64][]uint32{

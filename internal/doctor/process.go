@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -66,8 +67,13 @@ func (r *Report) examine(ctx context.Context, t *session.Target) *Report {
 	if old {
 		err = nil
 	}
-	waits := suspends(t, &facts)
-	if err == nil && !waits && attach.TellsSettings(&facts) {
+	var pending *session.TargetError
+	if err == nil {
+		if err = t.CheckStartup(ctx); errors.As(err, &pending) && pending.Cause == session.CauseSuspended {
+			err = nil
+		}
+	}
+	if err == nil && pending == nil && attach.TellsSettings(&facts) {
 		asked += ", a session that ends at once"
 		err = attach.Settings(ctx, t, &facts)
 	}
@@ -75,10 +81,11 @@ func (r *Report) examine(ctx context.Context, t *session.Target) *Report {
 		r.refused(t.PID, Explain(t, err))
 	} else {
 		r.Verdict = "can be attached to"
-		if waits {
-			r.Verdict += ", but sends nothing yet"
+		if pending != nil {
+			r.Verdict += " once its runtime has started"
+			r.add(Warning, pending.Kind, "%v", pending)
 		}
-		r.limits(t, &facts, waits, old)
+		r.limits(t, &facts, pending != nil, old)
 	}
 	r.order()
 	r.Subject += " (" + facts.Name + ")"
@@ -126,13 +133,9 @@ func self() string {
 }
 
 // limits adds what does not work with a process, or not as people may expect.
-func (r *Report) limits(t *session.Target, facts *gclog.Process, waits, old bool) {
-	port := suspendingPort(t.Environ)
-	switch {
-	case waits:
-		r.add(Warning, "suspended", "process %d waits in its start until somebody connects to %s and resumes it", t.PID, port)
-	case port != "":
-		r.add(Note, "waiting-port", "every .NET process that process %d starts waits until somebody connects to %s", t.PID, port)
+func (r *Report) limits(t *session.Target, facts *gclog.Process, pending, old bool) {
+	if ports := session.SuspendingPorts(t.Environ); len(ports) > 0 && !pending {
+		r.add(Note, "waiting-port", "every .NET process that process %d starts waits for %s to resume it", t.PID, strings.Join(ports, " and "))
 	}
 	switch {
 	case old:
@@ -157,50 +160,6 @@ func clean(dir string) string {
 		return "/tmp"
 	}
 	return dir
-}
-
-// suspends tells whether a process waits in its start. CoreCLR 8 and up name their
-// threads: one that runs has a finalizer. A NativeAOT program that waits has two threads.
-func suspends(t *session.Target, facts *gclog.Process) bool {
-	if suspendingPort(t.Environ) == "" {
-		return false
-	}
-	if facts.Flavor == gclog.FlavorNativeAOT {
-		return threads(t.PID) == 2
-	}
-	_, started := t.ServerGCThreads()
-	return !started
-}
-
-// suspendingPort returns the first diagnostic port in an environment that makes a
-// process wait in its start, "" if none does.
-func suspendingPort(env map[string]string) string {
-	for _, prefix := range []string{"DOTNET_", "COMPlus_"} {
-		for port := range strings.SplitSeq(env[prefix+"DiagnosticPorts"], ";") {
-			tags := strings.Split(port, ",")
-			if path := strings.TrimSpace(tags[0]); path != "" && waitsByTags(tags[1:]) {
-				return path
-			}
-		}
-		if env[prefix+"DefaultDiagnosticPortSuspend"] == "1" {
-			return "its default port (" + prefix + "DefaultDiagnosticPortSuspend=1)"
-		}
-	}
-	return ""
-}
-
-// waitsByTags: to wait is what a runtime does unless it is told, by the first tag of the
-// two.
-func waitsByTags(tags []string) bool {
-	for _, tag := range tags {
-		switch strings.ToLower(strings.TrimSpace(tag)) {
-		case "nosuspend":
-			return false
-		case "suspend":
-			return true
-		}
-	}
-	return true
 }
 
 // GC is the kind of a process's GC for people, "" if it is not known.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -58,7 +57,7 @@ func refine(pid int, id string) (finer, text string) {
 			return "socket-deleted", fmt.Sprintf("process %d (%s) listens on a diagnostics socket that was deleted, as cleaners of temporary files do; restart the process", pid, p.Name)
 		case strings.Contains(maps, "/libmonosgen") || strings.Contains(maps, "/libmono-2.0") || strings.Contains(maps, "/mono-sgen"):
 			return "mono", fmt.Sprintf("process %d (%s) runs on Mono, which has no diagnostics socket", pid, procText(pid, "comm"))
-		case isNativeAOT(pid):
+		case err == nil && p.IsNativeAOT():
 			return "no-event-source", fmt.Sprintf("process %d (%s) is a NativeAOT program without a diagnostics socket: it was built without EventSourceSupport", pid, procText(pid, "comm"))
 		}
 	}
@@ -107,33 +106,6 @@ func isKernelThread(pid int) bool {
 	}
 	flags, err := strconv.ParseUint(fields[9-3], 10, 64)
 	return err == nil && flags&flagKernelThread != 0
-}
-
-// isNativeAOT goes by a section that only .NET's compiler makes. The names of sections
-// are near the end of a program.
-func isNativeAOT(pid int) bool {
-	f, err := os.Open(procPath(pid, "exe"))
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	const tail = 64 << 10
-	from := max(0, info.Size()-tail)
-	b, err := io.ReadAll(io.NewSectionReader(f, from, info.Size()-from))
-	return err == nil && bytes.Contains(b, []byte(".dotnet_eh_table\x00"))
-}
-
-// threads is how many a process has.
-func threads(pid int) int {
-	list, err := os.ReadDir(procPath(pid, "task"))
-	if err != nil {
-		return 0
-	}
-	return len(list)
 }
 
 // namespaces adds where a process lives apart from gclog.

@@ -8,8 +8,6 @@ import "github.com/gclog/gclog/session"
 
 func refine(pid int, id string) (finer, text string) { return "", "" }
 
-func threads(pid int) int { return 0 }
-
 func (r *Report) namespaces(p *session.Process) {}
 
 func (r *Report) describeMore(p *session.Process) {}

@@ -339,14 +339,26 @@ func (r *Runtime) trace(conn net.Conn, command uint16, payload []byte) {
 		}()
 		how := "cannot be answered"
 		if answer(conn, 0, binary.LittleEndian.AppendUint64(nil, s.ID)) == nil {
-			if r.cfg.Trace != nil {
-				how = r.cfg.Trace(s)
-			} else {
-				how = r.replay(s)
-			}
+			how = r.carryOut(s)
 		}
 		r.log("session %d %s", s.ID, how)
 	})
+}
+
+// carryOut carries a session out. Like a runtime that a port suspends it sends nothing before it
+// is resumed; a session that is stopped until then would make a real one crash with the next.
+func (r *Runtime) carryOut(s *Session) (how string) {
+	select {
+	case <-r.running:
+	case <-s.Stopped:
+		return "was stopped before the runtime was resumed, which crashes it"
+	case <-r.closed:
+		return "ended with the runtime"
+	}
+	if r.cfg.Trace != nil {
+		return r.cfg.Trace(s)
+	}
+	return r.replay(s)
 }
 
 // stop ends a session. Like a runtime it answers when all is written.

@@ -94,13 +94,6 @@ func (r *Runtime) replay(s *Session) (how string) {
 	if failed := send(head); failed != "" {
 		return failed
 	}
-	select {
-	case <-r.running: // until then nothing happens in the process
-	case <-s.Stopped:
-		return finish()
-	case <-r.closed:
-		return over
-	}
 	began := time.Now()
 	for _, p := range pieces {
 		if r.cfg.Speed > 0 {

@@ -1,0 +1,63 @@
+package session
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Startup looks at the threads of the process.
+//
+// CoreCLR 8 and up names its threads. While a port suspends it there are no others of its
+// own than those of the diagnostics server and of the synchronization manager; the finalizer,
+// the debugger and others are begun after that. NativeAOT does not name threads: it has two
+// while it is suspended, and at least four afterwards.
+func (p *Process) Startup() Startup {
+	if p.peer != nil {
+		return StartupUnknown
+	}
+	tasks := filepath.Join(procRoot, strconv.Itoa(p.procPID()), "task")
+	threads, err := os.ReadDir(tasks)
+	if err != nil {
+		return StartupUnknown
+	}
+	early := false
+	for _, t := range threads {
+		name, err := os.ReadFile(filepath.Join(tasks, t.Name(), "comm"))
+		switch name := strings.TrimSuffix(string(name), "\n"); {
+		case err != nil, !strings.HasPrefix(name, ".NET "):
+		case name == ".NET EventPipe", name == ".NET SynchManag":
+			early = true
+		default:
+			return StartupFinished
+		}
+	}
+	switch {
+	case early:
+		return StartupPending
+	case len(threads) <= 2 && p.IsNativeAOT():
+		return StartupPending
+	}
+	return StartupUnknown
+}
+
+// IsNativeAOT reports whether the program was made by .NET's native compiler: only that makes
+// a section of this name. The names of sections are near the end of a program.
+func (p *Process) IsNativeAOT() bool {
+	f, err := os.Open(filepath.Join(procRoot, strconv.Itoa(p.procPID()), "exe"))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	const tail = 64 << 10
+	from := max(0, info.Size()-tail)
+	b, err := io.ReadAll(io.NewSectionReader(f, from, tail))
+	return err == nil && bytes.Contains(b, []byte(".dotnet_eh_table\x00"))
+}
