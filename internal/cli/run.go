@@ -312,16 +312,19 @@ func (t *tree) log(ctx context.Context, target *session.Target, byPort bool) {
 	w := *t.w // the counters of each process are its own
 	w.progress = &attach.Progress{}
 	early, resume := byPort, byPort && t.suspend
-	if resume && (w.over() || t.othersSuspend(target)) {
+	others := t.otherPorts(target)
+	if resume && (w.over() || len(others) > 0) {
 		_ = target.Resume(context.WithoutCancel(ctx))
 		resume = false
 	}
 	if w.over() {
 		return
 	}
-	if byPort && t.othersSuspend(target) {
+	if byPort && len(others) > 0 {
 		early = false
-		if t.w.p.awaitStartup(ctx, target, 0) != nil {
+		if target.AwaitStartup(ctx, func(error) {
+			t.ui.sayf("process %d is waiting for %s to resume it: gclog begins then", target.PID, strings.Join(others, " and "))
+		}) != nil {
 			return // it has exited, or the command has
 		}
 	}
@@ -345,9 +348,9 @@ func (t *tree) log(ctx context.Context, target *session.Target, byPort bool) {
 	}
 }
 
-// othersSuspend reports whether another port than ours suspends a process in its start: then
-// nobody may begin a session before that has resumed it, or a tool behind it would crash it.
-func (t *tree) othersSuspend(target *session.Target) bool {
+// otherPorts returns the diagnostic ports but ours that suspend a process in its start: nobody
+// may begin a session before they have resumed it, or a tool behind them would make it crash.
+func (t *tree) otherPorts(target *session.Target) []string {
 	env := target.Environ
 	if env == nil { // most likely it has inherited ours
 		env = map[string]string{}
@@ -356,8 +359,7 @@ func (t *tree) othersSuspend(target *session.Target) bool {
 			env[name] = value
 		}
 	}
-	ports := session.SuspendingPorts(env)
-	return slices.ContainsFunc(ports, func(port string) bool { return port != t.path })
+	return slices.DeleteFunc(session.SuspendingPorts(env), func(port string) bool { return port == t.path })
 }
 
 // furtherProcess gives files of its own to a process that is not the first. What is

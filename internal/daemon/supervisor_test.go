@@ -38,6 +38,7 @@ type world struct {
 	used   map[int]bool          // numbers
 	timers int                   // that run
 	failed int                   // in a row
+	waits  func() time.Duration  // how long the runtime is suspended before it can be asked
 	dead   bool
 	kept   bool // sessions do not end with the process
 	over   bool
@@ -47,7 +48,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	return &world{
 		t: t, sup: supervisor{backOff: new(doubling)}, events: make(chan event, 100), begun: time.Now(), plan: plan{level: "normal"},
-		delay: func() time.Duration { return time.Millisecond }, fail: func(action) string { return "" },
+		delay: func() time.Duration { return time.Millisecond }, waits: func() time.Duration { return 0 }, fail: func(action) string { return "" },
 		open: map[int]bool{}, told: map[int]bool{}, ended: map[int]bool{}, asked: map[int]bool{}, used: map[int]bool{},
 	}
 }
@@ -100,6 +101,11 @@ func (w *world) do(a action) {
 	}
 	switch a.kind {
 	case actIdentify:
+		if d := w.waits(); d > 0 {
+			w.later(event{kind: eventSuspended, why: "waits for a port"})
+			time.AfterFunc(d+time.Second, func() { w.events <- event{kind: eventIdentified, plan: w.plan} })
+			return
+		}
 		if why := w.fail(a); why != "" || w.dead {
 			w.count(why)
 			w.later(event{kind: eventFailed, why: why})
@@ -392,6 +398,37 @@ func TestSupervisorExclude(t *testing.T) {
 	})
 }
 
+// TestSupervisorSuspended: a process whose runtime is suspended gets no session before it is
+// resumed; the daemon and the process may end meanwhile, which takes no time.
+func TestSupervisorSuspended(t *testing.T) {
+	for name, c := range map[string]struct {
+		then func(*world)
+		want state
+	}{
+		"resumed": {func(w *world) { w.run(time.Hour) }, stateOn},
+		"stop":    {func(w *world) { w.step(event{kind: eventStop}) }, stateOver},
+		"gone":    {func(w *world) { w.die() }, stateOver},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.waits = func() time.Duration { return 30 * time.Minute }
+				w.step(event{kind: eventFound})
+				w.run(time.Minute)
+				if w.sup.state != stateSuspended || w.sup.why == "" || len(w.used) > 0 {
+					t.Errorf("state %v, why %q, sessions %v", w.sup.state, w.sup.why, w.used)
+				}
+				c.then(w)
+				synctest.Wait()
+				if w.sup.state != c.want || c.want == stateOn && w.sup.why != "" {
+					t.Errorf("state %v, want %v", w.sup.state, c.want)
+				}
+				w.run(time.Hour)
+			})
+		})
+	}
+}
+
 // TestSupervisorRandom: whatever happens in whatever order, and whatever comes late, the
 // world finds nothing wrong, and in the end all is over and no session left.
 func TestSupervisorRandom(t *testing.T) {
@@ -414,6 +451,12 @@ func randomHistory(t *testing.T, seed uint64) {
 			return "it refuses"
 		}
 		return ""
+	}
+	w.waits = func() time.Duration {
+		if r.IntN(3) > 0 {
+			return 0
+		}
+		return time.Duration(r.ExpFloat64() * float64(3*time.Second))
 	}
 	w.step(event{kind: eventFound})
 	for range r.IntN(60) {
