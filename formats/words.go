@@ -18,6 +18,8 @@ func appendGap(b []byte, g *gclog.Gap) []byte {
 		return appendDropped(append(b, "the outputs were too slow: "...), g)
 	case g.Reason == gclog.GapUnwritten:
 		return appendDropped(append(b, "the output could not be written: "...), g)
+	case g.Reason == gclog.GapInternal:
+		return appendDropped(append(b, "gclog failed because of a defect: "...), g)
 	case g.Reason == gclog.GapReattached:
 		return append(b, "a new session began"...)
 	case g.To == 0:

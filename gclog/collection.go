@@ -152,10 +152,11 @@ func (r *Reducer) number(at Stamp, n uint32) {
 		case int32(missing) < 0: // goes back: another runtime, or a damaged stream
 			r.missed(Gap{Reason: GapMissedGCs, Time: at.Time, Ticks: at.Ticks})
 		case missing > r.consumed:
-			r.missed(Gap{
-				Reason: GapMissedGCs, Time: at.Time, Ticks: at.Ticks,
-				From: r.last + 1 + r.consumed, To: n - 1,
-			})
+			g := Gap{Reason: GapMissedGCs, Time: at.Time, Ticks: at.Ticks}
+			if from := r.last + 1 + r.consumed; from <= n-1 { // else they have begun again at 0
+				g.From, g.To = from, n-1
+			}
+			r.missed(g)
 		}
 	}
 	if !r.seen {

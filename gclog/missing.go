@@ -32,7 +32,7 @@ func (m *Missing) Add(number uint32) {
 func (m *Missing) AddGap(g *Gap) {
 	m.Records += g.Records
 	m.LostEvents += g.LostEvents
-	if g.To > 0 {
+	if g.To > 0 && g.From <= g.To {
 		m.name(run{g.From, g.To})
 	}
 }

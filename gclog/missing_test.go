@@ -41,6 +41,25 @@ func TestMissing(t *testing.T) {
 	}
 }
 
+// TestMissingGaps: what other gaps name is taken over, in whatever order, and never what no gap
+// can name.
+func TestMissingGaps(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 2000 {
+		var m Missing
+		for range random.IntN(30) {
+			m.AddGap(&Gap{From: random.Uint32(), To: random.Uint32(), Records: 1})
+		}
+		last := Gap{}
+		m.Gaps(Gap{}, func(g *Gap) {
+			if g.From > g.To || last.To > 0 && g.From <= last.To {
+				t.Fatalf("a gap from #%d to #%d after one from #%d to #%d", g.From, g.To, last.From, last.To)
+			}
+			last = *g
+		})
+	}
+}
+
 // TestMissingRandom: whatever is missing, in whatever order, each number is in one gap, and
 // no other one unless there were too many runs at a time.
 func TestMissingRandom(t *testing.T) {

@@ -109,9 +109,10 @@ const (
 	GapReattached                  // a new session began
 	GapQueueFull                   // the outputs were too slow: records were dropped
 	GapUnwritten                   // the output failed: records were dropped
+	GapInternal                    // a defect of gclog: what it was given since is not known
 )
 
-var gapNames = [...]string{"lost-events", "missed-gcs", "reattached", "queue-full", "unwritten"}
+var gapNames = [...]string{"lost-events", "missed-gcs", "reattached", "queue-full", "unwritten", "internal-error"}
 
 func (r GapReason) String() string { return gapNames[r] }
 
@@ -124,8 +125,8 @@ type Gap struct {
 	LostEvents uint64 // 0: unknown
 	Thread     uint64 // lost events: that wrote them; 0: several
 	// From and To are the numbers of the collections that are missing; with lost
-	// events those that were open, with GapQueueFull and GapUnwritten the smallest and
-	// the largest whose record was dropped. 0 and 0 if none.
+	// events those that were open, with GapQueueFull, GapUnwritten and GapInternal the smallest
+	// and the largest whose record was dropped. 0 and 0 if none; From is never above To.
 	From, To uint32
-	Records  uint64 // of all kinds, dropped with GapQueueFull and GapUnwritten
+	Records  uint64 // of all kinds, dropped with GapQueueFull, GapUnwritten and GapInternal
 }

@@ -18,6 +18,7 @@ type story struct {
 	now    int64 // microseconds
 	told   []string
 	gcs    []*gclog.GCDetails
+	gaps   []gclog.Gap
 	pauses int64
 	starts int
 }
@@ -59,6 +60,7 @@ func (s *story) GC(d *gclog.GCDetails) {
 }
 
 func (s *story) Gap(g *gclog.Gap) {
+	s.gaps = append(s.gaps, *g)
 	s.told = append(s.told, fmt.Sprintf("gap %s %d-%d lost %d", g.Reason, g.From, g.To, g.LostEvents))
 }
 
@@ -146,6 +148,11 @@ func (s *story) invariants(t *testing.T) {
 		}
 		if d.Complete != (d.Flaws == 0) {
 			t.Errorf("#%d is complete: %v, with flaws %v", d.Number, d.Complete, d.Flaws.Names(nil))
+		}
+	}
+	for _, g := range s.gaps {
+		if g.From > g.To {
+			t.Errorf("a gap from #%d to #%d", g.From, g.To)
 		}
 	}
 	if open := len(s.AppendOpen(nil)); open == 0 && records != s.starts {
@@ -651,6 +658,7 @@ func random(rnd func(int) int, n int) *story {
 	s := newStory()
 	for range n {
 		thread, number, gen := uint64(rnd(4)), uint32(rnd(6)), uint32(rnd(4))
+		number += []uint32{0, 0, 0, 1 << 30, 1 << 31, 1<<32 - 3}[rnd(6)]
 		switch rnd(16) {
 		case 0, 1:
 			s.event(thread, &clr.GCSuspendEEBegin{Reason: []clr.SuspendReason{0, 1, 1, 6, 5}[rnd(5)]})

@@ -248,7 +248,7 @@ func (c *checker) gap(r *record) {
 	case g == nil:
 		c.wrong("%s: a gap that says nothing", r.at)
 		return
-	case !slices.Contains([]string{"lost-events", "missed-gcs", "reattached", "queue-full", "unwritten"}, g.Reason):
+	case !slices.Contains([]string{"lost-events", "missed-gcs", "reattached", "queue-full", "unwritten", "internal-error"}, g.Reason):
 		c.wrong("%s: a gap with the reason %q", r.at, g.Reason)
 	case g.To == 0:
 		return
