@@ -35,6 +35,7 @@ type Log struct {
 	reached int64    // ticks of the newest record
 	missing uint64   // records that the queue had no room for
 	session *Session // that is being written, nil if none is
+	writing *item    // of it, nil if none is
 }
 
 func (l *Log) format() formats.Options {
@@ -88,17 +89,58 @@ func (l *Log) Write(s *Session, known *gclog.Process, begun func(*gclog.Process)
 	}
 	l.tally, l.tallied = gclog.Tally{}, 0
 	l.tellOutputs(s)
-	l.set.Each(l.begin)
-	l.deliver(s)
-	s.wait()
-	if l.Summaries {
-		l.Summarize()
+	var lost gclog.Missing // by a defect
+	var defects defects
+	if defects.contain(func() {
+		l.set.Each(l.begin)
+		l.deliver(s)
+	}) {
+		lost = l.abandon(s)
 	}
+	s.wait()
 	end := s.end()
-	l.set.Each(func(w *formats.Writer) { w.End(&end) })
+	defects.contain(func() { l.tellLost(lost, &end) })
+	defects.contain(func() {
+		if l.Summaries {
+			l.Summarize()
+		}
+	})
+	defects.contain(func() { l.set.Each(func(w *formats.Writer) { w.End(&end) }) })
 	s.o.Progress.Output.Store(l.set.Bytes())
 	s.watch.Close()
-	return end, errors.Join(s.failure(end.Reason), s.tee.close())
+	return end, errors.Join(s.failure(end.Reason), s.tee.close(), errors.Join(defects...))
+}
+
+// tellLost writes the gaps for what a defect has lost.
+func (l *Log) tellLost(lost gclog.Missing, end *formats.End) {
+	lost.Gaps(gclog.Gap{Reason: gclog.GapInternal, Time: end.At, Ticks: end.Ticks}, func(g *gclog.Gap) {
+		l.tally.Gap(g)
+		l.last = max(l.last, g.To)
+		l.set.Each(func(w *formats.Writer) { w.Gap(g) })
+	})
+}
+
+// abandon lets a session come to its end whose records cannot be written because of a defect, and
+// returns what they were. What is written after that is written by other Writers.
+func (l *Log) abandon(s *Session) (lost gclog.Missing) {
+	s.Ask()
+	if l.writing != nil {
+		l.writing.count(&lost)
+	}
+	for {
+		it, over := s.queue.take()
+		switch {
+		case over:
+			l.writing = nil
+			l.set.Renew(l.format())
+			return lost
+		case it == nil:
+			<-s.queue.more
+		default:
+			it.count(&lost)
+			s.queue.give(it)
+		}
+	}
 }
 
 // withSettings returns what is known of a process with the settings that the session before has
@@ -136,9 +178,11 @@ func (l *Log) deliver(s *Session) {
 				f(l)
 			}
 		default:
+			l.writing = it
 			if news == nil || news.isNew(it) {
 				l.tell(s, it)
 			}
+			l.writing = nil
 			s.queue.give(it)
 		}
 	}

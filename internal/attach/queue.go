@@ -253,6 +253,21 @@ func (it *item) add(t *gclog.Tally) {
 	}
 }
 
+// count adds the item to what is missing.
+func (it *item) count(m *gclog.Missing) {
+	switch it.kind {
+	case itemPause:
+		m.Add(it.pause.UsedNumber)
+	case itemGC:
+		m.Add(it.details.Number)
+	case itemGap:
+		m.Add(0)
+		m.AddGap(&it.gap)
+	default:
+		m.Add(0)
+	}
+}
+
 // deliver writes the item to w.
 func (it *item) deliver(w *formats.Writer) {
 	switch it.kind {

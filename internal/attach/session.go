@@ -205,6 +205,32 @@ func (s *Session) run() {
 	if s.memory != nil {
 		defer s.memory.Close()
 	}
+	if defect := Contain(s.read); defect != nil {
+		s.err = defect
+		s.queue.Gap(s.unreduced())
+	}
+}
+
+// unreduced is the gap behind a defect: the collections that were under way are in no record. The
+// next session says which of those behind them are not either.
+func (s *Session) unreduced() *gclog.Gap {
+	g := &gclog.Gap{Reason: gclog.GapInternal, Time: s.checked, Ticks: s.syncTicks() + s.checked}
+	_ = Contain(func() { // what a defect has left may have another
+		for _, o := range s.processes.Reducer(s.mine).AppendOpen(nil) {
+			switch {
+			case !o.HasNumber:
+			case g.To == 0:
+				g.From, g.To = o.Number, o.Number
+			default:
+				g.From, g.To = min(g.From, o.Number), max(g.To, o.Number)
+			}
+		}
+	})
+	return g
+}
+
+// read reads the stream to its end and reduces it.
+func (s *Session) read() {
 	p := parse.NewReader(s.tee, gclog.Wanted)
 	s.readTrace(p)
 	if s.trace == nil {

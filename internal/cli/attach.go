@@ -254,6 +254,9 @@ func resultError(r *attach.Result) error {
 	if r.Err == nil {
 		return nil
 	}
+	if defect, ok := errors.AsType[*attach.DefectError](r.Err); ok {
+		return &codedError{exitInternal, fmt.Errorf("%w\n%s", r.Err, defect.Stack)}
+	}
 	return &codedError{exitData, r.Err}
 }
 

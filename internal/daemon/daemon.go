@@ -64,6 +64,7 @@ type Daemon struct {
 	stopped chan struct{} // closed when the loop is over
 
 	processes   map[key]*process
+	defects     int // of gclog that have shown
 	unreachable []session.Listed
 	queued      []func() // processes that came by a port, and were beyond the limit
 	swept       bool     // all processes have been looked for once
@@ -121,7 +122,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	d.sweeper = newSweeper(d.config.Discovery.Interval)
 	d.sweeper.found = func(t *session.Target) { d.post(func() { d.found(t, nil) }) }
 	d.sweeper.gone = func(k key) { d.post(func() { d.gone(k) }) }
-	d.sweeper.failed = func(err error) { d.post(func() { d.limiter.warn(err.Error(), err.Error(), nil) }) }
+	d.sweeper.failed = func(err error) { d.post(func() { d.sayFailed(err) }) }
 	d.sweeper.swept = func(list []session.Listed) { d.post(func() { d.sweepDone(list) }) }
 	if err := d.listen(d.config.Discovery.Listen); err != nil {
 		return err
@@ -150,7 +151,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 	for !d.stopping || len(d.processes) > 0 {
 		select {
 		case f := <-d.events:
-			f()
+			if defect := attach.Contain(f); defect != nil {
+				d.sayDefect(defect, 0)
+			}
 		case <-ticker.C:
 			d.tick()
 		case <-watchdog:
@@ -182,6 +185,17 @@ func (d *Daemon) Run(ctx context.Context) error {
 	}
 	d.log.Info().Msg("gclog daemon ended: no session is left")
 	return nil
+}
+
+// sayDefect counts a panic and writes it to the log, with the process that it was about, if it was
+// about one.
+func (d *Daemon) sayDefect(defect *attach.DefectError, pid int) {
+	d.defects++
+	e := d.log.Error()
+	if pid != 0 {
+		e = e.Int("pid", pid)
+	}
+	e.Str("stack", string(defect.Stack)).Msg(defect.Error())
 }
 
 // post has the loop call f.
@@ -251,7 +265,7 @@ func (d *Daemon) found(t *session.Target, peer *session.Peer) {
 	}
 	p := d.newProcess(k, t, peer)
 	d.processes[k] = p
-	p.step(event{kind: eventFound})
+	p.guard(func() { p.step(event{kind: eventFound}) })
 }
 
 func isClosed(c <-chan struct{}) bool {
@@ -311,7 +325,9 @@ func (d *Daemon) gone(k key) {
 
 // forget takes a process off the list: all is over with it.
 func (d *Daemon) forget(p *process) {
-	delete(d.processes, p.key)
+	if d.processes[p.key] == p {
+		delete(d.processes, p.key)
+	}
 	if p.peer != nil {
 		for _, x := range d.ports {
 			x.Forget(p.peer)
@@ -330,6 +346,15 @@ func (d *Daemon) sweepDone(unreachable []session.Listed) {
 		d.tellReady()
 		d.log.Info().Int("processes", len(d.processes)).Int("unreachable", len(unreachable)).Msg("ready")
 	}
+}
+
+// sayFailed tells that a look at a process, or at all of them, has failed.
+func (d *Daemon) sayFailed(err error) {
+	if defect, ok := errors.AsType[*attach.DefectError](err); ok {
+		d.sayDefect(defect, 0)
+		return
+	}
+	d.limiter.warn(err.Error(), err.Error(), nil)
 }
 
 // tellReady tells whoever asks that all processes have been looked for.
@@ -475,7 +500,7 @@ func (d *Daemon) apply(loaded *config.Loaded) error {
 		d.log = d.log.Level(level)
 	}
 	for _, p := range d.processes {
-		p.replan()
+		p.guard(p.replan)
 	}
 	d.sweeper.soon(loaded.Discovery.Interval)
 	return nil
@@ -485,6 +510,7 @@ func (d *Daemon) apply(loaded *config.Loaded) error {
 type Processes struct {
 	Processes   []Status `json:"processes"`
 	Unreachable []Status `json:"unreachable"`
+	Defects     int      `json:"internal_errors"` // of gclog that have shown
 }
 
 // A Status is what is known about a process.
@@ -503,6 +529,7 @@ type Status struct {
 	Level      string    `json:"level,omitempty"`
 	Since      time.Time `json:"since,omitzero"` // of the session
 	Attempts   int       `json:"failed_attempts,omitempty"`
+	Defects    int       `json:"internal_errors,omitempty"` // of gclog that it has brought to light
 	GCs        int64     `json:"gcs"`
 	LostEvents int64     `json:"lost_events"`
 	Read       int64     `json:"read_bytes"`
@@ -516,7 +543,7 @@ func (p *process) status() Status {
 	s := Status{
 		PID: p.target.PID, Process: p.name(), Service: f.Service, Runtime: f.RuntimeVersion, EntityID: f.Cookie,
 		User: p.target.User, Container: p.target.ContainerID, Namespace: f.Namespace, Pod: f.Pod,
-		State: p.sup.state.String(), Why: p.sup.why, Attempts: p.sup.attempts,
+		State: p.sup.state.String(), Why: p.sup.why, Attempts: p.sup.attempts, Defects: p.defects,
 		GCs: p.progress.GCs.Load(), LostEvents: p.progress.Lost.Load(), Read: p.progress.Stream.Load(), Written: p.progress.Output.Load(),
 	}
 	if len(p.live) > 0 {

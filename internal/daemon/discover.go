@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/session"
 )
 
@@ -222,7 +223,11 @@ func (s *sweeper) inspectAll(due []*sighted, now time.Time) {
 			k.slot.Store(true)
 			begun = append(begun, k)
 			go func() {
-				l := s.inspect(k.PID)
+				var l *session.Listed
+				if defect := attach.Contain(func() { l = s.inspect(k.PID) }); defect != nil {
+					l = &session.Listed{Process: session.Process{PID: k.PID, StartKey: k.StartKey}, Err: defect}
+					s.failed(defect)
+				}
 				s.release(k)
 				s.results <- inspection{k, l}
 			}()

@@ -150,7 +150,7 @@ func (d *Daemon) showSessions(w http.ResponseWriter, r *http.Request) {
 
 // status is what is known about all processes, in the order of their pids.
 func (d *Daemon) status() Processes {
-	all := Processes{Processes: []Status{}, Unreachable: []Status{}}
+	all := Processes{Processes: []Status{}, Unreachable: []Status{}, Defects: d.defects}
 	for _, p := range d.processes {
 		all.Processes = append(all.Processes, p.status())
 	}

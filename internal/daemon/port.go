@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/session"
 )
 
@@ -51,22 +52,29 @@ func (d *Daemon) accept(ctx context.Context, p *port) {
 			return
 		}
 		go func() {
-			limited, cancel := context.WithTimeout(ctx, resumeTime)
-			err := peer.Resume(limited)
-			cancel()
-			t := peer.Target()
-			d.post(func() {
-				if err != nil {
-					d.limiter.warn(peer.Cookie, "a process that came by a diagnostic port could not be let go: "+err.Error(), nil)
-				}
-				d.found(t, peer)
-			})
-			select {
-			case <-peer.Gone():
-				d.post(func() { d.gone(keyOf(t, peer)) })
-			case <-ctx.Done():
+			if defect := attach.Contain(func() { d.welcome(ctx, peer) }); defect != nil {
+				d.post(func() { d.sayDefect(defect, peer.PID) })
 			}
 		}()
+	}
+}
+
+// welcome lets a runtime go, and watches it until it has ended.
+func (d *Daemon) welcome(ctx context.Context, peer *session.Peer) {
+	limited, cancel := context.WithTimeout(ctx, resumeTime)
+	err := peer.Resume(limited)
+	cancel()
+	t := peer.Target()
+	d.post(func() {
+		if err != nil {
+			d.limiter.warn(peer.Cookie, "a process that came by a diagnostic port could not be let go: "+err.Error(), nil)
+		}
+		d.found(t, peer)
+	})
+	select {
+	case <-peer.Gone():
+		d.post(func() { d.gone(keyOf(t, peer)) })
+	case <-ctx.Done():
 	}
 }
 

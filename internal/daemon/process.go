@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -51,6 +52,7 @@ type process struct {
 	last     time.Time // when the last summary was asked for
 	gaveUp   time.Time
 	stopped  bool // it was stopped by a signal or a debugger when it was asked last
+	defects  int  // of gclog that it has brought to light
 }
 
 // A key tells a process from all others of this host, also those that had its pid.
@@ -107,7 +109,45 @@ func (p *process) do(a action) {
 }
 
 // later tells the supervisor, from another goroutine.
-func (p *process) later(e event) { p.d.post(func() { p.step(e) }) }
+func (p *process) later(e event) { p.post(func() { p.step(e) }) }
+
+// post has the loop call f.
+func (p *process) post(f func()) { p.d.post(func() { p.guard(f) }) }
+
+// start runs f in a goroutine of its own.
+func (p *process) start(f func()) {
+	go func() {
+		if defect := attach.Contain(f); defect != nil {
+			p.post(func() { p.failed(defect) })
+		}
+	}()
+}
+
+// guard runs f, which is about this process alone: a panic is the end of it for the daemon, and of
+// no other.
+func (p *process) guard(f func()) {
+	if defect := attach.Contain(f); defect != nil {
+		p.failed(defect)
+	}
+}
+
+// failed gives the process up, whatever state it is in.
+func (p *process) failed(defect *attach.DefectError) {
+	p.sayDefect(defect)
+	for _, s := range p.live {
+		s.Cut()
+	}
+	p.gaveUp = time.Now()
+	for _, a := range p.sup.giveUp(defect.Error()) {
+		p.do(a)
+	}
+}
+
+// sayDefect counts a panic and writes it to the daemon's own log.
+func (p *process) sayDefect(defect *attach.DefectError) {
+	p.defects++
+	p.d.sayDefect(defect, p.target.PID)
+}
 
 // identify finds out who the process is. One that is not to be logged whatever it says
 // is not asked.
@@ -122,9 +162,9 @@ func (p *process) identify() {
 		return
 	}
 	p.asked = true
-	go func() {
+	p.start(func() {
 		facts, err := p.askWho()
-		p.d.post(func() {
+		p.post(func() {
 			if err != nil && !attach.IsTooOld(err) {
 				p.stopped = p.target.Stopped()
 				p.step(event{kind: eventFailed, why: p.explain(err)})
@@ -134,7 +174,7 @@ func (p *process) identify() {
 			p.target.Environ = nil // it may hold secrets, and is long
 			p.step(event{kind: eventIdentified, plan: p.plan()})
 		})
-	}()
+	})
 }
 
 // askWho asks a process who it is, as soon as its runtime has been resumed.
@@ -210,12 +250,12 @@ func (p *process) open(a action) {
 	}
 	o := attach.SessionOptions{
 		Config: cfg, Suspensions: output.Suspensions(p.outputs), Memory: true, Progress: &p.progress,
-		Tell: func(s string) { p.d.post(func() { p.d.say(p, true, s) }) },
+		Tell: func(s string) { p.post(func() { p.d.say(p, true, s) }) },
 	}
 	cookie := p.facts.Cookie
-	go func() {
+	p.start(func() {
 		s, err := p.openSession(o, cookie, a.session > 1)
-		p.d.post(func() {
+		p.post(func() {
 			if err != nil {
 				p.stopped = p.target.Stopped()
 				p.step(event{kind: eventFailed, session: a.session, why: p.explain(err), final: p.replaced(err)})
@@ -223,14 +263,18 @@ func (p *process) open(a action) {
 			}
 			p.live[a.session] = s
 			p.write(s)
+			if p.sup.state == stateGivenUp { // by a defect
+				s.Cut()
+				return
+			}
 			if before := p.live[a.follows]; before != nil {
-				go before.HandOver(s)
+				p.start(func() { before.HandOver(s) })
 			}
 			p.d.log.Info().Int("pid", p.target.PID).Str("service", p.facts.Service).Str("process", p.name()).
 				Str("runtime", p.facts.RuntimeVersion).Str("level", a.level).Msg("session begun")
 			p.step(event{kind: eventOpened, session: a.session})
 		})
-	}()
+	})
 }
 
 // openSession makes sure that the process still is what it was: one that runs another
@@ -275,10 +319,10 @@ func (p *process) write(s *attach.Session) {
 // serve writes the log of the process until it is over.
 func (p *process) serve(l *attach.Log, sessions <-chan *attach.Session, facts *gclog.Process) {
 	l.Serve(sessions, facts, func(s *attach.Session, end formats.End, err error) {
-		p.d.post(func() { p.ended(s, end, err) })
+		p.post(func() { p.ended(s, end, err) })
 	})
 	err := l.Close()
-	p.d.post(func() {
+	p.post(func() {
 		if err != nil {
 			p.d.say(p, true, err.Error())
 		}
@@ -298,6 +342,9 @@ func (p *process) ended(s *attach.Session, end formats.End, err error) {
 	why := "the session ended: " + end.Reason.String()
 	if err != nil {
 		why = err.Error()
+	}
+	if defect, ok := errors.AsType[*attach.DefectError](err); ok {
+		p.sayDefect(defect)
 	}
 	switch end.Reason {
 	case formats.EndExited, formats.EndKilled, formats.EndOOMKilled, formats.EndUnseen:
@@ -356,7 +403,7 @@ func (p *process) replan() {
 	outputs, format, facts := p.outputs, p.d.format(), p.facts
 	p.request(func(l *attach.Log) {
 		if err := l.Change(outputs, format, &facts); err != nil {
-			p.d.post(func() { p.d.say(p, true, err.Error()) })
+			p.post(func() { p.d.say(p, true, err.Error()) })
 		}
 	})
 	p.step(event{kind: eventPlanned, plan: plan})

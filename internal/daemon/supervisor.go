@@ -322,6 +322,15 @@ func (s *supervisor) retry(why string, final bool) []action {
 	return []action{{kind: actSay, warn: s.attempts > 1, text: why}, {kind: actWait, wait: s.backOff.NextBackOff()}}
 }
 
+// giveUp ends all that is done about the process, whatever that is. Its sessions have been cut off.
+func (s *supervisor) giveUp(why string) []action {
+	if s.stop || s.gone {
+		return s.finish()
+	}
+	s.state, s.why, s.next = stateGivenUp, why, 0
+	return nil
+}
+
 // planned takes what the configuration asks for now. A process that was given up gets
 // another chance.
 func (s *supervisor) planned(p plan) []action {
