@@ -36,6 +36,8 @@ fuzz: ## each fuzz target with FUZZRUNS inputs
 	  for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
 	    echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZRUNS)x $$pkg || exit 1; \
 	  done; done
+	@# A whole daemon for each input; what threads cover is chance, so there is nothing to minimize.
+	$(GO) test -run '^$$' -fuzz '^FuzzNeighbours$$' -fuzztime $$(($(FUZZRUNS) / 50))x -fuzzminimizetime 1x ./internal/daemon
 
 bench: ## benchmarks: reader, decoder, reducer, formatters, and the program as it is used
 	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) $(BENCHFLAGS) ./parse/... ./gclog/... ./formats/... ./session ./internal/attach ./internal/accesslog .

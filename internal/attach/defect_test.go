@@ -87,12 +87,12 @@ func TestDefect(t *testing.T) {
 	for name, c := range map[string]struct {
 		read, write int // the calls that panic
 	}{
-		"the first read":    {read: 1},
-		"a later read":      {read: 8},
-		"the first write":   {write: 1},
-		"a later write":     {write: 9},
-		"two writes":        {write: 9, read: 8},
-		"no defect at all":  {},
+		"the first read":   {read: 1},
+		"a later read":     {read: 8},
+		"the first write":  {write: 1},
+		"a later write":    {write: 9},
+		"two writes":       {write: 9, read: 8},
+		"no defect at all": {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			runtime, target := replay(t)

@@ -276,11 +276,9 @@ func (s *Session) read() {
 
 // leave closes the connection.
 func (s *Session) leave() {
-	if s.asked.Load() {
+	if s.asked.Load() || Contain(func() { leave(s.cut, s.stream, s.err) }) != nil {
 		_ = s.stream.Close()
-		return
 	}
-	leave(s.cut, s.stream, s.err)
 }
 
 // leave closes the connection of a stream that nobody has asked the runtime to end. err is
