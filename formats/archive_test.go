@@ -1,6 +1,12 @@
 package formats
 
-import "testing"
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
 
 func TestArchivedFrom(t *testing.T) {
 	for path, want := range map[string]string{
@@ -12,4 +18,64 @@ func TestArchivedFrom(t *testing.T) {
 			t.Errorf("%s was %s, want %s", path, got, want)
 		}
 	}
+}
+
+// TestForeignArchives: files with the names of archived ones that gclog has not written, or that
+// are being written, are neither deleted nor replaced, and do not stop the rotation.
+func TestForeignArchives(t *testing.T) {
+	isOurs := func(b []byte) bool { return bytes.HasPrefix(b, []byte("head")) }
+	for _, c := range []struct {
+		name    string
+		naming  Naming
+		foreign map[string]string
+		want    int // files of ours that are left
+	}{
+		{"a time that has not come", NameByTime, map[string]string{"gc-9999-12-31T23-59-59.999.log": "head of another log"}, 3},
+		{"others' files", NameByTime, map[string]string{"gc-2020-01-01T00-00-00.000.log": "others'", "gc-2020-01-01T00-00-00.001.log": "others'"}, 3},
+		{"others' index", NameByIndex, map[string]string{"gc.log.0": "others'"}, 2},
+		{"others' files everywhere", NameByIndex, map[string]string{"gc.log.0": "others'", "gc.log.1": "others'"}, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			for name, text := range c.foreign {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r := openFrom(t, &Files{IsOurs: isOurs}, filepath.Join(dir, "gc.log"), RotateOptions{Count: 2, Size: perFile(1), Naming: c.naming})
+			write(t, r, 0, 6)
+			closeFile(t, r)
+			files := content(t, dir)
+			for name, text := range c.foreign {
+				if files[name] != text {
+					t.Errorf("%s is %q, want %q", name, files[name], text)
+				}
+				delete(files, name)
+			}
+			if len(files) != c.want {
+				t.Errorf("the files of ours are %q, want %d", names(files), c.want)
+			}
+			if text := files["gc.log"]; !strings.HasSuffix(text, string(record(5))) {
+				t.Errorf("the newest file is %q", text)
+			}
+		})
+	}
+}
+
+// TestWrittenArchive: a file that another log is written to now is no archived one of this log,
+// whatever it is called.
+func TestWrittenArchive(t *testing.T) {
+	if !keepsOpen {
+		t.Skip("files are not locked here")
+	}
+	dir := t.TempDir()
+	files := &Files{IsOurs: func([]byte) bool { return true }}
+	other := openFrom(t, files, filepath.Join(dir, "gc-2020-01-01T00-00-00.000.log"), RotateOptions{})
+	write(t, other, 0, 1)
+	r := openFrom(t, files, filepath.Join(dir, "gc.log"), RotateOptions{Count: 1, Size: perFile(1)})
+	write(t, r, 0, 5)
+	write(t, other, 1, 2)
+	closeFile(t, r)
+	closeFile(t, other)
+	wantRecords(t, numbers(t, "the other log", content(t, dir)["gc-2020-01-01T00-00-00.000.log"]), 0, 2)
 }

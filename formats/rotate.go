@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"gopkg.in/natefinch/lumberjack.v2"
@@ -16,6 +18,10 @@ import (
 // Files opens rotating files. It keeps the loggers of closed ones for the next,
 // because each lumberjack.Logger starts a goroutine that never ends.
 type Files struct {
+	// IsOurs tells by the begin of a file, 8 KB at most, whether gclog has written it; nil: the
+	// name alone tells. Only such files are deleted or replaced when a file is rotated.
+	IsOurs func(begin []byte) bool
+
 	mu   sync.Mutex
 	idle []*lumberjack.Logger
 }
@@ -40,17 +46,21 @@ type RotateOptions struct {
 	Buffered bool        // collect groups of lines: for conversions, not for a live log
 	MakeDirs bool        // make the directory of the file when it is not there, also later
 	NoLinks  bool        // refuse a path that is a link: for a path that others can foresee
+	Sudo     int         // the user who has called gclog by sudo, whose directories are as good as ours; 0: nobody
+	As       Account     // whose rights count for the files; theirs they are then
 }
 
 const (
 	defaultMode = 0o640
-	dirMode     = 0o750
 	// hugeMB is what lumberjack takes for its limit, in MB: it never rotates by itself.
 	hugeMB = 1 << 30
 
 	// A rotation that waits for the end of a background collection waits no longer.
 	maxHold       = 60 * time.Second
 	maxHoldFactor = 2 // times Size
+
+	// beginSize is how much of a file tells whose it is.
+	beginSize = 8 << 10
 
 	// lookEvery is how often a file is looked for where it was made.
 	lookEvery = 100 * time.Millisecond
@@ -76,20 +86,22 @@ type RotatingFile struct {
 	o     RotateOptions
 	now   func() time.Time
 
-	lock    *os.File    // open as long as the file is; nil: there are no locks
-	open    bool        // the file of the path is ours and log writes to it
-	looked  time.Time   // when that was made sure of
-	ours    fs.FileInfo // to know it again
-	size    int64       // of the whole groups in it
-	begun   bool        // it has its head
-	torn    bool        // it may end inside a line
-	number  int         // of files begun
-	index   int         // next one of NameByIndex; -1: not chosen yet
-	holding time.Time   // since when a rotation waits; zero: none does
-	retryAt int64       // size from which on a failed rotation is tried again
-	total   int64       // bytes written to all files
-	pending []byte      // Buffered
-	lost    error       // of the first groups that Write took and the file did not
+	file    *os.File        // open as long as it is ours, to know and to lock it; nil where that cannot be
+	locked  bool            // no other RotatingFile takes it away
+	open    bool            // the file of the path is ours and log writes to it
+	looked  time.Time       // when that was made sure of
+	ours    fs.FileInfo     // to know it again
+	size    int64           // of the whole groups in it
+	begun   bool            // it has its head
+	torn    bool            // it may end inside a line
+	number  int             // of files begun
+	index   int             // next one of NameByIndex; -1: not chosen yet
+	logs    map[string]bool // by name, whether a file that looks archived is a log
+	holding time.Time       // since when a rotation waits; zero: none does
+	retryAt int64           // size from which on a failed rotation is tried again
+	total   int64           // bytes written to all files
+	pending []byte          // Buffered
+	lost    error           // of the first groups that Write took and the file did not
 	buf     []byte
 }
 
@@ -99,40 +111,57 @@ func (f *Files) Open(path string, o RotateOptions) (*RotatingFile, error) {
 	if o.Mode == 0 {
 		o.Mode = defaultMode
 	}
-	dir := filepath.Dir(path)
-	if info, err := os.Stat(dir); o.MakeDirs && errors.Is(err, fs.ErrNotExist) {
-		// made with the file
-	} else if err != nil {
-		return nil, fmt.Errorf("the directory of %s: %w", path, err)
-	} else if !info.IsDir() {
-		return nil, fmt.Errorf("%s is not a directory", dir)
-	}
 	path, err := o.Place(path)
 	if err != nil {
 		return nil, err
 	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", path)
+	r := &RotatingFile{files: f, path: path, o: o, now: time.Now, index: -1}
+	if err := r.clear(); err != nil {
+		return nil, err
 	}
-	r := &RotatingFile{files: f, path: path, o: o, now: time.Now, log: f.logger(), index: -1}
-	if _, err := os.Lstat(path); err == nil {
-		if err := r.takeOver(); err != nil {
-			f.put(r.log)
-			if errors.Is(err, ErrWritten) {
-				return nil, err
-			}
-			return nil, fmt.Errorf("archiving the existing %s: %w", path, err)
-		}
-	}
+	r.log = f.logger()
 	return r, nil
 }
 
+// clear archives what is in the place of the file.
+func (r *RotatingFile) clear() error {
+	there := r.o
+	there.MakeDirs = false
+	err := there.inFolder(filepath.Dir(r.path), func(dir *os.Root) error {
+		info, err := dir.Lstat(r.base())
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case !info.Mode().IsRegular():
+			return fmt.Errorf("%s is not a regular file", r.path)
+		}
+		if err := r.takeOver(dir); errors.Is(err, ErrWritten) {
+			return err
+		} else if err != nil {
+			return fmt.Errorf("archiving the existing %s: %w", r.path, err)
+		}
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) && r.o.MakeDirs {
+		return nil // the directory is made with the file
+	}
+	if err != nil && errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the directory of %s: %w", r.path, err)
+	}
+	return err
+}
+
+// base is the name of the file in its directory.
+func (r *RotatingFile) base() string { return filepath.Base(r.path) }
+
 // takeOver archives what is in the place of the file, unless it is another one's.
-func (r *RotatingFile) takeOver() error {
+func (r *RotatingFile) takeOver(dir *os.Root) error {
 	if IsWritten(r.path) {
 		return ErrWritten
 	}
-	return r.archive()
+	return r.archive(dir)
 }
 
 // ErrWritten is the error of opening a file that is being written already.
@@ -175,6 +204,9 @@ func (r *RotatingFile) Follow() {
 		return
 	}
 	r.looked = r.now()
+	if r.file != nil && !r.locked {
+		r.locked = lockFile(r.file) // a reader may have been in the way
+	}
 	info, err := os.Lstat(r.path)
 	switch {
 	case err != nil || !os.SameFile(info, r.ours):
@@ -251,7 +283,16 @@ func (r *RotatingFile) append(b []byte) error {
 	if n > 0 {
 		r.takeBack(int64(n))
 	}
-	return fmt.Errorf("writing %s: %w", r.path, err)
+	return fmt.Errorf("writing %s: %w", r.path, bare(err))
+}
+
+// bare is an error of a file without the name that it was opened by, a descriptor's or one in an
+// open directory: people know it by its path.
+func bare(err error) error {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return at.Err
+	}
+	return err
 }
 
 // takeBack removes the n bytes that a write has left of its group. Where that
@@ -260,9 +301,9 @@ func (r *RotatingFile) append(b []byte) error {
 func (r *RotatingFile) takeBack(n int64) {
 	info, err := os.Stat(r.path)
 	cut := func(size int64) error { return os.Truncate(r.path, size) }
-	if r.lock != nil { // whatever it is called by now
-		info, err = r.lock.Stat()
-		cut = r.lock.Truncate
+	if r.file != nil { // whatever it is called by now
+		info, err = r.file.Stat()
+		cut = r.file.Truncate
 	}
 	switch {
 	case err != nil || !os.SameFile(info, r.ours):
@@ -291,7 +332,7 @@ func (r *RotatingFile) flush() error {
 func (r *RotatingFile) Close() error {
 	_ = r.flush() // kept in lost
 	err := errors.Join(r.lost, r.log.Close())
-	r.unlock()
+	r.release()
 	r.open = false
 	r.files.put(r.log)
 	r.log = nil
@@ -325,7 +366,7 @@ func (r *RotatingFile) rotate() {
 	if runtime.GOOS == "windows" {
 		_ = r.log.Close() // an open file cannot be renamed there; the next write opens it again
 	}
-	if err := r.archive(); err != nil {
+	if err := r.o.inFolder(filepath.Dir(r.path), r.archive); err != nil {
 		r.retryAt = r.size + r.o.Size/8
 		return
 	}
@@ -336,89 +377,98 @@ func (r *RotatingFile) rotate() {
 func (r *RotatingFile) leave() {
 	// An error of close has no consequence here: every write was reported already.
 	_ = r.log.Close()
-	r.unlock()
+	r.release()
 	r.open, r.begun, r.torn = false, false, false
 	r.size = 0
 }
 
-func (r *RotatingFile) unlock() {
-	if r.lock != nil {
-		_ = r.lock.Close()
-		r.lock = nil
+// release closes our own descriptor of the file, and with it the lock.
+func (r *RotatingFile) release() {
+	if r.file != nil {
+		_ = r.file.Close()
+		r.file, r.locked = nil, false
 	}
 }
 
 // create makes the file, empty, and has lumberjack open it.
 //
-// Made here, it has the mode that was asked for and is opened for appending.
-// lumberjack opens it with the first, empty write. If that fails it would move
-// the file away and make its own, so the two are compared.
+// Made here, it is new, or the empty one that was looked at, has the mode that was asked for and
+// follows no link. lumberjack opens it with the first, empty write, where it can by our own
+// descriptor: nobody can lay anything in its way. Elsewhere lumberjack may move the file away and
+// make its own, so the two are compared.
 func (r *RotatingFile) create() error {
 	const tries = 3
 	var err error
 	for range tries {
-		var made fs.FileInfo
-		if made, err = r.make(); err != nil {
-			return fmt.Errorf("creating %s: %w", r.path, err)
-		}
-		r.log.Filename = r.path
-		if _, err = r.log.Write(nil); err != nil {
-			_ = r.log.Close()
-			r.unlock()
-			r.unmake(made)
-			return fmt.Errorf("opening %s: %w", r.path, err)
-		}
-		info, serr := os.Lstat(r.path)
-		if serr == nil && os.SameFile(info, made) {
-			r.open, r.ours, r.size, r.begun, r.torn, r.looked = true, made, made.Size(), false, false, r.now()
-			return nil
-		}
-		err = errors.Join(serr, fmt.Errorf("%s was replaced while it was opened", r.path))
-		_ = r.log.Close()
-		r.unlock()
-		r.unmake(made)
-		if info != nil && info.Size() == 0 {
-			_ = os.Remove(r.path) // lumberjack's, without our mode
+		var again bool
+		if again, err = r.tryCreate(); !again {
+			return err
 		}
 	}
 	return err
 }
 
+// tryCreate tells whether it is worth another try.
+func (r *RotatingFile) tryCreate() (again bool, err error) {
+	err = r.o.inFolder(filepath.Dir(r.path), func(dir *os.Root) error {
+		f, err := r.make(dir)
+		if err != nil {
+			return fmt.Errorf("creating %s: %w", r.path, bare(err))
+		}
+		made, err := f.Stat()
+		if err != nil {
+			_ = f.Close()
+			return fmt.Errorf("creating %s: %w", r.path, err)
+		}
+		if r.log.Filename = reopenable(f, r.path); keepsOpen {
+			r.file, r.locked = f, lockFile(f)
+		} else {
+			_ = f.Close()
+		}
+		if _, err := r.log.Write(nil); err != nil {
+			r.unmake(dir, made)
+			return fmt.Errorf("opening %s: %w", r.path, bare(err))
+		}
+		info, err := dir.Lstat(r.base())
+		if err != nil || !os.SameFile(info, made) {
+			again = true
+			r.unmake(dir, made)
+			if err == nil && info.Size() == 0 && r.log.Filename == r.path {
+				_ = dir.Remove(r.base()) // lumberjack's, without our mode
+			}
+			return errors.Join(err, fmt.Errorf("%s was replaced while it was opened", r.path))
+		}
+		r.open, r.ours, r.size, r.begun, r.torn, r.looked = true, made, made.Size(), false, false, r.now()
+		return nil
+	})
+	return again, err
+}
+
 // make makes the file, or takes an empty one that another program has put there
 // for us. Anything else in its place is archived.
-func (r *RotatingFile) make() (fs.FileInfo, error) {
-	if err := r.o.check(r.path); err != nil {
+func (r *RotatingFile) make(dir *os.Root) (*os.File, error) {
+	if err := r.o.checkFile(dir, r.path); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(r.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, r.o.Mode)
-	if errors.Is(err, fs.ErrNotExist) && r.o.MakeDirs {
-		if err = errors.Join(os.MkdirAll(filepath.Dir(r.path), dirMode), r.o.check(r.path)); err == nil {
-			f, err = os.OpenFile(r.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, r.o.Mode)
-		}
+	name := r.base()
+	f, err := dir.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, r.o.Mode)
+	if !errors.Is(err, fs.ErrExist) {
+		// The umask may have taken away more than was asked for; that is the user's wish.
+		return f, err
 	}
-	if errors.Is(err, fs.ErrExist) {
-		info, lerr := os.Lstat(r.path)
-		if lerr == nil && info.Mode().IsRegular() && info.Size() == 0 && hasOneName(info) && !IsWritten(r.path) {
-			f, err = openSame(r.path, info)
-		} else {
-			if err := r.takeOver(); err != nil {
-				return nil, err
-			}
-			f, err = os.OpenFile(r.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, r.o.Mode)
-		}
+	info, err := dir.Lstat(name)
+	if err == nil && info.Mode().IsRegular() && info.Size() == 0 && hasOneName(info) && !IsWritten(r.path) {
+		return openSame(dir, name, info)
 	}
-	if err != nil {
+	if err := r.takeOver(dir); err != nil {
 		return nil, err
 	}
-	// The umask may have taken away more than was asked for; that is the user's wish.
-	info, err := f.Stat()
-	r.lock = keepLocked(f)
-	return info, err
+	return dir.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, r.o.Mode)
 }
 
 // openSame opens the file that info tells of, and no other that came into its place.
-func openSame(path string, info fs.FileInfo) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+func openSame(dir *os.Root, name string, info fs.FileInfo) (*os.File, error) {
+	f, err := dir.OpenFile(name, os.O_WRONLY|os.O_APPEND|syscall.O_NONBLOCK, 0) // a pipe must not be waited for
 	if err != nil {
 		return nil, err
 	}
@@ -429,12 +479,13 @@ func openSame(path string, info fs.FileInfo) (*os.File, error) {
 	return f, nil
 }
 
-// unmake removes an empty file of ours, wherever lumberjack has moved it.
-func (r *RotatingFile) unmake(made fs.FileInfo) {
-	names, _ := filepath.Glob(globEscape(r.stem()) + "*")
-	for _, name := range append(names, r.path) {
-		if info, err := os.Lstat(name); err == nil && os.SameFile(info, made) && info.Size() == 0 {
-			_ = os.Remove(name)
+// unmake closes and removes an empty file of ours, wherever lumberjack has moved it.
+func (r *RotatingFile) unmake(dir *os.Root, made fs.FileInfo) {
+	_ = r.log.Close()
+	r.release()
+	for _, e := range entries(dir) {
+		if info, err := dir.Lstat(e); err == nil && strings.HasPrefix(e, filepath.Base(r.stem())) && os.SameFile(info, made) && info.Size() == 0 {
+			_ = dir.Remove(e)
 		}
 	}
 }

@@ -1198,7 +1198,7 @@ func TestTakeBack(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "gc.log")
 			r := open(t, path, RotateOptions{})
 			write(t, r, 0, 3)
-			if r.lock == nil {
+			if r.file == nil {
 				t.Skip("files cannot be locked here")
 			}
 			if _, err := r.log.Write([]byte(left)); err != nil {
@@ -1207,12 +1207,12 @@ func TestTakeBack(t *testing.T) {
 			if err := c.do(path); err != nil {
 				t.Fatal(err)
 			}
-			before, err := r.lock.Stat()
+			before, err := r.file.Stat()
 			if err != nil {
 				t.Fatal(err)
 			}
 			r.takeBack(int64(len(left)))
-			after, err := r.lock.Stat()
+			after, err := r.file.Stat()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -1342,16 +1342,24 @@ func faulty(args []string) {
 	fmt.Println("end")
 }
 
-// faultPaths are the files of the helper.
+// faultPaths are the files of the helper, as its system calls name them: by their names in the open
+// directory, or by descriptors of them.
 func faultPaths(path string, naming Naming) []string {
-	list := []string{path}
+	names := []string{filepath.Base(path)}
 	for i := range 8 {
 		if naming == NameByIndex {
-			list = append(list, fmt.Sprintf("%s.%02d", path, i))
+			names = append(names, fmt.Sprintf("%s.%02d", names[0], i))
 		} else {
 			at := faultClock.Add(time.Duration(i) * time.Millisecond)
-			list = append(list, strings.TrimSuffix(path, ".log")+"-"+at.Format(timeInName)+".log")
+			names = append(names, strings.TrimSuffix(names[0], ".log")+"-"+at.Format(timeInName)+".log")
 		}
+	}
+	list := slices.Clone(names)
+	for _, name := range names {
+		list = append(list, filepath.Join(filepath.Dir(path), name))
+	}
+	for fd := range 16 {
+		list = append(list, fmt.Sprintf("/proc/self/fd/%d", fd))
 	}
 	return list
 }

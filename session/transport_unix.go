@@ -21,7 +21,7 @@ func listen(path string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Chmod(path, 0o666); err != nil {
+	if err := openToAll(path); err != nil {
 		_ = l.Close()
 		return nil, err
 	}

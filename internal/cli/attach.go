@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/doctor"
@@ -105,7 +106,7 @@ func (p *program) watchOptions(c *cli.Context, outputs []output.Spec, record str
 		return nil, usagef("--count %d: it must be at least 1", w.count)
 	}
 	if w.record != "" {
-		if err := checkRecording(w.record); err != nil {
+		if err := p.checkRecording(w.record); err != nil {
 			return nil, err
 		}
 		for _, o := range outputs {
@@ -114,8 +115,13 @@ func (p *program) watchOptions(c *cli.Context, outputs []output.Spec, record str
 			}
 		}
 	}
-	w.opener = &output.Opener{Stdout: p.stdout, Stderr: p.ui.w, Tell: p.ui.say}
+	w.opener = p.opener()
 	return w, nil
+}
+
+// opener opens what the records go to.
+func (p *program) opener() *output.Opener {
+	return &output.Opener{Files: formats.Files{IsOurs: logs.IsOurs}, Stdout: p.stdout, Stderr: p.ui.w, Tell: p.ui.say}
 }
 
 func (p *program) formatOptions(c *cli.Context) (o formats.Options, err error) {

@@ -52,7 +52,7 @@ func (p *program) check(c *cli.Context) error {
 		return err
 	}
 	report := c.String("junit")
-	if err := checkReport(report, c.IsSet("junit"), c.Args().Slice()); err != nil {
+	if err := p.checkReport(report, c.IsSet("junit"), c.Args().Slice()); err != nil {
 		return err
 	}
 	h, a, err := p.assess(c)

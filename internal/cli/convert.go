@@ -68,7 +68,7 @@ func (p *program) convert(c *cli.Context) error {
 	}
 	v := &conversion{p: p, specs: specs, suspensions: output.Suspensions(specs), writers: map[int64]*output.Set{}}
 	v.inputs.p, v.inputs.pid, v.inputs.twice, v.inputs.converts = p, c.Int64("pid"), v.readsTwice, true
-	v.opener = &output.Opener{Stdout: p.stdout, Stderr: p.ui.w, Tell: p.ui.say}
+	v.opener = p.opener()
 	if v.format, err = p.formatOptions(c); err != nil {
 		return err
 	}

@@ -54,6 +54,9 @@ func (p *program) daemon(c *cli.Context) error {
 		if err == nil {
 			err = loaded.Override(c.StringSlice("output"), c.StringSlice("listen"))
 		}
+		if err == nil {
+			err = loaded.CheckFolders()
+		}
 		return loaded, err
 	}
 	loaded, err := load()

@@ -67,7 +67,7 @@ func (p *program) demo(c *cli.Context) error {
 	unified, _ := formats.Find("unified")
 	log := filepath.Join(dir, "gc.log")
 	w := &watch{
-		p: p, count: demoGCs, progress: &attach.Progress{}, opener: &output.Opener{Stdout: p.stdout, Stderr: p.ui.w, Tell: p.ui.say},
+		p: p, count: demoGCs, progress: &attach.Progress{}, opener: p.opener(),
 		config: session.Config{BufferMB: attach.BufferMB, Providers: demoProviders()},
 		format: formats.Options{Version: p.version(), Session: randomID(), Host: hostname(), Color: colored(p.stdout)},
 		outputs: []output.Spec{

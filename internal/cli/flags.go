@@ -85,7 +85,7 @@ func (p *program) outputs(c *cli.Context, byDefault, variable string) ([]output.
 		if slices.ContainsFunc(specs[:i], func(other output.Spec) bool { return samePath(s.Path, other.Path) }) {
 			return nil, usagef("the output %s is given twice", s.Path)
 		}
-		if err := checkOutput(s.Path); err != nil {
+		if err := p.checkOutput(s.Path); err != nil {
 			return nil, err
 		}
 	}
@@ -127,7 +127,7 @@ func (p *program) plainOutputs(paths, names []string, rotate formats.RotateOptio
 
 // checkOutput finds what can be found wrong with an output before a session is
 // begun for it.
-func checkOutput(path string) error {
+func (p *program) checkOutput(path string) error {
 	if output.IsStream(path) {
 		return nil
 	}
@@ -155,7 +155,24 @@ func checkOutput(path string) error {
 	if err := mayWrite(dir); err != nil {
 		return usagef("cannot write to %s: the directory %s: %w", path, dir, err)
 	}
+	warning, err := formats.RotateOptions{Sudo: sudoUser()}.CheckFolder(dir)
+	if err != nil {
+		return usagef("cannot write to %s: %w", path, err)
+	}
+	if warning != "" {
+		p.ui.say("warning: " + warning)
+	}
 	return nil
+}
+
+// sudoUser is the uid of the person who has called gclog by sudo, 0 if nobody has: what belongs to
+// them is as good as root's.
+func sudoUser() int {
+	uid, err := strconv.Atoi(os.Getenv("SUDO_UID"))
+	if err != nil || uid < 0 || os.Geteuid() != 0 {
+		return 0
+	}
+	return uid
 }
 
 // samePath tells whether two names are of one file.
@@ -186,6 +203,7 @@ func resolved(path string) string {
 }
 
 func rotation(c *cli.Context) (r formats.RotateOptions, err error) {
+	r.Sudo = sudoUser()
 	if !slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool { return f.Names()[0] == "filecount" }) {
 		return r, nil
 	}

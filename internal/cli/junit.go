@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/output"
 )
 
@@ -45,7 +46,7 @@ type junitProblem struct {
 
 // checkReport finds what can be found wrong with the file of a report before anything is
 // read.
-func checkReport(path string, given bool, inputs []string) error {
+func (p *program) checkReport(path string, given bool, inputs []string) error {
 	switch {
 	case !given:
 		return nil
@@ -59,7 +60,7 @@ func checkReport(path string, given bool, inputs []string) error {
 			return usagef("%s is the input and cannot be the report too", input)
 		}
 	}
-	return checkOutput(path)
+	return p.checkOutput(path)
 }
 
 // writeJUnit writes the report of a check: whole, or not at all. damage is what was wrong
@@ -84,17 +85,24 @@ func writeJUnit(path string, h *history, verdicts []verdict, damage error) error
 // replaceFile writes a file beside another one, and puts it into its place when it is
 // whole.
 func replaceFile(path string, b []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	dir, err := (&formats.RotateOptions{Sudo: sudoUser()}).OpenFolder(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	name := filepath.Base(path)
+	part := "." + name + "-" + randomID()
+	f, err := dir.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(b)
 	err = errors.Join(err, f.Chmod(0o644), f.Close()) //nolint:gosec // a report is for everybody
 	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = dir.Rename(part, name)
 	}
 	if err != nil {
-		_ = os.Remove(f.Name())
+		_ = dir.Remove(part)
 	}
 	return err
 }

@@ -62,7 +62,7 @@ func (p *program) record(c *cli.Context) error {
 		return usagef("a recording is binary: give a file with -o, or a pipe")
 	}
 	if path != "" && path != output.Stdout {
-		if err := checkRecording(path); err != nil {
+		if err := p.checkRecording(path); err != nil {
 			return err
 		}
 	}
@@ -87,7 +87,7 @@ func (p *program) record(c *cli.Context) error {
 	path = output.Expand(path, &gclog.Process{ID: int64(target.PID)}, "")
 	if path == "" {
 		path = recordingName(attach.Names(&target.Process)[0], time.Now())
-		if err := checkRecording(path); err != nil {
+		if err := p.checkRecording(path); err != nil {
 			return err
 		}
 	}

@@ -1,10 +1,14 @@
 package cli
 
 import (
+	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/output"
 )
 
@@ -12,18 +16,19 @@ import (
 // a pipe, which is written to plainly.
 type recording struct {
 	*os.File
-	made bool // here: it was not there before
+	path string
+	dir  *os.Root // that it was made in; nil: it was there before
 }
 
 // checkRecording finds what can be found wrong with the file of a recording.
-func checkRecording(path string) error {
+func (p *program) checkRecording(path string) error {
 	if path == output.Stdout {
 		return usagef("the recording cannot go to standard output here: give a file, or use gclog record -o -")
 	}
 	if bad := output.BadRecordingPlace(path); bad != "" {
 		return usagef("%s: there is no %s in the name of a recording: %s", path, bad, output.RecordingPlaces)
 	}
-	if err := checkOutput(path); err != nil {
+	if err := p.checkOutput(path); err != nil {
 		return err
 	}
 	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
@@ -36,19 +41,41 @@ func checkRecording(path string) error {
 func openRecording(path string) (*recording, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		f, err := output.OpenDevice(path, info)
-		return &recording{File: f}, err
+		return &recording{File: f, path: path}, err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
+	dir, err := (&formats.RotateOptions{Sudo: sudoUser()}).OpenFolder(filepath.Dir(path))
 	if err != nil {
 		return nil, &output.PathError{Path: path, Err: err}
 	}
-	return &recording{File: f, made: true}, nil
+	f, err := dir.OpenFile(filepath.Base(path), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
+	if err != nil {
+		_ = dir.Close()
+		return nil, &output.PathError{Path: path, Err: err}
+	}
+	return &recording{f, path, dir}, nil
+}
+
+// Write implements io.Writer. An error names the path, and not only the file in its directory.
+func (r *recording) Write(b []byte) (int, error) {
+	n, err := r.File.Write(b)
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		at.Path = r.path
+	}
+	return n, err
+}
+
+// Close closes the file.
+func (r *recording) Close() error {
+	if r.dir != nil {
+		defer r.dir.Close()
+	}
+	return r.File.Close()
 }
 
 // remove removes the file of a recording, if it was made here.
 func (r *recording) remove() {
-	if r.made {
-		_ = os.Remove(r.Name())
+	if r.dir != nil {
+		_ = r.dir.Remove(filepath.Base(r.path))
 	}
 }
 

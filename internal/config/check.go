@@ -1,6 +1,8 @@
 package config
 
 import (
+	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,6 +21,36 @@ func (c *Config) forgetPath(origins map[string]origin) {
 }
 
 const maxOutputs = 100
+
+// CheckFolders returns an error for every output directory that others could lead gclog elsewhere
+// from, as far as it is known before there is a process, and for every account that this host does
+// not have. What else is to be said of them it adds to the warnings.
+func (c *Loaded) CheckFolders() error {
+	var problems []error
+	for i := range c.Outputs {
+		path := item("outputs", i)
+		say := func(format string, args ...any) problem {
+			return problem{c.origins[path], path, fmt.Sprintf(format, args...)}
+		}
+		spec, err := c.Outputs[i].resolve()
+		if err != nil {
+			problems = append(problems, say("%v", err))
+			continue
+		}
+		if output.IsStream(spec.Path) {
+			continue
+		}
+		spec.Rotate.NoLinks = true
+		warning, err := spec.Rotate.CheckFolder(output.KnownFolder(spec.Path))
+		if err != nil {
+			problems = append(problems, say("%v", err))
+		}
+		if warning != "" {
+			c.Warnings = append(c.Warnings, say("%s", warning).Error())
+		}
+	}
+	return errors.Join(problems...)
+}
 
 // check finds what is wrong with values that are right each by itself.
 func (c *Loaded) check(l *loader) {
@@ -100,6 +132,9 @@ func (c *Loaded) checkOutput(l *loader, i int, specs []output.Spec) {
 	}
 	for _, w := range warnings {
 		c.Warnings = append(c.Warnings, problem{at, where, w}.Error())
+	}
+	if su := path + ".su"; o.Su.User == "" && o.Su.Group != "" {
+		l.wrong(l.origins[su+".group"], su, "the group %s needs a user", quote(o.Su.Group))
 	}
 	if !spec.Format.ManyProcesses() && !output.PerProcess(spec.Path) {
 		l.wrong(at, where, "a file of format %s is of one process: put %%p, the pid, into %s", spec.Format.Name, spec.Path)

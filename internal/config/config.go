@@ -74,7 +74,14 @@ type Output struct {
 	FileSize      int64       `key:"filesize" is:"size" about:"size at which another file is begun"`
 	RotationNames string      `key:"rotation_names" is:"naming" about:"names of old files: timestamp (the default of path) or index (the default of xlog)"`
 	Mode          fs.FileMode `key:"mode" is:"mode" about:"permissions of the files, in quotes"`
+	Su            Su          `key:"su" about:"write as another user than that of gclog: for directories that belong to one, which are refused otherwise (Linux)"`
 	Only          []Match     `key:"only" about:"processes that are written here; all, if the list is empty"`
+}
+
+// Su is who an output is written as, as logrotate has it.
+type Su struct {
+	User  string `key:"user" is:"account" about:"name or uid"`
+	Group string `key:"group" is:"account" about:"name or gid; without it the user's own group"`
 }
 
 // Retention is when the files of processes that are gone are deleted. Zero: never.

@@ -49,6 +49,7 @@ var kinds = map[string]kind{
 	"logformat": words("auto", "console", "json"),
 	"pattern":   {example: "orders*", types: scalar, parse: parsePattern, print: printAny},
 	"pid":       {example: "4711", types: []string{"string", "integer"}, schema: object{"pattern": `^[0-9*?]+$`}, parse: parsePID, print: printAny},
+	"account":   {example: "app", types: scalar, parse: parseName, print: printAny},
 	"name":      {example: "orders", types: scalar, parse: parseName, print: printAny},
 	"label":     {example: "prod", types: scalar, parse: parseLabel, print: printAny},
 	"path":      {example: "/var/log/gclog/%s-%p.json", types: text, parse: parsePath, print: printAny},

@@ -82,9 +82,9 @@ func (c *Config) OutputsFor(s *Subject) (specs []output.Spec) {
 		if len(o.Only) > 0 && !slices.ContainsFunc(o.Only, func(m Match) bool { return m.Fits(s) }) {
 			continue
 		}
-		spec, _, err := o.spec()
+		spec, err := o.resolve()
 		if err != nil || slices.ContainsFunc(specs, func(x output.Spec) bool { return x.Path == spec.Path }) {
-			continue // a loaded configuration has no errors
+			continue // a loaded configuration has no errors, but its accounts may have gone
 		}
 		specs = append(specs, spec)
 	}
@@ -101,7 +101,17 @@ func (c *Config) Paths() (list []string) {
 	return list
 }
 
-// spec returns where an output goes and how it looks, with warnings for people.
+// resolve returns where an output goes and how it looks, on this host.
+func (o *Output) resolve() (output.Spec, error) {
+	spec, _, err := o.spec()
+	if err == nil {
+		spec.Rotate.As, err = o.Su.account()
+	}
+	return spec, err
+}
+
+// spec returns where an output goes and how it looks, but for accounts of this host, with warnings
+// for people.
 func (o *Output) spec() (spec output.Spec, warnings []string, err error) {
 	rotate := formats.RotateOptions{Count: o.FileCount, Size: o.FileSize, Mode: o.Mode}
 	if rotate.Naming, err = output.ParseNaming(o.RotationNames); err != nil {

@@ -58,6 +58,9 @@ func (p *printer) section(v reflect.Value, path, first, indent string) {
 		if x.Kind() == reflect.String && x.String() == "" && !f.kind.parses("") {
 			continue // it was not given, and cannot be written
 		}
+		if x.Type() == reflect.TypeFor[Su]() && x.IsZero() {
+			continue // the same
+		}
 		p.field(f, x, at, head+f.key+":", indent)
 		head = indent
 	}

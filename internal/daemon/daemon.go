@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/output"
@@ -109,6 +110,7 @@ func New(o Options) *Daemon {
 	}
 	d.offset = d.o.ClockOffset()
 	d.limiter.log = &d.log
+	d.opener.Files.IsOurs = logs.IsOurs
 	d.opener.Tell = func(s string) { d.post(func() { d.limiter.warn("output "+pathIn.FindString(s), s, nil) }) }
 	return d
 }

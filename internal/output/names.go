@@ -1,10 +1,12 @@
 package output
 
 import (
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 )
 
@@ -21,8 +23,28 @@ var (
 )
 
 // Expand replaces the places in a path by what they stand for. What a process tells
-// of itself cannot lead out of the directory that the path is in.
+// of itself cannot lead out of the directory that the path is in, nor make the name of
+// one log that of an archived file of another.
 func Expand(path string, p *gclog.Process, host string) string {
+	expanded := expand(path, p, host)
+	if !looksArchived(expanded) {
+		return expanded
+	}
+	plain := *p
+	plain.Name, plain.Service, plain.ContainerID, plain.Pod, plain.Namespace = "x", "x", "x", "x", "x"
+	if looksArchived(expand(path, &plain, host)) {
+		return expanded // whoever has written the path wants it so
+	}
+	ext := filepath.Ext(expanded)
+	if other := strings.TrimSuffix(expanded, ext) + "_" + ext; !looksArchived(other) {
+		return other
+	}
+	return expanded + "_"
+}
+
+func looksArchived(path string) bool { return formats.ArchivedFrom(path) != path }
+
+func expand(path string, p *gclog.Process, host string) string {
 	expanded, _ := replace(path, func(place string) (string, bool) {
 		switch place {
 		case "%":
@@ -67,6 +89,15 @@ func BadRecordingPlace(path string) string { return unknownPlace(path, recording
 func unknownPlace(path string, known []string) string {
 	_, bad := replace(path, func(place string) (string, bool) { return "", slices.Contains(known, place) })
 	return bad
+}
+
+// KnownFolder returns the directory of a path, as far as it has no places.
+func KnownFolder(path string) string {
+	dir := filepath.Dir(path)
+	for strings.Contains(dir, "%") {
+		dir = filepath.Dir(dir)
+	}
+	return dir
 }
 
 // PerProcess tells whether a path has a place for the pid.

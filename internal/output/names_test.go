@@ -44,6 +44,32 @@ func TestExpand(t *testing.T) {
 	}
 }
 
+// TestArchivedNames: what a process calls itself does not make its log look like an archived file
+// of another one, which would delete it, or stop rotating.
+func TestArchivedNames(t *testing.T) {
+	const stamp = "good-9999-12-31T23-59-59.999"
+	for _, c := range []struct{ path, service, want string }{
+		{"%s.json", "good", "good.json"},
+		{"%s.json", stamp, stamp + "_.json"},
+		{"%s", stamp, stamp + "_"},
+		{"%s", "good.log.3", "good.log.3_"},
+		{"%p.%s", "4", "7.4_"},
+		{"good-%s.log", stamp[5:], stamp + "_.log"},
+		{"%s-%p.json", stamp, stamp + "-7.json"},
+		{"gc.log.%p", "good", "gc.log.7"},
+		{"%s.1", "good", "good.1"},
+	} {
+		p := gclog.Process{ID: 7, Service: c.service}
+		got := Expand(c.path, &p, "")
+		if got != c.want {
+			t.Errorf("%s of %s: %s, want %s", c.path, c.service, got, c.want)
+		}
+		if !pattern(c.path).MatchString(got) {
+			t.Errorf("%s is not known as a file of %s", got, c.path)
+		}
+	}
+}
+
 // TestHostileNames: whatever a process calls itself, its log stays in the directory.
 func TestHostileNames(t *testing.T) {
 	for _, name := range []string{"", ".", "..", "../../etc/passwd", "/etc/passwd", "-rf", ".hidden", "a\x00b", "a\nb", `..\..\x`, "C:x", "é" + strings.Repeat("x", 1000), "%p%n"} {

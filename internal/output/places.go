@@ -248,8 +248,11 @@ func (p *place) startDevice(info fs.FileInfo) error {
 	if _, err := p.look.rotate.Place(p.key); err != nil {
 		return &PathError{p.key, err}
 	}
-	f, err := OpenDevice(p.key, info)
-	if err != nil {
+	var f *os.File
+	if err := p.look.rotate.As.Do(func() (err error) {
+		f, err = OpenDevice(p.key, info)
+		return err
+	}); err != nil {
 		return err
 	}
 	if opened, err := f.Stat(); p.look.rotate.NoLinks && (err != nil || !os.SameFile(info, opened)) {

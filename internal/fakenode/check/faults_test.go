@@ -361,7 +361,7 @@ func TestDiskFull(t *testing.T) {
 	if os.Geteuid() != 0 {
 		flags = "-rm"
 	}
-	d := &program{Cmd: exec.Command(unshare, flags, "sh", "-c", `mount -t tmpfs -o size=256k gclog-test "$1" && exec "$0" daemon -c "$2"`, os.Args[0], disk, file)}
+	d := &program{Cmd: exec.Command(unshare, flags, "sh", "-c", `mount -t tmpfs -o size=256k,mode=755 gclog-test "$1" && exec "$0" daemon -c "$2"`, os.Args[0], disk, file)}
 	d.Env = append(os.Environ(), isGclog+"=1")
 	d.Stderr = &d.stderr
 	if err := d.Start(); err != nil {

@@ -1,0 +1,72 @@
+package formats
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestReadersLock: a lock that a reader holds, of whatever kind, does not keep a log from being
+// written, nor does it look as if it was written.
+func TestReadersLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "gc.log")
+	r := open(t, path, RotateOptions{Mode: 0o644, Count: 2})
+	write(t, r, 0, 1)
+	if !IsWritten(path) {
+		t.Error("a log that is written does not look so")
+	}
+	reader, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	if err := syscall.Flock(int(reader.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		t.Fatalf("a reader cannot even lock it: %v", err)
+	}
+	closeFile(t, r)
+	shared := syscall.Flock_t{Type: syscall.F_RDLCK}
+	if err := syscall.FcntlFlock(reader.Fd(), syscall.F_SETLK, &shared); err != nil {
+		t.Fatal(err)
+	}
+	if IsWritten(path) {
+		t.Error("a log that a reader has locked looks as if it was written")
+	}
+	again := open(t, path, RotateOptions{Mode: 0o644, Count: 2})
+	write(t, again, 1, 2)
+	closeFile(t, again)
+	wantRecords(t, all(t, filepath.Dir(path)), 0, 2)
+}
+
+// TestLockLater: a lock that a reader was in the way of is taken when the reader has gone.
+func TestLockLater(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "gc.log")
+	r := open(t, path, RotateOptions{})
+	write(t, r, 0, 1)
+	// As logrotate does it, with a reader that is quick.
+	if err := errors.Join(os.Rename(path, path+".old"), os.WriteFile(path, nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock := unix.Flock_t{Type: unix.F_RDLCK}
+	if err := unix.FcntlFlock(reader.Fd(), unix.F_OFD_SETLK, &lock); err != nil {
+		t.Fatal(err)
+	}
+	r.Follow()
+	write(t, r, 1, 2)
+	if IsWritten(path) {
+		t.Error("it could be locked, though a reader has locked it")
+	}
+	_ = reader.Close()
+	r.Follow()
+	if !IsWritten(path) {
+		t.Error("it is not locked, though no reader has locked it")
+	}
+	closeFile(t, r)
+}
