@@ -171,13 +171,14 @@ func TestDeployHardening(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	config, address := filepath.Join(dir, "gclog.yaml"), freeAddress(t)
+	config, address, socket := filepath.Join(dir, "gclog.yaml"), freeAddress(t), filepath.Join(run, "ctl.sock")
 	if err := os.WriteFile(config, fmt.Appendf(nil, `version: 1
 discovery: {interval: 100ms, include: [{pid: %d}], listen: [%s/diag.sock]}
 outputs: [{path: %s/%%s-%%p.json, filesize: 16K, filecount: 2}, {xlog: "gc*:file=%s/%%p.gc.log"}]
 retention: {total: 32K}
+control: {socket: "%s"}
 http: {listen: "%s"}
-`, target.pid(), run, logs, logs, address), 0o644); err != nil {
+`, target.pid(), run, logs, logs, socket, address), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	notify, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "notify"), Net: "unixgram"})
@@ -231,7 +232,8 @@ http: {listen: "%s"}
 	told("WATCHDOG=1")
 	all := filepath.Join(logs, "orders-*.json")
 	eventually(t, "a record of a collection", func() bool { return logged(all, "gc") })
-	must(t, program, "health", "--listen", address)
+	must(t, program, "health", "--socket", socket)
+	must(t, program, "ctl", "status", "--socket", socket)
 	signal(syscall.SIGUSR1)
 	signal(syscall.SIGUSR2)
 	signal(syscall.SIGHUP)
@@ -344,24 +346,27 @@ func TestDeployCapabilities(t *testing.T) {
 func TestDeployReadOnly(t *testing.T) {
 	program := packed(t)
 	target := serve(t, program)
-	root, address := t.TempDir(), freeAddress(t)
-	for _, dir := range []string{"usr/bin", "proc", "var/log/gclog", "etc/gclog"} {
+	root := t.TempDir()
+	for _, dir := range []string{"usr/bin", "proc", "var/log/gclog", "etc/gclog", "run/gclog"} {
 		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	logs := t.TempDir()
+	logs, run := t.TempDir(), t.TempDir()
+	if err := os.Chmod(run, 0o777); err != nil { // as an emptyDir is
+		t.Fatal(err)
+	}
 	must(t, "cp", program, filepath.Join(root, "usr/bin/gclog"))
-	config := fmt.Appendf(nil, "version: 1\ndiscovery: {include: [{pid: %d}]}\noutputs: [{path: /var/log/gclog/%%s-%%p.json}]\nhttp: {listen: %q}\n", target.pid(), address)
+	config := fmt.Appendf(nil, "version: 1\ndiscovery: {include: [{pid: %d}]}\noutputs: [{path: /var/log/gclog/%%s-%%p.json}]\n", target.pid())
 	if err := os.WriteFile(filepath.Join(root, "etc/gclog/gclog.yaml"), config, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	// chroot itself needs a capability more.
-	script := `mount --bind "$ROOT" "$ROOT" && mount --bind "$LOGS" "$ROOT/var/log/gclog" && mount --bind /proc "$ROOT/proc" &&
+	script := `mount --bind "$ROOT" "$ROOT" && mount --bind "$LOGS" "$ROOT/var/log/gclog" && mount --bind "$RUN" "$ROOT/run/gclog" && mount --bind /proc "$ROOT/proc" &&
 		mount -o remount,bind,ro "$ROOT" && exec setpriv --bounding-set=-all,+sys_ptrace,+dac_override,+sys_chroot \
 		chroot "$ROOT" /usr/bin/gclog daemon -c /etc/gclog/gclog.yaml`
 	daemon := exec.Command("unshare", "--mount", "sh", "-c", script)
-	daemon.Env = append(os.Environ(), "ROOT="+root, "LOGS="+logs)
+	daemon.Env = append(os.Environ(), "ROOT="+root, "LOGS="+logs, "RUN="+run)
 	var said bytes.Buffer
 	daemon.Stderr = &said
 	if err := daemon.Start(); err != nil {
@@ -374,9 +379,7 @@ func TestDeployReadOnly(t *testing.T) {
 		}
 	}()
 	eventually(t, "a record of a collection", func() bool { return logged(filepath.Join(logs, "orders-*.json"), "gc") })
-	health := exec.Command("/usr/bin/gclog", "health") // the probe, in the same root
-	health.SysProcAttr = &syscall.SysProcAttr{Chroot: root}
-	health.Dir = "/"
+	health := exec.Command(program, "health", "--socket", filepath.Join(run, "ctl.sock")) // the probe
 	if out, err := health.CombinedOutput(); err != nil {
 		t.Errorf("gclog health: %v: %s", err, out)
 	}
@@ -389,8 +392,7 @@ func TestDeployReadOnly(t *testing.T) {
 	if !logged(filepath.Join(logs, "orders-*.json"), "gc-session-end") {
 		t.Error("the session has no end")
 	}
-	health = exec.Command(program, "health", "--listen", address)
-	if health.Run() == nil {
+	if exec.Command(program, "health", "--socket", filepath.Join(run, "ctl.sock")).Run() == nil {
 		t.Error("gclog health says that a daemon is ready which has ended")
 	}
 }
@@ -408,11 +410,11 @@ func TestDeploySidecar(t *testing.T) {
 	if !isRoot() || !pidnsWorks() {
 		t.Skip("only root can make containers")
 	}
-	diag, logs, private, app, address := t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir(), freeAddress(t)
-	for _, dir := range []string{diag, logs, private, app} {
+	diag, logs, private, app, run := t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir()
+	for _, dir := range []string{diag, logs, private, app, run} {
 		open(t, dir)
 	}
-	for _, dir := range []string{diag, logs} { // as an emptyDir is
+	for _, dir := range []string{diag, logs, run} { // as an emptyDir is
 		if err := os.Chmod(dir, 0o777); err != nil {
 			t.Fatal(err)
 		}
@@ -423,7 +425,7 @@ func TestDeploySidecar(t *testing.T) {
 				" && exec setpriv --reuid="+user+" --regid="+user+" --clear-groups --bounding-set=-all "+script)
 	}
 	gclog := container("65532", program+" daemon --listen "+diag+"/gclog.sock -o "+logs+"/%s-%p.json")
-	gclog.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + private, "GCLOG_HTTP__LISTEN=" + address}
+	gclog.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + private, "GCLOG_CONTROL__SOCKET=" + run + "/ctl.sock"}
 	var said bytes.Buffer
 	gclog.Stderr = &said
 	// A group, for what unshare has started outlives it: a change of the user takes
@@ -439,7 +441,7 @@ func TestDeploySidecar(t *testing.T) {
 			t.Logf("the daemon said: %s", &said)
 		}
 	}()
-	eventually(t, "the startup probe", func() bool { return exec.Command(program, "health", "--listen", address).Run() == nil })
+	eventually(t, "the startup probe", func() bool { return exec.Command(program, "health", "--socket", run+"/ctl.sock").Run() == nil })
 
 	orders := container("1654", app+"/gcload churn --rate 150 --live 60 --threads 2 --quiet --exit-on-eof")
 	orders.Env = runtime.Environment([]string{"PATH=" + os.Getenv("PATH")}, "small")

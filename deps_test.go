@@ -34,22 +34,23 @@ var arrows = map[string][]string{
 	"internal/spelling": {},
 	"internal/jsontext": {},
 	"internal/config": {
-		"formats", "session", "internal/attach", "internal/output", "internal/spelling", "internal/xlog",
+		"formats", "session", "internal/attach", "internal/control", "internal/output", "internal/spelling", "internal/xlog",
 		"github.com/goccy/go-yaml", "github.com/goccy/go-yaml/ast", "github.com/goccy/go-yaml/lexer", "github.com/goccy/go-yaml/parser", "github.com/goccy/go-yaml/token",
 	},
+	"internal/control":     {"session", "github.com/Microsoft/go-winio", "golang.org/x/sys/windows"},
 	"internal/accesslog":   {"gclog/analysis", "internal/jsontext"},
 	"internal/xlog":        {"formats", "internal/output"},
 	"internal/gcsettings":  {"gclog", "parse/clr", "internal/spelling"},
 	"internal/attach":      {"formats", "gclog", "parse", "parse/clr", "session", "internal/gcsettings", "internal/output"},
 	"internal/unpack":      {"github.com/klauspost/compress/zstd"},
-	"internal/doctor":      {"formats", "formats/logs", "gclog", "parse", "parse/clr", "session", "internal/attach", "internal/config", "internal/output", "internal/unpack", "golang.org/x/sys/unix"},
+	"internal/doctor":      {"formats", "formats/logs", "gclog", "parse", "parse/clr", "session", "internal/attach", "internal/config", "internal/control", "internal/output", "internal/unpack", "golang.org/x/sys/unix"},
 	"internal/fakeruntime": {"github.com/Microsoft/go-winio", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
 	"internal/daemon": {
-		"formats", "formats/logs", "gclog", "session", "internal/attach", "internal/config", "internal/output",
+		"formats", "formats/logs", "gclog", "session", "internal/attach", "internal/config", "internal/control", "internal/output",
 		"github.com/cenkalti/backoff/v5", "github.com/coreos/go-systemd/v22/daemon", "github.com/rs/zerolog", "golang.org/x/sys/unix",
 	},
 	"internal/cli": {
-		"formats", "formats/logs", "gclog", "gclog/analysis", "parse", "parse/clr", "session", "internal/output", "internal/attach", "internal/xlog", "internal/config", "internal/daemon", "internal/spelling", "internal/fakeruntime", "internal/unpack", "internal/doctor", "internal/accesslog", "internal/gcsettings",
+		"formats", "formats/logs", "gclog", "gclog/analysis", "parse", "parse/clr", "session", "internal/output", "internal/attach", "internal/xlog", "internal/config", "internal/control", "internal/daemon", "internal/spelling", "internal/fakeruntime", "internal/unpack", "internal/doctor", "internal/accesslog", "internal/gcsettings",
 		"github.com/rs/zerolog", "github.com/rs/zerolog/diode", "github.com/urfave/cli/v2", "golang.org/x/term", "golang.org/x/sys/unix",
 	},
 	// Only for tests and the demonstration of the Makefile.

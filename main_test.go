@@ -143,6 +143,7 @@ func setUp(e *testscript.Env) error {
 	if os.Getenv("GORACE") == "" {
 		e.Setenv("GORACE", "atexit_sleep_ms=0") // else the race detector sleeps a second at the end of each program
 	}
+	e.Setenv("GCLOG_CONTROL__SOCKET", "") // scripts run at the same time, and root has one socket
 	e.Setenv("TRACES", traces)
 	e.Setenv("UNIQUE", hex.EncodeToString(word[:]))
 	e.Setenv("MOUNTNS", namespaces("--mount"))
@@ -312,6 +313,7 @@ func command(ts *testscript.TestScript, more, args []string) *exec.Cmd {
 			cmd.Env = append(cmd.Env, name+"="+v)
 		}
 	}
+	cmd.Env = append(cmd.Env, "GCLOG_CONTROL__SOCKET="+ts.Getenv("GCLOG_CONTROL__SOCKET"))
 	cmd.Env = append(cmd.Env, more...)
 	return cmd
 }

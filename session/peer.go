@@ -33,7 +33,7 @@ type caller struct {
 }
 
 func callerOf(conn net.Conn) caller {
-	pid, uid, err := peerProcess(conn)
+	pid, uid, err := PeerProcess(conn)
 	if err != nil {
 		return caller{0, -1}
 	}

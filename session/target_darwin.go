@@ -93,15 +93,15 @@ func (p *Process) dial(ctx context.Context) (net.Conn, error) {
 	default:
 		return nil, refuse(p.PID, CauseNoAccess, err, "cannot be reached over %s", path)
 	}
-	if peer, _, err := peerProcess(conn); err == nil && peer != p.PID {
+	if peer, _, err := PeerProcess(conn); err == nil && peer != p.PID {
 		_ = conn.Close()
 		return nil, refuse(p.PID, CauseWrongPeer, nil, "does not listen on %s: process %d does", path, peer)
 	}
 	return conn, nil
 }
 
-// peerProcess returns the process at the other end, and its user.
-func peerProcess(conn net.Conn) (pid, uid int, err error) {
+// PeerProcess returns the process at the other end, and its user.
+func PeerProcess(conn net.Conn) (pid, uid int, err error) {
 	u, ok := conn.(*net.UnixConn)
 	if !ok {
 		return 0, 0, errors.New("not a unix socket")

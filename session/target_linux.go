@@ -465,7 +465,7 @@ func (p *Process) dial(ctx context.Context) (net.Conn, error) {
 	if err != nil {
 		return nil, p.dialError(err)
 	}
-	peer, _, err := peerProcess(conn)
+	peer, _, err := PeerProcess(conn)
 	if err == nil && peer != p.PID {
 		err = refuse(p.PID, CauseWrongPeer, nil, "does not listen on %s/%s: process %d does", p.tempDir, p.socket, peer)
 	}
@@ -501,8 +501,8 @@ func (p *Process) dialError(err error) error {
 	return refuse(p.PID, CauseNoAccess, err, "cannot be reached over %s/%s", p.tempDir, p.socket)
 }
 
-// peerProcess returns the process at the other end, and its user, as this host sees them.
-func peerProcess(conn net.Conn) (pid, uid int, err error) {
+// PeerProcess returns the process at the other end, and its user, as this host sees them.
+func PeerProcess(conn net.Conn) (pid, uid int, err error) {
 	u, ok := conn.(*net.UnixConn)
 	if !ok {
 		return 0, 0, errors.New("not a unix socket")

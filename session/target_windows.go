@@ -108,8 +108,8 @@ func listen(path string) (net.Listener, error) {
 	return winio.ListenPipe(pipeRoot+path, nil)
 }
 
-// peerProcess is not known of a pipe.
-func peerProcess(net.Conn) (pid, uid int, err error) {
+// PeerProcess is not known of a pipe.
+func PeerProcess(net.Conn) (pid, uid int, err error) {
 	return 0, 0, errors.New("the process at the other end of a pipe is not known")
 }
 

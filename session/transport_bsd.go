@@ -2,9 +2,13 @@
 
 package session
 
-import "golang.org/x/sys/unix"
+import (
+	"io/fs"
 
-// openToAll gives a socket that was just made the mode 0666. It follows no link.
-func openToAll(path string) error {
-	return unix.Fchmodat(unix.AT_FDCWD, path, 0o666, unix.AT_SYMLINK_NOFOLLOW)
+	"golang.org/x/sys/unix"
+)
+
+// chmodSocket changes the mode of a socket that was just made. It follows no link.
+func chmodSocket(path string, mode fs.FileMode) error {
+	return unix.Fchmodat(unix.AT_FDCWD, path, uint32(mode.Perm()), unix.AT_SYMLINK_NOFOLLOW)
 }

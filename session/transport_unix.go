@@ -11,8 +11,12 @@ import (
 )
 
 // listen makes a unix socket that everybody may connect to: the runtimes may run
-// as other users than gclog. What is left of a listener that has ended is removed.
-func listen(path string) (net.Listener, error) {
+// as other users than gclog.
+func listen(path string) (net.Listener, error) { return ListenUnix(path, 0o666) }
+
+// ListenUnix makes a unix socket with a mode. What is left of a listener that has ended is removed.
+// Until the socket has its mode it has that of the umask.
+func ListenUnix(path string, mode fs.FileMode) (net.Listener, error) {
 	l, err := net.Listen("unix", path)
 	if errors.Is(err, syscall.EADDRINUSE) && isLeft(path) {
 		_ = os.Remove(path) // Listen tells why, if this fails
@@ -21,7 +25,7 @@ func listen(path string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := openToAll(path); err != nil {
+	if err := chmodSocket(path, mode); err != nil {
 		_ = l.Close()
 		return nil, err
 	}

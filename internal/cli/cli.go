@@ -82,7 +82,7 @@ Examples:
 		Commands: []*cli.Command{
 			p.psCommand(), p.doctorCommand(), p.attachCommand(), p.runCommand(), p.convertCommand(), p.recordCommand(),
 			p.summaryCommand(), p.explainCommand(), p.checkCommand(), p.pausesCommand(),
-			p.gcCommand(), p.settingsCommand(), p.daemonCommand(), p.healthCommand(), p.configCommand(), p.demoCommand(), p.versionCommand(), p.completionCommand(),
+			p.gcCommand(), p.settingsCommand(), p.daemonCommand(), p.ctlCommand(), p.healthCommand(), p.configCommand(), p.demoCommand(), p.versionCommand(), p.completionCommand(),
 			p.manCommand(), p.xlogHelpCommand(),
 		},
 	}

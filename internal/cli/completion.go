@@ -43,6 +43,8 @@ func wordsFor(name string) string {
 	switch name {
 	case "config":
 		return strings.Join(configurationWords, " ")
+	case "ctl":
+		return strings.Join(ctlWords, " ")
 	case "completion":
 		return "bash zsh fish powershell"
 	}

@@ -91,6 +91,12 @@ func (p *program) configValidate(c *cli.Context) error {
 	if name == "" {
 		name = "there is no file; the configuration without one"
 	}
+	for _, w := range l.Warnings {
+		p.ui.say("warning: " + w)
+	}
+	for _, n := range l.Notes() {
+		p.ui.say("note: " + n)
+	}
 	_, err = fmt.Fprintf(p.out, "%s is valid\n", clean(name))
 	return err
 }

@@ -108,7 +108,7 @@ func examine(c *cli.Context) (*doctor.Report, error) {
 }
 
 func (p *program) doctorMachine(c *cli.Context, how string) error {
-	r, list, err := doctor.Machine(c.Context, ready)
+	r, list, err := doctor.Machine(c.Context, askReady)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,15 @@ func (c *Config) forgetPath(origins map[string]origin) {
 
 const maxOutputs = 100
 
+// Notes are what people who knew the configuration before should know of what it says.
+func (c *Loaded) Notes() (list []string) {
+	if c.HTTP.Listen != "" {
+		at := c.origins["http.listen"]
+		list = append(list, problem{at, "http.listen", "only /healthz and /readyz are served there; what were /-/reload, /-/rotate and /debug/sessions are gclog ctl reload, rotate and status (control.socket)"}.Error())
+	}
+	return list
+}
+
 // CheckFolders returns an error for every output directory that others could lead gclog elsewhere
 // from, as far as it is known before there is a process, and for every account that this host does
 // not have. What else is to be said of them it adds to the warnings.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/internal/control"
 )
 
 // A Config is what the daemon does.
@@ -26,7 +27,8 @@ type Config struct {
 	Summary   time.Duration     `key:"summary" is:"period" about:"time between summary records of a process, at least 10s; 0: none"`
 	LongPause time.Duration     `key:"long_pause" is:"threshold" about:"pause from which on a JSON record is a warning"`
 	Causes    string            `key:"causes" is:"causes" about:"words for reasons in the JDK formats: java, which all readers know, or dotnet"`
-	HTTP      HTTP              `key:"http" about:"the daemon's own endpoints: /healthz, /readyz, /debug/sessions, /-/reload, /-/rotate"`
+	Control   Control           `key:"control" about:"how the daemon is administered: gclog ctl and gclog health"`
+	HTTP      HTTP              `key:"http" about:"what every user of the host may ask over TCP: /healthz and /readyz"`
 	Log       Log               `key:"log" about:"the daemon's own log, on standard error"`
 }
 
@@ -90,9 +92,14 @@ type Retention struct {
 	Age   time.Duration `key:"age" is:"age" about:"age since the last record"`
 }
 
-// HTTP is where the daemon's endpoints are.
+// Control is how the daemon is administered.
+type Control struct {
+	Socket string `key:"socket" is:"control" about:"unix socket for root and the user of the daemon (a pipe on Windows): auto is /run/gclog/ctl.sock for root, else ctl.sock in $RUNTIME_DIRECTORY or $XDG_RUNTIME_DIR/gclog; \"\": none"`
+}
+
+// HTTP is what is served over TCP.
 type HTTP struct {
-	Listen string `key:"listen" is:"address" about:"HOST:PORT; \"\": no endpoints"`
+	Listen string `key:"listen" is:"address" about:"HOST:PORT; \"\": nothing is served"`
 }
 
 // Log is the daemon's own log.
@@ -117,7 +124,7 @@ func defaults() *Config {
 		Summary:   5 * time.Minute,
 		LongPause: 200 * time.Millisecond,
 		Causes:    "java",
-		HTTP:      HTTP{Listen: "127.0.0.1:9799"},
+		Control:   Control{Socket: control.Auto},
 		Log:       Log{Level: "info", Format: "auto"},
 	}
 	c.Outputs[0].Path = "gclog-logs/%s-%p.json"

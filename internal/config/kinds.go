@@ -55,6 +55,7 @@ var kinds = map[string]kind{
 	"path":      {example: "/var/log/gclog/%s-%p.json", types: text, parse: parsePath, print: printAny},
 	"mode":      {example: "0640", types: text, schema: object{"pattern": `^0?[0-7]{3}$`}, parse: parseMode, print: func(v any) string { return fmt.Sprintf("%04o", v) }},
 	"socket":    {example: "/run/gclog/diag.sock", types: text, schema: object{"maxLength": maxSocket}, parse: parseSocket, print: printAny},
+	"control":   {example: "/run/gclog/ctl.sock", types: text, schema: object{"maxLength": maxSocket}, parse: parseControl, print: printAny},
 	"provider":  {example: "Microsoft-Windows-DotNETRuntime:0x1:4", types: text, parse: parseProvider, print: printAny},
 	"xlog":      {example: "gc*:file=/var/log/gclog/%n-%p.gc.log", types: text, parse: parseLine, print: printAny},
 	"address":   {example: "127.0.0.1:9799", types: text, parse: parseAddress, print: printAny},
@@ -277,6 +278,14 @@ func parseMode(s string) (any, error) {
 
 // maxSocket is how long the name of a socket can be, in bytes.
 const maxSocket = 107
+
+// parseControl reads the path of a unix socket, or the name of a pipe.
+func parseControl(s string) (any, error) {
+	if len(s) > maxSocket {
+		return "", fmt.Errorf("%s is too long: the path of a socket has %d bytes at most", quote(s), maxSocket)
+	}
+	return s, nil
+}
 
 func parseSocket(s string) (any, error) {
 	switch {

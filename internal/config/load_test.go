@@ -53,7 +53,8 @@ retention: {total: 5G, age: 14d}
 summary: 0
 long_pause: 1s
 causes: dotnet
-http: {listen: ""}
+control: {socket: /run/x.sock}
+http: {listen: "127.0.0.1:9799"}
 log: {level: debug, format: json}
 `
 
@@ -73,7 +74,7 @@ func TestLoad(t *testing.T) {
 			{FileCount: 2, FileSize: 1 << 20, RotationNames: "index", Mode: 0o640, Xlog: "gc*:file=/var/log/gclog/%n-%p.gc.log:time,uptime,level,tags:filecount=2,filesize=1M"},
 		},
 		Retention: Retention{Total: 5 << 30, Age: 336 * time.Hour},
-		LongPause: time.Second, Causes: "dotnet", Log: Log{Level: "debug", Format: "json"},
+		LongPause: time.Second, Causes: "dotnet", Control: Control{Socket: "/run/x.sock"}, HTTP: HTTP{Listen: "127.0.0.1:9799"}, Log: Log{Level: "debug", Format: "json"},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%+v\nwant\n%+v", got, want)

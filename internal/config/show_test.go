@@ -67,8 +67,10 @@ retention:
 summary: 1h30m                                    # gclog.yaml:14
 long_pause: 200ms                                 # default
 causes: java                                      # default
+control:
+  socket: auto                                    # default
 http:
-  listen: "127.0.0.1:9799"                        # default
+  listen: ""                                      # default
 log:
   level: debug                                    # environment GCLOG_LOG__LEVEL
   format: auto                                    # default

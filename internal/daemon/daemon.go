@@ -14,8 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
-	"net/http"
 	"regexp"
 	"slices"
 	"sync"
@@ -50,16 +48,15 @@ type Options struct {
 
 // Daemon is a running daemon.
 type Daemon struct {
-	o        Options
-	config   *config.Loaded
-	log      zerolog.Logger
-	limiter  limiter
-	opener   output.Opener
-	sweeper  *sweeper
-	ports    map[string]*port
-	server   *http.Server
-	listener net.Listener
-	address  string // that the server listens on
+	o       Options
+	config  *config.Loaded
+	log     zerolog.Logger
+	limiter limiter
+	opener  output.Opener
+	sweeper *sweeper
+	ports   map[string]*port
+	http    *server // nil: there is none
+	control *server // the same
 
 	events  chan func()
 	stopped chan struct{} // closed when the loop is over
@@ -133,7 +130,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 	if err := d.serve(d.config.HTTP.Listen); err != nil {
 		return err
 	}
-	defer d.closeServer()
+	defer func() { d.http.close() }()
+	if err := d.administer(d.config.Control.Socket); err != nil {
+		return err
+	}
+	defer func() { d.control.close() }()
 	scanner, err := session.NewScanner()
 	if err != nil {
 		return err
@@ -143,7 +144,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		d.log.Warn().Msg(w)
 	}
 	d.checkFiles()
-	d.log.Info().Str("version", d.o.Version).Str("config", d.config.File).Str("http", d.address).Msg("gclog daemon started")
+	d.sayStarted()
 	watchdog, stopWatchdog := newWatchdog()
 	defer stopWatchdog()
 	ticker := time.NewTicker(tick)
@@ -198,6 +199,21 @@ func (d *Daemon) sayDefect(defect *attach.DefectError, pid int) {
 		e = e.Int("pid", pid)
 	}
 	e.Str("stack", string(defect.Stack)).Msg(defect.Error())
+}
+
+// sayStarted tells where the daemon can be asked.
+func (d *Daemon) sayStarted() {
+	e := d.log.Info().Str("version", d.o.Version).Str("config", d.config.File)
+	if d.control != nil {
+		e = e.Str("control", d.control.address)
+	}
+	if d.http != nil {
+		e = e.Str("http", d.http.address)
+	}
+	e.Msg("gclog daemon started")
+	for _, n := range d.config.Notes() {
+		d.log.Info().Msg(n)
+	}
 }
 
 // post has the loop call f.
@@ -490,6 +506,13 @@ func (d *Daemon) apply(loaded *config.Loaded) error {
 	if loaded.HTTP.Listen != d.config.HTTP.Listen {
 		if err := d.serve(loaded.HTTP.Listen); err != nil {
 			d.closePortsBut(before)
+			return err
+		}
+	}
+	if loaded.Control.Socket != d.config.Control.Socket {
+		if err := d.administer(loaded.Control.Socket); err != nil {
+			d.closePortsBut(before)
+			_ = d.serve(d.config.HTTP.Listen) // as it was
 			return err
 		}
 	}

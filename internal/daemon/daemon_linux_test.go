@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -24,7 +25,7 @@ import (
 // nobody is a configuration for no process at all.
 func nobody(t *testing.T, more ...string) *config.Loaded {
 	t.Helper()
-	c, err := config.Load("", append([]string{"GCLOG_DISCOVERY__INCLUDE__0__PID=0", "GCLOG_HTTP__LISTEN="}, more...))
+	c, err := config.Load("", append([]string{"GCLOG_DISCOVERY__INCLUDE__0__PID=0", "GCLOG_CONTROL__SOCKET="}, more...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,19 +40,17 @@ func newDaemon(t *testing.T, o Options) *Daemon {
 }
 
 // answer is what a request is answered with.
-func answer(d *Daemon, method, path string) *httptest.ResponseRecorder {
+func answer(h http.Handler, method, path string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
-	d.handler().ServeHTTP(w, httptest.NewRequest(method, path, http.NoBody))
+	h.ServeHTTP(w, httptest.NewRequest(method, path, http.NoBody))
 	return w
 }
 
-// TestHTTP: the endpoints answer as Prometheus's do.
-func TestHTTP(t *testing.T) {
-	reloads := 0
-	var wrong error
-	d := newDaemon(t, Options{Load: func() (*config.Loaded, error) { reloads++; return nobody(t), wrong }})
-	d.sweeper = newSweeper(time.Hour)
+// turn is the loop of a daemon that does nothing but what it is asked.
+func turn(t *testing.T, d *Daemon) {
+	t.Helper()
 	stop := make(chan struct{})
+	t.Cleanup(func() { close(stop) })
 	go func() {
 		for {
 			select {
@@ -62,43 +61,58 @@ func TestHTTP(t *testing.T) {
 			}
 		}
 	}()
-	defer close(stop)
+}
+
+// TestHTTP: what the control socket answers, and the little that a TCP address does.
+func TestHTTP(t *testing.T) {
+	reloads := 0
+	var wrong error
+	d := newDaemon(t, Options{Load: func() (*config.Loaded, error) { reloads++; return nobody(t), wrong }})
+	d.sweeper = newSweeper(time.Hour)
+	turn(t, d)
+	public, private := d.publicHandler(), d.controlHandler()
 	for _, x := range []struct {
+		handler      http.Handler
 		method, path string
 		ready        bool
 		wrong        error
 		status       int
 		body         string
 	}{
-		{"GET", "/healthz", false, nil, 200, "gclog is Healthy.\n"},
-		{"GET", "/-/healthy", false, nil, 200, "gclog is Healthy.\n"},
-		{"GET", "/readyz", false, nil, 503, "gclog is not ready\n"},
-		{"GET", "/-/ready", false, nil, 503, "gclog is not ready\n"},
-		{"GET", "/readyz", true, nil, 200, "gclog is Ready.\n"},
-		{"HEAD", "/-/ready", true, nil, 200, "gclog is Ready.\n"},
-		{"POST", "/readyz", true, nil, 405, "Method Not Allowed\n"},
-		{"GET", "/-/reload", true, nil, 405, "Only POST or PUT requests allowed\n"},
-		{"GET", "/-/rotate", true, nil, 405, "Only POST or PUT requests allowed\n"},
-		{"POST", "/-/reload", true, nil, 200, ""},
-		{"PUT", "/-/reload", true, nil, 200, ""},
-		{"POST", "/-/reload", true, errors.New("gclog.yaml:1:1: wrong"), 500, "failed to reload config: gclog.yaml:1:1: wrong\n"},
-		{"POST", "/-/rotate", true, nil, 200, ""},
-		{"GET", "/", true, nil, 404, "404 page not found\n"},
-		{"GET", "/debug/pprof/", true, nil, 404, "404 page not found\n"},
+		{private, "GET", "/healthz", false, nil, 200, "gclog is Healthy.\n"},
+		{private, "GET", "/readyz", false, nil, 503, "gclog is not ready\n"},
+		{private, "GET", "/readyz", true, nil, 200, "gclog is Ready.\n"},
+		{private, "POST", "/readyz", true, nil, 405, "Method Not Allowed\n"},
+		{private, "GET", "/reload", true, nil, 405, "Method Not Allowed\n"},
+		{private, "GET", "/rotate", true, nil, 405, "Method Not Allowed\n"},
+		{private, "POST", "/status", true, nil, 405, "Method Not Allowed\n"},
+		{private, "POST", "/reload", true, nil, 200, ""},
+		{private, "POST", "/reload", true, errors.New("gclog.yaml:1:1: wrong"), 409, "gclog.yaml:1:1: wrong\n"},
+		{private, "POST", "/rotate", true, nil, 200, ""},
+		{private, "GET", "/", true, nil, 404, "404 page not found\n"},
+		{private, "GET", "/debug/pprof/", true, nil, 404, "404 page not found\n"},
+
+		{public, "GET", "/healthz", false, nil, 200, "gclog is Healthy.\n"},
+		{public, "GET", "/readyz", false, nil, 503, "gclog is not ready\n"},
+		{public, "HEAD", "/readyz", true, nil, 200, "gclog is Ready.\n"},
+		{public, "POST", "/healthz", true, nil, 405, "Method Not Allowed\n"},
+		{public, "GET", "/status", true, nil, 404, "404 page not found\n"},
+		{public, "POST", "/reload", true, nil, 404, "404 page not found\n"},
+		{public, "POST", "/rotate", true, nil, 404, "404 page not found\n"},
+		{public, "POST", "/-/reload", true, nil, 410, "this is not served here: gclog ctl reload, which root and the user of the daemon may\n"},
+		{public, "PUT", "/-/rotate", true, nil, 410, "this is not served here: gclog ctl rotate, which root and the user of the daemon may\n"},
+		{public, "GET", "/debug/sessions", true, nil, 410, "this is not served here: gclog ctl status, which root and the user of the daemon may\n"},
 	} {
 		d.ready.Store(x.ready)
 		wrong = x.wrong
-		if w := answer(d, x.method, x.path); w.Code != x.status || w.Body.String() != x.body {
+		if w := answer(x.handler, x.method, x.path); w.Code != x.status || w.Body.String() != x.body {
 			t.Errorf("%s %s: %d %q, want %d %q", x.method, x.path, w.Code, w.Body, x.status, x.body)
 		}
 	}
-	if reloads != 3 {
-		t.Errorf("the configuration was read %d times, want 3", reloads)
+	if reloads != 2 {
+		t.Errorf("the configuration was read %d times, want twice", reloads)
 	}
-	if allow := answer(d, "GET", "/-/reload").Header().Get("Allow"); allow != "POST, PUT" {
-		t.Errorf("allowed are %q", allow)
-	}
-	w := answer(d, "GET", "/debug/sessions")
+	w := answer(private, "GET", "/status")
 	var all Processes
 	if err := json.Unmarshal(w.Body.Bytes(), &all); err != nil || all.Processes == nil || all.Unreachable == nil {
 		t.Errorf("%v in %s: lists that are empty are no null", err, w.Body)
@@ -112,16 +126,84 @@ func TestHTTP(t *testing.T) {
 func TestHTTPStuck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDaemon(t, Options{Load: func() (*config.Loaded, error) { return config.Load("", nil) }})
-		for _, path := range []string{"/healthz", "/debug/sessions"} {
-			if w := answer(d, "GET", path); w.Code != 503 {
+		for _, path := range []string{"/healthz", "/status"} {
+			if w := answer(d.controlHandler(), "GET", path); w.Code != 503 {
 				t.Errorf("%s: %d", path, w.Code)
 			}
 		}
 		close(d.stopped)
-		if w := answer(d, "POST", "/-/reload"); w.Code != 500 {
+		if w := answer(d.controlHandler(), "POST", "/reload"); w.Code != 409 {
 			t.Errorf("reload of a daemon that has ended: %d", w.Code)
 		}
 	})
+}
+
+// TestHTTPStorm: any number of connections that say nothing, or too much, leaves the daemon with a
+// few, and keeps nobody from being answered.
+func TestHTTPStorm(t *testing.T) {
+	d := newDaemon(t, Options{})
+	turn(t, d)
+	d.ready.Store(true)
+	if err := d.serve("127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	defer d.http.close()
+	before := openFiles(t)
+	var held []net.Conn
+	defer func() {
+		for _, c := range held {
+			_ = c.Close()
+		}
+	}()
+	for i := range 500 {
+		c, err := net.Dial("tcp", d.http.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held = append(held, c)
+		if i%2 == 0 { // kept after an answer
+			_, _ = c.Write([]byte("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"))
+		} else { // a head without an end
+			_, _ = c.Write([]byte("GET /healthz HTTP/1.1\r\nX: " + strings.Repeat("x", 100)))
+		}
+	}
+	for range 20 {
+		answer, err := http.Get("http://" + d.http.address + "/readyz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		if answer.StatusCode != 200 {
+			t.Errorf("it is answered with %d", answer.StatusCode)
+		}
+	}
+	// Ours, and those that the server has not closed.
+	for deadline := time.Now().Add(30 * time.Second); openFiles(t)-before-len(held) > httpMost+8; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the server has %d connections", openFiles(t)-before-len(held))
+		}
+	}
+	c, err := net.Dial("tcp", d.http.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_, _ = c.Write([]byte("GET /healthz HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 1<<20) + "\r\n\r\n"))
+	b := make([]byte, 100)
+	n, _ := io.ReadFull(c, b)
+	if !strings.HasPrefix(string(b[:n]), "HTTP/1.1 431 ") {
+		t.Errorf("a head of 1 MB is answered with %q", b[:n])
+	}
+}
+
+// openFiles is how many files this process has open.
+func openFiles(t *testing.T) int {
+	t.Helper()
+	list, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(list)
 }
 
 // TestNotify: systemd is told what a unit of Type=notify-reload with a watchdog must tell.

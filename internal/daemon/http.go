@@ -4,43 +4,129 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log"
 	"net"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
+
+	"github.com/gclog/gclog/internal/control"
 )
 
-// The HTTP endpoints, which answer as those of Prometheus do.
+// The daemon answers HTTP in two places. The control socket is for who administers it: root and its
+// own user. A TCP address, which every user of the host can reach, tells whether it is alive and
+// ready, and nothing else; there is none unless it is asked for.
 
 const (
 	httpTime = 10 * time.Second
 	// aliveTime is how long the loop may take to answer.
 	aliveTime = 5 * time.Second
+	// httpIdle is how long a connection may be kept without a request.
+	httpIdle = 10 * time.Second
+	// httpMost is how many connections a server has at a time. Of more the one is closed that
+	// has waited longest for a request.
+	httpMost = 64
+	// httpHead is how much of a request is read, in bytes.
+	httpHead = 4 << 10
 )
 
-// serve listens on another address, instead of the one before. "" is none. On an error
+// A server is an HTTP server at one address.
+type server struct {
+	http     *http.Server
+	listener net.Listener
+	address  string // that it listens on
+}
+
+// newServer serves at a listener, until it is closed.
+func (d *Daemon) newServer(l net.Listener, h http.Handler) *server {
+	waiting := &waiting{}
+	s := &server{listener: l, address: l.Addr().String(), http: &http.Server{
+		Handler: h, ReadHeaderTimeout: httpTime, ReadTimeout: httpTime, WriteTimeout: 2 * httpTime, IdleTimeout: httpIdle,
+		MaxHeaderBytes: httpHead, ConnState: waiting.note, ErrorLog: log.New(&serverLog{d}, "", 0),
+	}}
+	s.serve(l)
+	return s
+}
+
+func (s *server) serve(l net.Listener) {
+	s.listener = l
+	go func() { _ = s.http.Serve(l) }() // until it is closed
+}
+
+// shutDown takes no more requests, and lets those that are under way be answered: one of them may
+// have asked for this.
+func (s *server) shutDown() {
+	if s == nil {
+		return
+	}
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), httpTime)
+		defer cancel()
+		_ = s.http.Shutdown(ctx)
+		_ = s.http.Close()
+	}()
+}
+
+func (s *server) close() {
+	if s != nil {
+		_ = s.http.Close()
+	}
+}
+
+// waiting are the connections of a server that wait for a request, the one first that has done so
+// longest.
+type waiting struct {
+	mu    sync.Mutex
+	conns []net.Conn
+	open  int
+}
+
+// note takes the state of a connection, and closes one where there are too many.
+func (w *waiting) note(conn net.Conn, state http.ConnState) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.conns = slices.DeleteFunc(w.conns, func(c net.Conn) bool { return c == conn })
+	switch state {
+	case http.StateNew:
+		w.open++
+		w.conns = append(w.conns, conn)
+	case http.StateIdle:
+		w.conns = append(w.conns, conn)
+	case http.StateClosed, http.StateHijacked:
+		w.open--
+	}
+	if w.open > httpMost && len(w.conns) > 0 {
+		_ = w.conns[0].Close()
+		w.conns = w.conns[1:]
+	}
+}
+
+// A serverLog writes what a server has to say to the daemon's own log.
+type serverLog struct{ d *Daemon }
+
+// Write implements io.Writer.
+func (s *serverLog) Write(b []byte) (int, error) {
+	line := string(b)
+	s.d.post(func() { s.d.limiter.warn("http", "http: "+line[:len(line)-1], nil) })
+	return len(b), nil
+}
+
+// serve listens on another TCP address, instead of the one before. "" is none. On an error
 // the one before stays.
 func (d *Daemon) serve(address string) error {
 	var l net.Listener
 	if address != "" {
 		var err error
 		if l, err = d.listenHTTP(address); err != nil {
-			return fmt.Errorf("http.listen: %w: another gclog may have it: choose another address, or \"\" for none", err)
+			return fmt.Errorf("http.listen: %w: another program may have it: choose another address, or \"\" for none", err)
 		}
 	}
-	if before := d.server; before != nil {
-		go shutDown(before) // it may be who asked for this
+	d.http.shutDown()
+	d.http = nil
+	if l != nil {
+		d.http = d.newServer(l, d.publicHandler())
 	}
-	d.server, d.listener, d.address = nil, nil, ""
-	if l == nil {
-		return nil
-	}
-	d.listener, d.address = l, l.Addr().String()
-	d.server = &http.Server{
-		Handler: d.handler(), ReadHeaderTimeout: httpTime, ReadTimeout: httpTime, WriteTimeout: 2 * httpTime, IdleTimeout: time.Minute,
-		MaxHeaderBytes: 16 << 10,
-	}
-	go func(s *http.Server) { _ = s.Serve(l) }(d.server) // until it is closed
 	return nil
 }
 
@@ -52,66 +138,76 @@ func (d *Daemon) listenHTTP(address string) (net.Listener, error) {
 		return new(net.ListenConfig).Listen(context.Background(), "tcp", address)
 	}
 	l, err := listen(address)
-	_, port, _ := net.SplitHostPort(address)
-	if _, ours, _ := net.SplitHostPort(d.address); err == nil || d.listener == nil || port != ours {
+	if err == nil || d.http == nil {
 		return l, err
 	}
-	_ = d.listener.Close()
+	_, port, _ := net.SplitHostPort(address)
+	if _, ours, _ := net.SplitHostPort(d.http.address); port != ours {
+		return l, err
+	}
+	_ = d.http.listener.Close()
 	if l, err = listen(address); err != nil {
-		if again, aerr := listen(d.address); aerr == nil {
-			server := d.server
-			d.listener = again
-			go func() { _ = server.Serve(again) }()
+		if again, aerr := listen(d.http.address); aerr == nil {
+			d.http.serve(again)
 		}
 	}
 	return l, err
 }
 
-// shutDown takes no more requests, and lets those that are under way be answered.
-func shutDown(s *http.Server) {
-	ctx, cancel := context.WithTimeout(context.Background(), httpTime)
-	defer cancel()
-	_ = s.Shutdown(ctx)
-	_ = s.Close()
-}
-
-func (d *Daemon) closeServer() {
-	if d.server != nil {
-		_ = d.server.Close()
+// administer listens at another control socket, instead of the one before. "" is none. The usual
+// one may be another daemon's: then there is none. On another error the one before stays.
+func (d *Daemon) administer(socket string) error {
+	path := control.Path(socket)
+	if path == "" {
+		d.control.shutDown()
+		d.control = nil
+		return nil
 	}
+	l, err := control.Listen(path)
+	switch {
+	case err != nil && socket == control.Auto:
+		d.log.Warn().Msg("there is no control socket, so that gclog ctl and gclog health do not reach this daemon: " + err.Error() + ": set control.socket")
+	case err != nil:
+		return fmt.Errorf("control.socket: %w: choose another path, or \"\" for none", err)
+	}
+	d.control.shutDown()
+	d.control = nil
+	if l != nil {
+		d.control = d.newServer(l, d.controlHandler())
+	}
+	return nil
 }
 
-func (d *Daemon) handler() http.Handler {
+// controlHandler is what the control socket answers.
+func (d *Daemon) controlHandler() http.Handler {
 	mux := http.NewServeMux()
-	for _, path := range []string{"/healthz", "/-/healthy"} {
-		mux.HandleFunc("GET "+path, d.healthy)
-	}
-	for _, path := range []string{"/readyz", "/-/ready"} {
-		mux.HandleFunc("GET "+path, d.isReady)
-	}
-	mux.HandleFunc("GET /debug/sessions", d.showSessions)
-	mux.HandleFunc("/-/reload", d.postOnly(func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("GET "+control.PathHealth, d.healthy)
+	mux.HandleFunc("GET "+control.PathReady, d.isReady)
+	mux.HandleFunc("GET "+control.PathStatus, d.showStatus)
+	mux.HandleFunc("POST "+control.PathReload, func(w http.ResponseWriter, r *http.Request) {
 		if err := d.reload(r.Context()); err != nil {
-			http.Error(w, fmt.Sprintf("failed to reload config: %v", err), http.StatusInternalServerError)
+			http.Error(w, err.Error(), http.StatusConflict)
 		}
-	}))
-	mux.HandleFunc("/-/rotate", d.postOnly(func(w http.ResponseWriter, r *http.Request) {
+	})
+	mux.HandleFunc("POST "+control.PathRotate, func(w http.ResponseWriter, r *http.Request) {
 		if !d.ask(r.Context(), d.rotate) {
-			http.Error(w, "gclog does not answer", http.StatusInternalServerError)
+			http.Error(w, "gclog does not answer", http.StatusServiceUnavailable)
 		}
-	}))
+	})
 	return mux
 }
 
-func (d *Daemon) postOnly(f http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodPost && r.Method != http.MethodPut {
-			w.Header().Set("Allow", "POST, PUT")
-			http.Error(w, "Only POST or PUT requests allowed", http.StatusMethodNotAllowed)
-			return
-		}
-		f(w, r)
+// publicHandler is what everybody may know.
+func (d *Daemon) publicHandler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+control.PathHealth, d.healthy)
+	mux.HandleFunc("GET "+control.PathReady, d.isReady)
+	for path, command := range map[string]string{"/-/reload": "reload", "/-/rotate": "rotate", "/debug/sessions": "status"} {
+		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "this is not served here: gclog ctl "+command+", which root and the user of the daemon may", http.StatusGone)
+		})
 	}
+	return mux
 }
 
 // healthy tells whether the loop turns.
@@ -134,7 +230,7 @@ func (d *Daemon) isReady(w http.ResponseWriter, _ *http.Request) {
 	_, _ = fmt.Fprintln(w, "gclog is Ready.")
 }
 
-func (d *Daemon) showSessions(w http.ResponseWriter, r *http.Request) {
+func (d *Daemon) showStatus(w http.ResponseWriter, r *http.Request) {
 	var all Processes
 	ctx, cancel := context.WithTimeout(r.Context(), aliveTime)
 	defer cancel()
@@ -167,6 +263,6 @@ func (d *Daemon) status() Processes {
 func (d *Daemon) logStatus() {
 	for _, s := range d.status().Processes {
 		d.log.Info().Int("pid", s.PID).Str("process", s.Process).Str("service", s.Service).Str("state", s.State).Str("why", s.Why).
-			Str("level", s.Level).Int64("gcs", s.GCs).Int64("lost_events", s.LostEvents).Int64("written_bytes", s.Written).Msg("status")
+			Str("session_level", s.Level).Int64("gcs", s.GCs).Int64("lost_events", s.LostEvents).Int64("written_bytes", s.Written).Msg("status")
 	}
 }

@@ -271,7 +271,7 @@ func (p *process) open(a action) {
 				p.start(func() { before.HandOver(s) })
 			}
 			p.d.log.Info().Int("pid", p.target.PID).Str("service", p.facts.Service).Str("process", p.name()).
-				Str("runtime", p.facts.RuntimeVersion).Str("level", a.level).Msg("session begun")
+				Str("runtime", p.facts.RuntimeVersion).Str("session_level", a.level).Msg("session begun")
 			p.step(event{kind: eventOpened, session: a.session})
 		})
 	})

@@ -414,7 +414,7 @@ var machineCauses = []Cause{
 		"Read the sentence, and docs/configuration.md about the key.",
 	},
 	{
-		"no-daemon", "There is a configuration for a daemon, and none is ready at its address.",
+		"no-daemon", "There is a configuration for a daemon, and none is ready at its control socket.",
 		"Start it: systemctl start gclog, or gclog daemon. Its own log says why it does not run. If none is to run, nothing.",
 	},
 	{

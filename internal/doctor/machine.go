@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gclog/gclog/internal/config"
+	"github.com/gclog/gclog/internal/control"
 	"github.com/gclog/gclog/session"
 )
 
@@ -50,15 +51,16 @@ func (r *Report) daemon(ctx context.Context, ready func(context.Context, string)
 	for _, w := range loaded.Warnings {
 		r.add(Warning, "odd-configuration", "%s", w)
 	}
-	if file == "" || loaded.HTTP.Listen == "" {
+	socket := control.Path(loaded.Control.Socket)
+	if file == "" || socket == "" {
 		return
 	}
-	answer, err := ready(ctx, loaded.HTTP.Listen)
+	answer, err := ready(ctx, socket)
 	if err != nil {
-		r.add(Warning, "no-daemon", "no daemon is ready at %s: %v", loaded.HTTP.Listen, err)
+		r.add(Warning, "no-daemon", "no daemon is ready: %v", err)
 		return
 	}
-	r.fact("daemon", "%s: %s", loaded.HTTP.Listen, answer)
+	r.fact("daemon", "%s: %s", socket, answer)
 }
 
 // lines are the single errors of one.

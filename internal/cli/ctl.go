@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/gclog/gclog/internal/control"
+	"github.com/gclog/gclog/internal/daemon"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) ctlCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "ctl",
+		Usage:     "administer the daemon on this host: reload, rotate, status",
+		ArgsUsage: "reload|rotate|status",
+		Description: `reload reads the configuration again, and says what is wrong with it; rotate makes all
+files begin anew; status lists the processes that the daemon knows, and why one is not
+logged, on standard error. Only root and the user of the daemon may: it is asked over its
+control socket.
+
+Examples:
+   gclog ctl status
+   gclog ctl status -o json | jq '.processes[] | select(.state != "on")'
+   gclog ctl reload
+   gclog ctl rotate --socket /run/gclog/ctl.sock`,
+		Flags: append(socketFlags(),
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "table", Usage: "status: `table` or json"}),
+		Action: p.ctl,
+	}
+}
+
+// socketFlags say which daemon is asked.
+func socketFlags() []cli.Flag {
+	return []cli.Flag{
+		configFileFlag(),
+		&cli.StringFlag{Name: "socket", Usage: "`PATH` of the control socket, instead of control.socket of the configuration"},
+	}
+}
+
+// controlSocket is the socket of the daemon that is asked.
+func controlSocket(c *cli.Context) (string, error) {
+	if path := c.String("socket"); path != "" {
+		return path, nil
+	}
+	loaded, err := readConfig(c)
+	if err != nil {
+		return "", &codedError{exitUsage, err}
+	}
+	path := control.Path(loaded.Control.Socket)
+	if path == "" {
+		return "", usagef("the configuration has no control.socket: there is nothing to ask")
+	}
+	return path, nil
+}
+
+// ctlWords are what the command can be asked for.
+var ctlWords = []string{"reload", "rotate", "status"}
+
+func (p *program) ctl(c *cli.Context) error {
+	what := c.Args().First()
+	if c.Args().Len() != 1 {
+		return usagef("ctl needs one word: reload, rotate or status")
+	}
+	how := c.String("output")
+	switch {
+	case what != "status" && c.IsSet("output"):
+		return usagef("--output is for ctl status")
+	case how != "table" && how != "json":
+		return usagef("--output %s: it must be table or json", how)
+	}
+	request := map[string]string{"reload": control.PathReload, "rotate": control.PathRotate, "status": control.PathStatus}[what]
+	if request == "" {
+		return usagef("ctl %s: it must be reload, rotate or status", what)
+	}
+	path, err := controlSocket(c)
+	if err != nil {
+		return err
+	}
+	method := http.MethodPost
+	if what == "status" {
+		method = http.MethodGet
+	}
+	answer, err := control.Ask(c.Context, path, method, request)
+	if refused, ok := errors.AsType[*control.RefusedError](err); ok && what == "reload" {
+		err = fmt.Errorf("the configuration stays as it was: %w", refused)
+	}
+	switch {
+	case err != nil:
+		return &codedError{exitSession, err}
+	case what != "status":
+		return nil
+	}
+	var all daemon.Processes
+	if err := json.Unmarshal(answer, &all); err != nil {
+		return &codedError{exitSession, fmt.Errorf("the daemon's answer is no status: %w", err)}
+	}
+	if how == "json" {
+		e := json.NewEncoder(p.out)
+		e.SetIndent("", "  ")
+		return e.Encode(all)
+	}
+	return p.printStatus(&all)
+}
+
+// printStatus prints what the daemon knows for people.
+func (p *program) printStatus(all *daemon.Processes) error {
+	t := tabwriter.NewWriter(p.out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, "PID\tPROCESS\tSERVICE\tSTATE\tFOR\tGCS\tLOST")
+	list := append(all.Processes, all.Unreachable...)
+	for _, s := range list {
+		since := "-"
+		if !s.Since.IsZero() {
+			since = elapsed(time.Since(s.Since))
+		}
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%d\t%d\n", s.PID, oneLine(s.Process), oneLine(dash(s.Service)), s.State, since, s.GCs, s.LostEvents)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, s := range list {
+		if s.Why != "" {
+			p.ui.sayf("process %d is %s: %s", s.PID, s.State, oneLine(s.Why))
+		}
+	}
+	if all.Defects > 0 {
+		p.ui.say(strconv.Itoa(all.Defects) + " defects of gclog have shown since its start: its own log has them, please report it")
+	}
+	return nil
+}
+
+// askReady asks the daemon whose control socket is at a path whether it is ready.
+func askReady(ctx context.Context, path string) (string, error) {
+	answer, err := control.Ask(ctx, path, http.MethodGet, control.PathReady)
+	line, _, _ := strings.Cut(strings.TrimSpace(string(answer)), "\n")
+	return oneLine(line), err
+}

@@ -1,0 +1,138 @@
+// Package control is the socket by which a daemon is administered: where it is, who may connect to
+// it, and how it is asked. Only root and the user of the daemon may, by the kernel's word and not
+// by the mode of a file alone; and whoever asks makes sure in the same way that it is the daemon
+// that answers, and not somebody who has taken its place.
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Auto is the path that stands for the usual one.
+const Auto = "auto"
+
+// Paths of requests.
+const (
+	PathHealth = "/healthz" // GET: the daemon does its work
+	PathReady  = "/readyz"  // GET: and has looked for all processes
+	PathStatus = "/status"  // GET: all processes, as JSON
+	PathReload = "/reload"  // POST: reads the configuration again
+	PathRotate = "/rotate"  // POST: all files begin anew
+)
+
+// Path returns where the socket is that a configuration names.
+func Path(configured string) string {
+	if configured == Auto {
+		return usual()
+	}
+	return configured
+}
+
+// ErrInUse says that another daemon listens there.
+var ErrInUse = errors.New("another gclog daemon listens there")
+
+// Listen makes the socket, and its directory if that is missing. Connections of others than root
+// and the user of this process are closed.
+func Listen(path string) (net.Listener, error) {
+	l, err := listen(path)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		err = ErrInUse
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &guarded{l}, nil
+}
+
+// guarded is a listener to those who may connect.
+type guarded struct{ net.Listener }
+
+// Accept implements net.Listener.
+func (g *guarded) Accept() (net.Conn, error) {
+	for {
+		conn, err := g.Listener.Accept()
+		if err != nil || isTrusted(conn) {
+			return conn, err
+		}
+		_ = conn.Close()
+	}
+}
+
+// A RefusedError is what a daemon answers to a request that it does not carry out.
+type RefusedError struct {
+	Status int // of HTTP
+	Text   string
+}
+
+func (e *RefusedError) Error() string { return e.Text }
+
+const (
+	// answerTime is how long the daemon may take to answer.
+	answerTime = 10 * time.Second
+	// answerMost is how much is read of an answer.
+	answerMost = 64 << 20
+)
+
+// Ask sends a request to the daemon whose socket is at path, and returns its answer. The error is a
+// *RefusedError if the daemon refuses it.
+func Ask(ctx context.Context, path, method, request string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, method, "http://gclog"+request, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	transport := &http.Transport{Proxy: nil, DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return dial(ctx, path)
+	}}
+	defer transport.CloseIdleConnections()
+	answer, err := transport.RoundTrip(r)
+	if err != nil {
+		return nil, explain(path, err)
+	}
+	defer answer.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(answer.Body, answerMost))
+	if err != nil {
+		return nil, fmt.Errorf("the answer of the daemon at %s breaks off: %w", path, err)
+	}
+	if answer.StatusCode != http.StatusOK {
+		return nil, &RefusedError{answer.StatusCode, strings.TrimSpace(string(b))}
+	}
+	return b, nil
+}
+
+// explain says what is wrong where no daemon answers.
+func explain(path string, err error) error {
+	switch {
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Errorf("no daemon listens at %s: it does not run, or its configuration names another control.socket", path)
+	case errors.Is(err, os.ErrPermission):
+		return fmt.Errorf("no access to %s: only root and the user of the daemon may ask it", path)
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("the daemon at %s does not answer within %v", path, answerTime)
+	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return fmt.Errorf("the daemon at %s has closed the connection: only root and its own user may ask it", path)
+	}
+	return fmt.Errorf("asking the daemon at %s: %w", path, err)
+}
+
+func dial(ctx context.Context, path string) (net.Conn, error) {
+	conn, err := connect(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	if !isRoot() && !isTrusted(conn) { // root's daemon may run as any user
+		_ = conn.Close()
+		return nil, fmt.Errorf("what listens at %s is no daemon of root's or of this user's", path)
+	}
+	return conn, nil
+}

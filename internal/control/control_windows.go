@@ -1,0 +1,34 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"net"
+	"syscall"
+
+	"github.com/Microsoft/go-winio"
+	"golang.org/x/sys/windows"
+)
+
+// usual is the name of the pipe.
+func usual() string { return `\\.\pipe\gclog-ctl` }
+
+// rights: the system, administrators and the owner may do all, others nothing.
+const rights = "D:P(A;;GA;;;SY)(A;;GA;;;BA)(A;;GA;;;OW)"
+
+func listen(path string) (net.Listener, error) {
+	l, err := winio.ListenPipe(path, &winio.PipeConfig{SecurityDescriptor: rights})
+	if errors.Is(err, windows.ERROR_ACCESS_DENIED) {
+		err = syscall.EADDRINUSE // another process has a pipe of this name
+	}
+	return l, err
+}
+
+func connect(ctx context.Context, path string) (net.Conn, error) {
+	return winio.DialPipeContext(ctx, path)
+}
+
+func isRoot() bool { return true }
+
+// isTrusted: the rights of the pipe have decided.
+func isTrusted(net.Conn) bool { return true }
