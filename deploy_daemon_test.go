@@ -151,6 +151,7 @@ var (
 	tracedCall   = regexp.MustCompile(`(?m)^\d+ +(\w+)\(`)
 	tracedSocket = regexp.MustCompile(`(?m)^\d+ +socket\((AF_\w+)`)
 	tracedOpen   = regexp.MustCompile(`(?m)^\d+ +(?:openat|openat2)\((?:AT_FDCWD|\d+)<([^>]*)>, "([^"]*)", (?:\{flags=)?([A-Z_|]+)`)
+	tracedFile   = regexp.MustCompile(` = (\d+)<([^>]*)>`)
 	tracedChange = regexp.MustCompile(`(?m)^\d+ +(?:mkdirat|unlinkat|renameat|renameat2|fchmodat|fchownat|linkat|symlinkat)\((?:AT_FDCWD|\d+)<([^>]*)>, "([^"]*)"`)
 )
 
@@ -275,24 +276,30 @@ http: {listen: "%s"}
 			t.Errorf("the daemon makes a socket of %s, which the unit does not allow", m[1])
 		}
 	}
-	mayWrite := func(at, name string) bool {
-		path := name
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(at, name)
+	files := map[string]string{} // by the number of the descriptor
+	mayWrite := func(at, name []byte) bool {
+		path := string(name)
+		if fd, ok := strings.CutPrefix(path, "/proc/self/fd/"); ok {
+			path = files[fd]
+		} else if !filepath.IsAbs(path) {
+			path = filepath.Join(string(at), path)
 		}
 		return strings.HasPrefix(path, logs+"/") || path == logs || strings.HasPrefix(path, run+"/") || path == "/dev/null"
 	}
 	wrote := 0
-	for _, m := range tracedOpen.FindAllSubmatch(traced, -1) {
-		if flags := string(m[3]); strings.Contains(flags, "O_WRONLY") || strings.Contains(flags, "O_RDWR") || strings.Contains(flags, "O_CREAT") {
-			if wrote++; !mayWrite(string(m[1]), string(m[2])) {
-				t.Errorf("the daemon opens %s for writing, which the unit does not allow: %s", m[2], m[0])
+	for line := range bytes.Lines(traced) {
+		if m := tracedOpen.FindSubmatch(line); m != nil {
+			if flags := string(m[3]); strings.Contains(flags, "O_WRONLY") || strings.Contains(flags, "O_RDWR") || strings.Contains(flags, "O_CREAT") {
+				if wrote++; !mayWrite(m[1], m[2]) {
+					t.Errorf("the daemon opens %s for writing, which the unit does not allow: %s", m[2], line)
+				}
 			}
 		}
-	}
-	for _, m := range tracedChange.FindAllSubmatch(traced, -1) {
-		if !mayWrite(string(m[1]), string(m[2])) {
-			t.Errorf("the daemon changes %s, which the unit does not allow: %s", m[2], m[0])
+		if m := tracedChange.FindSubmatch(line); m != nil && !mayWrite(m[1], m[2]) {
+			t.Errorf("the daemon changes %s, which the unit does not allow: %s", m[2], line)
+		}
+		if m := tracedFile.FindSubmatch(line); m != nil {
+			files[string(m[1])] = string(m[2])
 		}
 	}
 	if wrote == 0 {
