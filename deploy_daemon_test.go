@@ -148,6 +148,7 @@ func allowedCalls(t *testing.T) map[string]bool {
 }
 
 var (
+	suFilter     = regexp.MustCompile("`SystemCallFilter=([a-z ]+)`")
 	tracedCall   = regexp.MustCompile(`(?m)^\d+ +(\w+)\(`)
 	tracedSocket = regexp.MustCompile(`(?m)^\d+ +socket\((AF_\w+)`)
 	tracedOpen   = regexp.MustCompile(`(?m)^\d+ +(?:openat|openat2)\((?:AT_FDCWD|\d+)<([^>]*)>, "([^"]*)", (?:\{flags=)?([A-Z_|]+)`)
@@ -157,7 +158,7 @@ var (
 
 // TestDeployHardening runs the daemon with all that it does, and holds every system
 // call, every family of sockets and every file that it writes against what the unit
-// allows.
+// allows, and the drop-in for su that docs/deployment.md gives.
 func TestDeployHardening(t *testing.T) {
 	needs(t, "strace", "systemd-analyze")
 	if !straceWorks() {
@@ -167,6 +168,14 @@ func TestDeployHardening(t *testing.T) {
 	target := serve(t, program)
 	dir := t.TempDir()
 	logs, run, trace := filepath.Join(dir, "log"), filepath.Join(dir, "run"), filepath.Join(dir, "trace")
+	theirs, err := os.MkdirTemp("", "su") // above it there is none of another user
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(theirs) })
+	if err := os.Chown(theirs, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
 	for _, d := range []string{logs, run} {
 		if err := os.Mkdir(d, 0o755); err != nil {
 			t.Fatal(err)
@@ -175,11 +184,14 @@ func TestDeployHardening(t *testing.T) {
 	config, address, socket := filepath.Join(dir, "gclog.yaml"), freeAddress(t), filepath.Join(run, "ctl.sock")
 	if err := os.WriteFile(config, fmt.Appendf(nil, `version: 1
 discovery: {interval: 100ms, include: [{pid: %d}], listen: [%s/diag.sock]}
-outputs: [{path: %s/%%s-%%p.json, filesize: 16K, filecount: 2}, {xlog: "gc*:file=%s/%%p.gc.log"}]
+outputs:
+  - {path: %s/%%s-%%p.json, filesize: 16K, filecount: 2}
+  - {xlog: "gc*:file=%s/%%p.gc.log"}
+  - {path: %s/%%p.json, su: {user: %d}, filesize: 16K, filecount: 2}
 retention: {total: 32K}
 control: {socket: "%s"}
 http: {listen: "%s"}
-`, target.pid(), run, logs, logs, socket, address), 0o644); err != nil {
+`, target.pid(), run, logs, logs, theirs, nobody, socket, address), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	notify, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "notify"), Net: "unixgram"})
@@ -257,6 +269,12 @@ http: {listen: "%s"}
 		return err == nil && regexp.MustCompile(fmt.Sprintf(`(?m)^%d +\+\+\+ exited`, daemon.Process.Pid)).Match(traced)
 	})
 	allowed, calls := allowedCalls(t), map[string]bool{}
+	for name := range strings.FieldsSeq(string(suFilter.FindSubmatch([]byte(must(t, "cat", "docs/deployment.md")))[1])) {
+		if allowed[name] && name != "setfsgid" {
+			t.Errorf("%s needs no drop-in", name)
+		}
+		allowed[name] = true
+	}
 	for _, m := range tracedCall.FindAllSubmatch(traced, -1) {
 		if name := string(m[1]); !calls[name] {
 			calls[name] = true
@@ -265,7 +283,7 @@ http: {listen: "%s"}
 			}
 		}
 	}
-	for _, name := range []string{"connect", "openat", "renameat", "inotify_add_watch"} {
+	for _, name := range []string{"connect", "openat", "renameat", "inotify_add_watch", "setfsuid"} {
 		if !calls[name] {
 			t.Errorf("the daemon did not call %s: this is not all that it does", name)
 		}
@@ -284,7 +302,7 @@ http: {listen: "%s"}
 		} else if !filepath.IsAbs(path) {
 			path = filepath.Join(string(at), path)
 		}
-		return strings.HasPrefix(path, logs+"/") || path == logs || strings.HasPrefix(path, run+"/") || path == "/dev/null"
+		return strings.HasPrefix(path, theirs+"/") || strings.HasPrefix(path, logs+"/") || path == logs || strings.HasPrefix(path, run+"/") || path == "/dev/null"
 	}
 	wrote := 0
 	for line := range bytes.Lines(traced) {
