@@ -32,7 +32,7 @@ type fake struct {
 	trace, version, mapped, logTo, die string
 	speed                              float64
 	refuse                             uint
-	cut, code                          int
+	cut, code, cookieOf                int
 
 	silent, hangup, garbage, deaf bool
 	stale, noSocket, stay         bool
@@ -57,6 +57,7 @@ func fakeRuntime(args []string) int {
 	flags.IntVar(&f.cut, "cut", 0, "cut the stream after so many bytes")
 	flags.StringVar(&f.die, "die", "", "exit or kill: how the process ends when the stream is cut, or else is sent")
 	flags.IntVar(&f.code, "code", 0, "exit code with -die exit")
+	flags.IntVar(&f.cookieOf, "cookieof", 0, "claim the cookie of this process")
 	flags.BoolVar(&f.stale, "stale", false, "leave a socket that nobody listens on")
 	flags.BoolVar(&f.noSocket, "nosocket", false, "make no socket")
 	flags.StringVar(&f.mapped, "map", "", "file to map into memory, as a runtime is")
@@ -143,7 +144,7 @@ func (f *fake) run() (int, error) {
 func (f *fake) start(died chan<- struct{}) (*fakeruntime.Runtime, error) {
 	cfg := fakeruntime.Config{
 		Dir: os.TempDir(), Speed: f.speed, Version: f.version, Env: os.Environ(), Ports: os.Getenv("DOTNET_DiagnosticPorts"),
-		Silent: f.silent, Hangup: f.hangup, Garbage: f.garbage, Deaf: f.deaf, Refuse: uint32(f.refuse), Cut: f.cut,
+		Silent: f.silent, Hangup: f.hangup, Garbage: f.garbage, Deaf: f.deaf, Refuse: uint32(f.refuse), Cut: f.cut, CookieOf: f.cookieOf,
 	}
 	if strings.HasPrefix(f.version, "3.") {
 		cfg.Version = ""

@@ -47,21 +47,21 @@ func newJSON(o *Options) formatter {
 
 func (j *jsonFormat) next() (hold bool) { return false }
 
-// appendEntity: the cookie of the runtime is never used twice; .NET Core 3.1 has
-// none, so its process is told by host, number and start.
+// appendEntity: host, number and start tell a process, and the cookie tells its runtime, which is
+// another one after an exec. A cookie alone would do, were it not for processes that claim that of
+// another one: their records would take the place of its own. .NET Core 3.1 has none.
 func (j *jsonFormat) appendEntity(dst []byte) []byte {
 	p := &j.o.Process
-	if p.Cookie != "" {
-		return append(dst, p.Cookie...)
-	}
+	dst = append(dst, p.Cookie...)
+	dst = append(dst, '/')
 	dst = append(dst, j.o.Host...)
 	dst = append(dst, '/')
 	dst = strconv.AppendInt(dst, p.ID, 10)
 	dst = append(dst, '/')
-	if p.StartKey != 0 {
-		return strconv.AppendUint(dst, p.StartKey, 10)
+	if p.StartKey == 0 && p.Cookie == "" {
+		return strconv.AppendInt(dst, p.Sync.UnixNano(), 10) // all that is known
 	}
-	return strconv.AppendInt(dst, p.Sync.UnixNano(), 10)
+	return strconv.AppendUint(dst, p.StartKey, 10)
 }
 
 // time writes a time stamp with nine decimals and Z, so that times sort as text.
@@ -80,6 +80,9 @@ func (j *jsonFormat) appendProcess(dst []byte) []byte {
 	o.textIf("entity_id", p.Cookie)
 	o.textIf("name", p.Name)
 	o.textIf("executable", p.Executable)
+	if p.StartKey != 0 {
+		o.text("start_key", strconv.FormatUint(p.StartKey, 10)) // a text: it may be longer than a double is exact
+	}
 	if !p.Started.IsZero() {
 		o.text("start", p.Started.UTC().Format("2006-01-02T15:04:05.000000000Z"))
 	}

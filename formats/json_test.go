@@ -529,6 +529,11 @@ func TestDocumentIDs(t *testing.T) {
 	later := a
 	later.Session, later.Version = "b", "2.0"
 	later.Process.Sync = a.Process.Sync.Add(time.Minute)
+	stolen, thief := a, a // others may claim a cookie
+	stolen.Process.StartKey++
+	thief.Process.ID++
+	elsewhere := a
+	elsewhere.Host = "node-2"
 	restarted := a
 	restarted.Process.Cookie = "1b8a56c0-0000-4000-8000-4a4f5c9e0002"
 	old, oldRestarted, oldElsewhere := a, a, a // .NET Core 3.1 has no cookie
@@ -554,6 +559,9 @@ func TestDocumentIDs(t *testing.T) {
 	note("collection 5", id(a, gc(5)))
 	note("collection 6", id(a, gc(6)))
 	note("collection 5 of another runtime with that pid", id(restarted, gc(5)))
+	note("collection 5 of another process with that cookie", id(stolen, gc(5)))
+	note("collection 5 of another pid with that cookie", id(thief, gc(5)))
+	note("collection 5 of another host with that cookie", id(elsewhere, gc(5)))
 	note("collection 5 of 3.1", id(old, gc(5)))
 	note("collection 5 of 3.1, restarted", id(oldRestarted, gc(5)))
 	note("collection 5 of 3.1 on another host", id(oldElsewhere, gc(5)))

@@ -77,17 +77,20 @@ func (j *jsonParser) take(b []byte, r *record) (ours, whole bool) {
 	return ok, ok
 }
 
-// identity is what tells the process from all others: the cookie of its runtime, or
-// its number, start and host.
+// identity is what tells the process from all others: the cookie of its runtime, its number, start
+// and host. Others may claim a cookie. The time of the start is computed anew for each session, and
+// counts only where nothing better is known.
 func (j *jsonParser) identity() []byte {
 	l := &j.l
-	if len(l.entity) > 0 {
-		j.key = append(append(j.key[:0], '='), l.entity[:min(len(l.entity), maxText)]...)
-		return j.key
+	started := l.started
+	if len(l.entity) > 0 || l.startKey != 0 {
+		started = 0
 	}
 	j.key = strconv.AppendInt(j.key[:0], l.pid, 10)
-	j.key = strconv.AppendInt(append(j.key, '/'), l.started, 10)
+	j.key = strconv.AppendUint(append(j.key, '/'), l.startKey, 10)
+	j.key = strconv.AppendInt(append(j.key, '/'), started, 10)
 	j.key = append(append(j.key, '/'), l.host[:min(len(l.host), maxText)]...)
+	j.key = append(append(j.key, '/'), l.entity[:min(len(l.entity), maxText)]...)
 	return j.key
 }
 
@@ -108,6 +111,7 @@ type jsonLine struct {
 	pid                      int64
 	entity, name, executable []byte
 	started, uptime          int64 // uptime in seconds
+	startKey                 uint64
 	exitCode                 int64
 	hasExit                  bool
 	signal                   int64
@@ -248,6 +252,8 @@ func (l *jsonLine) readProcess(m *gclog.Memory) {
 			l.name = s.text()
 		case "executable":
 			l.executable = s.text()
+		case "start_key":
+			l.startKey, _ = strconv.ParseUint(string(s.text()), 10, 64)
 		case "start":
 			l.started = s.time()
 		case "uptime":
@@ -403,6 +409,9 @@ func (l *jsonLine) percent() uint32 {
 // teach adds what the line says about its process.
 func (l *jsonLine) teach(f *gclog.Process) {
 	f.ID = l.pid
+	if l.startKey != 0 {
+		f.StartKey = l.startKey
+	}
 	learn(&f.Cookie, l.entity)
 	learn(&f.Name, l.name)
 	learn(&f.Executable, l.executable)

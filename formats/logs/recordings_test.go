@@ -136,7 +136,7 @@ func facts(p *gclog.Process) {
 	p.Cookie = "5d2b7c1e-9a40-4f83-b6de-" + string(rune('a'+p.ID%26))
 	p.Started = p.Sync.Add(-90*time.Second - 123456789)
 	p.UptimeAtSync = p.Sync.Sub(p.Started)
-	p.Host = "shop-1"
+	p.Host, p.StartKey = "shop-1", 1<<53+1+uint64(p.ID)
 	p.OS, p.Architecture, p.RuntimeVersion, p.Flavor = "Linux", "x64", "10.0.14", gclog.FlavorCoreCLR
 }
 

@@ -319,8 +319,9 @@ func (d *Daemon) sessions() (n int) {
 	return n
 }
 
-// sameRuntime returns another process with the same runtime instance: it was found in
-// two ways.
+// sameRuntime returns another process that claims to have the same runtime instance. No two can:
+// pid and start tell a process for sure, also one that was found in two ways, and only that of one
+// that this host does not show goes by its cookie (keyOf).
 func (d *Daemon) sameRuntime(p *process) *process {
 	for _, other := range d.processes {
 		if other != p && p.facts.Cookie != "" && other.facts.Cookie == p.facts.Cookie && other.sup.state != stateExcluded {

@@ -161,10 +161,13 @@ func TestHTTPStorm(t *testing.T) {
 			t.Fatal(err)
 		}
 		held = append(held, c)
-		if i%2 == 0 { // kept after an answer
+		switch i % 3 {
+		case 0: // kept after an answer
 			_, _ = c.Write([]byte("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"))
-		} else { // a head without an end
+		case 1: // a head without an end
 			_, _ = c.Write([]byte("GET /healthz HTTP/1.1\r\nX: " + strings.Repeat("x", 100)))
+		default: // a body that does not come
+			_, _ = c.Write([]byte("GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 99999\r\n\r\n"))
 		}
 	}
 	for range 20 {

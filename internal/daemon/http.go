@@ -25,8 +25,11 @@ const (
 	// httpIdle is how long a connection may be kept without a request.
 	httpIdle = 10 * time.Second
 	// httpMost is how many connections a server has at a time. Of more the one is closed that
-	// has waited longest for a request.
+	// has done nothing for longest.
 	httpMost = 64
+	// httpPatience is how long a connection has at least to ask for something before it makes way
+	// for another one, which waits in the kernel meanwhile.
+	httpPatience = 20 * time.Millisecond
 	// httpHead is how much of a request is read, in bytes.
 	httpHead = 4 << 10
 )
@@ -40,10 +43,10 @@ type server struct {
 
 // newServer serves at a listener, until it is closed.
 func (d *Daemon) newServer(l net.Listener, h http.Handler) *server {
-	waiting := &waiting{}
+	crowd := &crowd{}
 	s := &server{listener: l, address: l.Addr().String(), http: &http.Server{
 		Handler: h, ReadHeaderTimeout: httpTime, ReadTimeout: httpTime, WriteTimeout: 2 * httpTime, IdleTimeout: httpIdle,
-		MaxHeaderBytes: httpHead, ConnState: waiting.note, ErrorLog: log.New(&serverLog{d}, "", 0),
+		MaxHeaderBytes: httpHead, ConnState: crowd.note, ErrorLog: log.New(&serverLog{d}, "", 0),
 	}}
 	s.serve(l)
 	return s
@@ -74,31 +77,37 @@ func (s *server) close() {
 	}
 }
 
-// waiting are the connections of a server that wait for a request, the one first that has done so
-// longest.
-type waiting struct {
+// crowd are the connections of a server, the one first whose state has not changed for longest.
+type crowd struct {
 	mu    sync.Mutex
-	conns []net.Conn
-	open  int
+	conns []crowdConn
 }
 
-// note takes the state of a connection, and closes one where there are too many.
-func (w *waiting) note(conn net.Conn, state http.ConnState) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.conns = slices.DeleteFunc(w.conns, func(c net.Conn) bool { return c == conn })
-	switch state {
-	case http.StateNew:
-		w.open++
-		w.conns = append(w.conns, conn)
-	case http.StateIdle:
-		w.conns = append(w.conns, conn)
-	case http.StateClosed, http.StateHijacked:
-		w.open--
+type crowdConn struct {
+	net.Conn
+	since time.Time
+}
+
+// note takes the state of a connection, and closes one where there are too many. The server calls it
+// for a new connection before it accepts the next one.
+func (c *crowd) note(conn net.Conn, state http.ConnState) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.conns = slices.DeleteFunc(c.conns, func(x crowdConn) bool { return x.Conn == conn })
+	if state == http.StateClosed || state == http.StateHijacked {
+		return
 	}
-	if w.open > httpMost && len(w.conns) > 0 {
-		_ = w.conns[0].Close()
-		w.conns = w.conns[1:]
+	c.conns = append(c.conns, crowdConn{conn, time.Now()})
+	if state != http.StateNew || len(c.conns) <= httpMost {
+		return
+	}
+	wait := httpPatience - time.Since(c.conns[0].since)
+	c.mu.Unlock()
+	time.Sleep(wait)
+	c.mu.Lock()
+	if len(c.conns) > httpMost {
+		_ = c.conns[0].Close()
+		c.conns = c.conns[1:]
 	}
 }
 

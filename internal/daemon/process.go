@@ -195,7 +195,7 @@ func (p *process) plan() plan {
 	p.facts = p.found
 	decided := decide(p.d.config, p.seen, &p.facts)
 	if other := p.d.sameRuntime(p); other != nil && decided.excluded == "" {
-		decided.excluded = fmt.Sprintf("the same runtime as process %d", other.target.PID)
+		p.d.say(p, true, fmt.Sprintf("process %d claims the cookie of process %d (%s): one of them is not what it says; both are logged", p.target.PID, other.target.PID, p.facts.Cookie))
 	}
 	p.outputs = decided.outputs
 	return decided.plan

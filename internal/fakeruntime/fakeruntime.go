@@ -36,6 +36,7 @@ type Config struct {
 
 	Listener net.Listener // where it is reached; nil: at a socket of this process in Dir
 	PID      int          // of its process; 0: this one
+	CookieOf int          // the process whose cookie it claims; 0: PID
 	Instance uint16       // tells apart those that have the same PID one after the other
 	Name     string       // of its program; "": fakeruntime
 	// Trace carries out a session in the place of the recording, and returns how it

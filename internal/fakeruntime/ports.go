@@ -1,6 +1,7 @@
 package fakeruntime
 
 import (
+	"cmp"
 	"encoding/binary"
 	"net"
 	"slices"
@@ -84,6 +85,6 @@ func (r *Runtime) advertise() []byte {
 // cookie is the GUID of this runtime: 0000cefa-0000-0000-0000-PPPPPPPPIIII.
 func (r *Runtime) cookie() []byte {
 	b := []byte{0xfa, 0xce, 0, 0, 0, 0, 0, 0, 0, 0}
-	b = binary.BigEndian.AppendUint32(b, uint32(r.cfg.PID))
+	b = binary.BigEndian.AppendUint32(b, uint32(cmp.Or(r.cfg.CookieOf, r.cfg.PID)))
 	return binary.BigEndian.AppendUint16(b, r.cfg.Instance)
 }
