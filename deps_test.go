@@ -27,7 +27,7 @@ var arrows = map[string][]string{
 	"parse/clr":         {"parse"},
 	"gclog":             {"parse", "parse/clr"},
 	"gclog/analysis":    {"gclog", "parse/clr", "internal/spelling", "github.com/HdrHistogram/hdrhistogram-go"},
-	"session":           {"github.com/Microsoft/go-winio", "github.com/prometheus/procfs", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
+	"session":           {"github.com/Microsoft/go-winio", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
 	"formats":           {"gclog", "parse/clr", "gopkg.in/natefinch/lumberjack.v2", "golang.org/x/sys/unix"},
 	"formats/logs":      {"formats", "gclog", "parse/clr", "internal/jsontext"},
 	"internal/output":   {"formats", "gclog"},

@@ -158,12 +158,13 @@ func decodeProcessInfo(b []byte, command byte, name string) (*ProcessInfo, error
 	if command == cmdProcessInfo3 {
 		d.u32() // version of the answer: it only grows at its end
 	}
-	p := &ProcessInfo{PID: d.u64(), Cookie: d.guid(), CommandLine: d.string(), OS: d.string(), Architecture: d.string()}
+	text := func() string { return bounded(d.string(), maxText) }
+	p := &ProcessInfo{PID: d.u64(), Cookie: d.guid(), CommandLine: bounded(d.string(), maxArgumentBytes), OS: text(), Architecture: text()}
 	if command != cmdProcessInfo {
-		p.EntryAssembly, p.Version = d.string(), d.string()
+		p.EntryAssembly, p.Version = text(), text()
 	}
 	if command == cmdProcessInfo3 {
-		p.RID = d.string()
+		p.RID = text()
 	}
 	if d.bad {
 		return nil, badAnswer(name, "the answer ends inside a field")
@@ -177,58 +178,28 @@ func (c *Client) Resume(ctx context.Context) error {
 	return err
 }
 
-// maxEnvironment is the size of an environment that is read; Linux allows 128 KB
-// per string and a quarter of the stack for all.
-const maxEnvironment = 4 << 20
-
-// Environment returns the environment of the process as NAME=value. It may hold
-// secrets.
-func (c *Client) Environment(ctx context.Context) ([]string, error) {
+// Environment returns the variables of the process's environment that concern .NET, or tell what the
+// process belongs to.
+func (c *Client) Environment(ctx context.Context) (map[string]string, error) {
 	const name = "ProcessEnvironment"
-	var env []string
+	var env environment
 	err := c.exchange(ctx, name, setProcess, cmdProcessEnvironment, nil, func(conn net.Conn, answer []byte) (_ bool, err error) {
-		env, err = readEnvironment(conn, answer, name)
-		return false, err
-	})
-	return env, err
-}
-
-// readEnvironment reads the strings, which come behind the answer: they may be
-// longer than a message.
-func readEnvironment(conn net.Conn, answer []byte, name string) ([]string, error) {
-	d := decoder{b: answer}
-	size := d.u32()
-	if d.bad {
-		return nil, badAnswer(name, "it lacks its size")
-	}
-	if size > maxEnvironment {
-		return nil, badAnswer(name, "an environment of %d bytes, the limit is %d", size, maxEnvironment)
-	}
-	b, err := readAll(conn, int(size))
-	if err != nil {
-		return nil, closed(name, err)
-	}
-	d = decoder{b: b}
-	var env []string
-	for n := d.u32(); n > 0 && !d.bad; n-- {
-		env = append(env, d.string())
-	}
-	if d.bad {
-		return nil, badAnswer(name, "the answer ends inside a field")
-	}
-	return env, nil
-}
-
-// readAll reads n bytes. Memory grows with what comes, not with n.
-func readAll(conn net.Conn, n int) ([]byte, error) {
-	b := make([]byte, 0, min(n, 64<<10))
-	buf := make([]byte, 32<<10)
-	for len(b) < n {
-		got, err := conn.Read(buf[:min(len(buf), n-len(b))])
-		b = append(b, buf[:got]...)
-		if err != nil && len(b) < n {
-			return nil, err
+		// The strings come behind the answer: they may be longer than a message.
+		d := decoder{b: answer}
+		size := d.u32()
+		switch {
+		case d.bad:
+			return false, badAnswer(name, "it lacks its size")
+		case size > maxEnvironment:
+			return false, badAnswer(name, "an environment of %d bytes, the limit is %d", size, maxEnvironment)
 		}
+		if err := env.readCounted(conn, int64(size)); err != nil {
+			return false, closed(name, err)
+		}
+		return false, nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	return b, nil
+	return env.variables, nil
 }

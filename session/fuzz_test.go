@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"maps"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,7 +40,7 @@ func FuzzResponse(f *testing.F) {
 	} {
 		f.Add(answer(unhex(f, payload)))
 	}
-	head, rest := environmentAnswer(f, "02000000 04000000 41003d0031000000 05000000 42003d00e4006200 0000")
+	head, rest := environmentAnswer(f, twoVariables)
 	f.Add(append(head, rest...))
 	f.Add(append(head, 0xff, 0xff, 0xff, 0xff))
 	f.Add(refusal(unknownCommand))
@@ -55,7 +57,7 @@ func FuzzResponse(f *testing.F) {
 			}
 		}
 		if env, err := c.Environment(ctx); err == nil {
-			checkText(t, b, env...)
+			checkText(t, b, slices.Collect(maps.Values(env))...)
 		}
 		_ = c.Resume(ctx)
 		s, err := c.StartTracing(ctx, config())

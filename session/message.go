@@ -215,15 +215,7 @@ func (d *decoder) u64() uint64 {
 }
 
 func (d *decoder) string() string {
-	p := d.take(2 * uint64(d.u32()))
-	units := make([]uint16, 0, len(p)/2)
-	for ; len(p) >= 2; p = p[2:] {
-		units = append(units, binary.LittleEndian.Uint16(p))
-	}
-	if n := len(units); n > 0 && units[n-1] == 0 {
-		units = units[:n-1]
-	}
-	return string(utf16.Decode(units))
+	return decodeUTF16(d.take(2 * uint64(d.u32())))
 }
 
 // guid reads 16 bytes as the GUID text of .NET.

@@ -62,21 +62,72 @@ func parseStat(b []byte) (s procStat, ok bool) {
 
 // readStat reads the stat of a process.
 func readStat(pid int) (procStat, error) {
-	fd, err := unix.Open(procRoot+"/"+strconv.Itoa(pid)+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	dir, err := openProcess(pid)
 	if err != nil {
 		return procStat{}, err
 	}
-	defer unix.Close(fd)
-	buf := make([]byte, statSize)
-	n, err := unix.Read(fd, buf)
+	defer unix.Close(dir)
+	return readStatIn(dir)
+}
+
+// readStatIn reads the stat of a process whose folder is open.
+func readStatIn(dir int) (procStat, error) {
+	b, err := readIn(dir, "stat", make([]byte, statSize))
 	if err != nil {
 		return procStat{}, err
 	}
-	s, ok := parseStat(buf[:n])
+	s, ok := parseStat(b)
 	if !ok {
 		return s, unix.EIO
 	}
 	return s, nil
+}
+
+// openProcess opens the folder of a process in /proc. It goes dead with the process, whoever gets
+// its number next.
+func openProcess(pid int) (int, error) {
+	return unix.Open(procRoot+"/"+strconv.Itoa(pid), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+}
+
+// A procStatus is what gclog needs of /proc/PID/status.
+type procStatus struct {
+	process  int // that the number is a thread of: its own, of a process
+	uid      int // effective
+	innerPID int // in its own pid namespace
+}
+
+// maxStatus is how much of a status is read; the groups of a user make it long.
+const maxStatus = 1 << 20
+
+// readStatus reads the status of a process whose folder is open.
+func readStatus(dir int) (s procStatus, err error) {
+	b, err := readAllIn(dir, "status", maxStatus)
+	if err != nil {
+		return s, err
+	}
+	process, uids, inner := statusNumbers(b, "Tgid"), statusNumbers(b, "Uid"), statusNumbers(b, "NSpid")
+	if len(process) == 0 || len(uids) < 2 {
+		return s, unix.EIO
+	}
+	s.process, s.uid, s.innerPID = process[0], uids[1], process[0]
+	if len(inner) > 0 {
+		s.innerPID = inner[len(inner)-1]
+	}
+	return s, nil
+}
+
+// statusNumbers are the numbers of a line of a status.
+func statusNumbers(status []byte, name string) (list []int) {
+	_, rest, _ := bytes.Cut(status, []byte("\n"+name+":"))
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	for field := range bytes.FieldsSeq(line) {
+		n, err := strconv.Atoi(string(field))
+		if err != nil {
+			return list
+		}
+		list = append(list, n)
+	}
+	return list
 }
 
 // nextWord cuts b behind its first word. Words are between blanks and line ends.
@@ -109,13 +160,11 @@ func (p *Process) openProc() (int, error) {
 	if p.StartKey == 0 {
 		return -1, unix.ESRCH // who it is, is not known
 	}
-	fd, err := unix.Open(procRoot+"/"+strconv.Itoa(p.procPID()), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	fd, err := openProcess(p.procPID())
 	if err != nil {
 		return -1, err
 	}
-	var buf [statSize]byte
-	b, err := readIn(fd, "stat", buf[:])
-	if s, ok := parseStat(b); err != nil || !ok || s.startKey != p.StartKey {
+	if s, err := readStatIn(fd); err != nil || s.startKey != p.StartKey {
 		_ = unix.Close(fd)
 		return -1, unix.ESRCH
 	}

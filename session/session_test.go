@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf16"
 
 	"github.com/gclog/gclog/session"
 	"go.uber.org/goleak"
@@ -316,8 +318,11 @@ func environmentAnswer(t testing.TB, body string) (answer6, rest []byte) {
 	return answer(append(head, 0, 0)), rest
 }
 
+// twoVariables are DD_VERSION=1 and OTEL_A=\u00e4b.
+const twoVariables = "02000000 0d000000 440044005f00560045005200530049004f004e003d0031000000 0a000000 4f00540045004c005f0041003d00e40062000000"
+
 func TestEnvironment(t *testing.T) {
-	head, rest := environmentAnswer(t, "02000000 04000000 41003d0031000000 05000000 42003d00e4006200 0000")
+	head, rest := environmentAnswer(t, twoVariables)
 	r := serve(t, func(conn net.Conn, request []byte) {
 		if len(request) != 20 || request[16] != 4 || request[17] != 2 {
 			t.Errorf("request % x", request)
@@ -328,8 +333,49 @@ func TestEnvironment(t *testing.T) {
 		}
 	})
 	got, err := r.client().Environment(t.Context())
-	if err != nil || !slices.Equal(got, []string{"A=1", "B=\u00e4b"}) {
+	if err != nil || !maps.Equal(got, map[string]string{"DD_VERSION": "1", "OTEL_A": "\u00e4b"}) {
 		t.Errorf("environment %q, error %v", got, err)
+	}
+}
+
+// TestEnvironmentBounded: of an environment as large as there can be only what matters is kept, and
+// what is longer than any variable of ours is passed over.
+func TestEnvironmentBounded(t *testing.T) {
+	var body []byte
+	n := uint32(0)
+	add := func(s string) {
+		units := utf16.Encode([]rune(s + "\x00"))
+		body = binary.LittleEndian.AppendUint32(body, uint32(len(units)))
+		for _, u := range units {
+			body = binary.LittleEndian.AppendUint16(body, u)
+		}
+		n++
+	}
+	add("SECRET=x")
+	add("OTEL_LONG=" + strings.Repeat("x", 1<<20))
+	add("DOTNET_gcServer=1")
+	for i := range 10_000 {
+		add(fmt.Sprintf("DOTNET_%d=%s", i, strings.Repeat("x", 30)))
+	}
+	for range 50_000 {
+		add("")
+	}
+	rest := append(binary.LittleEndian.AppendUint32(nil, n), body...)
+	head := answer(append(binary.LittleEndian.AppendUint32(nil, uint32(len(rest))), 0, 0))
+	r := serve(t, send(append(head, rest...)))
+	got, err := r.client().Environment(t.Context())
+	if err != nil || got["DOTNET_gcServer"] != "1" {
+		t.Fatalf("%d variables, error %v", len(got), err)
+	}
+	size := 0
+	for name, value := range got {
+		size += len(name) + len(value)
+		if !strings.HasPrefix(name, "DOTNET_") {
+			t.Errorf("%s is kept", name)
+		}
+	}
+	if size > 64<<10 {
+		t.Errorf("%d bytes are kept", size)
 	}
 }
 
@@ -360,7 +406,7 @@ func TestEnvironmentWrong(t *testing.T) {
 // its answer, is told as such.
 func TestNoAnswer(t *testing.T) {
 	whole := answer(unhex(t, "0100000000000000"))
-	head, rest := environmentAnswer(t, "02000000 04000000 41003d0031000000")
+	head, rest := environmentAnswer(t, "02000000 0d000000 440044005f00560045005200530049004f004e003d0031000000")
 	for name, tc := range map[string]struct {
 		sent []byte
 		ask  func(context.Context, *session.Client) error
@@ -409,7 +455,7 @@ func TestCancel(t *testing.T) {
 	t.Run("half an environment", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		head, rest := environmentAnswer(t, "02000000 04000000 41003d0031000000")
+		head, rest := environmentAnswer(t, "02000000 0d000000 440044005f00560045005200530049004f004e003d0031000000")
 		r := serve(t, func(conn net.Conn, _ []byte) {
 			_, _ = conn.Write(append(head, rest[:5]...))
 			hang(conn)

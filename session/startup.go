@@ -83,7 +83,7 @@ func (t *Target) CheckStartup(ctx context.Context) error {
 func (t *Target) pending(ctx context.Context) *TargetError {
 	env := t.Environ
 	if env == nil {
-		env = t.askEnvironment(ctx)
+		env, _ = t.Environment(ctx)
 	}
 	ports := SuspendingPorts(env)
 	switch {
@@ -93,26 +93,6 @@ func (t *Target) pending(ctx context.Context) *TargetError {
 		return refuse(t.PID, CauseSuspended, nil, "is still starting").as("starting")
 	}
 	return refuse(t.PID, CauseSuspended, nil, "is waiting for %s to resume it", strings.Join(ports, " and "))
-}
-
-// askEnvironment asks the runtime for its environment; nil if it does not answer.
-func (t *Target) askEnvironment(ctx context.Context) map[string]string {
-	list, err := t.Environment(ctx)
-	if err != nil {
-		return nil
-	}
-	return environ(list)
-}
-
-// environ makes a map of NAME=value.
-func environ(list []string) map[string]string {
-	env := map[string]string{}
-	for _, e := range list {
-		if name, value, ok := strings.Cut(e, "="); ok {
-			env[name] = value
-		}
-	}
-	return env
 }
 
 // SuspendingPorts returns the diagnostic ports in an environment that suspend a runtime in its

@@ -12,7 +12,7 @@ type Process struct {
 	InnerPID    int      // in its own pid namespace: what its socket is named after
 	Name        string   // of the program, at most 15 bytes on Linux
 	Executable  string   // path, "" if it cannot be read
-	CommandLine []string //
+	CommandLine []string // at most 8 KB of it
 	UID         int      // -1: unknown
 	User        string   // name of UID, or its number
 	Started     time.Time
@@ -21,7 +21,7 @@ type Process struct {
 	// Of Kubernetes: "" outside of it, or where nothing tells it.
 	Namespace, Pod, ContainerName string
 	PodUID                        string
-	Environ                       map[string]string // what it was started with; nil if it cannot be read
+	Environ                       map[string]string // of what it was started with what matters to gclog; nil if it cannot be read
 
 	tempDir string // where its runtime makes the socket
 	socket  string // name of the socket in tempDir

@@ -17,7 +17,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 )
 
@@ -103,52 +102,56 @@ func readProcess(pid int) (*Process, error) {
 	if pid <= 0 {
 		return nil, refuse(pid, CauseNoSuchProcess, nil, "does not exist")
 	}
-	proc, err := procfs.NewProc(pid)
+	dir, err := openProcess(pid)
 	if err != nil {
 		return nil, gone(err)
 	}
-	stat, err := readStat(pid)
+	defer unix.Close(dir)
+	stat, err := readStatIn(dir)
 	if err != nil {
 		return nil, gone(err)
 	}
 	if stat.ended() {
 		return nil, refuse(pid, CauseNoSuchProcess, nil, "has ended (it waits for its parent to notice)").as("ended")
 	}
-	status, err := proc.NewStatus()
+	status, err := readStatus(dir)
 	if err != nil {
 		return nil, gone(err)
 	}
-	if status.TGID != 0 && status.TGID != pid {
-		return nil, refuse(pid, CauseNoSuchProcess, nil, "does not exist: %d is a thread of process %d", pid, status.TGID).as("thread")
+	if status.process != pid {
+		return nil, refuse(pid, CauseNoSuchProcess, nil, "does not exist: %d is a thread of process %d", pid, status.process).as("thread")
 	}
 	p := &Process{
-		PID: pid, InnerPID: pid, Name: string(stat.name), StartKey: stat.startKey, Started: startTime(stat.startKey),
-		UID: int(status.UIDs[1]), User: userName(int(status.UIDs[1])),
+		PID: pid, InnerPID: status.innerPID, Name: string(stat.name), StartKey: stat.startKey, Started: startTime(stat.startKey),
+		UID: status.uid, User: userName(status.uid),
 	}
-	if n := len(status.NSpids); n > 0 {
-		p.InnerPID = int(status.NSpids[n-1])
-	}
-	p.CommandLine, _ = proc.CmdLine()
-	p.Executable, _ = proc.Executable()
-	if env, err := proc.Environ(); err == nil {
-		p.Environ = map[string]string{}
-		for _, e := range env {
-			if name, value, ok := strings.Cut(e, "="); ok {
-				p.Environ[name] = value
-			}
-		}
-	}
-	if dir, err := p.openProc(); err == nil {
-		if groups, err := readAllIn(dir, "cgroup", maxGroups); err == nil {
-			p.identifyByGroups(groups)
-		}
-		_ = unix.Close(dir)
+	p.readProgram(dir)
+	if groups, err := readAllIn(dir, "cgroup", maxGroups); err == nil {
+		p.identifyByGroups(groups)
 	}
 	p.tempDir = "/tmp"
 	if dir := p.Environ["TMPDIR"]; dir != "" {
 		p.tempDir = dir
 	}
 	return p, nil
+}
+
+// readProgram reads what the process runs and with what, from its folder in /proc.
+func (p *Process) readProgram(dir int) {
+	if b, err := readIn(dir, "cmdline", make([]byte, maxArgumentBytes)); err == nil {
+		p.CommandLine = readArguments(b)
+	}
+	path := make([]byte, unix.PathMax)
+	if n, err := unix.Readlinkat(dir, "exe", path); err == nil {
+		p.Executable = string(path[:n])
+	}
+	if fd, err := openIn(dir, "environ"); err == nil {
+		f := os.NewFile(uintptr(fd), "environ")
+		defer f.Close()
+		var env environment
+		env.readTerminated(f)
+		p.Environ = env.variables
+	}
 }
 
 // procPID is the name of the folder in /proc: 0, which is never there, of a process that
@@ -594,14 +597,19 @@ func (p *Process) Tracer() int {
 
 // statusNumber reads a number of /proc/PID/status, 0 if it cannot be read.
 func statusNumber(pid int, name string) int {
-	b, err := os.ReadFile(filepath.Join(procRoot, strconv.Itoa(pid), "status"))
+	dir, err := openProcess(pid)
 	if err != nil {
 		return 0
 	}
-	_, rest, _ := strings.Cut(string(b), "\n"+name+":")
-	line, _, _ := strings.Cut(rest, "\n")
-	n, _ := strconv.Atoi(strings.TrimSpace(line))
-	return n
+	defer unix.Close(dir)
+	b, err := readAllIn(dir, "status", maxStatus)
+	if err != nil {
+		return 0
+	}
+	if list := statusNumbers(b, name); len(list) > 0 {
+		return list[0]
+	}
+	return 0
 }
 
 // Alive tells whether the process still runs. That of one that this host does not show

@@ -389,7 +389,7 @@ func listenAs(t *testing.T, path string) {
 
 func TestFind(t *testing.T) {
 	before := time.Now()
-	p := run(t, spec{Sockets: []string{exact}}, "NAME=value=x", "EMPTY=", "TWO=2")
+	p := run(t, spec{Sockets: []string{exact}}, "OTEL_NAME=value=x", "EMPTY=", "GCLOG_TWO=2")
 	target := find(t, p)
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/stat")
 	if err != nil {
@@ -408,7 +408,7 @@ func TestFind(t *testing.T) {
 	if target.UID != os.Geteuid() || target.User == "" {
 		t.Errorf("user %d (%s), want %d", target.UID, target.User, os.Geteuid())
 	}
-	if e := target.Environ; e["NAME"] != "value=x" || e["TWO"] != "2" || e["TMPDIR"] != p.dir {
+	if e := target.Environ; e["OTEL_NAME"] != "value=x" || e["GCLOG_TWO"] != "2" || e["TMPDIR"] != p.dir {
 		t.Errorf("environment %v", e)
 	}
 	// The kernel counts in hundredths of a second.

@@ -119,16 +119,7 @@ func environment(ctx context.Context, t *session.Target, hasCommands bool) map[s
 	if t.Environ != nil || !hasCommands {
 		return t.Environ
 	}
-	list, err := t.Client.Environment(ctx)
-	if err != nil {
-		return nil
-	}
-	env := map[string]string{}
-	for _, e := range list {
-		if name, value, ok := strings.Cut(e, "="); ok {
-			env[name] = value
-		}
-	}
+	env, _ := t.Client.Environment(ctx)
 	return env
 }
 

@@ -1,0 +1,148 @@
+package session
+
+import (
+	"bufio"
+	"encoding/binary"
+	"io"
+	"strings"
+	"unicode/utf16"
+)
+
+// What is read of a process is bounded: it can have as many arguments and variables, and as long
+// ones, as its memory holds. The bounds are far above what programs have.
+const (
+	maxArguments     = 1024
+	maxArgumentBytes = 8 << 10 // of all of them; the rest is left out
+	// maxText is how much of a text is kept that a runtime tells of itself.
+	maxText = 1 << 10
+	// maxEnvironment is the size of an environment that is read; Linux allows 128 KB per string
+	// and a quarter of the stack for all. Of that the variables are kept that matter, together
+	// with maxVariableBytes at most, and none that is longer than maxVariable.
+	maxEnvironment   = 4 << 20
+	maxVariable      = 8 << 10
+	maxVariableBytes = 64 << 10
+)
+
+// matters tells whether a variable concerns .NET, or tells what a process belongs to. No others
+// are kept: environments hold secrets.
+func matters(name string) bool {
+	switch name {
+	case "TMPDIR", "HOSTNAME", "POD_NAME", "POD_NAMESPACE", "KUBERNETES_SERVICE_HOST", "NEW_RELIC_APP_NAME":
+		return true
+	}
+	for _, prefix := range []string{"GCLOG_", "OTEL_", "ELASTIC_APM_SERVICE_", "DD_SERVICE", "DD_VERSION"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	// Settings of the GC, also those that are misspelt: without their prefix, or in another case.
+	for _, prefix := range []string{"dotnet_", "complus_", "gc", "uohwait", "system"} {
+		if len(name) >= len(prefix) && strings.EqualFold(name[:len(prefix)], prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// An environment is what is kept of one.
+type environment struct {
+	variables map[string]string
+	bytes     int
+}
+
+// add takes NAME=value, if it matters.
+func (e *environment) add(variable string) {
+	if e.variables == nil {
+		e.variables = map[string]string{}
+	}
+	name, value, ok := strings.Cut(variable, "=")
+	if !ok || !matters(name) || e.bytes+len(variable) > maxVariableBytes {
+		return
+	}
+	if _, twice := e.variables[name]; twice {
+		return // the first one counts for getenv, and so for a runtime
+	}
+	e.variables[strings.Clone(name)] = strings.Clone(value)
+	e.bytes += len(variable)
+}
+
+// readTerminated reads an environment as /proc has it: a 0 behind each variable.
+func (e *environment) readTerminated(r io.Reader) {
+	b := bufio.NewReaderSize(io.LimitReader(r, maxEnvironment), maxVariable)
+	for {
+		variable, err := b.ReadSlice(0)
+		switch err { //nolint:errorlint // bufio and io return them as they are
+		case nil:
+			e.add(string(variable[:len(variable)-1]))
+		case io.EOF:
+			e.add(string(variable))
+			return
+		case bufio.ErrBufferFull: // too long: it is passed over
+			for err == bufio.ErrBufferFull { //nolint:errorlint // the same
+				_, err = b.ReadSlice(0)
+			}
+			if err != nil {
+				return
+			}
+		default:
+			return
+		}
+	}
+}
+
+// readCounted reads an environment of size bytes as a runtime tells it: how many strings there are,
+// and each behind its length. The error is that of reading, also where the environment ends early.
+func (e *environment) readCounted(r io.Reader, size int64) error {
+	b := bufio.NewReaderSize(io.LimitReader(r, size), maxVariable)
+	var word [4]byte
+	if _, err := io.ReadFull(b, word[:]); err != nil {
+		return err
+	}
+	for n := binary.LittleEndian.Uint32(word[:]); n > 0; n-- {
+		if _, err := io.ReadFull(b, word[:]); err != nil {
+			return err
+		}
+		length := 2 * int64(binary.LittleEndian.Uint32(word[:]))
+		if length <= maxVariable {
+			text, err := b.Peek(int(length))
+			if err != nil {
+				return err
+			}
+			e.add(decodeUTF16(text))
+		}
+		if _, err := io.CopyN(io.Discard, b, length); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decodeUTF16 decodes units of two bytes, without a 0 at their end.
+func decodeUTF16(p []byte) string {
+	units := make([]uint16, 0, len(p)/2)
+	for ; len(p) >= 2; p = p[2:] {
+		units = append(units, binary.LittleEndian.Uint16(p))
+	}
+	if n := len(units); n > 0 && units[n-1] == 0 {
+		units = units[:n-1]
+	}
+	return string(utf16.Decode(units))
+}
+
+// readArguments reads a command line as /proc has it: a 0 behind each argument.
+func readArguments(b []byte) []string {
+	text := strings.TrimRight(string(b[:min(len(b), maxArgumentBytes)]), "\x00")
+	if text == "" {
+		return nil
+	}
+	args := strings.SplitN(text, "\x00", maxArguments+1)
+	return args[:min(len(args), maxArguments)]
+}
+
+// bounded cuts a text that a process tells of itself.
+func bounded(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "")
+}

@@ -1,0 +1,80 @@
+package session_test
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/gclog/gclog/session"
+)
+
+// TestDescribeBounded: what a process was started with may be megabytes; what is kept of it is not,
+// and what matters is found in it wherever it stands.
+func TestDescribeBounded(t *testing.T) {
+	const strings128K, longest = 7, 128<<10 - 1 // a quarter of the usual stack holds these twice
+	long := strings.Repeat("A", longest-20)
+	args := []string{"-c", script, "app.dll"}
+	env := []string{"SECRET=x", "DOTNET_TOO_LONG=" + strings.Repeat("B", 100_000)}
+	for i := range strings128K {
+		args = append(args, long)
+		env = append(env, fmt.Sprintf("OTHER%d=%s", i, long))
+	}
+	for range 5000 {
+		args = append(args, "")
+	}
+	env = append(env, "TMPDIR=/nowhere", "DOTNET_gcServer=1", "OTEL_SERVICE_NAME=orders")
+	cmd := exec.Command("/bin/sh", args...)
+	cmd.Env = env
+	startShell(t, cmd)
+	p, err := session.Describe(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(strings.Join(p.CommandLine, " ")); n > 8<<10 || len(p.CommandLine) > 1024 {
+		t.Errorf("%d arguments of %d bytes are kept", len(p.CommandLine), n)
+	}
+	if len(p.Environ) != 3 || p.Environ["TMPDIR"] != "/nowhere" || p.Environ["DOTNET_gcServer"] != "1" || p.Environ["OTEL_SERVICE_NAME"] != "orders" {
+		t.Errorf("environment: %.1000q", p.Environ)
+	}
+	perLook := testing.Benchmark(func(b *testing.B) {
+		for b.Loop() {
+			_, _ = session.Describe(cmd.Process.Pid)
+		}
+	}).AllocedBytesPerOp()
+	if perLook > 256<<10 {
+		t.Errorf("a look takes %d bytes of memory", perLook)
+	}
+}
+
+// TestDescribeManyArguments: so may the number of arguments.
+func TestDescribeManyArguments(t *testing.T) {
+	cmd := exec.Command("/bin/sh", append([]string{"-c", script}, make([]string, 100_000)...)...)
+	startShell(t, cmd)
+	p, err := session.Describe(cmd.Process.Pid)
+	if err != nil || len(p.CommandLine) > 1024 {
+		t.Errorf("%d arguments are kept, error %v", len(p.CommandLine), err)
+	}
+}
+
+// script says that its shell runs, and has it wait for its end.
+const script = "echo; read x"
+
+func startShell(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = in.Close(); _ = cmd.Wait() })
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+}
