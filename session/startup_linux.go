@@ -19,26 +19,25 @@ func (p *Process) Startup() Startup {
 	if p.peer != nil {
 		return StartupUnknown
 	}
-	tasks := filepath.Join(procRoot, strconv.Itoa(p.procPID()), "task")
-	threads, err := os.ReadDir(tasks)
-	if err != nil {
-		return StartupUnknown
-	}
-	early := false
-	for _, t := range threads {
-		name, err := os.ReadFile(filepath.Join(tasks, t.Name(), "comm"))
-		switch name := strings.TrimSuffix(string(name), "\n"); {
-		case err != nil, !strings.HasPrefix(name, ".NET "):
+	early, finished := false, false
+	n, err := p.threads(func(name string) bool {
+		switch {
+		case !strings.HasPrefix(name, ".NET "):
 		case name == ".NET EventPipe", name == ".NET SynchManag":
 			early = true
 		default:
-			return StartupFinished
+			finished = true
 		}
-	}
+		return !finished
+	})
 	switch {
+	case finished:
+		return StartupFinished
+	case err != nil:
+		return StartupUnknown
 	case early:
 		return StartupPending
-	case len(threads) <= 2 && p.IsNativeAOT():
+	case n <= 2 && p.IsNativeAOT():
 		return StartupPending
 	}
 	return StartupUnknown

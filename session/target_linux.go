@@ -220,6 +220,9 @@ func reachesOthers() bool {
 	return unix.Capget(&header, &data[0]) == nil && data[0].Effective&both == both
 }
 
+// maxNames is how many names of a temporary directory are looked through.
+const maxNames = 256 << 10
+
 const socketPrefix = "dotnet-diagnostic-"
 
 // socketName is what the socket is called, but in a time namespace.
@@ -243,7 +246,7 @@ func (p *Process) findSocket(dir string) (string, error) {
 	// In a time namespace the start is told differently: take the newest socket that
 	// is not older than the process.
 	newest, name := int64(0), ""
-	for {
+	for range maxNames / 1024 {
 		names, err := f.Readdirnames(1024)
 		for _, n := range names {
 			if !strings.HasPrefix(n, prefix) || !strings.HasSuffix(n, "-socket") {
@@ -257,9 +260,10 @@ func (p *Process) findSocket(dir string) (string, error) {
 			}
 		}
 		if err != nil {
-			return name, nil
+			break
 		}
 	}
+	return name, nil
 }
 
 // mayBeSocket tells whether a file may be the socket of the process. Anybody can make
@@ -419,23 +423,6 @@ func (p *Process) SocketDeleted() bool {
 
 // listening is the flag __SO_ACCEPTCON in /proc/net/unix.
 const listening = "00010000"
-
-// runtimeLibrary finds the runtime among the files that the process has mapped.
-func (p *Process) runtimeLibrary() (string, bool) {
-	f, err := os.Open(filepath.Join(procRoot, strconv.Itoa(p.procPID()), "maps"))
-	if err != nil {
-		return "", p.looksDotnet()
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		line := lines.Text()
-		if i := strings.IndexByte(line, '/'); i >= 0 && strings.Contains(line[i:], "/libcoreclr.so") {
-			return line[i:], true
-		}
-	}
-	return "", false
-}
 
 // looksDotnet guesses from what everybody may see: its name, its arguments, and the
 // name of its socket, if that lies where everybody's do.
@@ -623,41 +610,6 @@ func (p *Process) Alive() bool {
 		return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ESRCH)
 	}
 	return !s.ended() && s.startKey == p.StartKey
-}
-
-// GCLibrary is the file name of a standalone GC that the process has loaded, "" if it
-// uses the runtime's own.
-func (p *Process) GCLibrary() string {
-	f, err := os.Open(filepath.Join(procRoot, strconv.Itoa(p.procPID()), "maps"))
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		if base := filepath.Base(lines.Text()); strings.HasPrefix(base, "libclrgc") && strings.HasSuffix(base, ".so") {
-			return base
-		}
-	}
-	return ""
-}
-
-// ServerGCThreads returns how many threads of server GC the process has, as .NET 8 to
-// 10 name them, and whether that can be told: a runtime that is starting has made
-// no threads yet. There is one for each heap, unless DATAS changes their number.
-func (p *Process) ServerGCThreads() (n int, known bool) {
-	names, _ := filepath.Glob(filepath.Join(procRoot, strconv.Itoa(p.procPID()), "task", "*", "comm"))
-	for _, name := range names {
-		b, err := os.ReadFile(name)
-		switch {
-		case err != nil:
-		case strings.HasPrefix(string(b), ".NET Server GC"):
-			n++
-		case strings.HasPrefix(string(b), ".NET Finalizer"): // begun behind the GC
-			known = true
-		}
-	}
-	return n, known || n > 0
 }
 
 func connectionGone(err error) bool {

@@ -24,6 +24,8 @@ type thing struct {
 const (
 	limitPeriod = time.Hour
 	limitCount  = 20
+	// limitThings is how many things are told apart in an hour; all others count as one.
+	limitThings = 4096
 )
 
 // warn writes a warning about a thing. p is the process that it concerns, or nil.
@@ -32,6 +34,10 @@ func (l *limiter) warn(about, text string, p *process) {
 		l.things = map[string]*thing{}
 	}
 	t := l.things[about]
+	if t == nil && len(l.things) >= limitThings {
+		about = ""
+		t = l.things[about]
+	}
 	if t == nil {
 		t = &thing{since: time.Now()}
 		l.things[about] = t

@@ -92,3 +92,14 @@ func TestLimiterFlood(t *testing.T) {
 		}
 	})
 }
+
+// TestLimiterMany: who makes ever new things to be warned of fills neither the log nor the memory.
+func TestLimiterMany(t *testing.T) {
+	l, told := newLimiter()
+	for i := range 100_000 {
+		l.warn(fmt.Sprint("process ", i), fmt.Sprint("it is broken ", i), nil)
+	}
+	if n := len(told()); n > limitThings+limitCount || len(l.things) > limitThings+1 {
+		t.Errorf("%d lines, %d things", n, len(l.things))
+	}
+}

@@ -50,14 +50,17 @@ func refine(pid int, id string) (finer, text string) {
 		if uid, hidden := hidesEnvironment(pid); hidden {
 			return noOverride(pid, uid)
 		}
-		maps := procText(pid, "maps")
 		p, err := session.Describe(pid)
+		if err != nil {
+			return "", ""
+		}
+		mono, _ := p.Maps("/libmonosgen", "/libmono-2.0", "/mono-sgen")
 		switch {
-		case err == nil && p.SocketDeleted():
+		case p.SocketDeleted():
 			return "socket-deleted", fmt.Sprintf("process %d (%s) listens on a diagnostics socket that was deleted, as cleaners of temporary files do; restart the process", pid, p.Name)
-		case strings.Contains(maps, "/libmonosgen") || strings.Contains(maps, "/libmono-2.0") || strings.Contains(maps, "/mono-sgen"):
+		case mono != "":
 			return "mono", fmt.Sprintf("process %d (%s) runs on Mono, which has no diagnostics socket", pid, procText(pid, "comm"))
-		case err == nil && p.IsNativeAOT():
+		case p.IsNativeAOT():
 			return "no-event-source", fmt.Sprintf("process %d (%s) is a NativeAOT program without a diagnostics socket: it was built without EventSourceSupport", pid, procText(pid, "comm"))
 		}
 	}

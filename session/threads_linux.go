@@ -1,0 +1,65 @@
+package session
+
+import (
+	"errors"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxThreads is how many threads of a process are looked at, the oldest first: those of the runtime
+// are among them.
+const maxThreads = 4096
+
+// threads calls visit with the name of each thread, until that returns false, and returns how many
+// there were.
+func (p *Process) threads(visit func(name string) bool) (n int, err error) {
+	proc, err := openProcess(p.procPID())
+	if err != nil {
+		return 0, err
+	}
+	defer unix.Close(proc)
+	fd, err := unix.Openat(proc, "task", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return 0, err
+	}
+	tasks := os.NewFile(uintptr(fd), "task")
+	defer tasks.Close()
+	var buf [64]byte
+	for {
+		names, err := tasks.Readdirnames(256)
+		for _, thread := range names {
+			name, err := readIn(fd, thread+"/comm", buf[:])
+			if err != nil {
+				continue // it has ended
+			}
+			if n++; !visit(strings.TrimSuffix(string(name), "\n")) || n == maxThreads {
+				return n, nil
+			}
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return n, nil
+		case err != nil:
+			return n, err
+		}
+	}
+}
+
+// ServerGCThreads returns how many threads of server GC the process has, as .NET 8 to
+// 10 name them, and whether that can be told: a runtime that is starting has made
+// no threads yet. There is one for each heap, unless DATAS changes their number.
+func (p *Process) ServerGCThreads() (n int, known bool) {
+	_, _ = p.threads(func(name string) bool {
+		switch {
+		case strings.HasPrefix(name, ".NET Server GC"):
+			n++
+		case strings.HasPrefix(name, ".NET Finalizer"): // begun behind the GC
+			known = true
+		}
+		return true
+	})
+	return n, known || n > 0
+}
