@@ -2,7 +2,9 @@ package session
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
 	"strings"
 	"unicode/utf16"
@@ -71,20 +73,14 @@ func (e *environment) readTerminated(r io.Reader) {
 	b := bufio.NewReaderSize(io.LimitReader(r, maxEnvironment), maxVariable)
 	for {
 		variable, err := b.ReadSlice(0)
-		switch err { //nolint:errorlint // bufio and io return them as they are
-		case nil:
-			e.add(string(variable[:len(variable)-1]))
-		case io.EOF:
-			e.add(string(variable))
-			return
-		case bufio.ErrBufferFull: // too long: it is passed over
-			for err == bufio.ErrBufferFull { //nolint:errorlint // the same
-				_, err = b.ReadSlice(0)
-			}
-			if err != nil {
-				return
-			}
-		default:
+		tooLong := errors.Is(err, bufio.ErrBufferFull)
+		for errors.Is(err, bufio.ErrBufferFull) {
+			_, err = b.ReadSlice(0)
+		}
+		if !tooLong {
+			e.add(string(bytes.TrimSuffix(variable, []byte{0})))
+		}
+		if err != nil {
 			return
 		}
 	}

@@ -194,11 +194,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 // about one.
 func (d *Daemon) sayDefect(defect *attach.DefectError, pid int) {
 	d.defects++
-	e := d.log.Error()
+	log := d.log
 	if pid != 0 {
-		e = e.Int("pid", pid)
+		log = log.With().Int("pid", pid).Logger()
 	}
-	e.Str("stack", string(defect.Stack)).Msg(defect.Error())
+	log.Error().Str("stack", string(defect.Stack)).Msg(defect.Error())
 }
 
 // sayStarted tells where the daemon can be asked.
