@@ -17,7 +17,8 @@ type Peer struct {
 	Inner  int    // in the runtime's own pid namespace
 
 	port *Port
-	from caller
+	id   identity
+	held bool // under the lock of the port: it keeps its place
 
 	mu     sync.Mutex
 	idle   *connection
@@ -26,36 +27,30 @@ type Peer struct {
 	gone   chan struct{}
 }
 
-// A caller is who has connected, as this host sees it.
-type caller struct {
-	pid int // 0: unknown
-	uid int // -1: unknown
-}
-
-func callerOf(conn net.Conn) caller {
-	pid, uid, err := PeerProcess(conn)
-	if err != nil {
-		return caller{0, -1}
-	}
-	return caller{pid, uid}
-}
-
 // goneAfter is how long a runtime may be without a connection. It makes the next one at
 // once, and tries that at least every 500 ms.
 const goneAfter = 2 * time.Second
 
-func newPeer(port *Port, cookie string, inner int, from caller) *Peer {
+func newPeer(port *Port, id identity, inner int) *Peer {
 	p := &Peer{
-		Cookie: cookie, PID: from.pid, Inner: inner,
-		port: port, from: from, fresh: make(chan struct{}, 1), gone: make(chan struct{}),
+		Cookie: id.cookie, PID: id.pid, Inner: inner,
+		port: port, id: id, fresh: make(chan struct{}, 1), gone: make(chan struct{}),
 	}
 	p.Dial = p.take
 	return p
 }
 
 // Gone is closed when the runtime has ended, two seconds later: its last connection is
-// over, and it has made no other. The Port has forgotten it then.
+// over, and it has made no other. It is closed too when the port gives its place to another one,
+// which happens to none that is held. The Port has forgotten it then.
 func (p *Peer) Gone() <-chan struct{} { return p.gone }
+
+// Hold keeps the place of the runtime at the port: it makes way for nobody.
+func (p *Peer) Hold() {
+	p.port.mu.Lock()
+	defer p.port.mu.Unlock()
+	p.held = true
+}
 
 func (p *Peer) isGone() bool {
 	select {
@@ -131,7 +126,7 @@ func (p *Peer) missing(last *connection) {
 	defer p.port.mu.Unlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.newest == last {
+	if p.newest == last && !p.isGone() {
 		p.newest = nil
 		p.port.remove(p)
 		close(p.gone)

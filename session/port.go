@@ -21,18 +21,30 @@ import (
 //
 // A runtime announces itself on each connection, takes one command on it, and
 // then connects anew.
+//
+// Every user of the host may connect. Half of the connections is for runtimes that are known, the
+// other half for those that have not announced themselves yet, or wait to be let go. Whoever has the
+// most of them gives way first, so that nobody keeps the runtimes of others out.
 type Port struct {
 	listener net.Listener
 	newPeers chan *Peer
 
 	mu         sync.Mutex
-	peers      map[string]*Peer
-	most       int           // peers
+	peers      map[identity]*Peer
+	half       int           // of the connections
 	patience   time.Duration // with a stranger
-	strangers  []net.Conn    // connections that are no peer's, the oldest first
+	strangers  seats         // connections that are no peer's
 	turnedAway int
 	done       bool
 	wg         sync.WaitGroup
+}
+
+// An identity tells a runtime from others. Cookies are no secret, and count for what the same process
+// says only; of processes that this host does not show, of the same user.
+type identity struct {
+	caller
+	start  uint64 // of the process, in the kernel's own unit
+	cookie string
 }
 
 const (
@@ -40,22 +52,29 @@ const (
 	advertiseMagic = "ADVR_V1\x00"
 	// advertiseTimeout is how long a connection may take to announce itself.
 	advertiseTimeout = 5 * time.Second
-	maxPeers         = 10_000
-	// maxStrangers is how many connections there are at a time that have not announced
-	// themselves yet, or were turned away. A runtime does so at once: of too many the
-	// oldest is dropped, so that nobody can keep the others out.
-	maxStrangers = 256
+	// PortConnections is how many connections a port has at most.
+	PortConnections = 20_000
+	// processPeers is how many runtimes a process can have: it has one, and that of a library
+	// that was compiled ahead of time.
+	processPeers = 4
+	// processStrangers is how many connections of a process there are that are no peer's.
+	processStrangers = 16
 	// turnAwayTime is how long a runtime waits that is turned away, and may take to answer.
-	turnAwayTime = time.Second
+	turnAwayTime = 500 * time.Millisecond
+	// strangerTime is how long a connection has at least to announce itself before it makes way
+	// for another one, which waits in the kernel meanwhile.
+	strangerTime = 20 * time.Millisecond
 )
 
-// Listen makes a diagnostic port at path: of a unix socket, on Windows of a pipe.
-func Listen(path string) (*Port, error) {
+// Listen makes a diagnostic port at path: of a unix socket, on Windows of a pipe. At most so many
+// connections wait at it at a time.
+func Listen(path string, connections int) (*Port, error) {
 	l, err := listen(path)
 	if err != nil {
 		return nil, listenError(path, err)
 	}
-	p := &Port{listener: l, newPeers: make(chan *Peer, maxPeers), peers: map[string]*Peer{}, most: maxPeers, patience: advertiseTimeout}
+	half := max(1, min(connections, PortConnections)/2)
+	p := &Port{listener: l, newPeers: make(chan *Peer, half), peers: map[identity]*Peer{}, half: half, patience: advertiseTimeout}
 	p.wg.Go(p.accept)
 	return p, nil
 }
@@ -108,14 +127,13 @@ func (p *Port) Forget(peer *Peer) {
 }
 
 func (p *Port) remove(peer *Peer) {
-	if p.peers[peer.Cookie] == peer {
-		delete(p.peers, peer.Cookie)
+	if p.peers[peer.id] == peer {
+		delete(p.peers, peer.id)
 	}
 }
 
-// TurnedAway is how many connections of runtimes were not taken, because there are too
-// many peers, or because another process came with the cookie of a peer. They have been
-// let go, if they waited.
+// TurnedAway is how many connections of runtimes were not taken, because there were too many. They
+// have been let go, if they waited.
 func (p *Port) TurnedAway() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -127,10 +145,11 @@ func (p *Port) Close() error {
 	p.mu.Lock()
 	p.done = true
 	peers := p.peers
-	p.peers = map[string]*Peer{}
-	for len(p.strangers) > 0 {
-		p.dropStranger()
+	p.peers = map[identity]*Peer{}
+	for _, x := range p.strangers {
+		_ = x.Close()
 	}
+	p.strangers = nil
 	p.mu.Unlock()
 	err := p.listener.Close()
 	for _, peer := range peers {
@@ -148,89 +167,129 @@ func (p *Port) accept() {
 		conn, err := p.listener.Accept()
 		switch {
 		case err == nil:
-			p.enter(conn)
-			greetings.Go(func() { p.greet(conn) })
+			x := &seat{Conn: conn, from: callerOf(conn), since: time.Now()}
+			p.enter(x)
+			greetings.Go(func() { p.greet(x) })
 		case errors.Is(err, net.ErrClosed):
 			return
 		default: // out of descriptors, most likely
 			p.mu.Lock()
-			p.dropStranger()
+			p.drop(p.strangers.surplus())
 			p.mu.Unlock()
 			time.Sleep(10 * time.Millisecond)
 		}
 	}
 }
 
-func (p *Port) enter(conn net.Conn) {
+// enter gives a seat to a stranger, and takes it from another one where there are too many. It takes
+// its time for that, so that who is honest can announce himself, however fast others come.
+func (p *Port) enter(x *seat) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.strangers = append(p.strangers, conn)
-	_ = conn.SetDeadline(time.Now().Add(p.patience))
-	if p.done || len(p.strangers) > maxStrangers {
-		p.dropStranger()
+	_ = x.SetDeadline(x.since.Add(p.patience))
+	p.strangers = append(p.strangers, x)
+	if p.done {
+		p.drop(x)
+		return
+	}
+	if x.from.seen() && p.strangers.of(x.from) > processStrangers {
+		i := slices.IndexFunc(p.strangers, func(y *seat) bool { return y.from == x.from })
+		p.drop(p.strangers[i])
+	}
+	if len(p.strangers) <= p.half {
+		return
+	}
+	wait := strangerTime - time.Since(p.strangers.surplus().since)
+	p.mu.Unlock()
+	time.Sleep(wait)
+	p.mu.Lock()
+	if len(p.strangers) > p.half {
+		p.drop(p.strangers.surplus())
 	}
 }
 
-func (p *Port) dropStranger() {
-	if len(p.strangers) > 0 {
-		_ = p.strangers[0].Close()
-		p.strangers = p.strangers[1:]
-	}
-}
-
-func (p *Port) leave(conn net.Conn) {
-	if i := slices.Index(p.strangers, conn); i >= 0 {
-		p.strangers = slices.Delete(p.strangers, i, i+1)
+// drop closes the connection of a stranger.
+func (p *Port) drop(x *seat) {
+	if x != nil && p.strangers.remove(x) {
+		_ = x.Close()
 	}
 }
 
 // greet reads the announcement of a runtime and keeps its connection for the
 // next command.
-func (p *Port) greet(conn net.Conn) {
-	cookie, inner, err := readAdvertise(conn)
+func (p *Port) greet(x *seat) {
+	id := identity{caller: x.from, start: peerStart(x.Conn, x.from.pid)}
+	cookie, inner, err := readAdvertise(x)
+	id.cookie = cookie
 	switch {
 	case err != nil:
-	case p.welcome(conn, cookie, inner):
+	case p.welcome(x, id, inner):
 		return
 	default:
-		turnAway(conn)
+		turnAway(x)
 	}
-	p.mu.Lock()
-	p.leave(conn)
-	p.mu.Unlock()
-	_ = conn.Close()
-}
-
-// welcome gives a connection to its peer, who may be a new one. Cookies are no secret:
-// who comes with that of a peer must be the same process of the same user. Of a process
-// that this pid namespace does not show only the user can be told.
-func (p *Port) welcome(conn net.Conn, cookie string, inner int) bool {
-	from := callerOf(conn)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !slices.Contains(p.strangers, conn) {
+	p.drop(x)
+}
+
+// welcome gives a connection to its peer, who may be a new one.
+func (p *Port) welcome(x *seat, id identity, inner int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !slices.Contains(p.strangers, x) {
 		return true // it was dropped
 	}
-	peer := p.peers[cookie]
-	switch {
-	case peer == nil && len(p.peers) < p.most:
-		peer = newPeer(p, cookie, inner, from)
+	peer := p.peers[id]
+	if peer == nil && p.makeRoom(x.from) {
+		peer = newPeer(p, id, inner)
 		select {
 		case p.newPeers <- peer:
 		default: // nobody calls Next
 			peer = nil
 		}
-	case peer != nil && peer.from != from:
-		peer = nil
 	}
 	if peer == nil {
 		p.turnedAway++
 		return false
 	}
-	p.leave(conn)
-	p.peers[cookie] = peer
-	peer.keep(conn)
+	p.strangers.remove(x)
+	p.peers[id] = peer
+	peer.keep(x.Conn)
 	return true
+}
+
+// makeRoom tells whether there is room for a new peer. Where all places are taken, a user other than
+// root who has more than half of them, and more than the one who comes, gives one back that is not
+// held.
+func (p *Port) makeRoom(from caller) bool {
+	users, ofProcess := map[int]int{}, 0
+	for id := range p.peers {
+		users[id.uid]++
+		if from.seen() && id.caller == from {
+			ofProcess++
+		}
+	}
+	if ofProcess >= processPeers {
+		return false
+	}
+	if len(p.peers) < p.half {
+		return true
+	}
+	for id, peer := range p.peers {
+		if id.uid != 0 && id.uid != from.uid && users[id.uid] > p.half/2 && !peer.held {
+			p.dismiss(peer)
+			return true
+		}
+	}
+	return false
+}
+
+// dismiss takes the place of a peer, whose runtime comes back and is turned away.
+func (p *Port) dismiss(peer *Peer) {
+	p.remove(peer)
+	peer.drop()
+	close(peer.gone)
 }
 
 // turnAway lets a runtime go on that waits in its start, if it does. It takes its time:

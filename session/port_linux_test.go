@@ -1,7 +1,11 @@
 package session_test
 
 import (
+	"bufio"
+	"context"
+	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -10,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/gclog/gclog/session"
 )
@@ -17,70 +22,208 @@ import (
 func init() { helpers["stranger"] = helpStranger }
 
 // helpStranger announces itself with the bytes of the variable, to the port in the
-// other one, says what it is told, and answers that.
+// other one, again and again, answers what it is told, and says it.
 func helpStranger() error {
-	conn, err := net.Dial("unix", os.Getenv(portVariable))
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
 	hello, err := hex.DecodeString(os.Getenv(helloVariable))
 	if err != nil {
 		return err
 	}
-	if _, err := conn.Write(hello); err != nil {
-		return err
+	for {
+		conn, err := net.Dial("unix", os.Getenv(portVariable))
+		if errors.Is(err, syscall.EAGAIN) { // too many wait to be accepted
+			continue
+		} else if err != nil {
+			return err
+		}
+		_, _ = conn.Write(hello)
+		if request := readRequest(conn); request != nil {
+			fmt.Printf("%x\n", request[16:18])
+			_, _ = conn.Write(answer(nil))
+		}
+		_ = conn.Close()
 	}
-	if request := readRequest(conn); request != nil {
-		fmt.Printf("%x\n", request[16:18])
-		_, _ = conn.Write(answer(nil))
-	}
-	return nil
 }
 
 const (
 	portVariable  = "GCLOG_SESSION_PORT"
 	helloVariable = "GCLOG_SESSION_HELLO"
+	nobody        = 65534
 )
 
-// TestPortStranger: another process is not taken for a peer because it knows its cookie,
-// whoever it belongs to. It is only let go.
+// A stranger is another process that announces itself.
+type stranger struct {
+	pid  int
+	says *bufio.Reader
+}
+
+func (s stranger) awaitResumed(t *testing.T) {
+	t.Helper()
+	if line, err := s.says.ReadString('\n'); err != nil || line != "0401\n" {
+		t.Errorf("it hears %q, error %v, want to be let go", line, err)
+	}
+}
+
+// startStranger has another process of a user announce itself, until the end of the test.
+func startStranger(t *testing.T, path, hello string, user int) stranger {
+	t.Helper()
+	if user != os.Geteuid() && os.Geteuid() != 0 {
+		t.Skip("only root can start a process of another user")
+	}
+	if err := os.Chmod(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(publicCopy(t))
+	cmd.Env = []string{helperVariable + "=stranger", portVariable + "=" + path, helloVariable + "=" + strings.ReplaceAll(hello, " ", "")}
+	cmd.Dir = "/"
+	if user != os.Geteuid() {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(user), Gid: uint32(user)}}
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	return stranger{cmd.Process.Pid, bufio.NewReader(out)}
+}
+
+// TestPortStranger: another process that says the cookie of a peer is another peer, whoever it
+// belongs to, and takes nothing from the first.
 func TestPortStranger(t *testing.T) {
-	const nobody = 65534
 	for name, user := range map[string]int{"the same user": os.Geteuid(), "another user": nobody} {
 		t.Run(name, func(t *testing.T) {
-			if user != os.Geteuid() && os.Geteuid() != 0 {
-				t.Skip("only root can start a process of another user")
-			}
 			p, path := listenPort(t)
-			if err := os.Chmod(filepath.Dir(path), 0o755); err != nil {
-				t.Fatal(err)
-			}
 			announce(t, path, firstHex, func(conn net.Conn, _ []byte) bool {
 				_, _ = conn.Write(answer(nil))
 				return false
 			})
 			peer := next(t, p)
-			cmd := exec.Command(publicCopy(t))
-			cmd.Env = []string{helperVariable + "=stranger", portVariable + "=" + path, helloVariable + "=" + strings.ReplaceAll(firstHex, " ", "")}
-			cmd.Dir = "/"
-			if user != os.Geteuid() {
-				cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(user), Gid: uint32(user)}}
+			s := startStranger(t, path, firstHex, user)
+			other := next(t, p)
+			if peer.PID != os.Getpid() || other.PID != s.pid || other.Cookie != peer.Cookie {
+				t.Errorf("peers of the processes %d and %d, want %d and %d", peer.PID, other.PID, os.Getpid(), s.pid)
 			}
-			out, err := cmd.Output()
-			if err != nil || string(out) != "0401\n" {
-				t.Errorf("the stranger hears %q, error %v, want to be let go", out, err)
+			for _, x := range []*session.Peer{other, peer} {
+				if err := x.Resume(t.Context()); err != nil {
+					t.Errorf("process %d: %v", x.PID, err)
+				}
 			}
-			if n := p.TurnedAway(); n != 1 {
-				t.Errorf("%d were turned away", n)
-			}
-			if err := peer.Resume(t.Context()); err != nil {
-				t.Errorf("the peer: %v", err)
-			}
+			s.awaitResumed(t)
 			select {
 			case <-peer.Gone():
-				t.Error("the peer is gone")
+				t.Error("the first peer is gone")
 			default:
+			}
+		})
+	}
+}
+
+// TestPortShares: a user who has all places gives one to each of another user, up to half of them, but
+// none that is held. Root gives none. Whoever has no place is let go.
+func TestPortShares(t *testing.T) {
+	const places = 4
+	for name, tc := range map[string]struct {
+		first, second int // users
+		held          int
+		want          int // peers of the second
+	}{
+		"another user":        {nobody, nobody - 1, 0, 2},
+		"one place is free":   {nobody, nobody - 1, 3, 1},
+		"all places are held": {nobody, nobody - 1, 4, 0},
+		"the first is root":   {0, nobody, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, path := listenPort(t)
+			p.Limit(places, patience)
+			hello := func(n int) string { return strings.ReplaceAll(firstHex, "eeff", fmt.Sprintf("%04x", n)) }
+			for n := range places {
+				startStranger(t, path, hello(n), tc.first)
+				if peer := next(t, p); n < tc.held {
+					peer.Hold()
+				}
+			}
+			var others []stranger
+			for n := range 3 {
+				others = append(others, startStranger(t, path, hello(100+n), tc.second))
+			}
+			for range tc.want {
+				peer := next(t, p)
+				if target := peer.Target(); target.UID != tc.second {
+					t.Errorf("a process of user %d got a place", target.UID)
+				}
+				peer.Hold()
+				go func() { _ = peer.Resume(t.Context()) }()
+			}
+			for _, s := range others {
+				s.awaitResumed(t)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			if peer, err := p.Next(ctx); err == nil {
+				t.Errorf("a process of user %d got one place too many", peer.Target().UID)
+			}
+		})
+	}
+}
+
+// TestPortFlood: a process that waits in its start is let go, whatever number of connections others
+// make, which announce themselves or do not.
+func TestPortFlood(t *testing.T) {
+	for name, hello := range map[string]string{"silent": "", "half": advertiseHex, "whole": firstHex} {
+		t.Run(name, func(t *testing.T) {
+			p, path := listenPort(t)
+			p.Limit(32, patience)
+			flood := make([]chan error, 0)
+			end := make(chan struct{})
+			t.Cleanup(func() {
+				close(end)
+				for _, f := range flood {
+					<-f
+				}
+			})
+			for range 4 {
+				done := make(chan error, 1)
+				flood = append(flood, done)
+				go func() {
+					defer close(done)
+					b, _ := hex.DecodeString(strings.ReplaceAll(hello, " ", ""))
+					for n := 0; ; n++ {
+						select {
+						case <-end:
+							return
+						default:
+						}
+						conn, err := net.Dial("unix", path)
+						if err != nil {
+							return
+						}
+						defer conn.Close()
+						if len(b) > 16 {
+							binary.LittleEndian.PutUint32(b[20:], uint32(n))
+						}
+						_, _ = conn.Write(b)
+						if n > 5000 {
+							return
+						}
+					}
+				}()
+			}
+			go func() {
+				for {
+					peer, err := p.Next(context.Background())
+					if err != nil {
+						return
+					}
+					go func() { _ = peer.Resume(context.Background()) }()
+				}
+			}()
+			for range 10 {
+				startStranger(t, path, secondHex, nobody).awaitResumed(t)
 			}
 		})
 	}

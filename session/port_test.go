@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net"
@@ -27,7 +28,7 @@ import (
 func listenPort(t *testing.T) (*session.Port, string) {
 	t.Helper()
 	path := filepath.Join(shortDir(t), "port")
-	p, err := session.Listen(path)
+	p, err := session.Listen(path, session.PortConnections)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -350,10 +351,10 @@ func TestPortFull(t *testing.T) {
 // TestPortSilent: those that say nothing neither keep others out, nor the port open.
 func TestPortSilent(t *testing.T) {
 	p, path := listenPort(t)
-	p.Limit(1, time.Hour)
+	p.Limit(5, time.Hour)
 	oldest := advertise(t, path, "")
 	var newest net.Conn
-	for range session.MaxStrangers {
+	for range 5 {
 		newest = advertise(t, path, "")
 	}
 	waitClosed(t, oldest, "the oldest of those that say nothing")
@@ -361,6 +362,28 @@ func TestPortSilent(t *testing.T) {
 	next(t, p)
 	_ = p.Close()
 	waitClosed(t, newest, "the newest")
+}
+
+// TestPortProcess: a process has a few runtimes at most, and a few connections that are none's. It is
+// let go all the same.
+func TestPortProcess(t *testing.T) {
+	p, path := listenPort(t)
+	cookie := func(n int) string { return strings.ReplaceAll(firstHex, "eeff", fmt.Sprintf("%04x", n)) }
+	for n := range session.ProcessPeers {
+		advertise(t, path, cookie(n))
+		next(t, p)
+	}
+	more := advertise(t, path, cookie(session.ProcessPeers))
+	if request := readRequest(more); request == nil || hex.EncodeToString(request[16:18]) != "0401" {
+		t.Fatalf("it hears % x, want to be let go", request)
+	}
+	_ = more.Close()
+	p.Limit(100, time.Hour)
+	oldest := advertise(t, path, "")
+	for range session.ProcessStrangers {
+		advertise(t, path, "")
+	}
+	waitClosed(t, oldest, "the oldest of the process")
 }
 
 // TestPeerGone: that a runtime has ended is known by its connection.
@@ -495,7 +518,7 @@ func TestPortStale(t *testing.T) {
 	}
 	l.(*net.UnixListener).SetUnlinkOnClose(false)
 	_ = l.Close()
-	p, err := session.Listen(path)
+	p, err := session.Listen(path, session.PortConnections)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -509,7 +532,7 @@ func TestPortStale(t *testing.T) {
 func TestPortTaken(t *testing.T) {
 	t.Run("another port", func(t *testing.T) {
 		p, path := listenPort(t)
-		if second, err := session.Listen(path); err == nil {
+		if second, err := session.Listen(path, session.PortConnections); err == nil {
 			_ = second.Close()
 			t.Fatal("there are two listeners")
 		} else if !strings.Contains(err.Error(), path) {
@@ -539,7 +562,7 @@ func TestPortTaken(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p, err := session.Listen(path); err == nil {
+		if p, err := session.Listen(path, session.PortConnections); err == nil {
 			_ = p.Close()
 			t.Error("there are two listeners")
 		}
@@ -556,14 +579,14 @@ func TestPortNoSocket(t *testing.T) {
 	if err := os.WriteFile(path, want, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if p, err := session.Listen(path); err == nil {
+	if p, err := session.Listen(path, session.PortConnections); err == nil {
 		_ = p.Close()
 		t.Error("it listens on a file")
 	}
 	if b, err := os.ReadFile(path); err != nil || !slices.Equal(b, want) {
 		t.Errorf("the file is %q now, error %v", b, err)
 	}
-	if p, err := session.Listen(filepath.Join(path, "port")); err == nil {
+	if p, err := session.Listen(filepath.Join(path, "port"), session.PortConnections); err == nil {
 		_ = p.Close()
 		t.Error("it listens below a file")
 	}

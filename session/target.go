@@ -154,11 +154,11 @@ func (p *Process) target() *Target {
 // operating system does not tell about it stays unknown. Of one in a pid namespace that
 // is not below ours that is everything: only its connection tells that it is alive.
 func (p *Peer) Target() *Target {
-	t := &Target{Client: p.Client, Process: Process{PID: p.PID, InnerPID: p.Inner, UID: -1, peer: p}}
+	t := &Target{Client: p.Client, Process: Process{PID: p.PID, InnerPID: p.Inner, UID: p.id.uid, peer: p}}
 	if p.PID == 0 {
 		t.PID = p.Inner
-	} else if known, err := Describe(p.PID); err == nil {
-		t.Process = *known
+	} else if known, err := Describe(p.PID); err == nil && (p.id.start == unknownStart || p.id.start == known.StartKey) {
+		t.Process = *known // and no other one, which got its number since
 	}
 	return t
 }

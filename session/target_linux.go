@@ -514,6 +514,37 @@ func PeerProcess(conn net.Conn) (pid, uid int, err error) {
 	return int(cred.Pid), int(cred.Uid), nil
 }
 
+// peerStart is when the process with a pid started that has made a connection; 0 if it has ended.
+// Linux 6.5 and later tell that also where another process has got its number.
+func peerStart(conn net.Conn, pid int) uint64 {
+	stat, err := readStat(pid)
+	if err != nil || hasEnded(conn) {
+		return 0
+	}
+	return stat.startKey
+}
+
+// hasEnded tells whether the process that has made a connection is known to have ended.
+func hasEnded(conn net.Conn) (ended bool) {
+	u, ok := conn.(*net.UnixConn)
+	if !ok {
+		return false
+	}
+	raw, err := u.SyscallConn()
+	if err != nil {
+		return true
+	}
+	_ = raw.Control(func(fd uintptr) {
+		process, err := unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_PEERPIDFD)
+		if err != nil {
+			return
+		}
+		defer unix.Close(process)
+		ended = errors.Is(unix.PidfdSendSignal(process, 0, nil, 0), unix.ESRCH)
+	})
+	return ended
+}
+
 // ReadFile reads a regular file as the process sees it, at most limit bytes of it. Links
 // to folders may lead anywhere below the root of the process; the file itself may be a
 // link to something below its own folder.

@@ -5,6 +5,7 @@ package session
 import (
 	"context"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 )
@@ -99,6 +100,9 @@ func (p *Process) ReadFile(path string, limit int64) ([]byte, error) {
 	defer f.Close()
 	return io.ReadAll(io.LimitReader(f, limit))
 }
+
+// peerStart is not known on this system.
+func peerStart(net.Conn, int) uint64 { return unknownStart }
 
 // IsCoreCLR is not known on this system; most programs run on it.
 func (p *Process) IsCoreCLR() bool { return true }

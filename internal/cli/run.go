@@ -103,7 +103,7 @@ func (p *program) runTree(c *cli.Context, w *watch) error {
 	}
 	defer os.RemoveAll(dir)
 	t.path = filepath.Join(dir, "port")
-	if t.port, err = session.Listen(t.path); err != nil {
+	if t.port, err = session.Listen(t.path, session.PortConnections); err != nil {
 		return &codedError{exitSession, err}
 	}
 	defer t.port.Close()

@@ -63,9 +63,10 @@ type Daemon struct {
 
 	processes   map[key]*process
 	defects     int // of gclog that have shown
-	unreachable []session.Listed
-	queued      []func() // processes that came by a port, and were beyond the limit
-	swept       bool     // all processes have been looked for once
+	limits      limits
+	unreachable []Status
+	queue       queue
+	swept       bool // all processes have been looked for once
 	stopping    bool
 	ready       atomic.Bool
 	reloading   sync.Mutex
@@ -100,13 +101,14 @@ var errReplaced = errors.New("it runs another program now")
 func New(o Options) *Daemon {
 	d := &Daemon{
 		o: o, config: o.Config, log: o.Log, ports: map[string]*port{},
-		events: make(chan func(), 64), stopped: make(chan struct{}), processes: map[key]*process{},
+		events: make(chan func(), 64), stopped: make(chan struct{}), processes: map[key]*process{}, queue: newQueue(),
 	}
 	if d.o.ClockOffset == nil {
 		d.o.ClockOffset = clockOffset
 	}
 	d.offset = d.o.ClockOffset()
 	d.limiter.log = &d.log
+	d.limit()
 	d.opener.Files.IsOurs = logs.IsOurs
 	d.opener.Tell = func(s string) { d.post(func() { d.limiter.warn("output "+pathIn.FindString(s), s, nil) }) }
 	return d
@@ -143,7 +145,6 @@ func (d *Daemon) Run(ctx context.Context) error {
 	for _, w := range d.config.Warnings {
 		d.log.Warn().Msg(w)
 	}
-	d.checkFiles()
 	d.sayStarted()
 	watchdog, stopWatchdog := newWatchdog()
 	defer stopWatchdog()
@@ -261,8 +262,9 @@ func (d *Daemon) found(t *session.Target, peer *session.Peer) {
 		return
 	}
 	if p := d.processes[k]; p != nil {
-		if p.peer == nil {
+		if p.peer == nil && peer != nil {
 			p.peer = peer
+			peer.Hold()
 		}
 		switch p.sup.state {
 		case stateClosing, stateOver:
@@ -272,14 +274,11 @@ func (d *Daemon) found(t *session.Target, peer *session.Peer) {
 		}
 		return
 	}
-	if d.sessions() >= d.config.Discovery.MaxProcesses && d.refused(&t.Process) == "" {
-		d.limiter.warn("limit", fmt.Sprintf("there are more than discovery.max_processes = %d processes: the others are not logged", d.config.Discovery.MaxProcesses), nil)
-		if peer != nil {
-			d.queued = append(d.queued, func() { d.found(t, peer) })
-		} else {
-			d.sweeper.again(k)
-		}
+	if d.refused(&t.Process) == "" && !d.admitted(k, t.UID, peer) {
 		return
+	}
+	if peer != nil {
+		peer.Hold()
 	}
 	p := d.newProcess(k, t, peer)
 	d.processes[k] = p
@@ -298,7 +297,7 @@ func isClosed(c <-chan struct{}) bool {
 // keyOf is the key of a process that came by a port, or that the sweeper found.
 func keyOf(t *session.Target, peer *session.Peer) key {
 	if peer != nil && peer.PID == 0 {
-		return key{cookie: peer.Cookie}
+		return key{cookie: peer.Cookie, uid: t.UID}
 	}
 	return key{pid: t.PID, start: t.StartKey}
 }
@@ -307,16 +306,6 @@ func keyOf(t *session.Target, peer *session.Peer) key {
 func (d *Daemon) refused(p *session.Process) string {
 	s := outside(p)
 	return d.config.Refused(&s)
-}
-
-// sessions is how many processes have a session, or may get one.
-func (d *Daemon) sessions() (n int) {
-	for _, p := range d.processes {
-		if p.sup.state != stateExcluded && p.sup.state != stateGivenUp {
-			n++
-		}
-	}
-	return n
 }
 
 // sameRuntime returns another process that claims to have the same runtime instance. No two can:
@@ -332,6 +321,9 @@ func (d *Daemon) sameRuntime(p *process) *process {
 }
 
 func (d *Daemon) gone(k key) {
+	if w := d.queue.remove(k); w != nil && w.peer != nil {
+		d.sweeper.again(k) // it may be there all the same
+	}
 	p := d.processes[k]
 	switch {
 	case p == nil:
@@ -352,18 +344,22 @@ func (d *Daemon) forget(p *process) {
 			x.Forget(p.peer)
 		}
 	}
+	d.admit()
 }
 
 func (d *Daemon) sweepDone(unreachable []session.Listed) {
-	unreachable = slices.DeleteFunc(unreachable, func(l session.Listed) bool { return d.refused(&l.Process) != "" })
-	for _, l := range unreachable {
-		d.limiter.warn(fmt.Sprintf("%d/%d", l.PID, l.StartKey), "a .NET process cannot be reached: "+l.Err.Error(), nil)
+	d.unreachable = nil
+	for i := range unreachable {
+		l := &unreachable[i]
+		if d.refused(&l.Process) == "" {
+			d.limiter.warn(fmt.Sprintf("%d/%d", l.PID, l.StartKey), "a .NET process cannot be reached: "+l.Err.Error(), nil)
+			d.unreachable = append(d.unreachable, unreachableStatus(l))
+		}
 	}
-	d.unreachable = unreachable
 	if !d.swept {
 		d.swept = true
 		d.tellReady()
-		d.log.Info().Int("processes", len(d.processes)).Int("unreachable", len(unreachable)).Msg("ready")
+		d.log.Info().Int("processes", len(d.processes)).Int("unreachable", len(d.unreachable)).Msg("ready")
 	}
 }
 
@@ -386,11 +382,8 @@ func (d *Daemon) tellReady() {
 
 // tick does what is rarely due.
 func (d *Daemon) tick() {
-	queued := d.queued
-	d.queued = nil
-	for _, found := range queued {
-		found()
-	}
+	d.admit()
+	d.sayTurnedAway()
 	d.limiter.tick(time.Now())
 	d.followClock()
 	every := d.config.Summary
@@ -456,7 +449,7 @@ func (p *process) name() string {
 	if p.facts.Name != "" {
 		return p.facts.Name
 	}
-	return attach.Names(&p.target.Process)[0]
+	return p.seen.Processes[0]
 }
 
 // rotate makes all files begin anew.
@@ -521,6 +514,7 @@ func (d *Daemon) apply(loaded *config.Loaded) error {
 		d.log.Warn().Msg("log.format counts at the start only: the daemon's own log stays as it is")
 	}
 	d.config = loaded
+	d.limit()
 	d.closePortsBut(loaded.Discovery.Listen)
 	if level, err := zerolog.ParseLevel(loaded.Log.Level); err == nil {
 		d.log = d.log.Level(level)

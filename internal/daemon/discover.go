@@ -53,6 +53,7 @@ type sighted struct {
 	since   time.Time // when it was first seen running this program
 	next    time.Time // when to inspect it again
 	target  bool      // it was found
+	told    bool      // that it was found, at any time
 	busy    bool      // it is being inspected
 	hung    bool      // since an earlier sweep
 	slot    atomic.Bool
@@ -193,7 +194,7 @@ func (s *sweeper) sweep(seen []session.Sighting) {
 }
 
 func (s *sweeper) lost(k *sighted) {
-	if k.target {
+	if k.told {
 		s.gone(key{pid: k.PID, start: k.StartKey})
 	}
 }
@@ -277,7 +278,7 @@ func (s *sweeper) inspected(k *sighted, l *session.Listed, now time.Time) {
 	switch {
 	case l.StartKey != k.StartKey || l.Ignored():
 	case l.Err == nil:
-		k.target = true
+		k.target, k.told = true, true
 		s.found(l.Target())
 	case l.Dotnet():
 		k.listed = l

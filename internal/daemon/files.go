@@ -4,15 +4,45 @@ import (
 	"fmt"
 
 	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/session"
 )
 
-// checkFiles tells at the start what else would be found out when there are many
-// processes: that no more files can be opened.
-func (d *Daemon) checkFiles() {
-	most, each := d.config.Discovery.MaxProcesses, attach.SessionFiles+output.FilesOpen*len(d.config.Outputs)
-	if limit := filesMost(); uint64(most*each) > limit {
-		d.log.Warn().Msg(fmt.Sprintf("gclog may have %d files open, which is enough for about %d processes and not for discovery.max_processes = %d: raise the limit (LimitNOFILE, ulimit -n)",
-			limit, limit/uint64(each), most))
+// limits are how much of everything there is, so that the files that gclog may have open are enough
+// for what it has promised, whatever others do. A quarter of them is for connections at diagnostic
+// ports, an eighth for those of the HTTP servers, an eighth for looking at processes and for gclog
+// itself; processes that are logged get the rest.
+type limits struct {
+	processes   int // that are logged
+	connections int // at a diagnostic port
+	requests    int // connections of an HTTP server
+}
+
+// ownFiles is how many files are kept for looking at processes and for gclog itself.
+const ownFiles = 256
+
+func newLimits(c *config.Loaded, files uint64) limits {
+	each := attach.SessionFiles + output.FilesOpen*len(c.Outputs)
+	const enough = 1 << 20 // for all that is ever wanted
+	rest := int(min(files, enough))
+	l := limits{requests: min(httpMost, rest/16)}
+	own := min(ownFiles, rest/8)
+	if n := len(c.Discovery.Listen); n > 0 {
+		l.connections = min(session.PortConnections, rest/4/n)
+	}
+	rest -= own + 2*l.requests + l.connections*len(c.Discovery.Listen)
+	l.processes = max(1, min(c.Discovery.MaxProcesses, rest/each))
+	return l
+}
+
+// limit takes the limits that a configuration needs, and tells what else would be found out when
+// there are many processes: that no more files can be opened.
+func (d *Daemon) limit() {
+	files := filesMost()
+	d.limits = newLimits(d.config, files)
+	if most := d.config.Discovery.MaxProcesses; d.limits.processes < most {
+		d.log.Warn().Msg(fmt.Sprintf("gclog may have %d files open, which is enough for %d processes and not for discovery.max_processes = %d: raise the limit (LimitNOFILE, ulimit -n)",
+			files, d.limits.processes, most))
 	}
 }

@@ -43,7 +43,7 @@ type server struct {
 
 // newServer serves at a listener, until it is closed.
 func (d *Daemon) newServer(l net.Listener, h http.Handler) *server {
-	crowd := &crowd{}
+	crowd := &crowd{most: d.limits.requests}
 	s := &server{listener: l, address: l.Addr().String(), http: &http.Server{
 		Handler: h, ReadHeaderTimeout: httpTime, ReadTimeout: httpTime, WriteTimeout: 2 * httpTime, IdleTimeout: httpIdle,
 		MaxHeaderBytes: httpHead, ConnState: crowd.note, ErrorLog: log.New(&serverLog{d}, "", 0),
@@ -79,6 +79,7 @@ func (s *server) close() {
 
 // crowd are the connections of a server, the one first whose state has not changed for longest.
 type crowd struct {
+	most  int
 	mu    sync.Mutex
 	conns []crowdConn
 }
@@ -98,14 +99,14 @@ func (c *crowd) note(conn net.Conn, state http.ConnState) {
 		return
 	}
 	c.conns = append(c.conns, crowdConn{conn, time.Now()})
-	if state != http.StateNew || len(c.conns) <= httpMost {
+	if state != http.StateNew || len(c.conns) <= c.most {
 		return
 	}
 	wait := httpPatience - time.Since(c.conns[0].since)
 	c.mu.Unlock()
 	time.Sleep(wait)
 	c.mu.Lock()
-	if len(c.conns) > httpMost {
+	if len(c.conns) > c.most {
 		_ = c.conns[0].Close()
 		c.conns = c.conns[1:]
 	}
@@ -259,9 +260,7 @@ func (d *Daemon) status() Processes {
 	for _, p := range d.processes {
 		all.Processes = append(all.Processes, p.status())
 	}
-	for i := range d.unreachable {
-		all.Unreachable = append(all.Unreachable, unreachableStatus(&d.unreachable[i]))
-	}
+	all.Unreachable = append(all.Unreachable, d.unreachable...)
 	byPID := func(a, b Status) int { return a.PID - b.PID }
 	slices.SortFunc(all.Processes, byPID)
 	slices.SortFunc(all.Unreachable, byPID)

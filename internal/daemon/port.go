@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -14,7 +15,8 @@ import (
 // then: nothing that is wrong with gclog may keep a program from running.
 type port struct {
 	*session.Port
-	cancel context.CancelFunc
+	cancel     context.CancelFunc
+	turnedAway int // that were told of
 }
 
 // resumeTime is how long letting a runtime go may take.
@@ -28,7 +30,7 @@ func (d *Daemon) listen(paths []string) error {
 		if d.ports[path] != nil {
 			continue
 		}
-		x, err := session.Listen(path)
+		x, err := session.Listen(path, d.limits.connections)
 		if err != nil {
 			for _, path := range made {
 				d.closePort(path)
@@ -36,7 +38,7 @@ func (d *Daemon) listen(paths []string) error {
 			return err
 		}
 		ctx, cancel := context.WithCancel(context.Background())
-		p := &port{x, cancel}
+		p := &port{Port: x, cancel: cancel}
 		d.ports[path] = p
 		made = append(made, path)
 		go d.accept(ctx, p)
@@ -75,6 +77,16 @@ func (d *Daemon) welcome(ctx context.Context, peer *session.Peer) {
 	case <-peer.Gone():
 		d.post(func() { d.gone(keyOf(t, peer)) })
 	case <-ctx.Done():
+	}
+}
+
+// sayTurnedAway tells of ports that could not take all that came.
+func (d *Daemon) sayTurnedAway() {
+	for path, p := range d.ports {
+		if n := p.TurnedAway(); n > p.turnedAway {
+			p.turnedAway = n
+			d.limiter.warn("port "+path, fmt.Sprintf("%d connections at %s were turned away so far: there are too many of one process, of one user, or altogether. What waited there in its start has been let go", n, path), nil)
+		}
 	}
 }
 

@@ -57,9 +57,11 @@ type process struct {
 
 // A key tells a process from all others of this host, also those that had its pid.
 type key struct {
-	pid    int
-	start  uint64
-	cookie string // where the pid is not known: of a process that came by a port
+	pid   int
+	start uint64
+	// Where the pid is not known, of a process that came by a port:
+	cookie string
+	uid    int
 }
 
 func (d *Daemon) newProcess(k key, t *session.Target, peer *session.Peer) *process {
@@ -157,7 +159,7 @@ func (p *process) identify() {
 		why = "it was started with GCLOG_IGNORE=1"
 	}
 	if why != "" {
-		p.target.Environ = nil
+		p.drop()
 		p.step(event{kind: eventIdentified, plan: plan{excluded: why}})
 		return
 	}
@@ -171,11 +173,14 @@ func (p *process) identify() {
 				return
 			}
 			p.found = facts
-			p.target.Environ = nil // it may hold secrets, and is long
+			p.drop()
 			p.step(event{kind: eventIdentified, plan: p.plan()})
 		})
 	})
 }
+
+// drop forgets what was only needed to find out who the process is: it may hold secrets, and be long.
+func (p *process) drop() { p.target.Environ, p.target.CommandLine = nil, nil }
 
 // askWho asks a process who it is, as soon as its runtime has been resumed.
 func (p *process) askWho() (facts gclog.Process, err error) {

@@ -103,7 +103,7 @@ func (w *world) do(a action) {
 	case actIdentify:
 		if d := w.waits(); d > 0 {
 			w.later(event{kind: eventSuspended, why: "waits for a port"})
-			time.AfterFunc(d+time.Second, func() { w.events <- event{kind: eventIdentified, plan: w.plan} })
+			time.AfterFunc(d+time.Second, func() { w.events <- event{kind: eventIdentified} })
 			return
 		}
 		if why := w.fail(a); why != "" || w.dead {
@@ -112,7 +112,7 @@ func (w *world) do(a action) {
 			return
 		}
 		w.failed = 0
-		w.later(event{kind: eventIdentified, plan: w.plan})
+		w.later(event{kind: eventIdentified})
 	case actOpen:
 		if w.used[a.session] {
 			w.wrong("session %d for the second time", a.session)

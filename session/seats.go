@@ -1,0 +1,88 @@
+package session
+
+import (
+	"math"
+	"net"
+	"slices"
+	"time"
+)
+
+// A seat is the place of a connection that waits at a port: to announce itself, for a command, or to
+// be let go.
+type seat struct {
+	net.Conn
+	from  caller
+	since time.Time
+}
+
+// A caller is who has connected, as this host sees it.
+type caller struct {
+	pid int // 0: unknown
+	uid int // -1: unknown
+}
+
+func callerOf(conn net.Conn) caller {
+	pid, uid, err := PeerProcess(conn)
+	if err != nil {
+		return caller{0, -1}
+	}
+	return caller{pid, uid}
+}
+
+// seen tells whether this host shows the process. Of one that it does not show, processes of one user
+// cannot be told apart.
+func (c caller) seen() bool { return c.pid != 0 }
+
+// unknownStart is the start of a process where the system does not tell it.
+const unknownStart = math.MaxUint64
+
+// seats are those of a port that are no peer's, the oldest first.
+type seats []*seat
+
+// remove takes a seat off the list, and tells whether it was there.
+func (s *seats) remove(x *seat) bool {
+	i := slices.Index(*s, x)
+	if i < 0 {
+		return false
+	}
+	*s = slices.Delete(*s, i, i+1)
+	return true
+}
+
+// of counts the seats of a caller.
+func (s seats) of(from caller) (n int) {
+	for _, x := range s {
+		if x.from == from {
+			n++
+		}
+	}
+	return n
+}
+
+// surplus returns the one to go where there are too many: of the user with the most, other than root
+// if there is one, of the process of that user with the most, the oldest.
+func (s seats) surplus() *seat {
+	users, callers := map[int]int{}, map[caller]int{}
+	for _, x := range s {
+		users[x.from.uid]++
+		callers[x.from]++
+	}
+	var worst *seat
+	for _, x := range s {
+		if worst == nil || outweighs(x.from, worst.from, users, callers) {
+			worst = x
+		}
+	}
+	return worst
+}
+
+// outweighs tells whether a is to make way rather than b.
+func outweighs(a, b caller, users map[int]int, callers map[caller]int) bool {
+	if (a.uid == 0) != (b.uid == 0) {
+		return b.uid == 0
+	}
+	if users[a.uid] != users[b.uid] {
+		return users[a.uid] > users[b.uid]
+	}
+	return callers[a] > callers[b]
+}
