@@ -38,7 +38,7 @@ type Discovery struct {
 	Listen       []string      `key:"listen" is:"socket" about:"diagnostic ports: sockets that runtimes with DOTNET_DiagnosticPorts connect to by themselves"`
 	Include      []Match       `key:"include" about:"processes that are logged; all, if the list is empty"`
 	Exclude      []Match       `key:"exclude" about:"processes that are not logged, also if they are included"`
-	MaxProcesses int           `key:"max_processes" is:"processes" about:"processes that are logged at the same time, 1 to 5000"`
+	MaxProcesses int           `key:"max_processes" is:"processes" about:"processes that are logged at the same time, 1 to 5000; one user other than root has half of them at most while others wait"`
 }
 
 // A Match is a condition on a process. All patterns that are given must fit; * stands
