@@ -28,13 +28,13 @@ var arrows = map[string][]string{
 	"gclog":             {"parse", "parse/clr"},
 	"gclog/analysis":    {"gclog", "parse/clr", "internal/spelling", "github.com/HdrHistogram/hdrhistogram-go"},
 	"session":           {"github.com/Microsoft/go-winio", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
-	"formats":           {"gclog", "parse/clr", "gopkg.in/natefinch/lumberjack.v2", "golang.org/x/sys/unix"},
+	"formats":           {"gclog", "parse/clr", "internal/jsontext", "gopkg.in/natefinch/lumberjack.v2", "golang.org/x/sys/unix"},
 	"formats/logs":      {"formats", "gclog", "parse/clr", "internal/jsontext"},
 	"internal/output":   {"formats", "gclog"},
 	"internal/spelling": {},
 	"internal/jsontext": {},
 	"internal/config": {
-		"formats", "session", "internal/attach", "internal/control", "internal/output", "internal/spelling", "internal/xlog",
+		"formats", "session", "internal/attach", "internal/control", "internal/jsontext", "internal/output", "internal/spelling", "internal/xlog",
 		"github.com/goccy/go-yaml", "github.com/goccy/go-yaml/ast", "github.com/goccy/go-yaml/lexer", "github.com/goccy/go-yaml/parser", "github.com/goccy/go-yaml/token",
 	},
 	"internal/control":     {"session", "github.com/Microsoft/go-winio", "golang.org/x/sys/windows"},
@@ -46,11 +46,11 @@ var arrows = map[string][]string{
 	"internal/doctor":      {"formats", "formats/logs", "gclog", "parse", "parse/clr", "session", "internal/attach", "internal/config", "internal/control", "internal/output", "internal/unpack", "golang.org/x/sys/unix"},
 	"internal/fakeruntime": {"github.com/Microsoft/go-winio", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
 	"internal/daemon": {
-		"formats", "formats/logs", "gclog", "session", "internal/attach", "internal/config", "internal/control", "internal/output",
+		"formats", "formats/logs", "gclog", "session", "internal/attach", "internal/config", "internal/control", "internal/jsontext", "internal/output",
 		"github.com/cenkalti/backoff/v5", "github.com/coreos/go-systemd/v22/daemon", "github.com/rs/zerolog", "golang.org/x/sys/unix",
 	},
 	"internal/cli": {
-		"formats", "formats/logs", "gclog", "gclog/analysis", "parse", "parse/clr", "session", "internal/output", "internal/attach", "internal/xlog", "internal/config", "internal/control", "internal/daemon", "internal/spelling", "internal/fakeruntime", "internal/unpack", "internal/doctor", "internal/accesslog", "internal/gcsettings",
+		"formats", "formats/logs", "gclog", "gclog/analysis", "parse", "parse/clr", "session", "internal/output", "internal/attach", "internal/xlog", "internal/config", "internal/control", "internal/daemon", "internal/spelling", "internal/fakeruntime", "internal/unpack", "internal/doctor", "internal/accesslog", "internal/gcsettings", "internal/jsontext",
 		"github.com/rs/zerolog", "github.com/rs/zerolog/diode", "github.com/urfave/cli/v2", "golang.org/x/term", "golang.org/x/sys/unix",
 	},
 	// Only for tests and the demonstration of the Makefile.

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
+
+	"github.com/gclog/gclog/internal/jsontext"
 )
 
 // The appenders below write numbers, times and strings the way logs need them:
@@ -153,7 +155,7 @@ func appendJSONString(dst []byte, s string) []byte {
 			case c == '\r':
 				dst = append(dst, '\\', 'r')
 			case c < 0x20 || c == 0x7f:
-				dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+				dst = jsontext.AppendEscape(dst, rune(c))
 			default:
 				dst = append(dst, c)
 			}
@@ -164,8 +166,8 @@ func appendJSONString(dst []byte, s string) []byte {
 		switch {
 		case r == utf8.RuneError && n == 1:
 			dst = append(dst, `\ufffd`...)
-		case r >= 0x80 && r < 0xa0, r == 0x2028, r == 0x2029:
-			dst = append(dst, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+		case jsontext.Acts(r):
+			dst = jsontext.AppendEscape(dst, r)
 		default:
 			dst = utf8.AppendRune(dst, r)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gclog/gclog/internal/control"
 	"github.com/gclog/gclog/internal/daemon"
+	"github.com/gclog/gclog/internal/jsontext"
 	"github.com/urfave/cli/v2"
 )
 
@@ -103,7 +104,7 @@ func (p *program) ctl(c *cli.Context) error {
 		return &codedError{exitSession, fmt.Errorf("the daemon's answer is no status: %w", err)}
 	}
 	if how == "json" {
-		e := json.NewEncoder(p.out)
+		e := jsontext.NewEncoder(p.out)
 		e.SetIndent("", "  ")
 		return e.Encode(all)
 	}

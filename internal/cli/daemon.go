@@ -14,6 +14,7 @@ import (
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/daemon"
 	"github.com/gclog/gclog/internal/doctor"
+	"github.com/gclog/gclog/internal/jsontext"
 	"github.com/rs/zerolog"
 	"github.com/rs/zerolog/diode"
 	"github.com/urfave/cli/v2"
@@ -107,9 +108,9 @@ func (p *program) daemonLog(o config.Log) (log zerolog.Logger, closeLog func()) 
 	if err != nil { // the configuration was checked
 		level = zerolog.InfoLevel
 	}
-	var w io.Writer = p.ui.w
+	var w io.Writer = jsontext.Writer{W: p.ui.w}
 	if o.Format == "console" || o.Format == "auto" && p.ui.terminal {
-		w = zerolog.ConsoleWriter{Out: p.ui.w, NoColor: !colored(p.ui.w), TimeFormat: "15:04:05.000"}
+		w = zerolog.ConsoleWriter{Out: p.ui.w, NoColor: !colored(p.ui.w), TimeFormat: "15:04:05.000", FormatPrepare: cleanMessage}
 	}
 	straight := zerolog.New(w).Level(level)
 	if os.Getenv("JOURNAL_STREAM") == "" || o.Format == "console" {
@@ -130,6 +131,15 @@ func (p *program) daemonLog(o config.Log) (log zerolog.Logger, closeLog func()) 
 		case <-time.After(ownLogTime):
 		}
 	}
+}
+
+// cleanMessage takes out of the message of a line what a terminal would act upon; other fields are
+// quoted.
+func cleanMessage(line map[string]any) error {
+	if text, ok := line[zerolog.MessageFieldName].(string); ok {
+		line[zerolog.MessageFieldName] = oneLine(text)
+	}
+	return nil
 }
 
 const (

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/gclog/gclog/internal/doctor"
+	"github.com/gclog/gclog/internal/jsontext"
 	"github.com/urfave/cli/v2"
 )
 
@@ -127,7 +127,7 @@ func (p *program) printReport(r *doctor.Report, processes []psRow, how string) e
 		for _, f := range r.Facts {
 			out.Facts[f.Name] = f.Value
 		}
-		enc := json.NewEncoder(p.out)
+		enc := jsontext.NewEncoder(p.out)
 		enc.SetIndent("", "  ")
 		return enc.Encode(out)
 	}

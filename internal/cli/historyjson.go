@@ -1,13 +1,13 @@
 package cli
 
 import (
-	"encoding/json"
 	"math"
 	"time"
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/jsontext"
 )
 
 // What the commands that analyse print for programs. Names are those of the records in JSON
@@ -57,7 +57,7 @@ type runtimeJSON struct {
 
 // printJSON prints one line.
 func (p *program) printJSON(v any) error {
-	enc := json.NewEncoder(p.out)
+	enc := jsontext.NewEncoder(p.out)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
 }

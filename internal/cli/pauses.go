@@ -11,6 +11,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/jsontext"
 	"github.com/urfave/cli/v2"
 )
 
@@ -295,7 +296,7 @@ func newStopJSON(p *gclog.Process, s *analysis.Stop) *stopJSON {
 }
 
 func newEncoder(w io.Writer) *json.Encoder {
-	enc := json.NewEncoder(w)
+	enc := jsontext.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/doctor"
+	"github.com/gclog/gclog/internal/jsontext"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )
@@ -70,7 +70,7 @@ func (p *program) ps(c *cli.Context) error {
 	}
 	rows := describeAll(c.Context, list)
 	if how == "json" {
-		enc := json.NewEncoder(p.out)
+		enc := jsontext.NewEncoder(p.out)
 		enc.SetIndent("", "  ")
 		return enc.Encode(rows)
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -17,6 +16,7 @@ import (
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/gcsettings"
+	"github.com/gclog/gclog/internal/jsontext"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
@@ -207,7 +207,7 @@ func (s *seenHeaps) GC(d *gclog.GCDetails) {
 
 func (p *program) printSettings(how string, process *gclog.Process, r *gcsettings.Report) error {
 	if how == "json" {
-		return json.NewEncoder(p.out).Encode(settingsDocument(process, r))
+		return jsontext.NewEncoder(p.out).Encode(settingsDocument(process, r))
 	}
 	head := []string{fmt.Sprintf("process %d", process.ID)}
 	if process.Name != "" {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 
+	"github.com/gclog/gclog/internal/jsontext"
 	"golang.org/x/term"
 )
 
@@ -110,7 +110,7 @@ func elapsed(d time.Duration) string {
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r < 0x20 && r != '\n' && r != '\t', r >= 0x7f && r < 0xa0, unicode.Is(unicode.Bidi_Control, r):
+		case r != '\n' && r != '\t' && jsontext.Acts(r):
 			return '\uFFFD'
 		}
 		return r

@@ -3,12 +3,12 @@ package cli
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
 
 	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/internal/jsontext"
 	"github.com/urfave/cli/v2"
 )
 
@@ -54,7 +54,7 @@ func (p *program) printVersion(c *cli.Context) error {
 		}
 	}
 	if c.Bool("json") {
-		return json.NewEncoder(p.out).Encode(v)
+		return jsontext.NewEncoder(p.out).Encode(v)
 	}
 	s := "gclog " + v.Version
 	if v.Commit != "" {

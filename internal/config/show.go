@@ -1,11 +1,12 @@
 package config
 
 import (
-	"encoding/json"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/gclog/gclog/internal/jsontext"
 )
 
 // An Origin is where a value came from: a file with its line, a variable of the
@@ -119,7 +120,7 @@ func scalarText(s string) string {
 		return s
 	}
 	var b strings.Builder
-	e := json.NewEncoder(&b)
+	e := jsontext.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	_ = e.Encode(s) // a text can always be written
 	return strings.TrimSuffix(b.String(), "\n")

@@ -14,8 +14,7 @@ import (
 // An entrance is a daemon that admits processes, which then do nothing.
 type entrance struct {
 	*Daemon
-	offered []key
-	seen    map[int]int // uid by pid
+	seen map[int]int // uid by pid
 }
 
 func newEntrance(places int) *entrance {

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log"
 	"net"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/internal/control"
+	"github.com/gclog/gclog/internal/jsontext"
 )
 
 // The daemon answers HTTP in two places. The control socket is for who administers it: root and its
@@ -249,7 +249,7 @@ func (d *Daemon) showStatus(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	e := json.NewEncoder(w)
+	e := jsontext.NewEncoder(w)
 	e.SetIndent("", "  ")
 	_ = e.Encode(all)
 }

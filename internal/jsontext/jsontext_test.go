@@ -1,6 +1,9 @@
 package jsontext_test
 
 import (
+	"bytes"
+	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/gclog/gclog/internal/jsontext"
@@ -12,6 +15,29 @@ func TestLength(t *testing.T) {
 	} {
 		if got := jsontext.Length([]byte(text)); got != want {
 			t.Errorf("%s is %d long, want %d", text, got, want)
+		}
+	}
+}
+
+// TestWriter: what comes out says the same, and has nothing in it that acts.
+func TestWriter(t *testing.T) {
+	all := ""
+	for r := rune(1); r < 0x3000; r++ {
+		all += string(r)
+	}
+	for _, text := range []string{"", "plain", "\u202e", "\u202eat the begin", "ü\u2066\u2069ü", "\x7f\u009b", all, "\U0001f600\u200f"} {
+		var b bytes.Buffer
+		if err := jsontext.NewEncoder(&b).Encode(map[string]string{text: text}); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range strings.TrimSuffix(b.String(), "\n") {
+			if jsontext.Acts(r) {
+				t.Errorf("%q: U+%04X is in %q", text, r, b.String())
+			}
+		}
+		var got map[string]string
+		if err := json.Unmarshal(b.Bytes(), &got); err != nil || got[text] != text {
+			t.Errorf("%q is read as %q, error %v", text, got, err)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/gclog/gclog/internal/fakenode"
 )
@@ -61,13 +62,19 @@ var plainName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
 // and have plain names, and neither they nor the daemon's own log have anything in them
 // that a terminal takes for a command.
 func TestHostileNames(t *testing.T) {
+	for format, line := range map[string]string{"console": `^\d\d:\d\d:\d\d`, "json": `^{"level":.*}\n$`} {
+		t.Run(format, func(t *testing.T) { hostileNames(t, format, regexp.MustCompile(line)) })
+	}
+}
+
+func hostileNames(t *testing.T, format string, ownLine *regexp.Regexp) {
 	t.Parallel()
 	n := newNode(t, 32)
 	var runtimes []*fakenode.Runtime
 	for i, name := range []string{"a\nb", "\x1b[2J\x1b[31mred", "../../etc/passwd", "-rf", ".", "\x9b31m", "%p%n", "a\rb\u202e"} {
 		runtimes = append(runtimes, start(t, n, fakenode.Config{Name: name, Rate: 50, Env: []string{"OTEL_SERVICE_NAME=" + name, fmt.Sprintf("OTEL_RESOURCE_ATTRIBUTES=service.version=\x1b[%dm", i)}}))
 	}
-	d, logs := oversee(t, pids(runtimes...)+"log: {level: debug, format: console}\n")
+	d, logs := oversee(t, pids(runtimes...)+"log: {level: debug, format: "+format+"}\n")
 	for _, r := range runtimes {
 		waitSent(t, r, 20)
 		r.Refuse(0x80004005, time.Second)
@@ -98,7 +105,7 @@ func TestHostileNames(t *testing.T) {
 		t.Errorf("the daemon says little:\n%s", d.stderr.String())
 	}
 	for line := range bytes.Lines(d.stderr.Bytes()) {
-		if !regexp.MustCompile(`^\d\d:\d\d:\d\d`).Match(line) {
+		if !ownLine.Match(line) {
 			t.Errorf("a line of the daemon's log is %q", line)
 		}
 	}
@@ -108,7 +115,7 @@ func TestHostileNames(t *testing.T) {
 func commands(t *testing.T, where string, b []byte) {
 	t.Helper()
 	for _, r := range string(b) {
-		if r < ' ' && r != '\n' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+		if r < ' ' && r != '\n' || r == 0x7f || r >= 0x80 && r < 0xa0 || unicode.Is(unicode.Bidi_Control, r) {
 			i := strings.IndexRune(string(b), r)
 			t.Errorf("%s has %q: %q", where, r, b[max(0, i-50):min(len(b), i+50)])
 			return
