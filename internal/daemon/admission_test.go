@@ -92,9 +92,13 @@ func TestAdmission(t *testing.T) {
 		for pid := range 6 {
 			e.find(400+pid, 0)
 		}
+		e.end(300)
 		for pid := 100; pid < 120; pid++ {
 			e.end(pid)
 		}
+		time.Sleep(offerTime) // those that were offered a place, and ended, have not taken it
+		e.admit()
+		e.findOffered()
 		if e.of(0) != 4 || e.of(light) != 2 {
 			t.Errorf("root has %d places, and the other %d", e.of(0), e.of(light))
 		}
@@ -103,7 +107,6 @@ func TestAdmission(t *testing.T) {
 		}
 		e.end(200)
 		e.end(201)
-		e.end(300)
 		if all, _ := e.places(); all != 0 || len(e.queue.waiters) != 0 || len(e.queue.users) != 0 {
 			t.Errorf("all have ended, and %d have places, %d wait", all, len(e.queue.waiters))
 		}
