@@ -1,0 +1,61 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestReliability: what docs/reliability.md says that a command shows, there is a test for.
+func TestReliability(t *testing.T) {
+	page, err := os.ReadFile("docs/reliability.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// `T TestX` and `G -run 'TestX\|TestY' ./folder`; in a table a bar is escaped.
+	command := regexp.MustCompile("`(T) (Test[^` ]+)`|-run '?([^' `]+)'? (\\./[^ `\n]+|\\.)[ `]")
+	n := 0
+	for _, m := range command.FindAllStringSubmatch(string(page), -1) {
+		names, folder := m[2], "./internal/fakenode/check"
+		if m[1] == "" {
+			names, folder = m[3], m[4]
+		}
+		for name := range strings.SplitSeq(strings.ReplaceAll(names, `\|`, "|"), "|") {
+			n++
+			name, part, _ := strings.Cut(name, "/")
+			if name == "TestScripts" && part != "" {
+				if _, err := os.Stat("testdata/script/" + part + ".txtar"); err != nil {
+					t.Errorf("%s: %v", m[0], err)
+				}
+			}
+			if !hasTest(t, folder, name) {
+				t.Errorf("%s: there is no test %s in %s", m[0], name, folder)
+			}
+		}
+	}
+	if n < 20 {
+		t.Errorf("%d tests are named", n)
+	}
+}
+
+// hasTest tells whether a folder has a test whose name has a part.
+func hasTest(t *testing.T, folder, part string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	test := regexp.MustCompile(`(?m)^func (Test|Fuzz)\w*` + regexp.QuoteMeta(strings.TrimPrefix(strings.TrimPrefix(part, "Test"), "Fuzz")))
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if test.Match(b) {
+			return true
+		}
+	}
+	return false
+}
