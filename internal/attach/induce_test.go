@@ -61,6 +61,42 @@ func TestInduceInterrupted(t *testing.T) {
 	})
 }
 
+// TestInduceBusy: a program in which one background collection follows another is not waited for
+// for ever.
+func TestInduceBusy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := func(number uint32, at time.Duration) nettracetest.Row {
+			return nettracetest.Row{Kind: clr.IDGCStart, Ticks: int64(at), Payload: le32(number, 2, uint32(clr.ReasonAllocLarge), uint32(clr.TypeBackground))}
+		}
+		target := silentTarget(t, "9.0.0", func(s *fakeruntime.Session, w *nettracetest.V4) {
+			clock := nettracetest.DefaultClock()
+			for number, each := uint32(1), 700*time.Millisecond; ; number++ {
+				_, _ = s.Conn.Write(w.Take())
+				select {
+				case <-s.Stopped:
+					return
+				case <-time.After(each):
+				}
+				w.Open()
+				at := time.Duration(number) * each
+				for _, row := range []nettracetest.Row{{Kind: clr.IDGCEnd, Ticks: int64(at), Payload: le32(number, 2)}, start(number+1, at+time.Millisecond)} {
+					row.Thread, row.Ticks, row.Sorted = 5, clock.Ticks+row.Ticks, true
+					row.Payload = append(row.Payload, 0, 0)
+					w.Add(row)
+				}
+				w.Close()
+			}
+		}, start(1, 0))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		began := time.Now()
+		_, err := Induce(ctx, target, InduceOptions{NativeAOT: true, Timeout: time.Minute})
+		if _, ok := errors.AsType[*NotInducedError](err); !ok || time.Since(began) > 2*nativeTime {
+			t.Errorf("it says %v after %v", err, time.Since(began))
+		}
+	})
+}
+
 // silentTarget is a runtime that sends these events in each session, and says no more.
 func silentTarget(t *testing.T, version string, trace func(*fakeruntime.Session, *nettracetest.V4), rows ...nettracetest.Row) *session.Target {
 	t.Helper()
@@ -69,7 +105,7 @@ func silentTarget(t *testing.T, version string, trace func(*fakeruntime.Session,
 		w := &nettracetest.V4{}
 		clock := nettracetest.DefaultClock()
 		w.Begin(clock)
-		for id, version := range map[uint32]uint32{clr.IDGCEnd: 1, clr.IDGCHeapStats: 2, clr.IDGCGlobalHeapHistory: 4, clr.IDGCSuspendEEBegin: 1, clr.IDGCTriggered: 1} {
+		for id, version := range map[uint32]uint32{clr.IDGCStart: 1, clr.IDGCEnd: 1, clr.IDGCHeapStats: 2, clr.IDGCGlobalHeapHistory: 4, clr.IDGCSuspendEEBegin: 1, clr.IDGCTriggered: 1} {
 			w.Metadata(nettracetest.Kind{ID: id, Provider: clr.RuntimeProvider, EventID: id, Version: version, Level: clr.LevelInformational, Keywords: clr.KeywordGC})
 		}
 		w.Open()

@@ -3,7 +3,7 @@ package attach
 import (
 	"context"
 	"errors"
-	"slices"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,8 +18,8 @@ import (
 // Observer.
 type witness struct {
 	stream   *session.Stream
-	sequence uint64      // of the collection, 0: none
-	busy     atomic.Bool // something is under way
+	sequence uint64       // of the collection, 0: none
+	under    atomic.Int64 // since when the oldest of what is under way is, on the clock of now; nothing: nothing is
 
 	traced   chan struct{} // closed when trace is there
 	begun    chan struct{} // closed when number is
@@ -27,6 +27,7 @@ type witness struct {
 	over     chan struct{} // closed when the stream has ended: again and err are final
 	once     sync.Once
 
+	headed  time.Time // when the head of the stream came
 	trace   *parse.Trace
 	decoder *clr.Decoder
 	reducer *gclog.Reducer
@@ -41,8 +42,12 @@ type witness struct {
 
 var _ gclog.Observer = (*witness)(nil)
 
-// againMost is how many further collections are kept.
-const againMost = 16
+const (
+	// againMost is how many further collections are kept.
+	againMost = 16
+	// nothing is under way.
+	nothing = math.MaxInt64
+)
 
 func openWitness(ctx context.Context, t *session.Target, sequence uint64) (*witness, error) {
 	cfg, err := SessionConfig("light", nil, true)
@@ -58,6 +63,7 @@ func openWitness(ctx context.Context, t *session.Target, sequence uint64) (*witn
 		traced: make(chan struct{}), begun: make(chan struct{}), recorded: make(chan struct{}), over: make(chan struct{}),
 	}
 	w.reducer = gclog.NewReducer(w)
+	w.under.Store(nothing)
 	stream.IdleTimeout = idle
 	go w.run()
 	return w, nil
@@ -77,8 +83,8 @@ func (w *witness) run() {
 		return
 	}
 	w.decoder = clr.NewDecoder(w.trace.PointerSize)
+	w.headed = time.Now()
 	close(w.traced)
-	began := time.Now()
 	silence := silence{}
 	for {
 		for p.Scan() {
@@ -95,12 +101,15 @@ func (w *witness) run() {
 		if silence.lasts(p) {
 			p.Flush()
 		}
-		w.reducer.Advance(time.Since(began).Nanoseconds())
+		w.reducer.Advance(w.now())
 		w.look()
 	}
 	w.err = p.Err()
 	w.reducer.Finish(w.newest)
 }
+
+// now is the time of the stream's clock, as far as it is known. There must be a trace.
+func (w *witness) now() int64 { return time.Since(w.headed).Nanoseconds() }
 
 func (w *witness) event(e *parse.Event) {
 	w.newest = max(w.newest, e.Time)
@@ -120,13 +129,17 @@ func (w *witness) event(e *parse.Event) {
 	w.look()
 }
 
-// look notes whether something is under way that will end: what was not seen to begin may
-// have ended before the session, and where events were lost ends may be among them.
+// look notes what is under way that will end: what was not seen to begin may have ended before
+// the session, and where events were lost ends may be among them.
 func (w *witness) look() {
+	oldest := int64(nothing)
 	w.open = w.reducer.AppendOpen(w.open[:0])
-	w.busy.Store(!w.lost && slices.ContainsFunc(w.open, func(o gclog.Open) bool {
-		return o.Kind == gclog.OpenSuspension || o.HasReason
-	}))
+	for i := range w.open {
+		if o := &w.open[i]; !w.lost && (o.Kind == gclog.OpenSuspension || o.HasReason) {
+			oldest = min(oldest, o.Since)
+		}
+	}
+	w.under.Store(oldest)
 }
 
 // isIt tells whether a collection that begins is the one that was asked for: the first
@@ -167,11 +180,13 @@ var (
 	errOver = errors.New("the stream has ended")
 )
 
-// await waits for something, at most for limit, and then for what is under way just then:
-// a collection may take any time.
+// await waits for something, at most for limit, and then for what is under way just then: a
+// collection may take any time. What begins later is not waited for: where one background
+// collection follows another there is always one.
 func (w *witness) await(ctx context.Context, ready <-chan struct{}, limit time.Duration) error {
 	look := time.NewTicker(idle)
 	defer look.Stop()
+	var over int64 // when the limit was, on the clock of now; 0: it is yet to come
 	for began := time.Now(); ; {
 		select {
 		case <-ready:
@@ -184,7 +199,14 @@ func (w *witness) await(ctx context.Context, ready <-chan struct{}, limit time.D
 			}
 			return errOver
 		case <-look.C:
-			if !w.busy.Load() && time.Since(began) > limit {
+			under := w.under.Load()
+			if time.Since(began) <= limit {
+				continue
+			}
+			if under != nothing && over == 0 {
+				over = w.now()
+			}
+			if under > over {
 				return errLate
 			}
 		}
