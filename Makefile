@@ -16,7 +16,7 @@ FUZZ      = ./parse ./parse/clr ./gclog ./formats ./formats/logs ./session ./int
 
 OUT      ?= bin/gclog
 
-.PHONY: build test race fuzz bench bench-daemon bench-overhead lint live java ship demo golden platforms package deploy-test soak clean help
+.PHONY: build test race fuzz bench bench-daemon bench-overhead lint live harmless harmless-part bin/harmless.test java ship demo golden platforms package deploy-test soak clean help
 
 build: ## build bin/gclog
 	$(BUILD) -o $(OUT) .
@@ -55,6 +55,15 @@ lint: ## static checks, with the tools of tools/go.mod
 
 live: ## attach to every runtime and GC flavour that is at hand
 	GCLOG_LIVE=all $(GO) test -count 1 -timeout 20m -run '^TestLive' -v .
+
+harmless: bin/harmless.test ## that gclog harms no program: every triple of runtime, start, action, moment... (Linux)
+	cd internal/harmless && GCLOG_HARMLESS=all ../../bin/harmless.test -test.timeout 60m -test.run '^TestHarmless$$'
+
+harmless-part: bin/harmless.test ## a minute of that, with a random seed
+	cd internal/harmless && GCLOG_HARMLESS=part ../../bin/harmless.test -test.timeout 10m -test.run '^TestHarmless$$'
+
+bin/harmless.test:
+	$(GO) test -c -o $@ ./internal/harmless
 
 java: ## hold the JDK formats against GCViewer and GCToolKit; needs a JDK (17 or later) and Maven
 	mvn -q -B -f testdata/java/pom.xml process-classes
