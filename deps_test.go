@@ -54,10 +54,12 @@ var arrows = map[string][]string{
 		"github.com/rs/zerolog", "github.com/rs/zerolog/diode", "github.com/urfave/cli/v2", "golang.org/x/term", "golang.org/x/sys/unix",
 	},
 	// Only for tests and the demonstration of the Makefile.
-	"internal/nettracetest":    {},
-	"internal/fakeshipper":     {},
+	"internal/nettracetest": {},
+	"internal/fakeshipper":  {},
+
 	"internal/fakenode/bench":  {"internal/fakenode", "internal/fakenode/check", "golang.org/x/sys/unix"},
 	"internal/fakenode/check":  {"internal/fakenode"},
+	"internal/fakefuse":        {"golang.org/x/sys/unix"},
 	"internal/fakenode":        {"internal/fakeruntime", "internal/nettracetest", "parse/clr", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
 	"internal/shared":          {},
 	"internal/harmless":        {},

@@ -121,7 +121,7 @@ func liveDoctor(t *testing.T, r *gcload.Runtime) {
 		t.Fatal(err)
 	}
 	defer p.Kill()
-	report := doctor.Process(t.Context(), p.PID)
+	report := doctor.Process(t.Context(), new(session.Host), p.PID)
 	if report.Verdict != "can be attached to" || hasCause(report, "suspended") {
 		t.Errorf("%s: %+v", report.Verdict, report.Findings)
 	}
@@ -137,7 +137,7 @@ func liveDoctor(t *testing.T, r *gcload.Runtime) {
 	if err := os.Remove(factOf(report, "socket")); err != nil {
 		t.Fatal(err)
 	}
-	report = doctor.Process(t.Context(), p.PID)
+	report = doctor.Process(t.Context(), new(session.Host), p.PID)
 	if !hasCause(report, "socket-deleted") {
 		t.Errorf("without its socket: %+v", report.Findings)
 	}
@@ -148,7 +148,7 @@ func liveDoctor(t *testing.T, r *gcload.Runtime) {
 
 // liveSessionsFull opens as many sessions as a runtime takes.
 func liveSessionsFull(t *testing.T, pid int) {
-	target, err := session.Find(t.Context(), pid)
+	target, err := new(session.Host).Find(t.Context(), pid)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func liveSessionsFull(t *testing.T, pid int) {
 		}
 		defer s.Close()
 	}
-	if report := doctor.Process(t.Context(), pid); n != 64 || !hasCause(report, "sessions-full") {
+	if report := doctor.Process(t.Context(), new(session.Host), pid); n != 64 || !hasCause(report, "sessions-full") {
 		t.Errorf("%d sessions: %+v", n, report.Findings)
 	}
 }
@@ -181,7 +181,7 @@ func liveSuspended(t *testing.T, r *gcload.Runtime, dir string) {
 	}()
 	var report *doctor.Report
 	for end := time.Now().Add(deadline); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		report = doctor.Process(t.Context(), cmd.Process.Pid)
+		report = doctor.Process(t.Context(), new(session.Host), cmd.Process.Pid)
 		if report.OK() && hasCause(report, "suspended") {
 			return
 		}

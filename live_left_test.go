@@ -30,7 +30,7 @@ func TestLiveLeft(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer p.Kill()
-			target, err := session.Find(context.Background(), p.PID)
+			target, err := new(session.Host).Find(context.Background(), p.PID)
 			if err != nil {
 				t.Fatal(err)
 			}

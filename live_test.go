@@ -710,7 +710,7 @@ func TestLiveHarmless(t *testing.T) {
 func attachOnce(pid int) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	target, err := session.Find(ctx, pid)
+	target, err := new(session.Host).Find(ctx, pid)
 	if err != nil {
 		return err
 	}

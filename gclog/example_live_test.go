@@ -19,7 +19,8 @@ import (
 // where the process is silent, what waits for its place in time is released.
 func ExampleProcesses_live() {
 	ctx := context.Background()
-	target, err := session.Find(ctx, 4711)
+	var host session.Host
+	target, err := host.Find(ctx, 4711)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -19,7 +19,6 @@ type memoryGroup struct {
 // Limits for what is read of groups.
 const (
 	maxGroups     = 64 << 10 // bytes of /proc/PID/cgroup
-	maxMounts     = 1 << 20  // bytes of a mountinfo
 	maxGroupDepth = 64
 )
 
@@ -27,7 +26,7 @@ const (
 // looked for where groups are mounted for us, and, because a container shows only its
 // own groups, where they are mounted for the process. Nothing is followed out of its
 // root, and nothing but the kernel's own files is opened.
-func openMemoryGroup(proc int) memoryGroup {
+func openMemoryGroup(proc int, g *guard) memoryGroup {
 	path, version, ok := memoryGroupPath(proc)
 	if !ok {
 		return memoryGroup{}
@@ -35,11 +34,11 @@ func openMemoryGroup(proc int) memoryGroup {
 	ours, err := unix.Open(procRoot+"/self", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err == nil {
 		defer unix.Close(ours)
-		if dirs := openGroupDirs(ours, path, version); len(dirs) > 0 {
+		if dirs := openGroupDirs(ours, nil, path, version); len(dirs) > 0 {
 			return memoryGroup{dirs, version}
 		}
 	}
-	return memoryGroup{openGroupDirs(proc, path, version), version}
+	return memoryGroup{openGroupDirs(proc, g, path, version), version}
 }
 
 // memoryGroupPath returns the path of the group as this process sees it: a group that
@@ -67,23 +66,18 @@ func isMemory(controller []byte) bool { return string(controller) == "memory" }
 
 // openGroupDirs opens the folders of a group in the mounts that a process sees, which
 // is told by its own folder in /proc.
-func openGroupDirs(proc int, path string, version int) []int {
-	mounts, err := readAllIn(proc, "mountinfo", maxMounts)
+func openGroupDirs(proc int, g *guard, path string, version int) []int {
+	t, err := openTree(proc, g)
 	if err != nil {
 		return nil
 	}
-	root, err := unix.Openat(proc, "root", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil
-	}
-	defer unix.Close(root)
-	for line := range bytes.Lines(mounts) {
-		m, ok := parseMount(line)
-		if !ok || !m.hasMemory(version) {
+	defer t.root.close()
+	for _, m := range readMounts(proc) {
+		if !m.hasMemory(version) {
 			continue
 		}
 		if below, ok := pathBelow(m.root, path); ok {
-			if dirs := openDirs(root, m.point, below); len(dirs) > 0 {
+			if dirs := t.openDirs(m.point, below); len(dirs) > 0 {
 				return dirs
 			}
 		}
@@ -91,48 +85,11 @@ func openGroupDirs(proc int, path string, version int) []int {
 	return nil
 }
 
-// A mount is a line of a mountinfo.
-type mount struct {
-	root    string // the folder of its file system that it shows
-	point   string // where
-	system  string // kind of file system
-	options string
-}
-
-func parseMount(line []byte) (m mount, ok bool) {
-	fields := strings.Fields(string(line))
-	dash := slices.Index(fields, "-")
-	if dash < 6 || len(fields) < dash+4 {
-		return m, false
-	}
-	return mount{unescape(fields[3]), unescape(fields[4]), fields[dash+1], fields[dash+3]}, true
-}
-
 func (m *mount) hasMemory(version int) bool {
 	if version == 2 {
 		return m.system == "cgroup2"
 	}
 	return m.system == "cgroup" && slices.Contains(strings.Split(m.options, ","), "memory")
-}
-
-// unescape replaces blanks and the like, which are written as \040.
-func unescape(s string) string {
-	if !strings.Contains(s, `\`) {
-		return s
-	}
-	var b strings.Builder
-	for len(s) > 0 {
-		if s[0] == '\\' && len(s) >= 4 {
-			if n, err := strconv.ParseUint(s[1:4], 8, 8); err == nil {
-				b.WriteByte(byte(n))
-				s = s[4:]
-				continue
-			}
-		}
-		b.WriteByte(s[0])
-		s = s[1:]
-	}
-	return b.String()
 }
 
 // pathBelow returns the steps from a folder to one below it. There are none that lead
@@ -152,20 +109,21 @@ func split(path string) []string {
 
 // openDirs opens a mount point of groups and the folders from there on, the last one
 // first. All of them or none.
-func openDirs(root int, point string, steps []string) (dirs []int) {
-	at, err := openDirIn(root, point, unix.O_PATH)
+func (t *tree) openDirs(point string, steps []string) (dirs []int) {
+	at, err := t.open(point)
 	for {
-		if err != nil || !isGroup(at) {
-			closeFile(&at)
+		if err == nil {
+			dirs = append(dirs, at.fd)
+		}
+		if err != nil || !isGroup(at.fd) {
 			closeFiles(dirs)
 			return nil
 		}
-		dirs = append(dirs, at)
 		if len(steps) == 0 {
 			slices.Reverse(dirs)
 			return dirs
 		}
-		at, err = unix.Openat(at, steps[0], unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+		at, err = t.step(at, steps[0])
 		steps = steps[1:]
 	}
 }
@@ -188,16 +146,32 @@ func closeFiles(list []int) {
 	}
 }
 
-// open opens a file of the group; -1 if there is none.
+// openGroupFile opens a file of a group; -1 if there is none. What a process has mounted over it is
+// not touched.
 func openGroupFile(dir int, name string) int {
-	fd, err := openIn(dir, name)
+	fd, err := unix.Openat(dir, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return -1
 	}
-	if !isGroup(fd) {
-		closeFile(&fd)
+	defer unix.Close(fd)
+	around, err := mountOf(dir)
+	if own, ferr := mountOf(fd); err != nil || ferr != nil || own != around {
+		return -1
 	}
-	return fd
+	f, err := unix.Open("/proc/self/fd/"+strconv.Itoa(fd), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1
+	}
+	return f
+}
+
+// hasGroupFile tells whether a group has a file, without touching it.
+func hasGroupFile(dir int, name string) bool {
+	fd, err := unix.Openat(dir, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err == nil {
+		_ = unix.Close(fd)
+	}
+	return err == nil
 }
 
 // accounting returns which of the folders accounts for the memory of the process: where
@@ -206,12 +180,12 @@ func openGroupFile(dir int, name string) int {
 func (g *memoryGroup) accounting() int {
 	for i, dir := range g.dirs {
 		if g.version == 1 {
-			if unix.Faccessat(dir, "release_agent", unix.F_OK, 0) == nil { // only the root has one
+			if hasGroupFile(dir, "release_agent") { // only the root has one
 				return -1
 			}
 			return i
 		}
-		if unix.Faccessat(dir, "memory.current", unix.F_OK, 0) == nil {
+		if hasGroupFile(dir, "memory.current") {
 			return i
 		}
 	}

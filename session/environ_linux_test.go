@@ -27,7 +27,7 @@ func TestDescribeBounded(t *testing.T) {
 	cmd := exec.Command("/bin/sh", args...)
 	cmd.Env = env
 	startShell(t, cmd)
-	p, err := session.Describe(cmd.Process.Pid)
+	p, err := new(session.Host).Describe(cmd.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestDescribeBounded(t *testing.T) {
 	}
 	perLook := testing.Benchmark(func(b *testing.B) {
 		for b.Loop() {
-			_, _ = session.Describe(cmd.Process.Pid)
+			_, _ = new(session.Host).Describe(cmd.Process.Pid)
 		}
 	}).AllocedBytesPerOp()
 	if perLook > 256<<10 {
@@ -51,7 +51,7 @@ func TestDescribeBounded(t *testing.T) {
 func TestDescribeManyArguments(t *testing.T) {
 	cmd := exec.Command("/bin/sh", append([]string{"-c", script}, make([]string, 100_000)...)...)
 	startShell(t, cmd)
-	p, err := session.Describe(cmd.Process.Pid)
+	p, err := new(session.Host).Describe(cmd.Process.Pid)
 	if err != nil || len(p.CommandLine) > 1024 {
 		t.Errorf("%d arguments are kept, error %v", len(p.CommandLine), err)
 	}

@@ -14,7 +14,8 @@ import (
 // that nobody reads keeps its buffers.
 func ExampleClient_StartTracing() {
 	ctx := context.Background()
-	target, err := session.Find(ctx, 4711)
+	var host session.Host
+	target, err := host.Find(ctx, 4711)
 	if err != nil {
 		log.Fatal(err)
 	}

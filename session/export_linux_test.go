@@ -1,5 +1,7 @@
 package session
 
+import "context"
+
 // WithoutPidfd and WithoutStat make a watch as it is where the kernel does not tell so
 // much.
 func (w *Watch) WithoutPidfd() { closeFile(&w.pidfd) }
@@ -10,7 +12,7 @@ func (w *Watch) WithoutStat() { closeFile(&w.stat) }
 func IdentifiedBy(groups, mounts string) *Process {
 	p := &Process{}
 	p.identifyByGroups([]byte(groups))
-	p.identifyByMounts([]byte(mounts))
+	p.identifyByMounts(parseMounts([]byte(mounts)))
 	return p
 }
 
@@ -20,21 +22,43 @@ func PathBelow(root, path string) ([]string, bool) { return pathBelow(root, path
 // ScannerOf returns a scanner of what looks like /proc.
 func ScannerOf(dir string) (*Scanner, error) { return newScanner(dir) }
 
+// Look has a Host look at a process that is made up.
+func (h *Host) Look(ctx context.Context, pid, uid int, f func() (int, error), drop func(int)) (int, error) {
+	return look(ctx, &Process{PID: pid, UID: uid, host: h}, f, drop)
+}
+
+// The bounds of looks.
+const (
+	LookTime       = lookTime
+	MaxStuckOfUser = maxStuckOfUser
+	MaxStuck       = maxStuck
+	MaxHelpers     = maxHelpers
+)
+
+// MayNotAnswer tells whether a file system of a process may not answer, where it, and the first
+// process of the host, have these mounts.
+func MayNotAnswer(mounts, host string, ours bool, path string) bool {
+	g := &guard{parseMounts([]byte(mounts)), func() []mount { return parseMounts([]byte(host)) }, func() bool { return ours }}
+	return g.checkPoint(path) != nil
+}
+
 // WhyNoSocket is what is said of a process if its socket could not be found just now.
 func WhyNoSocket(pid int) error {
-	p, err := readProcess(pid)
+	p, err := new(Host).sight(pid)
 	if err != nil {
 		return err
 	}
+	p.read()
 	return p.whyNoSocket(nil)
 }
 
 // TempDirTrouble is what is said of it if it could not be found a second time.
 func TempDirTrouble(pid int) (kind string) {
-	p, err := readProcess(pid)
+	p, err := new(Host).sight(pid)
 	if err != nil {
 		return err.Error()
 	}
+	p.read()
 	kind, _ = p.tempDirTrouble()
 	return kind
 }

@@ -44,9 +44,7 @@ func (p *Process) identifyByGroups(groups []byte) {
 // identify finds out the rest.
 func (p *Process) identify() {
 	if proc, err := p.openProc(); err == nil {
-		if mounts, err := readAllIn(proc, "mountinfo", maxMounts); err == nil {
-			p.identifyByMounts(mounts)
-		}
+		p.identifyByMounts(readMounts(proc))
 		_ = unix.Close(proc)
 	}
 	pod, namespace := PodOf(p.Environ)
@@ -58,13 +56,9 @@ func (p *Process) identify() {
 }
 
 // identifyByMounts goes by what is mounted into a container.
-func (p *Process) identifyByMounts(mounts []byte) {
+func (p *Process) identifyByMounts(mounts []mount) {
 	containers := ""
-	for line := range bytes.Lines(mounts) {
-		m, ok := parseMount(line)
-		if !ok {
-			continue
-		}
+	for _, m := range mounts {
 		if uid := mountedPodPattern.FindStringSubmatch(m.root); uid != nil && p.PodUID == "" {
 			p.PodUID = uid[1]
 		}
@@ -83,7 +77,7 @@ func (p *Process) identifyByMounts(mounts []byte) {
 
 // readName reads a file that holds the name of something in Kubernetes.
 func (p *Process) readName(path string) string {
-	b, err := p.ReadFile(path, 256)
+	b, err := p.readFile(path, 256)
 	if err != nil {
 		return ""
 	}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -19,7 +20,19 @@ type MemoryReader struct {
 // OpenMemory opens the files. What cannot be opened is not known. The group is the one
 // that the process is in now. Close the result.
 func (p *Process) OpenMemory() *MemoryReader {
-	r := &MemoryReader{statm: -1, usage: -1, page: uint64(os.Getpagesize()), buf: make([]byte, 128)}
+	r, err := look(context.Background(), p, func() (*MemoryReader, error) { return p.openMemory(), nil }, (*MemoryReader).Close)
+	if err != nil {
+		return newMemoryReader()
+	}
+	return r
+}
+
+func newMemoryReader() *MemoryReader {
+	return &MemoryReader{statm: -1, usage: -1, page: uint64(os.Getpagesize()), buf: make([]byte, 128)}
+}
+
+func (p *Process) openMemory() *MemoryReader {
+	r := newMemoryReader()
 	proc, err := p.openProc()
 	if err != nil {
 		return r
@@ -28,7 +41,7 @@ func (p *Process) OpenMemory() *MemoryReader {
 	if r.statm, err = openIn(proc, "statm"); err != nil {
 		r.statm = -1
 	}
-	group := openMemoryGroup(proc)
+	group := openMemoryGroup(proc, p.guard(proc))
 	defer group.close()
 	r.usage, r.limits = group.openUsage()
 	return r

@@ -74,7 +74,7 @@ func (g *testGroup) limit(t testing.TB, bytes int) {
 
 // TestMemoryOfProcess: the resident memory is what the process has taken.
 func TestMemoryOfProcess(t *testing.T) {
-	target := session.Inspect(os.Getpid())
+	target := new(session.Host).Inspect(os.Getpid())
 	r := target.OpenMemory()
 	defer r.Close()
 	before, _, _ := r.Read()
@@ -133,7 +133,7 @@ func TestMemoryOfGroup(t *testing.T) {
 // TestMemoryOfNobody: nothing is known of who has ended, nor of who has got its number
 // since.
 func TestMemoryOfNobody(t *testing.T) {
-	self := session.Inspect(os.Getpid()).Process
+	self := new(session.Host).Inspect(os.Getpid()).Process
 	for name, change := range map[string]func(*session.Process){
 		"ended":          func(p *session.Process) { p.PID = 99_999_999 },
 		"another since":  func(p *session.Process) { p.StartKey++ },
@@ -197,7 +197,7 @@ func memoryWithoutGroups(t *testing.T, of *process) string {
 }
 
 func BenchmarkMemory(b *testing.B) {
-	target := session.Inspect(os.Getpid()).Process
+	target := new(session.Host).Inspect(os.Getpid()).Process
 	r := target.OpenMemory()
 	defer r.Close()
 	b.ReportAllocs()

@@ -26,6 +26,7 @@ import (
 // other half for those that have not announced themselves yet, or wait to be let go. Whoever has the
 // most of them gives way first, so that nobody keeps the runtimes of others out.
 type Port struct {
+	host     *Host
 	listener net.Listener
 	newPeers chan *Peer
 
@@ -68,13 +69,13 @@ const (
 
 // Listen makes a diagnostic port at path: of a unix socket, on Windows of a pipe. At most so many
 // connections wait at it at a time.
-func Listen(path string, connections int) (*Port, error) {
+func (h *Host) Listen(path string, connections int) (*Port, error) {
 	l, err := listen(path)
 	if err != nil {
 		return nil, listenError(path, err)
 	}
 	half := max(1, min(connections, PortConnections)/2)
-	p := &Port{listener: l, newPeers: make(chan *Peer, half), peers: map[identity]*Peer{}, half: half, patience: advertiseTimeout}
+	p := &Port{host: h, listener: l, newPeers: make(chan *Peer, half), peers: map[identity]*Peer{}, half: half, patience: advertiseTimeout}
 	p.wg.Go(p.accept)
 	return p, nil
 }

@@ -28,7 +28,7 @@ import (
 func listenPort(t *testing.T) (*session.Port, string) {
 	t.Helper()
 	path := filepath.Join(shortDir(t), "port")
-	p, err := session.Listen(path, session.PortConnections)
+	p, err := new(session.Host).Listen(path, session.PortConnections)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -518,7 +518,7 @@ func TestPortStale(t *testing.T) {
 	}
 	l.(*net.UnixListener).SetUnlinkOnClose(false)
 	_ = l.Close()
-	p, err := session.Listen(path, session.PortConnections)
+	p, err := new(session.Host).Listen(path, session.PortConnections)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -532,7 +532,7 @@ func TestPortStale(t *testing.T) {
 func TestPortTaken(t *testing.T) {
 	t.Run("another port", func(t *testing.T) {
 		p, path := listenPort(t)
-		if second, err := session.Listen(path, session.PortConnections); err == nil {
+		if second, err := new(session.Host).Listen(path, session.PortConnections); err == nil {
 			_ = second.Close()
 			t.Fatal("there are two listeners")
 		} else if !strings.Contains(err.Error(), path) {
@@ -562,7 +562,7 @@ func TestPortTaken(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p, err := session.Listen(path, session.PortConnections); err == nil {
+		if p, err := new(session.Host).Listen(path, session.PortConnections); err == nil {
 			_ = p.Close()
 			t.Error("there are two listeners")
 		}
@@ -579,14 +579,14 @@ func TestPortNoSocket(t *testing.T) {
 	if err := os.WriteFile(path, want, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if p, err := session.Listen(path, session.PortConnections); err == nil {
+	if p, err := new(session.Host).Listen(path, session.PortConnections); err == nil {
 		_ = p.Close()
 		t.Error("it listens on a file")
 	}
 	if b, err := os.ReadFile(path); err != nil || !slices.Equal(b, want) {
 		t.Errorf("the file is %q now, error %v", b, err)
 	}
-	if p, err := session.Listen(filepath.Join(path, "port"), session.PortConnections); err == nil {
+	if p, err := new(session.Host).Listen(filepath.Join(path, "port"), session.PortConnections); err == nil {
 		_ = p.Close()
 		t.Error("it listens below a file")
 	}

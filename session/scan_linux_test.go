@@ -155,24 +155,24 @@ func TestScanHostileName(t *testing.T) {
 // TestInspect: one process as in the list, and what is not in it.
 func TestInspect(t *testing.T) {
 	p := run(t, spec{Sockets: []string{exact}})
-	l := session.Inspect(p.pid)
+	l := new(session.Host).Inspect(p.pid)
 	if l.Err != nil || !l.Dotnet() || l.PID != p.pid {
 		t.Fatalf("%+v", l)
 	}
 	if err := l.Target().Resume(t.Context()); err != nil {
 		t.Error(err)
 	}
-	l = session.Inspect(run(t, spec{}).pid)
+	l = new(session.Host).Inspect(run(t, spec{}).pid)
 	refused(t, l.Err, session.CauseNotDotnet, "is not a .NET process")
 	if l.Dotnet() || len(l.CommandLine) == 0 {
 		t.Errorf("%+v", l)
 	}
-	l = session.Inspect(run(t, spec{Map: libcoreclr(t, "2.1.30")}).pid)
+	l = new(session.Host).Inspect(run(t, spec{Map: libcoreclr(t, "2.1.30")}).pid)
 	refused(t, l.Err, session.CauseTooOld, "3.0 or later")
 	if !l.Dotnet() {
 		t.Errorf("%+v", l)
 	}
-	l = session.Inspect(99_999_999)
+	l = new(session.Host).Inspect(99_999_999)
 	refused(t, l.Err, session.CauseNoSuchProcess, "does not exist")
 	if l.Dotnet() || l.PID != 99_999_999 {
 		t.Errorf("%+v", l)
@@ -197,9 +197,9 @@ func BenchmarkScan(b *testing.B) {
 
 // BenchmarkInspect is a process that is new.
 func BenchmarkInspect(b *testing.B) {
-	pid := os.Getpid()
+	pid, h := os.Getpid(), &session.Host{Helper: helperArguments}
 	b.ReportAllocs()
 	for b.Loop() {
-		session.Inspect(pid)
+		h.Inspect(pid)
 	}
 }

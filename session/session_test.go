@@ -36,6 +36,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	startedByTest()
 	goleak.VerifyTestMain(m)
 }
 

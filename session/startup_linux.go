@@ -1,13 +1,6 @@
 package session
 
-import (
-	"bytes"
-	"io"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
-)
+import "strings"
 
 // Startup looks at the threads of the process.
 //
@@ -41,22 +34,4 @@ func (p *Process) Startup() Startup {
 		return StartupPending
 	}
 	return StartupUnknown
-}
-
-// IsNativeAOT reports whether the program was made by .NET's native compiler: only that makes
-// a section of this name. The names of sections are near the end of a program.
-func (p *Process) IsNativeAOT() bool {
-	f, err := os.Open(filepath.Join(procRoot, strconv.Itoa(p.procPID()), "exe"))
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	const tail = 64 << 10
-	from := max(0, info.Size()-tail)
-	b, err := io.ReadAll(io.NewSectionReader(f, from, tail))
-	return err == nil && bytes.Contains(b, []byte(".dotnet_eh_table\x00"))
 }

@@ -26,6 +26,8 @@ type Process struct {
 	tempDir string // where its runtime makes the socket
 	socket  string // name of the socket in tempDir
 	peer    *Peer  // of a process that nothing else tells about; nil: this host shows it
+	runtime bool   // the kernel tells that there is one in it, whatever its file system does
+	host    *Host  // that has found it
 }
 
 // A Target is a process whose runtime can be talked to.
@@ -49,6 +51,7 @@ const (
 	CauseNoAccess             // its files cannot be looked at
 	CauseWrongPeer            // another process listens on the socket
 	CauseSuspended            // its runtime has not been resumed, or is still starting
+	CauseStuck                // to look at it takes too long: its file system does not answer, or the kernel
 )
 
 // A TargetError says why a process cannot be talked to, and what would help.
@@ -87,6 +90,7 @@ var kinds = map[Cause]string{
 	CauseNoAccess:       "no-access",
 	CauseWrongPeer:      "wrong-peer",
 	CauseSuspended:      "suspended",
+	CauseStuck:          "stuck",
 }
 
 // as says of what kind the cause is.
@@ -154,10 +158,10 @@ func (p *Process) target() *Target {
 // operating system does not tell about it stays unknown. Of one in a pid namespace that
 // is not below ours that is everything: only its connection tells that it is alive.
 func (p *Peer) Target() *Target {
-	t := &Target{Client: p.Client, Process: Process{PID: p.PID, InnerPID: p.Inner, UID: p.id.uid, peer: p}}
+	t := &Target{Client: p.Client, Process: Process{PID: p.PID, InnerPID: p.Inner, UID: p.id.uid, peer: p, host: p.port.host}}
 	if p.PID == 0 {
 		t.PID = p.Inner
-	} else if known, err := Describe(p.PID); err == nil && (p.id.start == unknownStart || p.id.start == known.StartKey) {
+	} else if known, err := p.port.host.Describe(p.PID); err == nil && (p.id.start == unknownStart || p.id.start == known.StartKey) {
 		t.Process = *known // and no other one, which got its number since
 	}
 	return t

@@ -24,8 +24,8 @@ var socketPattern = regexp.MustCompile(`^dotnet-diagnostic-(\d+)-(\d+)-socket$`)
 // Find returns the target with the pid. Its socket is looked for in the
 // temporary directory of this user, which on this system each user has for
 // themselves.
-func Find(ctx context.Context, pid int) (*Target, error) {
-	list, err := List(ctx)
+func (h *Host) Find(ctx context.Context, pid int) (*Target, error) {
+	list, err := h.List(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func Find(ctx context.Context, pid int) (*Target, error) {
 
 // List returns the processes that have a diagnostics socket in this user's
 // temporary directory.
-func List(ctx context.Context) ([]Listed, error) {
+func (h *Host) List(ctx context.Context) ([]Listed, error) {
 	dir := os.TempDir()
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net"
 	"os"
@@ -27,18 +26,21 @@ const (
 
 // Find returns the target with the pid as this host sees it. The error is a
 // *TargetError, or that of ctx.
-func Find(ctx context.Context, pid int) (*Target, error) {
-	l := Inspect(pid)
+func (h *Host) Find(ctx context.Context, pid int) (*Target, error) {
+	l := h.inspect(ctx, pid)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if l.Err != nil {
 		return nil, l.Err
 	}
-	return l.Target(), ctx.Err()
+	return l.Target(), nil
 }
 
 // List returns the processes that have a .NET runtime, as far as that can be
 // seen. A process that goes away meanwhile, or cannot be looked at, is left out;
 // it never ends the list.
-func List(ctx context.Context) ([]Listed, error) {
+func (h *Host) List(ctx context.Context) ([]Listed, error) {
 	scanner, err := NewScanner()
 	if err != nil {
 		return nil, err
@@ -50,10 +52,11 @@ func List(ctx context.Context) ([]Listed, error) {
 	}
 	var list []Listed
 	for i := range seen {
+		l := h.inspect(ctx, seen[i].PID)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if l := Inspect(seen[i].PID); l.Dotnet() {
+		if l.Dotnet() {
 			list = append(list, *l)
 		}
 	}
@@ -63,15 +66,24 @@ func List(ctx context.Context) ([]Listed, error) {
 
 // Inspect returns what List says of one process, also if it is not a .NET process or
 // does not exist: Err tells that.
-func Inspect(pid int) *Listed {
-	p, err := readProcess(pid)
+func (h *Host) Inspect(pid int) *Listed { return h.inspect(context.Background(), pid) }
+
+func (h *Host) inspect(ctx context.Context, pid int) *Listed {
+	p, err := h.sight(pid)
 	if err != nil {
 		return &Listed{Process{PID: pid, InnerPID: pid, UID: -1}, err}
 	}
-	l := &Listed{*p, nil}
-	l.Err = l.locate()
-	if l.Dotnet() {
-		l.identify()
+	l, err := look(ctx, p, func() (*Listed, error) {
+		l := &Listed{Process: *p}
+		l.read()
+		l.Err = l.locate()
+		if l.Dotnet() {
+			l.identify()
+		}
+		return l, nil
+	}, keep)
+	if err != nil {
+		return &Listed{*p, err}
 	}
 	return l
 }
@@ -86,13 +98,14 @@ func (l *Listed) Dotnet() bool {
 	switch t.Cause {
 	case CauseNotDotnet, CauseNoSuchProcess, CauseNoAccess:
 		return false
-	case CauseOtherUser:
-		return l.looksDotnet()
+	case CauseOtherUser, CauseStuck:
+		return l.runtime || l.looksDotnet()
 	}
 	return true
 }
 
-func readProcess(pid int) (*Process, error) {
+// sight returns what the kernel tells of a process without looking into it.
+func (h *Host) sight(pid int) (*Process, error) {
 	gone := func(err error) error {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
 			return refuse(pid, CauseNoSuchProcess, nil, "does not exist")
@@ -123,21 +136,18 @@ func readProcess(pid int) (*Process, error) {
 	}
 	p := &Process{
 		PID: pid, InnerPID: status.innerPID, Name: string(stat.name), StartKey: stat.startKey, Started: startTime(stat.startKey),
-		UID: status.uid, User: userName(status.uid),
-	}
-	p.readProgram(dir)
-	if groups, err := readAllIn(dir, "cgroup", maxGroups); err == nil {
-		p.identifyByGroups(groups)
-	}
-	p.tempDir = "/tmp"
-	if dir := p.Environ["TMPDIR"]; dir != "" {
-		p.tempDir = dir
+		UID: status.uid, User: userName(status.uid), tempDir: "/tmp", host: h,
 	}
 	return p, nil
 }
 
-// readProgram reads what the process runs and with what, from its folder in /proc.
-func (p *Process) readProgram(dir int) {
+// read reads what the process runs and with what, from its folder in /proc.
+func (p *Process) read() {
+	dir, err := p.openProc()
+	if err != nil {
+		return
+	}
+	defer unix.Close(dir)
 	if b, err := readIn(dir, "cmdline", make([]byte, maxArgumentBytes)); err == nil {
 		p.CommandLine = readArguments(b)
 	}
@@ -151,6 +161,12 @@ func (p *Process) readProgram(dir int) {
 		var env environment
 		env.readTerminated(f)
 		p.Environ = env.variables
+	}
+	if groups, err := readAllIn(dir, "cgroup", maxGroups); err == nil {
+		p.identifyByGroups(groups)
+	}
+	if dir := p.Environ["TMPDIR"]; dir != "" {
+		p.tempDir = dir
 	}
 }
 
@@ -199,9 +215,11 @@ func (p *Process) search() (found bool, failure error) {
 		dirs = append(dirs, "/tmp") // the runtime may have ignored a TMPDIR that it could not use
 	}
 	for _, dir := range dirs {
-		name, err := p.findSocket(dir)
-		if err == nil && name != "" {
-			p.tempDir, p.socket = dir, name
+		r, err := p.ask(&request{
+			Kind: findSocket, Path: dir, Name: p.socketName(), Prefix: p.socketPrefix(), Oldest: p.Started.Add(-time.Second).UnixNano(), UID: p.UID,
+		})
+		if err == nil && r.Name != "" {
+			p.tempDir, p.socket = dir, r.Name
 			return true, nil
 		}
 		if err != nil && failure == nil {
@@ -209,6 +227,31 @@ func (p *Process) search() (found bool, failure error) {
 		}
 	}
 	return false, failure
+}
+
+// ask has a request performed that is not waited for behind those of others.
+func (p *Process) ask(q *request) (reply, error) { return p.perform(context.Background(), q, false) }
+
+// perform performs a request: by itself, or, where a file system may not answer, by a helper.
+func (p *Process) perform(ctx context.Context, q *request, wait bool) (reply, error) {
+	proc, err := p.openProc()
+	if err != nil {
+		return reply{FD: -1}, err
+	}
+	defer unix.Close(proc)
+	r, err := q.perform(proc, p.guard(proc))
+	if away, ok := errors.AsType[*awayError](err); ok {
+		return p.host.state.helpers.perform(ctx, p.host.Helper, p, q, proc, away, wait)
+	}
+	return r, err
+}
+
+// guard is nil without a helper: then there is nobody else to do it.
+func (p *Process) guard(proc int) *guard {
+	if p.host == nil || p.host.Helper == nil {
+		return nil
+	}
+	return newGuard(&p.host.state.mounts, proc)
 }
 
 // reachesOthers tells whether gclog, though not root, has the capabilities that it takes
@@ -220,121 +263,17 @@ func reachesOthers() bool {
 	return unix.Capget(&header, &data[0]) == nil && data[0].Effective&both == both
 }
 
-// maxNames is how many names of a temporary directory are looked through.
-const maxNames = 256 << 10
-
-const socketPrefix = "dotnet-diagnostic-"
-
 // socketName is what the socket is called, but in a time namespace.
 func (p *Process) socketName() string {
-	return socketPrefix + strconv.Itoa(p.InnerPID) + "-" + strconv.FormatUint(p.StartKey, 10) + "-socket"
+	return p.socketPrefix() + strconv.FormatUint(p.StartKey, 10) + "-socket"
 }
 
-// findSocket looks for the socket in a folder of the process's own root.
-func (p *Process) findSocket(dir string) (string, error) {
-	fd, err := p.openDir(dir, unix.O_RDONLY)
-	if err != nil {
-		return "", err
-	}
-	f := os.NewFile(uintptr(fd), dir)
-	defer f.Close()
-	prefix, exact := socketPrefix+strconv.Itoa(p.InnerPID)+"-", p.socketName()
-	var st unix.Stat_t
-	if unix.Fstatat(fd, exact, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && p.mayBeSocket(&st) {
-		return exact, nil
-	}
-	// In a time namespace the start is told differently: take the newest socket that
-	// is not older than the process.
-	newest, name := int64(0), ""
-	for range maxNames / 1024 {
-		names, err := f.Readdirnames(1024)
-		for _, n := range names {
-			if !strings.HasPrefix(n, prefix) || !strings.HasSuffix(n, "-socket") {
-				continue
-			}
-			if unix.Fstatat(fd, n, &st, unix.AT_SYMLINK_NOFOLLOW) != nil || !p.mayBeSocket(&st) {
-				continue
-			}
-			if t := st.Mtim.Nano(); t > newest && t >= p.Started.Add(-time.Second).UnixNano() {
-				newest, name = t, n
-			}
-		}
-		if err != nil {
-			break
-		}
-	}
-	return name, nil
-}
-
-// mayBeSocket tells whether a file may be the socket of the process. Anybody can make
-// one with its name in /tmp; but only root can have become another user since it did.
-func (p *Process) mayBeSocket(st *unix.Stat_t) bool {
-	return st.Mode&unix.S_IFMT == unix.S_IFSOCK && (int(st.Uid) == p.UID || st.Uid == 0)
-}
-
-// openDir opens a folder below the root of the process. Links are followed as
-// the process itself would follow them: never out of its root.
-func (p *Process) openDir(dir string, flags uint64) (int, error) {
-	root, err := unix.Open(filepath.Join(procRoot, strconv.Itoa(p.procPID()), "root"), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return -1, err
-	}
-	defer unix.Close(root)
-	return openDirIn(root, dir, flags)
-}
-
-// openDirIn is openDir for a root that is open.
-func openDirIn(root int, dir string, flags uint64) (int, error) {
-	how := unix.OpenHow{Flags: flags | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS}
-	fd, err := openHow(root, dir, &how)
-	if noOpenat2(err) {
-		return openBelow(root, dir, int(flags))
-	}
-	return fd, err
-}
-
-func openHow(at int, path string, how *unix.OpenHow) (fd int, err error) {
-	for range openTries {
-		fd, err = unix.Openat2(at, path, how)
-		if !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.EAGAIN) {
-			break
-		}
-	}
-	return fd, err
-}
-
-// noOpenat2: Linux before 5.6, or a sandbox that does not know the call.
-func noOpenat2(err error) bool {
-	return errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) && os.Geteuid() == 0
-}
-
-// openTries is how often opening is tried while somebody renames what is on the way.
-const openTries = 100
-
-// openBelow opens a folder step by step. It follows no links at all.
-func openBelow(root int, dir string, flags int) (int, error) {
-	at, err := unix.Openat(root, ".", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	steps := strings.Split(strings.Trim(filepath.Clean(dir), "/"), "/")
-	for i, step := range steps {
-		if err != nil {
-			return -1, err
-		}
-		how := unix.O_PATH
-		if i == len(steps)-1 {
-			how = flags
-		}
-		var next int
-		next, err = unix.Openat(at, step, how|unix.O_DIRECTORY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
-		_ = unix.Close(at)
-		at = next
-	}
-	return at, err
-}
+func (p *Process) socketPrefix() string { return "dotnet-diagnostic-" + strconv.Itoa(p.InnerPID) + "-" }
 
 // whyNoSocket explains what keeps a process from being talked to. It returns nil if it
 // is only that the runtime was just making its socket.
 func (p *Process) whyNoSocket(failure error) error {
-	if _, err := os.Stat(filepath.Join(procRoot, strconv.Itoa(p.procPID()))); errors.Is(err, fs.ErrNotExist) {
+	if !p.Alive() {
 		return refuse(p.PID, CauseNoSuchProcess, nil, "does not exist any more")
 	}
 	if errors.Is(failure, fs.ErrPermission) {
@@ -349,6 +288,10 @@ func (p *Process) whyNoSocket(failure error) error {
 		}
 	}
 	lib, found := p.runtimeLibrary()
+	if stuck, ok := errors.AsType[*TargetError](failure); ok { // of the helper
+		p.runtime = found || p.hasSocket()
+		return stuck
+	}
 	switch {
 	case !found:
 		starting := ""
@@ -376,27 +319,19 @@ func (p *Process) tempDirTrouble() (kind, trouble string) {
 	if len(filepath.Join(p.tempDir, p.socketName())) > longest {
 		return "tmpdir-long", "the path is too long for a socket, set a shorter TMPDIR"
 	}
-	if fd, err := p.openDir(p.tempDir, unix.O_RDONLY); err == nil {
-		defer unix.Close(fd)
-		deleted := p.SocketDeleted() // before looking: what is made meanwhile is there then
-		var entry unix.Stat_t
-		switch err := unix.Fstatat(fd, p.socketName(), &entry, unix.AT_SYMLINK_NOFOLLOW); {
-		case err == nil && p.mayBeSocket(&entry):
-			return "no-socket", "the runtime is still starting"
-		case err == nil:
-			return "planted-link", "what has its name is a link or a file, which gclog does not follow; find out who made it, delete it and restart the process"
-		case deleted:
-			return "socket-deleted", "it was deleted while the process runs, as cleaners of temporary files do; restart the process"
-		}
-		var st unix.Statfs_t
-		if unix.Fstatfs(fd, &st) == nil {
-			switch {
-			case st.Flags&unix.ST_RDONLY != 0:
-				return "tmpdir-readonly", "it is read-only; give the process a writable TMPDIR"
-			case st.Bavail == 0 && st.Blocks > 0, st.Ffree == 0 && st.Files > 0:
-				return "tmpdir-full", "it is full; make room and restart the process"
-			}
-		}
+	deleted := p.hasSocket() // before looking: what is made meanwhile is there then
+	r, _ := p.ask(&request{Kind: describeDir, Path: p.tempDir, Name: p.socketName(), UID: p.UID})
+	switch {
+	case r.Name == dirStarting:
+		return "no-socket", "the runtime is still starting"
+	case r.Name == dirPlanted:
+		return "planted-link", "what has its name is a link or a file, which gclog does not follow; find out who made it, delete it and restart the process"
+	case deleted:
+		return "socket-deleted", "it was deleted while the process runs, as cleaners of temporary files do; restart the process"
+	case r.Name == dirReadOnly:
+		return "tmpdir-readonly", "it is read-only; give the process a writable TMPDIR"
+	case r.Name == dirFull:
+		return "tmpdir-full", "it is full; make room and restart the process"
 	}
 	return "no-socket", "it was deleted, or the runtime is still starting; restart the process if it stays so"
 }
@@ -404,7 +339,11 @@ func (p *Process) tempDirTrouble() (kind, trouble string) {
 // SocketDeleted tells, of a process without a socket, whether the kernel still has one that
 // listens and was called so: then the file was deleted. It is asked for one process, not
 // for all: the kernel lists every socket of the machine.
-func (p *Process) SocketDeleted() bool {
+func (p *Process) SocketDeleted() bool { return p.hasSocket() }
+
+// hasSocket tells whether the kernel has a socket that listens and is called like that of the process,
+// wherever that is.
+func (p *Process) hasSocket() bool {
 	f, err := os.Open(filepath.Join(procRoot, strconv.Itoa(p.procPID()), "net", "unix"))
 	if err != nil {
 		return false
@@ -414,7 +353,7 @@ func (p *Process) SocketDeleted() bool {
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
 		fields := strings.Fields(lines.Text())
-		if len(fields) == 8 && fields[3] == listening && strings.HasSuffix(fields[7], name) {
+		if len(fields) == 8 && fields[3] == listening && strings.HasSuffix("/"+fields[7], name) {
 			return true
 		}
 	}
@@ -427,10 +366,7 @@ const listening = "00010000"
 // looksDotnet guesses from what everybody may see: its name, its arguments, and the
 // name of its socket, if that lies where everybody's do.
 func (p *Process) looksDotnet() bool {
-	if p.Name == "dotnet" {
-		return true
-	}
-	if info, err := os.Lstat(filepath.Join("/tmp", p.socketName())); err == nil && info.Mode().Type() == fs.ModeSocket {
+	if p.Name == "dotnet" || p.hasSocketHere() {
 		return true
 	}
 	for _, arg := range p.CommandLine {
@@ -441,17 +377,20 @@ func (p *Process) looksDotnet() bool {
 	return false
 }
 
+func (p *Process) hasSocketHere() bool {
+	self, err := openProcess(os.Getpid())
+	if err != nil {
+		return false
+	}
+	defer unix.Close(self)
+	r, err := (&request{Kind: describeDir, Path: "/tmp", Name: p.socketName(), UID: p.UID}).perform(self, p.guard(self))
+	return err == nil && r.Name == dirStarting
+}
+
 // dial connects to the socket and makes sure that the process meant is at its
 // other end.
 func (p *Process) dial(ctx context.Context) (net.Conn, error) {
-	fd, err := p.openDir(p.tempDir, unix.O_PATH)
-	if err != nil {
-		return nil, p.dialError(err)
-	}
-	defer unix.Close(fd)
-	// The way over the folder's descriptor is short, however long the path is.
-	path := "/proc/self/fd/" + strconv.Itoa(fd) + "/" + p.socket
-	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
+	conn, err := look(ctx, p, func() (net.Conn, error) { return p.connect(ctx) }, func(c net.Conn) { _ = c.Close() })
 	if err != nil {
 		return nil, p.dialError(err)
 	}
@@ -469,8 +408,18 @@ func (p *Process) dial(ctx context.Context) (net.Conn, error) {
 	return conn, nil
 }
 
+func (p *Process) connect(ctx context.Context) (net.Conn, error) {
+	r, err := p.perform(ctx, &request{Kind: connect, Path: p.tempDir, Name: p.socket}, true)
+	if err != nil {
+		return nil, err
+	}
+	return toConn(r.FD)
+}
+
 func (p *Process) dialError(err error) error {
-	switch {
+	switch _, told := errors.AsType[*TargetError](err); {
+	case told:
+		return err
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, syscall.EAGAIN):
 		return fmt.Errorf("connecting to process %d: %w", p.PID, ErrNoAnswer)
 	case errors.Is(err, context.Canceled):
@@ -482,6 +431,8 @@ func (p *Process) dialError(err error) error {
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return refuse(p.PID, CauseStaleSocket, nil, "has a socket that nobody listens on, left over by another process: %s/%s", p.tempDir, p.socket)
+	case errors.Is(err, unix.ENOTSOCK):
+		return refuse(p.PID, CauseNoSocket, nil, "has no socket at %s/%s any more: what has its name now is a link or a file, which gclog does not follow", p.tempDir, p.socket).as("planted-link")
 	case errors.Is(err, fs.ErrNotExist):
 		return refuse(p.PID, CauseNoSocket, nil, "has removed its diagnostics socket: it is about to end").as("socket-deleted")
 	case errors.Is(err, fs.ErrPermission):
@@ -549,26 +500,12 @@ func hasEnded(conn net.Conn) (ended bool) {
 // to folders may lead anywhere below the root of the process; the file itself may be a
 // link to something below its own folder.
 func (p *Process) ReadFile(path string, limit int64) ([]byte, error) {
-	dir, err := p.openDir(filepath.Dir(path), unix.O_PATH)
-	if err != nil {
-		return nil, err
-	}
-	defer unix.Close(dir)
-	// Kubernetes makes its files links to a folder beside them, which it can exchange.
-	how := unix.OpenHow{Flags: unix.O_RDONLY | unix.O_NONBLOCK | unix.O_CLOEXEC, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_NO_XDEV}
-	fd, err := openHow(dir, filepath.Base(path), &how)
-	if noOpenat2(err) {
-		fd, err = openIn(dir, filepath.Base(path))
-	}
-	if err != nil {
-		return nil, err
-	}
-	f := os.NewFile(uintptr(fd), path)
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, fmt.Errorf("%s is not a regular file", path))
-	}
-	return io.ReadAll(io.LimitReader(f, limit))
+	return look(context.Background(), p, func() ([]byte, error) { return p.readFile(path, limit) }, keep)
+}
+
+func (p *Process) readFile(path string, limit int64) ([]byte, error) {
+	r, err := p.perform(context.Background(), &request{Kind: readFile, Path: path, Limit: limit}, true)
+	return r.Data, err
 }
 
 // Socket is the path of the socket as the process sees it, "" if none is known.
@@ -589,13 +526,16 @@ func (p *Process) IsCoreCLR() bool {
 	if lib, _ := p.runtimeLibrary(); lib != "" {
 		return true
 	}
-	fd, err := p.openDir(p.tempDir, unix.O_PATH)
-	if err != nil {
-		return false
-	}
-	defer unix.Close(fd)
-	var st unix.Stat_t
-	return unix.Fstatat(fd, fmt.Sprintf("clr-debug-pipe-%d-%d-in", p.InnerPID, p.StartKey), &st, unix.AT_SYMLINK_NOFOLLOW) == nil
+	return p.tell(&request{Kind: hasFile, Path: p.tempDir, Name: fmt.Sprintf("clr-debug-pipe-%d-%d-in", p.InnerPID, p.StartKey)})
+}
+
+// IsNativeAOT reports whether the program was made by .NET's native compiler.
+func (p *Process) IsNativeAOT() bool { return p.tell(&request{Kind: nativeAOT}) }
+
+// tell answers a request with yes or no. What cannot be found out is no.
+func (p *Process) tell(q *request) bool {
+	r, err := look(context.Background(), p, func() (reply, error) { return p.perform(context.Background(), q, true) }, keep)
+	return err == nil && r.Yes
 }
 
 // Stopped tells whether the process is stopped, by SIGSTOP or a debugger.
@@ -649,26 +589,35 @@ func connectionGone(err error) bool {
 
 // Describe returns what is known about a process, with its socket if it has one. It need
 // not be one that can be talked to.
-func Describe(pid int) (*Process, error) {
-	p, err := readProcess(pid)
+func (h *Host) Describe(pid int) (*Process, error) {
+	p, err := h.sight(pid)
 	if err != nil {
 		return nil, err
 	}
-	_ = p.locate() // the socket is only needed to see how the process ends
-	p.identify()
-	return p, nil
+	known, err := look(context.Background(), p, func() (*Process, error) {
+		known := *p
+		known.read()
+		_ = known.locate() // the socket is only needed to see how the process ends
+		known.identify()
+		return &known, nil
+	}, keep)
+	if err != nil {
+		return p, nil //nolint:nilerr // what is known without a look
+	}
+	return known, nil
 }
 
 // A Family finds the processes that have inherited a variable of the environment:
 // a program with all that it started, also what it no longer is the parent of.
 type Family struct {
+	host       *Host
 	name, part string
 	strangers  map[int]bool // processes that do not belong to it
 }
 
 // NewFamily returns the family of the processes whose variable name contains part.
-func NewFamily(name, part string) *Family {
-	return &Family{name: name, part: part, strangers: map[int]bool{}}
+func (h *Host) NewFamily(name, part string) *Family {
+	return &Family{host: h, name: name, part: part, strangers: map[int]bool{}}
 }
 
 // newborn is how long a process may be without what it will have.
@@ -678,8 +627,8 @@ const newborn = 5 * time.Second
 func (f *Family) Members() []*Target {
 	var list []*Target
 	f.each(func(p *Process) {
-		if p.locate() == nil {
-			list = append(list, p.target())
+		if l := f.host.Inspect(p.PID); l.Err == nil && l.StartKey == p.StartKey {
+			list = append(list, l.Target())
 		}
 	})
 	return list
@@ -706,7 +655,10 @@ func (f *Family) each(found func(*Process)) {
 		if f.strangers[pid] {
 			continue
 		}
-		p, err := readProcess(pid)
+		p, err := f.host.sight(pid)
+		if err == nil {
+			p.read()
+		}
 		switch {
 		case err != nil:
 		case len(p.Environ) == 0:

@@ -63,7 +63,7 @@ func helpProcess() error {
 		return err
 	}
 	if s.Find != 0 {
-		_, err := session.Find(context.Background(), s.Find)
+		_, err := new(session.Host).Find(context.Background(), s.Find)
 		fmt.Println(err)
 		return nil
 	}
@@ -73,7 +73,7 @@ func helpProcess() error {
 		}
 	}
 	if s.List {
-		list, err := session.List(context.Background())
+		list, err := new(session.Host).List(context.Background())
 		for _, l := range list {
 			fmt.Println(l.PID, l.Err)
 		}
@@ -116,7 +116,7 @@ func helpProcess() error {
 		}
 	}
 	if s.Memory != 0 {
-		r := session.Inspect(s.Memory).OpenMemory()
+		r := new(session.Host).Inspect(s.Memory).OpenMemory()
 		defer r.Close()
 		fmt.Println(r.Read())
 		return nil
@@ -360,7 +360,7 @@ func (p *process) socket(t *testing.T, key string) string {
 
 func find(t *testing.T, p *process) *session.Target {
 	t.Helper()
-	target, err := session.Find(t.Context(), p.pid)
+	target, err := new(session.Host).Find(t.Context(), p.pid)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -423,7 +423,7 @@ func TestFind(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := session.Find(ctx, p.pid); !errors.Is(err, context.Canceled) {
+	if _, err := new(session.Host).Find(ctx, p.pid); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 }
@@ -477,7 +477,7 @@ func TestFindStaleKey(t *testing.T) {
 	p := run(t, spec{})
 	listenAs(t, p.socket(t, "1"))
 	touch(t, p.socket(t, "1"), time.Now().Add(-time.Hour))
-	_, err := session.Find(t.Context(), p.pid)
+	_, err := new(session.Host).Find(t.Context(), p.pid)
 	refused(t, err, session.CauseNotDotnet, "is not a .NET process")
 }
 
@@ -498,7 +498,7 @@ func TestFindNoSocket(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			_, err := session.Find(t.Context(), p.pid)
+			_, err := new(session.Host).Find(t.Context(), p.pid)
 			refused(t, err, session.CauseNotDotnet, "is not a .NET process")
 		})
 	}
@@ -528,7 +528,7 @@ func TestFindWrongPeer(t *testing.T) {
 		if err := errors.Join(os.Remove(path), os.Symlink(other.socket(t, ""), path)); err != nil {
 			t.Fatal(err)
 		}
-		refused(t, target.Resume(t.Context()), session.CauseWrongPeer, fmt.Sprintf("process %d does", other.pid))
+		refused(t, target.Resume(t.Context()), session.CauseNoSocket, "which gclog does not follow")
 	})
 }
 
@@ -545,7 +545,7 @@ func TestFindLongPath(t *testing.T) {
 	}
 	// A runtime cannot do that. Then this is the reason.
 	p = runIn(t, spec{Map: libcoreclr(t, "8.0.22")}, "TMPDIR="+dir)
-	_, err := session.Find(t.Context(), p.pid)
+	_, err := new(session.Host).Find(t.Context(), p.pid)
 	refused(t, err, session.CauseNoSocket, "the path is too long for a socket")
 }
 
@@ -577,7 +577,7 @@ func TestFindCauses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := run(t, tc.s, tc.env)
-			target, err := session.Find(t.Context(), p.pid)
+			target, err := new(session.Host).Find(t.Context(), p.pid)
 			if err == nil {
 				err = target.Resume(t.Context())
 			}
@@ -649,7 +649,7 @@ func TestDialSince(t *testing.T) {
 // TestFindNone: numbers that are no process.
 func TestFindNone(t *testing.T) {
 	for _, pid := range []int{-1, 0, 99_999_999} {
-		_, err := session.Find(t.Context(), pid)
+		_, err := new(session.Host).Find(t.Context(), pid)
 		refused(t, err, session.CauseNoSuchProcess, fmt.Sprintf("process %d does not exist", pid))
 	}
 }
@@ -662,7 +662,7 @@ func TestFindThread(t *testing.T) {
 	}
 	for _, task := range tasks {
 		if tid, _ := strconv.Atoi(task.Name()); tid != p.pid {
-			_, err := session.Find(t.Context(), tid)
+			_, err := new(session.Host).Find(t.Context(), tid)
 			refused(t, err, session.CauseNoSuchProcess, fmt.Sprintf("%d is a thread of process %d", tid, p.pid))
 			return
 		}
@@ -678,7 +678,7 @@ func TestFindZombie(t *testing.T) {
 	}
 	defer func() { _ = cmd.Wait() }()
 	waitState(t, cmd.Process.Pid, "Z")
-	_, err := session.Find(t.Context(), cmd.Process.Pid)
+	_, err := new(session.Host).Find(t.Context(), cmd.Process.Pid)
 	refused(t, err, session.CauseNoSuchProcess, "has ended")
 }
 
@@ -722,13 +722,13 @@ func TestFindKernelThread(t *testing.T) {
 	if pid == 0 {
 		t.Skip("no kernel thread can be seen here")
 	}
-	_, err := session.Find(t.Context(), pid)
+	_, err := new(session.Host).Find(t.Context(), pid)
 	if os.Geteuid() == 0 {
 		refused(t, err, session.CauseNotDotnet, "is not a .NET process")
 	} else {
 		refused(t, err, session.CauseOtherUser, "belongs to user")
 	}
-	list, err := session.List(t.Context())
+	list, err := new(session.Host).List(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -746,7 +746,7 @@ func TestFindOtherUser(t *testing.T) {
 		if err := unix.Stat("/proc/1", &st); err != nil || int(st.Uid) == os.Geteuid() {
 			t.Skip("process 1 is no other user's")
 		}
-		_, err := session.Find(t.Context(), 1)
+		_, err := new(session.Host).Find(t.Context(), 1)
 		refused(t, err, session.CauseOtherUser, fmt.Sprintf("(uid %d), gclog runs as uid %d: run gclog as that user or as root", st.Uid, os.Geteuid()))
 		return
 	}
@@ -866,7 +866,7 @@ func TestFindPlanted(t *testing.T) {
 	p = run(t, spec{})
 	listenAs(t, p.socket(t, ""))
 	giveAway(t, p.socket(t, ""))
-	_, err := session.Find(t.Context(), p.pid)
+	_, err := new(session.Host).Find(t.Context(), p.pid)
 	refused(t, err, session.CauseNotDotnet, "is not a .NET process")
 }
 
@@ -903,7 +903,7 @@ func TestFindPlantedInNamespaces(t *testing.T) {
 	}
 	t.Run("a link to another's socket", func(t *testing.T) {
 		p := planted(t, func(path string) error { return os.Symlink(other.socket(t, ""), path) })
-		_, err := session.Find(t.Context(), p.pid)
+		_, err := new(session.Host).Find(t.Context(), p.pid)
 		refused(t, err, session.CauseNotDotnet, "is not a .NET process")
 	})
 	t.Run("another's socket", func(t *testing.T) {
@@ -937,7 +937,7 @@ func TestFindRoot(t *testing.T) {
 			p := inNamespaces(t, spec{Chroot: dir, Dir: "/"}, unix.CLONE_NEWNS, "TMPDIR=/tmp")
 			p.dir = outside
 			listenAs(t, p.socket(t, ""))
-			target, err := session.Find(t.Context(), p.pid)
+			target, err := new(session.Host).Find(t.Context(), p.pid)
 			if err == nil {
 				t.Fatalf("it is found outside of its root: %v", target.Resume(t.Context()))
 			}
@@ -951,7 +951,7 @@ func TestList(t *testing.T) {
 	off := run(t, spec{Map: libcoreclr(t, "8.0.22")}, "DOTNET_EnableDiagnostics=0")
 	old := run(t, spec{Map: libcoreclr(t, "2.1.30")})
 	alien := run(t, spec{})
-	list, err := session.List(t.Context())
+	list, err := new(session.Host).List(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -985,7 +985,7 @@ func TestList(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := session.List(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := new(session.Host).List(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 }
@@ -1023,7 +1023,7 @@ func TestListMeanwhile(t *testing.T) {
 	}
 	p := run(t, spec{Sockets: []string{exact}})
 	for range 20 {
-		list, err := session.List(t.Context())
+		list, err := new(session.Host).List(t.Context())
 		if err != nil || !slices.ContainsFunc(list, func(l session.Listed) bool { return l.PID == p.pid }) {
 			t.Errorf("%d processes, error %v", len(list), err)
 		}
@@ -1124,7 +1124,7 @@ func TestReadFile(t *testing.T) {
 // TestFamily: a program and all that it has started, by what they have inherited.
 func TestFamily(t *testing.T) {
 	dir := shortDir(t)
-	f := session.NewFamily("GCLOG_FAMILY", dir)
+	f := new(session.Host).NewFamily("GCLOG_FAMILY", dir)
 	if got := f.Members(); len(got) != 0 {
 		t.Errorf("members %v", got)
 	}

@@ -4,6 +4,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -11,6 +12,14 @@ import (
 )
 
 // What follows only Linux tells.
+
+type hostState struct{}
+
+// Stuck is not known on this system.
+func (h *Host) Stuck() (looks int, all bool) { return 0, false }
+
+// ServeHelper is not needed on this system.
+func ServeHelper() error { return errors.New("only Linux needs this") }
 
 // Stopped is not known on this system.
 func (p *Process) Stopped() bool { return false }
@@ -59,8 +68,8 @@ func (r *MemoryReader) Close() {}
 
 // Inspect returns what List says of one process, also if it is not a .NET process or
 // does not exist: Err tells that.
-func Inspect(pid int) *Listed {
-	t, err := Find(context.Background(), pid)
+func (h *Host) Inspect(pid int) *Listed {
+	t, err := h.Find(context.Background(), pid)
 	if err != nil {
 		return &Listed{Process{PID: pid, InnerPID: pid, UID: -1}, err}
 	}
@@ -80,7 +89,7 @@ func NewScanner() (*Scanner, error) { return &Scanner{}, nil }
 // Scan returns the processes that have a .NET runtime, by pid. The list is valid until
 // the next Scan.
 func (s *Scanner) Scan() ([]Sighting, error) {
-	list, err := List(context.Background())
+	list, err := new(Host).List(context.Background())
 	s.list = s.list[:0]
 	for _, l := range list {
 		s.list = append(s.list, Sighting{l.PID, l.StartKey, l.Name})
@@ -114,8 +123,8 @@ func (p *Process) Startup() Startup { return StartupUnknown }
 func (p *Process) IsNativeAOT() bool { return false }
 
 // Describe returns what is known about a process that can be talked to.
-func Describe(pid int) (*Process, error) {
-	t, err := Find(context.Background(), pid)
+func (h *Host) Describe(pid int) (*Process, error) {
+	t, err := h.Find(context.Background(), pid)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +135,7 @@ func Describe(pid int) (*Process, error) {
 type Family struct{}
 
 // NewFamily returns a family without members.
-func NewFamily(name, part string) *Family { return &Family{} }
+func (h *Host) NewFamily(name, part string) *Family { return &Family{} }
 
 // Members returns nothing.
 func (f *Family) Members() []*Target { return nil }

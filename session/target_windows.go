@@ -27,7 +27,7 @@ var pipePattern = regexp.MustCompile(`^` + pipePrefix + `(\d+)$`)
 
 // Find returns the target with the pid. The name of its pipe is known, so it is
 // found even where pipes cannot be listed.
-func Find(ctx context.Context, pid int) (*Target, error) {
+func (h *Host) Find(ctx context.Context, pid int) (*Target, error) {
 	p := readProcess(pid)
 	if !p.Alive() {
 		return nil, refuse(pid, CauseNoSuchProcess, nil, "does not exist")
@@ -39,7 +39,7 @@ func Find(ctx context.Context, pid int) (*Target, error) {
 }
 
 // List returns the processes that have a diagnostics pipe.
-func List(ctx context.Context) ([]Listed, error) {
+func (h *Host) List(ctx context.Context) ([]Listed, error) {
 	entries, err := os.ReadDir(pipeRoot)
 	if err != nil {
 		return nil, fmt.Errorf("listing pipes: %w", err)

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"errors"
 
 	"golang.org/x/sys/unix"
@@ -22,20 +23,33 @@ type Watch struct {
 
 // Watch begins to watch the process. Close the result.
 func (p *Process) Watch() *Watch {
-	w := &Watch{unseen: p.peer != nil, socket: p.socket, stat: -1, pidfd: -1, kills: -1}
-	var err error
-	if w.dir, err = p.openDir(p.tempDir, unix.O_PATH); err != nil {
-		w.dir = -1
+	w, err := look(context.Background(), p, func() (*Watch, error) { return p.watch(), nil }, (*Watch).Close)
+	if err != nil {
+		return newWatch(p)
 	}
+	return w
+}
+
+func newWatch(p *Process) *Watch {
+	return &Watch{unseen: p.peer != nil, socket: p.socket, dir: -1, stat: -1, pidfd: -1, kills: -1}
+}
+
+func (p *Process) watch() *Watch {
+	w := newWatch(p)
 	proc, err := p.openProc()
 	if err != nil {
 		return w
 	}
 	defer unix.Close(proc)
+	g := p.guard(proc)
+	// Where a file system may not answer it is not asked whether the socket is still there.
+	if r, err := (&request{Kind: watchDir, Path: p.tempDir}).perform(proc, g); err == nil {
+		w.dir = r.FD
+	}
 	if w.stat, err = openIn(proc, "stat"); err != nil {
 		w.stat = -1
 	}
-	group := openMemoryGroup(proc)
+	group := openMemoryGroup(proc, g)
 	defer group.close()
 	w.kills = group.openKills()
 	w.killed, _ = oomKills(w.kills)
@@ -107,8 +121,8 @@ func (w *Watch) SocketLeft() (left, known bool) {
 	if w.dir < 0 || w.socket == "" {
 		return false, false
 	}
-	var st unix.Stat_t
-	err := unix.Fstatat(w.dir, w.socket, &st, unix.AT_SYMLINK_NOFOLLOW)
+	fd, err := unix.Openat(w.dir, w.socket, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0) // it touches no more than the folder
+	closeFile(&fd)
 	return err == nil, err == nil || errors.Is(err, unix.ENOENT)
 }
 

@@ -41,7 +41,7 @@ func TestSettingsSeen(t *testing.T) {
 	if _, err := out.Read(make([]byte, 1)); err != nil { // now it runs
 		t.Fatal(err)
 	}
-	p, err := session.Describe(cmd.Process.Pid)
+	p, err := new(session.Host).Describe(cmd.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 // TestMemoryOfAMoment: what arrives together has one reading of the memory, what comes
 // later another one.
 func TestMemoryOfAMoment(t *testing.T) {
-	p := session.Inspect(os.Getpid()).Process
+	p := new(session.Host).Inspect(os.Getpid()).Process
 	synctest.Test(t, func(t *testing.T) {
 		s := &Session{memory: p.OpenMemory(), began: time.Now()}
 		defer s.memory.Close()

@@ -158,7 +158,7 @@ func (p *program) attach(c *cli.Context) error {
 	if c.Bool("follow") {
 		return w.follow(ctx, ch)
 	}
-	target, err := ch.find(ctx)
+	target, err := ch.find(ctx, w.p.host)
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}
@@ -194,7 +194,7 @@ func (w *watch) follow(ctx context.Context, ch choice) error {
 			}
 			return nil
 		}
-		target, err := ch.next(ctx, last)
+		target, err := ch.next(ctx, w.p.host, last)
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return nil

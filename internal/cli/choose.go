@@ -74,11 +74,11 @@ var (
 )
 
 // find returns the process that is meant.
-func (ch choice) find(ctx context.Context) (*session.Target, error) {
+func (ch choice) find(ctx context.Context, h *session.Host) (*session.Target, error) {
 	if ch.pid != 0 {
-		return session.Find(ctx, ch.pid)
+		return h.Find(ctx, ch.pid)
 	}
-	l, err := ch.only(ctx)
+	l, err := ch.only(ctx, h)
 	if err != nil {
 		return nil, err
 	}
@@ -87,8 +87,8 @@ func (ch choice) find(ctx context.Context) (*session.Target, error) {
 
 // only returns the one process that is meant, among those that are listed. Those that
 // cannot be attached to do not count beside one of the same name that can.
-func (ch choice) only(ctx context.Context) (*session.Listed, error) {
-	list, err := session.List(ctx)
+func (ch choice) only(ctx context.Context, h *session.Host) (*session.Listed, error) {
+	list, err := h.List(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -123,11 +123,11 @@ func (ch choice) only(ctx context.Context) (*session.Listed, error) {
 
 // next finds a process other than the last one. Where several have the name, it is
 // the one that was started last: a new one beside those that end.
-func (ch choice) next(ctx context.Context, last *session.Process) (*session.Target, error) {
+func (ch choice) next(ctx context.Context, h *session.Host, last *session.Process) (*session.Target, error) {
 	if last == nil {
-		return ch.find(ctx)
+		return ch.find(ctx, h)
 	}
-	list, err := session.List(ctx)
+	list, err := h.List(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/gclog/gclog/internal/spelling"
+	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )
 
@@ -24,11 +25,18 @@ type program struct {
 	ui     *ui       // for people
 	code   int       // that a command wants to end with, if it had no error
 	self   string    // how this program was called
+	host   *session.Host
 }
+
+// helperCommand has gclog look at file systems that may not answer: only gclog itself runs it.
+const helperCommand = "look-for-gclog"
 
 // Main runs gclog and returns its exit code.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	p := &program{in: stdin, stdout: stdout, out: &printer{w: stdout}, ui: newUI(stderr), self: args[0]}
+	if len(args) == 2 && args[1] == helperCommand {
+		return serveHelper(stderr)
+	}
+	p := &program{in: stdin, stdout: stdout, out: &printer{w: stdout}, ui: newUI(stderr), self: args[0], host: &session.Host{Helper: []string{"gclog", helperCommand}}}
 	// That nobody reads what is written is an error of writing, and no signal.
 	closed := make(chan os.Signal, 1)
 	signal.Notify(closed, syscall.SIGPIPE)
@@ -45,6 +53,14 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return exitCode(err)
 	}
 	return p.code
+}
+
+func serveHelper(stderr io.Writer) int {
+	if err := session.ServeHelper(); err != nil {
+		newUI(stderr).error(err)
+		return exitUsage
+	}
+	return 0
 }
 
 // makePoller has Go's runtime make its poller of files now. Later, when gclog may open no more files,

@@ -131,6 +131,9 @@ func (p *program) printStatus(all *daemon.Processes) error {
 			p.ui.sayf("process %d is %s: %s", s.PID, s.State, oneLine(s.Why))
 		}
 	}
+	if all.StuckLooks > 0 {
+		p.ui.sayf("%d looks at processes have not ended in time, and those processes are not logged: the daemon's own log has the first", all.StuckLooks)
+	}
 	if all.Defects > 0 {
 		p.ui.say(strconv.Itoa(all.Defects) + " defects of gclog have shown since its start: its own log has them, please report it")
 	}

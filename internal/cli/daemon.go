@@ -65,7 +65,7 @@ func (p *program) daemon(c *cli.Context) error {
 		return &codedError{exitUsage, err}
 	}
 	o := daemon.Options{
-		Config: loaded, Load: load, Version: p.version(), Session: randomID(), Host: hostname(), Explain: doctor.Explain,
+		Config: loaded, Load: load, Version: p.version(), Session: randomID(), Host: hostname(), Explain: doctor.Explain, Processes: p.host,
 	}
 	if c.Bool("once") {
 		return p.once(c.Context, o)

@@ -59,7 +59,7 @@ func (p *program) demo(c *cli.Context) error {
 
 	ctx, _, release := p.signals(c.Context)
 	defer release()
-	target, err := session.Find(ctx, pid)
+	target, err := p.host.Find(ctx, pid)
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func (p *program) doctor(c *cli.Context) error {
 	if c.Args().Len() == 0 && c.String("process-id") == "" && c.String("name") == "" {
 		return p.doctorMachine(c, how)
 	}
-	r, err := examine(c)
+	r, err := p.examine(c)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (p *program) doctor(c *cli.Context) error {
 
 // examine finds out what the argument is. A number is a pid; a file that is there, or
 // that can be nothing else, is a file.
-func examine(c *cli.Context) (*doctor.Report, error) {
+func (p *program) examine(c *cli.Context) (*doctor.Report, error) {
 	if arg := c.Args().First(); c.Args().Len() == 1 && !isNumber(arg) && c.String("process-id") == "" && c.String("name") == "" {
 		if _, err := os.Lstat(arg); err == nil || strings.ContainsRune(arg, os.PathSeparator) {
 			return doctor.File(arg), nil
@@ -93,22 +93,22 @@ func examine(c *cli.Context) (*doctor.Report, error) {
 		return nil, err
 	}
 	if ch.pid != 0 {
-		return doctor.Process(c.Context, ch.pid), nil
+		return doctor.Process(c.Context, p.host, ch.pid), nil
 	}
-	l, err := ch.only(c.Context)
+	l, err := ch.only(c.Context, p.host)
 	switch {
 	case errors.Is(err, errNone) && c.String("name") == "":
 		return nil, noProcessf("there is no file %s, and %w", ch.name, err)
 	case err != nil:
 		return nil, err
 	case l.Err != nil:
-		return doctor.Refused(l), nil
+		return doctor.Refused(p.host, l), nil
 	}
-	return doctor.Target(c.Context, l.Target()), nil
+	return doctor.Target(c.Context, p.host, l.Target()), nil
 }
 
 func (p *program) doctorMachine(c *cli.Context, how string) error {
-	r, list, err := doctor.Machine(c.Context, askReady)
+	r, list, err := doctor.Machine(c.Context, p.host, askReady)
 	if err != nil {
 		return err
 	}

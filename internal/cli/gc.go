@@ -66,7 +66,7 @@ func (p *program) gc(c *cli.Context) error {
 	}
 	ctx, _, release := p.signals(c.Context)
 	defer release()
-	target, err := ch.find(ctx)
+	target, err := ch.find(ctx, p.host)
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}

@@ -103,7 +103,7 @@ func (p *program) watchHistory(c *cli.Context, arg string, asked span, observe f
 	}
 	ctx, _, release := p.signals(c.Context)
 	defer release()
-	target, err := session.Find(ctx, pid)
+	target, err := p.host.Find(ctx, pid)
 	if err != nil {
 		return nil, unlessInterrupted(ctx, err)
 	}

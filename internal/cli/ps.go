@@ -64,7 +64,7 @@ func (p *program) ps(c *cli.Context) error {
 	if how != "table" && how != "wide" && how != "json" {
 		return usagef("--output %s: it must be table, wide or json", how)
 	}
-	list, err := session.List(c.Context)
+	list, err := p.host.List(c.Context)
 	if err != nil {
 		return err
 	}

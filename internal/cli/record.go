@@ -77,7 +77,7 @@ func (p *program) record(c *cli.Context) error {
 		case <-ctx.Done():
 		}
 	}()
-	target, err := ch.find(ctx)
+	target, err := ch.find(ctx, p.host)
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}

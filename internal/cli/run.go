@@ -103,7 +103,7 @@ func (p *program) runTree(c *cli.Context, w *watch) error {
 	}
 	defer os.RemoveAll(dir)
 	t.path = filepath.Join(dir, "port")
-	if t.port, err = session.Listen(t.path, session.PortConnections); err != nil {
+	if t.port, err = p.host.Listen(t.path, session.PortConnections); err != nil {
 		return &codedError{exitSession, err}
 	}
 	defer t.port.Close()
@@ -204,7 +204,7 @@ func (t *tree) watchUntilExit(ctx context.Context, caught <-chan os.Signal) int 
 // waitForFamily waits until all that the child has left behind has ended, or a
 // signal comes: what starts there waits for this port, and would do so for ever.
 func (t *tree) waitForFamily(caught <-chan os.Signal) {
-	family := session.NewFamily(portsVariable, t.path)
+	family := t.w.p.host.NewFamily(portsVariable, t.path)
 	told := false
 	for n := family.Count(); n > 0; n = family.Count() {
 		if !told {
@@ -266,7 +266,7 @@ const lookEveryOld = 200 * time.Millisecond
 // lookForOld gives a log to the processes of the tree whose runtime does not know
 // of ports: .NET Core 3.1. It knows no ProcessInfo either, by which it is told.
 func (t *tree) lookForOld(accepting, logging context.Context) {
-	family := session.NewFamily(portsVariable, t.path)
+	family := t.w.p.host.NewFamily(portsVariable, t.path)
 	for {
 		for _, target := range family.Members() {
 			if t.isKnown(target.PID) {

@@ -72,7 +72,7 @@ func (p *program) settings(c *cli.Context) error {
 	}
 	ctx, _, release := p.signals(c.Context)
 	defer release()
-	target, err := ch.find(ctx)
+	target, err := ch.find(ctx, p.host)
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}

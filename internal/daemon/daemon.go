@@ -37,6 +37,8 @@ type Options struct {
 	Version string
 	Session string // a random id of this run
 	Host    string
+	// Processes finds them; nil: without a helper.
+	Processes *session.Host
 	// Explain adds to the error of a request what is known about the process.
 	Explain func(*session.Target, error) error
 	// ClockOffset returns how far the clock of this host is ahead of the one that is never
@@ -62,7 +64,9 @@ type Daemon struct {
 	stopped chan struct{} // closed when the loop is over
 
 	processes   map[key]*process
-	defects     int // of gclog that have shown
+	stuck       int   // looks at processes, when that was told
+	stuckBy     error // what the last of them has said
+	defects     int   // of gclog that have shown
 	limits      limits
 	unreachable []Status
 	queue       queue
@@ -103,6 +107,9 @@ func New(o Options) *Daemon {
 		o: o, config: o.Config, log: o.Log, ports: map[string]*port{},
 		events: make(chan func(), 64), stopped: make(chan struct{}), processes: map[key]*process{}, queue: newQueue(),
 	}
+	if d.o.Processes == nil {
+		d.o.Processes = &session.Host{}
+	}
 	if d.o.ClockOffset == nil {
 		d.o.ClockOffset = clockOffset
 	}
@@ -121,6 +128,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	sweeping, stopSweeping := context.WithCancel(context.Background())
 	defer stopSweeping()
 	d.sweeper = newSweeper(d.config.Discovery.Interval)
+	d.sweeper.inspect = d.o.Processes.Inspect
 	d.sweeper.found = func(t *session.Target) { d.post(func() { d.found(t, nil) }) }
 	d.sweeper.gone = func(k key) { d.post(func() { d.gone(k) }) }
 	d.sweeper.failed = func(err error) { d.post(func() { d.sayFailed(err) }) }
@@ -356,6 +364,7 @@ func (d *Daemon) sweepDone(unreachable []session.Listed) {
 			d.unreachable = append(d.unreachable, unreachableStatus(l))
 		}
 	}
+	d.sayStuck()
 	if !d.swept {
 		d.swept = true
 		d.tellReady()
@@ -369,7 +378,23 @@ func (d *Daemon) sayFailed(err error) {
 		d.sayDefect(defect, 0)
 		return
 	}
+	if _, ok := errors.AsType[*session.TargetError](err); ok {
+		d.stuckBy = err // one is told for all: there may be hundreds for the same reason
+		return
+	}
 	d.limiter.warn(err.Error(), err.Error(), nil)
+}
+
+// sayStuck tells when looks at processes have got stuck, or are no more.
+func (d *Daemon) sayStuck() {
+	stuck, _ := d.o.Processes.Stuck()
+	switch {
+	case stuck > d.stuck && d.stuckBy != nil:
+		d.limiter.warn("stuck", fmt.Sprintf("%d looks at processes have not ended in time, and those processes are not logged: %v", stuck, d.stuckBy), nil)
+	case stuck == 0 && d.stuck > 0:
+		d.log.Info().Msg("no look at a process is stuck any more")
+	}
+	d.stuck = stuck
 }
 
 // tellReady tells whoever asks that all processes have been looked for.
@@ -401,7 +426,8 @@ func (d *Daemon) tick() {
 		}
 	}
 	d.clean()
-	notify(fmt.Sprintf("STATUS=%d processes, %d logged, %d not reachable", len(d.processes)+len(d.unreachable), d.on(), len(d.unreachable)))
+	stuck, _ := d.o.Processes.Stuck()
+	notify(fmt.Sprintf("STATUS=%d processes, %d logged, %d not reachable, %d looks stuck", len(d.processes)+len(d.unreachable), d.on(), len(d.unreachable), stuck))
 }
 
 // followClock has records tell the time of the host's clock also when that is set while
@@ -530,6 +556,7 @@ func (d *Daemon) apply(loaded *config.Loaded) error {
 type Processes struct {
 	Processes   []Status `json:"processes"`
 	Unreachable []Status `json:"unreachable"`
+	StuckLooks  int      `json:"stuck_looks"`     // at processes, that have not ended in time
 	Defects     int      `json:"internal_errors"` // of gclog that have shown
 }
 

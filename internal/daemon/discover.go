@@ -2,10 +2,9 @@ package daemon
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/gclog/gclog/internal/attach"
@@ -33,8 +32,7 @@ type sweeper struct {
 
 	known map[int]*sighted
 
-	slots   chan struct{}   // one for each inspection that is under way, and does not hang
-	hung    int             // inspections that do
+	slots   chan struct{}   // one for each inspection that is under way
 	results chan inspection // of them
 
 	mu      sync.Mutex
@@ -55,8 +53,7 @@ type sighted struct {
 	target  bool      // it was found
 	told    bool      // that it was found, at any time
 	busy    bool      // it is being inspected
-	hung    bool      // since an earlier sweep
-	slot    atomic.Bool
+	late    bool      // since an earlier sweep
 	listed  *session.Listed
 	present bool // in this sweep
 }
@@ -66,23 +63,22 @@ const (
 	// .NET and cannot be reached, and one that is not .NET.
 	unreachableEvery = time.Minute
 	otherEvery       = 5 * time.Minute
-	// inspectMost is how many processes are inspected at once, and inspectTime how long a
-	// sweep waits for them: what hangs is left behind.
+	// inspectMost is how many processes are inspected at once. A sweep lasts inspectTime at most,
+	// and goes on without those that are late when none has been done for lateTime.
 	inspectMost = 8
 	inspectTime = 5 * time.Second
+	lateTime    = time.Second
 	// nudgeAfter is how long after a hint it is looked: the runtime is just starting.
 	nudgeAfter = 50 * time.Millisecond
 	// nudgeEvery is how often hints make it look at most.
 	nudgeEvery = 300 * time.Millisecond
-	// hungMost is how many inspections may hang.
-	hungMost = 64
 )
 
 func newSweeper(interval time.Duration) *sweeper {
 	return &sweeper{
-		inspect: session.Inspect, interval: interval, nudge: make(chan time.Duration, 1),
+		interval: interval, nudge: make(chan time.Duration, 1),
 		known: map[int]*sighted{}, offered: map[key]bool{},
-		slots: make(chan struct{}, inspectMost), results: make(chan inspection, hungMost+inspectMost),
+		slots: make(chan struct{}, inspectMost), results: make(chan inspection, inspectMost),
 	}
 }
 
@@ -199,19 +195,17 @@ func (s *sweeper) lost(k *sighted) {
 	}
 }
 
-// inspectAll looks at the processes that are due. Looking at a process can hang, if the
-// process does in the kernel: then the sweep goes on without it, and takes what comes of
-// it in a later one.
+// inspectAll looks at the processes that are due. A look can take its time: the sweep goes on
+// without it, and a later one takes what comes of it. How long it may take, and how many may not
+// end, is up to session.Host.
 func (s *sweeper) inspectAll(due []*sighted, now time.Time) {
-	for range len(s.results) { // of those that hung in an earlier sweep
+	for range len(s.results) { // of those that were late in an earlier sweep
 		s.take(<-s.results, now)
 	}
-	if s.hung >= hungMost {
-		return
-	}
 	var begun []*sighted
-	limit := time.NewTimer(inspectTime)
+	limit, late := time.NewTimer(inspectTime), time.NewTimer(lateTime)
 	defer limit.Stop()
+	defer late.Stop()
 	for waiting := len(due); waiting > 0; {
 		slots := s.slots
 		if len(due) == 0 {
@@ -221,7 +215,6 @@ func (s *sweeper) inspectAll(due []*sighted, now time.Time) {
 		case slots <- struct{}{}:
 			k := due[0]
 			due, k.busy = due[1:], true
-			k.slot.Store(true)
 			begun = append(begun, k)
 			go func() {
 				var l *session.Listed
@@ -229,45 +222,35 @@ func (s *sweeper) inspectAll(due []*sighted, now time.Time) {
 					l = &session.Listed{Process: session.Process{PID: k.PID, StartKey: k.StartKey}, Err: defect}
 					s.failed(defect)
 				}
-				s.release(k)
-				s.results <- inspection{k, l}
+				s.results <- inspection{k, l} // has room: it has a slot
+				<-s.slots
 			}()
 		case r := <-s.results:
 			if !s.take(r, now) {
 				waiting--
 			}
+			late.Reset(lateTime)
+		case <-late.C:
+			leave(begun)
+			return
 		case <-limit.C:
-			s.leave(begun)
+			leave(begun)
 			return
 		}
 	}
 }
 
-// take takes what came of an inspection, and tells whether that hung in an earlier sweep.
-func (s *sweeper) take(r inspection, now time.Time) (hung bool) {
-	if hung = r.of.hung; hung {
-		s.hung--
-		r.of.hung = false
-	}
+// take takes what came of an inspection, and tells whether that was late.
+func (s *sweeper) take(r inspection, now time.Time) (late bool) {
+	late, r.of.late = r.of.late, false
 	s.inspected(r.of, r.listed, now)
-	return hung
+	return late
 }
 
-// leave gives the slots of those that hang to others.
-func (s *sweeper) leave(begun []*sighted) {
+// leave leaves those to a later sweep that are not done.
+func leave(begun []*sighted) {
 	for _, k := range begun {
-		if k.busy {
-			s.hung++
-			k.hung = true
-			s.release(k)
-			s.failed(fmt.Errorf("process %d (%s) cannot be looked at within %v: it hangs in the kernel, or this machine is very busy", k.PID, k.Name, inspectTime))
-		}
-	}
-}
-
-func (s *sweeper) release(k *sighted) {
-	if k.slot.Swap(false) {
-		<-s.slots
+		k.late = k.busy
 	}
 }
 
@@ -280,9 +263,14 @@ func (s *sweeper) inspected(k *sighted, l *session.Listed, now time.Time) {
 	case l.Err == nil:
 		k.target, k.told = true, true
 		s.found(l.Target())
-	case l.Dotnet():
-		k.listed = l
-		wait = min(wait, unreachableEvery)
+	default:
+		if t, ok := errors.AsType[*session.TargetError](l.Err); ok && t.Cause == session.CauseStuck {
+			s.failed(t)
+		}
+		if l.Dotnet() {
+			k.listed = l
+			wait = min(wait, unreachableEvery)
+		}
 	}
 	k.next = now.Add(wait)
 }

@@ -231,13 +231,22 @@ func (d *Daemon) healthy(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintln(w, "gclog is Healthy.")
 }
 
-// isReady tells whether all processes have been looked for once, and the end has not begun.
+// isReady tells whether all processes have been looked for once, new ones are found, and the end has
+// not begun.
 func (d *Daemon) isReady(w http.ResponseWriter, _ *http.Request) {
 	if !d.ready.Load() {
 		http.Error(w, "gclog is not ready", http.StatusServiceUnavailable)
 		return
 	}
+	stuck, all := d.o.Processes.Stuck()
+	if all {
+		http.Error(w, fmt.Sprintf("gclog is not ready: %d looks at processes are stuck, and no new process is found before they end", stuck), http.StatusServiceUnavailable)
+		return
+	}
 	_, _ = fmt.Fprintln(w, "gclog is Ready.")
+	if stuck > 0 {
+		_, _ = fmt.Fprintf(w, "%d looks at processes are stuck: those processes are not logged.\n", stuck)
+	}
 }
 
 func (d *Daemon) showStatus(w http.ResponseWriter, r *http.Request) {
@@ -257,6 +266,7 @@ func (d *Daemon) showStatus(w http.ResponseWriter, r *http.Request) {
 // status is what is known about all processes, in the order of their pids.
 func (d *Daemon) status() Processes {
 	all := Processes{Processes: []Status{}, Unreachable: []Status{}, Defects: d.defects}
+	all.StuckLooks, _ = d.o.Processes.Stuck()
 	for _, p := range d.processes {
 		all.Processes = append(all.Processes, p.status())
 	}
@@ -269,7 +279,11 @@ func (d *Daemon) status() Processes {
 
 // logStatus writes the same into the daemon's own log.
 func (d *Daemon) logStatus() {
-	for _, s := range d.status().Processes {
+	all := d.status()
+	if all.StuckLooks > 0 {
+		d.log.Warn().Int("stuck_looks", all.StuckLooks).Msg("looks at processes have not ended in time: those processes are not logged")
+	}
+	for _, s := range all.Processes {
 		d.log.Info().Int("pid", s.PID).Str("process", s.Process).Str("service", s.Service).Str("state", s.State).Str("why", s.Why).
 			Str("session_level", s.Level).Int64("gcs", s.GCs).Int64("lost_events", s.LostEvents).Int64("written_bytes", s.Written).Msg("status")
 	}

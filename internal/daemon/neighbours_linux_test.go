@@ -53,7 +53,7 @@ func newHouse(tb testing.TB, n int) *house {
 			_ = cmd.Process.Kill()
 			_ = cmd.Wait()
 		})
-		p, err := session.Describe(cmd.Process.Pid)
+		p, err := new(session.Host).Describe(cmd.Process.Pid)
 		if err != nil {
 			tb.Fatal(err)
 		}

@@ -28,7 +28,7 @@ const verdictTime = 8 * time.Second
 // Once looks for processes once, asks each who it is, and returns what the daemon would
 // do. It opens no session.
 func Once(ctx context.Context, o Options) ([]Verdict, error) {
-	listed, err := session.List(ctx)
+	listed, err := o.Processes.List(ctx)
 	if err != nil {
 		return nil, err
 	}

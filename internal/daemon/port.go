@@ -30,7 +30,7 @@ func (d *Daemon) listen(paths []string) error {
 		if d.ports[path] != nil {
 			continue
 		}
-		x, err := session.Listen(path, d.limits.connections)
+		x, err := d.o.Processes.Listen(path, d.limits.connections)
 		if err != nil {
 			for _, path := range made {
 				d.closePort(path)

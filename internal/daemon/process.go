@@ -166,12 +166,11 @@ func (p *process) identify() {
 	p.asked = true
 	p.start(func() {
 		facts, err := p.askWho()
+		if err != nil && !attach.IsTooOld(err) {
+			p.explain(err, event{kind: eventFailed})
+			return
+		}
 		p.post(func() {
-			if err != nil && !attach.IsTooOld(err) {
-				p.stopped = p.target.Stopped()
-				p.step(event{kind: eventFailed, why: p.explain(err)})
-				return
-			}
 			p.found = facts
 			p.drop()
 			p.step(event{kind: eventIdentified, plan: p.plan()})
@@ -193,7 +192,17 @@ func (p *process) askWho() (facts gclog.Process, err error) {
 	return attach.Identify(ctx, p.target)
 }
 
-func (p *process) explain(err error) string { return p.d.o.Explain(p.target, err).Error() }
+// explain looks at a process that an attempt has failed with, and tells the supervisor. It is not for
+// the loop: a look takes its time.
+func (p *process) explain(err error, e event) {
+	stopped := p.target.Stopped()
+	e.why = p.d.o.Explain(p.target, err).Error()
+	p.post(func() {
+		p.stopped = stopped
+		e.final = p.replaced(err)
+		p.step(e)
+	})
+}
 
 // plan is what the configuration asks for.
 func (p *process) plan() plan {
@@ -260,12 +269,11 @@ func (p *process) open(a action) {
 	cookie := p.facts.Cookie
 	p.start(func() {
 		s, err := p.openSession(o, cookie, a.session > 1)
+		if err != nil {
+			p.explain(err, event{kind: eventFailed, session: a.session})
+			return
+		}
 		p.post(func() {
-			if err != nil {
-				p.stopped = p.target.Stopped()
-				p.step(event{kind: eventFailed, session: a.session, why: p.explain(err), final: p.replaced(err)})
-				return
-			}
 			p.live[a.session] = s
 			p.write(s)
 			if p.sup.state == stateGivenUp { // by a defect

@@ -67,6 +67,10 @@ var attachCauses = []Cause{
 		"Run gclog as root of the host. If that is so already, look into the log of SELinux or AppArmor for a denial.",
 	},
 	{
+		"stuck", "A look at the process does not end: the file system of its temporary directory does not answer (FUSE, NFS), or the kernel keeps who looks.",
+		"Find out what the message names: a program that serves FUSE and hangs, a server of NFS that is down (findmnt, dmesg). gclog looks again when the look has ended.",
+	},
+	{
 		"too-many-files", "gclog itself may not open any more files.",
 		"Raise the limit in the shell or service that starts gclog: ulimit -n 16384, LimitNOFILE=16384.",
 	},
@@ -400,10 +404,6 @@ var machineCauses = []Cause{
 	{
 		"few-files", "gclog may open few files: each session takes about 12, and each of its outputs two.",
 		"Raise the limit: ulimit -n 16384, LimitNOFILE=16384.",
-	},
-	{
-		"no-openat2", "The kernel has no openat2 (Linux before 5.6), or a sandbox forbids it: links on the way to a socket are not followed.",
-		"Nothing, unless TMPDIR of a process is a link. Newer versions of Docker and of libseccomp allow it.",
 	},
 	{
 		"bad-configuration", "The configuration of the daemon is wrong: it would not start, and a running one keeps what it has.",

@@ -14,16 +14,16 @@ import (
 
 // Machine finds out what gclog may do on this machine, and what its daemon would do. The
 // list is that of the .NET processes. ready asks a daemon at HOST:PORT whether it is.
-func Machine(ctx context.Context, ready func(ctx context.Context, address string) (string, error)) (*Report, []session.Listed, error) {
+func Machine(ctx context.Context, h *session.Host, ready func(ctx context.Context, address string) (string, error)) (*Report, []session.Listed, error) {
 	r := &Report{Subject: "this machine", Verdict: "ready"}
-	list, err := session.List(ctx)
+	list, err := h.List(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	r.fact("system", "%s/%s", runtime.GOOS, runtime.GOARCH)
 	r.fact("gclog_user", "%s", self())
 	r.fact("tmpdir", "%s", os.TempDir())
-	r.machine()
+	r.machine(h)
 	r.daemon(ctx, ready)
 	if len(list) == 0 {
 		r.add(Note, "no-dotnet", "no process with a .NET runtime was found")

@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"errors"
 	"os"
 	"strconv"
 	"strings"
@@ -17,7 +16,7 @@ import (
 const fewFiles = 1024
 
 // machine adds what Linux tells about itself and about gclog's rights.
-func (r *Report) machine() {
+func (r *Report) machine(h *session.Host) {
 	var name unix.Utsname
 	if unix.Uname(&name) == nil {
 		r.fact("kernel", "%s", unix.ByteSliceToString(name.Release[:]))
@@ -29,16 +28,12 @@ func (r *Report) machine() {
 			r.add(Warning, "hidepid", "/proc is mounted with %s: processes of other users are not seen", strings.Join(options, ","))
 		}
 	}
-	if p, err := session.Describe(os.Getpid()); err == nil {
+	if p, err := h.Describe(os.Getpid()); err == nil {
 		r.fact("container", "%s", p.ContainerID)
 	}
 	const first = "pid:[4026531836]" // PROC_PID_INIT_INO
 	if ns, err := os.Readlink("/proc/self/ns/pid"); err == nil && ns != first {
 		r.add(Note, "own-pid-namespace", "gclog is in a pid namespace of its own: it sees the processes in it only")
-	}
-	r.fact("openat2", "%s", yes(hasOpenat2()))
-	if !hasOpenat2() {
-		r.add(Note, "no-openat2", "the call openat2 is not there or not allowed: links on the way to a socket are not followed")
 	}
 	r.fact("pidfd_exit_info", "%s", yes(hasPidfdInfo()))
 	var limit unix.Rlimit
@@ -84,14 +79,6 @@ func hides(options []string) bool {
 		}
 	}
 	return false
-}
-
-func hasOpenat2() bool {
-	fd, err := unix.Openat2(unix.AT_FDCWD, "/", &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT})
-	if err == nil {
-		_ = unix.Close(fd)
-	}
-	return !errors.Is(err, unix.ENOSYS) && !errors.Is(err, unix.EPERM)
 }
 
 // hasPidfdInfo tells whether the kernel says how a process has ended to others than its

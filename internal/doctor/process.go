@@ -16,39 +16,39 @@ import (
 // Process finds out whether a process can be attached to. It asks it no more than gclog
 // ps and the begin of gclog attach do: who it is, its environment where that cannot be
 // read, and, of CoreCLR 9 and up, a session that ends at once.
-func Process(ctx context.Context, pid int) *Report {
+func Process(ctx context.Context, h *session.Host, pid int) *Report {
 	r := &Report{Subject: fmt.Sprintf("process %d", pid)}
-	t, err := session.Find(ctx, pid)
+	t, err := h.Find(ctx, pid)
 	if err != nil {
-		r.refused(pid, err)
-		if p, err := session.Describe(pid); err == nil {
+		r.refused(h, pid, err)
+		if p, err := h.Describe(pid); err == nil {
 			r.describe(p)
 		}
 		return r
 	}
-	return r.examine(ctx, t)
+	return r.examine(ctx, h, t)
 }
 
 // Refused is the report of a process that a search has found and that cannot be
 // attached to.
-func Refused(l *session.Listed) *Report {
+func Refused(h *session.Host, l *session.Listed) *Report {
 	r := &Report{Subject: fmt.Sprintf("process %d", l.PID)}
-	r.refused(l.PID, l.Err)
+	r.refused(h, l.PID, l.Err)
 	r.describe(&l.Process)
 	return r
 }
 
 // Target is Process for one that has been found.
-func Target(ctx context.Context, t *session.Target) *Report {
+func Target(ctx context.Context, h *session.Host, t *session.Target) *Report {
 	r := &Report{Subject: fmt.Sprintf("process %d", t.PID)}
-	return r.examine(ctx, t)
+	return r.examine(ctx, h, t)
 }
 
-func (r *Report) refused(pid int, err error) {
+func (r *Report) refused(h *session.Host, pid int, err error) {
 	r.Err = err
 	r.Verdict = "cannot be attached to"
 	id, text := CauseOf(err), err.Error()
-	if finer, said := refine(pid, id); finer != "" {
+	if finer, said := refine(h, pid, id); finer != "" {
 		id = finer
 		if said != "" {
 			text = said
@@ -60,7 +60,7 @@ func (r *Report) refused(pid int, err error) {
 	r.add(Failure, id, "%s", text)
 }
 
-func (r *Report) examine(ctx context.Context, t *session.Target) *Report {
+func (r *Report) examine(ctx context.Context, h *session.Host, t *session.Target) *Report {
 	facts, err := attach.Identify(ctx, t)
 	asked := "ProcessInfo"
 	old := attach.IsTooOld(err)
@@ -78,7 +78,7 @@ func (r *Report) examine(ctx context.Context, t *session.Target) *Report {
 		err = attach.Settings(ctx, t, &facts)
 	}
 	if err != nil {
-		r.refused(t.PID, Explain(t, err))
+		r.refused(h, t.PID, Explain(t, err))
 	} else {
 		r.Verdict = "can be attached to"
 		if pending != nil {

@@ -29,7 +29,7 @@ func procText(pid int, names ...string) string {
 
 // refine looks closer at a process that cannot be attached to. It returns the finer
 // cause, "" if there is none, and a better sentence, "" if the one that is there will do.
-func refine(pid int, id string) (finer, text string) {
+func refine(h *session.Host, pid int, id string) (finer, text string) {
 	switch id {
 	case "no-process":
 		// Whoever may not see a process may still be told that it may not be signalled.
@@ -50,7 +50,7 @@ func refine(pid int, id string) (finer, text string) {
 		if uid, hidden := hidesEnvironment(pid); hidden {
 			return noOverride(pid, uid)
 		}
-		p, err := session.Describe(pid)
+		p, err := h.Describe(pid)
 		if err != nil {
 			return "", ""
 		}

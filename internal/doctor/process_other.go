@@ -6,7 +6,7 @@ import "github.com/gclog/gclog/session"
 
 // What follows only Linux tells.
 
-func refine(pid int, id string) (finer, text string) { return "", "" }
+func refine(h *session.Host, pid int, id string) (finer, text string) { return "", "" }
 
 func (r *Report) namespaces(p *session.Process) {}
 
@@ -14,4 +14,4 @@ func (r *Report) describeMore(p *session.Process) {}
 
 func capabilitiesText() string { return "" }
 
-func (r *Report) machine() {}
+func (r *Report) machine(h *session.Host) {}

@@ -79,7 +79,7 @@ type watched struct {
 
 func watch(t *testing.T, r *Runtime) *watched {
 	t.Helper()
-	target, err := session.Find(context.Background(), r.PID())
+	target, err := new(session.Host).Find(context.Background(), r.PID())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestTwoSessions(t *testing.T) {
 // that it was given.
 func TestIdentity(t *testing.T) {
 	r := start(t, newNode(t, 3), Config{Name: "orders\x1b[31m\nx", Env: []string{"OTEL_SERVICE_NAME=shop\nhop"}})
-	target, err := session.Find(context.Background(), r.PID())
+	target, err := new(session.Host).Find(context.Background(), r.PID())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +299,7 @@ func TestExit(t *testing.T) {
 // TestRequests: what requests are met with.
 func TestRequests(t *testing.T) {
 	r := start(t, newNode(t, 7), Config{Name: "orders", Rate: 100})
-	target, err := session.Find(context.Background(), r.PID())
+	target, err := new(session.Host).Find(context.Background(), r.PID())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -383,7 +383,7 @@ func TestSpoilt(t *testing.T) {
 // written to a socket.
 func BenchmarkFlush(b *testing.B) {
 	r := start(b, newNode(b, 10), Config{Name: "orders", Background: 0.05})
-	target, err := session.Find(context.Background(), r.PID())
+	target, err := new(session.Host).Find(context.Background(), r.PID())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,0 +1,150 @@
+//go:build linux
+
+package fakefuse
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// variable makes the test binary a server: the folder, a colon, and how many it mounts there.
+const variable = "GCLOG_FAKE_FUSE"
+
+// A Server serves file systems, each a folder that sockets can be made in.
+type Server struct {
+	dir  string
+	cmd  *exec.Cmd
+	hold io.WriteCloser
+}
+
+// Start mounts n file systems below a folder. It skips the test where that is not possible.
+func Start(t testing.TB, dir string, n int) *Server {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can mount")
+	}
+	if f, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0); err != nil {
+		t.Skipf("no FUSE here: %v", err)
+	} else {
+		_ = f.Close()
+	}
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Env = append(os.Environ(), variable+"="+dir+":"+strconv.Itoa(n))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
+	cmd.Stderr = os.Stderr
+	hold, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Skipf("no mount namespaces here: %v", err)
+	}
+	s := &Server{dir, cmd, hold}
+	t.Cleanup(s.Stop)
+	line, _ := bufio.NewReader(out).ReadString('\n')
+	if reason, failed := strings.CutPrefix(line, "failed: "); failed {
+		t.Skipf("no FUSE here: %s", reason)
+	}
+	if line != "ready\n" {
+		t.Fatalf("the server of FUSE said %q", line)
+	}
+	return s
+}
+
+// Dir is the folder of a file system, from 0 on.
+func (s *Server) Dir(n int) string { return filepath.Join(s.dir, strconv.Itoa(n)) }
+
+// Enter is the command that runs another one where the file systems are seen.
+func (s *Server) Enter() []string {
+	return []string{"nsenter", "--mount=/proc/" + strconv.Itoa(s.cmd.Process.Pid) + "/ns/mnt", "--"}
+}
+
+// Hang has no file system answer any more.
+func (s *Server) Hang(t testing.TB) {
+	t.Helper()
+	if _, err := io.WriteString(s.hold, "hang\n"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Stop ends the server: whoever waits for a file system is told that it is gone.
+func (s *Server) Stop() {
+	_ = s.hold.Close()
+	_ = s.cmd.Process.Kill()
+	_ = s.cmd.Wait()
+}
+
+// Main is the server, in a process that Start has made; in others it does nothing.
+func Main() {
+	dir, number, ok := strings.Cut(os.Getenv(variable), ":")
+	if !ok {
+		return
+	}
+	n, err := strconv.Atoi(number)
+	hung := make(chan struct{})
+	for i := 0; i < n && err == nil; i++ {
+		err = mount(filepath.Join(dir, strconv.Itoa(i)), hung)
+	}
+	if err != nil {
+		fmt.Println("failed:", err)
+		os.Exit(1)
+	}
+	fmt.Println("ready")
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		close(hung)
+	}
+	os.Exit(0) // the kernel ends the connections
+}
+
+func mount(dir string, hung <-chan struct{}) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	device, err := unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	if err := unix.Mount("gclog", dir, "fuse", 0, fmt.Sprintf("fd=%d,rootmode=41777,user_id=0,group_id=0,allow_other", device)); err != nil {
+		return err
+	}
+	go serve(device, hung) // before it is mounted there is nothing to read
+	return nil
+}
+
+// serve answers requests, until the file system is unmounted.
+func serve(device int, hung <-chan struct{}) {
+	s := &folder{next: 2, files: map[string]*file{}}
+	b := make([]byte, 1<<20)
+	for {
+		n, err := unix.Read(device, b)
+		if errors.Is(err, unix.EINTR) || errors.Is(err, unix.ENOENT) {
+			continue
+		}
+		if err != nil {
+			return
+		}
+		select {
+		case <-hung:
+			continue
+		default:
+		}
+		if reply := s.answer(b[:n]); reply != nil {
+			_, _ = unix.Write(device, reply)
+		}
+	}
+}

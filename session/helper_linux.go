@@ -1,0 +1,418 @@
+package session
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A file system that does not answer keeps who asks it in the kernel, where not even SIGKILL reaches
+// it: a program with such a thread cannot end. So those that may not answer are asked by a helper, a
+// process of its own. One that has answered is asked again; one that does not in time is left behind.
+
+const (
+	// helperTime is how long a helper may take for a request.
+	helperTime = 3 * time.Second
+	// helperIdle is how long one waits for the next.
+	helperIdle = 10 * time.Second
+	// maxHelpers is how many there are at a time, those that are stuck among them. One user other
+	// than root, and one file system, has less.
+	maxHelpers         = 8
+	maxHelpersOfUser   = 4
+	maxHelpersOfDevice = 2
+	// helperPatience is how long a look waits for its turn behind others. Behind one that has taken
+	// longer it does not: all processes would wait for the file system of one.
+	helperPatience = 100 * time.Millisecond
+	// maxExchange bounds what gclog and a helper send each other, in bytes.
+	maxExchange = 4 << 20
+)
+
+// helpers are those of a Host.
+type helpers struct {
+	mu    sync.Mutex
+	idle  []*helper
+	tasks map[*task]bool
+	freed chan struct{} // closed when a task has ended; nil: nobody waits
+}
+
+// A task is a request that a helper is given.
+type task struct {
+	underway
+	device string
+}
+
+// A helper is a process that waits for requests.
+type helper struct {
+	conn    *net.UnixConn
+	process *os.Process
+	idle    *time.Timer // ends it
+}
+
+// stuck is how many helpers do not answer.
+func (hs *helpers) stuck() (n int) {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	for t := range hs.tasks {
+		if t.isStuck() {
+			n++
+		}
+	}
+	return n
+}
+
+func (t *task) isStuck() bool { return time.Since(t.since) >= helperTime }
+
+// perform has a helper do what a request asks for. wait: it may wait for its turn.
+func (hs *helpers) perform(ctx context.Context, command []string, p *Process, q *request, proc int, away *awayError, wait bool) (reply, error) {
+	none := reply{FD: -1}
+	ctx, cancel := context.WithTimeout(ctx, helperTime)
+	defer cancel()
+	t, err := hs.begin(ctx, p, away, wait)
+	if err != nil {
+		return none, err
+	}
+	h, err := hs.take(command)
+	if err != nil {
+		hs.end(t)
+		return none, refuse(p.PID, CauseNoAccess, err, "cannot be looked at: %v, and a helper to do that could not be started", away)
+	}
+	_ = h.conn.SetDeadline(t.since.Add(helperTime))
+	a, err := h.ask(q, proc)
+	if err != nil {
+		h.leave(func() { hs.end(t) })
+		if isTimeout(err) {
+			return none, away.stuck(p)
+		}
+		return none, refuse(p.PID, CauseNoAccess, err, "cannot be looked at: %v, and the helper to do that has failed", away)
+	}
+	hs.keep(h)
+	hs.end(t)
+	return a.reply()
+}
+
+func (e *awayError) stuck(p *Process) *TargetError {
+	return refuse(p.PID, CauseStuck, nil, "cannot be looked at: its file system does not answer (%s at %s)", e.system, e.point)
+}
+
+// begin waits for the turn of a process.
+func (hs *helpers) begin(ctx context.Context, p *Process, away *awayError, wait bool) (*task, error) {
+	for {
+		hs.mu.Lock()
+		other, err := hs.inTheWay(p, away)
+		if other == nil && err == nil {
+			t := &task{underway{p.PID, p.StartKey, p.UID, time.Now()}, away.device}
+			if hs.tasks == nil {
+				hs.tasks = map[*task]bool{}
+			}
+			hs.tasks[t] = true
+			hs.mu.Unlock()
+			return t, nil
+		}
+		if hs.freed == nil {
+			hs.freed = make(chan struct{})
+		}
+		freed := hs.freed
+		hs.mu.Unlock()
+		if err != nil {
+			return nil, err
+		}
+		patience := helperPatience
+		if wait {
+			patience = helperTime // then it is stuck
+		}
+		turn := time.NewTimer(time.Until(other.since.Add(patience)))
+		select {
+		case <-freed:
+		case <-turn.C:
+			if !wait {
+				return nil, refuse(p.PID, CauseStuck, nil, "cannot be looked at now: %v, and other looks at such ones take their time", away)
+			}
+		case <-ctx.Done():
+			turn.Stop()
+			return nil, ctx.Err()
+		}
+		turn.Stop()
+	}
+}
+
+// inTheWay returns the task that a process has to wait for, nil if there is none. The error says that
+// it need not wait.
+func (hs *helpers) inTheWay(p *Process, away *awayError) (*task, error) {
+	if _, stuck := hs.oldest(func(t *task) bool { return t.isOf(p) }); stuck > 0 {
+		return nil, away.stuck(p)
+	}
+	ofUser := maxHelpersOfUser
+	if p.UID == 0 {
+		ofUser = maxHelpers
+	}
+	for _, group := range []struct {
+		most    int
+		belongs func(*task) bool
+		who     string
+	}{
+		{maxHelpersOfDevice, func(t *task) bool { return t.device == away.device }, ""},
+		{ofUser, func(t *task) bool { return t.uid == p.UID }, " of this user"},
+		{maxHelpers, func(*task) bool { return true }, ""},
+	} {
+		list, stuck := hs.oldest(group.belongs)
+		switch {
+		case len(list) < group.most:
+		case stuck == len(list) && group.most == maxHelpersOfDevice:
+			return nil, away.stuck(p)
+		case stuck == len(list):
+			return nil, refuse(p.PID, CauseStuck, nil, "is not looked at: %v, and looks at %d others%s are stuck", away, stuck, group.who)
+		default:
+			return list[stuck], nil
+		}
+	}
+	return nil, nil
+}
+
+// oldest returns the tasks that belong to something, the oldest first, and how many of them are stuck.
+func (hs *helpers) oldest(belongs func(*task) bool) (list []*task, stuck int) {
+	for t := range hs.tasks {
+		if belongs(t) {
+			list = append(list, t)
+		}
+	}
+	slices.SortFunc(list, func(a, b *task) int { return a.since.Compare(b.since) })
+	for _, t := range list {
+		if t.isStuck() {
+			stuck++
+		}
+	}
+	return list, stuck
+}
+
+func (hs *helpers) end(t *task) {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	delete(hs.tasks, t)
+	if hs.freed != nil {
+		close(hs.freed)
+		hs.freed = nil
+	}
+}
+
+// take returns a helper that waits, or a new one.
+func (hs *helpers) take(command []string) (*helper, error) {
+	hs.mu.Lock()
+	n := len(hs.idle)
+	if n == 0 {
+		hs.mu.Unlock()
+		return startHelper(command)
+	}
+	h := hs.idle[n-1]
+	hs.idle = hs.idle[:n-1]
+	hs.mu.Unlock()
+	h.idle.Stop()
+	return h, nil
+}
+
+// keep has a helper wait for the next request, for some time.
+func (hs *helpers) keep(h *helper) {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	hs.idle = append(hs.idle, h)
+	h.idle = time.AfterFunc(helperIdle, func() {
+		hs.mu.Lock()
+		defer hs.mu.Unlock()
+		if i := slices.Index(hs.idle, h); i >= 0 {
+			hs.idle = slices.Delete(hs.idle, i, i+1)
+			h.leave(func() {})
+		}
+	})
+}
+
+// startHelper starts a helper. It ends when its connection does.
+func startHelper(command []string) (*helper, error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	theirs := os.NewFile(uintptr(fds[1]), "helper")
+	defer theirs.Close()
+	conn, err := toConn(fds[0])
+	if err != nil {
+		return nil, err
+	}
+	// It has none of our files: whoever reads our output would wait for one that is left behind.
+	cmd := &exec.Cmd{
+		Path: procRoot + "/self/exe", // also if it was exchanged since
+		Args: command, Env: append(os.Environ(), "GOMAXPROCS=1"), Dir: "/", ExtraFiles: []*os.File{theirs},
+	}
+	if err := cmd.Start(); err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return &helper{conn: conn.(*net.UnixConn), process: cmd.Process}, nil
+}
+
+// leave ends a helper, and calls ended when it has. One that is stuck stays until then.
+func (h *helper) leave(ended func()) {
+	_ = h.conn.Close()
+	_ = h.process.Kill()
+	go func() {
+		_, _ = h.process.Wait()
+		ended()
+	}()
+}
+
+// An answer is what a helper sends.
+type answer struct {
+	Reply reply
+	HasFD bool
+	Errno syscall.Errno // of the error; 0: it has only a text
+	Error string        // "": none
+
+	fd int
+}
+
+func (a *answer) reply() (reply, error) {
+	r := a.Reply
+	r.FD = a.fd
+	switch {
+	case a.Error == "":
+		return r, nil
+	case a.Errno != 0:
+		return r, a.Errno
+	}
+	return r, errors.New(a.Error)
+}
+
+// ask sends a request and takes the answer.
+func (h *helper) ask(q *request, proc int) (a answer, err error) {
+	if err := send(h.conn, q, proc); err != nil {
+		return a, err
+	}
+	if a.fd, err = receive(h.conn, &a); err != nil {
+		return a, err
+	}
+	if a.HasFD != (a.fd >= 0) {
+		closeFile(&a.fd)
+		return a, errors.New("it has sent no file")
+	}
+	return a, nil
+}
+
+// helperFile is the connection of a helper.
+const helperFile = 3
+
+// ServeHelper does what the helper of a Host has to: it takes requests over its file 3 and answers
+// them, until that is closed.
+func ServeHelper() error {
+	// It ends with who has started it, and not when somebody at a terminal wants that to end.
+	signal.Ignore(unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT)
+	conn, err := toConn(helperFile)
+	if err != nil {
+		return errors.New("this is for gclog itself, which looks with it at file systems that may not answer")
+	}
+	c, ok := conn.(*net.UnixConn)
+	if !ok {
+		return fmt.Errorf("file %d is not a unix socket", helperFile)
+	}
+	for {
+		var q request
+		proc, err := receive(c, &q)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		a := q.serve(proc)
+		closeFile(&proc)
+		err = send(c, &a, a.fd)
+		closeFile(&a.fd)
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// serve performs a request. A panic is an error like others: the helper has nowhere to write to.
+func (q *request) serve(proc int) (a answer) {
+	a.fd = -1
+	defer func() {
+		if x := recover(); x != nil {
+			a.Error = fmt.Sprintf("a defect of gclog, please report it: %v\n%s", x, debug.Stack())
+		}
+	}()
+	r, err := q.perform(proc, nil)
+	a.Reply, a.fd, a.HasFD = r, r.FD, r.FD >= 0
+	if err != nil {
+		a.Error = err.Error()
+		_ = errors.As(err, &a.Errno)
+	}
+	return a
+}
+
+// send writes a message, behind its length, with a file if that is not -1.
+func send(conn *net.UnixConn, message any, fd int) error {
+	b, err := json.Marshal(message)
+	if err != nil {
+		return err
+	}
+	var rights []byte
+	if fd >= 0 {
+		rights = unix.UnixRights(fd)
+	}
+	if _, _, err := conn.WriteMsgUnix(binary.LittleEndian.AppendUint32(nil, uint32(len(b))), rights, nil); err != nil {
+		return err
+	}
+	_, err = conn.Write(b)
+	return err
+}
+
+// receive reads a message, and the file that came with it, else -1.
+func receive(conn *net.UnixConn, message any) (fd int, err error) {
+	length, rights := make([]byte, 4), make([]byte, unix.CmsgSpace(4))
+	n, nRights, _, _, err := conn.ReadMsgUnix(length, rights)
+	fd = receivedFile(rights[:nRights])
+	if err == nil && n == 0 {
+		err = io.EOF
+	}
+	if err == nil {
+		_, err = io.ReadFull(conn, length[n:])
+	}
+	size := binary.LittleEndian.Uint32(length)
+	if err == nil && size > maxExchange {
+		err = fmt.Errorf("a message of %d bytes", size)
+	}
+	if err == nil {
+		b := make([]byte, size)
+		if _, err = io.ReadFull(conn, b); err == nil {
+			err = json.Unmarshal(b, message)
+		}
+	}
+	if err != nil {
+		closeFile(&fd)
+	}
+	return fd, err
+}
+
+func receivedFile(rights []byte) int {
+	list, err := unix.ParseSocketControlMessage(rights)
+	if err != nil || len(list) == 0 {
+		return -1
+	}
+	fds, err := unix.ParseUnixRights(&list[0])
+	if err != nil || len(fds) != 1 {
+		return -1
+	}
+	return fds[0]
+}

@@ -1,0 +1,191 @@
+package session_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gclog/gclog/internal/fakefuse"
+	"github.com/gclog/gclog/session"
+	"golang.org/x/sys/unix"
+)
+
+// helperArguments make the test binary the helper of a Host.
+var helperArguments = []string{"session.test", "look"}
+
+// startedByTest is what the test binary does where a test has started it as something else.
+func startedByTest() {
+	fakefuse.Main()
+	if len(os.Args) == 2 && os.Args[1] == helperArguments[1] {
+		if err := session.ServeHelper(); err != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+}
+
+// onFUSE runs a process whose temporary directory is on a file system of the server.
+func onFUSE(t *testing.T, s *fakefuse.Server, tmp string, uid int) *process {
+	t.Helper()
+	through := append(s.Enter(), "setpriv", "--reuid="+strconv.Itoa(uid), "--clear-groups", "--")
+	return runIn(t, spec{Sockets: []string{exact}, Through: through}, "TMPDIR="+tmp)
+}
+
+// everybodys is a folder that all users can reach.
+func everybodys(t *testing.T) string {
+	t.Helper()
+	dir := shortDir(t)
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestHelper: where a file system may not answer a helper looks, and connects.
+func TestHelper(t *testing.T) {
+	fuse := fakefuse.Start(t, everybodys(t), 1)
+	defer fuse.Stop()
+	p := onFUSE(t, fuse, fuse.Dir(0), 0)
+	defer p.end()
+	h := &session.Host{Helper: helperArguments}
+	target, err := h.Find(t.Context(), p.pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target.Timeout = patience
+	if err := target.Resume(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if target.IsCoreCLR() {
+		t.Error("it is told that there is a pipe for debuggers, which is not there")
+	}
+	if _, err := target.ReadFile(filepath.Join(fuse.Dir(0), "missing"), 5); err == nil || !os.IsNotExist(err) {
+		t.Errorf("a file that is not there: error %v", err)
+	}
+	w := target.Watch()
+	defer w.Close()
+	if _, known := w.SocketLeft(); known {
+		t.Error("a file system that may not answer was asked")
+	}
+	if n, _ := h.Stuck(); n != 0 {
+		t.Errorf("%d looks are stuck", n)
+	}
+	// It was the helper: without one that works nothing is found.
+	broken := &session.Host{Helper: []string{"session.test", "-test.run=^$"}}
+	_, err = broken.Find(t.Context(), p.pid)
+	refused(t, err, session.CauseNoAccess, "the helper to do that has failed")
+	// A socket that nobody listens on, and one that is gone.
+	if err := os.Remove(filepath.Join("/proc", strconv.Itoa(p.pid), "root", p.socket(t, ""))); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, target.Resume(t.Context()), session.CauseNoSocket, "has removed its diagnostics socket")
+	_, err = h.Find(t.Context(), p.pid)
+	refused(t, err, session.CauseNotDotnet, "is not a .NET process")
+}
+
+// TestHelperHangs: file systems that do not answer keep some helpers, and neither gclog nor what is
+// elsewhere.
+func TestHelperHangs(t *testing.T) {
+	const mounts = 12
+	dir := everybodys(t)
+	fuse := fakefuse.Start(t, dir, mounts)
+	defer fuse.Stop()
+	var list []*process
+	for i := range mounts {
+		for _, uid := range []int{0, 12345} {
+			list = append(list, onFUSE(t, fuse, fuse.Dir(i), uid))
+		}
+	}
+	// Its name leads to a file system that answers, and from there into another one.
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink("../"+filepath.Base(dir)+"/./0", link); err != nil {
+		t.Fatal(err)
+	}
+	list = append(list, onFUSE(t, fuse, link, 0))
+	other := run(t, spec{Sockets: []string{exact}})
+	fuse.Hang(t)
+
+	h := &session.Host{Helper: helperArguments}
+	inspectAll := func() {
+		t.Helper()
+		var group sync.WaitGroup
+		for _, p := range list {
+			group.Go(func() {
+				l := h.Inspect(p.pid)
+				refused(t, l.Err, session.CauseStuck, "")
+				if !l.Dotnet() {
+					t.Errorf("process %d is not taken for .NET, whose socket the kernel lists: %v", p.pid, l.Err)
+				}
+			})
+		}
+		group.Wait()
+	}
+	inspectAll()
+	first, all := h.Stuck()
+	if first == 0 || first > session.MaxHelpers || all {
+		t.Errorf("%d looks are stuck, all: %v", first, all)
+	}
+	for range 3 {
+		inspectAll()
+	}
+	n, all := h.Stuck()
+	if n != session.MaxHelpers || all {
+		t.Errorf("%d looks are stuck after more attempts, all: %v", n, all)
+	}
+	if _, err := h.Find(t.Context(), other.pid); err != nil {
+		t.Errorf("a process elsewhere: %v", err)
+	}
+	if state := threadsInKernel(t); state != "" {
+		t.Errorf("this process cannot end: %s", state)
+	}
+	fuse.Stop()
+	waitUntil(t, "the helpers to end", func() bool { n, _ := h.Stuck(); return n == 0 })
+}
+
+// threadsInKernel lists the threads of this process that wait where no signal reaches them.
+func threadsInKernel(t *testing.T) (list string) {
+	t.Helper()
+	tasks, err := filepath.Glob("/proc/self/task/*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range tasks {
+		b, _ := os.ReadFile(name)
+		if _, rest, ok := strings.Cut(string(b), ") "); ok && rest[0] == 'D' {
+			list += fmt.Sprintln(string(b))
+		}
+	}
+	return list
+}
+
+// TestReadFileOpens: what is no regular file is not even opened, for that can do something.
+func TestReadFileOpens(t *testing.T) {
+	p := run(t, spec{Sockets: []string{exact}})
+	target := find(t, p)
+	pipe, file := filepath.Join(p.dir, "pipe"), filepath.Join(p.dir, "file")
+	if err := unix.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{pipe: false, file: true} {
+		watch, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer unix.Close(watch)
+		if _, err := unix.InotifyAddWatch(watch, path, unix.IN_OPEN); err != nil {
+			t.Fatal(err)
+		}
+		_, err = target.ReadFile(path, 5)
+		n, _ := unix.Read(watch, make([]byte, 4096))
+		if opened := n > 0; opened != want || (err == nil) != want {
+			t.Errorf("%s was opened: %v, error %v", path, opened, err)
+		}
+	}
+}

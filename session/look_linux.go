@@ -1,0 +1,143 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+const (
+	// lookTime is how long a look at a process may take. One that takes longer is stuck.
+	lookTime = 5 * time.Second
+	// maxStuckOfUser is how many looks at processes of one user may be stuck, and maxStuck how many
+	// at all. Each keeps a thread of gclog.
+	maxStuckOfUser = 8
+	maxStuck       = 256
+)
+
+type hostState struct {
+	mu      sync.Mutex
+	looks   map[*underway]bool
+	helpers helpers
+	mounts  hostMounts
+}
+
+// An underway is a look that has not ended.
+type underway struct {
+	pid   int
+	start uint64
+	uid   int
+	since time.Time
+}
+
+func (u *underway) isOf(p *Process) bool { return u.pid == p.PID && u.start == p.StartKey }
+
+// Stuck returns how many looks at processes have not ended in time, and whether they are so many that
+// no process can be looked at any more.
+func (h *Host) Stuck() (looks int, all bool) {
+	h.state.mu.Lock()
+	defer h.state.mu.Unlock()
+	for u := range h.state.looks {
+		if time.Since(u.since) >= lookTime {
+			looks++
+		}
+	}
+	return looks + h.state.helpers.stuck(), looks >= maxStuck
+}
+
+// begin notes a look at a process, unless too many are stuck.
+func (h *Host) begin(p *Process) (*underway, error) {
+	s := &h.state
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all, ofUser := 0, 0
+	for u := range s.looks {
+		if time.Since(u.since) < lookTime {
+			continue
+		}
+		if u.isOf(p) {
+			return nil, refuse(p.PID, CauseStuck, nil, "cannot be looked at: an earlier look at it is stuck in the kernel, since %s", u.since.UTC().Format(time.RFC3339))
+		}
+		all++
+		if u.uid == p.UID {
+			ofUser++
+		}
+	}
+	switch {
+	case all >= maxStuck:
+		return nil, refuse(p.PID, CauseStuck, nil, "is not looked at: looks at %d processes are stuck in the kernel", all)
+	case ofUser >= maxStuckOfUser:
+		return nil, refuse(p.PID, CauseStuck, nil, "is not looked at: looks at %d other processes of user %s are stuck in the kernel", ofUser, userName(p.UID))
+	}
+	if s.looks == nil {
+		s.looks = map[*underway]bool{}
+	}
+	u := &underway{p.PID, p.StartKey, p.UID, time.Now()}
+	s.looks[u] = true
+	return u, nil
+}
+
+func (h *Host) end(u *underway) {
+	h.state.mu.Lock()
+	defer h.state.mu.Unlock()
+	delete(h.state.looks, u)
+}
+
+// A seen is what came of a look.
+type seen[T any] struct {
+	value T
+	err   error
+	panic any
+}
+
+// look has f look at a process, and waits for lookTime at most, or until ctx is done. What comes later
+// is dropped.
+func look[T any](ctx context.Context, p *Process, f func() (T, error), drop func(T)) (T, error) {
+	var none T
+	h := p.host
+	if h == nil { // nobody has found the process: it is made up
+		return f()
+	}
+	u, err := h.begin(p)
+	if err != nil {
+		return none, err
+	}
+	done, left := make(chan seen[T]), make(chan struct{})
+	go func() {
+		var s seen[T]
+		defer func() {
+			if x := recover(); x != nil {
+				s.panic = fmt.Sprintf("%v\n%s", x, debug.Stack())
+			}
+			h.end(u)
+			select {
+			case done <- s:
+			case <-left:
+				if s.err == nil && s.panic == nil {
+					drop(s.value)
+				}
+			}
+		}()
+		s.value, s.err = f()
+	}()
+	limit := time.NewTimer(lookTime)
+	defer limit.Stop()
+	select {
+	case s := <-done:
+		if s.panic != nil {
+			panic(s.panic)
+		}
+		return s.value, s.err
+	case <-ctx.Done():
+		close(left)
+		return none, ctx.Err()
+	case <-limit.C:
+		close(left)
+		return none, refuse(p.PID, CauseStuck, nil, "cannot be looked at within %v: that is stuck in the kernel, or this machine is very busy", lookTime)
+	}
+}
+
+// keep is for what need not be given back.
+func keep[T any](T) {}

@@ -1,0 +1,143 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gclog/gclog/session"
+)
+
+// TestLookStuck: a look that does not end is left behind, counted, and not begun again before it has
+// ended. What it brings then is given back.
+func TestLookStuck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &session.Host{}
+		release := make(chan struct{})
+		var begun, dropped atomic.Int32
+		stuck := func() (int, error) {
+			begun.Add(1)
+			<-release
+			return 7, nil
+		}
+		ctx, drop := t.Context(), func(int) { dropped.Add(1) }
+		since := time.Now()
+		_, err := h.Look(ctx, 1, 1000, stuck, drop)
+		refused(t, err, session.CauseStuck, "cannot be looked at within")
+		if took := time.Since(since); took != session.LookTime {
+			t.Errorf("it took %v", took)
+		}
+		_, err = h.Look(ctx, 1, 1000, stuck, drop)
+		refused(t, err, session.CauseStuck, "an earlier look")
+		if n, all := h.Stuck(); n != 1 || all || begun.Load() != 1 {
+			t.Errorf("%d are stuck of %d, all: %v", n, begun.Load(), all)
+		}
+		if n, err := h.Look(ctx, 2, 1000, func() (int, error) { return 5, nil }, drop); n != 5 || err != nil {
+			t.Errorf("another process: %d, error %v", n, err)
+		}
+		close(release)
+		synctest.Wait()
+		if n, _ := h.Stuck(); n != 0 || dropped.Load() != 1 {
+			t.Errorf("%d are stuck at the end, %d were given back", n, dropped.Load())
+		}
+		if n, err := h.Look(ctx, 1, 1000, stuck, drop); n != 7 || err != nil {
+			t.Errorf("afterwards: %d, error %v", n, err)
+		}
+	})
+}
+
+// TestLookBounds: the looks that are stuck are bounded, those of one user more than all.
+func TestLookBounds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &session.Host{}
+		release, drop := make(chan struct{}), func(int) {}
+		stuck := func() (int, error) { <-release; return 0, nil }
+		fill := func(from, uid int) {
+			for i := range session.MaxStuckOfUser {
+				go func() { _, _ = h.Look(t.Context(), from+i, uid, stuck, drop) }()
+			}
+			time.Sleep(session.LookTime)
+			synctest.Wait()
+		}
+		fine := func() (int, error) { return 0, nil }
+		fill(1, 1)
+		_, err := h.Look(t.Context(), 1000, 1, fine, drop)
+		refused(t, err, session.CauseStuck, "other processes of user")
+		if _, err := h.Look(t.Context(), 1000, 2, fine, drop); err != nil {
+			t.Errorf("another user: %v", err)
+		}
+		for user := 2; user <= session.MaxStuck/session.MaxStuckOfUser; user++ {
+			fill(user*1000, user)
+		}
+		if n, all := h.Stuck(); n != session.MaxStuck || !all {
+			t.Errorf("%d are stuck, all: %v", n, all)
+		}
+		_, err = h.Look(t.Context(), 999_999, 999, fine, drop)
+		refused(t, err, session.CauseStuck, "is not looked at")
+		close(release)
+		synctest.Wait()
+		if n, all := h.Stuck(); n != 0 || all {
+			t.Errorf("%d are stuck at the end, all: %v", n, all)
+		}
+	})
+}
+
+// TestLookLeft: who does not wait for a look gets the error of the context; a panic is the caller's.
+func TestLookLeft(t *testing.T) {
+	h := &session.Host{}
+	release, drop := make(chan struct{}), func(int) {}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := h.Look(ctx, 1, 1, func() (int, error) { <-release; return 0, nil }, drop); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	close(release)
+	defer func() {
+		if text, _ := recover().(string); !strings.HasPrefix(text, "a defect") || !strings.Contains(text, "look_linux_test.go") {
+			t.Errorf("the panic is %q", text)
+		}
+	}()
+	_, _ = h.Look(t.Context(), 2, 1, func() (int, error) { panic("a defect") }, drop)
+}
+
+// TestMayNotAnswer: which file systems are not touched.
+func TestMayNotAnswer(t *testing.T) {
+	line := func(id, point, system, options string) string {
+		return id + " 1 0:" + id + " / " + point + " rw,relatime shared:1 - " + system + " source " + options + "\n"
+	}
+	root := line("20", "/", "ext4", "rw")
+	host := root + line("21", "/var/lib/lazy/5/fs", "fuse.rawBridge", "rw") + line("22", "/data", "nfs4", "rw")
+	for name, tc := range map[string]struct {
+		mounts  string
+		path    string
+		foreign bool // the namespace is that of a user
+		want    bool
+	}{
+		"a disk":                        {mounts: root, path: "/"},
+		"nothing is mounted there":      {mounts: root, path: "/tmp"},
+		"FUSE":                          {mounts: root + line("30", "/tmp", "fuse.sshfs", "rw"), path: "/tmp", want: true},
+		"FUSE on a block device":        {mounts: root + line("30", "/tmp", "fuseblk", "rw"), path: "/tmp", want: true},
+		"a network":                     {mounts: root + line("30", "/tmp", "nfs4", "rw"), path: "/tmp", want: true},
+		"what nobody knows":             {mounts: root + line("30", "/tmp", "newfs", "rw"), path: "/tmp", want: true},
+		"a disk over FUSE":              {mounts: root + line("30", "/tmp", "fuse", "rw") + line("31", "/tmp", "tmpfs", "rw"), path: "/tmp"},
+		"FUSE over a disk":              {mounts: root + line("30", "/tmp", "tmpfs", "rw") + line("31", "/tmp", "fuse", "rw"), path: "/tmp", want: true},
+		"FUSE in a folder with a blank": {mounts: root + line("30", `/a\040b`, "fuse", "rw"), path: "/a b", want: true},
+		"a container":                   {mounts: line("30", "/", "overlay", "rw,lowerdir=/var/lib/l/A:/var/lib/l/B,upperdir=/var/lib/u,workdir=/var/lib/w"), path: "/"},
+		"a container of a user":         {mounts: line("30", "/", "overlay", "rw,lowerdir=/var/lib/l/A"), path: "/", foreign: true, want: true},
+		"a layer on FUSE":               {mounts: line("30", "/", "overlay", "rw,lowerdir=/var/lib/l/A:/var/lib/lazy/5/fs,upperdir=/u"), path: "/", want: true},
+		"a layer below FUSE":            {mounts: line("30", "/", "overlay", "rw,lowerdir+=/var/lib/l/A,lowerdir+=/var/lib/lazy/5/fs/x"), path: "/", want: true},
+		"a layer on a network":          {mounts: line("30", "/", "overlay", "rw,lowerdir=/l,upperdir=/data/u"), path: "/", want: true},
+		"a layer beside FUSE":           {mounts: line("30", "/", "overlay", "rw,lowerdir=/var/lib/lazy/5/fsx"), path: "/"},
+		"a layer whose path is cut":     {mounts: line("30", "/", "overlay", "rw,lowerdir=l/A:l/B"), path: "/", want: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := session.MayNotAnswer(tc.mounts, host, !tc.foreign, tc.path); got != tc.want {
+				t.Errorf("%v, want %v", got, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,159 @@
+package session
+
+import (
+	"bytes"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// A tree is what a process sees of the file system, or a part of that. Links are followed as the
+// process itself would follow them: never out of it.
+//
+// A path is followed step by step, because nothing of a file system may be touched before it is
+// known to answer. To open with O_PATH does not touch what is opened.
+type tree struct {
+	root  place
+	guard *guard
+}
+
+// A place is a file that is open with O_PATH.
+type place struct {
+	fd   int
+	path string // without links, as the process sees it
+}
+
+func (p place) close() { _ = unix.Close(p.fd) }
+
+// openTree opens what a process sees, whose folder in /proc is open. Close its root.
+func openTree(proc int, g *guard) (*tree, error) {
+	if g != nil {
+		if err := g.checkPoint("/"); err != nil {
+			return nil, err
+		}
+	}
+	root, err := unix.Openat(proc, "root", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	if g != nil {
+		if err := g.checkFile(root); err != nil {
+			_ = unix.Close(root)
+			return nil, err
+		}
+	}
+	return &tree{place{root, "/"}, g}, nil
+}
+
+// maxLinks is how many links are followed on the way to a file, as the kernel has it.
+const maxLinks = 40
+
+// open opens a file.
+func (t *tree) open(path string) (place, error) {
+	way := []place{t.root} // the folders that lead to it
+	up := func(to int) {
+		for _, p := range way[to:] {
+			p.close()
+		}
+		way = way[:to]
+	}
+	defer func() { up(1) }()
+	links := 0
+	for names := split(path); len(names) > 0; {
+		name := names[0]
+		names = names[1:]
+		switch name {
+		case ".":
+			continue
+		case "..":
+			up(max(1, len(way)-1))
+			continue
+		}
+		next, err := t.step(way[len(way)-1], name)
+		if err != nil {
+			return place{fd: -1}, err
+		}
+		target, isLink, err := readLink(next.fd)
+		if err == nil && !isLink {
+			way = append(way, next)
+			continue
+		}
+		next.close()
+		if links++; links > maxLinks {
+			err = unix.ELOOP
+		}
+		if err != nil {
+			return place{fd: -1}, err
+		}
+		if strings.HasPrefix(target, "/") {
+			up(1)
+		}
+		names = slices.Concat(split(target), names)
+	}
+	last := way[len(way)-1]
+	fd, err := unix.FcntlInt(uintptr(last.fd), unix.F_DUPFD_CLOEXEC, 0)
+	return place{fd, last.path}, err
+}
+
+// stat describes a file of a folder.
+func (t *tree) stat(dir place, name string, st *unix.Stat_t) error {
+	file, err := t.step(dir, name)
+	if err != nil {
+		return err
+	}
+	defer file.close()
+	return unix.Fstat(file.fd, st)
+}
+
+// step opens a file of a folder. A link is not followed.
+func (t *tree) step(dir place, name string) (file place, err error) {
+	file.path = filepath.Join(dir.path, name)
+	const flags = unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC
+	if t.guard == nil {
+		file.fd, err = unix.Openat(dir.fd, name, flags, 0)
+		return file, err
+	}
+	// Within a mount there is nothing to check; the kernel tells whether this leads into another.
+	how := unix.OpenHow{Flags: flags, Resolve: unix.RESOLVE_NO_XDEV}
+	for range openTries {
+		file.fd, err = unix.Openat2(dir.fd, name, &how)
+		if !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.EAGAIN) {
+			break
+		}
+	}
+	// ENOSYS: Linux before 5.6, EPERM: a sandbox that does not know the call.
+	if err == nil || !errors.Is(err, unix.EXDEV) && !errors.Is(err, unix.ENOSYS) && !errors.Is(err, unix.EPERM) {
+		return file, err
+	}
+	if err := t.guard.checkPoint(file.path); err != nil {
+		return file, err
+	}
+	if file.fd, err = unix.Openat(dir.fd, name, flags, 0); err != nil {
+		return file, err
+	}
+	if err := t.guard.checkFile(file.fd); err != nil { // something was mounted there just now
+		file.close()
+		return file, err
+	}
+	return file, nil
+}
+
+// openTries is how often opening is tried while somebody renames what is on the way.
+const openTries = 100
+
+// readLink reads a link that is open with O_PATH.
+func readLink(fd int) (target string, isLink bool, err error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFLNK {
+		return "", false, err
+	}
+	b := make([]byte, unix.PathMax)
+	n, err := unix.Readlinkat(fd, "", b)
+	if err != nil {
+		return "", false, err
+	}
+	return string(bytes.TrimRight(b[:n], "\x00")), true, nil
+}
