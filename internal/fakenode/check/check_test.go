@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/internal/cli"
+	"github.com/gclog/gclog/internal/fakefuse"
 	"github.com/gclog/gclog/internal/fakenode"
 	"github.com/gclog/gclog/internal/fakenode/check"
 )
@@ -25,6 +26,7 @@ const isGclog = "GCLOG_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
 	fakenode.Main()
+	fakefuse.Main()
 	if file := os.Getenv(isStepped); file != "" {
 		os.Exit(steppedDaemon(file, os.Getenv(isGclog)))
 	}
