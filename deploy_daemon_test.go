@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gclog/gclog/internal/fakefuse"
 	"github.com/gclog/gclog/internal/gcload"
 )
 
@@ -54,6 +55,24 @@ func serve(t *testing.T, program string) *served {
 	if _, err := io.ReadFull(ready, make([]byte, len("ready"))); err != nil {
 		t.Fatalf("the recorded process is not ready: %v", err)
 	}
+	return &served{cmd}
+}
+
+// serveAway starts one as root whose /tmp is on a file system that might not answer.
+func serveAway(t *testing.T, program string) *served {
+	t.Helper()
+	fuse := fakefuse.Start(t, t.TempDir(), 1)
+	enter := fuse.Enter()
+	cmd := exec.Command(enter[0], append(enter[1:], program, "demo", "--serve", "--speed", "5")...)
+	cmd.Env = []string{"TMPDIR=" + fuse.Dir(0), "OTEL_SERVICE_NAME=away"}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _, _ = in.Close(), cmd.Process.Kill(), cmd.Wait() })
 	return &served{cmd}
 }
 
@@ -166,6 +185,7 @@ func TestDeployHardening(t *testing.T) {
 	}
 	program := packed(t)
 	target := serve(t, program)
+	away := serveAway(t, program)
 	dir := t.TempDir()
 	logs, run, trace := filepath.Join(dir, "log"), filepath.Join(dir, "run"), filepath.Join(dir, "trace")
 	theirs, err := os.MkdirTemp("", "su") // above it there is none of another user
@@ -183,7 +203,7 @@ func TestDeployHardening(t *testing.T) {
 	}
 	config, address, socket := filepath.Join(dir, "gclog.yaml"), freeAddress(t), filepath.Join(run, "ctl.sock")
 	if err := os.WriteFile(config, fmt.Appendf(nil, `version: 1
-discovery: {interval: 100ms, include: [{pid: %d}], listen: [%s/diag.sock]}
+discovery: {interval: 100ms, include: [{pid: %d}, {pid: %d}], listen: [%s/diag.sock]}
 outputs:
   - {path: %s/%%s-%%p.json, filesize: 16K, filecount: 2}
   - {xlog: "gc*:file=%s/%%p.gc.log"}
@@ -191,7 +211,7 @@ outputs:
 retention: {total: 32K}
 control: {socket: "%s"}
 http: {listen: "%s"}
-`, target.pid(), run, logs, logs, theirs, nobody, socket, address), 0o644); err != nil {
+`, target.pid(), away.pid(), run, logs, logs, theirs, nobody, socket, address), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	notify, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "notify"), Net: "unixgram"})
@@ -245,6 +265,7 @@ http: {listen: "%s"}
 	told("WATCHDOG=1")
 	all := filepath.Join(logs, "orders-*.json")
 	eventually(t, "a record of a collection", func() bool { return logged(all, "gc") })
+	eventually(t, "a record of the process that a helper connects to", func() bool { return logged(filepath.Join(logs, "away-*.json"), "gc") })
 	must(t, program, "health", "--socket", socket)
 	must(t, program, "ctl", "status", "--socket", socket)
 	signal(syscall.SIGUSR1)
@@ -283,7 +304,7 @@ http: {listen: "%s"}
 			}
 		}
 	}
-	for _, name := range []string{"connect", "openat", "renameat", "inotify_add_watch", "setfsuid"} {
+	for _, name := range []string{"execve", "connect", "openat", "renameat", "inotify_add_watch", "setfsuid"} {
 		if !calls[name] {
 			t.Errorf("the daemon did not call %s: this is not all that it does", name)
 		}

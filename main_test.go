@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/internal/cli"
+	"github.com/gclog/gclog/internal/fakefuse"
 	"github.com/gclog/gclog/internal/fakenode"
 	"github.com/klauspost/compress/zstd"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -34,6 +35,7 @@ import (
 
 func TestMain(m *testing.M) {
 	fakenode.Main()
+	fakefuse.Main()
 	testscript.Main(m, map[string]func(){
 		"gclog":       func() { os.Exit(cli.Main(os.Args, os.Stdin, os.Stdout, os.Stderr)) },
 		"fakeruntime": func() { os.Exit(fakeRuntime(os.Args[1:])) },
