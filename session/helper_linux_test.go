@@ -189,3 +189,24 @@ func TestReadFileOpens(t *testing.T) {
 		}
 	}
 }
+
+// TestHelperOverlay: who has a user namespace of their own can mount FUSE below an overlay.
+func TestHelperOverlay(t *testing.T) {
+	dir := everybodys(t)
+	fuse := fakefuse.Start(t, dir, 1)
+	defer fuse.Stop()
+	room := shortDir(t)
+	tmp := filepath.Join(room, "merged")
+	script := fmt.Sprintf("mount -t tmpfs none %[1]s && cd %[1]s && mkdir upper work merged && mount -t overlay none -o lowerdir=%[2]s,upperdir=%[1]s/upper,workdir=%[1]s/work merged && exec $0", room, fuse.Dir(0))
+	through := append(fuse.Enter(), "unshare", "--user", "--map-root-user", "--mount", "--", "sh", "-c", script)
+	p, err := tryRun(t, spec{Sockets: []string{exact}, Dir: tmp, Through: through}, nil, "TMPDIR="+tmp, "PATH="+os.Getenv("PATH"))
+	if err != nil {
+		t.Skipf("no overlay in a user namespace here: %v", err)
+	}
+	h := &session.Host{Helper: helperArguments}
+	if _, err := h.Find(t.Context(), p.pid); err != nil {
+		t.Error(err)
+	}
+	broken := &session.Host{Helper: []string{"session.test", "-test.run=^$"}}
+	refused(t, broken.Inspect(p.pid).Err, session.CauseNoAccess, "the helper to do that has failed")
+}
