@@ -122,7 +122,7 @@ type Stream struct {
 // for the request: how long the session lasts is up to Stop, or Close, and a Read that waits
 // is ended by IdleTimeout or by Close only. Who gives up while the request is under way
 // waits for its answer, for a second at most: without it .NET Core 3.1 crashes. A session
-// that has begun with that is ended, as Discard does.
+// that has begun with that is there, without an error, as if ctx were not done.
 func (c *Client) StartTracing(ctx context.Context, cfg Config) (*Stream, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -151,12 +151,10 @@ func (c *Client) StartTracing(ctx context.Context, cfg Config) (*Stream, error) 
 			return true, nil
 		})
 		switch {
-		case err == nil:
-			c.collect = v.id
-			return s, nil
 		case s.conn != nil:
-			s.Discard(context.WithoutCancel(ctx))
-			return nil, err
+			c.collect = v.id
+			_ = s.conn.SetDeadline(time.Time{}) // that of who has given up
+			return s, nil
 		case !unknownCommand(err) || v.id == cmdCollectTracing2:
 			return nil, err
 		}
@@ -173,7 +171,7 @@ func (c *Client) SendsGCSettings() bool { return c.collect >= cmdCollectTracing4
 func (s *Stream) Read(p []byte) (int, error) {
 	if s.IdleTimeout > 0 {
 		if err := s.conn.SetReadDeadline(s.deadline()); err != nil {
-			return 0, err
+			return 0, s.ended(err)
 		}
 		if s.woken.Swap(false) {
 			return 0, os.ErrDeadlineExceeded
@@ -184,13 +182,18 @@ func (s *Stream) Read(p []byte) (int, error) {
 	if n > 0 {
 		s.begun.happen()
 	}
+	return n, s.ended(err)
+}
+
+// ended makes io.EOF of the errors that say that the connection is there no more.
+func (s *Stream) ended(err error) error {
 	if err != nil && (connectionGone(err) || errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrClosed)) {
 		err = io.EOF
 	}
 	if err != nil && !IsIdle(err) {
 		s.over.happen()
 	}
-	return n, err
+	return err
 }
 
 // wakeEvery is the time at whose multiples silence ends in all streams.
@@ -265,6 +268,15 @@ func (s *Stream) Discard(ctx context.Context) {
 	_ = s.conn.SetDeadline(time.Time{})
 	_, _ = io.Copy(io.Discard, s)
 	<-asked
+}
+
+// CloseRead has the runtime find nobody at the other end, as Close does; but what it has sent
+// can still be read, where the system allows that, and Read returns io.EOF behind it.
+func (s *Stream) CloseRead() error {
+	if c, ok := s.conn.(interface{ CloseRead() error }); ok {
+		return c.CloseRead()
+	}
+	return s.conn.Close()
 }
 
 // Close closes the connection. The runtime then ends the session by itself with
