@@ -28,7 +28,7 @@ type load struct {
 	t *testing.T
 }
 
-func startLoad(t *testing.T) *load {
+func startLoad(t *testing.T, flavour string, args ...string) *load {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("takes seconds of both processors")
@@ -37,7 +37,7 @@ func startLoad(t *testing.T) *load {
 	if err != nil {
 		t.Skipf("no .NET runtime: %v", err)
 	}
-	p, err := r.Start(socketDir(t), "svr", []string{"GCgen0size=10000"}, "churn", "--rate", "2000", "--live", "20", "--threads", "2", "--seed", "1", "--wait")
+	p, err := r.Start(socketDir(t), flavour, []string{"GCgen0size=10000"}, append(args, "--seed", "1", "--wait")...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,10 +45,16 @@ func startLoad(t *testing.T) *load {
 	return &load{p, t}
 }
 
-// oversee starts a daemon for it, at the level at which a runtime tells most.
-func (p *load) oversee() (*program, string) {
+// churn is a load with a ring of survivors, on two heaps.
+func churn(t *testing.T) *load {
+	t.Helper()
+	return startLoad(t, "svr", "churn", "--rate", "2000", "--live", "20", "--threads", "2")
+}
+
+// oversee starts a daemon for it.
+func (p *load) oversee(level string) (*program, string) {
 	p.t.Helper()
-	return oversee(p.t, fmt.Sprintf("version: 1\ndiscovery: {interval: 100ms, include: [{pid: %d}]}\nsession: {level: full}\n", p.PID))
+	return oversee(p.t, fmt.Sprintf("version: 1\ndiscovery: {interval: 100ms, include: [{pid: %d}]}\nsession: {level: %s}\n", p.PID, level))
 }
 
 func (p *load) send(command string) {
@@ -111,15 +117,15 @@ func accounted(t *testing.T, logs string) (newest uint32, gaps []collection) {
 			t.Errorf("#%d is told %d times", i, times[i])
 		}
 	}
-	t.Logf("#%d to #%d, gaps: %+v", first, newest, gaps)
+	t.Logf("#%d to #%d, %d gaps: %+v", first, newest, len(gaps), gaps[:min(len(gaps), 20)])
 	return newest, gaps
 }
 
 // TestLiveFlood: a program that allocates as fast as it can, with two heaps, and the level at which
 // a runtime tells most.
 func TestLiveFlood(t *testing.T) {
-	p := startLoad(t)
-	d, logs := p.oversee()
+	p := churn(t)
+	d, logs := p.oversee("full")
 	wait(t, func() int { return len(glob(t, filepath.Join(logs, "*.json"))) }, 1)
 	p.send("start")
 	p.goOn(10)
@@ -130,28 +136,42 @@ func TestLiveFlood(t *testing.T) {
 	}
 }
 
-// TestLiveStandstill: gclog stands still, a minute with GCLOG_SOAK, while a program floods it and
-// fills all buffers. What is dropped is a gap, to the number, and the program is not held up.
+// TestLiveStandstill: gclog stands still, a minute with GCLOG_SOAK, while a program has more than a
+// thousand collections a second, which fill all buffers. What is dropped is a gap, to the number, and
+// the program is not held up.
 func TestLiveStandstill(t *testing.T) {
-	p := startLoad(t)
-	pause := 5 * time.Second
+	p := startLoad(t, "wks", "storm", "--rate", "100")
+	pause := 6 * time.Second
 	if os.Getenv("GCLOG_SOAK") != "" {
 		pause = time.Minute
 	}
-	d, logs := p.oversee()
+	d, logs := p.oversee("normal")
+	marks := 0
+	had := func() int {
+		marks++
+		l, err := p.Mark(fmt.Sprint(marks)) // a label of its own
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l.Gen0
+	}
 	wait(t, func() int { return len(glob(t, filepath.Join(logs, "*.json"))) }, 1)
 	p.send("start")
-	p.goOn(10)
+	wait(t, had, 500)
 	_ = d.Process.Signal(syscall.SIGSTOP)
 	for end := time.Now().Add(pause); time.Now().Before(end); { // what the fault is
-		p.goOn(1)
+		wait(t, had, had()+100)
 	}
 	_ = d.Process.Signal(syscall.SIGCONT)
-	p.goOn(10)
+	wait(t, had, had()+500)
 	total := p.end()
 	d.terminate(t)
-	if newest, _ := accounted(t, logs); newest < total {
+	newest, gaps := accounted(t, logs)
+	if newest < total {
 		t.Errorf("the last collection that is told is #%d, the program had %d", newest, total)
+	}
+	if !slices.ContainsFunc(gaps, func(c collection) bool { return c.reason == "missed-gcs" || c.reason == "lost-events" }) {
+		t.Errorf("the buffers were not full: %+v", gaps)
 	}
 }
 
@@ -194,7 +214,7 @@ func freezer(t *testing.T, pid int) (freeze func(bool) error) {
 // TestLiveFrozen: a program that is frozen keeps its session, is taken up again when it goes on,
 // and is not waited for when gclog is to end: then the log says that there may be more.
 func TestLiveFrozen(t *testing.T) {
-	p := startLoad(t)
+	p := churn(t)
 	freeze := freezer(t, p.PID)
 	set := func(frozen bool) {
 		t.Helper()
@@ -202,7 +222,7 @@ func TestLiveFrozen(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d, logs := p.oversee()
+	d, logs := p.oversee("full")
 	wait(t, func() int { return len(glob(t, filepath.Join(logs, "*.json"))) }, 1)
 	p.send("start")
 	p.goOn(10)
@@ -233,7 +253,7 @@ func TestLiveFrozen(t *testing.T) {
 // TestLiveSessionsFull: a runtime has room for 64 sessions, and others have them all. gclog says so
 // once, tries again now and then, and gets its own when one of them ends.
 func TestLiveSessionsFull(t *testing.T) {
-	p := startLoad(t)
+	p := churn(t)
 	target, err := session.Find(t.Context(), p.PID)
 	if err != nil {
 		t.Fatal(err)
@@ -257,7 +277,7 @@ func TestLiveSessionsFull(t *testing.T) {
 		defer cancel()
 		_ = s.Stop(ctx) // what counts is that there is room
 	}
-	d, logs := p.oversee()
+	d, logs := p.oversee("full")
 	p.send("start")
 	time.Sleep(8 * time.Second) // attempts come after 1, 2 and 4 s
 	if list := glob(t, filepath.Join(logs, "*.json")); len(list) > 0 {
