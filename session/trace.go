@@ -178,6 +178,14 @@ func (s *Stream) Read(p []byte) (int, error) {
 		}
 	}
 	n, err := s.conn.Read(p)
+	if IsIdle(err) && !s.woken.Load() {
+		// On a busy host, or when this process stood still, the time may be over although there is
+		// something to read: that is no silence.
+		if err := s.conn.SetReadDeadline(time.Now().Add(lookTime)); err != nil {
+			return 0, s.ended(err)
+		}
+		n, err = s.conn.Read(p)
+	}
 	s.patient = s.patient && n == 0
 	if n > 0 {
 		s.begun.happen()
@@ -195,6 +203,9 @@ func (s *Stream) ended(err error) error {
 	}
 	return err
 }
+
+// lookTime is how long is waited for what is there already.
+const lookTime = time.Millisecond
 
 // wakeEvery is the time at whose multiples silence ends in all streams.
 const wakeEvery = 50 * time.Millisecond
@@ -237,6 +248,9 @@ func (s *Stream) Stop(ctx context.Context) error {
 	case <-s.over.c:
 		return nil // the runtime has ended it
 	case <-head.Done():
+		if s.begun.happened() {
+			return ctx.Err() // there may be more to read
+		}
 		_ = s.conn.Close()
 		if err := ctx.Err(); err != nil {
 			return err
@@ -292,6 +306,15 @@ type event struct {
 func newEvent() event { return event{make(chan struct{}), new(sync.Once)} }
 
 func (e event) happen() { e.once.Do(func() { close(e.c) }) }
+
+func (e event) happened() bool {
+	select {
+	case <-e.c:
+		return true
+	default:
+		return false
+	}
+}
 
 // IsIdle tells whether an error of Read only says that no byte came in time.
 func IsIdle(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }

@@ -333,6 +333,49 @@ func TestReset(t *testing.T) {
 	}
 }
 
+// TestIdleLate: a Read whose time was over before it looked, as on a busy host, returns what has come
+// meanwhile, and is no silence.
+func TestIdleLate(t *testing.T) {
+	r := serve(t, func(conn net.Conn, _ []byte) {
+		_, _ = conn.Write(append(answer(make([]byte, 8)), "Nettrace"...))
+		hang(conn)
+	})
+	c := r.client()
+	dial := c.Dial
+	late := &lateOnce{}
+	c.Dial = func(ctx context.Context) (net.Conn, error) {
+		conn, err := dial(ctx)
+		late.Conn = conn
+		return late, err
+	}
+	s, err := c.StartTracing(t.Context(), config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for n := range len("Nettrace") { // one byte at a time: all of them come sooner or later
+		late.now = n > 0 // the rest is there
+		s.IdleTimeout = patience
+		if got, err := s.Read(make([]byte, 1)); got != 1 || err != nil {
+			t.Fatalf("byte %d: %d, %v", n, got, err)
+		}
+	}
+}
+
+// A lateOnce is a connection whose Read finds that its time is over when it is told to.
+type lateOnce struct {
+	net.Conn
+	now bool
+}
+
+func (c *lateOnce) Read(p []byte) (int, error) {
+	if c.now {
+		c.now = false
+		return 0, os.ErrDeadlineExceeded
+	}
+	return c.Conn.Read(p)
+}
+
 // A resetLater is a connection that breaks when it is told to.
 type resetLater struct {
 	net.Conn
