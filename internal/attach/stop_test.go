@@ -84,7 +84,7 @@ func openTo(t *testing.T, target *session.Target, out io.Writer) (*Session, *Log
 
 // TestSkip: what there is no time to write is told as a gap with its numbers.
 func TestSkip(t *testing.T) {
-	_, target := replay(t)
+	_, target := replay(t, nil)
 	var out bytes.Buffer
 	slow := newGate()
 	s, l := openTo(t, target, &gatedWriter{&out, slow, 3})
@@ -113,7 +113,8 @@ func TestSkip(t *testing.T) {
 // TestCut: what has come before a session is cut off is told, also what lies unread in the socket,
 // and a gap says that there may have been more.
 func TestCut(t *testing.T) {
-	_, target := replay(t)
+	sent := newGate()
+	_, target := replay(t, sent.open)
 	self, err := session.Describe(os.Getpid()) // the process goes on
 	if err != nil {
 		t.Fatal(err)
@@ -131,6 +132,7 @@ func TestCut(t *testing.T) {
 	var out bytes.Buffer
 	s, l := openTo(t, target, &out)
 	<-s.traced
+	<-sent.opened // and lies in the socket
 	s.Cut()
 	unread.open()
 	end, err := l.Write(s, &gclog.Process{ID: 1}, nil)
