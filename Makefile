@@ -77,7 +77,7 @@ ship: ## real shippers follow rotated logs; needs rsyslog, and the modules of a 
 
 soak: ## random histories of the daemon under all faults for DURATION, up to the first that fails (Linux)
 	$(GO) test -c -o bin/soak.test ./internal/fakenode/check
-	cd internal/fakenode/check && GCLOG_SOAK=$(DURATION) ../../../bin/soak.test -test.timeout 0 -test.failfast -test.run '^(TestComingAndGoing|TestSoak)$$'
+	cd internal/fakenode/check && GCLOG_SOAK=$(DURATION) ../../../bin/soak.test -test.timeout 0 -test.failfast -test.run '^(TestComingAndGoing|TestLiveStandstill|TestSoak)$$'
 
 demo: build ## attach to a real .NET process under load, and show what comes
 	$(GO) run ./internal/gcload/demo bin/gclog

@@ -374,6 +374,15 @@ func TestJSONRecords(t *testing.T) {
 			},
 		},
 		{
+			"stopped", func(w *formats.Writer) {
+				w.Gap(&gclog.Gap{Reason: gclog.GapStopped, Time: hour, Ticks: 10, Records: 6, From: 7, To: 9})
+			},
+			map[string]any{
+				"dotnet.gc.gap.reason": "stopped", "dotnet.gc.gap.records.count": 6, "dotnet.gc.gap.from": 7, "dotnet.gc.gap.to": 9,
+				"message": "gclog was told to end, and had no time left for all that there was: 6 records are missing, of collections from 7 to 9",
+			},
+		},
+		{
 			"summary", func(w *formats.Writer) {
 				w.Summary(&formats.Summary{From: hour - 300e9, To: hour, Ticks: 11, Tally: gclog.Tally{
 					Collections: [3]uint64{10, 2, 0}, Background: 1, Pauses: 14, PauseTotal: 34_500_000, PauseMax: 5_200_000,

@@ -93,7 +93,8 @@ type RotatingFile struct {
 	ours    fs.FileInfo     // to know it again
 	size    int64           // of the whole groups in it
 	begun   bool            // it has its head
-	torn    bool            // it may end inside a line
+	torn    bool            // it may end inside a line, before what is left
+	left    int64           // bytes that failed writes have left at its end, and that could not be taken back yet
 	number  int             // of files begun
 	index   int             // next one of NameByIndex; -1: not chosen yet
 	logs    map[string]bool // by name, whether a file that looks archived is a log
@@ -191,6 +192,9 @@ func (r *RotatingFile) Bytes() int64 { return r.total }
 // it is closed, else it is archived. The next write makes another.
 func (r *RotatingFile) Reopen() {
 	_ = r.flush() // kept in lost
+	if r.left > 0 {
+		r.takeBack(0)
+	}
 	if r.open {
 		r.rotate()
 	}
@@ -209,10 +213,11 @@ func (r *RotatingFile) Follow() {
 	}
 	info, err := os.Lstat(r.path)
 	switch {
+	case errors.Is(err, syscall.EIO): // nobody knows: it stays ours
 	case err != nil || !os.SameFile(info, r.ours):
 		r.leave()
 	case info.Size() == 0 && r.size > 0:
-		r.size, r.begun, r.torn = 0, false, false
+		r.size, r.begun, r.torn, r.left = 0, false, false, 0
 	case info.Size() < r.size:
 		r.size = info.Size()
 	}
@@ -226,7 +231,10 @@ func (r *RotatingFile) Write(head Head, group []byte, hold bool) error {
 	if now := r.now(); now.Sub(r.looked) >= lookEvery || now.Before(r.looked) {
 		r.Follow()
 	}
-	if r.open && r.due(int64(len(group)), hold) {
+	if r.left > 0 {
+		r.takeBack(0)
+	}
+	if r.open && r.left == 0 && r.due(int64(len(group)), hold) {
 		if err := r.flush(); err != nil {
 			return err
 		}
@@ -270,12 +278,12 @@ func (r *RotatingFile) writeFirst(head Head, group []byte) error {
 
 // append writes b with one write.
 func (r *RotatingFile) append(b []byte) error {
-	if r.torn {
+	if r.torn || r.left > 0 {
 		b = append(append(make([]byte, 0, len(b)+1), '\n'), b...)
 	}
 	n, err := r.log.Write(b)
 	if err == nil {
-		r.torn = false
+		r.torn, r.left = false, 0
 		r.size += int64(n)
 		r.total += int64(n)
 		return nil
@@ -295,9 +303,10 @@ func bare(err error) error {
 	return err
 }
 
-// takeBack removes the n bytes that a write has left of its group. Where that
-// fails, the next group begins a new line. What the file has before them is not
-// ours to know: others may have cut it off, and these bytes too.
+// takeBack removes the n bytes that a write has left of its group, and what others have left
+// before. Where that fails it is tried again before the next group, which else begins a new line.
+// What the file has before them is not ours to know: others may have cut it off, and these bytes
+// too.
 func (r *RotatingFile) takeBack(n int64) {
 	info, err := os.Stat(r.path)
 	cut := func(size int64) error { return os.Truncate(r.path, size) }
@@ -305,13 +314,15 @@ func (r *RotatingFile) takeBack(n int64) {
 		info, err = r.file.Stat()
 		cut = r.file.Truncate
 	}
+	n += r.left
+	r.left = 0
 	switch {
-	case err != nil || !os.SameFile(info, r.ours):
+	case err == nil && !os.SameFile(info, r.ours):
 		r.torn = true
-	case info.Size() < n:
+	case err == nil && info.Size() < n:
 		r.torn = info.Size() > 0
-	case cut(info.Size()-n) != nil:
-		r.torn = true
+	case err != nil || cut(info.Size()-n) != nil:
+		r.left = n
 	}
 }
 
@@ -359,7 +370,12 @@ func (r *RotatingFile) due(n int64, hold bool) bool {
 func (r *RotatingFile) rotate() {
 	r.holding = time.Time{}
 	r.retryAt = 0
-	if info, err := os.Lstat(r.path); err != nil || !os.SameFile(info, r.ours) {
+	info, err := os.Lstat(r.path)
+	if errors.Is(err, syscall.EIO) {
+		r.retryAt = r.size + r.o.Size/8
+		return
+	}
+	if err != nil || !os.SameFile(info, r.ours) {
 		r.leave() // somebody moved it away: what is there now is not ours
 		return
 	}
@@ -375,11 +391,14 @@ func (r *RotatingFile) rotate() {
 
 // leave closes the file; the next write makes another.
 func (r *RotatingFile) leave() {
+	if r.left > 0 {
+		r.takeBack(0)
+	}
 	// An error of close has no consequence here: every write was reported already.
 	_ = r.log.Close()
 	r.release()
 	r.open, r.begun, r.torn = false, false, false
-	r.size = 0
+	r.size, r.left = 0, 0
 }
 
 // release closes our own descriptor of the file, and with it the lock.
@@ -439,6 +458,7 @@ func (r *RotatingFile) tryCreate() (again bool, err error) {
 			return errors.Join(err, fmt.Errorf("%s was replaced while it was opened", r.path))
 		}
 		r.open, r.ours, r.size, r.begun, r.torn, r.looked = true, made, made.Size(), false, false, r.now()
+		r.left = 0
 		return nil
 	})
 	return again, err

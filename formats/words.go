@@ -20,6 +20,12 @@ func appendGap(b []byte, g *gclog.Gap) []byte {
 		return appendDropped(append(b, "the output could not be written: "...), g)
 	case g.Reason == gclog.GapInternal:
 		return appendDropped(append(b, "gclog failed because of a defect: "...), g)
+	case g.Reason == gclog.GapStopped:
+		b = append(b, "gclog was told to end, and had no time left for all that there was"...)
+		if g.Records == 0 {
+			return b // how much that was is not known
+		}
+		return appendDropped(append(b, ": "...), g)
 	case g.Reason == gclog.GapReattached:
 		return append(b, "a new session began"...)
 	case g.To == 0:

@@ -110,9 +110,10 @@ const (
 	GapQueueFull                   // the outputs were too slow: records were dropped
 	GapUnwritten                   // the output failed: records were dropped
 	GapInternal                    // a defect of gclog: what it was given since is not known
+	GapStopped                     // gclog was told to end, and had no time left for what there was
 )
 
-var gapNames = [...]string{"lost-events", "missed-gcs", "reattached", "queue-full", "unwritten", "internal-error"}
+var gapNames = [...]string{"lost-events", "missed-gcs", "reattached", "queue-full", "unwritten", "internal-error", "stopped"}
 
 func (r GapReason) String() string { return gapNames[r] }
 
@@ -125,8 +126,8 @@ type Gap struct {
 	LostEvents uint64 // 0: unknown
 	Thread     uint64 // lost events: that wrote them; 0: several
 	// From and To are the numbers of the collections that are missing; with lost
-	// events those that were open, with GapQueueFull, GapUnwritten and GapInternal the smallest
+	// events those that were open, with the reasons from GapQueueFull on the smallest
 	// and the largest whose record was dropped. 0 and 0 if none; From is never above To.
 	From, To uint32
-	Records  uint64 // of all kinds, dropped with GapQueueFull, GapUnwritten and GapInternal
+	Records  uint64 // of all kinds, dropped with the reasons from GapQueueFull on
 }

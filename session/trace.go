@@ -122,7 +122,7 @@ type Stream struct {
 // for the request: how long the session lasts is up to Stop, or Close, and a Read that waits
 // is ended by IdleTimeout or by Close only. Who gives up while the request is under way
 // waits for its answer, for a second at most: without it .NET Core 3.1 crashes. A session
-// that has begun with that is ended, as Discard does.
+// that has begun with that is there, without an error, as if ctx were not done.
 func (c *Client) StartTracing(ctx context.Context, cfg Config) (*Stream, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -151,12 +151,10 @@ func (c *Client) StartTracing(ctx context.Context, cfg Config) (*Stream, error) 
 			return true, nil
 		})
 		switch {
-		case err == nil:
-			c.collect = v.id
-			return s, nil
 		case s.conn != nil:
-			s.Discard(context.WithoutCancel(ctx))
-			return nil, err
+			c.collect = v.id
+			_ = s.conn.SetDeadline(time.Time{}) // that of who has given up
+			return s, nil
 		case !unknownCommand(err) || v.id == cmdCollectTracing2:
 			return nil, err
 		}
@@ -173,25 +171,41 @@ func (c *Client) SendsGCSettings() bool { return c.collect >= cmdCollectTracing4
 func (s *Stream) Read(p []byte) (int, error) {
 	if s.IdleTimeout > 0 {
 		if err := s.conn.SetReadDeadline(s.deadline()); err != nil {
-			return 0, err
+			return 0, s.ended(err)
 		}
 		if s.woken.Swap(false) {
 			return 0, os.ErrDeadlineExceeded
 		}
 	}
 	n, err := s.conn.Read(p)
+	if IsIdle(err) && !s.woken.Load() {
+		// On a busy host, or when this process stood still, the time may be over although there is
+		// something to read: that is no silence.
+		if err := s.conn.SetReadDeadline(time.Now().Add(peekTime)); err != nil {
+			return 0, s.ended(err)
+		}
+		n, err = s.conn.Read(p)
+	}
 	s.patient = s.patient && n == 0
 	if n > 0 {
 		s.begun.happen()
 	}
+	return n, s.ended(err)
+}
+
+// ended makes io.EOF of the errors that say that the connection is there no more.
+func (s *Stream) ended(err error) error {
 	if err != nil && (connectionGone(err) || errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrClosed)) {
 		err = io.EOF
 	}
 	if err != nil && !IsIdle(err) {
 		s.over.happen()
 	}
-	return n, err
+	return err
 }
+
+// peekTime is how long is waited for what is there already.
+const peekTime = time.Millisecond
 
 // wakeEvery is the time at whose multiples silence ends in all streams.
 const wakeEvery = 50 * time.Millisecond
@@ -234,6 +248,9 @@ func (s *Stream) Stop(ctx context.Context) error {
 	case <-s.over.c:
 		return nil // the runtime has ended it
 	case <-head.Done():
+		if s.begun.happened() {
+			return ctx.Err() // there may be more to read
+		}
 		_ = s.conn.Close()
 		if err := ctx.Err(); err != nil {
 			return err
@@ -267,6 +284,15 @@ func (s *Stream) Discard(ctx context.Context) {
 	<-asked
 }
 
+// CloseRead has the runtime find nobody at the other end, as Close does; but what it has sent
+// can still be read, where the system allows that, and Read returns io.EOF behind it.
+func (s *Stream) CloseRead() error {
+	if c, ok := s.conn.(interface{ CloseRead() error }); ok {
+		return c.CloseRead()
+	}
+	return s.conn.Close()
+}
+
 // Close closes the connection. The runtime then ends the session by itself with
 // the next event that it cannot write.
 func (s *Stream) Close() error { return s.conn.Close() }
@@ -280,6 +306,15 @@ type event struct {
 func newEvent() event { return event{make(chan struct{}), new(sync.Once)} }
 
 func (e event) happen() { e.once.Do(func() { close(e.c) }) }
+
+func (e event) happened() bool {
+	select {
+	case <-e.c:
+		return true
+	default:
+		return false
+	}
+}
 
 // IsIdle tells whether an error of Read only says that no byte came in time.
 func IsIdle(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }

@@ -499,7 +499,7 @@ func (l *jsonLine) settle(r *record) bool {
 	case recordGap:
 		r.gap.Time, r.gap.Ticks = r.at, ticks
 		var ok bool
-		r.gap.Reason, ok = named(l.gc.gapReason, gclog.GapInternal)
+		r.gap.Reason, ok = named(l.gc.gapReason, gclog.GapStopped)
 		return ok && r.gap.From <= r.gap.To
 	case recordStall:
 		return l.settleStall(r)

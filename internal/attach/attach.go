@@ -22,9 +22,13 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// writeTime is how long the outputs may take for what is left when gclog is asked to
-// stop.
-const writeTime = 5 * time.Second
+const (
+	// writeTime is how long the outputs may take for what is left when gclog is asked to
+	// stop.
+	writeTime = 4 * time.Second
+	// skipTime is how long they may then take for the gap that tells what is not written.
+	skipTime = time.Second
+)
 
 // Options is what a session does.
 type Options struct {
@@ -98,9 +102,10 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		case <-ctx.Done():
 			s.wait()
 			// Nothing can be done about outputs that do not take what is written.
+			defer time.AfterFunc(writeTime, s.Skip).Stop()
 			select {
 			case <-written:
-			case <-time.After(writeTime):
+			case <-time.After(writeTime + skipTime):
 				return &Result{Process: gclog.Process{ID: int64(o.Target.PID)}, Err: errors.New("the outputs take nothing any more: what was left to write is lost")}, nil
 			}
 		}

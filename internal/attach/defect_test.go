@@ -21,8 +21,9 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// A replay is a fake runtime in this process that sends a recording.
-func replay(t *testing.T) (*fakeruntime.Runtime, *session.Target) {
+// A replay is a fake runtime in this process that sends a recording. sent is called when it has;
+// nil: nobody asks.
+func replay(t *testing.T, sent func()) (*fakeruntime.Runtime, *session.Target) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "s") // a short one, for a socket
 	if err != nil {
@@ -34,7 +35,7 @@ func replay(t *testing.T) (*fakeruntime.Runtime, *session.Target) {
 		t.Fatal(err)
 	}
 	trace := shared.Read(t, filepath.Join(shared.Root(), "testdata", "traces", "net10-datas-bgc.nettrace.gz"))
-	r, err := fakeruntime.Start(fakeruntime.Config{Listener: l, Version: "8.0.0", Stream: trace})
+	r, err := fakeruntime.Start(fakeruntime.Config{Listener: l, Version: "8.0.0", Stream: trace, OnSent: sent})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,7 @@ func TestDefect(t *testing.T) {
 		"no defect at all": {},
 	} {
 		t.Run(name, func(t *testing.T) {
-			runtime, target := replay(t)
+			runtime, target := replay(t, nil)
 			var out bytes.Buffer
 			dial := target.Dial
 			reads := &trap{left: c.read}

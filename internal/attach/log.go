@@ -30,12 +30,13 @@ type Log struct {
 	known   *gclog.Process
 	process gclog.Process
 	tally   gclog.Tally
-	tallied int64    // time of the last summary
-	last    uint32   // the highest number of a collection that was told
-	reached int64    // ticks of the newest record
-	missing uint64   // records that the queue had no room for
-	session *Session // that is being written, nil if none is
-	writing *item    // of it, nil if none is
+	tallied int64         // time of the last summary
+	last    uint32        // the highest number of a collection that was told
+	reached int64         // ticks of the newest record
+	missing uint64        // records that the queue had no room for
+	session *Session      // that is being written, nil if none is
+	skipped gclog.Missing // of its records: there was no time to write them
+	writing *item         // of it, nil if none is
 }
 
 func (l *Log) format() formats.Options {
@@ -87,7 +88,7 @@ func (l *Log) Write(s *Session, known *gclog.Process, begun func(*gclog.Process)
 	if begun != nil {
 		begun(&l.process)
 	}
-	l.tally, l.tallied = gclog.Tally{}, 0
+	l.tally, l.tallied, l.skipped = gclog.Tally{}, 0, gclog.Missing{}
 	l.tellOutputs(s)
 	var lost gclog.Missing // by a defect
 	var defects defects
@@ -99,7 +100,8 @@ func (l *Log) Write(s *Session, known *gclog.Process, begun func(*gclog.Process)
 	}
 	s.wait()
 	end := s.end()
-	defects.contain(func() { l.tellLost(lost, &end) })
+	defects.contain(func() { l.tellLost(gclog.GapInternal, &lost, &end) })
+	defects.contain(func() { l.tellStopped(s, &end) })
 	defects.contain(func() {
 		if l.Summaries {
 			l.Summarize()
@@ -111,13 +113,24 @@ func (l *Log) Write(s *Session, known *gclog.Process, begun func(*gclog.Process)
 	return end, errors.Join(s.failure(end.Reason), s.tee.close(), errors.Join(defects...))
 }
 
-// tellLost writes the gaps for what a defect has lost.
-func (l *Log) tellLost(lost gclog.Missing, end *formats.End) {
-	lost.Gaps(gclog.Gap{Reason: gclog.GapInternal, Time: end.At, Ticks: end.Ticks}, func(g *gclog.Gap) {
-		l.tally.Gap(g)
-		l.last = max(l.last, g.To)
-		l.set.Each(func(w *formats.Writer) { w.Gap(g) })
-	})
+// tellLost writes the gaps for what was not written, at the end of a session.
+func (l *Log) tellLost(reason gclog.GapReason, lost *gclog.Missing, end *formats.End) {
+	lost.Gaps(gclog.Gap{Reason: reason, Time: end.At, Ticks: end.Ticks}, l.tellGap)
+}
+
+func (l *Log) tellGap(g *gclog.Gap) {
+	l.tally.Gap(g)
+	l.last = max(l.last, g.To)
+	l.set.Each(func(w *formats.Writer) { w.Gap(g) })
+}
+
+// tellStopped writes the gaps for what there was no time for when gclog was to end: the records
+// that were not written, and what the runtime has not sent. How much that is nobody knows.
+func (l *Log) tellStopped(s *Session, end *formats.End) {
+	l.tellLost(gclog.GapStopped, &l.skipped, end)
+	if !s.whole() && s.trace != nil && l.skipped.Records == 0 {
+		l.tellGap(&gclog.Gap{Reason: gclog.GapStopped, Time: end.At, Ticks: end.Ticks})
+	}
 }
 
 // abandon lets a session come to its end whose records cannot be written because of a defect, and
@@ -179,7 +192,11 @@ func (l *Log) deliver(s *Session) {
 			}
 		default:
 			l.writing = it
-			if news == nil || news.isNew(it) {
+			switch {
+			case news != nil && !news.isNew(it):
+			case s.skip.Load():
+				it.count(&l.skipped)
+			default:
 				l.tell(s, it)
 			}
 			l.writing = nil

@@ -88,6 +88,8 @@ type Session struct {
 	asked   atomic.Bool     // it shall end
 	cut     context.Context // done when it is cut off
 	cutOff  context.CancelFunc
+	early   atomic.Bool   // that was before the stream had ended
+	skip    atomic.Bool   // what is not written yet shall only be counted
 	stopped chan struct{} // closed when the runtime has been asked, or will not be
 	ordered bool          // the runtime has ended the session when it was asked to
 
@@ -160,14 +162,36 @@ func (s *Session) Ask() {
 	})
 }
 
-// Abort ends the session without asking the runtime, because there is none any more.
-func (s *Session) Abort() { _ = s.stream.Close() }
+// Abort ends the session without asking the runtime, because there is none any more. What has
+// come is told.
+func (s *Session) Abort() { _ = s.stream.CloseRead() }
 
 // Cut ends the session without waiting for the runtime: its connection is closed. What has
-// come is told.
+// come is told, and that more may have been on its way.
 func (s *Session) Cut() {
+	s.giveUp()
+	_ = s.stream.CloseRead()
+}
+
+// giveUp notes that the runtime is waited for no longer.
+func (s *Session) giveUp() {
+	select {
+	case <-s.done:
+	default:
+		s.early.Store(true)
+	}
 	s.cutOff()
 	s.Ask()
+}
+
+// whole tells, when the session has ended, whether all has come that the runtime had to send.
+func (s *Session) whole() bool { return s.ordered && !s.early.Load() }
+
+// Skip ends the session at once: what has been read and is not written yet is told as a gap, and
+// that there may have been more.
+func (s *Session) Skip() {
+	s.skip.Store(true)
+	s.giveUp()
 	_ = s.stream.Close()
 }
 
@@ -191,9 +215,9 @@ func stop(cut context.Context, stream *session.Stream, done <-chan struct{}) boo
 	_ = stream.Stop(ctx)
 	select {
 	case <-done:
-		return cut.Err() == nil
+		return true
 	case <-ctx.Done():
-		_ = stream.Close()
+		_ = stream.CloseRead()
 		return false
 	}
 }
@@ -514,13 +538,31 @@ func (s *Session) process(known *gclog.Process) gclog.Process {
 		return p
 	}
 	if !p.HasLimits {
-		Complete(s.cut, s.target, &p)
+		s.complete(&p)
 	}
 	p.Sync = s.trace.SyncTime
 	if !p.Started.IsZero() {
 		p.UptimeAtSync = max(0, p.Sync.Sub(p.Started))
 	}
 	return p
+}
+
+// complete is Complete, as long as the session is not cut off: a runtime that does not answer then
+// must not keep its records from being written.
+func (s *Session) complete(p *gclog.Process) {
+	whole := *p
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if defect := Contain(func() { Complete(s.cut, s.target, &whole) }); defect != nil {
+			s.o.Tell(defect.Error())
+		}
+	}()
+	select {
+	case <-done:
+		*p = whole
+	case <-s.cut.Done():
+	}
 }
 
 func (s *Session) syncTicks() int64 {
@@ -575,7 +617,7 @@ func (s *Session) end() formats.End {
 	default:
 		e.Reason, e.Message = formats.EndStreamError, "the runtime ended the session"
 	}
-	if !s.ordered && e.Reason == formats.EndDetached {
+	if !s.whole() && e.Reason == formats.EndDetached {
 		e.Message = fmt.Sprintf("process %d did not end the session in time: its last events may be missing", s.target.PID)
 		s.o.Tell(e.Message)
 	}

@@ -72,6 +72,7 @@ type Daemon struct {
 	queue       queue
 	swept       bool // all processes have been looked for once
 	stopping    bool
+	hurry       []func(*attach.Session) // what every session is told, since there is no time left
 	ready       atomic.Bool
 	reloading   sync.Mutex
 	offset      time.Duration // of the clock, when it was looked at last
@@ -82,10 +83,12 @@ type Daemon struct {
 const (
 	// stopTime is how long the end may take; what is being asked of a process then may
 	// take askTime of it. A session that has not ended after cutTime is cut off, so that
-	// what has come is still written.
-	stopTime = 4500 * time.Millisecond
-	askTime  = 2 * time.Second
-	cutTime  = 3500 * time.Millisecond
+	// what has come is still written; what is not after skipTime is told as a gap.
+	// On a busy host that is the work of most sessions, so it has half of the time.
+	stopTime = 4800 * time.Millisecond
+	askTime  = time.Second
+	cutTime  = 2 * time.Second
+	skipTime = 2500 * time.Millisecond
 	// chanceEvery is how often a process that was given up gets another chance: it may
 	// have been stopped by a debugger for an hour.
 	chanceEvery = time.Hour
@@ -158,7 +161,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	defer stopWatchdog()
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
-	var deadline, hurry, cut <-chan time.Time
+	var deadline, giveUp, cut, skip <-chan time.Time
 	done := ctx.Done()
 	for !d.stopping || len(d.processes) > 0 {
 		select {
@@ -177,19 +180,17 @@ func (d *Daemon) Run(ctx context.Context) error {
 		case <-d.o.Status:
 			d.logStatus()
 		case <-done:
-			done, hurry, cut, deadline = nil, time.After(askTime), time.After(cutTime), time.After(stopTime)
+			done, giveUp, cut, skip, deadline = nil, time.After(askTime), time.After(cutTime), time.After(skipTime), time.After(stopTime)
 			stopSweeping()
 			d.stop()
-		case <-hurry:
+		case <-giveUp:
 			for _, p := range d.processes {
 				p.cancel()
 			}
 		case <-cut:
-			for _, p := range d.processes {
-				for _, s := range p.live {
-					s.Cut()
-				}
-			}
+			d.hasten((*attach.Session).Cut)
+		case <-skip:
+			d.hasten((*attach.Session).Skip)
 		case <-deadline:
 			d.log.Warn().Int("processes", len(d.processes)).Msg("not all sessions ended in time: their connections are closed, which ends them too")
 			return nil
@@ -260,6 +261,16 @@ func (d *Daemon) stop() {
 	d.log.Info().Int("processes", len(d.processes)).Msg("ending")
 	for _, p := range d.processes {
 		p.step(event{kind: eventStop})
+	}
+}
+
+// hasten tells all sessions to be quick, and those that are there later.
+func (d *Daemon) hasten(how func(*attach.Session)) {
+	d.hurry = append(d.hurry, how)
+	for _, p := range d.processes {
+		for _, s := range p.live {
+			how(s)
+		}
 	}
 }
 

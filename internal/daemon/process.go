@@ -275,6 +275,9 @@ func (p *process) open(a action) {
 		}
 		p.post(func() {
 			p.live[a.session] = s
+			for _, how := range p.d.hurry {
+				how(s)
+			}
 			p.write(s)
 			if p.sup.state == stateGivenUp { // by a defect
 				s.Cut()

@@ -128,6 +128,62 @@ func (w *watched) end() *told {
 	return s
 }
 
+// TestRead: what the other end has read is known, also when it closes the connection, and nothing
+// that it has not read counts.
+func TestRead(t *testing.T) {
+	for name, c := range map[string]struct {
+		reads bool // all that there is, before it closes the connection
+		read  int  // of two collections
+	}{"all": {true, 2}, "nothing more": {false, 1}} {
+		t.Run(name, func(t *testing.T) {
+			r := start(t, newNode(t, 9), Config{Name: "orders"})
+			target, err := new(session.Host).Find(t.Context(), r.PID())
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := target.StartTracing(t.Context(), wanted)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			numbers := func(list []Span) (n int) {
+				Each(list, func(uint32) { n++ })
+				return n
+			}
+			ledger := func() *Session { return &r.Ledger().Sessions[0] }
+			s.IdleTimeout = 50 * time.Millisecond
+			readAll := func() {
+				for b := make([]byte, 64<<10); ; {
+					if _, err := s.Read(b); session.IsIdle(err) {
+						return
+					} else if err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			waitFor(t, "the session", func() bool { return len(r.Ledger().Sessions) == 1 })
+			r.Collect()
+			waitFor(t, "the first collection", func() bool { return numbers(ledger().Sent) == 1 })
+			if l := ledger(); numbers(l.Read) != 0 {
+				t.Errorf("nothing is read, and known to be read is %v", l.Read)
+			}
+			readAll()
+			waitFor(t, "that it is known to be read", func() bool { return numbers(ledger().Read) == 1 })
+			r.Collect()
+			waitFor(t, "the second collection", func() bool { return numbers(ledger().Sent) == 2 })
+			if c.reads {
+				readAll()
+			}
+			_ = s.Close()
+			r.Collect() // so that the runtime notices
+			waitFor(t, "the end", func() bool { return ledger().End == EndLeft })
+			if l := ledger(); numbers(l.Read) != c.read {
+				t.Errorf("known to be read is %v, of %v", l.Read, l.Sent)
+			}
+		})
+	}
+}
+
 // compare holds what was told against what was sent.
 func compare(t *testing.T, s *told, l *Ledger, session int) {
 	t.Helper()
@@ -257,7 +313,7 @@ func TestEnds(t *testing.T) {
 				l := r.Ledger()
 				n := 0
 				for i := range l.Sessions {
-					l.Sessions[i].Each(func(uint32) { n++ })
+					Each(l.Sessions[i].Sent, func(uint32) { n++ })
 				}
 				return n >= 50
 			})

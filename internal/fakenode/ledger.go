@@ -49,6 +49,7 @@ type Session struct {
 	ID     uint64
 	Opened int64  // as the times of a GC
 	Sent   []Span // collections of which all events were written, in the order of their ends
+	Read   []Span // those of them of which the kernel says that the other end has read all
 	Lost   uint64 // events that were dropped
 	End    string
 }
@@ -58,21 +59,21 @@ func (s *Session) Has(number uint32) bool {
 	return slices.ContainsFunc(s.Sent, func(p Span) bool { return p.From <= number && number <= p.To })
 }
 
-// Each calls f for all of Sent.
-func (s *Session) Each(f func(number uint32)) {
-	for _, p := range s.Sent {
+// Each calls f for all collections of a list.
+func Each(list []Span, f func(number uint32)) {
+	for _, p := range list {
 		for n := p.From; n <= p.To; n++ {
 			f(n)
 		}
 	}
 }
 
-func (s *Session) sent(number uint32) {
-	if n := len(s.Sent); n > 0 && s.Sent[n-1].To+1 == number {
-		s.Sent[n-1].To = number
-		return
+func appendNumber(list []Span, number uint32) []Span {
+	if n := len(list); n > 0 && list[n-1].To+1 == number {
+		list[n-1].To = number
+		return list
 	}
-	s.Sent = append(s.Sent, Span{number, number})
+	return append(list, Span{number, number})
 }
 
 // A Ledger is all that a runtime did. The collection with number n is GCs[n-1].
@@ -92,6 +93,7 @@ func (l *Ledger) clone() *Ledger {
 	c.Sessions = slices.Clone(l.Sessions)
 	for i := range c.Sessions {
 		c.Sessions[i].Sent = slices.Clone(c.Sessions[i].Sent)
+		c.Sessions[i].Read = slices.Clone(c.Sessions[i].Read)
 	}
 	return &c
 }

@@ -67,6 +67,7 @@ func (n *Node) Close() {
 	<-n.done
 	for _, r := range n.Runtimes() {
 		r.Kill()
+		r.letGo()
 	}
 }
 

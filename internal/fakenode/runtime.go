@@ -38,6 +38,7 @@ type Runtime struct {
 	mu      sync.Mutex
 	plan    plan
 	streams []*stream
+	leaving []*stream // of which it is not known yet whether all that was written is read
 	ledger  Ledger
 	drop    int // events that are dropped next, in every session
 
@@ -103,6 +104,10 @@ func (r *Runtime) Requests() int64 { return r.server.Requests() }
 func (r *Runtime) Ledger() *Ledger {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	for _, t := range r.streams {
+		r.enter(t)
+	}
+	r.settle()
 	return r.ledger.clone()
 }
 
@@ -193,23 +198,41 @@ func (r *Runtime) leaveLocked(t *stream, how string) {
 	}
 	r.forget(t)
 	t.ending = how
+	t.hangUp()
 	if t.index >= 0 {
 		r.ledger.Sessions[t.index].End = how
+		r.leaving = append(r.leaving, t)
+		r.settle()
+	} else {
+		t.free()
 	}
 	close(t.left)
 }
 
-// enter notes in the ledger what a stream has sent.
+// enter notes in the ledger what a stream has sent, and what of it was read.
 func (r *Runtime) enter(t *stream) {
 	if t.index >= 0 {
-		t.sent(r.ledger.Sessions[t.index].sent)
+		t.enter(&r.ledger.Sessions[t.index])
 	}
+}
+
+// settle lets go of the streams of which all is known.
+func (r *Runtime) settle() {
+	r.leaving = slices.DeleteFunc(r.leaving, func(t *stream) bool {
+		r.enter(t)
+		if len(t.unread) > 0 {
+			return false
+		}
+		t.free()
+		return true
+	})
 }
 
 // flush is what a runtime does every 100 ms: it writes what has happened.
 func (r *Runtime) flush(now int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.settle()
 	if r.frozen != nil || r.ledger.Ended {
 		return
 	}
@@ -221,6 +244,7 @@ func (r *Runtime) flush(now int64) {
 
 func (r *Runtime) write(now int64) {
 	for _, t := range slices.Backward(r.streams) {
+		r.enter(t) // before there is more to read
 		if now < t.metadata && len(t.pending) < maxPending {
 			t.flood()
 		}
@@ -262,6 +286,16 @@ func (r *Runtime) happen(now int64) {
 		}
 	}
 	r.drop -= used
+}
+
+// letGo lets go of all streams, whoever may still read them.
+func (r *Runtime) letGo() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, t := range r.leaving {
+		t.free()
+	}
+	r.leaving = nil
 }
 
 // die notes that the process has ended, or is about to.

@@ -20,6 +20,7 @@ import (
 type stream struct {
 	session *fakeruntime.Session
 	raw     syscall.RawConn
+	fd      int // keeps the socket, after the connection is closed, until all is known to be read; -1: it is
 	index   int // of the ledger's session; -1: it is for settings only
 
 	w       nettracetest.V4
@@ -27,6 +28,7 @@ type stream struct {
 	written int64  // bytes
 	encoded int64  // bytes, pending ones included
 	ends    []end  // of collections that are not written whole yet
+	unread  []end  // of those that are, and are not known to be read
 	damaged []uint32
 	opened  int64
 	spoilt  bool // nothing that comes now can be read
@@ -58,7 +60,11 @@ func newStream(s *fakeruntime.Session, pid int) (*stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &stream{session: s, raw: raw, index: -1, opened: monotonic(), left: make(chan struct{})}
+	t := &stream{session: s, raw: raw, fd: -1, index: -1, opened: monotonic(), left: make(chan struct{})}
+	control := raw.Control(func(fd uintptr) { t.fd, err = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0) })
+	if err := errors.Join(control, err); err != nil {
+		return nil, err
+	}
 	appendHead(&t.w, pid)
 	t.take()
 	return t, nil
@@ -173,14 +179,45 @@ func (t *stream) wrote(n int) {
 	t.pending = t.pending[:copy(t.pending, t.pending[n:])]
 }
 
-// sent returns the collections that are written whole since the last call.
-func (t *stream) sent(each func(number uint32)) {
+// enter notes what is written and what is read since the last call.
+func (t *stream) enter(s *Session) {
 	n := 0
 	for n < len(t.ends) && t.ends[n].offset <= t.written {
-		each(t.ends[n].number)
+		s.Sent = appendNumber(s.Sent, t.ends[n].number)
 		n++
 	}
+	t.unread = append(t.unread, t.ends[:n]...)
 	t.ends = t.ends[:copy(t.ends, t.ends[n:])]
+	if t.fd < 0 {
+		return
+	}
+	if rest, err := unix.IoctlGetInt(t.fd, unix.SIOCOUTQ); err != nil || rest > 0 {
+		return // how much of it is read the kernel does not say
+	}
+	if t.discarded() {
+		t.unread = nil
+		return
+	}
+	for _, e := range t.unread {
+		s.Read = appendNumber(s.Read, e.number)
+	}
+	t.unread = t.unread[:0]
+}
+
+// discarded tells whether the other end has closed the connection and there was something that it
+// had not read.
+func (t *stream) discarded() bool {
+	code, err := unix.GetsockoptInt(t.fd, unix.SOL_SOCKET, unix.SO_ERROR) // it is told once
+	return err != nil || code != 0
+}
+
+// hangUp ends the stream for the other end, which may go on to read what is written.
+func (t *stream) hangUp() { _ = unix.Shutdown(t.fd, unix.SHUT_RDWR) }
+
+// free lets go of the socket.
+func (t *stream) free() {
+	_ = unix.Close(t.fd)
+	t.fd = -1
 }
 
 // finish encodes the end of a session.

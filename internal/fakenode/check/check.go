@@ -14,9 +14,9 @@ import (
 
 // Options are what has happened beside the runtime, and excuses what it may.
 type Options struct {
-	// Killed: gclog was killed. The last line of a file may be torn, a session has no
-	// end, and what was on its way when gclog died is in no record.
-	Killed bool
+	// Kills are when gclog was killed, as the times of a ledger. The last line of a file may be
+	// torn then, a session has no end, and what was on its way when gclog died is in no record.
+	Kills []int64
 	// Truncated: files were cut to nothing by others, so they may lack their header.
 	Truncated bool
 	// Full is when the disk was full. A process that ended then may have no end in its
@@ -26,6 +26,8 @@ type Options struct {
 
 // A Period is a time, as those of a ledger.
 type Period struct{ From, To int64 }
+
+func (o *Options) killed() bool { return len(o.Kills) > 0 }
 
 // Output checks the files that gclog wrote about a process, in the order in which
 // they were written. The error has a line for each thing that is wrong.
@@ -40,14 +42,14 @@ func Output(l *fakenode.Ledger, files []string, o Options) error {
 	for i := range c.records {
 		c.record(&c.records[i])
 	}
-	if c.broken || o.Killed && c.sessions[c.life] { // the last life told nothing
+	if c.broken || o.killed() && c.sessions[c.life] { // the last life told nothing
 		c.breaks = append(c.breaks, lifeBreak{next: uint32(len(c.told)), end: c.lastEnd})
 	}
 	c.order()
 	c.coverage()
-	c.sent()
+	c.delivered()
 	for id, open := range c.sessions {
-		if open && !o.Killed && !c.unwritten && c.unwritable() == 0 {
+		if open && !o.killed() && !c.unwritten && c.unwritable() == 0 {
 			c.wrong("the last session has no end (%s)", id)
 		}
 	}
@@ -68,7 +70,7 @@ func Node(n *fakenode.Node, dir string, o Options) error {
 		delete(files, l.Cookie)
 	}
 	for cookie, list := range files {
-		if cookie != "" || !o.Killed && !o.Truncated {
+		if cookie != "" || !o.killed() && !o.Truncated {
 			errs = append(errs, fmt.Errorf("files of no process that there was (%s): %v", cookie, list))
 		}
 	}
@@ -95,7 +97,7 @@ type checker struct {
 	newest    uint32          // of the numbers told so far
 	unwritten bool            // the record before says that some before it are missing
 	broken    bool            // the next number told is the first of another life
-	unread    bool            // the last session could not be read to its end, and no number is told since
+	damaged   bool            // the last session could not be read to its end, and no number is told since
 	problems  []string
 }
 
@@ -146,7 +148,7 @@ func (c *checker) record(r *record) {
 		if c.sessions[id] && !c.unwritten {
 			c.wrong("%s: a session begins and the one before it has not ended (%s)", r.at, id)
 		}
-		if _, known := c.sessions[id]; c.o.Killed && !known && len(c.sessions) > 0 {
+		if _, known := c.sessions[id]; c.o.killed() && !known && len(c.sessions) > 0 {
 			c.broken = true
 		}
 		c.sessions[id], c.life = true, id
@@ -158,7 +160,7 @@ func (c *checker) record(r *record) {
 		c.within(r)
 		c.document(r)
 		c.sessions[id] = false
-		c.unread = c.unread || r.Event.Reason == "stream-error" || r.Error.Message != ""
+		c.damaged = c.damaged || r.Event.Reason == "stream-error"
 		return
 	}
 	if r.unwritten() && !c.sessions[id] { // its begin is among what is missing
@@ -248,7 +250,7 @@ func (c *checker) gap(r *record) {
 	case g == nil:
 		c.wrong("%s: a gap that says nothing", r.at)
 		return
-	case !slices.Contains([]string{"lost-events", "missed-gcs", "reattached", "queue-full", "unwritten", "internal-error"}, g.Reason):
+	case !slices.Contains([]string{"lost-events", "missed-gcs", "reattached", "queue-full", "unwritten", "internal-error", "stopped"}, g.Reason):
 		c.wrong("%s: a gap with the reason %q", r.at, g.Reason)
 	case g.To == 0:
 		return
@@ -264,7 +266,7 @@ func (c *checker) gap(r *record) {
 		}
 	}
 	from := g.From
-	for r.unwritten() && from <= g.To && !c.wasSent(from) { // it may have begun before the first session
+	for r.dropped() && from <= g.To && !c.wasSent(from) { // it may have begun before the first session
 		from++
 	}
 	if from <= g.To {
@@ -283,7 +285,7 @@ func (c *checker) reach(from, to uint32) {
 		c.first = from
 	}
 	c.newest = max(c.newest, to)
-	c.unread = false
+	c.damaged = false
 	c.lastEnd = max(c.lastEnd, c.l.GCs[to-1].End)
 }
 
@@ -337,8 +339,8 @@ func (c *checker) coverage() {
 // twice tells whether a collection may be in two gaps: its record could not be written, and
 // another gap names it only because it lies between two that are missing.
 func (c *checker) twice(t *told, n uint32) bool {
-	return slices.ContainsFunc(t.gaps, (*record).unwritten) && slices.ContainsFunc(t.gaps, func(r *record) bool {
-		return !r.unwritten() && (c.l.GCs[n-1].Kind == fakenode.Background || c.straddles(r, n))
+	return slices.ContainsFunc(t.gaps, (*record).dropped) && slices.ContainsFunc(t.gaps, func(r *record) bool {
+		return !r.dropped() && (c.l.GCs[n-1].Kind == fakenode.Background || c.straddles(r, n))
 	})
 }
 
@@ -412,8 +414,12 @@ func (c *checker) excused(n uint32) bool {
 			return true
 		}
 	}
-	if !c.o.Killed {
+	if !c.o.killed() {
 		return false
+	}
+	// The lives before the one that told first have told nothing.
+	if slices.Max(c.o.Kills) > c.l.GCs[n-1].Last && (c.first == 0 || n < c.first) {
+		return true
 	}
 	// What could not be written was to be told with the next record that can.
 	g := c.l.GCs[n-1]
@@ -433,24 +439,18 @@ func (c *checker) wentDown(i int, n uint32) bool {
 	})
 }
 
-// sent checks that all that was sent is told, also before the first and behind the
-// last that are. What was sent last in a session that its reader left may have stayed
-// in the socket; what came behind a place where a stream cannot be read, or when gclog
-// waited no longer for the end of a session, nobody knows, until another session follows.
-func (c *checker) sent() {
+// delivered checks that all that gclog has read is told, also before the first and behind the last
+// that are. How much it has read the kernel says (fakenode.Session); what lay unread in a socket
+// that was closed was not delivered. What came behind a place where a stream cannot be read nobody
+// knows, until another session follows.
+func (c *checker) delivered() {
 	for i := range c.l.Sessions {
 		s := &c.l.Sessions[i]
-		newest := uint32(0) // that is told of those that were sent here
-		s.Each(func(n uint32) {
-			if c.told[n].any() {
-				newest = max(newest, n)
-			}
-		})
-		s.Each(func(n uint32) {
+		fakenode.Each(s.Read, func(n uint32) {
 			inside := c.first <= n && n <= c.newest // coverage has looked at it
-			left := (s.End == fakenode.EndLeft || c.unread && (s.End == fakenode.EndStopped || s.End == fakenode.EndUnwritten)) && n > newest
-			if !c.told[n].any() && !inside && !left && !c.excused(n) && !c.wentDown(i, n) {
-				c.wrong("#%d was sent in session %d (%s), and is in no record and no gap", n, s.ID, s.End)
+			behind := c.damaged && s.End == fakenode.EndStopped && n > c.newest
+			if !c.told[n].any() && !inside && !behind && !c.excused(n) && !c.wentDown(i, n) {
+				c.wrong("#%d was delivered in session %d (%s), and is in no record and no gap", n, s.ID, s.End)
 			}
 		})
 	}

@@ -87,7 +87,7 @@ func waitSent(t *testing.T, r *fakenode.Runtime, count int) {
 	t.Helper()
 	wait(t, func() (n int) {
 		for _, s := range r.Ledger().Sessions {
-			s.Each(func(uint32) { n++ })
+			fakenode.Each(s.Sent, func(uint32) { n++ })
 		}
 		return n
 	}, count)
@@ -98,7 +98,7 @@ func waitSession(t *testing.T, r *fakenode.Runtime, session, count int) {
 	t.Helper()
 	wait(t, func() (n int) {
 		if l := r.Ledger(); len(l.Sessions) > session {
-			l.Sessions[session].Each(func(uint32) { n++ })
+			fakenode.Each(l.Sessions[session].Sent, func(uint32) { n++ })
 		}
 		return n
 	}, count)
@@ -282,7 +282,7 @@ func TestDoctored(t *testing.T) {
 			all := strings.SplitAfter(s, "\n")
 			return all[0] + all[len(all)-2]
 		}, check.Options{}, `is in no record`},
-		{"killed", last, func(s string) string { return s[:len(s)-10] }, check.Options{Killed: true}, ``},
+		{"killed", last, func(s string) string { return s[:len(s)-10] }, check.Options{Kills: []int64{monotonic()}}, ``},
 		{"truncated", files[0], func(string) string { return "" }, check.Options{Truncated: true}, `was not begun`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -366,6 +366,7 @@ func TestKilledDaemon(t *testing.T) {
 	for i := range 3 {
 		runtimes = append(runtimes, start(t, n, fakenode.Config{Name: fmt.Sprintf("orders%d", i), Rate: 200, Background: 0.1}))
 	}
+	var kills []int64
 	for i := range 4 {
 		d := startDaemon(t, n, dir)
 		for _, r := range runtimes {
@@ -377,8 +378,9 @@ func TestKilledDaemon(t *testing.T) {
 		}
 		_ = d.Process.Kill()
 		_ = d.Wait()
+		kills = append(kills, monotonic())
 	}
-	if err := check.Node(n, filepath.Join(dir, "logs"), check.Options{Killed: true}); err != nil {
+	if err := check.Node(n, filepath.Join(dir, "logs"), check.Options{Kills: kills}); err != nil {
 		t.Error(err)
 	}
 }

@@ -24,7 +24,6 @@ import (
 	"github.com/gclog/gclog/internal/fakenode"
 	"github.com/gclog/gclog/internal/fakenode/check"
 	"github.com/gclog/gclog/internal/fakeshipper"
-	"github.com/gclog/gclog/internal/gcload"
 )
 
 // Each fault alone: docs/reliability.md has a row for each of these tests.
@@ -59,6 +58,7 @@ func checked(t *testing.T, n *fakenode.Node, dir string, d *program) {
 	t.Helper()
 	if err := check.Node(n, dir, check.Options{}); err != nil {
 		t.Errorf("%v\n%s", err, d.stderr.String())
+		keepLedgers(t, n)
 		lists, _ := check.Files(dir)
 		for _, files := range lists {
 			t.Logf("%s ends with\n%s", files[len(files)-1], lastOf(t, files))
@@ -188,69 +188,6 @@ func TestFlood(t *testing.T) {
 	checked(t, n, logs, d)
 }
 
-// TestLiveFlood: a real program that allocates as fast as it can, with two heaps, and the
-// level at which a runtime tells most. Each of its collections is in one record or in a gap.
-func TestLiveFlood(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds of both processors")
-	}
-	r, err := gcload.FromRepository()
-	if err != nil {
-		t.Skipf("no .NET runtime: %v", err)
-	}
-	dir, err := os.MkdirTemp("", "live")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	p, err := r.Start(dir, "svr", []string{"GCgen0size=80000"}, "churn", "--rate", "2000", "--live", "20", "--threads", "2", "--seed", "1", "--wait")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Kill()
-	d, logs := oversee(t, fmt.Sprintf("version: 1\ndiscovery: {interval: 100ms, include: [{pid: %d}]}\nsession: {level: full}\n", p.PID))
-	wait(t, func() int { return len(glob(t, filepath.Join(logs, "*.json"))) }, 1)
-	if _, err := p.Send("start"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.Wait(time.Minute, func(l *gcload.Line) bool { return l.Event == "gc" && l.Number() > 40 }); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.Send("stop"); err != nil {
-		t.Fatal(err)
-	}
-	last, err := p.Mark("end")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Exit(0); err != nil {
-		t.Fatal(err)
-	}
-	d.terminate(t)
-	times := map[uint32]int{}
-	lost := false
-	first, newest := uint32(0), uint32(0)
-	for _, g := range collections(t, logs) {
-		for i := g.from; i <= g.to; i++ {
-			times[i]++
-			newest = max(newest, i)
-			if first == 0 {
-				first = i
-			}
-		}
-		lost = lost || g.lost
-	}
-	for i := first; i <= newest; i++ {
-		if times[i] != 1 && !lost {
-			t.Errorf("#%d is told %d times", i, times[i])
-		}
-	}
-	if total := uint32(last.Gen0); newest < total {
-		t.Errorf("the last collection that is told is #%d, the program had %d", newest, total)
-	}
-	t.Logf("%d collections from #%d on, lost events: %v", len(times), first, lost)
-}
-
 // A collection is what a record tells: one, or a gap of some.
 type collection struct {
 	from, to uint32
@@ -337,7 +274,9 @@ func TestComingAndGoing(t *testing.T) {
 	}
 	d.terminate(t)
 	checked(t, n, logs, d)
-	t.Logf("%d processes, %d at the end", len(n.Runtimes()), len(living))
+	var sum total
+	sum.add(n)
+	fmt.Fprintln(os.Stderr, "checked, with many that come and go:", sum)
 }
 
 // TestDiskFull: while a disk is full its log lacks records, and afterwards tells exactly
@@ -626,7 +565,7 @@ func TestThousandRotations(t *testing.T) {
 		scan()
 		missing, doubled = 0, 0
 		for _, x := range r.Ledger().Sessions {
-			x.Each(func(number uint32) {
+			fakenode.Each(x.Sent, func(number uint32) {
 				switch n := times[number]; {
 				case n == 0:
 					missing++

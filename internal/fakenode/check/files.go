@@ -43,6 +43,12 @@ func (r *record) unwritten() bool {
 	return r.Dotnet.GC.Gap != nil && r.Dotnet.GC.Gap.Reason == "unwritten"
 }
 
+// dropped tells whether it says that records could not be passed on, also those of collections that
+// had begun before the first session.
+func (r *record) dropped() bool {
+	return r.Dotnet.GC.Gap != nil && slices.Contains([]string{"queue-full", "unwritten", "internal-error", "stopped"}, r.Dotnet.GC.Gap.Reason)
+}
+
 type gc struct {
 	Number     uint32
 	Generation int
@@ -123,7 +129,7 @@ func (c *checker) read(path string) {
 		b = rest
 		if !whole {
 			// The end of a line that was never written: the writer was killed.
-			if !c.o.Killed {
+			if !c.o.killed() {
 				c.wrong("%s: the line is torn: %s", at, short(line))
 			}
 			return

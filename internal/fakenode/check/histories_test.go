@@ -73,16 +73,41 @@ func TestSoak(t *testing.T) {
 		t.Skip("takes hours: make soak")
 	}
 	length := duration(t, "GCLOG_HISTORY", 30*time.Second)
+	var sum total
+	defer func() { fmt.Fprintln(os.Stderr, "checked:", sum) }()
 	for i := 0; time.Now().Before(end); i++ {
 		seed := rand.Uint64N(1 << 32)
 		if i < len(regressions) {
 			seed = regressions[i].seed
 		}
 		fmt.Fprintf(os.Stderr, "%s seed %d\n", time.Now().UTC().Format(time.RFC3339), seed)
-		if !t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) { history(t, seed, length) }) {
+		if !t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) { sum.add(history(t, seed, length)) }) {
 			t.Fatalf("to repeat it: GCLOG_SEED=%d GCLOG_HISTORY=%v go test -count 1 -run TestHistories ./internal/fakenode/check", seed, length)
 		}
 	}
+}
+
+// A total is how much was checked.
+type total struct {
+	histories, processes, sessions int
+	had, delivered                 uint64 // collections
+}
+
+func (s *total) add(n *fakenode.Node) {
+	s.histories++
+	for _, r := range n.Runtimes() {
+		l := r.Ledger()
+		s.processes++
+		s.sessions += len(l.Sessions)
+		s.had += uint64(len(l.GCs))
+		for i := range l.Sessions {
+			fakenode.Each(l.Sessions[i].Read, func(uint32) { s.delivered++ })
+		}
+	}
+}
+
+func (s total) String() string {
+	return fmt.Sprintf("%d histories, %d processes, %d sessions, %d collections, %d times one was delivered to gclog", s.histories, s.processes, s.sessions, s.had, s.delivered)
 }
 
 // duration is what a variable says.
@@ -99,7 +124,7 @@ func duration(t *testing.T, variable string, otherwise time.Duration) time.Durat
 	return d
 }
 
-func history(t *testing.T, seed uint64, length time.Duration) {
+func history(t *testing.T, seed uint64, length time.Duration) *fakenode.Node {
 	t.Helper()
 	n := newNode(t, seed)
 	h := newHost(t, n, seed%3 == 0)
@@ -115,10 +140,17 @@ func history(t *testing.T, seed uint64, length time.Duration) {
 	h.d.terminate(t)
 	if err := check.Node(n, h.written, h.options); err != nil {
 		t.Errorf("%v\n%s%s", err, h.said.String(), h.d.stderr.String())
-		for _, r := range n.Runtimes() {
-			if b, err := json.Marshal(r.Ledger()); err == nil {
-				_ = os.WriteFile(filepath.Join(t.ArtifactDir(), fmt.Sprintf("ledger-%d.json", r.PID())), b, 0o600)
-			}
+		keepLedgers(t, n)
+	}
+	return n
+}
+
+// keepLedgers writes the ledgers beside the logs, where -artifacts keeps them.
+func keepLedgers(t *testing.T, n *fakenode.Node) {
+	t.Helper()
+	for _, r := range n.Runtimes() {
+		if b, err := json.Marshal(r.Ledger()); err == nil {
+			_ = os.WriteFile(filepath.Join(t.ArtifactDir(), fmt.Sprintf("ledger-%d.json", r.PID())), b, 0o600)
 		}
 	}
 }
@@ -147,7 +179,7 @@ func newHost(t *testing.T, n *fakenode.Node, kills bool) *host {
 	dir := t.ArtifactDir() // -artifacts keeps it
 	h := &host{
 		t: t, kills: kills, config: filepath.Join(dir, "gclog.yaml"), clock: filepath.Join(dir, "clock"), written: filepath.Join(dir, "written"), full: func() {},
-		include: n.Pattern(), size: "100K", options: check.Options{Killed: kills, Truncated: true},
+		include: n.Pattern(), size: "100K", options: check.Options{Truncated: true},
 	}
 	h.logs = filepath.Join(h.written, "logs")
 	if err := errors.Join(os.MkdirAll(h.logs, 0o700), h.level("normal"), setClock(h.clock, 0)); err != nil {
@@ -232,6 +264,7 @@ func (h *host) kill(*rand.Rand) error {
 		return err
 	}
 	_ = h.d.Wait()
+	h.options.Kills = append(h.options.Kills, monotonic())
 	h.said.WriteString(h.d.stderr.String())
 	if err := h.level("normal"); err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"github.com/gclog/gclog/internal/fakenode"
+	"github.com/gclog/gclog/internal/fakenode/check"
 )
 
 // memoryMost is how much resident memory, in bytes, a daemon may take whatever one of its
@@ -51,6 +52,15 @@ func TestHostileStream(t *testing.T) {
 			}
 			bad.Kill()
 			checked(t, n, logs, d)
+			lists, _ := check.Files(logs)
+			told := false
+			for _, name := range lists[bad.Cookie()] {
+				b, _ := os.ReadFile(name)
+				told = told || bytes.Contains(b, []byte(`"reason":"stopped"`))
+			}
+			if told != (c.name == "one byte a second") {
+				t.Errorf("a gap says that the daemon has not waited for all: %v", told)
+			}
 		})
 	}
 }

@@ -1,0 +1,217 @@
+package attach
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/session"
+)
+
+// A gate is closed until it is opened.
+type gate struct {
+	opened chan struct{}
+	once   sync.Once
+}
+
+func newGate() *gate { return &gate{opened: make(chan struct{})} }
+
+func (g *gate) open() { g.once.Do(func() { close(g.opened) }) }
+
+// A gatedWriter takes a few writes, and the others when the gate is open.
+type gatedWriter struct {
+	io.Writer
+	*gate
+	first int
+}
+
+func (w *gatedWriter) Write(p []byte) (int, error) {
+	if w.first--; w.first < 0 {
+		<-w.opened
+	}
+	return w.Writer.Write(p)
+}
+
+// A gatedConn lets the stream be read when the gate is open, but for its head.
+type gatedConn struct {
+	*net.UnixConn
+	*gate
+	head int
+}
+
+func (c *gatedConn) Read(p []byte) (int, error) {
+	if len(p) > 1000 { // of the stream, not of an answer
+		if c.head--; c.head < 0 {
+			<-c.opened
+		}
+		p = p[:min(len(p), 2000)]
+	}
+	return c.UnixConn.Read(p)
+}
+
+func openTo(t *testing.T, target *session.Target, out io.Writer) (*Session, *Log) {
+	t.Helper()
+	cfg, err := SessionConfig("normal", nil, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	json, err := formats.Find("json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(t.Context(), target, SessionOptions{Config: cfg, Tell: func(string) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, &Log{
+		Opener:  &output.Opener{Stdout: out, Tell: func(string) {}},
+		Outputs: []output.Spec{{Path: output.Stdout, Format: json}},
+	}
+}
+
+// TestSkip: what there is no time to write is told as a gap with its numbers.
+func TestSkip(t *testing.T) {
+	_, target := replay(t, nil)
+	var out bytes.Buffer
+	slow := newGate()
+	s, l := openTo(t, target, &gatedWriter{&out, slow, 3})
+	written := make(chan error)
+	go func() {
+		_, err := l.Write(s, &gclog.Process{ID: 1}, nil)
+		written <- err
+	}()
+	s.Ask()
+	<-s.Done() // all is in the queue, or written
+	s.Skip()
+	slow.open()
+	if err := <-written; err != nil {
+		t.Error(err)
+	}
+	log := out.String()
+	if n := strings.Count(log, `"action":"gc",`); n > 3 {
+		t.Errorf("%d collections were written when there was no time", n)
+	}
+	if n := strings.Count(log, `"reason":"stopped"`); n != 1 || !strings.Contains(log, "gclog was told to end") {
+		t.Errorf("%d gaps tell what was not written\n%s", n, log)
+	}
+	accountFor(t, out.Bytes(), false)
+}
+
+// TestCut: what has come before a session is cut off is told, also what lies unread in the socket,
+// and a gap says that there may have been more.
+func TestCut(t *testing.T) {
+	sent := newGate()
+	_, target := replay(t, sent.open)
+	self, err := new(session.Host).Describe(os.Getpid()) // the process goes on
+	if err != nil {
+		t.Fatal(err)
+	}
+	target.Process = *self
+	dial, unread := target.Dial, newGate()
+	var once sync.Once
+	target.Dial = func(ctx context.Context) (net.Conn, error) {
+		conn, err := dial(ctx)
+		if err == nil {
+			once.Do(func() { conn = &gatedConn{conn.(*net.UnixConn), unread, 1} })
+		}
+		return conn, err
+	}
+	var out bytes.Buffer
+	s, l := openTo(t, target, &out)
+	<-s.traced
+	<-sent.opened // and lies in the socket
+	s.Cut()
+	unread.open()
+	end, err := l.Write(s, &gclog.Process{ID: 1}, nil)
+	if err != nil || end.Reason != formats.EndDetached || end.Message == "" {
+		t.Errorf("it ends as %+v: %v", end, err)
+	}
+	if n := strings.Count(out.String(), `"reason":"stopped"`); n != 1 {
+		t.Errorf("%d gaps tell that there may have been more", n)
+	}
+	accountFor(t, out.Bytes(), false)
+}
+
+// A pipeListener is a listener of pipes in memory.
+type pipeListener struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func (l *pipeListener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *pipeListener) Close() error   { close(l.closed); return nil }
+func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{} }
+
+func (l *pipeListener) dial(context.Context) (net.Conn, error) {
+	ours, theirs := net.Pipe()
+	l.conns <- theirs
+	return pipeConn{ours}, nil
+}
+
+// A pipeConn fails as a socket does when it has been closed.
+type pipeConn struct{ net.Conn }
+
+func (c pipeConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if errors.Is(err, io.ErrClosedPipe) {
+		err = net.ErrClosed
+	}
+	return n, err
+}
+
+// TestCutWhileAsking: a runtime that does not answer when it is asked for its settings keeps
+// nothing from being written of a session that is cut off.
+func TestCutWhileAsking(t *testing.T) {
+	trace := shared.Read(t, shared.Root()+"/testdata/traces/net10-datas-bgc.nettrace.gz")
+	synctest.Test(t, func(t *testing.T) {
+		l := &pipeListener{make(chan net.Conn), make(chan struct{})}
+		never, requests := make(chan struct{}), 0
+		r, err := fakeruntime.Start(fakeruntime.Config{Listener: l, Version: "10.0.0", Stream: trace, Meet: func(uint16) fakeruntime.Fault {
+			if requests++; requests == 1 {
+				return fakeruntime.Fault{} // it begins the session
+			}
+			return fakeruntime.Fault{Wait: never}
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			close(never)
+			_ = r.Close()
+		}()
+		target := &session.Target{Process: session.Process{PID: os.Getpid()}, Client: session.Client{Dial: l.dial}}
+		var out bytes.Buffer
+		s, log := openTo(t, target, &out)
+		known := &gclog.Process{ID: 1, Cookie: "c", Flavor: gclog.FlavorCoreCLR, RuntimeVersion: "10.0.0"}
+		began := time.Now()
+		time.AfterFunc(time.Second, s.Cut)
+		if _, err := log.Write(s, known, nil); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took != time.Second { // of a clock that only waiting moves
+			t.Errorf("written %v after the session began, and it was cut off after 1 s", took)
+		}
+		accountFor(t, out.Bytes(), false)
+	})
+}

@@ -1,0 +1,83 @@
+//go:build linux
+
+package check_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/internal/fakenode"
+)
+
+// isReuse is the variable that TestReusedPIDs knows itself by in its namespace.
+const isReuse = "GCLOG_TEST_REUSE"
+
+// TestReusedPIDs: processes get the pid of one that has just ended, again and again: a pid namespace
+// of its own hands out the same few. Each has its own log, whole, and no session is asked of another.
+func TestReusedPIDs(t *testing.T) {
+	if os.Getenv(isReuse) != "" {
+		reusePIDs(t)
+		return
+	}
+	t.Parallel()
+	unshare, err := exec.LookPath("unshare")
+	if err != nil {
+		t.Skipf("no program to make a pid namespace with: %v", err)
+	}
+	if out, err := exec.Command(unshare, "--pid", "--fork", "--mount-proc", "sh", "-c", "echo 400 > /proc/sys/kernel/ns_last_pid").CombinedOutput(); err != nil {
+		t.Skipf("no pid namespace can be made: %v: %s", err, out)
+	}
+	c := exec.Command(unshare, "--pid", "--fork", "--mount-proc", "--kill-child", os.Args[0], "-test.run", "^TestReusedPIDs$", "-test.v")
+	c.Env = append(os.Environ(), isReuse+"=1")
+	out, err := c.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "--- PASS") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	t.Logf("%s", out)
+}
+
+// reusePIDs runs in the namespace.
+func reusePIDs(t *testing.T) {
+	n, random := newNode(t, 36), rand.New(rand.NewPCG(36, 0))
+	d, logs := oversee(t, fmt.Sprintf("version: 1\ndiscovery: {interval: 100ms, include: [{command_line: %q}]}\n", n.Pattern()))
+	used := map[int]int{}
+	for end := time.Now().Add(4 * time.Second); time.Now().Before(end); {
+		const first = 20000
+		if err := os.WriteFile("/proc/sys/kernel/ns_last_pid", []byte(strconv.Itoa(first-1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r := start(t, n, fakenode.Config{Name: fmt.Sprintf("p%d", random.IntN(9)), Rate: 300, Background: 0.1})
+		used[r.PID()]++
+		time.Sleep(time.Duration(random.IntN(250)) * time.Millisecond) // it ends in every state of being found
+		if random.IntN(2) == 0 {
+			r.Exit(0)
+		} else {
+			r.Kill()
+		}
+	}
+	last := start(t, n, fakenode.Config{Name: "last", Rate: 100})
+	defer func() {
+		if t.Failed() {
+			t.Log(d.stderr.String())
+		}
+	}()
+	waitSent(t, last, 10)
+	d.terminate(t)
+	checked(t, n, logs, d)
+	most := 0
+	for _, times := range used {
+		most = max(most, times)
+	}
+	var sum total
+	sum.add(n)
+	t.Logf("a pid was used %d times: %v", most, sum)
+	if most < 5 {
+		t.Errorf("pids were not used again: %v", used)
+	}
+}
