@@ -276,6 +276,7 @@ func (r *Reducer) endedUnstarted(at Stamp, e *clr.GCEnd) *collection {
 	// It has a record, so it must be in no gap. At the begin of a session it says nothing:
 	// a background collection has a lower number than those that ended before it.
 	if r.seen && int32(e.Count-r.last) > 0 {
+		r.consumed = 0 // what has no start may be a collection, as this one is
 		r.number(at, e.Count)
 	}
 	s := r.activeSuspension()

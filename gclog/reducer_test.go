@@ -487,6 +487,17 @@ func TestMissedStart(t *testing.T) {
 		"blocking #5 200+9", "gc #5 gen0 blocking")
 }
 
+// TestMissedStarts: where starts were lost, a suspension without a collection may be that of one of
+// which nothing else was seen. It is in a gap then, also if its suspension looks like a no-GC region.
+func TestMissedStarts(t *testing.T) {
+	s := newStory().at(0)
+	s.plain(u, 1, 0)
+	s.at(100).triggered(u).suspend(u, clr.SuspendForGC).restart(u) // a background one
+	s.at(200).suspend(u, clr.SuspendForGC).finish(u, 3, 0).restart(u).at(300).plain(u, 4, 0)
+	s.want(t, "blocking #1 0+9", "gc #1 gen0 blocking", "no-gc-region - 101+3 uses 2", "gap missed-gcs 2-2 lost 0",
+		"blocking #3 200+5", "gc #3 gen0 blocking no-start", "blocking #4 300+9", "gc #4 gen0 blocking")
+}
+
 // TestSessionBegin: what was going on when the session began.
 func TestSessionBegin(t *testing.T) {
 	for _, c := range []struct {
