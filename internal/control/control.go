@@ -5,6 +5,7 @@
 package control
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -91,11 +92,8 @@ func Ask(ctx context.Context, path, method, request string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	transport := &http.Transport{Proxy: nil, DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return dial(ctx, path)
-	}}
-	defer transport.CloseIdleConnections()
-	answer, err := transport.RoundTrip(r)
+	r.Close = true
+	answer, err := roundTrip(ctx, path, r)
 	if err != nil {
 		return nil, explain(path, err)
 	}
@@ -110,6 +108,24 @@ func Ask(ctx context.Context, path, method, request string) ([]byte, error) {
 	return b, nil
 }
 
+// roundTrip sends a request on a connection of its own, which ends with ctx or with the body of the
+// answer.
+func roundTrip(ctx context.Context, path string, r *http.Request) (*http.Response, error) {
+	conn, err := dial(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	context.AfterFunc(ctx, func() { _ = conn.Close() })
+	if err := r.Write(conn); err != nil {
+		return nil, errors.Join(err, ctx.Err())
+	}
+	answer, err := http.ReadResponse(bufio.NewReader(conn), r)
+	if err != nil {
+		return nil, errors.Join(err, ctx.Err())
+	}
+	return answer, nil
+}
+
 // explain says what is wrong where no daemon answers.
 func explain(path string, err error) error {
 	switch {
@@ -119,7 +135,7 @@ func explain(path string, err error) error {
 		return fmt.Errorf("no access to %s: only root and the user of the daemon may ask it", path)
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("the daemon at %s does not answer within %v", path, answerTime)
-	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return fmt.Errorf("the daemon at %s has closed the connection: only root and its own user may ask it", path)
 	}
 	return fmt.Errorf("asking the daemon at %s: %w", path, err)

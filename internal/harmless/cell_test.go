@@ -60,7 +60,7 @@ func factors() []factor {
 			{defaultSuspend, "`DOTNET_DefaultDiagnosticPortSuspend=1`: another tool resumes the runtime at its default port"},
 			{otherSuspend, "a port of another tool suspends the runtime"},
 			{otherNosuspend, "the same with `nosuspend`"},
-			{oursSuspend, "the port of `gclog daemon --listen` or `gclog run --suspend` suspends the runtime"},
+			{oursSuspend, "the port of `gclog daemon --listen PATH` or `gclog run --suspend` suspends the runtime"},
 			{oursNosuspend, "the same with `nosuspend`, or without `--suspend`"},
 			{otherSuspend + "+" + oursNosuspend, "a list of these two ports"},
 			{otherSuspend + "+" + oursSuspend, "a list: each of the two has to resume the runtime"},
