@@ -63,7 +63,7 @@ func (x *trial) launchProgram(p *program) (*exec.Cmd, error) {
 func (x *trial) statusAfter(p *program, t *target) (status syscall.WaitStatus) {
 	<-p.done
 	if p.wasKilled() {
-		_, _ = syscall.Wait4(t.pid, &status, 0, nil)
+		_, _ = syscall.Wait4(t.pid(), &status, 0, nil)
 		return status
 	}
 	if p.code > 128 {
@@ -95,7 +95,7 @@ func (x *trial) configuration(p *program) string {
 func (x *trial) args(p *program) []string {
 	pid := ""
 	if x.target != nil {
-		pid = strconv.Itoa(x.target.pid)
+		pid = strconv.Itoa(x.target.pid())
 	}
 	switch p.command {
 	case "ps":
@@ -163,7 +163,7 @@ func (x *trial) row(p *program) (row, error) {
 	if err := json.Unmarshal([]byte(p.stdout()), &rows); err != nil {
 		return row{}, fmt.Errorf("gclog ps printed %q: %w", p.stdout(), err)
 	}
-	i := slices.IndexFunc(rows, func(r row) bool { return r.PID == x.target.pid })
+	i := slices.IndexFunc(rows, func(r row) bool { return r.PID == x.target.pid() })
 	if i < 0 {
 		return row{}, errors.New("gclog ps does not list the program")
 	}

@@ -206,8 +206,8 @@ func (t *target) describe() string {
 		fmt.Fprintf(&b, "it has ended: exited %v with %d, signal %d\n", t.status.Exited(), t.status.ExitStatus(), t.status.Signal())
 		return b.String()
 	}
-	fmt.Fprintf(&b, "process %d runs; its threads:\n", t.pid)
-	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", t.pid))
+	fmt.Fprintf(&b, "process %d runs; its threads:\n", t.pid())
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", t.pid()))
 	for _, dir := range threads {
 		fmt.Fprintf(&b, "%s %s\n", strings.TrimSpace(read(dir+"/comm")), read(dir+"/wchan"))
 	}

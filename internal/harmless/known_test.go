@@ -66,7 +66,7 @@ func (x *trial) hangs() bool {
 	if _, err := x.target.mark(); err != nil {
 		return true
 	}
-	return t.probe(x.target.pid) != nil
+	return t.probe(x.target.pid()) != nil
 }
 
 // tolerated returns the defect that explains what became of the program, "" if none does.

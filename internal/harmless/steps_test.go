@@ -79,8 +79,8 @@ func (x *trial) startTarget(cmd *exec.Cmd) error {
 	if err != nil {
 		return err
 	}
-	x.target.pid = cmd.Process.Pid
-	x.note("process %d was started", x.target.pid)
+	x.target.process.Store(int64(cmd.Process.Pid))
+	x.note("process %d was started", cmd.Process.Pid)
 	go x.closeWithTarget()
 	return nil
 }
@@ -199,14 +199,15 @@ func (x *trial) strike() error {
 func (x *trial) findPID() bool {
 	x.target.mu.Lock()
 	defer x.target.mu.Unlock()
-	if x.target.pid == 0 {
+	if x.target.pid() == 0 {
 		path, err := defaultPort(x.dir)
 		if err != nil {
 			return false
 		}
-		x.target.pid, _ = strconv.Atoi(strings.Split(filepath.Base(path), "-")[2])
+		pid, _ := strconv.Atoi(strings.Split(filepath.Base(path), "-")[2])
+		x.target.process.Store(int64(pid))
 	}
-	return x.target.pid != 0
+	return x.target.pid() != 0
 }
 
 // listening waits until the runtime answers at its default port.
@@ -272,7 +273,7 @@ func (x *trial) awaitResumed() error {
 // wasResumed reports whether the runtime has more threads than while it is suspended.
 func (x *trial) wasResumed() bool {
 	const suspendedThreads = 3 // of CoreCLR; NativeAOT has two
-	threads, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", x.target.pid))
+	threads, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", x.target.pid()))
 	return len(threads) > suspendedThreads
 }
 
@@ -512,7 +513,7 @@ func (x *trial) serves() error {
 	}
 	x.note("other tools look at the program")
 	for _, t := range append(x.others, atDefaultPort(x.dir)) {
-		if err := t.probe(x.target.pid); err != nil {
+		if err := t.probe(x.target.pid()); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -20,7 +21,7 @@ import (
 // A target is a running load program (testdata/dotnet), or a shell that becomes one: a child of
 // the test or of gclog run.
 type target struct {
-	pid      int
+	process  atomic.Int64 // pid, 0 as long as it is not known
 	stdin    *os.File
 	patience time.Duration // how long is waited for what it must do
 
@@ -105,7 +106,7 @@ func (t *target) read(from io.Reader) {
 		l.bad = json.Unmarshal([]byte(text), &l)
 		t.lines = append(t.lines, l)
 		if l.PID != 0 {
-			t.pid = l.PID
+			t.process.Store(int64(l.PID))
 		}
 		t.mu.Unlock()
 	}
@@ -117,6 +118,9 @@ func (t *target) output() (lines []line, torn string) {
 	defer t.mu.Unlock()
 	return slices.Clip(t.lines), t.torn
 }
+
+// pid returns that of the program, 0 as long as it is not known.
+func (t *target) pid() int { return int(t.process.Load()) }
 
 // hasEnded reports whether the program has ended.
 func (t *target) hasEnded() bool {
@@ -225,7 +229,7 @@ func (t *target) checkOutput(exited bool) error {
 func (t *target) kill() {
 	t.mu.Lock()
 	t.killed = true
-	pid := t.pid
+	pid := t.pid()
 	t.mu.Unlock()
 	if pid != 0 && !t.hasEnded() {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
