@@ -2,6 +2,7 @@ package session
 
 import (
 	"bufio"
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,10 @@ import (
 // Maps returns the path of the first file that the process has mapped into its memory and that has
 // one of the parts in its path, "" if there is none. The error says that it cannot be looked at.
 func (p *Process) Maps(parts ...string) (path string, err error) {
+	return look(context.Background(), p, func() (string, error) { return p.maps(parts...) }, keep)
+}
+
+func (p *Process) maps(parts ...string) (path string, err error) {
 	proc, err := openProcess(p.procPID())
 	if err != nil {
 		return "", err
@@ -36,7 +41,7 @@ func (p *Process) Maps(parts ...string) (path string, err error) {
 
 // runtimeLibrary finds the runtime among the files that the process has mapped.
 func (p *Process) runtimeLibrary() (path string, found bool) {
-	path, err := p.Maps("/libcoreclr.so")
+	path, err := p.maps("/libcoreclr.so")
 	if err != nil {
 		return "", p.looksDotnet()
 	}

@@ -118,13 +118,14 @@ func (p *Port) Next(ctx context.Context) (*Peer, error) {
 	}
 }
 
-// Forget drops a runtime that has ended. One that has not would come back as a new one:
+// Forget drops a runtime that has ended, and says that it is Gone. One that has not would come back as a new one:
 // who does not want it leaves it as it is, until it is Gone.
 func (p *Port) Forget(peer *Peer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.remove(peer)
-	peer.drop()
+	if peer.port == p && !peer.isGone() {
+		p.dismiss(peer)
+	}
 }
 
 func (p *Port) remove(peer *Peer) {
@@ -286,7 +287,7 @@ func (p *Port) makeRoom(from caller) bool {
 	return false
 }
 
-// dismiss takes the place of a peer, whose runtime comes back and is turned away.
+// dismiss takes the place of a peer.
 func (p *Port) dismiss(peer *Peer) {
 	p.remove(peer)
 	peer.drop()

@@ -317,6 +317,8 @@ func TestPortForget(t *testing.T) {
 	conn := advertise(t, path, firstHex)
 	peer := next(t, p)
 	p.Forget(peer)
+	<-peer.Gone()
+	p.Forget(peer) // does nothing any more
 	waitClosed(t, conn, "the connection of what was forgotten")
 	advertise(t, path, firstHex)
 	if again := next(t, p); again == peer || again.Cookie != peer.Cookie {

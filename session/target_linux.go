@@ -523,7 +523,7 @@ func (p *Process) IsCoreCLR() bool {
 	if p.peer != nil {
 		return true
 	}
-	if lib, _ := p.runtimeLibrary(); lib != "" {
+	if lib, _ := p.Maps("/libcoreclr.so"); lib != "" {
 		return true
 	}
 	return p.tell(&request{Kind: hasFile, Path: p.tempDir, Name: fmt.Sprintf("clr-debug-pipe-%d-%d-in", p.InnerPID, p.StartKey)})
@@ -657,7 +657,11 @@ func (f *Family) each(found func(*Process)) {
 		}
 		p, err := f.host.sight(pid)
 		if err == nil {
-			p.read()
+			p, err = look(context.Background(), p, func() (*Process, error) {
+				whole := *p
+				whole.read()
+				return &whole, nil
+			}, keep)
 		}
 		switch {
 		case err != nil:

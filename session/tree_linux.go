@@ -48,54 +48,94 @@ func openTree(proc int, g *guard) (*tree, error) {
 	return &tree{place{root, "/"}, g}, nil
 }
 
-// maxLinks is how many links are followed on the way to a file, as the kernel has it.
-const maxLinks = 40
+const (
+	// maxLinks is how many links are followed on the way to a file, as the kernel has it.
+	maxLinks = 40
+	// maxSteps is how many folders are opened on the way: paths come from the process, and can be
+	// of any length.
+	maxSteps = 1024
+)
 
 // open opens a file.
 func (t *tree) open(path string) (place, error) {
-	way := []place{t.root} // the folders that lead to it
-	up := func(to int) {
-		for _, p := range way[to:] {
-			p.close()
+	w := walk{tree: t, names: split(path)}
+	at, err := t.again()
+	for err == nil && len(w.names) > 0 {
+		var next place
+		if next, err = w.next(at); next != at {
+			at.close()
+			at = next
 		}
-		way = way[:to]
 	}
-	defer func() { up(1) }()
-	links := 0
-	for names := split(path); len(names) > 0; {
-		name := names[0]
-		names = names[1:]
-		switch name {
-		case ".":
-			continue
-		case "..":
-			up(max(1, len(way)-1))
-			continue
-		}
-		next, err := t.step(way[len(way)-1], name)
-		if err != nil {
-			return place{fd: -1}, err
-		}
-		target, isLink, err := readLink(next.fd)
-		if err == nil && !isLink {
-			way = append(way, next)
-			continue
-		}
-		next.close()
-		if links++; links > maxLinks {
-			err = unix.ELOOP
-		}
-		if err != nil {
-			return place{fd: -1}, err
-		}
-		if strings.HasPrefix(target, "/") {
-			up(1)
-		}
-		names = slices.Concat(split(target), names)
+	if err != nil && at.fd >= 0 {
+		at.close()
+		at.fd = -1
 	}
-	last := way[len(way)-1]
-	fd, err := unix.FcntlInt(uintptr(last.fd), unix.F_DUPFD_CLOEXEC, 0)
-	return place{fd, last.path}, err
+	return at, err
+}
+
+// A walk is on its way to a file. It keeps no folder open but the one where it is: the way back is
+// gone from the root on.
+type walk struct {
+	tree         *tree
+	names        []string // that lie ahead
+	links, steps int      // so far
+}
+
+// next takes a step. It returns where that leads, which may be where it was.
+func (w *walk) next(at place) (place, error) {
+	if w.steps++; w.steps > maxSteps || len(w.names) > maxSteps {
+		return at, unix.ENAMETOOLONG
+	}
+	name := w.names[0]
+	w.names = w.names[1:]
+	switch name {
+	case ".":
+		return at, nil
+	case "..":
+		above := filepath.Dir(strings.TrimPrefix(at.path, w.tree.root.path))
+		for len(w.names) > 0 && w.names[0] == ".." { // all at once
+			above, w.names = filepath.Dir(above), w.names[1:]
+		}
+		w.insert(above)
+		return w.restart(at)
+	}
+	file, err := w.tree.step(at, name)
+	if err != nil {
+		return at, err
+	}
+	target, isLink, err := readLink(file.fd)
+	if err == nil && !isLink {
+		return file, nil
+	}
+	file.close()
+	if w.links++; err == nil && w.links > maxLinks {
+		err = unix.ELOOP
+	}
+	if err != nil {
+		return at, err
+	}
+	w.insert(target)
+	if strings.HasPrefix(target, "/") {
+		return w.restart(at)
+	}
+	return at, nil
+}
+
+func (w *walk) insert(path string) { w.names = slices.Concat(split(path), w.names) }
+
+func (w *walk) restart(at place) (place, error) {
+	root, err := w.tree.again()
+	if err != nil {
+		return at, err
+	}
+	return root, nil
+}
+
+// again opens the root once more.
+func (t *tree) again() (place, error) {
+	fd, err := unix.FcntlInt(uintptr(t.root.fd), unix.F_DUPFD_CLOEXEC, 0)
+	return place{fd, t.root.path}, err
 }
 
 // stat describes a file of a folder.

@@ -128,7 +128,7 @@ func (l *Log) tellGap(g *gclog.Gap) {
 // that were not written, and what the runtime has not sent. How much that is nobody knows.
 func (l *Log) tellStopped(s *Session, end *formats.End) {
 	l.tellLost(gclog.GapStopped, &l.skipped, end)
-	if !s.whole() && s.trace != nil && l.skipped.Records == 0 {
+	if !s.whole() && s.trace != nil {
 		l.tellGap(&gclog.Gap{Reason: gclog.GapStopped, Time: end.At, Ticks: end.Ticks})
 	}
 }

@@ -147,3 +147,32 @@ func TestListen(t *testing.T) {
 		t.Errorf("the file: %q", b)
 	}
 }
+
+// TestOwnFolder: a folder of a known name in the temporary directory, which another user may write to
+// or has laid elsewhere, is not used.
+func TestOwnFolder(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	own := filepath.Join(dir, fmt.Sprintf("gclog-%d", os.Geteuid()))
+	path := filepath.Join(own, "ctl.sock")
+	l, err := control.Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = l.Close()
+	if err := os.Chmod(own, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := control.Listen(path); err == nil {
+		_ = l.Close()
+		t.Error("it is used although everybody may write to it")
+	}
+	elsewhere := t.TempDir()
+	if err := errors.Join(os.RemoveAll(own), os.Symlink(elsewhere, own)); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := control.Listen(path); err == nil {
+		_ = l.Close()
+		t.Error("it is used although it is a link")
+	}
+}

@@ -5,6 +5,7 @@ package control
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/gclog/gclog/session"
 )
@@ -34,16 +36,39 @@ func usual() string {
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
 		return filepath.Join(dir, "gclog", socketName)
 	}
-	return filepath.Join(os.TempDir(), "gclog-"+strconv.Itoa(os.Geteuid()), socketName)
+	return filepath.Join(ownFolder(), socketName)
+}
+
+// ownFolder is where the socket of a user is who has no directory for what runs now.
+func ownFolder() string {
+	return filepath.Join(os.TempDir(), "gclog-"+strconv.Itoa(os.Geteuid()))
 }
 
 // listen makes a socket of mode 0600. What is left of a daemon that was killed is removed.
 func listen(path string) (net.Listener, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, bare(err)
+	}
+	if dir == ownFolder() { // its name is known to everybody
+		if err := checkOwn(dir); err != nil {
+			return nil, err
+		}
 	}
 	l, err := session.ListenUnix(path, 0o600)
 	return l, bare(err)
+}
+
+// checkOwn makes sure that a folder is this user's, and nobody else's.
+func checkOwn(dir string) error {
+	s, err := os.Lstat(dir)
+	if err != nil {
+		return bare(err)
+	}
+	if st, ok := s.Sys().(*syscall.Stat_t); !s.IsDir() || s.Mode().Perm()&0o022 != 0 || !ok || int(st.Uid) != os.Geteuid() {
+		return fmt.Errorf("%s is no folder that this user alone may write to", dir)
+	}
+	return nil
 }
 
 // bare is the cause of an error of a file or socket.

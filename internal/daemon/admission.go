@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/session"
 )
 
@@ -20,8 +21,9 @@ type queue struct {
 type waiter struct {
 	uid     int
 	peer    *session.Peer // that came by a port; nil: the sweeper has found it
-	since   time.Time
-	offered time.Time // when it was told to be found again
+	since   time.Time     // it waits, or it has not taken the place that it was offered
+	offers  int           // since it was found last
+	offered time.Time     // when it was told to be found again
 }
 
 func newQueue() queue { return queue{map[key]*waiter{}, map[int]int{}} }
@@ -48,23 +50,31 @@ func (q *queue) remove(k key) *waiter {
 // othersWait tells whether processes of others than a user do.
 func (q *queue) othersWait(uid int) bool { return len(q.waiters) > q.users[uid] }
 
+// maxOffers is how often a process is offered a place that it does not take.
+const maxOffers = 3
+
 // offerTime is how long it may take until a process is found again that there is a place for.
 const offerTime = 10 * time.Second
 
 // admitted tells whether a process is within the limit. One that is not waits.
 func (d *Daemon) admitted(k key, uid int, peer *session.Peer) bool {
-	all, users := d.places()
 	w := d.queue.remove(k)
-	if all < d.limits.processes && d.mayHave(uid, users[uid]) {
+	if d.hasPlace(uid) {
 		return true
 	}
 	d.limiter.warn("limit", fmt.Sprintf("there are more processes than the limit of %d (discovery.max_processes = %d): the others are not logged", d.limits.processes, d.config.Discovery.MaxProcesses), nil)
 	if w == nil {
 		w = &waiter{uid: uid, since: time.Now()}
 	}
-	w.peer, w.offered = peer, time.Time{}
+	w.peer, w.offers, w.offered = peer, 0, time.Time{}
 	d.queue.add(k, w)
 	return false
+}
+
+// hasPlace tells whether there is a place for one more process of a user.
+func (d *Daemon) hasPlace(uid int) bool {
+	all, users := d.places()
+	return all < d.limits.processes && d.mayHave(uid, users[uid])
 }
 
 // mayHave tells whether a user who has some places may have one more.
@@ -76,7 +86,7 @@ func (d *Daemon) mayHave(uid, places int) bool {
 func (d *Daemon) places() (all int, users map[int]int) {
 	users = map[int]int{}
 	for _, p := range d.processes {
-		if p.sup.state != stateExcluded && p.sup.state != stateGivenUp {
+		if !p.isOut() {
 			all++
 			users[p.target.UID]++
 		}
@@ -95,7 +105,13 @@ func (d *Daemon) admit() {
 		if w == nil {
 			return
 		}
-		w.offered = time.Now()
+		// Who does not come goes behind the others, and then off the queue.
+		w.offered, w.since = time.Now(), time.Now()
+		if w.offers++; w.offers > maxOffers {
+			d.queue.remove(k)
+			d.sweeper.again(k)
+			continue
+		}
 		all++
 		users[w.uid]++
 		if w.peer == nil {
@@ -103,11 +119,20 @@ func (d *Daemon) admit() {
 			d.sweeper.soon(0)
 			continue
 		}
-		go func() {
-			t := w.peer.Target()
-			d.post(func() { d.found(t, w.peer) })
-		}()
+		d.findPeer(w.peer)
 	}
+}
+
+// findPeer finds a process that came by a port once more.
+func (d *Daemon) findPeer(peer *session.Peer) {
+	go func() {
+		var t *session.Target
+		if defect := attach.Contain(func() { t = peer.Target() }); defect != nil {
+			d.post(func() { d.sayDefect(defect, peer.PID) })
+			return
+		}
+		d.post(func() { d.found(t, peer) })
+	}()
 }
 
 // nextWaiter returns who has waited longest of those who may have a place, and has not been offered

@@ -128,6 +128,7 @@ func TestAdmissionRefused(t *testing.T) {
 			t.Fatalf("offered: %v", e.sweeper.offered)
 		}
 		clear(e.sweeper.offered) // it cannot be reached any more
+		time.Sleep(time.Second)
 		e.admit()
 		if len(e.sweeper.offered) != 1 || !e.sweeper.offered[key{pid: 3, start: 1}] {
 			t.Fatalf("offered: %v", e.sweeper.offered)
@@ -141,6 +142,76 @@ func TestAdmissionRefused(t *testing.T) {
 		e.admit()
 		if !e.sweeper.offered[key{pid: 2, start: 1}] {
 			t.Errorf("offered: %v", e.sweeper.offered)
+		}
+	})
+}
+
+// TestAdmissionAgain: a process that was given up, or excluded by another configuration, takes a place
+// like any other: where there is none it waits. One that stays excluded takes none.
+func TestAdmissionAgain(t *testing.T) {
+	e := newEntrance(1)
+	e.find(1, 7)
+	for pid, state := range map[int]state{2: stateGivenUp, 3: stateExcluded} {
+		k := key{pid: pid, start: 1}
+		e.seen[pid] = 7
+		p := e.newProcess(k, &session.Target{Process: session.Process{PID: pid, StartKey: 1, UID: 7, Name: "x"}}, nil)
+		p.sup.state = state
+		e.processes[k] = p
+		p.replan()
+		e.findOffered()
+		if e.processes[k] != nil || e.queue.waiters[k] == nil {
+			t.Errorf("process %d does not wait for a place", pid)
+		}
+	}
+	ignored := key{pid: 4, start: 1}
+	p := e.newProcess(ignored, &session.Target{Process: session.Process{PID: 4, StartKey: 1, UID: 7, Name: "x", Environ: map[string]string{"GCLOG_IGNORE": "1"}}}, nil)
+	e.processes[ignored] = p
+	p.step(event{kind: eventFound})
+	p.replan()
+	if e.processes[ignored] != p || p.sup.state != stateExcluded {
+		t.Errorf("a process that was started with GCLOG_IGNORE=1 is %v", p.sup.state)
+	}
+	e.end(1)
+	if len(e.processes) != 2 {
+		t.Errorf("%d processes are known when a place is free", len(e.processes))
+	}
+}
+
+// TestAdmissionGhosts: those that do not come when they are offered a place keep nobody out.
+func TestAdmissionGhosts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEntrance(2)
+		e.find(1, 7)
+		e.find(2, 7)
+		for pid := range 20 {
+			e.find(100+pid, 7)
+		}
+		time.Sleep(time.Second)
+		e.find(3, 8)
+		e.end(1)
+		for range 30 {
+			for k := range e.sweeper.offered {
+				if k.pid >= 100 {
+					delete(e.sweeper.offered, k)
+				}
+			}
+			e.findOffered()
+			if e.processes[key{pid: 3, start: 1}] != nil {
+				break
+			}
+			time.Sleep(offerTime)
+			e.admit()
+		}
+		if e.processes[key{pid: 3, start: 1}] == nil {
+			t.Error("it has got no place")
+		}
+		for range 100 {
+			time.Sleep(offerTime)
+			e.admit()
+			clear(e.sweeper.offered)
+		}
+		if n := len(e.queue.waiters); n > 20 {
+			t.Errorf("%d wait", n)
 		}
 	})
 }

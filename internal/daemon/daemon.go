@@ -260,7 +260,7 @@ func (d *Daemon) stop() {
 	notify(notifyStopping)
 	d.log.Info().Int("processes", len(d.processes)).Msg("ending")
 	for _, p := range d.processes {
-		p.step(event{kind: eventStop})
+		p.guard(func() { p.step(event{kind: eventStop}) })
 	}
 }
 
@@ -269,7 +269,7 @@ func (d *Daemon) hasten(how func(*attach.Session)) {
 	d.hurry = append(d.hurry, how)
 	for _, p := range d.processes {
 		for _, s := range p.live {
-			how(s)
+			p.guard(func() { how(s) })
 		}
 	}
 }
@@ -422,19 +422,8 @@ func (d *Daemon) tick() {
 	d.sayTurnedAway()
 	d.limiter.tick(time.Now())
 	d.followClock()
-	every := d.config.Summary
 	for _, p := range d.processes {
-		p.pay()
-		p.goOn()
-		if p.sup.state == stateGivenUp && time.Since(p.gaveUp) >= chanceEvery {
-			p.replan()
-		}
-		if every > 0 && p.sup.state == stateOn && time.Since(p.last) >= every {
-			if !p.last.IsZero() && len(p.owed) == 0 { // who is behind writes none
-				p.request((*attach.Log).Summarize)
-			}
-			p.last = time.Now()
-		}
+		p.guard(p.tick)
 	}
 	d.clean()
 	stuck, _ := d.o.Processes.Stuck()

@@ -129,9 +129,15 @@ func later(a, b time.Time) time.Time {
 
 // soon makes the next sweep begin now, with another interval if it is not 0.
 func (s *sweeper) soon(interval time.Duration) {
-	select {
-	case s.nudge <- interval:
-	default:
+	for {
+		select {
+		case s.nudge <- interval:
+			return
+		case before := <-s.nudge: // not taken yet
+			if interval == 0 {
+				interval = before
+			}
+		}
 	}
 }
 

@@ -39,6 +39,7 @@ type process struct {
 	cancel context.CancelFunc
 	timer  *time.Timer
 
+	ignored bool          // it was started so
 	asked   bool          // it was asked who it is
 	found   gclog.Process // what was found out about it
 	facts   gclog.Process // with what the configuration says of it
@@ -67,7 +68,7 @@ type key struct {
 func (d *Daemon) newProcess(k key, t *session.Target, peer *session.Peer) *process {
 	b := backoff.NewExponentialBackOff()
 	b.InitialInterval, b.Multiplier, b.MaxInterval = time.Second, 2, time.Minute
-	p := &process{d: d, key: k, target: t, seen: outside(&t.Process), peer: peer, sup: supervisor{backOff: b}, live: map[int]*attach.Session{}}
+	p := &process{d: d, key: k, target: t, seen: outside(&t.Process), peer: peer, ignored: t.Ignored(), sup: supervisor{backOff: b}, live: map[int]*attach.Session{}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p
 }
@@ -154,11 +155,7 @@ func (p *process) sayDefect(defect *attach.DefectError) {
 // identify finds out who the process is. One that is not to be logged whatever it says
 // is not asked.
 func (p *process) identify() {
-	why := p.d.config.Refused(&p.seen)
-	if p.target.Ignored() {
-		why = "it was started with GCLOG_IGNORE=1"
-	}
-	if why != "" {
+	if why := p.refusal(); why != "" {
 		p.drop()
 		p.step(event{kind: eventIdentified, plan: plan{excluded: why}})
 		return
@@ -176,6 +173,14 @@ func (p *process) identify() {
 			p.step(event{kind: eventIdentified, plan: p.plan()})
 		})
 	})
+}
+
+// refusal tells why the process is not to be logged whatever it says; "" if that is open.
+func (p *process) refusal() string {
+	if p.ignored {
+		return "it was started with GCLOG_IGNORE=1"
+	}
+	return p.d.config.Refused(&p.seen)
 }
 
 // drop forgets what was only needed to find out who the process is: it may hold secrets, and be long.
@@ -334,15 +339,26 @@ func (p *process) write(s *attach.Session) {
 
 // serve writes the log of the process until it is over.
 func (p *process) serve(l *attach.Log, sessions <-chan *attach.Session, facts *gclog.Process) {
-	l.Serve(sessions, facts, func(s *attach.Session, end formats.End, err error) {
-		p.post(func() { p.ended(s, end, err) })
+	defect := attach.Contain(func() {
+		l.Serve(sessions, facts, func(s *attach.Session, end formats.End, err error) {
+			p.post(func() { p.ended(s, end, err) })
+		})
 	})
-	err := l.Close()
+	var err error
+	if another := attach.Contain(func() { err = l.Close() }); defect == nil {
+		defect = another
+	}
 	p.post(func() {
 		if err != nil {
 			p.d.say(p, true, err.Error())
 		}
-		p.d.forget(p)
+		if defect == nil || p.sup.state == stateOver {
+			p.d.forget(p)
+		}
+		if defect != nil { // another writer may have better luck, when it gets another chance
+			p.sessions, p.requests, p.owed = nil, nil, nil
+			p.failed(defect)
+		}
 	})
 }
 
@@ -410,6 +426,14 @@ func (p *process) pay() {
 
 // replan does what a new configuration asks for.
 func (p *process) replan() {
+	switch {
+	case !p.isOut() || p.staysOut():
+	case p.sessions == nil: // no log of it has begun: it is as good as new
+		p.again()
+		return
+	case !p.d.hasPlace(p.target.UID):
+		return // until the next chance
+	}
 	if !p.sup.known || !p.asked {
 		p.sup.known = false
 		p.step(event{kind: eventPlanned})
@@ -425,6 +449,32 @@ func (p *process) replan() {
 	p.step(event{kind: eventPlanned, plan: plan})
 }
 
+// isOut tells whether the process has no place among those that are logged.
+func (p *process) isOut() bool { return p.sup.state == stateExcluded || p.sup.state == stateGivenUp }
+
+// staysOut tells whether the configuration excludes it.
+func (p *process) staysOut() bool {
+	if !p.asked {
+		return p.refusal() != ""
+	}
+	return p.sup.known && p.plan().excluded != ""
+}
+
+// again has the process found anew, and admitted where there is a place: what is needed to find out
+// who it is has been dropped.
+func (p *process) again() {
+	delete(p.d.processes, p.key)
+	p.cancel()
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	if p.key.pid != 0 {
+		p.d.sweeper.again(p.key)
+		return
+	}
+	p.d.findPeer(p.peer)
+}
+
 // goOn asks a process again at once that was stopped, and is so no more.
 func (p *process) goOn() {
 	if !p.stopped || p.target.Stopped() {
@@ -437,6 +487,21 @@ func (p *process) goOn() {
 	case stateGivenUp:
 		p.stopped = false
 		p.replan()
+	}
+}
+
+// tick does what is rarely due.
+func (p *process) tick() {
+	p.pay()
+	p.goOn()
+	if p.sup.state == stateGivenUp && time.Since(p.gaveUp) >= chanceEvery {
+		p.replan()
+	}
+	if every := p.d.config.Summary; every > 0 && p.sup.state == stateOn && time.Since(p.last) >= every {
+		if !p.last.IsZero() && len(p.owed) == 0 { // who is behind writes none
+			p.request((*attach.Log).Summarize)
+		}
+		p.last = time.Now()
 	}
 }
 
