@@ -406,7 +406,9 @@ func (c *checker) unwritable() int64 {
 // excused tells whether nobody had to tell of a collection: gclog was killed, or the process
 // ended while the disk was full.
 func (c *checker) excused(n uint32) bool {
-	if full := c.unwritable(); full > 0 && c.l.GCs[n-1].End > max(c.lastEnd, full-int64(endTime)) {
+	// Where one session takes over from another, a background collection that was under way is told
+	// before what began later, and may end behind that: then the number says what comes last.
+	if full, end := c.unwritable(), c.l.GCs[n-1].End; full > 0 && end > full-int64(endTime) && (end > c.lastEnd || n > c.newest) {
 		return true
 	}
 	for _, b := range c.breaks {
