@@ -39,7 +39,7 @@ func Complete(ctx context.Context, t *session.Target, p *gclog.Process) {
 		return
 	}
 	_ = Settings(ctx, t, p)
-	for !p.HasLimits && time.Since(t.Started) < startTime && ctx.Err() == nil {
+	for !p.HasLimits && time.Since(t.Started) < startTime && ctx.Err() == nil && t.Alive() {
 		time.Sleep(startTime / 20) // its GC has none before it is set up
 		_ = Settings(ctx, t, p)
 	}

@@ -215,8 +215,12 @@ func stop(cut context.Context, stream *session.Stream, done <-chan struct{}) boo
 	_ = stream.Stop(ctx)
 	select {
 	case <-done:
-		return true
 	case <-ctx.Done():
+	}
+	select {
+	case <-done: // perhaps just before it was cut off
+		return true
+	default:
 		_ = stream.CloseRead()
 		return false
 	}

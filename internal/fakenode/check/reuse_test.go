@@ -54,7 +54,9 @@ func reusePIDs(t *testing.T) {
 		}
 		r := start(t, n, fakenode.Config{Name: fmt.Sprintf("p%d", random.IntN(9)), Rate: 300, Background: 0.1})
 		used[r.PID()]++
-		time.Sleep(time.Duration(random.IntN(250)) * time.Millisecond) // it ends in every state of being found
+		// It ends in every state of being found, but not so early that the next one of its pid has the
+		// same start, of which the kernel keeps hundredths of a second.
+		time.Sleep(time.Duration(10+random.IntN(250)) * time.Millisecond)
 		if random.IntN(2) == 0 {
 			r.Exit(0)
 		} else {
