@@ -91,18 +91,15 @@ func (p *load) end() uint32 {
 }
 
 // accounted checks that each collection from the first that is told to the newest, which is
-// returned, is in one record or in one gap. One that a gap of lost events names may have a record,
-// and where a gap says that the numbers go back some may be told again (docs/reliability.md).
-// twice: a standstill may have a gap name what a record tells later (docs/reliability.md).
-func accounted(t *testing.T, logs string, twice bool) (newest uint32, gaps []collection) {
+// returned, is in one record or in one gap. One that a gap of lost events names may have a record.
+func accounted(t *testing.T, logs string) (newest uint32, gaps []collection) {
 	t.Helper()
 	times, lost := map[uint32]int{}, map[uint32]bool{}
-	first, back := uint32(0), false
+	first := uint32(0)
 	for _, g := range collections(t, logs) {
 		if g.reason != "" {
 			gaps = append(gaps, g)
 		}
-		back = back || g.reason == "missed-gcs" && g.to == 0
 		for i := g.from; i <= g.to && i > 0; i++ {
 			if g.lost {
 				lost[i] = true
@@ -116,7 +113,7 @@ func accounted(t *testing.T, logs string, twice bool) (newest uint32, gaps []col
 		}
 	}
 	for i := first; i <= newest; i++ {
-		if times[i] > 1 && !back && !twice || times[i] == 0 && !lost[i] {
+		if times[i] > 1 || times[i] == 0 && !lost[i] {
 			t.Errorf("#%d is told %d times", i, times[i])
 		}
 	}
@@ -134,7 +131,7 @@ func TestLiveFlood(t *testing.T) {
 	p.goOn(10)
 	total := p.end()
 	d.terminate(t)
-	if newest, _ := accounted(t, logs, false); newest < total {
+	if newest, _ := accounted(t, logs); newest < total {
 		t.Errorf("the last collection that is told is #%d, the program had %d", newest, total)
 	}
 }
@@ -169,7 +166,7 @@ func TestLiveStandstill(t *testing.T) {
 	wait(t, had, had()+500)
 	total := p.end()
 	d.terminate(t)
-	newest, gaps := accounted(t, logs, true)
+	newest, gaps := accounted(t, logs)
 	if newest < total {
 		t.Errorf("the last collection that is told is #%d, the program had %d", newest, total)
 	}
@@ -238,7 +235,7 @@ func TestLiveFrozen(t *testing.T) {
 	set(false)
 	p.goOn(10) // it is not harmed by a session that nobody reads
 	p.end()
-	_, gaps := accounted(t, logs, false)
+	_, gaps := accounted(t, logs)
 	if !slices.ContainsFunc(gaps, func(c collection) bool { return c.reason == "stopped" }) {
 		t.Errorf("no gap says that gclog has not waited: %+v\n%s", gaps, d.stderr.String())
 	}
@@ -295,7 +292,7 @@ func TestLiveSessionsFull(t *testing.T) {
 	p.goOn(20)
 	total := p.end()
 	d.terminate(t)
-	if newest, _ := accounted(t, logs, false); newest < total {
+	if newest, _ := accounted(t, logs); newest < total {
 		t.Errorf("the last collection that is told is #%d, the program had %d", newest, total)
 	}
 	said := d.stderr.String()
