@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -18,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gclog/gclog/internal/child"
 	"github.com/gclog/gclog/internal/fakefuse"
 	"github.com/gclog/gclog/internal/gcload"
 )
@@ -40,21 +40,7 @@ func serve(t *testing.T, program string) *served {
 	cmd := exec.Command("unshare", "--mount", "sh", "-c",
 		"mount -t tmpfs -o mode=1777 none "+private+" && exec setpriv --reuid=12345 --regid=12345 --clear-groups "+program+" demo --serve --speed 5")
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + private, "OTEL_SERVICE_NAME=orders"}
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ready, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _, _, _ = in.Close(), cmd.Process.Kill(), cmd.Wait() })
-	if _, err := io.ReadFull(ready, make([]byte, len("ready"))); err != nil {
-		t.Fatalf("the recorded process is not ready: %v", err)
-	}
+	child.Start(t, cmd)
 	return &served{cmd}
 }
 
@@ -65,14 +51,7 @@ func serveAway(t *testing.T, program string) *served {
 	enter := fuse.Enter()
 	cmd := exec.Command(enter[0], append(enter[1:], program, "demo", "--serve", "--speed", "5")...)
 	cmd.Env = []string{"TMPDIR=" + fuse.Dir(0), "OTEL_SERVICE_NAME=away"}
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _, _, _ = in.Close(), cmd.Process.Kill(), cmd.Wait() })
+	child.Start(t, cmd)
 	return &served{cmd}
 }
 

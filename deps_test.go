@@ -59,7 +59,8 @@ var arrows = map[string][]string{
 
 	"internal/fakenode/bench":  {"internal/fakenode", "internal/fakenode/check", "golang.org/x/sys/unix"},
 	"internal/fakenode/check":  {"internal/fakenode"},
-	"internal/fakefuse":        {"golang.org/x/sys/unix"},
+	"internal/child":           {},
+	"internal/fakefuse":        {"internal/child", "golang.org/x/sys/unix"},
 	"internal/fakenode":        {"internal/fakeruntime", "internal/nettracetest", "parse/clr", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
 	"internal/shared":          {},
 	"internal/harmless":        {},

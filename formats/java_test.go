@@ -21,6 +21,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/child"
 	"github.com/gclog/gclog/internal/shared"
 	"github.com/gclog/gclog/internal/xlog"
 	"github.com/gclog/gclog/parse/clr"
@@ -43,14 +44,7 @@ func startReaders(t testing.TB) *readers {
 	}
 	path := filepath.Join(dir, "classes") + string(os.PathListSeparator) + filepath.Join(dir, "lib", "*")
 	cmd := exec.Command("java", "-Djava.awt.headless=true", "-Xmx1g", "-cp", path, "Readers")
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in, out := child.Pipes(t, cmd)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

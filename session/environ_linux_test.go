@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gclog/gclog/internal/child"
 	"github.com/gclog/gclog/session"
 )
 
@@ -26,7 +27,7 @@ func TestDescribeBounded(t *testing.T) {
 	env = append(env, "TMPDIR=/nowhere", "DOTNET_gcServer=1", "OTEL_SERVICE_NAME=orders")
 	cmd := exec.Command("/bin/sh", args...)
 	cmd.Env = env
-	startShell(t, cmd)
+	child.Start(t, cmd)
 	p, err := new(session.Host).Describe(cmd.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +51,7 @@ func TestDescribeBounded(t *testing.T) {
 // TestDescribeManyArguments: so may the number of arguments.
 func TestDescribeManyArguments(t *testing.T) {
 	cmd := exec.Command("/bin/sh", append([]string{"-c", script}, make([]string, 100_000)...)...)
-	startShell(t, cmd)
+	child.Start(t, cmd)
 	p, err := new(session.Host).Describe(cmd.Process.Pid)
 	if err != nil || len(p.CommandLine) > 1024 {
 		t.Errorf("%d arguments are kept, error %v", len(p.CommandLine), err)
@@ -59,22 +60,3 @@ func TestDescribeManyArguments(t *testing.T) {
 
 // script says that its shell runs, and has it wait for its end.
 const script = "echo; read x"
-
-func startShell(t *testing.T, cmd *exec.Cmd) {
-	t.Helper()
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = in.Close(); _ = cmd.Wait() })
-	if _, err := out.Read(make([]byte, 1)); err != nil {
-		t.Fatal(err)
-	}
-}

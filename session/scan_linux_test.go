@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/gclog/gclog/internal/child"
 	"github.com/gclog/gclog/session"
 )
 
@@ -50,19 +51,9 @@ func TestScan(t *testing.T) {
 	if pid := kernelThread(); pid != 0 && first[pid].PID != 0 {
 		t.Errorf("a thread of the kernel: %+v", first[pid])
 	}
-	cmd := exec.Command("sh", "-c", "read x; exec sleep 1000")
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	cmd := exec.Command("sh", "-c", "echo; read x; exec sleep 1000")
+	in := child.Start(t, cmd)
 	pid := cmd.Process.Pid
-	defer func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	}()
 	waitUntil(t, "the shell", func() bool { return scan(t, s)[pid].Name == "sh" })
 	shell := scan(t, s)[pid]
 	if first[pid].PID != 0 || shell != scan(t, s)[pid] {

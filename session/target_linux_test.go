@@ -1,7 +1,6 @@
 package session_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -22,6 +21,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/gclog/gclog/internal/child"
 	"github.com/gclog/gclog/session"
 	"golang.org/x/sys/unix"
 )
@@ -308,14 +308,7 @@ func tryRun(t *testing.T, s spec, attr *syscall.SysProcAttr, env ...string) (*pr
 	cmd.Dir = "/"
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	hold, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	hold, out := child.Pipes(t, cmd)
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -326,7 +319,7 @@ func tryRun(t *testing.T, s spec, attr *syscall.SysProcAttr, env ...string) (*pr
 		}
 	}
 	t.Cleanup(p.end)
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ready\n" {
+	if line, err := out.ReadString('\n'); err != nil || line != "ready\n" {
 		p.end()
 		return nil, fmt.Errorf("the helper says %q: %w: %s", line, err, stderr.Bytes())
 	}

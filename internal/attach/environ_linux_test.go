@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gclog/gclog/internal/child"
 	"github.com/gclog/gclog/internal/gcsettings"
 	"github.com/gclog/gclog/session"
 )
@@ -19,28 +20,11 @@ func TestSettingsSeen(t *testing.T) {
 			all[name] = "1"
 		}
 	}
-	cmd := exec.Command("/bin/cat")
+	cmd := exec.Command("/bin/sh", "-c", "echo; read x")
 	for name, value := range all {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = in.Close(); _ = cmd.Wait() }()
-	if _, err := in.Write([]byte("x")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := out.Read(make([]byte, 1)); err != nil { // now it runs
-		t.Fatal(err)
-	}
+	child.Start(t, cmd)
 	p, err := new(session.Host).Describe(cmd.Process.Pid)
 	if err != nil {
 		t.Fatal(err)

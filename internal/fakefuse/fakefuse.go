@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/gclog/gclog/internal/child"
 	"golang.org/x/sys/unix"
 )
 
@@ -43,20 +44,13 @@ func Start(t testing.TB, dir string, n int) *Server {
 	cmd.Env = append(os.Environ(), variable+"="+dir+":"+strconv.Itoa(n))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
 	cmd.Stderr = os.Stderr
-	hold, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	hold, out := child.Pipes(t, cmd)
 	if err := cmd.Start(); err != nil {
 		t.Skipf("no mount namespaces here: %v", err)
 	}
 	s := &Server{dir, cmd, hold}
 	t.Cleanup(s.Stop)
-	line, _ := bufio.NewReader(out).ReadString('\n')
+	line, _ := out.ReadString('\n')
 	if reason, failed := strings.CutPrefix(line, "failed: "); failed {
 		t.Skipf("no FUSE here: %s", reason)
 	}

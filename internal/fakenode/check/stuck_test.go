@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gclog/gclog/internal/child"
 	"github.com/gclog/gclog/internal/fakefuse"
 )
 
@@ -26,14 +27,7 @@ func recorded(t *testing.T, tmp, service string, through ...string) int {
 	args := append(through, os.Args[0], "demo", "--serve")
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = append(os.Environ(), isGclog+"=1", "TMPDIR="+tmp, "OTEL_SERVICE_NAME="+service)
-	hold, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _, _, _ = hold.Close(), cmd.Process.Kill(), cmd.Wait() })
+	child.Start(t, cmd)
 	return cmd.Process.Pid
 }
 
