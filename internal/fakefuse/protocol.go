@@ -5,126 +5,113 @@ package fakefuse
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
 
 	"golang.org/x/sys/unix"
 )
 
-// The part of FUSE's protocol (include/uapi/linux/fuse.h) that a folder with sockets in it needs.
-const (
-	opLookup      = 1
-	opForget      = 2
-	opGetAttr     = 3
-	opSetAttr     = 4
-	opMknod       = 8
-	opUnlink      = 10
-	opStatFS      = 17
-	opReleaseDir  = 29
-	opInit        = 26
-	opOpenDir     = 27
-	opReadDir     = 28
-	opInterrupt   = 36
-	opBatchForget = 42
+// An Op is an operation of FUSE's protocol (include/uapi/linux/fuse.h, version 7.31).
+type Op uint32
 
-	headSize  = 40
-	mknodSize = 16
-	rootNode  = 1
+const (
+	Lookup      Op = 1
+	forget      Op = 2
+	GetAttr     Op = 3
+	SetAttr     Op = 4
+	Mknod       Op = 8
+	Mkdir       Op = 9
+	Unlink      Op = 10
+	rmdir       Op = 11
+	Rename      Op = 12
+	Open        Op = 14
+	Read        Op = 15
+	Write       Op = 16
+	StatFS      Op = 17
+	release     Op = 18
+	Fsync       Op = 20
+	Flush       Op = 25
+	initialize  Op = 26
+	OpenDir     Op = 27
+	ReadDir     Op = 28
+	releaseDir  Op = 29
+	Create      Op = 35
+	interrupt   Op = 36
+	batchForget Op = 42
+	Rename2     Op = 45
 )
 
-// A folder is a file system: its files, by name.
-type folder struct {
-	next  uint64
-	files map[string]*file
-}
+const (
+	headSize = 40
+	rootNode = 1
+	directIO = 1      // of what is opened: the kernel keeps nothing of it
+	setSize  = 1 << 3 // of what SetAttr sets
 
-type file struct {
-	node  uint64
-	mode  uint32
-	owner uint32
-}
+	maxRequest = 1 << 20
+	maxWrite   = 64 << 10
+)
 
 // A head is what a request begins with.
 type head struct {
-	Length, Op    uint32
+	Length        uint32
+	Op            Op
 	Unique, Node  uint64
 	UID, GID, PID uint32
 	_             uint32
 }
 
-// answer returns the answer to a request, nil if it gets none.
-func (s *folder) answer(request []byte) []byte {
-	var h head
-	if _, err := binary.Decode(request, binary.NativeEndian, &h); err != nil {
-		return nil
+// mount mounts a file system, and returns the device over which the kernel asks it.
+func mount(dir string, root uint32) (device int, err error) {
+	if device, err = unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC, 0); err != nil {
+		return 0, fmt.Errorf("/dev/fuse: %w", err)
 	}
-	body := request[headSize:]
-	var out []byte
-	var failed unix.Errno
-	switch h.Op {
-	case opForget, opBatchForget, opInterrupt:
-		return nil
-	case opInit:
-		out = words(uint32(7), uint32(31), uint32(0), uint32(0), uint16(0), uint16(0), uint32(4096), uint32(1), uint16(1), uint16(0), [8]uint32{})
-	case opLookup:
-		if f := s.files[name(body)]; f != nil {
-			out = f.entry()
-		} else {
-			failed = unix.ENOENT
-		}
-	case opMknod:
-		f := &file{s.next, binary.NativeEndian.Uint32(body), h.UID}
-		s.next++
-		s.files[name(body[mknodSize:])] = f
-		out = f.entry()
-	case opUnlink:
-		delete(s.files, name(body))
-	case opGetAttr, opSetAttr:
-		out = append(words([2]uint64{}), s.find(h.Node).attributes()...)
-	case opOpenDir:
-		out = words([2]uint64{})
-	case opReadDir:
-		if offset := binary.NativeEndian.Uint64(body[8:]); offset == 0 {
-			out = s.list()
-		}
-	case opReleaseDir:
-	case opStatFS:
-		out = words([5]uint64{1 << 20, 1 << 20, 1 << 20, 1 << 20, 1 << 20}, [10]uint32{4096, 255, 4096})
-	default:
-		failed = unix.ENOSYS
+	options := fmt.Sprintf("fd=%d,rootmode=%o,user_id=%d,group_id=%d,allow_other", device, unix.S_IFDIR|root, os.Geteuid(), os.Getegid())
+	if err := unix.Mount("gclog", dir, "fuse", 0, options); err != nil {
+		_ = unix.Close(device)
+		return 0, fmt.Errorf("mount: %w", err)
 	}
-	return append(words(uint32(16+len(out)), -int32(failed), h.Unique), out...)
+	return device, nil
 }
 
-func (s *folder) find(node uint64) *file {
-	for _, f := range s.files {
-		if f.node == node {
-			return f
+// serve answers requests, until the file system is unmounted or hangs.
+func serve(device int, do func(*head, []byte) ([]byte, unix.Errno), hung <-chan struct{}) {
+	b := make([]byte, maxRequest)
+	for {
+		n, err := unix.Read(device, b)
+		if errors.Is(err, unix.EINTR) || errors.Is(err, unix.ENOENT) {
+			continue
 		}
+		if err != nil {
+			return
+		}
+		select {
+		case <-hung:
+			continue
+		default:
+		}
+		var h head
+		if _, err := binary.Decode(b[:n], binary.NativeEndian, &h); err != nil {
+			return
+		}
+		if h.Op == forget || h.Op == batchForget || h.Op == interrupt {
+			continue // they have no answer
+		}
+		out, failed := do(&h, b[headSize:n])
+		if failed != 0 {
+			out = nil
+		}
+		_, _ = unix.Write(device, append(words(uint32(16+len(out)), -int32(failed), h.Unique), out...))
 	}
-	return &file{node: rootNode, mode: unix.S_IFDIR | 0o1777}
-}
-
-// list is all of the folder.
-func (s *folder) list() (out []byte) {
-	offset := uint64(0)
-	for name, f := range s.files {
-		offset++
-		out = append(out, words(f.node, offset, uint32(len(name)), f.mode>>12)...)
-		out = append(out, name...)
-		out = append(out, make([]byte, -len(name)&7)...)
-	}
-	return out
-}
-
-func (f *file) entry() []byte { return append(words([5]uint64{f.node}), f.attributes()...) }
-
-func (f *file) attributes() []byte {
-	return words([6]uint64{f.node}, [3]uint32{}, f.mode, uint32(1), f.owner, uint32(0), uint32(0), uint32(4096), uint32(0))
 }
 
 // words are numbers one behind the other.
 func words(list ...any) (out []byte) {
 	for _, x := range list {
-		out, _ = binary.Append(out, binary.NativeEndian, x)
+		var err error
+		if out, err = binary.Append(out, binary.NativeEndian, x); err != nil {
+			panic(err)
+		}
 	}
 	return out
 }

@@ -4,7 +4,6 @@ package fakefuse
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,7 +15,6 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/internal/child"
-	"golang.org/x/sys/unix"
 )
 
 // variable makes the test binary a server: the folder, a colon, and how many it mounts there.
@@ -92,7 +90,7 @@ func Main() {
 	n, err := strconv.Atoi(number)
 	hung := make(chan struct{})
 	for i := 0; i < n && err == nil; i++ {
-		err = mount(filepath.Join(dir, strconv.Itoa(i)), hung)
+		err = serveMemory(filepath.Join(dir, strconv.Itoa(i)), hung)
 	}
 	if err != nil {
 		fmt.Println("failed:", err)
@@ -105,40 +103,16 @@ func Main() {
 	os.Exit(0) // the kernel ends the connections
 }
 
-func mount(dir string, hung <-chan struct{}) error {
+// serveMemory mounts a file system that everybody may use.
+func serveMemory(dir string, hung <-chan struct{}) error {
+	const root = 0o1777
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	device, err := unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	device, err := mount(dir, root)
 	if err != nil {
 		return err
 	}
-	if err := unix.Mount("gclog", dir, "fuse", 0, fmt.Sprintf("fd=%d,rootmode=41777,user_id=0,group_id=0,allow_other", device)); err != nil {
-		return err
-	}
-	go serve(device, hung) // before it is mounted there is nothing to read
+	go serve(device, newMemory(dir, root).do, hung) // before it is mounted there is nothing to read
 	return nil
-}
-
-// serve answers requests, until the file system is unmounted.
-func serve(device int, hung <-chan struct{}) {
-	s := &folder{next: 2, files: map[string]*file{}}
-	b := make([]byte, 1<<20)
-	for {
-		n, err := unix.Read(device, b)
-		if errors.Is(err, unix.EINTR) || errors.Is(err, unix.ENOENT) {
-			continue
-		}
-		if err != nil {
-			return
-		}
-		select {
-		case <-hung:
-			continue
-		default:
-		}
-		if reply := s.answer(b[:n]); reply != nil {
-			_, _ = unix.Write(device, reply)
-		}
-	}
 }
