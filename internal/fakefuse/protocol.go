@@ -15,6 +15,7 @@ import (
 // An Op is an operation of FUSE's protocol (include/uapi/linux/fuse.h, version 7.31).
 type Op uint32
 
+// The operations that a Memory knows.
 const (
 	Lookup      Op = 1
 	forget      Op = 2
