@@ -25,6 +25,7 @@ type Server struct {
 	dir  string
 	cmd  *exec.Cmd
 	hold io.WriteCloser
+	out  *bufio.Reader
 }
 
 // Start mounts n file systems below a folder. It skips the test where that is not possible.
@@ -46,7 +47,7 @@ func Start(t testing.TB, dir string, n int) *Server {
 	if err := cmd.Start(); err != nil {
 		t.Skipf("no mount namespaces here: %v", err)
 	}
-	s := &Server{dir, cmd, hold}
+	s := &Server{dir, cmd, hold, out}
 	t.Cleanup(s.Stop)
 	line, _ := out.ReadString('\n')
 	if reason, failed := strings.CutPrefix(line, "failed: "); failed {
@@ -66,11 +67,14 @@ func (s *Server) Enter() []string {
 	return []string{"nsenter", "--mount=/proc/" + strconv.Itoa(s.cmd.Process.Pid) + "/ns/mnt", "--"}
 }
 
-// Hang has no file system answer any more.
+// Hang has no file system answer any more, from when it returns on.
 func (s *Server) Hang(t testing.TB) {
 	t.Helper()
 	if _, err := io.WriteString(s.hold, "hang\n"); err != nil {
 		t.Fatal(err)
+	}
+	if line, err := s.out.ReadString('\n'); line != "hung\n" {
+		t.Fatalf("the server of FUSE said %q: %v", line, err)
 	}
 }
 
@@ -99,6 +103,7 @@ func Main() {
 	fmt.Println("ready")
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		close(hung)
+		fmt.Println("hung")
 	}
 	os.Exit(0) // the kernel ends the connections
 }
