@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -150,7 +151,10 @@ var (
 	tracedCall   = regexp.MustCompile(`(?m)^\d+ +(\w+)\(`)
 	tracedSocket = regexp.MustCompile(`(?m)^\d+ +socket\((AF_\w+)`)
 	tracedOpen   = regexp.MustCompile(`(?m)^\d+ +(?:openat|openat2)\((?:AT_FDCWD|\d+)<([^>]*)>, "([^"]*)", (?:\{flags=)?([A-Z_|]+)`)
-	tracedFile   = regexp.MustCompile(` = (\d+)<([^>]*)>`)
+	tracedFile   = regexp.MustCompile(` = (\d+)<([^>]*)>$`)
+	// A call that another thread's calls came into: its begin and its end.
+	tracedBegin  = regexp.MustCompile(`^(\d+) .* <unfinished \.\.\.>$`)
+	tracedEnd    = regexp.MustCompile(`^(\d+) +<\.\.\. \w+ resumed>`)
 	tracedChange = regexp.MustCompile(`(?m)^\d+ +(?:mkdirat|unlinkat|renameat|renameat2|fchmodat|fchownat|linkat|symlinkat)\((?:AT_FDCWD|\d+)<([^>]*)>, "([^"]*)"`)
 )
 
@@ -294,35 +298,58 @@ http: {listen: "%s"}
 			t.Errorf("the daemon makes a socket of %s, which the unit does not allow", m[1])
 		}
 	}
-	files := map[string]string{} // by the number of the descriptor
-	mayWrite := func(at, name []byte) bool {
-		path := string(name)
-		if fd, ok := strings.CutPrefix(path, "/proc/self/fd/"); ok {
-			path = files[fd]
-		} else if !filepath.IsAbs(path) {
-			path = filepath.Join(string(at), path)
+	mayWrite := func(at, name string) bool {
+		path := name
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(at, path)
 		}
 		return strings.HasPrefix(path, theirs+"/") || strings.HasPrefix(path, logs+"/") || path == logs || strings.HasPrefix(path, run+"/") || path == "/dev/null"
 	}
 	wrote := 0
-	for line := range bytes.Lines(traced) {
-		if m := tracedOpen.FindSubmatch(line); m != nil {
-			if flags := string(m[3]); strings.Contains(flags, "O_WRONLY") || strings.Contains(flags, "O_RDWR") || strings.Contains(flags, "O_CREAT") {
-				if wrote++; !mayWrite(m[1], m[2]) {
+	files := map[string]string{} // by the path of the descriptor
+	for _, line := range wholeCalls(traced) {
+		if m := tracedFile.FindStringSubmatch(line); m != nil {
+			files["/proc/self/fd/"+m[1]] = m[2]
+		}
+		if m := tracedOpen.FindStringSubmatch(line); m != nil {
+			name := cmp.Or(files[m[2]], m[2])
+			if opened := tracedFile.FindStringSubmatch(line); opened != nil {
+				name = opened[2] // also where that is a descriptor
+			}
+			if flags := m[3]; strings.Contains(flags, "O_WRONLY") || strings.Contains(flags, "O_RDWR") || strings.Contains(flags, "O_CREAT") {
+				if wrote++; !mayWrite(m[1], name) {
 					t.Errorf("the daemon opens %s for writing, which the unit does not allow: %s", m[2], line)
 				}
 			}
 		}
-		if m := tracedChange.FindSubmatch(line); m != nil && !mayWrite(m[1], m[2]) {
+		if m := tracedChange.FindStringSubmatch(line); m != nil && !mayWrite(m[1], cmp.Or(files[m[2]], m[2])) {
 			t.Errorf("the daemon changes %s, which the unit does not allow: %s", m[2], line)
-		}
-		if m := tracedFile.FindSubmatch(line); m != nil {
-			files[string(m[1])] = string(m[2])
 		}
 	}
 	if wrote == 0 {
 		t.Error("the daemon wrote nothing")
 	}
+}
+
+// wholeCalls are the lines of a trace, each with all of its call.
+func wholeCalls(traced []byte) (calls []string) {
+	begun := map[string]string{} // by thread
+	for line := range strings.Lines(string(traced)) {
+		line = strings.TrimSuffix(line, "\n")
+		if m := tracedBegin.FindStringSubmatch(line); m != nil {
+			begun[m[1]] = strings.TrimSuffix(line, " <unfinished ...>")
+			continue
+		}
+		if m := tracedEnd.FindStringSubmatch(line); m != nil {
+			line = begun[m[1]] + strings.TrimPrefix(line, m[0])
+			delete(begun, m[1])
+		}
+		calls = append(calls, line)
+	}
+	for _, line := range begun {
+		calls = append(calls, line)
+	}
+	return calls
 }
 
 // The capabilities of the unit and of the DaemonSet.
