@@ -15,3 +15,6 @@ const (
 	ProcessPeers     = processPeers
 	ProcessStrangers = processStrangers
 )
+
+// ProgramRuntime is what is known of a program before there is a process that runs it.
+var ProgramRuntime = programRuntime

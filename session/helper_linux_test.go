@@ -60,7 +60,7 @@ func TestHelper(t *testing.T) {
 	if err := target.Resume(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if target.IsCoreCLR() {
+	if target.Runtime() == session.RuntimeCoreCLR {
 		t.Error("it is told that there is a pipe for debuggers, which is not there")
 	}
 	if _, err := target.ReadFile(filepath.Join(fuse.Dir(0), "missing"), 5); err == nil || !os.IsNotExist(err) {

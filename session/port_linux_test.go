@@ -256,8 +256,8 @@ func TestPeerUnseen(t *testing.T) {
 			if b, err := target.ReadFile("/proc/version", 100); err == nil {
 				t.Errorf("it has read %q", b)
 			}
-			if !target.IsCoreCLR() || target.GCLibrary() != "" || target.Stopped() || target.Tracer() != 0 {
-				t.Errorf("CoreCLR %v, library %q, stopped %v, tracer %d", target.IsCoreCLR(), target.GCLibrary(), target.Stopped(), target.Tracer())
+			if target.Runtime() != session.RuntimeCoreCLR || target.GCLibrary() != "" || target.Stopped() || target.Tracer() != 0 {
+				t.Errorf("a runtime %v, library %q, stopped %v, tracer %d", target.Runtime(), target.GCLibrary(), target.Stopped(), target.Tracer())
 			}
 			w := target.Watch()
 			defer w.Close()

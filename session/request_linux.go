@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -36,22 +35,23 @@ const (
 	hasFile                            // reply.Yes
 	watchDir                           // reply.FD
 	readFile                           // reply.Data
-	nativeAOT                          // reply.Yes, of the program itself
+	program                            // reply.Runtime: what is part of the program itself
 )
 
 // A reply is what came of a request.
 type reply struct {
-	Yes  bool
-	Name string
-	Data []byte
-	FD   int `json:"-"` // with O_PATH, or connected; -1: none
+	Yes     bool
+	Name    string
+	Data    []byte
+	Runtime Runtime
+	FD      int `json:"-"` // with O_PATH, or connected; -1: none
 }
 
 // perform does what a request asks for. The folder of the process in /proc is open.
 func (q *request) perform(proc int, g *guard) (r reply, err error) {
 	r.FD = -1
-	if q.Kind == nativeAOT {
-		r.Yes, err = isNativeAOT(proc, g)
+	if q.Kind == program {
+		r.Runtime, err = runningProgram(proc, g)
 		return r, err
 	}
 	t, err := openTree(proc, g)
@@ -236,30 +236,22 @@ func openRegular(fd int, name string) (*os.File, error) {
 	return os.NewFile(uintptr(opened), name), nil
 }
 
-// isNativeAOT tells whether a process runs a program that was made by .NET's native compiler: only
-// that makes a section of this name. The names of sections are near the end of a program.
-func isNativeAOT(proc int, g *guard) (bool, error) {
+// runningProgram reads the program that a process runs.
+func runningProgram(proc int, g *guard) (Runtime, error) {
 	fd, err := unix.Openat(proc, "exe", unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return false, err
+		return RuntimeUnknown, err
 	}
 	defer unix.Close(fd)
 	if g != nil {
 		if err := g.checkFile(fd); err != nil {
-			return false, err
+			return RuntimeUnknown, err
 		}
 	}
 	f, err := openRegular(fd, "exe")
 	if err != nil {
-		return false, err
+		return RuntimeUnknown, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return false, err
-	}
-	const tail = 64 << 10
-	from := max(0, info.Size()-tail)
-	b, err := io.ReadAll(io.NewSectionReader(f, from, tail))
-	return err == nil && bytes.Contains(b, []byte(".dotnet_eh_table\x00")), err
+	return programRuntime(f), nil
 }

@@ -30,8 +30,10 @@ func (p *Process) Startup() Startup {
 		return StartupUnknown
 	case early:
 		return StartupPending
-	case n <= 2 && p.IsNativeAOT():
-		return StartupPending
+	case n <= 2:
+		if own, _ := p.ProgramRuntime(); own == RuntimeNativeAOT {
+			return StartupPending
+		}
 	}
 	return StartupUnknown
 }

@@ -69,6 +69,9 @@ func (h *Host) List(ctx context.Context) ([]Listed, error) {
 			p.Name = unix.ByteSliceToString(k.Proc.P_comm[:])
 			p.UID = int(k.Eproc.Ucred.Uid)
 		}
+		if b, err := unix.SysctlRaw("kern.procargs2", pid); err == nil && len(b) > 4 {
+			p.Executable = unix.ByteSliceToString(b[4:]) // behind the number of arguments
+		}
 		byPID[pid] = Listed{Process: p}
 	}
 	var list []Listed

@@ -516,21 +516,33 @@ func (p *Process) Socket() string {
 	return filepath.Join(p.tempDir, p.socket)
 }
 
-// IsCoreCLR tells CoreCLR from NativeAOT: it has a library of its own, or, in a program
-// of a single file, a pipe for debuggers beside its socket. Most programs run on CoreCLR:
-// so does one that this host does not show.
-func (p *Process) IsCoreCLR() bool {
+// Runtime reports what the process runs on. The program itself says so if the runtime is part of it
+// (a single-file program, or one made by the native compiler); else the runtime is a library, which
+// for CoreCLR has a name of its own. Most programs run on CoreCLR: so does one that this host does
+// not show.
+func (p *Process) Runtime() Runtime {
 	if p.peer != nil {
-		return true
+		return RuntimeCoreCLR
 	}
-	if lib, _ := p.Maps("/libcoreclr.so"); lib != "" {
-		return true
+	own, err := p.ProgramRuntime()
+	if own != RuntimeUnknown {
+		return own
 	}
-	return p.tell(&request{Kind: hasFile, Path: p.tempDir, Name: fmt.Sprintf("clr-debug-pipe-%d-%d-in", p.InnerPID, p.StartKey)})
+	lib, hidden := p.Maps("/libcoreclr.so")
+	switch {
+	case lib != "", p.tell(&request{Kind: hasFile, Path: p.tempDir, Name: fmt.Sprintf("clr-debug-pipe-%d-%d-in", p.InnerPID, p.StartKey)}):
+		return RuntimeCoreCLR
+	case err != nil || hidden != nil:
+		return RuntimeUnknown
+	}
+	return RuntimeNativeAOT // in a library
 }
 
-// IsNativeAOT reports whether the program was made by .NET's native compiler.
-func (p *Process) IsNativeAOT() bool { return p.tell(&request{Kind: nativeAOT}) }
+// ProgramRuntime reports which runtime is part of the program that the process runs.
+func (p *Process) ProgramRuntime() (Runtime, error) {
+	r, err := look(context.Background(), p, func() (reply, error) { return p.perform(context.Background(), &request{Kind: program}, true) }, keep)
+	return r.Runtime, err
+}
 
 // tell answers a request with yes or no. What cannot be found out is no.
 func (p *Process) tell(q *request) bool {

@@ -1072,12 +1072,12 @@ func TestStopped(t *testing.T) {
 // TestLibraries: what can be seen from outside of the GC.
 func TestLibraries(t *testing.T) {
 	plain := find(t, run(t, spec{Sockets: []string{exact}}))
-	if n, known := plain.ServerGCThreads(); plain.IsCoreCLR() || plain.GCLibrary() != "" || n != 0 || known {
-		t.Errorf("a runtime %v, a GC %q, threads %v %v", plain.IsCoreCLR(), plain.GCLibrary(), n, known)
+	if n, known := plain.ServerGCThreads(); plain.Runtime() != session.RuntimeNativeAOT || plain.GCLibrary() != "" || n != 0 || known {
+		t.Errorf("a runtime %v, a GC %q, threads %v %v", plain.Runtime(), plain.GCLibrary(), n, known)
 	}
 	core := find(t, run(t, spec{Sockets: []string{exact}, Map: libcoreclr(t, "10.0.1"), Thread: ".NET Server GC"}))
-	if n, known := core.ServerGCThreads(); !core.IsCoreCLR() || core.GCLibrary() != "" || n != 1 || !known {
-		t.Errorf("a runtime %v, a GC %q, threads %v %v", core.IsCoreCLR(), core.GCLibrary(), n, known)
+	if n, known := core.ServerGCThreads(); core.Runtime() != session.RuntimeCoreCLR || core.GCLibrary() != "" || n != 1 || !known {
+		t.Errorf("a runtime %v, a GC %q, threads %v %v", core.Runtime(), core.GCLibrary(), n, known)
 	}
 	lib := filepath.Join(shortDir(t), "libclrgcexp.so")
 	if err := os.WriteFile(lib, []byte("not really"), 0o644); err != nil {

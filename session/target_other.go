@@ -113,14 +113,21 @@ func (p *Process) ReadFile(path string, limit int64) ([]byte, error) {
 // peerStart is not known on this system.
 func peerStart(net.Conn, int) uint64 { return unknownStart }
 
-// IsCoreCLR is not known on this system; most programs run on it.
-func (p *Process) IsCoreCLR() bool { return true }
+// Runtime reports what the process runs on, if the program itself says so. Most run on CoreCLR.
+func (p *Process) Runtime() Runtime {
+	f, err := os.Open(p.Executable)
+	if err != nil {
+		return RuntimeCoreCLR
+	}
+	defer f.Close()
+	if own := programRuntime(f); own != RuntimeUnknown {
+		return own
+	}
+	return RuntimeCoreCLR
+}
 
 // Startup is not known on this system.
 func (p *Process) Startup() Startup { return StartupUnknown }
-
-// IsNativeAOT is not known on this system.
-func (p *Process) IsNativeAOT() bool { return false }
 
 // Describe returns what is known about a process that can be talked to.
 func (h *Host) Describe(pid int) (*Process, error) {

@@ -60,14 +60,14 @@ func Identify(ctx context.Context, t *session.Target) (gclog.Process, error) {
 	return p, err
 }
 
+// flavors are the words of records for kinds of runtimes.
+var flavors = [...]string{session.RuntimeUnknown: "", session.RuntimeCoreCLR: gclog.FlavorCoreCLR, session.RuntimeNativeAOT: gclog.FlavorNativeAOT}
+
 func ask(ctx context.Context, t *session.Target) (gclog.Process, *session.ProcessInfo, error) {
 	p := gclog.Process{
 		ID: int64(t.PID), CommandLine: strings.Join(t.Process.CommandLine, " "), Executable: t.Executable,
 		User: t.User, Started: t.Started, StartKey: t.StartKey, ContainerID: t.ContainerID,
-		GCLibrary: t.GCLibrary(), Flavor: gclog.FlavorNativeAOT,
-	}
-	if t.IsCoreCLR() {
-		p.Flavor = gclog.FlavorCoreCLR
+		GCLibrary: t.GCLibrary(), Flavor: flavors[t.Runtime()],
 	}
 	info, err := t.ProcessInfo(ctx)
 	if err == nil {

@@ -265,7 +265,7 @@ func TestIdentity(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info.PID != uint64(r.PID()) || info.Cookie != r.Cookie() || info.EntryAssembly != "orders\x1b[31m\nx" || !target.IsCoreCLR() {
+	if info.PID != uint64(r.PID()) || info.Cookie != r.Cookie() || info.EntryAssembly != "orders\x1b[31m\nx" || target.Runtime() != session.RuntimeCoreCLR {
 		t.Errorf("%+v", info)
 	}
 	if target.Environ["OTEL_SERVICE_NAME"] != "shop\nhop" || target.Name == "" || target.CommandLine[0] != "orders\x1b[31m\nx" {

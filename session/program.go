@@ -1,0 +1,177 @@
+package session
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+)
+
+// A Runtime is a kind of runtime of .NET.
+type Runtime uint8
+
+// The kinds of runtimes.
+const (
+	RuntimeUnknown Runtime = iota
+	RuntimeCoreCLR
+	RuntimeNativeAOT
+)
+
+// programRuntime reports which runtime is part of a program: debuggers find it by a symbol that the
+// program exports. It is unknown where the runtime is a library, and in what is not a program. Of a
+// file that wants to harm about a MB is read at most.
+func programRuntime(program io.ReaderAt) Runtime {
+	names := exportedNames(program)
+	exports := func(name string) bool {
+		return bytes.Contains(names, []byte("\x00"+name+"\x00")) || bytes.Contains(names, []byte("\x00_"+name+"\x00")) // Mach-O's
+	}
+	switch {
+	case exports("DotNetRuntimeInfo"):
+		return RuntimeCoreCLR
+	case exports("DotNetRuntimeDebugHeader"):
+		return RuntimeNativeAOT
+	}
+	return RuntimeUnknown
+}
+
+// maxSymbols is how many bytes of names are read of a program, and of any other part. The names of
+// symbols that are exported come first: behind them macOS has those of all others, and a single-file
+// program its assemblies.
+const maxSymbols = 1 << 20
+
+// exportedNames returns the part of a program that has the names of the symbols that it exports,
+// each behind a 0 and followed by one.
+func exportedNames(program io.ReaderAt) []byte {
+	p := image{program, binary.LittleEndian}
+	switch head := p.read(0, 4); {
+	case head == nil:
+		return nil
+	case string(head) == "\x7fELF":
+		return p.elfNames()
+	case p.order.Uint32(head) == 0xfeedfacf:
+		return p.machoNames()
+	case string(head[:2]) == "MZ":
+		return p.peNames()
+	}
+	return nil
+}
+
+// An image is the file of a program.
+type image struct {
+	io.ReaderAt
+	order binary.ByteOrder
+}
+
+// read reads a part of the file, nil if it is not there or too large.
+func (p *image) read(offset, size uint64) []byte {
+	if size > maxSymbols || offset > 1<<62 {
+		return nil
+	}
+	b := make([]byte, size)
+	if n, _ := p.ReadAt(b, int64(offset)); uint64(n) < size {
+		return nil
+	}
+	return b
+}
+
+// elfNames is the string table of the dynamic symbols, as the dynamic loader finds it.
+func (p *image) elfNames() []byte {
+	head := p.read(0, 64)
+	if head == nil {
+		return nil
+	}
+	if head[5] == 2 {
+		p.order = binary.BigEndian
+	}
+	// Where the fields are in a file of 32 and of 64 bits.
+	wide := head[4] == 2
+	at := func(narrow, b64 int) int {
+		if wide {
+			return b64
+		}
+		return narrow
+	}
+	word := func(b []byte) uint64 {
+		if wide {
+			return p.order.Uint64(b)
+		}
+		return uint64(p.order.Uint32(b))
+	}
+	entry, count := int(p.order.Uint16(head[at(42, 54):])), int(p.order.Uint16(head[at(44, 56):]))
+	if entry < at(32, 56) {
+		return nil
+	}
+	segments := p.read(word(head[at(28, 32):]), uint64(entry*count))
+	var dynamic []byte
+	for s := segments; len(s) > 0; s = s[entry:] {
+		if p.order.Uint32(s) == 2 { // PT_DYNAMIC
+			dynamic = p.read(word(s[at(4, 8):]), word(s[at(16, 32):]))
+		}
+	}
+	var address, size uint64
+	for pair := at(8, 16); len(dynamic) >= pair; dynamic = dynamic[pair:] {
+		switch tag, value := word(dynamic), word(dynamic[at(4, 8):]); tag {
+		case 5: // DT_STRTAB
+			address = value
+		case 10: // DT_STRSZ
+			size = value
+		}
+	}
+	for s := segments; len(s) > 0; s = s[entry:] {
+		offset, start, length := word(s[at(4, 8):]), word(s[at(8, 16):]), word(s[at(16, 32):])
+		if p.order.Uint32(s) == 1 && start <= address && address-start < length { // PT_LOAD
+			return p.read(offset+address-start, min(size, maxSymbols))
+		}
+	}
+	return nil
+}
+
+// machoNames is the string table of all symbols.
+func (p *image) machoNames() []byte {
+	head := p.read(0, 32)
+	if head == nil {
+		return nil
+	}
+	commands := p.read(32, uint64(p.order.Uint32(head[20:])))
+	for len(commands) >= 8 {
+		size := uint64(p.order.Uint32(commands[4:]))
+		if size < 8 || size > uint64(len(commands)) {
+			return nil
+		}
+		if p.order.Uint32(commands) == 2 && size >= 24 { // LC_SYMTAB
+			return p.read(uint64(p.order.Uint32(commands[16:])), uint64(min(p.order.Uint32(commands[20:]), maxSymbols)))
+		}
+		commands = commands[size:]
+	}
+	return nil
+}
+
+// peNames is the directory of exports, with the names in it.
+func (p *image) peNames() []byte {
+	dos := p.read(0, 64)
+	if dos == nil {
+		return nil
+	}
+	at := uint64(p.order.Uint32(dos[60:]))
+	head := p.read(at, 24)
+	if head == nil || string(head[:4]) != "PE\x00\x00" {
+		return nil
+	}
+	size := uint64(p.order.Uint16(head[20:]))
+	optional := p.read(at+24, size)
+	directories := 112
+	if len(optional) >= 2 && p.order.Uint16(optional) == 0x10b { // of 32 bits
+		directories = 96
+	}
+	if len(optional) < directories+8 {
+		return nil
+	}
+	exports, length := p.order.Uint32(optional[directories:]), p.order.Uint32(optional[directories+4:])
+	const entry = 40
+	for s := p.read(at+24+size, entry*uint64(p.order.Uint16(head[6:]))); len(s) >= entry; s = s[entry:] {
+		start, size, offset := p.order.Uint32(s[12:]), p.order.Uint32(s[16:]), p.order.Uint32(s[20:])
+		if start <= exports && exports-start < size {
+			return p.read(uint64(offset)+uint64(exports-start), uint64(min(length, maxSymbols)))
+		}
+	}
+	return nil
+}
