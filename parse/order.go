@@ -94,7 +94,7 @@ func (s *sorter) reset() {
 // bounds the memory of the sorter. It has room for what a runtime keeps in the 16 MB that
 // a session asks for: behind a standstill of the reader 75,000 rows of one thread came
 // before those of the other.
-const maxSegments = 1 << 12 // 9 MB: 131,072 rows, or that many threads with one
+const maxSegments = 1 << 12 // 9 MB: 131,072 rows of few threads, or as many threads as segments
 
 func (s *sorter) full() bool { return s.used >= maxSegments || s.arena.full() }
 

@@ -62,3 +62,11 @@ func TempDirTrouble(pid int) (kind string) {
 	kind, _ = p.tempDirTrouble()
 	return kind
 }
+
+// MountPoints are where the host has file systems.
+func (h *Host) MountPoints() (list []string) {
+	for _, m := range h.state.mounts.read() {
+		list = append(list, m.point)
+	}
+	return list
+}

@@ -1,9 +1,10 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
-	"encoding/json"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
@@ -79,8 +80,6 @@ func (t *task) isStuck() bool { return time.Since(t.since) >= helperTime }
 // perform has a helper do what a request asks for. wait: it may wait for its turn.
 func (hs *helpers) perform(ctx context.Context, command []string, p *Process, q *request, proc int, away *awayError, wait bool) (reply, error) {
 	none := reply{FD: -1}
-	ctx, cancel := context.WithTimeout(ctx, helperTime)
-	defer cancel()
 	t, err := hs.begin(ctx, p, away, wait)
 	if err != nil {
 		return none, err
@@ -110,6 +109,11 @@ func (e *awayError) stuck(p *Process) *TargetError {
 
 // begin waits for the turn of a process.
 func (hs *helpers) begin(ctx context.Context, p *Process, away *awayError, wait bool) (*task, error) {
+	late := time.NewTimer(helperTime)
+	defer late.Stop()
+	busy := func() error {
+		return refuse(p.PID, CauseStuck, nil, "cannot be looked at now: %v, and other looks at such ones take their time", away)
+	}
 	for {
 		hs.mu.Lock()
 		other, err := hs.inTheWay(p, away)
@@ -139,8 +143,11 @@ func (hs *helpers) begin(ctx context.Context, p *Process, away *awayError, wait 
 		case <-freed:
 		case <-turn.C:
 			if !wait {
-				return nil, refuse(p.PID, CauseStuck, nil, "cannot be looked at now: %v, and other looks at such ones take their time", away)
+				return nil, busy()
 			}
+		case <-late.C:
+			turn.Stop()
+			return nil, busy()
 		case <-ctx.Done():
 			turn.Stop()
 			return nil, ctx.Err()
@@ -363,18 +370,18 @@ func (q *request) serve(proc int) (a answer) {
 
 // send writes a message, behind its length, with a file if that is not -1.
 func send(conn *net.UnixConn, message any, fd int) error {
-	b, err := json.Marshal(message)
-	if err != nil {
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(message); err != nil { // it keeps the bytes of a path as they are
 		return err
 	}
 	var rights []byte
 	if fd >= 0 {
 		rights = unix.UnixRights(fd)
 	}
-	if _, _, err := conn.WriteMsgUnix(binary.LittleEndian.AppendUint32(nil, uint32(len(b))), rights, nil); err != nil {
+	if _, _, err := conn.WriteMsgUnix(binary.LittleEndian.AppendUint32(nil, uint32(b.Len())), rights, nil); err != nil {
 		return err
 	}
-	_, err = conn.Write(b)
+	_, err := b.WriteTo(conn)
 	return err
 }
 
@@ -396,7 +403,7 @@ func receive(conn *net.UnixConn, message any) (fd int, err error) {
 	if err == nil {
 		b := make([]byte, size)
 		if _, err = io.ReadFull(conn, b); err == nil {
-			err = json.Unmarshal(b, message)
+			err = gob.NewDecoder(bytes.NewReader(b)).Decode(message)
 		}
 	}
 	if err != nil {

@@ -3,11 +3,14 @@ package session_test
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/gclog/gclog/internal/fakefuse"
 	"github.com/gclog/gclog/session"
@@ -28,6 +31,42 @@ func startedByTest() {
 	}
 }
 
+// isFirst is the variable that TestHostMounts knows itself by where it is the first process.
+const isFirst = "GCLOG_TEST_FIRST"
+
+// TestHostMounts: what is mounted later is seen.
+func TestHostMounts(t *testing.T) {
+	if os.Getenv(isFirst) == "" {
+		cmd := exec.Command("unshare", "--pid", "--fork", "--mount-proc", os.Args[0], "-test.run", "^TestHostMounts$", "-test.v")
+		cmd.Env = append(os.Environ(), isFirst+"=1")
+		out, err := cmd.CombinedOutput()
+		switch {
+		case err != nil && !strings.Contains(string(out), "=== RUN"):
+			t.Skipf("no namespaces of pids and mounts can be made: %v: %s", err, out)
+		case err != nil || !strings.Contains(string(out), "--- PASS"):
+			t.Errorf("%v: %s", err, out)
+		}
+		return
+	}
+	h, dir := &session.Host{}, t.TempDir()
+	seen := func() bool { return slices.Contains(h.MountPoints(), dir) }
+	for range 3 {
+		if seen() {
+			t.Error("it is mounted too early")
+		}
+		if err := unix.Mount("gclog", dir, "tmpfs", 0, ""); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Millisecond) // Go's poller has nothing else to do, and must not be told in our place
+		if !seen() {
+			t.Error("what was mounted is not seen")
+		}
+		if err := unix.Unmount(dir, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // onFUSE runs a process whose temporary directory is on a file system of the server.
 func onFUSE(t *testing.T, s *fakefuse.Server, tmp string, uid int) *process {
 	t.Helper()
@@ -45,9 +84,10 @@ func everybodys(t *testing.T) string {
 	return dir
 }
 
-// TestHelper: where a file system may not answer a helper looks, and connects.
+// TestHelper: where a file system may not answer a helper looks, and connects. A path may have any
+// bytes.
 func TestHelper(t *testing.T) {
-	fuse := fakefuse.Start(t, everybodys(t), 1)
+	fuse := fakefuse.Start(t, filepath.Join(everybodys(t), "caf\xe9"), 1)
 	defer fuse.Stop()
 	p := onFUSE(t, fuse, fuse.Dir(0), 0)
 	defer p.end()

@@ -161,6 +161,9 @@ func (c *connection) release() bool {
 	return !c.broken
 }
 
+// CloseRead lets what has come be read, as Stream.CloseRead does.
+func (c *connection) CloseRead() error { return closeRead(c.Conn) }
+
 // Read notes the end of the connection.
 func (c *connection) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)

@@ -293,6 +293,27 @@ func TestPortNewestConnection(t *testing.T) {
 	}
 }
 
+// TestPeerCloseRead: what a runtime has sent can be read after CloseRead, also if it came by a port.
+func TestPeerCloseRead(t *testing.T) {
+	p, path := listenPort(t)
+	const sent = "what has come"
+	announce(t, path, firstHex, func(conn net.Conn, _ []byte) bool {
+		_, _ = conn.Write(append(answer(unhex(t, "efcdab8967452301")), sent...))
+		return false
+	})
+	s, err := next(t, p).StartTracing(t.Context(), config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.CloseRead(); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := io.ReadAll(s); err != nil || string(b) != sent {
+		t.Errorf("%q, error %v", b, err)
+	}
+}
+
 // TestPortGarbage: what does not announce itself is closed, and harms nobody.
 func TestPortGarbage(t *testing.T) {
 	p, path := listenPort(t)

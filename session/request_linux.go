@@ -44,7 +44,7 @@ type reply struct {
 	Name    string
 	Data    []byte
 	Runtime Runtime
-	FD      int `json:"-"` // with O_PATH, or connected; -1: none
+	FD      int // with O_PATH, or connected; -1: none
 }
 
 // perform does what a request asks for. The folder of the process in /proc is open.
@@ -89,16 +89,16 @@ func (q *request) perform(proc int, g *guard) (r reply, err error) {
 const maxNames = 256 << 10
 
 func (q *request) findSocket(t *tree, dir place) (string, error) {
+	var st unix.Stat_t
+	if t.stat(dir, q.Name, &st) == nil && q.mayBeSocket(&st) {
+		return q.Name, nil
+	}
 	fd, err := unix.Openat(dir.fd, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return "", err
 	}
 	f := os.NewFile(uintptr(fd), dir.path)
 	defer f.Close()
-	var st unix.Stat_t
-	if t.stat(dir, q.Name, &st) == nil && q.mayBeSocket(&st) {
-		return q.Name, nil
-	}
 	// In a time namespace the start is told differently: take the newest socket that
 	// is not older than the process.
 	newest, name := int64(0), ""

@@ -286,11 +286,13 @@ func (s *Stream) Discard(ctx context.Context) {
 
 // CloseRead has the runtime find nobody at the other end, as Close does; but what it has sent
 // can still be read, where the system allows that, and Read returns io.EOF behind it.
-func (s *Stream) CloseRead() error {
-	if c, ok := s.conn.(interface{ CloseRead() error }); ok {
+func (s *Stream) CloseRead() error { return closeRead(s.conn) }
+
+func closeRead(conn net.Conn) error {
+	if c, ok := conn.(interface{ CloseRead() error }); ok {
 		return c.CloseRead()
 	}
-	return s.conn.Close()
+	return conn.Close()
 }
 
 // Close closes the connection. The runtime then ends the session by itself with
