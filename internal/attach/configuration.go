@@ -61,10 +61,16 @@ func configuration(t *session.Target, env map[string]string, p *gclog.Process) *
 // maxConfig is how much of a runtimeconfig.json is read.
 const maxConfig = 256 << 10
 
+// maxPrograms is how many arguments are taken for the program: the first is, but for those of its host.
+const maxPrograms = 3
+
 // runtimeConfig reads the configuration beside the program, nil if there is none.
 func runtimeConfig(t *session.Target) *gcsettings.Config {
 	var candidates []string
 	for _, arg := range t.Process.CommandLine {
+		if len(candidates) == maxPrograms {
+			break
+		}
 		if base, ok := strings.CutSuffix(arg, ".dll"); ok && filepath.IsAbs(arg) {
 			candidates = append(candidates, base+".runtimeconfig.json")
 		}

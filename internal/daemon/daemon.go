@@ -24,6 +24,7 @@ import (
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/config"
+	"github.com/gclog/gclog/internal/control"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/session"
 	"github.com/rs/zerolog"
@@ -135,7 +136,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	d.sweeper.found = func(t *session.Target) { d.post(func() { d.found(t, nil) }) }
 	d.sweeper.gone = func(k key) { d.post(func() { d.gone(k) }) }
 	d.sweeper.failed = func(err error) { d.post(func() { d.sayFailed(err) }) }
-	d.sweeper.swept = func(list []session.Listed) { d.post(func() { d.sweepDone(list) }) }
+	d.sweeper.swept = func(list []*unreachable) { d.post(func() { d.sweepDone(list) }) }
 	if err := d.listen(d.config.Discovery.Listen); err != nil {
 		return err
 	}
@@ -174,7 +175,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		case <-watchdog:
 			notify(notifyWatchdog)
 		case <-d.o.Reload:
-			go func() { _ = d.reload(ctx) }() // it has told
+			go func() { _ = d.reload() }() // it has told
 		case <-d.o.Rotate:
 			d.rotate()
 		case <-d.o.Status:
@@ -366,13 +367,12 @@ func (d *Daemon) forget(p *process) {
 	d.admit()
 }
 
-func (d *Daemon) sweepDone(unreachable []session.Listed) {
+func (d *Daemon) sweepDone(list []*unreachable) {
 	d.unreachable = nil
-	for i := range unreachable {
-		l := &unreachable[i]
-		if d.refused(&l.Process) == "" {
-			d.limiter.warn(fmt.Sprintf("%d/%d", l.PID, l.StartKey), "a .NET process cannot be reached: "+l.Err.Error(), nil)
-			d.unreachable = append(d.unreachable, unreachableStatus(l))
+	for _, u := range list {
+		if d.config.Refused(&u.seen) == "" {
+			d.limiter.warn(fmt.Sprintf("%d/%d", u.status.PID, u.start), "a .NET process cannot be reached: "+u.status.Why, nil)
+			d.unreachable = append(d.unreachable, u.status)
 		}
 	}
 	d.sayStuck()
@@ -485,15 +485,16 @@ func (d *Daemon) rotate() {
 }
 
 // reload reads the configuration again. One that is wrong changes nothing. It is called
-// beside the loop, because a file can hang.
-func (d *Daemon) reload(ctx context.Context) error {
+// beside the loop, because a file can hang. What has begun is done, whether or not who has asked
+// waits for it: systemd is told of both ends.
+func (d *Daemon) reload() error {
 	d.reloading.Lock() // one after the other
 	defer d.reloading.Unlock()
 	notify(notifyReloading())
 	d.opener.Follow()
 	loaded, err := d.o.Load()
 	result := make(chan error, 1)
-	if !d.ask(ctx, func() { result <- d.reloaded(loaded, err) }) {
+	if !d.ask(context.Background(), func() { result <- d.reloaded(loaded, err) }) {
 		return errors.New("gclog does not answer")
 	}
 	return <-result
@@ -523,16 +524,19 @@ func (d *Daemon) apply(loaded *config.Loaded) error {
 	if err := d.listen(loaded.Discovery.Listen); err != nil {
 		return err
 	}
-	if loaded.HTTP.Listen != d.config.HTTP.Listen {
+	http := loaded.HTTP.Listen != d.config.HTTP.Listen
+	if http {
 		if err := d.serve(loaded.HTTP.Listen); err != nil {
 			d.closePortsBut(before)
 			return err
 		}
 	}
-	if loaded.Control.Socket != d.config.Control.Socket {
+	if control.Path(loaded.Control.Socket) != control.Path(d.config.Control.Socket) {
 		if err := d.administer(loaded.Control.Socket); err != nil {
 			d.closePortsBut(before)
-			_ = d.serve(d.config.HTTP.Listen) // as it was
+			if http {
+				_ = d.serve(d.config.HTTP.Listen) // as it was
+			}
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/session"
 )
 
@@ -23,7 +24,7 @@ type sweeper struct {
 
 	found func(*session.Target)
 	gone  func(key)
-	swept func(list []session.Listed) // after each sweep: those that cannot be reached
+	swept func([]*unreachable) // after each sweep
 	// failed is told that a sweep was not possible, or of a process that it had to pass over.
 	failed func(error)
 
@@ -48,14 +49,22 @@ type inspection struct {
 // A sighted is what the sweeper knows about a process.
 type sighted struct {
 	session.Sighting
-	since   time.Time // when it was first seen running this program
-	next    time.Time // when to inspect it again
-	target  bool      // it was found
-	told    bool      // that it was found, at any time
-	busy    bool      // it is being inspected
-	late    bool      // since an earlier sweep
-	listed  *session.Listed
-	present bool // in this sweep
+	since       time.Time // when it was first seen running this program
+	next        time.Time // when to inspect it again
+	target      bool      // it was found
+	told        bool      // that it was found, at any time
+	busy        bool      // it is being inspected
+	late        bool      // since an earlier sweep
+	unreachable *unreachable
+	present     bool // in this sweep
+}
+
+// An unreachable is what is kept of a process that is .NET and cannot be reached: there may be many,
+// and for long.
+type unreachable struct {
+	start  uint64
+	seen   config.Subject
+	status Status
 }
 
 const (
@@ -180,7 +189,7 @@ func (s *sweeper) sweep(seen []session.Sighting) {
 		}
 	}
 	s.inspectAll(due, now)
-	var unreachable []session.Listed
+	var list []*unreachable
 	for pid, k := range s.known {
 		if !k.present {
 			delete(s.known, pid)
@@ -188,11 +197,11 @@ func (s *sweeper) sweep(seen []session.Sighting) {
 			continue
 		}
 		k.present = false
-		if k.listed != nil {
-			unreachable = append(unreachable, *k.listed)
+		if k.unreachable != nil {
+			list = append(list, k.unreachable)
 		}
 	}
-	s.swept(unreachable)
+	s.swept(list)
 }
 
 func (s *sweeper) lost(k *sighted) {
@@ -262,7 +271,10 @@ func leave(begun []*sighted) {
 
 // inspected notes what was found, and when to look again.
 func (s *sweeper) inspected(k *sighted, l *session.Listed, now time.Time) {
-	k.busy, k.listed = false, nil
+	if s.known[k.PID] != k {
+		return // it has ended, or its number is another's
+	}
+	k.busy, k.unreachable = false, nil
 	wait := min(now.Sub(k.since)/2, otherEvery)
 	switch {
 	case l.StartKey != k.StartKey || l.Ignored():
@@ -274,7 +286,7 @@ func (s *sweeper) inspected(k *sighted, l *session.Listed, now time.Time) {
 			s.failed(t)
 		}
 		if l.Dotnet() {
-			k.listed = l
+			k.unreachable = &unreachable{l.StartKey, outside(&l.Process), unreachableStatus(l)}
 			wait = min(wait, unreachableEvery)
 		}
 	}

@@ -32,16 +32,17 @@ func TestInspectedAgain(t *testing.T) {
 		k := &sighted{Sighting: session.Sighting{PID: 7, StartKey: 1}, since: now.Add(-tc.age)}
 		l := &session.Listed{Err: tc.err}
 		l.PID, l.StartKey = k.PID, k.StartKey
+		s.known[k.PID] = k
 		s.inspected(k, l, now)
 		if wait := k.next.Sub(now); wait != tc.wait || k.target || found != nil {
 			t.Errorf("age %v, %v: again after %v, want %v", tc.age, tc.err, wait, tc.wait)
 		}
-		if listed := tc.err == unreachable; (k.listed != nil) != listed {
-			t.Errorf("%v: listed is %v", tc.err, k.listed)
+		if listed := tc.err == unreachable; (k.unreachable != nil) != listed {
+			t.Errorf("%v: listed is %v", tc.err, k.unreachable)
 		}
 		l.Err = nil
 		s.inspected(k, l, now)
-		if !k.target || found == nil || k.listed != nil {
+		if !k.target || found == nil || k.unreachable != nil {
 			t.Errorf("age %v: it is not found when it can be reached", tc.age)
 		}
 	}

@@ -195,7 +195,7 @@ func (d *Daemon) controlHandler() http.Handler {
 	mux.HandleFunc("GET "+control.PathReady, d.isReady)
 	mux.HandleFunc("GET "+control.PathStatus, d.showStatus)
 	mux.HandleFunc("POST "+control.PathReload, func(w http.ResponseWriter, r *http.Request) {
-		if err := d.reload(r.Context()); err != nil {
+		if err := d.reload(); err != nil {
 			http.Error(w, err.Error(), http.StatusConflict)
 		}
 	})

@@ -3,6 +3,7 @@ package daemon
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -41,7 +42,7 @@ func newHost() *host {
 	}
 	h.found = func(t *session.Target) { h.told = append(h.told, fmt.Sprintf("found %d", t.PID)) }
 	h.gone = func(k key) { h.told = append(h.told, fmt.Sprintf("gone %d", k.pid)) }
-	h.swept = func([]session.Listed) {}
+	h.swept = func([]*unreachable) {}
 	h.failed = func(err error) { h.passed = append(h.passed, err.Error()) }
 	return h
 }
@@ -177,6 +178,40 @@ func TestSweepLate(t *testing.T) {
 			t.Errorf("%d of 20 were found at last: %q", len(h.told), h.told)
 		}
 	})
+}
+
+// TestSweepLateGone: a process that has ended before its inspection did is not found.
+func TestSweepLateGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost()
+		hangs := make(chan struct{})
+		h.dotnet[7], h.hangs[7] = true, hangs
+		h.see(map[int]string{7: "dotnet"})
+		h.see(nil)
+		close(hangs)
+		synctest.Wait()
+		h.see(nil)
+		h.expect(t)
+	})
+}
+
+// TestSweepUnreachable: of a process that cannot be reached its variables are not kept.
+func TestSweepUnreachable(t *testing.T) {
+	h := newHost()
+	h.inspect = func(pid int) *session.Listed {
+		l := &session.Listed{Err: &session.TargetError{PID: pid, Cause: session.CauseNoSocket, Detail: "has no socket"}}
+		l.PID, l.StartKey, l.Name, l.Environ = pid, uint64(pid), "orders", map[string]string{"SECRET": "a secret value"}
+		return l
+	}
+	var list []*unreachable
+	h.swept = func(l []*unreachable) { list = l }
+	h.see(map[int]string{7: "dotnet"})
+	if len(list) != 1 || list[0].status.Process != "orders" || list[0].status.Why == "" || list[0].start != 7 {
+		t.Fatalf("%+v", list)
+	}
+	if kept := fmt.Sprintf("%+v", *list[0]); strings.Contains(kept, "secret") {
+		t.Errorf("it keeps %s", kept)
+	}
 }
 
 // TestSweepStuck: what gclog cannot find out is told.
