@@ -379,7 +379,7 @@ func TestJSONRecords(t *testing.T) {
 			},
 			map[string]any{
 				"dotnet.gc.gap.reason": "stopped", "dotnet.gc.gap.records.count": 6, "dotnet.gc.gap.from": 7, "dotnet.gc.gap.to": 9,
-				"message": "gclog was asked to exit and could not read or write everything in time: 6 records are missing, of collections from 7 to 9",
+				"message": "the session was ended before everything could be read or written: 6 records are missing, of collections from 7 to 9",
 			},
 		},
 		{

@@ -21,7 +21,7 @@ func appendGap(b []byte, g *gclog.Gap) []byte {
 	case g.Reason == gclog.GapInternal:
 		return appendDropped(append(b, "gclog failed because of a defect: "...), g)
 	case g.Reason == gclog.GapStopped:
-		b = append(b, "gclog was asked to exit and could not read or write everything in time"...)
+		b = append(b, "the session was ended before everything could be read or written"...)
 		if g.Records == 0 {
 			return b // how much that was is not known
 		}

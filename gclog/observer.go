@@ -110,7 +110,7 @@ const (
 	GapQueueFull                   // the outputs were too slow: records were dropped
 	GapUnwritten                   // the output failed: records were dropped
 	GapInternal                    // a defect of gclog: what it was given since is not known
-	GapStopped                     // gclog was asked to exit and could not read or write everything in time
+	GapStopped                     // the session was ended before everything could be read or written
 )
 
 var gapNames = [...]string{"lost-events", "missed-gcs", "reattached", "queue-full", "unwritten", "internal-error", "stopped"}

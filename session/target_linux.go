@@ -289,7 +289,7 @@ func (p *Process) whyNoSocket(failure error) error {
 	}
 	lib, found := p.runtimeLibrary()
 	if stuck, ok := errors.AsType[*TargetError](failure); ok { // of the helper
-		p.runtime = found || p.hasSocket()
+		p.runtime = found || p.SocketDeleted()
 		return stuck
 	}
 	switch {
@@ -319,7 +319,7 @@ func (p *Process) tempDirTrouble() (kind, trouble string) {
 	if len(filepath.Join(p.tempDir, p.socketName())) > longest {
 		return "tmpdir-long", "the path is too long for a socket, set a shorter TMPDIR"
 	}
-	deleted := p.hasSocket() // before looking: what is made meanwhile is there then
+	deleted := p.SocketDeleted() // before looking: what is made meanwhile is there then
 	r, _ := p.ask(&request{Kind: describeDir, Path: p.tempDir, Name: p.socketName(), UID: p.UID})
 	switch {
 	case r.Name == dirStarting:
@@ -339,11 +339,7 @@ func (p *Process) tempDirTrouble() (kind, trouble string) {
 // SocketDeleted tells, of a process without a socket, whether the kernel still has one that
 // listens and was called so: then the file was deleted. It is asked for one process, not
 // for all: the kernel lists every socket of the machine.
-func (p *Process) SocketDeleted() bool { return p.hasSocket() }
-
-// hasSocket tells whether the kernel has a socket that listens and is called like that of the process,
-// wherever that is.
-func (p *Process) hasSocket() bool {
+func (p *Process) SocketDeleted() bool {
 	f, err := os.Open(filepath.Join(procRoot, strconv.Itoa(p.procPID()), "net", "unix"))
 	if err != nil {
 		return false

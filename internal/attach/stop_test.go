@@ -104,7 +104,7 @@ func TestSkip(t *testing.T) {
 	if n := strings.Count(log, `"action":"gc",`); n > 3 {
 		t.Errorf("%d collections were written when there was no time", n)
 	}
-	if n := strings.Count(log, `"reason":"stopped"`); n != 1 || !strings.Contains(log, "gclog was asked to exit") {
+	if n := strings.Count(log, `"reason":"stopped"`); n != 1 || !strings.Contains(log, "the session was ended before") {
 		t.Errorf("%d gaps tell what was not written\n%s", n, log)
 	}
 	accountFor(t, out.Bytes(), false)

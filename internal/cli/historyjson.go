@@ -7,7 +7,6 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
-	"github.com/gclog/gclog/internal/jsontext"
 )
 
 // What the commands that analyse print for programs. Names are those of the records in JSON
@@ -57,9 +56,7 @@ type runtimeJSON struct {
 
 // printJSON prints one line.
 func (p *program) printJSON(v any) error {
-	enc := jsontext.NewEncoder(p.out)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	return newEncoder(p.out).Encode(v)
 }
 
 func (p *program) historyJSON(h *history, action string, w analysis.Window, gc any) *historyJSON {

@@ -281,20 +281,23 @@ const maxSocket = 107
 
 // parseControl reads the path of a unix socket, or the name of a pipe.
 func parseControl(s string) (any, error) {
-	if len(s) > maxSocket {
+	switch {
+	case s == "":
+		return s, nil
+	case len(s) > maxSocket:
 		return "", fmt.Errorf("%s is too long: the path of a socket has %d bytes at most", quote(s), maxSocket)
 	}
-	return s, nil
+	return parseLine(s)
 }
 
 func parseSocket(s string) (any, error) {
 	switch {
-	case len(s) > maxSocket:
-		return "", fmt.Errorf("%s is too long: the path of a socket has %d bytes at most", quote(s), maxSocket)
+	case s == "":
+		return parseLine(s)
 	case strings.ContainsAny(s, ",;"):
 		return "", fmt.Errorf("%s: DOTNET_DiagnosticPorts cannot have a path with a comma or semicolon", quote(s))
 	}
-	return parseLine(s)
+	return parseControl(s)
 }
 
 func parseProvider(s string) (any, error) {

@@ -38,8 +38,8 @@ func Path(configured string) string {
 	return configured
 }
 
-// ErrInUse says that another daemon listens there.
-var ErrInUse = errors.New("another gclog daemon listens there")
+// ErrInUse says that another daemon listens there, or that the path is another file's.
+var ErrInUse = errors.New("another gclog daemon listens there, or it is not a socket")
 
 // Listen makes the socket, and its directory if that is missing. Connections of others than root
 // and the user of this process are closed.
@@ -69,10 +69,7 @@ func (g *guarded) Accept() (net.Conn, error) {
 }
 
 // A RefusedError is what a daemon answers to a request that it does not carry out.
-type RefusedError struct {
-	Status int // of HTTP
-	Text   string
-}
+type RefusedError struct{ Text string }
 
 func (e *RefusedError) Error() string { return e.Text }
 
@@ -103,7 +100,7 @@ func Ask(ctx context.Context, path, method, request string) ([]byte, error) {
 		return nil, fmt.Errorf("the answer of the daemon at %s breaks off: %w", path, err)
 	}
 	if answer.StatusCode != http.StatusOK {
-		return nil, &RefusedError{answer.StatusCode, strings.TrimSpace(string(b))}
+		return nil, &RefusedError{strings.TrimSpace(string(b))}
 	}
 	return b, nil
 }

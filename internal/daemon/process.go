@@ -184,6 +184,7 @@ func (p *process) refusal() string {
 }
 
 // drop forgets what was only needed to find out who the process is: it may hold secrets, and be long.
+// The arguments are also in p.seen and the facts, for the rules of the configuration.
 func (p *process) drop() { p.target.Environ, p.target.CommandLine = nil, nil }
 
 // askWho asks a process who it is, as soon as its runtime has been resumed.
@@ -457,7 +458,8 @@ func (p *process) staysOut() bool {
 	if !p.asked {
 		return p.refusal() != ""
 	}
-	return p.sup.known && p.plan().excluded != ""
+	facts := p.found
+	return p.sup.known && decide(p.d.config, p.seen, &facts).excluded != ""
 }
 
 // again has the process found anew, and admitted where there is a place: what is needed to find out

@@ -13,8 +13,8 @@ import (
 )
 
 // Machine finds out what gclog may do on this machine, and what its daemon would do. The
-// list is that of the .NET processes. ready asks a daemon at HOST:PORT whether it is.
-func Machine(ctx context.Context, h *session.Host, ready func(ctx context.Context, address string) (string, error)) (*Report, []session.Listed, error) {
+// list is that of the .NET processes. ready asks the daemon at a control socket whether it is.
+func Machine(ctx context.Context, h *session.Host, ready func(ctx context.Context, socket string) (string, error)) (*Report, []session.Listed, error) {
 	r := &Report{Subject: "this machine", Verdict: "ready"}
 	list, err := h.List(ctx)
 	if err != nil {
