@@ -47,7 +47,6 @@ const (
 type SessionOptions struct {
 	Config      session.Config
 	Suspensions bool      // an output wants them all
-	Memory      bool      // read the memory of the process at the end of each collection
 	Count       int64     // stop after so many collections; 0: do not
 	Record      io.Writer // gets a copy of the raw stream; nil: nobody does
 	// Early begins the session also while the startup is pending: the runtime has just connected
@@ -79,7 +78,7 @@ type Session struct {
 	target     *session.Target
 	stream     *session.Stream
 	watch      *session.Watch
-	memory     *session.MemoryReader // nil: it is not asked for
+	memory     *session.MemoryReader
 	remembered gclog.Memory          // what it said last
 	queue      *queue
 	tee        *tee
@@ -134,13 +133,10 @@ func Open(ctx context.Context, t *session.Target, o SessionOptions) (*Session, e
 		return nil, err
 	}
 	s := &Session{
-		o: o, target: t, stream: stream, watch: t.Watch(), queue: newQueue(), ordered: true,
+		o: o, target: t, stream: stream, watch: t.Watch(), memory: t.OpenMemory(), queue: newQueue(), ordered: true,
 		stopped: make(chan struct{}), traced: make(chan struct{}), done: make(chan struct{}),
 	}
 	s.cut, s.cutOff = context.WithCancel(context.Background())
-	if o.Memory {
-		s.memory = t.OpenMemory()
-	}
 	stream.IdleTimeout = idle
 	s.tee = newTee(stream, o.Record)
 	go s.run()
@@ -230,9 +226,7 @@ func (s *Session) run() {
 	defer close(s.done)
 	defer s.queue.close()
 	defer s.leave()
-	if s.memory != nil {
-		defer s.memory.Close()
-	}
+	defer s.memory.Close()
 	if defect := Contain(s.read); defect != nil {
 		s.err = defect
 		s.queue.Gap(s.unreduced())
@@ -492,11 +486,9 @@ func (s *Session) GC(d *gclog.GCDetails) {
 	if !s.wants(d.Start, d.StartTicks, d) {
 		return
 	}
-	if s.memory != nil {
-		// Without the process what its group has is that of others, or what is left.
-		if m := s.readMemory(); m.Resident > 0 {
-			d.Memory = m
-		}
+	// Without the process what its group has is that of others, or what is left.
+	if m := s.readMemory(); m.Resident > 0 {
+		d.Memory = m
 	}
 	s.queue.GC(d)
 	if s.over || d.Flaws&gclog.FlawNoStart != 0 {

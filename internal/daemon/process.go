@@ -269,7 +269,7 @@ func (p *process) open(a action) {
 		return
 	}
 	o := attach.SessionOptions{
-		Config: cfg, Suspensions: output.Suspensions(p.outputs), Memory: true, Progress: &p.progress,
+		Config: cfg, Suspensions: output.Suspensions(p.outputs), Progress: &p.progress,
 		Tell: func(s string) { p.post(func() { p.d.say(p, true, s) }) },
 	}
 	cookie := p.facts.Cookie
