@@ -57,6 +57,7 @@ type Options struct {
 type Result struct {
 	Process gclog.Process
 	End     formats.End
+	Ended   time.Time // when the stream had
 	Err     error // what went wrong with the stream or the outputs, nil if nothing
 }
 
@@ -84,7 +85,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	go func() {
 		defer close(written)
 		result.End, result.Err = l.Write(s, o.Process, o.Begun)
-		result.Process = l.process
+		result.Process, result.Ended = l.process, s.ended
 		if l.set != nil {
 			result.Err = errors.Join(result.Err, l.Err(), l.Close())
 		}

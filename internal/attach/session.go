@@ -97,6 +97,7 @@ type Session struct {
 	began  time.Time     // when the head of the stream came
 	done   chan struct{} // closed when the stream has ended and all is in the queue
 	err    error         // how the stream ended
+	ended  time.Time     // when it had
 
 	processes *gclog.Processes
 	mine      *gclog.Process
@@ -224,6 +225,7 @@ func stop(cut context.Context, stream *session.Stream, done <-chan struct{}) boo
 
 func (s *Session) run() {
 	defer close(s.done)
+	defer func() { s.ended = time.Now() }()
 	defer s.queue.close()
 	defer s.leave()
 	defer s.memory.Close()

@@ -173,8 +173,8 @@ func (p *program) attach(c *cli.Context) error {
 // it is chosen by name; for all others it waits, also while one cannot be
 // attached to yet: it is starting, or ends again at once.
 func (w *watch) follow(ctx context.Context, ch choice) error {
-	var last *session.Process // that was watched
-	reason := ""              // why the present one is not, as it was told
+	var ended time.Time   // when the last one did that was watched
+	told, reason := 0, "" // what was told of the next one: that it is, and why it is not watched
 	wait := func(s string) {
 		if s != reason {
 			reason = s
@@ -189,30 +189,38 @@ func (w *watch) follow(ctx context.Context, ch choice) error {
 	w.end() // it is for the time of waiting too
 	for ctx.Err() == nil {
 		if w.over() {
-			if last == nil {
+			if ended.IsZero() {
 				return noProcessf("%w called %q came within %s", errNone, ch.name, w.duration)
 			}
 			return nil
 		}
-		target, err := ch.next(ctx, w.p.host, last)
+		target, others, err := ch.next(ctx, w.p.host, ended)
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return nil
 		case err != nil && (ch.name == "" || errors.Is(err, errAmbiguous)):
 			return err
 		case errors.Is(err, errNone):
-			wait("waiting for the next process called " + ch.name)
+			text := "waiting for the next process called " + ch.name
+			if len(others) > 0 {
+				text += "; not the next: " + strings.Join(others, ", ") + ", running since before the last one ended"
+			}
+			wait(text)
 			continue
 		case err != nil:
 			wait(fmt.Sprintf("waiting: %v", err))
 			continue
 		}
-		if last != nil && record != "" && !isDevice(record) {
+		if !ended.IsZero() && told != target.PID {
+			told = target.PID
+			w.p.ui.sayf("process %d is the next one called %s", target.PID, ch.name)
+		}
+		if !ended.IsZero() && record != "" && !isDevice(record) {
 			w.record = withPID(record, target.PID)
 		}
 		result, err := w.one(ctx, target)
 		switch {
-		case err != nil && (last != nil || ch.name != "") && isAboutTarget(err):
+		case err != nil && (!ended.IsZero() || ch.name != "") && isAboutTarget(err):
 			wait(fmt.Sprintf("waiting: %v", err))
 			continue
 		case err != nil:
@@ -220,7 +228,7 @@ func (w *watch) follow(ctx context.Context, ch choice) error {
 		case result.Err != nil || w.counted():
 			return resultError(result)
 		}
-		last, reason = &target.Process, ""
+		ended, reason = result.Ended, ""
 		ch.pid, ch.name = 0, followName(ch, result)
 	}
 	return nil

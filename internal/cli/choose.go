@@ -7,6 +7,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/session"
@@ -121,21 +122,28 @@ func (ch choice) only(ctx context.Context, h *session.Host) (*session.Listed, er
 	return nil, usagef("%w to choose from, say which one with %s:\n%s", errAmbiguous, how, strings.TrimRight(listText(fits), "\n"))
 }
 
-// next finds a process other than the last one. Where several have the name, it is
-// the one that was started last: a new one beside those that end.
-func (ch choice) next(ctx context.Context, h *session.Host, last *session.Process) (*session.Target, error) {
-	if last == nil {
-		return ch.find(ctx, h)
+// clockError is how much the start of a process may be told too early.
+const clockError = time.Second
+
+// next finds a process that was started when the last one had ended: one that ran beside it is
+// another one of its kind, and among the others. Where several were started, it is the last of them.
+func (ch choice) next(ctx context.Context, h *session.Host, ended time.Time) (_ *session.Target, others []string, _ error) {
+	if ended.IsZero() {
+		t, err := ch.find(ctx, h)
+		return t, nil, err
 	}
 	list, err := h.List(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var newest *session.Listed
 	for i := range list {
 		l := &list[i]
-		same := l.PID == last.PID && l.StartKey == last.StartKey
-		if same || !ch.matches(&l.Process) {
+		if !ch.matches(&l.Process) {
+			continue
+		}
+		if time.Since(l.Started) > time.Since(ended)+clockError { // both by the clock as it is now
+			others = append(others, strconv.Itoa(l.PID))
 			continue
 		}
 		// One that can be attached to comes before one that cannot.
@@ -144,9 +152,9 @@ func (ch choice) next(ctx context.Context, h *session.Host, last *session.Proces
 		}
 	}
 	if newest == nil {
-		return nil, noProcessf("%w has that name", errNone)
+		return nil, others, noProcessf("%w called %q has started since", errNone, ch.name)
 	}
-	return newest.Target(), newest.Err
+	return newest.Target(), others, newest.Err
 }
 
 // matches tells whether a process has the name.
