@@ -52,6 +52,9 @@ func TestCopyTruncate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if i > 0 { // what reads while gclog writes may see half a record
+			b = b[:bytes.LastIndexByte(b, '\n')+1]
+		}
 		if bytes.IndexByte(b, 0) >= 0 || len(b) > 0 && b[len(b)-1] != '\n' {
 			t.Errorf("%s has a hole, or half a line", path)
 		}
