@@ -15,8 +15,8 @@ import (
 )
 
 // TestCopyTruncate: logrotate copies a log and cuts it to nothing, again and again, while gclog
-// writes. What was written between the two is lost, and nothing else: no hole, no half line, no
-// record twice.
+// writes. What was written between the two is lost, and nothing else: no hole, no half line but at
+// the end of a copy, no record twice.
 func TestCopyTruncate(t *testing.T) {
 	t.Parallel()
 	rotate, err := exec.LookPath("logrotate")
