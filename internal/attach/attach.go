@@ -58,7 +58,7 @@ type Result struct {
 	Process gclog.Process
 	End     formats.End
 	Ended   time.Time // when the stream had
-	Err     error // what went wrong with the stream or the outputs, nil if nothing
+	Err     error     // what went wrong with the stream or the outputs, nil if nothing
 }
 
 // Run runs a session until the target ends or ctx is done; the latter ends it in

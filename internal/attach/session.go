@@ -79,7 +79,7 @@ type Session struct {
 	stream     *session.Stream
 	watch      *session.Watch
 	memory     *session.MemoryReader
-	remembered gclog.Memory          // what it said last
+	remembered gclog.Memory // what it said last
 	queue      *queue
 	tee        *tee
 
