@@ -138,6 +138,7 @@ type End struct {
 type Summary struct {
 	From, To int64 // nanoseconds since the sync point
 	Ticks    int64 // To in ticks
+	Partial  bool  // the session has begun, or ended, within the interval
 	gclog.Tally
 }
 

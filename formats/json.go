@@ -482,6 +482,9 @@ func (j *jsonFormat) summary(dst []byte, s *Summary) []byte {
 	j.about(&o, s.To)
 	o.open("gc")
 	o.open("summary")
+	if s.Partial {
+		o.bool("partial", true)
+	}
 	o.open("collections")
 	for g, n := range s.Collections {
 		o.count(gclog.GenerationName(g), n)

@@ -408,11 +408,12 @@ func TestJSONRecords(t *testing.T) {
 		},
 		{
 			"summary with gaps", func(w *formats.Writer) {
-				w.Summary(&formats.Summary{From: hour - 1e9, To: hour, Tally: gclog.Tally{LostEvents: 1, Missing: 2}})
+				w.Summary(&formats.Summary{From: hour - 1e9, To: hour, Partial: true, Tally: gclog.Tally{LostEvents: 1, Missing: 2}})
 			},
 			map[string]any{
 				"log.level": "warn", "dotnet.gc.summary.lost_events.count": 1, "dotnet.gc.summary.missing_records.count": 2,
-				"message": "in 1 s 0 collections, paused for 0.000 ms, at most 0.000 ms, 1 event is missing, 2 records are missing",
+				"dotnet.gc.summary.partial": true,
+				"message":                   "in 1 s (not a whole interval) 0 collections, paused for 0.000 ms, at most 0.000 ms, 1 event is missing, 2 records are missing",
 			},
 		},
 		{

@@ -63,6 +63,9 @@ func appendSummary(b []byte, s *Summary) []byte {
 	b = append(b, "in "...)
 	b = appendFixed(b, s.Span(), 9, 0)
 	b = append(b, " s "...)
+	if s.Partial {
+		b = append(b, "(not a whole interval) "...)
+	}
 	b = appendCount(b, s.GCs(), " collection", " collections")
 	separator := " ("
 	count := func(n uint64, what string) {

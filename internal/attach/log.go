@@ -104,7 +104,7 @@ func (l *Log) Write(s *Session, known *gclog.Process, begun func(*gclog.Process)
 	defects.contain(func() { l.tellStopped(s, &end) })
 	defects.contain(func() {
 		if l.Summaries {
-			l.Summarize()
+			l.summarize(true)
 		}
 	})
 	defects.contain(func() { l.set.Each(func(w *formats.Writer) { w.End(&end) }) })
@@ -347,11 +347,13 @@ func (l *Log) tellOutputs(s *Session) {
 }
 
 // Summarize writes a summary of the time since the last one, or since the session began.
-func (l *Log) Summarize() {
+func (l *Log) Summarize() { l.summarize(l.tallied == 0) }
+
+func (l *Log) summarize(partial bool) {
 	if l.set == nil || l.session == nil {
 		return
 	}
-	s := formats.Summary{From: l.tallied, To: l.session.now(), Tally: l.tally}
+	s := formats.Summary{From: l.tallied, To: l.session.now(), Partial: partial, Tally: l.tally}
 	s.Ticks = l.session.syncTicks() + s.To
 	l.tally, l.tallied = gclog.Tally{}, s.To
 	l.set.Each(func(w *formats.Writer) { w.Summary(&s) })

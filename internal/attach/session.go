@@ -353,12 +353,20 @@ func (s *Session) patience(settled bool) time.Duration {
 	return 0
 }
 
-// readTrace reads the head of the stream. Its time of arrival is the zero of the
-// stream's clock, give or take a few milliseconds.
+// headLate is how late the head of a stream may come, at most: the time that it says is not of
+// another clock then.
+const headLate = time.Second
+
+// readTrace reads the head of the stream. It says when the zero of the stream's clock was, some
+// ten milliseconds before it comes.
 func (s *Session) readTrace(p *parse.Reader) {
 	defer close(s.traced)
-	if s.trace, s.err = readTrace(p); s.err == nil {
-		s.began = time.Now()
+	if s.trace, s.err = readTrace(p); s.err != nil {
+		return
+	}
+	s.began = time.Now()
+	if late := s.began.Sub(s.trace.SyncTime); late > 0 && late < headLate {
+		s.began = s.began.Add(-late)
 	}
 }
 

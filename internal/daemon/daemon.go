@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"sync"
@@ -79,6 +80,7 @@ type Daemon struct {
 	offset      time.Duration // of the clock, when it was looked at last
 	cleaning    bool          // files are being deleted
 	cleaned     time.Time
+	summaries   *time.Timer // until the next are due
 }
 
 const (
@@ -162,6 +164,8 @@ func (d *Daemon) Run(ctx context.Context) error {
 	defer stopWatchdog()
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
+	d.awaitSummaries()
+	defer d.summaries.Stop()
 	var deadline, giveUp, cut, skip <-chan time.Time
 	done := ctx.Done()
 	for !d.stopping || len(d.processes) > 0 {
@@ -172,6 +176,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 			}
 		case <-ticker.C:
 			d.tick()
+		case <-d.summaries.C:
+			for _, p := range d.processes {
+				p.guard(p.summarize)
+			}
+			d.awaitSummaries()
 		case <-watchdog:
 			notify(notifyWatchdog)
 		case <-d.o.Reload:
@@ -416,6 +425,24 @@ func (d *Daemon) tellReady() {
 	}
 }
 
+// awaitSummaries sets when the next summaries are due.
+func (d *Daemon) awaitSummaries() {
+	wait := time.Duration(math.MaxInt64)
+	if every := d.config.Summary; every > 0 {
+		wait = untilSummary(time.Now(), every)
+	}
+	if d.summaries == nil {
+		d.summaries = time.NewTimer(wait)
+	}
+	d.summaries.Reset(wait)
+}
+
+// untilSummary is how long it is until the clock has come to a multiple of an interval. One that is
+// just being reached does not count again.
+func untilSummary(now time.Time, every time.Duration) time.Duration {
+	return now.Add(time.Second).Truncate(every).Add(every).Sub(now)
+}
+
 // tick does what is rarely due.
 func (d *Daemon) tick() {
 	d.admit()
@@ -543,7 +570,11 @@ func (d *Daemon) apply(loaded *config.Loaded) error {
 	if loaded.Log.Format != d.config.Log.Format {
 		d.log.Warn().Msg("log.format counts at the start only: the daemon's own log stays as it is")
 	}
+	every := d.config.Summary
 	d.config = loaded
+	if loaded.Summary != every {
+		d.awaitSummaries()
+	}
 	d.limit()
 	d.closePortsBut(loaded.Discovery.Listen)
 	if level, err := zerolog.ParseLevel(loaded.Log.Level); err == nil {

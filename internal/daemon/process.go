@@ -50,7 +50,6 @@ type process struct {
 	requests chan func(*attach.Log)
 	owed     []func(*attach.Log) // requests that the writer has had no room for
 	progress attach.Progress
-	last     time.Time // when the last summary was asked for
 	gaveUp   time.Time
 	stopped  bool // it was stopped by a signal or a debugger when it was asked last
 	defects  int  // of gclog that it has brought to light
@@ -499,11 +498,12 @@ func (p *process) tick() {
 	if p.sup.state == stateGivenUp && time.Since(p.gaveUp) >= chanceEvery {
 		p.replan()
 	}
-	if every := p.d.config.Summary; every > 0 && p.sup.state == stateOn && time.Since(p.last) >= every {
-		if !p.last.IsZero() && len(p.owed) == 0 { // who is behind writes none
-			p.request((*attach.Log).Summarize)
-		}
-		p.last = time.Now()
+}
+
+// summarize has a summary written.
+func (p *process) summarize() {
+	if p.sup.state == stateOn && len(p.owed) == 0 { // who is behind writes none
+		p.request((*attach.Log).Summarize)
 	}
 }
 
