@@ -72,11 +72,14 @@ const (
 	// .NET and cannot be reached, and one that is not .NET.
 	unreachableEvery = time.Minute
 	otherEvery       = 5 * time.Minute
-	// inspectMost is how many processes are inspected at once. A sweep lasts inspectTime at most,
-	// and goes on without those that are late when none has been done for lateTime.
+	// inspectMost is how many processes are inspected at once. One that takes longer than lateTime
+	// does not count, and when none has been done for that long a sweep goes on with others; it
+	// lasts inspectTime at most.
 	inspectMost = 8
 	inspectTime = 5 * time.Second
 	lateTime    = time.Second
+	// lateMost is how many may be late: session.Host has fewer looks get stuck.
+	lateMost = 1024
 	// nudgeAfter is how long after a hint it is looked: the runtime is just starting.
 	nudgeAfter = 50 * time.Millisecond
 	// nudgeEvery is how often hints make it look at most.
@@ -87,7 +90,7 @@ func newSweeper(interval time.Duration) *sweeper {
 	return &sweeper{
 		interval: interval, nudge: make(chan time.Duration, 1),
 		known: map[int]*sighted{}, offered: map[key]bool{},
-		slots: make(chan struct{}, inspectMost), results: make(chan inspection, inspectMost),
+		slots: make(chan struct{}, inspectMost), results: make(chan inspection, lateMost),
 	}
 }
 
@@ -232,13 +235,16 @@ func (s *sweeper) inspectAll(due []*sighted, now time.Time) {
 			due, k.busy = due[1:], true
 			begun = append(begun, k)
 			go func() {
+				slot := time.AfterFunc(lateTime, func() { <-s.slots }) // who is late keeps no other waiting
 				var l *session.Listed
 				if defect := attach.Contain(func() { l = s.inspect(k.PID) }); defect != nil {
 					l = &session.Listed{Process: session.Process{PID: k.PID, StartKey: k.StartKey}, Err: defect}
 					s.failed(defect)
 				}
-				s.results <- inspection{k, l} // has room: it has a slot
-				<-s.slots
+				s.results <- inspection{k, l}
+				if slot.Stop() {
+					<-s.slots
+				}
 			}()
 		case r := <-s.results:
 			if !s.take(r, now) {
@@ -246,8 +252,9 @@ func (s *sweeper) inspectAll(due []*sighted, now time.Time) {
 			}
 			late.Reset(lateTime)
 		case <-late.C:
-			leave(begun)
-			return
+			waiting -= leave(begun)
+			begun = nil
+			late.Reset(lateTime)
 		case <-limit.C:
 			leave(begun)
 			return
@@ -262,11 +269,15 @@ func (s *sweeper) take(r inspection, now time.Time) (late bool) {
 	return late
 }
 
-// leave leaves those to a later sweep that are not done.
-func leave(begun []*sighted) {
+// leave leaves those to a later sweep that are not done, and returns how many they are.
+func leave(begun []*sighted) (n int) {
 	for _, k := range begun {
-		k.late = k.busy
+		if k.busy && !k.late {
+			k.late = true
+			n++
+		}
 	}
+	return n
 }
 
 // inspected notes what was found, and when to look again.

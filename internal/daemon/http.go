@@ -283,8 +283,16 @@ func (d *Daemon) logStatus() {
 	if all.StuckLooks > 0 {
 		d.log.Warn().Int("stuck_looks", all.StuckLooks).Msg("looks at processes have not ended in time: those processes are not logged")
 	}
+	excluded := 0
 	for _, s := range all.Processes {
+		if s.State == stateExcluded.String() {
+			excluded++
+			continue
+		}
 		d.log.Info().Int("pid", s.PID).Str("process", s.Process).Str("service", s.Service).Str("state", s.State).Str("why", s.Why).
 			Str("session_level", s.Level).Int64("gcs", s.GCs).Int64("lost_events", s.LostEvents).Int64("written_bytes", s.Written).Msg("status")
+	}
+	if excluded > 0 {
+		d.log.Info().Int("processes", excluded).Msg("excluded: gclog ctl status lists them")
 	}
 }

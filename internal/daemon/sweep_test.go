@@ -180,6 +180,39 @@ func TestSweepLate(t *testing.T) {
 	})
 }
 
+// TestSweepManyLate: also many that take long hold up another one for seconds only, and not again.
+func TestSweepManyLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost()
+		names := map[int]string{}
+		hangs := make(chan struct{})
+		const many = 3 * inspectMost
+		for pid := 1; pid <= many; pid++ {
+			names[pid], h.dotnet[pid], h.hangs[pid] = "dotnet", true, hangs
+		}
+		names[99], h.dotnet[99] = "dotnet", true // the last in the list
+		begin := time.Now()
+		h.see(names)
+		if took := time.Since(begin); took > many/inspectMost*lateTime {
+			t.Errorf("the sweep took %v", took)
+		}
+		h.expect(t, "found 99")
+		names[100], h.dotnet[100] = "dotnet", true
+		begin = time.Now()
+		h.see(names)
+		if took := time.Since(begin); took > 0 {
+			t.Errorf("the next sweep took %v", took)
+		}
+		h.expect(t, "found 100")
+		close(hangs)
+		synctest.Wait()
+		h.see(names)
+		if len(h.told) != many {
+			t.Errorf("%d of %d were found at last: %q", len(h.told), many, h.told)
+		}
+	})
+}
+
 // TestSweepLateGone: a process that has ended before its inspection did is not found.
 func TestSweepLateGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
