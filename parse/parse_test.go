@@ -586,6 +586,10 @@ func TestOtherFiles(t *testing.T) {
 		"a recording of Linux perf":    []byte("PERFILE2xxxxxxxx"),
 		"an LTTng recording":           []byte("\xc1\x1f\xfc\xc1aaaa"),
 		"compressed data":              []byte("\x1f\x8b\x08\x00aaaa"),
+		"an ELF program or library":    []byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x03\x00"),
+		"a Windows program or library": []byte("MZ\x90\x00"),
+		"a web page":                   []byte("<!DOCTYPE html><html>"),
+		"a script":                     []byte("#!/bin/sh\n"),
 	} {
 		_, r := read(b, parse.All)
 		var k *parse.KindError

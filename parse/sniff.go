@@ -55,7 +55,22 @@ func sniff(b []byte) *KindError {
 	case has(0, "{") && bytes.Contains(b, []byte(`"traceEvents"`)), has(0, "[{") && bytes.Contains(b, []byte(`"ph":`)):
 		return &KindError{Kind: KindChromium, Found: "a profile for Chromium's tracing page, made from a recording", Hint: "give the .nettrace file that it was made from"}
 	}
-	return &KindError{Found: "something else, its first bytes are " + quoteFirst(b), Hint: "a .nettrace file begins with \"Nettrace\""}
+	const begin = "a .nettrace file begins with \"Nettrace\""
+	for _, k := range []struct{ first, found string }{
+		{"\x7fELF", "an ELF program or library"},
+		{"MZ", "a Windows program or library"},
+		{"\xcf\xfa\xed\xfe", "a macOS program or library"},
+		{"#!", "a script"},
+		{"%PDF", "a PDF document"},
+		{"<!DOCTYPE html", "a web page"},
+		{"<html", "a web page"},
+		{"<?xml", "an XML document"},
+	} {
+		if has(0, k.first) {
+			return &KindError{Found: k.found, Hint: begin}
+		}
+	}
+	return &KindError{Found: "something else, its first bytes are " + quoteFirst(b), Hint: begin}
 }
 
 // sniffFastSerialization tells the files of Microsoft's FastSerialization

@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -37,6 +38,19 @@ func (p *Process) maps(parts ...string) (path string, err error) {
 		}
 	}
 	return "", nil
+}
+
+// libraryVersion is the version in the path of the runtime where it is installed.
+var libraryVersion = regexp.MustCompile(`/Microsoft\.NETCore\.App/(\d+\.\d+\.\d+[-.0-9a-z]*)/libcoreclr\.so$`)
+
+// LibraryVersion is the version of the runtime by the path of its library, "" if that has none: for
+// .NET Core 3.1, which does not say its version.
+func (p *Process) LibraryVersion() string {
+	path, _ := p.Maps("/libcoreclr.so")
+	if m := libraryVersion.FindStringSubmatch(path); m != nil {
+		return m[1]
+	}
+	return ""
 }
 
 // runtimeLibrary finds the runtime among the files that the process has mapped.

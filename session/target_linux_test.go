@@ -1079,6 +1079,9 @@ func TestLibraries(t *testing.T) {
 	if n, known := core.ServerGCThreads(); core.Runtime() != session.RuntimeCoreCLR || core.GCLibrary() != "" || n != 1 || !known {
 		t.Errorf("a runtime %v, a GC %q, threads %v %v", core.Runtime(), core.GCLibrary(), n, known)
 	}
+	if got, none := core.LibraryVersion(), plain.LibraryVersion(); got != "10.0.1" || none != "" {
+		t.Errorf("versions %q and %q", got, none)
+	}
 	lib := filepath.Join(shortDir(t), "libclrgcexp.so")
 	if err := os.WriteFile(lib, []byte("not really"), 0o644); err != nil {
 		t.Fatal(err)

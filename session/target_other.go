@@ -126,6 +126,9 @@ func (p *Process) Runtime() Runtime {
 	return RuntimeCoreCLR
 }
 
+// LibraryVersion is not known on this system.
+func (p *Process) LibraryVersion() string { return "" }
+
 // Startup is not known on this system.
 func (p *Process) Startup() Startup { return StartupUnknown }
 

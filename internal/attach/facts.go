@@ -77,6 +77,9 @@ func ask(ctx context.Context, t *session.Target) (gclog.Process, *session.Proces
 			p.CommandLine = info.CommandLine
 		}
 	}
+	if IsTooOld(err) {
+		p.RuntimeVersion = t.LibraryVersion()
+	}
 	p.Name = programName(&t.Process, p.EntryAssembly)
 	return p, info, err
 }

@@ -64,6 +64,8 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 			flags = append(flags, "--"+xlogFlag, a)
 		case strings.HasPrefix(a, "-XX:"):
 			return nil, usagef("%s is an option of older JVMs: %s", a, xlog.InsteadOf(a))
+		case a == "--help", a == "-h": // whatever else there is
+			return append(slices.Clone(args[:at+1]), a), nil
 		case len(a) > 1 && a[0] == '-':
 			flags = append(flags, a)
 			name := strings.TrimLeft(a, "-")

@@ -381,7 +381,7 @@ func (w *watch) session(ctx context.Context, o attach.Options) (*attach.Result, 
 }
 
 func (w *watch) line(since time.Duration) string {
-	s := fmt.Sprintf("[%s] %d GCs, %d lost events, %s read", elapsed(since), w.progress.GCs.Load(), w.progress.Lost.Load(), output.SizeText(w.progress.Stream.Load()))
+	s := fmt.Sprintf("[%s] %s, %d lost events, %s read", elapsed(since), counted(uint64(w.progress.GCs.Load()), "GC"), w.progress.Lost.Load(), output.SizeText(w.progress.Stream.Load()))
 	if n := w.progress.Output.Load(); n > 0 {
 		s += ", " + output.SizeText(n) + " written"
 	}
@@ -446,7 +446,7 @@ func (w *watch) sayEnded(r *attach.Result) {
 		w.p.ui.sayf("process %d ended", r.Process.ID)
 	case formats.EndDetached:
 		if w.p.ui.terminal && !w.onScreen() {
-			w.p.ui.sayf("%d GCs, %d lost events", w.progress.GCs.Load(), w.progress.Lost.Load())
+			w.p.ui.sayf("%s, %d lost events", counted(uint64(w.progress.GCs.Load()), "GC"), w.progress.Lost.Load())
 		}
 	}
 	if len(w.outputs) > 0 && w.progress.GCs.Load() == 0 && r.Err == nil {

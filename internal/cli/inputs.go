@@ -154,7 +154,7 @@ func (x *inputs) rewind(in *input) error {
 // watch shows how far they are read.
 func (x *inputs) watch(gcs *atomic.Int64) (stop func()) {
 	return x.p.ui.watch(func(time.Duration) string {
-		return fmt.Sprintf("%s read, %d GCs", output.SizeText(x.read.Load()), gcs.Load())
+		return fmt.Sprintf("%s read, %s", output.SizeText(x.read.Load()), counted(uint64(gcs.Load()), "GC"))
 	})
 }
 

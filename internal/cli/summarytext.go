@@ -361,7 +361,7 @@ func (t *summaryText) data() {
 	s := t.s
 	all := &s.Classes[analysis.ClassAll]
 	t.title("Data")
-	t.line("complete", "%d of %d GCs", all.Count-all.Incomplete, all.Count)
+	t.line("complete", "%d of %s", all.Count-all.Incomplete, counted(all.Count, "GC"))
 	lost := counted(s.LostEvents, "event")
 	if s.LostUnsure {
 		lost = "at least " + lost
@@ -371,7 +371,7 @@ func (t *summaryText) data() {
 	case s.MissedUnsure:
 		missed = "at least " + missed
 	case s.Sparse && s.Missed > 0:
-		missed = fmt.Sprintf("%d numbers of GCs (some may be those of no-GC regions)", s.Missed)
+		missed = fmt.Sprintf("%s by number (some may be those of no-GC regions)", counted(s.Missed, "GC"))
 	}
 	missing := missed + ", " + lost + ", " + counted(s.Dropped, "record")
 	if s.Missed+s.LostEvents+s.Dropped == 0 && !s.LostUnsure && !s.MissedUnsure {
