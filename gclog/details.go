@@ -304,10 +304,13 @@ type HeapDetails struct {
 	History    clr.GCPerHeapHistory // [R 204]
 	HasHistory bool
 	Heap       uint32
-	// Marked is when the heap was done with each kind of root, by clr.MarkType, in
-	// nanoseconds since the stream's sync point; 0: not told [R 202].
-	Marked       [clr.MarkTypes]int64
+	// MarkTimes are how long the heap took to mark from each kind of root, by clr.MarkType, in
+	// nanoseconds: the time since the event before it of the heap, for the first since GCStart, all
+	// together where the runtime marks from a kind more than once. Of those in Marked [R 202].
+	MarkTimes    [clr.MarkTypes]int64
 	MarkPromoted [clr.MarkTypes]uint64
+	Marked       uint16 // a bit for each kind that was told: 1<<clr.MarkType
+	MarkedUntil  int64  // when the last was done, in nanoseconds since the stream's sync point; 0: none was told
 }
 
 // HeapSummary is what logs hold of the heaps.
@@ -683,21 +686,13 @@ func (d *GCDetails) FreeListEfficiency() (percent float64, known bool) {
 	return 100 * float64(allocated) / float64(allocated+rejected), true
 }
 
-// MarkTime is how long heap i took to mark from one kind of root: the time since
-// the previous kind that it told, for the first since GCStart. -1: not told.
+// MarkTime is how long heap i took to mark from one kind of root, in nanoseconds; -1: not told.
 func (d *GCDetails) MarkTime(i int, t clr.MarkType) int64 {
 	h := &d.Heaps[i]
-	at := h.Marked[t]
-	if at == 0 {
+	if h.Marked&(1<<t) == 0 {
 		return -1
 	}
-	before := d.Start
-	for _, other := range h.Marked {
-		if other != 0 && other < at {
-			before = max(before, other)
-		}
-	}
-	return at - before
+	return h.MarkTimes[t]
 }
 
 // Mark is how marking from one kind of root went in all heaps.

@@ -12,8 +12,10 @@ func (r *Reducer) marked(at Stamp, e *clr.GCMarkWithType) {
 		return
 	}
 	if h := c.heap(e.Heap); h != nil {
-		h.Marked[e.Type] = at.Time
+		h.MarkTimes[e.Type] += max(0, at.Time-max(c.Start, h.MarkedUntil))
 		h.MarkPromoted[e.Type] += e.Promoted
+		h.Marked |= 1 << e.Type
+		h.MarkedUntil = max(h.MarkedUntil, at.Time)
 	}
 }
 

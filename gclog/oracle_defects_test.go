@@ -74,6 +74,17 @@ func overwriting(r *evidence, d *gclog.GCDetails) bool {
 	})
 }
 
+// marksAgain tells whether a heap marked from a kind of root more than once.
+func marksAgain(r *evidence, p *pair) bool {
+	seen := map[[2]uint32]bool{}
+	return slices.ContainsFunc(r.told.marks, func(m mark) bool {
+		key := [2]uint32{m.Heap, uint32(m.Type)}
+		again := m.at > p.d.Start && m.at < p.d.End && seen[key]
+		seen[key] = seen[key] || m.at > p.d.Start
+		return again
+	})
+}
+
 // summed tells whether what a record has of the histories of the heaps is what they say.
 func summed(r *evidence, p *pair) string {
 	d, told := p.d, r.historiesOf(p.d)
@@ -502,17 +513,26 @@ var defects = []defect{
 		},
 	},
 	{
+		what:    "of a kind of root that a heap marks from more than once only the last time counts, and what is before that is another kind's",
+		members: []string{"PerHeapMarkTimes"},
+		affects: marksAgain,
+		wrong: func(r *evidence, p *pair) string {
+			heaps := r.told.marksOf(p.d, r.o.gcs)
+			for i := range p.d.Heaps {
+				times := markTimes(p.d.Start, heaps[p.d.Heaps[i].Heap])
+				for t := range clr.MarkTypes {
+					if problem := expect(fmt.Sprintf("heap %d %v", i, t), p.d.MarkTime(i, t), times[t]); problem != "" {
+						return problem
+					}
+				}
+			}
+			return ""
+		},
+	},
+	{
 		what:    "of a kind of root that a heap marks from more than once only the last bytes count",
 		members: []string{"MarkPromoted"},
-		affects: func(r *evidence, p *pair) bool {
-			seen := map[[2]uint32]bool{}
-			return slices.ContainsFunc(r.told.marks, func(m mark) bool {
-				key := [2]uint32{m.Heap, uint32(m.Type)}
-				again := m.at > p.d.Start && m.at < p.d.End && seen[key]
-				seen[key] = seen[key] || m.at > p.d.Start
-				return again
-			})
-		},
+		affects: marksAgain,
 		wrong: func(r *evidence, p *pair) string {
 			// The events of all collections together have what their records have.
 			var events, records uint64

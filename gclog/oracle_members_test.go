@@ -121,7 +121,7 @@ func (c *comparison) marking() {
 	heaps := 0
 	for i := range d.Heaps {
 		h := &d.Heaps[i]
-		if h.Marked == ([clr.MarkTypes]int64{}) {
+		if h.Marked == 0 {
 			continue
 		}
 		heaps++

@@ -194,7 +194,9 @@ func TestExplainParts(t *testing.T) {
 		{"compaction of .NET 8", func(d *gclog.GCDetails) { d.TimingCount = clr.TimeCompact }, "suspend=1 prepare=0.1 mark=3.5(mark_roots=3 mark_short_weak=0 scan_finalization=0.5 mark_long_weak=0) plan=1 relocate=1 compact=n/a untold=2.7 finish=0.2 resume=0.5"},
 		{"without steps", func(d *gclog.GCDetails) {
 			d.TimingCount = 0
-			d.Heaps[0].Marked[clr.MarkStack], d.Heaps[0].Marked[clr.MarkHandles] = d.Start+ms, d.Start+3*ms
+			marked(&d.Heaps[0], clr.MarkStack, ms)
+			marked(&d.Heaps[0], clr.MarkHandles, 2*ms)
+			d.Heaps[0].MarkedUntil = d.Start + 3*ms
 		}, "suspend=1 prepare=0.1 mark=3 steps=n/a untold=5.2 finish=0.2 resume=0.5"},
 		{"in the suspension of a background one", func(d *gclog.GCDetails) {
 			d.InsideBGCStart = true
@@ -708,7 +710,8 @@ func TestExplainWild(t *testing.T) {
 		h := &d.Heaps[0].History
 		h.CondemnedGenerations, h.Condemned = clr.CondemnedGenerations(r.Uint32()), clr.Condemned(r.Uint32())
 		h.Compact, h.Expand = clr.HeapMechanism(r.Uint32()), clr.HeapMechanism(r.Uint32())
-		d.Heaps[0].Marked[r.IntN(int(clr.MarkTypes))] = wild()
+		marked(&d.Heaps[0], clr.MarkType(r.IntN(int(clr.MarkTypes))), wild())
+		d.Heaps[0].MarkedUntil = wild()
 		for g := range d.Generations {
 			x := &d.Generations[g]
 			x.Before, x.After, x.ObjectsBefore, x.Survived, x.Allocated = r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64()

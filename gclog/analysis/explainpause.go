@@ -277,9 +277,7 @@ func (x *explainer) markedUntil(v *division, p *gclog.PausePart) {
 	}
 	var last int64
 	for i := range d.Heaps {
-		for _, at := range d.Heaps[i].Marked {
-			last = max(last, at)
-		}
+		last = max(last, d.Heaps[i].MarkedUntil)
 	}
 	if last <= d.Start || p.Kind == gclog.PauseFinal || last > p.Start+p.Duration && !d.InsideBGCStart {
 		v.miss("steps", "mark, plan, relocate, compact or sweep", why)

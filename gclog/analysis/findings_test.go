@@ -605,15 +605,15 @@ func BenchmarkFindingsMinute(b *testing.B) {
 	h := newPast()
 	server(h, 8, 8)
 	eight := heaps(10, 10, 10, 10, 10, 10, 10, 10)
-	marked := func(d *gclog.GCDetails) {
+	all := func(d *gclog.GCDetails) {
 		for i := range d.Heaps {
 			for m := range clr.MarkTypes {
-				d.Heaps[i].Marked[m] = d.Start + int64(m+1)*1000
+				marked(&d.Heaps[i], m, 1000)
 			}
 		}
 	}
 	for i := range 600 {
-		h.run(99*milli).gc(i%10/9, milli, eight, marked)
+		h.run(99*milli).gc(i%10/9, milli, eight, all)
 	}
 	f := analysis.NewLiveFindings(&h.process, analysis.Thresholds{})
 	f.Begin(0)

@@ -103,9 +103,7 @@ func (h *past) tell(d *gclog.GCDetails, changes []change) *past {
 			pauses[i].Start += by
 		}
 		for i := range d.Heaps {
-			for m := range d.Heaps[i].Marked {
-				d.Heaps[i].Marked[m] += by
-			}
+			d.Heaps[i].MarkedUntil += by
 		}
 	})
 	h.told = append(h.told, func(f *analysis.Findings) {
@@ -181,4 +179,10 @@ func of(f *analysis.Findings, id string) (*analysis.Finding, string) {
 		}
 	}
 	return nil, ""
+}
+
+// marked has a heap take so long to mark from a kind of root.
+func marked(h *gclog.HeapDetails, t clr.MarkType, took int64) {
+	h.MarkTimes[t] = took
+	h.Marked |= 1 << t
 }

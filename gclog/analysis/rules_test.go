@@ -508,18 +508,18 @@ var ruleCases = []ruleCase{
 			server(h, 4, 4)
 			h.healthy(25, heaps(10, 10, 10, 10), func(d *gclog.GCDetails) {
 				for i := range d.Heaps {
-					d.Heaps[i].Marked[clr.MarkStack] = d.Start + int64(milli/4)
+					marked(&d.Heaps[i], clr.MarkStack, int64(milli/4))
 				}
-				d.Heaps[2].Marked[clr.MarkStack] = d.Start + int64(3*milli)
+				marked(&d.Heaps[2], clr.MarkStack, int64(3*milli))
 			})
 		},
 		good: func(h *past) {
 			server(h, 4, 4)
 			h.healthy(25, heaps(10, 10, 10, 10), func(d *gclog.GCDetails) {
 				for i := range d.Heaps {
-					d.Heaps[i].Marked[clr.MarkStack] = d.Start + int64(milli/20)
+					marked(&d.Heaps[i], clr.MarkStack, int64(milli/20))
 				}
-				d.Heaps[2].Marked[clr.MarkStack] = d.Start + int64(9*milli/10)
+				marked(&d.Heaps[2], clr.MarkStack, int64(9*milli/10))
 			})
 		},
 		severity: analysis.Warning, text: []string{"up to 3.2 times; in 25 of them it was slow in marking."},
