@@ -23,7 +23,7 @@ type Client struct {
 	// Timeout is for each request; 0 is DefaultTimeout.
 	Timeout time.Duration
 
-	collect byte // the newest CollectTracing command that the runtime knows; 0: not tried
+	collect uint32 // atomic, for sessions that overlap: the newest CollectTracing command that the runtime knows; 0: not tried
 }
 
 // request sends one command and returns the payload of the answer.

@@ -137,7 +137,7 @@ func (c *Client) StartTracing(ctx context.Context, cfg Config) (*Stream, error) 
 		{"CollectTracing2", cmdCollectTracing2},
 	}
 	for _, v := range commands {
-		if c.collect != 0 && v.id > c.collect {
+		if known := atomic.LoadUint32(&c.collect); known != 0 && uint32(v.id) > known {
 			continue
 		}
 		s := &Stream{client: c, begun: newEvent(), over: newEvent()}
@@ -152,7 +152,7 @@ func (c *Client) StartTracing(ctx context.Context, cfg Config) (*Stream, error) 
 		})
 		switch {
 		case s.conn != nil:
-			c.collect = v.id
+			atomic.StoreUint32(&c.collect, uint32(v.id))
 			_ = s.conn.SetDeadline(time.Time{}) // that of who has given up
 			return s, nil
 		case !unknownCommand(err) || v.id == cmdCollectTracing2:
@@ -164,7 +164,7 @@ func (c *Client) StartTracing(ctx context.Context, cfg Config) (*Stream, error) 
 
 // SendsGCSettings tells, once a session has been started, whether the runtime
 // can send the GC's settings when a session ends, without a whole rundown.
-func (c *Client) SendsGCSettings() bool { return c.collect >= cmdCollectTracing4 }
+func (c *Client) SendsGCSettings() bool { return atomic.LoadUint32(&c.collect) >= cmdCollectTracing4 }
 
 // Read reads the stream. At its end it returns io.EOF, also where the target was
 // killed: the end of a whole stream is told by the stream itself.

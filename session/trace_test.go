@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -19,6 +20,30 @@ import (
 // config is a harmless session.
 func config() session.Config {
 	return session.Config{BufferMB: 16, Providers: []session.Provider{{Name: "P", Keywords: 1, Level: 4}}}
+}
+
+// TestCollectTracingAtOnce: sessions of one client may be begun at the same time; the race detector
+// tells whether they may.
+func TestCollectTracingAtOnce(t *testing.T) {
+	c := serve(t, func(conn net.Conn, request []byte) {
+		if request[17] > 0x03 {
+			_, _ = conn.Write(refusal(unknownCommand))
+			return
+		}
+		_, _ = conn.Write(answer(unhex(t, "efcdab8967452301")))
+	}).client()
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			s, err := c.StartTracing(t.Context(), config())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_ = s.Close()
+		})
+	}
+	group.Wait()
 }
 
 // TestCollectTracing: the payload of each of the commands, to the byte, and which

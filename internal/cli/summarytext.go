@@ -371,7 +371,7 @@ func (t *summaryText) data() {
 	case s.MissedUnsure:
 		missed = "at least " + missed
 	case s.Sparse && s.Missed > 0:
-		missed = fmt.Sprintf("%s by number (some may be those of no-GC regions)", counted(s.Missed, "GC"))
+		missed = counted(s.Missed, "number") + " of GCs (some may be those of no-GC regions)"
 	}
 	missing := missed + ", " + lost + ", " + counted(s.Dropped, "record")
 	if s.Missed+s.LostEvents+s.Dropped == 0 && !s.LostUnsure && !s.MissedUnsure {
