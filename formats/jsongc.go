@@ -341,7 +341,9 @@ func (j *jsonFormat) objects(o *object, d *gclog.GCDetails) {
 		if f.Known {
 			o.uint("runs", uint64(f.Runs))
 			o.uint("objects", f.Objects)
-			o.ns("longest", f.Longest)
+			if f.HasLongest {
+				o.ns("longest", f.Longest)
+			}
 		}
 		if f.Running > 0 {
 			o.ns("running", f.Running)

@@ -296,7 +296,9 @@ type FinalizerDetails struct {
 	Runs    uint32 // that have ended [R 13, 14]
 	Objects uint64 // that were finalized in them
 	Longest int64  // of the runs, nanoseconds
-	Running int64  // for so long a run went on when the collection began; 0: none did
+	// HasLongest says that the begins of all of them were seen, and no events were lost meanwhile.
+	HasLongest bool
+	Running    int64 // for so long a run went on when the collection began; 0: none did
 }
 
 // HeapDetails is one heap.

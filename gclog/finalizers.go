@@ -7,6 +7,7 @@ type finalizers struct {
 	now   FinalizerDetails // since the previous collection
 	begun int64            // of the run that goes on
 	on    bool
+	lost  bool // the begin or the end of a run may be, since the previous collection
 }
 
 func (f *finalizers) begin(at Stamp) {
@@ -20,9 +21,14 @@ func (f *finalizers) end(at Stamp, e *clr.GCFinalizersEnd) {
 	f.now.Objects += uint64(e.Count)
 	if f.on {
 		f.now.Longest = max(f.now.Longest, at.Time-f.begun)
+	} else {
+		f.lost = true
 	}
 	f.on = false
 }
+
+// lose notes that events were lost.
+func (f *finalizers) lose() { f.on, f.lost = false, true }
 
 // running is for how long a run has been going on.
 func (f *finalizers) running(at Stamp) int64 {
@@ -38,6 +44,9 @@ func (f *finalizers) since(d *FinalizerDetails) {
 		running := d.Running
 		*d = f.now
 		d.Running = running
+		if d.HasLongest = d.Known && !f.lost; !d.HasLongest {
+			d.Longest = 0
+		}
 	}
-	f.now = FinalizerDetails{Known: f.now.Known}
+	f.now, f.lost = FinalizerDetails{Known: f.now.Known}, false
 }

@@ -221,7 +221,7 @@ func (r *Reducer) Loss(at Stamp, since int64, n uint64) {
 	for _, s := range r.suspensions {
 		s.lost += n
 	}
-	r.finalizers.on = false // the end of its run may be among them
+	r.finalizers.lose()
 	for _, c := range r.open {
 		c.LostEvents += n
 		c.Flaws |= FlawLostEvents

@@ -776,4 +776,25 @@ func TestFinalizersLost(t *testing.T) {
 	if d := s.gcs[0]; d.Finalizers.Running != 0 {
 		t.Errorf("it is told to run for %d ns", d.Finalizers.Running)
 	}
+	// Its run ends: for how long it went on is not known, and no 0.
+	s.event(9, &clr.GCFinalizersEnd{Count: 3})
+	s.event(9, &clr.GCFinalizersBegin{}).event(9, &clr.GCFinalizersEnd{Count: 4})
+	s.plain(2, 1, 0)
+	if f := s.gcs[1].Finalizers; f.Runs != 2 || f.Objects != 7 || f.HasLongest {
+		t.Errorf("%+v", f)
+	}
+	s.event(9, &clr.GCFinalizersBegin{}).event(9, &clr.GCFinalizersEnd{Count: 1})
+	s.plain(3, 1, 0)
+	if f := s.gcs[2].Finalizers; f.Runs != 1 || !f.HasLongest || f.Longest == 0 {
+		t.Errorf("%+v", f)
+	}
+	// One that had begun before the session ends in it.
+	s = newStory()
+	s.event(9, &clr.GCFinalizersEnd{Count: 3})
+	s.plain(1, 1, 0)
+	s.event(9, &clr.GCFinalizersEnd{Count: 3})
+	s.plain(2, 1, 0)
+	if f := s.gcs[1].Finalizers; f.Runs != 1 || f.HasLongest {
+		t.Errorf("%+v", f)
+	}
 }

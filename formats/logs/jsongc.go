@@ -331,7 +331,7 @@ func (l *jsonLine) readFinalizers(f *gclog.FinalizerDetails) {
 		case "objects":
 			f.Objects = s.uint(math.MaxUint64)
 		case "longest":
-			f.Longest = s.ns()
+			f.Longest, f.HasLongest = s.ns(), true
 		case "running":
 			f.Running = s.ns()
 		default:

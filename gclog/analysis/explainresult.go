@@ -406,8 +406,13 @@ func (x *explainer) finalization() {
 	}
 	f := &d.Finalizers
 	if f.Runs > 0 {
-		x.say(&x.e.Result, "finalizers", fmt.Sprintf("Since the previous collection the finalizer thread ran %s and finalized %s; the longest run took %s.", plural(uint64(f.Runs), "time"), plural(f.Objects, "object"), timeText(f.Longest)),
-			Fact{"dotnet.gc.finalizers.runs", float64(f.Runs), ""}, Fact{"dotnet.gc.finalizers.objects", float64(f.Objects), ""}, Fact{"dotnet.gc.finalizers.longest", float64(f.Longest), "ns"})
+		text := fmt.Sprintf("Since the previous collection the finalizer thread ran %s and finalized %s", plural(uint64(f.Runs), "time"), plural(f.Objects, "object"))
+		facts := []Fact{{"dotnet.gc.finalizers.runs", float64(f.Runs), ""}, {"dotnet.gc.finalizers.objects", float64(f.Objects), ""}}
+		if f.HasLongest {
+			text += "; the longest run took " + timeText(f.Longest)
+			facts = append(facts, Fact{"dotnet.gc.finalizers.longest", float64(f.Longest), "ns"})
+		}
+		x.say(&x.e.Result, "finalizers", text+".", facts...)
 	}
 	if f.Running > 0 {
 		x.say(&x.e.Result, "finalizer-running", fmt.Sprintf("When it began the finalizer thread had been running for %s.", timeText(f.Running)), Fact{"dotnet.gc.finalizers.running", float64(f.Running), "ns"})
