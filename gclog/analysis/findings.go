@@ -50,9 +50,8 @@ type Unjudged struct {
 // EventObserver for the types of allocation ticks. It keeps nothing of what it is given,
 // and its memory does not grow.
 //
-// Collections that a diagnostic tool caused are left out of everything but data-quality:
-// those that walked the heap for a snapshot, and a blocking gen2 collection that was
-// induced in the first second of the session.
+// Collections that walked the heap for a snapshot, which a diagnostic tool has asked for, are left
+// out of everything but data-quality.
 type Findings struct {
 	process *gclog.Process
 	rules   []Rule
@@ -60,7 +59,6 @@ type Findings struct {
 	window  Window
 	live    bool
 
-	begin    int64
 	hasBegin bool
 	now      int64
 	holes    holes // what was not observed: the newest
@@ -119,7 +117,7 @@ func (f *Findings) Begin(at int64) {
 	if f.hasBegin {
 		f.miss(f.now, at)
 	}
-	f.begin, f.hasBegin = at, true
+	f.hasBegin = true
 	f.advance(at)
 }
 
@@ -131,7 +129,7 @@ func (f *Findings) Pause(p *gclog.Pause) {
 	f.advance(p.Start)
 	f.advance(p.Start + max(0, p.Duration))
 	start, end := f.window.Clip(p.Start, p.Start+max(0, p.Duration))
-	if start >= end || p.GC != nil && f.ours(p.GC) {
+	if start >= end || p.GC != nil && p.GC.HeapDump {
 		return
 	}
 	f.elder.pause(p, start, end)
@@ -160,7 +158,7 @@ func (f *Findings) GC(d *gclog.GCDetails) {
 		f.each(func(s *stretch) { s.loss.record(d) })
 		return
 	}
-	if f.ours(d) {
+	if d.HeapDump {
 		return
 	}
 	f.gc.set(d)
@@ -240,13 +238,6 @@ func (f *Findings) eachVerdict(with func(r *Rule, v Finding, why string)) {
 		}
 		with(r, v, why)
 	}
-}
-
-// ours tells whether a collection is the doing of a diagnostic tool.
-func (f *Findings) ours(d *gclog.GCDetails) bool {
-	atBegin := f.hasBegin && d.Start-f.begin < int64(time.Second)
-	return d.HeapDump ||
-		atBegin && d.HasReason && d.Reason == clr.ReasonInduced && d.Generation == gclog.Gen2 && d.Kind == gclog.KindBlocking
 }
 
 func (f *Findings) each(do func(*stretch)) {

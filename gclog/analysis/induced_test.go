@@ -1,0 +1,57 @@
+package analysis_test
+
+import (
+	"testing"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/shared"
+)
+
+// An inducedCounter counts the records of collections that were asked for.
+type inducedCounter struct {
+	*analysis.Findings
+	induced, blocking int
+}
+
+func (c *inducedCounter) GC(d *gclog.GCDetails) {
+	if d.Complete && !d.HeapDump && d.HasReason && d.Reason.Induced() {
+		c.induced++
+		if d.Kind != gclog.KindBackground { // also one that is called so, and carried out as a blocking one
+			c.blocking++
+		}
+	}
+	c.Findings.GC(d)
+}
+
+// TestInducedCounted: the finding about collections that were asked for counts those that the records
+// have, from the first one on.
+func TestInducedCounted(t *testing.T) {
+	compared := 0
+	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
+		counters := map[*gclog.Process]*inducedCounter{}
+		processes := read(t, shared.Read(t, tr.Path), func(p *gclog.Process) gclog.Observer {
+			c := &inducedCounter{Findings: analysis.NewFindings(p, analysis.Thresholds{}, analysis.Always())}
+			c.Begin(0)
+			counters[p] = c
+			return c
+		})
+		for p, c := range counters {
+			c.End(processes.Newest())
+			x, _ := of(c.Findings, "induced-gcs")
+			if x == nil {
+				continue
+			}
+			compared++
+			for _, e := range x.Evidence {
+				if e.Name == "induced" && int(e.Value) != c.induced || e.Name == "induced.blocking" && int(e.Value) != c.blocking {
+					t.Errorf("process %d: %s %v, the records have %d, %d of them blocking", p.ID, e.Name, e.Value, c.induced, c.blocking)
+				}
+			}
+		}
+	})
+	if compared == 0 {
+		t.Error("no recording has the finding")
+	}
+	t.Logf("%d findings", compared)
+}
