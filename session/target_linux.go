@@ -513,21 +513,22 @@ func (p *Process) Socket() string {
 	return filepath.Join(p.tempDir, p.socket)
 }
 
-// Runtime reports what the process runs on. The program itself says so if the runtime is part of it
-// (a single-file program, or one made by the native compiler); else the runtime is a library, which
-// for CoreCLR has a name of its own. Most programs run on CoreCLR: so does one that this host does
-// not show.
+// Runtime reports what the process runs on. For CoreCLR the runtime is a library with a name of its own,
+// or part of the program, which then says so, as one made by the native compiler does. Most programs run
+// on CoreCLR: so does one that this host does not show.
 func (p *Process) Runtime() Runtime {
 	if p.peer != nil {
 		return RuntimeCoreCLR
 	}
-	own, err := p.ProgramRuntime()
-	if own != RuntimeUnknown {
-		return own
-	}
 	lib, hidden := p.Maps("/libcoreclr.so")
+	if lib != "" {
+		return RuntimeCoreCLR
+	}
+	own, err := p.ProgramRuntime()
 	switch {
-	case lib != "", p.tell(&request{Kind: hasFile, Path: p.tempDir, Name: fmt.Sprintf("clr-debug-pipe-%d-%d-in", p.InnerPID, p.StartKey)}):
+	case own != RuntimeUnknown:
+		return own
+	case p.tell(&request{Kind: hasFile, Path: p.tempDir, Name: fmt.Sprintf("clr-debug-pipe-%d-%d-in", p.InnerPID, p.StartKey)}):
 		return RuntimeCoreCLR
 	case err != nil || hidden != nil:
 		return RuntimeUnknown
