@@ -30,10 +30,8 @@ func (p *Process) Startup() Startup {
 		return StartupUnknown
 	case early:
 		return StartupPending
-	case n <= 2:
-		if own, _ := p.ProgramRuntime(); own == RuntimeNativeAOT {
-			return StartupPending
-		}
+	case n <= 2 && p.IsNativeAOT():
+		return StartupPending
 	}
 	return StartupUnknown
 }

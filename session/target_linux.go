@@ -524,7 +524,7 @@ func (p *Process) Runtime() Runtime {
 	if lib != "" {
 		return RuntimeCoreCLR
 	}
-	own, err := p.ProgramRuntime()
+	own, err := p.program()
 	switch {
 	case own != RuntimeUnknown:
 		return own
@@ -536,8 +536,14 @@ func (p *Process) Runtime() Runtime {
 	return RuntimeNativeAOT // in a library
 }
 
-// ProgramRuntime reports which runtime is part of the program that the process runs.
-func (p *Process) ProgramRuntime() (Runtime, error) {
+// IsNativeAOT reports whether the program was made by .NET's native compiler.
+func (p *Process) IsNativeAOT() bool {
+	own, _ := p.program()
+	return own == RuntimeNativeAOT
+}
+
+// program reports which runtime is part of the program that the process runs.
+func (p *Process) program() (Runtime, error) {
 	r, err := look(context.Background(), p, func() (reply, error) { return p.perform(context.Background(), &request{Kind: program}, true) }, keep)
 	return r.Runtime, err
 }

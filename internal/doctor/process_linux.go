@@ -54,14 +54,13 @@ func refine(h *session.Host, pid int, id string) (finer, text string) {
 		if err != nil {
 			return "", ""
 		}
-		built, _ := p.ProgramRuntime()
 		mono, _ := p.Maps("/libmonosgen", "/libmono-2.0", "/mono-sgen")
 		switch {
 		case p.SocketDeleted():
 			return "socket-deleted", fmt.Sprintf("process %d (%s) listens on a diagnostics socket that was deleted, as cleaners of temporary files do; restart the process", pid, p.Name)
 		case mono != "":
 			return "mono", fmt.Sprintf("process %d (%s) runs on Mono, which has no diagnostics socket", pid, procText(pid, "comm"))
-		case built == session.RuntimeNativeAOT:
+		case p.IsNativeAOT():
 			return "no-event-source", fmt.Sprintf("process %d (%s) is a NativeAOT program without a diagnostics socket: it was built without EventSourceSupport", pid, procText(pid, "comm"))
 		}
 	}
