@@ -3,7 +3,6 @@ package session_test
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gclog/gclog/internal/child"
 	"github.com/gclog/gclog/internal/fakefuse"
 	"github.com/gclog/gclog/session"
 	"golang.org/x/sys/unix"
@@ -31,21 +31,9 @@ func startedByTest() {
 	}
 }
 
-// isFirst is the variable that TestHostMounts knows itself by where it is the first process.
-const isFirst = "GCLOG_TEST_FIRST"
-
 // TestHostMounts: what is mounted later is seen.
 func TestHostMounts(t *testing.T) {
-	if os.Getenv(isFirst) == "" {
-		cmd := exec.Command("unshare", "--pid", "--fork", "--mount-proc", os.Args[0], "-test.run", "^TestHostMounts$", "-test.v")
-		cmd.Env = append(os.Environ(), isFirst+"=1")
-		out, err := cmd.CombinedOutput()
-		switch {
-		case err != nil && !strings.Contains(string(out), "=== RUN"):
-			t.Skipf("no namespaces of pids and mounts can be made: %v: %s", err, out)
-		case err != nil || !strings.Contains(string(out), "--- PASS"):
-			t.Errorf("%v: %s", err, out)
-		}
+	if !child.First(t) {
 		return
 	}
 	h, dir := &session.Host{}, t.TempDir()

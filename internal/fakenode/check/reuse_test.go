@@ -6,50 +6,31 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
+	"github.com/gclog/gclog/internal/child"
 	"github.com/gclog/gclog/internal/fakenode"
 )
-
-// isReuse is the variable that TestReusedPIDs knows itself by in its namespace.
-const isReuse = "GCLOG_TEST_REUSE"
 
 // TestReusedPIDs: processes get the pid of one that has just ended, again and again: a pid namespace
 // of its own hands out the same few. Each has its own log, whole, and no session is asked of another.
 func TestReusedPIDs(t *testing.T) {
-	if os.Getenv(isReuse) != "" {
-		reusePIDs(t)
+	t.Parallel()
+	if !child.First(t) {
 		return
 	}
-	t.Parallel()
-	unshare, err := exec.LookPath("unshare")
-	if err != nil {
-		t.Skipf("no program to make a pid namespace with: %v", err)
+	const first, lastPID = 20000, "/proc/sys/kernel/ns_last_pid"
+	choose := func() error { return os.WriteFile(lastPID, []byte(strconv.Itoa(first-1)), 0o600) }
+	if err := choose(); err != nil {
+		t.Skipf("no pid can be chosen: %v", err)
 	}
-	if out, err := exec.Command(unshare, "--pid", "--fork", "--mount-proc", "sh", "-c", "echo 400 > /proc/sys/kernel/ns_last_pid").CombinedOutput(); err != nil {
-		t.Skipf("no pid namespace can be made: %v: %s", err, out)
-	}
-	c := exec.Command(unshare, "--pid", "--fork", "--mount-proc", "--kill-child", os.Args[0], "-test.run", "^TestReusedPIDs$", "-test.v")
-	c.Env = append(os.Environ(), isReuse+"=1")
-	out, err := c.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "--- PASS") {
-		t.Errorf("%v\n%s", err, out)
-	}
-	t.Logf("%s", out)
-}
-
-// reusePIDs runs in the namespace.
-func reusePIDs(t *testing.T) {
 	n, random := newNode(t, 36), rand.New(rand.NewPCG(36, 0))
 	d, logs := oversee(t, fmt.Sprintf("version: 1\ndiscovery: {interval: 100ms, include: [{command_line: %q}]}\n", n.Pattern()))
 	used := map[int]int{}
 	for end := time.Now().Add(4 * time.Second); time.Now().Before(end); {
-		const first = 20000
-		if err := os.WriteFile("/proc/sys/kernel/ns_last_pid", []byte(strconv.Itoa(first-1)), 0o600); err != nil {
+		if err := choose(); err != nil {
 			t.Fatal(err)
 		}
 		r := start(t, n, fakenode.Config{Name: fmt.Sprintf("p%d", random.IntN(9)), Rate: 300, Background: 0.1})
