@@ -311,8 +311,8 @@ type HeapDetails struct {
 	// together where the runtime marks from a kind more than once. Of those in Marked [R 202].
 	MarkTimes    [clr.MarkTypes]int64
 	MarkPromoted [clr.MarkTypes]uint64
-	Marked       uint16 // a bit for each kind that was told: 1<<clr.MarkType
-	MarkedUntil  int64  // when the last was done, in nanoseconds since the stream's sync point; 0: none was told
+	Marked       uint16 // a bit for each kind that was reported: 1<<clr.MarkType
+	MarkedUntil  int64  // when the last was done, in nanoseconds since the stream's sync point; 0: none was reported
 }
 
 // HeapSummary is what logs hold of the heaps.
@@ -688,7 +688,7 @@ func (d *GCDetails) FreeListEfficiency() (percent float64, known bool) {
 	return 100 * float64(allocated) / float64(allocated+rejected), true
 }
 
-// MarkTime is how long heap i took to mark from one kind of root, in nanoseconds; -1: not told.
+// MarkTime is how long heap i took to mark from one kind of root, in nanoseconds; -1: not reported.
 func (d *GCDetails) MarkTime(i int, t clr.MarkType) int64 {
 	h := &d.Heaps[i]
 	if h.Marked&(1<<t) == 0 {

@@ -41,7 +41,7 @@ func markTimes(start int64, marks []mark) (times [clr.MarkTypes]int64) {
 }
 
 // TestMarkTimes holds how long the heaps marked against the events themselves, in all recordings. The
-// runtime tells dependent handles twice: before what is newly finalizable, and after it.
+// runtime reports dependent handles twice: before what is newly finalizable, and after it.
 func TestMarkTimes(t *testing.T) {
 	compared, twice := 0, 0
 	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
@@ -83,7 +83,7 @@ func TestMarkTimes(t *testing.T) {
 		}
 	})
 	if compared == 0 || twice == 0 {
-		t.Errorf("%d events were compared, %d of a kind that was told before", compared, twice)
+		t.Errorf("%d events were compared, %d of a kind that was reported before", compared, twice)
 	}
-	t.Logf("%d events, %d of a kind that was told before", compared, twice)
+	t.Logf("%d events, %d of a kind that was reported before", compared, twice)
 }

@@ -74,7 +74,7 @@ func overwriting(r *evidence, d *gclog.GCDetails) bool {
 	})
 }
 
-// marksAgain tells whether a heap marked from a kind of root more than once.
+// marksAgain reports whether a heap marked from a kind of root more than once.
 func marksAgain(r *evidence, p *pair) bool {
 	seen := map[[2]uint32]bool{}
 	return slices.ContainsFunc(r.told.marks, func(m mark) bool {

@@ -174,7 +174,7 @@ func (p *program) attach(c *cli.Context) error {
 // attached to yet: it is starting, or ends again at once.
 func (w *watch) follow(ctx context.Context, ch choice) error {
 	var ended time.Time   // when the last one did that was watched
-	told, reason := 0, "" // what was told of the next one: that it is, and why it is not watched
+	told, reason := 0, "" // what was said about the next process: that it is the next, and why it is not watched yet
 	wait := func(s string) {
 		if s != reason {
 			reason = s

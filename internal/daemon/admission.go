@@ -23,7 +23,7 @@ type waiter struct {
 	peer    *session.Peer // that came by a port; nil: the sweeper has found it
 	since   time.Time     // it waits, or it has not taken the place that it was offered
 	offers  int           // since it was found last
-	offered time.Time     // when it was told to be found again
+	offered time.Time     // when the sweeper was asked to find it again
 }
 
 func newQueue() queue { return queue{map[key]*waiter{}, map[int]int{}} }
@@ -71,7 +71,7 @@ func (d *Daemon) admitted(k key, uid int, peer *session.Peer) bool {
 	return false
 }
 
-// hasPlace tells whether there is a place for one more process of a user.
+// hasPlace reports whether there is a place for one more process of a user.
 func (d *Daemon) hasPlace(uid int) bool {
 	all, users := d.places()
 	return all < d.limits.processes && d.mayHave(uid, users[uid])
