@@ -33,6 +33,7 @@ type Statistics struct {
 	without [gclog.PauseUnknown + 1]tally
 
 	heapMax, committedMax       tally
+	memory                      memory
 	finalized                   tally // objects, of each collection that tells it
 	allocated                   allocations
 	last, lastGen2, committed   Number
@@ -117,6 +118,7 @@ func NewStatistics(o StatisticsOptions) *Statistics {
 	s.last = unknown("no collection tells its size")
 	s.lastGen2 = unknown("no gen2 collection tells its size")
 	s.committed = unknown("no collection tells what is committed: .NET 8 and later do")
+	s.memory.committed = s.committed
 	return s
 }
 
@@ -293,6 +295,7 @@ func (s *Statistics) GC(d *gclog.GCDetails) {
 			s.committed, s.committedAt = known(float64(c.bytes)), c.at
 		}
 	}
+	s.memory.add(&d.Memory, s.committed)
 }
 
 func (r *rollup) gc(d *gclog.GCDetails, w Window) {

@@ -61,6 +61,7 @@ func (s *Statistics) Summary() *Summary {
 	x.Finalized = s.finalized.quantity("no collection tells of the finalizers that ran").Total
 	x.Heap.Max = s.heapMax.quantity("no collection tells its size").Max
 	x.Heap.MaxCommitted = s.committedMax.quantity(s.committed.Why).Max
+	x.Memory = s.memory.told()
 	x.AllocationRate = x.Classes[ClassAll].Allocated.Total
 	if r := s.allocated.rate(s.window); r.Known() || x.AllocationRate.Known() {
 		x.AllocationRate = r

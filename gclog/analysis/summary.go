@@ -35,6 +35,7 @@ type Summary struct {
 	Finalized Number // objects whose finalizers ran, up to the newest collection
 
 	Heap           Heap
+	Memory         Memory
 	AllocationRate Number // what was allocated per second of the time in which it was, bytes
 
 	Missed uint64 // collections of which nothing was seen
@@ -119,4 +120,19 @@ type Heap struct {
 	LastGen2     Number // after the newest gen2 collection, background or not
 	Committed    Number // the newest that was told
 	MaxCommitted Number
+}
+
+// Memory is what the process and its control group had of the machine's memory, in bytes,
+// as the newest record has it that does: those of live sessions, and of their logs.
+type Memory struct {
+	Resident    Number // of the process
+	MaxResident Number
+	// Committed is what the GC had committed by then, and Other what is resident beyond it: what is
+	// not the GC's is at least that, because not all that is committed need be resident.
+	Committed   Number
+	Other       Number
+	Cgroup      Number // of the control group, with its page cache
+	MaxCgroup   Number
+	CgroupLimit Number // that the group may have
+	CgroupShare Number // Cgroup in CgroupLimit, percent
 }
