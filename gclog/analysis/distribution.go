@@ -7,7 +7,9 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// A Distribution is how durations are spread, in nanoseconds.
+// A Distribution is how durations are spread, in nanoseconds. Percentiles above the median are
+// known where there are enough values for at least one to be above them: a p99 takes 100.
+// Otherwise they are at most Max.
 type Distribution struct {
 	Count                    uint64
 	Total                    Number // known, and 0, where there are none
@@ -28,13 +30,26 @@ func (t *tally) distribution(why string, at func(permille int) float64) (d Distr
 	q := t.quantity(why)
 	d.Mean, d.Max = q.Mean, q.Max
 	for i, p := range d.percentiles() {
-		if t.n == 0 {
+		switch least := leastValues(permilles[i]); {
+		case t.n == 0:
 			*p = unknown(why)
-		} else {
+		case t.n < least:
+			*p = Number{Why: fmt.Sprintf("a p%g takes at least %d values", float64(permilles[i])/10, least), AtMost: t.max}
+		default:
 			*p = known(at(permilles[i]))
 		}
 	}
 	return d
+}
+
+// leastValues is how many values a percentile takes. With fewer, any percentile above the
+// median would be the largest value by another name.
+func leastValues(permille int) uint64 {
+	if permille <= 500 {
+		return 1
+	}
+	above := 1000 - permille
+	return uint64((1000 + above - 1) / above)
 }
 
 // rank is the place, from 1, of a percentile among n values in order: the nearest

@@ -39,7 +39,7 @@ func (x *explainer) comparison() {
 	text := fmt.Sprintf("Its pause was %s %ss.", place, collectionText(d))
 	text += " " + x.against(float64(pause), median, fmt.Sprintf("their median, %s", durationText(median)))
 	facts := []Fact{{"rank", float64(longer + 1), ""}, {"peers", float64(n), ""}, {"pause.median", median, "ns"}}
-	if n >= 100 {
+	if uint64(n) >= leastValues(990) {
 		text += fmt.Sprintf("; 99 %% of them took no more than %s", durationText(p99))
 		facts = append(facts, Fact{"pause.p99", p99, "ns"})
 	}

@@ -4,6 +4,8 @@ package analysis
 type Number struct {
 	Value float64
 	Why   string // it is unknown, in a sentence without full stop; "": it is known
+	// AtMost is a limit of one that is unknown, 0 if there is none.
+	AtMost float64
 }
 
 // Known tells whether the value is known.

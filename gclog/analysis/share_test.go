@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -139,6 +140,16 @@ func TestClipped(t *testing.T) {
 			continue
 		}
 		for p, got := range map[float64]analysis.Number{50: d.P50, 90: d.P90, 95: d.P95, 99: d.P99, 99.9: d.P999, 100: d.Max} {
+			// Of 6 values none can be a p99.9.
+			if few := p > 50 && p < 100 && float64(len(inside)) < 100/(100-p)-1e-9; few != !got.Known() {
+				t.Errorf("percentile %v of %d values is %+v", p, len(inside), got)
+			}
+			if !got.Known() {
+				if got.AtMost != d.Max.Value {
+					t.Errorf("percentile %v of %v is at most %v", p, inside, got.AtMost)
+				}
+				continue
+			}
 			// The smallest value that at least p of 100 values do not exceed.
 			for _, want := range inside {
 				if n := float64(countUpTo(inside, want)); 100*n >= p*float64(len(inside))-1e-9 {
@@ -151,6 +162,25 @@ func TestClipped(t *testing.T) {
 		}
 		if want := 100 * sum / x.Duration.Value; math.Abs(x.Share.Value-want) > 1e-9 {
 			t.Errorf("the share is %v, want %v", x.Share.Value, want)
+		}
+	}
+}
+
+// TestFewValues: a percentile needs a value above it, in files and live.
+func TestFewValues(t *testing.T) {
+	least := map[string]int{"p50": 1, "p90": 10, "p95": 20, "p99": 100, "p99.9": 1000, "mean": 1, "max": 1}
+	for _, n := range []int{1, 6, 9, 10, 19, 20, 99, 100, 999, 1000} {
+		for _, live := range []bool{false, true} {
+			s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always(), Live: live})
+			s.Begin(0)
+			for i := range n + 1 { // so that there are n times between two of them
+				tell(s, collection(uint32(i+1), 0, gclog.KindBlocking, [2]int64{int64(i+1) * sec, int64(i+1) * ms}))
+			}
+			for _, m := range s.Summary().Metrics() {
+				if what, ok := strings.CutPrefix(m.Name, "between."); ok && m.Known() != (n >= least[what]) {
+					t.Errorf("%s of %d values, live %v: %+v", m.Name, n, live, m.Number)
+				}
+			}
 		}
 	}
 }

@@ -16,8 +16,9 @@ func (p *program) checkCommand() *cli.Command {
 		ArgsUsage: "FILE...|PID",
 		Description: `Ends with 6 if a condition of --fail-if is true, or cannot be judged because its metric
 is not known here. Where there was nothing of what it is about, such as no blocking gen2
-collection, it is not true. There is a line for each condition. A recording that is
-damaged ends with 2, whatever its conditions say.
+collection, it is not true; neither where a percentile is not known for want of values (p99
+takes 100), but even the largest one is within the limit. There is a line for each
+condition. A recording that is damaged ends with 2, whatever its conditions say.
 
 Conditions are METRIC, one of > >= < <= == != and a value with its unit (ns, us, ms, s;
 K, M, G; %), in quotes. Metrics are pause.p99, pause.max, pause.share, gc.count,

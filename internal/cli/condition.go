@@ -65,18 +65,25 @@ type verdict struct {
 }
 
 // judge holds a condition against metrics. Of what there was nothing, nothing breaks a
-// limit; what is not known cannot be judged.
+// limit; what is not known cannot be judged, unless it is known to be small enough.
 func (c *condition) judge(metrics []checkMetric) verdict {
 	i := slices.IndexFunc(metrics, func(m checkMetric) bool { return m.Name == c.metric.Name })
 	v := verdict{condition: *c, result: verdictPassed, actual: metrics[i]}
 	switch {
-	case v.actual.Nothing:
+	case v.actual.Nothing, v.within():
 	case !v.actual.Known():
 		v.result = verdictError
 	case compare(v.actual.Value, c.operator, c.limit):
 		v.result = verdictFailed
 	}
 	return v
+}
+
+// within reports whether a value that is not known cannot exceed the limit.
+func (v *verdict) within() bool {
+	most := v.actual.AtMost
+	exceeds := v.operator == ">" || v.operator == ">="
+	return !v.actual.Known() && most > 0 && exceeds && !compare(most, v.operator, v.limit)
 }
 
 func compare(a float64, operator string, b float64) bool {
@@ -102,6 +109,8 @@ func (v *verdict) explain() string {
 	switch {
 	case v.actual.Nothing:
 		return fmt.Sprintf("there is no %s: %s", name, v.actual.Why)
+	case !v.actual.Known() && v.actual.AtMost > 0:
+		return fmt.Sprintf("%s is not known, but at most %s: %s", name, analysis.Number{Value: v.actual.AtMost}.Text(unit), v.actual.Why)
 	case !v.actual.Known():
 		return fmt.Sprintf("%s is not known: %s", name, v.actual.Why)
 	}
