@@ -144,6 +144,13 @@ func TellsSettings(p *gclog.Process) bool {
 	return p.Cookie != "" && p.Flavor == gclog.FlavorCoreCLR && atLeast(p.RuntimeVersion, 9)
 }
 
+// AnswersAfterCollecting reports whether a runtime answers a request for a collection when it has
+// collected: from .NET 8 on. Where nothing has begun soon after the answer the request was lost,
+// and may be repeated; older runtimes could collect for both.
+func AnswersAfterCollecting(p *gclog.Process) bool {
+	return p.Flavor == gclog.FlavorCoreCLR && atLeast(p.RuntimeVersion, 8)
+}
+
 // Settings opens a session that ends at once: the runtime then tells its settings in two
 // events. It asks for collections only so that nothing is left if gclog is killed now: a
 // runtime notices that a session has no reader when it has something to write to it, else

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/gclog/gclog/gclog"
@@ -19,6 +20,7 @@ type InduceOptions struct {
 	Sequence  uint64
 	Wait      bool          // for its record; else only for its begin
 	NativeAOT bool          // the program is one
+	Repeat    bool          // ask once more where nothing begins: see AnswersAfterCollecting
 	Timeout   time.Duration // until it begins, and then until it ends; what is under way then is waited for
 }
 
@@ -51,6 +53,9 @@ const (
 	// resumeTime is how long the threads may take to run again: a runtime answers a request
 	// when it has collected, a moment before it tells that they do.
 	resumeTime = 50 * time.Millisecond
+	// unheardTime is how long after the answer a collection may take to begin until the request is
+	// repeated. It had begun before the answer: only its events can be late.
+	unheardTime = 2 * time.Second
 	// induceMost is how long a request may take while a collection is under way.
 	induceMost = 24 * time.Hour
 )
@@ -64,6 +69,9 @@ const (
 // what happens; the other one asks, and lasts no longer than it must: while it does,
 // each session of anybody that begins makes the runtime collect. Neither is left before
 // it was answered: that ends a process of .NET Core 3.1 (docs/protocol.md).
+//
+// A request that comes within some milliseconds of the moment at which a suspended runtime
+// is resumed may be answered and lost: that is what InduceOptions.Repeat is for.
 func Induce(ctx context.Context, t *session.Target, o InduceOptions) (*Induced, error) {
 	w, err := openWitness(ctx, t, o.Sequence)
 	if err != nil {
@@ -74,12 +82,24 @@ func Induce(ctx context.Context, t *session.Target, o InduceOptions) (*Induced, 
 		return nil, o.explain(t, w, err)
 	}
 	a := w.ask(ctx, t, o.Sequence)
-	err = o.see(ctx, t, w, a)
+	defer func() { a.end(ctx, w) }() // before the witness
+	limit := o.limit()
+	err = o.see(ctx, t, w, a, limit)
+	if errors.Is(err, errLate) && o.Repeat && limit < o.Timeout {
+		limit = o.Timeout
+		a, err = o.repeat(ctx, t, w, a, limit)
+	}
+	if errors.Is(err, errLate) {
+		return nil, &NotInducedError{PID: t.PID, NativeAOT: o.NativeAOT, After: limit}
+	}
+	if err == nil && o.Wait {
+		err = w.await(ctx, w.recorded, o.Timeout)
+	}
+	if err != nil {
+		return nil, o.explain(t, w, err)
+	}
 	a.end(ctx, w)
 	w.end() // it has told all when it is over
-	if err != nil {
-		return nil, err
-	}
 	return &Induced{Number: w.number, GC: w.record, Again: w.again, Sync: w.trace.SyncTime}, nil
 }
 
@@ -87,40 +107,48 @@ func Induce(ctx context.Context, t *session.Target, o InduceOptions) (*Induced, 
 // leaves unanswered ones may do harm.
 func (o *InduceOptions) patience() time.Duration { return max(o.Timeout, session.DefaultTimeout) }
 
-// see waits for what the caller wants to see.
-func (o *InduceOptions) see(ctx context.Context, t *session.Target, w *witness, a *asking) error {
-	if err := w.await(ctx, a.answered, o.patience()); err != nil {
-		return o.explain(t, w, err)
+// limit is how long a collection may take to begin after the first request was answered.
+func (o *InduceOptions) limit() time.Duration {
+	switch {
+	case o.NativeAOT:
+		return min(o.Timeout, nativeTime)
+	case o.Repeat:
+		return min(o.Timeout, unheardTime)
+	}
+	return o.Timeout
+}
+
+// see waits for the answer, and for the begin of the collection: errLate if there is none.
+func (o *InduceOptions) see(ctx context.Context, t *session.Target, w *witness, a *asking, limit time.Duration) error {
+	if err := w.await(ctx, a.answered, o.patience()); errors.Is(err, errLate) {
+		return errUnanswered
+	} else if err != nil {
+		return err
 	}
 	if _, refused := errors.AsType[*session.ServerError](a.err); refused {
 		return a.err
 	} else if a.err != nil && gone(ctx, t) {
-		return o.explain(t, w, errOver) // which of its two sessions tells that first is chance
+		return errOver // which of its two sessions tells that first is chance
 	} else if a.err != nil {
 		return a.err
 	}
-	limit := o.Timeout
-	if o.NativeAOT {
-		limit = min(limit, nativeTime)
+	return w.await(ctx, w.begun, limit)
+}
+
+// repeat asks once more. Up to .NET 9 the end of the first request makes the runtime collect too.
+func (o *InduceOptions) repeat(ctx context.Context, t *session.Target, w *witness, a *asking, limit time.Duration) (*asking, error) {
+	a.end(ctx, w)
+	if err := w.await(ctx, w.begun, unheardTime); !errors.Is(err, errLate) {
+		return a, err
 	}
-	switch err := w.await(ctx, w.begun, limit); {
-	case errors.Is(err, errLate):
-		return &NotInducedError{PID: t.PID, NativeAOT: o.NativeAOT, After: limit}
-	case err != nil:
-		return o.explain(t, w, err)
-	case !o.Wait:
-		return nil
-	}
-	if err := w.await(ctx, w.recorded, o.Timeout); err != nil {
-		return o.explain(t, w, err)
-	}
-	return nil
+	a = w.ask(ctx, t, o.Sequence)
+	return a, o.see(ctx, t, w, a, limit)
 }
 
 // explain makes of what kept the witness from seeing something an error for people.
 func (o *InduceOptions) explain(t *session.Target, w *witness, err error) error {
 	switch {
-	case errors.Is(err, errLate):
+	case errors.Is(err, errLate), errors.Is(err, errUnanswered):
 		return fmt.Errorf("%w in time (%v)", session.ErrNoAnswer, o.patience())
 	case !errors.Is(err, errOver):
 		return err
@@ -132,6 +160,9 @@ func (o *InduceOptions) explain(t *session.Target, w *witness, err error) error 
 	return fmt.Errorf("%w: the runtime ended the session before the collection", session.ErrNoAnswer)
 }
 
+// errUnanswered is for a request.
+var errUnanswered = errors.New("the request was not answered")
+
 // An asking is the session that makes the runtime collect.
 type asking struct {
 	answered chan struct{} // closed when the runtime has answered, or will not
@@ -139,6 +170,7 @@ type asking struct {
 	err      error
 	cancel   context.CancelFunc
 	over     chan struct{} // closed when the stream has ended
+	once     sync.Once
 }
 
 // ask opens the session. It does not wait for that.
@@ -166,6 +198,10 @@ func (w *witness) ask(ctx context.Context, t *session.Target, sequence uint64) *
 // end ends the session, and waits for the collection that may come with that, unless
 // asked says that nobody waits any more.
 func (a *asking) end(asked context.Context, w *witness) {
+	a.once.Do(func() { a.stop(asked, w) })
+}
+
+func (a *asking) stop(asked context.Context, w *witness) {
 	defer a.cancel()
 	select {
 	case <-a.answered:

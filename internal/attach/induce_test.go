@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"net"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -95,6 +97,80 @@ func TestInduceBusy(t *testing.T) {
 			t.Errorf("it says %v after %v", err, time.Since(began))
 		}
 	})
+}
+
+// TestInduceRepeats: a request that is answered and lost is repeated, once, where the runtime answers
+// when it has collected, and where the end of the first request did not make it collect.
+func TestInduceRepeats(t *testing.T) {
+	for name, test := range map[string]struct {
+		collects string // what makes it collect
+		options  InduceOptions
+		requests int64
+		induced  bool
+	}{
+		"the request":         {"begin 1", InduceOptions{Repeat: true, Timeout: time.Minute}, 1, true},
+		"the end of it":       {"end 1", InduceOptions{Repeat: true, Timeout: time.Minute}, 1, true},
+		"the second one":      {"begin 2", InduceOptions{Repeat: true, Timeout: time.Minute}, 2, true},
+		"nothing":             {"", InduceOptions{Repeat: true, Timeout: time.Minute}, 2, false},
+		"no time for it":      {"begin 2", InduceOptions{Repeat: true, Timeout: time.Second}, 1, false},
+		"an old runtime":      {"begin 2", InduceOptions{Timeout: time.Minute}, 1, false},
+		"a NativeAOT program": {"begin 2", InduceOptions{NativeAOT: true, Timeout: time.Minute}, 1, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var requests atomic.Int64
+				collect := make(chan struct{}, 9)
+				happens := func(what string, n int64) {
+					if test.collects == fmt.Sprintf("%s %d", what, n) {
+						collect <- struct{}{}
+					}
+				}
+				target := silentTarget(t, "10.0.0", func(s *fakeruntime.Session, w *nettracetest.V4) {
+					_, _ = s.Conn.Write(w.Take())
+					if s.ID > 1 { // not the witness
+						n := requests.Add(1)
+						happens("begin", n)
+						<-s.Stopped
+						happens("end", n)
+						return
+					}
+					for number := uint32(1); ; number++ {
+						select {
+						case <-s.Stopped:
+							return
+						case <-collect:
+						}
+						w.Open()
+						for i, row := range []nettracetest.Row{
+							{Kind: clr.IDGCStart, Payload: le32(number, 2, uint32(clr.ReasonInduced), uint32(clr.TypeBlocking))},
+							{Kind: clr.IDGCEnd, Payload: le32(number, 2)},
+							{Kind: clr.IDGCHeapStats, Payload: make([]byte, 110)},
+						} {
+							row.Thread, row.Ticks, row.Sorted = 5, nettracetest.DefaultClock().Ticks+int64(number)*10+int64(i), true
+							row.Payload = append(row.Payload, 0, 0)
+							w.Add(row)
+						}
+						w.Close()
+						_, _ = s.Conn.Write(w.Take())
+					}
+				})
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				induced, err := Induce(ctx, target, test.options)
+				if requests.Load() != test.requests {
+					t.Errorf("%d requests, want %d", requests.Load(), test.requests)
+				}
+				switch not, ok := errors.AsType[*NotInducedError](err); {
+				case test.induced && err != nil:
+					t.Error(err)
+				case test.induced && (induced.Number != 1 || len(induced.Again) > 0):
+					t.Errorf("induced %+v", induced)
+				case !test.induced && (!ok || not.After > test.options.Timeout):
+					t.Errorf("it says %v", err)
+				}
+			})
+		})
+	}
 }
 
 // silentTarget is a runtime that sends these events in each session, and says no more.

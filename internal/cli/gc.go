@@ -77,7 +77,7 @@ func (p *program) gc(c *cli.Context) error {
 	if err != nil && !attach.IsTooOld(err) {
 		return unlessStopped(ctx, doctor.Explain(target, err))
 	}
-	o.NativeAOT = facts.Flavor == gclog.FlavorNativeAOT
+	o.NativeAOT, o.Repeat = facts.Flavor == gclog.FlavorNativeAOT, attach.AnswersAfterCollecting(&facts)
 	stop := p.ui.watch(func(since time.Duration) string {
 		return fmt.Sprintf("[%s] process %d is asked for a collection", elapsed(since), target.PID)
 	})
