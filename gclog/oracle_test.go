@@ -153,8 +153,7 @@ type evidence struct {
 func newEvidence(name string, o *recorder, told *told, cut bool) *evidence {
 	r := &evidence{name: name, o: o, told: told, cut: cut, byStart: slices.Clone(o.gcs)}
 	slices.SortStableFunc(r.byStart, func(a, b *gclog.GCDetails) int { return int(a.Start - b.Start) })
-	// With DATAS server GC may have a single heap all the time.
-	r.server = o.process.Server == gclog.Yes || strings.Contains(name, "-datas-")
+	r.server = o.process.Server == gclog.Yes
 	return r
 }
 

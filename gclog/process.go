@@ -155,6 +155,8 @@ func (p *Processes) Event(e *parse.Event) {
 		x.facts.Server = KnownBool(typed.Server)
 	case *clr.GCGlobalHeapHistory:
 		x.facts.globalHistory(typed)
+	case *clr.SizeAdaptationSample, *clr.SizeAdaptationTuning, *clr.SizeAdaptationFullGCTuning, *clr.HeapCountSample, *clr.HeapCountTuning:
+		x.facts.Server = Yes // DATAS is one of its modes, and may have one heap
 	case *clr.GCStart:
 		if typed.Type == clr.TypeBackground && x.facts.Concurrent == Unknown {
 			x.facts.Concurrent = Yes

@@ -68,6 +68,12 @@ func checkTruth(t *testing.T, x *reduction, lines []byte) {
 			if v := c.o.process.RuntimeVersion; v != "" && v != l.Runtime {
 				t.Errorf("runtime version %s, want %s", v, l.Runtime)
 			}
+			// Whoever has DATAS, or several heaps, has server GC; of others it may be unknown.
+			got := c.o.process.Server
+			shown := l.Server && (string(l.Config["GCDynamicAdaptationMode"]) == "1" || c.o.process.HeapCount > 1)
+			if got != gclog.KnownBool(l.Server) && (shown || got != gclog.Unknown) {
+				t.Errorf("server GC: %v, the program says %v", got, l.Server)
+			}
 		case l.Event == "mark" && l.Label == "begin":
 			begin = l
 		case l.Event == "mark" && l.Label == "end" && end == nil:
