@@ -23,8 +23,10 @@ const (
 // Amounts are whatever a file says: their sums are of floating point, which none of them
 // can overflow.
 type typeSample struct {
-	total float64
-	byID  map[uint64]*sampledType
+	n       uint64
+	total   float64
+	squares float64 // of the amounts, added up
+	byID    map[uint64]*sampledType
 }
 
 type sampledType struct {
@@ -33,7 +35,9 @@ type sampledType struct {
 }
 
 func (s *typeSample) add(id uint64, name clr.UTF16, amount float64) {
+	s.n++
 	s.total += amount
+	s.squares += amount * amount
 	x := s.byID[id]
 	if x == nil {
 		if len(name) == 0 || len(s.byID) >= mostTypes {

@@ -15,6 +15,7 @@ type assessment struct {
 	statistics          *analysis.Statistics
 	findings            *analysis.Findings
 	finalized           *analysis.Finalized
+	allocated           *analysis.Allocated
 }
 
 const thresholdFlagName = "threshold"
@@ -39,8 +40,8 @@ func (p *program) assess(c *cli.Context) (*history, *assessment, error) {
 	var a *assessment
 	h, err := p.history(c, func(process *gclog.Process, w analysis.Window) historyObserver {
 		s, f := analysis.NewStatistics(analysis.StatisticsOptions{Window: w}), analysis.NewFindings(process, thresholds, w)
-		z := analysis.NewFinalized(w)
-		a = &assessment{gclog.Tee(s, f, z).(gclog.EventObserver), s, f, z}
+		z, types := analysis.NewFinalized(w), analysis.NewAllocated(w)
+		a = &assessment{gclog.Tee(s, f, z, types).(gclog.EventObserver), s, f, z, types}
 		return a
 	})
 	return h, a, err

@@ -9,13 +9,14 @@ type summaryGC struct {
 	Utilization []stretchJSON             `json:"utilization"` // in which it ran least
 	WithoutGC   map[string]withoutGCJSON  `json:"without_gc"`  // pauses, by kind
 	Reasons     map[string]uint64         `json:"reasons"`
+	Allocated   allocatedJSON             `json:"allocated"`
 	Finalized   []finalizedJSON           `json:"finalized"` // types whose names are told, the most frequent first
 	Findings    []ruleFindingJSON         `json:"findings"`
 	Unjudged    []unjudgedJSON            `json:"unjudged"`
 }
 
-// finalizedTypes is how many types of finalized objects are listed.
-const finalizedTypes = 20
+// mostTypes is how many types are listed.
+const mostTypes = 20
 
 // stretchJSON is a share of a stretch of some length.
 type stretchJSON struct {
@@ -28,6 +29,20 @@ type withoutGCJSON struct {
 	Count uint64         `json:"count"`
 	Total map[string]any `json:"total"`
 	Max   map[string]any `json:"max"`
+}
+
+// allocatedJSON is what allocation ticks tell of the types that were allocated, the largest
+// share first.
+type allocatedJSON struct {
+	Samples uint64              `json:"samples"` // ticks; 0: the session did not ask for them
+	Sampled map[string]any      `json:"sampled"` // what they stand for
+	Types   []allocatedTypeJSON `json:"types"`
+}
+
+type allocatedTypeJSON struct {
+	Type  string         `json:"type"`
+	Share map[string]any `json:"share"`
+	Error map[string]any `json:"error"` // of the share, with 95 % confidence, as a fraction of all too
 }
 
 type finalizedJSON struct {
@@ -72,7 +87,8 @@ func (p *program) summaryJSON(h *history, a *assessment) *historyJSON {
 	for _, r := range s.Reasons {
 		gc.Reasons[r.Reason.String()] = r.Count
 	}
-	for _, x := range a.finalized.Most(finalizedTypes) {
+	gc.Allocated = allocatedOf(a.allocated)
+	for _, x := range a.finalized.Most(mostTypes) {
 		gc.Finalized = append(gc.Finalized, finalizedJSON{x.Type, x.Objects})
 	}
 	for _, f := range a.findings.List() {
@@ -82,6 +98,15 @@ func (p *program) summaryJSON(h *history, a *assessment) *historyJSON {
 		gc.Unjudged = append(gc.Unjudged, unjudgedJSON{u.Rule.ID, u.Why})
 	}
 	return p.historyJSON(h, "gc-analysis", s.Window, gc)
+}
+
+func allocatedOf(a *analysis.Allocated) allocatedJSON {
+	n, bytes := a.Samples()
+	x := allocatedJSON{Samples: n, Sampled: valueJSON(bytes, "bytes"), Types: []allocatedTypeJSON{}}
+	for _, t := range a.Most(mostTypes) {
+		x.Types = append(x.Types, allocatedTypeJSON{t.Type, valueJSON(t.Share, "%"), valueJSON(t.Error, "%")})
+	}
+	return x
 }
 
 func stretchOf(h *history, length int64, share analysis.Number, at int64) stretchJSON {

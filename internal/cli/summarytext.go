@@ -19,7 +19,7 @@ type summaryText struct {
 	bytes.Buffer
 	h     *history
 	s     *analysis.Summary
-	types []analysis.FinalizedType // of objects whose finalizers ran
+	a     *assessment
 	paint func(color int, s string) string
 	lacks []lack // why something is n/a
 }
@@ -31,7 +31,7 @@ type lack struct {
 }
 
 func (p *program) printSummary(h *history, a *assessment) error {
-	t := &summaryText{h: h, s: a.statistics.Summary(), types: a.finalized.Most(3), paint: painter(colored(p.stdout))}
+	t := &summaryText{h: h, s: a.statistics.Summary(), a: a, paint: painter(colored(p.stdout))}
 	t.head()
 	if t.s.Classes[analysis.ClassAll].Pauses.Count > 0 {
 		t.pauses()
@@ -314,14 +314,40 @@ func (t *summaryText) heap() {
 		objects = "object"
 	}
 	t.told("finalization", all.Finalization.Max, "", "at most %s "+objects+", %s kept alive for it", t.num("size of finalization", all.FinalizationBytes.Max, "bytes"))
-	t.finalized()
+	t.finalized(t.a.finalized.Most(3))
 	t.classes(sizeColumns, hasGCs)
+	t.allocated(t.a.allocated)
+}
+
+// allocated lists the types that were allocated most, if there were allocation ticks.
+func (t *summaryText) allocated(a *analysis.Allocated) {
+	const most, least, few = 10, 1, 3 // types, percent of a type that is listed behind the first few
+	list := a.Most(most)
+	for len(list) > few && list[len(list)-1].Share < least {
+		list = list[:len(list)-1]
+	}
+	if len(list) == 0 {
+		return
+	}
+	n, bytes := a.Samples()
+	t.title("Allocated types")
+	wrapped(t, 2, fmt.Sprintf("Estimated from %s, which stand for %s. After ± is how far a share may be off, with 95 %% confidence.",
+		counted(n, "allocation tick"), analysis.Number{Value: bytes}.Text("bytes")))
+	fmt.Fprintln(t)
+	rest := 100.0
+	for _, x := range list {
+		rest -= x.Share
+		fmt.Fprintf(t, "  %5.1f %%  ± %4.1f  %s\n", x.Share, x.Error, oneLine(shorten(x.Type, textWidth-19)))
+	}
+	if more := a.Types() - len(list); more > 0 {
+		fmt.Fprintf(t, "  %5.1f %%          %s\n", max(rest, 0), counted(uint64(more), "more type"))
+	}
 }
 
 // finalized tells the types that were finalized most, if events named any.
-func (t *summaryText) finalized() {
+func (t *summaryText) finalized(list []analysis.FinalizedType) {
 	var most []string
-	for _, x := range t.types {
+	for _, x := range list {
 		most = append(most, fmt.Sprintf("%d %s", x.Objects, oneLine(shorten(x.Type, textWidth/2))))
 	}
 	if len(most) > 0 {

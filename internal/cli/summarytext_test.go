@@ -12,12 +12,11 @@ import (
 // name stays on its line.
 func TestFinalizedTypes(t *testing.T) {
 	var text summaryText
-	text.finalized()
+	text.finalized(nil)
 	if text.Len() > 0 {
 		t.Errorf("of nothing it says %q", text.String())
 	}
-	text.types = []analysis.FinalizedType{{Type: "A\nB", Objects: 12}, {Type: "C", Objects: 3}}
-	text.finalized()
+	text.finalized([]analysis.FinalizedType{{Type: "A\nB", Objects: 12}, {Type: "C", Objects: 3}})
 	if got := text.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "most: 12 A") || !strings.Contains(got, ", 3 C") {
 		t.Errorf("it is %q", got)
 	}

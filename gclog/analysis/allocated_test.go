@@ -1,0 +1,210 @@
+package analysis_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/parse"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// tick is an allocation tick.
+func tick(a *analysis.Allocated, at int64, id uint64, name string, bytes uint64) {
+	var text clr.UTF16
+	for _, u := range utf16.Encode([]rune(name)) {
+		text = append(text, byte(u), byte(u>>8))
+	}
+	a.Event(gclog.Stamp{Time: at}, &clr.GCAllocationTick{TypeID: id, TypeName: text, Amount: bytes}, nil)
+}
+
+// TestAllocated: shares are of all bytes in the window, also those without a name; the types of
+// one name are one.
+func TestAllocated(t *testing.T) {
+	a := analysis.NewAllocated(analysis.Window{From: 10, To: 20})
+	if list := a.Most(5); list != nil {
+		t.Errorf("of nothing there are %v", list)
+	}
+	tick(a, 9, 1, "early", 1000)
+	tick(a, 20, 1, "late", 1000)
+	tick(a, 10, 1, "A", 300)
+	tick(a, 19, 2, "A", 300)
+	tick(a, 15, 3, "B", 300)
+	tick(a, 15, 0, "", 100)
+	if n, bytes := a.Samples(); n != 4 || bytes != 1000 {
+		t.Errorf("%d samples of %v bytes", n, bytes)
+	}
+	var got string
+	for _, x := range a.Most(5) {
+		got += fmt.Sprintf("%s %.0f ", x.Type, x.Share)
+	}
+	if got != "A 60 B 30 " {
+		t.Errorf("the types are %s", got)
+	}
+	if list := a.Most(1); len(list) != 1 || a.Types() != 2 {
+		t.Errorf("the largest of %d is %v", a.Types(), list)
+	}
+}
+
+// TestAllocatedHostile: whatever amounts a file has, shares are shares.
+func TestAllocatedHostile(t *testing.T) {
+	a := analysis.NewAllocated(analysis.Always())
+	tick(a, 1, 1, "A", 0)
+	if list := a.Most(5); list != nil {
+		t.Errorf("of no bytes there are %v", list)
+	}
+	for i := range uint64(3000) {
+		tick(a, 1, i, fmt.Sprint("T", i), math.MaxUint64-i)
+	}
+	for _, x := range a.Most(9999) {
+		if !(x.Share >= 0 && x.Share <= 100 && x.Error >= 0 && x.Error <= 100) {
+			t.Fatalf("%+v", x)
+		}
+	}
+	if n := a.Types(); n > 1024 {
+		t.Errorf("%d types are kept", n)
+	}
+}
+
+// TestAllocatedError: a program that allocates objects of known types, and ticks as the runtime
+// sends them: when 100 KB are full, with the type of the object that filled them. The error
+// holds what the program knows 95 times of 100, also of a single sample.
+func TestAllocatedError(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	sizes := map[string]float64{"System.String": 60, "System.Byte[]": 4000, "Shop.Order": 200, "Shop.Rare": 24}
+	names := slices.Sorted(maps.Keys(sizes))
+	all, right, width := 0, 0, 0.0
+	for range 300 {
+		a := analysis.NewAllocated(analysis.Always())
+		weights, sum := map[string]float64{}, 0.0
+		for _, name := range names {
+			weights[name] = r.Float64()
+			sum += weights[name]
+		}
+		allocated, total, since := map[string]float64{}, 0.0, 0.0
+		for ticks := 1 + r.IntN(150); ticks > 0; {
+			x, name := r.Float64()*sum, ""
+			for _, name = range names {
+				if x -= weights[name]; x < 0 {
+					break
+				}
+			}
+			size := sizes[name] * r.ExpFloat64()
+			allocated[name] += size
+			total += size
+			if since += size; since > 102_400 {
+				tick(a, 1, uint64(len(name)), name, uint64(since))
+				since = 0
+				ticks--
+			}
+		}
+		for _, x := range a.Most(len(names)) {
+			all++
+			if truth := 100 * allocated[x.Type] / total; math.Abs(x.Share-truth) <= x.Error {
+				right++
+			}
+			width += x.Error / 100
+		}
+	}
+	t.Logf("the error holds %d of %d shares, and is %.2g on average", right, all, width/float64(all))
+	if share := float64(right) / float64(all); share < 0.93 || share > 0.995 {
+		t.Error("that is not 95 of 100")
+	}
+}
+
+// TestAllocatedRecordings: shares are those of the events, counted otherwise, and none without
+// ticks. What the ticks stand for is what the program says that it allocated.
+func TestAllocatedRecordings(t *testing.T) {
+	seen := 0
+	forEach(t, func(t *testing.T, tr shared.Trace) {
+		if strings.HasPrefix(tr.Name, "v6-") { // of several processes, some without versions
+			return
+		}
+		stream := shared.Read(t, tr.Path)
+		a := &allocatedOf{analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()}), analysis.NewAllocated(analysis.Always())}
+		read(t, stream, func(*gclog.Process) gclog.Observer { return a })
+		want, total, ticks := map[string]float64{}, 0.0, uint64(0)
+		r := parse.NewReader(bytes.NewReader(stream), parse.All)
+		var d *clr.Decoder
+		for r.Scan() {
+			e := r.Event()
+			if e == nil || e.Meta.Provider != clr.RuntimeProvider || e.Meta.EventID != clr.IDGCAllocationTick {
+				continue
+			}
+			if d == nil {
+				d = clr.NewDecoder(r.Trace().PointerSize)
+			}
+			event, err := d.Decode(e)
+			x, ok := event.(*clr.GCAllocationTick)
+			if !ok {
+				t.Fatalf("a tick that is %v: %v", event, err)
+			}
+			ticks++
+			want[x.TypeName.String()] += float64(x.Amount)
+			total += float64(x.Amount)
+		}
+		if n, bytes := a.types.Samples(); n != ticks || bytes != total {
+			t.Errorf("%d samples of %v bytes, want %d of %v", n, bytes, ticks, total)
+		}
+		list := a.types.Most(9999)
+		if ticks > 0 && len(list) == 0 || len(list) != len(want) {
+			t.Errorf("%d types, want %d", len(list), len(want))
+		}
+		before := 100.0
+		for _, x := range list {
+			if math.Abs(x.Share-100*want[x.Type]/total) > 1e-9 || x.Share > before {
+				t.Errorf("%+v, want %v", x, 100*want[x.Type]/total)
+			}
+			before = x.Share
+		}
+		if ticks == 0 {
+			return
+		}
+		seen++
+		// Ticks count what threads were given to allocate from, which they need not have used up.
+		if marked, all := programAllocated(t, tr); all > 0 && (total < 0.97*marked || total > 1.08*all) {
+			t.Errorf("the ticks stand for %v bytes, the program allocated %v between its marks, and %v", total, marked, all)
+		}
+	})
+	if !testing.Short() && seen == 0 {
+		t.Error("no recording has ticks")
+	}
+}
+
+type allocatedOf struct {
+	*analysis.Statistics
+	types *analysis.Allocated
+}
+
+func (a *allocatedOf) Event(at gclog.Stamp, e clr.Event, d *gclog.GCDetails) { a.types.Event(at, e, d) }
+
+// programAllocated is what a program says that it allocated between its marks, in which the
+// session was on, and altogether; 0 if it does not.
+func programAllocated(t *testing.T, tr shared.Trace) (marked, all float64) {
+	path := tr.Beside(".truth.jsonl.gz")
+	if _, err := os.Stat(path); err != nil {
+		return 0, 0
+	}
+	marks := map[string]float64{}
+	for line := range bytes.Lines(shared.Read(t, path)) {
+		var m struct {
+			Event, Label string
+			Allocated    float64
+		}
+		if json.Unmarshal(line, &m) == nil && m.Event == "mark" && marks[m.Label] == 0 {
+			marks[m.Label] = m.Allocated
+		}
+	}
+	return marks["end"] - marks["begin"], marks["end"]
+}
