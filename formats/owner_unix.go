@@ -11,10 +11,10 @@ import (
 )
 
 // isTrusted tells whether a file belongs to root, to the user of this process, to the one who has
-// called it by sudo, or to the one that it writes as.
+// called it by sudo, to the one that it writes as, or to nobody in this user namespace.
 func (o *RotateOptions) isTrusted(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
-	return ok && (s.Uid == 0 || int(s.Uid) == os.Geteuid() || o.Sudo != 0 && int(s.Uid) == o.Sudo || s.Uid == o.As.UID)
+	return ok && (s.Uid == 0 || int(s.Uid) == os.Geteuid() || o.Sudo != 0 && int(s.Uid) == o.Sudo || s.Uid == o.As.UID || isUnmapped(s.Uid))
 }
 
 // strict tells whether gclog can do more than the owner of a directory may, and acts for itself:

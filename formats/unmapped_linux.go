@@ -1,0 +1,40 @@
+package formats
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+)
+
+// isUnmapped tells whether an owner is none of this user namespace: the kernel shows all of these
+// as one number. Nobody in the namespace can be such an owner; outside it is who made the
+// namespace, or root, as for most of what a container is given.
+func isUnmapped(uid uint32) bool {
+	var shown uint32
+	b, err := os.ReadFile("/proc/sys/kernel/overflowuid")
+	if err != nil {
+		return false
+	}
+	if _, err := fmt.Sscan(string(b), &shown); err != nil || uid != shown {
+		return false
+	}
+	ids, err := os.ReadFile("/proc/self/uid_map")
+	return err == nil && !covers(ids, uid)
+}
+
+// covers tells whether a uid_map, with lines of first id inside, first id outside and how many,
+// covers an id inside. It does where it cannot be read.
+func covers(ids []byte, uid uint32) bool {
+	lines := bufio.NewScanner(bytes.NewReader(ids))
+	for lines.Scan() {
+		var inside, outside, n uint64
+		if _, err := fmt.Sscan(lines.Text(), &inside, &outside, &n); err != nil {
+			return true
+		}
+		if id := uint64(uid); id >= inside && id-inside < n {
+			return true
+		}
+	}
+	return lines.Err() != nil
+}

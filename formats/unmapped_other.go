@@ -1,0 +1,6 @@
+//go:build unix && !linux
+
+package formats
+
+// isUnmapped: there are no user namespaces here.
+func isUnmapped(uint32) bool { return false }
