@@ -283,6 +283,9 @@ func TestComingAndGoing(t *testing.T) {
 // which. Another one is not concerned.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can mount a small disk and look at processes outside of that namespace")
+	}
 	unshare, err := exec.LookPath("unshare")
 	if err != nil {
 		t.Skipf("no program to mount a small disk with: %v", err)
@@ -296,11 +299,7 @@ func TestDiskFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	flags := "-m"
-	if os.Geteuid() != 0 {
-		flags = "-rm"
-	}
-	d := &program{Cmd: exec.Command(unshare, flags, "sh", "-c", `mount -t tmpfs -o size=256k,mode=755 gclog-test "$1" && exec "$0" daemon -c "$2"`, os.Args[0], disk, file)}
+	d := &program{Cmd: exec.Command(unshare, "-m", "sh", "-c", `mount -t tmpfs -o size=256k,mode=755 gclog-test "$1" && exec "$0" daemon -c "$2"`, os.Args[0], disk, file)}
 	d.Env = append(os.Environ(), isGclog+"=1")
 	d.Stderr = &d.stderr
 	if err := d.Start(); err != nil {
