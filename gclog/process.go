@@ -95,6 +95,8 @@ type Processes struct {
 	last    *process
 	errors  int64
 	newest  int64
+
+	recorded Process // what gclog wrote into its recording
 }
 
 type processKey struct {
@@ -140,6 +142,10 @@ func (p *Processes) Event(e *parse.Event) {
 		return
 	}
 	if typed == nil {
+		return
+	}
+	if recorded, ok := typed.(*clr.RecordedProcess); ok {
+		p.recordedProcess(e.Process, recorded)
 		return
 	}
 	x := p.find(processKey{e.Process, typed.InstanceID()})
@@ -232,6 +238,12 @@ func (p *Processes) find(key processKey) *process {
 			return nil
 		}
 		x = &process{facts: &Process{ID: key.id, Sync: p.trace.SyncTime, Processors: p.trace.Processors}}
+		if r := p.recorded; r.ID == key.id {
+			x.facts.Name, x.facts.RuntimeVersion, x.facts.Flavor, x.facts.Started = r.Name, r.RuntimeVersion, r.Flavor, r.Started
+			if !r.Started.IsZero() {
+				x.facts.UptimeAtSync = max(0, x.facts.Sync.Sub(r.Started))
+			}
+		}
 		if out := p.observe(x.facts); out != nil {
 			x.reducer = NewReducer(out)
 		}
@@ -240,6 +252,15 @@ func (p *Processes) find(key processKey) *process {
 	}
 	p.last, p.lastKey = x, key
 	return x
+}
+
+// recordedProcess keeps what gclog knew when it recorded the process: the event comes before all
+// others, and by itself makes no process.
+func (p *Processes) recordedProcess(id int64, e *clr.RecordedProcess) {
+	p.recorded = Process{ID: id, Name: e.Name.String(), RuntimeVersion: e.RuntimeVersion.String(), Flavor: e.Flavor.String()}
+	if e.Started > 0 {
+		p.recorded.Started = time.Unix(0, e.Started).UTC()
+	}
 }
 
 func (p *Process) runtimeInformation(e *clr.RuntimeInformation) {

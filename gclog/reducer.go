@@ -118,6 +118,8 @@ func needed(m *parse.Metadata) bool {
 			clr.IDPrvBGCOverflow, clr.IDPrvBGCAllocWaitBegin, clr.IDPrvBGCAllocWaitEnd, clr.IDPrvPinPlugAtGCTime:
 			return true
 		}
+	case clr.RecordingProvider:
+		return m.EventID == clr.IDRecordedProcess
 	case clr.RundownProvider:
 		return m.EventID == clr.IDRundownGCSettings || m.EventID == clr.IDRundownRuntimeInformation
 	}

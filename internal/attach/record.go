@@ -18,7 +18,7 @@ func (e *WriteError) Error() string { return fmt.Sprintf("the recording is not w
 // Unwrap returns Err.
 func (e *WriteError) Unwrap() error { return e.Err }
 
-// Record copies the raw stream of a session to w until the target ends, ctx is
+// Record copies the raw stream of a session to w, with what is known of the process, until the target ends, ctx is
 // done, or the duration (0: for ever) is over.
 func Record(ctx context.Context, t *session.Target, cfg session.Config, duration time.Duration, w io.Writer) error {
 	stream, err := t.StartTracing(ctx, cfg)
@@ -42,7 +42,7 @@ func Record(ctx context.Context, t *session.Target, cfg session.Config, duration
 		case <-done:
 		}
 	}()
-	err = copyAll(w, stream, ask)
+	err = copyAll(newRecorder(ctx, w, t), stream, ask)
 	close(done)
 	<-stopped
 	return err

@@ -48,7 +48,7 @@ type SessionOptions struct {
 	Config      session.Config
 	Suspensions bool      // an output wants them all
 	Count       int64     // stop after so many collections; 0: do not
-	Record      io.Writer // gets a copy of the raw stream; nil: nobody does
+	Record      io.Writer // gets a copy of the raw stream, with what is known of the process; nil: nobody does
 	// Early begins the session also while the startup is pending: the runtime has just connected
 	// to a port of ours, and no other port suspends it.
 	Early bool
@@ -139,7 +139,10 @@ func Open(ctx context.Context, t *session.Target, o SessionOptions) (*Session, e
 	}
 	s.cut, s.cutOff = context.WithCancel(context.Background())
 	stream.IdleTimeout = idle
-	s.tee = newTee(stream, o.Record)
+	s.tee = newTee(stream, nil)
+	if o.Record != nil {
+		s.tee = newTee(stream, newRecorder(s.cut, o.Record, t))
+	}
 	go s.run()
 	return s, nil
 }

@@ -147,6 +147,7 @@ type events struct {
 	privateSettings     PrvGCSettings
 	gcSettings          GCSettings
 	runtimeInformation  RuntimeInformation
+	recordedProcess     RecordedProcess
 	bulkType            BulkType
 	bulkRootEdge        GCBulkRootEdge
 	bulkConditionalEdge GCBulkConditionalEdge

@@ -112,3 +112,10 @@ const (
 	IDRundownGCSettings         = 10
 	IDRundownRuntimeInformation = 187
 )
+
+// RecordingProvider is no provider of the runtime: gclog itself writes its events into what it
+// records, for what the stream does not tell.
+const RecordingProvider = "gclog"
+
+// IDRecordedProcess is the event id of RecordedProcess.
+const IDRecordedProcess = 1

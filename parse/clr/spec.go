@@ -39,6 +39,7 @@ const (
 	rt = RuntimeProvider
 	pv = PrivateProvider
 	rd = RundownProvider
+	rc = RecordingProvider
 )
 
 var specs = [...]spec{
@@ -117,4 +118,5 @@ var specs = [...]spec{
 
 	{rd, IDRundownGCSettings, "GCSettingsRundown", 50, 0, (*Decoder).gcSettings},
 	{rd, IDRundownRuntimeInformation, "RuntimeInformationDCStart", 45, 0, (*Decoder).runtimeInformation},
+	{rc, IDRecordedProcess, "RecordedProcess", 14, 0, (*Decoder).recordedProcess},
 }

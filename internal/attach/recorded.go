@@ -1,0 +1,122 @@
+package attach
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"io"
+	"time"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+	"github.com/gclog/gclog/session"
+)
+
+// factsTime is how long a recording waits for what is known of its process.
+const factsTime = 2 * time.Second
+
+// A recorder writes a recording. Behind the head of the stream it puts an event that tells what
+// the runtime tells only its clients, or only at the end of a session that somebody ends.
+type recorder struct {
+	w     io.Writer
+	facts func() *gclog.Process
+	head  []byte // of the stream, up to the end of its Trace object
+	done  bool   // it has been written
+}
+
+// newRecorder returns a recorder of a target's stream. It asks the runtime when the head has come.
+func newRecorder(ctx context.Context, w io.Writer, t *session.Target) *recorder {
+	return &recorder{w: w, facts: func() *gclog.Process {
+		ctx, cancel := context.WithTimeout(ctx, factsTime)
+		defer cancel()
+		var p gclog.Process
+		_ = Contain(func() { p, _, _ = ask(ctx, t) }) // what cannot be found out is unknown in the recording too
+		return &p
+	}}
+}
+
+// The head of a stream in V4 (docs/protocol.md): the preamble, and the Trace object, in which the
+// ticks of the clock are behind the wall-clock time.
+const (
+	headV4  = 32 + 3 + 3*4 + len("Trace") + 1 + 48 + 1
+	ticksV4 = headV4 - 1 - 48 + 16
+)
+
+var preambleV4 = []byte("Nettrace\x14\x00\x00\x00!FastSerialization.1\x05\x05\x01")
+
+// Write implements io.Writer. What is no whole head is not written: there is nothing in it.
+func (r *recorder) Write(b []byte) (int, error) {
+	if r.done {
+		return r.w.Write(b)
+	}
+	n := min(len(b), headV4-len(r.head))
+	r.head = append(r.head, b[:n]...)
+	isV4 := bytes.HasPrefix(preambleV4, r.head[:min(len(r.head), len(preambleV4))])
+	if isV4 && len(r.head) < headV4 {
+		return n, nil
+	}
+	r.done = true
+	if isV4 && r.head[headV4-1] == tagEnd {
+		r.head = appendRecorded(r.head, r.facts())
+	}
+	if _, err := r.w.Write(r.head); err != nil || n == len(b) {
+		return n, err
+	}
+	rest, err := r.w.Write(b[n:])
+	return n + rest, err
+}
+
+const (
+	tagEnd = 6
+	// recordedID is the metadata id of our event: runtimes count theirs from 1 on.
+	recordedID = 1 << 30
+)
+
+// appendRecorded appends the blocks of our event to the head of a stream in V4. Its thread is 0,
+// which no thread of a program has: it does not count where losses are noticed by numbers.
+func appendRecorded(head []byte, p *gclog.Process) []byte {
+	const (
+		hasID   = 0x01
+		hasSize = 0x80
+	)
+	ticks := binary.LittleEndian.Uint64(head[ticksV4:])
+	started := int64(0)
+	if !p.Started.IsZero() {
+		started = p.Started.UnixNano()
+	}
+	event := clr.AppendRecordedProcess(nil, p.Name, p.RuntimeVersion, p.Flavor, started)
+	for {
+		b := appendBlock(head, "MetadataBlock", ticks, []byte{hasSize}, clr.AppendRecordedProcessMetadata(nil, recordedID))
+		b = appendBlock(b, "EventBlock", ticks, binary.AppendUvarint([]byte{hasID | hasSize}, recordedID), event)
+		if (len(b)-len(head))%4 == 0 { // the blocks behind it must be aligned as they were
+			return b
+		}
+		event = append(event, 0)
+	}
+}
+
+// appendBlock appends a block with one row to a stream from its first byte on.
+func appendBlock(b []byte, name string, ticks uint64, head, payload []byte) []byte {
+	const version, headerSize, compressed = 2, 20, 1
+	b = append(b, 5, 5, 1)
+	for _, n := range []uint32{version, version, uint32(len(name))} {
+		b = binary.LittleEndian.AppendUint32(b, n)
+	}
+	b = append(append(b, name...), tagEnd)
+	size := len(b)
+	b = append(b, 0, 0, 0, 0)
+	for len(b)%4 != 0 {
+		b = append(b, 0)
+	}
+	content := len(b)
+	b = binary.LittleEndian.AppendUint16(b, headerSize)
+	b = binary.LittleEndian.AppendUint16(b, compressed)
+	b = binary.LittleEndian.AppendUint64(b, ticks)
+	b = binary.LittleEndian.AppendUint64(b, ticks)
+	b = append(b, head...)
+	b = binary.AppendUvarint(b, ticks)
+	b = binary.AppendUvarint(b, uint64(len(payload)))
+	b = append(b, payload...)
+	binary.LittleEndian.PutUint32(b[size:], uint32(len(b)-content))
+	return append(b, tagEnd)
+}

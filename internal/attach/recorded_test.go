@@ -1,0 +1,133 @@
+package attach
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/nettracetest"
+	"github.com/gclog/gclog/parse"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// TestRecorder: a recording tells what gclog knew, and besides that exactly what the stream did,
+// however it came and whatever is known.
+func TestRecorder(t *testing.T) {
+	var w nettracetest.V4
+	clock := nettracetest.DefaultClock()
+	w.Begin(clock)
+	w.Metadata(nettracetest.Kind{ID: 1, Provider: clr.RuntimeProvider, EventID: clr.IDGCEnd, Version: 1})
+	for i := range int64(20) { // the sizes of blocks differ, and so does what aligns them
+		w.Events(nettracetest.Row{Kind: 1, Thread: 7, Ticks: clock.Ticks + i, Payload: bytes.Repeat([]byte{1}, int(10+i))})
+	}
+	w.SequencePoint(clock.Ticks+30, nettracetest.ThreadSeq{Thread: 7, Seq: 22}) // two are lost
+	w.End()
+	plain := rows(t, w.Bytes)
+	if len(plain) != 21 {
+		t.Fatalf("the stream has %v", plain)
+	}
+	for _, known := range []gclog.Process{
+		{},
+		{Name: "orders", RuntimeVersion: "8.0.14", Flavor: gclog.FlavorCoreCLR, Started: clock.Time.Add(-time.Minute)},
+		{Name: "Zähler 𝄞", RuntimeVersion: "9.0.1-preview.3", Flavor: gclog.FlavorNativeAOT},
+	} {
+		var out bytes.Buffer
+		asked := 0
+		r := &recorder{w: &out, facts: func() *gclog.Process { asked++; return &known }}
+		for rest := w.Bytes; len(rest) > 0; {
+			n := min(len(rest), 1+rand.IntN(60))
+			if got, err := r.Write(rest[:n]); got != n || err != nil {
+				t.Fatal(got, err)
+			}
+			rest = rest[n:]
+		}
+		if asked != 1 {
+			t.Errorf("asked %d times", asked)
+		}
+		all := rows(t, out.Bytes())
+		if len(all) != len(plain)+1 || fmt.Sprint(all[1:]) != fmt.Sprint(plain) {
+			t.Errorf("%+v: the recording has\n%v\nthe stream\n%v", known, all, plain)
+		}
+		p := processOf(t, out.Bytes())
+		want := gclog.Process{ID: int64(clock.ProcessID), Name: known.Name, RuntimeVersion: known.RuntimeVersion, Flavor: known.Flavor, Started: known.Started, Sync: p.Sync, Processors: 2}
+		if !known.Started.IsZero() {
+			want.UptimeAtSync = time.Minute
+		}
+		if fmt.Sprint(*p) != fmt.Sprint(want) {
+			t.Errorf("the recording tells\n%+v, known was\n%+v", *p, want)
+		}
+	}
+}
+
+// TestRecorderOthers: what is no stream in V4 is written as it is, as far as it is there.
+func TestRecorderOthers(t *testing.T) {
+	var v4 nettracetest.V4
+	v4.Begin(nettracetest.DefaultClock())
+	head := v4.Bytes
+	broken := bytes.Clone(head)
+	broken[headV4-1] = 9
+	for name, tc := range map[string]struct{ in, want []byte }{
+		"V6":                   {append([]byte("Nettrace\x00\x00\x00\x00\x06\x00\x00\x00"), head...), nil},
+		"something else":       {[]byte("hello"), nil},
+		"a head that is wrong": {append(broken, head...), nil},
+		"a part of a head":     {head[:headV4-1], []byte{}},
+	} {
+		var out bytes.Buffer
+		r := &recorder{w: &out, facts: func() *gclog.Process { t.Errorf("%s: asked", name); return &gclog.Process{} }}
+		if n, err := io.Copy(r, onlyReader{bytes.NewReader(tc.in)}); int(n) != len(tc.in) || err != nil {
+			t.Fatal(n, err)
+		}
+		want := tc.want
+		if want == nil {
+			want = tc.in
+		}
+		if !bytes.Equal(out.Bytes(), want) {
+			t.Errorf("%s: %q, want %q", name, out.Bytes(), want)
+		}
+	}
+}
+
+type onlyReader struct{ r io.Reader }
+
+func (o onlyReader) Read(b []byte) (int, error) { return o.r.Read(b[:min(len(b), 3)]) }
+
+// rows are the events and losses of a stream.
+func rows(t *testing.T, stream []byte) (list []string) {
+	t.Helper()
+	r := parse.NewReader(bytes.NewReader(stream), func(*parse.Metadata) parse.Want { return parse.Want{Deliver: true} })
+	for r.Scan() {
+		if l := r.Loss(); l != nil {
+			list = append(list, fmt.Sprintf("loss %+v", *l))
+		} else if e := r.Event(); e != nil {
+			list = append(list, fmt.Sprintf("%s %d thread %d at %d: % x", e.Meta.Provider, e.Meta.EventID, e.Thread, e.Time, e.Payload))
+		}
+	}
+	if err := r.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// processOf is what a stream tells of its only process.
+func processOf(t *testing.T, stream []byte) *gclog.Process {
+	t.Helper()
+	ps := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return nil })
+	r := parse.NewReader(bytes.NewReader(stream), gclog.Wanted)
+	for r.Scan() {
+		if ps.Decoder() == nil {
+			ps.Begin(r.Trace())
+		}
+		if e := r.Event(); e != nil {
+			ps.Event(e)
+		}
+	}
+	list := ps.List()
+	if len(list) != 1 || r.Err() != nil {
+		t.Fatalf("processes %v, error %v", list, r.Err())
+	}
+	return list[0]
+}
