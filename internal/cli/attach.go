@@ -144,7 +144,7 @@ func (p *program) attach(c *cli.Context) error {
 	if c.Bool(commandFlag) {
 		return p.run(c)
 	}
-	ch, err := chosen(c)
+	ch, err := choose(c, c.Args().Slice())
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (p *program) attach(c *cli.Context) error {
 	if c.Bool("follow") {
 		return w.follow(ctx, ch)
 	}
-	target, err := ch.find(ctx, w.p.host)
+	target, err := p.find(ctx, ch)
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}
@@ -194,7 +194,7 @@ func (w *watch) follow(ctx context.Context, ch choice) error {
 			}
 			return nil
 		}
-		target, others, err := ch.next(ctx, w.p.host, ended)
+		target, others, err := w.p.next(ctx, ch, ended)
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return nil

@@ -13,7 +13,7 @@ func (p *program) checkCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "check",
 		Usage:     "fail where a recording, a log or a running process breaks a limit: for tests and CI",
-		ArgsUsage: "FILE...|PID",
+		ArgsUsage: "FILE...|PID|NAME",
 		Description: `Ends with 6 if a condition of --fail-if is true, or cannot be judged because its metric
 is not known here. Where there was nothing of what it is about, such as no blocking gen2
 collection, it is not true; neither where a percentile is not known for want of values (p99

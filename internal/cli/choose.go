@@ -1,15 +1,22 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/spelling"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )
@@ -17,48 +24,97 @@ import (
 // commandFlag says that the arguments are a command to run: they stood behind "--".
 const commandFlag = "command"
 
-func targetFlags() []cli.Flag {
+// processFlags choose one of the processes that run.
+func processFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "process-id", Aliases: []string{"p"}, Usage: "the process with this `PID`"},
-		&cli.StringFlag{Name: "name", Aliases: []string{"n"}, Usage: "the process with this `NAME`: of its program, assembly or service; * stands for anything"},
-		&cli.BoolFlag{Name: commandFlag, Hidden: true},
+		&cli.StringFlag{Name: "process-id", Aliases: []string{"p"}, Usage: "the running process with this `PID`"},
+		&cli.StringFlag{Name: "name", Aliases: []string{"n"}, Usage: "the running process with this `NAME`: of its program, assembly or service; * stands for anything"},
+		&cli.BoolFlag{Name: "newest", Usage: "of several such processes the one that was started last"},
 	}
+}
+
+// targetFlags are those of commands that may run a process of their own.
+func targetFlags() []cli.Flag {
+	return join(processFlags(), []cli.Flag{&cli.BoolFlag{Name: commandFlag, Hidden: true}})
 }
 
 // A choice is what the user said about the process.
 type choice struct {
 	pid     int    // 0: not by pid
 	name    string // "": not by name
+	newest  bool   // of several it is the one that was started last
+	orFile  bool   // the name may have been meant as that of a file
 	command string // for which it is chosen
 }
 
 // made tells whether a process was named at all.
-func (ch choice) made() bool { return ch.pid != 0 || ch.name != "" }
+func (ch choice) made() bool { return ch.pid != 0 || ch.name != "" || ch.newest }
 
-// chosen reads the choice from the flags and the argument.
-func chosen(c *cli.Context) (ch choice, err error) {
-	ch.command = c.Command.Name
-	if c.Args().Len() > 1 {
-		return ch, usagef("one process at a time: %s", strings.Join(c.Args().Slice(), " "))
+// chosenByFlag tells whether the flags choose a process, whatever the arguments are.
+func chosenByFlag(c *cli.Context) bool {
+	return c.IsSet("process-id") || c.IsSet("name") || c.Bool("newest")
+}
+
+// subjectOf decides what the arguments of a command are that takes files too: files, or else
+// a process.
+func subjectOf(c *cli.Context, args []string) (files []string, ch choice, err error) {
+	if !chosenByFlag(c) && areFiles(args) {
+		return args, ch, nil
 	}
-	arg, pid, name := c.Args().First(), c.String("process-id"), c.String("name")
-	given := 0
-	for _, s := range []string{arg, pid, name} {
-		if s != "" {
-			given++
+	ch, err = choose(c, args)
+	ch.orFile = len(args) > 0 && ch.name != ""
+	return nil, ch, err
+}
+
+// areFiles tells whether arguments are files: those that are there, or that can be nothing else.
+// A folder is none: programs often run beside one of their name.
+func areFiles(args []string) bool {
+	if len(args) != 1 {
+		return len(args) > 1
+	}
+	arg := args[0]
+	ours := slices.Contains([]string{".nettrace", ".log", ".json", ".csv", ".gz", ".zst"}, filepath.Ext(arg))
+	switch {
+	case arg == "" || isNumber(arg):
+		return false
+	case arg == "-", arg == ".", arg == "..", ours, strings.ContainsFunc(arg, func(r rune) bool { return r < utf8.RuneSelf && os.IsPathSeparator(uint8(r)) }):
+		return true
+	}
+	info, err := os.Lstat(arg)
+	return err == nil && !info.IsDir() || errors.Is(err, fs.ErrPermission)
+}
+
+// choose reads the choice of a process from the flags and the arguments.
+func choose(c *cli.Context, args []string) (ch choice, err error) {
+	ch.command, ch.newest = c.Command.Name, c.Bool("newest")
+	if len(args) > 1 {
+		return ch, usagef("one process at a time: %s", strings.Join(args, " "))
+	}
+	var given []string
+	for _, flag := range []string{"process-id", "name"} {
+		if c.IsSet(flag) {
+			given = append(given, c.String(flag))
 		}
 	}
-	if given > 1 {
+	given = append(given, args...)
+	switch {
+	case len(given) > 1:
 		return ch, usagef("choose the process by pid or by name, not by both")
-	}
-	if pid != "" || arg != "" && isNumber(arg) {
-		ch.pid, err = strconv.Atoi(pid + arg)
+	case len(given) == 0:
+		return ch, nil
+	case given[0] == "": // a variable of a script, perhaps, that is not set
+		return ch, usagef("the pid or name of the process is empty")
+	case c.IsSet("process-id") || !c.IsSet("name") && isNumber(given[0]):
+		ch.pid, err = strconv.Atoi(given[0])
 		if err != nil || ch.pid <= 0 {
-			return ch, usagef("%q is no process id", pid+arg)
+			return ch, usagef("%q is no process id", given[0])
+		}
+		if ch.newest {
+			return ch, usagef("--newest chooses among processes of one name: %d is one process", ch.pid)
 		}
 		return ch, nil
 	}
-	ch.name = name + arg
+	ch.name = given[0]
 	if _, err := path.Match(ch.name, ""); err != nil {
 		return ch, usagef("%q is no pattern for a name: %w", ch.name, err)
 	}
@@ -75,11 +131,11 @@ var (
 )
 
 // find returns the process that is meant.
-func (ch choice) find(ctx context.Context, h *session.Host) (*session.Target, error) {
+func (p *program) find(ctx context.Context, ch choice) (*session.Target, error) {
 	if ch.pid != 0 {
-		return h.Find(ctx, ch.pid)
+		return p.host.Find(ctx, ch.pid)
 	}
-	l, err := ch.only(ctx, h)
+	l, err := p.only(ctx, ch)
 	if err != nil {
 		return nil, err
 	}
@@ -88,38 +144,97 @@ func (ch choice) find(ctx context.Context, h *session.Host) (*session.Target, er
 
 // only returns the one process that is meant, among those that are listed. Those that
 // cannot be attached to do not count beside one of the same name that can.
-func (ch choice) only(ctx context.Context, h *session.Host) (*session.Listed, error) {
-	list, err := h.List(ctx)
+func (p *program) only(ctx context.Context, ch choice) (*session.Listed, error) {
+	list, err := p.host.List(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var fits []session.Listed
+	var fits, reachable []session.Listed
 	for _, l := range list {
-		if ch.name == "" || ch.matches(&l.Process) {
-			fits = append(fits, l)
+		if ch.name != "" && !ch.matches(&l.Process) {
+			continue
 		}
-	}
-	reachable := fits[:0:0]
-	for _, l := range fits {
+		fits = append(fits, l)
 		if l.Err == nil {
 			reachable = append(reachable, l)
 		}
 	}
 	switch {
-	case len(reachable) == 1 && (ch.name != "" || len(fits) == 1):
-		return &reachable[0], nil
+	case len(fits) == 0:
+		return nil, ch.none(list)
 	case len(fits) == 1:
 		return &fits[0], nil
-	case len(fits) == 0 && ch.name != "":
-		return nil, noProcessf("%w called %q has a .NET runtime (gclog ps lists those that have)", errNone, ch.name)
-	case len(fits) == 0:
-		return nil, noProcessf("%w with a .NET runtime was found (gclog ps says more)", errNone)
+	case len(reachable) == 1 && ch.name != "":
+		return &reachable[0], nil
+	case ch.newest:
+		if len(reachable) > 0 {
+			fits = reachable
+		}
+		newest := slices.MaxFunc(fits, startOrder)
+		p.ui.sayf("process %d (%s) is the newest of %d", newest.PID, oneLine(attach.Names(&newest.Process)[0]), len(fits))
+		return &newest, nil
 	}
 	how := "gclog " + ch.command + " PID"
 	if ch.name != "" {
-		how += ", or a longer name"
+		how += ", a longer name"
 	}
-	return nil, usagef("%w to choose from, say which one with %s:\n%s", errAmbiguous, how, strings.TrimRight(listText(fits), "\n"))
+	return nil, usagef("%w to choose from, say which one with %s or --newest:\n%s", errAmbiguous, how, strings.TrimRight(listText(fits), "\n"))
+}
+
+// startOrder compares processes by their starts.
+func startOrder(a, b session.Listed) int {
+	return cmp.Or(a.Started.Compare(b.Started), a.PID-b.PID)
+}
+
+// none says that no process is meant, and which ones may have been.
+func (ch choice) none(list []session.Listed) error {
+	if ch.name == "" {
+		return noProcessf("%w with a .NET runtime was found (gclog ps says more)", errNone)
+	}
+	file := ""
+	if ch.orFile {
+		file = "there is no file " + ch.name + ", and "
+		if _, err := os.Lstat(ch.name); err == nil { // areFiles knows no other that are there
+			file = ch.name + " is a directory, and "
+		}
+	}
+	return noProcessf("%s%w called %q has a .NET runtime%s (gclog ps lists those that have)", file, errNone, ch.name, ch.near(list))
+}
+
+// nearMost is how many names are proposed.
+const nearMost = 3
+
+// near proposes processes whose names are like the one that was written, "" if there are none.
+func (ch choice) near(list []session.Listed) string {
+	var all []string
+	pids := map[string]int{}
+	for i := range list {
+		for _, name := range attach.Names(&list[i].Process) {
+			if pids[name] == 0 {
+				all = append(all, name)
+			}
+			pids[name] = list[i].PID
+		}
+	}
+	var near []string
+	told := map[int]bool{} // one name of each process is enough
+	for _, name := range spelling.Near(strings.Trim(ch.name, "*?"), all) {
+		if pid := pids[name]; !told[pid] && len(near) < nearMost {
+			told[pid] = true
+			near = append(near, fmt.Sprintf("%s (%d)", oneLine(shorten(name, 60)), pid))
+		}
+	}
+	if len(near) == 0 {
+		return ""
+	}
+	return ", did you mean " + strings.Join(near, " or ") + "?"
+}
+
+// sayOfProcess tells how a process is chosen that has the name of a file.
+func (p *program) sayOfProcess(c *cli.Context, files []string) {
+	if name := files[0]; len(files) == 1 && name == filepath.Base(name) && name != "-" {
+		p.ui.sayf("%s is a file here: gclog %s -n %s is for the process of that name", name, c.Command.Name, name)
+	}
 }
 
 // clockError is how much the start of a process may be told too early.
@@ -127,12 +242,12 @@ const clockError = time.Second
 
 // next finds a process that was started when the last one had ended: one that ran beside it is
 // another one of its kind, and among the others. Where several were started, it is the last of them.
-func (ch choice) next(ctx context.Context, h *session.Host, ended time.Time) (_ *session.Target, others []string, _ error) {
+func (p *program) next(ctx context.Context, ch choice, ended time.Time) (_ *session.Target, others []string, _ error) {
 	if ended.IsZero() {
-		t, err := ch.find(ctx, h)
+		t, err := p.find(ctx, ch)
 		return t, nil, err
 	}
-	list, err := h.List(ctx)
+	list, err := p.host.List(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

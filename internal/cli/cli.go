@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -108,7 +109,7 @@ Examples:
 			p.psCommand(), p.doctorCommand(), p.attachCommand(), p.runCommand(), p.convertCommand(), p.recordCommand(),
 			p.summaryCommand(), p.explainCommand(), p.checkCommand(), p.pausesCommand(),
 			p.gcCommand(), p.settingsCommand(), p.daemonCommand(), p.ctlCommand(), p.healthCommand(), p.configCommand(), p.demoCommand(), p.versionCommand(), p.completionCommand(),
-			p.manCommand(), p.xlogHelpCommand(),
+			p.manCommand(), p.xlogHelpCommand(), p.processesCommand(),
 		},
 	}
 	for _, c := range app.Commands {
@@ -132,7 +133,11 @@ func usageFailed(c *cli.Context, err error, _ bool) error {
 		for _, f := range flagsOf(c.Command) {
 			names = append(names, f.text)
 		}
-		what += spelling.DidYouMean("-"+flag, names)
+		if flag == "-pid" && slices.Contains(names, "--process-id") {
+			what += ": a process is chosen with -p"
+		} else {
+			what += spelling.DidYouMean("-"+flag, names)
+		}
 	}
 	what = strings.Replace(what, " for flag -", " for --", 1)
 	return usagef("%s (%s --help shows what there is)", what, name)

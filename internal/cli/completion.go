@@ -3,9 +3,13 @@ package cli
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )
 
@@ -14,7 +18,7 @@ func (p *program) completionCommand() *cli.Command {
 		Name:      "completion",
 		Usage:     "print the completion script of a shell",
 		ArgsUsage: "bash|zsh|fish|powershell",
-		Description: `Commands, flags and the pids of .NET processes are completed.
+		Description: `Commands, flags, and the pids and names of .NET processes are completed.
 
 Examples:
    source <(gclog completion bash)
@@ -51,14 +55,60 @@ func wordsFor(name string) string {
 	return ""
 }
 
-// completesPids are the commands whose argument may be a pid.
-func completesPids(name string) bool {
-	return takesProcess(name) || name == "doctor" || name == "gc" || name == "settings" || takesHistory(name)
+// completesProcesses are the commands whose argument may be a process and nothing else.
+func completesProcesses(name string) bool { return takesProcess(name) || name == "gc" }
+
+// completesInputs are the commands whose arguments are files, or a running process.
+func completesInputs(name string) bool {
+	return slices.Contains([]string{"summary", "check", "explain", "pauses", "doctor", "settings"}, name)
 }
 
-// takesHistory are the commands whose arguments are files, or a running process.
-func takesHistory(name string) bool {
-	return slices.Contains([]string{"summary", "check", "explain", "pauses"}, name)
+// processesCommand lists what can be written for a process: only completion asks for it.
+const processesCommand = "complete-processes"
+
+func (p *program) processesCommand() *cli.Command {
+	return &cli.Command{Name: processesCommand, Hidden: true, Action: func(c *cli.Context) error {
+		list, err := p.host.List(c.Context)
+		if err != nil {
+			return err
+		}
+		for _, w := range processWords(list) {
+			fmt.Fprintln(p.out, w.text+"\t"+w.about)
+		}
+		return nil
+	}}
+}
+
+// safeName is a name that no shell gives a meaning. Processes call themselves as they like, and
+// what is proposed is expanded, split and typed by the shell: other names are left out.
+var safeName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.+-]*$`)
+
+// processWords are the pids and names of processes, with what they are.
+func processWords(list []session.Listed) (words []word) {
+	pids := map[string][]string{}
+	for i := range list {
+		pid, about := strconv.Itoa(list[i].PID), ""
+		names := attach.Names(&list[i].Process)
+		for _, name := range names {
+			// The system cuts names off, and the host of programs is none.
+			if !safeName.MatchString(name) || name != names[0] && (name == "dotnet" || strings.HasPrefix(names[0], name)) {
+				continue
+			}
+			if about == "" {
+				about = name
+			}
+			pids[name] = append(pids[name], pid)
+		}
+		words = append(words, word{text: pid, about: about})
+	}
+	for _, name := range slices.Sorted(maps.Keys(pids)) {
+		w := word{text: name, about: "process " + pids[name][0]}
+		if n := len(pids[name]); n > 1 {
+			w.about = fmt.Sprintf("%d processes", n)
+		}
+		words = append(words, w)
+	}
+	return words
 }
 
 // valuesOf are the words that the value of a flag may be, or begin with; nil: anything.
@@ -79,7 +129,8 @@ func valuesOf(flag string) []string {
 // A word is what can be typed, with what it is for.
 type word struct {
 	text, about string
-	value       bool     // a flag that a value follows, other than what stands without a flag too
+	value       bool     // a flag that a value follows
+	process     bool     // the value is a process
 	values      []string // that it may be, or begin with; nil: anything
 }
 
@@ -91,8 +142,9 @@ func flagsOf(c *cli.Command) (list []word) {
 		}
 		w := word{}
 		if d, ok := f.(cli.DocGenerationFlag); ok {
-			w.about, w.value = strings.ReplaceAll(d.GetUsage(), "`", ""), d.TakesValue() && f.Names()[0] != "process-id"
+			w.about, w.value = strings.ReplaceAll(d.GetUsage(), "`", ""), d.TakesValue()
 		}
+		w.process = f.Names()[0] == "process-id" || f.Names()[0] == "name"
 		for _, name := range f.Names() {
 			w.text = "--" + name
 			if len(name) == 1 {
@@ -114,43 +166,70 @@ func commands(app *cli.App) (list []word) {
 	return list
 }
 
-// texts joins what can be typed; onlyValues leaves out what no value follows.
-func texts(list []word, separator string, onlyValues bool) string {
+// texts joins what can be typed.
+func texts(list []word, separator string) string {
 	var all []string
 	for _, w := range list {
-		if w.value || !onlyValues {
-			all = append(all, w.text)
-		}
+		all = append(all, w.text)
 	}
 	return strings.Join(all, separator)
 }
 
-const pidsOf = `gclog ps -o json 2>/dev/null | sed -n 's/^ *"pid": \([0-9]*\),*$/\1/p'`
+// those are the words that are so.
+func those(list []word, so func(w *word) bool) (some []word) {
+	for i := range list {
+		if so(&list[i]) {
+			some = append(some, list[i])
+		}
+	}
+	return some
+}
+
+// bashHead has the functions that the rest of the script calls.
+const bashHead = `# bash completion of gclog
+_gclog_words() { COMPREPLY=($(compgen -W "$1" -- "$2")); }
+_gclog_processes() { _gclog_words "$(gclog ` + processesCommand + ` 2>/dev/null | cut -f 1)" "$1"; }
+_gclog_inputs() {
+  _gclog_processes "$1"
+  local file
+  while IFS= read -r file; do COMPREPLY+=("$file"); done < <(compgen -f -- "$1")
+  compopt -o filenames 2>/dev/null
+}
+_gclog() {
+  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} cmd=${COMP_WORDS[1]}
+  COMPREPLY=()
+`
 
 func bashScript(app *cli.App) string {
 	var b strings.Builder
-	b.WriteString("# bash completion of gclog\n_gclog() {\n")
-	b.WriteString("  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} cmd=${COMP_WORDS[1]}\n  COMPREPLY=()\n")
-	fmt.Fprintf(&b, "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    COMPREPLY=($(compgen -W %q -- \"$cur\"))\n    return\n  fi\n", texts(commands(app), " ", false))
+	b.WriteString(bashHead)
+	fmt.Fprintf(&b, "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    _gclog_words %q \"$cur\"\n    return\n  fi\n", texts(commands(app), " "))
 	b.WriteString("  case $cmd in\n")
 	for _, c := range app.Commands {
 		if c.Hidden {
 			continue
 		}
 		fmt.Fprintf(&b, "  %s)\n", c.Name)
-		for _, f := range flagsOf(c) {
+		flags := flagsOf(c)
+		for _, f := range flags {
 			if f.values != nil {
-				fmt.Fprintf(&b, "    case $prev in %s) COMPREPLY=($(compgen -W %q -- \"$cur\")); return ;; esac\n", f.text, strings.Join(f.values, " "))
+				fmt.Fprintf(&b, "    case $prev in %s) _gclog_words %q \"$cur\"; return ;; esac\n", f.text, strings.Join(f.values, " "))
 			}
 		}
-		if values := texts(flagsOf(c), "|", true); values != "" {
+		if processes := texts(those(flags, func(w *word) bool { return w.process }), "|"); processes != "" {
+			fmt.Fprintf(&b, "    case $prev in %s) _gclog_processes \"$cur\"; return ;; esac\n", processes)
+		}
+		if values := texts(those(flags, func(w *word) bool { return w.value && !w.process }), "|"); values != "" {
 			fmt.Fprintf(&b, "    case $prev in %s) return ;; esac\n", values)
 		}
-		fmt.Fprintf(&b, "    if [[ $cur == -* ]]; then\n      COMPREPLY=($(compgen -W %q -- \"$cur\"))\n", texts(flagsOf(c), " ", false))
-		if completesPids(c.Name) {
-			fmt.Fprintf(&b, "    else\n      COMPREPLY=($(compgen -W \"$(%s)\" -- \"$cur\"))\n", pidsOf)
-		} else if words := wordsFor(c.Name); words != "" {
-			fmt.Fprintf(&b, "    else\n      COMPREPLY=($(compgen -W %q -- \"$cur\"))\n", words)
+		fmt.Fprintf(&b, "    if [[ $cur == -* ]]; then\n      _gclog_words %q \"$cur\"\n", texts(flags, " "))
+		switch words := wordsFor(c.Name); {
+		case completesProcesses(c.Name):
+			b.WriteString("    else\n      _gclog_processes \"$cur\"\n")
+		case completesInputs(c.Name):
+			b.WriteString("    else\n      _gclog_inputs \"$cur\"\n")
+		case words != "":
+			fmt.Fprintf(&b, "    else\n      _gclog_words %q \"$cur\"\n", words)
 		}
 		b.WriteString("    fi\n    ;;\n")
 	}
@@ -166,9 +245,32 @@ func zshQuote(parts ...string) string {
 
 var zshText = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`)
 
+// zshHead has the functions that the rest of the script calls.
+const zshHead = `#compdef gclog
+_gclog_processes() {
+  local -a list
+  list=(${(f)"$(gclog ` + processesCommand + ` 2>/dev/null | tr '\t' ':')"})
+  _describe process list
+}
+_gclog_inputs() { _alternative 'processes:process:_gclog_processes' 'files:file:_files' }
+_gclog() {
+  local -a commands
+  commands=(
+`
+
+// zshTail has the function do its work also where this script is loaded by its first call.
+const zshTail = `  esac
+}
+if [[ $funcstack[1] == _gclog ]]; then
+  _gclog "$@"
+else
+  compdef _gclog gclog
+fi
+`
+
 func zshScript(app *cli.App) string {
 	var b strings.Builder
-	b.WriteString("#compdef gclog\n_gclog() {\n  local -a commands\n  commands=(\n")
+	b.WriteString(zshHead)
 	for _, c := range commands(app) {
 		fmt.Fprintf(&b, "    %s\n", zshQuote(c.text, ":", c.about))
 	}
@@ -183,21 +285,26 @@ func zshScript(app *cli.App) string {
 			switch {
 			case f.values != nil:
 				value = ":value:(" + strings.Join(f.values, " ") + ")"
+			case f.process:
+				value = ":process:_gclog_processes"
 			case f.value:
 				value = ":value:_files"
 			}
 			fmt.Fprintf(&b, " \\\n      %s", zshQuote("*", f.text, "[", zshText.Replace(f.about), "]", value))
 		}
-		if completesPids(c.Name) {
-			fmt.Fprintf(&b, " \\\n      \"*:process:($(%s))\"", strings.ReplaceAll(strings.ReplaceAll(pidsOf, `\`, `\\`), `"`, `\"`))
-		} else if words := wordsFor(c.Name); words != "" {
+		switch words := wordsFor(c.Name); {
+		case completesProcesses(c.Name):
+			b.WriteString(" \\\n      '*:process:_gclog_processes'")
+		case completesInputs(c.Name):
+			b.WriteString(" \\\n      '*:input:_gclog_inputs'")
+		case words != "":
 			fmt.Fprintf(&b, " \\\n      '1:what:(%s)'", words)
-		} else {
+		default:
 			b.WriteString(" \\\n      '*:file:_files'")
 		}
 		b.WriteString("\n    ;;\n")
 	}
-	b.WriteString("  esac\n}\ncompdef _gclog gclog\n")
+	b.WriteString(zshTail)
 	return b.String()
 }
 
@@ -205,6 +312,9 @@ func zshScript(app *cli.App) string {
 func fishQuote(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(s) + "'"
 }
+
+// fishProcesses has fish ask for the processes.
+const fishProcesses = "'(gclog " + processesCommand + " 2>/dev/null)'"
 
 func fishScript(app *cli.App) string {
 	var b strings.Builder
@@ -225,14 +335,20 @@ func fishScript(app *cli.App) string {
 			if f.value {
 				kind += " -r"
 			}
-			if f.values != nil {
+			switch {
+			case f.values != nil:
 				kind += " -f -a " + fishQuote(strings.Join(f.values, " "))
+			case f.process:
+				kind += " -f -a " + fishProcesses
 			}
 			fmt.Fprintf(&b, "complete -c gclog -n %s %s -d %s\n", seen, kind, fishQuote(f.about))
 		}
-		if completesPids(c.Name) {
-			fmt.Fprintf(&b, "complete -c gclog -n %s -f -a %s\n", seen, fishQuote("("+pidsOf+")"))
-		} else if words := wordsFor(c.Name); words != "" {
+		switch words := wordsFor(c.Name); {
+		case completesProcesses(c.Name):
+			fmt.Fprintf(&b, "complete -c gclog -n %s -f -a %s\n", seen, fishProcesses)
+		case completesInputs(c.Name):
+			fmt.Fprintf(&b, "complete -c gclog -n %s -a %s\n", seen, fishProcesses)
+		case words != "":
 			fmt.Fprintf(&b, "complete -c gclog -n %s -f -a %s\n", seen, fishQuote(words))
 		}
 	}
@@ -244,13 +360,17 @@ func powershellScript(app *cli.App) string {
 	b.WriteString("# PowerShell completion of gclog\nRegister-ArgumentCompleter -Native -CommandName gclog -ScriptBlock {\n  param($word, $ast, $position)\n")
 	b.WriteString("  $flags = @{\n")
 	values := map[string][]string{}
+	var processes []string
 	for _, c := range app.Commands {
 		if !c.Hidden {
-			list := texts(flagsOf(c), " ", false)
+			list := texts(flagsOf(c), " ")
 			if words := wordsFor(c.Name); words != "" {
 				list = words + " " + list
 			}
 			fmt.Fprintf(&b, "    '%s' = '%s'\n", c.Name, list)
+			if completesProcesses(c.Name) || completesInputs(c.Name) {
+				processes = append(processes, "'"+c.Name+"'")
+			}
 			for _, f := range flagsOf(c) {
 				if f.values != nil {
 					values[f.text] = f.values
@@ -262,8 +382,9 @@ func powershellScript(app *cli.App) string {
 	for _, flag := range slices.Sorted(maps.Keys(values)) {
 		fmt.Fprintf(&b, "    '%s' = '%s'\n", flag, strings.Join(values[flag], " "))
 	}
-	b.WriteString("  }\n  $parts = $ast.CommandElements | ForEach-Object { $_.ToString() }\n")
-	fmt.Fprintf(&b, "  if ($parts.Count -lt 2 -or ($parts.Count -eq 2 -and $word)) { $list = '%s' } else { $list = $flags[$parts[1]] }\n", texts(commands(app), " ", false))
+	fmt.Fprintf(&b, "  }\n  $processes = %s\n", strings.Join(processes, ", "))
+	b.WriteString("  $parts = $ast.CommandElements | ForEach-Object { $_.ToString() }\n")
+	fmt.Fprintf(&b, "  if ($parts.Count -lt 2 -or ($parts.Count -eq 2 -and $word)) { $list = '%s' } else {\n    $list = $flags[$parts[1]]\n    if ($processes -contains $parts[1]) { $list += ' ' + ((gclog %s 2>$null | ForEach-Object { ($_ -split '\\s')[0] }) -join ' ') }\n  }\n", texts(commands(app), " "), processesCommand)
 	b.WriteString("  $before = $parts[$(if ($word) { $parts.Count - 2 } else { $parts.Count - 1 })]\n  if ($values.ContainsKey($before)) { $list = $values[$before] }\n")
 	b.WriteString("  $list -split ' ' | Where-Object { $_ -like \"$word*\" } | ForEach-Object { [System.Management.Automation.CompletionResult]::new($_) }\n}\n")
 	return b.String()

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"text/tabwriter"
 
@@ -30,11 +28,9 @@ Examples:
    gclog doctor 4711            a process
    gclog doctor gc.nettrace     a recording
    gclog doctor -o json gc.log`,
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "process-id", Aliases: []string{"p"}, Usage: "the process with this `PID`"},
-			&cli.StringFlag{Name: "name", Aliases: []string{"n"}, Usage: "the process with this `NAME`: of its program, assembly or service"},
+		Flags: join(processFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "`text` or json"},
-		},
+		}),
 		Action: p.doctor,
 	}
 }
@@ -61,7 +57,7 @@ func (p *program) doctor(c *cli.Context) error {
 	if how != "text" && how != "json" {
 		return usagef("--output %s: it must be text or json", how)
 	}
-	if c.Args().Len() == 0 && c.String("process-id") == "" && c.String("name") == "" {
+	if c.Args().Len() == 0 && !chosenByFlag(c) {
 		return p.doctorMachine(c, how)
 	}
 	r, err := p.examine(c)
@@ -80,25 +76,25 @@ func (p *program) doctor(c *cli.Context) error {
 	return p.printReport(r, nil, how)
 }
 
-// examine finds out what the argument is. A number is a pid; a file that is there, or
-// that can be nothing else, is a file.
+// examine finds out what the argument is.
 func (p *program) examine(c *cli.Context) (*doctor.Report, error) {
-	if arg := c.Args().First(); c.Args().Len() == 1 && !isNumber(arg) && c.String("process-id") == "" && c.String("name") == "" {
-		if _, err := os.Lstat(arg); err == nil || strings.ContainsRune(arg, os.PathSeparator) {
-			return doctor.File(arg), nil
-		}
-	}
-	ch, err := chosen(c)
-	if err != nil {
+	files, ch, err := subjectOf(c, c.Args().Slice())
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if ch.pid != 0 {
+	case len(files) > 1:
+		return nil, usagef("one file or process at a time: %s", strings.Join(files, " "))
+	case files != nil:
+		r := doctor.File(files[0])
+		if !r.OK() && r.Findings[0].Cause.ID == "not-ours" {
+			p.sayOfProcess(c, files)
+		}
+		return r, nil
+	case ch.pid != 0:
 		return doctor.Process(c.Context, p.host, ch.pid), nil
 	}
-	l, err := ch.only(c.Context, p.host)
+	l, err := p.only(c.Context, ch)
 	switch {
-	case errors.Is(err, errNone) && c.String("name") == "":
-		return nil, noProcessf("there is no file %s, and %w", ch.name, err)
 	case err != nil:
 		return nil, err
 	case l.Err != nil:

@@ -16,12 +16,12 @@ func (p *program) explainCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "explain",
 		Usage:     "say why a collection happened, what its pause was spent on and what it achieved",
-		ArgsUsage: "FILE...|PID [NUMBER]",
+		ArgsUsage: "FILE...|PID|NAME [NUMBER]",
 		Description: `NUMBER is that of the collection: the logs and all commands show it. Without one it
 is the collection with the longest pause.
 
-Files are recordings (.nettrace) or logs of gclog, also .gz and .zst; a number alone is
-a running process, which is watched for half a minute. A log holds less than a
+Files are recordings (.nettrace) or logs of gclog, also .gz and .zst; a number alone, or
+the name of no file, is a running process, which is watched for half a minute. A log holds less than a
 recording: what is missing is listed at the end, with the reason.
 
 Examples:
@@ -43,7 +43,7 @@ func (p *program) explain(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	names, number, wanted, err := explainArguments(c.Args().Slice())
+	names, number, wanted, err := explainArguments(c.Args().Slice(), chosenByFlag(c))
 	if err != nil {
 		return err
 	}
@@ -68,9 +68,9 @@ func (p *program) explain(c *cli.Context) error {
 }
 
 // explainArguments parts the number of the collection from the files. A single argument
-// is a file, or a process.
-func explainArguments(args []string) (names []string, number uint32, wanted bool, err error) {
-	if len(args) < 2 || !isNumber(args[len(args)-1]) {
+// is a file, or a process, unless flags choose one.
+func explainArguments(args []string, byFlag bool) (names []string, number uint32, wanted bool, err error) {
+	if len(args) == 0 || len(args) == 1 && !byFlag || !isNumber(args[len(args)-1]) {
 		return args, 0, false, nil
 	}
 	last := args[len(args)-1]

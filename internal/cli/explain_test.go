@@ -35,18 +35,23 @@ func TestExplainArguments(t *testing.T) {
 		number uint32
 		wanted bool
 		fails  bool
+		byFlag bool
 	}{
-		{"a.nettrace", "a.nettrace", 0, false, false},
-		{"4711", "4711", 0, false, false},
-		{"4711 12", "4711", 12, true, false},
-		{"a.json b.json 0", "a.json b.json", 0, true, false},
-		{"- 4294967295", "-", 4294967295, true, false},
-		{"a.json 4294967296", "", 0, false, true},
-		{"a.json ./12", "a.json ./12", 0, false, false},
-		{"", "", 0, false, false},
+		{"a.nettrace", "a.nettrace", 0, false, false, false},
+		{"4711", "4711", 0, false, false, false},
+		{"4711 12", "4711", 12, true, false, false},
+		{"a.json b.json 0", "a.json b.json", 0, true, false, false},
+		{"- 4294967295", "-", 4294967295, true, false, false},
+		{"a.json 4294967296", "", 0, false, true, false},
+		{"a.json ./12", "a.json ./12", 0, false, false, false},
+		{"", "", 0, false, false, false},
+		{"12", "", 12, true, false, true},
+		{"", "", 0, false, false, true},
+		{"MyApp 12", "MyApp", 12, true, false, true},
+		{"MyApp", "MyApp", 0, false, false, true},
 	}
 	for _, tt := range tests {
-		names, number, wanted, err := explainArguments(strings.Fields(tt.args))
+		names, number, wanted, err := explainArguments(strings.Fields(tt.args), tt.byFlag)
 		if strings.Join(names, " ") != tt.names || number != tt.number || wanted != tt.wanted || (err != nil) != tt.fails {
 			t.Errorf("%s: %q, %d, %v, %v", tt.args, names, number, wanted, err)
 		}

@@ -28,7 +28,7 @@ Examples:
    gclog gc 4711                    returns when the collection has begun
    gclog gc MyApp --wait            its line, as gclog attach would print it
    gclog gc 4711 --wait -o json     its record`,
-		Flags: join(targetFlags(), []cli.Flag{
+		Flags: join(processFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "wait", Usage: "wait until the collection has ended, and print its record"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "with --wait: `text` or json"},
 			&cli.StringFlag{Name: "timeout", Value: "30s", Usage: "give up after `TIME`; a collection that is under way then is waited for"},
@@ -39,7 +39,7 @@ Examples:
 }
 
 func (p *program) gc(c *cli.Context) error {
-	ch, err := chosen(c)
+	ch, err := choose(c, c.Args().Slice())
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (p *program) gc(c *cli.Context) error {
 	}
 	ctx, _, release := p.signals(c.Context)
 	defer release()
-	target, err := ch.find(ctx, p.host)
+	target, err := p.find(ctx, ch)
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}

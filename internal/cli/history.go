@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/doctor"
+	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )
@@ -21,7 +21,7 @@ import (
 
 // historyFlags are the flags of the commands that call history.
 func historyFlags() []cli.Flag {
-	return join(spanFlags(), []cli.Flag{
+	return join(processFlags(), spanFlags(), []cli.Flag{
 		&cli.Int64Flag{Name: "pid", Usage: "the process with this `PID`, of several in a file"},
 		&cli.StringFlag{Name: "duration", Usage: "watch a running process for `TIME`: 90s, 5m, 00:00:05:00; Ctrl-C ends it earlier", DefaultText: watchFor.String()},
 	})
@@ -50,8 +50,7 @@ type history struct {
 	observer   historyObserver
 }
 
-// history reads the files that the arguments are, or watches the process whose number
-// the argument is. observe is told of the process and of what was asked for with --since
+// history reads the files that the arguments are, or watches the process that is chosen. observe is told of the process and of what was asked for with --since
 // and --until, and returns the observer that is told the history, in the order of time.
 // (It may be asked several times, where a log turns out to hold several lives of a
 // process: it is the last answer that counts.)
@@ -68,26 +67,43 @@ func (p *program) historyOf(c *cli.Context, names []string, observe func(*gclog.
 	if err != nil {
 		return nil, err
 	}
+	files, ch, err := subjectOf(c, names)
 	switch {
-	case len(names) == 0:
-		return nil, usagef("%s needs a file, - for standard input, or the number of a running process", c.Command.Name)
-	case len(names) == 1 && isNumber(names[0]):
-		return p.watchHistory(c, names[0], asked, observe)
+	case err != nil:
+		return nil, err
+	case files == nil && c.IsSet("pid"):
+		return nil, pidOfRunning(c, ch)
+	case files == nil && !ch.made():
+		return nil, usagef("%s needs a file, - for standard input, or the PID or NAME of a running process (gclog ps lists them)", c.Command.Name)
+	case files == nil:
+		return p.watchHistory(c, ch, asked, observe)
 	case c.IsSet("duration"):
 		return nil, usagef("--duration is for a running process: a part of a file is chosen with --since and --until")
 	}
-	return p.readHistory(names, c.Int64("pid"), asked, observe)
+	return p.readFiles(c, files, asked, observe)
+}
+
+// readFiles reads the history of one process from files. Where one is of another kind a process of
+// its name may have been meant.
+func (p *program) readFiles(c *cli.Context, files []string, asked span, observe func(*gclog.Process, analysis.Window) historyObserver) (*history, error) {
+	h, err := p.readHistory(files, c.Int64("pid"), asked, observe)
+	if _, other := errors.AsType[*parse.KindError](err); h == nil && (other || errors.Is(err, errNotOurs)) {
+		p.sayOfProcess(c, files)
+	}
+	return h, err
+}
+
+// pidOfRunning says what --pid is not for.
+func pidOfRunning(c *cli.Context, ch choice) error {
+	if ch.made() {
+		return usagef("--pid chooses a process in a file, and there is none")
+	}
+	return usagef("--pid chooses a process in a file: a running one is chosen with -p %d, or by its name", c.Int64("pid"))
 }
 
 // watchHistory watches a running process.
-func (p *program) watchHistory(c *cli.Context, arg string, asked span, observe func(*gclog.Process, analysis.Window) historyObserver) (*history, error) {
-	pid, err := strconv.Atoi(arg)
-	if err != nil || pid <= 0 {
-		return nil, usagef("%q is no process id", arg)
-	}
+func (p *program) watchHistory(c *cli.Context, ch choice, asked span, observe func(*gclog.Process, analysis.Window) historyObserver) (*history, error) {
 	switch {
-	case c.IsSet("pid"):
-		return nil, usagef("--pid chooses a process in a file: %s is one", arg)
 	case asked.since.kind == instantFromEnd:
 		return nil, usagef("--since %s: a running process has no end to count from: give a time since the begin of the session, such as 10s", asked.since.text)
 	case asked.until.kind == instantFromEnd:
@@ -103,7 +119,7 @@ func (p *program) watchHistory(c *cli.Context, arg string, asked span, observe f
 	}
 	ctx, _, release := p.signals(c.Context)
 	defer release()
-	target, err := p.host.Find(ctx, pid)
+	target, err := p.find(ctx, ch)
 	if err != nil {
 		return nil, unlessInterrupted(ctx, err)
 	}

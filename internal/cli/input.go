@@ -115,6 +115,9 @@ func (in *input) begin(src io.Reader) error {
 	return nil
 }
 
+// errNotOurs is for a text.
+var errNotOurs = errors.New("it is neither a recording (.nettrace) nor a log of gclog in one of the formats unified, with a time and lines of gc, jdk8, json and csv")
+
 // errEmpty is for a file with nothing in it.
 var errEmpty = errors.New("it is empty")
 
@@ -149,7 +152,7 @@ func (in *input) recognize(r io.Reader) error {
 	in.reader = parse.NewReader(io.MultiReader(bytes.NewReader(head), r), want)
 	in.trace, err = in.reader.ReadTrace()
 	if kind, ok := errors.AsType[*parse.KindError](err); ok && kind.Kind == parse.KindUnknown && isText(head) {
-		return errors.New("it is neither a recording (.nettrace) nor a log of gclog in one of the formats unified, with a time and lines of gc, jdk8, json and csv")
+		return errNotOurs
 	}
 	return err
 }

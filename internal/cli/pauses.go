@@ -19,9 +19,9 @@ func (p *program) pausesCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "pauses",
 		Usage:     "list the pauses, tell whether one was at a time, and which requests they hit",
-		ArgsUsage: "FILE...|PID",
-		Description: `Files are recordings (.nettrace) or logs of gclog, also .gz and .zst; a number is a
-running process, which is watched for half a minute.
+		ArgsUsage: "FILE...|PID|NAME",
+		Description: `Files are recordings (.nettrace) or logs of gclog, also .gz and .zst; a number, or the
+name of no file, is a running process, which is watched for half a minute.
 
 --at answers in its first line whether the program stood at that time, and lists the
 pauses around it. A time without a fraction is that whole second.

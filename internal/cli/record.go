@@ -44,7 +44,7 @@ func (p *program) record(c *cli.Context) error {
 	if c.Bool(commandFlag) {
 		return p.recordTree(c)
 	}
-	ch, err := chosen(c)
+	ch, err := choose(c, c.Args().Slice())
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (p *program) record(c *cli.Context) error {
 		case <-ctx.Done():
 		}
 	}()
-	target, err := ch.find(ctx, p.host)
+	target, err := p.find(ctx, ch)
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}

@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -36,9 +33,7 @@ Examples:
    gclog settings MyApp -o json
    gclog settings gc.nettrace
    gclog settings gc*.json --since -5m`,
-		Flags: join(spanFlags(), []cli.Flag{
-			&cli.StringFlag{Name: "process-id", Aliases: []string{"p"}, Usage: "the process with this `PID`"},
-			&cli.StringFlag{Name: "name", Aliases: []string{"n"}, Usage: "the process with this `NAME`: of its program, assembly or service"},
+		Flags: join(processFlags(), spanFlags(), []cli.Flag{
 			&cli.Int64Flag{Name: "pid", Usage: "the process with this `PID`, of several in a file"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "`text` or json"},
 		}),
@@ -51,28 +46,26 @@ func (p *program) settings(c *cli.Context) error {
 	if how != "text" && how != "json" {
 		return usagef("--output %s: it must be text or json", how)
 	}
-	names := c.Args().Slice()
-	if areFiles(names) && c.String("process-id")+c.String("name") == "" {
-		return p.settingsOfFiles(c, names, how)
-	}
-	if c.IsSet("pid") {
-		return usagef("--pid chooses a process in a file")
+	files, ch, err := subjectOf(c, c.Args().Slice())
+	switch {
+	case err != nil:
+		return err
+	case files != nil:
+		return p.settingsOfFiles(c, files, how)
+	case c.IsSet("pid"):
+		return pidOfRunning(c, ch)
 	}
 	for _, flag := range []string{"since", "until"} {
 		if c.IsSet(flag) {
 			return usagef("--%s chooses a part of a file: the settings of a running process are those of now", flag)
 		}
 	}
-	ch, err := chosen(c)
-	if err != nil {
-		return err
-	}
 	if !ch.made() {
 		return usagef("settings needs the PID or the NAME of a process (gclog ps lists them), or a file")
 	}
 	ctx, _, release := p.signals(c.Context)
 	defer release()
-	target, err := ch.find(ctx, p.host)
+	target, err := p.find(ctx, ch)
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}
@@ -84,17 +77,6 @@ func (p *program) settings(c *cli.Context) error {
 		return unlessStopped(ctx, doctor.Explain(target, err))
 	}
 	return p.printSettings(how, facts, report)
-}
-
-// areFiles tells whether arguments are files: those that are there, or that can be
-// nothing else.
-func areFiles(names []string) bool {
-	if len(names) == 0 || len(names) == 1 && isNumber(names[0]) {
-		return false
-	}
-	_, err := os.Lstat(names[0])
-	ours := slices.Contains([]string{".nettrace", ".log", ".json", ".csv", ".gz"}, filepath.Ext(names[0]))
-	return err == nil || len(names) > 1 || names[0] == "-" || ours || strings.ContainsRune(names[0], os.PathSeparator)
 }
 
 // settingsOf finds out the settings of a running process.
@@ -150,7 +132,7 @@ func (p *program) settingsOfFiles(c *cli.Context, names []string, how string) er
 		return err
 	}
 	var seen *seenHeaps
-	h, failed := p.readHistory(names, c.Int64("pid"), asked, func(_ *gclog.Process, w analysis.Window) historyObserver {
+	h, failed := p.readFiles(c, names, asked, func(_ *gclog.Process, w analysis.Window) historyObserver {
 		seen = &seenHeaps{window: w, Heaps: gcsettings.Heaps{Counts: map[int]int{}}}
 		return seen
 	})

@@ -10,15 +10,16 @@ func (p *program) summaryCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "summary",
 		Usage:     "say what recordings, logs or a running process come to: pauses, heap, findings",
-		ArgsUsage: "FILE...|PID",
+		ArgsUsage: "FILE...|PID|NAME",
 		Description: `Files are recordings (.nettrace) or logs in the formats unified, jdk8, json and csv,
-also .gz and .zst; - is standard output of another program. A number is a running
-process, which is watched for half a minute.
+also .gz and .zst; - is standard output of another program. A number, or the name of
+no file, is a running process, which is watched for half a minute.
 
 Examples:
    gclog summary app.nettrace
    gclog summary gc*.log                           the files of a rotated log
    gclog summary 4711 --duration 2m
+   gclog summary MyApp --newest                    of several the one started last
    gclog summary app.nettrace --since 14:03:00 --until 14:05:00
    gclog summary app.nettrace --since -5m          the last 5 minutes
    gclog summary gc.json --threshold long-pause.over=100ms
