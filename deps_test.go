@@ -28,9 +28,10 @@ var arrows = map[string][]string{
 	"gclog":             {"parse", "parse/clr"},
 	"gclog/analysis":    {"gclog", "parse/clr", "internal/spelling", "github.com/HdrHistogram/hdrhistogram-go"},
 	"session":           {"github.com/Microsoft/go-winio", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
-	"formats":           {"gclog", "parse/clr", "internal/jsontext", "gopkg.in/natefinch/lumberjack.v2", "golang.org/x/sys/unix"},
+	"formats":           {"gclog", "parse/clr", "internal/jsontext", "internal/screen", "gopkg.in/natefinch/lumberjack.v2", "golang.org/x/sys/unix"},
 	"formats/logs":      {"formats", "gclog", "parse/clr", "internal/jsontext"},
-	"internal/output":   {"formats", "gclog"},
+	"internal/output":   {"formats", "gclog", "internal/screen"},
+	"internal/screen":   {"github.com/clipperhouse/displaywidth", "golang.org/x/term"},
 	"internal/spelling": {},
 	"internal/jsontext": {},
 	"internal/config": {
@@ -50,8 +51,8 @@ var arrows = map[string][]string{
 		"github.com/cenkalti/backoff/v5", "github.com/coreos/go-systemd/v22/daemon", "github.com/rs/zerolog", "golang.org/x/sys/unix",
 	},
 	"internal/cli": {
-		"formats", "formats/logs", "gclog", "gclog/analysis", "parse", "parse/clr", "session", "internal/output", "internal/attach", "internal/xlog", "internal/config", "internal/control", "internal/daemon", "internal/spelling", "internal/fakeruntime", "internal/unpack", "internal/doctor", "internal/accesslog", "internal/gcsettings", "internal/jsontext",
-		"github.com/rs/zerolog", "github.com/rs/zerolog/diode", "github.com/urfave/cli/v2", "golang.org/x/term", "golang.org/x/sys/unix",
+		"formats", "formats/logs", "gclog", "gclog/analysis", "parse", "parse/clr", "session", "internal/output", "internal/attach", "internal/xlog", "internal/config", "internal/control", "internal/daemon", "internal/spelling", "internal/fakeruntime", "internal/unpack", "internal/doctor", "internal/accesslog", "internal/gcsettings", "internal/jsontext", "internal/screen",
+		"github.com/rs/zerolog", "github.com/rs/zerolog/diode", "github.com/urfave/cli/v2", "golang.org/x/sys/unix",
 	},
 	// Only for tests and the demonstration of the Makefile.
 	"internal/nettracetest": {},
@@ -139,7 +140,7 @@ func TestImportDirection(t *testing.T) {
 // dependencies are the modules that may be required directly. A new one is a
 // decision, not an accident.
 var dependencies = []string{
-	"github.com/HdrHistogram/hdrhistogram-go", "github.com/Microsoft/go-winio", "github.com/cenkalti/backoff/v5", "github.com/coreos/go-systemd/v22", "github.com/goccy/go-yaml",
+	"github.com/HdrHistogram/hdrhistogram-go", "github.com/Microsoft/go-winio", "github.com/cenkalti/backoff/v5", "github.com/clipperhouse/displaywidth", "github.com/coreos/go-systemd/v22", "github.com/goccy/go-yaml",
 	"github.com/klauspost/compress", "github.com/prometheus/procfs", "github.com/rs/zerolog",
 	"github.com/urfave/cli/v2", "golang.org/x/sys", "golang.org/x/term", "gopkg.in/natefinch/lumberjack.v2",
 	// Tests only.

@@ -53,16 +53,19 @@ func (r *replay) tell(o gclog.Observer) {
 
 func newReplay(t testing.TB) *replay {
 	t.Helper()
-	path := filepath.Join(shared.Root(), "testdata", "traces", benchRecording+".nettrace.gz")
-	var r *replay
-	_, err := read(shared.Read(t, path), everything, gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
-		r = &replay{process: *p}
-		return r
-	}))
+	r, err := readReplay(shared.Read(t, filepath.Join(shared.Root(), "testdata", "traces", benchRecording+".nettrace.gz")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
+}
+
+func readReplay(recording []byte) (r *replay, err error) {
+	_, err = read(recording, everything, gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
+		r = &replay{process: *p}
+		return r
+	}))
+	return r, err
 }
 
 // A counter is an Output that keeps nothing.

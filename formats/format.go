@@ -87,15 +87,15 @@ func (f Format) ManyProcesses() bool { return !f.oneProcess }
 
 // Options is what a Writer needs to know.
 type Options struct {
-	Process      gclog.Process // facts as they are known at the begin
-	DotnetCauses bool          // .NET's reasons in the JDK formats instead of Java's causes
-	Color        bool          // text only
-	HeaderEvery  int           // text only: lines between two heads, 0: one head
-	Version      string        // of gclog
-	Session      string        // a random id of this run
-	Host         string        // name of the host that the process runs on, "" to go by Process
-	LongPause    int64         // JSON: nanoseconds from which on a record is a warning
-	Selection    *Selection    // unified only: which lines there are; nil: those of gc* that all readers know, in UTC
+	Process      gclog.Process              // facts as they are known at the begin
+	DotnetCauses bool                       // .NET's reasons in the JDK formats instead of Java's causes
+	Color        bool                       // text only
+	Screen       func() (width, height int) // text only: the size of the terminal, asked before each line; nil, and a width of 0: there is none
+	Version      string                     // of gclog
+	Session      string                     // a random id of this run
+	Host         string                     // name of the host that the process runs on, "" to go by Process
+	LongPause    int64                      // JSON: nanoseconds from which on a record is a warning
+	Selection    *Selection                 // unified only: which lines there are; nil: those of gc* that all readers know, in UTC
 }
 
 // Start is the begin of a session with a process.

@@ -1,140 +1,220 @@
 package formats
 
 import (
+	"bytes"
 	"strconv"
 
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/screen"
 	"github.com/gclog/gclog/parse/clr"
 )
 
 // textFormat writes one aligned line per collection, in .NET's words and for
 // eyes: its columns may change. A background collection has its line when it
-// ends, with both pauses.
+// ends, with both pauses. On a terminal the columns are those that fit.
 type textFormat struct {
 	clock *clock
 	o     *Options
-	lines int // since the last head
+	table *screen.Table
+	width int    // of the terminal, 0: there is none
+	lines int    // since the last head
+	line  []byte // at hand
+	cell  []byte
 	names []string
 }
 
 func newText(o *Options) formatter {
-	return &textFormat{clock: newClock(o.Process.Sync, o.Process.UptimeAtSync), o: o}
+	t := &textFormat{clock: newClock(o.Process.Sync, o.Process.UptimeAtSync), o: o, table: screen.NewTable(textColumns[:])}
+	t.fit()
+	return t
 }
 
-const textHeader = "time             gc  gen  kind        reason              compact  suspend ms       pause ms       before ->      after   promoted  free space\n"
+// The columns. Where the terminal is too narrow for all, the one with the highest rank goes first.
+const (
+	columnTime = iota
+	columnNumber
+	columnGeneration
+	columnKind
+	columnReason
+	columnCompact
+	columnSuspend
+	columnPause
+	columnBefore
+	columnArrow
+	columnAfter
+	columnPromoted
+	columnFree
+)
+
+var textColumns = [...]screen.Column{
+	columnTime:       {Title: "time", Width: len("15:04:05.000")},
+	columnNumber:     {Title: "gc", Width: 5, Right: true, Rank: 6},
+	columnGeneration: {Title: "gen", Width: len("0->1"), Right: true},
+	columnKind:       {Title: "kind", Width: len("background"), Rank: 7},
+	columnReason:     {Title: "reason", Width: 12, Rank: 1},
+	columnCompact:    {Title: "compact", Width: 7, Right: true, Rank: 9},
+	columnSuspend:    {Title: "suspend ms", Width: 10, Right: true, Rank: 8},
+	columnPause:      {Title: "pause ms", Width: len("1.234+12.345"), Right: true},
+	columnBefore:     {Title: "before", Width: len("999.9 MB"), Right: true, Rank: 3},
+	columnArrow:      {Title: "->", Width: 2, Rank: 4},
+	columnAfter:      {Title: "after", Width: len("999.9 MB"), Right: true, Rank: 2},
+	columnPromoted:   {Title: "promoted", Width: len("999.9 MB"), Right: true, Rank: 5},
+	columnFree:       {Title: "free", Width: len("999.9 MB"), Right: true, Rank: 10},
+}
+
+// belowTime is what is before the rest of a line that is wider than the terminal.
+const belowTime = "              "
+
+// fit takes the columns for which the terminal has room now, and reports whether its width has
+// changed, and how high it is.
+func (t *textFormat) fit() (changed bool, height int) {
+	if t.o.Screen == nil {
+		return false, 0
+	}
+	width, height := t.o.Screen()
+	if changed = width != t.width; changed {
+		t.width = width
+		t.table.Fit(width)
+	}
+	return changed, height
+}
 
 func (t *textFormat) header(dst []byte, _ int64, _ int) []byte {
-	dst = append(dst, t.color(dim)...)
-	dst = append(dst, textHeader[:len(textHeader)-1]...)
-	dst = append(dst, t.color(plain)...)
-	return append(dst, '\n')
+	t.lines = 0
+	t.line = t.table.Head(t.line[:0])
+	return t.finish(dst, screen.Aside)
 }
 
 func (t *textFormat) next() (hold bool) { return false }
 
-// Colours by generation, and for what is wrong.
-const (
-	plain  = "\x1b[0m"
-	dim    = "\x1b[2m"
-	green  = "\x1b[32m"
-	yellow = "\x1b[33m"
-	red    = "\x1b[31m"
-	bold   = "\x1b[1;31m"
-)
-
-func (t *textFormat) color(c string) string {
-	if t.o.Color {
-		return c
-	}
-	return ""
-}
-
-func (t *textFormat) line(dst []byte, at int64, color string) []byte {
-	if t.o.HeaderEvery > 0 && t.lines >= t.o.HeaderEvery {
-		t.lines = 0
+// begin begins the line of something that happened at a time. A head comes before it where the
+// last one fits no longer, or is about to leave the terminal.
+func (t *textFormat) begin(dst []byte, at int64) []byte {
+	if changed, height := t.fit(); changed || height >= leastHeight && t.lines >= height-2 {
 		dst = t.header(dst, at, 0)
 	}
-	t.lines++
-	dst = append(dst, t.color(color)...)
-	from := len(dst)
-	dst = t.clock.appendClock(dst, at, 3)
-	return append(dst[:from], dst[from+len("2006-01-02T"):]...)
-}
-
-func (t *textFormat) finish(dst []byte) []byte {
-	dst = append(dst, t.color(plain)...)
-	return append(dst, '\n')
-}
-
-// right appends s to the right of a column of the given width, after a blank.
-func right(dst []byte, width int, append_ func([]byte) []byte) []byte {
-	var b [64]byte
-	s := append_(b[:0])
-	dst = append(dst, ' ')
-	for n := len(s); n < width; n++ {
-		dst = append(dst, ' ')
-	}
-	return append(dst, s...)
-}
-
-func left(dst []byte, width int, s string) []byte {
-	dst = append(dst, "  "...)
-	dst = append(dst, s...)
-	for n := len(s); n < width; n++ {
-		dst = append(dst, ' ')
-	}
+	t.table.Row()
+	t.line = t.line[:0]
+	t.add(func(b []byte) []byte {
+		date := len(b)
+		b = t.clock.appendClock(b, at, 3)
+		return append(b[:date], b[date+len("2006-01-02T"):]...)
+	})
 	return dst
 }
 
+// leastHeight is that of terminals which have more than one head.
+const leastHeight = 5
+
+// finish appends the line at hand.
+func (t *textFormat) finish(dst []byte, style screen.Style) []byte {
+	if t.o.Color {
+		dst = append(dst, style...)
+	}
+	from := len(dst)
+	if t.width > 0 && len(t.line) > t.width {
+		dst = screen.Wrap(dst, string(t.line), t.width, len(belowTime))
+	} else {
+		dst = append(dst, t.line...)
+	}
+	t.lines += 1 + bytes.Count(dst[from:], newline)
+	if t.o.Color && style != screen.Plain {
+		dst = append(dst, screen.Reset...)
+	}
+	return append(dst, newline...)
+}
+
+var newline = []byte("\n")
+
+// add adds the next cell of the row.
+func (t *textFormat) add(appendCell func([]byte) []byte) {
+	t.cell = appendCell(t.cell[:0])
+	t.line = t.table.Cell(t.line, t.cell)
+}
+
+func (t *textFormat) addText(s string) {
+	t.add(func(b []byte) []byte { return append(b, s...) })
+}
+
+func (t *textFormat) addMillis(ns int64, known bool) {
+	t.add(func(b []byte) []byte {
+		if !known {
+			return append(b, '?')
+		}
+		return appendMillis(b, ns)
+	})
+}
+
+func (t *textFormat) addSize(n uint64, known bool) {
+	t.add(func(b []byte) []byte {
+		if !known {
+			return append(b, '?')
+		}
+		return appendBytes(b, n)
+	})
+}
+
 func (t *textFormat) gc(dst []byte, d *gclog.GCDetails, _ uint64) []byte {
-	color := [...]string{green, yellow, red}[min(d.Generation, 2)]
-	dst = t.line(dst, d.PauseStart(), color)
-	dst = right(dst, 6, func(b []byte) []byte {
+	dst = t.begin(dst, d.PauseStart())
+	t.add(func(b []byte) []byte {
 		if !d.HasNumber {
 			return append(b, '?')
 		}
 		return strconv.AppendUint(b, uint64(d.Number), 10)
 	})
-	steps, _, known := d.Condemned()
-	dst = right(dst, 4, func(b []byte) []byte {
-		if known && steps.Initial() != d.Generation {
-			b = strconv.AppendInt(b, int64(steps.Initial()), 10)
-			b = append(b, "->"...)
-		}
-		return strconv.AppendInt(b, int64(d.Generation), 10)
-	})
-	dst = left(dst, 10, d.Kind.String())
+	t.add(func(b []byte) []byte { return t.appendGeneration(b, d) })
+	t.addText(d.Kind.String())
 	reason := "?"
 	if d.HasReason {
 		reason = d.Reason.String()
 	}
-	dst = left(dst, 21, reason)
+	t.addText(reason)
 	compact := "?"
 	if compacting, known := d.Compacting(); known {
 		compact = map[bool]string{false: "no", true: "yes"}[compacting]
 	}
-	dst = left(dst, 5, compact)
-	dst = right(dst, 10, func(b []byte) []byte {
-		if len(d.Pauses) == 0 || d.Suspend() < 0 {
-			return append(b, '?')
-		}
-		return appendMillis(b, d.Suspend())
-	})
-	dst = right(dst, 14, func(b []byte) []byte { return appendPauses(b, d) })
-	size := func(width int, n uint64, known bool) {
-		dst = right(dst, width, func(b []byte) []byte {
-			if !known {
-				return append(b, '?')
-			}
-			return appendBytes(b, n)
-		})
+	t.addText(compact)
+	t.addMillis(d.Suspend(), len(d.Pauses) > 0 && d.Suspend() >= 0)
+	t.add(func(b []byte) []byte { return appendPauses(b, d) })
+	t.addSize(d.SizeBefore(), d.HasBefore)
+	t.addText("->")
+	t.addSize(d.SizeAfter(), d.HasSizesAfter)
+	t.addSize(d.PromotedBytes, d.HasPromoted)
+	t.addSize(d.Fragmentation(), d.HasFragmentation)
+	style := screen.PauseStyle(longest(d), screen.Plain)
+	t.cell = t.appendNotes(t.cell[:0], d)
+	if len(t.cell) > 0 && t.width > 0 && len(t.line)+len(t.cell) > t.width {
+		dst = t.finish(dst, style)
+		t.line = append(t.line[:0], belowTime[:len(belowTime)-len("  ")]...)
 	}
-	size(12, d.SizeBefore(), d.HasBefore)
-	dst = append(dst, " ->"...)
-	size(10, d.SizeAfter(), d.HasSizesAfter)
-	size(10, d.PromotedBytes, d.HasPromoted)
-	size(11, d.Fragmentation(), d.HasFragmentation)
-	return t.finish(t.notes(dst, d))
+	t.line = append(t.line, t.cell...)
+	return t.finish(dst, style)
+}
+
+// appendGeneration appends the generation, behind the one that was asked for. Where there is no
+// room for the kind a letter stands for it, as in PerfView.
+func (t *textFormat) appendGeneration(b []byte, d *gclog.GCDetails) []byte {
+	if steps, _, known := d.Condemned(); known && steps.Initial() != d.Generation {
+		b = strconv.AppendInt(b, int64(steps.Initial()), 10)
+		b = append(b, "->"...)
+	}
+	b = strconv.AppendInt(b, int64(d.Generation), 10)
+	switch {
+	case t.table.Shows(columnKind):
+	case d.Kind == gclog.KindBackground:
+		b = append(b, 'B')
+	case d.Kind == gclog.KindForeground:
+		b = append(b, 'F')
+	}
+	return b
+}
+
+// longest is the longest pause of a collection.
+func longest(d *gclog.GCDetails) (ns int64) {
+	for i := range d.Pauses {
+		ns = max(ns, d.Pauses[i].Duration)
+	}
+	return ns
 }
 
 // appendPauses appends the pauses: of a background collection 0.592+0.837.
@@ -154,8 +234,8 @@ func appendPauses(b []byte, d *gclog.GCDetails) []byte {
 	return b
 }
 
-// notes appends what is unusual about a collection.
-func (t *textFormat) notes(dst []byte, d *gclog.GCDetails) []byte {
+// appendNotes appends each note behind two blanks.
+func (t *textFormat) appendNotes(dst []byte, d *gclog.GCDetails) []byte {
 	note := func(set bool, s string) {
 		if set {
 			dst = append(dst, "  "...)
@@ -190,51 +270,45 @@ func (t *textFormat) pause(dst []byte, p *gclog.Pause) []byte {
 	if p.GC != nil {
 		return dst
 	}
-	dst = t.line(dst, p.Start, dim)
-	dst = append(dst, "      -    -  suspension  "...)
-	kind := suspensionKind(p, &t.o.Process)
-	dst = append(dst, kind...)
-	for n := len(kind); n < 28; n++ {
-		dst = append(dst, ' ')
-	}
-	dst = right(dst, 10, func(b []byte) []byte {
-		if p.Suspend < 0 {
-			return append(b, '?')
-		}
-		return appendMillis(b, p.Suspend)
-	})
-	dst = right(dst, 14, func(b []byte) []byte { return appendMillis(b, p.Duration) })
-	return t.finish(dst)
+	dst = t.begin(dst, p.Start)
+	t.addText("-")
+	t.addText("-")
+	t.addText("suspension")
+	t.addText(suspensionKind(p, &t.o.Process))
+	t.addText("")
+	t.addMillis(p.Suspend, p.Suspend >= 0)
+	t.addMillis(p.Duration, true)
+	return t.finish(dst, screen.PauseStyle(p.Duration, screen.Aside))
 }
 
 func (t *textFormat) suspension(dst []byte, _ *gclog.Suspension) []byte { return dst }
 
 func (t *textFormat) gap(dst []byte, g *gclog.Gap) []byte {
-	dst = t.line(dst, g.Time, bold)
-	dst = append(dst, "  ! "...)
-	return t.finish(appendGap(dst, g))
+	dst = t.begin(dst, g.Time)
+	t.line = appendGap(append(t.line, "  ! "...), g)
+	return t.finish(dst, screen.Alarm)
 }
 
 func (t *textFormat) stall(dst []byte, s *gclog.Stall) []byte {
-	dst = t.line(dst, s.Now, bold)
-	dst = append(dst, "  ! "...)
-	dst = appendStall(dst, s)
+	dst = t.begin(dst, s.Now)
+	b := appendStall(append(t.line, "  ! "...), s)
 	if s.HasNumber {
-		dst = append(dst, ": #"...)
-		dst = strconv.AppendUint(dst, uint64(s.Number), 10)
-		dst = append(dst, " gen"...)
-		dst = strconv.AppendInt(dst, int64(s.Generation), 10)
+		b = append(b, ": #"...)
+		b = strconv.AppendUint(b, uint64(s.Number), 10)
+		b = append(b, " gen"...)
+		b = strconv.AppendInt(b, int64(s.Generation), 10)
 		if s.Type == clr.TypeBackground {
-			dst = append(dst, " background"...)
+			b = append(b, " background"...)
 		}
 	}
-	return t.finish(dst)
+	t.line = b
+	return t.finish(dst, screen.Alarm)
 }
 
 func (t *textFormat) summary(dst []byte, s *Summary) []byte {
-	dst = t.line(dst, s.To, dim)
-	dst = append(dst, "  = "...)
-	return t.finish(appendSummary(dst, s))
+	dst = t.begin(dst, s.To)
+	t.line = appendSummary(append(t.line, "  = "...), s)
+	return t.finish(dst, screen.Aside)
 }
 
 func (t *textFormat) start(dst []byte, _ *Start) []byte { return dst }
@@ -243,28 +317,32 @@ func (t *textFormat) end(dst []byte, e *End) []byte {
 	if e.Reason == EndDetached || e.Reason == EndOfRecording {
 		return dst
 	}
-	dst = t.line(dst, e.At, dim)
-	dst = append(dst, "  process "...)
-	dst = strconv.AppendInt(dst, t.o.Process.ID, 10)
+	dst = t.begin(dst, e.At)
+	t.line = t.appendEnd(append(t.line, "  process "...), e)
+	return t.finish(dst, screen.Aside)
+}
+
+func (t *textFormat) appendEnd(b []byte, e *End) []byte {
+	b = strconv.AppendInt(b, t.o.Process.ID, 10)
 	switch e.Reason {
 	case EndExited:
-		dst = append(dst, " exited"...)
+		b = append(b, " exited"...)
 		if e.HasCode {
-			dst = append(dst, " with code "...)
-			dst = strconv.AppendInt(dst, int64(e.ExitCode), 10)
+			b = append(b, " with code "...)
+			b = strconv.AppendInt(b, int64(e.ExitCode), 10)
 		}
 	case EndKilled:
-		dst = append(dst, " was killed"...)
+		b = append(b, " was killed"...)
 		if e.Signal != 0 {
-			dst = append(dst, " by signal "...)
-			dst = strconv.AppendInt(dst, int64(e.Signal), 10)
+			b = append(b, " by signal "...)
+			b = strconv.AppendInt(b, int64(e.Signal), 10)
 		}
 	case EndOOMKilled:
-		dst = append(dst, " was killed by the kernel, because there was no memory left"...)
+		b = append(b, " was killed by the kernel, because there was no memory left"...)
 	case EndUnseen:
-		dst = append(dst, " ended"...)
+		b = append(b, " ended"...)
 	default:
-		dst = append(dst, ": the stream broke"...)
+		b = append(b, ": the stream broke"...)
 	}
-	return t.finish(dst)
+	return b
 }

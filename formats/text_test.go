@@ -2,6 +2,8 @@ package formats_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/shared"
 )
 
 var textLine = regexp.MustCompile(`^(\d\d:\d\d:\d\d\.\d{3}) +(\d+|\?|-) +(?:(\d)->)?(\d|-)  ([a-z]+) +(\S+) +(?:(yes|no|\?) +)?(\d+\.\d{3}|\?) +((?:\d+\.\d{3}\+)*\d+\.\d{3}|\?)(?:$| )`)
@@ -83,7 +86,7 @@ func TestTextLines(t *testing.T) {
 		"10:00:05.000  = in 5 s 3 collections (2 gen0, 1 gen2), paused for 1.500 ms, at most 1.000 ms, heap 1.0 MB": func(w *formats.Writer) {
 			w.Summary(&formats.Summary{To: 5e9, Tally: gclog.Tally{Collections: [3]uint64{2, 0, 1}, PauseTotal: 1_500_000, PauseMax: 1_000_000, SizeAfter: 1 << 20, HasSize: true}})
 		},
-		"10:00:01.000      -    -  suspension  unknown                               ?          1.000": func(w *formats.Writer) {
+		"10:00:01.000      -     -  suspension  unknown                         ?         1.000": func(w *formats.Writer) {
 			w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseUnknown, Start: 1e9, Duration: 1e6, Suspend: gclog.Untold}})
 		},
 		"10:00:01.000  process 4711 exited with code 3": func(w *formats.Writer) {
@@ -108,6 +111,182 @@ func TestTextLines(t *testing.T) {
 		_, records := written(t, "text", formats.Options{Process: someone()}, write)
 		if got := strings.Join(records, "|"); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestTextColumns: what there is room for, in which order columns go, and that a row keeps its
+// place below the titles.
+func TestTextColumns(t *testing.T) {
+	all := "time gc gen kind reason compact suspend ms pause ms before -> after promoted free"
+	for _, c := range []struct {
+		width  int
+		titles string
+	}{
+		{0, all},
+		{140, all},
+		{120, strings.TrimSuffix(all, " free")},
+		{100, "time gc gen kind reason pause ms before -> after promoted"},
+		{80, "time gen reason pause ms before -> after promoted"},
+		{60, "time gen reason pause ms after"},
+		{46, "time gen reason pause ms"},
+		{32, "time gen pause ms"},
+		{10, "time gen pause ms"},
+	} {
+		o := formats.Options{Process: someone(), Screen: func() (int, int) { return c.width, 0 }}
+		head, records := written(t, "text", o, func(w *formats.Writer) { w.GC(blocking(1)) })
+		if c.width == 10 { // the head is broken in lines as well
+			head = strings.Join(strings.Fields(head), " ")
+		}
+		if got := strings.Join(strings.Fields(head), " "); got != c.titles {
+			t.Errorf("width %d: columns %q, want %q", c.width, got, c.titles)
+		}
+		if c.width >= 30 && len(records[0]) > len(head) {
+			t.Errorf("width %d: a row that is wider than its head:\n%s\n%s", c.width, head, records[0])
+		}
+		for _, title := range []string{"gen", "compact", "suspend ms", "pause ms", "before", "after", "promoted", "free"} {
+			end := strings.Index(head, title) + len(title)
+			if !strings.Contains(head, title) || c.width < 30 {
+				continue
+			}
+			if records[0][end-1] == ' ' || end < len(records[0]) && records[0][end] != ' ' {
+				t.Errorf("width %d: no number ends below %q:\n%s\n%s", c.width, title, head, records[0])
+			}
+		}
+	}
+}
+
+// TestTextColumnsDocumented: each column appears at the width that docs/formats.md names.
+func TestTextColumnsDocumented(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join("..", "docs", "formats.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(b), "with the width that shows it: ")
+	text, _, _ = strings.Cut(text, "\n")
+	named := regexp.MustCompile("`([^`]+)` \\((\\d+)\\)").FindAllStringSubmatch(text, -1)
+	if len(named) != 10 {
+		t.Errorf("%d columns have a width in docs/formats.md, want 10", len(named))
+	}
+	for _, m := range named {
+		at, _ := strconv.Atoi(m[2])
+		for width, want := range map[int]bool{at: true, at - 1: false} {
+			head, _ := written(t, "text", formats.Options{Process: someone(), Screen: func() (int, int) { return width, 0 }}, func(w *formats.Writer) { w.GC(blocking(1)) })
+			if strings.Contains(head, m[1]) != want {
+				t.Errorf("width %d: column %s: %v, want %v", width, m[1], !want, want)
+			}
+		}
+	}
+}
+
+// blocking is a usual collection.
+func blocking(number uint32) *gclog.GCDetails {
+	d := &gclog.GCDetails{
+		Number: number, HasNumber: true, Generation: 1, HasReason: true, HasBefore: true, HasSizesAfter: true, HasPromoted: true, PromotedBytes: 13_200_000, HasFragmentation: true, Complete: true,
+		Pauses: []gclog.PausePart{{Start: 1e9, Duration: 11_041_000, Suspend: 12_000}},
+	}
+	d.Generations[gclog.Gen2] = gclog.GenerationDetails{Before: 118_000_000, After: 18_000_000, Fragmentation: 108_100}
+	return d
+}
+
+// TestTextFits: on a terminal of whatever width no line is wider, each pause is shown, and nothing
+// but columns is left out.
+func TestTextFits(t *testing.T) {
+	for _, tr := range shared.Repository(t) {
+		r, _ := readReplay(shared.Read(t, tr.Path)) // some are cut off: what comes before that will do
+		_, full := written(t, "text", formats.Options{Process: r.process}, func(w *formats.Writer) { r.tell(w) })
+		for width := 35; width <= 160; width += 5 {
+			o := formats.Options{Process: r.process, Screen: func() (int, int) { return width, 0 }}
+			head, records := written(t, "text", o, func(w *formats.Writer) { r.tell(w) })
+			for _, line := range append(records, head) {
+				if len(line) > width {
+					t.Fatalf("%s: a line of %d characters on a terminal of %d:\n%s", tr.Name, len(line), width, line)
+				}
+			}
+			folded := strings.Join(strings.Fields(strings.Join(records, " ")), " ")
+			for _, line := range full {
+				rest := folded
+				for _, word := range wordsThatStay(line) {
+					at := strings.Index(rest, word)
+					if at < 0 {
+						t.Fatalf("%s, width %d: %q of this line is not there:\n%s", tr.Name, width, word, line)
+					}
+					rest = rest[at:]
+				}
+			}
+		}
+	}
+}
+
+// wordsThatStay are what a line of the whole table must show at any width: time, pause and notes of
+// a collection, all of the other lines.
+func wordsThatStay(line string) []string {
+	m := textLine.FindStringSubmatch(line)
+	if m == nil {
+		return strings.Fields(line)
+	}
+	stay := []string{m[1], m[9]}
+	for _, note := range []string{"took ", "incomplete:", "("} {
+		if at := strings.Index(line, "  "+note); at >= 0 {
+			return append(stay, strings.Fields(line[at:])...)
+		}
+	}
+	return stay
+}
+
+// TestTextResized: a terminal that becomes narrower has other columns from the next line on, below
+// a head of their own; and a head on each screen.
+func TestTextResized(t *testing.T) {
+	width, height := 100, 0
+	o := formats.Options{Process: someone(), Screen: func() (int, int) { return width, height }}
+	_, records := written(t, "text", o, func(w *formats.Writer) {
+		w.GC(blocking(1))
+		w.GC(blocking(2))
+		width = 50
+		w.GC(blocking(3))
+		w.GC(blocking(4))
+		height = 6
+		w.GC(blocking(5))
+		w.GC(blocking(6))
+	})
+	var heads []int
+	for i, line := range records {
+		if strings.HasPrefix(line, "time ") {
+			heads = append(heads, i)
+		}
+		if want := 100 - 50*min(1, i/2); len(line) > want {
+			t.Errorf("line %d is wider than %d: %s", i, want, line)
+		}
+	}
+	if want := []int{2, 6}; !slices.Equal(heads, want) {
+		t.Errorf("heads before the lines %d, want %d:\n%s", heads, want, strings.Join(records, "\n"))
+	}
+}
+
+// TestTextColors: a line has the colour of its longest pause, and nothing else decides it.
+func TestTextColors(t *testing.T) {
+	for _, c := range []struct {
+		pauses []int64
+		begin  string
+	}{
+		{nil, ""}, {[]int64{49_999_999}, ""}, {[]int64{30e6, 30e6}, ""}, {[]int64{1, 50e6}, "\x1b[33m"}, {[]int64{199_999_999}, "\x1b[33m"}, {[]int64{200e6, 1}, "\x1b[31m"},
+	} {
+		for generation := range 3 {
+			_, records := written(t, "text", formats.Options{Process: someone(), Color: true}, func(w *formats.Writer) {
+				d := blocking(1)
+				d.Generation, d.Pauses = generation, nil
+				for _, ns := range c.pauses {
+					d.Pauses = append(d.Pauses, gclog.PausePart{Duration: ns})
+				}
+				w.GC(d)
+			})
+			begin, end := c.begin+"10:00:0", ""
+			if c.begin != "" {
+				end = "\x1b[0m"
+			}
+			if !strings.HasPrefix(records[0], begin) || !strings.HasSuffix(records[0], " KB"+end) {
+				t.Errorf("pauses of %d ns: %q, want it to begin with %q", c.pauses, records[0], c.begin)
+			}
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/screen"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )
@@ -125,7 +126,7 @@ func (p *program) opener() *output.Opener {
 }
 
 func (p *program) formatOptions(c *cli.Context) (o formats.Options, err error) {
-	o = formats.Options{Version: p.version(), Session: randomID(), Host: hostname(), Color: colored(p.stdout), HeaderEvery: screenful(p.stdout)}
+	o = formats.Options{Version: p.version(), Session: randomID(), Host: hostname()}
 	o.DotnetCauses, err = dotnetCauses(c)
 	return o, err
 }
@@ -133,7 +134,7 @@ func (p *program) formatOptions(c *cli.Context) (o formats.Options, err error) {
 // onScreen tells whether records go to the terminal: then they are the progress.
 func (w *watch) onScreen() bool {
 	for _, o := range w.outputs {
-		if o.Path == output.Stdout && isTerminal(w.p.stdout) || o.Path == output.Stderr && w.p.ui.terminal {
+		if o.Path == output.Stdout && screen.IsTerminal(w.p.stdout) || o.Path == output.Stderr && w.p.ui.terminal {
 			return true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/screen"
 	"github.com/urfave/cli/v2"
 )
 
@@ -116,11 +117,11 @@ func failure(verdicts []verdict) error {
 	return &codedError{exitCheck, errors.Join(lines...)}
 }
 
-var resultColors = map[string]int{verdictPassed: green, verdictFailed: red, verdictError: red}
+var resultStyles = map[string]screen.Style{verdictPassed: screen.Good, verdictFailed: screen.Failure, verdictError: screen.Failure}
 
 // printVerdictLines prints a line for each condition.
 func (p *program) printVerdictLines(verdicts []verdict) error {
-	paint := painter(colored(p.stdout))
+	paint := screen.Painter(screen.Colored(p.stdout))
 	width := 0
 	for i := range verdicts {
 		width = max(width, len(verdicts[i].text))
@@ -128,7 +129,7 @@ func (p *program) printVerdictLines(verdicts []verdict) error {
 	var b strings.Builder
 	for i := range verdicts {
 		v := &verdicts[i]
-		fmt.Fprintf(&b, "%s  %-*s  %s\n", paint(resultColors[v.result], fmt.Sprintf("%-6s", v.result)), width, oneLine(v.text), oneLine(v.explain()))
+		fmt.Fprintf(&b, "%s  %-*s  %s\n", paint(resultStyles[v.result], fmt.Sprintf("%-6s", v.result)), width, oneLine(v.text), oneLine(v.explain()))
 	}
 	_, err := fmt.Fprint(p.out, b.String())
 	return err

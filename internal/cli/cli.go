@@ -159,12 +159,6 @@ func noArguments(c *cli.Context) error {
 	return nil
 }
 
-// isTerminal tells whether w is a terminal.
-func isTerminal(w any) bool {
-	f, ok := w.(*os.File)
-	return ok && terminal(f)
-}
-
 // hostname is the name of this host, "" if it has none.
 func hostname() string {
 	name, err := os.Hostname()

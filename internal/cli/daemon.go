@@ -15,6 +15,7 @@ import (
 	"github.com/gclog/gclog/internal/daemon"
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/jsontext"
+	"github.com/gclog/gclog/internal/screen"
 	"github.com/rs/zerolog"
 	"github.com/rs/zerolog/diode"
 	"github.com/urfave/cli/v2"
@@ -110,7 +111,7 @@ func (p *program) daemonLog(o config.Log) (log zerolog.Logger, closeLog func()) 
 	}
 	var w io.Writer = jsontext.Writer{W: p.ui.w}
 	if o.Format == "console" || o.Format == "auto" && p.ui.terminal {
-		w = zerolog.ConsoleWriter{Out: p.ui.w, NoColor: !colored(p.ui.w), TimeFormat: "15:04:05.000", FormatPrepare: cleanMessage}
+		w = zerolog.ConsoleWriter{Out: p.ui.w, NoColor: !screen.Colored(p.ui.w), TimeFormat: "15:04:05.000", FormatPrepare: cleanMessage}
 	}
 	straight := zerolog.New(w).Level(level)
 	if os.Getenv("JOURNAL_STREAM") == "" || o.Format == "console" {

@@ -69,7 +69,7 @@ func (p *program) demo(c *cli.Context) error {
 	w := &watch{
 		p: p, count: demoGCs, progress: &attach.Progress{}, opener: p.opener(),
 		config: session.Config{BufferMB: attach.BufferMB, Providers: demoProviders()},
-		format: formats.Options{Version: p.version(), Session: randomID(), Host: hostname(), Color: colored(p.stdout)},
+		format: formats.Options{Version: p.version(), Session: randomID(), Host: hostname()},
 		outputs: []output.Spec{
 			{Path: output.Stdout, Format: text},
 			{Path: log, Format: unified, Rotate: formats.RotateOptions{Count: defaultFileCount, Size: 10 << 20}},

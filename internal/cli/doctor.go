@@ -7,6 +7,7 @@ import (
 
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/jsontext"
+	"github.com/gclog/gclog/internal/screen"
 	"github.com/urfave/cli/v2"
 )
 
@@ -127,10 +128,10 @@ func (p *program) printReport(r *doctor.Report, processes []psRow, how string) e
 		enc.SetIndent("", "  ")
 		return enc.Encode(out)
 	}
-	paint := painter(colored(p.stdout))
-	fmt.Fprintf(p.out, "%s: %s\n", oneLine(r.Subject), paint(verdictColor(r), r.Verdict))
+	paint := screen.Painter(screen.Colored(p.stdout))
+	fmt.Fprintf(p.out, "%s: %s\n", oneLine(r.Subject), paint(verdictStyle(r), r.Verdict))
 	for _, f := range r.Findings {
-		fmt.Fprintf(p.out, "\n%s %s (%s)\n  what to do: %s\n", paint(levelColors[f.Level], string(f.Level)+":"), oneLine(f.Text), f.Cause.ID, f.Cause.Way)
+		fmt.Fprintf(p.out, "\n%s %s (%s)\n  what to do: %s\n", paint(levelStyles[f.Level], string(f.Level)+":"), oneLine(f.Text), f.Cause.ID, f.Cause.Way)
 	}
 	if len(r.Facts) > 0 {
 		fmt.Fprintln(p.out)
@@ -163,28 +164,11 @@ func (p *program) printVerdicts(rows []psRow) error {
 	return t.Flush()
 }
 
-// The colours of a terminal, by their numbers.
-const (
-	red    = 31
-	green  = 32
-	yellow = 33
-	blue   = 34
-)
+var levelStyles = map[doctor.Level]screen.Style{doctor.Failure: screen.Failure, doctor.Warning: screen.Warning, doctor.Note: screen.Note}
 
-var levelColors = map[doctor.Level]int{doctor.Failure: red, doctor.Warning: yellow, doctor.Note: blue}
-
-func verdictColor(r *doctor.Report) int {
+func verdictStyle(r *doctor.Report) screen.Style {
 	if r.OK() {
-		return green
+		return screen.Good
 	}
-	return red
-}
-
-func painter(on bool) func(color int, s string) string {
-	return func(color int, s string) string {
-		if !on {
-			return s
-		}
-		return fmt.Sprintf("\x1b[%dm%s\x1b[0m", color, s)
-	}
+	return screen.Failure
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/screen"
 )
 
 // What explain prints for people: sections of sentences, with tables behind them.
@@ -35,7 +36,9 @@ func kindText(k gclog.Kind) string {
 	return map[gclog.Kind]string{gclog.KindBlocking: "blocking", gclog.KindBackground: "in the background", gclog.KindForeground: "in the foreground"}[k]
 }
 
-func (p *program) heading(s string) string { return painter(colored(p.stdout))(1, oneLine(s)) }
+func (p *program) heading(s string) string {
+	return screen.Painter(screen.Colored(p.stdout))(screen.Heading, oneLine(s))
+}
 
 // section prints sentences below a heading, if there are any.
 func (p *program) section(title string, list []analysis.Statement) {

@@ -11,6 +11,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/screen"
 	"github.com/gclog/gclog/internal/xlog"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
@@ -114,7 +115,7 @@ func (p *program) plainOutputs(paths, names []string, rotate formats.RotateOptio
 			f, err = formats.Find(names[0])
 		case len(names) > 1:
 			f, err = formats.Find(names[i])
-		case path == output.Stdout && isTerminal(p.stdout):
+		case path == output.Stdout && screen.IsTerminal(p.stdout):
 			f, err = formats.Find("text")
 		}
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/doctor"
+	"github.com/gclog/gclog/internal/screen"
 	"github.com/urfave/cli/v2"
 )
 
@@ -142,7 +143,7 @@ func (p *program) printInduced(how string, facts *gclog.Process, induced *attach
 		out = headless{p.out} // one document
 	}
 	w := formats.NewWriter(format, out, formats.Options{
-		Process: *facts, Version: p.version(), Session: randomID(), Host: hostname(), Color: colored(p.stdout),
+		Process: *facts, Version: p.version(), Session: randomID(), Host: hostname(), Color: screen.Colored(p.stdout), Screen: screen.Of(p.stdout),
 	})
 	w.GC(induced.GC)
 	return w.Err()

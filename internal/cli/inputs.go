@@ -13,6 +13,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/screen"
 	"github.com/gclog/gclog/parse"
 )
 
@@ -72,7 +73,7 @@ func (x *inputs) openOne(name string) (*input, error) {
 	var src io.Reader
 	seekable := false
 	if name == "-" {
-		if isTerminal(x.p.in) {
+		if screen.IsTerminal(x.p.in) {
 			return nil, usagef("standard input is a terminal: give a file, or pipe a recording into it")
 		}
 		in.name, src = "standard input", x.p.in

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gclog/gclog/internal/accesslog"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/screen"
 	"github.com/gclog/gclog/internal/unpack"
 	"github.com/urfave/cli/v2"
 )
@@ -98,7 +99,7 @@ func joinCode(err error) int {
 // openLog opens a file for reading; - is standard input.
 func (p *program) openLog(name string) (io.ReadCloser, error) {
 	if name == "-" {
-		if isTerminal(p.in) {
+		if screen.IsTerminal(p.in) {
 			return nil, usagef("standard input is a terminal: give a file, or pipe an access log into it")
 		}
 		return io.NopCloser(p.in), nil

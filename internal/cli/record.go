@@ -14,6 +14,7 @@ import (
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/screen"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )
@@ -58,7 +59,7 @@ func (p *program) record(c *cli.Context) error {
 	}
 	cfg.RundownGC = true
 	path := c.String("output")
-	if path == output.Stdout && isTerminal(p.stdout) {
+	if path == output.Stdout && screen.IsTerminal(p.stdout) {
 		return usagef("a recording is binary: give a file with -o, or a pipe")
 	}
 	if path != "" && path != output.Stdout {

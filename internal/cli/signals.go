@@ -6,6 +6,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/gclog/gclog/internal/screen"
 )
 
 // sameSignal is how long a second signal is taken for the first one, sent to this process
@@ -22,7 +24,7 @@ func (p *program) signals(ctx context.Context) (_ context.Context, reopen <-chan
 	if !signal.Ignored(syscall.SIGHUP) { // as nohup does
 		signal.Notify(caught, syscall.SIGHUP)
 	}
-	screen := isTerminal(p.stdout) || p.ui.terminal
+	shown := screen.IsTerminal(p.stdout) || p.ui.terminal
 	hup := make(chan struct{}, 1)
 	done := make(chan struct{})
 	go func() {
@@ -31,7 +33,7 @@ func (p *program) signals(ctx context.Context) (_ context.Context, reopen <-chan
 			select {
 			case s := <-caught:
 				switch {
-				case s == syscall.SIGHUP && !(screen && p.hungUp()):
+				case s == syscall.SIGHUP && !(shown && p.hungUp()):
 					select {
 					case hup <- struct{}{}:
 					default:
@@ -55,4 +57,4 @@ func (p *program) signals(ctx context.Context) (_ context.Context, reopen <-chan
 }
 
 // hungUp tells whether the terminal that gclog was started on is gone.
-func (p *program) hungUp() bool { return !isTerminal(p.stdout) && !isTerminal(p.ui.w) }
+func (p *program) hungUp() bool { return !screen.IsTerminal(p.stdout) && !screen.IsTerminal(p.ui.w) }

@@ -12,6 +12,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/doctor"
+	"github.com/gclog/gclog/internal/screen"
 )
 
 // A summaryText is a summary for people.
@@ -20,7 +21,7 @@ type summaryText struct {
 	h     *history
 	s     *analysis.Summary
 	a     *assessment
-	paint func(color int, s string) string
+	paint func(screen.Style, string) string
 	lacks []lack // why something is n/a
 }
 
@@ -31,7 +32,7 @@ type lack struct {
 }
 
 func (p *program) printSummary(h *history, a *assessment) error {
-	t := &summaryText{h: h, s: a.statistics.Summary(), a: a, paint: painter(colored(p.stdout))}
+	t := &summaryText{h: h, s: a.statistics.Summary(), a: a, paint: screen.Painter(screen.Colored(p.stdout))}
 	t.head()
 	if t.s.Classes[analysis.ClassAll].Pauses.Count > 0 {
 		t.pauses()
@@ -413,7 +414,7 @@ func (t *summaryText) data() {
 	}
 }
 
-var severityColors = map[analysis.Severity]int{analysis.Error: red, analysis.Warning: yellow, analysis.Info: blue}
+var severityStyles = map[analysis.Severity]screen.Style{analysis.Error: screen.Failure, analysis.Warning: screen.Warning, analysis.Info: screen.Note}
 
 // findings tells what is wrong, and what to do about it.
 func (t *summaryText) findings(f *analysis.Findings) {
@@ -424,7 +425,7 @@ func (t *summaryText) findings(f *analysis.Findings) {
 		if i > 0 {
 			fmt.Fprintln(t)
 		}
-		fmt.Fprintf(t, "  %s %s (%s)\n", t.paint(severityColors[x.Severity], x.Severity.String()+":"), x.Rule.Title, x.Rule.ID)
+		fmt.Fprintf(t, "  %s %s (%s)\n", t.paint(severityStyles[x.Severity], x.Severity.String()+":"), x.Rule.Title, x.Rule.ID)
 		text := x.Text
 		if len(x.GCs) > 0 {
 			counted := ""

@@ -3,13 +3,12 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/gclog/gclog/internal/jsontext"
-	"golang.org/x/term"
+	"github.com/gclog/gclog/internal/screen"
 )
 
 // A ui is what people see, on standard error. The rules:
@@ -25,7 +24,7 @@ type ui struct {
 	progress string // the line that is shown now
 }
 
-func newUI(w io.Writer) *ui { return &ui{w: w, terminal: isTerminal(w)} }
+func newUI(w io.Writer) *ui { return &ui{w: w, terminal: screen.IsTerminal(w)} }
 
 // say prints a message.
 func (u *ui) say(s string) {
@@ -120,30 +119,4 @@ func clean(s string) string {
 // oneLine is text of others for one cell of a table.
 func oneLine(s string) string {
 	return clean(strings.NewReplacer("\n", " ", "\t", " ").Replace(shorten(s, 2000)))
-}
-
-func terminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
-
-// colored tells whether text on w shall have colours.
-func colored(w any) bool {
-	if os.Getenv("NO_COLOR") != "" {
-		return false
-	}
-	if v := os.Getenv("CLICOLOR_FORCE"); v != "" && v != "0" {
-		return true
-	}
-	return isTerminal(w) && os.Getenv("TERM") != "dumb"
-}
-
-// screenful is how many lines fit between two heads of a table on a terminal.
-func screenful(w any) int {
-	f, ok := w.(*os.File)
-	if !ok {
-		return 0
-	}
-	_, height, err := term.GetSize(int(f.Fd()))
-	if err != nil || height < 5 {
-		return 0
-	}
-	return height - 2
 }

@@ -97,9 +97,7 @@ func (o *Opener) Open(specs []Spec, opts formats.Options) (*Set, error) {
 
 func (s *Spec) writer(x *place, o formats.Options) *formats.Writer {
 	o.Selection = s.Selection
-	if s.Path != Stdout {
-		o.Color, o.HeaderEvery = false, 0
-	}
+	o.Color, o.Screen = x.colored, x.screen
 	return formats.NewWriter(s.Format, x, o)
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/internal/screen"
 )
 
 // What the processes share: each path is opened once, for all that write to it.
@@ -33,6 +34,8 @@ type place struct {
 	release func() error
 	bytes   func() int64
 	rotated *formats.RotatingFile // nil: not a regular file
+	colored bool
+	screen  func() (width, height int) // nil: not a terminal
 
 	asking sync.Mutex
 	asked  work
@@ -230,6 +233,7 @@ func (p *place) start() error {
 		}
 		stream := formats.NewStream(w, p.look.rotate.Buffered)
 		p.out, p.name, p.release, p.bytes = stream, StreamName(p.key), stream.Close, stream.Bytes
+		p.colored, p.screen = screen.Colored(w), screen.Of(w)
 		return nil
 	}
 	if info, err := os.Stat(p.key); err == nil && !info.Mode().IsRegular() {
@@ -261,6 +265,9 @@ func (p *place) startDevice(info fs.FileInfo) error {
 	}
 	stream := formats.NewStream(f, p.look.rotate.Buffered)
 	p.out, p.name, p.bytes = stream, p.key, stream.Bytes
+	if p.screen = screen.Of(f); p.screen != nil {
+		p.colored = screen.Colored(f)
+	}
 	p.release = func() error { return errors.Join(stream.Close(), f.Close()) }
 	return nil
 }

@@ -1,0 +1,105 @@
+// Package screen decides what people see on a terminal: how wide it is, what the colours mean,
+// which columns of a table fit, and where a long line is broken. All that prints tables or
+// lines for people asks it, so that they agree. Standard output that is not a terminal is as
+// wide as it needs to be, and has no colours.
+package screen
+
+import (
+	"os"
+
+	"golang.org/x/term"
+)
+
+// IsTerminal reports whether w is a terminal.
+func IsTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Size returns the size of the terminal that w is, in characters; 0, 0 if w is none. It asks
+// each time, so that a terminal may change its size at any moment.
+func Size(w any) (width, height int) {
+	if !IsTerminal(w) {
+		return 0, 0
+	}
+	width, height, err := term.GetSize(int(w.(*os.File).Fd()))
+	if err != nil || width <= 0 { // a serial line, or a container that was given no size
+		return usualWidth, 0
+	}
+	return width, height
+}
+
+const usualWidth = 80
+
+// Of returns what asks for the size of the terminal that w is, nil if w is none.
+func Of(w any) func() (width, height int) {
+	if !IsTerminal(w) {
+		return nil
+	}
+	return func() (width, height int) { return Size(w) }
+}
+
+// TextWidth returns how wide text for people is on w: no wider than 80 characters, which are
+// easy to read, and than the terminal.
+func TextWidth(w any) int {
+	if width, _ := Size(w); width > 0 {
+		return min(width, usualWidth)
+	}
+	return usualWidth
+}
+
+// Colored reports whether text on w has colours: on a terminal that knows them, unless the user
+// decides otherwise.
+func Colored(w any) bool {
+	if os.Getenv("NO_COLOR") != "" {
+		return false
+	}
+	if v := os.Getenv("CLICOLOR_FORCE"); v != "" && v != "0" {
+		return true
+	}
+	return IsTerminal(w) && os.Getenv("TERM") != "dumb"
+}
+
+// A Style is what begins a text in a colour on a terminal, named by what it means.
+type Style string
+
+// The styles. Reset ends them.
+const (
+	Plain   Style = ""
+	Heading Style = "\x1b[1m"
+	Aside   Style = "\x1b[2m" // what belongs to no collection
+	Good    Style = "\x1b[32m"
+	Note    Style = "\x1b[34m"
+	Warning Style = "\x1b[33m"
+	Failure Style = "\x1b[31m"
+	Alarm   Style = "\x1b[1;31m" // something is missing, or does not end
+
+	Reset = "\x1b[0m"
+)
+
+// Pauses that stand out, in nanoseconds.
+const (
+	NoticeablePause = 50e6
+	LongPause       = 200e6 // what PerfView calls long, and the finding long-pause
+)
+
+// PauseStyle returns the style of a line about a pause: that of a short one is usual.
+func PauseStyle(ns int64, usual Style) Style {
+	switch {
+	case ns >= LongPause:
+		return Failure
+	case ns >= NoticeablePause:
+		return Warning
+	}
+	return usual
+}
+
+// Painter returns what puts a text into a style, if there are colours.
+func Painter(colored bool) func(Style, string) string {
+	return func(s Style, text string) string {
+		if !colored || s == Plain {
+			return text
+		}
+		return string(s) + text + Reset
+	}
+}

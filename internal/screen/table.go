@@ -1,0 +1,154 @@
+package screen
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// A Column is one column of a table.
+type Column struct {
+	Title string
+	// Width is what its cells usually need. In a Table a wider cell takes blanks of the columns
+	// behind it; Print makes columns as wide as their cells.
+	Width int
+	Right bool // numbers: they end below each other
+	// Rank orders what is left out where the terminal is too narrow: the column with the highest
+	// goes first, those with 0 stay.
+	Rank int
+	// Cut lets Print shorten its cells, down to Width.
+	Cut bool
+}
+
+// gap is how many blanks are between two columns.
+const gap = 2
+
+// A Table aligns rows that come one by one. It must not be used by several goroutines at once.
+type Table struct {
+	columns []Column
+	edges   []int // where each column begins, hidden: it is left out
+	next    int   // column of the next cell
+	at      int   // how wide the row is so far
+}
+
+const hidden = -1
+
+// NewTable returns a table with all columns.
+func NewTable(columns []Column) *Table {
+	t := &Table{columns: columns, edges: make([]int, len(columns))}
+	t.Fit(0)
+	return t
+}
+
+// Fit leaves out columns until the table is no wider than width; 0 shows all of them.
+func (t *Table) Fit(width int) {
+	clear(t.edges)
+	for {
+		end, last := 0, -1 // last: the column that goes next
+		for i, c := range t.columns {
+			if t.edges[i] == hidden {
+				continue
+			}
+			if end > 0 {
+				end += gap
+			}
+			t.edges[i] = end
+			end += c.Width
+			if c.Rank > 0 && (last < 0 || c.Rank > t.columns[last].Rank) {
+				last = i
+			}
+		}
+		if width <= 0 || end <= width || last < 0 {
+			return
+		}
+		t.edges[last] = hidden
+	}
+}
+
+// Shows reports whether a column has room.
+func (t *Table) Shows(column int) bool { return t.edges[column] != hidden }
+
+// Head appends the titles.
+func (t *Table) Head(dst []byte) []byte {
+	t.Row()
+	for _, c := range t.columns {
+		dst = t.Cell(dst, []byte(c.Title))
+	}
+	return dst
+}
+
+// Row begins a row.
+func (t *Table) Row() { t.next, t.at = 0, 0 }
+
+// Cell appends the next cell of the row, if its column has room.
+func (t *Table) Cell(dst, cell []byte) []byte {
+	i := t.next
+	t.next++
+	if !t.Shows(i) {
+		return dst
+	}
+	width, edge := displaywidth.Bytes(cell), t.edges[i]
+	if t.columns[i].Right {
+		edge += t.columns[i].Width - width
+	}
+	if t.at > 0 {
+		edge = max(edge, t.at+1)
+	}
+	for ; t.at < edge; t.at++ {
+		dst = append(dst, ' ')
+	}
+	t.at += width
+	return append(dst, cell...)
+}
+
+// At is how wide the row is so far.
+func (t *Table) At() int { return t.at }
+
+// Print prints a table whose rows are all there. A column is as wide as its widest cell; where
+// the terminal is narrower than that, 0 being no terminal, cells are cut and columns left out.
+func Print(w io.Writer, width int, columns []Column, rows [][]string) error {
+	columns = measured(width, columns, rows)
+	t := NewTable(columns)
+	t.Fit(width)
+	var out []byte
+	line := func() { out = append(bytes.TrimRight(out, " "), '\n') }
+	out = t.Head(out)
+	line()
+	for _, row := range rows {
+		t.Row()
+		for i, cell := range row {
+			out = t.Cell(out, []byte(Cut(cell, columns[i].Width)))
+		}
+		line()
+	}
+	_, err := w.Write(out)
+	return err
+}
+
+// measured returns columns that are as wide as their cells, the widest of those that may be cut
+// made narrower until the table fits.
+func measured(width int, columns []Column, rows [][]string) []Column {
+	all, total := make([]Column, len(columns)), -gap
+	for i, c := range columns {
+		c.Width = Width(c.Title)
+		for _, row := range rows {
+			c.Width = max(c.Width, Width(row[i]))
+		}
+		all[i] = c
+		total += gap + c.Width
+	}
+	for ; width > 0 && total > width; total-- {
+		widest := -1
+		for i, c := range all {
+			if c.Cut && c.Width > columns[i].Width && (widest < 0 || c.Width > all[widest].Width) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			break
+		}
+		all[widest].Width--
+	}
+	return all
+}

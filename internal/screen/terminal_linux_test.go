@@ -1,0 +1,50 @@
+package screen
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestTerminal: the size is that of the moment, text is no wider than people like to read, and a
+// terminal that does not know its size is as wide as most.
+func TestTerminal(t *testing.T) {
+	main, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skipf("no pseudo terminal: %v", err)
+	}
+	defer main.Close()
+	number, err := unix.IoctlGetInt(int(main.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Skipf("no pseudo terminal: %v", err)
+	}
+	if err := unix.IoctlSetPointerInt(int(main.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tty.Close()
+	ask := Of(tty)
+	for _, c := range []struct{ columns, rows, width, height, text uint16 }{
+		{140, 50, 140, 50, 80}, {60, 24, 60, 24, 60}, {0, 0, 80, 0, 80},
+	} {
+		if err := unix.IoctlSetWinsize(int(main.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: c.columns, Row: c.rows}); err != nil {
+			t.Fatal(err)
+		}
+		width, height := ask()
+		if width != int(c.width) || height != int(c.height) || TextWidth(tty) != int(c.text) {
+			t.Errorf("%+v: %d, %d, text %d", c, width, height, TextWidth(tty))
+		}
+	}
+	t.Setenv("NO_COLOR", "")
+	t.Setenv("CLICOLOR_FORCE", "")
+	for term, want := range map[string]bool{"xterm": true, "dumb": false} {
+		if t.Setenv("TERM", term); Colored(tty) != want {
+			t.Errorf("TERM=%s: colours %v", term, !want)
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package screen
+
+import (
+	"strings"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// Width returns how many columns of a terminal a text takes: a Chinese character takes two, a
+// combining accent none. Characters whose width depends on the terminal count as one.
+func Width(text string) int { return displaywidth.String(text) }
+
+// Cut shortens a text to a width, and shows that it did.
+func Cut(text string, width int) string {
+	if Width(text) <= width {
+		return text
+	}
+	return displaywidth.TruncateString(text, max(width, 1), "…")
+}
+
+// Wrap appends a text to dst, broken at blanks where it would become wider than width. What
+// follows a break is behind so many blanks. A word that is wider stays whole: it may be a
+// path or a command. Width 0: nothing is broken.
+func Wrap(dst []byte, text string, width, indent int) []byte {
+	if width <= 0 || Width(text) <= width {
+		return append(dst, text...)
+	}
+	at, begun := 0, false // columns of the line at hand, and whether it has a word
+	for text != "" {
+		blanks := len(text) - len(strings.TrimLeft(text, " "))
+		word, _, _ := strings.Cut(text[blanks:], " ")
+		gap, wide := text[:blanks], Width(word)
+		text = text[blanks+len(word):]
+		if word == "" {
+			break
+		}
+		if begun && at+len(gap)+wide > width {
+			dst = append(dst, '\n')
+			gap, at = strings.Repeat(" ", indent), 0
+		}
+		dst = append(dst, gap...)
+		dst = append(dst, word...)
+		at, begun = at+len(gap)+wide, true
+	}
+	return dst
+}
