@@ -30,7 +30,7 @@ func newRecorder(ctx context.Context, w io.Writer, t *session.Target) *recorder 
 		ctx, cancel := context.WithTimeout(ctx, factsTime)
 		defer cancel()
 		var p gclog.Process
-		_ = Contain(func() { p, _, _ = ask(ctx, t) }) // what cannot be found out is unknown in the recording too
+		_ = Contain(func() { p, _ = Identify(ctx, t) }) // what cannot be found out is unknown in the recording too
 		return &p
 	}}
 }
