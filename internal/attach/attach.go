@@ -46,7 +46,10 @@ type Options struct {
 	Reopen        <-chan struct{} // a value makes the files begin anew
 	Early, Resume bool            // see SessionOptions
 	// Exit returns, when the process has ended, how: for processes whose parent asks.
-	Exit func() (code int, killed, known bool)
+	Exit    func() (code int, killed, known bool)
+	Waiting func() // see SessionOptions
+	// Observer is told every record that is written, before it is; nil: nobody is.
+	Observer gclog.Observer
 	// Begun is told when the session is there and its outputs are open.
 	Begun func(*gclog.Process)
 	// Progress is kept up to date while the session lasts; nil: nobody looks.
@@ -57,6 +60,7 @@ type Options struct {
 type Result struct {
 	Process gclog.Process
 	End     formats.End
+	Wrote   []string  // files that have records
 	Ended   time.Time // when the stream had
 	Err     error     // what went wrong with the stream or the outputs, nil if nothing
 }
@@ -67,7 +71,7 @@ type Result struct {
 func Run(ctx context.Context, o Options) (*Result, error) {
 	s, err := Open(ctx, o.Target, SessionOptions{
 		Config: o.Config, Suspensions: output.Suspensions(o.Outputs), Count: o.Count, Record: o.Record,
-		Early: o.Early, Resume: o.Resume, Exit: o.Exit, Progress: o.Progress, Tell: o.Opener.Tell,
+		Early: o.Early, Resume: o.Resume, Exit: o.Exit, Progress: o.Progress, Tell: o.Opener.Tell, Waiting: o.Waiting,
 	})
 	if err != nil {
 		return nil, err
@@ -79,7 +83,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		}
 	}
 	requests := make(chan func(*Log))
-	l := &Log{Outputs: o.Outputs, Opener: o.Opener, Format: o.Format, Requests: requests}
+	l := &Log{Outputs: o.Outputs, Opener: o.Opener, Format: o.Format, Requests: requests, Observer: o.Observer}
 	written := make(chan struct{})
 	var result Result
 	go func() {
@@ -87,6 +91,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		result.End, result.Err = l.Write(s, o.Process, o.Begun)
 		result.Process, result.Ended = l.process, s.ended
 		if l.set != nil {
+			result.Wrote = l.set.Files()
 			result.Err = errors.Join(result.Err, l.Err(), l.Close())
 		}
 	}()

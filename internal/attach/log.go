@@ -23,6 +23,8 @@ type Log struct {
 	Format  formats.Options // without the process
 	// Requests are done between two records.
 	Requests <-chan func(*Log)
+	// Observer is told every record before it is written; nil: nobody is.
+	Observer gclog.Observer
 	// Summaries asks for one at the end of each session, of what was in no other.
 	Summaries bool
 
@@ -218,6 +220,9 @@ func (l *Log) tell(s *Session, it *item) {
 		s.o.Progress.Last.Store(time.Now().UnixNano())
 	}
 	it.add(&l.tally)
+	if l.Observer != nil {
+		it.observe(l.Observer)
+	}
 	l.reached = max(l.reached, it.ticks())
 	l.set.Each(it.deliver)
 	s.o.Progress.Output.Store(l.set.Bytes())

@@ -19,8 +19,9 @@ func (e *WriteError) Error() string { return fmt.Sprintf("the recording is not w
 func (e *WriteError) Unwrap() error { return e.Err }
 
 // Record copies the raw stream of a session to w, with what is known of the process, until the target ends, ctx is
-// done, or the duration (0: for ever) is over.
-func Record(ctx context.Context, t *session.Target, cfg session.Config, duration time.Duration, w io.Writer) error {
+// done, or the duration (0: for ever) is over. waiting is called if the runtime takes long to end the
+// session.
+func Record(ctx context.Context, t *session.Target, cfg session.Config, duration time.Duration, w io.Writer, waiting func()) error {
 	stream, err := t.StartTracing(ctx, cfg)
 	if err != nil {
 		return err
@@ -38,7 +39,7 @@ func Record(ctx context.Context, t *session.Target, cfg session.Config, duration
 		defer close(stopped)
 		select {
 		case <-ctx.Done():
-			stop(context.Background(), stream, done)
+			stop(context.Background(), stream, done, waiting)
 		case <-done:
 		}
 	}()

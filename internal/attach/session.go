@@ -30,6 +30,8 @@ const (
 	headTime = 5 * time.Second
 	// stopTime is how long the runtime may take to end a session.
 	stopTime = 5 * time.Second
+	// waitTold is how long it takes before that is told.
+	waitTold = time.Second
 	// exitTime is how long a process may take to go away after its stream ended.
 	exitTime = 3 * time.Second
 	// overlap is how long two sessions run side by side, at least, when one takes over
@@ -58,6 +60,8 @@ type SessionOptions struct {
 	Exit     func() (code int, killed, known bool)
 	Progress *Progress
 	Tell     func(string) // for people, what goes wrong without ending anything
+	// Waiting is called when the runtime takes long to end the session; nil: nobody wants to know.
+	Waiting func()
 }
 
 // Progress is what has happened so far. It may be read at any time.
@@ -156,7 +160,7 @@ func (s *Session) Ask() {
 			select {
 			case <-s.done:
 			default:
-				s.ordered = stop(s.cut, s.stream, s.done)
+				s.ordered = stop(s.cut, s.stream, s.done, s.o.Waiting)
 			}
 		}()
 	})
@@ -207,8 +211,11 @@ func (s *Session) wait() {
 }
 
 // stop asks the runtime to end the session and makes sure that the stream ends. It
-// tells whether that has come in time.
-func stop(cut context.Context, stream *session.Stream, done <-chan struct{}) bool {
+// tells whether that has come in time. waiting is called if it takes long.
+func stop(cut context.Context, stream *session.Stream, done <-chan struct{}, waiting func()) bool {
+	if waiting != nil {
+		defer time.AfterFunc(waitTold, waiting).Stop()
+	}
 	ctx, cancel := context.WithTimeout(cut, stopTime)
 	defer cancel()
 	// Whether it answers does not matter: what counts is that the stream ends.

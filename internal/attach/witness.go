@@ -71,7 +71,7 @@ func openWitness(ctx context.Context, t *session.Target, sequence uint64) (*witn
 
 // end ends the session, and returns when all that it has seen is told.
 func (w *witness) end() {
-	w.once.Do(func() { stop(context.Background(), w.stream, w.over) })
+	w.once.Do(func() { stop(context.Background(), w.stream, w.over, nil) })
 	<-w.over
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/output"
@@ -68,6 +69,7 @@ type watch struct {
 	until    time.Time     // the end of duration, once it has begun
 	reopen   <-chan struct{}
 	progress *attach.Progress
+	closing  *analysis.Statistics // of the session; nil: nobody reads what it comes to
 }
 
 // logOptions reads what a log is to be: of attach and run.
@@ -291,7 +293,7 @@ func (w *watch) one(ctx context.Context, t *session.Target) (*attach.Result, err
 	if err := w.p.awaitStartup(ctx, t, w.duration); err != nil {
 		return nil, err
 	}
-	facts, err := attach.Identify(ctx, t)
+	facts, err := w.p.identify(ctx, t)
 	if err != nil && !attach.IsTooOld(err) {
 		return nil, doctor.Explain(t, err)
 	}
@@ -299,6 +301,7 @@ func (w *watch) one(ctx context.Context, t *session.Target) (*attach.Result, err
 	o := w.options(t)
 	o.Process = &facts
 	o.Begun = w.sayBegun
+	o.Waiting = w.p.sayEnding(t)
 	if !w.onScreen() {
 		defer w.p.ui.watch(w.line)()
 	}
@@ -308,7 +311,29 @@ func (w *watch) one(ctx context.Context, t *session.Target) (*attach.Result, err
 	}
 	w.total += w.progress.GCs.Load()
 	w.sayEnded(result)
+	w.sayClosing("", result)
 	return result, nil
+}
+
+// identify asks a process who it is, and says what is being waited for if that takes long.
+func (p *program) identify(ctx context.Context, t *session.Target) (gclog.Process, error) {
+	defer time.AfterFunc(time.Second, func() { p.ui.sayf("waiting for process %d to answer%s", t.PID, whyStopped(t)) }).Stop()
+	return attach.Identify(ctx, t)
+}
+
+// sayEnding says, when it is called, that the runtime of a process takes long to end the session.
+func (p *program) sayEnding(t *session.Target) func() {
+	return func() {
+		p.ui.sayf("waiting for process %d to end the session%s; Ctrl-C again ends gclog at once", t.PID, whyStopped(t))
+	}
+}
+
+// whyStopped is why a process does not answer, where that is known.
+func whyStopped(t *session.Target) string {
+	if !t.Stopped() {
+		return ""
+	}
+	return fmt.Sprintf(": it is stopped (kill -CONT %d resumes it)", t.PID)
 }
 
 // awaitStartup waits until a session may be begun with a process, and says what for; no longer
@@ -335,14 +360,21 @@ func (w *watch) oneOfTree(ctx context.Context, t *session.Target, early, resume 
 	if err != nil {
 		return nil, doctor.Explain(t, err)
 	}
+	w.sayClosing(fmt.Sprintf("process %d: ", t.PID), result)
 	return result, nil
 }
 
 func (w *watch) options(t *session.Target) attach.Options {
-	return attach.Options{
+	o := attach.Options{
 		Target: t, Config: w.config, Outputs: w.outputs, Opener: w.opener, Format: w.format,
 		Count: max(0, w.count-w.total), Until: w.end, Reopen: w.reopen, Progress: w.progress,
 	}
+	if w.p.ui.terminal {
+		w.closing = analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always(), Live: true})
+		w.closing.Begin(0)
+		o.Observer = w.closing
+	}
+	return o
 }
 
 // end is when the log shall end: it is asked when the first session has begun, or the
@@ -374,6 +406,9 @@ func (w *watch) session(ctx context.Context, o attach.Options) (*attach.Result, 
 	result, err := attach.Run(ctx, o)
 	if err != nil {
 		file.remove() // nothing was recorded
+	}
+	if result != nil && file.dir != nil {
+		result.Wrote = append(result.Wrote, file.path)
 	}
 	if cerr := file.Close(); cerr != nil && result != nil {
 		result.Err = errors.Join(result.Err, &attach.WriteError{Err: cerr})
@@ -445,14 +480,51 @@ func (w *watch) sayEnded(r *attach.Result) {
 		w.p.ui.sayf("process %d was killed by the kernel, because there was no memory left in its control group", r.Process.ID)
 	case formats.EndUnseen:
 		w.p.ui.sayf("process %d ended", r.Process.ID)
-	case formats.EndDetached:
-		if w.p.ui.terminal && !w.onScreen() {
-			w.p.ui.sayf("%s, %d lost events", counted(uint64(w.progress.GCs.Load()), "GC"), w.progress.Lost.Load())
-		}
 	}
 	if len(w.outputs) > 0 && w.progress.GCs.Load() == 0 && r.Err == nil {
 		w.p.ui.sayf("no collection of process %d began meanwhile", r.Process.ID)
 	}
+}
+
+// sayClosing tells on a terminal what a session comes to, and which files have it.
+func (w *watch) sayClosing(who string, r *attach.Result) {
+	gcs := uint64(w.progress.GCs.Load())
+	if w.closing == nil || gcs == 0 {
+		return
+	}
+	w.closing.End(r.End.At)
+	s := w.closing.Summary()
+	pauses := &s.Classes[analysis.ClassAll].Pauses
+	said := []string{fmt.Sprintf("%s%s in %s", who, counted(gcs, "collection"), spanText(time.Duration(s.Duration.Value)))}
+	if pauses.P99.Known() { // it takes 100 pauses
+		said = append(said, "p99 pause "+pauses.P99.Text("ns"))
+	}
+	if pauses.Max.Known() {
+		said = append(said, "longest pause "+pauses.Max.Text("ns"))
+	}
+	switch share := s.Share; {
+	case !share.Known():
+	case 0 < share.Value && share.Value < 0.01:
+		said = append(said, "paused under 0.01 % of the time")
+	default:
+		said = append(said, "paused "+share.Text("%")+" of the time")
+	}
+	said = append(said, counted(uint64(w.progress.Lost.Load()), "event")+" lost")
+	if len(r.Wrote) > 0 {
+		said = append(said, "wrote "+strings.Join(r.Wrote, " and "))
+	}
+	w.p.ui.say(strings.Join(said, ", "))
+}
+
+// spanText is a time as people say it: 46 s, 2 min 3 s, 5 h 12 min.
+func spanText(d time.Duration) string {
+	switch d = d.Round(time.Second); {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %d s", d/time.Minute, d%time.Minute/time.Second)
+	}
+	return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
 }
 
 // isDevice tells whether there is something at path that is no regular file.

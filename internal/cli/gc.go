@@ -74,7 +74,7 @@ func (p *program) gc(c *cli.Context) error {
 	if err := target.CheckStartup(ctx); err != nil {
 		return unlessStopped(ctx, err)
 	}
-	facts, err := attach.Identify(ctx, target)
+	facts, err := p.identify(ctx, target)
 	if err != nil && !attach.IsTooOld(err) {
 		return unlessStopped(ctx, doctor.Explain(target, err))
 	}

@@ -139,11 +139,11 @@ func unlessInterrupted(ctx context.Context, err error) error {
 
 // history watches a process until the time is over, it ends, or ctx does.
 func (w *watch) history(ctx context.Context, t *session.Target, asked span, observe func(*gclog.Process, analysis.Window) historyObserver) (*history, error) {
-	facts, err := attach.Identify(ctx, t)
+	facts, err := w.p.identify(ctx, t)
 	if err != nil && !attach.IsTooOld(err) {
 		return nil, unlessInterrupted(ctx, doctor.Explain(t, err))
 	}
-	s, err := attach.Open(ctx, t, attach.SessionOptions{Config: w.config, Progress: w.progress, Tell: w.p.ui.say})
+	s, err := attach.Open(ctx, t, attach.SessionOptions{Config: w.config, Progress: w.progress, Tell: w.p.ui.say, Waiting: w.p.sayEnding(t)})
 	if err != nil {
 		return nil, unlessInterrupted(ctx, doctor.Explain(t, err))
 	}

@@ -113,7 +113,7 @@ func (p *program) recordOne(ctx context.Context, t *session.Target, cfg session.
 	stop := p.ui.watch(func(since time.Duration) string {
 		return fmt.Sprintf("[%s] %s recorded", elapsed(since), output.SizeText(n.Load()))
 	})
-	err := attach.Record(ctx, t, cfg, duration, &counting{w, &n})
+	err := attach.Record(ctx, t, cfg, duration, &counting{w, &n}, p.sayEnding(t))
 	stop()
 	switch {
 	case errors.Is(err, syscall.EPIPE) && name == "standard output":

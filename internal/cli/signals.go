@@ -40,6 +40,7 @@ func (p *program) signals(ctx context.Context) (_ context.Context, reopen <-chan
 					}
 				case asked.IsZero():
 					asked = time.Now()
+					p.ui.interrupted()
 					cancel()
 				case s != syscall.SIGHUP && time.Since(asked) > sameSignal:
 					os.Exit(128 + int(s.(syscall.Signal)))

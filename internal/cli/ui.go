@@ -13,7 +13,7 @@ import (
 
 // A ui is what people see, on standard error. The rules:
 //
-//   - A message is one line: "gclog: ", then a sentence in lower case without a full
+//   - A message is one line, broken only where the terminal ends: "gclog: ", then a sentence in lower case without a full
 //     stop, that names the thing, the place and the way out.
 //   - Progress is one line that is rewritten, on a terminal only.
 //   - What comes from a target is shown only after clean.
@@ -31,7 +31,10 @@ func (u *ui) say(s string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.erase()
-	fmt.Fprintln(u.w, "gclog: "+clean(s))
+	width, _ := screen.Size(u.w)
+	for line := range strings.Lines("gclog: " + clean(s) + "\n") {
+		_, _ = u.w.Write(append(screen.Wrap(nil, strings.TrimSuffix(line, "\n"), width, 2), '\n'))
+	}
 }
 
 func (u *ui) sayf(format string, args ...any) { u.say(fmt.Sprintf(format, args...)) }
@@ -58,13 +61,24 @@ func (u *ui) erase() {
 	}
 }
 
+// interrupted removes the ^C that a terminal has shown: what is written next begins its line.
+func (u *ui) interrupted() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.terminal {
+		fmt.Fprint(u.w, "\r\x1b[K")
+		u.progress = ""
+	}
+}
+
 func (u *ui) show(s string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if s == u.progress {
 		return
 	}
-	fmt.Fprint(u.w, "\r\x1b[K"+s)
+	width, _ := screen.Size(u.w)
+	fmt.Fprint(u.w, "\r\x1b[K"+screen.Cut(s, width-1)) // a line that is wrapped cannot be erased
 	u.progress = s
 }
 

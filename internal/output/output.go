@@ -209,6 +209,16 @@ func (s *Set) Paths() (list []string) {
 	return list
 }
 
+// Files returns the files that have records.
+func (s *Set) Files() (list []string) {
+	for _, o := range s.outputs {
+		if o.rotated != nil && o.Writer.Written() > 0 {
+			list = append(list, o.key)
+		}
+	}
+	return list
+}
+
 // Bytes is how much was written to all outputs.
 func (s *Set) Bytes() (n int64) {
 	for _, o := range s.outputs {
