@@ -133,7 +133,7 @@ func (r *Reducer) gcStart(at Stamp, e *clr.GCStart) {
 		c.InsideBGCStart = true
 	}
 	c.Finalizers.Running = r.finalizers.running(at)
-	r.sizes.budgets.begin(c)
+	c.budgets.copy(&r.sizes.budgets)
 	c.Suspended = at.Time
 	if s.begin != unknownTime {
 		c.Suspended = s.begin
@@ -168,10 +168,12 @@ func (r *Reducer) number(at Stamp, n uint32) {
 // missed tells that collections were not seen. The one before them is not the previous one
 // of what follows.
 func (r *Reducer) missed(g Gap) {
-	r.sizes = sizes{ticks: r.sizes.ticks, hasTick: r.sizes.hasTick} // those were seen
+	r.sizes = sizes{ticks: r.sizes.ticks, hasTick: r.sizes.hasTick, budgets: r.sizes.budgets} // those were seen
+	r.sizes.budgets.forget()
 	r.hasLastEnd = false
 	for _, c := range r.open {
 		c.startCounted = false
+		c.budgets.forget()
 	}
 	r.tellGap(g)
 }
@@ -439,7 +441,7 @@ func (r *Reducer) settle(c *collection) {
 	c.sumHeaps()
 	c.setWindow()
 	c.endWaits()
-	r.sizes.account(c)
+	r.sizes.account(c, r.segments.now.Known)
 	for _, o := range r.open {
 		if o != c && o.isBackground() {
 			if o.sus != nil && o.sus == c.sus {
@@ -506,7 +508,7 @@ func (r *Reducer) newCollection() *collection {
 	} else {
 		c = &collection{}
 	}
-	*c = collection{GCDetails: c.GCDetails, revisitings: c.revisitings[:0]}
+	*c = collection{GCDetails: c.GCDetails, revisitings: c.revisitings[:0], budgets: budgets{c.budgets.heaps[:0]}}
 	c.GCDetails.Reset()
 	return c
 }

@@ -264,11 +264,15 @@ type GenerationDetails struct {
 	In            uint64 // came from the generation below
 	Survived      uint64 // of the collected ones
 	SurvivedPins  uint64 // of Survived, pinned
-	Budget        uint64 // of allocations until the next collection; valid up to the condemned generation. 0: unknown
-	// BudgetLeft is what was left of the budget when the collection began: that of the
-	// last collection of the generation, less what was allocated in it, or promoted into
-	// it, since then. Negative: exceeded by so much. The runtime tells its own count in no
-	// event, and counts free space that was allocated from otherwise: it is an estimate.
+	// Budget is what may be allocated in the generation, or promoted into it, until its next
+	// collection, all heaps together: each has an equal share, and the first to use it up asks
+	// for a collection. Valid up to the condemned generation. 0: unknown. Of gen0 it is what the
+	// runtime decided [R 205], of others what the heaps asked for [R 204].
+	Budget uint64
+	// BudgetLeft is what was left of the budget when the collection began, in the heap that had
+	// least: its share of what the last collection of the generation set, less what was allocated
+	// in it, or promoted into it, since then. Negative: exceeded by so much. The runtime's own
+	// count is in no event: it is an estimate, and unknown where something else moved the budget.
 	BudgetLeft    int64
 	HasBudgetLeft bool
 	Promoted      uint64 // [R 4]; pinned objects [R 204]
@@ -624,8 +628,8 @@ func (d *GCDetails) PeakRatio() (ratio float64, known bool) {
 	return float64(d.Peak) / float64(after), true
 }
 
-// BudgetExceeded is by how many bytes more than its budget generation g had got when the
-// collection began, an estimate as BudgetLeft is; 0 if it had some left.
+// BudgetExceeded is by how many bytes the fullest heap had exceeded its budget of generation g
+// when the collection began, an estimate as BudgetLeft is; 0 if it had some left.
 func (d *GCDetails) BudgetExceeded(g int) (bytes uint64, known bool) {
 	x := &d.Generations[g]
 	return uint64(max(0, -x.BudgetLeft)), x.HasBudgetLeft

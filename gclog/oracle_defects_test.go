@@ -110,6 +110,18 @@ func summed(r *evidence, p *pair) string {
 		expect("generation", told.global.CondemnedGeneration, uint32(d.Generation)), timed(d, &told.global), peak(r, p))
 }
 
+// budgets are what a generation may get until its next collection, and the sum of what each
+// heap asked for, which TraceEvent takes for it.
+func (h *heapHistories) budgets(d *gclog.GCDetails, g int) (set, asked uint64) {
+	for i := range h.heaps {
+		asked += h.heaps[i].Generation[g].Budget
+	}
+	if perHeap := h.global.FinalYoungestDesired; g == gclog.Gen0 && d.Kind != gclog.KindBackground && perHeap > 0 {
+		return perHeap * uint64(len(h.heaps)), asked
+	}
+	return asked, asked
+}
+
 func summedGeneration(d *gclog.GCDetails, told *heapHistories, g int) string {
 	var want gclog.GenerationDetails
 	var after, objectsBefore, objectsAfter int64
@@ -121,9 +133,9 @@ func summedGeneration(d *gclog.GCDetails, told *heapHistories, g int) string {
 		want.In += x.In
 		want.Survived += x.PinnedSurvivors + x.NonPinnedSurvivors
 		want.SurvivedPins += x.PinnedSurvivors
-		want.Budget += x.Budget
 		after += int64(x.SizeAfter)
 	}
+	want.Budget, _ = told.budgets(d, g)
 	x := &d.Generations[g]
 	if after == 0 && !d.Collected(g) { // .NET Core 3.1
 		after = int64(x.After)
@@ -353,6 +365,18 @@ var defects = []defect{
 			return p.before != nil && (besideBackground(r, p) || negative(p.before) || overwritten(r, p.d))
 		},
 		wrong: allocatedRight,
+	},
+	{
+		what:    "the budget of gen0 is the sum of what the heaps asked for, which the runtime smooths and limits, and DATAS does not go by",
+		members: []string{"GenBudgetMB[gen0]"},
+		affects: func(r *evidence, p *pair) bool {
+			set, asked := r.historiesOf(p.d).budgets(p.d, gclog.Gen0)
+			return set != asked
+		},
+		wrong: func(r *evidence, p *pair) string {
+			set, asked := r.historiesOf(p.d).budgets(p.d, gclog.Gen0)
+			return all(expect("theirs", uint64(bytesOf(p.w.GenBudgetMB[gclog.Gen0])), asked), expect("budget", p.d.Generations[gclog.Gen0].Budget, set))
+		},
 	},
 	{
 		what:    "8: IsNotCompacting() is the opposite",

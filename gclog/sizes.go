@@ -146,6 +146,12 @@ func (c *collection) sumHeaps() {
 				objects[g][1] += y.ObjectsAfter()
 			}
 		}
+		// The histories have what each heap asked for. Of gen0 the runtime takes the mean, smooths
+		// and limits it, or DATAS decides: the history that all heaps share has the result, but
+		// for 32-bit runtimes.
+		if perHeap := c.Global.FinalYoungestDesired; perHeap > 0 && c.Collected(Gen0) {
+			c.Generations[Gen0].Budget = perHeap * uint64(c.historyCount())
+		}
 		for g := range c.Generations {
 			x := &c.Generations[g]
 			if c.historyAfter[g] == 0 && !c.Collected(g) {
@@ -225,10 +231,10 @@ func (c *collection) setTiming() {
 // only what they did not see is its own: it frees objects while the program runs.
 // What was allocated until its end is at least what the heaps, or the objects in
 // them, grew by since then.
-func (s *sizes) account(c *collection) {
+func (s *sizes) account(c *collection, regions bool) {
 	if !c.HasHistory {
 		s.counted = false
-		s.budgets = budgets{}
+		s.budgets.forget()
 		s.rate = rate{}
 		return
 	}
@@ -255,8 +261,7 @@ func (s *sizes) account(c *collection) {
 	}
 	s.counted = true
 	s.rate.next(c)
-	c.left()
-	s.budgets.next(c)
+	s.budgets.next(c, regions)
 }
 
 func grown(from, to int64) uint64 { return uint64(max(0, to-from)) }

@@ -418,7 +418,7 @@ func TestExplainTrigger(t *testing.T) {
 	})
 	for _, want := range []string{
 		"Thread 4711 asked for it, 2 ms before the runtime began to stop the threads.",
-		"Budgets that were used up, by gclog's estimate: that of gen0, exceeded by about 1.2 MB.",
+		"Budgets (estimated): gen0 had exceeded its budget by about 1.2 MB.",
 		"Since the previous collection the program had allocated 10 MB (9 MB in gen0 and 1 MB in large objects); while it ran, 20 MB a second.",
 	} {
 		if got := sentences(e.Trigger); !strings.Contains(got, want) {
@@ -460,50 +460,62 @@ func TestExplainBalance(t *testing.T) {
 // TestExplainUnasked: that the budget of gen2 is exceeded does not matter where gen1 has some
 // of its own left, but for a gen1 that is made for another reason.
 func TestExplainUnasked(t *testing.T) {
-	const asks = "the runtime asks for it only where that of gen1 is used up too"
+	const asks = "which counts only where gen1 has exceeded its own too"
 	budgets := func(conditions clr.Condemned, gen1Left int64) string {
 		e := explain(func(d *gclog.GCDetails) {
 			d.Generation = 1
 			d.Heaps[0].History.Condemned = conditions
+			d.Generations[gclog.Gen0].BudgetLeft, d.Generations[gclog.Gen0].HasBudgetLeft = 100, true
 			d.Generations[gclog.Gen1].BudgetLeft, d.Generations[gclog.Gen1].HasBudgetLeft = gen1Left, true
 			d.Generations[gclog.Gen2].BudgetLeft, d.Generations[gclog.Gen2].HasBudgetLeft = -300_000, true
 		})
 		return sentences(e.Trigger)
 	}
-	if got := budgets(clr.CondemnedLowCardTable, 100); !strings.Contains(got, "no budget was exceeded that would call for it. That of gen2 was exceeded by about 300 KB; "+asks) {
+	if got := budgets(clr.CondemnedLowCardTable, 100); !strings.Contains(got, "gen0 had about 100 B left. Gen2 had exceeded its budget by about 300 KB, "+asks) {
 		t.Error(got)
 	}
 	for _, got := range []string{budgets(clr.CondemnedLowCardTable|clr.CondemnedMaxGenerationBudget, 100), budgets(clr.CondemnedLowCardTable, -100)} {
-		if strings.Contains(got, asks) || !strings.Contains(got, "that of gen2, exceeded by about 300 KB") {
+		if strings.Contains(got, asks) || !strings.Contains(got, "gen2 had exceeded its budget by about 300 KB") {
 			t.Error(got)
 		}
 	}
 }
 
-// TestExplainBudgetLeft: gen0 is as good as used up where no more is left of it than a
-// twentieth of what was allocated, and one heap alone has the budget.
+// TestExplainBudgetLeft: what is left is that of the fullest heap, and of the generations that
+// the reason names.
 func TestExplainBudgetLeft(t *testing.T) {
-	const usedUp = "Budgets that were used up, by gclog's estimate: that of gen0 but for about"
 	for _, tt := range []struct {
-		left, allocated int64
-		heaps           int
-		want            string
+		name   string
+		change func(*gclog.GCDetails)
+		want   string
 	}{
-		{50_000, 1_000_000, 1, usedUp + " 50 KB."},
-		{50_001, 1_000_000, 1, "By gclog's estimate its budget was not exceeded: about 50 KB of that of gen0 were left."},
-		{50_000, 1_000_000, 2, "all heaps together had not used up the budget: about 50 KB of that of gen0 were left."},
+		{"one heap", nil, "Budgets (estimated): gen0 had about 50 KB left."},
+		{"two heaps", func(d *gclog.GCDetails) { d.Global.Heaps = 2 }, "Budgets (estimated, of the heap with least left): gen0 had about 50 KB left."},
+		{"large objects", func(d *gclog.GCDetails) {
+			d.Reason, d.Generations[gclog.LOH].BudgetLeft, d.Generations[gclog.LOH].HasBudgetLeft = clr.ReasonAllocLarge, -9_000, true
+		}, "Budgets (estimated): large objects had exceeded their budget by about 9 KB."},
+		{"induced", func(d *gclog.GCDetails) { d.Reason = clr.ReasonInduced }, "Budgets (estimated): none was exceeded."},
 	} {
 		e := explain(func(d *gclog.GCDetails) {
-			for len(d.Heaps) < tt.heaps {
-				d.Heaps = append(d.Heaps, d.Heaps[0])
+			d.Generations[gclog.Gen0].BudgetLeft, d.Generations[gclog.Gen0].HasBudgetLeft = 50_000, true
+			if tt.change != nil {
+				tt.change(d)
 			}
-			d.Global.Heaps = int32(tt.heaps)
-			g := &d.Generations[gclog.Gen0]
-			g.Allocated, g.BudgetLeft, g.HasBudgetLeft = uint64(tt.allocated), tt.left, true
 		})
 		if got := sentences(e.Trigger); !strings.Contains(got, tt.want) {
-			t.Errorf("%+v: %s", tt, got)
+			t.Errorf("%s: %s", tt.name, got)
 		}
+		if why := whyUnknown(&e, "by how much a budget was exceeded"); why != "" {
+			t.Errorf("%s: %s", tt.name, why)
+		}
+	}
+	// A background collection has swept gen0: only what is left of gen1 is known.
+	e := explain(func(d *gclog.GCDetails) {
+		d.GenerationCount = gclog.Generations
+		d.Generations[gclog.Gen1].BudgetLeft, d.Generations[gclog.Gen1].HasBudgetLeft = 50_000, true
+	})
+	if got := sentences(e.Trigger); strings.Contains(got, "Budgets") || whyUnknown(&e, "by how much a budget was exceeded") == "" {
+		t.Errorf("%s%+v", got, e.Unknown)
 	}
 }
 

@@ -11,11 +11,11 @@ import (
 // reasonTexts say why a collection was started, by clr.Reason; of induced ones also who
 // can have asked.
 var reasonTexts = [...]string{
-	clr.ReasonAllocSmall:            "The program had used up what gen0 may take, with small objects (AllocSmall).",
+	clr.ReasonAllocSmall:            "Gen0's allocation budget was exceeded by small objects (AllocSmall).",
 	clr.ReasonInduced:               "Somebody asked for it and waited (Induced): GC.Collect() or one of its overloads that block, GC.GetTotalMemory(true), in the program or in a library of it; or from outside a profiler, a heap snapshot (dotnet-gcdump), or a session that asks for a collection.",
 	clr.ReasonLowMemory:             "The operating system said that memory is short (LowMemory).",
 	clr.ReasonEmpty:                 "The runtime gave no reason (Empty).",
-	clr.ReasonAllocLarge:            "The program had used up what large objects may take, or pinned ones, which the reason does not tell apart (AllocLarge).",
+	clr.ReasonAllocLarge:            "The allocation budget of large objects was exceeded, or that of pinned ones, which the reason does not tell apart (AllocLarge).",
 	clr.ReasonOutOfSpaceSOH:         "There was no room for a small object, and the heap could not grow at once (OutOfSpaceSOH).",
 	clr.ReasonOutOfSpaceLOH:         "There was no room for a large object, and the heap could not grow at once (OutOfSpaceLOH).",
 	clr.ReasonInducedNotForced:      "Somebody asked for it without the need to wait (InducedNotForced): GC.Collect(generation, mode, blocking: false), or GC.AddMemoryPressure, which does that when much unmanaged memory was announced.",
@@ -80,15 +80,16 @@ var budgetNames = [gclog.Generations]string{"gen0", "gen1", "gen2", "large objec
 // that the numbers are estimates.
 func (x *explainer) budget() {
 	d := x.d
-	var over, left, later []string
+	var parts, later []string
 	var facts []Fact
-	known := false
+	blamed, known := false, false // of the generations that the reason names
 	for g := range d.Generations {
 		y := &d.Generations[g]
+		blames := allocates(d.Reason, g) && (g < d.GenerationCount || y.HasBudgetLeft)
+		blamed, known = blamed || blames, known || blames && y.HasBudgetLeft
 		if !y.HasBudgetLeft {
 			continue
 		}
-		known = true
 		bytes, _ := d.BudgetExceeded(g)
 		fact := Fact{"dotnet.gc." + gclog.GenerationName(g) + ".budget_left", float64(y.BudgetLeft), "bytes"}
 		if bytes > 0 {
@@ -97,34 +98,40 @@ func (x *explainer) budget() {
 		facts = append(facts, fact)
 		switch {
 		case bytes > 0 && x.unasked(g):
-			later = append(later, fmt.Sprintf(" That of gen%d was exceeded by about %s; the runtime asks for it only where that of gen%d is used up too.", g, bytesText(bytes), g-1))
+			later = append(later, fmt.Sprintf(" Gen%d had exceeded its budget by about %s, which counts only where gen%d has exceeded its own too.", g, bytesText(bytes), g-1))
 		case bytes > 0:
-			over = append(over, fmt.Sprintf("that of %s, exceeded by about %s", budgetNames[g], bytesText(bytes)))
-		case allocates(d.Reason, g) && uint64(y.BudgetLeft) <= y.Allocated/20 && d.HeapCount() <= 1:
-			over = append(over, fmt.Sprintf("that of %s but for about %s", budgetNames[g], bytesText(uint64(y.BudgetLeft))))
-		case allocates(d.Reason, g):
-			left = append(left, fmt.Sprintf("about %[2]s of that of %[1]s were left", budgetNames[g], bytesText(uint64(y.BudgetLeft))))
+			parts = append(parts, fmt.Sprintf("%s had exceeded %s by about %s", budgetNames[g], ownBudget(g), bytesText(bytes)))
+		case blames:
+			parts = append(parts, fmt.Sprintf("%s had about %s left", budgetNames[g], bytesText(uint64(y.BudgetLeft))))
 		}
 	}
-	say := func(text string) { x.say(&x.e.Trigger, "budget", text+strings.Join(later, ""), facts...) }
+	if blamed && !known || len(facts) == 0 {
+		x.lacks("by how much a budget was exceeded", x.untold("the collection that set it was not seen, or a background collection that swept, a no-GC region or another number of heaps has changed it since"))
+	}
+	if len(facts) == 0 || len(parts) == 0 && blamed && !known {
+		return
+	}
+	text := "Budgets (estimated): "
+	if d.HeapCount() > 1 {
+		text = "Budgets (estimated, of the heap with least left): "
+	}
 	switch {
-	case !known:
-		x.lacks("by how much a budget was exceeded", x.untold("the last collection of the generation, which set the budget, was not seen"))
-	case len(over) > 0:
-		say("Budgets that were used up, by gclog's estimate: " + andList(over) + ".")
-	case d.HeapCount() > 1:
-		text := "By gclog's estimate all heaps together had not used up the budget"
-		if len(left) > 0 {
-			text += ": " + andList(left)
-		}
-		say(text + ". Each heap has budgets of its own: one that exceeds them is enough.")
-	case len(left) > 0:
-		say("By gclog's estimate its budget was not exceeded: " + andList(left) + ". The runtime counts otherwise, or has changed the budget since.")
+	case len(parts) > 0:
+		text += strings.Join(parts, "; ") + "."
 	case len(later) > 0:
-		say("By gclog's estimate no budget was exceeded that would call for it.")
+		text += "none was exceeded that would call for it."
 	default:
-		say("By gclog's estimate no budget was exceeded.")
+		text += "none was exceeded."
 	}
+	x.say(&x.e.Trigger, "budget", text+strings.Join(later, ""), facts...)
+}
+
+// ownBudget is the budget of what budgetNames calls so.
+func ownBudget(g int) string {
+	if g >= gclog.LOH {
+		return "their budget"
+	}
+	return "its budget"
 }
 
 // unasked tells whether the budget of a generation above the condemned one does not

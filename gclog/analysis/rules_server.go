@@ -74,9 +74,7 @@ func (j *peakOverAfter) gc(x *judgedGC) {
 	j.told++
 	j.peak += float64(x.Peak)
 	j.after += x.after
-	if x.HasGlobal {
-		j.budget = max(j.budget, float64(x.Global.FinalYoungestDesired)*float64(max(1, x.HeapCount())))
-	}
+	j.budget = max(j.budget, float64(x.Generations[gclog.Gen0].Budget))
 	j.worst.add(x.GCDetails, r)
 }
 
