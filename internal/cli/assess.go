@@ -39,12 +39,16 @@ func (p *program) assess(c *cli.Context) (*history, *assessment, error) {
 	}
 	var a *assessment
 	h, err := p.history(c, func(process *gclog.Process, w analysis.Window) historyObserver {
-		s, f := analysis.NewStatistics(analysis.StatisticsOptions{Window: w}), analysis.NewFindings(process, thresholds, w)
-		z, types := analysis.NewFinalized(w), analysis.NewAllocated(w)
-		a = &assessment{gclog.Tee(s, f, z, types).(gclog.EventObserver), s, f, z, types}
+		a = newAssessment(process, thresholds, w)
 		return a
 	})
 	return h, a, err
+}
+
+func newAssessment(process *gclog.Process, thresholds analysis.Thresholds, w analysis.Window) *assessment {
+	s, f := analysis.NewStatistics(analysis.StatisticsOptions{Window: w}), analysis.NewFindings(process, thresholds, w)
+	z, types := analysis.NewFinalized(w), analysis.NewAllocated(w)
+	return &assessment{gclog.Tee(s, f, z, types).(gclog.EventObserver), s, f, z, types}
 }
 
 // Begin implements historyObserver.

@@ -173,9 +173,9 @@ func findingMetrics(list []analysis.Finding, unjudged []analysis.Unjudged, idle 
 	note, none := "", ""
 	switch n := len(unjudged); {
 	case n > 0 && n >= len(rules)-1 && !idle: // data-quality, which needs no data
-		none = "none of the rules could be judged (gclog summary says why)"
+		none = "none of the rules could be judged (gclog summary -v says why)"
 	case n > 0:
-		note = fmt.Sprintf("%d of %d rules could not be judged (gclog summary says why)", n, len(rules))
+		note = fmt.Sprintf("%d of %d rules could not be judged (gclog summary -v says why)", n, len(rules))
 	}
 	sum := func(name, help string, s analysis.Severity) checkMetric {
 		n := analysis.Number{Value: severities[s]}

@@ -28,7 +28,7 @@ func (p *program) printExplanation(d *gclog.GCDetails, e *analysis.Explanation) 
 	}
 	fmt.Fprintf(p.out, "\n%s\n", p.heading("Not known (n/a)"))
 	for _, u := range e.Unknown {
-		wrapped(p.out, 2, oneLine(strings.Join(u.What, ", ")+": "+u.Why))
+		p.paragraph(oneLine(strings.Join(u.What, ", ") + ": " + u.Why))
 	}
 }
 
@@ -51,25 +51,38 @@ func (p *program) section(title string, list []analysis.Statement) {
 
 func (p *program) statements(list []analysis.Statement) {
 	for _, s := range list {
-		wrapped(p.out, 2, oneLine(s.Text))
+		p.paragraph(oneLine(s.Text))
 	}
+}
+
+func (p *program) paragraph(text string) { wrapped(p.out, p.pageWidth(), 2, text) }
+
+// pageWidth is how wide a page of sentences is.
+func (p *program) pageWidth() int {
+	const most = 100
+	if width, _ := screen.Size(p.stdout); width > 0 {
+		return min(width, most)
+	}
+	return most
 }
 
 // printParts prints what the pause was spent on, as time and as share of it.
 func (p *program) printParts(d *gclog.GCDetails, e *analysis.Explanation) {
-	t := &table{}
+	t := newTable("while the program ran:", "", "")
 	if len(e.Parts) > 0 {
-		t.add("", "ms", "of the pause")
+		t = newTable("", "ms", "of the pause")
 		addParts(t, e.Parts, "", d.Pause())
 		t.add("in all", partText(float64(d.Pause())), shareOf(float64(d.Pause()), d.Pause()))
 	}
 	if len(e.Phases) > 0 {
-		t.add("while the program ran:", "", "")
+		if len(e.Parts) > 0 {
+			t.add("while the program ran:", "", "")
+		}
 		addParts(t, e.Phases, "  ", 0)
 	}
 	if len(t.rows) > 0 {
 		fmt.Fprintln(p.out)
-		t.print(p.out)
+		t.print(p.out, p.pageWidth())
 	}
 }
 
@@ -109,12 +122,11 @@ func (p *program) printRoots(roots []analysis.Root) {
 	for _, r := range roots {
 		heaps = heaps || r.Imbalance.Known()
 	}
-	t := &table{}
 	head := []string{"marked from", "ms"}
 	if heaps {
 		head = append(head, "slowest heap", "of the mean")
 	}
-	t.add(append(head, "promoted")...)
+	t := newTable(append(head, "promoted")...)
 	for _, r := range roots {
 		row := []string{r.Name, partText(float64(r.Longest))}
 		if heaps {
@@ -130,7 +142,7 @@ func (p *program) printRoots(roots []analysis.Root) {
 		t.add(append(row, sizeText(r.Promoted))...)
 	}
 	fmt.Fprintln(p.out)
-	t.print(p.out)
+	t.print(p.out, p.pageWidth())
 }
 
 func sizeText(bytes uint64) string { return analysis.Number{Value: float64(bytes)}.Text("bytes") }
@@ -140,8 +152,7 @@ func (p *program) printSizes(sizes []analysis.Size) {
 	if len(sizes) == 0 {
 		return
 	}
-	t := &table{}
-	t.add("", "before", "after", "free after", "promoted", "survived", "next budget")
+	t := newTable("", "before", "after", "free after", "promoted", "survived", "next budget")
 	for _, s := range sizes {
 		row := []string{s.Name, s.Before.Text("bytes"), s.After.Text("bytes"), s.Free.Text("bytes")}
 		if s.Collected {
@@ -156,5 +167,5 @@ func (p *program) printSizes(sizes []analysis.Size) {
 		t.add(row...)
 	}
 	fmt.Fprintln(p.out)
-	t.print(p.out)
+	t.print(p.out, p.pageWidth())
 }

@@ -17,6 +17,7 @@ no file, is a running process, which is watched for half a minute.
 
 Examples:
    gclog summary app.nettrace
+   gclog summary app.nettrace -v                   what is not known too, and why
    gclog summary gc*.log                           the files of a rotated log
    gclog summary 4711 --duration 2m
    gclog summary MyApp --newest                    of several the one started last
@@ -26,6 +27,7 @@ Examples:
    gclog summary app.nettrace -o json | jq '.dotnet.gc.metrics["pause.p99"].ns'`,
 		Flags: join(historyFlags(), []cli.Flag{
 			thresholdFlag(),
+			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "tell which rules were not evaluated and which values are not known (n/a), and why"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "`text` or json"},
 		}),
 		Action: p.summary,
@@ -44,7 +46,7 @@ func (p *program) summary(c *cli.Context) error {
 	if how == "json" {
 		return errors.Join(p.printJSON(p.summaryJSON(h, a)), err)
 	}
-	return errors.Join(p.printSummary(h, a), err)
+	return errors.Join(p.printSummary(h, a, c.Bool("verbose")), err)
 }
 
 // textOrJSON reads --output.

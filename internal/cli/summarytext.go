@@ -15,12 +15,15 @@ import (
 	"github.com/gclog/gclog/internal/screen"
 )
 
-// A summaryText is a summary for people.
+// A summaryText is a summary for people: what is wrong on top, then the numbers.
 type summaryText struct {
 	bytes.Buffer
 	h     *history
 	s     *analysis.Summary
 	a     *assessment
+	why   bool // why rules were not evaluated, and values are not known, is wanted too
+	width int  // of text; tables may be wider, on a terminal that is
+	wide  int
 	paint func(screen.Style, string) string
 	lacks []lack // why something is n/a
 }
@@ -31,57 +34,68 @@ type lack struct {
 	names []string
 }
 
-func (p *program) printSummary(h *history, a *assessment) error {
-	t := &summaryText{h: h, s: a.statistics.Summary(), a: a, paint: screen.Painter(screen.Colored(p.stdout))}
+func (p *program) printSummary(h *history, a *assessment, why bool) error {
+	width := screen.TextWidth(p.stdout)
+	wide, _ := screen.Size(p.stdout)
+	t := &summaryText{h: h, s: a.statistics.Summary(), a: a, why: why, width: width, wide: max(wide, width), paint: screen.Painter(screen.Colored(p.stdout))}
+	t.page()
+	_, err := t.WriteTo(p.out)
+	return err
+}
+
+func (t *summaryText) page() {
 	t.head()
+	t.findings(t.a.findings)
 	if t.s.Classes[analysis.ClassAll].Pauses.Count > 0 {
 		t.pauses()
 	}
 	t.collections()
 	if t.s.Classes[analysis.ClassAll].Count > 0 {
 		t.heap()
+		t.allocated(t.a.allocated)
 	}
 	t.data()
-	t.findings(a.findings)
-	t.unknown()
-	_, err := t.WriteTo(p.out)
-	return err
+	t.reasons(t.a.findings.Unjudged())
 }
 
-// num is a number for people. Why it is not known is told at the end, once for all that
-// lack the same.
+// num is a number for people. Why it is not known is kept for those who ask.
 func (t *summaryText) num(name string, n analysis.Number, unit string) string {
 	if !n.Known() {
-		i := slices.IndexFunc(t.lacks, func(l lack) bool { return l.why == n.Why })
-		if i < 0 {
-			i = len(t.lacks)
-			t.lacks = append(t.lacks, lack{why: n.Why})
-		}
-		if l := &t.lacks[i]; !slices.Contains(l.names, name) {
-			l.names = append(l.names, name)
-		}
+		t.lacks = addLack(t.lacks, n.Why, name)
 	}
 	return n.Text(unit)
 }
 
-func (t *summaryText) title(s string) { fmt.Fprintf(t, "\n%s\n", s) }
+// addLack adds a name to those that lack something for the same reason.
+func addLack(list []lack, why, name string) []lack {
+	i := slices.IndexFunc(list, func(l lack) bool { return l.why == why })
+	if i < 0 {
+		return append(list, lack{why, []string{name}})
+	}
+	if l := &list[i]; !slices.Contains(l.names, name) {
+		l.names = append(l.names, name)
+	}
+	return list
+}
+
+func (t *summaryText) title(s string) { fmt.Fprintf(t, "\n%s\n", t.paint(screen.Heading, s)) }
+
+// paragraph prints text behind so many blanks.
+func (t *summaryText) paragraph(indent int, text string) { wrapped(t, t.width, indent, text) }
 
 // line prints a name and what is to be said of it.
 func (t *summaryText) line(name, format string, args ...any) {
 	const indent = 18
 	var b bytes.Buffer
-	wrapped(&b, indent, fmt.Sprintf(format, args...))
+	wrapped(&b, t.width, indent, fmt.Sprintf(format, args...))
 	fmt.Fprintf(t, "  %-*s%s", indent-2, name, b.Bytes()[indent:])
 }
 
-// told prints a line that begins with a number, or that it is not known.
-func (t *summaryText) told(name string, n analysis.Number, unit, format string, args ...any) {
-	text := t.num(name, n, unit)
-	if !n.Known() {
-		t.line(name, "%s", text)
-		return
+// known prints a line that begins with a number, if that is known.
+func (t *summaryText) known(name string, n analysis.Number, unit, format string, args ...any) {
+	if text := t.num(name, n, unit); n.Known() {
+		t.line(name, format, append([]any{text}, args...)...)
 	}
-	t.line(name, format, append([]any{text}, args...)...)
 }
 
 // head says what the summary is about.
@@ -94,22 +108,21 @@ func (t *summaryText) head() {
 	}
 	for _, s := range []string{p.Name, p.CommandLine} {
 		if s != "" {
-			who += "  " + oneLine(shorten(s, textWidth-len(who)-20))
+			who += "  " + oneLine(shorten(s, t.width-len(who)-20))
 			break
 		}
 	}
 	t.line("process", "%s", who)
 	t.line("runtime", "%s", oneLine(runtimeText(p)))
 	w := t.s.Window
-	part := ""
-	if t.h.window != analysis.Always() {
-		part = fmt.Sprintf(", of %s to %s", clockText(p, t.h.begin), clockText(p, t.h.end))
-	}
 	observed := ""
 	if t.s.Unobserved > 0 {
 		observed = " of it observed"
 	}
-	t.line("time", "%s to %s UTC, %s%s%s", p.Time(w.From).UTC().Format("2006-01-02 15:04:05.000"), clockText(p, w.To), t.num("time", t.s.Duration, "ns"), observed, part)
+	t.line("time", "%s to %s UTC, %s%s", p.Time(w.From).UTC().Format("2006-01-02 15:04:05.000"), clockText(p, w.To), t.num("time", t.s.Duration, "ns"), observed)
+	if t.h.window != analysis.Always() {
+		t.line("part of", "%s to %s", clockText(p, t.h.begin), clockText(p, t.h.end))
+	}
 }
 
 // runtimeText is what is known of the runtime and its GC.
@@ -136,121 +149,42 @@ func runtimeText(p *gclog.Process) string {
 	return strings.Join(known, ", ")
 }
 
-// A column is a number of the classes.
-type column struct {
-	head, unit string
-	of         func(*analysis.Rollup) analysis.Number
-}
-
-func countOf(n uint64) analysis.Number { return analysis.Number{Value: float64(n)} }
-
-var pauseColumns = []column{
-	{"pauses", "", func(r *analysis.Rollup) analysis.Number { return countOf(r.Pauses.Count) }},
-	{"total", "ns", func(r *analysis.Rollup) analysis.Number { return r.Pauses.Total }},
-	{"mean", "ns", func(r *analysis.Rollup) analysis.Number { return r.Pauses.Mean }},
-	{"p50", "ns", func(r *analysis.Rollup) analysis.Number { return r.Pauses.P50 }},
-	{"p90", "ns", func(r *analysis.Rollup) analysis.Number { return r.Pauses.P90 }},
-	{"p95", "ns", func(r *analysis.Rollup) analysis.Number { return r.Pauses.P95 }},
-	{"p99", "ns", func(r *analysis.Rollup) analysis.Number { return r.Pauses.P99 }},
-	{"p99.9", "ns", func(r *analysis.Rollup) analysis.Number { return r.Pauses.P999 }},
-	{"longest", "ns", func(r *analysis.Rollup) analysis.Number { return r.Pauses.Max }},
-}
-
-var collectionColumns = []column{
-	{"GCs", "", func(r *analysis.Rollup) analysis.Number { return countOf(r.Count) }},
-	{"a minute", "", func(r *analysis.Rollup) analysis.Number { return r.PerMinute }},
-	{"induced", "", func(r *analysis.Rollup) analysis.Number { return r.Induced }},
-	{"compacting", "", func(r *analysis.Rollup) analysis.Number { return r.Compacting }},
-	{"mean pause", "ns", func(r *analysis.Rollup) analysis.Number { return r.Pause.Mean }},
-	{"max pause", "ns", func(r *analysis.Rollup) analysis.Number { return r.Pause.Max }},
-	{"max suspend", "ns", func(r *analysis.Rollup) analysis.Number { return r.Suspend.Max }},
-	{"max pinned", "", func(r *analysis.Rollup) analysis.Number { return r.PinnedObjects.Max }},
-}
-
-var sizeColumns = []column{
-	{"max peak", "bytes", func(r *analysis.Rollup) analysis.Number { return r.Peak.Max }},
-	{"mean after", "bytes", func(r *analysis.Rollup) analysis.Number { return r.After.Mean }},
-	{"max after", "bytes", func(r *analysis.Rollup) analysis.Number { return r.After.Max }},
-	{"promoted", "bytes", func(r *analysis.Rollup) analysis.Number { return r.Promoted.Total }},
-	{"allocated", "bytes", func(r *analysis.Rollup) analysis.Number { return r.Allocated.Total }},
-	{"max rate", "bytes/s", func(r *analysis.Rollup) analysis.Number { return r.AllocationRate.Max }},
-}
-
-// classes prints a table with a row for each class of which there is anything, and a
-// column for each number that is known of any.
-func (t *summaryText) classes(columns []column, there func(*analysis.Rollup) bool) {
-	var x table
-	all := &t.s.Classes[analysis.ClassAll]
-	head := []string{""}
-	var known []column
-	for _, c := range columns {
-		if t.num(c.head, c.of(all), c.unit); c.of(all).Known() {
-			known = append(known, c)
-			head = append(head, c.head)
-		}
-	}
-	if len(known) == 0 {
-		return
-	}
-	x.add(head...)
-	for class := range analysis.Classes {
-		r := &t.s.Classes[class]
-		if !there(r) && class != analysis.ClassAll {
-			continue
-		}
-		row := []string{strings.ReplaceAll(class.String(), ".", " ")}
-		switch {
-		case class == analysis.ClassNone:
-			row[0] = "without a GC"
-		case class == analysis.ClassGen0 && t.s.Young:
-			row[0] = "young"
-		}
-		for _, c := range known {
-			row = append(row, t.num(c.head+" of "+row[0], c.of(r), c.unit))
-		}
-		x.add(row...)
-	}
-	fmt.Fprintln(t)
-	x.print(t)
-}
-
-func hasPauses(r *analysis.Rollup) bool { return r.Pauses.Count > 0 || r.Count > 0 }
-
-func hasGCs(r *analysis.Rollup) bool { return r.Count > 0 }
-
-// pauses tells how long and how much of the time the program stood.
+// pauses tells how long and how much of the time the program was paused.
 func (t *summaryText) pauses() {
 	s := t.s
 	t.title("Pauses")
-	t.line("share", "the program stood %s of the time", t.num("share", s.Share, "%"))
+	t.line("share", "paused %s of the time", t.num("share", s.Share, "%"))
 	for _, w := range s.Worst {
-		when := ""
-		if w.Percent.Known() {
-			when = " from " + clockText(t.h.process, w.At)
-		}
-		name := "worst " + lengthText(w.Length)
-		t.line(name, "%s%s", t.num(name, w.Percent, "%"), when)
+		t.known("worst "+lengthText(w.Length), w.Percent, "%", "%s from %s", clockText(t.h.process, w.At))
 	}
 	var least []string
 	for _, u := range s.Utilization {
-		name := lengthText(u.Length)
-		least = append(least, t.num("least of "+name, u.Percent, "%")+" of "+name)
+		length := lengthText(u.Length)
+		if text := t.num("MMU of "+length, u.Percent, "%"); u.Percent.Known() {
+			least = append(least, text+" of "+length)
+		}
 	}
-	t.line("ran at least", "%s", strings.Join(least, ", "))
-	t.spread("suspension", "until all threads stood", &s.Suspend)
+	if len(least) > 0 {
+		t.line("MMU", "minimum mutator utilization: %s", strings.Join(least, ", "))
+	}
+	t.spread("suspension", "until all threads were suspended", &s.Suspend)
 	t.spread("between GCs", "from one to the next", &s.Between)
 	for _, x := range s.WithoutGC {
-		t.line("without a GC", "%s: %d %s, longest %s", x.Kind, x.Pauses.Told, plural(int(x.Pauses.Told), "pause", "pauses"), t.num("without a GC", x.Pauses.Max, "ns"))
+		t.line("without a GC", "%s: %s, longest %s", x.Kind, counted(x.Pauses.Told, "pause"), t.num("without a GC", x.Pauses.Max, "ns"))
 	}
 	t.classes(pauseColumns, hasPauses)
 }
 
 func (t *summaryText) spread(name, what string, d *analysis.Distribution) {
 	if d.Count == 0 {
-		t.line(name, "%s", t.num(name, d.Mean, "ns"))
+		t.num(name, d.Mean, "ns")
 		return
 	}
-	t.line(name, "%s: median %s, p99 %s, longest %s", what, t.num(name, d.P50, "ns"), t.num(name, d.P99, "ns"), t.num(name, d.Max, "ns"))
+	p99 := ""
+	if text := t.num("p99 of "+name, d.P99, "ns"); d.P99.Known() {
+		p99 = ", p99 " + text
+	}
+	t.line(name, "%s: median %s%s, longest %s", what, t.num(name, d.P50, "ns"), p99, t.num(name, d.Max, "ns"))
 }
 
 // lengthText is the length of a window.
@@ -285,11 +219,14 @@ func (t *summaryText) collections() {
 		t.line("background", "%d, with %s foreground %s while they ran and %s in their first pause%s", n, t.num("foreground", s.Rare(all.Foreground), ""), plural(int(all.Foreground), "GC", "GCs"), t.num("in the first pause", s.Rare(all.InsideBGCStart), ""), demoted)
 	}
 	if s.BlockingGen2.Known() {
-		newest := ""
-		if s.SinceLastGen2.Known() {
-			newest = "; the newest ended " + s.SinceLastGen2.Text("ns") + " before the end"
+		latest := ""
+		switch {
+		case s.SinceLastGen2.Known() && s.SinceLastGen2.Value == 0:
+			latest = "; the latest did not end before the end"
+		case s.SinceLastGen2.Known():
+			latest = "; the latest ended " + s.SinceLastGen2.Text("ns") + " before the end"
 		}
-		t.line("gen2", "%s of them blocking%s", s.BlockingGen2.Text("%"), newest)
+		t.line("gen2", "%s of them blocking%s", s.BlockingGen2.Text("%"), latest)
 	}
 	if all.Provisional+all.HeapDumps > 0 {
 		t.line("special", "%d full GCs of provisional mode, %d for heap snapshots", all.Provisional, all.HeapDumps)
@@ -301,23 +238,37 @@ func (t *summaryText) collections() {
 	t.classes(collectionColumns, hasGCs)
 }
 
-// heap tells sizes and allocations.
+// heap tells sizes and allocations, and what else the process has.
 func (t *summaryText) heap() {
 	h, all := &t.s.Heap, &t.s.Classes[analysis.ClassAll]
 	t.title("Heap and allocation")
-	t.told("size", h.Last, "bytes", "%s after the newest GC, %s after the newest gen2; the most was %s", t.num("size after gen2", h.LastGen2, "bytes"), t.num("largest size", h.Max, "bytes"))
-	t.told("committed", h.Committed, "bytes", "%s; the most was %s", h.MaxCommitted.Text("bytes"))
-	t.told("allocated", all.Allocated.Total, "bytes", "%s before the GCs that tell it, at %s", t.num("allocation rate", t.s.AllocationRate, "bytes/s"))
-	t.told("pinned", all.PinnedShare, "%", "%s of what survived")
+	t.known("size", h.Last, "bytes", "%s after the latest GC, %s after the latest gen2; at most %s", t.num("size after gen2", h.LastGen2, "bytes"), t.num("largest size", h.Max, "bytes"))
+	t.known("committed", h.Committed, "bytes", "%s; at most %s", h.MaxCommitted.Text("bytes"))
+	t.memory(&t.s.Memory)
+	t.known("allocated", all.Allocated.Total, "bytes", "%s before the GCs that tell it, at %s", t.num("allocation rate", t.s.AllocationRate, "bytes/s"))
+	t.known("pinned", all.PinnedShare, "%", "%s of what survived")
 	t.pins(all)
-	objects := "objects"
-	if all.Finalization.Max.Value == 1 {
-		objects = "object"
+	retained := ""
+	if size := t.num("size of finalization", all.FinalizationBytes.Max, "bytes"); all.FinalizationBytes.Max.Known() {
+		retained = ", " + size + " retained for it"
 	}
-	t.told("finalization", all.Finalization.Max, "", "at most %s "+objects+", %s kept alive for it", t.num("size of finalization", all.FinalizationBytes.Max, "bytes"))
+	t.known("finalization", all.Finalization.Max, "", "at most %s %s%s", plural(int(all.Finalization.Max.Value), "object", "objects"), retained)
 	t.finalized(t.a.finalized.Most(3))
 	t.classes(sizeColumns, hasGCs)
-	t.allocated(t.a.allocated)
+}
+
+// memory tells what of the process is the GC's, and how close its control group is to its limit.
+func (t *summaryText) memory(m *analysis.Memory) {
+	rest := ""
+	if other := t.num("memory that is not the GC's", m.Other, "bytes"); m.Other.Known() {
+		rest = fmt.Sprintf(": %s committed by the GC, %s other", m.Committed.Text("bytes"), other)
+	}
+	t.known("RSS", m.Resident, "bytes", "%s%s; at most %s", rest, m.MaxResident.Text("bytes"))
+	limit := ""
+	if text := t.num("limit of the cgroup", m.CgroupLimit, "bytes"); m.CgroupLimit.Known() {
+		limit = fmt.Sprintf(" of %s, %s", text, m.CgroupShare.Text("%"))
+	}
+	t.known("cgroup", m.Cgroup, "bytes", "%s%s, page cache included; at most %s", limit, m.MaxCgroup.Text("bytes"))
 }
 
 // allocated lists the types that were allocated most, if there were allocation ticks.
@@ -332,13 +283,13 @@ func (t *summaryText) allocated(a *analysis.Allocated) {
 	}
 	n, bytes := a.Samples()
 	t.title("Allocated types")
-	wrapped(t, 2, fmt.Sprintf("Estimated from %s, which stand for %s. After ± is how far a share may be off, with 95 %% confidence.",
+	t.paragraph(2, fmt.Sprintf("Estimated from %s, which stand for %s. After ± is how far a share may be off, with 95 %% confidence.",
 		counted(n, "allocation tick"), analysis.Number{Value: bytes}.Text("bytes")))
 	fmt.Fprintln(t)
 	rest := 100.0
 	for _, x := range list {
 		rest -= x.Share
-		fmt.Fprintf(t, "  %5.1f %%  ± %4.1f  %s\n", x.Share, x.Error, oneLine(shorten(x.Type, textWidth-19)))
+		fmt.Fprintf(t, "  %5.1f %%  ± %4.1f  %s\n", x.Share, x.Error, oneLine(shorten(x.Type, t.width-19)))
 	}
 	if more := a.Types() - len(list); more > 0 {
 		fmt.Fprintf(t, "  %5.1f %%          %s\n", max(rest, 0), counted(uint64(more), "more type"))
@@ -349,7 +300,7 @@ func (t *summaryText) allocated(a *analysis.Allocated) {
 func (t *summaryText) finalized(list []analysis.FinalizedType) {
 	var most []string
 	for _, x := range list {
-		most = append(most, fmt.Sprintf("%d %s", x.Objects, oneLine(shorten(x.Type, textWidth/2))))
+		most = append(most, fmt.Sprintf("%d %s", x.Objects, oneLine(shorten(x.Type, t.width/2))))
 	}
 	if len(most) > 0 {
 		t.line("finalized", "most: %s", strings.Join(most, ", "))
@@ -402,7 +353,7 @@ func (t *summaryText) data() {
 	}
 	missing := missed + ", " + lost + ", " + counted(s.Dropped, "record")
 	if s.Missed+s.LostEvents+s.Dropped == 0 && !s.LostUnsure && !s.MissedUnsure {
-		missing = "nothing that is known of"
+		missing = "none known"
 		if s.Sparse {
 			missing += "; a log of this format need not tell it"
 		}
@@ -418,14 +369,14 @@ var severityStyles = map[analysis.Severity]screen.Style{analysis.Error: screen.F
 
 // findings tells what is wrong, and what to do about it.
 func (t *summaryText) findings(f *analysis.Findings) {
-	t.title("Findings")
-	list := f.List()
+	list, unjudged := f.List(), f.Unjudged()
+	fmt.Fprintf(t, "\n%s %s\n", t.paint(screen.Heading, "Findings:"), t.verdict(list))
 	for i := range list {
 		x := &list[i]
 		if i > 0 {
 			fmt.Fprintln(t)
 		}
-		fmt.Fprintf(t, "  %s %s (%s)\n", t.paint(severityStyles[x.Severity], x.Severity.String()+":"), x.Rule.Title, x.Rule.ID)
+		t.heading(x)
 		text := x.Text
 		if len(x.GCs) > 0 {
 			counted := ""
@@ -434,38 +385,50 @@ func (t *summaryText) findings(f *analysis.Findings) {
 			}
 			text += " (" + counted + "GC " + numbersText(x.GCs) + ")"
 		}
-		wrapped(t, 4, oneLine(text))
-		wrapped(t, 4, x.Rule.Explanation)
-		wrapped(t, 4, "What to do: "+x.Rule.Advice)
+		t.paragraph(4, oneLine(text))
+		t.paragraph(4, x.Rule.Explanation)
+		t.paragraph(4, "What to do: "+x.Rule.Advice)
 	}
-	unjudged := f.Unjudged()
-	switch judged := len(analysis.Rules()) - len(unjudged); {
-	case len(list) > 0:
-	case judged == 1:
-		fmt.Fprint(t, "  the only rule that could be judged found nothing\n")
-	default:
-		fmt.Fprintf(t, "  none of %d rules found anything\n", judged)
+	if len(list) > 0 {
+		fmt.Fprintln(t)
 	}
-	if len(unjudged) == 0 {
-		return
+	rules, why := len(analysis.Rules()), ""
+	if len(unjudged) > 0 {
+		why = t.unless("; -v tells why the others were not")
 	}
-	fmt.Fprintf(t, "\n  not judged, of %d rules:\n", len(analysis.Rules()))
-	var whys []lack
-	for _, u := range unjudged {
-		i := slices.IndexFunc(whys, func(l lack) bool { return l.why == u.Why })
-		if i < 0 {
-			i = len(whys)
-			whys = append(whys, lack{why: u.Why})
-		}
-		whys[i].names = append(whys[i].names, u.Rule.ID)
-	}
-	t.lackings(whys)
+	t.paragraph(2, fmt.Sprintf("Evaluated %d of %d rules%s.", rules-len(unjudged), rules, why))
 }
 
-func (t *summaryText) lackings(list []lack) {
-	for _, l := range list {
-		wrapped(t, 4, oneLine(l.why)+": "+strings.Join(l.names, ", "))
+// heading prints what a finding is about.
+func (t *summaryText) heading(x *analysis.Finding) {
+	var b bytes.Buffer
+	severity := x.Severity.String() + ":"
+	wrapped(&b, t.width, 2, fmt.Sprintf("%s %s (%s)", severity, x.Rule.Title, x.Rule.ID))
+	t.WriteString(strings.Replace(b.String(), severity, t.paint(severityStyles[x.Severity], severity), 1))
+}
+
+// verdict counts findings by their severity.
+func (t *summaryText) verdict(list []analysis.Finding) string {
+	var parts []string
+	for s := analysis.Error; s >= analysis.Info; s-- {
+		n := uint64(0)
+		for i := range list {
+			if list[i].Severity == s {
+				n++
+			}
+		}
+		text := counted(n, s.String())
+		if s == analysis.Info {
+			text = fmt.Sprintf("%d info", n)
+		}
+		if n > 0 {
+			parts = append(parts, t.paint(severityStyles[s], text))
+		}
 	}
+	if len(parts) == 0 {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
 }
 
 // numbersText lists numbers of collections.
@@ -480,13 +443,45 @@ func numbersText(list []uint32) string {
 	return b.String()
 }
 
-// unknown tells why numbers are not known.
-func (t *summaryText) unknown() {
+// unless is where to find what was not asked for.
+func (t *summaryText) unless(text string) string {
+	if t.why {
+		return ""
+	}
+	return text
+}
+
+// reasons tells why rules were not evaluated and numbers are not known, or how many those are.
+func (t *summaryText) reasons(unjudged []analysis.Unjudged) {
 	format := logs.Lacks(t.h.format)
-	if len(t.lacks) == 0 && format == "" {
+	if !t.why {
+		n := 0
+		for _, l := range t.lacks {
+			n += len(l.names)
+		}
+		if n > 0 || format != "" {
+			fmt.Fprintln(t)
+			t.paragraph(0, fmt.Sprintf("Not known (n/a): %s; -v tells why.", counted(uint64(n), "value")))
+		}
 		return
 	}
-	t.title("Not known (n/a)")
-	t.lackings(t.lacks)
-	wrapped(t, 4, format)
+	var rules []lack
+	for _, u := range unjudged {
+		rules = addLack(rules, u.Why, u.Rule.ID)
+	}
+	if len(rules) > 0 {
+		t.title("Rules that were not evaluated")
+		t.lackings(rules)
+	}
+	if len(t.lacks) > 0 || format != "" {
+		t.title("Not known (n/a)")
+		t.lackings(t.lacks)
+		t.paragraph(2, format)
+	}
+}
+
+func (t *summaryText) lackings(list []lack) {
+	for _, l := range list {
+		t.paragraph(2, oneLine(l.why)+": "+strings.Join(l.names, ", "))
+	}
 }

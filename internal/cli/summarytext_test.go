@@ -1,17 +1,21 @@
 package cli
 
 import (
+	"io"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/screen"
+	"github.com/gclog/gclog/internal/shared"
 )
 
 // TestFinalizedTypes: they are told where events name them, and a control character in a
 // name stays on its line.
 func TestFinalizedTypes(t *testing.T) {
-	var text summaryText
+	text := summaryText{width: 80}
 	text.finalized(nil)
 	if text.Len() > 0 {
 		t.Errorf("of nothing it says %q", text.String())
@@ -30,15 +34,56 @@ func TestPins(t *testing.T) {
 	}{
 		{gclog.GCDetails{}, ""},
 		{gclog.GCDetails{PinPlugs: 2}, ""}, // of a log that does not hold their bytes
-		{gclog.GCDetails{PinEvents: 3, PinEventBytes: 300}, "  pins            300 B in 1 GC\n"},
-		{gclog.GCDetails{PinEvents: 3, PinEventBytes: 300, PinPlugs: 2, PinPlugBytes: 1200}, "  pins            300 B in 1 GC; 1.2 KB could not be moved in 1 GC, 25 % of it pinned\n"},
+		{gclog.GCDetails{PinEvents: 3, PinEventBytes: 300}, "pins 300 B in 1 GC"},
+		{gclog.GCDetails{PinEvents: 3, PinEventBytes: 300, PinPlugs: 2, PinPlugBytes: 1200}, "pins 300 B in 1 GC; 1.2 KB could not be moved in 1 GC, 25 % of it pinned"},
 	} {
 		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
 		s.GC(&x.d)
-		var text summaryText
+		text := summaryText{width: 80}
 		text.pins(&s.Summary().Classes[analysis.ClassAll])
-		if got := text.String(); got != x.want {
+		if got := strings.Join(strings.Fields(text.String()), " "); got != x.want {
 			t.Errorf("it is %q, want %q", got, x.want)
 		}
 	}
+}
+
+// TestSummaryWidth: a summary of any recording fits terminals of any width, but for words that
+// do not. The tables keep their first columns, and all of them where there is room.
+func TestSummaryWidth(t *testing.T) {
+	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
+		for _, width := range []int{40, 60, 80, 120} {
+			for _, text := range summariesOf(t, tr.Path, min(width, 80), width) {
+				for line := range strings.Lines(text) {
+					line = strings.TrimRight(line, "\n")
+					if n := utf8.RuneCountInString(line); n > width && len(strings.Fields(line)) > 1 {
+						t.Errorf("%d of %d: %s", n, width, line)
+					}
+				}
+				if strings.Contains(text, "\nPauses\n") && !strings.Contains(text, "  pauses ") {
+					t.Errorf("at %d the number of pauses is left out:\n%s", width, text)
+				}
+			}
+		}
+	})
+}
+
+// summariesOf are the summaries of the processes of a recording, with all reasons.
+func summariesOf(t *testing.T, path string, width, wide int) (texts []string) {
+	t.Helper()
+	p := &program{ui: newUI(io.Discard)}
+	var a *assessment
+	observe := func(process *gclog.Process, w analysis.Window) historyObserver {
+		a = newAssessment(process, analysis.Thresholds{}, w)
+		return a
+	}
+	h, err := p.readHistory([]string{path}, 0, span{}, observe)
+	if h == nil {
+		t.Skip(err)
+	}
+	for _, why := range []bool{false, true} {
+		text := &summaryText{h: h, s: a.statistics.Summary(), a: a, why: why, width: width, wide: wide, paint: screen.Painter(false)}
+		text.page()
+		texts = append(texts, text.String())
+	}
+	return texts
 }

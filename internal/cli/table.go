@@ -3,58 +3,50 @@ package cli
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/gclog/gclog/internal/screen"
 )
 
-// A table is text in columns: the first is words, the others are numbers.
-type table struct{ rows [][]string }
+// A table is text in columns, behind two blanks.
+type table struct {
+	columns []screen.Column
+	rows    [][]string
+}
+
+// newTable returns a table with words in the first column, and numbers in the others.
+func newTable(titles ...string) *table {
+	t := &table{}
+	for i, title := range titles {
+		t.columns = append(t.columns, screen.Column{Title: title, Right: i > 0})
+	}
+	return t
+}
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// print prints the rows, each behind two blanks.
-func (t *table) print(w io.Writer) {
-	var widths []int
-	for _, row := range t.rows {
-		for i, cell := range row {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	for _, row := range t.rows {
-		var b strings.Builder
-		for i, cell := range row {
-			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if i == 0 {
-				b.WriteString("  " + cell + pad)
-			} else {
-				b.WriteString("  " + pad + cell)
-			}
-		}
-		fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
+// print leaves out columns that do not fit the width.
+func (t *table) print(w io.Writer, width int) {
+	const indent = "  "
+	var b strings.Builder
+	_ = screen.Print(&b, width-len(indent), t.columns, t.rows)
+	for line := range strings.Lines(b.String()) {
+		fmt.Fprint(w, indent+line)
 	}
 }
 
-// textWidth is how wide text for people is at most.
-const textWidth = 100
-
-// wrapped prints text in lines of at most textWidth, each behind so many blanks.
-func wrapped(w io.Writer, indent int, text string) {
-	line, length := "", 0
-	for word := range strings.FieldsSeq(text) {
-		n := utf8.RuneCountInString(word)
-		if length > 0 && indent+length+1+n > textWidth {
-			fmt.Fprintln(w, strings.Repeat(" ", indent)+line)
-			line, length = "", 0
-		}
-		if length > 0 {
-			line, length = line+" ", length+1
-		}
-		line, length = line+word, length+n
+// wrapped prints text in lines that fit the width, each behind so many blanks. A number and its
+// unit stay together.
+func wrapped(w io.Writer, width, indent int, text string) {
+	const joint = "\u00a0"
+	text = measure.ReplaceAllString(strings.Join(strings.Fields(text), " "), "$1"+joint+"$2")
+	if text == "" {
+		return
 	}
-	if length > 0 {
-		fmt.Fprintln(w, strings.Repeat(" ", indent)+line)
-	}
+	lines := screen.Wrap(nil, strings.Repeat(" ", indent)+text, width, indent)
+	fmt.Fprintln(w, strings.ReplaceAll(string(lines), joint, " "))
 }
+
+// measure is a number with its unit.
+var measure = regexp.MustCompile(`(\d) ((?:ns|µs|ms|s|min|B|KB|MB|GB|TB|%)\b|%)`)

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/screen"
+)
+
+// The tables of a summary: a row for each class of collections, a column for each number.
+
+// A classColumn is a number of the classes. Of what does not fit the column with the highest rank
+// is left out first.
+type classColumn struct {
+	head, unit string
+	rank       int
+	of         func(*analysis.Rollup) analysis.Number
+}
+
+func countOf(n uint64) analysis.Number { return analysis.Number{Value: float64(n)} }
+
+var pauseColumns = []classColumn{
+	{"pauses", "", 0, func(r *analysis.Rollup) analysis.Number { return countOf(r.Pauses.Count) }},
+	{"total", "ns", 3, func(r *analysis.Rollup) analysis.Number { return r.Pauses.Total }},
+	{"mean", "ns", 6, func(r *analysis.Rollup) analysis.Number { return r.Pauses.Mean }},
+	{"p50", "ns", 2, func(r *analysis.Rollup) analysis.Number { return r.Pauses.P50 }},
+	{"p90", "ns", 4, func(r *analysis.Rollup) analysis.Number { return r.Pauses.P90 }},
+	{"p95", "ns", 7, func(r *analysis.Rollup) analysis.Number { return r.Pauses.P95 }},
+	{"p99", "ns", 1, func(r *analysis.Rollup) analysis.Number { return r.Pauses.P99 }},
+	{"p99.9", "ns", 5, func(r *analysis.Rollup) analysis.Number { return r.Pauses.P999 }},
+	{"longest", "ns", 0, func(r *analysis.Rollup) analysis.Number { return r.Pauses.Max }},
+}
+
+var collectionColumns = []classColumn{
+	{"GCs", "", 0, func(r *analysis.Rollup) analysis.Number { return countOf(r.Count) }},
+	{"a minute", "", 2, func(r *analysis.Rollup) analysis.Number { return r.PerMinute }},
+	{"induced", "", 1, func(r *analysis.Rollup) analysis.Number { return r.Induced }},
+	{"compacting", "", 3, func(r *analysis.Rollup) analysis.Number { return r.Compacting }},
+	{"mean pause", "ns", 4, func(r *analysis.Rollup) analysis.Number { return r.Pause.Mean }},
+	{"max pause", "ns", 0, func(r *analysis.Rollup) analysis.Number { return r.Pause.Max }},
+	{"max suspend", "ns", 5, func(r *analysis.Rollup) analysis.Number { return r.Suspend.Max }},
+	{"max pinned", "", 6, func(r *analysis.Rollup) analysis.Number { return r.PinnedObjects.Max }},
+}
+
+var sizeColumns = []classColumn{
+	{"max peak", "bytes", 0, func(r *analysis.Rollup) analysis.Number { return r.Peak.Max }},
+	{"mean after", "bytes", 3, func(r *analysis.Rollup) analysis.Number { return r.After.Mean }},
+	{"max after", "bytes", 0, func(r *analysis.Rollup) analysis.Number { return r.After.Max }},
+	{"promoted", "bytes", 2, func(r *analysis.Rollup) analysis.Number { return r.Promoted.Total }},
+	{"allocated", "bytes", 1, func(r *analysis.Rollup) analysis.Number { return r.Allocated.Total }},
+	{"max rate", "bytes/s", 4, func(r *analysis.Rollup) analysis.Number { return r.AllocationRate.Max }},
+}
+
+// classes prints a table with a row for each class of which there is anything, and a
+// column for each number that is known of any.
+func (t *summaryText) classes(columns []classColumn, there func(*analysis.Rollup) bool) {
+	x := table{columns: []screen.Column{{}}}
+	var known []classColumn
+	for _, c := range columns {
+		n := c.of(&t.s.Classes[analysis.ClassAll])
+		if t.num(c.head, n, c.unit); n.Known() {
+			known = append(known, c)
+			x.columns = append(x.columns, screen.Column{Title: c.head, Right: true, Rank: c.rank})
+		}
+	}
+	if len(known) == 0 {
+		return
+	}
+	for class := range analysis.Classes {
+		r := &t.s.Classes[class]
+		if !there(r) && class != analysis.ClassAll {
+			continue
+		}
+		row := []string{strings.ReplaceAll(class.String(), ".", " ")}
+		switch {
+		case class == analysis.ClassNone:
+			row[0] = "without a GC"
+		case class == analysis.ClassGen0 && t.s.Young:
+			row[0] = "young"
+		}
+		for _, c := range known {
+			row = append(row, t.cell(c.head+" of "+row[0], c.of(r), c.unit))
+		}
+		x.add(row...)
+	}
+	fmt.Fprintln(t)
+	x.print(t, t.wide)
+}
+
+// cell is a number in a table: a dash for a percentile that takes more values than there are.
+func (t *summaryText) cell(name string, n analysis.Number, unit string) string {
+	if !n.Known() && n.AtMost > 0 {
+		return "-"
+	}
+	return t.num(name, n, unit)
+}
+
+func hasPauses(r *analysis.Rollup) bool { return r.Pauses.Count > 0 || r.Count > 0 }
+
+func hasGCs(r *analysis.Rollup) bool { return r.Count > 0 }
