@@ -9,6 +9,11 @@ PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 wind
 # failure (golang/go#75804, cured in Go 1.27).
 FUZZRUNS ?= 2000000
 BENCHTIME ?= 1s
+# How many changes make mutate tries in each package (0: all), which (0: by chance), and in which
+# packages (none: all that it knows).
+MUTATIONS ?= 100
+SEED ?= 0
+MUTATE ?=
 # How long make soak takes.
 DURATION ?= 2h
 # The packages with fuzz targets.
@@ -16,7 +21,7 @@ FUZZ      = ./parse ./parse/clr ./gclog ./formats ./formats/logs ./session ./int
 
 OUT      ?= bin/gclog
 
-.PHONY: build test race fuzz bench bench-daemon bench-overhead lint live harmless harmless-part bin/harmless.test java ship demo golden platforms package deploy-test soak clean help
+.PHONY: build test race fuzz bench bench-daemon bench-overhead lint live harmless harmless-part bin/harmless.test java ship demo golden platforms package deploy-test soak mutate clean help
 
 build: ## build bin/gclog
 	$(BUILD) -o $(OUT) .
@@ -78,6 +83,9 @@ ship: ## real shippers follow rotated logs; needs rsyslog, and the modules of a 
 soak: ## random histories of the daemon under all faults for DURATION, up to the first that fails (Linux)
 	$(GO) test -c -o bin/soak.test ./internal/fakenode/check
 	cd internal/fakenode/check && GCLOG_SOAK=$(DURATION) ../../../bin/soak.test -test.timeout 0 -test.failfast -test.run '^(TestComingAndGoing|TestLiveStandstill|TestSoak)$$'
+
+mutate: ## change one token of the code at a time and see whether a test notices
+	$(GO) run ./internal/mutate -n $(MUTATIONS) -seed $(SEED) $(MUTATE)
 
 demo: build ## attach to a real .NET process under load, and show what comes
 	$(GO) run ./internal/gcload/demo bin/gclog

@@ -65,6 +65,7 @@ var arrows = map[string][]string{
 	"internal/fakenode":        {"internal/fakeruntime", "internal/nettracetest", "parse/clr", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
 	"internal/shared":          {},
 	"internal/harmless":        {},
+	"internal/mutate":          {},
 	"internal/gcload":          {"internal/shared", "github.com/klauspost/compress/zstd"},
 	"internal/gcload/demo":     {"internal/gcload", "internal/shared"},
 	"internal/gcload/overhead": {"internal/gcload", "golang.org/x/sys/unix"},

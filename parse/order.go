@@ -131,7 +131,7 @@ func (s *sorter) add(t *captureThread, ticks int64) *row {
 	t.last.tail++
 	s.arrived++
 	w.ticks, w.arrival = ticks, s.arrived
-	w.more, w.sum = 0, 0
+	w.more = 0
 	s.waiting++
 	if first {
 		s.heap = append(s.heap, t)

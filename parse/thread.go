@@ -42,7 +42,7 @@ func (r *Reader) evict() {
 // lose queues the report that n events of t are missing before ticks.
 func (r *Reader) lose(t *captureThread, n uint32, ticks int64) {
 	since := t.lastTicks
-	if !t.seen || since > ticks || since == math.MinInt64 {
+	if since > ticks || since == math.MinInt64 { // MinInt64: no event has been delivered yet
 		since = ticks
 	}
 	if r.sort.full() {

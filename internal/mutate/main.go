@@ -1,0 +1,91 @@
+// Mutate changes one token of the code at a time and reports the changes that no test notices.
+//
+//	go run ./internal/mutate [flags] [package...]
+//
+// No file is edited: the changed text is compiled with go build's -overlay. A change that does not
+// compile is not counted. A change is noticed when a test fails or hangs.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+const module = "github.com/gclog/gclog"
+
+// A subject is a package to change, with the packages whose tests hold it, the cheapest first.
+type subject struct {
+	pkg     string
+	tests   []string
+	percent float64 // of the changes must be noticed
+}
+
+var subjects = []subject{
+	{"parse", []string{"parse"}, 95},
+	{"parse/clr", []string{"parse/clr"}, 95},
+	{"gclog", []string{"gclog", "gclog/analysis", "formats"}, 95},
+	{"gclog/analysis", []string{"gclog/analysis"}, 90},
+	{"formats", []string{"formats", "formats/logs"}, 90},
+	{"session", []string{"session"}, 90},
+	{"internal/attach", []string{"internal/attach"}, 90},
+	{"internal/daemon", []string{"internal/daemon"}, 90},
+}
+
+func main() {
+	n := flag.Int("n", 100, "changes per package; 0: all")
+	seed := flag.Uint64("seed", 0, "which changes; 0: a random seed")
+	match := flag.String("match", "", "only changes whose `line` of the report matches, as parse/reader.go:120")
+	longest := flag.Duration("longest", time.Hour, "leave out tests that take longer: more survives, but sooner")
+	list := flag.Bool("list", false, "list the changes instead of trying them")
+	flag.Parse()
+	if *seed == 0 {
+		*seed = rand.Uint64N(1_000_000) + 1
+	}
+	pattern, err := regexp.Compile(*match)
+	check(err)
+	known, err := readKnown(knownFile)
+	check(err)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+
+	fmt.Printf("seed %d\n", *seed)
+	failed := false
+	for _, s := range subjects {
+		if flag.NArg() > 0 && !slices.Contains(flag.Args(), s.pkg) {
+			continue
+		}
+		all, err := changesOf(s.pkg)
+		check(err)
+		all = slices.DeleteFunc(all, func(c change) bool { return !pattern.MatchString(c.String()) })
+		if *list {
+			for _, c := range all {
+				fmt.Println(c)
+			}
+			continue
+		}
+		random := rand.New(rand.NewPCG(*seed, 0))
+		random.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
+		result, err := try(ctx, os.Stdout, s, all, options{*n, *longest, 20 * time.Second, known})
+		check(err)
+		fmt.Printf("%s: %s (to reach: %.0f %%)\n", s.pkg, result, s.percent)
+		failed = failed || result.share() < s.percent
+	}
+	if failed {
+		os.Exit(1)
+	}
+}
+
+func check(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutate:", strings.TrimSpace(err.Error()))
+		os.Exit(2)
+	}
+}

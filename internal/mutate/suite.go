@@ -1,0 +1,224 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A suite is the tests of one package, and what they run of the package that is changed.
+type suite struct {
+	pkg   string
+	tests []test // the fastest first
+}
+
+type test struct {
+	name  string
+	takes time.Duration
+	runs  []block
+}
+
+// A block is a part of a file, from a line and column up to another.
+type block struct {
+	file     string
+	from, to [2]int
+}
+
+func (b block) has(c change) bool {
+	at := [2]int{c.line, c.col}
+	return b.file == c.file && slices.Compare(b.from[:], at[:]) <= 0 && slices.Compare(at[:], b.to[:]) < 0
+}
+
+// newSuite runs each test alone, to see how long it takes and what it runs, also in programs that
+// it starts. It returns the blocks of the package that is changed, too. All tests must succeed;
+// those that take longer than o.longest are left out.
+func newSuite(ctx context.Context, pkg, subject, dir string, o options) (*suite, []block, error) {
+	binary := filepath.Join(dir, "covered.test")
+	if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-cover", "-coverpkg=./"+subject, "-o", binary, "./"+pkg).CombinedOutput(); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w\n%s", pkg, err, out)
+	}
+	out, err := exec.CommandContext(ctx, binary, "-test.list", "^(Test|Example|Fuzz)").Output()
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", pkg, err)
+	}
+	s := &suite{pkg: pkg}
+	var blocks []block
+	names := strings.Fields(string(out))
+	for i := 0; i < len(names); i++ {
+		t, said, all, err := watch(ctx, binary, pkg, dir, names[i])
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: without a change %s fails: %w\n%s", pkg, names[i], err, said)
+		}
+		blocks = all
+		if parts := subtests(said); t.takes > splitTime && len(parts) > 1 && len(t.runs) > 0 {
+			names = append(names, parts...)
+		} else if len(t.runs) > 0 && t.takes <= o.longest {
+			s.tests = append(s.tests, t)
+		}
+	}
+	slices.SortFunc(s.tests, func(a, b test) int { return cmp.Compare(a.takes, b.takes) })
+	return s, blocks, nil
+}
+
+// splitTime is how long a test may take that is run as one: of a longer one the parts are run.
+const splitTime = 2 * time.Second
+
+var part = regexp.MustCompile(`(?m)^    --- PASS: (\S+) `)
+
+// subtests returns the tests that a test has run, of the first level.
+func subtests(said []byte) (names []string) {
+	for _, m := range part.FindAllSubmatch(said, -1) {
+		if name := string(m[1]); strings.Count(name, "/") == 1 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// watch runs a test, and returns what it runs and all that it could.
+func watch(ctx context.Context, binary, pkg, dir, name string) (t test, said []byte, all []block, err error) {
+	profile, children := filepath.Join(dir, "profile"), filepath.Join(dir, "children")
+	if err := errors.Join(os.RemoveAll(children), os.Mkdir(children, 0o777), os.Chmod(children, 0o777)); err != nil {
+		return t, nil, nil, err
+	}
+	began := time.Now()
+	said, err = run(ctx, binary, pkg, dir, time.Hour, []string{"GOCOVERDIR=" + children}, pattern(name), "-test.v", "-test.coverprofile="+profile)
+	t = test{name: name, takes: time.Since(began)}
+	if err != nil {
+		return t, said, nil, err
+	}
+	if t.runs, all, err = readProfile(profile); err != nil {
+		return t, said, nil, err
+	}
+	if files, err := os.ReadDir(children); err != nil || len(files) == 0 {
+		return t, said, all, err
+	}
+	if out, err := exec.CommandContext(ctx, "go", "tool", "covdata", "textfmt", "-i", children, "-o", profile).CombinedOutput(); err != nil {
+		return t, out, nil, err
+	}
+	ran, _, err := readProfile(profile)
+	t.runs = append(t.runs, ran...)
+	return t, said, all, err
+}
+
+// pattern is the argument of -test.run for tests with the same parent, or without one.
+func pattern(names ...string) string {
+	parent, _, sub := strings.Cut(names[0], "/")
+	var last []string
+	for _, name := range names {
+		last = append(last, regexp.QuoteMeta(name[strings.LastIndex(name, "/")+1:]))
+	}
+	if p := "^(" + strings.Join(last, "|") + ")$"; !sub {
+		return p
+	} else {
+		return "^" + parent + "$/" + p
+	}
+}
+
+// readProfile returns the blocks of a coverage profile: those that were run, and all.
+func readProfile(name string) (ran, all []block, err error) {
+	content, err := os.ReadFile(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	for line := range strings.Lines(string(content)) {
+		var b block
+		var statements, count int
+		file, rest, ok := strings.Cut(line, ":")
+		if !ok || file == "mode" {
+			continue
+		}
+		if _, err := fmt.Sscanf(rest, "%d.%d,%d.%d %d %d", &b.from[0], &b.from[1], &b.to[0], &b.to[1], &statements, &count); err != nil {
+			return nil, nil, fmt.Errorf("%s: %q: %w", name, line, err)
+		}
+		b.file = strings.TrimPrefix(file, module+"/")
+		all = append(all, b)
+		if count > 0 {
+			ran = append(ran, b)
+		}
+	}
+	return ran, all, nil
+}
+
+// of returns the tests that run what is changed: all if it is in no block, as a constant.
+func (s *suite) of(c change, inBlock bool) []test {
+	return slices.DeleteFunc(slices.Clone(s.tests), func(t test) bool {
+		return inBlock && !slices.ContainsFunc(t.runs, func(b block) bool { return b.has(c) })
+	})
+}
+
+var errCompile = errors.New("does not compile")
+
+// compile runs the go command with the change, and returns errCompile if that does not compile.
+func compile(ctx context.Context, dir string, args ...string) error {
+	args = append(args[:len(args)-1:len(args)-1], "-overlay", filepath.Join(dir, overlayName), args[len(args)-1])
+	if out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput(); bytes.Contains(out, []byte(changedName+":")) {
+		return errCompile
+	} else if err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	return nil
+}
+
+// notices reports whether one of the tests fails with the change.
+func (s *suite) notices(ctx context.Context, c change, tests []test, dir string, patience time.Duration) (bool, error) {
+	if len(tests) == 0 {
+		return false, compile(ctx, dir, "build", "./"+filepath.Dir(c.file))
+	}
+	binary := filepath.Join(dir, "changed.test")
+	if err := compile(ctx, dir, "test", "-c", "-ldflags=-s -w", "-o", binary, "./"+s.pkg); err != nil {
+		return false, err
+	}
+	for len(tests) > 0 {
+		// The fast ones first: most changes need no other.
+		parent, _, _ := strings.Cut(tests[0].name, "/")
+		var names []string
+		var takes time.Duration
+		for len(tests) > 0 && takes < time.Second {
+			if p, _, sub := strings.Cut(tests[0].name, "/"); len(names) > 0 && (sub || strings.Contains(names[0], "/")) && p != parent {
+				break
+			}
+			names, takes, tests = append(names, tests[0].name), takes+tests[0].takes, tests[1:]
+		}
+		if _, err := run(ctx, binary, s.pkg, dir, patience+5*takes, nil, pattern(names...), "-test.failfast"); err != nil {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// run runs tests in the folder of their package, with a folder for what they leave. In a pid
+// namespace of their own, if there can be one, changed code reaches no other process, and nothing
+// that it started outlives it. What needs too much memory or time fails.
+func run(ctx context.Context, binary, pkg, dir string, limit time.Duration, env []string, pattern string, args ...string) ([]byte, error) {
+	temp, err := os.MkdirTemp(dir, "t")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(temp)
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	line := append([]string{"sh", "-c", `ulimit -v 12000000; "$@"`, "sh", binary, "-test.run", pattern, "-test.timeout", "0"}, args...)
+	if alone() {
+		line = append([]string{"unshare", "--pid", "--fork", "--mount-proc", "--kill-child"}, line...)
+	}
+	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
+	cmd.Dir, cmd.Env = pkg, slices.Concat(os.Environ(), []string{"TMPDIR=" + temp}, env)
+	cmd.WaitDelay = time.Second
+	return cmd.CombinedOutput()
+}
+
+// alone reports whether a process can have a pid namespace of its own.
+var alone = sync.OnceValue(func() bool {
+	return exec.Command("unshare", "--pid", "--fork", "--mount-proc", "--kill-child", "true").Run() == nil
+})

@@ -1,0 +1,307 @@
+package parse_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gclog/gclog/internal/nettracetest"
+	"github.com/gclog/gclog/parse"
+)
+
+func startV6() *nettracetest.V6 {
+	w := &nettracetest.V6{}
+	w.Begin(nettracetest.DefaultClock())
+	w.Metadata(nettracetest.Kind{ID: 1, Provider: "P", EventID: 10, Version: 3, Level: 4})
+	return w
+}
+
+// TestLimits: what a stream may have of everything is read, and one more is refused.
+func TestLimits(t *testing.T) {
+	bytesOf := func(r nettracetest.Row, n int) nettracetest.Row { r.Payload = make([]byte, n); return r }
+	metadata := func(n int, kind func(i int) nettracetest.Kind) []byte {
+		w := &nettracetest.V4{}
+		w.Begin(nettracetest.DefaultClock())
+		kinds := make([]nettracetest.Kind, n)
+		for i := range kinds {
+			kinds[i] = kind(i)
+		}
+		for part := range slices.Chunk(kinds, 1000) {
+			w.Metadata(part...)
+		}
+		w.End()
+		return w.Bytes
+	}
+	for _, c := range []struct {
+		name   string
+		most   int
+		stream func(n int) []byte
+		want   string // in the error with one more
+	}{
+		{"bytes of a block", 16 << 20, func(n int) []byte {
+			w := begin()
+			w.Block("StackBlock", append(make([]byte, 8), make([]byte, n-8)...))
+			w.End()
+			return w.Bytes
+		}, "a block of 16777217 bytes, the limit is 16777216"},
+		{"letters of the name of an object", 64, func(n int) []byte {
+			w := begin()
+			w.Block(strings.Repeat("x", n), nil)
+			return w.Bytes
+		}, "an object name of 65 bytes"},
+		{"kinds of events", 1 << 16, func(n int) []byte {
+			return metadata(n, func(i int) nettracetest.Kind {
+				return nettracetest.Kind{ID: uint32(i), Provider: "P", Keywords: uint64(i)}
+			})
+		}, "more different events"},
+		{"high ids of a kind", 1 << 16, func(n int) []byte {
+			return metadata(n, func(i int) nettracetest.Kind { return nettracetest.Kind{ID: uint32(i + 1<<12), Provider: "P"} })
+		}, "more different events"},
+		{"bytes of names", 8 << 20, func(n int) []byte {
+			const most = 4096 / 2 // letters, which have two bytes in the stream and one in memory
+			name := func(i int) string { return fmt.Sprintf("%0*d", most, i) }
+			return metadata(n/most+2, func(i int) nettracetest.Kind {
+				switch i {
+				case n / most:
+					return nettracetest.Kind{ID: uint32(i), Provider: strings.Repeat("x", n%most)}
+				case n/most + 1: // has no name of its own, and finds that there are too many
+					return nettracetest.Kind{ID: uint32(i), Provider: name(0), EventID: 1}
+				}
+				return nettracetest.Kind{ID: uint32(i), Provider: name(i)}
+			})
+		}, "more different events"},
+		{"threads", 1 << 18, func(n int) []byte {
+			w := startV6()
+			for i := 0; i < n; i += 1 << 16 {
+				threads := make([]nettracetest.Thread, min(1<<16, n-i))
+				for j := range threads {
+					threads[j].Index = uint64(i + j)
+				}
+				w.Threads(threads...)
+			}
+			w.End()
+			return w.Bytes
+		}, "more than 262144 threads at a time"},
+		{"lists of labels", 1 << 20, func(n int) []byte {
+			w := startV6()
+			b := binary.LittleEndian.AppendUint32([]byte{1, 0, 0, 0}, uint32(n))
+			w.Block(nettracetest.BlockLabels, append(b, bytes.Repeat([]byte{10 | 0x80, 4}, n)...))
+			w.End()
+			return w.Bytes
+		}, "more than 1048576 label lists between two sequence points"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, r := read(c.stream(c.most), parse.All)
+			if err := r.Err(); err != nil && !strings.Contains(err.Error(), "unknown kind") {
+				t.Errorf("%d: %v", c.most, err)
+			}
+			_, r = read(c.stream(c.most+1), parse.All)
+			var f *parse.FormatError
+			if !errors.As(r.Err(), &f) || !strings.Contains(f.Msg, c.want) || f.Err != nil {
+				t.Errorf("one more than %d: %v", c.most, r.Err())
+			}
+		})
+	}
+
+	// What waits for its place in time is bounded by number and by bytes. As long as there is
+	// room an older row that comes last is delivered first.
+	for _, c := range []struct {
+		name       string
+		rows, size int
+		threads    bool // each row on a thread of its own
+	}{
+		{"rows of one thread", 4095 * 32, 1, false},
+		{"threads", 4095, 1, true},
+		{"bytes", 8<<20/(8<<10) - 1, 8 << 10, false},
+		{"bytes of long rows", 8 << 20 / (60 << 10), 60 << 10, false},
+	} {
+		for _, late := range []int64{0, 1} {
+			w := begin()
+			n := c.rows + int(late)
+			for i := 0; i < n; i += 100 {
+				var rows []nettracetest.Row
+				for j := i; j < min(i+100, n); j++ {
+					thread := uint64(1)
+					if c.threads {
+						thread = uint64(j + 10)
+					}
+					rows = append(rows, bytesOf(row(thread, int64(1000+j), false), c.size))
+				}
+				w.Events(rows...)
+			}
+			w.Events(row(2, 10, false))
+			w.End()
+			got, r := read(w.Bytes, parse.All)
+			if len(got) != n+1 || r.Stats().Late != late || r.Err() != nil {
+				t.Errorf("%s: %d waiting rows of %d bytes: %d delivered, %+v, %v", c.name, n, c.size, len(got), r.Stats(), r.Err())
+			}
+		}
+	}
+}
+
+// TestNames: of a name that is too long its beginning is kept.
+func TestNames(t *testing.T) {
+	for _, n := range []int{4095, 4096, 4097, 5000} {
+		v4, v6 := &nettracetest.V4{}, &nettracetest.V6{}
+		v4.Begin(nettracetest.DefaultClock())
+		v6.Begin(nettracetest.DefaultClock())
+		v6.Threads(nettracetest.Thread{Index: 1, ID: 1})
+		kind := nettracetest.Kind{ID: 1, Provider: strings.Repeat("p", n), Name: strings.Repeat("n", n), Version: 1}
+		v4.Metadata(kind)
+		v6.Metadata(kind)
+		v4.Events(row(1, 1, true))
+		v6.Events(row(1, 1, true))
+		// In UTF-16 a letter has two bytes.
+		for _, c := range []struct {
+			stream []byte
+			want   int
+		}{{v4.Bytes, min(n, 2048)}, {v6.Bytes, min(n, 4096)}} {
+			r := parse.NewReader(bytes.NewReader(c.stream), parse.All)
+			if !r.Scan() {
+				t.Fatal(r.Err())
+			}
+			if m := r.Event().Meta; len(m.Provider) != c.want || len(m.Name) != c.want {
+				t.Errorf("names of %d letters became %d and %d, want %d", n, len(m.Provider), len(m.Name), c.want)
+			}
+		}
+	}
+}
+
+// TestForgottenThreads: a V4 stream does not say when a thread has ended. When there are too many,
+// the half that was quiet for longest is forgotten, but not what waits of it, nor who is writing.
+func TestForgottenThreads(t *testing.T) {
+	const most = 1 << 16
+	seq := func(thread uint64, at int64, n uint32) nettracetest.Row {
+		r := row(thread, at, true)
+		r.Seq = n
+		return r
+	}
+	stream := func(threads int) *nettracetest.V4 {
+		w := begin()
+		for i := range threads {
+			w.Events(seq(uint64(i+1), int64(i), 1))
+		}
+		return w
+	}
+	for _, c := range []struct {
+		name    string
+		threads int
+		thread  uint64
+		lost    int64
+	}{
+		{"as many as there may be, the quietest", most, 1, 1},
+		{"one more, the quietest", most + 1, 1, 0}, // it may have been forgotten: not a loss
+		{"one more, the last of the half", most + 1, most/2 + 1, 0},
+		{"one more, the first of the others", most + 1, most/2 + 2, 1},
+		{"one more, the newest", most + 1, most + 1, 1},
+	} {
+		w := stream(c.threads)
+		w.Events(seq(c.thread, 1_000_000, 3)) // number 2 is missing
+		w.End()
+		got, r := read(w.Bytes, parse.None)
+		if r.Stats().Lost != c.lost || r.Err() != nil {
+			t.Errorf("%s: lost %d, want %d: %v %v", c.name, r.Stats().Lost, c.lost, got, r.Err())
+		}
+	}
+
+	t.Run("known only to the sequence point", func(t *testing.T) {
+		w := stream(most + 1)
+		w.SequencePoint(t0+1_000_000, nettracetest.ThreadSeq{Thread: 1, Seq: 5}, nettracetest.ThreadSeq{Thread: most + 1, Seq: 5})
+		w.End()
+		got, _ := read(w.Bytes, parse.None)
+		// The first may have been seen and forgotten with its five events.
+		want(t, got, fmt.Sprintf("lost 4 on %d in %d-1000000", most+1, most))
+	})
+	t.Run("with a waiting row", func(t *testing.T) {
+		w := begin()
+		first := row(1, 5, false)
+		first.Seq = 1
+		w.Events(first)
+		for i := range uint64(most) {
+			r := row(i+2, int64(i+10), true)
+			r.Kind = 2
+			w.Events(r)
+		}
+		w.Events(seq(1, 1_000_000, 3))
+		w.End()
+		unsorted := func(m *parse.Metadata) parse.Want { return parse.Want{Deliver: m.EventID == 10} }
+		_, r := read(w.Bytes, unsorted)
+		if s := r.Stats(); s.Rows != most+2 || s.Late != 0 || r.Err() != nil {
+			t.Errorf("%+v %v", s, r.Err())
+		}
+	})
+}
+
+// TestAbandoned: a Reader that is used again begins empty, whatever waited when its last stream
+// was given up.
+func TestAbandoned(t *testing.T) {
+	var rows []nettracetest.Row
+	for i := range 100 {
+		r := row(1, int64(i+1000), false)
+		r.Payload = make([]byte, 60<<10)
+		rows = append(rows, r)
+	}
+	w := begin()
+	w.Events(rows...)
+	given := &slow{pieces: [][]byte{w.Bytes}}
+	pieces := given.pieces
+	w.Events(row(2, 10, false))
+	w.End()
+
+	r := parse.NewReader(nil, parse.All)
+	for range 3 {
+		given.pieces, given.quiet = pieces, false
+		r.Reset(given, parse.All)
+		for len(given.pieces) > 0 {
+			scanUntilQuiet(t, r)
+		}
+	}
+	r.Reset(bytes.NewReader(w.Bytes), parse.All)
+	n := 0
+	for ; r.Scan(); n++ {
+		if n == 0 && r.Event().Thread != 2 {
+			t.Errorf("the first event is of thread %d", r.Event().Thread)
+		}
+	}
+	if s := r.Stats(); n != 101 || s.Late != 0 || s.Rows != 101 || s.Bytes != int64(len(w.Bytes)) || r.Err() != nil {
+		t.Errorf("%d events, %+v, %v", n, s, r.Err())
+	}
+}
+
+// idle is a source that brings nothing, without an error, for some reads before each byte.
+type idle struct {
+	b     []byte
+	empty int
+	n     int
+}
+
+func (s *idle) Read(p []byte) (int, error) {
+	if s.n++; s.n <= s.empty {
+		return 0, nil
+	}
+	s.n = 0
+	if len(s.b) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p[:1], s.b)
+	s.b = s.b[n:]
+	return n, nil
+}
+
+// TestNoProgress: a source that brings nothing is given up as bufio does, and not sooner.
+func TestNoProgress(t *testing.T) {
+	w := begin()
+	w.Events(row(1, 10, true))
+	w.End()
+	r := parse.NewReader(&idle{b: w.Bytes, empty: 99}, parse.All)
+	want(t, scanUntilQuiet(t, r), "10/1")
+	r = parse.NewReader(&idle{b: w.Bytes, empty: 100}, parse.All)
+	if r.Scan() || !errors.Is(r.Err(), io.ErrNoProgress) {
+		t.Errorf("ended with %v", r.Err())
+	}
+}
