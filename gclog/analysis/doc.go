@@ -23,7 +23,7 @@
 // # Memory
 //
 // [Statistics] keeps 24 bytes for each pause, for exact numbers; with Live it keeps
-// histograms, and its memory does not grow. [Findings] take 160 KB, of a live process
+// histograms, and its memory does not grow. [Findings] take 180 KB, of a live process
 // 300 KB, however long it runs. With allocation ticks they take more, for the names of
 // types: of 1024 types at most, with names of 128 characters, which makes 620 KB in all,
 // of a live process 1.2 MB. [Peers], which [Explain] compares a collection with, keeps

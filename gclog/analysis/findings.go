@@ -143,22 +143,20 @@ func (f *Findings) Phase(p *gclog.Phase) { f.advance(p.Time) }
 
 // GC takes a collection.
 func (f *Findings) GC(d *gclog.GCDetails) {
-	at := d.Start
-	if d.Flaws&gclog.FlawNoStart != 0 {
-		at = d.PauseStart()
-	}
+	at := began(d)
 	f.advance(at)
 	f.advance(d.End)
 	if !f.window.Holds(at) {
 		return
 	}
+	f.each(func(s *stretch) { s.loss.record(d) })
 	// What has no sizes still has its pauses: logs in jdk8 tell none of background
 	// collections.
 	if d.Flaws&^gclog.FlawNoSizes != 0 {
-		f.each(func(s *stretch) { s.loss.record(d) })
 		return
 	}
 	if d.HeapDump {
+		f.each(func(s *stretch) { s.walks++ })
 		return
 	}
 	f.gc.set(d)
@@ -231,10 +229,11 @@ func (f *Findings) eachVerdict(with func(r *Rule, v Finding, why string)) {
 		if r.lasting {
 			j = f.lasting[i]
 		}
-		why := f.elder.short(r.need)
-		v := Finding{}
-		if why == "" {
-			v, why = j.verdict(f.elder)
+		v, why := j.verdict(f.elder)
+		if v.Text == "" {
+			if short := f.elder.short(r.need); short != "" {
+				why = short
+			}
 		}
 		with(r, v, why)
 	}
@@ -274,6 +273,7 @@ type stretch struct {
 
 	collections uint64 // whole ones
 	gen2        uint64 // of them
+	walks       uint64 // that were left out, because they walked the heap
 	paused      int64
 	loss        losses
 
@@ -345,7 +345,7 @@ func (s *stretch) time(at int64) string {
 	return s.process.Time(at).UTC().Format("2006-01-02 15:04:05")
 }
 
-// A need is what a rule must have seen before it says anything.
+// A need is what must have been seen before a rule says that all is well.
 type need uint8
 
 const (
@@ -355,32 +355,40 @@ const (
 	needEither // for rules about why gen2 collections are made
 )
 
-// The least numbers of complete collections.
+// A fact needs no sample, and a share does. Of a smaller one than these, what is missing
+// counts as good: a share that is too high all the same is so whatever would have come.
 const (
-	leastCollections = 20
-	leastGen2        = 3
+	leastCollections = 20  // for a share of the collections, or of the pauses
+	leastGen2        = 3   // for one of the gen2 collections
+	leastSizes       = 5   // for the mean of sizes
+	leastTime        = 5e9 // for a share of the time, or a rate, in nanoseconds
 )
+
+// sureShare is the share of n that holds however small the sample is, in percent.
+func sureShare(n, of, least uint64) float64 { return 100 * float64(n) / float64(max(of, least)) }
 
 // short says what is missing, "" if nothing is.
 func (s *stretch) short(n need) string {
 	few := s.collections < leastCollections
 	few2 := s.gen2 < leastGen2
+	why := ""
 	switch {
 	case n == needCollections && few:
-		return fmt.Sprintf("%s: at least %d", seen(s.collections, "complete collection"), leastCollections)
+		why = needs(leastCollections, "complete collection", s.collections)
 	case n == needGen2 && few2:
-		return fmt.Sprintf("%s: at least %d", seen(s.gen2, "complete gen2 collection"), leastGen2)
+		why = needs(leastGen2, "complete gen2 collection", s.gen2)
 	case n == needEither && few && few2:
-		return fmt.Sprintf("%s: at least %d, or %d of gen2", seen(s.collections, "complete collection"), leastCollections, leastGen2)
+		why = fmt.Sprintf("needs %d complete collections, or %d of gen2, saw %d and %d", leastCollections, leastGen2, s.collections, s.gen2)
 	}
-	return ""
+	if why != "" && s.walks > 0 {
+		why += fmt.Sprintf(" besides %d for heap snapshots", s.walks)
+	}
+	return why
 }
 
-func seen(n uint64, what string) string {
-	if n == 1 {
-		return "1 " + what + " was seen"
-	}
-	return plural(n, what) + " were seen"
+// needs says that there is too little of something.
+func needs(least uint64, what string, saw uint64) string {
+	return fmt.Sprintf("needs %s, saw %d", plural(least, what), saw)
 }
 
 // judgedGC is a whole collection, with what several rules want to know of it.

@@ -126,7 +126,7 @@ func TestFindingsOfSessions(t *testing.T) {
 	}{
 		{400 * ms, sec, 0, "The program stood 40 % of the time in the 40 s"},
 		{400 * ms, sec, 3 * sec, "The program stood at least 10 % of the time in the 60 s"},
-		{100 * ms, sec, 3 * sec, "what was observed without a gap lasts 1 s at most: at least 10 s"},
+		{100 * ms, sec, 3 * sec, "needs 5 s without a gap, saw 1 s"},
 		{100 * ms, 10 * sec, 3 * sec, ""},
 	} {
 		if got := of(c.pause, c.lasts, c.between); got != c.want {

@@ -130,6 +130,14 @@ func (h *past) tick(id uint64, name string, bytes uint64) *past {
 	return h
 }
 
+// of adds so many blocking collections.
+func (h *past) of(n, gen int, pause time.Duration, changes ...change) *past {
+	for range n {
+		h.run(500*time.Millisecond).gc(gen, pause, changes...)
+	}
+	return h
+}
+
 // healthy adds collections as they should be: of ten, one is of gen1.
 func (h *past) healthy(n int, changes ...change) *past {
 	for i := range n {

@@ -11,7 +11,7 @@ type Rule struct {
 	// Explanation says when.
 	Severity    Severity
 	Thresholds  []Threshold
-	Sample      string // what must have been seen before it says anything
+	Sample      string // what must have been seen for a finding, and to say that all is well
 	Stretch     string // the time that it is about, of a process that is watched for long
 	Evidence    string // what it looks at
 	Explanation string // what is wrong, and why that matters
@@ -52,15 +52,20 @@ func (t *Threshold) Text(v float64) string {
 
 // Rules returns all rules in the order of their numbers. The list is the caller's.
 func Rules() []Rule {
-	needs := [...]string{
-		needNothing: "nothing", needCollections: "20 complete collections", needGen2: "3 complete gen2 collections",
+	wells := [...]string{
+		needNothing: "", needCollections: "20 complete collections", needGen2: "3 complete gen2 collections",
 		needEither: "20 complete collections, or 3 of gen2",
 	}
 	list := slices.Concat(pauseRules(), gen2Rules(), heapRules(), fragmentationRules(), growthRules(), serverRules(), objectRules(), limitRules(), backgroundRules(), qualityRules())
 	slices.SortFunc(list, func(a, b Rule) int { return a.Number - b.Number })
 	for i := range list {
 		r := &list[i]
-		r.Sample = needs[r.need] + r.Sample
+		if r.Sample == "" {
+			r.Sample = "nothing"
+		}
+		if well := wells[r.need]; well != "" {
+			r.Sample += "; to say that all is well, " + well
+		}
 		r.Stretch = "the last hour or two"
 		if r.lasting {
 			r.Stretch = "the last day"

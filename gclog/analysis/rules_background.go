@@ -17,7 +17,7 @@ func backgroundRules() []Rule {
 			{"gap", "ns", 1e9, "time from the end of one to the begin of the next, below which they follow at once"},
 			{"count", "", 3, "background collections with as many foreground ones, or that follow at once, from which on it is a finding"},
 		},
-		Sample:      ", of them one background collection",
+		Sample:      "one background collection",
 		Evidence:    "second pause, foreground collections, begin and end of each background collection; waits for it at level normal",
 		Explanation: "A background collection marks and sweeps while the program allocates. If it takes too long for that, the next one is due when it ends, what the program changed has to be marked in a long second pause, and threads that allocate large objects have to wait.",
 		Advice:      "Allocate less into gen2 and the large object heap (see mid-life-crisis and loh-pressure). Give the GC processors: background collection has one thread with workstation GC, one for each heap with server GC (System.GC.Server, DOTNET_gcServer=1). GCSettings.LatencyMode = SustainedLowLatency makes background collections more likely, not faster.",
@@ -58,10 +58,11 @@ func (j *backgroundBehind) gc(x *judgedGC) {
 	}
 	j.all++
 	bad := false
-	if final := x.FinalPause(); final > j.final {
+	final := x.FinalPause()
+	j.longestFinal = max(j.longestFinal, final)
+	if final > j.final {
 		j.finals++
 		bad = true
-		j.longestFinal = max(j.longestFinal, final)
 	}
 	if j.foregrounds > j.foreground {
 		j.crowded++
@@ -118,12 +119,16 @@ func (j *backgroundBehind) verdict(s *stretch) (f Finding, why string) {
 	f.GCs = j.worst.numbers()
 	f.Evidence = []Evidence{
 		{"background", float64(j.all), ""},
+		{"background.long-final", float64(j.finals), ""},
 		{"final-pause.max", float64(j.longestFinal), "ns"},
+		{"background.crowded", float64(j.crowded), ""},
+		{"foreground.over", float64(j.foreground), ""},
 		{"foreground.max", float64(j.mostForegrounds), ""},
 		{"background.following", float64(j.following), ""},
+		{"background.following.gap", float64(j.gap), "ns"},
 	}
 	if j.private {
-		f.Evidence = append(f.Evidence, Evidence{"wait.max", float64(j.longestWait), "ns"})
+		f.Evidence = append(f.Evidence, Evidence{"background.waited-for", float64(j.waits), ""}, Evidence{"wait.max", float64(j.longestWait), "ns"})
 	}
 	return f, ""
 }

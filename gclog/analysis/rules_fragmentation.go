@@ -15,8 +15,9 @@ func fragmentationRules() []Rule {
 				{"over", "%", 30, "free space in the large object heap after a gen2 collection"},
 				{"floor", "bytes", 50e6, "less free space does not matter"},
 			},
-			Evidence:    "free space of the large object heap after gen2 collections, three in a row; conditions LimitLOHFragmented and LimitLOHReclaim",
-			Explanation: "The large object heap is swept and not compacted, unless somebody asks for it or memory is short. Holes that no new object fits into are memory that the process has and cannot use. Near a hard limit the GC makes full collections because of them, which is a finding by itself.",
+			Sample:      "3 gen2 collections in a row, or one made because of the holes",
+			Evidence:    "free space of the large object heap after gen2 collections, three in a row; condition LimitLOHFragmented",
+			Explanation: "The large object heap is swept and not compacted, unless somebody asks for it or memory is short. Holes that no new object fits into are memory that the process has and cannot use. When the GC has committed nine tenths of a hard limit, and the holes are an eighth of it, it makes a full blocking collection that compacts them, which is a finding by itself.",
 			Advice:      "Allocate large objects of few sizes and reuse them (ArrayPool<T>.Shared). To have it compacted once: GCSettings.LargeObjectHeapCompactionMode = GCLargeObjectHeapCompactionMode.CompactOnce before a blocking gen2 collection. To have the GC do it by itself: System.GC.ConserveMemory (DOTNET_GCConserveMemory, .NET 6 and up), 1 to 9.",
 			Basis:       BasisHeuristic, need: needGen2,
 			judge: func(l limits) judge { return &lohFragmentation{over: l["over"], floor: uint64(l["floor"])} },
@@ -27,7 +28,7 @@ func fragmentationRules() []Rule {
 				{"over", "%", 70, "free space in gen2 as background collections begin, of all of them together"},
 				{"floor", "bytes", 50e6, "a smaller gen2, on average, does not matter"},
 			},
-			Sample:      ", of them 3 background collections",
+			Sample:      "3 background collections",
 			Evidence:    "size and free space of gen2 before each background collection",
 			Explanation: "Background collections do not compact: they make free space, which gen1 collections fill with survivors. By the time that the next one begins, most of it should be used: up to 15 % is good, 70 % and more is memory that is kept for nothing.",
 			Advice:      "Set System.GC.ConserveMemory (DOTNET_GCConserveMemory, .NET 6 and up) to (100 - the percentage that you accept) / 10: 8 for 20 %. The GC then compacts gen2, with a blocking collection, when there is more free space than that. See also what changes so much in gen2: mid-life-crisis and memory-growth.",
@@ -43,6 +44,7 @@ func fragmentationRules() []Rule {
 				{"of", "%", 20, "collections that show any of this, above which it is a finding"},
 				{"floor", "bytes", 10e6, "a smaller gen0 after a collection is neither full of holes nor a burden"},
 			},
+			Sample:      "20 collections; of fewer, those that are missing count as without pins",
 			Evidence:    "pinned objects, free space and pinned survivors of gen0, demotion",
 			Explanation: "A pinned object cannot be moved. The space around it stays in gen0 as a hole, or it is kept in a younger generation than it belongs to (demotion), so that every collection has to deal with it again.",
 			Advice:      "Pin for a short time (fixed), or pin old objects: a few large buffers that live long and are shared out, best allocated with GC.AllocateArray(pinned: true). Look for GCHandleType.Pinned and for asynchronous socket and file operations with a new buffer each; ArrayPool<T>.Shared reuses old ones. gclog attach --level full counts pinned objects one by one.",
@@ -62,9 +64,10 @@ type lohFragmentation struct {
 	longest uint64
 	inARow  ranking // of the current row
 	worst   ranking
-	percent float64 // the largest of a row that is long enough
+	percent float64 // of the most free space in a row that is long enough
 	free    uint64
-	limited uint64 // collections because of the limit
+	limited uint64 // collections because of the holes, near the limit
+	before  uint64 // the most free space before them, 0 if it is not known
 	limits  ranking
 }
 
@@ -72,8 +75,11 @@ type lohFragmentation struct {
 const leastRow = 3
 
 func (j *lohFragmentation) gc(x *judgedGC) {
-	if x.conditions&(clr.CondemnedLimitLOHFragmented|clr.CondemnedLimitLOHReclaim) != 0 {
+	if x.conditions&clr.CondemnedLimitLOHFragmented != 0 {
 		j.limited++
+		if x.HasHistory && !x.Sums {
+			j.before = max(j.before, x.Generations[gclog.LOH].FreeBefore)
+		}
 		j.limits.add(x.GCDetails, float64(x.pause))
 	}
 	if !x.isGen2 || !x.fragmented() {
@@ -105,15 +111,25 @@ func (j *lohFragmentation) verdict(*stretch) (f Finding, why string) {
 		f.Text = fmt.Sprintf("After %d gen2 collections in a row the large object heap had holes, up to %s, %s of it.",
 			j.longest, sizeText(float64(j.free)), valueText(j.percent, "%"))
 		f.GCs = j.worst.numbers()
+		f.Evidence = []Evidence{{"gen2.in-a-row", float64(j.longest), ""}, {"loh.free.max", float64(j.free), "bytes"}, {"loh.fragmentation", j.percent, "%"}}
 	case j.limited > 0:
-		f.Text = fmt.Sprintf("%s made near the hard limit to reclaim large objects or the holes between them.", were(j.limited, "collection"))
+		f.Text = fmt.Sprintf("%s made because of holes between large objects near the hard limit", were(j.limited, "collection"))
+		if j.before > 0 {
+			f.Text += fmt.Sprintf(": up to %s before it", sizeText(float64(j.before)))
+		}
+		f.Text += "."
 		f.GCs = j.limits.numbers()
 	case j.told == 0:
 		return f, "no gen2 collection tells the free space of the large object heap"
 	default:
 		return f, ""
 	}
-	f.Evidence = []Evidence{{"gen2.in-a-row", float64(j.longest), ""}, {"loh.free.max", float64(j.free), "bytes"}, {"loh.fragmentation", j.percent, "%"}, {"collections.near-limit", float64(j.limited), ""}}
+	if j.limited > 0 {
+		f.Evidence = append(f.Evidence, Evidence{"condition.LimitLOHFragmented", float64(j.limited), ""})
+	}
+	if j.before > 0 {
+		f.Evidence = append(f.Evidence, Evidence{"loh.free-before.max", float64(j.before), "bytes"})
+	}
 	return f, ""
 }
 
@@ -137,7 +153,7 @@ func (j *gen2Fragmentation) gc(x *judgedGC) {
 
 func (j *gen2Fragmentation) verdict(s *stretch) (f Finding, why string) {
 	if j.told < leastGen2 {
-		return f, fmt.Sprintf("%d background collections told the free space of gen2 before them: at least %d", j.told, leastGen2)
+		return f, needs(leastGen2, "background collection", j.told) + " that tell the free space of gen2 before them"
 	}
 	percent := 100 * j.free / j.size
 	size := j.size / float64(j.told)
@@ -147,7 +163,7 @@ func (j *gen2Fragmentation) verdict(s *stretch) (f Finding, why string) {
 	f.Text = fmt.Sprintf("When %s began, %s of gen2 was free space: %s of %s on average.",
 		plural(j.told, "background collection"), valueText(percent, "%"), sizeText(j.free/float64(j.told)), sizeText(size))
 	f.GCs = j.worst.numbers()
-	f.Evidence = []Evidence{{"background", float64(j.told), ""}, {"gen2.fragmentation.before", percent, "%"}, {"gen2.before.mean", size, "bytes"}}
+	f.Evidence = []Evidence{{"background", float64(j.told), ""}, {"gen2.fragmentation.before", percent, "%"}, {"gen2.free-before.mean", j.free / float64(j.told), "bytes"}, {"gen2.before.mean", size, "bytes"}}
 	return f, ""
 }
 
@@ -197,19 +213,24 @@ func (j *pinning) verdict(*stretch) (f Finding, why string) {
 	if j.told == 0 {
 		return f, "no collection tells how many pinned objects it met"
 	}
-	share := 100 * float64(j.shown) / float64(j.told)
-	if share <= j.of {
+	if sureShare(j.shown, j.told, leastCollections) <= j.of {
 		return f, ""
 	}
+	share := percent(int64(j.shown), int64(j.told))
 	f.Text = fmt.Sprintf("Pinned objects were in the way of %d of %s (%s), up to %d of them: many in %d, gen0 full of holes after %d, held down in gen0 by %d.",
 		j.shown, plural(j.told, "collection"), valueText(share, "%"), j.most, j.many, j.holes, j.burdened)
 	f.GCs = j.worst.numbers()
 	f.Evidence = []Evidence{
+		{"collections", float64(j.told), ""},
+		{"collections.pinned", float64(j.shown), ""},
+		{"collections.pinned.share", share, "%"},
 		{"collections.many-pins", float64(j.many), ""},
 		{"collections.holes", float64(j.holes), ""},
 		{"collections.demotion", float64(j.burdened), ""},
 		{"pinned.max", float64(j.most), ""},
-		{"gen0.free.max", float64(j.free), "bytes"},
+	}
+	if j.holes > 0 {
+		f.Evidence = append(f.Evidence, Evidence{"gen0.free.max", float64(j.free), "bytes"})
 	}
 	return f, ""
 }

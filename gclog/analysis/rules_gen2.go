@@ -16,7 +16,7 @@ func gen2Rules() []Rule {
 				{"rate", "1/min", 1, "blocking induced collections, from which on it is a finding"},
 				{"share", "%", 10, "induced ones among the gen2 collections, above which it is one"},
 			},
-			Sample:      ", of them 3 induced",
+			Sample:      "3 induced collections, and for their share of gen2, 3 gen2 collections",
 			Evidence:    "collections with the reasons Induced, InducedNotForced, InducedCompacting, InducedAggressive",
 			Explanation: "GC.Collect knows less than the GC about when a collection is worth it. It makes young objects old before their time, and a blocking gen2 collection stops the program for as long as the whole heap takes.",
 			Advice:      "Find the call sites of GC.Collect, also in libraries: dotnet-trace collect --profile gc-collect records the stack of each event GCTriggered, on the thread that asked. GC.AddMemoryPressure induces collections as well: check that each call has its GC.RemoveMemoryPressure. Where a call must stay, use GC.Collect(2, GCCollectionMode.Optimized, blocking: false).",
@@ -28,7 +28,7 @@ func gen2Rules() []Rule {
 			Thresholds: []Threshold{
 				{"share", "%", 50, "blocking ones among the gen2 collections, above which it is a finding"},
 			},
-			Sample:      ", of them 3 blocking",
+			Sample:      "3 blocking gen2 collections",
 			Evidence:    "kind of each gen2 collection, and why it was chosen",
 			Explanation: "Gen2 collections should run in the background, with two short pauses. A blocking one stops the program while the whole heap is marked and swept or compacted.",
 			Advice:      "The finding counts the causes, and names the rule that says more of each. If background collections are switched off, allow them: System.GC.Concurrent=true in runtimeconfig.json, DOTNET_gcConcurrent=1; GCSettings.LatencyMode must not be Batch. That the heap is still too small for one, or that the first one of a process becomes a blocking one, needs nothing. Of the rest gclog explain tells what is known.",
@@ -36,12 +36,12 @@ func gen2Rules() []Rule {
 			judge: func(l limits) judge { return &blockingGen2{share: l["share"]} },
 		},
 		{
-			Number: 7, ID: "memory-load-gen2", Title: "Gen2 collections block because memory is short", Severity: Warning,
+			Number: 7, ID: "memory-load-gen2", Title: "Gen2 collections because of a high memory load", Severity: Warning,
 			Thresholds: []Threshold{
 				{"load", "%", 90, "memory load from which on it counts as high. Unless this is set it is the runtime's own limit, as the process tells it or the conditions show it"},
 			},
 			Evidence:    "memory load and the conditions HighMemory, VeryHighMemory, FragmentedGen2HighMemory, FragmentedGen2VeryHighMemory, AlmostMaxAlloc",
-			Explanation: "When the machine or the container is short of memory, the GC makes full blocking collections to give some back. The load is that of the whole machine or container, not of the process alone.",
+			Explanation: "When the machine or the container is short of memory, the GC makes a gen2 collection as soon as a tenth of gen2's budget is used up, and a blocking one if there is much free space to give back. The load is that of the whole machine or container, not of the process alone. That it counts as high is what the GC says (conditions): where somebody has set the limit low, any load does.",
 			Advice:      "Give the container or machine more memory, or find out who uses it. Other processes count: limit this one's heap with System.GC.HeapHardLimit or System.GC.HeapHardLimitPercent (DOTNET_GCHeapHardLimit, DOTNET_GCHeapHardLimitPercent, in hexadecimal). On a large machine that this process has for itself, move the limit up: System.GC.HighMemoryPercent (.NET 5 and up; DOTNET_GCHighMemPercent, in hexadecimal).",
 			Basis:       BasisMicrosoft, need: needGen2,
 			judge: func(l limits) judge { return &memoryLoad{load: l["load"]} },
@@ -53,6 +53,7 @@ func gen2Rules() []Rule {
 				{"share", "%", 10, "gen2 collections among all, above which it is one"},
 				{"count", "", 10, "least number of gen2 collections"},
 			},
+			Sample:      "the least number of gen2 collections",
 			Evidence:    "collections by generation, without those that the program asked for",
 			Explanation: "Of a healthy program about 100 collections of gen0 go with 10 of gen1 and 1 of gen2. Many gen2 collections mean that what is old does not stay, that large objects are allocated often, or that memory is short.",
 			Advice:      "See what they were made for: gclog summary counts the reasons. AllocLarge: loh-pressure. Much that reaches gen2 and dies there: mid-life-crisis. High memory load: memory-load-gen2. A limit: hard-limit. The most frequent of these is temporary large arrays: rent them from ArrayPool<T>.Shared.",
@@ -75,6 +76,7 @@ func gen2Rules() []Rule {
 				{"share", "%", 50, "collections of gen1 and gen2 whose generation was due by time, of all of them, above which it is a finding"},
 				{"count", "", 10, "least number of gen1 and gen2 collections"},
 			},
+			Sample:      "the least number of gen1 and gen2 collections",
 			Evidence:    "the generation that was due by time, of each collection of gen1 and gen2",
 			Explanation: "A generation that was not collected for long is collected although its budget is not used up: gen1 after 10 s and ten collections, gen2 after 100 s and a hundred. That is harmless as such. If most are of this kind, the program allocates little, and each collection finds little to do.",
 			Advice:      "Nothing, as long as the pauses are short. To have fewer, allocate less, or let gen0 be larger (DOTNET_GCgen0size, in hexadecimal bytes).",
@@ -115,11 +117,7 @@ func (j *inducedGCs) gc(x *judgedGC) {
 
 func (j *inducedGCs) verdict(s *stretch) (f Finding, why string) {
 	rate := float64(j.blocking) / s.minutes()
-	share := 0.0
-	if s.gen2 >= leastGen2 {
-		share = 100 * float64(j.gen2) / float64(s.gen2)
-	}
-	if j.all < leastInduced || rate < j.rate && share <= j.share {
+	if j.all < leastInduced || rate < j.rate && sureShare(j.gen2, s.gen2, leastGen2) <= j.share {
 		return f, ""
 	}
 	often, evidence := valueText(rate, "1/min"), Evidence{"induced.blocking.rate", rate, "1/min"}
@@ -130,7 +128,11 @@ func (j *inducedGCs) verdict(s *stretch) (f Finding, why string) {
 		j.all, plural(s.collections, "collection"), j.gen2, s.gen2, j.blocking, often, timeText(j.paused))
 	f.GCs = j.worst.numbers()
 	f.Evidence = []Evidence{
-		{"induced", float64(j.all), ""}, {"induced.blocking", float64(j.blocking), ""}, evidence, {"induced.gen2.share", share, "%"}, {"induced.pause.sum", float64(j.paused), "ns"},
+		{"collections", float64(s.collections), ""}, {"induced", float64(j.all), ""}, {"gen2", float64(s.gen2), ""}, {"induced.gen2", float64(j.gen2), ""},
+		{"induced.blocking", float64(j.blocking), ""}, evidence, {"induced.pause.sum", float64(j.paused), "ns"},
+	}
+	if s.gen2 > 0 {
+		f.Evidence = append(f.Evidence, Evidence{"induced.gen2.share", percent(int64(j.gen2), int64(s.gen2)), "%"})
 	}
 	for r, n := range j.reasons {
 		if n > 0 {
@@ -199,7 +201,7 @@ var blockingCauses = [...]struct{ name, text string }{
 	causeInduced:     {"induced", "induced (induced-gcs)"},
 	causeProvisional: {"provisional", "because full collections did not help (provisional-mode)"},
 	causeLimit:       {"limit", "at a limit or out of memory (hard-limit)"},
-	causeMemory:      {"memory", "because memory was short (memory-load-gen2)"},
+	causeMemory:      {"memory", "because of a high memory load (memory-load-gen2)"},
 	causeOff:         {"off", "with background collections switched off"},
 	causeDemoted:     {"demoted", "begun as a background collection"},
 	causeFragmented:  {"fragmented", "because gen2 was full of holes (gen2-fragmentation)"},
@@ -216,16 +218,16 @@ func whyBlocking(x *judgedGC) blockingCause {
 		return causeProvisional
 	case has(nearLimit):
 		return causeLimit
-	case has(shortOfMemory), x.HasReason && (x.Reason == clr.ReasonInducedLowMemory || x.Reason == clr.ReasonLowMemoryHostBlocking):
+	case blockedByMemory(x), x.HasReason && (x.Reason == clr.ReasonInducedLowMemory || x.Reason == clr.ReasonLowMemoryHostBlocking):
 		return causeMemory
 	case x.Global.HasMemoryLoad && x.Global.PauseMode == clr.PauseModeBatch:
 		return causeOff
 	case x.DemotedBGC:
 		return causeDemoted
-	case has(clr.CondemnedFragmentedGen2 | clr.CondemnedFragmentedGen1ToGen2):
-		return causeFragmented
 	case has(clr.CondemnedTooSmallForBackground):
 		return causeSmall
+	case has(clr.CondemnedFragmentedGen2 | clr.CondemnedFragmentedGen1ToGen2):
+		return causeFragmented
 	}
 	return causeOther
 }
@@ -266,7 +268,7 @@ func (j *blockingGen2) verdict(s *stretch) (f Finding, why string) {
 	if s.process.Concurrent == gclog.No {
 		counts[causeOff], counts[causeOther] = counts[causeOff]+counts[causeOther], 0
 	}
-	f.Evidence = []Evidence{{"gen2", float64(j.all), ""}, {"gen2.blocking", float64(j.blocking), ""}}
+	f.Evidence = []Evidence{{"gen2", float64(j.all), ""}, {"gen2.blocking", float64(j.blocking), ""}, {"gen2.blocking.share", share, "%"}}
 	var causes []string
 	for i, n := range counts {
 		if n > 0 {
@@ -281,17 +283,31 @@ func (j *blockingGen2) verdict(s *stretch) (f Finding, why string) {
 	return f, ""
 }
 
-// shortOfMemory are the conditions that a high memory load makes.
-const shortOfMemory = clr.CondemnedHighMemory | clr.CondemnedVeryHighMemory | clr.CondemnedFragmentedGen2HighMemory |
-	clr.CondemnedFragmentedGen2VeryHighMemory | clr.CondemnedAlmostMaxAlloc
+// The conditions that a high memory load makes. Of those that block, AlmostMaxAlloc is none:
+// it has gen2 collected early, in the background where that can be.
+const (
+	blocksByMemory = clr.CondemnedHighMemory | clr.CondemnedVeryHighMemory | clr.CondemnedFragmentedGen2HighMemory | clr.CondemnedFragmentedGen2VeryHighMemory
+	shortOfMemory  = blocksByMemory | clr.CondemnedAlmostMaxAlloc
+)
+
+// blockedByMemory tells whether a collection is a blocking one because of the memory load.
+// Whether gen2 is too small for the background is asked only of what did not have to block.
+func blockedByMemory(x *judgedGC) bool {
+	return !x.background && x.conditions&blocksByMemory != 0 && x.conditions&clr.CondemnedTooSmallForBackground == 0
+}
+
+// fullByMemory tells whether it is one of gen2 because of the memory load.
+func fullByMemory(x *judgedGC) bool {
+	return x.conditions&shortOfMemory != 0 && max(x.steps.Initial(), x.steps.BudgetExceeded(), x.steps.TimeTuning()) < gclog.Gen2
+}
 
 // memoryLoad counts by load in percent: what the limit is may be told later.
 type memoryLoad struct {
 	load   float64
 	told   uint64
 	byLoad [101]struct {
-		gcs    uint64
-		paused int64
+		gcs, blocked uint64
+		paused       int64
 	}
 	causes causeCount
 	worst  ranking
@@ -304,23 +320,28 @@ const loadDefault = 90
 const highestLoad = 99
 
 func (j *memoryLoad) gc(x *judgedGC) {
-	if !x.isGen2 || x.background || !x.condemned || !x.Global.HasMemoryLoad {
+	if !x.isGen2 || !x.condemned || !x.Global.HasMemoryLoad {
 		return
 	}
 	j.told++
-	if x.conditions&shortOfMemory == 0 {
+	blocked := blockedByMemory(x)
+	if !blocked && !fullByMemory(x) {
 		return
 	}
 	load := min(x.Global.MemoryLoad, 100)
-	j.byLoad[load].gcs++
-	j.byLoad[load].paused += x.pause
+	at := &j.byLoad[load]
+	at.gcs++
+	at.paused += x.pause
+	if blocked {
+		at.blocked++
+	}
 	j.causes.add(x.conditions & shortOfMemory)
 	j.worst.add(x.GCDetails, float64(load)*1e12+min(float64(x.pause), 1e12-1))
 }
 
 func (j *memoryLoad) verdict(s *stretch) (f Finding, why string) {
 	if j.told == 0 {
-		return f, "no blocking gen2 collection tells the memory load and why it was chosen"
+		return f, "no gen2 collection tells the memory load and why it was chosen"
 	}
 	limit := j.load
 	if limit == loadDefault {
@@ -329,24 +350,24 @@ func (j *memoryLoad) verdict(s *stretch) (f Finding, why string) {
 			limit = float64(min(own, highestLoad))
 		}
 	}
-	var gcs, most uint64
+	var gcs, blocked, most uint64
 	var paused int64
 	for load, x := range j.byLoad {
 		if float64(load) >= limit && x.gcs > 0 {
-			gcs, paused, most = gcs+x.gcs, paused+x.paused, uint64(load)
+			gcs, blocked, paused, most = gcs+x.gcs, blocked+x.blocked, paused+x.paused, uint64(load)
 		}
 	}
 	if gcs == 0 {
 		return f, ""
 	}
 	from := "from what load on it is high is not told"
-	f.Evidence = []Evidence{{"gen2", float64(gcs), ""}, {"memory.load.max", float64(most), "%"}}
+	f.Evidence = []Evidence{{"gen2", float64(gcs), ""}, {"gen2.blocking", float64(blocked), ""}, {"memory.load.max", float64(most), "%"}}
 	if limit > 0 {
 		from = valueText(limit, "%") + " is the limit"
 		f.Evidence = append(f.Evidence, Evidence{"memory.load.limit", limit, "%"})
 	}
-	f.Text = fmt.Sprintf("%s blocked because memory is short, %s in all, at a memory load of up to %d %%; %s.",
-		plural(gcs, "gen2 collection"), durationText(float64(paused)), most, from)
+	f.Text = fmt.Sprintf("%s made because the memory load was high, up to %d %%, and %d of them blocked for that; the program stood %s for them; %s.",
+		were(gcs, "gen2 collection"), most, blocked, durationText(float64(paused)), from)
 	for _, r := range j.worst.list[:j.worst.n] {
 		if r.weight >= limit*1e12 {
 			f.GCs = append(f.GCs, r.number)
@@ -380,7 +401,7 @@ func (j *tooManyGen2) verdict(*stretch) (f Finding, why string) {
 	all := j.counts[0] + j.counts[1] + gen2
 	share := 100 * float64(gen2) / float64(max(1, all))
 	many := !j.pools && float64(gen2) > j.perGen1*float64(j.counts[1])
-	if gen2 < max(1, j.least) || !many && share <= j.share {
+	if gen2 < max(1, j.least) || !many && sureShare(gen2, all, leastCollections) <= j.share {
 		return f, ""
 	}
 	f.Text = fmt.Sprintf("There were %d gen0, %d gen1 and %d gen2 collections of the GC's own accord: %s are gen2.",
@@ -392,7 +413,9 @@ func (j *tooManyGen2) verdict(*stretch) (f Finding, why string) {
 	f.Evidence = []Evidence{
 		{"gen0", float64(j.counts[0]), ""}, {"gen1", float64(j.counts[1]), ""}, {"gen2", float64(gen2), ""}, {"gen2.share", share, "%"},
 	}
-	if j.counts[1] > 0 {
+	if j.pools {
+		f.Evidence = []Evidence{{"gen0-and-gen1", float64(all - gen2), ""}, {"gen2", float64(gen2), ""}, {"gen2.share", share, "%"}}
+	} else if j.counts[1] > 0 {
 		f.Evidence = append(f.Evidence, Evidence{"gen2.per-gen1", float64(gen2) / float64(j.counts[1]), ""})
 	}
 	return f, ""
@@ -462,7 +485,7 @@ func (j *timeTuning) gc(x *judgedGC) {
 
 func (j *timeTuning) verdict(s *stretch) (f Finding, why string) {
 	if j.told < max(1, j.least) {
-		return f, fmt.Sprintf("%d collections of gen1 and gen2 told why they were chosen: at least %d", j.told, max(1, j.least))
+		return f, needs(max(1, j.least), "collection", j.told) + " of gen1 and gen2 that tell why they were chosen"
 	}
 	share := 100 * float64(j.byTime) / float64(j.told)
 	if share <= j.share {

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/gclog/gclog/gclog"
 )
@@ -15,17 +16,19 @@ func growthRules() []Rule {
 				{"count", "", 5, "least number of gen2 collections"},
 				{"span", "ns", 600e9, "least time from the first to the last of them"},
 				{"floor", "bytes", 10e6, "a smaller growth in that time does not matter"},
+				{"quick", "bytes", 100e6, "a smaller growth in a shorter time does not matter"},
 			},
-			Sample:      " but gen2 collections as the thresholds say",
+			Sample:      "gen2 collections as the thresholds say; fewer, but 3, or in a shorter time, if they rise steadily and by a fifth and more",
 			Evidence:    "objects in gen2 and the large object heap after each gen2 collection, without free space; least squares",
 			Explanation: "What survives gen2 collections again and again is in use, or held by mistake. A straight line that rises, and fits (half of the variation and more), is what a leak looks like; so do a cache that fills and a program that has just started.",
 			Advice:      "Compare two heap snapshots, an hour apart, at the same load: dotnet-gcdump collect, or a dump with dotnet-dump (dumpheap -stat, gcroot). Look for static collections, event handlers that are not removed, caches without a limit, timers. handle-leak tells of handles that grow.",
 			Basis:       BasisMicrosoft, lasting: true,
 			judge: func(l limits) judge {
-				return &growth{l: l, what: "gen2 and large objects", unit: "bytes", name: "objects", of: func(x *judgedGC) (float64, bool) {
-					objects := x.Generations[gclog.Gen2].ObjectsAfter + x.Generations[gclog.LOH].ObjectsAfter
-					return float64(objects), x.HasObjects && !x.Sums && !x.Pools
-				}, why: "no gen2 collection tells the objects that remain: that comes with the histories of the heaps"}
+				return &growth{l: l, what: "gen2 and large objects", unit: "bytes", name: "objects", of: func(x *judgedGC) (low, high float64, known bool) {
+					objects := float64(x.Generations[gclog.Gen2].ObjectsAfter + x.Generations[gclog.LOH].ObjectsAfter)
+					return objects, objects, x.HasObjects && !x.Sums && !x.Pools
+				}, why: "no gen2 collection tells the objects that remain: that comes with the histories of the heaps",
+					closer: "gclog gc %s --wait shows what remains after a full collection"}
 			},
 		},
 		{
@@ -35,86 +38,205 @@ func growthRules() []Rule {
 				{"count", "", 5, "least number of gen2 collections"},
 				{"span", "ns", 600e9, "least time from the first to the last of them"},
 				{"floor", "", 10000, "fewer handles at the end of that time do not matter"},
+				{"quick", "", 20000, "a smaller growth in a shorter time does not matter"},
 			},
-			Sample:      " but gen2 collections as the thresholds say",
+			Sample:      "gen2 collections as the thresholds say; fewer, but 3, or in a shorter time, if they rise steadily and by a fifth and more",
 			Evidence:    "GC handles after each gen2 collection, when the count is exact; least squares",
 			Explanation: "Each handle (strong, weak, pinned, dependent) is looked at by every collection. Handles that are made and not freed slow down all collections, and what they refer to may never be freed.",
 			Advice:      "Look for GCHandle.Alloc without Free, for WeakReference and ConditionalWeakTable entries made per request, for timers, and for native libraries with callbacks. In a dump, gchandles of dotnet-dump counts them by kind and type.",
 			Basis:       BasisHeuristic, lasting: true,
 			judge: func(l limits) judge {
-				return &growth{l: l, what: "GC handles", name: "handles", end: true, of: func(x *judgedGC) (float64, bool) {
-					return float64(x.Handles), x.HasSizesAfter && x.Handles >= 0
-				}, why: "no gen2 collection tells the number of handles"}
+				return &growth{l: l, what: "GC handles", name: "handles", end: true, of: func(x *judgedGC) (low, high float64, known bool) {
+					handles := float64(x.Handles)
+					return handles, handles, x.HasSizesAfter && x.Handles >= 0
+				}, why: "no gen2 collection tells the number of handles",
+					closer: "gclog gc %s --wait -o json tells how many remain after a full collection"}
 			},
+		},
+		{
+			Number: 27, ID: "native-growth", Title: "Memory grows that is not the GC's", Severity: Warning,
+			Thresholds: []Threshold{
+				{"over", "%/h", 20, "growth in an hour, by a straight line through the sizes"},
+				{"count", "", 10, "least number of collections that tell it"},
+				{"span", "ns", 600e9, "least time from the first to the last of them"},
+				{"floor", "bytes", 50e6, "a smaller growth in that time does not matter"},
+				{"quick", "bytes", 200e6, "a smaller growth in a shorter time does not matter"},
+			},
+			Sample:      "collections as the thresholds say; fewer, but 3, or in a shorter time, if it rises steadily and by a fifth and more",
+			Evidence:    "resident memory of the process (RSS) less what the GC has committed after a collection, which must rise, and RSS less the heap, which must rise as well; least squares",
+			Explanation: "The process grows, and not by its objects. Native libraries, buffers from malloc, mapped files, the stacks of threads, code that is compiled again and again: none of it is seen by the GC, and no snapshot of the heap shows it. In a container it is killed for want of memory all the same.",
+			Advice:      "See what grows: pmap -x PID twice, or smaps in /proc; many blocks of 64 MB are arenas of malloc (MALLOC_ARENA_MAX=2), blocks of 8 MB or 1.5 MB stacks: count the threads. Look for Marshal.AllocHGlobal and NativeMemory.Alloc without a free, for what is not disposed of (streams, bitmaps, database connections, compression), and for assemblies, regular expressions or expression trees that are compiled for each request. heaptrack or bcc's memleak tell who allocates. If finalizer-backlog is found, begin there.",
+			Basis:       BasisHeuristic, lasting: true,
+			judge: func(l limits) judge { return nativeGrowth(l) },
 		},
 	}
 }
 
-// leastFit is how well a line must fit to be growth.
-const leastFit = 0.5
+// leastFit is how well a line must fit to be growth, and surelyFits how well one through
+// less than the thresholds ask for: of three values, each must be larger than the one before.
+const (
+	leastFit   = 0.5
+	surelyFits = 0.75
+)
 
-// growth is a value after gen2 collections that rises.
+// What rose to so many times its size in a short time has grown, and to so many it matters.
+const (
+	grown      = 1.2
+	grownGrave = 1.5
+)
+
+// growth is a value after collections that rises.
 type growth struct {
 	l          limits
 	what       string
 	name, unit string
 	end        bool // floor is of the value at the end, else of its growth
-	of         func(*judgedGC) (value float64, known bool)
-	why        string // nothing tells it
+	young      bool // all collections may tell it, not only those of gen2
+	// of is the value. Where it is known within bounds only, both must rise.
+	of     func(*judgedGC) (low, high float64, known bool)
+	why    string // nothing tells it
+	closer string // what shows more where there is too little for a trend; %s is the process
+	now    func() (text string, e []Evidence)
 
-	live   bool // it looks at the last day, else at all
-	told   uint64
-	series series
-	worst  ranking
+	live      bool // it looks at the last day, else at all
+	told      uint64
+	low, high series
+	worst     ranking
 }
 
 func (j *growth) gc(x *judgedGC) {
-	if !x.isGen2 {
+	if !x.isGen2 && !j.young {
 		return
 	}
-	v, known := j.of(x)
+	low, high, known := j.of(x)
 	if !known {
 		return
 	}
 	j.told++
 	at := max(x.Start, x.End)
+	j.forget(at)
+	j.low.add(at, low)
+	j.high.add(at, high)
+	j.worst.add(x.GCDetails, low)
+}
+
+// forget drops what a live process told more than a day before a time.
+func (j *growth) forget(now int64) {
 	if j.live {
-		j.series.forget(at - lastDay)
+		j.low.forget(now - lastDay)
+		j.high.forget(now - lastDay)
 	}
-	j.series.add(at, v)
-	j.worst.add(x.GCDetails, v)
+}
+
+// collections is how what tells the value is called.
+func (j *growth) collections() string {
+	if j.young {
+		return "collection"
+	}
+	return "gen2 collection"
 }
 
 func (j *growth) verdict(s *stretch) (f Finding, why string) {
-	if j.live {
-		j.series.forget(s.to - lastDay)
-	}
-	l := j.series.line()
-	switch {
-	case j.told == 0:
+	if j.told == 0 {
 		return f, j.why
-	case l.values < j.l["count"]:
-		return f, fmt.Sprintf("%.0f gen2 collections told it: at least %.0f", l.values, j.l["count"])
-	case float64(l.span) < j.l["span"]:
-		return f, fmt.Sprintf("the gen2 collections lie within %s: at least %s", durationText(float64(l.span)), durationText(j.l["span"]))
 	}
-	matters := l.end - l.begin
+	j.forget(s.to)
+	low, high := j.low.line(), j.high.line()
+	if low.values < j.l["count"] || float64(low.span) < j.l["span"] {
+		return j.early(s, &low, &high)
+	}
+	matters := min(low.end-low.begin, high.end-high.begin)
 	if j.end {
-		matters = l.end
+		matters = low.end
 	}
-	if l.perHour() <= j.l["over"] || l.fit < leastFit || matters <= j.l["floor"] {
+	if low.perHour() <= j.l["over"] || low.fit < leastFit || matters <= j.l["floor"] {
 		return f, ""
 	}
-	f.Text = fmt.Sprintf("After %.0f gen2 collections in %s, %s rose from %s to %s: %s.",
-		l.values, durationText(float64(l.span)), j.what, valueText(l.begin, j.unit), valueText(l.end, j.unit), valueText(l.perHour(), "%/h"))
+	return j.finding(&low, low.begin, low.end, fmt.Sprintf(": %s", valueText(low.perHour(), "%/h"))), ""
+}
+
+// early looks at less than a trend takes: as a leak grows, gen2 collections become rare.
+func (j *growth) early(s *stretch, low, high *line) (f Finding, why string) {
+	first, last := j.low.ends()
+	matters := min(last-first, high.end-high.begin)
+	if j.end {
+		matters = last
+	}
+	long := float64(low.span) >= j.l["span"]
+	switch {
+	case low.values < leastGen2, low.fit < surelyFits, matters <= j.l["floor"],
+		low.span < leastTime,
+		long && low.perHour() <= j.l["over"],
+		!long && (last-first <= j.l["quick"] || last < grown*first):
+		why = fmt.Sprintf("needs %.0f %ss in %s, saw %.0f in %s", j.l["count"], j.collections(), durationText(j.l["span"]), low.values, durationText(float64(low.span)))
+		if low.values > 0 {
+			why += fmt.Sprintf(": %s, then %s", valueText(first, j.unit), valueText(last, j.unit))
+		}
+		return f, why
+	}
+	times := ""
+	if first > 0 {
+		times = fmt.Sprintf(", %s times as much", digits(last/first))
+	}
+	pid := "PID"
+	if s.process.ID != 0 {
+		pid = strconv.FormatInt(s.process.ID, 10)
+	}
+	f = j.finding(low, first, last, times+"; that is little for a trend: "+fmt.Sprintf(j.closer, pid))
+	if first > 0 {
+		f.Evidence = append(f.Evidence, Evidence{"growth.times", last / first, ""})
+	}
+	if last < grownGrave*first {
+		f.Severity = Info
+	}
+	return f, ""
+}
+
+func (j *growth) finding(l *line, from, to float64, and string) (f Finding) {
+	f.Text = fmt.Sprintf("After %.0f %ss in %s, %s rose from %s to %s%s.",
+		l.values, j.collections(), durationText(float64(l.span)), j.what, valueText(from, j.unit), valueText(to, j.unit), and)
 	f.GCs = j.worst.numbers()
+	count := "gen2"
+	if j.young {
+		count = "collections"
+	}
 	f.Evidence = []Evidence{
-		{"gen2", l.values, ""},
+		{count, l.values, ""},
 		{"span", float64(l.span), "ns"},
-		{j.name + ".begin", l.begin, j.unit},
-		{j.name + ".end", l.end, j.unit},
+		{j.name + ".begin", from, j.unit},
+		{j.name + ".end", to, j.unit},
 		{"growth", l.perHour(), "%/h"},
 		{"fit", l.fit, ""},
 	}
-	return f, ""
+	if j.now != nil {
+		text, e := j.now()
+		f.Text += text
+		f.Evidence = append(f.Evidence, e...)
+	}
+	return f
+}
+
+// nativeGrowth judges what is resident beyond what the GC has committed. Not all that is
+// committed need be resident: what is not the GC's is at least that, and at most what is
+// resident beyond the heap, which the program has touched.
+func nativeGrowth(l limits) *growth {
+	var resident, committed float64
+	var read int64
+	return &growth{
+		l: l, what: "resident memory beyond what the GC had committed", unit: "bytes", name: "other", young: true,
+		of: func(x *judgedGC) (low, high float64, known bool) {
+			m := &x.Memory
+			if m.Resident == 0 || !x.HasCommittedAfter || !x.HasSizesAfter || m.At != 0 && m.At == read {
+				return 0, 0, false // of those that arrived together, the first has what was read
+			}
+			read, resident, committed = m.At, float64(m.Resident), float64(x.CommittedAfter)
+			return max(0, resident-committed), max(0, resident-x.after), true
+		},
+		why:    "no collection tells both the resident memory of the process and what the GC has committed: live sessions do and their logs in json and csv, of .NET 8 and up",
+		closer: "pmap -x %s, now and later, shows what grows",
+		now: func() (string, []Evidence) {
+			return fmt.Sprintf(" RSS was %s then, of that %s committed by the GC.", sizeText(resident), sizeText(committed)),
+				[]Evidence{{"rss", resident, "bytes"}, {"committed", committed, "bytes"}}
+		},
+	}
 }

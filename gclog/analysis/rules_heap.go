@@ -17,6 +17,7 @@ func heapRules() []Rule {
 				{"in", "%", 10, "growth of gen2 by one gen1 collection, on average, above which much arrives"},
 				{"gen2-survival", "%", 50, "objects of gen2 that survive the next gen2 collection, below which much dies"},
 			},
+			Sample:      "2 gen2 collections that show it, or 1 of 3",
 			Evidence:    "survival of gen1 and what came into gen2 from one gen2 collection to the next, and the survival of gen2 in that",
 			Explanation: "The costly case of generations: objects live just long enough to be promoted twice, and die soon after. Gen1 collections copy them for nothing, and gen2 collections have to clear them away. It is a finding if at least half of the gen2 collections show it.",
 			Advice:      "Find what lives for some seconds: caches that expire soon, buffers of requests in flight, queues that grow under load. Keep it shorter (release references before an await that takes long), or reuse it (ArrayPool<T>, ObjectPool<T>). A larger gen0 gives objects time to die: DOTNET_GCgen0size, in hexadecimal bytes.",
@@ -32,7 +33,7 @@ func heapRules() []Rule {
 				{"period", "ns", 100e6, "time from one gen0 collection to the next, in a minute, below which they come often"},
 				{"survival", "%", 5, "objects of gen0 that survive, below which such collections are churn"},
 			},
-			Sample:      "; the last minute counts as one, if it has 10 s",
+			Sample:      "nothing; a minute of which less than 5 s were seen counts as one of 5 s",
 			Evidence:    "allocated bytes and gen0 collections of each minute; in a recording of the level full the types that were allocated most, all the time",
 			Explanation: "Allocation is cheap, but not free: it fills the caches of the processor, and each full gen0 is a pause. If nearly nothing survives, the collections themselves are short; the cost is that of allocating.",
 			Advice:      "Find who allocates: dotnet-trace collect --profile gc-verbose has a sample of the allocations with types and stacks. Then reuse buffers (ArrayPool<T>.Shared, Span<T>, stackalloc), avoid boxing, closures and LINQ on hot paths, format with spans. A gen0 of the size of the processor's L3 cache or more has fewer collections (DOTNET_GCgen0size, in hexadecimal bytes).",
@@ -48,6 +49,7 @@ func heapRules() []Rule {
 				{"heap", "%", 50, "large objects in the heap, on average, above which it is one"},
 				{"floor", "bytes", 50e6, "fewer bytes of large objects, on average, are no part of a heap that matters"},
 			},
+			Sample:      "20 collections for their share; of fewer, those that are missing count as made for another reason. 5 collections for the mean size",
 			Evidence:    "reason of each collection; size of the large object heap after it",
 			Explanation: "Objects of 85 000 bytes and more are only freed by gen2 collections. A program that allocates large temporary objects forces gen2 collections at the pace of their budget.",
 			Advice:      "Rent large arrays from ArrayPool<T>.Shared, use RecyclableMemoryStream, read in pieces, give a List<T> or a Dictionary its capacity at once. Raise System.GC.LOHThreshold (DOTNET_GCLOHThreshold, in hexadecimal) if most large objects are only a little larger and die young.",
@@ -63,6 +65,7 @@ func heapRules() []Rule {
 				{"fragmentation", "%", 50, "free space in the pinned object heap after gen2 collections, above which it is one"},
 				{"floor", "bytes", 10e6, "a smaller pinned object heap, on average, does not matter"},
 			},
+			Sample:      "5 collections",
 			Evidence:    "size of the pinned object heap (GCHeapStats), its free space after gen2 collections by the histories of the heaps",
 			Explanation: "The pinned object heap is for a few long-lived buffers. It is never compacted: what is freed between living objects stays a hole.",
 			Advice:      "Find the calls of GC.AllocateArray and GC.AllocateUninitializedArray with pinned: true. Allocate a few large buffers once and share them out (MemoryPool<T>, slices of one array) instead of many that come and go. For short calls into native code use fixed or GCHandle instead.",
@@ -123,14 +126,14 @@ func (j *midLifeCrisis) gc(x *judgedGC) {
 	j.gen1, j.survived, j.objects, j.arrived, j.gen2Sizes = 0, 0, 0, 0, 0
 }
 
-func (j *midLifeCrisis) verdict(*stretch) (f Finding, why string) {
+func (j *midLifeCrisis) verdict(s *stretch) (f Finding, why string) {
 	switch {
 	case !j.told:
 		return f, "no gen2 collection tells what of gen2 survived: logs of the JDK flavours do not have that"
 	case j.cycles == 0:
 		return f, "no gen2 collection that tells what of gen2 survived has gen1 collections before it"
 	}
-	if 2*j.crises < max(2, j.cycles) {
+	if 2*j.crises < max(2, j.cycles) || j.crises < 2 && s.gen2 < leastGen2 {
 		return f, ""
 	}
 	f.Text = fmt.Sprintf("In %d of %d gen2 collections most of gen2 was dead (survival down to %s), though gen1 collections had just brought %s into it.",
@@ -146,13 +149,14 @@ func (j *midLifeCrisis) verdict(*stretch) (f Finding, why string) {
 	return f, ""
 }
 
-// allocationRate looks at one minute after the other. The collections of a minute are
-// those whose records came in it.
+// allocationRate looks at one minute after the other. What a collection tells was allocated
+// since the one before it, evenly as far as anybody knows: each minute has its part of that.
 type allocationRate struct {
 	over, period, survival float64
 
 	minute, busiest, churn oneMinute // the current one, that of the highest rate, that of the most collections with low survival
 	longest                int64     // the most that was observed of a minute
+	since                  int64     // start of the collection before
 	told                   uint64    // collections that told what was allocated
 	worst                  ranking
 	types                  typeSample
@@ -167,7 +171,14 @@ type oneMinute struct {
 
 func (m *oneMinute) rate() float64 { return m.allocated * 1e9 / float64(max(1, m.length)) }
 
+// sureRate is the rate that holds however short the minute is.
+func (m *oneMinute) sureRate() float64 { return m.allocated * 1e9 / float64(max(leastTime, m.length)) }
+
 func (m *oneMinute) between() float64 { return float64(m.length) / float64(max(1, m.gen0)) }
+
+func (m *oneMinute) sureBetween() float64 {
+	return float64(max(leastTime, m.length)) / float64(max(1, m.gen0))
+}
 
 func (m *oneMinute) survival() float64 {
 	if m.objects == 0 {
@@ -177,14 +188,25 @@ func (m *oneMinute) survival() float64 {
 }
 
 func (j *allocationRate) gc(x *judgedGC) {
-	if j.minute.length == 0 || x.Start-j.minute.from >= int64(time.Minute) {
-		j.next(x.Start, x.holes)
-	}
+	allocated := 0.0
 	if x.HasAllocated {
 		j.told++
-		j.minute.allocated += float64(x.Allocated())
 		j.worst.add(x.GCDetails, x.AllocationRate)
+		allocated = float64(x.Allocated())
 	}
+	perTime := allocated / float64(max(1, x.Start-j.since))
+	end := j.minute.from + int64(time.Minute)
+	first := j.minute.length == 0
+	if first || x.Start >= end {
+		if !first {
+			j.minute.allocated += perTime * float64(max(0, end-j.since))
+		}
+		j.next(x.Start, x.holes)
+	}
+	if !first {
+		j.minute.allocated += perTime * float64(max(0, x.Start-max(j.since, j.minute.from)))
+	}
+	j.since = x.Start
 	if x.Generation == gclog.Gen0 {
 		j.minute.gen0++
 		if x.HasHistory {
@@ -213,18 +235,15 @@ func (j *allocationRate) next(at int64, h holes) {
 	j.minute = oneMinute{from: from, length: int64(time.Minute)}
 }
 
-// close judges what was observed of the minute, if that is enough for a rate.
+// close judges what was observed of the minute.
 func (j *allocationRate) close(h holes) {
 	m := &j.minute
 	h.in(Window{m.from, m.from + m.length}, func(from, to int64) { m.length -= to - from })
 	j.longest = max(j.longest, m.length)
-	if float64(m.length) < leastShareTime {
-		return
-	}
-	if m.rate() > j.busiest.rate() {
+	if m.sureRate() > j.busiest.sureRate() {
 		j.busiest = *m
 	}
-	if m.gen0 > 1 && m.survival() < j.survival && (j.churn.gen0 == 0 || m.between() < j.churn.between()) {
+	if m.gen0 > 1 && m.survival() < j.survival && (j.churn.gen0 == 0 || m.sureBetween() < j.churn.sureBetween()) {
 		j.churn = *m
 	}
 }
@@ -236,24 +255,24 @@ func (j *allocationRate) verdict(s *stretch) (f Finding, why string) {
 	last := *j // j goes on with the minute
 	last.minute.length = min(j.minute.length, s.to-j.minute.from)
 	last.close(*s.holes)
-	if float64(last.longest) < leastShareTime {
-		return f, fmt.Sprintf("of a minute at most %s were observed: at least %s", durationText(float64(last.longest)), durationText(leastShareTime))
-	}
 	busiest, churn := last.busiest, last.churn
 	switch {
-	case busiest.rate() > j.over:
+	case busiest.sureRate() > j.over:
 		f.Text = fmt.Sprintf("The program allocated %s in the %s from %s: %s in all.",
 			valueText(busiest.rate(), "bytes/s"), durationText(float64(busiest.length)), s.time(busiest.from), sizeText(busiest.allocated))
-	case churn.gen0 > 1 && churn.between() < j.period:
+	case churn.gen0 > 1 && churn.sureBetween() < j.period:
 		f.Text = fmt.Sprintf("There was a gen0 collection every %s in the %s from %s, and %s of the objects survived.",
 			durationText(churn.between()), durationText(float64(churn.length)), s.time(churn.from), valueText(churn.survival(), "%"))
 		busiest = churn
+	case last.longest < leastTime:
+		return f, fmt.Sprintf("needs %s of a minute, saw %s", durationText(leastTime), durationText(float64(last.longest)))
 	default:
 		return f, ""
 	}
 	f.GCs = j.worst.numbers()
 	f.Evidence = []Evidence{
-		{"allocation.rate", busiest.rate(), "bytes/s"}, {"gen0.count", float64(busiest.gen0), ""}, {"gen0.period", busiest.between(), "ns"},
+		{"allocation.rate", busiest.rate(), "bytes/s"}, {"allocation.sum", busiest.allocated, "bytes"},
+		{"window", float64(busiest.length), "ns"}, {"window.from", float64(busiest.from), "ns"}, {"gen0.count", float64(busiest.gen0), ""}, {"gen0.period", busiest.between(), "ns"},
 	}
 	if busiest.objects > 0 {
 		f.Evidence = append(f.Evidence, Evidence{"gen0.survival", busiest.survival(), "%"})
@@ -299,21 +318,24 @@ func (j *lohPressure) verdict(*stretch) (f Finding, why string) {
 	size := j.loh / float64(max(1, j.sized))
 	heap := 100 * j.loh / max(1, j.total)
 	switch {
-	case share > j.collections:
-		f.Text = fmt.Sprintf("%d of %s (%s) were made because of large objects; they take %s of the heap.",
-			j.large, plural(j.all, "collection"), valueText(share, "%"), valueText(heap, "%"))
+	case sureShare(j.large, j.all, leastCollections) > j.collections:
+		f.Text = fmt.Sprintf("%d of %s (%s) were made because of large objects", j.large, plural(j.all, "collection"), valueText(share, "%"))
+		if j.sized > 0 {
+			f.Text += fmt.Sprintf("; they take %s of the heap", valueText(heap, "%"))
+		}
+		f.Text += "."
 		f.GCs = j.byReason.numbers()
-	case heap > j.heap && size >= j.floor:
+	case heap > j.heap && size >= j.floor && j.sized >= leastSizes:
 		f.Text = fmt.Sprintf("Large objects take %s of the heap, %s on average.", valueText(heap, "%"), sizeText(size))
 		f.GCs = j.bySize.numbers()
 	default:
 		return f, ""
 	}
-	f.Evidence = []Evidence{
-		{"collections.alloc-large", float64(j.large), ""},
-		{"collections.alloc-large.share", share, "%"},
-		{"loh.after.mean", size, "bytes"},
-		{"loh.share", heap, "%"},
+	if j.all > 0 {
+		f.Evidence = append(f.Evidence, Evidence{"collections", float64(j.all), ""}, Evidence{"collections.alloc-large", float64(j.large), ""}, Evidence{"collections.alloc-large.share", share, "%"})
+	}
+	if j.sized > 0 {
+		f.Evidence = append(f.Evidence, Evidence{"loh.after.mean", size, "bytes"}, Evidence{"loh.share", heap, "%"})
 	}
 	return f, ""
 }
@@ -349,14 +371,20 @@ func (j *pohMisuse) verdict(*stretch) (f Finding, why string) {
 	heap := 100 * j.poh / max(1, j.total)
 	free := 100 * j.gen2Free / max(1, j.gen2Poh)
 	switch {
+	case j.told < leastSizes:
+		return f, needs(leastSizes, "collection", j.told) + " that tell the size of the pinned object heap"
 	case size < j.floor || heap <= j.heap && free <= j.fragmentation && j.gen2Poh > 0:
 		return f, ""
 	case heap <= j.heap && j.gen2Poh == 0:
 		return f, "no gen2 collection tells the free space of the pinned object heap; its size alone is no finding"
 	}
-	f.Text = fmt.Sprintf("The pinned object heap takes %s of the heap, %s on average, and %s of it is free space.",
-		valueText(heap, "%"), sizeText(size), valueText(free, "%"))
+	f.Text = fmt.Sprintf("The pinned object heap takes %s of the heap, %s on average", valueText(heap, "%"), sizeText(size))
+	f.Evidence = []Evidence{{"poh.after.mean", size, "bytes"}, {"poh.share", heap, "%"}}
+	if j.gen2Poh > 0 {
+		f.Text += fmt.Sprintf(", and %s of it is free space after gen2 collections", valueText(free, "%"))
+		f.Evidence = append(f.Evidence, Evidence{"poh.fragmentation", free, "%"})
+	}
+	f.Text += "."
 	f.GCs = j.worst.numbers()
-	f.Evidence = []Evidence{{"poh.after.mean", size, "bytes"}, {"poh.share", heap, "%"}, {"poh.fragmentation", free, "%"}}
 	return f, ""
 }

@@ -13,9 +13,9 @@ func limitRules() []Rule {
 			{"over", "%", 80, "committed memory (or the heap) after a collection, as a part of the limit"},
 		},
 		Evidence:    "hard limit of the GC, else the memory limit of the control group; committed memory after each collection, or the size of the heap where that is not told (before .NET 8); conditions BeforeOOM, LimitBeforeOOM, LimitLOHFragmented, LimitLOHReclaim",
-		Explanation: "A heap with a hard limit cannot grow beyond it: near to it the GC makes full blocking collections, and a last one before it gives up (OutOfMemoryException). What it takes for such a last one is an error, and needs no sample; since .NET 7 it takes every collection for one that begins when no free region can be had. In a container without a setting, the GC limits itself to three quarters of the container's memory.",
+		Explanation: "A heap with a hard limit cannot grow beyond it: near to it the GC makes full blocking collections, and a last one before it gives up (OutOfMemoryException). What it takes for such a last one is an error; since .NET 7 it takes every collection for one that begins when no free region can be had. In a container without a setting, the GC limits itself to three quarters of the container's memory.",
 		Advice:      "Give the container more memory, or the GC a larger part of it: System.GC.HeapHardLimit, System.GC.HeapHardLimitPercent (DOTNET_GCHeapHardLimit, DOTNET_GCHeapHardLimitPercent, in hexadecimal). Or let the program keep less: memory-growth tells growth, loh-fragmentation and gen2-fragmentation free space that System.GC.ConserveMemory (DOTNET_GCConserveMemory) gets back. Server GC with DATAS or fewer heaps has a smaller gen0 (peak-over-after).",
-		Basis:       BasisMicrosoft, need: needNothing,
+		Basis:       BasisMicrosoft, need: needCollections,
 		judge: func(l limits) judge { return &hardLimit{over: l["over"]} },
 	}}
 }
@@ -75,13 +75,15 @@ func (j *hardLimit) verdict(s *stretch) (f Finding, why string) {
 	if j.committed { // the limit is one for that
 		what, measure = "the GC had committed", "committed.max"
 	}
-	f.Evidence = append(f.Evidence, Evidence{measure, j.most, "bytes"})
+	if j.most > 0 {
+		f.Evidence = append(f.Evidence, Evidence{measure, j.most, "bytes"})
+	}
 	share := 0.0
 	against := "; no limit is told"
 	if j.causes.any(nearLimit &^ clr.CondemnedBeforeOOM) {
 		against = "; how high the hard limit is, is not told"
 	}
-	if limit > 0 {
+	if limit > 0 && j.most > 0 {
 		share = 100 * j.most / limit
 		against = fmt.Sprintf(", %s of the %s (%s)", valueText(share, "%"), name, sizeText(limit))
 		f.Evidence = append(f.Evidence, Evidence{"limit", limit, "bytes"}, Evidence{"limit.share.max", share, "%"})
@@ -91,8 +93,6 @@ func (j *hardLimit) verdict(s *stretch) (f Finding, why string) {
 		f.Severity = Error
 		f.Text = fmt.Sprintf("%s taken for the last attempt before an OutOfMemoryException by the GC; %s up to %s after a collection%s.", were(j.last, "collection"), what, sizeText(j.most), against)
 		f.GCs = j.facts.numbers()
-	case s.collections < leastCollections:
-		return Finding{}, s.short(needCollections)
 	case limit > 0 && share > j.over:
 		f.Text = fmt.Sprintf("%s up to %s after a collection%s.", upperFirst(what), sizeText(j.most), against)
 		f.GCs = j.bySize.numbers()

@@ -13,6 +13,7 @@ func objectRules() []Rule {
 			{"run", "ns", 1e9, "duration of one run of the finalizer thread, above which it is slow"},
 			{"count", "", 3, "collections with many objects, from which on it is a finding"},
 		},
+		Sample:      "nothing for a long run; the least number of collections with many objects",
 		Evidence:    "objects that each collection kept for their finalizers; begin and end of the runs of the finalizer thread",
 		Explanation: "An object with a finalizer survives the collection that finds it dead, with all that it refers to, until the one finalizer thread has run it. If that thread is slow or hangs, memory grows without an error anywhere.",
 		Advice:      "Call Dispose (using) on what has a finalizer: streams, handles, database connections; Dispose must call GC.SuppressFinalize. If one run lasts long, take a dump with dotnet-dump and look at the stack of the thread named .NET Finalizer: it waits for a lock, a COM apartment or the network. finalizequeue in the dump counts the types.",
@@ -31,8 +32,10 @@ type finalizerBacklog struct {
 	counted, many uint64 // collections
 	most          uint64
 	bytes         uint64
-	runs          bool // known
-	longest       int64
+	sized         bool // bytes are known
+	runs, unsure  bool  // they are known; the length of some is not
+	longest       int64 // of those that have ended
+	running       int64 // of those that went on when a collection began
 	byCount       ranking
 	byRun         ranking
 }
@@ -46,37 +49,54 @@ func (j *finalizerBacklog) gc(x *judgedGC) {
 			j.byCount.add(x.GCDetails, float64(x.FinalizationCount))
 		}
 		if x.FinalizationSize != math.MaxUint64 {
-			j.bytes = max(j.bytes, x.FinalizationSize)
+			j.bytes, j.sized = max(j.bytes, x.FinalizationSize), true
 		}
 	}
 	if !x.Finalizers.Known {
 		return
 	}
 	j.runs = true
-	run := max(x.Finalizers.Longest, x.Finalizers.Running)
-	j.longest = max(j.longest, run)
-	if run > j.run {
+	j.unsure = j.unsure || !x.Finalizers.HasLongest
+	j.longest = max(j.longest, x.Finalizers.Longest)
+	j.running = max(j.running, x.Finalizers.Running)
+	if run := max(x.Finalizers.Longest, x.Finalizers.Running); run > j.run {
 		j.byRun.add(x.GCDetails, float64(run))
 	}
 }
 
-func (j *finalizerBacklog) verdict(*stretch) (f Finding, why string) {
+func (j *finalizerBacklog) verdict(s *stretch) (f Finding, why string) {
+	longest := j.longest
+	if s.loss.lostEvents == 0 && !s.loss.lostUnsure { // else the end of what seems to go on may be lost
+		longest = max(longest, j.running)
+	}
 	switch {
-	case j.runs && j.longest > j.run:
-		f.Text = fmt.Sprintf("The finalizer thread was at work for %s in one run; a collection kept up to %d objects for it.", durationText(float64(j.longest)), j.most)
+	case longest > j.run:
+		f.Text = fmt.Sprintf("The finalizer thread was at work for %s in one run", durationText(float64(longest)))
+		if j.counted > 0 {
+			f.Text += fmt.Sprintf("; a collection kept up to %d objects for it", j.most)
+		}
+		f.Text += "."
 		f.GCs = j.byRun.numbers()
 	case j.many >= max(1, j.least):
-		f.Text = fmt.Sprintf("%d of %s kept more than %.0f objects alive to be finalized, up to %d (%s).",
-			j.many, plural(j.counted, "collection"), j.objects, j.most, sizeText(float64(j.bytes)))
+		f.Text = fmt.Sprintf("%d of %s kept more than %.0f objects alive to be finalized, up to %d", j.many, plural(j.counted, "collection"), j.objects, j.most)
+		if j.sized {
+			f.Text += fmt.Sprintf(" and up to %s", sizeText(float64(j.bytes)))
+		}
+		f.Text += "."
 		f.GCs = j.byCount.numbers()
 	case j.counted == 0 && !j.runs:
 		return f, "no collection tells the objects to be finalized or the runs of the finalizer thread"
 	default:
 		return f, ""
 	}
-	f.Evidence = []Evidence{{"finalization.objects.max", float64(j.most), ""}, {"finalization.bytes.max", float64(j.bytes), "bytes"}, {"collections.many", float64(j.many), ""}}
-	if j.runs {
-		f.Evidence = append(f.Evidence, Evidence{"finalizers.run.max", float64(j.longest), "ns"})
+	if j.counted > 0 {
+		f.Evidence = []Evidence{{"collections", float64(j.counted), ""}, {"collections.many", float64(j.many), ""}, {"finalization.objects.over", j.objects, ""}, {"finalization.objects.max", float64(j.most), ""}}
+	}
+	if j.sized {
+		f.Evidence = append(f.Evidence, Evidence{"finalization.bytes.max", float64(j.bytes), "bytes"})
+	}
+	if longest > j.run || j.runs && !j.unsure {
+		f.Evidence = append(f.Evidence, Evidence{"finalizers.run.max", float64(longest), "ns"})
 	}
 	return f, ""
 }

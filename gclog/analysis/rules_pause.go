@@ -18,11 +18,11 @@ func pauseRules() []Rule {
 				{"error", "%", 10, "the same for an error"},
 				{"window", "ns", 60e9, "length of the stretches that are looked at"},
 			},
-			Sample:      "; a history shorter than the window counts as one stretch, if it has 10 s; in time that was not observed the program counts as running, and if nowhere 10 s were observed without a gap, that it is well is not said",
+			Sample:      "nothing; a history shorter than the window counts as one stretch, and one shorter than 5 s as one of 5 s in which the program stands no longer; in time that was not observed the program counts as running. To say that all is well, 5 s without a gap",
 			Evidence:    "all pauses for the GC's sake, clipped to every stretch of that length",
 			Explanation: "The share is that of the worst minute, wherever it begins. Under load 5 % and less is normal, and below 3 % there is little to win. Above 10 % (an error) the program does the work of nine machines with ten.",
 			Advice:      "See which generation the time goes to: gclog summary. For gen0 and gen1 allocate less, or give what dies young time to die: a larger gen0 (DOTNET_GCgen0size, in hexadecimal bytes). For blocking gen2 find out why they block: induced-gcs, blocking-gen2, memory-load-gen2 and provisional-mode. With several processors and a large heap try server GC (System.GC.Server in runtimeconfig.json, DOTNET_gcServer=1).",
-			Basis:       BasisMicrosoft, need: needCollections,
+			Basis:       BasisMicrosoft, need: needNothing,
 			judge: func(l limits) judge {
 				j := &highPauseShare{over: l["over"], gravely: l["error"]}
 				j.init(int64(l["window"]), min(j.over, j.gravely))
@@ -48,6 +48,7 @@ func pauseRules() []Rule {
 				{"of", "%", 20, "pauses that are mostly suspension, of all pauses"},
 				{"floor", "ns", 1e6, "a shorter suspension never counts as most of a pause"},
 			},
+			Sample:      "nothing for a suspension that is long; 20 pauses for the share of those that are mostly suspension",
 			Evidence:    "the part of each pause until all threads stood",
 			Explanation: "Before a collection the runtime asks all threads to stop, which takes far less than 1 ms. Tens of milliseconds are a definite problem: a thread did not get the processor, or runs code without a safe point.",
 			Advice:      "Look for a shortage of processors: limits of the container (cpu.max and its throttling in cpu.stat), neighbours, too many runnable threads. Then for long loops over large arrays or in native code that was called with SuppressGCTransition. Page faults of a swapping machine look the same.",
@@ -63,7 +64,7 @@ func pauseRules() []Rule {
 				{"promoted", "", 1.5, "times the median of what they promoted: one that promoted more has a reason to be slow"},
 				{"floor", "ns", 10e6, "a shorter pause is never slow"},
 			},
-			Sample:      ", of them 20 of the same generation and kind",
+			Sample:      "20 collections of the same generation and kind",
 			Evidence:    "pause and promoted bytes of each collection, held against the medians of its generation and kind; of many the slowest for each size of what was promoted",
 			Explanation: "What a collection costs goes with what survives it. One that takes five times as long for the same survivors waited for something outside of the GC: a processor that was taken away, memory that had to be paged in, a virtual machine that stood still.",
 			Advice:      "Compare the times with the machine's: CPU throttling (nr_throttled in cpu.stat), steal time, major page faults, swapping, transparent huge pages, other jobs. With server GC every heap waits for the slowest processor: keep other load from them (System.GC.HeapAffinitizeMask, DOTNET_GCHeapAffinitizeMask) or use fewer heaps (System.GC.HeapCount, DOTNET_GCHeapCount).",
@@ -74,9 +75,6 @@ func pauseRules() []Rule {
 		},
 	}
 }
-
-// leastShareTime is the least that a share of the time is told of.
-const leastShareTime = 10e9
 
 type highPauseShare struct {
 	pausesOnly
@@ -95,25 +93,23 @@ func (j *highPauseShare) pause(p *gclog.Pause, start, end int64) {
 func (j *highPauseShare) verdict(s *stretch) (Finding, string) {
 	j.weigh()
 	width := min(j.width, s.to-s.from)
-	least := min(leastShareTime, float64(j.width))
-	if float64(width) < least {
-		return Finding{}, fmt.Sprintf("the history lasts %s: at least %s", durationText(float64(width)), durationText(least))
-	}
 	most, until, gcs := j.most, j.until, j.worst.numbers()
 	if width < j.width {
 		most, until, gcs = j.total, s.from+width, j.longest.numbers()
 	}
-	share := 100 * float64(most) / float64(width)
-	if share <= j.over && share <= j.gravely {
+	least := min(leastTime, j.width)
+	sure := percent(most, max(width, least))
+	if sure <= j.over && sure <= j.gravely {
 		seen := int64(0)
 		for _, w := range s.holes.between(Window{s.from, s.to}) {
 			seen = max(seen, w.To-w.From)
 		}
-		if float64(seen) < least {
-			return Finding{}, fmt.Sprintf("what was observed without a gap lasts %s at most: at least %s", durationText(float64(seen)), durationText(least))
+		if seen < least {
+			return Finding{}, fmt.Sprintf("needs %s without a gap, saw %s", durationText(float64(least)), durationText(float64(seen)))
 		}
 		return Finding{}, ""
 	}
+	share := percent(most, max(1, width))
 	atLeast := ""
 	if s.holes.touch(until-width, until) {
 		atLeast = "at least "
@@ -125,14 +121,15 @@ func (j *highPauseShare) verdict(s *stretch) (Finding, string) {
 		Evidence: []Evidence{
 			{"pause.share.max", share, "%"},
 			{"window", float64(width), "ns"},
+			{"window.from", float64(until - width), "ns"},
 			{"pause.sum", float64(most), "ns"},
 		},
 	}
 	// Of a time with holes it is not the pauses by what was observed: some belong to the holes.
 	if !s.holes.touch(s.from, s.to) {
-		f.Evidence = append(f.Evidence, Evidence{"pause.share", 100 * float64(j.total) / float64(max(1, s.duration())), "%"})
+		f.Evidence = append(f.Evidence, Evidence{"pause.share", percent(j.total, max(1, s.duration())), "%"})
 	}
-	if share > j.gravely {
+	if sure > j.gravely {
 		f.Severity = Error
 	}
 	return f, ""
@@ -169,6 +166,21 @@ func (x *subject) String() string {
 		name += " (" + x.reason.String() + ")"
 	}
 	return name
+}
+
+// evidence is what it says, as numbers; those that are words count 1.
+func (x *subject) evidence() (list []Evidence) {
+	if !x.has {
+		return []Evidence{{"longest.pause." + x.pause.String(), 1, ""}}
+	}
+	if x.hasNumber {
+		list = append(list, Evidence{"longest.gc", float64(x.number), ""})
+	}
+	list = append(list, Evidence{"longest.class." + x.class.String(), 1, ""})
+	if x.hasReason {
+		list = append(list, Evidence{"longest.reason." + x.reason.String(), 1, ""})
+	}
+	return list
 }
 
 type longPause struct {
@@ -208,6 +220,9 @@ func (j *longPause) gc(x *judgedGC) {
 }
 
 func (j *longPause) verdict(*stretch) (Finding, string) {
+	if j.pauses == 0 {
+		return Finding{}, "no pause was seen"
+	}
 	if j.long == 0 {
 		return Finding{}, ""
 	}
@@ -219,8 +234,9 @@ func (j *longPause) verdict(*stretch) (Finding, string) {
 		Text: fmt.Sprintf("%d of %s %s longer than %s, the longest %s: %s.",
 			j.long, plural(j.pauses, "pause"), verb, durationText(float64(j.over)), durationText(float64(j.max)), &j.longest),
 		GCs:      j.worst.numbers(),
-		Evidence: []Evidence{{"pauses", float64(j.pauses), ""}, {"pauses.long", float64(j.long), ""}, {"pause.max", float64(j.max), "ns"}},
+		Evidence: []Evidence{{"pauses", float64(j.pauses), ""}, {"pauses.long", float64(j.long), ""}, {"pauses.long.over", float64(j.over), "ns"}, {"pause.max", float64(j.max), "ns"}},
 	}
+	f.Evidence = append(f.Evidence, j.longest.evidence()...)
 	if j.timing > clr.TimePlan {
 		var mark int64
 		for _, t := range j.longestTime[:clr.TimePlan] {
@@ -280,13 +296,13 @@ func (j *longSuspension) verdict(*stretch) (f Finding, why string) {
 	if j.told == 0 {
 		return f, "no pause tells how long the threads took to stop"
 	}
-	of := 100 * float64(j.mostly) / float64(j.told)
+	of := percent(int64(j.mostly), int64(j.told))
 	switch {
 	case j.long > 0:
 		f.Text = fmt.Sprintf("In %d of %s the threads took more than %s to stop, at most %s: %s.",
 			j.long, plural(j.told, "pause"), durationText(float64(j.over)), durationText(float64(j.max)), &j.longest)
 		f.GCs = j.worst.numbers()
-	case of >= j.of && j.mostly > 0:
+	case sureShare(j.mostly, j.told, leastCollections) >= j.of && j.mostly > 0:
 		f.Text = fmt.Sprintf("In %d of %s (%s) more than %s of the time went by until all threads stood.",
 			j.mostly, plural(j.told, "pause"), valueText(of, "%"), valueText(j.share, "%"))
 		f.GCs = j.worstMostly.numbers()
@@ -296,9 +312,13 @@ func (j *longSuspension) verdict(*stretch) (f Finding, why string) {
 	f.Evidence = []Evidence{
 		{"pauses", float64(j.told), ""},
 		{"suspensions.long", float64(j.long), ""},
+		{"suspensions.long.over", float64(j.over), "ns"},
 		{"suspension.max", float64(j.max), "ns"},
+		{"suspensions.mostly", float64(j.mostly), ""},
 		{"suspensions.most-of-pause", of, "%"},
+		{"suspensions.mostly.over", j.share, "%"},
 	}
+	f.Evidence = append(f.Evidence, j.longest.evidence()...)
 	return f, ""
 }
 
@@ -397,12 +417,17 @@ func (j *randomSlow) verdict(*stretch) (f Finding, why string) {
 	var slowest work
 	var medianPause int64
 	var medianPromoted uint64
-	var of string
-	most, judged := 0.0, false
+	var kindOf gclog.Kind
+	var generation int
+	most, judged, largest := 0.0, false, uint64(0)
 	scratch := make([]uint64, len(sameKind{}.samples))
 	for g := range j.kinds {
 		for kind, k := range j.kinds[g] {
-			if k == nil || k.n < leastCollections {
+			if k == nil {
+				continue
+			}
+			largest = max(largest, k.n)
+			if k.n < leastCollections {
 				continue
 			}
 			judged = true
@@ -418,23 +443,26 @@ func (j *randomSlow) verdict(*stretch) (f Finding, why string) {
 					}
 					if times > most {
 						most, slowest, medianPause, medianPromoted = times, w, pause, promoted
-						of = fmt.Sprintf("%s %s", gclog.Kind(kind), gclog.GenerationName(g))
+						kindOf, generation = gclog.Kind(kind), g
 					}
 				}
 			}
 		}
 	}
 	if !judged {
-		return f, fmt.Sprintf("fewer than %d collections of any one generation and kind were seen", leastCollections)
+		return f, fmt.Sprintf("needs %d collections of one generation and kind, saw %d at most", leastCollections, largest)
 	}
 	if most == 0 {
 		return f, ""
 	}
-	f.Text = fmt.Sprintf("A %s collection stood %s, %s times the median of its kind (%s), though it promoted %s and the median is %s.",
-		of, durationText(float64(slowest.pause)), digits(most), durationText(float64(medianPause)), sizeText(float64(slowest.promoted)), sizeText(float64(medianPromoted)))
+	f.Text = fmt.Sprintf("A %s %s collection stood %s, %s times the median of its kind (%s), though it promoted %s and the median is %s.",
+		kindOf, gclog.GenerationName(generation), durationText(float64(slowest.pause)), digits(most), durationText(float64(medianPause)), sizeText(float64(slowest.promoted)), sizeText(float64(medianPromoted)))
 	f.GCs = worst.numbers()
 	f.Evidence = []Evidence{
 		{"pause", float64(slowest.pause), "ns"},
+		{"pause.times", most, ""},
+		{"generation", float64(generation), ""},
+		{"kind." + kindOf.String(), 1, ""},
 		{"pause.median", float64(medianPause), "ns"},
 		{"promoted", float64(slowest.promoted), "bytes"},
 		{"promoted.median", float64(medianPromoted), "bytes"},

@@ -25,9 +25,13 @@ func qualityRules() []Rule {
 type losses struct {
 	gaps       uint64
 	lostEvents uint64
+	lostUnsure bool // some losses do not say how much
 	missedGCs  uint64
+	missUnsure bool   // some numbers are not known
 	records    uint64 // dropped
-	incomplete uint64 // without their begin, end or pauses, but those that began before the session
+	complete   uint64 // collections
+	incomplete uint64 // others
+	cut        uint64 // of them, without their end or pauses, though they began in the session
 	flawed     ranking
 }
 
@@ -37,15 +41,24 @@ func (l *losses) gap(g *gclog.Gap) {
 	}
 	l.gaps++
 	l.lostEvents += g.LostEvents
+	l.lostUnsure = l.lostUnsure || g.Reason == gclog.GapLostEvents && g.LostEvents == 0
 	l.records += g.Records
-	if g.Reason == gclog.GapMissedGCs && g.To >= g.From && g.From != 0 {
+	switch missed := g.Reason == gclog.GapMissedGCs || g.Reason == gclog.GapReattached; {
+	case missed && g.To >= g.From && g.From != 0:
 		l.missedGCs += uint64(g.To-g.From) + 1
+	case g.Reason == gclog.GapMissedGCs:
+		l.missUnsure = true
 	}
 }
 
 func (l *losses) record(d *gclog.GCDetails) {
-	if d.Flaws&gclog.FlawNoStart == 0 {
-		l.incomplete++
+	if d.Complete {
+		l.complete++
+		return
+	}
+	l.incomplete++
+	if d.Flaws&gclog.FlawNoStart == 0 && d.Flaws&^gclog.FlawNoSizes != 0 {
+		l.cut++
 		l.flawed.add(d, 1)
 	}
 }
@@ -58,19 +71,22 @@ func (dataQuality) gc(*judgedGC) {}
 
 func (j *dataQuality) verdict(s *stretch) (f Finding, why string) {
 	l := &s.loss
-	if l.gaps == 0 && l.incomplete <= j.incomplete {
+	if l.gaps == 0 && l.cut <= j.incomplete {
 		return f, ""
 	}
 	var says []string
-	say := func(n uint64, what string) {
-		if n > 0 {
+	say := func(n uint64, what string, unsure bool) {
+		switch {
+		case n > 0 && unsure:
+			says = append(says, "at least "+plural(n, what))
+		case n > 0:
 			says = append(says, plural(n, what))
 		}
 	}
-	say(l.lostEvents, "lost event")
-	say(l.missedGCs, "missing collection")
-	say(l.records, "dropped record")
-	say(l.incomplete, "incomplete collection")
+	say(l.lostEvents, "lost event", l.lostUnsure)
+	say(l.missedGCs, "missing collection", l.missUnsure)
+	say(l.records, "dropped record", false)
+	say(l.incomplete, "incomplete collection", false)
 	if len(says) == 0 {
 		says = []string{"events or collections are missing, nobody knows how many"}
 	}
@@ -80,13 +96,17 @@ func (j *dataQuality) verdict(s *stretch) (f Finding, why string) {
 	}
 	f.Text = fmt.Sprintf("The history has %s%s.", gaps, strings.Join(says, ", "))
 	f.GCs = l.flawed.numbers()
-	f.Evidence = []Evidence{
-		{"gaps", float64(l.gaps), ""},
-		{"events.lost", float64(l.lostEvents), ""},
-		{"collections.missing", float64(l.missedGCs), ""},
+	f.Evidence = []Evidence{{"gaps", float64(l.gaps), ""}}
+	if !l.lostUnsure {
+		f.Evidence = append(f.Evidence, Evidence{"events.lost", float64(l.lostEvents), ""})
+	}
+	if !l.missUnsure {
+		f.Evidence = append(f.Evidence, Evidence{"collections.missing", float64(l.missedGCs), ""})
+	}
+	f.Evidence = append(f.Evidence, []Evidence{
 		{"records.dropped", float64(l.records), ""},
 		{"collections.incomplete", float64(l.incomplete), ""},
-		{"collections.complete", float64(s.collections), ""},
-	}
+		{"collections.complete", float64(l.complete), ""},
+	}...)
 	return f, ""
 }

@@ -17,6 +17,7 @@ func serverRules() []Rule {
 				{"over", "", 3, "largest size of the heap while a collection lasts, in terms of the size after it, of all collections together"},
 				{"floor", "bytes", 100e6, "a smaller peak, on average, does not matter"},
 			},
+			Sample:      "5 collections",
 			Evidence:    "largest size and size after of each collection of server GC, its gen0 budget",
 			Explanation: "Server GC has a gen0 for each heap, of a size that goes by the processor's cache. With many heaps the young objects, most of them dead, are several times what the program needs. Memory that the process has for no more than that is what a container is sized for.",
 			Advice:      "Limit gen0: DOTNET_GCGen0MaxBudget or DOTNET_GCgen0size, in hexadecimal bytes. Or have fewer heaps: DATAS (System.GC.DynamicAdaptationMode=1, DOTNET_GCDynamicAdaptationMode=1; the default since .NET 9), System.GC.HeapCount (DOTNET_GCHeapCount). System.GC.ConserveMemory helps if gen2 has holes.",
@@ -31,7 +32,7 @@ func serverRules() []Rule {
 				{"floor", "bytes", 10e6, "fewer bytes in gen0 of all heaps together tell nothing"},
 				{"mark-floor", "ns", 1e6, "a shorter time of marking tells nothing"},
 			},
-			Sample:      " with at least 3 heaps",
+			Sample:      "20 collections with at least 3 heaps; of fewer, those that are missing count as equal",
 			Evidence:    "objects in gen0 of each heap before the collection, time of each heap for marking from stacks, handles and older generations",
 			Explanation: "In a collection all heaps wait for the slowest. One that is slow without having more to do did not get its processor. One that is fuller belongs to the processor on which most of the allocating threads run.",
 			Advice:      "Look for other load on the processors of the slow heaps: neighbours, interrupts, busy threads of the program itself with a higher priority. Keep GC threads away from it with System.GC.HeapAffinitizeMask (DOTNET_GCHeapAffinitizeMask) or System.GC.HeapAffinitizeRanges, or unbind them with System.GC.NoAffinitize=true (DOTNET_GCNoAffinitize=1) together with System.GC.HeapCount.",
@@ -49,6 +50,7 @@ func serverRules() []Rule {
 				{"heaps", "", 16, "heaps of server GC, above which they are too many for a small heap"},
 				{"heap", "bytes", 1e9, "heap that is small for so many heaps, on average after collections"},
 			},
+			Sample:      "nothing; for the size of the heap 5 collections, for DATAS 20; a history shorter than 5 s counts as one of 5 s in which the program stands no longer",
 			Evidence:    "flavour, number of heaps, processors and settings of the process; pauses and sizes",
 			Explanation: "Workstation GC collects with one thread; with many processors and long pauses server GC does it in a fraction of the time. Server GC has a heap and a thread for each processor, which is much for a small program or a container with few processors. That DATAS is off on .NET 9 and up is an info only.",
 			Advice:      "Choose with System.GC.Server in runtimeconfig.json (DOTNET_gcServer=1 or 0), System.GC.Concurrent (DOTNET_gcConcurrent), System.GC.HeapCount (DOTNET_GCHeapCount, hexadecimal), System.GC.DynamicAdaptationMode (DOTNET_GCDynamicAdaptationMode: 1 is DATAS, 0 none). In a project file: <ServerGarbageCollection>, <ConcurrentGarbageCollection>, <GarbageCollectionAdaptationMode>.",
@@ -93,6 +95,9 @@ func (j *peakOverAfter) verdict(s *stretch) (f Finding, why string) {
 	if j.told == 0 {
 		return f, "no collection tells the size of the heap before it"
 	}
+	if j.told < leastSizes {
+		return f, needs(leastSizes, "collection", j.told) + " that tell the size of the heap before them"
+	}
 	times := j.peak / max(1, j.after)
 	peak := j.peak / float64(j.told)
 	if times <= j.over || peak < j.floor {
@@ -101,7 +106,10 @@ func (j *peakOverAfter) verdict(s *stretch) (f Finding, why string) {
 	f.Text = fmt.Sprintf("The heap was %s before collections and %s after, on average: %s times as much.",
 		sizeText(peak), sizeText(j.after/float64(j.told)), digits(times))
 	f.GCs = j.worst.numbers()
-	f.Evidence = []Evidence{{"peak.mean", peak, "bytes"}, {"after.mean", j.after / float64(j.told), "bytes"}, {"peak.per-after", times, ""}, {"gen0.budget.max", j.budget, "bytes"}}
+	f.Evidence = []Evidence{{"peak.mean", peak, "bytes"}, {"after.mean", j.after / float64(j.told), "bytes"}, {"peak.per-after", times, ""}}
+	if j.budget > 0 {
+		f.Evidence = append(f.Evidence, Evidence{"gen0.budget.max", j.budget, "bytes"})
+	}
 	return f, ""
 }
 
@@ -162,17 +170,17 @@ func (j *heapImbalance) verdict(s *stretch) (f Finding, why string) {
 		return f, ""
 	case j.heaps == 2:
 		return f, "there are two heaps: the fuller one cannot have more than twice the mean"
+	case sureShare(j.unequal, j.told, leastCollections) > j.of:
 	case j.told < leastCollections:
-		return f, fmt.Sprintf("%d collections told the heaps apart: at least %d", j.told, leastCollections)
-	}
-	share := 100 * float64(j.unequal) / float64(j.told)
-	if share <= j.of {
+		return f, needs(leastCollections, "collection", j.told) + " that tell the heaps apart"
+	default:
 		return f, ""
 	}
+	share := percent(int64(j.unequal), int64(j.told))
 	f.Text = fmt.Sprintf("In %d of %s (%s) one of %d heaps had more than %s times the mean, up to %s times; in %d of them it was slow in marking.",
 		j.unequal, plural(j.told, "collection"), valueText(share, "%"), j.heaps, digits(j.over), digits(j.most), j.byMarks)
 	f.GCs = j.worst.numbers()
-	f.Evidence = []Evidence{{"heaps", float64(j.heaps), ""}, {"collections.unequal.share", share, "%"}, {"imbalance.max", j.most, ""}, {"collections.slow-marking", float64(j.byMarks), ""}}
+	f.Evidence = []Evidence{{"collections", float64(j.told), ""}, {"collections.unequal", float64(j.unequal), ""}, {"imbalance.over", j.over, ""}, {"heaps", float64(j.heaps), ""}, {"collections.unequal.share", share, "%"}, {"imbalance.max", j.most, ""}, {"collections.slow-marking", float64(j.byMarks), ""}}
 	return f, ""
 }
 
@@ -213,14 +221,14 @@ func (j *wrongFlavour) verdict(s *stretch) (f Finding, why string) {
 	if p.Server == gclog.Unknown {
 		return f, "it is not known whether the process has server GC"
 	}
-	share := percent(s.paused, max(1, s.duration()))
+	share, sure := percent(s.paused, max(1, s.duration())), percent(s.paused, max(leastTime, s.duration()))
 	mean := j.after / float64(max(1, j.sized))
 	heaps := j.heaps
 	if heaps == 0 {
 		heaps = p.HeapCount
 	}
 	var says []string
-	if p.Server == gclog.No && float64(p.Processors) > j.l["processors"] && share > j.l["share"] {
+	if p.Server == gclog.No && float64(p.Processors) > j.l["processors"] && sure > j.l["share"] {
 		says = append(says, fmt.Sprintf("workstation GC stands %s of the time on %d processors", valueText(share, "%"), p.Processors))
 		f.GCs = j.worst.numbers()
 	}
@@ -231,7 +239,7 @@ func (j *wrongFlavour) verdict(s *stretch) (f Finding, why string) {
 		says = append(says, fmt.Sprintf("background collections are switched off and gen2 collections block for up to %s", durationText(float64(j.gen2Pause))))
 		f.GCs = j.gen2.numbers()
 	}
-	if p.Server == gclog.Yes && float64(heaps) > j.l["heaps"] && j.sized > 0 && mean < j.l["heap"] {
+	if p.Server == gclog.Yes && float64(heaps) > j.l["heaps"] && j.sized >= leastSizes && mean < j.l["heap"] {
 		says = append(says, fmt.Sprintf("server GC has %d heaps for %s", heaps, sizeText(mean)))
 	}
 	if len(says) == 0 && p.Server == gclog.Yes && p.GCLibrary == "" && !j.datas && mayHaveDatas(p.RuntimeVersion) {
@@ -245,8 +253,8 @@ func (j *wrongFlavour) verdict(s *stretch) (f Finding, why string) {
 		return f, ""
 	}
 	f.Text = strings.ToUpper(says[0][:1]) + strings.Join(says, "; ")[1:] + "."
-	f.Evidence = []Evidence{{"pause.share", share, "%"}, {"gen2.blocking.pause.max", float64(j.gen2Pause), "ns"}}
-	for _, e := range []Evidence{{"heaps", float64(heaps), ""}, {"processors", float64(p.Processors), ""}, {"heap.after.mean", mean, "bytes"}} {
+	f.Evidence = []Evidence{{"pause.share", share, "%"}}
+	for _, e := range []Evidence{{"gen2.blocking.not-induced.pause.max", float64(j.gen2Pause), "ns"}, {"heaps", float64(heaps), ""}, {"processors", float64(p.Processors), ""}, {"heap.after.mean", mean, "bytes"}} {
 		if e.Value > 0 {
 			f.Evidence = append(f.Evidence, e)
 		}

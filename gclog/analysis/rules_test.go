@@ -50,6 +50,22 @@ func generation(g int, set func(*gclog.GenerationDetails)) change {
 	return func(d *gclog.GCDetails) { set(&d.Generations[g]) }
 }
 
+// resident adds collections a minute apart, with the resident memory and what the GC has
+// committed in MB.
+func resident(h *past, n int, memory func(i uint64) (rss, committed uint64), changes ...func(i uint64) change) {
+	for i := range uint64(n) {
+		list := []change{func(d *gclog.GCDetails) {
+			rss, committed := memory(i)
+			d.Memory = gclog.Memory{Resident: rss * megabyte, At: int64(h.now)}
+			d.CommittedAfter, d.HasCommittedAfter = committed*megabyte, true
+		}}
+		for _, c := range changes {
+			list = append(list, c(i))
+		}
+		h.run(time.Minute-milli).gc(0, milli, list...)
+	}
+}
+
 // times repeats a step.
 func times(n int, step func(i int)) {
 	for i := range n {
@@ -189,7 +205,7 @@ var ruleCases = []ruleCase{
 			times(3, func(int) { h.background(milli, milli, milli).gc(2, 30*milli) })
 		},
 		severity: analysis.Warning, gcs: []uint32{4, 5, 3},
-		text:    []string{"3 of 5 gen2 collections (60 %) were blocking, the longest pause 50 ms: 1 induced (induced-gcs), 1 because memory was short (memory-load-gen2) and 1 with background collections switched off."},
+		text:    []string{"3 of 5 gen2 collections (60 %) were blocking, the longest pause 50 ms: 1 induced (induced-gcs), 1 because of a high memory load (memory-load-gen2) and 1 with background collections switched off."},
 		silence: "blocking-gen2.share=60%", wake: "blocking-gen2.share=49%",
 	},
 	{
@@ -219,10 +235,14 @@ var ruleCases = []ruleCase{
 		},
 		good: func(h *past) {
 			h.process.Limits.HighMemoryPercent = 90
-			h.gc(2, 10*milli, load(95)).gc(2, 30*milli, load(89), condemned(clr.CondemnedVeryHighMemory)).background(milli, milli, milli, load(99), condemned(clr.CondemnedHighMemory))
+			h.gc(2, 10*milli, load(95)).gc(2, 30*milli, load(89), condemned(clr.CondemnedVeryHighMemory)).background(milli, milli, milli, load(99))
+			// Its own budget made it one of gen2.
+			h.gc(2, milli, load(99), condemned(clr.CondemnedAlmostMaxAlloc|clr.CondemnedTooSmallForBackground), func(d *gclog.GCDetails) {
+				d.Global.CondemnedGenerations = clr.MakeCondemnedGenerations(0, 2, 2, 0)
+			})
 		},
 		severity: analysis.Warning, gcs: []uint32{2, 3},
-		text:    []string{"2 gen2 collections blocked because memory is short, 50 ms in all, at a memory load of up to 95 %; 90 % is the limit."},
+		text:    []string{"2 gen2 collections were made because the memory load was high, up to 95 %, and 2 of them blocked for that; the program stood 50 ms for them; 90 % is the limit."},
 		silence: "memory-load-gen2.load=96%", wake: "memory-load-gen2.load=85%",
 	},
 	{
@@ -232,7 +252,7 @@ var ruleCases = []ruleCase{
 		},
 		good:     func(h *past) { times(3, func(int) { h.gc(2, 10*milli, load(89)) }) },
 		severity: analysis.Warning, gcs: []uint32{2, 3},
-		text:    []string{"2 gen2 collections blocked because memory is short, 50 ms in all, at a memory load of up to 3 %; from what load on it is high is not told."},
+		text:    []string{"2 gen2 collections were made because the memory load was high, up to 3 %, and 1 of them blocked for that; the program stood 50 ms for them; from what load on it is high is not told."},
 		silence: "memory-load-gen2.load=4%",
 	},
 	{
@@ -335,7 +355,7 @@ var ruleCases = []ruleCase{
 			h.gc(2, milli)
 		},
 		severity: analysis.Warning, gcs: []uint32{1},
-		text:    []string{"The pinned object heap takes 23.3 % of the heap, 80 MB on average, and 0 % of it is free space."},
+		text:    []string{"The pinned object heap takes 23.3 % of the heap, 80 MB on average."},
 		silence: "poh-misuse.heap=24%", wake: "poh-misuse.heap=17%",
 	},
 	{
@@ -347,7 +367,7 @@ var ruleCases = []ruleCase{
 			h.healthy(25).gc(2, milli, generation(gclog.POH, func(g *gclog.GenerationDetails) { g.After, g.Fragmentation = 300*megabyte, 140*megabyte }))
 		},
 		severity: analysis.Warning, gcs: []uint32{26},
-		text:    []string{"12.5 MB on average, and 53.3 % of it is free space."},
+		text:    []string{"12.5 MB on average, and 53.3 % of it is free space after gen2 collections."},
 		silence: "poh-misuse.floor=13MB", wake: "poh-misuse.fragmentation=45%",
 	},
 	{
@@ -368,11 +388,11 @@ var ruleCases = []ruleCase{
 	{
 		rule: "loh-fragmentation", name: "limit",
 		bad: func(h *past) {
-			h.gc(2, milli).gc(2, 2*milli, condemned(clr.CondemnedLimitLOHFragmented)).gc(2, milli)
+			h.gc(2, milli).gc(2, 2*milli, condemned(clr.CondemnedLimitLOHFragmented), generation(gclog.LOH, func(g *gclog.GenerationDetails) { g.FreeBefore = 16 * megabyte })).gc(2, milli)
 		},
-		good:     func(h *past) { h.gc(2, milli).gc(2, milli, condemned(clr.CondemnedHighMemory)).gc(2, milli) },
+		good:     func(h *past) { h.gc(2, milli).gc(2, milli, condemned(clr.CondemnedLimitLOHReclaim)).gc(2, milli) },
 		severity: analysis.Warning, gcs: []uint32{2},
-		text: []string{"1 collection was made near the hard limit"},
+		text: []string{"1 collection was made because of holes between large objects near the hard limit: up to 16 MB before it."},
 	},
 	{
 		rule: "gen2-fragmentation",
@@ -456,7 +476,49 @@ var ruleCases = []ruleCase{
 		},
 		severity: analysis.Warning, gcs: []uint32{6, 7},
 		text:    []string{"After 7 gen2 collections in 1h0m0s, gen2 and large objects rose from "},
-		silence: "memory-growth.count=8",
+		silence: "memory-growth.floor=200MB",
+	},
+	{
+		rule: "memory-growth", name: "few",
+		bad: func(h *past) {
+			h.process.ID = 4711
+			h.run(time.Minute)
+			times(3, func(i int) {
+				h.run(10*time.Minute).gc(2, milli, generation(2, func(g *gclog.GenerationDetails) {
+					g.ObjectsAfter = []uint64{217, 414, 758}[i] * megabyte
+				}))
+			})
+		},
+		good: func(h *past) {
+			times(7, func(i int) { h.run(10*time.Minute).gc(2, milli) })
+		},
+		severity: analysis.Warning, gcs: []uint32{3, 2, 1},
+		text:    []string{"After 3 gen2 collections in 20m0s, gen2 and large objects rose from 272 MB to 813 MB, 2.99 times as much; that is little for a trend: gclog gc 4711 --wait shows what remains after a full collection."},
+		silence: "memory-growth.floor=600MB",
+	},
+	{
+		rule: "native-growth",
+		bad:  func(h *past) { resident(h, 15, func(i uint64) (rss, committed uint64) { return 980 + 15*i, 797 }) },
+		good: func(h *past) {
+			resident(h, 15, func(i uint64) (rss, committed uint64) { return 980 + 15*i, 797 + 14*i })
+		},
+
+		severity: analysis.Warning, gcs: []uint32{15, 14},
+		text:    []string{"After 15 collections in 14m0s, resident memory beyond what the GC had committed rose from 183 MB to 393 MB: 492 %/h. RSS was 1.19 GB then, of that 797 MB committed by the GC."},
+		silence: "native-growth.floor=220MB",
+	},
+	{
+		rule: "native-growth", name: "few",
+		bad: func(h *past) { resident(h, 3, func(i uint64) (rss, committed uint64) { return 980 + 150*i, 797 }) },
+		// What the GC had committed is touched: what is not its own stays.
+		good: func(h *past) {
+			resident(h, 15, func(i uint64) (rss, committed uint64) { return 800 + 15*i, 797 }, func(i uint64) change {
+				return generation(2, func(g *gclog.GenerationDetails) { g.After = (300 + 15*i) * megabyte })
+			})
+		},
+		severity: analysis.Warning, gcs: []uint32{3, 2, 1},
+		text:    []string{"After 3 collections in 2m0s, resident memory beyond what the GC had committed rose from 183 MB to 483 MB, 2.64 times as much; that is little for a trend: pmap -x PID, now and later, shows what grows. RSS was 1.28 GB then, of that 797 MB committed by the GC."},
+		silence: "native-growth.quick=400MB",
 	},
 	{
 		rule: "handle-leak",
@@ -593,7 +655,7 @@ var ruleCases = []ruleCase{
 			h.gc(0, milli, func(d *gclog.GCDetails) { d.FinalizationCount = 10000 })
 		},
 		severity: analysis.Warning, gcs: []uint32{28, 27, 26},
-		text:    []string{"3 of 28 collections kept more than 10000 objects alive to be finalized, up to 10003 (10 KB)."},
+		text:    []string{"3 of 28 collections kept more than 10000 objects alive to be finalized, up to 10003 and up to 10 KB."},
 		silence: "finalizer-backlog.count=4", wake: "finalizer-backlog.count=2",
 	},
 	{

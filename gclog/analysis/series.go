@@ -52,6 +52,14 @@ func (p *point) merge(q *point) {
 	p.last, p.weight = max(p.last, q.last), weight
 }
 
+// ends are the first and the last value.
+func (s *series) ends() (first, last float64) {
+	if s.n == 0 {
+		return 0, 0
+	}
+	return s.points[0].value, s.points[s.n-1].value
+}
+
 // A line is what a series comes to by least squares.
 type line struct {
 	values float64 // how many there were
