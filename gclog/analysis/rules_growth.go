@@ -168,7 +168,7 @@ func (j *growth) early(s *stretch, low, high *line) (f Finding, why string) {
 		low.span < leastTime,
 		long && low.perHour() <= j.l["over"],
 		!long && (last-first <= j.l["quick"] || last < grown*first):
-		why = fmt.Sprintf("needs %.0f %ss in %s, saw %.0f in %s", j.l["count"], j.collections(), durationText(j.l["span"]), low.values, durationText(float64(low.span)))
+		why = fmt.Sprintf("needs %.0f %ss over %s, saw %.0f over %s", j.l["count"], j.collections(), durationText(j.l["span"]), low.values, durationText(float64(low.span)))
 		if low.values > 0 {
 			why += fmt.Sprintf(": %s, then %s", valueText(first, j.unit), valueText(last, j.unit))
 		}
