@@ -32,7 +32,7 @@ type finalizerBacklog struct {
 	counted, many uint64 // collections
 	most          uint64
 	bytes         uint64
-	sized         bool // bytes are known
+	sized         bool  // bytes are known
 	runs, unsure  bool  // they are known; the length of some is not
 	longest       int64 // of those that have ended
 	running       int64 // of those that went on when a collection began
