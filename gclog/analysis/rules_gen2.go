@@ -128,8 +128,13 @@ func (j *inducedGCs) verdict(s *stretch) (f Finding, why string) {
 		j.all, plural(s.collections, "collection"), j.gen2, s.gen2, j.blocking, often, timeText(j.paused))
 	f.GCs = j.worst.numbers()
 	f.Evidence = []Evidence{
-		{"collections", float64(s.collections), ""}, {"induced", float64(j.all), ""}, {"gen2", float64(s.gen2), ""}, {"induced.gen2", float64(j.gen2), ""},
-		{"induced.blocking", float64(j.blocking), ""}, evidence, {"induced.pause.sum", float64(j.paused), "ns"},
+		{"collections", float64(s.collections), ""},
+		{"induced", float64(j.all), ""},
+		{"gen2", float64(s.gen2), ""},
+		{"induced.gen2", float64(j.gen2), ""},
+		{"induced.blocking", float64(j.blocking), ""},
+		evidence,
+		{"induced.pause.sum", float64(j.paused), "ns"},
 	}
 	if s.gen2 > 0 {
 		f.Evidence = append(f.Evidence, Evidence{"induced.gen2.share", percent(int64(j.gen2), int64(s.gen2)), "%"})

@@ -24,11 +24,13 @@ func growthRules() []Rule {
 			Advice:      "Compare two heap snapshots, an hour apart, at the same load: dotnet-gcdump collect, or a dump with dotnet-dump (dumpheap -stat, gcroot). Look for static collections, event handlers that are not removed, caches without a limit, timers. handle-leak tells of handles that grow.",
 			Basis:       BasisMicrosoft, lasting: true,
 			judge: func(l limits) judge {
-				return &growth{l: l, what: "gen2 and large objects", unit: "bytes", name: "objects", of: func(x *judgedGC) (low, high float64, known bool) {
-					objects := float64(x.Generations[gclog.Gen2].ObjectsAfter + x.Generations[gclog.LOH].ObjectsAfter)
-					return objects, objects, x.HasObjects && !x.Sums && !x.Pools
-				}, why: "no gen2 collection tells the objects that remain: that comes with the histories of the heaps",
-					closer: "gclog gc %s --wait shows what remains after a full collection"}
+				return &growth{
+					l: l, what: "gen2 and large objects", unit: "bytes", name: "objects", of: func(x *judgedGC) (low, high float64, known bool) {
+						objects := float64(x.Generations[gclog.Gen2].ObjectsAfter + x.Generations[gclog.LOH].ObjectsAfter)
+						return objects, objects, x.HasObjects && !x.Sums && !x.Pools
+					}, why: "no gen2 collection tells the objects that remain: that comes with the histories of the heaps",
+					closer: "gclog gc %s --wait shows what remains after a full collection",
+				}
 			},
 		},
 		{
@@ -46,11 +48,13 @@ func growthRules() []Rule {
 			Advice:      "Look for GCHandle.Alloc without Free, for WeakReference and ConditionalWeakTable entries made per request, for timers, and for native libraries with callbacks. In a dump, gchandles of dotnet-dump counts them by kind and type.",
 			Basis:       BasisHeuristic, lasting: true,
 			judge: func(l limits) judge {
-				return &growth{l: l, what: "GC handles", name: "handles", end: true, of: func(x *judgedGC) (low, high float64, known bool) {
-					handles := float64(x.Handles)
-					return handles, handles, x.HasSizesAfter && x.Handles >= 0
-				}, why: "no gen2 collection tells the number of handles",
-					closer: "gclog gc %s --wait -o json tells how many remain after a full collection"}
+				return &growth{
+					l: l, what: "GC handles", name: "handles", end: true, of: func(x *judgedGC) (low, high float64, known bool) {
+						handles := float64(x.Handles)
+						return handles, handles, x.HasSizesAfter && x.Handles >= 0
+					}, why: "no gen2 collection tells the number of handles",
+					closer: "gclog gc %s --wait -o json tells how many remain after a full collection",
+				}
 			},
 		},
 		{

@@ -271,8 +271,12 @@ func (j *allocationRate) verdict(s *stretch) (f Finding, why string) {
 	}
 	f.GCs = j.worst.numbers()
 	f.Evidence = []Evidence{
-		{"allocation.rate", busiest.rate(), "bytes/s"}, {"allocation.sum", busiest.allocated, "bytes"},
-		{"window", float64(busiest.length), "ns"}, {"window.from", float64(busiest.from), "ns"}, {"gen0.count", float64(busiest.gen0), ""}, {"gen0.period", busiest.between(), "ns"},
+		{"allocation.rate", busiest.rate(), "bytes/s"},
+		{"allocation.sum", busiest.allocated, "bytes"},
+		{"window", float64(busiest.length), "ns"},
+		{"window.from", float64(busiest.from), "ns"},
+		{"gen0.count", float64(busiest.gen0), ""},
+		{"gen0.period", busiest.between(), "ns"},
 	}
 	if busiest.objects > 0 {
 		f.Evidence = append(f.Evidence, Evidence{"gen0.survival", busiest.survival(), "%"})
