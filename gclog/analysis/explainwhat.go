@@ -77,11 +77,11 @@ func (x *explainer) when() {
 	x.say(&x.e.What, "time", text+".", facts...)
 }
 
-// moment is a time stamp for people.
+// moment is a time stamp for people, in the zone of the process's Sync.
 func (x *explainer) moment(at int64) string {
 	var parts []string
 	if p := x.c.Process; p != nil && !p.Sync.IsZero() {
-		parts = append(parts, " at "+p.Time(at).UTC().Format("2006-01-02 15:04:05.000000")+" UTC")
+		parts = append(parts, " at "+p.Time(at).Format("2006-01-02 15:04:05.000000 MST"))
 	}
 	if x.c.HasBegin {
 		offset, side := x.offset(at), "after"

@@ -337,12 +337,12 @@ func (s *stretch) duration() int64 {
 // minutes is the same for rates: a shorter stretch counts as a minute.
 func (s *stretch) minutes() float64 { return max(1, float64(s.duration())/float64(time.Minute)) }
 
-// time is a time stamp for people.
+// time is a time stamp for people, in the zone of the process's Sync.
 func (s *stretch) time(at int64) string {
 	if s.process.Sync.IsZero() {
 		return valueText(float64(at), "ns")
 	}
-	return s.process.Time(at).UTC().Format("2006-01-02 15:04:05")
+	return s.process.Time(at).Format("2006-01-02 15:04:05")
 }
 
 // A need is what must have been seen before a rule says that all is well.

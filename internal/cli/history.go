@@ -45,7 +45,7 @@ type history struct {
 	begin, end int64           // of what was read, or seen
 	names      []string        // of the files, in the order of time; nil: the process was running
 	format     string          // of the log, "" of recordings and of a running process
-	zone       string          // that the log is written in, "" of UTC
+	part       stretch         // the same, with the zone of times
 	unheard    bool            // nothing in the recordings shows that the GC was recorded
 	observer   historyObserver
 }
@@ -63,7 +63,7 @@ func (p *program) history(c *cli.Context, observe func(*gclog.Process, analysis.
 
 // historyOf does so where not all arguments are files.
 func (p *program) historyOf(c *cli.Context, names []string, observe func(*gclog.Process, analysis.Window) historyObserver) (*history, error) {
-	asked, err := parseSpan(c)
+	asked, err := p.parseSpan(c)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,8 @@ func (w *watch) history(ctx context.Context, t *session.Target, asked span, obse
 		if wrong = part.check(); wrong != nil {
 			s.Ask()
 		}
-		h.process, h.window = process, part.window(process)
+		process.Sync = process.Sync.In(asked.zone.location())
+		h.process, h.window, h.part = process, part.window(process), part
 		h.observer = observe(process, h.window)
 		h.observer.Begin(0)
 		return h.observer

@@ -55,7 +55,7 @@ func (o *loggedLife) ask(begin int64) {
 		if r.told.has(&r.part.at) {
 			return
 		}
-		r.p.ui.sayf("process %d was started anew at %s: what came before is left out (--until chooses that)", o.process.ID, timeText(t))
+		r.p.ui.sayf("process %d was started anew at %s: what came before is left out (--until chooses that)", o.process.ID, r.part.timeText(t))
 		r.gcs.Store(0)
 	}
 	o.told = r.tell(o.process)

@@ -23,8 +23,8 @@ func (p *program) pausesCommand() *cli.Command {
 		Description: `Files are recordings (.nettrace) or logs of gclog, also .gz and .zst; a number, or the
 name of no file, is a running process, which is watched for half a minute.
 
---at answers in its first line whether the program stood at that time, and lists the
-pauses around it. A time without a fraction is that whole second.
+--at answers in its first line how much of that time the program was paused, and lists
+the pauses around it: 14:03 is that whole minute, 14:03:22 that second.
 
 --join adds to each row of an access log, NDJSON or CSV, how long the program stood
 while that request was under way: gc_pause_ms, gc_count and gc_numbers. All else in
@@ -144,14 +144,17 @@ func (p *program) write(f func(io.Writer) error) error {
 	return notWritten(err)
 }
 
-const stopHeader = "time                        pause ms  suspend ms       gc  what                         reason\n"
-
 // writeStops writes a line for each pause.
 func writeStops(w io.Writer, p *gclog.Process, stops []analysis.Stop) error {
 	if len(stops) == 0 {
 		return nil
 	}
-	if _, err := io.WriteString(w, stopHeader); err != nil {
+	times, width := make([]string, len(stops)), 0
+	for i := range stops {
+		times[i] = timeText(p.Time(stops[i].Start))
+		width = max(width, len(times[i])) // zones differ in length
+	}
+	if _, err := fmt.Fprintf(w, "%-*s  %10s  %10s  %7s  %-27s  %s\n", width, "time", "pause ms", "suspend ms", "gc", "what", "reason"); err != nil {
 		return err
 	}
 	for i := range stops {
@@ -168,7 +171,7 @@ func writeStops(w io.Writer, p *gclog.Process, stops []analysis.Stop) error {
 		case s.Generation >= 0:
 			number = "n/a"
 		}
-		if _, err := fmt.Fprintf(w, "%s  %10s  %10s  %7s  %-27s  %s\n", timeText(p.Time(s.Start)), millisText(s.Duration), suspend, number, stopKind(p, s), stopReason(s)); err != nil {
+		if _, err := fmt.Fprintf(w, "%-*s  %10s  %10s  %7s  %-27s  %s\n", width, times[i], millisText(s.Duration), suspend, number, stopKind(p, s), stopReason(s)); err != nil {
 			return err
 		}
 	}

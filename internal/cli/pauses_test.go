@@ -9,9 +9,13 @@ import (
 	"time"
 )
 
-// TestInstantUnit: a time stands for all that begins with its digits, at most a second.
+// TestInstantUnit: a time stands for all that begins with its digits, an offset for a second at most.
 func TestInstantUnit(t *testing.T) {
 	for text, want := range map[string]time.Duration{
+		"14:03":                         time.Minute,
+		"14:03+01:00":                   time.Minute,
+		"2026-01-31 14:03":              time.Minute,
+		"5m":                            time.Second,
 		"14:03:22":                      time.Second,
 		"14:03:22.1":                    100 * time.Millisecond,
 		"14:03:22,104":                  time.Millisecond,
@@ -28,11 +32,8 @@ func TestInstantUnit(t *testing.T) {
 		"-7us":                          time.Microsecond,
 		"0.00000000001s":                1,
 	} {
-		i := instant{text: text, kind: instantTime}
-		if _, err := time.ParseDuration(text); err == nil {
-			i.kind = instantOffset
-		}
-		if got := i.unit(); got != want {
+		i, err := parseInstant("at", text, zone{})
+		if got := i.unit(); got != want || err != nil {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}
@@ -71,7 +72,7 @@ func TestPauseWithoutEnd(t *testing.T) {
 		}
 		got, _, _ := run("pauses", log, "--at", x.at)
 		got, _, _ = strings.Cut(got, "\n")
-		if want := "cannot say: the begin or the end of a collection was not seen " + x.want; got != want {
+		if want := ": the begin or the end of a collection was not seen " + x.want; !strings.HasPrefix(got, "cannot say for that millisecond (") || !strings.HasSuffix(got, want) {
 			t.Errorf("without %s: %s, want %s", x.line, got, want)
 		}
 	}
@@ -92,11 +93,11 @@ func TestAtOfLives(t *testing.T) {
 		}
 	}
 	for at, want := range map[string]string{
-		"00:30:38.700":              "yes: at 00:30:38.673 ",
+		"00:30:38.700":              "yes: paused for all of that millisecond (00:30:38.700 to 00:30:38.701 UTC)",
 		"2026-11-21T00:30:38.300Z":  "no: ",
-		"00:30:37":                  "yes: at 00:30:37.879 ",
-		"05:30:38.700":              "yes: at 05:30:38.673 ",
-		"2026-11-21T06:30:37+01:00": "yes: at 05:30:37.879 ",
+		"00:30:37":                  "partly: paused for 141.2 ms of the 432.2 ms that are known of that second (00:30:37 to 00:30:38 UTC), in 4 pauses, the longest of 133.475 ms at 00:30:37.879 ",
+		"05:30:38.700":              "yes: paused for all of that millisecond (05:30:38.700 to 05:30:38.701 UTC)",
+		"2026-11-21T06:30:37+01:00": "partly: paused for 141.2 ms of ",
 		"500ms":                     "no: ",
 		"03:00:00":                  "",
 	} {

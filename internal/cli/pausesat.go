@@ -18,11 +18,13 @@ import (
 type moment struct {
 	h            *history
 	line         *atTimeline
-	from, to     int64            // what TIME stands for
+	from, to     int64            // of what TIME stands for, as far as something is known
 	within       analysis.Window  // what is known of the time around it; all of that, if nothing is
 	in, around   analysis.Overlap // of TIME, and of what is around it
 	missing      []analysis.Missing
-	damaged      bool // what could be read is not all of it
+	damaged      bool            // what could be read is not all of it
+	asked        analysis.Window // what TIME stands for, also where nothing is known of it
+	what         string          // the same, in words
 	answer, text string
 }
 
@@ -67,12 +69,9 @@ func (t *atTimeline) GC(d *gclog.GCDetails) {
 }
 
 func (p *program) pausesAt(c *cli.Context, asJSON bool) error {
-	at, err := parseInstant(c, "at")
-	if err != nil {
-		return err
-	}
 	within := aroundAt
 	if c.IsSet("within") {
+		var err error
 		if within, err = parseDuration(c, "within"); err != nil {
 			return err
 		}
@@ -84,10 +83,10 @@ func (p *program) pausesAt(c *cli.Context, asJSON bool) error {
 		return err
 	}
 	m := &moment{h: h, line: h.observer.(*atTimeline), damaged: err != nil}
-	if wrong := m.look(&at, within); wrong != nil {
+	if wrong := m.look(&h.part.at, within); wrong != nil {
 		return wrong
 	}
-	if at.kind == instantClock && h.end-h.begin > int64(24*time.Hour) {
+	if at := &h.part.at; at.kind == instantClock && h.end-h.begin > int64(24*time.Hour) {
 		p.ui.sayf("%s is longer than a day: this is the first %s in it; with a date it is another", h.source(), at.text)
 	}
 	return errors.Join(p.write(func(w io.Writer) error {
@@ -108,7 +107,7 @@ func (m *moment) look(at *instant, within time.Duration) error {
 	standing := asked.From > h.end && m.line.Overlap(asked.From, asked.To).Gap // nothing shows that the last pause ended
 	beyond := (m.damaged || standing) && known.To == h.end && asked.To > h.end
 	if !t.Add(at.unit()).After(begin) || t.After(end) && !beyond {
-		return usagef("--at %s (%s) is outside of what was recorded: that is from %s to %s%s", at.text, timeText(t), timeText(begin), timeText(end), at.zoneRule(h.zone))
+		return usagef("--at %s (%s) is outside of what was recorded: that is from %s to %s%s", at.text, h.part.timeText(t), timeText(begin), timeText(end), h.part.zoneRule(at, h.part.written))
 	}
 	clip := func(w analysis.Window) analysis.Window {
 		if from, to := known.Clip(w.From, w.To); from < to {
@@ -122,21 +121,15 @@ func (m *moment) look(at *instant, within time.Duration) error {
 	m.in = m.line.Overlap(m.from, m.to)
 	m.around = m.line.Overlap(m.within.From, m.within.To)
 	m.missing = m.line.Missing(nil, m.within.From, m.within.To)
+	m.asked, m.what = asked, unitText(at.unit())
 	m.answer, m.text = m.say(beyond)
-	if at.kind == instantOffset || at.kind == instantFromEnd {
-		what := ""
-		if m.in.Pauses == 1 {
-			what = fmt.Sprintf(", and it stood for %s ms of that", millisText(m.in.Pause))
-		}
-		m.text += fmt.Sprintf("; --at %s is from %s to %s%s", at.text, clockText(h.process, asked.From), clockText(h.process, asked.To), what)
-	}
 	return nil
 }
 
-// unit is that of the last digit of what was written, at most a second: a time stands for
-// all that begins with its digits.
+// unit is that of the last digit of what was written, of an offset at most a second: a time stands
+// for all that begins with its digits.
 func (i *instant) unit() time.Duration {
-	number, unit := i.text, time.Second
+	number, unit := i.text, i.step
 	if i.kind == instantOffset || i.kind == instantFromEnd {
 		number = strings.TrimRight(i.text, "hmnsuµμ")
 		if d, err := time.ParseDuration("1" + i.text[len(number):]); err == nil {
@@ -151,7 +144,36 @@ func (i *instant) unit() time.Duration {
 			unit /= 10
 		}
 	}
-	return max(1, min(unit, time.Second))
+	return max(1, min(unit, i.step))
+}
+
+// unitText names what a time stands for.
+func unitText(d time.Duration) string {
+	switch d {
+	case time.Minute:
+		return "that minute"
+	case time.Second:
+		return "that second"
+	case time.Millisecond:
+		return "that millisecond"
+	}
+	return "those " + strconv.FormatFloat(float64(d)/1e6, 'f', -1, 64) + " ms"
+}
+
+// span is what was asked about, by the clock.
+func (m *moment) span() string {
+	from, to := m.h.process.Time(m.asked.From), m.h.process.Time(m.asked.To)
+	length := to.Sub(from)
+	layout := "15:04:05.999999999"
+	switch {
+	case length == time.Minute:
+		layout = "15:04"
+	case length == time.Second && from.Equal(from.Truncate(length)):
+		layout = "15:04:05"
+	case length >= time.Millisecond: // an offset counts from a time of many digits
+		layout = "15:04:05.000"
+	}
+	return "(" + from.Format(layout) + " to " + to.Format(layout+" MST") + ")"
 }
 
 // say answers in a sentence. beyond says that the time ends behind what could be read.
@@ -160,28 +182,17 @@ func (m *moment) say(beyond bool) (answer, text string) {
 	stops := m.line.Stops(m.in)
 	switch {
 	case len(stops) > 0:
-		most, longest := int64(-1), &stops[0]
-		for i := range stops {
-			s := &stops[i]
-			if in := min(s.End(), m.to) - max(s.Start, m.from); in > most {
-				most, longest = in, s
-			}
-		}
-		text = fmt.Sprintf("yes: at %s the program stood for %s ms for %s", clockText(p, longest.Start), millisText(longest.Duration), stopText(p, longest))
-		if n := len(stops) - 1; n > 0 {
-			text += fmt.Sprintf(", and %d more %s: it stood for %s ms of that %s in all", n, plural(n, "time", "times"), millisText(m.in.Pause), about(m.to-m.from))
-		}
-		return "yes", text
+		return m.weigh(stops)
 	case beyond && m.damaged:
-		return "unknown", fmt.Sprintf("cannot say: it is cut off or damaged, and could be read to %s only", clockText(p, m.h.end))
+		return "unknown", m.unknown("it is cut off or damaged, and could be read to %s only", clockText(p, m.h.end))
 	case m.in.Gap:
 		what := m.line.Missing(nil, m.from, m.to)[0]
 		if beyond {
-			return "unknown", fmt.Sprintf("cannot say: %s from %s on", what.Why, clockText(p, what.From))
+			return "unknown", m.unknown("%s from %s on", what.Why, clockText(p, what.From))
 		}
-		return "unknown", fmt.Sprintf("cannot say: %s between %s and %s", what.Why, clockText(p, what.From), clockText(p, what.To))
+		return "unknown", m.unknown("%s between %s and %s", what.Why, clockText(p, what.From), clockText(p, what.To))
 	}
-	text = "no: "
+	text = "no: not paused in " + m.what + " " + m.span() + "; "
 	before, after := m.line.Nearest(m.from, m.to)
 	if before != nil {
 		text += fmt.Sprintf("the pause before it ended %s earlier, %s ms for %s", about(m.from-before.End()), millisText(before.Duration), stopText(p, before))
@@ -196,6 +207,42 @@ func (m *moment) say(beyond bool) (answer, text string) {
 	return "no", text
 }
 
+// unknown says why there is no answer.
+func (m *moment) unknown(format string, args ...any) string {
+	return "cannot say for " + m.what + " " + m.span() + ": " + fmt.Sprintf(format, args...)
+}
+
+// weigh says how much of the time the pauses in it are.
+func (m *moment) weigh(stops []analysis.Stop) (answer, text string) {
+	p := m.h.process
+	most, longest := int64(-1), &stops[0]
+	for i := range stops {
+		s := &stops[i]
+		if in := min(s.End(), m.to) - max(s.Start, m.from); in > most {
+			most, longest = in, s
+		}
+	}
+	length, of := m.to-m.from, m.what
+	if m.asked.From < m.from || m.asked.To > m.to {
+		of = fmt.Sprintf("the %s that are known of %s", about(length), m.what)
+	}
+	switch {
+	case m.in.Pause >= length:
+		answer, text = "yes", "yes: paused for all of "+of
+	case m.in.Gap:
+		answer, text = "partly", fmt.Sprintf("partly: paused for %s of %s at least", about(m.in.Pause), of)
+	default:
+		answer, text = "partly", fmt.Sprintf("partly: paused for %s of %s", about(m.in.Pause), of)
+	}
+	text += " " + m.span()
+	if n := len(stops); n > 1 {
+		text += fmt.Sprintf(", in %d pauses, the longest", n)
+	} else {
+		text += ", in a pause"
+	}
+	return answer, text + fmt.Sprintf(" of %s ms at %s for %s", millisText(longest.Duration), clockText(p, longest.Start), stopText(p, longest))
+}
+
 func plural(n int, one, many string) string {
 	if n == 1 {
 		return one
@@ -204,7 +251,7 @@ func plural(n int, one, many string) string {
 }
 
 // clockText is the time of day of a time stamp.
-func clockText(p *gclog.Process, at int64) string { return p.Time(at).UTC().Format("15:04:05.000") }
+func clockText(p *gclog.Process, at int64) string { return p.Time(at).Format("15:04:05.000") }
 
 // about is a duration in few digits.
 func about(ns int64) string {
@@ -289,7 +336,7 @@ func (m *moment) waited() (list []wait) {
 
 // A momentJSON is the answer in JSON; its form is part of what gclog promises.
 type momentJSON struct {
-	Answer  string     `json:"answer"` // yes, no or unknown
+	Answer  string     `json:"answer"` // yes, partly, no or unknown
 	Message string     `json:"message"`
 	Pause   sumJSON    `json:"pause"` // in the time that was asked about
 	Before  *stopJSON  `json:"before,omitempty"`

@@ -77,7 +77,7 @@ func (p *program) pausesJoin(c *cli.Context) error {
 		return errors.Join(&codedError{joinCode(err), fmt.Errorf("%s: %w", name, err)}, damage)
 	}
 	known := t.Known()
-	for _, s := range report.Sentences(timeText(h.process.Time(known.From)) + " to " + timeText(h.process.Time(known.To))) {
+	for _, s := range report.Sentences(timeText(h.process.Time(known.From).UTC()) + " to " + timeText(h.process.Time(known.To).UTC())) {
 		p.ui.say(name + ": " + s)
 	}
 	if report.Apart() {

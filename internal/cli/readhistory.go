@@ -33,7 +33,7 @@ func (p *program) readHistory(names []string, pid int64, asked span, observe fun
 	if err := r.inputs.open(names); err != nil {
 		return nil, err
 	}
-	r.part.zone = zoneOf(r.inputs.begun())
+	r.part.written = offsetText(r.inputs.begun())
 	stop := r.inputs.watch(&r.gcs)
 	defer stop()
 	if asked.fromEnd(r.inputs.begun()) {
@@ -61,9 +61,12 @@ func (p *program) readHistory(names []string, pid int64, asked span, observe fun
 	if wrong := r.part.outside(r.told.process.Time(r.told.newest)); wrong != nil {
 		return nil, wrong
 	}
-	h := &history{process: r.told.process, window: r.told.window, begin: r.told.begun, end: r.told.newest, observer: r.told.to, format: r.inputs.list[0].log.Format, zone: r.part.zone, unheard: !r.inputs.isLog() && !r.inputs.heard}
+	h := &history{process: r.told.process, window: r.told.window, begin: r.told.begun, end: r.told.newest, observer: r.told.to, format: r.inputs.list[0].log.Format, part: r.part, unheard: !r.inputs.isLog() && !r.inputs.heard}
 	for _, in := range r.inputs.list {
 		h.names = append(h.names, in.name)
+	}
+	for _, s := range h.part.doubts(h.process.Time(h.begin), h.process.Time(h.end)) {
+		r.inputs.sayf("%s", s)
 	}
 	if err != nil {
 		return h, &codedError{exitData, err}
@@ -139,6 +142,7 @@ func (r *historyReader) list(p *gclog.Process) bool {
 
 // tell begins to tell a process.
 func (r *historyReader) tell(p *gclog.Process) *teller {
+	p.Sync = p.Sync.In(r.part.zone.location()) // in which all that is said of it tells times
 	t := &teller{process: p, window: r.part.window(p), gcs: &r.gcs}
 	t.to = r.observe(p, t.window)
 	t.numbers.tell = t.to.Gap

@@ -127,7 +127,7 @@ func settingsOf(ctx context.Context, t *session.Target) (*gclog.Process, *gcsett
 
 // settingsOfFiles shows what recordings or logs tell.
 func (p *program) settingsOfFiles(c *cli.Context, names []string, how string) error {
-	asked, err := parseSpan(c)
+	asked, err := p.parseSpan(c)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (p *program) settingsOfFiles(c *cli.Context, names []string, how string) er
 	}
 	source := h.source()
 	heaps := seen.Heaps
-	whole := asked == span{}
+	whole := asked.whole()
 	if heaps.Newest == 0 && whole { // the head of a log may have it
 		heaps.Newest = h.process.HeapCount
 	}

@@ -19,10 +19,11 @@ func spanOf(t *testing.T, args ...string) (span, error) {
 	set.SetOutput(io.Discard)
 	set.String("since", "", "")
 	set.String("until", "", "")
+	set.Bool(localFlag, false, "")
 	if err := set.Parse(args); err != nil {
 		t.Fatal(err)
 	}
-	return parseSpan(cli.NewContext(nil, set, nil))
+	return (&program{ui: newUI(io.Discard)}).parseSpan(cli.NewContext(nil, set, nil))
 }
 
 func TestInstant(t *testing.T) {
@@ -47,6 +48,12 @@ func TestInstant(t *testing.T) {
 		"00:30:00+01:00":                 day(31, 23, 30, 0, 0),
 		"20:00:00.5-0500":                day(32, 1, 0, 0, 500),
 		"23:59:59":                       day(31, 23, 59, 59, 0),
+		"23:59":                          day(31, 23, 59, 0, 0),
+		"00:30+01:00":                    day(31, 23, 30, 0, 0),
+		"00:30+0100":                     day(31, 23, 30, 0, 0),
+		"2026-02-01 00:30":               day(32, 0, 30, 0, 0),
+		"2026-02-01T00:30+01:00":         day(31, 23, 30, 0, 0),
+		"2026-01-31T23:10Z":              day(31, 23, 10, 0, 0),
 		"00:00:00":                       day(32, 0, 0, 0, 0),
 		"0s":                             day(31, 22, 50, 0, 250),
 		"90s":                            day(31, 22, 51, 30, 250),
@@ -82,7 +89,7 @@ func TestInstant(t *testing.T) {
 			t.Errorf("22:49:00 of %s is %v, want %v", lasts, got, want)
 		}
 	}
-	for _, text := range []string{"", "5", "noon", "25:00:00", "14:03", "2026-01-31", "2026-13-31T00:00:00Z", "1d", "--5m"} {
+	for _, text := range []string{"", "5", "noon", "25:00:00", "14", "14:03Zulu", "24:00", "2026-01-31", "2026-13-31T00:00:00Z", "1d", "--5m"} {
 		if s, err := spanOf(t, "--until", text); err == nil {
 			t.Errorf("%q is taken for %+v", text, s.until)
 		} else if exitCode(err) != exitUsage {

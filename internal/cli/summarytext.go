@@ -119,7 +119,7 @@ func (t *summaryText) head() {
 	if t.s.Unobserved > 0 {
 		observed = " of it observed"
 	}
-	t.line("time", "%s to %s UTC, %s%s", p.Time(w.From).UTC().Format("2006-01-02 15:04:05.000"), clockText(p, w.To), t.num("time", t.s.Duration, "ns"), observed)
+	t.line("time", "%s to %s, %s%s", p.Time(w.From).Format("2006-01-02 15:04:05.000"), p.Time(w.To).Format("15:04:05.000 MST"), t.num("time", t.s.Duration, "ns"), observed)
 	if t.h.window != analysis.Always() {
 		t.line("part of", "%s to %s", clockText(p, t.h.begin), clockText(p, t.h.end))
 	}
