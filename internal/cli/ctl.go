@@ -8,12 +8,12 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/gclog/gclog/internal/control"
 	"github.com/gclog/gclog/internal/daemon"
 	"github.com/gclog/gclog/internal/jsontext"
+	"github.com/gclog/gclog/internal/screen"
 	"github.com/urfave/cli/v2"
 )
 
@@ -111,19 +111,29 @@ func (p *program) ctl(c *cli.Context) error {
 	return p.printStatus(&all)
 }
 
+var statusColumns = []screen.Column{
+	{Title: "PID", Right: true},
+	{Title: "PROCESS", Width: 12, Cut: true},
+	{Title: "SERVICE", Width: 8, Cut: true, Rank: 1},
+	{Title: "STATE"},
+	{Title: "FOR", Right: true, Rank: 2},
+	{Title: "GCS", Right: true},
+	{Title: "LOST", Right: true},
+}
+
 // printStatus prints what the daemon knows for people.
 func (p *program) printStatus(all *daemon.Processes) error {
-	t := tabwriter.NewWriter(p.out, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(t, "PID\tPROCESS\tSERVICE\tSTATE\tFOR\tGCS\tLOST")
 	list := append(all.Processes, all.Unreachable...)
+	var rows [][]string
 	for _, s := range list {
 		since := "-"
 		if !s.Since.IsZero() {
 			since = elapsed(time.Since(s.Since))
 		}
-		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%d\t%d\n", s.PID, oneLine(s.Process), oneLine(dash(s.Service)), s.State, since, s.GCs, s.LostEvents)
+		rows = append(rows, []string{fmt.Sprint(s.PID), oneLine(s.Process), oneLine(dash(s.Service)), fmt.Sprint(s.State), since, fmt.Sprint(s.GCs), fmt.Sprint(s.LostEvents)})
 	}
-	if err := t.Flush(); err != nil {
+	width, _ := screen.Size(p.stdout)
+	if err := screen.Print(p.out, width, statusColumns, rows); err != nil {
 		return err
 	}
 	for _, s := range list {

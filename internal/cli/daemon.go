@@ -2,13 +2,12 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/gclog/gclog/internal/config"
@@ -35,8 +34,8 @@ Examples:
    gclog daemon                              log everything, with the defaults
    gclog daemon -c /etc/gclog/gclog.yaml     with a configuration: gclog config show
    gclog daemon --listen /diag/gclog.sock -o /logs/%s-%p.json
-                                             in a sidecar: programs with
-                                             DOTNET_DiagnosticPorts=/diag/gclog.sock,nosuspend`,
+                         in a sidecar, for programs that have the variable
+                         DOTNET_DiagnosticPorts=/diag/gclog.sock,nosuspend`,
 		Flags: []cli.Flag{
 			configFileFlag(),
 			&cli.StringSliceFlag{Name: "listen", Usage: "listen on a diagnostic port at `PATH`, besides those of the configuration; may be repeated"},
@@ -160,16 +159,22 @@ func (p *program) once(ctx context.Context, o daemon.Options) error {
 		p.ui.say("no .NET process was found")
 		return nil
 	}
-	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "PID\tPROCESS\tSERVICE\tLEVEL\tLOG")
+	var rows [][]string
 	for _, v := range list {
 		level, log := v.Level, strings.Join(v.Outputs, ", ")
 		if v.Why != "" {
 			level, log = "-", "not logged: "+v.Why
 		}
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\n", v.PID, oneLine(v.Process), oneLine(dash(v.Service)), level, oneLine(log))
+		rows = append(rows, []string{strconv.Itoa(v.PID), oneLine(v.Process), oneLine(dash(v.Service)), level, oneLine(log)})
 	}
-	return w.Flush()
+	width, _ := screen.Size(p.stdout)
+	return screen.Print(p.out, width, []screen.Column{
+		{Title: "PID", Right: true},
+		{Title: "PROCESS", Width: 12, Cut: true},
+		{Title: "SERVICE", Width: 8, Cut: true, Rank: 1},
+		{Title: "LEVEL"},
+		{Title: "LOG", Width: 20, Fold: true},
+	}, rows)
 }
 
 const configFlag = "config"

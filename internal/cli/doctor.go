@@ -2,8 +2,9 @@ package cli
 
 import (
 	"fmt"
+	"io"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/jsontext"
@@ -128,30 +129,44 @@ func (p *program) printReport(r *doctor.Report, processes []psRow, how string) e
 		enc.SetIndent("", "  ")
 		return enc.Encode(out)
 	}
-	paint := screen.Painter(screen.Colored(p.stdout))
-	fmt.Fprintf(p.out, "%s: %s\n", oneLine(r.Subject), paint(verdictStyle(r), r.Verdict))
-	for _, f := range r.Findings {
-		fmt.Fprintf(p.out, "\n%s %s (%s)\n  what to do: %s\n", paint(levelStyles[f.Level], string(f.Level)+":"), oneLine(f.Text), f.Cause.ID, f.Cause.Way)
-	}
+	width, _ := screen.Size(p.stdout)
+	p.printFindings(r, min(width, screen.TextWidth(p.stdout)))
 	if len(r.Facts) > 0 {
 		fmt.Fprintln(p.out)
+		var facts [][]string
+		for _, f := range r.Facts {
+			facts = append(facts, []string{strings.ReplaceAll(f.Name, "_", " "), oneLine(f.Value)})
+		}
+		if err := screen.Print(p.out, width, []screen.Column{{}, {Width: 20, Fold: true}}, facts); err != nil {
+			return err
+		}
 	}
-	t := tabwriter.NewWriter(p.out, 0, 8, 2, ' ', 0)
-	for _, f := range r.Facts {
-		fmt.Fprintf(t, "%s\t%s\n", strings.ReplaceAll(f.Name, "_", " "), oneLine(f.Value))
-	}
-	if err := t.Flush(); err != nil || len(processes) == 0 {
-		return err
+	if len(processes) == 0 {
+		return nil
 	}
 	fmt.Fprintln(p.out)
-	return p.printVerdicts(processes)
+	return printVerdicts(p.out, width, processes)
+}
+
+// printFindings prints the verdict, and what is wrong and what to do about it.
+func (p *program) printFindings(r *doctor.Report, width int) {
+	paint := screen.Painter(screen.Colored(p.stdout))
+	line := func(style screen.Style, word, text string) {
+		text = string(screen.Wrap(nil, word+" "+text, width, 2))
+		fmt.Fprintln(p.out, paint(style, word)+strings.TrimPrefix(text, word))
+	}
+	fmt.Fprintf(p.out, "%s: %s\n", oneLine(r.Subject), paint(verdictStyle(r), r.Verdict))
+	for _, f := range r.Findings {
+		fmt.Fprintln(p.out)
+		line(levelStyles[f.Level], string(f.Level)+":", oneLine(f.Text)+" ("+f.Cause.ID+")")
+		line(screen.Plain, "  what to do:", f.Cause.Way)
+	}
 }
 
 // printVerdicts prints a line for each process.
-func (p *program) printVerdicts(rows []psRow) error {
-	t := tabwriter.NewWriter(p.out, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(t, "PID\tNAME\tUSER\tVERDICT")
-	for _, r := range rows {
+func printVerdicts(w io.Writer, width int, list []psRow) error {
+	var rows [][]string
+	for _, r := range list {
 		verdict := "can be attached to"
 		if r.Problem != "" {
 			verdict = r.Problem
@@ -159,9 +174,11 @@ func (p *program) printVerdicts(rows []psRow) error {
 				verdict += " (" + r.Cause + ")"
 			}
 		}
-		fmt.Fprintf(t, "%d\t%s\t%s\t%s\n", r.PID, oneLine(r.Name), oneLine(dash(r.User)), oneLine(verdict))
+		rows = append(rows, []string{strconv.Itoa(r.PID), oneLine(r.Name), oneLine(dash(r.User)), oneLine(verdict)})
 	}
-	return t.Flush()
+	return screen.Print(w, width, []screen.Column{
+		{Title: "PID", Right: true}, {Title: "NAME", Width: 12, Cut: true}, {Title: "USER", Width: 8, Cut: true}, {Title: "VERDICT", Width: 20, Fold: true},
+	}, rows)
 }
 
 var levelStyles = map[doctor.Level]screen.Style{doctor.Failure: screen.Failure, doctor.Warning: screen.Warning, doctor.Note: screen.Note}

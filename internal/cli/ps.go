@@ -3,16 +3,16 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"sync"
-	"text/tabwriter"
 	"time"
 
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/jsontext"
+	"github.com/gclog/gclog/internal/screen"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )
@@ -78,7 +78,8 @@ func (p *program) ps(c *cli.Context) error {
 		p.ui.say("no process with a .NET runtime was found; those of other users are only seen by root")
 		return nil
 	}
-	if err := printTable(p.out, rows, how == "wide"); err != nil {
+	width, _ := screen.Size(p.stdout)
+	if err := printTable(p.out, width, rows, how == "wide"); err != nil {
 		return err
 	}
 	for _, r := range rows {
@@ -132,14 +133,27 @@ func describe(ctx context.Context, l *session.Listed) psRow {
 	return r
 }
 
-func printTable(w io.Writer, rows []psRow, wide bool) error {
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	head := "PID\tNAME\tUSER\tRUNTIME\tGC\tUP\tATTACH"
+// psColumns are those of the list of processes, the last two of the wide one.
+var psColumns = []screen.Column{
+	{Title: "PID", Right: true},
+	{Title: "NAME", Width: 12, Cut: true},
+	{Title: "USER", Width: 8, Cut: true, Rank: 3},
+	{Title: "RUNTIME", Width: 7, Cut: true, Rank: 1},
+	{Title: "GC", Width: 11, Cut: true, Rank: 2},
+	{Title: "UP", Right: true, Rank: 4},
+	{Title: "ATTACH"},
+	{Title: "CONTAINER"},
+	{Title: "COMMAND"},
+}
+
+// printTable prints a line for each process. A wide list is as wide as it needs to be.
+func printTable(w io.Writer, width int, list []psRow, wide bool) error {
+	columns := psColumns[:len(psColumns)-2]
 	if wide {
-		head += "\tCONTAINER\tCOMMAND"
+		columns, width = psColumns, 0
 	}
-	fmt.Fprintln(t, head)
-	for _, r := range rows {
+	var rows [][]string
+	for _, r := range list {
 		up := "-"
 		if r.Started != nil {
 			up = elapsed(time.Since(*r.Started))
@@ -151,14 +165,11 @@ func printTable(w io.Writer, rows []psRow, wide bool) error {
 		case r.Problem != "":
 			can = "no"
 		}
-		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s", r.PID, oneLine(r.Name), oneLine(dash(r.User)), oneLine(dash(r.Runtime)), dash(r.GC), up, can)
-		if wide {
-			id := r.Container
-			fmt.Fprintf(t, "\t%s\t%s", dash(id[:min(len(id), 12)]), oneLine(shorten(strings.Join(r.CommandLine, " "), 200)))
-		}
-		fmt.Fprintln(t)
+		id := r.Container
+		row := []string{strconv.Itoa(r.PID), oneLine(r.Name), oneLine(dash(r.User)), oneLine(dash(r.Runtime)), dash(r.GC), up, can, dash(id[:min(len(id), 12)]), oneLine(shorten(strings.Join(r.CommandLine, " "), 200))}
+		rows = append(rows, row[:len(columns)])
 	}
-	return t.Flush()
+	return screen.Print(w, width, columns, rows)
 }
 
 func dash(s string) string {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
@@ -15,6 +14,7 @@ import (
 	"github.com/gclog/gclog/internal/gcsettings"
 	"github.com/gclog/gclog/internal/jsontext"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/screen"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )
@@ -201,6 +201,7 @@ func (p *program) printSettings(how string, process *gclog.Process, r *gcsetting
 		}
 	}
 	fmt.Fprintln(p.out, oneLine(strings.Join(head, ", ")))
+	width, _ := screen.Size(p.stdout)
 	var set, inForce, ignored, defaults [][]string
 	for i := range r.Set {
 		v := &r.Set[i]
@@ -215,15 +216,15 @@ func (p *program) printSettings(how string, process *gclog.Process, r *gcsetting
 	for _, x := range r.Ignored {
 		ignored = append(ignored, []string{x.Name, x.Text, x.From, x.Why})
 	}
-	printTableOf(p.out, "set", []string{"NAME", "VALUE", "FROM"}, set)
-	printTableOf(p.out, "in force (reported by the runtime)", []string{"NAME", "VALUE", "FROM"}, inForce)
-	printTableOf(p.out, "set but ignored", []string{"NAME", "VALUE", "FROM", "WHY"}, ignored)
-	printTableOf(p.out, "defaults", []string{"NAME", "VALUE"}, defaults)
+	printSection(p.out, width, "set", []string{"NAME", "VALUE", "FROM"}, set)
+	printSection(p.out, width, "in force (reported by the runtime)", []string{"NAME", "VALUE", "FROM"}, inForce)
+	printSection(p.out, width, "set but ignored", []string{"NAME", "VALUE", "FROM", "WHY"}, ignored)
+	printSection(p.out, width, "defaults", []string{"NAME", "VALUE"}, defaults)
 	for i, u := range r.Unknown {
 		if i == 0 {
 			fmt.Fprintln(p.out)
 		}
-		fmt.Fprintf(p.out, "%s: n/a: %s\n", u.What, u.Why)
+		fmt.Fprintf(p.out, "%s\n", screen.Wrap(nil, u.What+": n/a: "+u.Why, min(width, screen.TextWidth(p.stdout)), 2))
 	}
 	return nil
 }
@@ -236,21 +237,25 @@ func noted(text, note string) string {
 	return text + " (" + note + ")"
 }
 
-// printTableOf prints a section, unless it is empty.
-func printTableOf(w io.Writer, title string, columns []string, rows [][]string) {
-	if len(rows) == 0 {
+// printSection prints a table below its title, unless it is empty.
+func printSection(w io.Writer, width int, title string, names []string, list [][]string) {
+	if len(list) == 0 {
 		return
 	}
 	fmt.Fprintf(w, "\n%s\n", title)
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	for _, row := range append([][]string{columns}, rows...) {
+	var columns []screen.Column
+	for i, name := range names {
+		columns = append(columns, screen.Column{Title: name, Width: 16, Fold: i == len(names)-1})
+	}
+	t := &table{columns: columns}
+	for _, row := range list {
 		cells := make([]string, len(row))
 		for i, cell := range row {
 			cells[i] = oneLine(dash(cell))
 		}
-		fmt.Fprintln(t, "  "+strings.Join(cells, "\t"))
+		t.add(cells...)
 	}
-	_ = t.Flush()
+	t.print(w, width)
 }
 
 // sized adds to a number of bytes how much that is.

@@ -92,6 +92,25 @@ func TestPrint(t *testing.T) {
 	}
 }
 
+// TestFold: a last column that is too wide continues below itself.
+func TestFold(t *testing.T) {
+	columns := []Column{{Title: "PID", Right: true}, {Title: "NAME", Width: 3, Cut: true}, {Title: "VERDICT", Width: 8, Fold: true}}
+	var b strings.Builder
+	if err := Print(&b, 22, columns, [][]string{{"7", "abcdef", "does not answer: it is stopped"}, {"12", "a", "fine"}}); err != nil {
+		t.Fatal(err)
+	}
+	if want := `
+PID  NAME    VERDICT
+  7  abcdef  does not
+             answer:
+             it is
+             stopped
+ 12  a       fine
+`; "\n"+b.String() != want {
+		t.Errorf("%s\nwant%s", b.String(), want)
+	}
+}
+
 // TestRowsKeepTheirPlace: a cell that is too wide moves the next ones only as far as there are no
 // blanks to take.
 func TestRowsKeepTheirPlace(t *testing.T) {

@@ -11,14 +11,15 @@ import (
 type Column struct {
 	Title string
 	// Width is what its cells usually need. In a Table a wider cell takes blanks of the columns
-	// behind it; Print makes columns as wide as their cells.
+	// behind it; Print makes columns as wide as their cells, and takes it for the least of those that give way.
 	Width int
 	Right bool // numbers: they end below each other
 	// Rank orders what is left out where the terminal is too narrow: the column with the highest
 	// goes first, those with 0 stay.
 	Rank int
-	// Cut lets Print shorten its cells, down to Width.
-	Cut bool
+	// Cut lets Print shorten its cells, down to Width. Fold, of the last column, lets them continue
+	// on lines of their own instead.
+	Cut, Fold bool
 }
 
 // gap is how many blanks are between two columns.
@@ -113,12 +114,21 @@ func Print(w io.Writer, width int, columns []Column, rows [][]string) error {
 	t.Fit(width)
 	var out []byte
 	line := func() { out = append(bytes.TrimRight(out, " "), '\n') }
-	out = t.Head(out)
-	line()
+	if out = bytes.TrimRight(t.Head(out), " "); len(out) > 0 { // some tables need no titles
+		line()
+	}
+	last := len(columns) - 1
 	for _, row := range rows {
 		t.Row()
+		begin := len(out)
 		for i, cell := range row {
-			out = t.Cell(out, []byte(Cut(cell, columns[i].Width)))
+			if columns[i].Cut {
+				cell = Cut(cell, columns[i].Width)
+			}
+			out = t.Cell(out, []byte(cell))
+		}
+		if columns[last].Fold {
+			out = Wrap(out[:begin], string(out[begin:]), width, t.edges[last])
 		}
 		line()
 	}
@@ -126,8 +136,8 @@ func Print(w io.Writer, width int, columns []Column, rows [][]string) error {
 	return err
 }
 
-// measured returns columns that are as wide as their cells, the widest of those that may be cut
-// made narrower until the table fits.
+// measured returns columns that are as wide as their cells, the widest of those that may be cut or
+// folded made narrower until the table fits.
 func measured(width int, columns []Column, rows [][]string) []Column {
 	all, total := make([]Column, len(columns)), -gap
 	for i, c := range columns {
@@ -141,7 +151,7 @@ func measured(width int, columns []Column, rows [][]string) []Column {
 	for ; width > 0 && total > width; total-- {
 		widest := -1
 		for i, c := range all {
-			if c.Cut && c.Width > columns[i].Width && (widest < 0 || c.Width > all[widest].Width) {
+			if (c.Cut || c.Fold) && c.Width > columns[i].Width && (widest < 0 || c.Width > all[widest].Width) {
 				widest = i
 			}
 		}

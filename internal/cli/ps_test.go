@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/internal/screen"
+)
+
+// TestProcessTablesFit: the lists of processes fit the terminal, whatever the names are, and say of
+// each process whether it can be attached to.
+func TestProcessTablesFit(t *testing.T) {
+	started := time.Now().Add(-300 * time.Hour)
+	list := []psRow{
+		{PID: 7, Name: "MyApp", User: "app", Runtime: "10.0.14", GC: "workstation", Started: &started},
+		{PID: 4194304, Name: strings.Repeat("Contoso.", 20), User: "svc-" + strings.Repeat("x", 40), Runtime: "9.0.0-preview.7.24405.7", GC: "server (DATAS)", Started: &started, CommandLine: []string{"dotnet", strings.Repeat("y", 300)}},
+		{PID: 12345, Name: strings.Repeat("注文処理", 10), User: "\x1b[31mroot\u202e", Problem: "process 12345 does not answer: it is stopped: let it go on with kill -CONT 12345: ProcessInfo3: no answer within 5s", Cause: "stopped"},
+		{PID: 99, Name: "a\nb\tc", waits: true, Problem: "waits"},
+	}
+	tables := map[string]func(b *strings.Builder, width int) error{
+		"ps":     func(b *strings.Builder, width int) error { return printTable(b, width, list, false) },
+		"doctor": func(b *strings.Builder, width int) error { return printVerdicts(b, width, list) },
+	}
+	for name, print := range tables {
+		for _, width := range []int{0, 60, 80, 120, 200} {
+			var b strings.Builder
+			if err := print(&b, width); err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.Lines(b.String()) {
+				if n := screen.Width(strings.TrimSuffix(line, "\n")); width > 0 && n > width {
+					t.Errorf("%s: a line of %d on a terminal of %d: %s", name, n, width, line)
+				}
+			}
+			if strings.ContainsAny(b.String(), "\x1b\u202e\t") {
+				t.Errorf("%s: what a terminal acts upon: %q", name, b.String())
+			}
+			for _, pid := range []string{"      7  ", "4194304  ", "  12345  ", "     99  "} {
+				if !strings.Contains(b.String(), "\n"+pid) {
+					t.Errorf("%s at %d: %q is not in its column:\n%s", name, width, pid, b.String())
+				}
+			}
+		}
+	}
+	var b strings.Builder
+	if err := printTable(&b, 80, list, false); err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Split(b.String(), "\n"); len(lines) != 6 || !strings.HasSuffix(lines[3], "no") || !strings.HasSuffix(lines[4], "later") || !strings.HasSuffix(lines[1], "yes") {
+		t.Errorf("not told of each process whether it can be attached to:\n%s", b.String())
+	}
+	b.Reset()
+	if err := printTable(&b, 80, list, true); err != nil || !strings.Contains(b.String(), strings.Repeat("y", 100)) {
+		t.Errorf("the wide list is cut: %v\n%s", err, b.String())
+	}
+}
