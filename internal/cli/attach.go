@@ -30,12 +30,17 @@ func (p *program) attachCommand() *cli.Command {
 		ArgsUsage: "[PID|NAME]",
 		Description: `Without PID and NAME: the only .NET process that there is.
 
+On a terminal there is a line for each collection, with the columns that fit; a file or a
+pipe gets all of them. The colour of a line is that of its longest pause: yellow from 50 ms
+on, red from 200 ms on. Bold red lines say that something is missing or does not end.
+NO_COLOR=1 turns colours off.
+
 Examples:
    gclog attach 4711                           lines on the terminal
    gclog attach 4711 -o gc.log                 a rotating log, as Java's tools read it
    gclog attach MyApp -o gc.json --follow      JSON lines, also of MyApp's next process
    gclog attach 4711 -o gc.log -o gc.csv       two files of one session
-   gclog attach 4711 -Xlog:gc*:file=gc-%p.log:time,uptime,level,tags:filecount=5,filesize=10m
+   gclog attach 4711 -Xlog:gc*:file=gc-%p.log:time,uptime,level,tags
    gclog attach 4711 --duration 5m --format csv > gc.csv
    gclog attach -- dotnet app.dll              the same as gclog run -- dotnet app.dll`,
 		Flags: join(targetFlags(), outputFlags(), rotationFlags(defaultFileCount), sessionFlags(), []cli.Flag{

@@ -27,8 +27,10 @@ gen2.blocking.count, heap.after.max, alloc.rate, findings.errors, findings.warni
 and many more: docs/analysis.md lists them, gclog summary -o json prints them.
 
 Examples:
-   gclog check app.nettrace --fail-if 'pause.p99>50ms' --fail-if 'pause.share>5%'
-   gclog check gc*.json --fail-if 'heap.after.max>=512M' --fail-if 'findings.errors>0'
+   gclog check app.nettrace --fail-if 'pause.p99>50ms' \
+         --fail-if 'pause.share>5%'
+   gclog check gc*.json --fail-if 'heap.after.max>=512M' \
+         --fail-if 'findings.errors>0'
    gclog check app.nettrace --fail-if 'gen2.blocking.count>3' --junit gc.xml
    gclog check 4711 --duration 1m --fail-if 'alloc.rate>500MB/s'
    gclog check app.nettrace --since 1m --fail-if 'gc.missed!=0' -o json`,

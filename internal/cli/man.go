@@ -206,9 +206,7 @@ func (r *roff) flags(title string, section func(string), c *cli.Command) {
 		usage := before + value + after
 		if d.TakesValue() {
 			term += " " + italic(value)
-			if text := strings.Trim(d.GetDefaultText(), `"`); text != "" {
-				usage += " (default: " + text + ")"
-			}
+			usage += defaultText(d)
 		}
 		r.tagged(term, usage)
 	}

@@ -35,9 +35,10 @@ Examples:
    gclog pauses gc*.json --since -5m -o json          those of the last 5 minutes
    gclog pauses app.nettrace --at 14:03:22            was it the GC?
    gclog pauses app.nettrace --at 14:03:22.104 --within 30s
-   gclog pauses app.nettrace --join access.json --time-field time --duration-field took
-   gclog pauses gc.log --join access.csv.gz --time-field time --duration-field request_time \
-         --duration-unit s > joined.csv`,
+   gclog pauses app.nettrace --join access.json --time-field time \
+         --duration-field took
+   gclog pauses gc.log --join access.csv.gz --time-field time \
+         --duration-field request_time --duration-unit s > joined.csv`,
 		Flags: join(historyFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "at", Usage: "tell whether the program stood at `TIME`, which is written like that of --since"},
 			&cli.StringFlag{Name: "within", Usage: "with --at: list the pauses up to `TIME` before and after it", DefaultText: aroundAt.String()},

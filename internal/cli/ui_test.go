@@ -1,6 +1,11 @@
 package cli
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/screen"
+)
 
 // TestClean: nothing that a terminal acts upon, or that puts text in another order than it
 // stands, comes through.
@@ -17,4 +22,17 @@ func TestClean(t *testing.T) {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}
+}
+
+// TestLongPause: a pause is red from where the finding about long pauses begins.
+func TestLongPause(t *testing.T) {
+	for _, r := range analysis.Rules() {
+		if r.ID == "long-pause" {
+			if over := r.Thresholds[0].Default; over != screen.LongPause {
+				t.Errorf("the finding begins at %g ns, the colour at %g ns", over, screen.LongPause)
+			}
+			return
+		}
+	}
+	t.Error("there is no finding long-pause")
 }

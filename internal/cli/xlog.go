@@ -1,8 +1,9 @@
 package cli
 
 import (
-	"fmt"
+	"strings"
 
+	"github.com/gclog/gclog/internal/screen"
 	"github.com/gclog/gclog/internal/xlog"
 	"github.com/urfave/cli/v2"
 )
@@ -18,8 +19,12 @@ func (p *program) xlogHelpCommand() *cli.Command {
 	return &cli.Command{
 		Name: xlogHelpName, Hidden: true,
 		Action: func(*cli.Context) error {
-			_, err := fmt.Fprintln(p.out, xlog.Help())
-			return err
+			for line := range strings.Lines(xlog.Help() + "\n") {
+				line = strings.TrimSuffix(line, "\n")
+				deeper := len(line) - len(strings.TrimLeft(line, " ")) + 2
+				_, _ = p.out.Write(append(screen.Wrap(nil, line, screen.TextWidth(p.stdout), deeper), '\n'))
+			}
+			return nil
 		},
 	}
 }

@@ -43,5 +43,5 @@ func Help() string {
  OUTPUT: stdout, stderr, file=NAME; the format is that of the extension
  DECORATORS: none, or ` + strings.Join(decorators, ", ") + `; time,uptime,level,tags if there are none
  OPTIONS: filecount=N,filesize=N[K|M|G]
- Example: -Xlog:gc*:file=gc-%p.log:time,uptime,level,tags:filecount=5,filesize=10m`
+ Example: -Xlog:gc*:file=gc-%p.log:time,uptime:filecount=5,filesize=10m`
 }

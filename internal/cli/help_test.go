@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gclog/gclog/internal/screen"
+	"github.com/urfave/cli/v2"
+)
+
+// subjects are all that --help can be about, by name.
+func subjects(t *testing.T) map[string]any {
+	t.Helper()
+	app := (&program{ui: newUI(io.Discard)}).app()
+	app.Setup()
+	all := map[string]any{"gclog": app}
+	var add func(prefix string, list []*cli.Command)
+	add = func(prefix string, list []*cli.Command) {
+		for _, c := range list {
+			all[prefix+c.Name] = c
+			add(prefix+c.Name+" ", c.Subcommands)
+		}
+	}
+	add("", app.Commands)
+	return all
+}
+
+// TestHelpFits: no line of any --help is wider than the terminal, and no command of an example is
+// broken at 80.
+func TestHelpFits(t *testing.T) {
+	for name, subject := range subjects(t) {
+		for _, width := range []int{80, 60} {
+			text := helpText(subject, width)
+			for line := range strings.Lines(text) {
+				line = strings.TrimSuffix(line, "\n")
+				if n := screen.Width(line); n > width && strings.Contains(strings.TrimSpace(line), " ") {
+					t.Errorf("%s: %d characters at %d: %s", name, n, width, line)
+				}
+				if n := screen.Width(line); width == 80 && n > width {
+					t.Errorf("%s: %d characters at %d: %s", name, n, width, line)
+				}
+			}
+		}
+		_, examples := splitExamples(description(subject))
+		for line := range strings.Lines(examples) {
+			command := regexp.MustCompile(`(\S) {2,}\S.*`).ReplaceAllString(strings.TrimRight(line, "\n"), "$1")
+			if len(command) > 80 {
+				t.Errorf("%s: the command of an example is %d characters long: %s", name, len(command), command)
+			}
+		}
+	}
+}
+
+func description(subject any) string {
+	if c, ok := subject.(*cli.Command); ok {
+		return c.Description
+	}
+	return subject.(*cli.App).Description
+}
+
+// TestHelpIsWhole: it has each word of the description, and of each flag and command.
+func TestHelpIsWhole(t *testing.T) {
+	for name, subject := range subjects(t) {
+		words := strings.Fields(helpText(subject, 50))
+		has := func(text string) {
+			for word := range strings.FieldsSeq(strings.NewReplacer("`", "", "Examples:\n", "").Replace(text)) {
+				if !slices.Contains(words, word) {
+					t.Errorf("%s: %q is missing", name, word)
+				}
+			}
+		}
+		has(description(subject))
+		c, ok := subject.(*cli.Command)
+		if !ok {
+			for _, x := range subject.(*cli.App).VisibleCommands() {
+				has(x.Name + " " + x.Usage)
+			}
+			continue
+		}
+		has(c.Usage)
+		for _, f := range c.VisibleFlags() {
+			has(f.(cli.DocGenerationFlag).GetUsage())
+			for _, flag := range f.Names() {
+				if flag = "-" + flag; !slices.ContainsFunc(words, func(w string) bool { return strings.TrimLeft(strings.TrimRight(w, ","), "-") == flag[1:] }) {
+					t.Errorf("%s: %s is missing", name, flag)
+				}
+			}
+		}
+	}
+}
