@@ -323,9 +323,7 @@ func (r *Reducer) heapStats(at Stamp, e *clr.GCHeapStats) {
 	r.sizes.since(c, at)
 	r.segments.since(&c.Segments)
 	r.finalizers.since(&c.Finalizers)
-	if c.isBackground() && c.restarted && c.HasGlobal && c.pending <= 0 {
-		r.complete(c)
-	}
+	r.completeBackground(c)
 }
 
 func (r *Reducer) globalHistory(at Stamp, e *clr.GCGlobalHeapHistory) {
@@ -395,7 +393,18 @@ func (r *Reducer) perHeapHistory(at Stamp, e *clr.GCPerHeapHistory) {
 	h.History, h.HasHistory = *e, true
 	c.GenerationCount = max(c.GenerationCount, e.Generations)
 	c.pending--
-	if c.isBackground() && c.restarted && c.sized && c.pending <= 0 {
+	r.completeBackground(c)
+}
+
+// completeBackground tells the record of a background collection when all is there that it
+// reports. Threads that waited for its end with an allocation say so when they run again, behind
+// its last event: the record waits for them, but the heap is as it was.
+func (r *Reducer) completeBackground(c *collection) {
+	if !c.isBackground() || !c.restarted || !c.sized || !c.HasGlobal || c.pending > 0 {
+		return
+	}
+	r.settle(c)
+	if !c.background.waiting() {
 		r.complete(c)
 	}
 }
@@ -440,10 +449,9 @@ func (r *Reducer) settle(c *collection) {
 	c.HasObjects, c.HasFragmentation = c.HasHistory, c.HasHistory
 	c.sumHeaps()
 	c.setWindow()
-	c.endWaits()
 	r.sizes.account(c, r.segments.now.Known)
 	for _, o := range r.open {
-		if o != c && o.isBackground() {
+		if o != c && o.isBackground() && !o.settled {
 			if o.sus != nil && o.sus == c.sus {
 				o.shareBudgets(c) // they began with the same heap
 			}
@@ -465,6 +473,7 @@ func (r *Reducer) complete(c *collection) {
 		c.sus = nil
 	}
 	r.settle(c)
+	c.endWaits()
 	for i, o := range r.open {
 		if o == c {
 			r.open = append(r.open[:i], r.open[i+1:]...)

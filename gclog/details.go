@@ -363,8 +363,8 @@ type Revisit struct {
 }
 
 // An AllocWait is a thread that had to wait with an allocation for a background
-// collection [P 23, 24], until GCEnd at most: a thread that waits for that says so
-// when it runs again.
+// collection [P 23, 24], until it ran again: that may be behind GCEnd. Where the end of the
+// wait was not seen, it is at least until GCEnd.
 type AllocWait struct {
 	Thread          uint64
 	Start, Duration int64

@@ -135,41 +135,59 @@ const (
 )
 
 func (r *Reducer) bgcAllocWait(at Stamp, e *clr.BGCAllocWait) {
+	if e.Reason < waitFirst || e.Reason > waitLast {
+		return
+	}
+	if e.End {
+		r.endAllocWait(at)
+		return
+	}
 	c := r.openBackground()
-	if c == nil || e.Reason < waitFirst || e.Reason > waitLast {
+	if c == nil {
 		return
 	}
 	b := &c.background
-	if !e.End {
-		b.WaitCount++
-		if len(b.Waits) < maxWaits {
-			b.Waits = append(b.Waits, AllocWait{Thread: at.Thread, Start: at.Time, Duration: -1, Reason: e.Reason})
-		}
-		return
+	b.WaitCount++
+	if len(b.Waits) < maxWaits {
+		b.Waits = append(b.Waits, AllocWait{Thread: at.Thread, Start: at.Time, Duration: waits, Reason: e.Reason})
 	}
-	for i := range b.Waits {
-		if w := &b.Waits[i]; w.Thread == at.Thread && w.Duration < 0 {
-			b.waited(w, at.Time)
+}
+
+// endAllocWait ends the wait of a thread, for a background collection that may have ended.
+func (r *Reducer) endAllocWait(at Stamp) {
+	for _, c := range r.open {
+		b := &c.background
+		if i := slices.IndexFunc(b.Waits, func(w AllocWait) bool { return w.Thread == at.Thread && w.Duration == waits }); i >= 0 {
+			b.waited(&b.Waits[i], at.Time)
+			r.completeBackground(c)
 			return
 		}
 	}
 }
 
+// waits is the duration of a wait that has not ended.
+const waits = -1
+
+// waiting reports whether a thread waits.
+func (b *BackgroundDetails) waiting() bool {
+	return slices.ContainsFunc(b.Waits, func(w AllocWait) bool { return w.Duration == waits })
+}
+
 // waited ends a wait.
 func (b *BackgroundDetails) waited(w *AllocWait, end int64) {
-	w.Duration = end - w.Start
+	w.Duration = max(0, end-w.Start)
 	b.WaitTime += w.Duration
 	b.WaitMax = max(b.WaitMax, w.Duration)
 }
 
-// endWaits ends the waits of those that waited for the end of the collection: they say
-// so when they run again, behind its last event.
+// endWaits ends the waits of threads that have not said that they run again: they waited at
+// least until the end of the collection.
 func (c *collection) endWaits() {
-	if !c.isBackground() || !c.HasEnd {
+	if !c.HasEnd {
 		return
 	}
 	for i := range c.background.Waits {
-		if w := &c.background.Waits[i]; w.Duration < 0 && w.Start <= c.End {
+		if w := &c.background.Waits[i]; w.Duration == waits {
 			c.background.waited(w, c.End)
 		}
 	}

@@ -592,21 +592,6 @@ var defects = []defect{
 			return all(expect("ours", p.d.Background.Revisited, own), expect("theirs", fmt.Sprint(p.w.BGCRevisitInfoArr), fmt.Sprint(sums)))
 		},
 	},
-	{
-		what:    "who waits for the end of a background collection says so a moment later",
-		members: []string{"LOHWaitThreads[duration]"},
-		affects: ofBackground,
-		wrong: func(r *evidence, p *pair) string {
-			for _, w := range p.d.Background.Waits {
-				theirs := p.w.LOHWaitThreads[fmt.Sprint(w.Thread)]
-				stop := nanoseconds(&theirs.WaitStopRelativeMSec)
-				if end := w.Start + w.Duration; end != stop && (end != p.d.End || stop < end || stop > end+1e6) {
-					return fmt.Sprintf("the wait ends at %d, the collection at %d, theirs at %d", end, p.d.End, stop)
-				}
-			}
-			return ""
-		},
-	},
 }
 
 // revisits are what the events of a collection come to: as they are, and with one of those

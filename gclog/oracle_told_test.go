@@ -46,11 +46,24 @@ func readTold(t *testing.T, stream []byte) map[int64]*told {
 	wanted := []int{
 		clr.IDGCMarkWithType, clr.IDGCGlobalHeapHistory, clr.IDGCPerHeapHistory, clr.IDGCHeapStats, clr.IDGCSuspendEEBegin, clr.IDGCRestartEEEnd,
 	}
-	r := parse.NewReader(bytes.NewReader(stream), func(m *parse.Metadata) parse.Want {
-		runtime := m.Provider == clr.RuntimeProvider && slices.Contains(wanted, m.EventID)
-		return parse.Want{Deliver: runtime || m.Provider == clr.PrivateProvider && m.EventID == clr.IDPrvBGCRevisit}
-	})
 	processes := map[int64]*told{}
+	decodeAll(t, stream, func(m *parse.Metadata) bool {
+		runtime := m.Provider == clr.RuntimeProvider && slices.Contains(wanted, m.EventID)
+		return runtime || m.Provider == clr.PrivateProvider && m.EventID == clr.IDPrvBGCRevisit
+	}, func(e *parse.Event, typed clr.Event) {
+		p := processes[e.Process]
+		if p == nil {
+			p = &told{}
+			processes[e.Process] = p
+		}
+		p.add(e, typed)
+	})
+	return processes
+}
+
+// decodeAll goes through the events of a stream that are wanted.
+func decodeAll(t *testing.T, stream []byte, wanted func(*parse.Metadata) bool, add func(*parse.Event, clr.Event)) {
+	r := parse.NewReader(bytes.NewReader(stream), func(m *parse.Metadata) parse.Want { return parse.Want{Deliver: wanted(m)} })
 	var d *clr.Decoder
 	for r.Scan() {
 		if d == nil {
@@ -60,18 +73,12 @@ func readTold(t *testing.T, stream []byte) map[int64]*told {
 		if e == nil {
 			continue
 		}
-		p := processes[e.Process]
-		if p == nil {
-			p = &told{}
-			processes[e.Process] = p
-		}
 		typed, err := d.Decode(e)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.add(e, typed)
+		add(e, typed)
 	}
-	return processes
 }
 
 func (p *told) add(e *parse.Event, typed clr.Event) {

@@ -224,7 +224,13 @@ func (r *Reducer) Loss(at Stamp, since int64, n uint64) {
 		s.lost += n
 	}
 	r.finalizers.lose()
-	for _, c := range r.open {
+	for i := 0; i < len(r.open); i++ {
+		c := r.open[i]
+		if c.settled { // it is over, but for threads that waited for it
+			r.complete(c)
+			i--
+			continue
+		}
 		c.LostEvents += n
 		c.Flaws |= FlawLostEvents
 		if c.Flaws&FlawNoStart == 0 {
@@ -242,7 +248,7 @@ func (r *Reducer) Loss(at Stamp, since int64, n uint64) {
 func (r *Reducer) Advance(now int64) { r.advance(now) }
 
 // patience is how long the histories of a background collection of server GC are
-// waited for: they come behind its sizes.
+// waited for, which come behind its sizes, and threads that waited for its end.
 const patience = 500e6
 
 func (r *Reducer) advance(now int64) {

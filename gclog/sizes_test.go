@@ -170,25 +170,6 @@ func TestAllocatedWithBackground(t *testing.T) {
 	}
 }
 
-// TestWaitUntilTheEnd: who waits for the end of a background collection has waited that
-// long, though the event of it comes too late.
-func TestWaitUntilTheEnd(t *testing.T) {
-	s := newStory()
-	s.suspend(1, clr.SuspendForGC).start(1, 1, 2, clr.TypeBackground, 0).restart(1)
-	s.suspend(2, clr.SuspendForGCPrep).restart(2)
-	s.at(100).event(3, &clr.BGCAllocWait{Reason: 11})
-	s.at(140).history(2, 2, 1, clr.MechanismConcurrent).at(150).finish(2, 1, 2)
-	s.event(3, &clr.BGCAllocWait{Reason: 11, End: true})
-	s.invariants(t)
-	if len(s.gcs) != 1 {
-		t.Fatalf("told %v", s.told)
-	}
-	b := s.gcs[0].Background
-	if b.WaitCount != 1 || b.WaitTime != 50_000 || b.WaitMax != 50_000 || b.Waits[0].Duration != 50_000 {
-		t.Errorf("the wait is %+v, %d ns in all", b.Waits, b.WaitTime)
-	}
-}
-
 // TestMissedCollection: where a collection was missed, the one before it is not the previous
 // one of what follows, whose allocations and time are unknown.
 func TestMissedCollection(t *testing.T) {
