@@ -571,6 +571,11 @@ func (d *GCDetails) GenerationName() string {
 	return fmt.Sprintf("gen%d", d.Generation)
 }
 
+// KindKnown reports whether it was seen how the collection was carried out. Of one that began
+// before the session that is so only if it was seen to run in the background: a blocking one
+// may have been a foreground one, and a gen2 of either kind.
+func (d *GCDetails) KindKnown() bool { return d.Flaws&FlawNoStart == 0 || d.Kind == KindBackground }
+
 // Collected tells whether the collection looked at generation g: those up to its
 // own, a gen2 also at large and pinned objects. A background collection leaves the
 // young generations alone.

@@ -27,19 +27,45 @@ type Explanation struct {
 	Unknown    []Unknown   // what the sentences and tables lack
 }
 
-// A Statement is a sentence, or few that belong together.
+// A Statement is a sentence, or few that belong together. Text is for people and may be
+// worded otherwise tomorrow; all that it claims is in the other fields too.
 type Statement struct {
-	ID    string // what it is about: part of what gclog promises
-	Text  string
-	Facts []Fact // the numbers in it
+	ID     string // what it is about: part of what gclog promises
+	Text   string
+	Facts  []Fact   // the numbers in it, each name once
+	Causes []string // the reasons that it gives, by name: the runtime's own, else gclog's (docs/explain.md)
 }
 
-// A Fact is a number of a Statement. Its name is that of the field in a JSON record, where
-// there is one.
+// A Fact is a number of a Statement, or what stands for one. Its name is that of the field
+// in a JSON record, where there is one.
 type Fact struct {
 	Name  string
 	Value float64
 	Unit  string // ns, bytes, bytes/s, %, or "" for a count
+	Text  string // instead of Value: a version, a time stamp, a name
+}
+
+// textFact is a Fact that is no number.
+func textFact(name, text string) Fact { return Fact{Name: name, Text: text} }
+
+type number interface {
+	int | int32 | int64 | uint16 | uint32 | uint64 | float64
+}
+
+func bytesFact[N number](name string, bytes N) Fact {
+	return Fact{Name: name, Value: float64(bytes), Unit: "bytes"}
+}
+
+func timeFact[N number](name string, ns N) Fact {
+	return Fact{Name: name, Value: float64(ns), Unit: "ns"}
+}
+
+func percentFact[N number](name string, percent N) Fact {
+	return Fact{Name: name, Value: float64(percent), Unit: "%"}
+}
+
+func countFact[N number](name string, n N) Fact {
+	return Fact{Name: name, Value: float64(n)}
 }
 
 // Unknown is what is not known for one reason.
@@ -72,6 +98,21 @@ func Explain(d *gclog.GCDetails, c Context) Explanation {
 	return x.e
 }
 
+// Causes that the runtime has no name for.
+const (
+	byYoung        = "young"                 // gen0 and gen1 always block
+	byBackground   = "background-collection" // one was running, or about to
+	byDefault      = "default"               // nothing spoke against what is usual
+	byProvisional  = "provisional-mode"
+	byDemoted      = "demoted" // a background collection could not be begun
+	byBatch        = "batch"   // of GCSettings.LatencyMode, as the next two
+	byLowLatency   = "low-latency"
+	bySustained    = "sustained-low-latency"
+	byNoConcurrent = "concurrent-off"
+	byElevation    = "Elevation" // the mechanism of this name
+	byDATAS        = "datas"
+)
+
 type explainer struct {
 	d *gclog.GCDetails
 	c Context
@@ -80,7 +121,12 @@ type explainer struct {
 
 // say adds a statement to a section.
 func (x *explainer) say(section *[]Statement, id, text string, facts ...Fact) {
-	*section = append(*section, Statement{id, text, facts})
+	x.because(section, id, text, nil, facts...)
+}
+
+// because adds a statement that gives causes.
+func (x *explainer) because(section *[]Statement, id, text string, causes []string, facts ...Fact) {
+	*section = append(*section, Statement{id, text, facts, causes})
 }
 
 // lacks notes that something is not known. A reason is told once.
@@ -112,9 +158,13 @@ func (x *explainer) unheard() string {
 	return x.untold("no history of the heaps was seen (GCGlobalHeapHistory and GCPerHeapHistory)")
 }
 
-// collectionText names a collection by generation and kind.
+// collectionText names a collection by generation and kind, as far as that was seen.
 func collectionText(d *gclog.GCDetails) string {
-	return d.Kind.String() + " " + d.GenerationName() + " collection"
+	text := d.GenerationName() + " collection"
+	if d.KindKnown() {
+		text = d.Kind.String() + " " + text
+	}
+	return text
 }
 
 // nameText is what a collection is called in sentences.

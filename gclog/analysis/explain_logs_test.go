@@ -67,6 +67,11 @@ func explainLog(t *testing.T, name string, text []byte) {
 	for _, d := range k.records {
 		e := analysis.Explain(d, analysis.Context{Process: k.process, HasBegin: true, Log: name, Peers: k.Peers})
 		checkExplanation(t, d, &e)
+		j := newJudge(&k.keeping, d, &e) // what a page says must fit together there too
+		j.judge()
+		for _, text := range j.wrong {
+			t.Errorf("%s: %s", e.Title, text)
+		}
 		if t.Failed() {
 			t.Fatalf("%s: %s", name, e.Title)
 		}

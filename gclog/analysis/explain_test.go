@@ -10,7 +10,6 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
-	"github.com/gclog/gclog/internal/shared"
 	"github.com/gclog/gclog/parse/clr"
 )
 
@@ -26,28 +25,7 @@ func (k *keeping) GC(d *gclog.GCDetails) {
 	k.records = append(k.records, d.Clone())
 }
 
-// TestExplainRecordings explains every collection of every recording: the parts add up,
-// and whatever is shown is a number, or says why it is none.
-func TestExplainRecordings(t *testing.T) {
-	forEach(t, func(t *testing.T, tr shared.Trace) {
-		var all []*keeping
-		read(t, shared.Read(t, tr.Path), func(p *gclog.Process) gclog.Observer {
-			k := &keeping{Peers: analysis.NewPeers(), process: p}
-			all = append(all, k)
-			return k
-		})
-		for _, k := range all {
-			for _, d := range k.records {
-				e := analysis.Explain(d, analysis.Context{Process: k.process, HasBegin: true, Peers: k.Peers})
-				checkExplanation(t, d, &e)
-				if t.Failed() {
-					t.Fatalf("process %d: %s", k.process.ID, e.Title)
-				}
-			}
-		}
-	})
-}
-
+// checkExplanation: the parts add up, and whatever is shown is a number, or says why it is none.
 func checkExplanation(t *testing.T, d *gclog.GCDetails, e *analysis.Explanation) {
 	t.Helper()
 	if len(d.Pauses) > 0 {
@@ -362,8 +340,8 @@ func TestExplainGeneration(t *testing.T) {
 		{"unproductive", func(d *gclog.GCDetails) {
 			d.Generation, d.Global.Condemned = 1, clr.CondemnedAvoidUnproductive
 			d.Heaps[0].History.CondemnedGenerations = condemnedSteps(0, 2, 2, 0)
-		}, []string{"the last full collections had freed little", "gen2 would have been due, but it was left at gen1 for that reason."}},
-		{"no one knows", func(d *gclog.GCDetails) { d.Generation = 1 }, []string{"The heaps asked for gen0; why it became gen1 is told by no event."}},
+		}, []string{"the last full collections had freed little", "gen2 would have been due, but the last ones had freed little, and gen1 was done instead (AvoidUnproductive)."}},
+		{"no one knows", func(d *gclog.GCDetails) { d.Generation = 1 }, []string{"The heaps asked for gen0; no event reports why it became gen1."}},
 		{"the heap that wants most", func(d *gclog.GCDetails) {
 			d.Generation, d.Kind, d.Type = 1, gclog.KindForeground, clr.TypeForeground
 			more := d.Heaps[0]
@@ -374,7 +352,57 @@ func TestExplainGeneration(t *testing.T) {
 			d.Generation = 2
 			d.Heaps[0].History.CondemnedGenerations, d.Heaps[0].History.Condemned = condemnedSteps(0, 2, 2, 0), clr.CondemnedTooSmallForBackground
 		}, []string{"because gen2 was too small for a background collection to pay (TooSmallForBackground)."}},
-		{"not in the background: asked for", func(d *gclog.GCDetails) { d.Generation, d.Reason = 2, clr.ReasonInduced }, []string{"because it was asked for so (Induced)."}},
+		{"not in the background: asked for", func(d *gclog.GCDetails) {
+			d.Generation, d.Reason = 2, clr.ReasonInduced
+			d.Heaps[0].History.CondemnedGenerations, d.Heaps[0].History.Condemned = condemnedSteps(2, 2, 2, 0), clr.CondemnedInducedFullBlocking
+		}, []string{"because it was asked for so (Induced)."}},
+		{"asked for as gen1, and small", func(d *gclog.GCDetails) {
+			d.Generation, d.Reason = 2, clr.ReasonInduced
+			d.Heaps[0].History.CondemnedGenerations, d.Heaps[0].History.Condemned = condemnedSteps(1, 2, 2, 0), clr.CondemnedTooSmallForBackground
+		}, []string{"because gen2 was too small for a background collection to pay (TooSmallForBackground)."}},
+		{"small, but never in the background", func(d *gclog.GCDetails) {
+			d.Generation, d.Global.PauseMode = 2, clr.PauseModeBatch
+			d.Heaps[0].History.CondemnedGenerations, d.Heaps[0].History.Condemned = condemnedSteps(0, 2, 2, 0), clr.CondemnedTooSmallForBackground
+		}, []string{"because background collections were off"}},
+		{"hard limit", func(d *gclog.GCDetails) {
+			d.Generation, d.Global.Condemned = 2, clr.CondemnedLimitLOHReclaim
+		}, []string{"The heaps asked for gen0; it became gen2 because of LimitLOHReclaim.", "because hard limit: more than an eighth of the limit could be had back from large objects (LimitLOHReclaim)."}},
+		{"hard limit after all", func(d *gclog.GCDetails) {
+			d.Generation, d.Global.Condemned = 2, clr.CondemnedAvoidUnproductive|clr.CondemnedLimitLOHFragmented
+			d.Heaps[0].History.CondemnedGenerations = condemnedSteps(0, 2, 2, 0)
+		}, []string{"more of them were to be avoided (AvoidUnproductive)", "It was not left at gen1 because of LimitLOHFragmented."}},
+		{"gen1 first", func(d *gclog.GCDetails) {
+			d.Generation, d.Global.Condemned = 1, clr.CondemnedGen1InPM
+			d.Heaps[0].History.CondemnedGenerations = condemnedSteps(0, 2, 2, 0)
+		}, []string{"gen2 would have been due, but in provisional mode gen1 goes first (Gen1InPM)."}},
+		{"asked for in provisional mode", func(d *gclog.GCDetails) {
+			d.Generation, d.Global.Condemned = 2, clr.CondemnedPMAllocLOH
+			d.Heaps[0].History.CondemnedGenerations = condemnedSteps(0, 2, 2, 0)
+		}, []string{"It was blocking and not in the background, because provisional mode: large objects were allocated (PMAllocLOH)."}},
+		{"before a background collection", func(d *gclog.GCDetails) {
+			d.Generation, d.InsideBGCStart = 1, true
+			d.Heaps[0].History.Condemned = clr.CondemnedEphemeralBeforeBackground
+		}, []string{"by one of the young generations whose budgets were exceeded: here gen0 and gen1.", "Conditions that held: it had to come before"}},
+		{"fragmented, but in the background", func(d *gclog.GCDetails) {
+			asBackground(d)
+			d.Global.PauseMode = clr.PauseModeSustainedLowLatency
+			d.Heaps[0].History.CondemnedGenerations, d.Heaps[0].History.Condemned = condemnedSteps(0, 2, 2, 0), clr.CondemnedFragmentedGen2
+		}, []string{"It ran in the background although gen2 was fragmented, because GCSettings.LatencyMode was SustainedLowLatency"}},
+		{"a gen0 although gen1 was due", func(d *gclog.GCDetails) { // nothing is said of gen1 beside a background collection
+			d.Kind, d.Type = gclog.KindForeground, clr.TypeForeground
+			d.Heaps[0].History.CondemnedGenerations = condemnedSteps(0, 1, 1, 0)
+		}, []string{"gen1 would have been due; no event reports why it was gen0."}},
+		{"low latency, but asked for", func(d *gclog.GCDetails) {
+			d.Generation, d.Reason, d.Global.PauseMode = 1, clr.ReasonInduced, clr.PauseModeLowLatency
+			d.Heaps[0].History.CondemnedGenerations = condemnedSteps(1, 2, 2, 0)
+		}, []string{"gen2 would have been due; no event reports why it was gen1."}},
+		{"a heap that wants more than the others", func(d *gclog.GCDetails) {
+			d.Generation, d.Kind, d.Type = 1, gclog.KindForeground, clr.TypeForeground
+			d.Heaps[0].History.CondemnedGenerations = condemnedSteps(0, 1, 1, 0)
+			more := d.Heaps[0]
+			more.Heap, more.History.CondemnedGenerations = 1, condemnedSteps(0, 2, 1, 0)
+			d.Heaps = append(d.Heaps, more)
+		}, []string{"gen2 would have been due, but a background collection was running"}},
 		{"not in the background: off", func(d *gclog.GCDetails) { d.Generation, d.Global.PauseMode = 2, clr.PauseModeBatch }, []string{"because background collections were off"}},
 		{"not in the background: demoted", func(d *gclog.GCDetails) { d.Generation, d.Type, d.DemotedBGC = 2, clr.TypeBackground, true }, []string{"because it was started as a background collection but could not run as one"}},
 		{"not in the background: provisional", func(d *gclog.GCDetails) { d.Generation, d.Provisional = 2, true }, []string{"because the full collections of provisional mode are."}},
@@ -397,6 +425,46 @@ func TestExplainGeneration(t *testing.T) {
 	e := explain(func(d *gclog.GCDetails) { d.Generation = 2 })
 	if whyUnknown(&e, "why it was blocking and not in the background") == "" || whyUnknown(&e, "the memory load") == "" {
 		t.Errorf("%+v", e.Unknown)
+	}
+}
+
+// TestExplainUnseenKind: what began before the session is called neither blocking nor anything
+// else, unless it was seen to run in the background.
+func TestExplainUnseenKind(t *testing.T) {
+	const lacking = "whether it was blocking, in the background or in the foreground"
+	for _, generation := range []int{1, 2} {
+		e := explain(func(d *gclog.GCDetails) {
+			d.Generation, d.Flaws, d.Complete, d.HasReason = generation, gclog.FlawNoStart, false, false
+		})
+		if want := fmt.Sprintf("Collection 7: gen%d collection, the program stood for 10 ms", generation); e.Title != want {
+			t.Errorf("%q, want %q", e.Title, want)
+		}
+		if whyUnknown(&e, lacking) == "" {
+			t.Errorf("gen%d: %+v", generation, e.Unknown)
+		}
+		if said := strings.Contains(sentences(e.Generation), "kind: "); said != (generation == 1) {
+			t.Errorf("gen%d: %s", generation, sentences(e.Generation))
+		}
+	}
+	e := explain(func(d *gclog.GCDetails) {
+		asBackground(d)
+		d.Flaws = gclog.FlawNoStart
+	})
+	if !strings.HasPrefix(e.Title, "Collection 7: background gen2 collection") || whyUnknown(&e, lacking) != "" {
+		t.Errorf("%s: %+v", e.Title, e.Unknown)
+	}
+}
+
+// TestExplainDATAS: the runtime asks for a gen2 without noting why.
+func TestExplainDATAS(t *testing.T) {
+	full := func(d *gclog.GCDetails) { d.Generation = gclog.Gen2 }
+	peers := analysis.NewPeers()
+	for _, want := range []string{"The heaps asked for gen0; no event reports why it became gen2.\n", "DATAS asks for some by itself"} {
+		e := analysis.Explain(blockingRecord(full), analysis.Context{Peers: peers})
+		if got := sentences(e.Generation); !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+		peers.GC(blockingRecord(func(d *gclog.GCDetails) { d.Datas.HasSample = true }))
 	}
 }
 

@@ -37,11 +37,13 @@ func (x *explainer) comparison() {
 		place = fmt.Sprintf("the shortest of %d", n)
 	}
 	text := fmt.Sprintf("Its pause was %s %ss.", place, collectionText(d))
-	text += " " + x.against(float64(pause), median, fmt.Sprintf("their median, %s", durationText(median)))
-	facts := []Fact{{"rank", float64(longer + 1), ""}, {"peers", float64(n), ""}, {"pause.median", median, "ns"}}
+	facts := []Fact{timeFact("dotnet.gc.pause.total", pause), countFact("rank", longer+1), countFact("peers", n), timeFact("pause.median", median)}
+	against, ratio := against(float64(pause), median, "their median, "+durationText(median))
+	text += " " + against
+	facts = append(facts, ratio...)
 	if uint64(n) >= leastValues(990) {
 		text += fmt.Sprintf("; 99 %% of them took no more than %s", durationText(p99))
-		facts = append(facts, Fact{"pause.p99", p99, "ns"})
+		facts = append(facts, timeFact("pause.p99", p99))
 	}
 	x.say(&x.e.Comparison, "pause", text+".", facts...)
 	x.promotedAgainst(of)
@@ -58,21 +60,21 @@ func (x *explainer) promotedAgainst(of *peers) {
 		return
 	}
 	median := nearestRank(of.promoted)(500)
-	text := "It promoted " + bytesText(d.PromotedBytes) + ". "
-	x.say(&x.e.Comparison, "promoted", text+x.against(float64(d.PromotedBytes), median, "their median, "+sizeText(median))+".",
-		Fact{"promoted.median", median, "bytes"})
+	facts := []Fact{bytesFact("dotnet.gc.heap.promoted", d.PromotedBytes), bytesFact("promoted.median", median)}
+	against, ratio := against(float64(d.PromotedBytes), median, "their median, "+sizeText(median))
+	x.say(&x.e.Comparison, "promoted", "It promoted "+bytesText(d.PromotedBytes)+". "+against+".", append(facts, ratio...)...)
 }
 
-// against compares a value with a median.
-func (x *explainer) against(v, median float64, what string) string {
+// against compares a value with a median; their ratio is a fact where it is named.
+func against(v, median float64, what string) (text string, ratio []Fact) {
 	if median <= 0 {
 		if v <= 0 {
-			return "So is " + what
+			return "So is " + what, nil
 		}
-		return "That is more than " + what
+		return "That is more than " + what, nil
 	}
-	if ratio := v / median; ratio < 0.95 || ratio > 1.05 {
-		return fmt.Sprintf("That is %s %s", timesText(ratio), what)
+	if r := v / median; r < 0.95 || r > 1.05 {
+		return fmt.Sprintf("That is %s %s", timesText(r), what), []Fact{countFact("ratio", r)}
 	}
-	return "That is about " + what
+	return "That is about " + what, nil
 }

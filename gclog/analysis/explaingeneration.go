@@ -30,7 +30,7 @@ var conditionTexts = [...]string{
 	"the collection that was asked for need not block",
 	"it had to come before a background collection could begin",
 	"the memory load was high, and more than a tenth of the budget of gen2 was used up",
-	"the last full collections had freed little, so that a full one was avoided",
+	"the last full collections had freed little, and more of them were to be avoided",
 	"provisional mode: a full collection was asked for",
 	"provisional mode: large objects were allocated",
 	"provisional mode: gen1 goes first",
@@ -70,56 +70,79 @@ func conditionsText(c clr.Condemned) string {
 // not.
 func (x *explainer) generation() {
 	steps, conditions, known := x.decision()
-	if known {
+	switch {
+	case !known:
+		x.lacks("why this generation was chosen", x.unheard())
+	case conditions&clr.CondemnedEphemeralBeforeBackground != 0:
+		x.beforeBackground()
+		x.conditions(conditions)
+	default:
 		x.steps(steps)
 		x.conditions(conditions)
 		x.otherwise(steps, conditions)
 		x.heaps()
-	} else {
-		x.lacks("why this generation was chosen", x.unheard())
 	}
-	x.kind(conditions)
+	x.kind(conditions, known)
 	x.load()
 }
 
-// decision is why the generation was chosen, from the heap that decided. Where no heap
-// wanted just what was done, that is the one that wanted most.
+// decision is why the generation was chosen, from the heap that decided. Where a heap wanted
+// more than what was done, that is the one that wanted most.
 func (x *explainer) decision() (steps clr.CondemnedGenerations, conditions clr.Condemned, known bool) {
 	steps, conditions, known = x.d.Condemned()
-	if !known || steps.Final() == x.d.Generation {
+	if !known {
 		return steps, conditions, known
 	}
+	most := max(x.d.Generation, steps.Final())
 	for i := range x.d.Heaps {
-		if h := &x.d.Heaps[i]; h.HasHistory && h.History.CondemnedGenerations.Final() > steps.Final() {
+		if h := &x.d.Heaps[i]; h.HasHistory && h.History.CondemnedGenerations.Final() > most {
+			most = h.History.CondemnedGenerations.Final()
 			steps, conditions = h.History.CondemnedGenerations, h.History.Condemned|x.d.Global.Condemned
 		}
 	}
 	return steps, conditions, known
 }
 
+// beforeBackground says why a collection in the first suspension of a background one was of
+// this generation. The runtime notes no steps for it.
+func (x *explainer) beforeBackground() {
+	d := x.d
+	text := "A background collection is preceded by one of the young generations whose budgets were exceeded: here gen0 alone."
+	if d.Generation == gclog.Gen1 {
+		text = "A background collection is preceded by one of the young generations whose budgets were exceeded: here gen0 and gen1."
+		if d.HasReason && d.Reason == clr.ReasonOutOfSpaceSOH {
+			text = "A background collection is preceded by a gen1 where there was no room for a small object."
+		}
+	}
+	x.because(&x.e.Generation, "before-background", text, []string{byBackground}, countFact("dotnet.gc.generation", d.Generation))
+}
+
 // steps says in which steps the generation was arrived at.
 func (x *explainer) steps(s clr.CondemnedGenerations) {
-	var parts []string
-	parts = append(parts, fmt.Sprintf("It set out as gen%d", s.Initial()))
+	facts := []Fact{
+		countFact("dotnet.gc.condemned.initial", s.Initial()), countFact("dotnet.gc.condemned.budget_exceeded", s.BudgetExceeded()),
+		countFact("dotnet.gc.condemned.time_tuning", s.TimeTuning()), countFact("dotnet.gc.condemned.final", s.Final()),
+	}
+	parts := []string{fmt.Sprintf("It set out as gen%d", s.Initial())}
 	switch g := s.BudgetExceeded(); {
 	case g > s.Initial():
-		parts = append(parts, fmt.Sprintf("the budget of gen%d was exceeded%s", g, x.exceeded(g)))
+		by, of := x.exceeded(g)
+		parts = append(parts, fmt.Sprintf("the budget of gen%d was exceeded%s", g, by))
+		facts = append(facts, of...)
 	case s.Initial() < gclog.Gen2 && !(s.Initial() == gclog.Gen1 && x.d.Kind == gclog.KindForeground):
 		// The runtime goes no further than the first that has some left, and beside a
 		// background collection not to gen2.
 		parts = append(parts, fmt.Sprintf("the budget of gen%d was not used up", s.Initial()+1))
+		facts = append(facts, countFact("budget_left", s.Initial()+1))
 	}
 	if g := s.TimeTuning(); g > 0 {
 		parts = append(parts, fmt.Sprintf("gen%d was due, because its last collection was long ago", g))
 	}
-	text := strings.Join(parts, "; ")
-	x.say(&x.e.Generation, "steps", fmt.Sprintf("%s; it ended as gen%d.", text, s.Final()),
-		Fact{"dotnet.gc.condemned.initial", float64(s.Initial()), ""}, Fact{"dotnet.gc.condemned.budget_exceeded", float64(s.BudgetExceeded()), ""},
-		Fact{"dotnet.gc.condemned.time_tuning", float64(s.TimeTuning()), ""}, Fact{"dotnet.gc.condemned.final", float64(s.Final()), ""})
+	x.say(&x.e.Generation, "steps", fmt.Sprintf("%s; it ended as gen%d.", strings.Join(parts, "; "), s.Final()), facts...)
 }
 
 // exceeded says by how much, where that is known. Large and pinned objects count as gen2.
-func (x *explainer) exceeded(g int) string {
+func (x *explainer) exceeded(g int) (text string, facts []Fact) {
 	generations := []int{g}
 	if g >= gclog.Gen2 {
 		generations = []int{gclog.Gen2, gclog.LOH, gclog.POH}
@@ -128,15 +151,16 @@ func (x *explainer) exceeded(g int) string {
 	for _, g := range generations {
 		if bytes, known := x.d.BudgetExceeded(g); known && bytes > 0 {
 			parts = append(parts, fmt.Sprintf("%s by about %s", budgetNames[g], bytesText(bytes)))
+			facts = append(facts, bytesFact("dotnet.gc."+gclog.GenerationName(g)+".budget_exceeded", bytes))
 		}
 	}
 	switch {
 	case len(parts) > 0:
-		return " (" + andList(parts) + ")"
+		return " (" + andList(parts) + ")", facts
 	case g >= gclog.Gen2:
-		return " (or that of large or pinned objects, which go with it)"
+		return " (or that of large or pinned objects, which go with it)", nil
 	}
-	return ""
+	return "", nil
 }
 
 // conditions says which conditions held.
@@ -145,33 +169,67 @@ func (x *explainer) conditions(c clr.Condemned) {
 		x.say(&x.e.Generation, "conditions", "No other condition held.")
 		return
 	}
-	x.say(&x.e.Generation, "conditions", "Conditions that held: "+conditionsText(c)+".")
+	x.because(&x.e.Generation, "conditions", "Conditions that held: "+conditionsText(c)+".", c.Names(nil))
 }
+
+// raisingConditions make a gen2 of whatever the heaps wanted, in one decision for all.
+const raisingConditions = clr.CondemnedLimitBeforeOOM | clr.CondemnedLimitLOHFragmented | clr.CondemnedLimitLOHReclaim |
+	clr.CondemnedServoInitial | clr.CondemnedServoNGC | clr.CondemnedServoBGC | clr.CondemnedStressMix | clr.CondemnedStress
 
 // otherwise says why the generation is not the one that the heaps wanted.
 func (x *explainer) otherwise(s clr.CondemnedGenerations, c clr.Condemned) {
 	d := x.d
 	wanted := max(s.Final(), s.BudgetExceeded())
-	text := ""
+	facts := []Fact{countFact("wanted", wanted), countFact("dotnet.gc.generation", d.Generation)}
 	switch {
-	case wanted > d.Generation && d.Kind == gclog.KindForeground:
-		text = fmt.Sprintf("gen%d would have been due, but a background collection was running: beside it there is no more than gen1.", wanted)
-	case wanted > d.Generation && c&clr.CondemnedAvoidUnproductive != 0:
-		text = fmt.Sprintf("gen%d would have been due, but it was left at gen%d for that reason.", wanted, d.Generation)
-	case wanted > d.Generation && d.Global.Mechanisms&clr.MechanismElevation != 0:
-		text = fmt.Sprintf("gen%d would have been due, but the last ones had freed little, and gen%d was done instead (Elevation).", wanted, d.Generation)
-	case wanted > d.Generation && d.Global.HasMemoryLoad && d.Global.PauseMode == clr.PauseModeLowLatency:
-		text = fmt.Sprintf("gen%d would have been due, but GCSettings.LatencyMode was LowLatency, which puts full collections off as long as memory lasts.", wanted)
 	case wanted > d.Generation:
-		text = fmt.Sprintf("gen%d would have been due; why it was gen%d is told by no event.", wanted, d.Generation)
-	case s.Final() < d.Generation && d.Provisional:
-		text = fmt.Sprintf("The heaps asked for gen%d; provisional mode made it gen%d.", s.Final(), d.Generation)
+		cause, why := x.lowered(wanted, c)
+		text := fmt.Sprintf("gen%d would have been due, but %s.", wanted, why)
+		if cause == "" {
+			x.say(&x.e.Generation, "instead", fmt.Sprintf("gen%d would have been due; no event reports why it was gen%d.", wanted, d.Generation), facts...)
+			return
+		}
+		x.because(&x.e.Generation, "instead", text, []string{cause}, facts...)
 	case s.Final() < d.Generation:
-		text = fmt.Sprintf("The heaps asked for gen%d; why it became gen%d is told by no event.", s.Final(), d.Generation)
-	default:
-		return
+		facts[0] = countFact("wanted", s.Final())
+		text := fmt.Sprintf("The heaps asked for gen%d; ", s.Final())
+		switch raised := c & raisingConditions; {
+		case d.Provisional:
+			x.because(&x.e.Generation, "instead", fmt.Sprintf("%sprovisional mode made it gen%d.", text, d.Generation), []string{byProvisional}, facts...)
+		case raised != 0 && d.Generation == gclog.Gen2:
+			x.because(&x.e.Generation, "instead", fmt.Sprintf("%sit became gen%d because of %s.", text, d.Generation, andList(raised.Names(nil))), raised.Names(nil), facts...)
+		case d.Generation == gclog.Gen2 && x.c.Peers != nil && x.c.Peers.datas:
+			x.because(&x.e.Generation, "instead", text+"no event reports why it became gen2. DATAS asks for some by itself: for the first one, and for one after a change of the number of heaps.", []string{byDATAS}, facts...)
+		default:
+			x.say(&x.e.Generation, "instead", fmt.Sprintf("%sno event reports why it became gen%d.", text, d.Generation), facts...)
+		}
+	case c&clr.CondemnedAvoidUnproductive != 0 && c&raisingConditions != 0:
+		raised := (c & raisingConditions).Names(nil)
+		x.because(&x.e.Generation, "instead", fmt.Sprintf("It was not left at gen1 because of %s.", andList(raised)), raised, facts...)
 	}
-	x.say(&x.e.Generation, "instead", text)
+}
+
+// lowered is why the generation is younger than the one that was wanted; both are empty if
+// nothing is known of it.
+func (x *explainer) lowered(wanted int, c clr.Condemned) (cause, why string) {
+	d := x.d
+	switch {
+	case d.Kind == gclog.KindForeground && d.Generation == gclog.Gen1:
+		return byBackground, "a background collection was running: meanwhile there is no more than gen1"
+	case c&clr.CondemnedAvoidUnproductive != 0 && d.Generation == gclog.Gen1:
+		return "AvoidUnproductive", "the last ones had freed little, and gen1 was done instead (AvoidUnproductive)"
+	case c&clr.CondemnedGen1InPM != 0 && d.Generation == gclog.Gen1:
+		return "Gen1InPM", "in provisional mode gen1 goes first (Gen1InPM)"
+	case c&clr.CondemnedServoPostpone != 0:
+		return "ServoPostpone", "the tuning of background collections put it off (ServoPostpone)"
+	case d.Global.Mechanisms&clr.MechanismElevation != 0 && wanted == gclog.Gen2:
+		return byElevation, fmt.Sprintf("the last ones had freed little, and gen%d was done instead (Elevation)", d.Generation)
+	case d.Global.HasMemoryLoad && d.Global.PauseMode == clr.PauseModeLowLatency && wanted == gclog.Gen2 && !(d.HasReason && d.Reason.Induced()):
+		return byLowLatency, "GCSettings.LatencyMode was LowLatency, which puts full collections off as long as memory lasts"
+	case d.Kind == gclog.KindForeground && x.c.Peers != nil && x.c.Peers.datas:
+		return byDATAS, fmt.Sprintf("a background collection was running, during which DATAS may leave it at gen%d", d.Generation)
+	}
+	return "", ""
 }
 
 // heaps says what each heap wanted where they differ.
@@ -181,6 +239,7 @@ func (x *explainer) heaps() {
 		conditions clr.Condemned
 	}
 	var order []wish
+	var facts []Fact
 	by := map[wish][]uint32{}
 	for i := range x.d.Heaps {
 		h := &x.d.Heaps[i]
@@ -192,6 +251,14 @@ func (x *explainer) heaps() {
 			order = append(order, w)
 		}
 		by[w] = append(by[w], h.Heap)
+		name := fmt.Sprintf("heap.%d.", h.Heap)
+		facts = append(facts, countFact(name+"final", w.steps.Final()))
+		if b := w.steps.BudgetExceeded(); b > w.steps.Initial() {
+			facts = append(facts, countFact(name+"budget_exceeded", b))
+		}
+		if w.conditions != 0 {
+			facts = append(facts, textFact(name+"conditions", strings.Join(w.conditions.Names(nil), ", ")))
+		}
 	}
 	if len(order) < 2 {
 		return
@@ -216,22 +283,25 @@ func (x *explainer) heaps() {
 		}
 		parts = append(parts, part)
 	}
-	x.say(&x.e.Generation, "heaps", text+strings.Join(parts, "; ")+".")
+	x.say(&x.e.Generation, "heaps", text+strings.Join(parts, "; ")+".", facts...)
 }
 
 // kind says why it was blocking, foreground or in the background.
-func (x *explainer) kind(c clr.Condemned) {
+func (x *explainer) kind(c clr.Condemned, conditionsKnown bool) {
 	d := x.d
+	say := func(text string, causes ...string) { x.because(&x.e.Generation, "kind", text, causes) }
 	switch {
+	case d.Kind == gclog.KindBackground && (c|x.anyConditions())&clr.CondemnedFragmentedGen2 != 0 && d.Global.PauseMode == clr.PauseModeSustainedLowLatency:
+		say("It ran in the background although gen2 was fragmented, because GCSettings.LatencyMode was SustainedLowLatency: the program stood for its begin and for the end of its mark phase.", bySustained)
 	case d.Kind == gclog.KindBackground:
-		x.say(&x.e.Generation, "kind", "It ran in the background, as gen2 does unless something speaks against it: the program stood for its begin and for the end of its mark phase.")
+		say("It ran in the background, as gen2 does unless something speaks against it: the program stood for its begin and for the end of its mark phase.", byDefault)
 	case d.Kind == gclog.KindForeground:
-		x.say(&x.e.Generation, "kind", "It was blocking, as gen0 and gen1 always are, and came while a background collection was running (foreground).")
+		say("It was blocking, as gen0 and gen1 always are, and came while a background collection was running (foreground).", byYoung, byBackground)
 	case d.Generation < gclog.Gen2:
-		x.say(&x.e.Generation, "kind", "It was blocking, as gen0 and gen1 always are.")
-	default:
-		if why := x.whyBlocking(c | x.anyConditions()); why != "" {
-			x.say(&x.e.Generation, "kind", "It was blocking and not in the background, because "+why+".")
+		say("It was blocking, as gen0 and gen1 always are.", byYoung)
+	case d.KindKnown():
+		if why, causes := x.whyBlocking(c|x.anyConditions(), conditionsKnown); why != "" {
+			say("It was blocking and not in the background, because "+why+".", causes...)
 			return
 		}
 		x.lacks("why it was blocking and not in the background", x.untold("no event tells it"))
@@ -239,33 +309,35 @@ func (x *explainer) kind(c clr.Condemned) {
 }
 
 // blockingConditions are those that speak against a background collection.
-const blockingConditions = clr.CondemnedInducedFullBlocking | clr.CondemnedFragmentedGen2 | clr.CondemnedFragmentedGen1ToGen2 |
-	clr.CondemnedFragmentedGen2HighMemory | clr.CondemnedFragmentedGen2VeryHighMemory | clr.CondemnedExpandHeap |
-	clr.CondemnedBeforeOOM | clr.CondemnedTooSmallForBackground | clr.CondemnedLimitBeforeOOM | clr.CondemnedLimitLOHFragmented |
-	clr.CondemnedLimitLOHReclaim | clr.CondemnedServoNGC | clr.CondemnedInducedAggressive
+const blockingConditions = clr.CondemnedInducedFullBlocking | clr.CondemnedFragmentedGen2 | clr.CondemnedFragmentedGen2HighMemory |
+	clr.CondemnedFragmentedGen2VeryHighMemory | clr.CondemnedExpandHeap | clr.CondemnedBeforeOOM | clr.CondemnedTooSmallForBackground |
+	clr.CondemnedPMInducedFull | clr.CondemnedPMAllocLOH | clr.CondemnedLimitBeforeOOM | clr.CondemnedLimitLOHFragmented |
+	clr.CondemnedLimitLOHReclaim | clr.CondemnedServoNGC
 
 // whyBlocking is why a gen2 was not done in the background, "" if nothing tells that.
-func (x *explainer) whyBlocking(c clr.Condemned) string {
+func (x *explainer) whyBlocking(c clr.Condemned, conditionsKnown bool) (text string, causes []string) {
 	d := x.d
+	// What is asked for as a younger one, and becomes a gen2, need not block.
+	asked := c&clr.CondemnedInducedFullBlocking != 0 || !conditionsKnown
 	switch p := x.c.Process; {
 	case d.Provisional:
-		return "the full collections of provisional mode are"
+		return "the full collections of provisional mode are", []string{byProvisional}
 	case d.DemotedBGC:
-		return "it was started as a background collection but could not run as one; of the first of a process that is usual"
-	case d.HasReason && (d.Reason == clr.ReasonInduced || d.Reason == clr.ReasonInducedCompacting || d.Reason == clr.ReasonInducedAggressive):
-		return "it was asked for so (" + d.Reason.String() + ")"
-	case c&blockingConditions != 0:
-		return conditionsText(c & blockingConditions)
-	case d.HasReason && (d.Reason == clr.ReasonInducedLowMemory || d.Reason == clr.ReasonLowMemoryHostBlocking):
-		return "memory was short (" + d.Reason.String() + ")"
+		return "it was started as a background collection but could not run as one; of the first of a process that is usual", []string{byDemoted}
+	case asked && d.HasReason && (d.Reason == clr.ReasonInduced || d.Reason == clr.ReasonInducedCompacting || d.Reason == clr.ReasonInducedAggressive):
+		return "it was asked for so (" + d.Reason.String() + ")", []string{d.Reason.String()}
+	case asked && d.HasReason && (d.Reason == clr.ReasonInducedLowMemory || d.Reason == clr.ReasonLowMemoryHostBlocking):
+		return "memory was short (" + d.Reason.String() + ")", []string{d.Reason.String()}
 	case d.Global.HasMemoryLoad && d.Global.PauseMode == clr.PauseModeBatch:
-		return "background collections were off (GCSettings.LatencyMode is Batch, as it is with System.GC.Concurrent=false)"
+		return "background collections were off (GCSettings.LatencyMode is Batch, as it is with System.GC.Concurrent=false)", []string{byBatch}
 	case d.Global.HasMemoryLoad && d.Global.PauseMode == clr.PauseModeLowLatency:
-		return "GCSettings.LatencyMode was LowLatency, which has no background collections"
+		return "GCSettings.LatencyMode was LowLatency, which has no background collections", []string{byLowLatency}
 	case p != nil && p.Concurrent == gclog.No:
-		return "background collections are off in this process (System.GC.Concurrent=false)"
+		return "background collections are off in this process (System.GC.Concurrent=false)", []string{byNoConcurrent}
+	case c&blockingConditions != 0:
+		return conditionsText(c & blockingConditions), (c & blockingConditions).Names(nil)
 	}
-	return ""
+	return "", nil
 }
 
 // anyConditions are those that held for any of the heaps.
@@ -284,14 +356,15 @@ func (x *explainer) load() {
 		return
 	}
 	text := fmt.Sprintf("The memory load was %d %%", d.Global.MemoryLoad)
-	facts := []Fact{{"dotnet.gc.memory_load", float64(d.Global.MemoryLoad), "%"}}
+	facts := []Fact{percentFact("dotnet.gc.memory_load", float64(d.Global.MemoryLoad))}
 	if p := x.c.Process; p != nil && p.HasLimits {
 		if h := p.Limits.HighMemoryPercent; h > 0 {
 			text += fmt.Sprintf("; the runtime takes it for high from %d %% on", min(h, highestLoad))
+			facts = append(facts, percentFact("dotnet.gc.settings.high_memory", min(h, highestLoad)))
 		}
 		if l := p.Limits.HardLimit; l > 0 {
 			text += fmt.Sprintf("; the heap may have %s (hard limit)", bytesText(l))
-			facts = append(facts, Fact{"dotnet.gc.hard_limit", float64(l), "bytes"})
+			facts = append(facts, bytesFact("dotnet.gc.hard_limit", l))
 		}
 	}
 	x.say(&x.e.Generation, "memory-load", text+".", facts...)

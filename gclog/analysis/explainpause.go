@@ -48,6 +48,7 @@ func (x *explainer) pause() {
 func (x *explainer) stood() {
 	d := x.d
 	background := d.Kind == gclog.KindBackground
+	facts := []Fact{timeFact("dotnet.gc.pause.total", d.Pause())}
 	var times []string
 	for i := range d.Pauses {
 		parts := x.divide(i)
@@ -62,23 +63,23 @@ func (x *explainer) stood() {
 		}
 		x.e.Parts = append(x.e.Parts, Part{p.Kind.String(), name, known(float64(p.Duration)), parts})
 		times = append(times, timeText(p.Duration))
+		facts = append(facts, timeFact(fmt.Sprintf("pause.%d.%s", i, p.Kind), p.Duration))
 	}
 	text := "The program stood for " + timeText(d.Pause())
 	if len(times) > 1 {
 		text += ": " + andList(times)
 	}
-	facts := []Fact{{"dotnet.gc.pause.total", float64(d.Pause()), "ns"}}
 	if d.Window > 0 {
 		text += fmt.Sprintf("; that is %s of the time from the end of the previous collection to its own, %s", valueText(d.PausePercent(), "%"), timeText(d.Window))
-		facts = append(facts, Fact{"dotnet.gc.paused", d.PausePercent(), "%"})
+		facts = append(facts, percentFact("dotnet.gc.paused", d.PausePercent()), timeFact("window", d.Window))
 	}
 	x.say(&x.e.Pause, "pause", text+".", facts...)
 	switch largest := x.largest(x.e.Parts, ""); {
 	case largest.Time.Value <= 0 || largest.Time.Value == float64(d.Pause()):
 	case largest.ID == "untold":
-		x.say(&x.e.Pause, "largest", fmt.Sprintf("Most of it is not told: %s.", durationText(largest.Time.Value)))
+		x.because(&x.e.Pause, "largest", fmt.Sprintf("The largest part of it is not told: %s.", durationText(largest.Time.Value)), []string{largest.ID}, timeFact("largest", largest.Time.Value))
 	default:
-		x.say(&x.e.Pause, "largest", fmt.Sprintf("The largest part of it: %s, %s.", largest.Name, durationText(largest.Time.Value)))
+		x.because(&x.e.Pause, "largest", fmt.Sprintf("The largest part of it: %s, %s.", largest.Name, durationText(largest.Time.Value)), []string{largest.ID}, timeFact("largest", largest.Time.Value))
 	}
 }
 
@@ -325,7 +326,7 @@ func (x *explainer) foreground() {
 		return
 	}
 	x.say(&x.e.Pause, "foreground", fmt.Sprintf("While it lasted %s begun beside it, gen0 or gen1 with pauses of their own: %s in all.",
-		plural(uint64(n), "foreground collection")+was(uint64(n)), timeText(pause)), Fact{"foreground", float64(n), ""}, Fact{"foreground.pause", float64(pause), "ns"})
+		plural(uint64(n), "foreground collection")+was(uint64(n)), timeText(pause)), countFact("foreground", n), timeFact("foreground.pause", pause))
 }
 
 // revisits says what was written to while it was marked.
@@ -347,7 +348,7 @@ func (x *explainer) revisits() {
 			}
 			parts = append(parts, fmt.Sprintf("%s of %s objects with %s %s", plural(r.Pages, "page"), what, plural(r.References, "reference"), when))
 			name := "dotnet.gc.background.revisited." + [...]string{"concurrent", "paused"}[paused] + [...]string{"_soh", "_loh"}[large]
-			facts = append(facts, Fact{name + ".pages", float64(r.Pages), ""}, Fact{name + ".references", float64(r.References), ""})
+			facts = append(facts, countFact(name+".pages", r.Pages), countFact(name+".references", r.References))
 		}
 	}
 	var text []string
@@ -356,11 +357,11 @@ func (x *explainer) revisits() {
 	}
 	if b.DrainedMarks > 0 {
 		text = append(text, plural(b.DrainedMarks, "object")+" stood on the mark list when the program was stopped.")
-		facts = append(facts, Fact{"drained_marks", float64(b.DrainedMarks), ""})
+		facts = append(facts, countFact("drained_marks", b.DrainedMarks))
 	}
 	if b.Overflowed > 0 {
 		text = append(text, plural(b.Overflowed, "object")+was(b.Overflowed)+" gone through again, because the mark stack overflowed.")
-		facts = append(facts, Fact{"dotnet.gc.background.mark_overflow_objects", float64(b.Overflowed), ""})
+		facts = append(facts, countFact("dotnet.gc.background.mark_overflow_objects", b.Overflowed))
 	}
 	x.say(&x.e.Pause, "revisited", strings.Join(text, " "), facts...)
 }
@@ -374,28 +375,27 @@ func (x *explainer) waits() {
 	if b.WaitCount == 0 {
 		return
 	}
-	seen := map[string]bool{}
-	var why []string
+	var why, causes []string
 	for _, w := range b.Waits {
+		cause := fmt.Sprint(w.Reason)
 		text := waitTexts[w.Reason]
 		if text == "" {
-			text = fmt.Sprintf("reason %d", w.Reason)
+			text = "reason " + cause
 		}
-		if !seen[text] {
-			seen[text] = true
-			why = append(why, text)
+		if !slices.Contains(causes, cause) {
+			why, causes = append(why, text), append(causes, cause)
 		}
 	}
 	text := plural(uint64(b.WaitCount), "allocation") + " of large objects had to wait for it"
 	if len(why) > 0 {
 		text += " (for " + andList(why) + ")"
 	}
-	facts := []Fact{{"dotnet.gc.background.alloc_waits.count", float64(b.WaitCount), ""}}
+	facts := []Fact{countFact("dotnet.gc.background.alloc_waits.count", b.WaitCount)}
 	if b.WaitTime > 0 {
 		text += fmt.Sprintf(", %s in all, at most %s", timeText(b.WaitTime), timeText(b.WaitMax))
-		facts = append(facts, Fact{"dotnet.gc.background.alloc_waits.total", float64(b.WaitTime), "ns"}, Fact{"dotnet.gc.background.alloc_waits.max", float64(b.WaitMax), "ns"})
+		facts = append(facts, timeFact("dotnet.gc.background.alloc_waits.total", b.WaitTime), timeFact("dotnet.gc.background.alloc_waits.max", b.WaitMax))
 	}
-	x.say(&x.e.Pause, "alloc-waits", text+".", facts...)
+	x.because(&x.e.Pause, "alloc-waits", text+".", causes, facts...)
 }
 
 // rootNames are what was marked from, by clr.MarkType.
@@ -437,21 +437,27 @@ func (x *explainer) roots() {
 func (x *explainer) balance() {
 	const even = 1.1 // times the mean
 	text := "The heaps of server GC were evenly filled: "
-	var parts []string
+	var parts, causes []string
 	var facts []Fact
 	for _, of := range []struct {
 		ratio      float64
 		what, name string
-	}{{x.d.Gen0Imbalance(), "the fullest gen0 held %s the mean", "dotnet.gc.imbalance.gen0"}, {x.d.SurvivedImbalance(), "most survivors were %s the mean", "dotnet.gc.imbalance.survived"}} {
+		uneven     string
+	}{
+		{x.d.SurvivedImbalance(), "most survivors were %s the mean", "survived", "The survivors were spread unevenly over the heaps of server GC: "},
+		{x.d.Gen0Imbalance(), "the fullest gen0 held %s the mean", "gen0", "The heaps of server GC were unevenly filled: "},
+	} {
 		if of.ratio > even {
-			text = "The heaps of server GC were unevenly filled: "
+			text = of.uneven
+			causes = append(causes, of.name)
 		}
 		if of.ratio > 0 {
 			parts = append(parts, fmt.Sprintf(of.what, timesText(of.ratio)))
-			facts = append(facts, Fact{of.name, of.ratio, ""})
+			facts = append(facts, countFact("dotnet.gc.imbalance."+of.name, of.ratio))
 		}
 	}
 	if len(parts) > 0 {
-		x.say(&x.e.Pause, "balance", text+andList(parts)+".", facts...)
+		slices.Reverse(parts)
+		x.because(&x.e.Pause, "balance", text+andList(parts)+".", causes, facts...)
 	}
 }

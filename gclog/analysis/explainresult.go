@@ -41,34 +41,38 @@ func (x *explainer) heap() {
 	if d.HasSizesAfter && d.HasBefore {
 		before, after := d.SizeBefore(), d.SizeAfter()
 		text := fmt.Sprintf("The heap had %s before and %s after it", bytesText(before), bytesText(after))
+		facts := []Fact{bytesFact("dotnet.gc.heap.before", before), bytesFact("dotnet.gc.heap.after", after)}
 		switch {
 		case after < before:
-			text += fmt.Sprintf(": %s less (%s)", bytesText(before-after), valueText(100*float64(before-after)/float64(before), "%"))
+			less := 100 * float64(before-after) / float64(before)
+			text += fmt.Sprintf(": %s less (%s)", bytesText(before-after), valueText(less, "%"))
+			facts = append(facts, bytesFact("heap.less", before-after), percentFact("heap.less_pct", less))
 		case after > before:
 			text += fmt.Sprintf(": %s more", bytesText(after-before))
+			facts = append(facts, bytesFact("heap.more", after-before))
 		}
 		if d.BeforeEstimated {
 			text += "; the size before is a guess, from the sizes after the previous collection"
 		}
-		x.say(&x.e.Result, "heap", text+".", Fact{"dotnet.gc.heap.before", float64(before), "bytes"}, Fact{"dotnet.gc.heap.after", float64(after), "bytes"})
+		x.say(&x.e.Result, "heap", text+".", facts...)
 	} else if d.HasSizesAfter {
-		x.say(&x.e.Result, "heap", "The heap had "+bytesText(d.SizeAfter())+" after it.", Fact{"dotnet.gc.heap.after", float64(d.SizeAfter()), "bytes"})
+		x.say(&x.e.Result, "heap", "The heap had "+bytesText(d.SizeAfter())+" after it.", bytesFact("dotnet.gc.heap.after", d.SizeAfter()))
 	}
 	if ratio, known := d.PeakRatio(); known && d.Kind == gclog.KindBackground && ratio > 1 {
-		x.say(&x.e.Result, "peak", fmt.Sprintf("While it lasted the heap had up to %s.", bytesText(d.Peak)), Fact{"dotnet.gc.heap.peak", float64(d.Peak), "bytes"})
+		x.say(&x.e.Result, "peak", fmt.Sprintf("While it lasted the heap had up to %s.", bytesText(d.Peak)), bytesFact("dotnet.gc.heap.peak", d.Peak))
 	}
 	switch {
 	case d.HasCommittedBefore && d.HasCommittedAfter:
 		x.say(&x.e.Result, "committed", fmt.Sprintf("The runtime had %s of memory committed for the heap before and %s after it.", bytesText(d.CommittedBefore), bytesText(d.CommittedAfter)),
-			Fact{"dotnet.gc.heap.committed_before", float64(d.CommittedBefore), "bytes"}, Fact{"dotnet.gc.heap.committed", float64(d.CommittedAfter), "bytes"})
+			bytesFact("dotnet.gc.heap.committed_before", d.CommittedBefore), bytesFact("dotnet.gc.heap.committed", d.CommittedAfter))
 	case d.HasCommittedBefore:
 		x.say(&x.e.Result, "committed", fmt.Sprintf("The runtime had %s of memory committed for the heap when it began.", bytesText(d.CommittedBefore)),
-			Fact{"dotnet.gc.heap.committed_before", float64(d.CommittedBefore), "bytes"})
+			bytesFact("dotnet.gc.heap.committed_before", d.CommittedBefore))
 	case d.HasCommittedAfter:
 		x.say(&x.e.Result, "committed", fmt.Sprintf("The runtime had %s of memory committed for the heap after it.", bytesText(d.CommittedAfter)),
-			Fact{"dotnet.gc.heap.committed", float64(d.CommittedAfter), "bytes"})
+			bytesFact("dotnet.gc.heap.committed", d.CommittedAfter))
 	default:
-		x.lacks("committed memory", x.untold("only .NET 8 and up tell it"))
+		x.lacks("committed memory", x.untold("no event reports it: .NET before 8 and standalone GCs have none"))
 	}
 }
 
@@ -76,8 +80,8 @@ func (x *explainer) heap() {
 func (x *explainer) objects() {
 	d := x.d
 	if d.HasPromoted {
-		x.say(&x.e.Result, "promoted", fmt.Sprintf("It promoted %s: the objects that it found alive in the generations that it collected.", bytesText(d.PromotedBytes)),
-			Fact{"dotnet.gc.heap.promoted", float64(d.PromotedBytes), "bytes"})
+		x.say(&x.e.Result, "promoted", fmt.Sprintf("It found %s of objects alive (promoted) in the generations that it collected.", bytesText(d.PromotedBytes)),
+			bytesFact("dotnet.gc.heap.promoted", d.PromotedBytes))
 	} else if d.HasGenerationPromoted {
 		x.lacks("what it promoted", x.untold("the pinned objects among it are told by the histories of the heaps alone, and none was seen"))
 	} else {
@@ -94,12 +98,13 @@ func (x *explainer) objects() {
 		}
 	}
 	if before > survived {
-		x.say(&x.e.Result, "garbage", fmt.Sprintf("Of the %s of objects there %s were garbage (%s).", bytesText(before), bytesText(before-survived), valueText(100*float64(before-survived)/float64(before), "%")),
-			Fact{"objects.before", float64(before), "bytes"}, Fact{"objects.garbage", float64(before - survived), "bytes"})
+		share := 100 * float64(before-survived) / float64(before)
+		x.say(&x.e.Result, "garbage", fmt.Sprintf("Of the %s of objects there %s were garbage (%s).", bytesText(before), bytesText(before-survived), valueText(share, "%")),
+			bytesFact("objects.before", before), bytesFact("objects.garbage", before-survived), percentFact("objects.garbage_pct", share))
 	}
 	if percent, known := d.FreeListEfficiency(); known {
 		x.say(&x.e.Result, "free-list", fmt.Sprintf("Of the pieces of free space in gen2 that it tried for survivors of gen1, %s by size were used.", valueText(percent, "%")),
-			Fact{"dotnet.gc.free_list_efficiency", percent, "%"})
+			percentFact("dotnet.gc.free_list_efficiency", percent))
 	}
 }
 
@@ -142,7 +147,11 @@ func (x *explainer) sizes() {
 			} else {
 				s.Promoted = value(false, 0, "what of pinned objects was promoted", x.unheard())
 			}
-			s.Budget = value(y.Budget > 0, float64(y.Budget), "budgets", x.unheard())
+			if y.Budget == 0 && d.HasHistory {
+				s.Budget = value(false, 0, "the budget of "+s.Name, "the runtime set none that it reports")
+			} else {
+				s.Budget = value(y.Budget > 0, float64(y.Budget), "budgets", x.unheard())
+			}
 			switch percent, ok := d.Survival(g); {
 			case ok:
 				s.Survival = known(percent)
@@ -157,10 +166,11 @@ func (x *explainer) sizes() {
 		x.e.Sizes = append(x.e.Sizes, s)
 	}
 	if d.Sums && d.HasFragmentation {
-		x.say(&x.e.Result, "free", "Of the heap "+bytesText(d.Fragmentation())+" are free space after it.", Fact{"dotnet.gc.heap.fragmentation", float64(d.Fragmentation()), "bytes"})
+		x.say(&x.e.Result, "free", "Of the heap "+bytesText(d.Fragmentation())+" are free space after it.", bytesFact("dotnet.gc.heap.fragmentation", d.Fragmentation()))
 	} else if d.HasFragmentation && d.HasSizesAfter && d.SizeAfter() > 0 {
-		x.say(&x.e.Result, "free", fmt.Sprintf("Free space between objects is %s after it, %s of the heap.", bytesText(d.Fragmentation()), valueText(100*float64(d.Fragmentation())/float64(d.SizeAfter()), "%")),
-			Fact{"dotnet.gc.heap.fragmentation", float64(d.Fragmentation()), "bytes"})
+		share := 100 * float64(d.Fragmentation()) / float64(d.SizeAfter())
+		x.say(&x.e.Result, "free", fmt.Sprintf("Free space between objects is %s after it, %s of the heap.", bytesText(d.Fragmentation()), valueText(share, "%")),
+			bytesFact("dotnet.gc.heap.fragmentation", d.Fragmentation()), percentFact("fragmentation_pct", share))
 	}
 }
 
@@ -208,9 +218,9 @@ func (x *explainer) compaction() {
 	case !isKnown:
 		x.lacks("whether it compacted", x.unheard())
 	case d.Kind == gclog.KindBackground:
-		x.say(&x.e.Result, "compaction", "It swept: background collections leave objects where they are.")
+		x.because(&x.e.Result, "compaction", "It swept: background collections leave objects where they are.", []string{byBackground}, textFact("dotnet.gc.compacting", "no"))
 	case !compacting:
-		x.say(&x.e.Result, "compaction", "It swept: survivors stayed where they were, and the space between them became free.")
+		x.say(&x.e.Result, "compaction", "It swept: survivors stayed where they were, and the space between them became free.", textFact("dotnet.gc.compacting", "no"))
 	default:
 		x.compacted()
 	}
@@ -219,7 +229,8 @@ func (x *explainer) compaction() {
 }
 
 // perHeap groups the heaps by what one of their mechanisms says, in the order of the heaps.
-func (x *explainer) perHeap(name func(*clr.GCPerHeapHistory) string, texts map[string]string) string {
+// The causes are what is said, the facts which heap says what where they differ.
+func (x *explainer) perHeap(name func(*clr.GCPerHeapHistory) string, texts map[string]string) (text string, causes []string, facts []Fact) {
 	var order []string
 	by := map[string][]uint32{}
 	n := 0
@@ -243,16 +254,20 @@ func (x *explainer) perHeap(name func(*clr.GCPerHeapHistory) string, texts map[s
 		text := mechanism(texts, reason)
 		if heaps := by[reason]; len(heaps) < n {
 			text = fmt.Sprintf("heap %s: %s", numbersText(heaps), text)
+			for _, h := range heaps {
+				facts = append(facts, textFact(fmt.Sprintf("heap.%d", h), reason))
+			}
 		}
 		parts = append(parts, text)
 	}
-	return strings.Join(parts, "; ")
+	return strings.Join(parts, "; "), order, facts
 }
 
 func (x *explainer) compacted() {
-	why := x.perHeap(func(h *clr.GCPerHeapHistory) string { return h.Compact.CompactReason() }, compactTexts)
+	compacting := textFact("dotnet.gc.compacting", "yes")
+	why, causes, facts := x.perHeap(func(h *clr.GCPerHeapHistory) string { return h.Compact.CompactReason() }, compactTexts)
 	if why == "" {
-		x.say(&x.e.Result, "compaction", "It compacted: survivors were moved together.")
+		x.say(&x.e.Result, "compaction", "It compacted: survivors were moved together.", compacting)
 		why := "no heap tells the reason of it"
 		if len(x.d.Heaps) == 0 {
 			why = x.unheard()
@@ -260,12 +275,12 @@ func (x *explainer) compacted() {
 		x.lacks("why it compacted", why)
 		return
 	}
-	x.say(&x.e.Result, "compaction", "It compacted, survivors were moved together: "+why+".")
+	x.because(&x.e.Result, "compaction", "It compacted, survivors were moved together: "+why+".", causes, append(facts, compacting)...)
 }
 
 func (x *explainer) expanded() {
-	if how := x.perHeap(func(h *clr.GCPerHeapHistory) string { return h.Expand.ExpandReason() }, expandTexts); how != "" {
-		x.say(&x.e.Result, "expansion", "The heap got room for young objects "+how+".")
+	if how, causes, facts := x.perHeap(func(h *clr.GCPerHeapHistory) string { return h.Expand.ExpandReason() }, expandTexts); how != "" {
+		x.because(&x.e.Result, "expansion", "The heap got room for young objects "+how+".", causes, facts...)
 	}
 }
 
@@ -285,7 +300,8 @@ func (x *explainer) largeObjects() {
 	if refs > 0 {
 		text += fmt.Sprintf("; they held %s", plural(refs, "reference"))
 	}
-	x.say(&x.e.Result, "loh-compaction", text+".", Fact{"loh.plan", float64(plan) * 1000, "ns"}, Fact{"loh.relocate", float64(relocate) * 1000, "ns"}, Fact{"loh.compact", float64(compact) * 1000, "ns"}, Fact{"loh.references", float64(refs), ""})
+	x.say(&x.e.Result, "loh-compaction", text+".",
+		timeFact("loh.plan", plan*1000), timeFact("loh.relocate", relocate*1000), timeFact("loh.compact", compact*1000), countFact("loh.references", refs))
 }
 
 // mechanisms says what became of the survivors' generation.
@@ -296,7 +312,7 @@ func (x *explainer) mechanisms() {
 	}
 	m := d.Global.Mechanisms
 	if m&clr.MechanismPromotion == 0 {
-		x.say(&x.e.Result, "promotion", "Survivors stayed in their generation: nothing was promoted into an older one.")
+		x.say(&x.e.Result, "promotion", "Survivors stayed in their generation: none moved into an older one.")
 	}
 	if m&clr.MechanismDemotion != 0 {
 		x.say(&x.e.Result, "demotion", "Some survivors around pinned objects stayed in, or went back to, a younger generation (Demotion).")
@@ -306,39 +322,41 @@ func (x *explainer) mechanisms() {
 // datas says what dynamic adaptation measured and decided.
 func (x *explainer) datas() {
 	d := &x.d.Datas
-	cost := func(v float32) string {
-		if v := float64(v); v >= 0 && v <= 1e6 {
-			return fmt.Sprintf(", the collector took %s of the time (median)", valueText(v, "%"))
+	heaps := func(text string, n uint16, cost float64, facts ...Fact) {
+		text += " " + plural(uint64(n), "heap")
+		facts = append(facts, countFact("dotnet.gc.datas.new_heaps", n))
+		if cost >= 0 && cost <= 1e6 {
+			text += fmt.Sprintf(", the collector took %s of the time (median)", valueText(cost, "%"))
+			facts = append(facts, percentFact("cost.median", cost))
 		}
-		return ""
-	}
-	heaps := func(text string, n uint16, v float32) {
-		x.say(&x.e.Result, "datas", fmt.Sprintf("%s %s%s.", text, plural(uint64(n), "heap"), cost(v)), Fact{"dotnet.gc.datas.new_heaps", float64(n), ""})
+		x.say(&x.e.Result, "datas", text+".", facts...)
 	}
 	if d.HasTuning {
 		text := "DATAS decided on the number of heaps"
+		var facts []Fact
 		// It works them out only where it thinks of a change, and the cores count as well.
 		if t := &d.Tuning; t.MinHeaps > 0 && t.MinHeaps <= t.NewHeaps && t.NewHeaps <= t.MaxHeaps {
 			text += fmt.Sprintf(" (for its long-lived objects %d to %d are right)", t.MinHeaps, t.MaxHeaps)
+			facts = append(facts, countFact("heaps.min", t.MinHeaps), countFact("heaps.max", t.MaxHeaps))
 		}
-		heaps(text+":", d.Tuning.NewHeaps, d.Tuning.MedianThroughputCost)
+		heaps(text+":", d.Tuning.NewHeaps, float64(d.Tuning.MedianThroughputCost), facts...)
 	}
 	if d.HasTuning8 {
-		heaps("DATAS decided on the number of heaps:", d.Tuning8.NewHeaps, d.Tuning8.MedianThroughputCost)
+		heaps("DATAS decided on the number of heaps:", d.Tuning8.NewHeaps, float64(d.Tuning8.MedianThroughputCost))
 	}
 	if d.HasFullGCTuning {
-		heaps("After full collections DATAS decided on the number of heaps:", d.FullGCTuning.NewHeaps, d.FullGCTuning.MedianGen2Cost)
+		heaps("After full collections DATAS decided on the number of heaps:", d.FullGCTuning.NewHeaps, float64(d.FullGCTuning.MedianGen2Cost))
 	}
 	if d.HasSample {
 		s := &d.Sample
 		x.say(&x.e.Result, "datas-sample", fmt.Sprintf("DATAS takes %s of small objects for long-lived and set the budget of gen0 to %s a heap; threads had waited %s to allocate small objects and %s for large ones.",
 			bytesText(s.StableSize), bytesText(uint64(s.Gen0BudgetPerHeap)), timeText(int64(s.SOHLockMicroseconds)*1000), timeText(int64(s.UOHLockMicroseconds)*1000)),
-			Fact{"dotnet.gc.datas.stable_size", float64(s.StableSize), "bytes"}, Fact{"dotnet.gc.datas.gen0_budget_per_heap", float64(s.Gen0BudgetPerHeap), "bytes"},
-			Fact{"dotnet.gc.datas.soh_lock_wait", float64(s.SOHLockMicroseconds) * 1000, "ns"}, Fact{"dotnet.gc.datas.uoh_lock_wait", float64(s.UOHLockMicroseconds) * 1000, "ns"})
+			bytesFact("dotnet.gc.datas.stable_size", s.StableSize), bytesFact("dotnet.gc.datas.gen0_budget_per_heap", s.Gen0BudgetPerHeap),
+			timeFact("dotnet.gc.datas.soh_lock_wait", int64(s.SOHLockMicroseconds)*1000), timeFact("dotnet.gc.datas.uoh_lock_wait", int64(s.UOHLockMicroseconds)*1000))
 	}
 	if d.HasSample8 {
 		wait := int64(min(d.Sample8.LockMicroseconds, 1e12)) * 1000
-		x.say(&x.e.Result, "datas-sample", "DATAS measured that threads had waited "+timeText(wait)+" to allocate.", Fact{"dotnet.gc.datas.lock_wait", float64(wait), "ns"})
+		x.say(&x.e.Result, "datas-sample", "DATAS measured that threads had waited "+timeText(wait)+" to allocate.", timeFact("dotnet.gc.datas.lock_wait", wait))
 	}
 }
 
@@ -348,8 +366,9 @@ func (x *explainer) pins() {
 	var parts []string
 	var facts []Fact
 	if n, known := d.Pinned(); known {
-		parts = append(parts, plural(uint64(n), "pinned object")+was(uint64(n))+" found"+x.pinnedBytes())
-		facts = append(facts, Fact{"dotnet.gc.pinned", float64(n), ""})
+		bytes, of := x.pinnedBytes()
+		parts = append(parts, plural(uint64(n), "pinned object")+was(uint64(n))+" found"+bytes)
+		facts = append(append(facts, countFact("dotnet.gc.pinned", n)), of...)
 	} else if d.Kind == gclog.KindBackground {
 		x.lacks("pinned objects", "background collections do not count them")
 	} else {
@@ -357,11 +376,11 @@ func (x *explainer) pins() {
 	}
 	if d.PinEvents > 0 {
 		parts = append(parts, fmt.Sprintf("%s seen one by one (level full), with %s", plural(d.PinEvents, "pin")+was(d.PinEvents), bytesText(d.PinEventBytes)))
-		facts = append(facts, Fact{"dotnet.gc.pinned_seen.count", float64(d.PinEvents), ""}, Fact{"dotnet.gc.pinned_seen.bytes", float64(d.PinEventBytes), "bytes"})
+		facts = append(facts, countFact("dotnet.gc.pinned_seen.count", d.PinEvents), bytesFact("dotnet.gc.pinned_seen.bytes", d.PinEventBytes))
 	}
 	if d.PinPlugs > 0 {
 		parts = append(parts, fmt.Sprintf("%s with %s could not be moved", plural(d.PinPlugs, "piece")+" of memory", bytesText(d.PinPlugBytes)))
-		facts = append(facts, Fact{"dotnet.gc.pinned_plugs.count", float64(d.PinPlugs), ""}, Fact{"dotnet.gc.pinned_plugs.bytes", float64(d.PinPlugBytes), "bytes"})
+		facts = append(facts, countFact("dotnet.gc.pinned_plugs.count", d.PinPlugs), bytesFact("dotnet.gc.pinned_plugs.bytes", d.PinPlugBytes))
 	}
 	if len(parts) > 0 {
 		x.say(&x.e.Result, "pins", upperFirst(strings.Join(parts, "; "))+".", facts...)
@@ -369,10 +388,10 @@ func (x *explainer) pins() {
 }
 
 // pinnedBytes says how much of what survived was pinned.
-func (x *explainer) pinnedBytes() string {
+func (x *explainer) pinnedBytes() (text string, facts []Fact) {
 	d := x.d
 	if !d.HasHistory {
-		return ""
+		return "", nil
 	}
 	var pins, survived uint64
 	for g := range d.Generations {
@@ -382,9 +401,10 @@ func (x *explainer) pinnedBytes() string {
 		}
 	}
 	if pins == 0 || survived == 0 {
-		return ""
+		return "", nil
 	}
-	return fmt.Sprintf(", with what lies between them %s of the %s that survived", bytesText(pins), bytesText(survived))
+	return fmt.Sprintf(", with what lies between them %s of the %s that survived", bytesText(pins), bytesText(survived)),
+		[]Fact{bytesFact("survived_pinned", pins), bytesFact("survived", survived)}
 }
 
 // finalization says what waits for its finalizer, and how the finalizer thread does.
@@ -392,10 +412,10 @@ func (x *explainer) finalization() {
 	d := x.d
 	if d.FinalizationCount != math.MaxUint64 && d.HasSizesAfter {
 		text := plural(d.FinalizationCount, "object") + was(d.FinalizationCount) + " kept alive because finalizers have yet to run"
-		facts := []Fact{{"dotnet.gc.finalization.count", float64(d.FinalizationCount), ""}}
+		facts := []Fact{countFact("dotnet.gc.finalization.count", d.FinalizationCount)}
 		if d.FinalizationSize != math.MaxUint64 && d.FinalizationSize > 0 {
 			text += ", with what can be reached from there " + bytesText(d.FinalizationSize)
-			facts = append(facts, Fact{"dotnet.gc.finalization.bytes", float64(d.FinalizationSize), "bytes"})
+			facts = append(facts, bytesFact("dotnet.gc.finalization.bytes", d.FinalizationSize))
 		}
 		if d.FinalizationCount == 0 {
 			text = "No object was kept alive for its finalizer"
@@ -407,15 +427,15 @@ func (x *explainer) finalization() {
 	f := &d.Finalizers
 	if f.Runs > 0 {
 		text := fmt.Sprintf("Since the previous collection the finalizer thread ran %s and finalized %s", plural(uint64(f.Runs), "time"), plural(f.Objects, "object"))
-		facts := []Fact{{"dotnet.gc.finalizers.runs", float64(f.Runs), ""}, {"dotnet.gc.finalizers.objects", float64(f.Objects), ""}}
+		facts := []Fact{countFact("dotnet.gc.finalizers.runs", f.Runs), countFact("dotnet.gc.finalizers.objects", f.Objects)}
 		if f.HasLongest {
 			text += "; the longest run took " + timeText(f.Longest)
-			facts = append(facts, Fact{"dotnet.gc.finalizers.longest", float64(f.Longest), "ns"})
+			facts = append(facts, timeFact("dotnet.gc.finalizers.longest", f.Longest))
 		}
 		x.say(&x.e.Result, "finalizers", text+".", facts...)
 	}
 	if f.Running > 0 {
-		x.say(&x.e.Result, "finalizer-running", fmt.Sprintf("When it began the finalizer thread had been running for %s.", timeText(f.Running)), Fact{"dotnet.gc.finalizers.running", float64(f.Running), "ns"})
+		x.say(&x.e.Result, "finalizer-running", fmt.Sprintf("When it began the finalizer thread had been running for %s.", timeText(f.Running)), timeFact("dotnet.gc.finalizers.running", f.Running))
 	}
 }
 
@@ -426,16 +446,16 @@ func (x *explainer) memory() {
 	var facts []Fact
 	if m.Resident > 0 {
 		parts = append(parts, "the process had "+bytesText(m.Resident)+" in physical memory")
-		facts = append(facts, Fact{"process.memory.rss", float64(m.Resident), "bytes"})
+		facts = append(facts, bytesFact("process.memory.rss", m.Resident))
 	}
 	if m.Cgroup > 0 {
 		text := "its control group " + bytesText(m.Cgroup)
 		if m.CgroupLimit > 0 {
 			text += " of " + bytesText(m.CgroupLimit)
-			facts = append(facts, Fact{"process.cgroup.memory.limit", float64(m.CgroupLimit), "bytes"})
+			facts = append(facts, bytesFact("process.cgroup.memory.limit", m.CgroupLimit))
 		}
 		parts = append(parts, text)
-		facts = append(facts, Fact{"process.cgroup.memory.usage", float64(m.Cgroup), "bytes"})
+		facts = append(facts, bytesFact("process.cgroup.memory.usage", m.Cgroup))
 	}
 	if len(parts) > 0 {
 		x.say(&x.e.Result, "memory", "After it "+andList(parts)+".", facts...)
@@ -456,11 +476,11 @@ func (x *explainer) others() {
 		x.lacks("handles", "the runtime counts those that a collection goes through, which is all of them in gen2 alone")
 	default:
 		parts = append(parts, plural(uint64(d.Handles), "handle"))
-		facts = append(facts, Fact{"dotnet.gc.handles", float64(d.Handles), ""})
+		facts = append(facts, countFact("dotnet.gc.handles", d.Handles))
 	}
 	if d.HasSizesAfter && d.SyncBlocks != math.MaxUint32 {
 		parts = append(parts, plural(uint64(d.SyncBlocks), "sync block"))
-		facts = append(facts, Fact{"dotnet.gc.sync_blocks", float64(d.SyncBlocks), ""})
+		facts = append(facts, countFact("dotnet.gc.sync_blocks", d.SyncBlocks))
 	}
 	if len(parts) > 0 {
 		x.say(&x.e.Result, "handles", "The runtime has "+andList(parts)+" after it.", facts...)
@@ -471,6 +491,6 @@ func (x *explainer) others() {
 			text = fmt.Sprintf("gave %s of memory back to the system", plural(uint64(s.Freed), "piece"))
 		}
 		x.say(&x.e.Result, "segments", "Since the previous collection the heap "+text+".",
-			Fact{"dotnet.gc.segments.created.count", float64(s.Created), ""}, Fact{"dotnet.gc.segments.freed.count", float64(s.Freed), ""})
+			countFact("dotnet.gc.segments.created.count", s.Created), bytesFact("dotnet.gc.segments.created.bytes", s.CreatedBytes), countFact("dotnet.gc.segments.freed.count", s.Freed))
 	}
 }

@@ -38,9 +38,11 @@ func (x *explainer) trigger() {
 	case !d.HasReason:
 		x.lacks("why it was started", x.untold("it began before the session"))
 	case !d.Reason.Known():
-		x.say(&x.e.Trigger, "reason", "The runtime gave a reason that gclog has no name for: "+d.Reason.String()+".")
+		x.because(&x.e.Trigger, "reason", "The runtime gave a reason that gclog has no name for: "+d.Reason.String()+".", []string{d.Reason.String()})
+	case d.InsideBGCStart:
+		x.because(&x.e.Trigger, "reason", reasonTexts[d.Reason]+" That is the reason of the background collection that it precedes.", []string{d.Reason.String()})
 	default:
-		x.say(&x.e.Trigger, "reason", reasonTexts[d.Reason])
+		x.because(&x.e.Trigger, "reason", reasonTexts[d.Reason], []string{d.Reason.String()})
 	}
 	x.thread()
 	x.budget()
@@ -53,16 +55,16 @@ func (x *explainer) thread() {
 	d := x.d
 	switch {
 	case d.InsideBGCStart && !d.HasTrigger:
-		x.say(&x.e.Trigger, "thread", "Nobody asked for it by itself: the background collection whose suspension it shares was asked for.")
+		x.because(&x.e.Trigger, "thread", "Nobody asked for it by itself: the background collection whose suspension it shares was asked for.", []string{byBackground})
 		return
 	case d.Provisional && !d.HasTrigger:
-		x.say(&x.e.Trigger, "thread", "Nobody asked for it by itself: the gen1 whose suspension it shares was asked for.")
+		x.because(&x.e.Trigger, "thread", "Nobody asked for it by itself: the gen1 whose suspension it shares was asked for.", []string{byProvisional})
 		return
 	case !d.HasTrigger:
 		x.lacks("who asked for it", x.untold("its request was not seen (GCTriggered)"))
 		return
 	}
-	thread := Fact{"dotnet.gc.trigger.thread", float64(d.Trigger), ""}
+	thread := countFact("dotnet.gc.trigger.thread", d.Trigger)
 	delay, known := d.TriggerDelay()
 	if !known {
 		x.say(&x.e.Trigger, "thread", fmt.Sprintf("Thread %d asked for it.", d.Trigger), thread)
@@ -70,7 +72,7 @@ func (x *explainer) thread() {
 		return
 	}
 	x.say(&x.e.Trigger, "thread", fmt.Sprintf("Thread %d asked for it, %s before the runtime began to stop the threads.", d.Trigger, timeText(delay)),
-		thread, Fact{"dotnet.gc.trigger.delay", float64(delay), "ns"})
+		thread, timeFact("dotnet.gc.trigger.delay", delay))
 }
 
 // budgetNames name the budgets that the program's allocations and promotions use up.
@@ -91,9 +93,9 @@ func (x *explainer) budget() {
 			continue
 		}
 		bytes, _ := d.BudgetExceeded(g)
-		fact := Fact{"dotnet.gc." + gclog.GenerationName(g) + ".budget_left", float64(y.BudgetLeft), "bytes"}
+		fact := bytesFact("dotnet.gc."+gclog.GenerationName(g)+".budget_left", y.BudgetLeft)
 		if bytes > 0 {
-			fact = Fact{"dotnet.gc." + gclog.GenerationName(g) + ".budget_exceeded", float64(bytes), "bytes"}
+			fact = bytesFact("dotnet.gc."+gclog.GenerationName(g)+".budget_exceeded", bytes)
 		}
 		facts = append(facts, fact)
 		switch {
@@ -164,26 +166,31 @@ func (x *explainer) allocation() {
 		return
 	}
 	total := d.Allocated()
-	facts := []Fact{{"dotnet.gc.allocated", float64(total), "bytes"}}
-	if d.Kind == gclog.KindBackground {
-		text := fmt.Sprintf("Until it ended the program allocated %s that no collection before or beside it has counted.", bytesText(total))
-		if total == 0 {
-			text = "What the program allocated until it ended is counted by the collections before and beside it."
-		}
-		x.say(&x.e.Trigger, "allocation", text, facts...)
+	facts := []Fact{bytesFact("dotnet.gc.allocated", total)}
+	switch {
+	case d.Kind == gclog.KindBackground && total == 0:
+		x.say(&x.e.Trigger, "allocation", "What the program allocated until it ended is counted by the collections before and beside it.", facts...)
+		return
+	case d.Kind == gclog.KindBackground:
+		x.say(&x.e.Trigger, "allocation", fmt.Sprintf("Until it ended the program allocated %s that no collection before or beside it has counted.", bytesText(total)), facts...)
+		return
+	case total == 0 && d.AllocationRate > 0:
+		x.because(&x.e.Trigger, "allocation", fmt.Sprintf("What the program allocated before it was counted by a background collection that ended meanwhile: while it ran, %s a second.", sizeText(d.AllocationRate)),
+			[]string{byBackground}, append(facts, Fact{Name: "dotnet.gc.alloc_rate", Value: d.AllocationRate, Unit: "bytes/s"})...)
 		return
 	}
 	text := fmt.Sprintf("Since the previous collection the program had allocated %s", bytesText(total))
-	if parts := x.allocatedBy(); parts != "" {
+	if parts, by := x.allocatedBy(); parts != "" {
 		text += " (" + parts + ")"
+		facts = append(facts, by...)
 	}
 	switch rate := d.AllocationRate; {
 	case rate > 0:
 		text += fmt.Sprintf("; while it ran, %s a second", sizeText(rate))
-		facts = append(facts, Fact{"dotnet.gc.alloc_rate", rate, "bytes/s"})
+		facts = append(facts, Fact{Name: "dotnet.gc.alloc_rate", Value: rate, Unit: "bytes/s"})
 	case d.HasSinceLast && d.SinceLast > 0:
 		text += " in " + timeText(d.SinceLast)
-		facts = append(facts, Fact{"dotnet.gc.since_last", float64(d.SinceLast), "ns"})
+		facts = append(facts, timeFact("dotnet.gc.since_last", d.SinceLast))
 	case !d.HasSinceLast:
 		x.lacks("how fast it allocated", x.untold("the end of the previous collection was not seen"))
 	}
@@ -191,21 +198,22 @@ func (x *explainer) allocation() {
 }
 
 // allocatedBy says where it was allocated.
-func (x *explainer) allocatedBy() string {
+func (x *explainer) allocatedBy() (text string, facts []Fact) {
 	d := x.d
 	if d.Sums && !d.HasShares {
-		return ""
+		return "", nil
 	}
 	var parts []string
 	for _, g := range []int{gclog.Gen0, gclog.LOH, gclog.POH} {
 		if n := d.Generations[g].Allocated; n > 0 {
-			parts = append(parts, fmt.Sprintf("%s in %s", bytesText(n), [...]string{gclog.Gen0: "gen0", gclog.LOH: "large objects", gclog.POH: "pinned objects"}[g]))
+			parts = append(parts, fmt.Sprintf("%s in %s", bytesText(n), budgetNames[g]))
+			facts = append(facts, bytesFact("dotnet.gc."+gclog.GenerationName(g)+".allocated", n))
 		}
 	}
 	if len(parts) < 2 {
-		return ""
+		return "", nil
 	}
-	return andList(parts)
+	return andList(parts), facts
 }
 
 // usedNumbers says that numbers before it were no collections.
@@ -221,5 +229,5 @@ func (x *explainer) usedNumbers() {
 	if len(used) > 1 {
 		what = "Numbers %s before it were no collections: no-GC regions (GC.TryStartNoGCRegion) used them up."
 	}
-	x.say(&x.e.Trigger, "used-numbers", fmt.Sprintf(what, numbersText(used)))
+	x.say(&x.e.Trigger, "used-numbers", fmt.Sprintf(what, numbersText(used)), countFact("first", used[0]), countFact("last", used[len(used)-1]))
 }

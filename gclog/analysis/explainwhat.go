@@ -27,6 +27,9 @@ func (x *explainer) what() {
 	if d.Young {
 		x.lacks("whether it was gen0 or gen1", young)
 	}
+	if !d.KindKnown() {
+		x.lacks("whether it was blocking, in the background or in the foreground", x.untold("it began before the session"))
+	}
 	x.oddities()
 	x.when()
 	x.where()
@@ -59,17 +62,14 @@ func (x *explainer) when() {
 		if !d.HasEnd {
 			return
 		}
-		x.say(&x.e.What, "time", "It ended"+x.moment(d.End)+".")
+		text, facts := x.moment(d.End)
+		x.say(&x.e.What, "time", "It ended"+text+".", facts...)
 		return
 	}
-	at := d.PauseStart()
-	text := "It began" + x.moment(at)
-	var facts []Fact
-	if x.c.HasBegin {
-		facts = append(facts, Fact{"offset", x.offset(at), "ns"})
-	}
+	moment, facts := x.moment(d.PauseStart())
+	text := "It began" + moment
 	if d.HasEnd && d.Flaws&(gclog.FlawNoStart|gclog.FlawTime) == 0 && d.End >= d.Start && d.Duration() >= 0 {
-		facts = append(facts, Fact{"event.duration", float64(d.Duration()), "ns"})
+		facts = append(facts, timeFact("event.duration", d.Duration()))
 		if d.Kind == gclog.KindBackground {
 			text += ", and lasted " + timeText(d.Duration()) + ", mostly while the program ran"
 		}
@@ -78,19 +78,22 @@ func (x *explainer) when() {
 }
 
 // moment is a time stamp for people, in the zone of the process's Sync.
-func (x *explainer) moment(at int64) string {
+func (x *explainer) moment(at int64) (text string, facts []Fact) {
 	var parts []string
 	if p := x.c.Process; p != nil && !p.Sync.IsZero() {
-		parts = append(parts, " at "+p.Time(at).Format("2006-01-02 15:04:05.000000 MST"))
+		t := p.Time(at)
+		parts = append(parts, " at "+t.Format("2006-01-02 15:04:05.000000 MST"))
+		facts = append(facts, textFact("@timestamp", t.Format(time.RFC3339Nano)))
 	}
 	if x.c.HasBegin {
 		offset, side := x.offset(at), "after"
+		facts = append(facts, timeFact("offset", offset))
 		if offset < 0 {
 			offset, side = -offset, "before"
 		}
 		parts = append(parts, fmt.Sprintf(" %s %s the begin of what was seen", durationText(offset), side))
 	}
-	return strings.Join(parts, ",")
+	return strings.Join(parts, ","), facts
 }
 
 // offset is how long after the begin something was.
@@ -103,20 +106,27 @@ func (x *explainer) where() {
 		return
 	}
 	var parts []string
-	if p.ID != 0 {
-		name := p.Name
-		if name == "" {
-			name = p.Service
-		}
+	var facts []Fact
+	name := p.Name
+	if name == "" {
+		name = p.Service
+	}
+	if name != "" {
+		facts = append(facts, textFact("process.name", name))
+	}
+	switch {
+	case p.ID != 0:
+		facts = append(facts, countFact("process.pid", p.ID))
 		if name != "" {
 			name = " (" + name + ")"
 		}
 		parts = append(parts, fmt.Sprintf("process %d%s", p.ID, name))
-	} else if p.Name != "" {
-		parts = append(parts, "process "+p.Name)
+	case name != "":
+		parts = append(parts, "process "+name)
 	}
 	if p.RuntimeVersion != "" {
 		parts = append(parts, ".NET "+p.RuntimeVersion)
+		facts = append(facts, textFact("dotnet.runtime.version", p.RuntimeVersion))
 	}
 	switch p.Server {
 	case gclog.Yes:
@@ -124,24 +134,30 @@ func (x *explainer) where() {
 	case gclog.No:
 		parts = append(parts, "workstation GC")
 	}
+	if p.Server != gclog.Unknown {
+		facts = append(facts, textFact("dotnet.gc.server", p.Server.String()))
+	}
 	if n := x.d.HeapCount(); n > 0 {
 		parts = append(parts, plural(uint64(n), "heap"))
+		facts = append(facts, countFact("dotnet.gc.heap_count", n))
 	}
 	up := ""
 	switch {
 	case x.c.Log == "unified" || x.c.Log == "jdk8":
 		x.lacks("how long the process had been up", "the uptimes of the log count from the begin of the process, or of the recording that it was made of")
 	case p.UptimeAtSync > 0:
-		up = "up for " + p.Uptime(x.d.PauseStart()).Round(time.Second).String()
+		uptime := p.Uptime(x.d.PauseStart()).Round(time.Second)
+		up = "up for " + uptime.String()
+		facts = append(facts, timeFact("process.uptime", int64(uptime)))
 	}
 	switch {
 	case len(parts) == 0 && up != "":
-		x.say(&x.e.What, "process", "The process was "+up+".")
+		x.say(&x.e.What, "process", "The process was "+up+".", facts...)
 	case len(parts) > 0:
 		if up != "" {
 			parts = append(parts, up)
 		}
-		x.say(&x.e.What, "process", "It is of "+strings.Join(parts, ", ")+".")
+		x.say(&x.e.What, "process", "It is of "+strings.Join(parts, ", ")+".", facts...)
 	}
 }
 
@@ -170,7 +186,7 @@ func (x *explainer) complete() {
 	}
 	var facts []Fact
 	if d.LostEvents > 0 {
-		facts = append(facts, Fact{"dotnet.gc.lost_events", float64(d.LostEvents), ""})
+		facts = append(facts, countFact("dotnet.gc.lost_events", d.LostEvents))
 	}
-	x.say(&x.e.What, "complete", "The record is not complete: "+strings.Join(parts, "; ")+".", facts...)
+	x.because(&x.e.What, "complete", "The record is not complete: "+strings.Join(parts, "; ")+".", d.Flaws.Names(nil), facts...)
 }

@@ -13,6 +13,7 @@ type Peers struct {
 	by         map[peer]*peers
 	used       map[uint32]bool // numbers that no-GC regions used up
 	foreground []foreground
+	datas      bool // the number of heaps is adapted
 }
 
 var _ gclog.Observer = (*Peers)(nil)
@@ -38,6 +39,9 @@ func NewPeers() *Peers { return &Peers{by: map[peer]*peers{}, used: map[uint32]b
 
 // GC adds a collection. One whose pause was not seen wholly is left out.
 func (p *Peers) GC(d *gclog.GCDetails) {
+	if x := &d.Datas; x.HasSample || x.HasTuning || x.HasFullGCTuning || x.HasSample8 || x.HasTuning8 {
+		p.datas = true
+	}
 	if d.Kind == gclog.KindForeground {
 		p.foreground = append(p.foreground, foreground{d.Start, d.Pause()})
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -25,6 +26,44 @@ func TestExplainHostile(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), "b c") {
 		t.Errorf("the name is missing: %q", out.String())
+	}
+}
+
+// TestExplainUnseenKind: no kind is named that was not seen.
+func TestExplainUnseenKind(t *testing.T) {
+	for _, tt := range []struct {
+		flaws gclog.Flaw
+		json  bool
+		head  string
+	}{{0, true, "Why gen1, and why blocking"}, {gclog.FlawNoStart, false, "Why gen1\n"}} {
+		d := &gclog.GCDetails{Number: 1, HasNumber: true, Generation: 1, Flaws: tt.flaws}
+		h := &history{process: &gclog.Process{ID: 7}}
+		e := analysis.Explain(d, analysis.Context{Process: h.process})
+		var out bytes.Buffer
+		p := &program{stdout: &out, out: &printer{w: &out}}
+		p.printExplanation(d, &e)
+		if !strings.Contains(out.String(), tt.head) {
+			t.Errorf("no %q in\n%s", tt.head, out.String())
+		}
+		out.Reset()
+		if err := p.printJSON(p.explanationJSON(h, d, &e)); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(out.String(), `"type":"blocking"`); got != tt.json {
+			t.Errorf("%v: %s", tt.flaws, out.String())
+		}
+	}
+}
+
+// TestExplainJSON: what a statement claims is in its fields too.
+func TestExplainJSON(t *testing.T) {
+	got, err := json.Marshal(statementsJSON([]analysis.Statement{{
+		ID: "kind", Text: "It blocked.", Causes: []string{"young"},
+		Facts: []analysis.Fact{{Name: "a", Value: 3, Unit: "bytes"}, {Name: "b", Text: "10.0\n"}},
+	}}))
+	const want = `[{"id":"kind","text":"It blocked.","causes":["young"],"facts":{"a":{"bytes":3},"b":{"text":"10.0 "}}}]`
+	if err != nil || string(got) != want {
+		t.Errorf("%s, %v; want %s", got, err, want)
 	}
 }
 

@@ -13,7 +13,7 @@ type explanationGC struct {
 	Number      *uint32         `json:"number,omitempty"`
 	Counted     *uint32         `json:"counted,omitempty"`    // of a log without numbers
 	Generation  *int            `json:"generation,omitempty"` // not of a log that does not tell gen1 from gen0
-	Type        string          `json:"type"`
+	Type        string          `json:"type,omitempty"`       // not of one whose kind was not seen
 	Reason      string          `json:"reason,omitempty"`
 	Conditions  []string        `json:"conditions"`
 	Complete    bool            `json:"complete"`
@@ -37,9 +37,10 @@ type explanationText struct {
 }
 
 type statementJSON struct {
-	ID    string                    `json:"id"`
-	Text  string                    `json:"text"`
-	Facts map[string]map[string]any `json:"facts,omitempty"`
+	ID     string                    `json:"id"`
+	Text   string                    `json:"text"`
+	Causes []string                  `json:"causes,omitempty"`
+	Facts  map[string]map[string]any `json:"facts,omitempty"`
 }
 
 type stepJSON struct {
@@ -77,8 +78,11 @@ type unknownJSON struct {
 func (p *program) explanationJSON(h *history, d *gclog.GCDetails, e *analysis.Explanation) *historyJSON {
 	_, conditions, _ := d.Condemned()
 	gc := explanationGC{
-		Type: d.Kind.String(), Conditions: conditions.Names([]string{}),
-		Complete: d.Complete, Flaws: d.Flaws.Names([]string{}), Explanation: explanationOf(d, e),
+		Conditions: conditions.Names([]string{}),
+		Complete:   d.Complete, Flaws: d.Flaws.Names([]string{}), Explanation: explanationOf(d, e),
+	}
+	if d.KindKnown() {
+		gc.Type = d.Kind.String()
 	}
 	switch {
 	case d.Counted:
@@ -126,13 +130,20 @@ func explanationOf(d *gclog.GCDetails, e *analysis.Explanation) explanationText 
 func statementsJSON(list []analysis.Statement) []statementJSON {
 	out := []statementJSON{}
 	for _, s := range list {
-		x := statementJSON{ID: s.ID, Text: oneLine(s.Text), Facts: map[string]map[string]any{}}
+		x := statementJSON{ID: s.ID, Text: oneLine(s.Text), Causes: s.Causes, Facts: map[string]map[string]any{}}
 		for _, f := range s.Facts {
-			x.Facts[f.Name] = valueJSON(f.Value, f.Unit)
+			x.Facts[f.Name] = factJSON(f)
 		}
 		out = append(out, x)
 	}
 	return out
+}
+
+func factJSON(f analysis.Fact) map[string]any {
+	if f.Text != "" {
+		return map[string]any{"text": oneLine(f.Text)}
+	}
+	return valueJSON(f.Value, f.Unit)
 }
 
 // stepsJSON also says which share of the pause the parts have; 0: of none.

@@ -16,7 +16,7 @@ func (p *program) printExplanation(d *gclog.GCDetails, e *analysis.Explanation) 
 	fmt.Fprintln(p.out, p.heading(e.Title))
 	p.statements(e.What)
 	p.section("Why it happened", e.Trigger)
-	p.section(fmt.Sprintf("Why %s, and why %s", d.GenerationName(), kindText(d.Kind)), e.Generation)
+	p.section(whyText(d), e.Generation)
 	p.section("What the program stood for", e.Pause)
 	p.printParts(d, e)
 	p.printRoots(e.Roots)
@@ -32,8 +32,14 @@ func (p *program) printExplanation(d *gclog.GCDetails, e *analysis.Explanation) 
 	}
 }
 
-func kindText(k gclog.Kind) string {
-	return map[gclog.Kind]string{gclog.KindBlocking: "blocking", gclog.KindBackground: "in the background", gclog.KindForeground: "in the foreground"}[k]
+// whyText heads what is said about the generation and the kind, as far as that was seen.
+func whyText(d *gclog.GCDetails) string {
+	text := "Why " + d.GenerationName()
+	if !d.KindKnown() {
+		return text
+	}
+	kinds := map[gclog.Kind]string{gclog.KindBlocking: "blocking", gclog.KindBackground: "in the background", gclog.KindForeground: "in the foreground"}
+	return text + ", and why " + kinds[d.Kind]
 }
 
 func (p *program) heading(s string) string {
