@@ -124,6 +124,13 @@ func (f *Findings) Begin(at int64) {
 // End tells how far the session has got: the end of a recording, or now.
 func (f *Findings) End(at int64) { f.advance(at) }
 
+// Damaged tells that the input cannot be read to its end, in a few words why, and that what
+// follows would be in the window.
+func (f *Findings) Damaged(why string) {
+	f.advance(f.now)
+	f.each(func(s *stretch) { s.loss.damage = why })
+}
+
 // Pause takes a pause.
 func (f *Findings) Pause(p *gclog.Pause) {
 	f.advance(p.Start)

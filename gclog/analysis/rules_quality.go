@@ -13,9 +13,9 @@ func qualityRules() []Rule {
 		Thresholds: []Threshold{
 			{"incomplete", "", 2, "collections of which a part was not seen, above which it is a finding; one at the begin and one at the end of a session are normal"},
 		},
-		Evidence:    "gaps and flaws of the records",
+		Evidence:    "gaps and flaws of the records, and whether the input could be read to its end",
 		Explanation: "Where events were lost or records dropped, numbers are too small, and a rule may have missed what it looks for.",
-		Advice:      "Lost events: the runtime's buffer was full. Record less (a lower --level, fewer --providers), or give gclog more of the processor and a faster disk; dotnet-trace has --buffersize. Dropped records: the disk or the consumer of the log is too slow. gclog doctor looks for more.",
+		Advice:      "Lost events: the runtime's buffer was full. Record less (a lower --level, fewer --providers), or give gclog more of the processor and a faster disk; dotnet-trace has --buffersize. Dropped records: the disk or the consumer of the log is too slow. A damaged file: who recorded it was killed, or the disk was full. gclog doctor looks for more.",
 		Basis:       BasisHeuristic, need: needNothing,
 		judge: func(l limits) judge { return &dataQuality{incomplete: uint64(l["incomplete"])} },
 	}}
@@ -23,6 +23,7 @@ func qualityRules() []Rule {
 
 // losses are what is missing in a stretch.
 type losses struct {
+	damage     string // why the input ends early, "" if it does not
 	gaps       uint64
 	lostEvents uint64
 	lostUnsure bool // some losses do not say how much
@@ -71,7 +72,8 @@ func (dataQuality) gc(*judgedGC) {}
 
 func (j *dataQuality) verdict(s *stretch) (f Finding, why string) {
 	l := &s.loss
-	if l.gaps == 0 && l.cut <= j.incomplete {
+	short := l.gaps > 0 || l.cut > j.incomplete
+	if !short && l.damage == "" {
 		return f, ""
 	}
 	var says []string
@@ -94,7 +96,12 @@ func (j *dataQuality) verdict(s *stretch) (f Finding, why string) {
 	if l.gaps > 0 {
 		gaps = plural(l.gaps, "gap") + ": "
 	}
-	f.Text = fmt.Sprintf("The history has %s%s.", gaps, strings.Join(says, ", "))
+	if short {
+		f.Text = fmt.Sprintf("The history has %s%s.", gaps, strings.Join(says, ", "))
+	}
+	if l.damage != "" {
+		f.Text = strings.TrimSpace(fmt.Sprintf("The input is damaged, and what follows is missing: %s. %s", l.damage, f.Text))
+	}
 	f.GCs = l.flawed.numbers()
 	f.Evidence = []Evidence{{"gaps", float64(l.gaps), ""}}
 	if !l.lostUnsure {

@@ -42,6 +42,9 @@ func (p *program) assess(c *cli.Context) (*history, *assessment, error) {
 		a = newAssessment(process, thresholds, w)
 		return a
 	})
+	if h != nil && h.cut() {
+		a.findings.Damaged(h.damage)
+	}
 	return h, a, err
 }
 

@@ -47,6 +47,8 @@ type history struct {
 	format     string          // of the log, "" of recordings and of a running process
 	part       stretch         // the same, with the zone of times
 	unheard    bool            // nothing in the recordings shows that the GC was recorded
+	damage     string          // why it could not be read to its end, "" if it could
+	skipped    int64           // lines of a log that are damaged or none of gclog's
 	observer   historyObserver
 }
 
@@ -178,10 +180,14 @@ func (w *watch) history(ctx context.Context, t *session.Target, asked span, obse
 		w.p.ui.sayf("no collection of process %d began meanwhile", h.process.ID)
 	}
 	if err != nil {
+		h.damage = err.Error()
 		return h, &codedError{exitData, err}
 	}
 	return h, nil
 }
+
+// cut reports whether what was asked for may go on behind the place where the input is damaged.
+func (h *history) cut() bool { return h.damage != "" && h.window.To > h.end }
 
 // source names what was read, for people.
 func (h *history) source() string {

@@ -23,10 +23,12 @@ type inputs struct {
 	pid   int64             // of the process that is meant; 0: all
 	twice func(*input) bool // whether an input is read for something first, and then again
 	list  []*input
-	quiet bool                             // they are read for something first: what is wrong with them is told later
-	read  atomic.Int64                     // bytes
-	heard bool                             // recordings have events of the GC
-	want  func(*parse.Metadata) parse.Want // of recordings; nil: gclog.Wanted
+	quiet bool         // they are read for something first: what is wrong with them is told later
+	read  atomic.Int64 // bytes
+	// skipped counts lines of logs that are damaged or none of gclog's.
+	skipped int64
+	heard   bool                             // recordings have events of the GC
+	want    func(*parse.Metadata) parse.Want // of recordings; nil: gclog.Wanted
 	// converts: what a format lacks is told, because nothing else tells it.
 	converts bool
 }

@@ -62,6 +62,7 @@ func (p *program) readHistory(names []string, pid int64, asked span, observe fun
 		return nil, wrong
 	}
 	h := &history{process: r.told.process, window: r.told.window, begin: r.told.begun, end: r.told.newest, observer: r.told.to, format: r.inputs.list[0].log.Format, part: r.part, unheard: !r.inputs.isLog() && !r.inputs.heard}
+	h.skipped = r.inputs.skipped
 	for _, in := range r.inputs.list {
 		h.names = append(h.names, in.name)
 	}
@@ -69,6 +70,7 @@ func (p *program) readHistory(names []string, pid int64, asked span, observe fun
 		r.inputs.sayf("%s", s)
 	}
 	if err != nil {
+		h.damage = err.Error()
 		return h, &codedError{exitData, err}
 	}
 	if r.gcs.Load() == 0 {

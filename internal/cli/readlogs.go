@@ -80,6 +80,9 @@ func (x *inputs) log(r *logs.Reader, in *input, over func() error) error {
 		return err
 	}
 	skipped, err := r.Read(&stoppable{text, over})
+	if !x.quiet {
+		x.skipped += skipped.Count
+	}
 	if skipped.Count > 0 {
 		var lines []string
 		for _, n := range skipped.Lines {

@@ -13,6 +13,8 @@ type summaryGC struct {
 	Finalized   []finalizedJSON           `json:"finalized"` // types whose names are told, the most frequent first
 	Findings    []ruleFindingJSON         `json:"findings"`
 	Unjudged    []unjudgedJSON            `json:"unjudged"`
+	Damage      string                    `json:"damage,omitempty"`        // why the input could not be read to its end
+	Skipped     int64                     `json:"skipped_lines,omitempty"` // of a log: damaged, or none of gclog's
 }
 
 // mostTypes is how many types are listed.
@@ -71,6 +73,7 @@ func (p *program) summaryJSON(h *history, a *assessment) *historyJSON {
 	gc := summaryGC{
 		Metrics: map[string]map[string]any{}, Reasons: map[string]uint64{}, WithoutGC: map[string]withoutGCJSON{},
 		Finalized: []finalizedJSON{}, Findings: []ruleFindingJSON{}, Unjudged: []unjudgedJSON{},
+		Damage: h.damage, Skipped: h.skipped,
 	}
 	for _, m := range s.Metrics() {
 		gc.Metrics[m.Name] = numberJSON(m.Number, m.Unit)

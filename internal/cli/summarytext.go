@@ -123,6 +123,9 @@ func (t *summaryText) head() {
 	if t.h.window != analysis.Always() {
 		t.line("part of", "%s to %s", clockText(p, t.h.begin), clockText(p, t.h.end))
 	}
+	if t.h.damage != "" {
+		t.line("damaged", "%s", oneLine(t.h.damage))
+	}
 }
 
 // runtimeText is what is known of the runtime and its GC.
@@ -340,29 +343,47 @@ func (t *summaryText) data() {
 	all := &s.Classes[analysis.ClassAll]
 	t.title("Data")
 	t.line("complete", "%d of %s", all.Count-all.Incomplete, counted(all.Count, "GC"))
-	lost := counted(s.LostEvents, "event")
-	if s.LostUnsure {
-		lost = "at least " + lost
+	if t.h.skipped > 0 {
+		t.line("left out", "%s, damaged or none of gclog's", counted(uint64(t.h.skipped), "line"))
 	}
-	missed := counted(s.Missed, "GC")
-	switch {
-	case s.MissedUnsure:
-		missed = "at least " + missed
-	case s.Sparse && s.Missed > 0:
-		missed = counted(s.Missed, "number") + " of GCs (some may be those of no-GC regions)"
-	}
-	missing := missed + ", " + lost + ", " + counted(s.Dropped, "record")
-	if s.Missed+s.LostEvents+s.Dropped == 0 && !s.LostUnsure && !s.MissedUnsure {
-		missing = "none known"
-		if s.Sparse {
-			missing += "; a log of this format need not tell it"
-		}
-	}
-	t.line("missing", "%s", missing)
+	t.line("missing", "%s", t.missing())
 	if s.Unobserved > 0 {
 		n := analysis.Number{Value: float64(s.Unobserved)}
 		t.line("not observed", "%s, in which no session was on or records are missing: shares and rates leave it out", n.Text("ns"))
 	}
+}
+
+// missing lists what is known to be missing.
+func (t *summaryText) missing() string {
+	s := t.s
+	var parts []string
+	if t.h.cut() {
+		parts = append(parts, "what follows the damage")
+	}
+	if t.h.skipped > 0 {
+		parts = append(parts, "what was left out, if it was gclog's")
+	}
+	if s.Missed+s.LostEvents+s.Dropped > 0 || s.LostUnsure || s.MissedUnsure {
+		lost, missed := counted(s.LostEvents, "event"), counted(s.Missed, "GC")
+		if s.LostUnsure {
+			lost = "at least " + lost
+		}
+		switch {
+		case s.MissedUnsure:
+			missed = "at least " + missed
+		case s.Sparse && s.Missed > 0:
+			missed = counted(s.Missed, "number") + " of GCs (some may be those of no-GC regions)"
+		}
+		parts = append(parts, missed, lost, counted(s.Dropped, "record"))
+	}
+	if len(parts) == 0 {
+		parts = []string{"none known"}
+	}
+	missing := strings.Join(parts, ", ")
+	if s.Sparse && s.Missed+s.LostEvents+s.Dropped == 0 {
+		missing += "; a log of this format need not tell it"
+	}
+	return missing
 }
 
 var severityStyles = map[analysis.Severity]screen.Style{analysis.Error: screen.Failure, analysis.Warning: screen.Warning, analysis.Info: screen.Note}
