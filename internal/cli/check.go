@@ -121,17 +121,22 @@ func failure(verdicts []verdict) error {
 
 var resultStyles = map[string]screen.Style{verdictPassed: screen.Good, verdictFailed: screen.Failure, verdictError: screen.Failure}
 
+// resultTexts are the results in the lines for people.
+var resultTexts = map[string]string{verdictPassed: "ok", verdictFailed: "failed", verdictError: "error"}
+
 // printVerdictLines prints a line for each condition.
 func (p *program) printVerdictLines(verdicts []verdict) error {
 	paint := screen.Painter(screen.Colored(p.stdout))
-	width := 0
+	results, names := 0, 0 // the widths of their columns
 	for i := range verdicts {
-		width = max(width, len(verdicts[i].text))
+		v := &verdicts[i]
+		results, names = max(results, len(resultTexts[v.result])), max(names, len(v.metric.Name))
 	}
 	var b strings.Builder
 	for i := range verdicts {
 		v := &verdicts[i]
-		fmt.Fprintf(&b, "%s  %-*s  %s\n", paint(resultStyles[v.result], fmt.Sprintf("%-6s", v.result)), width, oneLine(v.text), oneLine(v.explain()))
+		result := fmt.Sprintf("%-*s", results, resultTexts[v.result])
+		fmt.Fprintf(&b, "%s  %-*s %s\n", paint(resultStyles[v.result], result), names, v.metric.Name, oneLine(v.line()))
 	}
 	_, err := fmt.Fprint(p.out, b.String())
 	return err

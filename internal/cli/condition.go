@@ -103,6 +103,40 @@ func compare(a float64, operator string, b float64) bool {
 	}
 }
 
+// line says what the metric is beside its limit, or why that is not known.
+func (v *verdict) line() string {
+	unit, more := v.metric.Unit, ""
+	value, limit := v.actual.Text(unit), analysis.Number{Value: v.limit}.Text(unit)
+	switch {
+	case v.actual.Nothing:
+		value, more = "none", ": "+v.actual.Why
+	case !v.actual.Known() && v.actual.AtMost > 0:
+		value, more = "at most "+analysis.Number{Value: v.actual.AtMost}.Text(unit), ": "+v.actual.Why
+	case !v.actual.Known():
+		more = ": " + v.actual.Why
+	case v.alike():
+		value, limit = exactText(v.actual.Value, unit), exactText(v.limit, unit)
+	}
+	if v.actual.note != "" {
+		more += "; " + v.actual.note
+	}
+	return fmt.Sprintf("%s (limit %s%s)%s", value, limitTexts[v.operator], limit, more)
+}
+
+// limitTexts are what a metric must be for the operator of a condition not to be true of it.
+var limitTexts = map[string]string{">": "", ">=": "below ", "<": "at least ", "<=": "above ", "==": "not ", "!=": "exactly "}
+
+// alike tells whether the metric and its limit look the same and are not.
+func (v *verdict) alike() bool {
+	unit, limit := v.metric.Unit, analysis.Number{Value: v.limit}
+	return v.actual.Value != v.limit && v.actual.Text(unit) == limit.Text(unit)
+}
+
+// exactText is a value with all its digits.
+func exactText(value float64, unit string) string {
+	return strings.TrimRight(strconv.FormatFloat(value, 'f', -1, 64)+" "+unit, " ")
+}
+
 // explain says what the metric is, or why that is not known.
 func (v *verdict) explain() string {
 	name, unit := v.metric.Name, v.metric.Unit
@@ -115,8 +149,8 @@ func (v *verdict) explain() string {
 		return fmt.Sprintf("%s is not known: %s", name, v.actual.Why)
 	}
 	text := fmt.Sprintf("%s is %s", name, v.actual.Text(unit))
-	if limit := (analysis.Number{Value: v.limit}); v.actual.Value != v.limit && v.actual.Text(unit) == limit.Text(unit) {
-		text += strings.TrimRight(fmt.Sprintf(" (%s %s", strconv.FormatFloat(v.actual.Value, 'f', -1, 64), unit), " ") + ")"
+	if v.alike() {
+		text += " (" + exactText(v.actual.Value, unit) + ")"
 	}
 	if v.actual.note != "" {
 		text += "; " + v.actual.note
