@@ -107,7 +107,7 @@ func (m *moment) look(at *instant, within time.Duration) error {
 	standing := asked.From > h.end && m.line.Overlap(asked.From, asked.To).Gap // nothing shows that the last pause ended
 	beyond := (m.damaged || standing) && known.To == h.end && asked.To > h.end
 	if !t.Add(at.unit()).After(begin) || t.After(end) && !beyond {
-		return usagef("--at %s (%s) is outside of what was recorded: that is from %s to %s%s", at.text, h.part.timeText(t), timeText(begin), timeText(end), h.part.zoneRule(at, h.part.written))
+		return usagef("--at %s (%s) is outside of what was recorded: that is from %s to %s%s", at.text, h.part.timeText(t), timeText(begin), timeText(end), h.part.zoneRule(at))
 	}
 	clip := func(w analysis.Window) analysis.Window {
 		if from, to := known.Clip(w.From, w.To); from < to {

@@ -253,23 +253,30 @@ func (s *stretch) outside(end time.Time) error {
 	is := s.timeText(s.begin) + " to " + s.timeText(end)
 	switch {
 	case a && since.After(end):
-		return usagef("--since %s (%s) is after the end of what was recorded: that is from %s%s", s.since.text, s.timeText(since), is, s.zoneRule(&s.since, s.written))
+		return usagef("--since %s (%s) is after the end of what was recorded: that is from %s%s", s.since.text, s.timeText(since), is, s.zoneRule(&s.since))
 	case b && !until.After(s.begin):
-		return usagef("--until %s (%s) is before the begin of what was recorded: that is from %s%s", s.until.text, s.timeText(until), is, s.zoneRule(&s.until, s.written))
+		return usagef("--until %s (%s) is before the begin of what was recorded: that is from %s%s", s.until.text, s.timeText(until), is, s.zoneRule(&s.until))
 	}
 	return nil
 }
 
 // zoneRule says how a time without a zone is taken, and how it is written in the zone of the
-// log, "" of UTC. It is for errors about a time that may have been meant in another one.
-func (s *span) zoneRule(i *instant, written string) string {
+// log. It is for errors about a time that may have been meant in another one.
+func (s *stretch) zoneRule(i *instant) string {
 	if !i.bare() {
 		return ""
 	}
 	text := "; times without a zone are " + s.zone.text()
+	day := shown(s.begin.In(i.where)).Truncate(aDay)
+	for range 2 { // it may begin on the day before
+		if i.kind == instantClock && len(moments(day.Add(i.clock), i.where)) == 0 {
+			text = fmt.Sprintf("; on %s clocks were set forward over it%s", day.Format("2006-01-02"), text)
+		}
+		day = day.Add(aDay)
+	}
 	switch {
-	case written != "":
-		return fmt.Sprintf("%s: one copied from this log is %s%s", text, i.text, written)
+	case s.written != "":
+		return fmt.Sprintf("%s: one copied from this log is %s%s", text, i.text, s.written)
 	case s.zone.from == "":
 		return fmt.Sprintf("%s: write the zone behind, as in %s-05:00, or choose that of this host with --%s", text, i.text, localFlag)
 	}

@@ -121,6 +121,22 @@ func TestTwice(t *testing.T) {
 	}
 }
 
+// TestNever: of a time of the day that clocks were set forward over the error says so.
+func TestNever(t *testing.T) {
+	t.Setenv("TZ", "Europe/Berlin")
+	for day, want := range map[int]bool{27: false, 28: true, 29: true, 30: false} {
+		s, err := spanOf(t, "--since", "02:30")
+		if err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Date(2026, 3, day, 0, 30, 0, 0, s.zone.location())
+		part := stretch{span: s, begin: begin, end: begin.Add(time.Minute)}
+		if got := strings.Contains(part.zoneRule(&s.since), "on 2026-03-29 clocks were set forward over it; "); got != want {
+			t.Errorf("on %d: %s", day, part.zoneRule(&s.since))
+		}
+	}
+}
+
 func TestZoneOf(t *testing.T) {
 	for _, test := range []struct {
 		tz   string
