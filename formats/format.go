@@ -103,6 +103,7 @@ type Start struct {
 	At        int64  // nanoseconds since the sync point
 	Ticks     int64  // the same in ticks
 	Providers string // what the session listens to, in dotnet-trace's syntax
+	Recorded  bool   // it is that of a recording: what the session listened to is not known
 }
 
 // EndReason is why a session with a process ended.
@@ -116,10 +117,11 @@ const (
 	EndOOMKilled                    // the kernel ended it, because there was no memory left
 	EndUnseen                       // the process ended; where it ran, nothing tells how
 	EndStreamError                  // the stream broke
-	EndOfRecording                  // a recording has been read: only what is open is closed
+	EndOfRecording                  // a recording ends here: how the session did is not known
+	EndOfLog                        // a log ends here: only what is open is closed
 )
 
-var endNames = [...]string{"detached", "exited", "killed", "oom-killed", "ended", "stream-error", "end-of-recording"}
+var endNames = [...]string{"detached", "exited", "killed", "oom-killed", "ended", "stream-error", "end-of-recording", "end-of-log"}
 
 func (r EndReason) String() string { return endNames[r] }
 
@@ -132,6 +134,8 @@ type End struct {
 	HasCode  bool
 	Signal   int    // that ended the process, 0 if none or unknown
 	Message  string // more about the reason, "" if there is nothing
+	// Process is what is known of the process by now, nil: no more than at the begin.
+	Process *gclog.Process
 }
 
 // A Summary is what happened in a time between two others.

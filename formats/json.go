@@ -15,7 +15,7 @@ import (
 
 // Schema is the version of the JSON records: a new minor version adds fields, a
 // new major one changes them.
-const Schema = "1.0"
+const Schema = "1.1"
 
 // ecsVersion is the Elastic Common Schema that the records follow.
 const ecsVersion = "8.17.0"
@@ -211,6 +211,9 @@ func (j *jsonFormat) settings(o *object) {
 	if p.HeapCount > 0 {
 		o.int("heap_count", int64(p.HeapCount))
 	}
+	if p.Processors > 0 {
+		o.int("processors", int64(p.Processors))
+	}
 	o.textIf("library", p.GCLibrary)
 	if p.HasLimits {
 		l := &p.Limits
@@ -330,6 +333,11 @@ func (j *jsonFormat) rest(o *object) []byte {
 func (j *jsonFormat) start(dst []byte, s *Start) []byte {
 	j.began = s.Ticks
 	o := j.begin(dst, s.At, false, func(b []byte) []byte {
+		if s.Recorded {
+			b = append(b, "recording of process "...)
+			b = strconv.AppendInt(b, j.o.Process.ID, 10)
+			return append(b, " begins"...)
+		}
 		b = append(b, "attached to process "...)
 		return strconv.AppendInt(b, j.o.Process.ID, 10)
 	}, "gc-session-start", uint64(s.Ticks))
@@ -345,7 +353,7 @@ func (j *jsonFormat) start(dst []byte, s *Start) []byte {
 }
 
 func (j *jsonFormat) end(dst []byte, e *End) []byte {
-	if e.Reason == EndOfRecording {
+	if e.Reason == EndOfLog {
 		return dst
 	}
 	bad := e.Reason == EndStreamError || e.Reason == EndKilled || e.Reason == EndOOMKilled || e.ExitCode != 0
@@ -368,6 +376,7 @@ func (j *jsonFormat) end(dst []byte, e *End) []byte {
 	reason := e.Reason.String()
 	o.text("reason", reason)
 	o.close()
+	j.learn(e.Process)
 	j.openProcess(&o, e.At)
 	if e.HasCode {
 		o.int("exit_code", int64(e.ExitCode))
@@ -376,6 +385,11 @@ func (j *jsonFormat) end(dst []byte, e *End) []byte {
 		o.int("exit_signal", int64(e.Signal))
 	}
 	j.closeProcess(&o)
+	if e.Process != nil {
+		o.open("gc")
+		j.settings(&o)
+		o.close()
+	}
 	o.close()
 	if e.Message != "" {
 		o.open("error")
@@ -383,6 +397,19 @@ func (j *jsonFormat) end(dst []byte, e *End) []byte {
 		o.close()
 	}
 	return j.rest(&o)
+}
+
+// learn takes what has become known of the runtime since the begin. What identifies the process
+// stays: ids rest on it.
+func (j *jsonFormat) learn(p *gclog.Process) {
+	if p == nil {
+		return
+	}
+	known := &j.o.Process
+	known.RuntimeVersion, known.Flavor, known.GCLibrary = p.RuntimeVersion, p.Flavor, p.GCLibrary
+	known.Server, known.Concurrent, known.HeapCount, known.Processors = p.Server, p.Concurrent, p.HeapCount, p.Processors
+	known.Limits, known.HasLimits = p.Limits, p.HasLimits
+	j.runtime = j.appendRuntime(nil)
 }
 
 // phase has no record: a background collection tells its phases itself.

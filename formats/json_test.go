@@ -147,7 +147,7 @@ func checkRecord(t *testing.T, where string, line []byte) map[string]any {
 			}
 		}
 	}
-	for path, want := range map[string]any{"event.module": "dotnet", "event.dataset": "dotnet.gc", "log.logger": "gclog", "gclog.schema": "1.0"} {
+	for path, want := range map[string]any{"event.module": "dotnet", "event.dataset": "dotnet.gc", "log.logger": "gclog", "gclog.schema": formats.Schema} {
 		if byPath[path] != want {
 			t.Errorf("%s: %s is %v, want %v", where, path, byPath[path], want)
 		}
@@ -503,7 +503,7 @@ func TestJSONUnknown(t *testing.T) {
 	}
 	const of = "dotnet.gc."
 	known := map[string]string{
-		"trigger.thread": "3", "trigger.delay.ns": "5", "imbalance.gen0": "1.500", "imbalance.survived": "2.000",
+		"trigger.thread": "3", "trigger.delay.ns": "5", "imbalance.gen0": "1.5", "imbalance.survived": "2.0",
 	}
 	for _, c := range []struct {
 		without []string

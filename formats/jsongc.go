@@ -44,6 +44,7 @@ func (j *jsonFormat) gc(dst []byte, d *gclog.GCDetails, lost uint64) []byte {
 	j.why(&o, d)
 	j.times(&o, d)
 	j.background(&o, d)
+	j.largeObjects(&o, d)
 	j.datas(&o, d)
 	j.dynamic(&o, d)
 	if d.Memory.Known() && d.Memory.At != 0 {
@@ -54,8 +55,16 @@ func (j *jsonFormat) gc(dst []byte, d *gclog.GCDetails, lost uint64) []byte {
 		j.names = d.Flaws.Names(j.names[:0])
 		o.strings("flaws", j.names)
 	}
-	if lost > 0 {
-		o.count("lost_events", lost)
+	if lost > 0 || d.LostEvents > 0 && d.Flaws&gclog.FlawLostEvents != 0 {
+		o.open("lost_events")
+		o.uint("count", lost)
+		if d.LostEvents != lost && d.Flaws&gclog.FlawLostEvents != 0 {
+			o.uint("within", d.LostEvents)
+		}
+		o.close()
+	}
+	if d.FromLog {
+		o.bool("from_log", true)
 	}
 	o.close()
 	o.close()
@@ -185,6 +194,9 @@ func (j *jsonFormat) pauses(o *object, d *gclog.GCDetails) {
 		o.close()
 		o.nsIf("suspend", d.Suspend())
 	}
+	if d.Suspended != 0 && d.Suspended != d.PauseStart() {
+		j.time(o, "suspended", d.Suspended)
+	}
 	if d.HasTrigger {
 		o.open("trigger")
 		o.uint("thread", d.Trigger)
@@ -200,12 +212,15 @@ func (j *jsonFormat) pauses(o *object, d *gclog.GCDetails) {
 		o.bytes("allocated", d.Allocated())
 		if rate := d.AllocationRate; rate >= 1 {
 			o.open("alloc_rate")
-			o.float("bytes_per_s", rate, 0)
+			o.ratio("bytes_per_s", rate)
 			o.close()
 		}
 	}
 	if d.Window > 0 && len(d.Pauses) > 0 {
 		o.pct("paused", d.PausePercent()/100)
+	}
+	if d.Window > 0 {
+		o.ns("window", d.Window)
 	}
 }
 
@@ -388,9 +403,65 @@ func (j *jsonFormat) why(o *object, d *gclog.GCDetails) {
 	o.int("time_tuning", int64(steps.TimeTuning()))
 	j.names = conditions.Names(j.names[:0])
 	o.strings("reasons", j.names)
+	if d.Global.HasCondemned && d.ReportedHeaps() > 0 {
+		j.names = d.Global.Condemned.Names(j.names[:0])
+		o.strings("for_all", j.names)
+	}
 	o.close()
-	if pct, known := d.FreeListEfficiency(); known {
-		o.pct("free_list_efficiency", pct/100)
+	if percent, known := d.FreeListEfficiency(); known {
+		o.share("free_list_efficiency", percent)
+	}
+	j.heaps(o, d)
+}
+
+// heaps writes what the heaps say of why, those that say the same together: with many heaps most
+// of them do.
+func (j *jsonFormat) heaps(o *object, d *gclog.GCDetails) {
+	same := func(a, b gclog.HeapReasons) bool {
+		a.Heap = b.Heap
+		return a == b
+	}
+	opened := false
+next:
+	for i := range d.ReportedHeaps() {
+		r, told := d.HeapReasons(i)
+		if !told {
+			continue
+		}
+		for before := range i {
+			if x, told := d.HeapReasons(before); told && same(x, r) {
+				continue next
+			}
+		}
+		if !opened {
+			o.openList("heaps")
+			opened = true
+		}
+		o.openElement()
+		o.name("numbers")
+		o.b = append(o.b, '[')
+		for k := i; k < d.ReportedHeaps(); k++ {
+			if x, told := d.HeapReasons(k); told && same(x, r) {
+				if k > i {
+					o.b = append(o.b, ',')
+				}
+				o.b = strconv.AppendUint(o.b, uint64(x.Heap), 10)
+			}
+		}
+		o.b = append(o.b, ']')
+		steps := r.CondemnedGenerations
+		o.int("initial", int64(steps.Initial()))
+		o.int("final", int64(steps.Final()))
+		o.int("budget_exceeded", int64(steps.BudgetExceeded()))
+		o.int("time_tuning", int64(steps.TimeTuning()))
+		j.names = r.Condemned.Names(j.names[:0])
+		o.strings("reasons", j.names)
+		o.textIf("compact", r.Compact.CompactReason())
+		o.textIf("expand", r.Expand.ExpandReason())
+		o.close()
+	}
+	if opened {
+		o.closeList()
 	}
 }
 
@@ -416,6 +487,9 @@ func (j *jsonFormat) times(o *object, d *gclog.GCDetails) {
 		}
 		o.close()
 	}
+	if until := d.MarkedUntil(); until != 0 && d.TimingCount == 0 {
+		j.time(o, "marked_until", until)
+	}
 	opened := false
 	for t := range clr.MarkTypes {
 		m := d.Mark(t)
@@ -429,6 +503,12 @@ func (j *jsonFormat) times(o *object, d *gclog.GCDetails) {
 		o.open(markNames[t])
 		o.ns("longest", m.Longest)
 		o.bytes("promoted", m.Promoted)
+		if m.Heap >= 0 {
+			o.int("heap", int64(m.Heap))
+		}
+		if m.Imbalance > 0 {
+			o.ratio("imbalance", m.Imbalance)
+		}
 		o.close()
 	}
 	if opened {
@@ -438,10 +518,10 @@ func (j *jsonFormat) times(o *object, d *gclog.GCDetails) {
 	if gen0, survived := d.Gen0Imbalance(), d.SurvivedImbalance(); gen0 > 0 || survived > 0 {
 		o.open("imbalance")
 		if gen0 > 0 { // else no heap had young objects, or not all of them were told
-			o.float("gen0", gen0, 3)
+			o.ratio("gen0", gen0)
 		}
 		if survived > 0 {
-			o.float("survived", survived, 3)
+			o.ratio("survived", survived)
 		}
 		o.close()
 	}
@@ -491,6 +571,9 @@ func (j *jsonFormat) background(o *object, d *gclog.GCDetails) {
 		}
 		o.close()
 	}
+	if b.DrainedMarks > 0 {
+		o.count("drained_marks", b.DrainedMarks)
+	}
 	if b.Overflowed > 0 {
 		o.count("mark_overflow_objects", b.Overflowed)
 	}
@@ -499,8 +582,47 @@ func (j *jsonFormat) background(o *object, d *gclog.GCDetails) {
 		o.int("count", b.WaitCount)
 		o.ns("total", b.WaitTime)
 		o.ns("max", b.WaitMax)
+		j.waits(o, b.Waits)
 		o.close()
 	}
+	o.close()
+}
+
+// waits writes the allocations that waited, as far as they are kept.
+func (j *jsonFormat) waits(o *object, waits []gclog.AllocWait) {
+	if len(waits) == 0 {
+		return
+	}
+	o.openList("list")
+	for i := range waits {
+		w := &waits[i]
+		o.openElement()
+		j.time(o, "start", w.Start)
+		o.int("ns", max(0, w.Duration))
+		o.uint("thread", w.Thread)
+		o.uint("reason", uint64(w.Reason))
+		o.close()
+	}
+	o.closeList()
+}
+
+// largeObjects writes what compacting them took in the slowest heap.
+func (j *jsonFormat) largeObjects(o *object, d *gclog.GCDetails) {
+	if len(d.LOHCompactions) == 0 {
+		return
+	}
+	var most clr.LOHCompact
+	for _, c := range d.LOHCompactions {
+		most.PlanMicroseconds = max(most.PlanMicroseconds, c.PlanMicroseconds)
+		most.RelocateMicroseconds = max(most.RelocateMicroseconds, c.RelocateMicroseconds)
+		most.CompactMicroseconds = max(most.CompactMicroseconds, c.CompactMicroseconds)
+		most.TotalRefs += c.TotalRefs
+	}
+	o.open("loh_compaction")
+	o.ns("plan", int64(most.PlanMicroseconds)*1000)
+	o.ns("relocate", int64(most.RelocateMicroseconds)*1000)
+	o.ns("compact", int64(most.CompactMicroseconds)*1000)
+	o.count("references", most.TotalRefs)
 	o.close()
 }
 
@@ -539,7 +661,7 @@ func (j *jsonFormat) datas(o *object, d *gclog.GCDetails) {
 // cost writes a percentage of the target as a share, if it can be one.
 func (j *jsonFormat) cost(o *object, name string, percent float32) {
 	if v := float64(percent); v >= 0 && v <= 1e6 {
-		o.pct(name, v/100)
+		o.share(name, v)
 	}
 }
 

@@ -1,6 +1,9 @@
 package formats
 
-import "strconv"
+import (
+	"bytes"
+	"strconv"
+)
 
 // An object writes the members of a JSON object, with commas where they belong.
 type object struct {
@@ -113,6 +116,23 @@ func (o *object) unit(name, unit string, v uint64) {
 	o.b = append(o.b, unit...)
 	o.b = strconv.AppendUint(o.b, v, 10)
 	o.b = append(o.b, '}')
+}
+
+// ratio writes all digits that a number has: who reads it gets the same one. It has decimals in
+// any case: an index would take the first one without for the type of all.
+func (o *object) ratio(name string, v float64) {
+	o.name(name)
+	from := len(o.b)
+	if o.b = strconv.AppendFloat(o.b, v, 'f', -1, 64); bytes.IndexByte(o.b[from:], '.') < 0 {
+		o.b = append(o.b, ".0"...)
+	}
+}
+
+// share writes a percentage so.
+func (o *object) share(name string, percent float64) {
+	o.open(name)
+	o.ratio("pct", percent/100)
+	o.close()
 }
 
 func (o *object) pct(name string, v float64) {

@@ -179,7 +179,7 @@ func convert(stream []byte, s span, cut func(hold bool) bool, names ...string) *
 	newest, err := read(stream, s, processes)
 	x.err = err
 	for _, c := range x.processes {
-		c.each(func(w *formats.Writer) { w.End(&formats.End{At: newest, Reason: formats.EndOfRecording}) })
+		c.each(func(w *formats.Writer) { w.End(&formats.End{At: newest, Reason: formats.EndOfLog}) })
 	}
 	return x
 }

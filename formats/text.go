@@ -314,7 +314,7 @@ func (t *textFormat) summary(dst []byte, s *Summary) []byte {
 func (t *textFormat) start(dst []byte, _ *Start) []byte { return dst }
 
 func (t *textFormat) end(dst []byte, e *End) []byte {
-	if e.Reason == EndDetached || e.Reason == EndOfRecording {
+	if e.Reason == EndDetached || e.Reason >= EndOfRecording {
 		return dst
 	}
 	dst = t.begin(dst, e.At)

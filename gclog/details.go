@@ -203,6 +203,9 @@ type GCDetails struct {
 	Heaps []HeapDetails
 	// Summary stands for Heaps in a record that was read from a log; else nil.
 	Summary *HeapSummary
+	// FromLog: the record was read from a log that may hold less of it than was reported.
+	// Logs in JSON hold all that this module makes of a collection.
+	FromLog bool
 
 	Segments   SegmentDetails
 	Finalizers FinalizerDetails
@@ -321,18 +324,30 @@ type HeapDetails struct {
 
 // HeapSummary is what logs hold of the heaps.
 type HeapSummary struct {
+	Reasons            []HeapReasons
 	Marks              [clr.MarkTypes]MarkSummary
+	MarkedUntil        int64   // as that of GCDetails
 	Gen0Imbalance      float64 // as Imbalance returns it
 	SurvivedImbalance  float64
 	FreeListEfficiency float64 // percent
 	HasEfficiency      bool
 }
 
+// HeapReasons is why one heap wanted its generation, and was compacted or expanded [R 204].
+type HeapReasons struct {
+	Heap                 uint32
+	CondemnedGenerations clr.CondemnedGenerations
+	Condemned            clr.Condemned
+	Compact, Expand      clr.HeapMechanism
+}
+
 // MarkSummary is how marking from one kind of root went in all heaps.
 type MarkSummary struct {
-	Longest  int64 // nanoseconds of the heap that took longest
-	Promoted uint64
-	Known    bool
+	Longest   int64 // nanoseconds of the heap that took longest
+	Heap      int   // its number; negative: unknown
+	Promoted  uint64
+	Imbalance float64 // as MarkImbalance returns it, 0: unknown
+	Known     bool
 }
 
 // BackgroundDetails is what only background collections have.
@@ -654,23 +669,39 @@ func (d *GCDetails) HeapCount() int {
 	return n
 }
 
+// ReportedHeaps is how many heaps reported.
+func (d *GCDetails) ReportedHeaps() int {
+	if d.Summary != nil {
+		return len(d.Summary.Reasons)
+	}
+	return len(d.Heaps)
+}
+
+// HeapReasons returns what the history of heap i of the ReportedHeaps says; not known of one
+// without a history.
+func (d *GCDetails) HeapReasons(i int) (r HeapReasons, known bool) {
+	if d.Summary != nil {
+		return d.Summary.Reasons[i], true
+	}
+	h := &d.Heaps[i]
+	return HeapReasons{h.Heap, h.History.CondemnedGenerations, h.History.Condemned, h.History.Compact.Reason(), h.History.Expand.Reason()}, h.HasHistory
+}
+
 // Condemned returns why the generation was chosen, from the heap that decided: of
 // those that wanted it, else of all, the one with the lowest number. Decisions for
 // all heaps together are in the bits too.
 func (d *GCDetails) Condemned() (steps clr.CondemnedGenerations, conditions clr.Condemned, known bool) {
-	var decided *HeapDetails
-	wanted := func(h *HeapDetails) bool { return h.History.CondemnedGenerations.Final() == d.Generation }
-	for i := range d.Heaps {
-		h := &d.Heaps[i]
+	var decided HeapReasons
+	wanted := func(h *HeapReasons) bool { return h.CondemnedGenerations.Final() == d.Generation }
+	for i := range d.ReportedHeaps() {
+		h, told := d.HeapReasons(i)
 		switch {
-		case !h.HasHistory, d.Flaws&FlawNoHeaps != 0:
-		case decided == nil, wanted(h) && !wanted(decided), wanted(h) == wanted(decided) && h.Heap < decided.Heap:
-			decided = h
+		case !told, d.Flaws&FlawNoHeaps != 0:
+		case !known, wanted(&h) && !wanted(&decided), wanted(&h) == wanted(&decided) && h.Heap < decided.Heap:
+			decided, known = h, true
 		}
 	}
-	if decided != nil {
-		steps, conditions, known = decided.History.CondemnedGenerations, decided.History.Condemned, true
-	}
+	steps, conditions = decided.CondemnedGenerations, decided.Condemned
 	if d.Global.HasCondemned {
 		conditions |= d.Global.Condemned
 		if !known {
@@ -711,18 +742,37 @@ func (d *GCDetails) Mark(t clr.MarkType) (m MarkSummary) {
 	if d.Summary != nil {
 		return d.Summary.Marks[t]
 	}
+	m.Heap = -1
 	for i := range d.Heaps {
-		if took := d.MarkTime(i, t); took >= 0 {
-			m.Longest, m.Known = max(m.Longest, took), true
+		h := &d.Heaps[i]
+		if took := d.MarkTime(i, t); took >= 0 && (!m.Known || took > m.Longest) {
+			m.Longest, m.Heap, m.Known = took, int(h.Heap), true
 		}
-		m.Promoted += d.Heaps[i].MarkPromoted[t]
+		m.Promoted += h.MarkPromoted[t]
 	}
+	m.Imbalance, _ = d.MarkImbalance(t)
 	return m
+}
+
+// MarkedUntil is when the last heap was done with marking, as far as they reported it, in
+// nanoseconds since the stream's sync point; 0: none did.
+func (d *GCDetails) MarkedUntil() (at int64) {
+	if d.Summary != nil {
+		return d.Summary.MarkedUntil
+	}
+	for i := range d.Heaps {
+		at = max(at, d.Heaps[i].MarkedUntil)
+	}
+	return at
 }
 
 // MarkImbalance is how much longer the slowest heap marked from one kind of root than all
 // did on average: 1 is balanced. Not known with fewer than two heaps that told it.
 func (d *GCDetails) MarkImbalance(t clr.MarkType) (ratio float64, known bool) {
+	if d.Summary != nil {
+		m := &d.Summary.Marks[t]
+		return m.Imbalance, m.Imbalance > 0
+	}
 	var sum, most int64
 	n := 0
 	for i := range d.Heaps {
@@ -815,6 +865,7 @@ func (d *GCDetails) CopyFrom(src *GCDetails) {
 	}
 	if src.Summary != nil {
 		summary := *src.Summary
+		summary.Reasons = slices.Clone(summary.Reasons)
 		d.Summary = &summary
 	}
 	d.Dynamic = nil

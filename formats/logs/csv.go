@@ -511,6 +511,7 @@ func (c *csvParser) sizes(d *gclog.GCDetails) {
 	d.HasPromoted = size(csvPromoted, &d.PromotedBytes)
 	d.HasFragmentation = size(csvFragmentation, &gen2.Fragmentation)
 	d.HasAllocated = size(csvAllocated, &gen0.Allocated)
+	d.FromLog = true
 	d.Sums = d.HasPromoted || d.HasAllocated || d.HasFragmentation
 	d.HasCommittedBefore = size(csvCommittedBefore, &d.CommittedBefore)
 	d.HasCommittedAfter = size(csvCommittedAfter, &d.CommittedAfter)

@@ -89,6 +89,7 @@ func heldByCSV(d, got *gclog.GCDetails, sync int64) *gclog.GCDetails {
 	if w.HasEnd {
 		w.End = w.Start + micros(d.Duration())
 	}
+	w.FromLog = true
 	w.Sums = d.HasPromoted || d.HasAllocated || d.HasFragmentation
 	w.Global.Heaps, w.Global.MemoryLoad = int32(d.HeapCount()), d.Global.MemoryLoad
 	if w.HasCompaction {
@@ -227,7 +228,7 @@ func TestCSVOfOthers(t *testing.T) {
 	}
 	d := gcs[0]
 	want := &gclog.GCDetails{
-		Number: 1, HasNumber: true, HasReason: true, Complete: true, Start: 237076e3, StartTicks: 237076e3, Suspended: 237068e3,
+		Number: 1, HasNumber: true, HasReason: true, Complete: true, FromLog: true, Start: 237076e3, StartTicks: 237076e3, Suspended: 237068e3,
 		Pauses:          []gclog.PausePart{{Start: 237068e3, Duration: 10541e3, Suspend: 8e3, Resume: gclog.Untold}},
 		GenerationCount: 4, HasSizesAfter: true, HasObjects: true, HasBefore: true, BeforeEstimated: true,
 		HasCompaction: true, Handles: -1, PinnedObjects: math.MaxUint32, SyncBlocks: math.MaxUint32,

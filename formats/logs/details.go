@@ -221,7 +221,7 @@ func readRoots(b []byte, d *gclog.GCDetails) bool {
 		}
 		m := &d.Summary.Marks[t]
 		longest, promoted, ok := bytes.Cut(value, []byte{'/'})
-		m.Known = true
+		m.Known, m.Heap = true, -1
 		return ok && readMillis(&m.Longest, longest) && readBytes(&m.Promoted, promoted)
 	})
 }

@@ -212,7 +212,7 @@ func nobody(*gclog.Process) Observer { return nil }
 func blank(d *gclog.GCDetails, n uint32) {
 	d.Reset()
 	d.Number, d.HasNumber = n, n != 0 // 0: a background collection that began before the session
-	d.Sums = true
+	d.Sums, d.FromLog = true, true
 }
 
 // blockingOf returns the blocking collection with a number; nil if it was told.

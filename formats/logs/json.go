@@ -104,6 +104,7 @@ type jsonLine struct {
 	at             int64
 	hasTime        bool
 	ours           bool // it has a schema that we know
+	older          bool // of which it is an older version, with less in a record
 	action, reason []byte
 	begin, end     int64
 	hasBegin       bool
@@ -122,6 +123,7 @@ type jsonLine struct {
 
 	server, concurrent gclog.Known
 	heapCount          int
+	processors         int
 	library            []byte
 	limits             clr.GCSettings
 	hasLimits          bool
@@ -345,9 +347,8 @@ func (l *jsonLine) readAbout() {
 	for s.object(); s.next(); {
 		switch string(s.key) {
 		case "schema":
-			major, _, _ := bytes.Cut(s.text(), []byte{'.'})
-			ours, _, _ := bytes.Cut([]byte(formats.Schema), []byte{'.'})
-			l.ours = bytes.Equal(major, ours)
+			major, minor, _ := bytes.Cut(s.text(), []byte{'.'})
+			l.ours, l.older = string(major) == "1", string(minor) == "0"
 		case "providers":
 			l.providers = s.text()
 		default:
@@ -372,6 +373,8 @@ func (l *jsonLine) readSettings() {
 			l.concurrent = gclog.KnownBool(s.bool())
 		case "heap_count":
 			l.heapCount = int(s.uint(math.MaxInt32))
+		case "processors":
+			l.processors = int(s.uint(math.MaxInt32))
 		case "library":
 			l.library = s.text()
 		case "hard_limit":
@@ -442,6 +445,9 @@ func (l *jsonLine) teach(f *gclog.Process) {
 	}
 	if l.heapCount > 0 {
 		f.HeapCount = l.heapCount
+	}
+	if l.processors > 0 {
+		f.Processors = l.processors
 	}
 	if l.hasLimits {
 		f.Limits, f.HasLimits = l.limits, true

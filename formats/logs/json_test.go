@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -198,8 +197,12 @@ func heldByJSON(d, got *gclog.GCDetails, shift, sync int64) *gclog.GCDetails {
 	if w.Memory.At != 0 {
 		w.Memory.At -= shift
 	}
-	w.Suspended = w.PauseStart()
-	w.AllocationRate = math.RoundToEven(d.AllocationRate)
+	if w.Suspended -= shift; d.Suspended == 0 {
+		w.Suspended = w.PauseStart()
+	}
+	if d.AllocationRate < 1 {
+		w.AllocationRate = 0
+	}
 	if d.HasTrigger {
 		delay, _ := d.TriggerDelay()
 		w.Triggered = w.Suspended - delay
@@ -211,31 +214,38 @@ func heldByJSON(d, got *gclog.GCDetails, shift, sync int64) *gclog.GCDetails {
 		w.SyncBlocks, w.FinalizationCount = math.MaxUint32, math.MaxUint64
 	}
 	w.ClrInstance, w.Handles = 0, max(-1, w.Handles)
-	if d.Flaws&gclog.FlawLostEvents != 0 && got.LostEvents > 0 {
-		w.LostEvents = got.LostEvents // since the record before
-	}
-	if d.Window == 0 || len(d.Pauses) == 0 {
-		w.Window = 0
-	} else if math.Abs(d.PausePercent()-got.PausePercent()) < 0.0051 {
-		w.Window = got.Window
-	}
 	w.Global = clr.GCGlobalHeapHistory{Heaps: int32(d.HeapCount()), Mechanisms: d.Global.Mechanisms, MemoryLoad: d.Global.MemoryLoad}
 	if d.Global.HasMemoryLoad {
 		w.Global.PauseMode, w.Global.HasMemoryLoad = d.Global.PauseMode, true
 	}
-	w.Global.CondemnedGenerations, w.Global.Condemned, w.Global.HasCondemned = d.Condemned()
-	w.Heaps, w.LOHCompactions, w.FreeItems, w.Plugs = nil, nil, nil, nil
-	w.Summary = &gclog.HeapSummary{
-		Gen0Imbalance:     written(d.Gen0Imbalance(), 3) / 1e3,
-		SurvivedImbalance: written(d.SurvivedImbalance(), 3) / 1e3,
+	steps, conditions, chosen := d.Condemned()
+	w.Global.CondemnedGenerations, w.Global.Condemned, w.Global.HasCondemned = steps, conditions, chosen
+	w.Heaps, w.FreeItems, w.Plugs = nil, nil, nil
+	w.Summary = &gclog.HeapSummary{Gen0Imbalance: d.Gen0Imbalance(), SurvivedImbalance: d.SurvivedImbalance()}
+	if chosen && len(d.Heaps) > 0 {
+		w.Global.HasCondemned, w.Global.Condemned = d.Global.HasCondemned, d.Global.Condemned
+		w.Summary.Reasons = reasons(d)
+	}
+	if until := d.MarkedUntil(); until != 0 && d.TimingCount == 0 {
+		w.Summary.MarkedUntil = until - shift
+	}
+	if w.LOHCompactions = nil; len(d.LOHCompactions) > 0 {
+		var c clr.LOHCompact
+		for _, x := range d.LOHCompactions {
+			c.PlanMicroseconds = max(c.PlanMicroseconds, x.PlanMicroseconds)
+			c.RelocateMicroseconds = max(c.RelocateMicroseconds, x.RelocateMicroseconds)
+			c.CompactMicroseconds = max(c.CompactMicroseconds, x.CompactMicroseconds)
+			c.TotalRefs += x.TotalRefs
+		}
+		w.LOHCompactions = []clr.LOHCompact{c}
 	}
 	for m := range clr.MarkTypes {
 		if mark := d.Mark(m); mark.Known {
 			w.Summary.Marks[m] = mark
 		}
 	}
-	if e, known := d.FreeListEfficiency(); known && w.Global.HasCondemned {
-		w.Summary.FreeListEfficiency, w.Summary.HasEfficiency = written(e/100, 4)/100, true
+	if e, known := d.FreeListEfficiency(); known && chosen {
+		w.Summary.FreeListEfficiency, w.Summary.HasEfficiency = 100*(e/100), true
 	}
 	for i := w.TimingCount; i < len(w.Timing); i++ {
 		w.Timing[i] = 0
@@ -255,7 +265,9 @@ func heldByJSON(d, got *gclog.GCDetails, shift, sync int64) *gclog.GCDetails {
 		w.CommittedBefore, w.HasCommittedBefore, w.CommittedAfter, w.HasCommittedAfter = 0, false, 0, false
 	}
 	if b := w.Background; b != nil {
-		b.DrainedMarks, b.Waits = 0, nil
+		for i := range b.Waits {
+			b.Waits[i].Start -= shift
+		}
 		for _, at := range []*int64{&b.MarkStart, &b.MarkEnd, &b.SweepStart, &b.SweepEnd} {
 			if *at != 0 {
 				*at -= shift
@@ -277,15 +289,34 @@ func heldByJSON(d, got *gclog.GCDetails, shift, sync int64) *gclog.GCDetails {
 	return w
 }
 
-// written is a number as it is with so many decimals, in units of the last of them.
-func written(v float64, digits int) float64 {
-	s := strings.Replace(strconv.FormatFloat(v, 'f', digits, 64), ".", "", 1)
-	n, _ := strconv.ParseFloat(s, 64)
-	return n
+// reasons are those of the heaps, with those together that say the same.
+func reasons(d *gclog.GCDetails) (list []gclog.HeapReasons) {
+	for _, h := range d.Heaps {
+		if !h.HasHistory {
+			continue
+		}
+		x := &h.History
+		r := gclog.HeapReasons{Heap: h.Heap, CondemnedGenerations: x.CondemnedGenerations & 255, Condemned: x.Condemned, Compact: x.Compact.Reason(), Expand: x.Expand.Reason()}
+		at := len(list)
+		for i := range list {
+			before := list[i]
+			before.Heap = r.Heap
+			if before == r {
+				at = i + 1
+			}
+		}
+		list = slices.Insert(list, at, r)
+	}
+	return list
 }
 
 func datasInJSON(d *gclog.DatasDetails) (w gclog.DatasDetails) {
-	cost := func(v float32) float32 { return float32(written(float64(v)/100, 4)) / 100 }
+	cost := func(v float32) float32 {
+		if v >= 0 && v <= 1e6 {
+			return v
+		}
+		return float32(math.NaN())
+	}
 	if w.HasSample = d.HasSample; w.HasSample {
 		w.Sample = clr.SizeAdaptationSample{
 			StableSize: d.Sample.StableSize, Gen0BudgetPerHeap: d.Sample.Gen0BudgetPerHeap,

@@ -18,6 +18,11 @@ type jsonGC struct {
 	hasPaused              bool
 	hardLimit              uint64
 	memoryRead             int64
+	suspended              int64
+	forAll                 clr.Condemned
+	fromLog, hasForAll     bool
+	lostWithin             uint64
+	hasLostWithin          bool
 
 	before, after, fragmentation, allocated, committed uint64
 	hasCommitted                                       bool
@@ -73,9 +78,13 @@ func (l *jsonLine) readGC(r *record) {
 		case "since_last":
 			d.SinceLast, d.HasSinceLast = s.ns(), true
 		case "alloc_rate":
-			d.AllocationRate = float64(l.readRate())
+			d.AllocationRate = l.readRate()
 		case "allocated":
 			l.gc.allocated, d.HasAllocated = s.bytes(), true
+		case "window":
+			d.Window = s.ns()
+		case "suspended":
+			l.gc.suspended = s.time()
 		case "paused":
 			l.gc.paused, l.gc.hasPaused = s.pct(), true
 		case "heap":
@@ -115,7 +124,13 @@ func (l *jsonLine) readGC(r *record) {
 		case "condemned":
 			l.readCondemned(d)
 		case "free_list_efficiency":
-			r.summary.FreeListEfficiency, r.summary.HasEfficiency = float64(s.pct())/100, true
+			r.summary.FreeListEfficiency, r.summary.HasEfficiency = s.share(), true
+		case "heaps":
+			l.readHeaps(&r.summary)
+		case "marked_until":
+			r.summary.MarkedUntil = s.time()
+		case "loh_compaction":
+			l.readLargeObjects(d)
 		case "timing":
 			l.readTiming(d)
 		case "mark":
@@ -134,7 +149,9 @@ func (l *jsonLine) readGC(r *record) {
 		case "flaws":
 			readSet(s, &d.Flaws, gclog.ParseFlaw)
 		case "lost_events":
-			d.LostEvents = s.count(math.MaxUint64)
+			l.readLost(d)
+		case "from_log":
+			l.gc.fromLog = s.bool()
 		case "settings":
 			l.readSettings()
 		case "memory_read":
@@ -310,11 +327,11 @@ func (l *jsonLine) readPair(count, bytes *uint64) {
 	}
 }
 
-func (l *jsonLine) readRate() (perSecond uint64) {
+func (l *jsonLine) readRate() (perSecond float64) {
 	s := &l.s
 	for s.object(); s.next(); {
 		if string(s.key) == "bytes_per_s" {
-			perSecond = s.uint(math.MaxUint64)
+			perSecond = s.ratio()
 		} else {
 			s.skip()
 		}
@@ -381,11 +398,96 @@ func (l *jsonLine) readCondemned(d *gclog.GCDetails) {
 			tuning = int(s.uint(3))
 		case "reasons":
 			readSet(s, &g.Condemned, clr.ParseCondemned)
+		case "for_all":
+			l.gc.hasForAll = true
+			readSet(s, &l.gc.forAll, clr.ParseCondemned)
 		default:
 			s.skip()
 		}
 	}
 	g.CondemnedGenerations = clr.MakeCondemnedGenerations(initial, final, budget, tuning)
+}
+
+// maxHeaps is how many heaps a record has at most, as in package gclog.
+const maxHeaps = 1024
+
+// readHeaps reads what the heaps say of why, those that say the same together.
+func (l *jsonLine) readHeaps(x *gclog.HeapSummary) {
+	s := &l.s
+	for s.list(); s.element(); {
+		first := len(x.Reasons)
+		var r gclog.HeapReasons
+		var initial, final, budget, tuning int
+		for s.object(); s.next(); {
+			switch string(s.key) {
+			case "numbers":
+				for s.list(); s.element(); {
+					if heap := uint32(s.uint(math.MaxUint32)); len(x.Reasons) < maxHeaps {
+						x.Reasons = append(x.Reasons, gclog.HeapReasons{Heap: heap})
+					}
+				}
+			case "initial":
+				initial = int(s.uint(3))
+			case "final":
+				final = int(s.uint(3))
+			case "budget_exceeded":
+				budget = int(s.uint(3))
+			case "time_tuning":
+				tuning = int(s.uint(3))
+			case "reasons":
+				readSet(s, &r.Condemned, clr.ParseCondemned)
+			case "compact":
+				r.Compact, _ = clr.ParseCompactReason(s.text())
+			case "expand":
+				r.Expand, _ = clr.ParseExpandReason(s.text())
+			default:
+				s.skip()
+			}
+		}
+		r.CondemnedGenerations = clr.MakeCondemnedGenerations(initial, final, budget, tuning)
+		for i := first; i < len(x.Reasons); i++ {
+			r.Heap = x.Reasons[i].Heap
+			x.Reasons[i] = r
+		}
+	}
+}
+
+// readLargeObjects reads what compacting them took.
+func (l *jsonLine) readLargeObjects(d *gclog.GCDetails) {
+	s := &l.s
+	var c clr.LOHCompact
+	micros := func() uint32 { return uint32(s.unit(`{"ns":`, math.MaxUint32*1000) / 1000) }
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "plan":
+			c.PlanMicroseconds = micros()
+		case "relocate":
+			c.RelocateMicroseconds = micros()
+		case "compact":
+			c.CompactMicroseconds = micros()
+		case "references":
+			c.TotalRefs = s.count(math.MaxUint64)
+		default:
+			s.skip()
+		}
+	}
+	d.LOHCompactions = append(d.LOHCompactions[:0], c)
+}
+
+// readLost reads how many events were lost since the record before, and how many of them
+// while the collection was open: all, where nothing else is said.
+func (l *jsonLine) readLost(d *gclog.GCDetails) {
+	s := &l.s
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "count":
+			d.LostEvents = s.uint(math.MaxUint64)
+		case "within":
+			l.gc.lostWithin, l.gc.hasLostWithin = s.uint(math.MaxUint64), true
+		default:
+			s.skip()
+		}
+	}
 }
 
 func (l *jsonLine) readTiming(d *gclog.GCDetails) {
@@ -413,13 +515,17 @@ func (l *jsonLine) readMarks(r *record) {
 
 func (l *jsonLine) readMark(m *gclog.MarkSummary) {
 	s := &l.s
-	m.Known = true
+	m.Known, m.Heap = true, -1
 	for s.object(); s.next(); {
 		switch string(s.key) {
 		case "longest":
 			m.Longest = s.ns()
 		case "promoted":
 			m.Promoted = s.bytes()
+		case "heap":
+			m.Heap = int(s.uint(math.MaxInt32))
+		case "imbalance":
+			m.Imbalance = s.ratio()
 		default:
 			s.skip()
 		}
@@ -431,9 +537,9 @@ func (l *jsonLine) readImbalance(r *record) {
 	for s.object(); s.next(); {
 		switch string(s.key) {
 		case "gen0":
-			r.summary.Gen0Imbalance = float64(s.decimal(3)) / 1000
+			r.summary.Gen0Imbalance = s.ratio()
 		case "survived":
-			r.summary.SurvivedImbalance = float64(s.decimal(3)) / 1000
+			r.summary.SurvivedImbalance = s.ratio()
 		default:
 			s.skip()
 		}
@@ -452,6 +558,8 @@ func (l *jsonLine) readBackground(b *gclog.BackgroundDetails) {
 			l.readPhases(b)
 		case "revisited":
 			l.readRevisited(b)
+		case "drained_marks":
+			b.DrainedMarks = s.count(math.MaxUint64)
 		case "mark_overflow_objects":
 			b.Overflowed = s.count(math.MaxUint64)
 		case "alloc_waits":
@@ -539,9 +647,38 @@ func (l *jsonLine) readWaits(b *gclog.BackgroundDetails) {
 			b.WaitTime = s.ns()
 		case "max":
 			b.WaitMax = s.ns()
+		case "list":
+			for s.list(); s.element(); {
+				l.readWait(b)
+			}
 		default:
 			s.skip()
 		}
+	}
+}
+
+// maxWaits is how many waits a record has at most, as in package gclog.
+const maxWaits = 64
+
+func (l *jsonLine) readWait(b *gclog.BackgroundDetails) {
+	s := &l.s
+	var w gclog.AllocWait
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "start":
+			w.Start = s.time()
+		case "ns":
+			w.Duration = int64(s.uint(maxSpan))
+		case "thread":
+			w.Thread = s.uint(math.MaxUint64)
+		case "reason":
+			w.Reason = uint32(s.uint(math.MaxUint32))
+		default:
+			s.skip()
+		}
+	}
+	if len(b.Waits) < maxWaits {
+		b.Waits = append(b.Waits, w)
 	}
 }
 
@@ -571,11 +708,11 @@ func (l *jsonLine) readDatas(x *gclog.DatasDetails) {
 		case "max_heaps":
 			x.Tuning.MaxHeaps, x.HasTuning = uint16(s.uint(math.MaxUint16)), true
 		case "throughput_cost":
-			cost = float32(s.pct()) / 100
+			cost = float32(s.share())
 		case "full_gc_new_heaps":
 			x.FullGCTuning.NewHeaps, x.HasFullGCTuning = uint16(s.uint(math.MaxUint16)), true
 		case "gen2_cost":
-			fullCost = float32(s.pct()) / 100
+			fullCost = float32(s.share())
 		default:
 			s.skip()
 		}

@@ -3,6 +3,7 @@ package logs
 import (
 	"bytes"
 	"math"
+	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -290,6 +291,36 @@ func (s *scanner) unit(prefix string, most uint64) (v uint64) {
 		}
 	}
 	return v
+}
+
+// ratio reads a number with all digits that it has.
+func (s *scanner) ratio() float64 {
+	end := s.at
+	for end < len(s.b) && end-s.at <= maxDigits && (s.b[end]-'0' <= 9 || s.b[end] == '.') {
+		end++
+	}
+	v, err := strconv.ParseFloat(string(s.b[s.at:end]), 64)
+	if err != nil {
+		s.fail()
+		return 0
+	}
+	s.at = end
+	return v
+}
+
+// maxDigits is how many digits a ratio has at most: more than any number that is not damaged.
+const maxDigits = 32
+
+// share reads a share with all its digits, as a percentage.
+func (s *scanner) share() (percent float64) {
+	for s.object(); s.next(); {
+		if string(s.key) == "pct" {
+			percent = 100 * s.ratio()
+		} else {
+			s.skip()
+		}
+	}
+	return percent
 }
 
 // pct reads a share in units of 0.01 %.

@@ -24,6 +24,15 @@ func (l *jsonLine) settleGC(r *record) (ok bool) {
 	if d.Flaws&gclog.FlawLostEvents == 0 {
 		d.LostEvents = 0 // they were lost before the collection
 	}
+	if l.gc.hasLostWithin {
+		d.LostEvents = l.gc.lostWithin
+	}
+	if l.gc.hasForAll {
+		d.Global.Condemned = l.gc.forAll
+	} else if len(r.summary.Reasons) > 0 {
+		d.Global.HasCondemned, d.Global.Condemned = false, 0
+	}
+	d.FromLog = l.gc.fromLog || l.older
 	l.settleTimes(r)
 	l.settleSizes(d)
 	d.HasCompaction = d.HasGlobal || l.gc.compactive && d.Kind != gclog.KindBackground
@@ -52,6 +61,12 @@ func (l *jsonLine) settleTimes(r *record) {
 		d.Memory.At = l.gc.memoryRead - sync
 	}
 	d.Suspended = d.PauseStart()
+	if l.gc.suspended != 0 {
+		d.Suspended = l.gc.suspended - sync
+	}
+	if r.summary.MarkedUntil != 0 {
+		r.summary.MarkedUntil -= sync
+	}
 	if d.HasTrigger {
 		d.Triggered = d.Suspended - l.gc.delay
 	}
@@ -67,6 +82,9 @@ func (l *jsonLine) settleTimes(r *record) {
 // ends with the collection.
 func (l *jsonLine) settleBackground(d *gclog.GCDetails, sync int64) {
 	b := d.Background
+	for i := range b.Waits {
+		b.Waits[i].Start -= sync
+	}
 	for i, at := range b.Phase {
 		if at != 0 {
 			b.Phase[i] -= sync
@@ -100,7 +118,7 @@ func (l *jsonLine) settleBackground(d *gclog.GCDetails, sync int64) {
 func (l *jsonLine) settleWindow(d *gclog.GCDetails) {
 	const whole = 100 * 100 // units of the share
 	switch {
-	case !l.gc.hasPaused:
+	case !l.gc.hasPaused, d.Window > 0:
 	case d.HasSinceLast && d.Kind != gclog.KindBackground:
 		d.Window = d.SinceLast + d.Pause()
 	case l.gc.paused > 0:

@@ -116,7 +116,7 @@ func (r *record) reset() {
 	r.of, r.kind, r.at = nil, 0, 0
 	r.pause, r.gap, r.stall = gclog.Pause{}, gclog.Gap{}, gclog.Stall{}
 	r.start, r.end = formats.Start{}, formats.End{}
-	r.background, r.summary = gclog.BackgroundDetails{}, gclog.HeapSummary{}
+	r.background, r.summary = gclog.BackgroundDetails{Waits: r.background.Waits[:0]}, gclog.HeapSummary{Reasons: r.summary.Reasons[:0]}
 }
 
 // put takes a record that is whole, in the order of the log.

@@ -144,7 +144,7 @@ func (x *explainer) lacks(what, why string) {
 // untold is why something is not known that a runtime tells for the reason given at most:
 // of what was read from a log, the log is the reason.
 func (x *explainer) untold(why string) string {
-	if x.c.Log != "" {
+	if x.d.FromLog {
 		return "the log does not hold it (format " + x.c.Log + ")"
 	}
 	return why

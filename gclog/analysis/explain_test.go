@@ -679,6 +679,7 @@ func TestExplainContradictions(t *testing.T) {
 func TestExplainLog(t *testing.T) {
 	d := &gclog.GCDetails{}
 	d.Reset()
+	d.FromLog = true
 	d.Pauses = []gclog.PausePart{{Duration: 3 * ms, Suspend: gclog.Untold, Resume: gclog.Untold}}
 	e := analysis.Explain(d, analysis.Context{Log: "jdk8"})
 	checkExplanation(t, d, &e)

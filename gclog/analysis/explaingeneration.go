@@ -94,10 +94,10 @@ func (x *explainer) decision() (steps clr.CondemnedGenerations, conditions clr.C
 		return steps, conditions, known
 	}
 	most := max(x.d.Generation, steps.Final())
-	for i := range x.d.Heaps {
-		if h := &x.d.Heaps[i]; h.HasHistory && h.History.CondemnedGenerations.Final() > most {
-			most = h.History.CondemnedGenerations.Final()
-			steps, conditions = h.History.CondemnedGenerations, h.History.Condemned|x.d.Global.Condemned
+	for i := range x.d.ReportedHeaps() {
+		if h, told := x.d.HeapReasons(i); told && h.CondemnedGenerations.Final() > most {
+			most = h.CondemnedGenerations.Final()
+			steps, conditions = h.CondemnedGenerations, h.Condemned|x.d.Global.Condemned
 		}
 	}
 	return steps, conditions, known
@@ -241,12 +241,12 @@ func (x *explainer) heaps() {
 	var order []wish
 	var facts []Fact
 	by := map[wish][]uint32{}
-	for i := range x.d.Heaps {
-		h := &x.d.Heaps[i]
-		if !h.HasHistory {
+	for i := range x.d.ReportedHeaps() {
+		h, told := x.d.HeapReasons(i)
+		if !told {
 			continue
 		}
-		w := wish{h.History.CondemnedGenerations, h.History.Condemned}
+		w := wish{h.CondemnedGenerations, h.Condemned}
 		if by[w] == nil {
 			order = append(order, w)
 		}
@@ -270,6 +270,7 @@ func (x *explainer) heaps() {
 	var parts []string
 	for _, w := range order {
 		heaps := by[w]
+		slices.Sort(heaps)
 		part := "heap "
 		if len(heaps) > 1 {
 			part = "heaps "
@@ -342,8 +343,9 @@ func (x *explainer) whyBlocking(c clr.Condemned, conditionsKnown bool) (text str
 
 // anyConditions are those that held for any of the heaps.
 func (x *explainer) anyConditions() (c clr.Condemned) {
-	for i := range x.d.Heaps {
-		c |= x.d.Heaps[i].History.Condemned
+	for i := range x.d.ReportedHeaps() {
+		h, _ := x.d.HeapReasons(i)
+		c |= h.Condemned
 	}
 	return c
 }

@@ -167,7 +167,7 @@ func (x *explainer) divide(i int) []Part {
 	}
 	stood := begin + min(max(0, p.Suspend), p.Duration)
 	if p.Kind != gclog.PauseFinal && !shared && p.Suspend >= 0 && p.Suspend <= p.Duration && d.Flaws&gclog.FlawNoStart == 0 && d.Start >= stood && d.Start-stood <= v.left {
-		if d.Start == stood && x.c.Log != "" {
+		if d.Start == stood && d.FromLog {
 			v.miss("prepare", prepareName, x.untold("")) // the log has one moment for both
 		} else {
 			v.add("prepare", prepareName, d.Start-stood)
@@ -276,10 +276,7 @@ func (x *explainer) markedUntil(v *division, p *gclog.PausePart) {
 	if !d.HasGlobal {
 		why = x.unheard()
 	}
-	var last int64
-	for i := range d.Heaps {
-		last = max(last, d.Heaps[i].MarkedUntil)
-	}
+	last := d.MarkedUntil()
 	if last <= d.Start || p.Kind == gclog.PauseFinal || last > p.Start+p.Duration && !d.InsideBGCStart {
 		v.miss("steps", "mark, plan, relocate, compact or sweep", why)
 		return
@@ -412,15 +409,9 @@ func (x *explainer) roots() {
 		if !m.Known {
 			continue
 		}
-		root := Root{Type: t, Name: rootNames[t], Longest: m.Longest, Heap: -1, Promoted: m.Promoted, Imbalance: unknown("there is one heap")}
-		for i := range d.Heaps {
-			if d.MarkTime(i, t) == m.Longest {
-				root.Heap = int(d.Heaps[i].Heap)
-				break
-			}
-		}
-		if ratio, ok := d.MarkImbalance(t); ok {
-			root.Imbalance = known(ratio)
+		root := Root{Type: t, Name: rootNames[t], Longest: m.Longest, Heap: m.Heap, Promoted: m.Promoted, Imbalance: unknown("there is one heap")}
+		if m.Imbalance > 0 {
+			root.Imbalance = known(m.Imbalance)
 		} else if d.HeapCount() > 1 {
 			root.Imbalance = unknown(x.untold("fewer than two heaps told it"))
 		}

@@ -3,6 +3,7 @@ package analysis
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/gclog/gclog/gclog"
@@ -230,17 +231,17 @@ func (x *explainer) compaction() {
 
 // perHeap groups the heaps by what one of their mechanisms says, in the order of the heaps.
 // The causes are what is said, the facts which heap says what where they differ.
-func (x *explainer) perHeap(name func(*clr.GCPerHeapHistory) string, texts map[string]string) (text string, causes []string, facts []Fact) {
+func (x *explainer) perHeap(name func(*gclog.HeapReasons) string, texts map[string]string) (text string, causes []string, facts []Fact) {
 	var order []string
 	by := map[string][]uint32{}
 	n := 0
-	for i := range x.d.Heaps {
-		h := &x.d.Heaps[i]
-		if !h.HasHistory {
+	for i := range x.d.ReportedHeaps() {
+		h, told := x.d.HeapReasons(i)
+		if !told {
 			continue
 		}
 		n++
-		reason := name(&h.History)
+		reason := name(&h)
 		if reason == "" {
 			continue
 		}
@@ -253,6 +254,7 @@ func (x *explainer) perHeap(name func(*clr.GCPerHeapHistory) string, texts map[s
 	for _, reason := range order {
 		text := mechanism(texts, reason)
 		if heaps := by[reason]; len(heaps) < n {
+			slices.Sort(heaps)
 			text = fmt.Sprintf("heap %s: %s", numbersText(heaps), text)
 			for _, h := range heaps {
 				facts = append(facts, textFact(fmt.Sprintf("heap.%d", h), reason))
@@ -265,11 +267,11 @@ func (x *explainer) perHeap(name func(*clr.GCPerHeapHistory) string, texts map[s
 
 func (x *explainer) compacted() {
 	compacting := textFact("dotnet.gc.compacting", "yes")
-	why, causes, facts := x.perHeap(func(h *clr.GCPerHeapHistory) string { return h.Compact.CompactReason() }, compactTexts)
+	why, causes, facts := x.perHeap(func(h *gclog.HeapReasons) string { return h.Compact.CompactReason() }, compactTexts)
 	if why == "" {
 		x.say(&x.e.Result, "compaction", "It compacted: survivors were moved together.", compacting)
 		why := "no heap tells the reason of it"
-		if len(x.d.Heaps) == 0 {
+		if x.d.ReportedHeaps() == 0 {
 			why = x.unheard()
 		}
 		x.lacks("why it compacted", why)
@@ -279,7 +281,7 @@ func (x *explainer) compacted() {
 }
 
 func (x *explainer) expanded() {
-	if how, causes, facts := x.perHeap(func(h *clr.GCPerHeapHistory) string { return h.Expand.ExpandReason() }, expandTexts); how != "" {
+	if how, causes, facts := x.perHeap(func(h *gclog.HeapReasons) string { return h.Expand.ExpandReason() }, expandTexts); how != "" {
 		x.because(&x.e.Result, "expansion", "The heap got room for young objects "+how+".", causes, facts...)
 	}
 }

@@ -431,7 +431,7 @@ func (x *judgedGC) set(d *gclog.GCDetails) {
 	}
 	x.steps, x.conditions, x.condemned = d.Condemned()
 	x.marks = [len(marksJudged)]float64{}
-	if len(d.Heaps) > 2 {
+	if d.ReportedHeaps() > 2 {
 		for i, t := range marksJudged {
 			x.marks[i], _ = d.MarkImbalance(t)
 		}

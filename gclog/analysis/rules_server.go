@@ -128,7 +128,7 @@ type heapImbalance struct {
 }
 
 func (j *heapImbalance) gc(x *judgedGC) {
-	heaps := len(x.Heaps)
+	heaps := x.ReportedHeaps()
 	if heaps == 0 {
 		heaps = x.HeapCount()
 	}
@@ -146,7 +146,7 @@ func (j *heapImbalance) gc(x *judgedGC) {
 			marked = r
 		}
 	}
-	if len(x.Heaps) == 0 && filled == 0 {
+	if x.ReportedHeaps() == 0 && filled == 0 {
 		return
 	}
 	j.told++
@@ -204,7 +204,7 @@ func (j *wrongFlavour) gc(x *judgedGC) {
 		j.sized++
 		j.after += x.after
 	}
-	if len(x.Heaps) > 0 {
+	if x.ReportedHeaps() > 0 {
 		j.histories++
 	}
 	d := &x.Datas

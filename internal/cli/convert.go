@@ -46,6 +46,7 @@ type conversion struct {
 	format      formats.Options
 	sets        []*output.Set
 	writers     map[int64]*output.Set // of recordings, by pid
+	sessions    []*converting         // whose outputs have the begin of the recording that is read
 	first       *gclog.Process        // of logs: that an output was opened for last
 	observers   []*convertingLog
 	suspensions bool  // an output wants them
@@ -226,7 +227,7 @@ func (v *conversion) process(p *gclog.Process, shift, ticks int64) gclog.Observe
 	if !v.inputs.wanted(p) {
 		return nil
 	}
-	o := &converting{v: v, process: p, set: v.writers[p.ID]}
+	o := &converting{v: v, process: p, set: v.writers[p.ID], start: formats.Start{At: shift, Ticks: ticks, Recorded: true}}
 	if shift > 0 && o.set != nil {
 		o.Gap(&gclog.Gap{Reason: gclog.GapReattached, Time: shift, Ticks: ticks})
 	}
@@ -235,9 +236,11 @@ func (v *conversion) process(p *gclog.Process, shift, ticks int64) gclog.Observe
 
 // end implements recordingReader: it ends the logs that have been made.
 func (v *conversion) end(at int64, _ []gclog.Open) {
-	for _, set := range v.sets {
-		set.Each(func(w *formats.Writer) { w.End(&formats.End{At: at, Reason: formats.EndOfRecording}) })
+	for _, o := range v.sessions {
+		end := formats.End{At: at, Ticks: at, Reason: formats.EndOfRecording, Process: o.process}
+		o.set.Each(func(w *formats.Writer) { w.End(&end) })
 	}
+	v.sessions = nil
 }
 
 // written tells whether any output was written to.
@@ -264,6 +267,8 @@ type converting struct {
 	v       *conversion
 	process *gclog.Process
 	set     *output.Set // nil: not opened
+	start   formats.Start
+	began   bool // the outputs have it
 	early   []gclog.Suspension
 }
 
@@ -277,12 +282,26 @@ func (o *converting) each(f func(*formats.Writer)) {
 		if o.set = o.v.openOutputs(process); o.set != nil {
 			o.v.writers[process.ID] = o.set
 		}
+		o.begin()
 		for i := range o.early {
 			o.v.tell(o.set, func(w *formats.Writer) { w.Suspension(&o.early[i]) })
 		}
 		o.early = nil
 	}
+	o.begin()
 	o.v.tell(o.set, f)
+}
+
+// begin tells the outputs when the recording begins, once.
+func (o *converting) begin() {
+	if o.began || o.set == nil {
+		return
+	}
+	o.began = true
+	if !slices.ContainsFunc(o.v.sessions, func(other *converting) bool { return other.set == o.set }) {
+		o.v.sessions = append(o.v.sessions, o)
+		o.v.tell(o.set, func(w *formats.Writer) { w.Start(&o.start) })
+	}
 }
 
 // openOutputs opens the outputs for a process; nil: that failed.

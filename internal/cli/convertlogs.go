@@ -29,7 +29,7 @@ func (v *conversion) logs() error {
 func (v *conversion) endLogs() {
 	for _, o := range v.observers {
 		if o.set != nil && !o.ended {
-			o.End(&formats.End{At: o.newest, Reason: formats.EndOfRecording})
+			o.End(&formats.End{At: o.newest, Reason: formats.EndOfLog})
 			o.ended = true
 		}
 	}

@@ -176,10 +176,12 @@ func (r *historyReader) process(p *gclog.Process, shift, ticks int64) gclog.Obse
 	if r.told == nil {
 		p.Sync = r.inputs.begun()
 		r.tell(p)
-	} else if !r.told.open {
+	}
+	again := r.told.started && !r.told.open
+	r.told.begin(shift)
+	if again {
 		r.told.Gap(&gclog.Gap{Reason: gclog.GapReattached, Time: shift, Ticks: ticks})
 	}
-	r.told.begin(shift)
 	if events, ok := r.told.to.(gclog.EventObserver); ok {
 		return eventTeller{r.told, events}
 	}

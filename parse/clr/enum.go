@@ -349,6 +349,39 @@ var expandNames = [...]string{
 // ExpandReason names how the heap was expanded, "" if it was not.
 func (m HeapMechanism) ExpandReason() string { return m.name("Expand", expandNames[:]) }
 
+// Reason is m with nothing but the reason that is named.
+func (m HeapMechanism) Reason() HeapMechanism {
+	switch i := m.reason(); {
+	case !m.Done():
+		return 0
+	case i < 0:
+		return mechanismDone
+	default:
+		return mechanismDone | 1<<i
+	}
+}
+
+// ParseCompactReason returns what CompactReason names so, with nothing but that reason.
+func ParseCompactReason(name []byte) (m HeapMechanism, ok bool) {
+	return parseMechanism("Compact", compactNames[:], name)
+}
+
+// ParseExpandReason is the same of ExpandReason.
+func ParseExpandReason(name []byte) (m HeapMechanism, ok bool) {
+	return parseMechanism("Expand", expandNames[:], name)
+}
+
+func parseMechanism(kind string, names []string, name []byte) (m HeapMechanism, ok bool) {
+	if string(name) == kind {
+		return mechanismDone, true
+	}
+	i, ok := parseEnum(kind, names, name)
+	if !ok || i > 30 {
+		return 0, false
+	}
+	return mechanismDone | 1<<i, true
+}
+
 func (m HeapMechanism) name(kind string, names []string) string {
 	if !m.Done() {
 		return ""

@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/shared"
+)
+
+// A reading is all that gclog says of what it reads, as programs get it: the summary, and the
+// page of every collection.
+type reading struct {
+	summary any
+	pages   []any
+}
+
+// A pageReader is told a history for the summary and for the pages.
+type pageReader struct {
+	*assessment
+	peers *analysis.Peers
+	gcs   []*gclog.GCDetails
+}
+
+func (r *pageReader) Pause(p *gclog.Pause) { r.assessment.Pause(p); r.peers.Pause(p) }
+func (r *pageReader) Phase(p *gclog.Phase) { r.assessment.Phase(p); r.peers.Phase(p) }
+func (r *pageReader) Gap(g *gclog.Gap)     { r.assessment.Gap(g); r.peers.Gap(g) }
+
+func (r *pageReader) GC(d *gclog.GCDetails) {
+	r.assessment.GC(d)
+	r.peers.GC(d)
+	r.gcs = append(r.gcs, d.Clone())
+}
+
+func testProgram() *program {
+	return &program{in: strings.NewReader(""), stdout: io.Discard, out: &printer{w: io.Discard}, ui: newUI(io.Discard)}
+}
+
+// readAll returns what gclog says of a process in files. Damage in them is nothing that matters
+// here.
+func readAll(t *testing.T, pid int64, files ...string) *reading {
+	t.Helper()
+	p := testProgram()
+	var o *pageReader
+	h, err := p.readHistory(files, pid, span{}, func(process *gclog.Process, w analysis.Window) historyObserver {
+		o = &pageReader{assessment: newAssessment(process, analysis.Thresholds{}, w), peers: analysis.NewPeers()}
+		return o
+	})
+	if h == nil {
+		t.Fatal(err)
+	}
+	h.names = nil
+	r := &reading{summary: asJSON(t, p.summaryJSON(h, o.assessment))}
+	for _, d := range o.gcs {
+		e := analysis.Explain(d, analysis.Context{Process: h.process, Begin: h.begin, HasBegin: true, Log: h.format, Peers: o.peers})
+		r.pages = append(r.pages, asJSON(t, p.explanationJSON(h, d, &e)))
+	}
+	return r
+}
+
+func asJSON(t *testing.T, x any) (v any) {
+	t.Helper()
+	b, err := json.Marshal(x)
+	if err == nil {
+		err = json.Unmarshal(b, &v)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// recordedPIDs returns the processes in a recording.
+func recordedPIDs(t *testing.T, path string) []int64 {
+	t.Helper()
+	x := inputs{p: testProgram(), twice: func(*input) bool { return false }}
+	defer x.close()
+	if err := x.open([]string{path}); err != nil {
+		t.Fatal(err)
+	}
+	return processesOfRecording(x.list[0])
+}
+
+// convertAll makes logs of a recording, as far as it can be read.
+func convertAll(t *testing.T, path string, args ...string) {
+	t.Helper()
+	if code := Main(append([]string{"gclog", "convert", path}, args...), nil, io.Discard, io.Discard); code != exitOK && code != exitData {
+		t.Fatalf("convert %v: exit code %d", args, code)
+	}
+}
+
+// A difference is passed what two readings say otherwise, nil where one says nothing.
+type difference func(path string, a, b any)
+
+// compare passes on where b differs from a.
+func (differs difference) compare(path string, a, b any) {
+	switch x := a.(type) {
+	case map[string]any:
+		y, ok := b.(map[string]any)
+		if !ok {
+			break
+		}
+		for k, v := range x {
+			differs.compare(path+"."+k, v, y[k])
+		}
+		for k, v := range y {
+			if _, ok := x[k]; !ok {
+				differs.compare(path+"."+k, nil, v)
+			}
+		}
+		return
+	case []any:
+		y, ok := b.([]any)
+		if !ok || len(x) != len(y) {
+			break
+		}
+		for i := range x {
+			differs.compare(fmt.Sprintf("%s[%d]", path, i), x[i], y[i])
+		}
+		return
+	}
+	if !reflect.DeepEqual(a, b) {
+		differs(path, a, b)
+	}
+}
+
+// notInLogs is what only events tell, which no log holds.
+const notInLogs = "summary.dotnet.gc.finalized"
+
+// TestSameJSON: the same collections give the same summary, findings and explanations in every
+// number and word, whether they are read from the recording or from a log in JSON.
+func TestSameJSON(t *testing.T) {
+	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
+		log := filepath.Join(t.TempDir(), "gc.json")
+		convertAll(t, tr.Path, "-o", log)
+		for _, pid := range recordedPIDs(t, tr.Path) {
+			want := readAll(t, pid, tr.Path)
+			if len(want.pages) == 0 {
+				continue // no collection: no log
+			}
+			got := readAll(t, pid, log)
+			differs := difference(func(path string, a, b any) {
+				if !strings.HasPrefix(path, notInLogs) {
+					t.Errorf("process %d, %s: the recording says %v, the log %v", pid, path, a, b)
+				}
+			})
+			differs.compare("summary", want.summary, got.summary)
+			differs.compare("pages", want.pages, got.pages)
+		}
+	})
+}
