@@ -102,8 +102,7 @@ type Options struct {
 type Start struct {
 	At        int64  // nanoseconds since the sync point
 	Ticks     int64  // the same in ticks
-	Providers string // what the session listens to, in dotnet-trace's syntax
-	Recorded  bool   // it is that of a recording: what the session listened to is not known
+	Providers string // what the session listens to, in dotnet-trace's syntax; "": a recording begins
 }
 
 // EndReason is why a session with a process ended.

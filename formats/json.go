@@ -333,7 +333,7 @@ func (j *jsonFormat) rest(o *object) []byte {
 func (j *jsonFormat) start(dst []byte, s *Start) []byte {
 	j.began = s.Ticks
 	o := j.begin(dst, s.At, false, func(b []byte) []byte {
-		if s.Recorded {
+		if s.Providers == "" {
 			b = append(b, "recording of process "...)
 			b = strconv.AppendInt(b, j.o.Process.ID, 10)
 			return append(b, " begins"...)
@@ -358,6 +358,11 @@ func (j *jsonFormat) end(dst []byte, e *End) []byte {
 	}
 	bad := e.Reason == EndStreamError || e.Reason == EndKilled || e.Reason == EndOOMKilled || e.ExitCode != 0
 	o := j.begin(dst, e.At, bad, func(b []byte) []byte {
+		if e.Reason == EndOfRecording {
+			b = append(b, "recording of process "...)
+			b = strconv.AppendInt(b, j.o.Process.ID, 10)
+			return append(b, " ends"...)
+		}
 		b = append(b, "session with process "...)
 		b = strconv.AppendInt(b, j.o.Process.ID, 10)
 		b = append(b, " ended: "...)
@@ -405,10 +410,7 @@ func (j *jsonFormat) learn(p *gclog.Process) {
 	if p == nil {
 		return
 	}
-	known := &j.o.Process
-	known.RuntimeVersion, known.Flavor, known.GCLibrary = p.RuntimeVersion, p.Flavor, p.GCLibrary
-	known.Server, known.Concurrent, known.HeapCount, known.Processors = p.Server, p.Concurrent, p.HeapCount, p.Processors
-	known.Limits, known.HasLimits = p.Limits, p.HasLimits
+	j.o.Process.Learn(p)
 	j.runtime = j.appendRuntime(nil)
 }
 

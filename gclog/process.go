@@ -77,6 +77,33 @@ type Process struct {
 	UptimeAtSync time.Duration
 }
 
+// Learn takes what other knows of the runtime and its GC. What identifies the process stays.
+func (p *Process) Learn(other *Process) {
+	text := func(known *string, text string) {
+		if text != "" {
+			*known = text
+		}
+	}
+	text(&p.RuntimeVersion, other.RuntimeVersion)
+	text(&p.Flavor, other.Flavor)
+	text(&p.GCLibrary, other.GCLibrary)
+	if other.Server != Unknown {
+		p.Server = other.Server
+	}
+	if other.Concurrent != Unknown {
+		p.Concurrent = other.Concurrent
+	}
+	if other.HeapCount > 0 {
+		p.HeapCount = other.HeapCount
+	}
+	if other.Processors > 0 {
+		p.Processors = other.Processors
+	}
+	if other.HasLimits {
+		p.Limits, p.HasLimits = other.Limits, true
+	}
+}
+
 // Time is the wall-clock time of a time stamp.
 func (p *Process) Time(at int64) time.Time { return p.Sync.Add(time.Duration(at)) }
 

@@ -65,7 +65,13 @@ func (j *jsonParser) take(b []byte, r *record) (ours, whole bool) {
 		j.processes.finishOthers(p, l.pid)
 	}
 	kind, known := l.recordKind()
-	l.teach(&p.facts)
+	if l.hasSettings && kind == recordEnd {
+		// As what a collection says of its process: what is written of the log has the same head.
+		r.end.Process = &gclog.Process{}
+		l.teach(r.end.Process)
+	} else {
+		l.teach(&p.facts)
+	}
 	if !known {
 		return true, false
 	}
@@ -124,6 +130,7 @@ type jsonLine struct {
 	server, concurrent gclog.Known
 	heapCount          int
 	processors         int
+	hasSettings        bool
 	library            []byte
 	limits             clr.GCSettings
 	hasLimits          bool
@@ -359,6 +366,7 @@ func (l *jsonLine) readAbout() {
 
 func (l *jsonLine) readSettings() {
 	s, limits := &l.s, &l.limits
+	l.hasSettings = true
 	limit := func(v *uint64) { *v, l.hasLimits = s.bytes(), true }
 	bit := func(b uint32) {
 		if s.bool() {
@@ -516,6 +524,7 @@ func (l *jsonLine) settle(r *record) bool {
 		r.end = formats.End{
 			At: r.at, Ticks: ticks, Reason: reason,
 			ExitCode: int(l.exitCode), HasCode: l.hasExit, Signal: int(l.signal), Message: keep(l.message),
+			Process: r.end.Process,
 		}
 		return ok
 	}

@@ -264,6 +264,10 @@ func (r *record) tell(out Observer) {
 	case recordStart:
 		out.Start(&r.start)
 	case recordEnd:
+		if r.end.Process != nil {
+			r.of.facts.Learn(r.end.Process)
+			r.end.Process = &r.of.facts
+		}
 		out.End(&r.end)
 	}
 }

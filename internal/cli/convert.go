@@ -227,7 +227,7 @@ func (v *conversion) process(p *gclog.Process, shift, ticks int64) gclog.Observe
 	if !v.inputs.wanted(p) {
 		return nil
 	}
-	o := &converting{v: v, process: p, set: v.writers[p.ID], start: formats.Start{At: shift, Ticks: ticks, Recorded: true}}
+	o := &converting{v: v, process: p, set: v.writers[p.ID], start: formats.Start{At: shift, Ticks: ticks}}
 	if shift > 0 && o.set != nil {
 		o.Gap(&gclog.Gap{Reason: gclog.GapReattached, Time: shift, Ticks: ticks})
 	}
