@@ -10,7 +10,7 @@ import (
 var begins = [][]byte{
 	[]byte(`{"gclog_file_id":"`),
 	[]byte("StartRelativeMSec,Number,Generation,Type,Reason,"),
-	[]byte("time             gc  gen  kind "),
+	[]byte("time             gc "),
 }
 
 // BeginSize is how many bytes of a file IsOurs needs to see.
