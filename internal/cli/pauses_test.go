@@ -95,7 +95,7 @@ func TestAtOfLives(t *testing.T) {
 	for at, want := range map[string]string{
 		"00:30:38.700":              "yes: paused for all of that millisecond (00:30:38.700 to 00:30:38.701 UTC)",
 		"2026-11-21T00:30:38.300Z":  "no: ",
-		"00:30:37":                  "partly: paused for 141.2 ms of the 432.2 ms that are known of that second (00:30:37 to 00:30:38 UTC), in 4 pauses, the longest of 133.475 ms at 00:30:37.879 ",
+		"00:30:37":                  "partly: paused for 141.2 ms of the 700.0 ms that are known of that second (00:30:37 to 00:30:38 UTC), in 4 pauses, the longest of 133.475 ms at 00:30:37.879 ",
 		"05:30:38.700":              "yes: paused for all of that millisecond (05:30:38.700 to 05:30:38.701 UTC)",
 		"2026-11-21T06:30:37+01:00": "partly: paused for 141.2 ms of ",
 		"500ms":                     "no: ",
