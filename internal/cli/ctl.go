@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -133,7 +134,7 @@ func (p *program) printStatus(all *daemon.Processes) error {
 		rows = append(rows, []string{fmt.Sprint(s.PID), oneLine(s.Process), oneLine(dash(s.Service)), fmt.Sprint(s.State), since, fmt.Sprint(s.GCs), fmt.Sprint(s.LostEvents)})
 	}
 	width, _ := screen.Size(p.stdout)
-	if err := screen.Print(p.out, width, statusColumns, rows); err != nil {
+	if err := screen.Print(p.out, width, statusColumns, slices.Values(rows), nil); err != nil {
 		return err
 	}
 	for _, s := range list {

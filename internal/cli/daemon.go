@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -174,7 +175,7 @@ func (p *program) once(ctx context.Context, o daemon.Options) error {
 		{Title: "SERVICE", Width: 8, Cut: true, Rank: 1},
 		{Title: "LEVEL"},
 		{Title: "LOG", Width: 20, Fold: true},
-	}, rows)
+	}, slices.Values(rows), nil)
 }
 
 const configFlag = "config"

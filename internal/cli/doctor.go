@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -137,7 +138,7 @@ func (p *program) printReport(r *doctor.Report, processes []psRow, how string) e
 		for _, f := range r.Facts {
 			facts = append(facts, []string{strings.ReplaceAll(f.Name, "_", " "), oneLine(f.Value)})
 		}
-		if err := screen.Print(p.out, width, []screen.Column{{}, {Width: 20, Fold: true}}, facts); err != nil {
+		if err := screen.Print(p.out, width, []screen.Column{{}, {Width: 20, Fold: true}}, slices.Values(facts), nil); err != nil {
 			return err
 		}
 	}
@@ -178,7 +179,7 @@ func printVerdicts(w io.Writer, width int, list []psRow) error {
 	}
 	return screen.Print(w, width, []screen.Column{
 		{Title: "PID", Right: true}, {Title: "NAME", Width: 12, Cut: true}, {Title: "USER", Width: 8, Cut: true}, {Title: "VERDICT", Width: 20, Fold: true},
-	}, rows)
+	}, slices.Values(rows), nil)
 }
 
 var levelStyles = map[doctor.Level]screen.Style{doctor.Failure: screen.Failure, doctor.Warning: screen.Warning, doctor.Note: screen.Note}

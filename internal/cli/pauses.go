@@ -12,6 +12,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/jsontext"
+	"github.com/gclog/gclog/internal/screen"
 	"github.com/urfave/cli/v2"
 )
 
@@ -99,7 +100,7 @@ func (p *program) pausesList(c *cli.Context, asJSON bool) error {
 	stops := t.All()
 	written := p.write(func(w io.Writer) error {
 		if !asJSON {
-			return writeStops(w, h.process, stops)
+			return p.writeStops(w, h.process, stops)
 		}
 		enc := newEncoder(w)
 		for i := range stops {
@@ -145,38 +146,50 @@ func (p *program) write(f func(io.Writer) error) error {
 	return notWritten(err)
 }
 
-// writeStops writes a line for each pause.
-func writeStops(w io.Writer, p *gclog.Process, stops []analysis.Stop) error {
+// stopColumns are those of a list of pauses. The number is what explain takes.
+var stopColumns = []screen.Column{
+	{Title: "time"},
+	{Title: "pause ms", Right: true},
+	{Title: "suspend ms", Right: true, Rank: 3},
+	{Title: "gc", Right: true, Rank: 1},
+	{Title: "what"},
+	{Title: "reason", Rank: 2},
+}
+
+// writeStops writes a line for each pause, in the colour of its length.
+func (p *program) writeStops(w io.Writer, process *gclog.Process, stops []analysis.Stop) error {
 	if len(stops) == 0 {
 		return nil
 	}
-	times, width := make([]string, len(stops)), 0
-	for i := range stops {
-		times[i] = timeText(p.Time(stops[i].Start))
-		width = max(width, len(times[i])) // zones differ in length
-	}
-	if _, err := fmt.Fprintf(w, "%-*s  %10s  %10s  %7s  %-27s  %s\n", width, "time", "pause ms", "suspend ms", "gc", "what", "reason"); err != nil {
-		return err
-	}
-	for i := range stops {
-		s := &stops[i]
-		suspend, number := "n/a", "-"
-		if s.Suspend >= 0 {
-			suspend = millisText(s.Suspend)
-		}
-		switch {
-		case s.Number != 0 && s.Counted:
-			number = "(" + numberText(s.Number) + ")"
-		case s.Number != 0:
-			number = numberText(s.Number)
-		case s.Generation >= 0:
-			number = "n/a"
-		}
-		if _, err := fmt.Fprintf(w, "%-*s  %10s  %10s  %7s  %-27s  %s\n", width, times[i], millisText(s.Duration), suspend, number, stopKind(p, s), stopReason(s)); err != nil {
-			return err
+	rows := func(yield func([]string) bool) {
+		for i := range stops {
+			if !yield(stopRow(process, &stops[i])) {
+				return
+			}
 		}
 	}
-	return nil
+	var style func(int) screen.Style
+	if screen.Colored(p.stdout) {
+		style = func(row int) screen.Style { return screen.PauseStyle(stops[row].Duration, screen.Plain) }
+	}
+	width, _ := screen.Size(p.stdout)
+	return screen.Print(w, width, stopColumns, rows, style)
+}
+
+func stopRow(p *gclog.Process, s *analysis.Stop) []string {
+	suspend, number := "n/a", "-"
+	if s.Suspend >= 0 {
+		suspend = millisText(s.Suspend)
+	}
+	switch {
+	case s.Number != 0 && s.Counted:
+		number = "(" + numberText(s.Number) + ")"
+	case s.Number != 0:
+		number = numberText(s.Number)
+	case s.Generation >= 0:
+		number = "n/a"
+	}
+	return []string{timeText(p.Time(s.Start)), millisText(s.Duration), suspend, number, stopKind(p, s), stopReason(s)}
 }
 
 // stopKind is what the program stood for, in a column.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/screen"
 	"github.com/urfave/cli/v2"
 )
 
@@ -93,7 +94,7 @@ func (p *program) pausesAt(c *cli.Context, asJSON bool) error {
 		if asJSON {
 			return newEncoder(w).Encode(p.historyJSON(h, "gc-pauses-at", analysis.Window{From: m.from, To: m.to}, m.json()))
 		}
-		return m.write(w)
+		return p.writeMoment(w, m)
 	}), err)
 }
 
@@ -267,32 +268,37 @@ func about(ns int64) string {
 	}
 }
 
-// write writes the answer and what is around.
-func (m *moment) write(w io.Writer) error {
-	p := m.h.process
-	if _, err := fmt.Fprintln(w, m.text); err != nil {
+// writeMoment writes the answer and what is around.
+func (p *program) writeMoment(w io.Writer, m *moment) error {
+	width, _ := screen.Size(p.stdout)
+	process := m.h.process
+	if _, err := fmt.Fprintf(w, "%s\n", screen.Wrap(nil, m.text, width, 2)); err != nil {
 		return err
 	}
-	if err := writeStops(w, p, m.line.Stops(m.around)); err != nil {
+	if err := p.writeStops(w, process, m.line.Stops(m.around)); err != nil {
 		return err
 	}
 	length := m.within.To - m.within.From
-	span := fmt.Sprintf("of the %s from %s to %s", about(length), timeText(p.Time(m.within.From)), timeText(p.Time(m.within.To)))
+	span := fmt.Sprintf("of the %s from %s to %s", about(length), timeText(process.Time(m.within.From)), timeText(process.Time(m.within.To)))
 	lines := []string{"nothing is known " + span}
 	if m.within.From < m.line.Known().To {
 		lines[0] = fmt.Sprintf("%d %s, %s ms, %s %s", m.around.Pauses, plural(m.around.Pauses, "pause", "pauses"), millisText(m.around.Pause), shareText(m.around.Pause, length), span)
 	}
 	for _, x := range m.concurrents() {
-		lines = append(lines, fmt.Sprintf("%s ran from %s to %s", backgroundText(x.number, x.counted), timeText(p.Time(x.start)), timeText(p.Time(x.end))))
+		lines = append(lines, fmt.Sprintf("%s ran from %s to %s", backgroundText(x.number, x.counted), timeText(process.Time(x.start)), timeText(process.Time(x.end))))
 	}
 	for _, x := range m.waited() {
-		lines = append(lines, fmt.Sprintf("thread %d waited for %s with an allocation, for %s ms from %s", x.Thread, backgroundText(x.number, false), millisText(x.Duration), timeText(p.Time(x.Start))))
+		lines = append(lines, fmt.Sprintf("thread %d waited for %s with an allocation, for %s ms from %s", x.Thread, backgroundText(x.number, false), millisText(x.Duration), timeText(process.Time(x.Start))))
 	}
 	for _, x := range m.missing {
-		lines = append(lines, missingText(p, x))
+		lines = append(lines, missingText(process, x))
 	}
-	_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")
-	return err
+	for _, line := range lines {
+		if _, err := fmt.Fprintf(w, "%s\n", screen.Wrap(nil, line, width, 2)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func backgroundText(number uint32, counted bool) string {

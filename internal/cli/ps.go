@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -169,7 +170,7 @@ func printTable(w io.Writer, width int, list []psRow, wide bool) error {
 		row := []string{strconv.Itoa(r.PID), oneLine(r.Name), oneLine(dash(r.User)), oneLine(dash(r.Runtime)), dash(r.GC), up, can, dash(id[:min(len(id), 12)]), oneLine(shorten(strings.Join(r.CommandLine, " "), 200))}
 		rows = append(rows, row[:len(columns)])
 	}
-	return screen.Print(w, width, columns, rows)
+	return screen.Print(w, width, columns, slices.Values(rows), nil)
 }
 
 func dash(s string) string {

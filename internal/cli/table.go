@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/gclog/gclog/internal/screen"
@@ -30,7 +31,7 @@ func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 func (t *table) print(w io.Writer, width int) {
 	const indent = "  "
 	var b strings.Builder
-	_ = screen.Print(&b, width-len(indent), t.columns, t.rows)
+	_ = screen.Print(&b, width-len(indent), t.columns, slices.Values(t.rows), nil)
 	for line := range strings.Lines(b.String()) {
 		fmt.Fprint(w, indent+line)
 	}

@@ -2,6 +2,7 @@ package screen
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -78,7 +79,7 @@ func TestPrint(t *testing.T) {
 `,
 	} {
 		var b strings.Builder
-		if err := Print(&b, width, columns, rows); err != nil {
+		if err := Print(&b, width, columns, slices.Values(rows), nil); err != nil {
 			t.Fatal(err)
 		}
 		if got := "\n" + b.String(); got != want {
@@ -96,7 +97,7 @@ func TestPrint(t *testing.T) {
 func TestFold(t *testing.T) {
 	columns := []Column{{Title: "PID", Right: true}, {Title: "NAME", Width: 3, Cut: true}, {Title: "VERDICT", Width: 8, Fold: true}}
 	var b strings.Builder
-	if err := Print(&b, 22, columns, [][]string{{"7", "abcdef", "does not answer: it is stopped"}, {"12", "a", "fine"}}); err != nil {
+	if err := Print(&b, 22, columns, slices.Values([][]string{{"7", "abcdef", "does not answer: it is stopped"}, {"12", "a", "fine"}}), nil); err != nil {
 		t.Fatal(err)
 	}
 	if want := `

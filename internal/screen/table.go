@@ -3,6 +3,9 @@ package screen
 import (
 	"bytes"
 	"io"
+	"iter"
+	"slices"
+	"strings"
 
 	"github.com/clipperhouse/displaywidth"
 )
@@ -106,19 +109,20 @@ func (t *Table) Cell(dst, cell []byte) []byte {
 // At is how wide the row is so far.
 func (t *Table) At() int { return t.at }
 
-// Print prints a table whose rows are all there. A column is as wide as its widest cell; where
-// the terminal is narrower than that, 0 being no terminal, cells are cut and columns left out.
-func Print(w io.Writer, width int, columns []Column, rows [][]string) error {
+// Print prints a table whose rows are all there; they are asked for twice. A column is as wide as
+// its widest cell; where the terminal is narrower than that, 0 being no terminal, cells are cut and
+// columns left out. style is that of a row, by its place; nil: none has any.
+func Print(w io.Writer, width int, columns []Column, rows iter.Seq[[]string], style func(row int) Style) error {
 	columns = measured(width, columns, rows)
 	t := NewTable(columns)
 	t.Fit(width)
-	var out []byte
-	line := func() { out = append(bytes.TrimRight(out, " "), '\n') }
-	if out = bytes.TrimRight(t.Head(out), " "); len(out) > 0 { // some tables need no titles
-		line()
-	}
 	last := len(columns) - 1
-	for _, row := range rows {
+	out := bytes.TrimRight(t.Head(nil), " ")
+	if len(out) > 0 { // some tables need no titles
+		out = append(out, '\n')
+	}
+	number := 0
+	for row := range rows {
 		t.Row()
 		begin := len(out)
 		for i, cell := range row {
@@ -127,10 +131,19 @@ func Print(w io.Writer, width int, columns []Column, rows [][]string) error {
 			}
 			out = t.Cell(out, []byte(cell))
 		}
+		line := strings.TrimRight(string(out[begin:]), " ")
 		if columns[last].Fold {
-			out = Wrap(out[:begin], string(out[begin:]), width, t.edges[last])
+			line = string(Wrap(nil, line, width, t.edges[last]))
 		}
-		line()
+		if style != nil {
+			line = Painter(true)(style(number), line)
+		}
+		number++
+		out = append(append(out[:begin], line...), '\n')
+		if _, err := w.Write(out); err != nil {
+			return err
+		}
+		out = out[:0]
 	}
 	_, err := w.Write(out)
 	return err
@@ -138,14 +151,17 @@ func Print(w io.Writer, width int, columns []Column, rows [][]string) error {
 
 // measured returns columns that are as wide as their cells, the widest of those that may be cut or
 // folded made narrower until the table fits.
-func measured(width int, columns []Column, rows [][]string) []Column {
-	all, total := make([]Column, len(columns)), -gap
-	for i, c := range columns {
-		c.Width = Width(c.Title)
-		for _, row := range rows {
-			c.Width = max(c.Width, Width(row[i]))
+func measured(width int, columns []Column, rows iter.Seq[[]string]) []Column {
+	all, total := slices.Clone(columns), -gap
+	for i := range all {
+		all[i].Width = Width(all[i].Title)
+	}
+	for row := range rows {
+		for i, cell := range row {
+			all[i].Width = max(all[i].Width, Width(cell))
 		}
-		all[i] = c
+	}
+	for _, c := range all {
 		total += gap + c.Width
 	}
 	for ; width > 0 && total > width; total-- {
