@@ -155,6 +155,7 @@ func (j *judge) judge() {
 	j.missing()
 	j.unknown()
 	j.sizes()
+	j.roots()
 	if j.raw == nil && j.d.Flaws == 0 && j.process != nil {
 		j.errorf("the events of a complete record are not known")
 	}
@@ -292,8 +293,33 @@ func (j *judge) sizes() {
 		} else {
 			same("promoted", z.Promoted, survived)
 		}
+		if n == clr.Gen0 && z.Budget.Known() && g.global.FinalYoungestDesired > 0 {
+			same("the budget of", z.Budget, float64(g.global.FinalYoungestDesired)*float64(g.global.Heaps))
+		}
+		if x, ok := j.process.samples[uint64(g.start.Count)]; ok && n == clr.Gen0 && z.Budget.Known() {
+			same("by DATAS the budget of", z.Budget, float64(x.Gen0BudgetPerHeap)*float64(g.global.Heaps))
+		}
 		if z.Survival.Known() && math.Abs(z.Survival.Value-min(100, 100*survived/before)) > 0.1 {
 			j.errorf("survival in %s is %v, the events say %v of %v", z.Name, z.Survival.Value, survived, before)
+		}
+	}
+}
+
+// roots judges the table of roots: it has those that were told, with what was promoted.
+func (j *judge) roots() {
+	if j.raw == nil {
+		return
+	}
+	told := map[clr.MarkType]bool{}
+	for _, r := range j.e.Roots {
+		told[r.Type] = true
+		if want := j.raw.promotedFrom[r.Type]; r.Promoted != want {
+			j.errorf("from %s %d were promoted, the events say %d", r.Name, r.Promoted, want)
+		}
+	}
+	for t, marked := range j.raw.marks {
+		if marked != told[clr.MarkType(t)] {
+			j.errorf("marked from %v: %v", clr.MarkType(t), marked)
 		}
 	}
 }
@@ -319,7 +345,7 @@ var statementJudges = map[string]struct {
 
 	"trigger/reason":       {raw: (*judge).reason},
 	"trigger/thread":       {raw: (*judge).thread},
-	"trigger/budget":       {page: (*judge).budget},
+	"trigger/budget":       {page: (*judge).budget, raw: (*judge).budgetUsed},
 	"trigger/allocation":   {page: (*judge).allocation, raw: (*judge).allocated},
 	"trigger/used-numbers": {page: (*judge).usedNumbers},
 
@@ -418,6 +444,21 @@ func (j *judge) budget(s *analysis.Statement) {
 		over, exceeded := fact(s, "dotnet.gc."+gclog.GenerationName(g)+".budget_exceeded")
 		j.check(!left || !exceeded, s, "the budget of gen%d was exceeded and was not", g)
 		j.check(!exceeded || over > 0, s, "exceeded by %v", over)
+	}
+}
+
+// budgetUsed: what the program is said to have used up had next to nothing left: of the last
+// budget that was set, less than a twentieth.
+func (j *judge) budgetUsed(s *analysis.Statement) {
+	left, ok := fact(s, "dotnet.gc.gen0.budget_left")
+	if !ok || j.raw.start.Reason != clr.ReasonAllocSmall || j.raw.in.gcs[0] != j.raw {
+		return
+	}
+	for _, g := range slices.Backward(j.process.gcs) {
+		if g.startTicks < j.raw.startTicks && g.global != nil && g.global.FinalYoungestDesired > 0 {
+			j.check(left <= 0.05*float64(g.global.FinalYoungestDesired), s, "of %d", g.global.FinalYoungestDesired)
+			return
+		}
 	}
 }
 

@@ -45,6 +45,8 @@ type rawGC struct {
 	walked     bool // roots were told one by one
 	marks      [clr.MarkTypes]bool
 
+	promotedFrom [clr.MarkTypes]uint64
+
 	pins, pinBytes, plugs, plugBytes uint64
 	loh                              []clr.LOHCompact
 	waits                            []uint32 // reasons
@@ -259,6 +261,7 @@ func (g *rawGC) event(e clr.Event) {
 	case *clr.GCMarkWithType:
 		if e.Type < clr.MarkTypes {
 			g.marks[e.Type] = true
+			g.promotedFrom[e.Type] += e.Promoted
 		}
 	case *clr.GCBulkRootEdge:
 		g.walked = true
