@@ -73,7 +73,7 @@ func (x *explainer) heap() {
 		x.say(&x.e.Result, "committed", fmt.Sprintf("The runtime had %s of memory committed for the heap after it.", bytesText(d.CommittedAfter)),
 			bytesFact("dotnet.gc.heap.committed", d.CommittedAfter))
 	default:
-		x.lacks("committed memory", x.untold("no event reports it: .NET before 8 and standalone GCs have none"))
+		x.lacks("committed memory", x.untold(noCommitted))
 	}
 }
 

@@ -83,7 +83,8 @@ const (
 	surelyFits = 0.75
 )
 
-// What rose to so many times its size in a short time has grown, and to so many it matters.
+// What is so many times its size has grown though the sample is small, and so many times it
+// is no matter of chance.
 const (
 	grown      = 1.2
 	grownGrave = 1.5
@@ -169,9 +170,9 @@ func (j *growth) early(s *stretch, low, high *line) (f Finding, why string) {
 	long := float64(low.span) >= j.l["span"]
 	switch {
 	case low.values < leastGen2, low.fit < surelyFits, matters <= j.l["floor"],
-		low.span < leastTime,
+		low.span < leastTime, last < grown*first,
 		long && low.perHour() <= j.l["over"],
-		!long && (last-first <= j.l["quick"] || last < grown*first):
+		!long && last-first <= j.l["quick"]:
 		why = fmt.Sprintf("needs %.0f %ss over %s, saw %.0f over %s", j.l["count"], j.collections(), durationText(j.l["span"]), low.values, durationText(float64(low.span)))
 		if low.values > 0 {
 			why += fmt.Sprintf(": %s, then %s", valueText(first, j.unit), valueText(last, j.unit))

@@ -108,6 +108,9 @@ func (j *hardLimit) verdict(s *stretch) (f Finding, why string) {
 	default:
 		return Finding{}, ""
 	}
+	if j.limited > 0 {
+		f.Evidence = append(f.Evidence, Evidence{"collections.before-oom", float64(j.last), ""}, Evidence{"collections.near-limit", float64(j.limited), ""})
+	}
 	f.Evidence = j.causes.evidence(f.Evidence)
 	return f, ""
 }

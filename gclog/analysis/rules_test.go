@@ -219,7 +219,7 @@ var ruleCases = []ruleCase{
 				h.gc(2, milli, interactive, condemned(clr.CondemnedLowEphemeral|clr.CondemnedBeforeOOM|clr.CondemnedLimitBeforeOOM))
 			})
 			h.gc(2, milli, interactive, reason(clr.ReasonPMFullGC)).gc(2, milli, batch, condemned(clr.CondemnedTooSmallForBackground))
-			h.gc(2, milli, interactive, condemned(clr.CondemnedTooSmallForBackground)).gc(2, milli, interactive, condemned(clr.CondemnedFragmentedGen2))
+			h.gc(2, milli, interactive, condemned(clr.CondemnedHighMemory|clr.CondemnedTooSmallForBackground)).gc(2, milli, interactive, condemned(clr.CondemnedFragmentedGen2))
 			h.gc(2, milli, interactive, func(d *gclog.GCDetails) { d.DemotedBGC = true }).gc(2, milli, interactive, condemned(clr.CondemnedExpandHeap))
 		},
 		good:     func(h *past) { times(3, func(int) { h.background(milli, milli, milli) }) },
@@ -870,6 +870,9 @@ func TestRules(t *testing.T) {
 				if !strings.Contains(f.Text, part) {
 					t.Errorf("text is %q, want %q", f.Text, part)
 				}
+			}
+			if rest := unproven(f); rest != "" {
+				t.Errorf("%s\nhas numbers that its evidence lacks: %q", f.Text, rest)
 			}
 			if !strings.HasSuffix(f.Text, ".") || len(f.Evidence) == 0 || len(f.GCs) > 10 {
 				t.Errorf("no whole finding: %+v", f)

@@ -109,6 +109,9 @@ type rollup struct {
 	finalization, finalBytes   tally
 }
 
+// noCommitted is why the committed memory is unknown.
+const noCommitted = "no event reports it (CommittedUsage): GCs before .NET 8 send none, nor does the standalone GC of .NET 8 and 9"
+
 // NewStatistics returns empty Statistics.
 func NewStatistics(o StatisticsOptions) *Statistics {
 	s := &Statistics{window: o.Window}
@@ -117,7 +120,7 @@ func NewStatistics(o StatisticsOptions) *Statistics {
 	}
 	s.last = unknown("no collection tells its size")
 	s.lastGen2 = unknown("no gen2 collection tells its size")
-	s.committed = unknown("no collection tells what is committed: .NET 8 and later do")
+	s.committed = unknown(noCommitted)
 	s.memory.committed = s.committed
 	return s
 }
