@@ -230,20 +230,20 @@ func forMemory(d *gclog.GCDetails) bool {
 func TestFindingsJudged(t *testing.T) {
 	forEach(t, func(t *testing.T, tr shared.Trace) {
 		for _, a := range accounts(t, shared.Read(t, tr.Path)) {
-			judge(t, a, analysis.Always())
+			judgeFindings(t, a, analysis.Always())
 			if a.end > int64(time.Minute) {
 				continue // its begin alone has no end of parts
 			}
 			for _, length := range []time.Duration{700 * milli, 2 * time.Second, 4 * time.Second} {
 				for from := time.Duration(0); int64(from) < a.end; from += length / 2 {
-					judge(t, a, analysis.Window{From: int64(from), To: int64(from + length)})
+					judgeFindings(t, a, analysis.Window{From: int64(from), To: int64(from + length)})
 				}
 			}
 		}
 	})
 }
 
-func judge(t *testing.T, a *account, w analysis.Window) {
+func judgeFindings(t *testing.T, a *account, w analysis.Window) {
 	t.Helper()
 	f := a.findings(w)
 	j := a.in(w)
