@@ -198,7 +198,17 @@ func (ch choice) none(list []session.Listed) error {
 			file = ch.name + " is a directory, and "
 		}
 	}
-	return noProcessf("%s%w called %q has a .NET runtime%s (gclog ps lists those that have)", file, errNone, ch.name, ch.near(list))
+	more := "gclog ps lists those that have"
+	if slices.ContainsFunc(list, isOfOther) {
+		more += "; of other users' processes the names of services are only seen by root"
+	}
+	return noProcessf("%s%w called %q has a .NET runtime%s (%s)", file, errNone, ch.name, ch.near(list), more)
+}
+
+// isOfOther tells whether a process cannot be attached to because it belongs to another user.
+func isOfOther(l session.Listed) bool {
+	t, ok := errors.AsType[*session.TargetError](l.Err)
+	return ok && t.Cause == session.CauseOtherUser
 }
 
 // nearMost is how many names are proposed.
