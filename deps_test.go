@@ -66,6 +66,7 @@ var arrows = map[string][]string{
 	"internal/shared":          {},
 	"internal/harmless":        {},
 	"internal/mutate":          {},
+	"internal/totals":          {},
 	"internal/gcload":          {"internal/shared", "github.com/klauspost/compress/zstd"},
 	"internal/gcload/demo":     {"internal/gcload", "internal/shared"},
 	"internal/gcload/overhead": {"internal/gcload", "golang.org/x/sys/unix"},

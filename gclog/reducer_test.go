@@ -667,6 +667,11 @@ func TestFinish(t *testing.T) {
 // stream would.
 func random(rnd func(int) int, n int) *story {
 	s := newStory()
+	s.random(rnd, n)
+	return s
+}
+
+func (s *story) random(rnd func(int) int, n int) {
 	for range n {
 		thread, number, gen := uint64(rnd(4)), uint32(rnd(6)), uint32(rnd(4))
 		number += []uint32{0, 0, 0, 1 << 30, 1 << 31, 1<<32 - 3}[rnd(6)]
@@ -700,7 +705,6 @@ func random(rnd func(int) int, n int) *story {
 		s.now += int64(rnd(1000))
 	}
 	s.Finish(s.now * 1000)
-	return s
 }
 
 // TestRandomEvents: whatever comes, the two invariants hold.

@@ -31,7 +31,7 @@ type subject struct {
 var subjects = []subject{
 	{"parse", []string{"parse"}, 95},
 	{"parse/clr", []string{"parse/clr"}, 95},
-	{"gclog", []string{"gclog", "gclog/analysis", "formats"}, 95},
+	{"gclog", []string{"gclog"}, 95},
 	{"gclog/analysis", []string{"gclog/analysis"}, 90},
 	{"formats", []string{"formats", "formats/logs"}, 90},
 	{"session", []string{"session"}, 90},

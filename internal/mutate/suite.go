@@ -202,6 +202,9 @@ func (s *suite) notices(ctx context.Context, c change, tests []test, dir string,
 // that it started outlives it. What needs too much memory or time fails.
 func run(ctx context.Context, binary, pkg, dir string, limit time.Duration, env []string, pattern string, args ...string) ([]byte, error) {
 	temp, err := os.MkdirTemp(dir, "t")
+	if err == nil {
+		err = os.Chmod(temp, 0o755) // as t.TempDir: tests have other users look in
+	}
 	if err != nil {
 		return nil, err
 	}

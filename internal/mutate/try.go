@@ -55,6 +55,9 @@ func try(ctx context.Context, out io.Writer, s subject, changes []change, o opti
 		return r, err
 	}
 	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return r, err
+	}
 	var suites []*suite
 	var blocks []block
 	for _, pkg := range s.tests {

@@ -1,0 +1,159 @@
+package gclog_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/totals"
+	"github.com/gclog/gclog/parse"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// A teller adds up every number that an Observer is given, by the name of its field or method.
+type teller struct{ totals.Teller }
+
+// methods adds what the methods of a record say.
+func (s *teller) methods(d *gclog.GCDetails) {
+	v := reflect.ValueOf(d)
+	for i := range v.NumMethod() {
+		name, m := v.Type().Method(i).Name, v.Method(i)
+		call := func(path string, args ...reflect.Value) {
+			for k, out := range m.Call(args) {
+				s.Add(fmt.Sprint("GC.", path, "()", k), out)
+			}
+		}
+		switch m.Type().NumIn() {
+		case 0:
+			if name != "Reset" && name != "Clone" {
+				call(name)
+			}
+		case 1:
+			switch m.Type().In(0) {
+			case reflect.TypeFor[int]():
+				for g := range gclog.Generations {
+					call(fmt.Sprint(name, " ", g), reflect.ValueOf(g))
+				}
+			case reflect.TypeFor[clr.MarkType]():
+				for t := range clr.MarkTypes {
+					call(fmt.Sprint(name, " ", t), reflect.ValueOf(t))
+				}
+			}
+		case 2:
+			for h := range d.Heaps {
+				for t := range clr.MarkTypes {
+					call(fmt.Sprint(name, " ", t), reflect.ValueOf(h), reflect.ValueOf(t))
+				}
+			}
+		}
+	}
+}
+
+func (s *teller) Pause(p *gclog.Pause) {
+	x := *p
+	x.GC = s.of(p.GC)
+	s.Tell("Pause", x)
+}
+
+func (s *teller) Phase(p *gclog.Phase) {
+	x := *p
+	x.GC = s.of(p.GC)
+	s.Tell("Phase", x)
+}
+
+// of is what stands for the record of a pause or phase.
+func (*teller) of(d *gclog.GCDetails) *gclog.GCDetails {
+	if d == nil {
+		return nil
+	}
+	x := &gclog.GCDetails{}
+	x.Number = d.Number
+	return x
+}
+
+func (s *teller) Gap(g *gclog.Gap)               { s.Tell("Gap", g) }
+func (s *teller) Suspension(x *gclog.Suspension) { s.Tell("Suspension", x) }
+
+func (s *teller) GC(d *gclog.GCDetails) {
+	s.Tell("GC", d)
+	s.methods(d)
+}
+
+// TestTotals: whatever changes in what is told of the recordings of the repository, of the same
+// with events missing or in disorder, and of random events changes testdata/totals.txt. Other
+// tests say what is right; this one is there so that nothing changes unseen. GCLOG_UPDATE=1 writes
+// the file anew.
+func TestTotals(t *testing.T) {
+	whole, damaged, wild := totals.Totals{}, totals.Totals{}, totals.Totals{}
+	for _, tr := range shared.Repository(t) {
+		stream := shared.Read(t, tr.Path)
+		totalsOf(whole, stream, nil)
+		for seed := range uint64(6) {
+			totalsOf(damaged, stream, rand.New(rand.NewPCG(seed, 0)))
+		}
+	}
+	for seed := range uint64(300) {
+		rnd := rand.New(rand.NewPCG(seed, 2))
+		wildStory := &story{Reducer: gclog.NewReducer(&teller{totals.Teller{Totals: wild}})}
+		wildStory.random(rnd.IntN, 300)
+	}
+	totals.Hold(t, filepath.Join("testdata", "totals.txt"),
+		totals.Part{Title: "recordings", Totals: whole},
+		totals.Part{Title: "recordings with losses and disorder", Totals: damaged},
+		totals.Part{Title: "random events", Totals: wild})
+}
+
+// totalsOf reduces a recording. With rnd some events are lost, with or without a report, and
+// some come in another order.
+func totalsOf(into totals.Totals, stream []byte, rnd *rand.Rand) {
+	r := parse.NewReader(bytes.NewReader(stream), gclog.WantedFinalized)
+	var all []*teller
+	p := gclog.NewProcesses(func(*gclog.Process) gclog.Observer {
+		all = append(all, &teller{totals.Teller{Totals: into}})
+		return all[len(all)-1]
+	})
+	trace, err := r.ReadTrace()
+	if err != nil {
+		return
+	}
+	p.Begin(trace)
+	var kept *parse.Event
+	for r.Scan() {
+		e := r.Event()
+		switch {
+		case e == nil:
+			p.Loss(r.Loss())
+			continue
+		case rnd == nil:
+			p.Event(e)
+			continue
+		}
+		switch rnd.IntN(60) {
+		case 0:
+			p.Loss(&parse.Loss{Thread: e.Thread, Process: e.Process, Events: 1, From: e.Time, To: e.Time, Ticks: e.Ticks})
+		case 1:
+		case 2:
+			x := *e
+			x.Payload = bytes.Clone(e.Payload)
+			kept = &x
+		default:
+			p.Event(e)
+		}
+		if kept != nil && rnd.IntN(5) == 0 {
+			p.Event(kept)
+			kept = nil
+		}
+		if rnd.IntN(500) == 0 {
+			p.Advance(e.Time + 1)
+		}
+	}
+	p.Finish()
+	for i, facts := range p.List() {
+		all[i].Tell("Process", *facts)
+	}
+}

@@ -1,0 +1,131 @@
+// Package totals adds up all that a test is told, number by number, and holds the sums against a
+// file, so that nothing changes unseen.
+package totals
+
+import (
+	"bytes"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"math"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Totals are the sums by the names of fields.
+type Totals map[string]*total
+
+type total struct {
+	n    int // values that are not zero
+	sum  float64
+	hash uint32 // of the values, each with its place in the order
+}
+
+// A Teller adds what is told in an order of its own; several may add to the same Totals.
+type Teller struct {
+	Totals Totals
+	told   uint64
+}
+
+// Tell adds every exported field of a value, and of those that it points to.
+func (s *Teller) Tell(name string, v any) {
+	s.told++
+	s.Add(name, reflect.ValueOf(v))
+}
+
+// Add is Tell for more of what was told last.
+func (s *Teller) Add(path string, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Bool:
+		if v.Bool() {
+			s.number(path, 1, 1)
+		}
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		s.number(path, uint64(v.Int()), float64(v.Int()))
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		s.number(path, v.Uint(), float64(v.Uint()))
+	case reflect.Float32, reflect.Float64:
+		// The last bits may differ from one architecture to another.
+		s.number(path, uint64(math.Float32bits(float32(v.Float()))), v.Float())
+	case reflect.String:
+		if v.Len() > 0 {
+			h := fnv.New64a()
+			_, _ = h.Write([]byte(v.String()))
+			s.number(path, h.Sum64(), float64(v.Len()))
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			s.Add(path, v.Elem())
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			s.Add(fmt.Sprint(path, ".", i), v.Index(i))
+		}
+	case reflect.Slice:
+		s.Add(path+".len", reflect.ValueOf(v.Len()))
+		for i := range v.Len() {
+			s.Add(path+"[]", v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() {
+				s.Add(path+"."+f.Name, v.Field(i))
+			}
+		}
+	}
+}
+
+func (s *Teller) number(path string, bits uint64, v float64) {
+	if bits == 0 {
+		return
+	}
+	f := s.Totals[path]
+	if f == nil {
+		f = &total{}
+		s.Totals[path] = f
+	}
+	f.n++
+	f.sum += v
+	f.hash += uint32((bits ^ s.told*0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd >> 32)
+}
+
+// A Part is a part of a file, under a title.
+type Part struct {
+	Title  string
+	Totals Totals
+}
+
+// Hold holds the sums against a file. GCLOG_UPDATE=1 writes it anew.
+func Hold(t testing.TB, file string, parts ...Part) {
+	t.Helper()
+	var b bytes.Buffer
+	for _, p := range parts {
+		fmt.Fprintf(&b, "# %s: field, values that are not zero, their sum (of texts: of their lengths), their hash\n", p.Title)
+		for _, name := range slices.Sorted(maps.Keys(p.Totals)) {
+			f := p.Totals[name]
+			fmt.Fprintf(&b, "%s %d %.6g %08x\n", name, f.n, f.sum, f.hash)
+		}
+	}
+	if os.Getenv("GCLOG_UPDATE") != "" {
+		if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Equal(b.Bytes(), want) {
+		return
+	}
+	was := strings.Split(string(want), "\n")
+	for i, line := range strings.Split(b.String(), "\n") {
+		if i >= len(was) || line != was[i] {
+			t.Fatalf("%s:%d: now %s", file, i+1, line)
+		}
+	}
+	t.Fatalf("%s has more", file)
+}
