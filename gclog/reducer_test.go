@@ -691,20 +691,68 @@ func (s *story) random(rnd func(int) int, n int) {
 		case 10:
 			s.finish(thread, number, gen)
 		case 11:
-			s.history(thread, gen, int32(rnd(3)), clr.Mechanisms(rnd(4)))
+			heaps := int32(rnd(3))
+			s.event(thread, &clr.GCGlobalHeapHistory{CondemnedGeneration: gen, Heaps: heaps, Mechanisms: clr.Mechanisms(rnd(4)), FinalYoungestDesired: uint64(rnd(2) * rnd(1000)), TimeCount: rnd(9)})
+			for h := range heaps {
+				e := perHeap(uint32(h))
+				for g := range e.Generation {
+					x := &e.Generation[g]
+					x.SizeBefore, x.FreeListBefore, x.SizeAfter, x.FreeListAfter = uint64(rnd(1000)), uint64(rnd(100)), uint64(rnd(1000)), uint64(rnd(100))
+					x.In, x.NonPinnedSurvivors, x.Budget = uint64(rnd(300)), uint64(rnd(300)), uint64(rnd(1000))
+				}
+				s.event(thread, e)
+			}
 		case 12:
 			s.triggered(thread)
 		case 13:
 			s.event(thread, &clr.BGCPhaseEvent{Phase: clr.BGCPhase(rnd(int(clr.BGCPhases)))})
 			s.event(thread, &clr.BGCAllocWait{Reason: 10, End: rnd(2) == 0})
 		case 14:
-			s.event(thread, &clr.CommittedUsage{InUse: uint64(rnd(100))}).event(thread, &clr.GCMarkWithType{Heap: uint32(rnd(5000)), Type: clr.MarkType(rnd(12))})
+			s.event(thread, other(rnd)).event(thread, &clr.CommittedUsage{InUse: uint64(rnd(100))}).event(thread, &clr.GCMarkWithType{Heap: uint32(rnd(5000)), Type: clr.MarkType(rnd(12))})
 		default:
 			s.Loss(gclog.Stamp{Time: s.now * 1000, Thread: thread}, 0, uint64(rnd(10)))
 		}
 		s.now += int64(rnd(1000))
 	}
 	s.Finish(s.now * 1000)
+}
+
+// other is an event that only adds something to a collection.
+func other(rnd func(int) int) clr.Event {
+	n, big, flag := uint32(rnd(8)), uint64(rnd(1000)), rnd(2) == 0
+	switch rnd(16) {
+	case 0:
+		return &clr.GCCreateSegment{Address: uint64(n), Size: big}
+	case 1:
+		return &clr.GCFreeSegment{Address: uint64(n)}
+	case 2:
+		return &clr.GCGenerationRange{Used: big, Reserved: 2 * big}
+	case 3:
+		return &clr.GCFinalizersBegin{}
+	case 4:
+		return &clr.GCFinalizersEnd{Count: n}
+	case 5:
+		return &clr.GCAllocationTick{Kind: clr.AllocationKind(n % 5), Amount: big}
+	case 6:
+		return &clr.PinObjectAtGCTime{More: n, Size: big, TotalSize: 3 * big}
+	case 7:
+		return &clr.PinPlugAtGCTime{Start: big, End: 2 * big}
+	case 8:
+		return &clr.GCBulkRootEdge{}
+	case 9:
+		return &clr.BGCRevisit{Pages: big, Objects: 2 * big, Large: flag}
+	case 10:
+		return &clr.BGCDrainMark{Objects: big}
+	case 11:
+		return &clr.BGCOverflow{Objects: big}
+	case 12:
+		return &clr.SizeAdaptationSample{GCIndex: uint64(n), PauseMicroseconds: n}
+	case 13:
+		return &clr.SizeAdaptationTuning{GCIndex: uint64(n), NewHeaps: uint16(n)}
+	case 14:
+		return &clr.HeapCountSample{GCIndex: uint64(n), PauseMicroseconds: big}
+	}
+	return &clr.BGCAllocWait{Reason: 7 + n, End: flag}
 }
 
 // TestRandomEvents: whatever comes, the two invariants hold.

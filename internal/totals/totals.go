@@ -27,22 +27,23 @@ type total struct {
 // A Teller adds what is told in an order of its own; several may add to the same Totals.
 type Teller struct {
 	Totals Totals
-	told   uint64
+	place  uint64 // of a number among all
 }
 
 // Tell adds every exported field of a value, and of those that it points to.
 func (s *Teller) Tell(name string, v any) {
-	s.told++
 	s.Add(name, reflect.ValueOf(v))
 }
 
-// Add is Tell for more of what was told last.
+// Add is Tell for a value that is there already.
 func (s *Teller) Add(path string, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Bool:
+		bit := uint64(0)
 		if v.Bool() {
-			s.number(path, 1, 1)
+			bit = 1
 		}
+		s.number(path, bit, float64(bit))
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		s.number(path, uint64(v.Int()), float64(v.Int()))
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
@@ -51,18 +52,16 @@ func (s *Teller) Add(path string, v reflect.Value) {
 		// The last bits may differ from one architecture to another.
 		s.number(path, uint64(math.Float32bits(float32(v.Float()))), v.Float())
 	case reflect.String:
-		if v.Len() > 0 {
-			h := fnv.New64a()
-			_, _ = h.Write([]byte(v.String()))
-			s.number(path, h.Sum64(), float64(v.Len()))
-		}
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(v.String()))
+		s.number(path, h.Sum64(), float64(v.Len()))
 	case reflect.Pointer:
 		if !v.IsNil() {
 			s.Add(path, v.Elem())
 		}
 	case reflect.Array:
 		for i := range v.Len() {
-			s.Add(fmt.Sprint(path, ".", i), v.Index(i))
+			s.Add(path+"[]", v.Index(i))
 		}
 	case reflect.Slice:
 		s.Add(path+".len", reflect.ValueOf(v.Len()))
@@ -79,7 +78,7 @@ func (s *Teller) Add(path string, v reflect.Value) {
 }
 
 func (s *Teller) number(path string, bits uint64, v float64) {
-	if bits == 0 {
+	if s.place++; bits == 0 {
 		return
 	}
 	f := s.Totals[path]
@@ -89,7 +88,7 @@ func (s *Teller) number(path string, bits uint64, v float64) {
 	}
 	f.n++
 	f.sum += v
-	f.hash += uint32((bits ^ s.told*0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd >> 32)
+	f.hash += uint32((bits ^ s.place*0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd >> 32)
 }
 
 // A Part is a part of a file, under a title.
