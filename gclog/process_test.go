@@ -1,0 +1,157 @@
+package gclog_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// TestProcesses: events go to the Reducer of their process, and those that nobody knows or can
+// decode harm nobody.
+func TestProcesses(t *testing.T) {
+	var told []*story
+	p := gclog.NewProcesses(func(of *gclog.Process) gclog.Observer {
+		if of.ID == 3 {
+			return nil
+		}
+		s := newStory()
+		told = append(told, s)
+		return s
+	})
+	if p.Decoder() != nil {
+		t.Error("a decoder before the head of the stream")
+	}
+	expect := func(s *story, want ...string) {
+		t.Helper()
+		if !slices.Equal(s.told, want) {
+			t.Errorf("told %q, want %q", s.told, want)
+		}
+	}
+	sync := time.Date(2026, 1, 31, 14, 3, 0, 0, time.UTC)
+	p.Begin(&parse.Trace{PointerSize: 8, TicksPerSecond: 1e9, SyncTime: sync})
+	if p.Decoder() == nil {
+		t.Error("no decoder")
+	}
+	event := func(process int64, id int, at int64, payload []byte) {
+		p.Event(&parse.Event{Meta: &parse.Metadata{Index: id, Provider: clr.RuntimeProvider, EventID: id}, Process: process, Time: at, Ticks: at, Thread: 1, Version: 1, Payload: payload})
+	}
+	word := func(vs ...byte) (b []byte) {
+		for _, v := range vs {
+			b = append(b, v, 0, 0, 0)
+		}
+		return append(b, 0, 0)
+	}
+	event(1, 999, 500, nil) // unknown
+	if len(p.List()) != 0 {
+		t.Error("an unknown event makes a process")
+	}
+	for process := range int64(3) {
+		at := 1000 * process
+		event(process+1, clr.IDGCSuspendEEBegin, at+1000, word(1, 0))
+		event(process+1, clr.IDGCSuspendEEEnd, at+2000, word()[:2])
+		event(process+1, clr.IDGCStart, at+3000, word(7, 0, 0, 0))
+		event(process+1, clr.IDGCEnd, at+4000, word(7, 0))
+	}
+	event(1, 999, 4500, nil)
+	event(1, clr.IDGCEnd, 4600, word(7)[:5]) // too short: counts as lost
+	event(3, clr.IDGCEnd, 4700, word(7)[:5])
+	p.Loss(&parse.Loss{Process: 2, Events: 5, From: 4000, To: 9000})
+	event(1, clr.IDGCRestartEEEnd, 10_000, word()[:2])
+	event(2, clr.IDGCRestartEEEnd, 11_000, word()[:2])
+	if p.DecodeErrors() != 2 || p.Newest() != 11_000 || len(p.List()) != 3 || p.List()[2].ID != 3 {
+		t.Errorf("%d errors, newest %d, %v", p.DecodeErrors(), p.Newest(), p.List())
+	}
+	expect(told[0], "gap lost-events 7-7 lost 1", "blocking #7 1+9", "gc #7 gen0 blocking no-sizes lost-events")
+	expect(told[1], "gap lost-events 7-7 lost 5", "blocking #7 2+9", "gc #7 gen0 blocking no-sizes lost-events")
+	if at := p.List()[0].Time(1500); !at.Equal(sync.Add(1500)) {
+		t.Errorf("it is %v", at)
+	}
+	for i, of := range p.List() {
+		if r := p.Reducer(of); (r != nil) != (i < 2) {
+			t.Errorf("reducer of process %d: %v", i+1, r)
+		}
+	}
+	// What is lost of no process is lost of all.
+	p.Loss(&parse.Loss{Events: 3, From: 12_000, To: 13_000})
+	if p.Newest() != 13_000 || told[0].gaps[1].LostEvents != 3 || told[1].gaps[1].LostEvents != 3 {
+		t.Errorf("%+v %+v", told[0].gaps, told[1].gaps)
+	}
+	// Silence, and the end.
+	event(1, clr.IDGCEnd, 20_000, word(8, 2))
+	event(1, clr.IDGCHeapStats, 21_000, make([]byte, 94))
+	p.Advance(1e9)
+	if n := len(told[0].gcs); n != 2 {
+		t.Errorf("%d records behind a silence", n)
+	}
+	event(2, clr.IDGCSuspendEEBegin, 2e9, word(1, 0))
+	event(2, clr.IDGCStart, 2e9+1, word(8, 0, 0, 0))
+	p.Finish()
+	if n := len(told[1].gcs); n != 2 || !p.Reducer(p.List()[1]).Idle() {
+		t.Errorf("%d records at the end", n)
+	}
+}
+
+// TestHookAndRecords: whoever sees the events is told the same records as who does not.
+func TestHookAndRecords(t *testing.T) {
+	plain := newStory()
+	hooked := &hookedStory{story: newStory()}
+	hooked.Reducer = gclog.NewReducer(hooked)
+	for _, s := range []*story{plain, hooked.story} {
+		s.plain(u, 1, 0).event(u, &clr.GCAllocationTick{Amount: 5}).plain(u, 2, 1)
+		background(s).at(500).suspend(g, clr.SuspendForGCPrep).restart(g).finish(g, 5, 2)
+		s.Finish(s.now * 1000)
+	}
+	hooked.want(t, plain.told...)
+	if hooked.events < 30 {
+		t.Errorf("%d events were shown", hooked.events)
+	}
+}
+
+// hookedStory wants the events too.
+type hookedStory struct {
+	*story
+	events int
+}
+
+func (s *hookedStory) Event(gclog.Stamp, clr.Event, *gclog.GCDetails) { s.events++ }
+
+// TestRecordedStart: of a recording of gclog's own what was known of the process is known again, and
+// its age; that the process started in the future is not.
+func TestRecordedStart(t *testing.T) {
+	sync := time.Date(2026, 1, 31, 14, 3, 0, 0, time.UTC)
+	for _, c := range []struct {
+		process int64
+		started int64
+		name    string
+		uptime  time.Duration
+	}{
+		{1, sync.Add(-time.Minute).UnixNano(), "shop", time.Minute},
+		{1, sync.Add(time.Minute).UnixNano(), "shop", 0},
+		{1, 0, "shop", 0},
+		{1, -5, "shop", 0},
+		{2, sync.Add(-time.Minute).UnixNano(), "", 0}, // it is another process
+	} {
+		p := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return nil })
+		p.Begin(&parse.Trace{PointerSize: 8, TicksPerSecond: 1e9, SyncTime: sync})
+		p.Event(&parse.Event{
+			Meta: &parse.Metadata{Provider: clr.RecordingProvider, EventID: clr.IDRecordedProcess}, Process: 1,
+			Payload: clr.AppendRecordedProcess(nil, "shop", "8.0.14", gclog.FlavorCoreCLR, c.started),
+		})
+		if len(p.List()) != 0 {
+			t.Error("the event alone makes a process")
+		}
+		p.Event(&parse.Event{Meta: &parse.Metadata{Index: 1, Provider: clr.RuntimeProvider, EventID: clr.IDGCRestartEEEnd}, Process: c.process})
+		x := p.List()[0]
+		known := c.process == 1
+		if x.Name != c.name || (x.RuntimeVersion == "8.0.14") != known || (x.Flavor == gclog.FlavorCoreCLR) != known || x.UptimeAtSync != c.uptime || x.Uptime(5) != c.uptime+5 {
+			t.Errorf("%+v: %+v", c, x)
+		}
+		if c.started > 0 && known && x.Started.UnixNano() != c.started || c.started <= 0 && !x.Started.IsZero() {
+			t.Errorf("started at %v, want %d", x.Started, c.started)
+		}
+	}
+}
