@@ -24,7 +24,7 @@ func (s *teller) methods(d *gclog.GCDetails) {
 	for i := range v.NumMethod() {
 		name, m := v.Type().Method(i).Name, v.Method(i)
 		call := func(path string, args ...reflect.Value) {
-			for k, out := range m.Call(args) {
+			for k, out := range answer(m, args) {
 				s.Add(fmt.Sprint("GC.", path, "()", k), out)
 			}
 		}
@@ -52,6 +52,13 @@ func (s *teller) methods(d *gclog.GCDetails) {
 			}
 		}
 	}
+}
+
+// answer calls a method. A number may be that of a generation or of a heap, of which there may be
+// fewer: then there is no answer.
+func answer(m reflect.Value, args []reflect.Value) (out []reflect.Value) {
+	defer func() { _ = recover() }()
+	return m.Call(args)
 }
 
 func (s *teller) Pause(p *gclog.Pause) {
