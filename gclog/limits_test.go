@@ -250,7 +250,7 @@ func TestNumbersOfRecords(t *testing.T) {
 	if ratio, known := d.MarkImbalance(clr.MarkStack); !known || ratio != 1.5 || d.Gen0Imbalance() != 1.5 || d.SurvivedImbalance() != 1.5 {
 		t.Errorf("%v %v %v %v", ratio, known, d.Gen0Imbalance(), d.SurvivedImbalance())
 	}
-	if m := d.Mark(clr.MarkStack); m != (gclog.MarkSummary{Longest: 300, Promoted: 400, Known: true}) || d.Mark(clr.MarkHandles).Known || d.MarkTime(0, clr.MarkHandles) != -1 {
+	if m := d.Mark(clr.MarkStack); m.Longest != 300 || m.Promoted != 400 || !m.Known || d.Mark(clr.MarkHandles).Known || d.MarkTime(0, clr.MarkHandles) != -1 {
 		t.Errorf("%+v", m)
 	}
 	if _, known := two(0, 0).MarkImbalance(clr.MarkStack); known || two(0, 0).Gen0Imbalance() != 0 {
