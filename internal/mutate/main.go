@@ -35,8 +35,8 @@ var subjects = []subject{
 	{"gclog/analysis", []string{"gclog/analysis"}, 90},
 	{"formats", []string{"formats", "formats/logs"}, 90},
 	{"session", []string{"session"}, 90},
-	{"internal/attach", []string{"internal/attach"}, 90},
-	{"internal/daemon", []string{"internal/daemon"}, 90},
+	{"internal/attach", []string{"internal/attach", "internal/daemon", "internal/fakenode/check"}, 90},
+	{"internal/daemon", []string{"internal/daemon", "internal/fakenode/check"}, 90},
 }
 
 func main() {
