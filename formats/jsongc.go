@@ -102,8 +102,10 @@ func appendMessage(b []byte, d *gclog.GCDetails) []byte {
 	}
 	b = append(b, " gen"...)
 	b = strconv.AppendInt(b, int64(d.Generation), 10)
-	b = append(b, ' ')
-	b = append(b, d.Kind.String()...)
+	if d.KindKnown() {
+		b = append(b, ' ')
+		b = append(b, d.Kind.String()...)
+	}
 	if d.HasReason {
 		b = append(b, " ("...)
 		b = append(b, d.Reason.String()...)

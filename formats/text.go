@@ -163,7 +163,11 @@ func (t *textFormat) gc(dst []byte, d *gclog.GCDetails, _ uint64) []byte {
 		return strconv.AppendUint(b, uint64(d.Number), 10)
 	})
 	t.add(func(b []byte) []byte { return t.appendGeneration(b, d) })
-	t.addText(d.Kind.String())
+	kind := "?"
+	if d.KindKnown() {
+		kind = d.Kind.String()
+	}
+	t.addText(kind)
 	reason := "?"
 	if d.HasReason {
 		reason = d.Reason.String()

@@ -1,6 +1,7 @@
 package formats_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,7 +16,7 @@ import (
 	"github.com/gclog/gclog/internal/shared"
 )
 
-var textLine = regexp.MustCompile(`^(\d\d:\d\d:\d\d\.\d{3}) +(\d+|\?|-) +(?:(\d)->)?(\d|-)  ([a-z]+) +(\S+) +(?:(yes|no|\?) +)?(\d+\.\d{3}|\?) +((?:\d+\.\d{3}\+)*\d+\.\d{3}|\?)(?:$| )`)
+var textLine = regexp.MustCompile(`^(\d\d:\d\d:\d\d\.\d{3}) +(\d+|\?|-) +(?:(\d)->)?(\d|-)  ([a-z]+|\?) +(\S+) +(?:(yes|no|\?) +)?(\d+\.\d{3}|\?) +((?:\d+\.\d{3}\+)*\d+\.\d{3}|\?)(?:$| )`)
 
 // checkText: every pause is shown, in the order of the records, and the columns
 // are where the head says.
@@ -79,6 +80,37 @@ func checkText(t *testing.T, c *converted) {
 // criteo are the columns that Criteo's GcLog has.
 const criteo = "StartRelativeMSec,Number,Generation,Type,Reason,IsCompacting,SuspensionDurationInMilliSeconds,PauseDurationInMilliSeconds,FinalPauseDurationInMilliSeconds," +
 	"Gen0Size,Gen1Size,Gen2Size,LOHSize,ObjGen0Before,ObjGen1Before,ObjGen2Before,ObjLOHBefore,ObjGen0After,ObjGen1After,ObjGen2After,ObjLOHAfter"
+
+// TestUnseenKind: a collection that began before the session is called neither blocking nor
+// anything else in lines for people, unless it was seen to run in the background.
+func TestUnseenKind(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		d     gclog.GCDetails
+		named bool
+	}{
+		{"seen", gclog.GCDetails{Number: 44, HasNumber: true, Generation: 1}, true},
+		{"began before", gclog.GCDetails{Number: 44, HasNumber: true, Generation: 1, Flaws: gclog.FlawNoStart}, false},
+		{"background", gclog.GCDetails{Number: 44, HasNumber: true, Generation: 2, Kind: gclog.KindBackground, Background: &gclog.BackgroundDetails{}, Flaws: gclog.FlawNoStart}, true},
+	} {
+		for _, name := range []string{"text", "json"} {
+			format, err := formats.Find(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			w := formats.NewWriter(format, formats.NewStream(&out, false), formats.Options{})
+			w.GC(&tt.d)
+			line := out.String()
+			if _, message, found := strings.Cut(line, `"message":"GC `); found {
+				line, _, _ = strings.Cut(message, `"`)
+			}
+			if got := strings.Contains(line, " "+tt.d.Kind.String()); got != tt.named || line == "" {
+				t.Errorf("%s, %s: %s", tt.name, name, line)
+			}
+		}
+	}
+}
 
 // TestTextLines: what has a line beside collections.
 func TestTextLines(t *testing.T) {
