@@ -35,7 +35,7 @@ func TestHealthy(t *testing.T) {
 	for _, u := range f.Unjudged() {
 		unjudged = append(unjudged, u.Rule.ID+": "+u.Why)
 	}
-	if want := []string{"native-growth: no collection tells both the resident memory of the process and what the GC has committed: live sessions do and their logs in json and csv, of .NET 8 and up"}; !slices.Equal(unjudged, want) {
+	if want := []string{"native-growth: no collection reports both the resident memory of the process and what the GC has committed: live sessions do and their logs in json and csv, of .NET 8 and up"}; !slices.Equal(unjudged, want) {
 		t.Errorf("not judged: %q, want %q", unjudged, want)
 	}
 }
@@ -79,7 +79,7 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestShortShare: a share of a short time is one of 5 s in which the program stands no longer.
+// TestShortShare: a share of a short time is one of 5 s with no more pauses.
 func TestShortShare(t *testing.T) {
 	for _, c := range []struct {
 		pauses   int // of 100 ms each
@@ -125,24 +125,24 @@ func TestAbsent(t *testing.T) {
 		}
 	}
 	for id, want := range map[string]string{
-		"long-suspension":      "no pause tells how long the threads took to stop",
-		"random-slow-gc":       "no collection tells what it promoted",
-		"high-allocation-rate": "no collection tells what was allocated: that comes with the histories of the heaps",
-		"mid-life-crisis":      "no gen2 collection tells what of gen2 survived: logs of the JDK flavours do not have that",
-		"poh-misuse":           "no collection tells the size of a pinned object heap: there is one since .NET 5",
-		"loh-fragmentation":    "no gen2 collection tells the free space of the large object heap",
-		"gen2-fragmentation":   "needs 3 background collections, saw 0 that tell the free space of gen2 before them",
-		"pinning":              "no collection tells how many pinned objects it met",
-		"memory-growth":        "no gen2 collection tells the objects that remain: that comes with the histories of the heaps",
-		"handle-leak":          "no gen2 collection tells the number of handles",
+		"long-suspension":      "no pause reports how long the threads took to stop",
+		"random-slow-gc":       "no collection reports what it promoted",
+		"high-allocation-rate": "no collection reports what was allocated: that comes with the histories of the heaps",
+		"mid-life-crisis":      "no gen2 collection reports what of gen2 survived: logs of the JDK flavours do not have that",
+		"poh-misuse":           "no collection reports the size of a pinned object heap: there is one since .NET 5",
+		"loh-fragmentation":    "no gen2 collection reports the free space of the large object heap",
+		"gen2-fragmentation":   "needs 3 background collections, saw 0 that report the free space of gen2 before them",
+		"pinning":              "no collection reports how many pinned objects it met",
+		"memory-growth":        "no gen2 collection reports the objects that remain: that comes with the histories of the heaps",
+		"handle-leak":          "no gen2 collection reports the number of handles",
 		"peak-over-after":      "it is not known whether the process has server GC",
 		"wrong-flavour":        "it is not known whether the process has server GC",
-		"heap-imbalance":       "no collection tells how many heaps there are",
-		"finalizer-backlog":    "no collection tells the objects to be finalized or the runs of the finalizer thread",
-		"hard-limit":           "no limit is known: .NET 9 and up tell the hard limit, live sessions that of the control group; and no collection tells why its generation was chosen",
+		"heap-imbalance":       "no collection reports how many heaps there are",
+		"finalizer-backlog":    "no collection reports the objects to be finalized or the runs of the finalizer thread",
+		"hard-limit":           "no limit is known: .NET 9 and up report the hard limit, live sessions that of the control group; and no collection reports why its generation was chosen",
 		"background-behind":    "no background collection was seen",
-		"time-tuning":          "needs 10 collections, saw 0 of gen1 and gen2 that tell why they were chosen",
-		"memory-load-gen2":     "no gen2 collection tells the memory load and why it was chosen",
+		"time-tuning":          "needs 10 collections, saw 0 of gen1 and gen2 that report why they were chosen",
+		"memory-load-gen2":     "no gen2 collection reports the memory load and why it was chosen",
 	} {
 		if _, why := of(f, id); why != want {
 			t.Errorf("%s: %q, want %q", id, why, want)
@@ -153,7 +153,7 @@ func TestAbsent(t *testing.T) {
 // TestPartly: a rule that can be held against a part of what it looks at only says so,
 // unless that part suffices for a finding.
 func TestPartly(t *testing.T) {
-	const wait = "nothing tells whether allocations waited for background collections: level normal records that; the rest of the rule is fulfilled by none"
+	const wait = "nothing reports whether allocations waited for background collections: level normal records that; the rest of the rule is fulfilled by none"
 	h := newPast()
 	times(3, func(int) { h.run(5*time.Second).background(milli, milli, milli) })
 	if x, why := of(h.findings(t), "background-behind"); x != nil || why != wait {
@@ -169,7 +169,7 @@ func TestPartly(t *testing.T) {
 		t.Errorf("without gen1 apart, 11 of 111 collections of gen2: %+v %q", x, why)
 	}
 	pools.background(milli, milli, milli)
-	if x, _ := of(pools.findings(t), "too-many-gen2"); x == nil || x.Text != "There were 100 collections of gen0 and gen1 and 12 of gen2 of the GC's own accord: 10.7 % are gen2." {
+	if x, _ := of(pools.findings(t), "too-many-gen2"); x == nil || x.Text != "There were 100 collections of gen0 and gen1 and 12 of gen2 that were not induced: 10.7 % are gen2." {
 		t.Errorf("%+v", x)
 	}
 	// A collection without sizes counts. One without its end does not, but its pause does.
@@ -433,7 +433,7 @@ func TestNoRate(t *testing.T) {
 	f := analysis.NewFindings(&h.process, analysis.Thresholds{}, analysis.Window{From: 0, To: int64(2200 * milli)})
 	h.replay(f)
 	x, _ := of(f, "induced-gcs")
-	if x == nil || !strings.Contains(x.Text, "30 of them blocking (in 1.03 s), and stood") {
+	if x == nil || !strings.Contains(x.Text, "30 of them blocking (in 1.03 s); they paused it for") {
 		t.Fatalf("%+v", x)
 	}
 	for _, e := range x.Evidence {
@@ -797,7 +797,7 @@ func TestHostile(t *testing.T) {
 func TestNoGen1(t *testing.T) {
 	h := newPast()
 	times(20, func(int) { h.run(time.Second).gc(0, milli).run(time.Second).gc(2, milli) })
-	if _, why := of(h.findings(t), "mid-life-crisis"); why != "no gen2 collection that tells what of gen2 survived has gen1 collections before it" {
+	if _, why := of(h.findings(t), "mid-life-crisis"); why != "no gen2 collection that reports what of gen2 survived has gen1 collections before it" {
 		t.Errorf("why is %q", why)
 	}
 }

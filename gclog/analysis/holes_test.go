@@ -124,8 +124,8 @@ func TestFindingsOfSessions(t *testing.T) {
 		pause, lasts, between int64
 		want                  string
 	}{
-		{400 * ms, sec, 0, "The program stood 40 % of the time in the 40 s"},
-		{400 * ms, sec, 3 * sec, "The program stood at least 10 % of the time in the 60 s"},
+		{400 * ms, sec, 0, "The program was paused for 40 % of the time in the 40 s"},
+		{400 * ms, sec, 3 * sec, "The program was paused for at least 10 % of the time in the 60 s"},
 		{100 * ms, sec, 3 * sec, "needs 5 s without a gap, saw 1 s"},
 		{100 * ms, 10 * sec, 3 * sec, ""},
 	} {

@@ -110,7 +110,7 @@ func (j *backgroundBehind) verdict(s *stretch) (f Finding, why string) {
 	}
 	if len(says) == 0 {
 		if !j.private {
-			return f, "nothing tells whether allocations waited for background collections: level normal records that; the rest of the rule is fulfilled by none"
+			return f, "nothing reports whether allocations waited for background collections: level normal records that; the rest of the rule is fulfilled by none"
 		}
 		return f, ""
 	}

@@ -120,7 +120,7 @@ func (j *lohFragmentation) verdict(*stretch) (f Finding, why string) {
 		f.Text += "."
 		f.GCs = j.limits.numbers()
 	case j.told == 0:
-		return f, "no gen2 collection tells the free space of the large object heap"
+		return f, "no gen2 collection reports the free space of the large object heap"
 	default:
 		return f, ""
 	}
@@ -153,7 +153,7 @@ func (j *gen2Fragmentation) gc(x *judgedGC) {
 
 func (j *gen2Fragmentation) verdict(s *stretch) (f Finding, why string) {
 	if j.told < leastGen2 {
-		return f, needs(leastGen2, "background collection", j.told) + " that tell the free space of gen2 before them"
+		return f, needs(leastGen2, "background collection", j.told) + " that report the free space of gen2 before them"
 	}
 	percent := 100 * j.free / j.size
 	size := j.size / float64(j.told)
@@ -211,7 +211,7 @@ func (j *pinning) gc(x *judgedGC) {
 
 func (j *pinning) verdict(*stretch) (f Finding, why string) {
 	if j.told == 0 {
-		return f, "no collection tells how many pinned objects it met"
+		return f, "no collection reports how many pinned objects it met"
 	}
 	if sureShare(j.shown, j.told, leastCollections) <= j.of {
 		return f, ""

@@ -124,7 +124,7 @@ func (j *inducedGCs) verdict(s *stretch) (f Finding, why string) {
 	if d := s.duration(); d < int64(time.Minute) { // then that is no rate
 		often, evidence = "in "+timeText(d), Evidence{"duration", float64(d), "ns"}
 	}
-	f.Text = fmt.Sprintf("The program asked for %d of %s (%d of %d of gen2), %d of them blocking (%s), and stood %s for them.",
+	f.Text = fmt.Sprintf("The program asked for %d of %s (%d of %d of gen2), %d of them blocking (%s); they paused it for %s.",
 		j.all, plural(s.collections, "collection"), j.gen2, s.gen2, j.blocking, often, timeText(j.paused))
 	f.GCs = j.worst.numbers()
 	f.Evidence = []Evidence{
@@ -346,7 +346,7 @@ func (j *memoryLoad) gc(x *judgedGC) {
 
 func (j *memoryLoad) verdict(s *stretch) (f Finding, why string) {
 	if j.told == 0 {
-		return f, "no gen2 collection tells the memory load and why it was chosen"
+		return f, "no gen2 collection reports the memory load and why it was chosen"
 	}
 	limit := j.load
 	if limit == loadDefault {
@@ -365,13 +365,13 @@ func (j *memoryLoad) verdict(s *stretch) (f Finding, why string) {
 	if gcs == 0 {
 		return f, ""
 	}
-	from := "from what load on it is high is not told"
+	from := "the limit is not reported"
 	f.Evidence = []Evidence{{"gen2", float64(gcs), ""}, {"gen2.blocking", float64(blocked), ""}, {"memory.load.max", float64(most), "%"}}
 	if limit > 0 {
 		from = valueText(limit, "%") + " is the limit"
 		f.Evidence = append(f.Evidence, Evidence{"memory.load.limit", limit, "%"})
 	}
-	f.Text = fmt.Sprintf("%s made because the memory load was high, up to %d %%, and %d of them blocked for that; the program stood %s for them; %s.",
+	f.Text = fmt.Sprintf("%s made because the memory load was high, up to %d %%, and %d of them blocked for that; they paused the program for %s; %s.",
 		were(gcs, "gen2 collection"), most, blocked, durationText(float64(paused)), from)
 	for _, r := range j.worst.list[:j.worst.n] {
 		if r.weight >= limit*1e12 {
@@ -409,10 +409,10 @@ func (j *tooManyGen2) verdict(*stretch) (f Finding, why string) {
 	if gen2 < max(1, j.least) || !many && sureShare(gen2, all, leastCollections) <= j.share {
 		return f, ""
 	}
-	f.Text = fmt.Sprintf("There were %d gen0, %d gen1 and %d gen2 collections of the GC's own accord: %s are gen2.",
+	f.Text = fmt.Sprintf("There were %d gen0, %d gen1 and %d gen2 collections that were not induced: %s are gen2.",
 		j.counts[0], j.counts[1], gen2, valueText(share, "%"))
 	if j.pools {
-		f.Text = fmt.Sprintf("There were %d collections of gen0 and gen1 and %d of gen2 of the GC's own accord: %s are gen2.", all-gen2, gen2, valueText(share, "%"))
+		f.Text = fmt.Sprintf("There were %d collections of gen0 and gen1 and %d of gen2 that were not induced: %s are gen2.", all-gen2, gen2, valueText(share, "%"))
 	}
 	f.GCs = j.worst.numbers()
 	f.Evidence = []Evidence{
@@ -457,12 +457,12 @@ func (j *provisionalMode) gc(x *judgedGC) {
 
 func (j *provisionalMode) verdict(*stretch) (f Finding, why string) {
 	if j.gcs == 0 && j.told == 0 {
-		return f, "no collection tells why its generation was chosen"
+		return f, "no collection reports why its generation was chosen"
 	}
 	if j.gcs == 0 {
 		return f, ""
 	}
-	f.Text = fmt.Sprintf("%s went by the rules for full collections that do not help, %d of them full ones that followed a gen1 at once; the program stood %s for them.",
+	f.Text = fmt.Sprintf("%s went by the rules for full collections that do not help, %d of them full ones that followed a gen1 at once; they paused the program for %s.",
 		plural(j.gcs, "collection"), j.full, durationText(float64(j.paused)))
 	f.GCs = j.worst.numbers()
 	f.Evidence = j.causes.evidence([]Evidence{{"collections", float64(j.gcs), ""}, {"reason.PMFullGC", float64(j.full), ""}, {"pause.sum", float64(j.paused), "ns"}})
@@ -490,7 +490,7 @@ func (j *timeTuning) gc(x *judgedGC) {
 
 func (j *timeTuning) verdict(s *stretch) (f Finding, why string) {
 	if j.told < max(1, j.least) {
-		return f, needs(max(1, j.least), "collection", j.told) + " of gen1 and gen2 that tell why they were chosen"
+		return f, needs(max(1, j.least), "collection", j.told) + " of gen1 and gen2 that report why they were chosen"
 	}
 	share := 100 * float64(j.byTime) / float64(j.told)
 	if share <= j.share {

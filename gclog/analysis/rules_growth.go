@@ -28,7 +28,7 @@ func growthRules() []Rule {
 					l: l, what: "gen2 and large objects", unit: "bytes", name: "objects", of: func(x *judgedGC) (low, high float64, known bool) {
 						objects := float64(x.Generations[gclog.Gen2].ObjectsAfter + x.Generations[gclog.LOH].ObjectsAfter)
 						return objects, objects, x.HasObjects && !x.Sums && !x.Pools
-					}, why: "no gen2 collection tells the objects that remain: that comes with the histories of the heaps",
+					}, why: "no gen2 collection reports the objects that remain: that comes with the histories of the heaps",
 					closer: "gclog gc %s --wait shows what remains after a full collection",
 				}
 			},
@@ -52,7 +52,7 @@ func growthRules() []Rule {
 					l: l, what: "GC handles", name: "handles", end: true, of: func(x *judgedGC) (low, high float64, known bool) {
 						handles := float64(x.Handles)
 						return handles, handles, x.HasSizesAfter && x.Handles >= 0
-					}, why: "no gen2 collection tells the number of handles",
+					}, why: "no gen2 collection reports the number of handles",
 					closer: "gclog gc %s --wait -o json tells how many remain after a full collection",
 				}
 			},
@@ -237,7 +237,7 @@ func nativeGrowth(l limits) *growth {
 			read, resident, committed = m.At, float64(m.Resident), float64(x.CommittedAfter)
 			return max(0, resident-committed), max(0, resident-x.after), true
 		},
-		why:    "no collection tells both the resident memory of the process and what the GC has committed: live sessions do and their logs in json and csv, of .NET 8 and up",
+		why:    "no collection reports both the resident memory of the process and what the GC has committed: live sessions do and their logs in json and csv, of .NET 8 and up",
 		closer: "pmap -x %s, now and later, shows what grows",
 		now: func() (string, []Evidence) {
 			return fmt.Sprintf(" RSS was %s then, of that %s committed by the GC.", sizeText(resident), sizeText(committed)),

@@ -129,9 +129,9 @@ func (j *midLifeCrisis) gc(x *judgedGC) {
 func (j *midLifeCrisis) verdict(s *stretch) (f Finding, why string) {
 	switch {
 	case !j.told:
-		return f, "no gen2 collection tells what of gen2 survived: logs of the JDK flavours do not have that"
+		return f, "no gen2 collection reports what of gen2 survived: logs of the JDK flavours do not have that"
 	case j.cycles == 0:
-		return f, "no gen2 collection that tells what of gen2 survived has gen1 collections before it"
+		return f, "no gen2 collection that reports what of gen2 survived has gen1 collections before it"
 	}
 	if 2*j.crises < max(2, j.cycles) || j.crises < 2 && s.gen2 < leastGen2 {
 		return f, ""
@@ -250,7 +250,7 @@ func (j *allocationRate) close(h holes) {
 
 func (j *allocationRate) verdict(s *stretch) (f Finding, why string) {
 	if j.told == 0 {
-		return f, "no collection tells what was allocated: that comes with the histories of the heaps"
+		return f, "no collection reports what was allocated: that comes with the histories of the heaps"
 	}
 	last := *j // j goes on with the minute
 	last.minute.length = min(j.minute.length, s.to-j.minute.from)
@@ -316,7 +316,7 @@ func (j *lohPressure) gc(x *judgedGC) {
 
 func (j *lohPressure) verdict(*stretch) (f Finding, why string) {
 	if j.all == 0 && j.sized == 0 {
-		return f, "no collection tells its reason or the size of the large object heap"
+		return f, "no collection reports its reason or the size of the large object heap"
 	}
 	share := 100 * float64(j.large) / float64(max(1, j.all))
 	size := j.loh / float64(max(1, j.sized))
@@ -369,18 +369,18 @@ func (j *pohMisuse) gc(x *judgedGC) {
 
 func (j *pohMisuse) verdict(*stretch) (f Finding, why string) {
 	if j.told == 0 {
-		return f, "no collection tells the size of a pinned object heap: there is one since .NET 5"
+		return f, "no collection reports the size of a pinned object heap: there is one since .NET 5"
 	}
 	size := j.poh / float64(j.told)
 	heap := 100 * j.poh / max(1, j.total)
 	free := 100 * j.gen2Free / max(1, j.gen2Poh)
 	switch {
 	case j.told < leastSizes:
-		return f, needs(leastSizes, "collection", j.told) + " that tell the size of the pinned object heap"
+		return f, needs(leastSizes, "collection", j.told) + " that report the size of the pinned object heap"
 	case size < j.floor || heap <= j.heap && free <= j.fragmentation && j.gen2Poh > 0:
 		return f, ""
 	case heap <= j.heap && j.gen2Poh == 0:
-		return f, "no gen2 collection tells the free space of the pinned object heap; its size alone is no finding"
+		return f, "no gen2 collection reports the free space of the pinned object heap; its size alone is no finding"
 	}
 	f.Text = fmt.Sprintf("The pinned object heap takes %s of the heap, %s on average", valueText(heap, "%"), sizeText(size))
 	f.Evidence = []Evidence{{"poh.after.mean", size, "bytes"}, {"poh.share", heap, "%"}}

@@ -79,30 +79,37 @@ func (j *hardLimit) verdict(s *stretch) (f Finding, why string) {
 		f.Evidence = append(f.Evidence, Evidence{measure, j.most, "bytes"})
 	}
 	share := 0.0
-	against := "; no limit is told"
+	against := "; no limit is reported"
 	if j.causes.any(nearLimit &^ clr.CondemnedBeforeOOM) {
-		against = "; how high the hard limit is, is not told"
+		against = "; the hard limit is not reported"
 	}
 	if limit > 0 && j.most > 0 {
 		share = 100 * j.most / limit
 		against = fmt.Sprintf(", %s of the %s (%s)", valueText(share, "%"), name, sizeText(limit))
 		f.Evidence = append(f.Evidence, Evidence{"limit", limit, "bytes"}, Evidence{"limit.share.max", share, "%"})
 	}
+	size := ""
+	switch {
+	case j.most == 0 && limit == 0:
+		size = against
+	case j.most > 0:
+		size = fmt.Sprintf("; %s up to %s after a collection%s", what, sizeText(j.most), against)
+	}
 	switch {
 	case j.last > 0:
 		f.Severity = Error
-		f.Text = fmt.Sprintf("%s taken for the last attempt before an OutOfMemoryException by the GC; %s up to %s after a collection%s.", were(j.last, "collection"), what, sizeText(j.most), against)
+		f.Text = fmt.Sprintf("%s taken for the last attempt before an OutOfMemoryException by the GC%s.", were(j.last, "collection"), size)
 		f.GCs = j.facts.numbers()
 	case limit > 0 && share > j.over:
 		f.Text = fmt.Sprintf("%s up to %s after a collection%s.", upperFirst(what), sizeText(j.most), against)
 		f.GCs = j.bySize.numbers()
 	case j.limited > 0:
-		f.Text = fmt.Sprintf("%s made because the heap is near its limit; %s up to %s after a collection%s.", were(j.limited, "collection"), what, sizeText(j.most), against)
+		f.Text = fmt.Sprintf("%s made because the heap is near its limit%s.", were(j.limited, "collection"), size)
 		f.GCs = j.facts.numbers()
 	case limit == 0 && !s.process.HasLimits:
-		why = "no limit is known: .NET 9 and up tell the hard limit, live sessions that of the control group"
+		why = "no limit is known: .NET 9 and up report the hard limit, live sessions that of the control group"
 		if !j.condemned {
-			why += "; and no collection tells why its generation was chosen"
+			why += "; and no collection reports why its generation was chosen"
 		}
 		return Finding{}, why
 	default:

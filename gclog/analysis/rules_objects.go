@@ -85,7 +85,7 @@ func (j *finalizerBacklog) verdict(s *stretch) (f Finding, why string) {
 		f.Text += "."
 		f.GCs = j.byCount.numbers()
 	case j.counted == 0 && !j.runs:
-		return f, "no collection tells the objects to be finalized or the runs of the finalizer thread"
+		return f, "no collection reports the objects to be finalized or the runs of the finalizer thread"
 	default:
 		return f, ""
 	}

@@ -12,13 +12,13 @@ import (
 func pauseRules() []Rule {
 	return []Rule{
 		{
-			Number: 1, ID: "high-pause-share", Title: "The program stands much of the time", Severity: Warning,
+			Number: 1, ID: "high-pause-share", Title: "The program is paused much of the time", Severity: Warning,
 			Thresholds: []Threshold{
-				{"over", "%", 5, "share of the time that the program stands, above which it is a warning"},
+				{"over", "%", 5, "share of the time that the program is paused, above which it is a warning"},
 				{"error", "%", 10, "the same for an error"},
 				{"window", "ns", 60e9, "length of the stretches that are looked at"},
 			},
-			Sample:      "nothing; a history shorter than the window counts as one stretch, and one shorter than 5 s as one of 5 s in which the program stands no longer; in time that was not observed the program counts as running. To say that all is well, 5 s without a gap",
+			Sample:      "nothing; a history shorter than the window counts as one stretch, and one shorter than 5 s as one of 5 s with no more pauses; in time that was not observed the program counts as running. To say that all is well, 5 s without a gap",
 			Evidence:    "all pauses for the GC's sake, clipped to every stretch of that length",
 			Explanation: "The share is that of the worst minute, wherever it begins. Under load 5 % and less is normal, and below 3 % there is little to win. Above 10 % (an error) the program does the work of nine machines with ten.",
 			Advice:      "See which generation the time goes to: gclog summary. For gen0 and gen1 allocate less, or give what dies young time to die: a larger gen0 (DOTNET_GCgen0size, in hexadecimal bytes). For blocking gen2 find out why they block: induced-gcs, blocking-gen2, memory-load-gen2 and provisional-mode. With several processors and a large heap try server GC (System.GC.Server in runtimeconfig.json, DOTNET_gcServer=1).",
@@ -43,13 +43,13 @@ func pauseRules() []Rule {
 		{
 			Number: 3, ID: "long-suspension", Title: "Threads are slow to stop", Severity: Warning,
 			Thresholds: []Threshold{
-				{"over", "ns", 10e6, "time until all threads stood, in one pause"},
+				{"over", "ns", 10e6, "time until all threads were suspended, in one pause"},
 				{"share", "%", 50, "part of a pause, above which it counts as mostly suspension"},
 				{"of", "%", 20, "pauses that are mostly suspension, of all pauses"},
 				{"floor", "ns", 1e6, "a shorter suspension never counts as most of a pause"},
 			},
 			Sample:      "nothing for a suspension that is long; 20 pauses for the share of those that are mostly suspension",
-			Evidence:    "the part of each pause until all threads stood",
+			Evidence:    "the part of each pause until all threads were suspended",
 			Explanation: "Before a collection the runtime asks all threads to stop, which takes far less than 1 ms. Tens of milliseconds are a definite problem: a thread did not get the processor, or runs code without a safe point.",
 			Advice:      "Look for a shortage of processors: limits of the container (cpu.max and its throttling in cpu.stat), neighbours, too many runnable threads. Then for long loops over large arrays or in native code that was called with SuppressGCTransition. Page faults of a swapping machine look the same.",
 			Basis:       BasisMicrosoft, need: needCollections,
@@ -115,7 +115,7 @@ func (j *highPauseShare) verdict(s *stretch) (Finding, string) {
 		atLeast = "at least "
 	}
 	f := Finding{
-		Text: fmt.Sprintf("The program stood %s%s of the time in the %s from %s: %s of pauses.",
+		Text: fmt.Sprintf("The program was paused for %s%s of the time in the %s from %s: %s of pauses.",
 			atLeast, valueText(share, "%"), durationText(float64(width)), s.time(until-width), durationText(float64(most))),
 		GCs: gcs,
 		Evidence: []Evidence{
@@ -294,7 +294,7 @@ func (j *longSuspension) pause(p *gclog.Pause, start, end int64) {
 
 func (j *longSuspension) verdict(*stretch) (f Finding, why string) {
 	if j.told == 0 {
-		return f, "no pause tells how long the threads took to stop"
+		return f, "no pause reports how long the threads took to stop"
 	}
 	of := percent(int64(j.mostly), int64(j.told))
 	switch {
@@ -303,7 +303,7 @@ func (j *longSuspension) verdict(*stretch) (f Finding, why string) {
 			j.long, plural(j.told, "pause"), durationText(float64(j.over)), durationText(float64(j.max)), &j.longest)
 		f.GCs = j.worst.numbers()
 	case sureShare(j.mostly, j.told, leastCollections) >= j.of && j.mostly > 0:
-		f.Text = fmt.Sprintf("In %d of %s (%s) more than %s of the time went by until all threads stood.",
+		f.Text = fmt.Sprintf("In %d of %s (%s) more than %s of the time went by until all threads were suspended.",
 			j.mostly, plural(j.told, "pause"), valueText(of, "%"), valueText(j.share, "%"))
 		f.GCs = j.worstMostly.numbers()
 	default:
@@ -411,7 +411,7 @@ func (k *sameKind) medians(scratch []uint64) (pause int64, promoted uint64) {
 
 func (j *randomSlow) verdict(*stretch) (f Finding, why string) {
 	if j.told == 0 {
-		return f, "no collection tells what it promoted"
+		return f, "no collection reports what it promoted"
 	}
 	var worst ranking
 	var slowest work
@@ -455,7 +455,7 @@ func (j *randomSlow) verdict(*stretch) (f Finding, why string) {
 	if most == 0 {
 		return f, ""
 	}
-	f.Text = fmt.Sprintf("A %s %s collection stood %s, %s times the median of its kind (%s), though it promoted %s and the median is %s.",
+	f.Text = fmt.Sprintf("A %s %s collection paused the program for %s, %s times the median of its kind (%s), though it promoted %s and the median is %s.",
 		kindOf, gclog.GenerationName(generation), durationText(float64(slowest.pause)), digits(most), durationText(float64(medianPause)), sizeText(float64(slowest.promoted)), sizeText(float64(medianPromoted)))
 	f.GCs = worst.numbers()
 	f.Evidence = []Evidence{

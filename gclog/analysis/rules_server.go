@@ -45,12 +45,12 @@ func serverRules() []Rule {
 			Number: 24, ID: "wrong-flavour", Title: "Another kind of GC may fit the program better", Severity: Warning,
 			Thresholds: []Threshold{
 				{"processors", "", 4, "processors above which server GC is worth a try"},
-				{"share", "%", 5, "share of the time that the program stands, above which workstation GC is too slow"},
+				{"share", "%", 5, "share of the time that the program is paused, above which workstation GC is too slow"},
 				{"pause", "ns", 200e6, "pause of a blocking gen2 collection, above which background collections are missed"},
 				{"heaps", "", 16, "heaps of server GC, above which they are too many for a small heap"},
 				{"heap", "bytes", 1e9, "heap that is small for so many heaps, on average after collections"},
 			},
-			Sample:      "nothing; for the size of the heap 5 collections, for DATAS 20; a history shorter than 5 s counts as one of 5 s in which the program stands no longer",
+			Sample:      "nothing; for the size of the heap 5 collections, for DATAS 20; a history shorter than 5 s counts as one of 5 s with no more pauses",
 			Evidence:    "flavour, number of heaps, processors and settings of the process; pauses and sizes",
 			Explanation: "Workstation GC collects with one thread; with many processors and long pauses server GC does it in a fraction of the time. Server GC has a heap and a thread for each processor, which is much for a small program or a container with few processors. That DATAS is off on .NET 9 and up is an info only.",
 			Advice:      "Choose with System.GC.Server in runtimeconfig.json (DOTNET_gcServer=1 or 0), System.GC.Concurrent (DOTNET_gcConcurrent), System.GC.HeapCount (DOTNET_GCHeapCount, hexadecimal), System.GC.DynamicAdaptationMode (DOTNET_GCDynamicAdaptationMode: 1 is DATAS, 0 none). In a project file: <ServerGarbageCollection>, <ConcurrentGarbageCollection>, <GarbageCollectionAdaptationMode>.",
@@ -93,10 +93,10 @@ func (j *peakOverAfter) verdict(s *stretch) (f Finding, why string) {
 		return f, why
 	}
 	if j.told == 0 {
-		return f, "no collection tells the size of the heap before it"
+		return f, "no collection reports the size of the heap before it"
 	}
 	if j.told < leastSizes {
-		return f, needs(leastSizes, "collection", j.told) + " that tell the size of the heap before them"
+		return f, needs(leastSizes, "collection", j.told) + " that report the size of the heap before them"
 	}
 	times := j.peak / max(1, j.after)
 	peak := j.peak / float64(j.told)
@@ -165,14 +165,14 @@ func (j *heapImbalance) gc(x *judgedGC) {
 func (j *heapImbalance) verdict(s *stretch) (f Finding, why string) {
 	switch {
 	case j.heaps == 0:
-		return f, "no collection tells how many heaps there are"
+		return f, "no collection reports how many heaps there are"
 	case j.heaps == 1:
 		return f, ""
 	case j.heaps == 2:
 		return f, "there are two heaps: the fuller one cannot have more than twice the mean"
 	case sureShare(j.unequal, j.told, leastCollections) > j.of:
 	case j.told < leastCollections:
-		return f, needs(leastCollections, "collection", j.told) + " that tell the heaps apart"
+		return f, needs(leastCollections, "collection", j.told) + " that report the heaps apart"
 	default:
 		return f, ""
 	}
@@ -229,7 +229,7 @@ func (j *wrongFlavour) verdict(s *stretch) (f Finding, why string) {
 	}
 	var says []string
 	if p.Server == gclog.No && float64(p.Processors) > j.l["processors"] && sure > j.l["share"] {
-		says = append(says, fmt.Sprintf("workstation GC stands %s of the time on %d processors", valueText(share, "%"), p.Processors))
+		says = append(says, fmt.Sprintf("workstation GC pauses the program %s of the time on %d processors", valueText(share, "%"), p.Processors))
 		f.GCs = j.worst.numbers()
 	}
 	if p.Server == gclog.Yes && p.Processors > 0 && heaps > p.Processors {
@@ -244,7 +244,7 @@ func (j *wrongFlavour) verdict(s *stretch) (f Finding, why string) {
 	}
 	if len(says) == 0 && p.Server == gclog.Yes && p.GCLibrary == "" && !j.datas && mayHaveDatas(p.RuntimeVersion) {
 		if j.histories < leastCollections || p.RuntimeVersion == "" {
-			return f, "nothing tells whether this runtime has DATAS on: logs do not, nor recordings without its version; there is no other finding"
+			return f, "nothing reports whether this runtime has DATAS on: logs do not, nor recordings without its version; there is no other finding"
 		}
 		says = append(says, fmt.Sprintf("server GC of .NET %s runs without DATAS, with %d heaps", p.RuntimeVersion, heaps))
 		f.Severity = Info

@@ -105,7 +105,7 @@ var ruleCases = []ruleCase{
 			times(60, func(int) { h.run(955*milli).gc(0, 45*milli) })
 			h.healthy(300)
 		},
-		severity: analysis.Warning, text: []string{"stood 6 % of the time in the 60 s from 2026-01-31 14:05:3"},
+		severity: analysis.Warning, text: []string{"paused for 6 % of the time in the 60 s from 2026-01-31 14:05:3"},
 		silence: "high-pause-share.over=7%", wake: "high-pause-share.over=4%",
 	},
 	{
@@ -115,7 +115,7 @@ var ruleCases = []ruleCase{
 			times(60, func(i int) { h.run(880*milli).gc(0, 120*milli+time.Duration(i)*1000) })
 		},
 		good:     func(h *past) { h.healthy(300) },
-		severity: analysis.Error, gcs: []uint32{360, 359}, text: []string{"stood 12 % of the time"},
+		severity: analysis.Error, gcs: []uint32{360, 359}, text: []string{"paused for 12 % of the time"},
 	},
 	{
 		rule: "long-pause",
@@ -161,7 +161,7 @@ var ruleCases = []ruleCase{
 			h.healthy(40).gc(0, 60*milli, promoted(31*megabyte/10)).gc(0, 5*milli).gc(0, 9*milli)
 		},
 		severity: analysis.Warning, gcs: []uint32{42, 44}, // gen1 has too few of its kind, 41 had a reason
-		text:    []string{"A blocking gen0 collection stood 30 ms, 30 times the median of its kind (1 ms), though it promoted 2 MB and the median is 2 MB."},
+		text:    []string{"A blocking gen0 collection paused the program for 30 ms, 30 times the median of its kind (1 ms), though it promoted 2 MB and the median is 2 MB."},
 		silence: "random-slow-gc.pause=30", wake: "random-slow-gc.floor=8ms",
 	},
 	{
@@ -175,7 +175,7 @@ var ruleCases = []ruleCase{
 			times(2, func(i int) { h.gc(0, time.Duration(i+1)*milli, reason(clr.ReasonInduced)) })
 		},
 		severity: analysis.Warning, gcs: []uint32{103, 102, 101},
-		text:    []string{"asked for 3 of 103 collections (0 of 0 of gen2), 3 of them blocking (1.63 a minute), and stood 6 ms for them."},
+		text:    []string{"asked for 3 of 103 collections (0 of 0 of gen2), 3 of them blocking (1.63 a minute); they paused it for 6 ms."},
 		silence: "induced-gcs.rate=2/min",
 	},
 	{
@@ -242,7 +242,7 @@ var ruleCases = []ruleCase{
 			})
 		},
 		severity: analysis.Warning, gcs: []uint32{2, 3},
-		text:    []string{"2 gen2 collections were made because the memory load was high, up to 95 %, and 2 of them blocked for that; the program stood 50 ms for them; 90 % is the limit."},
+		text:    []string{"2 gen2 collections were made because the memory load was high, up to 95 %, and 2 of them blocked for that; they paused the program for 50 ms; 90 % is the limit."},
 		silence: "memory-load-gen2.load=96%", wake: "memory-load-gen2.load=85%",
 	},
 	{
@@ -252,7 +252,7 @@ var ruleCases = []ruleCase{
 		},
 		good:     func(h *past) { times(3, func(int) { h.gc(2, 10*milli, load(89)) }) },
 		severity: analysis.Warning, gcs: []uint32{2, 3},
-		text:    []string{"2 gen2 collections were made because the memory load was high, up to 3 %, and 1 of them blocked for that; the program stood 50 ms for them; from what load on it is high is not told."},
+		text:    []string{"2 gen2 collections were made because the memory load was high, up to 3 %, and 1 of them blocked for that; they paused the program for 50 ms; the limit is not reported."},
 		silence: "memory-load-gen2.load=4%",
 	},
 	{
@@ -267,7 +267,7 @@ var ruleCases = []ruleCase{
 			times(20, func(int) { h.gc(2, milli, reason(clr.ReasonInduced)) })
 		},
 		severity: analysis.Warning, gcs: []uint32{112, 111},
-		text:    []string{"There were 90 gen0, 10 gen1 and 12 gen2 collections of the GC's own accord: 10.7 % are gen2."},
+		text:    []string{"There were 90 gen0, 10 gen1 and 12 gen2 collections that were not induced: 10.7 % are gen2."},
 		silence: "too-many-gen2.count=13", wake: "too-many-gen2.per-gen1=0.49",
 	},
 	{
@@ -598,7 +598,7 @@ var ruleCases = []ruleCase{
 			times(120, func(int) { h.run(900*milli).gc(0, 100*milli) })
 		},
 		severity: analysis.Warning, gcs: []uint32{120},
-		text:    []string{"Workstation GC stands 6", "% of the time on 8 processors."},
+		text:    []string{"Workstation GC pauses the program 6", "% of the time on 8 processors."},
 		silence: "wrong-flavour.share=20%", wake: "wrong-flavour.processors=3",
 	},
 	{
@@ -713,7 +713,7 @@ var ruleCases = []ruleCase{
 		},
 		good:     func(h *past) { h.healthy(25, condemned(clr.CondemnedHighMemory)) },
 		severity: analysis.Error, gcs: []uint32{3, 2},
-		text: []string{"2 collections were taken for the last attempt before an OutOfMemoryException by the GC; the heap was up to 265 MB after a collection; how high the hard limit is, is not told."},
+		text: []string{"2 collections were taken for the last attempt before an OutOfMemoryException by the GC; the heap was up to 265 MB after a collection; the hard limit is not reported."},
 	},
 	{
 		rule: "hard-limit", name: "committed before OutOfMemoryException",
@@ -792,7 +792,7 @@ var ruleCases = []ruleCase{
 		},
 		good:     func(h *past) { h.healthy(20).gc(2, 90*milli, condemned(clr.CondemnedMaxGenerationBudget)) },
 		severity: analysis.Warning, gcs: []uint32{22, 21},
-		text: []string{"2 collections went by the rules for full collections that do not help, 1 of them full ones that followed a gen1 at once; the program stood 91 ms for them."},
+		text: []string{"2 collections went by the rules for full collections that do not help, 1 of them full ones that followed a gen1 at once; they paused the program for 91 ms."},
 	},
 	{
 		rule: "time-tuning",
