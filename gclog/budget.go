@@ -14,6 +14,12 @@ import (
 // collected, and the first heap that has used one up asks for a collection.
 type budgets struct {
 	heaps []heapBudget // by number
+
+	// swept: a background collection has begun to sweep since the last collection of gen0, and
+	// nothing else keeps what is left of gen0 from being known. young is what was found to be
+	// allocated in gen0 since that collection.
+	swept bool
+	young uint64
 }
 
 // A heapBudget has, of each generation, what its latest collection left.
@@ -23,18 +29,34 @@ type heapBudget [Generations]struct {
 	objects int64  // size without free space
 	size    uint64 // free space included
 	in      uint64 // what that collection itself moved up into the generation
+	used    int64  // of what the program allocates in: at least so much since then
 }
 
 // allocated are the generations that the program allocates in.
 var allocated = [...]int{Gen0, LOH, POH}
 
-func (b *budgets) copy(of *budgets) { b.heaps = append(b.heaps[:0], of.heaps...) }
+func (b *budgets) copy(of *budgets) {
+	heaps := append(b.heaps[:0], of.heaps...)
+	*b = *of
+	b.heaps = heaps
+}
 
-func (b *budgets) forget() { b.heaps = b.heaps[:0] }
+func (b *budgets) forget() { *b = budgets{heaps: b.heaps[:0]} }
 
-// lose notes that what the program allocates cannot be followed until the next collection:
-// a background collection is about to sweep, which makes free space of objects in gen0 too and
-// lets the program allocate in it, or a no-GC region has set budgets of its own.
+// sweep notes that a background collection is about to sweep: it makes free space of objects in
+// gen0 too and lets the program allocate in it, which nothing reports.
+func (b *budgets) sweep() {
+	b.swept = len(b.heaps) > 0 && (b.swept || b.heaps[0][Gen0].known)
+	b.lose()
+}
+
+// replace notes that a no-GC region has set budgets of its own.
+func (b *budgets) replace() {
+	b.swept = false
+	b.lose()
+}
+
+// lose notes that what is left where the program allocates is unknown until it is collected.
 func (b *budgets) lose() {
 	for i := range b.heaps {
 		for _, g := range allocated {
@@ -74,6 +96,30 @@ func (b *budgets) next(c *collection, regions bool) {
 		b.heaps[h.Heap].next(c, &h.History)
 	}
 	c.left()
+	c.reuse(b.young)
+	b.young += c.Generations[Gen0].Allocated
+	if c.Collected(Gen0) {
+		b.swept, b.young = false, 0
+	}
+}
+
+// reuse adds what was allocated in gen0 while a background collection made free space of its
+// objects, as far as it is known: at least what the heaps have grown by since the last collection
+// of gen0, and where small objects ask for c the fullest heap has used up its budget. young is what
+// was found already.
+func (c *collection) reuse(young uint64) {
+	if !c.budgets.swept || c.isBackground() {
+		return
+	}
+	all, least := int64(0), int64(math.MaxInt64)
+	for i := range c.budgets.heaps {
+		y := &c.budgets.heaps[i][Gen0]
+		all, least = all+y.used, min(least, y.left)
+	}
+	if c.HasReason && c.Reason == clr.ReasonAllocSmall {
+		all += max(0, least)
+	}
+	c.Generations[Gen0].Allocated += sub(uint64(all), young+c.Generations[Gen0].Allocated)
 }
 
 // use takes off what was used until the collection of h started. With regions that includes
@@ -81,7 +127,8 @@ func (b *budgets) next(c *collection, regions bool) {
 func (x *heapBudget) use(h *clr.GCPerHeapHistory, regions bool) {
 	for _, g := range allocated {
 		y, now := &x[g], &h.Generation[g]
-		y.left -= max(now.ObjectsBefore()-y.objects, int64(sub(now.SizeBefore, y.size)), 0)
+		y.used = max(now.ObjectsBefore()-y.objects, int64(sub(now.SizeBefore, y.size)), 0)
+		y.left -= y.used
 	}
 	for g := range x {
 		if regions {

@@ -517,7 +517,7 @@ func (r *Reducer) newCollection() *collection {
 	} else {
 		c = &collection{}
 	}
-	*c = collection{GCDetails: c.GCDetails, revisitings: c.revisitings[:0], budgets: budgets{c.budgets.heaps[:0]}}
+	*c = collection{GCDetails: c.GCDetails, revisitings: c.revisitings[:0], budgets: budgets{heaps: c.budgets.heaps[:0]}}
 	c.GCDetails.Reset()
 	return c
 }

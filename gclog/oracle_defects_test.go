@@ -1,7 +1,6 @@
 package gclog_test
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -667,62 +666,4 @@ func besideBackground(r *evidence, p *pair) bool {
 	return slices.ContainsFunc(r.o.gcs, func(b *gclog.GCDetails) bool {
 		return b.Kind == gclog.KindBackground && b.Start <= p.d.Start && (b == p.d || b == p.before || b.End >= p.before.Start)
 	})
-}
-
-// allocatedRight holds what was allocated against docs/reduction.md 8, which goes from one
-// record to the next. That the program allocated so much is TestTruth's.
-func allocatedRight(r *evidence, p *pair) (problem string) {
-	d := p.d
-	i := slices.Index(r.o.gcs, d)
-	if i == 0 || !r.o.gcs[i-1].HasHistory || !d.HasHistory {
-		return expect("what was allocated is known", d.HasAllocated, false)
-	}
-	for _, g := range []int{gclog.Gen0, gclog.LOH, gclog.POH} {
-		last, x := levelOf(r.o.gcs[i-1], g), &d.Generations[g]
-		now, want := levelOf(d, g), uint64(0)
-		switch over := overtaking(r, i); {
-		case over == 0 && d.Kind == gclog.KindForeground && g != gclog.Gen0 && x.FreeBefore == 0: // it looks like objects
-			want = above(last.size, x.Before)
-		case over == 0:
-			want = above(last.objects, x.ObjectsBefore)
-			last = level{x.Before, x.ObjectsBefore}
-		case over > 0:
-			want = above(r.o.gcs[over].Generations[g].Allocated, above(levelOf(r.o.gcs[over-1], g).objects, x.ObjectsBefore))
-		}
-		if d.Kind == gclog.KindBackground {
-			want += max(above(last.size, now.size), above(last.objects, now.objects))
-		}
-		problem = all(problem, expect("allocated in "+gclog.GenerationName(g), x.Allocated, want))
-	}
-	return all(problem, expect("what was allocated is known", d.HasAllocated, true))
-}
-
-// A level is what a generation had when it was last told.
-type level struct{ size, objects uint64 }
-
-// levelOf is the level after a collection.
-func levelOf(d *gclog.GCDetails, g int) level {
-	x := &d.Generations[g]
-	size := historyAfter(d, g)
-	if size == 0 && !d.Collected(g) { // .NET Core 3.1
-		size = x.After
-	}
-	return level{size, x.ObjectsAfter}
-}
-
-func above(low, high uint64) uint64 { return max(low, high) - low }
-
-// overtaking is the index of the first collection that was told while the background one
-// with index i went on; 0: there is none, -1: it is the first of all.
-func overtaking(r *evidence, i int) int {
-	b := r.o.gcs[i]
-	if b.Kind != gclog.KindBackground {
-		return 0
-	}
-	for n, d := range r.o.gcs[:i] {
-		if d.PauseStart()+d.Pause() > b.Start {
-			return cmp.Or(n, -1)
-		}
-	}
-	return 0
 }

@@ -230,7 +230,7 @@ func (c *collection) setTiming() {
 // at its end. Where foreground ones have counted what came before its start already,
 // only what they did not see is its own: it frees objects while the program runs.
 // What was allocated until its end is at least what the heaps, or the objects in
-// them, grew by since then.
+// them, grew by since then. What is allocated in gen0 while it sweeps is for the budgets.
 func (s *sizes) account(c *collection, regions bool) {
 	if !c.HasHistory {
 		s.counted = false
@@ -260,8 +260,8 @@ func (s *sizes) account(c *collection, regions bool) {
 		s.objects[g], s.total[g] = int64(x.ObjectsAfter), c.historyAfter[g]
 	}
 	s.counted = true
-	s.rate.next(c)
 	s.budgets.next(c, regions)
+	s.rate.next(c)
 }
 
 func grown(from, to int64) uint64 { return uint64(max(0, to-from)) }

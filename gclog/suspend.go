@@ -213,7 +213,7 @@ func (r *Reducer) backgroundPause(c *collection, part PausePart, s *suspension, 
 		r.phase(c, PhaseMark, false, at.Time, s)
 	default:
 		part.Kind = PauseFinal
-		r.sizes.budgets.lose()
+		r.sizes.budgets.sweep()
 		r.pause(c, part, s)
 		if c.background.SweepStart == 0 && !c.HasEnd {
 			r.phase(c, PhaseSweep, false, at.Time, s)
@@ -295,7 +295,7 @@ func (r *Reducer) causeWithoutGC(s *suspension) (kind PauseKind, used uint32) {
 		}
 		r.hasTriggered = false
 		r.consumed++
-		r.sizes.budgets.lose()
+		r.sizes.budgets.replace()
 		if r.seen {
 			used = r.last + r.consumed
 		}

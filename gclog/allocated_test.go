@@ -1,0 +1,136 @@
+package gclog_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// TestAllocated holds what the records say was allocated against the events and the runtime's own
+// bookkeeping, in all recordings.
+func TestAllocated(t *testing.T) {
+	var seen allocatedSeen
+	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
+		stream := shared.Read(t, tr.Path)
+		told := readTold(t, stream)
+		for _, o := range reduce(t, stream).recorders {
+			if told[o.process.ID] == nil {
+				continue
+			}
+			r := newEvidence(tr.Name, o, told[o.process.ID], false)
+			for i := range o.gcs {
+				if problem := r.allocated(i, &seen); problem != "" {
+					t.Errorf("#%d %s: %s", o.gcs[i].Number, o.gcs[i].AppendName(nil), problem)
+				}
+			}
+		}
+	})
+	t.Logf("%+v", seen)
+	if seen.grown == 0 || seen.within == 0 || seen.usedUp == 0 {
+		t.Error("nothing was compared")
+	}
+}
+
+// allocatedSeen counts what was compared.
+type allocatedSeen struct {
+	grown  int // generations that no background collection touched meanwhile
+	within int // gen0 since its last collection, against the budgets of all heaps
+	usedUp int // of them, where small objects asked for the collection
+}
+
+// allocatedRight is for TraceEvent's defects.
+func allocatedRight(r *evidence, p *pair) string {
+	return r.allocated(slices.Index(r.o.gcs, p.d), &allocatedSeen{})
+}
+
+// allocated judges what a record says was allocated.
+func (r *evidence) allocated(i int, seen *allocatedSeen) string {
+	d := r.o.gcs[i]
+	if i == 0 || !r.o.gcs[i-1].HasHistory || !d.HasHistory {
+		return expect("what was allocated is known", d.HasAllocated, false)
+	}
+	if !d.HasAllocated {
+		if d.HasSinceLast {
+			return "it is not known what was allocated"
+		}
+		return ""
+	}
+	return all(r.grew(d, seen), r.withinBudget(i, seen))
+}
+
+// grew: where no background collection frees anything meanwhile, what was allocated is by how much
+// there is more, by the events, than the collection before left.
+func (r *evidence) grew(d *gclog.GCDetails, seen *allocatedSeen) (problem string) {
+	now := r.historiesOf(d)
+	n := slices.IndexFunc(r.told.histories, func(h heapHistories) bool { return h.at == now.at })
+	if n <= 0 || r.besideBackground(r.told.histories[n-1].at, d.End) {
+		return ""
+	}
+	last := &r.told.histories[n-1]
+	for _, g := range []int{gclog.Gen0, gclog.LOH, gclog.POH} {
+		before, left := int64(0), int64(0) // the runtime's sums of an empty generation can be a bit below 0
+		for i := range now.heaps {
+			before += now.heaps[i].Generation[g].ObjectsBefore()
+		}
+		for i := range last.heaps {
+			x := &last.heaps[i].Generation[g]
+			if left += x.ObjectsAfter(); x.SizeAfter == 0 && g > gclog.Gen0 && last.global.CondemnedGeneration < gclog.Gen2 {
+				left += x.ObjectsBefore() // .NET Core 3.1 leaves out what it did not collect
+			}
+		}
+		grown := max(0, before) - max(0, left)
+		seen.grown++
+		problem = all(problem, expect("allocated in "+gclog.GenerationName(g), d.Generations[g].Allocated, uint64(max(0, grown))))
+	}
+	return problem
+}
+
+// besideBackground reports whether a background collection was going on between two times.
+func (r *evidence) besideBackground(from, to int64) bool {
+	return slices.ContainsFunc(r.o.gcs, func(b *gclog.GCDetails) bool {
+		return b.Kind == gclog.KindBackground && b.Start <= to && (b.End >= from || r.historiesOf(b).at >= from)
+	})
+}
+
+// withinBudget: since the last collection of gen0 the program has allocated no more than its budget,
+// which that one has set, in each heap; and where small objects ask for a collection, no less in one of
+// them, but for what each thread has not filled yet.
+func (r *evidence) withinBudget(i int, seen *allocatedSeen) string {
+	d := r.o.gcs[i]
+	if d.Kind == gclog.KindBackground {
+		return ""
+	}
+	young, n := int64(d.Generations[gclog.Gen0].Allocated), i-1
+	late := int64(0) // what background collections tell that may have been before that
+	for ; n >= 0 && r.o.gcs[n].Kind == gclog.KindBackground; n-- {
+		late = int64(r.o.gcs[n].Generations[gclog.Gen0].Allocated)
+		young += late
+	}
+	if n >= 0 && (n == i-1 || r.o.gcs[n+1].Start > r.o.gcs[n].Start) {
+		late = 0
+	}
+	if n < 0 || !r.o.gcs[n].HasGlobal || r.o.gcs[n].HeapCount() != d.HeapCount() || r.noGCRegion(r.o.gcs[n].Start, d.Start) {
+		return ""
+	}
+	perHeap, heaps := int64(r.historiesOf(r.o.gcs[n]).global.FinalYoungestDesired), int64(d.HeapCount())
+	seen.within++
+	if most := heaps * max(perHeap+smallObject, perHeap*103/100); young-late > most {
+		return fmt.Sprintf("%d were allocated in gen0, and its budget is %d in each of %d heaps", young, perHeap, heaps)
+	}
+	if d.Reason == clr.ReasonAllocSmall && !d.InsideBGCStart {
+		seen.usedUp++
+		if least := min(perHeap-smallObject, perHeap*97/100); young < least {
+			return fmt.Sprintf("%d were allocated in gen0, and its budget of %d is used up in one of %d heaps", young, perHeap, heaps)
+		}
+	}
+	return ""
+}
+
+// noGCRegion reports whether one has begun between two times: it sets budgets of its own.
+func (r *evidence) noGCRegion(from, to int64) bool {
+	return slices.ContainsFunc(r.o.pauses, func(p gclog.Pause) bool { return p.Kind == gclog.PauseNoGCRegion && p.Start > from && p.Start < to })
+}
