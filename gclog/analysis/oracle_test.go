@@ -28,7 +28,7 @@ type rollup struct {
 }
 
 // excuse is why TraceEvent has something else in some recordings. A process of several in
-// one is named with its number.
+// one is named with its number. What we have instead is held against the records (ledger).
 type excuse struct {
 	why string
 	// defect: it does so only where our numbers show that it can.
@@ -215,12 +215,12 @@ func TestTraceEvent(t *testing.T) {
 				t.Fatal(err)
 			}
 			processes := map[int64]*gclog.Process{}
-			all, pinned := map[int64]*analysis.Statistics{}, map[int64]*pinnedPromoted{}
+			all, ledgers := map[int64]*analysis.Statistics{}, map[int64]*ledger{}
 			read(t, shared.Read(t, tr.Path), func(p *gclog.Process) gclog.Observer {
 				all[p.ID] = analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
 				processes[p.ID] = p
-				pinned[p.ID] = &pinnedPromoted{}
-				return gclog.Tee(all[p.ID], pinned[p.ID])
+				ledgers[p.ID] = &ledger{}
+				return gclog.Tee(all[p.ID], ledgers[p.ID])
 			})
 			for _, o := range oracle.Processes {
 				pid := o.PID
@@ -238,7 +238,7 @@ func TestTraceEvent(t *testing.T) {
 				// With DATAS server GC may have a single heap all the time.
 				server := processes[pid].Server == gclog.Yes || strings.Contains(name, "datas")
 				for g := range o.Generations {
-					c := &comparison{t: t, name: name, g: g, want: &o.Generations[g], x: all[pid].Summary(), server: server, pinned: pinned[pid].bytes, used: used}
+					c := &comparison{t: t, name: name, g: g, want: &o.Generations[g], x: all[pid].Summary(), server: server, own: ledgers[pid], used: used}
 					c.compare()
 				}
 			}
@@ -261,19 +261,64 @@ func TestTraceEvent(t *testing.T) {
 	}
 }
 
-// pinnedPromoted is what of pinned objects the blocking collections promoted, which the
-// runtime does not tell as promoted.
-type pinnedPromoted struct{ bytes uint64 }
+// A ledger adds up the same from the records, collection by collection: what a rollup says is held
+// against it, whatever TraceEvent has.
+type ledger struct {
+	sums   [gclog.Gen2 + 1]map[string]entry
+	pauses map[int64][]int64 // by where the collection started
+	pinned uint64            // what of pinned objects blocking collections promoted, which the runtime does not tell as promoted
+}
 
-func (p *pinnedPromoted) GC(d *gclog.GCDetails) {
+type entry struct{ total, most float64 }
+
+func (l *ledger) add(g int, what string, n float64) {
+	if l.sums[g] == nil {
+		l.sums[g] = map[string]entry{}
+	}
+	e := l.sums[g][what]
+	l.sums[g][what] = entry{e.total + n, max(e.most, n)}
+}
+
+func (l *ledger) Pause(p *gclog.Pause) {
+	if p.GC == nil {
+		return
+	}
+	if l.pauses == nil {
+		l.pauses = map[int64][]int64{}
+	}
+	l.pauses[p.GC.Start] = append(l.pauses[p.GC.Start], p.Duration, max(0, p.Suspend))
+}
+
+func (l *ledger) GC(d *gclog.GCDetails) {
+	g := min(d.Generation, gclog.Gen2)
+	l.add(g, "number", 1)
+	if d.HasReason && strings.HasPrefix(d.Reason.String(), "Induced") {
+		l.add(g, "induced", 1)
+	}
+	if list := l.pauses[d.Start]; len(list) > 0 && d.Flaws&^(gclog.FlawNoSizes|gclog.FlawNoHeaps) == 0 {
+		took, suspend := int64(0), int64(0)
+		for i := 0; i < len(list); i += 2 {
+			took, suspend = took+list[i], suspend+list[i+1]
+		}
+		l.add(g, "pause", float64(took))
+		l.add(g, "suspend", float64(suspend))
+	}
+	before, after := uint64(0), uint64(0)
+	for i := range d.Generations {
+		before, after = before+d.Generations[i].Before, after+d.Generations[i].After
+	}
+	l.add(g, "peak", float64(max(d.Peak, before)))
+	l.add(g, "after", float64(after))
+	if d.HasPromoted {
+		l.add(g, "promoted", float64(d.PromotedBytes))
+	}
 	if d.Complete && d.Kind != gclog.KindBackground && d.Collected(gclog.POH) {
-		p.bytes += d.Generations[gclog.POH].Survived
+		l.pinned += d.Generations[gclog.POH].Survived
 	}
 }
 
-func (p *pinnedPromoted) Pause(*gclog.Pause) {}
-func (p *pinnedPromoted) Phase(*gclog.Phase) {}
-func (p *pinnedPromoted) Gap(*gclog.Gap)     {}
+func (l *ledger) Phase(*gclog.Phase) {}
+func (l *ledger) Gap(*gclog.Gap)     {}
 
 // comparison is of one generation in one process.
 type comparison struct {
@@ -283,7 +328,7 @@ type comparison struct {
 	want   *rollup
 	x      *analysis.Summary
 	server bool
-	pinned uint64
+	own    *ledger
 	used   map[string]bool // excuses
 }
 
@@ -328,7 +373,7 @@ func (c *comparison) compare() {
 		induced = induced || r.Reason.Induced() && r.Reason != 1 && r.Reason != 7
 	}
 	// always: they must differ. sometimes: they can, where an excuse says so.
-	check := func(what string, always, sometimes bool, want, unit float64, of func(*analysis.Rollup) analysis.Quantity, most bool) {
+	check := func(what, own string, always, sometimes bool, want, unit float64, of func(*analysis.Rollup) analysis.Quantity, most bool) {
 		c.t.Helper()
 		got := 0.0
 		for _, class := range classes {
@@ -337,6 +382,13 @@ func (c *comparison) compare() {
 			} else {
 				got += q.Total.Value
 			}
+		}
+		second := c.own.sums[g][own].total
+		if most {
+			second = c.own.sums[g][own].most
+		}
+		if got != second {
+			c.t.Errorf("gen%d: %s is %v, the records come to %v", g, what, got, second)
 		}
 		got /= unit
 		excused := c.excused(what, sometimes)
@@ -351,20 +403,20 @@ func (c *comparison) compare() {
 	pause := func(r *analysis.Rollup) analysis.Quantity { return r.Pause }
 	suspend := func(r *analysis.Rollup) analysis.Quantity { return r.Suspend }
 	peak := func(r *analysis.Rollup) analysis.Quantity { return r.Peak }
-	check("the number", false, false, want.Count, 1, func(r *analysis.Rollup) analysis.Quantity {
+	check("the number", "number", false, false, want.Count, 1, func(r *analysis.Rollup) analysis.Quantity {
 		return analysis.Quantity{Total: analysis.Number{Value: float64(r.Count)}}
 	}, false)
-	check("induced", induced, false, want.NumInduced, 1, func(r *analysis.Rollup) analysis.Quantity {
+	check("induced", "induced", induced, false, want.NumInduced, 1, func(r *analysis.Rollup) analysis.Quantity {
 		return analysis.Quantity{Total: r.Induced}
 	}, false)
-	check("the sum of pauses", paused, false, want.TotalPauseTimeMSec, ms, pause, false)
-	check("the longest pause", false, paused, want.MaxPauseDurationMSec, ms, pause, true)
-	check("the longest suspension", false, false, want.MaxSuspendDurationMSec, ms, suspend, true)
+	check("the sum of pauses", "pause", paused, false, want.TotalPauseTimeMSec, ms, pause, false)
+	check("the longest pause", "pause", false, paused, want.MaxPauseDurationMSec, ms, pause, true)
+	check("the longest suspension", "suspend", false, false, want.MaxSuspendDurationMSec, ms, suspend, true)
 	guessed := c.server && background > 0 // defect 4
-	check("the sum of peaks", false, guessed, want.TotalSizePeakMB, mb, peak, false)
-	check("the largest peak", false, guessed, want.MaxSizePeakMB, mb, peak, true)
-	check("the sum of sizes after", false, false, want.TotalSizeAfterMB, mb, func(r *analysis.Rollup) analysis.Quantity { return r.After }, false)
+	check("the sum of peaks", "peak", false, guessed, want.TotalSizePeakMB, mb, peak, false)
+	check("the largest peak", "peak", false, guessed, want.MaxSizePeakMB, mb, peak, true)
+	check("the sum of sizes after", "after", false, false, want.TotalSizeAfterMB, mb, func(r *analysis.Rollup) analysis.Quantity { return r.After }, false)
 	// The runtime tells background collections' wrongly, and of pinned objects nothing.
-	promoted := g == gclog.Gen2 && (background > 0 || c.pinned > 0)
-	check("what was promoted", promoted, false, want.TotalPromotedMB, mb, func(r *analysis.Rollup) analysis.Quantity { return r.Promoted }, false)
+	promoted := g == gclog.Gen2 && (background > 0 || c.own.pinned > 0)
+	check("what was promoted", "promoted", promoted, false, want.TotalPromotedMB, mb, func(r *analysis.Rollup) analysis.Quantity { return r.Promoted }, false)
 }
