@@ -133,10 +133,13 @@ func (p *program) printVerdictLines(verdicts []verdict) error {
 		results, names = max(results, len(resultTexts[v.result])), max(names, len(v.metric.Name))
 	}
 	var b strings.Builder
+	width, _ := screen.Size(p.stdout)
 	for i := range verdicts {
 		v := &verdicts[i]
 		result := fmt.Sprintf("%-*s", results, resultTexts[v.result])
-		fmt.Fprintf(&b, "%s  %-*s %s\n", paint(resultStyles[v.result], result), names, v.metric.Name, oneLine(v.line()))
+		rest := fmt.Sprintf("  %-*s %s", names, v.metric.Name, oneLine(v.line()))
+		lines := screen.Wrap(nil, result+rest, width, results+names+3)
+		fmt.Fprintf(&b, "%s%s\n", paint(resultStyles[v.result], result), lines[len(result):])
 	}
 	_, err := fmt.Fprint(p.out, b.String())
 	return err
