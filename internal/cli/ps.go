@@ -27,7 +27,7 @@ cannot be attached to is told on standard error, and in JSON as its problem.
 
 Examples:
    gclog ps
-   gclog ps -o wide             with command lines and containers
+   gclog ps -o wide             with command lines and containers, nothing cut
    gclog ps -o json | jq -r '.[].pid'`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "table", Usage: "`table`, wide or json"},

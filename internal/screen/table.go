@@ -106,9 +106,6 @@ func (t *Table) Cell(dst, cell []byte) []byte {
 	return append(dst, cell...)
 }
 
-// At is how wide the row is so far.
-func (t *Table) At() int { return t.at }
-
 // Print prints a table whose rows are all there; they are asked for twice. A column is as wide as
 // its widest cell; where the terminal is narrower than that, 0 being no terminal, cells are cut and
 // columns left out. style is that of a row, by its place; nil: none has any.
