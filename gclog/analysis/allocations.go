@@ -54,11 +54,11 @@ func (a *allocations) settle(x allocation, w Window) {
 	a.time += float64(to - from)
 }
 
-// rate is in bytes per second of w.
-func (a *allocations) rate(w Window) Number {
+// inside is what was allocated in w, and in how much of its time.
+func (a *allocations) inside(w Window) (bytes, time float64) {
 	sum := allocations{bytes: a.bytes, time: a.time}
 	for _, x := range a.newest {
 		sum.settle(x, w)
 	}
-	return ratio(1e9*sum.bytes, sum.time, "no collection that tells what was allocated comes right behind another that was seen")
+	return sum.bytes, sum.time
 }

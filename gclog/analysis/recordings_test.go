@@ -115,3 +115,62 @@ func (all several) Gap(g *gclog.Gap) {
 		s.Gap(g)
 	}
 }
+
+// TestAllocationAgrees: what is said of allocation does not contradict itself, in the whole or in
+// a window with one collection: where nothing was allocated there is no rate, and what
+// was in a time is no more than all collections tell.
+func TestAllocationAgrees(t *testing.T) {
+	forEach(t, func(t *testing.T, tr shared.Trace) {
+		stream := shared.Read(t, tr.Path)
+		var windows []analysis.Window
+		end := read(t, stream, func(*gclog.Process) gclog.Observer { return starts{&windows} }).Newest()
+		windows = append(windows[:min(len(windows), 200)], analysis.Always())
+		var all several
+		told := 0.0
+		read(t, stream, func(*gclog.Process) gclog.Observer {
+			for _, w := range windows {
+				s := analysis.NewStatistics(analysis.StatisticsOptions{Window: w})
+				s.Begin(0)
+				all = append(all, s)
+			}
+			return gclog.Tee(all, allocatedBy{&told})
+		})
+		for i, s := range all {
+			s.End(end)
+			x, w := s.Summary(), windows[i%len(windows)]
+			for c := range analysis.Classes {
+				if r := &x.Classes[c]; r.AllocationRate.Max.Value > 0 && r.Allocated.Total.Value == 0 {
+					t.Errorf("in %v %s allocated %+v, at up to %+v", w, c, r.Allocated.Total, r.AllocationRate.Max)
+				}
+			}
+			if (x.Allocated.Value > 0) != (x.AllocationRate.Value > 0) || x.AllocationRate.Known() && x.AllocationTime.Value <= 0 {
+				t.Errorf("in %v %+v were allocated in %+v, at %+v", w, x.Allocated, x.AllocationTime, x.AllocationRate)
+			}
+			if x.Allocated.Value > told || x.AllocationTime.Value > float64(end) {
+				t.Errorf("in %v %v bytes were allocated in %v, the collections tell %v", w, x.Allocated.Value, x.AllocationTime.Value, told)
+			}
+		}
+	})
+}
+
+// starts notes windows that begin with a collection.
+type starts struct{ list *[]analysis.Window }
+
+func (s starts) GC(d *gclog.GCDetails) {
+	*s.list = append(*s.list, analysis.Window{From: d.Start, To: d.Start + 1})
+}
+func (s starts) Pause(*gclog.Pause) {}
+func (s starts) Phase(*gclog.Phase) {}
+func (s starts) Gap(*gclog.Gap)     {}
+
+// allocatedBy adds up what collections tell that was allocated.
+type allocatedBy struct{ bytes *float64 }
+
+func (a allocatedBy) GC(d *gclog.GCDetails) {
+	if d.HasAllocated {
+		*a.bytes += float64(d.Allocated())
+	}
+}
+func (a allocatedBy) Pause(*gclog.Pause) {}
+func (a allocatedBy) Phase(*gclog.Phase) {}
+func (a allocatedBy) Gap(*gclog.Gap)     {}

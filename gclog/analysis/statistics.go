@@ -348,7 +348,8 @@ func (r *rollup) gc(d *gclog.GCDetails, w Window) {
 	}
 	if d.HasAllocated {
 		r.allocated.add(float64(d.Allocated()))
-		if d.AllocationRate > 0 {
+		// Without bytes of its own, its rate is that of what a background collection tells.
+		if d.AllocationRate > 0 && d.Allocated() > 0 {
 			r.rate.add(d.AllocationRate)
 		}
 	}

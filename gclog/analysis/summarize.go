@@ -62,11 +62,21 @@ func (s *Statistics) Summary() *Summary {
 	x.Heap.Max = s.heapMax.quantity("no collection tells its size").Max
 	x.Heap.MaxCommitted = s.committedMax.quantity(s.committed.Why).Max
 	x.Memory = s.memory.told()
-	x.AllocationRate = x.Classes[ClassAll].Allocated.Total
-	if r := s.allocated.rate(s.window); r.Known() || x.AllocationRate.Known() {
-		x.AllocationRate = r
-	}
+	s.allocation(x)
 	return x
+}
+
+// allocation fills in what was allocated in the Window, and how fast.
+func (s *Statistics) allocation(x *Summary) {
+	bytes, time := s.allocated.inside(s.window)
+	x.AllocationRate = ratio(1e9*bytes, time, "no collection that tells what was allocated comes right behind another that was seen")
+	if total := x.Classes[ClassAll].Allocated.Total; !x.AllocationRate.Known() && !total.Known() {
+		x.AllocationRate = total
+	}
+	x.Allocated, x.AllocationTime = x.AllocationRate, x.AllocationRate
+	if x.AllocationRate.Known() {
+		x.Allocated, x.AllocationTime = known(bytes), known(time)
+	}
 }
 
 // unobserved is how much of a Window was not observed, the pause behind each hole included,

@@ -34,9 +34,12 @@ type Summary struct {
 
 	Finalized Number // objects whose finalizers ran, up to the newest collection
 
-	Heap           Heap
-	Memory         Memory
-	AllocationRate Number // what was allocated per second of the time in which it was, bytes
+	Heap   Heap
+	Memory Memory
+	// AllocationRate is what was Allocated in AllocationTime, in bytes per second: in the part of
+	// the Window between collections that tell it.
+	AllocationRate            Number
+	Allocated, AllocationTime Number
 
 	Missed uint64 // collections of which nothing was seen
 	// MissedUnsure: Missed is at least that: numbers begin anew.

@@ -15,6 +15,11 @@ func (p *program) summaryCommand() *cli.Command {
 also .gz and .zst; - is standard output of another program. A number, or the name of
 no file, is a running process, which is watched for half a minute.
 
+Findings come first, then the numbers. MMU is the minimum mutator utilization: the share
+of the worst 10 ms, 50 ms and so on that was left to the program; 0 % of 10 ms means that
+a pause filled them. A percentile that takes more values than there are (p99 takes 100)
+is left out.
+
 Examples:
    gclog summary app.nettrace
    gclog summary app.nettrace -v                   what is not known too, and why

@@ -248,7 +248,7 @@ func (t *summaryText) heap() {
 	t.known("size", h.Last, "bytes", "%s after the latest GC, %s after the latest gen2; at most %s", t.num("size after gen2", h.LastGen2, "bytes"), t.num("largest size", h.Max, "bytes"))
 	t.known("committed", h.Committed, "bytes", "%s; at most %s", h.MaxCommitted.Text("bytes"))
 	t.memory(&t.s.Memory)
-	t.known("allocated", all.Allocated.Total, "bytes", "%s before the GCs that tell it, at %s", t.num("allocation rate", t.s.AllocationRate, "bytes/s"))
+	t.known("allocated", t.s.AllocationRate, "bytes/s", "%s: %s in %s between GCs", t.s.Allocated.Text("bytes"), t.s.AllocationTime.Text("ns"))
 	t.known("pinned", all.PinnedShare, "%", "%s of what survived")
 	t.pins(all)
 	retained := ""
