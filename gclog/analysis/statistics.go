@@ -310,6 +310,7 @@ func (r *rollup) gc(d *gclog.GCDetails, w Window) {
 	}
 	count(&r.induced, d.HasReason && d.Reason.Induced())
 	count(&r.Incomplete, !d.Complete)
+	count(&r.BeganBefore, d.Flaws&gclog.FlawNoStart != 0)
 	count(&r.Lossy, d.Flaws&gclog.FlawLostEvents != 0)
 	count(&r.Foreground, d.Kind == gclog.KindForeground)
 	count(&r.Demoted, d.DemotedBGC)

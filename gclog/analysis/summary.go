@@ -64,6 +64,7 @@ type Rollup struct {
 	Induced   Number // how many somebody asked for: reasons 1, 7, 9, 10 and 17
 
 	Incomplete     uint64 // something of them was not seen
+	BeganBefore    uint64 // of them, under way when the session began
 	Lossy          uint64 // of them, events were lost while they were open
 	Foreground     uint64 // while a background collection ran
 	Demoted        uint64 // started as background collection, run as a blocking one

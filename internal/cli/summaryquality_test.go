@@ -83,7 +83,7 @@ func checkQuality(t *testing.T, stream []byte) *quality {
 		t.Errorf("exit code %d, and %d as text", code, textCode)
 	}
 	said = strings.Join(strings.Fields(text), " ")
-	counts := regexp.MustCompile(` complete ([0-9]+) of ([0-9]+) GCs? .*?missing (.*?)( not observed |$| Not known )`).FindStringSubmatch(said)
+	counts := regexp.MustCompile(` complete ([0-9]+) of ([0-9]+) GCs?;? .*?missing (.*?)( not observed |$| Not known )`).FindStringSubmatch(said)
 	if counts == nil {
 		t.Fatalf("it says nothing of its data:\n%s", text)
 	}

@@ -342,7 +342,11 @@ func (t *summaryText) data() {
 	s := t.s
 	all := &s.Classes[analysis.ClassAll]
 	t.title("Data")
-	t.line("complete", "%d of %s", all.Count-all.Incomplete, counted(all.Count, "GC"))
+	before := ""
+	if n := all.BeganBefore; n > 0 {
+		before = fmt.Sprintf("; %d began before the session", n)
+	}
+	t.line("complete", "%d of %s%s", all.Count-all.Incomplete, counted(all.Count, "GC"), before)
 	if t.h.skipped > 0 {
 		t.line("left out", "%s, damaged or none of gclog's", counted(uint64(t.h.skipped), "line"))
 	}

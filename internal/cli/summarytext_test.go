@@ -47,6 +47,48 @@ func TestPins(t *testing.T) {
 	}
 }
 
+// TestMemory: what of the process is the GC's stands beside the rest, and the control group with
+// its limit, as far as records have them.
+func TestMemory(t *testing.T) {
+	collected := func(m gclog.Memory, committed uint64) *gclog.GCDetails {
+		return &gclog.GCDetails{Memory: m, HasCommittedAfter: committed > 0, CommittedAfter: committed}
+	}
+	for _, x := range []struct {
+		name string
+		gcs  []*gclog.GCDetails
+		want string
+	}{
+		{"recording", []*gclog.GCDetails{collected(gclog.Memory{}, 797e6)}, ""},
+		{
+			"all",
+			[]*gclog.GCDetails{
+				collected(gclog.Memory{Resident: 1100e6, Cgroup: 1300e6, CgroupLimit: 2e9}, 900e6),
+				collected(gclog.Memory{Resident: 980e6, Cgroup: 1200e6, CgroupLimit: 2e9}, 797e6),
+			},
+			"RSS 980 MB: 797 MB committed by the GC, 183 MB other; at most 1.1 GB " +
+				"cgroup 1.2 GB of 2 GB, 60 %, page cache included; at most 1.3 GB",
+		},
+		{
+			"no limit",
+			[]*gclog.GCDetails{collected(gclog.Memory{Resident: 980e6, Cgroup: 1200e6}, 797e6)},
+			"RSS 980 MB: 797 MB committed by the GC, 183 MB other; at most 980 MB " +
+				"cgroup 1.2 GB, page cache included; at most 1.2 GB",
+		},
+		{"not told by the GC", []*gclog.GCDetails{collected(gclog.Memory{Resident: 980e6}, 0)}, "RSS 980 MB; at most 980 MB"},
+		{"not touched", []*gclog.GCDetails{collected(gclog.Memory{Resident: 500e6}, 797e6)}, "RSS 500 MB; at most 500 MB"},
+	} {
+		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
+		for _, d := range x.gcs {
+			s.GC(d)
+		}
+		text := summaryText{width: 80}
+		text.memory(&s.Summary().Memory)
+		if got := strings.Join(strings.Fields(text.String()), " "); got != x.want {
+			t.Errorf("%s: it is %q, want %q", x.name, got, x.want)
+		}
+	}
+}
+
 // TestSummaryWidth: a summary of any recording fits terminals of any width, but for words that
 // do not. The tables keep their first columns, and all of them where there is room.
 func TestSummaryWidth(t *testing.T) {
