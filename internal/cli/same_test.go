@@ -130,10 +130,10 @@ func (differs difference) compare(path string, a, b any) {
 	}
 }
 
-// named reports whether a part of the summary is about the types of objects, which only events
-// name: no log holds them.
-func named(path string) bool {
-	return strings.HasPrefix(path, "summary.dotnet.gc.finalized") || strings.HasPrefix(path, "summary.dotnet.gc.allocated")
+// ofSource reports whether a part of the summary is about the file, or about the types of objects,
+// which only events name: no log holds them.
+func ofSource(path string) bool {
+	return strings.HasPrefix(path, "summary.dotnet.gc.damage") || strings.HasPrefix(path, "summary.dotnet.gc.finalized") || strings.HasPrefix(path, "summary.dotnet.gc.allocated")
 }
 
 // TestSameJSON: the same collections give the same summary, findings and explanations in every
@@ -149,7 +149,7 @@ func TestSameJSON(t *testing.T) {
 			}
 			got := readAll(t, pid, log)
 			differs := difference(func(path string, a, b any) {
-				if !named(path) {
+				if !ofSource(path) {
 					t.Errorf("process %d, %s: the recording says %v, the log %v", pid, path, a, b)
 				}
 			})
