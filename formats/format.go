@@ -261,7 +261,12 @@ func (w *Writer) Stall(s *gclog.Stall) { w.write(s.Now, w.f.next(), w.f.stall(w.
 func (w *Writer) Summary(s *Summary) { w.write(s.To, w.f.next(), w.f.summary(w.buf[:0], s)) }
 
 // End writes the end of a session, and of the phases that are open.
-func (w *Writer) End(e *End) { w.write(e.At, w.f.next(), w.f.end(w.buf[:0], e)) }
+//
+// No file begins with it: it would have nothing else.
+func (w *Writer) End(e *End) {
+	w.f.next()
+	w.write(e.At, true, w.f.end(w.buf[:0], e))
+}
 
 // write writes a group, and tells whether that was possible.
 func (w *Writer) write(at int64, hold bool, group []byte) bool {

@@ -21,6 +21,7 @@ type kind struct {
 var unifiedKinds = []kind{
 	{"collector", regexp.MustCompile(stamp + `\[gc\] Using Concurrent Mark Sweep$`)},
 	{"arguments", regexp.MustCompile(stamp + `\[gc,init\] VM Arguments: \.NET` + plain + ` workers[a-z ]*$`)},
+	{"session", regexp.MustCompile(stamp + `\[gc,init\]         Session: (?:begin|end)=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z, workers=(?:\d+|unknown)$`)},
 	{"start", regexp.MustCompile(stamp + `\[gc,start\] GC\((\d+)\)` + nine + `(Pause (?:Young \((?:` + young + `)\)|Full \((?:` + full + `)\)))$`)},
 	{"start", regexp.MustCompile(stamp + `\[gc,start\] GC\((\d+)\) (Pause (?:Initial Mark|Remark))$`)},
 	{"young", regexp.MustCompile(stamp + `\[gc,heap\] GC\((\d+)\)` + nine + `ParNew: ` + sizes + `$`)},
@@ -240,6 +241,9 @@ func checkUnified(t *testing.T, text []byte, c coverage) *jdkLog {
 		at := r.at(m)
 		if want := map[int]string{0: "collector", 1: "arguments"}[i]; (i < 2 || kind == "collector" || kind == "arguments") && kind != want {
 			r.errorf("is %s at this place", kind)
+		}
+		if kind == "session" {
+			continue // it is of no group
 		}
 		switch {
 		case i == 0:

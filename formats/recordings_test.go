@@ -172,14 +172,16 @@ func convert(stream []byte, s span, cut func(hold bool) bool, names ...string) *
 				}
 			}
 			c.outputs[f.Name] = out
-			c.writers = append(c.writers, formats.NewWriter(f, out, formats.Options{Process: *p, Version: "1.0", Session: "test"}))
+			w := formats.NewWriter(f, out, formats.Options{Process: *p, Version: "1.0", Session: "test"})
+			w.Start(&formats.Start{})
+			c.writers = append(c.writers, w)
 		}
 		return c
 	})
 	newest, err := read(stream, s, processes)
 	x.err = err
 	for _, c := range x.processes {
-		c.each(func(w *formats.Writer) { w.End(&formats.End{At: newest, Reason: formats.EndOfLog}) })
+		c.each(func(w *formats.Writer) { w.End(&formats.End{At: newest, Reason: formats.EndOfRecording}) })
 	}
 	return x
 }

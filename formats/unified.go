@@ -20,6 +20,9 @@ type unified struct {
 	names     []string
 	heapOrder []int
 	first     int64 // time of the first line of the group that was made last
+	begun     int64 // when the session began, where no line has told it yet
+	hasBegun  bool
+	any       bool // a line was written
 }
 
 func newUnified(o *Options) formatter {
@@ -96,14 +99,38 @@ func (u *unified) stamp(dst []byte, at int64, set TagSet, level Level) []byte {
 	return u.decorate(dst, at, set, level)
 }
 
+// opening begins a group with the line about the begin of the session, if it is the first: a log
+// without anything else has no file.
+func (u *unified) opening(dst []byte) []byte {
+	u.any = true
+	if !u.hasBegun || len(dst) > 0 {
+		return dst
+	}
+	u.hasBegun = false
+	return u.session(dst, "begin", u.begun)
+}
+
+// session is the line that says from when on, or until when, the process was observed. What
+// has other times in it is cut off, rounded or both: this is exact.
+func (u *unified) session(dst []byte, name string, at int64) []byte {
+	if !u.on(TagInit, LevelInfo) {
+		return dst
+	}
+	f := u.titled(dst, append(u.stamp(dst, at, TagInit, LevelInfo), "        "...), "Session:")
+	f.name(name)
+	f.b = u.clock.appendClock(f.b, at, 9)
+	f.b = append(f.b, 'Z')
+	return f.end()
+}
+
 // line begins a line of collection n; detail lines are told apart by blanks.
 func (u *unified) line(dst []byte, at int64, set TagSet, n uint32) []byte {
-	dst = u.stamp(dst, at, set, LevelInfo)
+	dst = u.stamp(u.opening(dst), at, set, LevelInfo)
 	return appendGCNumber(dst, n)
 }
 
 func (u *unified) detail(dst []byte, at int64, set TagSet, level Level, n uint32) []byte {
-	dst = u.stamp(dst, at, set, level)
+	dst = u.stamp(u.opening(dst), at, set, level)
 	dst = appendGCNumber(dst, n)
 	return append(dst, "        "...)
 }
@@ -114,7 +141,11 @@ func appendGCNumber(dst []byte, n uint32) []byte {
 	return append(dst, ") "...)
 }
 
-func (u *unified) start(dst []byte, _ *Start) []byte       { return dst }
+func (u *unified) start(dst []byte, s *Start) []byte {
+	u.begun, u.hasBegun = s.At, true
+	return dst
+}
+
 func (u *unified) gap(dst []byte, _ *gclog.Gap) []byte     { return dst }
 func (u *unified) stall(dst []byte, _ *gclog.Stall) []byte { return dst }
 
@@ -243,6 +274,7 @@ func (u *unified) dotnetLine(dst []byte, at int64, n uint32, d *gclog.GCDetails,
 		k(", promoted=", d.PromotedBytes, d.HasPromoted)
 		k(", fragmentation=", d.Fragmentation(), d.HasFragmentation)
 		k(", committed=", d.CommittedAfter, d.HasCommittedAfter)
+		k(", peak=", d.Peak, d.Peak > 0 && d.Kind == gclog.KindBackground)
 	}
 	if suspend >= 0 {
 		dst = append(dst, ", suspend="...)
@@ -355,6 +387,9 @@ func (u *unified) closeAbandoned(dst []byte, at int64) []byte {
 func (u *unified) end(dst []byte, e *End) []byte {
 	if p, n, ok := u.closePhase(e.At); ok {
 		dst = u.phaseEnd(dst, &p, n, false)
+	}
+	if e.Reason != EndOfLog && u.any && !u.hasBegun {
+		dst = u.session(dst, "end", e.At)
 	}
 	return dst
 }

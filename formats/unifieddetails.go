@@ -29,6 +29,7 @@ func (u *unified) fields(dst []byte, at int64, set TagSet, level Level, title st
 }
 
 func (u *unified) gcFields(dst []byte, at int64, set TagSet, level Level, n uint32, title string) fields {
+	dst = u.opening(dst)
 	return u.titled(dst, u.detail(dst, at, set, level, n), title)
 }
 
@@ -222,7 +223,7 @@ func (u *unified) suspension(dst []byte, s *gclog.Suspension) []byte {
 		return dst
 	}
 	u.thread = s.Thread
-	dst = u.stamp(dst, s.Start+s.Duration, TagSafepoint, LevelInfo)
+	dst = u.stamp(u.opening(dst), s.Start+s.Duration, TagSafepoint, LevelInfo)
 	dst = append(dst, "Total time for which application threads were stopped: "...)
 	dst = appendFixed(dst, s.Duration, 9, 7)
 	if s.Suspend >= 0 {

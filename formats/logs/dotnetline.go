@@ -26,6 +26,7 @@ type stats struct {
 	hasFragmentation bool
 	committed        int64
 	hasCommitted     bool
+	peak             int64 // 0: unknown
 	suspend          int64 // gclog.Untold
 	workers          int32 // 0: unknown
 }
@@ -95,6 +96,9 @@ func (s *stats) read(key, b []byte) (ok bool) {
 	case "committed":
 		s.committed, b, s.hasCommitted = size(b)
 		return s.hasCommitted && len(b) == 0
+	case "peak":
+		s.peak, b, ok = size(b)
+		return ok && len(b) == 0
 	case "suspend":
 		s.suspend, b, ok = millis(b)
 		return ok && len(b) == 0
@@ -137,5 +141,6 @@ func (s *stats) fill(d *gclog.GCDetails) {
 	}
 	d.PromotedBytes, d.HasPromoted = uint64(s.promoted)*kibibyte, s.hasPromoted
 	d.Generations[gclog.Gen2].Fragmentation, d.HasFragmentation = uint64(s.fragmentation)*kibibyte, s.hasFragmentation
+	d.Peak = uint64(s.peak) * kibibyte
 	d.CommittedAfter, d.HasCommittedAfter = uint64(s.committed)*kibibyte, s.hasCommitted
 }

@@ -97,7 +97,7 @@ func (x *jdkLog) Start(*formats.Start) {}
 func (x *jdkLog) Stall(*gclog.Stall)   {}
 func (x *jdkLog) End(*formats.End)     {}
 
-func (x *jdkLog) end(at int64) { x.w.End(&formats.End{At: at, Reason: formats.EndOfRecording}) }
+func (x *jdkLog) end(at int64) { x.w.End(&formats.End{At: at, Reason: formats.EndOfLog}) }
 
 // recordJDK converts a recording, as gclog convert does.
 func recordJDK(t testing.TB, stream []byte, format string, dotnet bool, cut func(bool) bool) (list []*jdkLog) {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 )
 
@@ -16,6 +17,7 @@ type unified struct {
 
 	trial        gclog.GCDetails // what a line says that may be damaged
 	trialSummary gclog.HeapSummary
+	days         calendar
 }
 
 const unifiedLacks = "unified logs have sizes in KiB, stamps in ms and durations in µs; what each generation promoted and kept free, the single heaps, and how long the threads took to stop for final background pauses, are not known, " +
@@ -76,6 +78,9 @@ func (u *unified) read(d *decorations) bool {
 	if rest, ok := literal(text, settings); ok {
 		return u.settingsLine(rest)
 	}
+	if rest, ok := literal(text, sessionLine); ok {
+		return u.sessionLine(d, rest)
+	}
 	if string(text) == using {
 		return true
 	}
@@ -87,6 +92,8 @@ var nineBlanks, kibArrow = []byte(")         "), []byte("K->")
 const (
 	using    = "Using Concurrent Mark Sweep"
 	settings = "Settings: "
+
+	sessionLine = "Session: "
 
 	parNew     = "ParNew: "
 	cms        = "CMS: "
@@ -101,7 +108,7 @@ const (
 // What lines begin with behind the decorations, and behind GC(n): first those of the
 // default, then what -Xlog adds.
 var (
-	heads = [...]string{"GC(", using, "VM Arguments: .NET", settings, stopped}
+	heads = [...]string{"GC(", using, "VM Arguments: .NET", settings, sessionLine, stopped}
 	words = [...]string{"Pause ", "Concurrent ", parNew, cms, "Old: ", "DotNet: ", "User=", condemned, program, references, phases, roots, oneHeap}
 )
 
@@ -395,6 +402,47 @@ func (u *unified) cpuLine(n uint32, b []byte) bool {
 		u.closeBlocking()
 	}
 	return len(b) == 0
+}
+
+// sessionLine reads from when on, or until when, the process was observed:
+//
+//	begin=2026-11-21T00:27:22.429000000Z, workers=2
+//
+// Where lines have no dates, it is not known how far from them that is.
+func (u *unified) sessionLine(d *decorations, b []byte) bool {
+	var at [2]int64
+	heaps := int32(0)
+	ok := eachField(b, func(name, value []byte) bool {
+		i := 0
+		switch string(name) {
+		case "begin":
+		case "end":
+			i = 1
+		case "workers":
+			return readWorkers(&heaps, value)
+		default:
+			return true
+		}
+		ns, rest, ok := u.days.date(value)
+		at[i] = ns
+		return ok && ns > 0 && ns <= farthest && len(rest) == 0
+	})
+	if !ok {
+		return false
+	}
+	u.at(d.moment)
+	if u.base.wallUnit == 0 || u.out == nil {
+		return true
+	}
+	u.closeBlocking()
+	u.closeBackground()
+	if begin := at[0]; begin > 0 {
+		u.out.Start(&formats.Start{At: begin - u.base.wall, Ticks: begin})
+	}
+	if end := at[1]; end > 0 {
+		u.out.End(&formats.End{At: end - u.base.wall, Ticks: end, Reason: formats.EndOfRecording})
+	}
+	return true
 }
 
 func (u *unified) dotnetLine(d *decorations, n uint32, b []byte) bool {
