@@ -274,7 +274,8 @@ func (u *unified) dotnetLine(dst []byte, at int64, n uint32, d *gclog.GCDetails,
 		k(", promoted=", d.PromotedBytes, d.HasPromoted)
 		k(", fragmentation=", d.Fragmentation(), d.HasFragmentation)
 		k(", committed=", d.CommittedAfter, d.HasCommittedAfter)
-		k(", peak=", d.Peak, d.Peak > 0 && d.Kind == gclog.KindBackground)
+		// Not less than the sizes before, which are rounded each by itself.
+		k(", peak=", max(d.Peak, uint64(x.before.total())<<10), d.Peak > 0 && d.Kind == gclog.KindBackground)
 	}
 	if suspend >= 0 {
 		dst = append(dst, ", suspend="...)

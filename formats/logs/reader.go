@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/gclog/gclog/formats"
@@ -106,11 +107,18 @@ func Lacks(format string) string {
 	return ""
 }
 
-// A format is how the logs of one format are read.
-type format struct {
-	name  string
-	lacks string
-	byEnd bool // lines are in the order in which what they tell has ended
+// HoldsWindow reports whether logs of a format hold from when on and until when the process was
+// observed.
+func HoldsWindow(format string) bool {
+	return slices.ContainsFunc(table, func(f formatReader) bool { return f.name == format && f.window })
+}
+
+// A formatReader is how the logs of one format are read.
+type formatReader struct {
+	name   string
+	lacks  string
+	window bool // they hold from when on and until when the process was observed
+	byEnd  bool // lines are in the order in which what they tell has ended
 	// recognize tells whether a line is of this format, and its time: zero if it has
 	// none.
 	recognize func(line []byte) (time.Time, bool)
@@ -126,11 +134,11 @@ type parser interface {
 	finish()
 }
 
-var table = []format{
-	{name: "unified", lacks: unifiedLacks, recognize: recognizeUnified, new: newUnified},
+var table = []formatReader{
+	{name: "unified", window: true, lacks: unifiedLacks, recognize: recognizeUnified, new: newUnified},
 	{name: "jdk8", lacks: jdk8Lacks, recognize: recognizeJDK8, new: newJDK8},
 	{name: "csv", byEnd: true, lacks: csvLacks, recognize: recognizeCSV, new: newCSV},
-	{name: "json", byEnd: true, lacks: jsonLacks, recognize: recognizeJSON, new: newJSON},
+	{name: "json", window: true, byEnd: true, lacks: jsonLacks, recognize: recognizeJSON, new: newJSON},
 }
 
 // A Reader reads a log: a file, or the files of a series.

@@ -425,6 +425,9 @@ func (u *unified) sessionLine(d *decorations, b []byte) bool {
 		}
 		ns, rest, ok := u.days.date(value)
 		at[i] = ns
+		if w := d.moment.wall; d.moment.wallUnit != 0 && (ns < w-int64(time.Second) || ns > w+int64(time.Second)) {
+			return false // it is not of this line
+		}
 		return ok && ns > 0 && ns <= farthest && len(rest) == 0
 	})
 	if !ok {

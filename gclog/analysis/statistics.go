@@ -42,6 +42,7 @@ type Statistics struct {
 	missed, lostEvents, dropped uint64
 	missedUnsure, lostUnsure    bool
 	sparse, young, counted      bool
+	unbounded                   bool
 }
 
 var _ gclog.Observer = (*Statistics)(nil)
@@ -159,6 +160,10 @@ func (s *Statistics) miss(from, to int64) {
 // End tells that the session lasted until a time, or has lasted until now: of a stream
 // gclog.Processes.Newest.
 func (s *Statistics) End(at int64) { s.span.saw(at, at) }
+
+// Unbounded tells that it is not known when the sessions began and ended: Begin and End were
+// told of what was seen first and last. No duration, share or rate is known then that rests on it.
+func (s *Statistics) Unbounded() { s.unbounded = true }
 
 // Phase adds nothing: the program runs.
 func (s *Statistics) Phase(p *gclog.Phase) { s.span.saw(p.Time, p.Time) }

@@ -24,6 +24,8 @@ func (s *Statistics) Summary() *Summary {
 	length := x.Window.To - x.Window.From
 	x.Duration = known(float64(length - x.Unobserved))
 	switch {
+	case s.unbounded:
+		x.Duration = unknown("a log of this format does not tell when the observation began and ended")
 	case length <= 0:
 		x.Duration = unknown("the session has no part in this window")
 	case length <= x.Unobserved:
@@ -53,6 +55,8 @@ func (s *Statistics) Summary() *Summary {
 	x.BlockingGen2 = ratio(100*count(ClassGen2), gen2, "no gen2 collections")
 	x.SinceLastGen2 = unknown("no gen2 collections")
 	switch {
+	case s.hasGen2 && s.unbounded:
+		x.SinceLastGen2 = x.Duration
 	case s.hasGen2 && s.holes.touch(s.gen2End, x.Window.To):
 		x.SinceLastGen2 = unknown("since the newest gen2 collection that was seen, not all was observed")
 	case s.hasGen2:

@@ -60,6 +60,9 @@ func (a *assessment) Begin(at int64) {
 	a.findings.Begin(at)
 }
 
+// Unbounded implements the same of logs that do not tell when the sessions began and ended.
+func (a *assessment) Unbounded() { a.statistics.Unbounded() }
+
 // End implements historyObserver.
 func (a *assessment) End(at int64) {
 	a.statistics.End(at)

@@ -61,6 +61,9 @@ func (p *program) readHistory(names []string, pid int64, asked span, observe fun
 	if wrong := r.part.outside(r.told.process.Time(r.told.newest)); wrong != nil {
 		return nil, wrong
 	}
+	if u, ok := r.told.to.(interface{ Unbounded() }); ok && r.inputs.isLog() && !logs.HoldsWindow(r.inputs.list[0].log.Format) && r.told.window == analysis.Always() {
+		u.Unbounded()
+	}
 	h := &history{process: r.told.process, window: r.told.window, begin: r.told.begun, end: r.told.newest, observer: r.told.to, format: r.inputs.list[0].log.Format, part: r.part, unheard: !r.inputs.isLog() && !r.inputs.heard}
 	h.skipped = r.inputs.skipped
 	for _, in := range r.inputs.list {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -157,4 +158,59 @@ func TestSameJSON(t *testing.T) {
 			differs.compare("pages", want.pages, got.pages)
 		}
 	})
+}
+
+// TestSameWindow: a log in unified holds the observed window, and how large the heap was during
+// background collections, within its rounding; of a log that cannot hold the window, nothing that
+// rests on it is known.
+func TestSameWindow(t *testing.T) {
+	rests := regexp.MustCompile(`^duration$|^gen2\.since$|\.rate$|^pause\.share$`)
+	const stamp = 1e6                    // of lines: the last of them may be said to be later than the end
+	const kib = 1024 * gclog.Generations // each generation is rounded by itself
+	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
+		dir := t.TempDir()
+		for _, format := range []string{"unified", "jdk8", "csv"} {
+			convertAll(t, tr.Path, "--format", format, "-o", filepath.Join(dir, format+"-%p"))
+		}
+		for _, pid := range recordedPIDs(t, tr.Path) {
+			recording := readAll(t, pid, tr.Path)
+			if len(recording.pages) == 0 {
+				continue
+			}
+			for _, format := range []string{"unified", "jdk8", "csv"} {
+				want, got := metricsOf(recording), metricsOf(readAll(t, pid, filepath.Join(dir, fmt.Sprintf("%s-%d", format, pid))))
+				for name, x := range got {
+					_, unknown := x["unknown"]
+					off := number(x) - number(want[name])
+					switch {
+					case format != "unified" && rests.MatchString(name) && name != "alloc.rate":
+						if !unknown {
+							t.Errorf("%s: %s is %v", format, name, x)
+						}
+					// Numbers that no-GC regions used up look like collections that are missing.
+					case format == "unified" && name == "duration" && number(got["duration.unobserved"]) == 0 && (off < 0 || off >= stamp),
+						format == "unified" && name == "background.heap.peak.max" && !unknown && (off < -kib || off > kib):
+						t.Errorf("%s: %s is %v, in the recording %v", format, name, x, want[name])
+					}
+				}
+			}
+		}
+	})
+}
+
+// metricsOf returns the metrics of a summary by name.
+func metricsOf(r *reading) map[string]map[string]any {
+	all := map[string]map[string]any{}
+	for name, x := range r.summary.(map[string]any)["dotnet"].(map[string]any)["gc"].(map[string]any)["metrics"].(map[string]any) {
+		all[name] = x.(map[string]any)
+	}
+	return all
+}
+
+// number is the value of a metric, 0 if it is unknown.
+func number(x map[string]any) (v float64) {
+	for unit := range x {
+		v, _ = x[unit].(float64)
+	}
+	return v
 }
