@@ -53,20 +53,25 @@ func newSuite(ctx context.Context, pkg, subject, dir string, o options) (*suite,
 	}
 	s := &suite{pkg: pkg}
 	var blocks []block
-	names := strings.Fields(string(out))
-	for i := 0; i < len(names); i++ {
-		t, said, all, err := watch(ctx, binary, pkg, dir, names[i])
+	for _, name := range strings.Fields(string(out)) {
+		t, said, all, err := watch(ctx, binary, pkg, dir, name)
 		if err != nil { // a busy machine may be the cause
-			t, said, all, err = watch(ctx, binary, pkg, dir, names[i])
+			t, said, all, err = watch(ctx, binary, pkg, dir, name)
 		}
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: without a change %s fails: %w\n%s", pkg, names[i], err, said)
+			return nil, nil, fmt.Errorf("%s: without a change %s fails: %w\n%s", pkg, name, err, said)
 		}
 		blocks = all
-		if parts := subtests(said); t.takes > splitTime && len(parts) > 1 && len(t.runs) > 0 {
-			names = append(names, parts...)
-		} else if len(t.runs) > 0 && t.takes <= o.longest {
-			s.tests = append(s.tests, t)
+		tests := []test{t}
+		if t.takes > splitTime {
+			if parts, ok := split(ctx, binary, pkg, dir, subtests(said)); ok {
+				tests = parts
+			}
+		}
+		for _, t := range tests {
+			if len(t.runs) > 0 && t.takes <= o.longest {
+				s.tests = append(s.tests, t)
+			}
 		}
 	}
 	slices.SortFunc(s.tests, func(a, b test) int { return cmp.Compare(a.takes, b.takes) })
@@ -75,6 +80,19 @@ func newSuite(ctx context.Context, pkg, subject, dir string, o options) (*suite,
 
 // splitTime is how long a test may take that is run as one: of a longer one the parts are run.
 const splitTime = 2 * time.Second
+
+// split returns the parts of a test. It is false if there are none, or if one alone fails: the test
+// may be about all of them together.
+func split(ctx context.Context, binary, pkg, dir string, names []string) (parts []test, ok bool) {
+	for _, name := range names {
+		t, _, _, err := watch(ctx, binary, pkg, dir, name)
+		if err != nil {
+			return nil, false
+		}
+		parts = append(parts, t)
+	}
+	return parts, len(parts) > 1
+}
 
 var part = regexp.MustCompile(`(?m)^    --- PASS: (\S+) `)
 
