@@ -53,7 +53,7 @@ func newSuite(ctx context.Context, pkg, subject, dir string, o options) (*suite,
 	}
 	s := &suite{pkg: pkg}
 	var blocks []block
-	for _, name := range strings.Fields(string(out)) {
+	for name := range strings.FieldsSeq(string(out)) {
 		t, said, all, err := watch(ctx, binary, pkg, dir, name)
 		if err != nil { // a busy machine may be the cause
 			t, said, all, err = watch(ctx, binary, pkg, dir, name)
