@@ -38,6 +38,10 @@ func TestCursor(t *testing.T) {
 			t.Errorf("%s after a read that failed: %#x, %+v", name, got, short)
 		}
 	}
+	bad := cursor{b: []byte("a\x00\x00\x00"), bad: true}
+	if s := bad.utf16z(); s != nil || bad.off != 0 {
+		t.Errorf("after a read that failed: a text %q up to %d", s, bad.off)
+	}
 	huge := cursor{b: b, off: 1}
 	if huge.take(math.MaxUint64) != nil || !huge.bad {
 		t.Errorf("%+v", huge)

@@ -462,3 +462,17 @@ func TestSpilledLosses(t *testing.T) {
 		t.Errorf("another: %+v", r.Loss())
 	}
 }
+
+// TestSlowClock: a clock may tick once in a second, but no less.
+func TestSlowClock(t *testing.T) {
+	for perSecond, good := range map[int64]bool{1: true, 0: false, -1: false} {
+		clock := nettracetest.DefaultClock()
+		clock.PerSecond = perSecond
+		var v4 nettracetest.V4
+		v4.Begin(clock)
+		tr, err := parse.NewReader(bytes.NewReader(v4.Bytes), parse.All).ReadTrace()
+		if (err == nil) != good || good && tr.TicksPerSecond != perSecond {
+			t.Errorf("%d ticks per second: %+v, error %v", perSecond, tr, err)
+		}
+	}
+}

@@ -287,8 +287,8 @@ func (k *block) uncompressed(major int) (w uncompressedRow, ok bool) {
 		if size != n+uncompressedV6Of {
 			return w, false
 		}
-	} else if pad := -(c.off - k.off) & 3; pad > 0 && c.rest() > 0 {
-		c.skip(uint64(pad))
+	} else if c.rest() > 0 {
+		c.skip(uint64(-(c.off - k.off) & 3))
 	}
 	k.off = c.off
 	return w, !c.bad
