@@ -13,7 +13,9 @@ import (
 // What explain prints for people: sections of sentences, with tables behind them.
 
 func (p *program) printExplanation(d *gclog.GCDetails, e *analysis.Explanation) {
-	fmt.Fprintln(p.out, p.heading(e.Title))
+	for line := range strings.Lines(string(screen.Wrap(nil, oneLine(e.Title), p.pageWidth(), 0))) {
+		fmt.Fprintln(p.out, p.heading(strings.TrimSuffix(line, "\n")))
+	}
 	p.statements(e.What)
 	p.section("Why it happened", e.Trigger)
 	p.section(whyText(d), e.Generation)

@@ -42,7 +42,8 @@ func TestWrap(t *testing.T) {
 		{"one two", 0, 2, "one two"},
 		{"one  two   three", 8, 1, "one  two\n three"},
 		{"   one two", 7, 3, "   one\n   two"},
-		{"a path/that/is/long b", 8, 2, "a\n  path/that/is/long\n  b"},
+		{"a path/that/is/long b", 8, 2, "a\npath/that/is/long\n  b"},
+		{"a path/of/ten b", 12, 8, "a\n path/of/ten\n        b"},
 		{"注文 処理 x", 5, 0, "注文\n処理\nx"},
 		{"trailing blanks      ", 15, 0, "trailing blanks"},
 	} {

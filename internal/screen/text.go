@@ -19,8 +19,8 @@ func Cut(text string, width int) string {
 }
 
 // Wrap appends a text to dst, broken at blanks where it would become wider than width. What
-// follows a break is behind so many blanks. A word that is wider stays whole: it may be a
-// path or a command. Width 0: nothing is broken.
+// follows a break is behind so many blanks, or fewer where a word needs the room. A word that is
+// wider than the line stays whole: it may be a path or a command. Width 0: nothing is broken.
 func Wrap(dst []byte, text string, width, indent int) []byte {
 	if width <= 0 || Width(text) <= width {
 		return append(dst, text...)
@@ -36,7 +36,7 @@ func Wrap(dst []byte, text string, width, indent int) []byte {
 		}
 		if begun && at+len(gap)+wide > width {
 			dst = append(dst, '\n')
-			gap, at = strings.Repeat(" ", indent), 0
+			gap, at = strings.Repeat(" ", max(0, min(indent, width-wide))), 0
 		}
 		dst = append(dst, gap...)
 		dst = append(dst, word...)
