@@ -455,7 +455,7 @@ var ruleCases = []ruleCase{
 			})
 		},
 		severity: analysis.Warning, gcs: []uint32{7, 6},
-		text:    []string{"After 7 gen2 collections in 1h0m0s, gen2 and large objects rose from 150 MB to 186 MB: 24 %/h."},
+		text:    []string{"After 7 gen2 collections in 1 h, gen2 and large objects rose from 150 MB to 186 MB: 24 %/h."},
 		silence: "memory-growth.floor=37MB", wake: "memory-growth.over=19%",
 	},
 	{
@@ -475,7 +475,7 @@ var ruleCases = []ruleCase{
 			})
 		},
 		severity: analysis.Warning, gcs: []uint32{6, 7},
-		text:    []string{"After 7 gen2 collections in 1h0m0s, gen2 and large objects rose from "},
+		text:    []string{"After 7 gen2 collections in 1 h, gen2 and large objects rose from "},
 		silence: "memory-growth.floor=200MB",
 	},
 	{
@@ -493,7 +493,7 @@ var ruleCases = []ruleCase{
 			times(7, func(i int) { h.run(10*time.Minute).gc(2, milli) })
 		},
 		severity: analysis.Warning, gcs: []uint32{3, 2, 1},
-		text:    []string{"After 3 gen2 collections in 20m0s, gen2 and large objects rose from 272 MB to 813 MB, 2.99 times as much; that is little for a trend: gclog gc 4711 --wait shows what remains after a full collection."},
+		text:    []string{"After 3 gen2 collections in 20 min, gen2 and large objects rose from 272 MB to 813 MB, 2.99 times as much; that is little for a trend: gclog gc 4711 --wait shows what remains after a full collection."},
 		silence: "memory-growth.floor=600MB",
 	},
 	{
@@ -504,7 +504,7 @@ var ruleCases = []ruleCase{
 		},
 
 		severity: analysis.Warning, gcs: []uint32{15, 14},
-		text:    []string{"After 15 collections in 14m0s, resident memory beyond what the GC had committed rose from 183 MB to 393 MB: 492 %/h. RSS was 1.19 GB then, of that 797 MB committed by the GC."},
+		text:    []string{"After 15 collections in 14 min, resident memory beyond what the GC had committed rose from 183 MB to 393 MB: 492 %/h. RSS was 1.19 GB then, of that 797 MB committed by the GC."},
 		silence: "native-growth.floor=220MB",
 	},
 	{
@@ -517,7 +517,7 @@ var ruleCases = []ruleCase{
 			})
 		},
 		severity: analysis.Warning, gcs: []uint32{3, 2, 1},
-		text:    []string{"After 3 collections in 2m0s, resident memory beyond what the GC had committed rose from 183 MB to 483 MB, 2.64 times as much; that is little for a trend: pmap -x PID, now and later, shows what grows. RSS was 1.28 GB then, of that 797 MB committed by the GC."},
+		text:    []string{"After 3 collections in 2 min, resident memory beyond what the GC had committed rose from 183 MB to 483 MB, 2.64 times as much; that is little for a trend: pmap -x PID, now and later, shows what grows. RSS was 1.28 GB then, of that 797 MB committed by the GC."},
 		silence: "native-growth.quick=400MB",
 	},
 	{
@@ -533,7 +533,7 @@ var ruleCases = []ruleCase{
 			})
 		},
 		severity: analysis.Warning, gcs: []uint32{7, 6},
-		text:    []string{"After 7 gen2 collections in 1h0m0s, GC handles rose from 10000 to 11200: 12 %/h."},
+		text:    []string{"After 7 gen2 collections in 1 h, GC handles rose from 10000 to 11200: 12 %/h."},
 		silence: "handle-leak.floor=12000", wake: "handle-leak.over=9%/h",
 	},
 	{

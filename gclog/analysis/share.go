@@ -103,11 +103,11 @@ func tooShort(x *Summary, parts []Window, length int64) string {
 			is = max(is, w.To-w.From)
 		}
 	}
-	text := fmt.Sprintf("%s of %v is shorter than ", what, time.Duration(is).Round(time.Millisecond))
+	text := fmt.Sprintf("%s of %s is shorter than ", what, durationText(float64(is)))
 	if minutes := length / int64(time.Minute); minutes > 0 {
 		return text + fmt.Sprintf("%d min", minutes)
 	}
-	return text + time.Duration(length).String()
+	return text + durationText(float64(length))
 }
 
 // percent is a share of a length.

@@ -208,7 +208,7 @@ func TestStory(t *testing.T) {
 		why[m.Name] = m.Why
 	}
 	for name, want := range map[string]string{
-		"pause.share.1m": "what was observed without a gap of 50s is shorter than 1 min",
+		"pause.share.1m": "what was observed without a gap of 50 s is shorter than 1 min",
 		"gen2.since":     "since the newest gen2 collection that was seen, not all was observed",
 	} {
 		if why[name] != want {
@@ -306,10 +306,10 @@ func TestUnknown(t *testing.T) {
 		{"a second without collections", func(s *analysis.Statistics) { s.Begin(0); s.End(sec) }, map[string]string{
 			"duration":                "",
 			"pause.share":             "",
-			"pause.share.10s":         "the history of 1s is shorter than 10s",
-			"pause.share.5m":          "the history of 1s is shorter than 5 min",
+			"pause.share.10s":         "the history of 1 s is shorter than 10 s",
+			"pause.share.5m":          "the history of 1 s is shorter than 5 min",
 			"mutator.1s":              "",
-			"mutator.10s":             "the history of 1s is shorter than 10s",
+			"mutator.10s":             "the history of 1 s is shorter than 10 s",
 			"gc.rate":                 "",
 			"gen2.since":              "no gen2 collections",
 			"gen2.blocking.share":     "no gen2 collections",

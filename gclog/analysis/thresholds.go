@@ -87,7 +87,7 @@ func ParseValue(s, unit string) (float64, error) {
 	}
 	switch unit {
 	case "ns":
-		if d, err := time.ParseDuration(strings.ReplaceAll(s, " ", "")); err == nil && d >= 0 {
+		if d, err := time.ParseDuration(strings.NewReplacer(" ", "", "min", "m").Replace(s)); err == nil && d >= 0 {
 			return float64(d), nil
 		}
 		return 0, fmt.Errorf("%q is no duration: give a number with a unit, such as 100ms, 1.5s or 10m", s)

@@ -27,7 +27,7 @@ func valueText(v float64, unit string) string {
 func durationText(ns float64) string {
 	switch a := math.Abs(ns); {
 	case a >= 119.5e9:
-		return time.Duration(ns).Round(time.Second).String()
+		return longText(time.Duration(ns))
 	case a >= 999.5e6:
 		return digits(ns/1e9) + " s"
 	case a >= 999.5e3:
@@ -36,6 +36,20 @@ func durationText(ns float64) string {
 		return digits(ns/1e3) + " µs"
 	}
 	return digits(ns) + " ns"
+}
+
+// longText is a time of minutes and hours, in its two largest units: 2 min 3 s, 10 min, 5 h 12 min.
+func longText(d time.Duration) string {
+	large, small, of, in := " min", " s", time.Minute, time.Second
+	if d.Abs().Round(time.Second) >= time.Hour {
+		large, small, of, in = " h", " min", time.Hour, time.Minute
+	}
+	d = d.Round(in)
+	text := strconv.FormatInt(int64(d/of), 10) + large
+	if rest := (d % of / in).Abs(); rest != 0 {
+		text += " " + strconv.FormatInt(int64(rest), 10) + small
+	}
+	return text
 }
 
 func sizeText(n float64) string {

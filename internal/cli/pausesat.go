@@ -264,7 +264,7 @@ func about(ns int64) string {
 	case d < 2*time.Minute:
 		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
 	default:
-		return d.Round(time.Second).String()
+		return spanText(d)
 	}
 }
 

@@ -50,4 +50,4 @@ func wrapped(w io.Writer, width, indent int, text string) {
 }
 
 // measure is a number with its unit.
-var measure = regexp.MustCompile(`(\d) ((?:ns|µs|ms|s|min|B|KB|MB|GB|TB|%)\b|%)`)
+var measure = regexp.MustCompile(`(\d) ((?:ns|µs|ms|s|min|h|B|KB|MB|GB|TB|%)\b|%)`)
