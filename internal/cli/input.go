@@ -116,7 +116,7 @@ func (in *input) begin(src io.Reader) error {
 }
 
 // errNotOurs is for a text.
-var errNotOurs = errors.New("it is neither a recording (.nettrace) nor a log of gclog in one of the formats unified, with a time and lines of gc, jdk8, json and csv")
+var errNotOurs = errors.New("it is neither a recording (.nettrace) nor a log that gclog wrote as unified (with times and [gc] lines), jdk8, json or csv")
 
 // errEmpty is for a file with nothing in it.
 var errEmpty = errors.New("it is empty")

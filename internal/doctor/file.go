@@ -138,7 +138,7 @@ func (r *Report) notRecording(kind *parse.KindError, head []byte) {
 	case javaLine.Match(head):
 		r.fail("java-log", "it is a GC log of a JVM, not of gclog")
 	case isText(head):
-		r.fail("not-ours", "it is a text, and no log of gclog in one of the formats unified (with times), jdk8, json and csv")
+		r.fail("not-ours", "it is text, but not a log that gclog wrote as unified (with times and [gc] lines), jdk8, json or csv")
 	default:
 		r.fail("not-ours", "it is %s", kind.Found)
 	}

@@ -252,7 +252,7 @@ func (r *Report) missingEvents(v *inventory, sum *tally) {
 	if !has(ofCollections[:]...) {
 		text := "it has no event of the provider " + clr.RuntimeProvider + ": that was not recorded"
 		switch {
-		case has(ofGC[:]...):
+		case has(ofGC[:]...), v.count(clr.RecordingProvider) > 0: // gclog record always asks for the GC's events
 			text = "the GC was recorded, and no collection has happened"
 		case has():
 			text = "it has events of the provider " + clr.RuntimeProvider + ", but none of the keyword GC (0x1) at level 4"

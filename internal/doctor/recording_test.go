@@ -114,6 +114,11 @@ func TestMissingEvents(t *testing.T) {
 	wants(t, r, "no-gc-events", "was not recorded")
 	r = examine(t, without(t, dropped(clr.RuntimeProvider, clr.IDGCStart, clr.IDGCEnd)))
 	wants(t, r, "no-gc-events", "no collection has happened")
+	var v inventory // of what gclog record wrote: it asked for the events
+	v.of(&parse.Metadata{Provider: clr.RecordingProvider, EventID: clr.IDRecordedProcess}).count = 1
+	r = &Report{}
+	r.missingEvents(&v, &tally{})
+	wants(t, r, "no-gc-events", "no collection has happened")
 }
 
 // TestMissingNumbers leaves out a collection in the middle.
