@@ -25,6 +25,7 @@ func qualityRules() []Rule {
 type losses struct {
 	damage     string // why the input ends early, "" if it does not
 	gaps       uint64
+	sparse     bool // records are of a log that does not hold which numbers no-GC regions used up
 	lostEvents uint64
 	lostUnsure bool // some losses do not say how much
 	missedGCs  uint64
@@ -53,6 +54,7 @@ func (l *losses) gap(g *gclog.Gap) {
 }
 
 func (l *losses) record(d *gclog.GCDetails) {
+	l.sparse = l.sparse || d.Sums || d.Pools
 	if d.Complete {
 		l.complete++
 		return
@@ -86,7 +88,11 @@ func (j *dataQuality) verdict(s *stretch) (f Finding, why string) {
 		}
 	}
 	say(l.lostEvents, "lost event", l.lostUnsure)
-	say(l.missedGCs, "missing collection", l.missUnsure)
+	missing := "missing collection"
+	if l.sparse {
+		missing = "missing GC number"
+	}
+	say(l.missedGCs, missing, l.missUnsure)
 	say(l.records, "dropped record", false)
 	say(l.incomplete, "incomplete collection", false)
 	if len(says) == 0 {
@@ -98,6 +104,9 @@ func (j *dataQuality) verdict(s *stretch) (f Finding, why string) {
 	}
 	if short {
 		f.Text = fmt.Sprintf("The history has %s%s.", gaps, strings.Join(says, ", "))
+		if l.sparse && l.missedGCs > 0 {
+			f.Text += " No-GC regions use up numbers too, and a log of this format does not hold which: some may be no collections."
+		}
 	}
 	if l.damage != "" {
 		f.Text = strings.TrimSpace(fmt.Sprintf("The input is damaged, and what follows is missing: %s. %s", l.damage, f.Text))

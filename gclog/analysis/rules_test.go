@@ -818,6 +818,15 @@ var ruleCases = []ruleCase{
 		text:     []string{"The history has 2 gaps: 1234 lost events, 3 missing collections."},
 	},
 	{
+		rule: "data-quality", name: "numbers of a log without no-GC regions",
+		bad: func(h *past) {
+			h.gc(0, milli, func(d *gclog.GCDetails) { d.Sums = true }).gap(gclog.Gap{Reason: gclog.GapMissedGCs, From: 2, To: 4})
+		},
+		good:     func(h *past) { h.gc(0, milli, func(d *gclog.GCDetails) { d.Sums = true }) },
+		severity: analysis.Warning,
+		text:     []string{"The history has 1 gap: 3 missing GC numbers. No-GC regions use up numbers too, and a log of this format does not hold which: some may be no collections."},
+	},
+	{
 		rule: "data-quality", name: "incomplete",
 		bad: func(h *past) {
 			times(3, func(int) { h.gc(0, milli, incomplete(gclog.FlawNoEnd)) })

@@ -516,7 +516,7 @@ func (w *watch) sayClosing(who string, r *attach.Result) {
 	}
 	said = append(said, counted(uint64(w.progress.Lost.Load()), "event")+" lost")
 	if len(r.Wrote) > 0 {
-		said = append(said, "wrote "+strings.Join(r.Wrote, " and "))
+		said = append(said, "wrote "+strings.Join(r.Wrote, ", "))
 	}
 	w.p.ui.say(strings.Join(said, ", "))
 }

@@ -225,7 +225,7 @@ func (t *summaryText) collections() {
 		latest := ""
 		switch {
 		case s.SinceLastGen2.Known() && s.SinceLastGen2.Value == 0:
-			latest = "; the latest did not end before the end"
+			latest = "; the latest lasted until the end"
 		case s.SinceLastGen2.Known():
 			latest = "; the latest ended " + s.SinceLastGen2.Text("ns") + " before the end"
 		}
@@ -376,7 +376,7 @@ func (t *summaryText) missing() string {
 		case s.MissedUnsure:
 			missed = "at least " + missed
 		case s.Sparse && s.Missed > 0:
-			missed = counted(s.Missed, "number") + " of GCs (some may be those of no-GC regions)"
+			missed = counted(s.Missed, "GC number") + " (some may be those of no-GC regions)"
 		}
 		parts = append(parts, missed, lost, counted(s.Dropped, "record"))
 	}
