@@ -266,7 +266,7 @@ func (p *Processes) find(key processKey) *process {
 		}
 		x = &process{facts: &Process{ID: key.id, Sync: p.trace.SyncTime, Processors: p.trace.Processors}}
 		if r := p.recorded; r.ID == key.id {
-			x.facts.Name, x.facts.RuntimeVersion, x.facts.Flavor, x.facts.Started = r.Name, r.RuntimeVersion, r.Flavor, r.Started
+			x.facts.Name, x.facts.RuntimeVersion, x.facts.Flavor, x.facts.Server, x.facts.Started = r.Name, r.RuntimeVersion, r.Flavor, r.Server, r.Started
 			if !r.Started.IsZero() {
 				x.facts.UptimeAtSync = max(0, x.facts.Sync.Sub(r.Started))
 			}
@@ -285,6 +285,12 @@ func (p *Processes) find(key processKey) *process {
 // others, and by itself makes no process.
 func (p *Processes) recordedProcess(id int64, e *clr.RecordedProcess) {
 	p.recorded = Process{ID: id, Name: e.Name.String(), RuntimeVersion: e.RuntimeVersion.String(), Flavor: e.Flavor.String()}
+	switch e.GC.String() {
+	case "server":
+		p.recorded.Server = Yes
+	case "workstation":
+		p.recorded.Server = No
+	}
 	if e.Started > 0 {
 		p.recorded.Started = time.Unix(0, e.Started).UTC()
 	}

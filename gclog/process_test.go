@@ -139,7 +139,7 @@ func TestRecordedStart(t *testing.T) {
 		p.Begin(&parse.Trace{PointerSize: 8, TicksPerSecond: 1e9, SyncTime: sync})
 		p.Event(&parse.Event{
 			Meta: &parse.Metadata{Provider: clr.RecordingProvider, EventID: clr.IDRecordedProcess}, Process: 1,
-			Payload: clr.AppendRecordedProcess(nil, "shop", "8.0.14", gclog.FlavorCoreCLR, c.started),
+			Payload: clr.AppendRecordedProcess(nil, "shop", "8.0.14", gclog.FlavorCoreCLR, "server", c.started),
 		})
 		if len(p.List()) != 0 {
 			t.Error("the event alone makes a process")
@@ -147,7 +147,7 @@ func TestRecordedStart(t *testing.T) {
 		p.Event(&parse.Event{Meta: &parse.Metadata{Index: 1, Provider: clr.RuntimeProvider, EventID: clr.IDGCRestartEEEnd}, Process: c.process})
 		x := p.List()[0]
 		known := c.process == 1
-		if x.Name != c.name || (x.RuntimeVersion == "8.0.14") != known || (x.Flavor == gclog.FlavorCoreCLR) != known || x.UptimeAtSync != c.uptime || x.Uptime(5) != c.uptime+5 {
+		if x.Name != c.name || (x.RuntimeVersion == "8.0.14") != known || (x.Flavor == gclog.FlavorCoreCLR) != known || (x.Server == gclog.Yes) != known || x.UptimeAtSync != c.uptime || x.Uptime(5) != c.uptime+5 {
 			t.Errorf("%+v: %+v", c, x)
 		}
 		if c.started > 0 && known && x.Started.UnixNano() != c.started || c.started <= 0 && !x.Started.IsZero() {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/session"
 )
 
@@ -22,6 +23,7 @@ func (e *WriteError) Unwrap() error { return e.Err }
 // done, or the duration (0: for ever) is over. waiting is called if the runtime takes long to end the
 // session.
 func Record(ctx context.Context, t *session.Target, cfg session.Config, duration time.Duration, w io.Writer, waiting func()) error {
+	facts := recordedFacts(ctx, t) // before: a stream must be read
 	stream, err := t.StartTracing(ctx, cfg)
 	if err != nil {
 		return err
@@ -43,7 +45,7 @@ func Record(ctx context.Context, t *session.Target, cfg session.Config, duration
 		case <-done:
 		}
 	}()
-	err = copyAll(newRecorder(ctx, w, t), stream, ask)
+	err = copyAll(newRecorder(w, func() gclog.Process { return facts }), stream, ask)
 	close(done)
 	<-stopped
 	return err

@@ -19,20 +19,23 @@ const factsTime = 2 * time.Second
 // the runtime tells only its clients, or only at the end of a session that somebody ends.
 type recorder struct {
 	w     io.Writer
-	facts func() *gclog.Process
+	facts func() gclog.Process
 	head  []byte // of the stream, up to the end of its Trace object
 	done  bool   // it has been written
 }
 
-// newRecorder returns a recorder of a target's stream. It asks the runtime when the head has come.
-func newRecorder(ctx context.Context, w io.Writer, t *session.Target) *recorder {
-	return &recorder{w: w, facts: func() *gclog.Process {
-		ctx, cancel := context.WithTimeout(ctx, factsTime)
-		defer cancel()
-		var p gclog.Process
-		_ = Contain(func() { p, _ = Identify(ctx, t) }) // what cannot be found out is unknown in the recording too
-		return &p
-	}}
+// newRecorder returns a recorder of a stream; facts are asked for when its head has come.
+func newRecorder(w io.Writer, facts func() gclog.Process) *recorder {
+	return &recorder{w: w, facts: facts}
+}
+
+// recordedFacts is what a recording says of its process. What cannot be found out in time is unknown
+// there too.
+func recordedFacts(ctx context.Context, t *session.Target) (p gclog.Process) {
+	ctx, cancel := context.WithTimeout(ctx, factsTime)
+	defer cancel()
+	_ = Contain(func() { p, _ = Identify(ctx, t) })
+	return p
 }
 
 // The head of a stream in V4 (docs/protocol.md): the preamble, and the Trace object, in which the
@@ -57,7 +60,8 @@ func (r *recorder) Write(b []byte) (int, error) {
 	}
 	r.done = true
 	if isV4 && r.head[headV4-1] == tagEnd {
-		r.head = appendRecorded(r.head, r.facts())
+		p := r.facts()
+		r.head = appendRecorded(r.head, &p)
 	}
 	if _, err := r.w.Write(r.head); err != nil || n == len(b) {
 		return n, err
@@ -72,6 +76,9 @@ const (
 	recordedID = 1 << 30
 )
 
+// recordedGC are the words for kinds of GCs.
+var recordedGC = [...]string{gclog.Unknown: "", gclog.No: "workstation", gclog.Yes: "server"}
+
 // appendRecorded appends the blocks of our event to the head of a stream in V4. Its thread is 0,
 // which no thread of a program has: it does not count where losses are noticed by numbers.
 func appendRecorded(head []byte, p *gclog.Process) []byte {
@@ -84,7 +91,7 @@ func appendRecorded(head []byte, p *gclog.Process) []byte {
 	if !p.Started.IsZero() {
 		started = p.Started.UnixNano()
 	}
-	event := clr.AppendRecordedProcess(nil, p.Name, p.RuntimeVersion, p.Flavor, started)
+	event := clr.AppendRecordedProcess(nil, p.Name, p.RuntimeVersion, p.Flavor, recordedGC[p.Server], started)
 	for {
 		b := appendBlock(head, "MetadataBlock", ticks, []byte{hasSize}, clr.AppendRecordedProcessMetadata(nil, recordedID))
 		b = appendBlock(b, "EventBlock", ticks, binary.AppendUvarint([]byte{hasID | hasSize}, recordedID), event)

@@ -32,12 +32,12 @@ func TestRecorder(t *testing.T) {
 	}
 	for _, known := range []gclog.Process{
 		{},
-		{Name: "orders", RuntimeVersion: "8.0.14", Flavor: gclog.FlavorCoreCLR, Started: clock.Time.Add(-time.Minute)},
-		{Name: "Zähler 𝄞", RuntimeVersion: "9.0.1-preview.3", Flavor: gclog.FlavorNativeAOT},
+		{Name: "orders", RuntimeVersion: "8.0.14", Flavor: gclog.FlavorCoreCLR, Server: gclog.Yes, Started: clock.Time.Add(-time.Minute)},
+		{Name: "Zähler 𝄞", RuntimeVersion: "9.0.1-preview.3", Flavor: gclog.FlavorNativeAOT, Server: gclog.No},
 	} {
 		var out bytes.Buffer
 		asked := 0
-		r := &recorder{w: &out, facts: func() *gclog.Process { asked++; return &known }}
+		r := &recorder{w: &out, facts: func() gclog.Process { asked++; return known }}
 		for rest := w.Bytes; len(rest) > 0; {
 			n := min(len(rest), 1+rand.IntN(60))
 			if got, err := r.Write(rest[:n]); got != n || err != nil {
@@ -53,7 +53,7 @@ func TestRecorder(t *testing.T) {
 			t.Errorf("%+v: the recording has\n%v\nthe stream\n%v", known, all, plain)
 		}
 		p := processOf(t, out.Bytes())
-		want := gclog.Process{ID: int64(clock.ProcessID), Name: known.Name, RuntimeVersion: known.RuntimeVersion, Flavor: known.Flavor, Started: known.Started, Sync: p.Sync, Processors: 2}
+		want := gclog.Process{ID: int64(clock.ProcessID), Name: known.Name, RuntimeVersion: known.RuntimeVersion, Flavor: known.Flavor, Server: known.Server, Started: known.Started, Sync: p.Sync, Processors: 2}
 		if !known.Started.IsZero() {
 			want.UptimeAtSync = time.Minute
 		}
@@ -77,7 +77,7 @@ func TestRecorderOthers(t *testing.T) {
 		"a part of a head":     {head[:headV4-1], []byte{}},
 	} {
 		var out bytes.Buffer
-		r := &recorder{w: &out, facts: func() *gclog.Process { t.Errorf("%s: asked", name); return &gclog.Process{} }}
+		r := &recorder{w: &out, facts: func() gclog.Process { t.Errorf("%s: asked", name); return gclog.Process{} }}
 		if n, err := io.Copy(r, onlyReader{bytes.NewReader(tc.in)}); int(n) != len(tc.in) || err != nil {
 			t.Fatal(n, err)
 		}

@@ -145,7 +145,7 @@ func Open(ctx context.Context, t *session.Target, o SessionOptions) (*Session, e
 	stream.IdleTimeout = idle
 	s.tee = newTee(stream, nil)
 	if o.Record != nil {
-		s.tee = newTee(stream, newRecorder(s.cut, o.Record, t))
+		s.tee = newTee(stream, newRecorder(o.Record, func() gclog.Process { return recordedFacts(s.cut, t) }))
 	}
 	go s.run()
 	return s, nil

@@ -12,13 +12,14 @@ type RecordedProcess struct {
 	Name           UTF16 // of the program
 	RuntimeVersion UTF16 // "8.0.14"
 	Flavor         UTF16 // "CoreCLR" or "NativeAOT"
+	GC             UTF16 // "server" or "workstation"
 	Started        int64 // start of the process, nanoseconds of Unix time; 0: unknown
 }
 
 func (d *Decoder) recordedProcess(p *payload, _ int) Event {
 	e := &d.events.recordedProcess
 	*e = RecordedProcess{}
-	e.Name, e.RuntimeVersion, e.Flavor = p.utf16z(), p.utf16z(), p.utf16z()
+	e.Name, e.RuntimeVersion, e.Flavor, e.GC = p.utf16z(), p.utf16z(), p.utf16z(), p.utf16z()
 	e.Started = int64(p.u64())
 	return e
 }
@@ -30,10 +31,11 @@ const (
 )
 
 // AppendRecordedProcess appends the payload of a RecordedProcess.
-func AppendRecordedProcess(b []byte, name, runtimeVersion, flavor string, started int64) []byte {
+func AppendRecordedProcess(b []byte, name, runtimeVersion, flavor, gc string, started int64) []byte {
 	b = appendUTF16z(b, name)
 	b = appendUTF16z(b, runtimeVersion)
 	b = appendUTF16z(b, flavor)
+	b = appendUTF16z(b, gc)
 	return binary.LittleEndian.AppendUint64(b, uint64(started))
 }
 
@@ -50,7 +52,7 @@ func AppendRecordedProcessMetadata(b []byte, id uint32) []byte {
 	fields := []struct {
 		name string
 		kind uint32
-	}{{"Name", fieldString}, {"RuntimeVersion", fieldString}, {"Flavor", fieldString}, {"Started", fieldInt64}}
+	}{{"Name", fieldString}, {"RuntimeVersion", fieldString}, {"Flavor", fieldString}, {"GC", fieldString}, {"Started", fieldInt64}}
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(fields)))
 	for _, f := range fields {
 		b = binary.LittleEndian.AppendUint32(b, f.kind)

@@ -118,5 +118,5 @@ var specs = [...]spec{
 
 	{rd, IDRundownGCSettings, "GCSettingsRundown", 50, 0, (*Decoder).gcSettings},
 	{rd, IDRundownRuntimeInformation, "RuntimeInformationDCStart", 45, 0, (*Decoder).runtimeInformation},
-	{rc, IDRecordedProcess, "RecordedProcess", 14, 0, (*Decoder).recordedProcess},
+	{rc, IDRecordedProcess, "RecordedProcess", 16, 0, (*Decoder).recordedProcess},
 }
