@@ -33,7 +33,7 @@ Examples:
 			&cli.BoolFlag{Name: "wait", Usage: "wait until the collection has ended, and print its record"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "with --wait: `text` or json"},
 			&cli.StringFlag{Name: "timeout", Value: "30s", Usage: "give up after `TIME`; a collection that is under way then is waited for"},
-			&cli.Uint64Flag{Name: "sequence", Usage: "the `NUMBER` that the collection shall bear in its events; Windows only"},
+			&cli.Uint64Flag{Name: "sequence", Usage: "put `NUMBER` into the events of the collection; Windows only"},
 		}),
 		Action: p.gc,
 	}

@@ -9,7 +9,7 @@ import (
 func (p *program) healthCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "health",
-		Usage: "tell whether the daemon on this host is ready",
+		Usage: "report whether the daemon on this host is ready",
 		Description: `Ends with 0 if it is, else with 1 and the reason: for the probe of a container, which
 needs neither a shell nor curl then. It asks over the control socket.
 

@@ -19,7 +19,7 @@ import (
 func (p *program) pausesCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "pauses",
-		Usage:     "list the pauses, tell whether one was at a time, and which requests they hit",
+		Usage:     "list the pauses, report whether the program was paused at a time, and which requests were hit",
 		ArgsUsage: "FILE...|PID|NAME",
 		Description: `Files are recordings (.nettrace) or logs of gclog, also .gz and .zst; a number, or the
 name of no file, is a running process, which is watched for half a minute.
@@ -41,7 +41,7 @@ Examples:
    gclog pauses gc.log --join access.csv.gz --time-field time \
          --duration-field request_time --duration-unit s > joined.csv`,
 		Flags: join(historyFlags(), []cli.Flag{
-			&cli.StringFlag{Name: "at", Usage: "tell whether the program stood at `TIME`, which is written like that of --since"},
+			&cli.StringFlag{Name: "at", Usage: "report whether the program was paused at `TIME`, which is written like that of --since"},
 			&cli.StringFlag{Name: "within", Usage: "with --at: list the pauses up to `TIME` before and after it", DefaultText: aroundAt.String()},
 			&cli.StringFlag{Name: "join", Usage: "write the access log `FILE` to standard output with the pause of each request; - is standard input"},
 			&cli.StringFlag{Name: "time-field", Usage: "`FIELD` of the log that has the time of the request; a dot leads into an object"},

@@ -13,7 +13,7 @@ import (
 
 func spanFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "since", Usage: "only what was since `TIME`: 14:03, 14:03:22, 2026-01-31T14:03:22Z, 90s after the begin, -5m before the end"},
+		&cli.StringFlag{Name: "since", Usage: "only what was since `TIME`: 14:03, 14:03:22, 2026-01-31T14:03:22Z, 90s after the start, -5m before the end"},
 		&cli.StringFlag{Name: "until", Usage: "only what was before `TIME`, which is written like that of --since"},
 		&cli.BoolFlag{Name: localFlag, Usage: "times are those of this host, not UTC; so they are where TZ is set"},
 	}
@@ -114,7 +114,7 @@ func parseInstant(flag, text string, z zone) (i instant, err error) {
 		}
 		return i, nil
 	}
-	return i, usagef("--%s %q is no time: write 14:03, 14:03:22, 2026-01-31T14:03:22Z, 90s from the begin or -5m from the end", flag, text)
+	return i, usagef("--%s %q is no time: write 14:03, 14:03:22, 2026-01-31T14:03:22Z, 90s from the start or -5m from the end", flag, text)
 }
 
 // parseAny reads a time in the first of the layouts that fits.
