@@ -59,8 +59,9 @@ func Repository(t testing.TB) []Trace {
 }
 
 // ForEach runs a test for each recording of the repository, and of the shared
-// folder where there is one.
-func ForEach(t *testing.T, run func(t *testing.T, tr Trace)) {
+// folder where there is one. It returns whether those were among them: only then may a
+// test ask for what few recordings show.
+func ForEach(t *testing.T, run func(t *testing.T, tr Trace)) (all bool) {
 	for _, tr := range Repository(t) {
 		t.Run(tr.Name, func(t *testing.T) { run(t, tr) })
 	}
@@ -68,7 +69,9 @@ func ForEach(t *testing.T, run func(t *testing.T, tr Trace)) {
 		for _, tr := range Traces(t, "traces") {
 			t.Run(tr.Name, func(t *testing.T) { run(t, tr) })
 		}
+		all = true
 	})
+	return all
 }
 
 // Traces lists the recordings in a folder of the shared one, or skips the test. Short
