@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -204,12 +205,15 @@ func TestCutInBlock(t *testing.T) {
 		r.Payload = []byte(payload)
 		rows = append(rows, r)
 	}
-	v4, v6 := begin(), startV6()
+	v4, v6, longer := begin(), startV6(), begin()
 	v6.Threads(nettracetest.Thread{Index: 1, ID: 1})
-	begun := []int{len(v4.Bytes), len(v6.Bytes)}
+	begun := []int{len(v4.Bytes), len(v6.Bytes), len(longer.Bytes)}
 	v4.Events(rows...)
 	v6.Events(rows...)
-	for i, stream := range [][]byte{v4.Bytes, v6.Bytes} {
+	block := longer.Rows(rows...)
+	block[0] = 30 // bytes of the block's own header, which a later version may have
+	longer.Block("EventBlock", slices.Insert(block, 20, make([]byte, 10)...))
+	for i, stream := range [][]byte{v4.Bytes, v6.Bytes, longer.Bytes} {
 		for n := begun[i] + 1; n < len(stream); n++ {
 			complete := 0
 			for _, r := range rows {

@@ -59,6 +59,16 @@ func TestLimits(t *testing.T) {
 				return nettracetest.Kind{ID: uint32(i), Provider: "P", Keywords: uint64(i)}
 			})
 		}, "more different events"},
+		{"kinds of events, V6", 1 << 16, func(n int) []byte {
+			w := startV6() // with one
+			kinds := make([]nettracetest.Kind, n-1)
+			for i := range kinds {
+				kinds[i] = nettracetest.Kind{ID: uint32(i), Provider: "Q", EventID: uint32(i)}
+			}
+			w.Metadata(kinds...)
+			w.End()
+			return w.Bytes
+		}, "more different events"},
 		{"high ids of a kind", 1 << 16, func(n int) []byte {
 			return metadata(n, func(i int) nettracetest.Kind { return nettracetest.Kind{ID: uint32(i + 1<<12), Provider: "P"} })
 		}, "more different events"},
@@ -237,6 +247,37 @@ func TestForgottenThreads(t *testing.T) {
 	})
 }
 
+// TestManyRemoved: the losses of threads that end are told when there is no room for more of them,
+// and not before.
+func TestManyRemoved(t *testing.T) {
+	for n, due := range map[int]int{4095: 0, 4096: 4096} {
+		w := startV6()
+		var threads []nettracetest.Thread
+		var ends []nettracetest.ThreadSeq
+		for i := range uint64(n) {
+			threads = append(threads, nettracetest.Thread{Index: i})
+			ends = append(ends, nettracetest.ThreadSeq{Thread: i, Seq: 1})
+		}
+		w.Threads(threads...)
+		w.RemoveThreads(ends...)
+		stream := &slow{pieces: [][]byte{w.Bytes}}
+		r := parse.NewReader(stream, parse.All)
+		var got []string
+		for len(stream.pieces) > 0 {
+			got = append(got, scanUntilQuiet(t, r)...)
+		}
+		if len(got) != due {
+			t.Errorf("%d of %d losses are told at once, want %d", len(got), n, due)
+		}
+		for r.Scan() {
+			got = append(got, short(r))
+		}
+		if len(got) != n || r.Stats().Lost != int64(n) {
+			t.Errorf("%d of %d losses, %+v", len(got), n, r.Stats())
+		}
+	}
+}
+
 // TestAbandoned: a Reader that is used again begins empty, whatever waited when its last stream
 // was given up.
 func TestAbandoned(t *testing.T) {
@@ -304,4 +345,6 @@ func TestNoProgress(t *testing.T) {
 	if r.Scan() || !errors.Is(r.Err(), io.ErrNoProgress) {
 		t.Errorf("ended with %v", r.Err())
 	}
+	r.Reset(&idle{b: w.Bytes, empty: 99}, parse.All) // another source is not to blame
+	want(t, scanUntilQuiet(t, r), "10/1")
 }

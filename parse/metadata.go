@@ -174,8 +174,7 @@ func (t *metadataTable) parseV4(b []byte) (id uint32, k metadataKey, ok bool) {
 }
 
 func skipFieldsV4(c *cursor, depth int) {
-	n := c.u32()
-	for i := uint32(0); i < n && !c.bad; i++ {
+	for n := c.u32(); n > 0 && !c.bad; n-- {
 		if c.u32() == typeObject {
 			if depth == 16 {
 				c.bad = true

@@ -54,3 +54,59 @@ func TestSorter(t *testing.T) {
 		}
 	}
 }
+
+// TestArena: a payload stays what it is until it is released, and memory is held as long as a
+// payload lies in it, no longer.
+func TestArena(t *testing.T) {
+	for seed := range uint64(50) {
+		rnd := rand.New(rand.NewPCG(seed, 2))
+		var a arena
+		type kept struct {
+			w    row
+			want []byte
+		}
+		var live []kept
+		short := map[*chunk]bool{} // chunks of the usual size that ever were
+		most := 0                  // of these in use at a time
+		for range 2000 {
+			if n := len(live); n > 0 && rnd.IntN(100) < 50 {
+				i := rnd.IntN(n)
+				if got := live[i].w.payload(); !slices.Equal(got, live[i].want) {
+					t.Fatalf("seed %d: %d bytes have changed", seed, len(live[i].want))
+				}
+				a.release(live[i].w.chunk)
+				live = slices.Delete(live, i, i+1)
+			} else {
+				k := kept{want: make([]byte, rnd.IntN(1<<rnd.IntN(15)))}
+				for i := range k.want {
+					k.want[i] = byte(rnd.Uint32())
+				}
+				a.copy(&k.w, k.want)
+				live = append(live, k)
+			}
+			held := map[*chunk]bool{}
+			if a.current != nil {
+				held[a.current] = true
+			}
+			for _, k := range live {
+				if k.w.chunk != nil {
+					held[k.w.chunk] = true
+				}
+			}
+			bytes, usual := 0, 0
+			for c := range held {
+				bytes += cap(c.b)
+				if cap(c.b) == chunkSize {
+					usual++
+					short[c] = true
+				}
+			}
+			if most = max(most, usual); a.inUse != bytes {
+				t.Fatalf("seed %d: %d bytes in use, not %d", seed, bytes, a.inUse)
+			}
+		}
+		if len(short) != most {
+			t.Errorf("seed %d: %d chunks, of which %d were in use at a time", seed, len(short), most)
+		}
+	}
+}

@@ -46,9 +46,7 @@ const (
 	eventHeaderMin   = 20 // of an Event or Metadata block
 	flagCompressed   = 1  // of an Event or Metadata block
 	notSorted        = 1 << 31
-	uncompressedV4   = 80
-	uncompressedV6   = 52
-	uncompressedV6Of = 48 // what the row's own size counts beside the payload
+	uncompressedV6Of = 48 // what the size of an uncompressed row counts beside the payload
 )
 
 // enter begins the walk of an Event block with the content b.

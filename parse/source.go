@@ -25,7 +25,7 @@ func (s *source) reset(r io.Reader) {
 	if s.buf == nil || len(s.buf) > largeBuffer {
 		s.buf = make([]byte, firstBuffer)
 	}
-	s.r, s.pos, s.end, s.off, s.err = r, 0, 0, 0, nil
+	*s = source{r: r, buf: s.buf}
 }
 
 func (s *source) unread() []byte { return s.buf[s.pos:s.end] }

@@ -85,8 +85,7 @@ func parseTraceV6(b []byte, major, minor int) (*Trace, string) {
 	t.SyncTicks = int64(c.u64())
 	t.TicksPerSecond = int64(c.u64())
 	t.PointerSize = int(c.u32())
-	n := c.u32()
-	for i := uint32(0); i < n && !c.bad; i++ {
+	for n := c.u32(); n > 0 && !c.bad; n-- {
 		key, value := c.utf8(), c.utf8()
 		switch string(key) {
 		case "ProcessId":

@@ -110,6 +110,8 @@ var manifests = []manifest{
 
 	{clr.RundownProvider, 10, "GCSettingsRundown", map[int]string{0: "HardLimit:u64 LOHThreshold:u64 PhysicalMemoryConfig:u64 Gen0MinBudget:u64 Gen0MaxBudget:u64 HighMemoryPercent:u32 Bits:u32" + id}},
 	{clr.RundownProvider, 187, "RuntimeInformationDCStart", map[int]string{0: runtimeInformation}},
+
+	{clr.RecordingProvider, 1, "RecordedProcess", map[int]string{0: "Name:text RuntimeVersion:text Flavor:text GC:text Started:i64"}},
 }
 
 const (
@@ -162,7 +164,7 @@ func fill(layout string, ptr int, name string) (payload []byte, want map[string]
 			value = fmt.Sprint(number(2))
 		case "u32", "i32":
 			value = fmt.Sprint(number(4))
-		case "u64":
+		case "u64", "i64":
 			value = fmt.Sprint(number(8))
 		case "f32":
 			value = fmt.Sprint(math.Float32frombits(uint32(number(4))))
@@ -644,10 +646,12 @@ func TestTypes(t *testing.T) {
 			t.Errorf("%d variables in %d bytes", e.Count, n)
 		}
 	}
-	for n, list := range map[int][]byte{15: list(0), 38: head(0)} {
-		for cut := range list {
-			if _, err := clr.NewDecoder(8).Decode(event(clr.RuntimeProvider, n, 0, list[:cut])); err == nil {
-				t.Errorf("%d cut at %d: no error", n, cut)
+	for n, least := range map[int][]byte{15: list(0), 38: head(0), 39: (&layout{}).text("").u32(0).b} {
+		decode(t, clr.NewDecoder(8), event(clr.RuntimeProvider, n, 0, least))
+		for cut := range least {
+			var short *clr.PayloadError
+			if _, err := clr.NewDecoder(8).Decode(event(clr.RuntimeProvider, n, 0, least[:cut])); !errors.As(err, &short) || short.Least != len(least) || short.Length != cut {
+				t.Errorf("%d cut at %d: %v", n, cut, err)
 			}
 		}
 	}
@@ -682,7 +686,7 @@ func TestNumbers(t *testing.T) {
 	for _, id := range []int{15, 16, 17, 18, 19, 21, 22, 36, 37, 38, 39, 208, 209} {
 		known[fmt.Sprint(clr.RuntimeProvider, id)] = true
 	}
-	for _, provider := range []string{clr.RuntimeProvider, clr.PrivateProvider, clr.RundownProvider} {
+	for _, provider := range []string{clr.RuntimeProvider, clr.PrivateProvider, clr.RundownProvider, clr.RecordingProvider} {
 		for id := range 1 << 10 {
 			if name := clr.Name(provider, id); (name != "") != known[fmt.Sprint(provider, id)] {
 				t.Errorf("%s %d: %q", provider, id, name)

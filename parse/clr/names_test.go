@@ -120,7 +120,8 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// TestMechanismReasons: the highest bit below the one that says that it was done.
+// TestMechanismReasons: the highest bit below the one that says that it was done, and back from its
+// name.
 func TestMechanismReasons(t *testing.T) {
 	compact := strings.Fields("LowEphemeral HighFragmentation NoGaps LOHForced LastGCBeforeOOM InducedCompacting FragmentedGen0 HighMemoryLoad HighMemoryFragmentation VeryHighMemoryFragmentation NoGCMode Aggressive")
 	expand := strings.Fields("ReuseNormal ReuseBestFit NewSegmentPromoteEphemeral NewSegment NoMemory NextFullGC")
@@ -133,16 +134,38 @@ func TestMechanismReasons(t *testing.T) {
 	for bit := range 31 {
 		for _, lower := range []clr.HeapMechanism{0, 1, 1<<bit - 1} {
 			m := clr.HeapMechanism(1)<<bit | lower
-			if m.Done() || m.CompactReason() != "" || m.ExpandReason() != "" {
+			if m.Done() || m.CompactReason() != "" || m.ExpandReason() != "" || m.Reason() != 0 {
 				t.Errorf("%#x was not done", uint32(m))
 			}
 			m |= 1 << 31
+			alone := clr.HeapMechanism(1)<<31 | 1<<bit
+			if got := m.Reason(); got != alone {
+				t.Errorf("the reason of %#x is %#x", uint32(m), uint32(got))
+			}
+			if got, ok := clr.ParseCompactReason([]byte(m.CompactReason())); !ok || got != alone {
+				t.Errorf("%s is read as %#x", m.CompactReason(), uint32(got))
+			}
+			if got, ok := clr.ParseExpandReason([]byte(m.ExpandReason())); !ok || got != alone {
+				t.Errorf("%s is read as %#x", m.ExpandReason(), uint32(got))
+			}
 			if !m.Done() || m.CompactReason() != name("Compact", compact, bit) || m.ExpandReason() != name("Expand", expand, bit) {
 				t.Errorf("%#x is %q and %q", uint32(m), m.CompactReason(), m.ExpandReason())
 			}
 		}
 	}
-	if m := clr.HeapMechanism(1 << 31); m.CompactReason() != "Compact" || m.ExpandReason() != "Expand" {
-		t.Errorf("%q and %q", m.CompactReason(), m.ExpandReason())
+	done := clr.HeapMechanism(1 << 31)
+	if done.CompactReason() != "Compact" || done.ExpandReason() != "Expand" || done.Reason() != done || clr.HeapMechanism(0).Reason() != 0 {
+		t.Errorf("%q and %q, %#x", done.CompactReason(), done.ExpandReason(), uint32(done.Reason()))
+	}
+	for name, kinds := range map[string][2]bool{ // a reason to compact, to expand
+		"Compact": {true, false}, "Expand": {false, true}, "NoGaps": {true, false}, "NoMemory": {false, true},
+		"Compact(31)": {}, "Expand(31)": {}, "": {}, "Compac": {}, "Compact ": {}, "nogaps": {},
+	} {
+		if m, ok := clr.ParseCompactReason([]byte(name)); ok != kinds[0] || !ok && m != 0 || name == "Compact" && m != done {
+			t.Errorf("%q as a reason to compact: %#x, %v", name, uint32(m), ok)
+		}
+		if m, ok := clr.ParseExpandReason([]byte(name)); ok != kinds[1] || !ok && m != 0 || name == "Expand" && m != done {
+			t.Errorf("%q as a reason to expand: %#x, %v", name, uint32(m), ok)
+		}
 	}
 }

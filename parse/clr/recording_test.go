@@ -1,0 +1,51 @@
+package clr_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/gclog/gclog/internal/nettracetest"
+	"github.com/gclog/gclog/parse"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// TestRecordedProcess: what gclog writes into a recording is an event like any other, whose
+// metadata describes it to readers that do not know it.
+func TestRecordedProcess(t *testing.T) {
+	const id, text, int64s = 77, 18, 11 // the types as .NET's TypeCode has them
+	l := (&layout{}).u32(id).text("gclog").u32(1).text("RecordedProcess").u64(0).u32(0, 4, 5)
+	l.u32(text).text("Name").u32(text).text("RuntimeVersion").u32(text).text("Flavor").u32(text).text("GC").u32(int64s).text("Started")
+	blob := clr.AppendRecordedProcessMetadata([]byte("x"), id)
+	if !bytes.Equal(blob, append([]byte("x"), l.b...)) {
+		t.Errorf("the metadata is\n%q, want\n%q", blob[1:], l.b)
+	}
+
+	want := clr.RecordedProcess{
+		Name: clr.UTF16("s\x00h\x00\xf6\x00p\x00\x34\xd8\x1e\xdd"), RuntimeVersion: clr.UTF16("8\x00.\x000\x00"), // "shöp𝄞"
+		Flavor: clr.UTF16("A\x00"), GC: clr.UTF16(""), Started: -5,
+	}
+	payload := clr.AppendRecordedProcess([]byte("x"), "shöp𝄞", "8.0", "A", "", want.Started)
+	if payload[0] != 'x' {
+		t.Errorf("%q is not appended to", payload)
+	}
+	w := &nettracetest.V4{}
+	w.Begin(nettracetest.DefaultClock())
+	w.Block("MetadataBlock", w.Rows(nettracetest.Row{Payload: blob[1:], Sorted: true}))
+	w.Events(nettracetest.Row{Kind: id, Thread: 1, Payload: payload[1:], Sorted: true})
+	w.End()
+	r := parse.NewReader(bytes.NewReader(w.Bytes), parse.All)
+	if !r.Scan() {
+		t.Fatal(r.Err())
+	}
+	got := decode(t, clr.NewDecoder(8), r.Event()).(*clr.RecordedProcess)
+	if got.Name.String() != "shöp𝄞" || !bytes.Equal(got.Name, want.Name) || !bytes.Equal(got.RuntimeVersion, want.RuntimeVersion) ||
+		!bytes.Equal(got.Flavor, want.Flavor) || len(got.GC) != 0 || got.Started != want.Started || got.ClrInstance != 0 {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if m := r.Event().Meta; m.Name != clr.Name(m.Provider, m.EventID) || m.Level != clr.LevelInformational {
+		t.Errorf("%+v", m)
+	}
+	if r.Scan() || r.Err() != nil {
+		t.Error("more than the event:", r.Err())
+	}
+}
