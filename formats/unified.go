@@ -154,7 +154,7 @@ func (u *unified) summary(dst []byte, _ *Summary) []byte { return dst }
 func (u *unified) pause(dst []byte, p *gclog.Pause) []byte {
 	x, ok := u.mapPause(p)
 	if !ok {
-		return dst
+		return u.pauseWithoutGC(dst, p)
 	}
 	dst = u.closeAbandoned(dst, p.Start)
 	u.thread = p.Thread
@@ -185,6 +185,24 @@ func (u *unified) pause(dst []byte, p *gclog.Pause) []byte {
 		dst = append(dst, "ms\n"...)
 	}
 	return u.cpu(dst, end, x.n, p.Duration)
+}
+
+// pauseWithoutGC is what Java has no place for: without it, no count, sum or share of the pauses
+// would be right, and the numbers that no-GC regions use up would be taken for collections that
+// are missing.
+func (u *unified) pauseWithoutGC(dst []byte, p *gclog.Pause) []byte {
+	if !u.on(TagInit, LevelInfo) {
+		return dst
+	}
+	dst = u.opening(u.closeAbandoned(dst, p.Start))
+	u.thread = p.Thread
+	f := u.fields(dst, p.Start+p.Duration, TagInit, LevelInfo, "Session:")
+	f.name("pause")
+	f.b = append(f.b, p.Kind.String()...)
+	f.millis("took", p.Duration, true)
+	f.millis("suspend", p.Suspend, p.Suspend >= 0)
+	f.uint("number", uint64(p.UsedNumber), p.UsedNumber != 0)
+	return f.end()
 }
 
 // pools appends the sizes of Java's two pools.

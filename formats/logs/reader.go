@@ -107,18 +107,18 @@ func Lacks(format string) string {
 	return ""
 }
 
-// HoldsWindow reports whether logs of a format hold from when on and until when the process was
-// observed.
-func HoldsWindow(format string) bool {
-	return slices.ContainsFunc(table, func(f formatReader) bool { return f.name == format && f.window })
+// HoldsSessions reports whether logs of a format hold more than collections: from when on and
+// until when the process was observed, and the pauses without a collection.
+func HoldsSessions(format string) bool {
+	return slices.ContainsFunc(table, func(f formatReader) bool { return f.name == format && f.sessions })
 }
 
 // A formatReader is how the logs of one format are read.
 type formatReader struct {
-	name   string
-	lacks  string
-	window bool // they hold from when on and until when the process was observed
-	byEnd  bool // lines are in the order in which what they tell has ended
+	name     string
+	lacks    string
+	sessions bool // they hold when the process was observed, and pauses without a collection
+	byEnd    bool // lines are in the order in which what they tell has ended
 	// recognize tells whether a line is of this format, and its time: zero if it has
 	// none.
 	recognize func(line []byte) (time.Time, bool)
@@ -135,10 +135,10 @@ type parser interface {
 }
 
 var table = []formatReader{
-	{name: "unified", window: true, lacks: unifiedLacks, recognize: recognizeUnified, new: newUnified},
+	{name: "unified", sessions: true, lacks: unifiedLacks, recognize: recognizeUnified, new: newUnified},
 	{name: "jdk8", lacks: jdk8Lacks, recognize: recognizeJDK8, new: newJDK8},
 	{name: "csv", byEnd: true, lacks: csvLacks, recognize: recognizeCSV, new: newCSV},
-	{name: "json", window: true, byEnd: true, lacks: jsonLacks, recognize: recognizeJSON, new: newJSON},
+	{name: "json", sessions: true, byEnd: true, lacks: jsonLacks, recognize: recognizeJSON, new: newJSON},
 }
 
 // A Reader reads a log: a file, or the files of a series.

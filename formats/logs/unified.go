@@ -404,20 +404,32 @@ func (u *unified) cpuLine(n uint32, b []byte) bool {
 	return len(b) == 0
 }
 
-// sessionLine reads from when on, or until when, the process was observed:
+// sessionLine reads from when on, or until when, the process was observed, or a pause without a
+// collection:
 //
 //	begin=2026-11-21T00:27:22.429000000Z, workers=2
+//	pause=no-gc-region, took=0.123ms, suspend=0.025ms, number=17, workers=2
 //
-// Where lines have no dates, it is not known how far from them that is.
+// Where lines have no dates, it is not known how far from them begin and end are.
 func (u *unified) sessionLine(d *decorations, b []byte) bool {
 	var at [2]int64
 	heaps := int32(0)
-	ok := eachField(b, func(name, value []byte) bool {
+	p := gclog.Pause{PausePart: gclog.PausePart{Duration: gclog.Untold, Suspend: gclog.Untold, Resume: gclog.Untold}}
+	ok := eachField(b, func(name, value []byte) (ok bool) {
 		i := 0
 		switch string(name) {
 		case "begin":
 		case "end":
 			i = 1
+		case "pause":
+			p.Kind, ok = named(value, gclog.PauseUnknown)
+			return ok && p.Kind > gclog.PauseFinal
+		case "took":
+			return readMillis(&p.Duration, value)
+		case "suspend":
+			return readMillis(&p.Suspend, value)
+		case "number":
+			return readCount(&p.UsedNumber, value, math.MaxUint32)
 		case "workers":
 			return readWorkers(&heaps, value)
 		default:
@@ -433,7 +445,11 @@ func (u *unified) sessionLine(d *decorations, b []byte) bool {
 	if !ok {
 		return false
 	}
-	u.at(d.moment)
+	now := u.at(d.moment)
+	if p.Kind != 0 {
+		u.pauseWithoutGC(p, now)
+		return p.Duration != gclog.Untold
+	}
 	if u.base.wallUnit == 0 || u.out == nil {
 		return true
 	}
@@ -446,6 +462,23 @@ func (u *unified) sessionLine(d *decorations, b []byte) bool {
 		u.out.End(&formats.End{At: end - u.base.wall, Ticks: end, Reason: formats.EndOfRecording})
 	}
 	return true
+}
+
+// pauseWithoutGC tells a pause that ended at a time.
+func (u *unified) pauseWithoutGC(p gclog.Pause, at span) {
+	if p.Duration == gclog.Untold {
+		return
+	}
+	u.closeBlocking()
+	u.closeEnded()
+	p.Start, p.Duration = u.place(span{}, at, p.Duration, noTime)
+	p.Suspend = min(p.Suspend, p.Duration)
+	p.Ticks = p.Start
+	u.told = p.Start + p.Duration
+	u.jdk.pause = p
+	if u.out != nil {
+		u.out.Pause(&u.jdk.pause)
+	}
 }
 
 func (u *unified) dotnetLine(d *decorations, n uint32, b []byte) bool {

@@ -42,6 +42,14 @@ func (t *tally) distribution(why string, at func(permille int) float64) (d Distr
 	return d
 }
 
+// unknownDistribution is one of which nothing is known.
+func unknownDistribution(why string) Distribution {
+	var t tally
+	d := t.distribution(why, nil)
+	d.Total = unknown(why)
+	return d
+}
+
 // leastValues is how many values a percentile takes. With fewer, any percentile above the
 // median would be the largest value by another name.
 func leastValues(permille int) uint64 {

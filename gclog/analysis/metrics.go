@@ -78,10 +78,18 @@ func (x *Summary) missed() Number {
 	switch {
 	case x.MissedUnsure:
 		return unknown("the numbers of the collections begin anew: what is missing there is not known")
-	case x.Sparse && x.Missed > 0:
+	case x.CollectionsOnly && x.Missed > 0:
 		return unknown("the numbers of " + plural(x.Missed, "collection") + " are missing: a log of this format does not tell whether no-GC regions used them up")
 	}
 	return x.Rare(x.Missed)
+}
+
+// unobserved is how long nothing was observed.
+func (x *Summary) unobserved() Number {
+	if x.CollectionsOnly && x.Missed > 0 {
+		return x.missed()
+	}
+	return x.Rare(uint64(x.Unobserved))
 }
 
 // A sessionMetric is a number of the whole Summary.
@@ -98,7 +106,7 @@ func (m *sessionMetric) ofTime() bool {
 func sessionMetrics() []sessionMetric {
 	list := []sessionMetric{
 		{"duration", "ns", "how long the sessions lasted that the numbers are about", func(x *Summary) Number { return x.Duration }},
-		{"duration.unobserved", "ns", "how long no session was on meanwhile, or records are missing: durations, shares and rates leave it out", func(x *Summary) Number { return x.Rare(uint64(x.Unobserved)) }},
+		{"duration.unobserved", "ns", "how long no session was on meanwhile, or records are missing: durations, shares and rates leave it out", (*Summary).unobserved},
 		{"pause.share", "%", "share of the time that the program stood", func(x *Summary) Number { return x.Share }},
 	}
 	for i, length := range [...]string{"10s", "1m", "5m"} {
@@ -193,6 +201,14 @@ func (m *classMetric) about(c Class) string {
 	return m.help + " (" + c.describe() + ")"
 }
 
+// pauses is how many pauses there were.
+func (r *Rollup) pauses() Number {
+	if !r.Pauses.Total.Known() {
+		return r.Pauses.Total
+	}
+	return count(r.Pauses.Count)
+}
+
 var classMetrics = [...]classMetric{
 	{"gc.count", "", "collections", func(r *Rollup) Number { return count(r.Count) }},
 	{"gc.rate", "1/min", "collections per minute", func(r *Rollup) Number { return r.PerMinute }},
@@ -205,7 +221,7 @@ var classMetrics = [...]classMetric{
 	{"gc.provisional", "", "full collections of provisional mode", func(r *Rollup) Number { return rare(r.Provisional, r.sparse) }},
 	{"gc.heapdump", "", "collections whose pause holds a walk of the heap for a snapshot", func(r *Rollup) Number { return rare(r.HeapDumps, r.sparse) }},
 	{"gc.compacting", "", "collections that moved objects together", func(r *Rollup) Number { return r.Compacting }},
-	{"pause.count", "", "pauses: times that the program stood", func(r *Rollup) Number { return rare(r.Pauses.Count, !r.Pauses.Total.Known()) }},
+	{"pause.count", "", "pauses: times that the program stood", func(r *Rollup) Number { return r.pauses() }},
 	{"pause.total", "ns", "sum of the pauses", func(r *Rollup) Number { return r.Pauses.Total }},
 	{"pause.mean", "ns", "pauses, mean", func(r *Rollup) Number { return r.Pauses.Mean }},
 	{"pause.p50", "ns", "pauses, median", func(r *Rollup) Number { return r.Pauses.P50 }},

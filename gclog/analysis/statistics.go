@@ -42,7 +42,7 @@ type Statistics struct {
 	missed, lostEvents, dropped uint64
 	missedUnsure, lostUnsure    bool
 	sparse, young, counted      bool
-	unbounded                   bool
+	unbounded, collectionsOnly  bool
 }
 
 var _ gclog.Observer = (*Statistics)(nil)
@@ -164,6 +164,11 @@ func (s *Statistics) End(at int64) { s.span.saw(at, at) }
 // Unbounded tells that it is not known when the sessions began and ended: Begin and End were
 // told of what was seen first and last. No duration, share or rate is known then that rests on it.
 func (s *Statistics) Unbounded() { s.unbounded = true }
+
+// CollectionsOnly tells that what is read holds no pauses without a collection. Nothing that
+// rests on all pauses is known then; nor is what rests on the numbers of collections where some
+// are missing: no-GC regions may have used them up.
+func (s *Statistics) CollectionsOnly() { s.collectionsOnly = true }
 
 // Phase adds nothing: the program runs.
 func (s *Statistics) Phase(p *gclog.Phase) { s.span.saw(p.Time, p.Time) }

@@ -14,7 +14,7 @@ const minute = 60e9
 // Summary returns what has been added up so far.
 func (s *Statistics) Summary() *Summary {
 	x := &Summary{
-		Missed: s.missed, MissedUnsure: s.missedUnsure, LostEvents: s.lostEvents, LostUnsure: s.lostUnsure, Dropped: s.dropped, Sparse: s.sparse, Young: s.young, Counted: s.counted,
+		Missed: s.missed, MissedUnsure: s.missedUnsure, LostEvents: s.lostEvents, LostUnsure: s.lostUnsure, Dropped: s.dropped, Sparse: s.sparse, CollectionsOnly: s.collectionsOnly, Young: s.young, Counted: s.counted,
 		Heap: Heap{Last: s.last, LastGen2: s.lastGen2, Committed: s.committed},
 	}
 	x.Window.From, x.Window.To = s.window.Clip(s.span.begin, s.span.end)
@@ -74,6 +74,9 @@ func (s *Statistics) Summary() *Summary {
 func (s *Statistics) allocation(x *Summary) {
 	bytes, time := s.allocated.inside(s.window)
 	x.AllocationRate = ratio(1e9*bytes, time, "no collection that tells what was allocated comes right behind another that was seen")
+	if x.CollectionsOnly && x.Missed > 0 && x.AllocationRate.Known() {
+		x.AllocationRate = x.missed()
+	}
 	if total := x.Classes[ClassAll].Allocated.Total; !x.AllocationRate.Known() && !total.Known() {
 		x.AllocationRate = total
 	}
@@ -171,6 +174,9 @@ func (x *Summary) noPauses(c Class) string {
 	return "no " + c.pauses()
 }
 
+// noOtherPauses is why nothing is known of all pauses.
+const noOtherPauses = "a log of this format does not hold pauses without a collection"
+
 // distributions fills in all that has percentiles.
 func (s *Statistics) distributions(x *Summary) {
 	const noSuspend = "no pause tells how long it took to stop the threads"
@@ -204,9 +210,15 @@ func (s *Statistics) distributions(x *Summary) {
 			return since, ok
 		})
 	}
+	if x.CollectionsOnly {
+		x.Classes[ClassAll].Pauses, x.Suspend = unknownDistribution(noOtherPauses), unknownDistribution(noOtherPauses)
+		if x.Missed > 0 {
+			x.Between = unknownDistribution(x.missed().Why)
+		}
+	}
 	// That pauses were not told does not mean that there were none.
 	for c := range Classes {
-		if r := &x.Classes[c]; r.Count > 0 && r.Pauses.Count == 0 {
+		if r := &x.Classes[c]; r.Count > 0 && r.Pauses.Count == 0 && r.Pauses.Total.Known() {
 			r.Pauses.Total = unknown(x.noPauses(c))
 		}
 	}

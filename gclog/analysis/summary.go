@@ -51,6 +51,8 @@ type Summary struct {
 	// Sparse: records come from a log that holds collections and little else (unified,
 	// jdk8, csv). What it may lack, and did not tell, is not known to be 0.
 	Sparse bool
+	// CollectionsOnly: they come from one that cannot hold pauses without a collection (jdk8, csv).
+	CollectionsOnly bool
 	// Young: records come from a log that does not tell gen1 from gen0: ClassGen0 has
 	// both. Counted: their numbers are not the runtime's.
 	Young, Counted bool

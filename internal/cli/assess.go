@@ -63,6 +63,9 @@ func (a *assessment) Begin(at int64) {
 // Unbounded implements the same of logs that do not tell when the sessions began and ended.
 func (a *assessment) Unbounded() { a.statistics.Unbounded() }
 
+// CollectionsOnly implements the same of logs that hold no pauses without a collection.
+func (a *assessment) CollectionsOnly() { a.statistics.CollectionsOnly() }
+
 // End implements historyObserver.
 func (a *assessment) End(at int64) {
 	a.statistics.End(at)

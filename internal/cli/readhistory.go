@@ -61,8 +61,11 @@ func (p *program) readHistory(names []string, pid int64, asked span, observe fun
 	if wrong := r.part.outside(r.told.process.Time(r.told.newest)); wrong != nil {
 		return nil, wrong
 	}
-	if u, ok := r.told.to.(interface{ Unbounded() }); ok && r.inputs.isLog() && !logs.HoldsWindow(r.inputs.list[0].log.Format) && r.told.window == analysis.Always() {
-		u.Unbounded()
+	if o, ok := r.told.to.(sparseObserver); ok && r.inputs.isLog() && !logs.HoldsSessions(r.inputs.list[0].log.Format) {
+		o.CollectionsOnly()
+		if r.told.window == analysis.Always() {
+			o.Unbounded()
+		}
 	}
 	h := &history{process: r.told.process, window: r.told.window, begin: r.told.begun, end: r.told.newest, observer: r.told.to, format: r.inputs.list[0].log.Format, part: r.part, unheard: !r.inputs.isLog() && !r.inputs.heard}
 	h.skipped = r.inputs.skipped
@@ -80,6 +83,12 @@ func (p *program) readHistory(names []string, pid int64, asked span, observe fun
 		r.inputs.sayNothing()
 	}
 	return h, nil
+}
+
+// A sparseObserver wants to know what the format of a log cannot hold.
+type sparseObserver interface {
+	Unbounded()
+	CollectionsOnly()
 }
 
 // read reads all inputs.

@@ -375,7 +375,7 @@ func (t *summaryText) missing() string {
 		switch {
 		case s.MissedUnsure:
 			missed = "at least " + missed
-		case s.Sparse && s.Missed > 0:
+		case s.CollectionsOnly && s.Missed > 0:
 			missed = counted(s.Missed, "GC number") + " (some may be those of no-GC regions)"
 		}
 		parts = append(parts, missed, lost, counted(s.Dropped, "record"))

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/gclog/gclog/internal/shared"
+)
+
+// A rounding is how exact a format is.
+type rounding struct {
+	bytes float64 // of a size of the heap
+	stamp float64 // of when a pause began, ns
+	took  float64 // of a duration, ns
+}
+
+var roundings = map[string]rounding{
+	// Each generation is rounded by itself. Dates cut off to milliseconds are placed by what came before.
+	"unified": {5 * 1024, 1e6, 1e3},
+	"jdk8":    {5 * 1024, 1e6, 1e3},
+	"csv":     {0, 1e3, 1e3},
+}
+
+// TestSameMetrics: each metric of a log is that of the recording within what the format rounds, or
+// it is unknown, with the reason.
+func TestSameMetrics(t *testing.T) {
+	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
+		dir := t.TempDir()
+		for format := range roundings {
+			convertAll(t, tr.Path, "--format", format, "-o", filepath.Join(dir, format+"-%p"))
+		}
+		for _, pid := range recordedPIDs(t, tr.Path) {
+			recording := readAll(t, pid, tr.Path)
+			if len(recording.pages) == 0 {
+				continue // no collection: no log
+			}
+			want := metricsOf(recording)
+			for format, r := range roundings {
+				got := metricsOf(readAll(t, pid, filepath.Join(dir, fmt.Sprintf("%s-%d", format, pid))))
+				if len(got) != len(want) {
+					t.Errorf("%s has %d metrics, the recording %d", format, len(got), len(want))
+				}
+				for name, x := range got {
+					why, unknown := x["unknown"]
+					switch {
+					case unknown && why == "":
+						t.Errorf("%s: %s is unknown without a reason", format, name)
+					case unknown:
+					case !known(want[name]):
+						t.Errorf("%s: %s is %v, unknown from the recording: %v", format, name, number(x), want[name])
+					default:
+						off := math.Abs(number(x) - number(want[name]))
+						if slack := r.of(name, want); off > slack+1e-9*number(want[name]) {
+							t.Errorf("%s: %s is %v, in the recording %v: off by %v, rounding explains %v", format, name, number(x), number(want[name]), off, slack)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+func known(x map[string]any) bool { _, unknown := x["unknown"]; return !unknown }
+
+var stretch_ = regexp.MustCompile(`^(mutator|pause\.share)\.(\w+)$`)
+
+// of is how far a metric of a log may be from that of the recording.
+func (r rounding) of(name string, want map[string]map[string]any) float64 {
+	all := func(metric string) float64 { return number(want[metric]) }
+	class, own, _ := strings.Cut(name, ".")
+	count := func(metric string) float64 { // of the class
+		if _, ok := want[class+"."+metric]; ok && class != "gc" && class != "pause" {
+			return all(class + "." + metric)
+		}
+		if metric == "count" {
+			return all("gc.count")
+		}
+		return all(metric)
+	}
+	_ = own
+	switch {
+	case stretch_.MatchString(name):
+		// A stretch may hold the same pauses at other places: at both of its ends one is cut.
+		length := lengths[stretch_.FindStringSubmatch(name)[2]]
+		return 100 * (2*r.stamp + r.took*all("pause.count")) / length
+	case name == "pause.share":
+		return 100*r.took*all("pause.count")/all("duration") + all("pause.share")*r.stamp/all("duration")
+	case name == "duration", name == "duration.unobserved", name == "gen2.since", strings.HasPrefix(name, "between."):
+		return r.stamp
+	case strings.HasSuffix(name, "pause.total"):
+		return r.took * count("pause.count")
+	case strings.Contains(name, "suspend."), strings.Contains(name, "pause.") && !strings.HasSuffix(name, ".count"):
+		return 2 * r.took // a collection has two pauses at most
+	case strings.HasSuffix(name, ".rate"):
+		return all(name) * r.stamp / all("duration")
+	case strings.HasSuffix(name, "promoted.total"):
+		return r.bytes * count("count")
+	case strings.Contains(name, "heap."), strings.Contains(name, "promoted."), strings.Contains(name, ".bytes"):
+		return r.bytes
+	}
+	return 0
+}
+
+var lengths = map[string]float64{"10ms": 1e7, "50ms": 5e7, "100ms": 1e8, "1s": 1e9, "10s": 1e10, "1m": 6e10, "5m": 3e11}
