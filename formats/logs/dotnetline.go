@@ -26,7 +26,9 @@ type stats struct {
 	hasFragmentation bool
 	committed        int64
 	hasCommitted     bool
+	before           int64 // committed before; 0: as committed
 	peak             int64 // 0: unknown
+	flaws            gclog.Flaw
 	suspend          int64 // gclog.Untold
 	workers          int32 // 0: unknown
 }
@@ -96,9 +98,21 @@ func (s *stats) read(key, b []byte) (ok bool) {
 	case "committed":
 		s.committed, b, s.hasCommitted = size(b)
 		return s.hasCommitted && len(b) == 0
+	case "committed_before":
+		s.before, b, ok = size(b)
+		return ok && len(b) == 0
 	case "peak":
 		s.peak, b, ok = size(b)
 		return ok && len(b) == 0
+	case "flaws":
+		for name := range bytes.SplitSeq(b, []byte{'+'}) {
+			f, ok := gclog.ParseFlaw(name)
+			if !ok {
+				return false
+			}
+			s.flaws |= f
+		}
+		return true
 	case "suspend":
 		s.suspend, b, ok = millis(b)
 		return ok && len(b) == 0
@@ -129,6 +143,7 @@ func (s *stats) pools() (young, old sizes) {
 func (s *stats) fill(d *gclog.GCDetails) {
 	d.Reason, d.HasReason = s.reason, s.hasReason
 	d.Global.Heaps = s.workers
+	d.Flaws |= s.flaws
 	if d.HasCompaction = s.knownMechanism; s.compacting {
 		d.Global.Mechanisms = clr.MechanismCompaction
 	}
@@ -143,4 +158,7 @@ func (s *stats) fill(d *gclog.GCDetails) {
 	d.Generations[gclog.Gen2].Fragmentation, d.HasFragmentation = uint64(s.fragmentation)*kibibyte, s.hasFragmentation
 	d.Peak = uint64(s.peak) * kibibyte
 	d.CommittedAfter, d.HasCommittedAfter = uint64(s.committed)*kibibyte, s.hasCommitted
+	if s.before > 0 {
+		d.CommittedBefore, d.HasCommittedBefore = uint64(s.before)*kibibyte, true
+	}
 }

@@ -62,7 +62,7 @@ type background struct {
 	open    bool
 	ended   bool  // its sizes were told: only details follow
 	begin   span  // of the pause that is open
-	suspend int64 // of the first pause
+	suspend int64 // of the pause that is open, if a line told it; gclog.Untold
 	running bool  // between the first pause and the end of the sweep
 	reset   bool  // its last phase has ended
 
@@ -308,7 +308,7 @@ func (j *jdk) commit(b *blocking) {
 		return
 	case p.capacity != max(j.committed, p.needed()):
 		j.committed = p.capacity
-		if b.stats { // which would have told it
+		if b.stats && !b.HasCommittedBefore { // which would have told it
 			b.CommittedBefore, b.HasCommittedBefore = uint64(j.committed)*kibibyte, true
 		}
 	}
@@ -339,11 +339,10 @@ func (j *jdk) backgroundOf(n uint32, at span) *background {
 
 // endPause tells a pause of a background collection.
 func (j *jdk) endPause(b *background, kind gclog.PauseKind, start, duration int64, heap, capacity int64) {
-	part := gclog.PausePart{Kind: kind, Start: start, Duration: duration, Suspend: gclog.Untold, Resume: gclog.Untold}
-	b.begin = span{}
+	part := gclog.PausePart{Kind: kind, Start: start, Duration: duration, Suspend: min(b.suspend, duration), Resume: gclog.Untold}
+	b.begin, b.suspend = span{}, gclog.Untold
 	switch {
 	case kind == gclog.PauseInitial:
-		part.Suspend = min(b.suspend, duration)
 		b.Suspended, b.Start = start, start+max(0, part.Suspend)
 		b.Flaws &^= gclog.FlawNoSuspend
 		b.running = true

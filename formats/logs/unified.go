@@ -507,17 +507,17 @@ func (u *unified) dotnetLine(d *decorations, n uint32, b []byte) bool {
 	return true
 }
 
-// backgroundStats takes the line in the first pause, or the last line of all.
+// backgroundStats takes the line in a pause, or the last line of all.
 func (u *unified) backgroundStats(s *stats, n uint32, at span) {
 	g := u.backgroundOf(n, at)
-	if g.Flaws&gclog.FlawNoSuspend != 0 && s.generations == 0 && !g.hasSweepEnd && !g.reset {
+	if s.generations == 0 && !g.hasSweepEnd && !g.reset {
 		g.Reason, g.HasReason = s.reason, s.hasReason
 		g.suspend = s.suspend
 		return
 	}
 	u.confirm(g)
 	s.fill(&g.GCDetails)
-	if last := len(g.Pauses) - 1; last > 0 && s.suspend >= 0 && g.Pauses[0].Suspend >= 0 { // the first has told its own
+	if last := len(g.Pauses) - 1; last > 0 && s.suspend >= 0 && g.Pauses[0].Suspend >= 0 && g.Pauses[last].Suspend < 0 { // the first has told its own
 		g.Pauses[last].Suspend = max(0, min(s.suspend-g.Pauses[0].Suspend, g.Pauses[last].Duration))
 	}
 	g.ended = true

@@ -201,6 +201,14 @@ func (m *classMetric) about(c Class) string {
 	return m.help + " (" + c.describe() + ")"
 }
 
+// incomplete is how many collections are not whole.
+func (r *Rollup) incomplete() Number {
+	if r.counted {
+		return unknown("a log of this format does not tell what was not seen from what it cannot hold")
+	}
+	return rare(r.Incomplete, r.sparse)
+}
+
 // pauses is how many pauses there were.
 func (r *Rollup) pauses() Number {
 	if !r.Pauses.Total.Known() {
@@ -213,7 +221,7 @@ var classMetrics = [...]classMetric{
 	{"gc.count", "", "collections", func(r *Rollup) Number { return count(r.Count) }},
 	{"gc.rate", "1/min", "collections per minute", func(r *Rollup) Number { return r.PerMinute }},
 	{"gc.induced", "", "collections that somebody asked for", func(r *Rollup) Number { return r.Induced }},
-	{"gc.incomplete", "", "collections of which something was not seen", func(r *Rollup) Number { return rare(r.Incomplete, r.sparse) }},
+	{"gc.incomplete", "", "collections of which something was not seen", (*Rollup).incomplete},
 	{"gc.lossy", "", "collections during which events were lost", func(r *Rollup) Number { return rare(r.Lossy, r.sparse) }},
 	{"gc.foreground", "", "collections while a background one ran", func(r *Rollup) Number { return rare(r.Foreground, r.sparse) }},
 	{"gc.demoted", "", "collections that were started as background ones, and run as blocking ones", func(r *Rollup) Number { return rare(r.Demoted, r.sparse) }},

@@ -294,6 +294,9 @@ func (s *Statistics) GC(d *gclog.GCDetails) {
 			s.lastGen2 = after
 		}
 	}
+	if !d.HasSizesAfter && d.Counted {
+		s.last = unknown("the newest collection does not tell its size")
+	}
 	for _, c := range [...]struct {
 		bytes uint64
 		at    int64

@@ -34,7 +34,10 @@ func (s *Statistics) Summary() *Summary {
 	for c := range Classes {
 		x.Classes[c] = s.classes[c].told(c)
 		x.Classes[c].PerMinute = x.per(float64(s.classes[c].Count-min(s.classes[c].Count, behind.collections[c])), minute)
-		x.Classes[c].sparse = s.sparse
+		x.Classes[c].sparse, x.Classes[c].counted = s.sparse, s.counted
+		if s.counted {
+			x.Classes[c].inJava()
+		}
 	}
 	s.distributions(x)
 	s.shares(x, behind.stood)
@@ -65,6 +68,12 @@ func (s *Statistics) Summary() *Summary {
 	x.Finalized = s.finalized.quantity("no collection tells of the finalizers that ran").Total
 	x.Heap.Max = s.heapMax.quantity("no collection tells its size").Max
 	x.Heap.MaxCommitted = s.committedMax.quantity(s.committed.Why).Max
+	if all := &x.Classes[ClassAll]; s.counted {
+		x.Heap.inJava(all)
+		if x.Classes[ClassBackground].Count > 0 {
+			all.Induced = unknown(inJava)
+		}
+	}
 	x.Memory = s.memory.told()
 	s.allocation(x)
 	return x
@@ -161,6 +170,30 @@ func (r *rollup) told(c Class) Rollup {
 	x.Finalization = r.finalization.quantity(why("how many objects wait to be finalized"))
 	x.FinalizationBytes = r.finalBytes.quantity(why("how large the objects are that wait to be finalized"))
 	return x
+}
+
+// inJava is why a log in Java's words does not tell something.
+const inJava = "a log of this format does not tell it of every collection"
+
+// inJava leaves out what is not told of each collection: the format has it for some kinds of
+// them only, and what those come to is not what all do.
+func (r *Rollup) inJava() {
+	for _, q := range [...]*Quantity{&r.Peak, &r.After} {
+		if q.Told > 0 && q.Told < r.Count {
+			*q = Quantity{Total: unknown(inJava), Mean: unknown(inJava), Max: unknown(inJava)}
+		}
+	}
+}
+
+// inJava does the same for the heap. Of what it had from the system, capacities tell a part.
+func (h *Heap) inJava(all *Rollup) {
+	if h.Max.Known() && !(all.Peak.Max.Known() && all.After.Max.Known()) {
+		h.Max = unknown(inJava)
+	}
+	if h.Committed.Known() {
+		const capacity = "a log of this format tells capacities of the heap only"
+		h.Committed, h.MaxCommitted = unknown(capacity), unknown(capacity)
+	}
 }
 
 // noPauses is why there is no distribution of the pauses of a class.

@@ -103,7 +103,7 @@ type Rollup struct {
 	Finalization       Quantity // objects kept alive to be finalized
 	FinalizationBytes  Quantity
 
-	sparse bool // as that of the Summary
+	sparse, counted bool // as those of the Summary
 }
 
 // A ReasonCount is how many collections had one reason. All reasons that gclog does not
