@@ -358,7 +358,7 @@ var unifiedGroups = map[string]string{
 	"Pause Young":   "start young old dotnet pause",
 	"Pause Full":    "start young old dotnet pause",
 	"Pause Initial": "start dotnet pause",
-	"Pause Remark":  "start pause",
+	"Pause Remark":  "start dotnet pause",
 }
 
 func firstTwo(s string) string { return strings.Join(strings.Fields(s)[:2], " ") }

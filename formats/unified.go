@@ -173,7 +173,7 @@ func (u *unified) pause(dst []byte, p *gclog.Pause) []byte {
 		dst = u.pools(dst, &x, end)
 		dst = u.dotnetLine(dst, end, x.n, p.GC, &x, p.Suspend)
 		dst = u.details(dst, end, x.n, p.GC)
-	case x.kind == jdkInitialMark, p.Suspend >= 0:
+	default:
 		dst = u.dotnetLine(dst, end, x.n, p.GC, nil, p.Suspend)
 	}
 	if u.on(TagGC, LevelInfo) {
@@ -292,18 +292,18 @@ func (u *unified) dotnetLine(dst []byte, at int64, n uint32, d *gclog.GCDetails,
 		k(", promoted=", d.PromotedBytes, d.HasPromoted)
 		k(", fragmentation=", d.Fragmentation(), d.HasFragmentation)
 		k(", committed=", d.CommittedAfter, d.HasCommittedAfter)
-		k(", committed_before=", d.CommittedBefore, d.HasCommittedBefore && !(d.HasCommittedAfter && kib(d.CommittedBefore) == kib(d.CommittedAfter)))
+		k(", committed_before=", d.CommittedBefore, d.HasCommittedBefore && d.HasCommittedAfter && kib(d.CommittedBefore) != kib(d.CommittedAfter))
 		// Not less than the sizes before, which are rounded each by itself.
 		k(", peak=", max(d.Peak, uint64(x.before.total())<<10), d.Peak > 0 && d.Kind == gclog.KindBackground)
-	}
-	u.names = (d.Flaws & pauseFlaws).Names(u.names[:0])
-	for i, name := range u.names {
-		if i == 0 {
-			dst = append(dst, ", flaws="...)
-		} else {
-			dst = append(dst, '+')
+		u.names = (d.Flaws & pauseFlaws).Names(u.names[:0])
+		for i, name := range u.names {
+			if i == 0 {
+				dst = append(dst, ", flaws="...)
+			} else {
+				dst = append(dst, '+')
+			}
+			dst = append(dst, name...)
 		}
-		dst = append(dst, name...)
 	}
 	if suspend >= 0 {
 		dst = append(dst, ", suspend="...)

@@ -26,7 +26,7 @@ type stats struct {
 	hasFragmentation bool
 	committed        int64
 	hasCommitted     bool
-	before           int64 // committed before; 0: as committed
+	before           int64 // committed before; 0: as committed, or unknown
 	peak             int64 // 0: unknown
 	flaws            gclog.Flaw
 	suspend          int64 // gclog.Untold

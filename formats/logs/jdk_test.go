@@ -291,7 +291,7 @@ func sameRecords(t *testing.T, format string, want, got *jdkLog) {
 	t.Helper()
 	var pauses []gclog.Pause
 	for _, p := range want.pauses {
-		if p.GC != nil {
+		if p.GC != nil || format == "unified" {
 			pauses = append(pauses, p)
 		}
 	}
@@ -305,6 +305,12 @@ func sameRecords(t *testing.T, format string, want, got *jdkLog) {
 		d := q.Duration - p.Duration
 		if p.Kind != q.Kind || start.Abs() > time.Millisecond || d > 1000 || d < -1000 {
 			t.Fatalf("%s, pause %d is %+v, want %+v", format, i, q.PausePart, p.PausePart)
+		}
+		if p.GC == nil {
+			if q.GC != nil || q.UsedNumber != p.UsedNumber {
+				t.Fatalf("pause %d without a collection is %+v, want %+v", i, q, p)
+			}
+			continue
 		}
 		if format == "unified" && q.GC.Number != p.GC.Number {
 			t.Fatalf("pause %d is of %d, want %d", i, q.GC.Number, p.GC.Number)

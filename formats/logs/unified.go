@@ -517,7 +517,7 @@ func (u *unified) backgroundStats(s *stats, n uint32, at span) {
 	}
 	u.confirm(g)
 	s.fill(&g.GCDetails)
-	if last := len(g.Pauses) - 1; last > 0 && s.suspend >= 0 && g.Pauses[0].Suspend >= 0 && g.Pauses[last].Suspend < 0 { // the first has told its own
+	if last := len(g.Pauses) - 1; last > 0 && s.suspend >= 0 && g.Pauses[0].Suspend >= 0 { // the first has told its own
 		g.Pauses[last].Suspend = max(0, min(s.suspend-g.Pauses[0].Suspend, g.Pauses[last].Duration))
 	}
 	g.ended = true

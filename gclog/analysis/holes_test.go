@@ -93,6 +93,7 @@ func TestMissedInLogs(t *testing.T) {
 	s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
 	d := collection(1, 0, gclog.KindBlocking, [2]int64{sec, sec})
 	d.Sums = true
+	s.CollectionsOnly()
 	tell(s, d)
 	s.Gap(&gclog.Gap{Reason: gclog.GapMissedGCs, Since: 2 * sec, Time: 8 * sec, From: 2, To: 4})
 	for _, m := range s.Summary().Metrics() {

@@ -25,6 +25,34 @@ var roundings = map[string]rounding{
 	"csv":     {0, 1e3, 1e3},
 }
 
+// An exception is metrics of a recording that a log can neither hold nor know that it does not.
+type exception struct {
+	recording, formats string
+	metrics            *regexp.Regexp
+	why                string
+}
+
+var exceptions = []exception{
+	{"net9-wks-attach", "unified jdk8", regexp.MustCompile(`^(gc|gen1)\.(count|rate)$|^gen1\.(promoted|heap\.after)\.|^(promoted|heap\.after)\.|^gen[12]\.per\.`),
+		"a collection was under way when the session began: their lines are of pauses, and its pause was not seen"},
+	{"svrb", "unified", regexp.MustCompile(`^heap\.committed$`),
+		"the newest collection tells only what was committed before it, in lines about capacities"},
+	{"v6-merge-window", "unified", regexp.MustCompile(`^heap\.committed$`), "as svrb"},
+	{"v6-wksb", "jdk8", regexp.MustCompile(`collection\.pause\.`),
+		"events were lost during collections: nothing in Java's words says so"},
+	{"stall", "unified jdk8", regexp.MustCompile(`^between\.`),
+		"events were lost between collections whose numbers are there"},
+}
+
+func excepted(recording, format, metric string) bool {
+	for _, x := range exceptions {
+		if x.recording == recording && strings.Contains(x.formats, format) && x.metrics.MatchString(metric) {
+			return true
+		}
+	}
+	return false
+}
+
 // TestSameMetrics: each metric of a log is that of the recording within what the format rounds, or
 // it is unknown, with the reason.
 func TestSameMetrics(t *testing.T) {
@@ -50,6 +78,7 @@ func TestSameMetrics(t *testing.T) {
 					case unknown && why == "":
 						t.Errorf("%s: %s is unknown without a reason", format, name)
 					case unknown:
+					case excepted(tr.Name, format, name):
 					case !known(want[name]):
 						t.Errorf("%s: %s is %v, unknown from the recording: %v", format, name, number(x), want[name])
 					default:
@@ -64,41 +93,35 @@ func TestSameMetrics(t *testing.T) {
 	})
 }
 
-func known(x map[string]any) bool { _, unknown := x["unknown"]; return !unknown }
+func known(x map[string]any) bool {
+	_, unknown := x["unknown"]
+	return !unknown
+}
 
-var stretch_ = regexp.MustCompile(`^(mutator|pause\.share)\.(\w+)$`)
+var stretches = regexp.MustCompile(`^(mutator|pause\.share)\.(\w+)$`)
 
 // of is how far a metric of a log may be from that of the recording.
 func (r rounding) of(name string, want map[string]map[string]any) float64 {
 	all := func(metric string) float64 { return number(want[metric]) }
-	class, own, _ := strings.Cut(name, ".")
-	count := func(metric string) float64 { // of the class
-		if _, ok := want[class+"."+metric]; ok && class != "gc" && class != "pause" {
-			return all(class + "." + metric)
-		}
-		if metric == "count" {
-			return all("gc.count")
-		}
-		return all(metric)
-	}
-	_ = own
 	switch {
-	case stretch_.MatchString(name):
+	case stretches.MatchString(name):
 		// A stretch may hold the same pauses at other places: at both of its ends one is cut.
-		length := lengths[stretch_.FindStringSubmatch(name)[2]]
+		length := lengths[stretches.FindStringSubmatch(name)[2]]
 		return 100 * (2*r.stamp + r.took*all("pause.count")) / length
 	case name == "pause.share":
 		return 100*r.took*all("pause.count")/all("duration") + all("pause.share")*r.stamp/all("duration")
 	case name == "duration", name == "duration.unobserved", name == "gen2.since", strings.HasPrefix(name, "between."):
 		return r.stamp
 	case strings.HasSuffix(name, "pause.total"):
-		return r.took * count("pause.count")
+		return r.took * all(strings.TrimSuffix(name, "total")+"count")
 	case strings.Contains(name, "suspend."), strings.Contains(name, "pause.") && !strings.HasSuffix(name, ".count"):
 		return 2 * r.took // a collection has two pauses at most
+	case name == "alloc.rate": // both ends of its time are sums of two numbers that are rounded
+		return 4 * r.stamp * all(name) * all(name) / (1e9 * all("alloc.total"))
 	case strings.HasSuffix(name, ".rate"):
 		return all(name) * r.stamp / all("duration")
 	case strings.HasSuffix(name, "promoted.total"):
-		return r.bytes * count("count")
+		return r.bytes * all("gc.count")
 	case strings.Contains(name, "heap."), strings.Contains(name, "promoted."), strings.Contains(name, ".bytes"):
 		return r.bytes
 	}

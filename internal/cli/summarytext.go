@@ -46,7 +46,7 @@ func (p *program) printSummary(h *history, a *assessment, why bool) error {
 func (t *summaryText) page() {
 	t.head()
 	t.findings(t.a.findings)
-	if t.s.Classes[analysis.ClassAll].Pauses.Count > 0 {
+	if all := &t.s.Classes[analysis.ClassAll]; all.Pauses.Count > 0 || t.s.CollectionsOnly && all.Count > 0 {
 		t.pauses()
 	}
 	t.collections()
