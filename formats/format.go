@@ -219,7 +219,8 @@ func (w *Writer) Start(s *Start) { w.write(s.At, w.f.next(), w.f.start(w.buf[:0]
 // Pause writes a pause.
 func (w *Writer) Pause(p *gclog.Pause) {
 	w.number = p.UsedNumber
-	w.write(p.Start, w.f.next(), w.f.pause(w.buf[:0], p))
+	hold := w.f.next() || p.GC == nil // Java's readers cannot do with a file of nothing else
+	w.write(p.Start, hold, w.f.pause(w.buf[:0], p))
 	w.number = 0
 }
 
