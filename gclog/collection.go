@@ -83,8 +83,8 @@ func (r *Reducer) gcTriggered(at Stamp) {
 }
 
 func (r *Reducer) gcStart(at Stamp, e *clr.GCStart) {
-	r.number(at, e.Count)
 	s := r.activeSuspension()
+	r.number(s.stops(at), e.Count)
 	if s != nil && s.isOver(e) {
 		r.abandon(s)
 		s = nil

@@ -31,6 +31,15 @@ func (s *suspension) isOver(e *clr.GCStart) bool {
 	return s.lost > 0 && len(s.gcs) > 0 && e.Reason != clr.ReasonPMFullGC && e.Type != clr.TypeBackground && s.backgroundGC() == nil
 }
 
+// stops is since when nothing can be missing before a collection that starts in s: since the
+// program was being stopped for it. It is now if that is not sure.
+func (s *suspension) stops(now Stamp) Stamp {
+	if s == nil || s.begin == unknownTime || s.lost > 0 || len(s.gcs) > 0 {
+		return now
+	}
+	return Stamp{Time: s.begin, Ticks: s.ticks, Thread: now.Thread}
+}
+
 // granted tells whether the threads stand because of s.
 func (s *suspension) granted() bool { return s.stood != unknownTime && s.restart == unknownTime }
 
