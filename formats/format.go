@@ -21,6 +21,9 @@ type Format struct {
 	joinHeader bool
 	// one process per file: readers take a second one for nonsense.
 	oneProcess bool
+	// holdPauses: no file should begin with a pause without a collection: readers cannot do with
+	// a file of nothing else.
+	holdPauses bool
 	new        func(*Options) formatter
 }
 
@@ -45,7 +48,7 @@ type formatter interface {
 }
 
 var table = []Format{
-	{Name: "unified", About: "JDK 9+ unified logging (-Xlog:gc*), for GCViewer, GCToolKit, garbagecat", joinHeader: true, oneProcess: true, new: newUnified},
+	{Name: "unified", About: "JDK 9+ unified logging (-Xlog:gc*), for GCViewer, GCToolKit, garbagecat", joinHeader: true, oneProcess: true, holdPauses: true, new: newUnified},
 	{Name: "jdk8", About: "JDK 8 style (PrintGCDetails), for older readers of Java GC logs", joinHeader: true, oneProcess: true, new: newJDK8},
 	{Name: "json", About: "one JSON object per line, Elastic Common Schema, for shippers", Extensions: []string{".json", ".ndjson", ".jsonl"}, new: newJSON},
 	{Name: "csv", About: "one row per collection, for spreadsheets", Extensions: []string{".csv"}, joinHeader: true, new: newCSV},
@@ -163,13 +166,14 @@ type Head struct {
 
 // A Writer writes records in one format to one Output. It is an Observer.
 type Writer struct {
-	f      formatter
-	out    Output
-	head   Head
-	buf    []byte
-	at     int64  // time of the record at hand
-	number uint32 // of the collection whose record that is, 0 if it is none
-	err    error
+	f          formatter
+	out        Output
+	holdPauses bool // as that of the Format
+	head       Head
+	buf        []byte
+	at         int64  // time of the record at hand
+	number     uint32 // of the collection whose record that is, 0 if it is none
+	err        error
 
 	written, dropped int64
 	missing          gclog.Missing // what was dropped since the last gap
@@ -190,7 +194,7 @@ func NewWriter(f Format, out Output, o Options) *Writer {
 	if o.Host == "" {
 		o.Host = o.Process.Host
 	}
-	w := &Writer{f: f.new(&o), out: out}
+	w := &Writer{f: f.new(&o), out: out, holdPauses: f.holdPauses}
 	w.head = Head{func(dst []byte, number int) []byte { return w.f.header(dst, w.at, number) }, f.joinHeader}
 	return w
 }
@@ -219,7 +223,7 @@ func (w *Writer) Start(s *Start) { w.write(s.At, w.f.next(), w.f.start(w.buf[:0]
 // Pause writes a pause.
 func (w *Writer) Pause(p *gclog.Pause) {
 	w.number = p.UsedNumber
-	hold := w.f.next() || p.GC == nil // Java's readers cannot do with a file of nothing else
+	hold := w.f.next() || w.holdPauses && p.GC == nil
 	w.write(p.Start, hold, w.f.pause(w.buf[:0], p))
 	w.number = 0
 }

@@ -97,9 +97,6 @@ func (c *converted) Pause(p *gclog.Pause) {
 	c.each(func(w *formats.Writer) { w.Pause(p) })
 	c.background = c.background || p.Kind == gclog.PauseInitial || p.Kind == gclog.PauseFinal
 	for _, out := range c.outputs {
-		if p.GC == nil {
-			out.held = false // of no collection: it begins no file
-		}
 		if !c.background && p.GC != nil && out.held {
 			c.held++
 		}

@@ -292,7 +292,7 @@ func (u *unified) dotnetLine(dst []byte, at int64, n uint32, d *gclog.GCDetails,
 		k(", promoted=", d.PromotedBytes, d.HasPromoted)
 		k(", fragmentation=", d.Fragmentation(), d.HasFragmentation)
 		k(", committed=", d.CommittedAfter, d.HasCommittedAfter)
-		k(", committed_before=", d.CommittedBefore, d.HasCommittedBefore && d.HasCommittedAfter && kib(d.CommittedBefore) != kib(d.CommittedAfter))
+		k(", committed_before=", d.CommittedBefore, d.HasCommittedBefore && !(d.HasCommittedAfter && kib(d.CommittedBefore) == kib(d.CommittedAfter)))
 		// Not less than the sizes before, which are rounded each by itself.
 		k(", peak=", max(d.Peak, uint64(x.before.total())<<10), d.Peak > 0 && d.Kind == gclog.KindBackground)
 		u.names = (d.Flaws & pauseFlaws).Names(u.names[:0])

@@ -220,3 +220,16 @@ func TestUnwrittenTwice(t *testing.T) {
 		t.Errorf("%d ids of 3 gaps:\n%s", len(ids), out.text())
 	}
 }
+
+// TestHeldPauses: in unified no file begins with a pause without a collection if that can be avoided;
+// files of other formats do without delay.
+func TestHeldPauses(t *testing.T) {
+	for _, f := range formats.All() {
+		out := &memory{}
+		w := formats.NewWriter(f, out, formats.Options{Process: someone()})
+		w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion, Start: 1000, Duration: 2000, Suspend: 500}, UsedNumber: 1})
+		if want := f.Name == "unified"; out.held != want {
+			t.Errorf("%s: held is %v", f.Name, out.held)
+		}
+	}
+}

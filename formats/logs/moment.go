@@ -114,21 +114,15 @@ func (s span) starts(d int64) span { return span{s.from - d, s.to - d} }
 
 func (s span) and(t span) span { return span{max(s.from, t.from), min(s.to, t.to)} }
 
-// place finds when a pause began that lasted for d: at the time that is likely, or
-// else halfway of what is possible. Where no line tells the begin it is as near as possible
-// to what came before: else there might be no room for those that end in the same millisecond.
+// place finds when a pause began that lasted for d: at the time that is likely, or else as early
+// as is possible behind what came before: no pause comes too late by that, so there is room for
+// all that are of the same millisecond.
 func (j *jdk) place(begin, end span, d, likely int64) (start, duration int64) {
 	const slack = int64(time.Microsecond)/2 - 1
-	told := begin.known()
-	if !told {
+	if !begin.known() {
 		begin = end.starts(d)
 	}
-	possible := begin.and(end.starts(d)).after(j.told)
-	switch {
-	case likely >= possible.from && likely < possible.to:
-	case told || j.told == 0:
-		likely = possible.middle()
-	default:
+	if possible := begin.and(end.starts(d)).after(j.told); likely < possible.from || likely >= possible.to {
 		likely = possible.nearest(j.told)
 	}
 	return fit(begin, end, d, slack, likely)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/gclog/gclog/formats"
@@ -42,6 +41,10 @@ type Head struct {
 	// ProcessID is that of the process that the file is of, 0 if the head does not say
 	// it, or if a file may hold several.
 	ProcessID int64
+	// Sessions: the log holds more than collections: pauses without one and, if it is Dated, from
+	// when on and until when the process was observed. In unified they are lines of [gc,init],
+	// as the head is: -Xlog may have left them out.
+	Sessions bool
 }
 
 // HeadSize is how many bytes of a file Recognize needs to see, unless lines of others
@@ -78,6 +81,7 @@ func Recognize(head []byte) (h Head, ok bool) {
 	if f, err := formats.Find(h.Format); err == nil && !f.ManyProcesses() {
 		h.ProcessID = processOf(head)
 	}
+	h.Sessions = h.Format == "json" || h.Format == "unified" && h.ProcessID != 0
 	return h, ok
 }
 
@@ -107,18 +111,11 @@ func Lacks(format string) string {
 	return ""
 }
 
-// HoldsSessions reports whether logs of a format hold more than collections: from when on and
-// until when the process was observed, and the pauses without a collection.
-func HoldsSessions(format string) bool {
-	return slices.ContainsFunc(table, func(f formatReader) bool { return f.name == format && f.sessions })
-}
-
 // A formatReader is how the logs of one format are read.
 type formatReader struct {
-	name     string
-	lacks    string
-	sessions bool // they hold when the process was observed, and pauses without a collection
-	byEnd    bool // lines are in the order in which what they tell has ended
+	name  string
+	lacks string
+	byEnd bool // lines are in the order in which what they tell has ended
 	// recognize tells whether a line is of this format, and its time: zero if it has
 	// none.
 	recognize func(line []byte) (time.Time, bool)
@@ -135,10 +132,10 @@ type parser interface {
 }
 
 var table = []formatReader{
-	{name: "unified", sessions: true, lacks: unifiedLacks, recognize: recognizeUnified, new: newUnified},
+	{name: "unified", lacks: unifiedLacks, recognize: recognizeUnified, new: newUnified},
 	{name: "jdk8", lacks: jdk8Lacks, recognize: recognizeJDK8, new: newJDK8},
 	{name: "csv", byEnd: true, lacks: csvLacks, recognize: recognizeCSV, new: newCSV},
-	{name: "json", sessions: true, byEnd: true, lacks: jsonLacks, recognize: recognizeJSON, new: newJSON},
+	{name: "json", byEnd: true, lacks: jsonLacks, recognize: recognizeJSON, new: newJSON},
 }
 
 // A Reader reads a log: a file, or the files of a series.

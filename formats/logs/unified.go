@@ -456,6 +456,7 @@ func (u *unified) sessionLine(d *decorations, b []byte) bool {
 	u.closeBlocking()
 	u.closeBackground()
 	if begin := at[0]; begin > 0 {
+		u.told = max(u.told, begin-u.base.wall)
 		u.out.Start(&formats.Start{At: begin - u.base.wall, Ticks: begin})
 	}
 	if end := at[1]; end > 0 {
