@@ -124,6 +124,19 @@ func (f *Findings) Begin(at int64) {
 // End tells how far the session has got: the end of a recording, or now.
 func (f *Findings) End(at int64) { f.advance(at) }
 
+// Unbounded tells the same as Statistics.Unbounded: no rule is evaluated that rests on how long was
+// observed.
+func (f *Findings) Unbounded() {
+	f.advance(f.now)
+	f.each(func(s *stretch) { s.unbounded = true })
+}
+
+// CollectionsOnly tells that there may have been more pauses: those without a collection.
+func (f *Findings) CollectionsOnly() {
+	f.advance(f.now)
+	f.each(func(s *stretch) { s.collectionsOnly = true })
+}
+
 // Damaged tells that the input cannot be read to its end, in a few words why, and that what
 // follows would be in the window.
 func (f *Findings) Damaged(why string) {
@@ -277,6 +290,8 @@ type stretch struct {
 	process  *gclog.Process
 	from, to int64
 	holes    *holes // in it, and elsewhere
+
+	unbounded, collectionsOnly bool // as Statistics has them
 
 	collections uint64 // whole ones
 	gen2        uint64 // of them

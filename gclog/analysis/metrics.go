@@ -79,9 +79,14 @@ func (x *Summary) missed() Number {
 	case x.MissedUnsure:
 		return unknown("the numbers of the collections begin anew: what is missing there is not known")
 	case x.CollectionsOnly && x.Missed > 0:
-		return unknown("the numbers of " + plural(x.Missed, "collection") + " are missing: a log of this format does not tell whether no-GC regions used them up")
+		return unknown(noNumbers(x.Missed))
 	}
 	return x.Rare(x.Missed)
+}
+
+// noNumbers is why it is not known what the numbers mean that no collection has.
+func noNumbers(n uint64) string {
+	return "the numbers of " + plural(n, "collection") + " are missing: a log of this format does not tell whether no-GC regions used them up"
 }
 
 // unobserved is how long nothing was observed.
@@ -209,8 +214,8 @@ func (r *Rollup) incomplete() Number {
 	return rare(r.Incomplete, r.sparse)
 }
 
-// pauses is how many pauses there were.
-func (r *Rollup) pauses() Number {
+// PauseCount is how many pauses there were.
+func (r *Rollup) PauseCount() Number {
 	if !r.Pauses.Total.Known() {
 		return r.Pauses.Total
 	}
@@ -229,7 +234,7 @@ var classMetrics = [...]classMetric{
 	{"gc.provisional", "", "full collections of provisional mode", func(r *Rollup) Number { return rare(r.Provisional, r.sparse) }},
 	{"gc.heapdump", "", "collections whose pause holds a walk of the heap for a snapshot", func(r *Rollup) Number { return rare(r.HeapDumps, r.sparse) }},
 	{"gc.compacting", "", "collections that moved objects together", func(r *Rollup) Number { return r.Compacting }},
-	{"pause.count", "", "pauses: times that the program stood", func(r *Rollup) Number { return r.pauses() }},
+	{"pause.count", "", "pauses: times that the program stood", (*Rollup).PauseCount},
 	{"pause.total", "ns", "sum of the pauses", func(r *Rollup) Number { return r.Pauses.Total }},
 	{"pause.mean", "ns", "pauses, mean", func(r *Rollup) Number { return r.Pauses.Mean }},
 	{"pause.p50", "ns", "pauses, median", func(r *Rollup) Number { return r.Pauses.P50 }},

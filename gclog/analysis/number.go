@@ -58,7 +58,11 @@ func (t *tally) add(v float64) {
 
 func (t *tally) quantity(why string) Quantity {
 	if t.n == 0 {
-		return Quantity{Total: unknown(why), Mean: unknown(why), Max: unknown(why)}
+		return unknownQuantity(why)
 	}
 	return Quantity{t.n, known(t.sum), known(t.sum / float64(t.n)), known(t.max)}
+}
+
+func unknownQuantity(why string) Quantity {
+	return Quantity{Total: unknown(why), Mean: unknown(why), Max: unknown(why)}
 }

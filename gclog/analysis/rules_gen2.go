@@ -117,25 +117,31 @@ func (j *inducedGCs) gc(x *judgedGC) {
 
 func (j *inducedGCs) verdict(s *stretch) (f Finding, why string) {
 	rate := float64(j.blocking) / s.minutes()
-	if j.all < leastInduced || rate < j.rate && sureShare(j.gen2, s.gen2, leastGen2) <= j.share {
+	often, many := rate >= j.rate, sureShare(j.gen2, s.gen2, leastGen2) > j.share
+	switch {
+	case j.all < leastInduced || !often && !many:
 		return f, ""
+	case !many && s.unbounded: // the time is longer than what is known of it
+		return f, noBounds
 	}
-	often, evidence := valueText(rate, "1/min"), Evidence{"induced.blocking.rate", rate, "1/min"}
+	per, evidence := " ("+valueText(rate, "1/min")+")", []Evidence{{"induced.blocking.rate", rate, "1/min"}}
 	if d := s.duration(); d < int64(time.Minute) { // then that is no rate
-		often, evidence = "in "+timeText(d), Evidence{"duration", float64(d), "ns"}
+		per, evidence = " (in "+timeText(d)+")", []Evidence{{"duration", float64(d), "ns"}}
 	}
-	f.Text = fmt.Sprintf("The program asked for %d of %s (%d of %d of gen2), %d of them blocking (%s); they paused it for %s.",
-		j.all, plural(s.collections, "collection"), j.gen2, s.gen2, j.blocking, often, timeText(j.paused))
+	if s.unbounded {
+		per, evidence = "", nil
+	}
+	f.Text = fmt.Sprintf("The program asked for %d of %s (%d of %d of gen2), %d of them blocking%s; they paused it for %s.",
+		j.all, plural(s.collections, "collection"), j.gen2, s.gen2, j.blocking, per, timeText(j.paused))
 	f.GCs = j.worst.numbers()
-	f.Evidence = []Evidence{
+	f.Evidence = append([]Evidence{
 		{"collections", float64(s.collections), ""},
 		{"induced", float64(j.all), ""},
 		{"gen2", float64(s.gen2), ""},
 		{"induced.gen2", float64(j.gen2), ""},
 		{"induced.blocking", float64(j.blocking), ""},
-		evidence,
 		{"induced.pause.sum", float64(j.paused), "ns"},
-	}
+	}, evidence...)
 	if s.gen2 > 0 {
 		f.Evidence = append(f.Evidence, Evidence{"induced.gen2.share", percent(int64(j.gen2), int64(s.gen2)), "%"})
 	}

@@ -93,6 +93,9 @@ func (j *highPauseShare) pause(p *gclog.Pause, start, end int64) {
 func (j *highPauseShare) verdict(s *stretch) (Finding, string) {
 	j.weigh()
 	width := min(j.width, s.to-s.from)
+	if s.unbounded && width < j.width {
+		return Finding{}, noBounds
+	}
 	most, until, gcs := j.most, j.until, j.worst.numbers()
 	if width < j.width {
 		most, until, gcs = j.total, s.from+width, j.longest.numbers()
@@ -111,7 +114,7 @@ func (j *highPauseShare) verdict(s *stretch) (Finding, string) {
 	}
 	share := percent(most, max(1, width))
 	atLeast := ""
-	if s.holes.touch(until-width, until) {
+	if s.collectionsOnly || s.holes.touch(until-width, until) {
 		atLeast = "at least "
 	}
 	f := Finding{
@@ -126,7 +129,7 @@ func (j *highPauseShare) verdict(s *stretch) (Finding, string) {
 		},
 	}
 	// Of a time with holes it is not the pauses by what was observed: some belong to the holes.
-	if !s.holes.touch(s.from, s.to) {
+	if !s.unbounded && !s.collectionsOnly && !s.holes.touch(s.from, s.to) {
 		f.Evidence = append(f.Evidence, Evidence{"pause.share", percent(j.total, max(1, s.duration())), "%"})
 	}
 	if sure > j.gravely {

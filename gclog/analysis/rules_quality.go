@@ -25,7 +25,7 @@ func qualityRules() []Rule {
 type losses struct {
 	damage     string // why the input ends early, "" if it does not
 	gaps       uint64
-	sparse     bool // records are of a log that does not hold which numbers no-GC regions used up
+	numbers    uint64 // of them, those that only numbers of collections tell
 	lostEvents uint64
 	lostUnsure bool // some losses do not say how much
 	missedGCs  uint64
@@ -48,13 +48,13 @@ func (l *losses) gap(g *gclog.Gap) {
 	switch missed := g.Reason == gclog.GapMissedGCs || g.Reason == gclog.GapReattached; {
 	case missed && g.To >= g.From && g.From != 0:
 		l.missedGCs += uint64(g.To-g.From) + 1
+		l.numbers++
 	case g.Reason == gclog.GapMissedGCs:
 		l.missUnsure = true
 	}
 }
 
 func (l *losses) record(d *gclog.GCDetails) {
-	l.sparse = l.sparse || d.Sums || d.Pools
 	if d.Complete {
 		l.complete++
 		return
@@ -75,8 +75,12 @@ func (dataQuality) gc(*judgedGC) {}
 func (j *dataQuality) verdict(s *stretch) (f Finding, why string) {
 	l := &s.loss
 	short := l.gaps > 0 || l.cut > j.incomplete
-	if !short && l.damage == "" {
+	switch {
+	case l.damage != "":
+	case !short:
 		return f, ""
+	case s.collectionsOnly && l.gaps == l.numbers && l.cut <= j.incomplete:
+		return f, noNumbers(l.missedGCs)
 	}
 	var says []string
 	say := func(n uint64, what string, unsure bool) {
@@ -89,7 +93,7 @@ func (j *dataQuality) verdict(s *stretch) (f Finding, why string) {
 	}
 	say(l.lostEvents, "lost event", l.lostUnsure)
 	missing := "missing collection"
-	if l.sparse {
+	if s.collectionsOnly {
 		missing = "missing GC number"
 	}
 	say(l.missedGCs, missing, l.missUnsure)
@@ -104,7 +108,7 @@ func (j *dataQuality) verdict(s *stretch) (f Finding, why string) {
 	}
 	if short {
 		f.Text = fmt.Sprintf("The history has %s%s.", gaps, strings.Join(says, ", "))
-		if l.sparse && l.missedGCs > 0 {
+		if s.collectionsOnly && l.missedGCs > 0 {
 			f.Text += " No-GC regions use up numbers too, and a log of this format does not hold which: some may be no collections."
 		}
 	}

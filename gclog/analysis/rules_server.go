@@ -228,7 +228,8 @@ func (j *wrongFlavour) verdict(s *stretch) (f Finding, why string) {
 		heaps = p.HeapCount
 	}
 	var says []string
-	if p.Server == gclog.No && float64(p.Processors) > j.l["processors"] && sure > j.l["share"] {
+	pausing := p.Server == gclog.No && float64(p.Processors) > j.l["processors"] && sure > j.l["share"]
+	if pausing && !s.unbounded {
 		says = append(says, fmt.Sprintf("workstation GC pauses the program %s of the time on %d processors", valueText(share, "%"), p.Processors))
 		f.GCs = j.worst.numbers()
 	}
@@ -249,11 +250,17 @@ func (j *wrongFlavour) verdict(s *stretch) (f Finding, why string) {
 		says = append(says, fmt.Sprintf("server GC of .NET %s runs without DATAS, with %d heaps", p.RuntimeVersion, heaps))
 		f.Severity = Info
 	}
-	if len(says) == 0 {
+	switch {
+	case len(says) > 0:
+	case pausing: // the time is longer than what is known of it
+		return f, noBounds
+	default:
 		return f, ""
 	}
 	f.Text = strings.ToUpper(says[0][:1]) + strings.Join(says, "; ")[1:] + "."
-	f.Evidence = []Evidence{{"pause.share", share, "%"}}
+	if !s.unbounded {
+		f.Evidence = []Evidence{{"pause.share", share, "%"}}
+	}
 	for _, e := range []Evidence{{"gen2.blocking.not-induced.pause.max", float64(j.gen2Pause), "ns"}, {"heaps", float64(heaps), ""}, {"processors", float64(p.Processors), ""}, {"heap.after.mean", mean, "bytes"}} {
 		if e.Value > 0 {
 			f.Evidence = append(f.Evidence, e)

@@ -820,11 +820,12 @@ var ruleCases = []ruleCase{
 	{
 		rule: "data-quality", name: "numbers of a log without no-GC regions",
 		bad: func(h *past) {
-			h.gc(0, milli, func(d *gclog.GCDetails) { d.Sums = true }).gap(gclog.Gap{Reason: gclog.GapMissedGCs, From: 2, To: 4})
+			h.gc(0, milli).gap(gclog.Gap{Reason: gclog.GapMissedGCs, From: 2, To: 4}).gap(gclog.Gap{Reason: gclog.GapLostEvents, LostEvents: 5})
+			h.told = append(h.told, (*analysis.Findings).CollectionsOnly)
 		},
-		good:     func(h *past) { h.gc(0, milli, func(d *gclog.GCDetails) { d.Sums = true }) },
+		good:     func(h *past) { h.gc(0, milli); h.told = append(h.told, (*analysis.Findings).CollectionsOnly) },
 		severity: analysis.Warning,
-		text:     []string{"The history has 1 gap: 3 missing GC numbers. No-GC regions use up numbers too, and a log of this format does not hold which: some may be no collections."},
+		text:     []string{"The history has 2 gaps: 5 lost events, 3 missing GC numbers. No-GC regions use up numbers too, and a log of this format does not hold which: some may be no collections."},
 	},
 	{
 		rule: "data-quality", name: "incomplete",
@@ -965,5 +966,66 @@ func TestLeast(t *testing.T) {
 				t.Errorf("found of too little: %s", f.Text)
 			}
 		})
+	}
+}
+
+// TestUnbounded: nothing is found that rests on how long was observed where that is not known.
+func TestUnbounded(t *testing.T) {
+	const noBounds = "a log of this format does not tell when the observation began and ended"
+	judge := func(c *ruleCase, history func(*past)) *analysis.Finding {
+		h := newPast()
+		history(h)
+		f := h.findings(t)
+		f.Unbounded()
+		x, why := of(f, c.rule)
+		if x == nil && why != noBounds {
+			t.Errorf("%s %s: it is not found, because %q", c.rule, c.name, why)
+		}
+		return x
+	}
+	unjudged := map[string]bool{}
+	for _, c := range ruleCases {
+		x := judge(&c, c.bad)
+		if x == nil {
+			unjudged[c.rule] = true
+			continue
+		}
+		for _, e := range x.Evidence {
+			if slices.Contains([]string{"pause.share", "duration", "induced.blocking.rate"}, e.Name) {
+				t.Errorf("%s %s: %s is %v, of a time that is not known", c.rule, c.name, e.Name, e.Value)
+			}
+		}
+	}
+	for _, rule := range []string{"induced-gcs", "wrong-flavour"} {
+		if !unjudged[rule] {
+			t.Errorf("%s is found in all histories", rule)
+		}
+	}
+	h := newPast()
+	times(20, func(int) { h.run(100*milli).gc(0, 900*milli) })
+	f := analysis.NewFindings(&h.process, analysis.Thresholds{}, analysis.Always())
+	for _, tell := range h.told {
+		tell(f)
+	}
+	if x, _ := of(f, "high-pause-share"); x == nil {
+		t.Error("20 s of pauses are no finding")
+	}
+	f.Unbounded()
+	if x, why := of(f, "high-pause-share"); x != nil || why != noBounds {
+		t.Errorf("of less than a minute that may be longer there is %v, %q", x, why)
+	}
+}
+
+// TestNumbersOnly: numbers without a collection are no loss where no-GC regions may have used them up.
+func TestNumbersOnly(t *testing.T) {
+	h := newPast()
+	h.gc(0, milli).gap(gclog.Gap{Reason: gclog.GapMissedGCs, From: 2, To: 4})
+	f := h.findings(t)
+	if x, _ := of(f, "data-quality"); x == nil {
+		t.Error("three missing collections are no finding")
+	}
+	f.CollectionsOnly()
+	if x, why := of(f, "data-quality"); x != nil || !strings.Contains(why, "whether no-GC regions used them up") {
+		t.Errorf("of a log that does not hold no-GC regions there is %v, %q", x, why)
 	}
 }

@@ -11,6 +11,9 @@ import (
 
 const minute = 60e9
 
+// noBounds is why nothing is known that rests on how long was observed.
+const noBounds = "a log of this format does not tell when the observation began and ended"
+
 // Summary returns what has been added up so far.
 func (s *Statistics) Summary() *Summary {
 	x := &Summary{
@@ -25,7 +28,7 @@ func (s *Statistics) Summary() *Summary {
 	x.Duration = known(float64(length - x.Unobserved))
 	switch {
 	case s.unbounded:
-		x.Duration = unknown("a log of this format does not tell when the observation began and ended")
+		x.Duration = unknown(noBounds)
 	case length <= 0:
 		x.Duration = unknown("the session has no part in this window")
 	case length <= x.Unobserved:
@@ -176,12 +179,16 @@ func (r *rollup) told(c Class) Rollup {
 const inJava = "a log of this format does not tell it of every collection"
 
 // inJava leaves out what is not told of each collection: the format has it for some kinds of
-// them only, and what those come to is not what all do.
+// them only, and what those come to is not what all do. Nor does it tell of which collections all
+// pauses were seen.
 func (r *Rollup) inJava() {
 	for _, q := range [...]*Quantity{&r.Peak, &r.After} {
 		if q.Told > 0 && q.Told < r.Count {
-			*q = Quantity{Total: unknown(inJava), Mean: unknown(inJava), Max: unknown(inJava)}
+			*q = unknownQuantity(inJava)
 		}
+	}
+	if r.Pause.Told > 0 {
+		r.Pause = unknownQuantity("a log of this format does not tell of which collections events were lost")
 	}
 }
 
@@ -245,7 +252,10 @@ func (s *Statistics) distributions(x *Summary) {
 	}
 	if x.CollectionsOnly {
 		x.Classes[ClassAll].Pauses, x.Suspend = unknownDistribution(noOtherPauses), unknownDistribution(noOtherPauses)
-		if x.Missed > 0 {
+		switch {
+		case s.counted:
+			x.Between = unknownDistribution("a log of this format does not tell whether collections are missing between two")
+		case x.Missed > 0:
 			x.Between = unknownDistribution(x.missed().Why)
 		}
 	}

@@ -61,10 +61,16 @@ func (a *assessment) Begin(at int64) {
 }
 
 // Unbounded implements the same of logs that do not tell when the sessions began and ended.
-func (a *assessment) Unbounded() { a.statistics.Unbounded() }
+func (a *assessment) Unbounded() {
+	a.statistics.Unbounded()
+	a.findings.Unbounded()
+}
 
 // CollectionsOnly implements the same of logs that hold no pauses without a collection.
-func (a *assessment) CollectionsOnly() { a.statistics.CollectionsOnly() }
+func (a *assessment) CollectionsOnly() {
+	a.statistics.CollectionsOnly()
+	a.findings.CollectionsOnly()
+}
 
 // End implements historyObserver.
 func (a *assessment) End(at int64) {

@@ -61,9 +61,12 @@ func (p *program) readHistory(names []string, pid int64, asked span, observe fun
 	if wrong := r.part.outside(r.told.process.Time(r.told.newest)); wrong != nil {
 		return nil, wrong
 	}
-	if o, ok := r.told.to.(sparseObserver); ok && r.inputs.isLog() && !logs.HoldsSessions(r.inputs.list[0].log.Format) {
-		o.CollectionsOnly()
-		if r.told.window == analysis.Always() {
+	if o, ok := r.told.to.(sparseObserver); ok && r.inputs.isLog() {
+		head := &r.inputs.list[0].log
+		if !head.Sessions {
+			o.CollectionsOnly()
+		}
+		if r.told.window == analysis.Always() && !(head.Sessions && head.Dated) {
 			o.Unbounded()
 		}
 	}

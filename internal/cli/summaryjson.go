@@ -36,7 +36,7 @@ type withoutGCJSON struct {
 // allocatedJSON is what allocation ticks tell of the types that were allocated, the largest
 // share first.
 type allocatedJSON struct {
-	Samples uint64              `json:"samples"` // ticks; 0: the session did not ask for them
+	Samples map[string]any      `json:"samples"` // ticks
 	Sampled map[string]any      `json:"sampled"` // what they stand for
 	Types   []allocatedTypeJSON `json:"types"`
 }
@@ -105,7 +105,14 @@ func (p *program) summaryJSON(h *history, a *assessment) *historyJSON {
 
 func allocatedOf(a *analysis.Allocated) allocatedJSON {
 	n, bytes := a.Samples()
-	x := allocatedJSON{Samples: n, Sampled: valueJSON(bytes, "bytes"), Types: []allocatedTypeJSON{}}
+	why := ""
+	if n == 0 {
+		why = "there are no allocation ticks: recordings of the level full have them, and logs do not"
+	}
+	x := allocatedJSON{
+		Samples: numberJSON(analysis.Number{Value: float64(n), Why: why}, ""), Sampled: numberJSON(analysis.Number{Value: bytes, Why: why}, "bytes"),
+		Types: []allocatedTypeJSON{},
+	}
 	for _, t := range a.Most(mostTypes) {
 		x.Types = append(x.Types, allocatedTypeJSON{t.Type, valueJSON(t.Share, "%"), valueJSON(t.Error, "%")})
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gclog/gclog/gclog/analysis"
@@ -21,7 +22,7 @@ type classColumn struct {
 func countOf(n uint64) analysis.Number { return analysis.Number{Value: float64(n)} }
 
 var pauseColumns = []classColumn{
-	{"pauses", "", 0, func(r *analysis.Rollup) analysis.Number { return countOf(r.Pauses.Count) }},
+	{"pauses", "", 0, (*analysis.Rollup).PauseCount},
 	{"total", "ns", 3, func(r *analysis.Rollup) analysis.Number { return r.Pauses.Total }},
 	{"mean", "ns", 6, func(r *analysis.Rollup) analysis.Number { return r.Pauses.Mean }},
 	{"p50", "ns", 2, func(r *analysis.Rollup) analysis.Number { return r.Pauses.P50 }},
@@ -58,8 +59,8 @@ func (t *summaryText) classes(columns []classColumn, there func(*analysis.Rollup
 	x := table{columns: []screen.Column{{}}}
 	var known []classColumn
 	for _, c := range columns {
-		n := c.of(&t.s.Classes[analysis.ClassAll])
-		if t.num(c.head, n, c.unit); n.Known() {
+		t.num(c.head, c.of(&t.s.Classes[analysis.ClassAll]), c.unit)
+		if t.knows(c, there) {
 			known = append(known, c)
 			x.columns = append(x.columns, screen.Column{Title: c.head, Right: true, Rank: c.rank})
 		}
@@ -69,7 +70,10 @@ func (t *summaryText) classes(columns []classColumn, there func(*analysis.Rollup
 	}
 	for class := range analysis.Classes {
 		r := &t.s.Classes[class]
-		if !there(r) && class != analysis.ClassAll {
+		switch {
+		case class == analysis.ClassAll && !slices.ContainsFunc(known, func(c classColumn) bool { return c.of(r).Known() }):
+			continue
+		case class != analysis.ClassAll && !there(r):
 			continue
 		}
 		row := []string{strings.ReplaceAll(class.String(), ".", " ")}
@@ -86,6 +90,12 @@ func (t *summaryText) classes(columns []classColumn, there func(*analysis.Rollup
 	}
 	fmt.Fprintln(t)
 	x.print(t, t.wide)
+}
+
+// knows reports whether a column has a number. Of a log that cannot hold all pauses those of each
+// class are known, and not what they come to.
+func (t *summaryText) knows(c classColumn, there func(*analysis.Rollup) bool) bool {
+	return slices.ContainsFunc(t.s.Classes[:], func(r analysis.Rollup) bool { return there(&r) && c.of(&r).Known() })
 }
 
 // cell is a number in a table: a dash for a percentile that takes more values than there are.
