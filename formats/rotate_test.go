@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -906,11 +907,17 @@ func TestOpenErrors(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	// Not a device of the system: code that is wrong would rename that.
+	socket, err := net.Listen("unix", filepath.Join(t.TempDir(), "socket"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
 	for name, path := range map[string]string{
 		"missing folder":     filepath.Join(dir, "missing", "gc.log"),
 		"a file as a folder": filepath.Join(file, "gc.log"),
 		"a folder":           dir,
-		"a device":           os.DevNull,
+		"no regular file":    socket.Addr().String(),
 	} {
 		if f, err := (&Files{}).Open(path, RotateOptions{Count: 5, Size: 1000}); err == nil {
 			t.Errorf("%s: no error", name)
