@@ -3,12 +3,17 @@ package formats_test
 import (
 	"bytes"
 	"encoding/csv"
+	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
 )
 
 // csvForms are the forms that fields of a column may have, if they are not empty.
@@ -138,6 +143,131 @@ func checkCSVRow(t *testing.T, n int, row map[string]string, d *gclog.GCDetails)
 		}
 		if got != want {
 			t.Errorf("csv row %d (#%d): %s is %q, want %q", n, d.Number, column, got, want)
+		}
+	}
+}
+
+// TestCSVColumns: each column has the fact that its title names, and is empty while that is not
+// known; the others are as they were.
+func TestCSVColumns(t *testing.T) {
+	record := func() *gclog.GCDetails {
+		const ms = int64(time.Millisecond)
+		d := &gclog.GCDetails{
+			Number: 7, HasNumber: true, Generation: 2, Type: clr.TypeBackground, Kind: gclog.KindBackground, Reason: clr.ReasonAllocLarge, HasReason: true, Complete: true, LostEvents: 3,
+			Start: 1000 * ms, End: 1025 * ms, HasEnd: true,
+			Pauses: []gclog.PausePart{
+				{Kind: gclog.PauseInitial, Start: 999 * ms, Duration: 2 * ms, Suspend: 1000},
+				{Kind: gclog.PauseFinal, Start: 1010 * ms, Duration: 3 * ms, Suspend: 5000},
+			},
+			GenerationCount: 5, HasBefore: true, HasSizesAfter: true, HasObjects: true, HasFragmentation: true, HasPromoted: true, PromotedBytes: 61, Peak: 62, HasAllocated: true,
+			CommittedBefore: 63, HasCommittedBefore: true, CommittedAfter: 64, HasCommittedAfter: true, Handles: 65, FinalizationCount: 66, PinnedObjects: 67,
+			Memory: gclog.Memory{Resident: 71, Cgroup: 72, CgroupLimit: 73},
+		}
+		d.Global.Heaps, d.Global.MemoryLoad = 4, 81
+		for g := range d.Generations {
+			n := uint64(g)
+			d.Generations[g] = gclog.GenerationDetails{Before: 10 + n, After: 20 + n, ObjectsBefore: 30 + n, ObjectsAfter: 40 + n, Fragmentation: 1 + n, Allocated: 2 + n, Budget: 90 + n}
+		}
+		return d
+	}
+	row := func(d *gclog.GCDetails) map[string]string {
+		head, records := written(t, "csv", formats.Options{Process: someone()}, func(w *formats.Writer) { w.GC(d) })
+		row, fields := map[string]string{}, strings.Split(records[0], ",")
+		for i, title := range strings.Split(head, ",") {
+			row[title] = fields[i]
+		}
+		return row
+	}
+	whole := map[string]string{
+		"StartRelativeMSec": "1000.000", "Number": "7", "Generation": "2", "Type": "BackgroundGC", "Reason": "AllocLarge", "IsCompacting": "False",
+		"SuspensionDurationInMilliSeconds": "0.006", "PauseDurationInMilliSeconds": "5.000", "FinalPauseDurationInMilliSeconds": "3.000",
+		"Gen0Size": "20", "Gen1Size": "21", "Gen2Size": "22", "LOHSize": "23", "POHSize": "24",
+		"ObjGen0Before": "30", "ObjGen1Before": "31", "ObjGen2Before": "32", "ObjLOHBefore": "33", "ObjPOHBefore": "34",
+		"ObjGen0After": "40", "ObjGen1After": "41", "ObjGen2After": "42", "ObjLOHAfter": "43", "ObjPOHAfter": "44",
+		"ProcessID": "4711", "StartTime": "2026-11-05T10:00:01.000000Z", "DurationInMilliSeconds": "25.000", "Kind": "background", "PauseStartRelativeMSec": "999.000",
+		"HeapBefore": "60", "HeapAfter": "110", "HeapPeak": "62", "Promoted": "61", "Fragmentation": "15", "CommittedBefore": "63", "CommittedAfter": "64", "Allocated": "20", "Gen0Budget": "",
+		"HeapCount": "4", "MemoryLoadPercent": "81", "PinnedObjects": "", "Handles": "65", "FinalizationCount": "66", "Complete": "True", "LostEvents": "3",
+		"Gen0Before": "10", "Gen1Before": "11", "Gen2Before": "12", "LOHBefore": "13", "POHBefore": "14",
+		"FinalPauseStartRelativeMSec": "1010.000", "FinalSuspensionDurationInMilliSeconds": "0.005", "Resident": "71", "CgroupMemory": "72", "CgroupLimit": "73",
+	}
+	started := []string{"StartRelativeMSec", "Type", "StartTime", "DurationInMilliSeconds"}
+	paused := []string{"SuspensionDurationInMilliSeconds", "PauseDurationInMilliSeconds", "FinalPauseDurationInMilliSeconds", "PauseStartRelativeMSec", "FinalPauseStartRelativeMSec", "FinalSuspensionDurationInMilliSeconds"}
+	poh := []string{"POHSize", "ObjPOHBefore", "ObjPOHAfter", "POHBefore"}
+	sizes := []string{"Gen0Size", "Gen1Size", "Gen2Size", "LOHSize", "POHSize"}
+	before := []string{"Gen0Before", "Gen1Before", "Gen2Before", "LOHBefore", "POHBefore"}
+	for _, c := range []struct {
+		name   string
+		change func(*gclog.GCDetails)
+		empty  []string
+		other  map[string]string
+	}{
+		{"all", func(*gclog.GCDetails) {}, nil, nil},
+		{"no start", func(d *gclog.GCDetails) { d.Flaws = gclog.FlawNoStart }, started, nil},
+		{"no end", func(d *gclog.GCDetails) { d.HasEnd = false }, []string{"DurationInMilliSeconds"}, nil},
+		{"no number", func(d *gclog.GCDetails) { d.HasNumber = false }, []string{"Number"}, nil},
+		{"no reason", func(d *gclog.GCDetails) { d.HasReason = false }, []string{"Reason"}, nil},
+		{"not complete", func(d *gclog.GCDetails) { d.Complete = false }, nil, map[string]string{"Complete": "False"}},
+		{"no pause", func(d *gclog.GCDetails) { d.Pauses = nil }, paused, map[string]string{}},
+		{
+			"one pause", func(d *gclog.GCDetails) { d.Pauses = d.Pauses[:1] },
+			[]string{"FinalPauseStartRelativeMSec", "FinalSuspensionDurationInMilliSeconds"},
+			map[string]string{"SuspensionDurationInMilliSeconds": "0.001", "PauseDurationInMilliSeconds": "2.000", "FinalPauseDurationInMilliSeconds": "0.000"},
+		},
+		{
+			"an untold suspension", func(d *gclog.GCDetails) { d.Pauses[1].Suspend = gclog.Untold },
+			[]string{"SuspensionDurationInMilliSeconds", "FinalSuspensionDurationInMilliSeconds"}, nil,
+		},
+		{
+			"suspended in no time", func(d *gclog.GCDetails) { d.Pauses[0].Suspend, d.Pauses[1].Suspend = 0, 0 }, nil,
+			map[string]string{"SuspensionDurationInMilliSeconds": "0.000", "FinalSuspensionDurationInMilliSeconds": "0.000"},
+		},
+		{"no sizes before", func(d *gclog.GCDetails) { d.HasBefore = false }, append(before, "HeapBefore"), nil},
+		{"no sizes after", func(d *gclog.GCDetails) { d.HasSizesAfter = false }, append(sizes, "HeapAfter", "Handles", "FinalizationCount"), nil},
+		{"no objects", func(d *gclog.GCDetails) { d.HasObjects = false }, []string{
+			"ObjGen0Before", "ObjGen1Before", "ObjGen2Before", "ObjLOHBefore", "ObjPOHBefore", "ObjGen0After", "ObjGen1After", "ObjGen2After", "ObjLOHAfter", "ObjPOHAfter",
+		}, nil},
+		{"two pools only", func(d *gclog.GCDetails) { d.Pools = true }, append(sizes, before...), nil},
+		{"no pinned object heap", func(d *gclog.GCDetails) {
+			d.GenerationCount, d.Generations[gclog.POH] = 4, gclog.GenerationDetails{}
+		}, poh, map[string]string{"HeapBefore": "46", "HeapAfter": "86", "Fragmentation": "10", "Allocated": "14"}},
+		{"nothing else", func(d *gclog.GCDetails) {
+			d.Peak, d.HasPromoted, d.HasFragmentation, d.HasCommittedBefore, d.HasCommittedAfter, d.HasAllocated = 0, false, false, false, false, false
+			d.Global.Heaps, d.Global.MemoryLoad, d.Handles, d.FinalizationCount, d.Memory = 0, 0, -1, math.MaxUint64, gclog.Memory{}
+		}, []string{
+			"HeapPeak", "Promoted", "Fragmentation", "CommittedBefore", "CommittedAfter", "Allocated", "HeapCount", "MemoryLoadPercent", "Handles", "FinalizationCount",
+			"Resident", "CgroupMemory", "CgroupLimit",
+		}, nil},
+		{"the least", func(d *gclog.GCDetails) {
+			d.Peak, d.Global.Heaps, d.Global.MemoryLoad, d.Handles, d.Memory = 1, 1, 1, 0, gclog.Memory{Resident: 1, Cgroup: 1, CgroupLimit: 1}
+		}, nil, map[string]string{"HeapPeak": "1", "HeapCount": "1", "MemoryLoadPercent": "1", "Handles": "0", "Resident": "1", "CgroupMemory": "1", "CgroupLimit": "1"}},
+		{"a blocking one", func(d *gclog.GCDetails) {
+			d.Kind, d.Type, d.Pauses = gclog.KindBlocking, clr.TypeBlocking, d.Pauses[:1]
+			d.HasCompaction, d.Global.Mechanisms = true, clr.MechanismCompaction
+		}, []string{"FinalPauseDurationInMilliSeconds", "FinalPauseStartRelativeMSec", "FinalSuspensionDurationInMilliSeconds"}, map[string]string{
+			"Kind": "blocking", "Type": "NonConcurrentGC", "IsCompacting": "True", "Gen0Budget": "90", "PinnedObjects": "67",
+			"SuspensionDurationInMilliSeconds": "0.001", "PauseDurationInMilliSeconds": "2.000",
+		}},
+		{"a blocking one without budget", func(d *gclog.GCDetails) {
+			d.Kind, d.Generations[gclog.Gen0].Budget, d.PinnedObjects = gclog.KindBlocking, 0, math.MaxUint32
+		}, []string{"IsCompacting", "FinalPauseDurationInMilliSeconds"}, map[string]string{"Kind": "blocking"}},
+	} {
+		d := record()
+		c.change(d)
+		got := row(d)
+		if len(got) != len(whole) {
+			t.Errorf("%s: %d columns, want %d", c.name, len(got), len(whole))
+		}
+		for column, v := range got {
+			want := whole[column]
+			if slices.Contains(c.empty, column) {
+				want = ""
+			}
+			if other, ok := c.other[column]; ok {
+				want = other
+			}
+			if v != want {
+				t.Errorf("%s: %s is %q, want %q", c.name, column, v, want)
+			}
 		}
 	}
 }

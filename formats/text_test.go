@@ -10,10 +10,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/parse/clr"
 )
 
 var textLine = regexp.MustCompile(`^(\d\d:\d\d:\d\d\.\d{3}) +(\d+|\?|-) +(?:(\d)->)?(\d|-)  ([a-z]+|\?) +(\S+) +(?:(yes|no|\?) +)?(\d+\.\d{3}|\?) +((?:\d+\.\d{3}\+)*\d+\.\d{3}|\?)(?:$| )`)
@@ -136,13 +138,134 @@ func TestTextLines(t *testing.T) {
 		"10:00:01.000  process 4711 ended": func(w *formats.Writer) {
 			w.End(&formats.End{At: 1e9, Reason: formats.EndUnseen})
 		},
-		"10:00:01.000  ! the outputs were too slow: 1 record is missing, of collection 7": func(w *formats.Writer) {
-			w.Gap(&gclog.Gap{Reason: gclog.GapQueueFull, Time: 1e9, Records: 1, From: 7, To: 7})
+		"10:00:01.000  process 4711 exited": func(w *formats.Writer) {
+			w.End(&formats.End{At: 1e9, Reason: formats.EndExited})
+		},
+		"10:00:01.000  process 4711: the stream broke": func(w *formats.Writer) {
+			w.End(&formats.End{At: 1e9, Reason: formats.EndStreamError, Signal: 15})
+		},
+		"10:00:05.000  = in 5 s (not a whole interval) 1 collection (1 background), paused for 0.000 ms, at most 0.000 ms, 2 events are missing, 1 record is missing": func(w *formats.Writer) {
+			w.Summary(&formats.Summary{To: 5e9, Partial: true, Tally: gclog.Tally{Background: 1, LostEvents: 2, Missing: 1}})
+		},
+		"10:00:01.000  ! the program has been suspended for 10.3 s": func(w *formats.Writer) {
+			w.Stall(&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenSuspension, Since: -9_250_000_000}, Now: 1e9})
+		},
+		"10:00:01.000  ! a collection has been going on for 1.0 s": func(w *formats.Writer) {
+			w.Stall(&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenGC, Number: 17, Generation: 2, Type: clr.TypeBackground}, Now: 1e9})
+		},
+		"10:00:01.000  ! a collection has been going on for 1.0 s: #17 gen2 background": func(w *formats.Writer) {
+			w.Stall(&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenGC, Number: 17, HasNumber: true, Generation: 2, Type: clr.TypeBackground}, Now: 1e9})
+		},
+		"10:00:01.000  ! a collection has been going on for 1.0 s: #18 gen1": func(w *formats.Writer) {
+			w.Stall(&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenGC, Number: 18, HasNumber: true, Generation: 1, Type: clr.TypeBlocking}, Now: 1e9})
 		},
 	} {
 		_, records := written(t, "text", formats.Options{Process: someone()}, write)
 		if got := strings.Join(records, "|"); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for _, reason := range []formats.EndReason{formats.EndDetached, formats.EndOfRecording, formats.EndOfLog} {
+		_, records := written(t, "text", formats.Options{Process: someone()}, func(w *formats.Writer) { w.End(&formats.End{Reason: reason}) })
+		if len(records) > 0 {
+			t.Errorf("%s: %q, want no line: the process goes on", reason, records)
+		}
+	}
+}
+
+// TestGapSentences: what is missing, why, and of which collections.
+func TestGapSentences(t *testing.T) {
+	const stopped = "the session was ended before everything could be read or written"
+	const dropped = ": the runtime dropped them because its buffer was full, or the stream is damaged"
+	for _, c := range []struct {
+		gap  gclog.Gap
+		want string
+	}{
+		{gclog.Gap{Reason: gclog.GapLostEvents, LostEvents: 2, From: 3, To: 4}, "2 events are missing" + dropped},
+		{gclog.Gap{Reason: gclog.GapLostEvents, LostEvents: 0}, "0 events are missing" + dropped},
+		{gclog.Gap{Reason: gclog.GapQueueFull, Records: 1, From: 7, To: 7}, "the outputs were too slow: 1 record is missing, of collection 7"},
+		{gclog.Gap{Reason: gclog.GapQueueFull, Records: 3}, "the outputs were too slow: 3 records are missing"},
+		{gclog.Gap{Reason: gclog.GapUnwritten, Records: 2, From: 7, To: 8}, "the output could not be written: 2 records are missing, of collections from 7 to 8"},
+		{gclog.Gap{Reason: gclog.GapInternal, Records: 1}, "gclog failed because of a defect: 1 record is missing"},
+		{gclog.Gap{Reason: gclog.GapStopped, From: 1, To: 2}, stopped},
+		{gclog.Gap{Reason: gclog.GapStopped, Records: 1, From: 2, To: 2}, stopped + ": 1 record is missing, of collection 2"},
+		{gclog.Gap{Reason: gclog.GapReattached, From: 1, To: 2}, "a new session began"},
+		{gclog.Gap{Reason: gclog.GapMissedGCs}, "the numbers of the collections go back"},
+		{gclog.Gap{Reason: gclog.GapMissedGCs, From: 1, To: 1}, "collection 1 is missing"},
+		{gclog.Gap{Reason: gclog.GapMissedGCs, From: 1, To: 3}, "collections 1 to 3 are missing"},
+	} {
+		c.gap.Time = 1e9
+		_, records := written(t, "text", formats.Options{Process: someone()}, func(w *formats.Writer) { w.Gap(&c.gap) })
+		if got, want := strings.Join(records, "|"), "10:00:01.000  ! "+c.want; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestTextRows: what a collection's row says, and how it says what is not known.
+func TestTextRows(t *testing.T) {
+	ms := int64(time.Millisecond)
+	part := func(kind gclog.PauseKind, suspend int64) gclog.PausePart {
+		return gclog.PausePart{Kind: kind, Start: 1e9, Duration: ms, Suspend: suspend}
+	}
+	background := func() *gclog.GCDetails {
+		d := blocking(9)
+		d.Generation, d.Kind, d.Start, d.End, d.HasEnd = 2, gclog.KindBackground, 1e9, 1e9+25*ms, true
+		d.Pauses = []gclog.PausePart{part(gclog.PauseInitial, 1000), part(gclog.PauseFinal, 2000)}
+		return d
+	}
+	for _, c := range []struct {
+		name string
+		d    *gclog.GCDetails
+		want string
+	}{
+		{"nothing is known", &gclog.GCDetails{Start: 1e9, Flaws: gclog.FlawNoStart | gclog.FlawNoEnd},
+			"10:00:01.000 ? 0 ? ? ? ? ? ? -> ? ? ? incomplete: no-start no-end"},
+		{"a usual one", blocking(7), "10:00:01.000 7 1 blocking AllocSmall ? 0.012 11.041 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB"},
+		{"the sizes before", func() *gclog.GCDetails { d := blocking(7); d.HasSizesAfter = false; return d }(),
+			"10:00:01.000 7 1 blocking AllocSmall ? 0.012 11.041 118.0 MB -> ? 13.2 MB 108.1 KB"},
+		{"compacting", func() *gclog.GCDetails {
+			d := blocking(7)
+			d.HasCompaction, d.Global.Mechanisms = true, clr.MechanismCompaction
+			return d
+		}(), "10:00:01.000 7 1 blocking AllocSmall yes 0.012 11.041 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB"},
+		{"another generation", func() *gclog.GCDetails {
+			d := blocking(7)
+			d.Global.HasCondemned, d.Global.CondemnedGenerations = true, clr.CondemnedGenerations(0)
+			return d
+		}(), "10:00:01.000 7 0->1 blocking AllocSmall ? 0.012 11.041 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB"},
+		{"a background collection", background(), "10:00:01.000 9 2 background AllocSmall no 0.003 1.000+1.000 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB took 25.000 ms"},
+		{"many pauses, and an untold part", func() *gclog.GCDetails {
+			d := background()
+			d.HasEnd = false
+			d.Pauses = append(d.Pauses, part(gclog.PauseFinal, gclog.Untold), part(gclog.PauseFinal, 0))
+			return d
+		}(), "10:00:01.000 9 2 background AllocSmall no ? 1.000+1.000+1.000+... 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB"},
+		{"three pauses", func() *gclog.GCDetails {
+			d := background()
+			d.Flaws = gclog.FlawNoStart
+			d.Pauses = append(d.Pauses, part(gclog.PauseFinal, 0))
+			return d
+		}(), "10:00:01.000 9 2 background AllocSmall no 0.003 1.000+1.000+1.000 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB incomplete: no-start"},
+		{"all notes", func() *gclog.GCDetails {
+			d := blocking(7)
+			d.DemotedBGC, d.InsideBGCStart, d.Provisional, d.HeapDump, d.BeforeEstimated = true, true, true, true, true
+			return d
+		}(), "10:00:01.000 7 1 blocking AllocSmall ? 0.012 11.041 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB (started as background)" +
+			" (in the first pause of a background collection) (provisional mode) (with a heap dump) (size before is a guess)"},
+	} {
+		_, records := written(t, "text", formats.Options{Process: someone()}, func(w *formats.Writer) { w.GC(c.d) })
+		if got := strings.Join(strings.Fields(strings.Join(records, "|")), " "); got != c.want {
+			t.Errorf("%s:\n%s, want\n%s", c.name, got, c.want)
+		}
+	}
+	narrow := formats.Options{Process: someone(), Screen: func() (int, int) { return 60, 0 }}
+	for kind, want := range map[gclog.Kind]string{gclog.KindBlocking: "1", gclog.KindBackground: "1B", gclog.KindForeground: "1F"} {
+		d := blocking(7)
+		d.Kind = kind
+		_, records := written(t, "text", narrow, func(w *formats.Writer) { w.GC(d) })
+		if got := strings.Fields(records[0])[1]; got != want {
+			t.Errorf("%s without a column for it: the generation is %q, want %q", kind, got, want)
 		}
 	}
 }
