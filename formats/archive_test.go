@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestArchivedFrom(t *testing.T) {
@@ -13,6 +15,8 @@ func TestArchivedFrom(t *testing.T) {
 		"gc.log": "gc.log", "a/gc.log.0": "a/gc.log", "gc.log.12": "gc.log", "a/gc-2026-11-20T12-56-56.272.log": "a/gc.log",
 		"gc-2026-11-20.log": "gc-2026-11-20.log", "gc": "gc", "gc.log.x": "gc.log.x",
 		"gc-2026-11-20T12-56-56.272": "gc", "": "",
+		"-2026-11-20T12-56-56.272.log": ".log", "2026-11-20T12-56-56.272.log": "2026-11-20T12-56-56.272.log", "gc+2026-11-20T12-56-56.272.log": "gc+2026-11-20T12-56-56.272.log",
+		"gc.log.65535": "gc.log", "gc.log.65536": "gc.log.65536", "gc-2026-13-20T12-56-56.272.log": "gc-2026-13-20T12-56-56.272.log",
 	} {
 		if got := ArchivedFrom(path); got != want {
 			t.Errorf("%s was %s, want %s", path, got, want)
@@ -78,4 +82,53 @@ func TestWrittenArchive(t *testing.T) {
 	closeFile(t, r)
 	closeFile(t, other)
 	wantRecords(t, numbers(t, "the other log", content(t, dir)["gc-2020-01-01T00-00-00.000.log"]), 0, 2)
+}
+
+// TestArchived: the archived files of a path are those that it was rotated to under either kind of
+// name, the newest first of those with a time.
+func TestArchived(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{
+		"gc.log", "gc-2020-01-01T00-00-00.000.log", "gc-2020-01-02T00-00-00.000.log", "gc.log.0", "gc.log.10", "gc.log.65535",
+		"gc.log.65536", "gc.log.x", "gc.log.", "gc-2020.log", "gc-9999-01-01T00-00-00.000.log", "other-2020-01-01T00-00-00.000.log", "other.log.0", "gc-2020-01-01T00-00-00.000.txt",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for _, path := range Archived(filepath.Join(dir, "gc.log")) {
+		if filepath.Dir(path) != dir {
+			t.Errorf("%s is in another directory", path)
+		}
+		got = append(got, filepath.Base(path))
+	}
+	want := []string{"gc-2020-01-02T00-00-00.000.log", "gc-2020-01-01T00-00-00.000.log", "gc.log.0", "gc.log.10", "gc.log.65535"}
+	if !slices.Equal(got, want) {
+		t.Errorf("archived are %v, want %v", got, want)
+	}
+	if none := Archived(filepath.Join(dir, "none", "gc.log")); none != nil {
+		t.Errorf("in no directory there are %v", none)
+	}
+}
+
+// TestFarFuture: a file whose time is to come is an archived one if the clock may have been set
+// back since, and none if that would have been by years.
+func TestFarFuture(t *testing.T) {
+	now := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+	for days, archived := range map[int]bool{0: true, 365: true, 366: false, 3650: false} {
+		dir := t.TempDir()
+		ahead := "gc-" + now.AddDate(0, 0, days).Format(timeInName) + ".log"
+		if err := os.WriteFile(filepath.Join(dir, ahead), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r := open(t, filepath.Join(dir, "gc.log"), RotateOptions{Count: 1, Size: perFile(1)})
+		r.now = func() time.Time { return now }
+		write(t, r, 0, 2)
+		closeFile(t, r)
+		files := names(content(t, dir))
+		if left := slices.Contains(files, ahead); left == archived {
+			t.Errorf("%d days ahead: %v", days, files)
+		}
+	}
 }
