@@ -215,7 +215,8 @@ func TestCSVColumns(t *testing.T) {
 		},
 		{
 			"an untold suspension", func(d *gclog.GCDetails) { d.Pauses[1].Suspend = gclog.Untold },
-			[]string{"SuspensionDurationInMilliSeconds", "FinalSuspensionDurationInMilliSeconds"}, nil,
+			[]string{"SuspensionDurationInMilliSeconds", "FinalSuspensionDurationInMilliSeconds"},
+			nil,
 		},
 		{
 			"suspended in no time", func(d *gclog.GCDetails) { d.Pauses[0].Suspend, d.Pauses[1].Suspend = 0, 0 }, nil,

@@ -219,11 +219,15 @@ func TestTextRows(t *testing.T) {
 		d    *gclog.GCDetails
 		want string
 	}{
-		{"nothing is known", &gclog.GCDetails{Start: 1e9, Flaws: gclog.FlawNoStart | gclog.FlawNoEnd},
-			"10:00:01.000 ? 0 ? ? ? ? ? ? -> ? ? ? incomplete: no-start no-end"},
+		{
+			"nothing is known", &gclog.GCDetails{Start: 1e9, Flaws: gclog.FlawNoStart | gclog.FlawNoEnd},
+			"10:00:01.000 ? 0 ? ? ? ? ? ? -> ? ? ? incomplete: no-start no-end",
+		},
 		{"a usual one", blocking(7), "10:00:01.000 7 1 blocking AllocSmall ? 0.012 11.041 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB"},
-		{"the sizes before", func() *gclog.GCDetails { d := blocking(7); d.HasSizesAfter = false; return d }(),
-			"10:00:01.000 7 1 blocking AllocSmall ? 0.012 11.041 118.0 MB -> ? 13.2 MB 108.1 KB"},
+		{
+			"the sizes before", func() *gclog.GCDetails { d := blocking(7); d.HasSizesAfter = false; return d }(),
+			"10:00:01.000 7 1 blocking AllocSmall ? 0.012 11.041 118.0 MB -> ? 13.2 MB 108.1 KB",
+		},
 		{"compacting", func() *gclog.GCDetails {
 			d := blocking(7)
 			d.HasCompaction, d.Global.Mechanisms = true, clr.MechanismCompaction
