@@ -68,13 +68,13 @@ func (r *Reader) content(b []byte, base int64, kind blockKind) error {
 	case kindEvent:
 		return r.enter(b, base, false)
 	case kindMetadata:
-		if r.trace.Major >= 6 {
+		if r.trace.Major >= majorV6 {
 			wrong = r.metadataV6(b)
 		} else {
 			wrong = r.metadataV4(b)
 		}
 	case kindSequencePoint:
-		if r.trace.Major >= 6 {
+		if r.trace.Major >= majorV6 {
 			wrong = r.sequencePointV6(b)
 		} else {
 			wrong = r.sequencePointV4(b)
@@ -108,8 +108,10 @@ func (r *Reader) metadataV4(b []byte) string {
 	}
 	k := block{b: b, off: head, compressed: binary.LittleEndian.Uint16(b[2:])&flagCompressed != 0}
 	for k.off < len(b) {
-		var blob []byte
-		ok := false
+		var (
+			blob []byte
+			ok   bool
+		)
 		if k.compressed {
 			blob, ok = k.header(b[k.off], r.trace.Major)
 		} else {
@@ -134,12 +136,16 @@ func (r *Reader) metadataV4(b []byte) string {
 // metadataV6 reads a Metadata block of V6: a header with its own size, then rows
 // with a size each.
 func (r *Reader) metadataV6(b []byte) string {
+	const beyond = "a metadata row goes beyond the end of its block"
 	c := cursor{b: b}
 	c.skip(uint64(c.u16()))
-	for !c.done() {
+	if c.bad {
+		return beyond
+	}
+	for c.rest() > 0 {
 		w := c.take(uint64(c.u16()))
 		if c.bad {
-			break
+			return beyond
 		}
 		id, kind, ok := r.meta.parseV6(w)
 		if !ok {
@@ -148,9 +154,6 @@ func (r *Reader) metadataV6(b []byte) string {
 		if !r.meta.add(id, kind, r.filter) {
 			return metadataFull
 		}
-	}
-	if c.bad {
-		return "a metadata row goes beyond the end of its block"
 	}
 	return ""
 }

@@ -64,8 +64,8 @@ func TestVarint(t *testing.T) {
 			t.Errorf("%d in 32 bits: %d, %+v", v, got, c)
 		}
 		for n := 1; n < len(b)-1; n++ {
-			if _, off := uvarint(b[:n], 1, maxVarint64); off >= 0 {
-				t.Errorf("%d cut at %d: up to %d", v, n, off)
+			if got, off := uvarint(b[:n], 1, maxVarint64); got != 0 || off != -1 {
+				t.Errorf("%d cut at %d: %d up to %d", v, n, got, off)
 			}
 			c := cursor{b: b[:n], off: 1}
 			if got := c.uvarint(); got != 0 || !c.bad {
@@ -80,8 +80,8 @@ func TestVarint(t *testing.T) {
 			t.Errorf("limit %d: %d up to %d", limit, got, off)
 		}
 		b = append(bytes.Repeat([]byte{0x80}, limit), 1)
-		if _, off := uvarint(b, 0, limit); off >= 0 {
-			t.Errorf("limit %d: a number of %d bytes", limit, len(b))
+		if got, off := uvarint(b, 0, limit); got != 0 || off != -1 {
+			t.Errorf("limit %d: a number of %d bytes: %d up to %d", limit, len(b), got, off)
 		}
 	}
 }

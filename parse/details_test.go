@@ -461,6 +461,57 @@ func TestSpilledLosses(t *testing.T) {
 	if r.Scan() {
 		t.Errorf("another: %+v", r.Loss())
 	}
+
+	// Those that are found out at different times.
+	v6 := startV6()
+	var declared []nettracetest.Thread
+	var ends []nettracetest.ThreadSeq
+	for i := range uint64(4096 + 3) {
+		declared = append(declared, nettracetest.Thread{Index: i})
+		ends = append(ends, nettracetest.ThreadSeq{Thread: i, Seq: 10})
+	}
+	v6.Threads(declared...)
+	for i, at := range []int64{50, 70, 60} {
+		r := row(uint64(4096+i), at, false)
+		r.Seq = 1
+		ends[4096+i].Seq = 1 + 5
+		v6.Events(r)
+	}
+	v6.RemoveThreads(ends...)
+	v6.End()
+	r = parse.NewReader(bytes.NewReader(v6.Bytes), parse.None)
+	for n = 0; r.Scan(); n++ {
+		last = *r.Loss()
+	}
+	if want := (parse.Loss{Events: 15, From: 50, To: 70, Ticks: t0 + 70}); n != 4097 || last != want || r.Err() != nil {
+		t.Errorf("%d losses, the last %+v, want %+v; %v", n, last, want, r.Err())
+	}
+}
+
+// TestNoRows: a block may hold no row.
+func TestNoRows(t *testing.T) {
+	v4, v6 := begin(), startV6()
+	v4.Block("MetadataBlock", v4.Rows())
+	v4.Block("EventBlock", v4.Rows())
+	v4.Block("StackBlock", make([]byte, 8))
+	v4.Events(row(1, 10, true))
+	v4.SequencePoint(t0 + 20)
+	v4.End()
+	v6.Metadata()
+	v6.Threads()
+	v6.RemoveThreads()
+	v6.Threads(nettracetest.Thread{Index: 1, ID: 1})
+	v6.Events()
+	v6.Events(row(1, 10, true))
+	v6.SequencePoint(t0+20, 0)
+	v6.End()
+	for _, stream := range [][]byte{v4.Bytes, v6.Bytes} {
+		got, r := read(stream, parse.All)
+		want(t, got, "10/1")
+		if r.Err() != nil {
+			t.Error(r.Err())
+		}
+	}
 }
 
 // TestSlowClock: a clock may tick once in a second, but no less.

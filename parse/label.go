@@ -52,8 +52,8 @@ func (r *Reader) parseLabels(b []byte) string {
 
 func parseLabelList(c *cursor) (l labelList, known bool) {
 	l.version = noLabelVersion
-	for !c.bad {
-		kind := c.u8()
+	for {
+		kind := c.u8() // 0, of which there is no item, behind the end
 		switch kind &^ labelLast {
 		case labelActivity, labelRelated, labelTrace:
 			c.skip(16)
@@ -79,5 +79,4 @@ func parseLabelList(c *cursor) (l labelList, known bool) {
 			return l, true
 		}
 	}
-	return l, true
 }

@@ -275,6 +275,10 @@ func TestManyRemoved(t *testing.T) {
 		if len(got) != n || r.Stats().Lost != int64(n) {
 			t.Errorf("%d of %d losses, %+v", len(got), n, r.Stats())
 		}
+		// No event tells when it was: not before the stream begins.
+		if want := fmt.Sprintf("lost 1 on %d in 0-0", uint64(1<<63)); !slices.Contains(got, want) {
+			t.Errorf("%q is not among %q ...", want, got[:3])
+		}
 	}
 }
 

@@ -69,7 +69,7 @@ type metadataTable struct {
 func (t *metadataTable) reset() {
 	clear(t.dense)
 	*t = metadataTable{
-		dense:  t.dense[:0],
+		dense:  t.dense,
 		sparse: map[uint32]*Metadata{},
 		kinds:  map[metadataKey]*Metadata{},
 		names:  map[string]string{},
@@ -79,7 +79,6 @@ func (t *metadataTable) reset() {
 // flush forgets the ids (V6 sequence point with flag 2), not the kinds.
 func (t *metadataTable) flush() {
 	clear(t.dense)
-	t.dense = t.dense[:0]
 	clear(t.sparse)
 }
 
@@ -105,17 +104,17 @@ func (t *metadataTable) add(id uint32, k metadataKey, filter func(*Metadata) Wan
 		m.want = filter(m)
 		t.kinds[k] = m
 	}
-	if id < denseIDs {
-		for uint32(len(t.dense)) <= id {
-			t.dense = append(t.dense, nil)
+	if id >= denseIDs {
+		if _, known := t.sparse[id]; !known && len(t.sparse) >= maxMetadata {
+			return false
 		}
-		t.dense[id] = m
+		t.sparse[id] = m
 		return true
 	}
-	if _, known := t.sparse[id]; !known && len(t.sparse) >= maxMetadata {
-		return false
+	for uint32(len(t.dense)) <= id {
+		t.dense = append(t.dense, nil)
 	}
-	t.sparse[id] = m
+	t.dense[id] = m
 	return true
 }
 
@@ -125,14 +124,13 @@ func (t *metadataTable) intern(name []byte) string {
 		return s
 	}
 	s := string(name)
-	if t.size += len(s); t.size <= maxAllNames {
-		t.names[s] = s
-	}
+	t.size += len(s)
+	t.names[s] = s
 	return s
 }
 
 func (t *metadataTable) internUTF16(name []byte) string {
-	return t.intern(AppendUTF16(nil, name[:min(len(name), maxNameBytes)&^1]))
+	return t.intern(AppendUTF16(nil, name[:min(len(name), maxNameBytes)]))
 }
 
 func (t *metadataTable) internUTF8(name []byte) string {
@@ -142,6 +140,8 @@ func (t *metadataTable) internUTF8(name []byte) string {
 const (
 	typeObject = 1 // a field of this type has fields of its own
 	tagOpcode  = 1 // kind of the V5 tag that carries the opcode
+
+	maxFieldDepth = 16 // of objects in objects
 )
 
 // parseV4 reads a metadata blob of V4 and V5: id, provider, event id, name,
@@ -158,11 +158,11 @@ func (t *metadataTable) parseV4(b []byte) (id uint32, k metadataKey, ok bool) {
 	k.version = int(uint8(c.u32()))
 	k.level = int(uint8(c.u32()))
 	if c.bad {
-		return 0, k, false
+		return id, k, false
 	}
 	k.provider, k.name = t.internUTF16(provider), t.internUTF16(name)
-	skipFieldsV4(&c, 0)
-	for !c.bad && c.rest() >= 5 {
+	skipFieldsV4(&c, maxFieldDepth)
+	for !c.done() {
 		size := c.u32()
 		kind := c.u8()
 		body := c.take(uint64(size))
@@ -173,14 +173,12 @@ func (t *metadataTable) parseV4(b []byte) (id uint32, k metadataKey, ok bool) {
 	return id, k, true
 }
 
+// skipFieldsV4 walks over fields, which may have fields of their own as deep as depth.
 func skipFieldsV4(c *cursor, depth int) {
 	for n := c.u32(); n > 0 && !c.bad; n-- {
 		if c.u32() == typeObject {
-			if depth == 16 {
-				c.bad = true
-				return
-			}
-			skipFieldsV4(c, depth+1)
+			c.bad = depth == 0
+			skipFieldsV4(c, depth-1)
 		}
 		c.utf16z()
 	}
@@ -213,7 +211,7 @@ func (t *metadataTable) parseV6(b []byte) (id uint32, k metadataKey, ok bool) {
 	}
 	opt := cursor{b: c.take(uint64(c.u16()))}
 	if c.bad {
-		return 0, k, false
+		return id, k, false
 	}
 	k.provider, k.name = t.internUTF8(provider), t.internUTF8(name)
 items:

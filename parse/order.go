@@ -84,10 +84,7 @@ type sorter struct {
 }
 
 func (s *sorter) reset() {
-	s.heap = s.heap[:0]
-	s.used, s.waiting, s.arrived = 0, 0, 0
-	s.spilled = false
-	s.arena.reset()
+	*s = sorter{free: s.free, arena: arena{free: s.arena.free}}
 }
 
 // When so many segments are in use a release is forced; with the limit of the arena that
@@ -135,9 +132,7 @@ func (s *sorter) add(t *captureThread, ticks int64) *row {
 	s.waiting++
 	if first {
 		s.heap = append(s.heap, t)
-		if len(s.heap) > 1 {
-			s.up(len(s.heap) - 1)
-		}
+		s.up(len(s.heap) - 1)
 	}
 	return w
 }
@@ -190,28 +185,22 @@ func (s *sorter) next(limit int64) *row {
 		if t.first = g.next; t.first == nil {
 			t.last = nil
 			s.heap[0] = s.heap[last]
-			s.heap[last] = nil
 			s.heap = s.heap[:last]
 		}
 	}
-	if last > 0 {
-		s.down(0)
-	}
+	s.down(0)
 	return w
 }
 
 func (s *sorter) less(i, j int) bool {
 	a, b := s.heap[i].first, s.heap[j].first
 	x, y := &a.rows[a.head], &b.rows[b.head]
-	if x.ticks != y.ticks {
-		return x.ticks < y.ticks
-	}
-	return x.arrival < y.arrival
+	return x.ticks < y.ticks || x.ticks == y.ticks && x.arrival < y.arrival
 }
 
 func (s *sorter) up(i int) {
-	for i > 0 {
-		parent := (i - 1) / 2
+	for {
+		parent := (i - 1) / 2 // of the root: itself
 		if !s.less(i, parent) {
 			return
 		}
@@ -253,8 +242,6 @@ const (
 	chunkSize = 8 << 10
 	maxArena  = 8 << 20
 )
-
-func (a *arena) reset() { *a = arena{free: a.free} }
 
 func (a *arena) full() bool { return a.inUse >= maxArena }
 

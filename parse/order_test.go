@@ -11,8 +11,8 @@ import (
 // they came, up to the limit and no further; what is used again holds nothing of what it was.
 func TestSorter(t *testing.T) {
 	type key struct {
-		ticks   int64
-		arrival uint64
+		ticks int64
+		n     uint64 // which that came it is
 	}
 	for seed := range uint64(200) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
@@ -20,7 +20,7 @@ func TestSorter(t *testing.T) {
 		threads := make([]captureThread, 1+rnd.IntN(60))
 		newest := make([]int64, len(threads))
 		var waiting []key
-		for range 400 {
+		for n := range uint64(400) {
 			if rnd.IntN(8) > 0 {
 				i := rnd.IntN(len(threads))
 				newest[i] += rnd.Int64N(40)
@@ -28,8 +28,11 @@ func TestSorter(t *testing.T) {
 				if w.more != 0 {
 					t.Fatalf("seed %d: a new row says that %d were folded into it", seed, w.more)
 				}
-				w.more = 3
-				waiting = append(waiting, key{w.ticks, w.arrival})
+				w.more, w.sum = 3, n
+				waiting = append(waiting, key{newest[i], n})
+				if last := threads[i].newest(); last != w {
+					t.Fatalf("seed %d: the newest is not the last one that came: %+v", seed, last)
+				}
 				continue
 			}
 			limit := rnd.Int64N(600)
@@ -40,16 +43,25 @@ func TestSorter(t *testing.T) {
 				if a.ticks != b.ticks {
 					return int(a.ticks - b.ticks)
 				}
-				return int(a.arrival) - int(b.arrival)
+				return int(a.n) - int(b.n)
 			})
 			for w := s.next(limit); w != nil; w = s.next(limit) {
-				if len(waiting) == 0 || waiting[0] != (key{w.ticks, w.arrival}) || w.ticks > limit {
-					t.Fatalf("seed %d: %d:%d comes, waiting are %v, the limit is %d", seed, w.ticks, w.arrival, waiting, limit)
+				if len(waiting) == 0 || waiting[0] != (key{w.ticks, w.sum}) || w.ticks > limit {
+					t.Fatalf("seed %d: %d:%d comes, waiting are %v, the limit is %d", seed, w.ticks, w.sum, waiting, limit)
 				}
 				waiting = waiting[1:]
 			}
 			if len(waiting) != s.waiting || len(waiting) > 0 && waiting[0].ticks <= limit {
 				t.Fatalf("seed %d: %d wait, it says %d; the limit was %d", seed, len(waiting), s.waiting, limit)
+			}
+			segments := 0
+			for i := range threads {
+				for g := threads[i].first; g != nil; g = g.next {
+					segments++
+				}
+			}
+			if s.used != segments {
+				t.Fatalf("seed %d: %d segments are in use, it says %d", seed, segments, s.used)
 			}
 		}
 	}

@@ -227,7 +227,7 @@ func (k *block) header(flags byte, major int) ([]byte, bool) {
 		k.ticks += int64(v) // wraps: a step back is written as a number near 2^64
 	}
 	if flags&(flagActivity|flagRelated) != 0 {
-		if major < 6 {
+		if major < majorV6 {
 			if flags&flagActivity != 0 {
 				off += 16
 			}
@@ -271,7 +271,7 @@ func (k *block) uncompressed(major int) (w uncompressedRow, ok bool) {
 	c.u32() // processor
 	c.u32() // stack
 	k.ticks = int64(c.u64())
-	if major < 6 {
+	if major < majorV6 {
 		c.skip(32)
 	} else {
 		k.label = c.u32()
@@ -281,7 +281,7 @@ func (k *block) uncompressed(major int) (w uncompressedRow, ok bool) {
 	if c.bad {
 		return w, false
 	}
-	if major >= 6 {
+	if major >= majorV6 {
 		if size != n+uncompressedV6Of {
 			return w, false
 		}
@@ -307,14 +307,14 @@ func (r *Reader) badRow(off int) error {
 func (r *Reader) resolve(seq uint32, at int) error {
 	k := &r.block
 	k.meta = r.meta.lookup(k.metaID)
-	if r.trace.Major >= 6 && (k.about == nil || k.about.id != k.thread) {
+	if r.trace.Major >= majorV6 && (k.about == nil || k.about.id != k.thread) {
 		if k.about = r.threads[k.thread]; k.about == nil {
 			return r.corrupt(k.base+int64(at), "Event", "thread index %d was never declared", k.thread)
 		}
 	}
 	if k.writer == nil || k.writer.id != k.capture {
 		if k.writer = r.threads[k.capture]; k.writer == nil {
-			if r.trace.Major >= 6 {
+			if r.trace.Major >= majorV6 {
 				return r.corrupt(k.base+int64(at), "Event", "thread index %d was never declared", k.capture)
 			}
 			k.writer = r.newThread(k.capture)
@@ -325,7 +325,7 @@ func (r *Reader) resolve(seq uint32, at int) error {
 	if t.seen && k.metaID != 0 {
 		// A V4 thread that counts from 1 again is another thread with a used id.
 		n := seq - t.lastSeq - 1
-		if int32(n) > 0 && (seq != 1 || r.trace.Major >= 6) {
+		if int32(n) > 0 && (seq != 1 || r.trace.Major >= majorV6) {
 			r.lose(t, n, k.ticks)
 		}
 	}

@@ -64,15 +64,21 @@ func (r *Reader) settle(t *captureThread, seq uint32, ticks int64) {
 	t.seen = true
 }
 
+const threadsCut = "the list of threads ends behind the block"
+
 // sequencePointV4 handles the content of an SPBlock: a time, then per thread
 // the number of its last event at that time.
 func (r *Reader) sequencePointV4(b []byte) string {
 	c := cursor{b: b}
 	ticks := int64(c.u64())
-	for range c.u32() {
+	n := c.u32()
+	if c.bad {
+		return threadsCut
+	}
+	for range n {
 		id, seq := c.u64(), c.u32()
 		if c.bad {
-			break
+			return threadsCut
 		}
 		t := r.threads[id]
 		if t == nil {
@@ -83,9 +89,6 @@ func (r *Reader) sequencePointV4(b []byte) string {
 			}
 		}
 		r.settle(t, seq, ticks)
-	}
-	if c.bad {
-		return "the list of threads ends behind the block"
 	}
 	r.release(math.MaxInt64)
 	return ""
@@ -102,17 +105,18 @@ func (r *Reader) sequencePointV6(b []byte) string {
 	c := cursor{b: b}
 	ticks := int64(c.u64())
 	flags := c.u32()
-	for range c.u32() {
+	n := c.u32()
+	if c.bad {
+		return threadsCut
+	}
+	for range n {
 		index, seq := c.uvarint(), c.uvarint32()
 		if c.bad {
-			break
+			return threadsCut
 		}
 		if t := r.threads[index]; t != nil {
 			r.settle(t, seq, ticks)
 		}
-	}
-	if c.bad {
-		return "the list of threads ends behind the block"
 	}
 	clear(r.labels)
 	if flags&flushThreads != 0 {
@@ -180,18 +184,16 @@ func (r *Reader) parseThreads(b []byte) string {
 // with the number of the thread's last event.
 func (r *Reader) removeThreads(b []byte) string {
 	c := cursor{b: b}
-	for !c.done() {
+	for c.rest() > 0 {
 		index, seq := c.uvarint(), c.uvarint32()
 		if c.bad {
-			break
+			return threadsCut
 		}
 		if t := r.threads[index]; t != nil {
-			r.settle(t, seq, max(t.lastTicks, r.newest))
+			// At the latest time known; before the first event that is when the stream begins.
+			r.settle(t, seq, max(t.lastTicks, r.newest, r.trace.SyncTicks))
 			delete(r.threads, index)
 		}
-	}
-	if c.bad {
-		return "the list of threads ends behind the block"
 	}
 	if r.sort.full() {
 		r.release(math.MaxInt64)

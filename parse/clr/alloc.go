@@ -151,12 +151,8 @@ func (d *Decoder) pinObject(p *payload, version int) Event {
 		e.More, e.TotalSize = d.event.More, d.event.Sum
 	}
 	e.rest = p.take(p.rest())
-	n := len(e.rest)
-	if n < 4 {
-		p.bad = true
-		return e
-	}
-	e.ClrInstance = uint16(e.rest[n-2]) | uint16(e.rest[n-1])<<8
+	n := len(e.rest) // the least payload has an empty name and the instance
+	e.ClrInstance = binary.LittleEndian.Uint16(e.rest[n-2:])
 	if version > 0 {
 		q := payload{b: e.rest} // a newer runtime may have appended something
 		q.utf16z()

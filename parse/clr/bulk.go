@@ -46,7 +46,6 @@ func (e *BulkType) Next(t *Type) bool {
 
 func (d *Decoder) bulkType(p *payload, _ int) Event {
 	e := &d.events.bulkType
-	*e = BulkType{}
 	n := p.u32()
 	e.ClrInstance = p.u16()
 	const smallest = 8 + 8 + 4 + 4 + 1 + 2 + 4
@@ -65,7 +64,7 @@ type bulk struct {
 	ptr    int
 }
 
-func (e *bulk) at(i, size int) payload { return payload{b: e.values[i*size : (i+1)*size], ptr: e.ptr} }
+func (e *bulk) at(i, size int) payload { return payload{b: e.values[i*size:], ptr: e.ptr} }
 
 func (e *bulk) read(p *payload, index bool, size int) {
 	*e = bulk{ptr: p.ptr}
@@ -275,7 +274,6 @@ func (e *GCBulkRootStaticVar) Next(v *StaticVar) bool {
 
 func (d *Decoder) bulkRootStaticVar(p *payload, _ int) Event {
 	e := &d.events.bulkRootStaticVar
-	*e = GCBulkRootStaticVar{}
 	n := p.u32()
 	e.AppDomain = p.u64()
 	e.ClrInstance = p.u16()

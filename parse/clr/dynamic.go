@@ -26,12 +26,10 @@ const maxDynamicName = 256 // bytes of UTF-16; longer names are not looked up
 func (d *Decoder) dynamicEvent(p *payload, _ int) Event {
 	e := &d.events.dynamic
 	*e = GCDynamicEvent{Name: p.utf16z()}
-	n := p.u32()
-	if p.bad || uint64(n) > uint64(p.rest()) {
-		p.bad = true
+	e.Data = p.take(int(p.u32()))
+	if p.bad {
 		return e
 	}
-	e.Data = p.take(int(n))
 	e.ClrInstance = p.optional16()
 	if len(e.Name) > maxDynamicName {
 		return e

@@ -2,6 +2,7 @@ package clr
 
 import (
 	"math"
+	"math/bits"
 	"strconv"
 )
 
@@ -215,12 +216,7 @@ var mechanismNames = [...]string{"Concurrent", "Compaction", "Promotion", "Demot
 
 // Names appends the names of the set bits to dst, unknown ones as Mechanism(n).
 func (m Mechanisms) Names(dst []string) []string {
-	for i := range 32 {
-		if m&(1<<i) != 0 {
-			dst = append(dst, enumString("Mechanism", mechanismNames[:], uint32(i)))
-		}
-	}
-	return dst
+	return bitNames(dst, "Mechanism", mechanismNames[:], uint32(m))
 }
 
 // ParseMechanism returns the bit that Names names so.
@@ -279,12 +275,7 @@ var condemnedNames = [...]string{
 
 // Names appends the names of the set bits to dst, unknown ones as Condemned(n).
 func (c Condemned) Names(dst []string) []string {
-	for i := range 32 {
-		if c&(1<<i) != 0 {
-			dst = append(dst, enumString("Condemned", condemnedNames[:], uint32(i)))
-		}
-	}
-	return dst
+	return bitNames(dst, "Condemned", condemnedNames[:], uint32(c))
 }
 
 // ParseCondemned returns the bit that Names names so.
@@ -325,14 +316,7 @@ func (m HeapMechanism) Done() bool { return m&mechanismDone != 0 }
 
 // reason is the index of the highest bit below the one that says done, -1 if
 // there is none.
-func (m HeapMechanism) reason() int {
-	for i := 30; i >= 0; i-- {
-		if m&(1<<i) != 0 {
-			return i
-		}
-	}
-	return -1
-}
+func (m HeapMechanism) reason() int { return bits.Len32(uint32(m)&^mechanismDone) - 1 }
 
 var compactNames = [...]string{
 	"LowEphemeral", "HighFragmentation", "NoGaps", "LOHForced", "LastGCBeforeOOM", "InducedCompacting", "FragmentedGen0",
@@ -399,6 +383,14 @@ func enumString(kind string, names []string, v uint32) string {
 		return names[v]
 	}
 	return kind + "(" + strconv.FormatUint(uint64(v), 10) + ")"
+}
+
+// bitNames appends the names of the bits that are set, from the lowest on.
+func bitNames(dst []string, kind string, names []string, set uint32) []string {
+	for ; set != 0; set &= set - 1 {
+		dst = append(dst, enumString(kind, names, uint32(bits.TrailingZeros32(set))))
+	}
+	return dst
 }
 
 // parseEnum is the inverse of enumString. It does not allocate.

@@ -1,6 +1,7 @@
 package clr_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -171,7 +172,8 @@ func fill(layout string, ptr int, name string) (payload []byte, want map[string]
 		case "ptr":
 			value = fmt.Sprint(number(ptr))
 		case "bool":
-			value = fmt.Sprint(number(4) != 0)
+			payload = binary.LittleEndian.AppendUint32(payload, 1)
+			value = "true"
 		case "text":
 			payload = append(payload, nettracetest.UTF16(name)...)
 			value = name
@@ -234,8 +236,8 @@ func fieldsOf(e clr.Event) map[string]string {
 		if name := e.TypeName().String(); name != "" {
 			got["TypeName()"] = name
 		}
-		if e.TotalSize == e.Size {
-			delete(got, "TotalSize")
+		if delete(got, "TotalSize"); e.TotalSize != e.Size {
+			got["TotalSize"] = fmt.Sprint(e.TotalSize)
 		}
 	}
 	return got
@@ -275,6 +277,9 @@ func TestLayouts(t *testing.T) {
 					check("as it is", version, payload)
 					// What is at hand is used again: nothing of the event before may be left.
 					check("again", version, payload)
+					latest, _ := fill(m.layouts[newest], ptr, "Another")
+					decode(t, d, event(m.provider, m.id, newest, latest))
+					check("behind a newer one", version, payload)
 					if version == newest {
 						if m.id != clr.IDPinObjectAtGCTime || version > 0 {
 							check("with more behind it", version+1, append(slices.Clip(payload), "more and more"...))
@@ -293,6 +298,21 @@ func TestLayouts(t *testing.T) {
 					}
 				}
 			}
+			// Its version says what it has, even if there is room for what a newer one has.
+			for version, layout := range m.layouts {
+				payload, want := fill(layout, ptr, "A.Name")
+				payload = append(payload, bytes.Repeat([]byte{1, 0, 0, 0, 0, 0, 0, 0}, 8)...)
+				got := fieldsOf(decode(t, clr.NewDecoder(ptr), event(m.provider, m.id, version, payload)))
+				for _, field := range []string{"ClrInstance", "ID"} { // they are of any version that has room
+					if want[field] == "" || m.id == clr.IDPinObjectAtGCTime && version == 0 {
+						delete(got, field)
+						delete(want, field)
+					}
+				}
+				if fmt.Sprint(got) != fmt.Sprint(want) {
+					t.Errorf("%s, version %d, %d-byte pointers, with more behind it:\n got %v\nwant %v", m.name, version, ptr, got, want)
+				}
+			}
 			// What is shorter than its version says is of the version before.
 			for version, layout := range m.layouts {
 				before, ok := m.layouts[version-1]
@@ -302,10 +322,16 @@ func TestLayouts(t *testing.T) {
 				older, _ := fill(before, ptr, "")
 				newer, _ := fill(layout, ptr, "")
 				for n := len(older); n < len(newer); n++ {
-					if m.id == clr.IDGCAllocationTick && version == 2 && n >= len(older)+8+ptr || m.id == clr.IDGCGlobalHeapHistory && version == 4 && n >= len(older)+4 {
-						break // it has a part of a list or of a name
-					}
 					cut := event(m.provider, m.id, version, newer[:n])
+					if m.id == clr.IDGCGlobalHeapHistory && version == 4 && n >= len(older)+4 {
+						break // it has a part of a list
+					}
+					if m.id == clr.IDGCAllocationTick && version == 2 && n >= len(older)+8+ptr {
+						if _, err := clr.NewDecoder(ptr).Decode(cut); err == nil { // it has a part of a name
+							t.Errorf("%s, version %d cut at %d: no error", m.name, version, n)
+						}
+						continue
+					}
 					got := fieldsOf(decode(t, clr.NewDecoder(ptr), cut))
 					cut.Version--
 					if want := fieldsOf(decode(t, clr.NewDecoder(ptr), cut)); fmt.Sprint(got) != fmt.Sprint(want) {
@@ -411,7 +437,8 @@ func offset(layout, field string, ptr int) int {
 // TestPerHeapHistory: as many generations as there are, five at most.
 func TestPerHeapHistory(t *testing.T) {
 	for _, ptr := range []int{4, 8} {
-		for n := 1; n <= 7; n++ {
+		d := clr.NewDecoder(ptr)
+		for n := 7; n >= 1; n-- { // behind one that has more
 			layout := perHeapHistory(min(n, 5))
 			payload, want := fill(layout, ptr, "")
 			count := 2 + 7*ptr + 6*4
@@ -419,7 +446,7 @@ func TestPerHeapHistory(t *testing.T) {
 			if n > 5 {
 				payload = append(payload, make([]byte, (n-5)*10*ptr)...)
 			}
-			e := decode(t, clr.NewDecoder(ptr), event(clr.RuntimeProvider, clr.IDGCPerHeapHistory, 3, payload))
+			e := decode(t, d, event(clr.RuntimeProvider, clr.IDGCPerHeapHistory, 3, payload))
 			if got := fieldsOf(e); fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Errorf("%d generations: %v, want %v", n, got, want)
 			}
@@ -452,6 +479,7 @@ func TestTimes(t *testing.T) {
 			for i := range there {
 				payload = binary.LittleEndian.AppendUint32(payload, uint32(100+i))
 			}
+			payload = append(payload, make([]byte, there%4)...) // a part of one is none
 			e := decode(t, clr.NewDecoder(8), event(clr.RuntimeProvider, clr.IDGCGlobalHeapHistory, 4, payload)).(*clr.GCGlobalHeapHistory)
 			want := min(int(promised), there, clr.Times)
 			if e.TimeCount != want {
@@ -498,6 +526,12 @@ func TestDynamicLayouts(t *testing.T) {
 	}
 	// The data may not be longer than the event, which may end without the number of the runtime.
 	d := clr.NewDecoder(8)
+	d.Dynamic("X", func(e *clr.GCDynamicEvent) clr.Event {
+		if len(e.Data) != len("data") {
+			t.Errorf("%+v is asked for a decoder", e)
+		}
+		return nil
+	})
 	whole := dynamic("X", []byte("data"))
 	for n := range whole.Payload {
 		e := *whole
@@ -617,7 +651,8 @@ func TestTypes(t *testing.T) {
 			t.Errorf("%d of %d types", k, e.Count)
 		}
 	}
-	if e := decode(t, clr.NewDecoder(8), event(clr.RuntimeProvider, 15, 0, list(1, make([]byte, 3*least)...))).(*clr.BulkType); e.Count != 1 {
+	var v clr.Type
+	if e := decode(t, clr.NewDecoder(8), event(clr.RuntimeProvider, 15, 0, list(1, make([]byte, 3*least)...))).(*clr.BulkType); e.Count != 1 || !e.Next(&v) || e.Next(&v) {
 		t.Errorf("%d types, one is promised", e.Count)
 	}
 	if clr.Name(clr.RuntimeProvider, 15) != "BulkType" || clr.Name(clr.RuntimeProvider, 38) != "GCBulkRootStaticVar" || clr.Name(clr.RuntimeProvider, 39) != "GCDynamicEvent" {
@@ -627,17 +662,21 @@ func TestTypes(t *testing.T) {
 	variable, want := fill("Root:u64 Object:u64 TypeID:u64 Flags:u32 Field:text", 8, "f")
 	head := func(n uint32) []byte { return (&layout{}).u32(n).u64(77).u16(9).b }
 	e := decode(t, clr.NewDecoder(4), event(clr.RuntimeProvider, 38, 0, append(head(2), append(variable, variable...)...))).(*clr.GCBulkRootStaticVar)
-	var v clr.StaticVar
+	var static clr.StaticVar
 	n := 0
-	for ; e.Next(&v); n++ {
+	for ; e.Next(&static); n++ {
 		got := map[string]string{}
-		flatten(reflect.ValueOf(v), "", got)
+		flatten(reflect.ValueOf(static), "", got)
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%v, want %v", got, want)
 		}
 	}
 	if n != 2 || e.Count != 2 || e.AppDomain != 77 || e.ClrInstance != 9 {
 		t.Errorf("%d of %+v", n, e)
+	}
+	one = append(head(1), append(variable, variable...)...)
+	if e := decode(t, clr.NewDecoder(8), event(clr.RuntimeProvider, 38, 0, one)).(*clr.GCBulkRootStaticVar); e.Count != 1 || !e.Next(&static) || e.Next(&static) {
+		t.Errorf("%d variables, one is promised", e.Count)
 	}
 	const smallest = 3*8 + 4 + 2
 	for n := range 3*smallest + 1 {
@@ -657,7 +696,7 @@ func TestTypes(t *testing.T) {
 	}
 	damaged := decode(t, clr.NewDecoder(8), event(clr.RuntimeProvider, 38, 0, append(head(1), append(make([]byte, smallest-2), 1, 0)...))).(*clr.GCBulkRootStaticVar)
 	for range 2 {
-		if damaged.Next(&v) {
+		if damaged.Next(&static) {
 			t.Error("a variable whose name does not end")
 		}
 	}

@@ -87,7 +87,7 @@ func TestUnnamed(t *testing.T) {
 		{"Reason(1x)", 0, false},
 		{"AllocSmall ", 0, false},
 	} {
-		if got, ok := clr.ParseReason([]byte(c.name)); ok != c.ok || ok && got != clr.Reason(c.want) {
+		if got, ok := clr.ParseReason([]byte(c.name)); ok != c.ok || got != clr.Reason(c.want) {
 			t.Errorf("%s is read as %d, %v", c.name, got, ok)
 		}
 	}

@@ -18,9 +18,7 @@ type RecordedProcess struct {
 
 func (d *Decoder) recordedProcess(p *payload, _ int) Event {
 	e := &d.events.recordedProcess
-	*e = RecordedProcess{}
-	e.Name, e.RuntimeVersion, e.Flavor, e.GC = p.utf16z(), p.utf16z(), p.utf16z(), p.utf16z()
-	e.Started = int64(p.u64())
+	*e = RecordedProcess{Name: p.utf16z(), RuntimeVersion: p.utf16z(), Flavor: p.utf16z(), GC: p.utf16z(), Started: int64(p.u64())}
 	return e
 }
 

@@ -53,7 +53,6 @@ type RuntimeInformation struct {
 
 func (d *Decoder) runtimeInformation(p *payload, _ int) Event {
 	e := &d.events.runtimeInformation
-	*e = RuntimeInformation{}
 	e.ClrInstance = p.u16()
 	e.Sku = p.u16()
 	for i := range e.BCLVersion {
