@@ -75,14 +75,14 @@ func (d *Decoder) Decode(e *parse.Event) (Event, error) {
 }
 
 func (d *Decoder) find(m *parse.Metadata) *spec {
-	if m.Index < len(d.byIndex) && d.byIndex[m.Index].meta == m {
-		return d.byIndex[m.Index].spec
-	}
 	for len(d.byIndex) <= m.Index {
 		d.byIndex = append(d.byIndex, lookup{})
 	}
-	d.byIndex[m.Index] = lookup{meta: m, spec: find(m.Provider, m.EventID)}
-	return d.byIndex[m.Index].spec
+	l := &d.byIndex[m.Index]
+	if l.meta != m {
+		*l = lookup{meta: m, spec: find(m.Provider, m.EventID)}
+	}
+	return l.spec
 }
 
 func (d *Decoder) short(e *parse.Event, s *spec) error {
