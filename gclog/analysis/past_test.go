@@ -18,10 +18,18 @@ const megabyte = 1_000_000
 // is well unless a change says otherwise.
 type past struct {
 	process gclog.Process
-	told    []func(*analysis.Findings)
+	told    []func(listener)
 	shift   []func(by int64) // for each of told that can be told again later
 	now     time.Duration
 	number  uint32
+}
+
+// A listener is whoever can be told a past.
+type listener interface {
+	gclog.EventObserver
+	Begin(at int64)
+	End(at int64)
+	CollectionsOnly()
 }
 
 // A change is what makes a collection differ from that of a healthy program.
@@ -106,18 +114,18 @@ func (h *past) tell(d *gclog.GCDetails, changes []change) *past {
 			d.Heaps[i].MarkedUntil += by
 		}
 	})
-	h.told = append(h.told, func(f *analysis.Findings) {
+	h.told = append(h.told, func(to listener) {
 		for i := range pauses {
-			f.Pause(&pauses[i])
+			to.Pause(&pauses[i])
 		}
-		f.GC(d)
+		to.GC(d)
 	})
 	return h
 }
 
 func (h *past) gap(g gclog.Gap) *past {
 	g.Time = int64(h.now)
-	h.told = append(h.told, func(f *analysis.Findings) { f.Gap(&g) })
+	h.told = append(h.told, func(to listener) { to.Gap(&g) })
 	return h
 }
 
@@ -126,7 +134,7 @@ func (h *past) tick(id uint64, name string, bytes uint64) *past {
 	at := gclog.Stamp{Time: int64(h.now)}
 	text := nettracetest.UTF16(name)
 	e := &clr.GCAllocationTick{TypeID: id, TypeName: text[:len(text)-2], Amount: bytes} // without the zero
-	h.told = append(h.told, func(f *analysis.Findings) { f.Event(at, e, nil) })
+	h.told = append(h.told, func(to listener) { to.Event(at, e, nil) })
 	return h
 }
 
@@ -154,12 +162,12 @@ func (h *past) findings(t testing.TB, thresholds ...string) *analysis.Findings {
 	return f
 }
 
-func (h *past) replay(f *analysis.Findings) {
-	f.Begin(-int64(time.Minute))
+func (h *past) replay(to listener) {
+	to.Begin(-int64(time.Minute))
 	for _, tell := range h.told {
-		tell(f)
+		tell(to)
 	}
-	f.End(int64(h.now))
+	to.End(int64(h.now))
 }
 
 // moved are thresholds that were set as name=value.

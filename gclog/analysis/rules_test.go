@@ -821,9 +821,9 @@ var ruleCases = []ruleCase{
 		rule: "data-quality", name: "numbers of a log without no-GC regions",
 		bad: func(h *past) {
 			h.gc(0, milli).gap(gclog.Gap{Reason: gclog.GapMissedGCs, From: 2, To: 4}).gap(gclog.Gap{Reason: gclog.GapLostEvents, LostEvents: 5})
-			h.told = append(h.told, (*analysis.Findings).CollectionsOnly)
+			h.told = append(h.told, listener.CollectionsOnly)
 		},
-		good:     func(h *past) { h.gc(0, milli); h.told = append(h.told, (*analysis.Findings).CollectionsOnly) },
+		good:     func(h *past) { h.gc(0, milli); h.told = append(h.told, listener.CollectionsOnly) },
 		severity: analysis.Warning,
 		text:     []string{"The history has 2 gaps: 5 lost events, 3 missing GC numbers. No-GC regions use up numbers too, and a log of this format does not hold which: some may be no collections."},
 	},
