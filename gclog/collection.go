@@ -190,11 +190,9 @@ func (r *Reducer) endStale(e *clr.GCStart, s *suspension) {
 		case c.sus != nil && c.sus == s:
 			// In the same suspension: an ephemeral collection at the start of a background
 			// one, or provisional mode.
-			if c.isBackground() || c.HasEnd {
-				continue
+			if !c.isBackground() && !c.HasEnd {
+				c.Flaws |= FlawNoEnd
 			}
-			c.Flaws |= FlawNoEnd
-			continue
 		case !c.isBackground():
 			stale = c.sus == nil || !c.sus.restarting() // its restart was lost
 		case c.HasEnd:
@@ -469,17 +467,12 @@ func (r *Reducer) settle(c *collection) {
 // complete tells the record and forgets the collection.
 func (r *Reducer) complete(c *collection) {
 	if c.sus != nil {
-		c.sus.drop(c)
+		c.sus.gcs = without(c.sus.gcs, c)
 		c.sus = nil
 	}
 	r.settle(c)
 	c.endWaits()
-	for i, o := range r.open {
-		if o == c {
-			r.open = append(r.open[:i], r.open[i+1:]...)
-			break
-		}
-	}
+	r.open = without(r.open, c)
 	r.ended.forget(c)
 	r.histories.forget(c)
 	c.Index = r.index
@@ -501,13 +494,9 @@ func (r *Reducer) giveUp(c *collection) {
 	r.complete(c)
 }
 
-func (s *suspension) drop(c *collection) {
-	for i, o := range s.gcs {
-		if o == c {
-			s.gcs = append(s.gcs[:i], s.gcs[i+1:]...)
-			return
-		}
-	}
+// without takes one out of a list, whose memory it uses.
+func without[T comparable](list []T, one T) []T {
+	return slices.DeleteFunc(list, func(x T) bool { return x == one })
 }
 
 func (r *Reducer) newCollection() *collection {

@@ -5,10 +5,11 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
 )
 
 func TestParseFlaw(t *testing.T) {
-	for i := range 7 {
+	for i := range 8 {
 		f := gclog.Flaw(1) << i
 		if got, ok := gclog.ParseFlaw([]byte(f.Names(nil)[0])); !ok || got != f {
 			t.Errorf("%v is read as %v", f.Names(nil), got.Names(nil))
@@ -71,6 +72,34 @@ func TestGenerationName(t *testing.T) {
 	for want, d := range map[string]*gclog.GCDetails{"gen1": {Generation: 1}, "gen255": {Generation: 255}, "young": {Young: true}} {
 		if got := d.GenerationName(); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestSummaryOfMarks: of a record that was read from a log a balance may be known to be even, and 0 is
+// unknown.
+func TestSummaryOfMarks(t *testing.T) {
+	d := &gclog.GCDetails{Summary: &gclog.HeapSummary{}}
+	for _, imbalance := range []float64{0, 0.5, 1, 1.5} {
+		d.Summary.Marks[clr.MarkStack].Imbalance = imbalance
+		if ratio, known := d.MarkImbalance(clr.MarkStack); ratio != imbalance || known != (imbalance != 0) {
+			t.Errorf("%v is told as %v, known %v", imbalance, ratio, known)
+		}
+	}
+}
+
+// TestAppendName: of a name there is one digit for the generation, and a letter if it was induced.
+func TestAppendName(t *testing.T) {
+	for want, d := range map[string]*gclog.GCDetails{
+		"0N":  {},
+		"2B":  {Generation: 2, Kind: gclog.KindBackground, HasReason: true},
+		"1F":  {Generation: 1, Kind: gclog.KindForeground, Reason: clr.ReasonInduced}, // which nothing told
+		"2NI": {Generation: 2, Reason: clr.ReasonInduced, HasReason: true},
+		"2Ni": {Generation: 2, Reason: clr.ReasonInducedNotForced, HasReason: true},
+		"9N":  {Generation: 255},
+	} {
+		if got := d.AppendName([]byte("x")); string(got) != "x"+want {
+			t.Errorf("%s, want x%s", got, want)
 		}
 	}
 }

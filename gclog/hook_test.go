@@ -1,6 +1,7 @@
 package gclog_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/gclog/gclog/gclog"
@@ -87,6 +88,56 @@ func TestEventHook(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestEventsOf: which collection each event is shown with, by its number; 0 is none.
+func TestEventsOf(t *testing.T) {
+	o := &ofStory{story: newStory()}
+	o.Reducer = gclog.NewReducer(o)
+	s := o.story.at(0)
+	want := func(what string, numbers ...uint32) {
+		t.Helper()
+		if !slices.Equal(o.numbers, numbers) {
+			t.Errorf("%s: shown with %v, want %v", what, o.numbers, numbers)
+		}
+		o.numbers = nil
+	}
+	s.suspend(u, clr.SuspendForGC).triggered(u).event(u, &clr.GCAllocationTick{})
+	want("suspension for a collection", 0, 0, 0, 0)
+	s.start(u, 5, 2, clr.TypeBackground, 0).event(u, &clr.GCMarkWithType{})
+	want("first suspension of a background collection", 5, 5)
+	s.start(u, 6, 0, clr.TypeBlocking, 0).event(u, &clr.GCMarkWithType{}).event(u, &clr.BGCPhaseEvent{}).event(u, &clr.GCCreateSegment{})
+	want("gen0 in it", 6, 6, 5, 0)
+	s.end(u, 6, 0).event(u, &clr.GCHeapStats{}).event(u, &clr.GCGlobalHeapHistory{Heaps: 1}).event(u, perHeap(0)).restart(u)
+	want("end of the gen0", 6, 6, 6, 6, 6, 6)
+	s.event(u, &clr.GCHeapStats{}).event(u, perHeap(0)).event(u, &clr.GCFreeSegment{}).event(u, &clr.GCFinalizersBegin{}).event(u, &clr.GCFinalizersEnd{})
+	want("behind it", 0, 0, 0, 0, 0)
+	s.event(b, &clr.BGCRevisit{}).event(b, &clr.BGCDrainMark{}).event(b, &clr.BGCOverflow{}).event(f, &clr.BGCAllocWait{Reason: 10}).event(b, &clr.GCMarkWithType{})
+	want("while it runs", 5, 5, 5, 5, 5)
+	s.suspend(f, clr.SuspendForGC).restart(f)
+	want("another suspension, without a collection", 0, 0, 0, 0)
+	s.suspend(f, clr.SuspendForDebugger).restart(f).event(f, &clr.GCRestartEEEnd{})
+	want("suspension for something else, and what ends none", 0, 0, 0, 0, 0)
+	s.suspend(b, clr.SuspendForGCPrep).restart(b)
+	want("its second suspension", 0, 5, 5, 5)
+	s.end(b, 5, 2).event(b, &clr.GCHeapStats{}).event(b, &clr.BGCPhaseEvent{}).event(b, &clr.GCMarkWithType{})
+	want("its end", 5, 5, 0, 0)
+	s.suspend(b, clr.SuspendForGCPrep).restart(b)
+	want("a suspension of that kind without a background collection", 0, 0, 0, 0)
+}
+
+// ofStory notes the numbers of the collections that events are shown with.
+type ofStory struct {
+	*story
+	numbers []uint32
+}
+
+func (s *ofStory) Event(_ gclog.Stamp, _ clr.Event, d *gclog.GCDetails) {
+	n := uint32(0)
+	if d != nil {
+		n = d.Number
+	}
+	s.numbers = append(s.numbers, n)
 }
 
 // followedInSuspension tells whether another collection came in the suspension of d: its

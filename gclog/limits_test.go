@@ -96,6 +96,62 @@ func TestManyOpen(t *testing.T) {
 	}
 }
 
+// TestManyThreads: of eight threads it is known which collection they spoke of last; the oldest makes
+// room, and no other.
+func TestManyThreads(t *testing.T) {
+	for _, threads := range []uint32{8, 9, 10, 15} {
+		s := newStory()
+		for n := uint32(1); n <= threads; n++ {
+			s.end(uint64(n), n, 2) // of background collections that began before the session
+		}
+		for n := uint32(1); n <= threads; n++ {
+			s.event(uint64(n), &clr.GCHeapStats{Generations: 5})
+		}
+		s.Finish(s.now * 1000)
+		for _, d := range s.gcs {
+			if sized := d.Flaws&gclog.FlawNoSizes == 0; sized != (d.Number > threads-8) {
+				t.Errorf("%d threads: #%d has sizes: %v", threads, d.Number, sized)
+			}
+		}
+	}
+}
+
+// TestWildGeneration: a generation that no runtime has is not wrapped to one that it may have.
+func TestWildGeneration(t *testing.T) {
+	for _, gen := range []uint32{3, 254, 255, 256, 257, 1<<32 - 1} {
+		s := newStory().suspend(u, clr.SuspendForGC).start(u, 1, gen, clr.TypeBlocking, 0).restart(u).end(u, 2, gen)
+		s.Finish(s.now * 1000)
+		for _, d := range s.gcs {
+			if d.Generation != int(min(gen, 255)) {
+				t.Errorf("#%d of generation %d is one of %d", d.Number, gen, d.Generation)
+			}
+		}
+		if len(s.gcs) != 2 {
+			t.Errorf("generation %d: %d records", gen, len(s.gcs))
+		}
+	}
+}
+
+// TestLatePhases: phases of server GC that come up to half a second behind the sizes of their
+// collection are no sign of another one.
+func TestLatePhases(t *testing.T) {
+	for _, tt := range []struct {
+		late int64 // ns
+		open bool
+	}{{0, false}, {499_999_999, false}, {500_000_000, true}} {
+		s := background(newStory().at(0)).suspend(b, clr.SuspendForGCPrep).restart(b).end(b, 5, 2)
+		at := s.now * 1000
+		s.event(b, &clr.GCHeapStats{Generations: 5}).history(b, 2, 1, clr.MechanismConcurrent)
+		if !s.Idle() {
+			t.Fatalf("told %q", s.told)
+		}
+		s.Event(gclog.Stamp{Time: at + tt.late, Thread: b}, &clr.BGCPhaseEvent{Phase: clr.BGCSweepEnd})
+		if open := !s.Idle(); open != tt.open {
+			t.Errorf("a phase %d ns behind the sizes: a collection is open: %v", tt.late, open)
+		}
+	}
+}
+
 // TestExpiring: several background collections whose histories do not come are told at once.
 func TestExpiring(t *testing.T) {
 	s := newStory()

@@ -112,9 +112,10 @@ func TestMissingGap(t *testing.T) {
 	m.Add(9)
 	m.AddGap(&Gap{Reason: GapLostEvents, LostEvents: 3})
 	m.AddGap(&Gap{Reason: GapQueueFull, Records: 10, From: 20, To: 22})
+	m.AddGap(&Gap{Reason: GapMissedGCs, From: 30, To: 30})
 	var got []string
 	m.Gaps(Gap{}, func(g *Gap) { got = append(got, fmt.Sprint(g.From, g.To, g.Records, g.LostEvents)) })
-	if want := []string{"5 9 12 3", "20 22 0 0"}; !slices.Equal(got, want) {
+	if want := []string{"5 9 12 3", "20 22 0 0", "30 30 0 0"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	for _, c := range []struct {

@@ -1,6 +1,7 @@
 package gclog_test
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -153,5 +154,51 @@ func TestRecordedStart(t *testing.T) {
 		if c.started > 0 && known && x.Started.UnixNano() != c.started || c.started <= 0 && !x.Started.IsZero() {
 			t.Errorf("started at %v, want %d", x.Started, c.started)
 		}
+	}
+}
+
+// TestLearn: what is known of the runtime and its GC is taken over, each fact by itself, and what is
+// unknown takes nothing away. Who the process is stays.
+func TestLearn(t *testing.T) {
+	runtime := []string{"RuntimeVersion", "Flavor", "GCLibrary", "Server", "Concurrent", "HeapCount", "Processors", "Limits", "HasLimits"}
+	known := func(text string, n int64) *gclog.Process {
+		p := &gclog.Process{}
+		v := reflect.ValueOf(p).Elem()
+		for i := range v.NumField() {
+			switch f := v.Field(i); f.Kind() {
+			case reflect.String:
+				f.SetString(text)
+			case reflect.Int, reflect.Int64:
+				f.SetInt(n)
+			case reflect.Uint8, reflect.Uint64:
+				f.SetUint(uint64(n))
+			case reflect.Bool:
+				f.SetBool(true)
+			}
+		}
+		p.Limits.HardLimit = uint64(n)
+		return p
+	}
+	fields := reflect.TypeFor[gclog.Process]()
+	for i := range fields.NumField() {
+		name := fields.Field(i).Name
+		other := &gclog.Process{}
+		reflect.ValueOf(other).Elem().Field(i).Set(reflect.ValueOf(known("new", 2)).Elem().Field(i))
+		other.Limits.HardLimit = 2
+		got, want := known("old", 1), known("old", 1)
+		got.Learn(other)
+		if slices.Contains(runtime, name) && name != "Limits" { // which count as known with HasLimits
+			reflect.ValueOf(want).Elem().Field(i).Set(reflect.ValueOf(other).Elem().Field(i))
+		}
+		if name == "HasLimits" {
+			want.Limits = other.Limits
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+	p := &gclog.Process{}
+	if p.Learn(known("new", 1)); p.Server != gclog.No || p.HeapCount != 1 || p.Processors != 1 || !p.HasLimits || p.Name != "" {
+		t.Errorf("%+v", p)
 	}
 }

@@ -618,10 +618,15 @@ func TestTimeGoesBack(t *testing.T) {
 // TestOpen: what has begun and not ended can be asked for, and is told when it
 // lasts.
 func TestOpen(t *testing.T) {
-	s := newStory().at(0)
+	const begin = int64(5e9)
+	s := newStory().at(begin / 1000)
 	s.suspend(u, clr.SuspendForGC).start(u, 9, 2, clr.TypeBlocking, clr.ReasonInduced)
 	open := s.AppendOpen(nil)
-	if len(open) != 2 || open[0].Kind != gclog.OpenSuspension || open[1].Kind != gclog.OpenGC || open[0].Number != 9 || open[1].Since != 2000 {
+	what := gclog.Open{Number: 9, HasNumber: true, Generation: 2, Reason: clr.ReasonInduced, HasReason: true}
+	suspension, collection := what, what
+	suspension.Kind, suspension.Since, suspension.Ticks = gclog.OpenSuspension, begin, begin
+	collection.Kind, collection.Since, collection.Ticks = gclog.OpenGC, begin+2000, begin+2000
+	if !slices.Equal(open, []gclog.Open{suspension, collection}) {
 		t.Fatalf("%+v", open)
 	}
 	if c := s.Current(); c == nil || c.Number != 9 {
@@ -630,25 +635,42 @@ func TestOpen(t *testing.T) {
 	var w gclog.StallWatch
 	var told []string
 	check := func(now int64) {
-		w.Check(s.Reducer, now, func(x *gclog.Stall) {
+		w.Check(s.Reducer, begin+now, func(x *gclog.Stall) {
+			if x.Now != begin+now {
+				t.Errorf("told at %d as of %d", begin+now, x.Now)
+			}
 			told = append(told, fmt.Sprintf("%s #%d > %ds", x.Kind, x.Number, x.Threshold/1e9))
 		})
 	}
 	for _, now := range []int64{1e6, 999e6, 1001e6, 2e9, 9e9, 11e9, 12e9} {
 		check(now)
 	}
-	s.at(20e6).finish(u, 9, 2).restart(u)
+	s.at(begin/1000+20e6).finish(u, 9, 2).restart(u)
 	check(70e9)
 	want := []string{"suspension #9 > 1s", "gc #9 > 1s", "suspension #9 > 10s", "gc #9 > 10s"}
 	if !slices.Equal(told, want) {
 		t.Errorf("told %q, want %q", told, want)
 	}
 	// The next one counts anew; one that is found after a minute is told once.
-	s.at(100e6).suspend(u, clr.SuspendForGC)
+	s.at(begin/1000+100e6).suspend(u, clr.SuspendForGC)
 	told = nil
 	check(180e9)
 	if want := []string{"suspension #0 > 60s"}; !slices.Equal(told, want) {
 		t.Errorf("told %q, want %q", told, want)
+	}
+}
+
+// TestStallThresholds: what is open is told when it is a second old, ten, and a minute. Of several
+// that are due only the last is told.
+func TestStallThresholds(t *testing.T) {
+	const begin = int64(5e9)
+	s := newStory().at(begin/1000).event(u, &clr.GCSuspendEEBegin{Reason: clr.SuspendForGC})
+	for after, want := range map[int64]int64{1e9 - 1: 0, 1e9: 1e9, 10e9 - 1: 1e9, 10e9: 10e9, 60e9 - 1: 10e9, 60e9: 60e9, 1e12: 60e9} {
+		var told []int64
+		new(gclog.StallWatch).Check(s.Reducer, begin+after, func(x *gclog.Stall) { told = append(told, x.Threshold) })
+		if len(told) > 1 || len(told) != int(min(want, 1)) || want > 0 && told[0] != want {
+			t.Errorf("after %d ns: %d, want %d", after, told, want)
+		}
 	}
 }
 

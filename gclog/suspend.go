@@ -114,7 +114,7 @@ func (r *Reducer) restartEnd(at Stamp) {
 		return
 	}
 	at.Time = s.inOrder(at.Time)
-	r.remove(s)
+	r.suspensions = without(r.suspensions, s)
 	if s.forGC() {
 		r.blocked += at.Time - s.begin
 		r.share(s, at)
@@ -378,7 +378,7 @@ func (r *Reducer) suspensionOf(thread uint64) *suspension {
 
 // abandon gives up a suspension whose end was lost, and what stood in it.
 func (r *Reducer) abandon(s *suspension) {
-	r.remove(s)
+	r.suspensions = without(r.suspensions, s)
 	r.abandonGCs(s)
 	r.freeSuspension(s)
 	r.tellPhases()
@@ -426,15 +426,6 @@ func (r *Reducer) newSuspension() *suspension {
 }
 
 func (r *Reducer) freeSuspension(s *suspension) { r.freeSus = append(r.freeSus, s) }
-
-func (r *Reducer) remove(s *suspension) {
-	for i, o := range r.suspensions {
-		if o == s {
-			r.suspensions = append(r.suspensions[:i], r.suspensions[i+1:]...)
-			return
-		}
-	}
-}
 
 // phase notes the begin or end of a concurrent phase and tells it, or keeps it
 // until the program runs again. own is the suspension that the phase borders on.
