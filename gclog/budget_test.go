@@ -193,3 +193,25 @@ func count(of *[2]int, agrees bool) {
 		of[1]++
 	}
 }
+
+// TestBudgetDamaged: where a heap reports that there cannot be, as one of more than there are, no
+// budget is known until its generation has been collected again.
+func TestBudgetDamaged(t *testing.T) {
+	s := newStory()
+	for n, heap := range []uint32{0, 0, 7, 0, 0} {
+		e := perHeap(heap)
+		for g := range e.Generation {
+			e.Generation[g].Budget = 5000
+		}
+		number := uint32(n + 1)
+		s.suspend(u, clr.SuspendForGC).start(u, number, 2, clr.TypeBlocking, 0)
+		s.event(u, &clr.GCGlobalHeapHistory{CondemnedGeneration: 2, Heaps: 1}).event(u, e).finish(u, number, 2).restart(u)
+	}
+	for i, want := range []bool{false, true, false, false, true} {
+		for g, x := range s.gcs[i].Generations {
+			if x.HasBudgetLeft != want {
+				t.Errorf("#%d: what is left of %s is known: %v", i+1, gclog.GenerationName(g), x.HasBudgetLeft)
+			}
+		}
+	}
+}

@@ -243,6 +243,9 @@ func TestFacts(t *testing.T) {
 		"no heap":         {func(_, _, _, h []byte) [][2]any { return [][2]any{{history, h}} }, " unknown unknown 0 false"},
 		"a heap":          {func(_, _, _, h []byte) [][2]any { return [][2]any{{history, heaps(h, 1)}} }, " unknown unknown 1 false"},
 		"two heaps":       {func(_, _, _, h []byte) [][2]any { return [][2]any{{history, heaps(h, 2)}} }, " yes unknown 2 false"},
+		"no heap any more": {func(_, _, _, h []byte) [][2]any {
+			return [][2]any{{history, heaps(slices.Clone(h), 2)}, {history, h}}
+		}, " yes unknown 2 false"},
 		"the first counts": {func(i, _, _, _ []byte) [][2]any {
 			return [][2]any{{info, version(i, 10, 1, 2)}, {info, version(slices.Clone(i), 11, 0, 0)}}
 		}, "10.1.2 unknown unknown 0 false"},

@@ -163,9 +163,8 @@ func TestLearn(t *testing.T) {
 	runtime := []string{"RuntimeVersion", "Flavor", "GCLibrary", "Server", "Concurrent", "HeapCount", "Processors", "Limits", "HasLimits"}
 	known := func(text string, n int64) *gclog.Process {
 		p := &gclog.Process{}
-		v := reflect.ValueOf(p).Elem()
-		for i := range v.NumField() {
-			switch f := v.Field(i); f.Kind() {
+		for _, f := range reflect.ValueOf(p).Elem().Fields() {
+			switch f.Kind() {
 			case reflect.String:
 				f.SetString(text)
 			case reflect.Int, reflect.Int64:
