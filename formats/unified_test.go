@@ -1,0 +1,240 @@
+package formats_test
+
+import (
+	"maps"
+	"math"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// inKiB is a collection of which everything that the unified format tells is known.
+func inKiB() *gclog.GCDetails {
+	d := known()
+	d.PromotedBytes, d.Peak, d.CommittedBefore, d.CommittedAfter = 1061<<10, 1062<<10, 1063<<10, 1064<<10
+	d.FinalizationSize, d.AllocationRate = 1067<<10, 1234<<10
+	for i := range d.TickAllocated {
+		d.TickAllocated[i] <<= 10
+	}
+	for g := range d.Generations {
+		x := &d.Generations[g]
+		x.Before, x.After, x.Fragmentation, x.Budget, x.Allocated = x.Before<<10, x.After<<10, x.Fragmentation<<10, x.Budget<<10, x.Allocated<<10
+	}
+	for m := range d.Summary.Marks {
+		d.Summary.Marks[m].Longest *= 1000
+		d.Summary.Marks[m].Promoted <<= 10
+	}
+	for i := range d.TimingCount {
+		d.Timing[i] *= 1000
+	}
+	return d
+}
+
+// blockingInKiB is the same of a blocking collection with one pause.
+func blockingInKiB(number uint32, generation int, at int64) *gclog.GCDetails {
+	d := inKiB()
+	d.Number, d.Generation, d.Kind, d.Type, d.Background = number, generation, gclog.KindBlocking, clr.TypeBlocking, nil
+	d.Pauses = []gclog.PausePart{{Start: at, Duration: 10_500_000 * int64(generation), Suspend: 1000, Resume: 100}}
+	return d
+}
+
+func allLines() *formats.Selection {
+	s := formats.Selection{Decorators: formats.Of(formats.DecUptime, formats.DecLevel, formats.DecTags)}
+	s.Select(nil, true, formats.LevelTrace)
+	return &s
+}
+
+// TestJDKStory: a young collection, a background and a full one, of which everything is known, in
+// all lines of the JDK formats. Each number of testdata/golden/story.* is one of known.
+func TestJDKStory(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	p := someone()
+	p.Limits.HardLimit, p.Limits.LOHThreshold, p.Limits.PhysicalMemoryConfig = 1<<20, 2<<20, 3<<20
+	p.Limits.Gen0MinBudget, p.Limits.Gen0MaxBudget, p.Limits.HighMemoryPercent = 4<<20, 5<<20, 90
+	young, background, full := blockingInKiB(6, 1, 900*ms), inKiB(), blockingInKiB(8, 2, 1100*ms)
+	for _, format := range []string{"unified", "jdk8"} {
+		head, records := written(t, format, formats.Options{Process: p, Selection: allLines()}, func(w *formats.Writer) {
+			w.Start(&formats.Start{At: 5 * ms})
+			w.Pause(&gclog.Pause{PausePart: young.Pauses[0], GC: young})
+			w.GC(young)
+			w.Pause(&gclog.Pause{PausePart: background.Pauses[0], GC: background})
+			w.Phase(&gclog.Phase{Kind: gclog.PhaseMark, Start: 1001 * ms, Time: 1001 * ms, GC: background})
+			w.Phase(&gclog.Phase{Kind: gclog.PhaseMark, Start: 1001 * ms, Time: 1009 * ms, End: true, GC: background})
+			w.Pause(&gclog.Pause{PausePart: background.Pauses[1], GC: background})
+			w.Phase(&gclog.Phase{Kind: gclog.PhaseSweep, Start: 1013 * ms, Time: 1013 * ms, GC: background})
+			w.Phase(&gclog.Phase{Kind: gclog.PhaseSweep, Start: 1013 * ms, Time: 1024 * ms, End: true, GC: background})
+			w.GC(background)
+			w.Pause(&gclog.Pause{PausePart: full.Pauses[0], GC: full})
+			w.GC(full)
+			w.Suspension(&gclog.Suspension{Start: 1100 * ms, Duration: 41 * ms, Suspend: 1000, Reason: 1})
+			w.Suspension(&gclog.Suspension{Start: 1200 * ms, Duration: 41 * ms, Suspend: gclog.Untold, Reason: 1})
+			w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion, Start: 1300 * ms, Duration: 5 * ms, Suspend: 6000}, UsedNumber: 9})
+			w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseUnknown, Start: 1400 * ms, Duration: 7 * ms, Suspend: gclog.Untold}})
+			w.End(&formats.End{At: 2000 * ms, Reason: formats.EndDetached})
+		})
+		compareFile(t, filepath.Join("testdata", "golden", "story."+format), []byte(head+"\n"+strings.Join(records, "\n")+"\n"))
+	}
+}
+
+var oneField = regexp.MustCompile(`([a-z0-9_]+)=([^,]*)`)
+
+// fieldsOf are the fields of a collection's own lines: name by name, behind the title of the line.
+func fieldsOf(t *testing.T, d *gclog.GCDetails) map[string]string {
+	t.Helper()
+	_, records := written(t, "unified", formats.Options{Process: gclog.Process{}, Selection: allLines()}, func(w *formats.Writer) {
+		if d.Kind != gclog.KindBackground {
+			w.Pause(&gclog.Pause{PausePart: d.Pauses[0], GC: d})
+		}
+		w.GC(d)
+	})
+	all := map[string]string{}
+	for _, line := range records {
+		_, text, ours := strings.Cut(line, ")         ")
+		title, list, titled := strings.Cut(text, ": ")
+		if !ours || !titled {
+			continue
+		}
+		for _, f := range oneField.FindAllStringSubmatch(list, -1) {
+			all[title+" "+f[1]] = f[2]
+		}
+	}
+	return all
+}
+
+// TestUnifiedFields: a fact that is not known has no field, a line without any field is not there,
+// and all else is as it was.
+func TestUnifiedFields(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*gclog.GCDetails)
+		gone   []string // fields, or all of a line
+		other  map[string]string
+	}{
+		{"no reason", func(d *gclog.GCDetails) { d.HasReason = false }, []string{"DotNet reason"}, nil},
+		{"two pools only", func(d *gclog.GCDetails) { d.Pools = true }, []string{"DotNet gen0", "DotNet gen1", "DotNet gen2", "DotNet loh", "DotNet poh"}, nil},
+		{"no pinned object heap", func(d *gclog.GCDetails) { d.GenerationCount = 4 }, []string{"DotNet poh", "Condemned poh_budget", "Program poh"}, nil},
+		{"nothing promoted", func(d *gclog.GCDetails) { d.HasPromoted, d.HasFragmentation = false, false }, []string{"DotNet promoted", "DotNet fragmentation"}, nil},
+		{"nothing committed", func(d *gclog.GCDetails) { d.HasCommittedBefore, d.HasCommittedAfter = false, false }, []string{"DotNet committed", "DotNet committed_before"}, nil},
+		{"committed before only", func(d *gclog.GCDetails) { d.HasCommittedAfter = false }, []string{"DotNet committed"}, nil},
+		{"committed after only", func(d *gclog.GCDetails) { d.HasCommittedBefore = false }, []string{"DotNet committed_before"}, nil},
+		{"as much committed as before", func(d *gclog.GCDetails) { d.CommittedBefore = d.CommittedAfter + 1 }, []string{"DotNet committed_before"}, nil},
+		{"pauses that are not sure", func(d *gclog.GCDetails) { d.Flaws = gclog.FlawNoSuspend | gclog.FlawTime | gclog.FlawNoSizes }, nil, map[string]string{"DotNet flaws": "no-suspend+time"}},
+		{
+			"nothing is known of why", func(d *gclog.GCDetails) { d.Global.HasCondemned, d.Summary.Reasons = false, nil },
+			[]string{"Condemned initial", "Condemned final", "Condemned budget_exceeded", "Condemned time_tuning", "Condemned reasons"},
+			nil,
+		},
+		{
+			"no conditions", func(d *gclog.GCDetails) { d.Global.Condemned = 0; d.Summary.Reasons = d.Summary.Reasons[1:2] },
+			[]string{"Condemned reasons"},
+			map[string]string{"Condemned initial": "gen1", "Condemned final": "gen1", "Condemned budget_exceeded": "gen0", "Condemned time_tuning": "gen0"},
+		},
+		{"no budget", func(d *gclog.GCDetails) { d.Generations[gclog.Gen2].Budget, d.Generations[gclog.LOH].Budget = 0, 1 }, []string{"Condemned gen2_budget"}, map[string]string{"Condemned loh_budget": "0K"}},
+		{"no memory load", func(d *gclog.GCDetails) { d.Global.MemoryLoad = 0 }, []string{"Condemned memory_load_percent"}, nil},
+		{"little memory load", func(d *gclog.GCDetails) { d.Global.MemoryLoad = 1 }, nil, map[string]string{"Condemned memory_load_percent": "1"}},
+		{"no allocation", func(d *gclog.GCDetails) { d.HasAllocated = false }, []string{"Program allocated", "Program gen0", "Program loh", "Program poh"}, nil},
+		{"a sum of allocation", func(d *gclog.GCDetails) { d.Sums = true }, []string{"Program gen0", "Program loh", "Program poh"}, nil},
+		{"a sum and its shares", func(d *gclog.GCDetails) { d.Sums, d.HasShares = true, true }, nil, nil},
+		{"no rate", func(d *gclog.GCDetails) { d.AllocationRate = 0.9 }, []string{"Program rate_per_second"}, nil},
+		{"a little rate", func(d *gclog.GCDetails) { d.AllocationRate = 1 }, nil, map[string]string{"Program rate_per_second": "0K"}},
+		{"nothing since the last", func(d *gclog.GCDetails) { d.HasSinceLast = false }, []string{"Program since_last"}, nil},
+		{"no ticks", func(d *gclog.GCDetails) { d.HasTicks = false }, []string{"Program ticks_small", "Program ticks_large", "Program ticks_pinned"}, nil},
+		{"nothing of the program", func(d *gclog.GCDetails) {
+			d.HasAllocated, d.AllocationRate, d.HasSinceLast, d.HasTicks = false, 0, false, false
+		}, []string{"Program"}, nil},
+		{"no references", func(d *gclog.GCDetails) {
+			d.PinnedObjects, d.Handles, d.SyncBlocks, d.FinalizationCount, d.FinalizationSize, d.PinPlugs = math.MaxUint32, -1, math.MaxUint32, math.MaxUint64, math.MaxUint64, 0
+		}, []string{"References"}, nil},
+		{
+			"few references", func(d *gclog.GCDetails) { d.Handles, d.PinPlugs, d.FinalizationSize = 0, 1, math.MaxUint64 },
+			[]string{"References finalization_size"},
+			map[string]string{"References handles": "0", "References pinned_plugs": "1"},
+		},
+		{"no times", func(d *gclog.GCDetails) { d.TimingCount = 0 }, []string{"Phases"}, nil},
+		{"no marks", func(d *gclog.GCDetails) { d.Summary.Marks = [clr.MarkTypes]gclog.MarkSummary{} }, []string{"Roots"}, nil},
+		{"some marks", func(d *gclog.GCDetails) { d.Summary.Marks[clr.MarkHandles].Known = false }, []string{"Roots handles"}, nil},
+		{"two heaps", func(d *gclog.GCDetails) {
+			d.Heaps = make([]gclog.HeapDetails, 3)
+			d.Heaps[0].Heap, d.Heaps[0].HasHistory = 2, true
+			d.Heaps[2].Heap, d.Heaps[2].HasHistory = 1, true
+			for _, i := range []int{0, 2} {
+				h := &d.Heaps[i].History
+				h.Generations = 4
+				for g := range h.Generations {
+					h.Generation[g].SizeBefore, h.Generation[g].SizeAfter = uint64(10*i+g)<<10, uint64(10*i+g+5)<<10
+				}
+				h.Heap = d.Heaps[i].Heap
+			}
+		}, nil, map[string]string{
+			"Heap 1 gen0": "20K->25K", "Heap 1 gen1": "21K->26K", "Heap 1 gen2": "22K->27K", "Heap 1 loh": "23K->28K", "Heap 1 workers": "4",
+			"Heap 2 gen0": "0K->5K", "Heap 2 gen1": "1K->6K", "Heap 2 gen2": "2K->7K", "Heap 2 loh": "3K->8K", "Heap 2 workers": "4",
+		}},
+	} {
+		for kind, make := range map[string]func() *gclog.GCDetails{"background": inKiB, "blocking": func() *gclog.GCDetails { return blockingInKiB(8, 2, 1e9) }} {
+			t.Run(c.name+" "+kind, func(t *testing.T) {
+				want, d := fieldsOf(t, make()), make()
+				c.change(d)
+				for name := range want {
+					if slices.ContainsFunc(c.gone, func(g string) bool { return name == g || strings.HasPrefix(name, g+" ") }) {
+						delete(want, name)
+					}
+				}
+				maps.Copy(want, c.other)
+				got := fieldsOf(t, d)
+				if !maps.Equal(got, want) {
+					t.Errorf("got\n%v, want\n%v", got, want)
+				}
+			})
+		}
+	}
+}
+
+// TestUnifiedSizes: what the lines of a collection's sizes hold if only a part of them is known: what
+// was not told is as it was.
+func TestUnifiedSizes(t *testing.T) {
+	const young, old = "GC(8)         ParNew: ", "GC(8)         CMS: "
+	for _, c := range []struct {
+		name   string
+		d      *gclog.GCDetails
+		change func(*gclog.GCDetails)
+		want   []string
+	}{
+		{"a blocking one", blockingInKiB(8, 2, 1e9), func(*gclog.GCDetails) {}, []string{young + "221K->241K(354K)", old + "339K->369K(710K)", "DotNet: gen2 blocking sweeping, reason"}},
+		{"no sizes before", blockingInKiB(8, 2, 1e9), func(d *gclog.GCDetails) { d.HasBefore = false }, []string{young + "0K->241K(354K)", old + "0K->369K(710K)", "gen1=0K->121K"}},
+		{"no sizes after", blockingInKiB(8, 2, 1e9), func(d *gclog.GCDetails) { d.HasSizesAfter = false }, []string{young + "221K->221K(354K)", old + "339K->339K(710K)", "gen1=111K->111K"}},
+		{"no committed memory", blockingInKiB(8, 2, 1e9), func(d *gclog.GCDetails) { d.HasCommittedAfter, d.HasCommittedBefore = false, false }, []string{young + "221K->241K(241K)", old + "339K->369K(369K)"}},
+		{"committed before only", blockingInKiB(8, 2, 1e9), func(d *gclog.GCDetails) { d.HasCommittedAfter = false }, []string{young + "221K->241K(354K)", old + "339K->369K(709K)"}},
+		{"compacting", blockingInKiB(8, 2, 1e9), func(d *gclog.GCDetails) { d.Global.Mechanisms = clr.MechanismCompaction }, []string{"DotNet: gen2 blocking compacting, reason"}},
+		{"whether it compacts is not known", blockingInKiB(8, 2, 1e9), func(d *gclog.GCDetails) { d.HasCompaction = false }, []string{"DotNet: gen2 blocking, reason"}},
+		{"a background one", inKiB(), func(*gclog.GCDetails) {}, []string{"GC(7) Old: 339K->369K(369K)", "gen1=111K->121K", "peak=1062K"}},
+		{"sizes before that are a guess", inKiB(), func(d *gclog.GCDetails) { d.BeforeEstimated = true }, []string{"GC(7) Old: 0K->369K(369K)", "gen1=0K->121K"}},
+		{"no sizes before the background", inKiB(), func(d *gclog.GCDetails) { d.HasBefore = false }, []string{"GC(7) Old: 0K->369K(369K)"}},
+		{"a peak below the size before", inKiB(), func(d *gclog.GCDetails) { d.Peak = 1 }, []string{"peak=560K"}},
+		{"a background one without sizes", inKiB(), func(d *gclog.GCDetails) { d.HasSizesAfter = false }, nil},
+		{"a background one that began before", inKiB(), func(d *gclog.GCDetails) { d.Flaws = gclog.FlawNoStart }, nil},
+	} {
+		c.change(c.d)
+		_, records := written(t, "unified", formats.Options{}, func(w *formats.Writer) {
+			if c.d.Kind != gclog.KindBackground {
+				w.Pause(&gclog.Pause{PausePart: c.d.Pauses[0], GC: c.d})
+			}
+			w.GC(c.d)
+		})
+		text := strings.Join(records, "\n")
+		for _, want := range c.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: %q is not in\n%s", c.name, want, text)
+			}
+		}
+		if c.want == nil && text != "" {
+			t.Errorf("%s: want no line\n%s", c.name, text)
+		}
+	}
+}
