@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -102,13 +103,19 @@ func TestEverything(t *testing.T) {
 			name := fmt.Sprintf("%v gen%d", kind, generation)
 			head, records := written(t, "json", o, func(w *formats.Writer) { w.GC(d) })
 			checkHeader(t, name+" head", []byte(head))
-			checkRecord(t, name, []byte(records[0]))
+			byPath := checkRecord(t, name, []byte(records[0]))
+			if got := fmt.Sprint(byPath["dotnet.gc.generation"]); got != strconv.Itoa(generation) || !strings.HasPrefix(byPath["message"].(string), fmt.Sprintf("GC 1 gen%d ", generation)) {
+				t.Errorf("%s: json says gen%s: %s", name, got, byPath["message"])
+			}
 			head, records = written(t, "csv", o, func(w *formats.Writer) { w.GC(d) })
 			if rows, err := csv.NewReader(strings.NewReader(head + "\n" + records[0] + "\n")).ReadAll(); err != nil || len(rows) != 2 {
 				t.Errorf("csv: %d rows: %v", len(rows), err)
 			}
-			if _, records = written(t, "text", o, func(w *formats.Writer) { w.GC(d) }); len(records) != 1 {
-				t.Errorf("text: %d lines", len(records))
+			if _, records = written(t, "text", o, func(w *formats.Writer) { w.GC(d) }); len(records) != 1 || strings.TrimPrefix(strings.Fields(records[0])[2], "1->") != strconv.Itoa(generation) {
+				t.Errorf("text: %d lines for %s: %s", len(records), name, records)
+			}
+			if _, records = written(t, "unified", o, func(w *formats.Writer) { w.Pause(&gclog.Pause{GC: d}) }); !strings.Contains(strings.Join(records, "\n"), fmt.Sprintf("DotNet: gen%d %s", generation, kind)) {
+				t.Errorf("unified: no gen%d in %s", generation, records)
 			}
 		}
 	}

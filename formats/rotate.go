@@ -192,9 +192,7 @@ func (r *RotatingFile) Bytes() int64 { return r.total }
 // it is closed, else it is archived. The next write makes another.
 func (r *RotatingFile) Reopen() {
 	_ = r.flush() // kept in lost
-	if r.left > 0 {
-		r.takeBack(0)
-	}
+	r.takeBack(0)
 	if r.open {
 		r.rotate()
 	}
@@ -231,9 +229,7 @@ func (r *RotatingFile) Write(head Head, group []byte, hold bool) error {
 	if now := r.now(); now.Sub(r.looked) >= lookEvery || now.Before(r.looked) {
 		r.Follow()
 	}
-	if r.left > 0 {
-		r.takeBack(0)
-	}
+	r.takeBack(0)
 	if r.open && r.left == 0 && r.due(int64(len(group)), hold) {
 		if err := r.flush(); err != nil {
 			return err
@@ -288,9 +284,7 @@ func (r *RotatingFile) append(b []byte) error {
 		r.total += int64(n)
 		return nil
 	}
-	if n > 0 {
-		r.takeBack(int64(n))
-	}
+	r.takeBack(int64(n))
 	return fmt.Errorf("writing %s: %w", r.path, bare(err))
 }
 
@@ -308,14 +302,16 @@ func bare(err error) error {
 // What the file has before them is not ours to know: others may have cut it off, and these bytes
 // too.
 func (r *RotatingFile) takeBack(n int64) {
+	if n += r.left; n == 0 {
+		return
+	}
+	r.left = 0
 	info, err := os.Stat(r.path)
 	cut := func(size int64) error { return os.Truncate(r.path, size) }
 	if r.file != nil { // whatever it is called by now
 		info, err = r.file.Stat()
 		cut = r.file.Truncate
 	}
-	n += r.left
-	r.left = 0
 	switch {
 	case err == nil && !os.SameFile(info, r.ours):
 		r.torn = true
@@ -391,9 +387,7 @@ func (r *RotatingFile) rotate() {
 
 // leave closes the file; the next write makes another.
 func (r *RotatingFile) leave() {
-	if r.left > 0 {
-		r.takeBack(0)
-	}
+	r.takeBack(0)
 	// An error of close has no consequence here: every write was reported already.
 	_ = r.log.Close()
 	r.release()

@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// A helper is this binary, run again by a test: see faulty and limited.
+// A helper is this binary, run again by a test: see faulty, limited and rights.
 const helperEnv = "GCLOG_TEST_HELPER"
 
 func TestMain(m *testing.M) {
@@ -29,6 +29,8 @@ func TestMain(m *testing.M) {
 		faulty(strings.Fields(args))
 	case "limited":
 		limited(args)
+	case "rights":
+		rights()
 	default:
 		os.Exit(m.Run())
 	}
@@ -241,6 +243,26 @@ func TestMode(t *testing.T) {
 	}
 }
 
+// TestFolderMode: the folders that are made for a file are open to its owner and group only.
+func TestFolderMode(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no such modes on Windows")
+	}
+	dir := t.TempDir()
+	r := open(t, filepath.Join(dir, "a", "b", "gc.log"), RotateOptions{MakeDirs: true})
+	write(t, r, 0, 1)
+	closeFile(t, r)
+	for _, made := range []string{"a", "a/b"} {
+		info, err := os.Stat(filepath.Join(dir, made))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := 0o750 & umasked(t); info.Mode().Perm() != want {
+			t.Errorf("%s has the mode %v, want %v", made, info.Mode(), want)
+		}
+	}
+}
+
 // umasked is what the umask leaves of 0777.
 var umasked = func() func(t *testing.T) fs.FileMode {
 	var once sync.Once
@@ -324,6 +346,45 @@ func TestIndexNames(t *testing.T) {
 				t.Errorf("the files are %v", names(files))
 			}
 		})
+	}
+}
+
+// TestIndexWithoutRotation: what was there takes a free name, and nothing is replaced for it.
+func TestIndexWithoutRotation(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "gc.log")
+	for n := range 3 {
+		r := open(t, path, RotateOptions{Naming: NameByIndex})
+		write(t, r, n, n+1)
+		closeFile(t, r)
+	}
+	files := content(t, dir)
+	for n, name := range []string{"gc.log.0", "gc.log.1", "gc.log"} {
+		wantRecords(t, numbers(t, name, files[name]), n, n+1)
+	}
+	for i := range 997 {
+		if err := os.WriteFile(fmt.Sprint(path, ".", i+2), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closeFile(t, open(t, path, RotateOptions{Naming: NameByIndex})) // takes the last one
+	if err := os.Rename(path+".1", path); err != nil {
+		t.Fatal(err)
+	}
+	closeFile(t, open(t, path, RotateOptions{Naming: NameByIndex})) // and one that was given back
+	if err := os.WriteFile(path, []byte("left"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := (&Files{}).Open(path, RotateOptions{Naming: NameByIndex})
+	if err == nil || !strings.Contains(err.Error(), "no free name for the archived file: gc.log.999 exists") {
+		t.Errorf("all names are in use: %v", err)
+	}
+	files = content(t, dir)
+	wantRecords(t, numbers(t, "gc.log.0", files["gc.log.0"]), 0, 1)
+	wantRecords(t, numbers(t, "gc.log.1", files["gc.log.1"]), 1, 2)
+	wantRecords(t, numbers(t, "gc.log.999", files["gc.log.999"]), 2, 3)
+	if len(files) != 1001 || files["gc.log"] != "left" {
+		t.Errorf("there are %d files, and the last one is %q", len(files), files["gc.log"])
 	}
 }
 
@@ -1269,6 +1330,14 @@ func TestDiskFullBuffered(t *testing.T) {
 	if !slices.IsSorted(got) {
 		t.Errorf("the records are %v", got)
 	}
+}
+
+// rights tells what the helper may do.
+func rights() {
+	fmt.Printf("privileged %v\n", privileged())
+	self, root := Account{uint32(os.Geteuid()), uint32(os.Getegid())}, Account{UID: 0, GID: uint32(os.Getegid())}
+	fmt.Printf("as itself: %v\n", self.Do(func() error { return nil }))
+	fmt.Printf("as root: %v\n", root.Do(func() error { return nil }))
 }
 
 // limited writes records to a file whose length is limited by ulimit.

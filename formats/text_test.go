@@ -123,8 +123,8 @@ func TestTextLines(t *testing.T) {
 		"10:00:01.000      -     -  suspension  unknown                         ?         1.000": func(w *formats.Writer) {
 			w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseUnknown, Start: 1e9, Duration: 1e6, Suspend: gclog.Untold}})
 		},
-		"10:00:01.000  process 4711 exited with code 3": func(w *formats.Writer) {
-			w.End(&formats.End{At: 1e9, Reason: formats.EndExited, ExitCode: 3, HasCode: true})
+		"10:00:01.000  process 4711 exited with code 139": func(w *formats.Writer) {
+			w.End(&formats.End{At: 1e9, Reason: formats.EndExited, ExitCode: 139, HasCode: true})
 		},
 		"10:00:01.000  process 4711 was killed": func(w *formats.Writer) {
 			w.End(&formats.End{At: 1e9, Reason: formats.EndKilled})
@@ -156,8 +156,8 @@ func TestTextLines(t *testing.T) {
 		"10:00:01.000  ! a collection has been going on for 1.0 s: #17 gen2 background": func(w *formats.Writer) {
 			w.Stall(&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenGC, Number: 17, HasNumber: true, Generation: 2, Type: clr.TypeBackground}, Now: 1e9})
 		},
-		"10:00:01.000  ! a collection has been going on for 1.0 s: #18 gen1": func(w *formats.Writer) {
-			w.Stall(&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenGC, Number: 18, HasNumber: true, Generation: 1, Type: clr.TypeBlocking}, Now: 1e9})
+		"10:00:01.000  ! a collection has been going on for 1.0 s: #18 gen12": func(w *formats.Writer) { // from a damaged stream
+			w.Stall(&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenGC, Number: 18, HasNumber: true, Generation: 12, Type: clr.TypeBlocking}, Now: 1e9})
 		},
 	} {
 		_, records := written(t, "text", formats.Options{Process: someone()}, write)
@@ -181,18 +181,18 @@ func TestGapSentences(t *testing.T) {
 		gap  gclog.Gap
 		want string
 	}{
-		{gclog.Gap{Reason: gclog.GapLostEvents, LostEvents: 2, From: 3, To: 4}, "2 events are missing" + dropped},
+		{gclog.Gap{Reason: gclog.GapLostEvents, LostEvents: 12, From: 3, To: 4}, "12 events are missing" + dropped},
 		{gclog.Gap{Reason: gclog.GapLostEvents, LostEvents: 0}, "0 events are missing" + dropped},
-		{gclog.Gap{Reason: gclog.GapQueueFull, Records: 1, From: 7, To: 7}, "the outputs were too slow: 1 record is missing, of collection 7"},
+		{gclog.Gap{Reason: gclog.GapQueueFull, Records: 1, From: 27, To: 27}, "the outputs were too slow: 1 record is missing, of collection 27"},
 		{gclog.Gap{Reason: gclog.GapQueueFull, Records: 3}, "the outputs were too slow: 3 records are missing"},
-		{gclog.Gap{Reason: gclog.GapUnwritten, Records: 2, From: 7, To: 8}, "the output could not be written: 2 records are missing, of collections from 7 to 8"},
+		{gclog.Gap{Reason: gclog.GapUnwritten, Records: 12, From: 17, To: 28}, "the output could not be written: 12 records are missing, of collections from 17 to 28"},
 		{gclog.Gap{Reason: gclog.GapInternal, Records: 1}, "gclog failed because of a defect: 1 record is missing"},
 		{gclog.Gap{Reason: gclog.GapStopped, From: 1, To: 2}, stopped},
 		{gclog.Gap{Reason: gclog.GapStopped, Records: 1, From: 2, To: 2}, stopped + ": 1 record is missing, of collection 2"},
 		{gclog.Gap{Reason: gclog.GapReattached, From: 1, To: 2}, "a new session began"},
 		{gclog.Gap{Reason: gclog.GapMissedGCs}, "the numbers of the collections go back"},
-		{gclog.Gap{Reason: gclog.GapMissedGCs, From: 1, To: 1}, "collection 1 is missing"},
-		{gclog.Gap{Reason: gclog.GapMissedGCs, From: 1, To: 3}, "collections 1 to 3 are missing"},
+		{gclog.Gap{Reason: gclog.GapMissedGCs, From: 11, To: 11}, "collection 11 is missing"},
+		{gclog.Gap{Reason: gclog.GapMissedGCs, From: 11, To: 13}, "collections 11 to 13 are missing"},
 	} {
 		c.gap.Time = 1e9
 		_, records := written(t, "text", formats.Options{Process: someone()}, func(w *formats.Writer) { w.Gap(&c.gap) })

@@ -1,0 +1,120 @@
+package formats
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestRights: who may write where its user may not, and who can write as another user.
+func TestRights(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can run a program as another user")
+	}
+	program, err := os.ReadFile(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary := filepath.Join(t.TempDir(), "rights") // the folder of the other one may not be open to others
+	if err := errors.Join(os.WriteFile(binary, program, 0o755), os.Chmod(filepath.Dir(binary), 0o755), os.Chmod(filepath.Dir(filepath.Dir(binary)), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	const refused = "writing as uid 0, gid 65534: it needs root, or the capabilities SETUID and SETGID"
+	for _, c := range []struct {
+		name         string
+		uid          uint32
+		capabilities []uintptr
+		want         []string // in what the helper says
+	}{
+		{"root", 0, nil, []string{"privileged true", "as itself: <nil>", "as root: <nil>"}},
+		{"nobody", other, nil, []string{"privileged false", "as itself: <nil>", refused}},
+		{"who may read everything", other, []uintptr{unix.CAP_DAC_READ_SEARCH}, []string{"privileged false"}},
+		{"who may write everything", other, []uintptr{unix.CAP_DAC_OVERRIDE}, []string{"privileged true", refused}},
+		{"who can be in any group", other, []uintptr{unix.CAP_SETGID}, []string{refused}},
+		{"who can be anybody", other, []uintptr{unix.CAP_SETGID, unix.CAP_SETUID}, []string{"privileged false", "as root: <nil>"}},
+	} {
+		cmd := exec.Command(binary)
+		cmd.Env = append(os.Environ(), helperEnv+"=rights")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: c.uid, Gid: other}, AmbientCaps: c.capabilities}
+		out, err := cmd.CombinedOutput()
+		if errors.Is(err, fs.ErrPermission) {
+			t.Skipf("others cannot run a program here: %v", err)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v: %s", c.name, err, out)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(string(out), want) {
+				t.Errorf("%s: %q is not in\n%s", c.name, want, out)
+			}
+		}
+	}
+}
+
+// TestAccount: what is done as an account is done with its rights and no others, and what comes of
+// it comes back: also a panic.
+func TestAccount(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can write as another user")
+	}
+	dir := t.TempDir()
+	for _, above := range []string{dir, filepath.Dir(dir)} {
+		if err := os.Chmod(above, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "roots"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		account Account
+		allowed bool
+	}{{Account{}, true}, {Account{other, other}, false}, {Account{other, 0}, false}, {Account{0, other}, true}} {
+		if err := c.account.Do(func() error {
+			_, err := os.ReadFile(filepath.Join(dir, "roots"))
+			return err
+		}); (err == nil) != c.allowed {
+			t.Errorf("%+v reads a file of root's: %v", c.account, err)
+		}
+	}
+	if err := os.Chmod(filepath.Join(dir, "roots"), 0o060); err != nil {
+		t.Fatal(err)
+	}
+	if err := (Account{other, other}).Do(func() error {
+		_, err := os.ReadFile(filepath.Join(dir, "roots"))
+		return err
+	}); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("the groups of root are kept: %v", err)
+	}
+	open := filepath.Join(dir, "open")
+	if err := errors.Join(os.Mkdir(open, 0o777), os.Chmod(open, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	if err := (Account{other, other - 1}).Do(func() error { return os.WriteFile(filepath.Join(open, "file"), nil, 0o600) }); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(filepath.Join(open, "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := info.Sys().(*syscall.Stat_t); s.Uid != other || s.Gid != other-1 {
+		t.Errorf("the file is of uid %d, gid %d", s.Uid, s.Gid)
+	}
+	for _, a := range []Account{{}, {other, other}} {
+		func() {
+			defer func() {
+				if x := recover(); x != "a defect" {
+					t.Errorf("%+v: a panic became %v", a, x)
+				}
+			}()
+			_ = a.Do(func() error { panic("a defect") })
+		}()
+	}
+}
