@@ -238,3 +238,58 @@ func TestUnifiedSizes(t *testing.T) {
 		}
 	}
 }
+
+// TestHeld: no file should begin within a background collection, nor before the end of a phase
+// whose collection was given up.
+func TestHeld(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	d := inKiB()
+	unended := d.Clone()
+	unended.HasEnd, unended.Flaws = false, gclog.FlawNoEnd
+	phase := func(kind gclog.PhaseKind, end bool) func(w *formats.Writer) {
+		return func(w *formats.Writer) {
+			w.Phase(&gclog.Phase{Kind: kind, Start: 1001 * ms, Time: 1001 * ms, End: end, GC: d})
+		}
+	}
+	pause := func(i int) func(w *formats.Writer) {
+		return func(w *formats.Writer) { w.Pause(&gclog.Pause{PausePart: d.Pauses[i], GC: d}) }
+	}
+	blocking := func(w *formats.Writer) {
+		x := blockingInKiB(8, 1, 1100*ms)
+		w.Pause(&gclog.Pause{PausePart: x.Pauses[0], GC: x})
+	}
+	type step struct {
+		write func(w *formats.Writer)
+		held  bool
+	}
+	for name, steps := range map[string][]step{
+		"whole": {
+			{blocking, false}, {pause(0), false}, {phase(gclog.PhaseMark, false), true}, {phase(gclog.PhaseMark, true), true}, {blocking, true}, {pause(1), true},
+			{phase(gclog.PhaseSweep, false), true}, {phase(gclog.PhaseSweep, true), true}, {func(w *formats.Writer) { w.GC(d) }, true}, {blocking, false},
+		},
+		"from its final pause on": {{pause(1), false}, {blocking, true}, {func(w *formats.Writer) { w.GC(d) }, true}, {blocking, false}},
+		"from a phase on":         {{phase(gclog.PhaseSweep, false), false}, {blocking, true}, {func(w *formats.Writer) { w.GC(d) }, true}, {blocking, false}},
+		"given up":                {{pause(0), false}, {phase(gclog.PhaseMark, false), true}, {func(w *formats.Writer) { w.GC(unended) }, true}, {blocking, true}, {blocking, false}},
+		"given up before another": {
+			{pause(0), false}, {phase(gclog.PhaseMark, false), true}, {func(w *formats.Writer) { w.GC(unended) }, true},
+			{phase(gclog.PhaseMark, false), true}, {blocking, true}, {phase(gclog.PhaseMark, true), true}, {func(w *formats.Writer) { w.GC(d) }, true}, {blocking, false},
+		},
+		"at its end": {{blocking, false}, {func(w *formats.Writer) { w.End(&formats.End{}) }, true}},
+	} {
+		for _, format := range []string{"unified", "jdk8"} {
+			f, err := formats.Find(format)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := &memory{}
+			w := formats.NewWriter(f, out, formats.Options{Process: someone()})
+			for i, s := range steps {
+				written := w.Written()
+				s.write(w)
+				if w.Written() > written && out.held != s.held {
+					t.Errorf("%s, %s: group %d is held: %v, want %v", format, name, i, out.held, s.held)
+				}
+			}
+		}
+	}
+}
