@@ -264,15 +264,29 @@ func TestHeld(t *testing.T) {
 	}
 	for name, steps := range map[string][]step{
 		"whole": {
-			{blocking, false}, {pause(0), false}, {phase(gclog.PhaseMark, false), true}, {phase(gclog.PhaseMark, true), true}, {blocking, true}, {pause(1), true},
-			{phase(gclog.PhaseSweep, false), true}, {phase(gclog.PhaseSweep, true), true}, {func(w *formats.Writer) { w.GC(d) }, true}, {blocking, false},
+			{blocking, false},
+			{pause(0), false},
+			{phase(gclog.PhaseMark, false), true},
+			{phase(gclog.PhaseMark, true), true},
+			{blocking, true},
+			{pause(1), true},
+			{phase(gclog.PhaseSweep, false), true},
+			{phase(gclog.PhaseSweep, true), true},
+			{func(w *formats.Writer) { w.GC(d) }, true},
+			{blocking, false},
 		},
 		"from its final pause on": {{pause(1), false}, {blocking, true}, {func(w *formats.Writer) { w.GC(d) }, true}, {blocking, false}},
 		"from a phase on":         {{phase(gclog.PhaseSweep, false), false}, {blocking, true}, {func(w *formats.Writer) { w.GC(d) }, true}, {blocking, false}},
 		"given up":                {{pause(0), false}, {phase(gclog.PhaseMark, false), true}, {func(w *formats.Writer) { w.GC(unended) }, true}, {blocking, true}, {blocking, false}},
 		"given up before another": {
-			{pause(0), false}, {phase(gclog.PhaseMark, false), true}, {func(w *formats.Writer) { w.GC(unended) }, true},
-			{phase(gclog.PhaseMark, false), true}, {blocking, true}, {phase(gclog.PhaseMark, true), true}, {func(w *formats.Writer) { w.GC(d) }, true}, {blocking, false},
+			{pause(0), false},
+			{phase(gclog.PhaseMark, false), true},
+			{func(w *formats.Writer) { w.GC(unended) }, true},
+			{phase(gclog.PhaseMark, false), true},
+			{blocking, true},
+			{phase(gclog.PhaseMark, true), true},
+			{func(w *formats.Writer) { w.GC(d) }, true},
+			{blocking, false},
 		},
 		"at its end": {{blocking, false}, {func(w *formats.Writer) { w.End(&formats.End{}) }, true}},
 	} {
@@ -290,6 +304,32 @@ func TestHeld(t *testing.T) {
 					t.Errorf("%s, %s: group %d is held: %v, want %v", format, name, i, out.held, s.held)
 				}
 			}
+		}
+	}
+}
+
+// TestSettingsLine: of the limits those that there are, and no line if there are none.
+func TestSettingsLine(t *testing.T) {
+	for _, c := range []struct {
+		limits func(l *clr.GCSettings)
+		want   string
+	}{
+		{func(*clr.GCSettings) {}, ""},
+		{func(l *clr.GCSettings) { l.HardLimit = 1 }, "hard_limit=0K"},
+		{func(l *clr.GCSettings) { l.LOHThreshold = 1 }, "loh_threshold=0K"},
+		{func(l *clr.GCSettings) { l.PhysicalMemoryConfig = 1 }, "physical_memory=0K"},
+		{func(l *clr.GCSettings) { l.Gen0MinBudget = 1 }, "gen0_min_budget=0K"},
+		{func(l *clr.GCSettings) { l.Gen0MaxBudget = 1 }, "gen0_max_budget=0K"},
+		{func(l *clr.GCSettings) { l.HighMemoryPercent = 1 }, "high_memory_percent=1"},
+	} {
+		var p gclog.Process
+		p.HasLimits = true
+		c.limits(&p.Limits)
+		x := blockingInKiB(8, 1, 1e9)
+		head, _ := written(t, "unified", formats.Options{Process: p, Selection: allLines()}, func(w *formats.Writer) { w.Pause(&gclog.Pause{PausePart: x.Pauses[0], GC: x}) })
+		_, got, _ := strings.Cut(head, "Settings: ")
+		if got, _, _ = strings.Cut(got, ", workers="); got != c.want {
+			t.Errorf("the settings are %q, want %q", got, c.want)
 		}
 	}
 }
