@@ -23,15 +23,22 @@ import "math"
 type row struct {
 	ticks   int64
 	arrival uint64         // breaks ties: the order in the stream
-	meta    *Metadata      // nil: a report of lost events
-	about   *captureThread // the thread that the event is about; V4: nil, then thread says it
-	thread  uint64         // a loss: the ticks since which
-	chunk   *chunk         // where the payload lies; nil: in no chunk
-	off     uint32         // of the payload in chunk.b
-	size    uint32         // of the payload; a loss: the number of events
+	loss    *loss          // nil: an event
+	meta    *Metadata      // of an event
+	about   *captureThread // the thread that the row is about; an event of V4: nil, then thread says it
+	thread  uint64
+	chunk   *chunk // where the payload lies; nil: in no chunk
+	off     uint32 // of the payload in chunk.b
+	size    uint32 // of the payload
 	version int32
 	more    uint32 // rows that were folded into this one
 	sum     uint64 // of the row and those folded into it
+}
+
+// A loss is a number of events that were lost since a time, up to that of its row.
+type loss struct {
+	events uint32
+	since  int64 // ticks
 }
 
 func (w *row) payload() []byte {
@@ -79,8 +86,8 @@ type sorter struct {
 	arrived uint64
 
 	// Losses for which there was no room, in one report that no thread is named in.
-	spill   row
-	spilled bool
+	// nil: there was room.
+	spill *row
 }
 
 func (s *sorter) reset() {
@@ -91,30 +98,27 @@ func (s *sorter) reset() {
 // bounds the memory of the sorter. It has room for what a runtime keeps in the 16 MB that
 // a session asks for: behind a standstill of the reader 75,000 rows of one thread came
 // before those of the other.
-const maxSegments = 1 << 12 // 9 MB: 131,072 rows of few threads, or as many threads as segments
+const maxSegments = 1 << 12 // 11 MB: 131,072 rows of few threads, or as many threads as segments
 
 func (s *sorter) full() bool { return s.used >= maxSegments || s.arena.full() }
 
 // spillLoss adds a loss to the report of those for which there is no room.
 func (s *sorter) spillLoss(n uint32, since, ticks int64) {
-	w := &s.spill
-	if !s.spilled {
-		s.spilled = true
-		*w = row{about: &captureThread{}, size: n, thread: uint64(since), ticks: ticks}
+	if s.spill == nil {
+		s.spill = &row{about: &captureThread{}, loss: &loss{n, since}, ticks: ticks}
 		return
 	}
-	w.size += min(n, math.MaxUint32-w.size)
-	w.thread = uint64(min(int64(w.thread), since))
-	w.ticks = max(w.ticks, ticks)
+	l := s.spill.loss
+	l.events += min(n, math.MaxUint32-l.events)
+	l.since = min(l.since, since)
+	s.spill.ticks = max(s.spill.ticks, ticks)
 }
 
 // spilledLoss removes that report, nil if there is none.
 func (s *sorter) spilledLoss() *row {
-	if !s.spilled {
-		return nil
-	}
-	s.spilled = false
-	return &s.spill
+	w := s.spill
+	s.spill = nil
+	return w
 }
 
 // add makes a row wait in the queue of t and returns it, to be filled in: ticks
@@ -128,7 +132,7 @@ func (s *sorter) add(t *captureThread, ticks int64) *row {
 	t.last.tail++
 	s.arrived++
 	w.ticks, w.arrival = ticks, s.arrived
-	w.more = 0
+	w.more, w.loss = 0, nil
 	s.waiting++
 	if first {
 		s.heap = append(s.heap, t)

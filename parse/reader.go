@@ -242,11 +242,11 @@ func (r *Reader) deliver(w *row, payload []byte) {
 	} else {
 		r.newest = w.ticks
 	}
-	if r.isLoss = w.meta == nil; r.isLoss {
-		r.stats.Lost += int64(w.size)
+	if r.isLoss = w.loss != nil; r.isLoss {
+		r.stats.Lost += int64(w.loss.events)
 		r.loss = Loss{
-			Thread: w.about.tid, Process: w.about.process, Events: w.size,
-			From: r.trace.Nanoseconds(int64(w.thread)), To: r.trace.Nanoseconds(w.ticks), Ticks: w.ticks,
+			Thread: w.about.tid, Process: w.about.process, Events: w.loss.events,
+			From: r.trace.Nanoseconds(w.loss.since), To: r.trace.Nanoseconds(w.ticks), Ticks: w.ticks,
 		}
 		return
 	}

@@ -50,8 +50,7 @@ func (r *Reader) lose(t *captureThread, n uint32, ticks int64) {
 		return
 	}
 	w := r.sort.add(t, ticks)
-	w.meta, w.about, w.chunk = nil, t, nil
-	w.size, w.thread = n, uint64(since)
+	*w = row{ticks: w.ticks, arrival: w.arrival, loss: &loss{n, since}, about: t}
 }
 
 // settle compares the count of a thread with the lower bound that the stream
