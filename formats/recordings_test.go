@@ -140,14 +140,9 @@ func read(stream []byte, s span, processes *gclog.Processes) (newest int64, err 
 	}
 	processes.Begin(trace)
 	for i := 0; r.Scan(); i++ {
-		if i < s.from || i >= s.to {
-			continue
+		if i >= s.from && i < s.to {
+			processes.Take(r)
 		}
-		if l := r.Loss(); l != nil {
-			processes.Loss(l)
-			continue
-		}
-		processes.Event(r.Event())
 	}
 	processes.Finish()
 	return processes.Newest(), r.Err()

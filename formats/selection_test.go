@@ -135,6 +135,7 @@ func TestSafepoints(t *testing.T) {
 }
 
 type suspensions struct {
+	gclog.NopObserver
 	n, gc, other, pauses, pausesWithout int
 }
 
@@ -145,9 +146,6 @@ func (s *suspensions) Pause(p *gclog.Pause) {
 		s.pauses++
 	}
 }
-func (s *suspensions) Phase(*gclog.Phase)  {}
-func (s *suspensions) GC(*gclog.GCDetails) {}
-func (s *suspensions) Gap(*gclog.Gap)      {}
 func (s *suspensions) Suspension(x *gclog.Suspension) {
 	s.n++
 	if x.Reason == 1 || x.Reason == 6 {

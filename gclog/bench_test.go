@@ -112,14 +112,7 @@ func BenchmarkStream(b *testing.B) {
 			for b.Loop() {
 				p := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return nobody{} })
 				r.Reset(bytes.NewReader(data), gclog.Wanted)
-				for r.Scan() {
-					if p.Decoder() == nil {
-						p.Begin(r.Trace())
-					}
-					if e := r.Event(); e != nil {
-						p.Event(e)
-					}
-				}
+				_ = p.Drain(r)
 				rows += r.Stats().Rows
 			}
 			b.ReportMetric(float64(rows)/b.Elapsed().Seconds()/1e6, "Mevents/s")

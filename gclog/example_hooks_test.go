@@ -49,12 +49,7 @@ func ExampleObserver() {
 	defer stream.Close()
 	r := parse.NewReader(stream, gclog.Wanted)
 	for !w.done && r.Scan() {
-		if processes.Decoder() == nil {
-			processes.Begin(r.Trace())
-		}
-		if e := r.Event(); e != nil {
-			processes.Event(e)
-		}
+		processes.Take(r)
 	}
 	fmt.Println("stopped")
 	// Output:
@@ -110,17 +105,9 @@ func (n *noter) GC(d *gclog.GCDetails) {
 func ExampleEventObserver() {
 	stream := recording()
 	defer stream.Close()
-	processes := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return &noter{} })
-	r := parse.NewReader(stream, gclog.Wanted)
-	for r.Scan() {
-		if processes.Decoder() == nil {
-			processes.Begin(r.Trace())
-		}
-		if e := r.Event(); e != nil {
-			processes.Event(e)
-		}
+	if err := gclog.Read(stream, func(*gclog.Process) gclog.Observer { return &noter{} }); err != nil {
+		log.Fatal(err)
 	}
-	processes.Finish()
 	// Output:
 	// #1 after 0s: 2140 KB kept alive, in 7 reports
 	// #2 after 15ms: 4656 KB kept alive, in 7 reports

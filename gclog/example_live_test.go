@@ -46,14 +46,7 @@ func ExampleProcesses_live() {
 	r := parse.NewReader(stream, gclog.Wanted)
 	for {
 		for r.Scan() {
-			if processes.Decoder() == nil {
-				processes.Begin(r.Trace())
-			}
-			if loss := r.Loss(); loss != nil {
-				processes.Loss(loss)
-				continue
-			}
-			processes.Event(r.Event())
+			processes.Take(r)
 			if w.done && !stopped {
 				stopped = true
 				stop()

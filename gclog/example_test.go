@@ -7,22 +7,18 @@ import (
 	"os"
 
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/parse"
 )
 
 // A printer is told what is found. Records are only valid during the call.
-type printer struct{}
+type printer struct{ gclog.NopObserver }
 
-func (printer) Pause(*gclog.Pause) {}
-func (printer) Phase(*gclog.Phase) {}
-func (printer) Gap(*gclog.Gap)     {}
 func (printer) GC(d *gclog.GCDetails) {
 	fmt.Printf("#%d gen%d %v: stood for %d µs, %d KB before and %d after\n",
 		d.Number, d.Generation, d.Kind, d.Pause()/1e3, d.SizeBefore()>>10, d.SizeAfter()>>10)
 }
 
-// Processes turns a stream into records, whatever processes are in it.
-func ExampleProcesses() {
+// Read turns a stream into records, whatever processes are in it.
+func ExampleRead() {
 	f, err := os.Open("../testdata/traces/net10-datas-bgc.nettrace.gz")
 	if err != nil {
 		log.Fatal(err)
@@ -32,22 +28,7 @@ func ExampleProcesses() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	r := parse.NewReader(unpacked, gclog.Wanted)
-	trace, err := r.ReadTrace()
-	if err != nil {
-		log.Fatal(err)
-	}
-	processes := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return printer{} })
-	processes.Begin(trace)
-	for r.Scan() {
-		if loss := r.Loss(); loss != nil {
-			processes.Loss(loss)
-			continue
-		}
-		processes.Event(r.Event())
-	}
-	processes.Finish()
-	if err := r.Err(); err != nil {
+	if err := gclog.Read(unpacked, func(*gclog.Process) gclog.Observer { return printer{} }); err != nil {
 		log.Fatal(err)
 	}
 	// Output:

@@ -5,6 +5,7 @@ import "iter"
 // A History is an Observer that keeps the newest records of collections, in the order in
 // which they were told. It needs memory for so many, and no more.
 type History struct {
+	NopObserver
 	ring []GCDetails
 	next int // of ring
 	n    int
@@ -22,15 +23,7 @@ func (h *History) GC(d *GCDetails) {
 	h.n = min(h.n+1, len(h.ring))
 }
 
-// Pause keeps nothing: the pauses of a collection are in its record.
-func (h *History) Pause(*Pause) {}
-
-// Phase keeps nothing.
-func (h *History) Phase(*Phase) {}
-
 // Gap keeps nothing.
-func (h *History) Gap(*Gap) {}
-
 // Len is how many records there are.
 func (h *History) Len() int { return h.n }
 

@@ -131,3 +131,19 @@ type Gap struct {
 	From, To uint32
 	Records  uint64 // of all kinds, dropped with the reasons from GapQueueFull on
 }
+
+// NopObserver is an Observer that ignores what it is told. A type that embeds it has the methods
+// that it does not need.
+type NopObserver struct{}
+
+// Pause implements Observer.
+func (NopObserver) Pause(*Pause) {}
+
+// Phase implements Observer.
+func (NopObserver) Phase(*Phase) {}
+
+// GC implements Observer.
+func (NopObserver) GC(*GCDetails) {}
+
+// Gap implements Observer.
+func (NopObserver) Gap(*Gap) {}

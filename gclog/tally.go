@@ -3,6 +3,7 @@ package gclog
 // A Tally adds up what an Observer is told, for a summary. The zero value is empty;
 // times are nanoseconds, sizes bytes.
 type Tally struct {
+	NopObserver
 	Collections [Gen2 + 1]uint64 // blocking and foreground ones, by generation
 	Background  uint64           // collections
 	Pauses      uint64           // also those without a collection
@@ -23,9 +24,6 @@ func (t *Tally) Pause(p *Pause) {
 	t.PauseTotal += p.Duration
 	t.PauseMax = max(t.PauseMax, p.Duration)
 }
-
-// Phase adds nothing.
-func (t *Tally) Phase(*Phase) {}
 
 // GC adds a collection; its pauses come by Pause.
 func (t *Tally) GC(d *GCDetails) {

@@ -62,22 +62,13 @@ func reduceInto(t testing.TB, stream []byte, observe func(*gclog.Process) gclog.
 	x := &reduction{processes: gclog.NewProcesses(observe)}
 	r := parse.NewReader(bytes.NewReader(stream), gclog.Wanted)
 	for r.Scan() {
-		if x.trace == nil {
-			x.trace = r.Trace()
-			x.processes.Begin(x.trace)
-		}
-		if l := r.Loss(); l != nil {
-			x.processes.Loss(l)
-			continue
-		}
-		e := r.Event()
-		if e.Meta.Provider == clr.RuntimeProvider && e.Meta.EventID == clr.IDGCStart {
+		x.processes.Take(r)
+		if e := r.Event(); e != nil && e.Meta.Provider == clr.RuntimeProvider && e.Meta.EventID == clr.IDGCStart {
 			x.starts++
 		}
-		x.processes.Event(e)
 	}
 	x.processes.Finish()
-	x.err = r.Err()
+	x.trace, x.err = r.Trace(), r.Err()
 	return x
 }
 

@@ -18,7 +18,6 @@ import (
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/shared"
-	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
 )
 
@@ -41,6 +40,7 @@ func (p *pages) text() []byte { return bytes.Join(p.files, nil) }
 
 // jdkLog keeps what an Observer of one process is told, and writes it.
 type jdkLog struct {
+	gclog.NopObserver
 	process gclog.Process
 	pauses  []gclog.Pause
 	phases  []gclog.Phase
@@ -92,7 +92,6 @@ func (x *jdkLog) Suspension(s *gclog.Suspension) {
 	x.stops = append(x.stops, *s)
 }
 
-func (x *jdkLog) Gap(*gclog.Gap)       {}
 func (x *jdkLog) Start(*formats.Start) {}
 func (x *jdkLog) Stall(*gclog.Stall)   {}
 func (x *jdkLog) End(*formats.End)     {}
@@ -112,20 +111,7 @@ func recordWith(t testing.TB, stream []byte, format string, o formats.Options, c
 		list = append(list, x)
 		return x
 	})
-	r := parse.NewReader(bytes.NewReader(stream), gclog.Wanted)
-	trace, err := r.ReadTrace()
-	if err != nil {
-		t.Fatal(err)
-	}
-	processes.Begin(trace)
-	for r.Scan() {
-		if l := r.Loss(); l != nil {
-			processes.Loss(l)
-		} else {
-			processes.Event(r.Event())
-		}
-	}
-	processes.Finish()
+	drain(t, stream, processes)
 	for _, x := range list {
 		x.end(processes.Newest())
 	}

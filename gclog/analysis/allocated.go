@@ -12,6 +12,7 @@ import (
 // that completed them. It is a gclog.EventObserver, keeps a limited number of types, and must
 // not be used by several goroutines at once.
 type Allocated struct {
+	gclog.NopObserver
 	window  Window
 	samples typeSample
 }
@@ -69,15 +70,3 @@ func (s *typeSample) sampling(share float64) float64 {
 	half := z / (1 + z*z/n) * math.Sqrt(share*(1-share)/n+z*z/(4*n*n))
 	return math.Abs(middle-share) + half
 }
-
-// Pause is of no interest.
-func (a *Allocated) Pause(*gclog.Pause) {}
-
-// Phase is of no interest.
-func (a *Allocated) Phase(*gclog.Phase) {}
-
-// GC is of no interest.
-func (a *Allocated) GC(*gclog.GCDetails) {}
-
-// Gap is of no interest.
-func (a *Allocated) Gap(*gclog.Gap) {}

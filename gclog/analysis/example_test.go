@@ -9,7 +9,6 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
-	"github.com/gclog/gclog/parse"
 )
 
 // Statistics observe the records of a recording, and summarize them.
@@ -23,28 +22,11 @@ func ExampleStatistics() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	r := parse.NewReader(unpacked, gclog.Wanted)
-	trace, err := r.ReadTrace()
-	if err != nil {
-		log.Fatal(err)
-	}
 	// A recording of several processes needs a Statistics for each.
 	statistics := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
-	processes := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return statistics })
-	processes.Begin(trace)
-	statistics.Begin(0)
-	for r.Scan() {
-		if loss := r.Loss(); loss != nil {
-			processes.Loss(loss)
-			continue
-		}
-		processes.Event(r.Event())
-	}
-	processes.Finish()
-	if err := r.Err(); err != nil {
+	if err := gclog.Read(unpacked, func(*gclog.Process) gclog.Observer { return statistics }); err != nil {
 		log.Fatal(err)
 	}
-	statistics.End(processes.Newest())
 
 	s := statistics.Summary()
 	for c := range analysis.Classes {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
-	"github.com/gclog/gclog/parse"
 )
 
 // A wanted observes the collections of a recording, to explain one of them.
@@ -38,27 +37,12 @@ func ExampleExplain() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	r := parse.NewReader(unpacked, gclog.Wanted)
-	trace, err := r.ReadTrace()
-	if err != nil {
-		log.Fatal(err)
-	}
 	w := &wanted{Peers: analysis.NewPeers(), number: 14}
 	var process *gclog.Process
-	processes := gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
+	if err := gclog.Read(unpacked, func(p *gclog.Process) gclog.Observer {
 		process = p
 		return w
-	})
-	processes.Begin(trace)
-	for r.Scan() {
-		if loss := r.Loss(); loss != nil {
-			processes.Loss(loss)
-			continue
-		}
-		processes.Event(r.Event())
-	}
-	processes.Finish()
-	if err := r.Err(); err != nil {
+	}); err != nil {
 		log.Fatal(err)
 	}
 

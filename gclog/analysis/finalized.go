@@ -13,6 +13,7 @@ import (
 // The event of the runtime's provider [R 29] has no name, but the type's address, which
 // only events of types explain.
 type Finalized struct {
+	gclog.NopObserver
 	window  Window
 	objects typeSample
 }
@@ -43,15 +44,3 @@ func (z *Finalized) Most(n int) (list []FinalizedType) {
 	}
 	return list[:min(n, len(list))]
 }
-
-// Pause is of no interest.
-func (z *Finalized) Pause(*gclog.Pause) {}
-
-// Phase is of no interest.
-func (z *Finalized) Phase(*gclog.Phase) {}
-
-// GC is of no interest.
-func (z *Finalized) GC(*gclog.GCDetails) {}
-
-// Gap is of no interest.
-func (z *Finalized) Gap(*gclog.Gap) {}

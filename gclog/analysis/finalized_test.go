@@ -76,16 +76,9 @@ func TestFinalizedTold(t *testing.T) {
 		t.Run(x.name, func(t *testing.T) {
 			f := &finalizedOf{analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()}), analysis.NewFinalized(analysis.Always())}
 			processes := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return f })
-			r := parse.NewReader(bytes.NewReader(shared.Read(t, filepath.Join(shared.Dir(t), "traces", x.name+".nettrace.gz"))), gclog.WantedFinalized)
-			trace, err := r.ReadTrace()
-			if err != nil {
+			stream := shared.Read(t, filepath.Join(shared.Dir(t), "traces", x.name+".nettrace.gz"))
+			if err := processes.Drain(parse.NewReader(bytes.NewReader(stream), gclog.WantedFinalized)); err != nil {
 				t.Fatal(err)
-			}
-			processes.Begin(trace)
-			for r.Scan() {
-				if e := r.Event(); e != nil {
-					processes.Event(e)
-				}
 			}
 			processes.Finish()
 			named := uint64(0)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
-	"github.com/gclog/gclog/parse"
 )
 
 // What is wrong in a recording, with a threshold of one's own.
@@ -29,24 +28,13 @@ func ExampleFindings() {
 		return
 	}
 	var findings *analysis.Findings
-	processes := gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
+	if err := gclog.Read(stream, func(p *gclog.Process) gclog.Observer {
 		findings = analysis.NewFindings(p, thresholds, analysis.Always())
-		findings.Begin(0)
 		return findings
-	})
-	r := parse.NewReader(stream, gclog.Wanted)
-	for begun := false; r.Scan(); begun = true {
-		if !begun {
-			processes.Begin(r.Trace())
-		}
-		if l := r.Loss(); l != nil {
-			processes.Loss(l)
-		} else {
-			processes.Event(r.Event())
-		}
+	}); err != nil {
+		fmt.Println(err)
+		return
 	}
-	processes.Finish()
-	findings.End(processes.Newest())
 	for _, f := range findings.List() {
 		fmt.Printf("%s %s: %s %v\n", f.Severity, f.Rule.ID, f.Text, f.GCs)
 	}

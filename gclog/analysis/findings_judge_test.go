@@ -25,6 +25,7 @@ type told struct {
 
 // An account keeps what an Observer is given about a process.
 type account struct {
+	gclog.NopObserver
 	process *gclog.Process
 	list    []told
 	end     int64
@@ -57,8 +58,6 @@ func (a *account) Gap(g *gclog.Gap) {
 	c := *g
 	a.list = append(a.list, told{gap: &c})
 }
-
-func (a *account) Phase(*gclog.Phase) {}
 
 // accounts are those of the processes of a recording.
 func accounts(t *testing.T, stream []byte) (list []*account) {

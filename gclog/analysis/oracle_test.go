@@ -264,6 +264,7 @@ func TestTraceEvent(t *testing.T) {
 // A ledger adds up the same from the records, collection by collection: what a rollup says is held
 // against it, whatever TraceEvent has.
 type ledger struct {
+	gclog.NopObserver
 	sums   [gclog.Gen2 + 1]map[string]entry
 	pauses map[int64][]int64 // by where the collection started
 	pinned uint64            // what of pinned objects blocking collections promoted, which the runtime does not tell as promoted
@@ -316,9 +317,6 @@ func (l *ledger) GC(d *gclog.GCDetails) {
 		l.pinned += d.Generations[gclog.POH].Survived
 	}
 }
-
-func (l *ledger) Phase(*gclog.Phase) {}
-func (l *ledger) Gap(*gclog.Gap)     {}
 
 // comparison is of one generation in one process.
 type comparison struct {

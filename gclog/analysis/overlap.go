@@ -16,6 +16,7 @@ import (
 //
 // A Timeline must not be used by several goroutines at once.
 type Timeline struct {
+	gclog.NopObserver
 	window     Window
 	stops      []Stop
 	settled    int  // of stops, those that are in order, with their sums
@@ -106,9 +107,6 @@ func (t *Timeline) Pause(p *gclog.Pause) {
 	t.unsorted = t.unsorted || len(t.stops) > 0 && p.Start < t.stops[len(t.stops)-1].Start
 	t.stops = append(t.stops, NewStop(p))
 }
-
-// Phase adds nothing.
-func (t *Timeline) Phase(*gclog.Phase) {}
 
 // GC notes where a pause of the collection is not known.
 func (t *Timeline) GC(d *gclog.GCDetails) {

@@ -10,6 +10,7 @@ import (
 // generation and kind, its pause and what it promoted. That is 16 bytes of each. It is a
 // gclog.Observer; the zero value is not ready for use.
 type Peers struct {
+	gclog.NopObserver
 	by         map[peer]*peers
 	used       map[uint32]bool // numbers that no-GC regions used up
 	foreground []foreground
@@ -72,12 +73,6 @@ func (p *Peers) Pause(x *gclog.Pause) {
 		p.used[x.UsedNumber] = true
 	}
 }
-
-// Phase adds nothing.
-func (p *Peers) Phase(*gclog.Phase) {}
-
-// Gap adds nothing.
-func (p *Peers) Gap(*gclog.Gap) {}
 
 // Used tells whether a no-GC region used a number up.
 func (p *Peers) Used(number uint32) bool { return p.used[number] }

@@ -181,15 +181,7 @@ func Settings(ctx context.Context, t *session.Target, p *gclog.Process) error {
 		_ = s.Stop(ending) // what counts is that the stream ends
 	}()
 	processes := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return nil })
-	r := parse.NewReader(s, gclog.Wanted)
-	for r.Scan() {
-		if processes.Decoder() == nil {
-			processes.Begin(r.Trace())
-		}
-		if e := r.Event(); e != nil {
-			processes.Event(e)
-		}
-	}
+	_ = processes.Drain(parse.NewReader(s, gclog.Wanted)) // what came before an error counts, too
 	<-stopped
 	for _, found := range processes.List() {
 		if found.Server != gclog.Unknown {

@@ -116,18 +116,10 @@ func rows(t *testing.T, stream []byte) (list []string) {
 func processOf(t *testing.T, stream []byte) *gclog.Process {
 	t.Helper()
 	ps := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return nil })
-	r := parse.NewReader(bytes.NewReader(stream), gclog.Wanted)
-	for r.Scan() {
-		if ps.Decoder() == nil {
-			ps.Begin(r.Trace())
-		}
-		if e := r.Event(); e != nil {
-			ps.Event(e)
-		}
-	}
+	err := ps.Drain(parse.NewReader(bytes.NewReader(stream), gclog.Wanted))
 	list := ps.List()
-	if len(list) != 1 || r.Err() != nil {
-		t.Fatalf("processes %v, error %v", list, r.Err())
+	if len(list) != 1 || err != nil {
+		t.Fatalf("processes %v, error %v", list, err)
 	}
 	return list[0]
 }

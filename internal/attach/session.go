@@ -281,14 +281,10 @@ func (s *Session) read() {
 	silence := silence{}
 	for {
 		for p.Scan() {
+			s.processes.Take(p)
 			if l := p.Loss(); l != nil {
-				s.processes.Loss(l)
 				s.o.Progress.Lost.Add(int64(l.Events))
-				continue
-			}
-			e := p.Event()
-			s.processes.Event(e)
-			if e.Time-s.checked > int64(idle) {
+			} else if e := p.Event(); e.Time-s.checked > int64(idle) {
 				s.check(p, e.Time)
 			}
 		}

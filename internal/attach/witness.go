@@ -17,6 +17,7 @@ import (
 // A witness is a session that looks out for a collection that was asked for. It is an
 // Observer.
 type witness struct {
+	gclog.NopObserver
 	stream   *session.Stream
 	sequence uint64       // of the collection, 0: none
 	under    atomic.Int64 // since when the oldest of what is under way is, on the clock of now; nothing: nothing is
@@ -27,20 +28,19 @@ type witness struct {
 	over     chan struct{} // closed when the stream has ended: again and err are final
 	once     sync.Once
 
-	headed  time.Time // when the head of the stream came
-	trace   *parse.Trace
-	decoder *clr.Decoder
-	reducer *gclog.Reducer
-	newest  int64
-	open    []gclog.Open
-	lost    bool // events
-	number  uint32
-	record  *gclog.GCDetails
-	again   []*gclog.GCDetails
-	err     error
+	headed    time.Time // when the head of the stream came
+	trace     *parse.Trace
+	processes *gclog.Processes
+	mine      *gclog.Process // nil before its first event
+	open      []gclog.Open
+	lost      bool // events
+	number    uint32
+	record    *gclog.GCDetails
+	again     []*gclog.GCDetails
+	err       error
 }
 
-var _ gclog.Observer = (*witness)(nil)
+var _ gclog.EventObserver = (*witness)(nil)
 
 const (
 	// againMost is how many further collections are kept.
@@ -62,7 +62,13 @@ func openWitness(ctx context.Context, t *session.Target, sequence uint64) (*witn
 		stream: stream, sequence: sequence,
 		traced: make(chan struct{}), begun: make(chan struct{}), recorded: make(chan struct{}), over: make(chan struct{}),
 	}
-	w.reducer = gclog.NewReducer(w)
+	w.processes = gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
+		if w.mine != nil {
+			return nil
+		}
+		w.mine = p
+		return w
+	})
 	w.under.Store(nothing)
 	stream.IdleTimeout = idle
 	go w.run()
@@ -82,18 +88,14 @@ func (w *witness) run() {
 	if w.trace, w.err = readTrace(p); w.err != nil {
 		return
 	}
-	w.decoder = clr.NewDecoder(w.trace.PointerSize)
 	w.headed = time.Now()
 	close(w.traced)
 	silence := silence{}
 	for {
 		for p.Scan() {
-			if l := p.Loss(); l != nil {
-				w.lost = true
-				w.reducer.Loss(gclog.Stamp{Time: l.To, Ticks: l.Ticks, Thread: l.Thread}, l.From, uint64(l.Events))
-				continue
-			}
-			w.event(p.Event())
+			w.processes.Take(p)
+			w.lost = w.lost || p.Loss() != nil || w.processes.DecodeErrors() > 0
+			w.look()
 		}
 		if !session.IsIdle(p.Err()) {
 			break
@@ -101,39 +103,32 @@ func (w *witness) run() {
 		if silence.lasts(p) {
 			p.Flush()
 		}
-		w.reducer.Advance(w.now())
+		w.processes.Advance(w.now())
 		w.look()
 	}
 	w.err = p.Err()
-	w.reducer.Finish(w.newest)
+	w.processes.Finish()
 }
 
 // now is the time of the stream's clock, as far as it is known. There must be a trace.
 func (w *witness) now() int64 { return time.Since(w.headed).Nanoseconds() }
 
-func (w *witness) event(e *parse.Event) {
-	w.newest = max(w.newest, e.Time)
-	at := gclog.Stamp{Time: e.Time, Ticks: e.Ticks, Thread: e.Thread}
-	typed, err := w.decoder.Decode(e)
-	switch {
-	case err != nil:
-		w.lost = true
-		w.reducer.DecodeError(at)
-	case typed != nil:
-		if start, ok := typed.(*clr.GCStart); ok && !isClosed(w.begun) && w.isIt(start) {
-			w.number = start.Count
-			close(w.begun)
-		}
-		w.reducer.Event(at, typed)
+// Event implements gclog.EventObserver.
+func (w *witness) Event(_ gclog.Stamp, e clr.Event, _ *gclog.GCDetails) {
+	if start, ok := e.(*clr.GCStart); ok && !isClosed(w.begun) && w.isIt(start) {
+		w.number = start.Count
+		close(w.begun)
 	}
-	w.look()
 }
 
 // look notes what is under way that will end: what was not seen to begin may have ended before
 // the session, and where events were lost ends may be among them.
 func (w *witness) look() {
 	oldest := int64(nothing)
-	w.open = w.reducer.AppendOpen(w.open[:0])
+	if w.mine == nil {
+		return
+	}
+	w.open = w.processes.Reducer(w.mine).AppendOpen(w.open[:0])
 	for i := range w.open {
 		if o := &w.open[i]; !w.lost && (o.Kind == gclog.OpenSuspension || o.HasReason) {
 			oldest = min(oldest, o.Since)
@@ -164,15 +159,6 @@ func (w *witness) GC(d *gclog.GCDetails) {
 		w.again = append(w.again, d.Clone())
 	}
 }
-
-// Pause implements gclog.Observer.
-func (w *witness) Pause(*gclog.Pause) {}
-
-// Phase implements gclog.Observer.
-func (w *witness) Phase(*gclog.Phase) {}
-
-// Gap implements gclog.Observer.
-func (w *witness) Gap(*gclog.Gap) {}
 
 // Why a witness waits no longer.
 var (

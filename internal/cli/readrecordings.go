@@ -46,19 +46,18 @@ func (x *inputs) recording(in *input, to recordingReader, newest map[int64]int64
 	processes := gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
 		return to.process(p, shift, in.trace.SyncTicks)
 	})
-	processes.Begin(in.trace)
 	r := in.reader
 	for r.Scan() {
 		if l := r.Loss(); l != nil {
 			l.From += shift
 			l.To += shift
-			processes.Loss(l)
+			processes.Take(r)
 			continue
 		}
 		e := r.Event()
 		x.heard = x.heard || doctor.OfGC(e.Meta)
 		e.Time += shift
-		processes.Event(e)
+		processes.Take(r)
 		if err := to.over(); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {

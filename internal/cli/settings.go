@@ -165,15 +165,13 @@ func (p *program) settingsOfFiles(c *cli.Context, names []string, how string) er
 
 // seenHeaps observes how many heaps the collections of a part of the time have.
 type seenHeaps struct {
+	gclog.NopObserver
 	gcsettings.Heaps
 	window analysis.Window
 }
 
-func (*seenHeaps) Begin(int64)        {}
-func (*seenHeaps) End(int64)          {}
-func (*seenHeaps) Pause(*gclog.Pause) {}
-func (*seenHeaps) Phase(*gclog.Phase) {}
-func (*seenHeaps) Gap(*gclog.Gap)     {}
+func (*seenHeaps) Begin(int64) {}
+func (*seenHeaps) End(int64)   {}
 
 // GC takes a collection.
 func (s *seenHeaps) GC(d *gclog.GCDetails) {

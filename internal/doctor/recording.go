@@ -17,6 +17,7 @@ import (
 
 // A tally is what a recording, or a log, holds of one process.
 type tally struct {
+	gclog.NopObserver
 	process    *gclog.Process
 	gcs        int64
 	background int64
@@ -27,12 +28,6 @@ type tally struct {
 	missing    uint64 // numbers of collections
 	gaps       map[string]int64
 }
-
-// Pause implements gclog.Observer.
-func (t *tally) Pause(*gclog.Pause) {}
-
-// Phase implements gclog.Observer.
-func (t *tally) Phase(*gclog.Phase) {}
 
 // GC implements gclog.Observer.
 func (t *tally) GC(d *gclog.GCDetails) {
@@ -141,7 +136,6 @@ func (r *Report) recording(src *unpacked, head []byte, size int64) {
 		tallies = append(tallies, t)
 		return t
 	})
-	processes.Begin(trace)
 	pids := map[int64]bool{}
 	newest := int64(0)
 	for reader.Scan() {
@@ -151,7 +145,7 @@ func (r *Report) recording(src *unpacked, head []byte, size int64) {
 			}
 			lost.lost += uint64(l.Events)
 			lost.lostTo = l.To
-			processes.Loss(l)
+			processes.Take(reader)
 			continue
 		}
 		e := reader.Event()
@@ -162,7 +156,7 @@ func (r *Report) recording(src *unpacked, head []byte, size int64) {
 			if len(pids) < maxProcesses {
 				pids[e.Process] = true
 			}
-			processes.Event(e)
+			processes.Take(reader)
 		}
 	}
 	processes.Finish()

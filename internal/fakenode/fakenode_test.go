@@ -61,13 +61,12 @@ var wanted = session.Config{BufferMB: 1, Providers: []session.Provider{{Name: cl
 
 // A told is what the Reducer told of a session.
 type told struct {
+	gclog.NopObserver
 	gcs  []*gclog.GCDetails
 	gaps []gclog.Gap
 	err  error
 }
 
-func (s *told) Pause(*gclog.Pause)    {}
-func (s *told) Phase(*gclog.Phase)    {}
 func (s *told) GC(d *gclog.GCDetails) { s.gcs = append(s.gcs, d.Clone()) }
 func (s *told) Gap(g *gclog.Gap)      { s.gaps = append(s.gaps, *g) }
 
@@ -99,17 +98,7 @@ func watch(t *testing.T, r *Runtime) *watched {
 }
 
 func (s *told) read(reader *parse.Reader, p *gclog.Processes) {
-	for reader.Scan() {
-		if p.Decoder() == nil {
-			p.Begin(reader.Trace())
-		}
-		if l := reader.Loss(); l != nil {
-			p.Loss(l)
-			continue
-		}
-		p.Event(reader.Event())
-	}
-	s.err = reader.Err()
+	s.err = p.Drain(reader)
 	p.Finish()
 }
 
