@@ -197,3 +197,78 @@ func TestDecorators(t *testing.T) {
 		t.Errorf("none: %q", none[0])
 	}
 }
+
+// TestDecoration: what stands before a line, for the last moment of 2026 in UTC and in two zones.
+func TestDecoration(t *testing.T) {
+	local := time.Local
+	t.Cleanup(func() { time.Local = local })
+	s := levelled(formats.LevelInfo, int(formats.TagCPU))
+	for d := formats.DecTime; d <= formats.DecTags; d++ {
+		s.Decorators |= formats.Of(d)
+	}
+	for _, c := range []struct {
+		zone         int
+		host         string
+		thread       uint64
+		uptime       time.Duration
+		want, uptext string
+	}{
+		{2*3600 + 45*60, "shop-1", 139, 75 * time.Second, "[2027-01-01T02:44:59.999+0245]", "[75.015s][1798761599999ms][75015ms][1798761599999000000ns][75015000000ns][shop-1][4711][139]"},
+		{-3 * 3600, "", 0, 0, "[2026-12-31T20:59:59.999-0300]", "[0.015s][1798761599999ms][15ms][1798761599999000000ns][15000000ns][unknown][4711][0]"},
+		{0, "a b", 1 << 63, -time.Second, "[2026-12-31T23:59:59.999+0000]", "[0.000s][1798761599999ms][0ms][1798761599999000000ns][0ns][a b][4711][9223372036854775808]"},
+	} {
+		time.Local = time.FixedZone("", c.zone)
+		at := time.Date(2026, 12, 31, 23, 59, 59, 999_000_000, time.UTC)
+		p := gclog.Process{ID: 4711, Sync: at.Add(-15 * time.Millisecond), UptimeAtSync: c.uptime}
+		_, records := written(t, "unified", formats.Options{Process: p, Host: c.host, Selection: &s}, func(w *formats.Writer) {
+			w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Start: 10e6, Duration: 5e6}, Thread: c.thread, GC: &gclog.GCDetails{Number: 12, HasNumber: true}})
+		})
+		want := c.want + "[2026-12-31T23:59:59.999+0000]" + c.uptext + "[info][gc,cpu] GC(12) User=0.00s Sys=0.00s Real=0.01s"
+		if got := strings.Join(records, "|"); got != want {
+			t.Errorf("got\n%s, want\n%s", got, want)
+		}
+	}
+}
+
+// TestSelect: which lines tags choose, and what a selection has.
+func TestSelect(t *testing.T) {
+	for _, c := range []struct {
+		tags     string
+		wildcard bool
+		want     []formats.TagSet
+	}{
+		{"gc", false, []formats.TagSet{formats.TagGC}},
+		{"gc+heap", false, []formats.TagSet{formats.TagHeap}},
+		{"heap+gc", false, []formats.TagSet{formats.TagHeap}},
+		{"heap", false, nil},
+		{"heap", true, []formats.TagSet{formats.TagHeap}},
+		{"gc+heap+x", true, nil},
+		{"safepoint", true, []formats.TagSet{formats.TagSafepoint}},
+		{"gc+init", false, []formats.TagSet{formats.TagInit}},
+	} {
+		var s formats.Selection
+		found := s.Select(strings.Split(c.tags, "+"), c.wildcard, formats.LevelInfo)
+		var got []formats.TagSet
+		for i, level := range s.Levels {
+			if level == formats.LevelInfo {
+				got = append(got, formats.TagSet(i))
+			}
+		}
+		if !slices.Equal(got, c.want) || found != (c.want != nil) {
+			t.Errorf("%s, %v: %v, %v, want %v", c.tags, c.wildcard, got, found, c.want)
+		}
+		if empty := c.want == nil || c.tags == "gc+init"; s.Empty() != empty {
+			t.Errorf("%s: empty is %v, want %v", c.tags, s.Empty(), empty)
+		}
+		if want := c.tags == "safepoint"; s.Suspensions() != want {
+			t.Errorf("%s: suspensions are %v, want %v", c.tags, s.Suspensions(), want)
+		}
+		s.Select(nil, true, formats.LevelWarning)
+		if !s.Empty() || s.Suspensions() {
+			t.Errorf("%s: there are no warnings, and the selection has lines", c.tags)
+		}
+	}
+	if (*formats.Selection)(nil).Suspensions() {
+		t.Error("the default has lines for suspensions")
+	}
+}

@@ -233,3 +233,39 @@ func TestHeldPauses(t *testing.T) {
 		}
 	}
 }
+
+// TestUnwrittenNumbers: what could not be written is named by its own number, and not by that of
+// the record before.
+func TestUnwrittenNumbers(t *testing.T) {
+	json, err := formats.Find("json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gc := func(w *formats.Writer) { w.GC(&gclog.GCDetails{Number: 15, HasNumber: true, Complete: true}) }
+	pause := func(w *formats.Writer) { w.Pause(&gclog.Pause{UsedNumber: 18}) }
+	for _, c := range []struct {
+		before, unwritten func(w *formats.Writer)
+		want              string
+	}{
+		{gc, gc, `{"from":15,"to":15,"records":{"count":1},"reason":"unwritten"}`},
+		{gc, pause, `{"from":18,"to":18,"records":{"count":1},"reason":"unwritten"}`},
+		{gc, func(w *formats.Writer) { w.Summary(&formats.Summary{}) }, `{"records":{"count":1},"reason":"unwritten"}`},
+		{pause, func(w *formats.Writer) { w.Stall(&gclog.Stall{}) }, `{"records":{"count":1},"reason":"unwritten"}`},
+		{pause, func(w *formats.Writer) { w.Start(&formats.Start{}) }, `{"records":{"count":1},"reason":"unwritten"}`},
+		{pause, func(w *formats.Writer) { w.End(&formats.End{}) }, `{"records":{"count":1},"reason":"unwritten"}`},
+	} {
+		out := &moody{}
+		w := formats.NewWriter(json, out, formats.Options{Process: someone()})
+		c.before(w)
+		out.broken = true
+		c.unwritten(w)
+		if w.Written() != 1 || w.Dropped() != 1 {
+			t.Errorf("%d written, %d dropped", w.Written(), w.Dropped())
+		}
+		out.broken = false
+		w.Flush()
+		if text := string(out.text()); !strings.Contains(text, `"gap":`+c.want) {
+			t.Errorf("no gap %s in\n%s", c.want, text)
+		}
+	}
+}
