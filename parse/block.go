@@ -136,16 +136,12 @@ func (r *Reader) metadataV4(b []byte) string {
 // metadataV6 reads a Metadata block of V6: a header with its own size, then rows
 // with a size each.
 func (r *Reader) metadataV6(b []byte) string {
-	const beyond = "a metadata row goes beyond the end of its block"
 	c := cursor{b: b}
 	c.skip(uint64(c.u16()))
-	if c.bad {
-		return beyond
-	}
 	for c.rest() > 0 {
 		w := c.take(uint64(c.u16()))
 		if c.bad {
-			return beyond
+			return "a metadata row goes beyond the end of its block"
 		}
 		id, kind, ok := r.meta.parseV6(w)
 		if !ok {

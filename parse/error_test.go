@@ -106,6 +106,8 @@ func TestMessages(t *testing.T) {
 		{v4(func(w *nettracetest.V4) { w.Block("StackBlock", []byte{1, 0, 0, 0, 1, 0, 0, 0}) }), corrupt + "308 in a block of kind Stack: a stack goes beyond the end of its block"},
 		{v4(func(w *nettracetest.V4) { w.Block("SPBlock", append(make([]byte, 8), 1, 0, 0, 0)) }), corrupt + "304 in a block of kind SequencePoint: the list of threads ends behind the block"},
 		{v6(func(w *nettracetest.V6) { w.Block(nettracetest.BlockMetadata, []byte{0, 0, 3, 0, 1, 2}) }), corrupt + "98 in a block of kind Metadata: a metadata row goes beyond the end of its block"},
+		{v6(func(w *nettracetest.V6) { w.Block(nettracetest.BlockMetadata, []byte{0, 0, 1}) }), corrupt + "98 in a block of kind Metadata: a metadata row goes beyond the end of its block"},
+		{v6(func(w *nettracetest.V6) { w.Block(nettracetest.BlockMetadata, []byte{2, 0, 1}) }), corrupt + "98 in a block of kind Metadata: a metadata row goes beyond the end of its block"},
 		{v6(func(w *nettracetest.V6) { w.Block(nettracetest.BlockMetadata, []byte{0, 0, 2, 0, 1, 2}) }), corrupt + "98 in a block of kind Metadata: a metadata row ends inside a field"},
 		{v6(func(w *nettracetest.V6) { w.Block(nettracetest.BlockThread, []byte{2, 0, 1}) }), corrupt + "98 in a block of kind Thread: a thread row ends behind the block"},
 		{v6(func(w *nettracetest.V6) { w.Block(nettracetest.BlockThread, []byte{1, 0, 0x80}) }), corrupt + "98 in a block of kind Thread: a thread row ends behind the block"},
