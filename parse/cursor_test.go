@@ -68,7 +68,7 @@ func TestVarint(t *testing.T) {
 				t.Errorf("%d cut at %d: %d up to %d", v, n, got, off)
 			}
 			c := cursor{b: b[:n], off: 1}
-			if got := c.uvarint(); got != 0 || !c.bad {
+			if got := c.uvarint(); got != 0 || !c.bad || c.off != 1 {
 				t.Errorf("%d cut at %d: %d, %+v", v, n, got, c)
 			}
 		}

@@ -318,6 +318,54 @@ func TestAbandoned(t *testing.T) {
 	}
 }
 
+// TestForgotten: a Reader that is used again knows no kinds of events, threads and labels of the
+// stream before.
+func TestForgotten(t *testing.T) {
+	clock := nettracetest.DefaultClock()
+	low, high := row(1, 10, true), row(1, 20, true)
+	high.Kind = 5000
+	labelled := row(1, 30, true)
+	labelled.Labels = 1
+	before, after, undeclared := &nettracetest.V6{}, &nettracetest.V6{}, &nettracetest.V6{}
+	kinds := []nettracetest.Kind{{ID: 1, Provider: "P", EventID: 10, Version: 1}, {ID: 5000, Provider: "P", EventID: 11, Version: 1}}
+	before.Begin(clock)
+	before.Metadata(kinds...)
+	before.Threads(nettracetest.Thread{Index: 1, ID: 11})
+	before.Block(nettracetest.BlockLabels, slices.Concat(u32(1), u32(1), []byte{10 | 0x80, 51}))
+	before.Events(low, high, labelled)
+	before.End()
+
+	after.Begin(clock)
+	after.Threads(nettracetest.Thread{Index: 1, ID: 11})
+	after.Events(low, high)
+	after.Metadata(kinds...)
+	after.Events(labelled)
+	after.End()
+
+	undeclared.Begin(clock)
+	undeclared.Metadata(kinds...)
+	undeclared.Events(low)
+	undeclared.End()
+
+	r := parse.NewReader(nil, parse.All)
+	versions := func(stream []byte) (got []int) {
+		r.Reset(bytes.NewReader(stream), parse.All)
+		for r.Scan() {
+			got = append(got, r.Event().Version)
+		}
+		return got
+	}
+	if got := versions(before.Bytes); !slices.Equal(got, []int{1, 1, 51}) || r.Err() != nil {
+		t.Errorf("versions %v, %v", got, r.Err())
+	}
+	if got := versions(after.Bytes); !slices.Equal(got, []int{1}) || r.Stats().UnknownMetadata != 2 || r.Err() != nil {
+		t.Errorf("versions %v, %+v, %v", got, r.Stats(), r.Err())
+	}
+	if got := versions(undeclared.Bytes); len(got) > 0 || r.Err() == nil {
+		t.Errorf("rows of a thread that was not declared: %v", got)
+	}
+}
+
 // idle is a source that brings nothing, without an error, for some reads before each byte.
 type idle struct {
 	b     []byte
