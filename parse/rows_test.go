@@ -187,6 +187,16 @@ func TestUncompressedRow(t *testing.T) {
 			t.Errorf("a row with 1 byte of payload counts %d bytes", n)
 		}
 	}
+	// A sorted row is due at once, with all that is older; another waits.
+	v4, w6 := begin(), startV6()
+	v4.Uncompressed, w6.Uncompressed = true, true
+	w6.Threads(nettracetest.Thread{Index: 1, ID: 1}, nettracetest.Thread{Index: 2, ID: 2})
+	rows := []nettracetest.Row{row(1, 20, false), row(2, 10, false), row(1, 30, true), row(2, 40, false)}
+	v4.Events(rows...)
+	w6.Events(rows...)
+	for _, stream := range [][]byte{v4.Bytes, w6.Bytes} {
+		want(t, scanUntilQuiet(t, parse.NewReader(&slow{pieces: [][]byte{stream}}, parse.All)), "10/2", "20/1", "30/1")
+	}
 	// A payload is padded to a multiple of 4 in the block, but for the last row's.
 	for n := range 9 {
 		w := begin()
