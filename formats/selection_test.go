@@ -146,6 +146,7 @@ func (s *suspensions) Pause(p *gclog.Pause) {
 		s.pauses++
 	}
 }
+
 func (s *suspensions) Suspension(x *gclog.Suspension) {
 	s.n++
 	if x.Reason == 1 || x.Reason == 6 {

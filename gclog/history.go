@@ -23,7 +23,6 @@ func (h *History) GC(d *GCDetails) {
 	h.n = min(h.n+1, len(h.ring))
 }
 
-// Gap keeps nothing.
 // Len is how many records there are.
 func (h *History) Len() int { return h.n }
 
