@@ -500,6 +500,11 @@ func (x *trial) induced() (least, most int) {
 	if x.cell.ending == normal && !x.isWorking() {
 		least = each
 	}
+	if x.cell.moment == beforeListening || x.cell.moment == resumed {
+		// A request at the moment at which the runtime is resumed may be lost; gclog gc asks again
+		// only if nothing has collected.
+		least = min(least, 1)
+	}
 	for _, p := range x.action {
 		most += each * p.runsWith(unsupported) // see defects
 	}
