@@ -171,8 +171,10 @@ func TestLiveStandstill(t *testing.T) {
 	if newest < total {
 		t.Errorf("the last collection that is told is #%d, the program had %d", newest, total)
 	}
-	if !slices.ContainsFunc(gaps, func(c collection) bool { return c.reason == "missed-gcs" || c.reason == "lost-events" }) {
-		t.Errorf("the buffers were not full: %+v", gaps)
+	// What the runtime has dropped is in a gap of its own, or in that of the queue, if that was full
+	// when it came to it.
+	if len(gaps) == 0 {
+		t.Error("the buffers were not full")
 	}
 }
 
