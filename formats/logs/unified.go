@@ -447,8 +447,11 @@ func (u *unified) sessionLine(d *decorations, b []byte) bool {
 	}
 	now := u.at(d.moment)
 	if p.Kind != 0 {
+		if p.Duration == gclog.Untold {
+			return false
+		}
 		u.pauseWithoutGC(p, now)
-		return p.Duration != gclog.Untold
+		return true
 	}
 	if u.base.wallUnit == 0 || u.out == nil {
 		return true
@@ -467,9 +470,6 @@ func (u *unified) sessionLine(d *decorations, b []byte) bool {
 
 // pauseWithoutGC tells a pause that ended at a time.
 func (u *unified) pauseWithoutGC(p gclog.Pause, at span) {
-	if p.Duration == gclog.Untold {
-		return
-	}
 	u.closeBlocking()
 	u.closeEnded()
 	p.Start, p.Duration = u.place(span{}, at, p.Duration, noTime)

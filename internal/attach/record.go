@@ -45,7 +45,7 @@ func Record(ctx context.Context, t *session.Target, cfg session.Config, duration
 		case <-done:
 		}
 	}()
-	err = copyAll(newRecorder(w, func() gclog.Process { return facts }), stream, ask)
+	err = copyAll(&recorder{w: w, facts: func() gclog.Process { return facts }}, stream, ask)
 	close(done)
 	<-stopped
 	return err

@@ -19,14 +19,9 @@ const factsTime = 2 * time.Second
 // the runtime tells only its clients, or only at the end of a session that somebody ends.
 type recorder struct {
 	w     io.Writer
-	facts func() gclog.Process
-	head  []byte // of the stream, up to the end of its Trace object
-	done  bool   // it has been written
-}
-
-// newRecorder returns a recorder of a stream; facts are asked for when its head has come.
-func newRecorder(w io.Writer, facts func() gclog.Process) *recorder {
-	return &recorder{w: w, facts: facts}
+	facts func() gclog.Process // called when the head has come
+	head  []byte               // of the stream, up to the end of its Trace object
+	done  bool                 // it has been written
 }
 
 // recordedFacts is what a recording says of its process. What cannot be found out in time is unknown

@@ -145,7 +145,7 @@ func Open(ctx context.Context, t *session.Target, o SessionOptions) (*Session, e
 	stream.IdleTimeout = idle
 	s.tee = newTee(stream, nil)
 	if o.Record != nil {
-		s.tee = newTee(stream, newRecorder(o.Record, func() gclog.Process { return recordedFacts(s.cut, t) }))
+		s.tee = newTee(stream, &recorder{w: o.Record, facts: func() gclog.Process { return recordedFacts(s.cut, t) }})
 	}
 	go s.run()
 	return s, nil
@@ -270,13 +270,7 @@ func (s *Session) read() {
 	if s.trace == nil {
 		return
 	}
-	s.processes = gclog.NewProcesses(func(x *gclog.Process) gclog.Observer {
-		if s.mine != nil {
-			return nil
-		}
-		s.mine = x
-		return s
-	})
+	s.processes = onlyProcess(&s.mine, s)
 	s.processes.Begin(s.trace)
 	silence := silence{}
 	for {
@@ -302,6 +296,18 @@ func (s *Session) read() {
 	s.err = p.Err()
 	s.o.Progress.Stream.Store(p.Stats().Bytes)
 	s.processes.Finish()
+}
+
+// onlyProcess returns the Processes of a stream that is of one process, which is noted in mine at
+// its first event.
+func onlyProcess(mine **gclog.Process, observer gclog.Observer) *gclog.Processes {
+	return gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
+		if *mine != nil {
+			return nil
+		}
+		*mine = p
+		return observer
+	})
 }
 
 // leave closes the connection.

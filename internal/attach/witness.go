@@ -62,13 +62,7 @@ func openWitness(ctx context.Context, t *session.Target, sequence uint64) (*witn
 		stream: stream, sequence: sequence,
 		traced: make(chan struct{}), begun: make(chan struct{}), recorded: make(chan struct{}), over: make(chan struct{}),
 	}
-	w.processes = gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
-		if w.mine != nil {
-			return nil
-		}
-		w.mine = p
-		return w
-	})
+	w.processes = onlyProcess(&w.mine, w)
 	w.under.Store(nothing)
 	stream.IdleTimeout = idle
 	go w.run()
