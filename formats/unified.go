@@ -295,14 +295,8 @@ func (u *unified) dotnetLine(dst []byte, at int64, n uint32, d *gclog.GCDetails,
 		k(", committed_before=", d.CommittedBefore, d.HasCommittedBefore && !(d.HasCommittedAfter && kib(d.CommittedBefore) == kib(d.CommittedAfter)))
 		// Not less than the sizes before, which are rounded each by itself.
 		k(", peak=", max(d.Peak, uint64(x.before.total())<<10), d.Peak > 0 && d.Kind == gclog.KindBackground)
-		u.names = (d.Flaws & pauseFlaws).Names(u.names[:0])
-		for i, name := range u.names {
-			if i == 0 {
-				dst = append(dst, ", flaws="...)
-			} else {
-				dst = append(dst, '+')
-			}
-			dst = append(dst, name...)
+		if u.names = (d.Flaws & pauseFlaws).Names(u.names[:0]); len(u.names) > 0 {
+			dst = appendNames(append(dst, ", flaws="...), u.names)
 		}
 	}
 	if suspend >= 0 {

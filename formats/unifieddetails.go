@@ -121,12 +121,7 @@ func (u *unified) ergo(dst []byte, at int64, n uint32, d *gclog.GCDetails) []byt
 		if conditions != 0 {
 			f.name("reasons")
 			u.names = conditions.Names(u.names[:0])
-			for i, name := range u.names {
-				if i > 0 {
-					f.b = append(f.b, '+')
-				}
-				f.b = append(f.b, name...)
-			}
+			f.b = appendNames(f.b, u.names)
 		}
 	}
 	for g := range d.GenerationCount {
@@ -134,6 +129,17 @@ func (u *unified) ergo(dst []byte, at int64, n uint32, d *gclog.GCDetails) []byt
 	}
 	f.uint("memory_load_percent", uint64(d.Global.MemoryLoad), d.Global.MemoryLoad > 0)
 	return f.end()
+}
+
+// appendNames appends names as one value.
+func appendNames(dst []byte, names []string) []byte {
+	for i, name := range names {
+		if i > 0 {
+			dst = append(dst, '+')
+		}
+		dst = append(dst, name...)
+	}
+	return dst
 }
 
 var budgetName = [gclog.Generations]string{"gen0_budget", "gen1_budget", "gen2_budget", "loh_budget", "poh_budget"}
