@@ -19,8 +19,15 @@ type change struct {
 	line, col int
 	from, to  int // offsets of what is replaced
 	text      string
+	function  *function
 	place     string // package and function, as "parse (*Reader).Next"
 	what      string // the expression or statement, and what becomes of it
+}
+
+// A function is where a change is, if a copy of it can be called with its own parameters.
+type function struct {
+	from, name, nameEnd, body, to int    // offsets in the file
+	call                          string // of the copy, with %s for its name
 }
 
 func (c change) String() string {
@@ -82,11 +89,12 @@ func changesIn(pkg, file string, content []byte) ([]change, error) {
 		return nil, err
 	}
 	for _, decl := range parsed.Decls {
-		w.place = pkg
+		w.place, w.function = pkg, nil
 		switch decl := decl.(type) {
 		case *ast.FuncDecl:
 			w.place += " " + functionName(decl, w.source)
 			if decl.Body != nil {
+				w.function = w.functionOf(decl)
 				ast.Inspect(decl.Body, w.node)
 			}
 		case *ast.GenDecl:
@@ -111,12 +119,48 @@ func functionName(f *ast.FuncDecl, source func(ast.Node) string) string {
 	return "(" + source(f.Recv.List[0].Type) + ")." + f.Name.Name
 }
 
+// functionOf returns where a function is, nil if it has parameters without a name.
+func (w *walk) functionOf(f *ast.FuncDecl) *function {
+	call := "%s("
+	if f.Recv != nil {
+		if names := f.Recv.List[0].Names; len(names) == 0 || names[0].Name == "_" {
+			return nil
+		}
+		call = f.Recv.List[0].Names[0].Name + ".%s("
+	}
+	for _, p := range f.Type.Params.List {
+		if len(p.Names) == 0 {
+			return nil
+		}
+		for _, name := range p.Names {
+			if name.Name == "_" {
+				return nil
+			}
+			call += name.Name
+			if _, ok := p.Type.(*ast.Ellipsis); ok {
+				call += "..."
+			}
+			call += ", "
+		}
+	}
+	if call += ")"; f.Type.Results.NumFields() > 0 {
+		call = "return " + call
+	} else {
+		call += "; return"
+	}
+	return &function{
+		from: w.offset(f.Pos()), name: w.offset(f.Name.Pos()), nameEnd: w.offset(f.Name.End()),
+		body: w.offset(f.Body.Lbrace) + 1, to: w.offset(f.End()), call: call,
+	}
+}
+
 // A walk collects the changes of a file.
 type walk struct {
 	pkg, file string
 	content   []byte
 	fset      *token.FileSet
 	place     string
+	function  *function
 	above     []ast.Node
 	changes   []change
 }
@@ -132,7 +176,7 @@ func (w *walk) add(in ast.Node, from, to token.Pos, text string) {
 	at, end := w.fset.Position(from), w.offset(to)
 	before, after := w.content[w.offset(in.Pos()):at.Offset], w.content[end:w.offset(in.End())]
 	w.changes = append(w.changes, change{
-		file: w.file, line: at.Line, col: at.Column, from: at.Offset, to: end, text: text, place: w.place,
+		file: w.file, line: at.Line, col: at.Column, from: at.Offset, to: end, text: text, function: w.function, place: w.place,
 		what: short(w.source(in)) + " → " + short(string(before)+text+string(after)),
 	})
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -39,15 +38,20 @@ func (b block) has(c change) bool {
 	return b.file == c.file && slices.Compare(b.from[:], at[:]) <= 0 && slices.Compare(at[:], b.to[:]) < 0
 }
 
-// newSuite runs each test alone, to see how long it takes and what it runs, also in programs that
-// it starts. It returns the blocks of the package that is changed, too. All tests must succeed;
-// those that take longer than o.longest are left out.
-func newSuite(ctx context.Context, pkg, subject, dir string, o options) (*suite, []block, error) {
+// newSuite runs each test of a package, or of package:pattern each that matches, alone, to see how
+// long it takes and what it runs, also in programs that it starts. It returns the blocks of the
+// package that is changed, too. All tests must succeed; those that take longer than o.longest are
+// left out.
+func newSuite(ctx context.Context, tests, subject, dir string, o options) (*suite, []block, error) {
+	pkg, only, found := strings.Cut(tests, ":")
+	if !found {
+		only = "^(Test|Example|Fuzz)"
+	}
 	binary := filepath.Join(dir, "covered.test")
 	if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-cover", "-coverpkg=./"+subject, "-o", binary, "./"+pkg).CombinedOutput(); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w\n%s", pkg, err, out)
 	}
-	out, err := exec.CommandContext(ctx, binary, "-test.list", "^(Test|Example|Fuzz)").Output()
+	out, err := exec.CommandContext(ctx, binary, "-test.list", only).Output()
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", pkg, err)
 	}
@@ -108,12 +112,14 @@ func subtests(said []byte) (names []string) {
 
 // watch runs a test, and returns what it runs and all that it could.
 func watch(ctx context.Context, binary, pkg, dir, name string) (t test, said []byte, all []block, err error) {
-	profile, children := filepath.Join(dir, "profile"), filepath.Join(dir, "children")
-	if err := errors.Join(os.RemoveAll(children), os.Mkdir(children, 0o777), os.Chmod(children, 0o777)); err != nil {
+	temp, err := os.MkdirTemp(dir, "t")
+	if err != nil {
 		return t, nil, nil, err
 	}
+	defer os.RemoveAll(temp)
+	profile := filepath.Join(temp, "profile")
 	began := time.Now()
-	said, err = run(ctx, binary, pkg, dir, time.Hour, []string{"GOCOVERDIR=" + children}, pattern(name), "-test.v", "-test.coverprofile="+profile)
+	said, err = run(ctx, binary, pkg, temp, time.Hour, pattern(name), "-test.v", "-test.coverprofile="+profile)
 	t = test{name: name, takes: time.Since(began)}
 	if err != nil {
 		return t, said, nil, err
@@ -121,6 +127,7 @@ func watch(ctx context.Context, binary, pkg, dir, name string) (t test, said []b
 	if t.runs, all, err = readProfile(profile); err != nil {
 		return t, said, nil, err
 	}
+	children := filepath.Join(temp, coverName)
 	if files, err := os.ReadDir(children); err != nil || len(files) == 0 {
 		return t, said, all, err
 	}
@@ -178,28 +185,8 @@ func (s *suite) of(c change, inBlock bool) []test {
 	})
 }
 
-var errCompile = errors.New("does not compile")
-
-// compile runs the go command with the change, and returns errCompile if that does not compile.
-func compile(ctx context.Context, dir string, args ...string) error {
-	args = append(args[:len(args)-1:len(args)-1], "-overlay", filepath.Join(dir, overlayName), args[len(args)-1])
-	if out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput(); bytes.Contains(out, []byte(changedName+":")) {
-		return errCompile
-	} else if err != nil {
-		return fmt.Errorf("%w\n%s", err, out)
-	}
-	return nil
-}
-
-// notices reports whether one of the tests fails with the change.
-func (s *suite) notices(ctx context.Context, c change, tests []test, dir string, patience time.Duration) (bool, error) {
-	if len(tests) == 0 {
-		return false, compile(ctx, dir, "build", "./"+filepath.Dir(c.file))
-	}
-	binary := filepath.Join(dir, "changed.test")
-	if err := compile(ctx, dir, "test", "-c", "-ldflags=-s -w", "-o", binary, "./"+s.pkg); err != nil {
-		return false, err
-	}
+// notices reports whether one of the tests fails in a program.
+func (s *suite) notices(ctx context.Context, program string, tests []test, dir string, patience time.Duration) (bool, error) {
 	for len(tests) > 0 {
 		// The fast ones first: most changes need no other.
 		parent, _, _ := strings.Cut(tests[0].name, "/")
@@ -211,38 +198,64 @@ func (s *suite) notices(ctx context.Context, c change, tests []test, dir string,
 			}
 			names, takes, tests = append(names, tests[0].name), takes+tests[0].takes, tests[1:]
 		}
-		if _, err := run(ctx, binary, s.pkg, dir, patience+5*takes, nil, pattern(names...), "-test.failfast"); err != nil {
+		temp, err := os.MkdirTemp(dir, "t")
+		if err != nil {
+			return false, err
+		}
+		_, err = run(ctx, program, s.pkg, temp, patience+5*takes, pattern(names...), "-test.failfast")
+		if err := errors.Join(ctx.Err(), os.RemoveAll(temp)); err != nil {
+			return false, err
+		}
+		if err != nil {
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
-// run runs tests in the folder of their package, with a folder for what they leave. In a pid
-// namespace of their own, if there can be one, changed code reaches no other process, and nothing
-// that it started outlives it. What needs too much memory or time fails.
-func run(ctx context.Context, binary, pkg, dir string, limit time.Duration, env []string, pattern string, args ...string) ([]byte, error) {
-	temp, err := os.MkdirTemp(dir, "t")
-	if err == nil {
-		err = os.Chmod(temp, 0o755) // as t.TempDir: tests have other users look in
-	}
-	if err != nil {
+// coverName is a folder of temporary files, where programs that tests start write what they run.
+const coverName = "covered"
+
+// run runs tests in the folder of their package. What needs too much memory or time fails.
+func run(ctx context.Context, program, pkg, temp string, limit time.Duration, pattern string, args ...string) ([]byte, error) {
+	covered := filepath.Join(temp, coverName)
+	// As t.TempDir, because tests have other users look in; and those write what they run, too.
+	if err := errors.Join(os.Chmod(temp, 0o755), os.Mkdir(covered, 0o777), os.Chmod(covered, 0o777)); err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(temp)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	line := append([]string{"sh", "-c", `ulimit -v 12000000; "$@"`, "sh", binary, "-test.run", pattern, "-test.timeout", "0"}, args...)
-	if alone() {
-		line = append([]string{"unshare", "--pid", "--fork", "--mount-proc", "--kill-child"}, line...)
+	line := append([]string{"sh", "-c", limits + `exec "$@"`, "sh", program, "-test.run", pattern, "-test.timeout", "0"}, args...)
+	if confined() {
+		line[2] = limits + confine + `exec "$@"`
+		line = append(unshare, line...)
 	}
 	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
-	cmd.Dir, cmd.Env = pkg, slices.Concat(os.Environ(), []string{"TMPDIR=" + temp}, env)
+	cmd.Dir, cmd.Env = pkg, append(os.Environ(), "TMPDIR="+temp, "GOCOVERDIR="+covered)
 	cmd.WaitDelay = time.Second
 	return cmd.CombinedOutput()
 }
 
-// alone reports whether a process can have a pid namespace of its own.
-var alone = sync.OnceValue(func() bool {
-	return exec.Command("unshare", "--pid", "--fork", "--mount-proc", "--kill-child", "true").Run() == nil
+const limits = "ulimit -v 12000000\n"
+
+// unshare runs a program in a pid namespace, where it reaches no other process and nothing that it
+// starts outlives it, and in a mount namespace.
+var unshare = []string{"unshare", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child"}
+
+// confine makes all file systems read-only but TMPDIR and an empty /tmp: changed code may delete
+// what the code would not.
+const confine = `
+mounts=$(cut -d' ' -f5 /proc/self/mountinfo)
+mount --bind "$TMPDIR" "$TMPDIR" && mount -t tmpfs -o mode=1777 tmpfs /tmp || exit
+for m in $mounts; do
+	case $m in
+	/proc*|/sys*|/tmp) ;;
+	*) mount -o remount,bind,ro "$m" || exit ;;
+	esac
+done
+`
+
+// confined reports whether a process can have namespaces of its own.
+var confined = sync.OnceValue(func() bool {
+	return exec.Command(unshare[0], append(unshare[1:], "true")...).Run() == nil
 })

@@ -2,13 +2,15 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
+	"sync"
 	"time"
 )
 
@@ -33,12 +35,6 @@ func (r result) String() string {
 		r.noticed, r.noticed+r.survived, r.share(), r.survived, r.uncovered, r.known, r.broken)
 }
 
-// The file that tells the go command which text a file has instead of its own, and that text.
-const (
-	overlayName = "overlay.json"
-	changedName = "changed.go"
-)
-
 // options say how thoroughly changes are tried.
 type options struct {
 	n        int           // changes that compile and make a difference; 0: all
@@ -47,83 +43,159 @@ type options struct {
 	known    []known       // make no difference
 }
 
-// try makes one change after the other and writes those that survive.
+// batchSize is how many changes are compiled together.
+const batchSize = 200
+
+// A trial tries changes of a package.
+type trial struct {
+	out    io.Writer
+	dir    string
+	o      options
+	suites []*suite
+	blocks []block // that a test can run
+	mu     sync.Mutex
+	result result
+}
+
+// try tries changes until there are enough and writes those that survive.
 func try(ctx context.Context, out io.Writer, s subject, changes []change, o options) (result, error) {
-	var r result
-	dir, err := os.MkdirTemp("", "mutate")
+	// Not where temporary files are: tests see none there but their own.
+	dir, err := os.MkdirTemp("/var/tmp", "mutate")
 	if err != nil {
-		return r, err
+		return result{}, err
 	}
 	defer os.RemoveAll(dir)
 	if err := os.Chmod(dir, 0o755); err != nil {
-		return r, err
+		return result{}, err
 	}
-	var suites []*suite
-	var blocks []block
-	for _, pkg := range s.tests {
-		suite, all, err := newSuite(ctx, pkg, s.pkg, dir, o)
+	t := &trial{out: out, dir: dir, o: o}
+	for _, tests := range s.tests {
+		suite, blocks, err := newSuite(ctx, tests, s.pkg, dir, o)
 		if err != nil {
-			return r, err
+			return result{}, err
 		}
-		suites, blocks = append(suites, suite), all
+		t.suites, t.blocks = append(t.suites, suite), blocks
 	}
-	for _, c := range changes {
-		if o.n > 0 && r.noticed+r.survived >= o.n || ctx.Err() != nil {
+	changes = slices.DeleteFunc(changes, func(c change) bool {
+		is := slices.ContainsFunc(o.known, func(k known) bool { return k.is(c) })
+		if is {
+			t.result.known++
+		}
+		return is
+	})
+	for len(changes) > 0 {
+		size := min(batchSize, len(changes))
+		if o.n > 0 {
+			size = min(size, o.n-t.result.noticed-t.result.survived)
+		}
+		if size == 0 {
 			break
 		}
-		if slices.ContainsFunc(o.known, func(k known) bool { return k.is(c) }) {
-			r.known++
-			continue
+		if err := t.batch(ctx, changes[:size]); err != nil {
+			return t.result, err
 		}
-		noticed, covered, err := tryOne(ctx, c, suites, slices.ContainsFunc(blocks, func(b block) bool { return b.has(c) }), dir, o.patience)
-		switch {
-		case ctx.Err() != nil:
-		case errors.Is(err, errCompile):
-			r.broken++
-		case err != nil:
-			return r, err
-		case noticed:
-			r.noticed++
-		default:
-			r.survived++
-			why := ""
-			if !covered {
-				r.uncovered++
-				why = " (no test runs it)"
-			}
-			fmt.Fprintf(out, "survived: %s%s\n", c, why)
-		}
+		changes = changes[size:]
 	}
-	return r, nil
+	return t.result, nil
 }
 
-// tryOne makes one change. It reports whether a test noticed it, and whether any runs it.
-func tryOne(ctx context.Context, c change, suites []*suite, inBlock bool, dir string, patience time.Duration) (noticed, covered bool, err error) {
-	content, err := os.ReadFile(c.file)
+// batch tries changes that are compiled together, as far as they can be.
+func (t *trial) batch(ctx context.Context, changes []change) error {
+	o, broken, err := together(ctx, filepath.Join(t.dir, "together"), changes)
 	if err != nil {
-		return false, false, err
+		return err
 	}
-	changed := filepath.Join(dir, changedName)
-	if err := os.WriteFile(changed, c.apply(content), 0o600); err != nil {
-		return false, false, err
-	}
-	file, err := filepath.Abs(c.file)
-	if err != nil {
-		return false, false, err
-	}
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {file: changed}})
-	if err != nil {
-		return false, false, err
-	}
-	if err := os.WriteFile(filepath.Join(dir, overlayName), overlay, 0o600); err != nil {
-		return false, false, err
-	}
-	for _, s := range suites {
-		tests := s.of(c, inBlock)
-		covered = covered || len(tests) > 0
-		if noticed, err = s.notices(ctx, c, tests, dir, patience); noticed || err != nil {
-			return noticed, covered, err
+	programs := make([]string, len(t.suites))
+	for i, s := range t.suites {
+		if programs[i], err = o.program(ctx, s.pkg); err != nil {
+			return err
 		}
 	}
-	return false, covered, nil
+	var wg sync.WaitGroup
+	errs := make([]error, len(changes))
+	free := make(chan struct{}, runtime.NumCPU())
+	for i, c := range changes {
+		free <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-free }()
+			if broken[i+1] {
+				errs[i] = t.count(c, tried{}, errCompile)
+				return
+			}
+			programs := programs
+			if c.function == nil {
+				programs = nil
+			}
+			did, err := t.try(ctx, c, i+1, programs)
+			errs[i] = t.count(c, did, err)
+		})
+	}
+	wg.Wait()
+	return errors.Join(append(errs, ctx.Err())...)
+}
+
+// tried is what became of a change.
+type tried struct {
+	noticed bool
+	covered bool // a test runs it
+}
+
+func (t *trial) count(c change, did tried, err error) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case errors.Is(err, errCompile):
+		t.result.broken++
+	case err != nil:
+		return err
+	case did.noticed:
+		t.result.noticed++
+	default:
+		t.result.survived++
+		why := ""
+		if !did.covered {
+			t.result.uncovered++
+			why = " (no test runs it)"
+		}
+		fmt.Fprintf(t.out, "survived: %s%s\n", c, why)
+	}
+	return nil
+}
+
+// try runs the tests with one change: programs that make it under its number, or, if there are
+// none, others.
+func (t *trial) try(ctx context.Context, c change, number int, programs []string) (did tried, err error) {
+	dir := filepath.Join(t.dir, strconv.Itoa(number))
+	defer os.RemoveAll(dir)
+	var o *overlay
+	if programs == nil {
+		if o, err = alone(ctx, dir, c); err != nil {
+			return did, err
+		}
+	}
+	inBlock := slices.ContainsFunc(t.blocks, func(b block) bool { return b.has(c) })
+	for i, s := range t.suites {
+		tests := s.of(c, inBlock)
+		if len(tests) == 0 {
+			continue
+		}
+		did.covered = true
+		name := filepath.Join(dir, flat(s.pkg), changedName+strconv.Itoa(number))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return did, err
+		}
+		if o != nil {
+			program, err := o.program(ctx, s.pkg)
+			if err != nil {
+				return did, err
+			}
+			name = program
+		} else if err := os.Link(programs[i], name); err != nil {
+			return did, err
+		}
+		if did.noticed, err = s.notices(ctx, name, tests, dir, t.o.patience); did.noticed || err != nil {
+			return did, err
+		}
+	}
+	return did, nil
 }
