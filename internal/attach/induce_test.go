@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"net"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -176,8 +175,8 @@ func TestInduceRepeats(t *testing.T) {
 // silentTarget is a runtime that sends these events in each session, and says no more.
 func silentTarget(t *testing.T, version string, trace func(*fakeruntime.Session, *nettracetest.V4), rows ...nettracetest.Row) *session.Target {
 	t.Helper()
-	pipes := pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
-	runtime, err := fakeruntime.Start(fakeruntime.Config{Listener: pipes, PID: 1, Version: version, Trace: func(s *fakeruntime.Session) string {
+	l := pipes()
+	runtime, err := fakeruntime.Start(fakeruntime.Config{Listener: l, PID: 1, Version: version, Trace: func(s *fakeruntime.Session) string {
 		w := &nettracetest.V4{}
 		clock := nettracetest.DefaultClock()
 		w.Begin(clock)
@@ -200,7 +199,7 @@ func silentTarget(t *testing.T, version string, trace func(*fakeruntime.Session,
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = runtime.Close() })
-	return &session.Target{Client: session.Client{Dial: pipes.dial}, Process: session.Process{PID: 1}}
+	return &session.Target{Client: session.Client{Dial: l.dial}, Process: session.Process{PID: 1}}
 }
 
 func le32(values ...uint32) (b []byte) {
@@ -209,38 +208,6 @@ func le32(values ...uint32) (b []byte) {
 	}
 	return b
 }
-
-// pipes is a listener in memory.
-type pipes struct {
-	conns  chan net.Conn
-	closed chan struct{}
-}
-
-func (p pipes) dial(ctx context.Context) (net.Conn, error) {
-	near, far := net.Pipe()
-	select {
-	case p.conns <- far:
-		return near, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-// Accept implements net.Listener.
-func (p pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
-		return c, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-// Close implements net.Listener.
-func (p pipes) Close() error { close(p.closed); return nil }
-
-// Addr implements net.Listener.
-func (p pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipes", Net: "unix"} }
 
 // TestWitnessRecognizes: a collection is known by its number where it has one, else by
 // what it is.

@@ -151,6 +151,9 @@ type pipeListener struct {
 	closed chan struct{}
 }
 
+func pipes() *pipeListener { return &pipeListener{make(chan net.Conn), make(chan struct{})} }
+
+// Accept implements net.Listener.
 func (l *pipeListener) Accept() (net.Conn, error) {
 	select {
 	case c := <-l.conns:
@@ -160,13 +163,20 @@ func (l *pipeListener) Accept() (net.Conn, error) {
 	}
 }
 
-func (l *pipeListener) Close() error   { close(l.closed); return nil }
-func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{} }
+// Close implements net.Listener.
+func (l *pipeListener) Close() error { close(l.closed); return nil }
+
+// Addr implements net.Listener.
+func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: "pipes", Net: "unix"} }
 
 func (l *pipeListener) dial(context.Context) (net.Conn, error) {
 	ours, theirs := net.Pipe()
-	l.conns <- theirs
-	return pipeConn{ours}, nil
+	select {
+	case l.conns <- theirs:
+		return pipeConn{ours}, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
 }
 
 // A pipeConn fails as a socket does when it has been closed.
@@ -185,7 +195,7 @@ func (c pipeConn) Read(p []byte) (int, error) {
 func TestCutWhileAsking(t *testing.T) {
 	trace := shared.Read(t, shared.Root()+"/testdata/traces/net10-datas-bgc.nettrace.gz")
 	synctest.Test(t, func(t *testing.T) {
-		l := &pipeListener{make(chan net.Conn), make(chan struct{})}
+		l := pipes()
 		never, requests := make(chan struct{}), 0
 		r, err := fakeruntime.Start(fakeruntime.Config{Listener: l, Version: "10.0.0", Stream: trace, Meet: func(uint16) fakeruntime.Fault {
 			if requests++; requests == 1 {

@@ -1,0 +1,464 @@
+package attach
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/xlog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// everySecond collects at each second of the session.
+func everySecond(x *stage) {
+	for n := uint32(1); !x.isOver(time.Until(x.sync.Add(time.Duration(n) * time.Second))); n++ {
+		x.collect(n)
+	}
+}
+
+// about tells whether two times differ by less than it takes to look again.
+func about(a, b time.Duration) bool { return (a - b).Abs() <= 20*time.Millisecond }
+
+// TestRun: a session lasts until its end is due, or asked for, or the process has ended, and the log
+// holds what happened until then.
+func TestRun(t *testing.T) {
+	three := func(x *stage) {
+		for n := uint32(1); n <= 3; n++ {
+			time.Sleep(time.Second)
+			x.collect(n)
+		}
+	}
+	cut := func(x *stage) {
+		three(x)
+		_ = x.Conn.Close()
+	}
+	exited := func() (int, bool, bool) { return 7, false, true }
+	killed := func() (int, bool, bool) { return 137, true, true }
+	unknown := func() (int, bool, bool) { return 7, false, false }
+	for name, c := range map[string]struct {
+		play    func(*stage)
+		options Options
+		dead    bool          // the process has ended when its stream has
+		asks    time.Duration // that is when ctx is done
+		told    string
+		end     formats.End // but for its time
+		lasts   time.Duration
+		fails   string
+	}{
+		"as many as are wanted": {
+			play: everySecond, options: Options{Count: 3},
+			told: "session-start, 1, 2, 3, detached", lasts: 3003 * time.Millisecond,
+		},
+		"until a moment": {
+			play: everySecond, options: Options{Until: func() time.Time { return time.Now().Add(2500 * time.Millisecond) }},
+			told: "session-start, 1, 2, detached", lasts: 2500 * time.Millisecond,
+		},
+		"until no moment": {
+			play: everySecond, options: Options{Until: func() time.Time { return time.Time{} }, Count: 1},
+			told: "session-start, 1, detached", lasts: 1003 * time.Millisecond,
+		},
+		"until somebody has enough": {
+			play: everySecond, asks: 1500 * time.Millisecond,
+			told: "session-start, 1, detached", lasts: 1500 * time.Millisecond,
+		},
+		"the process exits": {
+			play: cut, dead: true, options: Options{Exit: exited},
+			told: "session-start, 1, 2, 3, exited", end: formats.End{Reason: formats.EndExited, ExitCode: 7, HasCode: true}, lasts: 3009 * time.Millisecond,
+		},
+		"the process is killed": {
+			play: cut, dead: true, options: Options{Exit: killed},
+			told: "session-start, 1, 2, 3, killed", end: formats.End{Reason: formats.EndKilled}, lasts: 3009 * time.Millisecond,
+		},
+		"nobody knows how it ended": {
+			play: cut, dead: true, options: Options{Exit: unknown},
+			told: "session-start, 1, 2, 3, exited", end: formats.End{Reason: formats.EndExited}, lasts: 3009 * time.Millisecond,
+		},
+		"the runtime ends it": {
+			play: three, told: "session-start, 1, 2, 3, stream-error", lasts: 3009*time.Millisecond + exitTime,
+			end: formats.End{Reason: formats.EndStreamError, Message: "the runtime ended the session"}, fails: "goes on, but its runtime ended the session",
+		},
+		"the stream breaks off": {
+			play: cut, told: "session-start, 1, 2, 3, stream-error", lasts: 3009*time.Millisecond + exitTime,
+			end: formats.End{Reason: formats.EndStreamError, Message: "the runtime ended the session"}, fails: "goes on, but its runtime ended the session",
+		},
+		"the stream is none": {
+			play: func(x *stage) {
+				three(x)
+				_, _ = x.Conn.Write(bytes.Repeat([]byte{9}, 100))
+				x.untilStopped()
+			},
+			told: "session-start, 1, 2, 3, stream-error", lasts: 3009 * time.Millisecond,
+			end: formats.End{Reason: formats.EndStreamError, Message: "*"}, fails: "the stream of process",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				target := onStage(t, fakeruntime.Config{Version: "8.0.1"}, c.play)
+				if c.dead {
+					target.StartKey++
+				}
+				ctx := t.Context()
+				if c.asks > 0 {
+					limited, cancel := context.WithTimeout(ctx, c.asks)
+					defer cancel()
+					ctx = limited
+				}
+				var out bytes.Buffer
+				o := c.options
+				o.Target, o.Config, o.Process = target, configOf(t, "light"), &gclog.Process{ID: 1, Name: "shop"}
+				o.Outputs, o.Opener = jsonTo(t, &out)
+				began := time.Now()
+				r, err := Run(ctx, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if took := time.Since(began); !about(took, c.lasts) {
+					t.Errorf("it took %v, want %v", took, c.lasts)
+				}
+				if told := toldIn(t, out.Bytes()); told != c.told {
+					t.Errorf("told %s\nwant %s", told, c.told)
+				}
+				end := r.End
+				if c.end.Message == "*" {
+					c.end.Message = end.Message
+				}
+				if end.At < int64(time.Second) || r.Ended.Sub(began) > c.lasts {
+					t.Errorf("it ended at %d, the stream at %v", end.At, r.Ended)
+				}
+				if end.At, end.Ticks = 0, 0; !end.HasCode {
+					end.ExitCode = 0
+				}
+				if end != c.end {
+					t.Errorf("it ends with %+v, want %+v", end, c.end)
+				}
+				if c.fails == "" && r.Err != nil || c.fails != "" && (r.Err == nil || !strings.Contains(r.Err.Error(), c.fails)) {
+					t.Errorf("%v, want %q", r.Err, c.fails)
+				}
+				if r.Process.Name != "shop" || !r.Process.Sync.Equal(began) {
+					t.Errorf("the process is %+v", r.Process)
+				}
+			})
+		})
+	}
+}
+
+// TestRunTells: whoever wants to know is told what happens meanwhile.
+func TestRunTells(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		target := onStage(t, fakeruntime.Config{Version: "8.0.1"}, everySecond)
+		var progress Progress
+		var seen gclog.Tally
+		var out, record bytes.Buffer
+		specs, opener := jsonTo(t, &out)
+		begun := 0
+		r, err := Run(t.Context(), Options{
+			Target: target, Config: configOf(t, "normal"), Process: &gclog.Process{ID: 1, Name: "shop", Started: time.Now().Add(-time.Minute)}, Count: 2,
+			Outputs: specs, Opener: opener,
+			Observer: &seen, Progress: &progress, Record: &record,
+			Begun: func(p *gclog.Process) {
+				begun++
+				if p.Name != "shop" || p.UptimeAtSync != time.Minute || progress.Outputs.Load() != nil {
+					t.Errorf("it begins with %+v", p)
+				}
+			},
+		})
+		if err != nil || r.Err != nil || begun != 1 || len(r.Wrote) > 0 {
+			t.Fatalf("%v, %+v, begun %d times", err, r, begun)
+		}
+		if told := toldIn(t, out.Bytes()); told != "session-start, 1, 2, detached" {
+			t.Errorf("told %s", told)
+		}
+		if seen.GCs() != 2 || seen.Pauses != 2 || seen.PauseTotal != 6e6 {
+			t.Errorf("the observer has seen %+v", seen)
+		}
+		last := time.Unix(0, progress.Last.Load())
+		if progress.GCs.Load() != 2 || progress.Lost.Load() != 0 || last.Sub(r.Process.Sync) < 2*time.Second || !slices.Equal(*progress.Outputs.Load(), []string{output.Stdout}) {
+			t.Errorf("the progress is %+v", &progress)
+		}
+		if n := progress.Stream.Load(); n < 1000 || n > int64(record.Len()) {
+			t.Errorf("%d bytes were read, %d recorded", n, record.Len())
+		}
+		if p := processOf(t, record.Bytes()); p.RuntimeVersion != "8.0.1" || p.Name != "fakeruntime" {
+			t.Errorf("the recording tells %+v", p)
+		}
+	})
+}
+
+// TestRunNone: where a session or its output cannot be there is none, and nothing is left behind.
+func TestRunNone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sessions := make(chan string, 9)
+		target := onStage(t, fakeruntime.Config{Version: "8.0.1", Log: func(s string) {
+			if strings.HasPrefix(s, "session ") {
+				sessions <- s
+			}
+		}}, everySecond)
+		o := Options{Target: target, Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}, Begun: func(*gclog.Process) { t.Error("it has begun") }}
+		path := filepath.Join(t.TempDir(), "none", "gc.json")
+		o.Outputs, o.Opener = []output.Spec{{Path: path, Format: formats.ForFile(path)}}, &output.Opener{Tell: func(s string) { t.Error(s) }}
+		r, err := Run(t.Context(), o)
+		if _, ok := errors.AsType[*output.PathError](err); r != nil || !ok {
+			t.Errorf("%+v, %v", r, err)
+		}
+		if said := <-sessions; said != "session 1 is over" {
+			t.Error(said)
+		}
+		o.Config.BufferMB = 0
+		if r, err := Run(t.Context(), o); r != nil || err == nil || !strings.Contains(err.Error(), "a buffer of 0 MB") {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
+}
+
+// TestRunReopens: a file that was moved away is begun anew when that is asked for, also while nothing
+// is to be written.
+func TestRunReopens(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "gc.json")
+	done, moved := make(chan struct{}), make(chan struct{})
+	target := onStage(t, fakeruntime.Config{Version: "8.0.1"}, func(x *stage) {
+		x.collect(1)
+		<-moved
+		x.collect(2)
+		x.untilStopped()
+	})
+	reopen := make(chan struct{})
+	go func() {
+		defer close(moved)
+		<-done
+		if err := os.Rename(path, path+".old"); err != nil {
+			t.Error(err)
+		}
+		reopen <- struct{}{}
+	}()
+	var progress Progress
+	r, err := Run(t.Context(), Options{
+		Target: target, Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}, Count: 2, Reopen: reopen, Progress: &progress,
+		Outputs: []output.Spec{{Path: path, Format: formats.ForFile(path)}}, Opener: &output.Opener{Tell: func(s string) { t.Error(s) }},
+		Observer: closing{done},
+	})
+	if err != nil || !slices.Equal(r.Wrote, []string{path}) {
+		t.Fatalf("%v, %+v", err, r)
+	}
+	var all int64
+	for file, want := range map[string]string{path + ".old": "session-start, 1", path: "2, detached"} {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if told := toldIn(t, b); told != want {
+			t.Errorf("%s has %s, want %s", filepath.Base(file), told, want)
+		}
+		all += int64(len(b))
+	}
+	if n := progress.Output.Load(); n != all {
+		t.Errorf("%d bytes are told to be written, and %d are", n, all)
+	}
+}
+
+// closing is an Observer that closes a channel when it is told of the first collection.
+type closing struct{ first chan struct{} }
+
+// Pause implements gclog.Observer.
+func (c closing) Pause(*gclog.Pause) {}
+
+// Phase implements gclog.Observer.
+func (c closing) Phase(*gclog.Phase) {}
+
+// Gap implements gclog.Observer.
+func (c closing) Gap(*gclog.Gap) {}
+
+// GC implements gclog.Observer.
+func (c closing) GC(d *gclog.GCDetails) {
+	if d.Number == 1 {
+		close(c.first)
+	}
+}
+
+// TestRunStuck: an output that takes nothing any more holds nobody up for ever who has enough.
+func TestRunStuck(t *testing.T) {
+	for name, c := range map[string]struct {
+		opens time.Duration // the output, behind the request to end; 0: never
+		lasts time.Duration
+		told  string
+		fails string
+	}{
+		"for ever":         {0, writeTime + skipTime, "", "the outputs take nothing any more"},
+		"for a moment":     {writeTime / 2, writeTime / 2, "session-start, 1, 2, 3, detached", ""},
+		"until it is late": {writeTime + skipTime/2, writeTime + skipTime/2, "session-start, 1, gap 2-3 stopped, detached", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				target := onStage(t, fakeruntime.Config{Version: "8.0.1"}, everySecond)
+				var out bytes.Buffer
+				o := Options{Target: target, Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}}
+				o.Outputs, o.Opener = jsonTo(t, nil)
+				slow := newGate()
+				o.Opener.Stdout = &gatedWriter{&out, slow, 2}
+				ctx, cancel := context.WithCancel(t.Context())
+				time.AfterFunc(3500*time.Millisecond, cancel)
+				if c.opens > 0 {
+					time.AfterFunc(3500*time.Millisecond+c.opens, slow.open)
+				}
+				began := time.Now()
+				r, err := Run(ctx, o)
+				if took := time.Since(began) - 3500*time.Millisecond; err != nil || !about(took, c.lasts) {
+					t.Errorf("%v, and it took %v, want %v", err, took, c.lasts)
+				}
+				if c.fails == "" {
+					if told := toldIn(t, out.Bytes()); told != c.told || r.Err != nil {
+						t.Errorf("told %s, %v\nwant %s", told, r.Err, c.told)
+					}
+				} else if r.Err == nil || !strings.Contains(r.Err.Error(), c.fails) || r.Process.ID != int64(os.Getpid()) {
+					t.Errorf("%v, want %s", r.Err, c.fails)
+				}
+				slow.open()
+			})
+		})
+	}
+}
+
+// TestRunLost: what could not be written is an error.
+func TestRunLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		target := onStage(t, fakeruntime.Config{Version: "8.0.1"}, everySecond)
+		o := Options{Target: target, Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}, Count: 2}
+		o.Outputs, o.Opener = jsonTo(t, nil)
+		told := 0
+		o.Opener.Stdout, o.Opener.Tell = broken{}, func(string) { told++ }
+		r, err := Run(t.Context(), o)
+		if err != nil || !errors.Is(r.Err, errBroken) || told != 1 || len(r.Wrote) > 0 {
+			t.Errorf("%v, %+v, told %d times", err, r, told)
+		}
+	})
+}
+
+// TestRunClosedPipe: when nobody reads the output any more the session ends.
+func TestRunClosedPipe(t *testing.T) {
+	reads, writes, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = reads.Close()
+	defer writes.Close()
+	synctest.Test(t, func(t *testing.T) {
+		target := onStage(t, fakeruntime.Config{Version: "8.0.1"}, everySecond)
+		o := Options{Target: target, Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}}
+		o.Outputs, o.Opener = jsonTo(t, nil)
+		o.Opener.Stdout = writes
+		began := time.Now()
+		if r, err := Run(t.Context(), o); err != nil || r.Err != nil || time.Since(began) > 2*time.Second {
+			t.Errorf("%v, %+v after %v", err, r, time.Since(began))
+		}
+	})
+}
+
+// TestRunWaits: a runtime that does not end the session is waited for, which is told, and given up.
+func TestRunWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		target := onStage(t, fakeruntime.Config{Version: "8.0.1", Deaf: true}, func(x *stage) {
+			for n := uint32(1); ; n++ {
+				select {
+				case <-x.Over:
+					return
+				case <-time.After(time.Second):
+				}
+				x.collect(n)
+				if x.w.Bytes == nil {
+					return
+				}
+			}
+		})
+		var out bytes.Buffer
+		var waited time.Time
+		o := Options{Target: target, Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}, Count: 2, Waiting: func() { waited = time.Now() }}
+		o.Outputs, o.Opener = jsonTo(t, &out)
+		said := ""
+		o.Opener.Tell = func(s string) { said = s }
+		began := time.Now()
+		r, err := Run(t.Context(), o)
+		if err != nil || r.Err != nil || r.End.Reason != formats.EndDetached || r.End.Message == "" || r.End.Message != said {
+			t.Errorf("%v, %+v; said %s", err, r, said)
+		}
+		asked := began.Add(2003 * time.Millisecond)
+		if d := waited.Sub(asked); !about(d, waitTold) {
+			t.Errorf("told that it waits after %v", d)
+		}
+		if d := time.Since(asked); !about(d, stopTime+exitTime) { // the process, too, may take its time to go
+			t.Errorf("waited for %v", d)
+		}
+		if told := toldIn(t, out.Bytes()); told != "session-start, 1, 2, gap 0-0 stopped, detached" {
+			t.Errorf("told %s", told)
+		}
+	})
+}
+
+// TestRunResumes: a runtime that a port suspends is resumed when its session has begun, and also if
+// it could not begin.
+func TestRunResumes(t *testing.T) {
+	for name, early := range map[string]bool{"with a session": true, "without one": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var requests []string
+				target := onStage(t, fakeruntime.Config{Version: "8.0.1", Log: func(s string) {
+					if strings.HasPrefix(s, "request ") {
+						requests = append(requests, strings.Fields(s)[1])
+					}
+				}}, everySecond)
+				o := Options{Target: target, Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}, Count: 1, Early: early, Resume: true}
+				var out bytes.Buffer
+				o.Outputs, o.Opener = jsonTo(t, &out)
+				if !early {
+					o.Config.BufferMB = 0 // is refused before the runtime is asked
+				}
+				_, err := Run(t.Context(), o)
+				if (err == nil) != early {
+					t.Error(err)
+				}
+				if want := "0x0401"; !slices.Contains(requests, want) || early && slices.Index(requests, want) < slices.IndexFunc(requests, func(s string) bool { return strings.HasPrefix(s, "0x02") }) {
+					t.Errorf("the requests were %v", requests)
+				}
+			})
+		})
+	}
+}
+
+// TestRunSuspensions: what stops the program and is no collection is told where an output asks for it.
+func TestRunSuspensions(t *testing.T) {
+	for selection, want := range map[string]int{"gc": 0, "gc,safepoint": 1} {
+		synctest.Test(t, func(t *testing.T) {
+			target := onStage(t, fakeruntime.Config{Version: "8.0.1"}, func(x *stage) {
+				x.collect(1)
+				time.Sleep(time.Second)
+				x.suspend(clr.SuspendOther)
+				time.Sleep(time.Second)
+				x.resume()
+				x.collect(2)
+				x.untilStopped()
+			})
+			var out bytes.Buffer
+			specs, _, err := xlog.Specs([]string{"-Xlog:" + selection}, formats.RotateOptions{}, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := Options{Target: target, Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}, Count: 2, Outputs: specs}
+			_, o.Opener = jsonTo(t, &out)
+			if _, err := Run(t.Context(), o); err != nil {
+				t.Error(err)
+			}
+			if n := strings.Count(out.String(), "1.0010000 seconds"); n != want {
+				t.Errorf("%s: %d pauses of a second\n%s", selection, n, out.String())
+			}
+		})
+	}
+}

@@ -1,0 +1,200 @@
+package attach
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/gclog/gclog/internal/nettracetest"
+	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/parse/clr"
+	"github.com/gclog/gclog/session"
+)
+
+// A stage is a session of a made-up runtime: a test has it tell what happens, each event at the
+// time of the clock.
+type stage struct {
+	*fakeruntime.Session
+	w     nettracetest.V4
+	sync  time.Time // when the time of the stream is 0
+	ticks int64     // of then
+}
+
+// rundownKind is the metadata of the GC's settings.
+const rundownKind = 1000
+
+// onStage returns a runtime in memory whose sessions are played. A session is over when play returns.
+func onStage(t *testing.T, c fakeruntime.Config, play func(*stage)) *session.Target {
+	t.Helper()
+	l := pipes()
+	c.Listener = l
+	c.Trace = func(s *fakeruntime.Session) string {
+		x := &stage{Session: s, sync: time.Now()}
+		clock := nettracetest.DefaultClock()
+		clock.Time, clock.PerSecond = x.sync, 1e7 // a tick is 100 ns
+		clock.Ticks += x.sync.UnixNano() / 100
+		x.ticks = clock.Ticks
+		x.w.Begin(clock)
+		for id, version := range map[uint32]uint32{
+			clr.IDGCStart: 1, clr.IDGCEnd: 1, clr.IDGCHeapStats: 2, clr.IDGCSuspendEEBegin: 1, clr.IDGCSuspendEEEnd: 1,
+			clr.IDGCRestartEEBegin: 1, clr.IDGCRestartEEEnd: 1,
+		} {
+			x.w.Metadata(nettracetest.Kind{ID: id, Provider: clr.RuntimeProvider, EventID: id, Version: version, Level: clr.LevelInformational, Keywords: clr.KeywordGC})
+		}
+		x.w.Metadata(nettracetest.Kind{ID: rundownKind, Provider: clr.RundownProvider, EventID: clr.IDRundownGCSettings, Level: clr.LevelInformational, Keywords: clr.KeywordGC})
+		x.send()
+		play(x)
+		x.w.End()
+		x.send()
+		return "is over"
+	}
+	r, err := fakeruntime.Start(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	return &session.Target{Client: session.Client{Dial: l.dial}, Process: alive(t)}
+}
+
+// alive is a process that does not end.
+func alive(t *testing.T) session.Process {
+	t.Helper()
+	self, err := new(session.Host).Describe(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return session.Process{PID: self.PID, StartKey: self.StartKey}
+}
+
+func (x *stage) send() { _, _ = x.Conn.Write(x.w.Take()) }
+
+// tell sends an event, with the instance of the runtime behind its payload.
+func (x *stage) tell(kind uint32, payload []byte) {
+	x.w.Open()
+	x.w.Add(nettracetest.Row{Kind: kind, Thread: 5, Sorted: true, Ticks: x.ticks + time.Since(x.sync).Nanoseconds()/100, Payload: append(payload, 0, 0)})
+	x.w.Close()
+	x.send()
+}
+
+// suspend stops the threads of the program, for a millisecond.
+func (x *stage) suspend(reason clr.SuspendReason) {
+	x.tell(clr.IDGCSuspendEEBegin, le32(uint32(reason), 0))
+	time.Sleep(time.Millisecond)
+	x.tell(clr.IDGCSuspendEEEnd, nil)
+}
+
+func (x *stage) resume() {
+	x.tell(clr.IDGCRestartEEBegin, nil)
+	x.tell(clr.IDGCRestartEEEnd, nil)
+}
+
+func (x *stage) begin(number, generation uint32, kind clr.GCType) {
+	x.tell(clr.IDGCStart, le32(number, generation, uint32(clr.ReasonAllocSmall), uint32(kind)))
+}
+
+func (x *stage) end(number, generation uint32) {
+	x.tell(clr.IDGCEnd, le32(number, generation))
+	sizes := make([]byte, 110)
+	binary.LittleEndian.PutUint64(sizes, 1<<20)   // gen0
+	binary.LittleEndian.PutUint64(sizes[8:], 100) // promoted of it
+	x.tell(clr.IDGCHeapStats, sizes)
+}
+
+// collect does a collection of gen0, whose threads stand still for 3 ms.
+func (x *stage) collect(number uint32) {
+	x.suspend(clr.SuspendForGC)
+	x.begin(number, 0, clr.TypeBlocking)
+	time.Sleep(2 * time.Millisecond)
+	x.end(number, 0)
+	x.resume()
+}
+
+// settings sends the limits of the GC, as a runtime does at the end of a session that asks for them.
+func (x *stage) settings() {
+	b := binary.LittleEndian.AppendUint64(nil, 300<<20) // hard limit
+	for _, v := range []uint64{85_000, 1 << 30, 256 << 10, 6 << 20} {
+		b = binary.LittleEndian.AppendUint64(b, v)
+	}
+	x.tell(rundownKind, append(b, le32(90, 1)...))
+}
+
+// untilStopped lets time go by.
+func (x *stage) untilStopped() {
+	select {
+	case <-x.Stopped:
+	case <-x.Over:
+	}
+}
+
+// isOver lets some time go by, and tells whether the session was stopped meanwhile.
+func (x *stage) isOver(d time.Duration) bool {
+	select {
+	case <-x.Stopped:
+		return true
+	case <-x.Over:
+		return true
+	case <-time.After(d):
+		return false
+	}
+}
+
+// jsonTo is an output for records, of which a test reads what was written.
+func jsonTo(t *testing.T, out *bytes.Buffer) ([]output.Spec, *output.Opener) {
+	t.Helper()
+	f, err := formats.Find("json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []output.Spec{{Path: output.Stdout, Format: f}}, &output.Opener{Stdout: out, Tell: func(s string) { t.Error(s) }}
+}
+
+func configOf(t *testing.T, level string) session.Config {
+	t.Helper()
+	cfg, err := SessionConfig(level, nil, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+// toldIn are the lines of a log in JSON, in words.
+func toldIn(t *testing.T, log []byte) string {
+	t.Helper()
+	var told []string
+	for line := range bytes.Lines(log) {
+		var r struct {
+			Event  struct{ Action, Reason string }
+			Dotnet struct {
+				GC struct {
+					Number uint32
+					Gap    struct {
+						From, To uint32
+						Reason   string
+					}
+				}
+			}
+		}
+		if err := json.Unmarshal(line, &r); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		switch gc := &r.Dotnet.GC; r.Event.Action {
+		case "gc":
+			told = append(told, fmt.Sprint(gc.Number))
+		case "gc-gap":
+			told = append(told, fmt.Sprintf("gap %d-%d %s", gc.Gap.From, gc.Gap.To, gc.Gap.Reason))
+		case "gc-session-end":
+			told = append(told, r.Event.Reason)
+		case "gc-log-header":
+		default:
+			told = append(told, strings.TrimPrefix(r.Event.Action, "gc-"))
+		}
+	}
+	return strings.Join(told, ", ")
+}
