@@ -1,6 +1,8 @@
 package attach
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/gclog/gclog/gclog"
@@ -87,5 +89,165 @@ func TestQueueNoAllocation(t *testing.T) {
 	turn()
 	if n := testing.AllocsPerRun(100, turn); n != 0 {
 		t.Errorf("%v allocations for each record", n)
+	}
+}
+
+// every puts one record of each kind into a queue: those of a collection have its number.
+func every(q *queue) {
+	d := &gclog.GCDetails{Number: 5, HasNumber: true, Start: 50, StartTicks: 500}
+	q.Pause(&gclog.Pause{PausePart: gclog.PausePart{Start: 50, Duration: 3}, GC: d, Ticks: 501, UsedNumber: 4})
+	q.Pause(&gclog.Pause{PausePart: gclog.PausePart{Start: 51, Duration: 4}, Ticks: 510, UsedNumber: 6})
+	q.Phase(&gclog.Phase{GC: d, Start: 52})
+	q.Suspension(&gclog.Suspension{Ticks: 530, Start: 53, Duration: 7})
+	q.GC(d)
+	q.Gap(&gclog.Gap{Ticks: 540, From: 8, To: 9, Records: 2, LostEvents: 3})
+	q.stall(&gclog.Stall{Open: gclog.Open{Ticks: 550}})
+	d.Number, d.StartTicks = 99, 99 // the queue has copies
+}
+
+// a watcher is an Observer that notes what it is told.
+type watcher struct{ told []string }
+
+// Pause implements gclog.Observer.
+func (w *watcher) Pause(p *gclog.Pause) {
+	w.told = append(w.told, fmt.Sprint("pause ", p.Duration, " of ", p.GC != nil && p.GC.Number == 5))
+}
+
+// Phase implements gclog.Observer.
+func (w *watcher) Phase(p *gclog.Phase) {
+	w.told = append(w.told, fmt.Sprint("phase at ", p.Start, " of ", p.GC.Number))
+}
+
+// GC implements gclog.Observer.
+func (w *watcher) GC(d *gclog.GCDetails) { w.told = append(w.told, fmt.Sprint("gc ", d.Number)) }
+
+// Gap implements gclog.Observer.
+func (w *watcher) Gap(g *gclog.Gap) { w.told = append(w.told, fmt.Sprint("gap ", g.From, "-", g.To)) }
+
+// TestQueueKinds: records of every kind pass the queue in their order, whole, and each knows when what
+// it tells began.
+func TestQueueKinds(t *testing.T) {
+	q := newQueue()
+	every(q)
+	q.close()
+	select {
+	case <-q.more:
+	default:
+		t.Error("nobody is told that there is something")
+	}
+	var w watcher
+	var tally gclog.Tally
+	var ticks []int64
+	var items []*item
+	for {
+		it, over := q.take()
+		if over {
+			break
+		}
+		if it == nil {
+			t.Fatal("it has closed and is not over")
+		}
+		it.observe(&w)
+		it.add(&tally)
+		ticks, items = append(ticks, it.ticks()), append(items, it)
+	}
+	if want := []string{"pause 3 of true", "pause 4 of false", "phase at 52 of 5", "gc 5", "gap 8-9"}; !slices.Equal(w.told, want) {
+		t.Errorf("told %q, want %q", w.told, want)
+	}
+	if want := []int64{500, 510, 500, 530, 500, 540, 550}; !slices.Equal(ticks, want) {
+		t.Errorf("they began at %v, want %v", ticks, want)
+	}
+	if tally.Pauses != 2 || tally.PauseTotal != 7 || tally.GCs() != 1 || tally.LostEvents != 3 || tally.Missing != 2 {
+		t.Errorf("they add up to %+v", tally)
+	}
+	var missing gclog.Missing
+	for _, it := range items {
+		it.count(&missing)
+	}
+	checkMissing(t, &missing)
+}
+
+// checkMissing: all that every has put is missing.
+func checkMissing(t *testing.T, m *gclog.Missing) {
+	t.Helper()
+	var gaps []string
+	m.Gaps(gclog.Gap{}, func(g *gclog.Gap) { gaps = append(gaps, fmt.Sprintf("%d-%d", g.From, g.To)) })
+	if m.Records != 7+2 || m.LostEvents != 3 || !slices.Equal(gaps, []string{"4-6", "8-9"}) {
+		t.Errorf("%d records and %d events are missing, of %v", m.Records, m.LostEvents, gaps)
+	}
+}
+
+// TestQueueFullOfKinds: of what does not fit nothing is forgotten, whatever it is; where nothing follows
+// it is told at the end, at the time of the newest record.
+func TestQueueFullOfKinds(t *testing.T) {
+	q := newQueue()
+	for q.made < queueSize {
+		q.GC(&gclog.GCDetails{})
+	}
+	every(q)
+	q.close()
+	var last []*item
+	for {
+		it, over := q.take()
+		if over {
+			break
+		}
+		if it.kind == itemGap {
+			last = append(last, it)
+		}
+	}
+	var missing gclog.Missing
+	for _, it := range last {
+		missing.AddGap(&it.gap)
+		if it.gap.Reason != gclog.GapQueueFull || it.gap.Time != 50 || it.gap.Ticks != 500 {
+			t.Errorf("the gap is %+v", it.gap)
+		}
+	}
+	checkMissing(t, &missing)
+}
+
+// TestQueueOfHeaps: how many records may wait depends on how many heaps they have.
+func TestQueueOfHeaps(t *testing.T) {
+	room := func(heaps int, put func(*queue, *gclog.GCDetails)) int {
+		q := newQueue()
+		for q.dropped.Records == 0 {
+			put(q, &gclog.GCDetails{Heaps: make([]gclog.HeapDetails, heaps)})
+		}
+		return q.made
+	}
+	for name, put := range map[string]func(*queue, *gclog.GCDetails){
+		"records": func(q *queue, d *gclog.GCDetails) { q.GC(d) },
+		"pauses":  func(q *queue, d *gclog.GCDetails) { q.Pause(&gclog.Pause{GC: d}) },
+		"phases":  func(q *queue, d *gclog.GCDetails) { q.Phase(&gclog.Phase{GC: d}) },
+	} {
+		for heaps, want := range map[int]int{0: queueSize, 1: queueSize, 64: queueBytes / (itemBytes + 64*heapBytes), 1000: queueBytes / (itemBytes + 1000*heapBytes)} {
+			if got := room(heaps, put); got != want {
+				t.Errorf("%s of %d heaps: room for %d, want %d", name, heaps, got, want)
+			}
+		}
+	}
+	for name, put := range map[string]func(*queue, *gclog.GCDetails){
+		"pauses without a collection": func(q *queue, _ *gclog.GCDetails) { q.Pause(&gclog.Pause{}) },
+		"suspensions":                 func(q *queue, _ *gclog.GCDetails) { q.Suspension(&gclog.Suspension{}) },
+		"gaps":                        func(q *queue, _ *gclog.GCDetails) { q.Gap(&gclog.Gap{}) },
+		"stalls":                      func(q *queue, _ *gclog.GCDetails) { q.stall(&gclog.Stall{}) },
+	} {
+		if got := room(0, put); got != queueSize {
+			t.Errorf("%s: room for %d, want %d", name, got, queueSize)
+		}
+	}
+}
+
+// TestQueueMemory: a queue that is never empty does not grow for ever.
+func TestQueueMemory(t *testing.T) {
+	q := newQueue()
+	q.GC(&gclog.GCDetails{})
+	for range 100_000 {
+		q.GC(&gclog.GCDetails{})
+		it, _ := q.take()
+		q.give(it)
+	}
+	if cap(q.items) > 100 || q.made > 2 {
+		t.Errorf("it has room for %d records, and made %d", cap(q.items), q.made)
 	}
 }

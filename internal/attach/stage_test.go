@@ -23,8 +23,9 @@ import (
 type stage struct {
 	*fakeruntime.Session
 	w     nettracetest.V4
-	sync  time.Time // when the time of the stream is 0
-	ticks int64     // of then
+	sync  time.Time  // when the time of the stream is 0
+	ticks int64      // of then
+	kind  clr.GCType // of what collect does: a foreground one while one in the background is under way
 }
 
 // rundownKind is the metadata of the GC's settings.
@@ -77,8 +78,12 @@ func (x *stage) send() { _, _ = x.Conn.Write(x.w.Take()) }
 
 // tell sends an event, with the instance of the runtime behind its payload.
 func (x *stage) tell(kind uint32, payload []byte) {
+	x.tellBy(5, kind, payload)
+}
+
+func (x *stage) tellBy(thread uint64, kind uint32, payload []byte) {
 	x.w.Open()
-	x.w.Add(nettracetest.Row{Kind: kind, Thread: 5, Sorted: true, Ticks: x.ticks + time.Since(x.sync).Nanoseconds()/100, Payload: append(payload, 0, 0)})
+	x.w.Add(nettracetest.Row{Kind: kind, Thread: thread, Sorted: true, Ticks: x.ticks + time.Since(x.sync).Nanoseconds()/100, Payload: append(payload, 0, 0)})
 	x.w.Close()
 	x.send()
 }
@@ -99,18 +104,33 @@ func (x *stage) begin(number, generation uint32, kind clr.GCType) {
 	x.tell(clr.IDGCStart, le32(number, generation, uint32(clr.ReasonAllocSmall), uint32(kind)))
 }
 
-func (x *stage) end(number, generation uint32) {
-	x.tell(clr.IDGCEnd, le32(number, generation))
+func (x *stage) end(number, generation uint32) { x.endBy(5, number, generation) }
+
+func (x *stage) endBy(thread uint64, number, generation uint32) {
+	x.tellBy(thread, clr.IDGCEnd, le32(number, generation))
 	sizes := make([]byte, 110)
 	binary.LittleEndian.PutUint64(sizes, 1<<20)   // gen0
 	binary.LittleEndian.PutUint64(sizes[8:], 100) // promoted of it
-	x.tell(clr.IDGCHeapStats, sizes)
+	x.tellBy(thread, clr.IDGCHeapStats, sizes)
+}
+
+// beginBackground and endBackground are a collection of gen2 in the background, on a thread of its own.
+func (x *stage) beginBackground(number uint32) {
+	x.suspend(clr.SuspendForGC)
+	x.begin(number, 2, clr.TypeBackground)
+	x.resume()
+	x.kind = clr.TypeForeground
+}
+
+func (x *stage) endBackground(number uint32) {
+	x.endBy(9, number, 2)
+	x.kind = clr.TypeBlocking
 }
 
 // collect does a collection of gen0, whose threads stand still for 3 ms.
 func (x *stage) collect(number uint32) {
 	x.suspend(clr.SuspendForGC)
-	x.begin(number, 0, clr.TypeBlocking)
+	x.begin(number, 0, x.kind)
 	time.Sleep(2 * time.Millisecond)
 	x.end(number, 0)
 	x.resume()

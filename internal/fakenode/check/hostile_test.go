@@ -160,7 +160,7 @@ func TestPlantedSockets(t *testing.T) {
 			waitSent(t, real, 300)
 			d.terminate(t)
 			checked(t, n, logs, d)
-			if list := glob(t, filepath.Join(logs, fmt.Sprintf("*%d*", fake.PID()))); len(list) > 0 {
+			if list := glob(t, filepath.Join(logs, fmt.Sprintf("*-%d-*", fake.PID()))); len(list) > 0 {
 				t.Errorf("it is logged as if it were another one: %v", list)
 			}
 			if l := real.Ledger(); len(l.Sessions) != 1 || fake.Requests() > 0 {
