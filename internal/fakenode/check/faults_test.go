@@ -158,7 +158,7 @@ func TestStoppedTarget(t *testing.T) {
 // count returns how many records of collections a log has.
 func count(t *testing.T, logs string, r *fakenode.Runtime) (n int) {
 	t.Helper()
-	list, err := filepath.Glob(filepath.Join(logs, fmt.Sprintf("*-%d-*.json", r.PID())))
+	list, err := filepath.Glob(filepath.Join(logs, fmt.Sprintf("*%d*.json", r.PID())))
 	if err != nil {
 		t.Fatal(err)
 	}
