@@ -251,9 +251,14 @@ func TestChange(t *testing.T) {
 		told  string
 		names string // of the process, and what runs it, in its lines
 	}{
-		{&first, "session-start, 1, 2, 3, 4, 5, 6, detached, session-start, gap 10-12 reattached, 13, 14, detached",
-			"early: session-start, 1, 2, 3; both: 4, 5, 6, detached; late: session-start, gap 10-12 reattached, 13, 14, detached"},
-		{&second, "session-start, 4, 5, 6, 7, 8, 9, detached", "both: session-start, 4, 5, 6; second: 7, 8, 9, detached"},
+		{
+			&first, "session-start, 1, 2, 3, 4, 5, 6, detached, session-start, gap 10-12 reattached, 13, 14, detached",
+			"early: session-start, 1, 2, 3; both: 4, 5, 6, detached; late: session-start, gap 10-12 reattached, 13, 14, detached",
+		},
+		{
+			&second, "session-start, 4, 5, 6, 7, 8, 9, detached",
+			"both: session-start, 4, 5, 6; second: 7, 8, 9, detached",
+		},
 	} {
 		if told := toldIn(t, c.out.Bytes()); told != c.told {
 			t.Errorf("told %s\nwant %s", told, c.told)

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,8 +31,11 @@ type stage struct {
 	kind  clr.GCType // of what collect does: a foreground one while one in the background is under way
 }
 
-// rundownKind is the metadata of the GC's settings.
-const rundownKind = 1000
+// The metadata of what a session tells at its end.
+const (
+	rundownKind = 1000 + iota // the GC's settings
+	infoKind                  // what the runtime is
+)
 
 // onStage returns a runtime in memory whose sessions are played. A session is over when play returns.
 func onStage(t *testing.T, c fakeruntime.Config, play func(*stage)) *session.Target {
@@ -49,7 +55,9 @@ func onStage(t *testing.T, c fakeruntime.Config, play func(*stage)) *session.Tar
 		} {
 			x.w.Metadata(nettracetest.Kind{ID: id, Provider: clr.RuntimeProvider, EventID: id, Version: version, Level: clr.LevelInformational, Keywords: clr.KeywordGC})
 		}
-		x.w.Metadata(nettracetest.Kind{ID: rundownKind, Provider: clr.RundownProvider, EventID: clr.IDRundownGCSettings, Level: clr.LevelInformational, Keywords: clr.KeywordGC})
+		for id, event := range map[uint32]uint32{rundownKind: clr.IDRundownGCSettings, infoKind: clr.IDRundownRuntimeInformation} {
+			x.w.Metadata(nettracetest.Kind{ID: id, Provider: clr.RundownProvider, EventID: event, Level: clr.LevelInformational, Keywords: clr.KeywordGC})
+		}
 		x.send()
 		play(x)
 		x.w.End()
@@ -145,6 +153,14 @@ func (x *stage) settings() {
 	x.tell(rundownKind, append(b, le32(90, 1)...))
 }
 
+// runtimeInfo says that the runtime is 9.0.7 with server GC and nothing in the background.
+func (x *stage) runtimeInfo() {
+	b := []byte{0, 0, 0, 0, 9, 0, 0, 0, 7, 0, 0, 0, 9, 0, 0, 0, 7, 0, 0, 0} // the versions of the library and of the runtime
+	b = append(b, le32(clr.StartupServerGC)...)
+	b = append(b, make([]byte, 1+2+16+2)...)
+	x.tell(infoKind, b)
+}
+
 // untilStopped lets time go by.
 func (x *stage) untilStopped() {
 	select {
@@ -217,4 +233,18 @@ func toldIn(t *testing.T, log []byte) string {
 		}
 	}
 	return strings.Join(told, ", ")
+}
+
+// A countingConn counts how often reading it ended in silence.
+type countingConn struct {
+	net.Conn
+	silences *atomic.Int64
+}
+
+func (c countingConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		c.silences.Add(1)
+	}
+	return n, err
 }

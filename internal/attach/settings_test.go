@@ -1,0 +1,373 @@
+package attach
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/gclog/gclog/internal/gcsettings"
+	"github.com/gclog/gclog/parse/clr"
+	"github.com/gclog/gclog/session"
+)
+
+// staged are the limits that a stage tells.
+var staged = clr.GCSettings{
+	HardLimit: 300 << 20, LOHThreshold: 85_000, PhysicalMemoryConfig: 1 << 30, Gen0MinBudget: 256 << 10, Gen0MaxBudget: 6 << 20,
+	HighMemoryPercent: 90, Bits: clr.SettingConcurrent,
+}
+
+// TestSettings: a session that ends at once tells the settings, and what nobody has told stays as it
+// was known.
+func TestSettings(t *testing.T) {
+	for name, c := range map[string]struct {
+		tells       func(*stage)
+		known, want gclog.Process
+	}{
+		"told": {
+			(*stage).settings,
+			gclog.Process{RuntimeVersion: "9.0.1", Server: gclog.Yes, Concurrent: gclog.No},
+			gclog.Process{RuntimeVersion: "9.0.1", Server: gclog.Yes, Concurrent: gclog.Yes, Limits: staged, HasLimits: true},
+		},
+		"told with the version": {
+			(*stage).runtimeInfo,
+			gclog.Process{},
+			gclog.Process{RuntimeVersion: "9.0.7", Server: gclog.Yes, Concurrent: gclog.No},
+		},
+		"the version is known": {
+			(*stage).runtimeInfo,
+			gclog.Process{RuntimeVersion: "9.0.8-rc.1", Server: gclog.No},
+			gclog.Process{RuntimeVersion: "9.0.8-rc.1", Server: gclog.Yes, Concurrent: gclog.No},
+		},
+		"not told": {
+			func(*stage) {},
+			gclog.Process{RuntimeVersion: "9.0.1", Server: gclog.No, Concurrent: gclog.Yes},
+			gclog.Process{RuntimeVersion: "9.0.1", Server: gclog.No, Concurrent: gclog.Yes},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				target := onStage(t, fakeruntime.Config{Version: "9.0.1"}, func(x *stage) {
+					if !x.Rundown {
+						t.Error("the session does not ask for the settings")
+					}
+					x.untilStopped()
+					c.tells(x)
+				})
+				p := c.known
+				began := time.Now()
+				if err := Settings(t.Context(), target, &p); err != nil {
+					t.Error(err)
+				}
+				if !reflect.DeepEqual(p, c.want) {
+					t.Errorf("it is %+v\nwant %+v", p, c.want)
+				}
+				if took := time.Since(began); took > 100*time.Millisecond {
+					t.Errorf("it took %v", took)
+				}
+			})
+		})
+	}
+}
+
+// TestSettingsLate: a session whose end does not come is not waited for longer than it may take.
+func TestSettingsLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		target := onStage(t, fakeruntime.Config{Version: "9.0.1"}, func(x *stage) {
+			x.untilStopped()
+			x.settings()
+			<-x.Over
+		})
+		var p gclog.Process
+		began := time.Now()
+		if err := Settings(t.Context(), target, &p); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); !about(took, rundownTime) {
+			t.Errorf("it took %v, want %v", took, rundownTime)
+		}
+	})
+}
+
+// TestComplete: a runtime is asked for its settings if it tells them, and again while its GC may not be
+// set up yet.
+func TestComplete(t *testing.T) {
+	core := gclog.Process{Cookie: "c", Flavor: gclog.FlavorCoreCLR, RuntimeVersion: "9.0.1"}
+	with := func(change func(*gclog.Process)) gclog.Process {
+		p := core
+		change(&p)
+		return p
+	}
+	for name, c := range map[string]struct {
+		p     gclog.Process
+		age   time.Duration
+		tells int64 // the session in which it does
+		dead  bool
+		asked int64
+	}{
+		"an old process":               {core, time.Hour, 1, false, 1},
+		"an old one that says nothing": {core, time.Hour, 9, false, 1},
+		"a new process":                {core, 0, 1, false, 1},
+		"a new one, a moment later":    {core, 0, 3, false, 3},
+		"a new one that never tells":   {core, 900 * time.Millisecond, 99, false, 3},
+		"a new one that ends":          {core, 0, 99, true, 1},
+		".NET 8":                       {with(func(p *gclog.Process) { p.RuntimeVersion = "8.0.9" }), 0, 1, false, 0},
+		".NET 10":                      {with(func(p *gclog.Process) { p.RuntimeVersion = "10.0.0" }), 0, 1, false, 1},
+		"NativeAOT":                    {with(func(p *gclog.Process) { p.Flavor = gclog.FlavorNativeAOT }), 0, 1, false, 0},
+		"one that does not answer":     {with(func(p *gclog.Process) { p.Cookie = "" }), 0, 1, false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var asked atomic.Int64
+				target := onStage(t, fakeruntime.Config{Version: "9.0.1"}, func(x *stage) {
+					n := asked.Add(1)
+					x.untilStopped()
+					if n >= c.tells {
+						x.settings()
+					}
+				})
+				target.Started = time.Now().Add(-c.age)
+				if c.dead {
+					target.StartKey++
+				}
+				p := c.p
+				Complete(t.Context(), target, &p)
+				if n := asked.Load(); n != c.asked || p.HasLimits != (c.asked > 0 && n >= c.tells) {
+					t.Errorf("asked %d times, want %d; it is %+v", n, c.asked, p)
+				}
+			})
+		})
+	}
+}
+
+// TestWhoAnswers: which requests a runtime answers when it has collected.
+func TestWhoAnswers(t *testing.T) {
+	for want, list := range map[bool][]gclog.Process{
+		true:  {{Flavor: gclog.FlavorCoreCLR, RuntimeVersion: "8.0.1"}, {Flavor: gclog.FlavorCoreCLR, RuntimeVersion: "10.0.1"}},
+		false: {{Flavor: gclog.FlavorCoreCLR, RuntimeVersion: "7.0.1"}, {Flavor: gclog.FlavorCoreCLR}, {Flavor: gclog.FlavorNativeAOT, RuntimeVersion: "9.0.1"}, {}},
+	} {
+		for _, p := range list {
+			if AnswersAfterCollecting(&p) != want {
+				t.Errorf("%+v: %v", p, !want)
+			}
+		}
+	}
+}
+
+// TestFacts: what a runtime answers comes before what can be seen from outside.
+func TestFacts(t *testing.T) {
+	const lines = "a program"
+	for name, c := range map[string]struct {
+		runtime fakeruntime.Config
+		process session.Process
+		want    gclog.Process
+		fails   func(error) bool
+	}{
+		"it answers": {
+			fakeruntime.Config{Version: "8.0.1", Name: "shop", Env: []string{"OTEL_SERVICE_NAME=orders", "DOTNET_gcConcurrent=1"}},
+			session.Process{Name: "dotnet", CommandLine: []string{"dotnet", "x"}, User: "u", ContainerID: "abc"},
+			gclog.Process{
+				Name: "shop", EntryAssembly: "shop", RuntimeVersion: "8.0.1", OS: "Linux", Architecture: "x64", CommandLine: "dotnet x", Service: "orders",
+				Concurrent: gclog.Yes, User: "u", ContainerID: "abc",
+			},
+			nil,
+		},
+		"nobody shows its command line": {
+			fakeruntime.Config{Version: "8.0.1", Name: "shop"},
+			session.Process{},
+			gclog.Process{Name: "shop", EntryAssembly: "shop", RuntimeVersion: "8.0.1", OS: "Linux", Architecture: "x64", CommandLine: "shop", Service: "shop"},
+			nil,
+		},
+		"its environment can be seen": {
+			fakeruntime.Config{Version: "8.0.1", Name: "shop", Env: []string{"OTEL_SERVICE_NAME=wrong", "DOTNET_gcConcurrent=1"}},
+			session.Process{CommandLine: []string{lines}, Environ: map[string]string{"OTEL_SERVICE_NAME": "orders", "DOTNET_gcConcurrent": "0"}},
+			gclog.Process{
+				Name: "shop", EntryAssembly: "shop", RuntimeVersion: "8.0.1", OS: "Linux", Architecture: "x64", CommandLine: lines, Service: "orders", Concurrent: gclog.No,
+			},
+			nil,
+		},
+		".NET Core 3.1": {
+			fakeruntime.Config{Name: "shop", Env: []string{"OTEL_SERVICE_NAME=orders"}},
+			session.Process{Name: "shop", CommandLine: []string{lines}},
+			gclog.Process{Name: "shop", CommandLine: lines, Service: "shop"},
+			IsTooOld,
+		},
+		"it hangs up": {
+			fakeruntime.Config{Version: "8.0.1", Hangup: true},
+			session.Process{Name: "shop", CommandLine: []string{lines}},
+			gclog.Process{Name: "shop", CommandLine: lines, Service: "shop"},
+			func(err error) bool { return err != nil && !IsTooOld(err) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				target := onStage(t, c.runtime, func(*stage) { t.Error("a session has begun") })
+				c.process.PID, c.process.StartKey = target.PID, target.StartKey
+				c.process.Started = time.Now().Add(-time.Hour)
+				target.Process = c.process
+				p, err := Facts(t.Context(), target)
+				if c.fails == nil && err != nil || c.fails != nil && !c.fails(err) {
+					t.Error(err)
+				}
+				if (p.Cookie == "") != (c.fails != nil) {
+					t.Errorf("its cookie is %q", p.Cookie)
+				}
+				want := c.want
+				want.Flavor = gclog.FlavorNativeAOT // what has no library of a runtime must be such a program
+				want.ID, want.StartKey, want.Started, want.Cookie = int64(target.PID), target.StartKey, target.Started, p.Cookie
+				if !reflect.DeepEqual(p, want) {
+					t.Errorf("it is %+v\nwant %+v", p, want)
+				}
+			})
+		})
+	}
+}
+
+// TestNames: the names that a user may know a process by, each once.
+func TestNames(t *testing.T) {
+	for _, c := range []struct {
+		p    session.Process
+		want []string
+	}{
+		{session.Process{Name: "dotnet", Executable: "/usr/bin/dotnet", CommandLine: []string{"dotnet", "/srv/shop.dll"}, Environ: map[string]string{"OTEL_SERVICE_NAME": "orders"}}, []string{"shop", "dotnet", "orders"}},
+		{session.Process{Name: "worker-thread", Executable: "/srv/shop"}, []string{"worker-thread", "shop"}},
+		{session.Process{Name: "shop", Executable: "/srv/shop", Environ: map[string]string{"OTEL_RESOURCE_ATTRIBUTES": "service.name=basket"}}, []string{"shop", "basket"}},
+		{session.Process{Name: "shop", Environ: map[string]string{"DD_SERVICE": "shop"}}, []string{"shop"}},
+	} {
+		if got := Names(&c.p); !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %q, want %q", c.p, got, c.want)
+		}
+	}
+}
+
+// TestConfiguration: what a process was started with is found beside its program.
+func TestConfiguration(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path+".runtimeconfig.json", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const server = `{"runtimeOptions": {"framework": {"name": "Microsoft.NETCore.App", "version": "8.0.3"}, "configProperties": {"System.GC.Server": true}}}`
+	shop, plain := write("shop", server), write("plain", `{"runtimeOptions": {"framework": {"name": "Microsoft.NETCore.App", "version": "6.0.0"}}}`)
+	broken, large := write("broken", "{"), write("large", strings.Repeat(" ", maxConfig)+server)
+	for name, c := range map[string]struct {
+		process    session.Process
+		p          gclog.Process // as it is known already
+		env        map[string]string
+		server     gclog.Known
+		concurrent gclog.Known
+		version    string
+		from       string // the file
+	}{
+		"beside an assembly":                {process: session.Process{CommandLine: []string{"dotnet", "exec", shop + ".dll", "an argument"}}, server: gclog.Yes, concurrent: gclog.Yes, version: "8.0.3", from: shop},
+		"beside an executable":              {process: session.Process{Executable: shop, CommandLine: []string{"shop"}}, server: gclog.Yes, concurrent: gclog.Yes, version: "8.0.3", from: shop},
+		"an assembly before the executable": {process: session.Process{Executable: shop, CommandLine: []string{"dotnet", plain + ".dll"}}, server: gclog.No, concurrent: gclog.Yes, version: "6.0.0", from: plain},
+		"the next where one is broken":      {process: session.Process{CommandLine: []string{"dotnet", broken + ".dll", filepath.Join(dir, "none.dll"), shop + ".dll"}}, server: gclog.Yes, concurrent: gclog.Yes, version: "8.0.3", from: shop},
+		"no more than three":                {process: session.Process{CommandLine: []string{"dotnet", broken + ".dll", filepath.Join(dir, "none.dll"), broken + ".dll", shop + ".dll"}}},
+		"a path that is not whole":          {process: session.Process{CommandLine: []string{"dotnet", "shop.dll"}}},
+		"no assembly":                       {process: session.Process{CommandLine: []string{"dotnet", shop}}},
+		"too large":                         {process: session.Process{Executable: large}},
+		"variables come first":              {process: session.Process{Executable: shop}, env: map[string]string{"DOTNET_gcServer": "0", "DOTNET_gcConcurrent": "0"}, server: gclog.No, concurrent: gclog.No, version: "8.0.3", from: shop},
+		"variables alone":                   {env: map[string]string{"DOTNET_gcServer": "1"}, server: gclog.Yes},
+		"what is known stays":               {process: session.Process{Executable: shop}, p: gclog.Process{Server: gclog.No, Concurrent: gclog.No, RuntimeVersion: "8.0.9"}, server: gclog.No, concurrent: gclog.No, version: "8.0.9", from: shop},
+		"a NativeAOT program":               {process: session.Process{Executable: shop}, p: gclog.Process{Flavor: gclog.FlavorNativeAOT}, env: map[string]string{"DOTNET_gcServer": "1"}, version: "8.0.3", from: shop},
+	} {
+		t.Run(name, func(t *testing.T) {
+			target := &session.Target{Process: c.process}
+			self := alive(t)
+			target.PID, target.StartKey = self.PID, self.StartKey
+			target.Environ = c.env
+			if target.Environ == nil {
+				target.Environ = map[string]string{}
+			}
+			p := c.p
+			settingsFromOutside(t.Context(), target, nil, &p)
+			if p.Server != c.server || p.Concurrent != c.concurrent || p.RuntimeVersion != c.version {
+				t.Errorf("it is %+v", p)
+			}
+			known := c.p
+			got := Configuration(t.Context(), target, &known, false)
+			if c.from == "" && got.Config != nil || c.from != "" && (got.Config == nil || got.Config.Path != c.from+".runtimeconfig.json") {
+				t.Errorf("its file is %+v, want that of %s", got.Config, c.from)
+			}
+			if want := gcsettings.Variables(c.env); len(got.Variables) != len(want) || got.NativeAOT != (c.p.Flavor == gclog.FlavorNativeAOT) || got.Windows {
+				t.Errorf("it is %+v", got)
+			}
+			want := 0
+			if len(c.version) > 0 {
+				want = int(c.version[0] - '0')
+			}
+			if got.Major != want {
+				t.Errorf("it is .NET %d, want %d", got.Major, want)
+			}
+		})
+	}
+}
+
+// TestConfigurationOld: a runtime that knows no requests is .NET Core 3 unless something tells another
+// version, and is not asked for its environment.
+func TestConfigurationOld(t *testing.T) {
+	asked := 0
+	target := &session.Target{Process: alive(t)}
+	for old, want := range map[bool]int{true: 3, false: 0} {
+		target.Environ = map[string]string{}
+		if c := Configuration(t.Context(), target, &gclog.Process{OS: "Windows"}, old); c.Major != want || !c.Windows {
+			t.Errorf("it is %+v", c)
+		}
+		if c := Configuration(t.Context(), target, &gclog.Process{RuntimeVersion: "5.0.1"}, old); c.Major != 5 {
+			t.Errorf("it is %+v", c)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		target := onStage(t, fakeruntime.Config{Version: "8.0.1", Env: []string{"DOTNET_gcServer=1"}, Log: func(string) { asked++ }}, nil)
+		for old, want := range map[bool]int{true: 0, false: 1} {
+			asked = 0
+			if c := Configuration(t.Context(), target, &gclog.Process{}, old); asked != want || len(c.Variables) != want {
+				t.Errorf("old %v: asked %d times: %+v", old, asked, c)
+			}
+		}
+	})
+}
+
+// TestMemoryOfMachine: the memory of the machine is what the kernel says, and that of a process that
+// nobody can look at is unknown.
+func TestMemoryOfMachine(t *testing.T) {
+	self, err := new(session.Host).Describe(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := memory(&session.Target{Process: *self})
+	r := self.OpenMemory()
+	defer r.Close()
+	_, used, limit := r.Read()
+	if m.Machine < 64<<20 || m.Machine%1024 != 0 || m.Known != (used > 0) || m.Limit != 0 && m.Limit != limit {
+		t.Errorf("%+v, and the group has %d", m, limit)
+	}
+	if m := memory(&session.Target{Process: session.Process{PID: 1 << 30}}); m.Known {
+		t.Errorf("of nobody %+v", m)
+	}
+}
+
+// TestIsTooOld: only a runtime that does not know the request is.
+func TestIsTooOld(t *testing.T) {
+	for want, err := range map[bool]error{true: &session.ServerError{Code: session.CodeUnknownCommand}, false: &session.ServerError{Code: 1}} {
+		if IsTooOld(err) != want {
+			t.Errorf("%v: %v", err, !want)
+		}
+	}
+	if IsTooOld(nil) || IsTooOld(errors.New("another")) || IsTooOld(context.Canceled) {
+		t.Error("others are")
+	}
+}

@@ -1,0 +1,67 @@
+package attach
+
+import (
+	"errors"
+	"os"
+	"runtime"
+	"testing"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/session"
+)
+
+// TestServerThreads: the threads of a CoreCLR show whether it has server GC, where its version names
+// them; those that are there tell in any version.
+func TestServerThreads(t *testing.T) {
+	server := func(flavor, version string) gclog.Known {
+		p := gclog.Process{Flavor: flavor}
+		target := &session.Target{Process: alive(t)}
+		target.Environ = map[string]string{}
+		var info *session.ProcessInfo
+		if version != "" {
+			info = &session.ProcessInfo{Version: version}
+		}
+		settingsFromOutside(t.Context(), target, info, &p)
+		return p.Server
+	}
+	expect := func(what string, want map[string]gclog.Known) {
+		t.Helper()
+		for version, want := range want {
+			if got := server(gclog.FlavorCoreCLR, version); got != want {
+				t.Errorf("%s, %q: %v, want %v", what, version, got, want)
+			}
+		}
+	}
+	expect("it is starting", map[string]gclog.Known{"8.0.1": gclog.Unknown})
+	thread(t, ".NET Finalizer")
+	expect("no such threads", map[string]gclog.Known{
+		"7.0.1": gclog.Unknown, "8.0.1": gclog.No, "10.0.1": gclog.No, "11.0.0": gclog.Unknown, "": gclog.Unknown,
+	})
+	thread(t, ".NET Server GC")
+	expect("one", map[string]gclog.Known{"7.0.1": gclog.Yes, "8.0.1": gclog.Yes, "11.0.0": gclog.Yes, "": gclog.Yes})
+	if got := server(gclog.FlavorNativeAOT, "8.0.1"); got != gclog.Unknown {
+		t.Errorf("a NativeAOT program: %v", got)
+	}
+}
+
+// thread makes a thread with a name, until the test ends.
+func thread(t *testing.T, name string) {
+	t.Helper()
+	named, end, ended := make(chan error), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		before, err := os.ReadFile("/proc/thread-self/comm")
+		named <- errors.Join(err, os.WriteFile("/proc/thread-self/comm", []byte(name), 0))
+		<-end
+		_ = os.WriteFile("/proc/thread-self/comm", before, 0)
+	}()
+	t.Cleanup(func() {
+		close(end)
+		<-ended
+	})
+	if err := <-named; err != nil {
+		t.Fatal(err)
+	}
+}
