@@ -3,7 +3,6 @@ package attach
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -147,32 +146,17 @@ func accountFor(t *testing.T, log []byte, defect bool) {
 	t.Helper()
 	var actions []string
 	told, failed := map[uint32]int{}, false
-	for line := range bytes.Lines(log) {
-		var r struct {
-			Event  struct{ Action string }
-			Dotnet struct {
-				GC struct {
-					Number uint32
-					Gap    *struct {
-						From, To uint32
-						Reason   string
-					}
-				}
-			}
-		}
-		if err := json.Unmarshal(line, &r); err != nil {
-			t.Fatalf("%v: %s", err, line)
-		}
-		switch gc := &r.Dotnet.GC; {
-		case gc.Gap != nil:
+	for _, l := range linesOf(t, log) {
+		switch gc := &l.Dotnet.GC; l.Event.Action {
+		case "gc-gap":
 			failed = failed || gc.Gap.Reason == "internal-error"
 			for n := gc.Gap.From; n <= gc.Gap.To && n > 0; n++ {
 				told[n]++
 			}
-		case r.Event.Action == "gc":
+		case "gc":
 			told[gc.Number]++
 		default:
-			actions = append(actions, r.Event.Action)
+			actions = append(actions, l.Event.Action)
 		}
 	}
 	for n := uint32(1); n <= 10; n++ {

@@ -2,7 +2,6 @@ package attach
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -72,29 +71,13 @@ func TestFollower(t *testing.T) {
 			}
 			news.end()
 			var told []string
-			for line := range strings.Lines(out.String()) {
-				var r struct {
-					Event  struct{ Action string }
-					Dotnet struct {
-						GC struct {
-							Number uint32
-							Gap    struct {
-								From, To uint32
-								Reason   string
-							}
-						}
-					}
-				}
-				if err := json.Unmarshal([]byte(line), &r); err != nil {
-					t.Fatal(err)
-				}
-				switch gc := r.Dotnet.GC; r.Event.Action {
-				case "gc":
-					told = append(told, fmt.Sprint(gc.Number))
-				case "gc-stall":
-					told = append(told, "stall")
+			for _, line := range linesOf(t, out.Bytes()) {
+				switch line.Event.Action {
+				case "gc", "gc-stall":
+					told = append(told, line.String())
 				case "gc-gap":
-					told = append(told, fmt.Sprintf("gap %d-%d", gc.Gap.From, gc.Gap.To))
+					gap := &line.Dotnet.GC.Gap
+					told = append(told, fmt.Sprintf("gap %d-%d", gap.From, gap.To))
 				}
 			}
 			// The gap is told when the next whole collection comes.

@@ -92,7 +92,7 @@ func TestQueueNoAllocation(t *testing.T) {
 	}
 }
 
-// every puts one record of each kind into a queue: those of a collection have its number.
+// every puts records of each kind into a queue.
 func every(q *queue) {
 	d := &gclog.GCDetails{Number: 5, HasNumber: true, Start: 50, StartTicks: 500}
 	q.Pause(&gclog.Pause{PausePart: gclog.PausePart{Start: 50, Duration: 3}, GC: d, Ticks: 501, UsedNumber: 4})
@@ -105,27 +105,27 @@ func every(q *queue) {
 	d.Number, d.StartTicks = 99, 99 // the queue has copies
 }
 
-// a watcher is an Observer that notes what it is told.
-type watcher struct{ told []string }
+// A watcher is an Observer that notes the records it gets.
+type watcher struct{ seen []string }
 
 // Pause implements gclog.Observer.
 func (w *watcher) Pause(p *gclog.Pause) {
-	w.told = append(w.told, fmt.Sprint("pause ", p.Duration, " of ", p.GC != nil && p.GC.Number == 5))
+	w.seen = append(w.seen, fmt.Sprint("pause ", p.Duration, " of ", p.GC != nil && p.GC.Number == 5))
 }
 
 // Phase implements gclog.Observer.
 func (w *watcher) Phase(p *gclog.Phase) {
-	w.told = append(w.told, fmt.Sprint("phase at ", p.Start, " of ", p.GC.Number))
+	w.seen = append(w.seen, fmt.Sprint("phase at ", p.Start, " of ", p.GC.Number))
 }
 
 // GC implements gclog.Observer.
-func (w *watcher) GC(d *gclog.GCDetails) { w.told = append(w.told, fmt.Sprint("gc ", d.Number)) }
+func (w *watcher) GC(d *gclog.GCDetails) { w.seen = append(w.seen, fmt.Sprint("gc ", d.Number)) }
 
 // Gap implements gclog.Observer.
-func (w *watcher) Gap(g *gclog.Gap) { w.told = append(w.told, fmt.Sprint("gap ", g.From, "-", g.To)) }
+func (w *watcher) Gap(g *gclog.Gap) { w.seen = append(w.seen, fmt.Sprint("gap ", g.From, "-", g.To)) }
 
-// TestQueueKinds: records of every kind pass the queue in their order, whole, and each knows when what
-// it tells began.
+// TestQueueKinds: records of every kind leave the queue whole, in their order, each with the
+// time at which it starts.
 func TestQueueKinds(t *testing.T) {
 	q := newQueue()
 	every(q)
@@ -133,7 +133,7 @@ func TestQueueKinds(t *testing.T) {
 	select {
 	case <-q.more:
 	default:
-		t.Error("nobody is told that there is something")
+		t.Error("there is something to take, and nobody is woken up")
 	}
 	var w watcher
 	var tally gclog.Tally
@@ -145,14 +145,14 @@ func TestQueueKinds(t *testing.T) {
 			break
 		}
 		if it == nil {
-			t.Fatal("it has closed and is not over")
+			t.Fatal("the queue is closed and not over")
 		}
 		it.observe(&w)
 		it.add(&tally)
 		ticks, items = append(ticks, it.ticks()), append(items, it)
 	}
-	if want := []string{"pause 3 of true", "pause 4 of false", "phase at 52 of 5", "gc 5", "gap 8-9"}; !slices.Equal(w.told, want) {
-		t.Errorf("told %q, want %q", w.told, want)
+	if want := []string{"pause 3 of true", "pause 4 of false", "phase at 52 of 5", "gc 5", "gap 8-9"}; !slices.Equal(w.seen, want) {
+		t.Errorf("seen %q, want %q", w.seen, want)
 	}
 	if want := []int64{500, 510, 500, 530, 500, 540, 550}; !slices.Equal(ticks, want) {
 		t.Errorf("they began at %v, want %v", ticks, want)
@@ -167,7 +167,7 @@ func TestQueueKinds(t *testing.T) {
 	checkMissing(t, &missing)
 }
 
-// checkMissing: all that every has put is missing.
+// checkMissing checks that m counts all that every has put.
 func checkMissing(t *testing.T, m *gclog.Missing) {
 	t.Helper()
 	var gaps []string
@@ -177,8 +177,8 @@ func checkMissing(t *testing.T, m *gclog.Missing) {
 	}
 }
 
-// TestQueueFullOfKinds: of what does not fit nothing is forgotten, whatever it is; where nothing follows
-// it is told at the end, at the time of the newest record.
+// TestQueueFullOfKinds: records of every kind are counted when they do not fit. If nothing
+// follows, the gap comes last, at the time of the latest record.
 func TestQueueFullOfKinds(t *testing.T) {
 	q := newQueue()
 	for q.made < queueSize {
@@ -206,7 +206,7 @@ func TestQueueFullOfKinds(t *testing.T) {
 	checkMissing(t, &missing)
 }
 
-// TestQueueOfHeaps: how many records may wait depends on how many heaps they have.
+// TestQueueOfHeaps: the more heaps the records have, the fewer fit.
 func TestQueueOfHeaps(t *testing.T) {
 	room := func(heaps int, put func(*queue, *gclog.GCDetails)) int {
 		q := newQueue()
@@ -238,7 +238,7 @@ func TestQueueOfHeaps(t *testing.T) {
 	}
 }
 
-// TestQueueMemory: a queue that is never empty does not grow for ever.
+// TestQueueMemory: a queue that is never empty does not grow for ever, and uses its records again.
 func TestQueueMemory(t *testing.T) {
 	q := newQueue()
 	q.GC(&gclog.GCDetails{})

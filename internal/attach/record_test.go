@@ -19,7 +19,7 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// A limitedWriter takes so many bytes.
+// A limitedWriter fails after a number of bytes.
 type limitedWriter struct {
 	io.Writer
 	left int
@@ -32,22 +32,22 @@ func (w *limitedWriter) Write(p []byte) (int, error) {
 	return w.Writer.Write(p)
 }
 
-// TestRecord: a recording has the whole stream, until its time is over, somebody has enough, the
-// process has ended, or it cannot be written.
+// TestRecord: a recording contains the whole stream, until its time is up, it is stopped, the
+// stream ends, or it cannot be written.
 func TestRecord(t *testing.T) {
 	for name, c := range map[string]struct {
 		play      func(*stage)
 		duration  time.Duration
-		asks      time.Duration // that is when ctx is done
-		room      int           // bytes
+		asks      time.Duration // when ctx is canceled; 0: never
+		room      int           // of the disk, in bytes; 0: enough
 		lasts     time.Duration
 		collected int
-		is        func(error) bool // wrong; nil: nothing
+		is        func(error) bool // the error that is expected; nil: none
 		waits     bool
 	}{
-		"for a time":                {play: everySecond, duration: 2500 * time.Millisecond, lasts: 2500 * time.Millisecond, collected: 2},
-		"until somebody has enough": {play: everySecond, asks: 1500 * time.Millisecond, lasts: 1500 * time.Millisecond, collected: 1},
-		"until the end":             {play: func(x *stage) { time.Sleep(time.Second); x.collect(1) }, lasts: time.Second, collected: 1},
+		"for a time":          {play: everySecond, duration: 2500 * time.Millisecond, lasts: 2500 * time.Millisecond, collected: 2},
+		"until it is stopped": {play: everySecond, asks: 1500 * time.Millisecond, lasts: 1500 * time.Millisecond, collected: 1},
+		"until the end":       {play: func(x *stage) { time.Sleep(time.Second); x.collect(1) }, lasts: time.Second, collected: 1},
 		"the disk is full": {
 			play: everySecond, room: 2000, lasts: time.Second,
 			is: func(err error) bool {
@@ -82,7 +82,7 @@ func TestRecord(t *testing.T) {
 					t.Errorf("it took %v, want %v", took, c.lasts)
 				}
 				if c.waits != (waited > 0) || c.waits && !about(waited, c.lasts-stopTime+waitTold) {
-					t.Errorf("told after %v that it waits", waited)
+					t.Errorf("Waiting was called after %v", waited)
 				}
 				if c.is != nil {
 					return
@@ -100,7 +100,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// TestRecordNone: where there is no session there is no recording.
+// TestRecordNone: without a session nothing is recorded.
 func TestRecordNone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
@@ -111,7 +111,7 @@ func TestRecordNone(t *testing.T) {
 	})
 }
 
-// A failing reader fails behind some bytes, and a failing writer does when it is written to so often.
+// A failingReader ends with an error.
 type failingReader struct {
 	r   io.Reader
 	err error
@@ -125,8 +125,8 @@ func (r failingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestCopyAll: what cannot be written ends the session, whose rest is read all the same; a stream that
-// cannot be read is an error, unless writing had failed before.
+// TestCopyAll: when writing fails the session is asked to end, and the rest of it is read all
+// the same. The error is the first that occurred.
 func TestCopyAll(t *testing.T) {
 	const size = 3 << 20
 	for name, c := range map[string]struct {
@@ -135,10 +135,10 @@ func TestCopyAll(t *testing.T) {
 		asked bool
 		want  string
 	}{
-		"all is well":                   {size, io.EOF, false, ""},
-		"it cannot be written":          {size / 2, io.EOF, true, "the recording is not whole: broken"},
-		"it cannot be read":             {size, io.ErrUnexpectedEOF, false, "reading the stream: unexpected EOF"},
-		"neither the one nor the other": {size / 2, io.ErrUnexpectedEOF, true, "the recording is not whole: broken"},
+		"all is well":          {size, io.EOF, false, ""},
+		"it cannot be written": {size / 2, io.EOF, true, "the recording is not whole: broken"},
+		"it cannot be read":    {size, io.ErrUnexpectedEOF, false, "reading the stream: unexpected EOF"},
+		"neither works":        {size / 2, io.ErrUnexpectedEOF, true, "the recording is not whole: broken"},
 	} {
 		var out bytes.Buffer
 		r := bytes.NewReader(make([]byte, size))
@@ -156,12 +156,12 @@ func TestCopyAll(t *testing.T) {
 	}
 }
 
-// TestObserve: an observer is told what a log would have been, and the process learns at the end what
-// events have shown.
+// TestObserve: the records are passed to an observer. At the end the process has what events have
+// shown.
 func TestObserve(t *testing.T) {
 	for name, c := range map[string]struct {
 		play       func(*stage)
-		told       []string
+		seen       []string
 		end        formats.EndReason
 		fails      string
 		concurrent gclog.Known
@@ -202,18 +202,18 @@ func TestObserve(t *testing.T) {
 				if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) {
 					t.Errorf("%v, want %q", err, c.fails)
 				}
-				if end.Reason != c.end || !reflect.DeepEqual(w.told, c.told) {
-					t.Errorf("told %q, and it ends with %v; want %q and %v", w.told, end.Reason, c.told, c.end)
+				if end.Reason != c.end || !reflect.DeepEqual(w.seen, c.seen) {
+					t.Errorf("seen %q, and it ends with %v; want %q and %v", w.seen, end.Reason, c.seen, c.end)
 				}
 				if p.Concurrent != c.concurrent {
-					t.Errorf("learned %+v", p)
+					t.Errorf("the process is %+v", p)
 				}
 			})
 		})
 	}
 }
 
-// TestLearn: what is known comes before what events have shown.
+// TestLearn: what is known takes precedence over what events have shown.
 func TestLearn(t *testing.T) {
 	shown := gclog.Process{Server: gclog.Yes, Concurrent: gclog.No, HeapCount: 4}
 	for _, c := range []struct{ known, want gclog.Process }{
@@ -227,12 +227,12 @@ func TestLearn(t *testing.T) {
 	}
 }
 
-// TestSilence: a process that does nothing costs next to nothing, and something that is under way is
-// looked at as long as it may tell that it stalls.
+// TestSilence: an idle process costs hardly anything. While something is under way the session
+// checks whether it stalls.
 func TestSilence(t *testing.T) {
 	for name, c := range map[string]struct {
 		play   func(*stage)
-		looks  [2]int // at the silent stream, in an hour: from, to
+		looks  [2]int // reads that time out in an hour: at least, at most
 		stalls bool
 	}{
 		"nothing is under way": {func(x *stage) { x.collect(1); x.untilStopped() }, [2]int{1, 10}, false},
@@ -262,12 +262,12 @@ func TestSilence(t *testing.T) {
 				time.AfterFunc(time.Hour, s.Abort)
 				l := &Log{Outputs: specs, Opener: opener}
 				_, _ = l.Write(s, &gclog.Process{ID: 1}, nil)
-				// Each time it looks again at once.
+				// Each time the reader tries again at once.
 				if n := int(silences.Load()) / 2; n < c.looks[0] || n > c.looks[1] {
 					t.Errorf("looked %d times, want %v", n, c.looks)
 				}
-				if told := strings.Contains(toldIn(t, out.Bytes()), "stall"); told != c.stalls {
-					t.Errorf("told %s", toldIn(t, out.Bytes()))
+				if seen := strings.Contains(summaryOf(t, out.Bytes()), "stall"); seen != c.stalls {
+					t.Errorf("seen %s", summaryOf(t, out.Bytes()))
 				}
 			})
 		})

@@ -27,11 +27,11 @@ func everySecond(x *stage) {
 	}
 }
 
-// about tells whether two times differ by less than it takes to look again.
+// about reports whether two durations differ by at most two polls of a process that is to exit.
 func about(a, b time.Duration) bool { return (a - b).Abs() <= 20*time.Millisecond }
 
-// TestRun: a session lasts until its end is due, or asked for, or the process has ended, and the log
-// holds what happened until then.
+// TestRun: a session lasts until its time is up, it is stopped, or the process has exited. The log
+// contains what happened until then.
 func TestRun(t *testing.T) {
 	three := func(x *stage) {
 		for n := uint32(1); n <= 3; n++ {
@@ -49,56 +49,56 @@ func TestRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		play    func(*stage)
 		options Options
-		dead    bool          // the process has ended when its stream has
-		asks    time.Duration // that is when ctx is done
-		told    string
-		end     formats.End // but for its time
+		dead    bool          // the process has exited when its stream ends
+		asks    time.Duration // when ctx is canceled; 0: never
+		logged    string
+		end     formats.End // without its time; Message "*": any
 		lasts   time.Duration
 		fails   string
 	}{
 		"as many as are wanted": {
 			play: everySecond, options: Options{Count: 3},
-			told: "session-start, 1, 2, 3, detached", lasts: 3003 * time.Millisecond,
+			logged: "session-start, 1, 2, 3, detached", lasts: 3003 * time.Millisecond,
 		},
 		"until a moment": {
 			play: everySecond, options: Options{Until: func() time.Time { return time.Now().Add(2500 * time.Millisecond) }},
-			told: "session-start, 1, 2, detached", lasts: 2500 * time.Millisecond,
+			logged: "session-start, 1, 2, detached", lasts: 2500 * time.Millisecond,
 		},
-		"until no moment": {
+		"without an end": {
 			play: everySecond, options: Options{Until: func() time.Time { return time.Time{} }, Count: 1},
-			told: "session-start, 1, detached", lasts: 1003 * time.Millisecond,
+			logged: "session-start, 1, detached", lasts: 1003 * time.Millisecond,
 		},
-		"until somebody has enough": {
+		"until it is stopped": {
 			play: everySecond, asks: 1500 * time.Millisecond,
-			told: "session-start, 1, detached", lasts: 1500 * time.Millisecond,
+			logged: "session-start, 1, detached", lasts: 1500 * time.Millisecond,
 		},
 		"the process exits": {
 			play: cut, dead: true, options: Options{Exit: exited},
-			told: "session-start, 1, 2, 3, exited", end: formats.End{Reason: formats.EndExited, ExitCode: 7, HasCode: true}, lasts: 3009 * time.Millisecond,
+			logged: "session-start, 1, 2, 3, exited", end: formats.End{Reason: formats.EndExited, ExitCode: 7, HasCode: true}, lasts: 3009 * time.Millisecond,
 		},
 		"the process is killed": {
 			play: cut, dead: true, options: Options{Exit: killed},
-			told: "session-start, 1, 2, 3, killed", end: formats.End{Reason: formats.EndKilled}, lasts: 3009 * time.Millisecond,
+			logged: "session-start, 1, 2, 3, killed", end: formats.End{Reason: formats.EndKilled}, lasts: 3009 * time.Millisecond,
 		},
 		"nobody knows how it ended": {
 			play: cut, dead: true, options: Options{Exit: unknown},
-			told: "session-start, 1, 2, 3, exited", end: formats.End{Reason: formats.EndExited}, lasts: 3009 * time.Millisecond,
+			logged: "session-start, 1, 2, 3, exited", end: formats.End{Reason: formats.EndExited}, lasts: 3009 * time.Millisecond,
 		},
 		"the runtime ends it": {
-			play: three, told: "session-start, 1, 2, 3, stream-error", lasts: 3009*time.Millisecond + exitTime,
+			play: three, logged: "session-start, 1, 2, 3, stream-error", lasts: 3009*time.Millisecond + exitTime,
 			end: formats.End{Reason: formats.EndStreamError, Message: "the runtime ended the session"}, fails: "goes on, but its runtime ended the session",
 		},
 		"the stream breaks off": {
-			play: cut, told: "session-start, 1, 2, 3, stream-error", lasts: 3009*time.Millisecond + exitTime,
+			play: cut, logged: "session-start, 1, 2, 3, stream-error", lasts: 3009*time.Millisecond + exitTime,
 			end: formats.End{Reason: formats.EndStreamError, Message: "the runtime ended the session"}, fails: "goes on, but its runtime ended the session",
 		},
-		"the stream is none": {
+		"the stream is invalid": {
 			play: func(x *stage) {
 				three(x)
 				_, _ = x.Conn.Write(bytes.Repeat([]byte{9}, 100))
 				x.untilStopped()
 			},
-			told: "session-start, 1, 2, 3, stream-error", lasts: 3009 * time.Millisecond,
+			logged: "session-start, 1, 2, 3, stream-error", lasts: 3009 * time.Millisecond,
 			end: formats.End{Reason: formats.EndStreamError, Message: "*"}, fails: "the stream of process",
 		},
 	} {
@@ -126,8 +126,8 @@ func TestRun(t *testing.T) {
 				if took := time.Since(began); !about(took, c.lasts) {
 					t.Errorf("it took %v, want %v", took, c.lasts)
 				}
-				if told := toldIn(t, out.Bytes()); told != c.told {
-					t.Errorf("told %s\nwant %s", told, c.told)
+				if logged := summaryOf(t, out.Bytes()); logged != c.logged {
+					t.Errorf("logged %s\nwant %s", logged, c.logged)
 				}
 				end := r.End
 				if c.end.Message == "*" {
@@ -153,8 +153,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestRunTells: whoever wants to know is told what happens meanwhile.
-func TestRunTells(t *testing.T) {
+// TestRunReports: the observer, the progress and the recording get what happens during the session.
+func TestRunReports(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		target := onStage(t, fakeruntime.Config{Version: "8.0.1"}, everySecond)
 		var progress Progress
@@ -176,8 +176,8 @@ func TestRunTells(t *testing.T) {
 		if err != nil || r.Err != nil || begun != 1 || len(r.Wrote) > 0 {
 			t.Fatalf("%v, %+v, begun %d times", err, r, begun)
 		}
-		if told := toldIn(t, out.Bytes()); told != "session-start, 1, 2, detached" {
-			t.Errorf("told %s", told)
+		if logged := summaryOf(t, out.Bytes()); logged != "session-start, 1, 2, detached" {
+			t.Errorf("logged %s", logged)
 		}
 		if seen.GCs() != 2 || seen.Pauses != 2 || seen.PauseTotal != 6e6 {
 			t.Errorf("the observer has seen %+v", seen)
@@ -195,7 +195,8 @@ func TestRunTells(t *testing.T) {
 	})
 }
 
-// TestRunNone: where a session or its output cannot be there is none, and nothing is left behind.
+// TestRunNone: when the session or an output cannot be opened there is no session, and the
+// runtime has none left.
 func TestRunNone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sessions := make(chan string, 9)
@@ -221,8 +222,8 @@ func TestRunNone(t *testing.T) {
 	})
 }
 
-// TestRunReopens: a file that was moved away is begun anew when that is asked for, also while nothing
-// is to be written.
+// TestRunReopens: a file that was moved away is created again on request, also while there is
+// nothing to write.
 func TestRunReopens(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "gc.json")
 	done, moved := make(chan struct{}), make(chan struct{})
@@ -245,7 +246,7 @@ func TestRunReopens(t *testing.T) {
 	r, err := Run(t.Context(), Options{
 		Target: target, Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}, Count: 2, Reopen: reopen, Progress: &progress,
 		Outputs: []output.Spec{{Path: path, Format: formats.ForFile(path)}}, Opener: &output.Opener{Tell: func(s string) { t.Error(s) }},
-		Observer: closing{done},
+		Observer: closing{first: done},
 	})
 	if err != nil || !slices.Equal(r.Wrote, []string{path}) {
 		t.Fatalf("%v, %+v", err, r)
@@ -256,27 +257,21 @@ func TestRunReopens(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if told := toldIn(t, b); told != want {
-			t.Errorf("%s has %s, want %s", filepath.Base(file), told, want)
+		if logged := summaryOf(t, b); logged != want {
+			t.Errorf("%s has %s, want %s", filepath.Base(file), logged, want)
 		}
 		all += int64(len(b))
 	}
 	if n := progress.Output.Load(); n != all {
-		t.Errorf("%d bytes are told to be written, and %d are", n, all)
+		t.Errorf("the progress says %d bytes, the files have %d", n, all)
 	}
 }
 
-// closing is an Observer that closes a channel when it is told of the first collection.
-type closing struct{ first chan struct{} }
-
-// Pause implements gclog.Observer.
-func (c closing) Pause(*gclog.Pause) {}
-
-// Phase implements gclog.Observer.
-func (c closing) Phase(*gclog.Phase) {}
-
-// Gap implements gclog.Observer.
-func (c closing) Gap(*gclog.Gap) {}
+// A closing is an Observer that closes a channel at the first collection.
+type closing struct {
+	gclog.NopObserver
+	first chan struct{}
+}
 
 // GC implements gclog.Observer.
 func (c closing) GC(d *gclog.GCDetails) {
@@ -285,12 +280,12 @@ func (c closing) GC(d *gclog.GCDetails) {
 	}
 }
 
-// TestRunStuck: an output that takes nothing any more holds nobody up for ever who has enough.
+// TestRunStuck: after a request to stop, an output that accepts nothing does not block for ever.
 func TestRunStuck(t *testing.T) {
 	for name, c := range map[string]struct {
-		opens time.Duration // the output, behind the request to end; 0: never
+		opens time.Duration // when the output accepts again, after the request to stop; 0: never
 		lasts time.Duration
-		told  string
+		logged  string
 		fails string
 	}{
 		"for ever":         {0, writeTime + skipTime, "", "the outputs take nothing any more"},
@@ -316,8 +311,8 @@ func TestRunStuck(t *testing.T) {
 					t.Errorf("%v, and it took %v, want %v", err, took, c.lasts)
 				}
 				if c.fails == "" {
-					if told := toldIn(t, out.Bytes()); told != c.told || r.Err != nil {
-						t.Errorf("told %s, %v\nwant %s", told, r.Err, c.told)
+					if logged := summaryOf(t, out.Bytes()); logged != c.logged || r.Err != nil {
+						t.Errorf("logged %s, %v\nwant %s", logged, r.Err, c.logged)
 					}
 				} else if r.Err == nil || !strings.Contains(r.Err.Error(), c.fails) || r.Process.ID != int64(os.Getpid()) {
 					t.Errorf("%v, want %s", r.Err, c.fails)
@@ -328,22 +323,22 @@ func TestRunStuck(t *testing.T) {
 	}
 }
 
-// TestRunLost: what could not be written is an error.
+// TestRunLost: records that cannot be written are an error.
 func TestRunLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		target := onStage(t, fakeruntime.Config{Version: "8.0.1"}, everySecond)
 		o := Options{Target: target, Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}, Count: 2}
 		o.Outputs, o.Opener = jsonTo(t, nil)
-		told := 0
-		o.Opener.Stdout, o.Opener.Tell = broken{}, func(string) { told++ }
+		logged := 0
+		o.Opener.Stdout, o.Opener.Tell = broken{}, func(string) { logged++ }
 		r, err := Run(t.Context(), o)
-		if err != nil || !errors.Is(r.Err, errBroken) || told != 1 || len(r.Wrote) > 0 {
-			t.Errorf("%v, %+v, told %d times", err, r, told)
+		if err != nil || !errors.Is(r.Err, errBroken) || logged != 1 || len(r.Wrote) > 0 {
+			t.Errorf("%v, %+v, %d messages", err, r, logged)
 		}
 	})
 }
 
-// TestRunClosedPipe: when nobody reads the output any more the session ends.
+// TestRunClosedPipe: the session ends when the reader of a pipe has gone away.
 func TestRunClosedPipe(t *testing.T) {
 	reads, writes, err := os.Pipe()
 	if err != nil {
@@ -363,7 +358,8 @@ func TestRunClosedPipe(t *testing.T) {
 	})
 }
 
-// TestRunWaits: a runtime that does not end the session is waited for, which is told, and given up.
+// TestRunWaits: a runtime that does not end the session is waited for, with a message, but not
+// for ever.
 func TestRunWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		target := onStage(t, fakeruntime.Config{Version: "8.0.1", Deaf: true}, func(x *stage) {
@@ -392,19 +388,19 @@ func TestRunWaits(t *testing.T) {
 		}
 		asked := began.Add(2003 * time.Millisecond)
 		if d := waited.Sub(asked); !about(d, waitTold) {
-			t.Errorf("told that it waits after %v", d)
+			t.Errorf("Waiting was called after %v", d)
 		}
-		if d := time.Since(asked); !about(d, stopTime+exitTime) { // the process, too, may take its time to go
+		if d := time.Since(asked); !about(d, stopTime+exitTime) { // the process, too, is given time to exit
 			t.Errorf("waited for %v", d)
 		}
-		if told := toldIn(t, out.Bytes()); told != "session-start, 1, 2, gap 0-0 stopped, detached" {
-			t.Errorf("told %s", told)
+		if logged := summaryOf(t, out.Bytes()); logged != "session-start, 1, 2, gap 0-0 stopped, detached" {
+			t.Errorf("logged %s", logged)
 		}
 	})
 }
 
-// TestRunResumes: a runtime that a port suspends is resumed when its session has begun, and also if
-// it could not begin.
+// TestRunResumes: a runtime that a diagnostic port suspends is resumed after its session has
+// started, and also if that fails.
 func TestRunResumes(t *testing.T) {
 	for name, early := range map[string]bool{"with a session": true, "without one": false} {
 		t.Run(name, func(t *testing.T) {
@@ -419,7 +415,7 @@ func TestRunResumes(t *testing.T) {
 				var out bytes.Buffer
 				o.Outputs, o.Opener = jsonTo(t, &out)
 				if !early {
-					o.Config.BufferMB = 0 // is refused before the runtime is asked
+					o.Config.BufferMB = 0 // rejected before a request is sent
 				}
 				_, err := Run(t.Context(), o)
 				if (err == nil) != early {
@@ -433,7 +429,7 @@ func TestRunResumes(t *testing.T) {
 	}
 }
 
-// TestRunSuspensions: what stops the program and is no collection is told where an output asks for it.
+// TestRunSuspensions: suspensions without a collection are reported if an output selects them.
 func TestRunSuspensions(t *testing.T) {
 	for selection, want := range map[string]int{"gc": 0, "gc,safepoint": 1} {
 		synctest.Test(t, func(t *testing.T) {

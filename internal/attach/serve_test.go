@@ -2,7 +2,6 @@ package attach
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -20,7 +19,7 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// A served log has sessions given to it one after the other.
+// A served log gets one session after the other.
 type served struct {
 	*Log
 	t        *testing.T
@@ -58,7 +57,7 @@ func (x *served) open() *Session {
 	return s
 }
 
-// ask has something done between two records, and waits for it.
+// ask has f called between two records, and waits for it.
 func (x *served) ask(f func(*Log)) {
 	done := make(chan struct{})
 	x.requests <- func(l *Log) {
@@ -68,7 +67,7 @@ func (x *served) ask(f func(*Log)) {
 	<-done
 }
 
-// wait returns what was told when the last session has ended.
+// wait waits for the last session and returns what was written, in a few words.
 func (x *served) wait() string {
 	x.t.Helper()
 	close(x.sessions)
@@ -76,18 +75,18 @@ func (x *served) wait() string {
 	if err := errors.Join(x.Err(), x.Close()); err != nil {
 		x.t.Error(err)
 	}
-	return toldIn(x.t, x.out.Bytes())
+	return summaryOf(x.t, x.out.Bytes())
 }
 
-// A program collects all the time, whoever listens: a collection of gen0 in each third of a second, and
-// of gen2 in the background from one moment to another.
+// A program collects whether or not a session listens: gen0 every third of a second, and gen2
+// once in the background.
 type program struct {
 	began         time.Time
-	background    uint32
-	backgroundFor time.Duration // from its own turn on
+	background    uint32        // the number of the background collection; 0: there is none
+	backgroundFor time.Duration // how long that takes
 }
 
-// play shows a session what happens.
+// play sends the collections from now on to a session.
 func (p *program) play(x *stage) {
 	turn := func(n uint32) time.Time { return p.began.Add(time.Duration(n) * time.Second / 3) }
 	var ends time.Time
@@ -115,19 +114,19 @@ func (p *program) play(x *stage) {
 	}
 }
 
-// TestHandOver: when one session takes over from another each collection is told once, and none is
-// missing; what was under way is told by the one that has seen it begin.
+// TestHandOver: when one session takes over from another, each collection is recorded exactly
+// once. One that was under way is recorded by the session that has seen it start.
 func TestHandOver(t *testing.T) {
 	for name, c := range map[string]struct {
 		program program
-		after   time.Duration // it is handed over so long after the begin
-		waits   time.Duration // and that takes so long
+		after   time.Duration // from the start to the hand-over
+		waits   time.Duration // how long that takes
 	}{
 		"between collections":           {program{}, 2 * time.Second, overlap + settled + 100*time.Millisecond},
 		"a background one is under way": {program{background: 5, backgroundFor: 5 * time.Second}, 2 * time.Second, 5 * time.Second},
 		"one that does not end":         {program{background: 5, backgroundFor: time.Hour}, 2 * time.Second, overlap + overlapMost + idle},
 		"a background one begins then":  {program{background: 8, backgroundFor: 5 * time.Second}, 2 * time.Second, 5*time.Second + 2*time.Second/3},
-		"one begins behind the moment":  {program{background: 10, backgroundFor: 5 * time.Second}, 2 * time.Second, overlap + settled + 100*time.Millisecond},
+		"one begins after the moment":   {program{background: 10, backgroundFor: 5 * time.Second}, 2 * time.Second, overlap + settled + 100*time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -148,25 +147,18 @@ func TestHandOver(t *testing.T) {
 				second.Ask()
 				last := uint32(time.Since(p.began) * 3 / time.Second)
 				x.wait()
-				told := map[uint32]int{}
-				for line := range bytes.Lines(x.out.Bytes()) {
-					var r struct {
-						Event  struct{ Action string }
-						Dotnet struct{ GC struct{ Number uint32 } }
-					}
-					if err := json.Unmarshal(line, &r); err != nil {
-						t.Fatal(err)
-					}
-					switch r.Event.Action {
+				logged := map[uint32]int{}
+				for _, l := range linesOf(t, x.out.Bytes()) {
+					switch l.Event.Action {
 					case "gc":
-						told[r.Dotnet.GC.Number]++
+						logged[l.Dotnet.GC.Number]++
 					case "gc-gap":
-						t.Errorf("a gap: %s", line)
+						t.Errorf("unexpected %v", &l)
 					}
 				}
 				for n := uint32(1); n <= last; n++ {
-					if told[n] != 1 {
-						t.Errorf("#%d of %d is told %d times: %v", n, last, told[n], told)
+					if logged[n] != 1 {
+						t.Errorf("#%d of %d is recorded %d times: %v", n, last, logged[n], logged)
 					}
 				}
 				if len(x.ends) != 2 || x.ends[0].Reason != formats.EndDetached || x.ends[1].Reason != formats.EndDetached {
@@ -177,7 +169,8 @@ func TestHandOver(t *testing.T) {
 	}
 }
 
-// TestReattached: what happened between two sessions is told as a gap, and nothing is told twice.
+// TestReattached: what happened between two sessions is reported as a gap, and nothing is
+// recorded twice.
 func TestReattached(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := program{began: time.Now()}
@@ -190,15 +183,15 @@ func TestReattached(t *testing.T) {
 			<-s.Done()
 			time.Sleep(time.Second)
 		}
-		if told := x.wait(); told != "session-start, 1, 2, 3, detached, session-start, gap 4-6 reattached, 7, 8, 9, detached" {
-			t.Errorf("told %s", told)
+		if logged := x.wait(); logged != "session-start, 1, 2, 3, detached, session-start, gap 4-6 reattached, 7, 8, 9, detached" {
+			t.Errorf("logged %s", logged)
 		}
 	})
 }
 
-// TestChange: outputs come and go while a session is written, and while none is. One that comes has
-// the begin of the session, one that goes its end, one that stays knows of nothing; all tell what is
-// known of the process now.
+// TestChange: outputs are added and removed during a session and between sessions. An added one
+// starts with the start of the session, a removed one ends with its end, the others are not
+// interrupted. All lines have the new facts of the process.
 func TestChange(t *testing.T) {
 	var first, second bytes.Buffer
 	f, err := formats.Find("json")
@@ -248,8 +241,8 @@ func TestChange(t *testing.T) {
 	})
 	for _, c := range []struct {
 		out   *bytes.Buffer
-		told  string
-		names string // of the process, and what runs it, in its lines
+		logged  string
+		names string // of the process, each with its lines
 	}{
 		{
 			&first, "session-start, 1, 2, 3, 4, 5, 6, detached, session-start, gap 10-12 reattached, 13, 14, detached",
@@ -260,41 +253,34 @@ func TestChange(t *testing.T) {
 			"both: session-start, 4, 5, 6; second: 7, 8, 9, detached",
 		},
 	} {
-		if told := toldIn(t, c.out.Bytes()); told != c.told {
-			t.Errorf("told %s\nwant %s", told, c.told)
+		if logged := summaryOf(t, c.out.Bytes()); logged != c.logged {
+			t.Errorf("logged %s\nwant %s", logged, c.logged)
 		}
 		var names []string
-		for line := range bytes.Lines(c.out.Bytes()) {
-			var r struct {
-				Process struct{ Name string }
-				Host    struct{ Name string }
-			}
-			if err := json.Unmarshal(line, &r); err != nil {
-				t.Fatal(err)
-			}
-			told := toldIn(t, line)
-			if told == "" {
+		for _, l := range linesOf(t, c.out.Bytes()) {
+			name, logged := l.Process.Name, l.String()
+			if logged == "" {
 				continue
 			}
-			if r.Host.Name != "host-"+r.Process.Name {
-				t.Errorf("%s on %s tells %s", r.Process.Name, r.Host.Name, told)
+			if l.Host.Name != "host-"+name {
+				t.Errorf("%s of %s names %s", logged, name, l.Host.Name)
 			}
-			if n := len(names); n > 0 && strings.HasPrefix(names[n-1], r.Process.Name+": ") {
-				names[n-1] += ", " + told
+			if n := len(names); n > 0 && strings.HasPrefix(names[n-1], name+": ") {
+				names[n-1] += ", " + logged
 			} else {
-				names = append(names, r.Process.Name+": "+told)
+				names = append(names, name+": "+logged)
 			}
 		}
 		if got := strings.Join(names, "; "); got != c.names {
-			t.Errorf("told %s\nwant %s", got, c.names)
+			t.Errorf("logged %s\nwant %s", got, c.names)
 		}
 	}
 	if !strings.Contains(first.String(), "the output is no longer asked for") || strings.Contains(second.String(), "the output is no longer asked for") {
-		t.Error("only who goes is told why")
+		t.Error("only the removed output must name the reason")
 	}
 }
 
-// TestChangeFails: an output that cannot be opened is missing, and the others go on.
+// TestChangeFails: an output that cannot be opened does not interrupt the others.
 func TestChangeFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none", "gc.json")
 	synctest.Test(t, func(t *testing.T) {
@@ -311,14 +297,14 @@ func TestChangeFails(t *testing.T) {
 		})
 		time.Sleep(time.Second)
 		s.Ask()
-		if told := x.wait(); told != "session-start, 1, 2, 3, 4, 5, 6, detached" {
-			t.Errorf("told %s", told)
+		if logged := x.wait(); logged != "session-start, 1, 2, 3, 4, 5, 6, detached" {
+			t.Errorf("logged %s", logged)
 		}
 	})
 }
 
-// TestSettingsStay: what a runtime was asked for once is not forgotten when others find out about the
-// process again, unless that is another runtime.
+// TestSettingsStay: settings that a runtime has reported are kept when the facts of its process are
+// found out again, unless it is another runtime.
 func TestSettingsStay(t *testing.T) {
 	limits := clr.GCSettings{HardLimit: 300 << 20}
 	asked := gclog.Process{Cookie: "c", Server: gclog.Yes, Concurrent: gclog.No, Limits: limits, HasLimits: true}
@@ -347,8 +333,8 @@ func TestSettingsStay(t *testing.T) {
 	}
 }
 
-// TestSummaries: a summary has what happened since the last one, or since the session began, and says
-// which of both.
+// TestSummaries: a summary contains what happened since the last one, or since the start of the
+// session, and says which.
 func TestSummaries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := program{began: time.Now()}
@@ -369,43 +355,25 @@ func TestSummaries(t *testing.T) {
 			x.ask((*Log).Summarize) // between sessions: of nothing
 		}
 		x.wait()
-		var told []string
-		for line := range bytes.Lines(x.out.Bytes()) {
-			var r struct {
-				Event struct {
-					Action   string
-					Duration time.Duration
-				}
-				Dotnet struct {
-					GC struct {
-						Summary struct {
-							Partial     bool
-							Collections struct{ Gen0 struct{ Count int } }
-							Pause       struct{ Count int }
-						}
-					}
-				}
-			}
-			if err := json.Unmarshal(line, &r); err != nil {
-				t.Fatal(err)
-			}
-			if s := r.Dotnet.GC.Summary; r.Event.Action == "gc-summary" {
-				told = append(told, fmt.Sprint(r.Event.Duration, s.Collections.Gen0.Count, s.Pause.Count, s.Partial))
+		var logged []string
+		for _, l := range linesOf(t, x.out.Bytes()) {
+			if s := l.Dotnet.GC.Summary; l.Event.Action == "gc-summary" {
+				logged = append(logged, fmt.Sprint(l.Event.Duration, s.Collections.Gen0.Count, s.Pause.Count, s.Partial))
 			}
 		}
-		if want := "[1.1s 3 3 true 1.1s 3 3 false 1s 3 3 true 1.1s 3 3 true 1.1s 4 4 false 1s 3 3 true]"; fmt.Sprint(told) != want {
-			t.Errorf("told %v, want %s", told, want)
+		if want := "[1.1s 3 3 true 1.1s 3 3 false 1s 3 3 true 1.1s 3 3 true 1.1s 4 4 false 1s 3 3 true]"; fmt.Sprint(logged) != want {
+			t.Errorf("logged %v, want %s", logged, want)
 		}
 	})
 }
 
-// TestShift: when the clock was set the lines tell the new time.
+// TestShift: after the clock was set, the lines have the new time.
 func TestShift(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := program{began: time.Now()}
 		x := serve(t, onStage(t, fakeruntime.Config{Version: "8.0.1"}, p.play), &gclog.Process{ID: 1})
 		shift := func(l *Log) { l.Shift(time.Hour) }
-		x.ask(shift) // the session tells the time that it is
+		x.ask(shift) // without effect: the session brings its own time
 		s := x.open()
 		x.sessions <- s
 		time.Sleep(1100 * time.Millisecond)
@@ -413,30 +381,23 @@ func TestShift(t *testing.T) {
 		time.Sleep(time.Second)
 		s.Ask()
 		x.wait()
-		for line := range bytes.Lines(x.out.Bytes()) {
-			var r struct {
-				At     time.Time `json:"@timestamp"`
-				Event  struct{ Action string }
-				Dotnet struct{ GC struct{ Number uint32 } }
-			}
-			if err := json.Unmarshal(line, &r); err != nil {
-				t.Fatal(err)
-			}
-			if r.Event.Action != "gc" {
+		for _, l := range linesOf(t, x.out.Bytes()) {
+			if l.Event.Action != "gc" {
 				continue
 			}
-			want := p.began.Add(time.Duration(r.Dotnet.GC.Number) * time.Second / 3)
-			if r.Dotnet.GC.Number > 3 {
+			number := l.Dotnet.GC.Number
+			want := p.began.Add(time.Duration(number) * time.Second / 3)
+			if number > 3 {
 				want = want.Add(time.Hour)
 			}
-			if d := r.At.Sub(want).Abs(); d > 5*time.Millisecond {
-				t.Errorf("#%d is at %v, want %v", r.Dotnet.GC.Number, r.At, want)
+			if d := l.At.Sub(want).Abs(); d > 5*time.Millisecond {
+				t.Errorf("#%d is at %v, want %v", number, l.At, want)
 			}
 		}
 	})
 }
 
-// TestClosedLog: a log that was never written has nothing to say.
+// TestClosedLog: the methods of a log without outputs do nothing.
 func TestClosedLog(t *testing.T) {
 	l := &Log{}
 	l.Reopen()

@@ -20,25 +20,25 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// staged are the limits that a stage tells.
+// staged are the settings that a stage sends.
 var staged = clr.GCSettings{
 	HardLimit: 300 << 20, LOHThreshold: 85_000, PhysicalMemoryConfig: 1 << 30, Gen0MinBudget: 256 << 10, Gen0MaxBudget: 6 << 20,
 	HighMemoryPercent: 90, Bits: clr.SettingConcurrent,
 }
 
-// TestSettings: a session that ends at once tells the settings, and what nobody has told stays as it
-// was known.
+// TestSettings: a session that ends at once yields the settings. What it does not contain stays
+// as it was.
 func TestSettings(t *testing.T) {
 	for name, c := range map[string]struct {
 		tells       func(*stage)
 		known, want gclog.Process
 	}{
-		"told": {
+		"sent": {
 			(*stage).settings,
 			gclog.Process{RuntimeVersion: "9.0.1", Server: gclog.Yes, Concurrent: gclog.No},
 			gclog.Process{RuntimeVersion: "9.0.1", Server: gclog.Yes, Concurrent: gclog.Yes, Limits: staged, HasLimits: true},
 		},
-		"told with the version": {
+		"sent with the version": {
 			(*stage).runtimeInfo,
 			gclog.Process{},
 			gclog.Process{RuntimeVersion: "9.0.7", Server: gclog.Yes, Concurrent: gclog.No},
@@ -48,7 +48,7 @@ func TestSettings(t *testing.T) {
 			gclog.Process{RuntimeVersion: "9.0.8-rc.1", Server: gclog.No},
 			gclog.Process{RuntimeVersion: "9.0.8-rc.1", Server: gclog.Yes, Concurrent: gclog.No},
 		},
-		"not told": {
+		"not sent": {
 			func(*stage) {},
 			gclog.Process{RuntimeVersion: "9.0.1", Server: gclog.No, Concurrent: gclog.Yes},
 			gclog.Process{RuntimeVersion: "9.0.1", Server: gclog.No, Concurrent: gclog.Yes},
@@ -79,7 +79,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestSettingsLate: a session whose end does not come is not waited for longer than it may take.
+// TestSettingsLate: a session that does not end is waited for until its time is up.
 func TestSettingsLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		target := onStage(t, fakeruntime.Config{Version: "9.0.1"}, func(x *stage) {
@@ -98,8 +98,8 @@ func TestSettingsLate(t *testing.T) {
 	})
 }
 
-// TestComplete: a runtime is asked for its settings if it tells them, and again while its GC may not be
-// set up yet.
+// TestComplete: a runtime is asked for its settings if its version reports them, and again while
+// its GC may not be set up yet.
 func TestComplete(t *testing.T) {
 	core := gclog.Process{Cookie: "c", Flavor: gclog.FlavorCoreCLR, RuntimeVersion: "9.0.1"}
 	with := func(change func(*gclog.Process)) gclog.Process {
@@ -110,7 +110,7 @@ func TestComplete(t *testing.T) {
 	for name, c := range map[string]struct {
 		p     gclog.Process
 		age   time.Duration
-		tells int64 // the session in which it does
+		tells int64 // the first session in which it reports them
 		dead  bool
 		asked int64
 	}{
@@ -149,8 +149,8 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// TestWhoAnswers: which requests a runtime answers when it has collected.
-func TestWhoAnswers(t *testing.T) {
+// TestAnswersAfterCollecting: CoreCLR does from .NET 8 on.
+func TestAnswersAfterCollecting(t *testing.T) {
 	for want, list := range map[bool][]gclog.Process{
 		true:  {{Flavor: gclog.FlavorCoreCLR, RuntimeVersion: "8.0.1"}, {Flavor: gclog.FlavorCoreCLR, RuntimeVersion: "10.0.1"}},
 		false: {{Flavor: gclog.FlavorCoreCLR, RuntimeVersion: "7.0.1"}, {Flavor: gclog.FlavorCoreCLR}, {Flavor: gclog.FlavorNativeAOT, RuntimeVersion: "9.0.1"}, {}},
@@ -163,7 +163,7 @@ func TestWhoAnswers(t *testing.T) {
 	}
 }
 
-// TestFacts: what a runtime answers comes before what can be seen from outside.
+// TestFacts: the answers of a runtime take precedence over what can be seen from outside.
 func TestFacts(t *testing.T) {
 	const lines = "a program"
 	for name, c := range map[string]struct {
@@ -222,7 +222,7 @@ func TestFacts(t *testing.T) {
 					t.Errorf("its cookie is %q", p.Cookie)
 				}
 				want := c.want
-				want.Flavor = gclog.FlavorNativeAOT // what has no library of a runtime must be such a program
+				want.Flavor = gclog.FlavorNativeAOT // a process without the library of a runtime
 				want.ID, want.StartKey, want.Started, want.Cookie = int64(target.PID), target.StartKey, target.Started, p.Cookie
 				if !reflect.DeepEqual(p, want) {
 					t.Errorf("it is %+v\nwant %+v", p, want)
@@ -249,7 +249,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestConfiguration: what a process was started with is found beside its program.
+// TestConfiguration: the runtimeconfig.json is found next to the program.
 func TestConfiguration(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -264,7 +264,7 @@ func TestConfiguration(t *testing.T) {
 	broken, large := write("broken", "{"), write("large", strings.Repeat(" ", maxConfig)+server)
 	for name, c := range map[string]struct {
 		process    session.Process
-		p          gclog.Process // as it is known already
+		p          gclog.Process // what is known already
 		env        map[string]string
 		server     gclog.Known
 		concurrent gclog.Known
@@ -316,8 +316,8 @@ func TestConfiguration(t *testing.T) {
 	}
 }
 
-// TestConfigurationOld: a runtime that knows no requests is .NET Core 3 unless something tells another
-// version, and is not asked for its environment.
+// TestConfigurationOld: a runtime that knows no requests is .NET Core 3 unless its version is
+// known, and is not asked for its environment.
 func TestConfigurationOld(t *testing.T) {
 	asked := 0
 	target := &session.Target{Process: alive(t)}
@@ -341,8 +341,8 @@ func TestConfigurationOld(t *testing.T) {
 	})
 }
 
-// TestMemoryOfMachine: the memory of the machine is what the kernel says, and that of a process that
-// nobody can look at is unknown.
+// TestMemoryOfMachine: the limit of a control group is one only below the memory of the machine.
+// For a process that does not exist the limit is unknown.
 func TestMemoryOfMachine(t *testing.T) {
 	self, err := new(session.Host).Describe(os.Getpid())
 	if err != nil {
@@ -360,7 +360,7 @@ func TestMemoryOfMachine(t *testing.T) {
 	}
 }
 
-// TestIsTooOld: only a runtime that does not know the request is.
+// TestIsTooOld: only an unknown command says so.
 func TestIsTooOld(t *testing.T) {
 	for want, err := range map[bool]error{true: &session.ServerError{Code: session.CodeUnknownCommand}, false: &session.ServerError{Code: 1}} {
 		if IsTooOld(err) != want {

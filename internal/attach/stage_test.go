@@ -3,12 +3,9 @@ package attach
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"net"
 	"os"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -21,23 +18,24 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// A stage is a session of a made-up runtime: a test has it tell what happens, each event at the
-// time of the clock.
+// A stage is a session of a made-up runtime: a test has it send events, each with the time of the
+// clock.
 type stage struct {
 	*fakeruntime.Session
 	w     nettracetest.V4
-	sync  time.Time  // when the time of the stream is 0
-	ticks int64      // of then
-	kind  clr.GCType // of what collect does: a foreground one while one in the background is under way
+	sync  time.Time  // when the stream starts
+	ticks int64      // at sync
+	kind  clr.GCType // of collect: foreground while a background collection is under way
 }
 
-// The metadata of what a session tells at its end.
+// The metadata ids of the events at the end of a session.
 const (
 	rundownKind = 1000 + iota // the GC's settings
 	infoKind                  // what the runtime is
 )
 
-// onStage returns a runtime in memory whose sessions are played. A session is over when play returns.
+// onStage returns a runtime in memory that has play send the events of each session. The session
+// ends when play returns.
 func onStage(t *testing.T, c fakeruntime.Config, play func(*stage)) *session.Target {
 	t.Helper()
 	l := pipes()
@@ -72,7 +70,7 @@ func onStage(t *testing.T, c fakeruntime.Config, play func(*stage)) *session.Tar
 	return &session.Target{Client: session.Client{Dial: l.dial}, Process: alive(t)}
 }
 
-// alive is a process that does not end.
+// alive returns a process that does not exit during the test.
 func alive(t *testing.T) session.Process {
 	t.Helper()
 	self, err := new(session.Host).Describe(os.Getpid())
@@ -84,11 +82,12 @@ func alive(t *testing.T) session.Process {
 
 func (x *stage) send() { _, _ = x.Conn.Write(x.w.Take()) }
 
-// tell sends an event, with the instance of the runtime behind its payload.
+// tell sends an event of the thread that collects.
 func (x *stage) tell(kind uint32, payload []byte) {
 	x.tellBy(5, kind, payload)
 }
 
+// tellBy sends an event of a thread, with the id of the runtime instance after its payload.
 func (x *stage) tellBy(thread uint64, kind uint32, payload []byte) {
 	x.w.Open()
 	x.w.Add(nettracetest.Row{Kind: kind, Thread: thread, Sorted: true, Ticks: x.ticks + time.Since(x.sync).Nanoseconds()/100, Payload: append(payload, 0, 0)})
@@ -96,7 +95,7 @@ func (x *stage) tellBy(thread uint64, kind uint32, payload []byte) {
 	x.send()
 }
 
-// suspend stops the threads of the program, for a millisecond.
+// suspend suspends the threads of the program, which takes a millisecond.
 func (x *stage) suspend(reason clr.SuspendReason) {
 	x.tell(clr.IDGCSuspendEEBegin, le32(uint32(reason), 0))
 	time.Sleep(time.Millisecond)
@@ -122,7 +121,7 @@ func (x *stage) endBy(thread uint64, number, generation uint32) {
 	x.tellBy(thread, clr.IDGCHeapStats, sizes)
 }
 
-// beginBackground and endBackground are a collection of gen2 in the background, on a thread of its own.
+// beginBackground and endBackground start and end a background gen2 collection, on its own thread.
 func (x *stage) beginBackground(number uint32) {
 	x.suspend(clr.SuspendForGC)
 	x.begin(number, 2, clr.TypeBackground)
@@ -135,7 +134,7 @@ func (x *stage) endBackground(number uint32) {
 	x.kind = clr.TypeBlocking
 }
 
-// collect does a collection of gen0, whose threads stand still for 3 ms.
+// collect does a gen0 collection with a pause of 3 ms.
 func (x *stage) collect(number uint32) {
 	x.suspend(clr.SuspendForGC)
 	x.begin(number, 0, x.kind)
@@ -144,7 +143,8 @@ func (x *stage) collect(number uint32) {
 	x.resume()
 }
 
-// settings sends the limits of the GC, as a runtime does at the end of a session that asks for them.
+// settings sends the settings of the GC, as a runtime does at the end of a session that asks for
+// them.
 func (x *stage) settings() {
 	b := binary.LittleEndian.AppendUint64(nil, 300<<20) // hard limit
 	for _, v := range []uint64{85_000, 1 << 30, 256 << 10, 6 << 20} {
@@ -153,7 +153,7 @@ func (x *stage) settings() {
 	x.tell(rundownKind, append(b, le32(90, 1)...))
 }
 
-// runtimeInfo says that the runtime is 9.0.7 with server GC and nothing in the background.
+// runtimeInfo sends the information about a runtime: 9.0.7, server GC, not concurrent.
 func (x *stage) runtimeInfo() {
 	b := []byte{0, 0, 0, 0, 9, 0, 0, 0, 7, 0, 0, 0, 9, 0, 0, 0, 7, 0, 0, 0} // the versions of the library and of the runtime
 	b = append(b, le32(clr.StartupServerGC)...)
@@ -161,7 +161,7 @@ func (x *stage) runtimeInfo() {
 	x.tell(infoKind, b)
 }
 
-// untilStopped lets time go by.
+// untilStopped waits until the session is to end.
 func (x *stage) untilStopped() {
 	select {
 	case <-x.Stopped:
@@ -169,7 +169,7 @@ func (x *stage) untilStopped() {
 	}
 }
 
-// isOver lets some time go by, and tells whether the session was stopped meanwhile.
+// isOver waits for d and reports whether the session was stopped meanwhile.
 func (x *stage) isOver(d time.Duration) bool {
 	select {
 	case <-x.Stopped:
@@ -181,7 +181,7 @@ func (x *stage) isOver(d time.Duration) bool {
 	}
 }
 
-// jsonTo is an output for records, of which a test reads what was written.
+// jsonTo returns an output in JSON that goes to out.
 func jsonTo(t *testing.T, out *bytes.Buffer) ([]output.Spec, *output.Opener) {
 	t.Helper()
 	f, err := formats.Find("json")
@@ -200,42 +200,7 @@ func configOf(t *testing.T, level string) session.Config {
 	return cfg
 }
 
-// toldIn are the lines of a log in JSON, in words.
-func toldIn(t *testing.T, log []byte) string {
-	t.Helper()
-	var told []string
-	for line := range bytes.Lines(log) {
-		var r struct {
-			Event  struct{ Action, Reason string }
-			Dotnet struct {
-				GC struct {
-					Number uint32
-					Gap    struct {
-						From, To uint32
-						Reason   string
-					}
-				}
-			}
-		}
-		if err := json.Unmarshal(line, &r); err != nil {
-			t.Fatalf("%v: %s", err, line)
-		}
-		switch gc := &r.Dotnet.GC; r.Event.Action {
-		case "gc":
-			told = append(told, fmt.Sprint(gc.Number))
-		case "gc-gap":
-			told = append(told, fmt.Sprintf("gap %d-%d %s", gc.Gap.From, gc.Gap.To, gc.Gap.Reason))
-		case "gc-session-end":
-			told = append(told, r.Event.Reason)
-		case "gc-log-header":
-		default:
-			told = append(told, strings.TrimPrefix(r.Event.Action, "gc-"))
-		}
-	}
-	return strings.Join(told, ", ")
-}
-
-// A countingConn counts how often reading it ended in silence.
+// A countingConn counts the reads that time out.
 type countingConn struct {
 	net.Conn
 	silences *atomic.Int64

@@ -184,10 +184,17 @@ type pipeConn struct{ net.Conn }
 
 func (c pipeConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
+	return n, asSocket(err)
+}
+
+// SetReadDeadline fails when the other end has closed the pipe.
+func (c pipeConn) SetReadDeadline(t time.Time) error { return asSocket(c.Conn.SetReadDeadline(t)) }
+
+func asSocket(err error) error {
 	if errors.Is(err, io.ErrClosedPipe) {
-		err = net.ErrClosed
+		return net.ErrClosed
 	}
-	return n, err
+	return err
 }
 
 // TestCutWhileAsking: a runtime that does not answer when it is asked for its settings keeps

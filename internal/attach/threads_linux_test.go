@@ -10,8 +10,8 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// TestServerThreads: the threads of a CoreCLR show whether it has server GC, where its version names
-// them; those that are there tell in any version.
+// TestServerThreads: the names of its threads show whether CoreCLR uses server GC. That there
+// are none means something only in versions that name them.
 func TestServerThreads(t *testing.T) {
 	server := func(flavor, version string) gclog.Known {
 		p := gclog.Process{Flavor: flavor}
@@ -44,7 +44,7 @@ func TestServerThreads(t *testing.T) {
 	}
 }
 
-// thread makes a thread with a name, until the test ends.
+// thread gives a thread a name until the test ends.
 func thread(t *testing.T, name string) {
 	t.Helper()
 	named, end, ended := make(chan error), make(chan struct{}), make(chan struct{})
