@@ -51,7 +51,7 @@ func TestRun(t *testing.T) {
 		options Options
 		dead    bool          // the process has exited when its stream ends
 		asks    time.Duration // when ctx is canceled; 0: never
-		logged    string
+		logged  string
 		end     formats.End // without its time; Message "*": any
 		lasts   time.Duration
 		fails   string
@@ -283,10 +283,10 @@ func (c closing) GC(d *gclog.GCDetails) {
 // TestRunStuck: after a request to stop, an output that accepts nothing does not block for ever.
 func TestRunStuck(t *testing.T) {
 	for name, c := range map[string]struct {
-		opens time.Duration // when the output accepts again, after the request to stop; 0: never
-		lasts time.Duration
-		logged  string
-		fails string
+		opens  time.Duration // when the output accepts again, after the request to stop; 0: never
+		lasts  time.Duration
+		logged string
+		fails  string
 	}{
 		"for ever":         {0, writeTime + skipTime, "", "the outputs take nothing any more"},
 		"for a moment":     {writeTime / 2, writeTime / 2, "session-start, 1, 2, 3, detached", ""},

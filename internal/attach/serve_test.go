@@ -240,9 +240,9 @@ func TestChange(t *testing.T) {
 		x.wait()
 	})
 	for _, c := range []struct {
-		out   *bytes.Buffer
-		logged  string
-		names string // of the process, each with its lines
+		out    *bytes.Buffer
+		logged string
+		names  string // of the process, each with its lines
 	}{
 		{
 			&first, "session-start, 1, 2, 3, 4, 5, 6, detached, session-start, gap 10-12 reattached, 13, 14, detached",
