@@ -753,61 +753,70 @@ func TestExplainPinnedUnheard(t *testing.T) {
 // add up.
 func TestExplainWild(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	wild := func() int64 {
-		switch r.IntN(4) {
-		case 0:
-			return 0
-		case 1:
-			return int64(r.Uint64())
-		case 2:
-			return math.MaxInt64 - r.Int64N(3)
-		}
-		return r.Int64N(200) * ms
-	}
-	bit := func() bool { return r.IntN(2) == 0 }
 	records := 20_000
 	if testing.Short() {
 		records = 2_000
 	}
 	for range records {
-		d := blockingRecord(nil)
-		if bit() {
-			asBackground(d)
-			d.Background.MarkStart, d.Background.MarkEnd, d.Background.SweepStart = wild(), wild(), wild()
-			d.Background.WaitCount, d.Background.WaitTime, d.Background.WaitMax = wild()&math.MaxInt64, wild()&math.MaxInt64, wild()&math.MaxInt64
-			d.Background.Phase[clr.BGCBegin], d.Background.Phase[clr.BGCInitialPauseEnd] = wild(), wild()
-		}
-		for i := range d.Pauses {
-			p := &d.Pauses[i]
-			p.Start, p.Duration, p.Suspend, p.Resume = wild(), wild()&(1<<50-1), wild(), wild()
-		}
-		d.Generation, d.Reason, d.Flaws, d.HasTrigger = r.IntN(256), clr.Reason(r.Uint32()>>r.IntN(32)), gclog.Flaw(r.IntN(256)), bit()
-		d.Start, d.End, d.Suspended, d.Triggered, d.SinceLast, d.Window = wild(), wild(), wild(), wild(), wild(), wild()
-		d.HasEnd, d.InsideBGCStart, d.Provisional, d.HasAllocated, d.HasSinceLast = bit(), bit(), bit(), bit(), bit()
-		for i := range d.Timing {
-			d.Timing[i] = wild()
-		}
-		d.TimingCount = r.IntN(clr.Times + 1)
-		h := &d.Heaps[0].History
-		h.CondemnedGenerations, h.Condemned = clr.CondemnedGenerations(r.Uint32()), clr.Condemned(r.Uint32())
-		h.Compact, h.Expand = clr.HeapMechanism(r.Uint32()), clr.HeapMechanism(r.Uint32())
-		marked(&d.Heaps[0], clr.MarkType(r.IntN(int(clr.MarkTypes))), wild())
-		d.Heaps[0].MarkedUntil = wild()
-		for g := range d.Generations {
-			x := &d.Generations[g]
-			x.Before, x.After, x.ObjectsBefore, x.Survived, x.Allocated = r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64()
-			x.BudgetLeft, x.HasBudgetLeft = wild(), bit()
-		}
-		d.Global.Mechanisms, d.Global.PauseMode, d.Global.MemoryLoad = clr.Mechanisms(r.Uint32()), clr.PauseMode(r.IntN(6)), r.Uint32()
-		peers := analysis.NewPeers()
-		peers.GC(d)
-		peers.GC(blockingRecord(nil))
-		e := analysis.Explain(d, analysis.Context{HasBegin: bit(), Begin: wild(), Peers: peers})
+		d, peers := wildRecord(r)
+		e := analysis.Explain(d, analysis.Context{HasBegin: r.IntN(2) == 0, Begin: wild(r), Peers: peers})
 		checkExplanation(t, d, &e)
 		if t.Failed() {
 			t.Fatalf("%+v", d)
 		}
 	}
+}
+
+// wild is a number that may be a time, or be no possible one.
+func wild(r *rand.Rand) int64 {
+	switch r.IntN(4) {
+	case 0:
+		return 0
+	case 1:
+		return int64(r.Uint64())
+	case 2:
+		return math.MaxInt64 - r.Int64N(3)
+	}
+	return r.Int64N(200) * ms
+}
+
+// wildRecord is a record that no runtime would tell, and its peers.
+func wildRecord(r *rand.Rand) (*gclog.GCDetails, *analysis.Peers) {
+	bit := func() bool { return r.IntN(2) == 0 }
+	wild := func() int64 { return wild(r) }
+	d := blockingRecord(nil)
+	if bit() {
+		asBackground(d)
+		d.Background.MarkStart, d.Background.MarkEnd, d.Background.SweepStart = wild(), wild(), wild()
+		d.Background.WaitCount, d.Background.WaitTime, d.Background.WaitMax = wild()&math.MaxInt64, wild()&math.MaxInt64, wild()&math.MaxInt64
+		d.Background.Phase[clr.BGCBegin], d.Background.Phase[clr.BGCInitialPauseEnd] = wild(), wild()
+	}
+	for i := range d.Pauses {
+		p := &d.Pauses[i]
+		p.Start, p.Duration, p.Suspend, p.Resume = wild(), wild()&(1<<50-1), wild(), wild()
+	}
+	d.Generation, d.Reason, d.Flaws, d.HasTrigger = r.IntN(256), clr.Reason(r.Uint32()>>r.IntN(32)), gclog.Flaw(r.IntN(256)), bit()
+	d.Start, d.End, d.Suspended, d.Triggered, d.SinceLast, d.Window = wild(), wild(), wild(), wild(), wild(), wild()
+	d.HasEnd, d.InsideBGCStart, d.Provisional, d.HasAllocated, d.HasSinceLast = bit(), bit(), bit(), bit(), bit()
+	for i := range d.Timing {
+		d.Timing[i] = wild()
+	}
+	d.TimingCount = r.IntN(clr.Times + 1)
+	h := &d.Heaps[0].History
+	h.CondemnedGenerations, h.Condemned = clr.CondemnedGenerations(r.Uint32()), clr.Condemned(r.Uint32())
+	h.Compact, h.Expand = clr.HeapMechanism(r.Uint32()), clr.HeapMechanism(r.Uint32())
+	marked(&d.Heaps[0], clr.MarkType(r.IntN(int(clr.MarkTypes))), wild())
+	d.Heaps[0].MarkedUntil = wild()
+	for g := range d.Generations {
+		x := &d.Generations[g]
+		x.Before, x.After, x.ObjectsBefore, x.Survived, x.Allocated = r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64()
+		x.BudgetLeft, x.HasBudgetLeft = wild(), bit()
+	}
+	d.Global.Mechanisms, d.Global.PauseMode, d.Global.MemoryLoad = clr.Mechanisms(r.Uint32()), clr.PauseMode(r.IntN(6)), r.Uint32()
+	peers := analysis.NewPeers()
+	peers.GC(d)
+	peers.GC(blockingRecord(nil))
+	return d, peers
 }
 
 // TestExplainFlaws: each reason why a record is not complete has words.

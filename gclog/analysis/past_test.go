@@ -30,6 +30,8 @@ type listener interface {
 	Begin(at int64)
 	End(at int64)
 	CollectionsOnly()
+	Unbounded()
+	Damaged(why string)
 }
 
 // A change is what makes a collection differ from that of a healthy program.

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,7 +52,7 @@ func observeAll(p *gclog.Process, rnd *rand.Rand) *everything {
 
 func (o *everything) Begin(at int64) {
 	for _, x := range o.observers {
-		if x, ok := x.(interface{ Begin(int64) }); ok {
+		if x, ok := x.(interface{ Begin(at int64) }); ok {
 			x.Begin(at)
 		}
 	}
@@ -59,7 +60,7 @@ func (o *everything) Begin(at int64) {
 
 func (o *everything) End(at int64) {
 	for _, x := range o.observers {
-		if x, ok := x.(interface{ End(int64) }); ok {
+		if x, ok := x.(interface{ End(at int64) }); ok {
 			x.End(at)
 		}
 	}
@@ -69,6 +70,22 @@ func (o *everything) CollectionsOnly() {
 	for _, x := range o.observers {
 		if x, ok := x.(interface{ CollectionsOnly() }); ok {
 			x.CollectionsOnly()
+		}
+	}
+}
+
+func (o *everything) Unbounded() {
+	for _, x := range o.observers {
+		if x, ok := x.(interface{ Unbounded() }); ok {
+			x.Unbounded()
+		}
+	}
+}
+
+func (o *everything) Damaged(why string) {
+	for _, x := range o.observers {
+		if x, ok := x.(interface{ Damaged(why string) }); ok {
+			x.Damaged(why)
 		}
 	}
 }
@@ -157,6 +174,10 @@ func vary(d *gclog.GCDetails, rnd *rand.Rand) {
 		case reflect.Int32, reflect.Int64:
 			v.SetInt(min(v.Int()*factor+rnd.Int64N(2), 1<<30))
 		case reflect.Uint32, reflect.Uint64:
+			if v.Type().Name() != v.Kind().String() { // a mask
+				v.SetUint(v.Uint() ^ 1<<rnd.IntN(24))
+				continue
+			}
 			v.SetUint(min(v.Uint()*uint64(factor)+rnd.Uint64N(2), 1<<40) & (1<<(8*v.Type().Size()-1) - 1))
 		case reflect.Float64:
 			v.SetFloat(v.Float() * float64(factor))
@@ -180,7 +201,7 @@ func (o *everything) tell(into totals.Totals, end int64) {
 		case 3:
 			c.HasBegin, c.Process = false, nil
 		case 4:
-			c = analysis.Context{Log: []string{"unified", "json", "csv"}[i%3]}
+			c = analysis.Context{Log: []string{"unified", "json", "csv", "jdk8"}[i/5%4], Process: o.facts}
 		}
 		s.Tell("Explanation", analysis.Explain(d, c))
 		n, pause := o.peers.Foreground(d)
@@ -266,6 +287,8 @@ func madeUp(rnd *rand.Rand) *past {
 	p.Server, p.Concurrent, p.HasLimits = gclog.Known(rnd.IntN(3)), gclog.Known(rnd.IntN(3)), rnd.IntN(2) == 0
 	p.RuntimeVersion = []string{"", "3.1.32", "7.0.5", "8.0.11", "10.0.1"}[rnd.IntN(5)]
 	p.Processors, p.HeapCount = rnd.IntN(5), rnd.IntN(5)
+	p.ID, p.Name, p.Service = rnd.Int64N(2), []string{"", "shop"}[rnd.IntN(2)], []string{"", "orders"}[rnd.IntN(2)]
+	p.UptimeAtSync = time.Duration(rnd.Int64N(2)) * time.Hour
 	p.Limits.HardLimit = []uint64{0, 1, 300 * megabyte, 320 * megabyte}[rnd.IntN(4)]
 	p.Limits.HighMemoryPercent = []uint32{0, 1, 40, 90, 100}[rnd.IntN(5)]
 	usual := []func(){
@@ -276,7 +299,13 @@ func madeUp(rnd *rand.Rand) *past {
 		},
 		func() { h.told = append(h.told, func(to listener) { to.Begin(int64(h.now)) }) },
 		func() {
-			h.tick(uint64(rnd.IntN(4)), []string{"A", "B", "System.String"}[rnd.IntN(3)], uint64(rnd.IntN(1e6)))
+			n := rnd.IntN(4)
+			h.tick(uint64(n), []string{"A", "B", "System.String", strings.Repeat("x", 100*rnd.IntN(9))}[n], uint64(rnd.IntN(1e6)))
+		},
+		func() {
+			h.told = append(h.told, []func(listener){
+				listener.CollectionsOnly, listener.Unbounded, func(to listener) { to.Damaged("the disk is full") },
+			}[rnd.IntN(3)])
 		},
 	}
 	length := func() time.Duration {
@@ -284,10 +313,10 @@ func madeUp(rnd *rand.Rand) *past {
 	}
 	for range 1 + rnd.IntN(40) {
 		changes := someChanges(rnd)
-		switch k := rnd.IntN(12); {
+		switch k := rnd.IntN(14); {
 		case k < len(usual):
 			usual[k]()
-		case k < 8:
+		case k < 9:
 			h.background(length(), length(), length(), changes...)
 		default:
 			h.run(length()).gc(rnd.IntN(4), length(), changes...)
@@ -305,6 +334,28 @@ func someChanges(rnd *rand.Rand) (list []change) {
 		func() change { return load([]uint32{0, 1, 39, 40, 89, 90, 99, 100}[rnd.IntN(8)]) },
 		func() change { return promoted(uint64(rnd.IntN(3)) * megabyte) },
 		func() change { return foreground },
+		func() change { return incomplete(gclog.FlawNoSizes) },
+		func() change { return func(d *gclog.GCDetails) { d.HasSizesAfter = false } },
+		func() change { return func(d *gclog.GCDetails) { d.Sums = true } },
+		func() change { return func(d *gclog.GCDetails) { d.Pools = true } },
+		func() change { return func(d *gclog.GCDetails) { d.FromLog = true } },
+		func() change {
+			return func(d *gclog.GCDetails) {
+				d.LOHCompactions = append(d.LOHCompactions, clr.LOHCompact{PlanMicroseconds: rnd.Uint32N(3), RelocateMicroseconds: rnd.Uint32N(3), CompactMicroseconds: rnd.Uint32N(3), TotalRefs: rnd.Uint64N(3)})
+			}
+		},
+		func() change {
+			return func(d *gclog.GCDetails) {
+				d.Global.CondemnedGenerations = clr.MakeCondemnedGenerations(rnd.IntN(3), rnd.IntN(3), rnd.IntN(3), rnd.IntN(3))
+				d.Global.PauseMode, d.Global.Mechanisms, d.HasCompaction = clr.PauseMode(rnd.IntN(6)), clr.Mechanisms(rnd.Uint32()), true
+			}
+		},
+		func() change {
+			return func(d *gclog.GCDetails) {
+				d.Triggered, d.HasTrigger = d.Start-rnd.Int64N(3)*int64(milli), true
+				d.HasSinceLast, d.SinceLast, d.AllocationRate = true, rnd.Int64N(1e9), float64(rnd.IntN(1e9))
+			}
+		},
 		func() change { return heaps(uint64(rnd.IntN(3)), uint64(rnd.IntN(9)), uint64(rnd.IntN(9))) },
 		func() change { return incomplete(1 << rnd.IntN(8)) },
 		func() change { return dueByTime },
@@ -377,8 +428,15 @@ func TestTotals(t *testing.T) {
 			tellFindings(&totals.Teller{Totals: made}, f)
 		}
 	}
+	wild := totals.Teller{Totals: totals.Totals{}}
+	rnd := rand.New(rand.NewPCG(1, 9))
+	for range 1000 {
+		d, peers := wildRecord(rnd)
+		wild.Tell("Explanation", analysis.Explain(d, analysis.Context{HasBegin: rnd.IntN(2) == 0, Peers: peers}))
+	}
 	totals.Hold(t, filepath.Join("testdata", "totals.txt"),
 		totals.Part{Title: "recordings", Totals: whole},
 		totals.Part{Title: "recordings whose records have other numbers", Totals: varied},
-		totals.Part{Title: "histories that are made up", Totals: made})
+		totals.Part{Title: "histories that are made up", Totals: made},
+		totals.Part{Title: "records that no runtime would tell", Totals: wild.Totals})
 }
