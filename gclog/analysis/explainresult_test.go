@@ -18,6 +18,8 @@ func TestExplainHeapsOfDATAS(t *testing.T) {
 		{0, 16, "DATAS decided on the number of heaps: 2 heaps"},
 		{3, 16, "DATAS decided on the number of heaps: 2 heaps"},
 		{1, 1, "DATAS decided on the number of heaps: 2 heaps"},
+		{1, 2, "DATAS decided on the number of heaps (for its long-lived objects 1 to 2 are right): 2 heaps"},
+		{2, 2, "DATAS decided on the number of heaps (for its long-lived objects 2 to 2 are right): 2 heaps"},
 		{1, 43, "DATAS decided on the number of heaps (for its long-lived objects 1 to 43 are right): 2 heaps"},
 	} {
 		e := explain(func(d *gclog.GCDetails) {
@@ -60,6 +62,45 @@ func TestExplainSegments(t *testing.T) {
 		})
 		if got := sentences(e.Result); !strings.Contains(got, "segments: Since the previous collection the heap "+tt.want) {
 			t.Errorf("no %q in\n%s", tt.want, got)
+		}
+	}
+}
+
+// TestExplainLargeObjects: of several heaps the slowest counts, and what is 0 in all is not told.
+func TestExplainLargeObjects(t *testing.T) {
+	for _, tt := range []struct {
+		heaps []clr.LOHCompact
+		want  string
+	}{
+		{[]clr.LOHCompact{{}, {}}, ""},
+		{[]clr.LOHCompact{{PlanMicroseconds: 7}, {RelocateMicroseconds: 2, CompactMicroseconds: 1}}, "of the slowest heap plan took 7 µs, relocate 2 µs and compact 1 µs."},
+		{[]clr.LOHCompact{{TotalRefs: 1}}, "plan took 0 ns, relocate 0 ns and compact 0 ns; they held 1 reference."},
+		{[]clr.LOHCompact{{PlanMicroseconds: 7, TotalRefs: 1}, {PlanMicroseconds: 9, TotalRefs: 4}}, "plan took 9 µs, relocate 0 ns and compact 0 ns; they held 5 references."},
+	} {
+		e := explain(func(d *gclog.GCDetails) { d.LOHCompactions = tt.heaps })
+		got := sentences(e.Result)
+		if tt.want == "" && strings.Contains(got, "loh-compaction") || !strings.Contains(got, tt.want) {
+			t.Errorf("%+v: no %q in\n%s", tt.heaps, tt.want, got)
+		}
+	}
+}
+
+// TestExplainMemory: what is known of the memory of the process and of its control group.
+func TestExplainMemory(t *testing.T) {
+	for want, m := range map[string]gclog.Memory{
+		"After it the process had 1 B in physical memory.":                                     {Resident: 1},
+		"After it its control group 1 B.":                                                      {Cgroup: 1},
+		"After it its control group 1 B of 1 B.":                                               {Cgroup: 1, CgroupLimit: 1},
+		"After it the process had 5 KB in physical memory and its control group 6 KB of 7 KB.": {Resident: 5000, Cgroup: 6000, CgroupLimit: 7000},
+	} {
+		e := explain(func(d *gclog.GCDetails) { d.Memory = m })
+		if got := sentences(e.Result); !strings.Contains(got, "memory: "+want+"\n") {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	for _, m := range []gclog.Memory{{}, {CgroupLimit: 5}} {
+		if got := sentences(explain(func(d *gclog.GCDetails) { d.Memory = m }).Result); strings.Contains(got, "memory: ") {
+			t.Errorf("of %+v it says\n%s", m, got)
 		}
 	}
 }

@@ -820,3 +820,22 @@ func TestNoWindow(t *testing.T) {
 		}
 	}
 }
+
+// TestSuspensionsOfWindow: of a pause that began before the window, the time until the threads stood
+// counts as far as it is in it, and the pause not at all if none of that is.
+func TestSuspensionsOfWindow(t *testing.T) {
+	for from, want := range map[time.Duration]string{
+		0:          "In 2 of 2 pauses the threads took more than 10 ms to stop, at most 50 ms",
+		20 * milli: "In 2 of 2 pauses the threads took more than 10 ms to stop, at most 30 ms",
+		40 * milli: "In 1 of 2 pauses the threads took more than 10 ms to stop, at most 20 ms",
+		50 * milli: "In 1 of 1 pause the threads took more than 10 ms to stop, at most 20 ms",
+		55 * milli: "In 1 of 1 pause the threads took more than 10 ms to stop, at most 20 ms",
+	} {
+		h := newPast().gc(0, 100*milli, suspended(0, 50*milli)).run(time.Second).gc(0, 40*milli, suspended(0, 20*milli))
+		f := analysis.NewFindings(&h.process, analysis.Thresholds{}, analysis.Window{From: int64(from), To: int64(h.now)})
+		h.replay(f)
+		if x, why := of(f, "long-suspension"); x == nil || !strings.HasPrefix(x.Text, want) {
+			t.Errorf("from %v: %+v %q, want %q", from, x, why, want)
+		}
+	}
+}

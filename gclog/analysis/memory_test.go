@@ -59,3 +59,15 @@ func TestMemoryWithoutCommitted(t *testing.T) {
 		t.Errorf("%+v", x)
 	}
 }
+
+// TestMemoryAllCommitted: where the GC has committed all that is resident nothing is anybody else's.
+func TestMemoryAllCommitted(t *testing.T) {
+	for resident, want := range map[uint64]float64{900: -1, 901: 0, 902: 1} {
+		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
+		s.Begin(0)
+		tell(s, remembered(1, 10*sec, gclog.Memory{Resident: resident}, 901))
+		if x := s.Summary().Memory.Other; x.Known() != (want >= 0) || x.Value != max(0, want) {
+			t.Errorf("of %d bytes 901 are committed: other %+v", resident, x)
+		}
+	}
+}

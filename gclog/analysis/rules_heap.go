@@ -81,7 +81,6 @@ type midLifeCrisis struct {
 	gen1Survival, in, gen2Survival float64
 
 	// Since the last gen2 collection.
-	gen1               uint64
 	survived, objects  float64
 	arrived, gen2Sizes float64
 
@@ -99,7 +98,6 @@ func (j *midLifeCrisis) gc(x *judgedGC) {
 	}
 	if x.Generation == gclog.Gen1 {
 		gen1, gen2 := &x.Generations[gclog.Gen1], &x.Generations[gclog.Gen2]
-		j.gen1++
 		j.survived += float64(gen1.Survived)
 		j.objects += float64(gen1.ObjectsBefore)
 		j.arrived += float64(gen2.In)
@@ -110,7 +108,7 @@ func (j *midLifeCrisis) gc(x *judgedGC) {
 	}
 	survival, known := x.Survival(gclog.Gen2)
 	j.told = j.told || known
-	if known && j.gen1 > 0 && j.objects > 0 && j.gen2Sizes > 0 {
+	if known && j.objects > 0 && j.gen2Sizes > 0 {
 		j.cycles++
 		in := 100 * j.arrived / j.gen2Sizes
 		if 100*j.survived/j.objects > j.gen1Survival && in > j.in && survival < j.gen2Survival {
@@ -123,7 +121,7 @@ func (j *midLifeCrisis) gc(x *judgedGC) {
 			j.worst.add(x.GCDetails, 100-survival)
 		}
 	}
-	j.gen1, j.survived, j.objects, j.arrived, j.gen2Sizes = 0, 0, 0, 0, 0
+	j.survived, j.objects, j.arrived, j.gen2Sizes = 0, 0, 0, 0
 }
 
 func (j *midLifeCrisis) verdict(s *stretch) (f Finding, why string) {

@@ -1029,3 +1029,80 @@ func TestNumbersOnly(t *testing.T) {
 		t.Errorf("of a log that does not hold no-GC regions there is %v, %q", x, why)
 	}
 }
+
+// TestQuickGrowth: what has grown by much in little time is told, though that is little for a trend:
+// three values, each larger, over 5 s; by a fifth and by more than 100 MB. From a half on it is grave.
+func TestQuickGrowth(t *testing.T) {
+	for _, c := range []struct {
+		every  time.Duration
+		sizes  []uint64 // in MB
+		want   analysis.Severity
+		saying string
+	}{
+		{30 * time.Second, []uint64{500, 601}, 0, "needs 5 gen2 collections over 10 min, saw 2 over 30 s: 500 MB, then 601 MB"},
+		{30 * time.Second, []uint64{500, 550, 600}, 0, "needs 5 gen2 collections over 10 min, saw 3 over 60 s: 500 MB, then 600 MB"},
+		{30 * time.Second, []uint64{500, 550, 601}, analysis.Info, "rose from 500 MB to 601 MB, 1.2 times as much"},
+		{30 * time.Second, []uint64{1000, 1100, 1199}, 0, "then 1.2 GB"},
+		{30 * time.Second, []uint64{1000, 1100, 1200}, analysis.Info, "rose from 1 GB to 1.2 GB, 1.2 times as much"},
+		{30 * time.Second, []uint64{400, 500, 599}, analysis.Info, "1.5 times as much"},
+		{30 * time.Second, []uint64{400, 500, 600}, analysis.Warning, "1.5 times as much"},
+		{30 * time.Second, []uint64{0, 60, 120}, analysis.Warning, "rose from 0 B to 120 MB; that is little for a trend"},
+		{2500 * milli, []uint64{400, 500, 600}, analysis.Warning, "After 3 gen2 collections in 5 s"},
+		{2499 * milli, []uint64{400, 500, 600}, 0, "saw 3 over 5 s"},
+		{30 * time.Second, []uint64{400, 650, 380, 600}, 0, "saw 4 over"},
+	} {
+		h := newPast()
+		for _, size := range c.sizes {
+			h.run(c.every-milli).gc(2, milli, func(d *gclog.GCDetails) {
+				d.Generations[gclog.Gen2].ObjectsAfter, d.Generations[gclog.LOH].ObjectsAfter = size*megabyte, 0
+			})
+		}
+		x, text := of(h.findings(t), "memory-growth")
+		severity := analysis.Severity(0)
+		if x != nil {
+			severity, text = x.Severity, x.Text
+		}
+		if severity != c.want || !strings.Contains(text, c.saying) {
+			t.Errorf("%v every %v: %v %q, want %v %q", c.sizes, c.every, severity, text, c.want, c.saying)
+		}
+	}
+}
+
+// TestLimitWithoutSizes: where no size is told, nothing is said of one.
+func TestLimitWithoutSizes(t *testing.T) {
+	unsized := func(d *gclog.GCDetails) { d.HasSizesAfter, d.Flaws, d.Complete = false, gclog.FlawNoSizes, false }
+	h := newPast()
+	h.process.Limits.HardLimit = 1
+	h.healthy(30, unsized)
+	if x, why := of(h.findings(t), "hard-limit"); x != nil || why != "" {
+		t.Errorf("%+v %q", x, why)
+	}
+	h.gc(2, milli, unsized, condemned(clr.CondemnedBeforeOOM))
+	if x, why := of(h.findings(t), "hard-limit"); x == nil || x.Text != "1 collection was taken for the last attempt before an OutOfMemoryException by the GC." || x.Evidence[0].Name != "collections.before-oom" {
+		t.Errorf("%+v %q", x, why)
+	}
+}
+
+// TestLimitUnknown: of the conditions of a last attempt one says that there is a hard limit.
+func TestLimitUnknown(t *testing.T) {
+	for c, want := range map[clr.Condemned]string{
+		clr.CondemnedBeforeOOM:      "no limit is reported",
+		clr.CondemnedLimitBeforeOOM: "the hard limit is not reported",
+	} {
+		h := newPast().gc(2, milli, condemned(c|clr.CondemnedHighMemory))
+		if x, why := of(h.findings(t), "hard-limit"); x == nil || !strings.HasSuffix(x.Text, "; the heap was up to 265 MB after a collection; "+want+".") {
+			t.Errorf("%v: %+v %q", c.Names(nil), x, why)
+		}
+	}
+}
+
+// TestSlowBesideLarge: collections that were slower because they promoted more hide none that was slow
+// without a reason, however near their sizes are.
+func TestSlowBesideLarge(t *testing.T) {
+	for _, size := range []uint64{2 * megabyte, 3 * megabyte, 5 * megabyte, 6 * megabyte, 7 * megabyte} {
+		h := newPast().healthy(60, promoted(size)).of(5, 0, 60*milli, promoted(size*31/20)).gc(0, 30*milli, promoted(size)).of(5, 0, 60*milli, promoted(size*31/20))
+		if x, why := of(h.findings(t), "random-slow-gc"); x == nil || !slices.Equal(x.GCs, []uint32{66}) {
+			t.Errorf("%d bytes: %+v %q", size, x, why)
+		}
+	}
+}

@@ -131,9 +131,8 @@ func (o *everything) Event(at gclog.Stamp, e clr.Event, d *gclog.GCDetails) {
 	}
 }
 
-// vary changes a few numbers of a record to others that it could have had.
-func vary(d *gclog.GCDetails, rnd *rand.Rand) {
-	var leaves []reflect.Value
+// leaves are the numbers of a record that may be others.
+func leaves(d *gclog.GCDetails) (leaves []reflect.Value) {
 	var walk func(v reflect.Value)
 	walk = func(v reflect.Value) {
 		switch v.Kind() {
@@ -165,8 +164,26 @@ func vary(d *gclog.GCDetails, rnd *rand.Rand) {
 		}
 	}
 	walk(reflect.ValueOf(d).Elem())
+	return leaves
+}
+
+// few has many numbers of a record be 0 or 1.
+func few(d *gclog.GCDetails, rnd *rand.Rand) {
+	for _, v := range leaves(d) {
+		switch v.Kind() {
+		case reflect.Int64:
+			v.SetInt(rnd.Int64N(2))
+		case reflect.Uint32, reflect.Uint64:
+			v.SetUint(rnd.Uint64N(2))
+		}
+	}
+}
+
+// vary changes a few numbers of a record to others that it could have had.
+func vary(d *gclog.GCDetails, rnd *rand.Rand) {
+	all := leaves(d)
 	for range 1 + rnd.IntN(12) {
-		v := leaves[rnd.IntN(len(leaves))]
+		v := all[rnd.IntN(len(all))]
 		factor := []int64{0, 2, 5, 20}[rnd.IntN(4)]
 		switch v.Kind() {
 		case reflect.Bool:
@@ -329,6 +346,7 @@ func madeUp(rnd *rand.Rand) *past {
 func someChanges(rnd *rand.Rand) (list []change) {
 	all := []func() change{
 		func() change { return func(d *gclog.GCDetails) { vary(d, rnd) } },
+		func() change { return func(d *gclog.GCDetails) { few(d, rnd) } },
 		func() change { return reason(clr.Reason(rnd.IntN(20))) },
 		func() change { return condemned(1 << rnd.IntN(22)) },
 		func() change { return load([]uint32{0, 1, 39, 40, 89, 90, 99, 100}[rnd.IntN(8)]) },
