@@ -35,6 +35,9 @@ func read(stream []byte, filter func(*parse.Metadata) parse.Want) (got []string,
 
 func short(r *parse.Reader) string {
 	if l := r.Loss(); l != nil {
+		if r.Event() != nil {
+			return "a loss and an event"
+		}
 		return fmt.Sprintf("lost %d on %d in %d-%d", l.Events, l.Thread, l.From, l.To)
 	}
 	e := r.Event()
@@ -195,12 +198,24 @@ func TestFlush(t *testing.T) {
 	w.Events(row(2, 30, true), row(2, 40, false))
 	second := len(w.Bytes)
 	w.End()
-	r := parse.NewReader(&slow{pieces: [][]byte{w.Bytes[:first], w.Bytes[first:second], w.Bytes[second:]}}, parse.All)
+	src := &slow{pieces: [][]byte{w.Bytes[:first]}}
+	r := parse.NewReader(src, parse.All)
+	flushed := func(event string) { // with nothing more from the source
+		t.Helper()
+		if r.Flush(); !r.Scan() || short(r) != event {
+			t.Errorf("Flush gives %s, want %s: %v", short(r), event, r.Err())
+		}
+	}
 	want(t, scanUntilQuiet(t, r), "10/1")
-	r.Flush()
-	want(t, scanUntilQuiet(t, r), "20/1", "30/2")
-	r.Flush()
-	want(t, scanUntilQuiet(t, r), "40/2")
+	src.pieces = [][]byte{nil}
+	flushed("20/1")
+	src.pieces = append(src.pieces, w.Bytes[first:second], nil)
+	want(t, append(scanUntilQuiet(t, r), scanUntilQuiet(t, r)...), "30/2")
+	flushed("40/2")
+	src.pieces = [][]byte{w.Bytes[second:]}
+	for r.Err() != nil {
+		want(t, scanUntilQuiet(t, r))
+	}
 	if r.Scan() || r.Err() != nil {
 		t.Errorf("ended with %v", r.Err())
 	}
@@ -242,6 +257,29 @@ func TestMoreToCome(t *testing.T) {
 			t.Errorf("%s: %v", name, r.MoreToCome())
 		}
 	}
+}
+
+// TestQuietKeeps: however often Scan finds nothing, what waits stays what it is.
+func TestQuietKeeps(t *testing.T) {
+	with := func(r nettracetest.Row, payload string) nettracetest.Row { r.Payload = []byte(payload); return r }
+	unwanted := row(2, 15, true)
+	unwanted.Kind = 2
+	w := begin()
+	w.Events(with(row(1, 10, false), "first"), with(row(1, 20, false), "second"), unwanted)
+	first := len(w.Bytes)
+	w.Events(with(row(1, 30, false), "a third that is longer"))
+	w.End()
+	src := &slow{pieces: [][]byte{w.Bytes[:first]}}
+	r := parse.NewReader(src, func(m *parse.Metadata) parse.Want { return parse.Want{Deliver: m.EventID == 10} })
+	want(t, scanUntilQuiet(t, r), "10/1")
+	src.pieces = [][]byte{nil, nil, nil, w.Bytes[first:]}
+	var got []string
+	for len(src.pieces) > 0 || r.Err() != nil {
+		for r.Scan() {
+			got = append(got, string(r.Event().Payload))
+		}
+	}
+	want(t, got, "second", "a third that is longer")
 }
 
 // TestFlushInsideBlock: in the middle of a block more is on its way, that may be
