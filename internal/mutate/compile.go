@@ -15,9 +15,12 @@ import (
 	"strings"
 )
 
-// changedName is how a program with changes is called, with the number of the change that it makes
-// at the end: so programs that it starts from its own file make it, too.
-const changedName = "changed"
+// A program with changes has the number of the one that it makes at the end of its name and in its
+// environment: what it starts from its own file, or from a copy of that, makes it, too.
+const (
+	changedName = "changed"
+	changeEnv   = "GCLOG_MUTATE_CHANGE"
+)
 
 // selection is what a package gets, so that it knows the number of the change.
 const selection = `package %s
@@ -31,7 +34,10 @@ import (
 
 var selectedChange = func() int {
 	name, _ := os.Executable()
-	n, _ := strconv.Atoi(strings.TrimPrefix(filepath.Base(name), "` + changedName + `"))
+	n, err := strconv.Atoi(strings.TrimPrefix(filepath.Base(name), "` + changedName + `"))
+	if err != nil {
+		n, _ = strconv.Atoi(os.Getenv("` + changeEnv + `"))
+	}
 	return n
 }()
 `

@@ -231,7 +231,8 @@ func run(ctx context.Context, program, pkg, temp string, limit time.Duration, pa
 		line = append(unshare, line...)
 	}
 	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
-	cmd.Dir, cmd.Env = pkg, append(os.Environ(), "TMPDIR="+temp, "GOCOVERDIR="+covered)
+	number := strings.TrimPrefix(filepath.Base(program), changedName)
+	cmd.Dir, cmd.Env = pkg, append(os.Environ(), "TMPDIR="+temp, "GOCOVERDIR="+covered, changeEnv+"="+number)
 	cmd.WaitDelay = time.Second
 	return cmd.CombinedOutput()
 }
