@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
@@ -158,6 +159,14 @@ func flat(parts []analysis.Part) string {
 	return strings.Join(list, " ")
 }
 
+// of10 makes the pause one of 10 ms of which the steps are not told.
+func of10(suspend, resume, start, end int64) func(*gclog.GCDetails) {
+	return func(d *gclog.GCDetails) {
+		d.Pauses[0].Suspend, d.Pauses[0].Resume, d.Start, d.End = suspend, resume, start, end
+		d.TimingCount = 0
+	}
+}
+
 func TestExplainParts(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -183,6 +192,15 @@ func TestExplainParts(t *testing.T) {
 		{"of a log", func(d *gclog.GCDetails) {
 			d.Pauses[0].Suspend, d.Pauses[0].Resume, d.TimingCount, d.Heaps, d.HasGlobal = gclog.Untold, gclog.Untold, 0, nil, false
 		}, "suspend=n/a steps=n/a untold=10 resume=n/a"},
+		{"suspended all the time", of10(10*ms, 0, 110*ms, 110*ms), "suspend=10 prepare=0 steps=n/a"},
+		{"suspended for longer", of10(10*ms+1, 0, 101*ms, 101*ms), "suspend=n/a steps=n/a untold=10"},
+		{"prepared all the time", of10(2*ms, 0, 110*ms, 110*ms), "suspend=2 prepare=8 steps=n/a"},
+		{"resumed all the time", of10(2*ms, 8*ms, 102*ms, 102*ms), "suspend=2 prepare=0 steps=n/a finish=0 resume=8"},
+		{"resumed for longer", of10(2*ms, 8*ms+1, 102*ms, 102*ms), "suspend=2 prepare=0 steps=n/a untold=8"},
+		{"ended as it began", of10(2*ms, 3*ms, 102*ms, 102*ms), "suspend=2 prepare=0 steps=n/a finish=5 resume=3"},
+		{"ended before it began", of10(2*ms, 3*ms, 103*ms, 102*ms), "suspend=2 prepare=1 steps=n/a untold=4 resume=3"},
+		{"ended as the threads were let go", of10(2*ms, 3*ms, 103*ms, 107*ms), "suspend=2 prepare=1 steps=n/a untold=4 finish=0 resume=3"},
+		{"ended behind that", of10(2*ms, 3*ms, 103*ms, 107*ms+1), "suspend=2 prepare=1 steps=n/a untold=4 resume=3"},
 		{"times beyond the pause", func(d *gclog.GCDetails) {
 			d.Start, d.End = math.MaxInt64, math.MinInt64
 			d.Pauses[0].Suspend, d.Pauses[0].Resume = math.MaxInt64, math.MaxInt64
@@ -282,6 +300,57 @@ func TestExplainConditions(t *testing.T) {
 	}
 	if e := explain(nil); !strings.Contains(sentences(e.Generation), "No other condition held.") {
 		t.Error(sentences(e.Generation))
+	}
+}
+
+// TestExplainDecisive: which conditions make a gen2 of a younger one, and which keep it from the
+// background.
+func TestExplainDecisive(t *testing.T) {
+	const (
+		raises = 1 << iota
+		blocks
+	)
+	decisive := map[clr.Condemned]int{
+		clr.CondemnedInducedFullBlocking: blocks, clr.CondemnedExpandHeap: blocks, clr.CondemnedFragmentedGen2: blocks,
+		clr.CondemnedFragmentedGen2HighMemory: blocks, clr.CondemnedFragmentedGen2VeryHighMemory: blocks,
+		clr.CondemnedBeforeOOM: blocks, clr.CondemnedTooSmallForBackground: blocks,
+		clr.CondemnedPMInducedFull: blocks, clr.CondemnedPMAllocLOH: blocks,
+		clr.CondemnedLimitBeforeOOM: raises | blocks, clr.CondemnedLimitLOHFragmented: raises | blocks, clr.CondemnedLimitLOHReclaim: raises | blocks,
+		clr.CondemnedServoInitial: raises, clr.CondemnedServoNGC: raises | blocks, clr.CondemnedServoBGC: raises,
+		clr.CondemnedStressMix: raises, clr.CondemnedStress: raises,
+	}
+	for i := range 32 {
+		bit := clr.Condemned(1) << i
+		if bit == clr.CondemnedEphemeralBeforeBackground {
+			continue // of these the runtime notes nothing else
+		}
+		name := bit.Names(nil)[0]
+		for _, extra := range []clr.Condemned{0, clr.CondemnedAvoidUnproductive} {
+			e := explain(func(d *gclog.GCDetails) {
+				d.Generation, d.Heaps[0].History.CondemnedGenerations = 2, condemnedSteps(0, 0, 0, 0)
+				if extra != 0 {
+					d.Heaps[0].History.CondemnedGenerations = condemnedSteps(0, 2, 2, 0)
+				}
+				d.Heaps[0].History.Condemned = bit | extra
+			})
+			got := sentences(e.Generation)
+			want := "The heaps asked for gen0; no event reports why it became gen2."
+			switch raised := decisive[bit]&raises != 0; {
+			case raised && extra != 0:
+				want = "It was not left at gen1 because of " + name + "."
+			case raised:
+				want = "it became gen2 because of " + name + "."
+			case extra != 0:
+				want = ""
+			}
+			if !strings.Contains(got, want) || want == "" && strings.Contains(got, "instead: ") {
+				t.Errorf("%s: no %q in\n%s", name, want, got)
+			}
+			blocked := slices.ContainsFunc(e.Generation, func(s analysis.Statement) bool { return s.ID == "kind" && slices.Contains(s.Causes, name) })
+			if want := decisive[bit]&blocks != 0; blocked != want || (whyUnknown(&e, "why it was blocking and not in the background") == "") != want {
+				t.Errorf("%s kept it from the background: %v\n%s", name, blocked, got)
+			}
+		}
 	}
 }
 
@@ -817,6 +886,63 @@ func wildRecord(r *rand.Rand) (*gclog.GCDetails, *analysis.Peers) {
 	peers.GC(d)
 	peers.GC(blockingRecord(nil))
 	return d, peers
+}
+
+// TestExplainProcess: what is known of the process, in words.
+func TestExplainProcess(t *testing.T) {
+	for _, tt := range []struct {
+		p    gclog.Process
+		want string
+	}{
+		{gclog.Process{}, ""},
+		{gclog.Process{UptimeAtSync: time.Hour}, "The process was up for 1h0m0s."},
+		{gclog.Process{UptimeAtSync: 1}, "The process was up for 0s."},
+		{gclog.Process{ID: 1}, "It is of process 1."},
+		{gclog.Process{ID: 1, Name: "shop", Service: "orders"}, "It is of process 1 (shop)."},
+		{gclog.Process{Service: "orders"}, "It is of process orders."},
+		{gclog.Process{RuntimeVersion: "10.0.1", Server: gclog.No}, "It is of .NET 10.0.1, workstation GC."},
+		{gclog.Process{ID: 7, Service: "orders", Server: gclog.Yes, UptimeAtSync: 2 * time.Second}, "It is of process 7 (orders), server GC, up for 2s."},
+	} {
+		d := blockingRecord(func(d *gclog.GCDetails) { d.Heaps, d.Global.Heaps = nil, 0 })
+		e := analysis.Explain(d, analysis.Context{Process: &tt.p})
+		got := ""
+		for _, s := range e.What {
+			if s.ID == "process" {
+				got = s.Text
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%+v: %q, want %q", tt.p, got, tt.want)
+		}
+	}
+}
+
+// TestExplainUsedNumbers: the numbers right before a collection that no-GC regions used up.
+func TestExplainUsedNumbers(t *testing.T) {
+	for _, tt := range []struct {
+		used []uint32 // the collection is the 7th
+		want string
+	}{
+		{[]uint32{5, 8}, ""},
+		{[]uint32{6}, "Number 6 before it was no collection: a no-GC region (GC.TryStartNoGCRegion) used it up."},
+		{[]uint32{6, 5, 3}, "Numbers 5 and 6 before it were no collections: no-GC regions (GC.TryStartNoGCRegion) used them up."},
+	} {
+		peers := analysis.NewPeers()
+		for _, n := range tt.used {
+			peers.Pause(&gclog.Pause{UsedNumber: n})
+		}
+		d := blockingRecord(nil)
+		e := analysis.Explain(d, analysis.Context{Peers: peers})
+		got := ""
+		for _, s := range e.Trigger {
+			if s.ID == "used-numbers" {
+				got = s.Text
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%v: %q, want %q", tt.used, got, tt.want)
+		}
+	}
 }
 
 // TestExplainFlaws: each reason why a record is not complete has words.

@@ -319,6 +319,90 @@ func TestLongestTimes(t *testing.T) {
 	}
 }
 
+// TestStops: pauses without a collection count as others do, and are named by their kind.
+func TestStops(t *testing.T) {
+	h := newPast().healthy(20).gc(2, 250*milli, suspended(0, 11*milli)).stop(gclog.PauseHeapCount, 300*milli, 12*milli).healthy(5)
+	for rule, want := range map[string]string{
+		"long-pause":      "2 of 27 pauses were longer than 200 ms, the longest 300 ms: a pause without a collection (heap-count).",
+		"long-suspension": "In 2 of 27 pauses the threads took more than 10 ms to stop, at most 12 ms: a pause without a collection (heap-count).",
+	} {
+		x, why := of(h.findings(t), rule)
+		if x == nil || x.Text != want || !slices.Equal(x.GCs, []uint32{21}) || x.Evidence[len(x.Evidence)-1].Name != "longest.pause.heap-count" {
+			t.Errorf("%+v %q, want %q", x, why, want)
+		}
+	}
+}
+
+// earlier tells a listener what happens as if it had been so much earlier.
+type earlier struct {
+	listener
+	by int64
+}
+
+func (e earlier) Begin(at int64) { e.listener.Begin(at - e.by) }
+func (e earlier) End(at int64)   { e.listener.End(at - e.by) }
+
+func (e earlier) Pause(p *gclog.Pause) {
+	x := *p
+	x.Start -= e.by
+	e.listener.Pause(&x)
+}
+
+func (e earlier) GC(d *gclog.GCDetails) {
+	d = d.Clone()
+	d.Start, d.End = d.Start-e.by, d.End-e.by
+	for i := range d.Pauses {
+		d.Pauses[i].Start -= e.by
+	}
+	for i := range d.Heaps {
+		d.Heaps[i].MarkedUntil -= e.by
+	}
+	if d.Memory.At != 0 {
+		d.Memory.At -= e.by
+	}
+	e.listener.GC(d)
+}
+
+func (e earlier) Gap(g *gclog.Gap) {
+	x := *g
+	x.Time -= e.by
+	if x.Since != 0 {
+		x.Since -= e.by
+	}
+	e.listener.Gap(&x)
+}
+
+func (e earlier) Event(at gclog.Stamp, x clr.Event, d *gclog.GCDetails) {
+	at.Time -= e.by
+	e.listener.Event(at, x, d)
+}
+
+// TestEarlier: what is found does not depend on where the zero of time is. Much of a log may be
+// before it.
+func TestEarlier(t *testing.T) {
+	for seed := range uint64(60) {
+		h := madeUp(rand.New(rand.NewPCG(seed, 11)))
+		f := h.findings(t)
+		found, unjudged := f.List(), f.Unjudged()
+		by := h.now/time.Minute*time.Minute + 2*time.Minute // before 0 to the end
+		h.process.Sync = h.process.Sync.Add(by)
+		f = analysis.NewFindings(&h.process, analysis.Thresholds{}, analysis.Always())
+		h.replay(earlier{f, int64(by)})
+		same := func(x, y analysis.Finding) bool {
+			return x.Rule.ID == y.Rule.ID && x.Severity == y.Severity && x.Text == y.Text && slices.Equal(x.GCs, y.GCs) &&
+				slices.EqualFunc(x.Evidence, y.Evidence, func(x, y analysis.Evidence) bool {
+					return x == y || strings.HasSuffix(x.Name, ".from") && x.Value-y.Value == float64(by)
+				})
+		}
+		if got := f.List(); !slices.EqualFunc(found, got, same) {
+			t.Errorf("seed %d: %v, earlier %v", seed, found, got)
+		}
+		if got := f.Unjudged(); !slices.EqualFunc(unjudged, got, func(x, y analysis.Unjudged) bool { return x.Rule.ID == y.Rule.ID && x.Why == y.Why }) {
+			t.Errorf("seed %d: not judged: %v, earlier %v", seed, unjudged, got)
+		}
+	}
+}
+
 // TestOwnLoad: the memory load that counts as high is the process's own, unless somebody
 // sets another.
 func TestOwnLoad(t *testing.T) {
@@ -526,11 +610,14 @@ func TestThresholds(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), `there is no rule "long-pase", did you mean long-pause?: the rules with thresholds are high-pause-share, long-pause,`) {
 		t.Errorf("%v", err)
 	}
-	// Every threshold takes its own default as it is printed.
+	// Every threshold takes its own default as it is printed, which is all of it.
 	for _, r := range analysis.Rules() {
 		for _, x := range r.Thresholds {
 			if err := thresholds.Set(r.ID+"."+x.Name, x.Text(x.Default)); err != nil {
 				t.Errorf("%s.%s: %v", r.ID, x.Name, err)
+			}
+			if v, err := analysis.ParseValue(x.Text(x.Default), x.Unit); err != nil || v != x.Default {
+				t.Errorf("%s.%s is %v by default, and printed as %v: %v", r.ID, x.Name, x.Default, v, err)
 			}
 		}
 	}

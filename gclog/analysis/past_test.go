@@ -125,6 +125,14 @@ func (h *past) tell(d *gclog.GCDetails, changes []change) *past {
 	return h
 }
 
+// stop is a pause without a collection.
+func (h *past) stop(kind gclog.PauseKind, length, suspend time.Duration) *past {
+	p := gclog.Pause{PausePart: gclog.PausePart{Kind: kind, Start: int64(h.now), Duration: int64(length), Suspend: int64(suspend)}}
+	h.now += length
+	h.told = append(h.told, func(to listener) { to.Pause(&p) })
+	return h
+}
+
 func (h *past) gap(g gclog.Gap) *past {
 	g.Time = int64(h.now)
 	h.told = append(h.told, func(to listener) { to.Gap(&g) })

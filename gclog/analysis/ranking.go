@@ -25,13 +25,9 @@ func (r *ranking) add(d *gclog.GCDetails, weight float64) {
 func (r *ranking) addNumber(number uint32, weight float64) {
 	i := r.n
 	for j := range r.list[:r.n] {
-		if r.list[j].number != number {
-			continue
+		if r.list[j].number == number {
+			i, weight = j, max(weight, r.list[j].weight)
 		}
-		if r.list[j].weight >= weight {
-			return
-		}
-		i = j
 	}
 	switch {
 	case i < r.n: // moves up

@@ -25,7 +25,7 @@ func backgroundRules() []Rule {
 		judge: func(l limits) judge {
 			return &backgroundBehind{
 				wait: int64(l["wait"]), final: int64(l["final"]), gap: int64(l["gap"]),
-				foreground: uint64(l["foreground"]), least: uint64(l["count"]),
+				foreground: uint64(l["foreground"]), least: l.count(),
 			}
 		},
 	}}
@@ -102,10 +102,10 @@ func (j *backgroundBehind) verdict(s *stretch) (f Finding, why string) {
 	if j.finals > 0 {
 		says = append(says, fmt.Sprintf("%s had a second pause of up to %s", plural(j.finals, "background collection"), durationText(float64(j.longestFinal))))
 	}
-	if j.crowded >= max(1, j.least) {
+	if j.crowded >= j.least {
 		says = append(says, fmt.Sprintf("%s had more than %d foreground collections, up to %d", plural(j.crowded, "background collection"), j.foreground, j.mostForegrounds))
 	}
-	if j.following >= max(1, j.least) {
+	if j.following >= j.least {
 		says = append(says, fmt.Sprintf("%s began within %s of the end of the one before", plural(j.following, "background collection"), durationText(float64(j.gap))))
 	}
 	if len(says) == 0 {

@@ -216,7 +216,7 @@ func (j *pinning) verdict(*stretch) (f Finding, why string) {
 	if sureShare(j.shown, j.told, leastCollections) <= j.of {
 		return f, ""
 	}
-	share := percent(int64(j.shown), int64(j.told))
+	share := percent(j.shown, j.told)
 	f.Text = fmt.Sprintf("Pinned objects were in the way of %d of %s (%s), up to %d of them: many in %d, gen0 full of holes after %d, held down in gen0 by %d.",
 		j.shown, plural(j.told, "collection"), valueText(share, "%"), j.most, j.many, j.holes, j.burdened)
 	f.GCs = j.worst.numbers()

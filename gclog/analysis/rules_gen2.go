@@ -59,7 +59,7 @@ func gen2Rules() []Rule {
 			Advice:      "See what they were made for: gclog summary counts the reasons. AllocLarge: loh-pressure. Much that reaches gen2 and dies there: mid-life-crisis. High memory load: memory-load-gen2. A limit: hard-limit. The most frequent of these is temporary large arrays: rent them from ArrayPool<T>.Shared.",
 			Basis:       BasisHeuristic, need: needCollections,
 			judge: func(l limits) judge {
-				return &tooManyGen2{perGen1: l["per-gen1"], share: l["share"], least: uint64(l["count"])}
+				return &tooManyGen2{perGen1: l["per-gen1"], share: l["share"], least: l.count()}
 			},
 		},
 		{
@@ -81,7 +81,7 @@ func gen2Rules() []Rule {
 			Explanation: "A generation that was not collected for long is collected although its budget is not used up: gen1 after 10 s and ten collections, gen2 after 100 s and a hundred. That is harmless as such. If most are of this kind, the program allocates little, and each collection finds little to do.",
 			Advice:      "Nothing, as long as the pauses are short. To have fewer, allocate less, or let gen0 be larger (DOTNET_GCgen0size, in hexadecimal bytes).",
 			Basis:       BasisRuntime, need: needCollections,
-			judge: func(l limits) judge { return &timeTuning{share: l["share"], least: uint64(l["count"])} },
+			judge: func(l limits) judge { return &timeTuning{share: l["share"], least: l.count()} },
 		},
 	}
 }
@@ -143,7 +143,7 @@ func (j *inducedGCs) verdict(s *stretch) (f Finding, why string) {
 		{"induced.pause.sum", float64(j.paused), "ns"},
 	}, evidence...)
 	if s.gen2 > 0 {
-		f.Evidence = append(f.Evidence, Evidence{"induced.gen2.share", percent(int64(j.gen2), int64(s.gen2)), "%"})
+		f.Evidence = append(f.Evidence, Evidence{"induced.gen2.share", percent(j.gen2, s.gen2), "%"})
 	}
 	for r, n := range j.reasons {
 		if n > 0 {
@@ -271,7 +271,7 @@ func (j *blockingGen2) gc(x *judgedGC) {
 }
 
 func (j *blockingGen2) verdict(s *stretch) (f Finding, why string) {
-	share := 100 * float64(j.blocking) / float64(max(1, j.all))
+	share := percent(j.blocking, j.all)
 	if j.blocking < leastGen2 || share <= j.share {
 		return f, ""
 	}
@@ -410,9 +410,9 @@ func (j *tooManyGen2) gc(x *judgedGC) {
 func (j *tooManyGen2) verdict(*stretch) (f Finding, why string) {
 	gen2 := j.counts[gclog.Gen2]
 	all := j.counts[0] + j.counts[1] + gen2
-	share := 100 * float64(gen2) / float64(max(1, all))
+	share := percent(gen2, all)
 	many := !j.pools && float64(gen2) > j.perGen1*float64(j.counts[1])
-	if gen2 < max(1, j.least) || !many && sureShare(gen2, all, leastCollections) <= j.share {
+	if gen2 < j.least || !many && sureShare(gen2, all, leastCollections) <= j.share {
 		return f, ""
 	}
 	f.Text = fmt.Sprintf("There were %d gen0, %d gen1 and %d gen2 collections that were not induced: %s are gen2.",
@@ -495,10 +495,10 @@ func (j *timeTuning) gc(x *judgedGC) {
 }
 
 func (j *timeTuning) verdict(s *stretch) (f Finding, why string) {
-	if j.told < max(1, j.least) {
-		return f, needs(max(1, j.least), "collection", j.told) + " of gen1 and gen2 that report why they were chosen"
+	if j.told < j.least {
+		return f, needs(j.least, "collection", j.told) + " of gen1 and gen2 that report why they were chosen"
 	}
-	share := 100 * float64(j.byTime) / float64(j.told)
+	share := percent(j.byTime, j.told)
 	if share <= j.share {
 		return f, ""
 	}

@@ -110,8 +110,8 @@ func (j *midLifeCrisis) gc(x *judgedGC) {
 	j.told = j.told || known
 	if known && j.objects > 0 && j.gen2Sizes > 0 {
 		j.cycles++
-		in := 100 * j.arrived / j.gen2Sizes
-		if 100*j.survived/j.objects > j.gen1Survival && in > j.in && survival < j.gen2Survival {
+		in := percent(j.arrived, j.gen2Sizes)
+		if percent(j.survived, j.objects) > j.gen1Survival && in > j.in && survival < j.gen2Survival {
 			if j.crises == 0 || survival < j.lowest {
 				j.lowest = survival
 			}
@@ -167,22 +167,22 @@ type oneMinute struct {
 	survived, objects float64
 }
 
-func (m *oneMinute) rate() float64 { return m.allocated * 1e9 / float64(max(1, m.length)) }
+func (m *oneMinute) rate() float64 { return 1e9 * quotient(m.allocated, float64(m.length)) }
 
 // sureRate is the rate that holds however short the minute is.
 func (m *oneMinute) sureRate() float64 { return m.allocated * 1e9 / float64(max(leastTime, m.length)) }
 
-func (m *oneMinute) between() float64 { return float64(m.length) / float64(max(1, m.gen0)) }
+func (m *oneMinute) between() float64 { return quotient(float64(m.length), float64(m.gen0)) }
 
 func (m *oneMinute) sureBetween() float64 {
-	return float64(max(leastTime, m.length)) / float64(max(1, m.gen0))
+	return quotient(float64(max(leastTime, m.length)), float64(m.gen0))
 }
 
 func (m *oneMinute) survival() float64 {
 	if m.objects == 0 {
 		return 100
 	}
-	return 100 * m.survived / m.objects
+	return percent(m.survived, m.objects)
 }
 
 func (j *allocationRate) gc(x *judgedGC) {
@@ -192,7 +192,7 @@ func (j *allocationRate) gc(x *judgedGC) {
 		j.worst.add(x.GCDetails, x.AllocationRate)
 		allocated = float64(x.Allocated())
 	}
-	perTime := allocated / float64(max(1, x.Start-j.since))
+	perTime := quotient(allocated, float64(x.Start-j.since))
 	end := j.minute.from + int64(time.Minute)
 	first := j.minute.length == 0
 	if first || x.Start >= end {
@@ -316,9 +316,9 @@ func (j *lohPressure) verdict(*stretch) (f Finding, why string) {
 	if j.all == 0 && j.sized == 0 {
 		return f, "no collection reports its reason or the size of the large object heap"
 	}
-	share := 100 * float64(j.large) / float64(max(1, j.all))
-	size := j.loh / float64(max(1, j.sized))
-	heap := 100 * j.loh / max(1, j.total)
+	share := percent(j.large, j.all)
+	size := quotient(j.loh, float64(j.sized))
+	heap := percent(j.loh, j.total)
 	switch {
 	case sureShare(j.large, j.all, leastCollections) > j.collections:
 		f.Text = fmt.Sprintf("%d of %s (%s) were made because of large objects", j.large, plural(j.all, "collection"), valueText(share, "%"))
@@ -370,8 +370,8 @@ func (j *pohMisuse) verdict(*stretch) (f Finding, why string) {
 		return f, "no collection reports the size of a pinned object heap: there is one since .NET 5"
 	}
 	size := j.poh / float64(j.told)
-	heap := 100 * j.poh / max(1, j.total)
-	free := 100 * j.gen2Free / max(1, j.gen2Poh)
+	heap := percent(j.poh, j.total)
+	free := percent(j.gen2Free, j.gen2Poh)
 	switch {
 	case j.told < leastSizes:
 		return f, needs(leastSizes, "collection", j.told) + " that report the size of the pinned object heap"

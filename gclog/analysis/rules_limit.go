@@ -84,7 +84,7 @@ func (j *hardLimit) verdict(s *stretch) (f Finding, why string) {
 		against = "; the hard limit is not reported"
 	}
 	if limit > 0 && j.most > 0 {
-		share = 100 * j.most / limit
+		share = percent(j.most, limit)
 		against = fmt.Sprintf(", %s of the %s (%s)", valueText(share, "%"), name, sizeText(limit))
 		f.Evidence = append(f.Evidence, Evidence{"limit", limit, "bytes"}, Evidence{"limit.share.max", share, "%"})
 	}

@@ -19,7 +19,7 @@ func objectRules() []Rule {
 		Advice:      "Call Dispose (using) on what has a finalizer: streams, handles, database connections; Dispose must call GC.SuppressFinalize. If one run lasts long, take a dump with dotnet-dump and look at the stack of the thread named .NET Finalizer: it waits for a lock, a COM apartment or the network. finalizequeue in the dump counts the types.",
 		Basis:       BasisMicrosoft, need: needCollections,
 		judge: func(l limits) judge {
-			return &finalizerBacklog{objects: l["objects"], run: int64(l["run"]), least: uint64(l["count"])}
+			return &finalizerBacklog{objects: l["objects"], run: int64(l["run"]), least: l.count()}
 		},
 	}}
 }
@@ -77,7 +77,7 @@ func (j *finalizerBacklog) verdict(s *stretch) (f Finding, why string) {
 		}
 		f.Text += "."
 		f.GCs = j.byRun.numbers()
-	case j.many >= max(1, j.least):
+	case j.many >= j.least:
 		f.Text = fmt.Sprintf("%d of %s kept more than %.0f objects alive to be finalized, up to %d", j.many, plural(j.counted, "collection"), j.objects, j.most)
 		if j.sized {
 			f.Text += fmt.Sprintf(" and up to %s", sizeText(float64(j.bytes)))

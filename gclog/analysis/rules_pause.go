@@ -112,7 +112,7 @@ func (j *highPauseShare) verdict(s *stretch) (Finding, string) {
 		}
 		return Finding{}, ""
 	}
-	share := percent(most, max(1, width))
+	share := percent(most, width)
 	atLeast := ""
 	if s.collectionsOnly || s.holes.touch(until-width, until) {
 		atLeast = "at least "
@@ -130,7 +130,7 @@ func (j *highPauseShare) verdict(s *stretch) (Finding, string) {
 	}
 	// Of a time with holes it is not the pauses by what was observed: some belong to the holes.
 	if !s.unbounded && !s.collectionsOnly && !s.holes.touch(s.from, s.to) {
-		f.Evidence = append(f.Evidence, Evidence{"pause.share", percent(j.total, max(1, s.duration())), "%"})
+		f.Evidence = append(f.Evidence, Evidence{"pause.share", percent(j.total, s.duration()), "%"})
 	}
 	if sure > j.gravely {
 		f.Severity = Error
@@ -138,7 +138,7 @@ func (j *highPauseShare) verdict(s *stretch) (Finding, string) {
 	return f, ""
 }
 
-// A subject is what is said of a collection in a sentence.
+// A subject is what is said of a pause, or of the collection that it is of, in a sentence.
 type subject struct {
 	number         uint32
 	hasNumber, has bool
@@ -148,7 +148,11 @@ type subject struct {
 	pause          gclog.PauseKind // without a collection
 }
 
-func subjectOf(d *gclog.GCDetails) subject {
+func subjectOf(p *gclog.Pause) subject {
+	d := p.GC
+	if d == nil {
+		return subject{pause: p.Kind}
+	}
 	return subject{
 		number: d.Number, hasNumber: d.HasNumber, has: true,
 		class: classOf(d), reason: d.Reason, hasReason: d.HasReason,
@@ -209,10 +213,7 @@ func (j *longPause) pause(p *gclog.Pause, start, end int64) {
 		return
 	}
 	j.max, j.timing = took, 0
-	j.longest = subject{pause: p.Kind}
-	if p.GC != nil {
-		j.longest = subjectOf(p.GC)
-	}
+	j.longest = subjectOf(p)
 }
 
 func (j *longPause) gc(x *judgedGC) {
@@ -288,10 +289,7 @@ func (j *longSuspension) pause(p *gclog.Pause, start, end int64) {
 		j.worstMostly.add(p.GC, float64(took))
 	}
 	if took > j.max {
-		j.max, j.longest = took, subject{pause: p.Kind}
-		if p.GC != nil {
-			j.longest = subjectOf(p.GC)
-		}
+		j.max, j.longest = took, subjectOf(p)
 	}
 }
 
@@ -299,7 +297,7 @@ func (j *longSuspension) verdict(*stretch) (f Finding, why string) {
 	if j.told == 0 {
 		return f, "no pause reports how long the threads took to stop"
 	}
-	of := percent(int64(j.mostly), int64(j.told))
+	of := percent(j.mostly, j.told)
 	switch {
 	case j.long > 0:
 		f.Text = fmt.Sprintf("In %d of %s the threads took more than %s to stop, at most %s: %s.",
@@ -438,7 +436,7 @@ func (j *randomSlow) verdict(*stretch) (f Finding, why string) {
 			for i := range k.slowest {
 				for _, w := range k.slowest[i] {
 					times := float64(w.pause) / float64(max(1, pause))
-					if w.pause < max(1, j.floor) || times <= j.pauseTimes || float64(w.promoted) > j.promotedTimes*float64(promoted) {
+					if w.pause < j.floor || times <= j.pauseTimes || float64(w.promoted) > j.promotedTimes*float64(promoted) {
 						continue
 					}
 					if w.hasNumber {

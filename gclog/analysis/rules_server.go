@@ -98,7 +98,7 @@ func (j *peakOverAfter) verdict(s *stretch) (f Finding, why string) {
 	if j.told < leastSizes {
 		return f, needs(leastSizes, "collection", j.told) + " that report the size of the heap before them"
 	}
-	times := j.peak / max(1, j.after)
+	times := quotient(j.peak, j.after)
 	peak := j.peak / float64(j.told)
 	if times <= j.over || peak < j.floor {
 		return f, ""
@@ -176,7 +176,7 @@ func (j *heapImbalance) verdict(s *stretch) (f Finding, why string) {
 	default:
 		return f, ""
 	}
-	share := percent(int64(j.unequal), int64(j.told))
+	share := percent(j.unequal, j.told)
 	f.Text = fmt.Sprintf("In %d of %s (%s) one of %d heaps had more than %s times the mean, up to %s times; in %d of them it was slow in marking.",
 		j.unequal, plural(j.told, "collection"), valueText(share, "%"), j.heaps, digits(j.over), digits(j.most), j.byMarks)
 	f.GCs = j.worst.numbers()
@@ -221,8 +221,8 @@ func (j *wrongFlavour) verdict(s *stretch) (f Finding, why string) {
 	if p.Server == gclog.Unknown {
 		return f, "it is not known whether the process has server GC"
 	}
-	share, sure := percent(s.paused, max(1, s.duration())), percent(s.paused, max(leastTime, s.duration()))
-	mean := j.after / float64(max(1, j.sized))
+	share, sure := percent(s.paused, s.duration()), percent(s.paused, max(leastTime, s.duration()))
+	mean := quotient(j.after, float64(j.sized))
 	heaps := j.heaps
 	if heaps == 0 {
 		heaps = p.HeapCount

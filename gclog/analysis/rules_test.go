@@ -2,6 +2,7 @@ package analysis_test
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -912,6 +913,85 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// TestCount: as many as a threshold says are a finding, but there must be one.
+func TestCount(t *testing.T) {
+	late := func(d *gclog.GCDetails) { d.FinalizationCount = 1e6 }
+	for _, c := range []struct {
+		rule    string
+		of      func(n int) *past // n that show it
+		nothing string            // what is said where there is none
+	}{
+		{"background-behind", func(n int) *past {
+			h := newPast().gc(2, milli)
+			times(n+1, func(int) { h.background(milli, milli, milli) })
+			return h
+		}, "nothing reports whether allocations waited for background collections: level normal records that; the rest of the rule is fulfilled by none"},
+		{"too-many-gen2", func(n int) *past { return newPast().healthy(9).of(n, 2, milli) }, ""},
+		{"time-tuning", func(n int) *past { return newPast().healthy(9).of(n, 1, milli, dueByTime) }, "needs 1 collection, saw 0 of gen1 and gen2 that report why they were chosen"},
+		{"finalizer-backlog", func(n int) *past { return newPast().healthy(9).of(n, 0, milli, late) }, ""},
+	} {
+		for n := range 4 {
+			for count := range 4 {
+				x, why := of(c.of(n).findings(t, c.rule+".count="+strconv.Itoa(count)), c.rule)
+				if (x != nil) != (n >= max(1, count)) {
+					t.Errorf("%s: %d of at least %d: %+v %q", c.rule, n, count, x, why)
+				}
+				if short := strings.HasPrefix(why, "needs 20 complete") || strings.HasPrefix(why, "needs 3 complete"); n == 0 && count == 0 && !short && why != c.nothing {
+					t.Errorf("%s: of none it says %q", c.rule, why)
+				}
+			}
+		}
+	}
+}
+
+// TestConditions: which conditions, of one gen2 collection, are a finding, and for which of them it
+// counts as blocking.
+func TestConditions(t *testing.T) {
+	memory := []string{"memory-load-gen2", "because of a high memory load (memory-load-gen2)"}
+	provisional := []string{"provisional-mode", "because full collections did not help (provisional-mode)"}
+	limit := []string{"hard-limit", "at a limit or out of memory (hard-limit)"}
+	fragmented := []string{"", "because gen2 was full of holes (gen2-fragmentation)"}
+	want := map[clr.Condemned][]string{
+		clr.CondemnedHighMemory: memory, clr.CondemnedVeryHighMemory: memory,
+		clr.CondemnedFragmentedGen2HighMemory: memory, clr.CondemnedFragmentedGen2VeryHighMemory: memory,
+		clr.CondemnedAlmostMaxAlloc:    {"memory-load-gen2", ""},
+		clr.CondemnedAvoidUnproductive: provisional, clr.CondemnedPMInducedFull: provisional, clr.CondemnedPMAllocLOH: provisional, clr.CondemnedGen1InPM: provisional,
+		clr.CondemnedBeforeOOM: limit, clr.CondemnedLimitBeforeOOM: limit, clr.CondemnedLimitLOHReclaim: limit,
+		clr.CondemnedLimitLOHFragmented: {"hard-limit loh-fragmentation", "at a limit or out of memory (hard-limit)"},
+		clr.CondemnedFragmentedGen2:     fragmented, clr.CondemnedFragmentedGen1ToGen2: fragmented,
+		clr.CondemnedTooSmallForBackground: {"", "with a heap too small for a background collection"},
+	}
+	for i := range 32 {
+		bit := clr.Condemned(1) << i
+		h := newPast()
+		times(3, func(int) {
+			h.gc(2, milli, condemned(bit), func(d *gclog.GCDetails) { d.Global.PauseMode = clr.PauseModeInteractive })
+		})
+		var found []string
+		cause := ""
+		for _, x := range h.findings(t).List() {
+			if x.Rule.ID != "blocking-gen2" {
+				if x.Rule.ID != "too-many-gen2" {
+					found = append(found, x.Rule.ID)
+				}
+				continue
+			}
+			_, cause, _ = strings.Cut(x.Text, ": 3 ")
+		}
+		w := want[bit]
+		if w == nil {
+			w = []string{"", ""}
+		}
+		if w[1] == "" {
+			w = []string{w[0], "for another reason, or one that is not told"}
+		}
+		slices.Sort(found)
+		if got := strings.Join(found, " "); got != w[0] || cause != w[1]+"." {
+			t.Errorf("%v: %q, %q, want %q", bit.Names(nil), got, cause, w)
+		}
+	}
+}
+
 // TestLeast: what is too few for a rule to speak, and one more.
 func TestLeast(t *testing.T) {
 	crisis := func(h *past, survived uint64) {
@@ -943,6 +1023,11 @@ func TestLeast(t *testing.T) {
 				times(2, func(int) { crisis(h, 80) })
 				times(3, func(int) { crisis(h, 170) })
 			},
+		},
+		{
+			"mid-life-crisis", // one of 3, of which 2 can be judged
+			func(h *past) { h.gc(2, milli); crisis(h, 80); crisis(h, 170) },
+			func(h *past) { crisis(h, 80); crisis(h, 170) },
 		},
 		{
 			"gen2-fragmentation",

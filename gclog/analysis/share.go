@@ -110,5 +110,15 @@ func tooShort(x *Summary, parts []Window, length int64) string {
 	return text + durationText(float64(length))
 }
 
-// percent is a share of a length.
-func percent(part, of int64) float64 { return 100 * float64(part) / float64(of) }
+// percent is a share of a whole.
+func percent[T int64 | uint64 | float64](part, of T) float64 {
+	return quotient(100*float64(part), float64(of))
+}
+
+// quotient is how many times a has b, 0 where there is nothing to divide by.
+func quotient(a, b float64) float64 {
+	if b <= 0 {
+		return 0
+	}
+	return a / b
+}

@@ -78,6 +78,9 @@ func (t *Thresholds) of(r *Rule) limits {
 	return l
 }
 
+// count is a least number of collections: none is nothing to find.
+func (l limits) count() uint64 { return max(1, uint64(l["count"])) }
+
 // ParseValue reads what people write for a value of some unit of a Metric: 100ms, 1.5GB,
 // 20%, 5/min. Only 0 may lack the unit: 5 for a percentage may as well be meant as a
 // fraction. The error says what such a value looks like.
