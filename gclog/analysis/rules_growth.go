@@ -169,7 +169,7 @@ func (j *growth) early(s *stretch, low, high *line) (f Finding, why string) {
 	}
 	long := float64(low.span) >= j.l["span"]
 	switch {
-	case low.values < leastGen2, low.fit < surelyFits, matters <= j.l["floor"],
+	case low.values < leastGen2, low.fit <= surelyFits, matters <= j.l["floor"],
 		low.span < leastTime, last < grown*first,
 		long && low.perHour() <= j.l["over"],
 		!long && last-first <= j.l["quick"]:

@@ -31,7 +31,7 @@ func TestStanding(t *testing.T) {
 		}
 		at := from
 		for n := range 1 + rnd.IntN(100) {
-			long := 1 + rnd.Int64N([]int64{5, 50, 3 * parts}[min(2, rnd.IntN(20)/9)])
+			long := 1 + rnd.Int64N([]int64{5, 50, 2 * parts}[min(2, rnd.IntN(20)/9)])
 			var d *gclog.GCDetails
 			if k := rnd.IntN(5); k > 0 {
 				d = &gclog.GCDetails{}
