@@ -27,7 +27,7 @@ type InduceOptions struct {
 // Induced is a collection that was asked for.
 type Induced struct {
 	Number uint32
-	GC     *gclog.GCDetails   // its record; nil without Wait
+	GC     *gclog.GCDetails   // its record; without Wait it may be nil, or not whole
 	Again  []*gclog.GCDetails // of others of its kind that were seen behind it
 	Sync   time.Time          // the clock of the records
 }
@@ -202,7 +202,6 @@ func (a *asking) end(asked context.Context, w *witness) {
 }
 
 func (a *asking) stop(asked context.Context, w *witness) {
-	defer a.cancel()
 	select {
 	case <-a.answered:
 	default: // who gives up waits for the answer too, but not for long: session does
@@ -219,7 +218,7 @@ func (a *asking) stop(asked context.Context, w *witness) {
 		defer close(stopped)
 		_ = a.stream.Stop(ctx) // what counts is that the stream ends
 	}()
-	if w.await(asked, a.over, stopTime) != nil && asked.Err() != nil {
+	if err := w.await(asked, a.over, stopTime); err != nil && !errors.Is(err, errLate) {
 		select {
 		case <-a.over:
 		case <-time.After(stopTime): // it may stand for ever: in a debugger, say

@@ -5,208 +5,389 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/gclog/gclog/internal/fakeruntime"
-	"github.com/gclog/gclog/internal/nettracetest"
 	"github.com/gclog/gclog/parse/clr"
 	"github.com/gclog/gclog/session"
 )
 
-// TestInduceNothing: what was not seen to begin, or may have ended where events were lost, is
-// not under way: where nothing is collected, that is not waited for.
-func TestInduceNothing(t *testing.T) {
-	for name, rows := range map[string][]nettracetest.Row{
-		"behind the end of a collection": {{Kind: clr.IDGCEnd, Payload: le32(7, 2)}, {Kind: clr.IDGCHeapStats, Payload: make([]byte, 110)}},
-		"in its histories":               {{Kind: clr.IDGCGlobalHeapHistory, Payload: append(make([]byte, 24), append(le32(uint32(clr.MechanismConcurrent)), make([]byte, 34)...)...)}},
-		"the end of a suspension is lost": {
-			{Kind: clr.IDGCSuspendEEBegin, Seq: 1, Payload: le32(uint32(clr.SuspendForGC), 0)},
-			{Kind: clr.IDGCTriggered, Seq: 9, Payload: le32(0)},
+// An inducible runtime is one that a test asks for collections. Its first session is the witness.
+type inducible struct {
+	target   *session.Target
+	asked    []string     // the requests for sessions
+	sessions atomic.Int64 // that are open
+	began    time.Time
+}
+
+// onRequest returns a runtime that has react send the events that follow on what happens: "witness"
+// when the first session starts, "ask 1" before another one is answered, "begin 1" when it starts, and
+// "end 1" when it was stopped.
+func onRequest(t *testing.T, c fakeruntime.Config, react func(x *stage, what string)) *inducible {
+	t.Helper()
+	r := &inducible{began: time.Now()}
+	happens := make(chan string, 9)
+	if c.Version == "" {
+		c.Version = "10.0.0"
+	}
+	c.Log = func(s string) {
+		if !strings.HasPrefix(s, "request 0x02") || strings.Contains(s, "stop session") {
+			return
+		}
+		if r.asked = append(r.asked, s); len(r.asked) > 1 {
+			happens <- fmt.Sprint("ask ", len(r.asked)-1)
+		}
+	}
+	r.target = onStage(t, c, func(x *stage) {
+		r.sessions.Add(1)
+		defer r.sessions.Add(-1)
+		if x.ID > 1 {
+			happens <- fmt.Sprint("begin ", x.ID-1)
+			x.untilStopped()
+			happens <- fmt.Sprint("end ", x.ID-1)
+			return
+		}
+		react(x, "witness")
+		for !x.closed {
+			select {
+			case <-x.Stopped:
+				return
+			case <-x.Over:
+				return
+			case what := <-happens:
+				react(x, what)
+			}
+		}
+	})
+	return r
+}
+
+// meet returns what a runtime does with the nth request for a session; it answers all others.
+func meet(n int, fault func() fakeruntime.Fault) func(uint16) fakeruntime.Fault {
+	return func(command uint16) fakeruntime.Fault {
+		if command == 0x0206 {
+			if n--; n == 0 {
+				return fault()
+			}
+		}
+		return fakeruntime.Fault{}
+	}
+}
+
+// took checks how long it took.
+func (r *inducible) took(t *testing.T, want time.Duration) {
+	t.Helper()
+	if took := time.Since(r.began); !about(took, want) {
+		t.Errorf("it took %v, want %v", took, want)
+	}
+}
+
+// on is a reaction to one of the things that happen.
+func on(event string, do func(*stage)) func(*stage, string) {
+	return func(x *stage, what string) {
+		if what == event {
+			do(x)
+		}
+	}
+}
+
+// TestInduce: the collection that was asked for is found among others, whenever it comes.
+func TestInduce(t *testing.T) {
+	const ends = resumeTime // of the request; that of the witness takes no time
+	const lasts = 20 * time.Second
+	var collected chan struct{}
+	for name, c := range map[string]struct {
+		react   func(*stage, string)
+		options InduceOptions
+		late    bool // it answers when it has collected
+		deaf    bool
+		number  uint32
+		again   []uint32
+		takes   time.Duration
+	}{
+		"at once": {
+			react: on("begin 1", func(x *stage) { x.induce(1) }), options: InduceOptions{Wait: true, Timeout: time.Minute},
+			number: 1, takes: 3*time.Millisecond + ends,
+		},
+		"among others": {
+			react: func(x *stage, what string) {
+				switch what {
+				case "begin 1":
+					x.collect(2)
+					x.induceAs(3, 1, clr.TypeBlocking, clr.ReasonInduced)
+					x.induceAs(4, 2, clr.TypeBlocking, clr.ReasonInducedNotForced)
+					x.induce(5)
+				case "end 1":
+					x.collect(6)
+					x.induceAs(7, 1, clr.TypeBlocking, clr.ReasonInduced)
+					x.induceAs(8, 2, clr.TypeBlocking, clr.ReasonAllocLarge)
+					x.suspend(clr.SuspendForGC)
+					x.beginFor(clr.ReasonInduced, 9, 2, clr.TypeBackground, 0)
+					x.resume()
+					x.endBackground(9)
+					x.induce(10)
+				}
+			},
+			options: InduceOptions{Wait: true, Timeout: time.Minute}, number: 5, again: []uint32{10}, takes: 12*time.Millisecond + ends,
+		},
+		"it is resumed after the answer": {
+			react: on("end 1", func(x *stage) {
+				x.suspend(clr.SuspendForGC)
+				x.beginFor(clr.ReasonInduced, 1, 2, clr.TypeBlocking, 0)
+				x.end(1, 2)
+				time.Sleep(40 * time.Millisecond)
+				x.resume()
+				x.induce(2)
+			}),
+			options: InduceOptions{Repeat: true, Wait: true, Timeout: time.Minute}, number: 1, again: []uint32{2},
+			takes: unheardTime + idle + ends,
+		},
+		"many more come": {
+			react: func(x *stage, what string) {
+				switch what {
+				case "begin 1":
+					x.induce(1)
+				case "end 1":
+					for n := range uint32(20) {
+						x.tell(clr.IDGCSuspendEEBegin, le32(uint32(clr.SuspendForGC), 0))
+						x.tell(clr.IDGCSuspendEEEnd, nil)
+						x.beginFor(clr.ReasonInduced, 2+n, 2, clr.TypeBlocking, 0)
+						x.end(2+n, 2)
+						x.resume()
+					}
+				}
+			},
+			options: InduceOptions{Wait: true, Timeout: time.Minute}, number: 1, again: []uint32{2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17},
+			takes: 3*time.Millisecond + ends,
+		},
+		"its start is enough": {
+			react: on("begin 1", func(x *stage) {
+				x.suspend(clr.SuspendForGC)
+				x.beginFor(clr.ReasonInduced, 1, 2, clr.TypeBlocking, 0)
+				x.isOver(time.Hour)
+			}),
+			options: InduceOptions{Timeout: time.Minute}, number: 1, takes: time.Millisecond + ends,
+		},
+		"it lasts longer than the timeout": {
+			react: on("begin 1", func(x *stage) {
+				x.suspend(clr.SuspendForGC)
+				x.beginFor(clr.ReasonInduced, 1, 2, clr.TypeBlocking, 0)
+				time.Sleep(lasts)
+				x.end(1, 2)
+				x.resume()
+			}),
+			options: InduceOptions{Wait: true, Timeout: time.Second}, number: 1, takes: lasts + ends,
+		},
+		"it is answered after it": {
+			late: true,
+			react: on("ask 1", func(x *stage) {
+				x.suspend(clr.SuspendForGC)
+				x.beginFor(clr.ReasonInduced, 1, 2, clr.TypeBlocking, 0)
+				time.Sleep(lasts)
+				x.end(1, 2)
+				x.resume()
+				close(collected)
+			}),
+			options: InduceOptions{Wait: true, Timeout: time.Second}, number: 1, takes: lasts + ends,
+		},
+		"after one that is under way": {
+			react: func(x *stage, what string) {
+				switch what {
+				case "witness":
+					x.beginBackground(1)
+				case "begin 1":
+					time.Sleep(lasts)
+					x.endBackground(1)
+					x.induce(2)
+				}
+			},
+			options: InduceOptions{Wait: true, Timeout: time.Second}, number: 2, takes: lasts + ends,
+		},
+		"after one that is under way in a busy program": {
+			react: func(x *stage, what string) {
+				switch what {
+				case "witness":
+					x.beginBackground(1)
+				case "begin 1":
+					for n := range uint32(lasts / (20 * time.Millisecond)) {
+						x.collect(2 + n)
+						time.Sleep(17 * time.Millisecond)
+					}
+					x.endBackground(1)
+					x.induce(9999)
+				}
+			},
+			options: InduceOptions{Wait: true, Timeout: time.Second}, number: 9999, takes: lasts + ends,
+		},
+		"by its number": {
+			react: on("begin 1", func(x *stage) {
+				x.induce(1)
+				x.beginFor(clr.ReasonInduced, 2, 2, clr.TypeBlocking, 7)
+				x.end(2, 2)
+				x.collect(3)
+			}),
+			options: InduceOptions{Wait: true, Sequence: 7, Timeout: time.Minute}, number: 2, takes: 6*time.Millisecond + ends,
+		},
+		"its sessions do not end": {
+			react: on("begin 1", func(x *stage) { x.induce(1) }), deaf: true, options: InduceOptions{Wait: true, Timeout: time.Minute},
+			number: 1, takes: stopTime + idle + ends + stopTime,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				target := silentTarget(t, "9.0.0", func(s *fakeruntime.Session, w *nettracetest.V4) {
-					_, _ = s.Conn.Write(w.Take())
-					<-s.Stopped
-				}, rows...)
-				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
-				defer cancel()
-				_, err := Induce(ctx, target, InduceOptions{Wait: true, NativeAOT: true, Timeout: time.Minute})
-				if not, ok := errors.AsType[*NotInducedError](err); !ok || not.After != nativeTime {
-					t.Errorf("it says %v", err)
+				config := fakeruntime.Config{Deaf: c.deaf}
+				if c.late {
+					collected = make(chan struct{})
+					config.Meet = meet(2, func() fakeruntime.Fault { return fakeruntime.Fault{Wait: collected} })
+				}
+				r := onRequest(t, config, c.react)
+				got, err := Induce(t.Context(), r.target, c.options)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.took(t, c.takes)
+				var again []uint32
+				for _, d := range got.Again {
+					again = append(again, d.Number)
+				}
+				if got.Number != c.number || !slices.Equal(again, c.again) || !got.Sync.Equal(r.began) {
+					t.Errorf("it is #%d, and then %v, by the clock of %v; want %d and %v", got.Number, again, got.Sync, c.number, c.again)
+				}
+				if d := got.GC; c.options.Wait && (d == nil || d.Number != c.number || d.Reason != clr.ReasonInduced || !d.HasEnd) {
+					t.Errorf("its record is %+v", d)
 				}
 			})
 		})
 	}
 }
 
-// TestInduceInterrupted: a process that stands in its collection for ever, as in a debugger,
-// is waited for as long as nobody has enough of it.
-func TestInduceInterrupted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		target := silentTarget(t, "7.0.0", func(s *fakeruntime.Session, w *nettracetest.V4) {
-			_, _ = s.Conn.Write(w.Take())
-			<-s.Over
-		}, nettracetest.Row{Kind: clr.IDGCSuspendEEBegin, Payload: le32(uint32(clr.SuspendForGC), 0)})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
-		defer cancel()
-		began := time.Now()
-		_, err := Induce(ctx, target, InduceOptions{Timeout: time.Second})
-		if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took < time.Hour || took > time.Hour+time.Minute {
-			t.Errorf("it says %v after %v", err, took)
+// TestInduceFails: a runtime that does not do what it is asked for is given up in time, with the reason.
+func TestInduceFails(t *testing.T) {
+	const patience = session.DefaultTimeout + idle // of who waits for an answer
+	nothing := func(*stage, string) {}
+	never := func() fakeruntime.Fault { return fakeruntime.Fault{Silent: true} }
+	hangup := func() fakeruntime.Fault { return fakeruntime.Fault{Hangup: true} }
+	refuse := func() fakeruntime.Fault { return fakeruntime.Fault{Refuse: 0x80131384} }
+	refused := func(err error) bool { _, ok := errors.AsType[*session.ServerError](err); return ok }
+	exited := func(err error) bool {
+		target, ok := errors.AsType[*session.TargetError](err)
+		return ok && target.Cause == session.CauseNoSuchProcess && target.Kind == "ended" && strings.Contains(err.Error(), "ended before its collection did")
+	}
+	says := func(text string) func(error) bool {
+		return func(err error) bool { return strings.Contains(err.Error(), text) }
+	}
+	unanswered := func(text string) func(error) bool {
+		return func(err error) bool {
+			return errors.Is(err, session.ErrNoAnswer) && strings.Contains(err.Error(), text)
 		}
-	})
-}
-
-// TestInduceBusy: a program in which one background collection follows another is not waited for
-// for ever.
-func TestInduceBusy(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		start := func(number uint32, at time.Duration) nettracetest.Row {
-			return nettracetest.Row{Kind: clr.IDGCStart, Ticks: int64(at), Payload: le32(number, 2, uint32(clr.ReasonAllocLarge), uint32(clr.TypeBackground))}
+	}
+	idleSince := func(after time.Duration, text string) func(error) bool {
+		return func(err error) bool {
+			not, ok := errors.AsType[*NotInducedError](err)
+			return ok && not.After == after && strings.Contains(err.Error(), text)
 		}
-		target := silentTarget(t, "9.0.0", func(s *fakeruntime.Session, w *nettracetest.V4) {
-			clock := nettracetest.DefaultClock()
-			for number, each := uint32(1), 700*time.Millisecond; ; number++ {
-				_, _ = s.Conn.Write(w.Take())
-				select {
-				case <-s.Stopped:
-					return
-				case <-time.After(each):
-				}
-				w.Open()
-				at := time.Duration(number) * each
-				for _, row := range []nettracetest.Row{{Kind: clr.IDGCEnd, Ticks: int64(at), Payload: le32(number, 2)}, start(number+1, at+time.Millisecond)} {
-					row.Thread, row.Ticks, row.Sorted = 5, clock.Ticks+row.Ticks, true
-					row.Payload = append(row.Payload, 0, 0)
-					w.Add(row)
-				}
-				w.Close()
-			}
-		}, start(1, 0))
-		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
-		defer cancel()
-		began := time.Now()
-		_, err := Induce(ctx, target, InduceOptions{NativeAOT: true, Timeout: time.Minute})
-		if _, ok := errors.AsType[*NotInducedError](err); !ok || time.Since(began) > 2*nativeTime {
-			t.Errorf("it says %v after %v", err, time.Since(began))
-		}
-	})
-}
-
-// TestInduceRepeats: a request that is answered and lost is repeated, once, where the runtime answers
-// when it has collected, and where the end of the first request did not make it collect.
-func TestInduceRepeats(t *testing.T) {
-	for name, test := range map[string]struct {
-		collects string // what makes it collect
-		options  InduceOptions
-		requests int64
-		induced  bool
+	}
+	for name, c := range map[string]struct {
+		meet    func(uint16) fakeruntime.Fault
+		react   func(*stage, string)
+		options InduceOptions
+		dead    bool
+		stops   time.Duration // when ctx is canceled; 0: never
+		fails   func(error) bool
+		takes   time.Duration
 	}{
-		"the request":         {"begin 1", InduceOptions{Repeat: true, Timeout: time.Minute}, 1, true},
-		"the end of it":       {"end 1", InduceOptions{Repeat: true, Timeout: time.Minute}, 1, true},
-		"the second one":      {"begin 2", InduceOptions{Repeat: true, Timeout: time.Minute}, 2, true},
-		"nothing":             {"", InduceOptions{Repeat: true, Timeout: time.Minute}, 2, false},
-		"no time for it":      {"begin 2", InduceOptions{Repeat: true, Timeout: time.Second}, 1, false},
-		"an old runtime":      {"begin 2", InduceOptions{Timeout: time.Minute}, 1, false},
-		"a NativeAOT program": {"begin 2", InduceOptions{NativeAOT: true, Timeout: time.Minute}, 1, false},
+		"the first session is refused": {meet: meet(1, refuse), fails: refused},
+		"the request is refused":       {meet: meet(2, refuse), fails: refused},
+		"the request is not answered": {
+			meet: meet(2, never), fails: unanswered("in time (5s)"), takes: patience + time.Second, // it might still be answered
+		},
+		"the request is not answered in a long time": {
+			meet: meet(2, never), options: InduceOptions{Timeout: 8 * time.Second}, fails: unanswered("in time (8s)"), takes: 8*time.Second + idle + time.Second,
+		},
+		"it hangs up":            {meet: meet(2, hangup), fails: says("closed the connection"), takes: exitTime + 10*time.Millisecond},
+		"it hangs up, and exits": {meet: meet(2, hangup), dead: true, fails: exited},
+		"it ends the session": {
+			react: on("begin 1", func(x *stage) { x.w.End(); x.send(); x.close() }),
+			fails: unanswered("the runtime ended the session before the collection"), takes: exitTime + 10*time.Millisecond + resumeTime,
+		},
+		"it breaks off the session": {
+			react: on("begin 1", (*stage).close),
+			fails: unanswered("the runtime ended the session before the collection"), takes: exitTime + 10*time.Millisecond + resumeTime,
+		},
+		"it exits": {react: on("begin 1", (*stage).close), dead: true, fails: exited, takes: resumeTime},
+		"its stream is invalid": {
+			react: on("begin 1", func(x *stage) { _, _ = x.Conn.Write(make([]byte, 100)) }),
+			fails: says("tag"), takes: exitTime + 10*time.Millisecond + resumeTime,
+		},
+		"nothing comes":                 {options: InduceOptions{Timeout: 3 * time.Second}, fails: idleSince(3*time.Second, "took the request for a collection, and none began within 3s"), takes: 3*time.Second + idle + resumeTime},
+		"nothing comes of NativeAOT":    {options: InduceOptions{Timeout: time.Minute, NativeAOT: true}, fails: idleSince(nativeTime, "is a NativeAOT program"), takes: nativeTime + idle + resumeTime},
+		"NativeAOT and a short timeout": {options: InduceOptions{Timeout: time.Second, NativeAOT: true}, fails: idleSince(time.Second, "none began within 1s"), takes: time.Second + idle + resumeTime},
+		"it does not end": {
+			react: on("begin 1", func(x *stage) {
+				x.suspend(clr.SuspendForGC)
+				x.beginFor(clr.ReasonInduced, 1, 2, clr.TypeBlocking, 0)
+				x.untilStopped()
+			}),
+			options: InduceOptions{Wait: true}, stops: time.Hour, fails: says("canceled"), takes: time.Hour + resumeTime,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var requests atomic.Int64
-				collect := make(chan struct{}, 9)
-				happens := func(what string, n int64) {
-					if test.collects == fmt.Sprintf("%s %d", what, n) {
-						collect <- struct{}{}
-					}
+				react := c.react
+				if react == nil {
+					react = nothing
 				}
-				target := silentTarget(t, "10.0.0", func(s *fakeruntime.Session, w *nettracetest.V4) {
-					_, _ = s.Conn.Write(w.Take())
-					if s.ID > 1 { // not the witness
-						n := requests.Add(1)
-						happens("begin", n)
-						<-s.Stopped
-						happens("end", n)
-						return
-					}
-					for number := uint32(1); ; number++ {
-						select {
-						case <-s.Stopped:
-							return
-						case <-collect:
-						}
-						w.Open()
-						for i, row := range []nettracetest.Row{
-							{Kind: clr.IDGCStart, Payload: le32(number, 2, uint32(clr.ReasonInduced), uint32(clr.TypeBlocking))},
-							{Kind: clr.IDGCEnd, Payload: le32(number, 2)},
-							{Kind: clr.IDGCHeapStats, Payload: make([]byte, 110)},
-						} {
-							row.Thread, row.Ticks, row.Sorted = 5, nettracetest.DefaultClock().Ticks+int64(number)*10+int64(i), true
-							row.Payload = append(row.Payload, 0, 0)
-							w.Add(row)
-						}
-						w.Close()
-						_, _ = s.Conn.Write(w.Take())
-					}
-				})
-				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				r := onRequest(t, fakeruntime.Config{Meet: c.meet}, react)
+				if c.dead {
+					r.target.StartKey++
+				}
+				if c.options.Timeout == 0 {
+					c.options.Timeout = time.Second
+				}
+				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				induced, err := Induce(ctx, target, test.options)
-				if requests.Load() != test.requests {
-					t.Errorf("%d requests, want %d", requests.Load(), test.requests)
+				if c.stops > 0 {
+					time.AfterFunc(c.stops, cancel)
 				}
-				switch not, ok := errors.AsType[*NotInducedError](err); {
-				case test.induced && err != nil:
-					t.Error(err)
-				case test.induced && (induced.Number != 1 || len(induced.Again) > 0):
-					t.Errorf("induced %+v", induced)
-				case !test.induced && (!ok || not.After > test.options.Timeout):
-					t.Errorf("it says %v", err)
+				got, err := Induce(ctx, r.target, c.options)
+				if got != nil || err == nil || !c.fails(err) {
+					t.Errorf("%+v, %v", got, err)
+				}
+				r.took(t, c.takes)
+				synctest.Wait()
+				if n := r.sessions.Load(); n > 0 {
+					t.Errorf("%d sessions are left", n)
 				}
 			})
 		})
 	}
 }
 
-// silentTarget is a runtime that sends these events in each session, and says no more.
-func silentTarget(t *testing.T, version string, trace func(*fakeruntime.Session, *nettracetest.V4), rows ...nettracetest.Row) *session.Target {
-	t.Helper()
-	l := pipes()
-	runtime, err := fakeruntime.Start(fakeruntime.Config{Listener: l, PID: 1, Version: version, Trace: func(s *fakeruntime.Session) string {
-		w := &nettracetest.V4{}
-		clock := nettracetest.DefaultClock()
-		w.Begin(clock)
-		for id, version := range map[uint32]uint32{clr.IDGCStart: 1, clr.IDGCEnd: 1, clr.IDGCHeapStats: 2, clr.IDGCGlobalHeapHistory: 4, clr.IDGCSuspendEEBegin: 1, clr.IDGCTriggered: 1} {
-			w.Metadata(nettracetest.Kind{ID: id, Provider: clr.RuntimeProvider, EventID: id, Version: version, Level: clr.LevelInformational, Keywords: clr.KeywordGC})
-		}
-		w.Open()
-		for i, row := range rows {
-			row.Thread, row.Ticks, row.Sorted = 5, clock.Ticks+int64(i), true
-			row.Payload = append(row.Payload, 0, 0) // the runtime's instance
-			w.Add(row)
-		}
-		w.Close()
-		trace(s, w)
-		w.End()
-		_, _ = s.Conn.Write(w.Take())
-		return "is over"
-	}})
-	if err != nil {
-		t.Fatal(err)
+// TestAwaitAtOnce: what has come is not late, and its session not over, when all is so at the same
+// moment.
+func TestAwaitAtOnce(t *testing.T) {
+	for range 50 { // chance decides what is looked at first
+		synctest.Test(t, func(t *testing.T) {
+			w := &witness{over: make(chan struct{}), headed: time.Now()}
+			ready := make(chan struct{})
+			time.AfterFunc(time.Second, func() {
+				close(ready)
+				w.under.Store(nothing)
+			})
+			if err := w.await(t.Context(), ready, time.Second/2); err != nil {
+				t.Error(err)
+			}
+			close(w.over)
+			if err := w.await(t.Context(), ready, time.Hour); err != nil {
+				t.Error(err)
+			}
+		})
 	}
-	t.Cleanup(func() { _ = runtime.Close() })
-	return &session.Target{Client: session.Client{Dial: l.dial}, Process: session.Process{PID: 1}}
-}
-
-func le32(values ...uint32) (b []byte) {
-	for _, v := range values {
-		b = binary.LittleEndian.AppendUint32(b, v)
-	}
-	return b
 }
 
 // TestWitnessRecognizes: a collection is known by its number where it has one, else by
@@ -238,4 +419,11 @@ func TestWitnessRecognizes(t *testing.T) {
 			}
 		})
 	}
+}
+
+func le32(values ...uint32) (b []byte) {
+	for _, v := range values {
+		b = binary.LittleEndian.AppendUint32(b, v)
+	}
+	return b
 }

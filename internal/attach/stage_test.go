@@ -22,10 +22,11 @@ import (
 // clock.
 type stage struct {
 	*fakeruntime.Session
-	w     nettracetest.V4
-	sync  time.Time  // when the stream starts
-	ticks int64      // at sync
-	kind  clr.GCType // of collect: foreground while a background collection is under way
+	w      nettracetest.V4
+	sync   time.Time  // when the stream starts
+	ticks  int64      // at sync
+	closed bool       // the connection is
+	kind   clr.GCType // of collect: foreground while a background collection is under way
 }
 
 // The metadata ids of the events at the end of a session.
@@ -38,8 +39,6 @@ const (
 // ends when play returns.
 func onStage(t *testing.T, c fakeruntime.Config, play func(*stage)) *session.Target {
 	t.Helper()
-	l := pipes()
-	c.Listener = l
 	c.Trace = func(s *fakeruntime.Session) string {
 		x := &stage{Session: s, sync: time.Now()}
 		clock := nettracetest.DefaultClock()
@@ -48,8 +47,8 @@ func onStage(t *testing.T, c fakeruntime.Config, play func(*stage)) *session.Tar
 		x.ticks = clock.Ticks
 		x.w.Begin(clock)
 		for id, version := range map[uint32]uint32{
-			clr.IDGCStart: 1, clr.IDGCEnd: 1, clr.IDGCHeapStats: 2, clr.IDGCSuspendEEBegin: 1, clr.IDGCSuspendEEEnd: 1,
-			clr.IDGCRestartEEBegin: 1, clr.IDGCRestartEEEnd: 1,
+			clr.IDGCStart: 2, clr.IDGCEnd: 1, clr.IDGCHeapStats: 2, clr.IDGCSuspendEEBegin: 1, clr.IDGCSuspendEEEnd: 1,
+			clr.IDGCRestartEEBegin: 1, clr.IDGCRestartEEEnd: 1, clr.IDGCGlobalHeapHistory: 4, clr.IDGCTriggered: 1,
 		} {
 			x.w.Metadata(nettracetest.Kind{ID: id, Provider: clr.RuntimeProvider, EventID: id, Version: version, Level: clr.LevelInformational, Keywords: clr.KeywordGC})
 		}
@@ -62,6 +61,14 @@ func onStage(t *testing.T, c fakeruntime.Config, play func(*stage)) *session.Tar
 		x.send()
 		return "is over"
 	}
+	return start(t, c)
+}
+
+// start starts a runtime in memory.
+func start(t *testing.T, c fakeruntime.Config) *session.Target {
+	t.Helper()
+	l := pipes()
+	c.Listener = l
 	r, err := fakeruntime.Start(c)
 	if err != nil {
 		t.Fatal(err)
@@ -81,6 +88,12 @@ func alive(t *testing.T) session.Process {
 }
 
 func (x *stage) send() { _, _ = x.Conn.Write(x.w.Take()) }
+
+// close closes the connection.
+func (x *stage) close() {
+	x.closed = true
+	_ = x.Conn.Close()
+}
 
 // tell sends an event of the thread that collects.
 func (x *stage) tell(kind uint32, payload []byte) {
@@ -108,7 +121,12 @@ func (x *stage) resume() {
 }
 
 func (x *stage) begin(number, generation uint32, kind clr.GCType) {
-	x.tell(clr.IDGCStart, le32(number, generation, uint32(clr.ReasonAllocSmall), uint32(kind)))
+	x.beginFor(clr.ReasonAllocSmall, number, generation, kind, 0)
+}
+
+func (x *stage) beginFor(reason clr.Reason, number, generation uint32, kind clr.GCType, sequence uint64) {
+	payload := append(le32(number, generation, uint32(reason), uint32(kind)), 0, 0)
+	x.tell(clr.IDGCStart, binary.LittleEndian.AppendUint64(payload, sequence))
 }
 
 func (x *stage) end(number, generation uint32) { x.endBy(5, number, generation) }
@@ -140,6 +158,19 @@ func (x *stage) collect(number uint32) {
 	x.begin(number, 0, x.kind)
 	time.Sleep(2 * time.Millisecond)
 	x.end(number, 0)
+	x.resume()
+}
+
+// induce does a full blocking collection that was asked for, with a pause of 3 ms.
+func (x *stage) induce(number uint32) {
+	x.induceAs(number, 2, clr.TypeBlocking, clr.ReasonInduced)
+}
+
+func (x *stage) induceAs(number, generation uint32, kind clr.GCType, reason clr.Reason) {
+	x.suspend(clr.SuspendForGC)
+	x.beginFor(reason, number, generation, kind, 0)
+	time.Sleep(2 * time.Millisecond)
+	x.end(number, generation)
 	x.resume()
 }
 

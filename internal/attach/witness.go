@@ -174,10 +174,7 @@ func (w *witness) await(ctx context.Context, ready <-chan struct{}, limit time.D
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-w.over:
-			if isClosed(ready) {
-				return nil
-			}
-			return errOver
+			return unless(ready, errOver)
 		case <-look.C:
 			under := w.under.Load()
 			if time.Since(began) <= limit {
@@ -187,10 +184,18 @@ func (w *witness) await(ctx context.Context, ready <-chan struct{}, limit time.D
 				over = w.now()
 			}
 			if under > over {
-				return errLate
+				return unless(ready, errLate)
 			}
 		}
 	}
+}
+
+// unless returns err unless something is ready, at the same moment perhaps.
+func unless(ready <-chan struct{}, err error) error {
+	if isClosed(ready) {
+		return nil
+	}
+	return err
 }
 
 func isClosed(c <-chan struct{}) bool {
