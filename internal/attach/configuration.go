@@ -25,15 +25,18 @@ func Configuration(ctx context.Context, t *session.Target, p *gclog.Process, old
 }
 
 // memory is what the machine and the container of a process have.
-func memory(t *session.Target) (m gcsettings.Memory) {
+func memory(t *session.Target) gcsettings.Memory {
 	r := t.OpenMemory()
 	defer r.Close()
 	_, used, limit := r.Read()
-	b, err := os.ReadFile("/proc/meminfo")
-	if err != nil {
-		return m
-	}
-	_, total, _ := strings.Cut(string(b), "MemTotal:")
+	b, _ := os.ReadFile("/proc/meminfo")
+	return memoryOf(string(b), used, limit)
+}
+
+// memoryOf reads /proc/meminfo; used and limit are those of the control group. A limit above the
+// memory of the machine is none.
+func memoryOf(meminfo string, used, limit uint64) (m gcsettings.Memory) {
+	_, total, _ := strings.Cut(meminfo, "MemTotal:")
 	total, _, _ = strings.Cut(total, "kB")
 	kib, _ := strconv.ParseUint(strings.TrimSpace(total), 10, 54)
 	m.Machine = kib << 10
@@ -68,10 +71,7 @@ const maxPrograms = 3
 func runtimeConfig(t *session.Target) *gcsettings.Config {
 	var candidates []string
 	for _, arg := range t.Process.CommandLine {
-		if len(candidates) == maxPrograms {
-			break
-		}
-		if base, ok := strings.CutSuffix(arg, ".dll"); ok && filepath.IsAbs(arg) {
+		if base, ok := strings.CutSuffix(arg, ".dll"); ok && filepath.IsAbs(arg) && len(candidates) < maxPrograms {
 			candidates = append(candidates, base+".runtimeconfig.json")
 		}
 	}

@@ -327,6 +327,38 @@ func TestInduceFails(t *testing.T) {
 		"nothing comes":                 {options: InduceOptions{Timeout: 3 * time.Second}, fails: idleSince(3*time.Second, "took the request for a collection, and none began within 3s"), takes: 3*time.Second + idle + resumeTime},
 		"nothing comes of NativeAOT":    {options: InduceOptions{Timeout: time.Minute, NativeAOT: true}, fails: idleSince(nativeTime, "is a NativeAOT program"), takes: nativeTime + idle + resumeTime},
 		"NativeAOT and a short timeout": {options: InduceOptions{Timeout: time.Second, NativeAOT: true}, fails: idleSince(time.Second, "none began within 1s"), takes: time.Second + idle + resumeTime},
+		"one background collection follows another": {
+			react: func(x *stage, what string) {
+				switch what {
+				case "witness":
+					x.begin(1, 2, clr.TypeBackground)
+				case "begin 1":
+					for n := uint32(1); !x.isOver(730 * time.Millisecond); n++ {
+						x.end(n, 2)
+						x.begin(n+1, 2, clr.TypeBackground)
+					}
+				}
+			},
+			options: InduceOptions{Timeout: 2 * time.Second}, fails: idleSince(2*time.Second, "none began"), takes: 2200*time.Millisecond + resumeTime,
+		},
+		"after the end of another collection": {
+			react: on("witness", func(x *stage) { x.end(7, 2) }), fails: idleSince(time.Second, "none began"), takes: time.Second + idle + resumeTime,
+		},
+		"in the histories of another collection": {
+			react: on("witness", func(x *stage) {
+				history := append(make([]byte, 24), le32(uint32(clr.MechanismConcurrent))...)
+				x.tell(clr.IDGCGlobalHeapHistory, append(history, make([]byte, 34)...))
+			}),
+			fails: idleSince(time.Second, "none began"), takes: time.Second + idle + resumeTime,
+		},
+		"the end of a suspension is lost": {
+			react: on("witness", func(x *stage) {
+				x.suspend(clr.SuspendForGC)
+				x.w.Lose(5, 8)
+				x.tell(clr.IDGCTriggered, le32(0))
+			}),
+			fails: idleSince(time.Second, "none began"), takes: time.Second + idle + resumeTime + time.Millisecond,
+		},
 		"it does not end": {
 			react: on("begin 1", func(x *stage) {
 				x.suspend(clr.SuspendForGC)
@@ -364,6 +396,66 @@ func TestInduceFails(t *testing.T) {
 					t.Errorf("%d sessions are left", n)
 				}
 			})
+		})
+	}
+}
+
+// TestInduceRepeats: a request that is answered and lost is repeated, once, where the runtime answers
+// when it has collected, and where the end of the first request did not make it collect.
+func TestInduceRepeats(t *testing.T) {
+	repeat := InduceOptions{Repeat: true, Timeout: time.Minute}
+	for name, c := range map[string]struct {
+		collects string // what makes it collect
+		options  InduceOptions
+		requests int
+		induced  bool
+		takes    time.Duration
+	}{
+		"the request":         {"begin 1", repeat, 1, true, resumeTime},
+		"the end of it":       {"end 1", repeat, 1, true, unheardTime + idle + resumeTime},
+		"the second one":      {"begin 2", repeat, 2, true, 2*(unheardTime+idle) + 2*resumeTime},
+		"nothing":             {"", repeat, 2, false, 2*(unheardTime+idle) + time.Minute + idle + 2*resumeTime},
+		"no time for it":      {"begin 2", InduceOptions{Repeat: true, Timeout: time.Second}, 1, false, time.Second + idle + resumeTime},
+		"an old runtime":      {"begin 2", InduceOptions{Timeout: time.Minute}, 1, false, time.Minute + idle + resumeTime},
+		"a NativeAOT program": {"begin 2", InduceOptions{NativeAOT: true, Timeout: time.Minute}, 1, false, nativeTime + idle + resumeTime},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := onRequest(t, fakeruntime.Config{}, on(c.collects, func(x *stage) { x.induce(1) }))
+				induced, err := Induce(t.Context(), r.target, c.options)
+				if n := len(r.asked) - 1; n != c.requests {
+					t.Errorf("%d requests, want %d", n, c.requests)
+				}
+				switch not, ok := errors.AsType[*NotInducedError](err); {
+				case c.induced && err != nil:
+					t.Error(err)
+				case c.induced && (induced.Number != 1 || len(induced.Again) > 0):
+					t.Errorf("induced %+v", induced)
+				case !c.induced && (!ok || not.After > c.options.Timeout):
+					t.Errorf("it says %v", err)
+				}
+				r.took(t, c.takes)
+			})
+		})
+	}
+}
+
+// TestInduceAsks: the request asks for a collection with the number that it shall have.
+func TestInduceAsks(t *testing.T) {
+	for sequence, want := range map[uint64]string{
+		0:  " buffer=1 format=1 rundown=0 stacks=false Microsoft-Windows-DotNETRuntime:0x800001:4",
+		77: " buffer=1 format=1 rundown=0 stacks=false Microsoft-Windows-DotNETRuntime:0x800001:4:GCSeqNumber=77",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r := onRequest(t, fakeruntime.Config{}, on("begin 1", func(x *stage) {
+				x.beginFor(clr.ReasonInduced, 1, 2, clr.TypeBlocking, sequence)
+			}))
+			if _, err := Induce(t.Context(), r.target, InduceOptions{Sequence: sequence, Timeout: time.Minute}); err != nil {
+				t.Error(err)
+			}
+			if len(r.asked) != 2 || !strings.HasSuffix(r.asked[1], want) || strings.Contains(r.asked[0], "0x800001") {
+				t.Errorf("asked %q, want %q", r.asked, want)
+			}
 		})
 	}
 }

@@ -293,7 +293,7 @@ func (f *follower) missed(number uint32, d *gclog.GCDetails) {
 	from := f.base + 1
 	for _, told := range append(f.partial, number) {
 		if told > number {
-			break
+			continue
 		}
 		if from < told {
 			g := gclog.Gap{Reason: gclog.GapReattached, Time: d.Start, Ticks: d.StartTicks, From: from, To: told - 1}

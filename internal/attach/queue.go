@@ -87,18 +87,22 @@ func (it *item) ticks() int64 {
 
 func newQueue() *queue { return &queue{more: make(chan struct{}, 1)} }
 
-// put enqueues a record of a process with so many heaps; fill copies it into an
-// item. number is that of the collection whose record it is, 0 if it is none.
-func (q *queue) put(kind itemKind, heaps int, number uint32, fill func(*item)) {
+// put enqueues a record; fill copies it into an item, but for d: the collection that it
+// belongs to, or nil. number is that of the collection whose record it is, 0 if it is none.
+func (q *queue) put(kind itemKind, d *gclog.GCDetails, number uint32, fill func(*item)) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if !q.enqueue(kind, heaps, fill) {
+	if !q.enqueue(kind, d, fill) {
 		q.dropped.Add(number)
 	}
 }
 
-// enqueue tells whether there was room.
-func (q *queue) enqueue(kind itemKind, heaps int, fill func(*item)) bool {
+// enqueue reports whether there was room.
+func (q *queue) enqueue(kind itemKind, d *gclog.GCDetails, fill func(*item)) bool {
+	var heaps int
+	if d != nil {
+		heaps = len(d.Heaps)
+	}
 	if q.dropped.Records > 0 {
 		// Not before there is room for more than the gap: else an output that is slow all
 		// the time would get nothing but gaps.
@@ -112,6 +116,9 @@ func (q *queue) enqueue(kind itemKind, heaps int, fill func(*item)) bool {
 		return false
 	}
 	it.kind = kind
+	if d != nil {
+		it.details.CopyFrom(d)
+	}
 	fill(it)
 	q.push(it)
 	q.wake()
@@ -121,7 +128,6 @@ func (q *queue) enqueue(kind itemKind, heaps int, fill func(*item)) bool {
 func (q *queue) push(it *item) {
 	if len(q.items) == cap(q.items) && q.head > len(q.items)/2 {
 		n := copy(q.items, q.items[q.head:])
-		clear(q.items[n:])
 		q.items, q.head = q.items[:n], 0
 	}
 	q.items = append(q.items, it)
@@ -167,7 +173,6 @@ func (q *queue) take() (it *item, over bool) {
 		return nil, q.closed
 	}
 	it = q.items[q.head]
-	q.items[q.head] = nil
 	q.head++
 	return it, false
 }
@@ -184,9 +189,7 @@ func (q *queue) give(it *item) {
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.dropped.Records > 0 {
-		q.gaps(func() *item { return &item{} })
-	}
+	q.gaps(func() *item { return &item{} })
 	q.closed = true
 	q.wake()
 }
@@ -194,14 +197,9 @@ func (q *queue) close() {
 // Pause implements gclog.Observer.
 func (q *queue) Pause(p *gclog.Pause) {
 	q.newest = gclog.Stamp{Time: p.Start, Ticks: p.Ticks}
-	heaps := 0
-	if p.GC != nil {
-		heaps = len(p.GC.Heaps)
-	}
-	q.put(itemPause, heaps, p.UsedNumber, func(it *item) {
+	q.put(itemPause, p.GC, p.UsedNumber, func(it *item) {
 		it.pause = *p
 		if p.GC != nil {
-			it.details.CopyFrom(p.GC)
 			it.pause.GC = &it.details
 		}
 	})
@@ -209,36 +207,35 @@ func (q *queue) Pause(p *gclog.Pause) {
 
 // Phase implements gclog.Observer.
 func (q *queue) Phase(p *gclog.Phase) {
-	q.put(itemPhase, len(p.GC.Heaps), 0, func(it *item) {
+	q.put(itemPhase, p.GC, 0, func(it *item) {
 		it.phase = *p
-		it.details.CopyFrom(p.GC)
 		it.phase.GC = &it.details
 	})
 }
 
 // Suspension implements gclog.SuspensionObserver.
 func (q *queue) Suspension(s *gclog.Suspension) {
-	q.put(itemSuspension, 0, 0, func(it *item) { it.suspension = *s })
+	q.put(itemSuspension, nil, 0, func(it *item) { it.suspension = *s })
 }
 
 // GC implements gclog.Observer.
 func (q *queue) GC(d *gclog.GCDetails) {
 	q.newest = gclog.Stamp{Time: d.Start, Ticks: d.StartTicks}
-	q.put(itemGC, len(d.Heaps), d.Number, func(it *item) { it.details.CopyFrom(d) })
+	q.put(itemGC, d, d.Number, func(*item) {})
 }
 
 // Gap implements gclog.Observer.
 func (q *queue) Gap(g *gclog.Gap) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if !q.enqueue(itemGap, 0, func(it *item) { it.gap = *g }) {
+	if !q.enqueue(itemGap, nil, func(it *item) { it.gap = *g }) {
 		q.dropped.Add(0)
 		q.dropped.AddGap(g) // what it says is in no other record
 	}
 }
 
 func (q *queue) stall(s *gclog.Stall) {
-	q.put(itemStall, 0, 0, func(it *item) { it.stall = *s })
+	q.put(itemStall, nil, 0, func(it *item) { it.stall = *s })
 }
 
 // add adds the item to a summary.

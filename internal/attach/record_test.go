@@ -172,12 +172,12 @@ func TestObserve(t *testing.T) {
 				x.untilStopped()
 				x.runtimeInfo()
 			},
-			[]string{"pause 3000000 of false", "gc 1"},
+			[]string{"pause of 1", "gc 1"},
 			formats.EndDetached, "", gclog.No,
 		},
 		"the runtime ends it": {
 			func(x *stage) { x.collect(1) },
-			[]string{"pause 3000000 of false", "gc 1"},
+			[]string{"pause of 1", "gc 1"},
 			formats.EndStreamError, "its runtime ended the session", gclog.Unknown,
 		},
 		"nothing happens": {(*stage).untilStopped, nil, formats.EndDetached, "", gclog.Unknown},

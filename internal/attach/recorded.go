@@ -106,7 +106,7 @@ func appendBlock(b []byte, name string, ticks uint64, head, payload []byte) []by
 	}
 	b = append(append(b, name...), tagEnd)
 	size := len(b)
-	b = append(b, 0, 0, 0, 0)
+	b = append(b, make([]byte, 4)...)
 	for len(b)%4 != 0 {
 		b = append(b, 0)
 	}

@@ -173,12 +173,6 @@ func (s *Session) Abort() { _ = s.stream.CloseRead() }
 // Cut ends the session without waiting for the runtime: its connection is closed. What has
 // come is told, and that more may have been on its way.
 func (s *Session) Cut() {
-	s.giveUp()
-	_ = s.stream.CloseRead()
-}
-
-// giveUp notes that the runtime is waited for no longer.
-func (s *Session) giveUp() {
 	select {
 	case <-s.done:
 	default:
@@ -195,7 +189,7 @@ func (s *Session) whole() bool { return s.ordered && !s.early.Load() }
 // that there may have been more.
 func (s *Session) Skip() {
 	s.skip.Store(true)
-	s.giveUp()
+	s.Cut()
 	_ = s.stream.Close()
 }
 
@@ -271,7 +265,6 @@ func (s *Session) read() {
 		return
 	}
 	s.processes = onlyProcess(&s.mine, s)
-	s.processes.Begin(s.trace)
 	silence := silence{}
 	for {
 		for p.Scan() {
@@ -382,10 +375,14 @@ func (s *Session) readTrace(p *parse.Reader) {
 	}
 }
 
-// readTrace reads the head of a stream, however long it takes to come.
+// readTrace reads the head of a stream, however long it takes to come. A stream that ends before
+// it was cut off.
 func readTrace(p *parse.Reader) (*parse.Trace, error) {
 	for {
 		trace, err := p.ReadTrace()
+		if is, ok := errors.AsType[*parse.KindError](err); ok && (is.Kind == parse.KindEmpty || is.Kind == parse.KindBegin) {
+			return nil, io.ErrUnexpectedEOF
+		}
 		if err == nil || !session.IsIdle(err) {
 			return trace, err
 		}
@@ -440,7 +437,6 @@ func (s *Session) HandOver(next *Session) {
 	if next.hasTrace() && s.hasTrace() {
 		s.until.Store(next.ticks(next.now() + int64(overlap)))
 		s.stream.Wake()
-		<-s.done
 	} else {
 		s.Ask()
 	}

@@ -22,11 +22,12 @@ import (
 // clock.
 type stage struct {
 	*fakeruntime.Session
-	w      nettracetest.V4
-	sync   time.Time  // when the stream starts
-	ticks  int64      // at sync
-	closed bool       // the connection is
-	kind   clr.GCType // of collect: foreground while a background collection is under way
+	w        nettracetest.V4
+	sync     time.Time  // when the stream starts
+	ticks    int64      // at sync
+	instance byte       // of the runtime
+	closed   bool       // the connection is
+	kind     clr.GCType // of collect: foreground while a background collection is under way
 }
 
 // The metadata ids of the events at the end of a session.
@@ -36,11 +37,15 @@ const (
 )
 
 // onStage returns a runtime in memory that has play send the events of each session. The session
-// ends when play returns.
+// ends when play returns. c.Trace is what comes before the head of the stream.
 func onStage(t *testing.T, c fakeruntime.Config, play func(*stage)) *session.Target {
 	t.Helper()
+	before := c.Trace
 	c.Trace = func(s *fakeruntime.Session) string {
 		x := &stage{Session: s, sync: time.Now()}
+		if before != nil {
+			before(s)
+		}
 		clock := nettracetest.DefaultClock()
 		clock.Time, clock.PerSecond = x.sync, 1e7 // a tick is 100 ns
 		clock.Ticks += x.sync.UnixNano() / 100
@@ -103,7 +108,7 @@ func (x *stage) tell(kind uint32, payload []byte) {
 // tellBy sends an event of a thread, with the id of the runtime instance after its payload.
 func (x *stage) tellBy(thread uint64, kind uint32, payload []byte) {
 	x.w.Open()
-	x.w.Add(nettracetest.Row{Kind: kind, Thread: thread, Sorted: true, Ticks: x.ticks + time.Since(x.sync).Nanoseconds()/100, Payload: append(payload, 0, 0)})
+	x.w.Add(nettracetest.Row{Kind: kind, Thread: thread, Sorted: true, Ticks: x.ticks + time.Since(x.sync).Nanoseconds()/100, Payload: append(payload, x.instance, 0)})
 	x.w.Close()
 	x.send()
 }
@@ -125,7 +130,7 @@ func (x *stage) begin(number, generation uint32, kind clr.GCType) {
 }
 
 func (x *stage) beginFor(reason clr.Reason, number, generation uint32, kind clr.GCType, sequence uint64) {
-	payload := append(le32(number, generation, uint32(reason), uint32(kind)), 0, 0)
+	payload := append(le32(number, generation, uint32(reason), uint32(kind)), x.instance, 0)
 	x.tell(clr.IDGCStart, binary.LittleEndian.AppendUint64(payload, sequence))
 }
 
