@@ -109,6 +109,10 @@ func TestProgramNames(t *testing.T) {
 			t.Errorf("%+v is called %q, not %q", c, got, want)
 		}
 	}
+	// One whose name cannot be read.
+	if got := programName(&session.Process{Executable: "/usr/bin/dotnet", CommandLine: []string{"dotnet"}}, ""); got != "dotnet" {
+		t.Errorf("it is called %q", got)
+	}
 	for version, want := range map[string]bool{"8.0.1": true, "8": true, "10.0": true, "7.0.9": false, "": false, "x.1": false} {
 		if atLeast(version, 8) != want {
 			t.Errorf("%q is at least 8: %v", version, !want)

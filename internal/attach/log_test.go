@@ -3,6 +3,7 @@ package attach
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,11 +51,18 @@ func TestFollower(t *testing.T) {
 		"told already, tells its end":                {[]*item{partial(10), pause(10), record(11)}, "11", 11, 0},
 		"the queue was full meanwhile":               {[]*item{full(8, 14), record(15)}, "gap 11-14 15", 15, 0},
 		"the queue was full before":                  {[]*item{full(8, 10), record(11)}, "gap 0-0 11", 11, 0},
+		"the queue was full behind a hole":           {[]*item{full(13, 14), record(15)}, "gap 11-12 gap 13-14 15", 15, 0},
+		"the queue was full, for the next":           {[]*item{full(8, 11), record(12)}, "gap 11-11 12", 12, 0},
+		"the queue was full before, and a hole":      {[]*item{full(8, 10), record(14)}, "gap 0-0 gap 11-13 14", 14, 0},
+		"the queue was full, and again":              {[]*item{full(11, 12), record(13), full(14, 15), full(7, 16)}, "gap 11-12 13 gap 14-15 gap 7-16", 16, 0},
+		"under way, with a lower one that begins":    {[]*item{partial(14), record(12), record(15)}, "14 gap 11-11 12 15", 15, 0},
 		"inside the first pause of a background one": {[]*item{pause(12), record(12), pause(11), record(13), record(11)}, "12 13 11", 13, 11},
 		"the same behind a hole":                     {[]*item{pause(15), record(15), record(14)}, "gap 11-13 15 14", 15, 14},
 		"the same, and the begin overlaps":           {[]*item{record(9), pause(12), record(12), record(11)}, "12 11", 12, 7},
 		"what hangs is told by both":                 {[]*item{record(11), stall(9)}, "11", 11, 0},
 		"what hangs, since before the newest":        {[]*item{pause(12), record(12), stall(11)}, "12 stall", 12, 11},
+		"what hangs since the newest":                {[]*item{stall(10), stall(11)}, "stall", 10, 0},
+		"the rest of a session, one number twice":    {[]*item{record(11), pause(11), record(12), pause(9), pause(11)}, "11 12", 12, 0},
 		"nothing new":                                {[]*item{pause(10), record(10)}, "", 10, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -89,6 +97,45 @@ func TestFollower(t *testing.T) {
 				t.Errorf("the last is %d, want %d", l.last, c.last)
 			}
 		})
+	}
+}
+
+// TestFollowerMany: of collections without a start the first 64 are remembered: where events are lost
+// all the time there may be any number.
+func TestFollowerMany(t *testing.T) {
+	var out bytes.Buffer
+	l, s := newTestLog(t, &out)
+	news := &follower{l: l, s: s, base: 10}
+	isNew := func(n uint32) bool { return news.isNew(collection(itemGC, n, gclog.FlawNoStart)) }
+	for n := range uint32(70) {
+		if !isNew(100 + n) {
+			t.Errorf("#%d is not new", 100+n)
+		}
+		if twice := isNew(100 + n); twice != (n >= 64) {
+			t.Errorf("#%d is new again: %v", 100+n, twice)
+		}
+	}
+}
+
+// TestTooSlow: what the queue had no room for is told at once, and is an error at the end.
+func TestTooSlow(t *testing.T) {
+	var out bytes.Buffer
+	l, s := newTestLog(t, &out)
+	var said []string
+	s.o.Tell = func(text string) { said = append(said, text) }
+	for _, g := range []gclog.Gap{
+		{Reason: gclog.GapQueueFull, Records: 3, From: 7, To: 9}, {Reason: gclog.GapQueueFull, Records: 2}, {Reason: gclog.GapLostEvents, LostEvents: 5, To: 30},
+	} {
+		l.tell(s, &item{kind: itemGap, gap: g})
+	}
+	if err := l.Err(); err == nil || err.Error() != "5 records could not be written: the outputs were too slow" {
+		t.Error(err)
+	}
+	if want := []string{"the outputs were too slow: 3 records are missing", "the outputs were too slow: 2 records are missing"}; !slices.Equal(said, want) {
+		t.Errorf("said %q", said)
+	}
+	if l.last != 9 {
+		t.Errorf("the last is %d", l.last)
 	}
 }
 

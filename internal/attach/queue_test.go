@@ -224,7 +224,7 @@ func TestQueueOfHeaps(t *testing.T) {
 		"pauses":  func(q *queue, d *gclog.GCDetails) { q.Pause(&gclog.Pause{GC: d}) },
 		"phases":  func(q *queue, d *gclog.GCDetails) { q.Phase(&gclog.Phase{GC: d}) },
 	} {
-		for heaps, want := range map[int]int{0: queueSize, 1: queueSize, 64: queueBytes / (itemBytes + 64*heapBytes), 1000: queueBytes / (itemBytes + 1000*heapBytes)} {
+		for heaps, want := range map[int]int{0: 4096, 1: 4096, 64: 350, 1000: 23} {
 			if got := room(heaps, put); got != want {
 				t.Errorf("%s of %d heaps: room for %d, want %d", name, heaps, got, want)
 			}
@@ -236,8 +236,8 @@ func TestQueueOfHeaps(t *testing.T) {
 		"gaps":                        func(q *queue, _ *gclog.GCDetails) { q.Gap(&gclog.Gap{}) },
 		"stalls":                      func(q *queue, _ *gclog.GCDetails) { q.stall(&gclog.Stall{}) },
 	} {
-		if got := room(0, put); got != queueSize {
-			t.Errorf("%s: room for %d, want %d", name, got, queueSize)
+		if got := room(0, put); got != 4096 {
+			t.Errorf("%s: room for %d, want 4096", name, got)
 		}
 	}
 }

@@ -90,7 +90,7 @@ func appendRecorded(head []byte, p *gclog.Process) []byte {
 	for {
 		b := appendBlock(head, "MetadataBlock", ticks, []byte{hasSize}, clr.AppendRecordedProcessMetadata(nil, recordedID))
 		b = appendBlock(b, "EventBlock", ticks, binary.AppendUvarint([]byte{hasID | hasSize}, recordedID), event)
-		if (len(b)-len(head))%4 == 0 { // the blocks behind it must be aligned as they were
+		if len(b)%4 == len(head)%4 { // the blocks behind it must be aligned as they were
 			return b
 		}
 		event = append(event, 0)

@@ -2,13 +2,17 @@ package attach
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/fakeruntime"
 	"github.com/gclog/gclog/internal/nettracetest"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
@@ -49,7 +53,7 @@ func TestRecorder(t *testing.T) {
 			t.Errorf("asked %d times", asked)
 		}
 		all := rows(t, out.Bytes())
-		if len(all) != len(plain)+1 || fmt.Sprint(all[1:]) != fmt.Sprint(plain) {
+		if len(all) != len(plain)+1 || fmt.Sprint(all[1:]) != fmt.Sprint(plain) || !strings.Contains(all[0], " thread 0 at 0:") {
 			t.Errorf("%+v: the recording has\n%v\nthe stream\n%v", known, all, plain)
 		}
 		p := processOf(t, out.Bytes())
@@ -89,6 +93,50 @@ func TestRecorderOthers(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, out.Bytes(), want)
 		}
 	}
+}
+
+// TestRecorderFails: what cannot be written is an error at once.
+func TestRecorderFails(t *testing.T) {
+	var w nettracetest.V4
+	w.Begin(nettracetest.DefaultClock())
+	for name, b := range map[string][]byte{"the head": w.Bytes, "something else": []byte("hello")} {
+		f := &failsOnce{}
+		r := &recorder{w: f, facts: func() gclog.Process { return gclog.Process{} }}
+		if _, err := r.Write(append(b, "rest"...)); !errors.Is(err, errBroken) || f.calls != 1 {
+			t.Errorf("%s: %v after %d writes", name, err, f.calls)
+		}
+	}
+}
+
+// A failsOnce is a writer whose first Write fails.
+type failsOnce struct{ calls int }
+
+func (f *failsOnce) Write(b []byte) (int, error) {
+	if f.calls++; f.calls == 1 {
+		return 0, errBroken
+	}
+	return len(b), nil
+}
+
+// TestRecordedID: the id of our event is one that no runtime gives to its own: they count from 1 on, and
+// readers have 31 bits for it.
+func TestRecordedID(t *testing.T) {
+	if recordedID < 1<<20 || recordedID >= 1<<31 {
+		t.Errorf("it is %d", recordedID)
+	}
+}
+
+// TestRecordedFacts: a runtime that does not answer holds a recording up for 2 s.
+func TestRecordedFacts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		target := onStage(t, fakeruntime.Config{Version: "8.0.1", Silent: true}, nil)
+		target.Name = "shop"
+		began := time.Now()
+		p := recordedFacts(t.Context(), target)
+		if took := time.Since(began); took != 2*time.Second || p.Name != "shop" {
+			t.Errorf("it is %+v after %v", p, took)
+		}
+	})
 }
 
 type onlyReader struct{ r io.Reader }

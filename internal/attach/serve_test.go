@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -189,6 +190,57 @@ func TestReattached(t *testing.T) {
 	})
 }
 
+// TestReattachedInside: the first collection of a session may be recorded after one that ran inside
+// its first pause.
+func TestReattachedInside(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := serve(t, onStage(t, fakeruntime.Config{Version: "8.0.1"}, func(x *stage) {
+			if x.ID == 1 {
+				x.collect(1)
+			} else {
+				x.suspend(clr.SuspendForGC)
+				x.begin(5, 2, clr.TypeBackground)
+				x.begin(6, 0, clr.TypeForeground)
+				x.end(6, 0)
+				x.resume()
+				time.Sleep(100 * time.Millisecond)
+				x.endBackground(5)
+			}
+			x.untilStopped()
+		}), &gclog.Process{ID: 1})
+		for range 2 {
+			s := x.open()
+			x.sessions <- s
+			time.Sleep(time.Second)
+			s.Ask()
+			<-s.Done()
+		}
+		if logged := x.wait(); logged != "session-start, 1, detached, session-start, gap 2-4 reattached, 6, 5, detached" {
+			t.Errorf("logged %s", logged)
+		}
+	})
+}
+
+// TestServeSlow: what is asked for between two records does not wait until an output that is too slow
+// has got all of them.
+func TestServeSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := program{began: time.Now()}
+		x := serve(t, onStage(t, fakeruntime.Config{Version: "8.0.1"}, p.play), &gclog.Process{ID: 1})
+		slow := newGate()
+		x.Opener.Stdout = &gatedWriter{&x.out, slow, 2}
+		s := x.open()
+		x.sessions <- s
+		time.Sleep(3100 * time.Millisecond)
+		go slow.open()
+		x.ask((*Log).Summarize)
+		s.Ask()
+		if logged := x.wait(); logged != "session-start, 1, summary, 2, 3, 4, 5, 6, 7, 8, 9, detached" {
+			t.Errorf("logged %s", logged)
+		}
+	})
+}
+
 // TestChange: outputs are added and removed during a session and between sessions. An added one
 // starts with the start of the session, a removed one ends with its end, the others are not
 // interrupted. All lines have the new facts of the process.
@@ -204,8 +256,10 @@ func TestChange(t *testing.T) {
 		}
 		return specs
 	}
+	var began time.Time
 	synctest.Test(t, func(t *testing.T) {
-		p := program{began: time.Now()}
+		began = time.Now()
+		p := program{began: began}
 		x := serve(t, onStage(t, fakeruntime.Config{Version: "8.0.1"}, p.play), &gclog.Process{ID: 1, Name: "old"})
 		x.Outputs, x.Opener.Stdout, x.Opener.Stderr = to(output.Stdout), &first, &second
 		change := func(name string, paths ...string) {
@@ -243,22 +297,29 @@ func TestChange(t *testing.T) {
 		out    *bytes.Buffer
 		logged string
 		names  string // of the process, each with its lines
+		ends   []time.Duration
 	}{
 		{
 			&first, "session-start, 1, 2, 3, 4, 5, 6, detached, session-start, gap 10-12 reattached, 13, 14, detached",
 			"early: session-start, 1, 2, 3; both: 4, 5, 6, detached; late: session-start, gap 10-12 reattached, 13, 14, detached",
+			[]time.Duration{2100 * time.Millisecond, 4800 * time.Millisecond},
 		},
 		{
 			&second, "session-start, 4, 5, 6, 7, 8, 9, detached",
 			"both: session-start, 4, 5, 6; second: 7, 8, 9, detached",
+			[]time.Duration{3100 * time.Millisecond},
 		},
 	} {
 		if logged := summaryOf(t, c.out.Bytes()); logged != c.logged {
 			t.Errorf("logged %s\nwant %s", logged, c.logged)
 		}
 		var names []string
+		var ends []time.Duration
 		for _, l := range linesOf(t, c.out.Bytes()) {
 			name, logged := l.Process.Name, l.String()
+			if logged == "detached" {
+				ends = append(ends, l.At.Sub(began).Round(100*time.Millisecond))
+			}
 			if logged == "" {
 				continue
 			}
@@ -270,6 +331,9 @@ func TestChange(t *testing.T) {
 			} else {
 				names = append(names, name+": "+logged)
 			}
+		}
+		if !slices.Equal(ends, c.ends) {
+			t.Errorf("the sessions end after %v, want %v", ends, c.ends)
 		}
 		if got := strings.Join(names, "; "); got != c.names {
 			t.Errorf("logged %s\nwant %s", got, c.names)

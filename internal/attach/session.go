@@ -190,7 +190,6 @@ func (s *Session) whole() bool { return s.ordered && !s.early.Load() }
 func (s *Session) Skip() {
 	s.skip.Store(true)
 	s.Cut()
-	_ = s.stream.Close()
 }
 
 // Done is closed when the stream has ended.

@@ -15,6 +15,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
 	"github.com/gclog/gclog/session"
 )
@@ -396,6 +397,29 @@ func TestInstances(t *testing.T) {
 	})
 }
 
+// TestTurn: what starts at the moment at which another session takes over is recorded by that.
+func TestTurn(t *testing.T) {
+	s := &Session{trace: &parse.Trace{SyncTicks: 1000, TicksPerSecond: 1e9}}
+	const until = 1000 + int64(time.Second)
+	s.until.Store(until)
+	for ticks, late := range map[int64]bool{until - 1: false, until: true, until + 1: true} {
+		if s.isLate(ticks) != late {
+			t.Errorf("at %d: late %v", ticks, !late)
+		}
+		const after = int64(time.Second)
+		s.open = []gclog.Open{{Ticks: until + 5}, {Ticks: ticks}}
+		for wait, told := range map[time.Duration]bool{500 * time.Millisecond: false, 501 * time.Millisecond: late, time.Minute: late, time.Minute + 1: true} {
+			if got := s.told(until, after+int64(wait)); got != told {
+				t.Errorf("what starts at %d ticks, %v later: told %v", ticks, wait, got)
+			}
+		}
+	}
+	s.until.Store(0)
+	if s.isLate(1 << 40) {
+		t.Error("nobody takes over")
+	}
+}
+
 // timing is an Observer that notes when the record of each collection comes.
 type timing struct {
 	gclog.NopObserver
@@ -415,10 +439,16 @@ func TestRecordsInTime(t *testing.T) {
 		o.Target = onStage(t, fakeruntime.Config{Version: "8.0.1"}, func(x *stage) {
 			x.collect(1)
 			ended[1] = time.Now()
-			x.beginBackground(2)
 			time.Sleep(time.Minute)
-			x.endBackground(2)
+			x.unsorted = true
+			x.collect(2)
 			ended[2] = time.Now()
+			time.Sleep(time.Minute)
+			x.unsorted = false
+			x.beginBackground(3)
+			time.Sleep(time.Minute)
+			x.endBackground(3)
+			ended[3] = time.Now()
 			x.untilStopped()
 		})
 		o.Outputs, o.Opener = jsonTo(t, &out)
@@ -427,7 +457,7 @@ func TestRecordsInTime(t *testing.T) {
 		if _, err := Run(ctx, o); err != nil {
 			t.Error(err)
 		}
-		for n := range uint32(2) {
+		for n := range uint32(3) {
 			if late := seen.at[n+1].Sub(ended[n+1]); late < 0 || late > time.Second {
 				t.Errorf("#%d comes after %v", n+1, late)
 			}

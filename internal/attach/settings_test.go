@@ -3,6 +3,7 @@ package attach
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -56,10 +57,8 @@ func TestSettings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				target := onStage(t, fakeruntime.Config{Version: "9.0.1"}, func(x *stage) {
-					if !x.Rundown {
-						t.Error("the session does not ask for the settings")
-					}
+				var asked []string
+				target := onStage(t, fakeruntime.Config{Version: "10.0.1", Log: func(s string) { asked = append(asked, s) }}, func(x *stage) {
 					x.untilStopped()
 					c.tells(x)
 				})
@@ -73,6 +72,10 @@ func TestSettings(t *testing.T) {
 				}
 				if took := time.Since(began); took > 100*time.Millisecond {
 					t.Errorf("it took %v", took)
+				}
+				// It wants as little as it can, with the settings at its end.
+				if want := "request 0x0206 buffer=1 format=1 rundown=1 stacks=false Microsoft-Windows-DotNETRuntime:0x1:4"; asked[0] != want {
+					t.Errorf("asked %s, want %s", asked[0], want)
 				}
 			})
 		})
@@ -92,8 +95,36 @@ func TestSettingsLate(t *testing.T) {
 		if err := Settings(t.Context(), target, &p); err != nil {
 			t.Error(err)
 		}
-		if took := time.Since(began); !about(took, rundownTime) {
-			t.Errorf("it took %v, want %v", took, rundownTime)
+		if took := time.Since(began); !about(took, 3*time.Second) {
+			t.Errorf("it took %v, want %v", took, 3*time.Second)
+		}
+	})
+}
+
+// A slowConn brings what it reads a second late.
+type slowConn struct{ net.Conn }
+
+func (c slowConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	time.Sleep(time.Second)
+	return n, err
+}
+
+// TestSettingsAnswered: a request is not left before it was answered, also if the stream ends earlier.
+func TestSettingsAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		target := onStage(t, fakeruntime.Config{Version: "10.0.1"}, (*stage).untilStopped)
+		dial, dials := target.Dial, 0
+		target.Dial = func(ctx context.Context) (net.Conn, error) {
+			conn, err := dial(ctx)
+			if dials++; dials == 2 {
+				return slowConn{conn}, err
+			}
+			return conn, err
+		}
+		began := time.Now()
+		if err := Settings(t.Context(), target, &gclog.Process{}); err != nil || time.Since(began) < time.Second {
+			t.Errorf("%v after %v", err, time.Since(began))
 		}
 	})
 }
@@ -261,7 +292,8 @@ func TestConfiguration(t *testing.T) {
 	}
 	const server = `{"runtimeOptions": {"framework": {"name": "Microsoft.NETCore.App", "version": "8.0.3"}, "configProperties": {"System.GC.Server": true}}}`
 	shop, plain := write("shop", server), write("plain", `{"runtimeOptions": {"framework": {"name": "Microsoft.NETCore.App", "version": "6.0.0"}}}`)
-	broken, large := write("broken", "{"), write("large", strings.Repeat(" ", maxConfig)+server)
+	long := write("long", strings.Repeat(" ", 200<<10)+server)
+	broken, large := write("broken", "{"), write("large", strings.Repeat(" ", 256<<10)+server)
 	for name, c := range map[string]struct {
 		process    session.Process
 		p          gclog.Process // what is known already
@@ -278,6 +310,7 @@ func TestConfiguration(t *testing.T) {
 		"no more than three":                {process: session.Process{CommandLine: []string{"dotnet", broken + ".dll", filepath.Join(dir, "none.dll"), broken + ".dll", shop + ".dll"}}},
 		"a path that is not whole":          {process: session.Process{CommandLine: []string{"dotnet", "shop.dll"}}},
 		"no assembly":                       {process: session.Process{CommandLine: []string{"dotnet", shop}}},
+		"long":                              {process: session.Process{Executable: long}, server: gclog.Yes, concurrent: gclog.Yes, version: "8.0.3", from: long},
 		"too large":                         {process: session.Process{Executable: large}},
 		"variables come first":              {process: session.Process{Executable: shop}, env: map[string]string{"DOTNET_gcServer": "0", "DOTNET_gcConcurrent": "0"}, server: gclog.No, concurrent: gclog.No, version: "8.0.3", from: shop},
 		"variables alone":                   {env: map[string]string{"DOTNET_gcServer": "1"}, server: gclog.Yes},
@@ -341,22 +374,27 @@ func TestConfigurationOld(t *testing.T) {
 	})
 }
 
-// TestMemoryOfMachine: the limit of a control group is one only below the memory of the machine.
-// For a process that does not exist the limit is unknown.
-func TestMemoryOfMachine(t *testing.T) {
-	self, err := new(session.Host).Describe(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := memory(&session.Target{Process: *self})
-	r := self.OpenMemory()
-	defer r.Close()
-	_, used, limit := r.Read()
-	if m.Machine < 64<<20 || m.Machine%1024 != 0 || m.Known != (used > 0) || m.Limit != 0 && m.Limit != limit {
-		t.Errorf("%+v, and the group has %d", m, limit)
-	}
-	if m := memory(&session.Target{Process: session.Process{PID: 1 << 30}}); m.Known {
-		t.Errorf("of nobody %+v", m)
+// TestMemoryOf: the memory of the machine is known from the kernel; the limit of a control group is
+// one below that.
+func TestMemoryOf(t *testing.T) {
+	const meminfo = "MemFree:        1 kB\nMemTotal:       16290816 kB\nMemAvailable:   2 kB\n"
+	const machine = 16290816 << 10
+	for _, c := range []struct {
+		meminfo     string
+		used, limit uint64
+		want        gcsettings.Memory
+	}{
+		{meminfo, 1, 1 << 30, gcsettings.Memory{Known: true, Machine: machine, Limit: 1 << 30}},
+		{meminfo, 5, machine - 1, gcsettings.Memory{Known: true, Machine: machine, Limit: machine - 1}},
+		{meminfo, 5, machine, gcsettings.Memory{Known: true, Machine: machine}},
+		{meminfo, 5, 0, gcsettings.Memory{Known: true, Machine: machine}},
+		{meminfo, 0, 0, gcsettings.Memory{Machine: machine}},
+		{"MemFree: 1 kB", 5, 1 << 30, gcsettings.Memory{}},
+		{"", 5, 0, gcsettings.Memory{}},
+	} {
+		if got := memoryOf(c.meminfo, c.used, c.limit); got != c.want {
+			t.Errorf("%q, %d of %d: %+v, want %+v", c.meminfo, c.used, c.limit, got, c.want)
+		}
 	}
 }
 

@@ -25,6 +25,8 @@ type stage struct {
 	w        nettracetest.V4
 	sync     time.Time  // when the stream starts
 	ticks    int64      // at sync
+	sent     int64      // bytes
+	unsorted bool       // events come in buffers, as those of other threads do
 	instance byte       // of the runtime
 	closed   bool       // the connection is
 	kind     clr.GCType // of collect: foreground while a background collection is under way
@@ -92,7 +94,10 @@ func alive(t *testing.T) session.Process {
 	return session.Process{PID: self.PID, StartKey: self.StartKey}
 }
 
-func (x *stage) send() { _, _ = x.Conn.Write(x.w.Take()) }
+func (x *stage) send() {
+	n, _ := x.Conn.Write(x.w.Take())
+	x.sent += int64(n)
+}
 
 // close closes the connection.
 func (x *stage) close() {
@@ -108,7 +113,7 @@ func (x *stage) tell(kind uint32, payload []byte) {
 // tellBy sends an event of a thread, with the id of the runtime instance after its payload.
 func (x *stage) tellBy(thread uint64, kind uint32, payload []byte) {
 	x.w.Open()
-	x.w.Add(nettracetest.Row{Kind: kind, Thread: thread, Sorted: true, Ticks: x.ticks + time.Since(x.sync).Nanoseconds()/100, Payload: append(payload, x.instance, 0)})
+	x.w.Add(nettracetest.Row{Kind: kind, Thread: thread, Sorted: !x.unsorted, Ticks: x.ticks + time.Since(x.sync).Nanoseconds()/100, Payload: append(payload, x.instance, 0)})
 	x.w.Close()
 	x.send()
 }

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 )
 
 // TestTee: the copy is what was read.
@@ -25,6 +27,57 @@ type wall chan struct{}
 func (w wall) Write(p []byte) (int, error) {
 	<-w
 	return len(p), nil
+}
+
+// TestTeeAtOnce: what has been read is copied then, also if more may come.
+func TestTeeAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		var copied bytes.Buffer
+		te := newTee(r, &copied)
+		go func() { _, _ = w.Write([]byte("0123456789")) }()
+		if n, err := te.Read(make([]byte, 100)); n != 10 || err != nil {
+			t.Errorf("read %d bytes: %v", n, err)
+		}
+		synctest.Wait()
+		if copied.String() != "0123456789" {
+			t.Errorf("copied %q", &copied)
+		}
+		if err := te.close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestTeeMemory: at most 32 MB wait for the copy, in small reads as in large ones, and chunks are used
+// again.
+func TestTeeMemory(t *testing.T) {
+	const most = 32 << 20
+	for _, size := range []int{1 << 10, 10_000, 1 << 20} {
+		w := make(wall)
+		te := newTee(zeros{}, w)
+		read := 0
+		for b := make([]byte, size); !te.slow && read <= 2*most; read += size {
+			_, _ = te.Read(b)
+		}
+		if read <= most-2*(64<<10) || read > most+size {
+			t.Errorf("%d bytes wait, read by %d", read, size)
+		}
+		close(w)
+		_ = te.close()
+	}
+	te := newTee(zeros{}, io.Discard)
+	b := make([]byte, 1<<20)
+	for range 64 {
+		_, _ = te.Read(b)
+		for len(te.to) > 0 {
+			runtime.Gosched()
+		}
+	}
+	if te.made > 40 || te.slow {
+		t.Errorf("%d chunks were made, slow %v", te.made, te.slow)
+	}
+	_ = te.close()
 }
 
 // TestTeeSlow: reading does not wait for the copy, which says that it is not whole.

@@ -5,8 +5,10 @@ import (
 	"os"
 	"runtime"
 	"testing"
+	"testing/synctest"
 
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/fakeruntime"
 	"github.com/gclog/gclog/session"
 )
 
@@ -41,6 +43,24 @@ func TestServerThreads(t *testing.T) {
 	expect("one", map[string]gclog.Known{"7.0.1": gclog.Yes, "8.0.1": gclog.Yes, "11.0.0": gclog.Yes, "": gclog.Yes})
 	if got := server(gclog.FlavorNativeAOT, "8.0.1"); got != gclog.Unknown {
 		t.Errorf("a NativeAOT program: %v", got)
+	}
+}
+
+// TestOpenEarly: a runtime that has not finished its start gets a session only from who knows that
+// no other port suspends it.
+func TestOpenEarly(t *testing.T) {
+	thread(t, ".NET EventPipe")
+	for early, begins := range map[bool]bool{true: true, false: false} {
+		synctest.Test(t, func(t *testing.T) {
+			target := onStage(t, fakeruntime.Config{Version: "8.0.1"}, (*stage).untilStopped)
+			s, err := Open(t.Context(), target, SessionOptions{Config: configOf(t, "light"), Early: early})
+			if _, refused := errors.AsType[*session.TargetError](err); refused == begins || begins && err != nil {
+				t.Errorf("early %v: %v", early, err)
+			}
+			if s != nil {
+				s.discard()
+			}
+		})
 	}
 }
 

@@ -97,8 +97,6 @@ func (w *witness) run() {
 		if silence.lasts(p) {
 			p.Flush()
 		}
-		w.processes.Advance(w.now())
-		w.look()
 	}
 	w.err = p.Err()
 	w.processes.Finish()

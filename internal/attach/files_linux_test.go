@@ -1,0 +1,109 @@
+package attach
+
+import (
+	"bytes"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/gclog/gclog/session"
+)
+
+// openFiles returns how many files this process has open.
+func openFiles(t *testing.T) int {
+	t.Helper()
+	list, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(list)
+}
+
+// TestFilesClosed: what looks at a process has no files open at its end, and no more than it says
+// before.
+func TestFilesClosed(t *testing.T) {
+	play := func(x *stage) { x.collect(1); x.untilStopped() }
+	for name, look := range map[string]func(*testing.T, *session.Target){
+		"a log": func(t *testing.T, target *session.Target) {
+			var out bytes.Buffer
+			s := openOn(t, target, nil)
+			specs, opener := jsonTo(t, &out)
+			l := &Log{Outputs: specs, Opener: opener}
+			time.AfterFunc(time.Second, s.Ask)
+			_, err := l.Write(s, &gclog.Process{ID: 1}, nil)
+			if err != nil {
+				t.Error(err)
+			}
+		},
+		"an observer": func(t *testing.T, target *session.Target) {
+			s := openOn(t, target, nil)
+			time.AfterFunc(time.Second, s.Ask)
+			_, err := s.Observe(&gclog.Process{ID: 1}, func(*gclog.Process) gclog.Observer { return gclog.NopObserver{} })
+			if err != nil {
+				t.Error(err)
+			}
+		},
+		"nobody":       func(t *testing.T, target *session.Target) { openOn(t, target, nil).discard() },
+		"the settings": func(t *testing.T, target *session.Target) { Configuration(t.Context(), target, &gclog.Process{}, true) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			look := func() {
+				synctest.Test(t, func(t *testing.T) {
+					target := onStage(t, fakeruntime.Config{Version: "8.0.1"}, play)
+					target.Environ = map[string]string{}
+					look(t, target)
+				})
+			}
+			look() // the first may open what stays
+			before := openFiles(t)
+			for range 3 {
+				look()
+			}
+			if n := openFiles(t); n > before {
+				t.Errorf("%d files are left", n-before)
+			}
+		})
+	}
+}
+
+// memories is an Observer that keeps the memory of each record.
+type memories struct {
+	gclog.NopObserver
+	list []gclog.Memory
+}
+
+// GC implements gclog.Observer.
+func (m *memories) GC(d *gclog.GCDetails) { m.list = append(m.list, d.Memory) }
+
+// TestMemoryOfRecords: records have the memory of the process at that time, but not that of its group
+// where the process cannot be seen: it may be that of others.
+func TestMemoryOfRecords(t *testing.T) {
+	for name, seen := range map[string]bool{"seen": true, "gone": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var m memories
+				var out bytes.Buffer
+				o := Options{Target: onStage(t, fakeruntime.Config{Version: "8.0.1"}, everySecond), Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}, Count: 2, Observer: &m}
+				if !seen {
+					o.Target.PID = 1 << 30
+				}
+				o.Outputs, o.Opener = jsonTo(t, &out)
+				if _, err := Run(t.Context(), o); err != nil {
+					t.Error(err)
+				}
+				for i, got := range m.list {
+					at := time.Duration(got.At)
+					if !seen && got != (gclog.Memory{}) || seen && (got.Resident < 1<<20 || !about(at, time.Duration(i+1)*time.Second)) {
+						t.Errorf("record %d has %+v", i, got)
+					}
+				}
+				if len(m.list) != 2 {
+					t.Errorf("%d records", len(m.list))
+				}
+			})
+		})
+	}
+}
