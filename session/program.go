@@ -61,9 +61,10 @@ type image struct {
 	order binary.ByteOrder
 }
 
-// read reads a part of the file, nil if it is not there or too large.
+// read reads a part of the file, nil if it is not there or too large. To read at an offset that is
+// beyond an int64, and so a negative one, is an error as that beyond the end.
 func (p *image) read(offset, size uint64) []byte {
-	if size > maxSymbols || offset > 1<<62 {
+	if size > maxSymbols {
 		return nil
 	}
 	b := make([]byte, size)

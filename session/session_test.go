@@ -319,6 +319,20 @@ func environmentAnswer(t testing.TB, body string) (answer6, rest []byte) {
 	return answer(append(head, 0, 0)), rest
 }
 
+// environmentOf is the answer of a runtime with this environment.
+func environmentOf(variables ...string) []byte {
+	body := binary.LittleEndian.AppendUint32(nil, uint32(len(variables)))
+	for _, v := range variables {
+		units := utf16.Encode([]rune(v + "\x00"))
+		body = binary.LittleEndian.AppendUint32(body, uint32(len(units)))
+		for _, u := range units {
+			body = binary.LittleEndian.AppendUint16(body, u)
+		}
+	}
+	head := binary.LittleEndian.AppendUint32(nil, uint32(len(body)))
+	return append(answer(append(head, 0, 0)), body...)
+}
+
 // twoVariables are DD_VERSION=1 and OTEL_A=\u00e4b.
 const twoVariables = "02000000 0d000000 440044005f00560045005200530049004f004e003d0031000000 0a000000 4f00540045004c005f0041003d00e40062000000"
 
@@ -342,28 +356,12 @@ func TestEnvironment(t *testing.T) {
 // TestEnvironmentBounded: of an environment as large as there can be only what matters is kept, and
 // what is longer than any variable of ours is passed over.
 func TestEnvironmentBounded(t *testing.T) {
-	var body []byte
-	n := uint32(0)
-	add := func(s string) {
-		units := utf16.Encode([]rune(s + "\x00"))
-		body = binary.LittleEndian.AppendUint32(body, uint32(len(units)))
-		for _, u := range units {
-			body = binary.LittleEndian.AppendUint16(body, u)
-		}
-		n++
-	}
-	add("SECRET=x")
-	add("OTEL_LONG=" + strings.Repeat("x", 1<<20))
-	add("DOTNET_gcServer=1")
+	variables := []string{"SECRET=x", "OTEL_LONG=" + strings.Repeat("x", 1<<20), "DOTNET_gcServer=1"}
 	for i := range 10_000 {
-		add(fmt.Sprintf("DOTNET_%d=%s", i, strings.Repeat("x", 30)))
+		variables = append(variables, fmt.Sprintf("DOTNET_%d=%s", i, strings.Repeat("x", 30)))
 	}
-	for range 50_000 {
-		add("")
-	}
-	rest := append(binary.LittleEndian.AppendUint32(nil, n), body...)
-	head := answer(append(binary.LittleEndian.AppendUint32(nil, uint32(len(rest))), 0, 0))
-	r := serve(t, send(append(head, rest...)))
+	variables = append(variables, make([]string, 50_000)...)
+	r := serve(t, send(environmentOf(variables...)))
 	got, err := r.client().Environment(t.Context())
 	if err != nil || got["DOTNET_gcServer"] != "1" {
 		t.Fatalf("%d variables, error %v", len(got), err)

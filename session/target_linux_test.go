@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -38,7 +39,7 @@ type spec struct {
 	Name    string            // that the kernel knows it by
 	Through []string          // command that runs it
 	Bind    map[string]string // files that it mounts elsewhere, by where
-	Thread  string            // name of another thread
+	Threads []string          // names of other threads
 	Find    int               // finds this process, tells the error, and ends
 	List    bool              // lists all processes, and ends
 	Group   string            // folder of a control group that it joins
@@ -131,8 +132,8 @@ func helpProcess() error {
 			return err
 		}
 	}
-	if s.Thread != "" {
-		if err := nameThread(s.Thread); err != nil {
+	for _, name := range s.Threads {
+		if err := nameThread(name); err != nil {
 			return err
 		}
 	}
@@ -141,7 +142,12 @@ func helpProcess() error {
 		return err
 	}
 	fmt.Println("ready")
-	_, _ = io.Copy(io.Discard, os.Stdin)
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); { // names of more threads
+		if err := nameThread(lines.Text()); err != nil {
+			return err
+		}
+		fmt.Println("ready")
+	}
 	for s.Grow {
 		if err := takeMemory(1 << 20); err != nil {
 			return err
@@ -266,7 +272,8 @@ func makeSockets(s *spec, key string) (closers []io.Closer, err error) {
 // A process is a running helper.
 type process struct {
 	cmd  *exec.Cmd
-	hold io.Closer
+	hold io.WriteCloser
+	says *bufio.Reader
 	pid  int // as we see it
 	dir  string
 }
@@ -312,18 +319,38 @@ func tryRun(t *testing.T, s spec, attr *syscall.SysProcAttr, env ...string) (*pr
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	p := &process{cmd: cmd, hold: hold, pid: cmd.Process.Pid}
+	p := &process{cmd: cmd, hold: hold, says: out, pid: cmd.Process.Pid}
 	for _, e := range env {
 		if dir, ok := strings.CutPrefix(e, "TMPDIR="); ok {
 			p.dir = dir
 		}
 	}
 	t.Cleanup(p.end)
-	if line, err := out.ReadString('\n'); err != nil || line != "ready\n" {
+	if err := p.awaitReady(); err != nil {
 		p.end()
-		return nil, fmt.Errorf("the helper says %q: %w: %s", line, err, stderr.Bytes())
+		return nil, fmt.Errorf("%w: %s", err, stderr.Bytes())
 	}
 	return p, nil
+}
+
+func (p *process) awaitReady() error {
+	line, err := p.says.ReadString('\n')
+	if err == nil && line != "ready\n" {
+		err = errors.New("it is not ready")
+	}
+	if err != nil {
+		return fmt.Errorf("the helper says %q: %w", line, err)
+	}
+	return nil
+}
+
+// thread has the helper make one more thread.
+func (p *process) thread(t *testing.T, name string) {
+	t.Helper()
+	_, err := io.WriteString(p.hold, name+"\n")
+	if err := errors.Join(err, p.awaitReady()); err != nil {
+		t.Error(err)
+	}
 }
 
 // end lets the helper end by itself, so that it removes its sockets.
@@ -1078,7 +1105,7 @@ func TestLibraries(t *testing.T) {
 	if n, known := plain.ServerGCThreads(); plain.Runtime() != session.RuntimeNativeAOT || plain.GCLibrary() != "" || n != 0 || known {
 		t.Errorf("a runtime %v, a GC %q, threads %v %v", plain.Runtime(), plain.GCLibrary(), n, known)
 	}
-	core := find(t, run(t, spec{Sockets: []string{exact}, Map: libcoreclr(t, "10.0.1"), Thread: ".NET Server GC"}))
+	core := find(t, run(t, spec{Sockets: []string{exact}, Map: libcoreclr(t, "10.0.1"), Threads: []string{".NET Server GC"}}))
 	if n, known := core.ServerGCThreads(); core.Runtime() != session.RuntimeCoreCLR || core.GCLibrary() != "" || n != 1 || !known {
 		t.Errorf("a runtime %v, a GC %q, threads %v %v", core.Runtime(), core.GCLibrary(), n, known)
 	}
