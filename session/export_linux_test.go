@@ -1,6 +1,10 @@
 package session
 
-import "context"
+import (
+	"context"
+
+	"golang.org/x/sys/unix"
+)
 
 // WithoutPidfd and WithoutStat make a watch as it is where the kernel does not tell so
 // much.
@@ -69,4 +73,55 @@ func (h *Host) MountPoints() (list []string) {
 		list = append(list, m.point)
 	}
 	return list
+}
+
+// Decimal reads a number as the kernel writes it.
+func Decimal(s string) uint64 { return decimal([]byte(s)) }
+
+// GroupPath is the control group for memory of a process with this folder in /proc.
+func GroupPath(proc string) (path string, version int, ok bool) {
+	dir := openFolder(proc)
+	defer closeFile(&dir)
+	return memoryGroupPath(dir)
+}
+
+// HasMemory tells whether a mount is one of control groups for memory.
+func HasMemory(mount string, version int) bool {
+	m, ok := parseMount([]byte(mount))
+	return ok && m.hasMemory(version)
+}
+
+// GroupMemory is what is read of a control group with these folders, its own one first: what it has,
+// its limit, and how many of its processes were killed.
+func GroupMemory(version int, folders ...string) (usage, limit, kills uint64, known bool) {
+	g := memoryGroup{version: version}
+	defer g.close()
+	for _, folder := range folders {
+		g.dirs = append(g.dirs, openFolder(folder))
+	}
+	r := newMemoryReader()
+	defer r.Close()
+	r.usage, r.limits = g.openUsage()
+	_, usage, limit = r.Read()
+	fd := g.openKills()
+	defer closeFile(&fd)
+	kills, known = oomKills(fd)
+	return usage, limit, kills, known
+}
+
+// ResidentMemory is what is read of a statm.
+func ResidentMemory(statm string) uint64 {
+	r := newMemoryReader()
+	defer r.Close()
+	r.statm, _ = openIn(unix.AT_FDCWD, statm)
+	resident, _, _ := r.Read()
+	return resident
+}
+
+func openFolder(path string) int {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		panic(err)
+	}
+	return fd
 }

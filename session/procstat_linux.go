@@ -146,10 +146,11 @@ func nextWord(b []byte) (word, rest []byte) {
 // decimal reads a number; what is none is 0.
 func decimal(b []byte) (n uint64) {
 	for _, c := range b {
-		if c < '0' || c > '9' || n > (1<<64-1-9)/10 {
+		next := n*10 + uint64(c-'0')
+		if c < '0' || c > '9' || next/10 != n { // too large
 			return 0
 		}
-		n = n*10 + uint64(c-'0')
+		n = next
 	}
 	return n
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"strings"
 )
 
 // A Runtime is a kind of runtime of .NET.
@@ -42,14 +43,12 @@ const maxSymbols = 1 << 20
 // each behind a 0 and followed by one.
 func exportedNames(program io.ReaderAt) []byte {
 	p := image{program, binary.LittleEndian}
-	switch head := p.read(0, 4); {
-	case head == nil:
-		return nil
-	case string(head) == "\x7fELF":
+	switch head := string(p.read(0, 4)); {
+	case head == "\x7fELF":
 		return p.elfNames()
-	case p.order.Uint32(head) == 0xfeedfacf:
+	case head == "\xcf\xfa\xed\xfe": // of 64 bits, little-endian
 		return p.machoNames()
-	case string(head[:2]) == "MZ":
+	case strings.HasPrefix(head, "MZ"):
 		return p.peNames()
 	}
 	return nil

@@ -128,27 +128,21 @@ func (s *Scanner) readStat(pid int) (int, error) {
 	return max(0, n), err
 }
 
-// nextEntry cuts an entry of a folder off: u64 inode, i64 offset, u16 length, u8 type,
-// and the name, which ends with a 0. What is no process has the pid 0.
+// nextEntry cuts an entry of a folder off, as the kernel writes it: u64 inode, i64 offset, u16
+// length, u8 type, and the name, which ends with a 0. What is no process has the pid 0.
 func nextEntry(b []byte) (pid int, rest []byte) {
 	const lengthAt, nameAt = 16, 19
-	if len(b) < nameAt {
-		return 0, nil
-	}
-	length := int(binary.NativeEndian.Uint16(b[lengthAt:]))
-	if length < nameAt || length > len(b) {
-		return 0, nil
-	}
-	for _, c := range b[nameAt:length] {
-		if c == 0 {
-			return pid, b[length:]
-		}
-		if c < '0' || c > '9' {
-			break
+	rest = b[binary.NativeEndian.Uint16(b[lengthAt:]):]
+	for _, c := range b[nameAt:] {
+		switch {
+		case c == 0:
+			return pid, rest
+		case c < '0' || c > '9':
+			return 0, rest
 		}
 		pid = pid*10 + int(c-'0')
 	}
-	return 0, b[length:]
+	return 0, rest
 }
 
 // Close ends the scanner.

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -128,6 +129,213 @@ func TestScanUnreadable(t *testing.T) {
 			t.Errorf("%s: %+v, error %v, want %+v", step.name, list, err, step.want)
 		}
 	}
+}
+
+// A fakeProc is a folder that looks like /proc.
+type fakeProc string
+
+// stat makes a process, or another one of that number.
+func (dir fakeProc) stat(t *testing.T, pid int, text string) {
+	t.Helper()
+	path := filepath.Join(string(dir), strconv.Itoa(pid))
+	if err := errors.Join(os.MkdirAll(path, 0o700), os.RemoveAll(filepath.Join(path, "stat"))); err != nil {
+		t.Fatal(err)
+	}
+	if text == "" { // it cannot be read
+		text = "stat"
+		if err := os.Symlink(text, filepath.Join(path, text)); err != nil {
+			t.Fatal(err)
+		}
+	} else if err := os.WriteFile(filepath.Join(path, "stat"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// statText has these fields, from the second one on, and the others that there must be.
+func statText(name, state, flags, start string) string {
+	return "1 (" + name + ") " + state + " 4 5 6 7 8 " + flags + strings.Repeat(" 2097152", 12) + " " + start + " 23 24\n"
+}
+
+// TestScanStat: what the stat of a process says.
+func TestScanStat(t *testing.T) {
+	app := session.Sighting{PID: 100, StartKey: 4711, Name: "app"}
+	named := func(name string) session.Sighting { return session.Sighting{PID: 100, StartKey: 4711, Name: name} }
+	for name, tc := range map[string]struct {
+		text string
+		want session.Sighting
+	}{
+		"a process":              {statText("app", "S", "4194304", "4711"), app},
+		"all flags but one":      {statText("app", "R", "18446744073707454463", "4711"), app},
+		"a thread of the kernel": {statText("app", "S", "2097152", "4711"), session.Sighting{}},
+		"one with more flags":    {statText("app", "I", "69238880", "4711"), session.Sighting{}},
+		"a zombie":               {statText("app", "Z", "4194304", "4711"), session.Sighting{}},
+		"one that is dead":       {statText("app", "X", "4194304", "4711"), session.Sighting{}},
+		"one that is stopped":    {statText("app", "T", "4194304", "4711"), app},
+		"brackets":               {statText("a) Z 1 (b", "S", "4194304", "4711"), named("a) Z 1 (b")},
+		"line ends":              {statText("a\nb", "S", "4194304", "4711"), named("a\nb")},
+		"no name":                {statText("", "S", "4194304", "4711"), named("")},
+		"22 fields":              {"1 (app) S" + strings.Repeat(" 0", 18) + " 4711", app},
+		"22 and a line end":      {"1 (app) S" + strings.Repeat(" 0", 18) + " 4711\n", app},
+		"21 fields":              {"1 (app) S" + strings.Repeat(" 0", 17) + " 4711", session.Sighting{}},
+		"more blanks":            {"1 (app)  S" + strings.Repeat(" \n0", 18) + "   4711 ", app},
+		"brackets that close":    {"1 )app( S" + strings.Repeat(" 0", 18) + " 4711", session.Sighting{}},
+		"no brackets":            {"1 app S" + strings.Repeat(" 0", 18) + " 4711", session.Sighting{}},
+		"a bracket that opens":   {"1 (app S" + strings.Repeat(" 0", 18) + " 4711", session.Sighting{}},
+		"a bracket that closes":  {"1 app) S" + strings.Repeat(" 0", 18) + " 4711", session.Sighting{}},
+		"a name of the longest":  {statText(strings.Repeat("x", 64), "S", "0", "4711"), named(strings.Repeat("x", 64))},
+	} {
+		dir := fakeProc(t.TempDir())
+		dir.stat(t, 100, tc.text)
+		var want []session.Sighting
+		if tc.want.PID != 0 {
+			want = append(want, tc.want)
+		}
+		s, err := session.ScannerOf(string(dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if list, err := s.Scan(); err != nil || !slices.Equal(list, want) {
+				t.Errorf("%s: %+v, error %v, want %+v", name, list, err, want)
+			}
+		}
+		s.Close()
+	}
+}
+
+// TestScanNames: what is no number is no process.
+func TestScanNames(t *testing.T) {
+	dir := fakeProc(t.TempDir())
+	for _, name := range []string{"self", "12a", "a12", "1.2", "-5", "1:", "1/2"} {
+		path := filepath.Join(string(dir), name)
+		if err := errors.Join(os.MkdirAll(path, 0o700), os.WriteFile(filepath.Join(path, "stat"), []byte(statText("app", "S", "0", "1")), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, pid := range []int{9, 10, 12, 4_194_304} {
+		dir.stat(t, pid, statText(strconv.Itoa(pid), "S", "0", strconv.Itoa(pid)))
+	}
+	dir.stat(t, 1, statText("1", "Z", "0", "1")) // beside 1/2
+	s, err := session.ScannerOf(string(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	list, err := s.Scan()
+	if err != nil || len(list) != 4 {
+		t.Errorf("%+v, error %v", list, err)
+	}
+	for _, x := range list {
+		if x.Name != strconv.Itoa(x.PID) || x.StartKey != uint64(x.PID) {
+			t.Errorf("%+v", x)
+		}
+	}
+	if s, err := session.ScannerOf(filepath.Join(string(dir), "missing")); err == nil {
+		s.Close()
+		t.Error("a folder that is not there is taken")
+	}
+}
+
+// TestScanKernel: what was a thread of the kernel is looked at again in one scan of 16.
+func TestScanKernel(t *testing.T) {
+	dir := fakeProc(t.TempDir())
+	s, err := session.ScannerOf(string(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for n := 1; n <= 48; n++ {
+		if n%16 == 1 { // its number is that of one
+			dir.stat(t, 100, statText("kworker", "I", "69238880", "1"))
+		}
+		list, err := s.Scan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen := len(list) == 1; seen != (n%16 == 0) {
+			t.Errorf("scan %d: it is seen: %v", n, seen)
+		}
+		dir.stat(t, 100, statText("app", "S", "4194304", "4711"))
+	}
+}
+
+// TestScanKnown: one that cannot be read is as it was in the scan before, whoever else has come and
+// gone.
+func TestScanKnown(t *testing.T) {
+	dir := fakeProc(t.TempDir())
+	text := func(pid int) string { return statText("app"+strconv.Itoa(pid), "S", "0", strconv.Itoa(10*pid)) }
+	pids := ascending(t, string(dir), 5)
+	s, err := session.ScannerOf(string(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, step := range []struct{ readable, there, want []int }{ // by their place in pids
+		{[]int{0, 1, 2, 3, 4}, []int{0, 1, 2, 3, 4}, []int{0, 1, 2, 3, 4}},
+		{nil, []int{0, 1, 2, 3, 4}, []int{0, 1, 2, 3, 4}},
+		{[]int{2}, []int{1, 2, 4}, []int{1, 2, 4}},
+		{[]int{3}, []int{0, 1, 2, 3, 4}, []int{1, 2, 3, 4}},
+		{[]int{0}, []int{0, 4}, []int{0, 4}},
+		{nil, []int{0, 1, 2, 3, 4}, []int{0, 4}},
+		{nil, []int{1, 2}, nil},
+		{nil, []int{0, 1, 4}, nil},
+	} {
+		for i, pid := range pids {
+			stat := ""
+			if slices.Contains(step.readable, i) {
+				stat = text(pid)
+			}
+			dir.stat(t, pid, stat)
+			if !slices.Contains(step.there, i) {
+				if err := os.Remove(filepath.Join(string(dir), strconv.Itoa(pid), "stat")); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		list, err := s.Scan()
+		var want []session.Sighting
+		for _, i := range step.want {
+			want = append(want, session.Sighting{PID: pids[i], StartKey: uint64(10 * pids[i]), Name: "app" + strconv.Itoa(pids[i])})
+		}
+		if err != nil || !slices.Equal(list, want) {
+			t.Errorf("%+v: %+v, error %v, want %+v", step, list, err, want)
+		}
+	}
+}
+
+// ascending makes folders whose names are numbers, which the file system lists in their order, as
+// the kernel lists processes.
+func ascending(t *testing.T, dir string, n int) (pids []int) {
+	t.Helper()
+	for i := 0; len(pids) < n; i++ {
+		pid := 500 + i/2 // upwards and downwards: some file systems list the newest first
+		if i%2 == 1 {
+			pid = 499 - i/2
+		}
+		name := filepath.Join(dir, strconv.Itoa(pid))
+		if err := os.Mkdir(name, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names, err := f.Readdirnames(-1)
+		_ = f.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.IsSorted(names) {
+			pids = append(pids, pid)
+			slices.Sort(pids)
+		} else if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+		if i == 800 {
+			t.Skipf("this file system lists folders in no order: %v", names)
+		}
+	}
+	return pids
 }
 
 // TestScanHostileName: a name may look like the rest of a stat.

@@ -1,0 +1,162 @@
+package session_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gclog/gclog/session"
+)
+
+// folder makes a folder with files.
+func folder(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestDecimal: a number of the kernel is read if it is one and not larger than any.
+func TestDecimal(t *testing.T) {
+	for text, want := range map[string]uint64{
+		"0": 0, "9": 9, "10": 10, "4711": 4711, "18446744073709551609": 1<<64 - 7, "18446744073709551615": 1<<64 - 1,
+		"18446744073709551616": 0, "18446744073709551620": 0, "36893488147419103232": 0, "184467440737095516150": 0,
+		"": 0, "max": 0, "1/": 0, "1:": 0, "-1": 0, "1x1": 0,
+	} {
+		if got := session.Decimal(text); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+}
+
+// TestGroupPath: of the hierarchies that a process is in the one with the controller for memory
+// counts, and that of version 2 only if there is none.
+func TestGroupPath(t *testing.T) {
+	for text, want := range map[string]struct {
+		path    string
+		version int
+	}{
+		"0::/app\n":                  {"/app", 2},
+		"0::/app":                    {"/app", 2},
+		"0::/\n":                     {"/", 2},
+		"0::/a:b\n":                  {"/a:b", 2},
+		"4:memory:/app\n0::/other\n": {"/app", 1},
+		"0::/other\n4:memory:/app\n": {"/app", 1},
+		"4:cpu,memory:/a:b\n":        {"/a:b", 1},
+		"4:memory,cpu:/app\n":        {"/app", 1},
+		"4:memoryx:/app\n":           {},
+		"4:cpu,cpuacct:/app\n":       {},
+		"1:name=systemd:/app\n":      {},
+		"1::/app\n":                  {},
+		"0:cpu:/app\n":               {},
+		"memory:/app\n":              {},
+		"0:/app\n0::/x\n":            {"/x", 2},
+		"":                           {},
+	} {
+		path, version, ok := session.GroupPath(folder(t, map[string]string{"cgroup": text}))
+		if path != want.path || version != want.version || ok != (want.version != 0) {
+			t.Errorf("%q: %q, version %d, %v; want %q, version %d", text, path, version, ok, want.path, want.version)
+		}
+	}
+	if path, version, ok := session.GroupPath(t.TempDir()); path != "" || version != 0 || ok {
+		t.Errorf("without a file: %q, version %d, %v", path, version, ok)
+	}
+}
+
+// TestGroupMounts: where control groups for memory are mounted.
+func TestGroupMounts(t *testing.T) {
+	line := func(system, options string) string {
+		return "30 20 0:26 / /sys/fs/cgroup rw,relatime shared:4 - " + system + " cgroup " + options
+	}
+	for text, want := range map[string][2]bool{
+		line("cgroup2", "rw,nsdelegate"):    {false, true},
+		line("cgroup2", "rw,memory"):        {false, true},
+		line("cgroup", "rw,memory"):         {true, false},
+		line("cgroup", "rw,cpu,memory,pid"): {true, false},
+		line("cgroup", "rw,cpu"):            {false, false},
+		line("cgroup", "rw,memory_x"):       {false, false},
+		line("tmpfs", "rw,memory"):          {false, false},
+	} {
+		if got := [2]bool{session.HasMemory(text, 1), session.HasMemory(text, 2)}; got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+}
+
+// TestGroupMemory: the group that accounts for a process, and what limits it. The groups above come
+// behind it, up to the root, which accounts for nothing.
+func TestGroupMemory(t *testing.T) {
+	type files = map[string]string
+	type result struct {
+		usage, limit, kills uint64
+		known               bool
+	}
+	none := files{"cgroup.procs": "1\n"}
+	events := func(n string) string { return "low 1\noom 7\noom_kill " + n + "\noom_group_kill 8\n" }
+	v1 := func(usage, limit string) files {
+		return files{"memory.usage_in_bytes": usage + "\n", "memory.limit_in_bytes": limit + "\n", "memory.oom_control": "oom_kill_disable 0\nunder_oom 9\noom_kill 2\n"}
+	}
+	const noLimit = "9223372036854771712"
+	rootV1 := v1("99", noLimit)
+	rootV1["release_agent"] = "\n"
+	for name, tc := range map[string]struct {
+		version int
+		dirs    []files
+		want    result
+	}{
+		"no limit":      {2, []files{{"memory.current": "100\n", "memory.max": "max\n", "memory.events": events("0")}, none}, result{100, 0, 0, true}},
+		"its own limit": {2, []files{{"memory.current": "100\n", "memory.max": "200\n", "memory.events": events("3")}, none}, result{100, 200, 3, true}},
+		"one above": {2, []files{
+			{"memory.current": "100\n", "memory.max": "200\n"},
+			{"memory.current": "110\n", "memory.max": "150\n", "memory.events": events("4")},
+			{"memory.current": "120\n", "memory.max": "180\n"},
+		}, result{100, 150, 0, false}},
+		"the one above accounts for it": {2, []files{
+			none,
+			{"memory.current": "110\n", "memory.max": "300\n", "memory.events": events("4")},
+			{"memory.current": "120\n", "memory.max": "max\n", "memory.events": events("5")},
+		}, result{110, 300, 4, true}},
+		"nobody accounts":            {2, []files{none, none}, result{}},
+		"no group at all":            {2, nil, result{}},
+		"a limit of nothing":         {2, []files{{"memory.current": "1\n", "memory.max": "0\n"}}, result{1, 0, 0, false}},
+		"the largest limit":          {2, []files{{"memory.current": "1\n", "memory.max": "1152921504606846975\n"}}, result{1, 1<<60 - 1, 0, false}},
+		"more than there can be":     {2, []files{{"memory.current": "1\n", "memory.max": "1152921504606846976\n"}}, result{1, 0, 0, false}},
+		"version 1":                  {1, []files{v1("100", "200"), rootV1}, result{100, 200, 2, true}},
+		"version 1, no limit":        {1, []files{v1("100", noLimit), v1("110", noLimit)}, result{100, 0, 2, true}},
+		"version 1, one above":       {1, []files{v1("100", noLimit), v1("110", "150")}, result{100, 150, 2, true}},
+		"version 1, the root":        {1, []files{rootV1}, result{}},
+		"version 1 with files of 2":  {1, []files{{"memory.current": "100\n", "memory.max": "200\n", "memory.events": events("3")}}, result{}},
+		"version 2 with files of 1":  {2, []files{v1("100", "200")}, result{}},
+		"version 2, release_agent":   {2, []files{{"release_agent": "", "memory.current": "7\n"}}, result{usage: 7}},
+		"a count that is not there":  {2, []files{{"memory.current": "1\n", "memory.events": "oom 1\noom_kills 3\nxoom_kill 4\n"}}, result{usage: 1}},
+		"a count that is all":        {2, []files{{"memory.current": "1\n", "memory.events": "oom_kill 12"}}, result{1, 0, 12, true}},
+		"a count at the end of many": {2, []files{{"memory.current": "1\n", "memory.events": strings.Repeat("max 1\n", 80) + "oom_kill 12\n"}}, result{1, 0, 12, true}},
+	} {
+		var dirs []string
+		for _, f := range tc.dirs {
+			dirs = append(dirs, folder(t, f))
+		}
+		var got result
+		if got.usage, got.limit, got.kills, got.known = session.GroupMemory(tc.version, dirs...); got != tc.want {
+			t.Errorf("%s: %+v, want %+v", name, got, tc.want)
+		}
+	}
+}
+
+// TestResidentMemory: the second number of a statm, in pages.
+func TestResidentMemory(t *testing.T) {
+	page := uint64(os.Getpagesize())
+	for text, want := range map[string]uint64{
+		"1000 25 3 4 5 6 7\n": 25 * page, "1 2": 2 * page, " 1  2 ": 2 * page, "7\n": 0, "": 0, "1 x 3": 0,
+		strings.Repeat("1", 20) + " " + strings.Repeat("0", 15) + "77 1": 77 * page,
+	} {
+		if got := session.ResidentMemory(filepath.Join(folder(t, map[string]string{"statm": text}), "statm")); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+}
