@@ -187,13 +187,9 @@ func memoryWithoutGroups(t *testing.T, of *process) string {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self)
-	cmd.Env = []string{helperVariable + "=process", specVariable + "=" + string(b)}
+	cmd.Env = helperEnviron("process", specVariable+"="+string(b))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS}
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	return string(out)
+	return output(t, cmd)
 }
 
 func BenchmarkMemory(b *testing.B) {

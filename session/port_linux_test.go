@@ -73,7 +73,7 @@ func startStranger(t *testing.T, path, hello string, user int) stranger {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(publicCopy(t))
-	cmd.Env = []string{helperVariable + "=stranger", portVariable + "=" + path, helloVariable + "=" + strings.ReplaceAll(hello, " ", "")}
+	cmd.Env = helperEnviron("stranger", portVariable+"="+path, helloVariable+"="+strings.ReplaceAll(hello, " ", ""))
 	cmd.Dir = "/"
 	if user != os.Geteuid() {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(user), Gid: uint32(user)}}

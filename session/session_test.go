@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/hex"
@@ -10,6 +11,7 @@ import (
 	"maps"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,6 +29,25 @@ import (
 const helperVariable = "GCLOG_SESSION_HELPER"
 
 var helpers = map[string]func() error{}
+
+// helperEnviron is the environment of a helper. Where coverage is measured, that of helpers counts.
+func helperEnviron(name string, more ...string) []string {
+	// The race detector would sleep a second at the end of each helper.
+	env := []string{helperVariable + "=" + name, "GORACE=atexit_sleep_ms=0", "GOCOVERDIR=" + os.Getenv("GOCOVERDIR")}
+	return append(env, more...)
+}
+
+// output runs a helper to its end, and returns what it prints.
+func output(t *testing.T, cmd *exec.Cmd) string {
+	t.Helper()
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v: %s%s", cmd, err, out, stderr.Bytes())
+	}
+	return string(out)
+}
 
 func TestMain(m *testing.M) {
 	if help := helpers[os.Getenv(helperVariable)]; help != nil {

@@ -309,8 +309,7 @@ func tryRun(t *testing.T, s spec, attr *syscall.SysProcAttr, env ...string) (*pr
 	if s.Through != nil {
 		cmd = exec.Command(s.Through[0], append(s.Through[1:], self)...)
 	}
-	// The race detector would sleep a second at the end of each helper.
-	cmd.Env = append([]string{helperVariable + "=process", specVariable + "=" + string(b), "GORACE=atexit_sleep_ms=0"}, env...)
+	cmd.Env = helperEnviron("process", append([]string{specVariable + "=" + string(b)}, env...)...)
 	cmd.SysProcAttr = attr
 	cmd.Dir = "/"
 	var stderr bytes.Buffer
@@ -777,15 +776,12 @@ func TestFindOtherUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(publicCopy(t))
-	cmd.Env = []string{helperVariable + "=process", specVariable + "=" + string(b)}
+	cmd.Env = helperEnviron("process", specVariable+"="+string(b))
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	out := output(t, cmd)
 	want := fmt.Sprintf("process %d belongs to user root (uid 0), gclog runs as uid 65534: run gclog as that user or as root\n", p.pid)
-	if string(out) != want {
+	if out != want {
 		t.Errorf("nobody is told %q, want %q", out, want)
 	}
 }
@@ -802,7 +798,7 @@ func publicCopy(t *testing.T) string {
 		t.Fatal(err)
 	}
 	dir := shortDir(t)
-	path := filepath.Join(dir, "program")
+	path := filepath.Join(dir, filepath.Base(self))
 	if err := errors.Join(os.Chmod(dir, 0o755), os.WriteFile(path, b, 0o755)); err != nil {
 		t.Fatal(err)
 	}
@@ -1024,12 +1020,11 @@ func TestListOfNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(publicCopy(t))
-	cmd.Env = []string{helperVariable + "=process", specVariable + "=" + string(b)}
+	cmd.Env = helperEnviron("process", specVariable+"="+string(b))
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.HasSuffix(string(out), " <nil>\n") || strings.Contains(string(out), strconv.Itoa(p.pid)) {
-		t.Errorf("%v: %q", err, out)
+	if out := output(t, cmd); !strings.HasSuffix(out, " <nil>\n") || strings.Contains(out, strconv.Itoa(p.pid)) {
+		t.Errorf("%q", out)
 	}
 }
 

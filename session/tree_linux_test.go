@@ -68,10 +68,9 @@ func TestDeepPath(t *testing.T) {
 		strings.Repeat("/d", 4000):  "too long",
 	} {
 		cmd := exec.Command(os.Args[0])
-		cmd.Env = []string{helperVariable + "=deep", deepVariable + "=" + path}
-		out, err := cmd.CombinedOutput()
-		if err != nil || string(out) != want {
-			t.Errorf("%.60s...: %q, %v; want %q", path, out, err, want)
+		cmd.Env = helperEnviron("deep", deepVariable+"="+path)
+		if out := output(t, cmd); out != want {
+			t.Errorf("%.60s...: %q, want %q", path, out, want)
 		}
 	}
 }
