@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -46,25 +47,76 @@ func MayNotAnswer(mounts, host string, ours bool, path string) bool {
 	return g.checkPoint(path) != nil
 }
 
-// WhyNoSocket is what is said of a process if its socket could not be found just now.
-func WhyNoSocket(pid int) error {
-	p, err := new(Host).sight(pid)
-	if err != nil {
-		return err
-	}
-	p.read()
-	return p.whyNoSocket(nil)
-}
+// WhyNoSocket is what is said of a process if its socket could not be found just now. failure is why
+// it could not be looked for.
+func (p *Process) WhyNoSocket(failure error) error { return p.whyNoSocket(failure) }
 
 // TempDirTrouble is what is said of it if it could not be found a second time.
-func TempDirTrouble(pid int) (kind string) {
-	p, err := new(Host).sight(pid)
-	if err != nil {
-		return err.Error()
-	}
-	p.read()
+func (p *Process) TempDirTrouble() (kind string) {
 	kind, _ = p.tempDirTrouble()
 	return kind
+}
+
+// UseTempDir has the socket of a process looked for elsewhere.
+func (p *Process) UseTempDir(dir string) { p.tempDir = dir }
+
+// DialError is what is said of a process that could not be connected to.
+func (p *Process) DialError(err error) error { return p.dialError(err) }
+
+// What is asked of a file system.
+type (
+	Request = request
+	Reply   = reply
+)
+
+// The kinds of requests.
+const (
+	FindSocket  = findSocket
+	DescribeDir = describeDir
+	Connect     = connect
+	HasFile     = hasFile
+	WatchDir    = watchDir
+	ReadFile    = readFile
+	Program     = program
+)
+
+// Here performs a request for this process itself.
+func (q *request) Here() (reply, error) {
+	proc := openFolder("/proc/self")
+	defer closeFile(&proc)
+	return q.perform(proc, nil)
+}
+
+// A Helper is one that a test asks by itself.
+type Helper struct{ h *helper }
+
+// StartHelper starts one.
+func StartHelper(command []string) (*Helper, error) {
+	h, err := startHelper(command)
+	return &Helper{h}, err
+}
+
+// PID is its number.
+func (h *Helper) PID() int { return h.h.process.Pid }
+
+// Ask has it perform a request for this process.
+func (h *Helper) Ask(q *Request) (Reply, error) {
+	proc := openFolder("/proc/self")
+	defer closeFile(&proc)
+	a, err := h.h.ask(q, proc)
+	if err != nil {
+		return Reply{FD: -1}, err
+	}
+	return a.reply()
+}
+
+// Write sends it bytes.
+func (h *Helper) Write(b []byte) (int, error) { return h.h.conn.Write(b) }
+
+// Close closes its connection, and returns how it ends.
+func (h *Helper) Close() (*os.ProcessState, error) {
+	_ = h.h.conn.Close()
+	return h.h.process.Wait()
 }
 
 // MountPoints are where the host has file systems.

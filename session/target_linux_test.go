@@ -609,10 +609,11 @@ func TestFindCauses(t *testing.T) {
 // TestFindMeanwhile: a runtime that makes its socket while it is looked for is no trouble.
 func TestFindMeanwhile(t *testing.T) {
 	p := run(t, spec{Sockets: []string{exact}, Map: libcoreclr(t, "8.0.0")})
-	if err := session.WhyNoSocket(p.pid); err != nil {
+	target := find(t, p)
+	if err := target.WhyNoSocket(nil); err != nil {
 		t.Errorf("it is there: %v", err)
 	}
-	if kind := session.TempDirTrouble(p.pid); kind != "no-socket" {
+	if kind := target.TempDirTrouble(); kind != "no-socket" {
 		t.Errorf("it is there: %s", kind)
 	}
 }

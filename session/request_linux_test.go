@@ -1,0 +1,274 @@
+package session_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/session"
+	"golang.org/x/sys/unix"
+)
+
+// openFiles is how many files a process has open.
+func openFiles(t *testing.T, pid int) int {
+	t.Helper()
+	list, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(list)
+}
+
+// leavesNothing does something again and again, after which no more files are open than before.
+func leavesNothing(t *testing.T, pid int, do func()) {
+	t.Helper()
+	do() // what is opened once may stay
+	before := openFiles(t, pid)
+	for range 3 {
+		do()
+	}
+	if after := openFiles(t, pid); after > before {
+		t.Errorf("process %d has %d files open, and had %d", pid, after, before)
+	}
+}
+
+// listenIn makes a socket in a folder, of a user.
+func listenIn(t *testing.T, dir, name string, uid int, made time.Time) {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	listenAs(t, path)
+	touch(t, path, made)
+	if uid == os.Geteuid() {
+		return
+	}
+	if err := os.Lchown(path, uid, uid); err != nil {
+		t.Skipf("only root can give a file away: %v", err)
+	}
+}
+
+// A asker performs a request.
+type asker func(*session.Request) (session.Reply, error)
+
+// byAll has requests performed by the process itself, and by a helper. Neither leaves anything open.
+func byAll(t *testing.T, do func(t *testing.T, ask asker)) {
+	t.Run("itself", func(t *testing.T) {
+		leavesNothing(t, os.Getpid(), func() { do(t, (*session.Request).Here) })
+	})
+	t.Run("helper", func(t *testing.T) {
+		h, err := session.StartHelper(helperArguments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, pid := range []int{os.Getpid(), h.PID()} {
+			leavesNothing(t, pid, func() { do(t, h.Ask) })
+		}
+		if state, err := h.Close(); err != nil || state.ExitCode() != 0 {
+			t.Errorf("the helper ends with %v, %v", state, err)
+		}
+	})
+}
+
+// TestRequestFindSocket: of the sockets that can be that of a process the one with its start is it,
+// else the newest one that is not older than the process.
+func TestRequestFindSocket(t *testing.T) {
+	const prefix, other, third = "dotnet-diagnostic-7-", 12345, 54321
+	born := time.Unix(1_700_000_000, 500)
+	type socket struct {
+		name string
+		uid  int
+		made time.Time
+	}
+	own := os.Geteuid()
+	for name, tc := range map[string]struct {
+		list []socket
+		want string
+	}{
+		"none":                     {nil, ""},
+		"its name":                 {[]socket{{prefix + "1-socket", own, born}}, prefix + "1-socket"},
+		"its name, and newer ones": {[]socket{{prefix + "1-socket", own, born}, {prefix + "2-socket", own, born.Add(time.Hour)}}, prefix + "1-socket"},
+		"its name, older":          {[]socket{{prefix + "1-socket", own, born.Add(-time.Hour)}}, prefix + "1-socket"},
+		"as old as the process":    {[]socket{{prefix + "2-socket", own, born}}, prefix + "2-socket"},
+		"older":                    {[]socket{{prefix + "2-socket", own, born.Add(-1)}}, ""},
+		"the newest": {[]socket{
+			{prefix + "2-socket", own, born.Add(time.Second)}, {prefix + "3-socket", own, born.Add(2 * time.Second)}, {prefix + "4-socket", own, born},
+		}, prefix + "3-socket"},
+		"another process":      {[]socket{{"dotnet-diagnostic-77-1-socket", own, born}}, ""},
+		"something else":       {[]socket{{prefix + "1-sock", own, born}, {prefix + "1-socket.old", own, born}, {"x" + prefix + "1-socket", own, born}}, ""},
+		"of its user":          {[]socket{{prefix + "1-socket", other, born}}, prefix + "1-socket"},
+		"of root":              {[]socket{{prefix + "2-socket", 0, born}}, prefix + "2-socket"},
+		"of a third":           {[]socket{{prefix + "1-socket", third, born}}, ""},
+		"a newer one, a third": {[]socket{{prefix + "2-socket", other, born}, {prefix + "3-socket", third, born.Add(time.Hour)}}, prefix + "2-socket"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := shortDir(t)
+			for _, s := range tc.list {
+				listenIn(t, dir, s.name, s.uid, s.made)
+			}
+			byAll(t, func(t *testing.T, ask asker) {
+				r, err := ask(&session.Request{
+					Kind: session.FindSocket, Path: dir, Name: prefix + "1-socket", Prefix: prefix, Oldest: born.UnixNano(), UID: other,
+				})
+				if r.Name != tc.want || err != nil || r.FD != -1 {
+					t.Errorf("%q, file %d, error %v, want %q", r.Name, r.FD, err, tc.want)
+				}
+			})
+		})
+	}
+}
+
+// TestRequests: what is found in a folder, and what is done there.
+func TestRequests(t *testing.T) {
+	dir := shortDir(t)
+	at := func(name string) string { return filepath.Join(dir, name) }
+	listenAs(t, at("socket"))
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	if err := errors.Join(
+		unix.Bind(fd, &unix.SockaddrUnix{Name: at("left")}),
+		os.WriteFile(at("file"), []byte("0123456789"), 0o600),
+		os.Symlink("socket", at("link")),
+		os.Symlink("file", at("link-to-file")),
+		os.Symlink(dir, at("here")),
+		os.Mkdir(at("folder"), 0o700),
+		unix.Mkfifo(at("pipe"), 0o600),
+	); err != nil {
+		t.Fatal(err)
+	}
+	type req = session.Request
+	byAll(t, func(t *testing.T, ask asker) {
+		for _, tc := range []struct {
+			q    req
+			want string // of the reply
+			err  error
+			text string // of another error
+		}{
+			{q: req{Kind: session.DescribeDir, Path: dir, Name: "socket"}, want: "starting"},
+			{q: req{Kind: session.DescribeDir, Path: dir, Name: "file"}, want: "planted"},
+			{q: req{Kind: session.DescribeDir, Path: dir, Name: "link"}, want: "planted"},
+			{q: req{Kind: session.DescribeDir, Path: dir, Name: "missing"}},
+			{q: req{Kind: session.DescribeDir, Path: at("missing"), Name: "x"}, err: unix.ENOENT},
+			{q: req{Kind: session.HasFile, Path: dir, Name: "pipe"}, want: "yes"},
+			{q: req{Kind: session.HasFile, Path: dir, Name: "missing"}},
+			{q: req{Kind: session.ReadFile, Path: at("file"), Limit: 4}, want: "0123"},
+			{q: req{Kind: session.ReadFile, Path: at("file"), Limit: 40}, want: "0123456789"},
+			{q: req{Kind: session.ReadFile, Path: at("file")}},
+			{q: req{Kind: session.ReadFile, Path: at("link-to-file"), Limit: 2}, want: "01"},
+			{q: req{Kind: session.ReadFile, Path: at("here/here/file"), Limit: 2}, want: "01"},
+			{q: req{Kind: session.ReadFile, Path: at("missing"), Limit: 2}, err: unix.ENOENT},
+			{q: req{Kind: session.ReadFile, Path: at("missing/file"), Limit: 2}, err: unix.ENOENT},
+			{q: req{Kind: session.ReadFile, Path: at("folder"), Limit: 2}, text: "is not a regular file"},
+			{q: req{Kind: session.ReadFile, Path: at("pipe"), Limit: 2}, text: at("pipe") + " is not a regular file"},
+			{q: req{Kind: session.ReadFile, Path: at("file/x"), Limit: 2}, err: unix.ENOTDIR},
+			{q: req{Kind: session.Connect, Path: dir, Name: "socket"}, want: "file"},
+			{q: req{Kind: session.Connect, Path: at("here"), Name: "socket"}, want: "file"},
+			{q: req{Kind: session.Connect, Path: dir, Name: "left"}, err: unix.ECONNREFUSED},
+			{q: req{Kind: session.Connect, Path: dir, Name: "link"}, err: unix.ENOTSOCK},
+			{q: req{Kind: session.Connect, Path: dir, Name: "file"}, err: unix.ENOTSOCK},
+			{q: req{Kind: session.Connect, Path: dir, Name: "missing"}, err: unix.ENOENT},
+			{q: req{Kind: session.WatchDir, Path: dir}, want: "file"},
+			{q: req{Kind: session.WatchDir, Path: at("missing")}, err: unix.ENOENT},
+			{q: req{Kind: session.Program}},
+			{q: req{Kind: 99, Path: dir}, text: "no such request: 99"},
+		} {
+			r, err := ask(&tc.q)
+			got := r.Name + string(r.Data)
+			if r.Yes {
+				got = "yes"
+			}
+			if r.FD >= 0 {
+				got = "file"
+				if flags, err := unix.FcntlInt(uintptr(r.FD), unix.F_GETFD, 0); err != nil || flags&unix.FD_CLOEXEC == 0 {
+					t.Errorf("%+v: the flags of the file are %#x, error %v", tc.q, flags, err)
+				}
+				_ = unix.Close(r.FD)
+			}
+			ok := err == nil && tc.err == nil && tc.text == ""
+			if tc.err != nil {
+				ok = errors.Is(err, tc.err)
+			} else if tc.text != "" {
+				ok = err != nil && strings.Contains(err.Error(), tc.text)
+			}
+			if got != tc.want || !ok || r.Runtime != session.RuntimeUnknown || r.FD < -1 {
+				t.Errorf("%+v: %q, file %d, error %v, want %q, %v%s", tc.q, got, r.FD, err, tc.want, tc.err, tc.text)
+			}
+		}
+	})
+}
+
+// TestHelperEnds: a helper ends with its connection, and with what it does not understand, and
+// with no signal that somebody at a terminal sends.
+func TestHelperEnds(t *testing.T) {
+	start := func() *session.Helper {
+		h, err := session.StartHelper(helperArguments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := h.Ask(&session.Request{Kind: session.HasFile, Path: "/", Name: "proc"}); err != nil || !r.Yes {
+			t.Fatalf("%+v, error %v", r, err)
+		}
+		return h
+	}
+	ends := func(h *session.Helper, what string, code int) {
+		t.Helper()
+		if state, err := h.Close(); err != nil || state.ExitCode() != code {
+			t.Errorf("%s: it ends with %v, error %v, want the code %d", what, state, err, code)
+		}
+	}
+	h := start()
+	for _, s := range []unix.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT} {
+		if err := unix.Kill(h.PID(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r, err := h.Ask(&session.Request{Kind: session.HasFile, Path: "/", Name: "proc"}); err != nil || !r.Yes {
+		t.Errorf("after signals: %+v, error %v", r, err)
+	}
+	ends(h, "closed", 0)
+	const most = 4 << 20
+	for what, b := range map[string][]byte{
+		"half a message":    {8, 0, 0, 0, 1, 2, 3},
+		"no request":        {3, 0, 0, 0, 1, 2, 3},
+		"as much as can be": append(binary.LittleEndian.AppendUint32(nil, most), bytes.Repeat([]byte{0xff}, most)...),
+	} {
+		h := start()
+		if _, err := h.Write(b); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		ends(h, what, 1)
+	}
+	// It does not wait for more than it would take.
+	h = start()
+	if _, err := h.Write(binary.LittleEndian.AppendUint32(nil, most+1)); err != nil {
+		t.Error(err)
+	}
+	waitState(t, h.PID(), "Z")
+	ends(h, "too much", 1)
+	// It says that it is for gclog itself to whoever starts it without a connection.
+	tcp, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tcp.Close()
+	socket, err := tcp.(*net.TCPListener).File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	for what, files := range map[string][]*os.File{"no file": nil, "a pipe": {os.Stderr}, "a socket of another kind": {socket}} {
+		cmd := &exec.Cmd{Path: "/proc/self/exe", Args: helperArguments, ExtraFiles: files, Env: os.Environ()}
+		if err := cmd.Run(); cmd.ProcessState.ExitCode() != 1 {
+			t.Errorf("%s: it ends with %v", what, err)
+		}
+	}
+}
