@@ -3,7 +3,6 @@ package session
 import (
 	"bytes"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -31,7 +30,7 @@ func openMemoryGroup(proc int, g *guard) memoryGroup {
 	if !ok {
 		return memoryGroup{}
 	}
-	ours, err := unix.Open(procRoot+"/self", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	ours, err := openFolder(unix.AT_FDCWD, procRoot+"/self")
 	if err == nil {
 		defer unix.Close(ours)
 		if dirs := openGroupDirs(ours, nil, path, version); len(dirs) > 0 {
@@ -140,37 +139,26 @@ func isGroup(fd int) bool {
 
 func (g *memoryGroup) close() { closeFiles(g.dirs) }
 
-func closeFiles(list []int) {
-	for i := range list {
-		closeFile(&list[i])
-	}
-}
-
 // openGroupFile opens a file of a group; -1 if there is none. What a process has mounted over it is
 // not touched.
 func openGroupFile(dir int, name string) int {
-	fd, err := unix.Openat(dir, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	fd, err := openFile(dir, name)
 	if err != nil {
 		return -1
 	}
 	defer unix.Close(fd)
-	around, err := mountOf(dir)
-	if own, ferr := mountOf(fd); err != nil || ferr != nil || own != around {
+	around, _ := mountOf(dir)
+	if own, err := mountOf(fd); err != nil || own != around {
 		return -1
 	}
-	f, err := unix.Open("/proc/self/fd/"+strconv.Itoa(fd), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return -1
-	}
+	f, _ := openAgain(fd)
 	return f
 }
 
 // hasGroupFile tells whether a group has a file, without touching it.
 func hasGroupFile(dir int, name string) bool {
-	fd, err := unix.Openat(dir, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-	if err == nil {
-		_ = unix.Close(fd)
-	}
+	fd, err := openFile(dir, name)
+	closeFile(&fd)
 	return err == nil
 }
 

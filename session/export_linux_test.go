@@ -82,7 +82,7 @@ const (
 
 // Here performs a request for this process itself.
 func (q *request) Here() (reply, error) {
-	proc := openFolder("/proc/self")
+	proc, _ := openFolder(unix.AT_FDCWD, "/proc/self")
 	defer closeFile(&proc)
 	return q.perform(proc, nil)
 }
@@ -101,7 +101,7 @@ func (h *Helper) PID() int { return h.h.process.Pid }
 
 // Ask has it perform a request for this process.
 func (h *Helper) Ask(q *Request) (Reply, error) {
-	proc := openFolder("/proc/self")
+	proc, _ := openFolder(unix.AT_FDCWD, "/proc/self")
 	defer closeFile(&proc)
 	a, err := h.h.ask(q, proc)
 	if err != nil {
@@ -132,7 +132,7 @@ func Decimal(s string) uint64 { return decimal([]byte(s)) }
 
 // GroupPath is the control group for memory of a process with this folder in /proc.
 func GroupPath(proc string) (path string, version int, ok bool) {
-	dir := openFolder(proc)
+	dir, _ := openFolder(unix.AT_FDCWD, proc)
 	defer closeFile(&dir)
 	return memoryGroupPath(dir)
 }
@@ -149,7 +149,8 @@ func GroupMemory(version int, folders ...string) (usage, limit, kills uint64, kn
 	g := memoryGroup{version: version}
 	defer g.close()
 	for _, folder := range folders {
-		g.dirs = append(g.dirs, openFolder(folder))
+		dir, _ := openFolder(unix.AT_FDCWD, folder)
+		g.dirs = append(g.dirs, dir)
 	}
 	r := newMemoryReader()
 	defer r.Close()
@@ -168,12 +169,4 @@ func ResidentMemory(statm string) uint64 {
 	r.statm, _ = openIn(unix.AT_FDCWD, statm)
 	resident, _, _ := r.Read()
 	return resident
-}
-
-func openFolder(path string) int {
-	fd, err := unix.Open(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		panic(err)
-	}
-	return fd
 }

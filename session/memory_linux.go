@@ -38,9 +38,7 @@ func (p *Process) openMemory() *MemoryReader {
 		return r
 	}
 	defer unix.Close(proc)
-	if r.statm, err = openIn(proc, "statm"); err != nil {
-		r.statm = -1
-	}
+	r.statm, _ = openIn(proc, "statm")
 	group := openMemoryGroup(proc, p.guard(proc))
 	defer group.close()
 	r.usage, r.limits = group.openUsage()

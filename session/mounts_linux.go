@@ -129,7 +129,7 @@ func (h *hostMounts) process() int {
 		if h.dir > 0 {
 			break
 		}
-		fd, err := unix.Open(procRoot+"/"+name, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		fd, err := openFolder(unix.AT_FDCWD, procRoot+"/"+name)
 		if err == nil && namespaceOf(fd) == "" {
 			_ = unix.Close(fd)
 		} else if err == nil {
@@ -155,7 +155,7 @@ func (h *hostMounts) read() []mount {
 		}
 	} else {
 		// Blocking: else Go's poller would be told of changes in our place.
-		fd, err := unix.Openat(h.process(), "mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		fd, err := openAs(h.process(), "mountinfo", unix.O_CLOEXEC)
 		if err != nil {
 			return nil
 		}
@@ -174,7 +174,7 @@ func (h *hostMounts) read() []mount {
 // mountsAreOurs tells whether the mount namespace of a process belongs to the user namespace of
 // gclog. In one of its own every user may mount FUSE, and an overlay over that.
 func mountsAreOurs(proc int) bool {
-	namespace, err := unix.Openat(proc, "ns/mnt", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	namespace, err := openAs(proc, "ns/mnt", openRead)
 	if err != nil {
 		return false
 	}

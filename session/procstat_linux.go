@@ -2,9 +2,6 @@ package session
 
 import (
 	"bytes"
-	"errors"
-	"io"
-	"os"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -86,7 +83,7 @@ func readStatIn(dir int) (procStat, error) {
 // openProcess opens the folder of a process in /proc. It goes dead with the process, whoever gets
 // its number next.
 func openProcess(pid int) (int, error) {
-	return unix.Open(procRoot+"/"+strconv.Itoa(pid), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	return openFolder(unix.AT_FDCWD, procRoot+"/"+strconv.Itoa(pid))
 }
 
 // A procStatus is what gclog needs of /proc/PID/status.
@@ -170,61 +167,4 @@ func (p *Process) openProc() (int, error) {
 		return -1, unix.ESRCH
 	}
 	return fd, nil
-}
-
-// readIn reads a file of the kernel's into buf, as much of it as fits.
-func readIn(dir int, name string, buf []byte) ([]byte, error) {
-	fd, err := openIn(dir, name)
-	if err != nil {
-		return nil, err
-	}
-	defer unix.Close(fd)
-	n := 0
-	for n < len(buf) {
-		got, err := unix.Read(fd, buf[n:])
-		switch {
-		case errors.Is(err, unix.EINTR):
-		case err != nil:
-			return nil, err
-		case got == 0:
-			return buf[:n], nil
-		}
-		n += max(0, got)
-	}
-	return buf[:n], nil
-}
-
-// readAllIn reads a file of the kernel's, at most limit bytes of it.
-func readAllIn(dir int, name string, limit int64) ([]byte, error) {
-	fd, err := openIn(dir, name)
-	if err != nil {
-		return nil, err
-	}
-	f := os.NewFile(uintptr(fd), name)
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, limit))
-}
-
-// openIn opens a file of a folder for reading. It never waits, and follows no link.
-func openIn(dir int, name string) (int, error) {
-	return unix.Openat(dir, name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-}
-
-// readAgain reads a file of the kernel's from its begin, without taking memory.
-func readAgain(fd int, buf []byte) []byte {
-	if fd < 0 {
-		return nil
-	}
-	n, err := unix.Pread(fd, buf, 0)
-	if err != nil {
-		return nil
-	}
-	return buf[:n]
-}
-
-func closeFile(fd *int) {
-	if *fd >= 0 {
-		_ = unix.Close(*fd)
-		*fd = -1
-	}
 }

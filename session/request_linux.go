@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -93,7 +92,7 @@ func (q *request) findSocket(t *tree, dir place) (string, error) {
 	if t.stat(dir, q.Name, &st) == nil && q.mayBeSocket(&st) {
 		return q.Name, nil
 	}
-	fd, err := unix.Openat(dir.fd, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	fd, err := openIn(dir.fd, ".")
 	if err != nil {
 		return "", err
 	}
@@ -165,11 +164,7 @@ func (q *request) connect(t *tree, dir place) (int, error) {
 		return -1, err
 	}
 	defer socket.close()
-	var st unix.Stat_t
-	if err := unix.Fstat(socket.fd, &st); err != nil {
-		return -1, err
-	}
-	if st.Mode&unix.S_IFMT != unix.S_IFSOCK {
+	if status(socket.fd).Mode&unix.S_IFMT != unix.S_IFSOCK {
 		return -1, unix.ENOTSOCK
 	}
 	conn, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
@@ -178,7 +173,7 @@ func (q *request) connect(t *tree, dir place) (int, error) {
 	}
 	// The way over the descriptor is short, however long the path is.
 	for {
-		err = unix.Connect(conn, &unix.SockaddrUnix{Name: "/proc/self/fd/" + strconv.Itoa(socket.fd)})
+		err = unix.Connect(conn, &unix.SockaddrUnix{Name: pathOf(socket.fd)})
 		if !errors.Is(err, unix.EINTR) {
 			break
 		}
@@ -222,14 +217,10 @@ func (t *tree) readFile(path string, limit int64) ([]byte, error) {
 // openRegular opens a file that is open with O_PATH, if it is a regular one: to open a device can do
 // something, to open a pipe or to read from it can wait.
 func openRegular(fd int, name string) (*os.File, error) {
-	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil {
-		return nil, err
-	}
-	if st.Mode&unix.S_IFMT != unix.S_IFREG {
+	if status(fd).Mode&unix.S_IFMT != unix.S_IFREG {
 		return nil, fmt.Errorf("%s is not a regular file", name)
 	}
-	opened, err := unix.Open("/proc/self/fd/"+strconv.Itoa(fd), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	opened, err := openAgain(fd)
 	if err != nil {
 		return nil, err
 	}
@@ -238,7 +229,7 @@ func openRegular(fd int, name string) (*os.File, error) {
 
 // runningProgram reads the program that a process runs.
 func runningProgram(proc int, g *guard) (Runtime, error) {
-	fd, err := unix.Openat(proc, "exe", unix.O_PATH|unix.O_CLOEXEC, 0)
+	fd, err := openAs(proc, "exe", openPath)
 	if err != nil {
 		return RuntimeUnknown, err
 	}

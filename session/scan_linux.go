@@ -29,7 +29,7 @@ const kernelScans = 16
 func NewScanner() (*Scanner, error) { return newScanner(procRoot) }
 
 func newScanner(proc string) (*Scanner, error) {
-	fd, err := unix.Open(proc, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	fd, err := openIn(unix.AT_FDCWD, proc)
 	if err != nil {
 		return nil, fmt.Errorf("listing processes: %w", err)
 	}

@@ -21,7 +21,7 @@ func (p *Process) threads(visit func(name string) bool) (n int, err error) {
 		return 0, err
 	}
 	defer unix.Close(proc)
-	fd, err := unix.Openat(proc, "task", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	fd, err := openIn(proc, "task")
 	if err != nil {
 		return 0, err
 	}

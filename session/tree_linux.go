@@ -35,7 +35,7 @@ func openTree(proc int, g *guard) (*tree, error) {
 			return nil, err
 		}
 	}
-	root, err := unix.Openat(proc, "root", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	root, err := openFolder(proc, "root")
 	if err != nil {
 		return nil, err
 	}
@@ -151,13 +151,12 @@ func (t *tree) stat(dir place, name string, st *unix.Stat_t) error {
 // step opens a file of a folder. A link is not followed.
 func (t *tree) step(dir place, name string) (file place, err error) {
 	file.path = filepath.Join(dir.path, name)
-	const flags = unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC
 	if t.guard == nil {
-		file.fd, err = unix.Openat(dir.fd, name, flags, 0)
+		file.fd, err = openFile(dir.fd, name)
 		return file, err
 	}
 	// Within a mount there is nothing to check; the kernel tells whether this leads into another.
-	how := unix.OpenHow{Flags: flags, Resolve: unix.RESOLVE_NO_XDEV}
+	how := unix.OpenHow{Flags: openPath | unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_XDEV}
 	for range openTries {
 		file.fd, err = unix.Openat2(dir.fd, name, &how)
 		if !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.EAGAIN) {
@@ -171,7 +170,7 @@ func (t *tree) step(dir place, name string) (file place, err error) {
 	if err := t.guard.checkPoint(file.path); err != nil {
 		return file, err
 	}
-	if file.fd, err = unix.Openat(dir.fd, name, flags, 0); err != nil {
+	if file.fd, err = openFile(dir.fd, name); err != nil {
 		return file, err
 	}
 	if err := t.guard.checkFile(file.fd); err != nil { // something was mounted there just now

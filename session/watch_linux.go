@@ -46,16 +46,12 @@ func (p *Process) watch() *Watch {
 	if r, err := (&request{Kind: watchDir, Path: p.tempDir}).perform(proc, g); err == nil {
 		w.dir = r.FD
 	}
-	if w.stat, err = openIn(proc, "stat"); err != nil {
-		w.stat = -1
-	}
+	w.stat, _ = openIn(proc, "stat")
 	group := openMemoryGroup(proc, g)
 	defer group.close()
 	w.kills = group.openKills()
 	w.killed, _ = oomKills(w.kills)
-	if w.pidfd, err = unix.PidfdOpen(p.PID, 0); err != nil {
-		w.pidfd = -1
-	}
+	w.pidfd, _ = unix.PidfdOpen(p.PID, 0) // -1 with an error
 	if s, ok := w.readStat(new([statSize]byte)); ok {
 		w.mayKnow = s.code > 1
 	} else {
@@ -121,7 +117,7 @@ func (w *Watch) SocketLeft() (left, known bool) {
 	if w.dir < 0 || w.socket == "" {
 		return false, false
 	}
-	fd, err := unix.Openat(w.dir, w.socket, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0) // it touches no more than the folder
+	fd, err := openFile(w.dir, w.socket) // it touches no more than the folder
 	closeFile(&fd)
 	return err == nil, err == nil || errors.Is(err, unix.ENOENT)
 }
