@@ -3,6 +3,7 @@ package session_test
 import (
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,7 +33,7 @@ func TestDescribeBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(strings.Join(p.CommandLine, " ")); n > 8<<10 || len(p.CommandLine) > 1024 {
+	if n := len(strings.Join(p.CommandLine, " ")); n != 8<<10 || len(p.CommandLine) != 5 {
 		t.Errorf("%d arguments of %d bytes are kept", len(p.CommandLine), n)
 	}
 	if len(p.Environ) != 3 || p.Environ["TMPDIR"] != "/nowhere" || p.Environ["DOTNET_gcServer"] != "1" || p.Environ["OTEL_SERVICE_NAME"] != "orders" {
@@ -50,13 +51,24 @@ func TestDescribeBounded(t *testing.T) {
 
 // TestDescribeManyArguments: so may the number of arguments.
 func TestDescribeManyArguments(t *testing.T) {
-	cmd := exec.Command("/bin/sh", append([]string{"-c", script}, make([]string, 100_000)...)...)
+	cmd := exec.Command("/bin/sh", append([]string{"-c", script}, slices.Repeat([]string{"x"}, 100_000)...)...)
 	child.Start(t, cmd)
 	p, err := new(session.Host).Describe(cmd.Process.Pid)
-	if err != nil || len(p.CommandLine) > 1024 {
+	if err != nil || len(p.CommandLine) != 1024 {
 		t.Errorf("%d arguments are kept, error %v", len(p.CommandLine), err)
 	}
 }
 
 // script says that its shell runs, and has it wait for its end.
 const script = "echo; read x"
+
+// TestEnvironmentOfProcess: a variable of 8 KB is kept with its end, and none that is longer; what
+// follows it is found.
+func TestEnvironmentOfProcess(t *testing.T) {
+	longest := strings.Repeat("x", 8<<10-1-len("OTEL_A="))
+	p := run(t, spec{Sockets: []string{exact}}, "OTEL_A="+longest, "OTEL_B="+longest+"x", "OTEL_C="+strings.Repeat("x", 20_000), "OTEL_D=last")
+	env := find(t, p).Environ
+	if env["OTEL_A"] != longest || env["OTEL_B"]+env["OTEL_C"] != "" || env["OTEL_D"] != "last" || env["TMPDIR"] != p.dir {
+		t.Errorf("%.300q", env)
+	}
+}

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -31,14 +32,6 @@ func ScannerOf(dir string) (*Scanner, error) { return newScanner(dir) }
 func (h *Host) Look(ctx context.Context, pid, uid int, f func() (int, error), drop func(int)) (int, error) {
 	return look(ctx, &Process{PID: pid, UID: uid, host: h}, f, drop)
 }
-
-// The bounds of looks.
-const (
-	LookTime       = lookTime
-	MaxStuckOfUser = maxStuckOfUser
-	MaxStuck       = maxStuck
-	MaxHelpers     = maxHelpers
-)
 
 // MayNotAnswer tells whether a file system of a process may not answer, where it, and the first
 // process of the host, have these mounts.
@@ -117,6 +110,14 @@ func (h *Helper) Write(b []byte) (int, error) { return h.h.conn.Write(b) }
 func (h *Helper) Close() (*os.ProcessState, error) {
 	_ = h.h.conn.Close()
 	return h.h.process.Wait()
+}
+
+// FillLooks has as many looks stuck as there can be.
+func (h *Host) FillLooks() {
+	h.state.looks = map[*underway]bool{}
+	for range maxStuck {
+		h.state.looks[&underway{since: time.Now().Add(-time.Hour)}] = true
+	}
 }
 
 // MountPoints are where the host has file systems.

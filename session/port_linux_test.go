@@ -269,3 +269,23 @@ func TestPeerUnseen(t *testing.T) {
 		})
 	}
 }
+
+// TestPortNoFiles: where gclog may open no more files the oldest of those that say nothing makes way.
+func TestPortNoFiles(t *testing.T) {
+	p, path := listenPort(t)
+	p.Limit(100, time.Hour)
+	oldest := advertise(t, path, "")
+	advertise(t, path, firstHex)
+	next(t, p)                                                     // so the oldest has been accepted
+	startStranger(t, path, strings.Repeat("00", 34), os.Geteuid()) // comes again and again
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	none := syscall.Rlimit{Cur: 0, Max: limit.Max}
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &none); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit) }()
+	waitClosed(t, oldest, "the oldest")
+}

@@ -392,21 +392,123 @@ func TestPortSilent(t *testing.T) {
 func TestPortProcess(t *testing.T) {
 	p, path := listenPort(t)
 	cookie := func(n int) string { return strings.ReplaceAll(firstHex, "eeff", fmt.Sprintf("%04x", n)) }
-	for n := range session.ProcessPeers {
+	const peers, strangers = 4, 16
+	for n := range peers {
 		advertise(t, path, cookie(n))
 		next(t, p)
 	}
-	more := advertise(t, path, cookie(session.ProcessPeers))
+	more := advertise(t, path, cookie(peers))
 	if request := readRequest(more); request == nil || hex.EncodeToString(request[16:18]) != "0401" {
 		t.Fatalf("it hears % x, want to be let go", request)
 	}
 	_ = more.Close()
 	p.Limit(100, time.Hour)
 	oldest := advertise(t, path, "")
-	for range session.ProcessStrangers {
+	for range strangers {
 		advertise(t, path, "")
 	}
 	waitClosed(t, oldest, "the oldest of the process")
+}
+
+// TestSurplus: who has the most gives way, but root last.
+func TestSurplus(t *testing.T) {
+	for _, tc := range []struct {
+		list []session.Caller
+		want int
+	}{
+		{nil, -1},
+		{[]session.Caller{{1, 7}}, 0},
+		{[]session.Caller{{1, 7}, {2, 8}}, 0},
+		{[]session.Caller{{1, 7}, {2, 8}, {3, 8}}, 1},
+		{[]session.Caller{{2, 8}, {1, 7}, {3, 8}}, 0},
+		{[]session.Caller{{1, 7}, {2, 8}, {3, 8}, {3, 8}}, 2},
+		{[]session.Caller{{3, 8}, {1, 7}, {2, 8}, {3, 8}}, 0},
+		{[]session.Caller{{1, 0}, {1, 0}, {1, 0}, {2, 8}}, 3},
+		{[]session.Caller{{2, 8}, {1, 0}, {1, 0}}, 0},
+		{[]session.Caller{{1, 0}, {2, 0}, {2, 0}}, 1},
+		{[]session.Caller{{0, -1}, {0, 7}, {0, 7}}, 1},
+		{[]session.Caller{{1, 7}, {1, 7}, {1, 7}, {2, 8}, {3, 8}, {4, 8}, {5, 8}}, 3},
+	} {
+		if got := session.Surplus(tc.list...); got != tc.want {
+			t.Errorf("%v: %d, want %d", tc.list, got, tc.want)
+		}
+	}
+	pipe, end := net.Pipe()
+	defer pipe.Close()
+	defer end.Close()
+	if got, want := session.CallerOf(pipe), (session.Caller{PID: 0, UID: -1}); got != want {
+		t.Errorf("who nothing is known of: %+v, want %+v", got, want)
+	}
+}
+
+// TestPortPlaces: half of the connections are for runtimes; there is one at least.
+func TestPortPlaces(t *testing.T) {
+	for connections, want := range map[int]int{-1: 1, 0: 1, 1: 1, 3: 1, 4: 2, 5: 2, 6: 3} {
+		t.Run(fmt.Sprint(connections), func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(shortDir(t), "port")
+			p, err := new(session.Host).Listen(path, connections)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close()
+			for n := range want + 1 {
+				conn := advertise(t, path, strings.ReplaceAll(firstHex, "eeff", fmt.Sprintf("%04x", n)))
+				if n < want {
+					next(t, p)
+				} else if request := readRequest(conn); request == nil || p.TurnedAway() != 1 {
+					t.Errorf("%d peers, %d turned away", p.Peers(), p.TurnedAway())
+				}
+			}
+		})
+	}
+}
+
+// TestPortNobodyListens: where nobody takes runtimes there is an end to those that wait for that.
+func TestPortNobodyListens(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(shortDir(t), "port")
+	p, err := new(session.Host).Listen(path, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	first := advertise(t, path, firstHex)
+	waitFor(t, func() bool { return p.Peers() == 1 })
+	_ = first.Close()
+	waitFor(t, func() bool { return p.Peers() == 0 })
+	second := advertise(t, path, secondHex)
+	if request := readRequest(second); request == nil || p.TurnedAway() != 1 || p.Peers() != 0 {
+		t.Errorf("%d turned away, %d peers", p.TurnedAway(), p.Peers())
+	}
+}
+
+func waitFor(t *testing.T, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !ok(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited %v", patience)
+		}
+	}
+}
+
+// TestPortError: why there can be no port, and what to do.
+func TestPortError(t *testing.T) {
+	_, taken := listenPort(t)
+	dir := shortDir(t)
+	for path, want := range map[string]string{
+		taken:                                "listening on " + taken + ": address already in use: another program listens there, or it is no socket",
+		filepath.Join(dir, "none", "port"):   "listening on " + filepath.Join(dir, "none", "port") + ": no such file or directory: its directory must exist",
+		filepath.Join(taken, "port"):         "listening on " + filepath.Join(taken, "port") + ": not a directory",
+		dir + "/" + strings.Repeat("x", 200): "listening on " + dir + "/" + strings.Repeat("x", 200) + ": invalid argument",
+	} {
+		if p, err := new(session.Host).Listen(path, 10); err == nil {
+			_ = p.Close()
+			t.Errorf("%s: it listens", path)
+		} else if !strings.HasPrefix(err.Error(), want[:min(len(want), 120)]) || !strings.HasSuffix(err.Error(), want[max(0, len(want)-30):]) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
 }
 
 // TestPeerGone: that a runtime has ended is known by its connection.

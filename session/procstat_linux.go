@@ -35,12 +35,7 @@ func parseStat(b []byte) (s procStat, ok bool) {
 	}
 	s.name = b[open+1 : end]
 	n := 2
-	for rest := b[end+1:]; len(rest) > 0; {
-		var field []byte
-		field, rest = nextWord(rest)
-		if len(field) == 0 {
-			break
-		}
+	for field, rest := nextWord(b[end+1:]); len(field) > 0; field, rest = nextWord(rest) {
 		switch n++; n {
 		case 3:
 			s.state = field[0]

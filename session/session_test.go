@@ -399,6 +399,99 @@ func TestEnvironmentBounded(t *testing.T) {
 	}
 }
 
+// TestEnvironmentLimits: of the variables those are kept that concern .NET, or tell what a process
+// belongs to, as long as they are not too long, and not too much together.
+func TestEnvironmentLimits(t *testing.T) {
+	ask := func(variables ...string) map[string]string {
+		t.Helper()
+		got, err := serve(t, send(environmentOf(variables...))).client().Environment(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	for _, name := range []string{
+		"TMPDIR", "HOSTNAME", "POD_NAME", "POD_NAMESPACE", "KUBERNETES_SERVICE_HOST", "NEW_RELIC_APP_NAME", "GCLOG_", "GCLOG_IGNORE",
+		"OTEL_SERVICE_NAME", "ELASTIC_APM_SERVICE_NAME", "DD_SERVICE", "DD_VERSION", "DOTNET_gcServer", "dotnet_gcserver", "COMPlus_GCgen0size",
+		"complus_", "GCHeapCount", "gc", "UOHWaitMSL", "System.GC.Server", "system",
+	} {
+		if got := ask("A=b", name+"=1=2", "B=c"); len(got) != 1 || got[name] != "1=2" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	for _, name := range []string{"", "PATH", "tmpdir", "OTEL", "gclog_x_", "g", "dotnet", "DD_API_KEY", "AWS_SECRET", "MY_DOTNET_X", "syste", "otel_x"} {
+		if got := ask(name+"=1", name); len(got) != 0 && name != "gclog_x_" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if got := ask("OTEL_A=first", "OTEL_A=second", "OTEL_B"); len(got) != 1 || got["OTEL_A"] != "first" {
+		t.Errorf("of two the first counts: %q", got)
+	}
+	// One has at most 8 KB as it is sent: two bytes for each unit, and a zero.
+	longest := "OTEL_A=" + strings.Repeat("x", 4096-1-len("OTEL_A="))
+	if got := ask(longest, longest+"y", "OTEL_B=1"); len(got) != 2 || "OTEL_A="+got["OTEL_A"] != longest || got["OTEL_B"] != "1" {
+		t.Errorf("%d variables are kept, one of %d bytes", len(got), len(got["OTEL_A"]))
+	}
+	if got := ask("OTEL_A="+longest, "OTEL_B=1"); len(got) != 1 || got["OTEL_B"] != "1" {
+		t.Errorf("%d variables are kept, one of %d bytes", len(got), len(got["OTEL_A"]))
+	}
+	var many []string
+	for i := range 16 {
+		many = append(many, fmt.Sprintf("OTEL_%02d=%s", i, strings.Repeat("x", 4000-8)))
+	}
+	last := "OTEL_Z=" + strings.Repeat("x", 64<<10-16*4000-7)
+	if got := ask(append(many, last+"x", "OTEL_X=1")...); len(got) != 17 || got["OTEL_X"] != "1" {
+		t.Errorf("more than there may be: %d variables", len(got))
+	}
+	if got := ask(append(many, last, "OTEL_X=1")...); len(got) != 17 || got["OTEL_Z"] == "" {
+		t.Errorf("as much as there may be: %d variables", len(got))
+	}
+	if got := ask(strings.Repeat("x", (4<<20-4-4-2)/2)); len(got) != 0 {
+		t.Errorf("an environment of 4 MB: %q", got)
+	}
+}
+
+// TestProcessInfoTexts: texts are kept as far as they are not too long, whole characters of them. A
+// zero at their end does not belong to them.
+func TestProcessInfoTexts(t *testing.T) {
+	text := func(units ...uint16) []byte {
+		b := binary.LittleEndian.AppendUint32(nil, uint32(len(units)))
+		for _, u := range units {
+			b = binary.LittleEndian.AppendUint16(b, u)
+		}
+		return b
+	}
+	of := func(s string) []byte { return text(append(utf16.Encode([]rune(s)), 0)...) }
+	x := func(n int) string { return strings.Repeat("x", n) }
+	for _, tc := range []struct {
+		line, os, arch []byte
+		want           session.ProcessInfo
+	}{
+		{of(x(8192)), of(x(1024)), of("x64"), session.ProcessInfo{CommandLine: x(8192), OS: x(1024), Architecture: "x64"}},
+		{of(x(8193)), of(x(1025)), of(x(2000)), session.ProcessInfo{CommandLine: x(8192), OS: x(1024), Architecture: x(1024)}},
+		{of(x(8191) + "\u00e4"), of(x(1022) + "\u00e4"), of(x(1023) + "\u00e4"), session.ProcessInfo{CommandLine: x(8191), OS: x(1022) + "\u00e4", Architecture: x(1023)}},
+		{text('a', 'b'), text('a', 0, 'b'), text(0), session.ProcessInfo{CommandLine: "ab", OS: "a\x00b"}},
+		{text('a', 0, 0), text(), text(0xd800), session.ProcessInfo{CommandLine: "a\x00", Architecture: "\uFFFD"}},
+	} {
+		payload := slices.Concat(unhex(t, pidHex+cookieHex), tc.line, tc.os, tc.arch)
+		r := serve(t, func(conn net.Conn, request []byte) {
+			b := refusal(unknownCommand)
+			if request[17] == 0 {
+				b = answer(payload)
+			}
+			_, _ = conn.Write(b)
+		})
+		got, err := r.client().ProcessInfo(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		tc.want.PID, tc.want.Cookie = 1234, "00112233-4455-6677-8899-aabbccddeeff"
+		if *got != tc.want {
+			t.Errorf("got  %.200q\nwant %.200q", fmt.Sprint(*got), fmt.Sprint(tc.want))
+		}
+	}
+}
+
 func TestEnvironmentWrong(t *testing.T) {
 	piece := func(size uint32, rest string) []byte {
 		head := binary.LittleEndian.AppendUint32(nil, size)

@@ -3,6 +3,7 @@ package session_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,26 +30,30 @@ import (
 
 // A spec is what a helper process does. It is the value of specVariable.
 type spec struct {
-	Tmpfs   string            // mounts a tmpfs there, in its mount namespace
-	Chroot  string            // changes its root
-	Dir     string            // of its sockets; "": TMPDIR, and /tmp
-	Sockets []string          // with a listener; %p and %k stand for its pid and start
-	Refuse  []string          // sockets that nobody listens on
-	Busy    []string          // sockets whose listener takes no connections
-	Map     string            // file that it maps into memory
-	Name    string            // that the kernel knows it by
-	Through []string          // command that runs it
-	Bind    map[string]string // files that it mounts elsewhere, by where
-	Threads []string          // names of other threads
-	Find    int               // finds this process, tells the error, and ends
-	List    bool              // lists all processes, and ends
-	Group   string            // folder of a control group that it joins
-	Groups  int               // mounts these, 1 or 2, as a container sees them: from its own on
-	Write   map[string]string // files that it makes
-	Memory  int               // prints what it reads of the memory of this process, and ends
-	Take    int               // bytes of memory
-	Exit    int               // code that it ends with
-	Grow    bool              // at its end it takes memory until somebody ends it
+	Tmpfs    string            // mounts a tmpfs there, in its mount namespace
+	Options  string            // of that; "": 64 KB
+	ReadOnly bool              // that is mounted so
+	Args     []string          // its own
+	Outcome  int               // watches this process, and tells how it has ended when its standard input ends
+	Chroot   string            // changes its root
+	Dir      string            // of its sockets; "": TMPDIR, and /tmp
+	Sockets  []string          // with a listener; %p and %k stand for its pid and start
+	Refuse   []string          // sockets that nobody listens on
+	Busy     []string          // sockets whose listener takes no connections
+	Map      string            // file that it maps into memory
+	Name     string            // that the kernel knows it by
+	Through  []string          // command that runs it
+	Bind     map[string]string // files that it mounts elsewhere, by where
+	Threads  []string          // names of other threads
+	Find     int               // finds this process, tells the error, and ends
+	List     bool              // lists all processes, and ends
+	Group    string            // folder of a control group that it joins
+	Groups   int               // mounts these, 1 or 2, as a container sees them: from its own on
+	Write    map[string]string // files that it makes
+	Memory   int               // prints what it reads of the memory of this process, and ends
+	Take     int               // bytes of memory
+	Exit     int               // code that it ends with
+	Grow     bool              // at its end it takes memory until somebody ends it
 }
 
 const specVariable = "GCLOG_SESSION_SPEC"
@@ -66,6 +71,17 @@ func helpProcess() error {
 	if s.Find != 0 {
 		_, err := new(session.Host).Find(context.Background(), s.Find)
 		fmt.Println(err)
+		return nil
+	}
+	if s.Outcome != 0 {
+		p, err := new(session.Host).Describe(s.Outcome)
+		if err != nil {
+			return err
+		}
+		w := p.Watch()
+		w.WithoutPidfd()
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		fmt.Printf("%+v\n", w.Outcome())
 		return nil
 	}
 	if s.Group != "" {
@@ -86,7 +102,7 @@ func helpProcess() error {
 		return err
 	}
 	if s.Tmpfs != "" {
-		err := errors.Join(unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""), unix.Mount("none", s.Tmpfs, "tmpfs", 0, "size=64k"))
+		err := errors.Join(unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""), unix.Mount("none", s.Tmpfs, "tmpfs", 0, cmp.Or(s.Options, "size=64k")))
 		if err != nil {
 			return fmt.Errorf("mount: %w", err)
 		}
@@ -99,6 +115,11 @@ func helpProcess() error {
 	for path, text := range s.Write {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
 			return err
+		}
+	}
+	if s.ReadOnly {
+		if err := unix.Mount("", s.Tmpfs, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
+			return fmt.Errorf("mount: %w", err)
 		}
 	}
 	for to, from := range s.Bind {
@@ -305,7 +326,7 @@ func tryRun(t *testing.T, s spec, attr *syscall.SysProcAttr, env ...string) (*pr
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(self)
+	cmd := exec.Command(self, s.Args...)
 	if s.Through != nil {
 		cmd = exec.Command(s.Through[0], append(s.Through[1:], self)...)
 	}
@@ -770,17 +791,8 @@ func TestFindOtherUser(t *testing.T) {
 		refused(t, err, session.CauseOtherUser, fmt.Sprintf("(uid %d), gclog runs as uid %d: run gclog as that user or as root", st.Uid, os.Geteuid()))
 		return
 	}
-	const nobody = 65534
 	p := run(t, spec{Sockets: []string{exact}})
-	b, err := json.Marshal(spec{Find: p.pid})
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(publicCopy(t))
-	cmd.Env = helperEnviron("process", specVariable+"="+string(b))
-	cmd.Dir = "/"
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-	out := output(t, cmd)
+	out := asNobody(t, spec{Find: p.pid})
 	want := fmt.Sprintf("process %d belongs to user root (uid 0), gclog runs as uid 65534: run gclog as that user or as root\n", p.pid)
 	if out != want {
 		t.Errorf("nobody is told %q, want %q", out, want)
@@ -1016,15 +1028,7 @@ func TestListOfNobody(t *testing.T) {
 		t.Skip("only root can become nobody")
 	}
 	p := run(t, spec{Map: libcoreclr(t, "8.0.22")}, "DOTNET_EnableDiagnostics=0")
-	b, err := json.Marshal(spec{List: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(publicCopy(t))
-	cmd.Env = helperEnviron("process", specVariable+"="+string(b))
-	cmd.Dir = "/"
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-	if out := output(t, cmd); !strings.HasSuffix(out, " <nil>\n") || strings.Contains(out, strconv.Itoa(p.pid)) {
+	if out := asNobody(t, spec{List: true}); !strings.HasSuffix(out, " <nil>\n") || strings.Contains(out, strconv.Itoa(p.pid)) {
 		t.Errorf("%q", out)
 	}
 }

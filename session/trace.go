@@ -178,7 +178,7 @@ func (s *Stream) Read(p []byte) (int, error) {
 		}
 	}
 	n, err := s.conn.Read(p)
-	if IsIdle(err) && !s.woken.Load() {
+	if IsIdle(err) && !s.woken.Swap(false) {
 		// On a busy host, or when this process stood still, the time may be over although there is
 		// something to read: that is no silence.
 		if err := s.conn.SetReadDeadline(time.Now().Add(peekTime)); err != nil {

@@ -1,0 +1,458 @@
+package session_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	goruntime "runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/session"
+	"golang.org/x/sys/unix"
+)
+
+// TestLeavesNothing: whatever is found out about a process, no file stays open, and those that are
+// open for some time are closed in every program that gclog starts.
+func TestLeavesNothing(t *testing.T) {
+	p := run(t, spec{Sockets: []string{exact}, Threads: []string{".NET Server GC"}})
+	file := filepath.Join(p.dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h := &session.Host{}
+	all := func(h *session.Host) {
+		target, err := h.Find(t.Context(), p.pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, m := target.Watch(), target.OpenMemory()
+		_, _, _ = m.Read()
+		_, _ = w.SocketLeft()
+		_ = w.Outcome()
+		_, _ = h.List(t.Context())
+		_, _ = h.Describe(p.pid)
+		_, _ = h.Find(t.Context(), 99_999_999)
+		_ = h.NewFamily("TMPDIR", p.dir).Members()
+		_, _ = target.ReadFile(file, 10)
+		_, _ = target.ReadFile(file+"-", 10)
+		_, _, _ = target.Runtime(), target.GCLibrary(), target.LibraryVersion()
+		_, _, _, _ = target.Startup(), target.Tracer(), target.Stopped(), target.Alive()
+		_, _ = target.ServerGCThreads()
+		_ = target.SocketDeleted()
+		_, _ = target.TempDirTrouble(), target.WhyNoSocket(nil)
+		if err := target.Resume(t.Context()); err != nil {
+			t.Error(err)
+		}
+		s, err := session.NewScanner()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = s.Scan()
+		port, err := h.Listen(filepath.Join(p.dir, "port"), 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn := advertise(t, filepath.Join(p.dir, "port"), firstHex)
+		_ = next(t, port).Target()
+		checkCloseOnExec(t)
+		_ = conn.Close()
+		_ = port.Close()
+		s.Close()
+		w.Close()
+		m.Close()
+		other, err := os.Open(file) // it has a number of those that were closed just now
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer other.Close()
+		w.Close()
+		m.Close()
+		s.Close()
+		if _, err := other.Stat(); err != nil {
+			t.Errorf("a file of others was closed: %v", err)
+		}
+	}
+	leavesNothing(t, os.Getpid(), func() { all(h) })
+	withHelper := &session.Host{Helper: helperArguments}
+	leavesNothing(t, os.Getpid(), func() { all(withHelper) })
+}
+
+// checkCloseOnExec checks that nothing that is open now will be in a program that is started.
+func checkCloseOnExec(t *testing.T) {
+	t.Helper()
+	list, err := os.ReadDir("/proc/self/fdinfo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range list {
+		b, _ := os.ReadFile("/proc/self/fdinfo/" + d.Name())
+		_, rest, _ := strings.Cut(string(b), "flags:")
+		flags, _ := strconv.ParseUint(strings.TrimSpace(strings.SplitN(rest, "\n", 2)[0]), 8, 64)
+		if fd, _ := strconv.Atoi(d.Name()); fd > 2 && b != nil && flags&unix.O_CLOEXEC == 0 {
+			name, _ := os.Readlink("/proc/self/fd/" + d.Name())
+			if !strings.HasPrefix(name, "/proc/") && !strings.HasPrefix(name, "/sys/") && !strings.HasPrefix(name, "socket:") {
+				continue // what the test was started with
+			}
+			t.Errorf("file %d stays open in programs that are started: %s", fd, name)
+		}
+	}
+}
+
+// TestTempDirTrouble: what may have kept a runtime from making its socket, or what became of it.
+func TestTempDirTrouble(t *testing.T) {
+	dotnet := func() spec { return spec{Map: libcoreclr(t, "8.0.22")} }
+	check := func(t *testing.T, p *process, kind, words string) {
+		t.Helper()
+		l := new(session.Host).Inspect(p.pid)
+		refused(t, l.Err, session.CauseNoSocket, words)
+		var told *session.TargetError
+		if errors.As(l.Err, &told) && told.Kind != kind || !l.Dotnet() {
+			t.Errorf("kind %s, want %s; .NET: %v", told.Kind, kind, l.Dotnet())
+		}
+	}
+	t.Run("deleted", func(t *testing.T) {
+		s := dotnet()
+		s.Sockets = []string{exact}
+		p := run(t, s)
+		target := find(t, p)
+		if err := os.Remove(p.socket(t, "")); err != nil {
+			t.Fatal(err)
+		}
+		if !target.SocketDeleted() {
+			t.Error("the kernel does not tell")
+		}
+		check(t, p, "socket-deleted", "it was deleted while the process runs")
+	})
+	t.Run("one like it was deleted", func(t *testing.T) {
+		s := dotnet()
+		s.Sockets, s.Refuse = []string{"x" + exact, exact + "x"}, []string{exact}
+		p := run(t, s)
+		for _, name := range []string{"x" + filepath.Base(p.socket(t, "")), filepath.Base(p.socket(t, "")) + "x", filepath.Base(p.socket(t, ""))} {
+			if err := os.Remove(filepath.Join(p.dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		check(t, p, "no-socket", "it was deleted, or the runtime is still starting")
+	})
+	t.Run("planted", func(t *testing.T) {
+		p := run(t, dotnet())
+		if err := os.WriteFile(p.socket(t, ""), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		check(t, p, "planted-link", "is a link or a file, which gclog does not follow")
+	})
+	for name, tc := range map[string]struct {
+		options     string
+		readOnly    bool
+		fill        int
+		kind, words string
+	}{
+		"read-only":     {"size=64k", true, 0, "tmpdir-readonly", "it is read-only"},
+		"full":          {"size=64k", false, 64 << 10, "tmpdir-full", "it is full"},
+		"too many":      {"size=64k,nr_inodes=2", false, 1, "tmpdir-full", "it is full"},
+		"without limit": {"size=0,nr_inodes=0", false, 1, "no-socket", "it was deleted, or the runtime is still starting"},
+		"room":          {"size=64k,nr_inodes=3", false, 60 << 10, "no-socket", "it was deleted, or the runtime is still starting"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := shortDir(t)
+			s := dotnet()
+			s.Tmpfs, s.Options, s.ReadOnly = dir, tc.options, tc.readOnly
+			if tc.fill > 0 {
+				s.Write = map[string]string{filepath.Join(dir, "file"): strings.Repeat("x", tc.fill)}
+			}
+			check(t, inNamespaces(t, s, unix.CLONE_NEWNS, "TMPDIR="+dir), tc.kind, tc.words)
+		})
+	}
+	t.Run("long", func(t *testing.T) {
+		p := run(t, spec{Sockets: []string{exact}})
+		target := find(t, p)
+		room := 107 - len("/"+filepath.Base(target.Socket())) // of sun_path, with its zero
+		for length, want := range map[int]string{room: "no-socket", room + 1: "tmpdir-long"} {
+			target.UseTempDir("/" + strings.Repeat("d", length-1))
+			if got := target.TempDirTrouble(); got != want && !(want == "no-socket" && got == "socket-deleted") {
+				t.Errorf("a folder of %d bytes: %s, want %s", length, got, want)
+			}
+		}
+	})
+}
+
+// TestWhyNoSocket: why a socket could not be looked for goes before what may be else.
+func TestWhyNoSocket(t *testing.T) {
+	dotnet := find(t, run(t, spec{Sockets: []string{exact}, Map: libcoreclr(t, "8.0.22")}))
+	other := find(t, run(t, spec{Sockets: []string{exact}}))
+	gone := find(t, run(t, spec{Sockets: []string{exact}}))
+	gone.StartKey--
+	stuck := &session.TargetError{PID: dotnet.PID, Cause: session.CauseStuck, Detail: "is stuck"}
+	for _, tc := range []struct {
+		target  *session.Target
+		failure error
+		cause   session.Cause
+		kind    string
+		words   string
+	}{
+		{gone, nil, session.CauseNoSuchProcess, "no-process", "does not exist any more"},
+		{gone, unix.EACCES, session.CauseNoSuchProcess, "no-process", "does not exist any more"},
+		{dotnet, unix.EACCES, session.CauseNoAccess, "no-ptrace", "does not let gclog see its files"},
+		{dotnet, unix.EPERM, session.CauseNoAccess, "no-ptrace", "does not let gclog see its files"},
+		{dotnet, unix.EMFILE, session.CauseNoAccess, "no-access", "gclog may open no more files"},
+		{dotnet, unix.ENFILE, session.CauseNoAccess, "no-access", "gclog may open no more files"},
+		{dotnet, unix.ENOENT, session.CauseNoSocket, "tmpdir-missing", "its temporary directory " + filepath.Dir(dotnet.Socket()) + " cannot be used: no such file"},
+		{dotnet, stuck, session.CauseStuck, "", "is stuck"},
+		{other, unix.ENOENT, session.CauseNotDotnet, "not-dotnet", "or it is still starting"},
+	} {
+		err := tc.target.WhyNoSocket(tc.failure)
+		refused(t, err, tc.cause, tc.words)
+		if told, ok := errors.AsType[*session.TargetError](err); !ok || told.Kind != tc.kind || told.PID != tc.target.PID {
+			t.Errorf("%v: %+v, want the kind %s", tc.failure, err, tc.kind)
+		}
+	}
+	old := other.Process
+	old.Started = time.Now().Add(-6 * time.Second)
+	if err := old.WhyNoSocket(nil); err == nil || strings.Contains(err.Error(), "still starting") {
+		t.Errorf("one that has run for six seconds: %v", err)
+	}
+}
+
+// TestDialError: what is said of a process that cannot be connected to.
+func TestDialError(t *testing.T) {
+	p := run(t, spec{Sockets: []string{exact}})
+	target := find(t, p)
+	own := &session.TargetError{PID: 1, Cause: session.CauseStuck}
+	for _, err := range []error{context.DeadlineExceeded, os.ErrDeadlineExceeded, unix.EAGAIN} {
+		if got := target.DialError(err); !errors.Is(got, session.ErrNoAnswer) || !strings.Contains(got.Error(), fmt.Sprintf("connecting to process %d", p.pid)) {
+			t.Errorf("%v: %v", err, got)
+		}
+	}
+	for _, err := range []error{own, context.Canceled} {
+		if got := target.DialError(err); got != err {
+			t.Errorf("%v: %v", err, got)
+		}
+	}
+	for _, tc := range []struct {
+		err   error
+		cause session.Cause
+		kind  string
+		words string
+	}{
+		{unix.ECONNREFUSED, session.CauseStaleSocket, "stale-socket", "has a socket that nobody listens on, left over by another process: " + target.Socket()},
+		{unix.ENOTSOCK, session.CauseNoSocket, "planted-link", "has no socket at " + target.Socket() + " any more"},
+		{unix.ENOENT, session.CauseNoSocket, "socket-deleted", "has removed its diagnostics socket"},
+		{unix.EACCES, session.CauseOtherUser, "other-user", fmt.Sprintf("belongs to user %s (uid %d), gclog runs as uid %d and may not connect", target.User, target.UID, os.Geteuid())},
+		{unix.EIO, session.CauseNoAccess, "no-access", "cannot be reached over " + target.Socket() + ": input/output error"},
+	} {
+		err := target.DialError(tc.err)
+		refused(t, err, tc.cause, tc.words)
+		if told, ok := errors.AsType[*session.TargetError](err); !ok || told.Kind != tc.kind {
+			t.Errorf("%v: %+v, want the kind %s", tc.err, err, tc.kind)
+		}
+	}
+	target.StartKey--
+	refused(t, target.DialError(unix.EIO), session.CauseNoSuchProcess, "does not exist any more")
+}
+
+// TestDescribe: what is known of a process, with its socket or without one, and nothing of none.
+func TestDescribe(t *testing.T) {
+	h := new(session.Host)
+	p := run(t, spec{Sockets: []string{exact}}, "OTEL_A=b")
+	got, err := h.Describe(p.pid)
+	if err != nil || got.PID != p.pid || got.Socket() != p.socket(t, "") || got.Environ["OTEL_A"] != "b" || !got.Alive() {
+		t.Errorf("%+v, error %v", got, err)
+	}
+	none := run(t, spec{})
+	if got, err := h.Describe(none.pid); err != nil || got.PID != none.pid || got.Socket() != "" || len(got.CommandLine) != 1 {
+		t.Errorf("%+v, error %v", got, err)
+	}
+	if got, err := h.Describe(99_999_999); err == nil {
+		t.Errorf("%+v", got)
+	} else {
+		refused(t, err, session.CauseNoSuchProcess, "does not exist")
+	}
+	stuck := new(session.Host)
+	stuck.FillLooks()
+	if got, err := stuck.Describe(p.pid); err != nil || got == nil || got.PID != p.pid || got.Name == "" || got.Environ != nil {
+		t.Errorf("where nothing can be looked at: %+v, error %v", got, err)
+	}
+}
+
+// TestTracer: who debugs a process.
+func TestTracer(t *testing.T) {
+	goruntime.LockOSThread() // it is a thread that does
+	defer goruntime.UnlockOSThread()
+	cmd := exec.Command("true")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
+	if err := cmd.Start(); err != nil {
+		t.Skipf("no process can be debugged here: %v", err)
+	}
+	defer func() { _, _ = cmd.Process.Kill(), cmd.Wait() }()
+	waitState(t, cmd.Process.Pid, "t")
+	p, err := new(session.Host).Describe(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Tracer() != os.Getpid() || !p.Stopped() || !p.Alive() {
+		t.Errorf("process %d debugs it, stopped: %v, alive: %v", p.Tracer(), p.Stopped(), p.Alive())
+	}
+	if plain := find(t, run(t, spec{Sockets: []string{exact}})); plain.Tracer() != 0 || plain.Stopped() {
+		t.Errorf("process %d debugs another one, stopped: %v", plain.Tracer(), plain.Stopped())
+	}
+}
+
+// TestPeerProcess: who is at the other end is told of a unix socket only.
+func TestPeerProcess(t *testing.T) {
+	path := filepath.Join(shortDir(t), "socket")
+	listenAs(t, path)
+	conn, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pid, uid, err := session.PeerProcess(conn); pid != os.Getpid() || uid != os.Geteuid() || err != nil {
+		t.Errorf("process %d of user %d, error %v", pid, uid, err)
+	}
+	_ = conn.Close()
+	pipe, end := net.Pipe()
+	defer pipe.Close()
+	defer end.Close()
+	for what, conn := range map[string]net.Conn{"closed": conn, "a pipe": pipe} {
+		if pid, uid, err := session.PeerProcess(conn); pid != 0 || uid != 0 || err == nil {
+			t.Errorf("%s: process %d of user %d, error %v", what, pid, uid, err)
+		}
+	}
+}
+
+// asNobody runs a helper as a user who may look at nothing, but for capabilities.
+func asNobody(t *testing.T, s spec, capabilities ...uintptr) string {
+	t.Helper()
+	b, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(publicCopy(t))
+	cmd.Env = helperEnviron("process", specVariable+"="+string(b))
+	cmd.Dir = "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}, AmbientCaps: capabilities}
+	return output(t, cmd)
+}
+
+// TestFindWithCapabilities: who is not root can reach processes of others with two capabilities.
+func TestFindWithCapabilities(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give capabilities")
+	}
+	p := run(t, spec{Sockets: []string{exact}})
+	const ptrace, override = unix.CAP_SYS_PTRACE, unix.CAP_DAC_OVERRIDE
+	for name, tc := range map[string]struct {
+		capabilities []uintptr
+		found        bool
+	}{
+		"none":     {nil, false},
+		"both":     {[]uintptr{ptrace, override}, true},
+		"ptrace":   {[]uintptr{ptrace}, false},
+		"override": {[]uintptr{override}, false},
+	} {
+		if got := asNobody(t, spec{Find: p.pid}, tc.capabilities...); (got == "<nil>\n") != tc.found || !tc.found && !strings.Contains(got, "belongs to user") {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// TestListOfOthers: who may not look into processes of others lists those that look like .NET by what
+// everybody may see.
+func TestListOfOthers(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can become nobody")
+	}
+	want := map[string]*process{
+		"called dotnet":     run(t, spec{Name: "dotnet"}),
+		"a dll":             run(t, spec{Args: []string{"run", "app.dll", "x"}}),
+		"its socket in tmp": runIn(t, spec{Sockets: []string{exact}, Dir: "/tmp"}),
+	}
+	others := map[string]*process{
+		"a name like that":     run(t, spec{Name: "dotnet2"}),
+		"nothing":              run(t, spec{Args: []string{"app.dllx"}}),
+		"its socket elsewhere": run(t, spec{Sockets: []string{exact}}),
+	}
+	list := asNobody(t, spec{List: true})
+	listed := func(p *process) bool {
+		return slices.ContainsFunc(strings.Split(list, "\n"), func(line string) bool {
+			return strings.HasPrefix(line, strconv.Itoa(p.pid)+" ") && strings.Contains(line, "belongs to user root")
+		})
+	}
+	for name, p := range want {
+		if !listed(p) {
+			t.Errorf("%s: it is not listed: %s", name, list)
+		}
+	}
+	for name, p := range others {
+		if listed(p) {
+			t.Errorf("%s: it is listed: %s", name, list)
+		}
+	}
+}
+
+// TestOutcomeForNobody: to those who may not know it the kernel does not tell how a process ended.
+func TestOutcomeForNobody(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can become nobody")
+	}
+	p := run(t, spec{Sockets: []string{exact}, Exit: 3})
+	defer p.end()
+	b, err := json.Marshal(spec{Outcome: p.pid})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(publicCopy(t))
+	cmd.Env = helperEnviron("process", specVariable+"="+string(b))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	var out strings.Builder
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout = &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitUntil(t, "the watch", func() bool { return openedBy(cmd.Process.Pid, fmt.Sprintf("/proc/%d/stat", p.pid)) })
+	_ = p.hold.Close()
+	waitState(t, p.pid, "Z")
+	_ = in.Close()
+	if err := cmd.Wait(); err != nil || out.String() != "{Known:false Exited:true Code:0 Signal:0 OOM:false Unseen:false}\n" {
+		t.Errorf("%q, error %v", out.String(), err)
+	}
+}
+
+// openedBy tells whether a process has a file open.
+func openedBy(pid int, path string) bool {
+	links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+	return slices.ContainsFunc(links, func(link string) bool { to, _ := os.Readlink(link); return to == path })
+}
+
+// TestFamilyCount: the members are counted whatever they run, those that are new and those that ran
+// something else before.
+func TestFamilyCount(t *testing.T) {
+	dir := shortDir(t)
+	f := new(session.Host).NewFamily("GCLOG_FAMILY", dir)
+	for n := range 3 {
+		if got := f.Count(); got != n {
+			t.Errorf("%d members, want %d", got, n)
+		}
+		runIn(t, spec{}, "GCLOG_FAMILY="+dir+"/x")
+	}
+	if got := f.Members(); len(got) != 0 {
+		t.Errorf("members %v, which have no socket", got)
+	}
+	_ = runIn(t, spec{}, "GCLOG_FAMILY=/other", "GCLOG_FAMILY2="+dir)
+	if got := f.Count(); got != 3 {
+		t.Errorf("%d members, want 3", got)
+	}
+}

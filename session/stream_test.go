@@ -1,0 +1,201 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gclog/gclog/session"
+)
+
+// piped begins a session with a made-up runtime, in the time of a synctest. What is written to the
+// connection that is returned comes in the stream.
+func piped(t *testing.T) (*session.Stream, net.Conn) {
+	t.Helper()
+	ours, theirs := net.Pipe()
+	c := &session.Client{Dial: func(context.Context) (net.Conn, error) { return ours, nil }}
+	go func() {
+		readRequest(theirs)
+		_, _ = theirs.Write(answer(make([]byte, 8)))
+	}()
+	s, err := c.StartTracing(t.Context(), config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, theirs
+}
+
+// TestSilence: silence ends at a multiple of 50 ms for all streams at once, no sooner than it may
+// last, and a millisecond later there is still nothing.
+func TestSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, theirs := piped(t)
+		defer theirs.Close()
+		defer s.Close()
+		began := time.Now()
+		at := func() time.Duration { return time.Since(began) }
+		silent := func(want time.Duration) {
+			t.Helper()
+			if n, err := s.Read(make([]byte, 8)); n != 0 || !session.IsIdle(err) || at() != want {
+				t.Errorf("%d bytes, error %v after %v, want silence after %v", n, err, at(), want)
+			}
+		}
+		const ms = time.Millisecond
+		s.IdleTimeout = 100 * ms
+		silent(101 * ms)
+		silent(251 * ms)
+		time.Sleep(49 * ms) // 300
+		silent(401 * ms)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		s, theirs := piped(t)
+		defer theirs.Close()
+		defer s.Close()
+		began := time.Now()
+		time.AfterFunc(time.Hour, func() { _, _ = theirs.Write([]byte("abc")) })
+		if n, err := s.Read(make([]byte, 8)); n != 3 || err != nil || time.Since(began) != time.Hour {
+			t.Errorf("without a time: %d bytes, error %v after %v", n, err, time.Since(began))
+		}
+	})
+}
+
+// TestPatience: the silence that is on may last for another time, until a byte comes, or for ever,
+// until somebody wakes the reader.
+func TestPatience(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, theirs := piped(t)
+		defer theirs.Close()
+		defer s.Close()
+		began := time.Now()
+		const ms = time.Millisecond
+		read := func(what string, want int, after time.Duration) {
+			t.Helper()
+			since := time.Now()
+			n, err := s.Read(make([]byte, 8))
+			if n != want || (err == nil) != (want > 0) || err != nil && !session.IsIdle(err) || time.Since(since) != after {
+				t.Errorf("%s: %d bytes, error %v after %v; want %d after %v", what, n, err, time.Since(since), want, after)
+			}
+			time.Sleep(50*ms - time.Since(began)%(50*ms))
+		}
+		s.IdleTimeout = 100 * ms
+		s.Patience(400 * ms)
+		read("patience", 0, 401*ms)
+		read("patience, again", 0, 401*ms)
+		time.AfterFunc(200*ms, func() { _, _ = theirs.Write([]byte("a")) })
+		read("a byte", 1, 200*ms)
+		read("after a byte", 0, 101*ms)
+		s.Patience(0)
+		time.AfterFunc(time.Hour, s.Wake)
+		read("for ever", 0, time.Hour)
+		s.Wake()
+		read("woken before", 0, 0)
+		time.AfterFunc(time.Hour, s.Wake)
+		read("woken once", 0, time.Hour)
+	})
+}
+
+// TestRequestTime: what takes its time as a whole has that of one request, and only what starts a
+// session is waited for a second longer by who gives up.
+func TestRequestTime(t *testing.T) {
+	start := func(ctx context.Context, c *session.Client) error {
+		s, err := c.StartTracing(ctx, config())
+		if err == nil {
+			_ = s.Close()
+		}
+		return err
+	}
+	resume := func(ctx context.Context, c *session.Client) error { return c.Resume(ctx) }
+	for name, tc := range map[string]struct {
+		ask     func(context.Context, *session.Client) error
+		timeout time.Duration // of the client
+		given   time.Duration // when the caller gives up; 0: never
+		answers time.Duration // when the runtime does; 0: never
+		want    error
+		after   time.Duration
+	}{
+		"silence":                   {ask: resume, want: session.ErrNoAnswer, after: 5 * time.Second},
+		"silence, less time":        {ask: resume, timeout: time.Second, want: session.ErrNoAnswer, after: time.Second},
+		"given up":                  {ask: resume, given: 2 * time.Second, want: context.Canceled, after: 2 * time.Second},
+		"an answer":                 {ask: resume, answers: 4 * time.Second, after: 4 * time.Second},
+		"a session, silence":        {ask: start, want: session.ErrNoAnswer, after: 6 * time.Second},
+		"a session, given up":       {ask: start, given: 2 * time.Second, want: context.Canceled, after: 3 * time.Second},
+		"a session, given up early": {ask: start, given: 2 * time.Second, answers: 2*time.Second + 900*time.Millisecond, after: 2*time.Second + 900*time.Millisecond},
+		"a session, late":           {ask: start, answers: 5*time.Second + 900*time.Millisecond, after: 5*time.Second + 900*time.Millisecond},
+		"an environment": {
+			ask:     func(ctx context.Context, c *session.Client) error { _, err := c.Environment(ctx); return err },
+			answers: time.Second, want: session.ErrNoAnswer, after: 5 * time.Second,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ours, theirs := net.Pipe()
+				defer theirs.Close()
+				c := &session.Client{Timeout: tc.timeout, Dial: func(context.Context) (net.Conn, error) { return ours, nil }}
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if tc.given > 0 {
+					time.AfterFunc(tc.given, cancel)
+				}
+				go func() {
+					request := readRequest(theirs)
+					if tc.answers > 0 {
+						time.Sleep(tc.answers)
+						_, _ = theirs.Write(answer([]byte{4, 0, 0, 0, 0, 0, 0, 0}[:4+4*map[byte]int{2: 1}[request[16]]]))
+					}
+				}()
+				since := time.Now()
+				if err := tc.ask(ctx, c); !errors.Is(err, tc.want) || time.Since(since) != tc.after {
+					t.Errorf("error %v after %v, want %v after %v", err, time.Since(since), tc.want, tc.after)
+				}
+				if n, err := theirs.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
+					t.Errorf("%d bytes, error %v: the connection was left open", n, err)
+				}
+			})
+		})
+	}
+}
+
+// TestGivenUpInDial: who gives up while it is connected to a runtime has asked nothing.
+func TestGivenUpInDial(t *testing.T) {
+	ours, theirs := net.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	c := &session.Client{Dial: func(context.Context) (net.Conn, error) {
+		cancel()
+		return ours, nil
+	}}
+	asked := make(chan int)
+	go func() {
+		n, _ := theirs.Read(make([]byte, 1))
+		asked <- n
+	}()
+	if _, err := c.StartTracing(ctx, config()); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if n := <-asked; n != 0 {
+		t.Error("the runtime was asked")
+	}
+}
+
+// TestCloseReadOfOthers: a connection that cannot be closed for reading only is closed.
+func TestCloseReadOfOthers(t *testing.T) {
+	ours, theirs := net.Pipe()
+	c := &session.Client{Dial: func(context.Context) (net.Conn, error) { return ours, nil }}
+	go func() {
+		readRequest(theirs)
+		_, _ = theirs.Write(answer(make([]byte, 8)))
+	}()
+	s, err := c.StartTracing(t.Context(), config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.CloseRead(); err != nil {
+		t.Error(err)
+	}
+	if n, err := theirs.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
+		t.Errorf("%d bytes, error %v", n, err)
+	}
+}
