@@ -234,7 +234,7 @@ func TestDialError(t *testing.T) {
 		}
 	}
 	for _, err := range []error{own, context.Canceled} {
-		if got := target.DialError(err); got != err {
+		if got := target.DialError(err); !errors.Is(got, err) || errors.Is(got, session.ErrNoAnswer) {
 			t.Errorf("%v: %v", err, got)
 		}
 	}
