@@ -660,6 +660,37 @@ func TestOpen(t *testing.T) {
 	}
 }
 
+// TestOpenBesideBackground: which collection an open suspension is said to be of while a background
+// one goes on, or whose suspension is no GC's.
+func TestOpenBesideBackground(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		tell func(*story)
+		want string
+	}{
+		{"none", func(*story) {}, "gc #5"},
+		{"its own", func(s *story) { s.suspend(b, clr.SuspendForGCPrep) }, "suspension #5, gc #5"},
+		{"of another, before it starts", func(s *story) { s.suspend(f, clr.SuspendForGC) }, "suspension, gc #5"},
+		{"of another", func(s *story) { s.suspend(f, clr.SuspendForGC).start(f, 6, 0, clr.TypeForeground, 0) }, "suspension #6, gc #5, gc #6"},
+		{"of another, behind its end", func(s *story) { s.suspend(f, clr.SuspendForGC).start(f, 6, 0, clr.TypeForeground, 0).finish(f, 6, 0) }, "suspension #6, gc #5"},
+		{"of a debugger", func(s *story) { s.suspend(f, clr.SuspendForDebugger) }, "gc #5"},
+	} {
+		s := background(newStory().at(0)).at(50)
+		c.tell(s)
+		var got []string
+		for _, o := range s.AppendOpen(nil) {
+			text := o.Kind.String()
+			if o.HasNumber {
+				text += fmt.Sprint(" #", o.Number)
+			}
+			got = append(got, text)
+		}
+		if text := strings.Join(got, ", "); text != c.want {
+			t.Errorf("%s: %s, want %s", c.name, text, c.want)
+		}
+	}
+}
+
 // TestStallThresholds: what is open is told when it is a second old, ten, and a minute. Of several
 // that are due only the last is told.
 func TestStallThresholds(t *testing.T) {

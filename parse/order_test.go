@@ -74,10 +74,11 @@ func TestArena(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(seed, 2))
 		var a arena
 		type kept struct {
-			w    row
+			w    *row
 			want []byte
 		}
 		var live []kept
+		var rows []*row            // to be used again
 		short := map[*chunk]bool{} // chunks of the usual size that ever were
 		most := 0                  // of these in use at a time
 		for range 2000 {
@@ -87,14 +88,34 @@ func TestArena(t *testing.T) {
 					t.Fatalf("seed %d: %d bytes have changed", seed, len(live[i].want))
 				}
 				a.release(live[i].w.chunk)
+				rows = append(rows, live[i].w)
 				live = slices.Delete(live, i, i+1)
 			} else {
-				k := kept{want: make([]byte, rnd.IntN(1<<rnd.IntN(15)))}
+				size, room := rnd.IntN(1<<rnd.IntN(15)), chunkSize
+				before := a.current
+				if before != nil {
+					room = cap(before.b)
+				}
+				if slices.ContainsFunc(live, func(k kept) bool { return before != nil && k.w.chunk == before }) {
+					room -= len(before.b)
+				}
+				if rnd.IntN(4) == 0 {
+					size = room + rnd.IntN(2)
+				}
+				k := kept{want: make([]byte, size)}
 				for i := range k.want {
 					k.want[i] = byte(rnd.Uint32())
 				}
-				a.copy(&k.w, k.want)
+				if n := len(rows); n > 0 {
+					k.w, rows = rows[n-1], rows[:n-1]
+				} else {
+					k.w = &row{}
+				}
+				a.copy(k.w, k.want)
 				live = append(live, k)
+				if fits := size <= room; size > 0 && before != nil && (k.w.chunk == before) != fits {
+					t.Fatalf("seed %d: of %d bytes, for %d, the chunk is used: %v", seed, room, size, !fits)
+				}
 			}
 			held := map[*chunk]bool{}
 			if a.current != nil {
