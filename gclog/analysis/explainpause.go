@@ -29,8 +29,8 @@ type Root struct {
 	Promoted  uint64 // bytes that were found alive from there, in all heaps
 }
 
-// pauseNames are the parts of a background collection's pause.
-var pauseNames = map[gclog.PauseKind]string{gclog.PauseInitial: "initial pause", gclog.PauseFinal: "final pause"}
+// pauseNames are what the pauses of a collection are called where it has several.
+var pauseNames = map[gclog.PauseKind]string{gclog.PauseBlocking: "pause", gclog.PauseInitial: "initial pause", gclog.PauseFinal: "final pause"}
 
 // pause says how long the program stood, and for what.
 func (x *explainer) pause() {
@@ -57,11 +57,7 @@ func (x *explainer) stood() {
 			x.e.Parts = parts
 			break
 		}
-		name := pauseNames[p.Kind]
-		if name == "" {
-			name = "pause"
-		}
-		x.e.Parts = append(x.e.Parts, Part{p.Kind.String(), name, known(float64(p.Duration)), parts})
+		x.e.Parts = append(x.e.Parts, Part{p.Kind.String(), pauseNames[p.Kind], known(float64(p.Duration)), parts})
 		times = append(times, timeText(p.Duration))
 		facts = append(facts, timeFact(fmt.Sprintf("pause.%d.%s", i, p.Kind), p.Duration))
 	}

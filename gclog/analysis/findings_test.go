@@ -319,6 +319,14 @@ func TestLongestTimes(t *testing.T) {
 	}
 }
 
+// TestUntold: what was told nothing finds nothing.
+func TestUntold(t *testing.T) {
+	f := analysis.NewFindings(&gclog.Process{}, analysis.Thresholds{}, analysis.Always())
+	if list, unjudged := f.List(), f.Unjudged(); len(list) > 0 || len(unjudged) < 20 {
+		t.Errorf("%v, not judged: %v", list, unjudged)
+	}
+}
+
 // TestStops: pauses without a collection count as others do, and are named by their kind.
 func TestStops(t *testing.T) {
 	h := newPast().healthy(20).gc(2, 250*milli, suspended(0, 11*milli)).stop(gclog.PauseHeapCount, 300*milli, 12*milli).healthy(5)

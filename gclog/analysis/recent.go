@@ -32,11 +32,7 @@ func (r *recent) add(start, end int64) {
 	for start < end {
 		r.upTo(start)
 		next := min(end, (r.now+1)*slot)
-		if next <= start { // it began in a slot that is closed
-			start = r.now * slot
-			continue
-		}
-		*r.at(r.now) += next - start
+		*r.at(r.now) += max(0, next-max(start, r.now*slot)) // what is in a slot that is closed is too late
 		start = next
 	}
 }

@@ -131,8 +131,8 @@ func (o *everything) Event(at gclog.Stamp, e clr.Event, d *gclog.GCDetails) {
 	}
 }
 
-// leaves are the numbers of a record that may be others.
-func leaves(d *gclog.GCDetails) (leaves []reflect.Value) {
+// leaves are the numbers of a record, or of a part of it, that may be others.
+func leaves(d any) (leaves []reflect.Value) {
 	var walk func(v reflect.Value)
 	walk = func(v reflect.Value) {
 		switch v.Kind() {
@@ -177,6 +177,22 @@ func few(d *gclog.GCDetails, rnd *rand.Rand) {
 			v.SetUint(rnd.Uint64N(2))
 		}
 	}
+}
+
+// adapted has a record tell what DATAS measured and decided.
+func adapted(d *gclog.GCDetails, rnd *rand.Rand) {
+	for _, v := range leaves(&d.Datas) {
+		switch v.Kind() {
+		case reflect.Bool:
+			v.SetBool(rnd.IntN(3) == 0)
+		case reflect.Uint32, reflect.Uint64:
+			v.SetUint(rnd.Uint64N(1e6))
+		case reflect.Float64:
+			v.SetFloat(float64(rnd.IntN(100)))
+		}
+	}
+	t := &d.Datas.Tuning
+	t.MinHeaps, t.NewHeaps, t.MaxHeaps = uint16(rnd.IntN(4)), uint16(rnd.IntN(4)), uint16(rnd.IntN(4))
 }
 
 // vary changes a few numbers of a record to others that it could have had.
@@ -347,6 +363,7 @@ func someChanges(rnd *rand.Rand) (list []change) {
 	all := []func() change{
 		func() change { return func(d *gclog.GCDetails) { vary(d, rnd) } },
 		func() change { return func(d *gclog.GCDetails) { few(d, rnd) } },
+		func() change { return func(d *gclog.GCDetails) { adapted(d, rnd) } },
 		func() change { return reason(clr.Reason(rnd.IntN(20))) },
 		func() change { return condemned(1 << rnd.IntN(22)) },
 		func() change { return load([]uint32{0, 1, 39, 40, 89, 90, 99, 100}[rnd.IntN(8)]) },

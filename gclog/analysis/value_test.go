@@ -69,6 +69,14 @@ func TestDigits(t *testing.T) {
 	}
 }
 
+func TestNumberText(t *testing.T) {
+	for want, n := range map[string]Number{"0 ns": {}, "5 ms": known(5e6), "n/a": unknown("nobody tells it")} {
+		if got := n.Text("ns"); got != want {
+			t.Errorf("%+v is %q, want %q", n, got, want)
+		}
+	}
+}
+
 // TestTextsReadBack: what is written of a value is read as that value, as far as three digits go.
 func TestTextsReadBack(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
