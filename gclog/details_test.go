@@ -1,6 +1,8 @@
 package gclog_test
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"testing"
 
@@ -85,6 +87,153 @@ func TestSummaryOfMarks(t *testing.T) {
 		if ratio, known := d.MarkImbalance(clr.MarkStack); ratio != imbalance || known != (imbalance != 0) {
 			t.Errorf("%v is told as %v, known %v", imbalance, ratio, known)
 		}
+	}
+}
+
+// TestSummaryOfHeaps: what is asked of a record that holds the sums of a log is answered as by the heaps
+// that they are of.
+func TestSummaryOfHeaps(t *testing.T) {
+	type answers struct {
+		heaps, reported                         int
+		reasons                                 []gclog.HeapReasons
+		steps                                   clr.CondemnedGenerations
+		conditions                              clr.Condemned
+		hasReasons, hasEfficiency               bool
+		efficiency, gen0Imbalance, survivedMean float64
+		marks                                   [clr.MarkTypes]gclog.MarkSummary
+		imbalance                               [clr.MarkTypes]float64
+		until                                   int64
+	}
+	ask := func(d *gclog.GCDetails) (a answers) {
+		a.heaps, a.reported, a.until = d.HeapCount(), d.ReportedHeaps(), d.MarkedUntil()
+		for i := range a.reported {
+			r, known := d.HeapReasons(i)
+			if !known {
+				t.Errorf("heap %d is not known", i)
+			}
+			a.reasons = append(a.reasons, r)
+		}
+		a.steps, a.conditions, a.hasReasons = d.Condemned()
+		a.efficiency, a.hasEfficiency = d.FreeListEfficiency()
+		a.gen0Imbalance, a.survivedMean = d.Gen0Imbalance(), d.SurvivedImbalance()
+		for m := range clr.MarkTypes {
+			a.marks[m] = d.Mark(m)
+			a.imbalance[m], _ = d.MarkImbalance(m)
+		}
+		return a
+	}
+	for seed := range uint64(100) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		d := &gclog.GCDetails{Generation: rnd.IntN(3), HasGlobal: true}
+		d.Global.Heaps = int32(1 + rnd.IntN(5))
+		d.Global.HasCondemned, d.Global.Condemned = rnd.IntN(2) == 0, clr.Condemned(1)<<rnd.IntN(20)
+		for i := range d.Global.Heaps {
+			h := gclog.HeapDetails{Heap: uint32(d.Global.Heaps - i), HasHistory: true}
+			h.History.Generations = clr.Generations
+			h.History.CondemnedGenerations = clr.MakeCondemnedGenerations(rnd.IntN(3), rnd.IntN(3), rnd.IntN(3), rnd.IntN(3))
+			h.History.Condemned = clr.Condemned(1) << rnd.IntN(20)
+			h.History.FreeListAllocated, h.History.FreeListRejected = rnd.Uint64N(2), rnd.Uint64N(3)
+			for g := range h.History.Generation {
+				h.History.Generation[g].SizeBefore, h.History.Generation[g].NonPinnedSurvivors = rnd.Uint64N(9), rnd.Uint64N(9)
+			}
+			for m := range h.MarkTimes {
+				h.MarkTimes[m], h.MarkPromoted[m] = rnd.Int64N(4), rnd.Uint64N(9)
+				h.Marked |= uint16(rnd.IntN(2)) << m
+			}
+			h.MarkedUntil = rnd.Int64N(9)
+			d.Heaps = append(d.Heaps, h)
+		}
+		want := ask(d)
+		of := d.Clone()
+		of.Heaps = nil
+		of.Summary = &gclog.HeapSummary{
+			Reasons: want.reasons, Marks: want.marks, MarkedUntil: want.until, Gen0Imbalance: want.gen0Imbalance, SurvivedImbalance: want.survivedMean,
+			FreeListEfficiency: want.efficiency, HasEfficiency: want.hasEfficiency,
+		}
+		if got := ask(of); !reflect.DeepEqual(got, want) {
+			t.Errorf("seed %d: %+v\nwant %+v", seed, got, want)
+		}
+	}
+}
+
+// TestBordersOfDetails: where an answer begins to be known, or to be another one.
+func TestBordersOfDetails(t *testing.T) {
+	say := func(v any, known bool) string {
+		if !known {
+			return "unknown"
+		}
+		return fmt.Sprint(v)
+	}
+	for _, c := range []struct {
+		what string
+		ask  func(d *gclog.GCDetails) string
+		want string
+	}{
+		{"no trigger", func(d *gclog.GCDetails) string { d.Suspended = 5; return say(d.TriggerDelay()) }, "unknown"},
+		{"triggered as it stood", func(d *gclog.GCDetails) string {
+			d.HasTrigger, d.Triggered, d.Suspended = true, 5, 5
+			return say(d.TriggerDelay())
+		}, "unknown"},
+		{"triggered before", func(d *gclog.GCDetails) string {
+			d.HasTrigger, d.Triggered, d.Suspended = true, 4, 5
+			return say(d.TriggerDelay())
+		}, "1"},
+		{"without an end", func(d *gclog.GCDetails) string { d.Start, d.End = 5, 9; return fmt.Sprint(d.Duration()) }, "0"},
+		{"with an end", func(d *gclog.GCDetails) string {
+			d.Start, d.End, d.HasEnd = 5, 9, true
+			return fmt.Sprint(d.Duration())
+		}, "4"},
+		{"without a begin", func(d *gclog.GCDetails) string {
+			d.Start, d.End, d.HasEnd, d.Flaws = 5, 9, true, gclog.FlawNoStart
+			return fmt.Sprint(d.Duration())
+		}, "0"},
+		{"no window", func(d *gclog.GCDetails) string {
+			d.Pauses = []gclog.PausePart{{Duration: 1}}
+			return fmt.Sprint(d.PausePercent())
+		}, "0"},
+		{"paused all the time", func(d *gclog.GCDetails) string {
+			d.Pauses, d.Window = []gclog.PausePart{{Duration: 1}}, 1
+			return fmt.Sprint(d.PausePercent())
+		}, "100"},
+		{"no pins", func(d *gclog.GCDetails) string { d.PinPlugBytes = 5; return say(d.UserPinned()) }, "unknown"},
+		{"all pinned by the program", func(d *gclog.GCDetails) string { d.PinPlugBytes, d.PinEventBytes = 5, 5; return say(d.UserPinned()) }, "100"},
+		{"more pinned than that", func(d *gclog.GCDetails) string { d.PinPlugBytes, d.PinEventBytes = 5, 6; return say(d.UserPinned()) }, "unknown"},
+		{"all survived", survived(100, 100, say), "100"},
+		{"a fiftieth more survived", survived(100, 102, say), "100"},
+		{"more survived than that", survived(100, 103, say), "unknown"},
+		{"none were there", survived(0, 0, say), "unknown"},
+		{"a half survived", survived(2, 1, say), "50"},
+		{"nothing after it", func(d *gclog.GCDetails) string { d.Peak, d.HasSizesAfter = 5, true; return say(d.PeakRatio()) }, "unknown"},
+		{"no peak", func(d *gclog.GCDetails) string {
+			d.HasSizesAfter, d.Generations[0].After = true, 5
+			return say(d.PeakRatio())
+		}, "unknown"},
+		{"a peak", func(d *gclog.GCDetails) string {
+			d.Peak, d.HasSizesAfter, d.Generations[0].After = 5, true, 5
+			return say(d.PeakRatio())
+		}, "1"},
+		{"no heaps", func(d *gclog.GCDetails) string { return fmt.Sprint(d.HeapCount()) }, "0"},
+		{"heaps with a history", func(d *gclog.GCDetails) string {
+			d.Heaps = []gclog.HeapDetails{{HasHistory: true}, {}, {HasHistory: true}}
+			return fmt.Sprint(d.HeapCount())
+		}, "2"},
+		{"a number of heaps", func(d *gclog.GCDetails) string {
+			d.Global.Heaps, d.Heaps = 1, []gclog.HeapDetails{{HasHistory: true}, {}, {HasHistory: true}}
+			return fmt.Sprint(d.HeapCount())
+		}, "1"},
+	} {
+		if got := c.ask(&gclog.GCDetails{}); got != c.want {
+			t.Errorf("%s: %s, want %s", c.what, got, c.want)
+		}
+	}
+}
+
+func survived(of, n uint64, say func(any, bool) string) func(*gclog.GCDetails) string {
+	return func(d *gclog.GCDetails) string {
+		d.HasHistory = true
+		d.Generations[0].ObjectsBefore, d.Generations[0].Survived = of, n
+		percent, known := d.Survival(gclog.Gen0)
+		return say(percent, known)
 	}
 }
 
