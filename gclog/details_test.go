@@ -237,6 +237,15 @@ func survived(of, n uint64, say func(any, bool) string) func(*gclog.GCDetails) s
 	}
 }
 
+// TestMemoryKnown: each number of the memory is something known; when it was read is none.
+func TestMemoryKnown(t *testing.T) {
+	for _, m := range []gclog.Memory{{Resident: 1}, {Cgroup: 1}, {CgroupLimit: 1}, {Resident: 3, Cgroup: 3, CgroupLimit: 3}, {At: 1}, {}} {
+		if want := m.Resident+m.Cgroup+m.CgroupLimit > 0; m.Known() != want {
+			t.Errorf("%+v is known: %v", m, !want)
+		}
+	}
+}
+
 // TestAppendName: of a name there is one digit for the generation, and a letter if it was induced.
 func TestAppendName(t *testing.T) {
 	for want, d := range map[string]*gclog.GCDetails{

@@ -32,6 +32,9 @@ func TestHistory(t *testing.T) {
 				t.Errorf("the record of #%d shares its pauses with another", d.Number)
 			}
 		}
+		for range h.All() {
+			break // whoever has seen enough need not see all
+		}
 		if !slices.Equal(got, tt.want) || h.Len() != len(tt.want) {
 			t.Errorf("size %d, %d told: %v, want %v", tt.size, tt.told, got, tt.want)
 		}

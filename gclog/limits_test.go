@@ -26,6 +26,11 @@ func TestListLimits(t *testing.T) {
 		if len(d.Background.Waits) != min(n, 64) || d.Background.WaitCount != int64(n) || len(d.Pauses) != min(n+1, 64) {
 			t.Errorf("%d: %d waits of %d, %d pauses", n, len(d.Background.Waits), d.Background.WaitCount, len(d.Pauses))
 		}
+		for i, p := range d.Pauses[1:min(n+1, 63)] { // the last has what is beyond
+			if p.Duration != d.Pauses[1].Duration {
+				t.Errorf("%d pauses: number %d is %d ns long, the one before it %d", n+1, i+2, p.Duration, d.Pauses[1].Duration)
+			}
+		}
 		if s.invariants(t); d.Pause() != s.Suspended() {
 			t.Errorf("%d pauses add up to %d, the suspensions to %d", n+1, d.Pause(), s.Suspended())
 		}
@@ -271,8 +276,8 @@ func TestWantedKinds(t *testing.T) {
 	for provider, want := range map[string][]int{
 		clr.RuntimeProvider: {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13, 14, 16, 23, 33, 35, 39, 187, 202, 204, 205, 208, 209},
 		clr.PrivateProvider: {2, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 199},
-		clr.RundownProvider: {10, 187},
-		"Other":             nil,
+		clr.RundownProvider: {10, 187}, clr.RecordingProvider: {clr.IDRecordedProcess},
+		"Other": nil,
 	} {
 		if got := wanted(provider, gclog.Wanted); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", provider, got, want)

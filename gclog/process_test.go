@@ -1,12 +1,16 @@
 package gclog_test
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/shared"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -153,6 +157,58 @@ func TestRecordedStart(t *testing.T) {
 		}
 		if c.started > 0 && known && x.Started.UnixNano() != c.started || c.started <= 0 && !x.Started.IsZero() {
 			t.Errorf("started at %v, want %d", x.Started, c.started)
+		}
+	}
+}
+
+// TestRecordedFlavour: of which kind the GC is, in words; others say nothing.
+func TestRecordedFlavour(t *testing.T) {
+	for said, want := range map[string]gclog.Known{"server": gclog.Yes, "workstation": gclog.No, "": gclog.Unknown, "else": gclog.Unknown} {
+		p := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return nil })
+		p.Begin(&parse.Trace{PointerSize: 8, TicksPerSecond: 1e9})
+		p.Event(&parse.Event{
+			Meta: &parse.Metadata{Provider: clr.RecordingProvider, EventID: clr.IDRecordedProcess}, Process: 1,
+			Payload: clr.AppendRecordedProcess(nil, "", "", "", said, 0),
+		})
+		p.Event(&parse.Event{Meta: &parse.Metadata{Index: 1, Provider: clr.RuntimeProvider, EventID: clr.IDGCRestartEEEnd}, Process: 1})
+		if got := p.List()[0].Server; got != want {
+			t.Errorf("%q: %v", said, got)
+		}
+	}
+}
+
+// spanTold writes down when it is told what.
+type spanTold struct {
+	gclog.NopObserver
+	told *[]string
+	end  int64
+}
+
+func (s *spanTold) Begin(at int64)      { *s.told = append(*s.told, fmt.Sprint("begin ", at)) }
+func (s *spanTold) GC(*gclog.GCDetails) { *s.told = append(*s.told, "gc") }
+func (s *spanTold) End(at int64)        { *s.told, s.end = append(*s.told, "end"), at }
+
+// TestReadSpan: who asks for it is told that all of a stream was observed, before and behind all else.
+func TestReadSpan(t *testing.T) {
+	for _, tr := range shared.Repository(t) {
+		var spans []*spanTold
+		newest := int64(0)
+		err := gclog.Read(bytes.NewReader(shared.Read(t, tr.Path)), func(*gclog.Process) gclog.Observer {
+			spans = append(spans, &spanTold{told: new([]string)})
+			return spans[len(spans)-1]
+		})
+		if _, cut := errors.AsType[*parse.FormatError](err); err != nil && !cut {
+			t.Errorf("%s: %v", tr.Path, err)
+		}
+		for _, s := range spans {
+			told := *s.told
+			if told[0] != "begin 0" || told[len(told)-1] != "end" || slices.ContainsFunc(told[1:len(told)-1], func(x string) bool { return x != "gc" }) {
+				t.Errorf("%s: %q", tr.Path, told)
+			}
+			newest = max(newest, s.end)
+		}
+		if len(spans) == 0 || newest == 0 {
+			t.Errorf("%s: nothing was observed", tr.Path)
 		}
 	}
 }

@@ -118,10 +118,6 @@ func (r *Reducer) restartEnd(at Stamp) {
 	if s.forGC() {
 		r.blocked += at.Time - s.begin
 		r.share(s, at)
-	} else {
-		for _, c := range s.gcs {
-			c.sus = nil
-		}
 	}
 	r.tellSuspension(s, at)
 	r.freeSuspension(s)
