@@ -118,13 +118,7 @@ func (r *Reducer) gcStart(at Stamp, e *clr.GCStart) {
 		r.hasTriggered = false
 	}
 	c.Provisional = e.Reason == clr.ReasonPMFullGC && s != nil && len(s.gcs) > 0
-	if s == nil {
-		if r.orphan == nil {
-			r.orphan = r.newSuspension()
-		}
-		s = r.orphan
-		c.Flaws |= FlawNoSuspend
-	}
+	s = r.join(c, s)
 	if s.lost > 0 { // it may be another suspension
 		c.LostEvents += s.lost
 		c.Flaws |= FlawLostEvents
@@ -138,9 +132,21 @@ func (r *Reducer) gcStart(at Stamp, e *clr.GCStart) {
 	if s.begin != unknownTime {
 		c.Suspended = s.begin
 	}
+	r.open = append(r.open, c)
+}
+
+// join adds a collection to the suspension that it is in; nil is one that was not seen.
+func (r *Reducer) join(c *collection, s *suspension) *suspension {
+	if s == nil {
+		if r.orphan == nil {
+			r.orphan = r.newSuspension()
+		}
+		s = r.orphan
+		c.Flaws |= FlawNoSuspend
+	}
 	c.sus = s
 	s.gcs = append(s.gcs, c)
-	r.open = append(r.open, c)
+	return s
 }
 
 // number notes the number of a collection that starts, and tells a gap before it
@@ -279,21 +285,12 @@ func (r *Reducer) endedUnstarted(at Stamp, e *clr.GCEnd) *collection {
 		r.consumed = 0 // what has no start may be a collection, as this one is
 		r.number(at, e.Count)
 	}
-	s := r.activeSuspension()
 	c := r.inFlight(at)
 	c.Number, c.HasNumber = e.Count, true
 	c.Generation = int(min(e.Depth, 255))
 	if r.standing() || c.Generation < Gen2 {
 		c.Type, c.Kind, c.Background, c.restarted = clr.TypeBlocking, KindBlocking, nil, false
-		if s == nil {
-			if r.orphan == nil {
-				r.orphan = r.newSuspension()
-			}
-			s = r.orphan
-			c.Flaws |= FlawNoSuspend
-		}
-		c.sus = s
-		s.gcs = append(s.gcs, c)
+		r.join(c, r.activeSuspension())
 	}
 	return c
 }
