@@ -278,7 +278,7 @@ func TestNotifyNobody(t *testing.T) {
 	notify(notifyReady)
 	// The watchdog of another process is none of ours.
 	t.Setenv("WATCHDOG_USEC", "1000")
-	t.Setenv("WATCHDOG_PID", "1")
+	t.Setenv("WATCHDOG_PID", strconv.Itoa(os.Getpid()+1))
 	if c, stop := newWatchdog(); c != nil {
 		stop()
 		t.Error("it takes the watchdog of another process for its own")
