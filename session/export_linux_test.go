@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"time"
 
@@ -171,3 +172,40 @@ func ResidentMemory(statm string) uint64 {
 	resident, _, _ := r.Read()
 	return resident
 }
+
+// A Turn is the place of a process among those that a helper looks at.
+type Turn struct {
+	host *Host
+	task *task
+}
+
+// Turn waits for the turn of a process, part of whose file system, on a device, may not answer.
+func (h *Host) Turn(ctx context.Context, pid, uid int, device string, wait bool) (*Turn, error) {
+	t, err := h.state.helpers.begin(ctx, &Process{PID: pid, StartKey: uint64(pid), UID: uid, host: h}, &awayError{"fuse", "/point", device}, wait)
+	return &Turn{h, t}, err
+}
+
+// End gives it back.
+func (t *Turn) End() { t.host.state.helpers.end(t.task) }
+
+// ParseMount is what a line of a mountinfo says, each behind a bar.
+func ParseMount(line string) (text string, ok bool) {
+	m, ok := parseMount([]byte(line))
+	return fmt.Sprint(m.id, "|", m.device, "|", m.root, "|", m.point, "|", m.system, "|", m.options), ok
+}
+
+// CountKills has a watch read the processes that were killed from a file.
+func (w *Watch) CountKills(path string) {
+	closeFile(&w.kills)
+	w.kills, _ = openIn(unix.AT_FDCWD, path)
+	w.killed, _ = oomKills(w.kills)
+}
+
+// ChmodSocket changes the mode of a socket.
+var ChmodSocket = chmodSocket
+
+// PeerStart is when the process started that has made a connection, 0 if it has ended.
+var PeerStart = peerStart
+
+// MountOf is the number of the mount that a file is in.
+func MountOf(f *os.File) (int, error) { return mountOf(int(f.Fd())) }

@@ -103,7 +103,7 @@ func TestHelper(t *testing.T) {
 		t.Errorf("%d looks are stuck", n)
 	}
 	// It was the helper: without one that works nothing is found.
-	broken := &session.Host{Helper: []string{"session.test", "-test.run=^$"}}
+	broken := &session.Host{Helper: brokenHelper}
 	_, err = broken.Find(t.Context(), p.pid)
 	refused(t, err, session.CauseNoAccess, "the helper to do that has failed")
 	// A socket that nobody listens on, and one that is gone.
@@ -218,6 +218,75 @@ func TestReadFileOpens(t *testing.T) {
 	}
 }
 
+// brokenHelper is one that does not work: where it is not asked nothing is amiss.
+var brokenHelper = []string{"session.test", "-test.run=^$"}
+
+// TestHelperChroot: who has changed its root is in a file system of the host, which answers. In mounts
+// of its own it is nowhere, as far as can be told: then the helper looks.
+func TestHelperChroot(t *testing.T) {
+	for name, own := range map[string]bool{"mounts of the host": false, "mounts of its own": true} {
+		t.Run(name, func(t *testing.T) {
+			if os.Geteuid() != 0 {
+				t.Skip("only root can change its root")
+			}
+			s := spec{Chroot: shortDir(t), Dir: "/", Sockets: []string{exact}}
+			var p *process
+			if own {
+				p = inNamespaces(t, s, unix.CLONE_NEWNS, "TMPDIR=/")
+			} else {
+				p = runIn(t, s, "TMPDIR=/")
+			}
+			h := &session.Host{Helper: helperArguments}
+			leavesNothing(t, os.Getpid(), func() {
+				target, err := h.Find(t.Context(), p.pid)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := target.Resume(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+			l := (&session.Host{Helper: brokenHelper}).Inspect(p.pid)
+			if !own && l.Err != nil {
+				t.Errorf("error %v", l.Err)
+			} else if own {
+				refused(t, l.Err, session.CauseNoAccess, "it is on a file system that may not answer (an unknown one at an unknown place), and the helper to do that has failed")
+			}
+		})
+	}
+}
+
+// TestHelperMissing: that a helper cannot be started is said.
+func TestHelperMissing(t *testing.T) {
+	fuse := fakefuse.Start(t, everybodys(t), 1)
+	defer fuse.Stop()
+	p := onFUSE(t, fuse, fuse.Dir(0), 0)
+	defer p.end()
+	h := &session.Host{Helper: helperArguments}
+	leavesNothing(t, os.Getpid(), func() {
+		target, err := h.Find(t.Context(), p.pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		target.Timeout = patience
+		if err := target.Resume(t.Context()); err != nil {
+			t.Error(err)
+		}
+		_, _, _ = target.Runtime(), target.TempDirTrouble(), target.WhyNoSocket(nil)
+		_, _ = target.ReadFile(filepath.Join(fuse.Dir(0), "missing"), 5)
+		m, w := target.OpenMemory(), target.Watch()
+		m.Close()
+		w.Close()
+	})
+	long := &session.Host{Helper: []string{"session.test", strings.Repeat("x", 1<<20)}} // as no argument can be
+	leavesNothing(t, os.Getpid(), func() {
+		refused(t, long.Inspect(p.pid).Err, session.CauseNoAccess, "a helper to do that could not be started")
+	})
+	if n, _ := long.Stuck(); n != 0 {
+		t.Errorf("%d looks are stuck", n)
+	}
+}
+
 // TestHelperOverlay: who has a user namespace of their own can mount FUSE below an overlay.
 func TestHelperOverlay(t *testing.T) {
 	dir := everybodys(t)
@@ -225,16 +294,20 @@ func TestHelperOverlay(t *testing.T) {
 	defer fuse.Stop()
 	room := shortDir(t)
 	tmp := filepath.Join(room, "merged")
-	script := fmt.Sprintf("mount -t tmpfs none %[1]s && cd %[1]s && mkdir upper work merged && mount -t overlay none -o lowerdir=%[2]s,upperdir=%[1]s/upper,workdir=%[1]s/work merged && exec $0", room, fuse.Dir(0))
+	script := fmt.Sprintf("mount -t tmpfs none %[1]s && cd %[1]s && mkdir upper work merged && mount -t overlay none -o lowerdir=%[2]s,upperdir=%[1]s/upper,workdir=%[1]s/work merged && cp $0 merged/program && exec merged/program", room, fuse.Dir(0))
 	through := append(fuse.Enter(), "unshare", "--user", "--map-root-user", "--mount", "--", "sh", "-c", script)
 	p, err := tryRun(t, spec{Sockets: []string{exact}, Dir: tmp, Through: through}, nil, "TMPDIR="+tmp, "PATH="+os.Getenv("PATH"))
 	if err != nil {
 		t.Skipf("no overlay in a user namespace here: %v", err)
 	}
 	h := &session.Host{Helper: helperArguments}
-	if _, err := h.Find(t.Context(), p.pid); err != nil {
-		t.Error(err)
+	target, err := h.Find(t.Context(), p.pid)
+	if err != nil {
+		t.Fatal(err)
 	}
-	broken := &session.Host{Helper: []string{"session.test", "-test.run=^$"}}
+	if got := target.Runtime(); got != session.RuntimeNativeAOT { // as all that has a socket and no library
+		t.Errorf("runtime %v", got)
+	}
+	broken := &session.Host{Helper: brokenHelper}
 	refused(t, broken.Inspect(p.pid).Err, session.CauseNoAccess, "the helper to do that has failed")
 }

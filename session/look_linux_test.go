@@ -104,6 +104,30 @@ func TestLookLeft(t *testing.T) {
 	_, _ = h.Look(t.Context(), 2, 1, func() (int, error) { panic("a defect") }, drop)
 }
 
+// TestParseMount: what a line of a mountinfo says; one that is cut off says nothing.
+func TestParseMount(t *testing.T) {
+	for line, want := range map[string]string{
+		"30 20 0:26 /a /b rw,relatime shared:4 - cgroup2 none rw,x": "30|0:26|/a|/b|cgroup2|rw,x",
+		"30 20 0:26 / /b rw - ext4 /dev/x rw":                       "30|0:26|/|/b|ext4|rw",
+		"30 20 0:26 / /b rw a:1 b:2 c - ext4 /dev/x rw,y z\n":       "30|0:26|/|/b|ext4|rw,y",
+		`30 20 0:26 /a\040b /c\134d\011\012 rw - ext4 x rw`:         "30|0:26|/a b|/c\\d\t\n|ext4|rw",
+		`30 20 0:26 \040 /\04 rw - ext4 x rw`:                       "30|0:26| |/\\04|ext4|rw",
+		`30 20 0:26 \ \0401\ rw - ext4 x rw`:                        "30|0:26|\\| 1\\|ext4|rw",
+		`30 20 0:26 /\089 /\400\377 rw - ext4 x rw`:                 "30|0:26|/\\089|/\\400\xff|ext4|rw",
+		"30 20 0:26 / /b - ext4 /dev/x rw":                          "",
+		"30 20 0:26 / /b rw - ext4 /dev/x":                          "",
+		"30 20 0:26 / /b rw ext4 /dev/x rw":                         "",
+		"x 20 0:26 / /b rw - ext4 /dev/x rw":                        "",
+		"30 - 0:26 / /b rw - ext4 /dev/x rw":                        "",
+		"":                                                          "",
+	} {
+		got, ok := session.ParseMount(line)
+		if ok != (want != "") || ok && got != want {
+			t.Errorf("%q: %q, %v, want %q", line, got, ok, want)
+		}
+	}
+}
+
 // TestMayNotAnswer: which file systems are not touched.
 func TestMayNotAnswer(t *testing.T) {
 	line := func(id, point, system, options string) string {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/session"
+	"golang.org/x/sys/unix"
 )
 
 func init() { helpers["stranger"] = helpStranger }
@@ -226,6 +227,112 @@ func TestPortFlood(t *testing.T) {
 				startStranger(t, path, secondHex, nobody).awaitResumed(t)
 			}
 		})
+	}
+}
+
+// TestPeerStart: who has made a connection is known by its start, as long as it runs.
+func TestPeerStart(t *testing.T) {
+	path := filepath.Join(shortDir(t), "socket")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	s := startStranger(t, path, firstHex, os.Geteuid())
+	conn, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	p, err := new(session.Host).Describe(s.pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := new(session.Host).Describe(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := session.PeerStart(conn, s.pid); got != p.StartKey {
+		t.Errorf("it started at %d, want %d", got, p.StartKey)
+	}
+	pipe, end := net.Pipe()
+	defer pipe.Close()
+	defer end.Close()
+	if got := session.PeerStart(pipe, os.Getpid()); got != self.StartKey {
+		t.Errorf("by a pipe: it started at %d, want %d", got, self.StartKey)
+	}
+	if got := session.PeerStart(conn, 99_999_999); got != 0 {
+		t.Errorf("of no process: %d", got)
+	}
+	leavesNothing(t, os.Getpid(), func() { session.PeerStart(conn, s.pid) })
+	if err := unix.Kill(s.pid, unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := unix.Wait4(s.pid, nil, 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	if fd, err := peerDescriptor(conn); errors.Is(err, unix.ENOPROTOOPT) {
+		t.Skipf("this kernel does not tell: %v", err)
+	} else if err == nil {
+		_ = unix.Close(fd)
+	}
+	if got := session.PeerStart(conn, os.Getpid()); got != 0 {
+		t.Errorf("another process has got its number: it started at %d", got)
+	}
+}
+
+func peerDescriptor(conn net.Conn) (fd int, err error) {
+	raw, err := conn.(*net.UnixConn).SyscallConn()
+	if err != nil {
+		return -1, err
+	}
+	cerr := raw.Control(func(c uintptr) { fd, err = unix.GetsockoptInt(int(c), unix.SOL_SOCKET, unix.SO_PEERPIDFD) })
+	return fd, errors.Join(cerr, err)
+}
+
+// TestPeerOfAnother: what this host shows under the number of a peer is not told of it, if that is
+// another process.
+func TestPeerOfAnother(t *testing.T) {
+	p, path := listenPort(t)
+	advertise(t, path, firstHex)
+	peer := next(t, p)
+	if target := peer.Target(); target.Name == "" || target.PID != os.Getpid() || target.Executable == "" {
+		t.Errorf("the process itself: %+v", target.Process)
+	}
+	peer.PID = run(t, spec{Sockets: []string{exact}}).pid
+	if target := peer.Target(); target.Name != "" || target.PID != peer.PID || target.InnerPID != 1234 || target.UID != os.Geteuid() || target.Startup() != session.StartupUnknown {
+		t.Errorf("another one: %+v", target.Process)
+	}
+}
+
+// TestChmodSocket: only a socket of our own, which nothing else leads to, gets another mode.
+func TestChmodSocket(t *testing.T) {
+	dir := shortDir(t)
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"own", "linked", "given"} {
+		listenAs(t, at(name))
+		if err := os.Chmod(at(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.Link(at("linked"), at("second")), os.Symlink("own", at("link")), os.WriteFile(at("file"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	leavesNothing(t, os.Getpid(), func() {
+		for name, ok := range map[string]bool{"own": true, "linked": false, "second": false, "link": false, "file": false, "missing": false} {
+			err := session.ChmodSocket(at(name), 0o640)
+			mode := os.FileMode(0o600)
+			if ok {
+				mode = 0o640
+			}
+			if info, lerr := os.Lstat(at(name)); (err == nil) != ok || lerr == nil && info.Mode()&os.ModeSymlink == 0 && info.Mode().Perm() != mode {
+				t.Errorf("%s: error %v, %v", name, err, info.Mode())
+			}
+		}
+	})
+	giveAway(t, at("given"))
+	if err := session.ChmodSocket(at("given"), 0o640); err == nil {
+		t.Error("that of another user was changed")
 	}
 }
 

@@ -2,6 +2,7 @@ package session
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -440,25 +441,28 @@ func (p *Process) dialError(err error) error {
 
 // PeerProcess returns the process at the other end, and its user, as this host sees them.
 func PeerProcess(conn net.Conn) (pid, uid int, err error) {
+	var cred *unix.Ucred
+	var unknown error
+	err = control(conn, func(fd int) {
+		cred, unknown = unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	})
+	if err := cmp.Or(err, unknown); err != nil {
+		return 0, 0, err
+	}
+	return int(cred.Pid), int(cred.Uid), nil
+}
+
+// control calls f with the descriptor of a connection, which must be one of a unix socket.
+func control(conn net.Conn, f func(fd int)) error {
 	u, ok := conn.(*net.UnixConn)
 	if !ok {
-		return 0, 0, errors.New("not a unix socket")
+		return errors.New("not a unix socket")
 	}
 	raw, err := u.SyscallConn()
 	if err != nil {
-		return 0, 0, err
+		return err
 	}
-	var cred *unix.Ucred
-	var gerr error
-	if err := raw.Control(func(fd uintptr) {
-		cred, gerr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-	}); err != nil {
-		return 0, 0, err
-	}
-	if gerr != nil {
-		return 0, 0, gerr
-	}
-	return int(cred.Pid), int(cred.Uid), nil
+	return raw.Control(func(fd uintptr) { f(int(fd)) })
 }
 
 // peerStart is when the process with a pid started that has made a connection; 0 if it has ended.
@@ -473,16 +477,8 @@ func peerStart(conn net.Conn, pid int) uint64 {
 
 // hasEnded tells whether the process that has made a connection is known to have ended.
 func hasEnded(conn net.Conn) (ended bool) {
-	u, ok := conn.(*net.UnixConn)
-	if !ok {
-		return false
-	}
-	raw, err := u.SyscallConn()
-	if err != nil {
-		return true
-	}
-	_ = raw.Control(func(fd uintptr) {
-		process, err := unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_PEERPIDFD)
+	_ = control(conn, func(fd int) {
+		process, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PEERPIDFD)
 		if err != nil { // up to Linux 6.15 there is none for one whose parent has taken notice
 			ended = errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ESRCH)
 			return

@@ -1,6 +1,8 @@
 package session_test
 
 import (
+	"os"
+	"path/filepath"
 	"strconv"
 	"syscall"
 	"testing"
@@ -74,6 +76,54 @@ func TestOutcome(t *testing.T) {
 			}
 			if o := withoutStat.Outcome(); o != tc.want {
 				t.Errorf("by pidfd alone: %+v, want %+v", o, tc.want)
+			}
+		})
+	}
+}
+
+// TestOutcomeKills: that the kernel has killed processes of the group says that this one was one of
+// them, where it was killed and has not ended otherwise.
+func TestOutcomeKills(t *testing.T) {
+	signal := func(s syscall.Signal) func(*process) {
+		return func(p *process) { _ = p.cmd.Process.Signal(s) }
+	}
+	for name, tc := range map[string]struct {
+		end         func(*process)
+		kills       string // at the end; "": cannot be read
+		known, want bool   // OOM, where the kernel tells how it has ended
+		guess       bool   // and where it does not
+	}{
+		"killed":                     {signal(syscall.SIGKILL), "oom_kill 3\n", true, true, true},
+		"killed, and no other":       {signal(syscall.SIGKILL), "oom_kill 2\n", true, false, false},
+		"killed, and nothing tells":  {signal(syscall.SIGKILL), "", true, false, false},
+		"terminated":                 {signal(syscall.SIGTERM), "oom_kill 3\n", true, false, true},
+		"exited":                     {func(p *process) { _ = p.hold.Close() }, "oom_kill 3\n", true, false, false},
+		"killed, and some long past": {signal(syscall.SIGKILL), "oom_kill 1\n", true, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := run(t, spec{Sockets: []string{exact}})
+			file := filepath.Join(t.TempDir(), "memory.events")
+			write := func(text string) {
+				if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write("oom_kill 2\n")
+			w, blind := find(t, p).Watch(), find(t, p).Watch()
+			defer w.Close()
+			defer blind.Close()
+			w.CountKills(file)
+			blind.CountKills(file)
+			blind.WithoutPidfd()
+			blind.WithoutStat()
+			tc.end(p)
+			waitState(t, p.pid, "Z")
+			write(tc.kills)
+			if o := w.Outcome(); o.Known != tc.known || o.OOM != tc.want {
+				t.Errorf("%+v, want OOM: %v", o, tc.want)
+			}
+			if o := blind.Outcome(); o.Known || o.OOM != tc.guess {
+				t.Errorf("without the kernel: %+v, want OOM: %v", o, tc.guess)
 			}
 		})
 	}

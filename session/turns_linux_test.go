@@ -1,0 +1,152 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gclog/gclog/session"
+)
+
+// A queue is what a Host has helpers look at, in the time of a synctest.
+type queue struct {
+	t     *testing.T
+	host  session.Host
+	began time.Time
+}
+
+func newQueue(t *testing.T) *queue { return &queue{t: t, began: time.Now()} }
+
+// turn takes a turn that is free.
+func (q *queue) turn(pid, uid int, device string) *session.Turn {
+	q.t.Helper()
+	turn, err := q.host.Turn(q.t.Context(), pid, uid, device, true)
+	if err != nil {
+		q.t.Fatal(err)
+	}
+	return turn
+}
+
+// at waits until so much time has gone by.
+func (q *queue) at(since time.Duration) { time.Sleep(time.Until(q.began.Add(since))) }
+
+// refused wants no turn for a process, at a time.
+func (q *queue) refused(pid, uid int, device string, wait bool, words string, at time.Duration) {
+	q.t.Helper()
+	_, err := q.host.Turn(q.t.Context(), pid, uid, device, wait)
+	refused(q.t, err, session.CauseStuck, words)
+	if got := time.Since(q.began); got != at {
+		q.t.Errorf("refused after %v, want %v", got, at)
+	}
+}
+
+// stuck checks how many do not answer.
+func (q *queue) stuck(want int) {
+	q.t.Helper()
+	if n, _ := q.host.Stuck(); n != want {
+		q.t.Errorf("%d do not answer, want %d", n, want)
+	}
+}
+
+const (
+	noAnswer   = "its file system does not answer (fuse at /point)"
+	othersTake = "other looks at such ones take their time"
+)
+
+// TestTurns: how many are looked at at a time, and who waits how long for whom.
+func TestTurns(t *testing.T) {
+	for name, f := range map[string]func(q *queue){
+		"two of a file system, behind one that takes its time": func(q *queue) {
+			q.turn(1, 7, "a")
+			q.at(60 * time.Millisecond)
+			q.turn(2, 7, "a")
+			q.turn(3, 7, "b") // another one is free
+			q.refused(4, 7, "a", false, othersTake, 100*time.Millisecond)
+			q.refused(5, 7, "a", false, othersTake, 100*time.Millisecond)
+		},
+		"one gives its turn back": func(q *queue) {
+			first := q.turn(1, 7, "a")
+			q.turn(2, 7, "a")
+			time.AfterFunc(50*time.Millisecond, first.End)
+			turn, err := q.host.Turn(q.t.Context(), 3, 7, "a", false)
+			if err != nil || time.Since(q.began) != 50*time.Millisecond {
+				q.t.Errorf("error %v after %v", err, time.Since(q.began))
+			}
+			turn.End()
+			q.turn(4, 7, "a")
+		},
+		"who may wait does so until the others are stuck": func(q *queue) {
+			q.turn(1, 7, "a")
+			q.at(time.Second)
+			q.turn(2, 7, "a")
+			q.at(2 * time.Second)
+			q.refused(3, 7, "a", true, noAnswer, 4*time.Second)
+			q.stuck(2)
+		},
+		"who is stuck is not looked at": func(q *queue) {
+			turn := q.turn(1, 7, "a")
+			q.at(3*time.Second - 1)
+			q.stuck(0)
+			q.at(3 * time.Second)
+			q.stuck(1)
+			q.refused(1, 7, "b", true, noAnswer, 3*time.Second)
+			q.turn(2, 7, "a") // another process of the file system
+			turn.End()
+			q.stuck(0)
+			q.turn(1, 7, "a")
+		},
+		"two are stuck of a file system": func(q *queue) {
+			q.turn(1, 7, "a")
+			q.turn(2, 8, "a")
+			q.at(3 * time.Second)
+			q.refused(3, 9, "a", true, noAnswer, 3*time.Second)
+			q.turn(4, 7, "b")
+		},
+		"four of a user": func(q *queue) {
+			for pid, device := range []string{"a", "b", "c", "d"} {
+				q.turn(pid+1, 7, device)
+			}
+			q.turn(9, 8, "e")
+			q.refused(5, 7, "e", false, othersTake, 100*time.Millisecond)
+			q.at(3 * time.Second)
+			q.refused(5, 7, "e", false, "looks at 4 others of this user are stuck", 3*time.Second)
+			q.stuck(5)
+		},
+		"eight of all": func(q *queue) {
+			for pid, device := range []string{"a", "b", "c", "d", "e", "f", "g"} {
+				q.turn(pid+1, 0, device)
+			}
+			q.turn(20, 7, "i")
+			q.refused(8, 0, "h", false, othersTake, 100*time.Millisecond)
+			q.refused(8, 8, "h", false, othersTake, 100*time.Millisecond)
+			q.at(3 * time.Second)
+			q.refused(8, 8, "h", false, "looks at 8 others are stuck", 3*time.Second)
+			q.stuck(8)
+		},
+		"the oldest that is not stuck is waited for": func(q *queue) {
+			q.turn(1, 7, "a")
+			q.at(2900 * time.Millisecond)
+			q.turn(2, 7, "a")
+			q.at(2950 * time.Millisecond)
+			q.refused(3, 7, "a", false, othersTake, 2950*time.Millisecond) // the first one has taken longer
+			q.at(3 * time.Second)
+			q.refused(4, 7, "a", false, othersTake, 3*time.Second)
+			q.turn(5, 7, "b")
+		},
+		"who gives up": func(q *queue) {
+			q.turn(1, 7, "a")
+			q.turn(2, 7, "a")
+			ctx, cancel := context.WithCancel(q.t.Context())
+			time.AfterFunc(time.Second, cancel)
+			if _, err := q.host.Turn(ctx, 3, 7, "a", true); !errors.Is(err, context.Canceled) || time.Since(q.began) != time.Second {
+				q.t.Errorf("error %v after %v", err, time.Since(q.began))
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { f(newQueue(t)) })
+		})
+	}
+}
