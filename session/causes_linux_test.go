@@ -45,6 +45,9 @@ func TestLeavesNothing(t *testing.T) {
 		_ = h.NewFamily("TMPDIR", p.dir).Members()
 		_, _ = target.ReadFile(file, 10)
 		_, _ = target.ReadFile(file+"-", 10)
+		other := target.Process
+		other.StartKey++
+		_, _ = other.ReadFile(file, 10)
 		_, _, _ = target.Runtime(), target.GCLibrary(), target.LibraryVersion()
 		_, _, _, _ = target.Startup(), target.Tracer(), target.Stopped(), target.Alive()
 		_, _ = target.ServerGCThreads()
@@ -70,15 +73,15 @@ func TestLeavesNothing(t *testing.T) {
 		s.Close()
 		w.Close()
 		m.Close()
-		other, err := os.Open(file) // it has a number of those that were closed just now
+		later, err := os.Open(file) // it has a number of those that were closed just now
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer other.Close()
+		defer later.Close()
 		w.Close()
 		m.Close()
 		s.Close()
-		if _, err := other.Stat(); err != nil {
+		if _, err := later.Stat(); err != nil {
 			t.Errorf("a file of others was closed: %v", err)
 		}
 	}

@@ -139,17 +139,17 @@ func isGroup(fd int) bool {
 
 func (g *memoryGroup) close() { closeFiles(g.dirs) }
 
-// openGroupFile opens a file of a group; -1 if there is none. What a process has mounted over it is
+// openGroupFile opens a file of a group, if there is one. What a process has mounted over it is
 // not touched.
 func openGroupFile(dir int, name string) int {
 	fd, err := openFile(dir, name)
 	if err != nil {
-		return -1
+		return noFile
 	}
 	defer unix.Close(fd)
 	around, _ := mountOf(dir)
 	if own, err := mountOf(fd); err != nil || own != around {
-		return -1
+		return noFile
 	}
 	f, _ := openAgain(fd)
 	return f
@@ -162,54 +162,54 @@ func hasGroupFile(dir int, name string) bool {
 	return err == nil
 }
 
-// accounting returns which of the folders accounts for the memory of the process: where
-// a group has no accounting of its own (version 2), the next one above has it. The
-// root of all groups, which is no limit to anything, does not count: -1.
-func (g *memoryGroup) accounting() int {
+// accounting returns the folder that accounts for the memory of the process, and those above it:
+// where a group has no accounting of its own (version 2), the next one above has it. The root of all
+// groups, which is no limit to anything, does not count.
+func (g *memoryGroup) accounting() []int {
 	for i, dir := range g.dirs {
 		if g.version == 1 {
 			if hasGroupFile(dir, "release_agent") { // only the root has one
-				return -1
+				return nil
 			}
-			return i
+			return g.dirs[i:]
 		}
 		if hasGroupFile(dir, "memory.current") {
-			return i
+			return g.dirs[i:]
 		}
 	}
-	return -1
+	return nil
 }
 
 // openUsage opens the file with what the group has, and those with the limits of it and
 // of the groups above.
 func (g *memoryGroup) openUsage() (usage int, limits []int) {
-	i := g.accounting()
-	if i < 0 {
-		return -1, nil
+	dirs := g.accounting()
+	if len(dirs) == 0 {
+		return noFile, nil
 	}
 	usageName, limitName := "memory.current", "memory.max"
 	if g.version == 1 {
 		usageName, limitName = "memory.usage_in_bytes", "memory.limit_in_bytes"
 	}
-	for _, dir := range g.dirs[i:] {
+	for _, dir := range dirs {
 		if fd := openGroupFile(dir, limitName); fd >= 0 {
 			limits = append(limits, fd)
 		}
 	}
-	return openGroupFile(g.dirs[i], usageName), limits
+	return openGroupFile(dirs[0], usageName), limits
 }
 
 // openKills opens the file that counts the processes of the group that the kernel
 // killed because there was no memory left.
 func (g *memoryGroup) openKills() int {
-	i := g.accounting()
-	if i < 0 {
-		return -1
+	dirs := g.accounting()
+	if len(dirs) == 0 {
+		return noFile
 	}
 	if g.version == 1 {
-		return openGroupFile(g.dirs[i], "memory.oom_control")
+		return openGroupFile(dirs[0], "memory.oom_control")
 	}
-	return openGroupFile(g.dirs[i], "memory.events")
+	return openGroupFile(dirs[0], "memory.events")
 }
 
 // oomKills reads that count.

@@ -36,8 +36,7 @@ func (c *Client) request(ctx context.Context, name string, set, command byte, pa
 }
 
 // exchange sends one command and has take read on behind the answer, with its
-// payload. take tells whether it keeps the connection, also if there is an error: that of
-// ctx may come behind the answer.
+// payload. take tells whether it keeps the connection.
 //
 // All of it together has the time of one request. When that is over the error
 // wraps ErrNoAnswer; when ctx is done it is that of ctx.
@@ -114,9 +113,8 @@ func (c *Client) converse(ctx context.Context, name string, m []byte, leave time
 	if keep, err = take(conn, answer); err != nil {
 		return err
 	}
-	if !stop() {
+	if !stop() { // who has given up just now has the answer all the same
 		<-given // else it might still set a deadline when the connection is the caller's
-		return ctx.Err()
 	}
 	return nil
 }

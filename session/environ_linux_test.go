@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -70,5 +71,18 @@ func TestEnvironmentOfProcess(t *testing.T) {
 	env := find(t, p).Environ
 	if env["OTEL_A"] != longest || env["OTEL_B"]+env["OTEL_C"] != "" || env["OTEL_D"] != "last" || env["TMPDIR"] != p.dir {
 		t.Errorf("%.300q", env)
+	}
+}
+
+// TestNoArguments: a process can have none.
+func TestNoArguments(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := &exec.Cmd{Path: self, Args: []string{""}, Env: helperEnviron("process", specVariable+"={}", "TMPDIR=/")}
+	child.Start(t, cmd)
+	if p, err := new(session.Host).Describe(cmd.Process.Pid); err != nil || p.CommandLine != nil || p.Executable != self {
+		t.Errorf("%q, %s, error %v", p.CommandLine, p.Executable, err)
 	}
 }

@@ -209,3 +209,34 @@ var PeerStart = peerStart
 
 // MountOf is the number of the mount that a file is in.
 func MountOf(f *os.File) (int, error) { return mountOf(int(f.Fd())) }
+
+// ReadStat and ReadStatus read files in a folder that looks like one of /proc.
+func ReadStat(proc string) (start uint64, err error) {
+	dir, _ := openFolder(unix.AT_FDCWD, proc)
+	defer closeFile(&dir)
+	s, err := readStatIn(dir)
+	return s.startKey, err
+}
+
+// ReadStatus returns the process, its effective user, and its number in its own namespace.
+func ReadStatus(proc string) (process, uid, inner int, err error) {
+	dir, _ := openFolder(unix.AT_FDCWD, proc)
+	defer closeFile(&dir)
+	s, err := readStatus(dir)
+	return s.process, s.uid, s.innerPID, err
+}
+
+// DefectOfHelper is what a helper answers that has a defect.
+func DefectOfHelper() (text string, hasFile bool) {
+	a := (*request)(nil).serve(noFile)
+	return a.Error, a.HasFD || a.fd != noFile
+}
+
+// OpenGroup is how many folders of control groups there are for a process, from its own one up.
+func OpenGroup(proc string) int {
+	dir, _ := openFolder(unix.AT_FDCWD, proc)
+	defer closeFile(&dir)
+	g := openMemoryGroup(dir, nil)
+	defer g.close()
+	return len(g.dirs)
+}

@@ -16,8 +16,11 @@ const (
 	openPath = unix.O_PATH | unix.O_CLOEXEC
 )
 
+// noFile is the descriptor where there is no file.
+const noFile = -1
+
 // openIn opens a file of a folder for reading. It never waits, and follows no link. Where there is an
-// error the file is -1.
+// error there is no file.
 func openIn(dir int, name string) (int, error) { return openAs(dir, name, openRead|unix.O_NOFOLLOW) }
 
 // openFile opens a file of a folder without touching it. A link is not followed.
@@ -87,11 +90,11 @@ func readAgain(fd int, buf []byte) []byte {
 	return buf[:n]
 }
 
-// closeFile closes a file once; -1 is none.
+// closeFile closes a file once.
 func closeFile(fd *int) {
 	if *fd >= 0 {
 		_ = unix.Close(*fd)
-		*fd = -1
+		*fd = noFile
 	}
 }
 

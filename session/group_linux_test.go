@@ -1,12 +1,14 @@
 package session_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/gclog/gclog/session"
+	"golang.org/x/sys/unix"
 )
 
 // folder makes a folder with files.
@@ -31,6 +33,47 @@ func TestDecimal(t *testing.T) {
 		if got := session.Decimal(text); got != want {
 			t.Errorf("%q: %d, want %d", text, got, want)
 		}
+	}
+}
+
+// TestReadStatus: what is read of a process before it is known what it is.
+func TestReadStatus(t *testing.T) {
+	for text, want := range map[string]struct {
+		process, uid, inner int
+		err                 error
+	}{
+		"Name:\tx\nTgid:\t7\nUid:\t1\t2\t3\t4\nNSpid:\t7\t5\t3\n":     {7, 2, 3, nil},
+		"Name:\tx\nTgid:\t7\nUid:\t1\t2\nNSpid:\t7\n":                 {7, 2, 7, nil},
+		"Name:\tx\nTgid:\t7\nUid:\t1\t2":                              {7, 2, 7, nil},
+		"Name:\tx\nTgid:\t7\nUid:\t1\t2\nNSpid:\t7\tx\n":              {7, 2, 7, nil},
+		"Name:\tx\nTgid:\t7\nUid:\t1\n":                               {err: unix.EIO},
+		"Name:\tx\nUid:\t1\t2\n":                                      {err: unix.EIO},
+		"Name:\tx\nTgid:\tx\nUid:\t1\t2\n":                            {err: unix.EIO},
+		"Name:\tx\nXTgid:\t8\nTgid:\t7\nTgid:\t9\nUid:\t1\t2\t3\t4\n": {7, 2, 7, nil},
+		"": {err: unix.EIO},
+	} {
+		process, uid, inner, err := session.ReadStatus(folder(t, map[string]string{"status": text}))
+		if process != want.process || uid != want.uid || inner != want.inner || !errors.Is(err, want.err) {
+			t.Errorf("%q: process %d (%d) of user %d, error %v; want %+v", text, process, inner, uid, err, want)
+		}
+	}
+	if _, _, _, err := session.ReadStatus(t.TempDir()); !errors.Is(err, unix.ENOENT) {
+		t.Errorf("without a file: %v", err)
+	}
+	for text, want := range map[string]error{statText("app", "S", "0", "4711"): nil, "1 (app) S 1 2": unix.EIO, "": unix.EIO} {
+		if start, err := session.ReadStat(folder(t, map[string]string{"stat": text})); !errors.Is(err, want) || want == nil && start != 4711 {
+			t.Errorf("%q: start %d, error %v, want %v", text, start, err, want)
+		}
+	}
+	if _, err := session.ReadStat(t.TempDir()); !errors.Is(err, unix.ENOENT) {
+		t.Errorf("without a file: %v", err)
+	}
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "stat"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := session.ReadStat(dir); !errors.Is(err, unix.EISDIR) {
+		t.Errorf("what cannot be read: %v", err)
 	}
 }
 
@@ -65,6 +108,31 @@ func TestGroupPath(t *testing.T) {
 	}
 	if path, version, ok := session.GroupPath(t.TempDir()); path != "" || version != 0 || ok {
 		t.Errorf("without a file: %q, version %d, %v", path, version, ok)
+	}
+}
+
+// TestOpenGroup: the folders of a group are opened as far up as they are mounted for us, else for the
+// process, and nothing but the kernel's own.
+func TestOpenGroup(t *testing.T) {
+	group := newGroup(t, nil)
+	steps := 2 // itself and the root, where all of them are mounted
+	path := "/" + filepath.Base(group.dir)
+	line := map[int]string{1: "5:memory:", 2: "0::"}[group.version]
+	for name, tc := range map[string]struct {
+		files map[string]string
+		want  int
+	}{
+		"ours":          {map[string]string{"cgroup": line + path + "\n"}, steps},
+		"the root":      {map[string]string{"cgroup": line + "/\n"}, 1},
+		"a missing one": {map[string]string{"cgroup": line + path + "-\n"}, 0},
+		"no group":      {map[string]string{"cgroup": "1:name=systemd:/\n"}, 0},
+		"nothing known": {nil, 0},
+	} {
+		leavesNothing(t, os.Getpid(), func() {
+			if got := session.OpenGroup(folder(t, tc.files)); got != tc.want {
+				t.Errorf("%s: %d folders, want %d", name, got, tc.want)
+			}
+		})
 	}
 }
 

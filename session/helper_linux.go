@@ -79,7 +79,7 @@ func (t *task) isStuck() bool { return time.Since(t.since) >= helperTime }
 
 // perform has a helper do what a request asks for. wait: it may wait for its turn.
 func (hs *helpers) perform(ctx context.Context, command []string, p *Process, q *request, proc int, away *awayError, wait bool) (reply, error) {
-	none := reply{FD: -1}
+	none := reply{FD: noFile}
 	t, err := hs.begin(ctx, p, away, wait)
 	if err != nil {
 		return none, err
@@ -353,7 +353,7 @@ func ServeHelper() error {
 
 // serve performs a request. A panic is an error like others: the helper has nowhere to write to.
 func (q *request) serve(proc int) (a answer) {
-	a.fd = -1
+	a.fd = noFile
 	defer func() {
 		if x := recover(); x != nil {
 			a.Error = fmt.Sprintf("a defect of gclog, please report it: %v\n%s", x, debug.Stack())
@@ -368,7 +368,7 @@ func (q *request) serve(proc int) (a answer) {
 	return a
 }
 
-// send writes a message, behind its length, with a file if that is not -1.
+// send writes a message, behind its length, with a file if there is one.
 func send(conn *net.UnixConn, message any, fd int) error {
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(message); err != nil { // it keeps the bytes of a path as they are
@@ -385,7 +385,7 @@ func send(conn *net.UnixConn, message any, fd int) error {
 	return err
 }
 
-// receive reads a message, and the file that came with it, else -1.
+// receive reads a message, and the file that came with it, if one did.
 func receive(conn *net.UnixConn, message any) (fd int, err error) {
 	length, rights := make([]byte, 4), make([]byte, unix.CmsgSpace(4))
 	n, nRights, _, _, err := conn.ReadMsgUnix(length, rights)
@@ -415,11 +415,11 @@ func receive(conn *net.UnixConn, message any) (fd int, err error) {
 func receivedFile(rights []byte) int {
 	list, err := unix.ParseSocketControlMessage(rights)
 	if err != nil || len(list) == 0 {
-		return -1
+		return noFile
 	}
 	fds, err := unix.ParseUnixRights(&list[0])
 	if err != nil || len(fds) != 1 {
-		return -1
+		return noFile
 	}
 	return fds[0]
 }

@@ -301,10 +301,12 @@ func TestHelperOverlay(t *testing.T) {
 		t.Skipf("no overlay in a user namespace here: %v", err)
 	}
 	h := &session.Host{Helper: helperArguments}
-	target, err := h.Find(t.Context(), p.pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	var target *session.Target
+	leavesNothing(t, os.Getpid(), func() {
+		if target, err = h.Find(t.Context(), p.pid); err != nil {
+			t.Fatal(err)
+		}
+	})
 	if got := target.Runtime(); got != session.RuntimeNativeAOT { // as all that has a socket and no library
 		t.Errorf("runtime %v", got)
 	}

@@ -11,7 +11,7 @@ import (
 // the files open, so that reading takes microseconds and no memory. One goroutine may
 // use it.
 type MemoryReader struct {
-	statm, usage int   // -1: there is none
+	statm, usage int   // files
 	limits       []int // of the group and of those above it
 	page         uint64
 	buf          []byte
@@ -28,7 +28,7 @@ func (p *Process) OpenMemory() *MemoryReader {
 }
 
 func newMemoryReader() *MemoryReader {
-	return &MemoryReader{statm: -1, usage: -1, page: uint64(os.Getpagesize()), buf: make([]byte, 128)}
+	return &MemoryReader{statm: noFile, usage: noFile, page: uint64(os.Getpagesize()), buf: make([]byte, 128)}
 }
 
 func (p *Process) openMemory() *MemoryReader {

@@ -65,14 +65,11 @@ func readStat(pid int) (procStat, error) {
 // readStatIn reads the stat of a process whose folder is open.
 func readStatIn(dir int) (procStat, error) {
 	b, err := readIn(dir, "stat", make([]byte, statSize))
-	if err != nil {
-		return procStat{}, err
-	}
 	s, ok := parseStat(b)
-	if !ok {
-		return s, unix.EIO
+	if err == nil && !ok {
+		err = unix.EIO
 	}
-	return s, nil
+	return s, err
 }
 
 // openProcess opens the folder of a process in /proc. It goes dead with the process, whoever gets
@@ -150,16 +147,14 @@ func decimal(b []byte) (n uint64) {
 // openProc opens /proc/PID of this very process. The folder goes dead with it,
 // whoever gets its number next.
 func (p *Process) openProc() (int, error) {
-	if p.StartKey == 0 {
-		return -1, unix.ESRCH // who it is, is not known
-	}
 	fd, err := openProcess(p.procPID())
 	if err != nil {
-		return -1, err
+		return noFile, err
 	}
-	if s, err := readStatIn(fd); err != nil || s.startKey != p.StartKey {
+	// Without a start it is not known who it is.
+	if s, err := readStatIn(fd); err != nil || s.startKey != p.StartKey || p.StartKey == 0 {
 		_ = unix.Close(fd)
-		return -1, unix.ESRCH
+		return noFile, unix.ESRCH
 	}
 	return fd, nil
 }

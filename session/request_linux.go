@@ -43,12 +43,12 @@ type reply struct {
 	Name    string
 	Data    []byte
 	Runtime Runtime
-	FD      int // with O_PATH, or connected; -1: none
+	FD      int // with O_PATH, or connected; or noFile
 }
 
 // perform does what a request asks for. The folder of the process in /proc is open.
 func (q *request) perform(proc int, g *guard) (r reply, err error) {
-	r.FD = -1
+	r.FD = noFile
 	if q.Kind == program {
 		r.Runtime, err = runningProgram(proc, g)
 		return r, err
@@ -161,15 +161,15 @@ func (q *request) describeDir(t *tree, dir place) (string, error) {
 func (q *request) connect(t *tree, dir place) (int, error) {
 	socket, err := t.step(dir, q.Name)
 	if err != nil {
-		return -1, err
+		return noFile, err
 	}
 	defer socket.close()
 	if status(socket.fd).Mode&unix.S_IFMT != unix.S_IFSOCK {
-		return -1, unix.ENOTSOCK
+		return noFile, unix.ENOTSOCK
 	}
 	conn, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
-		return -1, err
+		return noFile, err
 	}
 	// The way over the descriptor is short, however long the path is.
 	for {
@@ -180,7 +180,7 @@ func (q *request) connect(t *tree, dir place) (int, error) {
 	}
 	if err != nil {
 		_ = unix.Close(conn)
-		return -1, err
+		return noFile, err
 	}
 	return conn, nil
 }

@@ -38,6 +38,11 @@ func leavesNothing(t *testing.T, pid int, do func()) {
 	if after := openFiles(t, pid); after > before {
 		t.Errorf("process %d has %d files open, and had %d", pid, after, before)
 	}
+	for fd := range 3 { // numbers that are easily come by
+		if _, err := os.Lstat(fmt.Sprintf("/proc/%d/fd/%d", pid, fd)); err != nil {
+			t.Errorf("process %d lacks its file %d: %v", pid, fd, err)
+		}
+	}
 }
 
 // listenIn makes a socket in a folder, of a user.
@@ -204,6 +209,13 @@ func TestRequests(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestHelperDefect: a helper that has a defect says so.
+func TestHelperDefect(t *testing.T) {
+	if text, file := session.DefectOfHelper(); !strings.HasPrefix(text, "a defect of gclog, please report it: ") || !strings.Contains(text, "request_linux.go") || file {
+		t.Errorf("%q, with a file: %v", text, file)
+	}
 }
 
 // TestHelperEnds: a helper ends with its connection, and with what it does not understand, and

@@ -237,7 +237,7 @@ func (p *Process) ask(q *request) (reply, error) { return p.perform(context.Back
 func (p *Process) perform(ctx context.Context, q *request, wait bool) (reply, error) {
 	proc, err := p.openProc()
 	if err != nil {
-		return reply{FD: -1}, err
+		return reply{FD: noFile}, err
 	}
 	defer unix.Close(proc)
 	r, err := q.perform(proc, p.guard(proc))

@@ -69,7 +69,7 @@ func (t *tree) open(path string) (place, error) {
 	}
 	if err != nil && at.fd >= 0 {
 		at.close()
-		at.fd = -1
+		at.fd = noFile
 	}
 	return at, err
 }

@@ -10,7 +10,7 @@ import (
 // A Watch can tell, when a process has ended, how it did.
 type Watch struct {
 	unseen bool
-	dir    int // of the socket; -1: cannot be looked at
+	dir    int // of the socket; noFile: cannot be looked at
 	socket string
 	stat   int // /proc/PID/stat
 	// mayKnow: the kernel tells us the wait status of a process that has ended, as long
@@ -31,7 +31,7 @@ func (p *Process) Watch() *Watch {
 }
 
 func newWatch(p *Process) *Watch {
-	return &Watch{unseen: p.peer != nil, socket: p.socket, dir: -1, stat: -1, pidfd: -1, kills: -1}
+	return &Watch{unseen: p.peer != nil, socket: p.socket, dir: noFile, stat: noFile, pidfd: noFile, kills: noFile}
 }
 
 func (p *Process) watch() *Watch {
@@ -51,7 +51,7 @@ func (p *Process) watch() *Watch {
 	defer group.close()
 	w.kills = group.openKills()
 	w.killed, _ = oomKills(w.kills)
-	w.pidfd, _ = unix.PidfdOpen(p.PID, 0) // -1 with an error
+	w.pidfd, _ = unix.PidfdOpen(p.PID, 0) // no file, with an error
 	if s, ok := w.readStat(new([statSize]byte)); ok {
 		w.mayKnow = s.code > 1
 	} else {
