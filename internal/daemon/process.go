@@ -203,9 +203,12 @@ func (p *process) explain(err error, e event) {
 	stopped := p.target.Stopped()
 	e.why = p.d.o.Explain(p.target, err).Error()
 	p.post(func() {
-		p.stopped = stopped
-		e.final = p.replaced(err)
+		p.stopped, e.final = stopped, errors.Is(err, errReplaced)
 		p.step(e)
+		if e.final { // it is found anew
+			p.d.sweeper.again(p.key)
+			p.step(event{kind: eventGone})
+		}
 	})
 }
 
@@ -264,7 +267,7 @@ func decide(c *config.Loaded, s config.Subject, facts *gclog.Process) (d decisio
 func (p *process) open(a action) {
 	cfg, err := p.d.config.SessionConfig(a.level)
 	if err != nil { // the configuration was checked
-		p.later(event{kind: eventFailed, session: a.session, why: err.Error(), final: true})
+		p.step(event{kind: eventFailed, session: a.session, why: err.Error(), final: true})
 		return
 	}
 	o := attach.SessionOptions{
@@ -313,16 +316,6 @@ func (p *process) openSession(o attach.SessionOptions, cookie string, again bool
 		}
 	}
 	return attach.Open(ctx, p.target, o)
-}
-
-// replaced forgets a process that runs another program now: it is found anew.
-func (p *process) replaced(err error) bool {
-	if err != errReplaced { //nolint:errorlint // it is never wrapped
-		return false
-	}
-	p.d.sweeper.again(p.key)
-	p.later(event{kind: eventGone})
-	return true
 }
 
 // write gives a session to the writer.

@@ -1,0 +1,295 @@
+package daemon
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/gclog/gclog/session"
+)
+
+// TestLife: a process is logged from when it is found until it ends; how it has ended is told, and
+// then it is forgotten.
+func TestLife(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		end  func(*testing.T, *actor)
+		says string
+	}{
+		{"exits", func(t *testing.T, a *actor) { a.exit(t, 0) }, `{"level":"info","pid":%d,"service":"actor","reason":"exited","exit_code":0,"gcs":142,"message":"process ended"}`},
+		{"fails", func(t *testing.T, a *actor) { a.exit(t, 3) }, `{"level":"warn","pid":%d,"service":"actor","reason":"exited","exit_code":3,"gcs":142,"message":"process ended"}`},
+		{"killed", func(t *testing.T, a *actor) { a.kill(t) }, `{"level":"warn","pid":%d,"service":"actor","reason":"killed","exit_signal":9,"gcs":142,"message":"process ended"}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			play(t, "", func(s *stage) {
+				a := s.enter(fakeruntime.Config{})
+				s.says(fmt.Sprintf(`{"level":"info","pid":%d,"service":"actor","process":"actor","runtime":"8.0.0","session_level":"normal","message":"session begun"}`, a.target.PID))
+				time.Sleep(time.Minute)
+				got := s.shows(a)
+				file := filepath.Join(s.dir, fmt.Sprintf("%d.json", a.target.PID))
+				info, err := os.Stat(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want := (Status{
+					PID: a.target.PID, Process: "actor", Service: "actor", Runtime: "8.0.0", EntityID: fmt.Sprintf("0000cefa-0000-0000-0000-%08x0000", a.target.PID),
+					User: a.target.User, State: "on", Level: "normal", Since: epoch, GCs: collections, Read: int64(len(recording(t))) - 1,
+					Written: info.Size(), LastGC: epoch, Outputs: []string{file},
+				}); !sameStatus(got, want) {
+					t.Errorf("its status is\n%+v, want\n%+v", got, want)
+				}
+				c.end(t, a)
+				s.expect(a, "")
+				s.says(fmt.Sprintf(c.says, a.target.PID))
+				if n := s.actions(a); n["gc"] != collections || n["gc-session-end"] != 1 {
+					t.Errorf("it tells %v", n)
+				}
+			})
+		})
+	}
+}
+
+func sameStatus(a, b Status) bool {
+	a.Since, b.Since, a.LastGC, b.LastGC = a.Since.UTC(), b.Since.UTC(), a.LastGC.UTC(), b.LastGC.UTC()
+	return reflect.DeepEqual(a, b)
+}
+
+// TestStatusLog: the daemon's own log is told of each process that is not excluded, and how many are.
+func TestStatusLog(t *testing.T) {
+	play(t, `services: [{match: {pid: "0"}, name: x}]
+`, func(s *stage) {
+		on, refusing := s.enter(fakeruntime.Config{}), s.enter(fakeruntime.Config{Refuse: 7})
+		ignored := s.cue(fakeruntime.Config{})
+		ignored.target.Environ = map[string]string{"GCLOG_IGNORE": "1"}
+		s.find(ignored)
+		s.do(func() {
+			all := s.Daemon.status()
+			for i, p := range all.Processes {
+				if i > 0 && p.PID <= all.Processes[i-1].PID {
+					t.Errorf("the pids are not in order: %+v", all.Processes)
+				}
+			}
+			s.unreachable = []Status{{PID: 9, Process: "b"}, {PID: 5, Process: "a"}}
+			if all := s.Daemon.status(); len(all.Unreachable) != 2 || all.Unreachable[0].PID != 5 {
+				t.Errorf("unreachable are %+v", all.Unreachable)
+			}
+		})
+		time.Sleep(100 * time.Millisecond)
+		s.says()
+		s.status <- struct{}{}
+		synctest.Wait()
+		said := s.said.take()
+		for _, want := range []string{
+			fmt.Sprintf(`"pid":%d,"process":"actor","service":"actor","state":"on","why":"","session_level":"normal","gcs":142,"lost_events":0,"written_bytes":`, on.target.PID),
+			fmt.Sprintf(`"pid":%d,"process":"actor","service":"actor","state":"waiting","why":"explained: CollectTracing`, refusing.target.PID),
+			`"message":"excluded: gclog ctl status lists them"`,
+		} {
+			if !strings.Contains(said, want) {
+				t.Errorf("it does not say %s, but\n%s", want, said)
+			}
+		}
+		if strings.Contains(said, fmt.Sprint(ignored.target.PID)) || strings.Contains(said, "stuck") {
+			t.Errorf("it says\n%s", said)
+		}
+		var excluded struct{ Processes int }
+		for line := range strings.Lines(said) {
+			if strings.Contains(line, "excluded: ") {
+				parse(t, line, &excluded)
+			}
+		}
+		if n := s.count(stateExcluded); excluded.Processes != n || n == 0 {
+			t.Errorf("it says %d are excluded, of %d", excluded.Processes, n)
+		}
+	})
+}
+
+// TestLeftAlone: a process that is not to be logged whatever it says is asked nothing, and nothing of
+// its environment is kept of any.
+func TestLeftAlone(t *testing.T) {
+	play(t, `services: [{match: {pid: "0"}, name: x}]
+`, func(s *stage) {
+		ignored, other, on := s.cue(fakeruntime.Config{}), s.cue(fakeruntime.Config{}), s.cue(fakeruntime.Config{})
+		ignored.target.Environ = map[string]string{"GCLOG_IGNORE": "1"}
+		other.target.CommandLine = []string{"another program"}
+		on.target.Environ = map[string]string{"OTEL_SERVICE_NAME": "shop"}
+		for a, want := range map[*actor]Status{
+			ignored: {State: "excluded", Why: "it was started with GCLOG_IGNORE=1"},
+			other:   {State: "excluded", Why: "not in discovery.include (" + s.file() + ":2)"},
+			on:      {State: "on", Service: "shop"},
+		} {
+			s.find(a)
+			if got := s.shows(a); got.State != want.State || got.Why != want.Why || got.Service != want.Service {
+				t.Errorf("it is %+v, want %+v", got, want)
+			}
+			s.do(func() {
+				if x := s.of(a).target; x.Environ != nil || x.CommandLine != nil {
+					t.Errorf("it keeps %v and %v", x.Environ, x.CommandLine)
+				}
+			})
+			if n := a.runtime.Requests(); (n == 0) != (a != on) {
+				t.Errorf("%s was asked %d times", want.State, n)
+			}
+		}
+	})
+}
+
+// TestFoundAgain: a process that is found once more stays what it is, and one that ends now is to be
+// found again behind that.
+func TestFoundAgain(t *testing.T) {
+	play(t, "", func(s *stage) {
+		a := s.enter(fakeruntime.Config{Deaf: true})
+		s.find(a)
+		s.do(func() {
+			if len(s.of(a).live) != 1 || s.sweeper.offered[a.key()] {
+				t.Error("it is taken for another one")
+			}
+			s.gone(a.key())
+			if s.of(a).sup.gone || !s.sweeper.offered[a.key()] {
+				t.Error("a process that was out of sight is taken for one that has ended")
+			}
+			clear(s.sweeper.offered)
+			s.of(a).step(event{kind: eventGone})
+		})
+		s.find(a)
+		time.Sleep(time.Minute)
+		s.expect(a, "on")
+		s.change("include", "exclude")
+		s.expect(a, "closing")
+		s.find(a)
+		s.do(func() {
+			if !s.sweeper.offered[a.key()] {
+				t.Error("it is not found again behind its session")
+			}
+		})
+	})
+}
+
+// TestKeptOpen: a process has ended, and another one keeps its end of the connection: the session ends
+// five seconds later.
+func TestKeptOpen(t *testing.T) {
+	play(t, "", func(s *stage) {
+		a := s.enter(fakeruntime.Config{Deaf: true})
+		if err := a.cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		a.await(t)
+		s.do(func() { s.gone(a.key()) })
+		time.Sleep(goneTime - time.Millisecond)
+		s.expect(a, "on")
+		time.Sleep(2 * time.Millisecond)
+		s.expect(a, "")
+		s.says(`"reason":"killed"`)
+	})
+}
+
+// TestReplaced: a process that runs another program now is forgotten, and found anew.
+func TestReplaced(t *testing.T) {
+	play(t, "", func(s *stage) {
+		same, another := s.enter(fakeruntime.Config{}), s.enter(fakeruntime.Config{})
+		same.become(t, func(*fakeruntime.Config) {})
+		another.become(t, func(c *fakeruntime.Config) { c.Instance++ })
+		time.Sleep(10 * time.Second) // the sessions have ended, and the next attempt has come
+		s.expect(same, "on")
+		s.expect(another, "")
+		s.do(func() {
+			if s.sweeper.offered[same.key()] || !s.sweeper.offered[another.key()] {
+				t.Errorf("to be found anew: %v", s.sweeper.offered)
+			}
+		})
+		s.says("goes on, but its runtime ended the session", "explained: it runs another program now")
+	})
+}
+
+// TestSameRuntime: two processes that claim to be the same runtime are both logged, and that is told
+// once of each; one that is excluded is not heard.
+func TestSameRuntime(t *testing.T) {
+	play(t, "", func(s *stage) {
+		first := s.enter(fakeruntime.Config{})
+		s.says()
+		second := s.enter(fakeruntime.Config{CookieOf: first.target.PID})
+		for _, a := range []*actor{first, second} {
+			s.expect(a, "on")
+		}
+		s.says(fmt.Sprintf(`"pid":%d,"process":"actor","message":"process %[1]d claims the cookie of process %d (%s): one of them is not what it says; both are logged"`,
+			second.target.PID, first.target.PID, s.shows(first).EntityID))
+		s.do(func() { s.of(first).sup.state = stateExcluded; s.of(second).sup.state = stateExcluded })
+		s.enter(fakeruntime.Config{CookieOf: first.target.PID})
+		if said := s.said.take(); strings.Contains(said, "claims the cookie") {
+			t.Errorf("it says %s", said)
+		}
+		s.do(func() { s.of(first).sup.state = stateOn; s.of(second).sup.state = stateOn })
+	})
+}
+
+// TestDefects: a panic about a process, wherever it comes, is told and counted, and gives that process
+// up until it gets another chance.
+func TestDefects(t *testing.T) {
+	for name, c := range map[string]struct {
+		trap func(*stage, *actor)
+		then string // after the hour
+	}{
+		"explaining": {func(s *stage, a *actor) {
+			s.explain = func(*session.Target, error) { panic("a trap") }
+			a.become(s.t, func(c *fakeruntime.Config) { c.Hangup = true })
+			s.find(a)
+			time.Sleep(time.Second)
+		}, ""},
+		"in the loop": {func(s *stage, a *actor) {
+			s.find(a)
+			s.do(func() { s.of(a).post(func() { panic("a trap") }) })
+		}, "on"},
+		"between two sessions": {func(s *stage, a *actor) {
+			s.find(a)
+			a.become(s.t, func(c *fakeruntime.Config) { c.Hangup = true })
+			time.Sleep(3100 * time.Millisecond) // until it is clear that the process has not ended
+			s.expect(a, "waiting")
+			s.do(func() { s.of(a).request(func(*attach.Log) { panic("a trap") }) })
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, "", func(s *stage) {
+				a := s.cue(fakeruntime.Config{})
+				c.trap(s, a)
+				got := s.shows(a)
+				if got.State != "given-up" || got.Defects != 1 || got.Why != "a defect of gclog, please report it: a trap" {
+					t.Errorf("it is %+v", got)
+				}
+				s.says(fmt.Sprintf(`"pid":%d,"stack":`, a.target.PID))
+				s.do(func() {
+					if n := s.Daemon.status().Defects; n != 1 || len(s.of(a).live) > 0 {
+						t.Errorf("%d defects are counted, %d sessions are left", n, len(s.of(a).live))
+					}
+				})
+				s.explain = nil
+				a.become(t, func(c *fakeruntime.Config) { c.Hangup = false })
+				time.Sleep(chanceEvery + tick)
+				s.expect(a, c.then)
+				s.do(func() {
+					if s.sweeper.offered[a.key()] != (c.then == "") {
+						t.Error("it is found anew, or not")
+					}
+				})
+			})
+		})
+	}
+}
+
+// TestDefectWriting: a panic while a session is written ends that session, is told and counted, and
+// the next session goes on.
+func TestDefectWriting(t *testing.T) {
+	play(t, "", func(s *stage) {
+		a := s.enter(fakeruntime.Config{})
+		s.do(func() { s.of(a).request(func(*attach.Log) { panic("a trap") }) })
+		time.Sleep(10 * time.Second)
+		if got := s.shows(a); got.State != "on" || got.Defects != 1 {
+			t.Errorf("it is %+v", got)
+		}
+	})
+}

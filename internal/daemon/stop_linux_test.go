@@ -1,0 +1,124 @@
+package daemon
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/fakeruntime"
+)
+
+// TestStop: the end takes no longer than what it has to wait for, and five seconds at most; what is
+// not written in time is told as a gap, and no more than that.
+func TestStop(t *testing.T) {
+	const ms = time.Millisecond
+	// busy is an actor whose outputs are busy for so long behind the end.
+	busy := func(s *stage, d time.Duration) *actor {
+		a := s.enter(fakeruntime.Config{Speed: 1})
+		time.Sleep(100 * ms)
+		const all = time.Minute // is sent
+		time.AfterFunc(all+d, s.stall(a))
+		time.Sleep(all)
+		return a
+	}
+	for _, c := range []struct {
+		name  string
+		begin func(*stage) *actor // nil: nobody is there
+		takes time.Duration
+		gcs   int // collections that are told; -1: nothing is
+		gaps  int // because there was no time
+		says  string
+	}{
+		{"nobody", func(*stage) *actor { return nil }, 0, -1, 0, `"message":"gclog daemon ended: no session is left"`},
+		{"on", func(s *stage) *actor { return s.enter(fakeruntime.Config{}) }, 0, collections, 0, `"processes":1,"message":"ending"`},
+		{"silent", func(s *stage) *actor { return s.enter(fakeruntime.Config{Silent: true}) }, askTime, -1, 0, "no session is left"},
+		{"opening", func(s *stage) *actor {
+			return s.enter(fakeruntime.Config{Meet: func(command uint16) fakeruntime.Fault {
+				return fakeruntime.Fault{Silent: command>>8 == 2}
+			}})
+		}, 2 * askTime, -1, 0, "no session is left"}, // one whose session may have begun is waited for a second more
+		{"deaf", func(s *stage) *actor { return s.enter(fakeruntime.Config{Deaf: true}) }, cutTime, collections, 1, "no session is left"},
+		{"waiting", func(s *stage) *actor {
+			a := s.enter(fakeruntime.Config{Refuse: 0x80131387})
+			time.Sleep(100 * ms)
+			return a
+		}, 0, -1, 0, "no session is left"},
+		{"busy until it is cut", func(s *stage) *actor { return busy(s, 2100*ms) }, 2100 * ms, collections, 0, "no session is left"},
+		{"busy until it is hurried", func(s *stage) *actor { return busy(s, 2600*ms) }, 2600 * ms, 0, 1, "no session is left"},
+		{"busy for long", func(s *stage) *actor { return busy(s, 6*time.Second) }, stopTime, -1, 0,
+			`"processes":1,"message":"not all sessions ended in time: their connections are closed, which ends them too"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			play(t, "", func(s *stage) {
+				a := c.begin(s)
+				s.do(func() {})
+				s.said.take()
+				began := time.Now()
+				s.stop()
+				<-s.ended
+				if took := time.Since(began); took != c.takes || s.err != nil {
+					t.Errorf("it took %v, want %v; error %v", took, c.takes, s.err)
+				}
+				s.says(c.says)
+				if s.ready.Load() {
+					t.Error("it is still ready")
+				}
+				if c.gcs < 0 {
+					return
+				}
+				n := s.actions(a)
+				if n["gc"] < c.gcs || c.gcs == 0 && n["gc"] > collections/2 || n["gc-gap stopped"] != c.gaps || n["gc-session-end"] != 1 {
+					t.Errorf("it tells %v, want %d collections and %d gaps", n, c.gcs, c.gaps)
+				}
+			})
+		})
+	}
+}
+
+// TestStopFirst: of what comes behind the end nothing begins.
+func TestStopFirst(t *testing.T) {
+	play(t, "", func(s *stage) {
+		silent, late := s.enter(fakeruntime.Config{Silent: true}), s.cue(fakeruntime.Config{})
+		s.stop()
+		s.find(late)
+		s.do(func() {
+			if s.of(late) != nil || s.of(silent) == nil {
+				t.Errorf("the processes are %v", s.processes)
+			}
+			s.tellReady()
+		})
+		if s.ready.Load() {
+			t.Error("it is ready again")
+		}
+	})
+}
+
+// TestHurry: also a session that begins when there is no time left is told so.
+func TestHurry(t *testing.T) {
+	play(t, "", func(s *stage) {
+		before := s.enter(fakeruntime.Config{Deaf: true})
+		s.do(func() { s.hasten((*attach.Session).Cut) })
+		after := s.enter(fakeruntime.Config{Deaf: true})
+		s.do(func() {
+			for _, a := range []*actor{before, after} {
+				if p := s.of(a); p != nil && len(p.live) > 0 {
+					t.Errorf("the process has %d sessions", len(p.live))
+				}
+			}
+		})
+	})
+}
+
+// TestLoopDefect: a panic in the loop is told and counted, and the loop turns on.
+func TestLoopDefect(t *testing.T) {
+	play(t, "", func(s *stage) {
+		s.do(func() { s.sweeper.failed(&attach.DefectError{Value: "trap one"}) })
+		s.post(func() { panic("trap two") })
+		s.do(func() {
+			if n := s.Daemon.status().Defects; n != 2 {
+				t.Errorf("%d defects are counted", n)
+			}
+		})
+		s.says("trap one", "trap two", `"stack":"`)
+	})
+}

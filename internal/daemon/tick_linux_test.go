@@ -1,0 +1,359 @@
+package daemon
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/fakeruntime"
+	"golang.org/x/sys/unix"
+)
+
+// times returns when the records of an actor about something were written, since the begin.
+func (s *stage) times(a *actor, action string) (list []time.Duration) {
+	s.t.Helper()
+	for _, r := range s.wrote(a) {
+		if text(r, "event", "action") != action {
+			continue
+		}
+		at, err := time.Parse(time.RFC3339Nano, text(r, "@timestamp"))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		list = append(list, at.Sub(epoch))
+	}
+	return list
+}
+
+// TestSummaries: every process that has a session writes one at each multiple of the interval, and
+// one at its end; another interval counts from when it is read.
+func TestSummaries(t *testing.T) {
+	play(t, "summary: 30s\n", func(s *stage) {
+		quiet, late := s.enter(fakeruntime.Config{}), s.cue(fakeruntime.Config{})
+		time.Sleep(40 * time.Second)
+		s.find(late)
+		time.Sleep(45 * time.Second)
+		s.change("summary: 30s", "summary: 1m")
+		time.Sleep(time.Minute)
+		s.change("summary: 1m", "summary: 0s")
+		time.Sleep(5 * time.Minute)
+		s.change("summary: 0s", "summary: 5m")
+		time.Sleep(4 * time.Minute)
+		quiet.exit(t, 0)
+		s.do(func() {})
+		for _, c := range []struct {
+			a    *actor
+			want string
+		}{
+			{quiet, "[30s 1m0s 2m0s 10m0s 11m25s]"},
+			{late, "[1m0s 2m0s 10m0s]"},
+		} {
+			if got := fmt.Sprint(s.times(c.a, "gc-summary")); got != c.want {
+				t.Errorf("summaries at %s, want %s", got, c.want)
+			}
+		}
+	})
+}
+
+// TestSummaryBehind: a process whose outputs are behind writes no summaries for the time until then.
+func TestSummaryBehind(t *testing.T) {
+	play(t, "summary: 30s\n", func(s *stage) {
+		a := s.enter(fakeruntime.Config{})
+		time.Sleep(time.Second)
+		goOn := s.stall(a)
+		done := 0
+		s.do(func() {
+			for range 2 * sessionsMost { // more than it has room for
+				s.of(a).request(func(*attach.Log) { done++ })
+			}
+		})
+		time.Sleep(10 * time.Minute)
+		goOn()
+		time.Sleep(25 * time.Second)
+		synctest.Wait()
+		if got := fmt.Sprint(s.times(a, "gc-summary")); got != "[]" || done != 2*sessionsMost {
+			t.Errorf("summaries at %s, %d requests are done", got, done)
+		}
+		time.Sleep(10 * time.Second)
+		if got := fmt.Sprint(s.times(a, "gc-summary")); got != "[10m30s]" {
+			t.Errorf("summaries at %s", got)
+		}
+	})
+}
+
+// TestFollowClock: when the clock of the host is set records tell the new time, from the next tick on,
+// and a clock that only drifts is left alone.
+func TestFollowClock(t *testing.T) {
+	for _, c := range []struct{ set, step time.Duration }{
+		{3 * time.Second, 3 * time.Second},
+		{-3 * time.Second, -3 * time.Second},
+		{clockStep, clockStep},
+		{-clockStep, -clockStep},
+		{clockStep - 1, 0},
+		{1 - clockStep, 0},
+	} {
+		t.Run(c.set.String(), func(t *testing.T) {
+			play(t, "", func(s *stage) {
+				a, b := s.enter(fakeruntime.Config{}), s.enter(fakeruntime.Config{})
+				time.Sleep(time.Minute + time.Second)
+				s.said.take()
+				s.do(func() { s.ahead += c.set })
+				time.Sleep(time.Minute)
+				said := s.said.take()
+				if n, want := strings.Count(said, "the clock of the host was set"), min(1, int(c.step.Abs())); n != want {
+					t.Errorf("it is said %d times: %s", n, said)
+				}
+				for _, a := range []*actor{a, b} {
+					a.exit(t, 0)
+					s.do(func() {})
+					if at := s.times(a, "gc-session-end"); len(at) != 1 || at[0] != 2*time.Minute+time.Second+c.step {
+						t.Errorf("the end is at %v", at)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestGoOn: a process that was stopped, and goes on, is asked again at the next tick, whether it waits
+// for that for long or was given up; one that is still stopped, or never was, is not.
+func TestGoOn(t *testing.T) {
+	for _, attempts := range []int{maxAttempts - 2, maxAttempts} {
+		t.Run(strconv.Itoa(attempts), func(t *testing.T) {
+			play(t, "", func(s *stage) {
+				goesOn, stays, never := s.cue(fakeruntime.Config{Silent: true}), s.cue(fakeruntime.Config{Silent: true}), s.cue(fakeruntime.Config{Silent: true})
+				// One of them has had a session, so that it goes on where it was.
+				had := s.enter(fakeruntime.Config{})
+				stopped := []*actor{goesOn, stays, had}
+				for _, a := range stopped {
+					if err := a.cmd.Process.Signal(unix.SIGSTOP); err != nil {
+						t.Fatal(err)
+					}
+					a.awaitState(t, "T")
+				}
+				had.become(t, func(c *fakeruntime.Config) { c.Silent = true })
+				all := []*actor{goesOn, stays, never, had}
+				for _, a := range all {
+					s.find(a)
+				}
+				since := map[*actor]time.Time{} // it has made so many attempts
+				for ; len(since) < len(all); time.Sleep(time.Second) {
+					for _, a := range all {
+						if since[a].IsZero() && s.shows(a).Attempts >= attempts {
+							since[a] = time.Now()
+							if a == goesOn || a == had {
+								// The signal is at once, and the runtime answers.
+								a.become(t, func(c *fakeruntime.Config) { c.Silent = false })
+								if err := a.cmd.Process.Signal(unix.SIGCONT); err != nil {
+									t.Fatal(err)
+								}
+								a.awaitState(t, "S")
+								go func() {
+									time.Sleep(tick + time.Millisecond)
+									if got := s.shows(a); a == had && got.State != "on" || a == goesOn && got.State != "on" && got.State != "" {
+										t.Errorf("%v after it goes on it is %s", tick, got.State)
+									}
+								}()
+							}
+						}
+					}
+				}
+				time.Sleep(time.Minute)
+				s.do(func() {
+					for a, want := range map[*actor]bool{goesOn: attempts == maxAttempts, stays: false, never: false, had: false} {
+						if s.sweeper.offered[a.key()] != want {
+							t.Errorf("found anew is %v, want %v", !want, want)
+						}
+					}
+				})
+				if attempts == maxAttempts {
+					for _, a := range []*actor{stays, never} {
+						s.expect(a, "given-up")
+						if n := a.runtime.Requests(); n != maxAttempts {
+							t.Errorf("it was asked %d times", n)
+						}
+					}
+				}
+			})
+		})
+	}
+}
+
+// awaitState waits until a process is in a state of /proc.
+func (a *actor) awaitState(t *testing.T, state string) {
+	t.Helper()
+	for range 1_000_000 {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", a.target.PID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(b), ") "+state+" ") {
+			return
+		}
+	}
+	t.Fatalf("it is not %s", state)
+}
+
+// TestAnotherChance: a process that was given up gets another chance after an hour: one that had a
+// session goes on, one that never had one is found anew.
+func TestAnotherChance(t *testing.T) {
+	play(t, "", func(s *stage) {
+		never, had := s.enter(fakeruntime.Config{Refuse: 7}), s.enter(fakeruntime.Config{})
+		had.become(t, func(c *fakeruntime.Config) { c.Refuse = 7 })
+		for s.shows(never).State != "given-up" || s.shows(had).State != "given-up" {
+			time.Sleep(time.Minute)
+		}
+		had.become(t, func(c *fakeruntime.Config) { c.Refuse = 0 })
+		time.Sleep(chanceEvery / 2)
+		s.do(func() {
+			s.of(had).gaveUp, s.of(never).gaveUp = time.Now(), time.Now()
+		})
+		time.Sleep(chanceEvery - tick - time.Second)
+		s.expect(never, "given-up")
+		s.expect(had, "given-up")
+		time.Sleep(2*tick + time.Second)
+		s.expect(never, "")
+		s.expect(had, "on")
+		s.do(func() {
+			if !s.sweeper.offered[never.key()] || s.sweeper.offered[had.key()] {
+				t.Errorf("found anew are %v", s.sweeper.offered)
+			}
+			if p := s.of(had); !p.gaveUp.IsZero() {
+				t.Errorf("it counts as given up since %v", p.gaveUp)
+			}
+		})
+	})
+}
+
+// TestGivenUpOnce: the hour of a process that was given up begins when it was, whatever comes then.
+func TestGivenUpOnce(t *testing.T) {
+	play(t, "", func(s *stage) {
+		a := s.enter(fakeruntime.Config{Refuse: 7})
+		for s.shows(a).State != "given-up" {
+			time.Sleep(time.Second)
+		}
+		var since time.Time
+		s.do(func() { since = s.of(a).gaveUp })
+		if ago := time.Since(since); ago < 0 || ago > time.Second {
+			t.Errorf("it was given up %v ago", ago)
+		}
+		time.Sleep(time.Minute)
+		s.find(a)
+		s.do(func() {
+			if !s.of(a).gaveUp.Equal(since) {
+				t.Error("its hour begins anew")
+			}
+		})
+	})
+}
+
+// TestRetention: files of processes that are gone are deleted once a minute, at most, and that is told.
+func TestRetention(t *testing.T) {
+	for _, limit := range []string{"age: 1h", "total: 1000"} {
+		t.Run(limit, func(t *testing.T) {
+			play(t, "retention: {"+limit+"}\n", func(s *stage) {
+				a := s.enter(fakeruntime.Config{})
+				left := func(pid int) string {
+					name := filepath.Join(s.dir, fmt.Sprintf("%d.json", pid))
+					makeFile(t, name, 2000, 2*time.Hour)
+					return name
+				}
+				gone := func(name string) bool {
+					synctest.Wait()
+					_, err := os.Stat(name)
+					return err != nil
+				}
+				first := left(1)
+				time.Sleep(tick + time.Millisecond)
+				if !gone(first) {
+					t.Error("it is still there")
+				}
+				s.says(fmt.Sprintf(`{"level":"info","file":%q,"bytes":2000,"written":"`, first), `"message":"a file of a process that is gone was deleted"`)
+				second := left(2)
+				time.Sleep(cleanEvery - tick)
+				if gone(second) {
+					t.Error("it is looked for files again at once")
+				}
+				time.Sleep(2 * tick)
+				if !gone(second) {
+					t.Error("it is not looked for files again")
+				}
+				if gone(filepath.Join(s.dir, fmt.Sprintf("%d.json", a.target.PID))) {
+					t.Error("the file of a process that is logged is gone")
+				}
+				s.do(func() { s.cleaning = true }) // it takes long
+				third := left(3)
+				time.Sleep(2 * cleanEvery)
+				if gone(third) {
+					t.Error("it is looked for files twice at the same time")
+				}
+			})
+		})
+	}
+	play(t, "", func(s *stage) {
+		name := filepath.Join(s.dir, "1.json")
+		makeFile(t, name, 40, 10000*time.Hour)
+		time.Sleep(time.Hour)
+		if _, err := os.Stat(name); err != nil {
+			t.Errorf("without a limit: %v", err)
+		}
+		s.do(func() {
+			if !s.cleaned.IsZero() {
+				t.Error("it looks for files without a limit")
+			}
+		})
+	})
+}
+
+// TestTick: what is rarely due is done at each tick.
+func TestTick(t *testing.T) {
+	dir, err := os.MkdirTemp("", "gclog-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	l, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "n"), Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	t.Setenv("NOTIFY_SOCKET", l.LocalAddr().String())
+	told := func() (processes, logged, unreachable, stuck int) { // what systemd was told last
+		b := make([]byte, 1<<10)
+		for logged < 0 || processes == 0 {
+			n, err := l.Read(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = fmt.Sscanf(string(b[:n]), "STATUS=%d processes, %d logged, %d not reachable, %d looks stuck", &processes, &logged, &unreachable, &stuck)
+		}
+		return processes, logged, unreachable, stuck
+	}
+	play(t, "", func(s *stage) {
+		s.enter(fakeruntime.Config{})
+		s.enter(fakeruntime.Config{})
+		s.enter(fakeruntime.Config{Silent: true})
+		s.do(func() {
+			s.unreachable = make([]Status, 7)
+			s.limiter.warn("x", "it is broken", nil)
+			s.limiter.warn("x", "it is broken", nil)
+		})
+		time.Sleep(tick + time.Millisecond)
+		known := 0
+		s.do(func() { known = len(s.processes) })
+		if processes, logged, unreachable, stuck := told(); processes != known+7 || logged != 2 || unreachable != 7 || stuck != 0 {
+			t.Errorf("systemd is told of %d processes (%d are known), %d logged, %d not reachable, %d stuck", processes, known, logged, unreachable, stuck)
+		}
+		_ = l.Close() // it has room for a few messages only
+		s.said.take()
+		time.Sleep(limitPeriod)
+		s.says(`"left_out":1,"message":"it is broken"`)
+	})
+}
