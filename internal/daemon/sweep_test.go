@@ -12,6 +12,10 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
+// stranger is added to the pids here: no process of this host has such a number, nor the test itself,
+// which a sweeper passes over.
+const stranger = 1 << 23
+
 // A host has processes that are made up, and notes what a sweeper does with them.
 type host struct {
 	*sweeper
@@ -26,7 +30,8 @@ type host struct {
 
 func newHost() *host {
 	h := &host{sweeper: newSweeper(time.Second), dotnet: map[int]bool{}, hangs: map[int]chan struct{}{}, inspected: map[int]int{}}
-	h.inspect = func(pid int) *session.Listed {
+	h.inspect = func(number int) *session.Listed {
+		pid := number - stranger
 		h.mu.Lock()
 		h.inspected[pid]++
 		h.mu.Unlock()
@@ -34,14 +39,14 @@ func newHost() *host {
 			<-wait
 		}
 		l := &session.Listed{}
-		l.PID, l.StartKey = pid, uint64(pid)
+		l.PID, l.StartKey = number, uint64(pid)
 		if !h.dotnet[pid] {
 			l.Err = &session.TargetError{Cause: session.CauseNotDotnet}
 		}
 		return l
 	}
-	h.found = func(t *session.Target) { h.told = append(h.told, fmt.Sprintf("found %d", t.PID)) }
-	h.gone = func(k key) { h.told = append(h.told, fmt.Sprintf("gone %d", k.pid)) }
+	h.found = func(t *session.Target) { h.told = append(h.told, fmt.Sprintf("found %d", t.PID-stranger)) }
+	h.gone = func(k key) { h.told = append(h.told, fmt.Sprintf("gone %d", k.pid-stranger)) }
 	h.swept = func([]*unreachable) {}
 	h.failed = func(err error) { h.passed = append(h.passed, err.Error()) }
 	return h
@@ -51,7 +56,7 @@ func newHost() *host {
 func (h *host) see(names map[int]string) {
 	var seen []session.Sighting
 	for pid, name := range names {
-		seen = append(seen, session.Sighting{PID: pid, StartKey: uint64(pid), Name: name})
+		seen = append(seen, session.Sighting{PID: stranger + pid, StartKey: uint64(pid), Name: name})
 	}
 	slices.SortFunc(seen, func(a, b session.Sighting) int { return a.PID - b.PID })
 	h.sweep(seen)
@@ -117,7 +122,7 @@ func TestSweepExec(t *testing.T) {
 		h.see(map[int]string{7: "dotnet"})
 		h.expect(t, "found 7")
 		// What has failed with it has it found anew.
-		h.again(key{pid: 7, start: 7})
+		h.again(key{pid: stranger + 7, start: 7})
 		h.see(map[int]string{7: "dotnet"})
 		h.see(map[int]string{7: "dotnet"})
 		h.expect(t, "found 7")
@@ -136,7 +141,7 @@ func TestSweepGone(t *testing.T) {
 		h.expect(t, "gone 7")
 		h.see(map[int]string{7: "dotnet"})
 		h.expect(t, "found 7")
-		h.sweep([]session.Sighting{{PID: 7, StartKey: 99, Name: "other"}})
+		h.sweep([]session.Sighting{{PID: stranger + 7, StartKey: 99, Name: "other"}})
 		h.expect(t, "gone 7")
 		h.see(nil)
 		h.expect(t)
@@ -233,7 +238,7 @@ func TestSweepUnreachable(t *testing.T) {
 	h := newHost()
 	h.inspect = func(pid int) *session.Listed {
 		l := &session.Listed{Err: &session.TargetError{PID: pid, Cause: session.CauseNoSocket, Detail: "has no socket"}}
-		l.PID, l.StartKey, l.Name, l.Environ = pid, uint64(pid), "orders", map[string]string{"SECRET": "a secret value"}
+		l.PID, l.StartKey, l.Name, l.Environ = pid, uint64(pid-stranger), "orders", map[string]string{"SECRET": "a secret value"}
 		return l
 	}
 	var list []*unreachable
@@ -252,7 +257,7 @@ func TestSweepStuck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost()
 		h.inspect = func(pid int) *session.Listed {
-			return &session.Listed{Process: session.Process{PID: pid, StartKey: uint64(pid)}, Err: &session.TargetError{PID: pid, Cause: session.CauseStuck, Detail: "hangs"}}
+			return &session.Listed{Process: session.Process{PID: pid, StartKey: uint64(pid - stranger)}, Err: &session.TargetError{PID: pid - stranger, Cause: session.CauseStuck, Detail: "hangs"}}
 		}
 		h.see(map[int]string{7: "other"})
 		if want := []string{"process 7 hangs"}; !slices.Equal(h.passed, want) {
