@@ -57,12 +57,13 @@ func (s *server) serve(l net.Listener) {
 	go func() { _ = s.http.Serve(l) }() // until it is closed
 }
 
-// shutDown takes no more requests, and lets those that are under way be answered: one of them may
-// have asked for this.
+// shutDown takes no more connections, so that its address is free, and lets requests that are under
+// way be answered: one of them may have asked for this.
 func (s *server) shutDown() {
 	if s == nil {
 		return
 	}
+	_ = s.listener.Close()
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), httpTime)
 		defer cancel()

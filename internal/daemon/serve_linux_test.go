@@ -1,0 +1,344 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gclog/gclog/internal/config"
+	"github.com/gclog/gclog/internal/control"
+	"github.com/rs/zerolog"
+	"golang.org/x/sys/unix"
+)
+
+// serving is a daemon whose loop turns, and that listens as a configuration says.
+func serving(t *testing.T, c *config.Loaded) (*Daemon, *lines) {
+	t.Helper()
+	var said lines
+	d := newDaemon(t, Options{})
+	d.config, d.log = c, zerolog.New(&said)
+	d.sweeper = newSweeper(time.Hour)
+	turn(t, d)
+	t.Cleanup(func() {
+		d.closePorts()
+		d.http.close()
+		d.control.close()
+	})
+	for _, err := range []error{d.listen(c.Discovery.Listen), d.serve(c.HTTP.Listen), d.administer(c.Control.Socket)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return d, &said
+}
+
+// apply has a daemon do what a configuration asks for.
+func apply(t *testing.T, d *Daemon, c *config.Loaded) (err error) {
+	t.Helper()
+	if !d.ask(t.Context(), func() { err = d.apply(c) }) {
+		t.Fatal("the loop does not turn")
+	}
+	return err
+}
+
+// healthy tells whether gclog answers at an address, by TCP or at a socket.
+func healthy(t *testing.T, network, address string) bool {
+	t.Helper()
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, address)
+	}}}
+	r, err := client.Get("http://gclog" + control.PathHealth)
+	if err != nil {
+		return false
+	}
+	defer r.Body.Close()
+	b, err := io.ReadAll(r.Body)
+	return err == nil && r.StatusCode == 200 && string(b) == "gclog is Healthy.\n"
+}
+
+// refuses waits until nobody answers at an address.
+func refuses(t *testing.T, network, address string) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); healthy(t, network, address); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("gclog still answers at %s", address)
+		}
+	}
+}
+
+// listens is a configuration of places to listen at.
+func listens(t *testing.T, http, socket string, ports ...string) *config.Loaded {
+	t.Helper()
+	c := nobody(t)
+	c.HTTP.Listen, c.Control.Socket, c.Discovery.Listen = http, socket, ports
+	return c
+}
+
+// TestApplyListen: a new configuration has the daemon listen elsewhere; if it cannot somewhere all stays
+// as it was, and what was before answers.
+func TestApplyListen(t *testing.T) {
+	dir := shortDir(t)
+	path := func(name string) string { return filepath.Join(dir, name) }
+	d, _ := serving(t, listens(t, "127.0.0.1:0", path("c1"), path("p1")))
+	first := d.http.address
+	before := listens(t, first, path("c1"), path("p1"))
+	d.config = before
+	stays := func(ports ...string) {
+		t.Helper()
+		if d.http.address != first || !healthy(t, "tcp", first) || !healthy(t, "unix", path("c1")) || len(d.ports) != 1 || d.ports[path("p1")] == nil || d.config != before {
+			t.Errorf("it listens at %v, at %v and at %v", d.http, d.control, d.ports)
+		}
+	}
+	_, port, _ := net.SplitHostPort(first)
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for what, c := range map[string]*config.Loaded{
+		"a port in no folder":         listens(t, "127.0.0.1:0", path("c2"), path("none/p2")),
+		"an address that is taken":    listens(t, taken.Addr().String(), path("c2"), path("p2")),
+		"no address of this host":     listens(t, "192.0.2.1:"+port, path("c2"), path("p2")),
+		"a socket that is no socket":  listens(t, "127.0.0.1:0", "/dev/null/c2", path("p2")),
+		"no socket, the same address": listens(t, first, "/dev/null/c2", path("p2")),
+	} {
+		if err := apply(t, d, c); err == nil {
+			t.Errorf("%s: no error", what)
+		} else if strings.Contains(what, "address") && !strings.HasPrefix(what, "no socket") && !strings.HasPrefix(err.Error(), "http.listen: ") {
+			t.Errorf("%s: %v", what, err)
+		}
+		stays()
+	}
+	// All addresses of this host in the place of one, at the same port, and back.
+	for _, address := range []string{":" + port, "127.0.0.1:" + port} {
+		if err := apply(t, d, listens(t, address, path("c1"), path("p1"))); err != nil {
+			t.Error(err)
+		}
+		if !healthy(t, "tcp", "127.0.0.1:"+port) || !healthy(t, "unix", path("c1")) {
+			t.Errorf("nobody answers at %s", address)
+		}
+	}
+	if err := apply(t, d, listens(t, "127.0.0.1:0", path("c2"), path("p2"))); err != nil {
+		t.Fatal(err)
+	}
+	refuses(t, "tcp", "127.0.0.1:"+port)
+	refuses(t, "unix", path("c1"))
+	if !healthy(t, "tcp", d.http.address) || !healthy(t, "unix", path("c2")) || len(d.ports) != 1 || d.ports[path("p2")] == nil {
+		t.Errorf("it listens at %v, at %v and at %v", d.http, d.control, d.ports)
+	}
+	last := d.http.address
+	if err := apply(t, d, listens(t, "", "")); err != nil {
+		t.Fatal(err)
+	}
+	refuses(t, "tcp", last)
+	refuses(t, "unix", path("c2"))
+	if d.http != nil || d.control != nil || len(d.ports) != 0 {
+		t.Errorf("it listens at %v, at %v and at %v", d.http, d.control, d.ports)
+	}
+}
+
+// TestControlTaken: where another daemon has the usual socket there is none, which is told, and the one
+// before is closed; where it has one that is asked for that is an error, and the one before stays.
+func TestControlTaken(t *testing.T) {
+	dir := shortDir(t)
+	withOwnRun(t, dir, func() {
+		taken, err := control.Listen(control.Path(control.Auto))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer taken.Close()
+		before := filepath.Join(dir, "c1")
+		d, said := serving(t, listens(t, "", before))
+		if err := d.administer(taken.Addr().String()); !errors.Is(err, control.ErrInUse) || !strings.HasPrefix(err.Error(), "control.socket: ") {
+			t.Errorf("error %v", err)
+		}
+		if !healthy(t, "unix", before) {
+			t.Error("the one before does not answer")
+		}
+		if err := d.administer(control.Auto); err != nil || d.control != nil {
+			t.Errorf("%v, %v", d.control, err)
+		}
+		if text := said.take(); !strings.Contains(text, "there is no control socket, so that gclog ctl and gclog health do not reach this daemon: ") {
+			t.Errorf("it says %s", text)
+		}
+		refuses(t, "unix", before)
+	})
+}
+
+// withOwnRun calls f where the usual control socket is nobody else's: of root in a /run of its own.
+func withOwnRun(t *testing.T, dir string, f func()) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Setenv("RUNTIME_DIRECTORY", dir)
+		f()
+		return
+	}
+	failed := make(chan error)
+	go func() {
+		var err error
+		defer func() { failed <- err }()
+		runtime.LockOSThread() // the thread ends with the goroutine
+		err = unix.Unshare(unix.CLONE_NEWNS)
+		if err == nil {
+			err = unix.Mount("none", "/", "", unix.MS_REC|unix.MS_PRIVATE, "")
+		}
+		if err == nil {
+			err = unix.Mount("none", "/run", "tmpfs", 0, "")
+		}
+		if err == nil {
+			f()
+		}
+	}()
+	if err := <-failed; err != nil {
+		t.Skipf("there can be no /run of our own: %v", err)
+	}
+}
+
+// TestReloadAnswer: who asks for a configuration that moves the socket is still answered at the old one.
+func TestReloadAnswer(t *testing.T) {
+	dir := shortDir(t)
+	d, _ := serving(t, listens(t, "", filepath.Join(dir, "c1")))
+	d.o.Load = func() (*config.Loaded, error) { return listens(t, "", filepath.Join(dir, "c2")), nil }
+	client := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", filepath.Join(dir, "c1"))
+	}}}
+	r, err := client.Post("http://gclog"+control.PathReload, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = r.Body.Close()
+	if r.StatusCode != 200 || !healthy(t, "unix", filepath.Join(dir, "c2")) {
+		t.Errorf("it is answered with %s", r.Status)
+	}
+}
+
+// TestRunFails: a daemon that cannot listen where it is to does not run, and leaves nothing behind.
+func TestRunFails(t *testing.T) {
+	dir := shortDir(t)
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	path := filepath.Join(dir, "x")
+	for what, c := range map[string]*config.Loaded{
+		"port":    listens(t, "", "", filepath.Join(dir, "none", "p")),
+		"address": listens(t, taken.Addr().String(), "", path),
+		"socket":  listens(t, "", "/dev/null/c", path),
+	} {
+		d := newDaemon(t, Options{})
+		d.config = c
+		if err := d.Run(t.Context()); err == nil {
+			t.Errorf("%s: no error", what)
+		}
+		if len(d.ports) > 0 || d.control != nil || !isClosed(d.stopped) {
+			t.Errorf("%s: ports %v are left", what, d.ports)
+		}
+	}
+}
+
+// TestServerLog: what goes wrong in a server is told in the daemon's own log, once.
+func TestServerLog(t *testing.T) {
+	d, said := serving(t, nobody(t))
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := d.newServer(l, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("a trap") }))
+	defer s.close()
+	if _, err := http.Get("http://" + s.address); err == nil {
+		t.Error("it is answered")
+	}
+	var text string
+	for deadline := time.Now().Add(30 * time.Second); !strings.Contains(text, "a trap"); time.Sleep(time.Millisecond) {
+		if text += said.take(); time.Now().After(deadline) {
+			t.Fatalf("it says %q", text)
+		}
+	}
+	if !strings.HasPrefix(text, `{"level":"warn","message":"http: http: panic serving `) {
+		t.Errorf("it says %s", text)
+	}
+	n, err := s.http.ErrorLog.Writer().Write([]byte("it is odd\n"))
+	d.ask(t.Context(), func() {})
+	if text := said.take(); n != len("it is odd\n") || err != nil || text != `{"level":"warn","message":"http: it is odd"}`+"\n" {
+		t.Errorf("%d, %v, %q", n, err, text)
+	}
+}
+
+// TestCrowd: of too many connections the one is closed whose state has not changed for longest, but not
+// before it had the time to ask for something.
+func TestCrowd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &crowd{most: 3}
+		var ends []net.Conn
+		closed := func() (list string) {
+			for i, x := range ends {
+				_ = x.SetReadDeadline(time.Now().Add(time.Nanosecond))
+				if _, err := x.Read(make([]byte, 1)); errors.Is(err, io.EOF) {
+					list += fmt.Sprint(i)
+				}
+			}
+			return list
+		}
+		var conns []net.Conn
+		come := func() time.Duration {
+			ours, theirs := net.Pipe()
+			conns, ends = append(conns, ours), append(ends, theirs)
+			began := time.Now()
+			c.note(ours, http.StateNew)
+			return time.Since(began)
+		}
+		for range 3 {
+			if took := come(); took != 0 {
+				t.Errorf("a connection that there is room for waits %v", took)
+			}
+		}
+		time.Sleep(5 * time.Millisecond)
+		began := time.Now()
+		c.note(conns[0], http.StateActive) // now 1 has done nothing for longest
+		if took := come(); took != httpPatience-5*time.Millisecond {
+			t.Errorf("one that is too many waits %v", took)
+		}
+		if got := closed(); got != "1" {
+			t.Errorf("closed are %q", got)
+		}
+		time.Sleep(httpPatience)
+		if took := come(); took != 0 || closed() != "12" {
+			t.Errorf("it waits %v, and closed are %q", took, closed())
+		}
+		c.note(conns[3], http.StateClosed)
+		c.note(conns[4], http.StateHijacked)
+		if len(c.conns) != 1 || c.conns[0].Conn != conns[0] {
+			t.Errorf("%d are left", len(c.conns))
+		}
+		for range 2 {
+			if come() != 0 {
+				t.Error("a connection that there is room for waits")
+			}
+		}
+		// One ends while the next waits: then there is room.
+		began = time.Now()
+		time.AfterFunc(httpPatience/2, func() { c.note(conns[5], http.StateClosed) })
+		time.AfterFunc(0, func() { c.note(conns[0], http.StateIdle) })
+		synctest.Wait()
+		time.Sleep(time.Millisecond)
+		come()
+		if got := closed(); got != "12" || time.Since(began) < httpPatience/2 {
+			t.Errorf("closed are %q", got)
+		}
+		for _, x := range append(conns, ends...) {
+			_ = x.Close()
+		}
+	})
+}
