@@ -74,14 +74,14 @@ func TestChangeRules(t *testing.T) {
 	play(t, "", func(s *stage) {
 		a := s.enter(fakeruntime.Config{})
 		for range 2 {
-			s.change("include", "exclude")
+			s.exclude(true)
 			if got := s.shows(a); got.State != "excluded" || got.Why != "excluded by discovery.exclude[0] ("+s.file()+":2)" {
 				t.Errorf("it is %+v", got)
 			}
 			if n := s.actions(a); n["gc-session-start"] != 1 || n["gc-session-end"] != 1 {
 				t.Errorf("it tells %v", n)
 			}
-			s.change("exclude", "include")
+			s.exclude(false)
 			s.expect(a, "on")
 		}
 	})
@@ -100,7 +100,7 @@ func TestChangeRefusal(t *testing.T) {
 		}
 		s.change("interval: 1000h", "interval: 999h")
 		s.expect(refused, "excluded")
-		s.change("include", "exclude")
+		s.change(`{command_line: "actor*"}`, `{command_line: "another program"}`)
 		s.expect(refused, "")
 		s.expect(ignored, "excluded")
 		s.find(refused)

@@ -160,7 +160,7 @@ func TestFoundAgain(t *testing.T) {
 		s.find(a)
 		time.Sleep(time.Minute)
 		s.expect(a, "on")
-		s.change("include", "exclude")
+		s.exclude(true)
 		s.expect(a, "closing")
 		s.find(a)
 		s.do(func() {
@@ -255,6 +255,7 @@ func TestDefects(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			play(t, "", func(s *stage) {
+				s.traps = 1
 				a := s.cue(fakeruntime.Config{})
 				c.trap(s, a)
 				got := s.shows(a)
@@ -285,6 +286,7 @@ func TestDefects(t *testing.T) {
 // the next session goes on.
 func TestDefectWriting(t *testing.T) {
 	play(t, "", func(s *stage) {
+		s.traps = 1
 		a := s.enter(fakeruntime.Config{})
 		s.do(func() { s.of(a).request(func(*attach.Log) { panic("a trap") }) })
 		time.Sleep(10 * time.Second)

@@ -43,6 +43,7 @@ type stage struct {
 	ended  chan struct{} // closed when the daemon has ended
 	err    error         // with this
 	cast   []*actor
+	traps  int // defects that the test has made
 	// explain is called in the place of Options.Explain; nil: nothing is.
 	explain func(*session.Target, error)
 }
@@ -122,6 +123,9 @@ func play(t *testing.T, more string, f func(*stage)) {
 				a.leave()
 			}
 			time.Sleep(time.Minute) // what was late comes to its end
+			if s.defects != s.traps {
+				t.Errorf("%d defects have shown, want %d", s.defects, s.traps)
+			}
 		}()
 		f(s)
 	})
@@ -155,6 +159,19 @@ func (s *stage) configure(more string) {
 }
 
 func (s *stage) load() (*config.Loaded, error) { return config.Load(s.file(), nil) }
+
+// exclude has the daemon read a configuration that excludes all actors, or one that does not. Other
+// processes of this host are never to be logged.
+func (s *stage) exclude(yes bool) {
+	s.t.Helper()
+	const without = "discovery: {"
+	const with = without + `exclude: [{command_line: "actor*"}], `
+	if yes {
+		s.change(without, with)
+	} else {
+		s.change(with, without)
+	}
+}
 
 // change replaces a part of the configuration, and has it read again.
 func (s *stage) change(from, to string) {

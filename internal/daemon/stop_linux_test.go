@@ -112,6 +112,7 @@ func TestHurry(t *testing.T) {
 // TestLoopDefect: a panic in the loop is told and counted, and the loop turns on.
 func TestLoopDefect(t *testing.T) {
 	play(t, "", func(s *stage) {
+		s.traps = 2
 		s.do(func() { s.sweeper.failed(&attach.DefectError{Value: "trap one"}) })
 		s.post(func() { panic("trap two") })
 		s.do(func() {

@@ -226,7 +226,6 @@ func (s *supervisor) opened(now time.Time, e event) []action {
 		return s.settle()
 	case s.state == stateSwitching && e.session == s.next:
 		s.state = stateHanding
-		return nil
 	case s.state == stateClosing && e.session == s.session:
 		return []action{{kind: actClose, session: e.session}}
 	}

@@ -43,6 +43,7 @@ type world struct {
 	kept   bool // sessions do not end with the process
 	over   bool
 	log    []string
+	said   []action // actSay
 }
 
 func newWorld(t *testing.T) *world {
@@ -164,6 +165,8 @@ func (w *world) do(a action) {
 			w.timers--
 			w.events <- event{kind: eventTimer}
 		})
+	case actSay:
+		w.said = append(w.said, a)
 	case actFinish:
 		w.over = true
 		for n := range w.open {
@@ -310,6 +313,15 @@ func TestSupervisorBacksOff(t *testing.T) {
 		}
 		if w.sup.why != "it refuses" {
 			t.Errorf("why: %s", w.sup.why)
+		}
+		for i, a := range w.said { // the first time may be chance
+			text := "it refuses"
+			if i == maxAttempts-1 {
+				text = "given up after 10 attempts, for an hour or until the configuration is read again (SIGHUP): it refuses"
+			}
+			if a.warn != (i > 0) || a.text != text {
+				t.Errorf("said %d: %+v", i, a)
+			}
 		}
 		broken, w.failed = false, 0
 		w.step(event{kind: eventPlanned, plan: w.plan})

@@ -1,0 +1,139 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/config"
+	"github.com/gclog/gclog/session"
+)
+
+// TestSweepDone: processes that cannot be reached are told, each once; those that are not to be logged
+// anyhow are not. After the first sweep the daemon is ready.
+func TestSweepDone(t *testing.T) {
+	e := newEntrance(10)
+	var said lines
+	e.log = e.log.Output(&said)
+	e.config.Discovery.Exclude = []config.Match{{Process: "other"}}
+	list := []*unreachable{
+		{start: 1, seen: config.Subject{Processes: []string{"shop"}, PID: 7}, status: Status{PID: 7, Why: "it has no socket"}},
+		{start: 1, seen: config.Subject{Processes: []string{"shop"}, PID: 8}, status: Status{PID: 8, Why: "it has no socket"}},
+		{start: 1, seen: config.Subject{Processes: []string{"other"}, PID: 9}, status: Status{PID: 9, Why: "it has no socket"}},
+	}
+	e.find(1, 0)
+	if e.ready.Load() {
+		t.Error("it is ready before the first sweep")
+	}
+	for i := range 3 {
+		e.sweepDone(list)
+		if len(e.unreachable) != 2 || e.unreachable[0].PID != 7 || !e.ready.Load() {
+			t.Errorf("unreachable are %+v, ready %v", e.unreachable, e.ready.Load())
+		}
+		text := said.take()
+		if told, ready := strings.Count(text, "a .NET process cannot be reached: it has no socket"), strings.Count(text, `"processes":1,"unreachable":2,"message":"ready"`); i == 0 && (told != 2 || ready != 1) || i > 0 && text != "" {
+			t.Errorf("sweep %d: it says %s", i, text)
+		}
+	}
+	e.sweepDone(nil)
+	if len(e.unreachable) != 0 {
+		t.Errorf("unreachable are %+v", e.unreachable)
+	}
+}
+
+// TestSayFailed: what keeps the sweeper from finding processes is told once, and stuck looks together
+// with the next sweep.
+func TestSayFailed(t *testing.T) {
+	e := newEntrance(10)
+	var said lines
+	e.log = e.log.Output(&said)
+	for range 3 {
+		e.sayFailed(errors.New("no more files"))
+	}
+	if text := said.take(); text != `{"level":"warn","message":"no more files"}`+"\n" {
+		t.Errorf("it says %s", text)
+	}
+	stuck := &session.TargetError{PID: 7, Cause: session.CauseStuck, Detail: "hangs"}
+	e.sayFailed(stuck)
+	e.sayStuck()
+	if text := said.take(); text != "" || !errors.Is(e.stuckBy, error(stuck)) {
+		t.Errorf("it says %s", text)
+	}
+	e.stuck = 3
+	e.sweepDone(nil)
+	if text := said.take(); !strings.Contains(text, `{"level":"info","message":"no look at a process is stuck any more"}`) || e.stuck != 0 {
+		t.Errorf("it says %s", text)
+	}
+	e.sweepDone(nil)
+	if text := said.take(); text != "" {
+		t.Errorf("it says %s", text)
+	}
+	e.sayFailed(&attach.DefectError{Value: "a trap", Stack: []byte("here")})
+	if text := said.take(); text != `{"level":"error","stack":"here","message":"a defect of gclog, please report it: a trap"}`+"\n" || e.defects != 1 {
+		t.Errorf("it says %s", text)
+	}
+}
+
+// TestLimiterProcess: a warning about a process names it.
+func TestLimiterProcess(t *testing.T) {
+	e := newEntrance(10)
+	var said lines
+	e.log = e.log.Output(&said)
+	for pid := 1; pid <= 2; pid++ {
+		e.find(pid, 0)
+	}
+	for range 2 {
+		for pid := 1; pid <= 2; pid++ {
+			e.say(e.processes[key{pid: pid, start: 1}], true, "it is broken")
+		}
+	}
+	e.say(e.processes[key{pid: 1, start: 1}], false, "it is well")
+	e.say(e.processes[key{pid: 1, start: 1}], false, "it is well")
+	if got, want := said.take(), `{"level":"warn","pid":1,"process":"x","message":"it is broken"}
+{"level":"warn","pid":2,"process":"x","message":"it is broken"}
+{"level":"info","pid":1,"process":"x","message":"it is well"}
+{"level":"info","pid":1,"process":"x","message":"it is well"}
+`; got != want {
+		t.Errorf("it says\n%s, want\n%s", got, want)
+	}
+}
+
+// TestAsk: who asks the loop is told whether it has done that in time, and waits no longer than that.
+func TestAsk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := New(Options{Config: &config.Loaded{Config: *config.Default()}})
+		ctx := t.Context()
+		done := false
+		go func() {
+			time.Sleep(time.Second)
+			(<-d.events)()
+		}()
+		if !d.ask(ctx, func() { done = true }) || !done {
+			t.Error("what was done in time is told not to be")
+		}
+		for name, end := range map[string]func(*Daemon, func()){
+			"the context":          func(_ *Daemon, cancel func()) { cancel() },
+			"the loop":             func(d *Daemon, _ func()) { close(d.stopped) },
+			"the loop, when busy":  func(d *Daemon, _ func()) { <-d.events; close(d.stopped) },
+			"the context, if busy": func(d *Daemon, cancel func()) { <-d.events; cancel() },
+		} {
+			for _, full := range []bool{false, true} {
+				d := New(Options{Config: &config.Loaded{Config: *config.Default()}})
+				for full && len(d.events) < cap(d.events) {
+					d.post(func() {})
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				time.AfterFunc(time.Second, func() { end(d, cancel) })
+				began := time.Now()
+				if d.ask(ctx, func() { t.Error("it is done") }) || time.Since(began) != time.Second {
+					t.Errorf("%s ends: it took %v", name, time.Since(began))
+				}
+				cancel()
+			}
+		}
+	})
+}
