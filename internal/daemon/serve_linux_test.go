@@ -257,7 +257,8 @@ func TestServerLog(t *testing.T) {
 	}
 	s := d.newServer(l, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("a trap") }))
 	defer s.close()
-	if _, err := http.Get("http://" + s.address); err == nil {
+	if r, err := http.Get("http://" + s.address); err == nil {
+		_ = r.Body.Close()
 		t.Error("it is answered")
 	}
 	var text string
@@ -305,7 +306,6 @@ func TestCrowd(t *testing.T) {
 			}
 		}
 		time.Sleep(5 * time.Millisecond)
-		began := time.Now()
 		c.note(conns[0], http.StateActive) // now 1 has done nothing for longest
 		if took := come(); took != httpPatience-5*time.Millisecond {
 			t.Errorf("one that is too many waits %v", took)
@@ -328,7 +328,7 @@ func TestCrowd(t *testing.T) {
 			}
 		}
 		// One ends while the next waits: then there is room.
-		began = time.Now()
+		began := time.Now()
 		time.AfterFunc(httpPatience/2, func() { c.note(conns[5], http.StateClosed) })
 		time.AfterFunc(0, func() { c.note(conns[0], http.StateIdle) })
 		synctest.Wait()

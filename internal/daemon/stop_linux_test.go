@@ -45,8 +45,10 @@ func TestStop(t *testing.T) {
 		}, 0, -1, 0, "no session is left"},
 		{"busy until it is cut", func(s *stage) *actor { return busy(s, 2100*ms) }, 2100 * ms, collections, 0, "no session is left"},
 		{"busy until it is hurried", func(s *stage) *actor { return busy(s, 2600*ms) }, 2600 * ms, 0, 1, "no session is left"},
-		{"busy for long", func(s *stage) *actor { return busy(s, 6*time.Second) }, stopTime, -1, 0,
-			`"processes":1,"message":"not all sessions ended in time: their connections are closed, which ends them too"`},
+		{
+			"busy for long", func(s *stage) *actor { return busy(s, 6*time.Second) }, stopTime, -1, 0,
+			`"processes":1,"message":"not all sessions ended in time: their connections are closed, which ends them too"`,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			play(t, "", func(s *stage) {
