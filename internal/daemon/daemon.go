@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"os"
 	"regexp"
 	"slices"
 	"sync"
@@ -155,7 +156,12 @@ func (d *Daemon) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	go d.sweeper.run(sweeping, scanner)
+	go func() {
+		defer scanner.Close()
+		made, stop := hints(os.TempDir())
+		defer stop()
+		d.sweeper.run(sweeping, scanner.Scan, made)
+	}()
 	for _, w := range d.config.Warnings {
 		d.log.Warn().Msg(w)
 	}
@@ -384,7 +390,8 @@ func (d *Daemon) sweepDone(list []*unreachable) {
 			d.unreachable = append(d.unreachable, u.status)
 		}
 	}
-	d.sayStuck()
+	stuck, _ := d.o.Processes.Stuck()
+	d.sayStuck(stuck)
 	if !d.swept {
 		d.swept = true
 		d.tellReady()
@@ -406,8 +413,7 @@ func (d *Daemon) sayFailed(err error) {
 }
 
 // sayStuck tells when looks at processes have got stuck, or are no more.
-func (d *Daemon) sayStuck() {
-	stuck, _ := d.o.Processes.Stuck()
+func (d *Daemon) sayStuck(stuck int) {
 	switch {
 	case stuck > d.stuck && d.stuckBy != nil:
 		d.limiter.warn("stuck", fmt.Sprintf("%d looks at processes have not ended in time, and those processes are not logged: %v", stuck, d.stuckBy), nil)

@@ -58,18 +58,31 @@ func TestSayFailed(t *testing.T) {
 		t.Errorf("it says %s", text)
 	}
 	stuck := &session.TargetError{PID: 7, Cause: session.CauseStuck, Detail: "hangs"}
+	e.sayStuck(2) // nobody has said why yet
+	e.sayStuck(0)
+	said.take()
 	e.sayFailed(stuck)
-	e.sayStuck()
-	if text := said.take(); text != "" || !errors.Is(e.stuckBy, error(stuck)) {
-		t.Errorf("it says %s", text)
+	for _, c := range []struct {
+		stuck int
+		says  string
+	}{
+		{0, ""},
+		{1, `{"level":"warn","message":"1 looks at processes have not ended in time, and those processes are not logged: process 7 hangs"}`},
+		{1, ""},
+		{3, `{"level":"warn","message":"3 looks at processes have not ended in time, and those processes are not logged: process 7 hangs"}`},
+		{2, ""},
+		{3, ""},
+		{0, `{"level":"info","message":"no look at a process is stuck any more"}`},
+		{0, ""},
+	} {
+		e.sayStuck(c.stuck)
+		if text := strings.TrimSpace(said.take()); text != c.says {
+			t.Errorf("%d are stuck: it says %q, want %q", c.stuck, text, c.says)
+		}
 	}
 	e.stuck = 3
 	e.sweepDone(nil)
-	if text := said.take(); !strings.Contains(text, `{"level":"info","message":"no look at a process is stuck any more"}`) || e.stuck != 0 {
-		t.Errorf("it says %s", text)
-	}
-	e.sweepDone(nil)
-	if text := said.take(); text != "" {
+	if text := said.take(); !strings.Contains(text, "no look at a process is stuck any more") {
 		t.Errorf("it says %s", text)
 	}
 	e.sayFailed(&attach.DefectError{Value: "a trap", Stack: []byte("here")})

@@ -94,11 +94,8 @@ func newSweeper(interval time.Duration) *sweeper {
 	}
 }
 
-// run sweeps until ctx is done.
-func (s *sweeper) run(ctx context.Context, scanner *session.Scanner) {
-	defer scanner.Close()
-	made, stop := hints(os.TempDir())
-	defer stop()
+// run sweeps until ctx is done. What made sends is a hint that a runtime is just starting.
+func (s *sweeper) run(ctx context.Context, scan func() ([]session.Sighting, error), made <-chan struct{}) {
 	timer := time.NewTimer(0)
 	next, last := time.Now(), time.Time{}
 	sooner := func(at time.Time) { // never later: else hints without an end would leave no time
@@ -112,7 +109,7 @@ func (s *sweeper) run(ctx context.Context, scanner *session.Scanner) {
 		case <-ctx.Done():
 			return
 		case <-timer.C:
-			if seen, err := scanner.Scan(); err == nil {
+			if seen, err := scan(); err == nil {
 				s.sweep(seen)
 			} else {
 				s.failed(err) // who is gone is not known

@@ -181,7 +181,7 @@ func TestKeptOpen(t *testing.T) {
 		}
 		a.await(t)
 		s.do(func() { s.gone(a.key()) })
-		time.Sleep(goneTime - time.Millisecond)
+		time.Sleep(5*time.Second - time.Millisecond)
 		s.expect(a, "on")
 		time.Sleep(2 * time.Millisecond)
 		s.expect(a, "")
@@ -293,5 +293,29 @@ func TestDefectWriting(t *testing.T) {
 		if got := s.shows(a); got.State != "on" || got.Defects != 1 {
 			t.Errorf("it is %+v", got)
 		}
+	})
+}
+
+// TestDefectOpening: a session that comes when its process was given up by a panic is ended.
+func TestDefectOpening(t *testing.T) {
+	play(t, "", func(s *stage) {
+		s.traps = 1
+		wait := make(chan struct{})
+		a := s.enter(fakeruntime.Config{Deaf: true, Meet: func(command uint16) (f fakeruntime.Fault) {
+			if command>>8 == 2 {
+				f.Wait = wait
+			}
+			return f
+		}})
+		s.expect(a, "opening")
+		s.do(func() { s.of(a).post(func() { panic("a trap") }) })
+		close(wait)
+		time.Sleep(10 * time.Second)
+		s.expect(a, "given-up")
+		s.do(func() {
+			if n := len(s.of(a).live); n != 0 || a.runtime.Sessions() != 0 {
+				t.Errorf("%d sessions are left, %d in the runtime", n, a.runtime.Sessions())
+			}
+		})
 	})
 }

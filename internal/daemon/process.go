@@ -51,7 +51,7 @@ type process struct {
 	owed     []func(*attach.Log) // requests that the writer has had no room for
 	progress attach.Progress
 	gaveUp   time.Time
-	stopped  bool // it was stopped by a signal or a debugger when it was asked last
+	stopped  bool // it was stopped by a signal or a debugger when an attempt failed last
 	defects  int  // of gclog that it has brought to light
 }
 
@@ -476,10 +476,8 @@ func (p *process) goOn() {
 	}
 	switch p.sup.state {
 	case stateWaiting:
-		p.stopped = false
 		p.step(event{kind: eventTimer})
 	case stateGivenUp:
-		p.stopped = false
 		p.replan()
 	}
 }

@@ -104,6 +104,7 @@ func TestClean(t *testing.T) {
 	}{
 		{config.Retention{}, "0 1 2 3 4 5 6 7 8 9"},
 		{config.Retention{Age: 150 * time.Minute}, "0 1 2"},
+		{config.Retention{Age: 1}, ""},
 		{config.Retention{Age: 100 * time.Hour}, "0 1 2 3 4 5 6 7 8 9"},
 		{config.Retention{Total: 1000}, "0 1 2 3 4 5 6 7 8 9"},
 		{config.Retention{Total: 999}, "0 1 2 3 4 5 6 7 8"},

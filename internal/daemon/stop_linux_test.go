@@ -31,22 +31,22 @@ func TestStop(t *testing.T) {
 	}{
 		{"nobody", func(*stage) *actor { return nil }, 0, -1, 0, `"message":"gclog daemon ended: no session is left"`},
 		{"on", func(s *stage) *actor { return s.enter(fakeruntime.Config{}) }, 0, collections, 0, `"processes":1,"message":"ending"`},
-		{"silent", func(s *stage) *actor { return s.enter(fakeruntime.Config{Silent: true}) }, askTime, -1, 0, "no session is left"},
+		{"silent", func(s *stage) *actor { return s.enter(fakeruntime.Config{Silent: true}) }, time.Second, -1, 0, "no session is left"},
 		{"opening", func(s *stage) *actor {
 			return s.enter(fakeruntime.Config{Meet: func(command uint16) fakeruntime.Fault {
 				return fakeruntime.Fault{Silent: command>>8 == 2}
 			}})
-		}, 2 * askTime, -1, 0, "no session is left"}, // one whose session may have begun is waited for a second more
-		{"deaf", func(s *stage) *actor { return s.enter(fakeruntime.Config{Deaf: true}) }, cutTime, collections, 1, "no session is left"},
+		}, 2 * time.Second, -1, 0, "no session is left"}, // one whose session may have begun is waited for a second more
+		{"deaf", func(s *stage) *actor { return s.enter(fakeruntime.Config{Deaf: true}) }, 2 * time.Second, collections, 1, "no session is left"},
 		{"waiting", func(s *stage) *actor {
 			a := s.enter(fakeruntime.Config{Refuse: 0x80131387})
 			time.Sleep(100 * ms)
 			return a
 		}, 0, -1, 0, "no session is left"},
-		{"busy until it is cut", func(s *stage) *actor { return busy(s, 2100*ms) }, 2100 * ms, collections, 0, "no session is left"},
-		{"busy until it is hurried", func(s *stage) *actor { return busy(s, 2600*ms) }, 2600 * ms, 0, 1, "no session is left"},
+		{"busy until it is cut", func(s *stage) *actor { return busy(s, 2499*ms) }, 2499 * ms, collections, 0, "no session is left"},
+		{"busy until it is hurried", func(s *stage) *actor { return busy(s, 2501*ms) }, 2501 * ms, 0, 1, "no session is left"},
 		{
-			"busy for long", func(s *stage) *actor { return busy(s, 6*time.Second) }, stopTime, -1, 0,
+			"busy for long", func(s *stage) *actor { return busy(s, 6*time.Second) }, 4800 * ms, -1, 0,
 			`"processes":1,"message":"not all sessions ended in time: their connections are closed, which ends them too"`,
 		},
 	} {

@@ -502,3 +502,42 @@ func (w *world) replan() {
 	w.failed = 0
 	w.step(event{kind: eventPlanned, plan: w.plan})
 }
+
+// TestSupervisorLate: what comes when it no longer matters changes nothing.
+func TestSupervisorLate(t *testing.T) {
+	// Session 1 is on or being opened, 2 takes over from it where one does; 9 is none of them.
+	all := []event{
+		{kind: eventSuspended, why: "late"}, {kind: eventIdentified, plan: plan{level: "late"}}, {kind: eventTimer},
+		{kind: eventOpened, session: 1}, {kind: eventOpened, session: 2}, {kind: eventOpened, session: 9},
+		{kind: eventFailed, session: 1, why: "late"}, {kind: eventFailed, session: 2, why: "late"}, {kind: eventFailed, session: 9, why: "late"},
+		{kind: eventEnded, session: 1, why: "late"}, {kind: eventEnded, session: 2, why: "late"}, {kind: eventEnded, session: 9, why: "late"},
+	}
+	matters := map[state][]eventKind{
+		stateIdentifying: {eventSuspended, eventIdentified, eventFailed},
+		stateSuspended:   {eventIdentified, eventFailed},
+		stateWaiting:     {eventTimer},
+		stateClosing:     {eventEnded},
+	}
+	session := map[state]map[eventKind][]int{
+		stateOpening:   {eventOpened: {1}, eventFailed: {1}},
+		stateOn:        {eventEnded: {1}},
+		stateSwitching: {eventOpened: {2}, eventFailed: {2}, eventEnded: {1}},
+		stateHanding:   {eventEnded: {1}},
+		stateClosing:   {eventOpened: {1}, eventFailed: {1, 2}},
+	}
+	for st := range stateOver + 1 {
+		for _, e := range all {
+			if slices.Contains(matters[st], e.kind) || slices.Contains(session[st][e.kind], e.session) {
+				continue
+			}
+			s := supervisor{backOff: new(doubling), state: st, known: true, session: 1, newest: 1, want: plan{level: "a"}, have: plan{level: "a"}}
+			if st == stateSwitching || st == stateHanding || st == stateClosing {
+				s.next, s.newest, s.nextHave = 2, 2, plan{level: "a"}
+			}
+			before := s
+			if actions := s.step(time.Now(), e); actions != nil || s != before {
+				t.Errorf("%v, event %d of session %d: it does %+v and is %+v, before %+v", st, e.kind, e.session, actions, s, before)
+			}
+		}
+	}
+}

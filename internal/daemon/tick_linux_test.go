@@ -94,10 +94,10 @@ func TestFollowClock(t *testing.T) {
 	for _, c := range []struct{ set, step time.Duration }{
 		{3 * time.Second, 3 * time.Second},
 		{-3 * time.Second, -3 * time.Second},
-		{clockStep, clockStep},
-		{-clockStep, -clockStep},
-		{clockStep - 1, 0},
-		{1 - clockStep, 0},
+		{200 * time.Millisecond, 200 * time.Millisecond},
+		{-200 * time.Millisecond, -200 * time.Millisecond},
+		{200*time.Millisecond - 1, 0},
+		{1 - 200*time.Millisecond, 0},
 	} {
 		t.Run(c.set.String(), func(t *testing.T) {
 			play(t, "", func(s *stage) {
@@ -271,7 +271,11 @@ func TestRetention(t *testing.T) {
 					return err != nil
 				}
 				first := left(1)
-				time.Sleep(tick + time.Millisecond)
+				time.Sleep(10*time.Second - time.Millisecond)
+				if gone(first) {
+					t.Error("it is looked for files before the first tick")
+				}
+				time.Sleep(2 * time.Millisecond)
 				if !gone(first) {
 					t.Error("it is still there")
 				}
@@ -355,5 +359,41 @@ func TestTick(t *testing.T) {
 		s.said.take()
 		time.Sleep(limitPeriod)
 		s.says(`"left_out":1,"message":"it is broken"`)
+	})
+}
+
+// TestGoOnTimer: an attempt that comes early, because the process was stopped and goes on, takes the
+// place of the one that was to come.
+func TestGoOnTimer(t *testing.T) {
+	play(t, "", func(s *stage) {
+		a := s.cue(fakeruntime.Config{Meet: func(uint16) fakeruntime.Fault { return fakeruntime.Fault{Hangup: true} }})
+		if err := a.cmd.Process.Signal(unix.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		a.awaitState(t, "T")
+		s.do(func() {
+			d := new(doubling)
+			*d = doubling(4 * time.Second) // the waits are 8, 16, 32, 60 s and so on
+			p := s.newProcess(a.key(), a.target, nil)
+			s.processes[a.key()], p.sup.backOff = p, d
+			p.step(event{kind: eventFound})
+		})
+		begun := time.Now()
+		attempts := func(at time.Duration, want int) {
+			t.Helper()
+			time.Sleep(time.Until(begun.Add(at)))
+			if n := s.shows(a).Attempts; n != want {
+				t.Errorf("after %v there were %d attempts, want %d", at, n, want)
+			}
+		}
+		attempts(25*time.Second, 3)
+		attempts(39*time.Second, 3) // the next is due after 56 s
+		if err := a.cmd.Process.Signal(unix.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+		a.awaitState(t, "S")
+		attempts(41*time.Second, 4)
+		attempts(99*time.Second, 4)
+		attempts(101*time.Second, 5)
 	})
 }
