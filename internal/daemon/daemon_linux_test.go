@@ -127,13 +127,20 @@ func TestHTTPStuck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDaemon(t, Options{Load: func() (*config.Loaded, error) { return config.Load("", nil) }})
 		for _, path := range []string{"/healthz", "/status"} {
-			if w := answer(d.controlHandler(), "GET", path); w.Code != 503 {
-				t.Errorf("%s: %d", path, w.Code)
+			began := time.Now()
+			if w := answer(d.controlHandler(), "GET", path); w.Code != 503 || w.Body.String() != "gclog does not answer\n" || time.Since(began) != 5*time.Second {
+				t.Errorf("%s: %d %s after %v", path, w.Code, w.Body, time.Since(began))
 			}
 		}
 		close(d.stopped)
-		if w := answer(d.controlHandler(), "POST", "/reload"); w.Code != 409 {
-			t.Errorf("reload of a daemon that has ended: %d", w.Code)
+		if w := answer(d.controlHandler(), "POST", "/reload"); w.Code != 409 || w.Body.String() != "gclog does not answer\n" {
+			t.Errorf("reload of a daemon that has ended: %d %s", w.Code, w.Body)
+		}
+		for len(d.events) < cap(d.events) {
+			d.post(func() {})
+		}
+		if w := answer(d.controlHandler(), "POST", "/rotate"); w.Code != 503 || w.Body.String() != "gclog does not answer\n" {
+			t.Errorf("rotate of a daemon that has ended: %d %s", w.Code, w.Body)
 		}
 	})
 }

@@ -37,7 +37,8 @@ func TestLimits(t *testing.T) {
 	if limit > math.MaxInt32 {
 		t.Skip("files are not limited here")
 	}
-	for processes, want := range map[int]bool{int(limit): true, 1: false} {
+	most := newLimits(&config.Loaded{Config: config.Config{Discovery: config.Discovery{MaxProcesses: math.MaxInt32}, Outputs: config.Default().Outputs}}, limit).processes
+	for processes, want := range map[int]bool{most + 1: true, most: false, 1: false} {
 		var b bytes.Buffer
 		d := New(Options{Config: &config.Loaded{Config: *config.Default()}, Log: zerolog.New(&b)})
 		d.config.Discovery.MaxProcesses = processes
@@ -47,6 +48,39 @@ func TestLimits(t *testing.T) {
 		}
 	}
 }
+
+// TestLimitsShares: what there may be of everything, of so many files: a quarter of them for connections
+// at ports, an eighth for the HTTP servers, an eighth and 256 at most for gclog itself.
+func TestLimitsShares(t *testing.T) {
+	for _, c := range []struct {
+		files          uint64
+		ports, outputs int
+		most           int // processes
+		want           limits
+	}{
+		{1024, 0, 1, 1000, limits{processes: (1024 - 128 - 2*64) / each(1), requests: 64}},
+		{1024, 0, 3, 1000, limits{processes: (1024 - 128 - 2*64) / each(3), requests: 64}},
+		{1024, 1, 1, 1000, limits{processes: (1024 - 128 - 2*64 - 256) / each(1), requests: 64, connections: 256}},
+		{1024, 2, 1, 1000, limits{processes: (1024 - 128 - 2*64 - 256) / each(1), requests: 64, connections: 128}},
+		{800, 1, 1, 1000, limits{processes: (800 - 100 - 2*50 - 200) / each(1), requests: 50, connections: 200}},
+		{4000, 0, 1, 100000, limits{processes: (4000 - 256 - 2*64) / each(1), requests: 64}},
+		{2064, 0, 1, 100000, limits{processes: (2064 - 256 - 2*64) / each(1), requests: 64}},
+		{100_000, 1, 1, 500, limits{processes: 500, requests: 64, connections: 20_000}},
+		{1 << 20, 0, 1, 1 << 30, limits{processes: (1<<20 - 256 - 2*64) / each(1), requests: 64}},
+		{math.MaxUint64, 0, 1, 1 << 30, limits{processes: (1<<20 - 256 - 2*64) / each(1), requests: 64}},
+		{16, 0, 1, 500, limits{processes: 1, requests: 1}},
+	} {
+		cfg := &config.Loaded{Config: *config.Default()}
+		cfg.Discovery.Listen, cfg.Discovery.MaxProcesses = make([]string, c.ports), c.most
+		cfg.Outputs = make([]config.Output, c.outputs)
+		if got := newLimits(cfg, c.files); got != c.want {
+			t.Errorf("%d files, %d ports, %d outputs: %+v, want %+v", c.files, c.ports, c.outputs, got, c.want)
+		}
+	}
+}
+
+// each is how many files a process needs.
+func each(outputs int) int { return attach.SessionFiles + output.FilesOpen*outputs }
 
 // TestNoLinks: the files of all outputs are kept from what others lay in their way.
 func TestNoLinks(t *testing.T) {
@@ -58,8 +92,8 @@ func TestNoLinks(t *testing.T) {
 		t.Fatalf("the outputs are %+v", outputs)
 	}
 	for _, o := range outputs {
-		if !o.Rotate.NoLinks {
-			t.Errorf("%s may be a link", o.Path)
+		if !o.Rotate.NoLinks || !o.Rotate.MakeDirs {
+			t.Errorf("%s may be a link, or is in no folder", o.Path)
 		}
 	}
 }

@@ -1,7 +1,10 @@
 package daemon
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -262,6 +265,171 @@ func TestSweepStuck(t *testing.T) {
 		h.see(map[int]string{7: "other"})
 		if want := []string{"process 7 hangs"}; !slices.Equal(h.passed, want) {
 			t.Errorf("told %q, want %q", h.passed, want)
+		}
+	})
+}
+
+// TestSweepRun: sweeps come at once, then with the interval between them; sooner when somebody asks for
+// one, or 50 ms behind a hint, but for hints never within 300 ms of each other.
+func TestSweepRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost()
+		begun := time.Now()
+		var at []time.Duration
+		h.swept = func([]*unreachable) { at = append(at, time.Since(begun)) }
+		broken := false
+		scan := func() ([]session.Sighting, error) {
+			if broken {
+				return nil, errors.New("no more files")
+			}
+			return nil, nil
+		}
+		made := make(chan struct{})
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		h.interval = 10 * time.Second
+		go func() {
+			defer close(ended)
+			h.run(ctx, scan, made)
+		}()
+		const ms = time.Millisecond
+		wait := func(until time.Duration) { time.Sleep(until - time.Since(begun)) }
+		wait(12 * time.Second)
+		made <- struct{}{}
+		wait(12*time.Second + 40*ms)
+		made <- struct{}{} // no later than the first
+		wait(12*time.Second + 60*ms)
+		made <- struct{}{}
+		for range 9 { // hints without an end
+			time.Sleep(10 * ms)
+			made <- struct{}{}
+		}
+		wait(15 * time.Second)
+		h.soon(0)
+		wait(26 * time.Second)
+		h.soon(2 * time.Second)
+		h.soon(0)
+		wait(29 * time.Second)
+		broken = true
+		wait(31 * time.Second)
+		broken = false
+		wait(33 * time.Second)
+		made <- struct{}{}
+		stop()
+		<-ended
+		want := []time.Duration{
+			0, 10 * time.Second, 12*time.Second + 50*ms, 12*time.Second + 350*ms, 15 * time.Second, 25 * time.Second, 26 * time.Second, 28 * time.Second, 32 * time.Second,
+		}
+		if !slices.Equal(at, want) {
+			t.Errorf("sweeps at %v, want %v", at, want)
+		}
+		if want := []string{"no more files"}; !slices.Equal(h.passed, want) {
+			t.Errorf("told %q, want %q", h.passed, want)
+		}
+	})
+}
+
+// TestSoon: of what is asked for before it is taken the last interval counts.
+func TestSoon(t *testing.T) {
+	s := newSweeper(time.Second)
+	for _, c := range []struct{ ask, want time.Duration }{{0, 0}, {3, 3}, {0, 3}, {5, 5}, {0, 5}} {
+		s.soon(c.ask)
+		if d := <-s.nudge; d != c.want {
+			t.Errorf("asked for %v it is %v, want %v", c.ask, d, c.want)
+		} else {
+			s.nudge <- d
+		}
+	}
+}
+
+// TestSweepSelf: gclog does not look at itself.
+func TestSweepSelf(t *testing.T) {
+	h := newHost()
+	h.sweep([]session.Sighting{{PID: os.Getpid(), StartKey: 1, Name: "gclog"}})
+	if len(h.inspected) > 0 || len(h.known) > 0 {
+		t.Errorf("inspected are %v", h.inspected)
+	}
+}
+
+// TestSweepDefect: a panic of a look is told, and the others are found.
+func TestSweepDefect(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost()
+		inspect := h.inspect
+		h.inspect = func(pid int) *session.Listed {
+			if pid == stranger+7 {
+				panic("a trap")
+			}
+			return inspect(pid)
+		}
+		h.dotnet[8] = true
+		for range 2 { // it is looked at again
+			h.see(map[int]string{7: "dotnet", 8: "dotnet"})
+			time.Sleep(time.Second)
+		}
+		h.expect(t, "found 8")
+		if want := "a defect of gclog, please report it: a trap"; len(h.passed) != 2 || h.passed[0] != want {
+			t.Errorf("told %q", h.passed)
+		}
+	})
+}
+
+// TestSweepLateAgain: one that is late is looked at again when that has ended, and found once.
+func TestSweepLateAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost()
+		hangs := make(chan struct{})
+		h.dotnet[7], h.hangs[7] = true, hangs
+		names := map[int]string{7: "dotnet"}
+		began := time.Now()
+		h.see(names)
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("the sweep took %v", took)
+		}
+		h.expect(t)
+		h.see(names)
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("with the next it took %v", took)
+		}
+		close(hangs)
+		synctest.Wait()
+		h.see(names)
+		h.expect(t, "found 7")
+		h.again(key{pid: stranger + 7, start: 7})
+		for range 3 {
+			h.see(names)
+		}
+		h.expect(t, "found 7")
+	})
+}
+
+// TestSweepAllLate: where every look takes long a sweep ends after five seconds, and the rest is looked
+// at in the next ones; no more are under way than slots let in each second.
+func TestSweepAllLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost()
+		names := map[int]string{}
+		hangs := make(chan struct{})
+		for pid := 1; pid <= 100; pid++ {
+			names[pid], h.dotnet[pid], h.hangs[pid] = "dotnet", true, hangs
+		}
+		began := time.Now()
+		h.see(names)
+		if took, n := time.Since(began), len(h.inspected); took != 5*time.Second || n < 5*8 || n > 6*8 {
+			t.Errorf("the sweep took %v for %d processes", took, n)
+		}
+		close(hangs)
+		synctest.Wait()
+		for range 3 {
+			h.see(names)
+		}
+		if len(h.told) != 100 {
+			t.Errorf("%d are found", len(h.told))
+		}
+		for pid, n := range h.inspected {
+			if n != 1 {
+				t.Errorf("process %d was looked at %d times", pid, n)
+			}
 		}
 	})
 }
