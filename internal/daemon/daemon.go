@@ -112,7 +112,7 @@ var errReplaced = errors.New("it runs another program now")
 func New(o Options) *Daemon {
 	d := &Daemon{
 		o: o, config: o.Config, log: o.Log, ports: map[string]*port{},
-		events: make(chan func(), 64), stopped: make(chan struct{}), processes: map[key]*process{}, queue: newQueue(),
+		events: make(chan func()), stopped: make(chan struct{}), processes: map[key]*process{}, queue: newQueue(),
 	}
 	if d.o.Processes == nil {
 		d.o.Processes = &session.Host{}
@@ -131,6 +131,20 @@ func New(o Options) *Daemon {
 // Run runs the daemon until ctx is done. Then it ends all sessions, in good order and in
 // at most five seconds.
 func (d *Daemon) Run(ctx context.Context) error {
+	scanner, err := session.NewScanner()
+	if err != nil {
+		return err
+	}
+	made, stop := hints(os.TempDir())
+	return d.run(ctx, func(sweeping context.Context) {
+		defer scanner.Close()
+		defer stop()
+		d.sweeper.run(sweeping, scanner.Scan, made)
+	})
+}
+
+// run is Run with a function that sweeps until its context is done.
+func (d *Daemon) run(ctx context.Context, sweep func(context.Context)) error {
 	defer close(d.stopped)
 	sweeping, stopSweeping := context.WithCancel(context.Background())
 	defer stopSweeping()
@@ -140,6 +154,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	d.sweeper.gone = func(k key) { d.post(func() { d.gone(k) }) }
 	d.sweeper.failed = func(err error) { d.post(func() { d.sayFailed(err) }) }
 	d.sweeper.swept = func(list []*unreachable) { d.post(func() { d.sweepDone(list) }) }
+	go sweep(sweeping)
 	if err := d.listen(d.config.Discovery.Listen); err != nil {
 		return err
 	}
@@ -152,26 +167,12 @@ func (d *Daemon) Run(ctx context.Context) error {
 		return err
 	}
 	defer func() { d.control.close() }()
-	scanner, err := session.NewScanner()
-	if err != nil {
-		return err
-	}
-	go func() {
-		defer scanner.Close()
-		made, stop := hints(os.TempDir())
-		defer stop()
-		d.sweeper.run(sweeping, scanner.Scan, made)
-	}()
 	for _, w := range d.config.Warnings {
 		d.log.Warn().Msg(w)
 	}
 	d.sayStarted()
-	watchdog, stopWatchdog := newWatchdog()
-	defer stopWatchdog()
-	ticker := time.NewTicker(tick)
-	defer ticker.Stop()
+	watchdog, ticker := newWatchdog(), time.NewTicker(tick)
 	d.awaitSummaries()
-	defer d.summaries.Stop()
 	var deadline, giveUp, cut, skip <-chan time.Time
 	done := ctx.Done()
 	for !d.stopping || len(d.processes) > 0 {

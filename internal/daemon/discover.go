@@ -219,8 +219,6 @@ func (s *sweeper) inspectAll(due []*sighted, now time.Time) {
 	}
 	var begun []*sighted
 	limit, late := time.NewTimer(inspectTime), time.NewTimer(lateTime)
-	defer limit.Stop()
-	defer late.Stop()
 	for waiting := len(due); waiting > 0; {
 		slots := s.slots
 		if len(due) == 0 {

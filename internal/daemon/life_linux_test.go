@@ -45,8 +45,12 @@ func TestLife(t *testing.T) {
 				}); !sameStatus(got, want) {
 					t.Errorf("its status is\n%+v, want\n%+v", got, want)
 				}
+				p := s.process(a)
 				c.end(t, a)
 				s.expect(a, "")
+				if p.ctx.Err() == nil {
+					t.Error("what was asked for it goes on")
+				}
 				s.says(fmt.Sprintf(c.says, a.target.PID))
 				if n := s.actions(a); n["gc"] != collections || n["gc-session-end"] != 1 {
 					t.Errorf("it tells %v", n)
@@ -243,7 +247,7 @@ func TestDefects(t *testing.T) {
 		}, ""},
 		"in the loop": {func(s *stage, a *actor) {
 			s.find(a)
-			s.do(func() { s.of(a).post(func() { panic("a trap") }) })
+			s.process(a).post(func() { panic("a trap") })
 		}, "on"},
 		"between two sessions": {func(s *stage, a *actor) {
 			s.find(a)
@@ -308,7 +312,7 @@ func TestDefectOpening(t *testing.T) {
 			return f
 		}})
 		s.expect(a, "opening")
-		s.do(func() { s.of(a).post(func() { panic("a trap") }) })
+		s.process(a).post(func() { panic("a trap") })
 		close(wait)
 		time.Sleep(10 * time.Second)
 		s.expect(a, "given-up")
@@ -317,5 +321,58 @@ func TestDefectOpening(t *testing.T) {
 				t.Errorf("%d sessions are left, %d in the runtime", n, a.runtime.Sessions())
 			}
 		})
+	})
+}
+
+// TestSuspended: a process whose runtime is suspended is said to be, and logged as soon as it goes on; it
+// and the daemon can end meanwhile.
+func TestSuspended(t *testing.T) {
+	for name, c := range map[string]struct {
+		then func(*stage, *actor)
+		want string
+	}{
+		"goes on": {func(s *stage, a *actor) { a.name(s.t, ".NET Finalizer") }, "on"},
+		"exits":   {func(s *stage, a *actor) { a.exit(s.t, 0) }, ""},
+		"is gone": {func(s *stage, a *actor) { a.exit(s.t, 0); s.do(func() { s.gone(a.key()) }) }, ""},
+		"stop":    {func(s *stage, a *actor) { s.stop(); <-s.ended }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, "", func(s *stage) {
+				a := s.cue(fakeruntime.Config{})
+				a.name(t, ".NET EventPipe")
+				s.find(a)
+				s.expect(a, "identifying")
+				time.Sleep(3 * time.Second)
+				if got := s.shows(a); got.State != "suspended" || !strings.Contains(got.Why, "is still starting") || a.runtime.Requests() != 0 {
+					t.Errorf("it is %+v, and was asked %d times", got, a.runtime.Requests())
+				}
+				s.says(`{"level":"info","pid":`, "is still starting")
+				began := time.Now()
+				c.then(s, a)
+				if name == "stop" {
+					if took := time.Since(began); took != 0 {
+						t.Errorf("the end took %v", took)
+					}
+					return
+				}
+				time.Sleep(3 * time.Second)
+				if name == "exits" { // nobody has told yet
+					s.do(func() { s.gone(a.key()) })
+				}
+				s.expect(a, c.want)
+			})
+		})
+	}
+}
+
+// TestOpenTime: opening a session takes ten seconds at most, and one more for an answer that is on its
+// way.
+func TestOpenTime(t *testing.T) {
+	play(t, "", func(s *stage) {
+		a := s.enter(fakeruntime.Config{Delay: 4500 * time.Millisecond}) // the third way to ask is the one that it knows
+		time.Sleep(4500*time.Millisecond + 11*time.Second - time.Millisecond)
+		s.expect(a, "opening")
+		time.Sleep(2 * time.Millisecond)
+		s.expect(a, "waiting")
 	})
 }

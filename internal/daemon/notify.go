@@ -26,11 +26,10 @@ func notifyReloading() string {
 
 // newWatchdog ticks twice as often as systemd wants to hear that the loop turns; never,
 // if it does not.
-func newWatchdog() (<-chan time.Time, func()) {
+func newWatchdog() <-chan time.Time {
 	every, err := systemd.SdWatchdogEnabled(false)
 	if err != nil || every <= 0 {
-		return nil, func() {}
+		return nil
 	}
-	t := time.NewTicker(every / 2)
-	return t.C, t.Stop
+	return time.NewTicker(every / 2).C
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/session"
@@ -18,9 +17,6 @@ type port struct {
 	cancel     context.CancelFunc
 	turnedAway int // that were told of
 }
-
-// resumeTime is how long letting a runtime go may take.
-const resumeTime = 5 * time.Second
 
 // listen makes the ports that are not there yet. On an error those that are new are
 // closed again.
@@ -63,9 +59,7 @@ func (d *Daemon) accept(ctx context.Context, p *port) {
 
 // welcome lets a runtime go, and watches it until it has ended.
 func (d *Daemon) welcome(ctx context.Context, peer *session.Peer) {
-	limited, cancel := context.WithTimeout(ctx, resumeTime)
-	err := peer.Resume(limited)
-	cancel()
+	err := peer.Resume(ctx)
 	t := peer.Target()
 	d.post(func() {
 		if err != nil {

@@ -18,8 +18,6 @@ import (
 )
 
 const (
-	// identifyTime is how long it may take to find out who a process is.
-	identifyTime = 20 * time.Second
 	// openTime is how long it may take to open a session.
 	openTime = 10 * time.Second
 	// sessionsMost is how many sessions of a process there are at a time, and one more.
@@ -192,9 +190,7 @@ func (p *process) askWho() (facts gclog.Process, err error) {
 	if err != nil {
 		return facts, err
 	}
-	ctx, cancel := context.WithTimeout(p.ctx, identifyTime)
-	defer cancel()
-	return attach.Identify(ctx, p.target)
+	return attach.Identify(p.ctx, p.target) // each of its requests has its own limit
 }
 
 // explain looks at a process that an attempt has failed with, and tells the supervisor. It is not for
@@ -459,9 +455,6 @@ func (p *process) staysOut() bool {
 func (p *process) again() {
 	delete(p.d.processes, p.key)
 	p.cancel()
-	if p.timer != nil {
-		p.timer.Stop()
-	}
 	if p.key.pid != 0 {
 		p.d.sweeper.again(p.key)
 		return
@@ -501,9 +494,6 @@ func (p *process) summarize() {
 // finish closes the outputs and forgets the process.
 func (p *process) finish() {
 	p.cancel()
-	if p.timer != nil {
-		p.timer.Stop()
-	}
 	if p.sessions == nil {
 		p.d.forget(p)
 		return

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/child"
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/fakeruntime"
 	"github.com/gclog/gclog/internal/shared"
@@ -80,7 +82,6 @@ control: {socket: ""}
 func play(t *testing.T, more string, f func(*stage)) {
 	t.Helper()
 	s := &stage{dir: t.TempDir()}
-	t.Setenv("TMPDIR", filepath.Join(s.dir, "none")) // nothing is watched: that would be no waiting in made-up time
 	s.t = t
 	s.configure(more)
 	loaded, err := s.load()
@@ -100,7 +101,7 @@ func play(t *testing.T, more string, f func(*stage)) {
 	s.warm()
 	synctest.Test(t, func(t *testing.T) {
 		s.t, s.ended = t, make(chan struct{})
-		s.events, s.stopped = make(chan func(), cap(s.events)), make(chan struct{}) // of made-up time
+		s.events, s.stopped = make(chan func()), make(chan struct{}) // of made-up time
 		reload, rotate, status := make(chan struct{}), make(chan struct{}), make(chan struct{})
 		s.reload, s.rotate, s.status = reload, rotate, status
 		s.o.Reload, s.o.Rotate, s.o.Status = reload, rotate, status
@@ -108,7 +109,9 @@ func play(t *testing.T, more string, f func(*stage)) {
 		ctx, s.stop = context.WithCancel(context.Background())
 		go func() {
 			defer close(s.ended)
-			s.err = s.Run(ctx)
+			s.err = s.run(ctx, func(sweeping context.Context) {
+				s.sweeper.run(sweeping, func() ([]session.Sighting, error) { return nil, nil }, nil) // it finds nothing by itself
+			})
 		}()
 		defer func() {
 			s.stop()
@@ -203,6 +206,13 @@ func (s *stage) do(f func()) {
 // of is the daemon's process of an actor; nil: it has none.
 func (s *stage) of(a *actor) *process { return s.processes[a.key()] }
 
+// process is of for who is not in the loop.
+func (s *stage) process(a *actor) (p *process) {
+	s.t.Helper()
+	s.do(func() { p = s.of(a) })
+	return p
+}
+
 // shows returns the status of an actor.
 func (s *stage) shows(a *actor) (status Status) {
 	s.t.Helper()
@@ -267,7 +277,8 @@ type actor struct {
 	runtime *fakeruntime.Runtime
 	pipes   *pipes
 	cmd     *exec.Cmd
-	code    io.Writer // that it exits with, is written here
+	in      io.Writer // that it does what is written there: see cue
+	out     *bufio.Reader
 }
 
 func (a *actor) key() key { return key{pid: a.target.PID, start: a.target.StartKey} }
@@ -277,12 +288,8 @@ func (a *actor) key() key { return key{pid: a.target.PID, start: a.target.StartK
 func (s *stage) cue(cfg fakeruntime.Config) *actor {
 	s.t.Helper()
 	a := &actor{cfg: cfg}
-	a.cmd = exec.Command("sh", "-c", "read code; exit $code")
-	code, err := a.cmd.StdinPipe()
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	a.code = code
+	a.cmd = exec.Command("sh", "-c", `while read what value; do case $what in exit) exit $value;; name) printf %s "$value" >/proc/$$/comm; echo;; esac; done`)
+	a.in, a.out = child.Pipes(s.t, a.cmd)
 	if err := a.cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
@@ -350,10 +357,21 @@ func (s *stage) enter(cfg fakeruntime.Config) *actor {
 // exit ends an actor by itself.
 func (a *actor) exit(t *testing.T, code int) {
 	t.Helper()
-	if _, err := fmt.Fprintln(a.code, code); err != nil {
+	if _, err := fmt.Fprintln(a.in, "exit", code); err != nil {
 		t.Fatal(err)
 	}
 	a.end(t)
+}
+
+// name has the first thread of an actor be called so.
+func (a *actor) name(t *testing.T, name string) {
+	t.Helper()
+	if _, err := fmt.Fprintln(a.in, "name", name); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.out.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // kill ends an actor by a signal.
