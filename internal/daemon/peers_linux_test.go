@@ -1,0 +1,269 @@
+package daemon
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"net"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/gclog/gclog/session"
+)
+
+// TestKeyOf: a process goes by its pid and start, and one that this host does not show by its cookie and
+// user.
+func TestKeyOf(t *testing.T) {
+	target := &session.Target{Process: session.Process{PID: 7, StartKey: 9, UID: 1000}}
+	for _, c := range []struct {
+		peer *session.Peer
+		want key
+	}{
+		{nil, key{pid: 7, start: 9}},
+		{&session.Peer{PID: 7, Cookie: "c"}, key{pid: 7, start: 9}},
+		{&session.Peer{Cookie: "c"}, key{cookie: "c", uid: 1000}},
+	} {
+		if got := keyOf(target, c.peer); got != c.want {
+			t.Errorf("%+v: %+v, want %+v", c.peer, got, c.want)
+		}
+	}
+}
+
+// visited is a daemon that admits processes, with a port and a runtime of this process that has come
+// there.
+func visited(t *testing.T) (e *entrance, said *lines, x *port, peer *session.Peer) {
+	t.Helper()
+	e, said = newEntrance(5), &lines{}
+	e.log = e.log.Output(said)
+	path := filepath.Join(shortDir(t), "p")
+	made, err := e.o.Processes.Listen(path, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x = &port{Port: made, cancel: func() {}}
+	e.ports[path] = x
+	t.Cleanup(e.closePorts)
+	r, err := fakeruntime.Start(fakeruntime.Config{Listener: &pipes{closed: make(chan struct{})}, Version: "8.0.0", Ports: path + ",nosuspend", Stream: recording(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if peer, err = x.Next(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return e, said, x, peer
+}
+
+// TestFoundPeer: a process that the sweeper has found is found by a port, too: it is the same, and its
+// port keeps its place until it is forgotten. One that has ended is not found.
+func TestFoundPeer(t *testing.T) {
+	e, _, _, peer := visited(t)
+	target := peer.Target()
+	ignore := func(t *session.Target) *session.Target { // so that it is asked nothing
+		x := *t
+		x.Environ = map[string]string{"GCLOG_IGNORE": "1"}
+		return &x
+	}
+	e.found(ignore(target), nil)
+	k := keyOf(target, peer)
+	p := e.processes[k]
+	if p == nil || p.peer != nil || len(e.processes) != 1 {
+		t.Fatalf("it is %+v", p)
+	}
+	e.found(ignore(target), peer)
+	if e.processes[k] != p || p.peer != peer || len(e.processes) != 1 {
+		t.Errorf("it is %+v", p)
+	}
+	e.found(ignore(target), nil)
+	if p.peer != peer {
+		t.Error("its peer is forgotten")
+	}
+	if isClosed(peer.Gone()) {
+		t.Error("it is gone at the port")
+	}
+	e.forget(p)
+	if !isClosed(peer.Gone()) || len(e.processes) != 0 {
+		t.Error("its port still has it")
+	}
+	e.found(ignore(target), peer)
+	if len(e.processes) != 0 {
+		t.Errorf("one that has ended is found: %+v", e.processes)
+	}
+}
+
+// TestPeerAgain: a process that came by a port, and that this host does not show, is found anew by its
+// port; one that it shows by the sweeper.
+func TestPeerAgain(t *testing.T) {
+	e, _, _, peer := visited(t)
+	for _, shown := range []bool{true, false} {
+		k := key{cookie: peer.Cookie}
+		if shown {
+			k = key{pid: peer.PID, start: 1}
+		}
+		p := e.newProcess(k, peer.Target(), peer)
+		e.processes[k] = p
+		p.again()
+		if e.processes[k] != nil || p.ctx.Err() == nil || e.sweeper.offered[k] != shown {
+			t.Errorf("shown %v: known are %v, to be found anew %v", shown, e.processes, e.sweeper.offered)
+		}
+	}
+	e.config.Discovery.MaxProcesses = 0
+	e.limits.processes = 0 // so that it waits, and is asked nothing
+	select {
+	case f := <-e.events:
+		f()
+	case <-time.After(30 * time.Second):
+		t.Fatal("it is not found anew")
+	}
+	if len(e.queue.waiters) != 1 || e.queue.waiters[keyOf(peer.Target(), peer)].peer != peer {
+		t.Errorf("there wait %+v", e.queue.waiters)
+	}
+	// One that waits and seems to have ended is looked for once more.
+	clear(e.sweeper.offered)
+	e.gone(keyOf(peer.Target(), peer))
+	if len(e.queue.waiters) != 0 || !e.sweeper.offered[keyOf(peer.Target(), peer)] {
+		t.Errorf("there wait %+v, to be found anew are %v", e.queue.waiters, e.sweeper.offered)
+	}
+}
+
+// TestPeerOffered: a process that waits, and came by a port, is found by that when there is a place.
+func TestPeerOffered(t *testing.T) {
+	e, _, _, peer := visited(t)
+	target := peer.Target()
+	e.limits.processes = 0
+	e.found(target, peer)
+	w := e.queue.waiters[keyOf(target, peer)]
+	if w == nil || w.peer != peer || w.uid != target.UID {
+		t.Fatalf("there waits %+v", w)
+	}
+	e.limits.processes = 1
+	e.admit()
+	if len(e.sweeper.offered) != 0 || w.offers != 1 {
+		t.Errorf("the sweeper is to find %v, offers %d", e.sweeper.offered, w.offers)
+	}
+	select {
+	case f := <-e.events:
+		e.limits.processes = 0 // somebody else was faster
+		f()
+	case <-time.After(30 * time.Second):
+		t.Fatal("it is not found")
+	}
+	if x := e.queue.waiters[keyOf(target, peer)]; x != w || w.offers != 0 || !w.offered.IsZero() {
+		t.Errorf("there waits %+v", x)
+	}
+	e.stopping = true
+	e.limits.processes = 1
+	e.admit()
+	if w.offers != 0 {
+		t.Error("a place is offered when the daemon ends")
+	}
+}
+
+// TestFindPeerDefect: a panic while a process that came by a port is looked at is told and counted.
+func TestFindPeerDefect(t *testing.T) {
+	e := newEntrance(5)
+	var said lines
+	e.log = e.log.Output(&said)
+	e.findPeer(&session.Peer{PID: 77})
+	(<-e.events)()
+	if text := said.take(); e.defects != 1 || !strings.Contains(text, `"pid":77,`) {
+		t.Errorf("%d defects, it says %s", e.defects, text)
+	}
+}
+
+// TestNotLetGo: that a process could not be let go is told, once.
+func TestNotLetGo(t *testing.T) {
+	dir := shortDir(t)
+	path := filepath.Join(dir, "p")
+	w := runDaemon(t, configured(t, fmt.Sprintf(`version: 1
+discovery: {interval: 1000h, listen: [%q], include: [{pid: "0"}]}
+control: {socket: ""}
+`, path)))
+	w.await("the port", func() bool { return w.swept })
+	conn, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hello := append([]byte("ADVR_V1\x00"), make([]byte, 16)...)
+	hello = binary.LittleEndian.AppendUint64(hello, 1)
+	if _, err := conn.Write(append(hello, 0, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Read(make([]byte, 20)); err != nil { // the request
+		t.Fatal(err)
+	}
+	_ = conn.Close()
+	var said string
+	w.await("that", func() bool {
+		said += w.said.take()
+		return strings.Contains(said, "a process that came by a diagnostic port could not be let go: ")
+	})
+}
+
+// TestHeldPeer: a process that is logged keeps its place at the port, whoever comes.
+func TestHeldPeer(t *testing.T) {
+	dir := shortDir(t)
+	path := filepath.Join(dir, "p")
+	c := configured(t, fmt.Sprintf(`version: 1
+discovery: {interval: 1000h, include: [{command_line: "*peer-of-the-test*"}]}
+outputs: [{path: "%s/%%p.json"}]
+control: {socket: ""}
+`, dir))
+	w := runDaemon(t, c)
+	w.await("the begin", func() bool {
+		w.limits.connections = 2 // a half of them is for runtimes that are known
+		return w.listen([]string{path}) == nil
+	})
+	first := startPeer(t, path+",suspend")
+	w.await("the first", func() bool { return w.in(first.Process.Pid).State == "on" })
+	second := startPeer(t, path+",suspend")
+	w.await("another one to be turned away", func() bool { return w.ports[path].TurnedAway() > 0 })
+	w.await("the first alone", func() bool {
+		p := w.of(first.Process.Pid)
+		return w.in(second.Process.Pid).State == "" && p != nil && p.peer != nil && !isClosed(p.peer.Gone())
+	})
+}
+
+// of is the daemon's process with a pid.
+func (w *watched) of(pid int) *process {
+	for k, p := range w.processes {
+		if k.pid == pid {
+			return p
+		}
+	}
+	return nil
+}
+
+// TestPeerGone: that a process has ended that came by a port is known by its port, where it has no
+// session, and where it waits for a place.
+func TestPeerGone(t *testing.T) {
+	dir := shortDir(t)
+	path := filepath.Join(dir, "p")
+	w := runDaemon(t, configured(t, fmt.Sprintf(`version: 1
+discovery: {interval: 1000h, listen: [%q], max_processes: 1, include: [{command_line: "*peer-of-the-test*"}], exclude: [{service: excluded}]}
+outputs: [{path: "%s/%%p.json"}]
+control: {socket: ""}
+`, path, dir)))
+	w.await("the port", func() bool { return w.swept })
+	t.Setenv("OTEL_SERVICE_NAME", "excluded")
+	excluded := startPeer(t, path+",suspend")
+	w.await("one that is excluded", func() bool { return w.in(excluded.Process.Pid).State == "excluded" })
+	t.Setenv("OTEL_SERVICE_NAME", "")
+	first := startPeer(t, path+",suspend")
+	w.await("one that is logged", func() bool { return w.in(first.Process.Pid).State == "on" })
+	waits := startPeer(t, path+",suspend")
+	w.await("one that waits", func() bool { return len(w.queue.waiters) == 1 })
+	for _, cmd := range []*exec.Cmd{excluded, waits} {
+		_ = cmd.Process.Kill()
+		_, _ = cmd.Process.Wait()
+	}
+	w.await("their ends", func() bool {
+		return len(w.queue.waiters) == 0 && w.in(excluded.Process.Pid).State == "" && w.in(first.Process.Pid).State == "on"
+	})
+}
