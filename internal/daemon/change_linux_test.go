@@ -245,3 +245,29 @@ func TestWrongProvider(t *testing.T) {
 		}
 	})
 }
+
+// TestOutputsFail: that an output fails is told once of each, until it fails for another reason.
+func TestOutputsFail(t *testing.T) {
+	play(t, "", func(s *stage) {
+		s.do(func() {})
+		s.said.take()
+		for range 2 {
+			for _, text := range []string{"writing /a/b.json: no space", "writing /a/c.json: no space", "/a/c.json; works again"} {
+				s.opener.Tell(text)
+			}
+		}
+		s.opener.Tell("/a/c.json, works again")
+		s.do(func() {})
+		if got, want := strings.Count(s.said.take(), `"level":"warn"`), 6; got != want {
+			t.Errorf("%d are told, want %d", got, want)
+		}
+	})
+}
+
+// TestOwnFiles: gclog knows its own files from others with such names, which it does not delete.
+func TestOwnFiles(t *testing.T) {
+	d := newDaemon(t, Options{})
+	if ours := d.opener.Files.IsOurs; ours == nil || !ours([]byte(`{"gclog_file_id":"0123456789abcdef"`)) || ours([]byte("{}")) {
+		t.Error("it does not")
+	}
+}

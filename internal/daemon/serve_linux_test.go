@@ -342,3 +342,59 @@ func TestCrowd(t *testing.T) {
 		}
 	})
 }
+
+// TestHTTPHead: of a request 8 KB are read, 4 of them by our limit, and no more.
+func TestHTTPHead(t *testing.T) {
+	d, _ := serving(t, listens(t, "127.0.0.1:0", ""))
+	for size, want := range map[int]string{7900: "HTTP/1.1 200 ", 8400: "HTTP/1.1 431 "} {
+		c, err := net.Dial("tcp", d.http.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		const begin, end = "GET /healthz HTTP/1.1\r\nHost: x\r\nX: ", "\r\n\r\n"
+		_, _ = io.WriteString(c, begin+strings.Repeat("x", size-len(begin)-len(end))+end)
+		b := make([]byte, len(want))
+		if _, err := io.ReadFull(c, b); err != nil || string(b) != want {
+			t.Errorf("a head of %d bytes is answered with %q, %v", size, b, err)
+		}
+	}
+}
+
+// TestRunListens: a daemon says where it listens, and does so until its end.
+func TestRunListens(t *testing.T) {
+	dir := shortDir(t)
+	socket, port := filepath.Join(dir, "c"), filepath.Join(dir, "p")
+	c := configured(t, fmt.Sprintf(`version: 1
+discovery: {interval: 1000h, listen: [%q], include: [{pid: "0"}]}
+http: {listen: "127.0.0.1:0"}
+control: {socket: %q}
+`, port, socket))
+	c.Warnings = []string{"that is odd"}
+	w := runDaemon(t, c)
+	w.await("the begin", func() bool { return w.swept })
+	address := w.http.address
+	if !healthy(t, "tcp", address) || !healthy(t, "unix", socket) {
+		t.Error("it does not answer")
+	}
+	if _, err := os.Stat(port); err != nil {
+		t.Error(err)
+	}
+	w.stop()
+	refuses(t, "tcp", address)
+	refuses(t, "unix", socket)
+	for _, path := range []string{socket, port} {
+		if _, err := os.Lstat(path); err == nil {
+			t.Errorf("%s is left", path)
+		}
+	}
+	said := w.said.take()
+	for _, want := range []string{
+		fmt.Sprintf(`{"level":"info","version":"1","config":%q,"control":%q,"http":%q,"message":"gclog daemon started"}`, c.File, socket, address),
+		`{"level":"warn","message":"that is odd"}`, c.Notes()[0],
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it does not say %s, but\n%s", want, said)
+		}
+	}
+}
