@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"bytes"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -138,9 +139,13 @@ func TestAdmissionRefused(t *testing.T) {
 		if len(e.sweeper.offered) != 0 {
 			t.Errorf("offered again at once: %v", e.sweeper.offered)
 		}
-		time.Sleep(offerTime)
+		time.Sleep(8 * time.Second) // 9 s after it was offered the place
+		if e.admit(); len(e.sweeper.offered) != 0 {
+			t.Errorf("offered again after 9 seconds: %v", e.sweeper.offered)
+		}
+		time.Sleep(time.Second)
 		e.admit()
-		if !e.sweeper.offered[key{pid: 2, start: 1}] {
+		if len(e.sweeper.offered) != 1 || !e.sweeper.offered[key{pid: 2, start: 1}] {
 			t.Errorf("offered: %v", e.sweeper.offered)
 		}
 	})
@@ -212,6 +217,113 @@ func TestAdmissionGhosts(t *testing.T) {
 		}
 		if n := len(e.queue.waiters); n > 20 {
 			t.Errorf("%d wait", n)
+		}
+	})
+}
+
+// TestMayHave: root may have all places, others a half of them and one at least, or all where nobody else
+// waits.
+func TestMayHave(t *testing.T) {
+	for _, c := range []struct {
+		limit, uid, has int
+		others, want    bool
+	}{
+		{1, 7, 0, true, true},
+		{1, 7, 1, true, false},
+		{2, 7, 1, true, false},
+		{3, 7, 1, true, false},
+		{6, 7, 2, true, true},
+		{6, 7, 3, true, false},
+		{6, 7, 3, false, true},
+		{6, 7, 5, false, true},
+		{6, 0, 5, true, true},
+		{6, 1, 3, true, false},
+		{100, 7, 49, true, true},
+		{100, 7, 50, true, false},
+	} {
+		e := newEntrance(5)
+		e.limits.processes = c.limit
+		e.queue.add(key{pid: 1}, &waiter{uid: c.uid})
+		if c.others {
+			e.queue.add(key{pid: 2}, &waiter{uid: 9})
+		}
+		if got := e.mayHave(c.uid, c.has); got != c.want {
+			t.Errorf("%+v: it may have one more: %v", c, got)
+		}
+	}
+}
+
+// TestAdmit: the places that are free are offered at once, no more than there are, and to each user as
+// many as it may have; the sweeper is to look at once.
+func TestAdmit(t *testing.T) {
+	for _, c := range []struct {
+		places   int
+		offered  string // by user
+		stopping bool
+	}{
+		{2, "1 1", false},
+		{3, "1 1", false}, // half of three is one
+		{4, "2 1", false},
+		{20, "5 1", false},
+		{20, "0 0", true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			e := newEntrance(c.places)
+			e.limits.processes = 0
+			for pid := range 5 {
+				e.find(100+pid, 7)
+				time.Sleep(time.Second)
+			}
+			e.find(200, 8)
+			e.limits.processes, e.stopping = c.places, c.stopping
+			e.admit()
+			users := map[int]int{}
+			for k := range e.sweeper.offered {
+				users[e.seen[k.pid]]++
+				if users[7] > 0 && c.places < 20 && !e.sweeper.offered[key{pid: 100, start: 1}] {
+					t.Error("who waits longest is not offered one")
+				}
+			}
+			if got := fmt.Sprint(users[7], users[8]); got != c.offered {
+				t.Errorf("%d places: offered are %s, want %s", c.places, got, c.offered)
+			}
+			if n := len(e.sweeper.nudge); (n == 1) == c.stopping || n == 1 && <-e.sweeper.nudge != 0 {
+				t.Errorf("the sweeper is nudged %d times", n)
+			}
+		})
+	}
+}
+
+// TestOffers: who does not come is offered a place three times, every ten seconds at most, and then no
+// longer waits; the place is offered to the next at once.
+func TestOffers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEntrance(1)
+		e.limits.processes = 0
+		ghost, k := 1, key{pid: 1, start: 1}
+		e.find(ghost, 7)
+		e.limits.processes = 1
+		for i := range 3 {
+			e.admit()
+			if w := e.queue.waiters[k]; !e.sweeper.offered[k] || w == nil || w.offers != i+1 {
+				t.Fatalf("offer %d: %+v", i+1, w)
+			}
+			clear(e.sweeper.offered)
+			time.Sleep(10 * time.Second)
+		}
+		e.limits.processes = 0
+		e.find(2, 7)
+		e.limits.processes = 1
+		e.admit()
+		if e.queue.waiters[k] != nil || !e.sweeper.offered[k] || !e.sweeper.offered[key{pid: 2, start: 1}] {
+			t.Errorf("offered are %v, there wait %v", e.sweeper.offered, e.queue.waiters)
+		}
+		// It has not gone: it waits anew, as one that has just come.
+		clear(e.sweeper.offered)
+		e.limits.processes = 0
+		e.find(ghost, 7)
+		if w := e.queue.waiters[k]; w == nil || w.offers != 0 {
+			t.Errorf("it waits as %+v", w)
 		}
 	})
 }

@@ -246,6 +246,11 @@ func TestRunFails(t *testing.T) {
 			t.Errorf("%s: ports %v are left", what, d.ports)
 		}
 	}
+	for deadline := time.Now().Add(30 * time.Second); strings.Contains(stacks(), "(*sweeper).run("); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it still sweeps")
+		}
+	}
 }
 
 // TestServerLog: what goes wrong in a server is told in the daemon's own log, once.

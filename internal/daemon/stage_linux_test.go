@@ -46,6 +46,7 @@ type stage struct {
 	err    error         // with this
 	cast   []*actor
 	traps  int // defects that the test has made
+	sweeps atomic.Bool
 	// explain is called in the place of Options.Explain; nil: nothing is.
 	explain func(*session.Target, error)
 }
@@ -110,6 +111,8 @@ func play(t *testing.T, more string, f func(*stage)) {
 		go func() {
 			defer close(s.ended)
 			s.err = s.run(ctx, func(sweeping context.Context) {
+				s.sweeps.Store(true)
+				defer s.sweeps.Store(false)
 				s.sweeper.run(sweeping, func() ([]session.Sighting, error) { return nil, nil }, nil) // it finds nothing by itself
 			})
 		}()

@@ -1,7 +1,9 @@
 package daemon
 
 import (
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gclog/gclog/internal/attach"
@@ -89,6 +91,9 @@ func TestStopFirst(t *testing.T) {
 			}
 			s.tellReady()
 		})
+		if s.sweeps.Load() {
+			t.Error("it still sweeps")
+		}
 		if s.ready.Load() {
 			t.Error("it is ready again")
 		}
@@ -123,6 +128,9 @@ func TestLoopDefect(t *testing.T) {
 				t.Errorf("%d defects are counted", n)
 			}
 		})
-		s.says("trap one", "trap two", `"stack":"`)
+		synctest.Wait()
+		if said := s.said.take(); strings.Count(said, `"stack":"`) != 2 || !strings.Contains(said, "trap one") || !strings.Contains(said, "trap two") || strings.Contains(said, `"pid":`) {
+			t.Errorf("it says %s", said)
+		}
 	})
 }
