@@ -376,3 +376,14 @@ func TestOpenTime(t *testing.T) {
 		s.expect(a, "waiting")
 	})
 }
+
+// TestNoOutput: a process that no output is for is not logged, and that is why.
+func TestNoOutput(t *testing.T) {
+	play(t, "", func(s *stage) {
+		a := s.enter(fakeruntime.Config{})
+		s.change(`%p.json"`, `%p.json", only: [{service: another}]`)
+		if got := s.shows(a); got.State != "excluded" || got.Why != "none of the outputs is for it" {
+			t.Errorf("it is %+v", got)
+		}
+	})
+}

@@ -362,7 +362,6 @@ func (s *supervisor) leave() []action {
 		return []action{{kind: actWait, wait: goneTime}}
 	case stateOpening:
 		s.state = stateClosing
-		return nil
 	case stateSuspended, stateExcluded, stateWaiting, stateGivenUp:
 		return s.finish()
 	}

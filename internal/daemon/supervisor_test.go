@@ -541,3 +541,80 @@ func TestSupervisorLate(t *testing.T) {
 		}
 	}
 }
+
+// TestSupervisorChanges: what the configuration asks for while one session takes over from another is
+// done when it has; and what is asked for while a session is opened, when that is there.
+func TestSupervisorChanges(t *testing.T) {
+	for name, wait := range map[string]time.Duration{"opening": time.Millisecond / 2, "taking over": 10 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.step(event{kind: eventFound})
+				w.run(time.Minute)
+				for _, level := range []string{"full", "light", "normal", "full"} {
+					w.plan.level = level
+					w.replan()
+					w.run(wait)
+				}
+				w.run(time.Minute)
+				w.want(stateOn)
+				if w.sup.have.level != "full" || len(w.open) != 1 {
+					w.wrong("the level is %s, sessions %v", w.sup.have.level, w.open)
+				}
+				w.plan.level = "light"
+				w.replan()
+				w.run(wait)
+				w.plan.excluded = "by a rule"
+				w.replan()
+				w.run(time.Minute)
+				w.want(stateExcluded)
+			})
+		})
+	}
+}
+
+// TestSupervisorChild: a process has ended while one session takes over from another, and a child of it
+// keeps both connections: both are ended.
+func TestSupervisorChild(t *testing.T) {
+	for name, wait := range map[string]time.Duration{"opening": time.Millisecond / 2, "taking over": 10 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.step(event{kind: eventFound})
+				w.run(time.Minute)
+				w.plan.level = "full"
+				w.replan()
+				w.run(wait)
+				w.kept = true
+				w.die()
+				w.run(time.Minute)
+				if !w.over {
+					w.wrong("it is not over: %v", w.sup.state)
+				}
+			})
+		})
+	}
+}
+
+// TestSupervisorGiveUp: a process that is given up by a defect is asked nothing more, and is over when
+// that is what is waited for.
+func TestSupervisorGiveUp(t *testing.T) {
+	for st := range stateOver + 1 {
+		for _, c := range []struct{ stop, gone bool }{{false, false}, {true, false}, {false, true}} {
+			s := supervisor{backOff: new(doubling), state: st, session: 1, next: 2, newest: 2, stop: c.stop, gone: c.gone}
+			actions := s.giveUp("a defect")
+			switch {
+			case !c.stop && !c.gone:
+				if actions != nil || s.state != stateGivenUp || s.why != "a defect" || s.next != 0 {
+					t.Errorf("%v: %+v, %+v", st, actions, s)
+				}
+			case st == stateOver:
+				if actions != nil {
+					t.Errorf("%v: %+v", st, actions)
+				}
+			case s.state != stateOver || len(actions) != 1 || actions[0].kind != actFinish:
+				t.Errorf("%v: %+v, %+v", st, actions, s)
+			}
+		}
+	}
+}

@@ -433,3 +433,29 @@ func TestSweepAllLate(t *testing.T) {
 		}
 	})
 }
+
+// TestSweepMixed: those that are done do not count as late: all others are looked at behind those that are.
+func TestSweepMixed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost()
+		names := map[int]string{}
+		hangs := make(chan struct{})
+		const quick, late, all = 4, 8, 22
+		for pid := 1; pid <= all; pid++ {
+			names[pid], h.dotnet[pid] = "dotnet", true
+			if pid > quick && pid <= quick+late {
+				h.hangs[pid] = hangs
+			}
+		}
+		h.see(names)
+		if n := len(h.told); n != all-late {
+			t.Errorf("%d are found, want %d", n, all-late)
+		}
+		close(hangs)
+		synctest.Wait()
+		h.see(names)
+		if n := len(h.told); n != all {
+			t.Errorf("%d are found at last", n)
+		}
+	})
+}
