@@ -248,7 +248,6 @@ func (s *sweeper) inspectAll(due []*sighted, now time.Time) {
 			late.Reset(lateTime)
 		case <-late.C:
 			waiting -= leave(begun)
-			begun = nil
 			late.Reset(lateTime)
 		case <-limit.C:
 			leave(begun)

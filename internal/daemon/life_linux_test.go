@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,9 +11,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/fakeruntime"
 	"github.com/gclog/gclog/session"
+	"github.com/rs/zerolog"
 )
 
 // TestLife: a process is logged from when it is found until it ends; how it has ended is told, and
@@ -32,6 +35,9 @@ func TestLife(t *testing.T) {
 				a := s.enter(fakeruntime.Config{})
 				s.says(fmt.Sprintf(`{"level":"info","pid":%d,"service":"actor","process":"actor","runtime":"8.0.0","session_level":"normal","message":"session begun"}`, a.target.PID))
 				time.Sleep(time.Minute)
+				if n := a.runtime.Requests(); n != 5 { // who it is, and for a session in the four ways that it may know
+					t.Errorf("it was asked %d times", n)
+				}
 				got := s.shows(a)
 				file := filepath.Join(s.dir, fmt.Sprintf("%d.json", a.target.PID))
 				info, err := os.Stat(file)
@@ -90,6 +96,9 @@ func TestStatusLog(t *testing.T) {
 		s.status <- struct{}{}
 		synctest.Wait()
 		said := s.said.take()
+		if got := s.shows(refusing); got.Level != "" || !got.Since.IsZero() || !got.LastGC.IsZero() || got.Outputs != nil || got.Attempts != 1 {
+			t.Errorf("one without a session is %+v", got)
+		}
 		for _, want := range []string{
 			fmt.Sprintf(`"pid":%d,"process":"actor","service":"actor","state":"on","why":"","session_level":"normal","gcs":142,"lost_events":0,"written_bytes":`, on.target.PID),
 			fmt.Sprintf(`"pid":%d,"process":"actor","service":"actor","state":"waiting","why":"explained: CollectTracing`, refusing.target.PID),
@@ -316,6 +325,9 @@ func TestDefectOpening(t *testing.T) {
 		close(wait)
 		time.Sleep(10 * time.Second)
 		s.expect(a, "given-up")
+		if said := s.said.take(); strings.Contains(said, "session begun") {
+			t.Errorf("it says %s", said)
+		}
 		s.do(func() {
 			if n := len(s.of(a).live); n != 0 || a.runtime.Sessions() != 0 {
 				t.Errorf("%d sessions are left, %d in the runtime", n, a.runtime.Sessions())
@@ -385,5 +397,86 @@ func TestNoOutput(t *testing.T) {
 		if got := s.shows(a); got.State != "excluded" || got.Why != "none of the outputs is for it" {
 			t.Errorf("it is %+v", got)
 		}
+	})
+}
+
+// TestOldRuntime: a runtime that cannot say who it is is logged, also in another session.
+func TestOldRuntime(t *testing.T) {
+	play(t, "", func(s *stage) {
+		a := s.cue(fakeruntime.Config{})
+		old := func(c *fakeruntime.Config) { c.Version = "" }
+		a.become(t, old)
+		s.find(a)
+		if got := s.shows(a); got.State != "on" || got.EntityID != "" {
+			t.Errorf("it is %+v", got)
+		}
+		a.become(t, old)
+		time.Sleep(10 * time.Second)
+		s.expect(a, "on")
+	})
+}
+
+// TestLostOutput: that an output fails is told, and the process is logged on.
+func TestLostOutput(t *testing.T) {
+	play(t, "", func(s *stage) {
+		s.change("%p.json", "folder/%p.json")
+		a := s.enter(fakeruntime.Config{})
+		s.said.take()
+		folder := filepath.Join(s.dir, "folder")
+		if err := errors.Join(os.RemoveAll(folder), os.WriteFile(folder, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		a.exit(t, 0)
+		s.expect(a, "")
+		s.says(`{"level":"warn","message":"records are being dropped: `, "process ended")
+	})
+}
+
+// TestSayEnded: that a process was killed, or has failed, is a warning.
+func TestSayEnded(t *testing.T) {
+	e := newEntrance(1)
+	var said lines
+	e.log = zerolog.New(&said)
+	e.find(7, 0)
+	p := e.processes[key{pid: 7, start: 1}]
+	p.progress.GCs.Store(3)
+	for _, c := range []struct {
+		end  formats.End
+		want string
+	}{
+		{formats.End{Reason: formats.EndExited, HasCode: true}, `{"level":"info","pid":7,"service":"","reason":"exited","exit_code":0,"gcs":3,"message":"process ended"}`},
+		{formats.End{Reason: formats.EndExited}, `{"level":"info","pid":7,"service":"","reason":"exited","gcs":3,"message":"process ended"}`},
+		{formats.End{Reason: formats.EndExited, HasCode: true, ExitCode: 1}, `{"level":"warn","pid":7,"service":"","reason":"exited","exit_code":1,"gcs":3,"message":"process ended"}`},
+		{formats.End{Reason: formats.EndKilled, Signal: 1}, `{"level":"warn","pid":7,"service":"","reason":"killed","exit_signal":1,"gcs":3,"message":"process ended"}`},
+		{formats.End{Reason: formats.EndOOMKilled, Signal: 9}, `{"level":"warn","pid":7,"service":"","reason":"oom-killed","exit_signal":9,"gcs":3,"message":"process ended"}`},
+		{formats.End{Reason: formats.EndUnseen}, `{"level":"info","pid":7,"service":"","reason":"ended","gcs":3,"message":"process ended"}`},
+	} {
+		p.sayEnded(c.end)
+		if got := strings.TrimSpace(said.take()); got != c.want {
+			t.Errorf("it says %s, want %s", got, c.want)
+		}
+	}
+}
+
+// TestNoPlace: a process that was given up, and has had a session, gets another chance when there is a
+// place for it.
+func TestNoPlace(t *testing.T) {
+	play(t, "", func(s *stage) {
+		s.change("interval: 1000h", "interval: 1000h, max_processes: 1")
+		a := s.enter(fakeruntime.Config{})
+		a.become(t, func(c *fakeruntime.Config) { c.Refuse = 7 })
+		for s.shows(a).State != "given-up" {
+			time.Sleep(time.Minute)
+		}
+		a.become(t, func(c *fakeruntime.Config) { c.Refuse = 0 })
+		b := s.enter(fakeruntime.Config{})
+		s.expect(b, "on")
+		s.change("interval: 1000h", "interval: 999h")
+		s.expect(a, "given-up")
+		b.exit(t, 0)
+		s.expect(b, "")
+		s.change("interval: 999h", "interval: 1000h")
+		s.expect(a, "on")
 	})
 }

@@ -40,6 +40,12 @@ func TestLimiterSame(t *testing.T) {
 		if got := told(); len(got) != 1 || !strings.Contains(got[0], `"left_out":4,"message":"it is broken otherwise"`) {
 			t.Errorf("told %q", got)
 		}
+		l.warn("a", "it is broken otherwise", nil)
+		l.warn("a", "it is broken in a third way", nil)
+		l.warn("a", "it is broken in a fourth way", nil)
+		if got := told(); len(got) != 2 || !strings.Contains(got[0], `"left_out":1,"message":"it is broken in a third way"`) || strings.Contains(got[1], "left_out") {
+			t.Errorf("told %q", got)
+		}
 		time.Sleep(limitPeriod - time.Second)
 		l.tick(time.Now())
 		if got := told(); got != nil {

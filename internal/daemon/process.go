@@ -353,7 +353,7 @@ func (p *process) serve(l *attach.Log, sessions <-chan *attach.Session, facts *g
 
 // ended tells the supervisor that a session has ended.
 func (p *process) ended(s *attach.Session, end formats.End, err error) {
-	n := 0
+	var n int
 	for number, x := range p.live {
 		if x == s {
 			n = number

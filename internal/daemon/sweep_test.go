@@ -247,6 +247,9 @@ func TestSweepUnreachable(t *testing.T) {
 	var list []*unreachable
 	h.swept = func(l []*unreachable) { list = l }
 	h.see(map[int]string{7: "dotnet"})
+	if len(h.passed) > 0 {
+		t.Errorf("told %q", h.passed)
+	}
 	if len(list) != 1 || list[0].status.Process != "orders" || list[0].status.Why == "" || list[0].start != 7 {
 		t.Fatalf("%+v", list)
 	}
@@ -345,8 +348,8 @@ func TestSoon(t *testing.T) {
 // TestSweepSelf: gclog does not look at itself.
 func TestSweepSelf(t *testing.T) {
 	h := newHost()
-	h.sweep([]session.Sighting{{PID: os.Getpid(), StartKey: 1, Name: "gclog"}})
-	if len(h.inspected) > 0 || len(h.known) > 0 {
+	h.sweep([]session.Sighting{{PID: os.Getpid(), StartKey: 1, Name: "gclog"}, {PID: stranger + 7, StartKey: 7, Name: "other"}})
+	if len(h.inspected) != 1 || h.inspected[7] != 1 || len(h.known) != 1 {
 		t.Errorf("inspected are %v", h.inspected)
 	}
 }
@@ -456,6 +459,83 @@ func TestSweepMixed(t *testing.T) {
 		h.see(names)
 		if n := len(h.told); n != all {
 			t.Errorf("%d are found at last", n)
+		}
+	})
+}
+
+// TestSweepAllGone: that several processes have ended is told in the same sweep, and who can be reached no
+// longer is among those that cannot.
+func TestSweepAllGone(t *testing.T) {
+	h := newHost()
+	names := map[int]string{}
+	for pid := 1; pid <= 9; pid++ {
+		names[pid], h.dotnet[pid] = "dotnet", true
+	}
+	h.see(names)
+	h.told = nil
+	h.see(map[int]string{5: "dotnet"})
+	if len(h.told) != 8 || len(h.known) != 1 {
+		t.Errorf("the sweeper told %q, and knows %d", h.told, len(h.known))
+	}
+}
+
+// TestSweepOther: a process that is to be left alone is not found, nor is one whose number is another's
+// by now.
+func TestSweepOther(t *testing.T) {
+	h := newHost()
+	h.inspect = func(number int) *session.Listed {
+		l := &session.Listed{Process: session.Process{PID: number, StartKey: uint64(number - stranger)}}
+		switch l.StartKey {
+		case 7:
+			l.Environ = map[string]string{"GCLOG_IGNORE": "1"}
+		case 8:
+			l.StartKey++
+		}
+		return l
+	}
+	h.see(map[int]string{7: "dotnet", 8: "dotnet", 9: "dotnet"})
+	h.expect(t, "found 9")
+}
+
+// TestSweepSlow: looks that take their time are waited for as long as some are done.
+func TestSweepSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost()
+		inspect, names := h.inspect, map[int]string{}
+		h.inspect = func(number int) *session.Listed {
+			time.Sleep(400 * time.Millisecond)
+			return inspect(number)
+		}
+		for pid := 1; pid <= 4*8; pid++ {
+			names[pid], h.dotnet[pid] = "dotnet", true
+		}
+		began := time.Now()
+		h.see(names)
+		if took := time.Since(began); len(h.told) != 4*8 || took != 1600*time.Millisecond {
+			t.Errorf("%d are found in %v", len(h.told), took)
+		}
+	})
+}
+
+// TestSweepLateMeanwhile: what an earlier sweep has left comes while a later one waits for others: those
+// are still waited for.
+func TestSweepLateMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost()
+		names := map[int]string{}
+		hangs, slow := make(chan struct{}), make(chan struct{})
+		for pid := 1; pid <= 48; pid++ {
+			names[pid], h.dotnet[pid], h.hangs[pid] = "dotnet", true, hangs
+		}
+		h.see(names)
+		for pid := 49; pid <= 52; pid++ {
+			names[pid], h.dotnet[pid], h.hangs[pid] = "dotnet", true, slow
+		}
+		time.AfterFunc(300*time.Millisecond, func() { close(hangs) })
+		time.AfterFunc(900*time.Millisecond, func() { close(slow) })
+		h.see(names)
+		if len(h.told) != 52 {
+			t.Errorf("%d are found", len(h.told))
 		}
 	})
 }
