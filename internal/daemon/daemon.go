@@ -195,7 +195,7 @@ func (d *Daemon) run(ctx context.Context, sweep func(context.Context)) error {
 		case <-d.o.Rotate:
 			d.rotate()
 		case <-d.o.Status:
-			d.logStatus()
+			d.logStatus(d.status())
 		case <-done:
 			done, giveUp, cut, skip, deadline = nil, time.After(askTime), time.After(cutTime), time.After(skipTime), time.After(stopTime)
 			stopSweeping()
@@ -527,11 +527,11 @@ func (d *Daemon) reload() error {
 	notify(notifyReloading())
 	d.opener.Follow()
 	loaded, err := d.o.Load()
-	result := make(chan error, 1)
-	if !d.ask(context.Background(), func() { result <- d.reloaded(loaded, err) }) {
+	var wrong error
+	if !d.ask(context.Background(), func() { wrong = d.reloaded(loaded, err) }) {
 		return errors.New("gclog does not answer")
 	}
-	return <-result
+	return wrong
 }
 
 // reloaded takes a configuration that was read, or tells why it could not be.

@@ -117,6 +117,9 @@ func TestHTTP(t *testing.T) {
 	if err := json.Unmarshal(w.Body.Bytes(), &all); err != nil || all.Processes == nil || all.Unreachable == nil {
 		t.Errorf("%v in %s: lists that are empty are no null", err, w.Body)
 	}
+	if !strings.HasPrefix(w.Body.String(), "{\n  \"processes\"") {
+		t.Errorf("it is not indented: %s", w.Body)
+	}
 	if got := w.Header().Get("Content-Type"); got != "application/json" {
 		t.Errorf("it is %s", got)
 	}
@@ -279,6 +282,17 @@ func TestNotifyNobody(t *testing.T) {
 		t.Error("there is a watchdog")
 	}
 	notify(notifyReady)
+	t.Setenv("WATCHDOG_USEC", "10000000")
+	t.Setenv("WATCHDOG_PID", "")
+	synctest.Test(t, func(t *testing.T) { // twice as often as systemd wants it
+		began, ticks := time.Now(), newWatchdog()
+		for i := range 3 {
+			<-ticks
+			if at := time.Since(began); at != time.Duration(i+1)*5*time.Second {
+				t.Errorf("the watchdog ticks after %v", at)
+			}
+		}
+	})
 	// The watchdog of another process is none of ours.
 	t.Setenv("WATCHDOG_USEC", "1000")
 	t.Setenv("WATCHDOG_PID", strconv.Itoa(os.Getpid()+1))

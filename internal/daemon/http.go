@@ -235,19 +235,26 @@ func (d *Daemon) healthy(w http.ResponseWriter, r *http.Request) {
 // isReady tells whether all processes have been looked for once, new ones are found, and the end has
 // not begun.
 func (d *Daemon) isReady(w http.ResponseWriter, _ *http.Request) {
-	if !d.ready.Load() {
-		http.Error(w, "gclog is not ready", http.StatusServiceUnavailable)
-		return
-	}
 	stuck, all := d.o.Processes.Stuck()
-	if all {
-		http.Error(w, fmt.Sprintf("gclog is not ready: %d looks at processes are stuck, and no new process is found before they end", stuck), http.StatusServiceUnavailable)
+	text, ok := readiness(d.ready.Load(), stuck, all)
+	if !ok {
+		http.Error(w, text, http.StatusServiceUnavailable)
 		return
 	}
-	_, _ = fmt.Fprintln(w, "gclog is Ready.")
-	if stuck > 0 {
-		_, _ = fmt.Fprintf(w, "%d looks at processes are stuck: those processes are not logged.\n", stuck)
+	_, _ = fmt.Fprintln(w, text)
+}
+
+// readiness tells whether a daemon finds processes that has so many looks stuck, or all that there may be.
+func readiness(ready bool, stuck int, all bool) (text string, ok bool) {
+	switch {
+	case !ready:
+		return "gclog is not ready", false
+	case all:
+		return fmt.Sprintf("gclog is not ready: %d looks at processes are stuck, and no new process is found before they end", stuck), false
+	case stuck > 0:
+		return fmt.Sprintf("gclog is Ready.\n%d looks at processes are stuck: those processes are not logged.", stuck), true
 	}
+	return "gclog is Ready.", true
 }
 
 func (d *Daemon) showStatus(w http.ResponseWriter, r *http.Request) {
@@ -278,9 +285,8 @@ func (d *Daemon) status() Processes {
 	return all
 }
 
-// logStatus writes the same into the daemon's own log.
-func (d *Daemon) logStatus() {
-	all := d.status()
+// logStatus writes it into the daemon's own log.
+func (d *Daemon) logStatus(all Processes) {
 	if all.StuckLooks > 0 {
 		d.log.Warn().Int("stuck_looks", all.StuckLooks).Msg("looks at processes have not ended in time: those processes are not logged")
 	}

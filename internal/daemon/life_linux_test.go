@@ -480,3 +480,17 @@ func TestNoPlace(t *testing.T) {
 		s.expect(a, "on")
 	})
 }
+
+// TestVerdictSuspended: a process whose runtime is suspended is asked nothing, and that is why it would not
+// be logged yet.
+func TestVerdictSuspended(t *testing.T) {
+	play(t, "", func(s *stage) {
+		a := s.cue(fakeruntime.Config{})
+		a.name(t, ".NET EventPipe")
+		began := time.Now()
+		v := s.o.verdict(s.t.Context(), &session.Listed{Process: a.target.Process})
+		if took := time.Since(began); v.Why != "is still starting" || v.PID != a.target.PID || v.Process != "actor" || v.Level != "" || took != time.Second {
+			t.Errorf("after %v it is %+v", took, v)
+		}
+	})
+}

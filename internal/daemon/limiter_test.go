@@ -68,6 +68,14 @@ func TestLimiterSame(t *testing.T) {
 			t.Errorf("%d things are kept", len(l.things))
 		}
 		told()
+		for range 2 {
+			l.warn("once", "it is broken", nil)
+		}
+		time.Sleep(limitPeriod)
+		l.tick(time.Now())
+		if got := told(); len(got) != 2 || !strings.Contains(got[1], `"left_out":1`) {
+			t.Errorf("what was left out once is told as %q", got)
+		}
 		l.warn("a", "it is broken", nil)
 		if got := told(); len(got) != 1 {
 			t.Errorf("in the next hour: %q", got)
@@ -83,8 +91,8 @@ func TestLimiterFlood(t *testing.T) {
 			for i := range 1000 {
 				l.warn(about, fmt.Sprint(i), nil)
 			}
-			if got := told(); len(got) != limitCount {
-				t.Errorf("about %q: told %d of 1000, want %d", about, len(got), limitCount)
+			if got := told(); len(got) != 20 {
+				t.Errorf("about %q: told %d of 1000, want 20", about, len(got))
 			}
 			l.warn("another", "x", nil)
 			if got := told(); len(got) != 1 {
@@ -92,8 +100,14 @@ func TestLimiterFlood(t *testing.T) {
 			}
 			time.Sleep(limitPeriod)
 			l.tick(time.Now())
-			if got := told(); len(got) != 1 || !strings.Contains(got[0], fmt.Sprintf(`"left_out":%d`, 1000-limitCount)) {
+			if got := told(); len(got) != 1 || !strings.Contains(got[0], `"left_out":980`) {
 				t.Errorf("about %q: after the hour %q", about, got)
+			}
+			for i := range 1000 {
+				l.warn(about, fmt.Sprint("more ", i), nil)
+			}
+			if got := told(); len(got) != 20 || strings.Contains(got[0], "left_out") {
+				t.Errorf("about %q: in the next hour %q", about, got)
 			}
 		}
 	})
@@ -105,7 +119,7 @@ func TestLimiterMany(t *testing.T) {
 	for i := range 100_000 {
 		l.warn(fmt.Sprint("process ", i), fmt.Sprint("it is broken ", i), nil)
 	}
-	if n := len(told()); n > limitThings+limitCount || len(l.things) > limitThings+1 {
+	if n := len(told()); n != 4096+20 || len(l.things) != 4096+1 {
 		t.Errorf("%d lines, %d things", n, len(l.things))
 	}
 }

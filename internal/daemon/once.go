@@ -43,7 +43,7 @@ func Once(ctx context.Context, o Options) ([]Verdict, error) {
 		})
 	}
 	group.Wait()
-	n := 0
+	var n int
 	for i := range list {
 		if list[i].Why != "" {
 			continue

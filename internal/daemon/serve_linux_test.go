@@ -348,6 +348,41 @@ func TestCrowd(t *testing.T) {
 	})
 }
 
+// TestReadiness: a daemon is ready that finds new processes, and says how many it cannot look at.
+func TestReadiness(t *testing.T) {
+	for _, c := range []struct {
+		ready bool
+		stuck int
+		all   bool
+		text  string
+		ok    bool
+	}{
+		{false, 0, false, "gclog is not ready", false},
+		{false, 9, true, "gclog is not ready", false},
+		{true, 0, false, "gclog is Ready.", true},
+		{true, 1, false, "gclog is Ready.\n1 looks at processes are stuck: those processes are not logged.", true},
+		{true, 9, true, "gclog is not ready: 9 looks at processes are stuck, and no new process is found before they end", false},
+	} {
+		if text, ok := readiness(c.ready, c.stuck, c.all); text != c.text || ok != c.ok {
+			t.Errorf("%+v: %q, %v", c, text, ok)
+		}
+	}
+}
+
+// TestServerLimits: nobody keeps a connection for long.
+func TestServerLimits(t *testing.T) {
+	d, _ := serving(t, listens(t, "127.0.0.1:0", ""))
+	s := d.http.http
+	for what, c := range map[string][2]time.Duration{
+		"the head of a request": {s.ReadHeaderTimeout, 10 * time.Second}, "a request": {s.ReadTimeout, 10 * time.Second},
+		"an answer": {s.WriteTimeout, 20 * time.Second}, "a pause": {s.IdleTimeout, 10 * time.Second},
+	} {
+		if c[0] != c[1] {
+			t.Errorf("%s may take %v, want %v", what, c[0], c[1])
+		}
+	}
+}
+
 // TestHTTPHead: of a request 8 KB are read, 4 of them by our limit, and no more.
 func TestHTTPHead(t *testing.T) {
 	d, _ := serving(t, listens(t, "127.0.0.1:0", ""))

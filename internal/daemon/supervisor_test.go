@@ -506,11 +506,11 @@ func (w *world) replan() {
 // TestSupervisorLate: what comes when it no longer matters changes nothing.
 func TestSupervisorLate(t *testing.T) {
 	// Session 1 is on or being opened, 2 takes over from it where one does; 9 is none of them.
-	all := []event{
-		{kind: eventSuspended, why: "late"}, {kind: eventIdentified, plan: plan{level: "late"}}, {kind: eventTimer},
-		{kind: eventOpened, session: 1}, {kind: eventOpened, session: 2}, {kind: eventOpened, session: 9},
-		{kind: eventFailed, session: 1, why: "late"}, {kind: eventFailed, session: 2, why: "late"}, {kind: eventFailed, session: 9, why: "late"},
-		{kind: eventEnded, session: 1, why: "late"}, {kind: eventEnded, session: 2, why: "late"}, {kind: eventEnded, session: 9, why: "late"},
+	all := []event{{kind: eventSuspended, why: "late"}, {kind: eventIdentified, plan: plan{level: "late"}}, {kind: eventTimer}}
+	for _, session := range []int{1, 2, 9} {
+		for _, kind := range []eventKind{eventOpened, eventFailed, eventEnded} {
+			all = append(all, event{kind: kind, session: session, why: "late"})
+		}
 	}
 	matters := map[state][]eventKind{
 		stateIdentifying: {eventSuspended, eventIdentified, eventFailed},

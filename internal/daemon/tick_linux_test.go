@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/fakeruntime"
 	"golang.org/x/sys/unix"
 )
@@ -256,7 +257,7 @@ func TestGivenUpOnce(t *testing.T) {
 
 // TestRetention: files of processes that are gone are deleted once a minute, at most, and that is told.
 func TestRetention(t *testing.T) {
-	for _, limit := range []string{"age: 1h", "total: 1000"} {
+	for _, limit := range []string{"age: 1h", "total: 1000", "total: 1"} {
 		t.Run(limit, func(t *testing.T) {
 			play(t, "retention: {"+limit+"}\n", func(s *stage) {
 				a := s.enter(fakeruntime.Config{})
@@ -285,7 +286,7 @@ func TestRetention(t *testing.T) {
 				if gone(second) {
 					t.Error("it is looked for files again at once")
 				}
-				time.Sleep(2 * tick)
+				time.Sleep(tick)
 				if !gone(second) {
 					t.Error("it is not looked for files again")
 				}
@@ -396,4 +397,52 @@ func TestGoOnTimer(t *testing.T) {
 		attempts(99*time.Second, 4)
 		attempts(101*time.Second, 5)
 	})
+}
+
+// TestCleanFiles: what is looked into, and deleted, is closed; a pipe is not waited for.
+func TestCleanFiles(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 50 {
+		makeFile(t, filepath.Join(dir, fmt.Sprintf("%d.json", i)), 100, time.Hour)
+	}
+	if err := unix.Mkfifo(filepath.Join(dir, "99.json"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before := openFiles(t)
+	list := leftFiles([]string{dir + "/%p.json"}, nil)
+	if n := openFiles(t); len(list) != 50 || n != before {
+		t.Errorf("%d are left, %d files are open, before %d", len(list), n, before)
+	}
+	deleted := clean(list, config.Retention{Age: time.Minute}, time.Now())
+	if n := openFiles(t); len(deleted) != 50 || n != before {
+		t.Errorf("%d are deleted, %d files are open, before %d", len(deleted), n, before)
+	}
+}
+
+// TestCleanExactly: a file goes that is older than it may be, and not one that is as old.
+func TestCleanExactly(t *testing.T) {
+	dir := t.TempDir()
+	makeFile(t, filepath.Join(dir, "1.json"), 100, time.Hour)
+	list := leftFiles([]string{dir + "/%p.json"}, nil)
+	at := list[0].written.Add(time.Hour)
+	for _, c := range []struct {
+		now  time.Time
+		want int
+	}{{at, 0}, {at.Add(1), 1}} {
+		if deleted := clean(list, config.Retention{Age: time.Hour}, c.now); len(deleted) != c.want {
+			t.Errorf("%d are deleted, want %d", len(deleted), c.want)
+		}
+	}
+}
+
+// TestStuckLog: looks that are stuck are told before all processes.
+func TestStuckLog(t *testing.T) {
+	e := newEntrance(1)
+	var said lines
+	e.log = e.log.Output(&said)
+	for n, want := range []string{"", `{"level":"warn","stuck_looks":1,"message":"looks at processes have not ended in time: those processes are not logged"}`} {
+		if e.logStatus(Processes{StuckLooks: n}); strings.TrimSpace(said.take()) != want {
+			t.Errorf("%d are stuck: it does not say %q", n, want)
+		}
+	}
 }
