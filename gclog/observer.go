@@ -132,6 +132,15 @@ type Gap struct {
 	Records  uint64 // of all kinds, dropped with the reasons from GapQueueFull on
 }
 
+// Missed is how many collections the numbers in a Gap say were not seen: none where the reason is
+// another one than that, or where it is not known how many.
+func (g *Gap) Missed() uint64 {
+	if g.Reason != GapMissedGCs && g.Reason != GapReattached || g.From == 0 || g.From > g.To {
+		return 0
+	}
+	return uint64(g.To-g.From) + 1
+}
+
 // NopObserver is an Observer that ignores what it is told. A type that embeds it has the methods
 // that it does not need.
 type NopObserver struct{}

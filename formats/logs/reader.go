@@ -45,6 +45,7 @@ type Head struct {
 	// when on and until when the process was observed. In unified they are lines of [gc,init],
 	// as the head is: -Xlog may have left them out.
 	Sessions bool
+	File     int64 // the number of the file in its session, from 1; 0 if the head does not say it
 }
 
 // HeadSize is how many bytes of a file Recognize needs to see, unless lines of others
@@ -79,16 +80,19 @@ func Recognize(head []byte) (h Head, ok bool) {
 	}
 	h.Dated = h.Time.Year() > 1971
 	if f, err := formats.Find(h.Format); err == nil && !f.ManyProcesses() {
-		h.ProcessID = processOf(head)
+		h.ProcessID = numberIn(head, ", process ")
+	}
+	if first, _, _ := bytes.Cut(head, newline); h.Format == "json" && bytes.Contains(first, []byte(" of this session")) {
+		h.File = numberIn(first, ", file ")
 	}
 	h.Sessions = h.Format == "json" || h.Format == "unified" && h.ProcessID != 0
 	return h, ok
 }
 
-// processOf returns the number in "process 4711", which the heads of the JDK formats
-// have; 0 if there is none.
-func processOf(head []byte) int64 {
-	_, rest, found := bytes.Cut(head, []byte(", process "))
+// numberIn returns the number after a text in the first lines of a file, such as "process 4711" in
+// the heads of the JDK formats; 0 if there is none.
+func numberIn(head []byte, text string) int64 {
+	_, rest, found := bytes.Cut(head, []byte(text))
 	n, _, ok := number(rest)
 	if !found || !ok || n > math.MaxInt64 {
 		return 0

@@ -45,9 +45,9 @@ func (l *losses) gap(g *gclog.Gap) {
 	l.lostEvents += g.LostEvents
 	l.lostUnsure = l.lostUnsure || g.Reason == gclog.GapLostEvents && g.LostEvents == 0
 	l.records += g.Records
-	switch missed := g.Reason == gclog.GapMissedGCs || g.Reason == gclog.GapReattached; {
-	case missed && g.To >= g.From && g.From != 0:
-		l.missedGCs += uint64(g.To-g.From) + 1
+	switch missed := g.Missed(); {
+	case missed > 0:
+		l.missedGCs += missed
 		l.numbers++
 	case g.Reason == gclog.GapMissedGCs:
 		l.missUnsure = true

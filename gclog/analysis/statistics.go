@@ -423,12 +423,9 @@ func (s *Statistics) Gap(g *gclog.Gap) {
 	case gclog.GapLostEvents:
 		s.lostEvents += g.LostEvents
 		s.lostUnsure = s.lostUnsure || g.LostEvents == 0
-	case gclog.GapMissedGCs, gclog.GapReattached:
-		if g.From > 0 && g.To >= g.From {
-			s.missed += uint64(g.To-g.From) + 1
-		} else if g.Reason == gclog.GapMissedGCs {
-			s.missedUnsure = true
-		}
+	case gclog.GapMissedGCs:
+		s.missedUnsure = s.missedUnsure || g.Missed() == 0
 	}
+	s.missed += g.Missed()
 	s.dropped += g.Records
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/history"
 	"github.com/urfave/cli/v2"
 )
 
@@ -26,7 +27,7 @@ func thresholdFlag() cli.Flag {
 }
 
 // assess reads a history for its statistics and findings.
-func (p *program) assess(c *cli.Context) (*history, *assessment, error) {
+func (p *program) assess(c *cli.Context) (*history.History, *assessment, error) {
 	var thresholds analysis.Thresholds
 	for _, s := range c.StringSlice(thresholdFlagName) {
 		name, value, ok := strings.Cut(s, "=")
@@ -38,12 +39,12 @@ func (p *program) assess(c *cli.Context) (*history, *assessment, error) {
 		}
 	}
 	var a *assessment
-	h, err := p.history(c, func(process *gclog.Process, w analysis.Window) historyObserver {
+	h, err := p.history(c, func(process *gclog.Process, w analysis.Window) gclog.SpanObserver {
 		a = newAssessment(process, thresholds, w)
 		return a
 	})
-	if h != nil && h.cut() {
-		a.findings.Damaged(h.damage)
+	if h != nil && h.Cut() {
+		a.findings.Damaged(h.Damage)
 	}
 	return h, a, err
 }
@@ -54,7 +55,7 @@ func newAssessment(process *gclog.Process, thresholds analysis.Thresholds, w ana
 	return &assessment{gclog.Tee(s, f, z, types).(gclog.EventObserver), s, f, z, types}
 }
 
-// Begin implements historyObserver.
+// Begin implements gclog.SpanObserver.
 func (a *assessment) Begin(at int64) {
 	a.statistics.Begin(at)
 	a.findings.Begin(at)
@@ -72,7 +73,7 @@ func (a *assessment) CollectionsOnly() {
 	a.findings.CollectionsOnly()
 }
 
-// End implements historyObserver.
+// End implements gclog.SpanObserver.
 func (a *assessment) End(at int64) {
 	a.statistics.End(at)
 	a.findings.End(at)

@@ -118,7 +118,7 @@ func (p *program) watchOptions(c *cli.Context, outputs []output.Spec, record str
 			return nil, err
 		}
 		for _, o := range outputs {
-			if samePath(o.Path, w.record) {
+			if output.SamePath(o.Path, w.record) {
 				return nil, usagef("the log and the recording are both to be %s", w.record)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/screen"
 	"github.com/urfave/cli/v2"
 )
@@ -162,7 +163,7 @@ type conditionJSON struct {
 	Note      string         `json:"note,omitempty"`   // what the number leaves out
 }
 
-func (p *program) checkJSON(h *history, w analysis.Window, verdicts []verdict) *historyJSON {
+func (p *program) checkJSON(h *history.History, w analysis.Window, verdicts []verdict) *historyJSON {
 	gc := checkGC{Passed: failure(verdicts) == nil, Conditions: []conditionJSON{}}
 	for i := range verdicts {
 		v := &verdicts[i]

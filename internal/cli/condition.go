@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/spelling"
 )
 
@@ -168,9 +169,9 @@ type checkMetric struct {
 const unheard = "nothing shows that the GC was recorded: its events were not, or no collection happened (gclog doctor says more)"
 
 // checkable are the metrics of a history.
-func (a *assessment) checkable(h *history, s *analysis.Summary) []checkMetric {
+func (a *assessment) checkable(h *history.History, s *analysis.Summary) []checkMetric {
 	list := checkMetrics(s, a.findings.List(), a.findings.Unjudged())
-	if !h.unheard {
+	if !h.Unheard {
 		return list
 	}
 	for i := range list {

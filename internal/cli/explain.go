@@ -9,6 +9,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/history"
 	"github.com/urfave/cli/v2"
 )
 
@@ -48,7 +49,7 @@ func (p *program) explain(c *cli.Context) error {
 		return err
 	}
 	var o *explainable
-	h, err := p.historyOf(c, names, func(_ *gclog.Process, w analysis.Window) historyObserver {
+	h, err := p.historyOf(c, names, func(_ *gclog.Process, w analysis.Window) gclog.SpanObserver {
 		o = &explainable{Peers: analysis.NewPeers(), window: w, number: number, wanted: wanted}
 		return o
 	})
@@ -59,7 +60,7 @@ func (p *program) explain(c *cli.Context) error {
 	if d == nil {
 		return errors.Join(err, missing) // the damage may be why it is not there
 	}
-	e := analysis.Explain(d, analysis.Context{Process: h.process, Begin: h.begin, HasBegin: true, Log: h.format, Peers: o.Peers})
+	e := analysis.Explain(d, analysis.Context{Process: h.Process, Begin: h.Begin, HasBegin: true, Log: h.Format, Peers: o.Peers})
 	if how == "json" {
 		return errors.Join(p.printJSON(p.explanationJSON(h, d, &e)), err)
 	}
@@ -125,20 +126,20 @@ func startOf(d *gclog.GCDetails) int64 {
 }
 
 // chosen is the collection to explain, or says why there is none.
-func (o *explainable) chosen(h *history) (*gclog.GCDetails, error) {
+func (o *explainable) chosen(h *history.History) (*gclog.GCDetails, error) {
 	switch {
 	case len(o.found) == 1:
 		return o.found[0], nil
 	case len(o.found) > 1:
-		return nil, usagef("%s holds several collections with the number %d, because the process was started anew: choose one with --since and --until:\n%s", h.source(), o.number, o.foundText(h))
+		return nil, usagef("%s holds several collections with the number %d, because the process was started anew: choose one with --since and --until:\n%s", h.Source(), o.number, o.foundText(h))
 	case len(o.numbers) == 0:
-		return nil, usagef("%s has no collection to explain%s", h.source(), o.within())
+		return nil, usagef("%s has no collection to explain%s", h.Source(), o.within())
 	case !o.wanted:
-		return nil, usagef("%s has no collection whose pause is known%s", h.source(), o.within())
+		return nil, usagef("%s has no collection whose pause is known%s", h.Source(), o.within())
 	case o.Used(o.number):
 		return nil, usagef("number %d is no collection: a no-GC region (GC.TryStartNoGCRegion) used the number up; %s", o.number, o.rangeText())
 	}
-	return nil, usagef("there is no collection %d in %s%s: %s", o.number, h.source(), o.within(), o.rangeText())
+	return nil, usagef("there is no collection %d in %s%s: %s", o.number, h.Source(), o.within(), o.rangeText())
 }
 
 // within says that only a part was looked at.
@@ -149,10 +150,10 @@ func (o *explainable) within() string {
 	return " within --since and --until"
 }
 
-func (o *explainable) foundText(h *history) string {
+func (o *explainable) foundText(h *history.History) string {
 	var b strings.Builder
 	for _, d := range o.found {
-		fmt.Fprintf(&b, "  %s  %s %s\n", timeText(h.process.Time(d.PauseStart())), d.GenerationName(), d.Kind)
+		fmt.Fprintf(&b, "  %s  %s %s\n", history.TimeText(h.Process.Time(d.PauseStart())), d.GenerationName(), d.Kind)
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

@@ -8,13 +8,14 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/history"
 )
 
 // TestExplainHostile: what a process says about itself does not reach the terminal as it is.
 func TestExplainHostile(t *testing.T) {
 	d := &gclog.GCDetails{Number: 1, HasNumber: true, Pauses: []gclog.PausePart{{Duration: 5}}}
-	h := &history{process: &gclog.Process{ID: 7, Name: "a\x1b[2Jb\nc\u009b", RuntimeVersion: "\x1b]0;x\a"}}
-	e := analysis.Explain(d, analysis.Context{Process: h.process, Log: "\x1b[31m"})
+	h := &history.History{Process: &gclog.Process{ID: 7, Name: "a\x1b[2Jb\nc\u009b", RuntimeVersion: "\x1b]0;x\a"}}
+	e := analysis.Explain(d, analysis.Context{Process: h.Process, Log: "\x1b[31m"})
 	var out bytes.Buffer
 	p := &program{stdout: &out, out: &printer{w: &out}}
 	p.printExplanation(d, &e)
@@ -37,8 +38,8 @@ func TestExplainUnseenKind(t *testing.T) {
 		head  string
 	}{{0, true, "Why gen1, and why blocking"}, {gclog.FlawNoStart, false, "Why gen1\n"}} {
 		d := &gclog.GCDetails{Number: 1, HasNumber: true, Generation: 1, Flaws: tt.flaws}
-		h := &history{process: &gclog.Process{ID: 7}}
-		e := analysis.Explain(d, analysis.Context{Process: h.process})
+		h := &history.History{Process: &gclog.Process{ID: 7}}
+		e := analysis.Explain(d, analysis.Context{Process: h.Process})
 		var out bytes.Buffer
 		p := &program{stdout: &out, out: &printer{w: &out}}
 		p.printExplanation(d, &e)

@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/history"
 )
 
 // What explain prints for programs. Names of numbers are those of the records in JSON
@@ -75,7 +76,7 @@ type unknownJSON struct {
 	Why  string   `json:"why"`
 }
 
-func (p *program) explanationJSON(h *history, d *gclog.GCDetails, e *analysis.Explanation) *historyJSON {
+func (p *program) explanationJSON(h *history.History, d *gclog.GCDetails, e *analysis.Explanation) *historyJSON {
 	_, conditions, _ := d.Condemned()
 	gc := explanationGC{
 		Conditions: conditions.Names([]string{}),
@@ -96,7 +97,7 @@ func (p *program) explanationJSON(h *history, d *gclog.GCDetails, e *analysis.Ex
 	if d.HasReason {
 		gc.Reason = d.Reason.String()
 	}
-	return p.historyJSON(h, "gc-explanation", analysis.Window{From: h.begin, To: h.end}, gc)
+	return p.historyJSON(h, "gc-explanation", analysis.Window{From: h.Begin, To: h.End}, gc)
 }
 
 func explanationOf(d *gclog.GCDetails, e *analysis.Explanation) explanationText {

@@ -83,7 +83,7 @@ func (p *program) outputs(c *cli.Context, byDefault, variable string) ([]output.
 		specs = append(specs, more...)
 	}
 	for i, s := range specs {
-		if slices.ContainsFunc(specs[:i], func(other output.Spec) bool { return samePath(s.Path, other.Path) }) {
+		if slices.ContainsFunc(specs[:i], func(other output.Spec) bool { return output.SamePath(s.Path, other.Path) }) {
 			return nil, usagef("the output %s is given twice", s.Path)
 		}
 		if err := p.checkOutput(s.Path); err != nil {
@@ -174,33 +174,6 @@ func sudoUser() int {
 		return 0
 	}
 	return uid
-}
-
-// samePath tells whether two names are of one file.
-func samePath(a, b string) bool {
-	if output.IsStream(a) || output.IsStream(b) {
-		return a == b
-	}
-	x, xerr := os.Stat(a)
-	y, yerr := os.Stat(b)
-	if xerr == nil && yerr == nil {
-		return x.Mode().IsRegular() && os.SameFile(x, y)
-	}
-	return resolved(a) == resolved(b)
-}
-
-// resolved is where a path leads to, as far as that is there.
-func resolved(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
-	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		return filepath.Join(dir, filepath.Base(path))
-	}
-	return path
 }
 
 func rotation(c *cli.Context) (r formats.RotateOptions, err error) {

@@ -5,19 +5,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/doctor"
+	"github.com/gclog/gclog/internal/history"
+	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/screen"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )
 
-// What the commands have in common that analyse: a history of one process is read from
-// files, or seen in a live session, and told to an observer.
+// What the commands have in common that read recordings, logs and running processes.
 
 // historyFlags are the flags of the commands that call history.
 func historyFlags() []cli.Flag {
@@ -27,44 +31,42 @@ func historyFlags() []cli.Flag {
 	})
 }
 
+func spanFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "since", Usage: "only what was since `TIME`: 14:03, 14:03:22, 2026-01-31T14:03:22Z, 90s after the start, -5m before the end"},
+		&cli.StringFlag{Name: "until", Usage: "only what was before `TIME`, which is written like that of --since"},
+		&cli.BoolFlag{Name: localFlag, Usage: "times are those of this host, not UTC; so they are where TZ is set"},
+	}
+}
+
+// parseSpan reads --since, --until and --at.
+func (p *program) parseSpan(c *cli.Context) (s history.Span, err error) {
+	s.Zone = p.zoneOf(c)
+	for _, x := range []struct {
+		flag string
+		to   *history.Instant
+	}{{"since", &s.Since}, {"until", &s.Until}, {"at", &s.At}} {
+		if !c.IsSet(x.flag) {
+			continue
+		}
+		if *x.to, err = history.ParseInstant(x.flag, c.String(x.flag), s.Zone); err != nil {
+			return s, inputError(err)
+		}
+	}
+	return s, nil
+}
+
 // watchFor is how long a running process is watched, if nothing else is said.
 const watchFor = 30 * time.Second
 
-// A historyObserver is told the history of a process. Begin and End are told of each
-// session in it, in nanoseconds since the sync point like all times.
-type historyObserver interface {
-	gclog.Observer
-	Begin(at int64)
-	End(at int64)
-}
-
-// A history is what was told to an observer.
-type history struct {
-	process    *gclog.Process
-	window     analysis.Window // that was asked for
-	begin, end int64           // of what was read, or seen
-	names      []string        // of the files, in the order of time; nil: the process was running
-	format     string          // of the log, "" of recordings and of a running process
-	part       stretch         // the same, with the zone of times
-	unheard    bool            // nothing in the recordings shows that the GC was recorded
-	damage     string          // why it could not be read to its end, "" if it could
-	skipped    int64           // lines of a log that are damaged or none of gclog's
-	observer   historyObserver
-}
-
-// history reads the files that the arguments are, or watches the process that is chosen. observe is told of the process and of what was asked for with --since
-// and --until, and returns the observer that is told the history, in the order of time.
-// (It may be asked several times, where a log turns out to hold several lives of a
-// process: it is the last answer that counts.)
-//
-// Where what is read is damaged, there is both a history and an error: the command shows
-// what could be read, and returns the error. Else there is one of them.
-func (p *program) history(c *cli.Context, observe func(*gclog.Process, analysis.Window) historyObserver) (*history, error) {
+// history reads the files that the arguments are, or watches the process that is chosen. There may
+// be both a history and an error: the command shows what could be read, and returns the error.
+func (p *program) history(c *cli.Context, observe history.Observe) (*history.History, error) {
 	return p.historyOf(c, c.Args().Slice(), observe)
 }
 
 // historyOf does so where not all arguments are files.
-func (p *program) historyOf(c *cli.Context, names []string, observe func(*gclog.Process, analysis.Window) historyObserver) (*history, error) {
+func (p *program) historyOf(c *cli.Context, names []string, observe history.Observe) (*history.History, error) {
 	asked, err := p.parseSpan(c)
 	if err != nil {
 		return nil, err
@@ -85,14 +87,85 @@ func (p *program) historyOf(c *cli.Context, names []string, observe func(*gclog.
 	return p.readFiles(c, files, asked, observe)
 }
 
-// readFiles reads the history of one process from files. Where one is of another kind a process of
-// its name may have been meant.
-func (p *program) readFiles(c *cli.Context, files []string, asked span, observe func(*gclog.Process, analysis.Window) historyObserver) (*history, error) {
-	h, err := p.readHistory(files, c.Int64("pid"), asked, observe)
-	if _, other := errors.AsType[*parse.KindError](err); h == nil && (other || errors.Is(err, errNotOurs)) {
+// readFiles reads the history of one process from files. If one is of another kind a process of its
+// name may have been meant.
+func (p *program) readFiles(c *cli.Context, files []string, asked history.Span, observe history.Observe) (*history.History, error) {
+	h, err := p.readHistory(files, history.Options{PID: c.Int64("pid"), Span: asked}, observe)
+	_, other := errors.AsType[*parse.KindError](err)
+	_, text := errors.AsType[*history.TextError](err)
+	if h == nil && (other || text) {
 		p.sayOfProcess(c, files)
 	}
 	return h, err
+}
+
+func (p *program) readHistory(files []string, o history.Options, observe history.Observe) (*history.History, error) {
+	o.Want = gclog.WantedFinalized
+	in, err := p.openInputs(files, o)
+	if err != nil {
+		return nil, inputError(err)
+	}
+	defer in.Close()
+	stop := p.watchReading(in, in.GCs)
+	h, err := in.Read(observe)
+	stop()
+	if err == nil && in.GCs() == 0 {
+		p.ui.say(in.NothingText())
+	}
+	return h, inputError(err)
+}
+
+// openInputs opens files, of which one may be standard input.
+func (p *program) openInputs(names []string, o history.Options) (*history.Source, error) {
+	if slices.Contains(names, "-") && screen.IsTerminal(p.in) {
+		return nil, usagef("standard input is a terminal: give a file, or pipe a recording into it")
+	}
+	o.Stdin, o.Notify = p.in, p.ui.say
+	return history.Open(names, o)
+}
+
+// watchReading shows how much has been read.
+func (p *program) watchReading(in *history.Source, gcs func() int64) (stop func()) {
+	return p.ui.watch(func(time.Duration) string {
+		return fmt.Sprintf("%s read, %s", output.SizeText(in.Bytes()), counted(uint64(gcs()), "GC"))
+	})
+}
+
+// inputError gives an error of reading files its exit code.
+func inputError(err error) error {
+	var process *history.ProcessError
+	var call *history.CallError
+	var coded *codedError
+	switch {
+	case err == nil, errors.As(err, &coded):
+		return err
+	case errors.As(err, &process) && process.PID != 0:
+		return &codedError{exitNoProcess, err}
+	case process != nil:
+		return usagef("%w: choose one with --pid:\n%s", err, strings.TrimRight(processesText(process.Processes), "\n"))
+	case errors.As(err, &call):
+		return &codedError{exitUsage, err}
+	}
+	return &codedError{exitData, err}
+}
+
+// processesText is the list to choose from.
+func processesText(list []*gclog.Process) string {
+	var b strings.Builder
+	for i, p := range list {
+		if i == listMost {
+			fmt.Fprintf(&b, "  and %d more\n", len(list)-i)
+			break
+		}
+		fmt.Fprintf(&b, "  %d", p.ID)
+		for _, text := range []string{p.Name, shorten(p.CommandLine, 100)} {
+			if text != "" {
+				b.WriteString("  " + oneLine(text))
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
 }
 
 // pidOfRunning says what --pid is not for.
@@ -104,12 +177,9 @@ func pidOfRunning(c *cli.Context, ch choice) error {
 }
 
 // watchHistory watches a running process.
-func (p *program) watchHistory(c *cli.Context, ch choice, asked span, observe func(*gclog.Process, analysis.Window) historyObserver) (*history, error) {
-	switch {
-	case asked.since.kind == instantFromEnd:
-		return nil, usagef("--since %s: a running process has no end to count from: give a time since the begin of the session, such as 10s", asked.since.text)
-	case asked.until.kind == instantFromEnd:
-		return nil, usagef("--until %s: a running process has no end to count from: give a time since the begin of the session, such as 10s", asked.until.text)
+func (p *program) watchHistory(c *cli.Context, ch choice, asked history.Span, observe history.Observe) (*history.History, error) {
+	if err := asked.CheckRunning(); err != nil {
+		return nil, inputError(err)
 	}
 	limit, err := parseDuration(c, "duration")
 	if err != nil {
@@ -140,7 +210,7 @@ func unlessInterrupted(ctx context.Context, err error) error {
 }
 
 // history watches a process until the time is over, it ends, or ctx does.
-func (w *watch) history(ctx context.Context, t *session.Target, asked span, observe func(*gclog.Process, analysis.Window) historyObserver) (*history, error) {
+func (w *watch) history(ctx context.Context, t *session.Target, asked history.Span, observe history.Observe) (*history.History, error) {
 	facts, err := w.p.identify(ctx, t)
 	if err != nil && !attach.IsTooOld(err) {
 		return nil, unlessInterrupted(ctx, doctor.Explain(t, err))
@@ -152,51 +222,16 @@ func (w *watch) history(ctx context.Context, t *session.Target, asked span, obse
 	defer context.AfterFunc(ctx, s.Ask)()
 	defer time.AfterFunc(time.Until(w.end()), s.Ask).Stop()
 	defer w.p.ui.watch(func(since time.Duration) string { return w.line(since) + " of " + elapsed(w.duration) })()
-	h := &history{}
-	part := stretch{span: asked}
-	var wrong error
-	end, err := s.Observe(&facts, func(process *gclog.Process) gclog.Observer {
+	h, end, err := history.Watch(s, &facts, w.duration, asked, func(process *gclog.Process, window analysis.Window) gclog.SpanObserver {
 		w.sayBegun(process)
-		part.begin, part.end = process.Sync, process.Sync.Add(w.duration)
-		if wrong = part.check(); wrong != nil {
-			s.Ask()
-		}
-		process.Sync = process.Sync.In(asked.zone.location())
-		h.process, h.window, h.part = process, part.window(process), part
-		h.observer = observe(process, h.window)
-		h.observer.Begin(0)
-		return h.observer
+		return observe(process, window)
 	})
-	h.end = end.At
-	h.observer.End(end.At)
-	w.sayEnded(&attach.Result{Process: *h.process, End: end, Err: err})
-	if wrong == nil {
-		wrong = part.outside(h.process.Time(h.end))
-	}
-	if wrong != nil {
-		return nil, wrong
+	w.sayEnded(&attach.Result{Process: *h.Process, End: end})
+	if _, wrong := errors.AsType[*history.CallError](err); wrong {
+		return nil, inputError(err)
 	}
 	if w.progress.GCs.Load() == 0 {
-		w.p.ui.sayf("no collection of process %d began meanwhile", h.process.ID)
+		w.p.ui.sayf("no collection of process %d began meanwhile", h.Process.ID)
 	}
-	if err != nil {
-		h.damage = err.Error()
-		return h, &codedError{exitData, err}
-	}
-	return h, nil
-}
-
-// cut reports whether what was asked for may go on behind the place where the input is damaged.
-func (h *history) cut() bool { return h.damage != "" && h.window.To > h.end }
-
-// source names what was read, for people.
-func (h *history) source() string {
-	switch n := len(h.names); n {
-	case 0:
-		return fmt.Sprintf("process %d", h.process.ID)
-	case 1:
-		return h.names[0]
-	default:
-		return fmt.Sprintf("%s and %d more", h.names[0], n-1)
-	}
+	return h, inputError(err)
 }

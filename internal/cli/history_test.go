@@ -13,7 +13,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
-	"github.com/gclog/gclog/parse/clr"
+	"github.com/gclog/gclog/internal/history"
 	"github.com/urfave/cli/v2"
 )
 
@@ -54,14 +54,14 @@ func (t *tape) GC(d *gclog.GCDetails) {
 }
 
 // tell runs history with arguments.
-func tell(t *testing.T, args ...string) (h *history, told *tape, said string, err error) {
+func tell(t *testing.T, args ...string) (h *history.History, told *tape, said string, err error) {
 	t.Helper()
 	var stderr bytes.Buffer
 	p := &program{in: strings.NewReader(""), stdout: io.Discard, out: &printer{w: io.Discard}, ui: newUI(&stderr)}
 	app := &cli.App{
 		Writer: io.Discard, ErrWriter: io.Discard, ExitErrHandler: func(*cli.Context, error) {},
 		Commands: []*cli.Command{{Name: "tell", Flags: historyFlags(), Action: func(c *cli.Context) error {
-			h, err = p.history(c, func(*gclog.Process, analysis.Window) historyObserver {
+			h, err = p.history(c, func(*gclog.Process, analysis.Window) gclog.SpanObserver {
 				told = &tape{}
 				return told
 			})
@@ -108,8 +108,8 @@ func TestHistoryOfLogs(t *testing.T) {
 		if len(got.gcs) != len(want.gcs) || got.pauses < len(got.gcs) || got.early > 0 || len(got.sessions) != 1 {
 			t.Errorf("%s: %d collections, %d pauses, %d outside of sessions %v; the recording has %d", name, len(got.gcs), got.pauses, got.early, got.sessions, len(want.gcs))
 		}
-		if h.begin > h.end || h.process.Sync.IsZero() {
-			t.Errorf("%s: from %d to %d after %v", name, h.begin, h.end, h.process.Sync)
+		if h.Begin > h.End || h.Process.Sync.IsZero() {
+			t.Errorf("%s: from %d to %d after %v", name, h.Begin, h.End, h.Process.Sync)
 		}
 		if said != "" {
 			t.Errorf("%s: it says %q", name, said)
@@ -123,8 +123,8 @@ func TestHistoryWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all.window != analysis.Always() {
-		t.Errorf("without --since and --until: %+v", all.window)
+	if all.Window != analysis.Always() {
+		t.Errorf("without --since and --until: %+v", all.Window)
 	}
 	log := convertTo(t, "a.json", recording)
 	for _, file := range []string{recording, log} {
@@ -133,8 +133,8 @@ func TestHistoryWindow(t *testing.T) {
 			t.Errorf("%s: %v", file, err)
 			continue
 		}
-		from := h.process.Time(h.window.From).Sub(h.process.Time(h.end))
-		length := h.window.To - h.window.From
+		from := h.Process.Time(h.Window.From).Sub(h.Process.Time(h.End))
+		length := h.Window.To - h.Window.From
 		if math.Abs(from.Seconds()+1) > 1e-9 || length != 500e6 {
 			t.Errorf("%s: the last second but the last half of it is %v, %d ns", file, from, length)
 		}
@@ -190,7 +190,7 @@ func TestHistoryChoice(t *testing.T) {
 			t.Errorf("%s: %v", file, err)
 		}
 		h, got, _, err := tell(t, "--pid", "29261", file)
-		if err != nil || h.process.ID != 29261 || len(got.gcs) == 0 {
+		if err != nil || h.Process.ID != 29261 || len(got.gcs) == 0 {
 			t.Errorf("%s: %+v, %v", file, h, err)
 		}
 	}
@@ -223,7 +223,7 @@ func TestHistoryLives(t *testing.T) {
 		t.Fatal("they cannot be told apart")
 	}
 	h, got, said, err := tell(t, first, second)
-	if err != nil || len(got.gcs) != len(other.gcs) || h.process.ID != 1 {
+	if err != nil || len(got.gcs) != len(other.gcs) || h.Process.ID != 1 {
 		t.Errorf("%d collections, want %d, of %+v: %v", len(got.gcs), len(other.gcs), h, err)
 	}
 	if !strings.Contains(said, "process 1 was started anew at 2026-11-21T00:39:22.") {
@@ -232,42 +232,5 @@ func TestHistoryLives(t *testing.T) {
 	_, got, said, err = tell(t, "--until", "2026-11-21T00:35:00Z", first, second)
 	if err != nil || len(got.gcs) != len(one.gcs) || strings.Contains(said, "anew") {
 		t.Errorf("the first one: %d collections, want %d: %v, %q", len(got.gcs), len(one.gcs), err, said)
-	}
-}
-
-// An eventTape also counts the allocation ticks.
-type eventTape struct {
-	*tape
-	ticks int
-}
-
-func (t *eventTape) Event(_ gclog.Stamp, e clr.Event, _ *gclog.GCDetails) {
-	if _, ok := e.(*clr.GCAllocationTick); ok {
-		t.ticks++
-	}
-}
-
-// TestHistoryEvents: who wants to see the events of a recording does.
-func TestHistoryEvents(t *testing.T) {
-	told := &eventTape{tape: &tape{}}
-	p := &program{ui: newUI(io.Discard)}
-	_, err := p.readHistory([]string{trace("net10-wks-verbose")}, 0, span{}, func(*gclog.Process, analysis.Window) historyObserver { return told })
-	if err != nil || told.ticks == 0 || len(told.gcs) == 0 {
-		t.Errorf("%d allocation ticks, %d collections, %v", told.ticks, len(told.gcs), err)
-	}
-}
-
-// TestHistoryMixedLives: two processes of one number at the same time are none of that.
-func TestHistoryMixedLives(t *testing.T) {
-	r := &historyReader{p: &program{ui: newUI(io.Discard)}, observe: func(*gclog.Process, analysis.Window) historyObserver { return &tape{} }}
-	a, b := &loggedLife{r: r, process: &gclog.Process{ID: 1}}, &loggedLife{r: r, process: &gclog.Process{ID: 1}}
-	a.Gap(&gclog.Gap{Time: 1})
-	b.Gap(&gclog.Gap{Time: 2})
-	if r.failed != nil {
-		t.Fatalf("one behind the other: %v", r.failed)
-	}
-	a.Gap(&gclog.Gap{Time: 3})
-	if r.failed == nil || exitCode(r.failed) != exitUsage || !strings.Contains(r.failed.Error(), "several processes with the number 1 at the same time") {
-		t.Errorf("both at the same time: %v", r.failed)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/history"
 )
 
 // What the commands that analyse print for programs. Names are those of the records in JSON
@@ -59,11 +60,11 @@ func (p *program) printJSON(v any) error {
 	return newEncoder(p.out).Encode(v)
 }
 
-func (p *program) historyJSON(h *history, action string, w analysis.Window, gc any) *historyJSON {
-	x := h.process
+func (p *program) historyJSON(h *history.History, action string, w analysis.Window, gc any) *historyJSON {
+	x := h.Process
 	return &historyJSON{
 		Event:   eventJSON{action, timeJSON(x.Time(w.From)), timeJSON(x.Time(w.To)), w.To - w.From},
-		Files:   h.names,
+		Files:   h.Names,
 		Process: processJSON{x.ID, x.Cookie, x.Name, x.Executable, x.CommandLine},
 		Dotnet: dotnetJSON{
 			Runtime: runtimeJSON{x.Flavor, x.RuntimeVersion, knownJSON(x.Server), knownJSON(x.Concurrent), x.HeapCount},

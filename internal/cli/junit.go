@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/output"
 )
 
@@ -56,7 +57,7 @@ func (p *program) checkReport(path string, given bool, inputs []string) error {
 		return usagef("--junit %s: it must be a file: standard output has the lines of the conditions", path)
 	}
 	for _, input := range inputs {
-		if samePath(input, path) {
+		if output.SamePath(input, path) {
 			return usagef("%s is the input and cannot be the report too", input)
 		}
 	}
@@ -65,7 +66,7 @@ func (p *program) checkReport(path string, given bool, inputs []string) error {
 
 // writeJUnit writes the report of a check: whole, or not at all. damage is what was wrong
 // with the input.
-func writeJUnit(path string, h *history, verdicts []verdict, damage error) error {
+func writeJUnit(path string, h *history.History, verdicts []verdict, damage error) error {
 	b, err := xml.MarshalIndent(junitReport(h, verdicts, damage), "", "  ")
 	if err != nil {
 		return err
@@ -107,10 +108,10 @@ func replaceFile(path string, b []byte) error {
 	return err
 }
 
-func junitReport(h *history, verdicts []verdict, damage error) *junitSuites {
+func junitReport(h *history.History, verdicts []verdict, damage error) *junitSuites {
 	suite := junitSuite{
-		Name: "gclog check " + h.source(), Tests: len(verdicts), Time: "0",
-		Timestamp: h.process.Time(h.begin).UTC().Format("2006-01-02T15:04:05"),
+		Name: "gclog check " + h.Source(), Tests: len(verdicts), Time: "0",
+		Timestamp: h.Process.Time(h.Begin).UTC().Format("2006-01-02T15:04:05"),
 	}
 	for i := range verdicts {
 		v := &verdicts[i]

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/jsontext"
 	"github.com/gclog/gclog/internal/screen"
 	"github.com/urfave/cli/v2"
@@ -84,12 +85,12 @@ func (p *program) pauses(c *cli.Context) error {
 
 // timeline reads the pauses of a history. As with history there may be both a Timeline
 // and an error.
-func (p *program) timeline(c *cli.Context) (*history, *analysis.Timeline, error) {
-	h, err := p.history(c, func(_ *gclog.Process, w analysis.Window) historyObserver { return analysis.NewTimeline(w) })
+func (p *program) timeline(c *cli.Context) (*history.History, *analysis.Timeline, error) {
+	h, err := p.history(c, func(_ *gclog.Process, w analysis.Window) gclog.SpanObserver { return analysis.NewTimeline(w) })
 	if h == nil {
 		return nil, nil, err
 	}
-	return h, h.observer.(*analysis.Timeline), err
+	return h, h.Observer.(*analysis.Timeline), err
 }
 
 func (p *program) pausesList(c *cli.Context, asJSON bool) error {
@@ -100,19 +101,19 @@ func (p *program) pausesList(c *cli.Context, asJSON bool) error {
 	stops := t.All()
 	written := p.write(func(w io.Writer) error {
 		if !asJSON {
-			return p.writeStops(w, h.process, stops)
+			return p.writeStops(w, h.Process, stops)
 		}
 		enc := newEncoder(w)
 		for i := range stops {
-			if err := enc.Encode(newPauseJSON(h.process, &stops[i])); err != nil {
+			if err := enc.Encode(newPauseJSON(h.Process, &stops[i])); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	known := t.Known()
-	if len(stops) == 0 && h.window != analysis.Always() {
-		p.ui.sayf("%s has no pause from %s to %s", h.source(), timeText(h.process.Time(known.From)), timeText(h.process.Time(known.To)))
+	if len(stops) == 0 && h.Window != analysis.Always() {
+		p.ui.sayf("%s has no pause from %s to %s", h.Source(), history.TimeText(h.Process.Time(known.From)), history.TimeText(h.Process.Time(known.To)))
 	}
 	list := t.Missing(nil, known.From, known.To)
 	for i, m := range list {
@@ -120,7 +121,7 @@ func (p *program) pausesList(c *cli.Context, asJSON bool) error {
 			p.ui.sayf("and so in %d times more", len(list)-i)
 			break
 		}
-		p.ui.say(missingText(h.process, m))
+		p.ui.say(missingText(h.Process, m))
 	}
 	return errors.Join(written, err)
 }
@@ -129,7 +130,7 @@ func (p *program) pausesList(c *cli.Context, asJSON bool) error {
 const mostMissing = 5
 
 func missingText(p *gclog.Process, m analysis.Missing) string {
-	from, to := timeText(p.Time(m.From)), timeText(p.Time(m.To))
+	from, to := history.TimeText(p.Time(m.From)), history.TimeText(p.Time(m.To))
 	if from == to {
 		return fmt.Sprintf("at %s there may have been another pause: %s", from, m.Why)
 	}
@@ -189,7 +190,7 @@ func stopRow(p *gclog.Process, s *analysis.Stop) []string {
 	case s.Generation >= 0:
 		number = "n/a"
 	}
-	return []string{timeText(p.Time(s.Start)), millisText(s.Duration), suspend, number, stopKind(p, s), stopReason(s)}
+	return []string{history.TimeText(p.Time(s.Start)), millisText(s.Duration), suspend, number, stopKind(p, s), stopReason(s)}
 }
 
 // stopKind is what the program stood for, in a column.

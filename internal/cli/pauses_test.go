@@ -6,38 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 )
-
-// TestInstantUnit: a time stands for all that begins with its digits, an offset for a second at most.
-func TestInstantUnit(t *testing.T) {
-	for text, want := range map[string]time.Duration{
-		"14:03":                         time.Minute,
-		"14:03+01:00":                   time.Minute,
-		"2026-01-31 14:03":              time.Minute,
-		"5m":                            time.Second,
-		"14:03:22":                      time.Second,
-		"14:03:22.1":                    100 * time.Millisecond,
-		"14:03:22,104":                  time.Millisecond,
-		"2026-01-31T14:03:22Z":          time.Second,
-		"2026-01-31 14:03:22.104":       time.Millisecond,
-		"2026-01-31T14:03:22.50+01:00":  10 * time.Millisecond,
-		"2026-01-31T14:03:22.123456789": 1,
-		"90s":                           time.Second,
-		"1.5s":                          100 * time.Millisecond,
-		"-0.25s":                        10 * time.Millisecond,
-		"1h5m":                          time.Second,
-		"0.5h":                          time.Second,
-		"250ms":                         time.Millisecond,
-		"-7us":                          time.Microsecond,
-		"0.00000000001s":                1,
-	} {
-		i, err := parseInstant("at", text, zone{})
-		if got := i.unit(); got != want || err != nil {
-			t.Errorf("%s: %v, want %v", text, got, want)
-		}
-	}
-}
 
 func TestAbout(t *testing.T) {
 	for ns, want := range map[int64]string{

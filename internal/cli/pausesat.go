@@ -6,18 +6,18 @@ import (
 	"io"
 	"math"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/screen"
 	"github.com/urfave/cli/v2"
 )
 
 // A moment is what --at asks about, with the answer.
 type moment struct {
-	h            *history
+	h            *history.History
 	line         *atTimeline
 	from, to     int64            // of what TIME stands for, as far as something is known
 	within       analysis.Window  // what is known of the time around it; all of that, if nothing is
@@ -77,18 +77,18 @@ func (p *program) pausesAt(c *cli.Context, asJSON bool) error {
 			return err
 		}
 	}
-	h, err := p.history(c, func(_ *gclog.Process, w analysis.Window) historyObserver {
+	h, err := p.history(c, func(_ *gclog.Process, w analysis.Window) gclog.SpanObserver {
 		return &atTimeline{Timeline: analysis.NewTimeline(w)}
 	})
 	if h == nil {
 		return err
 	}
-	m := &moment{h: h, line: h.observer.(*atTimeline), damaged: err != nil}
-	if wrong := m.look(&h.part.at, within); wrong != nil {
+	m := &moment{h: h, line: h.Observer.(*atTimeline), damaged: err != nil}
+	if wrong := m.look(within); wrong != nil {
 		return wrong
 	}
-	if at := &h.part.at; at.kind == instantClock && h.end-h.begin > int64(24*time.Hour) {
-		p.ui.sayf("%s is longer than a day: this is the first %s in it; with a date it is another", h.source(), at.text)
+	if at := &h.Span.At; at.IsClock() && h.End-h.Begin > int64(24*time.Hour) {
+		p.ui.sayf("%s is longer than a day: this is the first %s in it; with a date it is another", h.Source(), at.Text)
 	}
 	return errors.Join(p.write(func(w io.Writer) error {
 		if asJSON {
@@ -99,16 +99,17 @@ func (p *program) pausesAt(c *cli.Context, asJSON bool) error {
 }
 
 // look finds what there is at the time, and around it.
-func (m *moment) look(at *instant, within time.Duration) error {
+func (m *moment) look(within time.Duration) error {
 	h := m.h
-	t := at.in(h.process.Time(h.begin), h.process.Time(h.end))
+	from, to := h.At()
 	known := m.line.Known()
-	begin, end := h.process.Time(known.From), h.process.Time(known.To)
-	asked := analysis.Window{From: int64(t.Sub(h.process.Sync)), To: int64(t.Add(at.unit()).Sub(h.process.Sync))}
-	standing := asked.From > h.end && m.line.Overlap(asked.From, asked.To).Gap // nothing shows that the last pause ended
-	beyond := (m.damaged || standing) && known.To == h.end && asked.To > h.end
-	if !t.Add(at.unit()).After(begin) || t.After(end) && !beyond {
-		return usagef("--at %s (%s) is outside of what was recorded: that is from %s to %s%s", at.text, h.part.timeText(t), timeText(begin), timeText(end), h.part.zoneRule(at))
+	begin, end := h.Process.Time(known.From), h.Process.Time(known.To)
+	asked := analysis.Window{From: int64(from.Sub(h.Process.Sync)), To: int64(to.Sub(h.Process.Sync))}
+	standing := asked.From > h.End && m.line.Overlap(asked.From, asked.To).Gap // nothing shows that the last pause ended
+	beyond := (m.damaged || standing) && known.To == h.End && asked.To > h.End
+	if !to.After(begin) || from.After(end) && !beyond {
+		at := history.TimeText(from.In(h.Process.Sync.Location()))
+		return usagef("--at %s (%s) is outside of what was recorded: that is from %s to %s%s", h.Span.At.Text, at, history.TimeText(begin), history.TimeText(end), h.ZoneRule())
 	}
 	clip := func(w analysis.Window) analysis.Window {
 		if from, to := known.Clip(w.From, w.To); from < to {
@@ -122,30 +123,9 @@ func (m *moment) look(at *instant, within time.Duration) error {
 	m.in = m.line.Overlap(m.from, m.to)
 	m.around = m.line.Overlap(m.within.From, m.within.To)
 	m.missing = m.line.Missing(nil, m.within.From, m.within.To)
-	m.asked, m.what = asked, unitText(at.unit())
+	m.asked, m.what = asked, unitText(to.Sub(from))
 	m.answer, m.text = m.say(beyond)
 	return nil
-}
-
-// unit is that of the last digit of what was written, of an offset at most a second: a time stands
-// for all that begins with its digits.
-func (i *instant) unit() time.Duration {
-	number, unit := i.text, i.step
-	if i.kind == instantOffset || i.kind == instantFromEnd {
-		number = strings.TrimRight(i.text, "hmnsuµμ")
-		if d, err := time.ParseDuration("1" + i.text[len(number):]); err == nil {
-			unit = d
-		}
-	}
-	if dot := strings.LastIndexAny(number, ".,"); dot >= 0 {
-		for _, c := range number[dot+1:] {
-			if c < '0' || c > '9' {
-				break
-			}
-			unit /= 10
-		}
-	}
-	return max(1, min(unit, i.step))
 }
 
 // unitText names what a time stands for.
@@ -163,7 +143,7 @@ func unitText(d time.Duration) string {
 
 // span is what was asked about, by the clock.
 func (m *moment) span() string {
-	from, to := m.h.process.Time(m.asked.From), m.h.process.Time(m.asked.To)
+	from, to := m.h.Process.Time(m.asked.From), m.h.Process.Time(m.asked.To)
 	length := to.Sub(from)
 	layout := "15:04:05.999999999"
 	switch {
@@ -179,13 +159,13 @@ func (m *moment) span() string {
 
 // say answers in a sentence. beyond says that the time ends behind what could be read.
 func (m *moment) say(beyond bool) (answer, text string) {
-	p := m.h.process
+	p := m.h.Process
 	stops := m.line.Stops(m.in)
 	switch {
 	case len(stops) > 0:
 		return m.weigh(stops)
 	case beyond && m.damaged:
-		return "unknown", m.unknown("it is cut off or damaged, and could be read to %s only", clockText(p, m.h.end))
+		return "unknown", m.unknown("it is cut off or damaged, and could be read to %s only", clockText(p, m.h.End))
 	case m.in.Gap:
 		what := m.line.Missing(nil, m.from, m.to)[0]
 		if beyond {
@@ -215,7 +195,7 @@ func (m *moment) unknown(format string, args ...any) string {
 
 // weigh says how much of the time the pauses in it are.
 func (m *moment) weigh(stops []analysis.Stop) (answer, text string) {
-	p := m.h.process
+	p := m.h.Process
 	most, longest := int64(-1), &stops[0]
 	for i := range stops {
 		s := &stops[i]
@@ -271,7 +251,7 @@ func about(ns int64) string {
 // writeMoment writes the answer and what is around.
 func (p *program) writeMoment(w io.Writer, m *moment) error {
 	width, _ := screen.Size(p.stdout)
-	process := m.h.process
+	process := m.h.Process
 	if _, err := fmt.Fprintf(w, "%s\n", screen.Wrap(nil, m.text, width, 2)); err != nil {
 		return err
 	}
@@ -279,16 +259,16 @@ func (p *program) writeMoment(w io.Writer, m *moment) error {
 		return err
 	}
 	length := m.within.To - m.within.From
-	span := fmt.Sprintf("of the %s from %s to %s", about(length), timeText(process.Time(m.within.From)), timeText(process.Time(m.within.To)))
+	span := fmt.Sprintf("of the %s from %s to %s", about(length), history.TimeText(process.Time(m.within.From)), history.TimeText(process.Time(m.within.To)))
 	lines := []string{"nothing is known " + span}
 	if m.within.From < m.line.Known().To {
 		lines[0] = fmt.Sprintf("%d %s, %s ms, %s %s", m.around.Pauses, plural(m.around.Pauses, "pause", "pauses"), millisText(m.around.Pause), shareText(m.around.Pause, length), span)
 	}
 	for _, x := range m.concurrents() {
-		lines = append(lines, fmt.Sprintf("%s ran from %s to %s", backgroundText(x.number, x.counted), timeText(process.Time(x.start)), timeText(process.Time(x.end))))
+		lines = append(lines, fmt.Sprintf("%s ran from %s to %s", backgroundText(x.number, x.counted), history.TimeText(process.Time(x.start)), history.TimeText(process.Time(x.end))))
 	}
 	for _, x := range m.waited() {
-		lines = append(lines, fmt.Sprintf("thread %d waited for %s with an allocation, for %s ms from %s", x.Thread, backgroundText(x.number, false), millisText(x.Duration), timeText(process.Time(x.Start))))
+		lines = append(lines, fmt.Sprintf("thread %d waited for %s with an allocation, for %s ms from %s", x.Thread, backgroundText(x.number, false), millisText(x.Duration), history.TimeText(process.Time(x.Start))))
 	}
 	for _, x := range m.missing {
 		lines = append(lines, missingText(process, x))
@@ -387,7 +367,7 @@ type missingJSON struct {
 }
 
 func (m *moment) json() *momentJSON {
-	p := m.h.process
+	p := m.h.Process
 	at := func(ns int64) string { return timeJSON(p.Time(ns)) }
 	j := &momentJSON{Answer: m.answer, Message: m.text, Pause: sumOf(m.in, m.to-m.from)}
 	before, after := m.line.Nearest(m.from, m.to)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/internal/accesslog"
+	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/internal/screen"
 	"github.com/gclog/gclog/internal/unpack"
@@ -61,11 +62,11 @@ func (p *program) pausesJoin(c *cli.Context) error {
 	var read atomic.Int64
 	stop := p.ui.watch(func(time.Duration) string { return output.SizeText(read.Load()) + " joined" })
 	defer stop()
-	unpacked, err := unpack.Reader(&counter{log, &read})
+	unpacked, err := unpack.Reader(log, &read)
 	if err != nil {
 		return &codedError{exitData, fmt.Errorf("%s: %w", name, err)}
 	}
-	report, err := accesslog.Join(p.stdout, unpacked, t, h.process.Sync, o)
+	report, err := accesslog.Join(p.stdout, unpacked, t, h.Process.Sync, o)
 	stop()
 	if errors.Is(err, syscall.EPIPE) {
 		return damage
@@ -77,7 +78,7 @@ func (p *program) pausesJoin(c *cli.Context) error {
 		return errors.Join(&codedError{joinCode(err), fmt.Errorf("%s: %w", name, err)}, damage)
 	}
 	known := t.Known()
-	for _, s := range report.Sentences(timeText(h.process.Time(known.From).UTC()) + " to " + timeText(h.process.Time(known.To).UTC())) {
+	for _, s := range report.Sentences(history.TimeText(h.Process.Time(known.From).UTC()) + " to " + history.TimeText(h.Process.Time(known.To).UTC())) {
 		p.ui.say(name + ": " + s)
 	}
 	if report.Apart() {

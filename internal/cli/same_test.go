@@ -7,11 +7,14 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/shared"
 )
 
@@ -49,17 +52,17 @@ func readAll(t *testing.T, pid int64, files ...string) *reading {
 	t.Helper()
 	p := testProgram()
 	var o *pageReader
-	h, err := p.readHistory(files, pid, span{}, func(process *gclog.Process, w analysis.Window) historyObserver {
+	h, err := p.readHistory(files, history.Options{PID: pid}, func(process *gclog.Process, w analysis.Window) gclog.SpanObserver {
 		o = &pageReader{assessment: newAssessment(process, analysis.Thresholds{}, w), peers: analysis.NewPeers()}
 		return o
 	})
 	if h == nil {
 		t.Fatal(err)
 	}
-	h.names = nil
+	h.Names = nil
 	r := &reading{summary: asJSON(t, p.summaryJSON(h, o.assessment))}
 	for _, d := range o.gcs {
-		e := analysis.Explain(d, analysis.Context{Process: h.process, Begin: h.begin, HasBegin: true, Log: h.format, Peers: o.peers})
+		e := analysis.Explain(d, analysis.Context{Process: h.Process, Begin: h.Begin, HasBegin: true, Log: h.Format, Peers: o.peers})
 		r.pages = append(r.pages, asJSON(t, p.explanationJSON(h, d, &e)))
 	}
 	return r
@@ -78,14 +81,20 @@ func asJSON(t *testing.T, x any) (v any) {
 }
 
 // recordedPIDs returns the processes in a recording.
-func recordedPIDs(t *testing.T, path string) []int64 {
+func recordedPIDs(t *testing.T, path string) (pids []int64) {
 	t.Helper()
-	x := inputs{p: testProgram(), twice: func(*input) bool { return false }}
-	defer x.close()
-	if err := x.open([]string{path}); err != nil {
+	in, err := history.Open([]string{path}, history.Options{})
+	if err != nil {
 		t.Fatal(err)
 	}
-	return processesOfRecording(x.list[0])
+	defer in.Close()
+	_ = in.ReadAll(func(p *gclog.Process) logs.Observer {
+		if !slices.Contains(pids, p.ID) {
+			pids = append(pids, p.ID)
+		}
+		return nil
+	})
+	return pids
 }
 
 // convertAll makes logs of a recording, as far as it can be read.

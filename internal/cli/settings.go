@@ -132,32 +132,32 @@ func (p *program) settingsOfFiles(c *cli.Context, names []string, how string) er
 		return err
 	}
 	var seen *seenHeaps
-	h, failed := p.readFiles(c, names, asked, func(_ *gclog.Process, w analysis.Window) historyObserver {
+	h, failed := p.readFiles(c, names, asked, func(_ *gclog.Process, w analysis.Window) gclog.SpanObserver {
 		seen = &seenHeaps{window: w, Heaps: gcsettings.Heaps{Counts: map[int]int{}}}
 		return seen
 	})
 	if h == nil {
 		return failed
 	}
-	source := h.source()
+	source := h.Source()
 	heaps := seen.Heaps
-	whole := asked.whole()
+	whole := asked.Whole()
 	if heaps.Newest == 0 && whole { // the head of a log may have it
-		heaps.Newest = h.process.HeapCount
+		heaps.Newest = h.Process.HeapCount
 	}
-	report := gcsettings.Examine(h.process, heaps, nil, gcsettings.Sources{Flavour: source, Limits: source, Heaps: source + ", its collections", Library: source})
+	report := gcsettings.Examine(h.Process, heaps, nil, gcsettings.Sources{Flavour: source, Limits: source, Heaps: source + ", its collections", Library: source})
 	report.Unknown = []gcsettings.Unknown{{What: "what is set", Why: "a file holds neither the environment of the process nor its runtimeconfig.json"}}
 	if heaps.Newest == 0 && !whole {
 		report.Unknown = append(report.Unknown, gcsettings.Unknown{What: "number of heaps", Why: "no collection in that part of the time tells it"})
 	}
-	if !h.process.HasLimits {
+	if !h.Process.HasLimits {
 		why := "GCSettingsRundown is not in it: .NET 9 and up tell it to gclog attach, and at the end of gclog record"
-		if h.format != "" && h.format != "json" {
-			why = "the log does not hold them (format " + h.format + ")"
+		if h.Format != "" && h.Format != "json" {
+			why = "the log does not hold them (format " + h.Format + ")"
 		}
 		report.Unknown = append(report.Unknown, gcsettings.Unknown{What: "limits and budgets", Why: why})
 	}
-	if err := p.printSettings(how, h.process, report); err != nil {
+	if err := p.printSettings(how, h.Process, report); err != nil {
 		return err
 	}
 	return failed

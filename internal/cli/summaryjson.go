@@ -1,6 +1,9 @@
 package cli
 
-import "github.com/gclog/gclog/gclog/analysis"
+import (
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/history"
+)
 
 // summaryGC is what a summary says.
 type summaryGC struct {
@@ -68,12 +71,12 @@ type unjudgedJSON struct {
 	Why  string `json:"why"`
 }
 
-func (p *program) summaryJSON(h *history, a *assessment) *historyJSON {
+func (p *program) summaryJSON(h *history.History, a *assessment) *historyJSON {
 	s := a.statistics.Summary()
 	gc := summaryGC{
 		Metrics: map[string]map[string]any{}, Reasons: map[string]uint64{}, WithoutGC: map[string]withoutGCJSON{},
 		Finalized: []finalizedJSON{}, Findings: []ruleFindingJSON{}, Unjudged: []unjudgedJSON{},
-		Damage: h.damage, Skipped: h.skipped,
+		Damage: h.Damage, Skipped: h.Skipped,
 	}
 	for _, m := range s.Metrics() {
 		gc.Metrics[m.Name] = numberJSON(m.Number, m.Unit)
@@ -119,10 +122,10 @@ func allocatedOf(a *analysis.Allocated) allocatedJSON {
 	return x
 }
 
-func stretchOf(h *history, length int64, share analysis.Number, at int64) stretchJSON {
+func stretchOf(h *history.History, length int64, share analysis.Number, at int64) stretchJSON {
 	x := stretchJSON{Length: valueJSON(float64(length), "ns"), Share: numberJSON(share, "%")}
 	if share.Known() {
-		x.Start = timeJSON(h.process.Time(at))
+		x.Start = timeJSON(h.Process.Time(at))
 	}
 	return x
 }

@@ -12,13 +12,14 @@ import (
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/doctor"
+	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/screen"
 )
 
 // A summaryText is a summary for people: what is wrong on top, then the numbers.
 type summaryText struct {
 	bytes.Buffer
-	h     *history
+	h     *history.History
 	s     *analysis.Summary
 	a     *assessment
 	why   bool // why rules were not evaluated, and values are not known, is wanted too
@@ -34,7 +35,7 @@ type lack struct {
 	names []string
 }
 
-func (p *program) printSummary(h *history, a *assessment, why bool) error {
+func (p *program) printSummary(h *history.History, a *assessment, why bool) error {
 	width := screen.TextWidth(p.stdout)
 	wide, _ := screen.Size(p.stdout)
 	t := &summaryText{h: h, s: a.statistics.Summary(), a: a, why: why, width: width, wide: max(wide, width), paint: screen.Painter(screen.Colored(p.stdout))}
@@ -100,8 +101,8 @@ func (t *summaryText) known(name string, n analysis.Number, unit, format string,
 
 // head says what the summary is about.
 func (t *summaryText) head() {
-	p := t.h.process
-	fmt.Fprintln(t, oneLine(t.h.source()))
+	p := t.h.Process
+	fmt.Fprintln(t, oneLine(t.h.Source()))
 	who := strconv.FormatInt(p.ID, 10)
 	if p.ID == 0 {
 		who = "n/a (nothing tells its number)"
@@ -120,11 +121,11 @@ func (t *summaryText) head() {
 		observed = " of it observed"
 	}
 	t.line("time", "%s to %s, %s%s", p.Time(w.From).Format("2006-01-02 15:04:05.000"), p.Time(w.To).Format("15:04:05.000 MST"), t.num("time", t.s.Duration, "ns"), observed)
-	if t.h.window != analysis.Always() {
-		t.line("part of", "%s to %s", clockText(p, t.h.begin), clockText(p, t.h.end))
+	if t.h.Window != analysis.Always() {
+		t.line("part of", "%s to %s", clockText(p, t.h.Begin), clockText(p, t.h.End))
 	}
-	if t.h.damage != "" {
-		t.line("damaged", "%s", oneLine(t.h.damage))
+	if t.h.Damage != "" {
+		t.line("damaged", "%s", oneLine(t.h.Damage))
 	}
 }
 
@@ -158,7 +159,7 @@ func (t *summaryText) pauses() {
 	t.title("Pauses")
 	t.line("share", "paused %s of the time", t.num("share", s.Share, "%"))
 	for _, w := range s.Worst {
-		t.known("worst "+lengthText(w.Length), w.Percent, "%", "%s from %s", clockText(t.h.process, w.At))
+		t.known("worst "+lengthText(w.Length), w.Percent, "%", "%s from %s", clockText(t.h.Process, w.At))
 	}
 	var least []string
 	for _, u := range s.Utilization {
@@ -347,8 +348,8 @@ func (t *summaryText) data() {
 		before = fmt.Sprintf("; %d began before the session", n)
 	}
 	t.line("complete", "%d of %s%s", all.Count-all.Incomplete, counted(all.Count, "GC"), before)
-	if t.h.skipped > 0 {
-		t.line("left out", "%s, damaged or none of gclog's", counted(uint64(t.h.skipped), "line"))
+	if t.h.Skipped > 0 {
+		t.line("left out", "%s, damaged or none of gclog's", counted(uint64(t.h.Skipped), "line"))
 	}
 	t.line("missing", "%s", t.missing())
 	if s.Unobserved > 0 {
@@ -361,10 +362,10 @@ func (t *summaryText) data() {
 func (t *summaryText) missing() string {
 	s := t.s
 	var parts []string
-	if t.h.cut() {
+	if t.h.Cut() {
 		parts = append(parts, "what follows the damage")
 	}
-	if t.h.skipped > 0 {
+	if t.h.Skipped > 0 {
 		parts = append(parts, "what was left out, if it was gclog's")
 	}
 	if s.Missed+s.LostEvents+s.Dropped > 0 || s.LostUnsure || s.MissedUnsure {
@@ -478,7 +479,7 @@ func (t *summaryText) unless(text string) string {
 
 // reasons tells why rules were not evaluated and numbers are not known, or how many those are.
 func (t *summaryText) reasons(unjudged []analysis.Unjudged) {
-	format := logs.Lacks(t.h.format)
+	format := logs.Lacks(t.h.Format)
 	if !t.why {
 		n := 0
 		for _, l := range t.lacks {

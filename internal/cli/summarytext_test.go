@@ -8,6 +8,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/screen"
 	"github.com/gclog/gclog/internal/shared"
 )
@@ -119,11 +120,11 @@ func summariesOf(t *testing.T, path string, width, wide int) (texts []string) {
 	t.Helper()
 	p := &program{ui: newUI(io.Discard)}
 	var a *assessment
-	observe := func(process *gclog.Process, w analysis.Window) historyObserver {
+	observe := func(process *gclog.Process, w analysis.Window) gclog.SpanObserver {
 		a = newAssessment(process, analysis.Thresholds{}, w)
 		return a
 	}
-	h, err := p.readHistory([]string{path}, 0, span{}, observe)
+	h, err := p.readHistory([]string{path}, history.Options{}, observe)
 	if h == nil {
 		t.Skip(err)
 	}

@@ -371,6 +371,10 @@ var logCauses = []Cause{
 		"Nothing: all lines that are there are whole.",
 	},
 	{
+		"repeated", "The log contains a collection twice: files were put together twice, or sessions that ran at the same time wrote into it.",
+		"Give what each session has written by itself.",
+	},
+	{
 		"rotated", "The log has been rotated: the older records are in other files.",
 		"They are one log: give all of them to gclog convert, or to what analyses, in any order.",
 	},

@@ -59,27 +59,3 @@ func TestTable(t *testing.T) {
 		}
 	}
 }
-
-// TestNumbers: a background collection comes behind those that ran in it.
-func TestNumbers(t *testing.T) {
-	for want, list := range map[uint64][]uint32{
-		0: {5, 6, 8, 9, 7, 10},
-		3: {1, 2, 6},
-		1: {1, 2, 4, 5, 4, 1},
-		2: {1, 5, 3},
-	} {
-		var n numbers
-		for _, number := range list {
-			n.add(number)
-		}
-		if n.count != want {
-			t.Errorf("%v: %d missing, want %d", list, n.count, want)
-		}
-	}
-	var n numbers
-	n.add(1)
-	n.add(4_000_000_000)
-	if n.count != 3_999_999_998 || len(n.missing) > 1024 {
-		t.Errorf("%d missing, %d of them kept", n.count, len(n.missing))
-	}
-}

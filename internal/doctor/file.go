@@ -1,14 +1,13 @@
 package doctor
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"regexp"
 
-	"github.com/gclog/gclog/formats/logs"
+	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/internal/unpack"
 	"github.com/gclog/gclog/parse"
@@ -31,79 +30,33 @@ func File(name string) *Report {
 }
 
 func (r *Report) file(name string) {
-	f, err := os.Open(name)
-	if err != nil {
-		r.unreadable(err)
-		return
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		r.unreadable(err)
-		return
-	}
-	if info.IsDir() {
+	info, err := os.Stat(name)
+	if err == nil && info.IsDir() {
 		r.fail("directory", "it is a directory")
 		return
 	}
-	r.fact("size", "%s", output.SizeText(info.Size()))
-	head, err := headOf(f)
-	if err != nil {
-		r.unread("it ", err)
+	var events inventory
+	in, err := history.Open([]string{name}, history.Options{Want: parse.All, Inspect: events.take})
+	if call, ok := errors.AsType[*history.CallError](err); ok {
+		r.unreadable(call.Unwrap())
 		return
 	}
-	if isText(head) {
-		if h, ok := logs.Recognize(head); ok {
-			r.log(name, h)
-			return
-		}
+	if info != nil {
+		r.fact("size", "%s", output.SizeText(info.Size()))
 	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		r.unreadable(err)
-		return
+	switch {
+	case err != nil:
+		r.unknown(err)
+	case in.IsLog():
+		in.Close()
+		r.log(name, in.Files[0].Log)
+	default:
+		defer in.Close()
+		r.recording(in, &events)
 	}
-	src, err := unpack.Reader(f)
-	if err != nil {
-		r.unread("it ", err)
-		return
-	}
-	r.recording(&unpacked{src: src}, head, info.Size())
-}
-
-// maxHead is how much of a text is looked at for the first line of ours.
-const maxHead = 1 << 20
-
-// headOf reads the begin of a file, unpacked.
-func headOf(f io.Reader) ([]byte, error) {
-	src, err := unpack.Reader(f)
-	if err != nil {
-		return nil, err
-	}
-	head, err := io.ReadAll(io.LimitReader(src, maxHead))
-	if len(head) > 0 {
-		return head, nil // what is wrong behind it is told when all is read
-	}
-	return nil, err
-}
-
-// An unpacked remembers an error of reading, which is none of the stream in it.
-type unpacked struct {
-	src io.Reader
-	err error
-}
-
-func (u *unpacked) Read(p []byte) (int, error) {
-	n, err := u.src.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		u.err = err
-	}
-	return n, err
 }
 
 func (r *Report) unreadable(err error) {
-	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		err = path.Err // the name is said once
-	}
 	if errors.Is(err, fs.ErrNotExist) {
 		r.fail("missing", "there is no such file")
 		return
@@ -130,19 +83,40 @@ func (r *Report) fail(id, format string, args ...any) {
 // javaLine is what lines of a JVM's GC log have and ours, which are recognized, are not.
 var javaLine = regexp.MustCompile(`(?m)^\[[^\n]*\]\[gc[,\] ]|^(OpenJDK|Java HotSpot)|\[(Full )?GC \(|^\{Heap before GC`)
 
-// notRecording tells what a file is that is neither recording nor log.
-func (r *Report) notRecording(kind *parse.KindError, head []byte) {
+// unknown says what a file is that is neither a recording nor a log.
+func (r *Report) unknown(err error) {
+	var kind *parse.KindError
+	var text *history.TextError
+	var packed *unpack.Error
 	switch {
-	case kind.Kind != parse.KindUnknown:
-		r.fail(string(kind.Kind), "it is %s", kind.Found)
-	case javaLine.Match(head):
+	case errors.Is(err, history.ErrEmpty):
+		r.fail("empty", "it is an empty file")
+	case errors.As(err, &text) && javaLine.Match(text.Head):
 		r.fail("java-log", "it is a GC log of a JVM, not of gclog")
-	case isText(head):
+	case text != nil:
 		r.fail("not-ours", "it is text, but not a log that gclog wrote as unified (with times and [gc] lines), jdk8, json or csv")
-	default:
+	case errors.As(err, &kind) && kind.Kind != parse.KindUnknown:
+		r.fail(string(kind.Kind), "it is %s", kind.Found)
+	case kind != nil:
 		r.fail("not-ours", "it is %s", kind.Found)
+	case errors.As(err, &packed):
+		r.unread("it ", packed.Err)
+	default:
+		r.broken(errors.Unwrap(err), "")
 	}
 }
 
-// isText tells a text from a recording, which may hold lines of a log in its strings.
-func isText(b []byte) bool { return bytes.IndexByte(b[:min(len(b), 4096)], 0) < 0 }
+// broken says where a recording cannot be read any more; before is what could be.
+func (r *Report) broken(err error, before string) {
+	format, isFormat := errors.AsType[*parse.FormatError](err)
+	switch {
+	case isFormat && errors.Is(err, io.ErrUnexpectedEOF) && format.Block == "" && before != "":
+		r.add(Failure, "unfinished", "%v%s", err, before)
+	case isFormat && errors.Is(err, io.ErrUnexpectedEOF):
+		r.add(Failure, "truncated", "%v%s", err, before)
+	case isFormat:
+		r.add(Failure, "damaged", "%v%s", err, before)
+	default:
+		r.add(Failure, "unreadable", "%v%s", err, before)
+	}
+}

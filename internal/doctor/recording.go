@@ -3,33 +3,42 @@ package doctor
 import (
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/unpack"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// A tally is what a recording, or a log, holds of one process.
+// A tally is what a recording, or a log, contains of one process.
 type tally struct {
-	gclog.NopObserver
 	process    *gclog.Process
 	gcs        int64
 	background int64
 	incomplete int64
-	lost       uint64
-	lostFrom   int64 // nanoseconds since the sync point
-	lostTo     int64
+	pauses     int64
 	missing    uint64 // numbers of collections
 	gaps       map[string]int64
+	starts     int64 // of sessions
+	ends       int64
+	unended    int64 // sessions, of all processes
+	numbers    *history.Numbers
 }
 
-// GC implements gclog.Observer.
+func newTally(p *gclog.Process) *tally {
+	t := &tally{process: p, gaps: map[string]int64{}}
+	t.numbers = history.NewNumbers(func(g *gclog.Gap) { t.missing += g.Missed() })
+	return t
+}
+
 func (t *tally) GC(d *gclog.GCDetails) {
 	t.gcs++
 	if d.Kind == gclog.KindBackground {
@@ -38,28 +47,84 @@ func (t *tally) GC(d *gclog.GCDetails) {
 	if !d.Complete {
 		t.incomplete++
 	}
+	t.numbers.GC(d)
 }
 
-// Gap implements gclog.Observer.
+func (t *tally) Pause(p *gclog.Pause) {
+	t.pauses++
+	t.numbers.Pause(p)
+}
+
 func (t *tally) Gap(g *gclog.Gap) {
-	if t.gaps == nil {
-		t.gaps = map[string]int64{}
-	}
 	t.gaps[g.Reason.String()]++
-	if g.Reason == gclog.GapMissedGCs {
-		t.missing += uint64(g.To) - uint64(g.From) + 1
-	}
+	t.missing += g.Missed()
+	t.numbers.Gap(g)
 }
 
-// An inventory is what kinds of events a recording has.
+func (t *tally) Start(*formats.Start)         { t.starts++ }
+func (t *tally) End(*formats.End)             { t.ends++ }
+func (t *tally) Phase(*gclog.Phase)           {}
+func (t *tally) Stall(*gclog.Stall)           {}
+func (t *tally) Suspension(*gclog.Suspension) {}
+
+// tallies reads files. What is wrong with them is in the files.
+func tallies(in *history.Source) (list []*tally, sum *tally) {
+	_ = in.ReadAll(func(p *gclog.Process) logs.Observer {
+		list = append(list, newTally(p))
+		return list[len(list)-1]
+	})
+	sum = newTally(nil)
+	for _, t := range list {
+		t.numbers.Finish()
+		sum.gcs += t.gcs
+		sum.background += t.background
+		sum.incomplete += t.incomplete
+		sum.pauses += t.pauses
+		sum.missing += t.missing
+		for reason, n := range t.gaps {
+			sum.gaps[reason] += n
+		}
+		sum.unended += max(0, t.starts-t.ends) // the beginning may be in a file that has been deleted
+	}
+	return list, sum
+}
+
+// An inventory is what a recording contains.
 type inventory struct {
-	kinds []kind // by parse.Metadata.Index
+	kinds            []kind // by parse.Metadata.Index
+	newest           int64  // time of the latest event
+	pids             map[int64]bool
+	lost             uint64 // events
+	lostFrom, lostTo int64  // nanoseconds since the sync point
 }
 
 type kind struct {
 	meta   *parse.Metadata
 	count  int64
 	wanted bool // by the Reducer
+}
+
+// take takes what r has found, and reports whether the Reducer wants it.
+func (v *inventory) take(r *parse.Reader) bool {
+	if l := r.Loss(); l != nil {
+		if v.lost == 0 {
+			v.lostFrom = l.From
+		}
+		v.lost += uint64(l.Events)
+		v.lostTo = l.To
+		return true
+	}
+	e := r.Event()
+	v.newest = max(v.newest, e.Time)
+	k := v.of(e.Meta)
+	k.count += 1 + int64(e.More)
+	if k.wanted && e.Process != 0 && len(v.pids) < maxProcesses {
+		if v.pids == nil {
+			v.pids = map[int64]bool{}
+		}
+		v.pids[e.Process] = true
+	}
+	return k.wanted
 }
 
 func (v *inventory) of(m *parse.Metadata) *kind {
@@ -113,81 +178,42 @@ func (v *inventory) text() string {
 // maxProcesses is how many processes of a recording are told apart.
 const maxProcesses = 10000
 
-// recording reads a recording to its end. head is its begin, size that of the file,
-// packed or not.
-func (r *Report) recording(src *unpacked, head []byte, size int64) {
-	reader := parse.NewReader(src, parse.All)
-	trace, err := reader.ReadTrace()
-	if err != nil {
-		if kind, ok := errors.AsType[*parse.KindError](err); ok {
-			r.notRecording(kind, head)
-			return
-		}
-		r.broken(src, reader, err, nil)
-		return
-	}
-	r.fact("kind", "nettrace V%d, 1 tick is %g ns", trace.Major, 1e9/float64(trace.TicksPerSecond))
-	r.fact("begin", "%s", trace.SyncTime.UTC().Format(time.RFC3339Nano))
-	var events inventory
-	var tallies []*tally
-	lost := &tally{}
-	processes := gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
-		t := &tally{process: p}
-		tallies = append(tallies, t)
-		return t
-	})
-	pids := map[int64]bool{}
-	newest := int64(0)
-	for reader.Scan() {
-		if l := reader.Loss(); l != nil {
-			if lost.lost == 0 {
-				lost.lostFrom = l.From
-			}
-			lost.lost += uint64(l.Events)
-			lost.lostTo = l.To
-			processes.Take(reader)
-			continue
-		}
-		e := reader.Event()
-		newest = max(newest, e.Time)
-		k := events.of(e.Meta)
-		k.count += 1 + int64(e.More)
-		if k.wanted {
-			if len(pids) < maxProcesses {
-				pids[e.Process] = true
-			}
-			processes.Take(reader)
-		}
-	}
-	processes.Finish()
-	r.fact("readable", "%s of what is in it", output.SizeText(reader.Stats().Bytes))
-	r.fact("length", "%s", time.Duration(newest).Round(time.Millisecond))
-	r.processes(processes.List())
+// recording reads a recording to its end.
+func (r *Report) recording(in *history.Source, events *inventory) {
+	f := in.Files[0]
+	r.fact("kind", "nettrace V%d, 1 tick is %g ns", f.Trace.Major, 1e9/float64(f.Trace.TicksPerSecond))
+	r.fact("begin", "%s", f.Trace.SyncTime.UTC().Format(time.RFC3339Nano))
+	list, sum := tallies(in)
+	r.fact("readable", "%s of what is in it", output.SizeText(f.Stats().Bytes))
+	r.fact("length", "%s", time.Duration(events.newest).Round(time.Millisecond))
+	r.processes(list)
 	r.fact("events", "%s", events.text())
-	sum := sum(tallies)
 	r.fact("collections", "%d, %d of them background, %d incomplete", sum.gcs, sum.background, sum.incomplete)
-	if err := reader.Err(); err != nil || src.err != nil {
-		r.broken(src, reader, err, &sum)
+	before := fmt.Sprintf("; %d collections before that are whole", sum.gcs-sum.incomplete)
+	if packed, ok := errors.AsType[*unpack.Error](f.Err); ok {
+		r.add(Failure, "bad-packing", "it cannot be unpacked beyond the byte %d of what is in it: %v%s", f.Stats().Bytes, packed, before)
+	} else if f.Err != nil {
+		r.broken(f.Err, before)
 	}
-	r.missingEvents(&events, &sum)
-	r.losses(trace, lost, &sum)
-	if n := reader.Stats().Late; n > 0 {
+	r.missingEvents(events, sum, in.Heard())
+	r.losses(f.Trace, events, sum)
+	if n := f.Stats().Late; n > 0 {
 		r.add(Note, "late-events", "%d events came later than younger ones", n)
 	}
-	delete(pids, 0)
 	switch {
-	case len(pids) > 1:
-		r.add(Note, "several-processes", "it holds %d processes with events of the GC", len(pids))
-	case len(pids) == 0 && trace.ProcessID == 0:
+	case len(events.pids) > 1:
+		r.add(Note, "several-processes", "it holds %d processes with events of the GC", len(events.pids))
+	case len(events.pids) == 0 && f.Trace.ProcessID == 0:
 		r.add(Note, "no-process-info", "it does not tell which process it is of")
 	}
 }
 
 // processes adds what the stream tells of its processes.
-func (r *Report) processes(list []*gclog.Process) {
+func (r *Report) processes(list []*tally) {
 	var all []string
 	const most = 8
-	for _, p := range list[:min(len(list), most)] {
+	for _, t := range list[:min(len(list), most)] {
+		p := t.process
 		words := []string{strconv.FormatInt(p.ID, 10), p.Name, p.Flavor, p.RuntimeVersion, GC(p)}
 		all = append(all, strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " "))
 	}
@@ -197,56 +223,14 @@ func (r *Report) processes(list []*gclog.Process) {
 	r.fact("process", "%s", strings.Join(all, "; "))
 }
 
-func sum(tallies []*tally) (all tally) {
-	for _, t := range tallies {
-		all.gcs += t.gcs
-		all.background += t.background
-		all.incomplete += t.incomplete
-		all.missing += t.missing
-	}
-	return all
-}
-
-// broken says where a recording cannot be read any more; sum is what came before, nil
-// if nothing did.
-func (r *Report) broken(src *unpacked, reader *parse.Reader, err error, sum *tally) {
-	before := ""
-	if sum != nil {
-		before = fmt.Sprintf("; %d collections before that are whole", sum.gcs-sum.incomplete)
-	}
-	format, isFormat := errors.AsType[*parse.FormatError](err)
-	switch {
-	case src.err != nil:
-		r.add(Failure, "bad-packing", "it cannot be unpacked beyond the byte %d of what is in it: %v%s", reader.Stats().Bytes, src.err, before)
-	case isFormat && errors.Is(err, io.ErrUnexpectedEOF) && format.Block == "" && sum != nil:
-		r.add(Failure, "unfinished", "%v%s", err, before)
-	case isFormat && errors.Is(err, io.ErrUnexpectedEOF):
-		r.add(Failure, "truncated", "%v%s", err, before)
-	case isFormat:
-		r.add(Failure, "damaged", "%v%s", err, before)
-	default:
-		r.add(Failure, "unreadable", "%v%s", err, before)
-	}
-}
-
-// Events that are there only where the GC was recorded: those of collections, and others.
-var (
-	ofCollections = [...]int{clr.IDGCStart, clr.IDGCEnd}
-	ofGC          = [...]int{clr.IDGCSuspendEEBegin, clr.IDGCTriggered, clr.IDGCAllocationTick}
-)
-
-// OfGC tells whether an event shows that the GC was recorded.
-func OfGC(m *parse.Metadata) bool {
-	return m.Provider == clr.RuntimeProvider && (slices.Contains(ofCollections[:], m.EventID) || slices.Contains(ofGC[:], m.EventID))
-}
-
-// missingEvents says what cannot be told without the events that are missing.
-func (r *Report) missingEvents(v *inventory, sum *tally) {
+// missingEvents says what is not known without the events that are missing. heard reports whether
+// others show that the GC was recorded.
+func (r *Report) missingEvents(v *inventory, sum *tally, heard bool) {
 	has := func(ids ...int) bool { return v.count(clr.RuntimeProvider, ids...) > 0 }
-	if !has(ofCollections[:]...) {
+	if !has(clr.IDGCStart, clr.IDGCEnd) {
 		text := "it has no event of the provider " + clr.RuntimeProvider + ": that was not recorded"
 		switch {
-		case has(ofGC[:]...), v.count(clr.RecordingProvider) > 0: // gclog record always asks for the GC's events
+		case heard, v.count(clr.RecordingProvider) > 0: // gclog record always asks for the GC's events
 			text = "the GC was recorded, and no collection has happened"
 		case has():
 			text = "it has events of the provider " + clr.RuntimeProvider + ", but none of the keyword GC (0x1) at level 4"
@@ -274,10 +258,10 @@ func (r *Report) missingEvents(v *inventory, sum *tally) {
 	}
 }
 
-func (r *Report) losses(trace *parse.Trace, lost, sum *tally) {
-	if lost.lost > 0 {
+func (r *Report) losses(trace *parse.Trace, v *inventory, sum *tally) {
+	if v.lost > 0 {
 		at := func(ns int64) string { return trace.SyncTime.Add(time.Duration(ns)).UTC().Format(time.RFC3339Nano) }
-		r.add(Warning, "lost-events", "%d events were lost between %s and %s", lost.lost, at(lost.lostFrom), at(lost.lostTo))
+		r.add(Warning, "lost-events", "%d events were lost between %s and %s", v.lost, at(v.lostFrom), at(v.lostTo))
 	}
 	if sum.missing > 0 {
 		r.add(Warning, "missing-gcs", "the numbers of %d collections are missing", sum.missing)

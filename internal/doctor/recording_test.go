@@ -117,7 +117,7 @@ func TestMissingEvents(t *testing.T) {
 	var v inventory // of what gclog record wrote: it asked for the events
 	v.of(&parse.Metadata{Provider: clr.RecordingProvider, EventID: clr.IDRecordedProcess}).count = 1
 	r = &Report{}
-	r.missingEvents(&v, &tally{})
+	r.missingEvents(&v, &tally{}, false)
 	wants(t, r, "no-gc-events", "no collection has happened")
 }
 

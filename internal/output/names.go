@@ -1,6 +1,7 @@
 package output
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -146,4 +147,31 @@ func partOfName(s string) string {
 		return "unknown"
 	}
 	return s
+}
+
+// SamePath reports whether two names are of one file.
+func SamePath(a, b string) bool {
+	if IsStream(a) || IsStream(b) {
+		return a == b
+	}
+	x, xerr := os.Stat(a)
+	y, yerr := os.Stat(b)
+	if xerr == nil && yerr == nil {
+		return x.Mode().IsRegular() && os.SameFile(x, y)
+	}
+	return Resolved(a) == Resolved(b)
+}
+
+// Resolved is where a path leads to, as far as that exists.
+func Resolved(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path))
+	}
+	return path
 }

@@ -9,46 +9,71 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 
 	"github.com/klauspost/compress/zstd"
 )
 
-// Reader undoes gzip and zstd, told by their first bytes. What is not packed is read
-// as it is.
-func Reader(r io.Reader) (io.Reader, error) {
+// An Error is one of reading or unpacking a file, not of what is in it.
+type Error struct{ Err error }
+
+func (e *Error) Error() string { return e.Err.Error() }
+func (e *Error) Unwrap() error { return e.Err }
+
+// A reader reads what is in a file.
+type reader struct{ r io.Reader }
+
+// Reader undoes gzip and zstd, recognized by their first bytes. What is not packed is read as it is.
+// The bytes of the file that have been read are added to read. Errors are of type *Error.
+func Reader(r io.Reader, read *atomic.Int64) (io.Reader, error) {
+	r = &counter{r, read}
 	var head [4]byte
 	n, err := io.ReadFull(r, head[:])
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, err
+		return nil, &Error{err}
 	}
 	whole := io.MultiReader(bytes.NewReader(head[:n]), r)
 	switch {
 	case bytes.HasPrefix(head[:n], []byte{0x1f, 0x8b}):
 		z, err := gzip.NewReader(bufio.NewReaderSize(whole, 64<<10))
 		if err != nil {
-			return nil, fmt.Errorf("unpacking gzip: %w", err)
+			return nil, &Error{fmt.Errorf("unpacking gzip: %w", err)}
 		}
-		return z, nil
+		return &reader{z}, nil
 	case bytes.Equal(head[:n], []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		z, err := zstd.NewReader(whole, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
-			return nil, fmt.Errorf("unpacking zstd: %w", err)
+			return nil, &Error{fmt.Errorf("unpacking zstd: %w", err)}
 		}
-		return &zstdReader{z}, nil
+		return &reader{z}, nil
 	}
-	return whole, nil
+	return &reader{whole}, nil
 }
 
 // maxWindow is how far back a zstd file may refer: what zstd -19 makes.
 const maxWindow = 8 << 20
 
-// A zstdReader explains the one error of unpacking that has a way out.
-type zstdReader struct{ z *zstd.Decoder }
-
-func (r *zstdReader) Read(p []byte) (int, error) {
-	n, err := r.z.Read(p)
+// Read implements io.Reader.
+func (r *reader) Read(p []byte) (int, error) {
+	n, err := r.r.Read(p)
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, zstd.ErrDecoderSizeExceeded) {
 		err = errors.New("it was packed with --long or --ultra, which needs more than 8 MB to unpack: unpack it with zstd -d --long=31 first")
 	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = &Error{err}
+	}
+	return n, err
+}
+
+// A counter counts the bytes that are read.
+type counter struct {
+	r io.Reader
+	n *atomic.Int64
+}
+
+// Read implements io.Reader.
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n.Add(int64(n))
 	return n, err
 }

@@ -1,29 +1,24 @@
-package cli
+package history
 
 import (
-	"flag"
-	"io"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
-	"github.com/urfave/cli/v2"
 )
 
 // spanOf reads --since and --until as a command line gives them.
-func spanOf(t *testing.T, args ...string) (span, error) {
-	t.Helper()
-	set := flag.NewFlagSet("", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	set.String("since", "", "")
-	set.String("until", "", "")
-	set.Bool(localFlag, false, "")
-	if err := set.Parse(args); err != nil {
-		t.Fatal(err)
+func spanOf(z Zone, args ...string) (s Span, err error) {
+	s.Zone = z
+	for ; len(args) > 0 && err == nil; args = args[2:] {
+		flag := strings.TrimPrefix(args[0], "--")
+		to := map[string]*Instant{"since": &s.Since, "until": &s.Until}[flag]
+		*to, err = ParseInstant(flag, args[1], z)
 	}
-	return (&program{ui: newUI(io.Discard)}).parseSpan(cli.NewContext(nil, set, nil))
+	return s, err
 }
 
 func TestInstant(t *testing.T) {
@@ -62,20 +57,20 @@ func TestInstant(t *testing.T) {
 		"-0s":                            day(32, 0, 50, 0, 250),
 		"2026-01-31T22:50:00.123456789Z": time.Date(2026, 1, 31, 22, 50, 0, 123456789, time.UTC),
 	} {
-		s, err := spanOf(t, "--since", text)
+		s, err := spanOf(Zone{}, "--since", text)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		if got, ok := s.since.at(begin, end); !ok || !got.Equal(want) {
+		if got, ok := s.Since.at(begin, end); !ok || !got.Equal(want) {
 			t.Errorf("%s is %v, want %v", text, got.UTC(), want)
 		}
-		if other, _ := s.since.at(begin, time.Time{}); !s.fromEnd(begin) && !other.Equal(want) {
+		if other, _ := s.Since.at(begin, time.Time{}); !s.isFromEnd(begin) && !other.Equal(want) {
 			t.Errorf("%s does not need the end, and is %v without it", text, other)
 		}
 	}
 	// What lasts nearly a day has its end nearer than its begin.
-	s, err := spanOf(t, "--since", "22:49:00")
+	s, err := spanOf(Zone{}, "--since", "22:49:00")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,15 +80,15 @@ func TestInstant(t *testing.T) {
 		24 * time.Hour:                         day(32, 22, 49, 0, 0),
 		24*time.Hour - 121500*time.Millisecond: day(31, 22, 49, 0, 0),
 	} {
-		if got, _ := s.since.at(begin, begin.Add(lasts)); !got.Equal(want) {
+		if got, _ := s.Since.at(begin, begin.Add(lasts)); !got.Equal(want) {
 			t.Errorf("22:49:00 of %s is %v, want %v", lasts, got, want)
 		}
 	}
 	for _, text := range []string{"", "5", "noon", "25:00:00", "14", "14:03Zulu", "24:00", "2026-01-31", "2026-13-31T00:00:00Z", "1d", "--5m"} {
-		if s, err := spanOf(t, "--until", text); err == nil {
-			t.Errorf("%q is taken for %+v", text, s.until)
-		} else if exitCode(err) != exitUsage {
-			t.Errorf("%q: %v: exit code %d", text, err, exitCode(err))
+		if s, err := spanOf(Zone{}, "--until", text); err == nil {
+			t.Errorf("%q is taken for %+v", text, s.Until)
+		} else if _, ok := errors.AsType[*CallError](err); !ok {
+			t.Errorf("%q: %v: %T", text, err, err)
 		}
 	}
 }
@@ -125,11 +120,11 @@ func TestStretch(t *testing.T) {
 		{"before the begin", []string{"--until", "2026-01-31T12:00:00Z"}, analysis.Window{From: always.From, To: minute}, false, true},
 		{"as far as can be", []string{"--since", "0001-01-01T00:00:00Z"}, always, false, false},
 	} {
-		asked, err := spanOf(t, test.args...)
+		asked, err := spanOf(Zone{}, test.args...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := stretch{span: asked, begin: begin, end: end}
+		s := stretch{Span: asked, begin: begin, end: end}
 		if got := s.window(process); got != test.want {
 			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
 		}
@@ -143,6 +138,36 @@ func TestStretch(t *testing.T) {
 		zoneless := strings.Contains(strings.Join(test.args, ""), ":") && !strings.Contains(strings.Join(test.args, ""), "Z")
 		if err != nil && strings.Contains(err.Error(), "times without a zone are UTC") != zoneless {
 			t.Errorf("%s: outside: %v", test.name, err)
+		}
+	}
+}
+
+// TestInstantUnit: a time stands for all that begins with its digits, an offset for a second at most.
+func TestInstantUnit(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"14:03":                         time.Minute,
+		"14:03+01:00":                   time.Minute,
+		"2026-01-31 14:03":              time.Minute,
+		"5m":                            time.Second,
+		"14:03:22":                      time.Second,
+		"14:03:22.1":                    100 * time.Millisecond,
+		"14:03:22,104":                  time.Millisecond,
+		"2026-01-31T14:03:22Z":          time.Second,
+		"2026-01-31 14:03:22.104":       time.Millisecond,
+		"2026-01-31T14:03:22.50+01:00":  10 * time.Millisecond,
+		"2026-01-31T14:03:22.123456789": 1,
+		"90s":                           time.Second,
+		"1.5s":                          100 * time.Millisecond,
+		"-0.25s":                        10 * time.Millisecond,
+		"1h5m":                          time.Second,
+		"0.5h":                          time.Second,
+		"250ms":                         time.Millisecond,
+		"-7us":                          time.Microsecond,
+		"0.00000000001s":                1,
+	} {
+		i, err := ParseInstant("at", text, Zone{})
+		if got := i.unit(); got != want || err != nil {
+			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}
 }

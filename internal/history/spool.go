@@ -1,4 +1,4 @@
-package cli
+package history
 
 import (
 	"bytes"
@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// A spool keeps what is read of a pipe, so that it can be read once more: first in
-// memory, until it is known whether that will be needed, then in a temporary file.
+// A spool keeps what is read of a pipe so that it can be read once more: in memory until it is known
+// whether that will be needed, then in a temporary file.
 type spool struct {
 	r       io.Reader
 	kept    bytes.Buffer
@@ -52,7 +52,7 @@ func (s *spool) keep(again bool) error {
 	return nil
 }
 
-// again returns all that was read, and what comes behind it.
+// again returns all that was read, and what follows it.
 func (s *spool) again() (io.Reader, error) {
 	if s.err != nil {
 		return nil, s.err

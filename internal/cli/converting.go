@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/output"
+)
+
+// A converting passes what the inputs contain of a process on to its outputs. A conversion waits
+// for them: a file loses nothing.
+//
+// The outputs of a recording are opened when there is something to write: until then the stream may
+// contain facts for the head of a file.
+type converting struct {
+	v       *conversion
+	process *gclog.Process
+	set     *output.Set        // nil: not opened
+	start   *formats.Start     // of the recording that is read
+	begun   bool               // the outputs have it
+	early   []gclog.Suspension // of a recording, before the outputs were opened
+	newest  int64              // time that was passed on
+	ended   bool               // another instance of the process has begun
+}
+
+func (o *converting) each(at int64, f func(*formats.Writer)) {
+	o.newest = max(o.newest, at)
+	if o.ended {
+		o.v.fail(usagef("it holds several processes with the number %d at the same time: take the format json or csv", o.process.ID))
+	}
+	if o.set == nil && o.v.failed == nil {
+		o.open()
+	}
+	if o.v.failed != nil {
+		return
+	}
+	if o.start != nil && !o.begun {
+		o.begun = true
+		o.set.Each(func(w *formats.Writer) { w.Start(o.start) })
+		for i := range o.early {
+			o.set.Each(func(w *formats.Writer) { w.Suspension(&o.early[i]) })
+		}
+		o.early = nil
+	}
+	o.set.Each(f)
+	if o.set.Broken() { // nobody takes what is written
+		o.v.in.Stop(nil)
+	}
+}
+
+// open opens the outputs. Files of logs that were put together may be of several processes, or of
+// several instances of one: a log of one process ends where another instance begins.
+func (o *converting) open() {
+	v := o.v
+	if first := v.first; first != nil && !v.several() {
+		if first.ID != o.process.ID {
+			v.fail(usagef("it holds several processes (%d, %d): choose one with --pid, write one file for each with %%p in the name, or take the format json or csv", first.ID, o.process.ID))
+			return
+		}
+		v.endLogs()
+		if err := v.finish(); err != nil {
+			v.fail(err)
+			return
+		}
+		v.p.ui.sayf("process %d was started anew at %s: what came before is in a file of its own", first.ID, o.process.Sync.UTC().Format(time.RFC3339))
+	}
+	if v.in.IsLog() {
+		v.first = o.process
+	}
+	for _, name := range v.names {
+		if err := v.checkOutputs(name, o.process); err != nil {
+			v.fail(err)
+			return
+		}
+	}
+	options := v.format
+	options.Process = *o.process
+	set, err := v.opener.Open(v.specs, options)
+	if err != nil {
+		v.fail(err)
+		return
+	}
+	o.set, v.sets = set, append(v.sets, set)
+}
+
+func (o *converting) Start(s *formats.Start) {
+	if !o.v.in.IsLog() {
+		start := *s
+		o.start = &start
+		return
+	}
+	o.each(s.At, func(w *formats.Writer) { w.Start(s) })
+}
+
+func (o *converting) End(e *formats.End) {
+	if o.start == nil || o.begun {
+		o.each(e.At, func(w *formats.Writer) { w.End(e) })
+	}
+	o.start, o.begun, o.early = nil, false, nil
+}
+
+// Gap: what is missing in front of all records needs no record.
+func (o *converting) Gap(g *gclog.Gap) {
+	if o.start == nil || o.set != nil || g.Reason != gclog.GapReattached {
+		o.each(g.Time, func(w *formats.Writer) { w.Gap(g) })
+	}
+}
+
+// Suspension: those before the first record of a recording wait for it.
+func (o *converting) Suspension(s *gclog.Suspension) {
+	const most = 64
+	switch {
+	case !o.v.suspensions:
+	case o.start != nil && o.set == nil && len(o.early) < most:
+		o.early = append(o.early, *s)
+	default:
+		o.each(s.Start+s.Duration, func(w *formats.Writer) { w.Suspension(s) })
+	}
+}
+
+func (o *converting) GC(d *gclog.GCDetails) {
+	o.v.gcs.Add(1)
+	o.each(d.End, func(w *formats.Writer) { w.GC(d) })
+}
+
+func (o *converting) Stall(s *gclog.Stall) { o.each(s.Now, func(w *formats.Writer) { w.Stall(s) }) }
+func (o *converting) Phase(p *gclog.Phase) { o.each(p.Time, func(w *formats.Writer) { w.Phase(p) }) }
+
+func (o *converting) Pause(p *gclog.Pause) {
+	o.each(p.Start+p.Duration, func(w *formats.Writer) { w.Pause(p) })
+}

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/doctor"
+	"github.com/gclog/gclog/internal/history"
+	"github.com/gclog/gclog/internal/shared"
+)
+
+// missedIn returns how many collections are missing in a file as check counts them, and what doctor
+// says of that.
+func missedIn(t *testing.T, path string) (missed uint64, said string) {
+	t.Helper()
+	for _, pid := range recordedPIDs(t, path) {
+		var a *assessment
+		_, err := testProgram().readHistory([]string{path}, history.Options{PID: pid}, func(p *gclog.Process, w analysis.Window) gclog.SpanObserver {
+			a = newAssessment(p, analysis.Thresholds{}, w)
+			return a
+		})
+		if a == nil {
+			t.Fatal(err)
+		}
+		missed += a.statistics.Summary().Missed
+	}
+	for _, f := range doctor.File(path).Findings {
+		if f.Cause.ID == "missing-gcs" {
+			said = f.Text
+		}
+	}
+	return missed, said
+}
+
+// TestMissed: doctor and check agree on how many collections are missing, in a recording and its log,
+// and where two were cut out of the log.
+func TestMissed(t *testing.T) {
+	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
+		agree := func(path string, want uint64) {
+			text := ""
+			if want > 0 {
+				text = fmt.Sprintf("the numbers of %d collections are missing", want)
+			}
+			if missed, said := missedIn(t, path); missed != want || said != text {
+				t.Errorf("%s: check counts %d, doctor says %q; want %d", filepath.Base(path), missed, said, want)
+			}
+		}
+		missed, _ := missedIn(t, tr.Path)
+		agree(tr.Path, missed)
+		log := filepath.Join(t.TempDir(), "gc.json")
+		convertAll(t, tr.Path, "-o", log)
+		pids := recordedPIDs(t, tr.Path)
+		if len(pids) != 1 {
+			return // they may have the same numbers
+		}
+		_, told, _, _ := tell(t, tr.Path)
+		if told == nil || len(told.gcs) == 0 {
+			return // no log
+		}
+		agree(log, missed)
+		if slices.Sort(told.gcs); len(told.gcs) < 9 || len(told.gaps) > 0 {
+			return
+		}
+		number := func(i int) string { return strconv.FormatUint(uint64(told.gcs[i]), 10) }
+		cutOut(t, log, number(len(told.gcs)/3)+"|"+number(2*len(told.gcs)/3))
+		agree(log, missed+2)
+	})
+}

@@ -1,0 +1,72 @@
+package history
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gclog/gclog/gclog"
+)
+
+// An error of this package that is none of the types below says that the data is damaged, or that
+// it is no data of the kinds that can be read.
+
+// A CallError says that names or options are wrong. The data may be right. It unwraps to the cause,
+// of a name to that of the operating system.
+type CallError struct{ err error }
+
+func callf(format string, args ...any) error { return &CallError{fmt.Errorf(format, args...)} }
+
+func (e *CallError) Error() string { return e.err.Error() }
+func (e *CallError) Unwrap() error { return errors.Unwrap(e.err) }
+
+// A ProcessError says that the files do not contain the process that was asked for, or that they
+// contain several and none was asked for.
+type ProcessError struct {
+	PID       int64            // that was asked for; 0: none
+	Name      string           // of the first file
+	Processes []*gclog.Process // that the files contain
+}
+
+func (e *ProcessError) Error() string {
+	if e.PID == 0 {
+		return fmt.Sprintf("%s holds %d processes with a .NET runtime", e.Name, len(e.Processes))
+	}
+	pids := e.PIDs()
+	if pids == "" || pids == "0" {
+		pids = "none whose number is known"
+	}
+	return fmt.Sprintf("no process %d in it: there are %s", e.PID, pids)
+}
+
+// PIDs lists the processes that the files contain: "27125, 29261".
+func (e *ProcessError) PIDs() string {
+	var pids []int64
+	for _, p := range e.Processes {
+		pids = append(pids, p.ID)
+	}
+	slices.Sort(pids)
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(pids), " ", ", "), "[]")
+}
+
+// A FileError says what is wrong with the content of a file.
+type FileError struct {
+	Name string
+	Err  error
+}
+
+func (e *FileError) Error() string { return e.Name + ": " + e.Err.Error() }
+func (e *FileError) Unwrap() error { return e.Err }
+
+// ErrEmpty says that there is nothing in a file.
+var ErrEmpty = errors.New("it is empty")
+
+// A TextError says that a file is a text that is no log of gclog.
+type TextError struct {
+	Head []byte // the first megabyte
+}
+
+func (e *TextError) Error() string {
+	return "it is neither a recording (.nettrace) nor a log that gclog wrote as unified (with times and [gc] lines), jdk8, json or csv"
+}

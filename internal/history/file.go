@@ -1,0 +1,167 @@
+package history
+
+import (
+	"bytes"
+	"errors"
+	"hash/maphash"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/logs"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse"
+)
+
+// A File is one recording or one log of gclog.
+type File struct {
+	Name  string       // "standard input" if it is that
+	Trace *parse.Trace // the head of a recording; nil: it is a log
+	Log   logs.Head    // the head of a log
+
+	// What reading it has shown.
+	Skipped logs.Skipped // lines of a log that are damaged, or none of gclog's
+	Torn    bool         // a log ends in the middle of a line
+	Err     error        // why it could not be read to its end; nil: it could
+
+	handle io.Closer
+	spool  *spool                    // of what cannot be read twice; nil: it can
+	again  func() (io.Reader, error) // reads it from its start once more
+
+	reader *parse.Reader // of a recording
+	newest int64         // time of the latest event of a recording
+	text   io.Reader     // of a log; nil: its file is read anew
+	sum    uint64        // of the head of a log
+}
+
+// Stats returns what was counted in a recording.
+func (f *File) Stats() parse.Stats { return f.reader.Stats() }
+
+// begin is the time of the first thing in the file.
+func (f *File) begin() time.Time {
+	if f.Trace != nil {
+		return f.Trace.SyncTime
+	}
+	return f.Log.Time
+}
+
+// compare sorts files by time. Those of the same millisecond are sorted by name: the current file
+// of a rotated log is its last.
+func (f *File) compare(other *File) int {
+	archived := func(name string) bool { return formats.ArchivedFrom(name) != name }
+	switch c := f.begin().Compare(other.begin()); {
+	case c != 0:
+		return c
+	case archived(f.Name) != archived(other.Name):
+		if archived(f.Name) {
+			return -1
+		}
+		return 1
+	}
+	return strings.Compare(f.Name, other.Name)
+}
+
+// kind describes the file to people.
+func (f *File) kind() string {
+	if f.Trace != nil {
+		return "a recording"
+	}
+	return "a log in the format " + f.Log.Format
+}
+
+// several reports whether the file may contain several processes. A log of one process contains
+// another one only where files were put together: that matters where one is asked for.
+func (f *File) several(pid int64) bool {
+	format, err := formats.Find(f.Log.Format)
+	if err != nil {
+		return f.Trace.Major >= 6
+	}
+	return format.ManyProcesses() || pid != 0
+}
+
+// A series is what the files of one log have in common.
+type series struct {
+	pid  int64
+	name string // where the pid should be known and is not: files of one name are of one process
+}
+
+func (f *File) series() (s series) {
+	if f.Trace != nil {
+		return s
+	}
+	s.pid = f.Log.ProcessID
+	if format, err := formats.Find(f.Log.Format); err == nil && !format.ManyProcesses() && s.pid == 0 {
+		s.name = formats.ArchivedFrom(f.Name)
+	}
+	return s
+}
+
+func (f *File) close() {
+	if f.handle != nil {
+		_ = f.handle.Close()
+	}
+	if f.spool != nil {
+		f.spool.close()
+	}
+}
+
+// goesWith returns an error if a file cannot be read together with the ones in front of it.
+func (f *File) goesWith(before []*File) error {
+	for _, other := range before {
+		switch {
+		case (f.Trace == nil) != (other.Trace == nil), f.Log.Format != other.Log.Format:
+			return callf("%s is %s, %s is %s: take them one after the other", other.Name, other.kind(), f.Name, f.kind())
+		case f.Trace == nil && f.sum == other.sum:
+			return callf("%s and %s begin alike: one of them is enough", other.Name, f.Name)
+		}
+	}
+	return nil
+}
+
+// recognize finds out what r is, and reads its head. What is no text is left to the
+// reader of recordings, which knows more kinds of files.
+func (f *File) recognize(r io.Reader, want func(*parse.Metadata) parse.Want) error {
+	head := make([]byte, len("Nettrace"), logs.HeadSize)
+	n, err := io.ReadFull(r, head)
+	if n == 0 && errors.Is(err, io.EOF) {
+		return ErrEmpty
+	}
+	for head = head[:n]; err == nil && isText(head); {
+		grown := make([]byte, min(max(2*len(head), logs.HeadSize), maxHead))
+		copy(grown, head)
+		n, err = io.ReadFull(r, grown[len(head):])
+		head = grown[:len(head)+n]
+		if log, ok := logs.Recognize(head); ok {
+			f.Log, f.text, f.sum = log, io.MultiReader(bytes.NewReader(head), r), maphash.Bytes(headSeed, head)
+			return nil
+		}
+		if len(head) == maxHead {
+			break
+		}
+	}
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	if want == nil {
+		want = gclog.Wanted
+	}
+	f.reader = parse.NewReader(io.MultiReader(bytes.NewReader(head), r), want)
+	f.Trace, err = f.reader.ReadTrace()
+	if kind, ok := errors.AsType[*parse.KindError](err); ok && kind.Kind == parse.KindUnknown && isText(head) {
+		return &TextError{head}
+	}
+	return err
+}
+
+var headSeed = maphash.MakeSeed()
+
+// maxHead is how much of a text is searched for the first line of gclog's.
+const maxHead = 1 << 20
+
+// isText reports whether it may be a log: recordings start with other bytes, and contain text of
+// their own later.
+func isText(b []byte) bool {
+	magic := []byte("Nettrace")
+	return len(b) > 0 && !bytes.HasPrefix(b, magic) && !bytes.HasPrefix(magic, b) && bytes.IndexByte(b[:min(len(b), 4096)], 0) < 0
+}

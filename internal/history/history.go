@@ -1,0 +1,146 @@
+package history
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/attach"
+)
+
+// Observe is called with the process whose history is read, and the part that was asked for in its
+// times. It returns the observer of the history, which is passed the beginning and end of each
+// session in it. It is called again where a log turns out to contain several instances of the
+// process: the last answer counts.
+//
+// An observer that is a gclog.EventObserver is also passed the events of recordings. One that has
+// the methods Unbounded and CollectionsOnly of analysis.Statistics learns with them what the format
+// of a log cannot hold, one with Stand(since int64) that the program was suspended at the end.
+type Observe func(*gclog.Process, analysis.Window) gclog.SpanObserver
+
+// A History is what was passed to an observer.
+type History struct {
+	Process    *gclog.Process
+	Span       Span            // that was asked for
+	Window     analysis.Window // the same in the times of the process
+	Begin, End int64           // of what was read or observed
+	Names      []string        // of the files, in order of time; nil: the process was running
+	Format     string          // of the log, "" of recordings and of a running process
+	Unheard    bool            // nothing in the recordings shows that the GC was recorded
+	Damage     string          // why it could not be read to its end, "" if it could
+	Skipped    int64           // lines of a log that are damaged or none of gclog's
+	Observer   gclog.SpanObserver
+
+	part stretch
+}
+
+// Cut reports whether the part that was asked for may continue after the place where the input is
+// damaged.
+func (h *History) Cut() bool { return h.Damage != "" && h.Window.To > h.End }
+
+// Source names what was read, for people.
+func (h *History) Source() string {
+	switch n := len(h.Names); n {
+	case 0:
+		return fmt.Sprintf("process %d", h.Process.ID)
+	case 1:
+		return h.Names[0]
+	default:
+		return fmt.Sprintf("%s and %d more", h.Names[0], n-1)
+	}
+}
+
+// At is the time that Span.At stands for, which includes everything that starts with its digits.
+func (h *History) At() (from, to time.Time) {
+	from = h.Span.At.in(h.Process.Time(h.Begin), h.Process.Time(h.End))
+	return from, from.Add(h.Span.At.unit())
+}
+
+// ZoneRule says how Span.At is read if it was written without a zone, as the end of a sentence.
+func (h *History) ZoneRule() string { return h.part.zoneRule(&h.Span.At) }
+
+// Read reads the history of one process.
+//
+// Where the files are damaged there is both a History, of what could be read, and an error. Else
+// there is one of them.
+func (s *Source) Read(observe Observe) (*History, error) {
+	r := &reader{Source: s, part: stretch{Span: s.o.Span, written: offsetText(s.Begin())}, observe: observe}
+	if r.part.isFromEnd(s.Begin()) {
+		var err error
+		if r.part.end, err = s.findEnd(); err != nil {
+			return nil, err
+		}
+	}
+	damage := s.read(s.Files, r.process)
+	if err := cmp.Or(r.failed, s.choose(r.processes)); err != nil {
+		return nil, err
+	}
+	switch {
+	case r.subject == nil && damage != nil:
+		return nil, damage
+	case r.subject == nil:
+		r.empty()
+	}
+	x := r.subject
+	x.finish()
+	if err := r.part.outside(x.process.Time(x.newest)); err != nil {
+		return nil, err
+	}
+	if o, ok := x.to.(sparseObserver); ok && s.IsLog() {
+		head := &s.Files[0].Log
+		if !head.Sessions {
+			o.CollectionsOnly()
+		}
+		if x.window == analysis.Always() && !(head.Sessions && head.Dated) {
+			o.Unbounded()
+		}
+	}
+	h := &History{
+		Process: x.process, Span: r.part.Span, Window: x.window, Begin: x.begun, End: x.newest,
+		Names: s.Names(), Format: s.Files[0].Log.Format, Unheard: !s.IsLog() && !s.heard, Observer: x.to, part: r.part,
+	}
+	for _, f := range s.Files {
+		h.Skipped += f.Skipped.Count
+	}
+	for _, sentence := range h.part.doubts(h.Process.Time(h.Begin), h.Process.Time(h.End)) {
+		s.notifyf("%s", sentence)
+	}
+	if damage != nil {
+		h.Damage = damage.Error()
+	}
+	return h, damage
+}
+
+// A sparseObserver wants to know what the format of a log cannot hold.
+type sparseObserver interface {
+	Unbounded()
+	CollectionsOnly()
+}
+
+// Watch reads the history of a running process from a session that has begun, until that ends; it
+// is meant to take as long as length. known is what was found out about the process. There is a
+// History in any case; a *CallError says that the part that was asked for is not in it.
+func Watch(s *attach.Session, known *gclog.Process, length time.Duration, asked Span, observe Observe) (*History, formats.End, error) {
+	h := &History{Span: asked}
+	var wrong error
+	end, err := s.Observe(known, func(p *gclog.Process) gclog.Observer {
+		h.part = stretch{Span: asked, begin: p.Sync, end: p.Sync.Add(length)}
+		if wrong = h.part.check(); wrong != nil {
+			s.Ask()
+		}
+		p.Sync = p.Sync.In(asked.Zone.location())
+		h.Process, h.Window = p, h.part.window(p)
+		h.Observer = observe(p, h.Window)
+		h.Observer.Begin(0)
+		return h.Observer
+	})
+	h.End = end.At
+	h.Observer.End(end.At)
+	if err != nil {
+		h.Damage = err.Error()
+	}
+	return h, end, cmp.Or(wrong, h.part.outside(h.Process.Time(h.End)), err)
+}

@@ -1,0 +1,270 @@
+package history
+
+import (
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/logs"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// A reader reads the history of one process.
+type reader struct {
+	*Source
+	part      stretch // that was asked for
+	began     bool    // part.begin is known
+	observe   Observe
+	subject   *subject         // nil: no process has been chosen yet
+	processes []*gclog.Process // all that there are, one for each pid
+	failed    error
+}
+
+// begin learns when the files begin.
+func (r *reader) begin(p *gclog.Process, at int64) {
+	if !r.began {
+		r.began, r.part.begin = true, p.Time(at)
+		if err := r.part.check(); err != nil {
+			r.fail(err)
+		}
+	}
+}
+
+func (r *reader) fail(err error) {
+	r.failed = err
+	r.Stop(err)
+}
+
+// list lists a process, and reports whether it is the one to be passed on.
+func (r *reader) list(p *gclog.Process) bool {
+	r.processes = addProcess(r.processes, p)
+	return r.wanted(p) && (r.subject == nil || r.subject.process.ID == p.ID)
+}
+
+// pass begins to pass on a process.
+func (r *reader) pass(p *gclog.Process) *subject {
+	p.Sync = p.Sync.In(r.part.Zone.location()) // in which all times of it are shown
+	x := &subject{process: p, window: r.part.window(p), source: r.Source}
+	x.to = r.observe(p, x.window)
+	x.numbers.emit = x.to.Gap
+	r.subject = x
+	return x
+}
+
+// empty passes on the process whose files contain nothing of it.
+func (r *reader) empty() {
+	first := r.Files[0]
+	p := &gclog.Process{ID: first.Log.ProcessID, Sync: first.begin()}
+	if first.Trace != nil {
+		p.ID = first.Trace.ProcessID
+	}
+	r.begin(p, 0)
+	r.pass(p).begin(0)
+	r.subject.end(0)
+}
+
+// process returns the observer of what the files contain of a process.
+func (r *reader) process(p *gclog.Process) logs.Observer {
+	o := &instance{r: r, process: p}
+	if r.IsLog() {
+		return o // all depends on when it begins
+	}
+	r.begin(p, 0)
+	if !r.list(p) {
+		return nil
+	}
+	if r.subject == nil {
+		r.pass(p)
+	}
+	o.asked, o.subject = true, r.subject
+	if events, ok := r.subject.to.(gclog.EventObserver); ok {
+		return eventInstance{o, events}
+	}
+	return o
+}
+
+// An instance passes on what the files contain of one instance of a process: containers give all
+// their processes the same pid. In logs the one is passed on that contains the time of --at, else
+// the last one before the end of what is asked for.
+type instance struct {
+	r       *reader
+	process *gclog.Process
+	subject *subject // nil: it is not passed on
+	asked   bool     // whether it is
+}
+
+// An eventInstance also passes on events.
+type eventInstance struct {
+	*instance
+	events gclog.EventObserver
+}
+
+func (o eventInstance) Event(at gclog.Stamp, e clr.Event, d *gclog.GCDetails) {
+	o.events.Event(at, e, d)
+}
+
+// from returns the subject that something is passed to that began then, nil if there is none.
+func (o *instance) from(begin int64) *subject {
+	if !o.asked {
+		o.asked = true
+		o.ask(begin)
+	}
+	if o.subject == nil || o.r.failed != nil {
+		return nil
+	}
+	if o.subject != o.r.subject {
+		o.r.fail(callf("it holds several processes with the number %d at the same time: take the log of one of them", o.process.ID))
+		return nil
+	}
+	return o.subject
+}
+
+// during is the same for what belongs to a session, and ended then.
+func (o *instance) during(begin, end int64) *subject {
+	x := o.from(begin)
+	if x != nil {
+		x.begin(begin)
+		x.newest = max(x.newest, end)
+	}
+	return x
+}
+
+// ask finds out whether an instance in a log is passed on.
+func (o *instance) ask(begin int64) {
+	r, t := o.r, o.process.Time(begin)
+	r.begin(o.process, begin)
+	if !r.list(o.process) {
+		return
+	}
+	if r.subject != nil {
+		if until, ok := r.part.Until.at(r.part.begin, r.part.end); ok && !t.Before(until) {
+			return
+		}
+		if r.subject.has(&r.part.At) {
+			return
+		}
+		r.notifyf("process %d was started anew at %s: what came before is left out (--until chooses that)", o.process.ID, r.part.timeText(t))
+		r.gcs.Store(0)
+	}
+	o.subject = r.pass(o.process)
+}
+
+func (o *instance) Start(s *formats.Start) {
+	if x := o.from(s.At); x != nil {
+		x.end(x.newest) // of the session before, if nothing has ended it
+		x.begin(s.At)
+	}
+}
+
+func (o *instance) End(e *formats.End) {
+	if x := o.during(e.At, e.At); x != nil {
+		x.end(e.At)
+	}
+}
+
+// Stand passes on that the program was suspended at the end.
+func (o *instance) Stand(since int64) {
+	if to, ok := o.subject.to.(interface{ Stand(since int64) }); ok {
+		to.Stand(since)
+	}
+}
+
+// Break implements logs.BreakObserver: it is as if there were two sessions.
+func (o *instance) Break(from, to int64) {
+	if x := o.during(from, from); x != nil {
+		x.end(from)
+		x.begin(to)
+	}
+}
+
+func (o *instance) Pause(p *gclog.Pause) {
+	if x := o.during(p.Start, p.Start+p.Duration); x != nil {
+		x.numbers.Pause(p)
+		x.to.Pause(p)
+	}
+}
+
+func (o *instance) Phase(p *gclog.Phase) {
+	if x := o.during(p.Start, p.Time); x != nil {
+		x.to.Phase(p)
+	}
+}
+
+// Gap: what is missing was noticed during the session. It says nothing about its start: a pause
+// that began earlier may follow.
+func (o *instance) Gap(g *gclog.Gap) {
+	if x := o.from(g.Time); x != nil {
+		x.newest = max(x.newest, g.Time)
+		x.numbers.Gap(g)
+		x.to.Gap(g)
+	}
+}
+
+func (o *instance) GC(d *gclog.GCDetails) {
+	begin := d.PauseStart()
+	if d.Flaws&gclog.FlawNoStart != 0 {
+		begin = d.End
+	}
+	if x := o.during(begin, max(begin, d.End)); x != nil {
+		x.numbers.GC(d)
+		x.source.gcs.Add(1)
+		x.to.GC(d)
+	}
+}
+
+// Stall and Suspension are no part of a history.
+func (o *instance) Stall(*gclog.Stall)           {}
+func (o *instance) Suspension(*gclog.Suspension) {}
+
+// A subject is the process whose history is passed on, with where its sessions begin and end and
+// which collections are missing.
+type subject struct {
+	process *gclog.Process
+	window  analysis.Window
+	to      gclog.SpanObserver
+	source  *Source
+	started bool  // a session has begun
+	open    bool  // it has not ended
+	begun   int64 // when the first one began
+	newest  int64 // the latest time that was passed on
+	numbers Numbers
+}
+
+// begin passes on that a session began, if none is open.
+func (x *subject) begin(at int64) {
+	if x.open {
+		return
+	}
+	if x.started {
+		x.numbers.begin(x.newest, at)
+	} else {
+		x.started, x.begun = true, at
+	}
+	x.open, x.newest = true, max(at, x.newest)
+	x.to.Begin(at)
+}
+
+// end passes on that the session ended, if one is open.
+func (x *subject) end(at int64) {
+	if !x.open {
+		return
+	}
+	x.open, x.newest = false, max(at, x.newest)
+	x.to.End(x.newest)
+}
+
+// has reports whether what was passed on contains a moment. Those that count from the beginning or
+// the end are in whatever is passed on.
+func (x *subject) has(i *Instant) bool {
+	if i.kind != instantTime && !i.IsClock() {
+		return false
+	}
+	begin, end := x.process.Time(x.begun), x.process.Time(x.newest)
+	at := i.in(begin, end)
+	return at.Add(i.unit()).After(begin) && !at.After(end)
+}
+
+// finish passes on what is open when nothing follows.
+func (x *subject) finish() {
+	x.numbers.Finish()
+	x.end(x.newest)
+}

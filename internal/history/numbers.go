@@ -1,0 +1,171 @@
+package history
+
+import (
+	"slices"
+
+	"github.com/gclog/gclog/gclog"
+)
+
+// Numbers finds out which numbers of collections are missing in what is read of a process, whatever
+// it is read from, and in which time: between the pauses in front of them and after them. Numbers
+// that no-GC regions used up are not missing where their pauses say so.
+//
+// Pauses come in order of time, and so do their numbers, but for those in the first suspension of a
+// background collection, and those of a log with very many collections during a background one.
+// What is missing is emitted once that is over.
+type Numbers struct {
+	emit    func(*gclog.Gap)
+	newest  uint32 // number
+	end     int64  // of its pause
+	seen    bool   // there was one
+	session *jump  // times only: the end of a session after that, and the beginning of the next
+	jumps   []jump // of which it has not been emitted yet what is missing
+	known   []jump // numbers only: those that a gap says are missing
+}
+
+// NewNumbers returns a Numbers that emits a gap for each run of numbers that is missing without a
+// Gap that says so.
+func NewNumbers(emit func(*gclog.Gap)) *Numbers { return &Numbers{emit: emit} }
+
+// A jump is a run of numbers that did not come, and the time in which they would have.
+type jump struct {
+	from, to    uint32
+	since, time int64
+}
+
+const (
+	numbersLate = 1024 // that a number comes late at most
+	mostKnown   = 1024 // runs that are remembered
+)
+
+// begin takes the beginning of a session, and the end of the one in front of it. A session that
+// continues another begins before that has ended.
+func (n *Numbers) begin(end, at int64) {
+	if at <= end {
+		return
+	}
+	if n.session == nil {
+		n.session = &jump{since: end}
+	}
+	n.session.time = at
+}
+
+// Pause takes a pause.
+func (n *Numbers) Pause(p *gclog.Pause) {
+	end := p.Start + p.Duration
+	switch d := p.GC; {
+	case d == nil && p.UsedNumber != 0:
+		n.next(p.UsedNumber, p.Start, end, false)
+	case d == nil || !d.HasNumber:
+	case d.Flaws&gclog.FlawNoStart != 0 || p.Kind == gclog.PauseFinal:
+		n.fill(d.Number) // it began long ago
+	default:
+		n.next(d.Number, p.Start, end, p.Kind == gclog.PauseBlocking)
+	}
+}
+
+// GC takes a record. Most often its pauses came first.
+func (n *Numbers) GC(d *gclog.GCDetails) {
+	switch {
+	case !d.HasNumber:
+	case len(d.Pauses) == 0 && d.Flaws&gclog.FlawNoStart == 0:
+		n.next(d.Number, d.Start, max(d.Start, d.End), false)
+	default:
+		n.fill(d.Number)
+	}
+}
+
+// Gap takes a gap, which may say what is missing.
+func (n *Numbers) Gap(g *gclog.Gap) {
+	if g.From == 0 {
+		return
+	}
+	if len(n.known) == mostKnown {
+		n.known = slices.Delete(n.known, 0, 1)
+	}
+	n.known = append(n.known, jump{from: g.From, to: g.To})
+}
+
+// next takes a number in turn, with the time of its pause. ordered says that it is larger than
+// those in front of it, unless they begin anew.
+func (n *Numbers) next(number uint32, start, end int64, ordered bool) {
+	switch {
+	case !n.seen:
+	case number == n.newest:
+		n.end = max(n.end, end)
+		return
+	case number < n.newest:
+		if !n.fill(number) && ordered {
+			n.anew(start)
+			break
+		}
+		return
+	case number > n.newest+1:
+		j := jump{n.newest + 1, number - 1, n.end, max(n.end, start)}
+		if n.session != nil {
+			j.since, j.time = n.session.since, n.session.time
+		}
+		n.jumps = append(n.jumps, j)
+	}
+	n.newest, n.end, n.seen, n.session = number, end, true, nil
+	for len(n.jumps) > 0 && n.newest-n.jumps[0].to > numbersLate {
+		n.settle()
+	}
+}
+
+// fill takes a number that comes late, and reports whether it was missing.
+func (n *Numbers) fill(number uint32) bool {
+	for i := range n.jumps {
+		if j := n.jumps[i]; j.from <= number && number <= j.to {
+			n.jumps = slices.Replace(n.jumps, i, i+1, j.without(jump{from: number, to: number})...)
+			return true
+		}
+	}
+	return false
+}
+
+// without returns the runs that remain without a part.
+func (j jump) without(part jump) (rest []jump) {
+	if part.to < j.from || part.from > j.to {
+		return []jump{j}
+	}
+	if before := j; part.from > j.from {
+		before.to = part.from - 1
+		rest = append(rest, before)
+	}
+	if after := j; part.to < j.to {
+		after.from = part.to + 1
+		rest = append(rest, after)
+	}
+	return rest
+}
+
+// anew begins with the numbers of another process.
+func (n *Numbers) anew(at int64) {
+	n.Finish()
+	n.known = nil
+	n.emit(&gclog.Gap{Reason: gclog.GapMissedGCs, Since: n.end, Time: max(n.end, at)})
+}
+
+// settle emits what is missing of the first jump.
+func (n *Numbers) settle() {
+	rest := []jump{n.jumps[0]}
+	n.jumps = slices.Delete(n.jumps, 0, 1)
+	for _, k := range n.known {
+		var left []jump
+		for _, j := range rest {
+			left = append(left, j.without(k)...)
+		}
+		rest = left
+	}
+	for _, j := range rest {
+		n.emit(&gclog.Gap{Reason: gclog.GapMissedGCs, Since: j.since, Time: j.time, From: j.from, To: j.to})
+	}
+}
+
+// Finish emits what is missing when nothing follows.
+func (n *Numbers) Finish() {
+	for len(n.jumps) > 0 {
+		n.settle()
+	}
+}

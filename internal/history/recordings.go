@@ -1,0 +1,121 @@
+package history
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/logs"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// readRecordings reads recordings one after the other.
+func (s *Source) readRecordings(files []*File, observe func(*gclog.Process) logs.Observer) (all error) {
+	r := recordings{Source: s, observe: observe, newest: map[int64]int64{}, seen: map[int64]bool{}}
+	for _, f := range files {
+		if f.Err = r.read(f); f.Err != nil {
+			all = errors.Join(all, &FileError{f.Name, f.Err})
+		}
+		if s.stopped {
+			break
+		}
+	}
+	return all
+}
+
+// recordings is what is known of those that have been read.
+type recordings struct {
+	*Source
+	observe func(*gclog.Process) logs.Observer
+	newest  map[int64]int64 // time of the latest event, by pid of the recording
+	seen    map[int64]bool  // pids of the processes that were observed
+}
+
+// A recorded is a process in a recording, and who observes it.
+type recorded struct {
+	*gclog.Process
+	observer logs.Observer
+	first    bool         // instance of a runtime in the process
+	open     []gclog.Open // at the end
+}
+
+// read reads one of them. What is in front of damage is passed on.
+func (r *recordings) read(f *File) error {
+	// All recordings have one time axis: that of the first.
+	shift := int64(f.Trace.SyncTime.Sub(r.Begin()))
+	if shift < r.newest[f.Trace.ProcessID] {
+		return fmt.Errorf("it was recorded at the same time as another one of process %d: take them one by one", f.Trace.ProcessID)
+	}
+	var list []recorded
+	processes := gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
+		p.Sync = r.Begin()
+		o := r.observe(p)
+		if o == nil {
+			return nil
+		}
+		first := !slices.ContainsFunc(list, func(other recorded) bool { return other.ID == p.ID })
+		list = append(list, recorded{Process: p, observer: o, first: first})
+		if first {
+			o.Start(&formats.Start{At: shift, Ticks: f.Trace.SyncTicks})
+			if r.seen[p.ID] {
+				o.Gap(&gclog.Gap{Reason: gclog.GapReattached, Time: shift, Ticks: f.Trace.SyncTicks})
+			}
+		}
+		return o
+	})
+	for f.reader.Scan() {
+		e := f.reader.Event()
+		if e != nil {
+			r.heard = r.heard || ofGC(e.Meta)
+		}
+		if r.o.Inspect != nil && !r.o.Inspect(f.reader) {
+			continue
+		}
+		if l := f.reader.Loss(); l != nil {
+			l.From += shift
+			l.To += shift
+		} else {
+			e.Time += shift
+		}
+		processes.Take(f.reader)
+		if r.stopped {
+			return r.why
+		}
+	}
+	for i := range list {
+		list[i].open = processes.Reducer(list[i].Process).AppendOpen(nil)
+	}
+	processes.Finish()
+	f.newest = processes.Newest()
+	r.newest[f.Trace.ProcessID] = f.newest
+	for i := range list {
+		r.seen[list[i].ID] = true
+		list[i].end(f.newest)
+	}
+	return f.reader.Err()
+}
+
+// end ends the session that a recording is.
+func (x *recorded) end(at int64) {
+	if x.first {
+		x.observer.End(&formats.End{At: at, Ticks: at, Reason: formats.EndOfRecording, Process: x.Process})
+	}
+	o, ok := x.observer.(interface{ Stand(since int64) })
+	for _, open := range x.open {
+		if ok && open.Kind == gclog.OpenSuspension {
+			o.Stand(open.Since)
+		}
+	}
+}
+
+// ofGC reports whether an event shows that the GC was recorded.
+func ofGC(m *parse.Metadata) bool {
+	switch m.EventID {
+	case clr.IDGCStart, clr.IDGCEnd, clr.IDGCSuspendEEBegin, clr.IDGCTriggered, clr.IDGCAllocationTick:
+		return m.Provider == clr.RuntimeProvider
+	}
+	return false
+}

@@ -1,0 +1,312 @@
+// Package history opens and reads what commands take as input: recordings, logs of gclog, all files
+// of a rotated log, and running processes.
+//
+// Open recognizes files and puts them in order of time; Source.Read passes the history of one
+// process in them to an observer, with its sessions and with the collections that are missing, and
+// Watch does the same for a running process. Source.ReadAll passes on everything that the files
+// contain, of all processes. Messages name the flags by which commands take the options: --pid,
+// --since, --until and --local.
+package history
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/logs"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/unpack"
+	"github.com/gclog/gclog/parse"
+)
+
+// Options are what is read of files, and how.
+type Options struct {
+	PID  int64 // the process that is meant; 0: the only one, or all with ReadAll
+	Span Span  // the part that Read is asked for
+	// Single has Open return a *ProcessError unless there is one process to read. It takes reading
+	// files that may contain several processes to their end.
+	Single bool
+
+	Want    func(*parse.Metadata) parse.Want // the events of recordings; nil: gclog.Wanted
+	Inspect func(*parse.Reader) bool         // sees each event and loss of a recording, and reports whether it is used; nil: all are
+	Stdin   io.Reader                        // what the name - stands for
+	Notify  func(string)                     // is passed messages for people; nil: nobody is
+}
+
+// A Source is files that were opened to be read once.
+type Source struct {
+	Files []*File // in order of time
+
+	o       Options
+	bytes   atomic.Int64
+	gcs     atomic.Int64
+	heard   bool // recordings contain events of the GC
+	quiet   bool // they are read for something first: what is wrong with them is reported later
+	stopped bool
+	why     error // of that
+}
+
+// Open opens files, reads their heads and puts them in order of time.
+func Open(names []string, o Options) (*Source, error) {
+	s := &Source{o: o}
+	err := s.open(names)
+	if err == nil && o.Single {
+		err = s.checkSingle()
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Source) open(names []string) error {
+	for i, name := range names {
+		if slices.ContainsFunc(names[:i], func(other string) bool {
+			return name == other || name != "-" && other != "-" && output.SamePath(name, other)
+		}) {
+			return callf("%s is given twice", name)
+		}
+		f := &File{Name: name}
+		s.Files = append(s.Files, f)
+		err := s.openFile(f)
+		if errors.Is(err, ErrEmpty) && len(names) > 1 {
+			s.notifyf("%s is empty", name)
+			f.close()
+			s.Files = s.Files[:len(s.Files)-1]
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(s.Files) == 0 {
+		return errors.New("all files are empty")
+	}
+	slices.SortStableFunc(s.Files, (*File).compare)
+	unnamed := s.Files[0] // of a process that is not known
+	for i, f := range s.Files {
+		if err := f.goesWith(s.Files[:i]); err != nil {
+			return err
+		}
+		switch name := f.series().name; {
+		case name == "":
+		case unnamed.series().name == "":
+			unnamed = f
+		case unnamed.series().name != name:
+			return callf("%s and %s do not say which process they are of: take them one after the other", unnamed.Name, f.Name)
+		}
+	}
+	return nil
+}
+
+// openFile opens a file and reads its head.
+func (s *Source) openFile(f *File) error {
+	var src io.Reader
+	if f.Name == "-" && s.o.Stdin != nil {
+		f.Name, src = "standard input", s.o.Stdin
+	} else {
+		file, err := os.Open(f.Name)
+		if err != nil {
+			if path, ok := errors.AsType[*fs.PathError](err); ok {
+				err = path.Err // the name is said once
+			}
+			return callf("cannot read %s: %w", f.Name, err)
+		}
+		f.handle, src = file, file
+		info, err := file.Stat()
+		switch {
+		case err == nil && info.IsDir():
+			return callf("cannot read %s: it is a directory", f.Name)
+		case err == nil && info.Mode().IsRegular():
+			f.again = func() (io.Reader, error) {
+				_, err := file.Seek(0, io.SeekStart)
+				return file, err
+			}
+		}
+	}
+	if f.again == nil {
+		f.spool = &spool{r: src}
+		f.again, src = f.spool.again, f.spool
+	}
+	if err := s.begin(f, src); err != nil {
+		return err
+	}
+	if f.spool != nil {
+		return f.spool.keep(s.o.Span.mayBeFromEnd() || s.o.Single && f.several(s.o.PID))
+	}
+	if f.Trace == nil { // many files are open at once, and none keeps its head
+		f.text = nil
+		s.bytes.Store(0)
+	}
+	return nil
+}
+
+// begin reads the head of a file.
+func (s *Source) begin(f *File, src io.Reader) error {
+	content, err := unpack.Reader(src, &s.bytes)
+	if err == nil {
+		err = f.recognize(content, s.o.Want)
+	}
+	if err != nil {
+		return &FileError{f.Name, err}
+	}
+	return nil
+}
+
+// Close closes the files.
+func (s *Source) Close() {
+	for _, f := range s.Files {
+		f.close()
+	}
+}
+
+// IsLog reports whether the files are logs, not recordings.
+func (s *Source) IsLog() bool { return s.Files[0].Trace == nil }
+
+// Begin is when the first file begins: of recordings it is the origin of all times.
+func (s *Source) Begin() time.Time { return s.Files[0].begin() }
+
+// Heard reports whether what has been read of recordings shows that the GC was recorded.
+func (s *Source) Heard() bool { return s.heard }
+
+// Bytes is how much has been read. It may be called while the files are read, and so may GCs.
+func (s *Source) Bytes() int64 { return s.bytes.Load() }
+
+// GCs is how many collections Read has passed on.
+func (s *Source) GCs() int64 { return s.gcs.Load() }
+
+// Names are the names of the files in order of time.
+func (s *Source) Names() (list []string) {
+	for _, f := range s.Files {
+		list = append(list, f.Name)
+	}
+	return list
+}
+
+// NothingText says that there is no collection in the files, and how to find out why.
+func (s *Source) NothingText() string {
+	more := ""
+	if s.Files[0].handle != nil {
+		more = " (gclog doctor " + s.Files[0].Name + " says more)"
+	}
+	return fmt.Sprintf("no collection in %s: there was none, or the events of the GC were not recorded%s", strings.Join(s.Names(), ", "), more)
+}
+
+// ReadAll reads the files to their end, and returns what was wrong with them: damage does not keep
+// it from passing on what is in front of it.
+//
+// observe is called for each process that is meant in each recording, with the first recording's origin of times;
+// in logs for each instance of a process. It returns who observes it, nil if nobody does. A
+// recording is one session, for all instances of a runtime in a process. An observer that has a
+// method Stand(since int64) is told then that the program was suspended and nothing shows that it
+// resumed.
+func (s *Source) ReadAll(observe func(*gclog.Process) logs.Observer) error {
+	return s.read(s.Files, func(p *gclog.Process) logs.Observer {
+		if !s.wanted(p) {
+			return nil
+		}
+		return observe(p)
+	})
+}
+
+// Stop ends ReadAll after what is passed on now: it returns why, nil for no error.
+func (s *Source) Stop(why error) { s.stopped, s.why = true, why }
+
+func (s *Source) read(files []*File, observe func(*gclog.Process) logs.Observer) error {
+	if s.IsLog() {
+		return s.readLogs(files, observe)
+	}
+	return s.readRecordings(files, observe)
+}
+
+// readAhead reads files for something first, without a message, and begins them anew. What is wrong
+// with them is reported when they are read for good.
+func (s *Source) readAhead(files []*File, observe func(*gclog.Process) logs.Observer) error {
+	s.quiet = true
+	_ = s.read(files, observe)
+	s.quiet = false
+	for _, f := range files {
+		src, err := f.again()
+		if err != nil {
+			return &FileError{f.Name, fmt.Errorf("reading it again: %w", err)}
+		}
+		s.bytes.Store(0)
+		if err := s.begin(f, src); err != nil {
+			return err
+		}
+		f.Skipped, f.Torn, f.Err = logs.Skipped{}, false, nil
+	}
+	return nil
+}
+
+// checkSingle returns an error unless there is one process to read.
+func (s *Source) checkSingle() error {
+	var all []*gclog.Process
+	add := func(p *gclog.Process) logs.Observer {
+		all = addProcess(all, p)
+		return nil
+	}
+	for _, f := range s.Files {
+		switch {
+		case f.several(s.o.PID):
+			if err := s.readAhead([]*File{f}, add); err != nil {
+				return err
+			}
+		case f.Trace != nil:
+			add(&gclog.Process{ID: f.Trace.ProcessID})
+		case f.Log.ProcessID != 0:
+			add(&gclog.Process{ID: f.Log.ProcessID})
+		}
+	}
+	return s.choose(all)
+}
+
+// addProcess adds a process to a list with one entry for each pid.
+func addProcess(list []*gclog.Process, p *gclog.Process) []*gclog.Process {
+	if slices.ContainsFunc(list, func(other *gclog.Process) bool { return other.ID == p.ID }) {
+		return list
+	}
+	return append(list, p)
+}
+
+// choose returns an error unless one process is meant, and is among all that there are.
+func (s *Source) choose(all []*gclog.Process) error {
+	if s.o.PID == 0 && len(all) > 1 || s.o.PID != 0 && !slices.ContainsFunc(all, s.wanted) {
+		return &ProcessError{s.o.PID, s.Files[0].Name, all}
+	}
+	return nil
+}
+
+// wanted reports whether a process is the one that is meant, or one of all.
+func (s *Source) wanted(p *gclog.Process) bool { return s.o.PID == 0 || p.ID == s.o.PID }
+
+// notifyf passes on a message about what is read, but not twice.
+func (s *Source) notifyf(format string, args ...any) {
+	if !s.quiet && s.o.Notify != nil {
+		s.o.Notify(fmt.Sprintf(format, args...))
+	}
+}
+
+// notifyOlder says that one file of a rotated log is not all of it.
+func (s *Source) notifyOlder() {
+	if len(s.Files) > 1 || s.Files[0].handle == nil {
+		return
+	}
+	name := s.Files[0].Name
+	if list := formats.Archived(name); len(list) > 0 {
+		files := "files"
+		if len(list) == 1 {
+			files = "file"
+		}
+		s.notifyf("%s has %d older %s beside it, such as %s: name all to have the whole log", name, len(list), files, list[0])
+	}
+}
