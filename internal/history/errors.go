@@ -50,15 +50,6 @@ func (e *ProcessError) PIDs() string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(pids), " ", ", "), "[]")
 }
 
-// A FileError says what is wrong with the content of a file.
-type FileError struct {
-	Name string
-	Err  error
-}
-
-func (e *FileError) Error() string { return e.Name + ": " + e.Err.Error() }
-func (e *FileError) Unwrap() error { return e.Err }
-
 // ErrEmpty says that there is nothing in a file.
 var ErrEmpty = errors.New("it is empty")
 

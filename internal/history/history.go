@@ -67,8 +67,8 @@ func (h *History) ZoneRule() string { return h.part.zoneRule(&h.Span.At) }
 // Where the files are damaged there is both a History, of what could be read, and an error. Else
 // there is one of them.
 func (s *Source) Read(observe Observe) (*History, error) {
-	r := &reader{Source: s, part: stretch{Span: s.o.Span, written: offsetText(s.Begin())}, observe: observe}
-	if r.part.isFromEnd(s.Begin()) {
+	r := &reader{Source: s, part: stretch{Span: s.o.Span, written: offsetText(s.begin())}, observe: observe}
+	if r.part.isFromEnd(s.begin()) {
 		var err error
 		if r.part.end, err = s.findEnd(); err != nil {
 			return nil, err
@@ -100,7 +100,7 @@ func (s *Source) Read(observe Observe) (*History, error) {
 	}
 	h := &History{
 		Process: x.process, Span: r.part.Span, Window: x.window, Begin: x.begun, End: x.newest,
-		Names: s.Names(), Format: s.Files[0].Log.Format, Unheard: !s.IsLog() && !s.heard, Observer: x.to, part: r.part,
+		Names: s.names(), Format: s.Files[0].Log.Format, Unheard: !s.IsLog() && !s.heard, Observer: x.to, part: r.part,
 	}
 	for _, f := range s.Files {
 		h.Skipped += f.Skipped.Count

@@ -19,8 +19,8 @@ type reader struct {
 	failed    error
 }
 
-// begin learns when the files begin.
-func (r *reader) begin(p *gclog.Process, at int64) {
+// beginAt learns when the files begin.
+func (r *reader) beginAt(p *gclog.Process, at int64) {
 	if !r.began {
 		r.began, r.part.begin = true, p.Time(at)
 		if err := r.part.check(); err != nil {
@@ -57,7 +57,7 @@ func (r *reader) empty() {
 	if first.Trace != nil {
 		p.ID = first.Trace.ProcessID
 	}
-	r.begin(p, 0)
+	r.beginAt(p, 0)
 	r.pass(p).begin(0)
 	r.subject.end(0)
 }
@@ -68,7 +68,7 @@ func (r *reader) process(p *gclog.Process) logs.Observer {
 	if r.IsLog() {
 		return o // all depends on when it begins
 	}
-	r.begin(p, 0)
+	r.beginAt(p, 0)
 	if !r.list(p) {
 		return nil
 	}
@@ -131,7 +131,7 @@ func (o *instance) during(begin, end int64) *subject {
 // ask finds out whether an instance in a log is passed on.
 func (o *instance) ask(begin int64) {
 	r, t := o.r, o.process.Time(begin)
-	r.begin(o.process, begin)
+	r.beginAt(o.process, begin)
 	if !r.list(o.process) {
 		return
 	}

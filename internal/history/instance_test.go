@@ -2,7 +2,6 @@ package history
 
 import (
 	"errors"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -29,7 +28,7 @@ func (l *listener) Event(_ gclog.Stamp, e clr.Event, _ *gclog.GCDetails) {
 
 // TestEvents: an observer of events is passed those of a recording.
 func TestEvents(t *testing.T) {
-	in, err := Open([]string{filepath.Join("..", "..", "testdata", "traces", "net10-wks-verbose.nettrace.gz")}, Options{})
+	in, err := Open([]string{trace("net10-wks-verbose")}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

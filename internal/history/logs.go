@@ -43,7 +43,7 @@ func (s *Source) readLogs(files []*File, observe func(*gclog.Process) logs.Obser
 		case overlaps:
 			all = errors.Join(all, overlapping(overlap, l.names))
 		case f.Err != nil:
-			all = errors.Join(all, &FileError{f.Name, f.Err})
+			all = errors.Join(all, fmt.Errorf("%s: %w", f.Name, f.Err))
 		}
 		if s.why != nil {
 			return s.why
@@ -63,9 +63,9 @@ func (s *Source) readLogs(files []*File, observe func(*gclog.Process) logs.Obser
 func overlapping(e *logs.OverlapError, names []string) error {
 	name, before := names[len(names)-1], names[e.Before]
 	if name == before {
-		return &FileError{name, fmt.Errorf("%w: it is a log twice, or of sessions at the same time: take what each has written by itself", e)}
+		return fmt.Errorf("%s: %w: it is a log twice, or of sessions at the same time: take what each has written by itself", name, e)
 	}
-	return &FileError{name, fmt.Errorf("%w, after %s: take them one by one", e, before)}
+	return fmt.Errorf("%s: %w, after %s: take them one by one", name, e, before)
 }
 
 // readLog reads one file.

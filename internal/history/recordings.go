@@ -16,8 +16,8 @@ import (
 func (s *Source) readRecordings(files []*File, observe func(*gclog.Process) logs.Observer) (all error) {
 	r := recordings{Source: s, observe: observe, newest: map[int64]int64{}, seen: map[int64]bool{}}
 	for _, f := range files {
-		if f.Err = r.read(f); f.Err != nil {
-			all = errors.Join(all, &FileError{f.Name, f.Err})
+		if f.Err = r.readRecording(f); f.Err != nil {
+			all = errors.Join(all, fmt.Errorf("%s: %w", f.Name, f.Err))
 		}
 		if s.stopped {
 			break
@@ -42,16 +42,16 @@ type recorded struct {
 	open     []gclog.Open // at the end
 }
 
-// read reads one of them. What is in front of damage is passed on.
-func (r *recordings) read(f *File) error {
+// readRecording reads one of them. What is in front of damage is passed on.
+func (r *recordings) readRecording(f *File) error {
 	// All recordings have one time axis: that of the first.
-	shift := int64(f.Trace.SyncTime.Sub(r.Begin()))
+	shift := int64(f.Trace.SyncTime.Sub(r.begin()))
 	if shift < r.newest[f.Trace.ProcessID] {
 		return fmt.Errorf("it was recorded at the same time as another one of process %d: take them one by one", f.Trace.ProcessID)
 	}
 	var list []recorded
 	processes := gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
-		p.Sync = r.Begin()
+		p.Sync = r.begin()
 		o := r.observe(p)
 		if o == nil {
 			return nil

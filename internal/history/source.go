@@ -137,7 +137,7 @@ func (s *Source) openFile(f *File) error {
 		f.spool = &spool{r: src}
 		f.again, src = f.spool.again, f.spool
 	}
-	if err := s.begin(f, src); err != nil {
+	if err := s.readHead(f, src); err != nil {
 		return err
 	}
 	if f.spool != nil {
@@ -150,14 +150,14 @@ func (s *Source) openFile(f *File) error {
 	return nil
 }
 
-// begin reads the head of a file.
-func (s *Source) begin(f *File, src io.Reader) error {
+// readHead finds out what a file is, and reads its head.
+func (s *Source) readHead(f *File, src io.Reader) error {
 	content, err := unpack.Reader(src, &s.bytes)
 	if err == nil {
 		err = f.recognize(content, s.o.Want)
 	}
 	if err != nil {
-		return &FileError{f.Name, err}
+		return fmt.Errorf("%s: %w", f.Name, err)
 	}
 	return nil
 }
@@ -172,8 +172,8 @@ func (s *Source) Close() {
 // IsLog reports whether the files are logs, not recordings.
 func (s *Source) IsLog() bool { return s.Files[0].Trace == nil }
 
-// Begin is when the first file begins: of recordings it is the origin of all times.
-func (s *Source) Begin() time.Time { return s.Files[0].begin() }
+// begin is when the first file begins: of recordings it is the origin of all times.
+func (s *Source) begin() time.Time { return s.Files[0].begin() }
 
 // Heard reports whether what has been read of recordings shows that the GC was recorded.
 func (s *Source) Heard() bool { return s.heard }
@@ -184,8 +184,8 @@ func (s *Source) Bytes() int64 { return s.bytes.Load() }
 // GCs is how many collections Read has passed on.
 func (s *Source) GCs() int64 { return s.gcs.Load() }
 
-// Names are the names of the files in order of time.
-func (s *Source) Names() (list []string) {
+// names are the names of the files in order of time.
+func (s *Source) names() (list []string) {
 	for _, f := range s.Files {
 		list = append(list, f.Name)
 	}
@@ -198,7 +198,7 @@ func (s *Source) NothingText() string {
 	if s.Files[0].handle != nil {
 		more = " (gclog doctor " + s.Files[0].Name + " says more)"
 	}
-	return fmt.Sprintf("no collection in %s: there was none, or the events of the GC were not recorded%s", strings.Join(s.Names(), ", "), more)
+	return fmt.Sprintf("no collection in %s: there was none, or the events of the GC were not recorded%s", strings.Join(s.names(), ", "), more)
 }
 
 // ReadAll reads the files to their end, and returns what was wrong with them: damage does not keep
@@ -237,10 +237,10 @@ func (s *Source) readAhead(files []*File, observe func(*gclog.Process) logs.Obse
 	for _, f := range files {
 		src, err := f.again()
 		if err != nil {
-			return &FileError{f.Name, fmt.Errorf("reading it again: %w", err)}
+			return fmt.Errorf("%s: reading it again: %w", f.Name, err)
 		}
 		s.bytes.Store(0)
-		if err := s.begin(f, src); err != nil {
+		if err := s.readHead(f, src); err != nil {
 			return err
 		}
 		f.Skipped, f.Torn, f.Err = logs.Skipped{}, false, nil
