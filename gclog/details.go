@@ -617,7 +617,7 @@ func (d *GCDetails) Survival(g int) (percent float64, known bool) {
 // moreSurvived tells whether more survived than can be meant: recordings have up to 1.6 %
 // too much where all did, and a tenth to many times where the numbers do not belong together.
 func (x *GenerationDetails) moreSurvived() bool {
-	return x.Survived > x.ObjectsBefore && x.Survived-x.ObjectsBefore > x.ObjectsBefore/50
+	return sub(x.Survived, x.ObjectsBefore) > x.ObjectsBefore/50
 }
 
 // Promoted is what of generation g was promoted. It is not known of generations that were
