@@ -97,14 +97,18 @@ func TestImpossibleSurvival(t *testing.T) {
 // TestImpossibleTime: a part of a collection that took longer than the whole is not
 // known.
 func TestImpossibleTime(t *testing.T) {
-	for last, want := range map[uint32]int{5: clr.Times, 2_300_000_000: clr.TimeCompact} {
+	const took = 2000 // µs, with 3 other events
+	for last, want := range map[uint32]int{5: clr.Times, took + 3: clr.Times, took + 4: clr.TimeCompact, 2_300_000_000: clr.TimeCompact} {
 		d := collected(t, gclog.Gen1, &clr.GCHeapStats{Generations: 5}, func(s *story) {
 			s.event(1, &clr.GCGlobalHeapHistory{
 				CondemnedGeneration: 1, Heaps: 1, Mechanisms: clr.MechanismCompaction,
 				Times: [clr.Times]uint32{1, 1, 1, 1, 1, 1, 1, last}, TimeCount: clr.Times,
 			}).event(1, perHeap(0))
-			s.at(s.now + 100)
+			s.at(s.now + took)
 		})
+		if d.Duration() != (took+3)*1000 {
+			t.Errorf("it took %d ns", d.Duration())
+		}
 		if d.TimingCount != want || d.Timing[clr.TimeRelocate] != 1000 {
 			t.Errorf("with a compaction of %d µs %d times are known: %v", last, d.TimingCount, d.Timing)
 		}
