@@ -90,6 +90,48 @@ func TestBudgetVerdict(t *testing.T) {
 	}
 }
 
+// TestBudgetOfHeaps: what is left of a budget is that of the heap with the least. A budget of nothing is
+// none that was told.
+func TestBudgetOfHeaps(t *testing.T) {
+	for _, c := range []struct {
+		budgets []uint64 // of gen1 in each heap
+		in      uint64   // what the first heap moves up meanwhile
+		left    int64
+		known   bool
+	}{
+		{[]uint64{0}, 0, 0, false},
+		{[]uint64{1}, 0, 1, true},
+		{[]uint64{1000}, 0, 1000, true},
+		{[]uint64{1000}, 300, 700, true},
+		{[]uint64{1000}, 1300, -300, true},
+		{[]uint64{1000, 3000}, 0, 2000, true}, // the runtime makes them equal
+		{[]uint64{1000, 3000}, 500, 1500, true},
+		{[]uint64{0, 1}, 0, 0, false},
+	} {
+		s := newStory().at(0)
+		collect := func(n, gen uint32, change func(h int, g *clr.HeapGeneration)) {
+			s.suspend(u, clr.SuspendForGC).start(u, n, gen, clr.TypeBlocking, 0)
+			s.event(u, &clr.GCGlobalHeapHistory{CondemnedGeneration: gen, Heaps: int32(len(c.budgets))})
+			for h := range c.budgets {
+				e := perHeap(uint32(h))
+				change(h, &e.Generation[gclog.Gen1])
+				s.event(u, e)
+			}
+			s.finish(u, n, gen).restart(u)
+		}
+		collect(1, 1, func(h int, g *clr.HeapGeneration) { g.Budget = c.budgets[h] })
+		collect(2, 0, func(h int, g *clr.HeapGeneration) {
+			if h == 0 {
+				g.In = c.in
+			}
+		})
+		collect(3, 0, func(int, *clr.HeapGeneration) {})
+		if x := s.gcs[2].Generations[gclog.Gen1]; x.HasBudgetLeft != c.known || x.BudgetLeft != c.left {
+			t.Errorf("%+v: %d is left, %v", c, x.BudgetLeft, x.HasBudgetLeft)
+		}
+	}
+}
+
 // TestBudgetLargeUsedUp: when large or pinned objects ask for a collection, the budget of either
 // is used up.
 func TestBudgetLargeUsedUp(t *testing.T) {
