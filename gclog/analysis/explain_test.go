@@ -917,6 +917,34 @@ func TestExplainProcess(t *testing.T) {
 	}
 }
 
+// TestExplainBeforeBackground: what precedes a background collection, and what may be left out beside one.
+func TestExplainBeforeBackground(t *testing.T) {
+	before := func(d *gclog.GCDetails) { d.Heaps[0].History.Condemned = clr.CondemnedEphemeralBeforeBackground }
+	beside := func(d *gclog.GCDetails) {
+		d.Kind, d.Heaps[0].History.CondemnedGenerations = gclog.KindForeground, condemnedSteps(0, 1, 1, 0)
+	}
+	for want, change := range map[string]func(*gclog.GCDetails){
+		"budgets were exceeded: here gen0 alone.":    before,
+		"budgets were exceeded: here gen0 and gen1.": func(d *gclog.GCDetails) { before(d); d.Generation = 1 },
+		"preceded by a gen1 where there was no room for a small object.": func(d *gclog.GCDetails) {
+			before(d)
+			d.Generation, d.Reason = 1, clr.ReasonOutOfSpaceSOH
+		},
+		"gen1 would have been due; no event reports why it was gen0.": beside,
+		"gen1 would have been due, but a background collection was running, during which DATAS may leave it at gen0.": func(d *gclog.GCDetails) {
+			beside(d)
+			d.Datas.HasSample = true
+		},
+	} {
+		d := blockingRecord(change)
+		peers := analysis.NewPeers()
+		peers.GC(d)
+		if e := analysis.Explain(d, analysis.Context{Peers: peers}); !strings.Contains(sentences(e.Generation), want) {
+			t.Errorf("no %q in\n%s", want, sentences(e.Generation))
+		}
+	}
+}
+
 // TestExplainUsedNumbers: the numbers right before a collection that no-GC regions used up.
 func TestExplainUsedNumbers(t *testing.T) {
 	for _, tt := range []struct {

@@ -58,6 +58,70 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
+// TestMissingOfGaps: what is missing in a gap depends on its reason, and begins where the gap says.
+func TestMissingOfGaps(t *testing.T) {
+	const dropped = "records were dropped"
+	for _, c := range []struct {
+		gap  gclog.Gap
+		from int64
+		why  string
+	}{
+		{gclog.Gap{Reason: gclog.GapLostEvents}, 200, "events were lost"},
+		{gclog.Gap{Reason: gclog.GapLostEvents, Since: 150}, 150, "events were lost"},
+		{gclog.Gap{Reason: gclog.GapMissedGCs, From: 1, To: 1}, 200, "numbers of collections are missing"},
+		{gclog.Gap{Reason: gclog.GapMissedGCs}, 200, "the numbers of the collections begin anew"},
+		{gclog.Gap{Reason: gclog.GapReattached}, 200, "no session is known of"},
+		{gclog.Gap{Reason: gclog.GapQueueFull}, 200, dropped},
+		{gclog.Gap{Reason: gclog.GapUnwritten, Since: 250}, 250, dropped},
+		{gclog.Gap{Reason: gclog.GapInternal}, 200, dropped},
+		{gclog.Gap{Reason: gclog.GapStopped}, 200, dropped},
+	} {
+		line := analysis.NewTimeline(analysis.Always())
+		line.Begin(0)
+		pause(line, 100, 200, 1)
+		c.gap.Time = 300
+		line.Gap(&c.gap)
+		line.End(400)
+		want := []analysis.Missing{{Window: analysis.Window{From: c.from, To: 300}, Why: c.why}}
+		if got := line.Missing(nil, 0, 400); !slices.Equal(got, want) {
+			t.Errorf("%+v: %+v, want %+v", c.gap, got, want)
+		}
+	}
+}
+
+// TestMissingFinalPause: of a background collection whose second pause was not seen, nothing is known
+// from the end of its mark phase until something shows that the program ran.
+func TestMissingFinalPause(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(d *gclog.GCDetails)
+		later  int64 // a pause that is told before, 0 if there is none
+		want   analysis.Window
+	}{
+		{"its sweep", func(d *gclog.GCDetails) { d.Background.SweepStart = 400 }, 600, analysis.Window{From: 300, To: 400}},
+		{"its sweep at once", func(d *gclog.GCDetails) { d.Background.SweepStart = 300 }, 600, analysis.Window{From: 300, To: 300}},
+		{"its end", func(d *gclog.GCDetails) { d.HasEnd, d.End = true, 500 }, 600, analysis.Window{From: 300, To: 500}},
+		{"another pause", func(*gclog.GCDetails) {}, 600, analysis.Window{From: 300, To: 600}},
+		{"nothing", func(*gclog.GCDetails) {}, 0, analysis.Window{From: 300, To: 1000}},
+	} {
+		line := analysis.NewTimeline(analysis.Always())
+		line.Begin(0)
+		if c.later != 0 {
+			pause(line, c.later, c.later+10, 2)
+		}
+		d := &gclog.GCDetails{Number: 1, HasNumber: true, Generation: gclog.Gen2, Kind: gclog.KindBackground, Start: 100}
+		d.Background = &gclog.BackgroundDetails{MarkStart: 200, MarkEnd: 300}
+		d.Pauses = []gclog.PausePart{{Kind: gclog.PauseInitial, Start: 100, Duration: 100}}
+		c.change(d)
+		line.GC(d)
+		line.End(1000)
+		got := line.Missing(nil, 0, 1000)
+		if len(got) != 1 || got[0].Window != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
+	}
+}
+
 // TestOverlapRandom holds Overlap and Nearest against what looks at each pause.
 func TestOverlapRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
