@@ -124,12 +124,15 @@ func (x *explainer) sizes() {
 	if n == 0 {
 		n = gclog.Generations
 	}
+	lacks := func(what, why string) Number {
+		x.lacks(what, why)
+		return unknown(why)
+	}
 	value := func(ok bool, v float64, what, why string) Number {
 		if ok {
 			return known(v)
 		}
-		x.lacks(what, why)
-		return unknown(why)
+		return lacks(what, why)
 	}
 	for g := range n {
 		y, collected := &d.Generations[g], d.Collected(g)
@@ -138,7 +141,7 @@ func (x *explainer) sizes() {
 		s.After = value(d.HasSizesAfter, float64(y.After), "sizes after", x.untold("its sizes were not told (GCHeapStats)"))
 		s.Free = value(d.HasFragmentation && !d.Sums, float64(y.Fragmentation), "free space of the generations", x.unheard())
 		if s.Free.Known() && s.After.Known() && y.Fragmentation > y.After {
-			s.Free = value(false, 0, "free space of "+s.Name, "the runtime told more free space than the generation had: it counts the two at different moments")
+			s.Free = lacks("free space of "+s.Name, "the runtime told more free space than the generation had: it counts the two at different moments")
 		}
 		const not = "it was not collected"
 		s.Promoted, s.Survival, s.Budget = unknown(not), unknown(not), unknown(not)
@@ -146,10 +149,10 @@ func (x *explainer) sizes() {
 			if promoted, ok := d.Promoted(g); ok || !d.HasGenerationPromoted {
 				s.Promoted = value(ok, float64(promoted), "what the generations promoted", x.unheard())
 			} else {
-				s.Promoted = value(false, 0, "what of pinned objects was promoted", x.unheard())
+				s.Promoted = lacks("what of pinned objects was promoted", x.unheard())
 			}
 			if y.Budget == 0 && d.HasHistory {
-				s.Budget = value(false, 0, "the budget of "+s.Name, "the runtime set none that it reports")
+				s.Budget = lacks("the budget of "+s.Name, "the runtime set none that it reports")
 			} else {
 				s.Budget = value(y.Budget > 0, float64(y.Budget), "budgets", x.unheard())
 			}
@@ -157,11 +160,11 @@ func (x *explainer) sizes() {
 			case ok:
 				s.Survival = known(percent)
 			case !d.HasHistory:
-				s.Survival = value(false, 0, "survival", x.unheard())
+				s.Survival = lacks("survival", x.unheard())
 			case y.ObjectsBefore == 0:
 				s.Survival = unknown("it held no objects")
 			default:
-				s.Survival = value(false, 0, "survival in "+s.Name, "much more survived than the runtime had told to be there")
+				s.Survival = lacks("survival in "+s.Name, "much more survived than the runtime had told to be there")
 			}
 		}
 		x.e.Sizes = append(x.e.Sizes, s)

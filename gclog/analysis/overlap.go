@@ -104,7 +104,9 @@ func (t *Timeline) Pause(p *gclog.Pause) {
 	if from, to := t.window.Clip(p.Start, p.Start+p.Duration); from == to && !t.window.Holds(p.Start) {
 		return
 	}
-	t.unsorted = t.unsorted || len(t.stops) > 0 && p.Start < t.stops[len(t.stops)-1].Start
+	if n := len(t.stops); n > 0 && p.Start < t.stops[n-1].Start {
+		t.unsorted = true
+	}
 	t.stops = append(t.stops, NewStop(p))
 }
 
