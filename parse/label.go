@@ -7,19 +7,18 @@ type labelList struct{ version int }
 
 // Kinds of the items of a label list; the high bit marks the last of a list.
 const (
-	labelActivity  = 1
-	labelRelated   = 2
-	labelTrace     = 3
-	labelSpan      = 4
-	labelString    = 5
-	labelNumber    = 6
-	labelOpcode    = 7
-	labelKeywords  = 8
-	labelLevel     = 9
-	labelVersion   = 10
-	labelLast      = 0x80
-	maxLabelLists  = 1 << 20
-	noLabelVersion = -2
+	labelActivity = 1
+	labelRelated  = 2
+	labelTrace    = 3
+	labelSpan     = 4
+	labelString   = 5
+	labelNumber   = 6
+	labelOpcode   = 7
+	labelKeywords = 8
+	labelLevel    = 9
+	labelVersion  = 10
+	labelLast     = 0x80
+	maxLabelLists = 1 << 20
 )
 
 // parseLabels reads the lists of a LabelList block and puts them under their ids
@@ -32,7 +31,7 @@ func (r *Reader) parseLabels(b []byte) string {
 		return "the head of the block is incomplete"
 	}
 	for i := range n {
-		l, known := parseLabelList(&c)
+		l, versioned, known := parseLabelList(&c)
 		if c.bad {
 			return "a label list ends behind the block"
 		}
@@ -43,15 +42,15 @@ func (r *Reader) parseLabels(b []byte) string {
 		if len(r.labels) >= maxLabelLists {
 			return "more than 1048576 label lists between two sequence points"
 		}
-		if l.version != noLabelVersion {
+		if versioned {
 			r.labels[first+i] = l
 		}
 	}
 	return ""
 }
 
-func parseLabelList(c *cursor) (l labelList, known bool) {
-	l.version = noLabelVersion
+// parseLabelList reads one, and tells whether it has a version and all kinds in it are known.
+func parseLabelList(c *cursor) (l labelList, versioned, known bool) {
 	for {
 		kind := c.u8() // 0, of which there is no item, behind the end
 		switch kind &^ labelLast {
@@ -71,12 +70,12 @@ func parseLabelList(c *cursor) (l labelList, known bool) {
 		case labelOpcode, labelLevel:
 			c.u8()
 		case labelVersion:
-			l.version = int(c.u8())
+			l.version, versioned = int(c.u8()), true
 		default:
-			return l, false
+			return l, versioned, false
 		}
 		if kind&labelLast != 0 {
-			return l, true
+			return l, versioned, true
 		}
 	}
 }

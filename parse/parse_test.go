@@ -282,6 +282,22 @@ func TestQuietKeeps(t *testing.T) {
 	want(t, got, "second", "a third that is longer")
 }
 
+// TestUnwantedSorted: a sorted row that nobody wants releases what is older all the same, also where it
+// is as the one before it but for its time.
+func TestUnwantedSorted(t *testing.T) {
+	unwanted := func(at int64, sorted bool) nettracetest.Row { r := row(2, at, sorted); r.Kind = 2; return r }
+	wanted := func(m *parse.Metadata) parse.Want { return parse.Want{Deliver: m.EventID == 10} }
+	for _, rows := range [][]nettracetest.Row{
+		{row(1, 10, false), unwanted(15, true)},
+		{row(1, 10, false), unwanted(5, false), unwanted(15, true)},
+		{row(1, 10, false), row(1, 20, false), unwanted(5, false), unwanted(6, false), unwanted(15, true), unwanted(16, false)},
+	} {
+		w := begin()
+		w.Events(rows...)
+		want(t, scanUntilQuiet(t, parse.NewReader(&slow{pieces: [][]byte{w.Bytes}}, wanted)), "10/1")
+	}
+}
+
 // TestFlushInsideBlock: in the middle of a block more is on its way, that may be
 // older than what waits.
 func TestFlushInsideBlock(t *testing.T) {
