@@ -88,3 +88,23 @@ func TestStandingOld(t *testing.T) {
 		}
 	}
 }
+
+// TestStandingOfPart: of the pauses that end in one part the longest is named, of equal ones the first.
+func TestStandingOfPart(t *testing.T) {
+	for _, c := range []struct {
+		first, second int64
+		want          uint32
+	}{{3, 3, 1}, {3, 2, 1}, {2, 3, 2}} {
+		var s standing
+		s.init(10*parts, 0)
+		for i, took := range []int64{c.first, c.second} {
+			d := &gclog.GCDetails{}
+			d.Number, d.HasNumber = uint32(i+1), true
+			s.add(d, int64(5*i), int64(5*i)+took)
+		}
+		s.weigh()
+		if got := s.worst.numbers(); !slices.Equal(got, []uint32{c.want}) {
+			t.Errorf("%+v: %d", c, got)
+		}
+	}
+}
