@@ -186,6 +186,9 @@ var packageClause = regexp.MustCompile(`(?m)^package (\w+)`)
 func (o *overlay) program(ctx context.Context, pkg string) (string, error) {
 	name := filepath.Join(o.dir, flat(pkg)+".test")
 	if said, err := o.run(ctx, "test", "-c", "-vet=off", "-ldflags=-s -w", "-o", name, "./"+pkg); err != nil {
+		if bytes.Contains(said, []byte(".test]\n")) { // the compiler says it of a test
+			return "", errCompile
+		}
 		return "", failure(ctx, err, said)
 	}
 	return name, nil
