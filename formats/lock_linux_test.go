@@ -70,3 +70,18 @@ func TestLockLater(t *testing.T) {
 	}
 	closeFile(t, r)
 }
+
+// TestIsWrittenCloses: asking leaves nothing open.
+func TestIsWrittenCloses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "gc.log")
+	if err := os.WriteFile(path, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	before := openDescriptors()
+	for range 20 {
+		IsWritten(path)
+	}
+	if after := openDescriptors(); after > before {
+		t.Errorf("%d descriptors are open, before were %d", after, before)
+	}
+}

@@ -231,6 +231,35 @@ func TestDecoration(t *testing.T) {
 	}
 }
 
+// TestDaylightSaving: a time is in the offset of its own moment, to the nanosecond.
+func TestDaylightSaving(t *testing.T) {
+	local := time.Local
+	t.Cleanup(func() { time.Local = local })
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Skip("no time zones here: ", err)
+	}
+	time.Local = berlin
+	s := levelled(formats.LevelInfo, int(formats.TagCPU))
+	s.Decorators |= formats.Of(formats.DecTime)
+	change := time.Date(2026, 10, 25, 1, 0, 0, 0, time.UTC)
+	p := gclog.Process{ID: 1, Sync: change.Add(-time.Second)}
+	for _, c := range []struct {
+		end  time.Duration
+		want string
+	}{
+		{time.Second - 1, "[2026-10-25T02:59:59.999+0200]"},
+		{time.Second, "[2026-10-25T02:00:00.000+0100]"},
+	} {
+		_, records := written(t, "unified", formats.Options{Process: p, Selection: &s}, func(w *formats.Writer) {
+			w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Duration: int64(c.end)}, GC: &gclog.GCDetails{Number: 1, HasNumber: true}})
+		})
+		if got := strings.Join(records, "|"); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%v after %v: %q, want %s", c.end, p.Sync, got, c.want)
+		}
+	}
+}
+
 // TestSelect: which lines tags choose, and what a selection has.
 func TestSelect(t *testing.T) {
 	for _, c := range []struct {

@@ -308,6 +308,25 @@ func TestHeld(t *testing.T) {
 	}
 }
 
+// TestPhaseGivenUp: a phase whose collection was given up ends before what comes next, also before a
+// pause without a collection.
+func TestPhaseGivenUp(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	d := inKiB()
+	d.HasEnd, d.Flaws = false, gclog.FlawNoEnd
+	_, records := written(t, "unified", formats.Options{Process: someone(), Selection: allLines()}, func(w *formats.Writer) {
+		w.Pause(&gclog.Pause{PausePart: d.Pauses[0], GC: d})
+		w.Phase(&gclog.Phase{Kind: gclog.PhaseMark, Start: 1001 * ms, Time: 1001 * ms, GC: d})
+		w.GC(d)
+		w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion, Start: 1300 * ms, Duration: 5 * ms, Suspend: 6000}, UsedNumber: 9})
+	})
+	text := strings.Join(records, "\n")
+	ended, paused := regexp.MustCompile(`Concurrent Mark .*ms`).FindStringIndex(text), strings.Index(text, "pause=")
+	if ended == nil || paused < 0 || ended[0] > paused {
+		t.Errorf("no end of the phase before the pause:\n%s", text)
+	}
+}
+
 // TestSettingsLine: of the limits those that there are, and no line if there are none.
 func TestSettingsLine(t *testing.T) {
 	for _, c := range []struct {

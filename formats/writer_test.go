@@ -96,6 +96,9 @@ func TestGapUnwritten(t *testing.T) {
 	next := formats.NewWriter(json, out, formats.Options{Process: someone()})
 	next.Succeed(w)
 	next.Flush()
+	if !errors.Is(next.Err(), errMood) {
+		t.Errorf("the error is %v", next.Err())
+	}
 	w.Flush()
 	out.broken = false
 	w.Flush()
@@ -266,6 +269,52 @@ func TestUnwrittenNumbers(t *testing.T) {
 		w.Flush()
 		if text := string(out.text()); !strings.Contains(text, `"gap":`+c.want) {
 			t.Errorf("no gap %s in\n%s", c.want, text)
+		}
+	}
+}
+
+// TestFileIDs: each file says which it is, with an id that no other has.
+func TestFileIDs(t *testing.T) {
+	json, err := formats.Find("json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]bool{}
+	for range 20 {
+		out := &memory{}
+		formats.NewWriter(json, out, formats.Options{Process: someone()}).GC(&gclog.GCDetails{})
+		_, id, _ := strings.Cut(string(out.text()), `{"gclog_file_id":"`)
+		id, _, _ = strings.Cut(id, `"`)
+		if len(id) != 16 {
+			t.Fatalf("the id is %q", id)
+		}
+		ids[id] = true
+	}
+	if len(ids) != 20 {
+		t.Errorf("%d ids of 20 files", len(ids))
+	}
+}
+
+// TestSuspensionKinds: what a pause without a collection was for. NativeAOT suspends in the same way
+// for a new memory limit and for other things.
+func TestSuspensionKinds(t *testing.T) {
+	for _, c := range []struct {
+		kind   gclog.PauseKind
+		flavor string
+		want   string
+	}{
+		{gclog.PauseMemoryLimit, gclog.FlavorNativeAOT, gclog.PauseUnknown.String()},
+		{gclog.PauseMemoryLimit, "", gclog.PauseMemoryLimit.String()},
+		{gclog.PauseNoGCRegion, gclog.FlavorNativeAOT, gclog.PauseNoGCRegion.String()},
+		{gclog.PauseNoGCRegion, "", gclog.PauseNoGCRegion.String()},
+	} {
+		p := someone()
+		p.Flavor = c.flavor
+		_, records := written(t, "json", formats.Options{Process: p}, func(w *formats.Writer) {
+			w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: c.kind, Duration: 1}})
+		})
+		if text := strings.Join(records, "\n"); !strings.Contains(text, `"suspension":{"kind":"`+c.want+`"`) {
+			t.Errorf("%v of %v: no %s in\n%s", c.kind, c.flavor, c.want, text)
 		}
 	}
 }
