@@ -369,6 +369,11 @@ func TestLoss(t *testing.T) {
 			w.SequencePoint(t0+50, nettracetest.ThreadSeq{Thread: 1, Seq: 6}, nettracetest.ThreadSeq{Thread: 2, Seq: 3})
 			w.Events(seq(row(1, 60, true), 7))
 		}, []string{"10/1", "lost 2 on 1 in 10-50", "lost 3 on 2 in 50-50", "60/1"}},
+		{"after a sequence point that alone knows the thread", func(w *nettracetest.V4) {
+			w.Events(seq(row(1, 10, true), 1))
+			w.SequencePoint(t0+50, nettracetest.ThreadSeq{Thread: 2, Seq: 3})
+			w.Events(seq(row(2, 60, true), 6))
+		}, []string{"10/1", "lost 3 on 2 in 50-50", "lost 2 on 2 in 50-60", "60/2"}},
 		{"gap among threads in turn", func(w *nettracetest.V4) {
 			w.Events(seq(row(1, 10, true), 1), seq(row(2, 20, true), 1), seq(row(1, 30, true), 2), seq(row(2, 40, true), 3))
 		}, []string{"10/1", "20/2", "30/1", "lost 1 on 2 in 20-40", "40/2"}},
@@ -479,6 +484,20 @@ func TestForcedRelease(t *testing.T) {
 		got, r := read(w.Bytes, parse.All)
 		if len(got) != c.rows+1 || r.Stats().Late != c.late || r.Err() != nil {
 			t.Errorf("%d rows: %d events, %+v, %v", c.rows, len(got), r.Stats(), r.Err())
+		}
+	}
+}
+
+// TestVersions: no version that a stream states is the one that says it is unknown.
+func TestVersions(t *testing.T) {
+	for version := range 4 {
+		w := &nettracetest.V4{}
+		w.Begin(nettracetest.DefaultClock())
+		w.Metadata(nettracetest.Kind{ID: 1, Provider: "P", Name: "N", Version: uint32(version)})
+		w.Events(row(1, 1, true))
+		r := parse.NewReader(bytes.NewReader(w.Bytes), parse.All)
+		if !r.Scan() || r.Event().Version != version || version == parse.VersionUnknown {
+			t.Errorf("version %d became %d: %v", version, r.Event().Version, r.Err())
 		}
 	}
 }
