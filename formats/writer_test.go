@@ -318,3 +318,26 @@ func TestSuspensionKinds(t *testing.T) {
 		}
 	}
 }
+
+// headless notes whether heads come with the first records.
+type headless struct{ joined bool }
+
+func (h *headless) Write(head formats.Head, _ []byte, _ bool) error {
+	h.joined = head.Joined
+	return nil
+}
+
+// TestJoinedHeads: programs that read Java's logs, and sheets, make nothing of a file that has only a
+// head: there it comes with the first records. A shipper may have the head before.
+func TestJoinedHeads(t *testing.T) {
+	joined := map[string]bool{"unified": true, "jdk8": true, "csv": true}
+	for _, f := range formats.All() {
+		out := &headless{}
+		w, d := formats.NewWriter(f, out, formats.Options{Process: someone()}), blocking(1)
+		w.Pause(&gclog.Pause{PausePart: d.Pauses[0], GC: d})
+		w.GC(d)
+		if out.joined != joined[f.Name] {
+			t.Errorf("%s: the head comes with records: %v", f.Name, out.joined)
+		}
+	}
+}
