@@ -32,18 +32,27 @@ func TestRights(t *testing.T) {
 		uid          uint32
 		capabilities []uintptr
 		want         []string // in what the helper says
+		namespace    bool     // of users, where only root is
 	}{
-		{"root", 0, nil, []string{"privileged true", "as itself: <nil>", "as root: <nil>"}},
-		{"nobody", other, nil, []string{"privileged false", "as itself: <nil>", refused}},
-		{"who may read everything", other, []uintptr{unix.CAP_DAC_READ_SEARCH}, []string{"privileged false"}},
-		{"who may write everything", other, []uintptr{unix.CAP_DAC_OVERRIDE}, []string{"privileged true", refused}},
-		{"who can be in any group", other, []uintptr{unix.CAP_SETGID}, []string{refused}},
-		{"who can be anybody", other, []uintptr{unix.CAP_SETGID, unix.CAP_SETUID}, []string{"privileged false", "as root: <nil>"}},
+		{"root", 0, nil, []string{"privileged true", "as itself: <nil>", "as root: <nil>", "nobody is unmapped: false"}, false},
+		{"root of a namespace", 0, nil, []string{"privileged true", "nobody is unmapped: true"}, true},
+		{"nobody", other, nil, []string{"privileged false", "as itself: <nil>", refused}, false},
+		{"who may read everything", other, []uintptr{unix.CAP_DAC_READ_SEARCH}, []string{"privileged false"}, false},
+		{"who may write everything", other, []uintptr{unix.CAP_DAC_OVERRIDE}, []string{"privileged true", refused}, false},
+		{"who can be in any group", other, []uintptr{unix.CAP_SETGID}, []string{refused}, false},
+		{"who can be anybody", other, []uintptr{unix.CAP_SETGID, unix.CAP_SETUID}, []string{"privileged false", "as root: <nil>"}, false},
 	} {
 		cmd := exec.Command(binary)
 		cmd.Env = append(os.Environ(), helperEnv+"=rights")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: c.uid, Gid: other}, AmbientCaps: c.capabilities}
+		if c.namespace {
+			cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWUSER, UidMappings: []syscall.SysProcIDMap{{HostID: 0, Size: 1}}, GidMappings: []syscall.SysProcIDMap{{HostID: 0, Size: 1}}}
+		}
 		out, err := cmd.CombinedOutput()
+		if c.namespace && err != nil {
+			t.Logf("no namespaces of users here: %v", err)
+			continue
+		}
 		if errors.Is(err, fs.ErrPermission) {
 			t.Skipf("others cannot run a program here: %v", err)
 		}
@@ -83,6 +92,15 @@ func TestAccount(t *testing.T) {
 		}); (err == nil) != c.allowed {
 			t.Errorf("%+v reads a file of root's: %v", c.account, err)
 		}
+	}
+	// Root owns what root owns, whatever else it may do.
+	if err := (Account{0, other}).Do(func() error {
+		if !privileged() {
+			t.Error("root without capabilities looks like somebody else")
+		}
+		return nil
+	}); err != nil {
+		t.Error(err)
 	}
 	if err := os.Chmod(filepath.Join(dir, "roots"), 0o060); err != nil {
 		t.Fatal(err)

@@ -1042,12 +1042,18 @@ func TestRotationFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, r, 20, 23)
-	closeFile(t, r)
 	files = content(t, dir)
 	if len(files) != 2 {
 		t.Errorf("it was not tried again: %v", names(files))
 	}
 	wantRecords(t, all(t, dir), 0, 23)
+	write(t, r, 23, 50)
+	closeFile(t, r)
+	for name, text := range content(t, dir) {
+		if int64(len(text)) > perFile(8) {
+			t.Errorf("%s has %d bytes, though no rotation fails any more", name, len(text))
+		}
+	}
 }
 
 // TestBuffered: nothing is lost and no group is divided, however the buffer is
@@ -1338,6 +1344,7 @@ func rights() {
 	self, root := Account{uint32(os.Geteuid()), uint32(os.Getegid())}, Account{UID: 0, GID: uint32(os.Getegid())}
 	fmt.Printf("as itself: %v\n", self.Do(func() error { return nil }))
 	fmt.Printf("as root: %v\n", root.Do(func() error { return nil }))
+	fmt.Printf("nobody is unmapped: %v\n", isUnmapped(other))
 }
 
 // limited writes records to a file whose length is limited by ulimit.

@@ -314,15 +314,17 @@ func TestPhaseGivenUp(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	d := inKiB()
 	d.HasEnd, d.Flaws = false, gclog.FlawNoEnd
-	_, records := written(t, "unified", formats.Options{Process: someone(), Selection: allLines()}, func(w *formats.Writer) {
-		w.Pause(&gclog.Pause{PausePart: d.Pauses[0], GC: d})
+	lines := allLines()
+	lines.Decorators = formats.Of(formats.DecTID)
+	_, records := written(t, "unified", formats.Options{Process: someone(), Selection: lines}, func(w *formats.Writer) {
+		w.Pause(&gclog.Pause{PausePart: d.Pauses[0], Thread: 1, GC: d})
 		w.Phase(&gclog.Phase{Kind: gclog.PhaseMark, Start: 1001 * ms, Time: 1001 * ms, GC: d})
 		w.GC(d)
-		w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion, Start: 1300 * ms, Duration: 5 * ms, Suspend: 6000}, UsedNumber: 9})
+		w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion, Start: 1300 * ms, Duration: 5 * ms, Suspend: 6000}, Thread: 4712, UsedNumber: 9})
 	})
 	text := strings.Join(records, "\n")
-	ended, paused := regexp.MustCompile(`Concurrent Mark .*ms`).FindStringIndex(text), strings.Index(text, "pause=")
-	if ended == nil || paused < 0 || ended[0] > paused {
+	ended, paused := regexp.MustCompile(`Concurrent Mark .*ms`).FindStringIndex(text), regexp.MustCompile(`\[4712\] +Session: pause=`).FindStringIndex(text)
+	if ended == nil || paused == nil || ended[0] > paused[0] {
 		t.Errorf("no end of the phase before the pause:\n%s", text)
 	}
 }
