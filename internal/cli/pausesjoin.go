@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"slices"
 	"sync/atomic"
 	"syscall"
@@ -105,16 +103,6 @@ func (p *program) openLog(name string) (io.ReadCloser, error) {
 		}
 		return io.NopCloser(p.in), nil
 	}
-	f, err := os.Open(name)
-	if err != nil {
-		if path, ok := errors.AsType[*fs.PathError](err); ok {
-			err = path.Err // the name is said once
-		}
-		return nil, usagef("cannot read %s: %w", name, err)
-	}
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		_ = f.Close()
-		return nil, usagef("cannot read %s: it is a directory", name)
-	}
-	return f, nil
+	f, _, err := history.OpenFile(name)
+	return f, inputError(err)
 }

@@ -38,7 +38,11 @@ func (r *Report) file(name string) {
 	var events inventory
 	in, err := history.Open([]string{name}, history.Options{Want: parse.All, Inspect: events.take})
 	if call, ok := errors.AsType[*history.CallError](err); ok {
-		r.unreadable(call.Unwrap())
+		if errors.Is(call, fs.ErrNotExist) {
+			r.fail("missing", "there is no such file")
+		} else {
+			r.fail("unreadable", "it cannot be read: %v", call.Unwrap())
+		}
 		return
 	}
 	if info != nil {
@@ -54,14 +58,6 @@ func (r *Report) file(name string) {
 		defer in.Close()
 		r.recording(in, &events)
 	}
-}
-
-func (r *Report) unreadable(err error) {
-	if errors.Is(err, fs.ErrNotExist) {
-		r.fail("missing", "there is no such file")
-		return
-	}
-	r.fail("unreadable", "it cannot be read: %v", err)
 }
 
 // unread adds that a file could not be read to its end. Errors of the operating system

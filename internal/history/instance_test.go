@@ -40,7 +40,8 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// TestMixedInstances: two processes with the same pid at the same time are not two instances of one.
+// TestMixedInstances: two processes with the same pid at the same time are not two instances of
+// one.
 func TestMixedInstances(t *testing.T) {
 	r := &reader{Source: &Source{}, observe: func(*gclog.Process, analysis.Window) gclog.SpanObserver { return &listener{} }}
 	a, b := &instance{r: r, process: &gclog.Process{ID: 1}}, &instance{r: r, process: &gclog.Process{ID: 1}}

@@ -24,7 +24,7 @@ type Numbers struct {
 }
 
 // NewNumbers returns a Numbers that emits a gap for each run of numbers that is missing without a
-// Gap that says so.
+// gap that says so.
 func NewNumbers(emit func(*gclog.Gap)) *Numbers { return &Numbers{emit: emit} }
 
 // A jump is a run of numbers that did not come, and the time in which they would have.

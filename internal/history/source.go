@@ -114,19 +114,12 @@ func (s *Source) openFile(f *File) error {
 	if f.Name == "-" && s.o.Stdin != nil {
 		f.Name, src = "standard input", s.o.Stdin
 	} else {
-		file, err := os.Open(f.Name)
+		file, regular, err := OpenFile(f.Name)
 		if err != nil {
-			if path, ok := errors.AsType[*fs.PathError](err); ok {
-				err = path.Err // the name is said once
-			}
-			return callf("cannot read %s: %w", f.Name, err)
+			return err
 		}
 		f.handle, src = file, file
-		info, err := file.Stat()
-		switch {
-		case err == nil && info.IsDir():
-			return callf("cannot read %s: it is a directory", f.Name)
-		case err == nil && info.Mode().IsRegular():
+		if regular {
 			f.again = func() (io.Reader, error) {
 				_, err := file.Seek(0, io.SeekStart)
 				return file, err
@@ -148,6 +141,23 @@ func (s *Source) openFile(f *File) error {
 		s.bytes.Store(0)
 	}
 	return nil
+}
+
+// OpenFile opens a file to read it, and reports whether it can be read again. An error is a
+// *CallError.
+func OpenFile(name string) (f *os.File, regular bool, err error) {
+	if f, err = os.Open(name); err != nil {
+		if path, ok := errors.AsType[*fs.PathError](err); ok {
+			err = path.Err // the name is said once
+		}
+		return nil, false, callf("cannot read %s: %w", name, err)
+	}
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		_ = f.Close()
+		return nil, false, callf("cannot read %s: it is a directory", name)
+	}
+	return f, err == nil && info.Mode().IsRegular(), nil
 }
 
 // readHead finds out what a file is, and reads its head.
@@ -204,11 +214,11 @@ func (s *Source) NothingText() string {
 // ReadAll reads the files to their end, and returns what was wrong with them: damage does not keep
 // it from passing on what is in front of it.
 //
-// observe is called for each process that is meant in each recording, with the first recording's origin of times;
-// in logs for each instance of a process. It returns who observes it, nil if nobody does. A
-// recording is one session, for all instances of a runtime in a process. An observer that has a
-// method Stand(since int64) is told then that the program was suspended and nothing shows that it
-// resumed.
+// observe is called for each process that is meant: once for each recording, with the first
+// recording's origin of times, and in logs for each instance of it. It returns who observes the
+// process, nil if nobody does. A recording is one session, of all instances of a runtime in a
+// process. An observer with a method Stand(since int64) learns at its end that the program was
+// suspended and that nothing shows that it resumed.
 func (s *Source) ReadAll(observe func(*gclog.Process) logs.Observer) error {
 	return s.read(s.Files, func(p *gclog.Process) logs.Observer {
 		if !s.wanted(p) {

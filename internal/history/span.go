@@ -82,8 +82,8 @@ func (s *Span) CheckRunning() error {
 // timeText formats a time for people, in the zone of the span.
 func (s *Span) timeText(t time.Time) string { return TimeText(t.In(s.Zone.location())) }
 
-// ParseInstant reads what a flag says: a time of the calendar, a time of the day, an offset from the
-// beginning or, if it is negative, from the end. Times without a zone are in the zone z.
+// ParseInstant reads what a flag says: a time of the calendar, a time of the day, an offset from
+// the beginning or, if it is negative, from the end. Times without a zone are in the zone z.
 func ParseInstant(flag, text string, z Zone) (i Instant, err error) {
 	i.Text = text
 	if t, layout, ok := parseAny(timeLayouts, text); ok {
@@ -199,8 +199,8 @@ func (i *Instant) at(begin, end time.Time) (t time.Time, ok bool) {
 	}
 }
 
-// in returns the moment in what was recorded from begin to end. A first second of which only the end
-// was recorded counts.
+// in returns the moment in what was recorded from begin to end. A first second of which only the
+// end was recorded counts.
 func (i *Instant) in(begin, end time.Time) time.Time {
 	if i.kind == instantClock {
 		begin = begin.Truncate(i.unit())

@@ -142,7 +142,8 @@ func TestStretch(t *testing.T) {
 	}
 }
 
-// TestInstantUnit: a time stands for all that begins with its digits, an offset for a second at most.
+// TestInstantUnit: a time stands for all that begins with its digits, an offset for a second at
+// most.
 func TestInstantUnit(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"14:03":                         time.Minute,

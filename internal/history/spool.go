@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// A spool keeps what is read of a pipe so that it can be read once more: in memory until it is known
-// whether that will be needed, then in a temporary file.
+// A spool keeps what is read of a pipe so that it can be read once more: in memory until it is
+// known whether that will be needed, then in a temporary file.
 type spool struct {
 	r       io.Reader
 	kept    bytes.Buffer

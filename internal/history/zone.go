@@ -30,8 +30,8 @@ func (z Zone) text() string {
 	return "those of " + z.Local.String() + " (" + z.From + ")"
 }
 
-// moments returns when the clocks of a zone show this, which is written as a time of UTC: once, twice
-// where they are set back, never where they are set forward over it.
+// moments returns when the clocks of a zone show this, which is written as a time of UTC: once,
+// twice where they are set back, never where they are set forward over it.
 func moments(shown time.Time, where *time.Location) (list []time.Time) {
 	for _, side := range []time.Duration{-aDay, aDay} { // a change of the clocks is in between
 		_, east := shown.Add(side).In(where).Zone()

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// zones have clocks that are set by an hour, by half an hour, over midnight, by a whole day, and never.
+// zones have clocks that are set by an hour, by half an hour, over midnight, by a whole day, and
+// never.
 var zones = []string{"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Havana", "Pacific/Apia", "Asia/Kolkata", "UTC"}
 
 // changes are moments at which clocks of these zones were set.

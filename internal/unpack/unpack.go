@@ -23,8 +23,8 @@ func (e *Error) Unwrap() error { return e.Err }
 // A reader reads what is in a file.
 type reader struct{ r io.Reader }
 
-// Reader undoes gzip and zstd, recognized by their first bytes. What is not packed is read as it is.
-// The bytes of the file that have been read are added to read. Errors are of type *Error.
+// Reader undoes gzip and zstd, recognized by their first bytes. What is not packed is read as it
+// is. The bytes of the file that have been read are added to read. Errors are of type *Error.
 func Reader(r io.Reader, read *atomic.Int64) (io.Reader, error) {
 	r = &counter{r, read}
 	var head [4]byte
