@@ -84,6 +84,12 @@ func TestVarint(t *testing.T) {
 			t.Errorf("limit %d: a number of %d bytes: %d up to %d", limit, len(b), got, off)
 		}
 	}
+	for n := range 20 {
+		c := cursor{b: append(bytes.Repeat([]byte{0x80}, n), 0)}
+		if c.uvarint(); c.bad != (n >= 10) {
+			t.Errorf("a number of %d bytes is bad: %v", n+1, c.bad)
+		}
+	}
 }
 
 func TestStrings(t *testing.T) {

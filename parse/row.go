@@ -93,7 +93,7 @@ func (r *Reader) walk() error {
 			}
 			payload = p
 			sorted = flags&flagSorted != 0
-			if flags&flagCapture == 0 && k.writer != nil && k.meta != nil && flags&(flagMetadata|flagThread) == 0 {
+			if k.meta != nil && flags&(flagMetadata|flagCapture|flagThread) == 0 {
 				// By far the most frequent row: all but time and size as before.
 				r.stats.Rows++
 				if !k.meta.want.Deliver && !sorted {

@@ -944,6 +944,41 @@ func TestCount(t *testing.T) {
 	}
 }
 
+// TestSmallest: a byte is something: rules that divide by sizes leave out only what is empty.
+func TestSmallest(t *testing.T) {
+	burdened := func(budget uint64) change {
+		return func(d *gclog.GCDetails) {
+			d.Generations[0].After, d.Generations[0].Budget = 10*megabyte, budget
+			d.Global.Mechanisms |= clr.MechanismDemotion
+		}
+	}
+	crisis := func(objects, size uint64) *past {
+		h := newPast().gc(2, milli)
+		times(2, func(int) {
+			h.gc(1, milli, generation(1, func(g *gclog.GenerationDetails) { g.ObjectsBefore, g.Survived = objects, objects }),
+				generation(2, func(g *gclog.GenerationDetails) { g.Before, g.In = size, 25*megabyte }))
+			h.gc(2, milli, generation(2, func(g *gclog.GenerationDetails) { g.Survived = 80 * megabyte }))
+		})
+		return h
+	}
+	for _, c := range []struct {
+		rule, name string
+		h          *past
+		found      bool
+	}{
+		{"pinning", "no budget", newPast().healthy(20, burdened(0)), false},
+		{"pinning", "a budget of 1 byte", newPast().healthy(20, burdened(1)), true},
+		{"mid-life-crisis", "no objects", crisis(0, 100*megabyte), false},
+		{"mid-life-crisis", "1 byte of objects", crisis(1, 100*megabyte), true},
+		{"mid-life-crisis", "no gen2", crisis(megabyte, 0), false},
+		{"mid-life-crisis", "1 byte of gen2", crisis(megabyte, 1), true},
+	} {
+		if x, why := of(c.h.findings(t), c.rule); (x != nil) != c.found {
+			t.Errorf("%s, %s: %+v %q", c.rule, c.name, x, why)
+		}
+	}
+}
+
 // TestConditions: which conditions, of one gen2 collection, are a finding, and for which of them it
 // counts as blocking.
 func TestConditions(t *testing.T) {
