@@ -58,6 +58,20 @@ func TestListLimits(t *testing.T) {
 	}
 }
 
+// TestManySegments: of as many segments as are remembered it is known how large one is that goes.
+func TestManySegments(t *testing.T) {
+	const most = 65536
+	s := newStory()
+	for i := range uint64(most + 1) {
+		s.event(1, &clr.GCCreateSegment{Address: i, Size: 3})
+	}
+	s.event(1, &clr.GCFreeSegment{Address: most - 1}).event(1, &clr.GCFreeSegment{Address: most})
+	s.plain(u, 1, 0)
+	if d := s.gcs[0].Segments; d.Created != most+1 || d.CreatedBytes != 3*(most+1) || d.Freed != 2 || d.FreedBytes != 3 {
+		t.Errorf("%+v", d)
+	}
+}
+
 // TestBuckets: lists of a collection that come in several events.
 func TestBuckets(t *testing.T) {
 	d := clr.NewDecoder(8)
