@@ -26,7 +26,7 @@ func (a Account) Do(f func() error) error {
 	if a == (Account{}) || int(a.UID) == os.Geteuid() && int(a.GID) == os.Getegid() && !privileged() {
 		return f()
 	}
-	result, panicked := make(chan error, 1), make(chan any, 1)
+	result, panicked := make(chan error), make(chan any)
 	go func() {
 		runtime.LockOSThread() // never unlocked
 		defer func() {
