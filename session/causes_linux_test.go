@@ -90,6 +90,64 @@ func TestLeavesNothing(t *testing.T) {
 	leavesNothing(t, os.Getpid(), func() { all(withHelper) })
 }
 
+// TestNoFiles: where gclog may open no more files nothing is found out, and nothing is taken for what
+// it is not.
+func TestNoFiles(t *testing.T) {
+	p := run(t, spec{Sockets: []string{exact}, Map: libcoreclr(t, "8.0.22"), Threads: []string{".NET Finalizer"}})
+	for _, helper := range [][]string{nil, helperArguments} {
+		h := &session.Host{Helper: helper}
+		target := find(t, p)
+		found, err := h.Find(t.Context(), p.pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		family := h.NewFamily("TMPDIR", p.dir)
+		var limit syscall.Rlimit
+		if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+			t.Fatal(err)
+		}
+		none := syscall.Rlimit{Cur: 0, Max: limit.Max}
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &none); err != nil {
+			t.Fatal(err)
+		}
+		_, ferr := h.Find(t.Context(), p.pid)
+		_, lerr := h.List(t.Context())
+		_, derr := h.Describe(p.pid)
+		_, serr := session.NewScanner()
+		w, m := found.Watch(), found.OpenMemory()
+		resident, group, most := m.Read()
+		outcome := w.Outcome()
+		alive, stopped, tracer, startup := found.Alive(), found.Stopped(), found.Tracer(), found.Startup()
+		runtime, deleted, count := found.Runtime(), found.SocketDeleted(), family.Count()
+		threads, known := found.ServerGCThreads()
+		_, merr := found.Maps("/libcoreclr.so")
+		_, rerr := found.ReadFile("/proc/version", 10)
+		err = found.Resume(t.Context())
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, ferr, session.CauseNoAccess, "cannot be looked at: too many open files")
+		refused(t, derr, session.CauseNoAccess, "cannot be looked at: too many open files")
+		refused(t, err, session.CauseNoAccess, "too many open files")
+		for _, err := range []error{lerr, serr, merr, rerr} {
+			if !errors.Is(err, unix.EMFILE) {
+				t.Errorf("error %v", err)
+			}
+		}
+		if resident|group|most != 0 || outcome.Known || outcome.OOM {
+			t.Errorf("memory %d, %d, %d, outcome %+v", resident, group, most, outcome)
+		}
+		if !alive || stopped || tracer != 0 || startup != session.StartupUnknown || runtime != session.RuntimeUnknown || deleted || count != 0 || threads != 0 || known {
+			t.Errorf("alive %v, stopped %v, tracer %d, startup %v, runtime %v, deleted %v, %d members, threads %d %v", alive, stopped, tracer, startup, runtime, deleted, count, threads, known)
+		}
+		w.Close()
+		m.Close()
+		if again := find(t, p); again.StartKey != target.StartKey || again.Startup() != session.StartupFinished || again.Runtime() != session.RuntimeCoreCLR {
+			t.Errorf("afterwards: %+v", again.Process)
+		}
+	}
+}
+
 // checkCloseOnExec checks that nothing that is open now will be in a program that is started.
 func checkCloseOnExec(t *testing.T) {
 	t.Helper()
@@ -281,7 +339,24 @@ func TestDescribe(t *testing.T) {
 		refused(t, err, session.CauseNoSuchProcess, "does not exist")
 	}
 	stuck := new(session.Host)
+	target, err := stuck.Find(t.Context(), p.pid)
+	if err != nil {
+		t.Fatal(err)
+	}
 	stuck.FillLooks()
+	w, m := target.Watch(), target.OpenMemory()
+	if _, known := w.SocketLeft(); known || w.Outcome().Known {
+		t.Errorf("where nothing can be looked at: the socket is known, or %+v", w.Outcome())
+	}
+	if resident, group, limit := m.Read(); resident|group|limit != 0 {
+		t.Errorf("where nothing can be looked at: memory %d, %d, %d", resident, group, limit)
+	}
+	w.Close()
+	m.Close()
+	refused(t, stuck.Inspect(p.pid).Err, session.CauseStuck, "is not looked at")
+	if _, err := stuck.Find(t.Context(), p.pid); err == nil {
+		t.Error("it is found where nothing can be looked at")
+	}
 	if got, err := stuck.Describe(p.pid); err != nil || got == nil || got.PID != p.pid || got.Name == "" || got.Environ != nil {
 		t.Errorf("where nothing can be looked at: %+v, error %v", got, err)
 	}

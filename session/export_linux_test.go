@@ -240,3 +240,13 @@ func OpenGroup(proc string) int {
 	defer g.close()
 	return len(g.dirs)
 }
+
+// ReadMounts are the points of the mounts in a folder that looks like one of /proc.
+func ReadMounts(proc string) (list []string) {
+	dir, _ := openFolder(unix.AT_FDCWD, proc)
+	defer closeFile(&dir)
+	for _, m := range readMounts(dir) {
+		list = append(list, m.point)
+	}
+	return list
+}

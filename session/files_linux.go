@@ -78,11 +78,9 @@ func readAllIn(dir int, name string, limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, limit))
 }
 
-// readAgain reads a file of the kernel's from its begin, without taking memory.
+// readAgain reads a file of the kernel's from its begin, without taking memory. Of no file it reads
+// nothing.
 func readAgain(fd int, buf []byte) []byte {
-	if fd < 0 {
-		return nil
-	}
 	n, err := unix.Pread(fd, buf, 0)
 	if err != nil {
 		return nil

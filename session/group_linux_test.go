@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gclog/gclog/internal/child"
 	"github.com/gclog/gclog/session"
 	"golang.org/x/sys/unix"
 )
@@ -74,6 +75,33 @@ func TestReadStatus(t *testing.T) {
 	}
 	if _, err := session.ReadStat(dir); !errors.Is(err, unix.EISDIR) {
 		t.Errorf("what cannot be read: %v", err)
+	}
+}
+
+// TestReadBounded: of what can be of any length so much is read, to the byte, and no more.
+func TestReadBounded(t *testing.T) {
+	for _, more := range []int{0, 1} {
+		// padded has its last byte just where reading ends, or behind that.
+		padded := func(name string, size int, before, pad, end string) string {
+			n := size - len(before) - len(end) + more
+			return folder(t, map[string]string{name: before + strings.Repeat(pad, n/len(pad)) + pad[:n%len(pad)] + end})
+		}
+		status := padded("status", 1<<20, "Name:\tx\nTgid:\t7\nUid:\t1\t2\nGroups:\t", "1 ", "\nNSpid:\t7\t53")
+		if _, _, inner, err := session.ReadStatus(status); err != nil || inner != []int{53, 5}[more] {
+			t.Errorf("%d more: a status with the number %d, error %v", more, inner, err)
+		}
+		group := padded("cgroup", 64<<10, "", "1:a:/\n", "\n0::/app")
+		if path, _, _ := session.GroupPath(group); path != []string{"/app", "/ap"}[more] {
+			t.Errorf("%d more: the group %q", more, path)
+		}
+		mounts := padded("mountinfo", 1<<20, "", "x\n", "\n30 20 0:26 / /point rw - ext4 x r")
+		if got := len(session.ReadMounts(mounts)); got != []int{1, 0}[more] {
+			t.Errorf("%d more: %d mounts", more, got)
+		}
+		stat := padded("stat", 2048, "1 (", "x", ") S"+strings.Repeat(" 0", 18)+" 4711")
+		if start, err := session.ReadStat(stat); err != nil || start != []uint64{4711, 471}[more] {
+			t.Errorf("%d more: a start of %d, error %v", more, start, err)
+		}
 	}
 }
 
@@ -213,6 +241,25 @@ func TestGroupMemory(t *testing.T) {
 		if got.usage, got.limit, got.kills, got.known = session.GroupMemory(tc.version, dirs...); got != tc.want {
 			t.Errorf("%s: %+v, want %+v", name, got, tc.want)
 		}
+	}
+}
+
+// TestGroupPlanted: what is mounted over a file of a group is not opened.
+func TestGroupPlanted(t *testing.T) {
+	if !child.First(t) {
+		return
+	}
+	dir := folder(t, map[string]string{"memory.current": "1\n", "memory.max": "2\n", "other": "3\n"})
+	if _, limit, _, _ := session.GroupMemory(2, dir); limit != 2 {
+		t.Errorf("a limit of %d", limit)
+	}
+	over := filepath.Join(dir, "memory.max")
+	if err := unix.Mount(filepath.Join(dir, "other"), over, "", unix.MS_BIND, ""); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Unmount(over, 0)
+	if usage, limit, _, _ := session.GroupMemory(2, dir); usage != 1 || limit != 0 {
+		t.Errorf("%d bytes, and a limit of %d", usage, limit)
 	}
 }
 

@@ -109,8 +109,7 @@ func (e *awayError) stuck(p *Process) *TargetError {
 
 // begin waits for the turn of a process.
 func (hs *helpers) begin(ctx context.Context, p *Process, away *awayError, wait bool) (*task, error) {
-	late := time.NewTimer(helperTime)
-	defer late.Stop()
+	late := time.After(helperTime)
 	busy := func() error {
 		return refuse(p.PID, CauseStuck, nil, "cannot be looked at now: %v, and other looks at such ones take their time", away)
 	}
@@ -138,21 +137,17 @@ func (hs *helpers) begin(ctx context.Context, p *Process, away *awayError, wait 
 		if wait {
 			patience = helperTime // then it is stuck
 		}
-		turn := time.NewTimer(time.Until(other.since.Add(patience)))
 		select {
 		case <-freed:
-		case <-turn.C:
+		case <-time.After(time.Until(other.since.Add(patience))):
 			if !wait {
 				return nil, busy()
 			}
-		case <-late.C:
-			turn.Stop()
+		case <-late:
 			return nil, busy()
 		case <-ctx.Done():
-			turn.Stop()
 			return nil, ctx.Err()
 		}
-		turn.Stop()
 	}
 }
 

@@ -275,6 +275,7 @@ func TestHelperMissing(t *testing.T) {
 		_, _, _ = target.Runtime(), target.TempDirTrouble(), target.WhyNoSocket(nil)
 		_, _ = target.ReadFile(filepath.Join(fuse.Dir(0), "missing"), 5)
 		m, w := target.OpenMemory(), target.Watch()
+		checkCloseOnExec(t)
 		m.Close()
 		w.Close()
 	})

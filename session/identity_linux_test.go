@@ -84,6 +84,39 @@ func TestIdentityByMounts(t *testing.T) {
 	}
 }
 
+// TestIdentityFirst: what is found first counts, and control groups before mounts.
+func TestIdentityFirst(t *testing.T) {
+	line := func(root, point string) string {
+		return "1522 1490 8:1 " + root + " " + point + " rw,relatime - ext4 /dev/sda1 rw\n"
+	}
+	host := func(id, file string) string { return line("/var/lib/docker/containers/"+id+"/x", "/etc/"+file) }
+	pod := func(id, name string) string {
+		return line("/pods/"+id+"/containers/"+name+"/1a2b", "/dev/termination-log")
+	}
+	otherPod := strings.ReplaceAll(podID, "4f6b", "0000")
+	for name, tc := range map[string]struct {
+		groups, mounts       string
+		container, pod, name string
+	}{
+		"two groups":            {"11:memory:/docker/" + idA + "\n10:cpu:/docker/" + idB + "\n", "", idA, "", ""},
+		"two groups of pods":    {"1:a:/pod" + podID + "/" + idA + "\n2:b:/pod" + otherPod + "/" + idB + "\n", "", idA, podID, ""},
+		"one in another":        {"1:a:/pod" + otherPod + "/" + idA + "/pod" + podID + "/" + idB + "\n", "", idB, podID, ""},
+		"groups before mounts":  {"0::/docker/" + idA + "\n", host(idB, "hostname"), idA, "", ""},
+		"a pod before mounts":   {"0::/pod" + podID + "\n", host(idB, "hostname") + pod(otherPod, "orders"), "", podID, "orders"},
+		"two pods by mounts":    {"", pod(podID, "orders") + pod(otherPod, "sidecar"), "", podID, "orders"},
+		"hosts":                 {"", host(idA, "hosts"), idA, "", ""},
+		"resolv.conf":           {"", host(idA, "resolv.conf"), idA, "", ""},
+		"another file":          {"", host(idA, "passwd"), "", "", ""},
+		"a pod and its hosts":   {"", pod(podID, "orders") + host(idA, "hosts"), "", podID, "orders"},
+		"a container and a pod": {"0::/docker/" + idA + "\n", pod(podID, "orders") + host(idB, "hosts"), idA, podID, "orders"},
+	} {
+		p := session.IdentifiedBy(tc.groups, tc.mounts)
+		if p.ContainerID != tc.container || p.PodUID != tc.pod || p.ContainerName != tc.name {
+			t.Errorf("%s: container %q, pod %q, %q; want %q, %q, %q", name, p.ContainerID, p.PodUID, p.ContainerName, tc.container, tc.pod, tc.name)
+		}
+	}
+}
+
 // TestPathBelow: from the folder that a mount shows to a group, as both look from the
 // reader's own namespace.
 func TestPathBelow(t *testing.T) {

@@ -122,8 +122,6 @@ func look[T any](ctx context.Context, p *Process, f func() (T, error), drop func
 		}()
 		s.value, s.err = f()
 	}()
-	limit := time.NewTimer(lookTime)
-	defer limit.Stop()
 	select {
 	case s := <-done:
 		if s.panic != nil {
@@ -133,7 +131,7 @@ func look[T any](ctx context.Context, p *Process, f func() (T, error), drop func
 	case <-ctx.Done():
 		close(left)
 		return none, ctx.Err()
-	case <-limit.C:
+	case <-time.After(lookTime):
 		close(left)
 		return none, refuse(p.PID, CauseStuck, nil, "cannot be looked at within %v: that is stuck in the kernel, or this machine is very busy", lookTime)
 	}

@@ -110,14 +110,6 @@ func (e *encoder) u8(v byte)    { e.b = append(e.b, v) }
 func (e *encoder) u32(v uint32) { e.b = binary.LittleEndian.AppendUint32(e.b, v) }
 func (e *encoder) u64(v uint64) { e.b = binary.LittleEndian.AppendUint64(e.b, v) }
 
-func (e *encoder) bool(v bool) {
-	if v {
-		e.u8(1)
-	} else {
-		e.u8(0)
-	}
-}
-
 // string writes a count of UTF-16 units with the terminating zero, then these;
 // an empty string is absent: count 0 and nothing else.
 func (e *encoder) string(s string) {

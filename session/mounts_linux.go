@@ -39,10 +39,7 @@ const maxMounts = 1 << 20
 
 // readMounts reads the mounts of a process, whose folder in /proc is open.
 func readMounts(proc int) []mount {
-	b, err := readAllIn(proc, "mountinfo", maxMounts)
-	if err != nil {
-		return nil
-	}
+	b, _ := readAllIn(proc, "mountinfo", maxMounts) // what cannot be read is not known either
 	return parseMounts(b)
 }
 
@@ -105,7 +102,7 @@ func newGuard(h *hostMounts, proc int) *guard {
 
 // namespaceOf is the mount namespace of a process, "" if that is not told.
 func namespaceOf(proc int) string {
-	b := make([]byte, 64)
+	b := make([]byte, unix.PathMax)
 	n, err := unix.Readlinkat(proc, "ns/mnt", b)
 	if err != nil {
 		return ""
@@ -174,18 +171,12 @@ func (h *hostMounts) read() []mount {
 // mountsAreOurs tells whether the mount namespace of a process belongs to the user namespace of
 // gclog. In one of its own every user may mount FUSE, and an overlay over that.
 func mountsAreOurs(proc int) bool {
-	namespace, err := openAs(proc, "ns/mnt", openRead)
-	if err != nil {
-		return false
-	}
-	defer unix.Close(namespace)
-	owner, err := unix.IoctlRetInt(namespace, unix.NS_GET_USERNS)
-	if err != nil {
-		return false
-	}
-	defer unix.Close(owner)
-	var theirs, own unix.Stat_t
-	return unix.Fstat(owner, &theirs) == nil && unix.Stat(procRoot+"/self/ns/user", &own) == nil && theirs.Dev == own.Dev && theirs.Ino == own.Ino
+	namespace, _ := openAs(proc, "ns/mnt", openRead)
+	defer closeFile(&namespace)
+	owner, _ := unix.IoctlRetInt(namespace, unix.NS_GET_USERNS) // no file, with an error
+	defer closeFile(&owner)
+	theirs, own := status(owner), unix.Stat_t{}
+	return unix.Stat(procRoot+"/self/ns/user", &own) == nil && theirs.Dev == own.Dev && theirs.Ino == own.Ino
 }
 
 // An awayError says that something is on a file system that may not answer.

@@ -28,13 +28,13 @@ type request struct {
 type requestKind uint8
 
 const (
-	findSocket  requestKind = iota + 1 // reply.Name, "" if there is none
-	describeDir                        // reply.Name: what may have kept a runtime from making its socket
-	connect                            // reply.FD
-	hasFile                            // reply.Yes
-	watchDir                           // reply.FD
-	readFile                           // reply.Data
-	program                            // reply.Runtime: what is part of the program itself
+	findSocket  requestKind = iota // reply.Name, "" if there is none
+	describeDir                    // reply.Name: what may have kept a runtime from making its socket
+	connect                        // reply.FD
+	hasFile                        // reply.Yes
+	watchDir                       // reply.FD
+	readFile                       // reply.Data
+	program                        // reply.Runtime: what is part of the program itself
 )
 
 // A reply is what came of a request.
@@ -144,9 +144,7 @@ func (q *request) describeDir(t *tree, dir place) (string, error) {
 		return dirPlanted, nil
 	}
 	var st unix.Statfs_t
-	if err := unix.Fstatfs(dir.fd, &st); err != nil {
-		return "", err
-	}
+	_ = unix.Fstatfs(dir.fd, &st) // without success all is 0
 	switch {
 	case st.Flags&unix.ST_RDONLY != 0:
 		return dirReadOnly, nil
@@ -229,11 +227,8 @@ func openRegular(fd int, name string) (*os.File, error) {
 
 // runningProgram reads the program that a process runs.
 func runningProgram(proc int, g *guard) (Runtime, error) {
-	fd, err := openAs(proc, "exe", openPath)
-	if err != nil {
-		return RuntimeUnknown, err
-	}
-	defer unix.Close(fd)
+	fd, _ := openAs(proc, "exe", openPath) // no file is no regular one
+	defer closeFile(&fd)
 	if g != nil {
 		if err := g.checkFile(fd); err != nil {
 			return RuntimeUnknown, err

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -55,9 +56,7 @@ func (s *Scanner) Scan() ([]Sighting, error) {
 
 // scan adds the processes to the list.
 func (s *Scanner) scan(list, old []Sighting) ([]Sighting, error) {
-	if _, err := unix.Seek(s.proc, 0, 0); err != nil {
-		return nil, err
-	}
+	_, _ = unix.Seek(s.proc, 0, io.SeekStart)
 	for {
 		n, err := unix.Getdents(s.proc, s.entries)
 		if err != nil {

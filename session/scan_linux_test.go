@@ -230,6 +230,10 @@ func TestScanNames(t *testing.T) {
 			t.Errorf("%+v", x)
 		}
 	}
+	s.Close()
+	if list, err := s.Scan(); err == nil {
+		t.Errorf("of what is closed: %+v", list)
+	}
 	if s, err := session.ScannerOf(filepath.Join(string(dir), "missing")); err == nil {
 		s.Close()
 		t.Error("a folder that is not there is taken")

@@ -315,6 +315,20 @@ func TestProcessInfoUnknown(t *testing.T) {
 	}
 }
 
+// TestServerErrors: what the runtimes of .NET answer, and what that means.
+func TestServerErrors(t *testing.T) {
+	for code, want := range map[uint32]string{
+		0x80131384: "badly encoded", 0x80131385: "does not know this command", 0x80131386: "does not know this protocol",
+		0x80131387: "does not say why", 0x8013135B: "still starting", 0x80131371: "not initialized yet", 0x80131515: "does not support this",
+		0x80004005: "the runtime failed", 0x80070057: "an argument is invalid", 0x8007007A: "a buffer is too small", 0x80070058: "refused it",
+	} {
+		err := serve(t, send(refusal(code))).client().Resume(t.Context())
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasSuffix(err.Error(), fmt.Sprintf("(0x%08X)", code)) {
+			t.Errorf("%#x: %v, want %s", code, err, want)
+		}
+	}
+}
+
 // TestServerError: any other error ends the search for an older command.
 func TestServerError(t *testing.T) {
 	for code, want := range map[uint32]string{
@@ -505,6 +519,8 @@ func TestEnvironmentWrong(t *testing.T) {
 		"no count":                    piece(2, "0100"),
 		"more strings than there are": piece(12, "ffffffff 02000000 41000000"),
 		"a string beyond the end":     piece(12, "01000000 ffffffff 41000000"),
+		"a string cut off":            piece(12, "01000000 08000000 41000000"),
+		"a length cut off":            piece(6, "01000000 0800"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := serve(t, send(b))

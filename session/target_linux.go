@@ -184,9 +184,7 @@ func (p *Process) procPID() int {
 // time asleep included.
 func startTime(key uint64) time.Time {
 	var boot, now unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot) != nil || unix.ClockGettime(unix.CLOCK_REALTIME, &now) != nil {
-		return time.Time{}
-	}
+	_, _ = unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot), unix.ClockGettime(unix.CLOCK_REALTIME, &now)
 	return time.Unix(0, now.Nano()-boot.Nano()+int64(key)*int64(time.Second/userHZ))
 }
 
@@ -567,19 +565,10 @@ func (p *Process) Tracer() int {
 
 // statusNumber reads a number of /proc/PID/status, 0 if it cannot be read.
 func statusNumber(pid int, name string) int {
-	dir, err := openProcess(pid)
-	if err != nil {
-		return 0
-	}
-	defer unix.Close(dir)
-	b, err := readAllIn(dir, "status", maxStatus)
-	if err != nil {
-		return 0
-	}
-	if list := statusNumbers(b, name); len(list) > 0 {
-		return list[0]
-	}
-	return 0
+	dir, _ := openProcess(pid)
+	defer closeFile(&dir)
+	b, _ := readAllIn(dir, "status", maxStatus) // of no folder it reads nothing
+	return append(statusNumbers(b, name), 0)[0]
 }
 
 // Alive tells whether the process still runs. That of one that this host does not show

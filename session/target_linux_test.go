@@ -1112,6 +1112,22 @@ func TestLibraries(t *testing.T) {
 	if got, none := core.LibraryVersion(), plain.LibraryVersion(); got != "10.0.1" || none != "" {
 		t.Errorf("versions %q and %q", got, none)
 	}
+	p := run(t, spec{Sockets: []string{exact}})
+	debugged := find(t, p)
+	pipe := func(pid int, key uint64) string {
+		return filepath.Join(p.dir, fmt.Sprintf("clr-debug-pipe-%d-%d-in", pid, key))
+	}
+	for path, want := range map[string]session.Runtime{
+		pipe(debugged.PID, debugged.StartKey+1): session.RuntimeNativeAOT, pipe(debugged.PID, debugged.StartKey): session.RuntimeCoreCLR,
+	} {
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := debugged.Runtime(); got != want {
+			t.Errorf("with %s: a runtime %v, want %v", path, got, want)
+		}
+		_ = os.Remove(path)
+	}
 	lib := filepath.Join(shortDir(t), "libclrgcexp.so")
 	if err := os.WriteFile(lib, []byte("not really"), 0o644); err != nil {
 		t.Fatal(err)

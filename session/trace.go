@@ -38,6 +38,7 @@ const (
 
 	formatNettrace   = 1
 	rundownKeywordGC = 1
+	no               = 0
 )
 
 // Validate returns what is wrong with the configuration: some of it would end
@@ -70,17 +71,17 @@ func (c *Config) payload(command byte) []byte {
 	e.u32(formatNettrace)
 	switch command {
 	case cmdCollectTracing2:
-		e.bool(false) // rundown: here it would be all of it
+		e.u8(no) // rundown: here it would be all of it
 	case cmdCollectTracing3:
-		e.bool(false)
-		e.bool(false) // no stacks
+		e.u8(no)
+		e.u8(no) // no stacks
 	default:
 		rundown := uint64(0)
 		if c.RundownGC {
 			rundown = rundownKeywordGC
 		}
 		e.u64(rundown)
-		e.bool(false)
+		e.u8(no)
 	}
 	e.u32(uint32(len(c.Providers)))
 	for _, p := range c.Providers {
@@ -89,7 +90,7 @@ func (c *Config) payload(command byte) []byte {
 		e.string(p.Name)
 		e.string(p.Filter)
 		if command == cmdCollectTracing5 {
-			e.bool(false) // the ids are those that are left out
+			e.u8(no) // the ids are those that are left out
 			e.u32(uint32(len(p.Exclude)))
 			for _, id := range p.Exclude {
 				e.u32(id)

@@ -505,6 +505,33 @@ func TestStopBeforeBegin(t *testing.T) {
 	}
 }
 
+// TestStopGivenUp: who gives up the stop of a session that has begun can read on.
+func TestStopGivenUp(t *testing.T) {
+	r := serve(t, func(conn net.Conn, request []byte) {
+		if request[17] == 0x01 {
+			hang(conn)
+			return
+		}
+		_, _ = conn.Write(append(answer(make([]byte, 8)), strings.Repeat("x", 30)...))
+		hang(conn)
+	})
+	s, err := r.client().StartTracing(t.Context(), config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 30 {
+		if n, err := s.Read(make([]byte, 1)); n != 1 || err != nil {
+			t.Fatalf("%d bytes, error %v", n, err)
+		}
+		if err := s.Stop(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v", err)
+		}
+	}
+}
+
 // TestStopWhenOver: a session that the runtime has ended needs no stop.
 func TestStopWhenOver(t *testing.T) {
 	r := serve(t, func(conn net.Conn, request []byte) {

@@ -67,7 +67,7 @@ func (t *tree) open(path string) (place, error) {
 			at = next
 		}
 	}
-	if err != nil && at.fd >= 0 {
+	if err != nil {
 		at.close()
 		at.fd = noFile
 	}
@@ -185,9 +185,8 @@ const openTries = 100
 
 // readLink reads a link that is open with O_PATH.
 func readLink(fd int) (target string, isLink bool, err error) {
-	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFLNK {
-		return "", false, err
+	if status(fd).Mode&unix.S_IFMT != unix.S_IFLNK {
+		return "", false, nil
 	}
 	b := make([]byte, unix.PathMax)
 	n, err := unix.Readlinkat(fd, "", b)

@@ -74,3 +74,72 @@ func TestDeepPath(t *testing.T) {
 		}
 	}
 }
+
+// TestWays: a path leads where it would lead the process: links, dots, and what leads above the root.
+func TestWays(t *testing.T) {
+	root := t.TempDir()
+	at := func(name string) string { return filepath.Join(root, name) }
+	if err := os.MkdirAll(at("a/b"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"here", "a/in-a", "a/b/in-b"} {
+		if err := os.WriteFile(at(name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	links := map[string]string{
+		"a/link": "b", "a/up": "../a/b", "abs": at("a"), "loop": "loop", "a/b/root": "../../../../../../../../../../.." + root,
+		"dots": "./a/./b/..", "gone": "missing", "to-file": "here", "slash": "a/b/", "chain-0": "a",
+	}
+	for i := range 41 {
+		links[fmt.Sprintf("chain-%d", i+1)] = fmt.Sprintf("chain-%d", i)
+	}
+	for name, target := range links {
+		if err := os.Symlink(target, at(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	depth := len(strings.Split(root, "/")) - 1
+	byAll(t, func(t *testing.T, ask asker) {
+		for _, tc := range []struct {
+			path, name string
+			found      bool
+			err        error
+		}{
+			{"", "here", true, nil},
+			{"/", "here", true, nil},
+			{"/a", "in-a", true, nil},
+			{"/a/b", "in-b", true, nil},
+			{"/a/b", "in-a", false, nil},
+			{"//a///b//", "in-b", true, nil},
+			{"/a/link", "in-b", true, nil},
+			{"/a/up", "in-b", true, nil},
+			{"/abs/b", "in-b", true, nil},
+			{"/a/b/root", "here", true, nil},
+			{"/a/b/root/a/b/root/a", "in-a", true, nil},
+			{"/dots", "in-a", true, nil},
+			{"/slash", "in-b", true, nil},
+			{"/a/..", "here", true, nil},
+			{"/a/b/..", "in-a", true, nil},
+			{"/a/b/../..", "here", true, nil},
+			{"/a/b/.././b", "in-b", true, nil},
+			{"/a/link/..", "in-a", true, nil},
+			{"/abs/..", "here", true, nil},
+			{"/a/b/../../a/../a/b", "in-b", true, nil},
+			{strings.Repeat("/..", 100) + root + "/a", "in-a", true, nil},
+			{"/chain-39", "in-a", true, nil},
+			{"/chain-40", "in-a", false, unix.ELOOP},
+			{"/loop", "x", false, unix.ELOOP},
+			{"/gone", "x", false, unix.ENOENT},
+			{"/missing/..", "here", false, unix.ENOENT},
+			{"/to-file", "x", false, nil},
+			{strings.Repeat("/.", 1024-depth), "here", true, nil},
+			{strings.Repeat("/.", 1025-depth), "here", false, unix.ENAMETOOLONG},
+		} {
+			r, err := ask(&session.Request{Kind: session.HasFile, Path: root + tc.path, Name: tc.name})
+			if r.Yes != tc.found || !errors.Is(err, tc.err) {
+				t.Errorf("%.50s: %s is there: %v, error %v; want %v, %v", tc.path, tc.name, r.Yes, err, tc.found, tc.err)
+			}
+		}
+	})
+}

@@ -101,20 +101,15 @@ func (w *Watch) status() (unix.WaitStatus, bool) {
 }
 
 func (w *Watch) lastStatus() (unix.WaitStatus, bool) {
-	if w.pidfd < 0 {
-		return 0, false
-	}
 	info := unix.PidfdInfo{Mask: unix.PIDFD_INFO_EXIT}
-	if unix.IoctlPidfdInfo(w.pidfd, &info) != nil || info.Mask&unix.PIDFD_INFO_EXIT == 0 {
-		return 0, false
-	}
-	return unix.WaitStatus(info.Exit_code), true
+	known := unix.IoctlPidfdInfo(w.pidfd, &info) == nil && info.Mask&unix.PIDFD_INFO_EXIT != 0
+	return unix.WaitStatus(info.Exit_code), known
 }
 
 // SocketLeft tells whether the socket is still there, and whether that is known. A
 // process that exits removes it, one that is killed does not.
 func (w *Watch) SocketLeft() (left, known bool) {
-	if w.dir < 0 || w.socket == "" {
+	if w.socket == "" {
 		return false, false
 	}
 	fd, err := openFile(w.dir, w.socket) // it touches no more than the folder
