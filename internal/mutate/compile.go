@@ -96,8 +96,9 @@ func alone(ctx context.Context, dir string, c change) (*overlay, error) {
 	if err := o.put(c.file, c.apply(content)); err != nil {
 		return nil, err
 	}
-	said, err := o.run(ctx, "build", "./"+filepath.Dir(c.file))
-	if err != nil && bytes.Contains(said, []byte(flat(c.file)+":")) {
+	pkg := filepath.Dir(c.file)
+	said, err := o.run(ctx, "build", "./"+pkg)
+	if err != nil && bytes.Contains(said, []byte("# "+module+"/"+pkg+"\n")) { // the compiler says it, perhaps of another file
 		return nil, errCompile
 	}
 	return o, failure(ctx, err, said)
