@@ -1,7 +1,10 @@
 package session
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
+	"encoding/gob"
 	"fmt"
 	"os"
 	"time"
@@ -75,8 +78,11 @@ const (
 )
 
 // Here performs a request for this process itself.
-func (q *request) Here() (reply, error) {
-	proc, _ := openFolder(unix.AT_FDCWD, "/proc/self")
+func (q *request) Here() (reply, error) { return q.In("/proc/self") }
+
+// In performs it for a process with this folder in /proc.
+func (q *request) In(folder string) (reply, error) {
+	proc, _ := openFolder(unix.AT_FDCWD, folder)
 	defer closeFile(&proc)
 	return q.perform(proc, nil)
 }
@@ -106,6 +112,27 @@ func (h *Helper) Ask(q *Request) (Reply, error) {
 
 // Write sends it bytes.
 func (h *Helper) Write(b []byte) (int, error) { return h.h.conn.Write(b) }
+
+// Message is a request as a helper is sent it, without the folder of a process.
+func (q *Request) Message() []byte {
+	var b bytes.Buffer
+	_ = gob.NewEncoder(&b).Encode(q)
+	return append(binary.LittleEndian.AppendUint32(nil, uint32(b.Len())), b.Bytes()...)
+}
+
+// Unread is how much of what was written to it the helper has not read.
+func (h *Helper) Unread() (n int) {
+	_ = control(h.h.conn, func(fd int) { n, _ = unix.IoctlGetInt(fd, unix.SIOCOUTQ) })
+	return n
+}
+
+// Answer takes what it answers.
+func (h *Helper) Answer() error {
+	var a answer
+	fd, err := receive(h.h.conn, &a)
+	closeFile(&fd)
+	return err
+}
 
 // Close closes its connection, and returns how it ends.
 func (h *Helper) Close() (*os.ProcessState, error) {

@@ -117,7 +117,6 @@ func (p *Peer) ended(c *connection) {
 	if p.newest != c {
 		return
 	}
-	p.idle = nil
 	time.AfterFunc(goneAfter, func() { p.missing(c) })
 }
 

@@ -211,6 +211,18 @@ func TestRequests(t *testing.T) {
 	})
 }
 
+// TestRequestNoRoot: what cannot be entered is told so, with the kernel's own error.
+func TestRequestNoRoot(t *testing.T) {
+	for _, q := range []session.Request{{Kind: session.HasFile, Path: "/", Name: "x"}, {Kind: session.ReadFile, Path: "/x"}, {Kind: session.WatchDir, Path: "/"}} {
+		if r, err := q.In(t.TempDir()); !errors.Is(err, unix.ENOENT) || r.FD != -1 || r.Yes {
+			t.Errorf("%+v: %+v, error %v", q, r, err)
+		}
+	}
+	if r, err := (&session.Request{Kind: session.Program}).In(t.TempDir()); err == nil || r.Runtime != session.RuntimeUnknown {
+		t.Errorf("a program: %+v, error %v", r, err)
+	}
+}
+
 // TestHelperDefect: a helper that has a defect says so.
 func TestHelperDefect(t *testing.T) {
 	if text, file := session.DefectOfHelper(); !strings.HasPrefix(text, "a defect of gclog, please report it: ") || !strings.Contains(text, "request_linux.go") || file {
@@ -245,6 +257,17 @@ func TestHelperEnds(t *testing.T) {
 	}
 	if r, err := h.Ask(&session.Request{Kind: session.HasFile, Path: "/", Name: "proc"}); err != nil || !r.Yes {
 		t.Errorf("after signals: %+v, error %v", r, err)
+	}
+	// A message may come in pieces.
+	message := (&session.Request{Kind: session.HasFile, Path: "/", Name: "proc"}).Message()
+	for _, piece := range [][]byte{message[:1], message[1:9], message[9:]} {
+		if _, err := h.Write(piece); err != nil {
+			t.Fatal(err)
+		}
+		waitUntil(t, "the helper to read", func() bool { return h.Unread() == 0 })
+	}
+	if err := h.Answer(); err != nil {
+		t.Error(err)
 	}
 	ends(h, "closed", 0)
 	const most = 4 << 20

@@ -132,7 +132,8 @@ func (s *Scanner) readStat(pid int) (int, error) {
 func nextEntry(b []byte) (pid int, rest []byte) {
 	const lengthAt, nameAt = 16, 19
 	rest = b[binary.NativeEndian.Uint16(b[lengthAt:]):]
-	for _, c := range b[nameAt:] {
+	for at := nameAt; ; at++ {
+		c := b[at]
 		switch {
 		case c == 0:
 			return pid, rest
@@ -141,7 +142,6 @@ func nextEntry(b []byte) (pid int, rest []byte) {
 		}
 		pid = pid*10 + int(c-'0')
 	}
-	return 0, rest
 }
 
 // Close ends the scanner.

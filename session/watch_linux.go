@@ -109,12 +109,9 @@ func (w *Watch) lastStatus() (unix.WaitStatus, bool) {
 // SocketLeft tells whether the socket is still there, and whether that is known. A
 // process that exits removes it, one that is killed does not.
 func (w *Watch) SocketLeft() (left, known bool) {
-	if w.socket == "" {
-		return false, false
-	}
 	fd, err := openFile(w.dir, w.socket) // it touches no more than the folder
 	closeFile(&fd)
-	return err == nil, err == nil || errors.Is(err, unix.ENOENT)
+	return err == nil, w.socket != "" && (err == nil || errors.Is(err, unix.ENOENT))
 }
 
 // Close ends the watch.
