@@ -90,7 +90,7 @@ func readAgain(fd int, buf []byte) []byte {
 
 // closeFile closes a file once.
 func closeFile(fd *int) {
-	if *fd >= 0 {
+	if *fd != noFile {
 		_ = unix.Close(*fd)
 		*fd = noFile
 	}

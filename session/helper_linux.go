@@ -304,7 +304,7 @@ func (h *helper) ask(q *request, proc int) (a answer, err error) {
 	if a.fd, err = receive(h.conn, &a); err != nil {
 		return a, err
 	}
-	if a.HasFD != (a.fd >= 0) {
+	if a.HasFD != (a.fd != noFile) {
 		closeFile(&a.fd)
 		return a, errors.New("it has sent no file")
 	}
@@ -355,7 +355,7 @@ func (q *request) serve(proc int) (a answer) {
 		}
 	}()
 	r, err := q.perform(proc, nil)
-	a.Reply, a.fd, a.HasFD = r, r.FD, r.FD >= 0
+	a.Reply, a.fd, a.HasFD = r, r.FD, r.FD != noFile
 	if err != nil {
 		a.Error = err.Error()
 		_ = errors.As(err, &a.Errno)
@@ -370,7 +370,7 @@ func send(conn *net.UnixConn, message any, fd int) error {
 		return err
 	}
 	var rights []byte
-	if fd >= 0 {
+	if fd != noFile {
 		rights = unix.UnixRights(fd)
 	}
 	if _, _, err := conn.WriteMsgUnix(binary.LittleEndian.AppendUint32(nil, uint32(b.Len())), rights, nil); err != nil {

@@ -288,6 +288,69 @@ func TestHelperMissing(t *testing.T) {
 	}
 }
 
+// TestHelperWaits: what is asked for by somebody waits behind other looks at the file system, and a
+// look in passing does not.
+func TestHelperWaits(t *testing.T) {
+	fuse := fakefuse.Start(t, everybodys(t), 1)
+	defer fuse.Stop()
+	p := onFUSE(t, fuse, fuse.Dir(0), 0)
+	defer p.end()
+	h := &session.Host{Helper: helperArguments}
+	target, err := h.Find(t.Context(), p.pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target.Timeout = patience
+	mounts, err := os.ReadFile(fmt.Sprintf("/proc/%d/mountinfo", p.pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	device := ""
+	for line := range strings.Lines(string(mounts)) {
+		if fields := strings.Fields(line); fields[4] == fuse.Dir(0) {
+			device = fields[2]
+		}
+	}
+	for what, ask := range map[string]func() error{
+		"a request": func() error { return target.Resume(t.Context()) },
+		"a file": func() error {
+			if _, err := target.ReadFile(filepath.Join(fuse.Dir(0), "missing"), 5); !os.IsNotExist(err) {
+				return fmt.Errorf("a file that is not there: %w", err)
+			}
+			return nil
+		},
+		"a runtime": func() error {
+			if got := target.Runtime(); got != session.RuntimeNativeAOT {
+				return fmt.Errorf("runtime %v", got)
+			}
+			return nil
+		},
+	} {
+		var turns []*session.Turn
+		for n := range 2 {
+			turn, err := h.Turn(t.Context(), 1_000_000+n, 0, device, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			turns = append(turns, turn)
+		}
+		refused(t, h.Inspect(p.pid).Err, session.CauseStuck, "other looks at such ones take their time") // longer than a look in passing waits
+		done := make(chan error, 1)
+		go func() { done <- ask() }()
+		select {
+		case err := <-done:
+			t.Errorf("%s does not wait: %v", what, err)
+		case <-time.After(150 * time.Millisecond):
+		}
+		for _, turn := range turns {
+			turn.End()
+		}
+		if err := <-done; err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
 // TestHelperOverlay: who has a user namespace of their own can mount FUSE below an overlay.
 func TestHelperOverlay(t *testing.T) {
 	dir := everybodys(t)

@@ -32,13 +32,21 @@ var (
 // container cannot choose itself. The last one counts: a container may be in another.
 func (p *Process) identifyByGroups(groups []byte) {
 	for line := range bytes.Lines(groups) {
-		if m := containerPattern.FindAllSubmatch(line, -1); p.ContainerID == "" && m != nil {
-			p.ContainerID = string(m[len(m)-1][1])
+		if p.ContainerID == "" {
+			p.ContainerID = lastMatch(containerPattern, line)
 		}
-		if m := podPattern.FindAllSubmatch(line, -1); p.PodUID == "" && m != nil {
-			p.PodUID = strings.ReplaceAll(string(m[len(m)-1][1]), "_", "-")
+		if p.PodUID == "" {
+			p.PodUID = strings.ReplaceAll(lastMatch(podPattern, line), "_", "-")
 		}
 	}
+}
+
+// lastMatch is what the group of a pattern has matched last, "" if nothing.
+func lastMatch(pattern *regexp.Regexp, line []byte) (match string) {
+	for _, m := range pattern.FindAllSubmatch(line, -1) {
+		match = string(m[1])
+	}
+	return match
 }
 
 // identify finds out the rest.

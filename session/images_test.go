@@ -244,6 +244,16 @@ func TestMadeUpPrograms(t *testing.T) {
 	}
 }
 
+// TestNamesAtTheBegin: the names may be all that there is in their segment.
+func TestNamesAtTheBegin(t *testing.T) {
+	for _, wide := range []bool{false, true} {
+		e := elf{wide: wide, order: binary.LittleEndian, dynamic: func(n segment) [][2]uint64 { return [][2]uint64{{5, n.address}, {10, n.size}} }}
+		if got := session.ProgramRuntime(bytes.NewReader(e.file("\x00DotNetRuntimeInfo\x00"))); got != session.RuntimeCoreCLR {
+			t.Errorf("wide: %v: runtime %d", wide, got)
+		}
+	}
+}
+
 // TestDamagedPrograms: a table that leads nowhere, or is too small, is that of no program.
 func TestDamagedPrograms(t *testing.T) {
 	const names = "\x00DotNetRuntimeInfo\x00"

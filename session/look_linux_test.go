@@ -134,7 +134,8 @@ func TestMayNotAnswer(t *testing.T) {
 		return id + " 1 0:" + id + " / " + point + " rw,relatime shared:1 - " + system + " source " + options + "\n"
 	}
 	root := line("20", "/", "ext4", "rw")
-	host := root + line("21", "/var/lib/lazy/5/fs", "fuse.rawBridge", "rw") + line("22", "/data", "nfs4", "rw")
+	host := root + line("21", "/var/lib/lazy/5/fs", "fuse.rawBridge", "rw") + line("22", "/data", "nfs4", "rw") +
+		line("23", "/over", "fuse", "rw") + line("24", "/over", "tmpfs", "rw") + line("25", "/under", "tmpfs", "rw") + line("26", "/under", "fuse", "rw")
 	for name, tc := range map[string]struct {
 		mounts  string
 		path    string
@@ -155,6 +156,8 @@ func TestMayNotAnswer(t *testing.T) {
 		"a layer on FUSE":               {mounts: line("30", "/", "overlay", "rw,lowerdir=/var/lib/l/A:/var/lib/lazy/5/fs,upperdir=/u"), path: "/", want: true},
 		"a layer below FUSE":            {mounts: line("30", "/", "overlay", "rw,lowerdir+=/var/lib/l/A,lowerdir+=/var/lib/lazy/5/fs/x"), path: "/", want: true},
 		"a layer on a network":          {mounts: line("30", "/", "overlay", "rw,lowerdir=/l,upperdir=/data/u"), path: "/", want: true},
+		"a layer on a disk over FUSE":   {mounts: line("30", "/", "overlay", "rw,lowerdir=/over/x"), path: "/"},
+		"a layer on FUSE over a disk":   {mounts: line("30", "/", "overlay", "rw,lowerdir=/under"), path: "/", want: true},
 		"a layer beside FUSE":           {mounts: line("30", "/", "overlay", "rw,lowerdir=/var/lib/lazy/5/fsx"), path: "/"},
 		"a layer whose path is cut":     {mounts: line("30", "/", "overlay", "rw,lowerdir=l/A:l/B"), path: "/", want: true},
 	} {

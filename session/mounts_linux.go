@@ -103,11 +103,8 @@ func newGuard(h *hostMounts, proc int) *guard {
 // namespaceOf is the mount namespace of a process, "" if that is not told.
 func namespaceOf(proc int) string {
 	b := make([]byte, unix.PathMax)
-	n, err := unix.Readlinkat(proc, "ns/mnt", b)
-	if err != nil {
-		return ""
-	}
-	return string(b[:n])
+	n, _ := unix.Readlinkat(proc, "ns/mnt", b)
+	return string(b[:max(0, n)])
 }
 
 // hostMounts are the mounts of the first process, or of gclog if that is not shown. A host can have

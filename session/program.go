@@ -75,7 +75,7 @@ func (p *image) read(offset, size uint64) []byte {
 
 // elfNames is the string table of the dynamic symbols, as the dynamic loader finds it.
 func (p *image) elfNames() []byte {
-	head := p.read(0, 64)
+	head := p.read(0, 58) // where the fields end that are needed
 	if head == nil {
 		return nil
 	}
@@ -127,7 +127,7 @@ func (p *image) elfNames() []byte {
 
 // machoNames is the string table of all symbols.
 func (p *image) machoNames() []byte {
-	head := p.read(0, 32)
+	head := p.read(0, 24)
 	if head == nil {
 		return nil
 	}
@@ -152,7 +152,7 @@ func (p *image) peNames() []byte {
 		return nil
 	}
 	at := uint64(p.order.Uint32(dos[60:]))
-	head := p.read(at, 24)
+	head := p.read(at, 22)
 	if head == nil || string(head[:4]) != "PE\x00\x00" {
 		return nil
 	}

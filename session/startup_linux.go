@@ -9,9 +9,6 @@ import "strings"
 // the debugger and others are begun after that. NativeAOT does not name threads: it has two
 // while it is suspended, and at least four afterwards.
 func (p *Process) Startup() Startup {
-	if p.peer != nil {
-		return StartupUnknown
-	}
 	early, finished := false, false
 	n, err := p.threads(func(name string) bool {
 		switch {
