@@ -27,7 +27,7 @@ type InduceOptions struct {
 // Induced is a collection that was asked for.
 type Induced struct {
 	Number uint32
-	GC     *gclog.GCDetails   // its record; without Wait it may be nil, or not whole
+	GC     *gclog.GCDetails   // its record; nil without Wait, unless it has ended meanwhile
 	Again  []*gclog.GCDetails // of others of its kind that were seen behind it
 	Sync   time.Time          // the clock of the records
 }

@@ -389,6 +389,14 @@ func TestInduceFails(t *testing.T) {
 			}),
 			fails: idleSince(time.Second, "none began"), takes: time.Second + idle + resumeTime + time.Millisecond,
 		},
+		"it exits in its collection": {
+			react: on("begin 1", func(x *stage) {
+				x.suspend(clr.SuspendForGC)
+				x.beginFor(clr.ReasonInduced, 1, 2, clr.TypeBlocking, 0)
+				x.close()
+			}),
+			options: InduceOptions{Wait: true}, dead: true, fails: exited, takes: time.Millisecond + resumeTime,
+		},
 		"it does not end": {
 			react: on("begin 1", func(x *stage) {
 				x.suspend(clr.SuspendForGC)

@@ -70,6 +70,7 @@ func TestProviders(t *testing.T) {
 		"Mine:1:6":                           `the level "6" is not 0 to 5`,
 		"Mine:1:-1":                          `the level "-1" is not 0 to 5`,
 		"Mine:1:loud":                        `the level "loud" is not 0 to 5`,
+		"Mine:8000000000000001:1":            first + "; Mine 0x8000000000000001 1 []",
 		"Mine:1ffffffffffffffff":             "no hexadecimal number",
 		"Mine:1:informational,:2:2":          "a provider has a name",
 		"Mine:1:informational,Other:2:error": first + "; Mine 0x1 4 []; Other 0x2 2 []",

@@ -467,6 +467,31 @@ func TestRunResumes(t *testing.T) {
 	}
 }
 
+// TestRunPhases: an output that selects the phases of collections has them.
+func TestRunPhases(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		o := Options{Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}, Count: 1}
+		o.Target = onStage(t, fakeruntime.Config{Version: "8.0.1"}, func(x *stage) {
+			x.beginBackground(1)
+			time.Sleep(time.Second)
+			x.endBackground(1)
+			x.untilStopped()
+		})
+		var err error
+		if o.Outputs, _, err = xlog.Specs([]string{"-Xlog:gc*"}, formats.RotateOptions{}, false); err != nil {
+			t.Fatal(err)
+		}
+		_, o.Opener = jsonTo(t, &out)
+		if _, err := Run(t.Context(), o); err != nil {
+			t.Error(err)
+		}
+		if !strings.Contains(out.String(), "GC(1) Concurrent Mark") {
+			t.Errorf("logged\n%s", &out)
+		}
+	})
+}
+
 // TestRunSuspensions: suspensions without a collection are reported if an output selects them.
 func TestRunSuspensions(t *testing.T) {
 	for selection, want := range map[string]int{"gc": 0, "gc,safepoint": 1} {

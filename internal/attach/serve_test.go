@@ -85,6 +85,7 @@ type program struct {
 	began         time.Time
 	background    uint32        // the number of the background collection; 0: there is none
 	backgroundFor time.Duration // how long that takes
+	busy          bool          // other events come all the time
 }
 
 // play sends the collections from now on to a session.
@@ -99,6 +100,12 @@ func (p *program) play(x *stage) {
 	}
 	n := uint32(time.Since(p.began)*3/time.Second) + 1
 	for ; ; n++ {
+		for p.busy && time.Until(turn(n)) > 20*time.Millisecond {
+			if x.isOver(20 * time.Millisecond) {
+				return
+			}
+			x.tell(clr.IDGCTriggered, le32(0))
+		}
 		if x.isOver(time.Until(turn(n))) {
 			return
 		}
@@ -124,6 +131,7 @@ func TestHandOver(t *testing.T) {
 		waits   time.Duration // how long that takes
 	}{
 		"between collections":           {program{}, 2 * time.Second, overlap + settled + 100*time.Millisecond},
+		"a busy program":                {program{busy: true}, 2 * time.Second, overlap + settled + 100*time.Millisecond},
 		"a background one is under way": {program{background: 5, backgroundFor: 5 * time.Second}, 2 * time.Second, 5 * time.Second},
 		"one that does not end":         {program{background: 5, backgroundFor: time.Hour}, 2 * time.Second, overlap + overlapMost + idle},
 		"a background one begins then":  {program{background: 8, backgroundFor: 5 * time.Second}, 2 * time.Second, 5*time.Second + 2*time.Second/3},

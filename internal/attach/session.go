@@ -585,23 +585,12 @@ func (s *Session) syncTicks() int64 {
 	return s.trace.SyncTicks
 }
 
-// discard lets the session come to its end when nobody writes.
+// discard ends the session when nobody writes it.
 func (s *Session) discard() {
 	s.Ask()
-	for {
-		it, over := s.queue.take()
-		switch {
-		case over:
-			s.wait()
-			s.watch.Close()
-			go func() { _ = s.tee.close() }() // nobody needs the copy
-			return
-		case it != nil:
-			s.queue.give(it)
-		default:
-			<-s.queue.more
-		}
-	}
+	s.wait()
+	s.watch.Close()
+	go func() { _ = s.tee.close() }() // nobody needs the copy
 }
 
 // end finds out how the session ended.

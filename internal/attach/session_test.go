@@ -71,12 +71,13 @@ func TestHead(t *testing.T) {
 		fails string
 		waits bool // which is told, after 5 s
 		lasts time.Duration
+		sync  time.Duration // the clock's zero, after the start
 	}{
 		"at once":           {begin: after(0), asks: 9 * time.Second, log: "session-start, detached", at: 9 * time.Second, lasts: 9 * time.Second},
 		"late":              {begin: after(900 * time.Millisecond), asks: 9 * time.Second, log: "session-start, detached", at: 9 * time.Second, lasts: 9 * time.Second},
 		"of another clock":  {begin: after(1100 * time.Millisecond), asks: 9 * time.Second, log: "session-start, detached", at: 7900 * time.Millisecond, lasts: 9 * time.Second},
 		"very late":         {begin: after(7 * time.Second), asks: 9 * time.Second, log: "session-start, detached", at: 2 * time.Second, lasts: 9 * time.Second, waits: true},
-		"too late":          {begin: after(time.Hour), asks: 9 * time.Second, log: "session-start, detached", lasts: 14 * time.Second, waits: true},
+		"too late":          {begin: after(time.Hour), asks: 9 * time.Second, log: "session-start, detached", lasts: 14 * time.Second, waits: true, sync: 14 * time.Second},
 		"something else":    {begin: write("HTTP/1.1 400 Bad Request\r\n\r\n"), log: "session-start, stream-error", fails: "the stream of process"},
 		"it hangs up":       {begin: hangUp, log: "session-start, stream-error", fails: "its runtime ended the session", lasts: 3010 * time.Millisecond},
 		"after a few bytes": {begin: func(s *fakeruntime.Session) { write("Nett")(s); hangUp(s) }, log: "session-start, stream-error", fails: "its runtime ended the session", lasts: 3010 * time.Millisecond},
@@ -99,9 +100,12 @@ func TestHead(t *testing.T) {
 				if c.asks > 0 {
 					time.AfterFunc(c.asks, cancel)
 				}
-				r, err := Run(ctx, Options{Target: target, Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}, Outputs: specs, Opener: opener})
+				r, err := Run(ctx, Options{Target: target, Config: configOf(t, "light"), Process: &gclog.Process{ID: 1, Started: began.Add(time.Hour)}, Outputs: specs, Opener: opener})
 				if err != nil {
 					t.Fatal(err)
+				}
+				if p := &r.Process; !about(p.Sync.Sub(began), c.sync) || p.UptimeAtSync != 0 { // another clock says when it was started
+					t.Errorf("its clock began %v later, with %v", p.Sync.Sub(began), p.UptimeAtSync)
 				}
 				if c.fails == "" && r.Err != nil || c.fails != "" && (r.Err == nil || !strings.Contains(r.Err.Error(), c.fails)) {
 					t.Errorf("%v, want %q", r.Err, c.fails)
@@ -215,6 +219,9 @@ func TestCutOff(t *testing.T) {
 				if err != nil || end.Reason != formats.EndDetached {
 					t.Errorf("it ends with %+v: %v", end, err)
 				}
+				if s.queue.made > 2 {
+					t.Errorf("%d records were made for those of two collections", s.queue.made)
+				}
 				if took := time.Since(began); took < 2500*time.Millisecond || took > 2700*time.Millisecond {
 					t.Errorf("it took %v", took)
 				}
@@ -291,6 +298,32 @@ func TestDefectUnderWay(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestDefectOfOutput: a session whose records cannot be written ends, and the next one continues after
+// the gap.
+func TestDefectOfOutput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := program{began: time.Now()}
+		target := onStage(t, fakeruntime.Config{Version: "8.0.1"}, p.play)
+		var out bytes.Buffer
+		specs, opener := jsonTo(t, nil)
+		opener.Stdout = trappedWriter{&out, &trap{left: 3}}
+		l := &Log{Outputs: specs, Opener: opener}
+		_, err := l.Write(openOn(t, target, nil), &gclog.Process{ID: 1}, nil)
+		if _, ok := errors.AsType[*DefectError](err); !ok || time.Since(p.began) > time.Second {
+			t.Errorf("%v after %v", err, time.Since(p.began))
+		}
+		time.Sleep(time.Second)
+		s := openOn(t, target, nil)
+		time.AfterFunc(time.Second, s.Ask)
+		if _, err := l.Write(s, &gclog.Process{ID: 1}, nil); err != nil {
+			t.Error(err)
+		}
+		if log := summaryOf(t, out.Bytes()); log != "session-start, gap 1-1 internal-error, detached, session-start, gap 2-4 reattached, 5, 6, 7, detached" {
+			t.Errorf("logged %s", log)
+		}
+	})
 }
 
 // TestCountUnderWay: what is under way when enough has been counted is recorded whole, what starts

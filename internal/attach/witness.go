@@ -98,8 +98,7 @@ func (w *witness) run() {
 			p.Flush()
 		}
 	}
-	w.err = p.Err()
-	w.processes.Finish()
+	w.err = p.Err() // what is open stays without a record: it was not seen to end
 }
 
 // now is the time of the stream's clock, as far as it is known. There must be a trace.
