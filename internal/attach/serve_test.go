@@ -183,7 +183,7 @@ func TestHandOver(t *testing.T) {
 func TestReattached(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := program{began: time.Now()}
-		x := serve(t, onStage(t, fakeruntime.Config{Version: "8.0.1"}, p.play), &gclog.Process{ID: 1})
+		x := serve(t, onStage(t, fakeruntime.Config{Version: "8.0.1"}, p.play), &gclog.Process{ID: 1, Name: "shop"})
 		for range 2 {
 			s := x.open()
 			x.sessions <- s
@@ -194,6 +194,11 @@ func TestReattached(t *testing.T) {
 		}
 		if logged := x.wait(); logged != "session-start, 1, 2, 3, detached, session-start, gap 4-6 reattached, 7, 8, 9, detached" {
 			t.Errorf("logged %s", logged)
+		}
+		for _, l := range linesOf(t, x.out.Bytes()) {
+			if l.Process.Name != "shop" {
+				t.Errorf("%v is of %q", &l, l.Process.Name)
+			}
 		}
 	})
 }

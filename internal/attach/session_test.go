@@ -378,16 +378,19 @@ func TestCountUnderWay(t *testing.T) {
 
 // TestHandOverToNone: where the next session does not come the one before ends all the same.
 func TestHandOverToNone(t *testing.T) {
-	for name, next := range map[string]func(*fakeruntime.Session){
-		"its stream is invalid": func(s *fakeruntime.Session) { _, _ = s.Conn.Write(make([]byte, 100)) },
-		"it sends nothing":      func(s *fakeruntime.Session) { <-s.Over },
+	for name, next := range map[string]struct {
+		head  func(*fakeruntime.Session)
+		takes time.Duration
+	}{
+		"its stream is invalid": {func(s *fakeruntime.Session) { _, _ = s.Conn.Write(make([]byte, 100)) }, 0},
+		"it sends nothing":      {func(s *fakeruntime.Session) { <-s.Over }, 900 * time.Millisecond}, // until the first ends
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := program{began: time.Now()}
 				x := serve(t, onStage(t, fakeruntime.Config{Version: "8.0.1", Trace: func(s *fakeruntime.Session) string {
 					if s.ID > 1 {
-						next(s)
+						next.head(s)
 					}
 					return ""
 				}}, p.play), &gclog.Process{ID: 1})
@@ -396,7 +399,11 @@ func TestHandOverToNone(t *testing.T) {
 				time.AfterFunc(2*time.Second, first.Ask) // as when the process exits
 				time.Sleep(time.Second + 100*time.Millisecond)
 				second := x.open()
+				began := time.Now()
 				first.HandOver(second)
+				if took := time.Since(began); !about(took, next.takes) {
+					t.Errorf("it took %v, want %v", took, next.takes)
+				}
 				if log := x.wait(); !strings.HasPrefix(log, "session-start, 1, 2, 3") || !strings.HasSuffix(log, ", detached") {
 					t.Errorf("logged %s", log)
 				}
@@ -450,6 +457,18 @@ func TestTurn(t *testing.T) {
 	s.until.Store(0)
 	if s.isLate(1 << 40) {
 		t.Error("nobody takes over")
+	}
+}
+
+// TestTicks: the time of a session is told in the ticks of its clock, whose zero is long ago.
+func TestTicks(t *testing.T) {
+	for _, perSecond := range []int64{1e7, 1e9, 24e6} {
+		s := &Session{trace: &parse.Trace{SyncTicks: 7e15, TicksPerSecond: perSecond}}
+		for at, want := range map[time.Duration]int64{0: 0, time.Second: perSecond, 1500 * time.Millisecond: perSecond * 3 / 2, 30 * 24 * time.Hour: perSecond * 30 * 86400} {
+			if got := s.ticks(int64(at)); got != 7e15+want {
+				t.Errorf("%v at %d a second are %d ticks, want %d", at, perSecond, got-7e15, want)
+			}
+		}
 	}
 }
 
