@@ -95,7 +95,7 @@ func (c *csvFormat) gc(dst []byte, d *gclog.GCDetails, _ uint64) []byte {
 	r.millis(d.Pause(), paused)
 	r.millis(d.FinalPause(), paused && d.Kind == gclog.KindBackground)
 	for g := clr.Gen0; g <= clr.LOH; g++ {
-		r.uint(d.Generations[g].After, d.HasSizesAfter && !d.Pools)
+		r.uint(d.Generations[g].After, d.HasSizesAfter)
 	}
 	for g := clr.Gen0; g <= clr.LOH; g++ {
 		r.uint(d.Generations[g].ObjectsBefore, d.HasObjects)
@@ -113,7 +113,7 @@ func (c *csvFormat) gc(dst []byte, d *gclog.GCDetails, _ uint64) []byte {
 	r.millis(d.Duration(), started && d.HasEnd)
 	r.text(d.Kind.String(), true)
 	r.millis(d.PauseStart(), paused)
-	r.uint(poh.After, d.HasSizesAfter && !d.Pools && hasPOH)
+	r.uint(poh.After, d.HasSizesAfter && hasPOH)
 	r.uint(poh.ObjectsBefore, d.HasObjects && hasPOH)
 	r.uint(poh.ObjectsAfter, d.HasObjects && hasPOH)
 	r.uint(d.SizeBefore(), d.HasBefore)
@@ -135,7 +135,7 @@ func (c *csvFormat) gc(dst []byte, d *gclog.GCDetails, _ uint64) []byte {
 	r.bool(d.Complete, true)
 	r.uint(d.LostEvents, true)
 	for g := range d.Generations {
-		r.uint(d.Generations[g].Before, d.HasBefore && !d.Pools && g < len(gens))
+		r.uint(d.Generations[g].Before, d.HasBefore && g < len(gens))
 	}
 	final, ok := d.FinalPauseStart()
 	r.millis(final, ok)

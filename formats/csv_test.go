@@ -227,7 +227,6 @@ func TestCSVColumns(t *testing.T) {
 		{"no objects", func(d *gclog.GCDetails) { d.HasObjects = false }, []string{
 			"ObjGen0Before", "ObjGen1Before", "ObjGen2Before", "ObjLOHBefore", "ObjPOHBefore", "ObjGen0After", "ObjGen1After", "ObjGen2After", "ObjLOHAfter", "ObjPOHAfter",
 		}, nil},
-		{"two pools only", func(d *gclog.GCDetails) { d.Pools = true }, append(sizes, before...), nil},
 		{"no pinned object heap", func(d *gclog.GCDetails) {
 			d.GenerationCount, d.Generations[gclog.POH] = 4, gclog.GenerationDetails{}
 		}, poh, map[string]string{"HeapBefore": "46", "HeapAfter": "86", "Fragmentation": "10", "Allocated": "14"}},

@@ -270,7 +270,7 @@ func (j *jsonFormat) sizes(o *object, d *gclog.GCDetails) {
 }
 
 func (j *jsonFormat) generation(o *object, d *gclog.GCDetails, g int) {
-	if d.Pools || !d.HasBefore && !d.HasSizesAfter {
+	if !d.HasBefore && !d.HasSizesAfter {
 		return
 	}
 	x := &d.Generations[g]
@@ -308,7 +308,7 @@ func (j *jsonFormat) generation(o *object, d *gclog.GCDetails, g int) {
 	if pct, known := d.Survival(g); known {
 		o.pct("survival", pct/100)
 	}
-	if d.HasAllocated && !d.Sums && g != gclog.Gen1 && g != gclog.Gen2 {
+	if d.HasGenerationAllocated && g != gclog.Gen1 && g != gclog.Gen2 {
 		o.bytes("allocated", x.Allocated)
 	}
 	o.close()

@@ -26,7 +26,7 @@ func known() *gclog.GCDetails {
 		},
 		Timing: [clr.Times]int64{21, 22, 23, 24, 25}, TimingCount: 5,
 		GenerationCount: 5, HasBefore: true, HasSizesAfter: true, HasHistory: true, HasObjects: true, HasFragmentation: true, HasPromoted: true, PromotedBytes: 1061, Peak: 1062,
-		HasGenerationPromoted: true, HasAllocated: true, CommittedBefore: 1063, HasCommittedBefore: true, CommittedAfter: 1064, HasCommittedAfter: true,
+		HasGenerationPromoted: true, HasAllocated: true, HasGenerationAllocated: true, CommittedBefore: 1063, HasCommittedBefore: true, CommittedAfter: 1064, HasCommittedAfter: true,
 		TickAllocated: [3]uint64{31, 32, 33}, HasTicks: true, HasGlobal: true, HasCompaction: true,
 		Handles: 1065, FinalizationCount: 1066, FinalizationSize: 1067, PinnedObjects: 1068, SyncBlocks: 1069,
 		PinEvents: 41, PinEventBytes: 42, PinPlugs: 43, PinPlugBytes: 168,
@@ -403,7 +403,7 @@ func TestJSONMembers(t *testing.T) {
 		{"no suspension", func(d *gclog.GCDetails) { d.Suspended = 0 }, "suspended trigger.delay", nil},
 		{"no trigger", func(d *gclog.GCDetails) { d.HasTrigger = false }, "trigger", nil},
 		{"nothing since the last", func(d *gclog.GCDetails) { d.HasSinceLast = false }, "since_last", nil},
-		{"nothing allocated", func(d *gclog.GCDetails) { d.HasAllocated = false }, "allocated alloc_rate gen0.allocated loh.allocated poh.allocated", nil},
+		{"nothing allocated", func(d *gclog.GCDetails) { d.HasAllocated, d.HasGenerationAllocated = false, false }, "allocated alloc_rate gen0.allocated loh.allocated poh.allocated", nil},
 		{"less than a byte per second", func(d *gclog.GCDetails) { d.AllocationRate = 0.99 }, "alloc_rate", nil},
 		{"a byte per second", func(d *gclog.GCDetails) { d.AllocationRate = 1 }, "", map[string]string{"alloc_rate.bytes_per_s": "1.0"}},
 		{"no window", func(d *gclog.GCDetails) { d.Window = 0 }, "window paused", nil},
@@ -418,7 +418,6 @@ func TestJSONMembers(t *testing.T) {
 		{"no sizes", func(d *gclog.GCDetails) { d.HasBefore, d.HasSizesAfter = false, false }, "heap gen0 gen1 gen2 loh poh handles sync_blocks finalization", map[string]string{
 			"message": "GC 7 gen2 background (AllocLarge): pause 5.000 ms",
 		}},
-		{"two pools only", func(d *gclog.GCDetails) { d.Pools = true }, "gen0 gen1 gen2 loh poh", nil},
 		{"no pinned object heap", func(d *gclog.GCDetails) { d.GenerationCount = 4 }, "poh", nil},
 		{"nothing of the heap", func(d *gclog.GCDetails) {
 			d.Peak, d.HasPromoted, d.HasFragmentation, d.HasCommittedAfter, d.HasCommittedBefore = 0, false, false, false, false
@@ -433,7 +432,7 @@ func TestJSONMembers(t *testing.T) {
 			d.Generations[gclog.Gen0].HasBudgetLeft, d.Generations[gclog.Gen1].BudgetLeft, d.Generations[gclog.LOH].BudgetLeft = false, 1, -1
 		}, "gen0.budget_left", map[string]string{"gen1.budget_left.bytes": "1", "loh.budget_exceeded.bytes": "1"}},
 		{"nothing promoted", func(d *gclog.GCDetails) { d.HasGenerationPromoted = false }, "gen2.promoted loh.promoted poh.promoted", nil},
-		{"sums", func(d *gclog.GCDetails) { d.Sums = true }, "gen0.allocated loh.allocated poh.allocated", nil},
+		{"a sum of allocation", func(d *gclog.GCDetails) { d.HasGenerationAllocated = false }, "gen0.allocated loh.allocated poh.allocated", nil},
 		{"no ticks", func(d *gclog.GCDetails) { d.HasTicks = false }, "ticks", nil},
 
 		{"no memory load", func(d *gclog.GCDetails) { d.Global.MemoryLoad = 0 }, "memory_load", nil},

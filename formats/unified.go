@@ -270,7 +270,7 @@ func (u *unified) dotnetLine(dst []byte, at int64, n uint32, d *gclog.GCDetails,
 		dst = append(dst, ", reason="...)
 		dst = append(dst, d.Reason.String()...)
 	}
-	if x != nil && !d.Pools {
+	if x != nil {
 		for g := range d.GenerationCount {
 			dst = append(dst, ", "...)
 			dst = append(dst, gclog.GenerationName(g)...)

@@ -118,7 +118,6 @@ func TestUnifiedFields(t *testing.T) {
 		other  map[string]string
 	}{
 		{"no reason", func(d *gclog.GCDetails) { d.HasReason = false }, []string{"DotNet reason"}, nil},
-		{"two pools only", func(d *gclog.GCDetails) { d.Pools = true }, []string{"DotNet gen0", "DotNet gen1", "DotNet gen2", "DotNet loh", "DotNet poh"}, nil},
 		{"no pinned object heap", func(d *gclog.GCDetails) { d.GenerationCount = 4 }, []string{"DotNet poh", "Condemned poh_budget", "Program poh"}, nil},
 		{"nothing promoted", func(d *gclog.GCDetails) { d.HasPromoted, d.HasFragmentation = false, false }, []string{"DotNet promoted", "DotNet fragmentation"}, nil},
 		{"nothing committed", func(d *gclog.GCDetails) { d.HasCommittedBefore, d.HasCommittedAfter = false, false }, []string{"DotNet committed", "DotNet committed_before"}, nil},
@@ -139,15 +138,14 @@ func TestUnifiedFields(t *testing.T) {
 		{"no budget", func(d *gclog.GCDetails) { d.Generations[gclog.Gen2].Budget, d.Generations[gclog.LOH].Budget = 0, 1 }, []string{"Condemned gen2_budget"}, map[string]string{"Condemned loh_budget": "0K"}},
 		{"no memory load", func(d *gclog.GCDetails) { d.Global.MemoryLoad = 0 }, []string{"Condemned memory_load_percent"}, nil},
 		{"little memory load", func(d *gclog.GCDetails) { d.Global.MemoryLoad = 1 }, nil, map[string]string{"Condemned memory_load_percent": "1"}},
-		{"no allocation", func(d *gclog.GCDetails) { d.HasAllocated = false }, []string{"Program allocated", "Program gen0", "Program loh", "Program poh"}, nil},
-		{"a sum of allocation", func(d *gclog.GCDetails) { d.Sums = true }, []string{"Program gen0", "Program loh", "Program poh"}, nil},
-		{"a sum and its shares", func(d *gclog.GCDetails) { d.Sums, d.HasShares = true, true }, nil, nil},
+		{"no allocation", func(d *gclog.GCDetails) { d.HasAllocated, d.HasGenerationAllocated = false, false }, []string{"Program allocated", "Program gen0", "Program loh", "Program poh"}, nil},
+		{"a sum of allocation", func(d *gclog.GCDetails) { d.HasGenerationAllocated = false }, []string{"Program gen0", "Program loh", "Program poh"}, nil},
 		{"no rate", func(d *gclog.GCDetails) { d.AllocationRate = 0.9 }, []string{"Program rate_per_second"}, nil},
 		{"a little rate", func(d *gclog.GCDetails) { d.AllocationRate = 1 }, nil, map[string]string{"Program rate_per_second": "0K"}},
 		{"nothing since the last", func(d *gclog.GCDetails) { d.HasSinceLast = false }, []string{"Program since_last"}, nil},
 		{"no ticks", func(d *gclog.GCDetails) { d.HasTicks = false }, []string{"Program ticks_small", "Program ticks_large", "Program ticks_pinned"}, nil},
 		{"nothing of the program", func(d *gclog.GCDetails) {
-			d.HasAllocated, d.AllocationRate, d.HasSinceLast, d.HasTicks = false, 0, false, false
+			d.HasAllocated, d.HasGenerationAllocated, d.AllocationRate, d.HasSinceLast, d.HasTicks = false, false, 0, false, false
 		}, []string{"Program"}, nil},
 		{"no references", func(d *gclog.GCDetails) {
 			d.PinnedObjects, d.Handles, d.SyncBlocks, d.FinalizationCount, d.FinalizationSize, d.PinPlugs = math.MaxUint32, -1, math.MaxUint32, math.MaxUint64, math.MaxUint64, 0

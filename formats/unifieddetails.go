@@ -148,9 +148,8 @@ var budgetName = [gclog.Generations]string{"gen0_budget", "gen1_budget", "gen2_b
 func (u *unified) alloc(dst []byte, at int64, n uint32, d *gclog.GCDetails) []byte {
 	f := u.gcFields(dst, at, TagAlloc, LevelInfo, n, "Program:")
 	f.kib("allocated", d.Allocated(), d.HasAllocated)
-	shares := d.HasAllocated && (d.HasShares || !d.Sums)
 	for _, g := range [...]int{gclog.Gen0, gclog.LOH, gclog.POH} {
-		f.kib(gclog.GenerationName(g), d.Generations[g].Allocated, shares && g < d.GenerationCount)
+		f.kib(gclog.GenerationName(g), d.Generations[g].Allocated, d.HasGenerationAllocated && g < d.GenerationCount)
 	}
 	f.kib("rate_per_second", uint64(d.AllocationRate), d.AllocationRate >= 1)
 	f.millis("since_last", d.SinceLast, d.HasSinceLast)

@@ -158,25 +158,15 @@ type GCDetails struct {
 	HasSizesAfter   bool // After of the generations [R 4]
 	HasHistory      bool // what comes from the histories of the heaps [R 204]
 	// HasObjects and HasFragmentation: these of what comes from the histories. A record
-	// that was read from a log may have them without the rest.
+	// that was read from a log may have them without the rest; the free space is that of
+	// the whole heap then, and Gen2 has it.
 	HasObjects       bool
 	HasFragmentation bool
-	// Sums and Pools are for records that were read from a log. Sums: what was allocated,
-	// and the free space, are known of the whole heap only: Gen0 has all that was
-	// allocated, Gen2 all the free space.
-	// Pools: Before and After are known of two pools only. Gen0 has those of gen0 and
-	// gen1, Gen2 and LOH together those of gen2, large and pinned objects.
-	Sums, Pools bool
-	// Young and Counted are for records of logs in Java's words. Young: Generation is Gen0,
-	// and may as well be Gen1. Counted: Number is not the runtime's but that of the
-	// collections in the log.
-	Young, Counted  bool
-	HasShares       bool // with Sums: the generations have what was allocated, each its own
-	BeforeEstimated bool // Before is not the collection's own, but the best guess
-	HasBefore       bool
-	Peak            uint64 // the largest size while the collection lasted
-	HasPromoted     bool   // PromotedBytes
-	PromotedBytes   uint64
+	BeforeEstimated  bool // Before is not the collection's own, but the best guess
+	HasBefore        bool
+	Peak             uint64 // the largest size while the collection lasted
+	HasPromoted      bool   // PromotedBytes
+	PromotedBytes    uint64
 	// HasGenerationPromoted: Promoted of the generations. Of pinned objects only the
 	// histories tell it: without them it is known of the others, and PromotedBytes is not.
 	HasGenerationPromoted bool
@@ -190,7 +180,10 @@ type GCDetails struct {
 	// collection: small, large, pinned [R 10, level full].
 	TickAllocated [3]uint64
 	HasTicks      bool
-	HasAllocated  bool // Allocated of the generations
+	HasAllocated  bool // what was allocated; without HasGenerationAllocated Gen0 has all of it
+	// HasGenerationAllocated: Allocated of the generations. A record that was read from a log
+	// may have their sum only.
+	HasGenerationAllocated bool
 
 	// Global is what all heaps have in common [R 205].
 	Global    clr.GCGlobalHeapHistory
@@ -577,12 +570,9 @@ func (d *GCDetails) UserPinned() (percent float64, known bool) {
 	return 100 * float64(d.PinEventBytes) / float64(d.PinPlugBytes), true
 }
 
-// GenerationName names the condemned generation, as far as it is known. It is whatever the
-// stream says: [GenerationName] has names of real ones only.
+// GenerationName names the condemned generation. It is whatever the stream says:
+// [GenerationName] has names of real ones only.
 func (d *GCDetails) GenerationName() string {
-	if d.Young {
-		return "young"
-	}
 	return fmt.Sprintf("gen%d", d.Generation)
 }
 
@@ -633,7 +623,7 @@ func (d *GCDetails) Promoted(g int) (bytes uint64, known bool) {
 // not known of an empty one.
 func (d *GCDetails) FragmentationPercent(g int) (percent float64, known bool) {
 	x := &d.Generations[g]
-	if !d.HasFragmentation || !d.HasSizesAfter || d.Sums || d.Pools || x.After == 0 {
+	if !d.HasHistory || !d.HasSizesAfter || x.After == 0 {
 		return 0, false
 	}
 	return 100 * float64(x.Fragmentation) / float64(x.After), true

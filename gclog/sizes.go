@@ -238,7 +238,7 @@ func (s *sizes) account(c *collection, regions bool) {
 		s.rate = rate{}
 		return
 	}
-	c.HasAllocated = s.counted
+	c.HasAllocated, c.HasGenerationAllocated = s.counted, s.counted
 	for _, g := range []int{Gen0, LOH, POH} {
 		x := &c.Generations[g]
 		if s.counted {

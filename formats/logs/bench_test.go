@@ -31,7 +31,7 @@ func benchmarkRead(b *testing.B, format string) {
 	path := filepath.Join(shared.Root(), "testdata", "traces", "net9-wks-attach.nettrace.gz")
 	one, _ := record(b, shared.Read(b, path), format, facts)
 	heads := 1
-	if format == "unified" || format == "jdk8" {
+	if format == "unified" {
 		heads = 2
 	}
 	benchmarkText(b, one, heads)
@@ -79,11 +79,10 @@ func renumbered(rows []byte, more int) []byte {
 }
 
 func BenchmarkReadUnified(b *testing.B) { benchmarkRead(b, "unified") }
-func BenchmarkReadJDK8(b *testing.B)    { benchmarkRead(b, "jdk8") }
 func BenchmarkReadJSON(b *testing.B)    { benchmarkRead(b, "json") }
 func BenchmarkReadCSV(b *testing.B)     { benchmarkRead(b, "csv") }
 
 // BenchmarkReadUnifiedDetails reads what -Xlog:gc*=debug,safepoint writes.
 func BenchmarkReadUnifiedDetails(b *testing.B) {
-	benchmarkText(b, recordWith(b, recording(b, "net9-wks-attach"), "unified", allLines(), nil)[0].out.text(), 3)
+	benchmarkText(b, recordWith(b, recording(b, "net9-wks-attach"), allLines(), nil)[0].out.text(), 3)
 }

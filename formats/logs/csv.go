@@ -504,7 +504,7 @@ func (c *csvParser) sizes(d *gclog.GCDetails) {
 	d.HasObjects = generations(csvObjectsBefore, func(x *gclog.GenerationDetails) *uint64 { return &x.ObjectsBefore })
 	generations(csvObjectsAfter, func(x *gclog.GenerationDetails) *uint64 { return &x.ObjectsAfter })
 	d.HasBefore = generations(csvBefore, func(x *gclog.GenerationDetails) *uint64 { return &x.Before })
-	c.sizesInAll(d)
+	c.estimateBefore(d)
 
 	gen0, gen2 := &d.Generations[gclog.Gen0], &d.Generations[gclog.Gen2]
 	size(csvPeak, &d.Peak)
@@ -512,31 +512,17 @@ func (c *csvParser) sizes(d *gclog.GCDetails) {
 	d.HasFragmentation = size(csvFragmentation, &gen2.Fragmentation)
 	d.HasAllocated = size(csvAllocated, &gen0.Allocated)
 	d.FromLog = true
-	d.Sums = d.HasPromoted || d.HasAllocated || d.HasFragmentation
 	d.HasCommittedBefore = size(csvCommittedBefore, &d.CommittedBefore)
 	d.HasCommittedAfter = size(csvCommittedAfter, &d.CommittedAfter)
 	size(csvBudget, &gen0.Budget)
 }
 
-// sizesInAll is for rows without the sizes of the generations: either they are of
-// two pools, or there are no columns for those before. Then what the objects leave
-// is taken to be in gen2.
-func (c *csvParser) sizesInAll(d *gclog.GCDetails) {
+// estimateBefore is for files without columns for the sizes of the generations before: what
+// the objects leave of the heap is taken to be in gen2.
+func (c *csvParser) estimateBefore(d *gclog.GCDetails) {
 	row := &c.row
-	gen2 := &d.Generations[gclog.Gen2]
-	before, after := row.has(csvHeapBefore), row.has(csvHeapAfter)
-	if d.GenerationCount == 0 && (before || after) {
-		d.Pools, d.HasBefore, d.HasSizesAfter = true, before, after
-		gen2.Before, gen2.After = row.whole[csvHeapBefore], row.whole[csvHeapAfter]
-		if !before {
-			gen2.Before = 0
-		}
-		if !after {
-			gen2.After = 0
-		}
-		return
-	}
-	if d.HasBefore || c.there&(1<<csvBefore) != 0 || !before && !d.HasObjects {
+	before := row.has(csvHeapBefore)
+	if d.HasBefore || c.there&(1<<csvBefore) != 0 || d.GenerationCount == 0 || !before && !d.HasObjects {
 		return
 	}
 	sum := uint64(0)
@@ -546,7 +532,7 @@ func (c *csvParser) sizesInAll(d *gclog.GCDetails) {
 		sum += x.Before
 	}
 	if total := row.whole[csvHeapBefore]; before && total > sum {
-		gen2.Before += total - sum
+		d.Generations[gclog.Gen2].Before += total - sum
 	}
 	d.HasBefore, d.BeforeEstimated = true, true
 }

@@ -26,18 +26,15 @@ func (u *unified) detailLine(d *decorations, n uint32, word string, b []byte) bo
 	return true
 }
 
-// detailed returns the record of collection n; nil if it was told. Where nothing else
-// was read of the collection, these lines do not tell of what kind it is.
-func (j *jdk) detailed(n uint32, at span) (*gclog.GCDetails, *gclog.HeapSummary) {
-	if b := &j.background; b.open && b.Number == n {
+// detailed returns the record of collection n; nil if it was told.
+func (u *unified) detailed(n uint32, at span) (*gclog.GCDetails, *gclog.HeapSummary) {
+	if b := &u.background; b.open && b.Number == n {
 		return &b.GCDetails, &b.summary
 	}
-	b := &j.blocking
-	bare := !b.open || b.Number != n || b.bare
-	if j.blockingOf(n, at) == nil {
+	b := u.blockingOf(n, at)
+	if b == nil {
 		return nil, nil
 	}
-	b.bare = bare
 	return &b.GCDetails, &b.summary
 }
 
@@ -115,7 +112,7 @@ func readProgram(b []byte, d *gclog.GCDetails) bool {
 	const small, large, pinned = clr.AllocationSmall, clr.AllocationLarge, clr.AllocationPinned
 	var sum, rate uint64
 	var shares [gclog.Generations]uint64
-	d.HasShares = false
+	d.HasGenerationAllocated = false
 	ok := eachField(b, func(name, value []byte) bool {
 		switch string(name) {
 		case "allocated":
@@ -123,7 +120,7 @@ func readProgram(b []byte, d *gclog.GCDetails) bool {
 			return readBytes(&sum, value)
 		case "gen0", "loh", "poh":
 			of, _ := generation(name)
-			d.HasShares = true
+			d.HasGenerationAllocated = true
 			return readBytes(&shares[of], value)
 		case "rate_per_second":
 			ok := readBytes(&rate, value)
@@ -153,7 +150,7 @@ func readProgram(b []byte, d *gclog.GCDetails) bool {
 // setAllocated: each share is rounded by itself, so that the sum may be another. What
 // is missing is shared out, in parts that none of them rounds to more.
 func setAllocated(d *gclog.GCDetails, sum uint64, shares *[gclog.Generations]uint64) {
-	if !d.HasShares {
+	if !d.HasGenerationAllocated {
 		shares[gclog.Gen0] = sum
 	}
 	const part = 400

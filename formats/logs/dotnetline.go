@@ -128,18 +128,6 @@ func (s *stats) readSizes(g int, b []byte) (ok bool) {
 	return ok && len(b) == 0
 }
 
-func (s *stats) pools() (young, old sizes) {
-	for g, x := range s.sizes {
-		pool := &old
-		if g <= gclog.Gen1 {
-			pool = &young
-		}
-		pool.before += x.before
-		pool.after += x.after
-	}
-	return young, old
-}
-
 func (s *stats) fill(d *gclog.GCDetails) {
 	d.Reason, d.HasReason = s.reason, s.hasReason
 	d.Global.Heaps = s.workers

@@ -24,10 +24,8 @@ type jsonGC struct {
 	lostWithin             uint64
 	hasLostWithin          bool
 
-	before, after, fragmentation, allocated, committed uint64
-	hasCommitted                                       bool
-	// The generations tell what was promoted and allocated, and the free space.
-	detailed, fragmented bool
+	fragmentation, allocated, committed uint64
+	hasCommitted                        bool
 
 	mark, sweep       int64 // durations of the concurrent phases
 	hasMark, hasSweep bool
@@ -236,11 +234,11 @@ func (l *jsonLine) readHeap(d *gclog.GCDetails) {
 	for s.object(); s.next(); {
 		switch string(s.key) {
 		case "before":
-			l.gc.before, d.HasBefore = s.bytes(), true
+			_, d.HasBefore = s.bytes(), true
 		case "before_estimated":
 			d.BeforeEstimated = s.bool()
 		case "after":
-			l.gc.after, d.HasSizesAfter = s.bytes(), true
+			_, d.HasSizesAfter = s.bytes(), true
 		case "peak":
 			d.Peak = s.bytes()
 		case "promoted":
@@ -273,7 +271,7 @@ func (l *jsonLine) readGeneration(d *gclog.GCDetails, g int) {
 		case "free_before":
 			x.FreeBefore, d.HasHistory = s.bytes(), true
 		case "fragmentation":
-			x.Fragmentation, l.gc.fragmented = s.bytes(), true
+			x.Fragmentation, d.HasHistory = s.bytes(), true
 		case "in":
 			x.In = s.bytes()
 		case "survived":
@@ -287,9 +285,9 @@ func (l *jsonLine) readGeneration(d *gclog.GCDetails, g int) {
 		case "budget_exceeded":
 			x.BudgetLeft, x.HasBudgetLeft = -int64(min(s.bytes(), math.MaxInt64)), true
 		case "promoted":
-			x.Promoted, d.HasGenerationPromoted, l.gc.detailed = s.bytes(), true, true
+			x.Promoted, d.HasGenerationPromoted = s.bytes(), true
 		case "allocated":
-			x.Allocated, l.gc.detailed = s.bytes(), true
+			x.Allocated, d.HasGenerationAllocated = s.bytes(), true
 		default:
 			s.skip()
 		}

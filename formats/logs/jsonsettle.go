@@ -128,18 +128,16 @@ func (l *jsonLine) settleWindow(d *gclog.GCDetails) {
 	}
 }
 
-// settleSizes finds which of the sizes are there. The sums stand for generations
-// that do not tell theirs.
+// settleSizes finds which of the sizes are there. The sums of what was allocated and is
+// free stand for generations that do not tell theirs; those of the sizes do not.
 func (l *jsonLine) settleSizes(d *gclog.GCDetails) {
-	if d.GenerationCount == 0 && (d.HasBefore || d.HasSizesAfter) {
-		d.Pools = true
-		d.Generations[gclog.Gen2].Before, d.Generations[gclog.Gen2].After = l.gc.before, l.gc.after
+	if d.GenerationCount == 0 {
+		d.HasBefore, d.HasSizesAfter = false, false
 	}
-	if (d.HasPromoted || d.HasAllocated) && !l.gc.detailed {
-		d.Sums = true
+	if !d.HasGenerationAllocated {
 		d.Generations[gclog.Gen0].Allocated = l.gc.allocated
 	}
-	if d.HasFragmentation && !l.gc.fragmented {
+	if d.HasFragmentation && !d.HasHistory {
 		d.Generations[gclog.Gen2].Fragmentation = l.gc.fragmentation
 	}
 	// Of a background collection only the size before is told.

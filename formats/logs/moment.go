@@ -117,13 +117,13 @@ func (s span) and(t span) span { return span{max(s.from, t.from), min(s.to, t.to
 // place finds when a pause began that lasted for d: at the time that is likely, or else as early
 // as is possible behind what came before: no pause comes too late by that, so there is room for
 // all that are of the same millisecond.
-func (j *jdk) place(begin, end span, d, likely int64) (start, duration int64) {
+func (u *unified) place(begin, end span, d, likely int64) (start, duration int64) {
 	const slack = int64(time.Microsecond)/2 - 1
 	if !begin.known() {
 		begin = end.starts(d)
 	}
-	if possible := begin.and(end.starts(d)).after(j.told); likely < possible.from || likely >= possible.to {
-		likely = possible.nearest(j.told)
+	if possible := begin.and(end.starts(d)).after(u.told); likely < possible.from || likely >= possible.to {
+		likely = possible.nearest(u.told)
 	}
 	return fit(begin, end, d, slack, likely)
 }

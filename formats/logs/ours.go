@@ -6,7 +6,7 @@ import (
 )
 
 // begins are what files begin with that gclog has written, but for those in the ways of
-// Java, which machine and recognizeUnified know.
+// Java, which isMachine and recognizeUnified know.
 var begins = [][]byte{
 	[]byte(`{"gclog_file_id":"`),
 	[]byte("StartRelativeMSec,Number,Generation,Type,Reason,"),
@@ -23,7 +23,7 @@ func IsOurs(begin []byte) bool {
 		return true
 	}
 	first, rest, _ := bytes.Cut(begin, newline)
-	if _, ok := machine(first); ok {
+	if isMachine(first) {
 		return true
 	}
 	if bytes.HasSuffix(first, []byte("Using Concurrent Mark Sweep")) { // Java writes it too

@@ -11,19 +11,16 @@ import (
 // the log is there twice, or sessions that were on at the same time wrote what is read.
 // Counted twice, all numbers would be wrong.
 type OverlapError struct {
-	ProcessID int64  // 0: unknown
-	Number    uint32 // 0: the log has no numbers
-	Line      int64  // that tells it again, from 1
-	Before    int    // the file that told it first: of those that were read, from 0
+	ProcessID int64 // 0: unknown
+	Number    uint32
+	Line      int64 // that tells it again, from 1
+	Before    int   // the file that told it first: of those that were read, from 0
 }
 
 func (e *OverlapError) Error() string {
 	of := ""
 	if e.ProcessID != 0 {
 		of = fmt.Sprintf(" of process %d", e.ProcessID)
-	}
-	if e.Number == 0 {
-		return fmt.Sprintf("line %d: it goes back to a time%s that was told before", e.Line, of)
 	}
 	return fmt.Sprintf("line %d: it tells collection %d%s a second time", e.Line, e.Number, of)
 }
@@ -33,6 +30,8 @@ type reading struct {
 	file    int
 	line    int64
 	overlap *OverlapError // that was found
+	plain   bool          // a collection of a unified log had no DotNet line in this file
+	details bool          // another had
 }
 
 // again notes that what is told there was told before.

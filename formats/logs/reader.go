@@ -21,14 +21,6 @@ type Observer interface {
 	End(*formats.End) // of a session
 }
 
-// A BreakObserver is an Observer that wants to know where collections may be missing in a log
-// without their numbers (jdk8): between what was told last before the head of a file and what
-// comes behind it. The file may go on where the one before ended, or be of another session.
-type BreakObserver interface {
-	Observer
-	Break(from, to int64)
-}
-
 // A Head is what the begin of a file says.
 type Head struct {
 	Format string // name of the format: see formats.Find
@@ -46,6 +38,30 @@ type Head struct {
 	// as the head is: -Xlog may have left them out.
 	Sessions bool
 	File     int64 // the number of the file in its session, from 1; 0 if the head does not say it
+	// JavaOnly: gclog has written it for Java tools, which ask for less, and does not read it
+	// back: jdk8, and unified without DotNet lines.
+	JavaOnly bool
+}
+
+// Err returns a JavaOnlyError for a log that is not read back, nil for others.
+func (h Head) Err() error {
+	if h.JavaOnly {
+		return &JavaOnlyError{h.Format}
+	}
+	return nil
+}
+
+// A JavaOnlyError says that a log was written for Java tools, and lacks what gclog needs: the
+// numbers of the collections, or their generations.
+type JavaOnlyError struct {
+	Format string // jdk8, or unified: without DotNet lines
+}
+
+func (e *JavaOnlyError) Error() string {
+	if e.Format == "unified" {
+		return "it is a unified log without DotNet: lines, which gclog writes for Java tools but does not read back: use unified with gc+stats, json or csv"
+	}
+	return "it is a " + e.Format + " log, which gclog writes for Java tools but does not read back: use unified, json or csv"
 }
 
 // HeadSize is how many bytes of a file Recognize needs to see, unless lines of others
@@ -86,6 +102,7 @@ func Recognize(head []byte) (h Head, ok bool) {
 		h.File = numberIn(first, ", file ")
 	}
 	h.Sessions = h.Format == "json" || h.Format == "unified" && h.ProcessID != 0
+	h.JavaOnly = h.Format == "jdk8" || h.Format == "unified" && isPlain(head)
 	return h, ok
 }
 
@@ -115,7 +132,7 @@ func Lacks(format string) string {
 	return ""
 }
 
-// A formatReader is how the logs of one format are read.
+// A formatReader is how the logs of one format are recognized and read.
 type formatReader struct {
 	name  string
 	lacks string
@@ -137,7 +154,7 @@ type parser interface {
 
 var table = []formatReader{
 	{name: "unified", lacks: unifiedLacks, recognize: recognizeUnified, new: newUnified},
-	{name: "jdk8", lacks: jdk8Lacks, recognize: recognizeJDK8, new: newJDK8},
+	{name: "jdk8", recognize: recognizeJDK8},
 	{name: "csv", byEnd: true, lacks: csvLacks, recognize: recognizeCSV, new: newCSV},
 	{name: "json", byEnd: true, lacks: jsonLacks, recognize: recognizeJSON, new: newJSON},
 }
@@ -153,8 +170,11 @@ type Reader struct {
 // process in them before its first record, with what is known of it by then; with
 // nil from it the records of a process are left out. The Process is the Reader's.
 func NewReader(h Head, observe func(*gclog.Process) Observer) (*Reader, error) {
+	if err := h.Err(); err != nil {
+		return nil, err
+	}
 	for i := range table {
-		if table[i].name == h.Format {
+		if table[i].name == h.Format && table[i].new != nil {
 			at := &reading{file: -1}
 			return &Reader{p: table[i].new(observe, at), at: at}, nil
 		}
@@ -190,6 +210,7 @@ func (r *Reader) Read(src io.Reader) (skipped Skipped, err error) {
 		r.buf = make([]byte, bufferSize)
 	}
 	r.at.file++
+	r.at.plain, r.at.details = false, false
 	number := int64(0)
 	take := func(line []byte) {
 		if number++; number == 1 {
@@ -248,7 +269,10 @@ func (r *Reader) Read(src io.Reader) (skipped Skipped, err error) {
 		switch {
 		case r.at.overlap != nil:
 			err = r.at.overlap
-		case errors.Is(err, io.EOF):
+		case !errors.Is(err, io.EOF):
+		case r.at.plain && !r.at.details:
+			err = &JavaOnlyError{"unified"} // its head had no pauses
+		default:
 			err = nil
 		}
 		return skipped, err

@@ -50,14 +50,14 @@ func stopTime(b []byte) (ns int64, rest []byte, ok bool) {
 
 // tellSuspension tells a suspension that ended at a time: with the pause that was told
 // last, if that is possible.
-func (j *jdk) tellSuspension(s gclog.Suspension, at span) {
-	end := at.nearest(j.told)
-	j.told = max(j.told, end)
+func (u *unified) tellSuspension(s gclog.Suspension, at span) {
+	end := at.nearest(u.told)
+	u.told = max(u.told, end)
 	s.Start = end - s.Duration
 	s.Ticks = s.Start
-	j.suspension = s
-	if j.out != nil {
-		j.out.Suspension(&j.suspension)
+	u.suspension = s
+	if u.out != nil {
+		u.out.Suspension(&u.suspension)
 	}
 }
 

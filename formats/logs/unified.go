@@ -12,25 +12,52 @@ import (
 // unified reads what -Xlog of JDK 9 and up writes, with any decorations that contain
 // a time, and any selection of its lines.
 type unified struct {
-	jdk
+	observe   func(*gclog.Process) Observer
+	reading   *reading
 	decorator decorator
+	days      calendar
+	count     int // of the processes that were begun
+
+	life
 
 	trial        gclog.GCDetails // what a line says that may be damaged
 	trialSummary gclog.HeapSummary
-	days         calendar
+}
+
+// A life is what is known of one process, from the first of its lines to the last.
+type life struct {
+	process *gclog.Process
+	pid     int64    // of the lines of the process; 0: unknown
+	out     Observer // nil: nobody observes the process
+	begun   bool     // observe was asked
+	beyond  bool     // this one is more than can be told
+	headed  bool     // a head was the last
+	base    moment   // the sync point
+	newest  moment   // of the lines of the process
+	told    int64    // end of what was told last
+
+	blocking   blocking
+	background background
+	committed  int64 // KiB, what is known last; 0: it never was
+	index      int64
+	tally      tally
+
+	pause      gclog.Pause // what is told, so that nothing is allocated
+	phase      gclog.Phase
+	suspension gclog.Suspension
 }
 
 const unifiedLacks = "unified logs have sizes in KiB, stamps in ms and durations in µs; what each generation promoted and kept free, the single heaps, and how long the threads took to stop for final background pauses, are not known, " +
-	"nor what -Xlog left out: without DotNet lines gen1, reasons and compaction, with [gc] lines alone the generations, all is gen2 then"
+	"nor what -Xlog left out"
 
 func newUnified(observe func(*gclog.Process) Observer, at *reading) parser {
-	return &unified{jdk: jdk{observe: observe, reading: at}}
+	return &unified{observe: observe, reading: at}
 }
 
 // recognizeUnified takes the lines that no JVM writes: heads with .NET, details behind
 // nine blanks, pauses with sizes in KiB, suspensions with a reason.
 func recognizeUnified(line []byte) (time.Time, bool) {
-	u := unified{jdk: jdk{observe: nobody, reading: &reading{}}}
+	u := unified{observe: nobody, reading: &reading{}}
 	d, ok := u.decorator.read(line)
 	if !ok || d.tags == otherTags {
 		return time.Time{}, false
@@ -45,6 +72,26 @@ func recognizeUnified(line []byte) (time.Time, bool) {
 	}
 	rest, ok := isSuspension(d.text)
 	return d.time(), ok && u.suspensionLine(&d, rest)
+}
+
+// isPlain reports whether the begin of a unified log has pauses, but no DotNet lines. Those
+// are before the end of the pause.
+func isPlain(head []byte) bool {
+	if bytes.Contains(head, []byte(dotNet)) {
+		return false
+	}
+	var r decorator
+	for line := range bytes.Lines(head) {
+		d, ok := r.read(bytes.TrimRight(line, "\r\n"))
+		if !ok {
+			continue
+		}
+		_, text, ok := collection(d.text)
+		if ok && wordOf(text, d.tags) == words[0] && bytes.Contains(text, kibArrow) {
+			return true
+		}
+	}
+	return false
 }
 
 func (u *unified) line(b []byte) bool {
@@ -97,6 +144,7 @@ const (
 
 	parNew     = "ParNew: "
 	cms        = "CMS: "
+	dotNet     = "DotNet: "
 	condemned  = "Condemned: "
 	program    = "Program: "
 	references = "References: "
@@ -109,7 +157,7 @@ const (
 // default, then what -Xlog adds.
 var (
 	heads = [...]string{"GC(", using, "VM Arguments: .NET", settings, sessionLine, stopped}
-	words = [...]string{"Pause ", "Concurrent ", parNew, cms, "Old: ", "DotNet: ", "User=", condemned, program, references, phases, roots, oneHeap}
+	words = [...]string{"Pause ", "Concurrent ", parNew, cms, "Old: ", dotNet, "User=", condemned, program, references, phases, roots, oneHeap}
 )
 
 const defaultWords = 7
@@ -178,10 +226,8 @@ func (u *unified) event(d *decorations, n uint32, word string, b []byte) bool {
 	}
 	u.closeEnded()
 	switch word {
-	case parNew:
-		return u.poolLine(d, n, b, true)
-	case cms:
-		return u.poolLine(d, n, b, false)
+	case parNew, cms:
+		return u.poolLine(d, n, b)
 	}
 	switch word[0] {
 	case 'P':
@@ -204,10 +250,10 @@ func (u *unified) event(d *decorations, n uint32, word string, b []byte) bool {
 //	Pause Initial Mark 47420K->47420K(112768K) 0.849ms
 func (u *unified) pauseLine(d *decorations, n uint32, b []byte) bool {
 	if rest, ok := literal(b, "Young ("); ok {
-		return u.blockingLine(d, n, rest, gclog.Gen0)
+		return u.blockingLine(d, n, rest)
 	}
 	if rest, ok := literal(b, "Full ("); ok {
-		return u.blockingLine(d, n, rest, gclog.Gen2)
+		return u.blockingLine(d, n, rest)
 	}
 	if rest, ok := literal(b, "Initial Mark"); ok {
 		return u.backgroundLine(d, n, rest, gclog.PauseInitial)
@@ -218,7 +264,7 @@ func (u *unified) pauseLine(d *decorations, n uint32, b []byte) bool {
 	return false
 }
 
-func (u *unified) blockingLine(d *decorations, n uint32, b []byte, generation int) bool {
+func (u *unified) blockingLine(d *decorations, n uint32, b []byte) bool {
 	end := bytes.Index(b, closing)
 	isEnd := end >= 0
 	var s summary
@@ -239,12 +285,10 @@ func (u *unified) blockingLine(d *decorations, n uint32, b []byte, generation in
 	if g == nil {
 		return true
 	}
-	u.condemn(g, generation, cause)
 	if !isEnd {
 		g.begin = at
 		return true
 	}
-	g.pools.heap, g.pools.capacity, g.pools.hasHeap = s.heap, s.capacity, true
 	start, duration := u.place(g.begin, at, s.duration, noTime)
 	u.endBlocking(g, start, duration)
 	return true
@@ -357,20 +401,14 @@ func (u *unified) phaseLine(d *decorations, n uint32, phase int, isEnd bool, las
 	u.endPhase(g, kind, at, least, lasted+rounding)
 }
 
-// poolLine reads the sizes of a pool: 6764K->1228K(12358K).
-func (u *unified) poolLine(d *decorations, n uint32, b []byte, young bool) bool {
-	s, _, b, ok := bounds(b)
+// poolLine reads 6764K->1228K(12358K), the sizes of a pool, which the DotNet line behind it
+// says better.
+func (u *unified) poolLine(d *decorations, n uint32, b []byte) bool {
+	_, _, b, ok := bounds(b)
 	if !ok || len(b) > 0 {
 		return false
 	}
-	g := u.blockingOf(n, u.at(d.moment))
-	switch {
-	case g == nil:
-	case young:
-		g.pools.young, g.pools.hasYoung = s, true
-	default:
-		g.pools.old, g.pools.hasOld = s, true
-	}
+	u.blockingOf(n, u.at(d.moment))
 	return true
 }
 
@@ -476,9 +514,9 @@ func (u *unified) pauseWithoutGC(p gclog.Pause, at span) {
 	p.Suspend = min(p.Suspend, p.Duration)
 	p.Ticks = p.Start
 	u.told = p.Start + p.Duration
-	u.jdk.pause = p
+	u.pause = p
 	if u.out != nil {
-		u.out.Pause(&u.jdk.pause)
+		u.out.Pause(&u.pause)
 	}
 }
 
@@ -488,7 +526,7 @@ func (u *unified) dotnetLine(d *decorations, n uint32, b []byte) bool {
 		return false
 	}
 	at := u.at(d.moment)
-	u.stats = true
+	u.reading.details = true
 	if s.kind == gclog.KindBackground {
 		u.backgroundStats(&s, n, at)
 		return true
@@ -498,19 +536,15 @@ func (u *unified) dotnetLine(d *decorations, n uint32, b []byte) bool {
 		return true
 	}
 	s.fill(&g.GCDetails)
-	g.Generation, g.Young, g.Kind, g.Type = s.generation, false, s.kind, typeOf(s.kind)
+	g.Generation, g.Kind, g.Type = s.generation, s.kind, typeOf(s.kind)
 	g.stats, g.suspend = true, s.suspend
-	if s.generations > 0 {
-		p := &g.pools
-		p.young, p.old = s.pools()
-		p.hasYoung, p.hasOld = true, true
-	}
 	return true
 }
 
 // backgroundStats takes the line in a pause, or the last line of all.
 func (u *unified) backgroundStats(s *stats, n uint32, at span) {
 	g := u.backgroundOf(n, at)
+	g.stats = true
 	if s.generations == 0 && !g.hasSweepEnd && !g.reset {
 		g.Reason, g.HasReason = s.reason, s.hasReason
 		g.suspend = s.suspend

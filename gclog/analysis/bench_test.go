@@ -12,7 +12,7 @@ import (
 // longHistory is a long history: n gen0, every tenth a gen1.
 func longHistory(s *analysis.Statistics, n int) {
 	d := collection(1, 0, gclog.KindBlocking, [2]int64{0, ms})
-	d.HasSizesAfter, d.HasPromoted, d.HasAllocated, d.HasSinceLast = true, true, true, true
+	d.HasSizesAfter, d.HasPromoted, d.HasAllocated, d.HasGenerationAllocated, d.HasSinceLast = true, true, true, true, true
 	d.SinceLast, d.Generations[gclog.Gen0].Allocated, d.AllocationRate = 5*ms, 64*mb, 12.8e9
 	p := &gclog.Pause{GC: d}
 	s.Begin(0)

@@ -172,8 +172,5 @@ func nameText(d *gclog.GCDetails) string {
 	if !d.HasNumber {
 		return "a collection without a number"
 	}
-	if d.Counted {
-		return fmt.Sprintf("collection %d by count", d.Number)
-	}
 	return fmt.Sprintf("collection %d", d.Number)
 }

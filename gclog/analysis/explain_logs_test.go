@@ -24,7 +24,7 @@ func (*keptLog) Suspension(*gclog.Suspension) {}
 func TestExplainLogs(t *testing.T) {
 	forEach(t, func(t *testing.T, tr shared.Trace) {
 		stream := shared.Read(t, tr.Path)
-		for _, name := range []string{"unified", "jdk8", "json", "csv"} {
+		for _, name := range []string{"unified", "json", "csv"} {
 			format, err := formats.Find(name)
 			if err != nil {
 				t.Fatal(err)

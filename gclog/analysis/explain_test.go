@@ -549,7 +549,7 @@ func TestExplainHighLoad(t *testing.T) {
 func TestExplainTrigger(t *testing.T) {
 	e := explain(func(d *gclog.GCDetails) {
 		d.Triggered, d.Trigger, d.HasTrigger = 98*ms, 4711, true
-		d.HasAllocated, d.HasSinceLast, d.SinceLast, d.AllocationRate = true, true, 510*ms, 20e6
+		d.HasAllocated, d.HasGenerationAllocated, d.HasSinceLast, d.SinceLast, d.AllocationRate = true, true, true, 510*ms, 20e6
 		d.Generations[gclog.Gen0].Allocated, d.Generations[gclog.LOH].Allocated = 9e6, 1e6
 		d.Generations[gclog.Gen0].BudgetLeft, d.Generations[gclog.Gen0].HasBudgetLeft = -1_200_000, true
 	})
@@ -750,10 +750,10 @@ func TestExplainLog(t *testing.T) {
 	d.Reset()
 	d.FromLog = true
 	d.Pauses = []gclog.PausePart{{Duration: 3 * ms, Suspend: gclog.Untold, Resume: gclog.Untold}}
-	e := analysis.Explain(d, analysis.Context{Log: "jdk8"})
+	e := analysis.Explain(d, analysis.Context{Log: "csv"})
 	checkExplanation(t, d, &e)
 	for _, what := range []string{"why it was started", "who asked for it", "why this generation was chosen", "sizes of the heap", "whether it compacted", "handles"} {
-		if got := whyUnknown(&e, what); got != "the log does not hold it (format jdk8)" {
+		if got := whyUnknown(&e, what); got != "the log does not hold it (format csv)" {
 			t.Errorf("%s: %q", what, got)
 		}
 	}
@@ -867,6 +867,7 @@ func wildRecord(r *rand.Rand) (*gclog.GCDetails, *analysis.Peers) {
 	d.Generation, d.Reason, d.Flaws, d.HasTrigger = r.IntN(256), clr.Reason(r.Uint32()>>r.IntN(32)), gclog.Flaw(r.IntN(256)), bit()
 	d.Start, d.End, d.Suspended, d.Triggered, d.SinceLast, d.Window = wild(), wild(), wild(), wild(), wild(), wild()
 	d.HasEnd, d.InsideBGCStart, d.Provisional, d.HasAllocated, d.HasSinceLast = bit(), bit(), bit(), bit(), bit()
+	d.HasGenerationAllocated = d.HasAllocated
 	for i := range d.Timing {
 		d.Timing[i] = wild()
 	}

@@ -112,10 +112,6 @@ func (x *explainer) objects() {
 // sizes fills in the table of generations.
 func (x *explainer) sizes() {
 	d := x.d
-	if d.Pools {
-		x.lacks("the sizes of single generations", x.untold("the record has two pools only"))
-		return
-	}
 	if !d.HasSizesAfter && !d.HasBefore {
 		x.lacks("sizes of the heap", x.untold("its sizes were not told (GCHeapStats)"))
 		return
@@ -139,7 +135,7 @@ func (x *explainer) sizes() {
 		s := Size{Name: gclog.GenerationName(g), Collected: collected}
 		s.Before = value(d.HasBefore, float64(y.Before), "sizes before", x.unheard())
 		s.After = value(d.HasSizesAfter, float64(y.After), "sizes after", x.untold("its sizes were not told (GCHeapStats)"))
-		s.Free = value(d.HasFragmentation && !d.Sums, float64(y.Fragmentation), "free space of the generations", x.unheard())
+		s.Free = value(d.HasHistory, float64(y.Fragmentation), "free space of the generations", x.unheard())
 		if s.Free.Known() && s.After.Known() && y.Fragmentation > y.After {
 			s.Free = lacks("free space of "+s.Name, "the runtime told more free space than the generation had: it counts the two at different moments")
 		}
@@ -169,7 +165,7 @@ func (x *explainer) sizes() {
 		}
 		x.e.Sizes = append(x.e.Sizes, s)
 	}
-	if d.Sums && d.HasFragmentation {
+	if d.HasFragmentation && !d.HasHistory {
 		x.say(&x.e.Result, "free", "Of the heap "+bytesText(d.Fragmentation())+" are free space after it.", bytesFact("dotnet.gc.heap.fragmentation", d.Fragmentation()))
 	} else if d.HasFragmentation && d.HasSizesAfter && d.SizeAfter() > 0 {
 		share := 100 * float64(d.Fragmentation()) / float64(d.SizeAfter())

@@ -200,7 +200,7 @@ func (x *explainer) allocation() {
 // allocatedBy says where it was allocated.
 func (x *explainer) allocatedBy() (text string, facts []Fact) {
 	d := x.d
-	if d.Sums && !d.HasShares {
+	if !d.HasGenerationAllocated {
 		return "", nil
 	}
 	var parts []string

@@ -21,12 +21,6 @@ func (x *explainer) what() {
 	if !d.HasNumber {
 		x.lacks("its number", x.untold("it began before the session, and its end was not seen"))
 	}
-	if d.Counted {
-		x.lacks("its number", "the log has none: the collections in it were counted")
-	}
-	if d.Young {
-		x.lacks("whether it was gen0 or gen1", young)
-	}
 	if !d.KindKnown() {
 		x.lacks("whether it was blocking, in the background or in the foreground", x.untold("it began before the session"))
 	}
@@ -143,7 +137,7 @@ func (x *explainer) where() {
 	}
 	up := ""
 	switch {
-	case x.c.Log == "unified" || x.c.Log == "jdk8":
+	case x.c.Log == "unified":
 		x.lacks("how long the process had been up", "the uptimes of the log count from the begin of the process, or of the recording that it was made of")
 	case p.UptimeAtSync > 0:
 		uptime := p.Uptime(x.d.PauseStart()).Round(time.Second)

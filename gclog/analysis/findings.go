@@ -170,8 +170,7 @@ func (f *Findings) GC(d *gclog.GCDetails) {
 		return
 	}
 	f.each(func(s *stretch) { s.loss.record(d) })
-	// What has no sizes still has its pauses: logs in jdk8 tell none of background
-	// collections.
+	// What has no sizes still has its pauses.
 	if d.Flaws&^gclog.FlawNoSizes != 0 {
 		return
 	}
@@ -453,11 +452,8 @@ func (x *judgedGC) set(d *gclog.GCDetails) {
 	}
 }
 
-// sized tells whether the sizes after are known of each generation.
-func (x *judgedGC) sized() bool { return x.HasSizesAfter && !x.Pools }
-
-// fragmented tells whether the free space after is, too.
-func (x *judgedGC) fragmented() bool { return x.sized() && x.HasFragmentation && !x.Sums }
+// fragmented reports whether the sizes and the free space after are known of each generation.
+func (x *judgedGC) fragmented() bool { return x.HasSizesAfter && x.HasHistory }
 
 // A judge is the memory of one rule. It is given the whole collections of a
 // stretch in the order of their records, keeps little of each, and allocates nothing

@@ -50,7 +50,7 @@ func TestFindingsOfLogs(t *testing.T) {
 		if len(of) != 1 {
 			t.Skip("a log of the JDK flavours has one process")
 		}
-		for _, name := range []string{"json", "unified", "jdk8", "csv"} {
+		for _, name := range []string{"json", "unified", "csv"} {
 			format, err := formats.Find(name)
 			if err != nil {
 				t.Fatal(err)

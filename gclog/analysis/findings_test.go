@@ -112,7 +112,7 @@ func TestAbsent(t *testing.T) {
 	h.process = gclog.Process{}
 	bare := func(d *gclog.GCDetails) { // as the JDK flavours have it
 		d.HasHistory, d.HasObjects, d.HasFragmentation, d.HasAllocated, d.HasPromoted, d.HasGlobal = false, false, false, false, false, false
-		d.Pools, d.Global, d.Handles, d.PinnedObjects = true, clr.GCGlobalHeapHistory{}, -1, 1<<32-1
+		d.HasSizesAfter, d.Global, d.Handles, d.PinnedObjects = false, clr.GCGlobalHeapHistory{}, -1, 1<<32-1
 		d.FinalizationCount, d.Peak, d.HasBefore = 1<<64-1, 0, false
 		d.Pauses[0].Suspend = gclog.Untold
 	}
@@ -162,15 +162,6 @@ func TestPartly(t *testing.T) {
 	h.background(milli, milli, 60*milli)
 	if x, why := of(h.findings(t), "background-behind"); x == nil {
 		t.Error(why)
-	}
-	pools := newPast().healthy(100, func(d *gclog.GCDetails) { d.Generation, d.Pools = 0, true })
-	times(11, func(int) { pools.background(milli, milli, milli, func(d *gclog.GCDetails) { d.Pools = true }) })
-	if x, why := of(pools.findings(t), "too-many-gen2"); x != nil || why != "" {
-		t.Errorf("without gen1 apart, 11 of 111 collections of gen2: %+v %q", x, why)
-	}
-	pools.background(milli, milli, milli)
-	if x, _ := of(pools.findings(t), "too-many-gen2"); x == nil || x.Text != "There were 100 collections of gen0 and gen1 and 12 of gen2 that were not induced: 10.7 % are gen2." {
-		t.Errorf("%+v", x)
 	}
 	// A collection without sizes counts. One without its end does not, but its pause does.
 	unsized := newPast().healthy(19).gc(0, 300*milli, incomplete(gclog.FlawNoSizes)).gc(0, 400*milli, incomplete(gclog.FlawNoEnd))
@@ -859,7 +850,7 @@ func TestHostile(t *testing.T) {
 			HasReason: r.IntN(2) == 0, Start: number(), End: number(), HasSizesAfter: r.IntN(2) == 0, HasHistory: r.IntN(2) == 0, HasObjects: r.IntN(2) == 0,
 			HasFragmentation: r.IntN(2) == 0, HasBefore: r.IntN(2) == 0, HasPromoted: r.IntN(2) == 0, HasAllocated: r.IntN(2) == 0, HasGlobal: r.IntN(2) == 0,
 			GenerationCount: r.IntN(6), PromotedBytes: uint64(number()), Peak: uint64(number()), Handles: int32(r.Uint32()), PinnedObjects: r.Uint32(),
-			FinalizationCount: uint64(number()), TimingCount: r.IntN(clr.Times + 1), Pools: r.IntN(9) == 0, Sums: r.IntN(9) == 0,
+			FinalizationCount: uint64(number()), TimingCount: r.IntN(clr.Times + 1), HasGenerationAllocated: r.IntN(9) == 0,
 		}
 		for g := range d.Generations {
 			x := &d.Generations[g]

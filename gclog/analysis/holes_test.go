@@ -92,7 +92,7 @@ func TestHole(t *testing.T) {
 func TestMissedInLogs(t *testing.T) {
 	s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
 	d := collection(1, 0, gclog.KindBlocking, [2]int64{sec, sec})
-	d.Sums = true
+	d.FromLog = true
 	s.CollectionsOnly()
 	tell(s, d)
 	s.Gap(&gclog.Gap{Reason: gclog.GapMissedGCs, Since: 2 * sec, Time: 8 * sec, From: 2, To: 4})

@@ -37,7 +37,7 @@ func (fromLog) End(*formats.End)             {}
 func TestLogs(t *testing.T) {
 	forEach(t, func(t *testing.T, tr shared.Trace) {
 		stream := shared.Read(t, tr.Path)
-		for _, name := range []string{"json", "csv", "unified", "jdk8"} {
+		for _, name := range []string{"json", "csv", "unified"} {
 			t.Run(name, func(t *testing.T) {
 				written, want := writeLog(t, stream, name)
 				if len(want) != 1 || written == nil {
@@ -51,10 +51,6 @@ func TestLogs(t *testing.T) {
 				for i, m := range got.Metrics() {
 					w := right[i]
 					switch {
-					case name == "jdk8" && youngOnly.MatchString(m.Name):
-						if got.Young && (m.Known() || m.Nothing) {
-							t.Errorf("%s is %+v of young collections", m.Name, m)
-						}
 					case ofSession.MatchString(m.Name):
 					case m.Known() && m.Value == 0 && math.Abs(w.Value) > rounding[m.Unit]:
 						t.Errorf("%s is 0, in the recording %+v", m.Name, w.Number)
@@ -66,9 +62,6 @@ func TestLogs(t *testing.T) {
 		}
 	})
 }
-
-// youngOnly are metrics that a log does not tell in Java's words.
-var youngOnly = regexp.MustCompile(`^gen[01]\.|^gen2\.per\.gen1$`)
 
 // ofSession are metrics that depend on how long the session was, which is not told here.
 var ofSession = regexp.MustCompile(`^duration$|share|mutator|rate$|since`)

@@ -28,9 +28,6 @@ func (x *Summary) Metrics() []Metric {
 			if c != ClassNone || m.ofPauses() {
 				n := m.number(&x.Classes[c])
 				nothing := !n.Known() && x.nothing(c)
-				if x.Young && (c == ClassGen0 || c == ClassGen1) {
-					n, nothing = unknown(young), false
-				}
 				list = append(list, Metric{m.of(c), m.unit, m.about(c), n, nothing})
 			}
 		}
@@ -39,16 +36,13 @@ func (x *Summary) Metrics() []Metric {
 }
 
 // nothing tells whether there was surely nothing of a class while the session was on. Some
-// logs do not tell gen1 from gen0, or need not hold pauses without a collection.
+// logs need not hold pauses without a collection.
 func (x *Summary) nothing(c Class) bool {
-	told := !x.Sparse || c == ClassGen2 || c == ClassBackground
+	told := !x.Sparse || c != ClassAll && c != ClassNone
 	return told && x.Duration.Known() && x.Classes[c].Count == 0
 }
 
 func count(n uint64) Number { return known(float64(n)) }
-
-// young is why nothing is known of gen0 and of gen1.
-const young = "the log does not tell gen1 from gen0"
 
 // toldBy is how many collections told a Quantity, where any did.
 func toldBy(q *Quantity) Number {
@@ -208,9 +202,6 @@ func (m *classMetric) about(c Class) string {
 
 // incomplete is how many collections are not whole.
 func (r *Rollup) incomplete() Number {
-	if r.counted {
-		return unknown("a log of this format does not tell what was not seen from what it cannot hold")
-	}
 	return rare(r.Incomplete, r.sparse)
 }
 

@@ -42,8 +42,6 @@ type Stop struct {
 	Kind       gclog.PauseKind
 	Reason     clr.Reason
 	HasReason  bool
-	// Young and Counted are those of the collection: see gclog.GCDetails.
-	Young, Counted bool
 }
 
 // NewStop returns what a Timeline keeps of a pause.
@@ -54,7 +52,6 @@ func NewStop(p *gclog.Pause) Stop {
 		if d.HasNumber {
 			s.Number = d.Number
 		}
-		s.Young, s.Counted = d.Young, d.Counted
 	}
 	return s
 }

@@ -74,7 +74,7 @@ func (h *past) record(gen int, kind gclog.Kind) *gclog.GCDetails {
 	d.HasReason, d.Complete, d.GenerationCount = true, true, gclog.Generations
 	d.Start, d.Suspended = int64(h.now), int64(h.now)
 	d.HasSizesAfter, d.HasHistory, d.HasObjects, d.HasFragmentation = true, true, true, true
-	d.HasBefore, d.HasPromoted, d.HasAllocated = true, true, true
+	d.HasBefore, d.HasPromoted, d.HasAllocated, d.HasGenerationAllocated = true, true, true, true
 	g := &d.Generations
 	g[0] = gclog.GenerationDetails{Before: 20 * megabyte, ObjectsBefore: 20 * megabyte, Survived: 2 * megabyte, Budget: 40 * megabyte, Allocated: 20 * megabyte}
 	g[1] = gclog.GenerationDetails{Before: 4 * megabyte, ObjectsBefore: 4 * megabyte, After: 4 * megabyte, Survived: megabyte}

@@ -77,7 +77,7 @@ const leastRow = 3
 func (j *lohFragmentation) gc(x *judgedGC) {
 	if x.conditions&clr.CondemnedLimitLOHFragmented != 0 {
 		j.limited++
-		if x.HasHistory && !x.Sums {
+		if x.HasHistory {
 			j.before = max(j.before, x.Generations[gclog.LOH].FreeBefore)
 		}
 		j.limits.add(x.GCDetails, float64(x.pause))
@@ -187,7 +187,7 @@ func (j *pinning) gc(x *judgedGC) {
 	j.most = max(j.most, objects)
 	g := &x.Generations[gclog.Gen0]
 	many := float64(objects) > j.objects
-	large := x.sized() && float64(g.After) >= j.floor
+	large := x.HasSizesAfter && float64(g.After) >= j.floor
 	holes := large && x.HasHistory && x.fragmented() && g.SurvivedPins > 0 &&
 		100*float64(g.Fragmentation) > j.fragmentation*float64(g.After)
 	burdened := large && x.HasGlobal && x.Global.Mechanisms&clr.MechanismDemotion != 0 && g.Budget > 0 &&

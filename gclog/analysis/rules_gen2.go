@@ -392,7 +392,6 @@ type tooManyGen2 struct {
 	perGen1, share float64
 	least          uint64
 	counts         [gclog.Gen2 + 1]uint64
-	pools          bool // gen0 and gen1 are not told apart
 	worst          ranking
 }
 
@@ -401,7 +400,6 @@ func (j *tooManyGen2) gc(x *judgedGC) {
 		return
 	}
 	j.counts[max(gclog.Gen0, min(x.Generation, gclog.Gen2))]++
-	j.pools = j.pools || x.Pools
 	if x.isGen2 {
 		j.worst.add(x.GCDetails, float64(x.pause))
 	}
@@ -411,22 +409,17 @@ func (j *tooManyGen2) verdict(*stretch) (f Finding, why string) {
 	gen2 := j.counts[gclog.Gen2]
 	all := j.counts[0] + j.counts[1] + gen2
 	share := percent(gen2, all)
-	many := !j.pools && float64(gen2) > j.perGen1*float64(j.counts[1])
+	many := float64(gen2) > j.perGen1*float64(j.counts[1])
 	if gen2 < j.least || !many && sureShare(gen2, all, leastCollections) <= j.share {
 		return f, ""
 	}
 	f.Text = fmt.Sprintf("There were %d gen0, %d gen1 and %d gen2 collections that were not induced: %s are gen2.",
 		j.counts[0], j.counts[1], gen2, valueText(share, "%"))
-	if j.pools {
-		f.Text = fmt.Sprintf("There were %d collections of gen0 and gen1 and %d of gen2 that were not induced: %s are gen2.", all-gen2, gen2, valueText(share, "%"))
-	}
 	f.GCs = j.worst.numbers()
 	f.Evidence = []Evidence{
 		{"gen0", float64(j.counts[0]), ""}, {"gen1", float64(j.counts[1]), ""}, {"gen2", float64(gen2), ""}, {"gen2.share", share, "%"},
 	}
-	if j.pools {
-		f.Evidence = []Evidence{{"gen0-and-gen1", float64(all - gen2), ""}, {"gen2", float64(gen2), ""}, {"gen2.share", share, "%"}}
-	} else if j.counts[1] > 0 {
+	if j.counts[1] > 0 {
 		f.Evidence = append(f.Evidence, Evidence{"gen2.per-gen1", float64(gen2) / float64(j.counts[1]), ""})
 	}
 	return f, ""

@@ -27,7 +27,7 @@ func growthRules() []Rule {
 				return &growth{
 					l: l, what: "gen2 and large objects", unit: "bytes", name: "objects", of: func(x *judgedGC) (low, high float64, known bool) {
 						objects := float64(x.Generations[gclog.Gen2].ObjectsAfter + x.Generations[gclog.LOH].ObjectsAfter)
-						return objects, objects, x.HasObjects && !x.Sums && !x.Pools
+						return objects, objects, x.HasHistory
 					}, why: "no gen2 collection reports the objects that remain: that comes with the histories of the heaps",
 					closer: "gclog gc %s --wait shows what remains after a full collection",
 				}

@@ -93,7 +93,7 @@ type midLifeCrisis struct {
 }
 
 func (j *midLifeCrisis) gc(x *judgedGC) {
-	if !x.HasHistory || x.Sums {
+	if !x.HasHistory {
 		return
 	}
 	if x.Generation == gclog.Gen1 {
@@ -303,7 +303,7 @@ func (j *lohPressure) gc(x *judgedGC) {
 			j.byReason.add(x.GCDetails, float64(x.pause))
 		}
 	}
-	if x.sized() {
+	if x.HasSizesAfter {
 		loh := float64(x.Generations[gclog.LOH].After)
 		j.sized++
 		j.loh += loh
@@ -351,7 +351,7 @@ type pohMisuse struct {
 }
 
 func (j *pohMisuse) gc(x *judgedGC) {
-	if x.GenerationCount <= gclog.POH || !x.sized() {
+	if x.GenerationCount <= gclog.POH || !x.HasSizesAfter {
 		return
 	}
 	j.told++

@@ -41,7 +41,7 @@ type Statistics struct {
 	hasGen2                     bool
 	missed, lostEvents, dropped uint64
 	missedUnsure, lostUnsure    bool
-	sparse, young, counted      bool
+	sparse                      bool
 	unbounded, collectionsOnly  bool
 }
 
@@ -262,8 +262,7 @@ func peak(d *gclog.GCDetails) uint64 {
 func (s *Statistics) GC(d *gclog.GCDetails) {
 	at := began(d)
 	s.span.saw(at, max(at, d.End))
-	s.sparse = s.sparse || d.Sums || d.Pools
-	s.young, s.counted = s.young || d.Young, s.counted || d.Counted
+	s.sparse = s.sparse || d.FromLog
 	s.allocated.gc(d, s.window, s.holes)
 	at = max(at, s.span.begin) // it was under way when the session began
 	w := s.inSession()
@@ -293,9 +292,6 @@ func (s *Statistics) GC(d *gclog.GCDetails) {
 		if gen2 {
 			s.lastGen2 = after
 		}
-	}
-	if !d.HasSizesAfter && d.Counted {
-		s.last = unknown("the newest collection does not tell its size")
 	}
 	for _, c := range [...]struct {
 		bytes uint64

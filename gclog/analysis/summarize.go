@@ -17,7 +17,7 @@ const noBounds = "a log of this format does not tell when the observation began 
 // Summary returns what has been added up so far.
 func (s *Statistics) Summary() *Summary {
 	x := &Summary{
-		Missed: s.missed, MissedUnsure: s.missedUnsure, LostEvents: s.lostEvents, LostUnsure: s.lostUnsure, Dropped: s.dropped, Sparse: s.sparse, CollectionsOnly: s.collectionsOnly, Young: s.young, Counted: s.counted,
+		Missed: s.missed, MissedUnsure: s.missedUnsure, LostEvents: s.lostEvents, LostUnsure: s.lostUnsure, Dropped: s.dropped, Sparse: s.sparse, CollectionsOnly: s.collectionsOnly,
 		Heap: Heap{Last: s.last, LastGen2: s.lastGen2, Committed: s.committed},
 	}
 	x.Window.From, x.Window.To = s.window.Clip(s.span.begin, s.span.end)
@@ -37,10 +37,7 @@ func (s *Statistics) Summary() *Summary {
 	for c := range Classes {
 		x.Classes[c] = s.classes[c].told(c)
 		x.Classes[c].PerMinute = x.per(float64(s.classes[c].Count-min(s.classes[c].Count, behind.collections[c])), minute)
-		x.Classes[c].sparse, x.Classes[c].counted = s.sparse, s.counted
-		if s.counted {
-			x.Classes[c].inJava()
-		}
+		x.Classes[c].sparse = s.sparse
 	}
 	s.distributions(x)
 	s.shares(x, behind.stood)
@@ -55,9 +52,6 @@ func (s *Statistics) Summary() *Summary {
 	gen2 := count(ClassGen2) + count(ClassBackground)
 	x.Gen1PerGen0 = ratio(count(ClassGen1), count(ClassGen0), "no gen0 collections")
 	x.Gen2PerGen1 = ratio(gen2, count(ClassGen1), "no gen1 collections")
-	if x.Young {
-		x.Gen1PerGen0, x.Gen2PerGen1 = unknown(young), unknown(young)
-	}
 	x.BlockingGen2 = ratio(100*count(ClassGen2), gen2, "no gen2 collections")
 	x.SinceLastGen2 = unknown("no gen2 collections")
 	switch {
@@ -71,12 +65,6 @@ func (s *Statistics) Summary() *Summary {
 	x.Finalized = s.finalized.quantity("no collection tells of the finalizers that ran").Total
 	x.Heap.Max = s.heapMax.quantity("no collection tells its size").Max
 	x.Heap.MaxCommitted = s.committedMax.quantity(s.committed.Why).Max
-	if all := &x.Classes[ClassAll]; s.counted {
-		x.Heap.inJava(all)
-		if x.Classes[ClassBackground].Count > 0 {
-			all.Induced = unknown(inJava)
-		}
-	}
 	x.Memory = s.memory.told()
 	s.allocation(x)
 	return x
@@ -175,34 +163,6 @@ func (r *rollup) told(c Class) Rollup {
 	return x
 }
 
-// inJava is why a log in Java's words does not tell something.
-const inJava = "a log of this format does not tell it of every collection"
-
-// inJava leaves out what is not told of each collection: the format has it for some kinds of
-// them only, and what those come to is not what all do. Nor does it tell of which collections all
-// pauses were seen.
-func (r *Rollup) inJava() {
-	for _, q := range [...]*Quantity{&r.Peak, &r.After} {
-		if q.Told > 0 && q.Told < r.Count {
-			*q = unknownQuantity(inJava)
-		}
-	}
-	if r.Pause.Told > 0 {
-		r.Pause = unknownQuantity("a log of this format does not tell of which collections events were lost")
-	}
-}
-
-// inJava does the same for the heap. Of what it had from the system, capacities tell a part.
-func (h *Heap) inJava(all *Rollup) {
-	if h.Max.Known() && !(all.Peak.Max.Known() && all.After.Max.Known()) {
-		h.Max = unknown(inJava)
-	}
-	if h.Committed.Known() {
-		const capacity = "a log of this format tells capacities of the heap only"
-		h.Committed, h.MaxCommitted = unknown(capacity), unknown(capacity)
-	}
-}
-
 // noPauses is why there is no distribution of the pauses of a class.
 func (x *Summary) noPauses(c Class) string {
 	switch {
@@ -252,10 +212,7 @@ func (s *Statistics) distributions(x *Summary) {
 	}
 	if x.CollectionsOnly {
 		x.Classes[ClassAll].Pauses, x.Suspend = unknownDistribution(noOtherPauses), unknownDistribution(noOtherPauses)
-		switch {
-		case s.counted:
-			x.Between = unknownDistribution("a log of this format does not tell whether collections are missing between two")
-		case x.Missed > 0:
+		if x.Missed > 0 {
 			x.Between = unknownDistribution(x.missed().Why)
 		}
 	}

@@ -49,13 +49,10 @@ type Summary struct {
 	Dropped      uint64 // records that were lost because an output was too slow, or failed
 
 	// Sparse: records come from a log that holds collections and little else (unified,
-	// jdk8, csv). What it may lack, and did not tell, is not known to be 0.
+	// csv). What it may lack, and did not tell, is not known to be 0.
 	Sparse bool
-	// CollectionsOnly: they come from one that cannot hold pauses without a collection (jdk8, csv).
+	// CollectionsOnly: they come from one that cannot hold pauses without a collection (csv).
 	CollectionsOnly bool
-	// Young: records come from a log that does not tell gen1 from gen0: ClassGen0 has
-	// both. Counted: their numbers are not the runtime's.
-	Young, Counted bool
 }
 
 // A Rollup is what the collections of a class come to. A collection belongs to a
@@ -103,7 +100,7 @@ type Rollup struct {
 	Finalization       Quantity // objects kept alive to be finalized
 	FinalizationBytes  Quantity
 
-	sparse, counted bool // as those of the Summary
+	sparse bool // as that of the Summary
 }
 
 // A ReasonCount is how many collections had one reason. All reasons that gclog does not

@@ -234,7 +234,7 @@ func (o *everything) tell(into totals.Totals, end int64) {
 		case 3:
 			c.HasBegin, c.Process = false, nil
 		case 4:
-			c = analysis.Context{Log: []string{"unified", "json", "csv", "jdk8"}[i/5%4], Process: o.facts}
+			c = analysis.Context{Log: []string{"unified", "json", "csv"}[i/5%3], Process: o.facts}
 		}
 		s.Tell("Explanation", analysis.Explain(d, c))
 		n, pause := o.peers.Foreground(d)
@@ -371,8 +371,9 @@ func someChanges(rnd *rand.Rand) (list []change) {
 		func() change { return foreground },
 		func() change { return incomplete(gclog.FlawNoSizes) },
 		func() change { return func(d *gclog.GCDetails) { d.HasSizesAfter = false } },
-		func() change { return func(d *gclog.GCDetails) { d.Sums = true } },
-		func() change { return func(d *gclog.GCDetails) { d.Pools = true } },
+		func() change {
+			return func(d *gclog.GCDetails) { d.HasHistory, d.HasGenerationAllocated = false, false }
+		},
 		func() change { return func(d *gclog.GCDetails) { d.FromLog = true } },
 		func() change {
 			return func(d *gclog.GCDetails) {

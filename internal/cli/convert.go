@@ -21,8 +21,8 @@ func (p *program) convertCommand() *cli.Command {
 		ArgsUsage: "FILE...",
 		Description: `- is standard input. Several recordings of one process, and the files of a rotated
 log, are one log. What holds several processes needs --pid, %p in the name of the
-output, or a format that can hold them: json, csv. Logs can be unified, jdk8, json
-or csv; what they do not hold is unknown in what is made of them.
+output, or a format that can hold them: json, csv. Logs can be unified (with DotNet:
+lines), json or csv; what they do not hold is unknown in what is made of them.
 
 Examples:
    gclog convert app.nettrace                    lines on the terminal

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/parse"
@@ -18,7 +19,7 @@ const (
 	exitSession     = 1 // no session: another user's process, not .NET, no socket, no answer
 	exitData        = 2 // the data failed: not nettrace, damaged, disk full
 	exitUsage       = 3 // the call is wrong: a bad flag, a missing directory, an ambiguous choice
-	exitUnsupported = 4 // this system or this runtime cannot do it
+	exitUnsupported = 4 // this system, this runtime or this format cannot do it
 	exitInternal    = 5 // gclog is wrong
 	exitCheck       = 6 // a condition of check is true, or cannot be judged
 	exitNoProcess   = 7 // there is no such process
@@ -51,7 +52,10 @@ func exitCode(err error) int {
 	var kind *parse.KindError
 	var format *parse.FormatError
 	var recording *attach.WriteError
+	var javaOnly *logs.JavaOnlyError
 	switch {
+	case errors.As(err, &javaOnly):
+		return exitUnsupported
 	case errors.As(err, &coded):
 		return coded.code
 	case errors.As(err, &target):

@@ -90,7 +90,6 @@ type explainable struct {
 	wanted  bool   // false: the one with the longest pause is
 	found   []*gclog.GCDetails
 	numbers []uint32 // of all collections
-	counted bool     // the log has none
 }
 
 // maxFound is how many collections of one number are kept, to list them.
@@ -105,7 +104,7 @@ func (o *explainable) GC(d *gclog.GCDetails) {
 	}
 	o.Peers.GC(d)
 	if d.HasNumber {
-		o.numbers, o.counted = append(o.numbers, d.Number), d.Counted
+		o.numbers = append(o.numbers, d.Number)
 	}
 	switch {
 	case o.wanted:
@@ -185,9 +184,6 @@ func (o *explainable) rangeText() string {
 	}
 	if len(missing) > 0 {
 		text += " without " + strings.Join(missing, ", ")
-	}
-	if o.counted {
-		text += ", counted: the log has no numbers"
 	}
 	return text
 }

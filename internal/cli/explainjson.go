@@ -12,9 +12,8 @@ import (
 // explanationGC is an explanation.
 type explanationGC struct {
 	Number      *uint32         `json:"number,omitempty"`
-	Counted     *uint32         `json:"counted,omitempty"`    // of a log without numbers
-	Generation  *int            `json:"generation,omitempty"` // not of a log that does not tell gen1 from gen0
-	Type        string          `json:"type,omitempty"`       // not of one whose kind was not seen
+	Generation  int             `json:"generation"`
+	Type        string          `json:"type,omitempty"` // not of one whose kind was not seen
 	Reason      string          `json:"reason,omitempty"`
 	Conditions  []string        `json:"conditions"`
 	Complete    bool            `json:"complete"`
@@ -79,20 +78,14 @@ type unknownJSON struct {
 func (p *program) explanationJSON(h *history.History, d *gclog.GCDetails, e *analysis.Explanation) *historyJSON {
 	_, conditions, _ := d.Condemned()
 	gc := explanationGC{
-		Conditions: conditions.Names([]string{}),
-		Complete:   d.Complete, Flaws: d.Flaws.Names([]string{}), Explanation: explanationOf(d, e),
+		Generation: d.Generation, Conditions: conditions.Names([]string{}),
+		Complete: d.Complete, Flaws: d.Flaws.Names([]string{}), Explanation: explanationOf(d, e),
 	}
 	if d.KindKnown() {
 		gc.Type = d.Kind.String()
 	}
-	switch {
-	case d.Counted:
-		gc.Counted = &d.Number
-	case d.HasNumber:
+	if d.HasNumber {
 		gc.Number = &d.Number
-	}
-	if !d.Young {
-		gc.Generation = &d.Generation
 	}
 	if d.HasReason {
 		gc.Reason = d.Reason.String()

@@ -115,7 +115,7 @@ var manExitCodes = []manEntry{
 	{"1", "no session: another user's process, not .NET, no socket or a stale one, no answer; daemon: a port or address that cannot be had; health: not ready"},
 	{"2", "the data failed: not nettrace, damaged, disk full"},
 	{"3", "the call or the configuration is wrong: flag, format, a file or directory that is missing or may not be written, ambiguous choice"},
-	{"4", "this system or runtime cannot do it"},
+	{"4", "this system, runtime or format cannot do it"},
 	{"5", "a defect of gclog"},
 	{"6", "check: a condition is true, or cannot be judged"},
 	{"7", "no such process"},

@@ -24,37 +24,6 @@ func cutOut(t *testing.T, path string, numbers string) {
 	}
 }
 
-// TestTwoSessionsInJDK8: without numbers of collections nothing is known of the time between
-// two files.
-func TestTwoSessionsInJDK8(t *testing.T) {
-	log := convertTo(t, "a.log", "--format", "jdk8", trace("net10-datas-bgc"))
-	b, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bytes.SplitAfter(b, []byte("\n"))
-	first := slices.IndexFunc(lines, func(b []byte) bool { return bytes.HasPrefix(b, []byte("2026-")) })
-	hole := slices.IndexFunc(lines, func(b []byte) bool { return bytes.HasPrefix(b, []byte("2026-11-21T00:30:38.673")) })
-	behind := slices.IndexFunc(lines, func(b []byte) bool { return bytes.HasPrefix(b, []byte("2026-11-21T00:30:40")) })
-	if first < 1 || hole < first || behind < hole {
-		t.Fatalf("lines %d, %d, %d of %s", first, hole, behind, b)
-	}
-	two := log + ".1"
-	for path, of := range map[string][][]byte{log: lines[:hole], two: append(slices.Clone(lines[:first]), lines[behind:]...)} {
-		if err := os.WriteFile(path, bytes.Join(of, nil), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, _, _ := run("pauses", log, two, "--at", "2026-11-21T00:30:39.200Z")
-	if want := "cannot say for that millisecond (00:30:39.200 to 00:30:39.201 UTC): no session is known of between 00:30:38.012 and 00:30:40.419\n"; !strings.HasPrefix(got, want) {
-		t.Errorf("%s, want %s", got, want)
-	}
-	whole, _, _ := run("summary", log)
-	if strings.Contains(whole, "not observed") {
-		t.Errorf("one file has no break: %s", whole)
-	}
-}
-
 // TZ would change what zone times are in: tests that are about that set it.
 func init() { _ = os.Unsetenv("TZ") }
 

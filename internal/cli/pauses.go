@@ -183,8 +183,6 @@ func stopRow(p *gclog.Process, s *analysis.Stop) []string {
 		suspend = millisText(s.Suspend)
 	}
 	switch {
-	case s.Number != 0 && s.Counted:
-		number = "(" + numberText(s.Number) + ")"
 	case s.Number != 0:
 		number = numberText(s.Number)
 	case s.Generation >= 0:
@@ -202,9 +200,6 @@ func stopKind(p *gclog.Process, s *analysis.Stop) string {
 		return s.Kind.String()
 	}
 	text := fmt.Sprintf("gen%d %s", s.Generation, s.GCKind)
-	if s.Young {
-		text = fmt.Sprintf("young %s", s.GCKind)
-	}
 	if s.Kind != gclog.PauseBlocking {
 		text += ", " + s.Kind.String()
 	}
@@ -228,20 +223,12 @@ func stopText(p *gclog.Process, s *analysis.Stop) string {
 	case s.Generation < 0:
 		who = "no collection"
 	case s.Number != 0:
-		who = stopNumber(s)
+		who = numberText(s.Number)
 	}
 	if s.HasReason {
 		what += ", " + s.Reason.String()
 	}
 	return who + " (" + what + ")"
-}
-
-// stopNumber names a collection, by the number that explain takes.
-func stopNumber(s *analysis.Stop) string {
-	if s.Counted {
-		return "counted " + numberText(s.Number)
-	}
-	return numberText(s.Number)
 }
 
 func numberText(n uint32) string { return "#" + strconv.FormatUint(uint64(n), 10) }
@@ -263,8 +250,7 @@ type pauseJSON struct {
 // A stopJSON is what dotnet.gc says of a pause, and of the collection that it was for.
 type stopJSON struct {
 	Number     uint32   `json:"number,omitempty"`
-	Counted    uint32   `json:"counted,omitempty"`    // of a log without numbers
-	Generation *int8    `json:"generation,omitempty"` // not of a log that does not tell gen1 from gen0
+	Generation *int8    `json:"generation,omitempty"` // not of a pause without a collection
 	Type       string   `json:"type,omitempty"`
 	Reason     string   `json:"reason,omitempty"`
 	Pause      partJSON `json:"pause"`
@@ -298,15 +284,7 @@ func newStopJSON(p *gclog.Process, s *analysis.Stop) *stopJSON {
 		j.Pause.Kind = stopKind(p, s)
 		return j
 	}
-	j.Type = s.GCKind.String()
-	if s.Counted {
-		j.Counted = s.Number
-	} else {
-		j.Number = s.Number
-	}
-	if !s.Young {
-		j.Generation = &s.Generation
-	}
+	j.Type, j.Number, j.Generation = s.GCKind.String(), s.Number, &s.Generation
 	if s.HasReason {
 		j.Reason = s.Reason.String()
 	}

@@ -39,7 +39,6 @@ type atTimeline struct {
 // A concurrent is a background collection; where an end of it was not seen it has none.
 type concurrent struct {
 	number     uint32
-	counted    bool // the number: the log has none
 	start, end int64
 }
 
@@ -54,7 +53,7 @@ func (t *atTimeline) GC(d *gclog.GCDetails) {
 	if d.Kind != gclog.KindBackground {
 		return
 	}
-	x := concurrent{number: d.Number, counted: d.Counted, start: d.PauseStart(), end: d.End}
+	x := concurrent{number: d.Number, start: d.PauseStart(), end: d.End}
 	if d.Flaws&gclog.FlawNoStart != 0 {
 		x.start = math.MinInt64
 	}
@@ -265,10 +264,10 @@ func (p *program) writeMoment(w io.Writer, m *moment) error {
 		lines[0] = fmt.Sprintf("%d %s, %s ms, %s %s", m.around.Pauses, plural(m.around.Pauses, "pause", "pauses"), millisText(m.around.Pause), shareText(m.around.Pause, length), span)
 	}
 	for _, x := range m.concurrents() {
-		lines = append(lines, fmt.Sprintf("%s ran from %s to %s", backgroundText(x.number, x.counted), history.TimeText(process.Time(x.start)), history.TimeText(process.Time(x.end))))
+		lines = append(lines, fmt.Sprintf("%s ran from %s to %s", backgroundText(x.number), history.TimeText(process.Time(x.start)), history.TimeText(process.Time(x.end))))
 	}
 	for _, x := range m.waited() {
-		lines = append(lines, fmt.Sprintf("thread %d waited for %s with an allocation, for %s ms from %s", x.Thread, backgroundText(x.number, false), millisText(x.Duration), history.TimeText(process.Time(x.Start))))
+		lines = append(lines, fmt.Sprintf("thread %d waited for %s with an allocation, for %s ms from %s", x.Thread, backgroundText(x.number), millisText(x.Duration), history.TimeText(process.Time(x.Start))))
 	}
 	for _, x := range m.missing {
 		lines = append(lines, missingText(process, x))
@@ -281,12 +280,9 @@ func (p *program) writeMoment(w io.Writer, m *moment) error {
 	return nil
 }
 
-func backgroundText(number uint32, counted bool) string {
-	switch {
-	case number == 0:
+func backgroundText(number uint32) string {
+	if number == 0 {
 		return "a background collection"
-	case counted:
-		return "background collection counted " + numberText(number)
 	}
 	return "background collection " + numberText(number)
 }
@@ -347,10 +343,9 @@ type sumJSON struct {
 }
 
 type backgroundJSON struct {
-	Number  uint32 `json:"number,omitempty"`
-	Counted uint32 `json:"counted,omitempty"`
-	Start   string `json:"start"`
-	End     string `json:"end"`
+	Number uint32 `json:"number,omitempty"`
+	Start  string `json:"start"`
+	End    string `json:"end"`
 }
 
 type waitJSON struct {
@@ -387,11 +382,7 @@ func (m *moment) json() *momentJSON {
 		a.Pauses = append(a.Pauses, newStopJSON(p, &stops[i]))
 	}
 	for _, x := range m.concurrents() {
-		b := backgroundJSON{Number: x.number, Start: at(x.start), End: at(x.end)}
-		if x.counted {
-			b.Number, b.Counted = 0, x.number
-		}
-		a.Background = append(a.Background, b)
+		a.Background = append(a.Background, backgroundJSON{x.number, at(x.start), at(x.end)})
 	}
 	for _, x := range m.waited() {
 		a.Waits = append(a.Waits, waitJSON{x.number, x.Thread, at(x.Start), x.Duration})

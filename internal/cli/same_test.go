@@ -178,7 +178,7 @@ func TestSameWindow(t *testing.T) {
 	const kib = 1024 * gclog.Generations // each generation is rounded by itself
 	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
 		dir := t.TempDir()
-		for _, format := range []string{"unified", "jdk8", "csv"} {
+		for _, format := range []string{"unified", "csv"} {
 			convertAll(t, tr.Path, "--format", format, "-o", filepath.Join(dir, format+"-%p"))
 		}
 		for _, pid := range recordedPIDs(t, tr.Path) {
@@ -186,7 +186,7 @@ func TestSameWindow(t *testing.T) {
 			if len(recording.pages) == 0 {
 				continue
 			}
-			for _, format := range []string{"unified", "jdk8", "csv"} {
+			for _, format := range []string{"unified", "csv"} {
 				want, got := metricsOf(recording), metricsOf(readAll(t, pid, filepath.Join(dir, fmt.Sprintf("%s-%d", format, pid))))
 				for name, x := range got {
 					_, unknown := x["unknown"]

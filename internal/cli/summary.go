@@ -11,7 +11,7 @@ func (p *program) summaryCommand() *cli.Command {
 		Name:      "summary",
 		Usage:     "say what recordings, logs or a running process come to: pauses, heap, findings",
 		ArgsUsage: "FILE...|PID|NAME",
-		Description: `Files are recordings (.nettrace) or logs in the formats unified, jdk8, json and csv,
+		Description: `Files are recordings (.nettrace) or logs in the formats unified, json and csv,
 also .gz and .zst; - is standard output of another program. A number, or the name of
 no file, is a running process, which is watched for half a minute.
 

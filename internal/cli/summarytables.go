@@ -77,11 +77,8 @@ func (t *summaryText) classes(columns []classColumn, there func(*analysis.Rollup
 			continue
 		}
 		row := []string{strings.ReplaceAll(class.String(), ".", " ")}
-		switch {
-		case class == analysis.ClassNone:
+		if class == analysis.ClassNone {
 			row[0] = "without a GC"
-		case class == analysis.ClassGen0 && t.s.Young:
-			row[0] = "young"
 		}
 		for _, c := range known {
 			row = append(row, t.cell(c.head+" of "+row[0], c.of(r), c.unit))

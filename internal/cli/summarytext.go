@@ -405,11 +405,7 @@ func (t *summaryText) findings(f *analysis.Findings) {
 		t.heading(x)
 		text := x.Text
 		if len(x.GCs) > 0 {
-			counted := ""
-			if t.s.Counted {
-				counted = "counted, "
-			}
-			text += " (" + counted + "GC " + numbersText(x.GCs) + ")"
+			text += " (GC " + numbersText(x.GCs) + ")"
 		}
 		t.paragraph(4, oneLine(text))
 		t.paragraph(4, x.Rule.Explanation)

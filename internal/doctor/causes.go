@@ -286,7 +286,11 @@ var fileCauses = []Cause{
 	},
 	{
 		"not-ours", "It is neither a recording nor a log of gclog.",
-		"gclog reads .nettrace, and its own logs in the formats unified (with times), jdk8, json and csv; text is for eyes only.",
+		"gclog reads .nettrace, and its own logs in the formats unified (with times and DotNet: lines), json and csv; text is for eyes only.",
+	},
+	{
+		"java-only", "It is a log that gclog wrote for Java tools, jdk8 or unified without DotNet: lines, and does not read back.",
+		"Open it with GCViewer, GCToolKit or garbagecat. Have gclog write unified with gc+stats, json or csv, which it reads: -f, or -Xlog:gc*.",
 	},
 	{
 		"truncated", "The recording is cut off in the middle.",

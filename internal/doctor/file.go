@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 
+	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/internal/unpack"
@@ -70,6 +71,16 @@ func (r *Report) unread(where string, err error) {
 	r.add(Failure, "bad-packing", "%scannot be unpacked: %v", where, err)
 }
 
+// javaOnly adds that a file is a log for Java tools, if that is the error.
+func (r *Report) javaOnly(where string, err error) bool {
+	javaOnly, ok := errors.AsType[*logs.JavaOnlyError](err)
+	if ok {
+		r.add(Failure, "java-only", "%s%v", where, javaOnly)
+		r.Err = javaOnly
+	}
+	return ok
+}
+
 // fail adds what keeps a file from being read at all.
 func (r *Report) fail(id, format string, args ...any) {
 	r.add(Failure, id, format, args...)
@@ -85,12 +96,14 @@ func (r *Report) unknown(err error) {
 	var text *history.TextError
 	var packed *unpack.Error
 	switch {
+	case r.javaOnly("", err):
+		r.Verdict = "cannot be read"
 	case errors.Is(err, history.ErrEmpty):
 		r.fail("empty", "it is an empty file")
 	case errors.As(err, &text) && javaLine.Match(text.Head):
 		r.fail("java-log", "it is a GC log of a JVM, not of gclog")
 	case text != nil:
-		r.fail("not-ours", "it is text, but not a log that gclog wrote as unified (with times and [gc] lines), jdk8, json or csv")
+		r.fail("not-ours", "it is text, but not a log that gclog wrote as unified (with times and DotNet: lines), json or csv")
 	case errors.As(err, &kind) && kind.Kind != parse.KindUnknown:
 		r.fail(string(kind.Kind), "it is %s", kind.Found)
 	case kind != nil:

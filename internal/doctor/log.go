@@ -53,7 +53,7 @@ func (r *Report) continues(name, format string) bool {
 			return true
 		}
 	}
-	if !errors.Is(err, history.ErrEmpty) {
+	if !r.javaOnly(filepath.Base(name)+": ", err) && !errors.Is(err, history.ErrEmpty) {
 		r.add(Warning, "foreign-lines", "%s is not of the same log", filepath.Base(name))
 	}
 	return false
@@ -64,7 +64,7 @@ func (r *Report) logFile(f *history.File) {
 	name := filepath.Base(f.Name)
 	if overlap, ok := errors.AsType[*logs.OverlapError](f.Err); ok {
 		r.add(Failure, "repeated", "%s cannot be read further, %v", name, overlap)
-	} else if f.Err != nil {
+	} else if f.Err != nil && !r.javaOnly(name+": ", f.Err) {
 		r.unread(name+" ", f.Err)
 	} else if f.Torn {
 		r.add(Failure, "torn-line", "%s ends in the middle of a line", name)

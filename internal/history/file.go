@@ -134,7 +134,7 @@ func (f *File) recognize(r io.Reader, want func(*parse.Metadata) parse.Want) err
 		head = grown[:len(head)+n]
 		if log, ok := logs.Recognize(head); ok {
 			f.Log, f.text, f.sum = log, io.MultiReader(bytes.NewReader(head), r), maphash.Bytes(headSeed, head)
-			return nil
+			return log.Err()
 		}
 		if len(head) == maxHead {
 			break

@@ -168,14 +168,6 @@ func (o *instance) Stand(since int64) {
 	}
 }
 
-// Break implements logs.BreakObserver: it is as if there were two sessions.
-func (o *instance) Break(from, to int64) {
-	if x := o.during(from, from); x != nil {
-		x.end(from)
-		x.begin(to)
-	}
-}
-
 func (o *instance) Pause(p *gclog.Pause) {
 	if x := o.during(p.Start, p.Start+p.Duration); x != nil {
 		x.numbers.Pause(p)

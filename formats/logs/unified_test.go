@@ -38,8 +38,8 @@ func (p *pages) Write(head formats.Head, group []byte, hold bool) error {
 
 func (p *pages) text() []byte { return bytes.Join(p.files, nil) }
 
-// jdkLog keeps what an Observer of one process is told, and writes it.
-type jdkLog struct {
+// unifiedLog keeps what an Observer of one process is told, and writes it.
+type unifiedLog struct {
 	gclog.NopObserver
 	process gclog.Process
 	pauses  []gclog.Pause
@@ -51,19 +51,19 @@ type jdkLog struct {
 	newest  int64
 }
 
-func newJDKLog(p *gclog.Process, format string, o formats.Options, cut func(bool) bool) *jdkLog {
-	f, err := formats.Find(format)
+func newUnifiedLog(p *gclog.Process, o formats.Options, cut func(bool) bool) *unifiedLog {
+	f, err := formats.Find("unified")
 	if err != nil {
 		panic(err)
 	}
-	x := &jdkLog{process: *p}
+	x := &unifiedLog{process: *p}
 	x.out.cut = cut
 	o.Process = *p
 	x.w = formats.NewWriter(f, &x.out, o)
 	return x
 }
 
-func (x *jdkLog) Pause(p *gclog.Pause) {
+func (x *unifiedLog) Pause(p *gclog.Pause) {
 	x.w.Pause(p)
 	x.newest = max(x.newest, p.Start+p.Duration)
 	q := *p
@@ -73,7 +73,7 @@ func (x *jdkLog) Pause(p *gclog.Pause) {
 	x.pauses = append(x.pauses, q)
 }
 
-func (x *jdkLog) Phase(p *gclog.Phase) {
+func (x *unifiedLog) Phase(p *gclog.Phase) {
 	x.w.Phase(p)
 	x.newest = max(x.newest, p.Time)
 	q := *p
@@ -81,33 +81,33 @@ func (x *jdkLog) Phase(p *gclog.Phase) {
 	x.phases = append(x.phases, q)
 }
 
-func (x *jdkLog) GC(d *gclog.GCDetails) {
+func (x *unifiedLog) GC(d *gclog.GCDetails) {
 	x.w.GC(d)
 	x.gcs = append(x.gcs, d.Clone())
 }
 
-func (x *jdkLog) Suspension(s *gclog.Suspension) {
+func (x *unifiedLog) Suspension(s *gclog.Suspension) {
 	x.w.Suspension(s)
 	x.newest = max(x.newest, s.Start+s.Duration)
 	x.stops = append(x.stops, *s)
 }
 
-func (x *jdkLog) Start(*formats.Start) {}
-func (x *jdkLog) Stall(*gclog.Stall)   {}
-func (x *jdkLog) End(*formats.End)     {}
+func (x *unifiedLog) Start(*formats.Start) {}
+func (x *unifiedLog) Stall(*gclog.Stall)   {}
+func (x *unifiedLog) End(*formats.End)     {}
 
-func (x *jdkLog) end(at int64) { x.w.End(&formats.End{At: at, Reason: formats.EndOfLog}) }
+func (x *unifiedLog) end(at int64) { x.w.End(&formats.End{At: at, Reason: formats.EndOfLog}) }
 
 // recordJDK converts a recording, as gclog convert does.
-func recordJDK(t testing.TB, stream []byte, format string, dotnet bool, cut func(bool) bool) (list []*jdkLog) {
+func recordUnified(t testing.TB, stream []byte, dotnet bool, cut func(bool) bool) (list []*unifiedLog) {
 	t.Helper()
-	return recordWith(t, stream, format, formats.Options{DotnetCauses: dotnet}, cut)
+	return recordWith(t, stream, formats.Options{DotnetCauses: dotnet}, cut)
 }
 
-func recordWith(t testing.TB, stream []byte, format string, o formats.Options, cut func(bool) bool) (list []*jdkLog) {
+func recordWith(t testing.TB, stream []byte, o formats.Options, cut func(bool) bool) (list []*unifiedLog) {
 	t.Helper()
 	processes := gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
-		x := newJDKLog(p, format, o, cut)
+		x := newUnifiedLog(p, o, cut)
 		list = append(list, x)
 		return x
 	})
@@ -119,15 +119,15 @@ func recordWith(t testing.TB, stream []byte, format string, o formats.Options, c
 }
 
 // readBack reads the files of a log, and writes them in the same format.
-func readBack(t testing.TB, format string, dotnet bool, files ...[]byte) (list []*jdkLog, skipped []logs.Skipped) {
+func readBack(t testing.TB, dotnet bool, files ...[]byte) (list []*unifiedLog, skipped []logs.Skipped) {
 	t.Helper()
-	return readWith(t, format, formats.Options{DotnetCauses: dotnet}, files...)
+	return readWith(t, formats.Options{DotnetCauses: dotnet}, files...)
 }
 
-func readWith(t testing.TB, format string, o formats.Options, files ...[]byte) (list []*jdkLog, skipped []logs.Skipped) {
+func readWith(t testing.TB, o formats.Options, files ...[]byte) (list []*unifiedLog, skipped []logs.Skipped) {
 	t.Helper()
-	r, err := logs.NewReader(logs.Head{Format: format}, func(p *gclog.Process) logs.Observer {
-		x := newJDKLog(p, format, o, nil)
+	r, err := logs.NewReader(logs.Head{Format: "unified"}, func(p *gclog.Process) logs.Observer {
+		x := newUnifiedLog(p, o, nil)
 		list = append(list, x)
 		return x
 	})
@@ -149,14 +149,14 @@ func readWith(t testing.TB, format string, o formats.Options, files ...[]byte) (
 }
 
 // one reads a log of one process of which no line is skipped.
-func one(t testing.TB, format string, dotnet bool, files ...[]byte) *jdkLog {
+func one(t testing.TB, dotnet bool, files ...[]byte) *unifiedLog {
 	t.Helper()
-	return oneWith(t, format, formats.Options{DotnetCauses: dotnet}, files...)
+	return oneWith(t, formats.Options{DotnetCauses: dotnet}, files...)
 }
 
-func oneWith(t testing.TB, format string, o formats.Options, files ...[]byte) *jdkLog {
+func oneWith(t testing.TB, o formats.Options, files ...[]byte) *unifiedLog {
 	t.Helper()
-	list, skipped := readWith(t, format, o, files...)
+	list, skipped := readWith(t, o, files...)
 	for i, s := range skipped {
 		if s.Count > 0 {
 			t.Errorf("file %d: %d lines skipped: %d", i, s.Count, s.Lines)
@@ -188,24 +188,22 @@ func forEachRecording(t *testing.T, run func(t *testing.T, stream []byte)) {
 // TestRoundTrip: what was read back is written with the same bytes.
 func TestRoundTrip(t *testing.T) {
 	forEachRecording(t, func(t *testing.T, stream []byte) {
-		for _, format := range []string{"unified", "jdk8"} {
-			for _, dotnet := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s %t", format, dotnet), func(t *testing.T) {
-					for _, x := range recordJDK(t, stream, format, dotnet, nil) {
-						if text := x.out.text(); len(text) > 0 {
-							y := one(t, format, dotnet, text)
-							sameLog(t, format, string(text), string(y.out.text()))
-							sameRecords(t, format, x, y)
-						}
+		for _, dotnet := range []bool{false, true} {
+			t.Run(fmt.Sprintf("dotnet %t", dotnet), func(t *testing.T) {
+				for _, x := range recordUnified(t, stream, dotnet, nil) {
+					if text := x.out.text(); len(text) > 0 {
+						y := one(t, dotnet, text)
+						sameLog(t, string(text), string(y.out.text()))
+						sameRecords(t, x, y)
 					}
-				})
-			}
+				}
+			})
 		}
 	})
 }
 
 // sameLog compares two logs, where uptimes may differ by a millisecond.
-func sameLog(t *testing.T, format, want, got string) {
+func sameLog(t *testing.T, want, got string) {
 	t.Helper()
 	a, b := strings.SplitAfter(want, "\n"), strings.SplitAfter(got, "\n")
 	if i := unfinishedSweep(a); i >= 0 { // where its end was made up there is no saying when
@@ -226,7 +224,7 @@ func sameLog(t *testing.T, format, want, got string) {
 		if sameButUptime(x, y) || atRounding(a, b, i) {
 			continue
 		}
-		t.Fatalf("%s, line %d of %d and %d: want\n%sgot\n%s", format, i+1, len(a), len(b), x, y)
+		t.Fatalf("line %d of %d and %d: want\n%sgot\n%s", i+1, len(a), len(b), x, y)
 	}
 }
 
@@ -273,16 +271,11 @@ func unfinishedSweep(lines []string) int {
 }
 
 // sameRecords holds what was read against what the Reducer told.
-func sameRecords(t *testing.T, format string, want, got *jdkLog) {
+func sameRecords(t *testing.T, want, got *unifiedLog) {
 	t.Helper()
-	var pauses []gclog.Pause
-	for _, p := range want.pauses {
-		if p.GC != nil || format == "unified" {
-			pauses = append(pauses, p)
-		}
-	}
+	pauses := want.pauses
 	if len(pauses) != len(got.pauses) {
-		t.Fatalf("%s: %d pauses, want %d", format, len(got.pauses), len(pauses))
+		t.Fatalf("%d pauses, want %d", len(got.pauses), len(pauses))
 	}
 	same := map[uint32]uint32{} // numbers
 	for i := range pauses {
@@ -290,7 +283,7 @@ func sameRecords(t *testing.T, format string, want, got *jdkLog) {
 		start := got.process.Time(q.Start).Sub(want.process.Time(p.Start))
 		d := q.Duration - p.Duration
 		if p.Kind != q.Kind || start.Abs() > time.Millisecond || d > 1000 || d < -1000 {
-			t.Fatalf("%s, pause %d is %+v, want %+v", format, i, q.PausePart, p.PausePart)
+			t.Fatalf("pause %d is %+v, want %+v", i, q.PausePart, p.PausePart)
 		}
 		if p.GC == nil {
 			if q.GC != nil || q.UsedNumber != p.UsedNumber {
@@ -298,7 +291,7 @@ func sameRecords(t *testing.T, format string, want, got *jdkLog) {
 			}
 			continue
 		}
-		if format == "unified" && q.GC.Number != p.GC.Number {
+		if q.GC.Number != p.GC.Number {
 			t.Fatalf("pause %d is of %d, want %d", i, q.GC.Number, p.GC.Number)
 		}
 		if p.GC.HasNumber {
@@ -308,10 +301,10 @@ func sameRecords(t *testing.T, format string, want, got *jdkLog) {
 	gcs := map[uint32]*gclog.GCDetails{}
 	for i, d := range got.gcs {
 		if gcs[d.Number] != nil {
-			t.Fatalf("%s: collection %d is told twice", format, d.Number)
+			t.Fatalf("collection %d is told twice", d.Number)
 		}
 		if d.Index != int64(i) || d.Complete != (d.Flaws == 0) {
-			t.Errorf("%s: collection %d has index %d, complete %t, flaws %b", format, d.Number, d.Index, d.Complete, d.Flaws)
+			t.Errorf("collection %d has index %d, complete %t, flaws %b", d.Number, d.Index, d.Complete, d.Flaws)
 		}
 		gcs[d.Number] = d
 	}
@@ -322,28 +315,19 @@ func sameRecords(t *testing.T, format string, want, got *jdkLog) {
 		}
 		e := gcs[n]
 		if e == nil {
-			t.Fatalf("%s: collection %d is missing", format, d.Number)
+			t.Fatalf("collection %d is missing", d.Number)
 		}
-		sameKind(t, format, d, e)
-		sameSizes(t, format, d, e)
-		samePhases(t, format, want, got, d, e)
+		sameKind(t, d, e)
+		sameSizes(t, d, e)
+		samePhases(t, want, got, d, e)
 	}
 }
 
-func sameKind(t *testing.T, format string, want, got *gclog.GCDetails) {
+func sameKind(t *testing.T, want, got *gclog.GCDetails) {
 	t.Helper()
-	name := fmt.Sprintf("%s, collection %d", format, want.Number)
+	name := fmt.Sprintf("collection %d", want.Number)
 	if len(want.Pauses) != len(got.Pauses) {
 		t.Errorf("%s: %d pauses, want %d", name, len(got.Pauses), len(want.Pauses))
-	}
-	if format == "jdk8" {
-		if (want.Generation >= gclog.Gen2) != (got.Generation >= gclog.Gen2) || (want.Kind == gclog.KindBackground) != (got.Kind == gclog.KindBackground) {
-			t.Errorf("%s: gen%d %s, want gen%d %s", name, got.Generation, got.Kind, want.Generation, want.Kind)
-		}
-		if want.HasReason && got.HasReason && want.Reason.Induced() != got.Reason.Induced() {
-			t.Errorf("%s: reason %s, want %s", name, got.Reason, want.Reason)
-		}
-		return
 	}
 	if want.Generation != got.Generation || want.Kind != got.Kind || want.HasReason != got.HasReason || want.Reason != got.Reason {
 		t.Errorf("%s: %s %s, want %s %s", name, got.AppendName(nil), got.Reason, want.AppendName(nil), want.Reason)
@@ -358,11 +342,11 @@ func sameKind(t *testing.T, format string, want, got *gclog.GCDetails) {
 	}
 }
 
-func sameSizes(t *testing.T, format string, want, got *gclog.GCDetails) {
+func sameSizes(t *testing.T, want, got *gclog.GCDetails) {
 	t.Helper()
 	near := func(what string, a, b uint64, slack int64) {
 		if diff := int64(a - b); diff > slack || diff < -slack {
-			t.Errorf("%s, collection %d: %s is %d, want %d", format, want.Number, what, b, a)
+			t.Errorf("collection %d: %s is %d, want %d", want.Number, what, b, a)
 		}
 	}
 	const kib = 1024
@@ -372,11 +356,8 @@ func sameSizes(t *testing.T, format string, want, got *gclog.GCDetails) {
 	if want.HasSizesAfter && got.HasSizesAfter {
 		near("size after", want.SizeAfter(), got.SizeAfter(), 5*kib)
 	}
-	if want.HasSizesAfter && !got.HasSizesAfter && !(format == "jdk8" && want.Kind == gclog.KindBackground) {
-		t.Errorf("%s, collection %d: no sizes", format, want.Number)
-	}
-	if format == "jdk8" {
-		return
+	if want.HasSizesAfter && !got.HasSizesAfter {
+		t.Errorf("collection %d: no sizes", want.Number)
 	}
 	for g := range gclog.Generations {
 		if want.HasBefore && !want.BeforeEstimated {
@@ -393,10 +374,10 @@ func sameSizes(t *testing.T, format string, want, got *gclog.GCDetails) {
 	}
 }
 
-func samePhases(t *testing.T, format string, want, got *jdkLog, d, e *gclog.GCDetails) {
+func samePhases(t *testing.T, want, got *unifiedLog, d, e *gclog.GCDetails) {
 	t.Helper()
 	if (d.Background == nil) != (e.Background == nil) {
-		t.Errorf("%s, collection %d: background %v, want %v", format, d.Number, e.Background, d.Background)
+		t.Errorf("collection %d: background %v, want %v", d.Number, e.Background, d.Background)
 	}
 	if d.Background == nil || d.Flaws != 0 {
 		return
@@ -404,20 +385,20 @@ func samePhases(t *testing.T, format string, want, got *jdkLog, d, e *gclog.GCDe
 	a, b := d.Background, e.Background
 	for i, pair := range [][2]int64{{a.MarkStart, b.MarkStart}, {a.MarkEnd, b.MarkEnd}, {a.SweepStart, b.SweepStart}, {a.SweepEnd, b.SweepEnd}} {
 		if off := got.process.Time(pair[1]).Sub(want.process.Time(pair[0])); off.Abs() > time.Millisecond || pair[1] == 0 {
-			t.Errorf("%s, collection %d: phase time %d is %s off", format, d.Number, i, off)
+			t.Errorf("collection %d: phase time %d is %s off", d.Number, i, off)
 		}
 	}
 }
 
 // sampleLog is the log of a recording with background collections.
-func sampleLog(t testing.TB, format string, cut func(bool) bool) *jdkLog {
+func sampleLog(t testing.TB, cut func(bool) bool) *unifiedLog {
 	t.Helper()
 	path := filepath.Join(shared.Root(), "testdata", "traces", "v6-wksb.nettrace.gz")
-	return recordJDK(t, shared.Read(t, path), format, false, cut)[0]
+	return recordUnified(t, shared.Read(t, path), false, cut)[0]
 }
 
 // same tells that two logs have told the same.
-func same(t *testing.T, want, got *jdkLog) {
+func same(t *testing.T, want, got *unifiedLog) {
 	t.Helper()
 	if len(want.pauses) != len(got.pauses) || len(want.phases) != len(got.phases) || len(want.gcs) != len(got.gcs) {
 		t.Fatalf("%d pauses, %d phases, %d collections, want %d, %d, %d", len(got.pauses), len(got.phases), len(got.gcs), len(want.pauses), len(want.phases), len(want.gcs))
@@ -442,44 +423,42 @@ func same(t *testing.T, want, got *jdkLog) {
 // TestSeries: heads stand in the middle of a series, and files may begin inside a
 // background collection.
 func TestSeries(t *testing.T) {
-	for _, format := range []string{"unified", "jdk8"} {
-		whole := one(t, format, false, sampleLog(t, format, nil).out.text())
-		for name, cut := range map[string]func(hold bool) bool{
-			"as soon as possible": func(hold bool) bool { return !hold },
-			"anywhere":            func(bool) bool { return true },
-		} {
-			t.Run(format+" "+name, func(t *testing.T) {
-				files := sampleLog(t, format, cut).out.files
-				if len(files) < 10 {
-					t.Fatalf("%d files", len(files))
-				}
-				same(t, whole, one(t, format, false, files...))
-				for _, f := range files { // each alone, whatever it lacks
-					one(t, format, false, f)
-				}
-			})
-		}
-		for _, naming := range []formats.Naming{formats.NameByTime, formats.NameByIndex} {
-			t.Run(fmt.Sprint(format, " naming ", naming), func(t *testing.T) {
-				files := rotated(t, format, naming)
-				if len(files) < 3 {
-					t.Fatalf("%d files", len(files))
-				}
-				same(t, whole, one(t, format, false, files...))
-			})
-		}
+	whole := one(t, false, sampleLog(t, nil).out.text())
+	for name, cut := range map[string]func(hold bool) bool{
+		"as soon as possible": func(hold bool) bool { return !hold },
+		"anywhere":            func(bool) bool { return true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := sampleLog(t, cut).out.files
+			if len(files) < 10 {
+				t.Fatalf("%d files", len(files))
+			}
+			same(t, whole, one(t, false, files...))
+			for _, f := range files { // each alone, whatever it lacks
+				one(t, false, f)
+			}
+		})
+	}
+	for _, naming := range []formats.Naming{formats.NameByTime, formats.NameByIndex} {
+		t.Run(fmt.Sprint("naming ", naming), func(t *testing.T) {
+			files := rotated(t, naming)
+			if len(files) < 3 {
+				t.Fatalf("%d files", len(files))
+			}
+			same(t, whole, one(t, false, files...))
+		})
 	}
 }
 
 // rotated writes the log to files of 4 KB, and returns them, the oldest first.
-func rotated(t *testing.T, format string, naming formats.Naming) (files [][]byte) {
+func rotated(t *testing.T, naming formats.Naming) (files [][]byte) {
 	t.Helper()
 	dir := t.TempDir()
 	out, err := new(formats.Files).Open(filepath.Join(dir, "gc.log"), formats.RotateOptions{Count: 1000, Size: 4 << 10, Naming: naming})
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := sampleLog(t, format, func(bool) bool { return true })
+	x := sampleLog(t, func(bool) bool { return true })
 	none := formats.Head{Append: func([]byte, int) []byte { return nil }}
 	for _, f := range x.out.files {
 		if err := out.Write(none, f, false); err != nil {
@@ -506,8 +485,8 @@ func rotated(t *testing.T, format string, naming formats.Naming) (files [][]byte
 // TestDecorations: with whatever decorations of which one is a time, a log tells the
 // same.
 func TestDecorations(t *testing.T) {
-	lines := strings.SplitAfter(string(sampleLog(t, "unified", nil).out.text()), "\n")[:80]
-	want := one(t, "unified", false, []byte(strings.Join(lines, "")))
+	lines := strings.SplitAfter(string(sampleLog(t, nil).out.text()), "\n")[:80]
+	want := one(t, false, []byte(strings.Join(lines, "")))
 	var parts []line
 	for _, l := range lines {
 		parts = append(parts, parseLine(t, l))
@@ -528,7 +507,7 @@ func TestDecorations(t *testing.T) {
 		if !ok || head.Format != "unified" || head.Dated != (set&0b101011 != 0) {
 			t.Fatalf("%012b is recognized as %+v, %t", set, head, ok)
 		}
-		got := one(t, "unified", false, text)
+		got := one(t, false, text)
 		if len(got.pauses) != len(want.pauses) || len(got.gcs) != len(want.gcs) || len(got.phases) != len(want.phases) {
 			t.Fatalf("%012b: %d pauses, %d collections, %d phases", set, len(got.pauses), len(got.gcs), len(got.phases))
 		}
@@ -597,7 +576,7 @@ func (l *line) append(dst []byte, set int) []byte {
 }
 
 func TestNoDecorations(t *testing.T) {
-	list, skipped := readBack(t, "unified", false, []byte("GC(7) Pause Young (Allocation Failure) 67502K->61966K(73096K) 24.295ms\n"))
+	list, skipped := readBack(t, false, []byte("GC(7) Pause Young (Allocation Failure) 67502K->61966K(73096K) 24.295ms\n"))
 	if len(list) != 0 || skipped[0].Count != 1 {
 		t.Errorf("without times: %d processes, %+v", len(list), skipped)
 	}
@@ -613,42 +592,14 @@ func only(text []byte, tags ...string) (lines []byte) {
 	return lines
 }
 
-// TestSummariesOnly: with -Xlog:gc there are the ends of the pauses and the phases.
-func TestSummariesOnly(t *testing.T) {
-	x := sampleLog(t, "unified", nil)
-	whole := one(t, "unified", false, x.out.text())
-	got := one(t, "unified", false, only(x.out.text(), "gc"))
-	if len(got.pauses) != len(whole.pauses) || len(got.gcs) != len(whole.gcs) || len(got.phases) != len(whole.phases) {
-		t.Fatalf("%d pauses, %d collections, %d phases, want %d, %d, %d", len(got.pauses), len(got.gcs), len(got.phases), len(whole.pauses), len(whole.gcs), len(whole.phases))
-	}
-	for i := range got.pauses {
-		p, q := &whole.pauses[i], &got.pauses[i]
-		if off := q.Start - p.Start - got.process.Sync.Sub(whole.process.Sync).Nanoseconds(); p.Duration != q.Duration || p.Kind != q.Kind {
-			t.Errorf("pause %d is %+v, want %+v, %d off", i, q.PausePart, p.PausePart, off)
-		}
-	}
-	for _, d := range got.gcs {
-		if d.Kind == gclog.KindBackground {
-			if d.Flaws != gclog.FlawNoSizes || d.Complete || d.Background.SweepEnd == 0 {
-				t.Errorf("background collection %d has flaws %b", d.Number, d.Flaws)
-			}
-			continue
-		}
-		_, known := d.Compacting()
-		if !d.Complete || !d.Pools || d.SizeAfter() == 0 || d.SizeAfter() != d.Generations[gclog.Gen2].After || d.Generation == gclog.Gen1 || known {
-			t.Errorf("collection %d: %+v", d.Number, d)
-		}
-	}
-}
-
 // TestOneMillisecond: pauses that end in the same millisecond have room in it, though no
 // line tells where they begin.
 func TestOneMillisecond(t *testing.T) {
-	log := "[1.000s][info][gc] GC(1) Pause Young (Allocation Failure) 9K->8K(9K) 0.100ms\n" +
-		"[2.000s][info][gc] GC(2) Pause Young (Allocation Failure) 9K->8K(9K) 0.300ms\n" +
+	log := dotNetLine("[1.000s]", 1) + "[1.000s][info][gc] GC(1) Pause Young (Allocation Failure) 9K->8K(9K) 0.100ms\n" +
+		dotNetLine("[2.000s]", 2) + "[2.000s][info][gc] GC(2) Pause Young (Allocation Failure) 9K->8K(9K) 0.300ms\n" +
 		"[2.000s][info][gc] GC(3) Pause Initial Mark 9K->9K(9K) 0.400ms\n" +
-		"[2.000s][info][gc] GC(4) Pause Young (Allocation Failure) 9K->8K(9K) 0.500ms\n"
-	got := one(t, "unified", true, []byte(log))
+		dotNetLine("[2.000s]", 4) + "[2.000s][info][gc] GC(4) Pause Young (Allocation Failure) 9K->8K(9K) 0.500ms\n"
+	got := one(t, true, []byte(log))
 	if len(got.pauses) != 4 {
 		t.Fatalf("%d pauses", len(got.pauses))
 	}
@@ -659,9 +610,10 @@ func TestOneMillisecond(t *testing.T) {
 	}
 }
 
-// TestSelections: any kinds of lines make records, each collection one.
+// TestSelections: any kinds of lines make records, each collection one, if DotNet lines are
+// among them; else the log is refused, at once if its pauses have ends.
 func TestSelections(t *testing.T) {
-	x := sampleLog(t, "unified", nil)
+	x := sampleLog(t, nil)
 	kinds := []string{"gc", "gc,start", "gc,heap", "gc,stats", "gc,cpu", "gc,init"}
 	for set := 1; set < 1<<len(kinds); set++ {
 		var tags []string
@@ -670,10 +622,20 @@ func TestSelections(t *testing.T) {
 				tags = append(tags, k)
 			}
 		}
+		text := only(x.out.text(), tags...)
 		if set&0b1111 == 0 {
 			continue // no collection is in these lines
 		}
-		got := one(t, "unified", false, only(x.out.text(), tags...))
+		if !slices.Contains(tags, "gc,stats") {
+			if head, _ := logs.Recognize(text); head.JavaOnly != slices.Contains(tags, "gc") {
+				t.Errorf("%s is recognized as %+v", tags, head)
+			}
+			if err := readError(t, text); err == nil || !strings.Contains(err.Error(), "without DotNet: lines") {
+				t.Errorf("%s: %v", tags, err)
+			}
+			continue
+		}
+		got := one(t, false, text)
 		seen := map[uint32]bool{}
 		for _, d := range got.gcs {
 			if seen[d.Number] {
@@ -689,10 +651,98 @@ func TestSelections(t *testing.T) {
 	}
 }
 
+// readError reads a unified log whatever its head says, and returns what is wrong with it.
+func readError(t *testing.T, text []byte) error {
+	t.Helper()
+	r, err := logs.NewReader(logs.Head{Format: "unified"}, func(*gclog.Process) logs.Observer { return &sink{} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = r.Read(bytes.NewReader(text))
+	r.Finish()
+	return err
+}
+
+// TestLateDotNetLines: a file is judged by all of it. Whatever stands before the first
+// collection, or is cut off of it, a log with DotNet lines is read, and one without is not.
+func TestLateDotNetLines(t *testing.T) {
+	const stop = "[1.000s][info][safepoint] Total time for which application threads were stopped: 0.1 seconds, reason: Other\n"
+	long := head("[1.000s]", 7) + strings.Repeat(stop, 2*logs.HeadSize/len(stop))
+	plain := strings.Replace(pauseLines("[2.000s]", 1), dotNetLine("[2.000s]", 1), "", 1)
+	for name, x := range map[string]struct {
+		text                  string
+		refusedByHead, unread bool
+		gcs                   int
+	}{
+		"nothing but a head":                 {text: head("[1.000s]", 7)},
+		"a pause":                            {text: plain, refusedByHead: true, unread: true},
+		"a pause and a head":                 {text: head("[1.000s]", 7) + plain, refusedByHead: true, unread: true},
+		"a pause after much else":            {text: long + plain, unread: true},
+		"the begin of a pause":               {text: head("[1.000s]", 7) + "[2.000s] GC(1) Pause Young (Allocation Failure)\n"},
+		"whole pauses after much else":       {text: long + pauseLines("[2.000s]", 1) + pauseLines("[2.000s]", 2), gcs: 2},
+		"a cut pause before whole ones":      {text: plain + pauseLines("[2.000s]", 2) + pauseLines("[2.000s]", 3), gcs: 2},
+		"one of two without its DotNet line": {text: pauseLines("[1.000s]", 0) + plain + pauseLines("[2.000s]", 2), gcs: 2},
+	} {
+		h, ok := logs.Recognize([]byte(x.text)[:min(len(x.text), logs.HeadSize)])
+		if !ok || h.JavaOnly != x.refusedByHead || (h.Err() != nil) != x.refusedByHead {
+			t.Errorf("%s is recognized as %+v, %t", name, h, ok)
+		}
+		if err := readError(t, []byte(x.text)); (err != nil) != x.unread {
+			t.Errorf("%s: %v", name, err)
+		} else if err == nil {
+			gcs, pauses := 0, 0
+			list, _ := readBack(t, false, []byte(x.text))
+			for _, got := range list {
+				gcs += len(got.gcs)
+				pauses += len(got.pauses)
+			}
+			if gcs != x.gcs || pauses != x.gcs {
+				t.Errorf("%s: %d collections, %d pauses, want %d", name, gcs, pauses, x.gcs)
+			}
+		}
+	}
+	r, _ := logs.NewReader(logs.Head{Format: "unified"}, func(*gclog.Process) logs.Observer { return &sink{} })
+	for i, text := range []string{pauseLines("[1.000s]", 0), plain} { // each file by itself
+		if _, err := r.Read(strings.NewReader(text)); (err != nil) != (i == 1) {
+			t.Errorf("file %d: %v", i, err)
+		}
+	}
+}
+
+// TestJDK8: any line of such a log is enough to know it by, and it is not read.
+func TestJDK8(t *testing.T) {
+	x, _ := record(t, recording(t, "v6-wksb"), "jdk8", nil)
+	seen := 0
+	for line := range bytes.Lines(x) {
+		h, ok := logs.Recognize(line)
+		if ok && (h.Format != "jdk8" || !h.JavaOnly) {
+			t.Errorf("%s is recognized as %+v", line, h)
+		}
+		if ok {
+			seen++
+		} else if !bytes.HasPrefix(line, []byte("CommandLine flags: ")) && !bytes.HasPrefix(line, []byte("Memory: ")) {
+			t.Errorf("not recognized: %s", line)
+		}
+		if seen == 0 {
+			continue
+		}
+		if _, ok := logs.Recognize(bytes.ReplaceAll(bytes.TrimSuffix(line, []byte("\n")), []byte(" secs]"), []byte(" secs] [Times: user=0.01 sys=0.00, real=0.01 secs]"))); ok && bytes.Contains(line, []byte(" secs]")) {
+			t.Errorf("a line of Java is recognized: %s", line)
+		}
+	}
+	h, _ := logs.Recognize(x)
+	if h.Time.IsZero() || !h.Dated || h.ProcessID == 0 {
+		t.Errorf("recognized as %+v", h)
+	}
+	if _, err := logs.NewReader(h, nil); err == nil || !strings.HasPrefix(err.Error(), "it is a jdk8 log, ") {
+		t.Error(err)
+	}
+}
+
 // TestMoreLines: what other selections add is passed over.
 func TestMoreLines(t *testing.T) {
-	x := sampleLog(t, "unified", nil)
-	whole := one(t, "unified", false, x.out.text())
+	x := sampleLog(t, nil)
+	whole := one(t, false, x.out.text())
 	var text []byte
 	for line := range bytes.Lines(x.out.text()) {
 		stamp := decorated.FindString(string(line))
@@ -705,56 +755,52 @@ func TestMoreLines(t *testing.T) {
 			text = append(text, stamp+more+"\n"...)
 		}
 	}
-	same(t, whole, one(t, "unified", false, text))
+	same(t, whole, one(t, false, text))
 }
 
 // TestForeignLines: those of others are counted, with their numbers.
 func TestForeignLines(t *testing.T) {
 	foreign := []string{"hello", "[2026-11-21T00:30:37.567+0000] hello", "[2026-11-21T00:30:37.567+0000][1.000s][info][os,cpu] GC 1", "{}", "2026-11-21T00:30:37.567+0000: 1.000: hello", "[", "[]", "GC(1)", "\x00\xff"}
-	for _, format := range []string{"unified", "jdk8"} {
-		x := sampleLog(t, format, nil)
-		whole := one(t, format, false, x.out.text())
-		var text []byte
-		var want []int64
-		number := int64(0)
-		for line := range bytes.Lines(x.out.text()) {
-			if i := int(number); i%2 == 0 && i/2 < len(foreign) {
-				text = append(text, foreign[i/2]+"\r\n\n"...)
-				want = append(want, number+1)
-				number += 2
-			}
-			text = append(text, line...)
+	x := sampleLog(t, nil)
+	whole := one(t, false, x.out.text())
+	var text []byte
+	var want []int64
+	number := int64(0)
+	for line := range bytes.Lines(x.out.text()) {
+		if i := int(number); i%2 == 0 && i/2 < len(foreign) {
+			text = append(text, foreign[i/2]+"\r\n\n"...)
+			want = append(want, number+1)
+			number += 2
+		}
+		text = append(text, line...)
+		number++
+		if number%2 == 1 {
+			text = append(text, '\n')
 			number++
-			if number%2 == 1 {
-				text = append(text, '\n')
-				number++
-			}
 		}
-		list, skipped := readBack(t, format, false, text)
-		if skipped[0].Count != int64(len(want)) || !slices.Equal(skipped[0].Lines, want) || len(list) != 1 {
-			t.Fatalf("%s: skipped %+v, want %d", format, skipped[0], want)
-		}
-		same(t, whole, list[0])
 	}
+	list, skipped := readBack(t, false, text)
+	if skipped[0].Count != int64(len(want)) || !slices.Equal(skipped[0].Lines, want) || len(list) != 1 {
+		t.Fatalf("skipped %+v, want %d", skipped[0], want)
+	}
+	same(t, whole, list[0])
 }
 
 // After whatever came before, this is read as it is.
-var sentinel = map[string]string{
-	"unified": "[2026-11-22T00:30:37.567+0000][99990.267s][info][gc,start] GC(4000000)         Pause Young (System.gc())\n" +
-		"[2026-11-22T00:30:37.573+0000][99990.273s][info][gc] GC(4000000) Pause Young (System.gc()) 2568K->2211K(5260K) 5.701ms\n",
-	"jdk8": "2026-11-22T00:30:37.567+0000: 99990.267: [GC (System.gc()) 2026-11-22T00:30:37.567+0000: 99990.267: [ParNew: 2560K->2203K(2560K), 0.0057010 secs] 2568K->2211K(5260K), 0.0057010 secs]\n",
-}
+const sentinel = "[2026-11-22T00:30:37.567+0000][99990.267s][info][gc,start] GC(4000000)         Pause Young (System.gc())\n" +
+	"[2026-11-22T00:30:37.573+0000][99990.273s][info][gc,stats] GC(4000000)         DotNet: gen0 blocking, reason=Induced, gen0=2568K->2211K, workers=unknown\n" +
+	"[2026-11-22T00:30:37.573+0000][99990.273s][info][gc] GC(4000000) Pause Young (System.gc()) 2568K->2211K(5260K) 5.701ms\n"
 
-func checkSentinel(t *testing.T, format string, text []byte) (skipped logs.Skipped) {
+func checkSentinel(t *testing.T, text []byte) (skipped logs.Skipped) {
 	t.Helper()
-	list, all := readBack(t, format, false, append(slices.Clip(text), sentinel[format]...))
+	list, all := readBack(t, false, append(slices.Clip(text), sentinel...))
 	x := list[len(list)-1]
 	if len(x.pauses) == 0 {
-		t.Fatalf("%s: no pause behind %q", format, text)
+		t.Fatalf("no pause behind %q", text)
 	}
 	p := x.pauses[len(x.pauses)-1]
 	if p.Duration != 5701000 || p.GC.Reason != clr.ReasonInduced || p.GC.SizeAfter() != 2211*1024 || len(p.GC.Pauses) != 1 {
-		t.Fatalf("%s: a pause is read as %+v behind %q", format, p, text)
+		t.Fatalf("a pause is read as %+v behind %q", p, text)
 	}
 	for _, d := range x.gcs {
 		if len(d.Pauses) > 64 {
@@ -766,22 +812,20 @@ func checkSentinel(t *testing.T, format string, text []byte) (skipped logs.Skipp
 
 // TestCutLines: a line that was cut off anywhere harms no other one.
 func TestCutLines(t *testing.T) {
-	for _, format := range []string{"unified", "jdk8"} {
-		lines := strings.SplitAfter(string(sampleLog(t, format, nil).out.text()), "\n")
-		kinds := map[string]bool{}
-		digits := regexp.MustCompile(`\d+`)
-		for i, line := range lines {
-			kind := digits.ReplaceAllString(line, "")
-			if kinds[kind] {
-				continue
-			}
-			kinds[kind] = true
-			before := strings.Join(lines[:i], "")
-			for n := 1; n < len(line)-1; n++ {
-				skipped := checkSentinel(t, format, []byte(before+line[:n]+"\n"))
-				if skipped.Count != 1 && !maybeWhole(line, line[:n]) {
-					t.Errorf("%s: %q is not skipped", format, line[:n])
-				}
+	lines := strings.SplitAfter(string(sampleLog(t, nil).out.text()), "\n")
+	kinds := map[string]bool{}
+	digits := regexp.MustCompile(`\d+`)
+	for i, line := range lines {
+		kind := digits.ReplaceAllString(line, "")
+		if kinds[kind] {
+			continue
+		}
+		kinds[kind] = true
+		before := strings.Join(lines[:i], "")
+		for n := 1; n < len(line)-1; n++ {
+			skipped := checkSentinel(t, []byte(before+line[:n]+"\n"))
+			if skipped.Count != 1 && !maybeWhole(line, line[:n]) {
+				t.Errorf("%q is not skipped", line[:n])
 			}
 		}
 	}
@@ -795,8 +839,7 @@ func maybeWhole(line, cut string) bool {
 			return true
 		}
 	}
-	return strings.HasSuffix(cut, "Concurrent Mark") || strings.HasSuffix(cut, "Concurrent Sweep") || strings.HasSuffix(cut, "Concurrent Reset") ||
-		strings.HasPrefix(cut, "CommandLine flags: ") || strings.HasPrefix(cut, "OpenJDK") && strings.Contains(cut, ") for ")
+	return strings.HasSuffix(cut, "Concurrent Mark") || strings.HasSuffix(cut, "Concurrent Sweep") || strings.HasSuffix(cut, "Concurrent Reset")
 }
 
 // TestDamage: bytes that are others harm nothing else.
@@ -805,64 +848,37 @@ func TestDamage(t *testing.T) {
 	if testing.Short() {
 		trials = 300
 	}
-	for _, format := range []string{"unified", "jdk8"} {
-		r := rand.New(rand.NewPCG(1, 2))
-		text := sampleLog(t, format, nil).out.text()
-		text = text[:min(len(text), 8<<10)]
-		text = text[:bytes.LastIndexByte(text, '\n')+1]
-		for range trials {
-			damaged := bytes.Clone(text)
-			for range 1 + r.IntN(8) {
-				if i := r.IntN(len(damaged) - 1); r.IntN(2) == 0 {
-					damaged[i] ^= 1 << r.IntN(8)
-				} else {
-					damaged[i] = "0123456789 \n[](),:=K->s"[r.IntN(23)]
-				}
+	r := rand.New(rand.NewPCG(1, 2))
+	text := sampleLog(t, nil).out.text()
+	text = text[:min(len(text), 8<<10)]
+	text = text[:bytes.LastIndexByte(text, '\n')+1]
+	for range trials {
+		damaged := bytes.Clone(text)
+		for range 1 + r.IntN(8) {
+			if i := r.IntN(len(damaged) - 1); r.IntN(2) == 0 {
+				damaged[i] ^= 1 << r.IntN(8)
+			} else {
+				damaged[i] = "0123456789 \n[](),:=K->s"[r.IntN(23)]
 			}
-			checkSentinel(t, format, damaged)
 		}
+		checkSentinel(t, damaged)
 	}
 }
 
-// TestJDKProcesses: another number in a head is another process, and so is one that is
+// TestUnifiedProcesses: another number in a head is another process, and so is one that is
 // younger.
-func TestJDKProcesses(t *testing.T) {
-	for _, format := range []string{"unified", "jdk8"} {
-		text := sampleLog(t, format, nil).out.text()
-		other := regexp.MustCompile(`process \d+`).ReplaceAll(text, []byte("process 77"))
-		younger := bytes.ReplaceAll(other, []byte("2026-11-20T"), []byte("2026-11-21T"))
-		list, _ := readBack(t, format, false, text, other, younger)
-		if len(list) != 3 || list[1].process.ID != 77 || list[2].process.ID != 77 {
-			t.Fatalf("%s: %d processes", format, len(list))
-		}
-		same(t, list[0], list[1])
-		same(t, list[0], list[2])
-		if list[0].process.RuntimeVersion != list[1].process.RuntimeVersion {
-			t.Errorf("version %q, want %q", list[1].process.RuntimeVersion, list[0].process.RuntimeVersion)
-		}
+func TestUnifiedProcesses(t *testing.T) {
+	text := sampleLog(t, nil).out.text()
+	other := regexp.MustCompile(`process \d+`).ReplaceAll(text, []byte("process 77"))
+	younger := bytes.ReplaceAll(other, []byte("2026-11-20T"), []byte("2026-11-21T"))
+	list, _ := readBack(t, false, text, other, younger)
+	if len(list) != 3 || list[1].process.ID != 77 || list[2].process.ID != 77 {
+		t.Fatalf("%d processes", len(list))
 	}
-}
-
-// TestJDK8Stamps: a date or an uptime is enough.
-func TestJDK8Stamps(t *testing.T) {
-	text := sampleLog(t, "jdk8", nil).out.text()
-	want := one(t, "jdk8", false, text)
-	for _, cut := range []string{`\d+\.\d{3}: `, `\d{4}-\S+T\S+: `} {
-		text := regexp.MustCompile(cut).ReplaceAll(text, nil)
-		head, ok := logs.Recognize(text)
-		if !ok || head.Format != "jdk8" || head.Time.IsZero() {
-			t.Errorf("recognized as %+v, %t", head, ok)
-		}
-		got := one(t, "jdk8", false, text)
-		if len(got.pauses) != len(want.pauses) || len(got.phases) != len(want.phases) {
-			t.Fatalf("%d pauses, %d phases", len(got.pauses), len(got.phases))
-		}
-		for i := range got.pauses {
-			p, q := &want.pauses[i], &got.pauses[i]
-			if off := (q.Start - got.pauses[0].Start) - (p.Start - want.pauses[0].Start); p.Duration != q.Duration || off > 2e6 || off < -2e6 {
-				t.Fatalf("pause %d is %+v, want %+v", i, q.PausePart, p.PausePart)
-			}
-		}
+	same(t, list[0], list[1])
+	same(t, list[0], list[2])
+	if list[0].process.RuntimeVersion != list[1].process.RuntimeVersion {
+		t.Errorf("version %q, want %q", list[1].process.RuntimeVersion, list[0].process.RuntimeVersion)
 	}
 }
 
@@ -876,7 +892,7 @@ func TestHeads(t *testing.T) {
 		".NET, process 1 a.so, GC workers unknown":                            {ID: 1, Name: "a.so"},
 		".NET 8, process 1 a, b, concurrent, GC workers unknown":              {ID: 1, Name: "a, b", RuntimeVersion: "8", Concurrent: gclog.Yes},
 	} {
-		x := one(t, "unified", false, []byte("[1.000s][info][gc,init] VM Arguments: "+args+"\n[2.000s][info][gc] GC(1) Pause Young (Allocation Failure) 2568K->2211K(5260K) 5.701ms\n"))
+		x := one(t, false, []byte("[1.000s][info][gc,init] VM Arguments: "+args+"\n"+pauseLines("[2.000s]", 1)))
 		want.Sync = time.Unix(0, 0).UTC()
 		if !reflect.DeepEqual(want, x.process) {
 			t.Errorf("%s: %+v, want %+v", args, x.process, want)
@@ -884,32 +900,34 @@ func TestHeads(t *testing.T) {
 	}
 }
 
-// TestJavaSamples reads logs that were written by hand after real ones.
+// TestJavaSamples reads logs that were written by hand after real ones. Those in the way of
+// JDK 8 are refused.
 func TestJavaSamples(t *testing.T) {
 	dir := filepath.Join(shared.Dir(t), "java-samples")
 	for pattern, want := range map[string][2]int{ // pauses, background collections
-		"jdk8-cms.log": {15, 2}, "jdk8-cms-short.log": {9, 1}, "unified-cms-long.log": {15, 2}, "unified-cms.log": {9, 1},
-		"rotated-jdk8/gc.log.*": {15, 2}, "rotated-unified/gc.log.*": {15, 2},
+		"unified-cms-long.log": {15, 2}, "unified-cms.log": {9, 1}, "rotated-unified/gc.log.*": {15, 2},
+		"jdk8-cms.log": {}, "jdk8-cms-short.log": {}, "rotated-jdk8/gc.log.*": {},
 	} {
 		names, err := filepath.Glob(filepath.Join(dir, pattern))
 		if err != nil || len(names) == 0 {
 			t.Fatalf("%s: %v", pattern, err)
 		}
-		if strings.HasPrefix(pattern, "rotated-unified") {
+		jdk8 := strings.Contains(pattern, "jdk8")
+		if !jdk8 && len(names) > 1 {
 			names = append(names, filepath.Join(dir, "rotated-unified", "gc.log"))
 		}
 		var files [][]byte
 		for _, name := range names {
 			files = append(files, shared.Read(t, name))
 		}
-		format := "unified"
-		if strings.Contains(pattern, "jdk8") {
-			format = "jdk8"
-		}
-		if head, ok := logs.Recognize(files[0]); !ok || head.Format != format || !head.Dated || head.Time.Year() != 2024 {
+		head, ok := logs.Recognize(files[0])
+		if !ok || head.JavaOnly != jdk8 || (head.Format == "jdk8") != jdk8 || !head.Dated || head.Time.Year() != 2024 {
 			t.Errorf("%s is recognized as %+v", pattern, head)
 		}
-		x := one(t, format, false, files...)
+		if jdk8 {
+			continue
+		}
+		x := one(t, false, files...)
 		background := 0
 		for _, d := range x.gcs {
 			if d.Kind == gclog.KindBackground {
@@ -925,15 +943,9 @@ func TestJavaSamples(t *testing.T) {
 	}
 }
 
-func FuzzUnified(f *testing.F) { fuzzJDK(f, "unified", "gc.log") }
-func FuzzJDK8(f *testing.F)    { fuzzJDK(f, "jdk8", "gc-jdk8.log") }
-
-// fuzz: whatever comes, the lines behind it are read.
-func fuzzJDK(f *testing.F, format, sample string) {
-	b, err := os.ReadFile(filepath.Join(shared.Root(), "samples", sample))
-	if err != nil {
-		f.Fatal(err)
-	}
+// FuzzUnified: whatever comes, the lines behind it are read.
+func FuzzUnified(f *testing.F) {
+	b := sample(f, "gc.log")
 	f.Add(b[:2000])
 	for line := range bytes.Lines(b[:min(len(b), 8000)]) {
 		f.Add(line)
@@ -949,34 +961,31 @@ func fuzzJDK(f *testing.F, format, sample string) {
 		if bytes.Contains(text, []byte("GC(4000000)")) {
 			return
 		}
-		checkSentinel(t, format, text)
+		checkSentinel(t, text)
 	})
 }
 
-// TestJDKOrder: what followed each other does so in what was read from jdk8, though
-// stamps of one millisecond are the same. In unified logs a later pause may begin
-// within the same millisecond in which the one before ended.
-func TestJDKOrder(t *testing.T) {
+// TestUnifiedOrder: what followed each other does so in what was read, but that a later pause
+// may begin within the same millisecond in which the one before ended.
+func TestUnifiedOrder(t *testing.T) {
 	forEachRecording(t, func(t *testing.T, stream []byte) {
-		for format, slack := range map[string]int64{"jdk8": 1000, "unified": 1e6} {
-			for _, x := range recordJDK(t, stream, format, false, nil) {
-				if len(x.out.files) == 0 {
+		for _, x := range recordUnified(t, stream, false, nil) {
+			if len(x.out.files) == 0 {
+				continue
+			}
+			y := one(t, false, x.out.text())
+			i := 0
+			var want, got gclog.Pause
+			for _, p := range x.pauses {
+				if p.GC == nil {
 					continue
 				}
-				y := one(t, format, false, x.out.text())
-				i := 0
-				var want, got gclog.Pause
-				for _, p := range x.pauses {
-					if p.GC == nil {
-						continue
-					}
-					q := y.pauses[i]
-					if i > 0 && p.Start >= want.Start+want.Duration && q.Start < got.Start+got.Duration-slack {
-						t.Errorf("%s, pause %d: %d is before %d", format, i, q.Start, got.Start+got.Duration)
-					}
-					want, got = p, q
-					i++
+				q := y.pauses[i]
+				if i > 0 && p.Start >= want.Start+want.Duration && q.Start < got.Start+got.Duration-1e6 {
+					t.Errorf("pause %d: %d is before %d", i, q.Start, got.Start+got.Duration)
 				}
+				want, got = p, q
+				i++
 			}
 		}
 	})
