@@ -638,7 +638,7 @@ func (p *process) status() Status {
 	if len(p.live) > 0 {
 		s.Level, s.Since = p.sup.have.level, p.sup.since
 	}
-	if last := p.progress.Last.Load(); last > 0 {
+	if last := p.progress.Last.Load(); last != 0 {
 		s.LastGC = time.Unix(0, last)
 	}
 	if open := p.progress.Outputs.Load(); open != nil {

@@ -3,11 +3,13 @@ package daemon
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/session"
@@ -144,4 +146,31 @@ func TestAsk(t *testing.T) {
 			cancel()
 		}
 	})
+}
+
+// TestFormat: how records look is up to the configuration.
+func TestFormat(t *testing.T) {
+	e := newEntrance(1)
+	e.o.Version, e.o.Session, e.o.Host = "1", "s", "h"
+	for _, causes := range []string{"java", "dotnet"} {
+		e.config.Causes, e.config.LongPause = causes, time.Second
+		if got, want := e.format(), (formats.Options{DotnetCauses: causes == "dotnet", Version: "1", Session: "s", Host: "h", LongPause: 1e9}); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v", causes, got)
+		}
+	}
+}
+
+// TestBackOff: a process is asked again after a second, then after twice as long each time, up to a minute;
+// by chance half as long or up to half as much again.
+func TestBackOff(t *testing.T) {
+	b := newEntrance(1).newProcess(key{pid: 1}, &session.Target{Process: session.Process{Name: "x"}}, nil).sup.backOff
+	for range 2 {
+		for i := range 10 {
+			about := min(time.Second<<i, time.Minute)
+			if wait := b.NextBackOff(); wait < about/2 || wait > about*3/2 {
+				t.Errorf("wait %d is %v, want about %v", i, wait, about)
+			}
+		}
+		b.Reset()
+	}
 }

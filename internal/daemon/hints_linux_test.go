@@ -50,7 +50,7 @@ func TestHints(t *testing.T) {
 		t.Error("there is none of the kernel's")
 	}
 	stop()
-	for deadline := time.Now().Add(30 * time.Second); strings.Contains(stacks(), "daemon.hints.func"); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); strings.Contains(stacks(), "/hints_linux.go:"); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("its goroutine does not end")
 		}

@@ -273,7 +273,7 @@ control: {socket: ""}
 	}
 	w.await("some to be turned away", func() bool { return w.ports[path].TurnedAway() > 0 })
 	w.await("that", func() bool {
-		w.sayTurnedAway()
+		w.tick()
 		return true
 	})
 	said := w.said.take()

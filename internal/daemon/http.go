@@ -64,12 +64,7 @@ func (s *server) shutDown() {
 		return
 	}
 	_ = s.listener.Close()
-	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), httpTime)
-		defer cancel()
-		_ = s.http.Shutdown(ctx)
-		_ = s.http.Close()
-	}()
+	go func() { _ = s.http.Shutdown(context.Background()) }() // connections have limits of their own
 }
 
 func (s *server) close() {

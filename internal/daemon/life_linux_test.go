@@ -75,8 +75,8 @@ func sameStatus(a, b Status) bool {
 func TestStatusLog(t *testing.T) {
 	play(t, `services: [{match: {pid: "0"}, name: x}]
 `, func(s *stage) {
+		ignored := s.cue(fakeruntime.Config{}) // the first in the list, as a rule
 		on, refusing := s.enter(fakeruntime.Config{}), s.enter(fakeruntime.Config{Refuse: 7})
-		ignored := s.cue(fakeruntime.Config{})
 		ignored.target.Environ = map[string]string{"GCLOG_IGNORE": "1"}
 		s.find(ignored)
 		s.do(func() {
@@ -413,6 +413,13 @@ func TestOldRuntime(t *testing.T) {
 		a.become(t, old)
 		time.Sleep(10 * time.Second)
 		s.expect(a, "on")
+		another := s.cue(fakeruntime.Config{})
+		another.become(t, old)
+		s.find(another)
+		s.expect(another, "on")
+		if said := s.said.take(); strings.Contains(said, "claims the cookie") {
+			t.Errorf("it says %s", said)
+		}
 	})
 }
 

@@ -47,8 +47,10 @@ func TestLeftFiles(t *testing.T) {
 	} {
 		makeFile(t, name, 40, 0)
 	}
-	if err := os.Symlink("notes.txt", "logs/a-4.json"); err != nil {
-		t.Fatal(err)
+	for name, to := range map[string]string{"logs/a-4.json": "notes.txt", "logs/a-9.json": "none"} {
+		if err := os.Symlink(to, name); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := os.Mkdir("logs/a-5.json", 0o755); err != nil {
 		t.Fatal(err)

@@ -246,7 +246,7 @@ func TestRunFails(t *testing.T) {
 			t.Errorf("%s: ports %v are left", what, d.ports)
 		}
 	}
-	for deadline := time.Now().Add(30 * time.Second); strings.Contains(stacks(), "(*sweeper).run("); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); strings.Contains(stacks(), "/discover.go:"); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("it still sweeps")
 		}
@@ -334,8 +334,9 @@ func TestCrowd(t *testing.T) {
 		}
 		// One ends while the next waits: then there is room.
 		began := time.Now()
-		time.AfterFunc(httpPatience/2, func() { c.note(conns[5], http.StateClosed) })
-		time.AfterFunc(0, func() { c.note(conns[0], http.StateIdle) })
+		first, another := conns[0], conns[5]
+		time.AfterFunc(httpPatience/2, func() { c.note(another, http.StateClosed) })
+		time.AfterFunc(0, func() { c.note(first, http.StateIdle) })
 		synctest.Wait()
 		time.Sleep(time.Millisecond)
 		come()

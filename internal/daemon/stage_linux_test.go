@@ -278,7 +278,7 @@ type actor struct {
 	target  *session.Target
 	cfg     fakeruntime.Config
 	runtime *fakeruntime.Runtime
-	pipes   *pipes
+	pipes   atomic.Pointer[pipes]
 	cmd     *exec.Cmd
 	in      io.Writer // that it does what is written there: see cue
 	out     *bufio.Reader
@@ -309,7 +309,7 @@ func (s *stage) cue(cfg fakeruntime.Config) *actor {
 	if a.cfg.Stream == nil {
 		a.cfg.Stream = recording(s.t)
 	}
-	a.target = &session.Target{Process: *p, Client: session.Client{Dial: func(ctx context.Context) (net.Conn, error) { return a.pipes.dial(ctx) }}}
+	a.target = &session.Target{Process: *p, Client: session.Client{Dial: func(ctx context.Context) (net.Conn, error) { return a.pipes.Load().dial(ctx) }}}
 	a.start(s.t)
 	return a
 }
@@ -317,8 +317,9 @@ func (s *stage) cue(cfg fakeruntime.Config) *actor {
 // start starts the runtime of an actor.
 func (a *actor) start(t *testing.T) {
 	t.Helper()
-	a.pipes = &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
-	a.cfg.Listener = a.pipes
+	l := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+	a.pipes.Store(l)
+	a.cfg.Listener = l
 	var err error
 	if a.runtime, err = fakeruntime.Start(a.cfg); err != nil {
 		t.Fatal(err)

@@ -297,7 +297,7 @@ func (s *supervisor) closed(session int) []action {
 	case s.stop || s.gone:
 		return s.finish()
 	}
-	s.state, s.attempts = stateExcluded, 0
+	s.attempts = 0
 	s.backOff.Reset()
 	return s.begin()
 }

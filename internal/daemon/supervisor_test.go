@@ -618,3 +618,45 @@ func TestSupervisorGiveUp(t *testing.T) {
 		}
 	}
 }
+
+// TestSupervisorForgets: the failures before do not count when a session has lasted, or has been ended
+// because the process is excluded, or when another configuration gives another chance.
+func TestSupervisorForgets(t *testing.T) {
+	for name, c := range map[string]struct {
+		then  func(*world)
+		count int
+	}{
+		"short": {func(w *world) { w.end(w.sup.session, "stream-error"); w.run(100 * time.Millisecond) }, 4},
+		"lasting": {func(w *world) {
+			w.run(time.Minute)
+			w.end(w.sup.session, "stream-error")
+			w.run(100 * time.Millisecond)
+		}, 1},
+		"excluded": {func(w *world) { w.plan.excluded = "by a rule"; w.replan(); w.run(100 * time.Millisecond) }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				fails := 3
+				w.fail = func(action) string {
+					if fails--; fails >= 0 {
+						return "it refuses"
+					}
+					return ""
+				}
+				w.step(event{kind: eventFound})
+				for w.sup.state != stateOn {
+					w.run(100 * time.Millisecond)
+				}
+				c.then(w)
+				if w.sup.attempts != c.count {
+					w.wrong("%d attempts count, want %d", w.sup.attempts, c.count)
+				}
+				if wait, want := *w.sup.backOff.(*doubling), []time.Duration{0, time.Second, 0, 0, 8 * time.Second}[c.count]; time.Duration(wait) != want {
+					w.wrong("the last wait is %v, want %v", time.Duration(wait), want)
+				}
+				w.run(time.Hour)
+			})
+		})
+	}
+}

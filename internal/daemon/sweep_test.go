@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -280,9 +282,9 @@ func TestSweepRun(t *testing.T) {
 		begun := time.Now()
 		var at []time.Duration
 		h.swept = func([]*unreachable) { at = append(at, time.Since(begun)) }
-		broken := false
+		var broken atomic.Bool
 		scan := func() ([]session.Sighting, error) {
-			if broken {
+			if broken.Load() {
 				return nil, errors.New("no more files")
 			}
 			return nil, nil
@@ -313,9 +315,9 @@ func TestSweepRun(t *testing.T) {
 		h.soon(2 * time.Second)
 		h.soon(0)
 		wait(29 * time.Second)
-		broken = true
+		broken.Store(true)
 		wait(31 * time.Second)
-		broken = false
+		broken.Store(false)
 		wait(33 * time.Second)
 		made <- struct{}{}
 		stop()
@@ -417,7 +419,15 @@ func TestSweepAllLate(t *testing.T) {
 			names[pid], h.dotnet[pid], h.hangs[pid] = "dotnet", true, hangs
 		}
 		began := time.Now()
+		time.AfterFunc(500*time.Millisecond, func() {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			if n := len(h.inspected); n != 8 {
+				t.Errorf("%d are looked at at once", n)
+			}
+		})
 		h.see(names)
+		synctest.Wait()
 		if took, n := time.Since(began), len(h.inspected); took != 5*time.Second || n < 5*8 || n > 6*8 {
 			t.Errorf("the sweep took %v for %d processes", took, n)
 		}
@@ -524,17 +534,20 @@ func TestSweepLateMeanwhile(t *testing.T) {
 		h := newHost()
 		names := map[int]string{}
 		hangs, slow := make(chan struct{}), make(chan struct{})
-		for pid := 1; pid <= 48; pid++ {
+		const first, all = 48, 52
+		for pid := 1; pid <= all; pid++ {
 			names[pid], h.dotnet[pid], h.hangs[pid] = "dotnet", true, hangs
+			if pid > first {
+				h.hangs[pid] = slow
+			}
 		}
+		later := maps.Clone(names)
+		maps.DeleteFunc(names, func(pid int, _ string) bool { return pid > first })
 		h.see(names)
-		for pid := 49; pid <= 52; pid++ {
-			names[pid], h.dotnet[pid], h.hangs[pid] = "dotnet", true, slow
-		}
 		time.AfterFunc(300*time.Millisecond, func() { close(hangs) })
 		time.AfterFunc(900*time.Millisecond, func() { close(slow) })
-		h.see(names)
-		if len(h.told) != 52 {
+		h.see(later)
+		if len(h.told) != all {
 			t.Errorf("%d are found", len(h.told))
 		}
 	})

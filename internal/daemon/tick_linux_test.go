@@ -145,23 +145,22 @@ func TestGoOn(t *testing.T) {
 					s.find(a)
 				}
 				since := map[*actor]time.Time{} // it has made so many attempts
-				for ; len(since) < len(all); time.Sleep(time.Second) {
+				for len(since) < len(all) {
+					time.Sleep(time.Second)
 					for _, a := range all {
-						if since[a].IsZero() && s.shows(a).Attempts >= attempts {
-							since[a] = time.Now()
-							if a == goesOn || a == had {
-								// The signal is at once, and the runtime answers.
-								a.become(t, func(c *fakeruntime.Config) { c.Silent = false })
-								if err := a.cmd.Process.Signal(unix.SIGCONT); err != nil {
-									t.Fatal(err)
-								}
-								a.awaitState(t, "S")
-								go func() {
-									time.Sleep(tick + time.Millisecond)
-									if got := s.shows(a); a == had && got.State != "on" || a == goesOn && got.State != "on" && got.State != "" {
-										t.Errorf("%v after it goes on it is %s", tick, got.State)
-									}
-								}()
+						if !since[a].IsZero() || s.shows(a).Attempts < attempts {
+							continue
+						}
+						since[a] = time.Now()
+						if a == goesOn || a == had { // the signal is at once, and the runtime answers
+							a.become(t, func(c *fakeruntime.Config) { c.Silent = false })
+							if err := a.cmd.Process.Signal(unix.SIGCONT); err != nil {
+								t.Fatal(err)
+							}
+							a.awaitState(t, "S")
+							time.Sleep(10*time.Second + time.Millisecond)
+							if got := s.shows(a); a == had && got.State != "on" || a == goesOn && got.State != "on" && got.State != "" {
+								t.Errorf("ten seconds after it goes on it is %s", got.State)
 							}
 						}
 					}
@@ -347,12 +346,18 @@ func TestTick(t *testing.T) {
 		s.enter(fakeruntime.Config{Silent: true})
 		s.do(func() {
 			s.unreachable = make([]Status, 7)
+			s.queue.add(key{pid: 1}, &waiter{since: time.Now()})
 			s.limiter.warn("x", "it is broken", nil)
 			s.limiter.warn("x", "it is broken", nil)
 		})
 		time.Sleep(tick + time.Millisecond)
 		known := 0
-		s.do(func() { known = len(s.processes) })
+		s.do(func() {
+			known = len(s.processes)
+			if w := s.queue.remove(key{pid: 1}); w == nil || w.offers != 1 {
+				t.Errorf("who waits for a place waits as %+v", w)
+			}
+		})
 		if processes, logged, unreachable, stuck := told(); processes != known+7 || logged != 2 || unreachable != 7 || stuck != 0 {
 			t.Errorf("systemd is told of %d processes (%d are known), %d logged, %d not reachable, %d stuck", processes, known, logged, unreachable, stuck)
 		}
