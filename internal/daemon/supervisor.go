@@ -275,7 +275,6 @@ func (s *supervisor) ended(now time.Time, e event) []action {
 	case s.state == stateSwitching && e.session == s.session:
 		// It ended before the other one was there: that is an ordinary one then.
 		s.session, s.next, s.have, s.state = s.next, 0, s.nextHave, stateOpening
-		return nil
 	case s.state == stateHanding && e.session == s.session:
 		s.session, s.next, s.have, s.state, s.since = s.next, 0, s.nextHave, stateOn, now
 		return s.settle()
