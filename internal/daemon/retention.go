@@ -24,7 +24,7 @@ const cleanEvery = time.Minute
 // clean deletes in a goroutine of its own, one at a time.
 func (d *Daemon) clean() {
 	r := d.config.Retention
-	if r.Total <= 0 && r.Age <= 0 || d.cleaning || time.Since(d.cleaned) < cleanEvery {
+	if r == (config.Retention{}) || d.cleaning || time.Since(d.cleaned) < cleanEvery {
 		return
 	}
 	d.cleaning, d.cleaned = true, time.Now()

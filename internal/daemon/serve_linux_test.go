@@ -105,6 +105,10 @@ func TestApplyListen(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
+	listener := d.http.listener
+	if err := apply(t, d, listens(t, taken.Addr().String(), "", path("p1"))); err == nil || d.http.listener != listener {
+		t.Errorf("an address that is taken interrupts the one before: %v", err)
+	}
 	for what, c := range map[string]*config.Loaded{
 		"a port in no folder":         listens(t, "127.0.0.1:0", path("c2"), path("none/p2")),
 		"an address that is taken":    listens(t, taken.Addr().String(), path("c2"), path("p2")),
@@ -128,8 +132,27 @@ func TestApplyListen(t *testing.T) {
 			t.Errorf("nobody answers at %s", address)
 		}
 	}
+	kept, err := net.Dial("tcp", "127.0.0.1:"+port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kept.Close()
+	const request, answer = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", "gclog is Healthy.\n"
+	_, _ = io.WriteString(kept, request)
+	for said := ""; !strings.HasSuffix(said, answer); {
+		b := make([]byte, 1000)
+		n, err := kept.Read(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said += string(b[:n])
+	}
 	if err := apply(t, d, listens(t, "127.0.0.1:0", path("c2"), path("p2"))); err != nil {
 		t.Fatal(err)
+	}
+	_ = kept.SetDeadline(time.Now().Add(5 * time.Second)) // half of what a pause may last
+	if n, err := kept.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
+		t.Errorf("a connection without a request is kept: %v", err)
 	}
 	refuses(t, "tcp", "127.0.0.1:"+port)
 	refuses(t, "unix", path("c1"))

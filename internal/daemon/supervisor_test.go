@@ -660,3 +660,22 @@ func TestSupervisorForgets(t *testing.T) {
 		})
 	}
 }
+
+// TestSupervisorStop: the end of the daemon ends sessions at once, also while one takes over from another;
+// the end of the process is waited for.
+func TestSupervisorStop(t *testing.T) {
+	for _, st := range []state{stateOn, stateSwitching, stateHanding} {
+		for kind, want := range map[eventKind][]action{
+			eventStop: {{kind: actClose, session: 1}},
+			eventGone: {{kind: actWait, wait: 5 * time.Second}},
+		} {
+			s := supervisor{backOff: new(doubling), state: st, known: true, session: 1, newest: 1}
+			if st != stateOn {
+				s.next, s.newest = 2, 2
+			}
+			if got := s.step(time.Now(), event{kind: kind}); !slices.Equal(got, want) || (s.state == stateClosing) != (kind == eventStop) {
+				t.Errorf("%v, event %d: %+v, and it is %v", st, kind, got, s.state)
+			}
+		}
+	}
+}
