@@ -162,7 +162,7 @@ func TestChangeWrong(t *testing.T) {
 		before := s.config
 		for from, to := range map[string]string{
 			"version: 1":         "version: 99",
-			`control: {socket: `: fmt.Sprintf("http: {listen: %q}\ncontrol: {socket: ", "256.0.0.1:1"),
+			`control: {socket: `: fmt.Sprintf("http: {listen: %q}\ncontrol: {socket: ", "192.0.2.1:1"),
 		} {
 			text, err := os.ReadFile(s.file())
 			if err != nil {
