@@ -93,8 +93,10 @@ demo: build ## attach to a real .NET process under load, and show what comes
 golden: ## write the golden files anew; read the difference before you commit it
 	GCLOG_UPDATE=1 $(GO) test ./...
 
-platforms: ## build for every platform
+platforms: ## build for every platform, and check that its tests compile
 	@for p in $(PLATFORMS); do echo $$p; GOOS=$${p%/*} GOARCH=$${p#*/} $(BUILD) -o /dev/null . || exit 1; done
+	GOOS=darwin $(GO) vet ./...
+	GOOS=windows $(GO) vet ./...
 
 package: ## archives for every platform, deb, rpm and apk for Linux, in bin/dist
 	GO="$(GO)" VERSION="$(VERSION)" packaging/package.sh $(PLATFORMS)

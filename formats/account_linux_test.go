@@ -2,6 +2,7 @@ package formats
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -135,4 +136,13 @@ func TestAccount(t *testing.T) {
 			_ = a.Do(func() error { panic("a defect") })
 		}()
 	}
+}
+
+// rights tells what the helper may do.
+func rights() {
+	fmt.Printf("privileged %v\n", privileged())
+	self, root := Account{uint32(os.Geteuid()), uint32(os.Getegid())}, Account{UID: 0, GID: uint32(os.Getegid())}
+	fmt.Printf("as itself: %v\n", self.Do(func() error { return nil }))
+	fmt.Printf("as root: %v\n", root.Do(func() error { return nil }))
+	fmt.Printf("nobody is unmapped: %v\n", isUnmapped(other))
 }

@@ -1338,15 +1338,6 @@ func TestDiskFullBuffered(t *testing.T) {
 	}
 }
 
-// rights tells what the helper may do.
-func rights() {
-	fmt.Printf("privileged %v\n", privileged())
-	self, root := Account{uint32(os.Geteuid()), uint32(os.Getegid())}, Account{UID: 0, GID: uint32(os.Getegid())}
-	fmt.Printf("as itself: %v\n", self.Do(func() error { return nil }))
-	fmt.Printf("as root: %v\n", root.Do(func() error { return nil }))
-	fmt.Printf("nobody is unmapped: %v\n", isUnmapped(other))
-}
-
 // limited writes records to a file whose length is limited by ulimit.
 func limited(path string) {
 	f, err := (&Files{}).Open(path, RotateOptions{Count: 10, Size: 1 << 20})
