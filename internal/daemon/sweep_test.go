@@ -207,6 +207,7 @@ func TestSweepManyLate(t *testing.T) {
 			t.Errorf("the sweep took %v", took)
 		}
 		names[100], h.dotnet[100] = "dotnet", true
+		synctest.Wait()
 		begin = time.Now()
 		h.see(names)
 		if took := time.Since(begin); took > 0 {
