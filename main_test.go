@@ -473,7 +473,20 @@ func cmdSignal(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, !neg && len(args) == 2, "signal NAME $PID")
 	s := unix.SignalNum("SIG" + args[0])
 	need(ts, s != 0, "signal NAME $PID")
-	ts.Check(syscall.Kill(number(ts, args[1]), s))
+	pid := number(ts, args[1])
+	ts.Check(syscall.Kill(pid, s))
+	if s == unix.SIGSTOP { // its threads stop one after the other, and serve requests until then
+		waitUntil(ts, "all threads of "+args[1]+" stopped", func() bool {
+			threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+			for _, name := range threads {
+				stat, err := os.ReadFile(name)
+				if err == nil && !bytes.Contains(stat, []byte(") T ")) {
+					return false
+				}
+			}
+			return true
+		})
+	}
 }
 
 func cmdGone(ts *testscript.TestScript, neg bool, args []string) {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"fmt"
 	"time"
 )
@@ -34,6 +35,19 @@ type Process struct {
 type Target struct {
 	Client
 	Process
+}
+
+// Ends reports whether the process has ended, or does in the time given: its connections are closed
+// a little earlier.
+func (t *Target) Ends(ctx context.Context, within time.Duration) bool {
+	deadline := time.Now().Add(within)
+	for t.Alive() {
+		if ctx.Err() != nil || time.Now().After(deadline) {
+			return false
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return true
 }
 
 // Cause is why a process cannot be talked to.

@@ -127,7 +127,7 @@ func (o *InduceOptions) see(ctx context.Context, t *session.Target, w *witness, 
 	}
 	if _, refused := errors.AsType[*session.ServerError](a.err); refused {
 		return a.err
-	} else if a.err != nil && gone(ctx, t) {
+	} else if a.err != nil && t.Ends(ctx, exitTime) {
 		return errOver // which of its two sessions tells that first is chance
 	} else if a.err != nil {
 		return a.err
@@ -152,7 +152,7 @@ func (o *InduceOptions) explain(t *session.Target, w *witness, err error) error 
 		return fmt.Errorf("%w in time (%v)", session.ErrNoAnswer, o.patience())
 	case !errors.Is(err, errOver):
 		return err
-	case gone(context.Background(), t):
+	case t.Ends(context.Background(), exitTime):
 		return &session.TargetError{PID: t.PID, Cause: session.CauseNoSuchProcess, Kind: "ended", Detail: "ended before its collection did"}
 	case w.err != nil && !errors.Is(w.err, io.ErrUnexpectedEOF):
 		return w.err

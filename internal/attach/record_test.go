@@ -73,16 +73,16 @@ func TestRecord(t *testing.T) {
 					ctx = limited
 				}
 				target := onStage(t, fakeruntime.Config{Version: "8.0.1", Name: "shop"}, c.play)
-				began, waited := time.Now(), time.Duration(0)
-				err := Record(ctx, target, configOf(t, "light"), c.duration, w, func() { waited = time.Since(began) })
+				began, waited := time.Now(), atomic.Int64{}
+				err := Record(ctx, target, configOf(t, "light"), c.duration, w, func() { waited.Store(int64(time.Since(began))) })
 				if c.is == nil && err != nil || c.is != nil && !c.is(err) {
 					t.Error(err)
 				}
 				if took := time.Since(began); took < c.lasts || took > c.lasts+50*time.Millisecond {
 					t.Errorf("it took %v, want %v", took, c.lasts)
 				}
-				if c.waits != (waited > 0) || c.waits && !about(waited, c.lasts-5*time.Second+time.Second) {
-					t.Errorf("Waiting was called after %v", waited)
+				if after := time.Duration(waited.Load()); c.waits != (after > 0) || c.waits && !about(after, c.lasts-5*time.Second+time.Second) {
+					t.Errorf("Waiting was called after %v", after)
 				}
 				if c.is != nil {
 					return

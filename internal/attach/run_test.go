@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -414,8 +415,8 @@ func TestRunWaits(t *testing.T) {
 			}
 		})
 		var out bytes.Buffer
-		var waited time.Time
-		o := Options{Target: target, Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}, Count: 2, Waiting: func() { waited = time.Now() }}
+		var waited atomic.Int64
+		o := Options{Target: target, Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}, Count: 2, Waiting: func() { waited.Store(time.Now().UnixNano()) }}
 		o.Outputs, o.Opener = jsonTo(t, &out)
 		said := ""
 		o.Opener.Tell = func(s string) { said = s }
@@ -425,7 +426,7 @@ func TestRunWaits(t *testing.T) {
 			t.Errorf("%v, %+v; said %s", err, r, said)
 		}
 		asked := began.Add(2003 * time.Millisecond)
-		if d := waited.Sub(asked); !about(d, time.Second) {
+		if d := time.Unix(0, waited.Load()).Sub(asked); !about(d, time.Second) {
 			t.Errorf("Waiting was called after %v", d)
 		}
 		if d := time.Since(asked); !about(d, 8*time.Second) { // the process, too, is given time to exit

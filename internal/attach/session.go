@@ -644,19 +644,7 @@ func ended(e *formats.End, o session.Outcome) {
 
 // gone waits until the process has ended; its stream ends a little earlier. If we have cut
 // that off there is nothing to wait for.
-func (s *Session) gone() bool { return gone(s.cut, s.target) }
-
-// gone tells whether a process has ended whose stream has.
-func gone(ctx context.Context, t *session.Target) bool {
-	deadline := time.Now().Add(exitTime)
-	for t.Alive() {
-		if ctx.Err() != nil || time.Now().After(deadline) {
-			return false
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	return true
-}
+func (s *Session) gone() bool { return s.target.Ends(s.cut, exitTime) }
 
 // failure is what was wrong with the stream. That it is cut off where the target
 // ended is no error.

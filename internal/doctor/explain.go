@@ -1,10 +1,12 @@
 package doctor
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"syscall"
+	"time"
 
 	"github.com/gclog/gclog/session"
 )
@@ -20,6 +22,10 @@ func (p *Problem) Error() string { return p.text + ": " + p.err.Error() }
 
 // Unwrap returns the error of the request.
 func (p *Problem) Unwrap() error { return p.err }
+
+// exitTime is how long a process that has closed a connection may take to go away: one that is
+// killed loses its connections first.
+const exitTime = time.Second
 
 // Explain adds to an error of a request which process it is about, and what is known
 // about that.
@@ -37,6 +43,9 @@ func Explain(t *session.Target, err error) error {
 			if errors.Is(err, gone) {
 				cause = "hang-up"
 			}
+		}
+		if cause == "hang-up" && t.Ends(context.Background(), exitTime) {
+			return &session.TargetError{PID: t.PID, Cause: session.CauseNoSuchProcess, Kind: "no-process", Detail: "does not exist any more"}
 		}
 		return &Problem{cause, fmt.Sprintf("process %d does not answer as a .NET runtime does", t.PID), err}
 	}

@@ -1,0 +1,38 @@
+package doctor
+
+import (
+	"errors"
+	"os/exec"
+	"syscall"
+	"testing"
+
+	"github.com/gclog/gclog/session"
+)
+
+// TestHangUp: a process that closes a connection may be about to end, as one that was killed does
+// after its connections are closed. Only if it goes on does it not answer as a runtime does.
+func TestHangUp(t *testing.T) {
+	cmd := exec.Command("sleep", "1000")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p, err := (&session.Host{}).Describe(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := &session.Target{Process: *p}
+	hangUp := &session.AnswerError{Command: "ProcessInfo3", Err: syscall.ECONNRESET}
+	if got := CauseOf(Explain(target, hangUp)); got != "hang-up" {
+		t.Errorf("a process that goes on: %q", got)
+	}
+	explained := make(chan error)
+	go func() { explained <- Explain(target, hangUp) }()
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	err = <-explained
+	if gone, ok := errors.AsType[*session.TargetError](err); !ok || gone.Cause != session.CauseNoSuchProcess || CauseOf(err) != "no-process" {
+		t.Errorf("a process that ends: %v", err)
+	}
+}
