@@ -271,3 +271,24 @@ func TestCSVColumns(t *testing.T) {
 		}
 	}
 }
+
+// TestCSVUnknown: of a record of which nothing is known a row has what every record has, and no
+// number that nobody has told.
+func TestCSVUnknown(t *testing.T) {
+	for _, kind := range []gclog.Kind{gclog.KindBlocking, gclog.KindForeground, gclog.KindBackground} {
+		var d gclog.GCDetails
+		d.Reset()
+		d.Kind, d.Flaws = kind, gclog.FlawNoStart|gclog.FlawNoEnd
+		head, records := written(t, "csv", formats.Options{Process: someone()}, func(w *formats.Writer) { w.GC(&d) })
+		known := map[string]string{"Generation": "0", "ProcessID": "4711", "Kind": kind.String(), "Complete": "False", "LostEvents": "0"}
+		if kind == gclog.KindBackground {
+			known["IsCompacting"] = "False"
+		}
+		fields := strings.Split(records[0], ",")
+		for i, title := range strings.Split(head, ",") {
+			if fields[i] != known[title] {
+				t.Errorf("%v: %s is %q, want %q", kind, title, fields[i], known[title])
+			}
+		}
+	}
+}

@@ -341,3 +341,13 @@ func TestJoinedHeads(t *testing.T) {
 		}
 	}
 }
+
+// TestShareOfNothing: a summary of no time has no share of it.
+func TestShareOfNothing(t *testing.T) {
+	for span, want := range map[int64]bool{0: false, 1: true, 1e9: true} {
+		_, records := written(t, "json", formats.Options{Process: someone()}, func(w *formats.Writer) { w.Summary(&formats.Summary{To: span}) })
+		if text := strings.Join(records, "\n"); strings.Contains(text, `"paused":`) != want {
+			t.Errorf("of %d ns:\n%s", span, text)
+		}
+	}
+}
