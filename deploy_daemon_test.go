@@ -88,7 +88,7 @@ func eventually(t *testing.T, what string, there func() bool) {
 	}
 }
 
-// logged tells whether a file with a name like this has a record of an action.
+// logged reports whether a file with a name like this has a record of an action.
 func logged(pattern, action string) bool {
 	files, _ := filepath.Glob(pattern)
 	return slices.ContainsFunc(files, func(name string) bool {

@@ -40,7 +40,7 @@ func TestReliability(t *testing.T) {
 	}
 }
 
-// hasTest tells whether a folder has a test whose name has a part.
+// hasTest reports whether a folder has a test whose name has a part.
 func hasTest(t *testing.T, folder, part string) bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))

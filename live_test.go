@@ -118,7 +118,7 @@ func liveAttach(t *testing.T, r *gcload.Runtime, flavour string) {
 	t.Errorf("the pauses are not those that the program counts, %d times over", tries)
 }
 
-// attachUnderLoad tells whether the pauses are as long as the program says: where it lost its
+// attachUnderLoad reports whether the pauses are as long as the program says: where it lost its
 // processor between the event and the reading of its clock, they are not.
 func attachUnderLoad(t *testing.T, r *gcload.Runtime, flavour string) bool {
 	dir := t.TempDir()
@@ -352,7 +352,7 @@ func (log *liveLog) flavour() string {
 
 // compareCounters: between the marks there are as many collections as the program
 // counts, nothing is missing, and the suspensions are what the program measured,
-// whose clock starts a little later and stops a little earlier. It tells whether their times
+// whose clock starts a little later and stops a little earlier. It reports whether their times
 // are equal.
 func (log *liveLog) compareCounters(t *testing.T, begin, end *gcload.Line) bool {
 	t.Helper()
@@ -525,7 +525,7 @@ func liveRun(t *testing.T, r *gcload.Runtime, flavour string) {
 	t.Errorf("the first collection was missed %d times over", tries)
 }
 
-// runUnderLoad tells whether the session was there before the first collection, which the
+// runUnderLoad reports whether the session was there before the first collection, which the
 // runtime does not wait for.
 func runUnderLoad(t *testing.T, r *gcload.Runtime, flavour string) bool {
 	log := filepath.Join(t.TempDir(), "gc.json")

@@ -339,7 +339,7 @@ func (p *source) most() int {
 	return (shipFiles - 1) * ((shipSize - head) / p.longest)
 }
 
-// waits tells whether a shipper is too far behind. One that stands still must be started
+// waits reports whether a shipper is too far behind. One that stands still must be started
 // then, whatever was meant: the longest record, by which that goes, may be a new one.
 func (p *source) waits(s *shipper) bool { return p.written-s.through[p] >= p.most() }
 
@@ -413,7 +413,7 @@ func (s *shipper) behind(programs []*source) (n int) {
 	return n
 }
 
-// goesOn tells whether more may arrive.
+// goesOn reports whether more may arrive.
 func (s *shipper) goesOn() bool { return time.Since(s.news) < shipPatience }
 
 // giveUp waits no longer for what has not arrived.

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// privileged tells whether gclog may write where its user may not: as root, or with the capability
+// privileged reports whether gclog may write where its user may not: as root, or with the capability
 // that lets it look into all processes.
 func privileged() bool {
 	if os.Geteuid() == 0 {

@@ -207,7 +207,7 @@ func (r *RotatingFile) archivedByTime(dir *os.Root) []archived {
 	return list
 }
 
-// isLog tells whether a file with the name of an archived one may be one: a regular file that begins
+// isLog reports whether a file with the name of an archived one may be one: a regular file that begins
 // as a log does. Processes have a say in the names of their logs, and others may have files in the
 // same directory. What a file is does not change: it is looked into once.
 func (r *RotatingFile) isLog(dir *os.Root, name string) bool {
@@ -239,7 +239,7 @@ func (r *RotatingFile) beginsAsLog(dir *os.Root, name string) bool {
 	return err == nil && (len(begin) == 0 || r.files.IsOurs(begin))
 }
 
-// isArchived tells whether a file with the name of an archived one may be deleted or replaced:
+// isArchived reports whether a file with the name of an archived one may be deleted or replaced:
 // nobody writes it.
 func (r *RotatingFile) isArchived(dir *os.Root, name string) bool {
 	info, err := dir.Lstat(name)

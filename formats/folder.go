@@ -257,7 +257,7 @@ func (o *RotateOptions) wayOut(account string) string {
 	return fmt.Sprintf("Give a directory that only root may write to, or run gclog as that user (sudo -u %s gclog ...)", account)
 }
 
-// isSticky tells whether a directory is one like /tmp: several users make files in it, and each can
+// isSticky reports whether a directory is one like /tmp: several users make files in it, and each can
 // move away its own only.
 func isSticky(info fs.FileInfo) bool {
 	const othersWrite = 0o022

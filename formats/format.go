@@ -42,7 +42,7 @@ type formatter interface {
 	stall(dst []byte, s *gclog.Stall) []byte
 	summary(dst []byte, s *Summary) []byte
 	end(dst []byte, e *End) []byte
-	// next comes before each of the others. It tells whether a new file should
+	// next comes before each of the others. It reports whether a new file should
 	// not begin with what they append, and notes what its head needs if it does.
 	next() (hold bool)
 }
@@ -85,7 +85,7 @@ func ForFile(path string) Format {
 	return f
 }
 
-// ManyProcesses tells whether a file of this format may hold several processes.
+// ManyProcesses reports whether a file of this format may hold several processes.
 func (f Format) ManyProcesses() bool { return !f.oneProcess }
 
 // Options is what a Writer needs to know.
@@ -273,7 +273,7 @@ func (w *Writer) End(e *End) {
 	w.write(e.At, true, w.f.end(w.buf[:0], e))
 }
 
-// write writes a group, and tells whether that was possible.
+// write writes a group, and reports whether that was possible.
 func (w *Writer) write(at int64, hold bool, group []byte) bool {
 	w.buf = group
 	if len(group) == 0 {

@@ -140,7 +140,7 @@ func (j *jdk8) phaseStart(dst []byte, at int64, name string) []byte {
 	return append(dst, "-start]\n"...)
 }
 
-// phaseEnd: finished tells whether the phase really ended, and not the log.
+// phaseEnd: finished reports whether the phase really ended, and not the log.
 func (j *jdk8) phaseEnd(dst []byte, p *gclog.Phase, finished bool) []byte {
 	dst = j.concurrent(dst, p.Time, phaseName8[p.Kind], p.Time-p.Start)
 	if p.Kind != gclog.PhaseSweep || !finished {

@@ -13,7 +13,7 @@ import (
 // only who may write the file can hold one. A lock of the kind that flock makes could be held by
 // everybody who may read it, and would keep the next gclog from writing it.
 
-// lockFile locks a file that is being written, for as long as it is open, and tells whether that
+// lockFile locks a file that is being written, for as long as it is open, and reports whether that
 // was possible. A file system without locks, or a reader that has locked the file, is no reason not
 // to write.
 func lockFile(f *os.File) bool {
@@ -21,7 +21,7 @@ func lockFile(f *os.File) bool {
 	return unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &lock) == nil
 }
 
-// IsWritten tells whether a RotatingFile, of this or another program, is writing a file
+// IsWritten reports whether a RotatingFile, of this or another program, is writing a file
 // now.
 func IsWritten(path string) bool {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)

@@ -10,14 +10,14 @@ import (
 	"syscall"
 )
 
-// isTrusted tells whether a file belongs to root, to the user of this process, to the one who has
+// isTrusted reports whether a file belongs to root, to the user of this process, to the one who has
 // called it by sudo, to the one that it writes as, or to nobody in this user namespace.
 func (o *RotateOptions) isTrusted(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && (s.Uid == 0 || int(s.Uid) == os.Geteuid() || o.Sudo != 0 && int(s.Uid) == o.Sudo || s.Uid == o.As.UID || isUnmapped(s.Uid))
 }
 
-// strict tells whether gclog can do more than the owner of a directory may, and acts for itself:
+// strict reports whether gclog can do more than the owner of a directory may, and acts for itself:
 // then nobody else may own it.
 func (o *RotateOptions) strict() bool { return o.As == (Account{}) && privileged() }
 
@@ -53,7 +53,7 @@ func (o *RotateOptions) owners(info fs.FileInfo) (owner string, group groupOf) {
 	return owner, group
 }
 
-// hasOneName tells whether a file is in no other folder too.
+// hasOneName reports whether a file is in no other folder too.
 func hasOneName(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && s.Nlink == 1

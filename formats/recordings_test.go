@@ -17,7 +17,7 @@ import (
 // A memory is an Output that keeps what it is given.
 type memory struct {
 	files []*file
-	// cut tells whether another file begins before a group; nil: never.
+	// cut reports whether another file begins before a group; nil: never.
 	cut  func(hold bool) bool
 	held bool // the last group was
 }

@@ -346,7 +346,7 @@ func (r *RotatingFile) Close() error {
 	return err
 }
 
-// due tells whether another file must be begun before a group of n bytes.
+// due reports whether another file must be begun before a group of n bytes.
 func (r *RotatingFile) due(n int64, hold bool) bool {
 	size := r.size + int64(len(r.pending))
 	if r.o.Count <= 0 || r.o.Size <= 0 || !r.begun || size+n <= r.o.Size || size < r.retryAt {
@@ -421,7 +421,7 @@ func (r *RotatingFile) create() error {
 	return err
 }
 
-// tryCreate tells whether it is worth another try.
+// tryCreate reports whether it is worth another try.
 func (r *RotatingFile) tryCreate() (again bool, err error) {
 	err = r.o.inFolder(filepath.Dir(r.path), func(dir *os.Root) error {
 		f, err := r.make(dir)

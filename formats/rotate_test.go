@@ -1488,7 +1488,7 @@ type fault struct {
 	head string // whether heads are joined to the first group
 }
 
-// inject runs the helper with the call of that number failing, and tells whether
+// inject runs the helper with the call of that number failing, and reports whether
 // there was one.
 func (f fault) inject(t *testing.T, strace, call string, number int, naming Naming) bool {
 	t.Helper()

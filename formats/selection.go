@@ -103,7 +103,7 @@ func Of(list ...Decorator) (d Decorators) {
 	return d
 }
 
-// Has tells whether x is in the set.
+// Has reports whether x is in the set.
 func (d Decorators) Has(x Decorator) bool { return d&(1<<x) != 0 }
 
 // A Selection is which lines a unified log has, and what stands before them.
@@ -137,7 +137,7 @@ func (s *Selection) Select(tags []string, wildcard bool, level Level) (found boo
 	return found
 }
 
-// Empty tells whether no line is selected but those of heads, which are not written
+// Empty reports whether no line is selected but those of heads, which are not written
 // alone.
 func (s *Selection) Empty() bool {
 	for i, level := range s.Levels {
@@ -148,6 +148,6 @@ func (s *Selection) Empty() bool {
 	return true
 }
 
-// Suspensions tells whether the selection has lines for suspensions that are not the
+// Suspensions reports whether the selection has lines for suspensions that are not the
 // GC's.
 func (s *Selection) Suspensions() bool { return s != nil && s.Levels[TagSafepoint] >= LevelInfo }

@@ -33,7 +33,7 @@ func newUnified(o *Options) formatter {
 	return u
 }
 
-// on tells whether there are lines of a tag set and level.
+// on reports whether there are lines of a tag set and level.
 func (u *unified) on(set TagSet, level Level) bool { return u.sel.Levels[set] >= level }
 
 // header: readers find the collector by the first line, and take the second for
@@ -338,7 +338,7 @@ func (u *unified) phase(dst []byte, p *gclog.Phase) []byte {
 // Titles of the phases, with the line end that only their begin has.
 var phaseTitle = [...]string{"Concurrent Mark\n", "Concurrent Sweep\n"}
 
-// phaseEnd: finished tells whether the phase really ended, and not the log.
+// phaseEnd: finished reports whether the phase really ended, and not the log.
 func (u *unified) phaseEnd(dst []byte, p *gclog.Phase, n uint32, finished bool) []byte {
 	title := phaseTitle[p.Kind]
 	dst = u.concurrent(dst, p.Time, n, title[:len(title)-1], p.Time-p.Start)

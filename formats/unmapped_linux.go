@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// isUnmapped tells whether an owner is none of this user namespace: the kernel shows all of these
+// isUnmapped reports whether an owner is none of this user namespace: the kernel shows all of these
 // as one number. Nobody in the namespace can be such an owner; outside it is who made the
 // namespace, or root, as for most of what a container is given.
 func isUnmapped(uid uint32) bool {
@@ -23,7 +23,7 @@ func isUnmapped(uid uint32) bool {
 	return err == nil && !covers(ids, uid)
 }
 
-// covers tells whether a uid_map, with lines of first id inside, first id outside and how many,
+// covers reports whether a uid_map, with lines of first id inside, first id outside and how many,
 // covers an id inside. It does where it cannot be read.
 func covers(ids []byte, uid uint32) bool {
 	lines := bufio.NewScanner(bytes.NewReader(ids))

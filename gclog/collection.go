@@ -36,14 +36,14 @@ type collection struct {
 // maxOpen is how many collections can be open. Real processes have two or three.
 const maxOpen = 16
 
-// isBackground tells whether it runs, or ran, as a background collection.
+// isBackground reports whether it runs, or ran, as a background collection.
 func (c *collection) isBackground() bool { return c.Kind == KindBackground }
 
-// blockingNow tells whether the program stands because of c: it has neither
+// blockingNow reports whether the program stands because of c: it has neither
 // ended nor is it concurrent.
 func (c *collection) blockingNow() bool { return !c.HasEnd && !c.restarted }
 
-// demoted tells whether a collection that was started as a background one was
+// demoted reports whether a collection that was started as a background one was
 // carried out as a blocking one: it ended before the program ran again, and does
 // not say that it was concurrent.
 func (c *collection) demoted() bool {
@@ -215,7 +215,7 @@ func (r *Reducer) endStale(e *clr.GCStart, s *suspension) {
 	}
 }
 
-// restarting tells whether the program is about to run again: the end of the
+// restarting reports whether the program is about to run again: the end of the
 // suspension may be told after the begin of what comes next.
 func (s *suspension) restarting() bool { return s.restart != unknownTime }
 
@@ -295,7 +295,7 @@ func (r *Reducer) endedUnstarted(at Stamp, e *clr.GCEnd) *collection {
 	return c
 }
 
-// standing tells whether the program stands for the GC now.
+// standing reports whether the program stands for the GC now.
 func (r *Reducer) standing() bool {
 	for _, s := range r.suspensions {
 		if s.granted() && s.forGC() {
@@ -418,7 +418,7 @@ func (c *collection) heap(number uint32) *HeapDetails {
 	return &c.Heaps[len(c.Heaps)-1]
 }
 
-// readyAtPause tells whether the sums can be made when the pause is told: all
+// readyAtPause reports whether the sums can be made when the pause is told: all
 // that a blocking collection says about itself comes before its restart.
 func (c *collection) readyAtPause() bool { return !c.isBackground() }
 

@@ -188,7 +188,7 @@ type GCDetails struct {
 	// Global is what all heaps have in common [R 205].
 	Global    clr.GCGlobalHeapHistory
 	HasGlobal bool
-	// HasCompaction: Global tells whether objects were moved together. A record that
+	// HasCompaction: Global reports whether objects were moved together. A record that
 	// was read from a log may know that, the number of heaps, why the generation was
 	// chosen and the memory load, and nothing else.
 	HasCompaction bool
@@ -231,7 +231,7 @@ type Memory struct {
 	At          int64  // when this was read, nanoseconds since the sync point; 0: unknown
 }
 
-// Known tells whether anything is known.
+// Known reports whether anything is known.
 func (m *Memory) Known() bool { return m.Resident|m.Cgroup|m.CgroupLimit != 0 }
 
 // A PausePart is one time that the program stood for a collection.
@@ -519,7 +519,7 @@ func (d *GCDetails) PausePercent() float64 {
 	return 100 * float64(d.Pause()) / float64(d.Window)
 }
 
-// Compacting tells whether the collection moved objects together, and whether
+// Compacting reports whether the collection moved objects together, and whether
 // that is known.
 func (d *GCDetails) Compacting() (compacting, known bool) {
 	if d.Kind == KindBackground {
@@ -581,7 +581,7 @@ func (d *GCDetails) GenerationName() string {
 // may have been a foreground one, and a gen2 of either kind.
 func (d *GCDetails) KindKnown() bool { return d.Flaws&FlawNoStart == 0 || d.Kind == KindBackground }
 
-// Collected tells whether the collection looked at generation g: those up to its
+// Collected reports whether the collection looked at generation g: those up to its
 // own, a gen2 also at large and pinned objects. A background collection leaves the
 // young generations alone.
 func (d *GCDetails) Collected(g int) bool {
@@ -604,7 +604,7 @@ func (d *GCDetails) Survival(g int) (percent float64, known bool) {
 	return 100 * float64(min(x.Survived, x.ObjectsBefore)) / float64(x.ObjectsBefore), true
 }
 
-// moreSurvived tells whether more survived than can be meant: recordings have up to 1.6 %
+// moreSurvived reports whether more survived than can be meant: recordings have up to 1.6 %
 // too much where all did, and a tenth to many times where the numbers do not belong together.
 func (x *GenerationDetails) moreSurvived() bool {
 	return sub(x.Survived, x.ObjectsBefore) > x.ObjectsBefore/50

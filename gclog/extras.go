@@ -122,7 +122,7 @@ func (r *Reducer) bgcPhase(at Stamp, e *clr.BGCPhaseEvent) {
 	}
 }
 
-// justEnded tells whether a background collection ended on this thread a moment
+// justEnded reports whether a background collection ended on this thread a moment
 // ago: the last phases of server GC come behind GCEnd.
 func (r *Reducer) justEnded(at Stamp) bool {
 	return r.sizes.known && at.Time-r.sizes.at < patience

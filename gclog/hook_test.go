@@ -140,7 +140,7 @@ func (s *ofStory) Event(_ gclog.Stamp, _ clr.Event, d *gclog.GCDetails) {
 	s.numbers = append(s.numbers, n)
 }
 
-// followedInSuspension tells whether another collection came in the suspension of d: its
+// followedInSuspension reports whether another collection came in the suspension of d: its
 // restart is shown with that one.
 func followedInSuspension(list []*gclog.GCDetails, d *gclog.GCDetails) bool {
 	for _, o := range list {

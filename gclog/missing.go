@@ -68,7 +68,7 @@ func (m *Missing) insert(r run) {
 	m.n = len(slices.Replace(m.runs[:m.n], from, to, r))
 }
 
-// Names tells whether one of the gaps names all collections of g.
+// Names reports whether one of the gaps names all collections of g.
 func (m *Missing) Names(g *Gap) bool {
 	return slices.ContainsFunc(m.runs[:m.n], func(r run) bool { return r.from <= g.From && g.To <= r.to })
 }

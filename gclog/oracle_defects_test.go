@@ -16,7 +16,7 @@ type defect struct {
 	what    string
 	members []string // with or without [element]
 	always  bool     // they differ wherever it affects a collection
-	// affects tells whether the defect explains a difference in this collection.
+	// affects reports whether the defect explains a difference in this collection.
 	affects func(r *evidence, p *pair) bool
 	// wrong says what shows that the record is wrong all the same, "" if nothing does.
 	wrong func(r *evidence, p *pair) string
@@ -84,7 +84,7 @@ func marksAgain(r *evidence, p *pair) bool {
 	})
 }
 
-// summed tells whether what a record has of the histories of the heaps is what they say.
+// summed reports whether what a record has of the histories of the heaps is what they say.
 func summed(r *evidence, p *pair) string {
 	d, told := p.d, r.historiesOf(p.d)
 	problem := all(expect("histories", len(told.heaps), int(told.global.Heaps)), expect("heaps", d.HeapCount(), len(told.heaps)), expect("known", d.HasHistory && d.HasGlobal, true),
@@ -156,7 +156,7 @@ func summedGeneration(d *gclog.GCDetails, told *heapHistories, g int) string {
 		expect("objects before", x.ObjectsBefore, uint64(max(0, objectsBefore))), expect("objects after", x.ObjectsAfter, uint64(max(0, objectsAfter))))
 }
 
-// timed tells whether the times of a record are those that the runtime told of the parts
+// timed reports whether the times of a record are those that the runtime told of the parts
 // that its kind of collection has.
 func timed(d *gclog.GCDetails, told *clr.GCGlobalHeapHistory) string {
 	count := told.TimeCount
@@ -173,7 +173,7 @@ func timed(d *gclog.GCDetails, told *clr.GCGlobalHeapHistory) string {
 	return problem
 }
 
-// spanned tells whether the time that a record has run since the last one, and the time
+// spanned reports whether the time that a record has run since the last one, and the time
 // that its share of the pause refers to, are those between the events.
 func spanned(r *evidence, p *pair) string {
 	d := p.d
@@ -224,7 +224,7 @@ var (
 	ofAllocated = []string{"UserAllocated", "AllocedSinceLastGCMB", "AllocRateMBSec"}
 )
 
-// behindMissed tells whether collections right before this one were not seen. Numbers that
+// behindMissed reports whether collections right before this one were not seen. Numbers that
 // were used up for nothing are none.
 func behindMissed(p *pair) bool {
 	return !p.d.HasSinceLast && p.before != nil && p.d.Number > p.before.Number+1
@@ -634,7 +634,7 @@ func revisits(r *evidence, d *gclog.GCDetails) (sums, own [2][2]gclog.Revisit) {
 	return sums, own
 }
 
-// covers tells whether the one pause of a blocking collection is all of a suspension, and
+// covers reports whether the one pause of a blocking collection is all of a suspension, and
 // all that it lasted.
 func covers(r *evidence, d *gclog.GCDetails) string {
 	begin, end := d.PauseStart(), d.PauseStart()+d.Pause()
@@ -646,7 +646,7 @@ func covers(r *evidence, d *gclog.GCDetails) string {
 		expect("the program runs again", first < len(r.told.restarts) && r.told.restarts[first] == end, true))
 }
 
-// negative tells whether the objects of a generation come out below 0 in a heap.
+// negative reports whether the objects of a generation come out below 0 in a heap.
 func negative(d *gclog.GCDetails) bool {
 	for _, h := range histories(d) {
 		for g := range h.Generations {
@@ -660,7 +660,7 @@ func negative(d *gclog.GCDetails) bool {
 	return false
 }
 
-// besideBackground tells whether a background collection is this one, or went on at some
+// besideBackground reports whether a background collection is this one, or went on at some
 // time since the one that started before: then that is no measure of what was allocated.
 func besideBackground(r *evidence, p *pair) bool {
 	return slices.ContainsFunc(r.o.gcs, func(b *gclog.GCDetails) bool {

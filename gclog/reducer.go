@@ -78,7 +78,7 @@ func NewReducer(out Observer) *Reducer {
 	return &Reducer{out: out, hook: hook}
 }
 
-// Wanted tells whether the Reducer has any use for a kind of event: it is the
+// Wanted reports whether the Reducer has any use for a kind of event: it is the
 // filter for parse.NewReader. Of pinned objects only number and size matter.
 func Wanted(m *parse.Metadata) parse.Want {
 	w := parse.Want{Deliver: needed(m)}
@@ -269,7 +269,7 @@ func (r *Reducer) advance(now int64) {
 // one in its first pause.
 func (r *Reducer) First() uint32 { return r.first }
 
-// Idle tells whether nothing is under way, so that Advance has nothing to do.
+// Idle reports whether nothing is under way, so that Advance has nothing to do.
 func (r *Reducer) Idle() bool { return len(r.open) == 0 && len(r.suspensions) == 0 }
 
 // Finish tells what is open as it is, because the stream has ended at the time

@@ -24,7 +24,7 @@ func (s *suspension) forGC() bool {
 	return s.reason == clr.SuspendForGC || s.reason == clr.SuspendForGCPrep
 }
 
-// isOver tells whether s must have ended before a collection that seems to start in it:
+// isOver reports whether s must have ended before a collection that seems to start in it:
 // events were lost since, and only the full collection of provisional mode and a background
 // one start behind another one in the same suspension, or any in that of a background one.
 func (s *suspension) isOver(e *clr.GCStart) bool {
@@ -40,7 +40,7 @@ func (s *suspension) stops(now Stamp) Stamp {
 	return Stamp{Time: s.begin, Ticks: s.ticks, Thread: now.Thread}
 }
 
-// granted tells whether the threads stand because of s.
+// granted reports whether the threads stand because of s.
 func (s *suspension) granted() bool { return s.stood != unknownTime && s.restart == unknownTime }
 
 func (r *Reducer) suspendBegin(at Stamp, reason clr.SuspendReason) {
@@ -65,7 +65,7 @@ func (r *Reducer) suspendBegin(at Stamp, reason clr.SuspendReason) {
 	}
 }
 
-// marking tells whether the concurrent mark phase goes on.
+// marking reports whether the concurrent mark phase goes on.
 func (c *collection) marking() bool {
 	b := &c.background
 	return c.restarted && b.MarkStart != 0 && b.MarkEnd == 0
@@ -457,7 +457,7 @@ type waitingPhase struct {
 
 const maxPhases = 8
 
-// pausedBy tells whether a suspension other than own is open.
+// pausedBy reports whether a suspension other than own is open.
 func (r *Reducer) pausedBy(own *suspension) bool {
 	for _, s := range r.suspensions {
 		if s != own && s.forGC() {

@@ -165,7 +165,7 @@ func (c *truth) compare(d *gclog.GCDetails, l *said) {
 	}
 }
 
-// hasInside tells whether collections of younger generations ran while d did.
+// hasInside reports whether collections of younger generations ran while d did.
 func (c *truth) hasInside(d *gclog.GCDetails) bool {
 	for _, o := range c.o.gcs {
 		if o != d && o.Start > d.Start && o.Start < d.End {

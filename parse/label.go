@@ -49,7 +49,7 @@ func (r *Reader) parseLabels(b []byte) string {
 	return ""
 }
 
-// parseLabelList reads one, and tells whether it has a version and all kinds in it are known.
+// parseLabelList reads one, and reports whether it has a version and all kinds in it are known.
 func parseLabelList(c *cursor) (l labelList, versioned, known bool) {
 	for {
 		kind := c.u8() // 0, of which there is no item, behind the end

@@ -130,7 +130,7 @@ func (r *Reader) walk() error {
 	return nil
 }
 
-// take queues the row if it is wanted, and tells whether rows are due now.
+// take queues the row if it is wanted, and reports whether rows are due now.
 func (r *Reader) take(payload []byte, sorted bool) bool {
 	k := &r.block
 	wanted := k.meta != nil && k.meta.want.Deliver

@@ -535,7 +535,7 @@ func TestOutcomeForNobody(t *testing.T) {
 	}
 }
 
-// openedBy tells whether a process has a file open.
+// openedBy reports whether a process has a file open.
 func openedBy(pid int, path string) bool {
 	links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
 	return slices.ContainsFunc(links, func(link string) bool { to, _ := os.Readlink(link); return to == path })

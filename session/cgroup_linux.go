@@ -127,7 +127,7 @@ func (t *tree) openDirs(point string, steps []string) (dirs []int) {
 	}
 }
 
-// isGroup tells whether a file is one of the kernel's about groups. What a process has
+// isGroup reports whether a file is one of the kernel's about groups. What a process has
 // mounted there itself may be anything.
 func isGroup(fd int) bool {
 	var st unix.Statfs_t
@@ -153,7 +153,7 @@ func openGroupFile(dir int, name string) int {
 	return f
 }
 
-// hasGroupFile tells whether a group has a file, without touching it.
+// hasGroupFile reports whether a group has a file, without touching it.
 func hasGroupFile(dir int, name string) bool {
 	fd, err := openFile(dir, name)
 	closeFile(&fd)

@@ -36,7 +36,7 @@ func (c *Client) request(ctx context.Context, name string, set, command byte, pa
 }
 
 // exchange sends one command and has take read on behind the answer, with its
-// payload. take tells whether it keeps the connection.
+// payload. take reports whether it keeps the connection.
 //
 // All of it together has the time of one request. When that is over the error
 // wraps ErrNoAnswer; when ctx is done it is that of ctx.

@@ -25,7 +25,7 @@ const (
 	maxVariableBytes = 64 << 10
 )
 
-// matters tells whether a variable concerns .NET, or tells what a process belongs to. No others
+// matters reports whether a variable concerns .NET, or tells what a process belongs to. No others
 // are kept: environments hold secrets.
 func matters(name string) bool {
 	switch name {

@@ -37,7 +37,7 @@ func (h *Host) Look(ctx context.Context, pid, uid int, f func() (int, error), dr
 	return look(ctx, &Process{PID: pid, UID: uid, host: h}, f, drop)
 }
 
-// MayNotAnswer tells whether a file system of a process may not answer, where it, and the first
+// MayNotAnswer reports whether a file system of a process may not answer, where it, and the first
 // process of the host, have these mounts.
 func MayNotAnswer(mounts, host string, ours bool, path string) bool {
 	g := &guard{parseMounts([]byte(mounts)), func() []mount { return parseMounts([]byte(host)) }, func() bool { return ours }}
@@ -166,7 +166,7 @@ func GroupPath(proc string) (path string, version int, ok bool) {
 	return memoryGroupPath(dir)
 }
 
-// HasMemory tells whether a mount is one of control groups for memory.
+// HasMemory reports whether a mount is one of control groups for memory.
 func HasMemory(mount string, version int) bool {
 	m, ok := parseMount([]byte(mount))
 	return ok && m.hasMemory(version)

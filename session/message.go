@@ -96,7 +96,7 @@ func badAnswer(command, format string, args ...any) error {
 	return &AnswerError{command, fmt.Errorf(format, args...)}
 }
 
-// unknownCommand tells whether a runtime is too old for a command: that is how
+// unknownCommand reports whether a runtime is too old for a command: that is how
 // features are found out, never by version.
 func unknownCommand(err error) bool {
 	var s *ServerError

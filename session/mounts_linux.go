@@ -165,7 +165,7 @@ func (h *hostMounts) read() []mount {
 	return h.list
 }
 
-// mountsAreOurs tells whether the mount namespace of a process belongs to the user namespace of
+// mountsAreOurs reports whether the mount namespace of a process belongs to the user namespace of
 // gclog. In one of its own every user may mount FUSE, and an overlay over that.
 func mountsAreOurs(proc int) bool {
 	namespace, _ := openAs(proc, "ns/mnt", openRead)
@@ -232,7 +232,7 @@ func (g *guard) check(m *mount) error {
 	return &awayError{m.system, m.point, m.device}
 }
 
-// layersAnswer tells whether an overlay's own layers are on file systems that answer: those of
+// layersAnswer reports whether an overlay's own layers are on file systems that answer: those of
 // containers may be on FUSE, where images are fetched when they are read. They are told as whoever
 // has mounted it saw them, which for containers is the host.
 func (g *guard) layersAnswer(m *mount) bool {

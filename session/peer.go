@@ -152,7 +152,7 @@ func (c *connection) watch() {
 	c.peer.ended(c)
 }
 
-// release ends the watch. It tells whether the connection can be used.
+// release ends the watch. It reports whether the connection can be used.
 func (c *connection) release() bool {
 	_ = c.SetReadDeadline(time.Unix(1, 0))
 	<-c.watched

@@ -261,7 +261,7 @@ func (p *Port) welcome(x *seat, id identity, inner int) bool {
 	return true
 }
 
-// makeRoom tells whether there is room for a new peer. Where all places are taken, a user other than
+// makeRoom reports whether there is room for a new peer. Where all places are taken, a user other than
 // root who has more than half of them, and more than the one who comes, gives one back that is not
 // held.
 func (p *Port) makeRoom(from caller) bool {

@@ -121,7 +121,7 @@ func (q *request) findSocket(t *tree, dir place) (string, error) {
 	return name, nil
 }
 
-// mayBeSocket tells whether a file may be the socket of the process. Anybody can make
+// mayBeSocket reports whether a file may be the socket of the process. Anybody can make
 // one with its name in /tmp; but only root can have become another user since it did.
 func (q *request) mayBeSocket(st *unix.Stat_t) bool {
 	return st.Mode&unix.S_IFMT == unix.S_IFSOCK && (int(st.Uid) == q.UID || st.Uid == 0)

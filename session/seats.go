@@ -29,7 +29,7 @@ func callerOf(conn net.Conn) caller {
 	return caller{pid, uid}
 }
 
-// seen tells whether this host shows the process. Of one that it does not show, processes of one user
+// seen reports whether this host shows the process. Of one that it does not show, processes of one user
 // cannot be told apart.
 func (c caller) seen() bool { return c.pid != 0 }
 
@@ -39,7 +39,7 @@ const unknownStart = math.MaxUint64
 // seats are those of a port that are no peer's, the oldest first.
 type seats []*seat
 
-// remove takes a seat off the list, and tells whether it was there.
+// remove takes a seat off the list, and reports whether it was there.
 func (s *seats) remove(x *seat) bool {
 	i := slices.Index(*s, x)
 	if i < 0 {
@@ -76,7 +76,7 @@ func (s seats) surplus() *seat {
 	return worst
 }
 
-// outweighs tells whether a is to make way rather than b.
+// outweighs reports whether a is to make way rather than b.
 func outweighs(a, b caller, users map[int]int, callers map[caller]int) bool {
 	if (a.uid == 0) != (b.uid == 0) {
 		return b.uid == 0

@@ -113,7 +113,7 @@ func (e *TargetError) as(kind string) *TargetError {
 	return e
 }
 
-// Ignored tells whether the process was started with GCLOG_IGNORE=1: whoever takes all
+// Ignored reports whether the process was started with GCLOG_IGNORE=1: whoever takes all
 // processes shall leave it alone.
 func (p *Process) Ignored() bool { return p.Environ["GCLOG_IGNORE"] == "1" }
 

@@ -128,7 +128,7 @@ func PeerProcess(conn net.Conn) (pid, uid int, err error) {
 	return pid, int(cred.Uid), nil
 }
 
-// Alive tells whether the process still runs.
+// Alive reports whether the process still runs.
 func (p *Process) Alive() bool {
 	return !errors.Is(unix.Kill(p.PID, 0), syscall.ESRCH)
 }

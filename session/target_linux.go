@@ -89,7 +89,7 @@ func (h *Host) inspect(ctx context.Context, pid int) *Listed {
 	return l
 }
 
-// Dotnet tells whether there is a .NET runtime in the process, as far as that can be
+// Dotnet reports whether there is a .NET runtime in the process, as far as that can be
 // seen.
 func (l *Listed) Dotnet() bool {
 	var t *TargetError
@@ -253,7 +253,7 @@ func (p *Process) guard(proc int) *guard {
 	return newGuard(&p.host.state.mounts, proc)
 }
 
-// reachesOthers tells whether gclog, though not root, has the capabilities that it takes
+// reachesOthers reports whether gclog, though not root, has the capabilities that it takes
 // to look into processes of other users and to connect to their sockets.
 func reachesOthers() bool {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
@@ -473,7 +473,7 @@ func peerStart(conn net.Conn, pid int) uint64 {
 	return stat.startKey
 }
 
-// hasEnded tells whether the process that has made a connection is known to have ended.
+// hasEnded reports whether the process that has made a connection is known to have ended.
 func hasEnded(conn net.Conn) (ended bool) {
 	_ = control(conn, func(fd int) {
 		process, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PEERPIDFD)
@@ -548,7 +548,7 @@ func (p *Process) tell(q *request) bool {
 	return err == nil && r.Yes
 }
 
-// Stopped tells whether the process is stopped, by SIGSTOP or a debugger.
+// Stopped reports whether the process is stopped, by SIGSTOP or a debugger.
 func (p *Process) Stopped() bool {
 	s, err := readStat(p.procPID())
 	return err == nil && (s.state == 'T' || s.state == 't')
@@ -571,7 +571,7 @@ func statusNumber(pid int, name string) int {
 	return append(statusNumbers(b, name), 0)[0]
 }
 
-// Alive tells whether the process still runs. That of one that this host does not show
+// Alive reports whether the process still runs. That of one that this host does not show
 // is known by its connection to a port.
 func (p *Process) Alive() bool {
 	if p.peer != nil {

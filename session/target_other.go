@@ -76,7 +76,7 @@ func (h *Host) Inspect(pid int) *Listed {
 	return &Listed{Process: t.Process}
 }
 
-// Dotnet tells whether there is a .NET runtime in the process, as far as that can be
+// Dotnet reports whether there is a .NET runtime in the process, as far as that can be
 // seen.
 func (l *Listed) Dotnet() bool { return l.Err == nil }
 

@@ -113,7 +113,7 @@ func PeerProcess(net.Conn) (pid, uid int, err error) {
 	return 0, 0, errors.New("the process at the other end of a pipe is not known")
 }
 
-// Alive tells whether the process still runs.
+// Alive reports whether the process still runs.
 func (p *Process) Alive() bool {
 	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(p.PID))
 	if err != nil {

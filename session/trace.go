@@ -319,5 +319,5 @@ func (e event) happened() bool {
 	}
 }
 
-// IsIdle tells whether an error of Read only says that no byte came in time.
+// IsIdle reports whether an error of Read only says that no byte came in time.
 func IsIdle(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }

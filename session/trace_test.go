@@ -23,7 +23,7 @@ func config() session.Config {
 }
 
 // TestCollectTracingAtOnce: sessions of one client may be begun at the same time; the race detector
-// tells whether they may.
+// reports whether they may.
 func TestCollectTracingAtOnce(t *testing.T) {
 	c := serve(t, func(conn net.Conn, request []byte) {
 		if request[17] > 0x03 {

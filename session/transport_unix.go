@@ -32,7 +32,7 @@ func ListenUnix(path string, mode fs.FileMode) (net.Listener, error) {
 	return l, nil
 }
 
-// isLeft tells whether path is the socket of a listener that has ended. One that
+// isLeft reports whether path is the socket of a listener that has ended. One that
 // is only busy does not refuse connections.
 func isLeft(path string) bool {
 	info, err := os.Lstat(path)

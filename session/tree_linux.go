@@ -155,7 +155,7 @@ func (t *tree) step(dir place, name string) (file place, err error) {
 		file.fd, err = openFile(dir.fd, name)
 		return file, err
 	}
-	// Within a mount there is nothing to check; the kernel tells whether this leads into another.
+	// Within a mount there is nothing to check; the kernel reports whether this leads into another.
 	how := unix.OpenHow{Flags: openPath | unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_XDEV}
 	for range openTries {
 		file.fd, err = unix.Openat2(dir.fd, name, &how)

@@ -106,7 +106,7 @@ func (w *Watch) lastStatus() (unix.WaitStatus, bool) {
 	return unix.WaitStatus(info.Exit_code), known
 }
 
-// SocketLeft tells whether the socket is still there, and whether that is known. A
+// SocketLeft reports whether the socket is still there, and whether that is known. A
 // process that exits removes it, one that is killed does not.
 func (w *Watch) SocketLeft() (left, known bool) {
 	fd, err := openFile(w.dir, w.socket) // it touches no more than the folder

@@ -241,7 +241,7 @@ func TestWildNumbers(t *testing.T) {
 	}
 }
 
-// failed tells whether an error is another one than that something is told twice.
+// failed reports whether an error is another one than that something is told twice.
 func failed(err error) bool {
 	_, twice := errors.AsType[*logs.OverlapError](err)
 	return err != nil && !twice

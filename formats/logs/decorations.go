@@ -105,7 +105,7 @@ func skipName(b []byte) []byte {
 	return b
 }
 
-// isNumeric tells whether b begins with a bracket in which a digit is first.
+// isNumeric reports whether b begins with a bracket in which a digit is first.
 func isNumeric(b []byte) bool { return len(b) > 1 && b[0] == '[' && b[1]-'0' <= 9 }
 
 // time takes what begins with a digit. What is no time is the name of a host. It is

@@ -50,7 +50,7 @@ func (j *jsonParser) line(b []byte) bool {
 	return ours
 }
 
-// take reads a line into r. It tells whether it is ours, and whether r is a record:
+// take reads a line into r. It reports whether it is ours, and whether r is a record:
 // the head of a file has only facts, and a newer gclog may have other records.
 func (j *jsonParser) take(b []byte, r *record) (ours, whole bool) {
 	l := &j.l

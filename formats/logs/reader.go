@@ -137,7 +137,7 @@ type formatReader struct {
 	name  string
 	lacks string
 	byEnd bool // lines are in the order in which what they tell has ended
-	// recognize tells whether a line is of this format, and its time: zero if it has
+	// recognize reports whether a line is of this format, and its time: zero if it has
 	// none.
 	recognize func(line []byte) (time.Time, bool)
 	new       func(observe func(*gclog.Process) Observer, at *reading) parser

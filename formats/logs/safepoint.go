@@ -61,7 +61,7 @@ func (u *unified) tellSuspension(s gclog.Suspension, at span) {
 	}
 }
 
-// isSuspension tells whether a line is one of those.
+// isSuspension reports whether a line is one of those.
 func isSuspension(text []byte) (rest []byte, ok bool) {
 	rest, ok = literal(text, stopped)
 	return rest, ok && bytes.Contains(rest, []byte(", reason: "))

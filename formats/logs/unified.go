@@ -170,7 +170,7 @@ func wordsOf(t tags) []string {
 	return words[:]
 }
 
-// cut tells whether a text that nobody knows is the begin of what is known.
+// cut reports whether a text that nobody knows is the begin of what is known.
 func cut(text []byte, begins []string) bool {
 	for _, begin := range begins {
 		if n := min(len(text), len(begin)); string(text[:n]) == begin[:n] {

@@ -107,7 +107,7 @@ func (u *unified) at(m moment) span {
 	return cutOff(m.up-u.base.up, m.upUnit)
 }
 
-// younger tells whether a process was younger at m than before. Where the date goes back
+// younger reports whether a process was younger at m than before. Where the date goes back
 // as well it is only that the lines are not in order.
 func (u *unified) younger(m moment) bool {
 	back := u.newest.up - m.up
@@ -120,7 +120,7 @@ func (u *unified) younger(m moment) bool {
 	return back > int64(time.Second) && m.wall-u.newest.wall > int64(time.Second)-back
 }
 
-// comparable tells whether times have to do with those before.
+// comparable reports whether times have to do with those before.
 func (u *unified) comparable(m moment) bool {
 	return u.base.wallUnit != 0 && m.wallUnit != 0 || u.base.upUnit != 0 && m.upUnit != 0
 }

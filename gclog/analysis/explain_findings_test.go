@@ -79,7 +79,7 @@ func TestFindingsExplained(t *testing.T) {
 	t.Log(compared)
 }
 
-// caused tells whether a statement gives a cause whose name starts so.
+// caused reports whether a statement gives a cause whose name starts so.
 func (j *judge) caused(statement, prefix string) bool {
 	s := j.by[statement]
 	return s != nil && slices.ContainsFunc(s.Causes, func(cause string) bool { return strings.HasPrefix(cause, prefix) })

@@ -136,7 +136,7 @@ func ownBudget(g int) string {
 	return "its budget"
 }
 
-// unasked tells whether the budget of a generation above the condemned one does not
+// unasked reports whether the budget of a generation above the condemned one does not
 // matter: the runtime stops at the youngest that has some left, except for a gen1 that is
 // made for another reason, of which it looks at gen2's.
 func (x *explainer) unasked(g int) bool {
@@ -150,7 +150,7 @@ func (x *explainer) unasked(g int) bool {
 	return younger.HasBudgetLeft && younger.BudgetLeft > 0
 }
 
-// allocates tells whether a reason says that the budget of g was used up.
+// allocates reports whether a reason says that the budget of g was used up.
 func allocates(r clr.Reason, g int) bool {
 	return r == clr.ReasonAllocSmall && g == gclog.Gen0 || r == clr.ReasonAllocLarge && g >= gclog.LOH
 }

@@ -179,7 +179,7 @@ func (j *judged) paused() (sum, most int64) {
 	return sum, most
 }
 
-// has tells whether one of the conditions held, of any heap or of all.
+// has reports whether one of the conditions held, of any heap or of all.
 func has(d *gclog.GCDetails, c clr.Condemned) bool {
 	_, conditions, known := d.Condemned()
 	return known && conditions&c != 0

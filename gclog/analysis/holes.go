@@ -37,7 +37,7 @@ func (h holes) behind(start, end int64) bool {
 	return true
 }
 
-// touch tells whether any of [from, to) was not observed.
+// touch reports whether any of [from, to) was not observed.
 func (h holes) touch(from, to int64) bool {
 	i := sort.Search(len(h), func(i int) bool { return h[i].To > from })
 	return i < len(h) && h[i].From < to

@@ -35,7 +35,7 @@ func (x *Summary) Metrics() []Metric {
 	return list
 }
 
-// nothing tells whether there was surely nothing of a class while the session was on. Some
+// nothing reports whether there was surely nothing of a class while the session was on. Some
 // logs need not hold pauses without a collection.
 func (x *Summary) nothing(c Class) bool {
 	told := !x.Sparse || c != ClassAll && c != ClassNone
@@ -97,7 +97,7 @@ type sessionMetric struct {
 	number           func(*Summary) Number
 }
 
-// ofTime tells whether it is about time that passes without collections too.
+// ofTime reports whether it is about time that passes without collections too.
 func (m *sessionMetric) ofTime() bool {
 	return m.name == "duration" || strings.HasPrefix(m.name, "pause.share") || strings.HasPrefix(m.name, "mutator.")
 }
@@ -180,7 +180,7 @@ type classMetric struct {
 	number           func(*Rollup) Number
 }
 
-// ofPauses tells whether pauses without a collection have it too.
+// ofPauses reports whether pauses without a collection have it too.
 func (m *classMetric) ofPauses() bool { return strings.HasPrefix(m.name, "pause.") }
 
 // of is its name for a class: that of the class before it, in place of "gc" if it

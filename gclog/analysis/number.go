@@ -8,7 +8,7 @@ type Number struct {
 	AtMost float64
 }
 
-// Known tells whether the value is known.
+// Known reports whether the value is known.
 func (n Number) Known() bool { return n.Why == "" }
 
 // Text is the value for people, with three digits; "n/a" if it is not known. unit is

@@ -330,7 +330,7 @@ type comparison struct {
 	used   map[string]bool // excuses
 }
 
-// excused tells whether TraceEvent is known to have something else.
+// excused reports whether TraceEvent is known to have something else.
 func (c *comparison) excused(what string, defect bool) bool {
 	for i := range excuses {
 		e := &excuses[i]
@@ -345,7 +345,7 @@ func (c *comparison) excused(what string, defect bool) bool {
 	return false
 }
 
-// differs tells whether they do: the oracle's are sums of doubles.
+// differs reports whether they do: the oracle's are sums of doubles.
 func differs(got, want float64) bool { return math.Abs(got-want) > 1e-9*math.Abs(want)+1e-6 }
 
 // compare holds the numbers against the classes of the generation. The defects are those

@@ -61,7 +61,7 @@ func (p *Peers) GC(d *gclog.GCDetails) {
 	}
 }
 
-// pauseSeen tells whether all of the pause of a collection was seen.
+// pauseSeen reports whether all of the pause of a collection was seen.
 func pauseSeen(d *gclog.GCDetails) bool {
 	const hides = gclog.FlawNoStart | gclog.FlawNoSuspend | gclog.FlawNoRestart | gclog.FlawNoEnd | gclog.FlawTime
 	return len(d.Pauses) > 0 && d.Flaws&hides == 0
@@ -74,7 +74,7 @@ func (p *Peers) Pause(x *gclog.Pause) {
 	}
 }
 
-// Used tells whether a no-GC region used a number up.
+// Used reports whether a no-GC region used a number up.
 func (p *Peers) Used(number uint32) bool { return p.used[number] }
 
 // UsedBefore returns the numbers right before one that no-GC regions used up.

@@ -164,7 +164,7 @@ func (c *causeCount) add(conditions clr.Condemned) {
 	}
 }
 
-// any tells whether one of the conditions held.
+// any reports whether one of the conditions held.
 func (c *causeCount) any(conditions clr.Condemned) bool {
 	for i, n := range c {
 		if n > 0 && conditions&(1<<i) != 0 {
@@ -301,13 +301,13 @@ const (
 	shortOfMemory  = blocksByMemory | clr.CondemnedAlmostMaxAlloc
 )
 
-// blockedByMemory tells whether a collection is a blocking one because of the memory load.
+// blockedByMemory reports whether a collection is a blocking one because of the memory load.
 // Whether gen2 is too small for the background is asked only of what did not have to block.
 func blockedByMemory(x *judgedGC) bool {
 	return !x.background && x.conditions&blocksByMemory != 0 && x.conditions&clr.CondemnedTooSmallForBackground == 0
 }
 
-// fullByMemory tells whether it is one of gen2 because of the memory load.
+// fullByMemory reports whether it is one of gen2 because of the memory load.
 func fullByMemory(x *judgedGC) bool {
 	return x.conditions&shortOfMemory != 0 && max(x.steps.Initial(), x.steps.BudgetExceeded(), x.steps.TimeTuning()) < gclog.Gen2
 }

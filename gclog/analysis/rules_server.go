@@ -269,7 +269,7 @@ func (j *wrongFlavour) verdict(s *stretch) (f Finding, why string) {
 	return f, ""
 }
 
-// mayHaveDatas tells whether DATAS is the default of a version, or that is not known.
+// mayHaveDatas reports whether DATAS is the default of a version, or that is not known.
 func mayHaveDatas(version string) bool {
 	major, _, _ := strings.Cut(version, ".")
 	n, err := strconv.Atoi(major)

@@ -8,7 +8,7 @@ type Window struct{ From, To int64 }
 // Always is the Window that holds everything.
 func Always() Window { return Window{math.MinInt64, math.MaxInt64} }
 
-// Holds tells whether a moment is in the Window.
+// Holds reports whether a moment is in the Window.
 func (w Window) Holds(at int64) bool { return at >= w.From && at < w.To }
 
 // Clip returns the part of [start, end) that is in the Window. Where there is none

@@ -116,7 +116,7 @@ func (l *ndjson) object(when, took string, top bool) bool {
 	}
 }
 
-// step tells whether a key is that of the field at a path, or what remains of the path
+// step reports whether a key is that of the field at a path, or what remains of the path
 // behind it.
 func step(key []byte, path string, v *value) (is bool, rest string) {
 	switch n := len(key); {

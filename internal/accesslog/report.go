@@ -75,7 +75,7 @@ func (r *Report) span(from, to int64) {
 	r.first, r.last = min(r.first, from), max(r.last, to)
 }
 
-// Apart tells whether all requests are outside of the Timeline.
+// Apart reports whether all requests are outside of the Timeline.
 func (r *Report) Apart() bool { return r.last != 0 && r.Joined+r.problems[problemGap].count == 0 }
 
 // learn notes the fields of the first row that has any.

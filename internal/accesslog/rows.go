@@ -105,7 +105,7 @@ func lines(b []byte) int64 { return int64(bytes.Count(b, newline)) }
 
 var newline = []byte{'\n'}
 
-// blank tells whether a row has nothing in it.
+// blank reports whether a row has nothing in it.
 func blank(b []byte) bool {
 	for _, c := range b {
 		if c > ' ' {

@@ -45,7 +45,7 @@ func Complete(ctx context.Context, t *session.Target, p *gclog.Process) {
 	}
 }
 
-// IsTooOld tells whether an error of Facts only says that the runtime does not
+// IsTooOld reports whether an error of Facts only says that the runtime does not
 // know the request: .NET Core 3.1 has no ProcessInfo.
 func IsTooOld(err error) bool {
 	var server *session.ServerError
@@ -139,7 +139,7 @@ const startTime = time.Second
 // rundownTime is how long the throw-away session may take.
 const rundownTime = 3 * time.Second
 
-// TellsSettings tells whether a runtime tells the settings of its GC: from .NET 9 on.
+// TellsSettings reports whether a runtime tells the settings of its GC: from .NET 9 on.
 func TellsSettings(p *gclog.Process) bool {
 	return p.Cookie != "" && p.Flavor == gclog.FlavorCoreCLR && atLeast(p.RuntimeVersion, 9)
 }

@@ -245,7 +245,7 @@ type follower struct {
 // partialMost is how many collections are under way at a time, and some more.
 const partialMost = 64
 
-// isNew tells whether an item is to be told. At the first collection that began in the
+// isNew reports whether an item is to be told. At the first collection that began in the
 // session it tells which of those before it nobody has seen.
 func (f *follower) isNew(it *item) bool {
 	if it.kind == itemGap && !f.found && it.gap.To > 0 {

@@ -204,7 +204,7 @@ func (s *Session) wait() {
 }
 
 // stop asks the runtime to end the session and makes sure that the stream ends. It
-// tells whether that has come in time. waiting is called if it takes long.
+// reports whether that has come in time. waiting is called if it takes long.
 func stop(cut context.Context, stream *session.Stream, done <-chan struct{}, waiting func()) bool {
 	if waiting != nil {
 		defer time.AfterFunc(waitTold, waiting).Stop()
@@ -325,7 +325,7 @@ type silence struct {
 	times int // that it was looked at
 }
 
-// lasts tells whether it has lasted so long that nothing older is on its way. A writer
+// lasts reports whether it has lasted so long that nothing older is on its way. A writer
 // that was interrupted in the middle gets more time: it may be stopped, or have used up
 // its share of the processor.
 func (x *silence) lasts(p *parse.Reader) bool {
@@ -410,7 +410,7 @@ func (s *Session) check(p *parse.Reader, now int64) {
 	}
 }
 
-// told tells whether all that began before a time has ended.
+// told reports whether all that began before a time has ended.
 func (s *Session) told(until, now int64) bool {
 	since := now - s.trace.Nanoseconds(until)
 	if since > int64(overlapMost) {
@@ -451,13 +451,13 @@ func (s *Session) hasTrace() bool {
 	}
 }
 
-// isLate tells whether another session tells what began at a time.
+// isLate reports whether another session tells what began at a time.
 func (s *Session) isLate(ticks int64) bool {
 	until := s.until.Load()
 	return until != 0 && ticks >= until
 }
 
-// wants tells whether something is to be told that began at a time, or belongs to a
+// wants reports whether something is to be told that began at a time, or belongs to a
 // collection that did: when enough collections have been counted, those that are under
 // way are still told whole.
 func (s *Session) wants(at, ticks int64, d *gclog.GCDetails) bool {

@@ -128,7 +128,7 @@ func (w *witness) look() {
 	w.under.Store(oldest)
 }
 
-// isIt tells whether a collection that begins is the one that was asked for: the first
+// isIt reports whether a collection that begins is the one that was asked for: the first
 // in the session that looks so. Clocks could not tell it better from one that the program
 // asks for at the same moment: that of the stream is milliseconds off where the machine is
 // busy.

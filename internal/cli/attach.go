@@ -138,7 +138,7 @@ func (p *program) formatOptions(c *cli.Context) (o formats.Options, err error) {
 	return o, err
 }
 
-// onScreen tells whether records go to the terminal: then they are the progress.
+// onScreen reports whether records go to the terminal: then they are the progress.
 func (w *watch) onScreen() bool {
 	for _, o := range w.outputs {
 		if o.Path == output.Stdout && screen.IsTerminal(w.p.stdout) || o.Path == output.Stderr && w.p.ui.terminal {
@@ -391,7 +391,7 @@ func (w *watch) end() time.Time {
 	return w.until
 }
 
-// over tells whether that time has come.
+// over reports whether that time has come.
 func (w *watch) over() bool { return !w.until.IsZero() && !time.Now().Before(w.until) }
 
 // session runs a session, with a recording if one is asked for. A process that
@@ -532,7 +532,7 @@ func spanText(d time.Duration) string {
 	return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
 }
 
-// isDevice tells whether there is something at path that is no regular file.
+// isDevice reports whether there is something at path that is no regular file.
 func isDevice(path string) bool {
 	info, err := os.Stat(path)
 	return path != "" && err == nil && !info.Mode().IsRegular()

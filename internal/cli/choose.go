@@ -47,10 +47,10 @@ type choice struct {
 	command string // for which it is chosen
 }
 
-// made tells whether a process was named at all.
+// made reports whether a process was named at all.
 func (ch choice) made() bool { return ch.pid != 0 || ch.name != "" || ch.newest }
 
-// chosenByFlag tells whether the flags choose a process, whatever the arguments are.
+// chosenByFlag reports whether the flags choose a process, whatever the arguments are.
 func chosenByFlag(c *cli.Context) bool {
 	return c.IsSet("process-id") || c.IsSet("name") || c.Bool("newest")
 }
@@ -66,7 +66,7 @@ func subjectOf(c *cli.Context, args []string) (files []string, ch choice, err er
 	return nil, ch, err
 }
 
-// areFiles tells whether arguments are files: those that are there, or that can be nothing else.
+// areFiles reports whether arguments are files: those that are there, or that can be nothing else.
 // A folder is none: programs often run beside one of their name.
 func areFiles(args []string) bool {
 	if len(args) != 1 {
@@ -205,7 +205,7 @@ func (ch choice) none(list []session.Listed) error {
 	return noProcessf("%s%w called %q has a .NET runtime%s (%s)", file, errNone, ch.name, ch.near(list), more)
 }
 
-// isOfOther tells whether a process cannot be attached to because it belongs to another user.
+// isOfOther reports whether a process cannot be attached to because it belongs to another user.
 func isOfOther(l session.Listed) bool {
 	t, ok := errors.AsType[*session.TargetError](l.Err)
 	return ok && t.Cause == session.CauseOtherUser
@@ -282,7 +282,7 @@ func (p *program) next(ctx context.Context, ch choice, ended time.Time) (_ *sess
 	return newest.Target(), others, newest.Err
 }
 
-// matches tells whether a process has the name.
+// matches reports whether a process has the name.
 func (ch choice) matches(p *session.Process) bool {
 	for _, name := range attach.Names(p) {
 		if ok, _ := path.Match(ch.name, name); ok || strings.EqualFold(ch.name, name) {

@@ -127,7 +127,7 @@ func (v *verdict) line() string {
 // limitTexts are what a metric must be for the operator of a condition not to be true of it.
 var limitTexts = map[string]string{">": "", ">=": "below ", "<": "at least ", "<=": "above ", "==": "not ", "!=": "exactly "}
 
-// alike tells whether the metric and its limit look the same and are not.
+// alike reports whether the metric and its limit look the same and are not.
 func (v *verdict) alike() bool {
 	unit, limit := v.metric.Unit, analysis.Number{Value: v.limit}
 	return v.actual.Value != v.limit && v.actual.Text(unit) == limit.Text(unit)

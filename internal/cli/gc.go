@@ -117,7 +117,7 @@ func (p *program) sayAgain(again []*gclog.GCDetails) {
 	p.ui.sayf("GC %d%s came when the request ended (pause %s): runtimes up to .NET 9 collect once more then", first.Number, more, pause)
 }
 
-// checkSequence tells whether a runtime of this system heeds the number of a collection.
+// checkSequence reports whether a runtime of this system heeds the number of a collection.
 func checkSequence(system string, number uint64) error {
 	switch {
 	case system != "windows":

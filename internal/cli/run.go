@@ -290,7 +290,7 @@ func (t *tree) lookForOld(accepting, logging context.Context) {
 	}
 }
 
-// mark notes that a process needs no further attention, and tells whether that
+// mark notes that a process needs no further attention, and reports whether that
 // is new.
 func (t *tree) mark(pid int) bool {
 	t.mu.Lock()
@@ -383,7 +383,7 @@ func (w *watch) furtherProcess(pid int) {
 	}
 }
 
-// ended tells whether a session failed only because its process has ended.
+// ended reports whether a session failed only because its process has ended.
 func (t *tree) ended(target *session.Target, err error) bool {
 	var path *output.PathError
 	return !target.Alive() && !errors.As(err, &path) && !errors.Is(err, session.ErrNoAnswer)

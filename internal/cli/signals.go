@@ -57,5 +57,5 @@ func (p *program) signals(ctx context.Context) (_ context.Context, reopen <-chan
 	}
 }
 
-// hungUp tells whether the terminal that gclog was started on is gone.
+// hungUp reports whether the terminal that gclog was started on is gone.
 func (p *program) hungUp() bool { return !screen.IsTerminal(p.stdout) && !screen.IsTerminal(p.ui.w) }

@@ -15,7 +15,7 @@ var passedOn = []os.Signal{
 	syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGCONT,
 }
 
-// inForeground tells whether the terminal sends its signals to this process, and
+// inForeground reports whether the terminal sends its signals to this process, and
 // so to its children too.
 func inForeground() bool {
 	tty, err := os.Open("/dev/tty")

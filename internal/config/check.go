@@ -164,7 +164,7 @@ func (c *Loaded) checkOutput(l *loader, i int, specs []output.Spec) {
 	}
 }
 
-// onlyMeet tells whether there can be a process for both.
+// onlyMeet reports whether there can be a process for both.
 func onlyMeet(a, b []Match) bool {
 	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(m Match) bool {
 		return slices.ContainsFunc(b, func(o Match) bool { return m.meet(&o) })

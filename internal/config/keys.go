@@ -101,7 +101,7 @@ func MatchKeys() (list []Key) {
 const anyLabel = "env"
 
 // each calls f with every key that has a value, lists being one element long. Of a
-// match f tells whether its keys are wanted too.
+// match f reports whether its keys are wanted too.
 func each(v reflect.Value, path string, f func(path string, x field, v reflect.Value) (more bool)) {
 	for _, x := range fields(v.Type()) {
 		at, value := join(path, x.key), v.Field(x.index)

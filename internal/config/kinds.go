@@ -238,7 +238,7 @@ func parseLabel(s string) (any, error) {
 	return s, nil
 }
 
-// isLabelKey tells whether a label can be called so. A dot would make of it an object
+// isLabelKey reports whether a label can be called so. A dot would make of it an object
 // beside those of other labels, which Elasticsearch refuses.
 func isLabelKey(s string) bool {
 	return s != "" && len(s) <= 100 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""

@@ -17,7 +17,7 @@ type Subject struct {
 	PID           int
 }
 
-// Fits tells whether everything that m asks for is true of s.
+// Fits reports whether everything that m asks for is true of s.
 func (m *Match) Fits(s *Subject) bool {
 	if m.Process != "" {
 		any := false
@@ -44,7 +44,7 @@ func (m *Match) Fits(s *Subject) bool {
 	return true
 }
 
-// fits tells whether a pattern is of all of s. What * stands for is tried from short to
+// fits reports whether a pattern is of all of s. What * stands for is tried from short to
 // long, and only for the last one, which is enough.
 func fits(pattern, s string) bool {
 	p, t := []rune(strings.ToLower(pattern)), []rune(strings.ToLower(s))
@@ -68,7 +68,7 @@ func fits(pattern, s string) bool {
 	return strings.Trim(string(p[i:]), "*") == ""
 }
 
-// meet tells whether there can be a process that both fit. Where a process has several
+// meet reports whether there can be a process that both fit. Where a process has several
 // names the answer may be no although there is one.
 func (m *Match) meet(o *Match) bool {
 	for _, x := range [...][2]string{
@@ -88,7 +88,7 @@ func (m *Match) meet(o *Match) bool {
 	return true
 }
 
-// patternsMeet tells whether there is a text that two patterns fit.
+// patternsMeet reports whether there is a text that two patterns fit.
 func patternsMeet(a, b string) bool {
 	p, q := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
 	// meets[j]: p from the rune at hand on, and q from j on, have a text in common.

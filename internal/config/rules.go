@@ -13,7 +13,7 @@ import (
 
 // What a configuration means for one process.
 
-// Included tells whether a process is to be logged; if not, why, as the end of a
+// Included reports whether a process is to be logged; if not, why, as the end of a
 // sentence.
 func (l *Loaded) Included(s *Subject) (included bool, why string) {
 	for i := range l.Discovery.Exclude {

@@ -61,7 +61,7 @@ func (l *loader) document(data []byte, v reflect.Value) {
 	}
 }
 
-// plain tells whether a file has nothing but keys, lists and values, as much as the
+// plain reports whether a file has nothing but keys, lists and values, as much as the
 // parser can bear.
 func (l *loader) plain(tokens token.Tokens) bool {
 	if len(tokens) > maxTokens {

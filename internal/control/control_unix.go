@@ -88,7 +88,7 @@ func connect(ctx context.Context, path string) (net.Conn, error) {
 
 func isRoot() bool { return os.Geteuid() == 0 }
 
-// isTrusted tells whether root or our own user is at the other end.
+// isTrusted reports whether root or our own user is at the other end.
 func isTrusted(conn net.Conn) bool {
 	_, uid, err := session.PeerProcess(conn)
 	return err == nil && (uid == 0 || uid == os.Geteuid())

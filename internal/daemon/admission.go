@@ -47,7 +47,7 @@ func (q *queue) remove(k key) *waiter {
 	return w
 }
 
-// othersWait tells whether processes of others than a user do.
+// othersWait reports whether processes of others than a user do.
 func (q *queue) othersWait(uid int) bool { return len(q.waiters) > q.users[uid] }
 
 // maxOffers is how often a process is offered a place that it does not take.
@@ -56,7 +56,7 @@ const maxOffers = 3
 // offerTime is how long it may take until a process is found again that there is a place for.
 const offerTime = 10 * time.Second
 
-// admitted tells whether a process is within the limit. One that is not waits.
+// admitted reports whether a process is within the limit. One that is not waits.
 func (d *Daemon) admitted(k key, uid int, peer *session.Peer) bool {
 	w := d.queue.remove(k)
 	if d.hasPlace(uid) {
@@ -77,7 +77,7 @@ func (d *Daemon) hasPlace(uid int) bool {
 	return all < d.limits.processes && d.mayHave(uid, users[uid])
 }
 
-// mayHave tells whether a user who has some places may have one more.
+// mayHave reports whether a user who has some places may have one more.
 func (d *Daemon) mayHave(uid, places int) bool {
 	return uid == 0 || places < max(1, d.limits.processes/2) || !d.queue.othersWait(uid)
 }

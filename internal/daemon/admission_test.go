@@ -26,7 +26,7 @@ func newEntrance(places int) *entrance {
 	return e
 }
 
-// find has a process of a user found, and tells whether it got a place.
+// find has a process of a user found, and reports whether it got a place.
 func (e *entrance) find(pid, uid int) bool {
 	e.seen[pid] = uid
 	k := key{pid: pid, start: 1}

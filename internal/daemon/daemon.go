@@ -251,7 +251,7 @@ func (d *Daemon) post(f func()) {
 	}
 }
 
-// ask has the loop call f, and waits until it has; it tells whether it did in time.
+// ask has the loop call f, and waits until it has; it reports whether it did in time.
 func (d *Daemon) ask(ctx context.Context, f func()) bool {
 	done := make(chan struct{})
 	select {

@@ -256,7 +256,7 @@ func (s *sweeper) inspectAll(due []*sighted, now time.Time) {
 	}
 }
 
-// take takes what came of an inspection, and tells whether that was late.
+// take takes what came of an inspection, and reports whether that was late.
 func (s *sweeper) take(r inspection, now time.Time) (late bool) {
 	late, r.of.late = r.of.late, false
 	s.inspected(r.of, r.listed, now)

@@ -43,7 +43,7 @@ func hints(dir string) (<-chan struct{}, func()) {
 	return made, func() { _ = f.Close() }
 }
 
-// socketMade tells whether one of the events is about a diagnostics socket, or there were
+// socketMade reports whether one of the events is about a diagnostics socket, or there were
 // too many of them to know.
 func socketMade(events []byte) bool {
 	const maskAt, lengthAt = 4, 12

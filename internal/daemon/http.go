@@ -15,7 +15,7 @@ import (
 )
 
 // The daemon answers HTTP in two places. The control socket is for who administers it: root and its
-// own user. A TCP address, which every user of the host can reach, tells whether it is alive and
+// own user. A TCP address, which every user of the host can reach, reports whether it is alive and
 // ready, and nothing else; there is none unless it is asked for.
 
 const (
@@ -216,7 +216,7 @@ func (d *Daemon) publicHandler() http.Handler {
 	return mux
 }
 
-// healthy tells whether the loop turns.
+// healthy reports whether the loop turns.
 func (d *Daemon) healthy(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), aliveTime)
 	defer cancel()
@@ -227,7 +227,7 @@ func (d *Daemon) healthy(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintln(w, "gclog is Healthy.")
 }
 
-// isReady tells whether all processes have been looked for once, new ones are found, and the end has
+// isReady reports whether all processes have been looked for once, new ones are found, and the end has
 // not begun.
 func (d *Daemon) isReady(w http.ResponseWriter, _ *http.Request) {
 	stuck, all := d.o.Processes.Stuck()
@@ -239,7 +239,7 @@ func (d *Daemon) isReady(w http.ResponseWriter, _ *http.Request) {
 	_, _ = fmt.Fprintln(w, text)
 }
 
-// readiness tells whether a daemon finds processes that has so many looks stuck, or all that there may be.
+// readiness reports whether a daemon finds processes that has so many looks stuck, or all that there may be.
 func readiness(ready bool, stuck int, all bool) (text string, ok bool) {
 	switch {
 	case !ready:

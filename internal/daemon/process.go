@@ -438,10 +438,10 @@ func (p *process) replan() {
 	p.step(event{kind: eventPlanned, plan: plan})
 }
 
-// isOut tells whether the process has no place among those that are logged.
+// isOut reports whether the process has no place among those that are logged.
 func (p *process) isOut() bool { return p.sup.state == stateExcluded || p.sup.state == stateGivenUp }
 
-// staysOut tells whether the configuration excludes it.
+// staysOut reports whether the configuration excludes it.
 func (p *process) staysOut() bool {
 	if !p.asked {
 		return p.refusal() != ""

@@ -51,7 +51,7 @@ func apply(t *testing.T, d *Daemon, c *config.Loaded) (err error) {
 	return err
 }
 
-// healthy tells whether gclog answers at an address, by TCP or at a socket.
+// healthy reports whether gclog answers at an address, by TCP or at a socket.
 func healthy(t *testing.T, network, address string) bool {
 	t.Helper()
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {

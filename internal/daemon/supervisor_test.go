@@ -200,7 +200,7 @@ func (w *world) end(session int, why string) {
 	w.later(event{kind: eventEnded, session: session, why: why})
 }
 
-// follows tells whether a session takes over from one that has not ended.
+// follows reports whether a session takes over from one that has not ended.
 func (w *world) follows(session int) bool {
 	for n := range w.used {
 		if n < session && w.told[n] && !w.ended[n] {

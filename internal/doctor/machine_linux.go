@@ -81,7 +81,7 @@ func hides(options []string) bool {
 	return false
 }
 
-// hasPidfdInfo tells whether the kernel says how a process has ended to others than its
+// hasPidfdInfo reports whether the kernel says how a process has ended to others than its
 // parent: Linux 6.15 and up.
 func hasPidfdInfo() bool {
 	fd, err := unix.PidfdOpen(os.Getpid(), 0)

@@ -67,7 +67,7 @@ func refine(h *session.Host, pid int, id string) (finer, text string) {
 	return "", ""
 }
 
-// hidesEnvironment tells whether root lacks the capability to read the environment of a
+// hidesEnvironment reports whether root lacks the capability to read the environment of a
 // process, and with it its TMPDIR.
 func hidesEnvironment(pid int) (uid uint32, hidden bool) {
 	f, err := os.Open(procPath(pid, "environ"))
@@ -143,7 +143,7 @@ func (r *Report) describeMore(p *session.Process) {
 	}
 }
 
-// has tells whether gclog has a capability.
+// has reports whether gclog has a capability.
 func has(capability int) bool {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData

@@ -38,7 +38,7 @@ type Report struct {
 	Err error
 }
 
-// OK tells whether nothing failed.
+// OK reports whether nothing failed.
 func (r *Report) OK() bool {
 	for _, f := range r.Findings {
 		if f.Level == Failure {

@@ -152,7 +152,7 @@ func (n *Node) living() (list []*Runtime) {
 	return list
 }
 
-// Ended tells whether the process has, or is about to.
+// Ended reports whether the process has, or is about to.
 func (r *Runtime) Ended() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

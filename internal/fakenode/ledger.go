@@ -54,7 +54,7 @@ type Session struct {
 	End    string
 }
 
-// Has tells whether all events of a collection were written in the session.
+// Has reports whether all events of a collection were written in the session.
 func (s *Session) Has(number uint32) bool {
 	return slices.ContainsFunc(s.Sent, func(p Span) bool { return p.From <= number && number <= p.To })
 }

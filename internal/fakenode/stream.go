@@ -137,7 +137,7 @@ func (t *stream) finished(number uint32, first int64) {
 	}
 }
 
-// write writes what the socket takes at once. It tells whether the reader is there.
+// write writes what the socket takes at once. It reports whether the reader is there.
 func (t *stream) write(now int64) bool {
 	trickles := now < t.trickle
 	if trickles {
@@ -204,7 +204,7 @@ func (t *stream) enter(s *Session) {
 	t.unread = t.unread[:0]
 }
 
-// discarded tells whether the other end has closed the connection and there was something that it
+// discarded reports whether the other end has closed the connection and there was something that it
 // had not read.
 func (t *stream) discarded() bool {
 	code, err := unix.GetsockoptInt(t.fd, unix.SOL_SOCKET, unix.SO_ERROR) // it is told once

@@ -142,7 +142,7 @@ func (r *Runtime) Close() error {
 	return err
 }
 
-// track has Close close a connection; it tells whether it is not too late.
+// track has Close close a connection; it reports whether it is not too late.
 func (r *Runtime) track(conn net.Conn) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -207,7 +207,7 @@ func readRequest(conn net.Conn) (command uint16, payload []byte, err error) {
 	return binary.BigEndian.Uint16(head[16:]), payload, nil
 }
 
-// handle answers one request. It tells whether the connection is still needed:
+// handle answers one request. It reports whether the connection is still needed:
 // that of a session is.
 func (r *Runtime) handle(conn net.Conn, command uint16, payload []byte) bool {
 	r.requests.Add(1)
@@ -269,7 +269,7 @@ func (c *Config) meet(command uint16) Fault {
 	return Fault{Silent: c.Silent || c.Deaf && command == 0x0201, Hangup: c.Hangup, Garbage: c.Garbage, Refuse: c.Refuse}
 }
 
-// knows tells whether a runtime of the version has a command.
+// knows reports whether a runtime of the version has a command.
 func (r *Runtime) knows(command uint16) bool {
 	if r.cfg.Version == "" {
 		return command == 0x0203

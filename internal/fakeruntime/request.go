@@ -53,7 +53,7 @@ func readTracing(command uint16, payload []byte) (t tracingRequest, ok bool) {
 	return t, !c.bad && len(c.b) == 0
 }
 
-// listens tells whether a session asks for events.
+// listens reports whether a session asks for events.
 func (t *tracingRequest) listens() bool {
 	return slices.ContainsFunc(t.providers, func(p provider) bool { return p.keywords != 0 })
 }

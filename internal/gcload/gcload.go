@@ -180,7 +180,7 @@ var knobs = map[string][]string{
 	"small":     {"gcServer=0", "gcConcurrent=1", "GCgen0size=400000"},
 }
 
-// Has tells whether the runtime has a flavour.
+// Has reports whether the runtime has a flavour.
 func (r *Runtime) Has(flavour string) bool {
 	switch flavour {
 	case "datas", "conserve":

@@ -101,7 +101,7 @@ func bareName(name string) (bare string, prefixed bool) {
 	return name, false
 }
 
-// isProperty tells whether a name is meant to be a property: in a variable it may have _
+// isProperty reports whether a name is meant to be a property: in a variable it may have _
 // in place of the dots.
 func isProperty(name string) bool {
 	return len(name) >= len(propertyPrefix) && strings.EqualFold(strings.ReplaceAll(name[:len(propertyPrefix)], "_", "."), propertyPrefix)
@@ -189,7 +189,7 @@ func (c *Configuration) runtime() string {
 	return ".NET " + strconv.Itoa(c.Major)
 }
 
-// flavour tells whether it is server GC: on, off, "" where that is unknown.
+// flavour reports whether it is server GC: on, off, "" where that is unknown.
 func (c *Configuration) flavour() string {
 	on, known := c.Switch("gcServer")
 	switch {

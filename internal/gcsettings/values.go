@@ -54,7 +54,7 @@ func readVariable(s *Setting, text string) reading {
 	return r
 }
 
-// looksDecimal tells whether a number may be meant to be decimal, and is another one then.
+// looksDecimal reports whether a number may be meant to be decimal, and is another one then.
 func looksDecimal(text string) bool {
 	return len(text) > 1 && text[0] != '0' && strings.Trim(text, "0123456789") == ""
 }

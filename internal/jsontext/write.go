@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Acts tells whether a terminal or an editor does something for a character instead of showing it:
+// Acts reports whether a terminal or an editor does something for a character instead of showing it:
 // a control, the end of a line, or another direction of writing. Such a character is allowed in a
 // string of JSON, and is written as an escape, because names come from other processes.
 func Acts(r rune) bool {

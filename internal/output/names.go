@@ -101,7 +101,7 @@ func KnownFolder(path string) string {
 	return dir
 }
 
-// PerProcess tells whether a path has a place for the pid.
+// PerProcess reports whether a path has a place for the pid.
 func PerProcess(path string) (found bool) {
 	replace(path, func(place string) (string, bool) {
 		found = found || place == "p"

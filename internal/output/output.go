@@ -28,7 +28,7 @@ const (
 	Stderr = "/dev/stderr"
 )
 
-// IsStream tells whether a path is that of standard output or standard error.
+// IsStream reports whether a path is that of standard output or standard error.
 func IsStream(path string) bool { return path == Stdout || path == Stderr }
 
 // StreamName is what people call such a path.
@@ -39,7 +39,7 @@ func StreamName(path string) string {
 	return "standard output"
 }
 
-// Suspensions tells whether any of the outputs has lines for all suspensions.
+// Suspensions reports whether any of the outputs has lines for all suspensions.
 func Suspensions(specs []Spec) bool {
 	return slices.ContainsFunc(specs, func(s Spec) bool { return s.Selection.Suspensions() })
 }
@@ -156,16 +156,16 @@ func (o *opened) check(tell func(string)) {
 	}
 }
 
-// left tells whether the reader of standard output has gone: it wants no more, and
+// left reports whether the reader of standard output has gone: it wants no more, and
 // that is no error.
 func (o *opened) left() bool { return o.key == Stdout && o.broken() }
 
-// broken tells whether the reader of a pipe has gone.
+// broken reports whether the reader of a pipe has gone.
 func (o *opened) broken() bool {
 	return o.rotated == nil && o.Dropped() > 0 && errors.Is(o.Err(), syscall.EPIPE)
 }
 
-// is tells whether it is the output that a spec asks for, for a process.
+// is reports whether it is the output that a spec asks for, for a process.
 func (o *opened) is(spec *Spec, opts *formats.Options) bool {
 	return o.key == spec.key(opts) && o.spec.look() == spec.look() && reflect.DeepEqual(o.spec.Selection, spec.Selection)
 }
@@ -227,7 +227,7 @@ func (s *Set) Bytes() (n int64) {
 	return n
 }
 
-// Written tells whether there is anything in an output.
+// Written reports whether there is anything in an output.
 func (s *Set) Written() bool {
 	return slices.ContainsFunc(s.outputs, func(o *opened) bool { return o.Writer.Written() > 0 })
 }
@@ -251,7 +251,7 @@ func (s *Set) Err() error {
 	return all
 }
 
-// Broken tells whether nobody reads any of the outputs any more: they are pipes
+// Broken reports whether nobody reads any of the outputs any more: they are pipes
 // that their readers have closed.
 func (s *Set) Broken() bool {
 	for _, o := range s.outputs {

@@ -283,7 +283,7 @@ func (p *place) close() error {
 	return p.release()
 }
 
-// unuse tells whether that was the last user.
+// unuse reports whether that was the last user.
 func (p *place) unuse() bool {
 	p.opener.mu.Lock()
 	defer p.opener.mu.Unlock()

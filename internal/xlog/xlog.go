@@ -57,7 +57,7 @@ func Parse(args []string) (*Config, error) {
 	return c, nil
 }
 
-// IsOption tells whether an argument is one for Parse.
+// IsOption reports whether an argument is one for Parse.
 func IsOption(arg string) bool {
 	return arg == "-Xlog" || strings.HasPrefix(arg, "-Xlog:") || strings.HasPrefix(arg, "-Xloggc:") || arg == "-verbose:gc"
 }
@@ -143,7 +143,7 @@ func cut(s string) (part, rest string, err error) {
 	return s, "", nil
 }
 
-// isDrive tells whether the colon at i belongs to C:\ or C:/.
+// isDrive reports whether the colon at i belongs to C:\ or C:/.
 func isDrive(s string, i int) bool {
 	if i+1 >= len(s) || s[i+1] != '\\' && s[i+1] != '/' {
 		return false

@@ -92,7 +92,7 @@ func (d *Decoder) short(e *parse.Event, s *spec) error {
 	}
 }
 
-// has tells whether an event of the given version has what version v added. A
+// has reports whether an event of the given version has what version v added. A
 // version that the stream does not tell may have it: its length decides.
 func has(version, v int) bool { return version >= v || version == parse.VersionUnknown }
 

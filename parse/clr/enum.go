@@ -37,7 +37,7 @@ var reasonNames = [...]string{
 	"LowMemoryHostBlocking", "BgcTuningSOH", "BgcTuningLOH", "BgcStepping", "InducedAggressive",
 }
 
-// Known tells whether the reason has a name.
+// Known reports whether the reason has a name.
 func (r Reason) Known() bool { return int64(r) < int64(len(reasonNames)) }
 
 func (r Reason) String() string { return enumString("Reason", reasonNames[:], uint32(r)) }
@@ -48,7 +48,7 @@ func ParseReason(name []byte) (Reason, bool) {
 	return Reason(v), ok
 }
 
-// Induced tells whether somebody asked for the collection.
+// Induced reports whether somebody asked for the collection.
 func (r Reason) Induced() bool {
 	switch r {
 	case ReasonInduced, ReasonInducedNotForced, ReasonInducedLowMemory, ReasonInducedCompacting, ReasonInducedAggressive:
@@ -311,7 +311,7 @@ type HeapMechanism uint32
 
 const mechanismDone = 1 << 31
 
-// Done tells whether the heap did it.
+// Done reports whether the heap did it.
 func (m HeapMechanism) Done() bool { return m&mechanismDone != 0 }
 
 // reason is the index of the highest bit below the one that says done, -1 if

@@ -82,5 +82,5 @@ func TestSamePackages(t *testing.T) {
 	}
 }
 
-// built tells whether a file is made by "make package".
+// built reports whether a file is made by "make package".
 func built(source string) bool { return strings.HasPrefix(source, "bin/") }

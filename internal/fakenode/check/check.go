@@ -336,7 +336,7 @@ func (c *checker) coverage() {
 	}
 }
 
-// twice tells whether a collection may be in two gaps: its record could not be written, and
+// twice reports whether a collection may be in two gaps: its record could not be written, and
 // another gap names it only because it lies between two that are missing.
 func (c *checker) twice(t *told, n uint32) bool {
 	return slices.ContainsFunc(t.gaps, (*record).dropped) && slices.ContainsFunc(t.gaps, func(r *record) bool {
@@ -368,7 +368,7 @@ func complete(records []*record) *record {
 	return nil
 }
 
-// straddles tells whether a gap names a collection only because it lies between two
+// straddles reports whether a gap names a collection only because it lies between two
 // that are missing: background ones have lower numbers than those that end before them.
 func (c *checker) straddles(r *record, n uint32) bool {
 	g := r.Dotnet.GC.Gap
@@ -381,7 +381,7 @@ func (c *checker) straddles(r *record, n uint32) bool {
 	return false
 }
 
-// startLost tells whether all that is told of a collection is the end of a background
+// startLost reports whether all that is told of a collection is the end of a background
 // one, behind collections with higher numbers: the gap before these had to name it.
 func (c *checker) startLost(n uint32) bool {
 	return c.l.GCs[n-1].Kind == fakenode.Background && !slices.ContainsFunc(c.told[n].records, func(r *record) bool {
@@ -403,7 +403,7 @@ func (c *checker) unwritable() int64 {
 	return 0
 }
 
-// excused tells whether nobody had to tell of a collection: gclog was killed, or the process
+// excused reports whether nobody had to tell of a collection: gclog was killed, or the process
 // ended while the disk was full.
 func (c *checker) excused(n uint32) bool {
 	// Where one session takes over from another, a background collection that was under way is told
@@ -433,7 +433,7 @@ func (c *checker) wasSent(n uint32) bool {
 	return slices.ContainsFunc(c.l.Sessions, func(s fakenode.Session) bool { return s.Has(n) })
 }
 
-// wentDown tells whether a collection was for a session to tell that took over from another
+// wentDown reports whether a collection was for a session to tell that took over from another
 // one, the session with the index i, and had not been sent it when the process was killed.
 func (c *checker) wentDown(i int, n uint32) bool {
 	return slices.ContainsFunc(c.l.Sessions[i+1:], func(s fakenode.Session) bool {

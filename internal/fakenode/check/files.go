@@ -38,12 +38,12 @@ type record struct {
 	session int    // in which it is, counted
 }
 
-// unwritten tells whether it says that records before it could not be written.
+// unwritten reports whether it says that records before it could not be written.
 func (r *record) unwritten() bool {
 	return r.Dotnet.GC.Gap != nil && r.Dotnet.GC.Gap.Reason == "unwritten"
 }
 
-// dropped tells whether it says that records could not be passed on, also those of collections that
+// dropped reports whether it says that records could not be passed on, also those of collections that
 // had begun before the first session.
 func (r *record) dropped() bool {
 	return r.Dotnet.GC.Gap != nil && slices.Contains([]string{"queue-full", "unwritten", "internal-error", "stopped"}, r.Dotnet.GC.Gap.Reason)

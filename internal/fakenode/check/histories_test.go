@@ -344,7 +344,7 @@ func (h *host) still(f func() error) error {
 	return errors.Join(f(), h.signal(syscall.SIGCONT))
 }
 
-// stands tells whether all threads of a process are stopped.
+// stands reports whether all threads of a process are stopped.
 func stands(pid int) (bool, error) {
 	list, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
 	if err != nil {
