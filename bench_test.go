@@ -153,7 +153,7 @@ func BenchmarkConvert(b *testing.B) {
 	}
 }
 
-// BenchmarkSummary sums up a gigabyte: of level full, and of collections one behind the
+// BenchmarkSummary sums up a gigabyte: of level full, and of collections one after the
 // other.
 func BenchmarkSummary(b *testing.B) {
 	gclog := buildGclog(b)

@@ -14,7 +14,7 @@ type prefix struct {
 }
 
 // decorate appends what stands before a line: each decorator in brackets, and a
-// blank behind them.
+// blank after them.
 func (u *unified) decorate(dst []byte, at int64, set TagSet, level Level) []byte {
 	if u.sel.Decorators == 0 {
 		return dst

@@ -153,7 +153,7 @@ func (s *Summary) Span() int64 { return max(0, s.To-s.From) }
 
 // An Output takes whole groups of lines. A group is never divided.
 type Output interface {
-	// Write writes one group, behind the head if it is the first of a file. hold:
+	// Write writes one group, after the head if it is the first of a file. hold:
 	// another file must not begin before it, if that can be avoided.
 	Write(head Head, group []byte, hold bool) error
 }
@@ -290,7 +290,7 @@ func (w *Writer) write(at int64, hold bool, group []byte) bool {
 	return true
 }
 
-// put writes a group, behind a line about those that could not be written before.
+// put writes a group, after a line about those that could not be written before.
 func (w *Writer) put(group []byte, hold bool) error {
 	if err := w.tellMissing(hold); err != nil {
 		return err

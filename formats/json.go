@@ -29,7 +29,7 @@ type jsonFormat struct {
 	clock   *clock
 	o       *Options
 	process []byte // the members of the process object that every record has
-	host    []byte // the objects behind it: service, host, container
+	host    []byte // the objects after it: service, host, container
 	runtime []byte // what dotnet.runtime and the settings say
 	names   []string
 	entity  []byte // what identifies the process in document ids

@@ -73,7 +73,7 @@ func TestOthers(t *testing.T) {
 		lay    func(t *testing.T, secret string)
 		o      RotateOptions
 		atOnce string // in the error of Open
-		later  string // in that of Write, when it comes behind Open, which sees to links
+		later  string // in that of Write, when it comes after Open, which sees to links
 	}{
 		{"a link of others", like, 0, "gc.log", func(t *testing.T, secret string) { link(t, "gc.log", secret, other) }, person, linkOfOthers, ofOthers},
 		{"a link of the owner of the folder", 0o755, other, "gc.log", func(t *testing.T, secret string) { link(t, "gc.log", secret, other) }, person, linkOfOthers, ofNobody},

@@ -47,7 +47,7 @@ func levelled(level formats.Level, sets ...int) (s formats.Selection) {
 	return s
 }
 
-// Kinds of lines that only -Xlog selects, behind level and tags.
+// Kinds of lines that only -Xlog selects, after level and tags.
 var (
 	amount   = `-?\d+(?:\.\d{3}ms|K)?`
 	fields   = `[a-z0-9_]+=(?:gen[0-3]|` + amount + `(?:(?:->|/)` + amount + `)?|[A-Za-z0-9()+]+)`
@@ -97,7 +97,7 @@ func TestSelections(t *testing.T) {
 		}
 		for i, name := range names {
 			if i == int(formats.TagInit) {
-				continue // a head is not written without lines behind it
+				continue // a head is not written without lines after it
 			}
 			for _, level := range []formats.Level{formats.LevelInfo, formats.LevelDebug} {
 				s := levelled(level, i)

@@ -195,7 +195,7 @@ func (t *textFormat) gc(dst []byte, d *gclog.GCDetails, _ uint64) []byte {
 	return t.finish(dst, style)
 }
 
-// appendGeneration appends the generation, behind the one that was asked for. Where there is no
+// appendGeneration appends the generation, after the one that was asked for. Where there is no
 // room for the kind a letter stands for it, as in PerfView.
 func (t *textFormat) appendGeneration(b []byte, d *gclog.GCDetails) []byte {
 	if steps, _, known := d.Condemned(); known && steps.Initial() != d.Generation {
@@ -238,7 +238,7 @@ func appendPauses(b []byte, d *gclog.GCDetails) []byte {
 	return b
 }
 
-// appendNotes appends each note behind two blanks.
+// appendNotes appends each note after two blanks.
 func (t *textFormat) appendNotes(dst []byte, d *gclog.GCDetails) []byte {
 	note := func(set bool, s string) {
 		if set {

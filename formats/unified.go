@@ -8,7 +8,7 @@ import (
 
 // unified is -Xlog:gc* of JDK 9 to 13 with CMS.
 //
-// The detail lines have nine blanks behind GC(n): GCViewer trims them, GCToolKit
+// The detail lines have nine blanks after GC(n): GCViewer trims them, GCToolKit
 // searches anywhere, and garbagecat's preprocessing leaves such lines out. With
 // one blank garbagecat loses full collections.
 type unified struct {
@@ -38,7 +38,7 @@ func (u *unified) on(set TagSet, level Level) bool { return u.sel.Levels[set] >=
 
 // header: readers find the collector by the first line, and take the second for
 // the arguments of the JVM: one of them asks for the word "workers". They are as
-// old as the first line behind them: GCToolKit drops files of a series that
+// old as the first line after them: GCToolKit drops files of a series that
 // overlap.
 func (u *unified) header(dst []byte, _ int64, _ int) []byte {
 	at := u.first

@@ -85,7 +85,7 @@ func TestJDKStory(t *testing.T) {
 
 var oneField = regexp.MustCompile(`([a-z0-9_]+)=([^,]*)`)
 
-// fieldsOf are the fields of a collection's own lines: name by name, behind the title of the line.
+// fieldsOf are the fields of a collection's own lines: name by name, after the title of the line.
 func fieldsOf(t *testing.T, d *gclog.GCDetails) map[string]string {
 	t.Helper()
 	_, records := written(t, "unified", formats.Options{Process: gclog.Process{}, Selection: allLines()}, func(w *formats.Writer) {

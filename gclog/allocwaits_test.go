@@ -10,7 +10,7 @@ import (
 )
 
 // TestWaitUntilTheEnd: who waits for the end of a background collection says so when it runs again,
-// behind the last event of that. The record waits for it, but no longer than for histories.
+// after the last event of that. The record waits for it, but no longer than for histories.
 func TestWaitUntilTheEnd(t *testing.T) {
 	collected := func() *story {
 		s := newStory()

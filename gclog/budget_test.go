@@ -178,7 +178,7 @@ func TestBudgetOfDatas(t *testing.T) {
 // runtime finds it: from gen1 on it stops at the first that has some left. Large and pinned
 // objects count as gen2; while a background collection runs, that is not looked at.
 func verdict(d *gclog.GCDetails) (generation int, known bool) {
-	// What a background collection is about to begin behind was decided for that one.
+	// What a background collection is about to begin after was decided for that one.
 	if d.Kind == gclog.KindBackground || d.InsideBGCStart || d.Provisional || !d.HasHistory {
 		return 0, false
 	}

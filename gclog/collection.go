@@ -347,7 +347,7 @@ func (r *Reducer) ownerOfHistory(at Stamp, e *clr.GCGlobalHeapHistory) *collecti
 			return c
 		}
 		if e.Heaps > 1 || r.server == flavourServer {
-			return nil // server GC tells it behind the end, which was before the session, or long ago
+			return nil // server GC tells it after the end, which was before the session, or long ago
 		}
 		return r.inFlight(at) // it began before the session
 	}
@@ -392,7 +392,7 @@ func (r *Reducer) perHeapHistory(at Stamp, e *clr.GCPerHeapHistory) {
 }
 
 // completeBackground tells the record of a background collection when all is there that it
-// reports. Threads that waited for its end with an allocation say so when they run again, behind
+// reports. Threads that waited for its end with an allocation say so when they run again, after
 // its last event: the record waits for them, but the heap is as it was.
 func (r *Reducer) completeBackground(c *collection) {
 	if !c.isBackground() || !c.restarted || !c.sized || !c.HasGlobal || c.pending > 0 {

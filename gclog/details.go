@@ -371,7 +371,7 @@ type Revisit struct {
 }
 
 // An AllocWait is a thread that had to wait with an allocation for a background
-// collection [P 23, 24], until it ran again: that may be behind GCEnd. Where the end of the
+// collection [P 23, 24], until it ran again: that may be after GCEnd. Where the end of the
 // wait was not seen, it is at least until GCEnd.
 type AllocWait struct {
 	Thread          uint64

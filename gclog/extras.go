@@ -43,7 +43,7 @@ func (r *Reducer) fitBuckets(e *clr.GCFitBucketInfo) {
 	}
 }
 
-// committed: the first one behind a start, on its thread, is the memory before
+// committed: the first one after a start, on its thread, is the memory before
 // the collection; a further one, before the end of a blocking one, that after.
 func (r *Reducer) committed(at Stamp, e *clr.CommittedUsage) {
 	for _, c := range slices.Backward(r.open) {
@@ -123,7 +123,7 @@ func (r *Reducer) bgcPhase(at Stamp, e *clr.BGCPhaseEvent) {
 }
 
 // justEnded reports whether a background collection ended on this thread a moment
-// ago: the last phases of server GC come behind GCEnd.
+// ago: the last phases of server GC come after GCEnd.
 func (r *Reducer) justEnded(at Stamp) bool {
 	return r.sizes.known && at.Time-r.sizes.at < patience
 }

@@ -151,7 +151,7 @@ func TestWildGeneration(t *testing.T) {
 	}
 }
 
-// TestLatePhases: phases of server GC that come up to half a second behind the sizes of their
+// TestLatePhases: phases of server GC that come up to half a second after the sizes of their
 // collection are no sign of another one.
 func TestLatePhases(t *testing.T) {
 	for _, tt := range []struct {

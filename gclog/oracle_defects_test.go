@@ -595,7 +595,7 @@ var defects = []defect{
 
 // revisits are what the events of a collection come to: as they are, and with one of those
 // of large objects at most that follow each other on a thread. That is the last, and none if
-// they do not come behind one of small objects of the same phase.
+// they do not come after one of small objects of the same phase.
 func revisits(r *evidence, d *gclog.GCDetails) (sums, own [2][2]gclog.Revisit) {
 	count := func(of *[2][2]gclog.Revisit, paused, large int, e *revisit) {
 		of[paused][large].Pages += e.Pages

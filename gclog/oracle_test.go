@@ -157,7 +157,7 @@ func newEvidence(name string, o *recorder, told *told, cut bool) *evidence {
 	return r
 }
 
-// neighbours are the records before and behind d in the order of their starts.
+// neighbours are the records before and after d in the order of their starts.
 func (r *evidence) neighbours(d *gclog.GCDetails) (before, behind *gclog.GCDetails) {
 	i := slices.Index(r.byStart, d)
 	if i > 0 {

@@ -188,7 +188,7 @@ func (s *spanTold) Begin(at int64)      { *s.told = append(*s.told, fmt.Sprint("
 func (s *spanTold) GC(*gclog.GCDetails) { *s.told = append(*s.told, "gc") }
 func (s *spanTold) End(at int64)        { *s.told, s.end = append(*s.told, "end"), at }
 
-// TestReadSpan: who asks for it is told that all of a stream was observed, before and behind all else.
+// TestReadSpan: who asks for it is told that all of a stream was observed, before and after all else.
 func TestReadSpan(t *testing.T) {
 	for _, tr := range shared.Repository(t) {
 		var spans []*spanTold

@@ -248,7 +248,7 @@ func (r *Reducer) Loss(at Stamp, since int64, n uint64) {
 func (r *Reducer) Advance(now int64) { r.advance(now) }
 
 // patience is how long the histories of a background collection of server GC are
-// waited for, which come behind its sizes, and threads that waited for its end.
+// waited for, which come after its sizes, and threads that waited for its end.
 const patience = 500e6
 
 func (r *Reducer) advance(now int64) {
@@ -265,7 +265,7 @@ func (r *Reducer) advance(now int64) {
 }
 
 // First is the number of the first collection whose start was seen, 0 as long as there is
-// none. It need not be the first one that is told: a background collection is told behind
+// none. It need not be the first one that is told: a background collection is told after
 // one in its first pause.
 func (r *Reducer) First() uint32 { return r.first }
 

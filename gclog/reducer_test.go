@@ -304,7 +304,7 @@ func TestBackground(t *testing.T) {
 	}
 }
 
-// TestServerBackground: its histories come behind its sizes, also while another
+// TestServerBackground: its histories come after its sizes, also while another
 // collection goes on.
 func TestServerBackground(t *testing.T) {
 	s := newStory().at(0)

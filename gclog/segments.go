@@ -39,7 +39,7 @@ func (s *segments) since(d *SegmentDetails) {
 	s.now = SegmentDetails{Known: s.now.Known}
 }
 
-// generationRange: the heap is told twice, when a collection begins and, behind its
+// generationRange: the heap is told twice, when a collection begins and, after its
 // history, when it is done. The second one counts.
 func (r *Reducer) generationRange(e *clr.GCGenerationRange) {
 	c := r.current()

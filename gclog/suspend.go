@@ -26,7 +26,7 @@ func (s *suspension) forGC() bool {
 
 // isOver reports whether s must have ended before a collection that seems to start in it:
 // events were lost since, and only the full collection of provisional mode and a background
-// one start behind another one in the same suspension, or any in that of a background one.
+// one start after another one in the same suspension, or any in that of a background one.
 func (s *suspension) isOver(e *clr.GCStart) bool {
 	return s.lost > 0 && len(s.gcs) > 0 && e.Reason != clr.ReasonPMFullGC && e.Type != clr.TypeBackground && s.backgroundGC() == nil
 }

@@ -91,7 +91,7 @@ func checkTruth(t *testing.T, x *reduction, lines []byte) {
 			case d != nil && d.Complete:
 				c.compare(d, l)
 				compared++
-			case l.Number() >= first && end == nil: // not those before the session, or behind it
+			case l.Number() >= first && end == nil: // not those before the session, or after it
 				t.Errorf("the program tells of #%d, and there is no record of it", l.Number())
 			}
 		}
@@ -249,7 +249,7 @@ func (c *truth) counters(begin, end *said) {
 
 // allocated: between two marks, the program allocated what the records say.
 //
-// What it allocated before the first record and behind the last one no record can say.
+// What it allocated before the first record and after the last one no record can say.
 // The former is there when the first collection starts, the latter is less than made
 // the program collect before.
 func (c *truth) allocated(begin, end *said) {

@@ -112,7 +112,7 @@ const (
 )
 
 // uvarint decodes a LEB128 number of at most limit bytes at b[off:] and returns
-// the offset behind it, or 0 and -1 if the bytes end first or the number does
+// the offset after it, or 0 and -1 if the bytes end first or the number does
 // not. Bits above the 64th are lost, as in the runtime.
 func uvarint(b []byte, off, limit int) (uint64, int) {
 	var v uint64

@@ -54,7 +54,7 @@ func TestTrace(t *testing.T) {
 }
 
 // TestFarTimes: what is too far away to be true becomes the farthest time, at any frequency, and a
-// time before the start is as exact as one behind it.
+// time before the start is as exact as one after it.
 func TestFarTimes(t *testing.T) {
 	const farthest = 1 << 61
 	for _, perSecond := range []int64{1, 7, 1000, 24_000_000, 1e9, 1e9 + 1, 20e9} {
@@ -115,7 +115,7 @@ func TestMetadataV4(t *testing.T) {
 	opcode := []byte{1, 0, 0, 0, 1, 44}
 	for _, c := range []struct {
 		name   string
-		rest   []byte // behind the level
+		rest   []byte // after the level
 		opcode int
 	}{
 		{"nothing", nil, 0},
@@ -152,7 +152,7 @@ func TestMetadataV4(t *testing.T) {
 	}
 }
 
-// TestMetadataV6: all optional items, and what is left of a row behind one that is unknown.
+// TestMetadataV6: all optional items, and what is left of a row after one that is unknown.
 func TestMetadataV6(t *testing.T) {
 	const unknown = parse.VersionUnknown
 	items := map[string][]byte{
@@ -252,7 +252,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestThreadRows: what a Thread block of V6 says of a thread, and what is left behind an item that
+// TestThreadRows: what a Thread block of V6 says of a thread, and what is left after an item that
 // is unknown or cut.
 func TestThreadRows(t *testing.T) {
 	const unknown = 1 << 63
@@ -273,7 +273,7 @@ func TestThreadRows(t *testing.T) {
 		w := &nettracetest.V6{}
 		w.Begin(nettracetest.DefaultClock(), "ProcessId", "4711")
 		w.Metadata(nettracetest.Kind{ID: 1, Provider: "P", EventID: 10})
-		// Another row stands before it and one behind it.
+		// Another row stands before it and one after it.
 		w.Block(nettracetest.BlockThread, slices.Concat(sized(8), sized(append([]byte{7}, c.items...)...), sized(9, 3, 99)))
 		w.Events(row(7, 1, true), row(9, 2, true))
 		w.End()
@@ -303,7 +303,7 @@ func TestLabelLists(t *testing.T) {
 	for i, item := range items {
 		last := slices.Clone(item)
 		last[0] |= 0x80
-		// The item before a version, the item as the last of a list, and a list behind it.
+		// The item before a version, the item as the last of a list, and a list after it.
 		w := startV6()
 		w.Threads(nettracetest.Thread{Index: 1, ID: 1})
 		w.Block(nettracetest.BlockLabels, slices.Concat(u32(5), u32(3), list(item, version(51)), last, version(53)))

@@ -44,7 +44,7 @@ func TestMessages(t *testing.T) {
 	const (
 		traceV4 = 32  // where the Trace object of V4 begins
 		headV4  = 53  // where its content begins
-		firstV4 = 102 // behind it
+		firstV4 = 102 // after it
 		traceV6 = 24  // where the content of the Trace block of V6 begins
 	)
 	for _, c := range []struct {
@@ -136,7 +136,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// broken is a source that fails behind some bytes.
+// broken is a source that fails after some bytes.
 type broken struct {
 	b   []byte
 	err error

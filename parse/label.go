@@ -52,7 +52,7 @@ func (r *Reader) parseLabels(b []byte) string {
 // parseLabelList reads one, and reports whether it has a version and all kinds in it are known.
 func parseLabelList(c *cursor) (l labelList, versioned, known bool) {
 	for {
-		kind := c.u8() // 0, of which there is no item, behind the end
+		kind := c.u8() // 0, of which there is no item, after the end
 		switch kind &^ labelLast {
 		case labelActivity, labelRelated, labelTrace:
 			c.skip(16)

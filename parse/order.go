@@ -9,7 +9,7 @@ import "math"
 // together (docs/protocol.md, "Order"):
 //
 //  1. Rows wait in a queue of their capture thread.
-//  2. No row behind a row with the sorted flag is older than that row. So at a
+//  2. No row after a row with the sorted flag is older than that row. So at a
 //     sorted row with time T every waiting row up to T is released, the oldest
 //     first, and then the sorted row itself, which never waits.
 //  3. A sequence point, the end of the stream, Reader.Flush and a full queue
@@ -96,7 +96,7 @@ func (s *sorter) reset() {
 
 // When so many segments are in use a release is forced; with the limit of the arena that
 // bounds the memory of the sorter. It has room for what a runtime keeps in the 16 MB that
-// a session asks for: behind a standstill of the reader 75,000 rows of one thread came
+// a session asks for: after a standstill of the reader 75,000 rows of one thread came
 // before those of the other.
 const maxSegments = 1 << 12 // 11 MB: 131,072 rows of few threads, or as many threads as segments
 

@@ -415,7 +415,7 @@ func TestFilter(t *testing.T) {
 		t.Errorf("%+v, the filter was asked %d times", s, asked)
 	}
 	// The sorted row releases what waits even though nobody wants it: a stream that
-	// times out behind it has delivered the older row.
+	// times out after it has delivered the older row.
 	r = parse.NewReader(&slow{pieces: [][]byte{w.Bytes[:rest]}}, func(m *parse.Metadata) parse.Want { return parse.Want{Deliver: m.EventID == 10} })
 	got = nil
 	for r.Scan() {

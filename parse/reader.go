@@ -45,7 +45,7 @@ type Stats struct {
 	Bytes           int64 // of the stream, read and understood
 	Rows            int64 // all events, wanted or not
 	Lost            int64 // events that never made it into the stream
-	Late            int64 // events delivered behind a younger one
+	Late            int64 // events delivered after a younger one
 	UnknownMetadata int64 // rows that refer to metadata that was never declared
 	SkippedLabels   int64 // label lists (V6) that cannot be read
 }

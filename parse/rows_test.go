@@ -258,13 +258,13 @@ func TestFlushKeeps(t *testing.T) {
 	if r.Stats().Late != 0 || r.Err() != nil {
 		t.Errorf("%+v %v", r.Stats(), r.Err())
 	}
-	r.Flush() // behind the end
+	r.Flush() // after the end
 	if r.Scan() || r.Err() != nil {
 		t.Error("something behind the end", r.Err())
 	}
 }
 
-// TestReleased: behind a sequence point nothing older comes, so that what waits is due at once, and
+// TestReleased: after a sequence point nothing older comes, so that what waits is due at once, and
 // in the order of time.
 func TestReleased(t *testing.T) {
 	v4, v6 := begin(), startV6()

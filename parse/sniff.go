@@ -43,7 +43,7 @@ func sniff(b []byte) *KindError {
 	case has(0, "\xc1\x1f\xfc\xc1"), has(0, "\xc1\xfc\x1f\xc1"):
 		return &KindError{Kind: KindLTTng, Found: "an LTTng recording (CTF), as perfcollect makes it", Hint: record}
 	case len(b) >= 0x4c && b[0x4b] == 0xc0 && (b[0x4a] == 1 || b[0x4a] == 2):
-		// The first record behind the 72 bytes of a WMI_BUFFER_HEADER is a system
+		// The first record after the 72 bytes of a WMI_BUFFER_HEADER is a system
 		// header: type 1 or 2, marker flags 0xC0.
 		return &KindError{Kind: KindETL, Found: "a Windows ETW log (.etl)", Hint: "open it with PerfView on Windows, or " + record}
 	case has(0, "\x1f\x8b"), has(0, "\x28\xb5\x2f\xfd"):

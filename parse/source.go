@@ -69,7 +69,7 @@ func (s *source) need(n int) error {
 	return nil
 }
 
-// room makes space for another read behind end.
+// room makes space for another read after end.
 func (s *source) room() {
 	if s.pos > 0 && (s.pos == s.end || s.end == len(s.buf)) {
 		s.end = copy(s.buf, s.buf[s.pos:s.end])

@@ -54,7 +54,7 @@ func (r *Reader) lose(t *captureThread, n uint32, ticks int64) {
 }
 
 // settle compares the count of a thread with the lower bound that the stream
-// states for it; what is missing was lost behind the last event seen.
+// states for it; what is missing was lost after the last event seen.
 func (r *Reader) settle(t *captureThread, seq uint32, ticks int64) {
 	if n := seq - t.lastSeq; int32(n) > 0 {
 		r.lose(t, n, ticks)

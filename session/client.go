@@ -35,7 +35,7 @@ func (c *Client) request(ctx context.Context, name string, set, command byte, pa
 	return answer, err
 }
 
-// exchange sends one command and has take read on behind the answer, with its
+// exchange sends one command and has take read on after the answer, with its
 // payload. take reports whether it keeps the connection.
 //
 // All of it together has the time of one request. When that is over the error
@@ -182,7 +182,7 @@ func (c *Client) Environment(ctx context.Context) (map[string]string, error) {
 	const name = "ProcessEnvironment"
 	var env environment
 	err := c.exchange(ctx, name, setProcess, cmdProcessEnvironment, nil, func(conn net.Conn, answer []byte) (_ bool, err error) {
-		// The strings come behind the answer: they may be longer than a message.
+		// The strings come after the answer: they may be longer than a message.
 		d := decoder{b: answer}
 		size := d.u32()
 		switch {

@@ -68,7 +68,7 @@ func (e *environment) add(variable string) {
 	e.bytes += len(variable)
 }
 
-// readTerminated reads an environment as /proc has it: a 0 behind each variable.
+// readTerminated reads an environment as /proc has it: a 0 after each variable.
 func (e *environment) readTerminated(r io.Reader) {
 	b := bufio.NewReaderSize(io.LimitReader(r, maxEnvironment), maxVariable)
 	for {
@@ -87,7 +87,7 @@ func (e *environment) readTerminated(r io.Reader) {
 }
 
 // readCounted reads an environment of size bytes as a runtime tells it: how many strings there are,
-// and each behind its length. The error is that of reading, also where the environment ends early.
+// and each after its length. The error is that of reading, also where the environment ends early.
 func (e *environment) readCounted(r io.Reader, size int64) error {
 	b := bufio.NewReaderSize(io.LimitReader(r, size), maxVariable)
 	var word [4]byte
@@ -125,7 +125,7 @@ func decodeUTF16(p []byte) string {
 	return string(utf16.Decode(units))
 }
 
-// readArguments reads a command line as /proc has it: a 0 behind each argument.
+// readArguments reads a command line as /proc has it: a 0 after each argument.
 func readArguments(b []byte) []string {
 	text := strings.TrimRight(string(b[:min(len(b), maxArgumentBytes)]), "\x00")
 	if text == "" {

@@ -215,7 +215,7 @@ func (h *Host) Turn(ctx context.Context, pid, uid int, device string, wait bool)
 // End gives it back.
 func (t *Turn) End() { t.host.state.helpers.end(t.task) }
 
-// ParseMount is what a line of a mountinfo says, each behind a bar.
+// ParseMount is what a line of a mountinfo says, each after a bar.
 func ParseMount(line string) (text string, ok bool) {
 	m, ok := parseMount([]byte(line))
 	return fmt.Sprint(m.id, "|", m.device, "|", m.root, "|", m.point, "|", m.system, "|", m.options), ok

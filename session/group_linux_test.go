@@ -81,7 +81,7 @@ func TestReadStatus(t *testing.T) {
 // TestReadBounded: of what can be of any length so much is read, to the byte, and no more.
 func TestReadBounded(t *testing.T) {
 	for _, more := range []int{0, 1} {
-		// padded has its last byte just where reading ends, or behind that.
+		// padded has its last byte just where reading ends, or after that.
 		padded := func(name string, size int, before, pad, end string) string {
 			n := size - len(before) - len(end) + more
 			return folder(t, map[string]string{name: before + strings.Repeat(pad, n/len(pad)) + pad[:n%len(pad)] + end})
@@ -185,7 +185,7 @@ func TestGroupMounts(t *testing.T) {
 }
 
 // TestGroupMemory: the group that accounts for a process, and what limits it. The groups above come
-// behind it, up to the root, which accounts for nothing.
+// after it, up to the root, which accounts for nothing.
 func TestGroupMemory(t *testing.T) {
 	type files = map[string]string
 	type result struct {

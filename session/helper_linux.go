@@ -363,7 +363,7 @@ func (q *request) serve(proc int) (a answer) {
 	return a
 }
 
-// send writes a message, behind its length, with a file if there is one.
+// send writes a message, after its length, with a file if there is one.
 func send(conn *net.UnixConn, message any, fd int) error {
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(message); err != nil { // it keeps the bytes of a path as they are

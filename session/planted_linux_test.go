@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestReadPlanted: a pipe or a device in the place of a file is not even opened, also behind a link:
+// TestReadPlanted: a pipe or a device in the place of a file is not even opened, also after a link:
 // that alone may do something.
 func TestReadPlanted(t *testing.T) {
 	self, err := new(session.Host).Describe(os.Getpid())

@@ -119,7 +119,7 @@ func statusNumbers(status []byte, name string) (list []int) {
 	return list
 }
 
-// nextWord cuts b behind its first word. Words are between blanks and line ends.
+// nextWord cuts b after its first word. Words are between blanks and line ends.
 func nextWord(b []byte) (word, rest []byte) {
 	from := 0
 	for from < len(b) && (b[from] == ' ' || b[from] == '\n') {

@@ -35,12 +35,12 @@ func programRuntime(program io.ReaderAt) Runtime {
 }
 
 // maxSymbols is how many bytes of names are read of a program, and of any other part. The names of
-// symbols that are exported come first: behind them macOS has those of all others, and a single-file
+// symbols that are exported come first: after them macOS has those of all others, and a single-file
 // program its assemblies.
 const maxSymbols = 1 << 20
 
 // exportedNames returns the part of a program that has the names of the symbols that it exports,
-// each behind a 0 and followed by one.
+// each after a 0 and followed by one.
 func exportedNames(program io.ReaderAt) []byte {
 	p := image{program, binary.LittleEndian}
 	switch head := string(p.read(0, 4)); {

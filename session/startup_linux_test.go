@@ -43,7 +43,7 @@ func TestStartup(t *testing.T) {
 	}
 }
 
-// TestServerGCThreads: they can be counted once there is the finalizer, which is begun behind them.
+// TestServerGCThreads: they can be counted once there is the finalizer, which is begun after them.
 func TestServerGCThreads(t *testing.T) {
 	for _, tc := range []struct {
 		threads []string

@@ -70,7 +70,7 @@ func (h *Host) List(ctx context.Context) ([]Listed, error) {
 			p.UID = int(k.Eproc.Ucred.Uid)
 		}
 		if b, err := unix.SysctlRaw("kern.procargs2", pid); err == nil && len(b) > 4 {
-			p.Executable = unix.ByteSliceToString(b[4:]) // behind the number of arguments
+			p.Executable = unix.ByteSliceToString(b[4:]) // after the number of arguments
 		}
 		byPID[pid] = Listed{Process: p}
 	}

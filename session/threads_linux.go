@@ -56,7 +56,7 @@ func (p *Process) ServerGCThreads() (n int, known bool) {
 		switch {
 		case strings.HasPrefix(name, ".NET Server GC"):
 			n++
-		case strings.HasPrefix(name, ".NET Finalizer"): // begun behind the GC
+		case strings.HasPrefix(name, ".NET Finalizer"): // begun after the GC
 			known = true
 		}
 		return true

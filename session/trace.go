@@ -286,7 +286,7 @@ func (s *Stream) Discard(ctx context.Context) {
 }
 
 // CloseRead has the runtime find nobody at the other end, as Close does; but what it has sent
-// can still be read, where the system allows that, and Read returns io.EOF behind it.
+// can still be read, where the system allows that, and Read returns io.EOF after it.
 func (s *Stream) CloseRead() error { return closeRead(s.conn) }
 
 func closeRead(conn net.Conn) error {

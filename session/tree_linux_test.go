@@ -39,7 +39,7 @@ func helpDeep() error {
 
 const deepVariable = "GCLOG_SESSION_DEEP"
 
-// TestDeepPath: the way to a file takes few descriptors, however many folders are on it, also behind
+// TestDeepPath: the way to a file takes few descriptors, however many folders are on it, also after
 // links and back; and it is not followed without an end.
 func TestDeepPath(t *testing.T) {
 	root := t.TempDir()

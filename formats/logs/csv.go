@@ -122,7 +122,7 @@ func recognizeCSV(b []byte) (at time.Time, ok bool) {
 	}
 	begin := int64(0)
 	for field := range bytes.SplitSeq(b, []byte{','}) {
-		if begin != 0 { // the field behind it is how long it took, and a row is written then
+		if begin != 0 { // the field after it is how long it took, and a row is written then
 			took, length := int64(0), 0
 			if len(field) > 0 {
 				took, length = csvMillis(field)
@@ -411,7 +411,7 @@ func (c *csvParser) times(r *record) bool {
 
 // pauses makes the pauses. Of a background collection the last one is told, the
 // others are one here. Where it is not told when they were, the first lies before
-// the begin of the collection and the last one behind the first.
+// the begin of the collection and the last one after the first.
 func (c *csvParser) pauses(d *gclog.GCDetails) {
 	row := &c.row
 	d.Suspended = d.Start
@@ -465,7 +465,7 @@ func (c *csvParser) backgroundPauses(d *gclog.GCDetails, all gclog.PausePart) {
 }
 
 // phases finds the concurrent phases of a background collection, which lie between
-// and behind its pauses.
+// and after its pauses.
 func (c *csvParser) phases(r *record) {
 	d, b := &r.gc, &r.background
 	if d.Kind != gclog.KindBackground {

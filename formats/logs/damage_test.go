@@ -14,7 +14,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// A damaged log is a sample with a line of another process behind: that line must
+// A damaged log is a sample with a line of another process after: that line must
 // be read whatever is before it.
 type damagedLog struct {
 	format string

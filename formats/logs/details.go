@@ -9,7 +9,7 @@ import (
 )
 
 // The lines that -Xlog adds to the default. In a blocking collection they stand before
-// the end of the pause, in a background collection behind its last DotNet line.
+// the end of the pause, in a background collection after its last DotNet line.
 
 // detailLine takes what such a line of collection n says. The line is read twice,
 // because one that is damaged must leave no trace.

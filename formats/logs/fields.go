@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// eachField passes on what the lines that are gclog's own say behind their titles:
+// eachField passes on what the lines that are gclog's own say after their titles:
 //
 //	name=value, …, workers=2
 //
@@ -24,7 +24,7 @@ func eachField(b []byte, read func(name, value []byte) bool) bool {
 	}
 }
 
-// cutComma cuts b at its first comma, behind which a blank is.
+// cutComma cuts b at its first comma, after which a blank is.
 func cutComma(b []byte) (before, after []byte, ok bool) {
 	i := bytes.IndexByte(b, ',')
 	if i < 0 || i+1 == len(b) || b[i+1] != ' ' {

@@ -39,7 +39,7 @@ func isMachine(b []byte) bool {
 	return ok && runtimeOf(b, &gclog.Process{})
 }
 
-// stampOf reads 2026-11-21T00:30:37.567+0000: 90.267: with the blank behind it.
+// stampOf reads 2026-11-21T00:30:37.567+0000: 90.267: with the blank after it.
 func stampOf(b []byte, c *calendar) (m moment, rest []byte, ok bool) {
 	rest = b
 	if ns, tail, ok := c.date(b); ok {

@@ -115,7 +115,7 @@ func (s span) starts(d int64) span { return span{s.from - d, s.to - d} }
 func (s span) and(t span) span { return span{max(s.from, t.from), min(s.to, t.to)} }
 
 // place finds when a pause began that lasted for d: at the time that is likely, or else as early
-// as is possible behind what came before: no pause comes too late by that, so there is room for
+// as is possible after what came before: no pause comes too late by that, so there is room for
 // all that are of the same millisecond.
 func (u *unified) place(begin, end span, d, likely int64) (start, duration int64) {
 	const slack = int64(time.Microsecond)/2 - 1

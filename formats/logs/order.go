@@ -9,12 +9,12 @@ import (
 )
 
 // Logs with one record per collection have them in the order in which they were
-// complete: that of a background collection comes behind those that ran inside it,
+// complete: that of a background collection comes after those that ran inside it,
 // though its first pause was before theirs. An order brings the pauses and phases
 // back into the order of time, which is that of the events.
 //
 // It holds the last records of its process back, and puts the pauses and phases of a
-// background collection between the calls that are held, each behind what began before
+// background collection between the calls that are held, each after what began before
 // it. All other calls stay in the order of the log. A background collection with more
 // than window others inside begins too late, where the held ones begin.
 type order struct {
@@ -162,8 +162,8 @@ func (o *order) putParts(r *record) (at int64) {
 }
 
 // putBackground puts the parts of a background collection where they belong. Of
-// what begins at the same time, the mark phase begins behind the first pause and
-// ends before the next one; the sweep phase begins behind that.
+// what begins at the same time, the mark phase begins after the first pause and
+// ends before the next one; the sweep phase begins after that.
 func (o *order) putBackground(r *record) {
 	pauses := func(initial bool) {
 		for i := range r.gc.Pauses {
@@ -188,7 +188,7 @@ func (o *order) putBackground(r *record) {
 	}
 }
 
-// insert puts a call behind the last one that is not later.
+// insert puts a call after the last one that is not later.
 func (o *order) insert(c call) {
 	i := len(o.calls)
 	for i > o.next && o.calls[i-1].at > c.at {

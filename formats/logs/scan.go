@@ -6,7 +6,7 @@ import (
 )
 
 // The functions below read what stands at the begin of b and return what stands
-// behind it. ok is false if there is something else.
+// after it. ok is false if there is something else.
 
 func literal(b []byte, s string) (rest []byte, ok bool) {
 	if len(b) < len(s) || string(b[:len(s)]) != s {
@@ -68,7 +68,7 @@ type calendar struct {
 	zone int64    // of the newest date, nanoseconds east of UTC
 }
 
-// date reads 2006-01-02T15:04:05 with up to nine decimals, and Z or +hhmm behind
+// date reads 2006-01-02T15:04:05 with up to nine decimals, and Z or +hhmm after
 // it, in nanoseconds since 1970.
 func (c *calendar) date(b []byte) (ns int64, rest []byte, ok bool) {
 	const day, clock = len("2006-01-02"), len("T15:04:05")

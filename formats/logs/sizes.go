@@ -14,7 +14,7 @@ const (
 	maxKiB   = 1 << 50 // sums of sizes stay within 63 bits
 )
 
-// size reads a number of KiB with the K behind it.
+// size reads a number of KiB with the K after it.
 func size(b []byte) (kib int64, rest []byte, ok bool) {
 	v, rest, ok := number(b)
 	if !ok || v >= maxKiB || len(rest) == 0 || rest[0] != 'K' {

@@ -54,7 +54,7 @@ func newUnified(observe func(*gclog.Process) Observer, at *reading) parser {
 	return &unified{observe: observe, reading: at}
 }
 
-// recognizeUnified takes the lines that no JVM writes: heads with .NET, details behind
+// recognizeUnified takes the lines that no JVM writes: heads with .NET, details after
 // nine blanks, pauses with sizes in KiB, suspensions with a reason.
 func recognizeUnified(line []byte) (time.Time, bool) {
 	u := unified{observe: nobody, reading: &reading{}}
@@ -153,7 +153,7 @@ const (
 	oneHeap    = "Heap "
 )
 
-// What lines begin with behind the decorations, and behind GC(n): first those of the
+// What lines begin with after the decorations, and after GC(n): first those of the
 // default, then what -Xlog adds.
 var (
 	heads = [...]string{"GC(", using, "VM Arguments: .NET", settings, sessionLine, stopped}
@@ -180,7 +180,7 @@ func cut(text []byte, begins []string) bool {
 	return false
 }
 
-// collection reads GC(n) and the blanks behind it.
+// collection reads GC(n) and the blanks after it.
 func collection(b []byte) (n uint32, text []byte, ok bool) {
 	text, ok = literal(b, "GC(")
 	if !ok {
@@ -203,7 +203,7 @@ func trimBlanks(b []byte) []byte {
 	return b
 }
 
-// wordOf returns the word that a text behind GC(n) begins with; "" for lines that gclog
+// wordOf returns the word that a text after GC(n) begins with; "" for lines that gclog
 // does not need.
 func wordOf(text []byte, t tags) string {
 	for _, w := range wordsOf(t) {
@@ -401,7 +401,7 @@ func (u *unified) phaseLine(d *decorations, n uint32, phase int, isEnd bool, las
 	u.endPhase(g, kind, at, least, lasted+rounding)
 }
 
-// poolLine reads 6764K->1228K(12358K), the sizes of a pool, which the DotNet line behind it
+// poolLine reads 6764K->1228K(12358K), the sizes of a pool, which the DotNet line after it
 // says better.
 func (u *unified) poolLine(d *decorations, n uint32, b []byte) bool {
 	_, _, b, ok := bounds(b)
@@ -412,7 +412,7 @@ func (u *unified) poolLine(d *decorations, n uint32, b []byte) bool {
 	return true
 }
 
-// oldLine reads what the DotNet line behind it says better. It comes after the sweep.
+// oldLine reads what the DotNet line after it says better. It comes after the sweep.
 func (u *unified) oldLine(n uint32, b []byte) bool {
 	_, _, b, ok := bounds(b)
 	if !ok || len(b) > 0 {
@@ -603,7 +603,7 @@ func arguments(b []byte) (facts *gclog.Process, ok bool) {
 	return nil, false
 }
 
-// cutLast cuts off what stands behind the last comma.
+// cutLast cuts off what stands after the last comma.
 func cutLast(b []byte) (before, last []byte, ok bool) {
 	i := bytes.LastIndex(b, []byte(", "))
 	if i < 0 {

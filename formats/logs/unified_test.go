@@ -943,7 +943,7 @@ func TestJavaSamples(t *testing.T) {
 	}
 }
 
-// FuzzUnified: whatever comes, the lines behind it are read.
+// FuzzUnified: whatever comes, the lines after it are read.
 func FuzzUnified(f *testing.F) {
 	b := sample(f, "gc.log")
 	f.Add(b[:2000])

@@ -60,7 +60,7 @@ func (f *finalizedOf) Event(at gclog.Stamp, e clr.Event, d *gclog.GCDetails) { f
 
 // TestFinalizedTold: types are told of each event with a name, as many as TraceEvent
 // delivers, and none of recordings without such events. What the finalizer thread says it
-// ran is that, but for what it ran behind the newest collection.
+// ran is that, but for what it ran after the newest collection.
 func TestFinalizedTold(t *testing.T) {
 	for _, x := range []struct {
 		name           string

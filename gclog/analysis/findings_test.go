@@ -557,7 +557,7 @@ func TestSteady(t *testing.T) {
 }
 
 // TestRandomSample: medians of many collections come from a sample, and what is slow is
-// not missed behind collections that are slow for a reason.
+// not missed after collections that are slow for a reason.
 func TestRandomSample(t *testing.T) {
 	h := newPast()
 	times(5000, func(i int) { h.run(10*milli).gc(0, 2*milli) })

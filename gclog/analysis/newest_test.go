@@ -7,7 +7,7 @@ import (
 	"github.com/gclog/gclog/gclog/analysis"
 )
 
-// TestToldLate: a background collection is told behind younger ones. What it knows of its
+// TestToldLate: a background collection is told after younger ones. What it knows of its
 // begin is not the newest, and it does not say which survivors were pinned.
 func TestToldLate(t *testing.T) {
 	s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})

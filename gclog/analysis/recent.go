@@ -13,7 +13,7 @@ const recentSlots = int(5 * 60 * 1e9 / slot)
 type recent struct {
 	stood   [recentSlots + 1]int64 // of each slot, at its number modulo the length
 	now     int64                  // number of the slot that is open
-	first   int64                  // number of the first one behind what was not observed
+	first   int64                  // number of the first one after what was not observed
 	windows [len(shareLengths)]struct {
 		sum, worst int64
 		at         int64 // slot with which the worst began

@@ -74,7 +74,7 @@ func TestRecentLate(t *testing.T) {
 	}
 }
 
-// TestRecentFar: time may go on by any step, and what was before a long one is in no window behind it.
+// TestRecentFar: time may go on by any step, and what was before a long one is in no window after it.
 func TestRecentFar(t *testing.T) {
 	for _, step := range []int64{int64(recentSlots), int64(len(recent{}.stood)) + 5, latest/slot - 20} {
 		var r recent

@@ -431,7 +431,7 @@ const provisional = clr.CondemnedAvoidUnproductive | clr.CondemnedPMInducedFull 
 type provisionalMode struct {
 	told   uint64
 	gcs    uint64
-	full   uint64 // of them: full collections behind a gen1
+	full   uint64 // of them: full collections after a gen1
 	paused int64
 	causes causeCount
 	worst  ranking

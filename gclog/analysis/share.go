@@ -34,7 +34,7 @@ var (
 // that overlap, as rounded logs have them, count once.
 type cursor struct {
 	h   *history
-	i   int   // the next stop that is not behind it wholly
+	i   int   // the next stop that is not after it wholly
 	end int64 // of those before, if there are any
 	sum int64 // of those before
 }

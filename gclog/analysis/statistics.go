@@ -58,7 +58,7 @@ type live struct {
 	behind           behind
 }
 
-// behind is what is known of holes, and of the pauses behind them.
+// behind is what is known of holes, and of the pauses after them.
 type behind struct {
 	stood       int64
 	collections [Classes]uint64 // whose first pause it was

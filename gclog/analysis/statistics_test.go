@@ -118,7 +118,7 @@ func TestStory(t *testing.T) {
 	got := metrics(x)
 	for name, want := range map[string]float64{
 		"duration":                          69.904e9,
-		"duration.unobserved":               30.096e9, // 50 s to 60.1 s, with the pause behind, and 70.004 s to 90 s
+		"duration.unobserved":               30.096e9, // 50 s to 60.1 s, with the pause after, and 70.004 s to 90 s
 		"gc.count":                          7,
 		"gc.rate":                           6 * 60 / 69.904,
 		"gc.induced":                        2,

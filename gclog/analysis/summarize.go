@@ -86,7 +86,7 @@ func (s *Statistics) allocation(x *Summary) {
 	}
 }
 
-// unobserved is how much of a Window was not observed, the pause behind each hole included,
+// unobserved is how much of a Window was not observed, the pause after each hole included,
 // and what is known of that time.
 func (s *Statistics) unobserved(w Window) (sum int64, known behind) {
 	if l := s.live; l != nil {

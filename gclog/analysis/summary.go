@@ -11,7 +11,7 @@ type Summary struct {
 	// Window is the time that the numbers are about: the Window that was asked for, as
 	// far as the sessions lasted. Duration is how much of it was observed: shares and rates
 	// refer to that. In what is Unobserved no session was on, or records are missing; the
-	// first pause behind missing ones belongs to it.
+	// first pause after missing ones belongs to it.
 	Window     Window
 	Duration   Number
 	Unobserved int64
@@ -104,7 +104,7 @@ type Rollup struct {
 }
 
 // A ReasonCount is how many collections had one reason. All reasons that gclog does not
-// know are one, the number behind the last that it knows.
+// know are one, the number after the last that it knows.
 type ReasonCount struct {
 	Reason clr.Reason
 	Count  uint64

@@ -100,7 +100,7 @@ func (s *typeSample) largest(n int) (list []typeShare) {
 	return list
 }
 
-// typesText tells the shares in a sentence, behind another one.
+// typesText tells the shares in a sentence, after another one.
 func typesText(list []typeShare) string {
 	var words []string
 	for _, x := range list {

@@ -61,7 +61,7 @@ func sizeText(n float64) string {
 	return digits(n) + units[i]
 }
 
-// digits has three digits, all of a larger number, and no zeros behind the point.
+// digits has three digits, all of a larger number, and no zeros after the point.
 func digits(v float64) string {
 	precision := 2
 	switch a := math.Abs(v); {

@@ -35,7 +35,7 @@ func TestDurationText(t *testing.T) {
 	}
 }
 
-// TestDigits: where the next unit, or one digit less behind the point, begins.
+// TestDigits: where the next unit, or one digit less after the point, begins.
 func TestDigits(t *testing.T) {
 	for _, c := range []struct {
 		v          float64

@@ -245,7 +245,7 @@ func TestLongRows(t *testing.T) {
 	}
 }
 
-// TestStrayQuote: one quote does not hide the rows behind it.
+// TestStrayQuote: one quote does not hide the rows after it.
 func TestStrayQuote(t *testing.T) {
 	const rows = 60000
 	row := "2026-01-31 14:00:01.05,/a,100\n"

@@ -58,7 +58,7 @@ func (t *times) common(b []byte) (ns int64, ok bool) {
 	return t.clock(year, month/3+1, day, b[12:])
 }
 
-// clock reads 15:04:05 with a fraction and a zone behind it.
+// clock reads 15:04:05 with a fraction and a zone after it.
 func (t *times) clock(year, month, day int, b []byte) (ns int64, ok bool) {
 	if len(b) < 8 || b[2] != ':' || b[5] != ':' {
 		return 0, false

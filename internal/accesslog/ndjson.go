@@ -117,7 +117,7 @@ func (l *ndjson) object(when, took string, top bool) bool {
 }
 
 // step reports whether a key is that of the field at a path, or what remains of the path
-// behind it.
+// after it.
 func step(key []byte, path string, v *value) (is bool, rest string) {
 	switch n := len(key); {
 	case v.found || n > len(path) || path[:n] != string(key):

@@ -47,7 +47,7 @@ func resource(env map[string]string) map[string]string {
 	return attributes
 }
 
-// deploymentPattern is how Kubernetes names the pods of a deployment: behind its name a
+// deploymentPattern is how Kubernetes names the pods of a deployment: after its name a
 // hash of the template and a random word, of letters that make no words.
 var deploymentPattern = regexp.MustCompile(`^(.+)-[bcdfghjklmnpqrstvwxz2456789]{6,10}-[bcdfghjklmnpqrstvwxz2456789]{5}$`)
 

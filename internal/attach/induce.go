@@ -28,7 +28,7 @@ type InduceOptions struct {
 type Induced struct {
 	Number uint32
 	GC     *gclog.GCDetails   // its record; nil without Wait, unless it has ended meanwhile
-	Again  []*gclog.GCDetails // of others of its kind that were seen behind it
+	Again  []*gclog.GCDetails // of others of its kind that were seen after it
 	Sync   time.Time          // the clock of the records
 }
 

@@ -231,7 +231,7 @@ func (l *Log) tell(s *Session, it *item) {
 	}
 }
 
-// A follower tells what of a session is news behind the sessions before it.
+// A follower tells what of a session is news after the sessions before it.
 type follower struct {
 	l       *Log
 	s       *Session

@@ -21,7 +21,7 @@ func collection(kind itemKind, number uint32, flaws gclog.Flaw) *item {
 	return it
 }
 
-// TestFollower: what of a session is told behind another one, and what is told as missing.
+// TestFollower: what of a session is told after another one, and what is told as missing.
 func TestFollower(t *testing.T) {
 	record := func(n uint32) *item { return collection(itemGC, n, 0) }
 	pause := func(n uint32) *item { return collection(itemPause, n, 0) }
@@ -33,7 +33,7 @@ func TestFollower(t *testing.T) {
 		return &item{kind: itemGap, gap: gclog.Gap{Reason: gclog.GapQueueFull, Ticks: 11, Records: 3, From: from, To: to}}
 	}
 	for name, c := range map[string]struct {
-		items []*item // of the session behind one that told all up to 10
+		items []*item // of the session after one that told all up to 10
 		told  string  // the records and gaps of it
 		last  uint32
 		first uint32 // that began in the session, where it is not the first that is told

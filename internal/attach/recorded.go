@@ -34,7 +34,7 @@ func recordedFacts(ctx context.Context, t *session.Target) (p gclog.Process) {
 }
 
 // The head of a stream in V4 (docs/protocol.md): the preamble, and the Trace object, in which the
-// ticks of the clock are behind the wall-clock time.
+// ticks of the clock are after the wall-clock time.
 const (
 	headV4  = 32 + 3 + 3*4 + len("Trace") + 1 + 48 + 1
 	ticksV4 = headV4 - 1 - 48 + 16
@@ -90,7 +90,7 @@ func appendRecorded(head []byte, p *gclog.Process) []byte {
 	for {
 		b := appendBlock(head, "MetadataBlock", ticks, []byte{hasSize}, clr.AppendRecordedProcessMetadata(nil, recordedID))
 		b = appendBlock(b, "EventBlock", ticks, binary.AppendUvarint([]byte{hasID | hasSize}, recordedID), event)
-		if len(b)%4 == len(head)%4 { // the blocks behind it must be aligned as they were
+		if len(b)%4 == len(head)%4 { // the blocks after it must be aligned as they were
 			return b
 		}
 		event = append(event, 0)

@@ -238,8 +238,8 @@ func (s *Session) run() {
 	}
 }
 
-// unreduced is the gap behind a defect: the collections that were under way are in no record. The
-// next session says which of those behind them are not either.
+// unreduced is the gap after a defect: the collections that were under way are in no record. The
+// next session says which of those after them are not either.
 func (s *Session) unreduced() *gclog.Gap {
 	g := &gclog.Gap{Reason: gclog.GapInternal, Time: s.checked, Ticks: s.syncTicks() + s.checked}
 	_ = Contain(func() { // what a defect has left may have another

@@ -9,13 +9,13 @@ import (
 )
 
 // arrange puts the arguments into the order that the flag library wants: it takes
-// everything behind the first argument that is no flag for an argument too.
+// everything after the first argument that is no flag for an argument too.
 //
-//   - Flags may stand before and behind the arguments.
+//   - Flags may stand before and after the arguments.
 //   - What follows "--" is never a flag. With attach and record it is a command to
 //     run.
 //   - Java's -Xlog is not in the form of other flags: it becomes the value of one.
-//   - run ends at its command: the flags behind it are the command's own.
+//   - run ends at its command: the flags after it are the command's own.
 func arrange(app *cli.App, args []string) ([]string, error) {
 	if len(args) > 1 {
 		switch args[1] {

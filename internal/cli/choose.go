@@ -21,7 +21,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// commandFlag says that the arguments are a command to run: they stood behind "--".
+// commandFlag says that the arguments are a command to run: they stood after "--".
 const commandFlag = "command"
 
 // processFlags choose one of the processes that run.

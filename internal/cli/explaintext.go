@@ -10,7 +10,7 @@ import (
 	"github.com/gclog/gclog/internal/screen"
 )
 
-// What explain prints for people: sections of sentences, with tables behind them.
+// What explain prints for people: sections of sentences, with tables after them.
 
 func (p *program) printExplanation(d *gclog.GCDetails, e *analysis.Explanation) {
 	for line := range strings.Lines(string(screen.Wrap(nil, oneLine(e.Title), p.pageWidth(), 0))) {
@@ -94,7 +94,7 @@ func (p *program) printParts(d *gclog.GCDetails, e *analysis.Explanation) {
 	}
 }
 
-// addParts adds a row for each part, those within others behind them. whole is what the
+// addParts adds a row for each part, those within others after them. whole is what the
 // shares are of; 0: there are none.
 func addParts(t *table, parts []analysis.Part, indent string, whole int64) {
 	for _, x := range parts {

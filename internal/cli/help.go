@@ -53,7 +53,7 @@ type help struct {
 
 const helpIndent = 3
 
-// line adds text behind so many blanks, in as many lines as it takes.
+// line adds text after so many blanks, in as many lines as it takes.
 func (h *help) line(indent int, text string) {
 	h.b = screen.Wrap(h.b, strings.Repeat(" ", indent)+strings.TrimRight(text, " "), h.width, indent)
 	h.b = append(h.b, '\n')
@@ -98,7 +98,7 @@ func (h *help) paragraph(text string) {
 	h.line(helpIndent, strings.Join(strings.Fields(text), " "))
 }
 
-// verbatim keeps lines. What is said of a command, behind it, has as many lines as it takes.
+// verbatim keeps lines. What is said of a command, after it, has as many lines as it takes.
 func (h *help) verbatim(text string) {
 	for line := range strings.Lines(text) {
 		line = strings.Repeat(" ", helpIndent) + strings.TrimRight(line, "\n ")
@@ -162,7 +162,7 @@ func defaultText(f cli.DocGenerationFlag) string {
 	return " (default: " + text + ")"
 }
 
-// entries are terms with what they mean behind them; behind a long one it begins on the next line.
+// entries are terms with what they mean after them; after a long one it begins on the next line.
 func (h *help) entries(title string, list []manEntry) {
 	if len(list) == 0 {
 		return

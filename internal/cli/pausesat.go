@@ -156,7 +156,7 @@ func (m *moment) span() string {
 	return "(" + from.Format(layout) + " to " + to.Format(layout+" MST") + ")"
 }
 
-// say answers in a sentence. beyond says that the time ends behind what could be read.
+// say answers in a sentence. beyond says that the time ends after what could be read.
 func (m *moment) say(beyond bool) (answer, text string) {
 	p := m.h.Process
 	stops := m.line.Stops(m.in)

@@ -144,7 +144,7 @@ func portDir() (string, error) {
 	return dir, os.Chmod(dir, 0o711)
 }
 
-// ports is the variable for the child: ours behind those that it has.
+// ports is the variable for the child: ours after those that it has.
 func (t *tree) ports() string {
 	ours := session.Environment(t.path, t.suspend)
 	if theirs := os.Getenv(portsVariable); theirs != "" {
@@ -349,7 +349,7 @@ func (t *tree) log(ctx context.Context, target *session.Target, byPort bool) {
 }
 
 // otherPorts returns the diagnostic ports but ours that suspend a process in its start: nobody
-// may begin a session before they have resumed it, or a tool behind them would make it crash.
+// may begin a session before they have resumed it, or a tool after them would make it crash.
 func (t *tree) otherPorts(target *session.Target) []string {
 	env := target.Environ
 	if env == nil { // most likely it has inherited ours

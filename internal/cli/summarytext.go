@@ -81,7 +81,7 @@ func addLack(list []lack, why, name string) []lack {
 
 func (t *summaryText) title(s string) { fmt.Fprintf(t, "\n%s\n", t.paint(screen.Heading, s)) }
 
-// paragraph prints text behind so many blanks.
+// paragraph prints text after so many blanks.
 func (t *summaryText) paragraph(indent int, text string) { wrapped(t, t.width, indent, text) }
 
 // line prints a name and what is to be said of it.
@@ -277,7 +277,7 @@ func (t *summaryText) memory(m *analysis.Memory) {
 
 // allocated lists the types that were allocated most, if there were allocation ticks.
 func (t *summaryText) allocated(a *analysis.Allocated) {
-	const most, least, few = 10, 1, 3 // types, percent of a type that is listed behind the first few
+	const most, least, few = 10, 1, 3 // types, percent of a type that is listed after the first few
 	list := a.Most(most)
 	for len(list) > few && list[len(list)-1].Share < least {
 		list = list[:len(list)-1]

@@ -102,7 +102,7 @@ func TestSummaryWidth(t *testing.T) {
 					for word := range strings.FieldsSeq(line) {
 						longest = max(longest, utf8.RuneCountInString(word))
 					}
-					const label = 18 // a word behind it stays whole
+					const label = 18 // a word after it stays whole
 					if n := utf8.RuneCountInString(line); n > width && label+longest <= width {
 						t.Errorf("%d of %d: %s", n, width, line)
 					}

@@ -10,7 +10,7 @@ import (
 	"github.com/gclog/gclog/internal/screen"
 )
 
-// A table is text in columns, behind two blanks.
+// A table is text in columns, after two blanks.
 type table struct {
 	columns []screen.Column
 	rows    [][]string
@@ -37,7 +37,7 @@ func (t *table) print(w io.Writer, width int) {
 	}
 }
 
-// wrapped prints text in lines that fit the width, each behind so many blanks. A number and its
+// wrapped prints text in lines that fit the width, each after so many blanks. A number and its
 // unit stay together.
 func wrapped(w io.Writer, width, indent int, text string) {
 	const joint = "\u00a0"

@@ -203,7 +203,7 @@ func TestEnvironment(t *testing.T) {
 		t.Errorf("got\n%+v\nwant\n%+v", l.Config, *want)
 	}
 
-	// 10 comes behind 9.
+	// 10 comes after 9.
 	var list []string
 	for _, i := range []string{"10", "9", "2", "0", "1", "3", "8", "7", "6", "5", "4"} {
 		list = append(list, "GCLOG_DISCOVERY__LISTEN__"+i+"=/"+i)

@@ -40,7 +40,7 @@ func sectionSchema(v reflect.Value) object {
 	return s
 }
 
-// keySchema is the schema of what stands behind a key. A section or list may be left
+// keySchema is the schema of what stands after a key. A section or list may be left
 // empty: all that was in it is commented out.
 func keySchema(f field, v reflect.Value) object {
 	switch v.Kind() {

@@ -105,7 +105,7 @@ func (d *Daemon) admit() {
 		if w == nil {
 			return
 		}
-		// Who does not come goes behind the others, and then off the queue.
+		// Who does not come goes after the others, and then off the queue.
 		w.offered, w.since = time.Now(), time.Now()
 		if w.offers++; w.offers > maxOffers {
 			d.queue.remove(k)

@@ -154,7 +154,7 @@ func TestLeftAlone(t *testing.T) {
 }
 
 // TestFoundAgain: a process that is found once more stays what it is, and one that ends now is to be
-// found again behind that.
+// found again after that.
 func TestFoundAgain(t *testing.T) {
 	play(t, "", func(s *stage) {
 		a := s.enter(fakeruntime.Config{Deaf: true})

@@ -259,7 +259,7 @@ func decide(c *config.Loaded, s config.Subject, facts *gclog.Process) (d decisio
 	return d
 }
 
-// open opens a session. One that follows another is written behind it.
+// open opens a session. One that follows another is written after it.
 func (p *process) open(a action) {
 	cfg, err := p.d.config.SessionConfig(a.level)
 	if err != nil { // the configuration was checked

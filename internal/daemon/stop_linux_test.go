@@ -14,7 +14,7 @@ import (
 // not written in time is told as a gap, and no more than that.
 func TestStop(t *testing.T) {
 	const ms = time.Millisecond
-	// busy is an actor whose outputs are busy for so long behind the end.
+	// busy is an actor whose outputs are busy for so long after the end.
 	busy := func(s *stage, d time.Duration) *actor {
 		a := s.enter(fakeruntime.Config{Speed: 1})
 		time.Sleep(100 * ms)
@@ -82,7 +82,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestStopFirst: of what comes behind the end nothing begins.
+// TestStopFirst: of what comes after the end nothing begins.
 func TestStopFirst(t *testing.T) {
 	play(t, "", func(s *stage) {
 		silent, late := s.enter(fakeruntime.Config{Silent: true}), s.cue(fakeruntime.Config{})

@@ -275,7 +275,7 @@ func TestSweepStuck(t *testing.T) {
 }
 
 // TestSweepRun: sweeps come at once, then with the interval between them; sooner when somebody asks for
-// one, or 50 ms behind a hint, but for hints never within 300 ms of each other.
+// one, or 50 ms after a hint, but for hints never within 300 ms of each other.
 func TestSweepRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost()
@@ -447,7 +447,7 @@ func TestSweepAllLate(t *testing.T) {
 	})
 }
 
-// TestSweepMixed: those that are done do not count as late: all others are looked at behind those that are.
+// TestSweepMixed: those that are done do not count as late: all others are looked at after those that are.
 func TestSweepMixed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost()

@@ -106,7 +106,7 @@ func serve(device int, do func(*head, []byte) ([]byte, unix.Errno), hung <-chan 
 	}
 }
 
-// words are numbers one behind the other.
+// words are numbers one after the other.
 func words(list ...any) (out []byte) {
 	for _, x := range list {
 		var err error

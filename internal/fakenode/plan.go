@@ -203,7 +203,7 @@ func (p *plan) concurrent(inside int, gap time.Duration) {
 			p.stopTheWorld(Foreground, gap)
 		}
 	}
-	if p.heaps > 1 { // those of server GC come behind the sizes
+	if p.heaps > 1 { // those of server GC come after the sizes
 		p.finish(threadGCBkg, g, false)
 		p.histories(threadGCBkg, g, true)
 		return

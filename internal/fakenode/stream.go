@@ -78,7 +78,7 @@ func (t *stream) take() {
 }
 
 // add encodes events, thread by thread as a runtime does: the first row of each
-// thread is younger than none behind it. It returns how many were dropped.
+// thread is younger than none after it. It returns how many were dropped.
 func (t *stream) add(events []event, heaps, drop int) (lost int) {
 	if len(t.pending) > maxPending {
 		drop = len(events)

@@ -40,7 +40,7 @@ type Config struct {
 	Instance uint16       // tells apart those that have the same PID one after the other
 	Name     string       // of its program; "": fakeruntime
 	// Trace carries out a session in the place of the recording, and returns how it
-	// ended. The connection is closed behind it.
+	// ended. The connection is closed after it.
 	Trace func(*Session) (how string)
 	// Meet tells how a request is met; nil: as the fields above say.
 	Meet func(command uint16) Fault

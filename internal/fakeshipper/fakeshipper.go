@@ -80,7 +80,7 @@ func identify(path string) (id fingerprint, f *os.File, err error) {
 	return sha256.Sum256(b[:]), f, nil
 }
 
-// read ships the whole lines that a file has behind its offset.
+// read ships the whole lines that a file has after its offset.
 func (s *Shipper) read(id fingerprint, ship func([]byte)) error {
 	f := s.open[id]
 	deleted := isDeleted(f) // before the last bytes are read

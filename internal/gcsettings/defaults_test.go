@@ -24,7 +24,7 @@ func TestDefaults(t *testing.T) {
 		library string
 		memory  Memory
 		set     variables
-		want    map[string]string // value, and part of the note behind |
+		want    map[string]string // value, and part of the note after |
 		absent  []string
 	}{
 		{"DATAS", 10, true, "", here, nil, map[string]string{"GCDynamicAdaptationMode": "1|DATAS", "GCHeapCount": "as many as are worth it|DATAS", "GCDTargetTCP": "2%|", "GCHeapHardLimit": "none|", "GCNoAffinitize": "off|"}, nil},

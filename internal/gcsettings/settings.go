@@ -35,7 +35,7 @@ const (
 
 // A Setting is one that a runtime knows.
 type Setting struct {
-	Variable      string // in the environment, behind the prefix; case counts but on Windows
+	Variable      string // in the environment, after the prefix; case counts but on Windows
 	Property      string // in runtimeconfig.json, "" if there is none
 	Kind          Kind
 	Unit          Unit

@@ -129,7 +129,7 @@ func propertyText(value any) string {
 }
 
 // leadingHex reads the hexadecimal digits that a text begins with, and returns what
-// stands behind them too.
+// stands after them too.
 func leadingHex(text string) (n uint64, digits, rest string) {
 	text, negative := strings.CutPrefix(strings.TrimSpace(text), "-")
 	text, _ = cutHexPrefix(text)

@@ -190,7 +190,7 @@ func short(s string) string {
 	return s
 }
 
-// node is called for each node before those below it, and with nil behind them.
+// node is called for each node before those below it, and with nil after them.
 func (w *walk) node(n ast.Node) bool {
 	if n == nil {
 		w.above = w.above[:len(w.above)-1]

@@ -14,7 +14,7 @@ import (
 type Column struct {
 	Title string
 	// Width is what its cells usually need. In a Table a wider cell takes blanks of the columns
-	// behind it; Print makes columns as wide as their cells, and takes it for the least of those that give way.
+	// after it; Print makes columns as wide as their cells, and takes it for the least of those that give way.
 	Width int
 	Right bool // numbers: they end below each other
 	// Rank orders what is left out where the terminal is too narrow: the column with the highest

@@ -19,7 +19,7 @@ func Cut(text string, width int) string {
 }
 
 // Wrap appends a text to dst, broken at blanks where it would become wider than width. What
-// follows a break is behind so many blanks, or fewer where a word needs the room. A word that is
+// follows a break is after so many blanks, or fewer where a word needs the room. A word that is
 // wider than the line stays whole: it may be a path or a command. Width 0: nothing is broken.
 func Wrap(dst []byte, text string, width, indent int) []byte {
 	if width <= 0 || Width(text) <= width {

@@ -126,7 +126,7 @@ func (c *Config) add(arg string) error {
 }
 
 // cut cuts off what stands before the first colon that is neither in quotes nor
-// behind the letter of a drive.
+// after the letter of a drive.
 func cut(s string) (part, rest string, err error) {
 	quoted := false
 	for i := range len(s) {

@@ -120,7 +120,7 @@ type PinObjectAtGCTime struct {
 	Instance
 	Handle, Object uint64
 	Size           uint64
-	// More is the number of further pinned objects that stand behind this event, and
+	// More is the number of further pinned objects that stand after this event, and
 	// TotalSize the size of all: see parse.Want.
 	More      uint32
 	TotalSize uint64

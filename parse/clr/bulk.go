@@ -31,7 +31,7 @@ type BulkType struct {
 	p     payload
 }
 
-// Next returns the next type. It is false behind the last, and where the payload
+// Next returns the next type. It is false after the last, and where the payload
 // is damaged.
 func (e *BulkType) Next(t *Type) bool {
 	if e.left == 0 {
@@ -260,7 +260,7 @@ type GCBulkRootStaticVar struct {
 	p         payload
 }
 
-// Next returns the next static field. It is false behind the last, and where
+// Next returns the next static field. It is false after the last, and where
 // the payload is damaged.
 func (e *GCBulkRootStaticVar) Next(v *StaticVar) bool {
 	if e.left == 0 {

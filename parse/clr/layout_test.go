@@ -18,7 +18,7 @@ import (
 
 // A manifest is an event as the runtime's manifest describes it. Each of its layouts begins with
 // those before it unless the runtime changed them; a field is "name:type", and one that begins
-// with "=" is not in the payload but has this value behind decoding.
+// with "=" is not in the payload but has this value after decoding.
 type manifest struct {
 	provider string
 	id       int
@@ -371,7 +371,7 @@ func TestLists(t *testing.T) {
 		for _, ptr := range []int{4, 8} {
 			value := strings.Replace(c.value, "-:pad ", map[int]string{4: "", 8: "-:u32 "}[ptr], 1)
 			head, want := fill(c.head, ptr, "")
-			// Where the count stands: behind the index or first, or last.
+			// Where the count stands: after the index or first, or last.
 			at := strings.Index(c.head, "-:")
 			before, _ := fill(c.head[:at], ptr, "")
 			count := func(n uint32) {
@@ -438,7 +438,7 @@ func offset(layout, field string, ptr int) int {
 func TestPerHeapHistory(t *testing.T) {
 	for _, ptr := range []int{4, 8} {
 		d := clr.NewDecoder(ptr)
-		for n := 7; n >= 1; n-- { // behind one that has more
+		for n := 7; n >= 1; n-- { // after one that has more
 			layout := perHeapHistory(min(n, 5))
 			payload, want := fill(layout, ptr, "")
 			count := 2 + 7*ptr + 6*4

@@ -290,7 +290,7 @@ func (c *checker) reach(from, to uint32) {
 }
 
 // order checks that collections are told in the order of their ends. A session that takes
-// over from another tells what began later, all of it behind that. Of a collection whose
+// over from another tells what began later, all of it after that. Of a collection whose
 // events did not all come it is only known later that it has ended.
 func (c *checker) order() {
 	var last *record
@@ -382,7 +382,7 @@ func (c *checker) straddles(r *record, n uint32) bool {
 }
 
 // startLost reports whether all that is told of a collection is the end of a background
-// one, behind collections with higher numbers: the gap before these had to name it.
+// one, after collections with higher numbers: the gap before these had to name it.
 func (c *checker) startLost(n uint32) bool {
 	return c.l.GCs[n-1].Kind == fakenode.Background && !slices.ContainsFunc(c.told[n].records, func(r *record) bool {
 		return !slices.Contains(r.Dotnet.GC.Flaws, "no-start")
@@ -407,7 +407,7 @@ func (c *checker) unwritable() int64 {
 // ended while the disk was full.
 func (c *checker) excused(n uint32) bool {
 	// Where one session takes over from another, a background collection that was under way is told
-	// before what began later, and may end behind that: then the number says what comes last.
+	// before what began later, and may end after that: then the number says what comes last.
 	if full, end := c.unwritable(), c.l.GCs[n-1].End; full > 0 && end > full-int64(endTime) && (end > c.lastEnd || n > c.newest) {
 		return true
 	}
@@ -441,9 +441,9 @@ func (c *checker) wentDown(i int, n uint32) bool {
 	})
 }
 
-// delivered checks that all that gclog has read is told, also before the first and behind the last
+// delivered checks that all that gclog has read is told, also before the first and after the last
 // that are. How much it has read the kernel says (fakenode.Session); what lay unread in a socket
-// that was closed was not delivered. What came behind a place where a stream cannot be read nobody
+// that was closed was not delivered. What came after a place where a stream cannot be read nobody
 // knows, until another session follows.
 func (c *checker) delivered() {
 	for i := range c.l.Sessions {

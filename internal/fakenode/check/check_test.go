@@ -208,7 +208,7 @@ func TestDoctored(t *testing.T) {
 		}
 		original[f] = string(b)
 	}
-	// Two complete blocking collections, one behind the other, in the second file.
+	// Two complete blocking collections, one after the other, in the second file.
 	lines := strings.SplitAfter(original[files[1]], "\n")
 	at := 0
 	for i := range lines[:len(lines)-2] {

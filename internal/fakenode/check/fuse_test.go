@@ -43,7 +43,7 @@ func TestFilesFail(t *testing.T) {
 						t.Fatal("the process has ended")
 					}
 				}
-				// The log that is whole is written behind the other one.
+				// The log that is whole is written after the other one.
 				wait(t, func() int { return count(t, whole, r) }, until)
 			}
 			collect(5, 5)
