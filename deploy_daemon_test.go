@@ -152,7 +152,7 @@ var (
 	tracedSocket = regexp.MustCompile(`(?m)^\d+ +socket\((AF_\w+)`)
 	tracedOpen   = regexp.MustCompile(`(?m)^\d+ +(?:openat|openat2)\((?:AT_FDCWD|\d+)<([^>]*)>, "([^"]*)", (?:\{flags=)?([A-Z_|]+)`)
 	tracedFile   = regexp.MustCompile(` = (\d+)<([^>]*)>$`)
-	// A call that another thread's calls came into: its begin and its end.
+	// A call that another thread's calls came into: its start and its end.
 	tracedBegin  = regexp.MustCompile(`^(\d+) .* <unfinished \.\.\.>$`)
 	tracedEnd    = regexp.MustCompile(`^(\d+) +<\.\.\. \w+ resumed>`)
 	tracedChange = regexp.MustCompile(`(?m)^\d+ +(?:mkdirat|unlinkat|renameat|renameat2|fchmodat|fchownat|linkat|symlinkat)\((?:AT_FDCWD|\d+)<([^>]*)>, "([^"]*)"`)

@@ -41,7 +41,7 @@ func logPrograms(t *testing.T, files, written string) (list []*source) {
 			path:    filepath.Join(files, file),
 			whole:   followed{path: filepath.Join(written, file)},
 			records: map[string][]byte{},
-			written: 1, // the begin of the session
+			written: 1, // the start of the session
 			collect: func() error {
 				if !r.Collect() {
 					return errors.New("the program has ended")

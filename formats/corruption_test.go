@@ -16,7 +16,7 @@ import (
 var negative = regexp.MustCompile(`[ :,+>\[(=]-\d[\d.]*(?:[,}\]KMG)msB]|$)`)
 
 // noTimes matches a row of CSV around its three points in time, the last of which stands
-// before four columns, of memory and of a suspension: they may lie before the begin of the recording.
+// before four columns, of memory and of a suspension: they may lie before the start of the recording.
 var noTimes = regexp.MustCompile(`^[^,]*(,(?:[^,]*,){24})[^,]*(.*,)[^,]*((?:,[^,]*){4})$`)
 
 // TestCorruption: whatever a stream says, every line that is made of it is whole,

@@ -90,7 +90,7 @@ func (f Format) ManyProcesses() bool { return !f.oneProcess }
 
 // Options is what a Writer needs to know.
 type Options struct {
-	Process      gclog.Process              // facts as they are known at the begin
+	Process      gclog.Process              // facts as they are known at the start
 	DotnetCauses bool                       // .NET's reasons in the JDK formats instead of Java's causes
 	Color        bool                       // text only
 	Screen       func() (width, height int) // text only: the size of the terminal, asked before each line; nil, and a width of 0: there is none
@@ -101,7 +101,7 @@ type Options struct {
 	Selection    *Selection                 // unified only: which lines there are; nil: those of gc* that all readers know, in UTC
 }
 
-// Start is the begin of a session with a process.
+// Start is the start of a session with a process.
 type Start struct {
 	At        int64  // nanoseconds since the sync point
 	Ticks     int64  // the same in ticks
@@ -136,7 +136,7 @@ type End struct {
 	HasCode  bool
 	Signal   int    // that ended the process, 0 if none or unknown
 	Message  string // more about the reason, "" if there is nothing
-	// Process is what is known of the process by now, nil: no more than at the begin.
+	// Process is what is known of the process by now, nil: no more than at the start.
 	Process *gclog.Process
 }
 
@@ -217,7 +217,7 @@ func (w *Writer) Dropped() int64 { return w.dropped }
 // Written is how many groups of lines were written.
 func (w *Writer) Written() int64 { return w.written }
 
-// Start writes the begin of a session.
+// Start writes the start of a session.
 func (w *Writer) Start(s *Start) { w.write(s.At, w.f.next(), w.f.start(w.buf[:0], s)) }
 
 // Pause writes a pause.
@@ -228,7 +228,7 @@ func (w *Writer) Pause(p *gclog.Pause) {
 	w.number = 0
 }
 
-// Phase writes the begin or end of a concurrent phase.
+// Phase writes the start or end of a concurrent phase.
 func (w *Writer) Phase(p *gclog.Phase) { w.write(p.Time, w.f.next(), w.f.phase(w.buf[:0], p)) }
 
 // Suspension writes a suspension of the program.

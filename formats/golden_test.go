@@ -49,7 +49,7 @@ func difference(got, want string) string {
 // goldenLines is how many lines of a format a golden file has at most.
 var goldenLines = map[string]int{"json": 12, "csv": 30, "text": 60, "unified": 60, "jdk8": 60}
 
-// TestGolden holds the begin of four recordings in all formats against the files
+// TestGolden holds the start of four recordings in all formats against the files
 // of testdata/golden: what changes there is seen by users. GCLOG_UPDATE=1 writes
 // them anew.
 func TestGolden(t *testing.T) {

@@ -136,7 +136,7 @@ func (u *understood) event(t testing.TB, words []string) {
 	}
 	stamp, seconds := float(words[1]), float(words[2])
 	if m := javaPhases.FindStringSubmatch(words[0]); m != nil {
-		if seconds > 0 && m[2] == "" { // else it is the begin
+		if seconds > 0 && m[2] == "" { // else it is the start
 			u.phases = append(u.phases, javaPhase{strings.ToLower(m[1]), stamp, seconds})
 		}
 		return

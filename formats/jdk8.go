@@ -28,7 +28,7 @@ func (j *jdk8) header(dst []byte, at int64, _ int) []byte {
 	dst = append(dst, ` by "gclog" with a .NET to JDK GC log writer, [Times: unknown]
 CommandLine flags: -XX:+PrintGC -XX:+PrintGCDateStamps -XX:+PrintGCDetails -XX:+PrintGCTimeStamps -XX:+UseConcMarkSweepGC -XX:+UseParNewGC 
 `...)
-	if j.inBefore { // GCToolKit cannot do without the begin of a phase that ends
+	if j.inBefore { // GCToolKit cannot do without the start of a phase that ends
 		dst = j.phaseStart(dst, j.before.Start, phaseName8[j.before.Kind])
 	}
 	return dst

@@ -404,7 +404,7 @@ func (j *jsonFormat) end(dst []byte, e *End) []byte {
 	return j.rest(&o)
 }
 
-// learn takes what has become known of the runtime since the begin. What identifies the process
+// learn takes what has become known of the runtime since the start. What identifies the process
 // stays: ids rest on it.
 func (j *jsonFormat) learn(p *gclog.Process) {
 	if p == nil {

@@ -201,7 +201,7 @@ func checkJSON(t *testing.T, x *conversion, name string) {
 	var want, sum int64
 	records := 0
 	for _, c := range x.processes {
-		records += 2 + len(c.gcs) + c.gaps // with the begin and the end
+		records += 2 + len(c.gcs) + c.gaps // with the start and the end
 		for _, p := range c.pauses {
 			want += p.Duration
 			if p.GC == nil {

@@ -25,7 +25,7 @@ func allOf(t *testing.T, line string) map[string]string {
 	return all
 }
 
-// TestJSONFacts: each fact of a process has its member in the begin of a session, which is not
+// TestJSONFacts: each fact of a process has its member in the start of a session, which is not
 // there while the fact is not known; the others are as they were.
 func TestJSONFacts(t *testing.T) {
 	process := func() gclog.Process {
@@ -133,7 +133,7 @@ func TestJSONHeadLength(t *testing.T) {
 	}
 }
 
-// TestJSONBegins: what the begin and the end of a session say of it.
+// TestJSONBegins: what the start and the end of a session say of it.
 func TestJSONBegins(t *testing.T) {
 	for _, c := range []struct {
 		write func(w *formats.Writer)

@@ -274,7 +274,7 @@ func TestFromAnywhere(t *testing.T) {
 
 // TestFiles: where other files begin as soon as the formats allow it, each file
 // of a JDK format can be read alone: with its own head, at the time of its first
-// event, an event in it, and no phase without its begin.
+// event, an event in it, and no phase without its start.
 func TestFiles(t *testing.T) {
 	cut := func(hold bool) bool { return !hold }
 	checkFiles(t, cut, map[string]coverage{"unified": whole, "jdk8": whole}, func(t *testing.T, log *jdkLog, f *file) {
@@ -285,7 +285,7 @@ func TestFiles(t *testing.T) {
 }
 
 // TestFilesInsidePhases: where a rotation could not wait for the end of a
-// background collection, jdk8 repeats the begin of the phase; unified does not.
+// background collection, jdk8 repeats the start of the phase; unified does not.
 func TestFilesInsidePhases(t *testing.T) {
 	always := func(bool) bool { return true }
 	checkFiles(t, always, map[string]coverage{"unified": part, "jdk8": repeated}, nil)

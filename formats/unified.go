@@ -99,7 +99,7 @@ func (u *unified) stamp(dst []byte, at int64, set TagSet, level Level) []byte {
 	return u.decorate(dst, at, set, level)
 }
 
-// opening begins a group with the line about the begin of the session, if it is the first: a log
+// opening begins a group with the line about the start of the session, if it is the first: a log
 // without anything else has no file.
 func (u *unified) opening(dst []byte) []byte {
 	u.any = true
@@ -220,7 +220,7 @@ func (u *unified) pools(dst []byte, x *jdkPause, at int64) []byte {
 	return append(dst, '\n')
 }
 
-// name is what the begin and the end of a pause must have in common, to the
+// name is what the start and the end of a pause must have in common, to the
 // letter.
 func (u *unified) name(dst []byte, x *jdkPause) []byte {
 	switch x.kind {
@@ -335,7 +335,7 @@ func (u *unified) phase(dst []byte, p *gclog.Phase) []byte {
 	return u.phaseEnd(dst, p, p.GC.Number, true)
 }
 
-// Titles of the phases, with the line end that only their begin has.
+// Titles of the phases, with the line end that only their start has.
 var phaseTitle = [...]string{"Concurrent Mark\n", "Concurrent Sweep\n"}
 
 // phaseEnd: finished reports whether the phase really ended, and not the log.

@@ -216,7 +216,7 @@ func (r *Reducer) endStale(e *clr.GCStart, s *suspension) {
 }
 
 // restarting reports whether the program is about to run again: the end of the
-// suspension may be told after the begin of what comes next.
+// suspension may be told after the start of what comes next.
 func (s *suspension) restarting() bool { return s.restart != unknownTime }
 
 // inFlight opens the record of a background collection that began before the
@@ -279,7 +279,7 @@ func (r *Reducer) endOf(e *clr.GCEnd) *collection {
 // endedUnstarted opens the record of a collection of which only the end was
 // seen: it began before the session, or its start was lost.
 func (r *Reducer) endedUnstarted(at Stamp, e *clr.GCEnd) *collection {
-	// It has a record, so it must be in no gap. At the begin of a session it says nothing:
+	// It has a record, so it must be in no gap. At the start of a session it says nothing:
 	// a background collection has a lower number than those that ended before it.
 	if r.seen && int32(e.Count-r.last) > 0 {
 		r.consumed = 0 // what has no start may be a collection, as this one is

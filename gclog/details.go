@@ -29,7 +29,7 @@ type Flaw uint16
 // The flaws. A record with any of them has Complete false.
 const (
 	FlawNoStart    Flaw = 1 << iota // it began before the session: number and generation at most
-	FlawNoSuspend                   // the begin of its suspension was not seen: no pause
+	FlawNoSuspend                   // the start of its suspension was not seen: no pause
 	FlawNoEnd                       // GCEnd was not seen
 	FlawNoSizes                     // GCHeapStats was not seen
 	FlawNoRestart                   // the end of its suspension was not seen: no pause
@@ -296,7 +296,7 @@ type FinalizerDetails struct {
 	Runs    uint32 // that have ended [R 13, 14]
 	Objects uint64 // that were finalized in them
 	Longest int64  // of the runs, nanoseconds
-	// HasLongest says that the begins of all of them were seen, and no events were lost meanwhile.
+	// HasLongest says that the starts of all of them were seen, and no events were lost meanwhile.
 	HasLongest bool
 	Running    int64 // for so long a run went on when the collection began; 0: none did
 }
@@ -501,7 +501,7 @@ func (d *GCDetails) Duration() int64 {
 	return d.End - d.Start
 }
 
-// TriggerDelay is from the request to the begin of the suspension. Not known of
+// TriggerDelay is from the request to the start of the suspension. Not known of
 // workstation GC, which says that it was triggered only when the threads stand.
 func (d *GCDetails) TriggerDelay() (delay int64, known bool) {
 	delay = d.Suspended - d.Triggered

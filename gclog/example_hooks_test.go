@@ -83,7 +83,7 @@ func (n *noter) Event(at gclog.Stamp, e clr.Event, d *gclog.GCDetails) {
 		d.UserData = &note{after: time.Duration(at.Time - n.first)}
 	case *clr.GCMarkWithType:
 		if d == nil {
-			return // its begin was not seen
+			return // its start was not seen
 		}
 		if x, ok := d.UserData.(*note); ok {
 			x.roots++

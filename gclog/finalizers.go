@@ -7,7 +7,7 @@ type finalizers struct {
 	now   FinalizerDetails // since the previous collection
 	begun int64            // of the run that goes on
 	on    bool
-	lost  bool // the begin or the end of a run may be, since the previous collection
+	lost  bool // the start or the end of a run may be, since the previous collection
 }
 
 func (f *finalizers) begin(at Stamp) {

@@ -90,12 +90,12 @@ var phaseNames = [...]string{"mark", "sweep"}
 
 func (k PhaseKind) String() string { return phaseNames[k] }
 
-// A Phase is the begin or the end of a concurrent phase.
+// A Phase is the start or the end of a concurrent phase.
 type Phase struct {
 	Kind  PhaseKind
 	End   bool
 	Start int64      // when the phase began
-	Time  int64      // now: of the begin or the end
+	Time  int64      // now: of the start or the end
 	GC    *GCDetails // what is known so far
 }
 

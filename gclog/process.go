@@ -73,7 +73,7 @@ type Process struct {
 	// Sync is the clock: the wall-clock time of the time stamp 0.
 	Sync time.Time
 	// UptimeAtSync is the age of the process at Sync; 0 if its start is not known:
-	// then the log's uptime counts from the begin of the stream.
+	// then the log's uptime counts from the start of the stream.
 	UptimeAtSync time.Duration
 }
 

@@ -209,7 +209,7 @@ func (c *collection) setTiming() {
 	if compacting, _ := c.Compacting(); !compacting {
 		n = min(n, clr.TimeCompact)
 	}
-	// .NET 8 forgets to subtract the begin of the compaction in gen1 and gen2: what it
+	// .NET 8 forgets to subtract the start of the compaction in gen1 and gen2: what it
 	// tells is the time since the machine started.
 	if n > clr.TimeCompact && c.HasEnd && int64(c.Global.Times[clr.TimeCompact])*1000 > c.Duration() {
 		n = clr.TimeCompact

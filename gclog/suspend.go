@@ -106,7 +106,7 @@ func (r *Reducer) restartEnd(at Stamp) {
 		if r.orphan != nil {
 			r.closeOrphan(FlawNoSuspend)
 		} else if c := r.ended.get(at.Thread); c != nil && c.Flaws&FlawNoStart != 0 && !c.HasGlobal {
-			// What ended here without its begin was followed by a restart: it was blocking.
+			// What ended here without its start was followed by a restart: it was blocking.
 			c.Type, c.Kind, c.Background = clr.TypeBlocking, KindBlocking, nil
 			c.Flaws |= FlawNoSuspend
 			r.complete(c)
@@ -327,7 +327,7 @@ func (s *suspension) suspendTime() int64 {
 	return Untold
 }
 
-// resumeTime is how long it took to let the threads go on, Untold if the begin of that
+// resumeTime is how long it took to let the threads go on, Untold if the start of that
 // was lost.
 func (s *suspension) resumeTime(end int64) int64 {
 	if s.restart == unknownTime {
@@ -423,7 +423,7 @@ func (r *Reducer) newSuspension() *suspension {
 
 func (r *Reducer) freeSuspension(s *suspension) { r.freeSus = append(r.freeSus, s) }
 
-// phase notes the begin or end of a concurrent phase and tells it, or keeps it
+// phase notes the start or end of a concurrent phase and tells it, or keeps it
 // until the program runs again. own is the suspension that the phase borders on.
 func (r *Reducer) phase(c *collection, kind PhaseKind, end bool, at int64, own *suspension) {
 	b := &c.background

@@ -78,7 +78,7 @@ func readAllIn(dir int, name string, limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, limit))
 }
 
-// readAgain reads a file of the kernel's from its begin, without taking memory. Of no file it reads
+// readAgain reads a file of the kernel's from its start, without taking memory. Of no file it reads
 // nothing.
 func readAgain(fd int, buf []byte) []byte {
 	n, err := unix.Pread(fd, buf, 0)

@@ -146,7 +146,7 @@ func (m macho) file(names string) []byte {
 type pe struct {
 	wide     bool
 	optional int // size of the optional header; 0: as small as it can be
-	before   int // how far the names are after the begin of their section
+	before   int // how far the names are after the start of their section
 }
 
 func (p pe) file(names string) []byte {

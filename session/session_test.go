@@ -531,7 +531,7 @@ func TestEnvironmentWrong(t *testing.T) {
 	}
 }
 
-// TestNoAnswer: a runtime that is silent, from the begin on or in the middle of
+// TestNoAnswer: a runtime that is silent, from the start on or in the middle of
 // its answer, is told as such.
 func TestNoAnswer(t *testing.T) {
 	whole := answer(unhex(t, "0100000000000000"))

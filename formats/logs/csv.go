@@ -154,7 +154,7 @@ func (c *csvParser) line(b []byte) bool {
 	return true
 }
 
-// head reads the names of the columns. Without a begin, a number and a generation
+// head reads the names of the columns. Without a start, a number and a generation
 // it is not the head of a log.
 func (c *csvParser) head(b []byte) bool {
 	const needed = 1<<csvStart | 1<<csvNumber | 1<<csvGeneration
@@ -234,7 +234,7 @@ func (c *csvParser) read(b []byte) bool {
 	return i == len(b)
 }
 
-// textField is how long the field at the begin of b is.
+// textField is how long the field at the start of b is.
 func textField(b []byte) int {
 	i := 0
 	if b[0] == '"' {
@@ -391,7 +391,7 @@ func (c *csvParser) times(r *record) bool {
 			p.sync, p.synced = at-d.Start, true
 		}
 		p.heads = c.heads
-		// Begins count from the begin of each session, which has files of its own. Both times
+		// Begins count from the start of each session, which has files of its own. Both times
 		// are cut off or rounded.
 		if off := at - d.Start - p.sync - p.session; off < -sameSession || off > sameSession {
 			p.session += off
@@ -411,7 +411,7 @@ func (c *csvParser) times(r *record) bool {
 
 // pauses makes the pauses. Of a background collection the last one is told, the
 // others are one here. Where it is not told when they were, the first lies before
-// the begin of the collection and the last one after the first.
+// the start of the collection and the last one after the first.
 func (c *csvParser) pauses(d *gclog.GCDetails) {
 	row := &c.row
 	d.Suspended = d.Start

@@ -236,7 +236,7 @@ func wholeDetail(line string) bool {
 	return false
 }
 
-// TestSettings: the limits of the GC are known by the begin of the process, and stay
+// TestSettings: the limits of the GC are known by the start of the process, and stay
 // if a later file does not tell them.
 func TestSettings(t *testing.T) {
 	const settings = "[1.000s][debug][gc,init]         Settings: hard_limit=204800K, loh_threshold=83K, physical_memory=8388608K, gen0_min_budget=256K, gen0_max_budget=6144K, high_memory_percent=90, workers=unknown\n"

@@ -465,7 +465,7 @@ func (l *jsonLine) teach(f *gclog.Process) {
 	}
 }
 
-// setClock makes the line the begin of the clock: the first record of a process is
+// setClock makes the line the start of the clock: the first record of a process is
 // at 0.
 func (l *jsonLine) setClock(p *process) {
 	p.sync, p.synced = l.at, true

@@ -47,7 +47,7 @@ func (s *scanner) blank() {
 	}
 }
 
-// open passes over the begin of an object or a list.
+// open passes over the start of an object or a list.
 func (s *scanner) open(c byte) {
 	s.blank()
 	if s.at >= len(s.b) || s.b[s.at] != c {
@@ -151,7 +151,7 @@ func (s *scanner) escaped(from, i int) []byte {
 	return nil
 }
 
-// escape appends what the escape at the begin of b means, and returns its length;
+// escape appends what the escape at the start of b means, and returns its length;
 // 0 if it is none.
 func (s *scanner) escape(b []byte) int {
 	const short, means = `"\/bfnrt`, "\"\\/\b\f\n\r\t"

@@ -26,7 +26,7 @@ const (
 type moment struct {
 	wall, wallUnit int64 // since 1970
 	zone           int64 // of what it says, east of UTC
-	up, upUnit     int64 // since the begin of the process
+	up, upUnit     int64 // since the start of the process
 	pid            int64
 }
 
@@ -130,8 +130,8 @@ func (u *unified) place(begin, end span, d, likely int64) (start, duration int64
 
 const noTime = int64(math.MinInt64)
 
-// fit finds the begin and the duration of what began in begin, ended in end, and
-// lasted for d, give or take slack: the begin that is nearest to prefer.
+// fit finds the start and the duration of what began in begin, ended in end, and
+// lasted for d, give or take slack: the start that is nearest to prefer.
 func fit(begin, end span, d, slack, prefer int64) (start, duration int64) {
 	possible := begin.and(end.starts(d))
 	if possible.from < possible.to {

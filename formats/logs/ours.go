@@ -16,7 +16,7 @@ var begins = [][]byte{
 // BeginSize is how many bytes of a file IsOurs needs to see.
 const BeginSize = 8 << 10
 
-// IsOurs tells by its begin whether gclog has written a file. It is stricter than
+// IsOurs tells by its start whether gclog has written a file. It is stricter than
 // Recognize, which finds our lines among those of others: here nothing stands before them.
 func IsOurs(begin []byte) bool {
 	if slices.ContainsFunc(begins, func(head []byte) bool { return bytes.HasPrefix(begin, head) }) {

@@ -115,7 +115,7 @@ func learn(s *string, b []byte) {
 	}
 }
 
-// unixTime is the time so many nanoseconds after the begin of 1970.
+// unixTime is the time so many nanoseconds after the start of 1970.
 func unixTime(ns int64) time.Time { return time.Unix(0, ns).UTC() }
 
 // names keeps texts that come again and again.

@@ -26,7 +26,7 @@ type Head struct {
 	Format string // name of the format: see formats.Find
 	// Time puts the files of a log into order: it is that of the first line, of logs with
 	// one record for each collection the latest end of one in the head. Where a log has no
-	// dates, only uptimes, it is that long after the begin of 1970. Its zone is that which
+	// dates, only uptimes, it is that long after the start of 1970. Its zone is that which
 	// the log is written in, where its lines are one by one as they happened.
 	Time  time.Time
 	Dated bool
@@ -68,7 +68,7 @@ func (e *JavaOnlyError) Error() string {
 // stand before the first one of ours.
 const HeadSize = 64 << 10
 
-// Recognize tells of what format a file is by its begin.
+// Recognize tells of what format a file is by its start.
 func Recognize(head []byte) (h Head, ok bool) {
 	rest := bytes.TrimPrefix(head, byteOrderMark)
 	for len(rest) > 0 {
@@ -223,7 +223,7 @@ func (r *Reader) Read(src io.Reader) (skipped Skipped, err error) {
 		}
 	}
 	tooLong := false
-	have := 0 // bytes of an unfinished line at the begin of buf
+	have := 0 // bytes of an unfinished line at the start of buf
 	for {
 		n, err := src.Read(r.buf[have:])
 		rest := r.buf[:have+n]

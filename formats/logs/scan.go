@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The functions below read what stands at the begin of b and return what stands
+// The functions below read what stands at the start of b and return what stands
 // after it. ok is false if there is something else.
 
 func literal(b []byte, s string) (rest []byte, ok bool) {
@@ -64,7 +64,7 @@ func fixed(b []byte, digits int) (v int64, rest []byte, ok bool) {
 // A calendar reads dates, of which those of one log are mostly of one day.
 type calendar struct {
 	day  [10]byte // "2006-01-02"
-	unix int64    // nanoseconds since 1970 of its begin
+	unix int64    // nanoseconds since 1970 of its start
 	zone int64    // of the newest date, nanoseconds east of UTC
 }
 

@@ -74,7 +74,7 @@ func recognizeUnified(line []byte) (time.Time, bool) {
 	return d.time(), ok && u.suspensionLine(&d, rest)
 }
 
-// isPlain reports whether the begin of a unified log has pauses, but no DotNet lines. Those
+// isPlain reports whether the start of a unified log has pauses, but no DotNet lines. Those
 // are before the end of the pause.
 func isPlain(head []byte) bool {
 	if bytes.Contains(head, []byte(dotNet)) {
@@ -170,7 +170,7 @@ func wordsOf(t tags) []string {
 	return words[:]
 }
 
-// cut reports whether a text that nobody knows is the begin of what is known.
+// cut reports whether a text that nobody knows is the start of what is known.
 func cut(text []byte, begins []string) bool {
 	for _, begin := range begins {
 		if n := min(len(text), len(begin)); string(text[:n]) == begin[:n] {
@@ -242,7 +242,7 @@ func (u *unified) event(d *decorations, n uint32, word string, b []byte) bool {
 	return u.cpuLine(n, b)
 }
 
-// pauseLine reads the begin or the end of a pause:
+// pauseLine reads the start or the end of a pause:
 //
 //	Pause Young (Allocation Failure)
 //	Pause Young (Allocation Failure) 67502K->61966K(73096K) 24.295ms
@@ -349,7 +349,7 @@ func millis(b []byte) (ns int64, rest []byte, ok bool) {
 	return ns, rest, ok
 }
 
-// concurrentLine reads the begin or the end of a phase:
+// concurrentLine reads the start or the end of a phase:
 //
 //	Concurrent Mark
 //	Concurrent Mark 58.759ms

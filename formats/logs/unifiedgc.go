@@ -37,7 +37,7 @@ type background struct {
 
 	inPhase bool
 	phase   gclog.PhaseKind
-	began   span  // the begin of the phase
+	began   span  // the start of the phase
 	told    int64 // the same, as it was told
 	// sweepEnd may be the end of the log only: it counts when what follows a sweep does.
 	sweepEnd    gclog.Phase
@@ -55,7 +55,7 @@ func (u *unified) head(facts *gclog.Process) {
 }
 
 // learnHead takes what a further head of a process says. The number of heaps stays that of
-// the begin.
+// the start.
 func learnHead(p, facts *gclog.Process) {
 	before := *p
 	*p = *facts
@@ -67,7 +67,7 @@ func learnHead(p, facts *gclog.Process) {
 }
 
 // meet takes the number of the process that a line has: another number is another
-// process. Where head and lines disagree from the begin, that of the head counts.
+// process. Where head and lines disagree from the start, that of the head counts.
 func (u *unified) meet(pid int64) {
 	if pid == 0 || pid == u.pid {
 		return
@@ -275,7 +275,7 @@ func (u *unified) endPause(b *background, kind gclog.PauseKind, start, duration 
 	u.tellPause(&b.GCDetails, part)
 }
 
-// beginPhase takes the begin of a phase. Heads repeat the begin of an open one.
+// beginPhase takes the start of a phase. Heads repeat the start of an open one.
 func (u *unified) beginPhase(b *background, kind gclog.PhaseKind, at span) {
 	if b.inPhase && b.phase == kind {
 		return

@@ -236,7 +236,7 @@ func (x *explainer) work(v *division, p *gclog.PausePart) {
 	}
 }
 
-// initialMark is what is known of the begin of a background collection.
+// initialMark is what is known of the start of a background collection.
 func (x *explainer) initialMark(v *division) {
 	from, to := x.d.Background.Phase[clr.BGCBegin], x.d.Background.Phase[clr.BGCInitialPauseEnd]
 	if from == 0 || to < from {

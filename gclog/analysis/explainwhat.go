@@ -90,7 +90,7 @@ func (x *explainer) moment(at int64) (text string, facts []Fact) {
 	return strings.Join(parts, ","), facts
 }
 
-// offset is how long after the begin something was.
+// offset is how long after the start something was.
 func (x *explainer) offset(at int64) float64 { return float64(at) - float64(x.c.Begin) }
 
 // where says of which process it was.

@@ -231,7 +231,7 @@ func TestFindingsJudged(t *testing.T) {
 		for _, a := range accounts(t, shared.Read(t, tr.Path)) {
 			judgeFindings(t, a, analysis.Always())
 			if a.end > int64(time.Minute) {
-				continue // its begin alone has no end of parts
+				continue // its start alone has no end of parts
 			}
 			for _, length := range []time.Duration{700 * milli, 2 * time.Second, 4 * time.Second} {
 				for from := time.Duration(0); int64(from) < a.end; from += length / 2 {

@@ -9,7 +9,7 @@ const slot = 100_000_000
 const recentSlots = int(5 * 60 * 1e9 / slot)
 
 // recent finds the worst windows while time goes on, in bounded memory: windows
-// begin at multiples of slot since the begin.
+// begin at multiples of slot since the start.
 type recent struct {
 	stood   [recentSlots + 1]int64 // of each slot, at its number modulo the length
 	now     int64                  // number of the slot that is open
@@ -24,7 +24,7 @@ type recent struct {
 // latest is where time ends for recent: a damaged log may hold any.
 const latest = math.MaxInt64 - slot
 
-// add adds a stop, in nanoseconds since the begin. Stops come in order. Of one that
+// add adds a stop, in nanoseconds since the start. Stops come in order. Of one that
 // fills all windows, enough to fill them counts.
 func (r *recent) add(start, end int64) {
 	end = min(end, latest)

@@ -153,7 +153,7 @@ func TestAllocationAgrees(t *testing.T) {
 	})
 }
 
-// starts notes windows that begin with a collection.
+// starts notes windows that start with a collection.
 type starts struct{ list *[]analysis.Window }
 
 func (s starts) GC(d *gclog.GCDetails) {

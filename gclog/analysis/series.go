@@ -105,7 +105,7 @@ func (s *series) line() (l line) {
 	return l
 }
 
-// perHour is by how much the line rises in an hour, in percent of its begin. That counts
+// perHour is by how much the line rises in an hour, in percent of its start. That counts
 // as a hundredth of the end at least, so that what begins near 0 has a percentage.
 func (l *line) perHour() float64 {
 	return 100 * (l.end - l.begin) / max(1, l.begin, l.end/100) * quotient(3600e9, float64(l.span))

@@ -69,7 +69,7 @@ func (c *cursor) upTo(x int64) int64 {
 }
 
 // worst finds the stretch of a length in one of the parts in which the program stood
-// longest; stood is -1 if all are shorter. Only stretches that begin with a stop, or with a
+// longest; stood is -1 if all are shorter. Only stretches that start with a stop, or with a
 // part, need to be looked at: any other can be moved to one of these and loses nothing.
 func (h *history) worst(parts []Window, length int64) (stood, at int64) {
 	stood = -1

@@ -52,7 +52,7 @@ type live struct {
 	pauses           [Classes]histogram
 	suspend, between histogram
 	recent           recent
-	first            int64 // when the newest collection's first pause began, since the begin
+	first            int64 // when the newest collection's first pause began, since the start
 	hasFirst         bool
 	unobserved       int64 // sum of the holes that are no longer kept
 	behind           behind
@@ -209,7 +209,7 @@ func (s *Statistics) Pause(p *gclog.Pause) {
 	s.stops.add(newStop(start, took, suspend, class, first))
 }
 
-// add adds a pause, with its start since the begin of the Window in the session.
+// add adds a pause, with its start since the start of the Window in the session.
 func (l *live) add(class Class, start, took, suspend int64, first bool) {
 	l.pauses[class].add(took)
 	l.pauses[ClassAll].add(took)
@@ -302,7 +302,7 @@ func (s *Statistics) GC(d *gclog.GCDetails) {
 			continue
 		}
 		s.committedMax.add(float64(c.bytes))
-		// A background collection tells of its begin when younger ones have told already.
+		// A background collection tells of its start when younger ones have told already.
 		if !s.committed.Known() || c.at >= s.committedAt {
 			s.committed, s.committedAt = known(float64(c.bytes)), c.at
 		}

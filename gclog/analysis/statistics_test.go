@@ -390,7 +390,7 @@ func TestLiveStory(t *testing.T) {
 }
 
 // TestUnderWay: a collection that was under way when the session began counts, as one of
-// which something was not seen; its pause counts from the begin of the session.
+// which something was not seen; its pause counts from the start of the session.
 func TestUnderWay(t *testing.T) {
 	s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
 	s.Begin(10 * sec)

@@ -23,7 +23,7 @@ type Summary struct {
 	Share       Number        // of the time that the program stood, percent
 	Worst       []Share       // the worst stretches of 10 s, 1 min, 5 min, of those observed whole
 	Utilization []Utilization // minimum mutator utilization of 10 ms to 10 s
-	Between     Distribution  // from the begin of a collection's first pause to that of the next one's
+	Between     Distribution  // from the start of a collection's first pause to that of the next one's
 	Suspend     Distribution  // until all threads stood
 	WithoutGC   []WithoutGC   // pauses without a collection by kind, those that occurred
 

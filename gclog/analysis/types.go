@@ -12,7 +12,7 @@ import (
 
 const (
 	mostTypes    = 1024 // that a typeSample tells apart
-	longestName  = 128  // UTF-16 characters of a name that are kept: those that begin alike are one
+	longestName  = 128  // UTF-16 characters of a name that are kept: those that start alike are one
 	shortName    = 100  // of them that a sentence has
 	leastPercent = 1    // of what was sampled, for a type that is worth a word
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// csv is a log whose first line names its columns. A quote at the begin of a field opens
+// csv is a log whose first line names its columns. A quote at the start of a field opens
 // it where another one ends the field; what is in quotes may span lines. All others are
 // text: the end of a field that lacks its second quote is that of any other.
 type csv struct {

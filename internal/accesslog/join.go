@@ -141,7 +141,7 @@ func (j *joiner) begin() error {
 
 var byteOrderMark = []byte("\ufeff")
 
-// tooLong passes on a row that is too long to look into: piece is its begin.
+// tooLong passes on a row that is too long to look into: piece is its start.
 func (j *joiner) tooLong(piece []byte) error {
 	j.report.Rows++
 	j.report.note(problemLong, j.line, nil)

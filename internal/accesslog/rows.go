@@ -72,7 +72,7 @@ func (r *rows) head() ([]byte, error) {
 }
 
 // next returns the next row, whose length row tells, with the end of its line. It is valid
-// until the next call. What is not whole is the begin of one that is too long. An empty
+// until the next call. What is not whole is the start of one that is too long. An empty
 // one is the end.
 func (r *rows) next(row func(b []byte, last bool) int) (b []byte, whole bool, err error) {
 	for last := false; ; last = !r.fill() {

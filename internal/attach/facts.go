@@ -154,7 +154,7 @@ func AnswersAfterCollecting(p *gclog.Process) bool {
 // Settings opens a session that ends at once: the runtime then tells its settings in two
 // events. It asks for collections only so that nothing is left if gclog is killed now: a
 // runtime notices that a session has no reader when it has something to write to it, else
-// never, and it has room for 64 (docs/protocol.md, Stop). The error is that of the begin of
+// never, and it has room for 64 (docs/protocol.md, Stop). The error is that of the start of
 // the session.
 func Settings(ctx context.Context, t *session.Target, p *gclog.Process) error {
 	limited, cancel := context.WithTimeout(ctx, rundownTime)

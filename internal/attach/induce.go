@@ -18,7 +18,7 @@ type InduceOptions struct {
 	// Sequence is the number that the collection is to bear, which only runtimes on Windows
 	// heed; 0: none, and the collection is recognised by what it is.
 	Sequence  uint64
-	Wait      bool          // for its record; else only for its begin
+	Wait      bool          // for its record; else only for its start
 	NativeAOT bool          // the program is one
 	Repeat    bool          // ask once more where nothing begins: see AnswersAfterCollecting
 	Timeout   time.Duration // until it begins, and then until it ends; what is under way then is waited for
@@ -118,7 +118,7 @@ func (o *InduceOptions) limit() time.Duration {
 	return o.Timeout
 }
 
-// see waits for the answer, and for the begin of the collection: errLate if there is none.
+// see waits for the answer, and for the start of the collection: errLate if there is none.
 func (o *InduceOptions) see(ctx context.Context, t *session.Target, w *witness, a *asking, limit time.Duration) error {
 	if err := w.await(ctx, a.answered, o.patience()); errors.Is(err, errLate) {
 		return errUnanswered

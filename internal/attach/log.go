@@ -47,7 +47,7 @@ func (l *Log) format() formats.Options {
 	return o
 }
 
-// begin writes the begin of the session to an output.
+// begin writes the start of the session to an output.
 func (l *Log) begin(w *formats.Writer) {
 	w.Start(&formats.Start{Ticks: l.session.syncTicks(), Providers: ProvidersText(l.session.o.Config.Providers)})
 }

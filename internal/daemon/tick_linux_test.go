@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// times returns when the records of an actor about something were written, since the begin.
+// times returns when the records of an actor about something were written, since the start.
 func (s *stage) times(a *actor, action string) (list []time.Duration) {
 	s.t.Helper()
 	for _, r := range s.wrote(a) {

@@ -14,7 +14,7 @@ import (
 )
 
 // Process finds out whether a process can be attached to. It asks it no more than gclog
-// ps and the begin of gclog attach do: who it is, its environment where that cannot be
+// ps and the start of gclog attach do: who it is, its environment where that cannot be
 // read, and, of CoreCLR 9 and up, a session that ends at once.
 func Process(ctx context.Context, h *session.Host, pid int) *Report {
 	r := &Report{Subject: fmt.Sprintf("process %d", pid)}

@@ -111,7 +111,7 @@ func (r *Runtime) Ledger() *Ledger {
 	return r.ledger.clone()
 }
 
-// trace is a session, from its begin to its end.
+// trace is a session, from its start to its end.
 func (r *Runtime) trace(s *fakeruntime.Session) string {
 	t, err := r.open(s)
 	if err != nil {

@@ -243,7 +243,7 @@ func (t *stream) half() {
 	t.spoilt = true
 }
 
-// announce encodes the begin of a block of 4 GB.
+// announce encodes the start of a block of 4 GB.
 func (t *stream) announce() {
 	t.w.Open()
 	t.w.Close()

@@ -6,7 +6,7 @@ import (
 )
 
 // A piece is one object of a recorded stream, with the time at which the runtime
-// had it complete, since the begin of the recording.
+// had it complete, since the start of the recording.
 type piece struct {
 	b  []byte
 	at time.Duration

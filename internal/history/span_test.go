@@ -35,7 +35,7 @@ func TestInstant(t *testing.T) {
 		"2026-01-31T23:00:00":            day(31, 23, 0, 0, 0),
 		"2026-01-31 23:00:00":            day(31, 23, 0, 0, 0),
 		"2026-01-31 23:00:00.25":         day(31, 23, 0, 0, 250),
-		"22:50:00.25":                    day(31, 22, 50, 0, 250), // the begin itself
+		"22:50:00.25":                    day(31, 22, 50, 0, 250), // the start itself
 		"22:50:00.249":                   day(31, 22, 50, 0, 249), // has just passed
 		"21:50:00.25":                    day(31, 21, 50, 0, 250), // an hour ago
 		"21:50:00.249":                   day(32, 21, 50, 0, 249),
@@ -69,7 +69,7 @@ func TestInstant(t *testing.T) {
 			t.Errorf("%s does not need the end, and is %v without it", text, other)
 		}
 	}
-	// What lasts nearly a day has its end nearer than its begin.
+	// What lasts nearly a day has its end nearer than its start.
 	s, err := spanOf(Zone{}, "--since", "22:49:00")
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,7 @@ package jsontext
 
 import "bytes"
 
-// Length is how long the string at the begin of b is with its quotes; 0 if it has no end.
+// Length is how long the string at the start of b is with its quotes; 0 if it has no end.
 func Length(b []byte) int {
 	for i := 1; i < len(b); i++ {
 		n := bytes.IndexByte(b[i:], '"')

@@ -12,7 +12,7 @@ const knownFile = "internal/mutate/known.txt"
 
 // A known change is found by its function and text, so that edits of other lines leave it known.
 type known struct {
-	place, what string // what may end in *, for all changes that begin so
+	place, what string // what may end in *, for all changes that start so
 	line        int
 }
 

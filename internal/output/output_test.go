@@ -38,7 +38,7 @@ func lines(t *testing.T, path, with string) (n int) {
 }
 
 // TestChange: outputs that stay are not interrupted, those that go get an end, those
-// that come a begin; one that cannot be opened is told, and the others are there.
+// that come a start; one that cannot be opened is told, and the others are there.
 func TestChange(t *testing.T) {
 	t.Chdir(t.TempDir())
 	opener := Opener{}

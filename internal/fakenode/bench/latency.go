@@ -26,7 +26,7 @@ const (
 // A watcher notes when records come into files.
 type watcher struct {
 	files []*watched
-	from  int // collections of all runtimes at the begin
+	from  int // collections of all runtimes at the start
 	ask   chan struct{}
 	done  chan struct{}
 }
@@ -36,7 +36,7 @@ type watched struct {
 	f      *os.File
 	of     *fakenode.Runtime
 	offset int64
-	rest   []byte // the begin of a line
+	rest   []byte // the start of a line
 	seen   map[uint32]int64
 }
 

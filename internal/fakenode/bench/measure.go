@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// A measurement is what a process has used up since its begin.
+// A measurement is what a process has used up since its start.
 type measurement struct {
 	at      time.Time
 	cpu     time.Duration // of all threads, in the program and in the kernel

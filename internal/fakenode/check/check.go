@@ -163,7 +163,7 @@ func (c *checker) record(r *record) {
 		c.damaged = c.damaged || r.Event.Reason == "stream-error"
 		return
 	}
-	if r.unwritten() && !c.sessions[id] { // its begin is among what is missing
+	if r.unwritten() && !c.sessions[id] { // its start is among what is missing
 		c.sessions[id] = true
 		c.begun++
 	}
