@@ -2,6 +2,7 @@ package formats
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -129,6 +130,34 @@ func TestFarFuture(t *testing.T) {
 		files := names(content(t, dir))
 		if left := slices.Contains(files, ahead); left == archived {
 			t.Errorf("%d days ahead: %v", days, files)
+		}
+	}
+}
+
+// TestRememberedLogs: what is known of archived files is forgotten with them, however long a log is
+// rotated; what is no log is not deleted, and not taken for one because it looks archived.
+func TestRememberedLogs(t *testing.T) {
+	dir := t.TempDir()
+	foreign := filepath.Join(dir, "gc-2020-11-20T12-56-56.272.log")
+	folder := filepath.Join(dir, "gc-2020-11-20T12-56-57.272.log")
+	if err := errors.Join(os.WriteFile(foreign, []byte("a diary"), 0o600), os.Mkdir(folder, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	files := &Files{IsOurs: func(b []byte) bool { return bytes.HasPrefix(b, []byte("head")) }}
+	r := openFrom(t, files, filepath.Join(dir, "gc.log"), RotateOptions{Count: 3, Size: perFile(1)})
+	clock := time.Now()
+	r.now = func() time.Time { clock = clock.Add(time.Second); return clock }
+	write(t, r, 0, 200)
+	closeFile(t, r)
+	if len(r.logs) > 10 {
+		t.Errorf("%d files are remembered", len(r.logs))
+	}
+	if list, err := os.ReadDir(dir); err != nil || len(list) != 3+1+2 {
+		t.Errorf("there are %v: %v", list, err)
+	}
+	for _, path := range []string{foreign, folder} {
+		if _, err := os.Stat(path); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -422,6 +422,30 @@ func TestTextResized(t *testing.T) {
 	}
 }
 
+// TestTextScreens: on a terminal there is a head on each screen, also where lines take several rows.
+func TestTextScreens(t *testing.T) {
+	const width, height = 60, 9
+	o := formats.Options{Process: someone(), Screen: func() (int, int) { return width, height }}
+	_, records := written(t, "text", o, func(w *formats.Writer) {
+		for i := range 40 {
+			w.GC(blocking(uint32(i)))
+			w.Gap(&gclog.Gap{Reason: gclog.GapLostEvents, LostEvents: uint64(i + 2), Time: 1e9})
+		}
+	})
+	since, heads := 0, 0
+	for _, line := range strings.Split(strings.Join(records, "\n"), "\n") {
+		if since++; strings.HasPrefix(line, "time ") {
+			since, heads = 0, heads+1
+		}
+		if since >= height+3 { // a gap may take three rows, and is not divided
+			t.Fatalf("%d rows without a head:\n%s", since, strings.Join(records, "\n"))
+		}
+	}
+	if heads < 10 {
+		t.Errorf("%d heads", heads)
+	}
+}
+
 // TestTextColors: a line has the colour of its longest pause, and nothing else decides it.
 func TestTextColors(t *testing.T) {
 	for _, c := range []struct {
