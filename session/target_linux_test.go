@@ -501,9 +501,14 @@ func touch(t *testing.T, path string, at time.Time) {
 }
 
 // TestFindOtherKey: where the start is told differently, as in a time namespace,
-// the newest socket of the pid is taken.
+// the newest socket of the pid is taken, whatever else is in its folder.
 func TestFindOtherKey(t *testing.T) {
 	p := run(t, spec{Sockets: []string{"dotnet-diagnostic-%p-5-socket"}})
+	for i := range 200 {
+		if err := os.WriteFile(filepath.Join(p.dir, fmt.Sprint("other-", i)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	listenAs(t, p.socket(t, "6"))
 	touch(t, p.socket(t, "5"), time.Now().Add(time.Minute))
 	if err := find(t, p).Resume(t.Context()); err != nil {

@@ -94,6 +94,11 @@ func TestWays(t *testing.T) {
 	for i := range 41 {
 		links[fmt.Sprintf("chain-%d", i+1)] = fmt.Sprintf("chain-%d", i)
 	}
+	// Few links, and none that leads far, but together they do.
+	for i := range 20 {
+		links[fmt.Sprintf("round-%d", i)] = strings.Repeat("a/../", 100) + fmt.Sprintf("round-%d", i+1)
+	}
+	links["round-20"] = "a"
 	for name, target := range links {
 		if err := os.Symlink(target, at(name)); err != nil {
 			t.Fatal(err)
@@ -129,6 +134,8 @@ func TestWays(t *testing.T) {
 			{strings.Repeat("/..", 100) + root + "/a", "in-a", true, nil},
 			{"/chain-39", "in-a", true, nil},
 			{"/chain-40", "in-a", false, unix.ELOOP},
+			{"/round-20", "in-a", true, nil},
+			{"/round-0", "in-a", false, unix.ENAMETOOLONG},
 			{"/loop", "x", false, unix.ELOOP},
 			{"/gone", "x", false, unix.ENOENT},
 			{"/missing/..", "here", false, unix.ENOENT},
