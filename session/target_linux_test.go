@@ -504,12 +504,16 @@ func touch(t *testing.T, path string, at time.Time) {
 // the newest socket of the pid is taken, whatever else is in its folder.
 func TestFindOtherKey(t *testing.T) {
 	p := run(t, spec{Sockets: []string{"dotnet-diagnostic-%p-5-socket"}})
-	for i := range 200 {
-		if err := os.WriteFile(filepath.Join(p.dir, fmt.Sprint("other-", i)), nil, 0o600); err != nil {
-			t.Fatal(err)
+	others := func(when string) { // file systems list names in orders of their own
+		for i := range 200 {
+			if err := os.WriteFile(filepath.Join(p.dir, fmt.Sprint(when, i)), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
+	others("before")
 	listenAs(t, p.socket(t, "6"))
+	others("after")
 	touch(t, p.socket(t, "5"), time.Now().Add(time.Minute))
 	if err := find(t, p).Resume(t.Context()); err != nil {
 		t.Error(err)
