@@ -9,8 +9,8 @@ import (
 	"github.com/gclog/gclog/parse"
 )
 
-// synthetic returns a stream of about size bytes in blocks of 100 KB, whose rows
-// have payloads of n bytes, from two threads in turn per block.
+// synthetic returns a stream of about size bytes in blocks of 100 KB. The rows of a block have
+// payloads of n bytes and come from two threads alternately.
 func synthetic(size, n int) []byte {
 	var w nettracetest.V4
 	w.Begin(nettracetest.DefaultClock())
@@ -29,7 +29,7 @@ func synthetic(size, n int) []byte {
 	return w.Bytes
 }
 
-// BenchmarkWalk reads and walks the headers of rows that nobody wants.
+// BenchmarkWalk walks the headers of rows that the filter does not want.
 func BenchmarkWalk(b *testing.B) { benchmarkRead(b, parse.None) }
 
 // BenchmarkRead delivers every row in time order.

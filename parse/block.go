@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// A blockKind is what a block holds, in either container.
+// A blockKind is the kind of a block, in either container.
 type blockKind uint8
 
 const (
@@ -41,8 +41,8 @@ func kindV4(name []byte) blockKind {
 	return kindUnknown
 }
 
-// kindsV6 is indexed by the kind in the stream. Kinds beyond it are unknown, and
-// skipped by their size.
+// kindsV6 is indexed by the kind byte in the stream. Higher kinds are unknown; their blocks are
+// skipped by size.
 var kindsV6 = [...]blockKind{
 	kindEnd, kindTrace, kindEvent, kindMetadata, kindSequencePoint, kindStack, kindThread, kindRemoveThread, kindLabelList,
 }
@@ -54,14 +54,15 @@ func kindV6(b byte) blockKind {
 	return kindUnknown
 }
 
-// fullBlock is how long a block is that another one follows: a runtime begins another
-// when one has 100 KB, and an event may be as long as 64 KB, but seldom is.
+// fullBlock is the minimum size of a block that counts as full, so that another one is expected to
+// follow it. The runtime starts a new block at 100 KB. An event may be as long as 64 KB, but seldom
+// is.
 const fullBlock = 64 << 10
 
-// content handles a complete block of any kind but Trace.
+// content handles a complete block of any kind except Trace.
 func (r *Reader) content(b []byte, base int64, kind blockKind) error {
 	wrong := ""
-	if kind != kindStack { // that stands between the two
+	if kind != kindStack { // a stack block may come between the two
 		r.more = kind == kindMetadata || kind == kindEvent && len(b) >= fullBlock
 	}
 	switch kind {
@@ -96,8 +97,8 @@ func (r *Reader) content(b []byte, base int64, kind blockKind) error {
 
 const metadataFull = "it declares more different events than the limits of this program allow"
 
-// metadataV4 reads a MetadataBlock: rows like those of an EventBlock whose
-// payload is a metadata blob.
+// metadataV4 reads a MetadataBlock. Its rows look like those of an EventBlock, with a metadata blob
+// as the payload.
 func (r *Reader) metadataV4(b []byte) string {
 	if len(b) < eventHeaderMin {
 		return "the block is shorter than its header"
@@ -133,8 +134,8 @@ func (r *Reader) metadataV4(b []byte) string {
 	return ""
 }
 
-// metadataV6 reads a Metadata block of V6: a header with its own size, then rows
-// with a size each.
+// metadataV6 reads a Metadata block of V6: a header that starts with its own size, then rows that
+// each start with their size.
 func (r *Reader) metadataV6(b []byte) string {
 	c := cursor{b: b}
 	c.skip(uint64(c.u16()))
@@ -154,8 +155,8 @@ func (r *Reader) metadataV6(b []byte) string {
 	return ""
 }
 
-// checkStacks walks a StackBlock: u32 first id, u32 count, then stacks with a
-// u32 size each. No GC event needs its stack, so none is kept.
+// checkStacks walks a StackBlock: u32 first id, u32 count, then stacks that each start with a u32
+// size. No GC event needs its stack, so none is kept.
 func checkStacks(b []byte) string {
 	c := cursor{b: b}
 	c.u32()

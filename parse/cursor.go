@@ -2,12 +2,11 @@ package parse
 
 import "encoding/binary"
 
-// A cursor reads little-endian values from bytes that nobody has checked.
+// A cursor reads little-endian values from untrusted bytes.
 //
-// It is sticky: after the first read past the end, bad is set and every further
-// read returns zero, so that a group of reads needs one check at its end. Its
-// methods are, beside the row walk of row.go, the only code of this package
-// that slices by a length from the stream.
+// It is sticky: after the first read past the end, bad is set and every further read returns zero,
+// so a group of reads needs only one check at its end. Apart from the row walk in row.go, its
+// methods are the only code of this package that slices by a length from the stream.
 type cursor struct {
 	b   []byte
 	off int
@@ -18,8 +17,8 @@ func (c *cursor) rest() int { return len(c.b) - c.off }
 
 func (c *cursor) done() bool { return c.bad || c.off == len(c.b) }
 
-// take returns the next n bytes. n is compared unsigned, so that no length of
-// a stream can become a negative int.
+// take returns the next n bytes. The comparison is unsigned, so that no length from a stream can
+// become a negative int.
 func (c *cursor) take(n uint64) []byte {
 	if c.bad || n > uint64(c.rest()) {
 		c.bad = true
@@ -74,8 +73,8 @@ func (c *cursor) uvarint() uint64 {
 	return v
 }
 
-// uvarint32 reads a LEB128 number of at most 5 bytes; what exceeds 32 bits makes
-// the cursor bad.
+// uvarint32 reads a LEB128 number of at most 10 bytes; a value of more than 32 bits makes the
+// cursor bad.
 func (c *cursor) uvarint32() uint32 {
 	v := c.uvarint()
 	if v > 1<<32-1 {
@@ -85,8 +84,7 @@ func (c *cursor) uvarint32() uint32 {
 	return uint32(v)
 }
 
-// utf16z returns the bytes of a UTF-16LE string without the zero unit that
-// ends it.
+// utf16z returns the bytes of a zero-terminated UTF-16LE string, without the terminator.
 func (c *cursor) utf16z() []byte {
 	if c.bad {
 		return nil
@@ -102,8 +100,7 @@ func (c *cursor) utf16z() []byte {
 	return nil
 }
 
-// utf8 returns the bytes of a V6 string: a varint of its length in bytes, then
-// UTF-8.
+// utf8 returns the bytes of a V6 string: its length in bytes as a varint, then UTF-8.
 func (c *cursor) utf8() []byte { return c.take(uint64(c.uvarint32())) }
 
 const (
@@ -111,9 +108,9 @@ const (
 	maxVarint64 = 10
 )
 
-// uvarint decodes a LEB128 number of at most limit bytes at b[off:] and returns
-// the offset after it, or 0 and -1 if the bytes end first or the number does
-// not. Bits above the 64th are lost, as in the runtime.
+// uvarint decodes a LEB128 number of at most limit bytes at b[off:] and returns it with the offset
+// after it. It returns 0 and -1 if b ends before the number does, or if the number is longer than
+// limit. Bits above the 64th are lost, as in the runtime.
 func uvarint(b []byte, off, limit int) (uint64, int) {
 	var v uint64
 	for i := range limit {

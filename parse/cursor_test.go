@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestCursor: each read takes its bytes, and none beyond the last.
+// TestCursor: each read consumes its bytes, and none past the end.
 func TestCursor(t *testing.T) {
 	b := []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
 	for name, c := range map[string]struct {
@@ -51,7 +51,7 @@ func TestCursor(t *testing.T) {
 func TestVarint(t *testing.T) {
 	for _, v := range []uint64{0, 1, 127, 128, 300, 1<<14 - 1, 1 << 14, math.MaxUint32, math.MaxUint32 + 1, 1 << 62, math.MaxUint64} {
 		b := binary.AppendUvarint([]byte{99}, v)
-		b = append(b, 0xff) // is not looked at
+		b = append(b, 0xff) // not read
 		if got, off := uvarint(b, 1, maxVarint64); got != v || off != len(b)-1 {
 			t.Errorf("%d: %d up to %d of % x", v, got, off, b)
 		}
@@ -73,7 +73,7 @@ func TestVarint(t *testing.T) {
 			}
 		}
 	}
-	// A number has as many bytes as its limit at most.
+	// A number has at most limit bytes.
 	for _, limit := range []int{maxVarint32, maxVarint64} {
 		b := append(bytes.Repeat([]byte{0x80}, limit-1), 1, 1)
 		if got, off := uvarint(b, 0, limit); off != limit || got != 1<<(7*(limit-1)) {
@@ -97,7 +97,7 @@ func TestStrings(t *testing.T) {
 	if s := c.utf16z(); string(s) != "a\x00b\x00" || c.off != 7 {
 		t.Errorf("%q, %+v", s, c)
 	}
-	c = cursor{b: []byte("a\x00\x00b\x00\x00rest")} // a zero byte on either side of a border is no zero
+	c = cursor{b: []byte("a\x00\x00b\x00\x00rest")} // zero bytes across a unit boundary do not end it
 	if s := c.utf16z(); string(s) != "a\x00\x00b" || c.off != 6 || c.bad {
 		t.Errorf("%q, %+v", s, c)
 	}

@@ -53,7 +53,7 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// TestFarTimes: what is too far away to be true becomes the farthest time, at any frequency, and a
+// TestFarTimes: a time too far away to be plausible becomes the farthest time, at any frequency. A
 // time before the start is as exact as one after it.
 func TestFarTimes(t *testing.T) {
 	const farthest = 1 << 61
@@ -74,7 +74,7 @@ func TestFarTimes(t *testing.T) {
 			last = got
 		}
 	}
-	// Around the border: the last second before it is still exact.
+	// Around the limit: the last second below it is still exact.
 	for _, c := range []struct{ seconds, want int64 }{
 		{farthest/1_000_000_000 - 1, (farthest/1_000_000_000 - 1) * 1e9},
 		{farthest / 1_000_000_000, farthest},
@@ -95,10 +95,10 @@ func u32(v uint32) []byte { return binary.LittleEndian.AppendUint32(nil, v) }
 
 func str(s string) []byte { return append(binary.AppendUvarint(nil, uint64(len(s))), s...) }
 
-// sized puts the length of b before it.
+// sized prefixes b with its length.
 func sized(b ...byte) []byte { return append(u16(len(b)), b...) }
 
-// TestMetadataV4: fields and tags are walked over, whatever they are, to the opcode.
+// TestMetadataV4: fields and tags of any kind are skipped to reach the opcode.
 func TestMetadataV4(t *testing.T) {
 	name := func(s string) []byte { return nettracetest.UTF16(s) }
 	field := func(kind uint32, s string) []byte { return append(u32(kind), name(s)...) }
@@ -152,7 +152,7 @@ func TestMetadataV4(t *testing.T) {
 	}
 }
 
-// TestMetadataV6: all optional items, and what is left of a row after one that is unknown.
+// TestMetadataV6: all optional items, and what remains of a row after an unknown one.
 func TestMetadataV6(t *testing.T) {
 	const unknown = parse.VersionUnknown
 	items := map[string][]byte{
@@ -198,7 +198,7 @@ func TestMetadataV6(t *testing.T) {
 	}
 }
 
-// TestKinds: kinds that differ in anything are different, and low and high ids find theirs.
+// TestKinds: kinds that differ in anything are different, and low and high ids find their own.
 func TestKinds(t *testing.T) {
 	base := nettracetest.Kind{ID: 1, Provider: "P", EventID: 10, Name: "N", Version: 1, Level: 4, Keywords: 1, Opcode: 1}
 	kinds := []nettracetest.Kind{base}
@@ -215,7 +215,7 @@ func TestKinds(t *testing.T) {
 		change(&k)
 		k.ID = []uint32{2, 4094, 4095, 4096, 4097, 1 << 16, 1<<32 - 1}[i]
 		if k.ID == 1<<32-1 {
-			k.ID = 1 << 31 // the highest bit says something else in an uncompressed row, but not here
+			k.ID = 1 << 31 // the highest bit is a flag in an uncompressed row, but not here
 		}
 		kinds = append(kinds, k)
 	}
@@ -252,8 +252,8 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestThreadRows: what a Thread block of V6 says of a thread, and what is left after an item that
-// is unknown or cut.
+// TestThreadRows: the content of a V6 Thread block, and what remains of a row after an item that is
+// unknown or truncated.
 func TestThreadRows(t *testing.T) {
 	const unknown = 1 << 63
 	for _, c := range []struct {
@@ -273,7 +273,7 @@ func TestThreadRows(t *testing.T) {
 		w := &nettracetest.V6{}
 		w.Begin(nettracetest.DefaultClock(), "ProcessId", "4711")
 		w.Metadata(nettracetest.Kind{ID: 1, Provider: "P", EventID: 10})
-		// Another row stands before it and one after it.
+		// There is a row in front of it and one after it.
 		w.Block(nettracetest.BlockThread, slices.Concat(sized(8), sized(append([]byte{7}, c.items...)...), sized(9, 3, 99)))
 		w.Events(row(7, 1, true), row(9, 2, true))
 		w.End()
@@ -287,7 +287,7 @@ func TestThreadRows(t *testing.T) {
 	}
 }
 
-// TestLabelLists: all items are walked over, also those that nobody needs.
+// TestLabelLists: all items are walked, including those that are not needed.
 func TestLabelLists(t *testing.T) {
 	id := make([]byte, 16)
 	version := func(v byte) []byte { return []byte{10 | 0x80, v} }
@@ -303,7 +303,7 @@ func TestLabelLists(t *testing.T) {
 	for i, item := range items {
 		last := slices.Clone(item)
 		last[0] |= 0x80
-		// The item before a version, the item as the last of a list, and a list after it.
+		// The item in front of a version, the item as the last of a list, and a list after it.
 		w := startV6()
 		w.Threads(nettracetest.Thread{Index: 1, ID: 1})
 		w.Block(nettracetest.BlockLabels, slices.Concat(u32(5), u32(3), list(item, version(51)), last, version(53)))
@@ -320,7 +320,7 @@ func TestLabelLists(t *testing.T) {
 		for r.Scan() {
 			got = append(got, r.Event().Version)
 		}
-		want := []int{51, 3, 53, 3} // 3 is that of the metadata
+		want := []int{51, 3, 53, 3} // 3 is the version in the metadata
 		if i == len(items)-1 {
 			want[1] = 99
 		}
@@ -339,7 +339,8 @@ func TestLabelLists(t *testing.T) {
 			}
 		}
 	}
-	// Behind an unknown item the lists of the block are given up; those of the next are read.
+	// After an unknown item the remaining lists of the block are skipped; those of the next block
+	// are read.
 	w := startV6()
 	w.Threads(nettracetest.Thread{Index: 1, ID: 1})
 	w.Block(nettracetest.BlockLabels, slices.Concat(u32(1), u32(5), version(51), version(52), []byte{11}, version(54), version(55)))
@@ -362,8 +363,8 @@ func TestLabelLists(t *testing.T) {
 	}
 }
 
-// TestLossTimes: a loss has the time of the last event that its thread wrote, and of the moment
-// at which it was found out.
+// TestLossTimes: a loss extends from the last event that its thread wrote to the moment at which
+// the loss was detected.
 func TestLossTimes(t *testing.T) {
 	seq := func(r nettracetest.Row, n uint32) nettracetest.Row { r.Seq = n; return r }
 	for _, c := range []struct {
@@ -386,7 +387,7 @@ func TestLossTimes(t *testing.T) {
 		}, []string{"lost 4 on 11 in 10-10", "10/11", "90/11"}},
 		{"an id that begins again", func(w *nettracetest.V6) {
 			w.Events(seq(row(1, 10, true), 1), seq(row(1, 20, true), 4))
-			w.Events(seq(row(1, 30, true), 1)) // in V6 ids are not used again, so this is a step back
+			w.Events(seq(row(1, 30, true), 1)) // V6 does not reuse thread indices, so this is a step back
 			w.Events(seq(row(1, 40, true), 2))
 		}, []string{"10/11", "lost 2 on 11 in 10-20", "20/11", "30/11", "40/11"}},
 		{"a thread that was removed", func(w *nettracetest.V6) {
@@ -431,8 +432,8 @@ func TestLossTimes(t *testing.T) {
 	}
 }
 
-// TestSpilledLosses: of more losses than there is room for the sum is told, of no thread, from the
-// first of them to the last.
+// TestSpilledLosses: losses for which there is no room are added up and reported without a thread,
+// from the first of them to the last.
 func TestSpilledLosses(t *testing.T) {
 	w := begin()
 	var threads []nettracetest.ThreadSeq
@@ -440,7 +441,7 @@ func TestSpilledLosses(t *testing.T) {
 		threads = append(threads, nettracetest.ThreadSeq{Thread: i + 1, Seq: 10})
 	}
 	var rows []nettracetest.Row
-	for i := 4096; i < 4099; i++ { // these have a time, and lose events that there is no room for
+	for i := 4096; i < 4099; i++ { // these have a time, and cause losses for which there is no room
 		r := row(uint64(i+1), int64(100-i+4096), true)
 		r.Seq = 5
 		rows = append(rows, r)
@@ -462,7 +463,7 @@ func TestSpilledLosses(t *testing.T) {
 		t.Errorf("another: %+v", r.Loss())
 	}
 
-	// Those that are found out at different times.
+	// Losses that are detected at different times.
 	v6 := startV6()
 	var declared []nettracetest.Thread
 	var ends []nettracetest.ThreadSeq
@@ -488,7 +489,7 @@ func TestSpilledLosses(t *testing.T) {
 	}
 }
 
-// TestNoRows: a block may hold no row.
+// TestNoRows: a block may contain no rows.
 func TestNoRows(t *testing.T) {
 	v4, v6 := begin(), startV6()
 	v4.Block("MetadataBlock", v4.Rows())
@@ -514,7 +515,7 @@ func TestNoRows(t *testing.T) {
 	}
 }
 
-// TestSlowClock: a clock may tick once in a second, but no less.
+// TestSlowClock: one tick per second is the lowest frequency of a clock.
 func TestSlowClock(t *testing.T) {
 	for perSecond, good := range map[int64]bool{1: true, 0: false, -1: false} {
 		clock := nettracetest.DefaultClock()

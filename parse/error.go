@@ -6,10 +6,10 @@ import (
 	"io"
 )
 
-// A FormatError says that a stream is not what the format promises, and where.
+// A FormatError reports that a stream violates the format, and where.
 //
-// errors.Is(err, io.ErrUnexpectedEOF) tells a stream that merely ends too early
-// from one whose bytes are wrong.
+// errors.Is(err, io.ErrUnexpectedEOF) distinguishes a stream that is merely truncated from one with
+// wrong bytes.
 type FormatError struct {
 	Offset int64  // in bytes from the start of the stream
 	Block  string // "Event", "Metadata", ...; "" outside of any block
@@ -32,12 +32,12 @@ func (e *FormatError) Error() string {
 // Unwrap returns Err.
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// A KindError says that the bytes are not a nettrace stream at all, or one of a
-// version that this package does not read.
+// A KindError reports that the input is not a nettrace stream at all, or one of a version that this
+// package does not read.
 type KindError struct {
 	Kind  Kind
-	Found string // what it is, as part of a sentence: "a Windows ETW log (.etl)"
-	Hint  string // what the user can do, "" if nothing is known
+	Found string // what the input is, as part of a sentence: "a Windows ETW log (.etl)"
+	Hint  string // what the user can do about it, "" if unknown
 }
 
 func (e *KindError) Error() string {
@@ -48,14 +48,14 @@ func (e *KindError) Error() string {
 	return s
 }
 
-// A Kind is what a file is that is no nettrace stream.
+// A Kind is the kind of a file that is not a nettrace stream.
 type Kind string
 
-// The kinds that are told apart by their first bytes.
+// The kinds that are recognized by their first bytes.
 const (
 	KindUnknown    Kind = ""
 	KindEmpty      Kind = "empty"
-	KindBegin      Kind = "begin" // less of a nettrace stream than can be told
+	KindBegin      Kind = "begin" // starts like a nettrace stream, but is too short to be sure
 	KindNetPerf    Kind = "netperf"
 	KindETLX       Kind = "etlx"
 	KindGCDump     Kind = "gcdump"

@@ -13,7 +13,7 @@ import (
 	"github.com/gclog/gclog/parse"
 )
 
-// TestMessages: every error says what was found, what was expected, and where.
+// TestMessages: every error reports what was found, what was expected, and where.
 func TestMessages(t *testing.T) {
 	v4 := func(write func(w *nettracetest.V4)) []byte {
 		w := begin()
@@ -42,10 +42,10 @@ func TestMessages(t *testing.T) {
 	begun4 := len(begin().Bytes)
 	const corrupt, truncated = "nettrace stream is corrupt at byte ", "nettrace stream is truncated at byte "
 	const (
-		traceV4 = 32  // where the Trace object of V4 begins
-		headV4  = 53  // where its content begins
-		firstV4 = 102 // after it
-		traceV6 = 24  // where the content of the Trace block of V6 begins
+		traceV4 = 32  // offset of the Trace object of V4
+		headV4  = 53  // offset of its content
+		firstV4 = 102 // offset of its end
+		traceV6 = 24  // offset of the content of the Trace block of V6
 	)
 	for _, c := range []struct {
 		stream []byte
@@ -92,7 +92,7 @@ func TestMessages(t *testing.T) {
 		{patched(emptyV6(), 20, 10), corrupt + "24 in a block of kind Trace: the Trace block ends inside a field"},
 		{startV6().Bytes, truncated + "94: it ends without its end block: the recording was cut off"},
 
-		// What is in the blocks.
+		// The content of blocks.
 		{v4(func(w *nettracetest.V4) { w.Block("EventBlock", make([]byte, 19)) }), corrupt + "308 in a block of kind Event: 19 bytes, the header alone has 20"},
 		{v4(func(w *nettracetest.V4) { w.Block("EventBlock", append([]byte{19}, make([]byte, 19)...)) }), corrupt + "308 in a block of kind Event: a header of 19 bytes in a block of 20"},
 		{v4(func(w *nettracetest.V4) { w.Block("EventBlock", append([]byte{21}, make([]byte, 19)...)) }), corrupt + "308 in a block of kind Event: a header of 21 bytes in a block of 20"},
@@ -136,7 +136,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// broken is a source that fails after some bytes.
+// A broken is a source that fails after some bytes.
 type broken struct {
 	b   []byte
 	err error
@@ -151,8 +151,8 @@ func (s *broken) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestSourceFails: an error of the source is reported as what it is, with the place, and what came
-// before it is delivered.
+// TestSourceFails: an error of the source is reported unchanged, with the offset, and the rows in
+// front of it are delivered.
 func TestSourceFails(t *testing.T) {
 	failure := errors.New("the cable is cut")
 	w := begin()
@@ -198,8 +198,8 @@ func TestSourceFails(t *testing.T) {
 	}
 }
 
-// TestCutInBlock: of a block that the stream ends in the complete rows are delivered, wherever it
-// is cut.
+// TestCutInBlock: if the stream ends inside a block, the block's complete rows are delivered,
+// wherever it ends.
 func TestCutInBlock(t *testing.T) {
 	var rows []nettracetest.Row
 	for _, payload := range []string{"first", "second", "third"} {
@@ -213,7 +213,7 @@ func TestCutInBlock(t *testing.T) {
 	v4.Events(rows...)
 	v6.Events(rows...)
 	block := longer.Rows(rows...)
-	block[0] = 30 // bytes of the block's own header, which a later version may have
+	block[0] = 30 // size of the block's own header, which may grow in a later version
 	longer.Block("EventBlock", slices.Insert(block, 20, make([]byte, 10)...))
 	for i, stream := range [][]byte{v4.Bytes, v6.Bytes, longer.Bytes} {
 		for n := begun[i] + 1; n < len(stream); n++ {

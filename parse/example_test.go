@@ -9,8 +9,8 @@ import (
 	"github.com/gclog/gclog/parse"
 )
 
-// A filter decides once for each kind of event what is wanted of it. Rows that
-// nobody wants cost no more than a look at their header.
+// A filter decides once for each kind of event whether it is wanted. The Reader only reads the
+// headers of unwanted rows.
 func ExampleReader() {
 	f, err := os.Open("../testdata/traces/net10-datas-bgc.nettrace.gz")
 	if err != nil {

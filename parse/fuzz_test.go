@@ -9,8 +9,8 @@ import (
 	"github.com/gclog/gclog/parse"
 )
 
-// FuzzReader: whatever the bytes are, reading ends, with an error or a result, and
-// delivers no more rows than there are bytes.
+// FuzzReader: for any input, reading ends with an error or a result, and delivers no more rows than
+// there are bytes.
 func FuzzReader(f *testing.F) {
 	for _, tr := range shared.Repository(f) {
 		if b := shared.Read(f, tr.Path); len(b) < 100_000 {

@@ -1,11 +1,10 @@
 package parse
 
-// A label list of V6 holds facts that rows share: activity ids, and sometimes
-// what the metadata leaves out. Of it only the version is kept: it decides how
-// a payload is decoded.
+// A labelList of V6 holds properties that rows share: activity ids, and sometimes values that the
+// metadata lacks. Only the version is kept, because it decides how a payload is decoded.
 type labelList struct{ version int }
 
-// Kinds of the items of a label list; the high bit marks the last of a list.
+// Kinds of the items of a label list; the high bit marks the last item of a list.
 const (
 	labelActivity = 1
 	labelRelated  = 2
@@ -21,9 +20,9 @@ const (
 	maxLabelLists = 1 << 20
 )
 
-// parseLabels reads the lists of a LabelList block and puts them under their ids
-// from the block's first one on. An item of an unknown kind has no size: the
-// rest of the block is given up, and rows that refer to it have empty labels.
+// parseLabels reads the lists of a LabelList block and stores them under consecutive ids, starting
+// with the block's first id. An item of an unknown kind has no size, so the rest of the block is
+// skipped, and rows that refer to it have no labels.
 func (r *Reader) parseLabels(b []byte) string {
 	c := cursor{b: b}
 	first, n := c.u32(), c.u32()
@@ -49,10 +48,11 @@ func (r *Reader) parseLabels(b []byte) string {
 	return ""
 }
 
-// parseLabelList reads one, and reports whether it has a version and all kinds in it are known.
+// parseLabelList reads one label list. It reports whether the list has a version, and whether all
+// its item kinds are known.
 func parseLabelList(c *cursor) (l labelList, versioned, known bool) {
 	for {
-		kind := c.u8() // 0, of which there is no item, after the end
+		kind := c.u8() // 0 if c is past its end; no item has kind 0
 		switch kind &^ labelLast {
 		case labelActivity, labelRelated, labelTrace:
 			c.skip(16)
@@ -62,9 +62,9 @@ func parseLabelList(c *cursor) (l labelList, versioned, known bool) {
 			c.utf8()
 			c.utf8()
 		case labelNumber:
-			// one-collect writes "Version" as a plain varint where the format says
-			// zigzag, so the number cannot be told from its neighbour: 2 reads as 1,
-			// 1 as -1. Not used; payload length decides.
+			// one-collect writes "Version" as a plain varint where the format requires zigzag
+			// encoding, so the number is ambiguous: 2 reads as 1, and 1 as -1. It is ignored; the
+			// payload's length decides.
 			c.utf8()
 			c.uvarint()
 		case labelOpcode, labelLevel:

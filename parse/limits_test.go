@@ -21,7 +21,7 @@ func startV6() *nettracetest.V6 {
 	return w
 }
 
-// TestLimits: what a stream may have of everything is read, and one more is refused.
+// TestLimits: a stream at a limit is read; one item more is rejected.
 func TestLimits(t *testing.T) {
 	bytesOf := func(r nettracetest.Row, n int) nettracetest.Row { r.Payload = make([]byte, n); return r }
 	metadata := func(n int, kind func(i int) nettracetest.Kind) []byte {
@@ -41,7 +41,7 @@ func TestLimits(t *testing.T) {
 		name   string
 		most   int
 		stream func(n int) []byte
-		want   string // in the error with one more
+		want   string // part of the error with one item more
 	}{
 		{"bytes of a block", 16 << 20, func(n int) []byte {
 			w := begin()
@@ -60,7 +60,7 @@ func TestLimits(t *testing.T) {
 			})
 		}, "more different events"},
 		{"kinds of events, V6", 1 << 16, func(n int) []byte {
-			w := startV6() // with one
+			w := startV6() // with one item
 			kinds := make([]nettracetest.Kind, n-1)
 			for i := range kinds {
 				kinds[i] = nettracetest.Kind{ID: uint32(i), Provider: "Q", EventID: uint32(i)}
@@ -73,13 +73,13 @@ func TestLimits(t *testing.T) {
 			return metadata(n, func(i int) nettracetest.Kind { return nettracetest.Kind{ID: uint32(i + 1<<12), Provider: "P"} })
 		}, "more different events"},
 		{"bytes of names", 8 << 20, func(n int) []byte {
-			const most = 4096 / 2 // letters, which have two bytes in the stream and one in memory
+			const most = 4096 / 2 // letters: 2 bytes each in the stream, 1 in memory
 			name := func(i int) string { return fmt.Sprintf("%0*d", most, i) }
 			return metadata(n/most+2, func(i int) nettracetest.Kind {
 				switch i {
 				case n / most:
 					return nettracetest.Kind{ID: uint32(i), Provider: strings.Repeat("x", n%most)}
-				case n/most + 1: // has no name of its own, and finds that there are too many
+				case n/most + 1: // has no name of its own; for it the table is already full
 					return nettracetest.Kind{ID: uint32(i), Provider: name(0), EventID: 1}
 				}
 				return nettracetest.Kind{ID: uint32(i), Provider: name(i)}
@@ -118,12 +118,12 @@ func TestLimits(t *testing.T) {
 		})
 	}
 
-	// What waits for its place in time is bounded by number and by bytes. As long as there is
-	// room an older row that comes last is delivered first.
+	// The rows that wait to be delivered are limited in number and in bytes. As long as there is
+	// room, an older row that comes last is delivered first.
 	for _, c := range []struct {
 		name       string
 		rows, size int
-		threads    bool // each row on a thread of its own
+		threads    bool // a separate thread for each row
 	}{
 		{"rows of one thread", 4095 * 32, 1, false},
 		{"threads", 4095, 1, true},
@@ -154,7 +154,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestNames: of a name that is too long its beginning is kept.
+// TestNames: a name that is too long is truncated.
 func TestNames(t *testing.T) {
 	for _, n := range []int{4095, 4096, 4097, 5000} {
 		v4, v6 := &nettracetest.V4{}, &nettracetest.V6{}
@@ -166,7 +166,7 @@ func TestNames(t *testing.T) {
 		v6.Metadata(kind)
 		v4.Events(row(1, 1, true))
 		v6.Events(row(1, 1, true))
-		// In UTF-16 a letter has two bytes.
+		// In UTF-16 a letter has 2 bytes.
 		for _, c := range []struct {
 			stream []byte
 			want   int
@@ -182,8 +182,9 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestForgottenThreads: a V4 stream does not say when a thread has ended. When there are too many,
-// the half that was quiet for longest is forgotten, but not what waits of it, nor who is writing.
+// TestForgottenThreads: a V4 stream does not report when a thread ends. When there are too many,
+// the half that has been quiet for longest is forgotten, except threads with waiting rows and the
+// thread that is writing.
 func TestForgottenThreads(t *testing.T) {
 	const most = 1 << 16
 	seq := func(thread uint64, at int64, n uint32) nettracetest.Row {
@@ -224,7 +225,7 @@ func TestForgottenThreads(t *testing.T) {
 		w.SequencePoint(t0+1_000_000, nettracetest.ThreadSeq{Thread: 1, Seq: 5}, nettracetest.ThreadSeq{Thread: most + 1, Seq: 5})
 		w.End()
 		got, _ := read(w.Bytes, parse.None)
-		// The first may have been seen and forgotten with its five events.
+		// The first may have been read, with its five events, and forgotten.
 		want(t, got, fmt.Sprintf("lost 4 on %d in %d-1000000", most+1, most))
 	})
 	t.Run("with a waiting row", func(t *testing.T) {
@@ -247,8 +248,8 @@ func TestForgottenThreads(t *testing.T) {
 	})
 }
 
-// TestManyRemoved: the losses of threads that end are told when there is no room for more of them,
-// and not before.
+// TestManyRemoved: the losses of threads that end are delivered when there is no room for more of
+// them, and not earlier.
 func TestManyRemoved(t *testing.T) {
 	for n, due := range map[int]int{4095: 0, 4096: 4096} {
 		w := startV6()
@@ -275,15 +276,15 @@ func TestManyRemoved(t *testing.T) {
 		if len(got) != n || r.Stats().Lost != int64(n) {
 			t.Errorf("%d of %d losses, %+v", len(got), n, r.Stats())
 		}
-		// No event tells when it was: not before the stream begins.
+		// No event shows when it happened: not before the start of the stream.
 		if want := fmt.Sprintf("lost 1 on %d in 0-0", uint64(1<<63)); !slices.Contains(got, want) {
 			t.Errorf("%q is not among %q ...", want, got[:3])
 		}
 	}
 }
 
-// TestAbandoned: a Reader that is used again begins empty, whatever waited when its last stream
-// was given up.
+// TestAbandoned: a reused Reader starts empty, even if rows were waiting when its previous stream
+// was abandoned.
 func TestAbandoned(t *testing.T) {
 	var rows []nettracetest.Row
 	for i := range 100 {
@@ -318,8 +319,7 @@ func TestAbandoned(t *testing.T) {
 	}
 }
 
-// TestForgotten: a Reader that is used again knows no kinds of events, threads and labels of the
-// stream before.
+// TestForgotten: a reused Reader has no kinds of events, threads or labels of the previous stream.
 func TestForgotten(t *testing.T) {
 	clock := nettracetest.DefaultClock()
 	low, high := row(1, 10, true), row(1, 20, true)
@@ -366,7 +366,7 @@ func TestForgotten(t *testing.T) {
 	}
 }
 
-// idle is a source that brings nothing, without an error, for some reads before each byte.
+// An idle is a source that returns neither bytes nor an error for some reads before each byte.
 type idle struct {
 	b     []byte
 	empty int
@@ -386,7 +386,7 @@ func (s *idle) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestNoProgress: a source that brings nothing is given up as bufio does, and not sooner.
+// TestNoProgress: a source that returns nothing is given up on as bufio does, and not sooner.
 func TestNoProgress(t *testing.T) {
 	w := begin()
 	w.Events(row(1, 10, true))
@@ -397,6 +397,6 @@ func TestNoProgress(t *testing.T) {
 	if r.Scan() || !errors.Is(r.Err(), io.ErrNoProgress) {
 		t.Errorf("ended with %v", r.Err())
 	}
-	r.Reset(&idle{b: w.Bytes, empty: 99}, parse.All) // another source is not to blame
+	r.Reset(&idle{b: w.Bytes, empty: 99}, parse.All) // the previous source does not count
 	want(t, scanUntilQuiet(t, r), "10/1")
 }

@@ -2,68 +2,67 @@ package parse
 
 import "encoding/binary"
 
-// Limits of what is kept of metadata. The runtime's own streams stay far below;
-// a stream that goes above is cut short or refused, never obeyed.
+// Limits of the metadata that is kept. The runtime's own streams stay far below them. Names beyond
+// the limit are truncated; streams beyond the other limits are rejected.
 const (
-	maxMetadata  = 1 << 16 // different events in one stream
-	maxNameBytes = 4 << 10 // of a provider's or an event's name
-	maxAllNames  = 8 << 20 // bytes of all names together
-	denseIDs     = 1 << 12 // metadata ids below are looked up in a slice
+	maxMetadata  = 1 << 16 // different kinds of events in one stream
+	maxNameBytes = 4 << 10 // length of a provider's or an event's name
+	maxAllNames  = 8 << 20 // total bytes of all names
+	denseIDs     = 1 << 12 // smaller metadata ids are looked up in a slice
 )
 
-// VersionUnknown is the version of an event whose stream does not tell it (V6
-// metadata without the optional part): decode by payload length.
+// VersionUnknown is the version of an event whose stream does not contain it (V6 metadata without
+// the optional part). Decode such an event by the length of its payload.
 const VersionUnknown = -1
 
-// Metadata describes one kind of event of one stream. Its fields must not be
-// changed. Two rows of the same kind have the same *Metadata, also where the
-// stream declares it again (V6 after a flush).
+// Metadata describes one kind of event of one stream. Its fields must not be changed. Two rows of
+// the same kind have the same *Metadata, even if the stream declares the kind again (V6 after a
+// flush).
 type Metadata struct {
-	// Index numbers the kinds of a stream from 0 on in the order of their first
-	// appearance; it is meant for tables of the reader's user.
+	// Index numbers the kinds of a stream from 0 in the order of their first appearance. Callers
+	// can use it to index tables of their own.
 	Index int
 
 	Provider string
 	EventID  int    // 16 bits
 	Name     string // "" for the runtime's own events
-	Version  int    // VersionUnknown if the stream does not tell
+	Version  int    // VersionUnknown if the stream does not contain it
 	Level    int
 	Keywords uint64
 	Opcode   int
 
-	want Want // what the reader's filter said
+	want Want // what the reader's filter returned
 }
 
-// A Want is what a Reader does with the rows of a kind of event.
+// A Want says what a Reader does with the rows of one kind of event.
 type Want struct {
 	Deliver bool
-	// Sum, if it is not nil, says that of rows that directly follow each other on a
-	// thread only the first is needed: the others may be folded into it. They are
-	// counted, and what Sum returns for each is added up. It is for events that come
-	// by the ten thousands and of which only a total matters.
+	// Sum, if not nil, allows the Reader to fold consecutive rows of a thread into the first of
+	// them. The folded rows are counted, and the results of Sum for all of them are added up. It is
+	// meant for events that come by the tens of thousands and of which only a total matters.
 	Sum func(t *Trace, payload []byte) uint64
 }
 
 // All wants every event.
 func All(*Metadata) Want { return Want{Deliver: true} }
 
-// None wants no event: only losses are told.
+// None wants no event: only losses are reported.
 func None(*Metadata) Want { return Want{} }
 
-// metadataKey is all that makes a kind of event a kind of its own.
+// A metadataKey contains everything that distinguishes one kind of event from another.
 type metadataKey struct {
 	provider, name          string
 	id, version, level, opc int
 	keywords                uint64
 }
 
-// metadataTable finds the metadata of a row by the id in the row.
+// A metadataTable finds the metadata of a row by the metadata id in the row.
 type metadataTable struct {
-	dense  []*Metadata // by id, for the low ids that real streams use
+	dense  []*Metadata // by id, for the low ids that streams use in practice
 	sparse map[uint32]*Metadata
 	kinds  map[metadataKey]*Metadata
 	names  map[string]string
-	size   int // bytes of all names
+	size   int // total bytes of all names
 }
 
 func (t *metadataTable) reset() {
@@ -76,7 +75,7 @@ func (t *metadataTable) reset() {
 	}
 }
 
-// flush forgets the ids (V6 sequence point with flag 2), not the kinds.
+// flush forgets the ids (V6 sequence point with flag 2) but keeps the kinds.
 func (t *metadataTable) flush() {
 	clear(t.dense)
 	clear(t.sparse)
@@ -89,8 +88,7 @@ func (t *metadataTable) lookup(id uint32) *Metadata {
 	return t.sparse[id]
 }
 
-// add puts a kind of event under id and returns false if the table would grow
-// beyond its limits.
+// add stores a kind of event under id. It returns false if the table would exceed its limits.
 func (t *metadataTable) add(id uint32, k metadataKey, filter func(*Metadata) Want) bool {
 	m := t.kinds[k]
 	if m == nil {
@@ -118,7 +116,7 @@ func (t *metadataTable) add(id uint32, k metadataKey, filter func(*Metadata) Wan
 	return true
 }
 
-// intern returns name as a string that is shared by all metadata of the stream.
+// intern returns name as a string that all metadata of the stream share.
 func (t *metadataTable) intern(name []byte) string {
 	if s, ok := t.names[string(name)]; ok {
 		return s
@@ -139,15 +137,15 @@ func (t *metadataTable) internUTF8(name []byte) string {
 
 const (
 	typeObject = 1 // a field of this type has fields of its own
-	tagOpcode  = 1 // kind of the V5 tag that carries the opcode
+	tagOpcode  = 1 // kind of the V5 tag that contains the opcode
 
-	maxFieldDepth = 16 // of objects in objects
+	maxFieldDepth = 16 // of objects nested in objects
 )
 
-// parseV4 reads a metadata blob of V4 and V5: id, provider, event id, name,
-// keywords, version, level, fields, then tags. The fields are not needed: all
-// that gclog decodes is the runtime's own and declares none. They are walked
-// only to reach the tags, and what cannot be walked ends the blob.
+// parseV4 reads a metadata blob of V4 and V5: id, provider, event id, name, keywords, version,
+// level, fields, then tags. The fields are not needed: gclog only decodes events of the runtime
+// itself, which declare none. They are walked only to reach the tags; reading ends at a field that
+// cannot be walked.
 func (t *metadataTable) parseV4(b []byte) (id uint32, k metadataKey, ok bool) {
 	c := cursor{b: b}
 	id = c.u32()
@@ -173,7 +171,7 @@ func (t *metadataTable) parseV4(b []byte) (id uint32, k metadataKey, ok bool) {
 	return id, k, true
 }
 
-// skipFieldsV4 walks over fields, which may have fields of their own as deep as depth.
+// skipFieldsV4 skips fields. Objects in them may be nested up to depth.
 func skipFieldsV4(c *cursor, depth int) {
 	for n := c.u32(); n > 0 && !c.bad; n-- {
 		if c.u32() == typeObject {
@@ -184,7 +182,7 @@ func skipFieldsV4(c *cursor, depth int) {
 	}
 }
 
-// Kinds of the optional items in a metadata row of V6.
+// Kinds of the optional items of a metadata row of V6.
 const (
 	optOpcode      = 1
 	optKeywords    = 3
@@ -196,9 +194,9 @@ const (
 	optVersion     = 9
 )
 
-// parseV6 reads a metadata row of V6 (without its u16 size): id, provider, event
-// id, name, fields with a size each, optional items. An optional item of an
-// unknown kind has no size, so it ends the items; the row stays.
+// parseV6 reads a metadata row of V6 (without its u16 size): id, provider, event id, name, fields
+// that each start with their size, optional items. An optional item of an unknown kind has no size,
+// so reading of the items ends there; the row is kept.
 func (t *metadataTable) parseV6(b []byte) (id uint32, k metadataKey, ok bool) {
 	c := cursor{b: b}
 	id = c.uvarint32()

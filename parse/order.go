@@ -4,38 +4,36 @@ import "math"
 
 // Time order.
 //
-// A runtime buffers per thread and writes one thread after the other, so the
-// file is in order within a capture thread only. What brings the threads
-// together (docs/protocol.md, "Order"):
+// A runtime buffers per thread and writes one thread after the other, so the file is in order only
+// within a capture thread. The threads are merged as follows (docs/protocol.md, "Order"):
 //
-//  1. Rows wait in a queue of their capture thread.
-//  2. No row after a row with the sorted flag is older than that row. So at a
-//     sorted row with time T every waiting row up to T is released, the oldest
-//     first, and then the sorted row itself, which never waits.
-//  3. A sequence point, the end of the stream, Reader.Flush and a full queue
-//     release everything.
+//  1. Rows wait in the queue of their capture thread.
+//  2. No row that follows a row with the sorted flag is older than it. So a sorted row with time T
+//     releases every waiting row up to T, the oldest first, and is then delivered itself. A sorted
+//     row never waits.
+//  3. A sequence point, the end of the stream, Reader.Flush and a full queue release everything.
 //
-// What arrives older than a row that was already released (only a forced
-// release can cause that) is delivered all the same, and counted as late.
+// A row that is older than one already released is still delivered, and counted as late. Only a
+// forced release can cause that.
 
-// A row is an event, or the report of a loss, that waits for its turn. It is kept
-// small: a stream that is wanted whole moves every row through a queue.
+// A row is an event or the report of a loss that waits to be delivered. It is kept small: if all
+// events of a stream are wanted, every row moves through a queue.
 type row struct {
 	ticks   int64
-	arrival uint64         // breaks ties: the order in the stream
-	loss    *loss          // nil: an event
+	arrival uint64         // position in the stream; breaks ties between equal times
+	loss    *loss          // nil if the row is an event
 	meta    *Metadata      // of an event
-	about   *captureThread // the thread that the row is about; an event of V4: nil, then thread says it
+	about   *captureThread // the thread that the row is about; nil for an event of V4: see thread
 	thread  uint64
-	chunk   *chunk // where the payload lies; nil: in no chunk
-	off     uint32 // of the payload in chunk.b
+	chunk   *chunk // where the payload is; nil: in no chunk
+	off     uint32 // offset of the payload in chunk.b
 	size    uint32 // of the payload
 	version int32
-	more    uint32 // rows that were folded into this one
-	sum     uint64 // of the row and those folded into it
+	more    uint32 // number of rows that were folded into this one
+	sum     uint64 // of this row and those folded into it
 }
 
-// A loss is a number of events that were lost since a time, up to that of its row.
+// A loss is a number of events that were lost between a point in time and the time of its row.
 type loss struct {
 	events uint32
 	since  int64 // ticks
@@ -48,29 +46,28 @@ func (w *row) payload() []byte {
 	return w.chunk.b[w.off : w.off+w.size : w.off+w.size]
 }
 
-// A captureThread is a thread that writes events: its queue and the count of
-// its events, by which losses are found.
+// A captureThread is a thread that writes events: its queue, and the sequence numbers by which
+// losses are detected.
 type captureThread struct {
 	id          uint64   // V4: OS thread id; V6: thread index
-	first, last *segment // the waiting rows, the oldest first; nil: none
+	first, last *segment // the waiting rows, the oldest first; nil if there are none
 
-	lastSeq   uint32 // number of the last event seen
-	lastTicks int64  // its time
+	lastSeq   uint32 // sequence number of the last event read
+	lastTicks int64  // time of that event
 	seen      bool   // lastSeq is valid
 
-	// V6: what the thread block says about the thread.
+	// V6: what the Thread block contains about the thread.
 	tid     uint64
 	process int64
 }
 
 func (t *captureThread) waiting() bool { return t.first != nil }
 
-// A segment is a piece of a queue. The queues of all threads share the segments
-// that are free, so that the memory for them does not depend on which threads ever
-// had many.
+// A segment is a piece of a queue. The queues of all threads share the free segments, so that the
+// memory for them does not depend on which threads ever had many waiting rows.
 type segment struct {
 	next       *segment
-	head, tail int // rows[head:tail] wait
+	head, tail int // rows[head:tail] are waiting
 	rows       [segmentRows]row
 }
 
@@ -78,15 +75,15 @@ const segmentRows = 32
 
 // A sorter merges the queues of the capture threads by time.
 type sorter struct {
-	heap    []*captureThread // threads with a waiting row, by their oldest
+	heap    []*captureThread // threads with a waiting row; the one with the oldest row is first
 	free    []*segment
 	used    int // segments that are not free
 	arena   arena
-	waiting int // rows
+	waiting int // number of waiting rows
 	arrived uint64
 
-	// Losses for which there was no room, in one report that no thread is named in.
-	// nil: there was room.
+	// Losses for which there was no room, combined in one report that names no thread. nil if there
+	// were none.
 	spill *row
 }
 
@@ -94,15 +91,15 @@ func (s *sorter) reset() {
 	*s = sorter{free: s.free, arena: arena{free: s.arena.free}}
 }
 
-// When so many segments are in use a release is forced; with the limit of the arena that
-// bounds the memory of the sorter. It has room for what a runtime keeps in the 16 MB that
-// a session asks for: after a standstill of the reader 75,000 rows of one thread came
-// before those of the other.
-const maxSegments = 1 << 12 // 11 MB: 131,072 rows of few threads, or as many threads as segments
+// When maxSegments segments are in use, a release is forced. Together with the limit of the arena
+// that bounds the memory of the sorter. There is room for everything that a runtime keeps in the 16
+// MB that a session requests: after the reader had stalled, 75,000 rows of one thread came before
+// those of the other.
+const maxSegments = 1 << 12 // 11 MB: 131,072 rows of a few threads, or as many threads as segments
 
 func (s *sorter) full() bool { return s.used >= maxSegments || s.arena.full() }
 
-// spillLoss adds a loss to the report of those for which there is no room.
+// spillLoss adds a loss to the report of losses for which there is no room.
 func (s *sorter) spillLoss(n uint32, since, ticks int64) {
 	if s.spill == nil {
 		s.spill = &row{about: &captureThread{}, loss: &loss{n, since}, ticks: ticks}
@@ -114,15 +111,15 @@ func (s *sorter) spillLoss(n uint32, since, ticks int64) {
 	s.spill.ticks = max(s.spill.ticks, ticks)
 }
 
-// spilledLoss removes that report, nil if there is none.
+// spilledLoss removes and returns that report. It returns nil if there is none.
 func (s *sorter) spilledLoss() *row {
 	w := s.spill
 	s.spill = nil
 	return w
 }
 
-// add makes a row wait in the queue of t and returns it, to be filled in: ticks
-// and arrival are.
+// add appends a row to the queue of t and returns it. ticks and arrival are set; the caller fills
+// in the rest.
 func (s *sorter) add(t *captureThread, ticks int64) *row {
 	first := t.first == nil
 	if first || t.last.tail == segmentRows {
@@ -141,7 +138,7 @@ func (s *sorter) add(t *captureThread, ticks int64) *row {
 	return w
 }
 
-// newest is the last row in the queue of t, nil if none waits.
+// newest returns the last row in the queue of t, or nil if the queue is empty.
 func (t *captureThread) newest() *row {
 	if t.last == nil {
 		return nil
@@ -149,7 +146,7 @@ func (t *captureThread) newest() *row {
 	return &t.last.rows[t.last.tail-1]
 }
 
-// extend gives the queue of t another segment.
+// extend adds a segment to the queue of t.
 func (s *sorter) extend(t *captureThread) {
 	var g *segment
 	if n := len(s.free); n > 0 {
@@ -167,8 +164,8 @@ func (s *sorter) extend(t *captureThread) {
 	t.last = g
 }
 
-// next removes the oldest waiting row if it is not younger than limit, nil if
-// there is none. The row is valid until the next add.
+// next removes and returns the oldest waiting row if its time is not after limit. Otherwise it
+// returns nil. The row is valid until the next call of add.
 func (s *sorter) next(limit int64) *row {
 	if len(s.heap) == 0 {
 		return nil
@@ -183,7 +180,7 @@ func (s *sorter) next(limit int64) *row {
 	s.waiting--
 	last := len(s.heap) - 1
 	if g.head == g.tail {
-		// A free segment keeps its rows until it is used again: w stays valid.
+		// A free segment keeps its rows until it is reused, so w stays valid.
 		s.free = append(s.free, g)
 		s.used--
 		if t.first = g.next; t.first == nil {
@@ -204,7 +201,7 @@ func (s *sorter) less(i, j int) bool {
 
 func (s *sorter) up(i int) {
 	for {
-		parent := (i - 1) / 2 // of the root: itself
+		parent := (i - 1) / 2 // the root's parent is the root
 		if !s.less(i, parent) {
 			return
 		}
@@ -229,17 +226,17 @@ func (s *sorter) down(i int) {
 	}
 }
 
-// An arena holds the payloads of waiting rows in chunks. A chunk is used again
-// when the last row in it has been delivered.
+// An arena holds the payloads of waiting rows in chunks. A chunk is reused after the last row in it
+// has been delivered.
 type arena struct {
 	current *chunk
 	free    []*chunk
-	inUse   int // bytes of all chunks that hold a row
+	inUse   int // total bytes of all chunks that hold a row
 }
 
 type chunk struct {
 	b    []byte
-	live int // rows in it
+	live int // number of rows in it
 }
 
 const (
@@ -249,7 +246,7 @@ const (
 
 func (a *arena) full() bool { return a.inUse >= maxArena }
 
-// copy keeps p for w.
+// copy stores a copy of p as the payload of w.
 func (a *arena) copy(w *row, p []byte) {
 	w.size = uint32(len(p))
 	if len(p) == 0 {
@@ -281,7 +278,7 @@ func (a *arena) newChunk(size int) *chunk {
 	return c
 }
 
-// release gives back the payload of a row that has been delivered.
+// release releases the payload of a row that has been delivered; c is its chunk, or nil.
 func (a *arena) release(c *chunk) {
 	if c == nil {
 		return

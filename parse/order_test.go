@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// TestSorter: rows of many threads come out oldest first, those of one time in the order in which
-// they came, up to the limit and no further; what is used again holds nothing of what it was.
+// TestSorter: rows of many threads come out oldest first, those with equal times in the order of
+// their arrival, up to the limit and no further. Reused memory holds nothing of its former content.
 func TestSorter(t *testing.T) {
 	type key struct {
 		ticks int64
-		n     uint64 // which that came it is
+		n     uint64 // arrival number
 	}
 	for seed := range uint64(200) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
@@ -67,8 +67,8 @@ func TestSorter(t *testing.T) {
 	}
 }
 
-// TestArena: a payload stays what it is until it is released, and memory is held as long as a
-// payload lies in it, no longer.
+// TestArena: a payload is unchanged until it is released, and memory is held exactly as long as it
+// holds a payload.
 func TestArena(t *testing.T) {
 	for seed := range uint64(50) {
 		rnd := rand.New(rand.NewPCG(seed, 2))
@@ -78,9 +78,9 @@ func TestArena(t *testing.T) {
 			want []byte
 		}
 		var live []kept
-		var rows []*row            // to be used again
-		short := map[*chunk]bool{} // chunks of the usual size that ever were
-		most := 0                  // of these in use at a time
+		var rows []*row            // reused
+		short := map[*chunk]bool{} // all chunks of the usual size that ever existed
+		most := 0                  // largest number of these in use at a time
 		for range 2000 {
 			if n := len(live); n > 0 && rnd.IntN(100) < 50 {
 				i := rnd.IntN(n)

@@ -23,8 +23,8 @@ import (
 // t0 is the time stamp of the sync point of the streams made here.
 var t0 = nettracetest.DefaultClock().Ticks
 
-// got is what a Reader delivered, in a short form: "time/thread" of events,
-// "lost n" of losses.
+// read returns what a Reader delivered, in short form: "time/thread" for events, "lost n" for
+// losses.
 func read(stream []byte, filter func(*parse.Metadata) parse.Want) (got []string, r *parse.Reader) {
 	r = parse.NewReader(bytes.NewReader(stream), filter)
 	for r.Scan() {
@@ -128,7 +128,7 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// TestOrder: a sorted row releases what is older, and only that.
+// TestOrder: a sorted row releases the rows that are older, and only those.
 func TestOrder(t *testing.T) {
 	for _, uncompressed := range []bool{false, true} {
 		w := begin()
@@ -144,7 +144,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestEqualTimes: rows of one thread stay in their order also at one time stamp.
+// TestEqualTimes: rows of one thread with the same time stamp stay in order.
 func TestEqualTimes(t *testing.T) {
 	w := begin()
 	a, b := row(1, 10, false), row(1, 10, true)
@@ -159,7 +159,7 @@ func TestEqualTimes(t *testing.T) {
 	want(t, got, "first", "second")
 }
 
-// TestSequencePoint: it releases everything before it.
+// TestSequencePoint: a sequence point releases everything in front of it.
 func TestSequencePoint(t *testing.T) {
 	w := begin()
 	w.Events(row(1, 40, false), row(2, 20, false))
@@ -170,7 +170,7 @@ func TestSequencePoint(t *testing.T) {
 	want(t, got, "20/2", "40/1", "60/1")
 }
 
-// slow is a source with a deadline: it brings one piece, then times out once.
+// A slow is a source with a deadline: it returns one piece, then times out once.
 type slow struct {
 	pieces [][]byte
 	quiet  bool
@@ -190,7 +190,7 @@ func (s *slow) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestFlush: a silent stream gives up what waits when it is told to.
+// TestFlush: Flush releases the waiting rows of a silent stream.
 func TestFlush(t *testing.T) {
 	w := begin()
 	w.Events(row(1, 10, true), row(1, 20, false))
@@ -200,7 +200,7 @@ func TestFlush(t *testing.T) {
 	w.End()
 	src := &slow{pieces: [][]byte{w.Bytes[:first]}}
 	r := parse.NewReader(src, parse.All)
-	flushed := func(event string) { // with nothing more from the source
+	flushed := func(event string) { // without further bytes from the source
 		t.Helper()
 		if r.Flush(); !r.Scan() || short(r) != event {
 			t.Errorf("Flush gives %s, want %s: %v", short(r), event, r.Err())
@@ -221,7 +221,7 @@ func TestFlush(t *testing.T) {
 	}
 }
 
-// TestMoreToCome: what the last block tells about the next one.
+// TestMoreToCome: what the last block implies about the next one.
 func TestMoreToCome(t *testing.T) {
 	full := make([]byte, 60<<10)
 	for name, c := range map[string]struct {
@@ -259,7 +259,7 @@ func TestMoreToCome(t *testing.T) {
 	}
 }
 
-// TestQuietKeeps: however often Scan finds nothing, what waits stays what it is.
+// TestQuietKeeps: waiting rows are unchanged however often Scan finds nothing.
 func TestQuietKeeps(t *testing.T) {
 	with := func(r nettracetest.Row, payload string) nettracetest.Row { r.Payload = []byte(payload); return r }
 	unwanted := row(2, 15, true)
@@ -282,8 +282,8 @@ func TestQuietKeeps(t *testing.T) {
 	want(t, got, "second", "a third that is longer")
 }
 
-// TestUnwantedSorted: a sorted row that nobody wants releases what is older all the same, also where it
-// is as the one before it but for its time.
+// TestUnwantedSorted: an unwanted sorted row still releases older rows, even if it differs from the
+// previous row only in its time.
 func TestUnwantedSorted(t *testing.T) {
 	unwanted := func(at int64, sorted bool) nettracetest.Row { r := row(2, at, sorted); r.Kind = 2; return r }
 	wanted := func(m *parse.Metadata) parse.Want { return parse.Want{Deliver: m.EventID == 10} }
@@ -298,8 +298,8 @@ func TestUnwantedSorted(t *testing.T) {
 	}
 }
 
-// TestFlushInsideBlock: in the middle of a block more is on its way, that may be
-// older than what waits.
+// TestFlushInsideBlock: in the middle of a block, rows are still to come that may be older than
+// those waiting.
 func TestFlushInsideBlock(t *testing.T) {
 	w := begin()
 	w.Events(row(1, 10, true), row(1, 20, false))
@@ -315,7 +315,7 @@ func TestFlushInsideBlock(t *testing.T) {
 	}
 }
 
-// scanUntilQuiet returns what comes until the source has nothing for now.
+// scanUntilQuiet returns what Scan delivers until the source has nothing for now.
 func scanUntilQuiet(t *testing.T, r *parse.Reader) (got []string) {
 	t.Helper()
 	for r.Scan() {
@@ -327,7 +327,7 @@ func scanUntilQuiet(t *testing.T, r *parse.Reader) (got []string) {
 	return got
 }
 
-// TestByteByByte: the reader does not depend on how its source cuts the stream.
+// TestByteByByte: the result does not depend on how the source splits the stream.
 func TestByteByByte(t *testing.T) {
 	for _, tr := range shared.Repository(t)[:3] {
 		stream := shared.Read(t, tr.Path)
@@ -387,7 +387,7 @@ func TestLoss(t *testing.T) {
 			if r.Err() != nil {
 				t.Error(r.Err())
 			}
-			// Rows that nobody wants count too.
+			// Unwanted rows count too.
 			var losses []string
 			for _, s := range c.want {
 				if strings.HasPrefix(s, "lost") {
@@ -400,7 +400,8 @@ func TestLoss(t *testing.T) {
 	}
 }
 
-// TestFilter: what is refused is not delivered, but still orders the rest.
+// TestFilter: rows that the filter rejects are not delivered, but still determine the order of the
+// rest.
 func TestFilter(t *testing.T) {
 	w := begin()
 	unwanted := row(3, 25, true)
@@ -414,8 +415,8 @@ func TestFilter(t *testing.T) {
 	if s := r.Stats(); s.Rows != 4 || asked != 2 {
 		t.Errorf("%+v, the filter was asked %d times", s, asked)
 	}
-	// The sorted row releases what waits even though nobody wants it: a stream that
-	// times out after it has delivered the older row.
+	// The sorted row releases the waiting rows although it is unwanted itself: a stream that times
+	// out after it has delivered the older row.
 	r = parse.NewReader(&slow{pieces: [][]byte{w.Bytes[:rest]}}, func(m *parse.Metadata) parse.Want { return parse.Want{Deliver: m.EventID == 10} })
 	got = nil
 	for r.Scan() {
@@ -424,8 +425,8 @@ func TestFilter(t *testing.T) {
 	want(t, got, "10/1", "20/1")
 }
 
-// TestFold: rows of a kind that allows it are folded into the first of their run,
-// and nothing is folded across another row of the same thread.
+// TestFold: rows of a kind that allows folding are folded into the first row of their run, and
+// never across another row of the same thread.
 func TestFold(t *testing.T) {
 	w := begin()
 	other := func(thread uint64, at int64) nettracetest.Row {
@@ -466,8 +467,8 @@ func TestUnknownMetadata(t *testing.T) {
 	}
 }
 
-// TestForcedRelease: the queue is bounded. It has room for all that a runtime has buffered of one
-// thread while nobody read, and what comes too late beyond that is delivered and counted.
+// TestForcedRelease: the queue is bounded. It has room for everything that a runtime buffered for
+// one thread while nothing was read. Rows that come too late beyond that are delivered and counted.
 func TestForcedRelease(t *testing.T) {
 	for _, c := range []struct {
 		rows int
@@ -488,7 +489,7 @@ func TestForcedRelease(t *testing.T) {
 	}
 }
 
-// TestVersions: no version that a stream states is the one that says it is unknown.
+// TestVersions: no version in a stream is mistaken for VersionUnknown.
 func TestVersions(t *testing.T) {
 	for version := range 4 {
 		w := &nettracetest.V4{}
@@ -541,7 +542,7 @@ func TestV6(t *testing.T) {
 	t.Run("version by label", func(t *testing.T) {
 		w := start()
 		w.Threads(nettracetest.Thread{Index: 1, ID: 1})
-		// Two lists from id 1 on: a version; an activity id, then a level.
+		// Two lists, starting at id 1: a version; an activity id, then a level.
 		labels := append([]byte{1, 0, 0, 0, 2, 0, 0, 0}, 10|0x80, 4, 1)
 		labels = append(labels, make([]byte, 16)...)
 		labels = append(labels, 9|0x80, 5)
@@ -550,7 +551,7 @@ func TestV6(t *testing.T) {
 		a.Labels, b.Labels = 1, 2
 		w.Events(a, b)
 		w.SequencePoint(t0+25, 0)
-		w.Events(a) // its list is gone
+		w.Events(a) // its list is no longer valid
 		w.End()
 		r := parse.NewReader(bytes.NewReader(w.Bytes), parse.All)
 		var got []string
@@ -576,7 +577,7 @@ func TestV6(t *testing.T) {
 		w := start()
 		w.Threads(nettracetest.Thread{Index: 1, ID: 11}, nettracetest.Thread{Index: 2, ID: 22})
 		first := row(1, 10, true)
-		first.Seq = 3 // two were lost before the first
+		first.Seq = 3 // two were lost in front of the first
 		w.Events(first, row(2, 20, true))
 		w.RemoveThreads(nettracetest.ThreadSeq{Thread: 2, Seq: 5})
 		w.SequencePoint(t0+30, 1, nettracetest.ThreadSeq{Thread: 1, Seq: 4})
@@ -640,7 +641,8 @@ func TestV6(t *testing.T) {
 	})
 }
 
-// TestOtherFiles: what is no nettrace stream is told apart, in one sentence.
+// TestOtherFiles: files that are not nettrace streams are recognized, and described in one
+// sentence.
 func TestOtherFiles(t *testing.T) {
 	etl := make([]byte, 200)
 	etl[0x4a], etl[0x4b] = 2, 0xc0
@@ -675,7 +677,7 @@ func TestOtherFiles(t *testing.T) {
 	}
 }
 
-// TestDamage: an error names the place, and what came before is delivered.
+// TestDamage: an error names the place, and everything in front of it is delivered.
 func TestDamage(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -719,7 +721,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// small are two recordings for the tests that read them very often.
+// small returns two recordings for the tests that read them very often.
 func small(t testing.TB) map[string][]byte {
 	all := map[string][]byte{}
 	for _, tr := range shared.Repository(t) {
@@ -733,8 +735,8 @@ func small(t testing.TB) map[string][]byte {
 	return all
 }
 
-// TestEveryTruncation: a stream that is cut anywhere gives a prefix of its events
-// in each thread and an error that says where; only the whole one has no error.
+// TestEveryTruncation: a stream truncated anywhere yields a prefix of each thread's events and an
+// error that says where. Only the complete stream yields no error.
 func TestEveryTruncation(t *testing.T) {
 	for name, stream := range small(t) {
 		r := parse.NewReader(nil, parse.All)
@@ -750,7 +752,7 @@ func TestEveryTruncation(t *testing.T) {
 			}
 			var kind *parse.KindError
 			if !errors.Is(r.Err(), io.ErrUnexpectedEOF) && !errors.As(r.Err(), &kind) {
-				// V6 may be followed by what is not read.
+				// V6 may have data after its end that is not read.
 				if r.Err() != nil || name[:2] != "v6" {
 					t.Fatalf("%s cut at %d: %v", name, n, r.Err())
 				}
@@ -763,8 +765,7 @@ func TestEveryTruncation(t *testing.T) {
 	}
 }
 
-// TestCorruption: no byte that is wrong makes the reader panic, hang, or take
-// memory beyond its limits.
+// TestCorruption: no wrong byte makes the reader panic, hang, or use memory beyond its limits.
 func TestCorruption(t *testing.T) {
 	n := 100_000
 	if testing.Short() {
@@ -794,12 +795,12 @@ func TestCorruption(t *testing.T) {
 	}
 }
 
-// TestPromisedLengths: no memory is taken for what a length only promises.
+// TestPromisedLengths: no memory is allocated merely because a length announces data.
 func TestPromisedLengths(t *testing.T) {
 	w := begin()
 	at := len(w.Bytes)
 	w.Block("EventBlock", nil)
-	copy(w.Bytes[at+26:], "\x00\x00\xff\x00") // 16 MB less 64 KB, and nothing of it
+	copy(w.Bytes[at+26:], "\x00\x00\xff\x00") // announces 16 MB less 64 KB, none of which follow
 	w.Bytes = w.Bytes[:at+30]
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -813,7 +814,7 @@ func TestPromisedLengths(t *testing.T) {
 	}
 }
 
-// TestEndlessMetadata: a stream cannot make the table of metadata grow for ever.
+// TestEndlessMetadata: a stream cannot make the table of metadata grow without limit.
 func TestEndlessMetadata(t *testing.T) {
 	w := begin()
 	for i := range 100 {
@@ -831,8 +832,7 @@ func TestEndlessMetadata(t *testing.T) {
 	}
 }
 
-// TestManyThreads: neither does the table of threads, and forgetting one is not
-// taken for a loss.
+// TestManyThreads: nor the table of threads, and a forgotten thread is not taken for a loss.
 func TestManyThreads(t *testing.T) {
 	w := begin()
 	for i := range uint64(100_000) {
@@ -888,14 +888,14 @@ func TestNanoseconds(t *testing.T) {
 	}
 }
 
-// allocated is how many bytes were allocated so far.
+// allocated returns the number of bytes allocated so far.
 func allocated() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
 }
 
-// heap is the memory that is in use.
+// heap returns the number of bytes in use.
 func heap() uint64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -903,8 +903,8 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// TestManyLosses: however many losses a stream tells of, and of however many
-// threads, they are all counted, in bounded memory and time.
+// TestManyLosses: losses are all counted, in bounded memory and time, however many losses and
+// threads a stream has.
 func TestManyLosses(t *testing.T) {
 	const n = 150_000
 	for name, fill := range map[string]func(w *nettracetest.V4){
@@ -943,7 +943,7 @@ func TestManyLosses(t *testing.T) {
 			}
 			want := int64(n)
 			if strings.Contains(name, "sequence point") {
-				want = 1 << 16 // of threads beyond these it may have forgotten that it had seen them
+				want = 1 << 16 // beyond these, the Reader may have forgotten that it had seen a thread
 			}
 			if got := r.Stats().Lost; got != want || r.Err() != nil {
 				t.Errorf("%d events lost, want %d; error %v", got, want, r.Err())

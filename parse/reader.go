@@ -8,98 +8,98 @@ import (
 	"math"
 )
 
-// An Event is one row of the stream. The Reader owns it and its payload: both
-// are valid until the next call of Scan.
+// An Event is one row of the stream. The Reader owns it and its payload: both are valid until the
+// next call of Scan.
 type Event struct {
 	Meta *Metadata
 
 	Ticks int64 // time stamp in ticks of the stream's clock
 	Time  int64 // the same in nanoseconds since Trace.SyncTime
 
-	// Thread is the OS thread that the event is about, in the target's pid
-	// namespace. For a V6 thread whose id the stream does not tell it is the
-	// thread's index with the highest bit set: unique, but no id.
+	// Thread is the OS thread that the event is about, in the target's pid namespace. If a V6
+	// stream does not contain the thread's id, Thread is the thread's index with the highest bit
+	// set: unique, but not an id.
 	Thread  uint64
-	Process int64 // in the target's pid namespace; 0 if the stream does not tell
-	Version int   // of the payload's layout; VersionUnknown: go by its length
+	Process int64 // in the target's pid namespace; 0 if the stream does not contain it
+	Version int   // of the payload's layout; VersionUnknown: decode by its length
 	Payload []byte
 
-	// More is how many rows were folded into this one, Sum what Want.Sum returned for
-	// it and them together. Rows are only folded where Want.Sum allows it.
+	// More is the number of rows that were folded into this one. Sum is the total of what Want.Sum
+	// returned for this row and those. Rows are only folded if Want.Sum is set.
 	More uint32
 	Sum  uint64
 }
 
-// A Loss reports events that the runtime dropped, most often because its buffer
-// was full. It is delivered in time order among the events.
+// A Loss reports events that the runtime dropped, usually because its buffer was full. It is
+// delivered in time order among the events.
 type Loss struct {
-	Thread   uint64 // that wrote the events; 0: several threads, for more losses than there is room for
-	Process  int64  // 0: unknown, all may be concerned
+	Thread   uint64 // that wrote the events; 0: several threads (there was no room for separate losses)
+	Process  int64  // 0: unknown, any process may be affected
 	Events   uint32
-	From, To int64 // nanoseconds since Trace.SyncTime: they were lost in between
+	From, To int64 // nanoseconds since Trace.SyncTime; the events were lost between the two
 	Ticks    int64 // To in ticks of the stream's clock
 }
 
-// Stats counts what the Reader has met so far.
+// Stats counts what the Reader has read so far.
 type Stats struct {
-	Bytes           int64 // of the stream, read and understood
+	Bytes           int64 // of the stream, read and parsed
 	Rows            int64 // all events, wanted or not
-	Lost            int64 // events that never made it into the stream
-	Late            int64 // events delivered after a younger one
+	Lost            int64 // events that were never written to the stream
+	Late            int64 // events delivered after one with a later time stamp
 	UnknownMetadata int64 // rows that refer to metadata that was never declared
-	SkippedLabels   int64 // label lists (V6) that cannot be read
+	SkippedLabels   int64 // label lists (V6) that could not be read
 }
 
-// A Reader reads a nettrace stream event by event. The package comment shows
-// how; see order.go for the order of the events.
+// A Reader reads a nettrace stream event by event. The package comment shows how to use it;
+// order.go explains the order of the events.
 type Reader struct {
 	filter func(*Metadata) Want
 
 	src     source
 	trace   *Trace
-	step    func(*Reader) error // reads on at a block boundary
+	step    func(*Reader) error // continues at a block boundary
 	meta    metadataTable
 	threads map[uint64]*captureThread
-	evicted bool // threads was once too large
+	evicted bool // threads have been forgotten because there were too many
 	labels  map[uint32]labelList
 	sort    sorter
 	stats   Stats
 
 	block   block
 	inBlock bool
-	more    bool // the last block announces another one
+	more    bool // the last block suggests that another one follows
 
-	releasing      bool  // rows up to limit are due
+	releasing      bool  // rows up to limit are being delivered; set by release, cleared by Scan
 	limit          int64 // in ticks
-	pending        row   // due after them; its payload is in the block
+	pending        row   // delivered after them; its payload is in the block
 	hasPending     bool
 	pendingPayload []byte
 	held           *chunk // memory of the current event
-	newest         int64  // ticks of the newest event delivered
+	newest         int64  // latest time of the delivered events, in ticks
 
 	event  Event
 	loss   Loss
 	isLoss bool
-	end    error // why the stream ended; nil as long as it has not
+	end    error // why the stream ended; nil until it has; set by finish
 	err    error
 }
 
 // NewReader returns a Reader of the stream r. It reads nothing yet.
 //
-// filter is asked once for each kind of event; rows of kinds that it does not want
-// are never delivered and cost little more than their header, but losses among
-// them are still found.
+// The Reader calls filter once for each kind of event. Rows of kinds that it does not want are
+// never delivered and cost little more than reading their headers, but losses among them are still
+// detected.
 //
-// An error of r whose Timeout method says true does not end the stream: Scan
-// then returns false with that error, and can be called again. It is how a
-// caller with a deadline on its socket gets the control back, to call Flush.
+// An error of r whose Timeout method returns true does not end the stream: Scan returns false, Err
+// returns the error, and Scan can be called again. That is how a caller with a deadline on its
+// socket regains control to call Flush.
 func NewReader(r io.Reader, filter func(*Metadata) Want) *Reader {
 	x := &Reader{}
 	x.Reset(r, filter)
 	return x
 }
 
-// Reset makes the Reader read another stream with the memory that it has.
+// Reset makes the Reader read another stream and reuses its memory.
 func (r *Reader) Reset(src io.Reader, filter func(*Metadata) Want) {
 	*r = Reader{filter: filter, src: r.src, meta: r.meta, sort: r.sort, step: (*Reader).start}
 	r.src.reset(src)
@@ -110,8 +110,8 @@ func (r *Reader) Reset(src io.Reader, filter func(*Metadata) Want) {
 	r.newest = math.MinInt64
 }
 
-// Trace returns the head of the stream, nil as long as it has not been read.
-// It is there whenever Event is.
+// Trace returns the head of the stream, or nil if it has not been read yet. It is never nil when
+// Event is not.
 func (r *Reader) Trace() *Trace { return r.trace }
 
 // ReadTrace reads the head of the stream, up to its first block, and returns it.
@@ -142,7 +142,7 @@ func (r *Reader) Stats() Stats {
 // time-out.
 func (r *Reader) Err() error { return r.err }
 
-// Event returns the event that Scan found, nil if it found a loss.
+// Event returns the event that Scan found, or nil if it found a loss.
 func (r *Reader) Event() *Event {
 	if r.isLoss {
 		return nil
@@ -150,7 +150,7 @@ func (r *Reader) Event() *Event {
 	return &r.event
 }
 
-// Loss returns the loss that Scan found, nil if it found an event.
+// Loss returns the loss that Scan found, or nil if it found an event.
 func (r *Reader) Loss() *Loss {
 	if r.isLoss {
 		return &r.loss
@@ -158,9 +158,9 @@ func (r *Reader) Loss() *Loss {
 	return nil
 }
 
-// Scan goes on to the next event or loss. It returns false at the end of the
-// stream, and when there is an error: then Err tells which. What a damaged or
-// truncated stream held before the damage is delivered first.
+// Scan advances to the next event or loss. It returns false at the end of the stream and on an
+// error, which Err returns. The rows in front of the damage in a corrupt or truncated stream are
+// delivered first.
 func (r *Reader) Scan() bool {
 	r.sort.arena.release(r.held)
 	r.held = nil
@@ -202,15 +202,14 @@ func (r *Reader) Scan() bool {
 	}
 }
 
-// MoreToCome tells, in a silence, whether the writer seems to be interrupted in the middle
-// of what it writes at a time: the last block was full, or holds what another one needs.
-// Flush is too early then.
+// MoreToCome reports, while the stream is silent, whether the writer appears to have been
+// interrupted in the middle of a batch: the last block was full, or it contained what a following
+// block needs. It is then too early for Flush.
 func (r *Reader) MoreToCome() bool { return r.more }
 
-// Flush makes the events that wait for their place in time due at once. It is
-// for live streams: a runtime writes what it has about every 100 ms, so when no
-// byte has come for as long, nothing older is on its way. In the middle of a
-// block it does nothing.
+// Flush makes the Reader deliver all waiting events at once. It is meant for live streams: a
+// runtime writes its buffers about every 100 ms, so if no byte has arrived for that long, nothing
+// older is still to come. In the middle of a block Flush does nothing.
 func (r *Reader) Flush() {
 	if !r.inBlock && !r.releasing && r.end == nil && len(r.src.unread()) == 0 {
 		r.release(math.MaxInt64)
@@ -221,7 +220,7 @@ func (r *Reader) release(limit int64) {
 	r.releasing, r.limit = true, limit
 }
 
-// finish notes the end of the stream; what waits is still delivered.
+// finish records why the stream ended. Waiting rows are still delivered.
 func (r *Reader) finish(err error) {
 	r.end = err
 	r.inBlock = false
@@ -261,14 +260,14 @@ func (r *Reader) deliver(w *row, payload []byte) {
 	e.More, e.Sum = w.more, w.sum
 }
 
-// errEndOfStream is the end that a stream itself declares.
+// errEndOfStream reports the end that the stream itself declares.
 var errEndOfStream = errors.New("end of stream")
 
 func (r *Reader) corrupt(off int64, block, format string, args ...any) error {
 	return &FormatError{Offset: off, Block: block, Msg: fmt.Sprintf(format, args...)}
 }
 
-// require is source.need for bytes without which the stream cannot go on.
+// require is like source.need, for bytes without which the stream cannot continue.
 func (r *Reader) require(n int, block, missing string) error {
 	err := r.src.need(n)
 	if err == nil || isTimeout(err) {
@@ -290,7 +289,8 @@ func (r *Reader) start() error {
 		return fmt.Errorf("reading the nettrace stream: %w", err)
 	}
 	if string(r.src.unread()[:min(r.src.end-r.src.pos, len(magicNettrace))]) != string(magicNettrace) {
-		// Not ours. More of it tells what it is; an error to read that does not matter.
+		// Not a nettrace stream. More bytes help to recognize what it is; an error while reading
+		// them does not matter.
 		_ = r.src.need(sniffLen)
 		return sniff(r.src.unread())
 	}

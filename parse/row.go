@@ -5,18 +5,18 @@ import (
 	"math"
 )
 
-// A block is an Event block while its rows are walked. Framing and rows are
-// separate passes: when a block gets here its size is known to be right.
+// A block is an Event block whose rows are being walked. Framing and rows are separate passes: the
+// size of a block has been checked before the walk starts.
 type block struct {
 	b    []byte
 	off  int   // of the next row in b
 	base int64 // offset of b in the stream
-	cut  bool  // the stream ended inside of this block: its last row may be cut too
+	cut  bool  // the stream ended inside this block, so its last row may be incomplete
 
 	compressed bool
 
-	// The state that compressed rows hand from one to the next. It begins with
-	// zeros in every block.
+	// The state that a compressed row inherits from the row in front of it. It is all zeros at the
+	// start of every block.
 	metaID  uint32
 	seq     uint32
 	capture uint64
@@ -30,7 +30,7 @@ type block struct {
 	about  *captureThread // of thread (V6)
 }
 
-// Flags of a compressed row: which parts of its header it has.
+// Flags of a compressed row: which fields its header contains.
 const (
 	flagMetadata = 0x01
 	flagCapture  = 0x02
@@ -46,10 +46,10 @@ const (
 	eventHeaderMin   = 20 // of an Event or Metadata block
 	flagCompressed   = 1  // of an Event or Metadata block
 	notSorted        = 1 << 31
-	uncompressedV6Of = 48 // what the size of an uncompressed row counts beside the payload
+	uncompressedV6Of = 48 // the size field of an uncompressed row counts this much in addition to the payload
 )
 
-// enter begins the walk of an Event block with the content b.
+// enter starts the walk of an Event block with the content b.
 func (r *Reader) enter(b []byte, base int64, cut bool) error {
 	if len(b) < eventHeaderMin {
 		if cut {
@@ -72,8 +72,8 @@ func (r *Reader) enter(b []byte, base int64, cut bool) error {
 	return nil
 }
 
-// walk goes over the rows of the block until one makes others due, or the block
-// ends. Then the caller delivers, and calls again.
+// walk walks the rows of the block until one of them releases rows, or the block ends. The caller
+// then delivers the released rows and calls walk again.
 func (r *Reader) walk() error {
 	k := &r.block
 	for k.off < len(k.b) {
@@ -94,7 +94,7 @@ func (r *Reader) walk() error {
 			payload = p
 			sorted = flags&flagSorted != 0
 			if k.meta != nil && flags&(flagMetadata|flagCapture|flagThread) == 0 {
-				// By far the most frequent row: all but time and size as before.
+				// By far the most frequent row: only time and size differ from the previous one.
 				r.stats.Rows++
 				if !k.meta.want.Deliver && !sorted {
 					continue
@@ -130,7 +130,7 @@ func (r *Reader) walk() error {
 	return nil
 }
 
-// take queues the row if it is wanted, and reports whether rows are due now.
+// take queues the row if it is wanted, and reports whether rows were released.
 func (r *Reader) take(payload []byte, sorted bool) bool {
 	k := &r.block
 	wanted := k.meta != nil && k.meta.want.Deliver
@@ -170,7 +170,7 @@ func (r *Reader) take(payload []byte, sorted bool) bool {
 	return false
 }
 
-// fill gives w what the block says about the row, but for time and payload.
+// fill copies everything that the block contains about the row to w, except time and payload.
 func (r *Reader) fill(w *row) {
 	k := &r.block
 	w.meta, w.about, w.thread = k.meta, k.about, k.thread
@@ -182,8 +182,8 @@ func (r *Reader) fill(w *row) {
 	}
 }
 
-// header reads the header of a compressed row and returns its payload; false if
-// the row does not fit into the block.
+// header reads the header of a compressed row and returns the row's payload, or false if the row
+// does not fit into the block.
 func (k *block) header(flags byte, major int) ([]byte, bool) {
 	b, off := k.b, k.off+1
 	var v uint64
@@ -224,7 +224,7 @@ func (k *block) header(flags byte, major int) ([]byte, bool) {
 		if v, off = uvarint(b, off, maxVarint64); off < 0 {
 			return nil, false
 		}
-		k.ticks += int64(v) // wraps: a step back is written as a number near 2^64
+		k.ticks += int64(v) // wraps: a step back in time is written as a number near 2^64
 	}
 	if flags&(flagActivity|flagRelated) != 0 {
 		if major < majorV6 {
@@ -260,7 +260,7 @@ type uncompressedRow struct {
 	seq     uint32
 }
 
-// uncompressed reads a row with a fixed header. No runtime writes them.
+// uncompressed reads a row with a fixed header. No runtime writes such rows.
 func (k *block) uncompressed(major int) (w uncompressedRow, ok bool) {
 	c := cursor{b: k.b, off: k.off}
 	size := uint64(c.u32())
@@ -292,18 +292,18 @@ func (k *block) uncompressed(major int) (w uncompressedRow, ok bool) {
 	return w, !c.bad
 }
 
-// badRow is the end of a block whose row at off does not fit into it.
+// badRow handles a row at off that does not fit into its block: the block ends there.
 func (r *Reader) badRow(off int) error {
 	if r.block.cut {
-		// The block was cut, and its last row with it: the next step says so.
+		// The stream ended inside the block and cut its last row off: the next step reports that.
 		r.leaveBlock()
 		return nil
 	}
 	return r.corrupt(r.block.base+int64(off), "Event", "a row goes beyond the end of its block")
 }
 
-// resolve looks up what the ids of the row stand for, and finds losses: seq is
-// the number of the row among all that its thread tried to write.
+// resolve looks up the metadata and the threads of the row by their ids, and detects losses. seq is
+// the row's number among all rows that its thread tried to write.
 func (r *Reader) resolve(seq uint32, at int) error {
 	k := &r.block
 	k.meta = r.meta.lookup(k.metaID)
@@ -323,7 +323,7 @@ func (r *Reader) resolve(seq uint32, at int) error {
 	t := k.writer
 	k.seq = seq
 	if t.seen && k.metaID != 0 {
-		// A V4 thread that counts from 1 again is another thread with a used id.
+		// If a V4 thread counts from 1 again, it is another thread with a reused id.
 		n := seq - t.lastSeq - 1
 		if int32(n) > 0 && (seq != 1 || r.trace.Major >= majorV6) {
 			r.lose(t, n, k.ticks)
@@ -334,7 +334,7 @@ func (r *Reader) resolve(seq uint32, at int) error {
 	return nil
 }
 
-// leave notes how far the thread has counted whose rows were walked so far.
+// leave records the number and time of the last row that was walked, for the thread that wrote it.
 func (k *block) leave(seq uint32, ticks int64) {
 	if k.writer != nil {
 		k.writer.lastSeq, k.writer.lastTicks = seq, ticks

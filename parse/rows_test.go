@@ -13,8 +13,8 @@ import (
 	"github.com/gclog/gclog/parse"
 )
 
-// TestRandomRows: what was written comes back, whatever the rows, in either container and with
-// either kind of header.
+// TestRandomRows: any rows written are read back unchanged, in either container and with either
+// kind of header.
 func TestRandomRows(t *testing.T) {
 	const kinds, threads = 4, 5
 	for seed := range uint64(300) {
@@ -32,7 +32,7 @@ func TestRandomRows(t *testing.T) {
 		for i := range uint64(threads) {
 			w6.Threads(nettracetest.Thread{Index: i + 1, Process: 4711, ID: i + 1})
 		}
-		// Three lists of labels from 1 on, each with a version.
+		// Three label lists from id 1 on, each with a version.
 		labels := func() {
 			w6.Block(nettracetest.BlockLabels, []byte{1, 0, 0, 0, 3, 0, 0, 0, 10 | 0x80, 51, 10 | 0x80, 52, 10 | 0x80, 53})
 		}
@@ -42,7 +42,7 @@ func TestRandomRows(t *testing.T) {
 		for range 1 + rnd.IntN(5) {
 			var block []nettracetest.Row
 			for range 1 + rnd.IntN(40) {
-				// Now and then the clock makes a step that needs many bytes.
+				// Now and then the clock jumps by a number that needs many bytes.
 				ticks += 1 + rnd.Int64N(1<<rnd.IntN(30))
 				r := nettracetest.Row{
 					Kind: all[rnd.IntN(kinds)].ID, Thread: 1 + rnd.Uint64N(threads), Ticks: ticks, Sorted: rnd.IntN(3) == 0,
@@ -52,7 +52,7 @@ func TestRandomRows(t *testing.T) {
 					r.Capture = 1 + rnd.Uint64N(threads)
 				}
 				if v6 && rnd.IntN(2) == 0 {
-					r.Labels = rnd.Uint32N(5) // 4 stands for a list that is not there
+					r.Labels = rnd.Uint32N(5) // 4 is a list that does not exist
 				}
 				for i := range r.Payload {
 					r.Payload[i] = byte(rnd.Uint32())
@@ -65,7 +65,7 @@ func TestRandomRows(t *testing.T) {
 			if rnd.IntN(3) == 0 {
 				v4.SequencePoint(ticks)
 				w6.SequencePoint(ticks, 0)
-				labels() // those before it are gone
+				labels() // the previous ones are no longer valid
 			}
 		}
 		v4.End()
@@ -97,7 +97,7 @@ func TestRandomRows(t *testing.T) {
 	}
 }
 
-// TestRowHeader: the parts of a compressed header that the runtime writes seldom or never.
+// TestRowHeader: the fields of a compressed header that the runtime writes seldom or never.
 func TestRowHeader(t *testing.T) {
 	const kind, capture, thread, stack, activity, related, sorted, size = 0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80
 	id := make([]byte, 16)
@@ -139,7 +139,7 @@ func TestRowHeader(t *testing.T) {
 				t.Errorf("%s, %s: more than a row: %v", c.name, name, r.Err())
 			}
 		}
-		// Cut short, the row goes beyond its block wherever it is cut: no part is taken for another.
+		// Truncated anywhere, the row exceeds its block: no part is taken for another row.
 		for n := range len(c.row4) {
 			if n == 0 {
 				continue // no row
@@ -166,7 +166,7 @@ func TestRowHeader(t *testing.T) {
 	}
 }
 
-// TestUncompressedRow: its own size and its padding must be right.
+// TestUncompressedRow: the row's own size and its padding must be right.
 func TestUncompressedRow(t *testing.T) {
 	v6 := func(change func(b []byte)) error {
 		w := startV6()
@@ -187,7 +187,7 @@ func TestUncompressedRow(t *testing.T) {
 			t.Errorf("a row with 1 byte of payload counts %d bytes", n)
 		}
 	}
-	// A sorted row is due at once, with all that is older; another waits.
+	// A sorted row is released at once, with everything older; another row waits.
 	v4, w6 := begin(), startV6()
 	v4.Uncompressed, w6.Uncompressed = true, true
 	w6.Threads(nettracetest.Thread{Index: 1, ID: 1}, nettracetest.Thread{Index: 2, ID: 2})
@@ -197,7 +197,7 @@ func TestUncompressedRow(t *testing.T) {
 	for _, stream := range [][]byte{v4.Bytes, w6.Bytes} {
 		want(t, scanUntilQuiet(t, parse.NewReader(&slow{pieces: [][]byte{stream}}, parse.All)), "10/2", "20/1", "30/1")
 	}
-	// A payload is padded to a multiple of 4 in the block, but for the last row's.
+	// A payload is padded to a multiple of 4 in the block, except that of the last row.
 	for n := range 9 {
 		w := begin()
 		w.Uncompressed = true
@@ -229,7 +229,7 @@ func TestUncompressedRow(t *testing.T) {
 	}
 }
 
-// TestFlushKeeps: Flush does nothing as long as there may be older rows on their way.
+// TestFlushKeeps: Flush does nothing while older rows may still come.
 func TestFlushKeeps(t *testing.T) {
 	w := begin()
 	w.Events(row(1, 20, false), row(1, 40, false))
@@ -238,7 +238,7 @@ func TestFlushKeeps(t *testing.T) {
 	second := len(w.Bytes)
 	w.End()
 
-	// With bytes of the next block at hand.
+	// With unread bytes of the next block.
 	r := parse.NewReader(&slow{pieces: [][]byte{w.Bytes[:rest+1], w.Bytes[rest+1 : second]}}, parse.All)
 	want(t, scanUntilQuiet(t, r))
 	r.Flush()
@@ -247,7 +247,7 @@ func TestFlushKeeps(t *testing.T) {
 		t.Errorf("%+v", r.Stats())
 	}
 
-	// In the middle of a block: rows of it are still to come.
+	// In the middle of a block: more of its rows are to come.
 	r = parse.NewReader(bytes.NewReader(w.Bytes), parse.All)
 	var got []string
 	for r.Scan() {
@@ -264,8 +264,8 @@ func TestFlushKeeps(t *testing.T) {
 	}
 }
 
-// TestReleased: after a sequence point nothing older comes, so that what waits is due at once, and
-// in the order of time.
+// TestReleased: nothing older comes after a sequence point, so the waiting rows are released at
+// once, in time order.
 func TestReleased(t *testing.T) {
 	v4, v6 := begin(), startV6()
 	v6.Threads(nettracetest.Thread{Index: 1, ID: 1}, nettracetest.Thread{Index: 2, ID: 2})
@@ -279,9 +279,9 @@ func TestReleased(t *testing.T) {
 	}
 }
 
-// TestFullBlock: how long a block is that another one follows.
+// TestFullBlock: the size from which on a block suggests that another one follows.
 func TestFullBlock(t *testing.T) {
-	const head = 20 + 19 // of the block, and of a row with a payload of so many bytes
+	const head = 20 + 19 // of the block, and of a row with a payload of that many bytes
 	for size, more := range map[int]bool{64<<10 - 1: false, 64 << 10: true} {
 		r := row(1, 10, true)
 		r.Payload = make([]byte, size-head)
@@ -302,8 +302,8 @@ func TestFullBlock(t *testing.T) {
 	}
 }
 
-// TestPieces: a source may bring the stream in any pieces, with a time-out or its end beside the
-// last bytes.
+// TestPieces: a source may split the stream anywhere, and may return a time-out or its end together
+// with the last bytes.
 func TestPieces(t *testing.T) {
 	w := begin()
 	for i := range 200 {
@@ -329,7 +329,7 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// ragged brings pieces of any size, with errors beside them as io.Reader allows.
+// A ragged is a source that returns pieces of any size, with errors alongside as io.Reader allows.
 type ragged struct {
 	b   []byte
 	rnd *rand.Rand

@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// sniffLen is how many first bytes are looked at to tell one kind of file from
-// another. Shorter files are told apart by what they have.
+// sniffLen is the number of leading bytes by which the kind of a file is recognized. A shorter file
+// is recognized by all its bytes.
 const sniffLen = 512
 
 // elfCore is ET_CORE, in the low byte of e_type.
@@ -17,7 +17,7 @@ var (
 	magicFast     = []byte("!FastSerialization.1")
 )
 
-// sniff names the kind of a file that does not begin like a nettrace stream.
+// sniff returns the kind of a file that does not start like a nettrace stream.
 func sniff(b []byte) *KindError {
 	u32 := func(off int) uint32 {
 		if len(b) < off+4 {
@@ -73,8 +73,8 @@ func sniff(b []byte) *KindError {
 	return &KindError{Found: "something else, its first bytes are " + quoteFirst(b), Hint: begin}
 }
 
-// sniffFastSerialization tells the files of Microsoft's FastSerialization
-// container apart by the name of their first object.
+// sniffFastSerialization distinguishes the files of Microsoft's FastSerialization container by the
+// name of their first object.
 func sniffFastSerialization(b []byte, record string) *KindError {
 	switch {
 	case bytes.Contains(b, []byte("TraceLog")):
@@ -85,8 +85,8 @@ func sniffFastSerialization(b []byte, record string) *KindError {
 	return &KindError{Kind: KindNetPerf, Found: "a NetPerf file, the format of .NET Core 2.x and of the previews of 3.0", Hint: record}
 }
 
-// quoteFirst shows up to 8 first bytes, with nothing in it that a terminal
-// would act upon.
+// quoteFirst quotes up to 8 leading bytes so that the result contains nothing a terminal would act
+// on.
 func quoteFirst(b []byte) string {
 	const hex = "0123456789abcdef"
 	var out []byte

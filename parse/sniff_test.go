@@ -8,8 +8,8 @@ import (
 	"github.com/gclog/gclog/parse"
 )
 
-// TestSniff: what a file is by its first bytes, with what to do about it, and what only begins
-// like one.
+// TestSniff: the kind of a file by its first bytes, what to do about it, and files that only start
+// alike.
 func TestSniff(t *testing.T) {
 	at := func(off int, s string) []byte { return append(make([]byte, off), s...) }
 	padded := func(s string, n int) []byte { return append([]byte(s), make([]byte, n-len(s))...) }
@@ -18,7 +18,7 @@ func TestSniff(t *testing.T) {
 	for _, c := range []struct {
 		b    []byte
 		kind parse.Kind
-		hint string // a part of it; "-": none
+		hint string // part of it; "-": none
 	}{
 		{nil, parse.KindEmpty, "-"},
 		{[]byte("N"), parse.KindBegin, "-"},
@@ -89,7 +89,7 @@ func TestSniff(t *testing.T) {
 			t.Errorf("%q: %v", b, r.Err())
 		}
 	}
-	// What tells one kind from another is looked for in 512 bytes.
+	// The distinguishing bytes are searched for in the first 512.
 	for n, kind := range map[int]parse.Kind{500: parse.KindSpeedscope, 503: parse.KindUnknown} {
 		_, r := read(append(padded("{", n), `speedscope and more`...), parse.All)
 		var k *parse.KindError

@@ -6,19 +6,19 @@ import (
 )
 
 const (
-	firstBuffer = 16 << 10 // enough for what a quiet process sends at a time
-	largeBuffer = 1 << 20  // what a source that always fills the buffer gets
+	firstBuffer = 16 << 10 // enough for what a quiet process sends at once
+	largeBuffer = 1 << 20  // the buffer's size for a source that always fills it
 )
 
-// A source is the window of the stream that is in memory. It reads straight
-// from the underlying reader, as much as there is.
+// A source is the window of the stream that is in memory. It reads directly from the underlying
+// reader, as much as is available.
 type source struct {
 	r        io.Reader
 	buf      []byte
 	pos, end int   // buf[pos:end] is unread
 	off      int64 // offset in the stream of buf[pos]
-	err      error // what the underlying reader ended with
-	empty    int   // reads in a row that brought nothing and no error
+	err      error // the error that ended the underlying reader
+	empty    int   // consecutive reads that returned neither bytes nor an error
 }
 
 func (s *source) reset(r io.Reader) {
@@ -35,9 +35,9 @@ func (s *source) advance(n int) {
 	s.off += int64(n)
 }
 
-// need makes n bytes available in unread. The memory grows with the bytes that
-// really come, not with n. On an error that is a time-out, need can be called
-// again; every other error is final, and unread then holds what came before.
+// need makes n bytes available in unread. The buffer grows with the bytes that actually arrive, not
+// with n. After a time-out need can be called again. Every other error is final, and unread then
+// holds what arrived before it.
 func (s *source) need(n int) error {
 	for s.end-s.pos < n {
 		if s.err != nil {
@@ -58,7 +58,7 @@ func (s *source) need(n int) error {
 			}
 			s.err = err
 		} else if got == 0 {
-			// io.Reader discourages this; give up as bufio does.
+			// io.Reader discourages such reads; give up as bufio does.
 			if s.empty++; s.empty >= 100 {
 				s.err = io.ErrNoProgress
 			}
@@ -69,7 +69,7 @@ func (s *source) need(n int) error {
 	return nil
 }
 
-// room makes space for another read after end.
+// room makes room for another read after end.
 func (s *source) room() {
 	if s.pos > 0 && (s.pos == s.end || s.end == len(s.buf)) {
 		s.end = copy(s.buf, s.buf[s.pos:s.end])
@@ -87,8 +87,8 @@ func (s *source) grow(size int) {
 	s.buf = buf
 }
 
-// isTimeout says whether reading may be tried again: the reader has a deadline
-// that passed, and nothing is wrong with the stream.
+// isTimeout reports whether the read may be retried: the reader's deadline passed, and nothing is
+// wrong with the stream.
 func isTimeout(err error) bool {
 	var t interface{ Timeout() bool }
 	return errors.As(err, &t) && t.Timeout()

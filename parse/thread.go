@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// Limits of the thread table. A V4 stream does not say when a thread has ended,
-// so the threads that were quiet for longest are forgotten. V6 does say it, so
-// a stream that declares more than this at a time is refused.
+// Limits of the thread table. A V4 stream does not report when a thread ends, so the threads that
+// have been quiet for longest are forgotten. A V6 stream does report it, so a stream that declares
+// more threads than this at a time is rejected.
 const (
 	maxThreadsV4 = 1 << 16
 	maxThreadsV6 = 1 << 18
 )
 
-// newThread puts a thread of V4 into the table, which is keyed by OS thread id.
+// newThread adds a thread of V4 to the table, which is keyed by OS thread id.
 func (r *Reader) newThread(id uint64) *captureThread {
 	if len(r.threads) >= maxThreadsV4 {
 		r.evict()
@@ -23,7 +23,7 @@ func (r *Reader) newThread(id uint64) *captureThread {
 	return t
 }
 
-// evict forgets the half of the threads that was quiet for longest.
+// evict forgets the half of the threads that has been quiet for longest.
 func (r *Reader) evict() {
 	times := make([]int64, 0, len(r.threads))
 	for _, t := range r.threads {
@@ -39,7 +39,7 @@ func (r *Reader) evict() {
 	r.evicted = true
 }
 
-// lose queues the report that n events of t are missing before ticks.
+// lose queues the report that n events of t were lost before ticks.
 func (r *Reader) lose(t *captureThread, n uint32, ticks int64) {
 	since := t.lastTicks
 	if since > ticks || since == math.MinInt64 { // MinInt64: no event has been delivered yet
@@ -53,8 +53,8 @@ func (r *Reader) lose(t *captureThread, n uint32, ticks int64) {
 	*w = row{ticks: w.ticks, arrival: w.arrival, loss: &loss{n, since}, about: t}
 }
 
-// settle compares the count of a thread with the lower bound that the stream
-// states for it; what is missing was lost after the last event seen.
+// settle compares the last sequence number read of a thread with the lower bound that the stream
+// states. Events missing up to that bound were lost after the last event read.
 func (r *Reader) settle(t *captureThread, seq uint32, ticks int64) {
 	if n := seq - t.lastSeq; int32(n) > 0 {
 		r.lose(t, n, ticks)
@@ -65,8 +65,8 @@ func (r *Reader) settle(t *captureThread, seq uint32, ticks int64) {
 
 const threadsCut = "the list of threads ends behind the block"
 
-// sequencePointV4 handles the content of an SPBlock: a time, then per thread
-// the number of its last event at that time.
+// sequencePointV4 handles the content of an SPBlock: a time, then for each thread the number of its
+// last event at that time.
 func (r *Reader) sequencePointV4(b []byte) string {
 	c := cursor{b: b}
 	ticks := int64(c.u64())
@@ -84,7 +84,7 @@ func (r *Reader) sequencePointV4(b []byte) string {
 			t = r.newThread(id)
 			t.lastTicks = ticks
 			if r.evicted {
-				t.lastSeq = seq // may well have been seen and forgotten
+				t.lastSeq = seq // the thread may have been read and forgotten
 			}
 		}
 		r.settle(t, seq, ticks)
@@ -98,8 +98,8 @@ const (
 	flushMetadata = 2
 )
 
-// sequencePointV6 is the same for V6. It also ends the ids of labels, and with
-// flags those of threads and metadata.
+// sequencePointV6 does the same for V6. It also invalidates the ids of labels and, depending on
+// flags, those of threads and metadata.
 func (r *Reader) sequencePointV6(b []byte) string {
 	c := cursor{b: b}
 	ticks := int64(c.u64())
@@ -128,18 +128,18 @@ func (r *Reader) sequencePointV6(b []byte) string {
 	return ""
 }
 
-// Kinds of the items of a row in a Thread block of V6.
+// Kinds of the items of a row of a V6 Thread block.
 const (
 	threadName     = 1
 	threadProcess  = 2
 	threadID       = 3
 	threadKeyValue = 4
 
-	unknownThread = 1 << 63 // set in the index that stands for an unknown id
+	unknownThread = 1 << 63 // set in a thread index that takes the place of an unknown id
 )
 
-// parseThreads reads the rows of a Thread block of V6. An item of an unknown
-// kind has no size, so it ends its row.
+// parseThreads reads the rows of a Thread block of V6. An item of an unknown kind has no size, so
+// reading of its row ends there.
 func (r *Reader) parseThreads(b []byte) string {
 	c := cursor{b: b}
 	for !c.done() {
@@ -179,8 +179,8 @@ func (r *Reader) parseThreads(b []byte) string {
 	return ""
 }
 
-// removeThreads reads a RemoveThread block of V6: thread indices that end, each
-// with the number of the thread's last event.
+// removeThreads reads a RemoveThread block of V6: the indices of threads that have ended, each with
+// the number of the thread's last event.
 func (r *Reader) removeThreads(b []byte) string {
 	c := cursor{b: b}
 	for c.rest() > 0 {
@@ -189,7 +189,7 @@ func (r *Reader) removeThreads(b []byte) string {
 			return threadsCut
 		}
 		if t := r.threads[index]; t != nil {
-			// At the latest time known; before the first event that is when the stream begins.
+			// The latest known time; before the first event that is the start of the stream.
 			r.settle(t, seq, max(t.lastTicks, r.newest, r.trace.SyncTicks))
 			delete(r.threads, index)
 		}

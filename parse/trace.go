@@ -8,23 +8,23 @@ import (
 	"time"
 )
 
-// A Trace is what the head of a stream says about the recording.
+// A Trace is the head of a stream; it describes the recording.
 type Trace struct {
 	Major, Minor int // 4 and 0 for the FastSerialization container, 6 and up for V6
 
-	SyncTime       time.Time // UTC, in whole milliseconds, of SyncTicks
-	SyncTicks      int64     // the clock of the events when the session began
-	TicksPerSecond int64     // > 0; on Linux 1e9, the clock is CLOCK_MONOTONIC
+	SyncTime       time.Time // UTC, in whole milliseconds; the wall-clock time of SyncTicks
+	SyncTicks      int64     // the events' clock when the session started
+	TicksPerSecond int64     // > 0; on Linux 1e9, from CLOCK_MONOTONIC
 
 	PointerSize int   // 4 or 8: size of a pointer in event payloads
-	ProcessID   int64 // in the target's own pid namespace; 0: the stream does not say (V6 of a whole machine)
+	ProcessID   int64 // in the target's own pid namespace; 0: not in the stream (V6 of a whole machine)
 	Processors  int   // 0: unknown
 }
 
-// Nanoseconds converts a time stamp of the stream to nanoseconds since
-// SyncTicks. What is more than 73 years off is damaged, and becomes that.
+// Nanoseconds converts a time stamp of the stream to nanoseconds since SyncTicks. A time stamp more
+// than 73 years away is corrupt, and is limited to that distance.
 func (t *Trace) Nanoseconds(ticks int64) int64 {
-	d := ticks - t.SyncTicks // the writer's own arithmetic wraps, so does this
+	d := ticks - t.SyncTicks // the writer's arithmetic wraps, so this does too
 	const e9 = int64(time.Second)
 	f := t.TicksPerSecond
 	if f == e9 || f <= 0 {
@@ -50,12 +50,12 @@ func (t *Trace) Nanoseconds(ticks int64) int64 {
 	return sec*e9 + int64(q)
 }
 
-// farthest is how far from the sync point a time is at most, 73 years: what is farther
-// is damaged, and the difference of two times must not overflow.
+// farthest is the maximum distance of a time from the sync point, 73 years. A time stamp farther
+// away is corrupt, and the difference of two times must not overflow.
 const farthest = int64(1) << 61
 
-// Time converts a time stamp of the stream to wall-clock time. Its error is that
-// of SyncTime: a millisecond, and whatever the clock was set by since then.
+// Time converts a time stamp of the stream to wall-clock time. Its error is that of SyncTime, 1 ms,
+// plus any adjustment of the clock since then.
 func (t *Trace) Time(ticks int64) time.Time {
 	return t.SyncTime.Add(time.Duration(t.Nanoseconds(ticks)))
 }
@@ -76,8 +76,8 @@ func parseTraceV4(b []byte) (*Trace, string) {
 	return t, t.check()
 }
 
-// parseTraceV6 reads the Trace block of V6: the fixed part, then key-value
-// pairs of which all are optional.
+// parseTraceV6 reads the Trace block of V6: the fixed part, then key-value pairs, all of them
+// optional.
 func parseTraceV6(b []byte, major, minor int) (*Trace, string) {
 	c := cursor{b: b}
 	t := &Trace{Major: major, Minor: minor}
@@ -100,7 +100,7 @@ func parseTraceV6(b []byte, major, minor int) (*Trace, string) {
 	return t, t.check()
 }
 
-// check returns what is impossible about the fields, "" if nothing is.
+// check returns what is impossible about the fields, or "" if nothing is.
 func (t *Trace) check() string {
 	switch {
 	case t.TicksPerSecond <= 0:

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// AppendUTF16 appends the UTF-16LE bytes of src to dst as UTF-8. A surrogate
-// without its partner becomes U+FFFD; an odd last byte is left out.
+// AppendUTF16 appends the UTF-16LE bytes of src to dst as UTF-8. An unpaired surrogate becomes
+// U+FFFD; an odd last byte is ignored.
 func AppendUTF16(dst, src []byte) []byte {
 	for len(src) >= 2 {
 		r := rune(binary.LittleEndian.Uint16(src))

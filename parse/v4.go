@@ -4,17 +4,17 @@ import (
 	"encoding/binary"
 )
 
-// The FastSerialization container of V4 and V5: tagged objects, each
-// "05 05 01", u32 version, u32 least reader version, u32 length of the name, the
-// name, "06", content, "06". A lone "01" ends the stream.
+// The FastSerialization container of V4 and V5: tagged objects, each "05 05 01", u32 version, u32
+// minimum reader version, u32 length of the name, the name, "06", content, "06". A single "01" ends
+// the stream.
 const (
 	tagNull  = 1
 	tagBegin = 5
 	tagEnd   = 6
 
-	objectHead  = 3 + 4 + 4 + 4 // up to the name
+	objectHead  = 3 + 4 + 4 + 4 // everything in front of the name
 	maxObjName  = 64
-	maxTraceV4  = 4 // highest object versions that can be read
+	maxTraceV4  = 4 // highest object version that can be read
 	maxBlockV4  = 2
 	maxBlock    = 16 << 20
 	preambleV4  = 12 + 20
@@ -33,7 +33,7 @@ func (r *Reader) startV4() error {
 	return nil
 }
 
-// objectV4 reads the next object, all of it, before it uses any of it.
+// objectV4 reads the whole next object before it uses any part of it.
 func (r *Reader) objectV4() error {
 	const noEnd = "it ends without its end tag: the recording was cut off"
 	if err := r.require(1, "", noEnd); err != nil {
@@ -108,8 +108,7 @@ func (r *Reader) traceV4(head int, version uint32) error {
 	return nil
 }
 
-// blockV4 reads a block: u32 size, zeros up to a multiple of 4 in the stream,
-// content.
+// blockV4 reads a block: u32 size, zero padding up to a multiple of 4 in the stream, content.
 func (r *Reader) blockV4(head int, kind blockKind) error {
 	const cut = "it ends inside a block: the recording was cut off"
 	if err := r.require(head+4, kind.String(), cut); err != nil {
@@ -134,8 +133,8 @@ func (r *Reader) blockV4(head int, kind blockKind) error {
 	return r.content(b[begin:total-1], base, kind)
 }
 
-// salvage delivers the complete rows of an Event block that the stream ends in.
-// The rows are self-delimiting. Then the stream ends with err.
+// salvage delivers the complete rows of an Event block inside which the stream ends. The rows are
+// self-delimiting. Then the stream ends with err.
 func (r *Reader) salvage(err error, begin int, kind blockKind) error {
 	if isTimeout(err) {
 		return err

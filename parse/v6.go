@@ -2,8 +2,8 @@ package parse
 
 import "encoding/binary"
 
-// The container of V6: blocks of a u32 (24 bits size, 8 bits kind) and content,
-// with neither tags nor padding.
+// The container of V6: blocks of a u32 (24 bits size, 8 bits kind) and content, with neither tags
+// nor padding.
 
 const (
 	preambleV6  = 8 + 3*4
