@@ -6,19 +6,19 @@ import (
 	"github.com/gclog/gclog/parse"
 )
 
-// GCAllocationTick is sent once per about 100 KB allocated on a heap (R 10).
+// GCAllocationTick is sent about once per 100 KB allocated on a heap (R 10).
 type GCAllocationTick struct {
 	Instance
 	Amount     uint64 // bytes since the last tick of this heap and kind
 	Kind       AllocationKind
-	TypeID     uint64 // V2: of the object that crossed the line
+	TypeID     uint64 // V2: of the object that exceeded the threshold
 	TypeName   UTF16  // V2
 	Heap       uint32 // V2
 	Address    uint64 // V3
 	ObjectSize uint64 // V4
 }
 
-// Limits of an amount that is an overflow of old runtimes.
+// Limits of the amount if it overflowed, as it does in old runtimes.
 const (
 	tickSmallest = 90_000
 	tickLargest  = 110_000
@@ -57,8 +57,8 @@ func tickLimit(k AllocationKind) int64 {
 	return tickLargeLOH
 }
 
-// AllocationSampled is an allocation that was drawn at random, on average one
-// per 102 400 bytes (R 303, .NET 10).
+// AllocationSampled is an allocation sampled at random, on average one per 102 400 bytes (R 303,
+// .NET 10).
 type AllocationSampled struct {
 	Instance
 	Kind       AllocationKind
@@ -78,13 +78,13 @@ func (d *Decoder) allocationSampled(p *payload, _ int) Event {
 	return e
 }
 
-// SampledObjectAllocation counts allocations of a type (R 20, 32). It is only
-// sent by programs that were started with its keyword.
+// SampledObjectAllocation counts allocations of a type (R 20, 32). Only programs that were started
+// with its keyword send it.
 type SampledObjectAllocation struct {
 	Instance
 	Address, TypeID uint64
 	Count           uint32
-	Size            uint64 // bytes of all of them
+	Size            uint64 // total bytes
 }
 
 func (d *Decoder) sampledObject(p *payload, _ int) Event {
@@ -94,8 +94,8 @@ func (d *Decoder) sampledObject(p *payload, _ int) Event {
 	return e
 }
 
-// FinalizeObject says that the finalizer of an object is run (R 29 without, P
-// 192 with the name of the type).
+// FinalizeObject reports that the finalizer of an object is run (R 29 without the name of the type,
+// P 192 with it).
 type FinalizeObject struct {
 	Instance
 	TypeID, ObjectID uint64
@@ -115,20 +115,20 @@ func (d *Decoder) privateFinalizeObject(p *payload, v int) Event {
 	return e
 }
 
-// PinObjectAtGCTime is an object that a collection found pinned (R 33).
+// PinObjectAtGCTime reports an object that was pinned during a collection (R 33).
 type PinObjectAtGCTime struct {
 	Instance
 	Handle, Object uint64
 	Size           uint64
-	// More is the number of further pinned objects that stand after this event, and
-	// TotalSize the size of all: see parse.Want.
+	// More is the number of further pinned objects that were folded into this event, TotalSize the
+	// size of all of them together: see parse.Want.
 	More      uint32
 	TotalSize uint64
 	rest      []byte
 }
 
-// PinnedSize returns the size of the object from the payload of a
-// PinObjectAtGCTime: it lets the Reader of package parse add them up.
+// PinnedSize returns the size of the object from the payload of a PinObjectAtGCTime. As
+// parse.Want.Sum it lets the Reader add the sizes up.
 func PinnedSize(t *parse.Trace, b []byte) uint64 {
 	if off := 2 * t.PointerSize; len(b) >= off+8 {
 		return binary.LittleEndian.Uint64(b[off:])
@@ -136,8 +136,8 @@ func PinnedSize(t *parse.Trace, b []byte) uint64 {
 	return 0
 }
 
-// TypeName returns the type of the object. It is looked for only here: a program
-// may pin ten thousands of objects, and few readers want their types.
+// TypeName returns the type of the object. It is decoded only on demand: a program may pin tens of
+// thousands of objects, and few callers need their types.
 func (e *PinObjectAtGCTime) TypeName() UTF16 {
 	p := payload{b: e.rest}
 	return p.utf16z()
@@ -151,18 +151,17 @@ func (d *Decoder) pinObject(p *payload, version int) Event {
 		e.More, e.TotalSize = d.event.More, d.event.Sum
 	}
 	e.rest = p.take(p.rest())
-	n := len(e.rest) // the least payload has an empty name and the instance
+	n := len(e.rest) // the minimum payload has an empty name and the instance
 	e.ClrInstance = binary.LittleEndian.Uint16(e.rest[n-2:])
 	if version > 0 {
-		q := payload{b: e.rest} // a newer runtime may have appended something
+		q := payload{b: e.rest} // a newer runtime may have appended fields
 		q.utf16z()
 		e.ClrInstance = q.u16()
 	}
 	return e
 }
 
-// PinPlugAtGCTime is a stretch of objects that could not be moved (P 199; R 34
-// of old runtimes).
+// PinPlugAtGCTime is a range of objects that could not be moved (P 199; R 34 in old runtimes).
 type PinPlugAtGCTime struct {
 	Instance
 	Start, End, GapBefore uint64

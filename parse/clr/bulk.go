@@ -1,7 +1,7 @@
 package clr
 
-// Bulk events carry many values. Their number is in Count, and At(i) decodes
-// value i, which must be below Count.
+// Bulk events contain many values. Count is their number. At(i) decodes value i, which must be less
+// than Count.
 
 // A Type is a type of the program (GCBulkType).
 type Type struct {
@@ -15,15 +15,14 @@ type Type struct {
 	parameters    []byte
 }
 
-// Parameter returns the id of type parameter i, which must be below
-// NumParameters.
+// Parameter returns the id of type parameter i, which must be less than NumParameters.
 func (t *Type) Parameter(i int) uint64 {
 	p := payload{b: t.parameters[8*i:]}
 	return p.u64()
 }
 
-// BulkType declares types (R 15). Its values differ in size, so they are read
-// one after the other by Next.
+// BulkType declares types (R 15). Its values differ in size, so Next reads them one after the
+// other.
 type BulkType struct {
 	Instance
 	Count int
@@ -31,8 +30,8 @@ type BulkType struct {
 	p     payload
 }
 
-// Next returns the next type. It is false after the last, and where the payload
-// is damaged.
+// Next decodes the next type into t. It returns false after the last one and if the payload is
+// corrupt.
 func (e *BulkType) Next(t *Type) bool {
 	if e.left == 0 {
 		return false
@@ -55,10 +54,10 @@ func (d *Decoder) bulkType(p *payload, _ int) Event {
 	return e
 }
 
-// A bulk is the common part of the events whose values have one size.
+// A bulk is the common part of the events whose values all have the same size.
 type bulk struct {
 	Instance
-	Index  uint32 // number of the event in a heap dump
+	Index  uint32 // sequence number of the event in a heap dump
 	Count  int
 	values []byte
 	ptr    int
@@ -84,7 +83,7 @@ type RootEdge struct {
 	Root  uint64
 }
 
-// GCBulkRootEdge carries roots (R 16).
+// GCBulkRootEdge contains roots (R 16).
 type GCBulkRootEdge struct{ bulk }
 
 func rootEdgeSize(ptr int) int { return 2*ptr + 5 }
@@ -104,7 +103,7 @@ func (d *Decoder) bulkRootEdge(p *payload, _ int) Event {
 // A ConditionalEdge is an entry of a ConditionalWeakTable.
 type ConditionalEdge struct{ Key, Value, Root uint64 }
 
-// GCBulkConditionalEdge carries such entries (R 17).
+// GCBulkConditionalEdge contains such entries (R 17).
 type GCBulkConditionalEdge struct{ bulk }
 
 // At returns entry i.
@@ -122,8 +121,7 @@ func (d *Decoder) bulkConditionalEdge(p *payload, _ int) Event {
 // A Node is an object of the heap graph.
 type Node struct{ Address, Size, TypeID, Edges uint64 }
 
-// GCBulkNode carries objects (R 18). Their edges follow in the same order in
-// GCBulkEdge events.
+// GCBulkNode contains objects (R 18). Their edges follow in the same order in GCBulkEdge events.
 type GCBulkNode struct{ bulk }
 
 func nodeSize(ptr int) int { return ptr + 24 }
@@ -140,13 +138,13 @@ func (d *Decoder) bulkNode(p *payload, _ int) Event {
 	return e
 }
 
-// An Edge is a reference of the heap graph.
+// An Edge is a reference in the heap graph.
 type Edge struct {
 	Target uint64
 	Field  uint32 // 0 on Core
 }
 
-// GCBulkEdge carries references (R 19).
+// GCBulkEdge contains references (R 19).
 type GCBulkEdge struct{ bulk }
 
 // At returns reference i.
@@ -161,10 +159,10 @@ func (d *Decoder) bulkEdge(p *payload, _ int) Event {
 	return e
 }
 
-// A Range is a stretch of memory.
+// A Range is a range of memory.
 type Range struct{ Start, Length uint64 }
 
-// GCBulkSurvivingRanges says which objects survived (R 21).
+// GCBulkSurvivingRanges reports which objects survived (R 21).
 type GCBulkSurvivingRanges struct{ bulk }
 
 // At returns range i.
@@ -179,10 +177,10 @@ func (d *Decoder) bulkSurvivingRanges(p *payload, _ int) Event {
 	return e
 }
 
-// A MovedRange is a stretch of objects that a compaction moved.
+// A MovedRange is a range of objects that a compaction moved.
 type MovedRange struct{ Old, New, Length uint64 }
 
-// GCBulkMovedRanges says where objects went (R 22).
+// GCBulkMovedRanges reports where objects were moved to (R 22).
 type GCBulkMovedRanges struct{ bulk }
 
 // At returns range i.
@@ -203,7 +201,7 @@ type RootCCW struct {
 	Refs, PeggedRefs, Flags       uint32
 }
 
-// GCBulkRootCCW carries them (R 36).
+// GCBulkRootCCW contains COM callable wrappers (R 36).
 type GCBulkRootCCW struct{ bulk }
 
 const rootCCWSize = 4*8 + 3*4
@@ -226,7 +224,7 @@ type RCW struct {
 	Refs, Flags                     uint32
 }
 
-// GCBulkRCW carries them (R 37).
+// GCBulkRCW contains runtime callable wrappers (R 37).
 type GCBulkRCW struct{ bulk }
 
 const rcwSize = 4*8 + 2*4
@@ -250,8 +248,8 @@ type StaticVar struct {
 	Field                UTF16
 }
 
-// GCBulkRootStaticVar carries them (R 38). Its values differ in size, so they
-// are read one after the other by Next.
+// GCBulkRootStaticVar contains static fields (R 38). Its values differ in size, so Next reads them
+// one after the other.
 type GCBulkRootStaticVar struct {
 	Instance
 	AppDomain uint64
@@ -260,8 +258,8 @@ type GCBulkRootStaticVar struct {
 	p         payload
 }
 
-// Next returns the next static field. It is false after the last, and where
-// the payload is damaged.
+// Next decodes the next static field into v. It returns false after the last one and if the payload
+// is corrupt.
 func (e *GCBulkRootStaticVar) Next(v *StaticVar) bool {
 	if e.left == 0 {
 		return false

@@ -56,7 +56,7 @@ func (l *layout) pointer(vs ...uint64) *layout {
 
 func (l *layout) text(s string) *layout { l.b = append(l.b, nettracetest.UTF16(s)...); return l }
 
-// event makes an event as a Reader would deliver it.
+// event returns an event like one that a Reader delivers.
 func event(provider string, id, version int, payload []byte) *parse.Event {
 	return &parse.Event{Meta: &parse.Metadata{Provider: provider, EventID: id, Version: version}, Version: version, Payload: payload}
 }
@@ -70,7 +70,7 @@ func decode(t *testing.T, d *clr.Decoder, e *parse.Event) clr.Event {
 	return got
 }
 
-// TestVersions: older versions, shorter payloads, and what newer runtimes append.
+// TestVersions: older versions, shorter payloads, and fields that newer runtimes append.
 func TestVersions(t *testing.T) {
 	newLayout := func() *layout { return &layout{ptr: 8} }
 	start2 := newLayout().u32(7, 2, 4, 1).u16(9).u64(55).b
@@ -110,7 +110,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestPointerSize: what is the size of a pointer is four bytes in a 32-bit process.
+// TestPointerSize: pointer-sized fields have 4 bytes in a 32-bit process.
 func TestPointerSize(t *testing.T) {
 	for _, ptr := range []int{4, 8} {
 		l := &layout{ptr: ptr}
@@ -125,7 +125,7 @@ func TestPointerSize(t *testing.T) {
 			e.Heap != 12 || e.ExtraGen0Commit != 13 || e.Generations != 5 || e.Generation[4].Budget != 409 || e.Generation[2].SizeAfter != 203 {
 			t.Errorf("%d-byte pointers: %+v", ptr, e)
 		}
-		// Four generations before .NET 5; a fifth that is cut off is none.
+		// Four generations before .NET 5; a truncated fifth is ignored.
 		short := l.b[:len(l.b)-1]
 		if e := decode(t, clr.NewDecoder(ptr), event(clr.RuntimeProvider, clr.IDGCPerHeapHistory, 3, short)).(*clr.GCPerHeapHistory); e.Generations != 4 {
 			t.Errorf("%d-byte pointers: %d generations", ptr, e.Generations)
@@ -138,7 +138,7 @@ func TestPointerSize(t *testing.T) {
 	}
 }
 
-// TestShort: a payload that no version could have is an error that names it.
+// TestShort: a payload too short for any version is an error that names the event.
 func TestShort(t *testing.T) {
 	d := clr.NewDecoder(8)
 	_, err := d.Decode(event(clr.RuntimeProvider, clr.IDGCHeapStats, 2, make([]byte, 50)))
@@ -146,7 +146,7 @@ func TestShort(t *testing.T) {
 	if !errors.As(err, &p) || p.Name != "GCHeapStats" || p.Length != 50 || !strings.Contains(err.Error(), "50 bytes") {
 		t.Errorf("got %v", err)
 	}
-	// A list that promises more than there is ends with what is there.
+	// A list that announces more values than there are ends with the last one there is.
 	l := (&layout{ptr: 8}).u16(9).u16(0).u64(100).u16(50).u32(1, 2).u64(3)
 	e := decode(t, d, event(clr.RuntimeProvider, clr.IDGCFitBucketInfo, 0, l.b)).(*clr.GCFitBucketInfo)
 	if e.Count != 1 || e.At(0).Size != 3 {
@@ -172,7 +172,7 @@ func dynamic(name string, data []byte) *parse.Event {
 	return event(clr.RuntimeProvider, clr.IDGCDynamicEvent, 0, l.u16(9).b)
 }
 
-// myEvent is an event of a GC of one's own.
+// A myEvent is an event of a custom GC.
 type myEvent struct {
 	clr.Instance
 	value uint16
@@ -184,7 +184,7 @@ func TestDynamicEvents(t *testing.T) {
 	if e, ok := decode(t, d, dynamic("CommittedUsage", usage)).(*clr.CommittedUsage); !ok || e.Total() != 15 || e.ClrInstance != 9 {
 		t.Errorf("%+v", e)
 	}
-	// What is too short for its known layout, and what has none, keeps name and bytes.
+	// Data too short for its known layout, or without a known layout, keeps name and bytes.
 	for name, data := range map[string][]byte{"CommittedUsage": usage[:20], "Mine": {1, 0, 42, 0}, "": nil} {
 		e, ok := decode(t, d, dynamic(name, data)).(*clr.GCDynamicEvent)
 		if !ok || e.Name.String() != name || !bytes.Equal(e.Data, data) {
@@ -232,7 +232,7 @@ func TestEnums(t *testing.T) {
 	}
 }
 
-// TestBulkTypes: values of different sizes, and what a damaged list gives.
+// TestBulkTypes: values of different sizes, and the result for a corrupt list.
 func TestBulkTypes(t *testing.T) {
 	l := (&layout{}).u32(2).u16(9)
 	l.u64(1, 2).u32(3, 4).u8(5).text("First").u32(2).u64(10, 20)
@@ -265,7 +265,7 @@ func TestBulkTypes(t *testing.T) {
 	}
 }
 
-// TestUTF16 holds against a decoder that ends a string at any zero byte.
+// TestUTF16 would fail with a decoder that ends a string at any zero byte.
 func TestUTF16(t *testing.T) {
 	for _, s := range []string{"", "abc", "aĀb", "𝄞", strings.Repeat("x", 500)} {
 		name := clr.UTF16(nettracetest.UTF16(s))
@@ -292,8 +292,8 @@ func all(t testing.TB, tr shared.Trace) (list []parse.Event, pointerSize int) {
 	return list, pointerSize
 }
 
-// TestEveryTruncation: no payload that is cut short makes the decoder panic, or
-// give what it does not hold.
+// TestEveryTruncation: no truncated payload makes the decoder panic, or return values that are not
+// in the payload.
 func TestEveryTruncation(t *testing.T) {
 	for _, tr := range shared.Repository(t) {
 		list, ptr := all(t, tr)
@@ -360,8 +360,8 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// FuzzPayload: whatever a payload holds, of any event in any version and pointer
-// size, decoding ends and what it gives stays within the payload.
+// FuzzPayload: for any payload of any event, version and pointer size, decoding ends and its
+// results stay within the payload.
 func FuzzPayload(f *testing.F) {
 	providers := []string{clr.RuntimeProvider, clr.PrivateProvider, clr.RundownProvider}
 	for _, tr := range shared.Repository(f) {
@@ -389,7 +389,7 @@ func FuzzPayload(f *testing.F) {
 	})
 }
 
-// visit looks at all that an event holds.
+// visit reads everything that an event contains.
 func visit(e clr.Event, size int) {
 	switch e := e.(type) {
 	case *clr.BulkType:

@@ -6,20 +6,20 @@ import (
 	"github.com/gclog/gclog/parse"
 )
 
-// An Event is a pointer to one of the structs of this package, or whatever a
-// registered decoder returned (see Decoder.Dynamic).
+// An Event is a pointer to one of the structs of this package, or whatever a registered decoder
+// returned (see Decoder.Dynamic).
 type Event interface {
 	InstanceID() uint16
 }
 
-// A PayloadError says that a payload is too short for any version of its event.
+// A PayloadError reports that a payload is too short for any version of its event.
 type PayloadError struct {
 	Provider string
 	EventID  int
 	Name     string
 	Version  int
 	Length   int // bytes
-	Least    int // bytes that the oldest version has
+	Least    int // minimum length in bytes, that of the oldest version
 }
 
 func (e *PayloadError) Error() string {
@@ -33,14 +33,14 @@ type Decoder struct {
 	pointerSize int
 	byIndex     []lookup // by Metadata.Index
 	dynamic     map[string]DynamicFunc
-	name        []byte       // of the dynamic event at hand
-	event       *parse.Event // at hand
+	name        []byte       // of the current dynamic event
+	event       *parse.Event // the current event
 	p           payload
-	data        payload // of the dynamic event at hand
+	data        payload // of the current dynamic event
 	events      events
 }
 
-// A lookup is the spec of a kind of events, found once per kind.
+// A lookup caches the spec of a kind of event.
 type lookup struct {
 	meta *parse.Metadata
 	spec *spec
@@ -54,9 +54,8 @@ func NewDecoder(pointerSize int) *Decoder {
 	return d
 }
 
-// Decode returns the typed form of e: nil without an error if e is of a kind
-// that this package does not know. The result is valid until the next event of
-// its kind is decoded.
+// Decode returns the typed form of e, or nil without an error if this package does not know e's
+// kind. The result is valid until the next event of the same kind is decoded.
 func (d *Decoder) Decode(e *parse.Event) (Event, error) {
 	s := d.find(e.Meta)
 	if s == nil {
@@ -92,11 +91,11 @@ func (d *Decoder) short(e *parse.Event, s *spec) error {
 	}
 }
 
-// has reports whether an event of the given version has what version v added. A
-// version that the stream does not tell may have it: its length decides.
+// has reports whether an event of the given version may have the fields that version v added. If
+// the version is unknown the answer is true: the payload's length decides.
 func has(version, v int) bool { return version >= v || version == parse.VersionUnknown }
 
-// events holds one struct of each kind, to be used again and again.
+// events holds one struct of each kind, which is reused.
 type events struct {
 	gcStart             GCStart
 	gcEnd               GCEnd

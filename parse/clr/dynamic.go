@@ -2,21 +2,21 @@ package clr
 
 import "math"
 
-// GCDynamicEvent is an event that a GC names itself (R 39): a standalone GC can
-// send what the runtime around it does not know. It is what remains of such an
-// event when no decoder knows its name.
+// GCDynamicEvent is an event that a GC names itself (R 39): that is how a standalone GC sends
+// events unknown to the runtime around it. Decode returns a GCDynamicEvent if no decoder knows the
+// event's name.
 type GCDynamicEvent struct {
 	Instance
 	Name UTF16
-	Data []byte // begins with a u16 version in all events known so far
+	Data []byte // starts with a u16 version in all events known so far
 }
 
-// A DynamicFunc decodes the data of a GCDynamicEvent. It returns nil if it
-// cannot: the event then is delivered as a *GCDynamicEvent.
+// A DynamicFunc decodes the data of a GCDynamicEvent. If it returns nil, the event is delivered as
+// a *GCDynamicEvent.
 type DynamicFunc func(e *GCDynamicEvent) Event
 
-// Dynamic registers decode for the dynamic events called name. It replaces what
-// was registered before, the decoders of this package too.
+// Dynamic registers decode for the dynamic events called name. It replaces any decoder registered
+// before, including those of this package.
 func (d *Decoder) Dynamic(name string, decode DynamicFunc) {
 	d.dynamic[name] = decode
 }
@@ -62,18 +62,18 @@ func (d *Decoder) registerKnown() {
 	known("HeapCountSample", 34, d.heapCountSample)
 }
 
-// CommittedUsage is the committed memory right after the start of a collection,
-// and again before the end of a blocking one (.NET 8).
+// CommittedUsage is the committed memory right after the start of a collection, and again before
+// the end of a blocking one (.NET 8).
 type CommittedUsage struct {
 	Instance
 	InUse          uint64
-	GlobalDecommit uint64 // waits to be given back
-	Free           uint64 // in the free lists of heaps
-	GlobalFree     uint64 // in free lists of all heaps
+	GlobalDecommit uint64 // waiting to be decommitted
+	Free           uint64 // in the free lists of the heaps
+	GlobalFree     uint64 // in the free lists shared by all heaps
 	Bookkeeping    uint64
 }
 
-// Total is all the memory that the GC has committed.
+// Total returns all the memory that the GC has committed.
 func (e *CommittedUsage) Total() uint64 {
 	return e.InUse + e.GlobalDecommit + e.Free + e.GlobalFree + e.Bookkeeping
 }
@@ -84,7 +84,7 @@ func (d *Decoder) committedUsage(p *payload, i Instance) Event {
 	return e
 }
 
-// SizeAdaptationSample is what DATAS measured of one collection (.NET 9).
+// SizeAdaptationSample contains what DATAS measured for one collection (.NET 9).
 type SizeAdaptationSample struct {
 	Instance
 	GCIndex             uint64
@@ -131,8 +131,7 @@ func (d *Decoder) sizeAdaptationTuning(p *payload, i Instance) Event {
 	return e
 }
 
-// SizeAdaptationFullGCTuning is a decision of DATAS after full collections
-// (.NET 9).
+// SizeAdaptationFullGCTuning is a decision of DATAS after full collections (.NET 9).
 type SizeAdaptationFullGCTuning struct {
 	Instance
 	NewHeaps       uint16
@@ -173,7 +172,7 @@ func (d *Decoder) heapCountTuning(p *payload, i Instance) Event {
 	return e
 }
 
-// HeapCountSample is what DATAS measured of one collection in .NET 8.
+// HeapCountSample contains what DATAS measured for one collection in .NET 8.
 type HeapCountSample struct {
 	Instance
 	GCIndex             uint64

@@ -6,25 +6,25 @@ import (
 	"strconv"
 )
 
-// Reason is why a collection was started (GCStart.Reason).
+// A Reason is the reason for which a collection was started (GCStart.Reason).
 type Reason uint32
 
-// The reasons that the runtime knows.
+// The reasons that the runtime defines.
 const (
-	ReasonAllocSmall            Reason = iota // gen0 budget used up
+	ReasonAllocSmall            Reason = iota // gen0 budget exceeded
 	ReasonInduced                             // GC.Collect
 	ReasonLowMemory                           // the system is low on memory
 	ReasonEmpty                               //
-	ReasonAllocLarge                          // large (or pinned) object budget used up
+	ReasonAllocLarge                          // budget for large (or pinned) objects exceeded
 	ReasonOutOfSpaceSOH                       // no room for a small object
 	ReasonOutOfSpaceLOH                       // no room for a large object
 	ReasonInducedNotForced                    // GC.Collect that need not happen at once
 	ReasonInternal                            // stress testing
 	ReasonInducedLowMemory                    // low memory, blocking
 	ReasonInducedCompacting                   // GC.Collect, compacting
-	ReasonLowMemoryHost                       // the host says memory is low
+	ReasonLowMemoryHost                       // the host reports low memory
 	ReasonPMFullGC                            // full collection of provisional mode
-	ReasonLowMemoryHostBlocking               // the host says so, blocking
+	ReasonLowMemoryHostBlocking               // the host reports low memory, blocking
 	ReasonBGCTuningSOH                        // servo tuning, small objects
 	ReasonBGCTuningLOH                        // servo tuning, large objects
 	ReasonBGCStepping                         // servo tuning, stepping
@@ -42,13 +42,13 @@ func (r Reason) Known() bool { return int64(r) < int64(len(reasonNames)) }
 
 func (r Reason) String() string { return enumString("Reason", reasonNames[:], uint32(r)) }
 
-// ParseReason returns the reason that String names so.
+// ParseReason returns the reason whose String is name.
 func ParseReason(name []byte) (Reason, bool) {
 	v, ok := parseEnum("Reason", reasonNames[:], name)
 	return Reason(v), ok
 }
 
-// Induced reports whether somebody asked for the collection.
+// Induced reports whether the collection was induced.
 func (r Reason) Induced() bool {
 	switch r {
 	case ReasonInduced, ReasonInducedNotForced, ReasonInducedLowMemory, ReasonInducedCompacting, ReasonInducedAggressive:
@@ -57,14 +57,14 @@ func (r Reason) Induced() bool {
 	return false
 }
 
-// GCType is how a collection was started (GCStart.Type). A background collection
-// can still be carried out as a blocking one.
+// A GCType is the way a collection was started (GCStart.Type). A background collection may still be
+// carried out as a blocking one.
 type GCType uint32
 
 // The types of collections.
 const (
 	TypeBlocking   GCType = iota // NonConcurrent: no background collection is running
-	TypeBackground               // gen2, mostly while the program runs
+	TypeBackground               // gen2, mostly concurrent with the program
 	TypeForeground               // blocking gen0 or gen1 while a background collection runs
 )
 
@@ -72,23 +72,23 @@ var typeNames = [...]string{"NonConcurrentGC", "BackgroundGC", "ForegroundGC"}
 
 func (t GCType) String() string { return enumString("Type", typeNames[:], uint32(t)) }
 
-// ParseGCType returns the type that String names so.
+// ParseGCType returns the type whose String is name.
 func ParseGCType(name []byte) (GCType, bool) {
 	v, ok := parseEnum("Type", typeNames[:], name)
 	return GCType(v), ok
 }
 
-// SuspendReason is why the runtime stops the managed threads
+// A SuspendReason is the reason for which the runtime suspends the managed threads
 // (GCSuspendEEBegin.Reason).
 type SuspendReason uint32
 
-// The reasons of suspensions. Those for the GC's sake are 1 and 6.
+// The reasons for suspensions. Those for a GC are 1 and 6.
 const (
 	SuspendOther        SuspendReason = 0
 	SuspendForGC        SuspendReason = 1
 	SuspendForShutdown  SuspendReason = 4
 	SuspendForDebugger  SuspendReason = 5
-	SuspendForGCPrep    SuspendReason = 6 // second pause of a background collection, and more
+	SuspendForGCPrep    SuspendReason = 6 // second pause of a background collection, among others
 	SuspendForDebugger2 SuspendReason = 7
 )
 
@@ -100,13 +100,13 @@ func (r SuspendReason) String() string {
 	return enumString("SuspendReason", suspendNames[:], uint32(r))
 }
 
-// ParseSuspendReason returns the reason that String names so.
+// ParseSuspendReason returns the reason whose String is name.
 func ParseSuspendReason(name []byte) (SuspendReason, bool) {
 	v, ok := parseEnum("SuspendReason", suspendNames[:], name)
 	return SuspendReason(v), ok
 }
 
-// MarkType is what the objects were marked from (GCMarkWithType.Type).
+// A MarkType is the kind of roots from which objects were marked (GCMarkWithType.Type).
 type MarkType uint32
 
 // The kinds of roots.
@@ -130,7 +130,7 @@ var markNames = [...]string{
 
 func (t MarkType) String() string { return enumString("MarkType", markNames[:], uint32(t)) }
 
-// SegmentType is what a segment or region holds (GCCreateSegment.Type).
+// A SegmentType is the kind of objects in a segment or region (GCCreateSegment.Type).
 type SegmentType uint32
 
 // The kinds of segments.
@@ -145,10 +145,10 @@ var segmentNames = [...]string{"SmallObjectHeap", "LargeObjectHeap", "ReadOnlyHe
 
 func (t SegmentType) String() string { return enumString("SegmentType", segmentNames[:], uint32(t)) }
 
-// AllocationKind is the heap an allocation went to.
+// An AllocationKind is the heap on which an object was allocated.
 type AllocationKind uint32
 
-// The heaps that programs allocate on.
+// The heaps on which programs allocate.
 const (
 	AllocationSmall AllocationKind = iota
 	AllocationLarge
@@ -161,7 +161,7 @@ func (k AllocationKind) String() string {
 	return enumString("AllocationKind", allocationNames[:], uint32(k))
 }
 
-// HandleKind is the kind of a GC handle.
+// A HandleKind is the kind of a GC handle.
 type HandleKind uint32
 
 var handleNames = [...]string{
@@ -170,22 +170,22 @@ var handleNames = [...]string{
 
 func (k HandleKind) String() string { return enumString("HandleKind", handleNames[:], uint32(k)) }
 
-// RootKind is where a root of the heap graph lies (GCBulkRootEdge).
+// A RootKind is the place of a root of the heap graph (GCBulkRootEdge).
 type RootKind uint8
 
 var rootNames = [...]string{"Stack", "Finalizer", "Handle", "Older", "SizedRef", "Overflow"}
 
 func (k RootKind) String() string { return enumString("RootKind", rootNames[:], uint32(k)) }
 
-// PauseMode is GCSettings.LatencyMode at the time of a collection.
+// A PauseMode is GCSettings.LatencyMode at the time of a collection.
 type PauseMode uint32
 
 // The modes.
 const (
 	PauseModeBatch               PauseMode = iota // no background collections
 	PauseModeInteractive                          //
-	PauseModeLowLatency                           // no full ones either, as long as memory lasts
-	PauseModeSustainedLowLatency                  // no full ones that block
+	PauseModeLowLatency                           // also no full ones, as long as there is enough memory
+	PauseModeSustainedLowLatency                  // no blocking full collections
 	PauseModeNoGC                                 //
 )
 
@@ -206,31 +206,30 @@ type Mechanisms uint32
 const (
 	MechanismConcurrent  Mechanisms = 1 << iota // it was a background collection
 	MechanismCompaction                         // it compacted
-	MechanismPromotion                          // survivors moved up a generation
-	MechanismDemotion                           // some moved down, because of pins
+	MechanismPromotion                          // survivors were promoted to the next generation
+	MechanismDemotion                           // some were demoted because of pins
 	MechanismCardBundles                        //
-	MechanismElevation                          // gen1 done as gen2, or the reverse
+	MechanismElevation                          // gen1 carried out as gen2, or the reverse
 )
 
 var mechanismNames = [...]string{"Concurrent", "Compaction", "Promotion", "Demotion", "CardBundles", "Elevation"}
 
-// Names appends the names of the set bits to dst, unknown ones as Mechanism(n).
+// Names appends the names of the set bits to dst. A bit without a name becomes Mechanism(n).
 func (m Mechanisms) Names(dst []string) []string {
 	return bitNames(dst, "Mechanism", mechanismNames[:], uint32(m))
 }
 
-// ParseMechanism returns the bit that Names names so.
+// ParseMechanism returns the bit that Names calls name.
 func ParseMechanism(name []byte) (Mechanisms, bool) {
 	i, ok := parseEnum("Mechanism", mechanismNames[:], name)
 	return 1 << i, ok && i < 32
 }
 
-// Condemned says why the generation of a collection was chosen
+// Condemned contains the reasons for which the generation of a collection was chosen
 // (CondemnReasons1): one bit for each condition that held.
 type Condemned uint32
 
-// The conditions. Those from CondemnedAvoidUnproductive on are decisions for all
-// heaps together.
+// The conditions. Those from CondemnedAvoidUnproductive on are decisions for all heaps together.
 const (
 	CondemnedInducedFullBlocking Condemned = 1 << iota
 	CondemnedExpandHeap
@@ -273,31 +272,31 @@ var condemnedNames = [...]string{
 	"ServoNGC", "ServoBGC", "ServoPostpone", "StressMix", "Stress", "InducedAggressive",
 }
 
-// Names appends the names of the set bits to dst, unknown ones as Condemned(n).
+// Names appends the names of the set bits to dst. A bit without a name becomes Condemned(n).
 func (c Condemned) Names(dst []string) []string {
 	return bitNames(dst, "Condemned", condemnedNames[:], uint32(c))
 }
 
-// ParseCondemned returns the bit that Names names so.
+// ParseCondemned returns the bit that Names calls name.
 func ParseCondemned(name []byte) (Condemned, bool) {
 	i, ok := parseEnum("Condemned", condemnedNames[:], name)
 	return 1 << i, ok && i < 32
 }
 
-// CondemnedGenerations are the steps in which a heap arrived at its generation
+// CondemnedGenerations contains the steps in which a heap chose its condemned generation
 // (CondemnReasons0), two bits each.
 type CondemnedGenerations uint32
 
-// Initial is the generation before any condition was looked at.
+// Initial returns the generation before any condition was checked.
 func (g CondemnedGenerations) Initial() int { return int(g & 3) }
 
-// Final is the generation that this heap wanted; the heaps agree on the highest.
+// Final returns the generation that this heap chose. The highest choice applies to all heaps.
 func (g CondemnedGenerations) Final() int { return int(g >> 2 & 3) }
 
-// BudgetExceeded is the highest generation whose allocation budget was used up.
+// BudgetExceeded returns the highest generation whose allocation budget was exceeded.
 func (g CondemnedGenerations) BudgetExceeded() int { return int(g >> 4 & 3) }
 
-// TimeTuning is the generation that was due by time.
+// TimeTuning returns the generation that was due because of the time since its last collection.
 func (g CondemnedGenerations) TimeTuning() int { return int(g >> 6 & 3) }
 
 // MakeCondemnedGenerations is the inverse of the four methods.
@@ -305,17 +304,16 @@ func MakeCondemnedGenerations(initial, final, budgetExceeded, timeTuning int) Co
 	return CondemnedGenerations(initial&3 | final&3<<2 | budgetExceeded&3<<4 | timeTuning&3<<6)
 }
 
-// A HeapMechanism is CompactMechanisms or ExpandMechanisms of one heap: whether
-// it was done, and the reason.
+// A HeapMechanism is CompactMechanisms or ExpandMechanisms of one heap: whether the mechanism was
+// used, and the reason.
 type HeapMechanism uint32
 
 const mechanismDone = 1 << 31
 
-// Done reports whether the heap did it.
+// Done reports whether the heap used the mechanism.
 func (m HeapMechanism) Done() bool { return m&mechanismDone != 0 }
 
-// reason is the index of the highest bit below the one that says done, -1 if
-// there is none.
+// reason returns the index of the highest bit below mechanismDone, or -1 if none is set.
 func (m HeapMechanism) reason() int { return bits.Len32(uint32(m)&^mechanismDone) - 1 }
 
 var compactNames = [...]string{
@@ -323,17 +321,18 @@ var compactNames = [...]string{
 	"HighMemoryLoad", "HighMemoryFragmentation", "VeryHighMemoryFragmentation", "NoGCMode", "Aggressive",
 }
 
-// CompactReason names why the heap was compacted, "" if it was not.
+// CompactReason returns the name of the reason for which the heap was compacted, or "" if it was
+// not.
 func (m HeapMechanism) CompactReason() string { return m.name("Compact", compactNames[:]) }
 
 var expandNames = [...]string{
 	"ReuseNormal", "ReuseBestFit", "NewSegmentPromoteEphemeral", "NewSegment", "NoMemory", "NextFullGC",
 }
 
-// ExpandReason names how the heap was expanded, "" if it was not.
+// ExpandReason returns the name of the way in which the heap was expanded, or "" if it was not.
 func (m HeapMechanism) ExpandReason() string { return m.name("Expand", expandNames[:]) }
 
-// Reason is m with nothing but the reason that is named.
+// Reason returns m reduced to the one reason that is named.
 func (m HeapMechanism) Reason() HeapMechanism {
 	switch i := m.reason(); {
 	case !m.Done():
@@ -345,12 +344,13 @@ func (m HeapMechanism) Reason() HeapMechanism {
 	}
 }
 
-// ParseCompactReason returns what CompactReason names so, with nothing but that reason.
+// ParseCompactReason returns the mechanism that CompactReason calls name, with only that reason
+// set.
 func ParseCompactReason(name []byte) (m HeapMechanism, ok bool) {
 	return parseMechanism("Compact", compactNames[:], name)
 }
 
-// ParseExpandReason is the same of ExpandReason.
+// ParseExpandReason is the same for ExpandReason.
 func ParseExpandReason(name []byte) (m HeapMechanism, ok bool) {
 	return parseMechanism("Expand", expandNames[:], name)
 }
@@ -377,7 +377,7 @@ func (m HeapMechanism) name(kind string, names []string) string {
 	return enumString(kind, names, uint32(i))
 }
 
-// enumString names a value, or prints Kind(value) for one without a name.
+// enumString returns the name of a value, or kind(value) for one without a name.
 func enumString(kind string, names []string, v uint32) string {
 	if uint64(v) < uint64(len(names)) && names[v] != "" {
 		return names[v]
@@ -385,7 +385,7 @@ func enumString(kind string, names []string, v uint32) string {
 	return kind + "(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// bitNames appends the names of the bits that are set, from the lowest on.
+// bitNames appends the names of the set bits, the lowest first.
 func bitNames(dst []string, kind string, names []string, set uint32) []string {
 	for ; set != 0; set &= set - 1 {
 		dst = append(dst, enumString(kind, names, uint32(bits.TrailingZeros32(set))))

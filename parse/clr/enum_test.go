@@ -7,7 +7,7 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// TestParseNames: what has a name is found by it, and values without one too.
+// TestParseNames: values are parsed back from their names, and so are values without a name.
 func TestParseNames(t *testing.T) {
 	for v := range uint32(40) {
 		if got, ok := clr.ParseReason([]byte(clr.Reason(v).String())); !ok || got != clr.Reason(v) {

@@ -10,8 +10,8 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// Decode fills a struct that belongs to the Decoder: it is valid until the next
-// event of its kind.
+// Decode fills in a struct that belongs to the Decoder: it is valid until the next event of its
+// kind.
 func ExampleDecoder() {
 	f, err := os.Open("../../testdata/traces/net10-datas-bgc.nettrace.gz")
 	if err != nil {

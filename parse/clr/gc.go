@@ -1,12 +1,12 @@
 package clr
 
-// An Instance is in every event: the number of the runtime in its process.
+// An Instance is the number of the runtime in its process. Every event contains it.
 type Instance struct{ ClrInstance uint16 }
 
 // InstanceID returns ClrInstance.
 func (i *Instance) InstanceID() uint16 { return i.ClrInstance }
 
-// GCStart begins a collection (R 1; V0 has only Count and Reason).
+// GCStart is sent when a collection starts (R 1; V0 has only Count and Reason).
 type GCStart struct {
 	Instance
 	Count          uint32 // the number of the collection
@@ -14,7 +14,7 @@ type GCStart struct {
 	Reason         Reason
 	Type           GCType
 	ClientSequence uint64 // V2; on Unix always 0
-	HasDepth       bool   // V1 and up: Depth and Type are there
+	HasDepth       bool   // V1 and up: Depth and Type are valid
 }
 
 func (d *Decoder) gcStart(p *payload, version int) Event {
@@ -33,7 +33,7 @@ func (d *Decoder) gcStart(p *payload, version int) Event {
 	return e
 }
 
-// GCEnd ends a collection (R 2).
+// GCEnd is sent when a collection ends (R 2).
 type GCEnd struct {
 	Instance
 	Count uint32
@@ -52,7 +52,7 @@ func (d *Decoder) gcEnd(p *payload, version int) Event {
 	return e
 }
 
-// GCSuspendEEBegin says that a thread sets out to stop the managed threads (R 9).
+// GCSuspendEEBegin reports that a thread starts to suspend the managed threads (R 9).
 type GCSuspendEEBegin struct {
 	Instance
 	Reason SuspendReason
@@ -71,7 +71,7 @@ func (d *Decoder) suspendBegin(p *payload, version int) Event {
 	return e
 }
 
-// GCSuspendEEEnd says that the managed threads stand (R 8).
+// GCSuspendEEEnd reports that all managed threads are suspended (R 8).
 type GCSuspendEEEnd struct{ Instance }
 
 func (d *Decoder) suspendEnd(p *payload, _ int) Event {
@@ -80,7 +80,7 @@ func (d *Decoder) suspendEnd(p *payload, _ int) Event {
 	return e
 }
 
-// GCRestartEEBegin says that the managed threads are about to run again (R 7).
+// GCRestartEEBegin reports that the managed threads are about to be resumed (R 7).
 type GCRestartEEBegin struct{ Instance }
 
 func (d *Decoder) restartBegin(p *payload, _ int) Event {
@@ -89,7 +89,7 @@ func (d *Decoder) restartBegin(p *payload, _ int) Event {
 	return e
 }
 
-// GCRestartEEEnd says that they do (R 3).
+// GCRestartEEEnd reports that they have been resumed (R 3).
 type GCRestartEEEnd struct{ Instance }
 
 func (d *Decoder) restartEnd(p *payload, _ int) Event {
@@ -98,7 +98,7 @@ func (d *Decoder) restartEnd(p *payload, _ int) Event {
 	return e
 }
 
-// GCCreateConcurrentThread says that the thread of background collections was made (R 11).
+// GCCreateConcurrentThread reports that the background GC thread was created (R 11).
 type GCCreateConcurrentThread struct{ Instance }
 
 func (d *Decoder) createThread(p *payload, _ int) Event {
@@ -107,7 +107,7 @@ func (d *Decoder) createThread(p *payload, _ int) Event {
 	return e
 }
 
-// GCTerminateConcurrentThread says that it ended (R 12).
+// GCTerminateConcurrentThread reports that the background GC thread ended (R 12).
 type GCTerminateConcurrentThread struct{ Instance }
 
 func (d *Decoder) terminateThread(p *payload, _ int) Event {
@@ -116,7 +116,7 @@ func (d *Decoder) terminateThread(p *payload, _ int) Event {
 	return e
 }
 
-// GCFinalizersBegin says that the finalizer thread begins to work (R 14).
+// GCFinalizersBegin reports that the finalizer thread starts to run finalizers (R 14).
 type GCFinalizersBegin struct{ Instance }
 
 func (d *Decoder) finalizersBegin(p *payload, _ int) Event {
@@ -125,10 +125,10 @@ func (d *Decoder) finalizersBegin(p *payload, _ int) Event {
 	return e
 }
 
-// GCFinalizersEnd says that it is done (R 13).
+// GCFinalizersEnd reports that the finalizer thread is done (R 13).
 type GCFinalizersEnd struct {
 	Instance
-	Count uint32 // finalizers run
+	Count uint32 // number of finalizers run
 }
 
 func (d *Decoder) finalizersEnd(p *payload, _ int) Event {
@@ -138,8 +138,8 @@ func (d *Decoder) finalizersEnd(p *payload, _ int) Event {
 	return e
 }
 
-// GCTriggered says that a collection was asked for (R 35). Its thread is the one
-// that asked.
+// GCTriggered reports that a collection was requested (R 35). Its thread is the one that requested
+// it.
 type GCTriggered struct {
 	Instance
 	Reason Reason
@@ -152,7 +152,7 @@ func (d *Decoder) triggered(p *payload, _ int) Event {
 	return e
 }
 
-// GCCreateSegment says that memory was taken for a heap (R 5).
+// GCCreateSegment reports that memory was acquired for a heap (R 5).
 type GCCreateSegment struct {
 	Instance
 	Address, Size uint64
@@ -166,7 +166,7 @@ func (d *Decoder) createSegment(p *payload, _ int) Event {
 	return e
 }
 
-// GCFreeSegment says that memory was given back (R 6).
+// GCFreeSegment reports that memory was released (R 6).
 type GCFreeSegment struct {
 	Instance
 	Address uint64
@@ -179,8 +179,8 @@ func (d *Decoder) freeSegment(p *payload, _ int) Event {
 	return e
 }
 
-// GCGenerationRange is a segment or region of a generation as a collection
-// begins or ends (R 23).
+// GCGenerationRange is a segment or region of a generation at the start or end of a collection (R
+// 23).
 type GCGenerationRange struct {
 	Instance
 	Generation     uint8
@@ -195,7 +195,7 @@ func (d *Decoder) generationRange(p *payload, _ int) Event {
 	return e
 }
 
-// GCMarkRoots is one of the marks that runtimes before .NET Core sent (R 25-28).
+// GCMarkRoots is one of the mark events that runtimes before .NET Core sent (R 25-28).
 type GCMarkRoots struct {
 	Instance
 	Heap uint32
@@ -211,8 +211,7 @@ func markRoots(t MarkType) decodeFunc {
 	}
 }
 
-// GCMarkWithType says that a heap has marked all that a kind of root reaches
-// (R 202).
+// GCMarkWithType reports that a heap has marked everything reachable from one kind of root (R 202).
 type GCMarkWithType struct {
 	Instance
 	Heap     uint32
@@ -228,7 +227,7 @@ func (d *Decoder) markWithType(p *payload, _ int) Event {
 	return e
 }
 
-// GCJoin is a meeting of the threads of server GC (R 203).
+// GCJoin is a synchronization point of the server GC threads (R 203).
 type GCJoin struct {
 	Instance
 	Heap uint32
@@ -247,7 +246,7 @@ func (d *Decoder) join(p *payload, _ int) Event {
 	return e
 }
 
-// GenAware is R 206 (begin) or 207 (end).
+// GenAware is R 206 (start) or R 207 (end).
 type GenAware struct {
 	Instance
 	Count uint32
@@ -263,7 +262,7 @@ func genAware(end bool) decodeFunc {
 	}
 }
 
-// MemoryPressure is GC.AddMemoryPressure or RemoveMemoryPressure (R 200, 201).
+// MemoryPressure is a call of GC.AddMemoryPressure or RemoveMemoryPressure (R 200, 201).
 type MemoryPressure struct {
 	Instance
 	Bytes   uint64
@@ -279,7 +278,7 @@ func memoryPressure(removed bool) decodeFunc {
 	}
 }
 
-// SetGCHandle says that a handle was made (R 30, P 194).
+// SetGCHandle reports that a handle was created (R 30, P 194).
 type SetGCHandle struct {
 	Instance
 	Handle, Object uint64
@@ -297,7 +296,7 @@ func (d *Decoder) setHandle(p *payload, _ int) Event {
 	return e
 }
 
-// DestroyGCHandle says that a handle was freed (R 31, P 195).
+// DestroyGCHandle reports that a handle was freed (R 31, P 195).
 type DestroyGCHandle struct {
 	Instance
 	Handle uint64

@@ -1,32 +1,32 @@
 package clr
 
-// Generations are always in this order: gen0, gen1, gen2, large objects, pinned
-// objects. The last is there since .NET 5.
+// Generations are always in this order: gen0, gen1, gen2, large objects, pinned objects. The last
+// exists since .NET 5.
 const (
 	Gen0 = iota
 	Gen1
 	Gen2
 	LOH
 	POH
-	Generations // how many there are
+	Generations // their number
 )
 
-// GCHeapStats is the heap after a collection, all heaps together (R 4).
+// GCHeapStats describes the heap after a collection, summed over all heaps (R 4).
 type GCHeapStats struct {
 	Instance
-	// Size is after the collection, free space included.
+	// Size is the size after the collection, including free space.
 	Size [Generations]uint64
-	// Promoted is filled up to the condemned generation, LOH only by gen2
-	// collections, POH never. A background collection shows gen0 and gen1 of
-	// earlier ones.
+	// Promoted is valid up to the condemned generation. For the LOH only gen2 collections fill it
+	// in; for the POH it is never filled in. In a background collection gen0 and gen1 have the
+	// values of earlier collections.
 	Promoted [Generations]uint64
-	// FinalizationSize is what was promoted because it waits for its finalizer.
+	// FinalizationSize is the size of what was promoted because it was retained for finalization.
 	// After a change of the heap count it can be garbage (0xBAADF00D...).
 	FinalizationSize  uint64
 	FinalizationCount uint64
 	PinnedObjects     uint32
 	SyncBlocks        uint32
-	Handles           int32 // exact after gen2, else about right: it can be negative
+	Handles           int32 // exact after gen2, else approximate: it can be negative
 	Generations       int   // 4, or 5 with the pinned object heap (V2)
 }
 
@@ -46,23 +46,22 @@ func (d *Decoder) heapStats(p *payload, version int) Event {
 	return e
 }
 
-// Timing says how long the parts of a collection took, from
-// GCGlobalHeapHistory.Times.
+// Indices of GCGlobalHeapHistory.Times: how long the parts of a collection took.
 const (
 	TimeMarkSizedRef = iota
 	TimeMarkRoots
 	TimeMarkShortWeak
 	TimeScanFinalization
 	TimeMarkLongWeak
-	TimePlan    // blocking collections only, as all that follow
+	TimePlan    // this and the following: blocking collections only
 	TimeSweep   // of a sweeping collection; else relocate
 	TimeCompact // of a compacting collection; garbage in gen1 and gen2 of .NET 8
-	Times       // how many there are
+	Times       // their number
 
 	TimeRelocate = TimeSweep // of a compacting collection
 )
 
-// GCGlobalHeapHistory is what all heaps have in common in a collection (R 205).
+// GCGlobalHeapHistory contains what all heaps have in common in a collection (R 205).
 type GCGlobalHeapHistory struct {
 	Instance
 	FinalYoungestDesired uint64 // gen0 budget per heap; 0 for background collections
@@ -72,11 +71,11 @@ type GCGlobalHeapHistory struct {
 	Reason               Reason
 	Mechanisms           Mechanisms
 	PauseMode            PauseMode            // V2
-	MemoryLoad           uint32               // V2: percent; 0: not filled
+	MemoryLoad           uint32               // V2: percent; 0: not filled in
 	CondemnedGenerations CondemnedGenerations // V3
 	Condemned            Condemned            // V3
 	Times                [Times]uint32        // V4: microseconds, by Time constant
-	TimeCount            int                  // how many of Times are there
+	TimeCount            int                  // number of valid Times
 	HasMemoryLoad        bool                 // V2 and up
 	HasCondemned         bool                 // V3 and up
 }
@@ -111,8 +110,8 @@ func (d *Decoder) globalHistory(p *payload, version int) Event {
 	return e
 }
 
-// A HeapGeneration is one generation of one heap in a collection. Which fields
-// are valid depends on the condemned generation: docs/events.md.
+// A HeapGeneration is one generation of one heap in a collection. Which fields are valid depends on
+// the condemned generation: docs/events.md.
 type HeapGeneration struct {
 	SizeBefore         uint64
 	FreeListBefore     uint64
@@ -120,29 +119,29 @@ type HeapGeneration struct {
 	SizeAfter          uint64
 	FreeListAfter      uint64
 	FreeObjectsAfter   uint64
-	In                 uint64 // came from the generation below
+	In                 uint64 // promoted from the generation below
 	PinnedSurvivors    uint64
 	NonPinnedSurvivors uint64
 	Budget             uint64 // allocation budget until the next collection
 }
 
-// ObjectsBefore is the size before without free space. Of an empty generation it
-// can be a few bytes below 0: the runtime counts a free object in the one where
-// it was made.
+// ObjectsBefore returns the size before the collection without free space. For an empty generation
+// it can be a few bytes below 0: the runtime counts a free object in the generation in which it was
+// created.
 func (g *HeapGeneration) ObjectsBefore() int64 {
 	return int64(g.SizeBefore) - int64(g.FreeListBefore) - int64(g.FreeObjectsBefore)
 }
 
-// Fragmentation is the free space after.
+// Fragmentation returns the free space after the collection.
 func (g *HeapGeneration) Fragmentation() uint64 { return g.FreeListAfter + g.FreeObjectsAfter }
 
-// ObjectsAfter is the size after without free space; see ObjectsBefore.
+// ObjectsAfter returns the size after the collection without free space; see ObjectsBefore.
 func (g *HeapGeneration) ObjectsAfter() int64 { return int64(g.SizeAfter) - int64(g.Fragmentation()) }
 
-// Survivors is what the collection left alive.
+// Survivors returns the size of the objects that survived the collection.
 func (g *HeapGeneration) Survivors() uint64 { return g.PinnedSurvivors + g.NonPinnedSurvivors }
 
-// GCPerHeapHistory is what one heap did in a collection (R 204).
+// GCPerHeapHistory contains what one heap did in a collection (R 204).
 type GCPerHeapHistory struct {
 	Instance
 	FreeListAllocated         uint64
@@ -159,7 +158,7 @@ type GCPerHeapHistory struct {
 	Heap                      uint32
 	ExtraGen0Commit           uint64
 	Generation                [Generations]HeapGeneration
-	Generations               int // of Generation: 4, since .NET 5 5
+	Generations               int // number of valid elements of Generation: 4, or 5 since .NET 5
 }
 
 func (d *Decoder) perHeapHistory(p *payload, _ int) Event {
@@ -188,7 +187,7 @@ func (d *Decoder) perHeapHistory(p *payload, _ int) Event {
 	return e
 }
 
-// A LOHCompact is how one heap compacted its large objects.
+// A LOHCompact contains how one heap compacted its large objects.
 type LOHCompact struct {
 	PlanMicroseconds     uint32
 	CompactMicroseconds  uint32
@@ -211,7 +210,7 @@ func (e *GCLOHCompact) size() int {
 	return 32
 }
 
-// At returns the value of heap i, which must be below Count.
+// At returns the value of heap i, which must be less than Count.
 func (e *GCLOHCompact) At(i int) LOHCompact {
 	p := payload{b: e.values[i*e.size():], ptr: e.ptr}
 	v := LOHCompact{PlanMicroseconds: p.u32(), CompactMicroseconds: p.u32(), RelocateMicroseconds: p.u32()}
@@ -234,11 +233,11 @@ func (d *Decoder) lohCompact(p *payload, _ int) Event {
 type FitBucket struct {
 	Index uint16
 	Count uint32
-	Size  uint64 // bytes of all of them
+	Size  uint64 // total bytes
 }
 
-// GCFitBucketInfo says how well free space and survivors fit each other (R 209),
-// in gen1 collections.
+// GCFitBucketInfo reports how well free space and survivors fit each other in gen1 collections (R
+// 209).
 type GCFitBucketInfo struct {
 	Instance
 	Kind      uint16 // 0: largest free list items of gen2, 1: plugs of the condemned generation
@@ -250,7 +249,7 @@ type GCFitBucketInfo struct {
 
 func (e *GCFitBucketInfo) size() int { return 8 + e.ptr }
 
-// At returns bucket i, which must be below Count.
+// At returns bucket i, which must be less than Count.
 func (e *GCFitBucketInfo) At(i int) FitBucket {
 	p := payload{b: e.values[i*e.size():], ptr: e.ptr}
 	v := FitBucket{Index: uint16(p.u32())} // the other 16 bits may hold garbage

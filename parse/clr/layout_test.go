@@ -16,9 +16,9 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// A manifest is an event as the runtime's manifest describes it. Each of its layouts begins with
-// those before it unless the runtime changed them; a field is "name:type", and one that begins
-// with "=" is not in the payload but has this value after decoding.
+// A manifest is an event as the runtime's manifest describes it. Each of its layouts starts with
+// those of lower versions unless the runtime changed them. A field is "name:type". A field that
+// starts with "=" is not in the payload but has this value after decoding.
 type manifest struct {
 	provider string
 	id       int
@@ -27,7 +27,7 @@ type manifest struct {
 }
 
 // Types of fields: u8, u16, u32, u64, i32, i64, f32, ptr (of the process), bool (a u32), text
-// (UTF-16 with a zero) and guid.
+// (zero-terminated UTF-16) and guid.
 
 const id = " ClrInstance:u16"
 
@@ -138,8 +138,8 @@ func perHeapHistory(generations int) string {
 	return s
 }
 
-// fill makes a payload of a layout, with a value of its own in each field, and says what decoding
-// must give.
+// fill returns a payload of a layout with a distinct value in each field, and the expected result
+// of decoding it.
 func fill(layout string, ptr int, name string) (payload []byte, want map[string]string) {
 	want = map[string]string{}
 	next := byte(0)
@@ -192,7 +192,7 @@ func fill(layout string, ptr int, name string) (payload []byte, want map[string]
 	return payload, want
 }
 
-// flatten lists the exported fields of a struct that are not zero, as fill names them.
+// flatten lists the non-zero exported fields of a struct, with the names that fill uses.
 func flatten(v reflect.Value, path string, into map[string]string) {
 	switch {
 	case v.Type() == reflect.TypeFor[clr.UTF16]():
@@ -243,8 +243,8 @@ func fieldsOf(e clr.Event) map[string]string {
 	return got
 }
 
-// TestLayouts: every field of every version of every event, for either size of a pointer; what a
-// newer version would append; and what is too short for any.
+// TestLayouts: every field of every version of every event, for both pointer sizes; fields that a
+// newer version would append; and payloads too short for any version.
 func TestLayouts(t *testing.T) {
 	for _, m := range manifests {
 		if got := clr.Name(m.provider, m.id); got != m.name {
@@ -275,7 +275,7 @@ func TestLayouts(t *testing.T) {
 						}
 					}
 					check("as it is", version, payload)
-					// What is at hand is used again: nothing of the event before may be left.
+					// Structs are reused: no value of the previous event may remain.
 					check("again", version, payload)
 					latest, _ := fill(m.layouts[newest], ptr, "Another")
 					decode(t, d, event(m.provider, m.id, newest, latest))
@@ -298,12 +298,12 @@ func TestLayouts(t *testing.T) {
 					}
 				}
 			}
-			// Its version says what it has, even if there is room for what a newer one has.
+			// The version determines the fields, even if there is room for those of a newer one.
 			for version, layout := range m.layouts {
 				payload, want := fill(layout, ptr, "A.Name")
 				payload = append(payload, bytes.Repeat([]byte{1, 0, 0, 0, 0, 0, 0, 0}, 8)...)
 				got := fieldsOf(decode(t, clr.NewDecoder(ptr), event(m.provider, m.id, version, payload)))
-				for _, field := range []string{"ClrInstance", "ID"} { // they are of any version that has room
+				for _, field := range []string{"ClrInstance", "ID"} { // read in any version that has room for them
 					if want[field] == "" || m.id == clr.IDPinObjectAtGCTime && version == 0 {
 						delete(got, field)
 						delete(want, field)
@@ -313,7 +313,7 @@ func TestLayouts(t *testing.T) {
 					t.Errorf("%s, version %d, %d-byte pointers, with more behind it:\n got %v\nwant %v", m.name, version, ptr, got, want)
 				}
 			}
-			// What is shorter than its version says is of the version before.
+			// A payload shorter than its version requires is read as the previous version.
 			for version, layout := range m.layouts {
 				before, ok := m.layouts[version-1]
 				if !ok {
@@ -324,10 +324,10 @@ func TestLayouts(t *testing.T) {
 				for n := len(older); n < len(newer); n++ {
 					cut := event(m.provider, m.id, version, newer[:n])
 					if m.id == clr.IDGCGlobalHeapHistory && version == 4 && n >= len(older)+4 {
-						break // it has a part of a list
+						break // it ends inside a list
 					}
 					if m.id == clr.IDGCAllocationTick && version == 2 && n >= len(older)+8+ptr {
-						if _, err := clr.NewDecoder(ptr).Decode(cut); err == nil { // it has a part of a name
+						if _, err := clr.NewDecoder(ptr).Decode(cut); err == nil { // it ends inside a name
 							t.Errorf("%s, version %d cut at %d: no error", m.name, version, n)
 						}
 						continue
@@ -343,7 +343,7 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// TestLists: the values of the events that have many.
+// TestLists: the values of the events that contain many.
 func TestLists(t *testing.T) {
 	const edge = "Node:ptr Kind:u8 Flags:u32 Root:ptr"
 	for _, c := range []struct {
@@ -371,7 +371,7 @@ func TestLists(t *testing.T) {
 		for _, ptr := range []int{4, 8} {
 			value := strings.Replace(c.value, "-:pad ", map[int]string{4: "", 8: "-:u32 "}[ptr], 1)
 			head, want := fill(c.head, ptr, "")
-			// Where the count stands: after the index or first, or last.
+			// The position of the count: after the index or first, or last.
 			at := strings.Index(c.head, "-:")
 			before, _ := fill(c.head[:at], ptr, "")
 			count := func(n uint32) {
@@ -398,7 +398,7 @@ func TestLists(t *testing.T) {
 				t.Errorf("%s: %d values, %v, want 2, %v", c.name, c.count(e), got, want)
 			}
 			for i := range 2 {
-				// A fill counts on, so the second value is what follows the first.
+				// fill counts on, so the second value continues the first.
 				want := map[string]string{}
 				for field := range strings.FieldsSeq(value) {
 					key, kind, _ := strings.Cut(field, ":")
@@ -428,17 +428,17 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// offset is where a field of a layout stands.
+// offset returns the offset of a field of a layout.
 func offset(layout, field string, ptr int) int {
 	before, _ := fill(layout[:strings.Index(layout, field)], ptr, "")
 	return len(before)
 }
 
-// TestPerHeapHistory: as many generations as there are, five at most.
+// TestPerHeapHistory: as many generations as the payload contains, at most five.
 func TestPerHeapHistory(t *testing.T) {
 	for _, ptr := range []int{4, 8} {
 		d := clr.NewDecoder(ptr)
-		for n := 7; n >= 1; n-- { // after one that has more
+		for n := 7; n >= 1; n-- { // each after one that has more
 			layout := perHeapHistory(min(n, 5))
 			payload, want := fill(layout, ptr, "")
 			count := 2 + 7*ptr + 6*4
@@ -470,7 +470,7 @@ func TestPerHeapHistory(t *testing.T) {
 	}
 }
 
-// TestTimes: as many times as there are; those that nobody knows yet are passed over.
+// TestTimes: as many times as the payload contains; unknown ones are skipped.
 func TestTimes(t *testing.T) {
 	head, _ := fill(globalHistory+id+globalHistory2+globalHistory3, 8, "")
 	for promised := range uint32(12) {
@@ -479,7 +479,7 @@ func TestTimes(t *testing.T) {
 			for i := range there {
 				payload = binary.LittleEndian.AppendUint32(payload, uint32(100+i))
 			}
-			payload = append(payload, make([]byte, there%4)...) // a part of one is none
+			payload = append(payload, make([]byte, there%4)...) // an incomplete one is ignored
 			e := decode(t, clr.NewDecoder(8), event(clr.RuntimeProvider, clr.IDGCGlobalHeapHistory, 4, payload)).(*clr.GCGlobalHeapHistory)
 			want := min(int(promised), there, clr.Times)
 			if e.TimeCount != want {
@@ -494,8 +494,8 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// TestDynamicLayouts: the data of the events that a GC names itself; what is shorter is delivered
-// as it is.
+// TestDynamicLayouts: the data of the events that a GC names itself; data that is too short is
+// delivered undecoded.
 func TestDynamicLayouts(t *testing.T) {
 	for name, layout := range map[string]string{
 		"CommittedUsage":       "-:u16 InUse:u64 GlobalDecommit:u64 Free:u64 GlobalFree:u64 Bookkeeping:u64",
@@ -524,7 +524,7 @@ func TestDynamicLayouts(t *testing.T) {
 			}
 		}
 	}
-	// The data may not be longer than the event, which may end without the number of the runtime.
+	// The data must fit into the event, which may end without the CLR instance.
 	d := clr.NewDecoder(8)
 	d.Dynamic("X", func(e *clr.GCDynamicEvent) clr.Event {
 		if len(e.Data) != len("data") {
@@ -543,7 +543,7 @@ func TestDynamicLayouts(t *testing.T) {
 			t.Errorf("cut at %d: %+v", n, typed)
 		}
 	}
-	// Names up to 128 letters are looked up.
+	// Names of up to 128 letters are looked up.
 	for _, n := range []int{128, 129} {
 		name, called := strings.Repeat("n", n), false
 		d.Dynamic(name, func(*clr.GCDynamicEvent) clr.Event { called = true; return nil })
@@ -554,7 +554,8 @@ func TestDynamicLayouts(t *testing.T) {
 	}
 }
 
-// TestFoldedPins: what Reader has folded of pinned objects is in the event that stands for them.
+// TestFoldedPins: the event contains the totals of the pinned objects that the Reader folded into
+// it.
 func TestFoldedPins(t *testing.T) {
 	l := (&layout{ptr: 8}).pointer(1, 2).u64(64).text("T").u16(9)
 	d := clr.NewDecoder(8)
@@ -579,8 +580,8 @@ func TestFoldedPins(t *testing.T) {
 	}
 }
 
-// TestAmounts: old runtimes tell an amount in 32 bits, which overflows. Then it is at least what
-// makes a tick, and at most what one can be of its kind.
+// TestAmounts: old runtimes report an amount in 32 bits, which overflows. It is then limited to the
+// range from the size that triggers a tick to the maximum for its kind.
 func TestAmounts(t *testing.T) {
 	for _, c := range []struct {
 		amount int32
@@ -606,7 +607,7 @@ func TestAmounts(t *testing.T) {
 			t.Errorf("%d of kind %d: %d, want %d", c.amount, c.kind, e.Amount, c.want)
 		}
 	}
-	// The 64 bits of newer ones too.
+	// So is the 64-bit amount of newer ones.
 	l := (&layout{ptr: 8}).u32(1, 0).u16(9).u64(math.MaxUint64).pointer(5).text("T").u32(3)
 	if e := decode(t, clr.NewDecoder(8), event(clr.RuntimeProvider, clr.IDGCAllocationTick, 2, l.b)).(*clr.GCAllocationTick); e.Amount != 90_000 || e.Heap != 3 {
 		t.Errorf("%+v", e)
@@ -635,7 +636,7 @@ func TestTypes(t *testing.T) {
 			t.Errorf("a second type: %+v", v)
 		}
 	}
-	// No more are promised than there can be.
+	// The count never exceeds what the payload has room for.
 	const least = 8 + 8 + 4 + 4 + 1 + 2 + 4
 	for n := range 3*least + 1 {
 		e := decode(t, clr.NewDecoder(8), event(clr.RuntimeProvider, 15, 0, list(100, make([]byte, n)...))).(*clr.BulkType)
@@ -702,7 +703,7 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// TestNumbers: what programs of others depend on has the value that the runtime gives it.
+// TestNumbers: constants on which other programs depend have the values of the runtime.
 func TestNumbers(t *testing.T) {
 	for name, v := range map[string][2]uint64{
 		"GC": {clr.KeywordGC, 0x1}, "GCHandle": {clr.KeywordGCHandle, 0x2}, "Type": {clr.KeywordType, 0x80000}, "GCHeapDump": {clr.KeywordGCHeapDump, 0x100000},
@@ -734,7 +735,8 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestOneDecoder: kinds of several streams, and more kinds than there were, find their events.
+// TestOneDecoder: one Decoder finds the specs for kinds of several streams, and for kinds beyond
+// those seen so far.
 func TestOneDecoder(t *testing.T) {
 	d := clr.NewDecoder(8)
 	start := func(index int) *parse.Event {
@@ -748,7 +750,7 @@ func TestOneDecoder(t *testing.T) {
 			if _, ok := decode(t, d, start(index)).(*clr.GCStart); !ok {
 				t.Errorf("index %d: no GCStart", index)
 			}
-			end.Meta.Index = index // the same place, in another stream
+			end.Meta.Index = index // the same index, in another stream
 			if _, ok := decode(t, d, end).(*clr.GCEnd); !ok {
 				t.Errorf("index %d: no GCEnd", index)
 			}
@@ -759,7 +761,7 @@ func TestOneDecoder(t *testing.T) {
 	}
 }
 
-// TestPayloadStrings: names end at a zero letter, not at a zero byte.
+// TestPayloadStrings: names end at a zero code unit, not at a zero byte.
 func TestPayloadStrings(t *testing.T) {
 	for _, c := range []struct{ bytes, want string }{
 		{"a\x00\x00b\x00\x00", "a\u6200"},

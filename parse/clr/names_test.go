@@ -8,8 +8,7 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// TestAllNames: what each value of each enumeration is called, from 0 on, and the first that has
-// no name.
+// TestAllNames: the name of each value of each enumeration, from 0 to the first one without a name.
 func TestAllNames(t *testing.T) {
 	for kind, c := range map[string]struct {
 		show  func(v uint32) fmt.Stringer
@@ -61,7 +60,7 @@ func TestAllNames(t *testing.T) {
 	}
 }
 
-// TestUnnamed: a value without a name is read again as it was written, and nothing like it.
+// TestUnnamed: the text of a value without a name is parsed back; similar texts are rejected.
 func TestUnnamed(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -106,7 +105,7 @@ func TestUnnamed(t *testing.T) {
 // TestSteps: the four generations in the bits of CondemnReasons0.
 func TestSteps(t *testing.T) {
 	for v := range 1 << 8 {
-		g := clr.CondemnedGenerations(v) | 1<<8 // the bits above are of no interest
+		g := clr.CondemnedGenerations(v) | 1<<8 // higher bits are ignored
 		steps := [4]int{g.Initial(), g.Final(), g.BudgetExceeded(), g.TimeTuning()}
 		if want := [4]int{v & 3, v / 4 & 3, v / 16 & 3, v / 64}; steps != want {
 			t.Errorf("%#x is %v, want %v", v, steps, want)
@@ -120,8 +119,8 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// TestMechanismReasons: the highest bit below the one that says that it was done, and back from its
-// name.
+// TestMechanismReasons: the highest bit below mechanismDone is the reason, and its name is parsed
+// back.
 func TestMechanismReasons(t *testing.T) {
 	compact := strings.Fields("LowEphemeral HighFragmentation NoGaps LOHForced LastGCBeforeOOM InducedCompacting FragmentedGen0 HighMemoryLoad HighMemoryFragmentation VeryHighMemoryFragmentation NoGCMode Aggressive")
 	expand := strings.Fields("ReuseNormal ReuseBestFit NewSegmentPromoteEphemeral NewSegment NoMemory NextFullGC")
@@ -157,7 +156,7 @@ func TestMechanismReasons(t *testing.T) {
 	if done.CompactReason() != "Compact" || done.ExpandReason() != "Expand" || done.Reason() != done || clr.HeapMechanism(0).Reason() != 0 {
 		t.Errorf("%q and %q, %#x", done.CompactReason(), done.ExpandReason(), uint32(done.Reason()))
 	}
-	for name, kinds := range map[string][2]bool{ // a reason to compact, to expand
+	for name, kinds := range map[string][2]bool{ // whether it is a reason to compact, to expand
 		"Compact": {true, false}, "Expand": {false, true}, "NoGaps": {true, false}, "NoMemory": {false, true},
 		"Compact(31)": {}, "Expand(31)": {}, "": {}, "Compac": {}, "Compact ": {}, "nogaps": {},
 	} {

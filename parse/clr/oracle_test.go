@@ -20,7 +20,7 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// oracleEvent is an event as TraceEvent decoded it.
+// An oracleEvent is an event as TraceEvent decoded it.
 type oracleEvent struct {
 	Q        int64           `json:"q"`
 	TID      int64           `json:"tid"`
@@ -31,8 +31,7 @@ type oracleEvent struct {
 
 type fields map[string]any
 
-// leftOut are the fields of TraceEvent's that an event of this package has not, with
-// the reason.
+// leftOut contains the fields of TraceEvent that an event of this package lacks, with the reason.
 var leftOut = map[string]string{
 	"R4.Depth":     "TraceEvent takes it from what was promoted; the event has no such field",
 	"R29.TypeName": "TraceEvent looks it up in other events; the event has no such field",
@@ -40,16 +39,17 @@ var leftOut = map[string]string{
 	"R39.DataSize": "the length of the data",
 }
 
-// originals are the recordings that those were made from which TraceEvent refuses, reads
-// in part, or whose events it takes for version 0 because only labels tell it.
+// originals maps the recordings that TraceEvent rejects, reads only in part, or whose events it
+// takes for version 0 because only labels contain the version, to the recordings they were made
+// from.
 var originals = map[string]string{
 	"v6-net8-datas-alien": "net8-datas-churn",
 	"v6-net8-wks-cut":     "net8-wks-churn",
-	"v6-merge-kvversion":  "core31-wks-churn", // of the other process the clock was moved
+	"v6-merge-kvversion":  "core31-wks-churn", // the clock of the other process was shifted
 }
 
-// TestOracle decodes every recording and compares what TraceEvent made of the same
-// events, field by field. The oracle holds the first of each kind.
+// TestOracle decodes every recording and compares the events with what TraceEvent decoded, field by
+// field. The oracle contains the first events of each kind.
 func TestOracle(t *testing.T) {
 	kinds := map[string]int{}
 	for _, folder := range []string{"traces", "heap-traces"} {
@@ -139,7 +139,7 @@ func compareFields(t *testing.T, kind string, at int64, got fields, raw json.Raw
 	for name, w := range want {
 		v, ok := got[name]
 		switch {
-		case !ok && (w == nil || leftOut[kind+"."+name] != ""): // nil: not of this version
+		case !ok && (w == nil || leftOut[kind+"."+name] != ""): // nil: this version does not have it
 		case !ok:
 			t.Errorf("event %s has no field %s, which TraceEvent says is %v", kind, name, w)
 		case fmt.Sprint(v) != fmt.Sprint(w):
@@ -147,7 +147,7 @@ func compareFields(t *testing.T, kind string, at int64, got fields, raw json.Raw
 		}
 	}
 	for name := range got {
-		// Of bulk events only the first have their values.
+		// The oracle has values only for the first bulk events.
 		if _, ok := want[name]; !ok && name != "Values" {
 			t.Errorf("event %s: TraceEvent has no field %s: %s", kind, name, raw)
 		}
@@ -158,13 +158,13 @@ func key(provider string, id int, q int64, tid uint64) string {
 	return fmt.Sprintf("%s%d@%d/%d", provider, id, q, tid)
 }
 
-// with adds to the fields of an event what all have.
+// with adds the fields that all events have to those of e.
 func (f fields) with(e clr.Event) fields {
 	f["ClrInstanceID"] = e.InstanceID()
 	return f
 }
 
-// bit is a flag as TraceEvent shows it.
+// bit returns a flag as TraceEvent shows it.
 func bit(b bool) int {
 	if b {
 		return 1
@@ -172,7 +172,7 @@ func bit(b bool) int {
 	return 0
 }
 
-// values lists the values of a bulk event: the oracle has 64 of them.
+// values lists the values of a bulk event, at most 64 as in the oracle.
 func values[V any](count int, at func(int) V, show func(V) fields) (list []fields) {
 	for i := range min(count, 64) {
 		list = append(list, show(at(i)))
@@ -180,8 +180,8 @@ func values[V any](count int, at func(int) V, show func(V) fields) (list []field
 	return list
 }
 
-// dynamicFields is the data of a dynamic event from its fields, which follow each other as in
-// the event; its version is where the struct has the number of the runtime.
+// dynamicFields lists the data of a dynamic event from the fields of its struct, which are in the
+// order of the event. The event's version takes the place of the CLR instance in the struct.
 func dynamicFields(name string, e any) fields {
 	b, err := binary.Append(nil, binary.LittleEndian, e)
 	if err != nil {
@@ -239,7 +239,7 @@ func oracleFields(e clr.Event) fields {
 			f["CondemnReasons0"], f["CondemnReasons1"] = uint32(e.CondemnedGenerations), uint32(e.Condemned)
 		}
 		if e.TimeCount > 0 {
-			times := make([]int32, e.TimeCount) // TraceEvent prints them signed
+			times := make([]int32, e.TimeCount) // TraceEvent prints them as signed numbers
 			for i := range times {
 				times[i] = int32(e.Times[i])
 			}
@@ -321,7 +321,7 @@ func oracleFields(e clr.Event) fields {
 		return fields{
 			"Sku": e.Sku, "BclMajorVersion": e.BCLVersion[0], "BclMinorVersion": e.BCLVersion[1], "BclBuildNumber": e.BCLVersion[2], "BclQfeNumber": e.BCLVersion[3],
 			"VMMajorVersion": e.VMVersion[0], "VMMinorVersion": e.VMVersion[1], "VMBuildNumber": e.VMVersion[2], "VMQfeNumber": e.VMVersion[3],
-			"StartupFlags": e.StartupFlags, "StartupMode": e.StartupMode, "CommandLine": e.CommandLine, "RuntimeDllPath": filepath.Base(e.RuntimeDLLPath.String()), // the oracle has the name only
+			"StartupFlags": e.StartupFlags, "StartupMode": e.StartupMode, "CommandLine": e.CommandLine, "RuntimeDllPath": filepath.Base(e.RuntimeDLLPath.String()), // the oracle has only the name
 			"ComObjectGuid": fmt.Sprintf("%x-%x-%x-%x-%x", g[0:4], g[4:6], g[6:8], g[8:10], g[10:]),
 		}.with(e)
 	case *clr.GCBulkRootEdge:
@@ -358,17 +358,17 @@ func oracleFields(e clr.Event) fields {
 	return nil
 }
 
-// mechanism is what TraceEvent makes of the bits: the reason's index, 1024 if the
+// mechanism returns what TraceEvent makes of the bits: the index of the reason, or 1024 if the
 // mechanism was not used.
 func mechanism(m clr.HeapMechanism) int {
 	i := bits.Len32(uint32(m)&^(1<<31)) - 1
-	if !m.Done() || i > 10 { // it does not know 11, aggressive
+	if !m.Done() || i > 10 { // TraceEvent does not know 11, aggressive
 		return 1024
 	}
 	return i
 }
 
-// genData is the generations of a heap like the oracle's.
+// genData returns the generations of a heap in the form of the oracle.
 func genData(e *clr.GCPerHeapHistory) []fields {
 	return values(e.Generations, func(i int) *clr.HeapGeneration { return &e.Generation[i] }, func(g *clr.HeapGeneration) fields {
 		rate := int64(0)

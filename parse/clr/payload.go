@@ -6,8 +6,8 @@ import (
 	"github.com/gclog/gclog/parse"
 )
 
-// A payload reads the fields of an event one after the other. Like a cursor of
-// package parse it is sticky: past the end, bad is set and zeros are read.
+// A payload reads the fields of an event one after the other. Like a cursor of package parse it is
+// sticky: after the first read past the end, bad is set and every read returns zero.
 type payload struct {
 	b   []byte
 	off int
@@ -55,7 +55,7 @@ func (p *payload) u64() uint64 {
 	return 0
 }
 
-// pointer reads a field of the size of a pointer.
+// pointer reads a pointer-sized field.
 func (p *payload) pointer() uint64 {
 	if p.ptr == 4 {
 		return uint64(p.u32())
@@ -78,8 +78,8 @@ func (p *payload) utf16z() UTF16 {
 	return nil
 }
 
-// UTF16 is a name as it stands in a payload: UTF-16LE without the zero at its
-// end. It comes from the target and may hold anything.
+// UTF16 is a name as it is in a payload: UTF-16LE without the terminating zero. It comes from the
+// target and may contain anything.
 type UTF16 []byte
 
 // String returns the name as UTF-8.
@@ -88,8 +88,8 @@ func (s UTF16) String() string { return string(parse.AppendUTF16(nil, s)) }
 // Append appends the name to dst as UTF-8.
 func (s UTF16) Append(dst []byte) []byte { return parse.AppendUTF16(dst, s) }
 
-// optional16 reads the CLR instance at the end of an event whose oldest version
-// lacks it.
+// optional16 reads the CLR instance at the end of an event. The event's oldest version does not
+// contain it.
 func (p *payload) optional16() uint16 {
 	if p.rest() < 2 {
 		return 0
@@ -97,8 +97,8 @@ func (p *payload) optional16() uint16 {
 	return p.u16()
 }
 
-// items returns the n values of size bytes that follow; fewer if the payload
-// ends first, which only a runtime that cut its own event does.
+// items returns the n values of size bytes that follow, or fewer if the payload ends first. That
+// only happens if the runtime truncated its own event.
 func (p *payload) items(n uint32, size int) (int, []byte) {
 	count := min(int64(n), int64(p.rest()/size))
 	return int(count), p.take(int(count) * size)

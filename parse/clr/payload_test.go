@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestPayload: each read takes its bytes and none beyond the last, and after one that failed
-// nothing is read.
+// TestPayload: each read consumes its bytes and none past the end, and nothing is read after a
+// failure.
 func TestPayload(t *testing.T) {
 	b := []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
 	for name, c := range map[string]struct {
@@ -45,11 +45,11 @@ func TestPayload(t *testing.T) {
 	}
 }
 
-// TestPayloadTexts: a text ends at a zero letter, which is read with it.
+// TestPayloadTexts: a text ends at a zero code unit, which is consumed too.
 func TestPayloadTexts(t *testing.T) {
 	for _, c := range []struct {
 		b, want string
-		rest    int // -1: it does not end
+		rest    int // -1: it is not terminated
 	}{
 		{"a\x00\x00\x00rest", "a\x00", 4},
 		{"\x00\x00", "", 0},

@@ -1,24 +1,24 @@
 package clr
 
-// A BGCPhase is a point in the life of a background collection (P 11-19).
+// A BGCPhase is a point in the course of a background collection (P 11-19).
 type BGCPhase uint8
 
-// The points, in the order in which they are passed.
+// The points, in the order in which they are reached.
 const (
 	BGCBegin             BGCPhase = iota // 11
 	BGCInitialPauseEnd                   // 12: end of the first non-concurrent part
 	BGCConcurrentMarkEnd                 // 13
 	BGCFinalPauseBegin                   // 14
 	BGCFinalPauseEnd                     // 15
-	BGCSweepBegin                        // 16: begin of the second concurrent part
+	BGCSweepBegin                        // 16: start of the second concurrent part
 	BGCSweepEnd                          // 17
-	BGCPlanEnd                           // 18, of old runtimes
-	BGCOldSweepEnd                       // 19, of old runtimes
-	BGCPhases                            // how many there are
+	BGCPlanEnd                           // 18, in old runtimes
+	BGCOldSweepEnd                       // 19, in old runtimes
+	BGCPhases                            // their number
 )
 
-// BGCPhaseEvent says that a heap passed a point of a background collection.
-// Server GC sends one for each heap.
+// BGCPhaseEvent reports that a heap reached a point of a background collection. Server GC sends one
+// for each heap.
 type BGCPhaseEvent struct {
 	Instance
 	Phase BGCPhase
@@ -33,7 +33,7 @@ func bgcPhase(phase BGCPhase) decodeFunc {
 	}
 }
 
-// BGC1stSweepEnd says that the first sweep of a generation is done (P 26).
+// BGC1stSweepEnd reports that the first sweep of a generation is done (P 26).
 type BGC1stSweepEnd struct {
 	Instance
 	Generation uint32
@@ -59,14 +59,14 @@ func (d *Decoder) bgcDrainMark(p *payload, _ int) Event {
 	return e
 }
 
-// BGCRevisit counts what was written to during concurrent marking and had to be
-// visited again (P 21). A thread tells it after each generation of its heap. What was told
-// of it since the last one that is not Large is told again.
+// BGCRevisit counts the memory that was written to during concurrent marking and had to be visited
+// again (P 21). A heap's GC thread sends it after each generation, with running totals: each event
+// includes the counts of those sent since the last event that is not Large.
 type BGCRevisit struct {
 	Instance
 	Pages   uint64
 	Objects uint64 // references that were followed
-	Large   bool   // not gen2: large and pinned objects, with regions in pauses also gen0 and gen1
+	Large   bool   // not gen2: large and pinned objects; with regions, in pauses also gen0 and gen1
 }
 
 func (d *Decoder) bgcRevisit(p *payload, _ int) Event {
@@ -76,8 +76,8 @@ func (d *Decoder) bgcRevisit(p *payload, _ int) Event {
 	return e
 }
 
-// BGCOverflow counts what of a generation had to be gone through again because the mark
-// stack overflowed (P 22). With regions it is told of every background collection.
+// BGCOverflow counts the objects of a generation that had to be scanned again because the mark
+// stack overflowed (P 22). With regions it is sent in every background collection.
 type BGCOverflow struct {
 	Instance
 	Min, Max, Objects uint64
@@ -95,11 +95,11 @@ func (d *Decoder) bgcOverflow(p *payload, version int) Event {
 	return e
 }
 
-// BGCAllocWait says that a thread begins or ends to wait with an allocation for
-// a background collection (P 23, 24).
+// BGCAllocWait reports that a thread starts or stops waiting in an allocation for a background
+// collection (P 23, 24).
 type BGCAllocWait struct {
 	Instance
-	Reason uint32 // 9 for a segment, 10 during the sweep, 11 over the limit
+	Reason uint32 // 9: waiting for a segment, 10: during the sweep, 11: over the limit
 	End    bool
 }
 
@@ -112,11 +112,11 @@ func bgcAllocWait(end bool) decodeFunc {
 	}
 }
 
-// GCFullNotify announces a full collection to those who registered (P 25).
+// GCFullNotify announces a full collection to registered listeners (P 25).
 type GCFullNotify struct {
 	Instance
 	Generation uint32
-	Alloc      bool // because of an allocation
+	Alloc      bool // caused by an allocation
 }
 
 func (d *Decoder) fullNotify(p *payload, _ int) Event {

@@ -7,7 +7,7 @@ const (
 	RundownProvider = "Microsoft-Windows-DotNETRuntimeRundown"
 )
 
-// Keywords of the runtime provider; KeywordGC is that of the private one too.
+// Keywords of the runtime provider; KeywordGC is also that of the private provider.
 const (
 	KeywordGC                = 0x1
 	KeywordGCHandle          = 0x2
@@ -19,7 +19,7 @@ const (
 	KeywordAllocationSampled = 0x80000000000
 )
 
-// Levels of events. Higher ones include the lower.
+// Levels of events. A higher level includes the lower ones.
 const (
 	LevelCritical      = 1
 	LevelError         = 2
@@ -113,8 +113,8 @@ const (
 	IDRundownRuntimeInformation = 187
 )
 
-// RecordingProvider is no provider of the runtime: gclog itself writes its events into what it
-// records, for what the stream does not tell.
+// RecordingProvider is not a provider of the runtime: gclog writes its own events into recordings
+// for facts that the stream does not contain.
 const RecordingProvider = "gclog"
 
 // IDRecordedProcess is the event id of RecordedProcess.

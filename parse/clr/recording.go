@@ -5,10 +5,10 @@ import (
 	"unicode/utf16"
 )
 
-// RecordedProcess is what whoever recorded a process knew of it, and its runtime need not tell
-// (docs/events.md, Recordings).
+// RecordedProcess contains what the recorder of a process knew about it and the runtime may not
+// report (docs/events.md, Recordings).
 type RecordedProcess struct {
-	Instance             // always 0: the event is no runtime's
+	Instance             // always 0: the event does not come from a runtime
 	Name           UTF16 // of the program
 	RuntimeVersion UTF16 // "8.0.14"
 	Flavor         UTF16 // "CoreCLR" or "NativeAOT"
@@ -22,7 +22,7 @@ func (d *Decoder) recordedProcess(p *payload, _ int) Event {
 	return e
 }
 
-// The types of fields in the metadata of events: those of .NET's TypeCode.
+// Types of fields in event metadata, numbered as in .NET's TypeCode.
 const (
 	fieldInt64  = 11
 	fieldString = 18
@@ -37,8 +37,8 @@ func AppendRecordedProcess(b []byte, name, runtimeVersion, flavor, gc string, st
 	return binary.LittleEndian.AppendUint64(b, uint64(started))
 }
 
-// AppendRecordedProcessMetadata appends the payload of a row of metadata in V4: what readers
-// need that do not know the event.
+// AppendRecordedProcessMetadata appends the payload of a V4 metadata row for RecordedProcess, for
+// readers that do not know the event.
 func AppendRecordedProcessMetadata(b []byte, id uint32) []byte {
 	b = binary.LittleEndian.AppendUint32(b, id)
 	b = appendUTF16z(b, RecordingProvider)

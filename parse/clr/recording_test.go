@@ -9,10 +9,10 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// TestRecordedProcess: what gclog writes into a recording is an event like any other, whose
-// metadata describes it to readers that do not know it.
+// TestRecordedProcess: an event that gclog writes into a recording is like any other; its metadata
+// describes it to readers that do not know it.
 func TestRecordedProcess(t *testing.T) {
-	const id, text, int64s = 77, 18, 11 // the types as .NET's TypeCode has them
+	const id, text, int64s = 77, 18, 11 // types as in .NET's TypeCode
 	l := (&layout{}).u32(id).text("gclog").u32(1).text("RecordedProcess").u64(0).u32(0, 4, 5)
 	l.u32(text).text("Name").u32(text).text("RuntimeVersion").u32(text).text("Flavor").u32(text).text("GC").u32(int64s).text("Started")
 	blob := clr.AppendRecordedProcessMetadata([]byte("x"), id)

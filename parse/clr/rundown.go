@@ -9,7 +9,7 @@ const (
 	SettingNoAffinitize   = 0x10
 )
 
-// GCSettings are the limits that the GC works with (D 10, .NET 7).
+// GCSettings contains the limits under which the GC works (D 10, .NET 7).
 type GCSettings struct {
 	Instance
 	HardLimit            uint64 // bytes, 0: none
@@ -37,8 +37,8 @@ const (
 	StartupServerGC     = 0x1000
 )
 
-// RuntimeInformation describes the runtime (R 187 at its start, D 187 at the end
-// of a session with rundown).
+// RuntimeInformation describes the runtime (R 187 when it starts, D 187 at the end of a session
+// with rundown).
 type RuntimeInformation struct {
 	Instance
 	Sku            uint16

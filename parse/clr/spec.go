@@ -1,17 +1,17 @@
 package clr
 
-// A decodeFunc fills the Decoder's struct of an event from p. A payload that
-// ends too early leaves p.bad set.
+// A decodeFunc decodes p into the Decoder's struct for the event. If the payload is too short, it
+// leaves p.bad set.
 type decodeFunc func(d *Decoder, p *payload, version int) Event
 
-// A spec is all that is known about a kind of event. A new event is one row in
-// the table below, a struct, and a function that fills it.
+// A spec describes a kind of event. A new event needs a row in the table below, a struct, and a
+// function that fills the struct in.
 type spec struct {
 	provider string
 	id       int
-	name     string // as the runtime's manifest calls it
-	bytes    int    // least payload, without the pointers
-	pointers int    // pointers in it
+	name     string // its name in the runtime's manifest
+	bytes    int    // minimum length of the payload, without its pointers
+	pointers int    // number of pointers in it
 	decode   decodeFunc
 }
 
@@ -26,8 +26,8 @@ func find(provider string, id int) *spec {
 	return nil
 }
 
-// Name returns what the runtime calls an event, "" if this package does not know
-// it: native runtime events do not carry their names.
+// Name returns the runtime's name of an event, or "" if this package does not know the event.
+// Native runtime events do not contain their names.
 func Name(provider string, id int) string {
 	if s := find(provider, id); s != nil {
 		return s.name
