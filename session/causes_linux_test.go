@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestLeavesNothing: whatever is found out about a process, no file stays open, and those that are
+// TestLeavesNothing: none of the queries about a process leaves a file open, and files that stay
 // open for some time are closed in every program that gclog starts.
 func TestLeavesNothing(t *testing.T) {
 	p := run(t, spec{Sockets: []string{exact}, Threads: []string{".NET Server GC"}})
@@ -73,7 +73,7 @@ func TestLeavesNothing(t *testing.T) {
 		s.Close()
 		w.Close()
 		m.Close()
-		later, err := os.Open(file) // it has a number of those that were closed just now
+		later, err := os.Open(file) // it has a descriptor number that was closed just now
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,8 +90,8 @@ func TestLeavesNothing(t *testing.T) {
 	leavesNothing(t, os.Getpid(), func() { all(withHelper) })
 }
 
-// TestNoFiles: where gclog may open no more files nothing is found out, and nothing is taken for what
-// it is not.
+// TestNoFiles: when gclog is out of file descriptors it finds out nothing, and draws no wrong
+// conclusions.
 func TestNoFiles(t *testing.T) {
 	p := run(t, spec{Sockets: []string{exact}, Map: libcoreclr(t, "8.0.22"), Threads: []string{".NET Finalizer"}})
 	for _, helper := range [][]string{nil, helperArguments} {
@@ -148,7 +148,7 @@ func TestNoFiles(t *testing.T) {
 	}
 }
 
-// checkCloseOnExec checks that nothing that is open now will be in a program that is started.
+// checkCloseOnExec checks that no file that is open now is inherited by a program that is started.
 func checkCloseOnExec(t *testing.T) {
 	t.Helper()
 	list, err := os.ReadDir("/proc/self/fdinfo")
@@ -162,14 +162,15 @@ func checkCloseOnExec(t *testing.T) {
 		if fd, _ := strconv.Atoi(d.Name()); fd > 2 && b != nil && flags&unix.O_CLOEXEC == 0 {
 			name, _ := os.Readlink("/proc/self/fd/" + d.Name())
 			if !strings.HasPrefix(name, "/proc/") && !strings.HasPrefix(name, "/sys/") && !strings.HasPrefix(name, "socket:") {
-				continue // what the test was started with
+				continue // the test inherited it
 			}
 			t.Errorf("file %d stays open in programs that are started: %s", fd, name)
 		}
 	}
 }
 
-// TestTempDirTrouble: what may have kept a runtime from making its socket, or what became of it.
+// TestTempDirTrouble: what may have kept a runtime from creating its socket, or what happened to
+// the socket.
 func TestTempDirTrouble(t *testing.T) {
 	dotnet := func() spec { return spec{Map: libcoreclr(t, "8.0.22")} }
 	check := func(t *testing.T, p *process, kind, words string) {
@@ -237,7 +238,7 @@ func TestTempDirTrouble(t *testing.T) {
 	t.Run("long", func(t *testing.T) {
 		p := run(t, spec{Sockets: []string{exact}})
 		target := find(t, p)
-		room := 107 - len("/"+filepath.Base(target.Socket())) // of sun_path, with its zero
+		room := 107 - len("/"+filepath.Base(target.Socket())) // size of sun_path less the terminating zero
 		for length, want := range map[int]string{room: "no-socket", room + 1: "tmpdir-long"} {
 			target.UseTempDir("/" + strings.Repeat("d", length-1))
 			if got := target.TempDirTrouble(); got != want && !(want == "no-socket" && got == "socket-deleted") {
@@ -247,7 +248,8 @@ func TestTempDirTrouble(t *testing.T) {
 	})
 }
 
-// TestWhyNoSocket: why a socket could not be looked for goes before what may be else.
+// TestWhyNoSocket: the reason why a socket could not be searched for takes precedence over other
+// causes.
 func TestWhyNoSocket(t *testing.T) {
 	dotnet := find(t, run(t, spec{Sockets: []string{exact}, Map: libcoreclr(t, "8.0.22")}))
 	other := find(t, run(t, spec{Sockets: []string{exact}}))
@@ -286,7 +288,7 @@ func TestWhyNoSocket(t *testing.T) {
 	}
 }
 
-// TestDialError: what is said of a process that cannot be connected to.
+// TestDialError: the error for a process that cannot be connected to.
 func TestDialError(t *testing.T) {
 	p := run(t, spec{Sockets: []string{exact}})
 	target := find(t, p)
@@ -323,7 +325,8 @@ func TestDialError(t *testing.T) {
 	refused(t, target.DialError(unix.EIO), session.CauseNoSuchProcess, "does not exist any more")
 }
 
-// TestDescribe: what is known of a process, with its socket or without one, and nothing of none.
+// TestDescribe: what is known about a process, with its socket or without one, and the result if
+// there is no process.
 func TestDescribe(t *testing.T) {
 	h := new(session.Host)
 	p := run(t, spec{Sockets: []string{exact}}, "OTEL_A=b")
@@ -364,9 +367,9 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// TestTracer: who debugs a process.
+// TestTracer: the process that debugs another one.
 func TestTracer(t *testing.T) {
-	goruntime.LockOSThread() // it is a thread that does
+	goruntime.LockOSThread() // the tracer is a thread
 	defer goruntime.UnlockOSThread()
 	cmd := exec.Command("true")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
@@ -387,7 +390,7 @@ func TestTracer(t *testing.T) {
 	}
 }
 
-// TestPeerProcess: who is at the other end is told of a unix socket only.
+// TestPeerProcess: only a unix socket shows the process at the other end.
 func TestPeerProcess(t *testing.T) {
 	path := filepath.Join(shortDir(t), "socket")
 	listenAs(t, path)
@@ -409,7 +412,7 @@ func TestPeerProcess(t *testing.T) {
 	}
 }
 
-// asNobody runs a helper as a user who may look at nothing, but for capabilities.
+// asNobody runs a helper as a user without any rights except the given capabilities.
 func asNobody(t *testing.T, s spec, capabilities ...uintptr) string {
 	t.Helper()
 	b, err := json.Marshal(s)
@@ -423,7 +426,8 @@ func asNobody(t *testing.T, s spec, capabilities ...uintptr) string {
 	return output(t, cmd)
 }
 
-// TestFindWithCapabilities: who is not root can reach processes of others with two capabilities.
+// TestFindWithCapabilities: without being root, gclog can reach processes of other users with two
+// capabilities.
 func TestFindWithCapabilities(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give capabilities")
@@ -445,8 +449,8 @@ func TestFindWithCapabilities(t *testing.T) {
 	}
 }
 
-// TestFindWithoutPtrace: root of a container may look at its own processes, but not into those of
-// others, and is told what is missing.
+// TestFindWithoutPtrace: root of a container can look into its own processes, but not into those of
+// others, and the error says what is missing.
 func TestFindWithoutPtrace(t *testing.T) {
 	setpriv, err := exec.LookPath("setpriv")
 	if err != nil || os.Geteuid() != 0 {
@@ -469,8 +473,8 @@ func TestFindWithoutPtrace(t *testing.T) {
 	}
 }
 
-// TestListOfOthers: who may not look into processes of others lists those that look like .NET by what
-// everybody may see.
+// TestListOfOthers: a user without access to the processes of others gets a list of those that look
+// like .NET by what is visible to everybody.
 func TestListOfOthers(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can become nobody")
@@ -503,7 +507,8 @@ func TestListOfOthers(t *testing.T) {
 	}
 }
 
-// TestOutcomeForNobody: to those who may not know it the kernel does not tell how a process ended.
+// TestOutcomeForNobody: the kernel does not show how a process ended to a user without the right to
+// see it.
 func TestOutcomeForNobody(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can become nobody")
@@ -541,8 +546,8 @@ func openedBy(pid int, path string) bool {
 	return slices.ContainsFunc(links, func(link string) bool { to, _ := os.Readlink(link); return to == path })
 }
 
-// TestFamilyCount: the members are counted whatever they run, those that are new and those that ran
-// something else before.
+// TestFamilyCount: members are counted whatever program they run, including new ones and those that
+// ran another program before.
 func TestFamilyCount(t *testing.T) {
 	dir := shortDir(t)
 	f := new(session.Host).NewFamily("GCLOG_FAMILY", dir)

@@ -8,23 +8,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A memoryGroup is the control group that accounts for the memory of a process: the
-// folders of the group and of those above it, as far up as the mount shows them.
+// A memoryGroup is the control group that accounts for the memory of a process: the directories of
+// the group and of its ancestors, as far up as the mount shows them.
 type memoryGroup struct {
-	dirs    []int // the own one first
+	dirs    []int // the group's own directory first
 	version int   // of the interface: 1 or 2
 }
 
-// Limits for what is read of groups.
+// Limits for reading groups.
 const (
 	maxGroups     = 64 << 10 // bytes of /proc/PID/cgroup
 	maxGroupDepth = 64
 )
 
-// openMemoryGroup finds the group of a process, whose folder in /proc is open. It is
-// looked for where groups are mounted for us, and, because a container shows only its
-// own groups, where they are mounted for the process. Nothing is followed out of its
-// root, and nothing but the kernel's own files is opened.
+// openMemoryGroup finds the memory group of a process. The process's directory in /proc must be
+// open. The group is searched for in gclog's own mounts and then, because a container shows only
+// its own groups, in those of the process. No link out of the process's root is followed, and only
+// files of the kernel are opened.
 func openMemoryGroup(proc int, g *guard) memoryGroup {
 	path, version, ok := memoryGroupPath(proc)
 	if !ok {
@@ -40,8 +40,8 @@ func openMemoryGroup(proc int, g *guard) memoryGroup {
 	return memoryGroup{openGroupDirs(proc, g, path, version), version}
 }
 
-// memoryGroupPath returns the path of the group as this process sees it: a group that
-// is not below the root of our own namespace begins with "/..".
+// memoryGroupPath returns the path of the group as gclog sees it: if the group is not below the
+// root of gclog's own cgroup namespace, the path starts with "/..".
 func memoryGroupPath(proc int) (path string, version int, ok bool) {
 	b, err := readAllIn(proc, "cgroup", maxGroups)
 	if err != nil {
@@ -63,8 +63,8 @@ func memoryGroupPath(proc int) (path string, version int, ok bool) {
 
 func isMemory(controller []byte) bool { return string(controller) == "memory" }
 
-// openGroupDirs opens the folders of a group in the mounts that a process sees, which
-// is told by its own folder in /proc.
+// openGroupDirs opens the directories of a group in the mounts of a process. proc is that process's
+// directory in /proc.
 func openGroupDirs(proc int, g *guard, path string, version int) []int {
 	t, err := openTree(proc, g)
 	if err != nil {
@@ -91,8 +91,8 @@ func (m *mount) hasMemory(version int) bool {
 	return m.system == "cgroup" && slices.Contains(strings.Split(m.options, ","), "memory")
 }
 
-// pathBelow returns the steps from a folder to one below it. There are none that lead
-// upwards.
+// pathBelow returns the steps from root down to path. ok is false if path is not below root or a
+// step leads upward.
 func pathBelow(root, path string) (steps []string, ok bool) {
 	above, steps := split(root), split(path)
 	if len(steps) < len(above) || !slices.Equal(above, steps[:len(above)]) {
@@ -106,8 +106,8 @@ func split(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
 }
 
-// openDirs opens a mount point of groups and the folders from there on, the last one
-// first. All of them or none.
+// openDirs opens a mount point of groups and the directories below it, and returns the deepest one
+// first. It opens all of them or none.
 func (t *tree) openDirs(point string, steps []string) (dirs []int) {
 	at, err := t.open(point)
 	for {
@@ -127,17 +127,17 @@ func (t *tree) openDirs(point string, steps []string) (dirs []int) {
 	}
 }
 
-// isGroup reports whether a file is one of the kernel's about groups. What a process has
-// mounted there itself may be anything.
+// isGroup reports whether a file belongs to the kernel's cgroup file systems. A process may have
+// mounted anything else there.
 func isGroup(fd int) bool {
 	var st unix.Statfs_t
-	_ = unix.Fstatfs(fd, &st) // without success all is 0
+	_ = unix.Fstatfs(fd, &st) // on an error st stays zero
 	return st.Type == unix.CGROUP_SUPER_MAGIC || st.Type == unix.CGROUP2_SUPER_MAGIC
 }
 
 func (g *memoryGroup) close() { closeFiles(g.dirs) }
 
-// openGroupFile opens a file of a group, if there is one. What a process has mounted over it is
+// openGroupFile opens a file of a group, if it exists. A file that a process has mounted over it is
 // not touched.
 func openGroupFile(dir int, name string) int {
 	fd, err := openFile(dir, name)
@@ -153,20 +153,20 @@ func openGroupFile(dir int, name string) int {
 	return f
 }
 
-// hasGroupFile reports whether a group has a file, without touching it.
+// hasGroupFile reports whether a group has a file. It does not touch the file.
 func hasGroupFile(dir int, name string) bool {
 	fd, err := openFile(dir, name)
 	closeFile(&fd)
 	return err == nil
 }
 
-// accounting returns the folder that accounts for the memory of the process, and those above it:
-// where a group has no accounting of its own (version 2), the next one above has it. The root of all
-// groups, which is no limit to anything, does not count.
+// accounting returns the directory that accounts for the memory of the process, and those above it.
+// A group without accounting of its own (version 2) is accounted for in the next one above that has
+// it. The root of all groups is left out, because it limits nothing.
 func (g *memoryGroup) accounting() []int {
 	for i, dir := range g.dirs {
 		if g.version == 1 {
-			if hasGroupFile(dir, "release_agent") { // only the root has one
+			if hasGroupFile(dir, "release_agent") { // only the root has this file
 				return nil
 			}
 			return g.dirs[i:]
@@ -178,8 +178,8 @@ func (g *memoryGroup) accounting() []int {
 	return nil
 }
 
-// openUsage opens the file with what the group has, and those with the limits of it and
-// of the groups above.
+// openUsage opens the file with the memory usage of the group, and those with the limits of the
+// group and its ancestors.
 func (g *memoryGroup) openUsage() (usage int, limits []int) {
 	dirs := g.accounting()
 	if len(dirs) == 0 {
@@ -197,8 +197,7 @@ func (g *memoryGroup) openUsage() (usage int, limits []int) {
 	return openGroupFile(dirs[0], usageName), limits
 }
 
-// openKills opens the file that counts the processes of the group that the kernel
-// killed because there was no memory left.
+// openKills opens the file that counts the processes of the group that the OOM killer killed.
 func (g *memoryGroup) openKills() int {
 	dirs := g.accounting()
 	if len(dirs) == 0 {

@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// DefaultTimeout is how long a runtime may take to answer a request.
+// DefaultTimeout is the time a runtime has to answer a request.
 const DefaultTimeout = 5 * time.Second
 
-// ErrNoAnswer says that a runtime took the connection and did not answer in
-// time: it hangs, is stopped, or waits for something.
+// ErrNoAnswer reports that a runtime accepted the connection but did not answer in time: it hangs,
+// is stopped, or is waiting for something.
 var ErrNoAnswer = errors.New("no answer")
 
 // A Client sends requests to the runtime of one process.
 type Client struct {
-	// Dial connects to the runtime. Every request has a connection of its own.
+	// Dial connects to the runtime. Each request uses a connection of its own.
 	Dial func(ctx context.Context) (net.Conn, error)
-	// Timeout is for each request; 0 is DefaultTimeout.
+	// Timeout is the time for each request; 0 means DefaultTimeout.
 	Timeout time.Duration
 
-	collect uint32 // atomic, for sessions that overlap: the newest CollectTracing command that the runtime knows; 0: not tried
+	collect uint32 // atomic, as sessions may overlap: latest CollectTracing command the runtime supports; 0: not tried
 }
 
 // request sends one command and returns the payload of the answer.
@@ -35,11 +35,11 @@ func (c *Client) request(ctx context.Context, name string, set, command byte, pa
 	return answer, err
 }
 
-// exchange sends one command and has take read on after the answer, with its
-// payload. take reports whether it keeps the connection.
+// exchange sends one command. After the answer it calls take with the connection and the answer's
+// payload, and take may continue to read. take reports whether it keeps the connection.
 //
-// All of it together has the time of one request. When that is over the error
-// wraps ErrNoAnswer; when ctx is done it is that of ctx.
+// All this must finish within the time for one request. After that time the error wraps
+// ErrNoAnswer; if ctx is done, the error is that of ctx.
 func (c *Client) exchange(ctx context.Context, name string, set, command byte, payload []byte, take func(net.Conn, []byte) (keep bool, err error)) error {
 	m, err := message(set, command, payload)
 	if err != nil {
@@ -50,7 +50,7 @@ func (c *Client) exchange(ctx context.Context, name string, set, command byte, p
 	defer cancel()
 	err = c.converse(limited, name, m, leaveTime(set, command), take)
 	switch {
-	case err == nil, limited.Err() == nil && !errors.Is(err, os.ErrDeadlineExceeded): // first: ctx may end just now
+	case err == nil, limited.Err() == nil && !errors.Is(err, os.ErrDeadlineExceeded): // first: ctx may end right now
 		return err
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -65,12 +65,12 @@ func (c *Client) timeout() time.Duration {
 	return c.Timeout
 }
 
-// graceTime is how long the answer to a request for a session is waited for by who gives
-// up: .NET Core 3.1 ends with SIGSEGV if the connection is closed before it has answered,
-// which takes it milliseconds.
+// graceTime is how long a cancelled request for a session still waits for its answer. .NET Core 3.1
+// crashes with SIGSEGV if the connection is closed before it has answered, which takes it
+// milliseconds.
 const graceTime = time.Second
 
-// leaveTime is how long a request must not be left once it has been sent.
+// leaveTime returns how long a request that has been sent must not be abandoned.
 func leaveTime(set, command byte) time.Duration {
 	if set == setEventPipe && command != cmdStopTracing {
 		return graceTime
@@ -89,11 +89,11 @@ func (c *Client) converse(ctx context.Context, name string, m []byte, leave time
 			_ = conn.Close()
 		}
 	}()
-	// Not only the deadline of the context ends it: it may be cancelled earlier.
+	// The deadline of the context is not the only way it ends: it may be cancelled earlier.
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	given := make(chan struct{}) // closed when it has been given up
+	given := make(chan struct{}) // closed when the request has been cancelled
 	stop := context.AfterFunc(ctx, func() {
 		defer close(given)
 		end := time.Unix(1, 0)
@@ -113,14 +113,14 @@ func (c *Client) converse(ctx context.Context, name string, m []byte, leave time
 	if keep, err = take(conn, answer); err != nil {
 		return err
 	}
-	if !stop() { // who has given up just now has the answer all the same
-		<-given // else it might still set a deadline when the connection is the caller's
+	if !stop() { // cancelled just now, but the answer has arrived
+		<-given // else the function could still set a deadline after the caller has the connection
 	}
 	return nil
 }
 
-// ProcessInfo is what a runtime says about its process. .NET Core 3.1 knows no
-// such command; older runtimes know less.
+// ProcessInfo is what a runtime reports about its process. .NET Core 3.1 has no such command; older
+// runtimes report fewer fields.
 type ProcessInfo struct {
 	PID           uint64 // in the process's own pid namespace
 	Cookie        string // GUID of this instance of the runtime
@@ -132,8 +132,7 @@ type ProcessInfo struct {
 	RID           string // .NET 8 and up
 }
 
-// ProcessInfo asks a runtime about its process, with the newest command that it
-// knows.
+// ProcessInfo asks a runtime about its process, with the latest command that it supports.
 func (c *Client) ProcessInfo(ctx context.Context) (*ProcessInfo, error) {
 	for _, v := range []struct {
 		name    string
@@ -154,7 +153,7 @@ func (c *Client) ProcessInfo(ctx context.Context) (*ProcessInfo, error) {
 func decodeProcessInfo(b []byte, command byte, name string) (*ProcessInfo, error) {
 	d := decoder{b: b}
 	if command == cmdProcessInfo3 {
-		d.u32() // version of the answer: it only grows at its end
+		d.u32() // version of the answer; later versions only append fields
 	}
 	text := func() string { return bounded(d.string(), maxText) }
 	p := &ProcessInfo{PID: d.u64(), Cookie: d.guid(), CommandLine: bounded(d.string(), maxArgumentBytes), OS: text(), Architecture: text()}
@@ -170,19 +169,19 @@ func decodeProcessInfo(b []byte, command byte, name string) (*ProcessInfo, error
 	return p, nil
 }
 
-// Resume lets a runtime go on that waits in its start for a monitor.
+// Resume resumes a runtime that a diagnostic port suspended during startup.
 func (c *Client) Resume(ctx context.Context) error {
 	_, err := c.request(ctx, "ResumeRuntime", setProcess, cmdResumeRuntime, nil)
 	return err
 }
 
-// Environment returns the variables of the process's environment that concern .NET, or tell what the
+// Environment returns the variables of the process's environment that concern .NET or show what the
 // process belongs to.
 func (c *Client) Environment(ctx context.Context) (map[string]string, error) {
 	const name = "ProcessEnvironment"
 	var env environment
 	err := c.exchange(ctx, name, setProcess, cmdProcessEnvironment, nil, func(conn net.Conn, answer []byte) (_ bool, err error) {
-		// The strings come after the answer: they may be longer than a message.
+		// The strings follow the answer, because they may be longer than a message.
 		d := decoder{b: answer}
 		size := d.u32()
 		switch {

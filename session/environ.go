@@ -10,23 +10,23 @@ import (
 	"unicode/utf16"
 )
 
-// What is read of a process is bounded: it can have as many arguments and variables, and as long
-// ones, as its memory holds. The bounds are far above what programs have.
+// What is read of a process is bounded: it can have as many and as long arguments and variables as
+// fit into its memory. The limits are far above what programs use.
 const (
 	maxArguments     = 1024
-	maxArgumentBytes = 8 << 10 // of all of them; the rest is left out
-	// maxText is how much of a text is kept that a runtime tells of itself.
+	maxArgumentBytes = 8 << 10 // total; the rest is left out
+	// maxText is the maximum length of a text that is kept of what a runtime reports about itself.
 	maxText = 1 << 10
-	// maxEnvironment is the size of an environment that is read; Linux allows 128 KB per string
-	// and a quarter of the stack for all. Of that the variables are kept that matter, together
-	// with maxVariableBytes at most, and none that is longer than maxVariable.
+	// maxEnvironment is the number of bytes that are read of an environment; Linux allows 128 KB
+	// per string and a quarter of the stack in total. Only variables that matter are kept, at most
+	// maxVariableBytes in total, and none longer than maxVariable.
 	maxEnvironment   = 4 << 20
 	maxVariable      = 8 << 10
 	maxVariableBytes = 64 << 10
 )
 
-// matters reports whether a variable concerns .NET, or tells what a process belongs to. No others
-// are kept: environments hold secrets.
+// matters reports whether a variable concerns .NET or shows what a process belongs to. No others
+// are kept, because environments contain secrets.
 func matters(name string) bool {
 	switch name {
 	case "TMPDIR", "HOSTNAME", "POD_NAME", "POD_NAMESPACE", "KUBERNETES_SERVICE_HOST", "NEW_RELIC_APP_NAME":
@@ -37,7 +37,7 @@ func matters(name string) bool {
 			return true
 		}
 	}
-	// Settings of the GC, also those that are misspelt: without their prefix, or in another case.
+	// Settings of the GC, including misspelt ones: without their prefix, or in another case.
 	for _, prefix := range []string{"dotnet_", "complus_", "gc", "uohwait", "system"} {
 		if len(name) >= len(prefix) && strings.EqualFold(name[:len(prefix)], prefix) {
 			return true
@@ -46,13 +46,13 @@ func matters(name string) bool {
 	return false
 }
 
-// An environment is what is kept of one.
+// An environment contains the variables that are kept of a process's environment.
 type environment struct {
 	variables map[string]string
 	bytes     int
 }
 
-// add takes NAME=value, if it matters.
+// add adds NAME=value if it matters.
 func (e *environment) add(variable string) {
 	if e.variables == nil {
 		e.variables = map[string]string{}
@@ -62,13 +62,13 @@ func (e *environment) add(variable string) {
 		return
 	}
 	if _, twice := e.variables[name]; twice {
-		return // the first one counts for getenv, and so for a runtime
+		return // getenv returns the first one, and so a runtime uses it
 	}
 	e.variables[strings.Clone(name)] = strings.Clone(value)
 	e.bytes += len(variable)
 }
 
-// readTerminated reads an environment as /proc has it: a 0 after each variable.
+// readTerminated reads an environment in the format of /proc: a 0 after each variable.
 func (e *environment) readTerminated(r io.Reader) {
 	b := bufio.NewReaderSize(io.LimitReader(r, maxEnvironment), maxVariable)
 	for {
@@ -86,8 +86,9 @@ func (e *environment) readTerminated(r io.Reader) {
 	}
 }
 
-// readCounted reads an environment of size bytes as a runtime tells it: how many strings there are,
-// and each after its length. The error is that of reading, also where the environment ends early.
+// readCounted reads an environment of size bytes in the format of a runtime: the number of strings,
+// then each string after its length. It returns the error of reading, also if the environment is
+// truncated.
 func (e *environment) readCounted(r io.Reader, size int64) error {
 	b := bufio.NewReaderSize(io.LimitReader(r, size), maxVariable)
 	var word [4]byte
@@ -113,7 +114,7 @@ func (e *environment) readCounted(r io.Reader, size int64) error {
 	return nil
 }
 
-// decodeUTF16 decodes units of two bytes, without a 0 at their end.
+// decodeUTF16 decodes UTF-16LE without the terminating 0.
 func decodeUTF16(p []byte) string {
 	units := make([]uint16, 0, len(p)/2)
 	for ; len(p) >= 2; p = p[2:] {
@@ -125,7 +126,7 @@ func decodeUTF16(p []byte) string {
 	return string(utf16.Decode(units))
 }
 
-// readArguments reads a command line as /proc has it: a 0 after each argument.
+// readArguments reads a command line in the format of /proc: a 0 after each argument.
 func readArguments(b []byte) []string {
 	text := strings.TrimRight(string(b[:min(len(b), maxArgumentBytes)]), "\x00")
 	if text == "" {
@@ -135,7 +136,7 @@ func readArguments(b []byte) []string {
 	return args[:min(len(args), maxArguments)]
 }
 
-// bounded cuts a text that a process tells of itself.
+// bounded truncates a text that a process reports about itself.
 func bounded(s string, most int) string {
 	if len(s) <= most {
 		return s

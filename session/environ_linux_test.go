@@ -12,10 +12,10 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// TestDescribeBounded: what a process was started with may be megabytes; what is kept of it is not,
-// and what matters is found in it wherever it stands.
+// TestDescribeBounded: the arguments and the environment of a process may be megabytes long. Only a
+// limited part is kept, and variables that matter are found wherever they are.
 func TestDescribeBounded(t *testing.T) {
-	const strings128K, longest = 7, 128<<10 - 1 // a quarter of the usual stack holds these twice
+	const strings128K, longest = 7, 128<<10 - 1 // a quarter of the usual stack has room for twice as much
 	long := strings.Repeat("A", longest-20)
 	args := []string{"-c", script, "app.dll"}
 	env := []string{"SECRET=x", "DOTNET_TOO_LONG=" + strings.Repeat("B", 100_000)}
@@ -50,7 +50,7 @@ func TestDescribeBounded(t *testing.T) {
 	}
 }
 
-// TestDescribeManyArguments: so may the number of arguments.
+// TestDescribeManyArguments: the same for the number of arguments.
 func TestDescribeManyArguments(t *testing.T) {
 	cmd := exec.Command("/bin/sh", append([]string{"-c", script}, slices.Repeat([]string{"x"}, 100_000)...)...)
 	child.Start(t, cmd)
@@ -60,11 +60,11 @@ func TestDescribeManyArguments(t *testing.T) {
 	}
 }
 
-// script says that its shell runs, and has it wait for its end.
+// script prints a line when its shell runs, and then waits for the end of its input.
 const script = "echo; read x"
 
-// TestEnvironmentOfProcess: a variable of 8 KB is kept with its end, and none that is longer; what
-// follows it is found.
+// TestEnvironmentOfProcess: a variable of 8 KB is kept whole, a longer one is dropped, and the
+// variables after it are found.
 func TestEnvironmentOfProcess(t *testing.T) {
 	longest := strings.Repeat("x", 8<<10-1-len("OTEL_A="))
 	p := run(t, spec{Sockets: []string{exact}}, "OTEL_A="+longest, "OTEL_B="+longest+"x", "OTEL_C="+strings.Repeat("x", 20_000), "OTEL_D=last")
@@ -74,7 +74,7 @@ func TestEnvironmentOfProcess(t *testing.T) {
 	}
 }
 
-// TestNoArguments: a process can have none.
+// TestNoArguments: a process can have no arguments.
 func TestNoArguments(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

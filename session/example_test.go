@@ -10,8 +10,8 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// The stream must be read until its end, also after it was stopped: a runtime
-// that nobody reads keeps its buffers.
+// The stream must be read until its end, even after Stop: a runtime whose stream is not read keeps
+// its buffers.
 func ExampleClient_StartTracing() {
 	ctx := context.Background()
 	var host session.Host

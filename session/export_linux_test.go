@@ -12,13 +12,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// WithoutPidfd and WithoutStat make a watch as it is where the kernel does not tell so
-// much.
+// WithoutPidfd and WithoutStat put a watch into the state that it has on a kernel that shows less.
 func (w *Watch) WithoutPidfd() { closeFile(&w.pidfd) }
 
 func (w *Watch) WithoutStat() { closeFile(&w.stat) }
 
-// IdentifiedBy is what is known of a process with these control groups and mounts.
+// IdentifiedBy returns a process identified by these control groups and mounts.
 func IdentifiedBy(groups, mounts string) *Process {
 	p := &Process{}
 	p.identifyByGroups([]byte(groups))
@@ -26,41 +25,41 @@ func IdentifiedBy(groups, mounts string) *Process {
 	return p
 }
 
-// PathBelow is the way from the folder that a mount shows to a control group.
+// PathBelow returns the path from the directory that a mount shows to a control group.
 func PathBelow(root, path string) ([]string, bool) { return pathBelow(root, path) }
 
-// ScannerOf returns a scanner of what looks like /proc.
+// ScannerOf returns a scanner of a directory that looks like /proc.
 func ScannerOf(dir string) (*Scanner, error) { return newScanner(dir) }
 
-// Look has a Host look at a process that is made up.
+// Look has a Host look at a made-up process.
 func (h *Host) Look(ctx context.Context, pid, uid int, f func() (int, error), drop func(int)) (int, error) {
 	return look(ctx, &Process{PID: pid, UID: uid, host: h}, f, drop)
 }
 
-// MayNotAnswer reports whether a file system of a process may not answer, where it, and the first
-// process of the host, have these mounts.
+// MayNotAnswer reports whether a file system of a process may not answer, if the process and the
+// process with pid 1 have these mounts.
 func MayNotAnswer(mounts, host string, ours bool, path string) bool {
 	g := &guard{parseMounts([]byte(mounts)), func() []mount { return parseMounts([]byte(host)) }, func() bool { return ours }}
 	return g.checkPoint(path) != nil
 }
 
-// WhyNoSocket is what is said of a process if its socket could not be found just now. failure is why
-// it could not be looked for.
+// WhyNoSocket returns the error for a process whose socket was not found. failure is the reason why
+// it could not be searched for.
 func (p *Process) WhyNoSocket(failure error) error { return p.whyNoSocket(failure) }
 
-// TempDirTrouble is what is said of it if it could not be found a second time.
+// TempDirTrouble returns the kind of the error if the socket was not found a second time.
 func (p *Process) TempDirTrouble() (kind string) {
 	kind, _ = p.tempDirTrouble()
 	return kind
 }
 
-// UseTempDir has the socket of a process looked for elsewhere.
+// UseTempDir changes the directory in which the socket of a process is searched for.
 func (p *Process) UseTempDir(dir string) { p.tempDir = dir }
 
-// DialError is what is said of a process that could not be connected to.
+// DialError returns the error for a process that could not be connected to.
 func (p *Process) DialError(err error) error { return p.dialError(err) }
 
-// What is asked of a file system.
+// Requests to a file system, and their replies.
 type (
 	Request = request
 	Reply   = reply
@@ -80,26 +79,26 @@ const (
 // Here performs a request for this process itself.
 func (q *request) Here() (reply, error) { return q.In("/proc/self") }
 
-// In performs it for a process with this folder in /proc.
+// In performs a request for the process with this directory in /proc.
 func (q *request) In(folder string) (reply, error) {
 	proc, _ := openFolder(unix.AT_FDCWD, folder)
 	defer closeFile(&proc)
 	return q.perform(proc, nil)
 }
 
-// A Helper is one that a test asks by itself.
+// A Helper is a helper that a test talks to directly.
 type Helper struct{ h *helper }
 
-// StartHelper starts one.
+// StartHelper starts a helper.
 func StartHelper(command []string) (*Helper, error) {
 	h, err := startHelper(command)
 	return &Helper{h}, err
 }
 
-// PID is its number.
+// PID returns the helper's pid.
 func (h *Helper) PID() int { return h.h.process.Pid }
 
-// Ask has it perform a request for this process.
+// Ask has the helper perform a request for this process.
 func (h *Helper) Ask(q *Request) (Reply, error) {
 	proc, _ := openFolder(unix.AT_FDCWD, "/proc/self")
 	defer closeFile(&proc)
@@ -110,23 +109,24 @@ func (h *Helper) Ask(q *Request) (Reply, error) {
 	return a.reply()
 }
 
-// Write sends it bytes.
+// Write sends bytes to the helper.
 func (h *Helper) Write(b []byte) (int, error) { return h.h.conn.Write(b) }
 
-// Message is a request as a helper is sent it, without the folder of a process.
+// Message returns a request in the form in which it is sent to a helper, without the directory of a
+// process.
 func (q *Request) Message() []byte {
 	var b bytes.Buffer
 	_ = gob.NewEncoder(&b).Encode(q)
 	return append(binary.LittleEndian.AppendUint32(nil, uint32(b.Len())), b.Bytes()...)
 }
 
-// Unread is how much of what was written to it the helper has not read.
+// Unread returns the number of bytes written to the helper that it has not read.
 func (h *Helper) Unread() (n int) {
 	_ = control(h.h.conn, func(fd int) { n, _ = unix.IoctlGetInt(fd, unix.SIOCOUTQ) })
 	return n
 }
 
-// Answer takes what it answers.
+// Answer receives the helper's answer.
 func (h *Helper) Answer() error {
 	var a answer
 	fd, err := receive(h.h.conn, &a)
@@ -134,13 +134,13 @@ func (h *Helper) Answer() error {
 	return err
 }
 
-// Close closes its connection, and returns how it ends.
+// Close closes the helper's connection and returns how the helper ended.
 func (h *Helper) Close() (*os.ProcessState, error) {
 	_ = h.h.conn.Close()
 	return h.h.process.Wait()
 }
 
-// FillLooks has as many looks stuck as there can be.
+// FillLooks makes the maximum number of looks stuck.
 func (h *Host) FillLooks() {
 	h.state.looks = map[*underway]bool{}
 	for range maxStuck {
@@ -148,7 +148,7 @@ func (h *Host) FillLooks() {
 	}
 }
 
-// MountPoints are where the host has file systems.
+// MountPoints returns the mount points of the host.
 func (h *Host) MountPoints() (list []string) {
 	for _, m := range h.state.mounts.read() {
 		list = append(list, m.point)
@@ -156,24 +156,24 @@ func (h *Host) MountPoints() (list []string) {
 	return list
 }
 
-// Decimal reads a number as the kernel writes it.
+// Decimal parses a number in the kernel's format.
 func Decimal(s string) uint64 { return decimal([]byte(s)) }
 
-// GroupPath is the control group for memory of a process with this folder in /proc.
+// GroupPath returns the memory control group of the process with this directory in /proc.
 func GroupPath(proc string) (path string, version int, ok bool) {
 	dir, _ := openFolder(unix.AT_FDCWD, proc)
 	defer closeFile(&dir)
 	return memoryGroupPath(dir)
 }
 
-// HasMemory reports whether a mount is one of control groups for memory.
+// HasMemory reports whether a mount is one of memory control groups.
 func HasMemory(mount string, version int) bool {
 	m, ok := parseMount([]byte(mount))
 	return ok && m.hasMemory(version)
 }
 
-// GroupMemory is what is read of a control group with these folders, its own one first: what it has,
-// its limit, and how many of its processes were killed.
+// GroupMemory returns what is read of a control group with these directories, its own one first:
+// its usage, its limit, and how many of its processes were OOM-killed.
 func GroupMemory(version int, folders ...string) (usage, limit, kills uint64, known bool) {
 	g := memoryGroup{version: version}
 	defer g.close()
@@ -191,7 +191,7 @@ func GroupMemory(version int, folders ...string) (usage, limit, kills uint64, kn
 	return usage, limit, kills, known
 }
 
-// ResidentMemory is what is read of a statm.
+// ResidentMemory returns what is read of a statm.
 func ResidentMemory(statm string) uint64 {
 	r := newMemoryReader()
 	defer r.Close()
@@ -200,28 +200,29 @@ func ResidentMemory(statm string) uint64 {
 	return resident
 }
 
-// A Turn is the place of a process among those that a helper looks at.
+// A Turn is the slot of a process for a helper.
 type Turn struct {
 	host *Host
 	task *task
 }
 
-// Turn waits for the turn of a process, part of whose file system, on a device, may not answer.
+// Turn waits for a slot for a process that has part of its file system on a device that may not
+// answer.
 func (h *Host) Turn(ctx context.Context, pid, uid int, device string, wait bool) (*Turn, error) {
 	t, err := h.state.helpers.begin(ctx, &Process{PID: pid, StartKey: uint64(pid), UID: uid, host: h}, &awayError{"fuse", "/point", device}, wait)
 	return &Turn{h, t}, err
 }
 
-// End gives it back.
+// End returns the slot.
 func (t *Turn) End() { t.host.state.helpers.end(t.task) }
 
-// ParseMount is what a line of a mountinfo says, each after a bar.
+// ParseMount returns the fields of a line of a mountinfo, each after a bar.
 func ParseMount(line string) (text string, ok bool) {
 	m, ok := parseMount([]byte(line))
 	return fmt.Sprint(m.id, "|", m.device, "|", m.root, "|", m.point, "|", m.system, "|", m.options), ok
 }
 
-// CountKills has a watch read the processes that were killed from a file.
+// CountKills makes a watch read the number of OOM-killed processes from a file.
 func (w *Watch) CountKills(path string) {
 	closeFile(&w.kills)
 	w.kills, _ = openIn(unix.AT_FDCWD, path)
@@ -231,13 +232,13 @@ func (w *Watch) CountKills(path string) {
 // ChmodSocket changes the mode of a socket.
 var ChmodSocket = chmodSocket
 
-// PeerStart is when the process started that has made a connection, 0 if it has ended.
+// PeerStart returns the start time of the process that made a connection, or 0 if it has ended.
 var PeerStart = peerStart
 
-// MountOf is the number of the mount that a file is in.
+// MountOf returns the id of the mount that a file is in.
 func MountOf(f *os.File) (int, error) { return mountOf(int(f.Fd())) }
 
-// ReadStat and ReadStatus read files in a folder that looks like one of /proc.
+// ReadStat reads the stat in a directory that looks like one of /proc and returns the start time.
 func ReadStat(proc string) (start uint64, err error) {
 	dir, _ := openFolder(unix.AT_FDCWD, proc)
 	defer closeFile(&dir)
@@ -245,7 +246,8 @@ func ReadStat(proc string) (start uint64, err error) {
 	return s.startKey, err
 }
 
-// ReadStatus returns the process, its effective user, and its number in its own namespace.
+// ReadStatus reads the status in such a directory and returns the process, its effective user, and
+// its pid in its own namespace.
 func ReadStatus(proc string) (process, uid, inner int, err error) {
 	dir, _ := openFolder(unix.AT_FDCWD, proc)
 	defer closeFile(&dir)
@@ -253,13 +255,14 @@ func ReadStatus(proc string) (process, uid, inner int, err error) {
 	return s.process, s.uid, s.innerPID, err
 }
 
-// DefectOfHelper is what a helper answers that has a defect.
+// DefectOfHelper returns the answer of a helper that panics.
 func DefectOfHelper() (text string, hasFile bool) {
 	a := (*request)(nil).serve(noFile)
 	return a.Error, a.HasFD || a.fd != noFile
 }
 
-// OpenGroup is how many folders of control groups there are for a process, from its own one up.
+// OpenGroup returns the number of control group directories that are opened for a process, from its
+// own one up.
 func OpenGroup(proc string) int {
 	dir, _ := openFolder(unix.AT_FDCWD, proc)
 	defer closeFile(&dir)
@@ -268,7 +271,7 @@ func OpenGroup(proc string) int {
 	return len(g.dirs)
 }
 
-// ReadMounts are the points of the mounts in a folder that looks like one of /proc.
+// ReadMounts returns the mount points in a directory that looks like one of /proc.
 func ReadMounts(proc string) (list []string) {
 	dir, _ := openFolder(unix.AT_FDCWD, proc)
 	defer closeFile(&dir)

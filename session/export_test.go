@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Limit sets how many peers there may be, and as many strangers, and how long who connects may be
+// Limit sets the maximum number of peers, and of strangers, and how long a new connection may be
 // silent.
 func (p *Port) Limit(peers int, patience time.Duration) {
 	p.mu.Lock()
@@ -14,20 +14,21 @@ func (p *Port) Limit(peers int, patience time.Duration) {
 	p.half, p.patience = peers, patience
 }
 
-// Peers is how many there are.
+// Peers returns the number of peers.
 func (p *Port) Peers() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.peers)
 }
 
-// A Caller is who has connected: a process and its user.
+// A Caller is a process that has connected, and its user.
 type Caller struct{ PID, UID int }
 
-// CallerOf is who is at the other end.
+// CallerOf returns the process at the other end.
 func CallerOf(conn net.Conn) Caller { c := callerOf(conn); return Caller{c.pid, c.uid} }
 
-// Surplus is which of those who have connected, the oldest first, is to go; -1: none.
+// Surplus returns the index of the caller that must give up its seat, with the oldest caller first,
+// or -1 for none.
 func Surplus(list ...Caller) int {
 	var all seats
 	for _, c := range list {
@@ -36,5 +37,5 @@ func Surplus(list ...Caller) int {
 	return slices.Index(all, all.surplus())
 }
 
-// ProgramRuntime is what is known of a program before there is a process that runs it.
+// ProgramRuntime reports the runtime of a program that no process needs to run.
 var ProgramRuntime = programRuntime

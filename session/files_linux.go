@@ -9,43 +9,43 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// How files are opened: for no program that gclog starts, and to be read (0) without waiting, or with
-// O_PATH, which touches nothing of the file itself.
+// Flags for opening files. No program that gclog starts inherits them. Files are opened either for
+// reading without ever waiting, or with O_PATH, which does not touch the file itself.
 const (
 	openRead = unix.O_NONBLOCK | unix.O_CLOEXEC
 	openPath = unix.O_PATH | unix.O_CLOEXEC
 )
 
-// noFile is the descriptor where there is no file.
+// noFile is the descriptor that means no file.
 const noFile = -1
 
-// openIn opens a file of a folder for reading. It never waits, and follows no link. Where there is an
-// error there is no file.
+// openIn opens a file in a directory for reading. It never waits and follows no link. On an error
+// it returns noFile.
 func openIn(dir int, name string) (int, error) { return openAs(dir, name, openRead|unix.O_NOFOLLOW) }
 
-// openFile opens a file of a folder without touching it. A link is not followed.
+// openFile opens a file in a directory without touching the file. It does not follow a link.
 func openFile(dir int, name string) (int, error) { return openAs(dir, name, openPath|unix.O_NOFOLLOW) }
 
-// openFolder opens a folder without touching it.
+// openFolder opens a directory without touching it.
 func openFolder(dir int, name string) (int, error) {
 	return openAs(dir, name, openPath|unix.O_DIRECTORY)
 }
 
-// openAgain opens a file for reading that is open without having been touched.
+// openAgain reopens for reading a file that is open with O_PATH.
 func openAgain(fd int) (int, error) { return openAs(unix.AT_FDCWD, pathOf(fd), openRead) }
 
 func openAs(dir int, name string, flags int) (int, error) { return unix.Openat(dir, name, flags, 0) }
 
-// pathOf is a way to an open file, however long its path is.
+// pathOf returns a short path to an open file, however long the file's own path is.
 func pathOf(fd int) string { return procRoot + "/self/fd/" + strconv.Itoa(fd) }
 
-// status describes an open file. Of one that cannot be described all is 0.
+// status returns the stat of an open file, all zero on an error.
 func status(fd int) (st unix.Stat_t) {
 	_ = unix.Fstat(fd, &st)
 	return st
 }
 
-// readIn reads a file of the kernel's into buf, as much of it as fits.
+// readIn reads a kernel file into buf, as much as fits.
 func readIn(dir int, name string, buf []byte) ([]byte, error) {
 	fd, err := openIn(dir, name)
 	if err != nil {
@@ -67,7 +67,7 @@ func readIn(dir int, name string, buf []byte) ([]byte, error) {
 	return buf[:n], nil
 }
 
-// readAllIn reads a file of the kernel's, at most limit bytes of it.
+// readAllIn reads a kernel file, at most limit bytes.
 func readAllIn(dir int, name string, limit int64) ([]byte, error) {
 	fd, err := openIn(dir, name)
 	if err != nil {
@@ -78,8 +78,7 @@ func readAllIn(dir int, name string, limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, limit))
 }
 
-// readAgain reads a file of the kernel's from its start, without taking memory. Of no file it reads
-// nothing.
+// readAgain reads a kernel file from its start, without allocating. For noFile it returns nothing.
 func readAgain(fd int, buf []byte) []byte {
 	n, err := unix.Pread(fd, buf, 0)
 	if err != nil {

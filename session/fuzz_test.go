@@ -15,7 +15,7 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// A bytesConn is a connection to a runtime that answers the same to everything.
+// A bytesConn is a connection to a runtime that gives the same answer to every request.
 type bytesConn struct{ r *bytes.Reader }
 
 func (c bytesConn) Read(p []byte) (int, error)    { return c.r.Read(p) }
@@ -29,8 +29,8 @@ func (bytesConn) SetWriteDeadline(time.Time) error {
 	return nil
 }
 
-// FuzzResponse: whatever a runtime answers, every request ends with a result or an
-// error, and the result is no larger than the answer.
+// FuzzResponse: for any answer of a runtime, every request ends with a result or an error, and the
+// result is no larger than the answer.
 func FuzzResponse(f *testing.F) {
 	for _, payload := range []string{
 		"", "00000000", "efcdab8967452301",
@@ -72,7 +72,7 @@ func FuzzResponse(f *testing.F) {
 	})
 }
 
-// checkText: a unit of two bytes becomes three bytes of UTF-8 at most.
+// checkText checks the size of texts: a unit of 2 bytes becomes at most 3 bytes of UTF-8.
 func checkText(t *testing.T, answer []byte, texts ...string) {
 	all := strings.Join(texts, "")
 	if !utf8.ValidString(all) || len(all) > 36+3*len(answer)/2 {

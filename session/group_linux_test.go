@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// folder makes a folder with files.
+// folder creates a directory with files.
 func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -24,7 +24,7 @@ func folder(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// TestDecimal: a number of the kernel is read if it is one and not larger than any.
+// TestDecimal: a number in the kernel's format is parsed if it is valid and not too large.
 func TestDecimal(t *testing.T) {
 	for text, want := range map[string]uint64{
 		"0": 0, "9": 9, "10": 10, "4711": 4711, "18446744073709551609": 1<<64 - 7, "18446744073709551615": 1<<64 - 1,
@@ -37,7 +37,7 @@ func TestDecimal(t *testing.T) {
 	}
 }
 
-// TestReadStatus: what is read of a process before it is known what it is.
+// TestReadStatus: what is read of a process before its kind is known.
 func TestReadStatus(t *testing.T) {
 	for text, want := range map[string]struct {
 		process, uid, inner int
@@ -78,10 +78,10 @@ func TestReadStatus(t *testing.T) {
 	}
 }
 
-// TestReadBounded: of what can be of any length so much is read, to the byte, and no more.
+// TestReadBounded: files of any length are read up to their limit, to the byte, and no further.
 func TestReadBounded(t *testing.T) {
 	for _, more := range []int{0, 1} {
-		// padded has its last byte just where reading ends, or after that.
+		// padded returns a file whose last byte is exactly at the limit, or after it.
 		padded := func(name string, size int, before, pad, end string) string {
 			n := size - len(before) - len(end) + more
 			return folder(t, map[string]string{name: before + strings.Repeat(pad, n/len(pad)) + pad[:n%len(pad)] + end})
@@ -105,8 +105,8 @@ func TestReadBounded(t *testing.T) {
 	}
 }
 
-// TestGroupPath: of the hierarchies that a process is in the one with the controller for memory
-// counts, and that of version 2 only if there is none.
+// TestGroupPath: of the hierarchies of a process the one with the memory controller counts, and
+// that of version 2 only if there is none.
 func TestGroupPath(t *testing.T) {
 	for text, want := range map[string]struct {
 		path    string
@@ -139,11 +139,11 @@ func TestGroupPath(t *testing.T) {
 	}
 }
 
-// TestOpenGroup: the folders of a group are opened as far up as they are mounted for us, else for the
-// process, and nothing but the kernel's own.
+// TestOpenGroup: the directories of a group are opened as far up as they are mounted for gclog,
+// else for the process, and only those of the kernel.
 func TestOpenGroup(t *testing.T) {
 	group := newGroup(t, nil)
-	steps := 2 // itself and the root, where all of them are mounted
+	steps := 2 // the process's group and the root, where all groups are mounted
 	path := "/" + filepath.Base(group.dir)
 	line := map[int]string{1: "5:memory:", 2: "0::"}[group.version]
 	for name, tc := range map[string]struct {
@@ -164,7 +164,7 @@ func TestOpenGroup(t *testing.T) {
 	}
 }
 
-// TestGroupMounts: where control groups for memory are mounted.
+// TestGroupMounts: where memory control groups are mounted.
 func TestGroupMounts(t *testing.T) {
 	line := func(system, options string) string {
 		return "30 20 0:26 / /sys/fs/cgroup rw,relatime shared:4 - " + system + " cgroup " + options
@@ -184,8 +184,8 @@ func TestGroupMounts(t *testing.T) {
 	}
 }
 
-// TestGroupMemory: the group that accounts for a process, and what limits it. The groups above come
-// after it, up to the root, which accounts for nothing.
+// TestGroupMemory: the group that accounts for a process, and its limits. Its ancestors follow, up
+// to the root, which accounts for nothing.
 func TestGroupMemory(t *testing.T) {
 	type files = map[string]string
 	type result struct {
@@ -244,7 +244,7 @@ func TestGroupMemory(t *testing.T) {
 	}
 }
 
-// TestGroupPlanted: what is mounted over a file of a group is not opened.
+// TestGroupPlanted: a file mounted over a file of a group is not opened.
 func TestGroupPlanted(t *testing.T) {
 	if !child.First(t) {
 		return

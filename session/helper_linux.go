@@ -21,36 +21,40 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A file system that does not answer keeps who asks it in the kernel, where not even SIGKILL reaches
-// it: a program with such a thread cannot end. So those that may not answer are asked by a helper, a
-// process of its own. One that has answered is asked again; one that does not in time is left behind.
+// A file system that does not answer blocks its callers in the kernel, where not even SIGKILL
+// reaches them: a program with such a thread cannot exit. So gclog has a helper, a separate
+// process, access the file systems that may not answer. A helper that has answered is reused; one
+// that does not answer in time is abandoned.
 
 const (
-	// helperTime is how long a helper may take for a request.
+	// helperTime is the time a helper has for a request.
 	helperTime = 3 * time.Second
-	// helperIdle is how long one waits for the next.
+	// helperIdle is how long an idle helper waits for the next request.
 	helperIdle = 10 * time.Second
-	// maxHelpers is how many there are at a time, those that are stuck among them. One user other
-	// than root, and one file system, has less.
+	// maxHelpers is the maximum number of helpers at a time, including stuck ones. The limits for
+	// one user other than root, and for one file system, are lower.
 	maxHelpers         = 8
 	maxHelpersOfUser   = 4
 	maxHelpersOfDevice = 2
-	// helperPatience is how long a look waits for its turn behind others. Behind one that has taken
-	// longer it does not: all processes would wait for the file system of one.
+	// helperPatience is how long a look waits for a slot while others are running. It does not wait
+	// for one that has been running longer: otherwise the file system of one process would delay
+	// the looks at all others.
 	helperPatience = 100 * time.Millisecond
-	// maxExchange bounds what gclog and a helper send each other, in bytes.
+	// maxExchange is the maximum size in bytes of a message between gclog and a helper.
 	maxExchange = 4 << 20
 )
 
-// helpers are those of a Host.
+// helpers contains the helpers of a Host. A helper is idle (in idle), performs a task (in tasks),
+// or has been abandoned; the task of an abandoned one stays in tasks until the helper has exited.
+// mu guards all fields.
 type helpers struct {
 	mu    sync.Mutex
 	idle  []*helper
 	tasks map[*task]bool
-	freed chan struct{} // closed when a task has ended; nil: nobody waits
+	freed chan struct{} // closed when a task has ended; nil if nothing waits for that
 }
 
-// A task is a request that a helper is given.
+// A task is a request that is given to a helper.
 type task struct {
 	underway
 	device string
@@ -60,10 +64,10 @@ type task struct {
 type helper struct {
 	conn    *net.UnixConn
 	process *os.Process
-	idle    *time.Timer // ends it
+	idle    *time.Timer // ends the helper when it fires
 }
 
-// stuck is how many helpers do not answer.
+// stuck returns the number of helpers that do not answer.
 func (hs *helpers) stuck() (n int) {
 	hs.mu.Lock()
 	defer hs.mu.Unlock()
@@ -77,7 +81,7 @@ func (hs *helpers) stuck() (n int) {
 
 func (t *task) isStuck() bool { return time.Since(t.since) >= helperTime }
 
-// perform has a helper do what a request asks for. wait: it may wait for its turn.
+// perform has a helper perform a request. wait says whether the request may wait long for a slot.
 func (hs *helpers) perform(ctx context.Context, command []string, p *Process, q *request, proc int, away *awayError, wait bool) (reply, error) {
 	none := reply{FD: noFile}
 	t, err := hs.begin(ctx, p, away, wait)
@@ -107,7 +111,7 @@ func (e *awayError) stuck(p *Process) *TargetError {
 	return refuse(p.PID, CauseStuck, nil, "cannot be looked at: its file system does not answer (%s at %s)", e.system, e.point)
 }
 
-// begin waits for the turn of a process.
+// begin waits for a slot for a process and returns its task.
 func (hs *helpers) begin(ctx context.Context, p *Process, away *awayError, wait bool) (*task, error) {
 	late := time.After(helperTime)
 	busy := func() error {
@@ -135,7 +139,7 @@ func (hs *helpers) begin(ctx context.Context, p *Process, away *awayError, wait 
 		}
 		patience := helperPatience
 		if wait {
-			patience = helperTime // then it is stuck
+			patience = helperTime // after that the other task is stuck
 		}
 		select {
 		case <-freed:
@@ -151,8 +155,8 @@ func (hs *helpers) begin(ctx context.Context, p *Process, away *awayError, wait 
 	}
 }
 
-// inTheWay returns the task that a process has to wait for, nil if there is none. The error says that
-// it need not wait.
+// inTheWay returns the task that a process has to wait for, or nil if there is none. It returns an
+// error if waiting is pointless.
 func (hs *helpers) inTheWay(p *Process, away *awayError) (*task, error) {
 	if _, stuck := hs.oldest(func(t *task) bool { return t.isOf(p) }); stuck > 0 {
 		return nil, away.stuck(p)
@@ -184,7 +188,8 @@ func (hs *helpers) inTheWay(p *Process, away *awayError) (*task, error) {
 	return nil, nil
 }
 
-// oldest returns the tasks that belong to something, the oldest first, and how many of them are stuck.
+// oldest returns the tasks for which belongs is true, the oldest first, and the number of stuck
+// ones among them.
 func (hs *helpers) oldest(belongs func(*task) bool) (list []*task, stuck int) {
 	for t := range hs.tasks {
 		if belongs(t) {
@@ -210,7 +215,7 @@ func (hs *helpers) end(t *task) {
 	}
 }
 
-// take returns a helper that waits, or a new one.
+// take returns an idle helper or a new one.
 func (hs *helpers) take(command []string) (*helper, error) {
 	hs.mu.Lock()
 	n := len(hs.idle)
@@ -225,7 +230,7 @@ func (hs *helpers) take(command []string) (*helper, error) {
 	return h, nil
 }
 
-// keep has a helper wait for the next request, for some time.
+// keep makes a helper idle. It ends after helperIdle without a request.
 func (hs *helpers) keep(h *helper) {
 	hs.mu.Lock()
 	defer hs.mu.Unlock()
@@ -240,7 +245,7 @@ func (hs *helpers) keep(h *helper) {
 	})
 }
 
-// startHelper starts a helper. It ends when its connection does.
+// startHelper starts a helper. The helper exits when its connection is closed.
 func startHelper(command []string) (*helper, error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
@@ -252,9 +257,10 @@ func startHelper(command []string) (*helper, error) {
 	if err != nil {
 		return nil, err
 	}
-	// It has none of our files: whoever reads our output would wait for one that is left behind.
+	// It inherits none of our files: otherwise a reader of our output would wait for an abandoned
+	// helper.
 	cmd := &exec.Cmd{
-		Path: procRoot + "/self/exe", // also if it was exchanged since
+		Path: procRoot + "/self/exe", // even if the file has been replaced since
 		Args: command, Env: append(os.Environ(), "GOMAXPROCS=1"), Dir: "/", ExtraFiles: []*os.File{theirs},
 	}
 	if err := cmd.Start(); err != nil {
@@ -264,7 +270,8 @@ func startHelper(command []string) (*helper, error) {
 	return &helper{conn: conn.(*net.UnixConn), process: cmd.Process}, nil
 }
 
-// leave ends a helper, and calls ended when it has. One that is stuck stays until then.
+// leave ends a helper and calls ended when it has exited. A stuck helper stays until it is no
+// longer stuck.
 func (h *helper) leave(ended func()) {
 	_ = h.conn.Close()
 	_ = h.process.Kill()
@@ -274,12 +281,12 @@ func (h *helper) leave(ended func()) {
 	}()
 }
 
-// An answer is what a helper sends.
+// An answer is the message that a helper sends back.
 type answer struct {
 	Reply reply
 	HasFD bool
-	Errno syscall.Errno // of the error; 0: it has only a text
-	Error string        // "": none
+	Errno syscall.Errno // of the error; 0 if the error has only a text
+	Error string        // "" if there was no error
 
 	fd int
 }
@@ -296,7 +303,7 @@ func (a *answer) reply() (reply, error) {
 	return r, errors.New(a.Error)
 }
 
-// ask sends a request and takes the answer.
+// ask sends a request and receives the answer.
 func (h *helper) ask(q *request, proc int) (a answer, err error) {
 	if err := send(h.conn, q, proc); err != nil {
 		return a, err
@@ -311,13 +318,14 @@ func (h *helper) ask(q *request, proc int) (a answer, err error) {
 	return a, nil
 }
 
-// helperFile is the connection of a helper.
+// helperFile is the descriptor of a helper's connection.
 const helperFile = 3
 
-// ServeHelper does what the helper of a Host has to: it takes requests over its file 3 and answers
-// them, until that is closed.
+// ServeHelper is the main function of a Host's helper: it receives requests over file descriptor 3
+// and answers them until that connection is closed.
 func ServeHelper() error {
-	// It ends with who has started it, and not when somebody at a terminal wants that to end.
+	// The helper exits with the process that started it, not when a signal from a terminal ends
+	// that process.
 	signal.Ignore(unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT)
 	conn, err := toConn(helperFile)
 	if err != nil {
@@ -346,7 +354,7 @@ func ServeHelper() error {
 	}
 }
 
-// serve performs a request. A panic is an error like others: the helper has nowhere to write to.
+// serve performs a request. It turns a panic into an error, because the helper has no output.
 func (q *request) serve(proc int) (a answer) {
 	a.fd = noFile
 	defer func() {
@@ -363,10 +371,10 @@ func (q *request) serve(proc int) (a answer) {
 	return a
 }
 
-// send writes a message, after its length, with a file if there is one.
+// send writes a message after its length, together with a file if fd is one.
 func send(conn *net.UnixConn, message any, fd int) error {
 	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(message); err != nil { // it keeps the bytes of a path as they are
+	if err := gob.NewEncoder(&b).Encode(message); err != nil { // gob preserves the bytes of a path
 		return err
 	}
 	var rights []byte
@@ -380,7 +388,7 @@ func send(conn *net.UnixConn, message any, fd int) error {
 	return err
 }
 
-// receive reads a message, and the file that came with it, if one did.
+// receive reads a message, and the file that came with it, if any.
 func receive(conn *net.UnixConn, message any) (fd int, err error) {
 	length, rights := make([]byte, 4), make([]byte, unix.CmsgSpace(4))
 	n, nRights, _, _, err := conn.ReadMsgUnix(length, rights)

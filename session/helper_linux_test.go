@@ -17,10 +17,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// helperArguments make the test binary the helper of a Host.
+// helperArguments make the test binary run as the helper of a Host.
 var helperArguments = []string{"session.test", "look"}
 
-// startedByTest is what the test binary does where a test has started it as something else.
+// startedByTest runs what a test has started the test binary for, if one has.
 func startedByTest() {
 	fakefuse.Main()
 	if len(os.Args) == 2 && os.Args[1] == helperArguments[1] {
@@ -31,7 +31,7 @@ func startedByTest() {
 	}
 }
 
-// TestHostMounts: what is mounted later is seen.
+// TestHostMounts: a later mount is seen.
 func TestHostMounts(t *testing.T) {
 	if !child.First(t) {
 		return
@@ -45,7 +45,7 @@ func TestHostMounts(t *testing.T) {
 		if err := unix.Mount("gclog", dir, "tmpfs", 0, ""); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Millisecond) // Go's poller has nothing else to do, and must not be told in our place
+		time.Sleep(time.Millisecond) // Go's poller is idle now, but must not take the notification
 		if !seen() {
 			t.Error("what was mounted is not seen")
 		}
@@ -62,7 +62,7 @@ func onFUSE(t *testing.T, s *fakefuse.Server, tmp string, uid int) *process {
 	return runIn(t, spec{Sockets: []string{exact}, Through: through}, "TMPDIR="+tmp)
 }
 
-// everybodys is a folder that all users can reach.
+// everybodys returns a directory that all users can access.
 func everybodys(t *testing.T) string {
 	t.Helper()
 	dir := shortDir(t)
@@ -72,8 +72,8 @@ func everybodys(t *testing.T) string {
 	return dir
 }
 
-// TestHelper: where a file system may not answer a helper looks, and connects. A path may have any
-// bytes.
+// TestHelper: where a file system may not answer, a helper looks and connects. A path may contain
+// any bytes.
 func TestHelper(t *testing.T) {
 	fuse := fakefuse.Start(t, filepath.Join(everybodys(t), "caf\xe9"), 1)
 	defer fuse.Stop()
@@ -102,11 +102,11 @@ func TestHelper(t *testing.T) {
 	if n, _ := h.Stuck(); n != 0 {
 		t.Errorf("%d looks are stuck", n)
 	}
-	// It was the helper: without one that works nothing is found.
+	// It was the helper: with a broken one nothing is found.
 	broken := &session.Host{Helper: brokenHelper}
 	_, err = broken.Find(t.Context(), p.pid)
 	refused(t, err, session.CauseNoAccess, "the helper to do that has failed")
-	// A socket that nobody listens on, and one that is gone.
+	// A socket without a listener, and one that has been removed.
 	if err := os.Remove(filepath.Join("/proc", strconv.Itoa(p.pid), "root", p.socket(t, ""))); err != nil {
 		t.Fatal(err)
 	}
@@ -115,8 +115,8 @@ func TestHelper(t *testing.T) {
 	refused(t, err, session.CauseNotDotnet, "is not a .NET process")
 }
 
-// TestHelperHangs: file systems that do not answer keep some helpers, and neither gclog nor what is
-// elsewhere.
+// TestHelperHangs: file systems that do not answer block some helpers, but neither gclog nor looks
+// at other file systems.
 func TestHelperHangs(t *testing.T) {
 	const mounts = 12
 	dir := everybodys(t)
@@ -128,7 +128,7 @@ func TestHelperHangs(t *testing.T) {
 			list = append(list, onFUSE(t, fuse, fuse.Dir(i), uid))
 		}
 	}
-	// Its name leads to a file system that answers, and from there into another one.
+	// The path leads to a file system that answers, and from there into another one.
 	link := filepath.Join(dir, "link")
 	if err := os.Symlink("../"+filepath.Base(dir)+"/./0", link); err != nil {
 		t.Fatal(err)
@@ -190,7 +190,8 @@ func threadsInKernel(t *testing.T) (list string) {
 	return list
 }
 
-// TestReadFileOpens: what is no regular file is not even opened, for that can do something.
+// TestReadFileOpens: a file that is not regular is not even opened, because that can have side
+// effects.
 func TestReadFileOpens(t *testing.T) {
 	p := run(t, spec{Sockets: []string{exact}})
 	target := find(t, p)
@@ -218,11 +219,11 @@ func TestReadFileOpens(t *testing.T) {
 	}
 }
 
-// brokenHelper is one that does not work: where it is not asked nothing is amiss.
+// brokenHelper is a helper that does not work. Tests pass with it if the helper is not needed.
 var brokenHelper = []string{"session.test", "-test.run=^$"}
 
-// TestHelperChroot: who has changed its root is in a file system of the host, which answers. In mounts
-// of its own it is nowhere, as far as can be told: then the helper looks.
+// TestHelperChroot: a process that has changed its root is on a file system of the host, which
+// answers. With a mount namespace of its own its file system is unknown: then the helper looks.
 func TestHelperChroot(t *testing.T) {
 	for name, own := range map[string]bool{"mounts of the host": false, "mounts of its own": true} {
 		t.Run(name, func(t *testing.T) {
@@ -256,7 +257,7 @@ func TestHelperChroot(t *testing.T) {
 	}
 }
 
-// TestHelperMissing: that a helper cannot be started is said.
+// TestHelperMissing: the error reports that a helper cannot be started.
 func TestHelperMissing(t *testing.T) {
 	fuse := fakefuse.Start(t, everybodys(t), 1)
 	defer fuse.Stop()
@@ -279,7 +280,7 @@ func TestHelperMissing(t *testing.T) {
 		m.Close()
 		w.Close()
 	})
-	long := &session.Host{Helper: []string{"session.test", strings.Repeat("x", 1<<20)}} // as no argument can be
+	long := &session.Host{Helper: []string{"session.test", strings.Repeat("x", 1<<20)}} // longer than any argument can be
 	leavesNothing(t, os.Getpid(), func() {
 		refused(t, long.Inspect(p.pid).Err, session.CauseNoAccess, "a helper to do that could not be started")
 	})
@@ -288,7 +289,7 @@ func TestHelperMissing(t *testing.T) {
 	}
 }
 
-// TestHelperWaits: what is asked for by somebody waits behind other looks at the file system, and a
+// TestHelperWaits: a look that was requested explicitly waits for other looks at the file system; a
 // look in passing does not.
 func TestHelperWaits(t *testing.T) {
 	fuse := fakefuse.Start(t, everybodys(t), 1)
@@ -351,7 +352,7 @@ func TestHelperWaits(t *testing.T) {
 	}
 }
 
-// TestHelperOverlay: who has a user namespace of their own can mount FUSE below an overlay.
+// TestHelperOverlay: a user with a user namespace of their own can mount FUSE below an overlay.
 func TestHelperOverlay(t *testing.T) {
 	dir := everybodys(t)
 	fuse := fakefuse.Start(t, dir, 1)
@@ -371,7 +372,7 @@ func TestHelperOverlay(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	if got := target.Runtime(); got != session.RuntimeNativeAOT { // as all that has a socket and no library
+	if got := target.Runtime(); got != session.RuntimeNativeAOT { // as for all with a socket and without the library
 		t.Errorf("runtime %v", got)
 	}
 	broken := &session.Host{Helper: brokenHelper}

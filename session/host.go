@@ -2,14 +2,15 @@ package session
 
 // A Host finds the processes of this host and looks at them. Its zero value can be used.
 //
-// A look can wait in the kernel for as long as it pleases somebody else: for a file system of the
-// network that is down, or for one that a hostile process serves. So each has a deadline, and those
-// that do not end are counted and bounded: see Stuck. That is enough for who looks, and not for the
-// program that does: it cannot end before they have. With a Helper it can.
+// A look at a process can block in the kernel for as long as another party wants: on a network file
+// system that is down, or on one that a hostile process serves. So each look has a deadline, and
+// those that do not end are counted and limited: see Stuck. That protects the caller but not the
+// whole program, which cannot exit while such a look is blocked. With a Helper it can.
 type Host struct {
-	// Helper are the arguments, from the name of the program on, by which this very program knows
-	// that it shall call ServeHelper. It is run so where a file system of a process may not answer,
-	// and left behind if one does not. nil: the Host looks at all of them itself. Only Linux needs it.
+	// Helper contains the arguments, starting with the program's name, with which this program is
+	// run as a helper: it must then call ServeHelper. The Host uses helpers where a file system of
+	// a process may not answer, and abandons a helper that is blocked. If Helper is nil, the Host
+	// accesses all file systems itself. Only Linux needs it.
 	Helper []string
 
 	state hostState

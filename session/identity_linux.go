@@ -9,27 +9,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What a process is in: its container and its pod, without asking anybody.
+// The container and the pod of a process, found without asking any other process.
 
 var (
-	// containerPattern is the id of a container in the path of its control group: a step
-	// of its own, or with the name of the runtime before it, as cri-containerd-, docker-,
+	// containerPattern matches the id of a container in the path of its control group: a path
+	// element of its own, or after the name of the container runtime: cri-containerd-, docker-,
 	// crio-, libpod-.
 	containerPattern = regexp.MustCompile(`(?:^|[/:-])([0-9a-f]{64})(?:\.scope)?(?:$|[/\n])`)
-	// podPattern is the uid of a pod there; systemd wants its dashes as underscores. The
-	// pods that a node begins with have no dashes.
+	// podPattern matches the uid of a pod there; systemd requires underscores in place of its
+	// dashes. The uids of a node's static pods have no dashes.
 	podPattern = regexp.MustCompile(`[/-]pod([0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}|[0-9a-f]{32})(?:$|[./\n])`)
-	// What Kubernetes and others mount into a container comes from folders that are
-	// called after it.
+	// Files that Kubernetes and others mount into a container come from directories named after the
+	// pod or the container.
 	mountedPodPattern       = regexp.MustCompile(`/pods/([0-9a-f-]{32,36})/`)
 	mountedNamePattern      = regexp.MustCompile(`/pods/[0-9a-f-]{32,36}/containers/([a-z0-9][-a-z0-9]{0,62})/[0-9a-f]+$`)
 	mountedContainerPattern = regexp.MustCompile(`containers/([0-9a-f]{64})/`)
-	// namePattern is that of namespaces and pods.
+	// namePattern matches names of namespaces and pods.
 	namePattern = regexp.MustCompile(`^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$`)
 )
 
-// identifyByGroups finds the ids in the control groups of the process, which a
-// container cannot choose itself. The last one counts: a container may be in another.
+// identifyByGroups takes the ids from the control groups of the process, which a container cannot
+// choose itself. The last id in the path counts, because containers can be nested.
 func (p *Process) identifyByGroups(groups []byte) {
 	for line := range bytes.Lines(groups) {
 		if p.ContainerID == "" {
@@ -41,7 +41,7 @@ func (p *Process) identifyByGroups(groups []byte) {
 	}
 }
 
-// lastMatch is what the group of a pattern has matched last, "" if nothing.
+// lastMatch returns the last match of the pattern's group, or "" if there is none.
 func lastMatch(pattern *regexp.Regexp, line []byte) (match string) {
 	for _, m := range pattern.FindAllSubmatch(line, -1) {
 		match = string(m[1])
@@ -49,7 +49,7 @@ func lastMatch(pattern *regexp.Regexp, line []byte) (match string) {
 	return match
 }
 
-// identify finds out the rest.
+// identify determines what identifyByGroups could not.
 func (p *Process) identify() {
 	if proc, err := p.openProc(); err == nil {
 		p.identifyByMounts(readMounts(proc))
@@ -63,7 +63,7 @@ func (p *Process) identify() {
 	p.Namespace = firstName(p.readName("/etc/podinfo/namespace"), namespace, p.readName("/var/run/secrets/kubernetes.io/serviceaccount/namespace"))
 }
 
-// identifyByMounts goes by what is mounted into a container.
+// identifyByMounts takes the ids from what is mounted into a container.
 func (p *Process) identifyByMounts(mounts []mount) {
 	containers := ""
 	for _, m := range mounts {
@@ -77,13 +77,13 @@ func (p *Process) identifyByMounts(mounts []mount) {
 			containers = id[1]
 		}
 	}
-	// In a pod these files belong to a container that all of the pod have in common.
+	// In a pod these files belong to a container that the whole pod shares.
 	if p.ContainerID == "" && p.PodUID == "" {
 		p.ContainerID = containers
 	}
 }
 
-// readName reads a file that holds the name of something in Kubernetes.
+// readName reads a file that contains the name of a Kubernetes object.
 func (p *Process) readName(path string) string {
 	b, err := p.readFile(path, 256)
 	if err != nil {
@@ -92,7 +92,7 @@ func (p *Process) readName(path string) string {
 	return string(bytes.TrimSpace(b))
 }
 
-// firstName returns the first that can be the name of something in Kubernetes.
+// firstName returns the first string that is a valid name of a Kubernetes object.
 func firstName(list ...string) string {
 	for _, s := range list {
 		if namePattern.MatchString(s) {

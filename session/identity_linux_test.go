@@ -18,8 +18,7 @@ var (
 	podID = "4f6b5d5e-0d3c-4a2b-9c11-3a1f2b4c5d6e"
 )
 
-// TestIdentityByGroups: what the runtimes of containers and Kubernetes call their
-// control groups.
+// TestIdentityByGroups: the names that container runtimes and Kubernetes give to control groups.
 func TestIdentityByGroups(t *testing.T) {
 	type ids struct{ container, pod string }
 	under := strings.ReplaceAll(podID, "-", "_")
@@ -54,8 +53,8 @@ func TestIdentityByGroups(t *testing.T) {
 	}
 }
 
-// TestIdentityByMounts: what is mounted into a container tells more, and is all there
-// is in a control group namespace of one's own.
+// TestIdentityByMounts: mounts into a container show more, and are the only source in a cgroup
+// namespace of the container's own.
 func TestIdentityByMounts(t *testing.T) {
 	type ids struct{ container, pod, name string }
 	line := func(root, point string) string {
@@ -84,7 +83,7 @@ func TestIdentityByMounts(t *testing.T) {
 	}
 }
 
-// TestIdentityFirst: what is found first counts, and control groups before mounts.
+// TestIdentityFirst: the first match counts, and control groups take precedence over mounts.
 func TestIdentityFirst(t *testing.T) {
 	line := func(root, point string) string {
 		return "1522 1490 8:1 " + root + " " + point + " rw,relatime - ext4 /dev/sda1 rw\n"
@@ -117,7 +116,7 @@ func TestIdentityFirst(t *testing.T) {
 	}
 }
 
-// TestPathBelow: from the folder that a mount shows to a group, as both look from the
+// TestPathBelow: the path from the directory that a mount shows to a group, both as seen from the
 // reader's own namespace.
 func TestPathBelow(t *testing.T) {
 	for _, tc := range []struct {
@@ -143,11 +142,11 @@ func TestPathBelow(t *testing.T) {
 	}
 }
 
-// TestIdentityInPod: a real process in what looks like a pod from inside.
+// TestIdentityInPod: a real process in an environment that looks like a pod from inside.
 func TestIdentityInPod(t *testing.T) {
 	const secrets = "/run/secrets/kubernetes.io/serviceaccount"
-	// plant makes the files of a pod, as Kubernetes does: the real ones are in a folder
-	// that it exchanges.
+	// plant creates the files of a pod like Kubernetes: the real ones are in a directory that it
+	// can replace.
 	plant := func(root string) error {
 		dir := root + secrets
 		return errors.Join(
@@ -203,7 +202,7 @@ func TestIdentityInPod(t *testing.T) {
 	}
 }
 
-// TestIdentityByRealMounts: the kernel tells from which folder a file was mounted.
+// TestIdentityByRealMounts: the kernel shows from which directory a file was mounted.
 func TestIdentityByRealMounts(t *testing.T) {
 	dir := shortDir(t)
 	p := inNamespaces(t, spec{Sockets: []string{exact}, Bind: map[string]string{

@@ -10,7 +10,7 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// The programs here are made up: they have what a loader looks at, and garbage everywhere else.
+// The programs here are made up: they contain what a loader reads, and garbage everywhere else.
 
 // A draft is a file that is being written.
 type draft struct {
@@ -18,21 +18,21 @@ type draft struct {
 	b     []byte
 }
 
-// grow makes room for so many bytes, of garbage, and returns where they are.
+// grow makes room for size bytes of garbage and returns their offset.
 func (d *draft) grow(size int) (at int) {
 	at = len(d.b)
 	d.b = append(d.b, bytes.Repeat([]byte{0xa5}, size)...)
 	return at
 }
 
-// add appends a text.
+// add appends a text and returns its offset.
 func (d *draft) add(text string) (at int) {
 	at = d.grow(len(text))
 	copy(d.b[at:], text)
 	return at
 }
 
-// put writes a number of so many bytes.
+// put writes a number of size bytes.
 func (d *draft) put(at, size int, v uint64) {
 	var b [8]byte
 	if d.order == binary.BigEndian {
@@ -44,18 +44,18 @@ func (d *draft) put(at, size int, v uint64) {
 	copy(d.b[at:at+size], b[:size])
 }
 
-// An elf is a program of Linux.
+// An elf is a Linux program.
 type elf struct {
-	wide     bool // of 64 bits
+	wide     bool // 64-bit
 	order    binary.ByteOrder
-	entry    int // size of one in the table of segments; 0: the usual one
+	entry    int // size of an entry in the segment table; 0: the usual size
 	segments func(names, dynamic segment) []segment
 	dynamic  func(names segment) [][2]uint64
 }
 
 type segment struct{ kind, offset, address, size uint64 }
 
-// What stands before the names in their segment.
+// ahead is in front of the names in their segment.
 const ahead = "ahead\x00DotNetRuntimeInf\x00"
 
 func (e elf) file(names string) []byte {
@@ -117,10 +117,10 @@ func (e elf) file(names string) []byte {
 	return d.b
 }
 
-// A macho is a program of macOS.
+// A macho is a macOS program.
 type macho struct {
-	before int // size of a command before that of the symbols
-	symtab int // size of that
+	before int // size of a command in front of that of the symbols
+	symtab int // size of the command of the symbols
 }
 
 func (m macho) file(names string) []byte {
@@ -142,11 +142,11 @@ func (m macho) file(names string) []byte {
 	return d.b
 }
 
-// A pe is a program of Windows.
+// A pe is a Windows program.
 type pe struct {
 	wide     bool
-	optional int // size of the optional header; 0: as small as it can be
-	before   int // how far the names are after the start of their section
+	optional int // size of the optional header; 0: the minimum
+	before   int // offset of the names in their section
 }
 
 func (p pe) file(names string) []byte {
@@ -183,7 +183,7 @@ func (p pe) file(names string) []byte {
 	d.grow(p.before)
 	at := d.add(names)
 	for i, s := range []segment{
-		{address: 0x2000, size: 0x1000 + uint64(p.before), offset: 64}, // ends where the names begin
+		{address: 0x2000, size: 0x1000 + uint64(p.before), offset: 64}, // ends where the names start
 		{address: 0x3000, size: uint64(p.before + len(names)), offset: uint64(at - p.before)},
 		{address: 0x3000, size: 0x1000, offset: 64},
 	} {
@@ -195,7 +195,7 @@ func (p pe) file(names string) []byte {
 	return d.b
 }
 
-// images are the programs of all kinds.
+// images returns functions that make programs of all kinds.
 func images() map[string]func(names string) []byte {
 	list := map[string]func(string) []byte{
 		"Mach-O":                      macho{symtab: 24}.file,
@@ -215,8 +215,8 @@ func images() map[string]func(names string) []byte {
 	return list
 }
 
-// TestMadeUpPrograms: what a program exports is found in all formats, and nothing else is taken for
-// it. Without its last byte a program is not whole, nor without more.
+// TestMadeUpPrograms: the exports of a program are found in all formats, and nothing else is taken
+// for them. A program that lacks its last byte, or more, is rejected.
 func TestMadeUpPrograms(t *testing.T) {
 	for name, file := range images() {
 		for _, tc := range []struct {
@@ -244,7 +244,7 @@ func TestMadeUpPrograms(t *testing.T) {
 	}
 }
 
-// TestNamesAtTheBegin: the names may be all that there is in their segment.
+// TestNamesAtTheBegin: the names may be everything that is in their segment.
 func TestNamesAtTheBegin(t *testing.T) {
 	for _, wide := range []bool{false, true} {
 		e := elf{wide: wide, order: binary.LittleEndian, dynamic: func(n segment) [][2]uint64 { return [][2]uint64{{5, n.address}, {10, n.size}} }}
@@ -254,7 +254,7 @@ func TestNamesAtTheBegin(t *testing.T) {
 	}
 }
 
-// TestDamagedPrograms: a table that leads nowhere, or is too small, is that of no program.
+// TestDamagedPrograms: a program with a table that points nowhere, or is too small, is rejected.
 func TestDamagedPrograms(t *testing.T) {
 	const names = "\x00DotNetRuntimeInfo\x00"
 	list := map[string][]byte{
@@ -299,7 +299,7 @@ func TestDamagedPrograms(t *testing.T) {
 			t.Errorf("%s: runtime %d", name, got)
 		}
 	}
-	for n := range 70 { // the fields of the header: whatever they are, nothing breaks
+	for n := range 70 { // the fields of the header: no value breaks anything
 		for name, file := range images() {
 			b := file(names)
 			for _, c := range []byte{0, 1, 0x7f, 0xff} {
@@ -314,7 +314,7 @@ func TestDamagedPrograms(t *testing.T) {
 	}
 }
 
-// TestProgramBounded: of the names a MB is read, which has those that are exported.
+// TestProgramBounded: 1 MB of names is read, which includes the exported ones.
 func TestProgramBounded(t *testing.T) {
 	const most, name = 1 << 20, "\x00DotNetRuntimeInfo\x00"
 	for kind, file := range images() {

@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// lookTime is how long a look at a process may take. One that takes longer is stuck.
+	// lookTime is the maximum time of a look at a process. One that takes longer is stuck.
 	lookTime = 5 * time.Second
-	// maxStuckOfUser is how many looks at processes of one user may be stuck, and maxStuck how many
-	// at all. Each keeps a thread of gclog.
+	// maxStuckOfUser is how many looks at processes of one user may be stuck, maxStuck how many in
+	// total. Each stuck look occupies a thread of gclog.
 	maxStuckOfUser = 8
 	maxStuck       = 256
 )
@@ -34,8 +34,8 @@ type underway struct {
 
 func (u *underway) isOf(p *Process) bool { return u.pid == p.PID && u.start == p.StartKey }
 
-// Stuck returns how many looks at processes have not ended in time, and whether they are so many that
-// no process can be looked at any more.
+// Stuck returns how many looks at processes have not ended in time, and whether there are so many
+// that no process can be looked at.
 func (h *Host) Stuck() (looks int, all bool) {
 	h.state.mu.Lock()
 	defer h.state.mu.Unlock()
@@ -47,7 +47,7 @@ func (h *Host) Stuck() (looks int, all bool) {
 	return looks + h.state.helpers.stuck(), looks >= maxStuck
 }
 
-// begin notes a look at a process, unless too many are stuck.
+// begin registers a look at a process, unless too many are stuck.
 func (h *Host) begin(p *Process) (*underway, error) {
 	s := &h.state
 	s.mu.Lock()
@@ -85,19 +85,19 @@ func (h *Host) end(u *underway) {
 	delete(h.state.looks, u)
 }
 
-// A seen is what came of a look.
+// A seen is the result of a look.
 type seen[T any] struct {
 	value T
 	err   error
 	panic any
 }
 
-// look has f look at a process, and waits for lookTime at most, or until ctx is done. What comes later
-// is dropped.
+// look has f look at a process, and waits until f returns, lookTime is over or ctx is done. A later
+// result is dropped.
 func look[T any](ctx context.Context, p *Process, f func() (T, error), drop func(T)) (T, error) {
 	var none T
 	h := p.host
-	if h == nil { // nobody has found the process: it is made up
+	if h == nil { // the process was not found by a Host: it is made up
 		return f()
 	}
 	u, err := h.begin(p)
@@ -137,5 +137,5 @@ func look[T any](ctx context.Context, p *Process, f func() (T, error), drop func
 	}
 }
 
-// keep is for what need not be given back.
+// keep is the drop function for results that need no release.
 func keep[T any](T) {}

@@ -12,8 +12,8 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// TestLookStuck: a look that does not end is left behind, counted, and not begun again before it has
-// ended. What it brings then is given back.
+// TestLookStuck: a look that does not end is abandoned, counted, and not repeated until it has
+// ended. Its late result is released.
 func TestLookStuck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &session.Host{}
@@ -50,7 +50,8 @@ func TestLookStuck(t *testing.T) {
 	})
 }
 
-// TestLookBounds: the looks that are stuck are bounded, those of one user more than all.
+// TestLookBounds: the number of stuck looks is limited, with a lower limit for one user than in
+// total.
 func TestLookBounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &session.Host{}
@@ -86,7 +87,8 @@ func TestLookBounds(t *testing.T) {
 	})
 }
 
-// TestLookLeft: who does not wait for a look gets the error of the context; a panic is the caller's.
+// TestLookLeft: a caller that stops waiting gets the error of the context; a panic is passed to the
+// caller.
 func TestLookLeft(t *testing.T) {
 	h := &session.Host{}
 	release, drop := make(chan struct{}), func(int) {}
@@ -104,7 +106,7 @@ func TestLookLeft(t *testing.T) {
 	_, _ = h.Look(t.Context(), 2, 1, func() (int, error) { panic("a defect") }, drop)
 }
 
-// TestParseMount: what a line of a mountinfo says; one that is cut off says nothing.
+// TestParseMount: the content of a line of a mountinfo; a truncated line is rejected.
 func TestParseMount(t *testing.T) {
 	for line, want := range map[string]string{
 		"30 20 0:26 /a /b rw,relatime shared:4 - cgroup2 none rw,x": "30|0:26|/a|/b|cgroup2|rw,x",
@@ -139,7 +141,7 @@ func TestMayNotAnswer(t *testing.T) {
 	for name, tc := range map[string]struct {
 		mounts  string
 		path    string
-		foreign bool // the namespace is that of a user
+		foreign bool // the namespace belongs to an unprivileged user
 		want    bool
 	}{
 		"a disk":                        {mounts: root, path: "/"},

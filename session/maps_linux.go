@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Maps returns the path of the first file that the process has mapped into its memory and that has
-// one of the parts in its path, "" if there is none. The error says that it cannot be looked at.
+// Maps returns the path of the first file mapped into the process's memory whose path contains one
+// of the parts, or "" if there is none. It returns an error if the mappings cannot be read.
 func (p *Process) Maps(parts ...string) (path string, err error) {
 	return look(context.Background(), p, func() (string, error) { return p.maps(parts...) }, keep)
 }
@@ -40,11 +40,11 @@ func (p *Process) maps(parts ...string) (path string, err error) {
 	return "", nil
 }
 
-// libraryVersion is the version in the path of the runtime where it is installed.
+// libraryVersion matches the version in the path of an installed runtime.
 var libraryVersion = regexp.MustCompile(`/Microsoft\.NETCore\.App/(\d+\.\d+\.\d+[-.0-9a-z]*)/libcoreclr\.so$`)
 
-// LibraryVersion is the version of the runtime by the path of its library, "" if that has none: for
-// .NET Core 3.1, which does not say its version.
+// LibraryVersion returns the version of the runtime from the path of its library, or "" if the path
+// has none. It is meant for .NET Core 3.1, which does not report its version.
 func (p *Process) LibraryVersion() string {
 	path, _ := p.Maps("/libcoreclr.so")
 	if m := libraryVersion.FindStringSubmatch(path); m != nil {
@@ -62,8 +62,8 @@ func (p *Process) runtimeLibrary() (path string, found bool) {
 	return path, path != ""
 }
 
-// GCLibrary is the file name of a standalone GC that the process has loaded, "" if it
-// uses the runtime's own.
+// GCLibrary returns the file name of a standalone GC that the process has loaded, or "" if it uses
+// the runtime's own.
 func (p *Process) GCLibrary() string {
 	path, err := p.Maps("/libclrgc")
 	if err != nil || !strings.HasSuffix(path, ".so") {

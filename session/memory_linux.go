@@ -7,17 +7,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A MemoryReader reads how much memory a process has, and its control group. It keeps
-// the files open, so that reading takes microseconds and no memory. One goroutine may
-// use it.
+// A MemoryReader reads the memory usage of a process and of its control group. It keeps the files
+// open, so that a read takes microseconds and does not allocate. It must not be used by several
+// goroutines at once.
 type MemoryReader struct {
 	statm, usage int   // files
-	limits       []int // of the group and of those above it
+	limits       []int // of the group and its ancestors
 	page         uint64
 	buf          []byte
 }
 
-// OpenMemory opens the files. What cannot be opened is not known. The group is the one
+// OpenMemory opens the files. A value whose file cannot be opened is unknown. The group is the one
 // that the process is in now. Close the result.
 func (p *Process) OpenMemory() *MemoryReader {
 	r, err := look(context.Background(), p, func() (*MemoryReader, error) { return p.openMemory(), nil }, (*MemoryReader).Close)
@@ -45,9 +45,9 @@ func (p *Process) openMemory() *MemoryReader {
 	return r
 }
 
-// Read returns the resident memory of the process, that of its control group, and the
-// smallest limit of the group and of those above it, all in bytes. 0 is unknown; a group
-// without a limit has none.
+// Read returns the resident memory of the process, the memory of its control group, and the
+// smallest limit of the group and its ancestors, all in bytes. 0 means unknown, or for the limit
+// also that there is none.
 func (r *MemoryReader) Read() (resident, cgroup, limit uint64) {
 	_, behindSize := nextWord(readAgain(r.statm, r.buf))
 	pages, _ := nextWord(behindSize)
@@ -61,8 +61,7 @@ func (r *MemoryReader) Read() (resident, cgroup, limit uint64) {
 	return resident, cgroup, limit
 }
 
-// noLimit is less than the number that stands for no limit in version 1; version 2 has
-// the word max.
+// noLimit is below the number with which version 1 represents no limit; version 2 has the word max.
 const noLimit = 1 << 60
 
 func (r *MemoryReader) number(fd int) uint64 {

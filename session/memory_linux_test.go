@@ -14,14 +14,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A testGroup is a control group for memory that a test has made.
+// A testGroup is a memory control group created by a test.
 type testGroup struct {
 	dir     string
 	version int
 }
 
-// newGroup makes a group below another one, "" for the root of all. Where that cannot
-// be done the test is skipped.
+// newGroup creates a group below another one, or below the root of all groups if above is nil. If
+// that is not possible the test is skipped.
 func newGroup(t testing.TB, above *testGroup) *testGroup {
 	t.Helper()
 	g := &testGroup{version: 1}
@@ -58,13 +58,13 @@ func (g *testGroup) limit(t testing.TB, bytes int) {
 		return os.WriteFile(filepath.Join(g.dir, name), []byte(strconv.Itoa(n)), 0)
 	}
 	if g.version == 2 {
-		_ = write("memory.swap.max", 0) // else what is swapped out does not count; not every kernel has it
+		_ = write("memory.swap.max", 0) // else swapped-out memory does not count; not every kernel has it
 		if err := write("memory.max", bytes); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	// The limit that includes swap must never be the smaller one.
+	// The limit that includes swap must never be lower than the one without it.
 	_ = write("memory.memsw.limit_in_bytes", bytes)
 	if err := write("memory.limit_in_bytes", bytes); err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func (g *testGroup) limit(t testing.TB, bytes int) {
 	_ = write("memory.memsw.limit_in_bytes", bytes)
 }
 
-// TestMemoryOfProcess: the resident memory is what the process has taken.
+// TestMemoryOfProcess: the resident memory is what the process has allocated.
 func TestMemoryOfProcess(t *testing.T) {
 	target := new(session.Host).Inspect(os.Getpid())
 	r := target.OpenMemory()
@@ -95,8 +95,8 @@ func TestMemoryOfProcess(t *testing.T) {
 	}
 }
 
-// TestMemoryOfGroup: the limit is the smallest of the group and those above it, and is
-// read anew each time.
+// TestMemoryOfGroup: the limit is the smallest of the group and its ancestors, and is read again
+// each time.
 func TestMemoryOfGroup(t *testing.T) {
 	above := newGroup(t, nil)
 	group := newGroup(t, above)
@@ -117,7 +117,8 @@ func TestMemoryOfGroup(t *testing.T) {
 			t.Errorf("limit %d, want %d", limit, step.want)
 		}
 	}
-	// Who joins a group leaves behind what it has; what it takes from then on counts.
+	// A process that joins a group leaves its present memory in the old one; what it allocates
+	// afterwards counts.
 	const size = 64 << 20
 	taker := run(t, spec{Sockets: []string{exact}, Group: group.dir, Take: size})
 	t.Cleanup(taker.end)
@@ -130,8 +131,8 @@ func TestMemoryOfGroup(t *testing.T) {
 	}
 }
 
-// TestMemoryOfNobody: nothing is known of who has ended, nor of who has got its number
-// since.
+// TestMemoryOfNobody: nothing is known about a process that has ended, nor about one that reused
+// its pid.
 func TestMemoryOfNobody(t *testing.T) {
 	self := new(session.Host).Inspect(os.Getpid()).Process
 	for name, change := range map[string]func(*session.Process){
@@ -153,8 +154,8 @@ func TestMemoryOfNobody(t *testing.T) {
 	}
 }
 
-// TestMemoryOfContainer: a container shows its groups to those inside only, so they are
-// looked at from there. What the container has made itself is not believed.
+// TestMemoryOfContainer: a container shows its groups only to processes inside it, so they are read
+// from there. Files that the container has created itself are not trusted.
 func TestMemoryOfContainer(t *testing.T) {
 	group := newGroup(t, newGroup(t, nil))
 	group.limit(t, 300<<20)
@@ -175,7 +176,7 @@ func TestMemoryOfContainer(t *testing.T) {
 	}
 }
 
-// memoryWithoutGroups reads the memory of a process from where no groups are mounted.
+// memoryWithoutGroups reads the memory of a process from a place where no groups are mounted.
 func memoryWithoutGroups(t *testing.T, of *process) string {
 	t.Helper()
 	b, err := json.Marshal(spec{Tmpfs: "/sys/fs/cgroup", Memory: of.pid})

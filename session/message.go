@@ -9,7 +9,7 @@ import (
 	"unicode/utf16"
 )
 
-// A message is a header of 20 bytes and a payload: the magic, u16 size of all,
+// A message is a header of 20 bytes and a payload. The header contains the magic, u16 total size,
 // u8 command set, u8 command, u16 0.
 const (
 	magic      = "DOTNET_IPC_V1\x00"
@@ -39,7 +39,7 @@ const (
 	serverError = 0xFF
 )
 
-// Codes of errors that a runtime answers.
+// Error codes that a runtime returns.
 const (
 	CodeBadEncoding     = 0x80131384
 	CodeUnknownCommand  = 0x80131385
@@ -66,7 +66,7 @@ var codeNames = map[uint32]string{
 	CodeBufferTooSmall:  "a buffer is too small",
 }
 
-// A ServerError is an error that the runtime answered.
+// A ServerError is an error that the runtime returned.
 type ServerError struct {
 	Command string
 	Code    uint32 // an HRESULT
@@ -80,8 +80,8 @@ func (e *ServerError) Error() string {
 	return fmt.Sprintf("%s: %s (0x%08X)", e.Command, what, e.Code)
 }
 
-// An AnswerError says that what took the connection did not answer as a runtime
-// does: it closed it, or speaks another protocol.
+// An AnswerError reports that the other end of the connection did not answer like a runtime: it
+// closed the connection, or speaks another protocol.
 type AnswerError struct {
 	Command string
 	Err     error
@@ -96,22 +96,22 @@ func badAnswer(command, format string, args ...any) error {
 	return &AnswerError{command, fmt.Errorf(format, args...)}
 }
 
-// unknownCommand reports whether a runtime is too old for a command: that is how
-// features are found out, never by version.
+// unknownCommand reports whether a runtime is too old for a command. Features are always detected
+// this way, never by version.
 func unknownCommand(err error) bool {
 	var s *ServerError
 	return errors.As(err, &s) && s.Code == CodeUnknownCommand
 }
 
-// encoder builds the payload of a request.
+// An encoder builds the payload of a request.
 type encoder struct{ b []byte }
 
 func (e *encoder) u8(v byte)    { e.b = append(e.b, v) }
 func (e *encoder) u32(v uint32) { e.b = binary.LittleEndian.AppendUint32(e.b, v) }
 func (e *encoder) u64(v uint64) { e.b = binary.LittleEndian.AppendUint64(e.b, v) }
 
-// string writes a count of UTF-16 units with the terminating zero, then these;
-// an empty string is absent: count 0 and nothing else.
+// string writes a count of UTF-16 units including the terminating zero, then the units. An empty
+// string is just a count of 0.
 func (e *encoder) string(s string) {
 	if s == "" {
 		e.u32(0)
@@ -125,7 +125,7 @@ func (e *encoder) string(s string) {
 	e.b = binary.LittleEndian.AppendUint16(e.b, 0)
 }
 
-// message frames a payload.
+// message returns a message with the given payload.
 func message(set, command byte, payload []byte) ([]byte, error) {
 	size := headerSize + len(payload)
 	if size > maxMessage {
@@ -138,8 +138,8 @@ func message(set, command byte, payload []byte) ([]byte, error) {
 	return append(b, payload...), nil
 }
 
-// readResponse reads one message. An error that the runtime answers becomes a
-// *ServerError of the named command.
+// readResponse reads one message. An error that the runtime returns becomes a *ServerError for the
+// named command.
 func readResponse(r io.Reader, command string) ([]byte, error) {
 	var head [headerSize]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -167,7 +167,7 @@ func readResponse(r io.Reader, command string) ([]byte, error) {
 	}
 }
 
-// closed explains why an answer cannot be read.
+// closed returns an error that explains why an answer could not be read.
 func closed(command string, err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return err
@@ -175,8 +175,8 @@ func closed(command string, err error) error {
 	return badAnswer(command, "the runtime closed the connection without an answer: %w", err)
 }
 
-// decoder reads the payload of an answer. It is sticky: past the end, bad is set
-// and zeros are read.
+// A decoder reads the payload of an answer. It is sticky: after the first read past the end, bad is
+// set and every read returns zero.
 type decoder struct {
 	b   []byte
 	bad bool
@@ -210,7 +210,7 @@ func (d *decoder) string() string {
 	return decodeUTF16(d.take(2 * uint64(d.u32())))
 }
 
-// guid reads 16 bytes as the GUID text of .NET.
+// guid reads 16 bytes and returns them in .NET's text form of a GUID.
 func (d *decoder) guid() string { return formatGUID(d.take(16)) }
 
 func formatGUID(p []byte) string {

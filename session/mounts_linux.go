@@ -17,8 +17,8 @@ import (
 type mount struct {
 	id      int
 	device  string // major:minor
-	root    string // the folder of its file system that it shows
-	point   string // where
+	root    string // the directory of its file system that the mount shows
+	point   string // where it is mounted
 	system  string // kind of file system
 	options string
 }
@@ -33,13 +33,13 @@ func parseMount(line []byte) (m mount, ok bool) {
 	return mount{id, fields[2], unescape(fields[3]), unescape(fields[4]), fields[dash+1], fields[dash+3]}, err == nil
 }
 
-// maxMounts is how much of a mountinfo is read, in bytes. What is mounted beyond it is not known,
+// maxMounts is the number of bytes that are read of a mountinfo. Mounts beyond them are unknown,
 // and so not trusted.
 const maxMounts = 1 << 20
 
-// readMounts reads the mounts of a process, whose folder in /proc is open.
+// readMounts reads the mounts of a process. The process's directory in /proc must be open.
 func readMounts(proc int) []mount {
-	b, _ := readAllIn(proc, "mountinfo", maxMounts) // what cannot be read is not known either
+	b, _ := readAllIn(proc, "mountinfo", maxMounts) // mounts that cannot be read are unknown
 	return parseMounts(b)
 }
 
@@ -52,7 +52,7 @@ func parseMounts(b []byte) (list []mount) {
 	return list
 }
 
-// unescape replaces blanks and the like, which are written as \040.
+// unescape replaces escaped characters such as blanks, which are written as \040.
 func unescape(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
@@ -72,23 +72,26 @@ func unescape(s string) string {
 	return b.String()
 }
 
-// answering are the file systems that the kernel of this host serves by itself, from memory or from
-// a disk. All others may wait for somebody: FUSE for a program, NFS and the like for another host,
-// autofs for a program that mounts.
+// answering contains the file systems that the kernel of this host serves without help, from memory
+// or from a disk. All others may wait for another party: FUSE for a program, NFS and the like for
+// another host, autofs for a program that mounts.
 var answering = []string{
 	"bcachefs", "btrfs", "cgroup", "cgroup2", "devtmpfs", "erofs", "exfat", "ext2", "ext3", "ext4", "f2fs", "iso9660", "jfs", "mqueue",
 	"ntfs3", "proc", "ramfs", "reiserfs", "rootfs", "squashfs", "sysfs", "tmpfs", "udf", "vfat", "xfs", "zfs",
 }
 
-// A guard tells which of the file systems that a process sees may be touched. nil: all of them.
+// A guard decides which of the file systems that a process sees may be touched. A nil guard allows
+// all of them.
 type guard struct {
 	mounts []mount
-	host   func() []mount // of the first process, as far as it can be seen
-	// ours: only who may mount for gclog's own user namespace has mounted these.
+	host   func() []mount // mounts of the process with pid 1, as far as they can be read
+	// ours reports whether these mounts could only be made with the right to mount in gclog's own
+	// user namespace.
 	ours func() bool
 }
 
-// newGuard returns that for a process, whose folder in /proc must be open as long as it is used.
+// newGuard returns the guard for a process. The process's directory in /proc must be open as long
+// as the guard is used.
 func newGuard(h *hostMounts, proc int) *guard {
 	g := &guard{host: sync.OnceValue(h.read), ours: func() bool { return mountsAreOurs(proc) }}
 	if n := namespaceOf(proc); n != "" && n == h.namespace() {
@@ -100,24 +103,24 @@ func newGuard(h *hostMounts, proc int) *guard {
 	return g
 }
 
-// namespaceOf is the mount namespace of a process, "" if that is not told.
+// namespaceOf returns the mount namespace of a process, or "" if it cannot be read.
 func namespaceOf(proc int) string {
 	b := make([]byte, unix.PathMax)
 	n, _ := unix.Readlinkat(proc, "ns/mnt", b)
 	return string(b[:max(0, n)])
 }
 
-// hostMounts are the mounts of the first process, or of gclog if that is not shown. A host can have
-// thousands, and most of its processes the same: they are read again when the kernel says that they
-// have changed.
+// hostMounts contains the mounts of the process with pid 1, or of gclog itself if those cannot be
+// read. A host can have thousands of mounts, and most of its processes have the same, so they are
+// read again only when the kernel reports a change.
 type hostMounts struct {
 	mu   sync.Mutex
-	dir  int      // of the process; 0: not open
-	file *os.File // mountinfo; nil: it has not been read
+	dir  int      // the process's directory; 0: not open
+	file *os.File // mountinfo; nil: not read yet
 	list []mount
 }
 
-// process opens the folder of the process.
+// process opens the directory of the process, unless it is open.
 func (h *hostMounts) process() int {
 	for _, name := range []string{"1", "self"} {
 		if h.dir > 0 {
@@ -148,7 +151,7 @@ func (h *hostMounts) read() []mount {
 			return h.list
 		}
 	} else {
-		// Blocking: else Go's poller would be told of changes in our place.
+		// In blocking mode: otherwise Go's poller would receive the notifications of changes.
 		fd, err := openAs(h.process(), "mountinfo", unix.O_CLOEXEC)
 		if err != nil {
 			return nil
@@ -165,18 +168,18 @@ func (h *hostMounts) read() []mount {
 	return h.list
 }
 
-// mountsAreOurs reports whether the mount namespace of a process belongs to the user namespace of
-// gclog. In one of its own every user may mount FUSE, and an overlay over that.
+// mountsAreOurs reports whether the mount namespace of a process belongs to gclog's user namespace.
+// In a user namespace of their own, every user may mount FUSE, and an overlay over it.
 func mountsAreOurs(proc int) bool {
 	namespace, _ := openAs(proc, "ns/mnt", openRead)
 	defer closeFile(&namespace)
-	owner, _ := unix.IoctlRetInt(namespace, unix.NS_GET_USERNS) // no file, with an error
+	owner, _ := unix.IoctlRetInt(namespace, unix.NS_GET_USERNS) // on an error owner is noFile
 	defer closeFile(&owner)
 	theirs, own := status(owner), unix.Stat_t{}
 	return unix.Stat(procRoot+"/self/ns/user", &own) == nil && theirs.Dev == own.Dev && theirs.Ino == own.Ino
 }
 
-// An awayError says that something is on a file system that may not answer.
+// An awayError reports that something is on a file system that may not answer.
 type awayError struct {
 	system, point string
 	device        string
@@ -186,8 +189,8 @@ func (e *awayError) Error() string {
 	return fmt.Sprintf("it is on a file system that may not answer (%s at %s)", e.system, e.point)
 }
 
-// checkPoint checks what is mounted at a path, before it is touched. The mount that hides the
-// others is the last.
+// checkPoint checks what is mounted at a path before the path is touched. Of several mounts at the
+// path, the last one hides the others.
 func (g *guard) checkPoint(path string) error {
 	for i := len(g.mounts) - 1; i >= 0; i-- {
 		if g.mounts[i].point == path {
@@ -197,7 +200,7 @@ func (g *guard) checkPoint(path string) error {
 	return nil
 }
 
-// checkFile checks the mount that a file is in, which is open without having been touched.
+// checkFile checks the mount of a file that is open with O_PATH.
 func (g *guard) checkFile(fd int) error {
 	id, err := mountOf(fd)
 	if err != nil {
@@ -207,14 +210,15 @@ func (g *guard) checkFile(fd int) error {
 	if i := slices.IndexFunc(g.mounts, is); i >= 0 {
 		return g.check(&g.mounts[i])
 	}
-	// Who has changed its root does not see the mount that it is in.
+	// A process that has changed its root does not see the mount that the root is in.
 	if host := g.host(); slices.ContainsFunc(host, is) {
 		return g.check(&host[slices.IndexFunc(host, is)])
 	}
 	return &awayError{system: "an unknown one", point: "an unknown place"}
 }
 
-// mountOf returns the id of the mount that a file is in. The kernel knows that by itself.
+// mountOf returns the id of the mount that a file is in. The kernel returns it without asking the
+// file system.
 func mountOf(fd int) (id int, err error) {
 	b, err := os.ReadFile(procRoot + "/self/fdinfo/" + strconv.Itoa(fd))
 	if err != nil {
@@ -232,9 +236,9 @@ func (g *guard) check(m *mount) error {
 	return &awayError{m.system, m.point, m.device}
 }
 
-// layersAnswer reports whether an overlay's own layers are on file systems that answer: those of
-// containers may be on FUSE, where images are fetched when they are read. They are told as whoever
-// has mounted it saw them, which for containers is the host.
+// layersAnswer reports whether the layers of an overlay are on file systems that answer. Those of
+// containers may be on FUSE, so that images are fetched when they are read. The paths of the layers
+// are those seen by the process that mounted the overlay; for containers it ran on the host.
 func (g *guard) layersAnswer(m *mount) bool {
 	if !g.ours() {
 		return false
@@ -253,8 +257,8 @@ func (g *guard) layersAnswer(m *mount) bool {
 	return true
 }
 
-// layerAnswers goes by the longest path that something is mounted at on the host. A layer whose path
-// is not whole could be anywhere.
+// layerAnswers checks the file system mounted at the longest prefix of the layer's path on the
+// host. A layer whose path is not absolute could be anywhere.
 func (g *guard) layerAnswers(layer string) bool {
 	if layer[0] != '/' {
 		return false

@@ -10,25 +10,29 @@ import (
 )
 
 // A Peer is a runtime that has connected to a Port.
+//
+// Its connection is idle between keep and take, and in use after take. The Peer is gone once gone
+// is closed: by missing or by Port.dismiss, under the port's lock. mu guards idle and newest; where
+// both locks are needed, the port's is taken first.
 type Peer struct {
 	Client
 	Cookie string // GUID of the runtime instance
-	PID    int    // as this host sees it; 0 if it cannot tell
+	PID    int    // in this host's pid namespace; 0 if unknown
 	Inner  int    // in the runtime's own pid namespace
 
 	port *Port
 	id   identity
-	held bool // under the lock of the port: it keeps its place
+	held bool // guarded by the port's lock: the peer keeps its place
 
 	mu     sync.Mutex
 	idle   *connection
-	newest *connection   // the last one that came: idle, or taken
-	fresh  chan struct{} // a value when idle was set
+	newest *connection   // the latest connection: idle, or taken
+	fresh  chan struct{} // holds a value after idle was set
 	gone   chan struct{}
 }
 
-// goneAfter is how long a runtime may be without a connection. It makes the next one at
-// once, and tries that at least every 500 ms.
+// goneAfter is how long a runtime may be without a connection before it is considered gone. A
+// runtime reconnects at once, and retries at least every 500 ms.
 const goneAfter = 2 * time.Second
 
 func newPeer(port *Port, id identity, inner int) *Peer {
@@ -40,12 +44,13 @@ func newPeer(port *Port, id identity, inner int) *Peer {
 	return p
 }
 
-// Gone is closed when the runtime has ended, two seconds later: its last connection is
-// over, and it has made no other. It is closed too when the port gives its place to another one,
-// which happens to none that is held. The Port has forgotten it then.
+// Gone returns a channel that is closed when the runtime is gone and the Port has forgotten it.
+// That happens goneAfter (2 s) after the runtime's last connection ended without a new one. It also
+// happens when the port gives the runtime's place to another one, but never while the place is
+// held.
 func (p *Peer) Gone() <-chan struct{} { return p.gone }
 
-// Hold keeps the place of the runtime at the port: it makes way for nobody.
+// Hold keeps the runtime's place at the port: the port does not give it to another runtime.
 func (p *Peer) Hold() {
 	p.port.mu.Lock()
 	defer p.port.mu.Unlock()
@@ -61,8 +66,8 @@ func (p *Peer) isGone() bool {
 	}
 }
 
-// keep makes conn the connection for the next command. An older one that nobody
-// used is dead: the runtime has one at a time.
+// keep makes conn the connection for the next command. An older unused connection is dead, because
+// a runtime has one at a time.
 func (p *Peer) keep(conn net.Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,7 +83,7 @@ func (p *Peer) keep(conn net.Conn) {
 	}
 }
 
-// drop closes the connection that waits.
+// drop closes the idle connection.
 func (p *Peer) drop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,8 +93,8 @@ func (p *Peer) drop() {
 	p.idle, p.newest = nil, nil
 }
 
-// take returns the connection for the next command, or waits until the runtime
-// has connected anew, or is gone.
+// take returns the connection for the next command. If there is none it waits until the runtime has
+// reconnected or is gone.
 func (p *Peer) take(ctx context.Context) (net.Conn, error) {
 	for {
 		p.mu.Lock()
@@ -109,8 +114,8 @@ func (p *Peer) take(ctx context.Context) (net.Conn, error) {
 	}
 }
 
-// ended notes that the runtime has ended a connection. If it was the newest there must
-// soon be another.
+// ended records that the runtime has ended a connection. If it was the latest one, another must
+// follow soon.
 func (p *Peer) ended(c *connection) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -132,16 +137,16 @@ func (p *Peer) missing(last *connection) {
 	}
 }
 
-// A connection is one that a runtime has made. Until it is taken it is watched.
+// A connection is a connection from a runtime. It is watched until it is taken.
 type connection struct {
 	net.Conn
 	peer    *Peer
-	watched chan struct{} // closed when it no longer is
-	broken  bool          // valid then
+	watched chan struct{} // closed when the watch has ended
+	broken  bool          // valid after that
 }
 
-// watch waits for the end of the connection. A runtime says nothing before it is asked,
-// so that what can be read is no better than the end.
+// watch waits for the end of the connection. A runtime sends nothing before it is asked, so data is
+// treated like the end.
 func (c *connection) watch() {
 	defer close(c.watched)
 	if n, err := c.Conn.Read(make([]byte, 1)); n == 0 && isTimeout(err) {
@@ -160,16 +165,16 @@ func (c *connection) release() bool {
 	return !c.broken
 }
 
-// CloseRead lets what has come be read, as Stream.CloseRead does.
+// CloseRead lets the caller read what has arrived, like Stream.CloseRead.
 func (c *connection) CloseRead() error { return closeRead(c.Conn) }
 
-// Read notes the end of the connection.
+// Read reads from the connection and records its end.
 func (c *connection) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	return n, c.note(err)
 }
 
-// Write notes the end of the connection.
+// Write writes to the connection and records its end.
 func (c *connection) Write(b []byte) (int, error) {
 	n, err := c.Conn.Write(b)
 	return n, c.note(err)

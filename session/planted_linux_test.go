@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestReadPlanted: a pipe or a device in the place of a file is not even opened, also after a link:
-// that alone may do something.
+// TestReadPlanted: a pipe or a device in place of a file is not even opened, even behind a link:
+// opening it could have side effects.
 func TestReadPlanted(t *testing.T) {
 	self, err := new(session.Host).Describe(os.Getpid())
 	if err != nil {

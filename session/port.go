@@ -15,16 +15,17 @@ import (
 	"time"
 )
 
-// A Port is a diagnostic port: a socket that runtimes connect to by themselves,
-// as early as in their start, when their environment has
-// DOTNET_DiagnosticPorts=<path>. .NET 5 and up do so.
+// A Port is a diagnostic port: a socket to which runtimes connect early in their startup if their
+// environment contains DOTNET_DiagnosticPorts=<path>. .NET 5 and up do so.
 //
-// A runtime announces itself on each connection, takes one command on it, and
-// then connects anew.
+// A runtime announces itself on each connection, accepts one command on it, and then reconnects.
 //
-// Every user of the host may connect. Half of the connections is for runtimes that are known, the
-// other half for those that have not announced themselves yet, or wait to be let go. Whoever has the
-// most of them gives way first, so that nobody keeps the runtimes of others out.
+// Every user of the host may connect. Half of the connections are for known runtimes, the other
+// half for those that have not announced themselves yet or wait to be resumed. The user with the
+// most of them makes way first, so that nobody can keep the runtimes of others out.
+//
+// A connection is in strangers until it has announced itself and welcome gives it to its Peer in
+// peers. mu guards the fields below it, and Peer.held.
 type Port struct {
 	host     *Host
 	listener net.Listener
@@ -32,16 +33,17 @@ type Port struct {
 
 	mu         sync.Mutex
 	peers      map[identity]*Peer
-	half       int           // of the connections
-	patience   time.Duration // with a stranger
-	strangers  seats         // connections that are no peer's
+	half       int           // half of the connections
+	patience   time.Duration // how long a stranger may take to announce itself
+	strangers  seats         // connections that do not belong to a peer
 	turnedAway int
 	done       bool
 	wg         sync.WaitGroup
 }
 
-// An identity tells a runtime from others. Cookies are no secret, and count for what the same process
-// says only; of processes that this host does not show, of the same user.
+// An identity distinguishes a runtime from others. Cookies are not secret, so a cookie only counts
+// together with the process that sent it; for processes that this host does not show, together with
+// their user.
 type identity struct {
 	caller
 	start  uint64 // of the process, in the kernel's own unit
@@ -51,24 +53,26 @@ type identity struct {
 const (
 	advertiseSize  = 34
 	advertiseMagic = "ADVR_V1\x00"
-	// advertiseTimeout is how long a connection may take to announce itself.
+	// advertiseTimeout is the time a connection has to announce itself.
 	advertiseTimeout = 5 * time.Second
-	// PortConnections is how many connections a port has at most.
+	// PortConnections is the maximum number of connections of a port.
 	PortConnections = 20_000
-	// processPeers is how many runtimes a process can have: it has one, and that of a library
-	// that was compiled ahead of time.
+	// processPeers is the maximum number of runtimes in a process: it has one, plus possibly that
+	// of a library compiled ahead of time.
 	processPeers = 4
-	// processStrangers is how many connections of a process there are that are no peer's.
+	// processStrangers is the maximum number of connections from one process that do not belong to
+	// a peer.
 	processStrangers = 16
-	// turnAwayTime is how long a runtime waits that is turned away, and may take to answer.
+	// turnAwayTime is how long a runtime that is turned away has to wait, and how long it may take
+	// to answer.
 	turnAwayTime = 500 * time.Millisecond
-	// strangerTime is how long a connection has at least to announce itself before it makes way
-	// for another one, which waits in the kernel meanwhile.
+	// strangerTime is the minimum time a connection has to announce itself before it makes way for
+	// another one, which waits in the kernel until then.
 	strangerTime = 20 * time.Millisecond
 )
 
-// Listen makes a diagnostic port at path: of a unix socket, on Windows of a pipe. At most so many
-// connections wait at it at a time.
+// Listen creates a diagnostic port at path: a unix socket, or a pipe on Windows. connections limits
+// the number of connections that wait at the port at a time.
 func (h *Host) Listen(path string, connections int) (*Port, error) {
 	l, err := listen(path)
 	if err != nil {
@@ -80,7 +84,7 @@ func (h *Host) Listen(path string, connections int) (*Port, error) {
 	return p, nil
 }
 
-// listenError says once what is wrong, and what to do.
+// listenError returns an error that states once what is wrong, and what to do.
 func listenError(path string, err error) error {
 	if call, ok := errors.AsType[*os.SyscallError](err); ok {
 		err = call.Err
@@ -95,9 +99,9 @@ func listenError(path string, err error) error {
 	return fmt.Errorf("listening on %s: %w%s", path, err, hint)
 }
 
-// Environment returns the value for DOTNET_DiagnosticPorts that sends runtimes to
-// the port at path. With suspend a runtime waits in its start until it is
-// resumed, for ever if nobody does; without, it goes on.
+// Environment returns the value of DOTNET_DiagnosticPorts that makes runtimes connect to the port
+// at path. With suspend, a runtime waits during startup until it is resumed, for ever if nothing
+// resumes it; without, it continues.
 func Environment(path string, suspend bool) string {
 	if suspend {
 		return path + ",suspend"
@@ -105,7 +109,7 @@ func Environment(path string, suspend bool) string {
 	return path + ",nosuspend"
 }
 
-// Next returns the next runtime that has not been seen before.
+// Next returns the next runtime that has not been returned before.
 func (p *Port) Next(ctx context.Context) (*Peer, error) {
 	select {
 	case peer, ok := <-p.newPeers:
@@ -118,8 +122,9 @@ func (p *Port) Next(ctx context.Context) (*Peer, error) {
 	}
 }
 
-// Forget drops a runtime that has ended, and says that it is Gone. One that has not would come back as a new one:
-// who does not want it leaves it as it is, until it is Gone.
+// Forget drops a runtime that has ended and closes its Gone channel. Do not call it for a runtime
+// that is still running: it would come back as a new one. To ignore such a runtime, leave it alone
+// until it is Gone.
 func (p *Port) Forget(peer *Peer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,15 +139,15 @@ func (p *Port) remove(peer *Peer) {
 	}
 }
 
-// TurnedAway is how many connections of runtimes were not taken, because there were too many. They
-// have been let go, if they waited.
+// TurnedAway returns the number of connections from runtimes that were rejected because there were
+// too many. The runtimes have been resumed if they were suspended.
 func (p *Port) TurnedAway() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.turnedAway
 }
 
-// Close stops listening and drops all connections that wait.
+// Close stops listening and drops all waiting connections.
 func (p *Port) Close() error {
 	p.mu.Lock()
 	p.done = true
@@ -174,7 +179,7 @@ func (p *Port) accept() {
 			greetings.Go(func() { p.greet(x) })
 		case errors.Is(err, net.ErrClosed):
 			return
-		default: // out of descriptors, most likely
+		default: // probably out of descriptors
 			p.mu.Lock()
 			p.drop(p.strangers.surplus())
 			p.mu.Unlock()
@@ -183,8 +188,9 @@ func (p *Port) accept() {
 	}
 }
 
-// enter gives a seat to a stranger, and takes it from another one where there are too many. It takes
-// its time for that, so that who is honest can announce himself, however fast others come.
+// enter gives a seat to a stranger, and takes one away from another stranger if there are too many.
+// It waits until that other one has had strangerTime, so that an honest one can announce itself
+// however fast others connect.
 func (p *Port) enter(x *seat) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -217,8 +223,7 @@ func (p *Port) drop(x *seat) {
 	}
 }
 
-// greet reads the announcement of a runtime and keeps its connection for the
-// next command.
+// greet reads the announcement of a runtime and keeps its connection for the next command.
 func (p *Port) greet(x *seat) {
 	id := identity{caller: x.from, start: peerStart(x.Conn, x.from.pid)}
 	cookie, inner, err := readAdvertise(x)
@@ -235,19 +240,20 @@ func (p *Port) greet(x *seat) {
 	p.drop(x)
 }
 
-// welcome gives a connection to its peer, who may be a new one.
+// welcome gives a connection to its peer, which may be a new one. It returns false if the runtime
+// must be turned away.
 func (p *Port) welcome(x *seat, id identity, inner int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !slices.Contains(p.strangers, x) {
-		return true // it was dropped
+		return true // it was dropped meanwhile
 	}
 	peer := p.peers[id]
 	if peer == nil && p.makeRoom(x.from) {
 		peer = newPeer(p, id, inner)
 		select {
 		case p.newPeers <- peer:
-		default: // nobody calls Next
+		default: // Next is not being called
 			peer = nil
 		}
 	}
@@ -261,9 +267,9 @@ func (p *Port) welcome(x *seat, id identity, inner int) bool {
 	return true
 }
 
-// makeRoom reports whether there is room for a new peer. Where all places are taken, a user other than
-// root who has more than half of them, and more than the one who comes, gives one back that is not
-// held.
+// makeRoom reports whether there is room for a new peer. If all places are taken, it dismisses a
+// peer that is not held, of a user other than root who has more than half of the places, and so
+// more than the new peer's user.
 func (p *Port) makeRoom(from caller) bool {
 	users, ofProcess := map[int]int{}, 0
 	for id := range p.peers {
@@ -287,15 +293,15 @@ func (p *Port) makeRoom(from caller) bool {
 	return false
 }
 
-// dismiss takes the place of a peer.
+// dismiss takes a peer's place away.
 func (p *Port) dismiss(peer *Peer) {
 	p.remove(peer)
 	peer.drop()
 	close(peer.gone)
 }
 
-// turnAway lets a runtime go on that waits in its start, if it does. It takes its time:
-// the runtime connects anew as soon as it has been told.
+// turnAway resumes a runtime that is suspended during startup. It waits first, because the runtime
+// reconnects as soon as it has the answer.
 func turnAway(conn net.Conn) {
 	_ = conn.SetDeadline(time.Now().Add(turnAwayTime))
 	if n, err := conn.Read(make([]byte, 1)); n > 0 || !isTimeout(err) {
@@ -304,7 +310,7 @@ func turnAway(conn net.Conn) {
 	_ = conn.SetDeadline(time.Now().Add(turnAwayTime))
 	resume, _ := message(setProcess, cmdResumeRuntime, nil)
 	_, _ = conn.Write(resume)
-	_, _ = readResponse(conn, "ResumeRuntime") // it would not look at what a connection says that is closed
+	_, _ = readResponse(conn, "ResumeRuntime") // the runtime would ignore a command on a closed connection
 }
 
 func readAdvertise(conn net.Conn) (cookie string, pid int, err error) {

@@ -22,8 +22,8 @@ import (
 
 func init() { helpers["stranger"] = helpStranger }
 
-// helpStranger announces itself with the bytes of the variable, to the port in the
-// other one, again and again, answers what it is told, and says it.
+// helpStranger repeatedly announces itself with the bytes in one variable to the port in the other
+// one. It answers the commands that it receives, and prints them.
 func helpStranger() error {
 	hello, err := hex.DecodeString(os.Getenv(helloVariable))
 	if err != nil {
@@ -31,7 +31,7 @@ func helpStranger() error {
 	}
 	for {
 		conn, err := net.Dial("unix", os.Getenv(portVariable))
-		if errors.Is(err, syscall.EAGAIN) { // too many wait to be accepted
+		if errors.Is(err, syscall.EAGAIN) { // too many connections wait to be accepted
 			continue
 		} else if err != nil {
 			return err
@@ -64,7 +64,7 @@ func (s stranger) awaitResumed(t *testing.T) {
 	}
 }
 
-// startStranger has another process of a user announce itself, until the end of the test.
+// startStranger starts a process of a user that announces itself until the end of the test.
 func startStranger(t *testing.T, path, hello string, user int) stranger {
 	t.Helper()
 	if user != os.Geteuid() && os.Geteuid() != 0 {
@@ -93,8 +93,8 @@ func startStranger(t *testing.T, path, hello string, user int) stranger {
 	return stranger{cmd.Process.Pid, bufio.NewReader(out)}
 }
 
-// TestPortStranger: another process that says the cookie of a peer is another peer, whoever it
-// belongs to, and takes nothing from the first.
+// TestPortStranger: another process that sends the cookie of a peer is another peer, whichever user
+// it belongs to, and takes nothing away from the first.
 func TestPortStranger(t *testing.T) {
 	for name, user := range map[string]int{"the same user": os.Geteuid(), "another user": nobody} {
 		t.Run(name, func(t *testing.T) {
@@ -124,8 +124,8 @@ func TestPortStranger(t *testing.T) {
 	}
 }
 
-// TestPortShares: a user who has all places gives one to each of another user, up to half of them, but
-// none that is held. Root gives none. Whoever has no place is let go.
+// TestPortShares: a user who has all places loses up to half of them, one for each peer of another
+// user, but none that is held. Root loses none. A runtime without a place is resumed.
 func TestPortShares(t *testing.T) {
 	const places = 4
 	for name, tc := range map[string]struct {
@@ -172,8 +172,8 @@ func TestPortShares(t *testing.T) {
 	}
 }
 
-// TestPortFlood: a process that waits in its start is let go, whatever number of connections others
-// make, which announce themselves or do not.
+// TestPortFlood: a process that is suspended during startup is resumed, however many connections
+// others make, whether they announce themselves or not.
 func TestPortFlood(t *testing.T) {
 	for name, hello := range map[string]string{"silent": "", "half": advertiseHex, "whole": firstHex} {
 		t.Run(name, func(t *testing.T) {
@@ -230,7 +230,7 @@ func TestPortFlood(t *testing.T) {
 	}
 }
 
-// TestPeerStart: who has made a connection is known by its start, as long as it runs.
+// TestPeerStart: the process that made a connection is identified by its start time while it runs.
 func TestPeerStart(t *testing.T) {
 	path := filepath.Join(shortDir(t), "socket")
 	l, err := net.Listen("unix", path)
@@ -290,8 +290,8 @@ func peerDescriptor(conn net.Conn) (fd int, err error) {
 	return fd, errors.Join(cerr, err)
 }
 
-// TestPeerOfAnother: what this host shows under the number of a peer is not told of it, if that is
-// another process.
+// TestPeerOfAnother: what this host shows for the pid of a peer is not attributed to the peer if it
+// is another process.
 func TestPeerOfAnother(t *testing.T) {
 	p, path := listenPort(t)
 	advertise(t, path, firstHex)
@@ -305,7 +305,7 @@ func TestPeerOfAnother(t *testing.T) {
 	}
 }
 
-// TestChmodSocket: only a socket of our own, which nothing else leads to, gets another mode.
+// TestChmodSocket: only a socket of our own without other links gets another mode.
 func TestChmodSocket(t *testing.T) {
 	dir := shortDir(t)
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -336,8 +336,8 @@ func TestChmodSocket(t *testing.T) {
 	}
 }
 
-// TestPeerUnseen: where this host does not show the process, what has its pid here is
-// another one.
+// TestPeerUnseen: if this host does not show the process, the process with its pid here is another
+// one.
 func TestPeerUnseen(t *testing.T) {
 	for name, pid := range map[string]int{"in another pid namespace": 0, "not to be looked at": 99_999_999} {
 		t.Run(name, func(t *testing.T) {
@@ -377,14 +377,15 @@ func TestPeerUnseen(t *testing.T) {
 	}
 }
 
-// TestPortNoFiles: where gclog may open no more files the oldest of those that say nothing makes way.
+// TestPortNoFiles: when gclog is out of file descriptors, the oldest of the silent connections
+// makes way.
 func TestPortNoFiles(t *testing.T) {
 	p, path := listenPort(t)
 	p.Limit(100, time.Hour)
 	oldest := advertise(t, path, "")
 	advertise(t, path, firstHex)
 	next(t, p)                                                     // so the oldest has been accepted
-	startStranger(t, path, strings.Repeat("00", 34), os.Geteuid()) // comes again and again
+	startStranger(t, path, strings.Repeat("00", 34), os.Geteuid()) // repeatedly reconnects
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		t.Fatal(err)

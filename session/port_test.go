@@ -36,7 +36,7 @@ func listenPort(t *testing.T) (*session.Port, string) {
 	return p, path
 }
 
-// What a runtime says first, to the byte: its cookie and its pid.
+// The first bytes that a runtime sends: its cookie and its pid.
 const (
 	advertiseHex = "414456525f563100" // ADVR_V1 and a zero
 	firstHex     = advertiseHex + "33221100 5544 7766 8899aabbccddeeff d204000000000000 0000"
@@ -45,7 +45,7 @@ const (
 	secondCookie = "00112233-4455-6677-8899-aabbccddee00"
 )
 
-// advertise connects to the port as a runtime does.
+// advertise connects to the port like a runtime.
 func advertise(t *testing.T, path, hello string) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("unix", path)
@@ -59,9 +59,8 @@ func advertise(t *testing.T, path, hello string) net.Conn {
 	return conn
 }
 
-// A peerRuntime announces itself to a port, hands each command to reply, and
-// connects anew, until the test ends. Where reply keeps the connection it closes
-// it itself.
+// A peerRuntime announces itself to a port, passes each command to reply, and reconnects, until the
+// test ends. If reply keeps the connection, reply must close it.
 type peerRuntime struct {
 	mu       sync.Mutex
 	conn     net.Conn
@@ -136,7 +135,7 @@ func next(t *testing.T, p *session.Port) *session.Peer {
 	return peer
 }
 
-// waitClosed waits until the other side closes the connection.
+// waitClosed waits until the other end closes the connection.
 func waitClosed(t *testing.T, conn net.Conn, what string) {
 	t.Helper()
 	_ = conn.SetReadDeadline(time.Now().Add(patience))
@@ -154,8 +153,8 @@ func TestPortEnvironment(t *testing.T) {
 	}
 }
 
-// TestPort: a runtime announces itself, takes one command on the connection, and
-// connects anew for the next one. It stays the same peer.
+// TestPort: a runtime announces itself, accepts one command on the connection, and reconnects for
+// the next one. It stays the same peer.
 func TestPort(t *testing.T) {
 	p, path := listenPort(t)
 	if info, err := os.Stat(path); err != nil || info.Mode().Type() != fs.ModeSocket || info.Mode().Perm() != 0o666 {
@@ -204,14 +203,14 @@ func TestPort(t *testing.T) {
 	if got := r.seen(); got != "0401 0401 0401 0401 0401 0408 0206 0401" {
 		t.Errorf("commands %s", got)
 	}
-	// All that time it was one peer: the next one is another runtime.
+	// All that was one peer: the next one is another runtime.
 	advertise(t, path, secondHex)
 	if peer := next(t, p); peer.Cookie != secondCookie || peer.Inner != 1 {
 		t.Errorf("peer %s with pid %d, want %s and 1", peer.Cookie, peer.Inner, secondCookie)
 	}
 }
 
-// TestPortTwoRuntimes: each command goes to the runtime that it is meant for.
+// TestPortTwoRuntimes: each command goes to the intended runtime.
 func TestPortTwoRuntimes(t *testing.T) {
 	p, path := listenPort(t)
 	for _, hello := range []string{firstHex, secondHex} {
@@ -238,8 +237,7 @@ func TestPortTwoRuntimes(t *testing.T) {
 	}
 }
 
-// TestPortWaits: a command waits until the runtime has connected anew, and gives
-// up when it does not.
+// TestPortWaits: a command waits until the runtime has reconnected, and gives up if it does not.
 func TestPortWaits(t *testing.T) {
 	p, path := listenPort(t)
 	first := advertise(t, path, firstHex)
@@ -277,8 +275,7 @@ func TestPortWaits(t *testing.T) {
 	}
 }
 
-// TestPortNewestConnection: a runtime has one connection that waits, so of two the
-// older one is dead.
+// TestPortNewestConnection: a runtime has one idle connection, so the older one of two is dead.
 func TestPortNewestConnection(t *testing.T) {
 	p, path := listenPort(t)
 	older := advertise(t, path, firstHex)
@@ -293,7 +290,8 @@ func TestPortNewestConnection(t *testing.T) {
 	}
 }
 
-// TestPeerCloseRead: what a runtime has sent can be read after CloseRead, also if it came by a port.
+// TestPeerCloseRead: what a runtime has sent can be read after CloseRead, even if the connection
+// came from a port.
 func TestPeerCloseRead(t *testing.T) {
 	p, path := listenPort(t)
 	const sent = "what has come"
@@ -314,7 +312,7 @@ func TestPeerCloseRead(t *testing.T) {
 	}
 }
 
-// TestPortGarbage: what does not announce itself is closed, and harms nobody.
+// TestPortGarbage: a connection that does not announce itself is closed, and does no harm.
 func TestPortGarbage(t *testing.T) {
 	p, path := listenPort(t)
 	for name, hello := range map[string]string{
@@ -339,7 +337,7 @@ func TestPortForget(t *testing.T) {
 	peer := next(t, p)
 	p.Forget(peer)
 	<-peer.Gone()
-	p.Forget(peer) // does nothing any more
+	p.Forget(peer) // no longer has an effect
 	waitClosed(t, conn, "the connection of what was forgotten")
 	advertise(t, path, firstHex)
 	if again := next(t, p); again == peer || again.Cookie != peer.Cookie {
@@ -347,7 +345,7 @@ func TestPortForget(t *testing.T) {
 	}
 }
 
-// TestPortFull: who comes when there are too many peers is let go all the same.
+// TestPortFull: a runtime that connects when there are too many peers is still resumed.
 func TestPortFull(t *testing.T) {
 	t.Parallel()
 	p, path := listenPort(t)
@@ -371,7 +369,7 @@ func TestPortFull(t *testing.T) {
 	}
 }
 
-// TestPortSilent: those that say nothing neither keep others out, nor the port open.
+// TestPortSilent: silent connections neither keep others out nor keep the port from closing.
 func TestPortSilent(t *testing.T) {
 	p, path := listenPort(t)
 	p.Limit(5, time.Hour)
@@ -387,8 +385,8 @@ func TestPortSilent(t *testing.T) {
 	waitClosed(t, newest, "the newest")
 }
 
-// TestPortProcess: a process has a few runtimes at most, and a few connections that are none's. It is
-// let go all the same.
+// TestPortProcess: a process can have only a few runtimes, and a few connections that belong to
+// none. It is still resumed.
 func TestPortProcess(t *testing.T) {
 	p, path := listenPort(t)
 	cookie := func(n int) string { return strings.ReplaceAll(firstHex, "eeff", fmt.Sprintf("%04x", n)) }
@@ -410,7 +408,7 @@ func TestPortProcess(t *testing.T) {
 	waitClosed(t, oldest, "the oldest of the process")
 }
 
-// TestSurplus: who has the most gives way, but root last.
+// TestSurplus: the caller with the most seats makes way, root last.
 func TestSurplus(t *testing.T) {
 	for _, tc := range []struct {
 		list []session.Caller
@@ -441,7 +439,7 @@ func TestSurplus(t *testing.T) {
 	}
 }
 
-// TestPortPlaces: half of the connections are for runtimes; there is one at least.
+// TestPortPlaces: half of the connections are for runtimes, at least one.
 func TestPortPlaces(t *testing.T) {
 	for connections, want := range map[int]int{-1: 1, 0: 1, 1: 1, 3: 1, 4: 2, 5: 2, 6: 3} {
 		t.Run(fmt.Sprint(connections), func(t *testing.T) {
@@ -464,7 +462,7 @@ func TestPortPlaces(t *testing.T) {
 	}
 }
 
-// TestPortNobodyListens: where nobody takes runtimes there is an end to those that wait for that.
+// TestPortNobodyListens: if Next is not called, the number of waiting runtimes is limited.
 func TestPortNobodyListens(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(shortDir(t), "port")
@@ -492,7 +490,7 @@ func waitFor(t *testing.T, ok func() bool) {
 	}
 }
 
-// TestPortError: why there can be no port, and what to do.
+// TestPortError: why a port cannot be created, and what to do.
 func TestPortError(t *testing.T) {
 	_, taken := listenPort(t)
 	dir := shortDir(t)
@@ -511,7 +509,7 @@ func TestPortError(t *testing.T) {
 	}
 }
 
-// TestPeerGone: that a runtime has ended is known by its connection.
+// TestPeerGone: the end of a runtime is detected by its connection.
 func TestPeerGone(t *testing.T) {
 	for name, end := range map[string]func(t *testing.T, peer *session.Peer, conn net.Conn){
 		"while it waits": func(_ *testing.T, _ *session.Peer, conn net.Conn) { _ = conn.Close() },
@@ -540,12 +538,12 @@ func TestPeerGone(t *testing.T) {
 				t.Errorf("a request to it: %v", err)
 			}
 			<-peer.Gone()
-			p.Forget(peer) // as one does who has waited for that
+			p.Forget(peer) // as a caller does that has waited for that
 			advertise(t, path, firstHex)
 			if again := next(t, p); again == peer || again.Cookie != firstCookie {
 				t.Errorf("peer %v, want another one with the same cookie", again)
 			}
-			p.Forget(peer) // which is not that one
+			p.Forget(peer) // another peer than that one
 			advertise(t, path, firstHex)
 			advertise(t, path, secondHex)
 			if other := next(t, p); other.Cookie != secondCookie {
@@ -555,8 +553,8 @@ func TestPeerGone(t *testing.T) {
 	}
 }
 
-// TestPeerStays: a runtime that connects anew is not gone, nor is one that is stopped
-// with our request, and a port that is closed says nothing of those who came by it.
+// TestPeerStays: a runtime that reconnects is not gone, nor is one that is stopped with our
+// request. A port that is closed reports nothing about its peers.
 func TestPeerStays(t *testing.T) {
 	t.Parallel()
 	p, path := listenPort(t)
@@ -575,7 +573,7 @@ func TestPeerStays(t *testing.T) {
 	ended := advertise(t, path, strings.ReplaceAll(secondHex, "ee00", "ee01"))
 	last := next(t, p)
 	_ = ended.Close()
-	<-last.Gone() // so the others would be, too
+	<-last.Gone() // so the others would be gone, too
 	for _, peer := range []*session.Peer{back, stopped} {
 		select {
 		case <-peer.Gone():
@@ -598,7 +596,7 @@ func TestPeerStays(t *testing.T) {
 	}
 }
 
-// TestPortClose: everything that waits ends, and the socket is gone.
+// TestPortClose: everything that waits ends, and the socket is removed.
 func TestPortClose(t *testing.T) {
 	t.Parallel()
 	p, path := listenPort(t)
@@ -634,7 +632,7 @@ func TestPortNextCancelled(t *testing.T) {
 	}
 }
 
-// TestPortStale: what is left of a listener that has ended is replaced.
+// TestPortStale: a socket left behind by a listener that has ended is replaced.
 func TestPortStale(t *testing.T) {
 	path := filepath.Join(shortDir(t), "port")
 	l, err := net.Listen("unix", path)
@@ -652,8 +650,8 @@ func TestPortStale(t *testing.T) {
 	_ = p.Close()
 }
 
-// TestPortTaken: a socket that somebody listens on stays his, also when he is too
-// busy to take another connection.
+// TestPortTaken: a socket with a listener is not replaced, even if the listener is too busy to
+// accept another connection.
 func TestPortTaken(t *testing.T) {
 	t.Run("another port", func(t *testing.T) {
 		p, path := listenPort(t)
@@ -697,7 +695,7 @@ func TestPortTaken(t *testing.T) {
 	})
 }
 
-// TestPortNoSocket: what is no socket is not removed.
+// TestPortNoSocket: a file that is not a socket is not removed.
 func TestPortNoSocket(t *testing.T) {
 	path := filepath.Join(shortDir(t), "port")
 	want := []byte("somebody needs this")
@@ -717,7 +715,7 @@ func TestPortNoSocket(t *testing.T) {
 	}
 }
 
-// TestPeerTarget: who connects is a target, with what the system knows of its
+// TestPeerTarget: a runtime that connects is a target, with what the system knows about its
 // process.
 func TestPeerTarget(t *testing.T) {
 	if goruntime.GOOS != "linux" {

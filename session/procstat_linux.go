@@ -7,27 +7,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A procStat is what gclog needs of /proc/PID/stat. Its fields are counted as
-// proc(5) does, from 1 on.
+// A procStat contains the fields of /proc/PID/stat that gclog needs, numbered from 1 as in proc(5).
 type procStat struct {
-	name     []byte // 2, in the memory that was read
+	name     []byte // 2, in the buffer that was read
 	state    byte   // 3
 	flags    uint64 // 9
 	startKey uint64 // 22
-	code     uint64 // 26: where the code begins; 1 for those who may not know the rest
-	exit     int    // 52: wait status; only to those who may know it
+	code     uint64 // 26: start address of the code; 1 if the reader may not see the protected fields
+	exit     int    // 52: wait status; only if the reader may see it
 }
 
 const (
 	flagKernelThread = 0x200000 // PF_KTHREAD
-	// statSize holds any stat: 52 numbers, and a name of at most 64 bytes.
+	// statSize is enough for any stat: 52 numbers, and a name of at most 64 bytes.
 	statSize = 2048
 )
 
 func (s *procStat) ended() bool { return s.state == 'Z' || s.state == 'X' }
 
-// parseStat reads a stat. The name may hold anything, brackets and line ends too, so
-// the last bracket counts.
+// parseStat parses a stat. The name may contain anything, even brackets and line ends, so the last
+// bracket ends it.
 func parseStat(b []byte) (s procStat, ok bool) {
 	open, end := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
 	if open < 0 || end < open {
@@ -62,7 +61,7 @@ func readStat(pid int) (procStat, error) {
 	return readStatIn(dir)
 }
 
-// readStatIn reads the stat of a process whose folder is open.
+// readStatIn reads the stat of a process whose directory is open.
 func readStatIn(dir int) (procStat, error) {
 	b, err := readIn(dir, "stat", make([]byte, statSize))
 	s, ok := parseStat(b)
@@ -72,23 +71,23 @@ func readStatIn(dir int) (procStat, error) {
 	return s, err
 }
 
-// openProcess opens the folder of a process in /proc. It goes dead with the process, whoever gets
-// its number next.
+// openProcess opens the directory of a process in /proc. The descriptor becomes invalid when the
+// process ends, even if the pid is reused.
 func openProcess(pid int) (int, error) {
 	return openFolder(unix.AT_FDCWD, procRoot+"/"+strconv.Itoa(pid))
 }
 
-// A procStatus is what gclog needs of /proc/PID/status.
+// A procStatus contains the fields of /proc/PID/status that gclog needs.
 type procStatus struct {
-	process  int // that the number is a thread of: its own, of a process
+	process  int // the process that the id is a thread of; the same id if it is a process
 	uid      int // effective
 	innerPID int // in its own pid namespace
 }
 
-// maxStatus is how much of a status is read; the groups of a user make it long.
+// maxStatus is the number of bytes that are read of a status; a user's groups can make it long.
 const maxStatus = 1 << 20
 
-// readStatus reads the status of a process whose folder is open.
+// readStatus reads the status of a process whose directory is open.
 func readStatus(dir int) (s procStatus, err error) {
 	b, err := readAllIn(dir, "status", maxStatus)
 	if err != nil {
@@ -105,7 +104,7 @@ func readStatus(dir int) (s procStatus, err error) {
 	return s, nil
 }
 
-// statusNumbers are the numbers of a line of a status.
+// statusNumbers returns the numbers in a line of a status.
 func statusNumbers(status []byte, name string) (list []int) {
 	_, rest, _ := bytes.Cut(status, []byte("\n"+name+":"))
 	line, _, _ := bytes.Cut(rest, []byte("\n"))
@@ -119,7 +118,7 @@ func statusNumbers(status []byte, name string) (list []int) {
 	return list
 }
 
-// nextWord cuts b after its first word. Words are between blanks and line ends.
+// nextWord cuts b after its first word. Words are separated by blanks and line ends.
 func nextWord(b []byte) (word, rest []byte) {
 	from := 0
 	for from < len(b) && (b[from] == ' ' || b[from] == '\n') {
@@ -132,11 +131,11 @@ func nextWord(b []byte) (word, rest []byte) {
 	return b[from:to], b[to:]
 }
 
-// decimal reads a number; what is none is 0.
+// decimal parses a number. It returns 0 if b is not a number.
 func decimal(b []byte) (n uint64) {
 	for _, c := range b {
 		next := n*10 + uint64(c-'0')
-		if c < '0' || c > '9' || next/10 != n { // too large
+		if c < '0' || c > '9' || next/10 != n { // not a digit, or too large
 			return 0
 		}
 		n = next
@@ -144,14 +143,14 @@ func decimal(b []byte) (n uint64) {
 	return n
 }
 
-// openProc opens /proc/PID of this very process. The folder goes dead with it,
-// whoever gets its number next.
+// openProc opens /proc/PID of exactly this process. The descriptor becomes invalid when the process
+// ends, even if the pid is reused.
 func (p *Process) openProc() (int, error) {
 	fd, err := openProcess(p.procPID())
 	if err != nil {
 		return noFile, err
 	}
-	// Without a start it is not known who it is.
+	// Without a start time the process cannot be identified.
 	if s, err := readStatIn(fd); err != nil || s.startKey != p.StartKey || p.StartKey == 0 {
 		_ = unix.Close(fd)
 		return noFile, unix.ESRCH

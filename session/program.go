@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A Runtime is a kind of runtime of .NET.
+// A Runtime is a kind of .NET runtime.
 type Runtime uint8
 
 // The kinds of runtimes.
@@ -17,9 +17,9 @@ const (
 	RuntimeNativeAOT
 )
 
-// programRuntime reports which runtime is part of a program: debuggers find it by a symbol that the
-// program exports. It is unknown where the runtime is a library, and in what is not a program. Of a
-// file that wants to harm about a MB is read at most.
+// programRuntime reports which runtime is part of a program, by a symbol that the program exports
+// for debuggers. The result is unknown if the runtime is a library or the file is not a program. At
+// most about 1 MB of a malicious file is read.
 func programRuntime(program io.ReaderAt) Runtime {
 	names := exportedNames(program)
 	exports := func(name string) bool {
@@ -34,19 +34,19 @@ func programRuntime(program io.ReaderAt) Runtime {
 	return RuntimeUnknown
 }
 
-// maxSymbols is how many bytes of names are read of a program, and of any other part. The names of
-// symbols that are exported come first: after them macOS has those of all others, and a single-file
-// program its assemblies.
+// maxSymbols is the number of bytes that are read of a program's symbol names, and of any other
+// part. The names of exported symbols come first: after them, macOS has those of all others, and a
+// single-file program its assemblies.
 const maxSymbols = 1 << 20
 
-// exportedNames returns the part of a program that has the names of the symbols that it exports,
-// each after a 0 and followed by one.
+// exportedNames returns the part of a program that contains the names of its exported symbols, each
+// with a 0 before and after it.
 func exportedNames(program io.ReaderAt) []byte {
 	p := image{program, binary.LittleEndian}
 	switch head := string(p.read(0, 4)); {
 	case head == "\x7fELF":
 		return p.elfNames()
-	case head == "\xcf\xfa\xed\xfe": // of 64 bits, little-endian
+	case head == "\xcf\xfa\xed\xfe": // 64-bit, little-endian
 		return p.machoNames()
 	case strings.HasPrefix(head, "MZ"):
 		return p.peNames()
@@ -60,8 +60,8 @@ type image struct {
 	order binary.ByteOrder
 }
 
-// read reads a part of the file, nil if it is not there or too large. To read at an offset that is
-// beyond an int64, and so a negative one, is an error as that beyond the end.
+// read reads a part of the file, or returns nil if that is not there or too large. An offset beyond
+// an int64 becomes negative, which is an error like an offset past the end.
 func (p *image) read(offset, size uint64) []byte {
 	if size > maxSymbols {
 		return nil
@@ -73,16 +73,17 @@ func (p *image) read(offset, size uint64) []byte {
 	return b
 }
 
-// elfNames is the string table of the dynamic symbols, as the dynamic loader finds it.
+// elfNames returns the string table of the dynamic symbols, found in the same way as by the dynamic
+// loader.
 func (p *image) elfNames() []byte {
-	head := p.read(0, 58) // where the fields end that are needed
+	head := p.read(0, 58) // up to the end of the needed fields
 	if head == nil {
 		return nil
 	}
 	if head[5] == 2 {
 		p.order = binary.BigEndian
 	}
-	// Where the fields are in a file of 32 and of 64 bits.
+	// Offsets of the fields in 32-bit and 64-bit files.
 	wide := head[4] == 2
 	at := func(narrow, b64 int) int {
 		if wide {
@@ -125,7 +126,7 @@ func (p *image) elfNames() []byte {
 	return nil
 }
 
-// machoNames is the string table of all symbols.
+// machoNames returns the string table of all symbols.
 func (p *image) machoNames() []byte {
 	head := p.read(0, 24)
 	if head == nil {
@@ -145,7 +146,7 @@ func (p *image) machoNames() []byte {
 	return nil
 }
 
-// peNames is the directory of exports, with the names in it.
+// peNames returns the export directory, including the names.
 func (p *image) peNames() []byte {
 	dos := p.read(0, 64)
 	if dos == nil {
@@ -159,7 +160,7 @@ func (p *image) peNames() []byte {
 	size := uint64(p.order.Uint16(head[20:]))
 	optional := p.read(at+24, size)
 	directories := 112
-	if len(optional) >= 2 && p.order.Uint16(optional) == 0x10b { // of 32 bits
+	if len(optional) >= 2 && p.order.Uint16(optional) == 0x10b { // 32-bit
 		directories = 96
 	}
 	if len(optional) < directories+8 {

@@ -13,8 +13,8 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// parts are what is read of a program: lines of offset, size and the bytes, without those that are not
-// needed.
+// parts contains what is read of a program: lines of offset, size and the bytes, without those that
+// are not needed.
 type parts map[int64][]byte
 
 func (p parts) ReadAt(b []byte, at int64) (int, error) {
@@ -52,7 +52,7 @@ func readParts(t testing.TB, path string) parts {
 	return p
 }
 
-// TestProgramRuntime: programs of others say what they are. Those that are a single file are PyPI's
+// TestProgramRuntime: real programs show their runtime. The single-file ones are PyPI's
 // metaengine-openapi-httpx 1.0.0 (.NET 8) and npm's @azure/mcp 2.0.5 (.NET 10).
 func TestProgramRuntime(t *testing.T) {
 	files, err := filepath.Glob("testdata/programs/*.txt")
@@ -83,7 +83,7 @@ func TestProgramRuntime(t *testing.T) {
 	}
 }
 
-// A budget is a file of which no more may be read than that.
+// A budget is a file of which only a limited number of bytes may be read.
 type budget struct {
 	t    *testing.T
 	file *bytes.Reader
@@ -97,7 +97,7 @@ func (b *budget) ReadAt(p []byte, at int64) (int, error) {
 	return b.file.ReadAt(p, at)
 }
 
-// FuzzProgramRuntime: a file may be anything.
+// FuzzProgramRuntime: a file may contain anything.
 func FuzzProgramRuntime(f *testing.F) {
 	files, _ := filepath.Glob("testdata/programs/*.txt")
 	for _, path := range files {

@@ -12,16 +12,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A request is something to be found out, or to be done, in the file system of a process. A Host does
-// so itself, or has its helper do it where that may not answer.
+// A request is something to be found out or done in the file system of a process. A Host performs
+// it itself, or has its helper perform it where the file system may not answer.
 type request struct {
 	Kind requestKind
-	Path string // folder of the socket; of readFile the file
-	Name string // in the folder; of findSocket that of the socket but in a time namespace
+	Path string // directory of the socket; for readFile the path of the file
+	Name string // name in the directory; for findSocket the name of the socket outside time namespaces
 
-	Prefix string // findSocket: of other names that it may have
-	Oldest int64  // findSocket: when such a one was made at the earliest
-	UID    int    // findSocket, describeDir: that the socket may belong to, beside root's
+	Prefix string // findSocket: prefix of other names that the socket may have
+	Oldest int64  // findSocket: earliest time at which a socket with such a name was created
+	UID    int    // findSocket, describeDir: user to whom the socket may belong, besides root
 	Limit  int64  // readFile
 }
 
@@ -29,24 +29,24 @@ type requestKind uint8
 
 const (
 	findSocket  requestKind = iota // reply.Name, "" if there is none
-	describeDir                    // reply.Name: what may have kept a runtime from making its socket
+	describeDir                    // reply.Name: what may have kept a runtime from creating its socket
 	connect                        // reply.FD
 	hasFile                        // reply.Yes
 	watchDir                       // reply.FD
 	readFile                       // reply.Data
-	program                        // reply.Runtime: what is part of the program itself
+	program                        // reply.Runtime: the runtime that is part of the program itself
 )
 
-// A reply is what came of a request.
+// A reply is the result of a request.
 type reply struct {
 	Yes     bool
 	Name    string
 	Data    []byte
 	Runtime Runtime
-	FD      int // with O_PATH, or connected; or noFile
+	FD      int // opened with O_PATH, or connected; or noFile
 }
 
-// perform does what a request asks for. The folder of the process in /proc is open.
+// perform performs a request. The directory of the process in /proc is open.
 func (q *request) perform(proc int, g *guard) (r reply, err error) {
 	r.FD = noFile
 	if q.Kind == program {
@@ -84,7 +84,7 @@ func (q *request) perform(proc int, g *guard) (r reply, err error) {
 	return r, err
 }
 
-// maxNames is how many names of a temporary directory are looked through.
+// maxNames is the number of names that are read of a temporary directory.
 const maxNames = 256 << 10
 
 func (q *request) findSocket(t *tree, dir place) (string, error) {
@@ -98,8 +98,8 @@ func (q *request) findSocket(t *tree, dir place) (string, error) {
 	}
 	f := os.NewFile(uintptr(fd), dir.path)
 	defer f.Close()
-	// In a time namespace the start is told differently: take the newest socket that
-	// is not older than the process.
+	// In a time namespace the runtime sees another start time, so the name differs: take the newest
+	// socket that is not older than the process.
 	newest, name := int64(0), ""
 	for range maxNames / 1024 {
 		names, err := f.Readdirnames(1024)
@@ -121,15 +121,16 @@ func (q *request) findSocket(t *tree, dir place) (string, error) {
 	return name, nil
 }
 
-// mayBeSocket reports whether a file may be the socket of the process. Anybody can make
-// one with its name in /tmp; but only root can have become another user since it did.
+// mayBeSocket reports whether a file may be the socket of the process. Anybody can create one with
+// its name in /tmp, so it must belong to the process's user, or to root: only root can have become
+// another user after creating it.
 func (q *request) mayBeSocket(st *unix.Stat_t) bool {
 	return st.Mode&unix.S_IFMT == unix.S_IFSOCK && (int(st.Uid) == q.UID || st.Uid == 0)
 }
 
-// What describeDir finds.
+// Results of describeDir.
 const (
-	dirStarting = "starting" // the socket is there now
+	dirStarting = "starting" // the socket exists now
 	dirPlanted  = "planted"  // something else has its name
 	dirReadOnly = "read-only"
 	dirFull     = "full"
@@ -144,7 +145,7 @@ func (q *request) describeDir(t *tree, dir place) (string, error) {
 		return dirPlanted, nil
 	}
 	var st unix.Statfs_t
-	_ = unix.Fstatfs(dir.fd, &st) // without success all is 0
+	_ = unix.Fstatfs(dir.fd, &st) // on an error st stays zero
 	switch {
 	case st.Flags&unix.ST_RDONLY != 0:
 		return dirReadOnly, nil
@@ -154,7 +155,7 @@ func (q *request) describeDir(t *tree, dir place) (string, error) {
 	return "", nil
 }
 
-// connect connects to a socket. It must be the one that was looked at, not what lies at its path
+// connect connects to a socket. It must be the file that was checked, not what is at its path
 // afterwards.
 func (q *request) connect(t *tree, dir place) (int, error) {
 	socket, err := t.step(dir, q.Name)
@@ -169,7 +170,7 @@ func (q *request) connect(t *tree, dir place) (int, error) {
 	if err != nil {
 		return noFile, err
 	}
-	// The way over the descriptor is short, however long the path is.
+	// The path through the descriptor is short, however long the socket's own path is.
 	for {
 		err = unix.Connect(conn, &unix.SockaddrUnix{Name: pathOf(socket.fd)})
 		if !errors.Is(err, unix.EINTR) {
@@ -183,16 +184,16 @@ func (q *request) connect(t *tree, dir place) (int, error) {
 	return conn, nil
 }
 
-// toConn makes a connection of a descriptor, which it closes.
+// toConn turns a descriptor into a connection and closes the descriptor.
 func toConn(fd int) (net.Conn, error) {
 	f := os.NewFile(uintptr(fd), "socket")
 	defer f.Close()
 	return net.FileConn(f)
 }
 
-// readFile reads a regular file, at most limit bytes of it. Links to folders may lead anywhere; the
-// file itself may be a link to something below its own folder: Kubernetes makes its files links to a
-// folder beside them, which it can exchange.
+// readFile reads a regular file, at most limit bytes. Links to directories may lead anywhere in the
+// process's root. The file itself may be a link to something below its own directory, because
+// Kubernetes makes files links into a directory next to them that it can replace.
 func (t *tree) readFile(path string, limit int64) ([]byte, error) {
 	dir, err := t.open(filepath.Dir(path))
 	if err != nil {
@@ -212,8 +213,8 @@ func (t *tree) readFile(path string, limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, limit))
 }
 
-// openRegular opens a file that is open with O_PATH, if it is a regular one: to open a device can do
-// something, to open a pipe or to read from it can wait.
+// openRegular opens a file that is open with O_PATH, if it is a regular file. Opening a device can
+// have side effects; opening or reading a pipe can block.
 func openRegular(fd int, name string) (*os.File, error) {
 	if status(fd).Mode&unix.S_IFMT != unix.S_IFREG {
 		return nil, fmt.Errorf("%s is not a regular file", name)
@@ -225,9 +226,9 @@ func openRegular(fd int, name string) (*os.File, error) {
 	return os.NewFile(uintptr(opened), name), nil
 }
 
-// runningProgram reads the program that a process runs.
+// runningProgram reports which runtime is part of the program that a process runs.
 func runningProgram(proc int, g *guard) (Runtime, error) {
-	fd, _ := openAs(proc, "exe", openPath) // no file is no regular one
+	fd, _ := openAs(proc, "exe", openPath) // on an error fd is noFile, which is not a regular file
 	defer closeFile(&fd)
 	if g != nil {
 		if err := g.checkFile(fd); err != nil {

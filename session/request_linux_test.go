@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openFiles is how many files a process has open.
+// openFiles returns the number of files that a process has open.
 func openFiles(t *testing.T, pid int) int {
 	t.Helper()
 	list, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
@@ -27,10 +27,10 @@ func openFiles(t *testing.T, pid int) int {
 	return len(list)
 }
 
-// leavesNothing does something again and again, after which no more files are open than before.
+// leavesNothing calls do repeatedly and checks that no more files are open than before.
 func leavesNothing(t *testing.T, pid int, do func()) {
 	t.Helper()
-	do() // what is opened once may stay
+	do() // files opened once may stay open
 	before := openFiles(t, pid)
 	for range 3 {
 		do()
@@ -38,14 +38,14 @@ func leavesNothing(t *testing.T, pid int, do func()) {
 	if after := openFiles(t, pid); after > before {
 		t.Errorf("process %d has %d files open, and had %d", pid, after, before)
 	}
-	for fd := range 3 { // numbers that are easily come by
+	for fd := range 3 { // numbers that are easily obtained
 		if _, err := os.Lstat(fmt.Sprintf("/proc/%d/fd/%d", pid, fd)); err != nil {
 			t.Errorf("process %d lacks its file %d: %v", pid, fd, err)
 		}
 	}
 }
 
-// listenIn makes a socket in a folder, of a user.
+// listenIn creates a socket of a user in a directory.
 func listenIn(t *testing.T, dir, name string, uid int, made time.Time) {
 	t.Helper()
 	path := filepath.Join(dir, name)
@@ -59,10 +59,11 @@ func listenIn(t *testing.T, dir, name string, uid int, made time.Time) {
 	}
 }
 
-// A asker performs a request.
+// An asker performs a request.
 type asker func(*session.Request) (session.Reply, error)
 
-// byAll has requests performed by the process itself, and by a helper. Neither leaves anything open.
+// byAll runs do with requests performed by this process itself, and by a helper. Neither may leave
+// a file open.
 func byAll(t *testing.T, do func(t *testing.T, ask asker)) {
 	t.Run("itself", func(t *testing.T) {
 		leavesNothing(t, os.Getpid(), func() { do(t, (*session.Request).Here) })
@@ -81,8 +82,8 @@ func byAll(t *testing.T, do func(t *testing.T, ask asker)) {
 	})
 }
 
-// TestRequestFindSocket: of the sockets that can be that of a process the one with its start is it,
-// else the newest one that is not older than the process.
+// TestRequestFindSocket: of the sockets that may belong to a process, the one with its start time
+// is chosen, else the newest one that is not older than the process.
 func TestRequestFindSocket(t *testing.T) {
 	const prefix, other, third = "dotnet-diagnostic-7-", 12345, 54321
 	born := time.Unix(1_700_000_000, 500)
@@ -129,7 +130,7 @@ func TestRequestFindSocket(t *testing.T) {
 	}
 }
 
-// TestRequests: what is found in a folder, and what is done there.
+// TestRequests: what is found and done in a directory.
 func TestRequests(t *testing.T) {
 	dir := shortDir(t)
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -211,7 +212,7 @@ func TestRequests(t *testing.T) {
 	})
 }
 
-// TestRequestNoRoot: what cannot be entered is told so, with the kernel's own error.
+// TestRequestNoRoot: for a root that cannot be entered the kernel's own error is returned.
 func TestRequestNoRoot(t *testing.T) {
 	for _, q := range []session.Request{{Kind: session.HasFile, Path: "/", Name: "x"}, {Kind: session.ReadFile, Path: "/x"}, {Kind: session.WatchDir, Path: "/"}} {
 		if r, err := q.In(t.TempDir()); !errors.Is(err, unix.ENOENT) || r.FD != -1 || r.Yes {
@@ -223,15 +224,15 @@ func TestRequestNoRoot(t *testing.T) {
 	}
 }
 
-// TestHelperDefect: a helper that has a defect says so.
+// TestHelperDefect: a helper that panics reports that.
 func TestHelperDefect(t *testing.T) {
 	if text, file := session.DefectOfHelper(); !strings.HasPrefix(text, "a defect of gclog, please report it: ") || !strings.Contains(text, "request_linux.go") || file {
 		t.Errorf("%q, with a file: %v", text, file)
 	}
 }
 
-// TestHelperEnds: a helper ends with its connection, and with what it does not understand, and
-// with no signal that somebody at a terminal sends.
+// TestHelperEnds: a helper exits when its connection is closed or it receives something invalid,
+// but not because of a signal from a terminal.
 func TestHelperEnds(t *testing.T) {
 	start := func() *session.Helper {
 		h, err := session.StartHelper(helperArguments)
@@ -258,7 +259,7 @@ func TestHelperEnds(t *testing.T) {
 	if r, err := h.Ask(&session.Request{Kind: session.HasFile, Path: "/", Name: "proc"}); err != nil || !r.Yes {
 		t.Errorf("after signals: %+v, error %v", r, err)
 	}
-	// A message may come in pieces.
+	// A message may arrive in pieces.
 	message := (&session.Request{Kind: session.HasFile, Path: "/", Name: "proc"}).Message()
 	for _, piece := range [][]byte{message[:1], message[1:9], message[9:]} {
 		if _, err := h.Write(piece); err != nil {
@@ -282,14 +283,14 @@ func TestHelperEnds(t *testing.T) {
 		}
 		ends(h, what, 1)
 	}
-	// It does not wait for more than it would take.
+	// The helper does not wait for a message beyond the size limit.
 	h = start()
 	if _, err := h.Write(binary.LittleEndian.AppendUint32(nil, most+1)); err != nil {
 		t.Error(err)
 	}
 	waitState(t, h.PID(), "Z")
 	ends(h, "too much", 1)
-	// It says that it is for gclog itself to whoever starts it without a connection.
+	// Started without a connection, it prints that it is for gclog's own use.
 	tcp, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

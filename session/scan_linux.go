@@ -10,16 +10,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Scanner looks through the processes of the host, again and again. A look costs
-// some microseconds for each of them. One goroutine may use it.
+// A Scanner scans the processes of the host repeatedly. A scan takes some microseconds per process.
+// It must not be used by several goroutines at once.
 type Scanner struct {
-	proc      int // folder
+	proc      int // directory /proc
 	list, old []Sighting
 	entries   []byte
 	stat      [statSize]byte
-	// kernel are the pids of the kernel's own threads, of which a large host has
-	// thousands. They are only looked at again in one scan of kernelScans, in case
-	// that their pid has become a process.
+	// kernel contains the pids of the kernel's own threads, of which a large host has thousands.
+	// They are only checked again in one of kernelScans scans, in case the pid now belongs to a
+	// process.
 	kernel map[int]bool
 	scans  int
 }
@@ -37,11 +37,10 @@ func newScanner(proc string) (*Scanner, error) {
 	return &Scanner{proc: fd, entries: make([]byte, 32<<10), kernel: map[int]bool{}}, nil
 }
 
-// Scan returns the processes, in the order in which the kernel lists them: by pid.
-// Those that have ended, and threads of the kernel, are left out, as is what goes away
-// meanwhile. One that cannot be looked at is as it was in the Scan before. An error
-// tells nothing of any process: the next Scan compares with the one before. The list is
-// valid until the next Scan that has no error.
+// Scan returns the processes in the order in which the kernel lists them: by pid. It omits kernel
+// threads and processes that have ended or end during the scan. A process that cannot be read has
+// the values of the previous scan. An error says nothing about any process: the next Scan compares
+// with the one before it. The list is valid until the next Scan that returns no error.
 func (s *Scanner) Scan() ([]Sighting, error) {
 	if s.scans++; s.scans%kernelScans == 0 {
 		clear(s.kernel)
@@ -54,7 +53,7 @@ func (s *Scanner) Scan() ([]Sighting, error) {
 	return list, nil
 }
 
-// scan adds the processes to the list.
+// scan appends the processes to list. old is the list of the previous scan.
 func (s *Scanner) scan(list, old []Sighting) ([]Sighting, error) {
 	_, _ = unix.Seek(s.proc, 0, io.SeekStart)
 	for {
@@ -89,8 +88,9 @@ func (s *Scanner) scan(list, old []Sighting) ([]Sighting, error) {
 	}
 }
 
-// look looks at a process, of which is known what the last scan saw, if it did. One
-// that is not to be listed is the zero Sighting. An error is one of ours.
+// look reads a process; known is what the previous scan saw of it, if it did. It returns the zero
+// Sighting for a process that is not to be listed. An error means that gclog itself lacks
+// resources.
 func (s *Scanner) look(pid int, known Sighting) (Sighting, error) {
 	n, err := s.readStat(pid)
 	switch {
@@ -116,7 +116,7 @@ func (s *Scanner) look(pid int, known Sighting) (Sighting, error) {
 	return now, nil
 }
 
-// readStat reads the stat of a process; on an error it reads nothing.
+// readStat reads the stat of a process and returns its length, 0 on an error.
 func (s *Scanner) readStat(pid int) (int, error) {
 	fd, err := openIn(s.proc, strconv.Itoa(pid)+"/stat")
 	if err != nil {
@@ -127,8 +127,8 @@ func (s *Scanner) readStat(pid int) (int, error) {
 	return max(0, n), err
 }
 
-// nextEntry cuts an entry of a folder off, as the kernel writes it: u64 inode, i64 offset, u16
-// length, u8 type, and the name, which ends with a 0. What is no process has the pid 0.
+// nextEntry cuts off a directory entry in the kernel's format: u64 inode, i64 offset, u16 length,
+// u8 type, and the name, terminated by a 0. If the entry is not a process, pid is 0.
 func nextEntry(b []byte) (pid int, rest []byte) {
 	const lengthAt, nameAt = 16, 19
 	rest = b[binary.NativeEndian.Uint16(b[lengthAt:]):]

@@ -42,7 +42,7 @@ func newScanner(t testing.TB) *session.Scanner {
 	return s
 }
 
-// TestScan: who comes, who goes, and who runs another program since.
+// TestScan: processes that start, end, and execute another program.
 func TestScan(t *testing.T) {
 	s := newScanner(t)
 	first := scan(t, s)
@@ -72,7 +72,7 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// TestScanNoFiles: that gclog may open no more files says nothing of who is gone.
+// TestScanNoFiles: running out of file descriptors does not mean that a process has ended.
 func TestScanNoFiles(t *testing.T) {
 	s := newScanner(t)
 	first := scan(t, s)[os.Getpid()]
@@ -96,8 +96,8 @@ func TestScanNoFiles(t *testing.T) {
 	}
 }
 
-// TestScanUnreadable: who cannot be looked at is as he was, and who is new then is
-// left out.
+// TestScanUnreadable: a process that cannot be read keeps its previous values; a new one is left
+// out.
 func TestScanUnreadable(t *testing.T) {
 	dir := t.TempDir()
 	s, err := session.ScannerOf(dir)
@@ -131,10 +131,10 @@ func TestScanUnreadable(t *testing.T) {
 	}
 }
 
-// A fakeProc is a folder that looks like /proc.
+// A fakeProc is a directory that looks like /proc.
 type fakeProc string
 
-// stat makes a process, or another one of that number.
+// stat creates a process, or replaces the one with that pid.
 func (dir fakeProc) stat(t *testing.T, pid int, text string) {
 	t.Helper()
 	path := filepath.Join(string(dir), strconv.Itoa(pid))
@@ -151,12 +151,12 @@ func (dir fakeProc) stat(t *testing.T, pid int, text string) {
 	}
 }
 
-// statText has these fields, from the second one on, and the others that there must be.
+// statText returns a stat with these fields, from the second one on, and the other necessary ones.
 func statText(name, state, flags, start string) string {
 	return "1 (" + name + ") " + state + " 4 5 6 7 8 " + flags + strings.Repeat(" 2097152", 12) + " " + start + " 23 24\n"
 }
 
-// TestScanStat: what the stat of a process says.
+// TestScanStat: the fields of a process's stat.
 func TestScanStat(t *testing.T) {
 	app := session.Sighting{PID: 100, StartKey: 4711, Name: "app"}
 	named := func(name string) session.Sighting { return session.Sighting{PID: 100, StartKey: 4711, Name: name} }
@@ -203,7 +203,7 @@ func TestScanStat(t *testing.T) {
 	}
 }
 
-// TestScanNames: what is no number is no process.
+// TestScanNames: a directory whose name is not a number is not a process.
 func TestScanNames(t *testing.T) {
 	dir := fakeProc(t.TempDir())
 	for _, name := range []string{"self", "12a", "a12", "1.2", "-5", "1:", "1/2"} {
@@ -239,7 +239,7 @@ func TestScanNames(t *testing.T) {
 	}
 }
 
-// TestScanKernel: what was a thread of the kernel is looked at again in one scan of 16.
+// TestScanKernel: a kernel thread is checked again in one of 16 scans.
 func TestScanKernel(t *testing.T) {
 	dir := fakeProc(t.TempDir())
 	s, err := session.ScannerOf(string(dir))
@@ -248,7 +248,7 @@ func TestScanKernel(t *testing.T) {
 	}
 	defer s.Close()
 	for n := 1; n <= 48; n++ {
-		if n%16 == 1 { // its number is that of one
+		if n%16 == 1 { // its pid is that of a process now
 			dir.stat(t, 100, statText("kworker", "I", "69238880", "1"))
 		}
 		list, err := s.Scan()
@@ -262,8 +262,8 @@ func TestScanKernel(t *testing.T) {
 	}
 }
 
-// TestScanKnown: one that cannot be read is as it was in the scan before, whoever else has come and
-// gone.
+// TestScanKnown: a process that cannot be read is as it was in the previous scan, whichever others
+// have started and ended.
 func TestScanKnown(t *testing.T) {
 	dir := fakeProc(t.TempDir())
 	text := func(pid int) string { return statText("app"+strconv.Itoa(pid), "S", "0", strconv.Itoa(10*pid)) }
@@ -273,7 +273,7 @@ func TestScanKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	for _, step := range []struct{ readable, there, want []int }{ // by their place in pids
+	for _, step := range []struct{ readable, there, want []int }{ // indices in pids
 		{[]int{0, 1, 2, 3, 4}, []int{0, 1, 2, 3, 4}, []int{0, 1, 2, 3, 4}},
 		{nil, []int{0, 1, 2, 3, 4}, []int{0, 1, 2, 3, 4}},
 		{[]int{2}, []int{1, 2, 4}, []int{1, 2, 4}},
@@ -306,12 +306,12 @@ func TestScanKnown(t *testing.T) {
 	}
 }
 
-// ascending makes folders whose names are numbers, which the file system lists in their order, as
-// the kernel lists processes.
+// ascending creates directories whose names are numbers. The file system lists them in ascending
+// order, as the kernel lists processes.
 func ascending(t *testing.T, dir string, n int) (pids []int) {
 	t.Helper()
 	for i := 0; len(pids) < n; i++ {
-		pid := 500 + i/2 // upwards and downwards: some file systems list the newest first
+		pid := 500 + i/2 // upward and downward: some file systems list the newest first
 		if i%2 == 1 {
 			pid = 499 - i/2
 		}
@@ -354,7 +354,7 @@ func TestScanHostileName(t *testing.T) {
 	}
 }
 
-// TestInspect: one process as in the list, and what is not in it.
+// TestInspect: one process as in the list, and processes that are not in it.
 func TestInspect(t *testing.T) {
 	p := run(t, spec{Sockets: []string{exact}})
 	l := new(session.Host).Inspect(p.pid)
@@ -381,7 +381,7 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// BenchmarkScan is the daemon's sweep over processes that it knows.
+// BenchmarkScan measures the daemon's scan of known processes.
 func BenchmarkScan(b *testing.B) {
 	s := newScanner(b)
 	list, err := s.Scan()
@@ -397,7 +397,7 @@ func BenchmarkScan(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(list)), "ns/process")
 }
 
-// BenchmarkInspect is a process that is new.
+// BenchmarkInspect measures the inspection of a new process.
 func BenchmarkInspect(b *testing.B) {
 	pid, h := os.Getpid(), &session.Host{Helper: helperArguments}
 	b.ReportAllocs()

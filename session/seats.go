@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// A seat is the place of a connection that waits at a port: to announce itself, for a command, or to
-// be let go.
+// A seat is the place of a connection that waits at a port: to announce itself, for a command, or
+// to be resumed.
 type seat struct {
 	net.Conn
 	from  caller
 	since time.Time
 }
 
-// A caller is who has connected, as this host sees it.
+// A caller is the process that has connected, as this host sees it.
 type caller struct {
 	pid int // 0: unknown
 	uid int // -1: unknown
@@ -29,17 +29,17 @@ func callerOf(conn net.Conn) caller {
 	return caller{pid, uid}
 }
 
-// seen reports whether this host shows the process. Of one that it does not show, processes of one user
+// seen reports whether this host shows the process. Processes of one user that it does not show
 // cannot be told apart.
 func (c caller) seen() bool { return c.pid != 0 }
 
-// unknownStart is the start of a process where the system does not tell it.
+// unknownStart is the start time of a process if the system does not report it.
 const unknownStart = math.MaxUint64
 
-// seats are those of a port that are no peer's, the oldest first.
+// seats contains the seats of a port that do not belong to a peer, the oldest first.
 type seats []*seat
 
-// remove takes a seat off the list, and reports whether it was there.
+// remove removes a seat from the list and reports whether it was there.
 func (s *seats) remove(x *seat) bool {
 	i := slices.Index(*s, x)
 	if i < 0 {
@@ -49,7 +49,7 @@ func (s *seats) remove(x *seat) bool {
 	return true
 }
 
-// of counts the seats of a caller.
+// of returns the number of seats of a caller.
 func (s seats) of(from caller) (n int) {
 	for _, x := range s {
 		if x.from == from {
@@ -59,8 +59,8 @@ func (s seats) of(from caller) (n int) {
 	return n
 }
 
-// surplus returns the one to go where there are too many: of the user with the most, other than root
-// if there is one, of the process of that user with the most, the oldest.
+// surplus returns the seat to give up if there are too many: the oldest one of the process with the
+// most seats, of the user with the most seats, other than root if possible.
 func (s seats) surplus() *seat {
 	users, callers := map[int]int{}, map[caller]int{}
 	for _, x := range s {
@@ -76,7 +76,7 @@ func (s seats) surplus() *seat {
 	return worst
 }
 
-// outweighs reports whether a is to make way rather than b.
+// outweighs reports whether a has to make way rather than b.
 func outweighs(a, b caller, users map[int]int, callers map[caller]int) bool {
 	if (a.uid == 0) != (b.uid == 0) {
 		return b.uid == 0

@@ -24,20 +24,21 @@ import (
 	"go.uber.org/goleak"
 )
 
-// helperVariable makes the test binary another program: that of its value among
-// the helpers. Some tests need a process of its own.
+// helperVariable makes the test binary run as the helper with that name. Some tests need a separate
+// process.
 const helperVariable = "GCLOG_SESSION_HELPER"
 
 var helpers = map[string]func() error{}
 
-// helperEnviron is the environment of a helper. Where coverage is measured, that of helpers counts.
+// helperEnviron returns the environment of a helper. If coverage is measured, that of helpers
+// counts.
 func helperEnviron(name string, more ...string) []string {
-	// The race detector would sleep a second at the end of each helper.
+	// Otherwise the race detector would sleep for a second at the end of each helper.
 	env := []string{helperVariable + "=" + name, "GORACE=atexit_sleep_ms=0", "GOCOVERDIR=" + os.Getenv("GOCOVERDIR")}
 	return append(env, more...)
 }
 
-// output runs a helper to its end, and returns what it prints.
+// output runs a helper to its end and returns its output.
 func output(t *testing.T, cmd *exec.Cmd) string {
 	t.Helper()
 	var stderr bytes.Buffer
@@ -61,18 +62,18 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// patience is how long a test waits for what must come. It is long, because a
-// loaded machine is no failure.
+// patience is how long a test waits for something that must happen. It is long, because a loaded
+// machine is not a failure.
 const patience = 30 * time.Second
 
-// impatience is a timeout for what never comes.
+// impatience is a timeout for something that never happens.
 const impatience = 50 * time.Millisecond
 
-// The header of a message, as the protocol has it: the magic, the size of all, the
-// set and the number of the command, two reserved bytes.
+// The header of a message according to the protocol: the magic, the total size, the set and the
+// number of the command, two reserved bytes.
 const magicHex = "444f544e45545f4950435f563100"
 
-// unhex reads hexadecimal digits; blanks and line ends may be anywhere.
+// unhex decodes hexadecimal digits; blanks and line ends are ignored.
 func unhex(t testing.TB, s string) []byte {
 	t.Helper()
 	b, err := hex.DecodeString(strings.Join(strings.Fields(s), ""))
@@ -82,14 +83,14 @@ func unhex(t testing.TB, s string) []byte {
 	return b
 }
 
-// answer is a message of the runtime: set 0xFF, 0x00 for OK.
+// answer returns a message of the runtime: set 0xFF, 0x00 for OK.
 func answer(payload []byte) []byte {
 	b := append([]byte("DOTNET_IPC_V1\x00"), 0, 0, 0xff, 0x00, 0, 0)
 	binary.LittleEndian.PutUint16(b[14:], uint16(20+len(payload)))
 	return append(b, payload...)
 }
 
-// refusal is an error of the runtime: set 0xFF, 0xFF, and an HRESULT.
+// refusal returns an error message of the runtime: set 0xFF, 0xFF, and an HRESULT.
 func refusal(code uint32) []byte {
 	b := append([]byte("DOTNET_IPC_V1\x00"), 24, 0, 0xff, 0xff, 0, 0)
 	return binary.LittleEndian.AppendUint32(b, code)
@@ -97,7 +98,7 @@ func refusal(code uint32) []byte {
 
 const unknownCommand = 0x80131385
 
-// shortDir is a folder whose name is short enough for a socket.
+// shortDir creates a directory whose name is short enough for a socket.
 func shortDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "s")
@@ -108,8 +109,8 @@ func shortDir(t testing.TB) string {
 	return dir
 }
 
-// A runtime is a server of the protocol in this process. It hands every request to
-// reply, on a connection of its own, and closes that afterwards.
+// A runtime is a server of the protocol in this process. It passes every request to reply, on a
+// connection of its own, and then closes the connection.
 type runtime struct {
 	reply func(conn net.Conn, request []byte)
 
@@ -162,7 +163,7 @@ func (r *runtime) close() {
 	r.group.Wait()
 }
 
-// readRequest reads one message, nil if it ends too early.
+// readRequest reads one message. It returns nil if the message is truncated.
 func readRequest(conn net.Conn) []byte {
 	head := make([]byte, 20)
 	if _, err := io.ReadFull(conn, head); err != nil {
@@ -194,7 +195,7 @@ func (r *runtime) commands() (list []string) {
 	return list
 }
 
-// client talks to the runtime.
+// client returns a client of the runtime.
 func (r *runtime) client() *session.Client {
 	return &session.Client{
 		Timeout: patience,
@@ -204,14 +205,14 @@ func (r *runtime) client() *session.Client {
 	}
 }
 
-// hang keeps a connection until the other side closes it.
+// hang keeps a connection open until the other end closes it.
 func hang(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
 
 func send(b []byte) func(net.Conn, []byte) {
 	return func(conn net.Conn, _ []byte) { _, _ = conn.Write(b) }
 }
 
-// TestRequestFraming: a request is what the protocol says, to the byte.
+// TestRequestFraming: requests match the protocol to the byte.
 func TestRequestFraming(t *testing.T) {
 	r := serve(t, send(answer([]byte{0, 0, 0, 0})))
 	if err := r.client().Resume(t.Context()); err != nil {
@@ -223,14 +224,14 @@ func TestRequestFraming(t *testing.T) {
 	}
 }
 
-// The fields of a ProcessInfo answer, as a .NET 8 sends them.
+// The fields of a ProcessInfo answer, as .NET 8 sends them.
 const (
 	pidHex     = "d204000000000000"                    // 1234
 	cookieHex  = "33221100 5544 7766 8899aabbccddeeff" // mixed endian
 	lineHex    = "04000000 61002000 6200 0000"         // "a b"
 	osHex      = "06000000 4c0069006e00750078000000"   // "Linux"
 	archHex    = "04000000 7800360034000000"           // "x64"
-	entryHex   = "04000000 3dd800de c400 0000"         // a smiley in two units, and an umlaut
+	entryHex   = "04000000 3dd800de c400 0000"         // an emoji of two units, and an umlaut
 	versionHex = "07000000 38002e0030002e0033003300" + "0000"
 	ridHex     = "03000000 6c0078000000" // "lx"
 )
@@ -246,7 +247,7 @@ func TestProcessInfo(t *testing.T) {
 	fields := pidHex + cookieHex + lineHex + osHex + archHex
 	for _, tc := range []struct {
 		name     string
-		known    string // commands that the runtime has
+		known    string // commands that the runtime supports
 		payload  string
 		want     session.ProcessInfo
 		commands string
@@ -289,7 +290,7 @@ func TestProcessInfo(t *testing.T) {
 	}
 }
 
-// TestProcessInfoCutOff: every answer that ends too early is an error.
+// TestProcessInfoCutOff: every truncated answer is an error.
 func TestProcessInfoCutOff(t *testing.T) {
 	whole := unhex(t, "01000000"+pidHex+cookieHex+lineHex+osHex+archHex+entryHex+versionHex+ridHex)
 	n := 0
@@ -302,7 +303,7 @@ func TestProcessInfoCutOff(t *testing.T) {
 	}
 }
 
-// TestProcessInfoUnknown: .NET Core 3.1 knows none of them. The error tells so.
+// TestProcessInfoUnknown: .NET Core 3.1 supports none of them. The error says so.
 func TestProcessInfoUnknown(t *testing.T) {
 	r := serve(t, send(refusal(unknownCommand)))
 	_, err := r.client().ProcessInfo(t.Context())
@@ -315,7 +316,7 @@ func TestProcessInfoUnknown(t *testing.T) {
 	}
 }
 
-// TestServerErrors: what the runtimes of .NET answer, and what that means.
+// TestServerErrors: errors that .NET runtimes return, and what they mean.
 func TestServerErrors(t *testing.T) {
 	for code, want := range map[uint32]string{
 		0x80131384: "badly encoded", 0x80131385: "does not know this command", 0x80131386: "does not know this protocol",
@@ -354,7 +355,7 @@ func environmentAnswer(t testing.TB, body string) (answer6, rest []byte) {
 	return answer(append(head, 0, 0)), rest
 }
 
-// environmentOf is the answer of a runtime with this environment.
+// environmentOf returns the answer of a runtime with this environment.
 func environmentOf(variables ...string) []byte {
 	body := binary.LittleEndian.AppendUint32(nil, uint32(len(variables)))
 	for _, v := range variables {
@@ -368,7 +369,7 @@ func environmentOf(variables ...string) []byte {
 	return append(answer(append(head, 0, 0)), body...)
 }
 
-// twoVariables are DD_VERSION=1 and OTEL_A=\u00e4b.
+// twoVariables contains DD_VERSION=1 and OTEL_A=\u00e4b.
 const twoVariables = "02000000 0d000000 440044005f00560045005200530049004f004e003d0031000000 0a000000 4f00540045004c005f0041003d00e40062000000"
 
 func TestEnvironment(t *testing.T) {
@@ -378,7 +379,7 @@ func TestEnvironment(t *testing.T) {
 			t.Errorf("request % x", request)
 		}
 		_, _ = conn.Write(head)
-		for i := range rest { // in as many pieces as there can be
+		for i := range rest { // in as many pieces as possible
 			_, _ = conn.Write(rest[i : i+1])
 		}
 	})
@@ -388,8 +389,8 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestEnvironmentBounded: of an environment as large as there can be only what matters is kept, and
-// what is longer than any variable of ours is passed over.
+// TestEnvironmentBounded: of an environment of the maximum size only variables that matter are
+// kept, and variables longer than the limit are skipped.
 func TestEnvironmentBounded(t *testing.T) {
 	variables := []string{"SECRET=x", "OTEL_LONG=" + strings.Repeat("x", 1<<20), "DOTNET_gcServer=1"}
 	for i := range 10_000 {
@@ -413,8 +414,8 @@ func TestEnvironmentBounded(t *testing.T) {
 	}
 }
 
-// TestEnvironmentLimits: of the variables those are kept that concern .NET, or tell what a process
-// belongs to, as long as they are not too long, and not too much together.
+// TestEnvironmentLimits: variables are kept that concern .NET or show what a process belongs to,
+// within the limits for each and for all together.
 func TestEnvironmentLimits(t *testing.T) {
 	ask := func(variables ...string) map[string]string {
 		t.Helper()
@@ -441,7 +442,7 @@ func TestEnvironmentLimits(t *testing.T) {
 	if got := ask("OTEL_A=first", "OTEL_A=second", "OTEL_B"); len(got) != 1 || got["OTEL_A"] != "first" {
 		t.Errorf("of two the first counts: %q", got)
 	}
-	// One has at most 8 KB as it is sent: two bytes for each unit, and a zero.
+	// As it is sent, a variable may have 8 KB: two bytes for each unit, and a zero.
 	longest := "OTEL_A=" + strings.Repeat("x", 4096-1-len("OTEL_A="))
 	if got := ask(longest, longest+"y", "OTEL_B=1"); len(got) != 2 || "OTEL_A="+got["OTEL_A"] != longest || got["OTEL_B"] != "1" {
 		t.Errorf("%d variables are kept, one of %d bytes", len(got), len(got["OTEL_A"]))
@@ -465,8 +466,8 @@ func TestEnvironmentLimits(t *testing.T) {
 	}
 }
 
-// TestProcessInfoTexts: texts are kept as far as they are not too long, whole characters of them. A
-// zero at their end does not belong to them.
+// TestProcessInfoTexts: texts are truncated to their limit, to whole characters. A terminating zero
+// is not part of them.
 func TestProcessInfoTexts(t *testing.T) {
 	text := func(units ...uint16) []byte {
 		b := binary.LittleEndian.AppendUint32(nil, uint32(len(units)))
@@ -531,8 +532,8 @@ func TestEnvironmentWrong(t *testing.T) {
 	}
 }
 
-// TestNoAnswer: a runtime that is silent, from the start on or in the middle of
-// its answer, is told as such.
+// TestNoAnswer: a runtime that is silent, from the start or in the middle of its answer, is
+// reported as such.
 func TestNoAnswer(t *testing.T) {
 	whole := answer(unhex(t, "0100000000000000"))
 	head, rest := environmentAnswer(t, "02000000 0d000000 440044005f00560045005200530049004f004e003d0031000000")
@@ -590,7 +591,7 @@ func TestCancel(t *testing.T) {
 			hang(conn)
 		})
 		c := r.client()
-		c.Timeout = 0 // the default one
+		c.Timeout = 0 // the default
 		dial := c.Dial
 		c.Dial = func(ctx context.Context) (net.Conn, error) {
 			conn, err := dial(ctx)
@@ -610,7 +611,7 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// TestCancelBehindTheAnswer: who gives up just when a request has been refused is not told
+// TestCancelBehindTheAnswer: if a request is cancelled just after it was refused, the error is not
 // that there was no answer.
 func TestCancelBehindTheAnswer(t *testing.T) {
 	r := serve(t, send(refusal(session.CodeFail)))
@@ -621,7 +622,7 @@ func TestCancelBehindTheAnswer(t *testing.T) {
 	}
 }
 
-// A doneAfterErr ends just after it was asked whether it has.
+// A doneAfterErr is a context that ends just after its Err was called.
 type doneAfterErr struct {
 	context.Context
 	cancel context.CancelFunc
@@ -632,7 +633,7 @@ func (c *doneAfterErr) Err() error {
 	return c.Context.Err()
 }
 
-// A doneAfter calls done when somebody wants to read more than n bytes.
+// A doneAfter calls done when more than n bytes are to be read.
 type doneAfter struct {
 	net.Conn
 	n    int
@@ -648,7 +649,7 @@ func (c *doneAfter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestClosedWithoutAnswer: that is something else than silence.
+// TestClosedWithoutAnswer: a connection closed without an answer is not reported as silence.
 func TestClosedWithoutAnswer(t *testing.T) {
 	whole := answer(unhex(t, "0100000000000000"))
 	for name, b := range map[string][]byte{"no byte": nil, "half a header": whole[:10], "half a payload": whole[:24]} {
@@ -661,7 +662,7 @@ func TestClosedWithoutAnswer(t *testing.T) {
 	}
 }
 
-// TestGarbage: what is no answer of the protocol is told as such.
+// TestGarbage: an answer that violates the protocol is reported as such.
 func TestGarbage(t *testing.T) {
 	for name, tc := range map[string]struct {
 		sent []byte
@@ -689,7 +690,7 @@ func TestGarbage(t *testing.T) {
 	})
 }
 
-// TestDialFails: the error of the way to the runtime is that of the request.
+// TestDialFails: an error of connecting to the runtime is the error of the request.
 func TestDialFails(t *testing.T) {
 	want := errors.New("no way")
 	c := &session.Client{Dial: func(context.Context) (net.Conn, error) { return nil, want }}
@@ -698,8 +699,8 @@ func TestDialFails(t *testing.T) {
 	}
 }
 
-// TestSuspendingPorts: which ports of an environment suspend a runtime in its start. One to
-// listen at does nothing on any runtime.
+// TestSuspendingPorts: the ports in an environment that suspend a runtime during startup. A listen
+// port has no effect on any runtime.
 func TestSuspendingPorts(t *testing.T) {
 	const ports, suspend = "DiagnosticPorts", "DefaultDiagnosticPortSuspend"
 	for _, c := range []struct {

@@ -6,27 +6,28 @@ import (
 	"time"
 )
 
-// A Startup is what can be seen of a runtime's start from outside.
+// A Startup is the state of a runtime's startup, as far as it is visible from outside. A runtime
+// goes from StartupPending to StartupFinished once, and never back.
 //
-// Until it has finished, a diagnostic port may suspend the runtime: its own or that of any
-// tool. A session that is begun and stopped meanwhile leaves its id behind in CoreCLR, and the
-// next session, of whatever tool, makes the program crash when it is resumed. So no session is
-// begun before: docs/protocol.md, Stop, has the experiments.
+// Until the startup has finished, a diagnostic port may suspend the runtime: gclog's or that of any
+// other tool. A session that is started and stopped during that time leaves its id behind in
+// CoreCLR, and the next session, of any tool, makes the program crash when it is resumed. So no
+// session is started earlier: docs/protocol.md, Stop, describes the experiments.
 type Startup uint8
 
-// What can be seen.
+// The states of a startup.
 const (
 	// StartupUnknown: this system or this runtime does not show it.
 	StartupUnknown Startup = iota
 	// StartupPending: the runtime was just started, or a diagnostic port suspends it.
 	StartupPending
-	// StartupFinished: the runtime was resumed. It stays so.
+	// StartupFinished: the runtime was resumed. This state is final.
 	StartupFinished
 )
 
-// StartTracing begins a session: see Client.StartTracing. A runtime whose startup is pending is
-// refused one, with a *TargetError. Whoever has just been connected to by a runtime, and knows
-// that no other port suspends it, may use the Client.
+// StartTracing starts a session: see Client.StartTracing. If the runtime's startup is pending it
+// returns a *TargetError instead. A caller that a runtime has just connected to, and that knows
+// that no other port suspends the runtime, may use the Client directly.
 func (t *Target) StartTracing(ctx context.Context, cfg Config) (*Stream, error) {
 	if t.Startup() == StartupPending {
 		return nil, t.pending(ctx)
@@ -35,17 +36,17 @@ func (t *Target) StartTracing(ctx context.Context, cfg Config) (*Stream, error) 
 }
 
 const (
-	// startupTime is how long an ordinary start may take before it is worth a message.
+	// startupTime is how long a normal startup may take before it is worth a message.
 	startupTime = time.Second
-	// The startup of a process is looked at every startupFirst in the first second and every
-	// startupThen after that: an ordinary start takes milliseconds, a suspended one hours.
+	// The startup of a process is polled every startupFirst in the first second and every
+	// startupThen after that: a normal startup takes milliseconds, a suspended one may take hours.
 	startupFirst = 2 * time.Millisecond
 	startupThen  = 50 * time.Millisecond
 )
 
-// AwaitStartup returns when a session may be begun: when the startup is no longer pending. If
-// that takes more than a second, waits is called with a *TargetError that says what the process
-// is waiting for. The error is that of ctx, or a *TargetError if the process has exited.
+// AwaitStartup returns when a session may be started: when the startup is no longer pending. If
+// that takes more than a second, it calls waits with a *TargetError that says what the process is
+// waiting for. The error is that of ctx, or a *TargetError if the process has exited.
 func (t *Target) AwaitStartup(ctx context.Context, waits func(error)) error {
 	every := time.NewTicker(startupFirst)
 	defer every.Stop()
@@ -67,8 +68,8 @@ func (t *Target) AwaitStartup(ctx context.Context, waits func(error)) error {
 	return nil
 }
 
-// CheckStartup returns nil if a session may be begun now or within a second, else a *TargetError
-// that says what the process is waiting for, or the error of ctx.
+// CheckStartup returns nil if a session may be started now or within a second. Otherwise it returns
+// a *TargetError that says what the process is waiting for, or the error of ctx.
 func (t *Target) CheckStartup(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, startupTime)
 	defer cancel()
@@ -79,7 +80,7 @@ func (t *Target) CheckStartup(ctx context.Context) error {
 	return err
 }
 
-// pending says what a process is waiting for.
+// pending returns an error that says what a process is waiting for.
 func (t *Target) pending(ctx context.Context) *TargetError {
 	env := t.Environ
 	if env == nil {
@@ -95,10 +96,11 @@ func (t *Target) pending(ctx context.Context) *TargetError {
 	return refuse(t.PID, CauseSuspended, nil, "is waiting for %s to resume it", strings.Join(ports, " and "))
 }
 
-// SuspendingPorts returns the diagnostic ports in an environment that suspend a runtime in its
-// start, as a message names them. Each of them must resume it.
+// SuspendingPorts returns the diagnostic ports in an environment that suspend a runtime during
+// startup, in the form used in messages. Each of them must resume the runtime.
 func SuspendingPorts(env map[string]string) (list []string) {
-	// Of a runtime the older prefix counts only where the variable is not set with the newer one.
+	// A runtime reads a variable with the older prefix only if the one with the newer prefix is not
+	// set.
 	lookup := func(name string) (variable, value string) {
 		if value, set := env["DOTNET_"+name]; set {
 			return "DOTNET_" + name, value
@@ -118,8 +120,9 @@ func SuspendingPorts(env map[string]string) (list []string) {
 	return list
 }
 
-// suspendsByTags: of the tags of a kind the first counts, suspend is the default, and a port to
-// listen at does nothing: no runtime has those (docs/protocol.md, Diagnostic ports).
+// suspendsByTags reports whether a port with these tags suspends a runtime. Of contradictory tags
+// the first counts; the default is suspend. A listen port has no effect, because no runtime
+// supports it (docs/protocol.md, Diagnostic ports).
 func suspendsByTags(tags []string) bool {
 	suspends, connects := "", ""
 	for _, tag := range tags {

@@ -2,12 +2,12 @@ package session
 
 import "strings"
 
-// Startup looks at the threads of the process.
+// Startup determines the state of the startup from the threads of the process.
 //
-// CoreCLR 8 and up names its threads. While a port suspends it there are no others of its
-// own than those of the diagnostics server and of the synchronization manager; the finalizer,
-// the debugger and others are begun after that. NativeAOT does not name threads: it has two
-// while it is suspended, and at least four afterwards.
+// CoreCLR 8 and up names its threads. While a port suspends it, its only threads are those of the
+// diagnostics server and of the synchronization manager; the finalizer, the debugger and others are
+// started later. NativeAOT does not name threads: it has two while it is suspended, and at least
+// four afterwards.
 func (p *Process) Startup() Startup {
 	early, finished := false, false
 	n, err := p.threads(func(name string) bool {

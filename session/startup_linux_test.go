@@ -16,7 +16,7 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// TestStartup: the threads of a process show how far its runtime has come.
+// TestStartup: the threads of a process show the state of its runtime's startup.
 func TestStartup(t *testing.T) {
 	for _, tc := range []struct {
 		threads []string
@@ -43,7 +43,8 @@ func TestStartup(t *testing.T) {
 	}
 }
 
-// TestServerGCThreads: they can be counted once there is the finalizer, which is begun after them.
+// TestServerGCThreads: they can be counted once the finalizer thread exists, which is started after
+// them.
 func TestServerGCThreads(t *testing.T) {
 	for _, tc := range []struct {
 		threads []string
@@ -62,8 +63,8 @@ func TestServerGCThreads(t *testing.T) {
 	}
 }
 
-// TestStartupNativeAOT: what the native compiler makes does not name its threads. While it is
-// suspended it has two at most.
+// TestStartupNativeAOT: programs made by the native compiler do not name their threads. While
+// suspended, they have at most two.
 func TestStartupNativeAOT(t *testing.T) {
 	for _, tc := range []struct {
 		symbol  string
@@ -86,8 +87,8 @@ func TestStartupNativeAOT(t *testing.T) {
 	}
 }
 
-// startTiny starts a program that exports a symbol and has so many threads, all of which wait until
-// the end of the test.
+// startTiny starts a program that exports a symbol and has the given number of threads, all of
+// which wait until the end of the test.
 func startTiny(t *testing.T, symbol string, threads int) (pid int) {
 	t.Helper()
 	if goruntime.GOARCH != "amd64" {
@@ -109,8 +110,8 @@ func startTiny(t *testing.T, symbol string, threads int) (pid int) {
 	return cmd.Process.Pid
 }
 
-// tinyProgram is an ELF file that the kernel runs. It calls clone for each further thread, and each
-// thread calls pause for ever.
+// tinyProgram returns an ELF file that the kernel can run. It calls clone for each further thread,
+// and each thread calls pause in a loop.
 func tinyProgram(symbol string, threads int) []byte {
 	code := []byte{
 		0xbb, byte(threads - 1), 0, 0, 0, // mov ebx, threads - 1
@@ -118,7 +119,7 @@ func tinyProgram(symbol string, threads int) []byte {
 		0x74, 0x1e, // jz wait
 		0xb8, 56, 0, 0, 0, // mov eax, clone
 		0xbf, 0x00, 0x0f, 0x01, 0x00, // mov edi, CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD
-		0x31, 0xf6, // xor esi, esi: nobody needs a stack
+		0x31, 0xf6, // xor esi, esi: the threads need no stack
 		0x31, 0xd2, // xor edx, edx
 		0x45, 0x31, 0xd2, // xor r10d, r10d
 		0x45, 0x31, 0xc0, // xor r8d, r8d
@@ -138,12 +139,12 @@ func tinyProgram(symbol string, threads int) []byte {
 	b = append(append(b, names...), code...)
 	size := uint64(len(b))
 	put := binary.LittleEndian.PutUint64
-	put(b[16:], 2|62<<16|1<<32) // a program, for amd64
+	put(b[16:], 2|62<<16|1<<32) // executable, for amd64
 	put(b[24:], base+table+uint64(len(names)))
 	put(b[32:], 64)
-	put(b[52:], 64|56<<16|2<<32) // sizes of the header and of the two entries that follow
+	put(b[52:], 64|56<<16|2<<32) // sizes of the header and of the two kinds of entries that follow
 	for at, words := range map[int][]uint64{
-		64:      {1 | 5<<32, 0, base, base, size, size, 4096}, // all of it, to be read and run
+		64:      {1 | 5<<32, 0, base, base, size, size, 4096}, // the whole file, readable and executable
 		64 + 56: {2 | 4<<32, dynamic, base + dynamic, base + dynamic, 32, 32, 8},
 		dynamic: {5, base + table, 10, uint64(len(names))},
 	} {
@@ -154,15 +155,15 @@ func tinyProgram(symbol string, threads int) []byte {
 	return b
 }
 
-// suspended starts a process that looks as if its runtime were suspended in its start.
+// suspended starts a process that looks as if its runtime were suspended during startup.
 func suspended(t *testing.T) (*session.Target, *process) {
 	t.Helper()
 	p := run(t, spec{Sockets: []string{exact}, Threads: []string{".NET EventPipe"}}, "DOTNET_DiagnosticPorts=/tmp/tool")
 	return find(t, p), p
 }
 
-// TestPending: no session is begun before a runtime has been resumed, and the error says what it
-// is waiting for.
+// TestPending: no session is started before a runtime has been resumed, and the error says what the
+// runtime is waiting for.
 func TestPending(t *testing.T) {
 	for want, tc := range map[string]struct{ env, asked map[string]string }{
 		"is waiting for /tmp/tool to resume it": {env: map[string]string{"DOTNET_DiagnosticPorts": "/tmp/tool"}},
@@ -191,8 +192,8 @@ func TestPending(t *testing.T) {
 	}
 }
 
-// TestAwaitStartup: who waits is told once, after a second, what for, and goes on when the runtime is
-// resumed. Then a session can be begun.
+// TestAwaitStartup: after a second the caller is informed once what the process is waiting for, and
+// AwaitStartup returns when the runtime is resumed. Then a session can be started.
 func TestAwaitStartup(t *testing.T) {
 	target, p := suspended(t)
 	began, told := time.Now(), 0
@@ -202,7 +203,7 @@ func TestAwaitStartup(t *testing.T) {
 		if took := time.Since(began); took < time.Second {
 			t.Errorf("told after %v", took)
 		}
-		time.AfterFunc(200*time.Millisecond, func() { p.thread(t, ".NET Finalizer") }) // it is looked at some more
+		time.AfterFunc(200*time.Millisecond, func() { p.thread(t, ".NET Finalizer") }) // it is polled some more times
 	})
 	if err != nil || told != 1 {
 		t.Errorf("error %v, told %d times", err, told)
@@ -217,7 +218,7 @@ func TestAwaitStartup(t *testing.T) {
 	_ = s.Close()
 }
 
-// TestCheckStartup: who does not wait gets to know the same a second later.
+// TestCheckStartup: a caller that does not wait gets the same information after a second.
 func TestCheckStartup(t *testing.T) {
 	target, _ := suspended(t)
 	refused(t, target.CheckStartup(t.Context()), session.CauseSuspended, "is waiting for /tmp/tool to resume it")
@@ -229,7 +230,7 @@ func TestCheckStartup(t *testing.T) {
 	if err := target.AwaitStartup(given, func(err error) { t.Errorf("told %v", err) }); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v of who has given up", err)
 	}
-	target.StartKey-- // so its number was that of an earlier process
+	target.StartKey-- // so its pid was that of an earlier process
 	err := target.AwaitStartup(t.Context(), func(err error) { t.Errorf("told %v", err) })
 	refused(t, err, session.CauseNoSuchProcess, "exited before it was resumed")
 	if err := target.CheckStartup(t.Context()); errors.Is(err, context.DeadlineExceeded) || err == nil {

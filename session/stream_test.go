@@ -12,8 +12,8 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// piped begins a session with a made-up runtime, in the time of a synctest. What is written to the
-// connection that is returned comes in the stream.
+// piped starts a session with a made-up runtime, in the fake time of synctest. What is written to
+// the returned connection arrives in the stream.
 func piped(t *testing.T) (*session.Stream, net.Conn) {
 	t.Helper()
 	ours, theirs := net.Pipe()
@@ -29,8 +29,8 @@ func piped(t *testing.T) (*session.Stream, net.Conn) {
 	return s, theirs
 }
 
-// TestSilence: silence ends at a multiple of 50 ms for all streams at once, no sooner than it may
-// last, and a millisecond later there is still nothing.
+// TestSilence: silence ends at a multiple of 50 ms for all streams at once, not before its limit,
+// and if a millisecond later there is still nothing.
 func TestSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, theirs := piped(t)
@@ -63,8 +63,8 @@ func TestSilence(t *testing.T) {
 	})
 }
 
-// TestPatience: the silence that is on may last for another time, until a byte comes, or for ever,
-// until somebody wakes the reader.
+// TestPatience: the current silence may have another limit until a byte arrives, or none until the
+// reader is woken.
 func TestPatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, theirs := piped(t)
@@ -98,8 +98,8 @@ func TestPatience(t *testing.T) {
 	})
 }
 
-// TestRequestTime: what takes its time as a whole has that of one request, and only what starts a
-// session is waited for a second longer by who gives up.
+// TestRequestTime: all steps of a request together have the time of one request. Only a cancelled
+// request that starts a session is waited for a second longer.
 func TestRequestTime(t *testing.T) {
 	start := func(ctx context.Context, c *session.Client) error {
 		s, err := c.StartTracing(ctx, config())
@@ -112,8 +112,8 @@ func TestRequestTime(t *testing.T) {
 	for name, tc := range map[string]struct {
 		ask     func(context.Context, *session.Client) error
 		timeout time.Duration // of the client
-		given   time.Duration // when the caller gives up; 0: never
-		answers time.Duration // when the runtime does; 0: never
+		given   time.Duration // when the caller cancels; 0: never
+		answers time.Duration // when the runtime answers; 0: never
 		want    error
 		after   time.Duration
 	}{
@@ -159,7 +159,7 @@ func TestRequestTime(t *testing.T) {
 	}
 }
 
-// TestGivenUpInDial: who gives up while it is connected to a runtime has asked nothing.
+// TestGivenUpInDial: a request cancelled while connecting is never sent.
 func TestGivenUpInDial(t *testing.T) {
 	ours, theirs := net.Pipe()
 	ctx, cancel := context.WithCancel(t.Context())

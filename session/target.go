@@ -6,39 +6,39 @@ import (
 	"time"
 )
 
-// A Process is a process as the operating system shows it, and where its
-// diagnostics socket is, if it has one.
+// A Process is a process as the operating system shows it, with the place of its diagnostics
+// socket, if it has one.
 type Process struct {
-	PID         int      // as this host sees it; InnerPID, if this host does not show it (Peer.Target)
-	InnerPID    int      // in its own pid namespace: what its socket is named after
+	PID         int      // as this host sees it; InnerPID if this host does not show it (Peer.Target)
+	InnerPID    int      // in its own pid namespace; its socket is named after it
 	Name        string   // of the program, at most 15 bytes on Linux
 	Executable  string   // path, "" if it cannot be read
-	CommandLine []string // at most 8 KB of it
+	CommandLine []string // at most 8 KB
 	UID         int      // -1: unknown
 	User        string   // name of UID, or its number
 	Started     time.Time
 	StartKey    uint64 // start in the kernel's own unit: with PID an identity on this host
 	ContainerID string // 64 hexadecimal digits, "" outside of a container
-	// Of Kubernetes: "" outside of it, or where nothing tells it.
+	// In Kubernetes; "" outside of it or if unknown.
 	Namespace, Pod, ContainerName string
 	PodUID                        string
-	Environ                       map[string]string // of what it was started with what matters to gclog; nil if it cannot be read
+	Environ                       map[string]string // initial variables that matter to gclog; nil if they cannot be read
 
-	tempDir string // where its runtime makes the socket
+	tempDir string // where its runtime creates the socket
 	socket  string // name of the socket in tempDir
-	peer    *Peer  // of a process that nothing else tells about; nil: this host shows it
-	runtime bool   // the kernel tells that there is one in it, whatever its file system does
-	host    *Host  // that has found it
+	peer    *Peer  // the only source of information about the process; nil if this host shows it
+	runtime bool   // the kernel shows that it contains a runtime, whatever its file system does
+	host    *Host  // the Host that found it
 }
 
-// A Target is a process whose runtime can be talked to.
+// A Target is a process whose runtime accepts requests.
 type Target struct {
 	Client
 	Process
 }
 
-// Ends reports whether the process has ended, or does in the time given: its connections are closed
-// a little earlier.
+// Ends reports whether the process has ended or ends within the given time. The connections of a
+// process are closed a little before it ends.
 func (t *Target) Ends(ctx context.Context, within time.Duration) bool {
 	deadline := time.Now().Add(within)
 	for t.Alive() {
@@ -50,30 +50,30 @@ func (t *Target) Ends(ctx context.Context, within time.Duration) bool {
 	return true
 }
 
-// Cause is why a process cannot be talked to.
+// A Cause is the reason why gclog cannot talk to a process.
 type Cause uint8
 
 // The causes.
 const (
 	CauseNoSuchProcess  Cause = iota + 1
 	CauseOtherUser            // its socket belongs to another user
-	CauseNotDotnet            // there is no .NET runtime in it, as far as can be seen
+	CauseNotDotnet            // as far as can be seen, it contains no .NET runtime
 	CauseDiagnosticsOff       // it was started with DOTNET_EnableDiagnostics=0
 	CauseTooOld               // .NET Core 2.x has no such socket
-	CauseNoSocket             // there is a runtime, but it could not make its socket
-	CauseStaleSocket          // the socket is left over from another process
-	CauseNoAccess             // its files cannot be looked at
+	CauseNoSocket             // it contains a runtime, which could not create its socket
+	CauseStaleSocket          // the socket was left behind by another process
+	CauseNoAccess             // its files cannot be read
 	CauseWrongPeer            // another process listens on the socket
 	CauseSuspended            // its runtime has not been resumed, or is still starting
-	CauseStuck                // to look at it takes too long: its file system does not answer, or the kernel
+	CauseStuck                // looking at it takes too long: its file system or the kernel does not answer
 )
 
-// A TargetError says why a process cannot be talked to, and what would help.
+// A TargetError reports why gclog cannot talk to a process, and what would help.
 type TargetError struct {
 	PID    int
 	Cause  Cause
-	Kind   string // of the cause, finer than Cause: "tmpdir-full"; docs/troubleshooting.md has all
-	Detail string // what was found, and the way out
+	Kind   string // more specific than Cause: "tmpdir-full"; docs/troubleshooting.md lists all
+	Detail string // what was found, and how to fix it
 	Err    error
 }
 
@@ -92,7 +92,7 @@ func refuse(pid int, cause Cause, err error, format string, args ...any) *Target
 	return &TargetError{PID: pid, Cause: cause, Kind: kinds[cause], Err: err, Detail: fmt.Sprintf(format, args...)}
 }
 
-// kinds are those of the causes that have only one, or one that is the most frequent.
+// kinds contains the kind of each cause that has only one, or one that is the most frequent.
 var kinds = map[Cause]string{
 	CauseNoSuchProcess:  "no-process",
 	CauseOtherUser:      "other-user",
@@ -107,20 +107,19 @@ var kinds = map[Cause]string{
 	CauseStuck:          "stuck",
 }
 
-// as says of what kind the cause is.
+// as sets the kind of the cause.
 func (e *TargetError) as(kind string) *TargetError {
 	e.Kind = kind
 	return e
 }
 
-// Ignored reports whether the process was started with GCLOG_IGNORE=1: whoever takes all
-// processes shall leave it alone.
+// Ignored reports whether the process was started with GCLOG_IGNORE=1: it must be left alone when
+// all processes are attached to.
 func (p *Process) Ignored() bool { return p.Environ["GCLOG_IGNORE"] == "1" }
 
-// PodOf returns the pod and the namespace that an environment tells, in Kubernetes.
-// POD_NAME and POD_NAMESPACE are what most people call what they have Kubernetes fill
-// in; else a pod is called like its host, unless that is the node or was given a name
-// of its own.
+// PodOf returns the pod and the namespace from the environment of a process in Kubernetes. Most
+// people have Kubernetes fill in POD_NAME and POD_NAMESPACE. Without them, the host name is the
+// pod's name, unless it is that of the node or was set to a name of its own.
 func PodOf(env map[string]string) (pod, namespace string) {
 	if env["KUBERNETES_SERVICE_HOST"] == "" {
 		return "", ""
@@ -134,26 +133,25 @@ func PodOf(env map[string]string) (pod, namespace string) {
 // A Sighting is a process as a Scanner sees it.
 type Sighting struct {
 	PID      int
-	StartKey uint64 // with PID an identity on this host
-	Name     string // at most 15 bytes on Linux; it is another one when the process runs another program
+	StartKey uint64 // start time; identifies the process on this host together with PID
+	Name     string // at most 15 bytes on Linux; changes when the process executes another program
 }
 
 // An Outcome is how a process ended.
 type Outcome struct {
-	Known  bool // the kernel has told Code, or Signal
-	Exited bool // by itself; where that is not known, it left no socket behind as those do that are killed
+	Known  bool // the kernel has reported Code or Signal
+	Exited bool // exited, not killed; if Known is false: it left no socket behind, as killed processes do
 	Code   int  // with Exited
-	Signal int  // that killed it
-	// OOM: the kernel killed it because there was no memory left. That goes by the count
-	// of its control group: who is killed otherwise, when others of the group were killed
-	// for that since the watch began, looks the same.
+	Signal int  // the signal that killed it
+	// OOM: the kernel killed it because memory ran out. This is derived from the OOM kill count of
+	// its control group. If others of the group were OOM-killed since the watch started, any other
+	// kill of this process looks the same.
 	OOM bool
-	// Unseen: this host does not show the process, so that nothing tells how it ended.
+	// Unseen: this host does not show the process, so how it ended is unknown.
 	Unseen bool
 }
 
-// A Listed is a process with a .NET runtime, and why it cannot be talked to, if
-// so.
+// A Listed is a process with a .NET runtime, with the reason if gclog cannot talk to it.
 type Listed struct {
 	Process
 	Err error // a *TargetError
@@ -168,15 +166,15 @@ func (p *Process) target() *Target {
 	return t
 }
 
-// Target returns the process of a runtime that has connected to a port. What the
-// operating system does not tell about it stays unknown. Of one in a pid namespace that
-// is not below ours that is everything: only its connection tells that it is alive.
+// Target returns the process of a runtime that has connected to a port. What the operating system
+// does not show of it stays unknown. That is everything if the process is in a pid namespace that
+// is not below gclog's: then only its connection shows that it is alive.
 func (p *Peer) Target() *Target {
 	t := &Target{Client: p.Client, Process: Process{PID: p.PID, InnerPID: p.Inner, UID: p.id.uid, peer: p, host: p.port.host}}
 	if p.PID == 0 {
 		t.PID = p.Inner
 	} else if known, err := p.port.host.Describe(p.PID); err == nil && (p.id.start == unknownStart || p.id.start == known.StartKey) {
-		t.Process = *known // and no other one, which got its number since
+		t.Process = *known // and not another one that got its pid since
 	}
 	return t
 }

@@ -17,13 +17,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// socketPattern is the name of a socket: pid, then start of the process in
+// socketPattern matches the name of a socket: the pid, then the start time of the process in
 // seconds since 1970.
 var socketPattern = regexp.MustCompile(`^dotnet-diagnostic-(\d+)-(\d+)-socket$`)
 
-// Find returns the target with the pid. Its socket is looked for in the
-// temporary directory of this user, which on this system each user has for
-// themselves.
+// Find returns the target with the pid. Its socket is searched for in this user's temporary
+// directory; on this system each user has one of their own.
 func (h *Host) Find(ctx context.Context, pid int) (*Target, error) {
 	list, err := h.List(ctx)
 	if err != nil {
@@ -42,8 +41,7 @@ func (h *Host) Find(ctx context.Context, pid int) (*Target, error) {
 	return nil, refuse(pid, CauseNotDotnet, nil, "has no diagnostics socket in %s: it is not a .NET process, it was started with DOTNET_EnableDiagnostics=0, or its TMPDIR differs", os.TempDir())
 }
 
-// List returns the processes that have a diagnostics socket in this user's
-// temporary directory.
+// List returns the processes that have a diagnostics socket in this user's temporary directory.
 func (h *Host) List(ctx context.Context) ([]Listed, error) {
 	dir := os.TempDir()
 	entries, err := os.ReadDir(dir)
@@ -59,7 +57,7 @@ func (h *Host) List(ctx context.Context) ([]Listed, error) {
 		pid, _ := strconv.Atoi(m[1])
 		key, _ := strconv.ParseUint(m[2], 10, 64)
 		if errors.Is(unix.Kill(pid, 0), syscall.ESRCH) || key < byPID[pid].StartKey {
-			continue // left over
+			continue // left behind by another process
 		}
 		p := Process{
 			PID: pid, InnerPID: pid, UID: -1, StartKey: key, Started: time.Unix(int64(key), 0),
@@ -128,7 +126,7 @@ func PeerProcess(conn net.Conn) (pid, uid int, err error) {
 	return pid, int(cred.Uid), nil
 }
 
-// Alive reports whether the process still runs.
+// Alive reports whether the process is still running.
 func (p *Process) Alive() bool {
 	return !errors.Is(unix.Kill(p.PID, 0), syscall.ESRCH)
 }

@@ -22,10 +22,10 @@ import (
 
 const (
 	procRoot = "/proc"
-	userHZ   = 100 // the unit of times in /proc, whatever the kernel's own tick is
+	userHZ   = 100 // the unit of times in /proc, independent of the kernel's own tick
 )
 
-// Find returns the target with the pid as this host sees it. The error is a
+// Find returns the target with the given pid in this host's pid namespace. The error is a
 // *TargetError, or that of ctx.
 func (h *Host) Find(ctx context.Context, pid int) (*Target, error) {
 	l := h.inspect(ctx, pid)
@@ -38,9 +38,8 @@ func (h *Host) Find(ctx context.Context, pid int) (*Target, error) {
 	return l.Target(), nil
 }
 
-// List returns the processes that have a .NET runtime, as far as that can be
-// seen. A process that goes away meanwhile, or cannot be looked at, is left out;
-// it never ends the list.
+// List returns the processes that have a .NET runtime, as far as can be seen. A process that ends
+// during the call or cannot be read is left out; it never ends the list.
 func (h *Host) List(ctx context.Context) ([]Listed, error) {
 	scanner, err := NewScanner()
 	if err != nil {
@@ -65,8 +64,8 @@ func (h *Host) List(ctx context.Context) ([]Listed, error) {
 	return list, nil
 }
 
-// Inspect returns what List says of one process, also if it is not a .NET process or
-// does not exist: Err tells that.
+// Inspect returns the entry that List has for a process. The process need not be a .NET process,
+// nor exist: Err reports that.
 func (h *Host) Inspect(pid int) *Listed { return h.inspect(context.Background(), pid) }
 
 func (h *Host) inspect(ctx context.Context, pid int) *Listed {
@@ -89,8 +88,7 @@ func (h *Host) inspect(ctx context.Context, pid int) *Listed {
 	return l
 }
 
-// Dotnet reports whether there is a .NET runtime in the process, as far as that can be
-// seen.
+// Dotnet reports whether the process contains a .NET runtime, as far as can be seen.
 func (l *Listed) Dotnet() bool {
 	var t *TargetError
 	if !errors.As(l.Err, &t) {
@@ -105,7 +103,7 @@ func (l *Listed) Dotnet() bool {
 	return true
 }
 
-// sight returns what the kernel tells of a process without looking into it.
+// sight returns what the kernel reports about a process without looking into it.
 func (h *Host) sight(pid int) (*Process, error) {
 	gone := func(err error) error {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
@@ -142,7 +140,8 @@ func (h *Host) sight(pid int) (*Process, error) {
 	return p, nil
 }
 
-// read reads what the process runs and with what, from its folder in /proc.
+// read reads the process's command line, program, environment and control groups from its directory
+// in /proc.
 func (p *Process) read() {
 	dir, err := p.openProc()
 	if err != nil {
@@ -171,8 +170,8 @@ func (p *Process) read() {
 	}
 }
 
-// procPID is the name of the folder in /proc: 0, which is never there, of a process that
-// this host does not show. Its PID may be that of another one here.
+// procPID returns the name of the process's directory in /proc. For a process that this host does
+// not show it returns 0, which never exists, because its PID may be that of another process here.
 func (p *Process) procPID() int {
 	if p.peer != nil {
 		return 0
@@ -180,8 +179,7 @@ func (p *Process) procPID() int {
 	return p.PID
 }
 
-// startTime converts field 22 of /proc/PID/stat. It counts from the boot on,
-// time asleep included.
+// startTime converts field 22 of /proc/PID/stat, which counts from boot, including time asleep.
 func startTime(key uint64) time.Time {
 	var boot, now unix.Timespec
 	_, _ = unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot), unix.ClockGettime(unix.CLOCK_REALTIME, &now)
@@ -195,7 +193,7 @@ func userName(uid int) string {
 	return strconv.Itoa(uid)
 }
 
-// locate finds the socket, or the reason why there is none.
+// locate finds the socket. If there is none, the error says why.
 func (p *Process) locate() error {
 	if uid := os.Geteuid(); uid != 0 && uid != p.UID && !reachesOthers() {
 		return refuse(p.PID, CauseOtherUser, nil,
@@ -207,7 +205,7 @@ func (p *Process) locate() error {
 	return nil
 }
 
-// search looks for the socket. The error is why it could not look where it should be.
+// search looks for the socket. failure is the reason why it could not look in a directory.
 func (p *Process) search() (found bool, failure error) {
 	dirs := []string{p.tempDir}
 	if p.tempDir != "/tmp" {
@@ -228,10 +226,10 @@ func (p *Process) search() (found bool, failure error) {
 	return false, failure
 }
 
-// ask has a request performed that is not waited for behind those of others.
+// ask performs a request without waiting long for a helper.
 func (p *Process) ask(q *request) (reply, error) { return p.perform(context.Background(), q, false) }
 
-// perform performs a request: by itself, or, where a file system may not answer, by a helper.
+// perform performs a request itself or, where a file system may not answer, with a helper.
 func (p *Process) perform(ctx context.Context, q *request, wait bool) (reply, error) {
 	proc, err := p.openProc()
 	if err != nil {
@@ -245,7 +243,7 @@ func (p *Process) perform(ctx context.Context, q *request, wait bool) (reply, er
 	return r, err
 }
 
-// guard is nil without a helper: then there is nobody else to do it.
+// guard returns nil if the Host has no helper: then nothing else could perform the request.
 func (p *Process) guard(proc int) *guard {
 	if p.host == nil || p.host.Helper == nil {
 		return nil
@@ -253,8 +251,8 @@ func (p *Process) guard(proc int) *guard {
 	return newGuard(&p.host.state.mounts, proc)
 }
 
-// reachesOthers reports whether gclog, though not root, has the capabilities that it takes
-// to look into processes of other users and to connect to their sockets.
+// reachesOthers reports whether gclog, without being root, has the capabilities for looking into
+// processes of other users and connecting to their sockets.
 func reachesOthers() bool {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
@@ -262,15 +260,15 @@ func reachesOthers() bool {
 	return unix.Capget(&header, &data[0]) == nil && data[0].Effective&both == both
 }
 
-// socketName is what the socket is called, but in a time namespace.
+// socketName returns the name of the socket outside time namespaces.
 func (p *Process) socketName() string {
 	return p.socketPrefix() + strconv.FormatUint(p.StartKey, 10) + "-socket"
 }
 
 func (p *Process) socketPrefix() string { return "dotnet-diagnostic-" + strconv.Itoa(p.InnerPID) + "-" }
 
-// whyNoSocket explains what keeps a process from being talked to. It returns nil if it
-// is only that the runtime was just making its socket.
+// whyNoSocket explains why gclog cannot talk to a process. It returns nil if the runtime was just
+// creating its socket.
 func (p *Process) whyNoSocket(failure error) error {
 	if !p.Alive() {
 		return refuse(p.PID, CauseNoSuchProcess, nil, "does not exist any more")
@@ -287,7 +285,7 @@ func (p *Process) whyNoSocket(failure error) error {
 		}
 	}
 	lib, found := p.runtimeLibrary()
-	if stuck, ok := errors.AsType[*TargetError](failure); ok { // of the helper
+	if stuck, ok := errors.AsType[*TargetError](failure); ok { // from the helper
 		p.runtime = found || p.SocketDeleted()
 		return stuck
 	}
@@ -311,14 +309,14 @@ func (p *Process) whyNoSocket(failure error) error {
 	return refuse(p.PID, CauseNoSocket, nil, "is a .NET process without a diagnostics socket in %s: %s", p.tempDir, trouble).as(kind)
 }
 
-// tempDirTrouble says what may have kept the runtime from making its socket, or what
-// became of that.
+// tempDirTrouble explains what may have kept the runtime from creating its socket, or what happened
+// to the socket.
 func (p *Process) tempDirTrouble() (kind, trouble string) {
-	const longest = 107 // sun_path with its zero
+	const longest = 107 // size of sun_path less the terminating zero
 	if len(filepath.Join(p.tempDir, p.socketName())) > longest {
 		return "tmpdir-long", "the path is too long for a socket, set a shorter TMPDIR"
 	}
-	deleted := p.SocketDeleted() // before looking: what is made meanwhile is there then
+	deleted := p.SocketDeleted() // asked first, so that a socket created meanwhile is found
 	r, _ := p.ask(&request{Kind: describeDir, Path: p.tempDir, Name: p.socketName(), UID: p.UID})
 	switch {
 	case r.Name == dirStarting:
@@ -335,9 +333,9 @@ func (p *Process) tempDirTrouble() (kind, trouble string) {
 	return "no-socket", "it was deleted, or the runtime is still starting; restart the process if it stays so"
 }
 
-// SocketDeleted tells, of a process without a socket, whether the kernel still has one that
-// listens and was called so: then the file was deleted. It is asked for one process, not
-// for all: the kernel lists every socket of the machine.
+// SocketDeleted reports, for a process without a socket file, whether the kernel still has a
+// listening socket with its name: then the file was deleted. It is only meant for single processes,
+// because the kernel lists every socket of the machine.
 func (p *Process) SocketDeleted() bool {
 	f, err := os.Open(filepath.Join(procRoot, strconv.Itoa(p.procPID()), "net", "unix"))
 	if err != nil {
@@ -358,8 +356,8 @@ func (p *Process) SocketDeleted() bool {
 // listening is the flag __SO_ACCEPTCON in /proc/net/unix.
 const listening = "00010000"
 
-// looksDotnet guesses from what everybody may see: its name, its arguments, and the
-// name of its socket, if that lies where everybody's do.
+// looksDotnet guesses from what is visible to everybody: the process's name, its arguments, and the
+// name of its socket if that is in the common temporary directory.
 func (p *Process) looksDotnet() bool {
 	if p.Name == "dotnet" || p.hasSocketHere() {
 		return true
@@ -382,8 +380,7 @@ func (p *Process) hasSocketHere() bool {
 	return err == nil && r.Name == dirStarting
 }
 
-// dial connects to the socket and makes sure that the process meant is at its
-// other end.
+// dial connects to the socket and checks that the intended process is at the other end.
 func (p *Process) dial(ctx context.Context) (net.Conn, error) {
 	conn, err := look(ctx, p, func() (net.Conn, error) { return p.connect(ctx) }, func(c net.Conn) { _ = c.Close() })
 	if err != nil {
@@ -394,7 +391,7 @@ func (p *Process) dial(ctx context.Context) (net.Conn, error) {
 		err = refuse(p.PID, CauseWrongPeer, nil, "does not listen on %s/%s: process %d does", p.tempDir, p.socket, peer)
 	}
 	if err == nil && !p.Alive() {
-		err = refuse(p.PID, CauseNoSuchProcess, nil, "does not exist any more") // its number is another's
+		err = refuse(p.PID, CauseNoSuchProcess, nil, "does not exist any more") // its pid was reused
 	}
 	if err != nil {
 		_ = conn.Close()
@@ -450,7 +447,7 @@ func PeerProcess(conn net.Conn) (pid, uid int, err error) {
 	return int(cred.Pid), int(cred.Uid), nil
 }
 
-// control calls f with the descriptor of a connection, which must be one of a unix socket.
+// control calls f with the descriptor of a connection, which must be a unix socket.
 func control(conn net.Conn, f func(fd int)) error {
 	u, ok := conn.(*net.UnixConn)
 	if !ok {
@@ -463,8 +460,8 @@ func control(conn net.Conn, f func(fd int)) error {
 	return raw.Control(func(fd uintptr) { f(int(fd)) })
 }
 
-// peerStart is when the process with a pid started that has made a connection; 0 if it has ended.
-// Linux 6.5 and later tell that also where another process has got its number.
+// peerStart returns the start time of the process with the given pid that made a connection, or 0
+// if it has ended. With Linux 6.5 and later the result is right even if the pid was reused.
 func peerStart(conn net.Conn, pid int) uint64 {
 	stat, err := readStat(pid)
 	if err != nil || hasEnded(conn) {
@@ -473,11 +470,11 @@ func peerStart(conn net.Conn, pid int) uint64 {
 	return stat.startKey
 }
 
-// hasEnded reports whether the process that has made a connection is known to have ended.
+// hasEnded reports whether the process that made a connection is known to have ended.
 func hasEnded(conn net.Conn) (ended bool) {
 	_ = control(conn, func(fd int) {
 		process, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PEERPIDFD)
-		if err != nil { // up to Linux 6.15 there is none for one whose parent has taken notice
+		if err != nil { // up to Linux 6.15 there is none for a process that its parent has reaped
 			ended = errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ESRCH)
 			return
 		}
@@ -487,9 +484,9 @@ func hasEnded(conn net.Conn) (ended bool) {
 	return ended
 }
 
-// ReadFile reads a regular file as the process sees it, at most limit bytes of it. Links
-// to folders may lead anywhere below the root of the process; the file itself may be a
-// link to something below its own folder.
+// ReadFile reads a regular file as the process sees it, at most limit bytes. Links to directories
+// may lead anywhere below the root of the process; the file itself may be a link to something below
+// its own directory.
 func (p *Process) ReadFile(path string, limit int64) ([]byte, error) {
 	return look(context.Background(), p, func() ([]byte, error) { return p.readFile(path, limit) }, keep)
 }
@@ -499,7 +496,7 @@ func (p *Process) readFile(path string, limit int64) ([]byte, error) {
 	return r.Data, err
 }
 
-// Socket is the path of the socket as the process sees it, "" if none is known.
+// Socket returns the path of the socket as the process sees it, or "" if none is known.
 func (p *Process) Socket() string {
 	if p.socket == "" {
 		return ""
@@ -507,9 +504,10 @@ func (p *Process) Socket() string {
 	return filepath.Join(p.tempDir, p.socket)
 }
 
-// Runtime reports what the process runs on. For CoreCLR the runtime is a library with a name of its own,
-// or part of the program, which then says so, as one made by the native compiler does. Most programs run
-// on CoreCLR: so does one that this host does not show.
+// Runtime reports which runtime the process uses. CoreCLR is a library with a known name, or part
+// of the program, which then exports a symbol for it; so does a program made by the native
+// compiler. Most programs use CoreCLR, so it is also the answer for a process that this host does
+// not show.
 func (p *Process) Runtime() Runtime {
 	if p.peer != nil {
 		return RuntimeCoreCLR
@@ -527,7 +525,7 @@ func (p *Process) Runtime() Runtime {
 	case err != nil || hidden != nil:
 		return RuntimeUnknown
 	}
-	return RuntimeNativeAOT // in a library
+	return RuntimeNativeAOT // the runtime is in a library
 }
 
 // IsNativeAOT reports whether the program was made by .NET's native compiler.
@@ -542,7 +540,7 @@ func (p *Process) program() (Runtime, error) {
 	return r.Runtime, err
 }
 
-// tell answers a request with yes or no. What cannot be found out is no.
+// tell performs a request whose reply is yes or no. It returns false if that cannot be found out.
 func (p *Process) tell(q *request) bool {
 	r, err := look(context.Background(), p, func() (reply, error) { return p.perform(context.Background(), q, true) }, keep)
 	return err == nil && r.Yes
@@ -554,31 +552,31 @@ func (p *Process) Stopped() bool {
 	return err == nil && (s.state == 'T' || s.state == 't')
 }
 
-// Tracer returns the process that debugs this one, 0 if none does.
+// Tracer returns the pid of the process that is debugging this one, or 0 if there is none.
 func (p *Process) Tracer() int {
-	thread := statusNumber(p.procPID(), "TracerPid") // it is the thread that does
+	thread := statusNumber(p.procPID(), "TracerPid") // TracerPid is the id of the tracing thread
 	if process := statusNumber(thread, "Tgid"); process != 0 {
 		return process
 	}
 	return thread
 }
 
-// statusNumber reads a number of /proc/PID/status, 0 if it cannot be read.
+// statusNumber reads a number of /proc/PID/status, or returns 0 if it cannot be read.
 func statusNumber(pid int, name string) int {
 	dir, _ := openProcess(pid)
 	defer closeFile(&dir)
-	b, _ := readAllIn(dir, "status", maxStatus) // of no folder it reads nothing
+	b, _ := readAllIn(dir, "status", maxStatus) // if dir is noFile it reads nothing
 	return append(statusNumbers(b, name), 0)[0]
 }
 
-// Alive reports whether the process still runs. That of one that this host does not show
-// is known by its connection to a port.
+// Alive reports whether the process is still running. For one that this host does not show, its
+// connection to a port decides.
 func (p *Process) Alive() bool {
 	if p.peer != nil {
 		return !p.peer.isGone()
 	}
 	s, err := readStat(p.procPID())
-	if err != nil { // we may be out of descriptors
+	if err != nil { // gclog may be out of descriptors
 		return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ESRCH)
 	}
 	return !s.ended() && s.startKey == p.StartKey
@@ -588,8 +586,8 @@ func connectionGone(err error) bool {
 	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// Describe returns what is known about a process, with its socket if it has one. It need
-// not be one that can be talked to.
+// Describe returns what is known about a process, with its socket if it has one. gclog need not be
+// able to talk to the process.
 func (h *Host) Describe(pid int) (*Process, error) {
 	p, err := h.sight(pid)
 	if err != nil {
@@ -608,8 +606,8 @@ func (h *Host) Describe(pid int) (*Process, error) {
 	return known, nil
 }
 
-// A Family finds the processes that have inherited a variable of the environment:
-// a program with all that it started, also what it no longer is the parent of.
+// A Family finds the processes that have inherited an environment variable: a program with
+// everything it started, even processes of which it is no longer the parent.
 type Family struct {
 	host       *Host
 	name, part string
@@ -621,7 +619,7 @@ func (h *Host) NewFamily(name, part string) *Family {
 	return &Family{host: h, name: name, part: part, strangers: map[int]bool{}}
 }
 
-// newborn is how long a process may be without what it will have.
+// newborn is how long a young process may lack its environment or its runtime.
 const newborn = 5 * time.Second
 
 // Members returns the members that have a diagnostics socket now.
@@ -635,7 +633,7 @@ func (f *Family) Members() []*Target {
 	return list
 }
 
-// Count is how many members there are, whatever they run.
+// Count returns the number of members, whatever programs they run.
 func (f *Family) Count() (n int) {
 	f.each(func(*Process) { n++ })
 	return n
@@ -667,8 +665,8 @@ func (f *Family) each(found func(*Process)) {
 		switch {
 		case err != nil:
 		case len(p.Environ) == 0:
-			// A process between fork and exec has no environment; others never have one, or
-			// none that we may see.
+			// A process between fork and exec has no environment. Others never have one, or gclog
+			// may not read it.
 			f.strangers[pid] = time.Since(p.Started) > newborn
 		case !strings.Contains(p.Environ[f.name], f.part):
 			f.strangers[pid] = true

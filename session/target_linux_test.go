@@ -31,34 +31,34 @@ import (
 // A spec is what a helper process does. It is the value of specVariable.
 type spec struct {
 	Tmpfs    string            // mounts a tmpfs there, in its mount namespace
-	Options  string            // of that; "": 64 KB
-	ReadOnly bool              // that is mounted so
-	Args     []string          // its own
-	Outcome  int               // watches this process, and tells how it has ended when its standard input ends
+	Options  string            // mount options of the tmpfs; "": 64 KB
+	ReadOnly bool              // mounts the tmpfs read-only
+	Args     []string          // its arguments
+	Outcome  int               // watches this process, and prints how it ended when its standard input ends
 	Chroot   string            // changes its root
-	Dir      string            // of its sockets; "": TMPDIR, and /tmp
-	Sockets  []string          // with a listener; %p and %k stand for its pid and start
-	Refuse   []string          // sockets that nobody listens on
-	Busy     []string          // sockets whose listener takes no connections
+	Dir      string            // directory of its sockets; "": TMPDIR, and /tmp
+	Sockets  []string          // with a listener; %p and %k stand for its pid and start time
+	Refuse   []string          // sockets without a listener
+	Busy     []string          // sockets whose listener accepts no connections
 	Map      string            // file that it maps into memory
-	Name     string            // that the kernel knows it by
+	Name     string            // its name in the kernel
 	Through  []string          // command that runs it
-	Bind     map[string]string // files that it mounts elsewhere, by where
+	Bind     map[string]string // files that it bind-mounts; the keys are the mount points
 	Threads  []string          // names of other threads
-	Find     int               // finds this process, tells the error, and ends
-	List     bool              // lists all processes, and ends
-	Group    string            // folder of a control group that it joins
-	Groups   int               // mounts these, 1 or 2, as a container sees them: from its own on
-	Write    map[string]string // files that it makes
-	Memory   int               // prints what it reads of the memory of this process, and ends
-	Take     int               // bytes of memory
-	Exit     int               // code that it ends with
-	Grow     bool              // at its end it takes memory until somebody ends it
+	Find     int               // finds this process, prints the error, and exits
+	List     bool              // lists all processes, and exits
+	Group    string            // directory of a control group that it joins
+	Groups   int               // mounts groups of version 1 or 2 as a container sees them: from its own on
+	Write    map[string]string // files that it creates
+	Memory   int               // prints what it reads of the memory of this process, and exits
+	Take     int               // bytes of memory that it allocates
+	Exit     int               // its exit code
+	Grow     bool              // at its end it allocates memory until it is killed
 }
 
 const specVariable = "GCLOG_SESSION_SPEC"
 
-// exact is what a runtime calls its socket.
+// exact is a runtime's name for its socket.
 const exact = "dotnet-diagnostic-%p-%k-socket"
 
 func init() { helpers["process"] = helpProcess }
@@ -97,7 +97,7 @@ func helpProcess() error {
 		fmt.Println(len(list), err)
 		return nil
 	}
-	stat, err := os.ReadFile("/proc/self/stat") // before the root is another one
+	stat, err := os.ReadFile("/proc/self/stat") // before the root is changed
 	if err != nil {
 		return err
 	}
@@ -181,8 +181,8 @@ func helpProcess() error {
 	return nil
 }
 
-// mountGroups mounts the control groups in a namespace of their own, whose root is the
-// group of this process.
+// mountGroups mounts the control groups in a namespace of their own, whose root is the group of
+// this process.
 func mountGroups(version int) error {
 	goruntime.LockOSThread() // the namespace is that of a thread
 	if err := unix.Unshare(unix.CLONE_NEWCGROUP); err != nil {
@@ -198,7 +198,7 @@ func mountGroups(version int) error {
 	return errors.Join(unix.Mount("none", dir, "tmpfs", 0, ""), os.Mkdir(dir+"/memory", 0o755), unix.Mount("none", dir+"/memory", "cgroup", 0, "memory"))
 }
 
-// bind mounts a file over another one, in a namespace that is not everybody's.
+// bind mounts a file over another one, in a private namespace.
 func bind(from, to string) error {
 	return errors.Join(
 		unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""),
@@ -206,13 +206,13 @@ func bind(from, to string) error {
 		unix.Mount(from, to, "", unix.MS_BIND, ""))
 }
 
-// takeMemory takes memory for ever.
+// takeMemory allocates memory that is never freed.
 func takeMemory(size int) error {
 	_, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_POPULATE)
 	return err
 }
 
-// startKey is field 22 of /proc/PID/stat. The second one may hold anything.
+// startKey returns field 22 of /proc/PID/stat. Field 2 may contain anything.
 func startKey(stat []byte) string {
 	return strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))[22-3]
 }
@@ -227,7 +227,7 @@ func mapFile(path string) error {
 	return err
 }
 
-// nameThread keeps a thread with a name of its own.
+// nameThread keeps a thread with the given name.
 func nameThread(name string) error {
 	named := make(chan error)
 	go func() {
@@ -242,7 +242,8 @@ func nameThread(name string) error {
 	return <-named
 }
 
-// makeSockets works in the folder itself: its name may be too long for a socket.
+// makeSockets creates the sockets from inside their directory: its path may be too long for a
+// socket.
 func makeSockets(s *spec, key string) (closers []io.Closer, err error) {
 	dir := s.Dir
 	if dir == "" {
@@ -295,12 +296,12 @@ type process struct {
 	cmd  *exec.Cmd
 	hold io.WriteCloser
 	says *bufio.Reader
-	pid  int // as we see it
+	pid  int // in the test's pid namespace
 	dir  string
 }
 
-// run starts a helper with a temporary directory of its own, and waits until it
-// is ready. It ends with the test.
+// run starts a helper with a temporary directory of its own, and waits until it is ready. The
+// helper ends with the test.
 func run(t *testing.T, s spec, env ...string) *process {
 	t.Helper()
 	dir := shortDir(t)
@@ -364,7 +365,7 @@ func (p *process) awaitReady() error {
 	return nil
 }
 
-// thread has the helper make one more thread.
+// thread makes the helper start one more thread.
 func (p *process) thread(t *testing.T, name string) {
 	t.Helper()
 	_, err := io.WriteString(p.hold, name+"\n")
@@ -373,7 +374,7 @@ func (p *process) thread(t *testing.T, name string) {
 	}
 }
 
-// end lets the helper end by itself, so that it removes its sockets.
+// end makes the helper exit normally, so that it removes its sockets.
 func (p *process) end() {
 	_ = p.hold.Close()
 	_ = p.cmd.Wait()
@@ -384,8 +385,8 @@ func (p *process) kill() {
 	_ = p.cmd.Wait()
 }
 
-// socket is the path of a socket in the temporary directory of the helper, as a
-// runtime of the helper would call it, if the start is its own.
+// socket returns the path of a socket in the temporary directory of the helper, named like that of
+// a runtime in the helper with the given start time.
 func (p *process) socket(t *testing.T, key string) string {
 	t.Helper()
 	if key == "" {
@@ -408,7 +409,7 @@ func find(t *testing.T, p *process) *session.Target {
 	return target
 }
 
-// refused checks why a process cannot be talked to.
+// refused checks the error that says why gclog cannot talk to a process.
 func refused(t *testing.T, err error, cause session.Cause, words string) {
 	t.Helper()
 	var target *session.TargetError
@@ -468,7 +469,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestFindInTmp: a runtime that cannot use its TMPDIR takes /tmp.
+// TestFindInTmp: a runtime that cannot use its TMPDIR uses /tmp.
 func TestFindInTmp(t *testing.T) {
 	p := runIn(t, spec{Sockets: []string{exact}, Dir: "/tmp"}, "TMPDIR=/nonexistent")
 	if err := find(t, p).Resume(t.Context()); err != nil {
@@ -480,8 +481,8 @@ func TestFindInTmp(t *testing.T) {
 	}
 }
 
-// TestFindExactKey: the socket with the start of the process is its own, however
-// new others are.
+// TestFindExactKey: the socket with the start time of the process is its own, however new others
+// are.
 func TestFindExactKey(t *testing.T) {
 	p := run(t, spec{Sockets: []string{exact}})
 	for _, key := range []string{"1", "99999999999"} {
@@ -500,8 +501,8 @@ func touch(t *testing.T, path string, at time.Time) {
 	}
 }
 
-// TestFindOtherKey: where the start is told differently, as in a time namespace,
-// the newest socket of the pid is taken, whatever else is in its folder.
+// TestFindOtherKey: if the start time in the name differs, as in a time namespace, the newest
+// socket of the pid is used, whatever else is in its folder.
 func TestFindOtherKey(t *testing.T) {
 	p := run(t, spec{Sockets: []string{"dotnet-diagnostic-%p-5-socket"}})
 	others := func(when string) { // file systems list names in orders of their own
@@ -520,8 +521,7 @@ func TestFindOtherKey(t *testing.T) {
 	}
 }
 
-// TestFindStaleKey: a socket that is older than the process is that of an earlier
-// one with its pid.
+// TestFindStaleKey: a socket that is older than the process belongs to an earlier one with its pid.
 func TestFindStaleKey(t *testing.T) {
 	p := run(t, spec{})
 	listenAs(t, p.socket(t, "1"))
@@ -530,7 +530,7 @@ func TestFindStaleKey(t *testing.T) {
 	refused(t, err, session.CauseNotDotnet, "is not a .NET process")
 }
 
-// TestFindNoSocket: what only has the name of a socket is none.
+// TestFindNoSocket: a file that only has the name of a socket is ignored.
 func TestFindNoSocket(t *testing.T) {
 	other := run(t, spec{Sockets: []string{exact}})
 	for name, plant := range map[string]func(path string) error{
@@ -553,8 +553,7 @@ func TestFindNoSocket(t *testing.T) {
 	}
 }
 
-// TestFindWrongPeer: whoever listens on a socket with the right name, it must be
-// the process meant.
+// TestFindWrongPeer: the listener on a socket with the right name must be the intended process.
 func TestFindWrongPeer(t *testing.T) {
 	t.Run("another's socket under its name", func(t *testing.T) {
 		other, p := run(t, spec{Sockets: []string{exact}}), run(t, spec{})
@@ -581,8 +580,7 @@ func TestFindWrongPeer(t *testing.T) {
 	})
 }
 
-// TestFindLongPath: a TMPDIR that is far too long for the name of a socket is no
-// obstacle to us.
+// TestFindLongPath: gclog can use a TMPDIR that is far too long for the name of a socket.
 func TestFindLongPath(t *testing.T) {
 	dir := filepath.Join(shortDir(t), strings.Repeat(strings.Repeat("d", 100)+"/", 10))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -592,13 +590,13 @@ func TestFindLongPath(t *testing.T) {
 	if err := find(t, p).Resume(t.Context()); err != nil {
 		t.Error(err)
 	}
-	// A runtime cannot do that. Then this is the reason.
+	// A runtime cannot, and then this is the reason.
 	p = runIn(t, spec{Map: libcoreclr(t, "8.0.22")}, "TMPDIR="+dir)
 	_, err := new(session.Host).Find(t.Context(), p.pid)
 	refused(t, err, session.CauseNoSocket, "the path is too long for a socket")
 }
 
-// libcoreclr makes a file that has the name of a runtime's library.
+// libcoreclr creates a file with the name of a runtime's library.
 func libcoreclr(t *testing.T, version string) string {
 	t.Helper()
 	dir := filepath.Join(shortDir(t), "Microsoft.NETCore.App", version)
@@ -636,7 +634,7 @@ func TestFindCauses(t *testing.T) {
 	}
 }
 
-// TestFindMeanwhile: a runtime that makes its socket while it is looked for is no trouble.
+// TestFindMeanwhile: a runtime that creates its socket during the search causes no error.
 func TestFindMeanwhile(t *testing.T) {
 	p := run(t, spec{Sockets: []string{exact}, Map: libcoreclr(t, "8.0.0")})
 	target := find(t, p)
@@ -648,7 +646,7 @@ func TestFindMeanwhile(t *testing.T) {
 	}
 }
 
-// TestDialSince: what has happened since the process was found.
+// TestDialSince: changes after the process was found.
 func TestDialSince(t *testing.T) {
 	t.Run("its socket is gone", func(t *testing.T) {
 		p := run(t, spec{Sockets: []string{exact}})
@@ -696,7 +694,7 @@ func TestDialSince(t *testing.T) {
 	})
 }
 
-// TestFindNone: numbers that are no process.
+// TestFindNone: numbers that are not the pid of a process.
 func TestFindNone(t *testing.T) {
 	for _, pid := range []int{-1, 0, 99_999_999} {
 		_, err := new(session.Host).Find(t.Context(), pid)
@@ -720,7 +718,7 @@ func TestFindThread(t *testing.T) {
 	t.Fatal("the helper has one thread only")
 }
 
-// TestFindZombie: a process whose parent has not noticed its end.
+// TestFindZombie: a process that its parent has not reaped.
 func TestFindZombie(t *testing.T) {
 	cmd := exec.Command("true")
 	if err := cmd.Start(); err != nil {
@@ -749,8 +747,7 @@ func waitUntil(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// kernelThread returns the pid of one, 0 where none can be seen, as in a
-// container.
+// kernelThread returns the pid of a kernel thread, or 0 if none is visible, as in a container.
 func kernelThread() int {
 	dirs, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, name := range dirs {
@@ -789,7 +786,7 @@ func TestFindKernelThread(t *testing.T) {
 	}
 }
 
-// TestFindOtherUser: whose process it is, and what would help.
+// TestFindOtherUser: the error names the process's user, and what would help.
 func TestFindOtherUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		var st unix.Stat_t
@@ -808,7 +805,7 @@ func TestFindOtherUser(t *testing.T) {
 	}
 }
 
-// publicCopy copies this program to where every user can run it.
+// publicCopy copies this program to a place where every user can run it.
 func publicCopy(t *testing.T) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -827,8 +824,8 @@ func publicCopy(t *testing.T) string {
 	return path
 }
 
-// inNamespaces starts a helper in namespaces of its own. That needs root or user
-// namespaces; where there is neither the test is skipped by name.
+// inNamespaces starts a helper in namespaces of its own. That needs root or user namespaces; if
+// neither is available the test is skipped with the reason.
 func inNamespaces(t *testing.T, s spec, flags uintptr, env ...string) *process {
 	t.Helper()
 	attr := &syscall.SysProcAttr{Cloneflags: flags}
@@ -847,8 +844,7 @@ func inNamespaces(t *testing.T, s spec, flags uintptr, env ...string) *process {
 	return p
 }
 
-// TestFindMountNamespace: the temporary directory is the one that the process
-// sees.
+// TestFindMountNamespace: the temporary directory is the one that the process sees.
 func TestFindMountNamespace(t *testing.T) {
 	dir := shortDir(t)
 	p := inNamespaces(t, spec{Tmpfs: dir, Sockets: []string{exact}}, unix.CLONE_NEWNS, "TMPDIR="+dir)
@@ -860,8 +856,8 @@ func TestFindMountNamespace(t *testing.T) {
 	}
 }
 
-// TestFindTimeNamespace: a process that counts time from another begin tells its start
-// differently.
+// TestFindTimeNamespace: a process whose clock starts at another time has another start time in its
+// socket's name.
 func TestFindTimeNamespace(t *testing.T) {
 	unshare, err := exec.LookPath("unshare")
 	if err != nil {
@@ -874,7 +870,7 @@ func TestFindTimeNamespace(t *testing.T) {
 	if _, err := os.Stat(p.socket(t, "")); err == nil {
 		t.Skip("this kernel changes the time namespace of children only")
 	}
-	// One that is newer and not ours does not stand in its way.
+	// A newer one that belongs to another process does not matter.
 	listenAs(t, p.socket(t, "7"))
 	touch(t, p.socket(t, "7"), time.Now().Add(time.Hour))
 	giveAway(t, p.socket(t, "7"))
@@ -883,7 +879,7 @@ func TestFindTimeNamespace(t *testing.T) {
 	}
 }
 
-// giveAway makes a file another user's.
+// giveAway makes a file belong to another user.
 func giveAway(t *testing.T, path string) {
 	t.Helper()
 	nobody := 65534
@@ -895,8 +891,7 @@ func giveAway(t *testing.T, path string) {
 	}
 }
 
-// TestFindPlanted: a socket of another user's is not that of the process, whatever its
-// name is.
+// TestFindPlanted: a socket of another user does not belong to the process, whatever its name is.
 func TestFindPlanted(t *testing.T) {
 	p := run(t, spec{Sockets: []string{"dotnet-diagnostic-%p-5-socket"}})
 	listenAs(t, p.socket(t, ""))
@@ -911,8 +906,7 @@ func TestFindPlanted(t *testing.T) {
 	refused(t, err, session.CauseNotDotnet, "is not a .NET process")
 }
 
-// TestFindPIDNamespace: the socket is named after the pid that the process has in
-// its own namespace.
+// TestFindPIDNamespace: the socket is named after the pid of the process in its own namespace.
 func TestFindPIDNamespace(t *testing.T) {
 	dir := shortDir(t)
 	p := inNamespaces(t, spec{Sockets: []string{exact}}, unix.CLONE_NEWPID|unix.CLONE_NEWNS, "TMPDIR="+dir)
@@ -928,8 +922,8 @@ func TestFindPIDNamespace(t *testing.T) {
 	}
 }
 
-// TestFindPlantedInNamespaces: what only has the name of the socket is not talked to, from
-// wherever one looks.
+// TestFindPlantedInNamespaces: a file that only has the name of the socket is not connected to,
+// from any namespace.
 func TestFindPlantedInNamespaces(t *testing.T) {
 	other := run(t, spec{Sockets: []string{exact}})
 	planted := func(t *testing.T, plant func(path string) error) *process {
@@ -953,8 +947,7 @@ func TestFindPlantedInNamespaces(t *testing.T) {
 	})
 }
 
-// TestFindRoot: links are followed as the process itself would, never out of its
-// root.
+// TestFindRoot: links are followed as the process itself would follow them, never out of its root.
 func TestFindRoot(t *testing.T) {
 	t.Run("inside", func(t *testing.T) {
 		dir := shortDir(t)
@@ -1031,7 +1024,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestListOfNobody: who may look at nothing gets a list all the same.
+// TestListOfNobody: a user without any rights still gets a list.
 func TestListOfNobody(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can become nobody")
@@ -1042,7 +1035,7 @@ func TestListOfNobody(t *testing.T) {
 	}
 }
 
-// TestListMeanwhile: processes that come and go while they are looked at.
+// TestListMeanwhile: processes that start and end during the list.
 func TestListMeanwhile(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var group sync.WaitGroup
@@ -1064,8 +1057,7 @@ func TestListMeanwhile(t *testing.T) {
 	group.Wait()
 }
 
-// TestWatch: a process that exits removes its socket, one that is killed does
-// not.
+// TestWatch: a process that exits removes its socket, one that is killed does not.
 func TestWatch(t *testing.T) {
 	for name, tc := range map[string]struct {
 		end  func(*process)
@@ -1108,7 +1100,7 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// TestLibraries: what can be seen from outside of the GC.
+// TestLibraries: what is visible of the GC from outside.
 func TestLibraries(t *testing.T) {
 	plain := find(t, run(t, spec{Sockets: []string{exact}}))
 	if n, known := plain.ServerGCThreads(); plain.Runtime() != session.RuntimeNativeAOT || plain.GCLibrary() != "" || n != 0 || known {
@@ -1147,7 +1139,7 @@ func TestLibraries(t *testing.T) {
 	}
 }
 
-// TestReadFile: only files, and only so much of them.
+// TestReadFile: only regular files, and only up to the limit.
 func TestReadFile(t *testing.T) {
 	p := run(t, spec{Sockets: []string{exact}})
 	target := find(t, p)
@@ -1172,7 +1164,7 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
-// TestFamily: a program and all that it has started, by what they have inherited.
+// TestFamily: a program and everything it has started, by an inherited variable.
 func TestFamily(t *testing.T) {
 	dir := shortDir(t)
 	f := new(session.Host).NewFamily("GCLOG_FAMILY", dir)

@@ -11,63 +11,63 @@ import (
 	"path/filepath"
 )
 
-// What follows only Linux tells.
+// What follows is only available on Linux.
 
 type hostState struct{}
 
-// Stuck is not known on this system.
+// Stuck always returns 0: this system does not show it.
 func (h *Host) Stuck() (looks int, all bool) { return 0, false }
 
 // ServeHelper is not needed on this system.
 func ServeHelper() error { return errors.New("only Linux needs this") }
 
-// Stopped is not known on this system.
+// Stopped always returns false: this system does not show it.
 func (p *Process) Stopped() bool { return false }
 
-// Tracer is not known on this system.
+// Tracer always returns 0: this system does not show it.
 func (p *Process) Tracer() int { return 0 }
 
-// Socket is the path of the socket, or the name of the pipe.
+// Socket returns the path of the socket, or the name of the pipe.
 func (p *Process) Socket() string { return filepath.Join(p.tempDir, p.socket) }
 
-// SocketDeleted is not known on this system.
+// SocketDeleted always returns false: this system does not show it.
 func (p *Process) SocketDeleted() bool { return false }
 
-// GCLibrary is not known on this system.
+// GCLibrary always returns "": this system does not show it.
 func (p *Process) GCLibrary() string { return "" }
 
-// ServerGCThreads is not known on this system.
+// ServerGCThreads always returns false: this system does not show it.
 func (p *Process) ServerGCThreads() (n int, known bool) { return 0, false }
 
-// A Watch is not known on this system.
+// A Watch does nothing on this system.
 type Watch struct{}
 
 // Watch does nothing on this system.
 func (p *Process) Watch() *Watch { return &Watch{} }
 
-// SocketLeft is not known on this system.
+// SocketLeft always returns false: this system does not show it.
 func (w *Watch) SocketLeft() (left, known bool) { return false, false }
 
-// Outcome is not known on this system.
+// Outcome always returns that the process exited: this system does not show more.
 func (w *Watch) Outcome() Outcome { return Outcome{Exited: true} }
 
 // Close does nothing.
 func (w *Watch) Close() {}
 
-// A MemoryReader is not known on this system.
+// A MemoryReader does nothing on this system.
 type MemoryReader struct{}
 
 // OpenMemory does nothing on this system.
 func (p *Process) OpenMemory() *MemoryReader { return &MemoryReader{} }
 
-// Read is not known on this system.
+// Read always returns 0: this system does not show the memory.
 func (r *MemoryReader) Read() (resident, cgroup, limit uint64) { return 0, 0, 0 }
 
 // Close does nothing.
 func (r *MemoryReader) Close() {}
 
-// Inspect returns what List says of one process, also if it is not a .NET process or
-// does not exist: Err tells that.
+// Inspect returns the entry that List has for a process. The process need not be a .NET process,
+// nor exist: Err reports that.
 func (h *Host) Inspect(pid int) *Listed {
 	t, err := h.Find(context.Background(), pid)
 	if err != nil {
@@ -76,18 +76,17 @@ func (h *Host) Inspect(pid int) *Listed {
 	return &Listed{Process: t.Process}
 }
 
-// Dotnet reports whether there is a .NET runtime in the process, as far as that can be
-// seen.
+// Dotnet reports whether the process contains a .NET runtime, as far as can be seen.
 func (l *Listed) Dotnet() bool { return l.Err == nil }
 
-// A Scanner looks for processes again and again.
+// A Scanner scans the processes repeatedly.
 type Scanner struct{ list []Sighting }
 
 // NewScanner returns a Scanner.
 func NewScanner() (*Scanner, error) { return &Scanner{}, nil }
 
-// Scan returns the processes that have a .NET runtime, by pid. The list is valid until
-// the next Scan.
+// Scan returns the processes that have a .NET runtime, by pid. The list is valid until the next
+// Scan.
 func (s *Scanner) Scan() ([]Sighting, error) {
 	list, err := new(Host).List(context.Background())
 	s.list = s.list[:0]
@@ -100,7 +99,7 @@ func (s *Scanner) Scan() ([]Sighting, error) {
 // Close does nothing.
 func (s *Scanner) Close() {}
 
-// ReadFile reads a regular file, at most limit bytes of it.
+// ReadFile reads a regular file, at most limit bytes.
 func (p *Process) ReadFile(path string, limit int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -110,10 +109,11 @@ func (p *Process) ReadFile(path string, limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, limit))
 }
 
-// peerStart is not known on this system.
+// peerStart always returns unknownStart on this system.
 func peerStart(net.Conn, int) uint64 { return unknownStart }
 
-// Runtime reports what the process runs on, if the program itself says so. Most run on CoreCLR.
+// Runtime reports which runtime the process uses, if the program itself shows it. Most programs use
+// CoreCLR.
 func (p *Process) Runtime() Runtime {
 	f, err := os.Open(p.Executable)
 	if err != nil {
@@ -126,13 +126,13 @@ func (p *Process) Runtime() Runtime {
 	return RuntimeCoreCLR
 }
 
-// LibraryVersion is not known on this system.
+// LibraryVersion always returns "": this system does not show it.
 func (p *Process) LibraryVersion() string { return "" }
 
-// Startup is not known on this system.
+// Startup always returns StartupUnknown on this system.
 func (p *Process) Startup() Startup { return StartupUnknown }
 
-// Describe returns what is known about a process that can be talked to.
+// Describe returns what is known about a process that gclog can talk to.
 func (h *Host) Describe(pid int) (*Process, error) {
 	t, err := h.Find(context.Background(), pid)
 	if err != nil {
@@ -141,14 +141,14 @@ func (h *Host) Describe(pid int) (*Process, error) {
 	return &t.Process, nil
 }
 
-// A Family is not known on this system.
+// A Family is always empty on this system.
 type Family struct{}
 
 // NewFamily returns a family without members.
 func (h *Host) NewFamily(name, part string) *Family { return &Family{} }
 
-// Members returns nothing.
+// Members always returns nil.
 func (f *Family) Members() []*Target { return nil }
 
-// Count returns 0.
+// Count always returns 0.
 func (f *Family) Count() int { return 0 }

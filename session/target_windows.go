@@ -25,8 +25,8 @@ const (
 
 var pipePattern = regexp.MustCompile(`^` + pipePrefix + `(\d+)$`)
 
-// Find returns the target with the pid. The name of its pipe is known, so it is
-// found even where pipes cannot be listed.
+// Find returns the target with the pid. The name of its pipe is known, so it is found even if pipes
+// cannot be listed.
 func (h *Host) Find(ctx context.Context, pid int) (*Target, error) {
 	p := readProcess(pid)
 	if !p.Alive() {
@@ -78,7 +78,8 @@ func readProcess(pid int) *Process {
 
 func (p *Process) dial(ctx context.Context) (net.Conn, error) {
 	conn, err := winio.DialPipeContext(ctx, pipeRoot+p.socket)
-	// Between two connections there is no pipe for a moment: the runtime makes it anew.
+	// Between two connections there is no pipe for a moment: the runtime creates it again each
+	// time.
 	for range 20 {
 		if !errors.Is(err, fs.ErrNotExist) || !p.Alive() {
 			break
@@ -103,17 +104,17 @@ func (p *Process) dial(ctx context.Context) (net.Conn, error) {
 	return nil, refuse(p.PID, CauseNoAccess, err, "cannot be reached over %s", pipeRoot+p.socket)
 }
 
-// listen makes a pipe that runtimes connect to.
+// listen creates a pipe that runtimes connect to.
 func listen(path string) (net.Listener, error) {
 	return winio.ListenPipe(pipeRoot+path, nil)
 }
 
-// PeerProcess is not known of a pipe.
+// PeerProcess always returns an error: the peer of a pipe is unknown here.
 func PeerProcess(net.Conn) (pid, uid int, err error) {
 	return 0, 0, errors.New("the process at the other end of a pipe is not known")
 }
 
-// Alive reports whether the process still runs.
+// Alive reports whether the process is still running.
 func (p *Process) Alive() bool {
 	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(p.PID))
 	if err != nil {

@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxThreads is how many threads of a process are looked at, the oldest first: those of the runtime
-// are among them.
+// maxThreads is how many threads of a process are read, the oldest first: those of the runtime are
+// among them.
 const maxThreads = 4096
 
-// threads calls visit with the name of each thread, until that returns false, and returns how many
-// there were.
+// threads calls visit with the name of each thread until visit returns false. It returns the number
+// of threads visited.
 func (p *Process) threads(visit func(name string) bool) (n int, err error) {
 	proc, err := openProcess(p.procPID())
 	if err != nil {
@@ -48,15 +48,15 @@ func (p *Process) threads(visit func(name string) bool) (n int, err error) {
 	}
 }
 
-// ServerGCThreads returns how many threads of server GC the process has, as .NET 8 to
-// 10 name them, and whether that can be told: a runtime that is starting has made
-// no threads yet. There is one for each heap, unless DATAS changes their number.
+// ServerGCThreads returns the number of server GC threads of the process, by the names that .NET 8
+// to 10 give them. known is false if the number cannot be determined: a runtime that is starting
+// has not created the threads yet. There is one for each heap, unless DATAS changes their number.
 func (p *Process) ServerGCThreads() (n int, known bool) {
 	_, _ = p.threads(func(name string) bool {
 		switch {
 		case strings.HasPrefix(name, ".NET Server GC"):
 			n++
-		case strings.HasPrefix(name, ".NET Finalizer"): // begun after the GC
+		case strings.HasPrefix(name, ".NET Finalizer"): // started after the GC
 			known = true
 		}
 		return true

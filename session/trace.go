@@ -18,19 +18,19 @@ type Provider struct {
 	Keywords uint64
 	Level    uint32   // 0 to 5
 	Filter   string   // arguments, "" for none
-	Exclude  []uint32 // ids of events that are not wanted; only .NET 10 and up leave them out
+	Exclude  []uint32 // ids of unwanted events; only .NET 10 and up leave them out
 }
 
-// Config is what a session listens to.
+// A Config is the configuration of a session.
 type Config struct {
 	BufferMB  uint32 // in the target; at least 1
 	Providers []Provider
-	// RundownGC asks for the two events with the GC's settings when the session
-	// ends. Only runtimes that can send them without a whole rundown are asked.
+	// RundownGC requests the two events with the GC's settings at the end of the session. It only
+	// has an effect on runtimes that can send them without a whole rundown.
 	RundownGC bool
 }
 
-// Limits of the runtime, beyond which it hangs or ends.
+// Limits of the runtime. Beyond them it hangs or crashes.
 const (
 	maxLevel     = 5
 	maxProviders = 1000
@@ -41,8 +41,8 @@ const (
 	no               = 0
 )
 
-// Validate returns what is wrong with the configuration: some of it would end
-// the target.
+// Validate returns an error if the configuration is invalid. Some invalid configurations would
+// crash the target.
 func (c *Config) Validate() error {
 	switch n := len(c.Providers); {
 	case c.BufferMB < 1 || c.BufferMB > maxBufferMB:
@@ -65,13 +65,13 @@ func (c *Config) Validate() error {
 func (c *Config) payload(command byte) []byte {
 	var e encoder
 	if command == cmdCollectTracing5 {
-		e.u32(0) // the events come over this connection
+		e.u32(0) // the events are sent over this connection
 	}
 	e.u32(c.BufferMB)
 	e.u32(formatNettrace)
 	switch command {
 	case cmdCollectTracing2:
-		e.u8(no) // rundown: here it would be all of it
+		e.u8(no) // rundown; this command only knows a whole one
 	case cmdCollectTracing3:
 		e.u8(no)
 		e.u8(no) // no stacks
@@ -90,7 +90,7 @@ func (c *Config) payload(command byte) []byte {
 		e.string(p.Name)
 		e.string(p.Filter)
 		if command == cmdCollectTracing5 {
-			e.u8(no) // the ids are those that are left out
+			e.u8(no) // the ids are those to leave out
 			e.u32(uint32(len(p.Exclude)))
 			for _, id := range p.Exclude {
 				e.u32(id)
@@ -100,30 +100,33 @@ func (c *Config) payload(command byte) []byte {
 	return e.b
 }
 
-// A Stream is the nettrace stream of a session. It must be read until its end:
-// while nobody reads, the target buffers, and then drops events.
+// A Stream is the nettrace stream of a session. It must be read until its end: if it is not read,
+// the target buffers events and then drops them.
+//
+// A Stream starts without having received a byte. Read records the first byte, and later the end of
+// the stream. Stop waits for either.
 type Stream struct {
-	// IdleTimeout is how long Read waits for a byte before it returns an error that
-	// wraps os.ErrDeadlineExceeded; reading can go on then. 0: for ever. It may wait up to
-	// 50 ms longer, so that those who read many streams are woken up for all of them at once.
+	// IdleTimeout is how long Read waits for a byte before it returns an error that wraps
+	// os.ErrDeadlineExceeded. Reading can continue after that. 0 means for ever. Read may wait up
+	// to 50 ms longer, so that a process that reads many streams wakes up for all of them at once.
 	IdleTimeout time.Duration
 
 	conn   net.Conn
 	client *Client
 	id     uint64
-	begun  event // a byte has come
-	over   event // none will
+	begun  event // a byte has arrived
+	over   event // no more bytes will arrive
 
-	patient  bool // patience counts, until a byte comes
+	patient  bool // patience applies, until a byte arrives
 	patience time.Duration
 	woken    atomic.Bool
 }
 
-// StartTracing starts a session, with the newest command that the runtime knows. ctx is
-// for the request: how long the session lasts is up to Stop, or Close, and a Read that waits
-// is ended by IdleTimeout or by Close only. Who gives up while the request is under way
-// waits for its answer, for a second at most: without it .NET Core 3.1 crashes. A session
-// that has begun with that is there, without an error, as if ctx were not done.
+// StartTracing starts a session, with the latest command that the runtime supports. ctx only
+// applies to the request: Stop or Close ends the session, and only IdleTimeout or Close ends a Read
+// that waits. If ctx is done while the request is under way, StartTracing still waits for the
+// answer, for at most one second: otherwise .NET Core 3.1 would crash. If that answer starts a
+// session, StartTracing returns it without an error, as if ctx were not done.
 func (c *Client) StartTracing(ctx context.Context, cfg Config) (*Stream, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -154,7 +157,7 @@ func (c *Client) StartTracing(ctx context.Context, cfg Config) (*Stream, error) 
 		switch {
 		case s.conn != nil:
 			atomic.StoreUint32(&c.collect, uint32(v.id))
-			_ = s.conn.SetDeadline(time.Time{}) // that of who has given up
+			_ = s.conn.SetDeadline(time.Time{}) // a cancelled request has set one
 			return s, nil
 		case !unknownCommand(err) || v.id == cmdCollectTracing2:
 			return nil, err
@@ -163,12 +166,12 @@ func (c *Client) StartTracing(ctx context.Context, cfg Config) (*Stream, error) 
 	panic("unreachable")
 }
 
-// SendsGCSettings tells, once a session has been started, whether the runtime
-// can send the GC's settings when a session ends, without a whole rundown.
+// SendsGCSettings reports whether the runtime can send the GC's settings at the end of a session
+// without a whole rundown. It is only valid after a session has been started.
 func (c *Client) SendsGCSettings() bool { return atomic.LoadUint32(&c.collect) >= cmdCollectTracing4 }
 
-// Read reads the stream. At its end it returns io.EOF, also where the target was
-// killed: the end of a whole stream is told by the stream itself.
+// Read reads the stream. At its end Read returns io.EOF, even if the target was killed: whether the
+// stream is complete is recorded in the stream itself.
 func (s *Stream) Read(p []byte) (int, error) {
 	if s.IdleTimeout > 0 {
 		if err := s.conn.SetReadDeadline(s.deadline()); err != nil {
@@ -180,8 +183,8 @@ func (s *Stream) Read(p []byte) (int, error) {
 	}
 	n, err := s.conn.Read(p)
 	if IsIdle(err) && !s.woken.Swap(false) {
-		// On a busy host, or when this process stood still, the time may be over although there is
-		// something to read: that is no silence.
+		// On a busy host, or if this process was suspended, the deadline may have passed although
+		// there is data to read. That is not silence.
 		if err := s.conn.SetReadDeadline(time.Now().Add(peekTime)); err != nil {
 			return 0, s.ended(err)
 		}
@@ -194,7 +197,7 @@ func (s *Stream) Read(p []byte) (int, error) {
 	return n, s.ended(err)
 }
 
-// ended makes io.EOF of the errors that say that the connection is there no more.
+// ended turns the errors of a closed connection into io.EOF.
 func (s *Stream) ended(err error) error {
 	if err != nil && (connectionGone(err) || errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrClosed)) {
 		err = io.EOF
@@ -205,10 +208,10 @@ func (s *Stream) ended(err error) error {
 	return err
 }
 
-// peekTime is how long is waited for what is there already.
+// peekTime is how long Read waits for data that has already arrived.
 const peekTime = time.Millisecond
 
-// wakeEvery is the time at whose multiples silence ends in all streams.
+// wakeEvery is the interval at whose multiples silence ends in all streams.
 const wakeEvery = 50 * time.Millisecond
 
 func (s *Stream) deadline() time.Time {
@@ -223,24 +226,22 @@ func (s *Stream) deadline() time.Time {
 	return end.Add(-time.Duration(end.UnixNano() % int64(wakeEvery)))
 }
 
-// Patience says how long the silence that is on now may last before Read returns,
-// instead of IdleTimeout; 0: until Wake. It is for who called Read.
+// Patience sets how long the current silence may last before Read returns, instead of IdleTimeout;
+// 0: until Wake. It must be called by the goroutine that calls Read.
 func (s *Stream) Patience(d time.Duration) { s.patient, s.patience = true, d }
 
-// Wake makes Read return as after a silence, if there is an IdleTimeout. Anybody can
-// call it.
+// Wake makes Read return as after a silence, if there is an IdleTimeout. Any goroutine may call it.
 func (s *Stream) Wake() {
 	s.woken.Store(true)
 	_ = s.conn.SetReadDeadline(time.Unix(1, 0))
 }
 
-// Stop asks the runtime to end the session. It does so on a connection of its
-// own; the stream must be read until io.EOF, because the runtime writes what
-// it still has before it answers.
+// Stop asks the runtime to end the session, on a connection of its own. The stream must be read
+// until io.EOF, because the runtime writes its remaining events before it answers.
 //
-// It waits for the first byte of the stream, as long as a request may take, and closes the
-// connection if none comes. A runtime that is still suspended in its start sends none, and
-// StopTracing would make the next session, anybody's, crash it (docs/protocol.md, Stop).
+// Stop waits for the first byte of the stream, for the time of a request, and closes the connection
+// if none arrives. A runtime that is still suspended during startup sends none, and StopTracing
+// would make the next session, of any tool, crash it (docs/protocol.md, Stop).
 func (s *Stream) Stop(ctx context.Context) error {
 	head, cancel := context.WithTimeout(ctx, s.client.timeout())
 	defer cancel()
@@ -264,11 +265,11 @@ func (s *Stream) Stop(ctx context.Context) error {
 	return err
 }
 
-// Discard ends a session whose stream nobody wants: it asks the runtime to, reads what that
-// still writes, and closes the connection. It does so when ctx is done, or the time of a
-// request is over, if the runtime has not ended the stream by then. Where a runtime can
-// still be asked this is the way to leave it: not every one survives Close (docs/protocol.md,
-// Stop). Nobody may read the stream meanwhile.
+// Discard ends a session whose stream is not needed: it asks the runtime to end it, reads what the
+// runtime still writes, and closes the connection. If the runtime has not ended the stream when ctx
+// is done or the time of a request is over, Discard closes the connection then. While a runtime can
+// still be asked this is the right way to leave it, because not every runtime survives Close
+// (docs/protocol.md, Stop). The stream must not be read concurrently.
 func (s *Stream) Discard(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, DefaultTimeout)
 	defer cancel()
@@ -277,7 +278,7 @@ func (s *Stream) Discard(ctx context.Context) {
 	asked := make(chan struct{})
 	go func() {
 		defer close(asked)
-		_ = s.Stop(ctx) // what counts is that the stream ends
+		_ = s.Stop(ctx) // only the end of the stream matters
 	}()
 	s.IdleTimeout = 0
 	_ = s.conn.SetDeadline(time.Time{})
@@ -285,8 +286,8 @@ func (s *Stream) Discard(ctx context.Context) {
 	<-asked
 }
 
-// CloseRead has the runtime find nobody at the other end, as Close does; but what it has sent
-// can still be read, where the system allows that, and Read returns io.EOF after it.
+// CloseRead makes the runtime's writes fail, as Close does. But where the system allows it, data
+// that has already been sent can still be read, and Read then returns io.EOF.
 func (s *Stream) CloseRead() error { return closeRead(s.conn) }
 
 func closeRead(conn net.Conn) error {
@@ -296,11 +297,10 @@ func closeRead(conn net.Conn) error {
 	return conn.Close()
 }
 
-// Close closes the connection. The runtime then ends the session by itself with
-// the next event that it cannot write.
+// Close closes the connection. The runtime ends the session when it next fails to write an event.
 func (s *Stream) Close() error { return s.conn.Close() }
 
-// An event happens at most once. Anybody can wait for it.
+// An event happens at most once. Any goroutine can wait for it.
 type event struct {
 	c    chan struct{} // closed when it has happened
 	once *sync.Once
@@ -319,5 +319,5 @@ func (e event) happened() bool {
 	}
 }
 
-// IsIdle reports whether an error of Read only says that no byte came in time.
+// IsIdle reports whether an error of Read only means that no byte arrived in time.
 func IsIdle(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }

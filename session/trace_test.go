@@ -17,13 +17,13 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// config is a harmless session.
+// config returns the configuration of a harmless session.
 func config() session.Config {
 	return session.Config{BufferMB: 16, Providers: []session.Provider{{Name: "P", Keywords: 1, Level: 4}}}
 }
 
-// TestCollectTracingAtOnce: sessions of one client may be begun at the same time; the race detector
-// reports whether they may.
+// TestCollectTracingAtOnce: sessions of one client may be started concurrently; the race detector
+// checks that.
 func TestCollectTracingAtOnce(t *testing.T) {
 	c := serve(t, func(conn net.Conn, request []byte) {
 		if request[17] > 0x03 {
@@ -46,8 +46,8 @@ func TestCollectTracingAtOnce(t *testing.T) {
 	group.Wait()
 }
 
-// TestCollectTracing: the payload of each of the commands, to the byte, and which
-// one is taken.
+// TestCollectTracing: the payload of each of the commands, to the byte, and the command that is
+// chosen.
 func TestCollectTracing(t *testing.T) {
 	cfg := session.Config{
 		BufferMB: 0x0102, RundownGC: true,
@@ -62,13 +62,13 @@ func TestCollectTracing(t *testing.T) {
 		two      = "02000000"
 		first    = "0100000000000080 04000000  03000000 4100 6200 0000  04000000 6b00 3d00 7600 0000"
 		second   = "ffffffffffffffff 05000000  03000000 3dd8 00de 0000  00000000"
-		// The events that are left out: the list says which ones are not wanted.
+		// The excluded events: the ids in the list are the unwanted ones.
 		excluding = "00 02000000 cb000000 1d000000"
 		allEvents = "00 00000000"
 		noRundown = "00"
 		noStacks  = "00"
 		rundownGC = "0100000000000000"
-		overHere  = "00000000" // the kind of session: events come over this connection
+		overHere  = "00000000" // the kind of session: events are sent over this connection
 	)
 	payloads := map[string]string{
 		"0206": overHere + buffer + nettrace + rundownGC + noStacks + two + first + excluding + second + allEvents,
@@ -107,7 +107,7 @@ func TestCollectTracing(t *testing.T) {
 			if got, want := c.SendsGCSettings(), known >= "0205"; got != want {
 				t.Errorf("SendsGCSettings is %v, want %v", got, want)
 			}
-			// The next session does not begin from the newest command again.
+			// The next session does not start with the latest command again.
 			s, err = c.StartTracing(t.Context(), cfg)
 			if err != nil {
 				t.Fatal(err)
@@ -120,7 +120,7 @@ func TestCollectTracing(t *testing.T) {
 	}
 }
 
-// TestNoRundown: unless it is asked for, nothing comes when a session ends.
+// TestNoRundown: unless requested, nothing is sent at the end of a session.
 func TestNoRundown(t *testing.T) {
 	r := serve(t, send(answer(make([]byte, 8))))
 	s, err := r.client().StartTracing(t.Context(), config())
@@ -134,7 +134,7 @@ func TestNoRundown(t *testing.T) {
 	}
 }
 
-// TestTracingRefused: only an unknown command makes it try an older one.
+// TestTracingRefused: only after an unknown command an older one is tried.
 func TestTracingRefused(t *testing.T) {
 	for code, commands := range map[uint32]string{
 		unknownCommand:           "0206 0205 0204 0203",
@@ -160,7 +160,7 @@ func TestTracingWithoutID(t *testing.T) {
 	}
 }
 
-// TestValidation: what would make a runtime hang or end is refused before
+// TestValidation: a configuration that would make a runtime hang or crash is rejected before
 // anything is sent.
 func TestValidation(t *testing.T) {
 	many := make([]session.Provider, 1001)
@@ -208,9 +208,8 @@ func TestValidation(t *testing.T) {
 	}
 }
 
-// TestStop: the session's id goes over a connection of its own, while the stream
-// is read to its end. The runtime answers when all is written, which is more than
-// fits into a socket.
+// TestStop: the session's id is sent over a separate connection while the stream is read to its
+// end. The runtime answers after it has written everything, which is more than fits into a socket.
 func TestStop(t *testing.T) {
 	const more = 4 << 20
 	stopped, written := make(chan struct{}), make(chan struct{})
@@ -245,7 +244,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestStopNoAnswer: a runtime that does not hear does not hold up who asks it.
+// TestStopNoAnswer: a runtime that does not answer does not block the caller.
 func TestStopNoAnswer(t *testing.T) {
 	r := serve(t, func(conn net.Conn, request []byte) {
 		if request[17] != 0x01 {
@@ -268,8 +267,8 @@ func TestStopNoAnswer(t *testing.T) {
 	}
 }
 
-// TestIdle: silence is an error that reading can go on after. The deadline of the
-// request does not end the stream.
+// TestIdle: silence is an error after which reading can continue. The deadline of the request does
+// not end the stream.
 func TestIdle(t *testing.T) {
 	more := make(chan struct{})
 	r := serve(t, func(conn net.Conn, _ []byte) {
@@ -303,7 +302,7 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// TestCloseStream: it ends a Read that waits, and the runtime sees it.
+// TestCloseStream: Close ends a Read that waits, and the runtime notices it.
 func TestCloseStream(t *testing.T) {
 	left := make(chan struct{})
 	r := serve(t, func(conn net.Conn, _ []byte) {
@@ -333,7 +332,7 @@ func TestCloseStream(t *testing.T) {
 	}
 }
 
-// TestReset: for the reader a target that was killed is a stream that ends.
+// TestReset: for the reader, a target that was killed is a stream that ends.
 func TestReset(t *testing.T) {
 	r := serve(t, func(conn net.Conn, _ []byte) {
 		_, _ = conn.Write(answer(make([]byte, 8)))
@@ -358,8 +357,8 @@ func TestReset(t *testing.T) {
 	}
 }
 
-// TestIdleLate: a Read whose time was over before it looked, as on a busy host, returns what has come
-// meanwhile, and is no silence.
+// TestIdleLate: a Read whose deadline passed before it started, as on a busy host, returns what has
+// arrived meanwhile, and does not report silence.
 func TestIdleLate(t *testing.T) {
 	r := serve(t, func(conn net.Conn, _ []byte) {
 		_, _ = conn.Write(append(answer(make([]byte, 8)), "Nettrace"...))
@@ -378,8 +377,8 @@ func TestIdleLate(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	for n := range len("Nettrace") { // one byte at a time: all of them come sooner or later
-		late.now = n > 0 // the rest is there
+	for n := range len("Nettrace") { // one byte at a time: all of them arrive sooner or later
+		late.now = n > 0 // the rest has arrived
 		s.IdleTimeout = patience
 		if got, err := s.Read(make([]byte, 1)); got != 1 || err != nil {
 			t.Fatalf("byte %d: %d, %v", n, got, err)
@@ -387,7 +386,7 @@ func TestIdleLate(t *testing.T) {
 	}
 }
 
-// A lateOnce is a connection whose Read finds that its time is over when it is told to.
+// A lateOnce is a connection whose next Read finds its deadline passed after now was set.
 type lateOnce struct {
 	net.Conn
 	now bool
@@ -401,7 +400,7 @@ func (c *lateOnce) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// A resetLater is a connection that breaks when it is told to.
+// A resetLater is a connection that is reset once now is set.
 type resetLater struct {
 	net.Conn
 	now bool
@@ -414,9 +413,9 @@ func (c *resetLater) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// TestStartTracingGivenUp: who gives up does not leave a request for a session before it
-// has been answered. That ends a process of .NET Core 3.1. The session that has begun by
-// then is there, and can be read and ended as any other.
+// TestStartTracingGivenUp: a cancelled request for a session waits for its answer, because a
+// process of .NET Core 3.1 would crash otherwise. If the session has started by then it is
+// returned, and can be read and ended like any other.
 func TestStartTracingGivenUp(t *testing.T) {
 	const more = 4 << 20
 	asked, left, stopped := make(chan struct{}), make(chan error, 1), make(chan []byte, 1)
@@ -424,11 +423,11 @@ func TestStartTracingGivenUp(t *testing.T) {
 	r := serve(t, func(conn net.Conn, request []byte) {
 		if request[17] == 0x01 {
 			stopped <- request[20:]
-			_ = conn.Close() // what counts is that the stream ends
+			_ = conn.Close() // only the end of the stream matters
 			return
 		}
 		close(asked)
-		// As long as the client is there, nothing can be read, and nothing ends.
+		// While the client is connected, nothing can be read, and nothing ends.
 		_ = conn.SetReadDeadline(time.Now().Add(impatience))
 		_, err := conn.Read(make([]byte, 1))
 		left <- err
@@ -462,9 +461,9 @@ func TestStartTracingGivenUp(t *testing.T) {
 	}
 }
 
-// TestStopBeforeBegin: a session that has sent nothing is not stopped, by no way of ending it: its
-// runtime may be suspended in its start, and the next session would make it crash. The
-// connection is closed instead.
+// TestStopBeforeBegin: a session that has sent nothing is not stopped, in none of the ways of
+// ending it: its runtime may be suspended during startup, and the next session would make it crash.
+// The connection is closed instead.
 func TestStopBeforeBegin(t *testing.T) {
 	for name, end := range map[string]func(*session.Stream) error{
 		"stop": func(s *session.Stream) error { return s.Stop(context.Background()) },
@@ -505,7 +504,7 @@ func TestStopBeforeBegin(t *testing.T) {
 	}
 }
 
-// TestStopGivenUp: who gives up the stop of a session that has begun can read on.
+// TestStopGivenUp: after a cancelled Stop of a session that has sent data, reading can continue.
 func TestStopGivenUp(t *testing.T) {
 	r := serve(t, func(conn net.Conn, request []byte) {
 		if request[17] == 0x01 {
@@ -532,7 +531,7 @@ func TestStopGivenUp(t *testing.T) {
 	}
 }
 
-// TestStopWhenOver: a session that the runtime has ended needs no stop.
+// TestStopWhenOver: a session that the runtime has ended needs no Stop.
 func TestStopWhenOver(t *testing.T) {
 	r := serve(t, func(conn net.Conn, request []byte) {
 		if request[17] == 0x01 {
@@ -553,7 +552,7 @@ func TestStopWhenOver(t *testing.T) {
 	}
 }
 
-// TestDiscard: a runtime that does not end the session does not hold up who leaves it.
+// TestDiscard: a runtime that does not end the session does not block the caller.
 func TestDiscard(t *testing.T) {
 	ended := make(chan struct{})
 	r := serve(t, func(conn net.Conn, request []byte) {

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// chmodSocket changes the mode of a socket that was just made. Others may have a say in the
-// directory, and lay something else in its place: so what is opened is looked at, and nothing else
-// is changed.
+// chmodSocket changes the mode of a socket that was just created. Other users may be able to write
+// to the directory and replace the socket, so the file is opened and checked first, and nothing
+// else is changed.
 func chmodSocket(path string, mode fs.FileMode) error {
 	fd, err := openFile(unix.AT_FDCWD, path)
 	if err != nil {

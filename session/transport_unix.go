@@ -10,16 +10,16 @@ import (
 	"syscall"
 )
 
-// listen makes a unix socket that everybody may connect to: the runtimes may run
-// as other users than gclog.
+// listen creates a unix socket that everybody may connect to: the runtimes may run as other users
+// than gclog.
 func listen(path string) (net.Listener, error) { return ListenUnix(path, 0o666) }
 
-// ListenUnix makes a unix socket with a mode. What is left of a listener that has ended is removed.
-// Until the socket has its mode it has that of the umask.
+// ListenUnix creates a unix socket with a mode. It removes a socket left behind by a listener that
+// has ended. Until the mode is set, the socket has the mode that results from the umask.
 func ListenUnix(path string, mode fs.FileMode) (net.Listener, error) {
 	l, err := net.Listen("unix", path)
 	if errors.Is(err, syscall.EADDRINUSE) && isLeft(path) {
-		_ = os.Remove(path) // Listen tells why, if this fails
+		_ = os.Remove(path) // if this fails, Listen reports why
 		l, err = net.Listen("unix", path)
 	}
 	if err != nil {
@@ -32,8 +32,8 @@ func ListenUnix(path string, mode fs.FileMode) (net.Listener, error) {
 	return l, nil
 }
 
-// isLeft reports whether path is the socket of a listener that has ended. One that
-// is only busy does not refuse connections.
+// isLeft reports whether path is the socket of a listener that has ended. One that is only busy
+// does not refuse connections.
 func isLeft(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil || info.Mode().Type() != fs.ModeSocket {

@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A tree is what a process sees of the file system, or a part of that. Links are followed as the
-// process itself would follow them: never out of it.
+// A tree is the file system as a process sees it, or a part of that. Links are followed as the
+// process itself would follow them: never out of its root.
 //
-// A path is followed step by step, because nothing of a file system may be touched before it is
-// known to answer. To open with O_PATH does not touch what is opened.
+// A path is followed step by step, because no part of a file system may be touched before it is
+// known that the file system answers. Opening a file with O_PATH does not touch the file.
 type tree struct {
 	root  place
 	guard *guard
@@ -28,7 +28,8 @@ type place struct {
 
 func (p place) close() { _ = unix.Close(p.fd) }
 
-// openTree opens what a process sees, whose folder in /proc is open. Close its root.
+// openTree opens the file system that a process sees. The process's directory in /proc must be
+// open. Close the tree's root.
 func openTree(proc int, g *guard) (*tree, error) {
 	if g != nil {
 		if err := g.checkPoint("/"); err != nil {
@@ -49,10 +50,10 @@ func openTree(proc int, g *guard) (*tree, error) {
 }
 
 const (
-	// maxLinks is how many links are followed on the way to a file, as the kernel has it.
+	// maxLinks is how many links are followed on the path to a file, as in the kernel.
 	maxLinks = 40
-	// maxSteps is how many folders are opened on the way: paths come from the process, and can be
-	// of any length.
+	// maxSteps is how many directories are opened on the path: paths come from the process, and can
+	// have any length.
 	maxSteps = 1024
 )
 
@@ -74,15 +75,15 @@ func (t *tree) open(path string) (place, error) {
 	return at, err
 }
 
-// A walk is on its way to a file. It keeps no folder open but the one where it is: the way back is
-// gone from the root on.
+// A walk is the state of following a path to a file. Only the current directory is kept open; to go
+// up, the walk starts again at the root.
 type walk struct {
 	tree         *tree
-	names        []string // that lie ahead
+	names        []string // still to be followed
 	links, steps int      // so far
 }
 
-// next takes a step. It returns where that leads, which may be where it was.
+// next takes one step. It returns the resulting place, which may be the same as before.
 func (w *walk) next(at place) (place, error) {
 	if w.steps++; w.steps > maxSteps || len(w.names) > maxSteps {
 		return at, unix.ENAMETOOLONG
@@ -94,7 +95,7 @@ func (w *walk) next(at place) (place, error) {
 		return at, nil
 	case "..":
 		above := filepath.Dir(strings.TrimPrefix(at.path, w.tree.root.path))
-		for len(w.names) > 0 && w.names[0] == ".." { // all at once
+		for len(w.names) > 0 && w.names[0] == ".." { // combine consecutive ones
 			above, w.names = filepath.Dir(above), w.names[1:]
 		}
 		w.insert(above)
@@ -132,13 +133,13 @@ func (w *walk) restart(at place) (place, error) {
 	return root, nil
 }
 
-// again opens the root once more.
+// again returns another descriptor of the root.
 func (t *tree) again() (place, error) {
 	fd, err := unix.FcntlInt(uintptr(t.root.fd), unix.F_DUPFD_CLOEXEC, 0)
 	return place{fd, t.root.path}, err
 }
 
-// stat describes a file of a folder.
+// stat returns the stat of a file in a directory.
 func (t *tree) stat(dir place, name string, st *unix.Stat_t) error {
 	file, err := t.step(dir, name)
 	if err != nil {
@@ -148,14 +149,15 @@ func (t *tree) stat(dir place, name string, st *unix.Stat_t) error {
 	return unix.Fstat(file.fd, st)
 }
 
-// step opens a file of a folder. A link is not followed.
+// step opens a file in a directory. It does not follow a link.
 func (t *tree) step(dir place, name string) (file place, err error) {
 	file.path = filepath.Join(dir.path, name)
 	if t.guard == nil {
 		file.fd, err = openFile(dir.fd, name)
 		return file, err
 	}
-	// Within a mount there is nothing to check; the kernel reports whether this leads into another.
+	// Within a mount there is nothing to check; the kernel reports whether the step leads into
+	// another mount.
 	how := unix.OpenHow{Flags: openPath | unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_XDEV}
 	for range openTries {
 		file.fd, err = unix.Openat2(dir.fd, name, &how)
@@ -163,7 +165,7 @@ func (t *tree) step(dir place, name string) (file place, err error) {
 			break
 		}
 	}
-	// ENOSYS: Linux before 5.6, EPERM: a sandbox that does not know the call.
+	// ENOSYS: Linux before 5.6. EPERM: a sandbox that does not know the system call.
 	if err == nil || !errors.Is(err, unix.EXDEV) && !errors.Is(err, unix.ENOSYS) && !errors.Is(err, unix.EPERM) {
 		return file, err
 	}
@@ -180,7 +182,7 @@ func (t *tree) step(dir place, name string) (file place, err error) {
 	return file, nil
 }
 
-// openTries is how often opening is tried while somebody renames what is on the way.
+// openTries is how often opening a file is tried while another process renames parts of the path.
 const openTries = 100
 
 // readLink reads a link that is open with O_PATH.

@@ -15,7 +15,7 @@ import (
 
 func init() { helpers["deep"] = helpDeep }
 
-// helpDeep reads the file of the variable, as itself, with few files.
+// helpDeep reads the file in the variable, in its own root, with few file descriptors.
 func helpDeep() error {
 	few := unix.Rlimit{Cur: 40, Max: 40}
 	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &few); err != nil {
@@ -39,8 +39,8 @@ func helpDeep() error {
 
 const deepVariable = "GCLOG_SESSION_DEEP"
 
-// TestDeepPath: the way to a file takes few descriptors, however many folders are on it, also after
-// links and back; and it is not followed without an end.
+// TestDeepPath: following a path needs few descriptors, however many directories are on it, even
+// with links and steps back. The number of steps is limited.
 func TestDeepPath(t *testing.T) {
 	root := t.TempDir()
 	deep := filepath.Join(root, strings.Repeat("d/", 300))
@@ -75,7 +75,7 @@ func TestDeepPath(t *testing.T) {
 	}
 }
 
-// TestWays: a path leads where it would lead the process: links, dots, and what leads above the root.
+// TestWays: a path leads where it would lead the process: links, dots, and steps above the root.
 func TestWays(t *testing.T) {
 	root := t.TempDir()
 	at := func(name string) string { return filepath.Join(root, name) }

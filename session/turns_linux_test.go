@@ -10,7 +10,7 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// A queue is what a Host has helpers look at, in the time of a synctest.
+// A queue contains the slots of a Host for its helpers, in the fake time of synctest.
 type queue struct {
 	t     *testing.T
 	host  session.Host
@@ -19,7 +19,7 @@ type queue struct {
 
 func newQueue(t *testing.T) *queue { return &queue{t: t, began: time.Now()} }
 
-// turn takes a turn that is free.
+// turn takes a slot that is free.
 func (q *queue) turn(pid, uid int, device string) *session.Turn {
 	q.t.Helper()
 	turn, err := q.host.Turn(q.t.Context(), pid, uid, device, true)
@@ -29,10 +29,10 @@ func (q *queue) turn(pid, uid int, device string) *session.Turn {
 	return turn
 }
 
-// at waits until so much time has gone by.
+// at waits until the given time since the start.
 func (q *queue) at(since time.Duration) { time.Sleep(time.Until(q.began.Add(since))) }
 
-// refused wants no turn for a process, at a time.
+// refused checks that a process gets no slot, and at what time the refusal comes.
 func (q *queue) refused(pid, uid int, device string, wait bool, words string, at time.Duration) {
 	q.t.Helper()
 	_, err := q.host.Turn(q.t.Context(), pid, uid, device, wait)
@@ -42,7 +42,7 @@ func (q *queue) refused(pid, uid int, device string, wait bool, words string, at
 	}
 }
 
-// stuck checks how many do not answer.
+// stuck checks the number of helpers that do not answer.
 func (q *queue) stuck(want int) {
 	q.t.Helper()
 	if n, _ := q.host.Stuck(); n != want {
@@ -55,7 +55,7 @@ const (
 	othersTake = "other looks at such ones take their time"
 )
 
-// TestTurns: how many are looked at at a time, and who waits how long for whom.
+// TestTurns: how many looks there are at a time, and which look waits how long for which.
 func TestTurns(t *testing.T) {
 	for name, f := range map[string]func(q *queue){
 		"two of a file system, behind one that takes its time": func(q *queue) {
@@ -92,7 +92,7 @@ func TestTurns(t *testing.T) {
 			q.at(3 * time.Second)
 			q.stuck(1)
 			q.refused(1, 7, "b", true, noAnswer, 3*time.Second)
-			q.turn(2, 7, "a") // another process of the file system
+			q.turn(2, 7, "a") // another process on the file system
 			turn.End()
 			q.stuck(0)
 			q.turn(1, 7, "a")

@@ -7,21 +7,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Watch can tell, when a process has ended, how it did.
+// A Watch determines how a process ended, after it has.
 type Watch struct {
 	unseen bool
-	dir    int // of the socket; noFile: cannot be looked at
+	dir    int // directory of the socket; noFile: cannot be read
 	socket string
 	stat   int // /proc/PID/stat
-	// mayKnow: the kernel tells us the wait status of a process that has ended, as long
-	// as its parent has not taken notice.
+	// mayKnow: gclog may read the wait status of the process after it has ended, until its parent
+	// reaps it.
 	mayKnow bool
 	pidfd   int
-	kills   int    // file with the count of processes that were killed for want of memory
-	killed  uint64 // that count when the watch began
+	kills   int    // file with the count of processes killed by the OOM killer
+	killed  uint64 // that count when the watch started
 }
 
-// Watch begins to watch the process. Close the result.
+// Watch starts to watch the process. Close the result.
 func (p *Process) Watch() *Watch {
 	w, err := look(context.Background(), p, func() (*Watch, error) { return p.watch(), nil }, (*Watch).Close)
 	if err != nil {
@@ -42,7 +42,7 @@ func (p *Process) watch() *Watch {
 	}
 	defer unix.Close(proc)
 	g := p.guard(proc)
-	// Where a file system may not answer it is not asked whether the socket is still there.
+	// On a file system that may not answer, it is not checked whether the socket still exists.
 	if r, err := (&request{Kind: watchDir, Path: p.tempDir}).perform(proc, g); err == nil {
 		w.dir = r.FD
 	}
@@ -51,11 +51,11 @@ func (p *Process) watch() *Watch {
 	defer group.close()
 	w.kills = group.openKills()
 	w.killed, _ = oomKills(w.kills)
-	w.pidfd, _ = unix.PidfdOpen(p.PID, 0) // no file, with an error
+	w.pidfd, _ = unix.PidfdOpen(p.PID, 0) // on an error pidfd is noFile
 	if s, ok := w.readStat(new([statSize]byte)); ok {
 		w.mayKnow = s.code > 1
 	} else {
-		closeFile(&w.pidfd) // it has ended meanwhile: the number may be another's
+		closeFile(&w.pidfd) // it has ended meanwhile: the pid may have been reused
 	}
 	return w
 }
@@ -64,7 +64,7 @@ func (w *Watch) readStat(buf *[statSize]byte) (procStat, bool) {
 	return parseStat(readAgain(w.stat, buf[:]))
 }
 
-// Outcome tells how the process ended. It is asked when that has happened.
+// Outcome returns how the process ended. Call it after the process has ended.
 func (w *Watch) Outcome() Outcome {
 	if w.unseen {
 		return Outcome{Unseen: true}
@@ -87,8 +87,8 @@ func (w *Watch) Outcome() Outcome {
 	return o
 }
 
-// status is the wait status. A process that has ended has it in its stat until its
-// parent takes notice; from then on a pidfd has it, from Linux 6.15 on.
+// status returns the wait status. After a process has ended, its stat contains the wait status
+// until its parent reaps it; after that, a pidfd has it, from Linux 6.15 on.
 func (w *Watch) status() (unix.WaitStatus, bool) {
 	if s, known := w.lastStatus(); known {
 		return s, true
@@ -97,7 +97,7 @@ func (w *Watch) status() (unix.WaitStatus, bool) {
 	if s, ok := w.readStat(&buf); ok && s.ended() && w.mayKnow {
 		return unix.WaitStatus(s.exit), true
 	}
-	return w.lastStatus() // the parent may have taken notice just now
+	return w.lastStatus() // the parent may have reaped it just now
 }
 
 func (w *Watch) lastStatus() (unix.WaitStatus, bool) {
@@ -106,10 +106,10 @@ func (w *Watch) lastStatus() (unix.WaitStatus, bool) {
 	return unix.WaitStatus(info.Exit_code), known
 }
 
-// SocketLeft reports whether the socket is still there, and whether that is known. A
-// process that exits removes it, one that is killed does not.
+// SocketLeft reports whether the socket still exists, and whether that is known. A process that
+// exits removes its socket; one that is killed does not.
 func (w *Watch) SocketLeft() (left, known bool) {
-	fd, err := openFile(w.dir, w.socket) // it touches no more than the folder
+	fd, err := openFile(w.dir, w.socket) // touches only the directory
 	closeFile(&fd)
 	return err == nil, w.socket != "" && (err == nil || errors.Is(err, unix.ENOENT))
 }

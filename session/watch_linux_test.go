@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestOutcome: how a process ended is known before its parent takes notice and
-// afterwards. Where the kernel tells neither, the socket does.
+// TestOutcome: how a process ended is known before its parent reaps it and afterwards. If the
+// kernel shows neither, the socket shows it.
 func TestOutcome(t *testing.T) {
 	signal := func(s syscall.Signal) func(*process) {
 		return func(p *process) { _ = p.cmd.Process.Signal(s) }
@@ -22,7 +22,7 @@ func TestOutcome(t *testing.T) {
 		s     spec
 		end   func(*process)
 		want  session.Outcome
-		guess session.Outcome // without the kernel's word
+		guess session.Outcome // without information from the kernel
 	}{
 		"exits": {
 			spec{Sockets: []string{exact}, Exit: 3},
@@ -83,7 +83,7 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// kernel is the version of the kernel, as 006.015.
+// kernel returns the version of the kernel, as 006.015.
 func kernel(t *testing.T) string {
 	t.Helper()
 	var name unix.Utsname
@@ -97,8 +97,8 @@ func kernel(t *testing.T) string {
 	return fmt.Sprintf("%03d.%03d", major, minor)
 }
 
-// TestOutcomeKills: that the kernel has killed processes of the group says that this one was one of
-// them, where it was killed and has not ended otherwise.
+// TestOutcomeKills: if the kernel has OOM-killed processes of the group, this process counts as one
+// of them if it was killed and did not end otherwise.
 func TestOutcomeKills(t *testing.T) {
 	signal := func(s syscall.Signal) func(*process) {
 		return func(p *process) { _ = p.cmd.Process.Signal(s) }
@@ -106,8 +106,8 @@ func TestOutcomeKills(t *testing.T) {
 	for name, tc := range map[string]struct {
 		end         func(*process)
 		kills       string // at the end; "": cannot be read
-		known, want bool   // OOM, where the kernel tells how it has ended
-		guess       bool   // and where it does not
+		known, want bool   // OOM, if the kernel shows how the process ended
+		guess       bool   // and if it does not
 	}{
 		"killed":                     {signal(syscall.SIGKILL), "oom_kill 3\n", true, true, true},
 		"killed, and no other":       {signal(syscall.SIGKILL), "oom_kill 2\n", true, false, false},
@@ -145,7 +145,7 @@ func TestOutcomeKills(t *testing.T) {
 	}
 }
 
-// TestOutcomeOOM: the kernel counts whom it kills for want of memory.
+// TestOutcomeOOM: the kernel counts the processes that it kills because memory ran out.
 func TestOutcomeOOM(t *testing.T) {
 	group := newGroup(t, nil)
 	group.limit(t, 128<<20)
@@ -159,7 +159,7 @@ func TestOutcomeOOM(t *testing.T) {
 	defer others.Close()
 	blind.WithoutPidfd()
 	blind.WithoutStat()
-	_ = other.cmd.Process.Signal(syscall.SIGSTOP) // it shall not ask for memory when there is none
+	_ = other.cmd.Process.Signal(syscall.SIGSTOP) // it must not allocate memory when there is none
 	waitState(t, other.pid, "T")
 	_ = p.hold.Close()
 	waitUntil(t, "process "+strconv.Itoa(p.pid)+" to be killed", func() bool { return w.Outcome().Known })
@@ -169,7 +169,7 @@ func TestOutcomeOOM(t *testing.T) {
 	if o, want := blind.Outcome(), (session.Outcome{OOM: true}); o != want {
 		t.Errorf("without the kernel: %+v, want %+v", o, want)
 	}
-	// The same group, and it ends by itself.
+	// The same group, and the process exits normally.
 	_ = p.cmd.Wait()
 	_ = other.cmd.Process.Signal(syscall.SIGCONT)
 	other.end()
@@ -178,8 +178,8 @@ func TestOutcomeOOM(t *testing.T) {
 	}
 }
 
-// TestOutcomeOfNobody: who has ended before the watch began is not mistaken for who has
-// its number since.
+// TestOutcomeOfNobody: a process that ended before the watch started is not mistaken for one that
+// reused its pid.
 func TestOutcomeOfNobody(t *testing.T) {
 	p := run(t, spec{Sockets: []string{exact}})
 	target := find(t, p)
