@@ -10,8 +10,8 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// TestAllocated holds what the records say was allocated against the events and the runtime's own
-// bookkeeping, in all recordings.
+// TestAllocated compares the allocations in the records with the events and with the runtime's own
+// accounting, in all recordings.
 func TestAllocated(t *testing.T) {
 	var seen allocatedSeen
 	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
@@ -37,12 +37,12 @@ func TestAllocated(t *testing.T) {
 
 // allocatedSeen counts what was compared.
 type allocatedSeen struct {
-	grown  int // generations that no background collection touched meanwhile
+	grown  int // generations that no background collection touched in between
 	within int // gen0 since its last collection, against the budgets of all heaps
-	usedUp int // of them, where small objects asked for the collection
+	usedUp int // of those in within, collections triggered by small objects
 }
 
-// allocatedRight is for TraceEvent's defects.
+// allocatedRight judges the defects of TraceEvent.
 func allocatedRight(r *evidence, p *pair) string {
 	return r.allocated(slices.Index(r.o.gcs, p.d), &allocatedSeen{})
 }
@@ -62,8 +62,8 @@ func (r *evidence) allocated(i int, seen *allocatedSeen) string {
 	return all(r.grew(d, seen), r.withinBudget(i, seen))
 }
 
-// grew: where no background collection frees anything meanwhile, what was allocated is by how much
-// there is more, by the events, than the collection before left.
+// grew checks Allocated if no background collection frees anything in between: it is the growth,
+// according to the events, since the end of the previous collection.
 func (r *evidence) grew(d *gclog.GCDetails, seen *allocatedSeen) (problem string) {
 	now := r.historiesOf(d)
 	n := slices.IndexFunc(r.told.histories, func(h heapHistories) bool { return h.at == now.at })
@@ -72,7 +72,7 @@ func (r *evidence) grew(d *gclog.GCDetails, seen *allocatedSeen) (problem string
 	}
 	last := &r.told.histories[n-1]
 	for _, g := range []int{gclog.Gen0, gclog.LOH, gclog.POH} {
-		before, left := int64(0), int64(0) // the runtime's sums of an empty generation can be a bit below 0
+		before, left := int64(0), int64(0) // the runtime's sums for an empty generation can be slightly below 0
 		for i := range now.heaps {
 			before += now.heaps[i].Generation[g].ObjectsBefore()
 		}
@@ -89,23 +89,23 @@ func (r *evidence) grew(d *gclog.GCDetails, seen *allocatedSeen) (problem string
 	return problem
 }
 
-// besideBackground reports whether a background collection was going on between two times.
+// besideBackground reports whether a background collection was running between two times.
 func (r *evidence) besideBackground(from, to int64) bool {
 	return slices.ContainsFunc(r.o.gcs, func(b *gclog.GCDetails) bool {
 		return b.Kind == gclog.KindBackground && b.Start <= to && (b.End >= from || r.historiesOf(b).at >= from)
 	})
 }
 
-// withinBudget: since the last collection of gen0 the program has allocated no more than its budget,
-// which that one has set, in each heap; and where small objects ask for a collection, no less in one of
-// them, but for what each thread has not filled yet.
+// withinBudget checks that since the last gen0 collection the program has allocated no more in each
+// heap than the gen0 budget that collection set; and, if small objects triggered a collection, no
+// less in one of the heaps, except for what each thread has not filled yet.
 func (r *evidence) withinBudget(i int, seen *allocatedSeen) string {
 	d := r.o.gcs[i]
 	if d.Kind == gclog.KindBackground {
 		return ""
 	}
 	young, n := int64(d.Generations[gclog.Gen0].Allocated), i-1
-	late := int64(0) // what background collections tell that may have been before that
+	late := int64(0) // reported by background collections, possibly from before that
 	for ; n >= 0 && r.o.gcs[n].Kind == gclog.KindBackground; n-- {
 		late = int64(r.o.gcs[n].Generations[gclog.Gen0].Allocated)
 		young += late
@@ -130,7 +130,7 @@ func (r *evidence) withinBudget(i int, seen *allocatedSeen) string {
 	return ""
 }
 
-// noGCRegion reports whether one has begun between two times: it sets budgets of its own.
+// noGCRegion reports whether a no-GC region started between two times: it sets its own budgets.
 func (r *evidence) noGCRegion(from, to int64) bool {
 	return slices.ContainsFunc(r.o.pauses, func(p gclog.Pause) bool { return p.Kind == gclog.PauseNoGCRegion && p.Start > from && p.Start < to })
 }

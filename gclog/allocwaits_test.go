@@ -9,8 +9,9 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// TestWaitUntilTheEnd: who waits for the end of a background collection says so when it runs again,
-// after the last event of that. The record waits for it, but no longer than for histories.
+// TestWaitUntilTheEnd: a thread that waited for the end of a background collection reports that
+// when it resumes, after the collection's last event. The record waits for that, but no longer than
+// for histories.
 func TestWaitUntilTheEnd(t *testing.T) {
 	collected := func() *story {
 		s := newStory()
@@ -51,8 +52,8 @@ func TestWaitUntilTheEnd(t *testing.T) {
 	}
 }
 
-// TestAllocWaits holds the waits of the records against the events themselves, which come in pairs of
-// one thread, in all recordings.
+// TestAllocWaits compares the waits in the records with the events themselves, which come in pairs
+// on one thread, in all recordings.
 func TestAllocWaits(t *testing.T) {
 	seen, behind := 0, 0
 	all := shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
@@ -85,7 +86,7 @@ func TestAllocWaits(t *testing.T) {
 	}
 }
 
-// allocWaits are the waits that the threads of each process report.
+// allocWaits returns the waits that the threads of each process report.
 func allocWaits(t *testing.T, stream []byte) map[int64][]gclog.AllocWait {
 	list, begun := map[int64][]gclog.AllocWait{}, map[[2]uint64]int64{}
 	decodeAll(t, stream, func(m *parse.Metadata) bool {

@@ -11,7 +11,7 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// A stamped is a typed event that stays.
+// A stamped is a typed event that is kept.
 type stamped struct {
 	at gclog.Stamp
 	e  clr.Event
@@ -38,7 +38,7 @@ func typed(t testing.TB, name string) (list []stamped) {
 				t.Fatal(err)
 			}
 			if _, ok := x.(*clr.GCDynamicEvent); x == nil || ok {
-				continue // its name is made anew each time
+				continue // its name is allocated each time
 			}
 			keep := reflect.New(reflect.TypeOf(x).Elem())
 			keep.Elem().Set(reflect.ValueOf(x).Elem())
@@ -58,7 +58,7 @@ func (nobody) Phase(*gclog.Phase)  {}
 func (nobody) GC(*gclog.GCDetails) {}
 func (nobody) Gap(*gclog.Gap)      {}
 
-// again feeds the events once more, later than before.
+// again feeds the events once more, at later times.
 func again(r *gclog.Reducer, list []stamped, round int64) {
 	shift := round * (list[len(list)-1].at.Time + 1e9)
 	for i := range list {
@@ -97,7 +97,7 @@ func BenchmarkReduce(b *testing.B) {
 	}
 }
 
-// BenchmarkStream is all of it: bytes to records.
+// BenchmarkStream measures the whole way from bytes to records.
 func BenchmarkStream(b *testing.B) {
 	for _, tr := range shared.Repository(b) {
 		if tr.Name != "net9-wks-attach" && tr.Name != "net10-wks-verbose" {

@@ -6,33 +6,33 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// budgets is what is left of the budgets of the generations, as far as it can be followed
-// from outside: a collection sets the budget of what it collected, and the program's
-// allocations and the promotions of younger collections use it up.
+// budgets estimates what remains of each generation's allocation budget, as far as events allow: a
+// collection sets the budgets of the generations it collected; allocations by the program and
+// promotions from younger generations use them up.
 //
-// Each heap has budgets of its own. The runtime makes those of all heaps equal when it has
-// collected, and the first heap that has used one up asks for a collection.
+// Each heap has its own budgets. After a collection the runtime makes the budgets of all heaps
+// equal, and the first heap to exceed one requests a collection.
 type budgets struct {
 	heaps []heapBudget // by number
 
-	// swept: a background collection has begun to sweep since the last collection of gen0, and
-	// nothing else keeps what is left of gen0 from being known. young is what was found to be
-	// allocated in gen0 since that collection.
+	// swept: since the last gen0 collection a background collection has started to sweep, and
+	// nothing else makes gen0's remaining budget unknown. young is the gen0 allocation found since
+	// that collection.
 	swept bool
 	young uint64
 }
 
-// A heapBudget has, of each generation, what its latest collection left.
+// A heapBudget holds, for each generation, the state that its latest collection left.
 type heapBudget [Generations]struct {
-	left    int64 // of the budget, less what younger collections moved up into the generation
-	known   bool
+	left    int64  // of the budget, minus what younger collections promoted into the generation
+	known   bool   // left is known
 	objects int64  // size without free space
 	size    uint64 // free space included
-	in      uint64 // what that collection itself moved up into the generation
-	used    int64  // of what the program allocates in: at least so much since then
+	in      uint64 // promoted into the generation by that collection itself
+	used    int64  // where the program allocates: the minimum used since then
 }
 
-// allocated are the generations that the program allocates in.
+// allocated lists the generations that the program allocates in.
 var allocated = [...]int{Gen0, LOH, POH}
 
 func (b *budgets) copy(of *budgets) {
@@ -43,20 +43,21 @@ func (b *budgets) copy(of *budgets) {
 
 func (b *budgets) forget() { *b = budgets{heaps: b.heaps[:0]} }
 
-// sweep notes that a background collection is about to sweep: it makes free space of objects in
-// gen0 too and lets the program allocate in it, which nothing reports.
+// sweep records that a background collection is about to sweep: it also turns gen0 objects into
+// free space that the program may allocate in, and no event reports that.
 func (b *budgets) sweep() {
 	b.swept = len(b.heaps) > 0 && (b.swept || b.heaps[0][Gen0].known)
 	b.lose()
 }
 
-// replace notes that a no-GC region has set budgets of its own.
+// replace records that a no-GC region has set its own budgets.
 func (b *budgets) replace() {
 	b.swept = false
 	b.lose()
 }
 
-// lose notes that what is left where the program allocates is unknown until it is collected.
+// lose marks the remaining budget of every generation that the program allocates in as unknown
+// until that generation is collected.
 func (b *budgets) lose() {
 	for i := range b.heaps {
 		for _, g := range allocated {
@@ -65,8 +66,8 @@ func (b *budgets) lose() {
 	}
 }
 
-// resize makes room for n heaps. If there were others, the runtime has divided anew what they
-// had, and nothing reports what each got.
+// resize makes room for n heaps. If the number of heaps changed, the runtime has redistributed
+// their budgets, and no event reports what each heap got.
 func (b *budgets) resize(n int) {
 	if len(b.heaps) == n {
 		return
@@ -77,8 +78,8 @@ func (b *budgets) resize(n int) {
 	}
 }
 
-// next fills in what was left when c started, takes over the budgets that c has set, and
-// charges what c moved up.
+// next fills in the budgets that remained when c started, takes over the budgets that c set, and
+// charges what c promoted.
 func (b *budgets) next(c *collection, regions bool) {
 	n := c.historyCount()
 	b.resize(n)
@@ -88,7 +89,7 @@ func (b *budgets) next(c *collection, regions bool) {
 		switch {
 		case !h.HasHistory:
 			continue
-		case int(h.Heap) >= n: // there is no such heap: the stream is damaged
+		case int(h.Heap) >= n: // no such heap: the stream is damaged
 			b.forget()
 			return
 		}
@@ -103,10 +104,10 @@ func (b *budgets) next(c *collection, regions bool) {
 	}
 }
 
-// reuse adds what was allocated in gen0 while a background collection made free space of its
-// objects, as far as it is known: at least what the heaps have grown by since the last collection
-// of gen0, and where small objects ask for c the fullest heap has used up its budget. young is what
-// was found already.
+// reuse adds what was allocated in gen0 while a background collection turned gen0 objects into free
+// space, as far as that is known: at least what the heaps have grown by since the last gen0
+// collection; and if c was triggered by small-object allocation, the fullest heap has used up its
+// budget. young is the part that was already found.
 func (c *collection) reuse(young uint64) {
 	if !c.budgets.swept || c.isBackground() {
 		return
@@ -122,8 +123,8 @@ func (c *collection) reuse(young uint64) {
 	c.Generations[Gen0].Allocated += sub(uint64(all), young+c.Generations[Gen0].Allocated)
 }
 
-// use takes off what was used until the collection of h started. With regions that includes
-// what the collection that set the budget moved up.
+// use subtracts what was used before the collection that reported h started. With regions, that
+// includes what the collection that set the budget promoted.
 func (x *heapBudget) use(h *clr.GCPerHeapHistory, regions bool) {
 	for _, g := range allocated {
 		y, now := &x[g], &h.Generation[g]
@@ -151,11 +152,11 @@ func (x *heapBudget) next(c *collection, h *clr.GCPerHeapHistory) {
 	}
 }
 
-// left fills in what the heap with the least had left when c started.
+// left fills in what the heap with the smallest remainder had left when c started.
 func (c *collection) left() {
 	for g := range c.Generations {
 		x := &c.Generations[g]
-		if x.HasBudgetLeft { // another collection of the same suspension has told
+		if x.HasBudgetLeft { // already set by another collection of the same suspension
 			continue
 		}
 		heaps := c.budgets.heaps
@@ -169,7 +170,7 @@ func (c *collection) left() {
 	}
 }
 
-// shareBudgets takes over what another collection of the same suspension began with.
+// shareBudgets copies the remaining budgets from another collection of the same suspension.
 func (c *collection) shareBudgets(of *collection) {
 	for g := range c.Generations {
 		x, y := &c.Generations[g], &of.Generations[g]

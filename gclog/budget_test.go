@@ -9,13 +9,13 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// smallObject is more than any object of gen0 has: what is allocated last may exceed the budget
-// by so much.
+// smallObject is larger than any gen0 object: the last allocation may exceed the budget by that
+// much.
 const smallObject = 85_000
 
-// TestBudgetUsedUp: when small objects ask for a collection, the fullest heap has used up its
-// budget of gen0, but for what is left of the few kilobytes that each thread takes at a time.
-// That is why the runtime began, so that it holds for each collection.
+// TestBudgetUsedUp: if small objects triggered a collection, the fullest heap has used up its gen0
+// budget, except for what is left of the few kilobytes that each thread takes at a time. That is
+// why the runtime started the collection, so it is true of each one.
 func TestBudgetUsedUp(t *testing.T) {
 	known, unknown, several := 0, 0, 0
 	all := shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
@@ -49,11 +49,11 @@ func TestBudgetUsedUp(t *testing.T) {
 	}
 }
 
-// TestBudgetVerdict holds what is left of the budgets of older generations against the runtime's
-// own verdict, which each heap reports: the oldest generation whose budget is used up. With one
+// TestBudgetVerdict compares what was left of the budgets of older generations with the runtime's
+// own verdict, which each heap reports: the oldest generation whose budget was exceeded. With one
 // heap they agree in every collection.
 func TestBudgetVerdict(t *testing.T) {
-	var one, several [2]int // of all, and of those that agree
+	var one, several [2]int // total, and those that agree
 	var verdicts [gclog.Gen2 + 1]int
 	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
 		for _, o := range reduce(t, shared.Read(t, tr.Path)).recorders {
@@ -82,7 +82,7 @@ func TestBudgetVerdict(t *testing.T) {
 		}
 	})
 	t.Logf("the verdict is the same with one heap in %d of %d collections, with several in %d of %d; %v were of gen0 to gen2", one[1], one[0], several[1], several[0], verdicts)
-	if different := several[0] - several[1]; different > 1+several[0]/50 { // the recordings of the repository have 17
+	if different := several[0] - several[1]; different > 1+several[0]/50 { // the recordings in the repository have 17
 		t.Errorf("the verdict is the same in %d of %d collections with several heaps", several[1], several[0])
 	}
 	if slices.Min(verdicts[:]) == 0 {
@@ -90,12 +90,12 @@ func TestBudgetVerdict(t *testing.T) {
 	}
 }
 
-// TestBudgetOfHeaps: what is left of a budget is that of the heap with the least. A budget of nothing is
-// none that was told.
+// TestBudgetOfHeaps: BudgetLeft is that of the heap with the least left. A budget of zero means
+// that none was reported.
 func TestBudgetOfHeaps(t *testing.T) {
 	for _, c := range []struct {
 		budgets []uint64 // of gen1 in each heap
-		in      uint64   // what the first heap moves up meanwhile
+		in      uint64   // promoted by the first heap in between
 		left    int64
 		known   bool
 	}{
@@ -132,8 +132,8 @@ func TestBudgetOfHeaps(t *testing.T) {
 	}
 }
 
-// TestBudgetLargeUsedUp: when large or pinned objects ask for a collection, the budget of either
-// is used up.
+// TestBudgetLargeUsedUp: if large or pinned objects triggered a collection, the budget of one of
+// the two is used up.
 func TestBudgetLargeUsedUp(t *testing.T) {
 	seen := 0
 	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
@@ -153,7 +153,7 @@ func TestBudgetLargeUsedUp(t *testing.T) {
 	t.Logf("%d collections", seen)
 }
 
-// TestBudgetOfDatas: dynamic adaptation says which budget it gives gen0 of each heap.
+// TestBudgetOfDatas: dynamic adaptation reports the gen0 budget that it gives each heap.
 func TestBudgetOfDatas(t *testing.T) {
 	seen := 0
 	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
@@ -174,11 +174,11 @@ func TestBudgetOfDatas(t *testing.T) {
 	}
 }
 
-// verdict is the oldest generation whose budget was used up when a collection started, as the
-// runtime finds it: from gen1 on it stops at the first that has some left. Large and pinned
-// objects count as gen2; while a background collection runs, that is not looked at.
+// verdict returns the oldest generation whose budget was exceeded when a collection started, as the
+// runtime determines it: from gen1 on it stops at the first that has some left. Large and pinned
+// objects count as gen2; while a background collection runs, they are ignored.
 func verdict(d *gclog.GCDetails) (generation int, known bool) {
-	// What a background collection is about to begin after was decided for that one.
+	// What is done just before a background collection starts was decided for the background one.
 	if d.Kind == gclog.KindBackground || d.InsideBGCStart || d.Provisional || !d.HasHistory {
 		return 0, false
 	}
@@ -195,8 +195,8 @@ func verdict(d *gclog.GCDetails) (generation int, known bool) {
 	return gclog.Gen2, true
 }
 
-// TestBudgetLeftTogether: a background collection and one in its first suspension began
-// with the same heap.
+// TestBudgetLeftTogether: a background collection and one in its first suspension started with the
+// same heap.
 func TestBudgetLeftTogether(t *testing.T) {
 	pairs := 0
 	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
@@ -236,8 +236,8 @@ func count(of *[2]int, agrees bool) {
 	}
 }
 
-// TestBudgetDamaged: where a heap reports that there cannot be, as one of more than there are, no
-// budget is known until its generation has been collected again.
+// TestBudgetDamaged: if a heap number is reported that cannot exist, as one above the number of
+// heaps, budgets are unknown until their generation has been collected again.
 func TestBudgetDamaged(t *testing.T) {
 	s := newStory()
 	for n, heap := range []uint32{0, 0, 7, 0, 0} {

@@ -7,52 +7,53 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// A collection is a record in the making.
+// A collection is a record that is still being filled in. It is in Reducer.open from gcStart or
+// inFlight until complete emits the record; only the Reducer changes it. The program is paused for
+// it until restarted or HasEnd is set.
 type collection struct {
 	GCDetails
 
-	sus       *suspension // that it began in, as long as that is open; the orphan if unknown
+	sus       *suspension // suspension that it started in, while that is open; the orphan if unknown
 	thread    uint64      // of GCStart
-	restarted bool        // background: the program runs again
+	restarted bool        // background: the program is running again
 	sized     bool        // GCHeapStats was seen
-	sizedAt   int64
-	settled   bool // the sums over the heaps are made
-	pending   int  // background: histories of heaps that are still to come
+	sizedAt   int64       // when GCHeapStats was seen
+	settled   bool        // settle has computed the sums over the heaps; it does so once
+	pending   int         // background: number of heap histories still to come
 
-	previousEnd int64 // GCEnd of the collection that started before
-	hasPrevious bool
-	// overtaken: another collection has been accounted since it started. What the first
-	// of them told is in overtook.
+	previousEnd int64 // GCEnd of the collection that started before this one
+	hasPrevious bool  // previousEnd is known
+	// overtaken: another collection has been accounted for since this one started. overtook holds
+	// what the first of those reported as allocated.
 	overtaken    bool
 	overtook     [Generations]uint64
-	startObjects [Generations]int64  // at the last known moment when it started
-	startCounted bool                // startObjects are known
-	historyAfter [Generations]uint64 // sizes after by the histories of the heaps
-	budgets      budgets             // as they were when it started
-	walked       bool                // the ranges after it are being told
+	startObjects [Generations]int64  // at the last known moment before it started
+	startCounted bool                // startObjects is known
+	historyAfter [Generations]uint64 // sizes after the collection, from the heap histories
+	budgets      budgets             // as of its start
+	walked       bool                // the ranges after the collection are being reported
 	revisitings  []revisiting
 }
 
-// maxOpen is how many collections can be open. Real processes have two or three.
+// maxOpen limits the number of open collections. Real processes have two or three.
 const maxOpen = 16
 
-// isBackground reports whether it runs, or ran, as a background collection.
+// isBackground reports whether c runs, or ran, as a background collection.
 func (c *collection) isBackground() bool { return c.Kind == KindBackground }
 
-// blockingNow reports whether the program stands because of c: it has neither
-// ended nor is it concurrent.
+// blockingNow reports whether the program is paused because of c: c has not ended and is not
+// running concurrently.
 func (c *collection) blockingNow() bool { return !c.HasEnd && !c.restarted }
 
-// demoted reports whether a collection that was started as a background one was
-// carried out as a blocking one: it ended before the program ran again, and does
-// not say that it was concurrent.
+// demoted reports whether a collection that was started as a background one ran as a blocking one:
+// it ended before the program resumed, and did not report itself as concurrent.
 func (c *collection) demoted() bool {
 	return c.HasEnd && c.sus != nil && c.End <= c.sus.restart && !(c.HasGlobal && c.concurrent())
 }
 
 func (c *collection) concurrent() bool { return c.Global.Mechanisms&clr.MechanismConcurrent != 0 }
 
-// current is the collection that events without a number belong to.
+// current returns the collection that events without a collection number belong to.
 func (r *Reducer) current() *collection {
 	for _, c := range slices.Backward(r.open) {
 		if c.blockingNow() && (c.Type != clr.TypeBackground || c.sus != nil) {
@@ -62,7 +63,7 @@ func (r *Reducer) current() *collection {
 	return r.openBackground()
 }
 
-// openBackground is the background collection that has not ended.
+// openBackground returns the background collection that has not ended, or nil.
 func (r *Reducer) openBackground() *collection {
 	for _, c := range r.open {
 		if c.Type == clr.TypeBackground && c.isBackground() && !c.HasEnd {
@@ -78,7 +79,7 @@ func (r *Reducer) gcTriggered(at Stamp) {
 	}
 	r.triggered, r.hasTriggered = at, true
 	if s := r.suspensionOf(at.Thread); s != nil && s.granted() && r.server == flavourUnknown {
-		r.server = flavourWorkstation // the thread that asks does the work itself
+		r.server = flavourWorkstation // the requesting thread does the collection itself
 	}
 }
 
@@ -94,7 +95,7 @@ func (r *Reducer) gcStart(at Stamp, e *clr.GCStart) {
 		r.giveUp(r.open[0])
 	}
 	if e.Type == clr.TypeForeground && r.openBackground() == nil {
-		r.inFlight(at) // it began before the session
+		r.inFlight(at) // it started before the session
 	}
 	c := r.newCollection()
 	c.Number, c.HasNumber = e.Count, true
@@ -119,7 +120,7 @@ func (r *Reducer) gcStart(at Stamp, e *clr.GCStart) {
 	}
 	c.Provisional = e.Reason == clr.ReasonPMFullGC && s != nil && len(s.gcs) > 0
 	s = r.join(c, s)
-	if s.lost > 0 { // it may be another suspension
+	if s.lost > 0 { // this may be a different suspension
 		c.LostEvents += s.lost
 		c.Flaws |= FlawLostEvents
 	}
@@ -135,7 +136,8 @@ func (r *Reducer) gcStart(at Stamp, e *clr.GCStart) {
 	r.open = append(r.open, c)
 }
 
-// join adds a collection to the suspension that it is in; nil is one that was not seen.
+// join adds c to its suspension s, or to the orphan if s is nil because the suspension was not
+// seen.
 func (r *Reducer) join(c *collection, s *suspension) *suspension {
 	if s == nil {
 		if r.orphan == nil {
@@ -149,17 +151,17 @@ func (r *Reducer) join(c *collection, s *suspension) *suspension {
 	return s
 }
 
-// number notes the number of a collection that starts, and tells a gap before it
-// unless suspensions without a collection used the missing numbers up.
+// number records the number of a collection that starts. It emits a gap before it unless
+// suspensions without a collection account for the missing numbers.
 func (r *Reducer) number(at Stamp, n uint32) {
 	if r.seen && n != r.last+1 {
 		missing := n - r.last - 1
 		switch {
-		case int32(missing) < 0: // goes back: another runtime, or a damaged stream
+		case int32(missing) < 0: // numbers went back: another runtime, or a damaged stream
 			r.missed(Gap{Reason: GapMissedGCs, Time: at.Time, Ticks: at.Ticks})
 		case missing > r.consumed:
 			g := Gap{Reason: GapMissedGCs, Time: at.Time, Ticks: at.Ticks}
-			if from := r.last + 1 + r.consumed; from <= n-1 { // else they have begun again at 0
+			if from := r.last + 1 + r.consumed; from <= n-1 { // else the numbers wrapped around to 0
 				g.From, g.To = from, n-1
 			}
 			r.missed(g)
@@ -171,10 +173,11 @@ func (r *Reducer) number(at Stamp, n uint32) {
 	r.last, r.seen, r.consumed = n, true, 0
 }
 
-// missed tells that collections were not seen. The one before them is not the previous one
-// of what follows.
+// missed emits a gap for collections that were not seen. The last collection before the gap is not
+// the previous collection of the first one after it.
 func (r *Reducer) missed(g Gap) {
-	r.sizes = sizes{ticks: r.sizes.ticks, hasTick: r.sizes.hasTick, budgets: r.sizes.budgets} // those were seen
+	// What is kept here was seen in spite of the gap.
+	r.sizes = sizes{ticks: r.sizes.ticks, hasTick: r.sizes.hasTick, budgets: r.sizes.budgets}
 	r.sizes.budgets.forget()
 	r.hasLastEnd = false
 	for _, c := range r.open {
@@ -184,7 +187,7 @@ func (r *Reducer) missed(g Gap) {
 	r.tellGap(g)
 }
 
-// endStale gives up what the start of another collection shows to be over.
+// endStale gives up the open collections that must have ended, given that another one starts.
 func (r *Reducer) endStale(e *clr.GCStart, s *suspension) {
 	if s == nil {
 		s = r.orphan // its suspension was not seen
@@ -194,18 +197,18 @@ func (r *Reducer) endStale(e *clr.GCStart, s *suspension) {
 		stale := false
 		switch {
 		case c.sus != nil && c.sus == s:
-			// In the same suspension: an ephemeral collection at the start of a background
-			// one, or provisional mode.
+			// In the same suspension: an ephemeral collection at the start of a background one, or
+			// provisional mode.
 			if !c.isBackground() && !c.HasEnd {
 				c.Flaws |= FlawNoEnd
 			}
 		case !c.isBackground():
 			stale = c.sus == nil || !c.sus.restarting() // its restart was lost
 		case c.HasEnd:
-			stale = e.Type == clr.TypeBackground // waited for its histories
+			stale = e.Type == clr.TypeBackground // was waiting for its histories
 		default:
-			// A background collection that goes on. It is over if another one begins, or
-			// a blocking one that knows of none.
+			// A background collection still in progress. It has ended if another background
+			// collection starts, or a blocking one that does not run inside it.
 			stale = e.Type != clr.TypeForeground
 		}
 		if stale {
@@ -215,12 +218,11 @@ func (r *Reducer) endStale(e *clr.GCStart, s *suspension) {
 	}
 }
 
-// restarting reports whether the program is about to run again: the end of the
-// suspension may be told after the start of what comes next.
+// restarting reports whether the program is about to resume: the event that ends the suspension may
+// arrive after the start of the next collection.
 func (s *suspension) restarting() bool { return s.restart != unknownTime }
 
-// inFlight opens the record of a background collection that began before the
-// session.
+// inFlight opens the record of a background collection that started before the session.
 func (r *Reducer) inFlight(at Stamp) *collection {
 	c := r.newCollection()
 	c.Type, c.Kind, c.Generation = clr.TypeBackground, KindBackground, Gen2
@@ -258,7 +260,7 @@ func (r *Reducer) gcEnd(at Stamp, e *clr.GCEnd) {
 	}
 }
 
-// endOf finds the open collection that a GCEnd is of.
+// endOf returns the open collection that a GCEnd belongs to, or nil.
 func (r *Reducer) endOf(e *clr.GCEnd) *collection {
 	for _, c := range r.open {
 		if c.HasNumber && c.Number == e.Count {
@@ -276,13 +278,14 @@ func (r *Reducer) endOf(e *clr.GCEnd) *collection {
 	return nil
 }
 
-// endedUnstarted opens the record of a collection of which only the end was
-// seen: it began before the session, or its start was lost.
+// endedUnstarted opens the record of a collection of which only the end was seen: it started before
+// the session, or its start was lost.
 func (r *Reducer) endedUnstarted(at Stamp, e *clr.GCEnd) *collection {
-	// It has a record, so it must be in no gap. At the start of a session it says nothing:
-	// a background collection has a lower number than those that ended before it.
+	// The collection gets a record, so no gap may include its number. At the start of a session the
+	// number means nothing: a background collection has a lower number than those that ended before
+	// it.
 	if r.seen && int32(e.Count-r.last) > 0 {
-		r.consumed = 0 // what has no start may be a collection, as this one is
+		r.consumed = 0 // a suspension without a GCStart may be a collection, as this one is
 		r.number(at, e.Count)
 	}
 	c := r.inFlight(at)
@@ -295,7 +298,7 @@ func (r *Reducer) endedUnstarted(at Stamp, e *clr.GCEnd) *collection {
 	return c
 }
 
-// standing reports whether the program stands for the GC now.
+// standing reports whether the program is currently paused for the GC.
 func (r *Reducer) standing() bool {
 	for _, s := range r.suspensions {
 		if s.granted() && s.forGC() {
@@ -335,9 +338,8 @@ func (r *Reducer) globalHistory(at Stamp, e *clr.GCGlobalHeapHistory) {
 	r.histories.put(at.Thread, c)
 }
 
-// ownerOfHistory finds the collection that a GCGlobalHeapHistory is of. The bit
-// that says concurrent tells a background collection from a foreground one that
-// is going on at the same time.
+// ownerOfHistory returns the collection that a GCGlobalHeapHistory belongs to. The concurrent bit
+// distinguishes a background collection from a foreground one that runs during it.
 func (r *Reducer) ownerOfHistory(at Stamp, e *clr.GCGlobalHeapHistory) *collection {
 	if e.Mechanisms&clr.MechanismConcurrent != 0 {
 		if c := r.ended.get(at.Thread); c != nil && c.isBackground() && !c.HasGlobal {
@@ -347,9 +349,9 @@ func (r *Reducer) ownerOfHistory(at Stamp, e *clr.GCGlobalHeapHistory) *collecti
 			return c
 		}
 		if e.Heaps > 1 || r.server == flavourServer {
-			return nil // server GC tells it after the end, which was before the session, or long ago
+			return nil // server GC reports it after the end, which was before the session, or long ago
 		}
-		return r.inFlight(at) // it began before the session
+		return r.inFlight(at) // it started before the session
 	}
 	for _, c := range slices.Backward(r.open) {
 		if !c.isBackground() && !c.HasGlobal && c.Generation == int(e.CondemnedGeneration) {
@@ -358,13 +360,13 @@ func (r *Reducer) ownerOfHistory(at Stamp, e *clr.GCGlobalHeapHistory) *collecti
 	}
 	for _, c := range r.open {
 		if c.isBackground() && !c.restarted && !c.HasGlobal {
-			return c // started as a background collection, but blocking: demoted
+			return c // started as a background collection, but ran as a blocking one: demoted
 		}
 	}
 	return nil
 }
 
-// expectedHeaps is how many heaps tell their history, 0 if that is unknown.
+// expectedHeaps returns how many heaps report their history, or 0 if that is unknown.
 func (c *collection) expectedHeaps() int { return int(min(max(c.Global.Heaps, 0), maxHeaps)) }
 
 func (c *collection) historyCount() (n int) {
@@ -391,9 +393,10 @@ func (r *Reducer) perHeapHistory(at Stamp, e *clr.GCPerHeapHistory) {
 	r.completeBackground(c)
 }
 
-// completeBackground tells the record of a background collection when all is there that it
-// reports. Threads that waited for its end with an allocation say so when they run again, after
-// its last event: the record waits for them, but the heap is as it was.
+// completeBackground emits the record of a background collection when everything that the
+// collection itself reports is there. Threads whose allocations waited for its end report that when
+// they resume, after its last event: the record waits for them, but the heap sizes are already
+// final.
 func (r *Reducer) completeBackground(c *collection) {
 	if !c.isBackground() || !c.restarted || !c.sized || !c.HasGlobal || c.pending > 0 {
 		return
@@ -404,7 +407,7 @@ func (r *Reducer) completeBackground(c *collection) {
 	}
 }
 
-// heap returns the details of a heap, new ones if needed; nil beyond the limit.
+// heap returns the details of a heap and adds them if needed; nil beyond the limit.
 func (c *collection) heap(number uint32) *HeapDetails {
 	for i := range c.Heaps {
 		if c.Heaps[i].Heap == number {
@@ -418,12 +421,12 @@ func (c *collection) heap(number uint32) *HeapDetails {
 	return &c.Heaps[len(c.Heaps)-1]
 }
 
-// readyAtPause reports whether the sums can be made when the pause is told: all
-// that a blocking collection says about itself comes before its restart.
+// readyAtPause reports whether the sums can be computed when the pause is emitted: a blocking
+// collection reports everything about itself before its restart.
 func (c *collection) readyAtPause() bool { return !c.isBackground() }
 
-// settle makes the sums of a record. It is done once, before the record is first
-// shown as a whole.
+// settle computes the sums of a record. It does so once, before the whole record is first passed
+// on.
 func (r *Reducer) settle(c *collection) {
 	if c.settled {
 		return
@@ -448,7 +451,7 @@ func (r *Reducer) settle(c *collection) {
 	for _, o := range r.open {
 		if o != c && o.isBackground() && !o.settled {
 			if o.sus != nil && o.sus == c.sus {
-				o.shareBudgets(c) // they began with the same heap
+				o.shareBudgets(c) // they started with the same heap
 			}
 			if !o.overtaken {
 				for g := range o.overtook {
@@ -461,7 +464,7 @@ func (r *Reducer) settle(c *collection) {
 	}
 }
 
-// complete tells the record and forgets the collection.
+// complete emits the record and removes the collection from the Reducer.
 func (r *Reducer) complete(c *collection) {
 	if c.sus != nil {
 		c.sus.gcs = without(c.sus.gcs, c)
@@ -483,7 +486,7 @@ func (r *Reducer) complete(c *collection) {
 	r.free = append(r.free, c)
 }
 
-// giveUp completes a collection of which nothing more will come.
+// giveUp completes a collection that will receive no further events.
 func (r *Reducer) giveUp(c *collection) {
 	if c.sus != nil {
 		c.Flaws |= FlawNoRestart
@@ -491,7 +494,7 @@ func (r *Reducer) giveUp(c *collection) {
 	r.complete(c)
 }
 
-// without takes one out of a list, whose memory it uses.
+// without removes one from list, in place.
 func without[T comparable](list []T, one T) []T {
 	return slices.DeleteFunc(list, func(x T) bool { return x == one })
 }
@@ -518,7 +521,7 @@ func (c *collection) setSizes(e *clr.GCHeapStats) {
 	c.PinnedObjects, c.SyncBlocks, c.Handles = e.PinnedObjects, e.SyncBlocks, e.Handles
 	c.FinalizationCount, c.FinalizationSize = e.FinalizationCount, e.FinalizationSize
 	if e.FinalizationSize > c.SizeAfter()+c.promotedTotal() {
-		c.FinalizationSize = math.MaxUint64 // garbage after a change of the heap count
+		c.FinalizationSize = math.MaxUint64 // invalid after a change of the heap count
 	}
 }
 

@@ -32,7 +32,7 @@ func TestUserPinned(t *testing.T) {
 		{300, 300, 100, true},
 		{300, 0, 0, false},
 		{0, 1200, 0, false},
-		{1200, 300, 0, false}, // large ones are in no stretch
+		{1200, 300, 0, false}, // large objects are in no plug
 	} {
 		d := gclog.GCDetails{PinEventBytes: x.objects, PinPlugBytes: x.plugs}
 		if percent, known := d.UserPinned(); percent != x.percent || known != x.known {
@@ -41,8 +41,7 @@ func TestUserPinned(t *testing.T) {
 	}
 }
 
-// TestClone: the copy of a record that a reader made has all of it, and shares
-// nothing.
+// TestClone: a copy of a record made by a reader is complete, and shares nothing.
 func TestClone(t *testing.T) {
 	made := func() *gclog.GCDetails {
 		return &gclog.GCDetails{
@@ -69,7 +68,7 @@ func TestClone(t *testing.T) {
 	}
 }
 
-// TestGenerationName: a stream may say any generation.
+// TestGenerationName: a stream may contain any generation number.
 func TestGenerationName(t *testing.T) {
 	for want, d := range map[string]*gclog.GCDetails{"gen1": {Generation: 1}, "gen255": {Generation: 255}} {
 		if got := d.GenerationName(); got != want {
@@ -78,7 +77,7 @@ func TestGenerationName(t *testing.T) {
 	}
 }
 
-// TestSummaryOfMarks: of a record that was read from a log a balance may be known to be even, and 0 is
+// TestSummaryOfMarks: in a record read from a log an imbalance of 1 is a known value, and 0 is
 // unknown.
 func TestSummaryOfMarks(t *testing.T) {
 	d := &gclog.GCDetails{Summary: &gclog.HeapSummary{}}
@@ -90,8 +89,8 @@ func TestSummaryOfMarks(t *testing.T) {
 	}
 }
 
-// TestSummaryOfHeaps: what is asked of a record that holds the sums of a log is answered as by the heaps
-// that they are of.
+// TestSummaryOfHeaps: a record with the summary of a log gives the same answers as one with the
+// heaps that were summarized.
 func TestSummaryOfHeaps(t *testing.T) {
 	type answers struct {
 		heaps, reported                         int
@@ -156,7 +155,7 @@ func TestSummaryOfHeaps(t *testing.T) {
 	}
 }
 
-// TestBordersOfDetails: where an answer begins to be known, or to be another one.
+// TestBordersOfDetails checks the boundaries at which an answer becomes known, or changes.
 func TestBordersOfDetails(t *testing.T) {
 	say := func(v any, known bool) string {
 		if !known {
@@ -237,7 +236,7 @@ func survived(of, n uint64, say func(any, bool) string) func(*gclog.GCDetails) s
 	}
 }
 
-// TestMemoryKnown: each number of the memory is something known; when it was read is none.
+// TestMemoryKnown: each size makes Memory known; the time at which it was read does not.
 func TestMemoryKnown(t *testing.T) {
 	for _, m := range []gclog.Memory{{Resident: 1}, {Cgroup: 1}, {CgroupLimit: 1}, {Resident: 3, Cgroup: 3, CgroupLimit: 3}, {At: 1}, {}} {
 		if want := m.Resident+m.Cgroup+m.CgroupLimit > 0; m.Known() != want {
@@ -246,12 +245,13 @@ func TestMemoryKnown(t *testing.T) {
 	}
 }
 
-// TestAppendName: of a name there is one digit for the generation, and a letter if it was induced.
+// TestAppendName: a name has one digit for the generation, and a letter if the collection was
+// induced.
 func TestAppendName(t *testing.T) {
 	for want, d := range map[string]*gclog.GCDetails{
 		"0N":  {},
 		"2B":  {Generation: 2, Kind: gclog.KindBackground, HasReason: true},
-		"1F":  {Generation: 1, Kind: gclog.KindForeground, Reason: clr.ReasonInduced}, // which nothing told
+		"1F":  {Generation: 1, Kind: gclog.KindForeground, Reason: clr.ReasonInduced}, // no reason was reported
 		"2NI": {Generation: 2, Reason: clr.ReasonInduced, HasReason: true},
 		"2Ni": {Generation: 2, Reason: clr.ReasonInducedNotForced, HasReason: true},
 		"9N":  {Generation: 255},

@@ -10,8 +10,8 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// TestAnalysisPage: what docs/analysis.md calls a field or a method of the record is one,
-// and no exported one is left out.
+// TestAnalysisPage: every name that docs/analysis.md lists as a field or method of the record
+// exists, and no exported one is left out.
 func TestAnalysisPage(t *testing.T) {
 	text, err := os.ReadFile("../docs/analysis.md")
 	if err != nil {
@@ -43,7 +43,7 @@ func TestAnalysisPage(t *testing.T) {
 			}
 		}
 	}
-	// Whether something is known is said beside it; the rest is not about the collection.
+	// Has fields are described with the field they belong to; the rest is not about the collection.
 	plain := regexp.MustCompile(`^Has|Estimated$|^(ClrInstance|HeapDump|UserData|StartTicks|Suspended|Triggered|Generations|GenerationCount|Summary|FromLog|PinnedObjects|CopyFrom|Clone|Reset|Collected|FinalPauseStart)$`)
 	check := func(name string) {
 		if !named[name] && !plain.MatchString(name) {

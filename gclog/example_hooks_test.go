@@ -13,7 +13,7 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// recording opens a recording of .NET 10. A live process gives the same stream: see
+// recording opens a recording of .NET 10. A live process yields the same kind of stream: see
 // session.Target.StartTracing.
 func recording() io.ReadCloser {
 	f, err := os.Open("../testdata/traces/net10-datas-bgc.nettrace.gz")
@@ -27,21 +27,21 @@ func recording() io.ReadCloser {
 	return unpacked
 }
 
-// A watcher prints every collection, and notes that one took too long.
+// A watcher prints every collection, and records whether one took too long.
 type watcher struct {
 	printer
 	limit time.Duration
 	done  bool
 }
 
-// GC is the call at the completion of a collection.
+// GC is called when a collection is complete.
 func (w *watcher) GC(d *gclog.GCDetails) {
 	fmt.Printf("#%d gen%d: %v\n", d.Number, d.Generation, time.Duration(d.Pause()).Round(time.Millisecond))
 	w.done = time.Duration(d.Pause()) > w.limit
 }
 
-// Every collection is printed until one takes longer than a limit: a second in a program
-// that watches a process, a tenth of one here.
+// This prints every collection until one takes longer than a limit: a second in a program that
+// watches a process, a tenth of a second here.
 func ExampleObserver() {
 	w := &watcher{limit: 100 * time.Millisecond}
 	processes := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return w })
@@ -60,10 +60,10 @@ func ExampleObserver() {
 	// stopped
 }
 
-// A note is what this program keeps of a collection while it lasts.
+// A note is what this program keeps about a collection while it runs.
 type note struct {
-	roots    int           // reports of a heap that it is done with a kind of root
-	promoted uint64        // bytes that they kept alive
+	roots    int           // times that a heap finished marking from one kind of root
+	promoted uint64        // bytes kept alive by those roots
 	after    time.Duration // time from the start of the first collection
 }
 
@@ -83,7 +83,7 @@ func (n *noter) Event(at gclog.Stamp, e clr.Event, d *gclog.GCDetails) {
 		d.UserData = &note{after: time.Duration(at.Time - n.first)}
 	case *clr.GCMarkWithType:
 		if d == nil {
-			return // its start was not seen
+			return // its GCStart was not seen
 		}
 		if x, ok := d.UserData.(*note); ok {
 			x.roots++
@@ -100,8 +100,8 @@ func (n *noter) GC(d *gclog.GCDetails) {
 	fmt.Printf("#%d after %v: %d KB kept alive, in %d reports\n", d.Number, x.after.Round(time.Millisecond), x.promoted>>10, x.roots)
 }
 
-// An Observer with a method Event is shown the events, each with its collection, on which
-// it can leave data of its own.
+// An Observer with an Event method also receives the events, each with its collection, to which it
+// can attach its own data.
 func ExampleEventObserver() {
 	stream := recording()
 	defer stream.Close()
@@ -120,8 +120,8 @@ func ExampleEventObserver() {
 	// #10 after 4.547s: 6491 KB kept alive, in 14 reports
 }
 
-// A Reducer takes events from anywhere: here from a table, in a program perhaps from a log
-// of another tool.
+// A Reducer takes events from any source: here from a table, in a real program perhaps from another
+// tool's log.
 func ExampleReducer() {
 	const ms = int64(time.Millisecond)
 	source := []struct {

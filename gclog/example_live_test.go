@@ -14,9 +14,9 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// A running process: its collections are printed until one takes longer than a second, or
-// until an hour is over. The stream is read to its end, also when it was asked to stop; and
-// where the process is silent, what waits for its place in time is released.
+// Watch a running process: print its collections until one takes longer than a second, or an hour
+// has passed. The stream is read to its end even after it was asked to stop; while the process is
+// silent, Flush releases the events held back for ordering.
 func ExampleProcesses_live() {
 	ctx := context.Background()
 	var host session.Host
@@ -24,7 +24,7 @@ func ExampleProcesses_live() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	// What attach calls level normal.
+	// The same as attach at level normal.
 	stream, err := target.StartTracing(ctx, session.Config{BufferMB: 16, Providers: []session.Provider{
 		{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: clr.LevelInformational},
 		{Name: clr.PrivateProvider, Keywords: clr.KeywordGC, Level: clr.LevelInformational},
@@ -34,12 +34,12 @@ func ExampleProcesses_live() {
 	}
 	defer stream.Close()
 	stream.IdleTimeout = 100 * time.Millisecond
-	stop := func() { go stream.Stop(ctx) } // it is answered when the stream has been read
+	stop := func() { go stream.Stop(ctx) } // Stop returns when the stream has been read
 	defer time.AfterFunc(time.Hour, stop).Stop()
 
 	w := &watcher{limit: time.Second}
 	processes := gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
-		p.Name = target.Process.Name // the stream does not tell it
+		p.Name = target.Process.Name // the stream does not contain it
 		return w
 	})
 	stopped := false
@@ -53,7 +53,7 @@ func ExampleProcesses_live() {
 			}
 		}
 		if !errors.Is(r.Err(), os.ErrDeadlineExceeded) {
-			break // the session, or the process, has ended
+			break // the session has ended, or the process has exited
 		}
 		r.Flush()
 	}

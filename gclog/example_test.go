@@ -9,7 +9,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// A printer is told what is found. Records are only valid during the call.
+// A printer prints each record. Records are valid during the call only.
 type printer struct{ gclog.NopObserver }
 
 func (printer) GC(d *gclog.GCDetails) {
@@ -17,7 +17,7 @@ func (printer) GC(d *gclog.GCDetails) {
 		d.Number, d.Generation, d.Kind, d.Pause()/1e3, d.SizeBefore()>>10, d.SizeAfter()>>10)
 }
 
-// Read turns a stream into records, whatever processes are in it.
+// Read turns a stream into records, whichever processes are in it.
 func ExampleRead() {
 	f, err := os.Open("../testdata/traces/net10-datas-bgc.nettrace.gz")
 	if err != nil {

@@ -43,8 +43,9 @@ func (r *Reducer) fitBuckets(e *clr.GCFitBucketInfo) {
 	}
 }
 
-// committed: the first one after a start, on its thread, is the memory before
-// the collection; a further one, before the end of a blocking one, that after.
+// committed records committed memory. The first such event after a GCStart, on its thread, is the
+// memory before the collection; another one, before the end of a blocking collection, is the memory
+// after it.
 func (r *Reducer) committed(at Stamp, e *clr.CommittedUsage) {
 	for _, c := range slices.Backward(r.open) {
 		if c.thread == at.Thread && !c.HasCommittedBefore && !c.HasEnd && c.Flaws&FlawNoStart == 0 {
@@ -57,7 +58,7 @@ func (r *Reducer) committed(at Stamp, e *clr.CommittedUsage) {
 	}
 }
 
-// datas: its events carry the number of their collection.
+// datas records the DATAS events, which contain the number of their collection.
 func (r *Reducer) datas(e clr.Event) {
 	of := func(number uint64) *collection {
 		for _, c := range r.open {
@@ -109,26 +110,26 @@ func (r *Reducer) bgcPhase(at Stamp, e *clr.BGCPhaseEvent) {
 		if e.Phase == clr.BGCBegin || r.justEnded(at) {
 			return
 		}
-		c = r.inFlight(at) // the phases of one that began before the session
+		c = r.inFlight(at) // the phases of a collection that started before the session
 	}
 	p := &c.background.Phase[e.Phase]
 	switch e.Phase {
 	case clr.BGCBegin, clr.BGCFinalPauseBegin, clr.BGCSweepBegin:
 		if *p == 0 {
-			*p = at.Time // the first heap
+			*p = at.Time // the first heap to start
 		}
 	default:
-		*p = at.Time // the last one
+		*p = at.Time // the last heap so far
 	}
 }
 
-// justEnded reports whether a background collection ended on this thread a moment
-// ago: the last phases of server GC come after GCEnd.
+// justEnded reports whether a background collection ended on this thread a moment ago: with server
+// GC the last phase events come after GCEnd.
 func (r *Reducer) justEnded(at Stamp) bool {
 	return r.sizes.known && at.Time-r.sizes.at < patience
 }
 
-// The reasons of waits that are for a background collection.
+// The wait reasons that mean waiting for a background collection.
 const (
 	waitFirst = 9
 	waitLast  = 11
@@ -153,7 +154,7 @@ func (r *Reducer) bgcAllocWait(at Stamp, e *clr.BGCAllocWait) {
 	}
 }
 
-// endAllocWait ends the wait of a thread, for a background collection that may have ended.
+// endAllocWait ends a thread's wait for a background collection, which may have ended already.
 func (r *Reducer) endAllocWait(at Stamp) {
 	for _, c := range r.open {
 		b := &c.background
@@ -168,20 +169,20 @@ func (r *Reducer) endAllocWait(at Stamp) {
 // waits is the duration of a wait that has not ended.
 const waits = -1
 
-// waiting reports whether a thread waits.
+// waiting reports whether any thread is waiting.
 func (b *BackgroundDetails) waiting() bool {
 	return slices.ContainsFunc(b.Waits, func(w AllocWait) bool { return w.Duration == waits })
 }
 
-// waited ends a wait.
+// waited ends the wait w.
 func (b *BackgroundDetails) waited(w *AllocWait, end int64) {
 	w.Duration = max(0, end-w.Start)
 	b.WaitTime += w.Duration
 	b.WaitMax = max(b.WaitMax, w.Duration)
 }
 
-// endWaits ends the waits of threads that have not said that they run again: they waited at
-// least until the end of the collection.
+// endWaits ends the waits of threads that have not reported that they resumed: they waited at least
+// until the end of the collection.
 func (c *collection) endWaits() {
 	if !c.HasEnd {
 		return

@@ -2,12 +2,12 @@ package gclog
 
 import "github.com/gclog/gclog/parse/clr"
 
-// finalizers counts the runs of the finalizer thread, of which a process has one.
+// finalizers counts the runs of the finalizer thread; a process has one such thread.
 type finalizers struct {
 	now   FinalizerDetails // since the previous collection
-	begun int64            // of the run that goes on
-	on    bool
-	lost  bool // the start or the end of a run may be, since the previous collection
+	begun int64            // start of the run in progress
+	on    bool             // a run is in progress
+	lost  bool             // the start or end of a run may have been lost since the previous collection
 }
 
 func (f *finalizers) begin(at Stamp) {
@@ -27,10 +27,10 @@ func (f *finalizers) end(at Stamp, e *clr.GCFinalizersEnd) {
 	f.on = false
 }
 
-// lose notes that events were lost.
+// lose records that events were lost.
 func (f *finalizers) lose() { f.on, f.lost = false, true }
 
-// running is for how long a run has been going on.
+// running returns how long the current run has been in progress, 0 if there is none.
 func (f *finalizers) running(at Stamp) int64 {
 	if !f.on {
 		return 0
@@ -38,7 +38,7 @@ func (f *finalizers) running(at Stamp) int64 {
 	return max(1, at.Time-f.begun)
 }
 
-// since gives what was counted to d and begins anew; nil is nobody.
+// since moves the counts to d, unless d is nil, and starts over.
 func (f *finalizers) since(d *FinalizerDetails) {
 	if d != nil {
 		running := d.Running

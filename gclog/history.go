@@ -2,18 +2,18 @@ package gclog
 
 import "iter"
 
-// A History is an Observer that keeps the newest records of collections, in the order in
-// which they were told. It needs memory for so many, and no more.
+// A History is an Observer that keeps the latest records of collections, in the order in which they
+// were emitted. Its memory is bounded by their number.
 type History struct {
 	NopObserver
 	ring []GCDetails
-	next int // of ring
+	next int // index into ring
 	n    int
 }
 
 var _ Observer = (*History)(nil)
 
-// NewHistory returns a History of the newest n records.
+// NewHistory returns a History of the latest n records.
 func NewHistory(n int) *History { return &History{ring: make([]GCDetails, max(1, n))} }
 
 // GC keeps a copy of the record.
@@ -23,10 +23,10 @@ func (h *History) GC(d *GCDetails) {
 	h.n = min(h.n+1, len(h.ring))
 }
 
-// Len is how many records there are.
+// Len returns the number of records.
 func (h *History) Len() int { return h.n }
 
-// All returns the records, the oldest first. They are valid until the next one comes.
+// All returns the records, oldest first. They are valid until the next record arrives.
 func (h *History) All() iter.Seq[*GCDetails] {
 	return func(yield func(*GCDetails) bool) {
 		for i := range h.n {

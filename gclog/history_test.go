@@ -33,7 +33,7 @@ func TestHistory(t *testing.T) {
 			}
 		}
 		for range h.All() {
-			break // whoever has seen enough need not see all
+			break // a caller may stop early
 		}
 		if !slices.Equal(got, tt.want) || h.Len() != len(tt.want) {
 			t.Errorf("size %d, %d told: %v, want %v", tt.size, tt.told, got, tt.want)

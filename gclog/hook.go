@@ -2,7 +2,7 @@ package gclog
 
 import "github.com/gclog/gclog/parse/clr"
 
-// observed takes an event that the Observer wants to see.
+// observed handles an event that the Observer wants to see.
 func (r *Reducer) observed(at Stamp, e clr.Event) {
 	switch e.(type) {
 	case *clr.GCStart:
@@ -20,7 +20,8 @@ func (r *Reducer) observed(at Stamp, e clr.Event) {
 	}
 }
 
-// subject is the collection that an event belongs to which the Reducer has not taken yet.
+// subject returns the collection that e belongs to, for an event that the Reducer has not handled
+// yet.
 func (r *Reducer) subject(at Stamp, e clr.Event) *GCDetails {
 	switch e.(type) {
 	case *clr.GCHeapStats:
@@ -40,7 +41,7 @@ func (r *Reducer) subject(at Stamp, e clr.Event) *GCDetails {
 		return r.background()
 	case *clr.GCSuspendEEBegin, *clr.GCTriggered, *clr.GCAllocationTick, *clr.GCCreateSegment, *clr.GCFreeSegment,
 		*clr.GCFinalizersBegin, *clr.GCFinalizersEnd:
-		return nil // of the program, or of a collection to come
+		return nil // belongs to the program, or to a collection to come
 	case *clr.BGCPhaseEvent, *clr.BGCRevisit, *clr.BGCDrainMark, *clr.BGCOverflow, *clr.BGCAllocWait:
 		return r.background()
 	}
@@ -54,7 +55,7 @@ func (r *Reducer) background() *GCDetails {
 	return nil
 }
 
-// details returns the record of the collection that a thread spoke of last.
+// details returns the record of the collection that a thread last reported about.
 func (t *threadTable) details(thread uint64) *GCDetails {
 	if c := t.get(thread); c != nil {
 		return &c.GCDetails

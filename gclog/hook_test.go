@@ -9,7 +9,7 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// A hooked Observer notes on each record what it was shown of its collection.
+// A hooked Observer records, in each record, the events it received for that collection.
 type hooked struct {
 	recorder
 	t *testing.T
@@ -31,7 +31,7 @@ func (o *hooked) Event(at gclog.Stamp, e clr.Event, d *gclog.GCDetails) {
 		return
 	}
 	x, ok := d.UserData.(*shown)
-	if !ok { // it began before the session
+	if !ok { // it started before the session
 		x = &shown{}
 		d.UserData = x
 	}
@@ -56,8 +56,8 @@ func (o *hooked) Event(at gclog.Stamp, e clr.Event, d *gclog.GCDetails) {
 	}
 }
 
-// TestEventHook: what the hook saw of a collection is what its record was made of, and its
-// user data come back with the record.
+// TestEventHook: the events that the hook saw for a collection are those its record was made of,
+// and its user data comes back with the record.
 func TestEventHook(t *testing.T) {
 	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
 		if lossy[tr.Name] {
@@ -90,7 +90,7 @@ func TestEventHook(t *testing.T) {
 	})
 }
 
-// TestEventsOf: which collection each event is shown with, by its number; 0 is none.
+// TestEventsOf checks which collection each event is passed on with, by number; 0 is none.
 func TestEventsOf(t *testing.T) {
 	o := &ofStory{story: newStory()}
 	o.Reducer = gclog.NewReducer(o)
@@ -126,7 +126,7 @@ func TestEventsOf(t *testing.T) {
 	want("a suspension of that kind without a background collection", 0, 0, 0, 0)
 }
 
-// ofStory notes the numbers of the collections that events are shown with.
+// ofStory records the numbers of the collections that events are passed on with.
 type ofStory struct {
 	*story
 	numbers []uint32
@@ -140,8 +140,8 @@ func (s *ofStory) Event(_ gclog.Stamp, _ clr.Event, d *gclog.GCDetails) {
 	s.numbers = append(s.numbers, n)
 }
 
-// followedInSuspension reports whether another collection came in the suspension of d: its
-// restart is shown with that one.
+// followedInSuspension reports whether another collection came in the suspension of d: the restart
+// event is then passed on with that one.
 func followedInSuspension(list []*gclog.GCDetails, d *gclog.GCDetails) bool {
 	for _, o := range list {
 		if o.Number == d.Number+1 && (o.Provisional || o.InsideBGCStart) {

@@ -10,7 +10,7 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// TestListLimits: a record holds as much as its lists may have, and counts what is beyond.
+// TestListLimits: a record keeps as much as its lists may hold, and counts the rest.
 func TestListLimits(t *testing.T) {
 	for _, n := range []int{63, 64, 65, 70} {
 		s := newStory().at(0)
@@ -26,7 +26,7 @@ func TestListLimits(t *testing.T) {
 		if len(d.Background.Waits) != min(n, 64) || d.Background.WaitCount != int64(n) || len(d.Pauses) != min(n+1, 64) {
 			t.Errorf("%d: %d waits of %d, %d pauses", n, len(d.Background.Waits), d.Background.WaitCount, len(d.Pauses))
 		}
-		for i, p := range d.Pauses[1:min(n+1, 63)] { // the last has what is beyond
+		for i, p := range d.Pauses[1:min(n+1, 63)] { // the last one includes the rest
 			if p.Duration != d.Pauses[1].Duration {
 				t.Errorf("%d pauses: number %d is %d ns long, the one before it %d", n+1, i+2, p.Duration, d.Pauses[1].Duration)
 			}
@@ -58,7 +58,7 @@ func TestListLimits(t *testing.T) {
 	}
 }
 
-// TestManySegments: of as many segments as are remembered it is known how large one is that goes.
+// TestManySegments: for as many segments as are remembered, the size is known when one is freed.
 func TestManySegments(t *testing.T) {
 	const most = 65536
 	s := newStory()
@@ -72,7 +72,7 @@ func TestManySegments(t *testing.T) {
 	}
 }
 
-// TestBuckets: lists of a collection that come in several events.
+// TestBuckets checks the lists of a collection that arrive in several events.
 func TestBuckets(t *testing.T) {
 	d := clr.NewDecoder(8)
 	decode := func(id int, payload []byte) clr.Event {
@@ -87,7 +87,7 @@ func TestBuckets(t *testing.T) {
 		buckets := func(kind byte) clr.Event {
 			return decode(clr.IDGCFitBucketInfo, append([]byte{0, 0, kind, 0, 0, 0, 0, 0, 0, 0, 0, 0, byte(n), 0}, make([]byte, 16*n)...))
 		}
-		s.event(1, buckets(0)) // of no collection
+		s.event(1, buckets(0)) // belongs to no collection
 		s.suspend(1, clr.SuspendForGC).start(1, 1, 1, 0, 0)
 		s.event(1, buckets(0)).event(1, buckets(0)).event(1, buckets(1))
 		s.event(1, decode(clr.IDGCLOHCompact, append([]byte{0, 0, 2, 0}, make([]byte, 64)...)))
@@ -98,7 +98,7 @@ func TestBuckets(t *testing.T) {
 	}
 }
 
-// TestManyOpen: what is open at a time is bounded; the oldest makes room.
+// TestManyOpen: the number of open collections and suspensions is bounded; the oldest is evicted.
 func TestManyOpen(t *testing.T) {
 	for n := range uint64(20) {
 		s := newStory()
@@ -115,13 +115,13 @@ func TestManyOpen(t *testing.T) {
 	}
 }
 
-// TestManyThreads: of eight threads it is known which collection they spoke of last; the oldest makes
-// room, and no other.
+// TestManyThreads: for eight threads the collection that they last reported about is remembered;
+// only the oldest is evicted.
 func TestManyThreads(t *testing.T) {
 	for _, threads := range []uint32{8, 9, 10, 15} {
 		s := newStory()
 		for n := uint32(1); n <= threads; n++ {
-			s.end(uint64(n), n, 2) // of background collections that began before the session
+			s.end(uint64(n), n, 2) // background collections that started before the session
 		}
 		for n := uint32(1); n <= threads; n++ {
 			s.event(uint64(n), &clr.GCHeapStats{Generations: 5})
@@ -135,7 +135,7 @@ func TestManyThreads(t *testing.T) {
 	}
 }
 
-// TestWildGeneration: a generation that no runtime has is not wrapped to one that it may have.
+// TestWildGeneration: an impossible generation number does not wrap around to a possible one.
 func TestWildGeneration(t *testing.T) {
 	for _, gen := range []uint32{3, 254, 255, 256, 257, 1<<32 - 1} {
 		s := newStory().suspend(u, clr.SuspendForGC).start(u, 1, gen, clr.TypeBlocking, 0).restart(u).end(u, 2, gen)
@@ -151,8 +151,8 @@ func TestWildGeneration(t *testing.T) {
 	}
 }
 
-// TestLatePhases: phases of server GC that come up to half a second after the sizes of their
-// collection are no sign of another one.
+// TestLatePhases: phase events of server GC that arrive up to half a second after the sizes of
+// their collection do not start another one.
 func TestLatePhases(t *testing.T) {
 	for _, tt := range []struct {
 		late int64 // ns
@@ -171,11 +171,11 @@ func TestLatePhases(t *testing.T) {
 	}
 }
 
-// TestExpiring: several background collections whose histories do not come are told at once.
+// TestExpiring: several background collections whose histories do not arrive are emitted at once.
 func TestExpiring(t *testing.T) {
 	s := newStory()
 	for n := uint32(1); n <= 3; n++ {
-		// Each began before the session: it is known by its end and its sizes.
+		// Each started before the session: only its end and sizes are seen.
 		s.event(uint64(n), &clr.GCEnd{Count: n, Depth: 2}).event(uint64(n), &clr.GCHeapStats{Generations: 5})
 	}
 	if len(s.gcs) != 0 {
@@ -195,12 +195,12 @@ func TestExpiring(t *testing.T) {
 	}
 }
 
-// TestRanges: the memory of a collection is that after it; what is told of the moment before it is
+// TestRanges: the memory of a collection is the state after it; reports of the state before it are
 // replaced.
 func TestRanges(t *testing.T) {
 	s := newStory()
 	region := func(used, reserved uint64) clr.Event { return &clr.GCGenerationRange{Used: used, Reserved: reserved} }
-	s.event(1, region(7, 7)) // of no collection
+	s.event(1, region(7, 7)) // belongs to no collection
 	s.suspend(1, clr.SuspendForGC).start(1, 1, 0, 0, 0).event(1, region(1000, 2000)).event(1, region(1000, 2000))
 	s.history(1, 0, 1, 0).event(1, region(3, 50)).event(1, region(4, 60)).finish(1, 1, 0).restart(1)
 	d := s.gcs[0].Segments
@@ -226,7 +226,7 @@ func TestManyProcesses(t *testing.T) {
 	}
 }
 
-// TestFacts: what a stream says about its process.
+// TestFacts checks what a stream reports about its process.
 func TestFacts(t *testing.T) {
 	decode := func(facts func(info, settings, private, history []byte) [][2]any) *gclog.Process {
 		p := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return nil })
@@ -276,8 +276,8 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// TestWantedKinds: the Reducer has a use for 23 kinds of events of the runtime, 17 private ones
-// and two of the rundown, and for what gclog has recorded.
+// TestWantedKinds: the Reducer uses 23 kinds of events from the runtime provider, 17 private ones
+// and two of the rundown, and those recorded by gclog.
 func TestWantedKinds(t *testing.T) {
 	wanted := func(provider string, filter func(*parse.Metadata) parse.Want) (ids []int) {
 		for id := range 1 << 10 {
@@ -310,7 +310,7 @@ func TestWantedKinds(t *testing.T) {
 	}
 }
 
-// TestNumbersOfRecords: sums and shares of a record made by hand.
+// TestNumbersOfRecords checks sums and shares of a hand-made record.
 func TestNumbersOfRecords(t *testing.T) {
 	two := func(a, b int64) *gclog.GCDetails {
 		d := &gclog.GCDetails{Heaps: make([]gclog.HeapDetails, 2)}
@@ -320,7 +320,7 @@ func TestNumbersOfRecords(t *testing.T) {
 			h.HasHistory, h.History.Generations = true, 2
 			h.History.Generation[0].SizeBefore, h.History.Generation[1].PinnedSurvivors = uint64(v)+10, uint64(v)
 			h.History.Generation[0].FreeListBefore = 10
-			h.History.Generation[2].PinnedSurvivors = 1000 // of a generation that is not told
+			h.History.Generation[2].PinnedSurvivors = 1000 // of a generation that is not reported
 		}
 		return d
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// marksOf are the events about marking of a collection, by heap: those between its start and its end
-// that are not between those of another one inside of it.
+// marksOf returns the mark events of a collection, by heap: those between its start and its end,
+// except those between the start and end of another collection inside it.
 func (p *told) marksOf(d *gclog.GCDetails, gcs []*gclog.GCDetails) map[uint32][]mark {
 	heaps := map[uint32][]mark{}
 	within := func(at int64, d *gclog.GCDetails) bool { return d.Start <= at && at <= d.End }
@@ -28,7 +28,8 @@ events:
 	return heaps
 }
 
-// markTimes is how long a heap took for each kind, from when its events came; -1: it tells nothing.
+// markTimes returns how long a heap marked from each kind of root, from the times of its events;
+// -1: not reported.
 func markTimes(start int64, marks []mark) (times [clr.MarkTypes]int64) {
 	for t := range times {
 		times[t] = -1
@@ -40,8 +41,8 @@ func markTimes(start int64, marks []mark) (times [clr.MarkTypes]int64) {
 	return times
 }
 
-// TestMarkTimes holds how long the heaps marked against the events themselves, in all recordings. The
-// runtime reports dependent handles twice: before what is newly finalizable, and after it.
+// TestMarkTimes compares the mark times of the heaps with the events themselves, in all recordings.
+// The runtime reports dependent handles twice: before and after newly finalizable objects.
 func TestMarkTimes(t *testing.T) {
 	compared, twice := 0, 0
 	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {

@@ -2,25 +2,24 @@ package gclog
 
 import "slices"
 
-// Missing counts records that could not be passed on, and says of which collections they
-// were. The zero value is empty.
+// Missing counts records that could not be passed on, and keeps the numbers of their collections.
+// The zero value is empty.
 type Missing struct {
 	Records    uint64 // of all kinds
-	LostEvents uint64 // that gaps among them told of
+	LostEvents uint64 // reported by gaps among those records
 	runs       [MissingGaps + 1]run
-	n          int // of the runs; they are in ascending order, with other numbers between them
+	n          int // number of runs; they are in ascending order and not adjacent
 }
 
-// MissingGaps is how many gaps a Missing comes to at most. Numbers are missing in one run,
-// but for that of a background collection, whose record comes late, and those of which
-// other gaps tell.
+// MissingGaps is the maximum number of gaps that a Missing yields. Missing numbers usually form one
+// run; exceptions are a background collection, whose record comes late, and numbers reported by
+// other gaps.
 const MissingGaps = 4
 
-// A run is numbers without one missing between them.
+// A run is a range of consecutive numbers.
 type run struct{ from, to uint32 }
 
-// Add counts a record. number is that of the collection whose record it is, 0 if it is
-// none.
+// Add counts a record. number is that of its collection, 0 if it has none.
 func (m *Missing) Add(number uint32) {
 	m.Records++
 	if number > 0 {
@@ -28,7 +27,7 @@ func (m *Missing) Add(number uint32) {
 	}
 }
 
-// AddGap takes over what a gap tells that cannot be passed on.
+// AddGap adds the contents of a gap that cannot be passed on.
 func (m *Missing) AddGap(g *Gap) {
 	m.Records += g.Records
 	m.LostEvents += g.LostEvents
@@ -37,8 +36,8 @@ func (m *Missing) AddGap(g *Gap) {
 	}
 }
 
-// name adds numbers. Where they would make too many runs, the two with the fewest numbers
-// between them become one: to name more than are missing is better than less.
+// name adds numbers. If that would make too many runs, the two runs with the fewest numbers between
+// them are merged: naming too many collections as missing is better than naming too few.
 func (m *Missing) name(r run) {
 	m.insert(r)
 	if m.n <= MissingGaps {
@@ -54,7 +53,7 @@ func (m *Missing) name(r run) {
 	m.insert(run{m.runs[at].from, m.runs[at+1].to})
 }
 
-// insert makes one run of a new one and those that it touches.
+// insert adds a run, merged with those that it touches.
 func (m *Missing) insert(r run) {
 	from := 0
 	for from < m.n && uint64(m.runs[from].to)+1 < uint64(r.from) {
@@ -68,13 +67,13 @@ func (m *Missing) insert(r run) {
 	m.n = len(slices.Replace(m.runs[:m.n], from, to, r))
 }
 
-// Names reports whether one of the gaps names all collections of g.
+// Names reports whether one of the runs contains all collections of g.
 func (m *Missing) Names(g *Gap) bool {
 	return slices.ContainsFunc(m.runs[:m.n], func(r run) bool { return r.from <= g.From && g.To <= r.to })
 }
 
-// Gaps calls f with the gaps that it comes to, made of g, at least one if there is
-// anything. No number is in two of them. The first has the records and events of all.
+// Gaps calls f with each gap, made from g; at least one if anything is missing. No number is in two
+// of them. The first has the total number of records and events.
 func (m *Missing) Gaps(g Gap, f func(*Gap)) {
 	g.Records, g.LostEvents = m.Records, m.LostEvents
 	for _, r := range m.runs[:m.n] {

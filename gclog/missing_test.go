@@ -41,8 +41,8 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestMissingGaps: what other gaps name is taken over, in whatever order, and never what no gap
-// can name.
+// TestMissingGaps: numbers named by other gaps are taken over, in any order, but never numbers that
+// no gap can name.
 func TestMissingGaps(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {
@@ -60,14 +60,14 @@ func TestMissingGaps(t *testing.T) {
 	}
 }
 
-// TestMissingRandom: whatever is missing, in whatever order, each number is in one gap, and
-// no other one unless there were too many runs at a time.
+// TestMissingRandom: whatever is missing, in any order, each number is in exactly one gap, and no
+// other number is unless there were too many runs at a time.
 func TestMissingRandom(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
 		var m Missing
 		var numbers []uint32
-		runs := 0 // at most at a time
+		runs := 0 // the maximum at a time
 		for range 1 + random.IntN(30) {
 			n := 1 + random.Uint32N(uint32(2+random.IntN(40)))
 			m.Add(n)
@@ -104,7 +104,7 @@ func TestMissingRandom(t *testing.T) {
 	}
 }
 
-// TestMissingGap: what a gap tells that cannot be passed on is told too.
+// TestMissingGap: the contents of a gap that cannot be passed on are reported too.
 func TestMissingGap(t *testing.T) {
 	var m Missing
 	m.Add(5)

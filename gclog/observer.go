@@ -2,59 +2,58 @@ package gclog
 
 import "github.com/gclog/gclog/parse/clr"
 
-// An Observer is told what the Reducer finds, in time order. What it is given is
-// valid during the call only.
+// An Observer receives what the Reducer emits, in time order. Arguments are valid during the call
+// only.
 //
-// A Pause is told when it ends. The record of a blocking collection follows its
-// last Pause; that of a background collection comes when the runtime has told
-// its sizes, long after its pauses. A phase that begins or ends while the
-// program stands is told after that pause.
+// A Pause is emitted when it ends. The record of a blocking collection follows its last Pause; that
+// of a background collection comes when the runtime has reported its sizes, long after its pauses.
+// A phase that starts or ends while the program is paused is emitted after that pause.
 type Observer interface {
-	Pause(*Pause)  // the program stood for a garbage collection's sake, and runs again
-	Phase(*Phase)  // a concurrent phase of a background collection began or ended
-	GC(*GCDetails) // a collection's record is final: complete, or given up and marked so
+	Pause(*Pause)  // the program was paused for garbage collection, and has resumed
+	Phase(*Phase)  // a concurrent phase of a background collection started or ended
+	GC(*GCDetails) // a collection's record is final: complete, or given up and marked as such
 	Gap(*Gap)      // events were lost, or numbers of collections are missing
 }
 
-// A SuspensionObserver is an Observer that wants to know every time that the runtime
-// stopped the program, for whatever reason.
+// A SuspensionObserver is an Observer that also receives every suspension of the program by the
+// runtime, whatever the reason.
 type SuspensionObserver interface {
 	Observer
-	Suspension(*Suspension) // has ended; the pauses in it have been told
+	Suspension(*Suspension) // has ended; its pauses have already been emitted
 }
 
-// An EventObserver is an Observer that wants to see the events too, each with the
-// collection that it belongs to, nil if it belongs to none. GCStart, GCEnd and
-// GCGlobalHeapHistory are shown when the Reducer has taken them: d is what they began or
-// told of. All others come before: what they complete has not been told yet.
+// An EventObserver is an Observer that also receives the events, each with the collection that it
+// belongs to, nil if there is none. GCStart, GCEnd and GCGlobalHeapHistory are passed on after the
+// Reducer has handled them: d is the collection that they started or reported on. All other events
+// are passed on before: the record that they complete has not been emitted yet.
 //
-// The event is valid during the call. d is so until its record has been told, and its
-// UserData is the observer's.
+// The event is valid during the call. d is valid until its record has been emitted; its UserData
+// belongs to the observer.
 type EventObserver interface {
 	Observer
 	Event(at Stamp, e clr.Event, d *GCDetails)
 }
 
-// A Suspension is one time that the runtime stopped all threads of the program, from
-// the request until they run again [R 9, 8, 7, 3].
+// A Suspension is one interval during which the runtime suspended all threads of the program, from
+// the request until the threads have resumed [R 9, 8, 7, 3].
 type Suspension struct {
 	Reason   clr.SuspendReason
 	Start    int64
 	Duration int64
-	Suspend  int64  // of Duration, until all threads stood; Untold if that was lost
+	Suspend  int64  // of Duration: time to suspend all threads; Untold if that was lost
 	Ticks    int64  // Start in ticks of the stream's clock
-	Thread   uint64 // that stopped the others
+	Thread   uint64 // that suspended the others
 }
 
-// PauseKind is what the program stood for.
+// PauseKind is what the program was paused for.
 type PauseKind uint8
 
 // The kinds of pauses. The last four belong to no collection.
 const (
 	PauseBlocking    PauseKind = iota // a whole blocking collection
-	PauseInitial                      // begin of a background collection
+	PauseInitial                      // start of a background collection
 	PauseFinal                        // end of its concurrent mark phase
-	PauseNoGCRegion                   // GC.TryStartNoGCRegion and what belongs to it
+	PauseNoGCRegion                   // GC.TryStartNoGCRegion and related calls
 	PauseHeapCount                    // DATAS changed the number of heaps
 	PauseMemoryLimit                  // GC.RefreshMemoryLimit
 	PauseUnknown                      //
@@ -64,16 +63,16 @@ var pauseNames = [...]string{"blocking", "initial", "final", "no-gc-region", "he
 
 func (k PauseKind) String() string { return pauseNames[k] }
 
-// A Pause is one time that the program stood for a garbage collection's sake:
-// a suspension of the runtime with reason 1 or 6, or a collection's part of it.
-// All pauses of a stream add up to its suspensions.
+// A Pause is one interval during which the program was paused for garbage collection: a suspension
+// by the runtime with reason 1 or 6, or a collection's part of it. All pauses of a stream add up to
+// its suspensions.
 type Pause struct {
 	PausePart
 	Ticks  int64      // Start in ticks of the stream's clock
-	Thread uint64     // that stopped the others
-	GC     *GCDetails // nil: a pause without a collection. Of a background collection what is known so far
-	// UsedNumber is the number of a collection that a pause without one used up: the
-	// program's counters count it for all generations. 0: none.
+	Thread uint64     // that suspended the others
+	GC     *GCDetails // nil: a pause without a collection. For a background collection: what is known so far
+	// UsedNumber is the collection number that a pause without a collection used up: the program's
+	// own counters count it for all generations. 0: none.
 	UsedNumber uint32
 }
 
@@ -94,46 +93,46 @@ func (k PhaseKind) String() string { return phaseNames[k] }
 type Phase struct {
 	Kind  PhaseKind
 	End   bool
-	Start int64      // when the phase began
-	Time  int64      // now: of the start or the end
+	Start int64      // when the phase started
+	Time  int64      // when this start or end happened
 	GC    *GCDetails // what is known so far
 }
 
 // GapReason is why something is missing.
 type GapReason uint8
 
-// The reasons.
+// The reasons of gaps.
 const (
 	GapLostEvents GapReason = iota // the runtime dropped events
-	GapMissedGCs                   // numbers of collections were skipped without a cause
-	GapReattached                  // a new session began
+	GapMissedGCs                   // collection numbers were skipped without a known cause
+	GapReattached                  // a new session started
 	GapQueueFull                   // the outputs were too slow: records were dropped
 	GapUnwritten                   // the output failed: records were dropped
-	GapInternal                    // a defect of gclog: what it was given since is not known
-	GapStopped                     // the session was ended before everything could be read or written
+	GapInternal                    // a defect in gclog: everything passed to it since then is unknown
+	GapStopped                     // the session was stopped before everything could be read or written
 )
 
 var gapNames = [...]string{"lost-events", "missed-gcs", "reattached", "queue-full", "unwritten", "internal-error", "stopped"}
 
 func (r GapReason) String() string { return gapNames[r] }
 
-// A Gap says that the log is not whole here.
+// A Gap marks a place where the log is incomplete.
 type Gap struct {
 	Reason     GapReason
 	Time       int64 // when it was noticed
 	Ticks      int64
-	Since      int64  // what is missing was after this; 0: not known but for lost events
+	Since      int64  // the missing data is from after this; 0: unknown, except for lost events
 	LostEvents uint64 // 0: unknown
-	Thread     uint64 // lost events: that wrote them; 0: several
-	// From and To are the numbers of the collections that are missing; with lost
-	// events those that were open, with the reasons from GapQueueFull on the smallest
-	// and the largest whose record was dropped. 0 and 0 if none; From is never above To.
+	Thread     uint64 // lost events: the thread that wrote them; 0: several
+	// From and To are the numbers of the missing collections; for lost events, of those that were
+	// open; for GapQueueFull and later reasons, the smallest and largest whose record was dropped.
+	// Both are 0 if there are none; From is never above To.
 	From, To uint32
-	Records  uint64 // of all kinds, dropped with the reasons from GapQueueFull on
+	Records  uint64 // dropped records of all kinds, for GapQueueFull and later reasons
 }
 
-// Missed is how many collections the numbers in a Gap say were not seen: none where the reason is
-// another one than that, or where it is not known how many.
+// Missed returns how many collections were not seen, according to the numbers in the Gap: 0 if the
+// gap has another reason, or if the number is unknown.
 func (g *Gap) Missed() uint64 {
 	if g.Reason != GapMissedGCs && g.Reason != GapReattached || g.From == 0 || g.From > g.To {
 		return 0
@@ -141,8 +140,8 @@ func (g *Gap) Missed() uint64 {
 	return uint64(g.To-g.From) + 1
 }
 
-// NopObserver is an Observer that ignores what it is told. A type that embeds it has the methods
-// that it does not need.
+// NopObserver is an Observer that ignores everything. A type that embeds it need only implement the
+// methods it uses.
 type NopObserver struct{}
 
 // Pause implements Observer.

@@ -9,20 +9,20 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// A defect is why TraceEvent says something else than a record. Those with a number are
-// in the README of the oracle; 9 and 16 are of sums over collections, 13 and 14 of the
-// lists too (compareLists), 15 is of what TraceEvent has nothing of, 17 of its speed.
+// A defect is a reason why TraceEvent disagrees with a record. Those with a number are in the
+// README of the oracle; 9 and 16 concern sums over collections, 13 and 14 also the lists
+// (compareLists), 15 data that TraceEvent does not have, 17 its speed.
 type defect struct {
 	what    string
 	members []string // with or without [element]
-	always  bool     // they differ wherever it affects a collection
+	always  bool     // the two differ wherever it affects a collection
 	// affects reports whether the defect explains a difference in this collection.
 	affects func(r *evidence, p *pair) bool
-	// wrong says what shows that the record is wrong all the same, "" if nothing does.
+	// wrong returns evidence that the record is wrong nevertheless, or "".
 	wrong func(r *evidence, p *pair) string
 }
 
-// expect is "" if got is want.
+// expect returns "" if got equals want.
 func expect[T comparable](what string, got, want T) string {
 	if got == want {
 		return ""
@@ -50,7 +50,7 @@ func bytesOf(mb *float64) int64 { return nanoseconds(mb) }
 
 func ofBackground(r *evidence, p *pair) bool { return p.d.Kind == gclog.KindBackground }
 
-// inside is the collection in the first suspension of a background one.
+// inside returns the collection in the first suspension of a background one.
 func inside(r *evidence, p *pair) *gclog.GCDetails {
 	if b := p.behind; p.d.Kind == gclog.KindBackground && b != nil && b.InsideBGCStart {
 		return b
@@ -58,22 +58,22 @@ func inside(r *evidence, p *pair) *gclog.GCDetails {
 	return nil
 }
 
-// overwritten is a foreground collection that has ended and is being restarted when a
-// background one of workstation GC tells its histories.
+// overwritten reports whether d is a foreground collection that has ended and is restarting when a
+// background one of workstation GC reports its histories.
 func overwritten(r *evidence, d *gclog.GCDetails) bool {
 	return !r.server && d.Kind == gclog.KindForeground && slices.ContainsFunc(r.told.histories, func(h heapHistories) bool {
 		return h.concurrent() && h.at > d.End && h.at < d.PauseStart()+d.Pause()
 	})
 }
 
-// overwriting is that background collection.
+// overwriting reports whether d is such a background collection.
 func overwriting(r *evidence, d *gclog.GCDetails) bool {
 	return d.Kind == gclog.KindBackground && slices.ContainsFunc(r.o.gcs, func(f *gclog.GCDetails) bool {
 		return f.Start > d.Start && f.Start < d.End && overwritten(r, f)
 	})
 }
 
-// marksAgain reports whether a heap marked from a kind of root more than once.
+// marksAgain reports whether a heap marked from one kind of root more than once.
 func marksAgain(r *evidence, p *pair) bool {
 	seen := map[[2]uint32]bool{}
 	return slices.ContainsFunc(r.told.marks, func(m mark) bool {
@@ -84,7 +84,7 @@ func marksAgain(r *evidence, p *pair) bool {
 	})
 }
 
-// summed reports whether what a record has of the histories of the heaps is what they say.
+// summed checks that a record's values from the heap histories match those histories.
 func summed(r *evidence, p *pair) string {
 	d, told := p.d, r.historiesOf(p.d)
 	problem := all(expect("histories", len(told.heaps), int(told.global.Heaps)), expect("heaps", d.HeapCount(), len(told.heaps)), expect("known", d.HasHistory && d.HasGlobal, true),
@@ -109,8 +109,8 @@ func summed(r *evidence, p *pair) string {
 		expect("generation", told.global.CondemnedGeneration, uint32(d.Generation)), timed(d, &told.global), peak(r, p))
 }
 
-// budgets are what a generation may get until its next collection, and the sum of what each
-// heap asked for, which TraceEvent takes for it.
+// budgets returns the budget that a generation was given until its next collection, and the sum of
+// what each heap requested, which TraceEvent mistakes for it.
 func (h *heapHistories) budgets(d *gclog.GCDetails, g int) (set, asked uint64) {
 	for i := range h.heaps {
 		asked += h.heaps[i].Generation[g].Budget
@@ -156,8 +156,8 @@ func summedGeneration(d *gclog.GCDetails, told *heapHistories, g int) string {
 		expect("objects before", x.ObjectsBefore, uint64(max(0, objectsBefore))), expect("objects after", x.ObjectsAfter, uint64(max(0, objectsAfter))))
 }
 
-// timed reports whether the times of a record are those that the runtime told of the parts
-// that its kind of collection has.
+// timed checks that the durations in a record are those that the runtime reported for the parts
+// that a collection of its kind has.
 func timed(d *gclog.GCDetails, told *clr.GCGlobalHeapHistory) string {
 	count := told.TimeCount
 	switch {
@@ -173,8 +173,8 @@ func timed(d *gclog.GCDetails, told *clr.GCGlobalHeapHistory) string {
 	return problem
 }
 
-// spanned reports whether the time that a record has run since the last one, and the time
-// that its share of the pause refers to, are those between the events.
+// spanned checks that a record's running time since the previous collection, and the time that its
+// pause percentage relates to, match the times of the events.
 func spanned(r *evidence, p *pair) string {
 	d := p.d
 	own, last := r.sizesOf(d)
@@ -198,7 +198,7 @@ func spanned(r *evidence, p *pair) string {
 	return all(problem, expect("window", d.Window, want))
 }
 
-// peak is the largest size of the heap while the collection lasted.
+// peak checks the largest size of the heap during the collection.
 func peak(r *evidence, p *pair) string {
 	want := p.d.SizeBefore()
 	for _, o := range r.o.gcs {
@@ -224,8 +224,8 @@ var (
 	ofAllocated = []string{"UserAllocated", "AllocedSinceLastGCMB", "AllocRateMBSec"}
 )
 
-// behindMissed reports whether collections right before this one were not seen. Numbers that
-// were used up for nothing are none.
+// behindMissed reports whether the collections immediately before this one were not seen. Numbers
+// used up without a collection do not count.
 func behindMissed(p *pair) bool {
 	return !p.d.HasSinceLast && p.before != nil && p.d.Number > p.before.Number+1
 }
@@ -264,7 +264,7 @@ var defects = []defect{
 		always:  true,
 		affects: func(r *evidence, p *pair) bool { return p.d.InsideBGCStart },
 		wrong: func(r *evidence, p *pair) string {
-			// Their parts are the suspension: it ends where TraceEvent has the end of this one.
+			// Their parts make up the suspension: it ends where TraceEvent has the end of this one.
 			b := p.before
 			initial := &b.Pauses[0]
 			end := nanoseconds(p.w.PauseStartRelativeMSec) + nanoseconds(p.w.PauseDurationMSec)
@@ -342,7 +342,7 @@ var defects = []defect{
 		what:    "7: where ticks stand for what was allocated of pinned objects, they are those of large ones",
 		members: []string{"UserAllocated[poh]"},
 		affects: func(r *evidence, p *pair) bool {
-			// Both sides agree on the ticks themselves.
+			// Both sides agree on the tick events themselves.
 			large := bytesOf(p.w.AllocTicksMB[clr.AllocationLarge])
 			return p.d.HasTicks && large != 0 && bytesOf(p.w.UserAllocated[gclog.POH]) == large && bytesOf(p.w.UserAllocated[gclog.LOH]) == large
 		},
@@ -527,7 +527,7 @@ var defects = []defect{
 			return p.d.Global.TimeCount == clr.Times && int64(p.d.Global.Times[clr.TimeCompact])*1000 > p.d.Duration()
 		},
 		wrong: func(r *evidence, p *pair) string {
-			// In microseconds of the clock that counts from the start of the machine.
+			// In microseconds of the clock that starts with the machine.
 			at := int64(p.d.Global.Times[clr.TimeCompact]) * 1000
 			if p.d.StartTicks > at+int64(1e9) || at > p.d.StartTicks+p.d.Duration() {
 				return fmt.Sprintf("%d is no time during a collection at %d", at, p.d.StartTicks)
@@ -557,7 +557,7 @@ var defects = []defect{
 		members: []string{"MarkPromoted"},
 		affects: marksAgain,
 		wrong: func(r *evidence, p *pair) string {
-			// The events of all collections together have what their records have.
+			// Summed over all collections, the events match the records.
 			var events, records uint64
 			for _, m := range r.told.marks {
 				events += m.Promoted
@@ -593,9 +593,9 @@ var defects = []defect{
 	},
 }
 
-// revisits are what the events of a collection come to: as they are, and with one of those
-// of large objects at most that follow each other on a thread. That is the last, and none if
-// they do not come after one of small objects of the same phase.
+// revisits returns the sums of a collection's revisit events: unmodified, and with only the last of
+// consecutive large-object events on a thread, and none if they do not come after a small-object
+// event of the same phase.
 func revisits(r *evidence, d *gclog.GCDetails) (sums, own [2][2]gclog.Revisit) {
 	count := func(of *[2][2]gclog.Revisit, paused, large int, e *revisit) {
 		of[paused][large].Pages += e.Pages
@@ -634,8 +634,8 @@ func revisits(r *evidence, d *gclog.GCDetails) (sums, own [2][2]gclog.Revisit) {
 	return sums, own
 }
 
-// covers reports whether the one pause of a blocking collection is all of a suspension, and
-// all that it lasted.
+// covers checks that the single pause of a blocking collection is a whole suspension, and contains
+// the whole collection.
 func covers(r *evidence, d *gclog.GCDetails) string {
 	begin, end := d.PauseStart(), d.PauseStart()+d.Pause()
 	if begin > d.Start || end < d.End {
@@ -660,8 +660,8 @@ func negative(d *gclog.GCDetails) bool {
 	return false
 }
 
-// besideBackground reports whether a background collection is this one, or went on at some
-// time since the one that started before: then that is no measure of what was allocated.
+// besideBackground reports whether this is a background collection, or one was running at some time
+// since the previous collection started: that one is then no measure of what was allocated.
 func besideBackground(r *evidence, p *pair) bool {
 	return slices.ContainsFunc(r.o.gcs, func(b *gclog.GCDetails) bool {
 		return b.Kind == gclog.KindBackground && b.Start <= p.d.Start && (b == p.d || b == p.before || b.End >= p.before.Start)

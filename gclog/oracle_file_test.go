@@ -1,6 +1,6 @@
 package gclog_test
 
-// oracleFile is what TraceEvent made of a recording.
+// oracleFile is TraceEvent's result for a recording.
 type oracleFile struct {
 	Trace     struct{ Exception *string }
 	Processes []*oracleProcess
@@ -11,13 +11,13 @@ type oracleProcess struct {
 	GCs []*oracleGC
 }
 
-// oracleGC is one collection of TraceEvent's, under the names that it uses; nil is what
-// it does not know. Left out, because a record has nothing of the kind: ProcessCpuMSec,
-// GCCpuMSec, PercentTimeInGC and GetTotalGCTime() (samples of ETW), BGCCurrentPhase (of
-// the moment at which it stopped), TotalPinnedPlugSize, TotalUserPinnedPlugSize,
-// GetPinnedObjectSizes() and GetPinnedObjectPercentage() (0 and -1 always: it does not
-// take them from a stream). What HeapStats, GlobalHeapHistory, PerHeapHistories and
-// CondemnedReasonGroups show twice is compared once.
+// oracleGC is one of TraceEvent's collections, with TraceEvent's names; nil is unknown. Left out
+// because a record has no counterpart: ProcessCpuMSec, GCCpuMSec, PercentTimeInGC and
+// GetTotalGCTime() (from ETW samples), BGCCurrentPhase (as of the moment at which it stopped),
+// TotalPinnedPlugSize, TotalUserPinnedPlugSize, GetPinnedObjectSizes() and
+// GetPinnedObjectPercentage() (always 0 and -1: it does not read them from a stream). Values that
+// HeapStats, GlobalHeapHistory, PerHeapHistories and CondemnedReasonGroups repeat are compared
+// once.
 type oracleGC struct {
 	Number                       uint32
 	Type, Reason                 string

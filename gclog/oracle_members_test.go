@@ -11,8 +11,8 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// compare goes through the members of a collection that a record has a counterpart of.
-// An array is compared by element, member[element].
+// compare compares the members of a collection that have a counterpart in a record. Arrays are
+// compared by element, member[element].
 func (c *comparison) compare() {
 	c.identity()
 	c.times()
@@ -26,7 +26,7 @@ func (c *comparison) compare() {
 	c.details()
 }
 
-// same compares what is known of both.
+// same compares values that both sides know.
 func (c *comparison) same(member string, ours, theirs any) {
 	c.members++
 	if a, b := fmt.Sprint(ours), fmt.Sprint(theirs); a != b {
@@ -34,7 +34,7 @@ func (c *comparison) same(member string, ours, theirs any) {
 	}
 }
 
-// whole compares whole numbers, theirs in a unit of scale; nil is unknown.
+// whole compares integers, with theirs in units of scale; nil is unknown.
 func (c *comparison) whole(member string, ours int64, known bool, theirs *float64, scale float64) {
 	a, b := "unknown", "unknown"
 	if known {
@@ -56,7 +56,7 @@ func (c *comparison) size(member string, ours uint64, known bool, theirs *float6
 	c.whole(member, int64(ours), known, theirs, 1e6)
 }
 
-// ratio compares what is computed from both, within the rounding of that.
+// ratio compares values computed from other numbers on both sides, within rounding error.
 func (c *comparison) ratio(member string, ours float64, known bool, theirs *float64) {
 	c.members++
 	switch {
@@ -191,14 +191,14 @@ func (c *comparison) global() {
 	if r := c.w.GlobalCondemnedReasons; r != nil {
 		c.same("GlobalCondemnedReasons", []uint32{uint32(g.CondemnedGenerations), uint32(g.Condemned)}, []uint32{r.EncodedReasons.Reasons, r.EncodedReasons.ReasonsEx})
 	}
-	var times []int32 // TraceEvent takes them for signed
+	var times []int32 // TraceEvent reads them as signed
 	for _, v := range g.Times[:g.TimeCount] {
 		times = append(times, int32(v))
 	}
 	same("Times", times, w.Times)
 }
 
-// mechanism is the index of the reason that TraceEvent shows, 1024 for none.
+// mechanism returns the index of the reason that TraceEvent shows, 1024 for none.
 func mechanism(m clr.HeapMechanism) int {
 	if !m.Done() {
 		return 1024
@@ -239,7 +239,7 @@ func (c *comparison) perHeap() {
 	}
 }
 
-// histories are those of the heaps of a record, by number.
+// histories returns the heap histories of a record, by heap number.
 func histories(d *gclog.GCDetails) (list []*clr.GCPerHeapHistory) {
 	for n := range uint32(len(d.Heaps)) {
 		for i := range d.Heaps {
@@ -265,8 +265,8 @@ func oracleGenerationOf(g *clr.HeapGeneration) oracleGeneration {
 	return w
 }
 
-// reasonNames are TraceEvent's for the conditions. It shows that a collection was
-// induced only where that alone chose the generation.
+// reasonNames are TraceEvent's names for the conditions. It shows that a collection was induced
+// only if that alone determined the generation.
 var reasonNames = map[clr.Condemned]string{
 	clr.CondemnedExpandHeap: "Expand_Heap", clr.CondemnedLowEphemeral: "Low_Ephemeral", clr.CondemnedLowCardTable: "Internal_Tuning",
 	clr.CondemnedFragmentedEphemeral: "Fragmented_Ephemeral", clr.CondemnedFragmentedGen2: "Fragmented_Gen2",
@@ -302,7 +302,7 @@ func (c *comparison) condemned() {
 		ours["Induced"] = 1
 	}
 	for bit, name := range reasonNames {
-		if conditions&own&bit != 0 { // TraceEvent leaves out what was decided for all heaps
+		if conditions&own&bit != 0 { // TraceEvent leaves out decisions made for all heaps
 			ours[name] = 1
 		}
 	}
@@ -352,10 +352,10 @@ func (c *comparison) allocated() {
 		c.size("UserAllocated["+gclog.GenerationName(g)+"]", d.Generations[g].Allocated, d.HasAllocated, v)
 	}
 	c.size("AllocedSinceLastGCMB", d.Allocated(), d.HasAllocated, w.AllocedSinceLastGCMB)
-	// Theirs divides by a time that need not be that in which this was allocated; ours is
-	// held by TestAllocationRate.
+	// Theirs divides by a time that need not be the one in which this was allocated; ours is tested
+	// by TestAllocationRate.
 	c.ratio("AllocRateMBSec", float64(d.Allocated())*1e3/float64(max(1, d.SinceLast)), d.HasAllocated && d.HasSinceLast, w.AllocRateMBSec)
-	for k, v := range w.AllocTicksMB { // 0 where there are no ticks
+	for k, v := range w.AllocTicksMB { // 0 without ticks
 		c.size("AllocedSinceLastGCBasedOnAllocTickMB["+clr.AllocationKind(k).String()+"]", d.TickAllocated[k], true, v)
 	}
 }

@@ -17,12 +17,11 @@ import (
 	"github.com/gclog/gclog/internal/shared"
 )
 
-// TestOracle holds every record of every recording against what TraceEvent, the library
-// behind PerfView, makes of the same collection. Both must say the same, but where one
-// of the defects explains why they do not, and something else shows that the record is
-// right.
+// TestOracle compares every record of every recording with what TraceEvent, the library behind
+// PerfView, makes of the same collection. Both must agree, unless one of the defects explains why
+// they do not, and other evidence shows that the record is right.
 func TestOracle(t *testing.T) {
-	used := make([]map[string]int, len(defects)) // how many collections each explains, by member
+	used := make([]map[string]int, len(defects)) // how many collections each defect explains, by member
 	for i := range used {
 		used[i] = map[string]int{}
 	}
@@ -42,7 +41,7 @@ func TestOracle(t *testing.T) {
 	for i, x := range defects {
 		t.Logf("%5d collections: %s", used[i][""], x.what)
 		for _, member := range append([]string{""}, x.members...) {
-			if used[i][member] == 0 && compared == known { // not where -run chose some
+			if used[i][member] == 0 && compared == known { // not if -run selected only some
 				t.Errorf("nothing shows this defect: %s: %s", x.what, member)
 			}
 		}
@@ -61,9 +60,9 @@ func readOracle(t *testing.T, name string) *oracleFile {
 	return f
 }
 
-// originals are the recordings, by process, that those were made from which TraceEvent
-// does not read, reads in part, or takes for events of version 0: their collections are
-// held against what it makes of the originals.
+// originals maps recordings, by process, to those that they were made from. TraceEvent cannot read
+// the derived ones, reads them in part, or takes them for events of version 0: their collections
+// are compared with its result for the originals.
 var originals = map[string]map[int64]string{
 	"v6-net8-datas-alien": {27875: "net8-datas-churn"},
 	"v6-net8-wks-cut":     {27622: "net8-wks-churn"},
@@ -107,9 +106,9 @@ func (x *reduction) ofProcess(pid int64) *recorder {
 	return nil
 }
 
-// compareLists: a collection that TraceEvent knows has a record, and the other way
-// round, but where TraceEvent stops at the end of the stream (13) and where the session
-// began while a background collection was under way (14).
+// compareLists checks that each collection TraceEvent knows has a record, and vice versa, except
+// where TraceEvent stops at the end of the stream (13) and where the session started during a
+// background collection (14).
 func compareLists(t *testing.T, x *reduction, file *oracleFile, name string) {
 	cut := file.Trace.Exception != nil
 	for _, o := range x.recorders {
@@ -157,7 +156,7 @@ func newEvidence(name string, o *recorder, told *told, cut bool) *evidence {
 	return r
 }
 
-// neighbours are the records before and after d in the order of their starts.
+// neighbours returns the records before and after d in the order of their starts.
 func (r *evidence) neighbours(d *gclog.GCDetails) (before, behind *gclog.GCDetails) {
 	i := slices.Index(r.byStart, d)
 	if i > 0 {
@@ -169,7 +168,7 @@ func (r *evidence) neighbours(d *gclog.GCDetails) (before, behind *gclog.GCDetai
 	return before, behind
 }
 
-// A comparison goes through the collections of one process.
+// A comparison compares the collections of one process.
 type comparison struct {
 	t       *testing.T
 	r       *evidence
@@ -178,14 +177,14 @@ type comparison struct {
 	pair
 }
 
-// A pair is a record and what TraceEvent makes of the same collection.
+// A pair is a record and TraceEvent's result for the same collection.
 type pair struct {
 	d              *gclog.GCDetails
 	w              *oracleGC
 	before, behind *gclog.GCDetails // in the order of their starts
 	first          *oracleGC        // of the process
-	firstHeaps     int              // number of heaps that TraceEvent knew first
-	explained      map[int]bool     // defects that explain something here
+	firstHeaps     int              // the number of heaps that TraceEvent first saw
+	explained      map[int]bool     // defects that explain a difference here
 }
 
 func (c *comparison) process(w *oracleProcess) {
@@ -223,7 +222,7 @@ func (c *comparison) process(w *oracleProcess) {
 	}
 }
 
-// disagree looks for the defects that explain it.
+// disagree looks for the defects that explain a difference.
 func (c *comparison) disagree(member string, ours, theirs any) {
 	for i := range defects {
 		x := &defects[i]
@@ -246,8 +245,8 @@ func (c *comparison) disagree(member string, ours, theirs any) {
 	c.t.Errorf("#%d %s %s is %v, TraceEvent says %v", c.d.Number, c.d.AppendName(nil), member, ours, theirs)
 }
 
-// dynamic compares the events of dynamic adaptation: TraceEvent keeps them as bytes with
-// the collection of the moment, a record has those that carry its number.
+// dynamic compares the events of dynamic adaptation: TraceEvent keeps them as bytes with the
+// collection of the moment, a record has those that contain its number.
 func (c *comparison) dynamic() (compared int) {
 	for _, e := range c.w.DynamicEvents {
 		b, err := hex.DecodeString(e.Payload)
@@ -278,8 +277,8 @@ func (c *comparison) dynamic() (compared int) {
 		case "HeapCountSample":
 			has, event = x.HasSample8, x.Sample8
 		}
-		// The fields follow each other as in the event; its version is where the structs
-		// have the number of the runtime.
+		// The fields are in the order of the event, with its version where the structs have the
+		// number of the runtime.
 		got, err := binary.Append(nil, binary.LittleEndian, event)
 		if err != nil || !has || !bytes.Equal(got[2:], b[2:]) {
 			c.t.Errorf("event %s of #%d: %v %x, TraceEvent has %x: %v", e.Name, number, has, got, b, err)

@@ -10,15 +10,15 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// told is what the events of a process say, read without the Reducer. Lists of times are
-// in order.
+// told is what the events of a process contain, read without the Reducer. Lists of times are in
+// order.
 type told struct {
 	marks     []mark
 	revisits  []revisit
 	histories []heapHistories
 	sizes     []int64 // GCHeapStats
-	suspends  []int64 // begins of suspensions
-	restarts  []int64 // their ends
+	suspends  []int64 // starts of suspensions
+	restarts  []int64 // ends of suspensions
 }
 
 type mark struct {
@@ -32,12 +32,12 @@ type revisit struct {
 	clr.BGCRevisit
 }
 
-// heapHistories are what the heaps say of a collection.
+// heapHistories are the heap histories of one collection.
 type heapHistories struct {
 	at     int64
 	thread uint64
 	global clr.GCGlobalHeapHistory
-	heaps  []clr.GCPerHeapHistory // in the order of their numbers
+	heaps  []clr.GCPerHeapHistory // in the order of heap numbers
 }
 
 func (h *heapHistories) concurrent() bool { return h.global.Mechanisms&clr.MechanismConcurrent != 0 }
@@ -61,7 +61,7 @@ func readTold(t *testing.T, stream []byte) map[int64]*told {
 	return processes
 }
 
-// decodeAll goes through the events of a stream that are wanted.
+// decodeAll decodes the wanted events of a stream.
 func decodeAll(t *testing.T, stream []byte, wanted func(*parse.Metadata) bool, add func(*parse.Event, clr.Event)) {
 	r := parse.NewReader(bytes.NewReader(stream), func(m *parse.Metadata) parse.Want { return parse.Want{Deliver: wanted(m)} })
 	var d *clr.Decoder
@@ -106,8 +106,8 @@ func (p *told) add(e *parse.Event, typed clr.Event) {
 	}
 }
 
-// historiesOf are those of a collection: of a background one the concurrent ones before
-// the next such one starts, of another one those of its generation before it ends.
+// historiesOf returns those of a collection: for a background one the concurrent ones before the
+// next background one starts, otherwise those of its generation before it ends.
 func (r *evidence) historiesOf(d *gclog.GCDetails) *heapHistories {
 	background := d.Kind == gclog.KindBackground
 	for i := range r.told.histories {
@@ -122,8 +122,8 @@ func (r *evidence) historiesOf(d *gclog.GCDetails) *heapHistories {
 	return &heapHistories{}
 }
 
-// sizesOf is when the sizes of a collection were told, and those of the one before; 0 if
-// they were not.
+// sizesOf returns when the sizes of a collection, and those of the previous one, were reported; 0
+// if they were not.
 func (r *evidence) sizesOf(d *gclog.GCDetails) (own, before int64) {
 	i, _ := slices.BinarySearch(r.told.sizes, d.End)
 	if i > 0 {

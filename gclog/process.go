@@ -7,17 +7,17 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// Known is a fact that may be unknown.
+// Known is a boolean that may be unknown.
 type Known uint8
 
-// A fact is unknown, or known to be false or true.
+// The values of Known.
 const (
 	Unknown Known = iota
 	No
 	Yes
 )
 
-// KnownBool makes a known fact of b.
+// KnownBool returns b as a Known.
 func KnownBool(b bool) Known {
 	if b {
 		return Yes
@@ -27,17 +27,16 @@ func KnownBool(b bool) Known {
 
 func (k Known) String() string { return [...]string{"unknown", "no", "yes"}[k] }
 
-// Flavors of the runtime.
+// The flavors of the runtime.
 const (
 	FlavorCoreCLR   = "CoreCLR"
 	FlavorNativeAOT = "NativeAOT"
 )
 
-// A Process is what is known about a process with a .NET runtime. What a stream
-// tells by itself is filled in by Processes; a live session knows more. Empty and
-// zero values are unknown.
+// A Process is what is known about a process with a .NET runtime. Processes fills in what the
+// stream itself contains; a live session knows more. Empty and zero values are unknown.
 type Process struct {
-	ID             int64 // as the host sees it; in a recording as the process itself does
+	ID             int64 // as the host sees it; in a recording, as the process sees itself
 	Name           string
 	CommandLine    string
 	EntryAssembly  string
@@ -49,35 +48,35 @@ type Process struct {
 	Architecture   string
 	Cookie         string // GUID of the runtime instance: never used twice
 	Started        time.Time
-	StartKey       uint64 // start of the process in the kernel's own unit: with ID an identity on this host
+	StartKey       uint64 // process start time in the kernel's own unit: with ID it identifies the process on this host
 	Executable     string
 	User           string
-	Host           string // that it runs on
+	Host           string // host that it runs on
 	ContainerID    string
 	ContainerName  string
-	Namespace      string            // of Kubernetes
-	Pod            string            // its name
-	PodUID         string            // what tells it from others of its name
-	Labels         map[string]string // that the user gave
+	Namespace      string            // Kubernetes namespace
+	Pod            string            // Kubernetes pod name
+	PodUID         string            // distinguishes pods of the same name
+	Labels         map[string]string // set by the user
 
 	Server     Known // server GC
 	Concurrent Known // background collections are allowed
 	HeapCount  int
-	Processors int    // that the runtime knows of
-	GCLibrary  string // file name of a standalone GC, "" for the runtime's own
+	Processors int    // that the runtime sees
+	GCLibrary  string // file name of a standalone GC, "" for the built-in one
 
-	// Limits, from GCSettingsRundown (.NET 9 and up at attach).
+	// Limits from GCSettingsRundown (sent at attach, .NET 9 and later).
 	Limits    clr.GCSettings
 	HasLimits bool
 
-	// Sync is the clock: the wall-clock time of the time stamp 0.
+	// Sync is the wall-clock time of time stamp 0.
 	Sync time.Time
-	// UptimeAtSync is the age of the process at Sync; 0 if its start is not known:
-	// then the log's uptime counts from the start of the stream.
+	// UptimeAtSync is the age of the process at Sync; 0 if its start is unknown: the log's uptime
+	// then counts from the start of the stream.
 	UptimeAtSync time.Duration
 }
 
-// Learn takes what other knows of the runtime and its GC. What identifies the process stays.
+// Learn copies what other knows about the runtime and its GC. The process's identity is unchanged.
 func (p *Process) Learn(other *Process) {
 	text := func(known *string, text string) {
 		if text != "" {
@@ -104,14 +103,14 @@ func (p *Process) Learn(other *Process) {
 	}
 }
 
-// Time is the wall-clock time of a time stamp.
+// Time returns the wall-clock time of a time stamp.
 func (p *Process) Time(at int64) time.Time { return p.Sync.Add(time.Duration(at)) }
 
-// Uptime is the age of the process at a time stamp.
+// Uptime returns the age of the process at a time stamp.
 func (p *Process) Uptime(at int64) time.Duration { return p.UptimeAtSync + time.Duration(at) }
 
-// Processes reduces a whole stream, which may hold events of several processes:
-// one Reducer for each.
+// Processes reduces a whole stream, which may contain events of several processes, with one Reducer
+// for each.
 type Processes struct {
 	observe func(*Process) Observer
 	trace   *parse.Trace
@@ -123,7 +122,7 @@ type Processes struct {
 	errors  int64
 	newest  int64
 
-	recorded Process // what gclog wrote into its recording
+	recorded Process // what gclog wrote into its own recording
 }
 
 type processKey struct {
@@ -133,30 +132,30 @@ type processKey struct {
 
 type process struct {
 	facts   *Process
-	reducer *Reducer // nil: nobody observes it
+	reducer *Reducer // nil: no observer
 }
 
-// NewProcesses returns a Processes that asks observe for an Observer of each
-// process whose first event comes; nil ignores the process. The *Process stays
-// valid, and its facts grow as the stream tells them.
+// NewProcesses returns a Processes that calls observe to get an Observer for each process at its
+// first event; if observe returns nil, the process is ignored. The *Process stays valid, and is
+// filled in as the stream reports more.
 func NewProcesses(observe func(*Process) Observer) *Processes {
 	return &Processes{observe: observe, byKey: map[processKey]*process{}}
 }
 
-// maxProcesses is how many processes a stream may have.
+// maxProcesses limits the number of processes in a stream.
 const maxProcesses = 1 << 14
 
-// Begin tells what the head of the stream says. It comes before the first event.
+// Begin passes on the header of the stream. It must be called before the first event.
 func (p *Processes) Begin(t *parse.Trace) {
 	p.trace = t
 	p.decoder = clr.NewDecoder(t.PointerSize)
 }
 
-// Decoder is the decoder of the stream, to register decoders of dynamic events.
-// It is nil before Begin.
+// Decoder returns the decoder of the stream, for registering decoders of dynamic events. It is nil
+// before Begin.
 func (p *Processes) Decoder() *clr.Decoder { return p.decoder }
 
-// Event takes the next event of the stream.
+// Event handles the next event of the stream.
 func (p *Processes) Event(e *parse.Event) {
 	p.newest = max(p.newest, e.Time)
 	typed, err := p.decoder.Decode(e)
@@ -189,7 +188,7 @@ func (p *Processes) Event(e *parse.Event) {
 	case *clr.GCGlobalHeapHistory:
 		x.facts.globalHistory(typed)
 	case *clr.SizeAdaptationSample, *clr.SizeAdaptationTuning, *clr.SizeAdaptationFullGCTuning, *clr.HeapCountSample, *clr.HeapCountTuning:
-		x.facts.Server = Yes // DATAS is one of its modes, and may have one heap
+		x.facts.Server = Yes // DATAS is a mode of server GC, and may use one heap
 	case *clr.GCStart:
 		if typed.Type == clr.TypeBackground && x.facts.Concurrent == Unknown {
 			x.facts.Concurrent = Yes
@@ -200,8 +199,8 @@ func (p *Processes) Event(e *parse.Event) {
 	}
 }
 
-// Loss takes a report of lost events. It concerns the process that it names,
-// without a name all.
+// Loss handles a report of lost events. It applies to the process that it names or, if it names
+// none, to all.
 func (p *Processes) Loss(l *parse.Loss) {
 	p.newest = max(p.newest, l.To)
 	at := Stamp{Time: l.To, Ticks: l.Ticks, Thread: l.Thread}
@@ -212,7 +211,7 @@ func (p *Processes) Loss(l *parse.Loss) {
 	}
 }
 
-// Advance tells the Reducers that nothing happened up to the time now.
+// Advance informs the Reducers that nothing happened up to the time now.
 func (p *Processes) Advance(now int64) {
 	for _, x := range p.list {
 		if x.reducer != nil {
@@ -221,7 +220,7 @@ func (p *Processes) Advance(now int64) {
 	}
 }
 
-// Finish tells what is open as it is: the stream has ended.
+// Finish emits everything that is open in its current state: the stream has ended.
 func (p *Processes) Finish() {
 	for _, x := range p.list {
 		if x.reducer != nil {
@@ -230,10 +229,10 @@ func (p *Processes) Finish() {
 	}
 }
 
-// Newest is the time of the newest event so far.
+// Newest returns the time of the latest event so far.
 func (p *Processes) Newest() int64 { return p.newest }
 
-// DecodeErrors is how many events could not be decoded.
+// DecodeErrors returns the number of events that could not be decoded.
 func (p *Processes) DecodeErrors() int64 { return p.errors }
 
 // List returns the processes in the order of their first events.
@@ -245,7 +244,7 @@ func (p *Processes) List() []*Process {
 	return list
 }
 
-// Reducer returns the Reducer of a process, nil if nobody observes it.
+// Reducer returns the Reducer of a process, or nil if it has no observer.
 func (p *Processes) Reducer(of *Process) *Reducer {
 	for _, x := range p.list {
 		if x.facts == of {
@@ -281,8 +280,8 @@ func (p *Processes) find(key processKey) *process {
 	return x
 }
 
-// recordedProcess keeps what gclog knew when it recorded the process: the event comes before all
-// others, and by itself makes no process.
+// recordedProcess keeps what gclog knew when it recorded the process. The event comes before all
+// others, and does not by itself create a process.
 func (p *Processes) recordedProcess(id int64, e *clr.RecordedProcess) {
 	p.recorded = Process{ID: id, Name: e.Name.String(), RuntimeVersion: e.RuntimeVersion.String(), Flavor: e.Flavor.String()}
 	switch e.GC.String() {
@@ -303,7 +302,7 @@ func (p *Process) runtimeInformation(e *clr.RuntimeInformation) {
 	if p.CommandLine == "" {
 		p.CommandLine = e.CommandLine.String()
 	}
-	// .NET Core 3.1 says 0 whatever its flavour is.
+	// .NET Core 3.1 reports 0 for every flavor.
 	if e.StartupFlags != 0 {
 		p.Server = KnownBool(e.StartupFlags&clr.StartupServerGC != 0)
 		p.Concurrent = KnownBool(e.StartupFlags&clr.StartupConcurrentGC != 0)

@@ -15,8 +15,8 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// TestProcesses: events go to the Reducer of their process, and those that nobody knows or can
-// decode harm nobody.
+// TestProcesses: each event goes to the Reducer of its process, and events that are unknown or
+// cannot be decoded do no harm.
 func TestProcesses(t *testing.T) {
 	var told []*story
 	p := gclog.NewProcesses(func(of *gclog.Process) gclog.Observer {
@@ -80,7 +80,7 @@ func TestProcesses(t *testing.T) {
 			t.Errorf("reducer of process %d: %v", i+1, r)
 		}
 	}
-	// What is lost of no process is lost of all.
+	// A loss that names no process applies to all of them.
 	p.Loss(&parse.Loss{Events: 3, From: 12_000, To: 13_000})
 	if p.Newest() != 13_000 || told[0].gaps[1].LostEvents != 3 || told[1].gaps[1].LostEvents != 3 {
 		t.Errorf("%+v %+v", told[0].gaps, told[1].gaps)
@@ -100,7 +100,8 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-// TestHookAndRecords: whoever sees the events is told the same records as who does not.
+// TestHookAndRecords: an observer that sees the events receives the same records as one that does
+// not.
 func TestHookAndRecords(t *testing.T) {
 	plain := newStory()
 	hooked := &hookedStory{story: newStory()}
@@ -116,7 +117,7 @@ func TestHookAndRecords(t *testing.T) {
 	}
 }
 
-// hookedStory wants the events too.
+// hookedStory also receives the events.
 type hookedStory struct {
 	*story
 	events int
@@ -124,8 +125,8 @@ type hookedStory struct {
 
 func (s *hookedStory) Event(gclog.Stamp, clr.Event, *gclog.GCDetails) { s.events++ }
 
-// TestRecordedStart: of a recording of gclog's own what was known of the process is known again, and
-// its age; that the process started in the future is not.
+// TestRecordedStart: a recording made by gclog restores what was known about the process, and its
+// age, but not a start time in the future.
 func TestRecordedStart(t *testing.T) {
 	sync := time.Date(2026, 1, 31, 14, 3, 0, 0, time.UTC)
 	for _, c := range []struct {
@@ -138,7 +139,7 @@ func TestRecordedStart(t *testing.T) {
 		{1, sync.Add(time.Minute).UnixNano(), "shop", 0},
 		{1, 0, "shop", 0},
 		{1, -5, "shop", 0},
-		{2, sync.Add(-time.Minute).UnixNano(), "", 0}, // it is another process
+		{2, sync.Add(-time.Minute).UnixNano(), "", 0}, // this is another process
 	} {
 		p := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return nil })
 		p.Begin(&parse.Trace{PointerSize: 8, TicksPerSecond: 1e9, SyncTime: sync})
@@ -161,7 +162,7 @@ func TestRecordedStart(t *testing.T) {
 	}
 }
 
-// TestRecordedFlavour: of which kind the GC is, in words; others say nothing.
+// TestRecordedFlavour checks the names of the GC kinds; other names mean unknown.
 func TestRecordedFlavour(t *testing.T) {
 	for said, want := range map[string]gclog.Known{"server": gclog.Yes, "workstation": gclog.No, "": gclog.Unknown, "else": gclog.Unknown} {
 		p := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return nil })
@@ -177,7 +178,7 @@ func TestRecordedFlavour(t *testing.T) {
 	}
 }
 
-// spanTold writes down when it is told what.
+// spanTold records the order of the calls it receives.
 type spanTold struct {
 	gclog.NopObserver
 	told *[]string
@@ -188,7 +189,8 @@ func (s *spanTold) Begin(at int64)      { *s.told = append(*s.told, fmt.Sprint("
 func (s *spanTold) GC(*gclog.GCDetails) { *s.told = append(*s.told, "gc") }
 func (s *spanTold) End(at int64)        { *s.told, s.end = append(*s.told, "end"), at }
 
-// TestReadSpan: who asks for it is told that all of a stream was observed, before and after all else.
+// TestReadSpan: a SpanObserver is told, before and after everything else, that the whole stream was
+// observed.
 func TestReadSpan(t *testing.T) {
 	for _, tr := range shared.Repository(t) {
 		var spans []*spanTold
@@ -213,8 +215,8 @@ func TestReadSpan(t *testing.T) {
 	}
 }
 
-// TestLearn: what is known of the runtime and its GC is taken over, each fact by itself, and what is
-// unknown takes nothing away. Who the process is stays.
+// TestLearn: what is known about the runtime and its GC is copied, each fact by itself, and unknown
+// values overwrite nothing. The process's identity is unchanged.
 func TestLearn(t *testing.T) {
 	runtime := []string{"RuntimeVersion", "Flavor", "GCLibrary", "Server", "Concurrent", "HeapCount", "Processors", "Limits", "HasLimits"}
 	known := func(text string, n int64) *gclog.Process {
@@ -242,7 +244,7 @@ func TestLearn(t *testing.T) {
 		other.Limits.HardLimit = 2
 		got, want := known("old", 1), known("old", 1)
 		got.Learn(other)
-		if slices.Contains(runtime, name) && name != "Limits" { // which count as known with HasLimits
+		if slices.Contains(runtime, name) && name != "Limits" { // Limits is known only if HasLimits is set
 			reflect.ValueOf(want).Elem().Field(i).Set(reflect.ValueOf(other).Elem().Field(i))
 		}
 		if name == "HasLimits" {

@@ -8,14 +8,13 @@ import (
 	"github.com/gclog/gclog/internal/shared"
 )
 
-// TestAllocationRate: the rate is what was allocated from one collection to the next in
-// the time that the program ran, whatever background collections and suspensions came
-// between them.
+// TestAllocationRate: the rate is what was allocated from one collection to the next, divided by
+// the time that the program ran, whatever background collections and suspensions came in between.
 func TestAllocationRate(t *testing.T) {
 	known, unknown := 0, 0
 	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
 		for _, o := range reduce(t, shared.Read(t, tr.Path)).recorders {
-			last, between := int64(0), uint64(0) // end of the collection before; told by background ones since then
+			last, between := int64(0), uint64(0) // end of the previous collection; allocations reported by background ones since then
 			for _, d := range o.gcs {
 				if d.Kind == gclog.KindBackground {
 					between += d.Allocated()
@@ -49,7 +48,7 @@ func TestAllocationRate(t *testing.T) {
 	}
 }
 
-// pausedIn is how long the program stood from a time on to another.
+// pausedIn returns how long the program was paused between two times.
 func pausedIn(list []gclog.Pause, from, to int64) (sum int64) {
 	for i := range list {
 		if p := &list[i]; p.Start >= from && p.Start < to {
@@ -59,7 +58,7 @@ func pausedIn(list []gclog.Pause, from, to int64) (sum int64) {
 	return sum
 }
 
-// TestAllocationRateAcrossGap: over a time of which something is missing there is no rate.
+// TestAllocationRateAcrossGap: there is no rate for a time in which something is missing.
 func TestAllocationRateAcrossGap(t *testing.T) {
 	s := newStory().at(0).plain(u, 1, 0).at(1000).plain(u, 2, 0).at(2000).plain(u, 4, 0).at(3000).plain(u, 5, 0)
 	for _, d := range s.gcs {

@@ -6,17 +6,17 @@ import (
 	"github.com/gclog/gclog/parse"
 )
 
-// A SpanObserver is an Observer that wants to know which time was observed, as statistics do.
+// A SpanObserver is an Observer that also receives the observed time span, which statistics need.
 type SpanObserver interface {
 	Observer
-	Begin(at int64) // comes before all others
-	End(at int64)   // comes after all others
+	Begin(at int64) // called before all other methods
+	End(at int64)   // called after all other methods
 }
 
-// Read reads a whole nettrace stream. It asks observe for an Observer of each process whose first
-// event comes; nil ignores the process. A SpanObserver is told that the whole stream was observed.
-// What a damaged stream holds before the damage is told before the error is returned, which is a
-// *parse.KindError, a *parse.FormatError, or one of r.
+// Read reads a whole nettrace stream. It calls observe to get an Observer for each process at its
+// first event; if observe returns nil, the process is ignored. A SpanObserver receives the span of
+// the whole stream. If the stream is damaged, everything before the damage is passed on before Read
+// returns the error: a *parse.KindError, a *parse.FormatError, or an error of r.
 func Read(r io.Reader, observe func(*Process) Observer) error {
 	var spans []SpanObserver
 	p := NewProcesses(func(of *Process) Observer {
@@ -35,8 +35,8 @@ func Read(r io.Reader, observe func(*Process) Observer) error {
 	return err
 }
 
-// Drain takes all that r has, up to its end or time-out: it returns r.Err. The stream is not
-// finished then: after a time-out there may be more.
+// Drain handles everything that r has, up to its end or a timeout, and returns r.Err. It does not
+// finish the stream: after a timeout there may be more.
 func (p *Processes) Drain(r *parse.Reader) error {
 	for r.Scan() {
 		p.Take(r)
@@ -44,7 +44,7 @@ func (p *Processes) Drain(r *parse.Reader) error {
 	return r.Err()
 }
 
-// Take takes what r.Scan has found, an event or a loss.
+// Take handles what r.Scan found, an event or a loss.
 func (p *Processes) Take(r *parse.Reader) {
 	if p.trace == nil {
 		p.Begin(r.Trace())

@@ -14,56 +14,55 @@ type Stamp struct {
 	Thread uint64 // OS thread
 }
 
-// A Reducer turns the events of one process into records. Its input are typed
-// events in time order, from wherever they come. docs/reduction.md has its rules
-// with what showed them.
+// A Reducer turns the events of one process into records. Its input is typed events in time order,
+// from any source. docs/reduction.md has its rules and the evidence for them.
 //
-// Its state is bounded: a few open collections and suspensions, whatever happens
-// in the stream. A Reducer must not be used by several goroutines at once.
+// Its state is bounded: a few open collections and suspensions, whatever the stream contains. A
+// Reducer must not be used by several goroutines at once.
 type Reducer struct {
 	out  Observer
-	hook EventObserver // out, if it wants the events too
+	hook EventObserver // out, if it also receives events
 
-	open        []*collection // in the order of their starts
-	free        []*collection
-	suspensions []*suspension // begun and not ended
-	freeSus     []*suspension
-	orphan      *suspension // holds the collections that began while nothing was known to stand
-	ended       threadTable // the collection of the last GCEnd on a thread
-	histories   threadTable // the collection of the last GCGlobalHeapHistory on a thread
-	hasHistory  bool        // some collection has told one: all do
-	phases      []waitingPhase
+	open        []*collection  // in the order of their starts
+	free        []*collection  // memory for reuse
+	suspensions []*suspension  // started and not ended
+	freeSus     []*suspension  // memory for reuse
+	orphan      *suspension    // holds the collections that started with no known suspension
+	ended       threadTable    // the collection of the last GCEnd on a thread
+	histories   threadTable    // the collection of the last GCGlobalHeapHistory on a thread
+	hasHistory  bool           // some collection has reported one: all do
+	phases      []waitingPhase // held back until the program resumes
 
 	// Numbers.
-	last     uint32 // of the newest collection
+	last     uint32 // number of the latest collection
 	seen     bool   // last is valid
-	first    uint32 // number of the first collection, once seen
-	consumed uint32 // numbers since then that no-GC regions used up
-	index    int64
+	first    uint32 // number of the first collection whose start was seen; valid if seen
+	consumed uint32 // numbers used up by no-GC regions since last
+	index    int64  // number of records emitted
 
 	lastEnd    int64 // GCEnd of the collection with the number last
-	hasLastEnd bool
+	hasLastEnd bool  // lastEnd is known
 
-	// The last request, since the last collection or suspension without one.
+	// The last request, cleared by a collection or by a suspension without one.
 	triggered    Stamp
 	hasTriggered bool
 	server       flavour
-	gcThread     uint64 // that stops the others for server GC
+	gcThread     uint64 // that suspends the others for server GC
 
 	sizes      sizes
 	segments   segments
 	finalizers finalizers
-	now        int64
+	now        int64 // latest time
 
-	pauseTold      Pause // what the Observer is given
+	pauseTold      Pause // arguments of the Observer
 	phaseTold      Phase
 	gapTold        Gap
 	suspensionTold Suspension
 
-	blocked int64 // sum of the suspensions with reason 1 and 6, for tests and checks
+	blocked int64 // sum of the suspensions with reasons 1 and 6, for tests and checks
 }
 
-// flavour is what the events have shown about the process.
+// flavour is the GC flavor of the process, as far as events have shown it.
 type flavour uint8
 
 const (
@@ -72,14 +71,14 @@ const (
 	flavourServer
 )
 
-// NewReducer returns a Reducer that tells out what it finds.
+// NewReducer returns a Reducer that passes what it finds to out.
 func NewReducer(out Observer) *Reducer {
 	hook, _ := out.(EventObserver)
 	return &Reducer{out: out, hook: hook}
 }
 
-// Wanted reports whether the Reducer has any use for a kind of event: it is the
-// filter for parse.NewReader. Of pinned objects only number and size matter.
+// Wanted reports whether the Reducer uses a kind of event: it is the filter for parse.NewReader. Of
+// pinned objects it only needs the number and total size.
 func Wanted(m *parse.Metadata) parse.Want {
 	w := parse.Want{Deliver: needed(m)}
 	if m.Provider == clr.RuntimeProvider && m.EventID == clr.IDPinObjectAtGCTime {
@@ -88,8 +87,8 @@ func Wanted(m *parse.Metadata) parse.Want {
 	return w
 }
 
-// WantedFinalized is Wanted with the finalized objects that the private provider names, for
-// an EventObserver that counts them. The Reducer has no use for them, and there may be ten
+// WantedFinalized is Wanted plus the finalized objects that the private provider names, for an
+// EventObserver that counts them. The Reducer does not use them, and there may be tens of
 // thousands.
 func WantedFinalized(m *parse.Metadata) parse.Want {
 	if m.Provider == clr.PrivateProvider && m.EventID == clr.IDPrvFinalizeObject {
@@ -126,8 +125,7 @@ func needed(m *parse.Metadata) bool {
 	return false
 }
 
-// Event takes the next event. Events that the Reducer has no use for are
-// ignored.
+// Event handles the next event. Events that the Reducer does not use are ignored.
 func (r *Reducer) Event(at Stamp, e clr.Event) {
 	r.advance(at.Time)
 	if r.hook == nil {
@@ -214,9 +212,8 @@ func (r *Reducer) reduce(at Stamp, e clr.Event) {
 	}
 }
 
-// Loss takes the report that the runtime dropped events: n of them, between the
-// times since and now, in nanoseconds since the sync point. What was open in that
-// time is not complete.
+// Loss handles a report that the runtime dropped n events between the times since and at.Time, in
+// nanoseconds since the sync point. Whatever was open in that time is incomplete.
 func (r *Reducer) Loss(at Stamp, since int64, n uint64) {
 	r.advance(at.Time)
 	g := Gap{Reason: GapLostEvents, Time: at.Time, Ticks: at.Ticks, Since: since, LostEvents: n, Thread: at.Thread}
@@ -226,7 +223,7 @@ func (r *Reducer) Loss(at Stamp, since int64, n uint64) {
 	r.finalizers.lose()
 	for i := 0; i < len(r.open); i++ {
 		c := r.open[i]
-		if c.settled { // it is over, but for threads that waited for it
+		if c.settled { // it has ended and only awaits waiting threads
 			r.complete(c)
 			i--
 			continue
@@ -243,12 +240,12 @@ func (r *Reducer) Loss(at Stamp, since int64, n uint64) {
 	r.tellGap(g)
 }
 
-// Advance tells the Reducer that no event happened up to the time now, in
-// nanoseconds since the sync point. A live stream calls it when it is silent.
+// Advance informs the Reducer that no event happened up to the time now, in nanoseconds since the
+// sync point. Live sessions call it when the stream is silent.
 func (r *Reducer) Advance(now int64) { r.advance(now) }
 
-// patience is how long the histories of a background collection of server GC are
-// waited for, which come after its sizes, and threads that waited for its end.
+// patience is how long, in nanoseconds, a background collection of server GC is kept open for its
+// heap histories, which come after its sizes, and for threads that waited for its end.
 const patience = 500e6
 
 func (r *Reducer) advance(now int64) {
@@ -264,15 +261,15 @@ func (r *Reducer) advance(now int64) {
 	}
 }
 
-// First is the number of the first collection whose start was seen, 0 as long as there is
-// none. It need not be the first one that is told: a background collection is told after
-// one in its first pause.
+// First returns the number of the first collection whose start was seen, 0 until there is one. That
+// need not be the first one emitted: a background collection is emitted after one that ran in its
+// first pause.
 func (r *Reducer) First() uint32 { return r.first }
 
-// Idle reports whether nothing is under way, so that Advance has nothing to do.
+// Idle reports whether nothing is open, so that Advance has nothing to do.
 func (r *Reducer) Idle() bool { return len(r.open) == 0 && len(r.suspensions) == 0 }
 
-// Finish tells what is open as it is, because the stream has ended at the time
+// Finish emits everything that is open in its current state, because the stream ended at the time
 // now.
 func (r *Reducer) Finish(now int64) {
 	r.now = max(r.now, now)
@@ -284,10 +281,10 @@ func (r *Reducer) Finish(now int64) {
 	r.orphan = nil
 }
 
-// DecodeError notes that an event could not be decoded: it counts as lost.
+// DecodeError records that an event could not be decoded: it counts as lost.
 func (r *Reducer) DecodeError(at Stamp) { r.Loss(at, at.Time, 1) }
 
-// Open is something that has begun and not ended.
+// Open is something that has started and not ended.
 type Open struct {
 	Kind       OpenKind
 	Since      int64 // nanoseconds since the sync point
@@ -300,10 +297,10 @@ type Open struct {
 	HasReason  bool
 }
 
-// OpenKind is what can be open.
+// OpenKind is what kind of thing is open.
 type OpenKind uint8
 
-// A suspension, or a collection.
+// The kinds of Open.
 const (
 	OpenSuspension OpenKind = iota
 	OpenGC
@@ -313,8 +310,8 @@ var openNames = [...]string{"suspension", "gc"}
 
 func (k OpenKind) String() string { return openNames[k] }
 
-// AppendOpen appends what is open now to dst: the suspensions for the GC's sake,
-// with the collection that they hold, then the collections.
+// AppendOpen appends what is open now to dst: the suspensions for the GC, each with its collection,
+// then the collections.
 func (r *Reducer) AppendOpen(dst []Open) []Open {
 	for _, s := range r.suspensions {
 		if !s.forGC() {
@@ -343,12 +340,12 @@ func (o *Open) describe(c *collection) {
 	o.Generation, o.Type, o.Reason, o.HasReason = c.Generation, c.Type, c.Reason, c.HasReason
 }
 
-// Suspended is the sum of all suspensions for the GC's sake that have ended. The
-// pauses that the Observer was told add up to it.
+// Suspended returns the sum of all suspensions for the GC that have ended. The pauses passed to the
+// Observer add up to it.
 func (r *Reducer) Suspended() int64 { return r.blocked }
 
-// Current is the collection that events belong to now: a blocking one that has
-// not ended, else the background one, else nil. It is valid until the next event.
+// Current returns the collection that events belong to now: the blocking one that has not ended,
+// else the background one, else nil. It is valid until the next event.
 func (r *Reducer) Current() *GCDetails {
 	if c := r.current(); c != nil {
 		return &c.GCDetails
@@ -356,8 +353,8 @@ func (r *Reducer) Current() *GCDetails {
 	return nil
 }
 
-// threadTable remembers the collection that a thread spoke of last. Few threads
-// do, so it is searched from the front; the oldest entry makes room.
+// threadTable remembers the collection that each thread last reported about. Few threads do, so it
+// is searched from the front; the oldest entry is evicted.
 type threadTable struct {
 	entries [8]struct {
 		thread uint64

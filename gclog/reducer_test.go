@@ -11,8 +11,8 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// A story feeds a Reducer with events, one every microsecond unless it says
-// otherwise, and notes what the Reducer tells, a line each.
+// A story feeds events to a Reducer, one every microsecond unless told otherwise, and records what
+// the Reducer emits, one line each.
 type story struct {
 	*gclog.Reducer
 	now    int64 // microseconds
@@ -92,12 +92,12 @@ func (s *story) end(thread uint64, n, gen uint32) *story {
 	return s.event(thread, &clr.GCEnd{Count: n, Depth: gen})
 }
 
-// finish ends a collection with its sizes.
+// finish ends a collection and reports its sizes.
 func (s *story) finish(thread uint64, n, gen uint32) *story {
 	return s.end(thread, n, gen).event(thread, &clr.GCHeapStats{Size: [5]uint64{1, 2, 3, 4, 5}, Generations: 5})
 }
 
-// history tells what all heaps have in common.
+// history reports the global history, and that of each heap.
 func (s *story) history(thread uint64, gen uint32, heaps int32, m clr.Mechanisms) *story {
 	s.event(thread, &clr.GCGlobalHeapHistory{CondemnedGeneration: gen, Heaps: heaps, Mechanisms: m})
 	for h := range heaps {
@@ -112,7 +112,7 @@ func perHeap(heap uint32) *clr.GCPerHeapHistory {
 	return e
 }
 
-// plain is a whole blocking collection of workstation GC.
+// plain is a complete blocking collection of workstation GC.
 func (s *story) plain(thread uint64, n, gen uint32) *story {
 	return s.suspend(thread, clr.SuspendForGC).triggered(thread).start(thread, n, gen, clr.TypeBlocking, 0).
 		history(thread, gen, 1, clr.MechanismCompaction).finish(thread, n, gen).restart(thread)
@@ -126,8 +126,8 @@ func (s *story) want(t *testing.T, want ...string) {
 	s.invariants(t)
 }
 
-// invariants: the pauses add up to the suspensions, every start has one record,
-// and no time is negative.
+// invariants checks that the pauses add up to the suspensions, every start has one record, and no
+// time is negative.
 func (s *story) invariants(t *testing.T) {
 	t.Helper()
 	if s.pauses != s.Suspended() {
@@ -181,8 +181,8 @@ func TestBlocking(t *testing.T) {
 	}
 }
 
-// TestServer: the collection starts on another thread than the one that suspends,
-// which is not the one that asked.
+// TestServer: the collection starts on a different thread from the one that suspends, which differs
+// from the one that requested it.
 func TestServer(t *testing.T) {
 	s := newStory().at(0)
 	s.triggered(u).at(10).suspend(g, clr.SuspendForGC).start(h, 1, 0, clr.TypeBlocking, 0).history(h, 0, 2, 0).finish(g, 1, 0).restart(g)
@@ -193,8 +193,7 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// TestWorkstationTrigger: workstation GC tells of the request only when the threads
-// stand.
+// TestWorkstationTrigger: workstation GC reports the request only after the threads are suspended.
 func TestWorkstationTrigger(t *testing.T) {
 	s := newStory().at(10)
 	s.suspend(u, clr.SuspendForGC).triggered(u).start(u, 7, 1, clr.TypeBlocking, 0).finish(u, 7, 1).restart(u)
@@ -204,7 +203,7 @@ func TestWorkstationTrigger(t *testing.T) {
 	}
 }
 
-// suspensions notes all suspensions too.
+// suspensions also records all suspensions.
 type suspensions struct {
 	*story
 	list  []gclog.Suspension
@@ -218,8 +217,8 @@ func (s *suspensions) Pause(p *gclog.Pause) {
 	s.story.Pause(p)
 }
 
-// TestLostSuspensionEvents: what a lost event of a suspension would have told is not
-// known, and not 0.
+// TestLostSuspensionEvents: what a lost event of a suspension would have reported is unknown, not
+// 0.
 func TestLostSuspensionEvents(t *testing.T) {
 	for _, c := range []struct {
 		name            string
@@ -231,7 +230,7 @@ func TestLostSuspensionEvents(t *testing.T) {
 		}, 1000, gclog.Untold},
 		{"collection, stood unseen", func(s *story) {
 			s.event(u, &clr.GCSuspendEEBegin{Reason: clr.SuspendForGC}).start(u, 1, 0, clr.TypeBlocking, 0).finish(u, 1, 0).restart(u)
-		}, 1000, 1000}, // they stood when it started
+		}, 1000, 1000}, // they were suspended when it started
 		{"pause, stood unseen", func(s *story) {
 			s.event(u, &clr.GCSuspendEEBegin{Reason: clr.SuspendForGC}).restart(u)
 		}, gclog.Untold, 1000},
@@ -255,7 +254,8 @@ func TestLostSuspensionEvents(t *testing.T) {
 			}
 		}
 	}
-	// The final pause of a background collection has none in it that says when they stood.
+	// In the final pause of a background collection nothing else says when the threads were
+	// suspended.
 	s := newStory()
 	s.suspend(u, clr.SuspendForGC).start(u, 1, 2, clr.TypeBackground, 0).restart(u)
 	s.event(b, &clr.GCSuspendEEBegin{Reason: clr.SuspendForGCPrep}).event(b, &clr.GCRestartEEEnd{})
@@ -265,8 +265,8 @@ func TestLostSuspensionEvents(t *testing.T) {
 	}
 }
 
-// TestOtherSuspensions: those of the debugger, the profiler and others are no
-// pauses, and do not confuse those that are.
+// TestOtherSuspensions: suspensions by the debugger, the profiler and others are not pauses, and do
+// not disturb those that are.
 func TestOtherSuspensions(t *testing.T) {
 	s := newStory().at(0)
 	s.suspend(f, clr.SuspendForDebugger).restart(f)
@@ -304,8 +304,8 @@ func TestBackground(t *testing.T) {
 	}
 }
 
-// TestServerBackground: its histories come after its sizes, also while another
-// collection goes on.
+// TestServerBackground: its histories come after its sizes, even while another collection is
+// running.
 func TestServerBackground(t *testing.T) {
 	s := newStory().at(0)
 	s.triggered(u).suspend(g, clr.SuspendForGC).start(h, 5, 2, clr.TypeBackground, 0).restart(g)
@@ -319,7 +319,7 @@ func TestServerBackground(t *testing.T) {
 	}
 }
 
-// TestServerBackgroundWithoutHistories: they are not waited for for ever.
+// TestServerBackgroundWithoutHistories: the record does not wait for them forever.
 func TestServerBackgroundWithoutHistories(t *testing.T) {
 	s := newStory().at(0)
 	background(s)
@@ -337,8 +337,8 @@ func TestServerBackgroundWithoutHistories(t *testing.T) {
 	}
 }
 
-// TestHeapsMissing: where not all heaps have told their history, their sum is not that of
-// the heap.
+// TestHeapsMissing: if some heaps did not report their history, the sum is not that of the whole
+// heap.
 func TestHeapsMissing(t *testing.T) {
 	s := newStory().at(0)
 	s.suspend(g, clr.SuspendForGC).start(h, 1, 0, clr.TypeBlocking, 0)
@@ -373,8 +373,8 @@ func TestHeapsMissing(t *testing.T) {
 	}
 }
 
-// TestEphemeralAtStart: it shares the first suspension of a background collection,
-// and has the part of it that it took.
+// TestEphemeralAtStart: an ephemeral collection shares the first suspension of a background one,
+// and gets the part of it that it took.
 func TestEphemeralAtStart(t *testing.T) {
 	s := newStory().at(0)
 	s.suspend(u, clr.SuspendForGC).start(u, 5, 2, clr.TypeBackground, 0).start(u, 6, 0, clr.TypeBlocking, 0).
@@ -410,8 +410,8 @@ func TestDemoted(t *testing.T) {
 	}
 }
 
-// TestPhaseInsidePause: a phase that ends while the program stands for something
-// else is told when it runs again, and before the pause that it borders on.
+// TestPhaseInsidePause: a phase that ends while the program is paused for something else is emitted
+// when the program resumes, and before the pause that it borders on.
 func TestPhaseInsidePause(t *testing.T) {
 	s := newStory().at(0)
 	background(s)
@@ -419,7 +419,7 @@ func TestPhaseInsidePause(t *testing.T) {
 	s.at(110).event(b, &clr.GCSuspendEEBegin{Reason: clr.SuspendForGCPrep}) // has to wait
 	s.at(118).history(f, 0, 1, 0).finish(f, 6, 0).restart(f)
 	s.at(130).event(b, &clr.GCSuspendEEEnd{}).restart(b)
-	// The sweep ends inside of another one.
+	// The sweep ends inside another pause.
 	s.at(200).suspend(f, clr.SuspendForGC).start(f, 7, 0, clr.TypeForeground, 0)
 	s.at(210).history(b, 2, 1, clr.MechanismConcurrent).finish(b, 5, 2)
 	s.at(218).history(f, 0, 1, 0).finish(f, 7, 0).restart(f)
@@ -430,8 +430,8 @@ func TestPhaseInsidePause(t *testing.T) {
 		"gc #5 gen2 background", "blocking #7 200+23", "gc #7 gen0 foreground", "sweep #5 ends 132-212")
 }
 
-// TestSuspensionsWithoutGC: a suspension that no collection explains is a pause of
-// its own, and may use up a number.
+// TestSuspensionsWithoutGC: a suspension that no collection explains is a pause of its own, and may
+// use up a number.
 func TestSuspensionsWithoutGC(t *testing.T) {
 	t.Run("no-GC region of workstation GC", func(t *testing.T) {
 		s := newStory().at(0)
@@ -479,7 +479,7 @@ func TestMissedNumbers(t *testing.T) {
 		"gap missed-gcs 0-0 lost 0", "blocking #2 300+9", "gc #2 gen0 blocking")
 }
 
-// TestMissedStart: a collection whose start was lost has a record, so it is in no gap.
+// TestMissedStart: a collection whose start was lost has a record, so it is not in a gap.
 func TestMissedStart(t *testing.T) {
 	s := newStory().at(0)
 	s.plain(u, 1, 0).at(100).suspend(u, clr.SuspendForGC).finish(u, 4, 0).restart(u).at(200).plain(u, 5, 0)
@@ -487,18 +487,19 @@ func TestMissedStart(t *testing.T) {
 		"blocking #5 200+9", "gc #5 gen0 blocking")
 }
 
-// TestMissedStarts: where starts were lost, a suspension without a collection may be that of one of
-// which nothing else was seen. It is in a gap then, also if its suspension looks like a no-GC region.
+// TestMissedStarts: if starts were lost, a suspension without a collection may belong to a
+// collection of which nothing else was seen. That collection is then in a gap, even if its
+// suspension looks like a no-GC region.
 func TestMissedStarts(t *testing.T) {
 	s := newStory().at(0)
 	s.plain(u, 1, 0)
-	s.at(100).triggered(u).suspend(u, clr.SuspendForGC).restart(u) // a background one
+	s.at(100).triggered(u).suspend(u, clr.SuspendForGC).restart(u) // a background collection
 	s.at(200).suspend(u, clr.SuspendForGC).finish(u, 3, 0).restart(u).at(300).plain(u, 4, 0)
 	s.want(t, "blocking #1 0+9", "gc #1 gen0 blocking", "no-gc-region - 101+3 uses 2", "gap missed-gcs 2-2 lost 0",
 		"blocking #3 200+5", "gc #3 gen0 blocking no-start", "blocking #4 300+9", "gc #4 gen0 blocking")
 }
 
-// TestSessionBegin: what was going on when the session began.
+// TestSessionBegin checks what was in progress when the session started.
 func TestSessionBegin(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -531,7 +532,7 @@ func TestSessionBegin(t *testing.T) {
 	}
 }
 
-// TestLostEvents: whatever is lost, what comes later is right again.
+// TestLostEvents: whatever is lost, what comes afterwards is right again.
 func TestLostEvents(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -572,7 +573,8 @@ func TestLostEvents(t *testing.T) {
 				next = 51
 			}
 			s.at(900).plain(u, next, 0).at(1000).plain(u, next+1, 0)
-			// A gap is told when the next number comes: before what that shows to be over.
+			// A gap is emitted when the next number arrives, before the collections that this shows
+			// to have ended.
 			got := slices.Clone(s.told)
 			slices.Sort(got)
 			want := append(slices.Clone(c.want),
@@ -603,7 +605,7 @@ func TestLoss(t *testing.T) {
 	}
 }
 
-// TestTimeGoesBack: a damaged stream makes no negative times, and its records say so.
+// TestTimeGoesBack: a damaged stream causes no negative times, and its records are flagged.
 func TestTimeGoesBack(t *testing.T) {
 	s := newStory().at(100)
 	s.suspend(u, clr.SuspendForGC).start(u, 1, 0, clr.TypeBlocking, 0)
@@ -615,8 +617,7 @@ func TestTimeGoesBack(t *testing.T) {
 	}
 }
 
-// TestOpen: what has begun and not ended can be asked for, and is told when it
-// lasts.
+// TestOpen: what has started and not ended can be queried, and is reported if it lasts.
 func TestOpen(t *testing.T) {
 	const begin = int64(5e9)
 	s := newStory().at(begin / 1000)
@@ -651,7 +652,7 @@ func TestOpen(t *testing.T) {
 	if !slices.Equal(told, want) {
 		t.Errorf("told %q, want %q", told, want)
 	}
-	// The next one counts anew; one that is found after a minute is told once.
+	// The next one starts counting anew; one that is found after a minute is reported once.
 	s.at(begin/1000+100e6).suspend(u, clr.SuspendForGC)
 	told = nil
 	check(180e9)
@@ -660,8 +661,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestOpenBesideBackground: which collection an open suspension is said to be of while a background
-// one goes on, or whose suspension is no GC's.
+// TestOpenBesideBackground checks which collection an open suspension is attributed to while a
+// background one is running, and if the suspension is not for the GC.
 func TestOpenBesideBackground(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -691,8 +692,8 @@ func TestOpenBesideBackground(t *testing.T) {
 	}
 }
 
-// TestStallThresholds: what is open is told when it is a second old, ten, and a minute. Of several
-// that are due only the last is told.
+// TestStallThresholds: what is open is reported when it is a second, ten seconds and a minute old.
+// If several are due at once, only the last is reported.
 func TestStallThresholds(t *testing.T) {
 	const begin = int64(5e9)
 	s := newStory().at(begin/1000).event(u, &clr.GCSuspendEEBegin{Reason: clr.SuspendForGC})
@@ -705,7 +706,7 @@ func TestStallThresholds(t *testing.T) {
 	}
 }
 
-// TestFinish: at the end of a stream everything that is open is told as it is.
+// TestFinish: at the end of a stream everything that is open is emitted as it is.
 func TestFinish(t *testing.T) {
 	s := newStory().at(0)
 	background(s).at(50).suspend(f, clr.SuspendForGC).start(f, 6, 0, clr.TypeForeground, 0)
@@ -716,8 +717,8 @@ func TestFinish(t *testing.T) {
 	}
 }
 
-// random makes events of all kinds in any order, as a hostile or very lossy
-// stream would.
+// random generates events of all kinds in any order, as a hostile or very lossy stream would
+// contain them.
 func random(rnd func(int) int, n int) *story {
 	s := newStory()
 	s.random(rnd, n)
@@ -770,7 +771,7 @@ func (s *story) random(rnd func(int) int, n int) {
 	s.Finish(s.now * 1000)
 }
 
-// other is an event that only adds something to a collection.
+// other returns an event that only adds something to a collection.
 func other(rnd func(int) int) clr.Event {
 	n, big, flag := uint32(rnd(8)), uint64(rnd(1000)), rnd(2) == 0
 	switch rnd(16) {
@@ -808,7 +809,7 @@ func other(rnd func(int) int) clr.Event {
 	return &clr.BGCAllocWait{Reason: 7 + n, End: flag}
 }
 
-// TestRandomEvents: whatever comes, the two invariants hold.
+// TestRandomEvents: whatever events come, the two invariants hold.
 func TestRandomEvents(t *testing.T) {
 	for seed := range uint64(2000) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
@@ -820,7 +821,7 @@ func TestRandomEvents(t *testing.T) {
 	}
 }
 
-// FuzzReducer: the same with histories that are looked for.
+// FuzzReducer does the same with histories that the fuzzer finds.
 func FuzzReducer(f *testing.F) {
 	f.Add([]byte{0, 1, 1, 2, 7, 1, 1, 0, 0, 9, 5, 5})
 	f.Add([]byte("suspension, start, end, sizes, restart, and what else there may be"))
@@ -838,7 +839,7 @@ func FuzzReducer(f *testing.F) {
 	})
 }
 
-// TestCloneOfOthers: a record that no Reducer made has its own BackgroundDetails.
+// TestCloneOfOthers: a record not made by a Reducer has its own BackgroundDetails.
 func TestCloneOfOthers(t *testing.T) {
 	b := gclog.BackgroundDetails{MarkStart: 7, Waits: []gclog.AllocWait{{Thread: 1}}}
 	d := gclog.GCDetails{Kind: gclog.KindBackground, Background: &b}
@@ -849,8 +850,8 @@ func TestCloneOfOthers(t *testing.T) {
 	}
 }
 
-// TestLateHistories: histories of server GC that come long after their collection was told,
-// or whose end was before the session, begin no other one.
+// TestLateHistories: histories of server GC that arrive long after their collection was emitted, or
+// whose collection ended before the session, do not start another one.
 func TestLateHistories(t *testing.T) {
 	const bgc = clr.MechanismConcurrent
 	s := newStory()
@@ -872,7 +873,7 @@ func TestLateHistories(t *testing.T) {
 	}
 }
 
-// TestFinalizersLost: where events were lost, the finalizer thread is not known to be at work.
+// TestFinalizersLost: if events were lost, the finalizer thread is not assumed to be running.
 func TestFinalizersLost(t *testing.T) {
 	s := newStory()
 	s.event(9, &clr.GCFinalizersBegin{})
@@ -881,7 +882,7 @@ func TestFinalizersLost(t *testing.T) {
 	if d := s.gcs[0]; d.Finalizers.Running != 0 {
 		t.Errorf("it is told to run for %d ns", d.Finalizers.Running)
 	}
-	// Its run ends: for how long it went on is not known, and no 0.
+	// Its run ends: the duration is unknown, not 0.
 	s.event(9, &clr.GCFinalizersEnd{Count: 3})
 	s.event(9, &clr.GCFinalizersBegin{}).event(9, &clr.GCFinalizersEnd{Count: 4})
 	s.plain(2, 1, 0)
@@ -893,7 +894,7 @@ func TestFinalizersLost(t *testing.T) {
 	if f := s.gcs[2].Finalizers; f.Runs != 1 || !f.HasLongest || f.Longest == 0 {
 		t.Errorf("%+v", f)
 	}
-	// One that had begun before the session ends in it.
+	// A run that started before the session ends in it.
 	s = newStory()
 	s.event(9, &clr.GCFinalizersEnd{Count: 3})
 	s.plain(1, 1, 0)

@@ -6,16 +6,16 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// A revisiting is how far a thread has come with what was written to. It goes through its
-// heap generation by generation and tells after each what it has so far: with regions, in
-// pauses, gen0 and gen1, as if they were large objects; then gen2, which makes all of the
-// small ones. It begins anew with the large objects, and those of the pinned ones are told
-// together with them (.NET 5 and up).
+// A revisiting is a thread's progress in reporting revisited memory. The thread goes through its
+// heap generation by generation and reports a running count after each: with regions, in pauses,
+// gen0 and gen1, reported as large objects; then gen2, which completes the small ones. Then the
+// count restarts with the large objects, and the count after the pinned ones includes the large
+// ones (.NET 5 and later).
 type revisiting struct {
 	thread uint64
-	paused int
-	small  bool    // the small objects are done
-	large  Revisit // of the large and pinned ones, so far
+	paused int     // 1 in a pause, otherwise 0
+	small  bool    // the small objects are complete
+	large  Revisit // large and pinned objects so far
 }
 
 func (r *Reducer) bgcRevisit(at Stamp, e *clr.BGCRevisit) {
@@ -50,7 +50,7 @@ func (r *Reducer) bgcRevisit(at Stamp, e *clr.BGCRevisit) {
 	}
 }
 
-// grow adds what is more in a count than before.
+// grow adds the growth of a count from before to now.
 func (v *Revisit) grow(before, now Revisit) {
 	v.Pages += max(before.Pages, now.Pages) - before.Pages
 	v.References += max(before.References, now.References) - before.References

@@ -10,17 +10,17 @@ import (
 
 const large = true
 
-// revisited tells what a heap's thread has gone through.
+// revisited reports what a heap's thread has revisited.
 func (s *story) revisited(thread uint64, large bool, pages, references uint64) *story {
 	return s.event(thread, &clr.BGCRevisit{Pages: pages, Objects: references, Large: large})
 }
 
-// TestRevisited: a runtime with regions tells gen0 and gen1 as large objects ahead of the
-// small ones that they are part of, and the large ones again with the pinned ones.
+// TestRevisited: a runtime with regions reports gen0 and gen1 as large objects before the small
+// ones that they are part of, and the large ones again with the pinned ones.
 func TestRevisited(t *testing.T) {
 	s := newStory()
 	background(s)
-	// Two threads at a time, and one of them twice.
+	// Two threads at a time, one of them twice.
 	s.revisited(3, !large, 4, 900).revisited(4, !large, 1, 10)
 	s.revisited(3, large, 59, 29958).revisited(4, large, 0, 0).revisited(3, large, 59, 29958).revisited(4, large, 7, 70)
 	s.revisited(3, !large, 2, 593).revisited(3, large, 29, 14830).revisited(3, large, 30, 14930)
@@ -40,7 +40,7 @@ func TestRevisited(t *testing.T) {
 	}
 }
 
-// TestRevisitedWild: counts that go back, and threads without end.
+// TestRevisitedWild checks counts that go backwards, and too many threads.
 func TestRevisitedWild(t *testing.T) {
 	s := newStory()
 	background(s)

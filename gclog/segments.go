@@ -2,13 +2,13 @@ package gclog
 
 import "github.com/gclog/gclog/parse/clr"
 
-// segments counts the memory that the heap takes and gives back.
+// segments counts the memory that the heap acquires and releases.
 type segments struct {
 	now  SegmentDetails    // since the previous collection
-	size map[uint64]uint64 // by address, of those that the session saw created
+	size map[uint64]uint64 // by address, of those whose creation the session saw
 }
 
-// maxSegments is how many are remembered: 256 GB of regions.
+// maxSegments limits how many are remembered: 256 GB of regions.
 const maxSegments = 1 << 16
 
 func (s *segments) create(e *clr.GCCreateSegment) {
@@ -30,7 +30,7 @@ func (s *segments) free(e *clr.GCFreeSegment) {
 	delete(s.size, e.Address)
 }
 
-// since gives what was counted to d and begins anew; nil is nobody.
+// since moves the counts to d, unless d is nil, and starts over.
 func (s *segments) since(d *SegmentDetails) {
 	if d != nil {
 		d.Known, d.Created, d.Freed = s.now.Known, s.now.Created, s.now.Freed
@@ -39,8 +39,8 @@ func (s *segments) since(d *SegmentDetails) {
 	s.now = SegmentDetails{Known: s.now.Known}
 }
 
-// generationRange: the heap is told twice, when a collection begins and, after its
-// history, when it is done. The second one counts.
+// generationRange records the address ranges of the heap. They are reported twice: when a
+// collection starts and, after its history, when it is done. The second report counts.
 func (r *Reducer) generationRange(e *clr.GCGenerationRange) {
 	c := r.current()
 	if c == nil {

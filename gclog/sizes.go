@@ -6,17 +6,17 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// sizes is what the Reducer remembers of the heap between collections.
+// sizes is what the Reducer remembers about the heap between collections.
 type sizes struct {
 	after [Generations]uint64 // sizes after the last collection
-	known bool
-	at    int64 // when they were told
+	known bool                // after is known
+	at    int64               // when they were reported
 
-	// What was allocated is found from the sizes of all heaps together: what is
-	// there when a collection starts, less what was there when it was last known.
+	// Allocation is computed from the sizes of all heaps together: what is there when a collection
+	// starts, minus what was there when it was last known.
 	objects [Generations]int64  // without free space, at the last known moment
 	total   [Generations]uint64 // free space included
-	counted bool
+	counted bool                // objects and total are known
 
 	ticks   [3]uint64
 	hasTick bool
@@ -25,23 +25,23 @@ type sizes struct {
 	rate    rate
 }
 
-// A rate is what was allocated since the last collection that was not a background one, by
-// the records of background ones so far, and in what time.
+// A rate is what was allocated since the last non-background collection, according to the records
+// of background collections so far, and in what time.
 type rate struct {
-	known     bool
-	since     int64 // end of the pause
-	paused    int64 // of the time since then
+	known     bool  // since is known
+	since     int64 // end of that collection's pause
+	paused    int64 // paused time since then
 	allocated uint64
 }
 
-// pause takes a pause.
+// pause adds a pause.
 func (x *rate) pause(p *Pause) {
 	if p.Start >= x.since {
 		x.paused += p.Duration
 	}
 }
 
-// next gives a collection its rate, and begins with the next one.
+// next sets the allocation rate of a collection and, unless it is a background one, starts over.
 func (x *rate) next(c *collection) {
 	if c.isBackground() {
 		x.allocated += c.Allocated()
@@ -66,17 +66,17 @@ func (s *sizes) tick(e *clr.GCAllocationTick) {
 	}
 }
 
-// seed remembers sizes that belong to no collection of the stream.
+// seed remembers sizes that belong to no collection in the stream.
 func (s *sizes) seed(at Stamp, e *clr.GCHeapStats) {
 	s.after, s.known, s.at = e.Size, true, at.Time
 	s.ticks = [3]uint64{}
 }
 
-// since fills in what refers to the previous sizes, when those of c are told.
+// since fills in what relates to the previous sizes, when the sizes of c are reported.
 func (s *sizes) since(c *collection, at Stamp) {
 	if s.known {
 		from := c.pauseBegin()
-		if c.isBackground() && c.restarted { // else the program stands: it turns out to be a blocking one
+		if c.isBackground() && c.restarted { // otherwise the program is paused: c turns out to be a blocking collection
 			from = at.Time
 		}
 		c.SinceLast, c.HasSinceLast = max(0, from-s.at), true
@@ -94,8 +94,8 @@ func sizesOf(d *GCDetails) (after [Generations]uint64) {
 	return after
 }
 
-// pauseBegin is when the first pause of c begins or began; its pauses are only
-// known when they end.
+// pauseBegin returns when the first pause of c started; its pauses are known only when they have
+// ended.
 func (c *collection) pauseBegin() int64 {
 	switch {
 	case len(c.Pauses) > 0:
@@ -106,8 +106,8 @@ func (c *collection) pauseBegin() int64 {
 	return c.sus.begin
 }
 
-// guessBefore is for collections without histories of heaps: the sizes after the
-// previous collection, for young generations at least what was allocated since.
+// guessBefore estimates the sizes before a collection that has no heap histories: the sizes after
+// the previous collection plus, for young generations, at least what has been allocated since.
 func (c *collection) guessBefore(s *sizes) {
 	if !s.known {
 		return
@@ -122,7 +122,7 @@ func (c *collection) guessBefore(s *sizes) {
 	c.HasBefore, c.BeforeEstimated = true, true
 }
 
-// sumHeaps adds up the histories of the heaps.
+// sumHeaps sums up the heap histories.
 func (c *collection) sumHeaps() {
 	if c.HasHistory {
 		var objects [Generations][2]int64
@@ -146,17 +146,17 @@ func (c *collection) sumHeaps() {
 				objects[g][1] += y.ObjectsAfter()
 			}
 		}
-		// The histories have what each heap asked for. Of gen0 the runtime takes the mean, smooths
-		// and limits it, or DATAS decides: the history that all heaps share has the result, but
-		// for 32-bit runtimes.
+		// The histories contain what each heap requested. For gen0 the runtime takes the mean,
+		// smooths and limits it, or DATAS decides: the global history has the result, except in
+		// 32-bit runtimes.
 		if perHeap := c.Global.FinalYoungestDesired; perHeap > 0 && c.Collected(Gen0) {
 			c.Generations[Gen0].Budget = perHeap * uint64(c.historyCount())
 		}
 		for g := range c.Generations {
 			x := &c.Generations[g]
 			if c.historyAfter[g] == 0 && !c.Collected(g) {
-				// .NET Core 3.1 leaves out the sizes and the free space of what it did not
-				// collect: that is as it was before.
+				// .NET Core 3.1 leaves out the size and free space of generations that it did not
+				// collect: they are unchanged.
 				c.historyAfter[g] = x.After
 				if !c.isBackground() {
 					x.Fragmentation = min(x.FreeBefore, x.After)
@@ -173,8 +173,8 @@ func (c *collection) sumHeaps() {
 	c.Peak = max(c.Peak, c.SizeBefore())
 }
 
-// setPromoted corrects what GCHeapStats says: the numbers of pinned objects are
-// never filled, and those of a background collection belong to earlier ones.
+// setPromoted corrects the values of GCHeapStats: the numbers for pinned objects are never set, and
+// those of a background collection belong to earlier collections.
 func (c *collection) setPromoted() {
 	if !c.sized && (!c.isBackground() || !c.HasHistory) {
 		return
@@ -200,7 +200,7 @@ func (c *collection) setPromoted() {
 	}
 }
 
-// setTiming takes over the times of the parts of a collection.
+// setTiming copies the durations of the parts of a collection.
 func (c *collection) setTiming() {
 	if !c.HasGlobal {
 		return
@@ -209,8 +209,8 @@ func (c *collection) setTiming() {
 	if compacting, _ := c.Compacting(); !compacting {
 		n = min(n, clr.TimeCompact)
 	}
-	// .NET 8 forgets to subtract the start of the compaction in gen1 and gen2: what it
-	// tells is the time since the machine started.
+	// .NET 8 fails to subtract the start of the compaction in gen1 and gen2: the value it reports
+	// is the time since the machine started.
 	if n > clr.TimeCompact && c.HasEnd && int64(c.Global.Times[clr.TimeCompact])*1000 > c.Duration() {
 		n = clr.TimeCompact
 	}
@@ -223,14 +223,14 @@ func (c *collection) setTiming() {
 	c.TimingCount = n
 }
 
-// account finds what the program allocated between the collections and c.
+// account computes what the program allocated between the previous collections and c.
 //
-// The objects of a kind of heap, over all heaps, at the start of a collection less
-// those at the last known moment were allocated. A background collection tells both
-// at its end. Where foreground ones have counted what came before its start already,
-// only what they did not see is its own: it frees objects while the program runs.
-// What was allocated until its end is at least what the heaps, or the objects in
-// them, grew by since then. What is allocated in gen0 while it sweeps is for the budgets.
+// For each kind of heap, the objects at the start of a collection, summed over all heaps, minus
+// those at the last known moment, were allocated. A background collection reports both numbers at
+// its end. If foreground collections have already counted what came before its start, only what
+// they did not see is attributed to it: it frees objects while the program runs. What was allocated
+// until its end is at least what the heaps, or the objects in them, have grown by since then.
+// Allocation in gen0 during its sweep is left to the budgets.
 func (s *sizes) account(c *collection, regions bool) {
 	if !c.HasHistory {
 		s.counted = false
@@ -244,8 +244,8 @@ func (s *sizes) account(c *collection, regions bool) {
 		if s.counted {
 			switch {
 			case !c.overtaken && c.Kind == KindForeground && g != Gen0 && x.FreeBefore == 0:
-				// The background collection is sweeping: in .NET Core 3.1 it has taken the list of
-				// free space away, which looks like objects then.
+				// The background collection is sweeping: in .NET Core 3.1 it has detached the free
+				// list, so free space looks like objects.
 				x.Allocated = sub(x.Before, s.total[g])
 			case !c.overtaken:
 				x.Allocated = grown(s.objects[g], int64(x.ObjectsBefore))
@@ -273,9 +273,9 @@ func sub(a, b uint64) uint64 {
 	return a - b
 }
 
-// setWindow finds the time that the share of the pause refers to: of a blocking
-// collection the time since the previous one and its pause, of a background one
-// the time from the end of the previous collection to its own.
+// setWindow computes the time that PausePercent relates to: for a blocking collection the time
+// since the previous one plus its own pause, for a background one the time from the end of the
+// previous collection to its own end.
 func (c *collection) setWindow() {
 	switch {
 	case !c.isBackground():

@@ -7,8 +7,8 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// collected is the record of a blocking collection of generation gen that says about
-// itself what tell adds.
+// collected returns the record of a blocking collection of generation gen that reports the events
+// tell adds.
 func collected(t *testing.T, gen uint32, sizes *clr.GCHeapStats, tell func(s *story)) *gclog.GCDetails {
 	t.Helper()
 	s := newStory()
@@ -22,8 +22,8 @@ func collected(t *testing.T, gen uint32, sizes *clr.GCHeapStats, tell func(s *st
 	return s.gcs[0]
 }
 
-// TestUntoldFreeSpace: .NET Core 3.1 says nothing about the generations above the one
-// that it collected; their free space is what it was, and not none.
+// TestUntoldFreeSpace: .NET Core 3.1 reports nothing about the generations above the one that it
+// collected; their free space is unchanged, not 0.
 func TestUntoldFreeSpace(t *testing.T) {
 	d := collected(t, gclog.Gen0, &clr.GCHeapStats{Size: [5]uint64{0, 10, 0, 1000}, Generations: 4}, func(s *story) {
 		e := &clr.GCPerHeapHistory{Generations: 4}
@@ -36,7 +36,7 @@ func TestUntoldFreeSpace(t *testing.T) {
 	}
 }
 
-// TestPinnedPromoted: what of pinned objects was promoted is told by the histories alone.
+// TestPinnedPromoted: only the histories report how much of the pinned objects was promoted.
 // GCHeapStats always has 0 for it.
 func TestPinnedPromoted(t *testing.T) {
 	history := func(s *story) {
@@ -48,12 +48,12 @@ func TestPinnedPromoted(t *testing.T) {
 		gen         uint32
 		generations int
 		tell        func(*story)
-		total, poh  int64 // -1: not known
+		total, poh  int64 // -1: unknown
 	}{
 		{2, 5, func(*story) {}, -1, -1},
 		{2, 5, history, 17, 7},
 		{1, 5, func(*story) {}, 10, -1}, // not collected
-		{2, 4, func(*story) {}, 10, -1}, // there are none
+		{2, 4, func(*story) {}, 10, -1}, // there is no such heap
 	} {
 		d := collected(t, c.gen, &clr.GCHeapStats{Promoted: [5]uint64{4, 3, 2, 1}, Generations: c.generations}, c.tell)
 		if want := uint64(max(0, c.total)); d.HasPromoted != (c.total >= 0) || d.PromotedBytes != want {
@@ -68,7 +68,7 @@ func TestPinnedPromoted(t *testing.T) {
 	}
 }
 
-// TestPromotedWithoutSizes: of a blocking collection only its sizes tell what it promoted.
+// TestPromotedWithoutSizes: for a blocking collection only its sizes report what it promoted.
 func TestPromotedWithoutSizes(t *testing.T) {
 	s := newStory()
 	s.suspend(1, clr.SuspendForGC).start(1, 1, 2, clr.TypeBlocking, 0).history(1, 2, 1, 0).end(1, 1, 2).restart(1)
@@ -77,7 +77,7 @@ func TestPromotedWithoutSizes(t *testing.T) {
 	}
 }
 
-// TestImpossibleSurvival: more cannot survive than was there.
+// TestImpossibleSurvival: no more can survive than was there.
 func TestImpossibleSurvival(t *testing.T) {
 	for _, c := range []struct {
 		before, survived uint64
@@ -94,8 +94,7 @@ func TestImpossibleSurvival(t *testing.T) {
 	}
 }
 
-// TestImpossibleTime: a part of a collection that took longer than the whole is not
-// known.
+// TestImpossibleTime: the duration of a part is unknown if it is longer than the whole collection.
 func TestImpossibleTime(t *testing.T) {
 	const took = 2000 // µs, with 3 other events
 	for last, want := range map[uint32]int{5: clr.Times, took + 3: clr.Times, took + 4: clr.TimeCompact, 2_300_000_000: clr.TimeCompact} {
@@ -115,8 +114,8 @@ func TestImpossibleTime(t *testing.T) {
 	}
 }
 
-// TestCondemnedHeap: of the heaps that wanted the generation, the first by number
-// tells why, whichever of them reported first.
+// TestCondemnedHeap: of the heaps that chose the generation, the one with the lowest number gives
+// the reason, whichever reported first.
 func TestCondemnedHeap(t *testing.T) {
 	for _, order := range [][]uint32{{0, 1, 2}, {2, 1, 0}} {
 		d := collected(t, gclog.Gen1, &clr.GCHeapStats{Generations: 5}, func(s *story) {
@@ -137,9 +136,9 @@ func TestCondemnedHeap(t *testing.T) {
 	}
 }
 
-// TestAllocatedWithBackground: a background collection frees objects while the program
-// runs. What was allocated before its start is told by the record that can know it: by
-// the foreground one as far as it saw it, the rest by its own.
+// TestAllocatedWithBackground: a background collection frees objects while the program runs. What
+// was allocated before its start is in the record that can know it: in the foreground one as far as
+// that saw it, the rest in its own.
 func TestAllocatedWithBackground(t *testing.T) {
 	heap := func(s *story, thread uint64, gen uint32, m clr.Mechanisms, before, after uint64) {
 		e := &clr.GCPerHeapHistory{Generations: 5}
@@ -153,7 +152,7 @@ func TestAllocatedWithBackground(t *testing.T) {
 
 	s.suspend(1, clr.SuspendForGC).start(1, 2, 2, clr.TypeBackground, 0).restart(1) // at 900
 	s.suspend(1, clr.SuspendForGC).start(1, 3, 0, clr.TypeForeground, 0)
-	heap(s, 1, 0, 0, 400, 50) // of the 900, some were freed
+	heap(s, 1, 0, 0, 400, 50) // some of the 900 were freed
 	s.finish(1, 3, 0).restart(1)
 	s.suspend(2, clr.SuspendForGCPrep).restart(2)
 	heap(s, 2, 2, clr.MechanismConcurrent, 900, 70)
@@ -174,8 +173,8 @@ func TestAllocatedWithBackground(t *testing.T) {
 	}
 }
 
-// TestMissedCollection: where a collection was missed, the one before it is not the previous
-// one of what follows, whose allocations and time are unknown.
+// TestMissedCollection: if a collection was missed, the one before it is not the previous
+// collection of the next one, whose allocations and time are unknown.
 func TestMissedCollection(t *testing.T) {
 	for _, missed := range []uint32{0, 1} {
 		s := newStory()

@@ -1,32 +1,30 @@
 package gclog
 
-// A Stall is something that has begun and not ended for so long that people want
-// to know.
+// A Stall is something that has been open for longer than a threshold.
 type Stall struct {
 	Open
 	Now       int64 // nanoseconds since the sync point
-	Threshold int64 // nanoseconds that were exceeded
+	Threshold int64 // threshold that was exceeded, in nanoseconds
 }
 
-// StallThresholds are the ages at which a Stall is told, in nanoseconds.
+// StallThresholds are the ages at which a Stall is reported, in nanoseconds.
 var StallThresholds = [...]int64{1e9, 10e9, 60e9}
 
-// A StallWatch tells what stays open, once for each threshold that it exceeds.
-// The runtime sends its events also while the program stands, so that a pause
-// can be told while it lasts.
+// A StallWatch reports what stays open, once for each threshold that it exceeds. The runtime sends
+// its events even while the program is paused, so that a pause can be reported before it ends.
 type StallWatch struct {
-	told []stallKey
-	open []Open
-	next []stallKey
+	told []stallKey // what was open at the last Check
+	open []Open     // what is open now, for Check only
+	next []stallKey // replaces told at the end of Check
 }
 
 type stallKey struct {
 	kind      OpenKind
 	since     int64
-	threshold int // how many were told
+	threshold int // how many thresholds were reported
 }
 
-// Check looks at what is open at the time now and tells what is due.
+// Check examines what is open at the time now and reports each Stall that is due.
 func (w *StallWatch) Check(r *Reducer, now int64, tell func(*Stall)) {
 	w.open = r.AppendOpen(w.open[:0])
 	w.next = w.next[:0]
@@ -39,7 +37,7 @@ func (w *StallWatch) Check(r *Reducer, now int64, tell func(*Stall)) {
 			}
 		}
 		for key.threshold < len(StallThresholds) && now-o.Since >= StallThresholds[key.threshold] {
-			// Of several that are due at once only the last is news.
+			// If several thresholds are due at once, only the last is reported.
 			if key.threshold+1 == len(StallThresholds) || now-o.Since < StallThresholds[key.threshold+1] {
 				tell(&Stall{Open: *o, Now: now, Threshold: StallThresholds[key.threshold]})
 			}

@@ -2,37 +2,41 @@ package gclog
 
 import "github.com/gclog/gclog/parse/clr"
 
-// A suspension is the time from a GCSuspendEEBegin to the GCRestartEEEnd of the
-// same thread. Those with other reasons than the GC's are kept only so that their
-// ends are not taken for the ends of others.
+// A suspension is the time from a GCSuspendEEBegin to the GCRestartEEEnd of the same thread.
+// Suspensions for reasons other than the GC are kept only so that their ends are not mistaken for
+// those of others.
+//
+// It is suspending the threads until stood is set, in effect until restart is set, and then
+// resuming them until GCRestartEEEnd, or until abandon gives it up. Only the Reducer changes it.
 type suspension struct {
 	thread  uint64
 	reason  clr.SuspendReason
-	begin   int64 // unknownTime for the orphan
-	ticks   int64
-	stood   int64  // GCSuspendEEEnd; unknownTime: not yet, or lost
-	restart int64  // GCRestartEEBegin; likewise
-	lost    uint64 // events, in it
-	gcs     []*collection
+	begin   int64         // GCSuspendEEBegin; unknownTime for the orphan
+	ticks   int64         // begin in ticks of the stream's clock
+	stood   int64         // GCSuspendEEEnd, all threads suspended; unknownTime: not yet, or lost
+	restart int64         // GCRestartEEBegin, threads being resumed; unknownTime: not yet, or lost
+	lost    uint64        // events lost during it
+	gcs     []*collection // collections in it, in the order of their starts
 }
 
-// maxSuspensions is how many can be begun at a time. Real processes have two or
-// three; more is a stream with losses.
+// maxSuspensions limits how many can be open at a time. Real processes have two or three; more
+// means that events were lost.
 const maxSuspensions = 16
 
 func (s *suspension) forGC() bool {
 	return s.reason == clr.SuspendForGC || s.reason == clr.SuspendForGCPrep
 }
 
-// isOver reports whether s must have ended before a collection that seems to start in it:
-// events were lost since, and only the full collection of provisional mode and a background
-// one start after another one in the same suspension, or any in that of a background one.
+// isOver reports whether s must have ended before a collection that seems to start in it: events
+// were lost in the meantime, and the only collections that start after another one in the same
+// suspension are the full collection of provisional mode, a background collection, and any
+// collection in the suspension of a background one.
 func (s *suspension) isOver(e *clr.GCStart) bool {
 	return s.lost > 0 && len(s.gcs) > 0 && e.Reason != clr.ReasonPMFullGC && e.Type != clr.TypeBackground && s.backgroundGC() == nil
 }
 
-// stops is since when nothing can be missing before a collection that starts in s: since the
-// program was being stopped for it. It is now if that is not sure.
+// stops returns the time from which on nothing can be missing before a collection that starts in s:
+// when the suspension for it started. It returns now if that is uncertain.
 func (s *suspension) stops(now Stamp) Stamp {
 	if s == nil || s.begin == unknownTime || s.lost > 0 || len(s.gcs) > 0 {
 		return now
@@ -40,12 +44,12 @@ func (s *suspension) stops(now Stamp) Stamp {
 	return Stamp{Time: s.begin, Ticks: s.ticks, Thread: now.Thread}
 }
 
-// granted reports whether the threads stand because of s.
+// granted reports whether the threads are suspended because of s.
 func (s *suspension) granted() bool { return s.stood != unknownTime && s.restart == unknownTime }
 
 func (r *Reducer) suspendBegin(at Stamp, reason clr.SuspendReason) {
 	if old := r.suspensionOf(at.Thread); old != nil {
-		r.abandon(old) // its end was lost: a thread has one at a time
+		r.abandon(old) // its end was lost: a thread has one suspension at a time
 	}
 	if len(r.suspensions) >= maxSuspensions {
 		r.abandon(r.suspensions[0])
@@ -65,7 +69,7 @@ func (r *Reducer) suspendBegin(at Stamp, reason clr.SuspendReason) {
 	}
 }
 
-// marking reports whether the concurrent mark phase goes on.
+// marking reports whether the concurrent mark phase is in progress.
 func (c *collection) marking() bool {
 	b := &c.background
 	return c.restarted && b.MarkStart != 0 && b.MarkEnd == 0
@@ -77,15 +81,15 @@ func (r *Reducer) suspendEnd(at Stamp) {
 		return
 	}
 	if s.stood != unknownTime {
-		r.abandon(s) // what it ends is another one, whose begin was lost
+		r.abandon(s) // this ends another suspension, whose start was lost
 		return
 	}
 	s.stood = at.Time
 	if r.orphan != nil {
 		r.closeOrphan(FlawNoSuspend | FlawNoRestart)
 	}
-	// The threads can stand for one reason only. A suspension that stands and was
-	// never seen to restart has lost its end. One that restarts may tell its end late.
+	// The threads can be suspended for one reason only. A suspension in effect that was never seen
+	// to restart has lost its end. One that is restarting may report its end late.
 	for i := 0; i < len(r.suspensions); i++ {
 		if o := r.suspensions[i]; o != s && o.granted() {
 			r.abandon(o)
@@ -106,7 +110,8 @@ func (r *Reducer) restartEnd(at Stamp) {
 		if r.orphan != nil {
 			r.closeOrphan(FlawNoSuspend)
 		} else if c := r.ended.get(at.Thread); c != nil && c.Flaws&FlawNoStart != 0 && !c.HasGlobal {
-			// What ended here without its start was followed by a restart: it was blocking.
+			// A collection ended here without a start and was followed by a restart: it was
+			// blocking.
 			c.Type, c.Kind, c.Background = clr.TypeBlocking, KindBlocking, nil
 			c.Flaws |= FlawNoSuspend
 			r.complete(c)
@@ -124,8 +129,8 @@ func (r *Reducer) restartEnd(at Stamp) {
 	r.tellPhases()
 }
 
-// inOrder completes the times of s with its end, and returns that. Where the stream
-// says that time went back, it stands still instead, and the records say so.
+// inOrder completes the times of s with its end, and returns that. A time earlier than the one
+// before it (the stream's time went back) is raised to that, and the records are flagged.
 func (s *suspension) inOrder(end int64) int64 {
 	last, ordered := s.begin, true
 	for _, t := range []*int64{&s.stood, &s.restart, &end} {
@@ -145,15 +150,15 @@ func (s *suspension) inOrder(end int64) int64 {
 	return end
 }
 
-// share divides a suspension among the collections in it, and tells the parts as
-// pauses in time order, each record after its last one.
+// share divides a suspension among the collections in it, and emits the parts as pauses in time
+// order, each record after its last pause.
 //
-//   - A blocking collection has all of it. Where another blocking one follows
-//     (provisional mode), the first has it up to the start of the second.
-//   - A background collection has what is left after the ephemeral collections
-//     that ran in its suspension, whose part is from their GCStart to their GCEnd.
-//   - Without a collection in it, it is a further pause of the background
-//     collection, or belongs to none.
+//   - A blocking collection gets all of it. If another blocking one follows (provisional mode), the
+//     first gets it up to the start of the second.
+//   - A background collection gets what remains after the ephemeral collections that ran in its
+//     suspension, whose part is from their GCStart to their GCEnd.
+//   - A suspension without a collection is another pause of the background collection, or belongs
+//     to none.
 func (r *Reducer) share(s *suspension, at Stamp) {
 	bgc := s.backgroundGC()
 	if bgc == nil && s.reason == clr.SuspendForGCPrep {
@@ -226,7 +231,7 @@ func (r *Reducer) backgroundPause(c *collection, part PausePart, s *suspension, 
 	}
 }
 
-// pause notes a part in the record of its collection and tells it.
+// pause adds a part to the record of its collection and emits it.
 func (r *Reducer) pause(c *collection, part PausePart, s *suspension) {
 	if len(c.Pauses) < maxPauses {
 		c.Pauses = append(c.Pauses, part)
@@ -239,8 +244,8 @@ func (r *Reducer) pause(c *collection, part PausePart, s *suspension) {
 	r.tellPause(Pause{PausePart: part, Ticks: s.ticks, Thread: s.thread, GC: &c.GCDetails})
 }
 
-// tellPause, tellPhase and tellGap pass on memory of the Reducer: what an interface is
-// given would be allocated each time.
+// tellPause, tellPhase and tellGap pass on memory of the Reducer: an argument of an interface
+// method would otherwise be allocated each time.
 func (r *Reducer) tellPause(p Pause) {
 	r.sizes.rate.pause(&p)
 	r.pauseTold = p
@@ -269,7 +274,7 @@ func (r *Reducer) tellSuspension(s *suspension, at Stamp) {
 	o.Suspension(&r.suspensionTold)
 }
 
-// pauseWithoutGC tells a suspension that no collection explains.
+// pauseWithoutGC emits a suspension that no collection explains.
 func (r *Reducer) pauseWithoutGC(s *suspension, at Stamp) {
 	kind, used := r.causeWithoutGC(s)
 	r.tellPause(Pause{
@@ -281,14 +286,13 @@ func (r *Reducer) pauseWithoutGC(s *suspension, at Stamp) {
 	})
 }
 
-// causeWithoutGC tells what a suspension without a collection was for, and the
-// number of a collection that it used up.
+// causeWithoutGC returns what a suspension without a collection was for, and the collection number
+// that it used up.
 //
-// A no-GC region asks for a collection and uses up a number, though none is done;
-// a refreshed memory limit does neither. A suspension with reason 6 is a change
-// of the heap count if the thread of server GC makes it; else the callback of a
-// no-GC region is registered, by a thread of the program. Where events were lost it
-// may as well have been a collection.
+// A no-GC region requests a collection and uses up a number, though no collection is done;
+// refreshing the memory limit does neither. A suspension with reason 6 is a change of the heap
+// count if server GC's thread makes it; otherwise a thread of the program registers the callback of
+// a no-GC region. If events were lost, there may just as well have been a collection.
 func (r *Reducer) causeWithoutGC(s *suspension) (kind PauseKind, used uint32) {
 	if s.lost > 0 {
 		r.hasTriggered = false
@@ -315,8 +319,8 @@ func (r *Reducer) causeWithoutGC(s *suspension) (kind PauseKind, used uint32) {
 	return PauseNoGCRegion, 0
 }
 
-// suspendTime is how long it took to stop the threads, Untold if the event that says so
-// was lost: then they stood when a collection started, if there is one.
+// suspendTime returns how long it took to suspend the threads. If the event that reports it was
+// lost, the start of the first collection is used instead; Untold if there is none.
 func (s *suspension) suspendTime() int64 {
 	switch {
 	case s.stood != unknownTime:
@@ -327,8 +331,7 @@ func (s *suspension) suspendTime() int64 {
 	return Untold
 }
 
-// resumeTime is how long it took to let the threads go on, Untold if the start of that
-// was lost.
+// resumeTime returns how long it took to resume the threads, Untold if the start of that was lost.
 func (s *suspension) resumeTime(end int64) int64 {
 	if s.restart == unknownTime {
 		return Untold
@@ -336,7 +339,7 @@ func (s *suspension) resumeTime(end int64) int64 {
 	return end - s.restart
 }
 
-// backgroundGC returns the collection that began in s as a background one.
+// backgroundGC returns the collection that started in s as a background one, or nil.
 func (s *suspension) backgroundGC() *collection {
 	for _, c := range s.gcs {
 		if c.Type == clr.TypeBackground {
@@ -346,7 +349,7 @@ func (s *suspension) backgroundGC() *collection {
 	return nil
 }
 
-// activeSuspension is the one that a collection which starts now belongs to.
+// activeSuspension returns the suspension that a collection starting now belongs to, or nil.
 func (r *Reducer) activeSuspension() *suspension {
 	var found *suspension
 	for _, s := range r.suspensions {
@@ -372,7 +375,7 @@ func (r *Reducer) suspensionOf(thread uint64) *suspension {
 	return nil
 }
 
-// abandon gives up a suspension whose end was lost, and what stood in it.
+// abandon gives up a suspension whose end was lost, and the collections in it.
 func (r *Reducer) abandon(s *suspension) {
 	r.suspensions = without(r.suspensions, s)
 	r.abandonGCs(s)
@@ -385,15 +388,14 @@ func (r *Reducer) abandonGCs(s *suspension) {
 		c.sus = nil
 		c.Flaws |= FlawNoRestart
 		if c.Type == clr.TypeBackground && !c.HasEnd {
-			c.restarted = true // it goes on while the program runs
+			c.restarted = true // it continues while the program runs
 			continue
 		}
 		r.complete(c)
 	}
 }
 
-// closeOrphan completes the collections whose suspension began before the
-// session, or was lost.
+// closeOrphan completes the collections whose suspension started before the session, or was lost.
 func (r *Reducer) closeOrphan(flaw Flaw) {
 	s := r.orphan
 	r.orphan = nil
@@ -423,8 +425,8 @@ func (r *Reducer) newSuspension() *suspension {
 
 func (r *Reducer) freeSuspension(s *suspension) { r.freeSus = append(r.freeSus, s) }
 
-// phase notes the start or end of a concurrent phase and tells it, or keeps it
-// until the program runs again. own is the suspension that the phase borders on.
+// phase records the start or end of a concurrent phase and emits it, or holds it back until the
+// program resumes. own is the suspension that the phase borders on.
 func (r *Reducer) phase(c *collection, kind PhaseKind, end bool, at int64, own *suspension) {
 	b := &c.background
 	p := Phase{Kind: kind, End: end, Time: at, Start: at, GC: &c.GCDetails}
@@ -448,8 +450,8 @@ func (r *Reducer) phase(c *collection, kind PhaseKind, end bool, at int64, own *
 	r.tellPhase(p)
 }
 
-// A waitingPhase waits for the end of the pause that it fell into. The suspension
-// that it borders on does not count.
+// A waitingPhase is held back until the pause that it fell into ends. The suspension that it
+// borders on does not count.
 type waitingPhase struct {
 	Phase
 	own *suspension
@@ -467,7 +469,7 @@ func (r *Reducer) pausedBy(own *suspension) bool {
 	return false
 }
 
-// tellPhases tells the phases that waited, as far as no pause is open any more.
+// tellPhases emits the phases held back, up to the first that still falls into an open pause.
 func (r *Reducer) tellPhases() {
 	n := 0
 	for n < len(r.phases) && !r.pausedBy(r.phases[n].own) {
@@ -477,8 +479,7 @@ func (r *Reducer) tellPhases() {
 	r.dropPhases(n)
 }
 
-// tellPhasesOf tells all phases up to the last that borders on s: its pause is
-// told next.
+// tellPhasesOf emits all phases up to the last that borders on s, whose pause is emitted next.
 func (r *Reducer) tellPhasesOf(s *suspension) {
 	n := 0
 	for i := range r.phases {

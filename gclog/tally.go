@@ -1,19 +1,19 @@
 package gclog
 
-// A Tally adds up what an Observer is told, for a summary. The zero value is empty;
-// times are nanoseconds, sizes bytes.
+// A Tally sums up what an Observer receives, for a summary. The zero value is empty; times are
+// nanoseconds, sizes bytes.
 type Tally struct {
 	NopObserver
 	Collections [Gen2 + 1]uint64 // blocking and foreground ones, by generation
 	Background  uint64           // collections
-	Pauses      uint64           // also those without a collection
+	Pauses      uint64           // including those without a collection
 	PauseTotal  int64
 	PauseMax    int64
-	Promoted    uint64 // by the collections that told it
-	SizeAfter   uint64 // of the heap, after the newest collection that told it
+	Promoted    uint64 // by the collections that reported it
+	SizeAfter   uint64 // of the heap, after the latest collection that reported it
 	HasSize     bool
 	LostEvents  uint64 // dropped by the runtime
-	Missing     uint64 // records that were dropped because an output was too slow, or failed
+	Missing     uint64 // records dropped because an output was too slow, or failed
 }
 
 var _ Observer = (*Tally)(nil)
@@ -25,7 +25,7 @@ func (t *Tally) Pause(p *Pause) {
 	t.PauseMax = max(t.PauseMax, p.Duration)
 }
 
-// GC adds a collection; its pauses come by Pause.
+// GC adds a collection; its pauses are added by Pause.
 func (t *Tally) GC(d *GCDetails) {
 	if d.Kind == KindBackground {
 		t.Background++
@@ -40,13 +40,13 @@ func (t *Tally) GC(d *GCDetails) {
 	}
 }
 
-// Gap adds what is missing.
+// Gap adds what a gap reports as missing.
 func (t *Tally) Gap(g *Gap) {
 	t.LostEvents += g.LostEvents
 	t.Missing += g.Records
 }
 
-// GCs is how many collections there were of all kinds.
+// GCs returns the number of collections of all kinds.
 func (t *Tally) GCs() (n uint64) {
 	for _, c := range t.Collections {
 		n += c

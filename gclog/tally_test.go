@@ -6,7 +6,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// TestTally: what a summary says is the sum of what was told.
+// TestTally: a summary is the sum of what was emitted.
 func TestTally(t *testing.T) {
 	var tally gclog.Tally
 	gc := func(kind gclog.Kind, generation int, promoted, after uint64) {

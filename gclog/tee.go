@@ -2,8 +2,8 @@ package gclog
 
 import "github.com/gclog/gclog/parse/clr"
 
-// Tee returns an Observer that tells all of them what it is told, in their order. Those
-// that are a SuspensionObserver or an EventObserver are told that too.
+// Tee returns an Observer that passes everything to all of list, in that order. Suspensions and
+// events are passed on to those that are a SuspensionObserver or an EventObserver.
 func Tee(list ...Observer) Observer {
 	t := tee(list)
 	var suspensions suspensionTee

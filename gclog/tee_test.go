@@ -8,7 +8,7 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// A noted Observer notes by a letter what it is told.
+// A noted Observer records each call as a letter.
 type noted struct {
 	name string
 	told *[]string

@@ -15,10 +15,10 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// A teller adds up every number that an Observer is given, by the name of its field or method.
+// A teller sums up every number passed to an Observer, by the name of its field or method.
 type teller struct{ totals.Teller }
 
-// methods adds what the methods of a record say.
+// methods adds the results of a record's methods.
 func (s *teller) methods(d *gclog.GCDetails) {
 	v := reflect.ValueOf(d)
 	for i := range v.NumMethod() {
@@ -54,8 +54,8 @@ func (s *teller) methods(d *gclog.GCDetails) {
 	}
 }
 
-// answer calls a method. A number may be that of a generation or of a heap, of which there may be
-// fewer: then there is no answer.
+// answer calls a method. An argument may be a generation or heap number that is out of range: there
+// is no answer then.
 func answer(m reflect.Value, args []reflect.Value) (out []reflect.Value) {
 	defer func() { _ = recover() }()
 	return m.Call(args)
@@ -73,7 +73,7 @@ func (s *teller) Phase(p *gclog.Phase) {
 	s.Tell("Phase", x)
 }
 
-// of is what stands for the record of a pause or phase.
+// of returns what represents the record of a pause or phase.
 func (*teller) of(d *gclog.GCDetails) *gclog.GCDetails {
 	if d == nil {
 		return nil
@@ -91,10 +91,10 @@ func (s *teller) GC(d *gclog.GCDetails) {
 	s.methods(d)
 }
 
-// TestTotals: whatever changes in what is told of the recordings of the repository, of the same
-// with events missing or in disorder, and of random events changes testdata/totals.txt. Other
-// tests say what is right; this one is there so that nothing changes unseen. GCLOG_UPDATE=1 writes
-// the file anew.
+// TestTotals: any change in what is emitted for the recordings of the repository, for the same with
+// events missing or out of order, and for random events changes testdata/totals.txt. Other tests
+// check what is right; this one ensures that no change goes unnoticed. GCLOG_UPDATE=1 rewrites the
+// file.
 func TestTotals(t *testing.T) {
 	whole, damaged, wild := totals.Totals{}, totals.Totals{}, totals.Totals{}
 	for _, tr := range shared.Repository(t) {
@@ -115,8 +115,8 @@ func TestTotals(t *testing.T) {
 		totals.Part{Title: "random events", Totals: wild})
 }
 
-// totalsOf reduces a recording. With rnd some events are lost, with or without a report, and
-// some come in another order.
+// totalsOf reduces a recording. With rnd some events are lost, with or without a report, and some
+// are reordered.
 func totalsOf(into totals.Totals, stream []byte, rnd *rand.Rand) {
 	r := parse.NewReader(bytes.NewReader(stream), gclog.WantedFinalized)
 	var all []*teller

@@ -36,7 +36,7 @@ func (o *recorder) Phase(p *gclog.Phase)  { o.phases = append(o.phases, *p) }
 func (o *recorder) GC(d *gclog.GCDetails) { o.gcs = append(o.gcs, d.Clone()) }
 func (o *recorder) Gap(g *gclog.Gap)      { o.gaps = append(o.gaps, *g) }
 
-// reduction is what a stream came to.
+// reduction is the result of reducing a stream.
 type reduction struct {
 	trace     *parse.Trace
 	recorders []*recorder
@@ -72,8 +72,8 @@ func reduceInto(t testing.TB, stream []byte, observe func(*gclog.Process) gclog.
 	return x
 }
 
-// TestRecordings holds the records of every recording against the two invariants
-// and against the rows of its expected.tsv.
+// TestRecordings checks the records of every recording against the two invariants and against the
+// rows of its expected.tsv.
 func TestRecordings(t *testing.T) {
 	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
 		x := reduce(t, shared.Read(t, tr.Path))
@@ -85,8 +85,8 @@ func TestRecordings(t *testing.T) {
 	})
 }
 
-// checkInvariants: the pauses add up to the suspensions, and every GCStart
-// yields exactly one record.
+// checkInvariants checks that the pauses add up to the suspensions, and that every GCStart yields
+// exactly one record.
 func (x *reduction) checkInvariants(t *testing.T) {
 	records := 0
 	for _, o := range x.recorders {
@@ -117,7 +117,7 @@ func (x *reduction) checkInvariants(t *testing.T) {
 	}
 }
 
-// lossy are the recordings that lack events.
+// lossy are the recordings in which events are missing.
 var lossy = map[string]bool{"stall": true, "v6-wksb": true}
 
 func (x *reduction) checkExpected(t *testing.T, name, path string) {
@@ -200,7 +200,7 @@ func (o *recorder) find(number string, used map[*gclog.GCDetails]bool) *gclog.GC
 	return nil
 }
 
-// near allows what the columns of expected.tsv are rounded by.
+// near allows for the rounding of the columns in expected.tsv.
 func near(a, b int64) bool { return a-b <= 1010 && b-a <= 1010 }
 
 func millis(s string) int64 {
@@ -229,7 +229,7 @@ func checkRow(t *testing.T, d *gclog.GCDetails, row map[string]string) {
 		"perheap": strconv.Itoa(histories), "size_after_bytes": fmt.Sprint(d.SizeAfter()), "promoted_bytes": fmt.Sprint(d.PromotedBytes),
 	} {
 		if column == "promoted_bytes" && !d.HasPromoted {
-			continue // the runtime's sum leaves out what no history told
+			continue // the runtime's sum leaves out what no history reported
 		}
 		if want := row[column]; want != "" && got != want {
 			t.Errorf("#%d %s is %s, want %s", d.Number, column, got, want)

@@ -12,9 +12,9 @@ import (
 	"github.com/gclog/gclog/internal/shared"
 )
 
-// TestTruth holds the records against what the program said about the same
-// collections: GC.GetGCMemoryInfo of each that it caught, its counters at two marks
-// and around each call that asked for a collection.
+// TestTruth compares the records with what the program itself reported about the same collections:
+// GC.GetGCMemoryInfo of each one that it caught, its counters at two marks and around each call
+// that induced a collection.
 func TestTruth(t *testing.T) {
 	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
 		path := tr.Beside(".truth.jsonl.gz")
@@ -29,12 +29,12 @@ func TestTruth(t *testing.T) {
 	})
 }
 
-// said is a line of the program, with what only tests of old runtimes and of induced
-// collections look at.
+// said is a line of the program, with the fields that only tests of old runtimes and of induced
+// collections use.
 type said struct {
 	gcload.Line
-	Counts        [3]int // of .NET Core 3.1: collections of gen0, 1, 2 and up until now
-	Before, After [3]int // the same around a call
+	Counts        [3]int // .NET Core 3.1: collections so far of gen0, gen1, gen2, each including higher generations
+	Before, After [3]int // the same before and after a call
 	QPC0, QPC1    int64  // of the call
 }
 
@@ -68,7 +68,7 @@ func checkTruth(t *testing.T, x *reduction, lines []byte) {
 			if v := c.o.process.RuntimeVersion; v != "" && v != l.Runtime {
 				t.Errorf("runtime version %s, want %s", v, l.Runtime)
 			}
-			// Whoever has DATAS, or several heaps, has server GC; of others it may be unknown.
+			// A process with DATAS or several heaps has server GC; for others it may be unknown.
 			got := c.o.process.Server
 			shown := l.Server && (string(l.Config["GCDynamicAdaptationMode"]) == "1" || c.o.process.HeapCount > 1)
 			if got != gclog.KnownBool(l.Server) && (shown || got != gclog.Unknown) {
@@ -96,12 +96,12 @@ func checkTruth(t *testing.T, x *reduction, lines []byte) {
 			}
 		}
 	}
-	if begin != nil && end != nil { // not where the session began in the middle, or the program died
+	if begin != nil && end != nil { // not if the session started in the middle, or the program died
 		c.counters(begin, end)
 		c.allocated(begin, end)
 	}
-	// The program looks at its collections from time to time: where they follow each
-	// other closely it misses some, in the recordings of induced ones up to three in four.
+	// The program looks at its collections from time to time: if they follow each other closely it
+	// misses some, in the recordings of induced ones up to three in four.
 	if compared*5 < len(c.o.gcs) {
 		t.Errorf("the program says something about %d of %d records", compared, len(c.o.gcs))
 	}
@@ -132,8 +132,8 @@ func (c *truth) compare(d *gclog.GCDetails, l *said) {
 		t.Errorf("#%d lacks the histories of its heaps, or has not %d generations", d.Number, len(l.GenerationInfo))
 		return
 	}
-	// A server background collection with foreground ones inside tells an earlier state
-	// to the program, that of the histories, than at its end.
+	// A server background collection with foreground ones inside reports an earlier state to the
+	// program, that of the histories, than at its end.
 	earlier := c.server && background && c.hasInside(d)
 	for g, want := range l.GenerationInfo {
 		got := &d.Generations[g]
@@ -148,8 +148,8 @@ func (c *truth) compare(d *gclog.GCDetails, l *said) {
 		c.check(d, name+" fragmentation after", got.Fragmentation, want.FragAfter)
 	}
 	if background {
-		// The program adds up what it was at another moment, with stale numbers of the
-		// young generations, and has none of pins and finalization.
+		// The program's sum is from another moment, with stale numbers of the young generations,
+		// and without pinned objects and finalization.
 		if d.PromotedBytes > l.PromotedBytes {
 			t.Errorf("#%d promoted %d, the program says %d with stale numbers", d.Number, d.PromotedBytes, l.PromotedBytes)
 		}
@@ -165,7 +165,7 @@ func (c *truth) compare(d *gclog.GCDetails, l *said) {
 	}
 }
 
-// hasInside reports whether collections of younger generations ran while d did.
+// hasInside reports whether collections of younger generations ran during d.
 func (c *truth) hasInside(d *gclog.GCDetails) bool {
 	for _, o := range c.o.gcs {
 		if o != d && o.Start > d.Start && o.Start < d.End {
@@ -175,7 +175,7 @@ func (c *truth) hasInside(d *gclog.GCDetails) bool {
 	return false
 }
 
-// historyAfter is the size of a generation after, by the histories of the heaps.
+// historyAfter returns the size of a generation after the collection, from the heap histories.
 func historyAfter(d *gclog.GCDetails, g int) (n uint64) {
 	for i := range d.Heaps {
 		n += d.Heaps[i].History.Generation[g].SizeAfter
@@ -183,15 +183,15 @@ func historyAfter(d *gclog.GCDetails, g int) (n uint64) {
 	return n
 }
 
-// old is for .NET Core 3.1, which tells the size of the heap and the free space in it
-// only, without a number: the collection is the one that it has counted to. While a
-// background collection runs, that need not be the one that they are of.
+// old is for .NET Core 3.1, which reports only the size of the heap and its free space, without a
+// number: the collection is the one it has counted up to. While a background collection runs, the
+// values may be of another one.
 func (c *truth) old(d *gclog.GCDetails, l *said) {
 	c.check(d, "heap size", d.SizeAfter(), l.HeapSizeBytes)
 	c.check(d, "fragmentation", d.Fragmentation(), l.FragmentedBytes)
 }
 
-// step: during a call, the collections are as many as the program counts.
+// step checks that during a call there were as many collections as the program counted.
 func (c *truth) step(l *said) {
 	got := c.count(l.QPC0, l.QPC1)
 	want := [3]int{l.After[0] - l.Before[0], l.After[1] - l.Before[1], l.After[2] - l.Before[2]}
@@ -222,9 +222,9 @@ func (c *truth) count(from, to int64) (counts [3]int) {
 	return counts
 }
 
-// counters: between two marks, the collections are as many as the program counts, and
-// the suspensions are 1.00 to 1.12 times the pauses that it counts, which begin later
-// and end earlier.
+// counters checks that between two marks there were as many collections as the program counted, and
+// that the suspensions are 1.00 to 1.12 times the pauses it measured, which start later and end
+// earlier.
 func (c *truth) counters(begin, end *said) {
 	got := c.count(begin.QPC, end.QPC)
 	want := [3]int{end.Gen0 - begin.Gen0, end.Gen1 - begin.Gen1, end.Gen2 - begin.Gen2}
@@ -247,11 +247,11 @@ func (c *truth) counters(begin, end *said) {
 	}
 }
 
-// allocated: between two marks, the program allocated what the records say.
+// allocated checks that between two marks the program allocated what the records report.
 //
-// What it allocated before the first record and after the last one no record can say.
-// The former is there when the first collection starts, the latter is less than made
-// the program collect before.
+// No record can know what it allocated before the first record and after the last one. The former
+// is there when the first collection starts, the latter is less than what triggered collections
+// before.
 func (c *truth) allocated(begin, end *said) {
 	from, to := c.x.trace.Nanoseconds(begin.QPC), c.x.trace.Nanoseconds(end.QPC)
 	before, behind, sum := begin.Allocated, uint64(0), uint64(0)
@@ -277,10 +277,10 @@ func (c *truth) allocated(begin, end *said) {
 		behind = max(behind, d.Allocated())
 	}
 	want := float64(end.Allocated - before)
-	// A background collection makes free space of objects in gen0 and lets the program allocate
-	// there: of heaps other than the fullest nothing tells of it. Where server GC has one after
-	// the other that is up to 3 % (the churn, provisional and verbose recordings of flavour svr).
-	// In one recording (conserve) small objects asked for a collection before they had used up the
+	// A background collection turns gen0 objects into free space that the program may allocate in:
+	// for heaps other than the fullest, nothing reports that. If server GC runs one after the
+	// other, that is up to 3 % (the churn, provisional and verbose recordings of flavour svr). In
+	// one recording (conserve) small objects triggered a collection before they had used up the
 	// budget, which counts as if they had.
 	under, over := 0.015, 0.004
 	if background > 0 {

@@ -2,8 +2,8 @@ package gclog
 
 import "strconv"
 
-// versionString prints the version of a runtime, but for the 4.x that .NET Core
-// 3.1 calls itself, which says nothing to anybody.
+// versionString formats the version of a runtime. It returns "" for the 4.x that .NET Core 3.1
+// calls itself, which is meaningless.
 func versionString(v [4]uint16) string {
 	if v[0] < 5 {
 		return ""
