@@ -1,4 +1,4 @@
 package formats
 
-// An Account is a user and a group that a file is written as. The zero value is those of gclog.
+// An Account is the user and group that files are written as. The zero value means gclog's own.
 type Account struct{ UID, GID uint32 }

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// privileged reports whether gclog may write where its user may not: as root, or with the capability
-// that lets it look into all processes.
+// privileged reports whether gclog may write where its user may not: as root, or with the
+// capability to inspect all processes.
 func privileged() bool {
 	if os.Geteuid() == 0 {
 		return true
@@ -20,8 +20,8 @@ func privileged() bool {
 	return unix.Capget(&header, &data[0]) == nil && data[0].Effective&(1<<unix.CAP_DAC_OVERRIDE) != 0
 }
 
-// Do runs f with the rights of the account, as far as they concern files: in a thread of its own,
-// which ends with f, because what a thread may do cannot be given back for sure.
+// Do runs f with the account's rights to files, in a thread of its own that ends with f, because a
+// thread's original rights cannot be restored reliably.
 func (a Account) Do(f func() error) error {
 	if a == (Account{}) || int(a.UID) == os.Geteuid() && int(a.GID) == os.Getegid() && !privileged() {
 		return f()
@@ -53,7 +53,7 @@ func (a Account) assume() error {
 	if err := unix.Setgroups([]int{int(a.GID)}); err != nil {
 		return errors.Join(errors.New("it needs root, or the capabilities SETUID and SETGID"), err)
 	}
-	_, _ = unix.SetfsgidRetGid(int(a.GID)) // they return what was before, and no error
+	_, _ = unix.SetfsgidRetGid(int(a.GID)) // these return the previous id, not an error
 	_, _ = unix.SetfsuidRetUid(int(a.UID))
 	gid, _ := unix.SetfsgidRetGid(-1)
 	uid, _ := unix.SetfsuidRetUid(-1)

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestRights: who may write where its user may not, and who can write as another user.
+// TestRights checks who may write where its user may not, and who can write as another user.
 func TestRights(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can run a program as another user")
@@ -23,7 +23,7 @@ func TestRights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	binary := filepath.Join(t.TempDir(), "rights") // the folder of the other one may not be open to others
+	binary := filepath.Join(t.TempDir(), "rights") // the folder of the original binary may not be accessible to other users
 	if err := errors.Join(os.WriteFile(binary, program, 0o755), os.Chmod(filepath.Dir(binary), 0o755), os.Chmod(filepath.Dir(filepath.Dir(binary)), 0o755)); err != nil {
 		t.Fatal(err)
 	}
@@ -32,8 +32,8 @@ func TestRights(t *testing.T) {
 		name         string
 		uid          uint32
 		capabilities []uintptr
-		want         []string // in what the helper says
-		namespace    bool     // of users, where only root is
+		want         []string // contained in the helper's output
+		namespace    bool     // a user namespace that only contains root
 	}{
 		{"root", 0, nil, []string{"privileged true", "as itself: <nil>", "as root: <nil>", "nobody is unmapped: false"}, false},
 		{"root of a namespace", 0, nil, []string{"privileged true", "nobody is unmapped: true"}, true},
@@ -68,8 +68,8 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// TestAccount: what is done as an account is done with its rights and no others, and what comes of
-// it comes back: also a panic.
+// TestAccount: what is done as an account is done with its rights and no others, and the result is
+// returned, even a panic.
 func TestAccount(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can write as another user")
@@ -94,7 +94,7 @@ func TestAccount(t *testing.T) {
 			t.Errorf("%+v reads a file of root's: %v", c.account, err)
 		}
 	}
-	// Root owns what root owns, whatever else it may do.
+	// Root owns root's files, whatever its other rights are.
 	if err := (Account{0, other}).Do(func() error {
 		if !privileged() {
 			t.Error("root without capabilities looks like somebody else")
@@ -138,7 +138,7 @@ func TestAccount(t *testing.T) {
 	}
 }
 
-// rights tells what the helper may do.
+// rights prints what the helper may do.
 func rights() {
 	fmt.Printf("privileged %v\n", privileged())
 	self, root := Account{uint32(os.Geteuid()), uint32(os.Getegid())}, Account{UID: 0, GID: uint32(os.Getegid())}

@@ -9,7 +9,7 @@ import (
 
 func privileged() bool { return os.Geteuid() == 0 }
 
-// Do refuses an account: only on Linux has a thread rights of its own.
+// Do rejects any account but gclog's own: only Linux has rights per thread.
 func (a Account) Do(f func() error) error {
 	if a != (Account{}) {
 		return errors.New("su: this system cannot write as another user than that of gclog")

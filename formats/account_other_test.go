@@ -2,5 +2,5 @@
 
 package formats
 
-// rights: an account has rights of its own on Linux only.
+// rights does nothing: accounts only have rights of their own on Linux.
 func rights() {}

@@ -8,13 +8,13 @@ import (
 	"github.com/gclog/gclog/internal/jsontext"
 )
 
-// The appenders below write numbers, times and strings the way logs need them:
-// always with a dot, always in UTC, and without an allocation.
+// The appenders below write numbers, times and strings as logs need them: always with a decimal
+// point, always in UTC, and without allocating.
 
-// appendFixed appends v, a number of 1/10^all units, with digits decimals, rounded
-// half away from zero: appendFixed(b, 2501499, 6, 3) is 2.501.
+// appendFixed appends v, in units of 1/10^all, with digits decimals, rounded half away from zero:
+// appendFixed(b, 2501499, 6, 3) is 2.501.
 func appendFixed(dst []byte, v int64, all, digits int) []byte {
-	u := uint64(v) // the negative end of int64 has no positive counterpart
+	u := uint64(v) // the minimum int64 has no positive counterpart
 	if v < 0 {
 		dst = append(dst, '-')
 		u = -u
@@ -37,7 +37,7 @@ func pow10(n int) uint64 {
 	return v
 }
 
-// appendPadded appends v with leading zeros up to width digits.
+// appendPadded appends v with leading zeros to at least width digits.
 func appendPadded(dst []byte, v int64, width int) []byte {
 	var b [20]byte
 	i := len(b)
@@ -55,10 +55,10 @@ func appendMillis(dst []byte, ns int64) []byte { return appendFixed(dst, ns, 6, 
 
 // A clock turns the time stamps of a stream into wall-clock text.
 type clock struct {
-	sync   int64 // nanoseconds since 1970 of the stream's sync point
-	uptime int64 // age of the process there
+	sync   int64 // the stream's sync point, in nanoseconds since 1970
+	uptime int64 // age of the process at the sync point
 
-	day     int64  // the day that date is of
+	day     int64  // the day of date
 	date    []byte // "2006-01-02"
 	hasDate bool
 }
@@ -72,8 +72,8 @@ const (
 	nsPerDay    = 24 * 3600 * nsPerSecond
 )
 
-// appendClock appends date and time of a time stamp in UTC with the given number
-// of decimals, cut off, as 2006-01-02T15:04:05.000.
+// appendClock appends the date and time of a time stamp in UTC with the given number of decimals,
+// truncated, as 2006-01-02T15:04:05.000.
 func (c *clock) appendClock(dst []byte, at int64, digits int) []byte {
 	t := c.sync + at
 	day, ns := t/nsPerDay, t%nsPerDay
@@ -96,8 +96,8 @@ func (c *clock) appendClock(dst []byte, at int64, digits int) []byte {
 	return appendPadded(dst, ns%nsPerSecond/int64(pow10(9-digits)), digits)
 }
 
-// appendUptime appends the age of the process in seconds with three decimals,
-// cut off like the date beside it.
+// appendUptime appends the age of the process in seconds with three decimals, truncated like the
+// date next to it.
 func (c *clock) appendUptime(dst []byte, at int64) []byte {
 	ms := max(0, c.uptime+at) / int64(time.Millisecond)
 	dst = strconv.AppendInt(dst, ms/1000, 10)
@@ -105,13 +105,13 @@ func (c *clock) appendUptime(dst []byte, at int64) []byte {
 	return appendPadded(dst, ms%1000, 3)
 }
 
-// divide rounds to the nearest, also where adding half of d would overflow.
+// divide returns n/d rounded to the nearest integer, even where adding half of d would overflow.
 func divide(n, d uint64) uint64 { return n/d + (n%d+d/2)/d }
 
 // kib rounds bytes to KiB.
 func kib(bytes uint64) int64 { return int64(divide(bytes, 1024)) }
 
-// appendBytes appends a size for people: 512 B, 1.5 KB, 29.8 MB, 3.1 GB.
+// appendBytes appends a human-readable size: 512 B, 1.5 KB, 29.8 MB, 3.1 GB.
 func appendBytes(dst []byte, n uint64) []byte {
 	units := [...]string{" B", " KB", " MB", " GB", " TB"}
 	if n < 1000 {
@@ -136,9 +136,8 @@ func appendBytes(dst []byte, n uint64) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// appendJSONString appends s quoted for JSON. s may come from a target: what is
-// not valid UTF-8 becomes U+FFFD, controls and the separators that break lines
-// in other languages are escaped.
+// appendJSONString appends s quoted for JSON. s may come from a target: invalid UTF-8 becomes
+// U+FFFD, and control characters and the separators that end lines in other languages are escaped.
 func appendJSONString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for i := 0; i < len(s); {
@@ -175,8 +174,8 @@ func appendJSONString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// appendPlain appends s with only the characters that no reader of a JDK log
-// takes for anything else: letters, digits, blank and .,:_/=-
+// appendPlain appends s with only those characters that no reader of a JDK log misinterprets:
+// letters, digits, blank and .,:_/=-
 func appendPlain(dst []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		c := s[i]

@@ -46,8 +46,8 @@ func TestAppendFixed(t *testing.T) {
 	}
 }
 
-// TestAppendFixedAny compares with exact arithmetic, to the ends of the range:
-// times and sizes come from a target that is not trusted.
+// TestAppendFixedAny compares with exact arithmetic over the full range: times and sizes come from
+// an untrusted target.
 func TestAppendFixedAny(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	values := []int64{math.MaxInt64, math.MaxInt64 - 1, math.MinInt64, math.MinInt64 + 1}
@@ -114,7 +114,7 @@ func TestClock(t *testing.T) {
 		{876_543, 3, "2026-02-28T23:59:59.999", "90.500"},
 		{876_544, 3, "2026-03-01T00:00:00.000", "90.500"}, // the next day
 		{1_000_000, 9, "2026-03-01T00:00:00.000123456", "90.501"},
-		{-1_000_000, 3, "2026-02-28T23:59:59.998", "90.499"}, // back
+		{-1_000_000, 3, "2026-02-28T23:59:59.998", "90.499"}, // backwards
 		{-90_500_000_000, 3, "2026-02-28T23:58:29.499", "0.000"},
 		{-91_000_000_000, 3, "2026-02-28T23:58:28.999", "0.000"}, // never negative
 		{366 * nsPerDay, 3, "2027-03-01T23:59:59.999", "31622490.500"},
@@ -128,8 +128,7 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestClockAny compares with package time, forwards and back over days, and
-// before 1970.
+// TestClockAny compares with package time, forwards and backwards over days, and before 1970.
 func TestClockAny(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	for _, sync := range []time.Time{time.Date(2026, 11, 21, 0, 30, 37, 5, time.UTC), time.Unix(0, 0), time.Date(1969, 12, 31, 23, 59, 59, 999_999_999, time.UTC)} {
@@ -194,7 +193,7 @@ func TestAppendSizes(t *testing.T) {
 	}
 }
 
-// TestDivide: the capacities are as section 2 of spec/java-formats.md has them.
+// TestDivide: the capacities are those in section 2 of spec/java-formats.md.
 func TestDivide(t *testing.T) {
 	heap := func(young, old int64) (h heapKiB) {
 		h.gen[0], h.gen[2] = young, old
@@ -208,7 +207,7 @@ func TestDivide(t *testing.T) {
 		{heap(10, 20), heap(5, 20), 90, capacity{30, 60, 90}}, // a third
 		{heap(50, 20), heap(5, 20), 90, capacity{50, 40, 90}}, // young was larger than a third
 		{heap(10, 80), heap(5, 80), 90, capacity{10, 80, 90}}, // old needs more than two thirds
-		{heap(10, 20), heap(5, 20), 0, capacity{10, 20, 30}},  // nothing committed is known
+		{heap(10, 20), heap(5, 20), 0, capacity{10, 20, 30}},  // committed memory unknown
 		{heap(60, 20), heap(0, 70), 80, capacity{60, 70, 130}},
 		{heap(0, 0), heap(0, 0), 0, capacity{}},
 	} {
@@ -238,8 +237,8 @@ func TestAppendJSONString(t *testing.T) {
 	}
 }
 
-// FuzzJSONString: whatever a target calls itself, it is one JSON string on one
-// line that says the same.
+// FuzzJSONString: whatever a target calls itself, the result is one JSON string on one line with
+// the same value.
 func FuzzJSONString(f *testing.F) {
 	for _, s := range []string{
 		"", "plain", `"\/`, "\x00\x01\x1f\x7f\n\r\t\b\f", "\u0080\u0085\u009f\u00a0\u2027\u2028\u2029\u202a\ufeff\ufffd",
@@ -274,8 +273,8 @@ func FuzzJSONString(f *testing.F) {
 
 var onlyPlain = regexp.MustCompile(`^[A-Za-z0-9 .,:_/=-]*$`)
 
-// FuzzPlain: what is appended to the head of a JDK log cannot be taken for
-// anything else, and what is harmless is kept.
+// FuzzPlain: what is appended to the header of a JDK log cannot be misinterpreted, and harmless
+// characters are kept.
 func FuzzPlain(f *testing.F) {
 	for _, s := range []string{"", "MyApp", "a b.c,d:e_f/g=h-i", "My (young)][gc", "-XX:+UseG1GC", "é\xff\n\x00", "[memory ]<AF"} {
 		f.Add(s)

@@ -15,13 +15,13 @@ import (
 
 // The names of archived files, and which of them are kept.
 
-// timeInName is lumberjack's.
+// timeInName is lumberjack's time format.
 const timeInName = "2006-01-02T15-04-05.000"
 
-// stem is the path without its extension.
+// stem returns the path without its extension.
 func (r *RotatingFile) stem() string { return strings.TrimSuffix(r.path, filepath.Ext(r.path)) }
 
-// archive moves the file of the path away and deletes what is too old.
+// archive renames the current file and deletes archived files that are too old.
 func (r *RotatingFile) archive(dir *os.Root) error {
 	name, err := r.archiveName(dir)
 	if err != nil {
@@ -30,7 +30,7 @@ func (r *RotatingFile) archive(dir *os.Root) error {
 	if err := dir.Rename(r.base(), name); err != nil {
 		return err
 	}
-	delete(r.logs, name) // it may have replaced another one
+	delete(r.logs, name) // the name may have been that of another file
 	if r.o.Naming == NameByIndex {
 		r.stepIndex()
 	}
@@ -45,9 +45,9 @@ func (r *RotatingFile) archiveName(dir *os.Root) (string, error) {
 	return r.nextTime(dir)
 }
 
-// nextTime returns a name that is not in use and later than all that are: two
-// files of one millisecond must not overwrite each other, and after the clock was
-// set back the newest file must not be taken for the oldest.
+// nextTime returns a name that is not in use and later than all existing ones: two files from the
+// same millisecond must not overwrite each other, and after the clock was set back the latest file
+// must not be mistaken for the oldest.
 func (r *RotatingFile) nextTime(dir *os.Root) (string, error) {
 	t := r.now().UTC().Truncate(time.Millisecond)
 	if list := r.archivedByTime(dir); len(list) > 0 && !t.After(list[0].time) {
@@ -61,8 +61,8 @@ func (r *RotatingFile) nextTime(dir *os.Root) (string, error) {
 	return name, nil
 }
 
-// nextIndex returns the names in turn. The first one is a free one, if there is
-// none the oldest, which is replaced. A file that is no archived one is not.
+// nextIndex returns the names in turn, starting with an unused one or, if there is none, with the
+// oldest, which is replaced. A file that is not an archived one is never replaced.
 func (r *RotatingFile) nextIndex(dir *os.Root) (string, error) {
 	if r.index < 0 {
 		i, err := r.firstIndex(dir)
@@ -73,7 +73,8 @@ func (r *RotatingFile) nextIndex(dir *os.Root) (string, error) {
 	}
 	for range max(1, r.o.Count) {
 		name := r.indexName(r.index)
-		// What is no file at all may be in the way for a while, and is no reason to replace a newer one.
+		// Something that is not a file may be in the way temporarily; that is no reason to replace
+		// a newer file.
 		if info, err := dir.Lstat(name); err != nil || !info.Mode().IsRegular() || r.isArchived(dir, name) {
 			return name, nil
 		}
@@ -82,13 +83,13 @@ func (r *RotatingFile) nextIndex(dir *os.Root) (string, error) {
 	return "", errors.New("no free name for the archived file: " + r.indexName(0) + " and all after it are others' files")
 }
 
-// stepIndex goes on to the next name. It is called when a file has got the one before: if that
-// failed the same one is tried again, before another is taken.
+// stepIndex advances to the next name. It is called after a file was renamed to the previous one:
+// if that failed, the same name is tried again before another is used.
 func (r *RotatingFile) stepIndex() {
 	if r.o.Count > 0 {
 		r.index = (r.index + 1) % r.o.Count
 	} else {
-		r.index = -1 // nothing is replaced where there is no rotation
+		r.index = -1 // without rotation nothing is replaced
 	}
 }
 
@@ -127,8 +128,8 @@ func (r *RotatingFile) indexName(i int) string {
 	return r.base() + "." + s
 }
 
-// prune deletes the oldest archived files beyond Count. What cannot be deleted
-// is left, and tried again the next time.
+// prune deletes the oldest archived files beyond Count. Files that cannot be deleted are left, and
+// tried again the next time.
 func (r *RotatingFile) prune(dir *os.Root) {
 	if r.o.Count <= 0 || r.o.Naming == NameByIndex {
 		return
@@ -141,8 +142,7 @@ func (r *RotatingFile) prune(dir *os.Root) {
 	}
 }
 
-// Archived lists the files that were rotated away from a path, under names of either
-// kind.
+// Archived lists the files rotated away from a path, with names of either kind.
 func Archived(path string) (list []string) {
 	r := &RotatingFile{path: filepath.Clean(path), files: &Files{}, now: time.Now}
 	dir, err := os.OpenRoot(filepath.Dir(path))
@@ -162,8 +162,8 @@ func Archived(path string) (list []string) {
 	return list
 }
 
-// ArchivedFrom returns the path that a file was written to before it was rotated away;
-// the path itself if its name is none of an archived file.
+// ArchivedFrom returns the path that a file was written to before it was rotated away, or path
+// itself if it is not the name of an archived file.
 func ArchivedFrom(path string) string {
 	ext := filepath.Ext(path)
 	for _, ext := range []string{ext, ""} {
@@ -185,11 +185,11 @@ type archived struct {
 	time time.Time
 }
 
-// farthest is how far a time in the name of an archived file may be in the future: the clock may
-// have been set back, but not by years.
+// farthest is how far in the future a time in an archived file's name may be: the clock may have
+// been set back, but not by years.
 const farthest = 366 * 24 * time.Hour
 
-// archivedByTime lists the archived files, the newest first.
+// archivedByTime lists the archived files, latest first.
 func (r *RotatingFile) archivedByTime(dir *os.Root) []archived {
 	var list []archived
 	ext, stem := filepath.Ext(r.path), filepath.Base(r.stem())
@@ -207,9 +207,9 @@ func (r *RotatingFile) archivedByTime(dir *os.Root) []archived {
 	return list
 }
 
-// isLog reports whether a file with the name of an archived one may be one: a regular file that begins
-// as a log does. Processes have a say in the names of their logs, and others may have files in the
-// same directory. What a file is does not change: it is looked into once.
+// isLog reports whether a file with an archived file's name may be one: a regular file that starts
+// like a log. Processes can influence the names of their logs, and other users may have files in
+// the same directory. What a file is does not change, so each is examined once.
 func (r *RotatingFile) isLog(dir *os.Root, name string) bool {
 	if r.files.IsOurs == nil {
 		return true
@@ -239,8 +239,8 @@ func (r *RotatingFile) beginsAsLog(dir *os.Root, name string) bool {
 	return err == nil && (len(begin) == 0 || r.files.IsOurs(begin))
 }
 
-// isArchived reports whether a file with the name of an archived one may be deleted or replaced:
-// nobody writes it.
+// isArchived reports whether a file with an archived file's name may be deleted or replaced: nobody
+// is writing it.
 func (r *RotatingFile) isArchived(dir *os.Root, name string) bool {
 	info, err := dir.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() || !r.isLog(dir, name) {
@@ -249,8 +249,7 @@ func (r *RotatingFile) isArchived(dir *os.Root, name string) bool {
 	return os.SameFile(info, r.ours) || !IsWritten(filepath.Join(filepath.Dir(r.path), name))
 }
 
-// entries returns the names in a directory, in the order of the alphabet. What cannot be read has
-// nothing for us.
+// entries returns the names in a directory, in alphabetical order; none if it cannot be read.
 func entries(dir *os.Root) []string {
 	f, err := dir.Open(".")
 	if err != nil {

@@ -25,15 +25,15 @@ func TestArchivedFrom(t *testing.T) {
 	}
 }
 
-// TestForeignArchives: files with the names of archived ones that gclog has not written, or that
-// are being written, are neither deleted nor replaced, and do not stop the rotation.
+// TestForeignArchives: files with the names of archived ones that gclog did not write, or that are
+// being written, are neither deleted nor replaced, and do not stop the rotation.
 func TestForeignArchives(t *testing.T) {
 	isOurs := func(b []byte) bool { return bytes.HasPrefix(b, []byte("head")) }
 	for _, c := range []struct {
 		name    string
 		naming  Naming
 		foreign map[string]string
-		want    int // files of ours that are left
+		want    int // number of our own files that remain
 	}{
 		{"a time that has not come", NameByTime, map[string]string{"gc-9999-12-31T23-59-59.999.log": "head of another log"}, 3},
 		{"others' files", NameByTime, map[string]string{"gc-2020-01-01T00-00-00.000.log": "others'", "gc-2020-01-01T00-00-00.001.log": "others'"}, 3},
@@ -67,8 +67,8 @@ func TestForeignArchives(t *testing.T) {
 	}
 }
 
-// TestWrittenArchive: a file that another log is written to now is no archived one of this log,
-// whatever it is called.
+// TestWrittenArchive: a file that another log is currently written to is not an archived file of
+// this log, whatever its name.
 func TestWrittenArchive(t *testing.T) {
 	if !keepsOpen {
 		t.Skip("files are not locked here")
@@ -85,8 +85,8 @@ func TestWrittenArchive(t *testing.T) {
 	wantRecords(t, numbers(t, "the other log", content(t, dir)["gc-2020-01-01T00-00-00.000.log"]), 0, 2)
 }
 
-// TestArchived: the archived files of a path are those that it was rotated to under either kind of
-// name, the newest first of those with a time.
+// TestArchived: the archived files of a path are those that it was rotated to, with either kind of
+// name; those with a time latest first.
 func TestArchived(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{
@@ -113,8 +113,8 @@ func TestArchived(t *testing.T) {
 	}
 }
 
-// TestFarFuture: a file whose time is to come is an archived one if the clock may have been set
-// back since, and none if that would have been by years.
+// TestFarFuture: a file with a future time is an archived one if the clock may have been set back
+// since, but not if that would have been by years.
 func TestFarFuture(t *testing.T) {
 	now := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 	for days, archived := range map[int]bool{0: true, 365: true, 366: false, 3650: false} {

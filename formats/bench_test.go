@@ -9,11 +9,11 @@ import (
 	"github.com/gclog/gclog/internal/shared"
 )
 
-// benchRecording has background collections with foreground ones inside, and a
-// collection that began before it.
+// benchRecording has background collections with foreground ones inside, and a collection that
+// started before the recording.
 const benchRecording = "net9-wks-attach"
 
-// A replay is what the Observer of a recording was told, to be told again.
+// A replay records the calls of a recording's Observer, to repeat them.
 type replay struct {
 	process gclog.Process
 	calls   []func(o gclog.Observer)
@@ -68,7 +68,7 @@ func readReplay(recording []byte) (r *replay, err error) {
 	return r, err
 }
 
-// A counter is an Output that keeps nothing.
+// A counter is an Output that only counts bytes.
 type counter struct{ bytes int64 }
 
 func (c *counter) Write(_ formats.Head, group []byte, _ bool) error {
@@ -94,7 +94,7 @@ func BenchmarkFormat(b *testing.B) {
 	}
 }
 
-// TestAllocations: a record costs no allocation once the buffers have their size.
+// TestAllocations: once the buffers have grown to their size, a record causes no allocation.
 func TestAllocations(t *testing.T) {
 	r := newReplay(t)
 	for _, f := range formats.All() {

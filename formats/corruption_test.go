@@ -12,15 +12,15 @@ import (
 	"github.com/gclog/gclog/internal/shared"
 )
 
-// negative is a number below zero where a log has durations and sizes.
+// negative matches a negative number where a log has durations and sizes.
 var negative = regexp.MustCompile(`[ :,+>\[(=]-\d[\d.]*(?:[,}\]KMG)msB]|$)`)
 
-// noTimes matches a row of CSV around its three points in time, the last of which stands
-// before four columns, of memory and of a suspension: they may lie before the start of the recording.
+// noTimes matches a row of CSV around its three points in time, the last of which is in front of
+// four columns, of memory and of a suspension: the times may be before the start of the recording.
 var noTimes = regexp.MustCompile(`^[^,]*(,(?:[^,]*,){24})[^,]*(.*,)[^,]*((?:,[^,]*){4})$`)
 
-// TestCorruption: whatever a stream says, every line that is made of it is whole,
-// and nothing in it is below zero.
+// TestCorruption: whatever a stream contains, every line made from it is whole, and contains
+// nothing negative.
 func TestCorruption(t *testing.T) {
 	n := 1_500
 	if testing.Short() {

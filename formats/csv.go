@@ -8,9 +8,8 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// csvFormat writes one row per collection. The first 21 columns are those of
-// Criteo's GcLog, for the sheets that know it; ours follow. What is unknown is
-// empty.
+// csvFormat writes one row per collection. The first 21 columns are those of Criteo's GcLog, for
+// spreadsheets that use them; gclog's own follow. Unknown values are empty.
 type csvFormat struct {
 	clock *clock
 	o     *Options
@@ -40,7 +39,7 @@ func (c *csvFormat) stall(dst []byte, _ *gclog.Stall) []byte           { return 
 func (c *csvFormat) summary(dst []byte, _ *Summary) []byte             { return dst }
 func (c *csvFormat) end(dst []byte, _ *End) []byte                     { return dst }
 
-// A row writes fields with commas between them.
+// A row writes comma-separated fields.
 type row struct {
 	b     []byte
 	comma bool

@@ -16,7 +16,7 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// csvForms are the forms that fields of a column may have, if they are not empty.
+// csvForms are the formats of the non-empty fields of each column.
 var csvForms = map[string]*regexp.Regexp{
 	"Type":         regexp.MustCompile(`^(NonConcurrentGC|BackgroundGC|ForegroundGC)$`),
 	"Reason":       regexp.MustCompile(`^(AllocSmall|Induced|LowMemory|Empty|AllocLarge|OutOfSpaceSOH|OutOfSpaceLOH|InducedNotForced|Internal|InducedLowMemory|InducedCompacting|LowMemoryHost|PMFullGC|LowMemoryHostBlocking|BgcTuningSOH|BgcTuningLOH|BgcStepping|InducedAggressive)$`),
@@ -31,7 +31,8 @@ var (
 	csvNumber = regexp.MustCompile(`^\d+$`)
 )
 
-// checkCSV: one row per record, in their order, with the numbers that were told.
+// checkCSV checks that there is one row per record, in their order, with the numbers that were
+// reported.
 func checkCSV(t *testing.T, x *conversion) {
 	t.Helper()
 	var gcs []*gclog.GCDetails
@@ -53,7 +54,7 @@ func checkCSV(t *testing.T, x *conversion) {
 		return
 	}
 	r := csv.NewReader(bytes.NewReader(x.outputs["csv"].text()))
-	rows, err := r.ReadAll() // it wants as many fields in each row as in the first
+	rows, err := r.ReadAll() // it requires as many fields in each row as in the first
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +129,7 @@ func checkCSVRow(t *testing.T, n int, row map[string]string, d *gclog.GCDetails)
 		"HeapBefore": bytes(d.SizeBefore(), d.HasBefore), "HeapAfter": bytes(d.SizeAfter(), d.HasSizesAfter),
 		"Promoted": bytes(d.PromotedBytes, d.HasPromoted), "Complete": title[d.Complete],
 		"Gen0Before": bytes(g[0].Before, d.HasBefore), "Gen1Before": bytes(g[1].Before, d.HasBefore), "Gen2Before": bytes(g[2].Before, d.HasBefore),
-		"Resident": "", "CgroupMemory": "", "CgroupLimit": "", // only live sessions know them
+		"Resident": "", "CgroupMemory": "", "CgroupLimit": "", // known only to live sessions
 		"LOHBefore": bytes(g[3].Before, d.HasBefore), "POHBefore": bytes(g[4].Before, d.HasBefore && d.GenerationCount > 4),
 	} {
 		got, there := row[column]
@@ -147,8 +148,8 @@ func checkCSVRow(t *testing.T, n int, row map[string]string, d *gclog.GCDetails)
 	}
 }
 
-// TestCSVColumns: each column has the fact that its title names, and is empty while that is not
-// known; the others are as they were.
+// TestCSVColumns: each column contains the fact that its title names, and is empty while that is
+// unknown; the other columns do not change.
 func TestCSVColumns(t *testing.T) {
 	record := func() *gclog.GCDetails {
 		const ms = int64(time.Millisecond)
@@ -272,8 +273,8 @@ func TestCSVColumns(t *testing.T) {
 	}
 }
 
-// TestCSVUnknown: of a record of which nothing is known a row has what every record has, and no
-// number that nobody has told.
+// TestCSVUnknown: if nothing is known about a record, its row has what every record has, and no
+// number that was not reported.
 func TestCSVUnknown(t *testing.T) {
 	for _, kind := range []gclog.Kind{gclog.KindBlocking, gclog.KindForeground, gclog.KindBackground} {
 		var d gclog.GCDetails

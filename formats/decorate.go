@@ -5,16 +5,15 @@ import (
 	"time"
 )
 
-// A prefix is what stands before a line up to its level. Most lines of a group have
-// the same.
+// A prefix is the part of a line in front of its level. Most lines of a group have the same one.
 type prefix struct {
 	text   []byte
 	at     int64
 	thread uint64
 }
 
-// decorate appends what stands before a line: each decorator in brackets, and a
-// blank after them.
+// decorate appends the decorations in front of a line: each decorator in brackets, followed by a
+// blank.
 func (u *unified) decorate(dst []byte, at int64, set TagSet, level Level) []byte {
 	if u.sel.Decorators == 0 {
 		return dst
@@ -77,7 +76,7 @@ func (u *unified) decoration(dst []byte, x Decorator, at int64) []byte {
 	}
 }
 
-// appendLocal appends local date and time with three decimals and the zone, as
+// appendLocal appends the local date and time with three decimals and the zone, as
 // 2006-01-02T15:04:05.000+0100.
 func (c *clock) appendLocal(dst []byte, at int64) []byte {
 	_, zone := time.Unix(0, c.sync+at).Zone()

@@ -15,14 +15,14 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// An esField is a field of a mapping, with those in it.
+// An esField is a field of a mapping, with its subfields.
 type esField struct {
 	Type       string             `json:"type"`
 	Enabled    *bool              `json:"enabled"`
 	Properties map[string]esField `json:"properties"`
 }
 
-// opaque tells that nothing in the field is indexed by itself.
+// opaque reports whether the parts of the field are not indexed individually.
 func (f *esField) opaque() bool { return f.Type == "flattened" || f.Enabled != nil && !*f.Enabled }
 
 // An esTemplate is a rule for fields without a mapping of their own.
@@ -39,8 +39,8 @@ type esMappings struct {
 	Properties       map[string]esField      `json:"properties"`
 }
 
-// fieldFor is how Elasticsearch maps a value: by a mapping of its own, else by the first
-// rule that fits. Without either it would guess.
+// fieldFor returns how Elasticsearch maps a value: by its own mapping or, without one, by the first
+// rule that matches. Without either Elasticsearch would guess.
 func (m *esMappings) fieldFor(name string, value any) (field esField, found bool) {
 	known := m.Properties
 	for part := range strings.SplitSeq(name, ".") {
@@ -67,7 +67,7 @@ func glob(pattern, name string) bool {
 	return regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, ".*") + "$").MatchString(name)
 }
 
-// esKind is what Elasticsearch takes a value of JSON for.
+// esKind returns the type that Elasticsearch detects for a JSON value.
 func esKind(value any) string {
 	switch v := value.(type) {
 	case bool:
@@ -81,7 +81,7 @@ func esKind(value any) string {
 	return "string"
 }
 
-// esTypes are the types that a value may have in the index.
+// esTypes returns the types that a value may have in the index.
 func esTypes(name string, value any) string {
 	unit := path.Ext(name)
 	switch v := value.(type) {
@@ -118,9 +118,8 @@ func readJSON(t *testing.T, name string, into any) {
 	}
 }
 
-// TestElasticsearch: the index template of the samples gives every field of every
-// record the type that it must have; Elasticsearch guesses none. What the template
-// names is there.
+// TestElasticsearch: the index template of the samples gives every field of every record the
+// required type; Elasticsearch guesses none. Every field that the template names exists.
 func TestElasticsearch(t *testing.T) {
 	var template struct {
 		Template struct {
@@ -158,7 +157,7 @@ func TestElasticsearch(t *testing.T) {
 			check(file, []byte(line))
 		}
 	}
-	// What is in no sample: everything at once.
+	// What no sample contains: everything at once.
 	d := &gclog.GCDetails{}
 	fill(reflect.ValueOf(d).Elem())
 	d.Generation, d.GenerationCount, d.TimingCount = 2, gclog.Generations, clr.Times
@@ -174,7 +173,7 @@ func TestElasticsearch(t *testing.T) {
 	_, records := written(t, "json", formats.Options{Process: p, Version: "1", Session: "1", Host: "h"}, func(w *formats.Writer) {
 		w.Start(&formats.Start{Providers: "p"})
 		w.GC(d)
-		d.TimingCount = 0 // as of an old runtime, which says until when it marked instead
+		d.TimingCount = 0 // as with an old runtime, which reports until when it marked instead
 		w.GC(d)
 		w.Summary(summary)
 		w.End(&formats.End{Reason: formats.EndStreamError, Message: "m", HasCode: true, Signal: 9})
@@ -187,7 +186,7 @@ func TestElasticsearch(t *testing.T) {
 		for name, f := range fields {
 			name = prefix + name
 			walk(name+".", f.Properties)
-			there := name == "event.ingested" // by the pipeline
+			there := name == "event.ingested" // added by the pipeline
 			for s := range seen {
 				there = there || s == name || strings.HasPrefix(s, name+".")
 			}
@@ -202,8 +201,7 @@ func TestElasticsearch(t *testing.T) {
 	}
 }
 
-// TestIngestPipeline: the pipeline that the template names takes away nothing that
-// records need.
+// TestIngestPipeline: the pipeline that the template names removes nothing that records need.
 func TestIngestPipeline(t *testing.T) {
 	var pipeline struct {
 		Processors []map[string]struct {

@@ -10,27 +10,27 @@ import (
 	"strings"
 )
 
-// Whoever may rename what is in a directory, or one above it, can lead what is written there to
-// another file: gclog often runs as root. So the way to a directory is walked with an open
-// descriptor for each step, every step is checked, and whatever is made, renamed or deleted is so
-// in the directory that was checked, whatever its path leads to by then. logrotate has the same
-// rule, and the same way out, su.
+// Whoever may rename entries of a directory, or of one above it, can redirect what is written there
+// to another file, and gclog often runs as root. Therefore the path to a directory is walked with
+// an open descriptor for each step, every step is checked, and files are created, renamed and
+// deleted in the directory that was checked, wherever its path leads by then. logrotate has the
+// same rule, and the same way out, su.
 
-// dirMode is that of the directories that gclog makes.
+// dirMode is the mode of the directories that gclog creates.
 const dirMode = 0o750
 
-// mostLinks is how many links a path may lead through, as the kernel has it.
+// mostLinks is how many symbolic links a path may contain, as in the kernel.
 const mostLinks = 40
 
-// A FolderError says that others could lead gclog elsewhere from a directory.
+// A FolderError reports that other users could redirect what gclog writes to a directory.
 type FolderError struct {
-	Path string // of the directory, or of the link, that is theirs
-	Why  string // the end of a sentence
+	Path string // of the directory or link that belongs to another user
+	Why  string // completes a sentence that starts with Path
 }
 
 func (e *FolderError) Error() string { return e.Path + " " + e.Why }
 
-// inFolder calls f with the open directory of a path, as the account that the options name.
+// inFolder opens the directory of a path and calls f with it, as the account in the options.
 func (o *RotateOptions) inFolder(dir string, f func(*os.Root) error) error {
 	return o.As.Do(func() error {
 		root, _, err := o.openFolder(dir)
@@ -42,15 +42,15 @@ func (o *RotateOptions) inFolder(dir string, f func(*os.Root) error) error {
 	})
 }
 
-// OpenFolder opens a directory that something is to be written to, and makes it with MakeDirs. The
-// error is a *FolderError if others could lead what is written elsewhere. Close the result.
+// OpenFolder opens a directory to write to; with MakeDirs it creates it if necessary. The error is
+// a *FolderError if other users could redirect what is written. The caller must close the result.
 func (o *RotateOptions) OpenFolder(dir string) (*os.Root, error) {
 	root, _, err := o.openFolder(dir)
 	return root, err
 }
 
-// CheckFolder returns the error that OpenFolder would, or what people should know about the
-// directory, "" if it is as it should be. What is missing of it is not made.
+// CheckFolder returns the error that OpenFolder would return, or a warning about the directory, ""
+// if there is none. It does not create missing directories.
 func (o RotateOptions) CheckFolder(dir string) (warning string, err error) {
 	o.MakeDirs = false
 	err = o.As.Do(func() error {
@@ -62,16 +62,16 @@ func (o RotateOptions) CheckFolder(dir string) (warning string, err error) {
 		return err
 	})
 	if errors.Is(err, fs.ErrNotExist) {
-		err = nil // it will be made in what was checked, or its absence be told
+		err = nil // it will be created in the directory that was checked, or reported as missing
 	}
 	return warning, err
 }
 
-// A walk is the way to a directory.
+// A walk follows the path to a directory.
 type walk struct {
 	o       *RotateOptions
-	steps   []*os.Root // that are open, from the root of the file system on
-	path    string     // of the last one, without links
+	steps   []*os.Root // open directories, starting at the root of the file system
+	path    string     // of the last step, with links resolved
 	warning string
 	links   int
 }
@@ -112,7 +112,7 @@ func (w *walk) close() {
 	w.steps = nil
 }
 
-// start opens the root of the file system that a path is in.
+// start opens the root of the file system that path is in.
 func (w *walk) start(path string) error {
 	w.close()
 	w.path = filepath.VolumeName(path) + string(filepath.Separator)
@@ -124,7 +124,7 @@ func (w *walk) start(path string) error {
 	return nil
 }
 
-// step goes on to what has a name in the last directory, and returns the names that are left.
+// step opens the entry name of the last directory, and returns the names that remain.
 func (w *walk) step(name string, rest []string) ([]string, error) {
 	at := w.steps[len(w.steps)-1]
 	if name == ".." {
@@ -171,7 +171,7 @@ func (w *walk) step(name string, rest []string) ([]string, error) {
 	return rest, nil
 }
 
-// named has an error name the path, and not only its last step.
+// named makes an error contain the whole path instead of only its last step.
 func (*walk) named(path string, err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return &fs.PathError{Op: at.Op, Path: path, Err: at.Err}
@@ -179,7 +179,7 @@ func (*walk) named(path string, err error) error {
 	return err
 }
 
-// follow follows a link.
+// follow resolves a symbolic link.
 func (w *walk) follow(at *os.Root, name string, rest []string) ([]string, error) {
 	if w.links++; w.links > mostLinks {
 		return nil, fmt.Errorf("%s: too many links", filepath.Join(w.path, name))
@@ -196,7 +196,8 @@ func (w *walk) follow(at *os.Root, name string, rest []string) ([]string, error)
 	return append(split(target), rest...), nil
 }
 
-// check tells why what is in a directory must not be gone through: others may have laid it there.
+// check returns an error if the walk must not follow an entry of a directory, because another user
+// may have put it there.
 func (w *walk) check(above, info fs.FileInfo, path string) error {
 	if !w.o.strict() && !w.o.NoLinks || w.o.isTrusted(info) {
 		return nil
@@ -207,10 +208,10 @@ func (w *walk) check(above, info fs.FileInfo, path string) error {
 	case isSticky(above):
 		return &FolderError{path, "belongs to another user, and is in a directory where everybody may write: give a path in a directory of your own"}
 	}
-	return nil // its owner is looked at with the next step
+	return nil // its owner is checked in the next step
 }
 
-// checkLast checks the directory that is written to.
+// checkLast checks the directory that will be written to.
 func (w *walk) checkLast() error {
 	info, err := w.steps[len(w.steps)-1].Stat(".")
 	if err != nil || !w.o.strict() {
@@ -222,7 +223,7 @@ func (w *walk) checkLast() error {
 	return w.checkOwner(info, w.path)
 }
 
-// checkOwner tells who but us may replace what is in a directory.
+// checkOwner returns an error if other users may replace entries of a directory.
 func (w *walk) checkOwner(info fs.FileInfo, path string) error {
 	const (
 		othersWrite = 0o002
@@ -246,7 +247,7 @@ func (w *walk) checkOwner(info fs.FileInfo, path string) error {
 	return &FolderError{path, why + ": whoever may write there can lead gclog, which has the rights of root, to other files. " + w.o.wayOut(account)}
 }
 
-// wayOut says what to do about a directory of somebody else.
+// wayOut says what to do about a directory of another user.
 func (o *RotateOptions) wayOut(account string) string {
 	if account == "" {
 		account = "USER"
@@ -257,8 +258,8 @@ func (o *RotateOptions) wayOut(account string) string {
 	return fmt.Sprintf("Give a directory that only root may write to, or run gclog as that user (sudo -u %s gclog ...)", account)
 }
 
-// isSticky reports whether a directory is one like /tmp: several users make files in it, and each can
-// move away its own only.
+// isSticky reports whether a directory is like /tmp: several users create files in it, but each can
+// rename only their own.
 func isSticky(info fs.FileInfo) bool {
 	const othersWrite = 0o022
 	return info.Mode()&fs.ModeSticky != 0 && info.Mode()&othersWrite != 0

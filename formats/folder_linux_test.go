@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestWays: a directory is found by whatever path leads to it, nothing is left open on the way, and
-// an error names the path up to where it failed.
+// TestWays: a directory is found through any path that leads to it, nothing is left open on the
+// way, and an error contains the path up to the point of failure.
 func TestWays(t *testing.T) {
 	dir := t.TempDir()
 	mkdir := func(path string) {
@@ -53,7 +53,7 @@ func TestWays(t *testing.T) {
 	t.Chdir(filepath.Join(dir, "a"))
 	before := openDescriptors()
 	for _, c := range []struct {
-		path, same string // as this
+		path, same string // leads to the same directory as path
 		fails      string
 	}{
 		{dir, ".", ""},
@@ -65,7 +65,7 @@ func TestWays(t *testing.T) {
 		{"/../../" + dir + "/a", "a", ""},
 		{dir + "/absolute/c", "a/b/c", ""},
 		{dir + "/relative/c", "a/b/c", ""},
-		{dir + "/relative/../a/b", "a/b", ""}, // as it is written: b is not in what the link leads to
+		{dir + "/relative/../a/b", "a/b", ""}, // as written: b is not in the link's target
 		{dir + "/a/up", "a/b/c", ""},
 		{dir + fmt.Sprint("/link", mostLinks), "a/b/c", ""},
 		{dir + fmt.Sprint("/link", mostLinks+1), "", filepath.Join(dir, "link1") + ": too many links"},
@@ -112,7 +112,7 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// groupName is what a group is called here.
+// groupName returns the name of a group on this machine.
 func groupName(gid int) string {
 	if g, err := user.LookupGroupId(strconv.Itoa(gid)); err == nil {
 		return g.Name
@@ -120,7 +120,7 @@ func groupName(gid int) string {
 	return strconv.Itoa(gid)
 }
 
-// TestFolderRights: in which directories root writes, and what it says of the others.
+// TestFolderRights checks in which directories root writes, and what it reports about others.
 func TestFolderRights(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give directories to others")
@@ -178,7 +178,8 @@ func TestFolderRights(t *testing.T) {
 			if c.says != "" && !strings.HasPrefix(said, dir+" "+c.says) || c.says == "" && said != "" {
 				t.Errorf("it says %q, want %q", said, c.says)
 			}
-			// What others can foresee is never in a directory for all.
+			// Files with predictable names are never written in a directory that everyone may write
+			// to.
 			_, err = RotateOptions{NoLinks: true}.CheckFolder(dir)
 			if refused := c.verdict == refuses || c.mode&sticky != 0; (err != nil) != refused {
 				t.Errorf("the daemon: %v", err)
@@ -186,7 +187,8 @@ func TestFolderRights(t *testing.T) {
 			if c.uid == people && c.mode&sticky == 0 && !strings.HasSuffix(fmt.Sprint(err), "or write as that user with su: {user: 4711}") {
 				t.Errorf("the daemon says %v", err)
 			}
-			// Who is not privileged, or writes as another, is not told what to do with directories.
+			// An unprivileged gclog, or one that writes as another user, gives no advice about
+			// directories.
 			if warning, err := (RotateOptions{As: Account{other, other}}).CheckFolder(dir); warning != "" || err != nil && !errors.Is(err, fs.ErrPermission) {
 				t.Errorf("as another user: %q, %v", warning, err)
 			}

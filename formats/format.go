@@ -9,41 +9,41 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// A Format is a way to write records. The formats are the rows of one table;
-// their Name is what users choose them by.
+// A Format is a way to write records. The formats are the rows of one table; users choose them by
+// Name.
 type Format struct {
 	Name       string
 	About      string
-	Extensions []string // of files that are of this format unless the user says otherwise
+	Extensions []string // of files that have this format unless the user specifies another
 
-	// joinHeader: the head of a file is written together with its first records, so
-	// that no file has a head and nothing else.
+	// joinHeader: a file's header is written together with its first records, so that no file
+	// contains only a header.
 	joinHeader bool
-	// one process per file: readers take a second one for nonsense.
+	// oneProcess: one process per file, because readers misinterpret a second one.
 	oneProcess bool
-	// holdPauses: no file should begin with a pause without a collection: readers cannot do with
-	// a file of nothing else.
+	// holdPauses: no file should start with a pause without a collection, because readers cannot
+	// handle a file that contains nothing else.
 	holdPauses bool
 	new        func(*Options) formatter
 }
 
-// A formatter appends the lines of what it is told to a buffer. What appends
-// nothing writes nothing.
+// A formatter appends the lines for its argument to a buffer. If it appends nothing, nothing is
+// written.
 type formatter interface {
-	// header is the head of a file whose first record is of the time at. number
-	// counts the files of a Writer from 1 on.
+	// header appends the header of a file whose first record has the time at. number counts the
+	// files of a Writer from 1.
 	header(dst []byte, at int64, number int) []byte
 	start(dst []byte, s *Start) []byte
 	pause(dst []byte, p *gclog.Pause) []byte
 	phase(dst []byte, p *gclog.Phase) []byte
-	gc(dst []byte, d *gclog.GCDetails, lost uint64) []byte // lost: events, since the last record of a collection
+	gc(dst []byte, d *gclog.GCDetails, lost uint64) []byte // lost: events lost since the last record of a collection
 	suspension(dst []byte, s *gclog.Suspension) []byte
 	gap(dst []byte, g *gclog.Gap) []byte
 	stall(dst []byte, s *gclog.Stall) []byte
 	summary(dst []byte, s *Summary) []byte
 	end(dst []byte, e *End) []byte
-	// next comes before each of the others. It reports whether a new file should
-	// not begin with what they append, and notes what its head needs if it does.
+	// next is called before each of the others. It reports whether a new file should not start with
+	// what they append, and saves what that file's header would need.
 	next() (hold bool)
 }
 
@@ -55,13 +55,13 @@ var table = []Format{
 	{Name: "text", About: "one aligned line per collection, for eyes", Extensions: []string{".txt"}, oneProcess: true, new: newText},
 }
 
-// All returns the formats in the order in which help shows them.
+// All returns the formats in the order of the help text.
 func All() []Format { return slices.Clone(table) }
 
-// Default is the format of outputs whose name does not tell one.
+// Default is the format of outputs whose name does not imply one.
 const Default = "unified"
 
-// Find returns a format by name.
+// Find returns the format with this name.
 func Find(name string) (Format, error) {
 	var names []string
 	for _, f := range table {
@@ -73,7 +73,7 @@ func Find(name string) (Format, error) {
 	return Format{}, fmt.Errorf("unknown format %q: the formats are %s", name, strings.Join(names, ", "))
 }
 
-// ForFile returns the format that the extension of a file name means.
+// ForFile returns the format that a file name's extension implies.
 func ForFile(path string) Format {
 	ext := strings.ToLower(filepath.Ext(path))
 	f, _ := Find(Default)
@@ -85,42 +85,44 @@ func ForFile(path string) Format {
 	return f
 }
 
-// ManyProcesses reports whether a file of this format may hold several processes.
+// ManyProcesses reports whether a file of this format may contain several processes.
 func (f Format) ManyProcesses() bool { return !f.oneProcess }
 
-// Options is what a Writer needs to know.
+// Options configure a Writer.
 type Options struct {
-	Process      gclog.Process              // facts as they are known at the start
-	DotnetCauses bool                       // .NET's reasons in the JDK formats instead of Java's causes
-	Color        bool                       // text only
-	Screen       func() (width, height int) // text only: the size of the terminal, asked before each line; nil, and a width of 0: there is none
-	Version      string                     // of gclog
-	Session      string                     // a random id of this run
-	Host         string                     // name of the host that the process runs on, "" to go by Process
-	LongPause    int64                      // JSON: nanoseconds from which on a record is a warning
-	Selection    *Selection                 // unified only: which lines there are; nil: those of gc* that all readers know, in UTC
+	Process      gclog.Process // as known at the start
+	DotnetCauses bool          // JDK formats: .NET's reasons instead of Java's causes
+	Color        bool          // text only
+	// Screen returns the size of the terminal, for text only. It is called before each line. nil or a
+	// width of 0: there is no terminal.
+	Screen    func() (width, height int)
+	Version   string     // of gclog
+	Session   string     // random id of this run
+	Host      string     // name of the host that the process runs on; "": use Process.Host
+	LongPause int64      // JSON: duration in nanoseconds from which a record is a warning
+	Selection *Selection // unified only: the lines to write; nil: the gc* lines that all readers know, in UTC
 }
 
 // Start is the start of a session with a process.
 type Start struct {
 	At        int64  // nanoseconds since the sync point
-	Ticks     int64  // the same in ticks
-	Providers string // what the session listens to, in dotnet-trace's syntax; "": a recording begins
+	Ticks     int64  // At in ticks
+	Providers string // what the session listens to, in dotnet-trace's syntax; "": start of a recording
 }
 
 // EndReason is why a session with a process ended.
 type EndReason uint8
 
-// The reasons.
+// The reasons for the end of a session.
 const (
 	EndDetached    EndReason = iota // gclog was asked to stop
-	EndExited                       // the process ended
-	EndKilled                       // a signal ended the process, or it left its socket behind
-	EndOOMKilled                    // the kernel ended it, because there was no memory left
-	EndUnseen                       // the process ended; where it ran, nothing tells how
+	EndExited                       // the process exited
+	EndKilled                       // a signal killed the process, or it left its socket behind
+	EndOOMKilled                    // the kernel killed the process because memory ran out
+	EndUnseen                       // the process ended; where it ran, nothing shows how
 	EndStreamError                  // the stream broke
-	EndOfRecording                  // a recording ends here: how the session did is not known
-	EndOfLog                        // a log ends here: only what is open is closed
+	EndOfRecording                  // end of a recording: how its session ended is unknown
+	EndOfLog                        // end of a log: only open items are closed
 )
 
 var endNames = [...]string{"detached", "exited", "killed", "oom-killed", "ended", "stream-error", "end-of-recording", "end-of-log"}
@@ -134,57 +136,57 @@ type End struct {
 	Reason   EndReason
 	ExitCode int // of the process
 	HasCode  bool
-	Signal   int    // that ended the process, 0 if none or unknown
-	Message  string // more about the reason, "" if there is nothing
-	// Process is what is known of the process by now, nil: no more than at the start.
+	Signal   int    // that killed the process; 0: none or unknown
+	Message  string // details of the reason, or ""
+	// Process is what is known about the process by now; nil: nothing more than at the start.
 	Process *gclog.Process
 }
 
-// A Summary is what happened in a time between two others.
+// A Summary is what happened in an interval.
 type Summary struct {
 	From, To int64 // nanoseconds since the sync point
 	Ticks    int64 // To in ticks
-	Partial  bool  // the session has begun, or ended, within the interval
+	Partial  bool  // the session started or ended within the interval
 	gclog.Tally
 }
 
-// Span is how long the time was, in nanoseconds.
+// Span returns the length of the interval in nanoseconds.
 func (s *Summary) Span() int64 { return max(0, s.To-s.From) }
 
-// An Output takes whole groups of lines. A group is never divided.
+// An Output receives whole groups of lines. A group is never split.
 type Output interface {
-	// Write writes one group, after the head if it is the first of a file. hold:
-	// another file must not begin before it, if that can be avoided.
+	// Write writes one group, after the header if the group is the first of a file. If hold is set,
+	// no new file should start with this group, if that can be avoided.
 	Write(head Head, group []byte, hold bool) error
 }
 
-// A Head is what every file begins with.
+// A Head is the header that every file starts with.
 type Head struct {
-	Append func(dst []byte, number int) []byte // number counts the files of an Output from 1 on
-	Joined bool                                // it is written together with the first group
+	Append func(dst []byte, number int) []byte // number counts the files of an Output from 1
+	Joined bool                                // written together with the first group
 }
 
 // A Writer writes records in one format to one Output. It is an Observer.
 type Writer struct {
 	f          formatter
 	out        Output
-	holdPauses bool // as that of the Format
+	holdPauses bool // see Format.holdPauses
 	head       Head
 	buf        []byte
-	at         int64  // time of the record at hand
-	number     uint32 // of the collection whose record that is, 0 if it is none
+	at         int64  // time of the current record
+	number     uint32 // of the collection that the current record belongs to, 0 if none
 	err        error
 
 	written, dropped int64
-	missing          gclog.Missing // what was dropped since the last gap
-	lost             uint64        // events, since the last record of a collection
-	told             int64         // how many times something was
-	kept             []gclog.Gap   // that could not be written: what they say is in no other record
+	missing          gclog.Missing // dropped since the last gap
+	lost             uint64        // events lost since the last record of a collection
+	told             int64         // number of times that missing records were reported
+	kept             []gclog.Gap   // gaps that could not be written: no other record contains their information
 	gap              []byte
 }
 
-// mostKept is how many gaps wait to be written at most; what more of them tell is told with
-// the records that could not be written.
+// mostKept is the maximum number of gaps that wait to be written; the contents of further ones are
+// merged into the report of records that could not be written.
 const mostKept = 16
 
 var _ gclog.SuspensionObserver = (*Writer)(nil)
@@ -199,22 +201,22 @@ func NewWriter(f Format, out Output, o Options) *Writer {
 	return w
 }
 
-// Succeed makes w the Writer that comes after another one on the same Output: it tells
-// what that could not write.
+// Succeed makes w the successor of another Writer on the same Output: w reports what that one could
+// not write.
 func (w *Writer) Succeed(before *Writer) {
 	w.missing, before.missing = before.missing, gclog.Missing{}
 	w.kept, before.kept = before.kept, nil
 	w.at, w.told = before.at, before.told
 }
 
-// Err returns the last error of the Output. Records that could not be written
-// are counted, and the next one is tried again.
+// Err returns the last error of the Output. Records that could not be written are counted; the next
+// record is tried again.
 func (w *Writer) Err() error { return w.err }
 
-// Dropped is how many groups of lines could not be written.
+// Dropped returns the number of groups of lines that could not be written.
 func (w *Writer) Dropped() int64 { return w.dropped }
 
-// Written is how many groups of lines were written.
+// Written returns the number of groups of lines that were written.
 func (w *Writer) Written() int64 { return w.written }
 
 // Start writes the start of a session.
@@ -245,8 +247,7 @@ func (w *Writer) GC(d *gclog.GCDetails) {
 	w.number = 0
 }
 
-// Gap writes that something is missing. If that cannot be written, it is as soon as
-// something can.
+// Gap writes that something is missing. If that fails, it is written as soon as possible.
 func (w *Writer) Gap(g *gclog.Gap) {
 	w.lost += g.LostEvents
 	if w.write(g.Time, w.f.next(), w.f.gap(w.buf[:0], g)) {
@@ -259,21 +260,21 @@ func (w *Writer) Gap(g *gclog.Gap) {
 	w.missing.AddGap(g)
 }
 
-// Stall writes that something has not ended for long.
+// Stall writes that something has been open for a long time.
 func (w *Writer) Stall(s *gclog.Stall) { w.write(s.Now, w.f.next(), w.f.stall(w.buf[:0], s)) }
 
-// Summary writes what happened since the last one.
+// Summary writes what happened since the last summary.
 func (w *Writer) Summary(s *Summary) { w.write(s.To, w.f.next(), w.f.summary(w.buf[:0], s)) }
 
-// End writes the end of a session, and of the phases that are open.
+// End writes the end of a session, and of open phases.
 //
-// No file begins with it: it would have nothing else.
+// No file starts with it: the file would contain nothing else.
 func (w *Writer) End(e *End) {
 	w.f.next()
 	w.write(e.At, true, w.f.end(w.buf[:0], e))
 }
 
-// write writes a group, and reports whether that was possible.
+// write writes a group, and reports whether that succeeded.
 func (w *Writer) write(at int64, hold bool, group []byte) bool {
 	w.buf = group
 	if len(group) == 0 {
@@ -290,7 +291,7 @@ func (w *Writer) write(at int64, hold bool, group []byte) bool {
 	return true
 }
 
-// put writes a group, after a line about those that could not be written before.
+// put writes a group, after a report of groups that could not be written before.
 func (w *Writer) put(group []byte, hold bool) error {
 	if err := w.tellMissing(hold); err != nil {
 		return err
@@ -298,8 +299,8 @@ func (w *Writer) put(group []byte, hold bool) error {
 	return w.out.Write(w.head, group, hold)
 }
 
-// Flush tells what could not be written before. The next record does so too: it is for
-// when none may come.
+// Flush reports what could not be written before. The next record does so too: Flush is for the
+// case that there is none.
 func (w *Writer) Flush() {
 	if err := w.tellMissing(w.f.next()); err != nil {
 		w.err = err
@@ -311,12 +312,12 @@ func (w *Writer) tellMissing(hold bool) error {
 		return nil
 	}
 	w.gap = w.gap[:0]
-	// Two of them may be of one moment, and each is a fact of its own.
+	// Two gaps may be from the same moment, but each is a fact of its own.
 	w.missing.Gaps(gclog.Gap{Reason: gclog.GapUnwritten, Time: w.at, Ticks: w.at + w.told}, func(g *gclog.Gap) { w.gap = w.f.gap(w.gap, g) })
 	for i := range w.kept {
 		g := &w.kept[i]
 		if g.Reason != gclog.GapLostEvents && g.To > 0 && w.missing.Names(g) {
-			if g.From, g.To = 0, 0; g.Records == 0 { // each number in one gap
+			if g.From, g.To = 0, 0; g.Records == 0 { // each number is in only one gap
 				continue
 			}
 		}

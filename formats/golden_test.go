@@ -17,8 +17,8 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// difference shows the first lines in which two texts differ, of long lines the
-// part that does.
+// difference returns the first lines in which two texts differ; of long lines only the part that
+// differs.
 func difference(got, want string) string {
 	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
 	i := 0
@@ -46,12 +46,11 @@ func difference(got, want string) string {
 	return s.String()
 }
 
-// goldenLines is how many lines of a format a golden file has at most.
+// goldenLines is the maximum number of lines of each format in a golden file.
 var goldenLines = map[string]int{"json": 12, "csv": 30, "text": 60, "unified": 60, "jdk8": 60}
 
-// TestGolden holds the start of four recordings in all formats against the files
-// of testdata/golden: what changes there is seen by users. GCLOG_UPDATE=1 writes
-// them anew.
+// TestGolden compares the start of four recordings in all formats with the files in
+// testdata/golden: users see any change there. GCLOG_UPDATE=1 rewrites the files.
 func TestGolden(t *testing.T) {
 	golden := []string{"core31-svr-induced", "net10-datas-bgc", "net10-wks-oom", "net9-wks-attach"}
 	for _, tr := range shared.Repository(t) {
@@ -71,7 +70,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// compareFile holds text against a file of the repository, or writes that anew.
+// compareFile compares text with a file of the repository, or rewrites the file.
 func compareFile(t *testing.T, path string, got []byte) {
 	t.Helper()
 	if os.Getenv("GCLOG_UPDATE") != "" {
@@ -97,9 +96,9 @@ var samples = map[string]string{
 	"gc.log": "unified", "gc-jdk8.log": "jdk8", "gc.json": "json", "gc.csv": "csv", "gc.txt": "text",
 }
 
-// TestSamples: the samples are what the formats write of a session that was
-// recorded, with the facts that a live one has. Some of its collections are left out:
-// that shows losses, and keeps the files short. A stall is put in.
+// TestSamples: the samples are what the formats write for a recorded session, with the facts that a
+// live one has. Some of its collections are left out, to show losses and to keep the files short. A
+// stall is added.
 func TestSamples(t *testing.T) {
 	stream := shared.Read(t, filepath.Join("..", "testdata", "traces", "net8-datas-induced.nettrace.gz"))
 	for name, format := range samples {
@@ -161,8 +160,8 @@ func TestSamplesAreWhole(t *testing.T) {
 	}
 }
 
-// readSample reads a recording but for most of its collections, as if the runtime had
-// dropped their events.
+// readSample reads a recording except for most of its collections, as if the runtime had dropped
+// their events.
 func readSample(t *testing.T, stream []byte, processes *gclog.Processes) (newest int64) {
 	t.Helper()
 	kept := []struct{ after, upTo uint32 }{{0, 3}, {29, 41}, {69, 78}, {124, 129}, {143, 1 << 30}}
@@ -203,7 +202,7 @@ func readSample(t *testing.T, stream []byte, processes *gclog.Processes) (newest
 	return newest
 }
 
-// tallied is a Writer whose calls are added up.
+// tallied is a Writer whose calls are also summed up in a Tally.
 type tallied struct {
 	*formats.Writer
 	tally *gclog.Tally
@@ -224,7 +223,7 @@ func (x tallied) Gap(g *gclog.Gap) {
 	x.Writer.Gap(g)
 }
 
-// endings notes when the pauses of collections ended.
+// endings records when the pauses of collections ended.
 type endings map[uint32]int64
 
 func (e endings) Pause(p *gclog.Pause) {

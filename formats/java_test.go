@@ -27,8 +27,8 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// The tests here hold what GCViewer and GCToolKit, the real programs, understand of
-// our logs against our own records. "make java" builds testdata/java and runs them.
+// The tests here compare what the real programs GCViewer and GCToolKit understand of our logs with
+// our own records. "make java" builds testdata/java and runs them.
 
 // readers is the Java program that reads logs; see testdata/java.
 type readers struct {
@@ -59,7 +59,7 @@ func startReaders(t testing.TB) *readers {
 	return r
 }
 
-// An understood is a log as a reader has understood it.
+// An understood is a log as a reader understood it.
 type understood struct {
 	pauses  []javaPause
 	phases  []javaPhase
@@ -78,7 +78,7 @@ type javaPhase struct {
 	stamp, seconds float64
 }
 
-// read has a reader read a log. It must have nothing to say.
+// read makes a reader read a log. The reader must not report any problems.
 func (r *readers) read(t testing.TB, reader string, paths ...string) *understood {
 	t.Helper()
 	u, said := r.try(t, reader, paths...)
@@ -88,7 +88,7 @@ func (r *readers) read(t testing.TB, reader string, paths ...string) *understood
 	return u
 }
 
-// try has a reader read a log, and returns what it had to say.
+// try makes a reader read a log, and returns its messages.
 func (r *readers) try(t testing.TB, reader string, paths ...string) (u *understood, said []string) {
 	t.Helper()
 	fmt.Fprintln(r.in, reader+"\t"+strings.Join(paths, "\t"))
@@ -110,7 +110,7 @@ func (r *readers) try(t testing.TB, reader string, paths ...string) (u *understo
 	return nil, nil
 }
 
-// javaKinds are what the readers call the pauses, and javaPhases the ends of phases.
+// javaKinds are the readers' names for the pauses, and javaPhases those for the ends of phases.
 var (
 	javaKinds = []struct{ kind, name string }{
 		{"young", `^(?:ParNew|GC \(.*\); ParNew|Pause Young .*)$`},
@@ -136,7 +136,7 @@ func (u *understood) event(t testing.TB, words []string) {
 	}
 	stamp, seconds := float(words[1]), float(words[2])
 	if m := javaPhases.FindStringSubmatch(words[0]); m != nil {
-		if seconds > 0 && m[2] == "" { // else it is the start
+		if seconds > 0 && m[2] == "" { // otherwise it is the start
 			u.phases = append(u.phases, javaPhase{strings.ToLower(m[1]), stamp, seconds})
 		}
 		return
@@ -150,20 +150,20 @@ func (u *understood) event(t testing.TB, words []string) {
 	if p.kind == "" {
 		t.Errorf("an event called %q", words[0])
 	}
-	p.total, _ = pool(words[3]) // of 0K GCViewer says that it is unknown
+	p.total, _ = pool(words[3]) // GCViewer considers 0K unknown
 	p.young, p.hasYoung = pool(words[4])
 	p.old, _ = pool(words[5])
 	u.pauses = append(u.pauses, p)
 }
 
-// A flavour is one of the JDK formats, with what readers make of it.
+// A flavour is one of the JDK formats, with the readers' interpretation of it.
 type flavour struct {
 	format     string
 	check      func(t *testing.T, text []byte, c coverage) *jdkLog
 	unit       float64 // of durations, in seconds
 	phaseUnit  float64
 	endStamps  bool // GCViewer: the stamp of a pause is its end
-	remarkHeap bool // GCToolKit: a remark has the whole heap; in jdk8 it takes the old generation for it
+	remarkHeap bool // GCToolKit: a remark has the whole heap; in jdk8 GCToolKit mistakes the old generation for it
 }
 
 var flavours = []flavour{
@@ -171,8 +171,8 @@ var flavours = []flavour{
 	{format: "jdk8", check: checkJDK8, unit: 1e-7, phaseUnit: 1e-3},
 }
 
-// compare holds what a reader has understood against the log, which the tests of
-// the formats have held against the records.
+// compare compares what a reader understood with the log, which the tests of the formats have
+// compared with the records.
 func (f *flavour) compare(t *testing.T, reader string, got *understood, want *jdkLog) {
 	t.Helper()
 	if len(got.pauses) != len(want.pauses) || len(got.phases) != len(want.phases) {
@@ -200,7 +200,7 @@ func (f *flavour) compare(t *testing.T, reader string, got *understood, want *jd
 		if reader == "gcviewer" && f.endStamps {
 			stamp += seconds
 		}
-		if !near(g.stamp, stamp, 0.00201) { // stamps are cut off, at two points
+		if !near(g.stamp, stamp, 0.00201) { // stamps are truncated, at two points
 			wrong(i, "stamp", g.stamp, stamp)
 		}
 		if reader == "gctoolkit" && g.kind == "remark" && !f.remarkHeap {
@@ -228,7 +228,7 @@ func (f *flavour) compare(t *testing.T, reader string, got *understood, want *jd
 	}
 }
 
-// kindOf is the kind of a pause by its name in either format.
+// kindOf returns the kind of a pause from its name in either format.
 func kindOf(name string) string {
 	switch lower := strings.ToLower(name); {
 	case strings.Contains(lower, "initial"):
@@ -241,8 +241,8 @@ func kindOf(name string) string {
 	return "young"
 }
 
-// compareExports holds the exports of GCViewer against the log. (Its percentiles are
-// shifted by one, and its sums of pauses are rounded to 10 ms: nothing is made of them.)
+// compareExports compares the exports of GCViewer with the log. (Its percentiles are shifted by
+// one, and its sums of pauses are rounded to 10 ms: neither is used.)
 func (f *flavour) compareExports(t *testing.T, got *understood, want *jdkLog) {
 	t.Helper()
 	simple := map[string]string{"young": "YoungGC|PauseYoung", "full": "FullGC|PauseFull", "initial": "InitialMark", "remark": "Remark"}
@@ -285,7 +285,7 @@ func (f *flavour) compareExports(t *testing.T, got *understood, want *jdkLog) {
 	}
 }
 
-// readBoth has both readers read a log.
+// readBoth makes both readers read a log.
 func (r *readers) readBoth(t *testing.T, f *flavour, text []byte) {
 	t.Helper()
 	want := f.check(t, text, whole)
@@ -294,13 +294,13 @@ func (r *readers) readBoth(t *testing.T, f *flavour, text []byte) {
 		t.Fatal(err)
 	}
 	f.compare(t, "gcviewer", r.read(t, "gcviewer", path), want)
-	if len(want.pauses)+len(want.phases) > 1 { // it cannot take a log of one event
+	if len(want.pauses)+len(want.phases) > 1 { // GCToolKit cannot read a log with a single event
 		f.compare(t, "gctoolkit", r.read(t, "gctoolkit", path), want)
 	}
 }
 
-// BenchmarkJava is how long the readers take for a file of the size at which another
-// one is begun.
+// BenchmarkJava measures how long the readers take for a file of the size at which a new file is
+// started.
 func BenchmarkJava(b *testing.B) {
 	r := startReaders(b)
 	const size = 10 << 20 // --filesize
@@ -326,7 +326,7 @@ func BenchmarkJava(b *testing.B) {
 	}
 }
 
-// TestJavaSamples: the samples of the folder samples.
+// TestJavaSamples tests the readers with the files in the folder samples.
 func TestJavaSamples(t *testing.T) {
 	r := startReaders(t)
 	for name, format := range samples {
@@ -344,8 +344,8 @@ func TestJavaSamples(t *testing.T) {
 	}
 }
 
-// TestJavaReaders: what is demanded of the readers is what they do: logs that were made
-// by hand, with the truth beside them. They have a phase that ours do not have.
+// TestJavaReaders: the readers meet the expectations of these tests on hand-written logs with known
+// contents. Those contain a phase that ours do not have.
 func TestJavaReaders(t *testing.T) {
 	r := startReaders(t)
 	dir := filepath.Join(shared.Dir(t), "java-samples")
@@ -397,11 +397,11 @@ func TestJavaReaders(t *testing.T) {
 			for key, raw := range truth {
 				var want struct{ N, Sum float64 }
 				if json.Unmarshal(raw, &want) != nil || key == "nonFull" {
-					continue // a number, or a sum of others
+					continue // a plain number, or a sum of others
 				}
 				unit := test.unit
 				if strings.HasPrefix(key, "concurrent.") && test.unit == 1e-4 {
-					unit = 1 // jdk8 has phases in whole milliseconds
+					unit = 1 // phases in jdk8 have whole milliseconds
 				}
 				if float64(count[key]) != want.N || math.Abs(sum[key]-want.Sum) > want.N*unit {
 					t.Errorf("%s: %d of %.4f ms, want %v of %v", key, count[key], sum[key], want.N, want.Sum)
@@ -411,7 +411,7 @@ func TestJavaReaders(t *testing.T) {
 	}
 }
 
-// TestJavaRecordings: every recording that holds a collection; also with all that
+// TestJavaRecordings tests every recording that contains a collection; also with all lines that
 // -Xlog:gc* selects, which must not change what the readers understand.
 func TestJavaRecordings(t *testing.T) {
 	r := startReaders(t)
@@ -436,10 +436,10 @@ func TestJavaRecordings(t *testing.T) {
 	})
 }
 
-// unifiedOf is a recording in the unified format, a log for each process.
+// unifiedOf converts a recording to the unified format, with one log per process.
 func unifiedOf(stream []byte, o formats.Options) (outputs []*memory) {
 	format, _ := formats.Find("unified")
-	_, _ = read(stream, everything, gclog.NewProcesses(func(p *gclog.Process) gclog.Observer { // damaged ones break off
+	_, _ = read(stream, everything, gclog.NewProcesses(func(p *gclog.Process) gclog.Observer { // damaged recordings end in an error
 		out := &memory{}
 		outputs = append(outputs, out)
 		o.Process = *p
@@ -448,8 +448,8 @@ func unifiedOf(stream []byte, o formats.Options) (outputs []*memory) {
 	return outputs
 }
 
-// readMore has both readers read a log with more lines than they know, and the same
-// without these.
+// readMore makes both readers read a log with lines that they do not know, and the same log without
+// these lines.
 func (r *readers) readMore(t *testing.T, text []byte) {
 	t.Helper()
 	dir := t.TempDir()
@@ -473,7 +473,7 @@ func (r *readers) readMore(t *testing.T, text []byte) {
 	}
 }
 
-// TestJavaHistories: long random histories.
+// TestJavaHistories tests long random histories.
 func TestJavaHistories(t *testing.T) {
 	r := startReaders(t)
 	for seed := range uint64(3) {
@@ -489,8 +489,8 @@ func TestJavaHistories(t *testing.T) {
 	}
 }
 
-// TestJavaSeries: the files of a log that was rotated many times are read as one, and
-// as if it had not been.
+// TestJavaSeries: the files of a log that was rotated many times are read as one log, with the same
+// result as without rotation.
 func TestJavaSeries(t *testing.T) {
 	r := startReaders(t)
 	for i := range flavours {
@@ -503,7 +503,7 @@ func TestJavaSeries(t *testing.T) {
 					f.compare(t, "gctoolkit", r.read(t, "gctoolkit-series", path), want)
 				}
 				// It cannot read dates in a series of unified files, nor names with the time: of
-				// those it takes the concatenation.
+				// those it reads the concatenation.
 				var all []byte
 				for _, path := range paths {
 					b, err := os.ReadFile(path)
@@ -532,8 +532,8 @@ func TestJavaSeries(t *testing.T) {
 	})
 }
 
-// rotated writes a history into many files. It returns the newest and all of them in
-// the order of time, and what is in the log that was not rotated.
+// rotated writes a history to many files. It returns the path of the latest file, all paths in time
+// order, and the contents of the log without rotation.
 func (f *flavour) rotated(t *testing.T, naming formats.Naming, s *formats.Selection) (path string, paths []string, want *jdkLog) {
 	t.Helper()
 	format, err := formats.Find(f.format)
@@ -543,7 +543,7 @@ func (f *flavour) rotated(t *testing.T, naming formats.Naming, s *formats.Select
 	var files formats.Files
 	dir := t.TempDir()
 	path = filepath.Join(dir, "gc.log")
-	size := int64(12 << 10) // some 50 files
+	size := int64(12 << 10) // about 50 files
 	if f.format == "unified" {
 		size = 40 << 10
 	}
@@ -565,8 +565,8 @@ func (f *flavour) rotated(t *testing.T, naming formats.Naming, s *formats.Select
 	return path, paths, f.check(t, unrotated.outputs[f.format].text(), whole)
 }
 
-// TestJavaSelections: what -Xlog selects, and which decorators it has. A reader
-// understands the same of a log with other lines, or there is a warning.
+// TestJavaSelections tests what -Xlog selects, and its decorators. A reader understands the same
+// from a log with different lines, or there is a warning.
 func TestJavaSelections(t *testing.T) {
 	r := startReaders(t)
 	format, _ := formats.Find("unified")
@@ -628,8 +628,8 @@ func TestJavaSelections(t *testing.T) {
 	}
 }
 
-// differs tells in what a reader has understood a log otherwise than another one of
-// the same collections. Without an uptime stamps count from the first one.
+// differs returns how a reader's understanding of two logs of the same collections differs. Without
+// an uptime, stamps count from the first one.
 func differs(a, b *understood, pools bool) string {
 	if len(a.pauses) != len(b.pauses) || len(a.phases) != len(b.phases) {
 		return fmt.Sprintf("%d pauses and %d phases, not %d and %d", len(a.pauses), len(a.phases), len(b.pauses), len(b.phases))
@@ -653,7 +653,7 @@ func differs(a, b *understood, pools bool) string {
 
 var uptimes = regexp.MustCompile(`(\d+\.\d{3})(?:s\]|: )`)
 
-// firstStamp is the uptime of the first line of a log that has one.
+// firstStamp returns the uptime of the first line that has one.
 func firstStamp(t *testing.T, path string) float64 {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -671,8 +671,7 @@ func firstStamp(t *testing.T, path string) float64 {
 	return at
 }
 
-// history tells both JDK formats, and more writers, of n random collections of a
-// process.
+// history writes n random collections of a process to both JDK formats, and to the writers in more.
 func history(seed uint64, n int, more ...func(gclog.Process) *formats.Writer) *converted {
 	h := &historian{rnd: rand.New(rand.NewPCG(seed, 1)), now: 1e9}
 	h.c = &converted{outputs: map[string]*memory{}, process: gclog.Process{
@@ -701,7 +700,7 @@ func history(seed uint64, n int, more ...func(gclog.Process) *formats.Writer) *c
 	return h.c
 }
 
-// A historian makes up collections.
+// A historian generates random collections.
 type historian struct {
 	c      *converted
 	rnd    *rand.Rand
@@ -710,13 +709,13 @@ type historian struct {
 	sizes  [gclog.Generations]uint64
 }
 
-// wait lets time go by, most often some milliseconds.
+// wait advances the time, usually by some milliseconds.
 func (h *historian) wait(most time.Duration) int64 {
 	h.now += 1000 + h.rnd.Int64N(int64(most))
 	return h.now
 }
 
-// details is a collection, with what the program has allocated before it.
+// details returns a new collection, including what the program allocated before it.
 func (h *historian) details(gen int) *gclog.GCDetails {
 	h.number++
 	d := &gclog.GCDetails{
@@ -733,7 +732,7 @@ func (h *historian) details(gen int) *gclog.GCDetails {
 	return d
 }
 
-// collect leaves what survives, and tells the sizes.
+// collect keeps what survives, and reports the sizes.
 func (h *historian) collect(d *gclog.GCDetails) {
 	for g := d.Generation; g >= 0; g-- {
 		survived := h.rnd.Uint64N(h.sizes[g] + 1)
@@ -748,7 +747,7 @@ func (h *historian) collect(d *gclog.GCDetails) {
 	d.CommittedAfter = total + h.rnd.Uint64N(10<<20)
 }
 
-// pause is a pause of d that lasts from less than a microsecond to seconds.
+// pause adds a pause to d that lasts from less than a microsecond to several seconds.
 func (h *historian) pause(d *gclog.GCDetails, kind gclog.PauseKind) {
 	p := gclog.PausePart{Kind: kind, Start: h.wait(20 * time.Millisecond), Duration: 400 + int64(math.Exp(h.rnd.Float64()*21))}
 	p.Suspend = h.rnd.Int64N(p.Duration)

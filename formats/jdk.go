@@ -7,8 +7,8 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// What the two JDK formats share: how .NET's collections map to those of ParNew
-// and CMS, the one Java collector of the same shape (docs/formats.md):
+// What the two JDK formats share: the mapping of .NET's collections to those of ParNew and CMS, the
+// only Java collectors with the same structure (docs/formats.md):
 //
 //	gen0, gen1, also foreground   young collection
 //	blocking gen2                 full collection
@@ -16,8 +16,8 @@ import (
 //	gen0 + gen1                   young generation
 //	gen2 + LOH + POH              old generation
 
-// A heapKiB is the heap at one moment in KiB. Its sums are made of rounded parts,
-// because readers subtract them from each other.
+// A heapKiB is the heap at one moment in KiB. Its sums are computed from rounded parts, because
+// readers subtract them from each other.
 type heapKiB struct {
 	gen [gclog.Generations]int64
 }
@@ -27,28 +27,28 @@ func (h heapKiB) old() int64   { return h.gen[gclog.Gen2] + h.uoh() }
 func (h heapKiB) uoh() int64   { return h.gen[gclog.LOH] + h.gen[gclog.POH] }
 func (h heapKiB) total() int64 { return h.young() + h.old() }
 
-// capacity is what readers call total or allocated: of the heap, and divided
-// between the generations, each part at least as large as what is in it.
+// capacity is what readers call total or allocated: for the heap, and split between the
+// generations, each part at least as large as its contents.
 type capacity struct{ young, old, heap int64 }
 
 // A jdk is the state of a JDK formatter.
 type jdk struct {
 	clock     *clock
 	process   gclog.Process
-	dotnet    bool // reasons instead of Java's causes
+	dotnet    bool // .NET's reasons instead of Java's causes
 	last      heapKiB
-	known     bool  // last is
+	known     bool  // last is known
 	committed int64 // KiB, last known
 	heaps     int   // last known
 
-	background bool // a background collection is open
-	phase      gclog.Phase
-	phaseGC    uint32
-	inPhase    bool
-	abandoned  bool        // its collection was given up: it ends before what comes next
-	before     gclog.Phase // that was open before the group which is made now
-	inBefore   bool
-	newest     int64 // latest time of a line
+	background bool        // a background collection is open
+	phase      gclog.Phase // the open phase, if inPhase
+	phaseGC    uint32      // number of its collection
+	inPhase    bool        // a phase is open
+	abandoned  bool        // its collection was given up: it ends before the next lines
+	before     gclog.Phase // the phase that was open before the current group
+	inBefore   bool        // before is set
+	newest     int64       // latest time in a line
 }
 
 func newJDK(o *Options) jdk {
@@ -58,8 +58,7 @@ func newJDK(o *Options) jdk {
 	}
 }
 
-// next: a background collection should be in one file, because readers put its
-// parts together.
+// next asks to keep a background collection in one file, because readers combine its parts.
 func (j *jdk) next() (hold bool) {
 	j.before, j.inBefore = j.phase, j.inPhase
 	return j.background
@@ -84,10 +83,10 @@ const (
 	jdkRemark
 )
 
-// mapPause maps a pause, and follows the state of the heap. ok is false if it is
-// none of a collection: those have no line in these formats. A background
-// collection that was going on when the session began may have no number yet: it
-// is shown with 0, which the runtime gives to none.
+// mapPause maps a pause, and tracks the state of the heap. ok is false if the pause belongs to no
+// collection: such pauses have no line in these formats. A background collection that was running
+// when the session started may not have a number yet: it is shown with 0, which the runtime never
+// assigns.
 func (j *jdk) mapPause(p *gclog.Pause) (x jdkPause, ok bool) {
 	d := p.GC
 	if d == nil {
@@ -128,8 +127,8 @@ func (j *jdk) mapPause(p *gclog.Pause) (x jdkPause, ok bool) {
 	return x, true
 }
 
-// sizes returns the heap before and after a blocking collection, as far as it is
-// known: what was not told is as it was last.
+// sizes returns the heap before and after a blocking collection. Unknown sizes are the last known
+// ones.
 func (j *jdk) sizes(d *gclog.GCDetails) (before, after heapKiB) {
 	before, after = j.last, j.last
 	for g := range d.Generations {
@@ -145,7 +144,7 @@ func (j *jdk) sizes(d *gclog.GCDetails) (before, after heapKiB) {
 	return before, after
 }
 
-// learn follows the state of the heap at the end of a record that is no pause.
+// learn updates the state of the heap at the end of a record that is not a pause.
 func (j *jdk) learn(d *gclog.GCDetails) {
 	if n := d.HeapCount(); n > 0 {
 		j.heaps = n
@@ -161,8 +160,8 @@ func (j *jdk) learn(d *gclog.GCDetails) {
 	}
 }
 
-// shareOut shares out the committed memory: at least what was in the heap before or
-// after, and a third of it young if that fits.
+// shareOut splits the committed memory between the generations: each gets at least what was in it
+// before or after, and young gets a third of the total if that fits.
 func shareOut(before, after heapKiB, committed int64) (c capacity) {
 	young, old := max(before.young(), after.young()), max(before.old(), after.old())
 	c.heap = max(committed, before.total(), after.total(), young+old)
@@ -171,8 +170,8 @@ func shareOut(before, after heapKiB, committed int64) (c capacity) {
 	return c
 }
 
-// cause is why, in words that all readers know; or the runtime's own, of which
-// some readers take only letters.
+// cause returns the cause of a collection in words that all readers know, or the runtime's own
+// reason, of which some readers accept only letters.
 func (j *jdk) cause(d *gclog.GCDetails) string {
 	if j.dotnet {
 		if !d.HasReason || !d.Reason.Known() {
@@ -198,8 +197,8 @@ func lowMemory(r clr.Reason) bool {
 	return false
 }
 
-// beginPhase and endPhase follow which concurrent phase is open; they are false
-// for one that has no lines.
+// beginPhase and endPhase track which concurrent phase is open. They return false for a phase that
+// has no lines.
 func (j *jdk) beginPhase(p *gclog.Phase) bool {
 	if !p.GC.HasNumber {
 		return false
@@ -217,12 +216,12 @@ func (j *jdk) endPhase(p *gclog.Phase) bool {
 	return true
 }
 
-// abandon notes that the open phase has no end of its own: its collection was given up.
-// It is ended before what comes next, which is when that is known.
+// abandon records that the open phase has no end of its own, because its collection was given up.
+// It is ended before the next lines, when their time is known.
 func (j *jdk) abandon() { j.abandoned, j.background = true, true }
 
-// closePhase ends the phase that is open at the time at, because the log ends
-// there or its collection was given up: readers wait for it.
+// closePhase ends the open phase at the time at, because the log ends there or its collection was
+// given up: readers wait for its end.
 func (j *jdk) closePhase(at int64) (p gclog.Phase, n uint32, ok bool) {
 	if !j.inPhase {
 		return p, 0, false
@@ -236,7 +235,7 @@ func (j *jdk) closePhase(at int64) (p gclog.Phase, n uint32, ok bool) {
 	return p, j.phaseGC, true
 }
 
-// A pair of KiB with their capacity: 28672K->3072K(73728K).
+// appendSizes appends two sizes in KiB and the capacity: 28672K->3072K(73728K).
 func appendSizes(dst []byte, before, after, cap int64) []byte {
 	dst = strconv.AppendInt(dst, before, 10)
 	dst = append(dst, "K->"...)

@@ -7,19 +7,18 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// jdk8 is -XX:+PrintGCDetails -XX:+PrintGCDateStamps of JDK 8 with ParNew and
-// CMS. It has no place for lines of our own: GCToolKit warns of each line that it
-// does not know.
+// jdk8 is -XX:+PrintGCDetails -XX:+PrintGCDateStamps of JDK 8 with ParNew and CMS. It has no room
+// for lines of our own: GCToolKit warns about each line that it does not know.
 //
-// Full collections say [CMS Perm instead of [Metaspace: with the latter GCToolKit
-// loses every one of them.
+// Full collections have [CMS Perm instead of [Metaspace: with the latter GCToolKit loses every one
+// of them.
 type jdk8 struct{ jdk }
 
 func newJDK8(o *Options) formatter { return &jdk8{newJDK(o)} }
 
-// header: garbagecat wants linux-amd64 whatever the machine is, JRE (1.8.0..., and
-// a date not long ago; GCToolKit wants the flags of the collector; by "[Times:"
-// GCViewer knows the format where the file begins with full collections only.
+// header appends a header that all readers accept. garbagecat requires linux-amd64 whatever the
+// machine is, JRE (1.8.0..., and a recent date; GCToolKit requires the flags of the collector; by
+// "[Times:" GCViewer recognizes the format if the file starts with full collections only.
 func (j *jdk8) header(dst []byte, at int64, _ int) []byte {
 	dst = append(dst, "OpenJDK 64-Bit Server VM ("...)
 	dst = j.appendRuntime(dst)
@@ -28,13 +27,13 @@ func (j *jdk8) header(dst []byte, at int64, _ int) []byte {
 	dst = append(dst, ` by "gclog" with a .NET to JDK GC log writer, [Times: unknown]
 CommandLine flags: -XX:+PrintGC -XX:+PrintGCDateStamps -XX:+PrintGCDetails -XX:+PrintGCTimeStamps -XX:+UseConcMarkSweepGC -XX:+UseParNewGC 
 `...)
-	if j.inBefore { // GCToolKit cannot do without the start of a phase that ends
+	if j.inBefore { // GCToolKit requires the start of a phase that ends
 		dst = j.phaseStart(dst, j.before.Start, phaseName8[j.before.Kind])
 	}
 	return dst
 }
 
-// stamp appends date: uptime: and a blank.
+// stamp appends "date: uptime:" and a blank.
 func (j *jdk8) stamp(dst []byte, at int64) []byte {
 	j.newest = max(j.newest, at)
 	dst = j.clock.appendClock(dst, at, 3)
@@ -43,7 +42,7 @@ func (j *jdk8) stamp(dst []byte, at int64) []byte {
 	return append(dst, ": "...)
 }
 
-// seconds appends a duration with seven decimals, as garbagecat demands.
+// seconds appends a duration with seven decimals, as garbagecat requires.
 func (j *jdk8) seconds(dst []byte, ns int64) []byte {
 	dst = appendFixed(dst, ns, 9, 7)
 	return append(dst, " secs"...)
@@ -85,7 +84,7 @@ func (j *jdk8) pause(dst []byte, p *gclog.Pause) []byte {
 		dst = j.seconds(dst, p.Duration)
 		dst = append(dst, "] "...)
 		dst = appendSizes(dst, x.before.total(), x.after.total(), x.cap.heap)
-		// No reader adds this pool to the heap: the large and pinned objects, which are
+		// No reader adds this pool to the heap: it contains the large and pinned objects, which are
 		// in the old generation too.
 		dst = append(dst, ", [CMS Perm : "...)
 		dst = appendSizes(dst, x.before.uoh(), x.after.uoh(), max(x.before.uoh(), x.after.uoh()))
@@ -116,7 +115,7 @@ func (j *jdk8) pause(dst []byte, p *gclog.Pause) []byte {
 	return append(dst, "]\n"...)
 }
 
-// Names of the phases.
+// phaseName8 are the names of the phases.
 var phaseName8 = [...]string{"mark", "sweep"}
 
 func (j *jdk8) phase(dst []byte, p *gclog.Phase) []byte {
@@ -140,19 +139,21 @@ func (j *jdk8) phaseStart(dst []byte, at int64, name string) []byte {
 	return append(dst, "-start]\n"...)
 }
 
-// phaseEnd: finished reports whether the phase really ended, and not the log.
+// phaseEnd appends the end of a phase. finished reports whether the phase really ended, as opposed
+// to the log.
 func (j *jdk8) phaseEnd(dst []byte, p *gclog.Phase, finished bool) []byte {
 	dst = j.concurrent(dst, p.Time, phaseName8[p.Kind], p.Time-p.Start)
 	if p.Kind != gclog.PhaseSweep || !finished {
 		return dst
 	}
-	// By its reset phase readers know the end of a background collection.
+	// Readers recognize the end of a background collection by its reset phase.
 	dst = j.phaseStart(dst, p.Time, "reset")
 	return j.concurrent(dst, p.Time, "reset", int64(time.Millisecond))
 }
 
-// concurrent: one reader takes the first number, another the second. A phase of
-// less than a millisecond would not be counted.
+// concurrent appends the duration twice, because one reader uses the first number and another the
+// second. A phase shorter than a millisecond would not be counted, so it is shown as one
+// millisecond.
 func (j *jdk8) concurrent(dst []byte, at int64, name string, duration int64) []byte {
 	duration = max(duration, int64(time.Millisecond))
 	dst = j.stamp(dst, at)

@@ -48,7 +48,7 @@ var jdk8Kinds = []kind{
 	{"end", regexp.MustCompile(`^` + at8 + `\[CMS-concurrent-(mark|sweep|reset): (\d+\.\d{3})/(\d+\.\d{3}) secs\]$`)},
 }
 
-// match finds what kind of line it is.
+// match returns the kind of a line and its fields.
 func match(kinds []kind, line string) (string, []string) {
 	for _, k := range kinds {
 		if m := k.FindStringSubmatch(line); m != nil {
@@ -58,7 +58,7 @@ func match(kinds []kind, line string) (string, []string) {
 	return "", nil
 }
 
-// heap is before, after and capacity in KiB.
+// heap is the sizes before and after, and the capacity, in KiB.
 type heap struct{ before, after, cap int64 }
 
 func heapOf(m []string) heap { return heap{number(m[0]), number(m[1]), number(m[2])} }
@@ -69,40 +69,40 @@ func (h heap) String() string {
 func number(s string) int64 {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
-		panic(err) // the expressions let only digits through
+		panic(err) // the expressions match only digits
 	}
 	return n
 }
 
-// fixed returns a decimal number without its dot.
+// fixed returns a decimal number without its decimal point.
 func fixed(s string) int64 { return number(strings.Replace(s, ".", "", 1)) }
 
-// A jdkPause is a pause as a log shows it.
+// A jdkPause is a pause as it appears in a log.
 type jdkPause struct {
-	number            int64 // -1: the format has none
+	number            int64 // -1: the format does not contain it
 	name              string
 	start             int64 // milliseconds
 	duration          int64 // in the unit of the format
 	young, old, total heap
-	pools             bool // young and old are there
+	pools             bool // young and old are known
 }
 
-// jdkLog is what is in a log.
+// jdkLog is the contents of a log.
 type jdkLog struct {
 	pauses []jdkPause
 	phases []jdkPhase
-	events int   // pauses, and begins and ends of phases
-	lag    int64 // date less uptime, in milliseconds
+	events int   // pauses, and starts and ends of phases
+	lag    int64 // date minus uptime, in milliseconds
 }
 
-// A jdkPhase is a concurrent phase as a log shows it.
+// A jdkPhase is a concurrent phase as it appears in a log.
 type jdkPhase struct {
 	name       string // mark, sweep, reset
 	start, end int64  // milliseconds
-	duration   int64  // in the unit of the phases of the format
+	duration   int64  // in the format's unit for phases
 }
 
-// A reading is a log while it is checked.
+// A reading is the state of checking a log.
 type reading struct {
 	jdkLog
 	t        *testing.T
@@ -110,13 +110,13 @@ type reading struct {
 	coverage coverage
 	line     int
 	text     string
-	latest   int64 // time of the last pause's start, or of the last phase's begin or end
+	latest   int64 // time of the last pause's start, or of the last phase's start or end
 	failures int
 
-	phase      string // that is open
+	phase      string // open phase, if any
 	phaseStart int64
 	phaseGC    int64
-	ended      int // phases
+	ended      int // number of phases that ended
 }
 
 func (r *reading) errorf(format string, args ...any) {
@@ -126,7 +126,7 @@ func (r *reading) errorf(format string, args ...any) {
 	}
 }
 
-// at reads the date and the uptime of a line in milliseconds: they run alike.
+// at reads the date and the uptime of a line in milliseconds: their difference is constant.
 func (r *reading) at(m []string) int64 {
 	d, err := time.Parse("2006-01-02T15:04:05.000-0700", m[0])
 	if err != nil {
@@ -137,15 +137,15 @@ func (r *reading) at(m []string) int64 {
 	if r.lag == 0 {
 		r.lag = lag
 	}
-	// Both are cut off, at different points.
+	// Both are truncated, at different points.
 	if lag-r.lag > 1 || r.lag-lag > 1 {
 		r.errorf("the date is %d ms from the uptime, %d at the beginning", lag, r.lag)
 	}
 	return at
 }
 
-// inOrder: garbagecat gives up when a pause begins before the one that it read
-// last, GCToolKit warns.
+// inOrder checks the order of lines: if a pause starts before the one read last, garbagecat gives
+// up and GCToolKit warns.
 func (r *reading) inOrder(at int64) {
 	if at < r.latest {
 		r.errorf("%d ms before the line above it", r.latest-at)
@@ -160,7 +160,7 @@ func (r *reading) capacities(what string, h heap) {
 	}
 }
 
-// sums: readers find the old generation as heap less young.
+// sums checks the sums: readers compute the old generation as heap minus young.
 func (r *reading) sums(young, old, total heap) {
 	if (heap{young.before + old.before, young.after + old.after, young.cap + old.cap}) != total {
 		r.errorf("young %v and old %v are not the heap %v", young, old, total)
@@ -178,14 +178,14 @@ func (r *reading) beginPhase(name string, gc, at int64) {
 	r.phase, r.phaseGC, r.phaseStart = name, gc, at
 }
 
-// endPhase: the duration is in units of 1/unit ms.
+// endPhase ends a phase; duration is in units of 1/unit ms.
 func (r *reading) endPhase(name string, gc, at, duration, unit int64) {
 	r.inOrder(at)
 	r.ended++
 	open := r.phase
 	r.phase = ""
 	if open == "" && r.coverage == part && r.ended == 1 {
-		return // it began in the file before
+		return // it started in the previous file
 	}
 	if open != name || r.phaseGC != gc {
 		r.errorf("%s of %d ends, open is %q of %d", name, gc, open, r.phaseGC)
@@ -200,7 +200,7 @@ func (r *reading) endPhase(name string, gc, at, duration, unit int64) {
 	if strings.EqualFold(name, "reset") || strings.HasSuffix(name, "Reset") {
 		took = 0
 	}
-	// The least that readers count is one unit.
+	// Readers count at least one unit.
 	if off := duration - took*unit; duration < 1 || off < -unit-1 || off > unit+1 {
 		r.errorf("%s took %d/%d ms, the stamps are %d ms apart", name, duration, unit, took)
 	}
@@ -220,16 +220,16 @@ func lines(text []byte) []string {
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }
 
-// checkUnified holds a log against sections 5 and 6 of spec/java-formats.md.
+// checkUnified checks a log against sections 5 and 6 of spec/java-formats.md.
 func checkUnified(t *testing.T, text []byte, c coverage) *jdkLog {
 	t.Helper()
 	r := &reading{t: t, format: "unified", coverage: c}
-	var head int64   // stamp of the head
-	var p *jdkPause  // whose group is open
+	var head int64   // stamp of the header
+	var p *jdkPause  // the pause whose group is open
 	var end int64    // stamp of the lines at the end of the pause
-	var cpu string   // MS of the line before, whose cpu line must follow
+	var cpu string   // MS of the previous line, whose cpu line must follow
 	var cpuGC int64  //
-	var last string  // kind of the line before
+	var last string  // kind of the previous line
 	var group string // kinds of the lines of the group
 	for i, line := range lines(text) {
 		r.line, r.text = i, line
@@ -243,15 +243,14 @@ func checkUnified(t *testing.T, text []byte, c coverage) *jdkLog {
 			r.errorf("is %s at this place", kind)
 		}
 		if kind == "session" {
-			continue // it is of no group
+			continue // belongs to no group
 		}
 		switch {
 		case i == 0:
 			head = at
 			continue
 		case i == 1 || i == 2:
-			// GCToolKit drops older files without a word if the head is earlier than the
-			// first event.
+			// GCToolKit silently drops older files if the header is earlier than the first event.
 			if at != head {
 				r.errorf("the head is of %d ms before it", at-head)
 			}
@@ -353,7 +352,7 @@ func checkUnified(t *testing.T, text []byte, c coverage) *jdkLog {
 	return r.finish()
 }
 
-// unifiedGroups are the lines of a pause.
+// unifiedGroups are the lines of each kind of pause.
 var unifiedGroups = map[string]string{
 	"Pause Young":   "start young old dotnet pause",
 	"Pause Full":    "start young old dotnet pause",
@@ -363,7 +362,8 @@ var unifiedGroups = map[string]string{
 
 func firstTwo(s string) string { return strings.Join(strings.Fields(s)[:2], " ") }
 
-// checkDotnet: readers take parts of this line for their own if they are there.
+// checkDotnet checks that the line contains none of the words that make readers interpret parts of
+// it as their own.
 func checkDotnet(r *reading, text string) {
 	for _, bad := range []string{"[gc", "Pause ", "ParNew", "CMS", "Old", "Using", "Concurrent"} {
 		if strings.Contains(text, bad) {
@@ -372,7 +372,7 @@ func checkDotnet(r *reading, text string) {
 	}
 }
 
-// checkJDK8 holds a log against sections 4 and 6 of spec/java-formats.md.
+// checkJDK8 checks a log against sections 4 and 6 of spec/java-formats.md.
 func checkJDK8(t *testing.T, text []byte, c coverage) *jdkLog {
 	t.Helper()
 	r := &reading{t: t, format: "jdk8", coverage: c}
@@ -458,9 +458,9 @@ func checkJDK8(t *testing.T, text []byte, c coverage) *jdkLog {
 	return r.finish()
 }
 
-// checkJDK holds the pauses of a log against those that the Observer was told:
-// all of collections, each with its name, time, sizes and duration, in units of
-// so many nanoseconds.
+// checkJDK compares the pauses of a log with those passed to the Observer: all pauses of
+// collections, each with its name, time, sizes and duration. unit is the unit of durations in
+// nanoseconds.
 func checkJDK(t *testing.T, c *converted, format string, log *jdkLog, unit int64) {
 	t.Helper()
 	var told []*gclog.Pause
@@ -505,7 +505,7 @@ func checkJDK(t *testing.T, c *converted, format string, log *jdkLog, unit int64
 		if start := (c.process.Sync.UnixNano() + p.Start) / 1e6; got.start != start {
 			wrong("start", got.start, start)
 		}
-		// The pauses of a background collection carry the last known size.
+		// The pauses of a background collection have the last known size.
 		if !got.pools && heaps[i] >= 0 && got.total.before != heaps[i] {
 			wrong("heap", got.total, heaps[i])
 		}
@@ -524,7 +524,7 @@ func checkJDK(t *testing.T, c *converted, format string, log *jdkLog, unit int64
 	}
 }
 
-// javaName is the name that section 2 and 6 of spec/java-formats.md give a pause.
+// javaName returns the name that sections 2 and 6 of spec/java-formats.md give to a pause.
 func javaName(p *gclog.Pause) string {
 	induced := p.GC.HasReason && strings.HasPrefix(p.GC.Reason.String(), "Induced")
 	low := strings.HasPrefix(p.GC.Reason.String(), "LowMemory") || strings.HasPrefix(p.GC.Reason.String(), "OutOfSpace")
@@ -545,8 +545,8 @@ func javaName(p *gclog.Pause) string {
 	return "Pause Full (Allocation Failure)"
 }
 
-// javaSizes are the young and the old generation in KiB, before and after: each
-// generation is rounded by itself.
+// javaSizes returns the young and the old generation in KiB, before and after: each generation is
+// rounded separately.
 func javaSizes(d *gclog.GCDetails) (young, old [2]int64) {
 	for g, x := range d.Generations {
 		sum := &old

@@ -13,27 +13,27 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// Schema is the version of the JSON records: a new minor version adds fields, a
-// new major one changes them.
+// Schema is the version of the JSON records: a new minor version adds fields, a new major version
+// changes them.
 const Schema = "1.1"
 
-// ecsVersion is the Elastic Common Schema that the records follow.
+// ecsVersion is the version of the Elastic Common Schema that the records follow.
 const ecsVersion = "8.17.0"
 
-// headerSize is how long the first line of a JSON file is at least: shippers take
-// the first 1024 bytes for a file's fingerprint.
+// headerSize is the minimum length of a JSON file's first line: shippers use the first 1024 bytes
+// as the file's fingerprint.
 const headerSize = 1100
 
 // jsonFormat writes one object per line. docs/formats.md has the fields.
 type jsonFormat struct {
 	clock   *clock
 	o       *Options
-	process []byte // the members of the process object that every record has
-	host    []byte // the objects after it: service, host, container
-	runtime []byte // what dotnet.runtime and the settings say
+	process []byte // members of the process object that are in every record
+	host    []byte // the objects after process: service, host, container
+	runtime []byte // members about the runtime and the settings in dotnet
 	names   []string
-	entity  []byte // what identifies the process in document ids
-	began   int64  // ticks of the session's begin
+	entity  []byte // identifies the process in document ids
+	began   int64  // start of the session in ticks
 	key     []byte
 }
 
@@ -47,9 +47,10 @@ func newJSON(o *Options) formatter {
 
 func (j *jsonFormat) next() (hold bool) { return false }
 
-// appendEntity: host, number and start tell a process, and the cookie tells its runtime, which is
-// another one after an exec. A cookie alone would do, were it not for processes that claim that of
-// another one: their records would take the place of its own. .NET Core 3.1 has none.
+// appendEntity appends what identifies the process: host, pid and start time identify the process,
+// and the cookie its runtime, which changes at an exec. The cookie alone would suffice, but a
+// process could claim that of another one, and its records would replace the other's. .NET Core 3.1
+// has no cookie.
 func (j *jsonFormat) appendEntity(dst []byte) []byte {
 	p := &j.o.Process
 	dst = append(dst, p.Cookie...)
@@ -59,7 +60,7 @@ func (j *jsonFormat) appendEntity(dst []byte) []byte {
 	dst = strconv.AppendInt(dst, p.ID, 10)
 	dst = append(dst, '/')
 	if p.StartKey == 0 && p.Cookie == "" {
-		return strconv.AppendInt(dst, p.Sync.UnixNano(), 10) // all that is known
+		return strconv.AppendInt(dst, p.Sync.UnixNano(), 10) // nothing better is known
 	}
 	return strconv.AppendUint(dst, p.StartKey, 10)
 }
@@ -81,7 +82,7 @@ func (j *jsonFormat) appendProcess(dst []byte) []byte {
 	o.textIf("name", p.Name)
 	o.textIf("executable", p.Executable)
 	if p.StartKey != 0 {
-		o.text("start_key", strconv.FormatUint(p.StartKey, 10)) // a text: it may be longer than a double is exact
+		o.text("start_key", strconv.FormatUint(p.StartKey, 10)) // as text: it may exceed the precision of a double
 	}
 	if !p.Started.IsZero() {
 		o.text("start", p.Started.UTC().Format("2006-01-02T15:04:05.000000000Z"))
@@ -139,8 +140,8 @@ func appendOrchestrator(o *object, p *gclog.Process) {
 	o.close()
 }
 
-// appendLabels appends the labels in the order of their names. A dot in a name would
-// make an object of it for those who read the record.
+// appendLabels appends the labels sorted by name. Readers of the record would expand a dot in a
+// name to an object.
 func appendLabels(o *object, labels map[string]string) {
 	if len(labels) == 0 {
 		return
@@ -156,14 +157,14 @@ func appendLabels(o *object, labels map[string]string) {
 	o.close()
 }
 
-// about writes what every record says about the process, its host and its
-// runtime. It leaves the object dotnet open.
+// about writes what every record contains about the process, its host and its runtime. It leaves
+// the object dotnet open.
 func (j *jsonFormat) about(o *object, at int64) {
 	j.openProcess(o, at)
 	j.closeProcess(o)
 }
 
-// openProcess and closeProcess are about for records that say more of the process.
+// openProcess and closeProcess replace about for records with more about the process.
 func (j *jsonFormat) openProcess(o *object, at int64) {
 	o.open("process")
 	o.members(j.process)
@@ -179,7 +180,7 @@ func (j *jsonFormat) closeProcess(o *object) {
 	o.members(j.runtime)
 }
 
-// appendRuntime appends the members of dotnet that say what runtime it is.
+// appendRuntime appends the members of dotnet that describe the runtime.
 func (j *jsonFormat) appendRuntime(dst []byte) []byte {
 	p := &j.o.Process
 	if p.RuntimeVersion == "" && p.Flavor == "" {
@@ -193,7 +194,7 @@ func (j *jsonFormat) appendRuntime(dst []byte) []byte {
 	return o.b
 }
 
-// flavour writes the settings that records and the header have in common.
+// flavour writes the settings that are both in records and in the header.
 func (j *jsonFormat) flavour(o *object) {
 	p := &j.o.Process
 	if p.Server != gclog.Unknown {
@@ -229,9 +230,9 @@ func (j *jsonFormat) settings(o *object) {
 	o.close()
 }
 
-// header is a record of its own: it has a random id in its first 64 bytes and is
-// at least 1100 bytes long, so that shippers can tell files apart by their first
-// kilobyte, however alike their records are.
+// header appends a record of its own: it has a random id in its first 64 bytes and is at least 1100
+// bytes long, so that shippers can distinguish files by their first kilobyte, however similar their
+// records are.
 func (j *jsonFormat) header(dst []byte, at int64, number int) []byte {
 	from := len(dst)
 	var id [8]byte
@@ -263,8 +264,7 @@ func (j *jsonFormat) header(dst []byte, at int64, number int) []byte {
 	return append(o.b, end...)
 }
 
-// trailer writes what gclog says about itself, and the providers of a session, if
-// any are to be told.
+// trailer writes what describes gclog itself, and the providers of a session if there are any.
 func (j *jsonFormat) trailer(o *object, providers string) {
 	o.open("log")
 	o.text("logger", "gclog")
@@ -279,8 +279,8 @@ func (j *jsonFormat) trailer(o *object, providers string) {
 	o.close()
 }
 
-// begin writes what every record begins with. message appends the sentence for
-// people; the id is that of the fact: it is the same in every session.
+// begin writes the start of every record. message appends the human-readable sentence; the id is
+// that of the fact: it is the same in every session.
 func (j *jsonFormat) begin(dst []byte, at int64, warn bool, message func([]byte) []byte, action string, fact ...uint64) object {
 	o := object{b: append(dst, '{')}
 	j.time(&o, "@timestamp", at)
@@ -290,7 +290,7 @@ func (j *jsonFormat) begin(dst []byte, at int64, warn bool, message func([]byte)
 	}
 	o.text("log.level", level)
 	o.name("message")
-	o.b = append(message(append(o.b, '"')), '"') // made of our own words and checked ones
+	o.b = append(message(append(o.b, '"')), '"') // consists of our own words and validated ones
 	o.text("ecs.version", ecsVersion)
 	o.name("gclog_doc_id")
 	o.b = append(o.b, '"')
@@ -324,7 +324,7 @@ func (j *jsonFormat) event(o *object, kind, action string) {
 	o.text("dataset", "dotnet.gc")
 }
 
-// rest writes the process and what gclog says about itself, and ends the line.
+// rest writes the process and what describes gclog itself, and ends the line.
 func (j *jsonFormat) rest(o *object) []byte {
 	j.trailer(o, "")
 	return append(o.b, "}\n"...)
@@ -404,8 +404,8 @@ func (j *jsonFormat) end(dst []byte, e *End) []byte {
 	return j.rest(&o)
 }
 
-// learn takes what has become known of the runtime since the start. What identifies the process
-// stays: ids rest on it.
+// learn copies what has become known about the runtime since the start. The process's identity is
+// unchanged, because ids depend on it.
 func (j *jsonFormat) learn(p *gclog.Process) {
 	if p == nil {
 		return
@@ -414,10 +414,10 @@ func (j *jsonFormat) learn(p *gclog.Process) {
 	j.runtime = j.appendRuntime(nil)
 }
 
-// phase has no record: a background collection tells its phases itself.
+// phase appends nothing: the record of a background collection contains its phases.
 func (j *jsonFormat) phase(dst []byte, _ *gclog.Phase) []byte { return dst }
 
-// pause writes only those without a collection; the others are in its record.
+// pause writes only pauses without a collection; the others are in the collection's record.
 func (j *jsonFormat) pause(dst []byte, p *gclog.Pause) []byte {
 	if p.GC != nil {
 		return dst
@@ -554,7 +554,7 @@ func gcTypeName(t clr.GCType) string {
 	return t.String()
 }
 
-// defaultLongPause is what PerfView calls a long pause.
+// defaultLongPause is what PerfView considers a long pause, in nanoseconds.
 const defaultLongPause = 200e6
 
 func (j *jsonFormat) longPause() int64 {

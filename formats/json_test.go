@@ -19,15 +19,15 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// paths are the paths of all members of all records with what they are: for a
-// shipper a name is a value or an object for ever.
+// paths are the paths of all members of all records with their kinds: for a shipper, a name is
+// always either a value or an object.
 type paths struct {
 	mu    sync.Mutex
 	kinds map[string]string
-	first map[string]string // where they were seen
+	first map[string]string // where each was first seen
 }
 
-// seenPaths are those of all tests.
+// seenPaths are the paths from all tests.
 var seenPaths = &paths{kinds: map[string]string{}, first: map[string]string{}}
 
 func (p *paths) note(t *testing.T, where, path, kind string) {
@@ -55,8 +55,8 @@ type member struct {
 	value any // string, json.Number, bool, nil
 }
 
-// members walks through a record: encoding/json accepts names that occur twice,
-// shippers do not.
+// members walks through a record and rejects duplicate names: encoding/json accepts them, shippers
+// do not.
 func members(t *testing.T, where string, line []byte) (top []string, all []member) {
 	t.Helper()
 	dec := json.NewDecoder(bytes.NewReader(line))
@@ -121,8 +121,8 @@ var (
 	jsonActs   = []string{"gc", "gc-session-start", "gc-session-end", "gc-suspension", "gc-gap", "gc-stall", "gc-settings", "gc-summary", "gc-finding"}
 )
 
-// checkRecord holds one record against section 3a of
-// spec/users-and-conventions.md and returns its members by path.
+// checkRecord checks one record against section 3a of spec/users-and-conventions.md and returns its
+// members by path.
 func checkRecord(t *testing.T, where string, line []byte) map[string]any {
 	t.Helper()
 	top, all := members(t, where, line)
@@ -167,8 +167,8 @@ func checkRecord(t *testing.T, where string, line []byte) map[string]any {
 	return byPath
 }
 
-// checkHeader checks the first line of a JSON file: shippers tell files apart by
-// their first 1024 bytes.
+// checkHeader checks the first line of a JSON file: shippers distinguish files by their first 1024
+// bytes.
 func checkHeader(t *testing.T, where string, line []byte) {
 	t.Helper()
 	top, all := members(t, where, line)
@@ -194,14 +194,14 @@ func checkHeader(t *testing.T, where string, line []byte) {
 	}
 }
 
-// checkJSON: every line is a record as shippers want it, and the pauses in them
-// add up to those that were told, to the nanosecond.
+// checkJSON checks that every line is a record as shippers require, and that the pauses in the
+// records add up to those that were reported, to the nanosecond.
 func checkJSON(t *testing.T, x *conversion, name string) {
 	t.Helper()
 	var want, sum int64
 	records := 0
 	for _, c := range x.processes {
-		records += 2 + len(c.gcs) + c.gaps // with the start and the end
+		records += 2 + len(c.gcs) + c.gaps // including the start and the end
 		for _, p := range c.pauses {
 			want += p.Duration
 			if p.GC == nil {
@@ -233,7 +233,7 @@ func checkJSON(t *testing.T, x *conversion, name string) {
 	}
 }
 
-// pausesOf adds up the pauses in a record.
+// pausesOf returns the sum of the pauses in a record.
 func pausesOf(t *testing.T, where, line string) (sum int64) {
 	t.Helper()
 	var r struct {
@@ -261,8 +261,8 @@ func pausesOf(t *testing.T, where, line string) (sum int64) {
 	return sum + r.Dotnet.GC.Suspension.NS
 }
 
-// TestJSONRecords holds the records that are no collection against their shapes
-// in section 3a.2 of spec/users-and-conventions.md.
+// TestJSONRecords checks the records that are not collections against section 3a.2 of
+// spec/users-and-conventions.md.
 func TestJSONRecords(t *testing.T) {
 	const hour = int64(time.Hour)
 	open := gclog.Open{Kind: gclog.OpenGC, Since: hour - 1e9, Ticks: 77, Number: 17, HasNumber: true, Generation: 2, Type: clr.TypeBackground, Reason: clr.ReasonAllocLarge, HasReason: true}
@@ -488,8 +488,7 @@ func TestJSONRecords(t *testing.T) {
 	}
 }
 
-// TestJSONUnknown: a member whose value is not known is left out, while those around it
-// are there.
+// TestJSONUnknown: a member whose value is unknown is left out, while those around it are present.
 func TestJSONUnknown(t *testing.T) {
 	hour := int64(time.Hour)
 	record := func(change func(*gclog.GCDetails)) *gclog.GCDetails {
@@ -526,7 +525,7 @@ func TestJSONUnknown(t *testing.T) {
 	}
 }
 
-// TestDocumentIDs: an id is that of a fact, in whatever session it was seen.
+// TestDocumentIDs: an id belongs to a fact, in whichever session it was seen.
 func TestDocumentIDs(t *testing.T) {
 	id := func(o formats.Options, write func(w *formats.Writer)) (ids []string) {
 		_, records := written(t, "json", o, write)
@@ -583,7 +582,7 @@ func TestDocumentIDs(t *testing.T) {
 	for _, threshold := range gclog.StallThresholds {
 		note("stall", id(a, func(w *formats.Writer) { w.Stall(&gclog.Stall{Threshold: threshold}) }))
 	}
-	// The losses of all threads are told at one point of the stream.
+	// The losses of all threads are reported at one point in the stream.
 	note("a loss", id(a, func(w *formats.Writer) {
 		w.Gap(&gclog.Gap{Reason: gclog.GapLostEvents, Time: 9, Ticks: 9, Since: 3, LostEvents: 5})
 	}))
@@ -600,5 +599,5 @@ func TestDocumentIDs(t *testing.T) {
 	}
 }
 
-// hostile is what a target may call itself.
+// hostile is a name that a target may give itself.
 const hostile = "My\"App\\ (young)][gc\x1b[31m\n\t\x00\x7f\u0085\u2028\xff{}\u00e9\U0001f600"

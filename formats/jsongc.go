@@ -71,7 +71,7 @@ func (j *jsonFormat) gc(dst []byte, d *gclog.GCDetails, lost uint64) []byte {
 	return j.rest(&o)
 }
 
-// appendMemory appends what the process and its control group have.
+// appendMemory appends the memory of the process and its control group.
 func appendMemory(o *object, m *gclog.Memory) {
 	if m.Resident > 0 {
 		o.open("memory")
@@ -93,7 +93,7 @@ func appendMemory(o *object, m *gclog.Memory) {
 	o.close()
 }
 
-// appendMessage appends one line for people, of words that need no escape.
+// appendMessage appends one human-readable line, of words that need no escaping.
 func appendMessage(b []byte, d *gclog.GCDetails) []byte {
 	b = append(b, "GC"...)
 	if d.HasNumber {
@@ -416,8 +416,8 @@ func (j *jsonFormat) why(o *object, d *gclog.GCDetails) {
 	j.heaps(o, d)
 }
 
-// heaps writes what the heaps say of why, those that say the same together: with many heaps most
-// of them do.
+// heaps writes the heaps' reasons, grouping heaps with the same ones: with many heaps most have the
+// same.
 func (j *jsonFormat) heaps(o *object, d *gclog.GCDetails) {
 	same := func(a, b gclog.HeapReasons) bool {
 		a.Heap = b.Heap
@@ -473,7 +473,7 @@ var markNames = [clr.MarkTypes]string{
 
 var timingNames = [clr.Times]string{"mark_sized_ref", "mark_roots", "mark_short_weak", "scan_finalization", "mark_long_weak", "plan", "sweep", "compact"}
 
-// timingName is what the times of a collection are called: one is of two things.
+// timingName returns the name of a timing: one index has two meanings.
 func timingName(d *gclog.GCDetails, i int) string {
 	if compacting, _ := d.Compacting(); compacting && i == clr.TimeRelocate {
 		return "relocate"
@@ -516,10 +516,10 @@ func (j *jsonFormat) times(o *object, d *gclog.GCDetails) {
 	if opened {
 		o.close()
 	}
-	// How unequally server GC's heaps were used.
+	// How unevenly server GC's heaps were used.
 	if gen0, survived := d.Gen0Imbalance(), d.SurvivedImbalance(); gen0 > 0 || survived > 0 {
 		o.open("imbalance")
-		if gen0 > 0 { // else no heap had young objects, or not all of them were told
+		if gen0 > 0 { // otherwise no heap had young objects, or not all heaps reported
 			o.ratio("gen0", gen0)
 		}
 		if survived > 0 {
@@ -590,7 +590,7 @@ func (j *jsonFormat) background(o *object, d *gclog.GCDetails) {
 	o.close()
 }
 
-// waits writes the allocations that waited, as far as they are kept.
+// waits writes the allocation waits that were kept.
 func (j *jsonFormat) waits(o *object, waits []gclog.AllocWait) {
 	if len(waits) == 0 {
 		return
@@ -608,7 +608,7 @@ func (j *jsonFormat) waits(o *object, waits []gclog.AllocWait) {
 	o.closeList()
 }
 
-// largeObjects writes what compacting them took in the slowest heap.
+// largeObjects writes the cost of compacting large objects in the slowest heap.
 func (j *jsonFormat) largeObjects(o *object, d *gclog.GCDetails) {
 	if len(d.LOHCompactions) == 0 {
 		return
@@ -660,7 +660,7 @@ func (j *jsonFormat) datas(o *object, d *gclog.GCDetails) {
 	o.close()
 }
 
-// cost writes a percentage of the target as a share, if it can be one.
+// cost writes the target's percentage as a share, if it is a valid one.
 func (j *jsonFormat) cost(o *object, name string, percent float32) {
 	if v := float64(percent); v >= 0 && v <= 1e6 {
 		o.share(name, v)

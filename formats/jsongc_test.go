@@ -13,7 +13,8 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// known is a background collection of which everything is known, each number another one.
+// known returns a background collection of which everything is known, with a different value for
+// each number.
 func known() *gclog.GCDetails {
 	const ms = int64(time.Millisecond)
 	d := &gclog.GCDetails{
@@ -79,8 +80,8 @@ func known() *gclog.GCDetails {
 	return d
 }
 
-// gcMembers are the members of the object dotnet.gc, and what event and process say, by their
-// paths; of a list all values in turn.
+// gcMembers returns the members of dotnet.gc, event and process, by path; for a list, all values in
+// turn.
 func gcMembers(t *testing.T, d *gclog.GCDetails) map[string]string {
 	t.Helper()
 	_, records := written(t, "json", formats.Options{Process: someone()}, func(w *formats.Writer) { w.GC(d) })
@@ -101,7 +102,7 @@ func gcMembers(t *testing.T, d *gclog.GCDetails) map[string]string {
 	return all
 }
 
-// ofKnown is what is written of known.
+// ofKnown is what is written for known.
 var ofKnown = map[string]string{
 	"alloc_rate.bytes_per_s":                         "1234.5",
 	"allocated.bytes":                                "1210",
@@ -348,14 +349,14 @@ var ofKnown = map[string]string{
 	"window.ns":                             "500000000",
 }
 
-// TestJSONMembers: each fact of a collection has its member, which is not there while the fact is
-// not known; the others are as they were.
+// TestJSONMembers: each fact about a collection has its member, which is missing while the fact is
+// unknown; the other members do not change.
 func TestJSONMembers(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	for _, c := range []struct {
 		name   string
 		change func(*gclog.GCDetails)
-		gone   string // members and objects
+		gone   string // members and objects that disappear
 		other  map[string]string
 	}{
 		{"all", func(*gclog.GCDetails) {}, "", nil},
@@ -536,7 +537,7 @@ func TestJSONMembers(t *testing.T) {
 			"type": "blocking", "generation": "1", "compacting": "true", "mechanisms[]": "Compaction", "pinned.count": "1068", "message": "GC 7 gen1 blocking (AllocLarge): pause 5.000 ms, heap 560 B -> 610 B",
 			"gen0.budget.bytes": "210", "gen0.survived.bytes": "50", "gen0.survived_pinned.bytes": "190", "gen0.survival.pct": "0.2500", "gen0.promoted.bytes": "230",
 			"gen1.budget.bytes": "211", "gen1.survived.bytes": "60", "gen1.survived_pinned.bytes": "191", "gen1.survival.pct": "0.3000", "gen1.promoted.bytes": "231",
-			// Of the heaps those decided that wanted this generation.
+			// The heaps that decided are those that chose this generation.
 			"condemned.initial": "1", "condemned.final": "1", "condemned.budget_exceeded": "0", "condemned.time_tuning": "0", "condemned.reasons[]": "AvoidUnproductive",
 		}},
 	} {

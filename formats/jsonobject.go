@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// An object writes the members of a JSON object, with commas where they belong.
+// An object writes the members of a JSON object, with commas where needed.
 type object struct {
 	b     []byte
 	comma bool
@@ -32,7 +32,7 @@ func (o *object) close() {
 	o.comma = true
 }
 
-// openList begins a list of objects, each of which openElement begins and close ends.
+// openList starts a list of objects; each is started by openElement and ended by close.
 func (o *object) openList(name string) {
 	o.name(name)
 	o.b = append(o.b, '[')
@@ -57,14 +57,14 @@ func (o *object) text(name, v string) {
 	o.b = appendJSONString(o.b, v)
 }
 
-// textIf leaves out what is unknown.
+// textIf omits unknown values.
 func (o *object) textIf(name, v string) {
 	if v != "" {
 		o.text(name, v)
 	}
 }
 
-// label writes a text whose name is not ours.
+// label writes a text with a name given by the user.
 func (o *object) label(name, v string) {
 	if o.comma {
 		o.b = append(o.b, ',')
@@ -94,12 +94,12 @@ func (o *object) float(name string, v float64, digits int) {
 	o.b = strconv.AppendFloat(o.b, v, 'f', digits, 64)
 }
 
-// bytes, ns, count and pct write a number with its unit as a name of its own.
+// bytes, ns, count and pct write a number with its unit as a nested name.
 func (o *object) bytes(name string, v uint64) { o.unit(name, `":{"bytes":`, v) }
 func (o *object) ns(name string, v int64)     { o.unit(name, `":{"ns":`, uint64(max(0, v))) }
 func (o *object) count(name string, v uint64) { o.unit(name, `":{"count":`, v) }
 
-// nsIf leaves out what is unknown.
+// nsIf omits unknown values.
 func (o *object) nsIf(name string, v int64) {
 	if v >= 0 {
 		o.ns(name, v)
@@ -118,8 +118,8 @@ func (o *object) unit(name, unit string, v uint64) {
 	o.b = append(o.b, '}')
 }
 
-// ratio writes all digits that a number has: who reads it gets the same one. It has decimals in
-// any case: an index would take the first one without for the type of all.
+// ratio writes all digits of a number, so that a reader gets the same value. It always has
+// decimals: an index would take its type from the first value, even one without decimals.
 func (o *object) ratio(name string, v float64) {
 	o.name(name)
 	from := len(o.b)
@@ -128,7 +128,7 @@ func (o *object) ratio(name string, v float64) {
 	}
 }
 
-// share writes a percentage so.
+// share writes a percentage as a ratio.
 func (o *object) share(name string, percent float64) {
 	o.open(name)
 	o.ratio("pct", percent/100)
@@ -158,7 +158,7 @@ func (o *object) raw(name string, v []byte) {
 	o.b = append(o.b, v...)
 }
 
-// members writes members that are ready made.
+// members writes preformatted members.
 func (o *object) members(m []byte) {
 	if len(m) == 0 {
 		return

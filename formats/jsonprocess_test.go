@@ -13,7 +13,7 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// allOf are the members of a record by their paths, but for its id.
+// allOf returns the members of a record by path, except its id.
 func allOf(t *testing.T, line string) map[string]string {
 	t.Helper()
 	_, list := members(t, "record", []byte(line))
@@ -25,8 +25,8 @@ func allOf(t *testing.T, line string) map[string]string {
 	return all
 }
 
-// TestJSONFacts: each fact of a process has its member in the start of a session, which is not
-// there while the fact is not known; the others are as they were.
+// TestJSONFacts: each fact about a process has its member in the record of a session's start, which
+// is missing while the fact is unknown; the other members do not change.
 func TestJSONFacts(t *testing.T) {
 	process := func() gclog.Process {
 		p := someone()
@@ -108,7 +108,7 @@ func TestJSONFacts(t *testing.T) {
 			t.Errorf("%s:\n%v, want\n%v", c.name, got, want)
 		}
 		checkHeader(t, c.name, []byte(head))
-		// The head of a file says the same, and itself which one it is.
+		// The header of a file contains the same, and which file it is.
 		got := allOf(t, head)
 		want["event.kind"], want["event.action"], want["message"] = "metric", "gc-log-header", "gclog 1.0, file 1 of this session"
 		for _, path := range []string{"gclog.providers", "event.category[]", "event.type[]"} {
@@ -122,7 +122,7 @@ func TestJSONFacts(t *testing.T) {
 	}
 }
 
-// TestJSONHeadLength: a head is as long as shippers need it, whatever it says, and no longer.
+// TestJSONHeadLength: a header is as long as shippers need it, whatever it contains, and no longer.
 func TestJSONHeadLength(t *testing.T) {
 	for n := range 1200 {
 		head, _ := written(t, "json", formats.Options{Version: strings.Repeat("x", n)}, func(w *formats.Writer) { w.Start(&formats.Start{}) })
@@ -133,11 +133,11 @@ func TestJSONHeadLength(t *testing.T) {
 	}
 }
 
-// TestJSONBegins: what the start and the end of a session say of it.
+// TestJSONBegins tests the records of the start and the end of a session.
 func TestJSONBegins(t *testing.T) {
 	for _, c := range []struct {
 		write func(w *formats.Writer)
-		want  map[string]string // of message, level and what else is named
+		want  map[string]string // message, level and the other members named
 	}{
 		{func(w *formats.Writer) { w.Start(&formats.Start{}) }, map[string]string{"message": "recording of process 4711 begins", "gclog.providers": ""}},
 		{func(w *formats.Writer) { w.End(&formats.End{Reason: formats.EndOfRecording}) }, map[string]string{"message": "recording of process 4711 ends", "log.level": "info", "event.reason": "end-of-recording"}},
@@ -172,7 +172,7 @@ func TestJSONBegins(t *testing.T) {
 	}
 }
 
-// TestJSONLongPause: from which pause on a record is a warning.
+// TestJSONLongPause tests from which pause on a record is a warning.
 func TestJSONLongPause(t *testing.T) {
 	for _, c := range []struct {
 		long, pause int64

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// lnav runs lnav with the formats of samples/lnav, on files and with commands.
+// lnav runs lnav with the formats in samples/lnav, on files and with commands.
 func lnav(t *testing.T, args ...string) string {
 	t.Helper()
 	program, err := exec.LookPath("lnav")
@@ -39,7 +39,7 @@ func lnav(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// query runs a query of lnav on one of the samples.
+// query runs an lnav query on one of the samples.
 func query(t *testing.T, sql, sample string) [][]string {
 	t.Helper()
 	out := lnav(t, "-c", ";"+sql, "-c", ":write-csv-to -", filepath.Join("..", "samples", sample))
@@ -50,8 +50,8 @@ func query(t *testing.T, sql, sample string) [][]string {
 	return rows[1:]
 }
 
-// TestLnav: lnav understands each line of the samples, and sorts them in among those
-// of an application.
+// TestLnav: lnav understands each line of the samples, and sorts them among those of an
+// application.
 func TestLnav(t *testing.T) {
 	t.Run("json", func(t *testing.T) {
 		rows := query(t, `SELECT "dotnet/gc/number", "dotnet/gc/pause/total/ns", "process/pid", "event/action" FROM gclog_json`, "gc.json")
@@ -80,9 +80,9 @@ func TestLnav(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := 0
-		for _, line := range lines(b)[1:] { // but the head
+		for _, line := range lines(b)[1:] { // except the header
 			for n < len(rows) && rows[n][3] == "<NULL>" && !strings.Contains(line, rows[n][5]) {
-				n++ // lnav has put the head before its first line
+				n++ // lnav has put the header in front of its first line
 			}
 			if n == len(rows) {
 				t.Fatalf("not understood: %s", line)

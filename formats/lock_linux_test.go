@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestReadersLock: a lock that a reader holds, of whatever kind, does not keep a log from being
-// written, nor does it look as if it was written.
+// TestReadersLock: a reader's lock, of whatever kind, neither prevents writing a log nor makes it
+// look as if it was being written.
 func TestReadersLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "gc.log")
 	r := open(t, path, RotateOptions{Mode: 0o644, Count: 2})
@@ -41,12 +41,12 @@ func TestReadersLock(t *testing.T) {
 	wantRecords(t, all(t, filepath.Dir(path)), 0, 2)
 }
 
-// TestLockLater: a lock that a reader was in the way of is taken when the reader has gone.
+// TestLockLater: a lock that a reader's lock prevented is taken once the reader is gone.
 func TestLockLater(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "gc.log")
 	r := open(t, path, RotateOptions{})
 	write(t, r, 0, 1)
-	// As logrotate does it, with a reader that is quick.
+	// As logrotate does it, with a fast reader.
 	if err := errors.Join(os.Rename(path, path+".old"), os.WriteFile(path, nil, 0o644)); err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestLockLater(t *testing.T) {
 	closeFile(t, r)
 }
 
-// TestIsWrittenCloses: asking leaves nothing open.
+// TestIsWrittenCloses: IsWritten leaves no file open.
 func TestIsWrittenCloses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "gc.log")
 	if err := os.WriteFile(path, nil, 0o644); err != nil {

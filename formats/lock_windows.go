@@ -2,14 +2,14 @@ package formats
 
 import "os"
 
-// lockFile locks nothing: a file that is open cannot be taken away here.
+// lockFile does nothing: an open file cannot be renamed or deleted on Windows.
 func lockFile(*os.File) bool { return false }
 
-// IsWritten is not known here.
+// IsWritten is unknown on Windows.
 func IsWritten(string) bool { return false }
 
-// reopenable returns the path by which an open file is opened once more.
+// reopenable returns the path through which an open file is opened again.
 func reopenable(_ *os.File, path string) string { return path }
 
-// keepsOpen: a file that is open cannot be renamed, so it is open once only.
+// keepsOpen: an open file cannot be renamed, so it is opened only once.
 const keepsOpen = false

@@ -6,20 +6,20 @@ import (
 	"sync"
 )
 
-// A Stream is an Output that is not a regular file: standard output, a pipe, a
-// device. It has one head and is never rotated. Several goroutines can use it.
+// A Stream is an Output that is not a regular file: standard output, a pipe, a device. It has one
+// header and is never rotated. It is safe for concurrent use by several goroutines.
 type Stream struct {
 	mu    sync.Mutex
 	w     io.Writer
-	buf   *bufio.Writer // nil: every group is written at once
-	begun bool
-	torn  bool // it ends inside a line
-	bytes int64
+	buf   *bufio.Writer // nil: each group is written immediately
+	begun bool          // the header was written
+	torn  bool          // the output ends in the middle of a line
+	bytes int64         // number of bytes written
 	group []byte
 }
 
-// NewStream returns a Stream that writes to w. A buffered one collects groups of
-// lines until Flush: for conversions, not for a live log.
+// NewStream returns a Stream that writes to w. A buffered Stream collects groups of lines until
+// Flush: for conversions, not for a live log.
 func NewStream(w io.Writer, buffered bool) *Stream {
 	s := &Stream{w: w}
 	if buffered {
@@ -28,11 +28,10 @@ func NewStream(w io.Writer, buffered bool) *Stream {
 	return s
 }
 
-// bufferSize is how much a buffered output collects.
+// bufferSize is how many bytes a buffered output collects.
 const bufferSize = 64 << 10
 
-// Write implements Output. Where several Writers share a Stream, the first one
-// makes the head.
+// Write implements Output. If several Writers share a Stream, the first one provides the header.
 func (s *Stream) Write(head Head, group []byte, _ bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,8 +47,8 @@ func (s *Stream) Write(head Head, group []byte, _ bool) error {
 	return s.write(group)
 }
 
-// write writes one group. What a failed write has left of another one cannot be
-// taken back: the group begins a new line.
+// write writes one group. The remains of a group whose write failed cannot be removed, so the next
+// group starts on a new line.
 func (s *Stream) write(b []byte) error {
 	if s.torn {
 		b = append([]byte{'\n'}, b...)
@@ -71,7 +70,7 @@ func (s *Stream) write(b []byte) error {
 	return err
 }
 
-// Bytes is how much has been written.
+// Bytes returns the number of bytes written.
 func (s *Stream) Bytes() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

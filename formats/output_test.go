@@ -11,7 +11,7 @@ import (
 	"github.com/gclog/gclog/formats"
 )
 
-// A narrow writer takes so many bytes, and then none until it is given more.
+// A narrow writer accepts room bytes, and then none until room is increased.
 type narrow struct {
 	bytes.Buffer
 	room int
@@ -33,8 +33,8 @@ var headOfLines = formats.Head{Append: func(dst []byte, number int) []byte {
 	return append(strconv.AppendInt(append(dst, "head "...), int64(number), 10), '\n')
 }}
 
-// TestStreamTorn: what a failed write has left of a group stays a line of its own, and the head is
-// tried again until it was written.
+// TestStreamTorn: the remains of a group whose write failed stay on a line of their own, and the
+// header is tried again until it is written.
 func TestStreamTorn(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -70,7 +70,7 @@ func TestStreamTorn(t *testing.T) {
 	}
 }
 
-// TestStreamBuffered: a buffered stream writes when it has collected much, and at its end.
+// TestStreamBuffered: a buffered stream writes when its buffer is full, and at its end.
 func TestStreamBuffered(t *testing.T) {
 	var out bytes.Buffer
 	s := formats.NewStream(&out, true)
@@ -105,7 +105,7 @@ func TestStreamBuffered(t *testing.T) {
 	}
 }
 
-// TestFind: which formats there are, by name and by the name of a file.
+// TestFind tests the formats by name and by file name.
 func TestFind(t *testing.T) {
 	var all []string
 	for _, f := range formats.All() {

@@ -10,28 +10,28 @@ import (
 	"syscall"
 )
 
-// isTrusted reports whether a file belongs to root, to the user of this process, to the one who has
-// called it by sudo, to the one that it writes as, or to nobody in this user namespace.
+// isTrusted reports whether a file belongs to root, to the user of this process, to the user who
+// ran gclog with sudo, to the user that gclog writes as, or to no user in this user namespace.
 func (o *RotateOptions) isTrusted(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && (s.Uid == 0 || int(s.Uid) == os.Geteuid() || o.Sudo != 0 && int(s.Uid) == o.Sudo || s.Uid == o.As.UID || isUnmapped(s.Uid))
 }
 
-// strict reports whether gclog can do more than the owner of a directory may, and acts for itself:
-// then nobody else may own it.
+// strict reports whether gclog has more rights than the owner of a directory, and uses them itself:
+// then no other user may own the directory.
 func (o *RotateOptions) strict() bool { return o.As == (Account{}) && privileged() }
 
 // A groupOf is the group of a directory.
 type groupOf struct {
 	name    string
-	trusted bool // only root is in it, or who runs gclog
-	system  bool // it is none of people
+	trusted bool // its members are only root, or the user who runs gclog
+	system  bool // a system group, not one of people
 }
 
-// firstOrdinary is the first id of people's groups: SYS_GID_MAX of login.defs ends before.
+// firstOrdinary is the first id of ordinary groups: SYS_GID_MAX in login.defs is below it.
 const firstOrdinary = 1000
 
-// owners returns the user that a directory belongs to, "" if that is to be trusted, and its group.
+// owners returns the user that a directory belongs to, "" if that user is trusted, and its group.
 func (o *RotateOptions) owners(info fs.FileInfo) (owner string, group groupOf) {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -53,7 +53,7 @@ func (o *RotateOptions) owners(info fs.FileInfo) (owner string, group groupOf) {
 	return owner, group
 }
 
-// hasOneName reports whether a file is in no other folder too.
+// hasOneName reports whether a file has a single hard link.
 func hasOneName(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && s.Nlink == 1

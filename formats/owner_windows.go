@@ -2,14 +2,14 @@ package formats
 
 import "io/fs"
 
-// isTrusted is not known here: who may make a link is an administrator.
+// isTrusted is unknown on Windows: only administrators can create links.
 func (*RotateOptions) isTrusted(fs.FileInfo) bool { return true }
 
-// strict: directories are protected by lists of rights here, which gclog leaves to those who made
-// them.
+// strict returns false: on Windows directories are protected by access control lists, which gclog
+// leaves to those who set them.
 func (*RotateOptions) strict() bool { return false }
 
-// A groupOf is not known here.
+// A groupOf is unknown on Windows.
 type groupOf struct {
 	name            string
 	trusted, system bool
@@ -19,5 +19,5 @@ func (*RotateOptions) owners(fs.FileInfo) (owner string, group groupOf) {
 	return "", groupOf{trusted: true}
 }
 
-// hasOneName is not known here.
+// hasOneName is unknown on Windows.
 func hasOneName(fs.FileInfo) bool { return true }

@@ -8,14 +8,14 @@ import (
 	"path/filepath"
 )
 
-// Where others may write too, they can lay something in the way of a file: a link to
-// one of ours, which would be moved away, or a file of theirs, to read or change a log.
-// So, as the kernel does it with protected_symlinks and protected_regular, what belongs
-// to others is not used.
+// In a directory that others may write to, they can put something in the place of a file: a link to
+// one of our files, which would then be renamed, or a file of their own, to read or change a log.
+// Therefore, like the kernel's protected_symlinks and protected_regular, gclog does not use entries
+// that belong to others.
 
-// Place returns where the file of a path is, or will be: it is rotated there, and not
-// the link to it. The result is clean, as the names of archived files are that a directory
-// lists. An error says that others could have laid there what is, or could do so.
+// Place returns where the file of a path is, or will be, with links resolved: it is rotated there.
+// The result is clean, as are the names of archived files that a directory lists. An error means
+// that other users could have put something there, or could still do so.
 func (o *RotateOptions) Place(path string) (place string, err error) {
 	err = o.As.Do(func() error {
 		place, err = o.place(path)
@@ -45,12 +45,12 @@ func (o *RotateOptions) place(path string) (string, error) {
 	return path, o.checkPlace(path)
 }
 
-// checkPlace tells why the file of a path must not be used, as things are.
+// checkPlace returns an error if the file of a path must currently not be used.
 func (o RotateOptions) checkPlace(path string) error {
 	o.MakeDirs = false
 	dir, _, err := o.openFolder(filepath.Dir(path))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // what will be made is ours
+		return nil // what will be created is ours
 	}
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (o RotateOptions) checkPlace(path string) error {
 	return o.checkFile(dir, path)
 }
 
-// checkFile tells why what is in the place of a file must not be used.
+// checkFile returns an error if an existing entry in the place of a file must not be used.
 func (o *RotateOptions) checkFile(dir *os.Root, path string) error {
 	above, err := dir.Stat(".")
 	if err != nil {

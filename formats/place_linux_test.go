@@ -14,16 +14,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// exchange has two files change places.
+// exchange swaps two files.
 func exchange(a, b string) error {
 	return unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
 }
 
-// other is a user that is neither root nor runs tests.
+// other is a user that is neither root nor the one running the tests.
 const other = 65534
 
-// TestOthers: what others have laid in the way of a file is not moved away, opened or
-// followed, neither when it is opened nor when the next one is begun.
+// TestOthers: what other users have put in the place of a file is not renamed, opened or followed,
+// neither when the file is opened nor when the next one is started.
 func TestOthers(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can make files of another user")
@@ -67,13 +67,13 @@ func TestOthers(t *testing.T) {
 	}
 	for _, x := range []struct {
 		name   string
-		folder fs.FileMode // of the one that all is in
-		owner  int         // of that
+		folder fs.FileMode // mode of the folder that contains everything
+		owner  int         // owner of that folder
 		path   string
 		lay    func(t *testing.T, secret string)
 		o      RotateOptions
-		atOnce string // in the error of Open
-		later  string // in that of Write, when it comes after Open, which sees to links
+		atOnce string // contained in the error of Open
+		later  string // contained in the error of Write, if the entry was added after Open, which resolves links
 	}{
 		{"a link of others", like, 0, "gc.log", func(t *testing.T, secret string) { link(t, "gc.log", secret, other) }, person, linkOfOthers, ofOthers},
 		{"a link of the owner of the folder", 0o755, other, "gc.log", func(t *testing.T, secret string) { link(t, "gc.log", secret, other) }, person, linkOfOthers, ofNobody},
@@ -120,7 +120,7 @@ func TestOthers(t *testing.T) {
 				secret := filepath.Join(t.TempDir(), "secret")
 				do(t, os.WriteFile(secret, []byte("secret"), 0o600))
 				above := t.TempDir()
-				for _, dir := range []string{above, filepath.Dir(above)} { // others come through
+				for _, dir := range []string{above, filepath.Dir(above)} { // others can pass through
 					do(t, os.Chmod(dir, 0o755))
 				}
 				dir := filepath.Join(above, "dir")
@@ -155,10 +155,10 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// owner is the uid that a file belongs to.
+// owner returns the uid that a file belongs to.
 func (*RotateOptions) owner(info fs.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }
 
-// TestGroupWarning: a directory that a group of the system may write to is worth a warning.
+// TestGroupWarning: a directory that a system group may write to causes a warning.
 func TestGroupWarning(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give a directory to another group")
@@ -178,8 +178,8 @@ func TestGroupWarning(t *testing.T) {
 	}
 }
 
-// TestExchangedFolder: where the owner of a directory exchanges it with a link, again and again,
-// nothing comes to where the link leads.
+// TestExchangedFolder: if the owner of a directory repeatedly swaps it with a link, nothing is
+// written where the link leads.
 func TestExchangedFolder(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can write as another user")
@@ -232,7 +232,7 @@ func TestExchangedFolder(t *testing.T) {
 	}
 }
 
-// TestManyNames: an empty file that is somewhere else too is not written.
+// TestManyNames: an empty file with further hard links is not written.
 func TestManyNames(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "gc.log")

@@ -14,18 +14,18 @@ import (
 	"github.com/gclog/gclog/parse"
 )
 
-// A memory is an Output that keeps what it is given.
+// A memory is an Output that keeps what it receives.
 type memory struct {
 	files []*file
-	// cut reports whether another file begins before a group; nil: never.
+	// cut reports whether a new file starts before a group; nil: never.
 	cut  func(hold bool) bool
-	held bool // the last group was
+	held bool // whether the last group was held
 }
 
-// A file is what would be in one file.
+// A file is the contents of one file.
 type file struct {
 	text   []byte
-	groups []int // where each group begins
+	groups []int // offset of each group
 }
 
 func (m *memory) Write(head formats.Head, group []byte, hold bool) error {
@@ -42,7 +42,7 @@ func (m *memory) Write(head formats.Head, group []byte, hold bool) error {
 	return nil
 }
 
-// text is all files one after the other.
+// text returns all files, concatenated.
 func (m *memory) text() []byte {
 	var all []byte
 	for _, f := range m.files {
@@ -51,10 +51,10 @@ func (m *memory) text() []byte {
 	return all
 }
 
-// A conversion is a recording in every format, with what the Observer was told.
+// A conversion is a recording in every format, with the calls of its Observers.
 type conversion struct {
 	processes []*converted
-	outputs   map[string]*memory // of the formats that hold several processes
+	outputs   map[string]*memory // of the formats that may contain several processes
 	err       error              // of the stream
 }
 
@@ -64,13 +64,13 @@ type converted struct {
 	writers []*formats.Writer
 	outputs map[string]*memory // of all formats
 	pauses  []gclog.Pause
-	heaps   []int64 // for each pause: KiB after the collection that was told last, -1: none was
+	heaps   []int64 // for each pause: KiB after the collection emitted last, -1: none yet
 	gcs     []*gclog.GCDetails
 	gaps    int
 	last    *gclog.GCDetails
 
-	background bool // a background collection goes on
-	held       int  // groups that were held though none does
+	background bool // a background collection is running
+	held       int  // groups that were held although none is
 }
 
 func (c *converted) each(f func(*formats.Writer)) {
@@ -124,14 +124,14 @@ func (c *converted) Gap(g *gclog.Gap) {
 	c.each(func(w *formats.Writer) { w.Gap(g) })
 }
 
-// A span is a part of a recording: what Scan finds from the first to before the
-// last.
+// A span is a range of a recording: the results of Scan from index from up to, but not including,
+// to.
 type span struct{ from, to int }
 
 var everything = span{0, math.MaxInt}
 
-// read gives the events of a stream to a Processes, as gclog convert does, and
-// returns the newest time.
+// read passes the events of a stream to a Processes, as gclog convert does, and returns the latest
+// time.
 func read(stream []byte, s span, processes *gclog.Processes) (newest int64, err error) {
 	r := parse.NewReader(bytes.NewReader(stream), gclog.Wanted)
 	trace, err := r.ReadTrace()
@@ -148,8 +148,8 @@ func read(stream []byte, s span, processes *gclog.Processes) (newest int64, err 
 	return processes.Newest(), r.Err()
 }
 
-// convert converts a recording to the formats with these names, all if there are
-// none. cut is that of memory.
+// convert converts a recording to the formats with these names, or to all formats if there are no
+// names. cut is that of memory.
 func convert(stream []byte, s span, cut func(hold bool) bool, names ...string) *conversion {
 	x := &conversion{outputs: map[string]*memory{}}
 	processes := gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
@@ -181,11 +181,11 @@ func convert(stream []byte, s span, cut func(hold bool) bool, names ...string) *
 	return x
 }
 
-// damaged are the recordings whose streams end in an error: they were cut.
+// damaged are the recordings whose streams end in an error: they were truncated.
 var damaged = map[string]bool{"v6-net8-wks-cut": true, "net10-wks-oom": true}
 
-// forEach runs a test for each recording, two at a time. With -short it leaves
-// out those beside the repository.
+// forEach runs a test for each recording, two at a time. With -short it skips those outside the
+// repository.
 func forEach(t *testing.T, run func(t *testing.T, name string, stream []byte)) {
 	forEachInTurn(t, func(t *testing.T, name string, stream []byte) {
 		t.Parallel()
@@ -205,8 +205,8 @@ func forEachInTurn(t *testing.T, run func(t *testing.T, name string, stream []by
 	shared.ForEach(t, one)
 }
 
-// TestRecordings converts every recording to every format and holds the lines
-// against the rules of the formats and against what the Observer was told.
+// TestRecordings converts every recording to every format and checks the lines against the rules of
+// the formats and against the calls of the Observer.
 func TestRecordings(t *testing.T) {
 	forEach(t, func(t *testing.T, name string, stream []byte) {
 		x := convert(stream, everything, nil)
@@ -247,8 +247,8 @@ func (x *conversion) check(t *testing.T, name string) {
 	checkJSON(t, x, name)
 }
 
-// TestFromAnywhere: a log that begins and ends anywhere, as that of a session
-// does, follows the rules too. It has all pauses that were told.
+// TestFromAnywhere: a log that starts and ends anywhere, as that of a session does, follows the
+// rules too. It contains all pauses that were reported.
 func TestFromAnywhere(t *testing.T) {
 	places := 8
 	if testing.Short() {
@@ -272,9 +272,9 @@ func TestFromAnywhere(t *testing.T) {
 	}
 }
 
-// TestFiles: where other files begin as soon as the formats allow it, each file
-// of a JDK format can be read alone: with its own head, at the time of its first
-// event, an event in it, and no phase without its start.
+// TestFiles: if new files start as soon as the formats allow it, each file of a JDK format can be
+// read alone: it has its own header, at the time of its first event, contains an event, and has no
+// phase without its start.
 func TestFiles(t *testing.T) {
 	cut := func(hold bool) bool { return !hold }
 	checkFiles(t, cut, map[string]coverage{"unified": whole, "jdk8": whole}, func(t *testing.T, log *jdkLog, f *file) {
@@ -284,15 +284,14 @@ func TestFiles(t *testing.T) {
 	})
 }
 
-// TestFilesInsidePhases: where a rotation could not wait for the end of a
-// background collection, jdk8 repeats the start of the phase; unified does not.
+// TestFilesInsidePhases: if a rotation could not wait for the end of a background collection, jdk8
+// repeats the start of the phase; unified does not.
 func TestFilesInsidePhases(t *testing.T) {
 	always := func(bool) bool { return true }
 	checkFiles(t, always, map[string]coverage{"unified": part, "jdk8": repeated}, nil)
 }
 
-// checkFiles checks every file of a conversion by itself, up to the first that
-// is wrong.
+// checkFiles checks every file of a conversion on its own, up to the first with an error.
 func checkFiles(t *testing.T, cut func(hold bool) bool, formats map[string]coverage, more func(*testing.T, *jdkLog, *file)) {
 	check := map[string]func(*testing.T, []byte, coverage) *jdkLog{"unified": checkUnified, "jdk8": checkJDK8}
 	forEach(t, func(t *testing.T, _ string, stream []byte) {
@@ -315,16 +314,16 @@ func checkFiles(t *testing.T, cut func(hold bool) bool, formats map[string]cover
 	})
 }
 
-// coverage is what a piece of a log may lack.
+// coverage is what may be missing in a part of a log.
 type coverage int
 
 const (
 	whole    coverage = iota // nothing
-	part                     // phases may begin before it and end after it
+	part                     // phases may start before it and end after it
 	repeated                 // phases may end after it
 )
 
-// Parts of the lines of the JDK formats, as spec/java-formats.md has them.
+// Parts of the lines of the JDK formats, as specified in spec/java-formats.md.
 const (
 	date  = `(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+0000)`
 	up    = `(\d+\.\d{3})`

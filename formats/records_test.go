@@ -31,7 +31,7 @@ func someone() gclog.Process {
 	return p
 }
 
-// written is what a format makes of what is written: the head and the records.
+// written returns what a format writes for the calls in write: the header and the records.
 func written(t *testing.T, format string, o formats.Options, write func(w *formats.Writer)) (head string, records []string) {
 	t.Helper()
 	f, err := formats.Find(format)
@@ -52,7 +52,7 @@ func written(t *testing.T, format string, o formats.Options, write func(w *forma
 	return strings.TrimSuffix(text[:from], "\n"), lines([]byte(text[from:]))
 }
 
-// fill gives everything in v a value that is not zero.
+// fill sets everything in v to a value other than zero.
 func fill(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Bool:
@@ -84,8 +84,8 @@ func fill(v reflect.Value) {
 	}
 }
 
-// TestEverything writes records in which everything is there, also what no
-// runtime sends together: they come from a target that is not trusted.
+// TestEverything writes records in which everything is set, even what no runtime sends together:
+// records come from an untrusted target.
 func TestEverything(t *testing.T) {
 	for _, kind := range []gclog.Kind{gclog.KindBlocking, gclog.KindBackground, gclog.KindForeground} {
 		for _, generation := range []int{0, 1, 2, 255} {
@@ -121,7 +121,7 @@ func TestEverything(t *testing.T) {
 	}
 }
 
-// TestHostileFacts: whatever a process calls itself, a log stays one of its kind.
+// TestHostileFacts: whatever a process calls itself, a log remains valid in its format.
 func TestHostileFacts(t *testing.T) {
 	p := someone()
 	for _, s := range []*string{&p.Name, &p.Service, &p.RuntimeVersion, &p.Flavor, &p.Architecture, &p.Cookie, &p.Executable, &p.ContainerID, &p.GCLibrary, &p.ContainerName, &p.Namespace, &p.Pod, &p.PodUID, &p.ServiceVersion} {
@@ -159,8 +159,8 @@ func TestHostileFacts(t *testing.T) {
 	}
 }
 
-// TestOpenPhases: a phase whose end was not seen is ended when its collection is
-// given up, or the log ends: readers wait for it. The lines stay in order.
+// TestOpenPhases: a phase whose end was not seen is ended when its collection is given up, or the
+// log ends: readers wait for it. The lines stay in order.
 func TestOpenPhases(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	background := &gclog.GCDetails{Number: 5, HasNumber: true, Generation: 2, Type: clr.TypeBackground, Kind: gclog.KindBackground}
@@ -206,7 +206,7 @@ func TestOpenPhases(t *testing.T) {
 	}
 }
 
-// TestCauses: the words for why, also of reasons that no recording has.
+// TestCauses tests the words for the cause, even of reasons that no recording contains.
 func TestCauses(t *testing.T) {
 	for reason := range clr.Reason(20) {
 		for _, generation := range []int{0, 1, 2} {
@@ -218,7 +218,7 @@ func TestCauses(t *testing.T) {
 			if !strings.Contains(records[0], "GC ("+java+") ") {
 				t.Errorf("%v of gen%d must be %s: %s", reason, generation, java, records[0])
 			}
-			// With --causes dotnet only letters: digits and brackets lose the event.
+			// With --causes dotnet only letters: with digits and brackets readers lose the event.
 			_, records = written(t, "unified", formats.Options{Process: someone(), DotnetCauses: true}, func(w *formats.Writer) { w.Pause(p) })
 			want := reason.String()
 			if !reason.Known() {

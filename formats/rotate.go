@@ -15,68 +15,66 @@ import (
 	"gopkg.in/natefinch/lumberjack.v2"
 )
 
-// Files opens rotating files. It keeps the loggers of closed ones for the next,
-// because each lumberjack.Logger starts a goroutine that never ends.
+// Files opens rotating files. It reuses the loggers of closed files, because each lumberjack.Logger
+// starts a goroutine that never ends.
 type Files struct {
-	// IsOurs tells by the begin of a file, 8 KB at most, whether gclog has written it; nil: the
-	// name alone tells. Only such files are deleted or replaced when a file is rotated.
+	// IsOurs reports from the start of a file, at most 8 KB, whether gclog wrote it; nil: the name
+	// alone decides. Only such files are deleted or replaced during rotation.
 	IsOurs func(begin []byte) bool
 
 	mu   sync.Mutex
 	idle []*lumberjack.Logger
 }
 
-// Naming is how the files that were rotated away are called.
+// Naming is how rotated files are named.
 type Naming uint8
 
 const (
-	// NameByTime is lumberjack's way: gc-2026-11-20T12-56-56.272.log.
+	// NameByTime is lumberjack's scheme: gc-2026-11-20T12-56-56.272.log.
 	NameByTime Naming = iota
-	// NameByIndex is HotSpot's: gc.log.0, gc.log.1, ..., in turn. GCToolKit reads
-	// these as a series.
+	// NameByIndex is HotSpot's scheme: gc.log.0, gc.log.1, ..., in turn. GCToolKit reads these as a
+	// series.
 	NameByIndex
 )
 
-// RotateOptions is how a file is rotated.
+// RotateOptions configure the rotation of a file.
 type RotateOptions struct {
-	Count    int         // archived files that are kept; 0: no rotation
-	Size     int64       // bytes from which on another file is begun
+	Count    int         // number of archived files to keep; 0: no rotation
+	Size     int64       // size in bytes at which a new file is started
 	Naming   Naming      //
 	Mode     fs.FileMode // of the files; 0: 0640
 	Buffered bool        // collect groups of lines: for conversions, not for a live log
-	MakeDirs bool        // make the directory of the file when it is not there, also later
-	NoLinks  bool        // refuse a path that is a link: for a path that others can foresee
-	Sudo     int         // the user who has called gclog by sudo, whose directories are as good as ours; 0: nobody
-	As       Account     // whose rights count for the files; theirs they are then
+	MakeDirs bool        // create the file's directory if it is missing, at any time
+	NoLinks  bool        // reject a path that is a link: for paths that other users can predict
+	Sudo     int         // user who ran gclog with sudo, whose directories are trusted like our own; 0: none
+	As       Account     // account whose rights apply to the files, and who will own them
 }
 
 const (
 	defaultMode = 0o640
-	// hugeMB is what lumberjack takes for its limit, in MB: it never rotates by itself.
+	// hugeMB is the size limit given to lumberjack, in MB: it never rotates by itself.
 	hugeMB = 1 << 30
 
-	// A rotation that waits for the end of a background collection waits no longer.
+	// The limits after which a rotation no longer waits for the end of a background collection.
 	maxHold       = 60 * time.Second
 	maxHoldFactor = 2 // times Size
 
-	// beginSize is how much of a file tells whose it is.
+	// beginSize is how much of a file is read to find out whether gclog wrote it.
 	beginSize = 8 << 10
 
-	// lookEvery is how often a file is looked for where it was made.
+	// lookEvery is how often gclog checks that the file is still where it was created.
 	lookEvery = 100 * time.Millisecond
 )
 
-// A RotatingFile is a log file that consists of whole groups of lines, whatever
-// happens. Its name always is that of the newest file; what is older is archived
-// beside it. A file that exists at the beginning is archived, never appended to.
+// A RotatingFile is a log file that always consists of whole groups of lines. Its name is always
+// that of the latest file; older files are archived next to it. A file that already exists is
+// archived, never appended to.
 //
-// While it is written it is locked: no other RotatingFile, of whatever program, takes it
-// away.
+// While it is being written it is locked: no other RotatingFile, in any program, takes it over.
 //
-// lumberjack opens and writes the file. When to begin another one, what
-// the old ones are called and which are deleted is decided here, because
-// lumberjack knows neither groups nor heads, and overwrites what it archives
-// within the same millisecond.
+// lumberjack opens and writes the file. When to start a new file, how old files are named and which
+// are deleted is decided here, because lumberjack knows neither groups nor headers, and overwrites
+// files that it archives within the same millisecond.
 //
 // A RotatingFile must not be used by several goroutines at once.
 type RotatingFile struct {
@@ -86,28 +84,30 @@ type RotatingFile struct {
 	o     RotateOptions
 	now   func() time.Time
 
-	file    *os.File        // open as long as it is ours, to know and to lock it; nil where that cannot be
-	locked  bool            // no other RotatingFile takes it away
-	open    bool            // the file of the path is ours and log writes to it
-	looked  time.Time       // when that was made sure of
-	ours    fs.FileInfo     // to know it again
+	// file is our own descriptor, open while the file is ours, to identify and lock it; nil where that
+	// is not possible.
+	file    *os.File
+	locked  bool            // no other RotatingFile takes the file over
+	open    bool            // the file at path is ours and log writes to it
+	looked  time.Time       // when that was last checked
+	ours    fs.FileInfo     // to recognize the file
 	size    int64           // of the whole groups in it
-	begun   bool            // it has its head
-	torn    bool            // it may end inside a line, before what is left
-	left    int64           // bytes that failed writes have left at its end, and that could not be taken back yet
-	number  int             // of files begun
-	index   int             // next one of NameByIndex; -1: not chosen yet
-	logs    map[string]bool // by name, whether a file that looks archived is a log
-	holding time.Time       // since when a rotation waits; zero: none does
-	retryAt int64           // size from which on a failed rotation is tried again
+	begun   bool            // its header was written
+	torn    bool            // it may end in the middle of a line, in front of the bytes in left
+	left    int64           // bytes at its end that failed writes left and that could not be removed yet
+	number  int             // number of files started
+	index   int             // next index for NameByIndex; -1: not chosen yet
+	logs    map[string]bool // by name: whether a file with an archived file's name is a log
+	holding time.Time       // since when a rotation has been waiting; zero: none is
+	retryAt int64           // size at which a failed rotation is tried again
 	total   int64           // bytes written to all files
-	pending []byte          // Buffered
-	lost    error           // of the first groups that Write took and the file did not
+	pending []byte          // groups not written yet, if Buffered
+	lost    error           // error of the first groups that Write accepted and that could not be written
 	buf     []byte
 }
 
-// Open returns a RotatingFile for path, whose directory must exist. A file that
-// exists is archived at once; the new one is made when the first group is written.
+// Open returns a RotatingFile for path, whose directory must exist. An existing file is archived
+// immediately; the new one is created when the first group is written.
 func (f *Files) Open(path string, o RotateOptions) (*RotatingFile, error) {
 	if o.Mode == 0 {
 		o.Mode = defaultMode
@@ -124,7 +124,7 @@ func (f *Files) Open(path string, o RotateOptions) (*RotatingFile, error) {
 	return r, nil
 }
 
-// clear archives what is in the place of the file.
+// clear archives an existing file at the path.
 func (r *RotatingFile) clear() error {
 	there := r.o
 	there.MakeDirs = false
@@ -146,7 +146,7 @@ func (r *RotatingFile) clear() error {
 		return nil
 	})
 	if errors.Is(err, fs.ErrNotExist) && r.o.MakeDirs {
-		return nil // the directory is made with the file
+		return nil // the directory is created with the file
 	}
 	if err != nil && errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the directory of %s: %w", r.path, err)
@@ -154,10 +154,10 @@ func (r *RotatingFile) clear() error {
 	return err
 }
 
-// base is the name of the file in its directory.
+// base returns the name of the file in its directory.
 func (r *RotatingFile) base() string { return filepath.Base(r.path) }
 
-// takeOver archives what is in the place of the file, unless it is another one's.
+// takeOver archives an existing file at the path, unless another RotatingFile is writing it.
 func (r *RotatingFile) takeOver(dir *os.Root) error {
 	if IsWritten(r.path) {
 		return ErrWritten
@@ -165,7 +165,7 @@ func (r *RotatingFile) takeOver(dir *os.Root) error {
 	return r.archive(dir)
 }
 
-// ErrWritten is the error of opening a file that is being written already.
+// ErrWritten is the error of opening a file that is already being written.
 var ErrWritten = errors.New("another gclog is writing it: give each its own file")
 
 func (f *Files) logger() *lumberjack.Logger {
@@ -185,33 +185,33 @@ func (f *Files) put(l *lumberjack.Logger) {
 	f.idle = append(f.idle, l)
 }
 
-// Bytes is how much was written, to all files together.
+// Bytes returns the number of bytes written to all files.
 func (r *RotatingFile) Bytes() int64 { return r.total }
 
-// Reopen ends the file, as log rotation by others needs it: where it was moved away
-// it is closed, else it is archived. The next write makes another.
+// Reopen ends the file, as external log rotation requires: if it was renamed, it is closed,
+// otherwise it is archived. The next write creates a new one.
 func (r *RotatingFile) Reopen() {
-	_ = r.flush() // kept in lost
+	_ = r.flush() // the error is kept in lost
 	r.takeBack(0)
 	if r.open {
 		r.rotate()
 	}
 }
 
-// Follow notices what others have done with the file: one that was moved away or
-// deleted is closed, and the next write makes another; one that was cut off begins
-// with a head again. Writing does the same ten times a second.
+// Follow checks what others have done with the file: if it was renamed or deleted it is closed, and
+// the next write creates a new one; if it was truncated it starts with a header again. Write does
+// the same ten times a second.
 func (r *RotatingFile) Follow() {
 	if !r.open || r.o.Buffered {
 		return
 	}
 	r.looked = r.now()
 	if r.file != nil && !r.locked {
-		r.locked = lockFile(r.file) // a reader may have been in the way
+		r.locked = lockFile(r.file) // a reader's lock may have been in the way
 	}
 	info, err := os.Lstat(r.path)
 	switch {
-	case errors.Is(err, syscall.EIO): // nobody knows: it stays ours
+	case errors.Is(err, syscall.EIO): // unknown: it stays ours
 	case err != nil || !os.SameFile(info, r.ours):
 		r.leave()
 	case info.Size() == 0 && r.size > 0:
@@ -221,10 +221,10 @@ func (r *RotatingFile) Follow() {
 	}
 }
 
-// Write implements Output. When it returns nil the group is in the file (or, of
-// a buffered file, will be when Close returns nil); when it returns an error the
-// group is not, and what is there of it is taken back. Where several Writers share
-// a file, that of its first group makes its head.
+// Write implements Output. If it returns nil, the group is in the file (or, if buffered, will be
+// when Close returns nil); if it returns an error, the group is not, and any part of it that was
+// written is removed. If several Writers share a file, the one that writes the first group provides
+// the header.
 func (r *RotatingFile) Write(head Head, group []byte, hold bool) error {
 	if now := r.now(); now.Sub(r.looked) >= lookEvery || now.Before(r.looked) {
 		r.Follow()
@@ -254,7 +254,7 @@ func (r *RotatingFile) Write(head Head, group []byte, hold bool) error {
 	return nil
 }
 
-// writeFirst writes the head and the first group of a file.
+// writeFirst writes the header and the first group of a file.
 func (r *RotatingFile) writeFirst(head Head, group []byte) error {
 	r.buf = head.Append(r.buf[:0], r.number+1)
 	if head.Joined || len(r.buf) == 0 {
@@ -272,7 +272,7 @@ func (r *RotatingFile) writeFirst(head Head, group []byte) error {
 	return r.append(group)
 }
 
-// append writes b with one write.
+// append writes b with a single write.
 func (r *RotatingFile) append(b []byte) error {
 	if r.torn || r.left > 0 {
 		b = append(append(make([]byte, 0, len(b)+1), '\n'), b...)
@@ -288,8 +288,8 @@ func (r *RotatingFile) append(b []byte) error {
 	return fmt.Errorf("writing %s: %w", r.path, bare(err))
 }
 
-// bare is an error of a file without the name that it was opened by, a descriptor's or one in an
-// open directory: people know it by its path.
+// bare returns an error of a file without the name that it was opened by, such as a descriptor's or
+// a name in an open directory: users know the file by its path.
 func bare(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return at.Err
@@ -297,10 +297,9 @@ func bare(err error) error {
 	return err
 }
 
-// takeBack removes the n bytes that a write has left of its group, and what others have left
-// before. Where that fails it is tried again before the next group, which else begins a new line.
-// What the file has before them is not ours to know: others may have cut it off, and these bytes
-// too.
+// takeBack removes the n bytes that a failed write left, and those left earlier. If that fails, it
+// is tried again before the next group, which otherwise starts on a new line. What is in front of
+// them in the file is unknown: others may have truncated it, including these bytes.
 func (r *RotatingFile) takeBack(n int64) {
 	if n += r.left; n == 0 {
 		return
@@ -308,7 +307,7 @@ func (r *RotatingFile) takeBack(n int64) {
 	r.left = 0
 	info, err := os.Stat(r.path)
 	cut := func(size int64) error { return os.Truncate(r.path, size) }
-	if r.file != nil { // whatever it is called by now
+	if r.file != nil { // whatever its current name is
 		info, err = r.file.Stat()
 		cut = r.file.Truncate
 	}
@@ -334,10 +333,10 @@ func (r *RotatingFile) flush() error {
 	return err
 }
 
-// Close writes what is buffered and closes the file. Its error also tells of
-// groups that a buffered file took before, and could not write.
+// Close writes what is buffered and closes the file. Its error includes groups that a buffered file
+// accepted earlier and could not write.
 func (r *RotatingFile) Close() error {
-	_ = r.flush() // kept in lost
+	_ = r.flush() // the error is kept in lost
 	err := errors.Join(r.lost, r.log.Close())
 	r.release()
 	r.open = false
@@ -346,7 +345,7 @@ func (r *RotatingFile) Close() error {
 	return err
 }
 
-// due reports whether another file must be begun before a group of n bytes.
+// due reports whether a new file must be started before a group of n bytes.
 func (r *RotatingFile) due(n int64, hold bool) bool {
 	size := r.size + int64(len(r.pending))
 	if r.o.Count <= 0 || r.o.Size <= 0 || !r.begun || size+n <= r.o.Size || size < r.retryAt {
@@ -361,8 +360,8 @@ func (r *RotatingFile) due(n int64, hold bool) bool {
 	return size+n > maxHoldFactor*r.o.Size || r.now().Sub(r.holding) > maxHold
 }
 
-// rotate archives the file. If that fails, writing goes on in it, and the next
-// try comes when it has grown by another eighth.
+// rotate archives the file. If that fails, writing continues in it, and rotation is tried again
+// when it has grown by another eighth.
 func (r *RotatingFile) rotate() {
 	r.holding = time.Time{}
 	r.retryAt = 0
@@ -372,11 +371,11 @@ func (r *RotatingFile) rotate() {
 		return
 	}
 	if err != nil || !os.SameFile(info, r.ours) {
-		r.leave() // somebody moved it away: what is there now is not ours
+		r.leave() // it was renamed: what is there now is not ours
 		return
 	}
 	if runtime.GOOS == "windows" {
-		_ = r.log.Close() // an open file cannot be renamed there; the next write opens it again
+		_ = r.log.Close() // an open file cannot be renamed on Windows; the next write opens it again
 	}
 	if err := r.o.inFolder(filepath.Dir(r.path), r.archive); err != nil {
 		r.retryAt = r.size + r.o.Size/8
@@ -385,17 +384,17 @@ func (r *RotatingFile) rotate() {
 	r.leave()
 }
 
-// leave closes the file; the next write makes another.
+// leave closes the file; the next write creates a new one.
 func (r *RotatingFile) leave() {
 	r.takeBack(0)
-	// An error of close has no consequence here: every write was reported already.
+	// An error of Close has no consequence here: every write was already reported.
 	_ = r.log.Close()
 	r.release()
 	r.open, r.begun, r.torn = false, false, false
 	r.size, r.left = 0, 0
 }
 
-// release closes our own descriptor of the file, and with it the lock.
+// release closes our own descriptor of the file, and thereby unlocks it.
 func (r *RotatingFile) release() {
 	if r.file != nil {
 		_ = r.file.Close()
@@ -403,12 +402,12 @@ func (r *RotatingFile) release() {
 	}
 }
 
-// create makes the file, empty, and has lumberjack open it.
+// create creates the file, empty, and makes lumberjack open it.
 //
-// Made here, it is new, or the empty one that was looked at, has the mode that was asked for and
-// follows no link. lumberjack opens it with the first, empty write, where it can by our own
-// descriptor: nobody can lay anything in its way. Elsewhere lumberjack may move the file away and
-// make its own, so the two are compared.
+// The file created here is new, or the empty one that was checked, has the requested mode and
+// follows no link. lumberjack opens it with the first, empty write, if possible through our own
+// descriptor, so that no other user can put anything in its way. Otherwise lumberjack may rename
+// the file and create its own, so the two are compared.
 func (r *RotatingFile) create() error {
 	const tries = 3
 	var err error
@@ -421,7 +420,7 @@ func (r *RotatingFile) create() error {
 	return err
 }
 
-// tryCreate reports whether it is worth another try.
+// tryCreate creates the file once. It reports whether another attempt makes sense.
 func (r *RotatingFile) tryCreate() (again bool, err error) {
 	err = r.o.inFolder(filepath.Dir(r.path), func(dir *os.Root) error {
 		f, err := r.make(dir)
@@ -447,7 +446,7 @@ func (r *RotatingFile) tryCreate() (again bool, err error) {
 			again = true
 			r.unmake(dir, made)
 			if err == nil && info.Size() == 0 && r.log.Filename == r.path {
-				_ = dir.Remove(r.base()) // lumberjack's, without our mode
+				_ = dir.Remove(r.base()) // created by lumberjack, without our mode
 			}
 			return errors.Join(err, fmt.Errorf("%s was replaced while it was opened", r.path))
 		}
@@ -458,8 +457,8 @@ func (r *RotatingFile) tryCreate() (again bool, err error) {
 	return again, err
 }
 
-// make makes the file, or takes an empty one that another program has put there
-// for us. Anything else in its place is archived.
+// make creates the file, or uses an empty one that another program put there for us. Anything else
+// in its place is archived.
 func (r *RotatingFile) make(dir *os.Root) (*os.File, error) {
 	if err := r.o.checkFile(dir, r.path); err != nil {
 		return nil, err
@@ -467,7 +466,7 @@ func (r *RotatingFile) make(dir *os.Root) (*os.File, error) {
 	name := r.base()
 	f, err := dir.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, r.o.Mode)
 	if !errors.Is(err, fs.ErrExist) {
-		// The umask may have taken away more than was asked for; that is the user's wish.
+		// The umask may have removed more permissions than requested; that is the user's choice.
 		return f, err
 	}
 	info, err := dir.Lstat(name)
@@ -480,9 +479,9 @@ func (r *RotatingFile) make(dir *os.Root) (*os.File, error) {
 	return dir.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, r.o.Mode)
 }
 
-// openSame opens the file that info tells of, and no other that came into its place.
+// openSame opens the file that info describes, but no other that has taken its place.
 func openSame(dir *os.Root, name string, info fs.FileInfo) (*os.File, error) {
-	f, err := dir.OpenFile(name, os.O_WRONLY|os.O_APPEND|syscall.O_NONBLOCK, 0) // a pipe must not be waited for
+	f, err := dir.OpenFile(name, os.O_WRONLY|os.O_APPEND|syscall.O_NONBLOCK, 0) // must not block on a pipe
 	if err != nil {
 		return nil, err
 	}

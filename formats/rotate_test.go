@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// A helper is this binary, run again by a test: see faulty, limited and rights.
+// helperEnv makes a test run this binary again as a helper: see faulty, limited and rights.
 const helperEnv = "GCLOG_TEST_HELPER"
 
 func TestMain(m *testing.M) {
@@ -36,13 +36,13 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// recordSize is the length of a record, headSize that of a head.
+// recordSize is the length of a record, headSize that of a header.
 const (
 	recordSize = 100
 	headSize   = 10
 )
 
-// record is a group of one line.
+// record returns a group of one line.
 func record(n int) []byte {
 	return fmt.Appendf(nil, "record %06d %s\n", n, strings.Repeat("x", recordSize-len("record 000000 \n")))
 }
@@ -54,7 +54,7 @@ var (
 	wholeHead   = regexp.MustCompile(`^head (\d{4})$`)
 )
 
-// A headed is a file with the head of the one Writer that it has.
+// A headed is a file with the header of its only Writer.
 type headed struct {
 	*RotatingFile
 	head Head
@@ -64,7 +64,7 @@ func (h *headed) Write(group []byte, hold bool) error {
 	return h.RotatingFile.Write(h.head, group, hold)
 }
 
-// open opens a file whose heads are written together with the first group.
+// open opens a file whose headers are written together with the first group.
 func open(t testing.TB, path string, o RotateOptions) *headed {
 	t.Helper()
 	return openFrom(t, &Files{}, path, o)
@@ -97,7 +97,7 @@ func closeFile(t testing.TB, r *headed) {
 	}
 }
 
-// content returns what is in the files of a folder, by name.
+// content returns the contents of the files in a folder, by name.
 func content(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -118,8 +118,8 @@ func content(t testing.TB, dir string) map[string]string {
 	return all
 }
 
-// names returns the names of the files in a folder in the order of the alphabet,
-// the one without a number or time last.
+// names returns the names of the files in a folder in alphabetical order, the one without a number
+// or time last.
 func names(files map[string]string) (list []string) {
 	for name := range files {
 		if name != "gc.log" {
@@ -133,8 +133,8 @@ func names(files map[string]string) (list []string) {
 	return list
 }
 
-// numbers returns the numbers of the records in a file, which begins with its
-// head and consists of whole lines.
+// numbers returns the numbers of the records in a file, and checks that it starts with its header
+// and consists of whole lines.
 func numbers(t testing.TB, name, text string) (list []int) {
 	t.Helper()
 	if text == "" {
@@ -157,8 +157,7 @@ func numbers(t testing.TB, name, text string) (list []int) {
 	return list
 }
 
-// all returns the numbers of the records in all files of a folder, the oldest
-// file first.
+// all returns the numbers of the records in all files of a folder, oldest file first.
 func all(t testing.TB, dir string) (list []int) {
 	t.Helper()
 	files := content(t, dir)
@@ -168,7 +167,7 @@ func all(t testing.TB, dir string) (list []int) {
 	return list
 }
 
-// wantRecords: all of them are there, once and in order.
+// wantRecords checks that all records are there, once and in order.
 func wantRecords(t testing.TB, got []int, from, to int) {
 	t.Helper()
 	if len(got) != to-from {
@@ -182,13 +181,13 @@ func wantRecords(t testing.TB, got []int, from, to int) {
 	}
 }
 
-// bothNamings runs a test for each.
+// bothNamings runs a test for each naming.
 func bothNamings(t *testing.T, run func(t *testing.T, naming Naming)) {
 	t.Run("time", func(t *testing.T) { run(t, NameByTime) })
 	t.Run("index", func(t *testing.T) { run(t, NameByIndex) })
 }
 
-// perFile makes a file hold so many records.
+// perFile returns the size of a file with this number of records.
 func perFile(records int) int64 { return int64(headSize + records*recordSize) }
 
 func TestExistingFileIsArchived(t *testing.T) {
@@ -204,7 +203,7 @@ func TestExistingFileIsArchived(t *testing.T) {
 				if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 					t.Errorf("it is there before the first group: %v", err)
 				}
-				closeFile(t, r) // without a record: no file
+				closeFile(t, r) // no record was written: no file
 				if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 					t.Errorf("a file without a record: %v", err)
 				}
@@ -243,7 +242,7 @@ func TestMode(t *testing.T) {
 	}
 }
 
-// TestFolderMode: the folders that are made for a file are open to its owner and group only.
+// TestFolderMode: folders created for a file are open to its owner and group only.
 func TestFolderMode(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no such modes on Windows")
@@ -263,7 +262,7 @@ func TestFolderMode(t *testing.T) {
 	}
 }
 
-// umasked is what the umask leaves of 0777.
+// umasked returns what the umask leaves of 0777.
 var umasked = func() func(t *testing.T) fs.FileMode {
 	var once sync.Once
 	var mode fs.FileMode
@@ -284,8 +283,8 @@ var umasked = func() func(t *testing.T) fs.FileMode {
 	}
 }()
 
-// TestNamesNeverCollide: many files in one millisecond, and while the clock goes
-// back. No file is overwritten, and the order of the names is that of the files.
+// TestNamesNeverCollide: with many files in one millisecond, and while the clock goes backwards, no
+// file is overwritten, and the order of the names is that of the files.
 func TestNamesNeverCollide(t *testing.T) {
 	files := 300
 	if testing.Short() {
@@ -316,12 +315,11 @@ func TestNamesNeverCollide(t *testing.T) {
 	}
 }
 
-// TestIndexNames: as HotSpot's, the names go round, and are as wide as the
-// largest one.
+// TestIndexNames: as with HotSpot, the indexes wrap around, and are as wide as the largest one.
 func TestIndexNames(t *testing.T) {
 	for _, c := range []struct {
 		count, files int
-		want         map[string]int // the record in each
+		want         map[string]int // the record in each file
 	}{
 		{1, 3, map[string]int{"gc.log.0": 1, "gc.log": 2}},
 		{3, 3, map[string]int{"gc.log.0": 0, "gc.log.1": 1, "gc.log": 2}},
@@ -349,7 +347,8 @@ func TestIndexNames(t *testing.T) {
 	}
 }
 
-// TestIndexWithoutRotation: what was there takes a free name, and nothing is replaced for it.
+// TestIndexWithoutRotation: an existing file is renamed to an unused name, and nothing is replaced
+// for it.
 func TestIndexWithoutRotation(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "gc.log")
@@ -367,11 +366,11 @@ func TestIndexWithoutRotation(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	closeFile(t, open(t, path, RotateOptions{Naming: NameByIndex})) // takes the last one
+	closeFile(t, open(t, path, RotateOptions{Naming: NameByIndex})) // uses the last unused name
 	if err := os.Rename(path+".1", path); err != nil {
 		t.Fatal(err)
 	}
-	closeFile(t, open(t, path, RotateOptions{Naming: NameByIndex})) // and one that was given back
+	closeFile(t, open(t, path, RotateOptions{Naming: NameByIndex})) // and one that became unused again
 	if err := os.WriteFile(path, []byte("left"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -388,8 +387,8 @@ func TestIndexWithoutRotation(t *testing.T) {
 	}
 }
 
-// TestIndexAtStart: the next run takes a free name first, else the oldest one,
-// and goes on from there.
+// TestIndexAtStart: the next run starts with an unused name or, if there is none, with the oldest
+// one, and continues from there.
 func TestIndexAtStart(t *testing.T) {
 	setup := func(t *testing.T, ages map[string]int) (dir string) {
 		dir = t.TempDir()
@@ -418,8 +417,8 @@ func TestIndexAtStart(t *testing.T) {
 	}
 }
 
-// TestIndexAfterFailure: a name that could not be taken once is the next one all
-// the same, else a newer file is replaced before an older one.
+// TestIndexAfterFailure: a name that could not be used once is still the next one; otherwise a
+// newer file would be replaced before an older one.
 func TestIndexAfterFailure(t *testing.T) {
 	dir := t.TempDir()
 	r := open(t, filepath.Join(dir, "gc.log"), RotateOptions{Count: 3, Size: perFile(1), Naming: NameByIndex})
@@ -432,7 +431,7 @@ func TestIndexAfterFailure(t *testing.T) {
 		}
 	}
 	must(os.Rename(oldest, aside))
-	must(os.MkdirAll(filepath.Join(oldest, "blocked"), 0o700)) // as on Windows, while somebody reads it
+	must(os.MkdirAll(filepath.Join(oldest, "blocked"), 0o700)) // as on Windows, while another process reads it
 	write(t, r, 5, 6)
 	must(os.RemoveAll(oldest))
 	must(os.Rename(aside, oldest))
@@ -445,8 +444,8 @@ func TestIndexAfterFailure(t *testing.T) {
 	}
 }
 
-// TestPrune: the newest Count files are kept, and what is not ours is left alone,
-// however the path is written.
+// TestPrune: the latest Count files are kept, and files of others are left alone, however the path
+// is written.
 func TestPrune(t *testing.T) {
 	for _, c := range []struct{ name, path string }{
 		{"absolute", ""},
@@ -515,7 +514,7 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-// TestCountZero: one file for ever.
+// TestCountZero: without rotation there is only one file.
 func TestCountZero(t *testing.T) {
 	bothNamings(t, func(t *testing.T, naming Naming) {
 		dir := t.TempDir()
@@ -530,8 +529,8 @@ func TestCountZero(t *testing.T) {
 	})
 }
 
-// TestHeads: every file begins with a head of its own number, joined to the first
-// group or not, and has a record.
+// TestHeads: every file starts with its own header, joined to the first group or not, and contains
+// a record.
 func TestHeads(t *testing.T) {
 	for name, joined := range map[string]bool{"joined": true, "separate": false} {
 		t.Run(name, func(t *testing.T) {
@@ -572,8 +571,8 @@ func TestHeads(t *testing.T) {
 	})
 }
 
-// TestGroupsAreWhole: groups of any length, longer than a file may be too, are
-// never divided, and no file is larger than Size but for a group that is.
+// TestGroupsAreWhole: groups of any length, even longer than a file may be, are never split, and no
+// file is larger than Size unless a single group is.
 func TestGroupsAreWhole(t *testing.T) {
 	for _, buffered := range []bool{false, true} {
 		bothNamings(t, func(t *testing.T, naming Naming) {
@@ -618,14 +617,14 @@ func TestGroupsAreWhole(t *testing.T) {
 	}
 }
 
-// TestHold: a rotation waits, but not for ever.
+// TestHold: a rotation waits, but not forever.
 func TestHold(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	setup := func(t *testing.T) (r *headed, count func() int) {
 		dir := t.TempDir()
 		r = open(t, filepath.Join(dir, "gc.log"), RotateOptions{Count: 10, Size: perFile(4)})
 		r.now = func() time.Time { return now }
-		write(t, r, 0, 4) // full
+		write(t, r, 0, 4) // the file is full
 		return r, func() int { return len(content(t, dir)) }
 	}
 	held := func(t *testing.T, r *headed, n int) {
@@ -676,7 +675,7 @@ func TestHold(t *testing.T) {
 		if count() != 2 {
 			t.Error("it waits for more than 60 s")
 		}
-		// The next file has its own minute.
+		// The next file has a minute of its own.
 		for n := 7; n < 11; n++ {
 			held(t, r, n)
 		}
@@ -691,8 +690,8 @@ func TestReopen(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		what func(t *testing.T, dir, path string)
-		want []string // names of files, TIME for an archived one
-		more string   // a file, with what it must hold then
+		want []string // file names, TIME for an archived one
+		more string   // a file, with its expected contents
 	}{
 		{"still ours", func(*testing.T, string, string) {}, []string{"TIME", "gc.log"}, ""},
 		{"renamed away", func(t *testing.T, dir, path string) {
@@ -742,7 +741,7 @@ func TestReopen(t *testing.T) {
 			before, _ := os.Stat(path)
 			r.Reopen()
 			write(t, r, 3, 5)
-			write(t, r, 5, 6) // Reopen is done once
+			write(t, r, 5, 6) // Reopen takes effect once
 			closeFile(t, r)
 			files := content(t, dir)
 			var got []string
@@ -776,8 +775,8 @@ func TestReopen(t *testing.T) {
 	}
 }
 
-// TestCopyTruncate: another program empties the file. There are no NUL bytes
-// where its content was, also in files after the first.
+// TestCopyTruncate: another program truncates the file. No NUL bytes replace its former content,
+// not even in files after the first.
 func TestCopyTruncate(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "gc.log")
@@ -800,7 +799,7 @@ func TestCopyTruncate(t *testing.T) {
 	}
 }
 
-// TestFollow: what others do with the file is noticed without a word from them.
+// TestFollow: changes that others make to the file are noticed without a notification.
 func TestFollow(t *testing.T) {
 	for name, c := range map[string]struct {
 		what  func(path string) error
@@ -845,12 +844,12 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestGoroutines: lumberjack starts one for each logger, which never ends.
+// TestGoroutines: lumberjack starts a goroutine for each logger, which never ends.
 func TestGoroutines(t *testing.T) {
 	dir := t.TempDir()
 	var files Files
 	first := openFrom(t, &files, filepath.Join(t.TempDir(), "first.log"), RotateOptions{})
-	write(t, first, 0, 1) // with the first file that a program opens Go opens two for itself
+	write(t, first, 0, 1) // when a program opens its first file, Go itself opens two
 	closeFile(t, first)
 	before := runtime.NumGoroutine()
 	descriptors := openDescriptors()
@@ -870,7 +869,7 @@ func TestGoroutines(t *testing.T) {
 	}
 }
 
-// openDescriptors is how many files this process has open, where that is known.
+// openDescriptors returns how many files this process has open, if that is known.
 func openDescriptors() int {
 	list, _ := os.ReadDir("/proc/self/fd")
 	return len(list)
@@ -971,7 +970,7 @@ func TestOpenErrors(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// Not a device of the system: code that is wrong would rename that.
+	// Not a system device: incorrect code would rename it.
 	socket, err := net.Listen("unix", filepath.Join(t.TempDir(), "socket"))
 	if err != nil {
 		t.Fatal(err)
@@ -993,8 +992,8 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
-// TestFolderGone: while its folder is gone records are lost, and told so; no
-// folder is made. Once it is back they are written again.
+// TestFolderGone: while its folder is missing, records are lost, and reported as such; no folder is
+// created. Once it is back, records are written again.
 func TestFolderGone(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a folder with open files cannot be deleted on Windows")
@@ -1024,8 +1023,8 @@ func TestFolderGone(t *testing.T) {
 	wantRecords(t, all(t, dir), 2, 5)
 }
 
-// TestRotationFails: writing goes on in the same file, and the rotation is tried
-// again when it has grown.
+// TestRotationFails: writing continues in the same file, and the rotation is tried again when it
+// has grown.
 func TestRotationFails(t *testing.T) {
 	dir := t.TempDir()
 	r := open(t, filepath.Join(dir, "gc.log"), RotateOptions{Count: 1, Size: perFile(8), Naming: NameByIndex})
@@ -1056,8 +1055,7 @@ func TestRotationFails(t *testing.T) {
 	}
 }
 
-// TestBuffered: nothing is lost and no group is divided, however the buffer is
-// written.
+// TestBuffered: nothing is lost and no group is split, however the buffer is written.
 func TestBuffered(t *testing.T) {
 	dir := t.TempDir()
 	r := open(t, filepath.Join(dir, "gc.log"), RotateOptions{Count: 100, Size: 300_000, Buffered: true})
@@ -1070,7 +1068,7 @@ func TestBuffered(t *testing.T) {
 	}
 	closeFile(t, r)
 	wantRecords(t, all(t, dir), 0, records)
-	// 3000 records fill a file, the second one was ended by Reopen.
+	// 3000 records fill a file; the second file was ended by Reopen.
 	if got, want := len(content(t, dir)), 4; got != want {
 		t.Errorf("%d files, want %d", got, want)
 	}
@@ -1100,7 +1098,7 @@ type disk struct {
 	dir string
 }
 
-// newDisk mounts one of 256 KB.
+// newDisk mounts a disk of 256 KB.
 func newDisk(t *testing.T) *disk {
 	t.Helper()
 	if runtime.GOOS != "linux" || os.Geteuid() != 0 {
@@ -1118,7 +1116,7 @@ func newDisk(t *testing.T) *disk {
 	return &disk{t, dir}
 }
 
-// fill uses up all space but for about so many bytes.
+// fill uses up all space except about but bytes.
 func (d *disk) fill(but int) {
 	d.t.Helper()
 	f, err := os.Create(filepath.Join(d.dir, "filler"))
@@ -1146,8 +1144,8 @@ func (d *disk) free() {
 	}
 }
 
-// TestDiskFull: what was reported as written is there, what was not is not, and
-// no line is torn; when there is space again, records are whole again.
+// TestDiskFull: everything reported as written is there, everything else is not, and no line is
+// torn; when there is space again, records are whole again.
 func TestDiskFull(t *testing.T) {
 	for _, joined := range []bool{true, false} {
 		for _, size := range []int64{perFile(20), 1 << 20} {
@@ -1188,8 +1186,8 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// TestDiskFullAfterTruncation: another program emptied the file, so it is shorter
-// than what was written to it.
+// TestDiskFullAfterTruncation: another program truncated the file, so it is shorter than what was
+// written to it.
 func TestDiskFullAfterTruncation(t *testing.T) {
 	d := newDisk(t)
 	path := filepath.Join(d.dir, "gc.log")
@@ -1217,8 +1215,8 @@ func TestDiskFullAfterTruncation(t *testing.T) {
 	}
 }
 
-// TestDiskFullTwice: a torn line that could not be taken back once must not make
-// the next one take too much back.
+// TestDiskFullTwice: a torn line that could not be removed once must not make the next one remove
+// too much.
 func TestDiskFullTwice(t *testing.T) {
 	d := newDisk(t)
 	path, away := filepath.Join(d.dir, "gc.log"), filepath.Join(d.dir, "away")
@@ -1234,7 +1232,7 @@ func TestDiskFullTwice(t *testing.T) {
 		return n
 	}
 	write(t, r, 0, 3)
-	// It cannot be cut while it is elsewhere.
+	// The file cannot be truncated while it is elsewhere.
 	if err := os.Rename(path, away); err != nil {
 		t.Fatal(err)
 	}
@@ -1256,8 +1254,8 @@ func TestDiskFullTwice(t *testing.T) {
 	wantRecords(t, got, 0, second+1)
 }
 
-// TestTakeBack: what a failed write has left is taken back, also where the file was moved
-// away or cut off by others since.
+// TestTakeBack: the remains of a failed write are removed, even if others have renamed or truncated
+// the file since.
 func TestTakeBack(t *testing.T) {
 	const left = "half a li"
 	for _, c := range []struct {
@@ -1305,8 +1303,8 @@ func TestTakeBack(t *testing.T) {
 	}
 }
 
-// TestDiskFullBuffered: what was taken and is not in the file is told, when it is
-// written or by Close.
+// TestDiskFullBuffered: groups that were accepted but are not in the file are reported, when they
+// are written or by Close.
 func TestDiskFullBuffered(t *testing.T) {
 	d := newDisk(t)
 	r := open(t, filepath.Join(d.dir, "gc.log"), RotateOptions{Count: 10, Size: 1 << 20, Buffered: true})
@@ -1348,21 +1346,21 @@ func limited(path string) {
 	r := &headed{f, Head{head, true}}
 	for n := range 200 {
 		if n == 150 {
-			r.Reopen() // another file, which has space
+			r.Reopen() // a new file, which has space
 		}
 		fmt.Println(n, r.Write(record(n), false) == nil)
 	}
 	fmt.Println("closed", r.Close() == nil)
 }
 
-// TestFileLimit: a write that is cut short, also where nobody can mount a disk.
+// TestFileLimit tests a write that is cut short, even for users who cannot mount a disk.
 func TestFileLimit(t *testing.T) {
 	sh, err := exec.LookPath("sh")
 	if err != nil || runtime.GOOS == "windows" {
 		t.Skip("no sh with ulimit to limit the length of files")
 	}
 	dir := t.TempDir()
-	// Blocks of 512 or 1024 bytes: no multiple of the length of a record.
+	// Blocks of 512 or 1024 bytes: not a multiple of a record's length.
 	cmd := exec.Command(sh, "-c", `ulimit -f 11 && exec "$0"`, os.Args[0])
 	cmd.Env = append(os.Environ(), helperEnv+"=limited "+filepath.Join(dir, "gc.log"))
 	out, err := cmd.CombinedOutput()
@@ -1391,16 +1389,14 @@ func reported(t *testing.T, out []byte) (list []int) {
 	return list
 }
 
-// The helper of TestFaults writes so many records, three to a file.
+// faultRecords is how many records the helper of TestFaults writes, three to a file.
 const faultRecords = 15
 
-// faultClock is that of the helper: it makes the names of the archived files
-// known before.
+// faultClock is the helper's clock: it makes the names of the archived files predictable.
 var faultClock = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// faulty writes records while a tracer makes system calls fail, and says of each
-// whether Write took it. All calls are made by one thread, because the tracer
-// counts them by thread.
+// faulty writes records while a tracer makes system calls fail, and prints for each whether Write
+// accepted it. All calls are made by one thread, because the tracer counts them by thread.
 func faulty(args []string) {
 	runtime.LockOSThread()
 	path, naming, joined := args[0], Naming(args[1][0]-'0'), args[2] == "joined"
@@ -1415,12 +1411,12 @@ func faulty(args []string) {
 		err := r.Write(record(n), false)
 		fmt.Println(n, err == nil, err)
 	}
-	_ = r.Close() // every write was reported already
+	_ = r.Close() // every write was already reported
 	fmt.Println("end")
 }
 
-// faultPaths are the files of the helper, as its system calls name them: by their names in the open
-// directory, or by descriptors of them.
+// faultPaths returns the helper's files, as its system calls name them: by name in the open
+// directory, or by descriptor.
 func faultPaths(path string, naming Naming) []string {
 	names := []string{filepath.Base(path)}
 	for i := range 8 {
@@ -1441,9 +1437,8 @@ func faultPaths(path string, naming Naming) []string {
 	return list
 }
 
-// TestFaults makes each system call on the log files fail, one in each run, or
-// all from one on: what was reported as written is there, once, and no line is
-// torn.
+// TestFaults makes each system call on the log files fail, one in each run, or all from one on:
+// everything reported as written is there, once, and no line is torn.
 func TestFaults(t *testing.T) {
 	strace, err := exec.LookPath("strace")
 	if err != nil {
@@ -1468,8 +1463,8 @@ func TestFaults(t *testing.T) {
 						for f.inject(t, strace, call, runs+1, naming) {
 							runs++
 						}
-						// Each file is opened twice, moved and closed; a call that is never met
-						// tests nothing.
+						// Each file is opened twice, renamed and closed; a call that is never
+						// reached tests nothing.
 						if runs < 3 {
 							t.Errorf("only %d calls of %s were met", runs, call)
 						}
@@ -1484,12 +1479,11 @@ func TestFaults(t *testing.T) {
 // A fault is how a call fails.
 type fault struct {
 	err  string
-	and  string // "+": and all that follow
-	head string // whether heads are joined to the first group
+	and  string // "+": also all calls that follow
+	head string // whether headers are joined to the first group
 }
 
-// inject runs the helper with the call of that number failing, and reports whether
-// there was one.
+// inject runs the helper with the given call failing, and reports whether that call was reached.
 func (f fault) inject(t *testing.T, strace, call string, number int, naming Naming) bool {
 	t.Helper()
 	dir, err := os.MkdirTemp(t.TempDir(), "")
@@ -1518,7 +1512,7 @@ func (f fault) inject(t *testing.T, strace, call string, number int, naming Nami
 		return false
 	}
 	want, got := reported(t, out), all(t, dir)
-	slices.Sort(got) // the file in which writing went on may have any name
+	slices.Sort(got) // the file in which writing continued may have any name
 	for name, text := range content(t, dir) {
 		if text == "" && name != "gc.log" || text != "" && f.head == "joined" && len(numbers(t, name, text)) == 0 {
 			t.Errorf("%s is left over without a record", name)

@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// What the lines of the unified format are chosen by, and what stands before them:
-// Java's -Xlog. Package internal/xlog reads its syntax.
+// How the lines of the unified format and their decorations are selected: Java's -Xlog. Package
+// internal/xlog parses its syntax.
 
-// Level is how important a line is. A selection takes the lines of its level and
-// above.
+// Level is the importance of a line. A selection contains the lines of its level and above.
 type Level uint8
 
 // The levels, from nothing to everything.
@@ -22,24 +21,24 @@ const (
 	LevelTrace
 )
 
-// LevelNames are what -Xlog and the logs call the levels.
+// LevelNames are the names of the levels in -Xlog and in logs.
 var LevelNames = [...]string{"off", "error", "warning", "info", "debug", "trace"}
 
-// A TagSet is what a line is about.
+// A TagSet is the topic of a line.
 type TagSet uint8
 
-// The tag sets of our lines.
+// The tag sets of gclog's lines.
 const (
-	TagGC        TagSet = iota // a line for the end of each pause, and for begin and end of each concurrent phase
-	TagStart                   // begins of pauses
-	TagHeap                    // sizes; with debug of each heap of server GC
-	TagStats                   // what Java has no place for
+	TagGC        TagSet = iota // one line at the end of each pause, and at the start and end of each concurrent phase
+	TagStart                   // starts of pauses
+	TagHeap                    // sizes; with debug, of each heap of server GC
+	TagStats                   // values that have no counterpart in Java
 	TagCPU                     // times; GCToolKit waits for these lines
-	TagInit                    // head of each file
-	TagErgo                    // why this generation, and the budgets
+	TagInit                    // header of each file
+	TagErgo                    // why this generation was condemned, and the budgets
 	TagAlloc                   // what the program allocated
 	TagRef                     // pinned objects, handles, finalization
-	TagPhases                  // what a pause was spent on; with debug what was marked from which roots
+	TagPhases                  // where the pause went; with debug, what was marked from which roots
 	TagSafepoint               // all suspensions of the program
 	tagSets
 )
@@ -48,7 +47,7 @@ var tagSetNames = [tagSets]string{
 	"gc", "gc,start", "gc,heap", "gc,stats", "gc,cpu", "gc,init", "gc,ergo", "gc,alloc", "gc,ref", "gc,phases", "safepoint",
 }
 
-// TagSets lists the tag sets as -Xlog writes them: gc, gc+start, ...
+// TagSets lists the tag sets in -Xlog syntax: gc, gc+start, ...
 func TagSets() (names []string) {
 	for _, name := range tagSetNames {
 		names = append(names, strings.ReplaceAll(name, ",", "+"))
@@ -56,10 +55,10 @@ func TagSets() (names []string) {
 	return names
 }
 
-// A Decorator is one of the things that can stand before a line.
+// A Decorator is an item that can be in front of a line.
 type Decorator uint8
 
-// The decorators, in the order in which they stand there.
+// The decorators, in the order in which they appear.
 const (
 	DecTime         Decorator = iota // local date and time
 	DecUTCTime                       //
@@ -70,13 +69,13 @@ const (
 	DecUptimeNanos                   //
 	DecHostname                      // of the host that gclog runs on
 	DecPID                           //
-	DecTID                           // thread that stopped the program
+	DecTID                           // thread that suspended the program
 	DecLevel                         //
 	DecTags                          //
 	decorators
 )
 
-// DecoratorNames are what -Xlog calls the decorators, in full and in short.
+// DecoratorNames are -Xlog's long and short names of the decorators.
 var DecoratorNames = [decorators][2]string{
 	{"time", "t"},
 	{"utctime", "utc"},
@@ -92,10 +91,10 @@ var DecoratorNames = [decorators][2]string{
 	{"tags", "tg"},
 }
 
-// Decorators is a set of them.
+// Decorators is a set of decorators.
 type Decorators uint16
 
-// Of returns the set with the given ones.
+// Of returns the set of the given decorators.
 func Of(list ...Decorator) (d Decorators) {
 	for _, x := range list {
 		d |= 1 << x
@@ -106,14 +105,14 @@ func Of(list ...Decorator) (d Decorators) {
 // Has reports whether x is in the set.
 func (d Decorators) Has(x Decorator) bool { return d&(1<<x) != 0 }
 
-// A Selection is which lines a unified log has, and what stands before them.
+// A Selection is which lines a unified log contains, and their decorations.
 type Selection struct {
-	Levels     [tagSets]Level // the least important lines that are taken
+	Levels     [tagSets]Level // the least important level that is included
 	Decorators Decorators
 }
 
-// defaultSelection is the log that Java's tools read to the last line, with UTC: all
-// that is in it was held against them.
+// defaultSelection returns the log that Java's tools read completely, with UTC: all of its lines
+// were tested with them.
 func defaultSelection() *Selection {
 	s := &Selection{Decorators: Of(DecUTCTime, DecUptime, DecLevel, DecTags)}
 	for _, t := range []TagSet{TagGC, TagStart, TagHeap, TagStats, TagCPU, TagInit} {
@@ -122,9 +121,9 @@ func defaultSelection() *Selection {
 	return s
 }
 
-// Select takes the lines up to level of the tag set with exactly these tags; with
-// wildcard of all those that have them. No tags and a wildcard are all. It is false if
-// there is no such tag set.
+// Select selects the lines up to level of the tag set with exactly these tags or, with wildcard, of
+// all tag sets that contain them. No tags with a wildcard means all. It returns false if there is
+// no such tag set.
 func (s *Selection) Select(tags []string, wildcard bool, level Level) (found bool) {
 	for i, name := range tagSetNames {
 		has := strings.Split(name, ",")
@@ -137,8 +136,7 @@ func (s *Selection) Select(tags []string, wildcard bool, level Level) (found boo
 	return found
 }
 
-// Empty reports whether no line is selected but those of heads, which are not written
-// alone.
+// Empty reports whether no line is selected except header lines, which are never written alone.
 func (s *Selection) Empty() bool {
 	for i, level := range s.Levels {
 		if TagSet(i) != TagInit && level >= LevelInfo {
@@ -148,6 +146,5 @@ func (s *Selection) Empty() bool {
 	return true
 }
 
-// Suspensions reports whether the selection has lines for suspensions that are not the
-// GC's.
+// Suspensions reports whether the selection has lines for suspensions that are not for the GC.
 func (s *Selection) Suspensions() bool { return s != nil && s.Levels[TagSafepoint] >= LevelInfo }

@@ -14,7 +14,7 @@ import (
 	"github.com/gclog/gclog/internal/shared"
 )
 
-// selected are the lines of a recording in the unified format with a selection.
+// selected returns the lines of a recording in the unified format with a selection.
 func selected(t *testing.T, recording string, s formats.Selection) (lines []string) {
 	t.Helper()
 	format, err := formats.Find("unified")
@@ -64,8 +64,8 @@ var (
 	}
 )
 
-// TestSelections: what is selected is what the whole log has of it, line by line, and
-// each kind of line has its only form.
+// TestSelections: a selection contains exactly its part of the whole log, line by line, and each
+// kind of line has its only form.
 func TestSelections(t *testing.T) {
 	names := formats.TagSets()
 	decorated := regexp.MustCompile(`^\[([a-z]+)\]\[([a-z,]+)\] (.*)$`)
@@ -90,14 +90,14 @@ func TestSelections(t *testing.T) {
 			}
 		}
 		for key := range moreKind {
-			// .NET Core 3.1 does not tell its times.
+			// .NET Core 3.1 does not report its times.
 			if !seen[key] && !(recording == "core31-svr-induced" && key == "info gc,phases") {
 				t.Errorf("%s: no line of %s", recording, key)
 			}
 		}
 		for i, name := range names {
 			if i == int(formats.TagInit) {
-				continue // a head is not written without lines after it
+				continue // a header is not written without lines after it
 			}
 			for _, level := range []formats.Level{formats.LevelInfo, formats.LevelDebug} {
 				s := levelled(level, i)
@@ -118,7 +118,7 @@ func TestSelections(t *testing.T) {
 	}
 }
 
-// TestSafepoints: the suspensions of the log are those of the recording, GC or not.
+// TestSafepoints: the suspensions in the log are those of the recording, for the GC or not.
 func TestSafepoints(t *testing.T) {
 	for _, recording := range []string{"net10-datas-bgc", "core31-svr-induced"} {
 		count := &suspensions{}
@@ -156,7 +156,7 @@ func (s *suspensions) Suspension(x *gclog.Suspension) {
 	}
 }
 
-// TestDecorators: each decorator, alone and in the one order.
+// TestDecorators tests each decorator, alone and in the fixed order.
 func TestDecorators(t *testing.T) {
 	local := time.Local
 	time.Local = time.FixedZone("", -(3*3600 + 1800))
@@ -187,7 +187,7 @@ func TestDecorators(t *testing.T) {
 			t.Fatalf("all: %q", line)
 		}
 	}
-	// The times of a line are one time.
+	// The times of a line are the same time.
 	m := regexp.MustCompile(`^\[([^]]+)\]\[([^]]+)\]\[([0-9.]+)s\]\[(\d+)ms\]\[(\d+)ms\]\[(\d+)ns\]\[(\d+)ns\]`).FindStringSubmatch(lines[0])
 	zoned, _ := time.Parse("2006-01-02T15:04:05.000-0700", m[1])
 	utc, _ := time.Parse("2006-01-02T15:04:05.000-0700", m[2])
@@ -199,7 +199,7 @@ func TestDecorators(t *testing.T) {
 	}
 }
 
-// TestDecoration: what stands before a line, for the last moment of 2026 in UTC and in two zones.
+// TestDecoration tests the decorations for the last moment of 2026 in UTC and in two zones.
 func TestDecoration(t *testing.T) {
 	local := time.Local
 	t.Cleanup(func() { time.Local = local })
@@ -231,7 +231,7 @@ func TestDecoration(t *testing.T) {
 	}
 }
 
-// TestDaylightSaving: a time is in the offset of its own moment, to the nanosecond.
+// TestDaylightSaving: a time has the zone offset of its own moment, to the nanosecond.
 func TestDaylightSaving(t *testing.T) {
 	local := time.Local
 	t.Cleanup(func() { time.Local = local })
@@ -260,7 +260,7 @@ func TestDaylightSaving(t *testing.T) {
 	}
 }
 
-// TestSelect: which lines tags choose, and what a selection has.
+// TestSelect tests which lines tags select, and the contents of a selection.
 func TestSelect(t *testing.T) {
 	for _, c := range []struct {
 		tags     string

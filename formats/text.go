@@ -9,16 +9,16 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// textFormat writes one aligned line per collection, in .NET's words and for
-// eyes: its columns may change. A background collection has its line when it
-// ends, with both pauses. On a terminal the columns are those that fit.
+// textFormat writes one aligned line per collection, in .NET's terms and for people: its columns
+// may change. A background collection is written when it ends, with both pauses. On a terminal only
+// the columns that fit are shown.
 type textFormat struct {
 	clock *clock
 	o     *Options
 	table *screen.Table
-	width int    // of the terminal, 0: there is none
-	lines int    // since the last head
-	line  []byte // at hand
+	width int    // of the terminal, 0: no terminal
+	lines int    // since the last header
+	line  []byte // the current line
 	cell  []byte
 	names []string
 }
@@ -29,7 +29,8 @@ func newText(o *Options) formatter {
 	return t
 }
 
-// The columns. Where the terminal is too narrow for all, the one with the highest rank goes first.
+// The columns. If the terminal is too narrow for all of them, the one with the highest rank is
+// dropped first.
 const (
 	columnTime = iota
 	columnNumber
@@ -62,11 +63,11 @@ var textColumns = [...]screen.Column{
 	columnFree:       {Title: "free", Width: len("999.9 MB"), Right: true, Rank: 10},
 }
 
-// belowTime is what is before the rest of a line that is wider than the terminal.
+// belowTime is the indentation of the rest of a line that is wider than the terminal.
 const belowTime = "              "
 
-// fit takes the columns for which the terminal has room now, and reports whether its width has
-// changed, and how high it is.
+// fit chooses the columns that fit the terminal's current width. It reports whether the width has
+// changed, and returns the height.
 func (t *textFormat) fit() (changed bool, height int) {
 	if t.o.Screen == nil {
 		return false, 0
@@ -87,8 +88,8 @@ func (t *textFormat) header(dst []byte, _ int64, _ int) []byte {
 
 func (t *textFormat) next() (hold bool) { return false }
 
-// begin begins the line of something that happened at a time. A head comes before it where the
-// last one fits no longer, or is about to leave the terminal.
+// begin starts the line of something that happened at the time at. A header comes first if the last
+// one no longer fits, or is about to scroll out of view.
 func (t *textFormat) begin(dst []byte, at int64) []byte {
 	if changed, height := t.fit(); changed || height >= leastHeight && t.lines >= height-2 {
 		dst = t.header(dst, at, 0)
@@ -103,10 +104,10 @@ func (t *textFormat) begin(dst []byte, at int64) []byte {
 	return dst
 }
 
-// leastHeight is that of terminals which have more than one head.
+// leastHeight is the minimum height of a terminal on which headers are repeated.
 const leastHeight = 5
 
-// finish appends the line at hand.
+// finish appends the current line.
 func (t *textFormat) finish(dst []byte, style screen.Style) []byte {
 	if t.o.Color {
 		dst = append(dst, style...)
@@ -195,8 +196,8 @@ func (t *textFormat) gc(dst []byte, d *gclog.GCDetails, _ uint64) []byte {
 	return t.finish(dst, style)
 }
 
-// appendGeneration appends the generation, after the one that was asked for. Where there is no
-// room for the kind a letter stands for it, as in PerfView.
+// appendGeneration appends the generation, after the one that was condemned first if that differs.
+// If the column for the kind does not fit, a letter is appended instead, as in PerfView.
 func (t *textFormat) appendGeneration(b []byte, d *gclog.GCDetails) []byte {
 	if steps, _, known := d.Condemned(); known && steps.Initial() != d.Generation {
 		b = strconv.AppendInt(b, int64(steps.Initial()), 10)
@@ -213,7 +214,7 @@ func (t *textFormat) appendGeneration(b []byte, d *gclog.GCDetails) []byte {
 	return b
 }
 
-// longest is the longest pause of a collection.
+// longest returns the longest pause of a collection.
 func longest(d *gclog.GCDetails) (ns int64) {
 	for i := range d.Pauses {
 		ns = max(ns, d.Pauses[i].Duration)
@@ -221,7 +222,7 @@ func longest(d *gclog.GCDetails) (ns int64) {
 	return ns
 }
 
-// appendPauses appends the pauses: of a background collection 0.592+0.837.
+// appendPauses appends the pauses; for a background collection 0.592+0.837.
 func appendPauses(b []byte, d *gclog.GCDetails) []byte {
 	if len(d.Pauses) == 0 {
 		return append(b, '?')
@@ -269,7 +270,7 @@ func (t *textFormat) appendNotes(dst []byte, d *gclog.GCDetails) []byte {
 
 func (t *textFormat) phase(dst []byte, _ *gclog.Phase) []byte { return dst }
 
-// pause writes only those without a collection.
+// pause writes only pauses without a collection.
 func (t *textFormat) pause(dst []byte, p *gclog.Pause) []byte {
 	if p.GC != nil {
 		return dst

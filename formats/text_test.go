@@ -20,8 +20,8 @@ import (
 
 var textLine = regexp.MustCompile(`^(\d\d:\d\d:\d\d\.\d{3}) +(\d+|\?|-) +(?:(\d)->)?(\d|-)  ([a-z]+|\?) +(\S+) +(?:(yes|no|\?) +)?(\d+\.\d{3}|\?) +((?:\d+\.\d{3}\+)*\d+\.\d{3}|\?)(?:$| )`)
 
-// checkText: every pause is shown, in the order of the records, and the columns
-// are where the head says.
+// checkText checks that every pause is shown, in the order of the records, and that the columns are
+// where the header says.
 func checkText(t *testing.T, c *converted) {
 	t.Helper()
 	var want, got []string
@@ -79,12 +79,12 @@ func checkText(t *testing.T, c *converted) {
 	}
 }
 
-// criteo are the columns that Criteo's GcLog has.
+// criteo are the columns of Criteo's GcLog.
 const criteo = "StartRelativeMSec,Number,Generation,Type,Reason,IsCompacting,SuspensionDurationInMilliSeconds,PauseDurationInMilliSeconds,FinalPauseDurationInMilliSeconds," +
 	"Gen0Size,Gen1Size,Gen2Size,LOHSize,ObjGen0Before,ObjGen1Before,ObjGen2Before,ObjLOHBefore,ObjGen0After,ObjGen1After,ObjGen2After,ObjLOHAfter"
 
-// TestUnseenKind: a collection that began before the session is called neither blocking nor
-// anything else in lines for people, unless it was seen to run in the background.
+// TestUnseenKind: in lines for people, a collection that started before the session is called
+// neither blocking nor anything else, unless it was seen to run in the background.
 func TestUnseenKind(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -114,7 +114,7 @@ func TestUnseenKind(t *testing.T) {
 	}
 }
 
-// TestTextLines: what has a line beside collections.
+// TestTextLines tests the lines that are not collections.
 func TestTextLines(t *testing.T) {
 	for want, write := range map[string]func(w *formats.Writer){
 		"10:00:05.000  = in 5 s 3 collections (2 gen0, 1 gen2), paused for 1.500 ms, at most 1.000 ms, heap 1.0 MB": func(w *formats.Writer) {
@@ -173,7 +173,7 @@ func TestTextLines(t *testing.T) {
 	}
 }
 
-// TestGapSentences: what is missing, why, and of which collections.
+// TestGapSentences tests what is missing, why, and of which collections.
 func TestGapSentences(t *testing.T) {
 	const stopped = "the session was ended before everything could be read or written"
 	const dropped = ": the runtime dropped them because its buffer was full, or the stream is damaged"
@@ -202,7 +202,7 @@ func TestGapSentences(t *testing.T) {
 	}
 }
 
-// TestTextRows: what a collection's row says, and how it says what is not known.
+// TestTextRows tests a collection's row, and how it shows unknown values.
 func TestTextRows(t *testing.T) {
 	ms := int64(time.Millisecond)
 	part := func(kind gclog.PauseKind, suspend int64) gclog.PausePart {
@@ -274,8 +274,8 @@ func TestTextRows(t *testing.T) {
 	}
 }
 
-// TestTextColumns: what there is room for, in which order columns go, and that a row keeps its
-// place below the titles.
+// TestTextColumns tests which columns fit, in which order they are dropped, and that a row stays
+// aligned below the titles.
 func TestTextColumns(t *testing.T) {
 	all := "time gc gen kind reason compact suspend ms pause ms before -> after promoted free"
 	for _, c := range []struct {
@@ -294,7 +294,7 @@ func TestTextColumns(t *testing.T) {
 	} {
 		o := formats.Options{Process: someone(), Screen: func() (int, int) { return c.width, 0 }}
 		head, records := written(t, "text", o, func(w *formats.Writer) { w.GC(blocking(1)) })
-		if c.width == 10 { // the head is broken in lines as well
+		if c.width == 10 { // the header is wrapped as well
 			head = strings.Join(strings.Fields(head), " ")
 		}
 		if got := strings.Join(strings.Fields(head), " "); got != c.titles {
@@ -315,7 +315,7 @@ func TestTextColumns(t *testing.T) {
 	}
 }
 
-// TestTextColumnsDocumented: each column appears at the width that docs/formats.md names.
+// TestTextColumnsDocumented: each column appears at the width stated in docs/formats.md.
 func TestTextColumnsDocumented(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join("..", "docs", "formats.md"))
 	if err != nil {
@@ -338,7 +338,7 @@ func TestTextColumnsDocumented(t *testing.T) {
 	}
 }
 
-// blocking is a usual collection.
+// blocking returns an ordinary collection.
 func blocking(number uint32) *gclog.GCDetails {
 	d := &gclog.GCDetails{
 		Number: number, HasNumber: true, Generation: 1, HasReason: true, HasBefore: true, HasSizesAfter: true, HasPromoted: true, PromotedBytes: 13_200_000, HasFragmentation: true, Complete: true,
@@ -348,11 +348,11 @@ func blocking(number uint32) *gclog.GCDetails {
 	return d
 }
 
-// TestTextFits: on a terminal of whatever width no line is wider, each pause is shown, and nothing
-// but columns is left out.
+// TestTextFits: on a terminal of any width no line is wider, each pause is shown, and nothing but
+// columns is left out.
 func TestTextFits(t *testing.T) {
 	for _, tr := range shared.Repository(t) {
-		r, _ := readReplay(shared.Read(t, tr.Path)) // some are cut off: what comes before that will do
+		r, _ := readReplay(shared.Read(t, tr.Path)) // some are truncated: what comes before that is sufficient
 		_, full := written(t, "text", formats.Options{Process: r.process}, func(w *formats.Writer) { r.tell(w) })
 		for width := 35; width <= 160; width += 5 {
 			o := formats.Options{Process: r.process, Screen: func() (int, int) { return width, 0 }}
@@ -377,8 +377,8 @@ func TestTextFits(t *testing.T) {
 	}
 }
 
-// wordsThatStay are what a line of the whole table must show at any width: time, pause and notes of
-// a collection, all of the other lines.
+// wordsThatStay returns what a line of the full table must show at any width: time, pause and notes
+// of a collection, and everything in other lines.
 func wordsThatStay(line string) []string {
 	m := textLine.FindStringSubmatch(line)
 	if m == nil {
@@ -394,7 +394,7 @@ func wordsThatStay(line string) []string {
 }
 
 // TestTextResized: a terminal that becomes narrower has other columns from the next line on, below
-// a head of their own; and a head on each screen.
+// a new header; and there is a header on each screen.
 func TestTextResized(t *testing.T) {
 	width, height := 100, 0
 	o := formats.Options{Process: someone(), Screen: func() (int, int) { return width, height }}
@@ -446,7 +446,7 @@ func TestTextScreens(t *testing.T) {
 	}
 }
 
-// TestTextColors: a line has the colour of its longest pause, and nothing else decides it.
+// TestTextColors: a line has the colour of its longest pause, and nothing else affects it.
 func TestTextColors(t *testing.T) {
 	for _, c := range []struct {
 		pauses []int64

@@ -8,21 +8,21 @@ import (
 
 // unified is -Xlog:gc* of JDK 9 to 13 with CMS.
 //
-// The detail lines have nine blanks after GC(n): GCViewer trims them, GCToolKit
-// searches anywhere, and garbagecat's preprocessing leaves such lines out. With
-// one blank garbagecat loses full collections.
+// The detail lines have nine blanks after GC(n): GCViewer trims them, GCToolKit searches the whole
+// line, and garbagecat's preprocessing drops such lines. With one blank garbagecat loses full
+// collections.
 type unified struct {
 	jdk
 	sel       *Selection
 	prefix    prefix
 	host      string
-	thread    uint64 // that stopped the program last
+	thread    uint64 // that last suspended the program
 	names     []string
 	heapOrder []int
-	first     int64 // time of the first line of the group that was made last
-	begun     int64 // when the session began, where no line has told it yet
+	first     int64 // time of the first line of the last group
+	begun     int64 // when the session started, until a line contains it
 	hasBegun  bool
-	any       bool // a line was written
+	any       bool // some line was written
 }
 
 func newUnified(o *Options) formatter {
@@ -33,12 +33,12 @@ func newUnified(o *Options) formatter {
 	return u
 }
 
-// on reports whether there are lines of a tag set and level.
+// on reports whether lines of a tag set and level are selected.
 func (u *unified) on(set TagSet, level Level) bool { return u.sel.Levels[set] >= level }
 
-// header: readers find the collector by the first line, and take the second for
-// the arguments of the JVM: one of them asks for the word "workers". They are as
-// old as the first line after them: GCToolKit drops files of a series that
+// header appends the two lines that readers need: they recognize the collector by the first, and
+// take the second for the arguments of the JVM, in which one of them looks for the word "workers".
+// Both have the time of the first line after them, because GCToolKit drops files of a series that
 // overlap.
 func (u *unified) header(dst []byte, _ int64, _ int) []byte {
 	at := u.first
@@ -90,7 +90,7 @@ func (u *unified) settings(dst []byte) []byte {
 	return append(dst, ", GC workers unknown\n"...)
 }
 
-// stamp appends what stands before the text of a line.
+// stamp appends the decorations in front of a line's text.
 func (u *unified) stamp(dst []byte, at int64, set TagSet, level Level) []byte {
 	u.newest = max(u.newest, at)
 	if len(dst) == 0 {
@@ -99,8 +99,8 @@ func (u *unified) stamp(dst []byte, at int64, set TagSet, level Level) []byte {
 	return u.decorate(dst, at, set, level)
 }
 
-// opening begins a group with the line about the start of the session, if it is the first: a log
-// without anything else has no file.
+// opening starts a group with the line about the start of the session, if it is the first group: a
+// log with nothing else has no file.
 func (u *unified) opening(dst []byte) []byte {
 	u.any = true
 	if !u.hasBegun || len(dst) > 0 {
@@ -110,8 +110,8 @@ func (u *unified) opening(dst []byte) []byte {
 	return u.session(dst, "begin", u.begun)
 }
 
-// session is the line that says from when on, or until when, the process was observed. What
-// has other times in it is cut off, rounded or both: this is exact.
+// session appends the line with the exact time at which the observation of the process started or
+// ended. Other times in the log are truncated, rounded or both.
 func (u *unified) session(dst []byte, name string, at int64) []byte {
 	if !u.on(TagInit, LevelInfo) {
 		return dst
@@ -123,7 +123,7 @@ func (u *unified) session(dst []byte, name string, at int64) []byte {
 	return f.end()
 }
 
-// line begins a line of collection n; detail lines are told apart by blanks.
+// line starts a line of collection n; detail lines are distinguished by their blanks.
 func (u *unified) line(dst []byte, at int64, set TagSet, n uint32) []byte {
 	dst = u.stamp(u.opening(dst), at, set, LevelInfo)
 	return appendGCNumber(dst, n)
@@ -187,9 +187,9 @@ func (u *unified) pause(dst []byte, p *gclog.Pause) []byte {
 	return u.cpu(dst, end, x.n, p.Duration)
 }
 
-// pauseWithoutGC is what Java has no place for: without it, no count, sum or share of the pauses
-// would be right, and the numbers that no-GC regions use up would be taken for collections that
-// are missing.
+// pauseWithoutGC appends a line that has no counterpart in Java: without it, counts, sums and
+// shares of the pauses would be wrong, and the numbers used up by no-GC regions would be taken for
+// missing collections.
 func (u *unified) pauseWithoutGC(dst []byte, p *gclog.Pause) []byte {
 	if !u.on(TagInit, LevelInfo) {
 		return dst
@@ -220,8 +220,8 @@ func (u *unified) pools(dst []byte, x *jdkPause, at int64) []byte {
 	return append(dst, '\n')
 }
 
-// name is what the start and the end of a pause must have in common, to the
-// letter.
+// name appends the text that must be identical, character by character, at the start and the end of
+// a pause.
 func (u *unified) name(dst []byte, x *jdkPause) []byte {
 	switch x.kind {
 	case jdkInitialMark:
@@ -237,7 +237,8 @@ func (u *unified) name(dst []byte, x *jdkPause) []byte {
 	return append(dst, ')')
 }
 
-// cpu: the CPU times are not known, and none is made up; GCToolKit needs the line.
+// cpu appends the line with CPU times, because GCToolKit requires it. They are unknown, and none
+// are made up.
 func (u *unified) cpu(dst []byte, at int64, n uint32, duration int64) []byte {
 	if !u.on(TagCPU, LevelInfo) {
 		return dst
@@ -248,8 +249,8 @@ func (u *unified) cpu(dst []byte, at int64, n uint32, duration int64) []byte {
 	return append(dst, "s\n"...)
 }
 
-// dotnetLine carries what Java has no place for. It contains "workers", by which
-// GCToolKit skips it.
+// dotnetLine appends values that have no counterpart in Java. It contains "workers", which makes
+// GCToolKit skip it.
 func (u *unified) dotnetLine(dst []byte, at int64, n uint32, d *gclog.GCDetails, x *jdkPause, suspend int64) []byte {
 	if !u.on(TagStats, LevelInfo) {
 		return dst
@@ -293,7 +294,7 @@ func (u *unified) dotnetLine(dst []byte, at int64, n uint32, d *gclog.GCDetails,
 		k(", fragmentation=", d.Fragmentation(), d.HasFragmentation)
 		k(", committed=", d.CommittedAfter, d.HasCommittedAfter)
 		k(", committed_before=", d.CommittedBefore, d.HasCommittedBefore && !(d.HasCommittedAfter && kib(d.CommittedBefore) == kib(d.CommittedAfter)))
-		// Not less than the sizes before, which are rounded each by itself.
+		// At least the sizes before, each of which is rounded separately.
 		k(", peak=", max(d.Peak, uint64(x.before.total())<<10), d.Peak > 0 && d.Kind == gclog.KindBackground)
 		if u.names = (d.Flaws & pauseFlaws).Names(u.names[:0]); len(u.names) > 0 {
 			dst = appendNames(append(dst, ", flaws="...), u.names)
@@ -307,10 +308,10 @@ func (u *unified) dotnetLine(dst []byte, at int64, n uint32, d *gclog.GCDetails,
 	return u.workers(dst)
 }
 
-// pauseFlaws are those that no line shows: what the pauses of a collection say is not sure then.
+// pauseFlaws are the flaws that no line shows: with them, the pauses of a collection are uncertain.
 const pauseFlaws = gclog.FlawNoSuspend | gclog.FlawNoRestart | gclog.FlawLostEvents | gclog.FlawTime
 
-// workers ends a line of ours: by this word GCToolKit passes over it.
+// workers ends a gclog-specific line: this word makes GCToolKit skip it.
 func (u *unified) workers(dst []byte) []byte {
 	dst = append(dst, ", workers="...)
 	if u.heaps == 0 {
@@ -335,17 +336,18 @@ func (u *unified) phase(dst []byte, p *gclog.Phase) []byte {
 	return u.phaseEnd(dst, p, p.GC.Number, true)
 }
 
-// Titles of the phases, with the line end that only their start has.
+// phaseTitle are the titles of the phases, with the line end that only their start has.
 var phaseTitle = [...]string{"Concurrent Mark\n", "Concurrent Sweep\n"}
 
-// phaseEnd: finished reports whether the phase really ended, and not the log.
+// phaseEnd appends the end of a phase. finished reports whether the phase really ended, as opposed
+// to the log.
 func (u *unified) phaseEnd(dst []byte, p *gclog.Phase, n uint32, finished bool) []byte {
 	title := phaseTitle[p.Kind]
 	dst = u.concurrent(dst, p.Time, n, title[:len(title)-1], p.Time-p.Start)
 	if p.Kind != gclog.PhaseSweep || !finished {
 		return dst
 	}
-	// By its reset phase readers know the end of a background collection.
+	// Readers recognize the end of a background collection by its reset phase.
 	if u.on(TagGC, LevelInfo) {
 		dst = u.line(dst, p.Time, TagGC, n)
 		dst = append(dst, "Concurrent Reset\n"...)
@@ -364,8 +366,8 @@ func (u *unified) concurrent(dst []byte, at int64, n uint32, title string, durat
 	return u.cpu(dst, at, n, duration)
 }
 
-// gc adds to a background collection what is known only at its end. Its lines are
-// of the kind that every reader skips.
+// gc appends what is known about a background collection only at its end, in lines of the kind that
+// every reader skips.
 func (u *unified) gc(dst []byte, d *gclog.GCDetails, _ uint64) []byte {
 	before := u.last
 	u.learn(d)
@@ -382,7 +384,7 @@ func (u *unified) gc(dst []byte, d *gclog.GCDetails, _ uint64) []byte {
 		p, n, _ := u.closePhase(at)
 		dst = u.phaseEnd(dst, &p, n, true)
 	}
-	if !d.HasSizesAfter || d.Flaws&gclog.FlawNoStart != 0 { // no file shall begin with these
+	if !d.HasSizesAfter || d.Flaws&gclog.FlawNoStart != 0 { // no file should start with these
 		return dst
 	}
 	x := jdkPause{before: before, after: u.last}

@@ -15,7 +15,7 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// inKiB is a collection of which everything that the unified format tells is known.
+// inKiB returns a collection of which everything in the unified format is known.
 func inKiB() *gclog.GCDetails {
 	d := known()
 	d.PromotedBytes, d.Peak, d.CommittedBefore, d.CommittedAfter = 1061<<10, 1062<<10, 1063<<10, 1064<<10
@@ -37,7 +37,7 @@ func inKiB() *gclog.GCDetails {
 	return d
 }
 
-// blockingInKiB is the same of a blocking collection with one pause.
+// blockingInKiB returns the same for a blocking collection with one pause.
 func blockingInKiB(number uint32, generation int, at int64) *gclog.GCDetails {
 	d := inKiB()
 	d.Number, d.Generation, d.Kind, d.Type, d.Background = number, generation, gclog.KindBlocking, clr.TypeBlocking, nil
@@ -51,8 +51,8 @@ func allLines() *formats.Selection {
 	return &s
 }
 
-// TestJDKStory: a young collection, a background and a full one, of which everything is known, in
-// all lines of the JDK formats. Each number of testdata/golden/story.* is one of known.
+// TestJDKStory: a young, a background and a full collection, of which everything is known, in all
+// lines of the JDK formats. Each number in testdata/golden/story.* is one of known.
 func TestJDKStory(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	p := someone()
@@ -85,7 +85,8 @@ func TestJDKStory(t *testing.T) {
 
 var oneField = regexp.MustCompile(`([a-z0-9_]+)=([^,]*)`)
 
-// fieldsOf are the fields of a collection's own lines: name by name, after the title of the line.
+// fieldsOf returns the fields of a collection's gclog-specific lines, keyed by the title of the
+// line and the name.
 func fieldsOf(t *testing.T, d *gclog.GCDetails) map[string]string {
 	t.Helper()
 	_, records := written(t, "unified", formats.Options{Process: gclog.Process{}, Selection: allLines()}, func(w *formats.Writer) {
@@ -108,13 +109,13 @@ func fieldsOf(t *testing.T, d *gclog.GCDetails) map[string]string {
 	return all
 }
 
-// TestUnifiedFields: a fact that is not known has no field, a line without any field is not there,
-// and all else is as it was.
+// TestUnifiedFields: an unknown fact has no field, a line without fields is not written, and
+// nothing else changes.
 func TestUnifiedFields(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(*gclog.GCDetails)
-		gone   []string // fields, or all of a line
+		gone   []string // fields, or a whole line
 		other  map[string]string
 	}{
 		{"no reason", func(d *gclog.GCDetails) { d.HasReason = false }, []string{"DotNet reason"}, nil},
@@ -194,8 +195,8 @@ func TestUnifiedFields(t *testing.T) {
 	}
 }
 
-// TestUnifiedSizes: what the lines of a collection's sizes hold if only a part of them is known: what
-// was not told is as it was.
+// TestUnifiedSizes tests a collection's size lines if only some sizes are known: unknown ones keep
+// their last value.
 func TestUnifiedSizes(t *testing.T) {
 	const young, old = "GC(8)         ParNew: ", "GC(8)         CMS: "
 	for _, c := range []struct {
@@ -237,7 +238,7 @@ func TestUnifiedSizes(t *testing.T) {
 	}
 }
 
-// TestHeld: no file should begin within a background collection, nor before the end of a phase
+// TestHeld: no file should start within a background collection, nor before the end of a phase
 // whose collection was given up.
 func TestHeld(t *testing.T) {
 	const ms = int64(time.Millisecond)
@@ -306,7 +307,7 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// TestPhaseGivenUp: a phase whose collection was given up ends before what comes next, also before a
+// TestPhaseGivenUp: a phase whose collection was given up ends before the next lines, even before a
 // pause without a collection.
 func TestPhaseGivenUp(t *testing.T) {
 	const ms = int64(time.Millisecond)
@@ -327,7 +328,7 @@ func TestPhaseGivenUp(t *testing.T) {
 	}
 }
 
-// TestSettingsLine: of the limits those that there are, and no line if there are none.
+// TestSettingsLine: the line contains the limits that exist, and is missing if there are none.
 func TestSettingsLine(t *testing.T) {
 	for _, c := range []struct {
 		limits func(l *clr.GCSettings)

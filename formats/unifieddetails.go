@@ -10,19 +10,19 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// The lines of the unified format that are there only if -Xlog selects them. All are
-// of the kind that every reader of Java's logs passes over: nine blanks, a first
-// letter that garbagecat leaves out, and "workers" at the end.
+// The lines of the unified format that are written only if -Xlog selects them. All are of the kind
+// that every reader of Java's logs skips: nine blanks, a first letter that garbagecat drops, and
+// "workers" at the end.
 
-// fields writes such a line: its title and what it has to say, by name.
+// fields writes such a line: its title and its named values.
 type fields struct {
 	u     *unified
-	whole []byte // without the line
+	whole []byte // without this line
 	b     []byte
 	comma bool
 }
 
-// fields begins a line about the process, gcFields one about collection n.
+// fields starts a line about the process, gcFields one about collection n.
 func (u *unified) fields(dst []byte, at int64, set TagSet, level Level, title string) fields {
 	b := u.stamp(dst, at, set, level)
 	return u.titled(dst, append(b, "        "...), title)
@@ -38,7 +38,7 @@ func (u *unified) titled(whole, b []byte, title string) fields {
 	return fields{u: u, whole: whole, b: append(b, ' ')}
 }
 
-// end returns the line, if it has anything to say.
+// end returns the line, if it has any values.
 func (f *fields) end() []byte {
 	if !f.comma {
 		return f.whole
@@ -87,7 +87,7 @@ func (f *fields) generation(name string, g int) {
 	f.b = append(f.b, gclog.GenerationName(g)...)
 }
 
-// details appends what is to be told of a collection besides its sizes.
+// details appends the details of a collection besides its sizes.
 func (u *unified) details(dst []byte, at int64, n uint32, d *gclog.GCDetails) []byte {
 	if u.on(TagErgo, LevelInfo) {
 		dst = u.ergo(dst, at, n, d)
@@ -110,7 +110,8 @@ func (u *unified) details(dst []byte, at int64, n uint32, d *gclog.GCDetails) []
 	return dst
 }
 
-// ergo: why this generation, and what it may allocate until the next collection.
+// ergo appends why this generation was condemned, and what it may allocate until its next
+// collection.
 func (u *unified) ergo(dst []byte, at int64, n uint32, d *gclog.GCDetails) []byte {
 	f := u.gcFields(dst, at, TagErgo, LevelInfo, n, "Condemned:")
 	if steps, conditions, known := d.Condemned(); known {
@@ -144,7 +145,7 @@ func appendNames(dst []byte, names []string) []byte {
 
 var budgetName = [gclog.Generations]string{"gen0_budget", "gen1_budget", "gen2_budget", "loh_budget", "poh_budget"}
 
-// alloc: what the program allocated since the previous collection.
+// alloc appends what the program allocated since the previous collection.
 func (u *unified) alloc(dst []byte, at int64, n uint32, d *gclog.GCDetails) []byte {
 	f := u.gcFields(dst, at, TagAlloc, LevelInfo, n, "Program:")
 	f.kib("allocated", d.Allocated(), d.HasAllocated)
@@ -159,7 +160,7 @@ func (u *unified) alloc(dst []byte, at int64, n uint32, d *gclog.GCDetails) []by
 	return f.end()
 }
 
-// ref: what keeps objects alive besides the program's own references.
+// ref appends what keeps objects alive besides the program's own references.
 func (u *unified) ref(dst []byte, at int64, n uint32, d *gclog.GCDetails) []byte {
 	f := u.gcFields(dst, at, TagRef, LevelInfo, n, "References:")
 	pinned, known := d.Pinned()
@@ -174,7 +175,7 @@ func (u *unified) ref(dst []byte, at int64, n uint32, d *gclog.GCDetails) []byte
 	return f.end()
 }
 
-// timing: what the collection spent its time on.
+// timing appends where the collection's time went.
 func (u *unified) timing(dst []byte, at int64, n uint32, d *gclog.GCDetails) []byte {
 	f := u.gcFields(dst, at, TagPhases, LevelInfo, n, "Phases:")
 	for i := range d.TimingCount {
@@ -183,7 +184,7 @@ func (u *unified) timing(dst []byte, at int64, n uint32, d *gclog.GCDetails) []b
 	return f.end()
 }
 
-// roots: what was marked from which roots, of the heap that took longest.
+// roots appends what was marked from which roots, for the slowest heap.
 func (u *unified) roots(dst []byte, at int64, n uint32, d *gclog.GCDetails) []byte {
 	f := u.gcFields(dst, at, TagPhases, LevelDebug, n, "Roots:")
 	for t := range clr.MarkTypes {
@@ -196,7 +197,7 @@ func (u *unified) roots(dst []byte, at int64, n uint32, d *gclog.GCDetails) []by
 	return f.end()
 }
 
-// eachHeap: the generations of each heap of server GC, which report in any order.
+// eachHeap appends the generations of each heap of server GC, which report in any order.
 func (u *unified) eachHeap(dst []byte, at int64, n uint32, d *gclog.GCDetails) []byte {
 	u.heapOrder = u.heapOrder[:0]
 	for i := range d.Heaps {
@@ -221,8 +222,7 @@ func (u *unified) eachHeap(dst []byte, at int64, n uint32, d *gclog.GCDetails) [
 	return dst
 }
 
-// suspension is a line of its own, in the words of Java: of all suspensions, whatever
-// they were for.
+// suspension appends a line of its own, in Java's words, for every suspension, whatever its reason.
 func (u *unified) suspension(dst []byte, s *gclog.Suspension) []byte {
 	if !u.on(TagSafepoint, LevelInfo) {
 		return dst

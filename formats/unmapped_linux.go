@@ -7,9 +7,9 @@ import (
 	"os"
 )
 
-// isUnmapped reports whether an owner is none of this user namespace: the kernel shows all of these
-// as one number. Nobody in the namespace can be such an owner; outside it is who made the
-// namespace, or root, as for most of what a container is given.
+// isUnmapped reports whether an owner does not exist in this user namespace: the kernel shows all
+// such owners as one number. Nobody inside the namespace can be such an owner; outside it, that is
+// whoever created the namespace, or root, as for most of what a container is given.
 func isUnmapped(uid uint32) bool {
 	var shown uint32
 	b, err := os.ReadFile("/proc/sys/kernel/overflowuid")
@@ -23,8 +23,8 @@ func isUnmapped(uid uint32) bool {
 	return err == nil && !covers(ids, uid)
 }
 
-// covers reports whether a uid_map, with lines of first id inside, first id outside and how many,
-// covers an id inside. It does where it cannot be read.
+// covers reports whether a uid_map covers an id inside the namespace. Its lines contain the first
+// id inside, the first id outside and the count. An unreadable map counts as covering it.
 func covers(ids []byte, uid uint32) bool {
 	lines := bufio.NewScanner(bytes.NewReader(ids))
 	for lines.Scan() {

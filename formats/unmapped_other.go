@@ -2,5 +2,5 @@
 
 package formats
 
-// isUnmapped: there are no user namespaces here.
+// isUnmapped returns false: there are no user namespaces on this system.
 func isUnmapped(uint32) bool { return false }

@@ -6,7 +6,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// What json and text say in the same words.
+// What json and text express in the same words.
 
 // appendGap appends the sentence about what is missing.
 func appendGap(b []byte, g *gclog.Gap) []byte {
@@ -23,7 +23,7 @@ func appendGap(b []byte, g *gclog.Gap) []byte {
 	case g.Reason == gclog.GapStopped:
 		b = append(b, "the session was ended before everything could be read or written"...)
 		if g.Records == 0 {
-			return b // how much that was is not known
+			return b // the amount is unknown
 		}
 		return appendDropped(append(b, ": "...), g)
 	case g.Reason == gclog.GapReattached:
@@ -58,7 +58,7 @@ func appendDropped(b []byte, g *gclog.Gap) []byte {
 	return strconv.AppendUint(b, uint64(g.To), 10)
 }
 
-// appendSummary appends the sentence about what happened in a time.
+// appendSummary appends the sentence about what happened in an interval.
 func appendSummary(b []byte, s *Summary) []byte {
 	b = append(b, "in "...)
 	b = appendFixed(b, s.Span(), 9, 0)
@@ -104,9 +104,9 @@ func appendSummary(b []byte, s *Summary) []byte {
 	return b
 }
 
-// suspensionKind is what a suspension without a collection was for. What looks
-// like a new memory limit is not told by NativeAOT, which suspends in the same way
-// to answer GC.GetTotalAllocatedBytes.
+// suspensionKind returns what a suspension without a collection was for. On NativeAOT,
+// PauseMemoryLimit is shown as unknown: it suspends in the same way to answer
+// GC.GetTotalAllocatedBytes.
 func suspensionKind(p *gclog.Pause, process *gclog.Process) string {
 	if p.Kind == gclog.PauseMemoryLimit && process.Flavor == gclog.FlavorNativeAOT {
 		return gclog.PauseUnknown.String()
@@ -122,7 +122,7 @@ func appendCount(b []byte, n uint64, one, many string) []byte {
 	return append(b, many...)
 }
 
-// appendStall says for people what has not ended for how long.
+// appendStall appends the sentence about what has been open for how long.
 func appendStall(dst []byte, s *gclog.Stall) []byte {
 	if s.Kind == gclog.OpenSuspension {
 		dst = append(dst, "the program has been suspended for "...)

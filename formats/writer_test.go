@@ -13,7 +13,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// A moody Output takes nothing while it is broken.
+// A moody Output accepts nothing while it is broken.
 type moody struct {
 	memory
 	broken bool
@@ -28,8 +28,8 @@ func (m *moody) Write(head formats.Head, group []byte, hold bool) error {
 	return m.memory.Write(head, group, hold)
 }
 
-// TestUnwritten: what could not be written is counted, and told in the formats that
-// have a line for it as soon as the output takes something again.
+// TestUnwritten: what could not be written is counted and, in formats that have a line for it,
+// reported as soon as the output accepts writes again.
 func TestUnwritten(t *testing.T) {
 	for _, f := range formats.All() {
 		t.Run(f.Name, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestUnwritten(t *testing.T) {
 			if f.Name == "json" && !strings.Contains(text, `"gap":{"from":2,"to":3,"records":{"count":2},"reason":"unwritten"}`) {
 				t.Errorf("the gap is not told:\n%s", text)
 			}
-			// Another time, other ones: those before are told.
+			// Later it fails again for others: the earlier ones have been reported.
 			out.broken = true
 			gc(9)
 			gc(8)
@@ -79,8 +79,8 @@ func TestUnwritten(t *testing.T) {
 	}
 }
 
-// TestGapUnwritten: a gap that could not be written is told later, by Flush where no record
-// comes; a Writer that succeeds another one tells what that could not.
+// TestGapUnwritten: a gap that could not be written is reported later, by Flush if no record comes;
+// a Writer that succeeds another one reports what that one could not.
 func TestGapUnwritten(t *testing.T) {
 	json, err := formats.Find("json")
 	if err != nil {
@@ -118,8 +118,8 @@ func TestGapUnwritten(t *testing.T) {
 	}
 }
 
-// TestMissingOnce: of collections in any order, some with a record and some in a gap, none of
-// which could be written, each is in one gap.
+// TestMissingOnce: of collections in any order, some with a record and some in a gap, none of which
+// could be written, each is in exactly one gap.
 func TestMissingOnce(t *testing.T) {
 	json, err := formats.Find("json")
 	if err != nil {
@@ -160,8 +160,8 @@ func TestMissingOnce(t *testing.T) {
 	}
 }
 
-// TestLostEventsUnwritten: what was lost is with the first record that is written, once,
-// however often that was tried.
+// TestLostEventsUnwritten: the lost events are in the first record that is written, once, however
+// many attempts there were.
 func TestLostEventsUnwritten(t *testing.T) {
 	json, err := formats.Find("json")
 	if err != nil {
@@ -193,7 +193,7 @@ func TestLostEventsUnwritten(t *testing.T) {
 	}
 }
 
-// TestUnwrittenTwice: what is missing at one moment, and was told in two gaps, are two facts.
+// TestUnwrittenTwice: two gaps that report what is missing at one moment are two facts.
 func TestUnwrittenTwice(t *testing.T) {
 	json, err := formats.Find("json")
 	if err != nil {
@@ -224,8 +224,8 @@ func TestUnwrittenTwice(t *testing.T) {
 	}
 }
 
-// TestHeldPauses: in unified no file begins with a pause without a collection if that can be avoided;
-// files of other formats do without delay.
+// TestHeldPauses: in unified no file starts with a pause without a collection if that can be
+// avoided; files of other formats start without delay.
 func TestHeldPauses(t *testing.T) {
 	for _, f := range formats.All() {
 		out := &memory{}
@@ -237,8 +237,8 @@ func TestHeldPauses(t *testing.T) {
 	}
 }
 
-// TestUnwrittenNumbers: what could not be written is named by its own number, and not by that of
-// the record before.
+// TestUnwrittenNumbers: a record that could not be written is reported with its own number, not
+// with that of the previous record.
 func TestUnwrittenNumbers(t *testing.T) {
 	json, err := formats.Find("json")
 	if err != nil {
@@ -273,7 +273,7 @@ func TestUnwrittenNumbers(t *testing.T) {
 	}
 }
 
-// TestFileIDs: each file says which it is, with an id that no other has.
+// TestFileIDs: each file identifies itself with an id that no other file has.
 func TestFileIDs(t *testing.T) {
 	json, err := formats.Find("json")
 	if err != nil {
@@ -295,8 +295,8 @@ func TestFileIDs(t *testing.T) {
 	}
 }
 
-// TestSuspensionKinds: what a pause without a collection was for. NativeAOT suspends in the same way
-// for a new memory limit and for other things.
+// TestSuspensionKinds tests what a pause without a collection was for. NativeAOT suspends in the
+// same way for a new memory limit and for other things.
 func TestSuspensionKinds(t *testing.T) {
 	for _, c := range []struct {
 		kind   gclog.PauseKind
@@ -319,7 +319,7 @@ func TestSuspensionKinds(t *testing.T) {
 	}
 }
 
-// headless notes whether heads come with the first records.
+// headless records whether headers come with the first records.
 type headless struct{ joined bool }
 
 func (h *headless) Write(head formats.Head, _ []byte, _ bool) error {
@@ -327,8 +327,9 @@ func (h *headless) Write(head formats.Head, _ []byte, _ bool) error {
 	return nil
 }
 
-// TestJoinedHeads: programs that read Java's logs, and sheets, make nothing of a file that has only a
-// head: there it comes with the first records. A shipper may have the head before.
+// TestJoinedHeads: programs that read Java's logs, and spreadsheets, cannot use a file that
+// contains only a header: for them it comes with the first records. A shipper may receive the
+// header earlier.
 func TestJoinedHeads(t *testing.T) {
 	joined := map[string]bool{"unified": true, "jdk8": true, "csv": true}
 	for _, f := range formats.All() {
@@ -342,7 +343,7 @@ func TestJoinedHeads(t *testing.T) {
 	}
 }
 
-// TestShareOfNothing: a summary of no time has no share of it.
+// TestShareOfNothing: a summary of an empty interval contains no share of it.
 func TestShareOfNothing(t *testing.T) {
 	for span, want := range map[int64]bool{0: false, 1: true, 1e9: true} {
 		_, records := written(t, "json", formats.Options{Process: someone()}, func(w *formats.Writer) { w.Summary(&formats.Summary{To: span}) })
