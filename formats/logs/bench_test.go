@@ -13,7 +13,7 @@ import (
 	"github.com/gclog/gclog/internal/shared"
 )
 
-// A sink takes what it is told.
+// A sink is an Observer that only counts records.
 type sink struct{ records int }
 
 func (s *sink) Pause(*gclog.Pause)           {}
@@ -25,8 +25,8 @@ func (s *sink) Suspension(*gclog.Suspension) {}
 func (s *sink) Start(*formats.Start)         {}
 func (s *sink) End(*formats.End)             {}
 
-// benchmarkRead reads a log of about 20 MB: that of a recording with background
-// collections, again and again.
+// benchmarkRead reads a log of about 20 MB, that of a recording with background collections,
+// repeatedly.
 func benchmarkRead(b *testing.B, format string) {
 	path := filepath.Join(shared.Root(), "testdata", "traces", "net9-wks-attach.nettrace.gz")
 	one, _ := record(b, shared.Read(b, path), format, facts)
@@ -37,7 +37,7 @@ func benchmarkRead(b *testing.B, format string) {
 	benchmarkText(b, one, heads)
 }
 
-// benchmarkText reads a log whose head has so many lines, and which is repeated.
+// benchmarkText reads a log whose header has heads lines, with its rows repeated.
 func benchmarkText(b *testing.B, one []byte, heads int) {
 	rows := one
 	for range heads {
@@ -66,10 +66,10 @@ func benchmarkText(b *testing.B, one []byte, heads int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(out.records), "ns/record")
 }
 
-// numbers are where the formats tell the numbers of collections.
+// numbers matches the numbers of collections in the formats.
 var numbers = regexp.MustCompile(`(?m)(GC\(|"number":|^[0-9.]*,)([0-9]+)`)
 
-// renumbered returns rows with higher numbers: a log that tells a collection twice is refused.
+// renumbered returns rows with higher numbers: a log that contains a collection twice is rejected.
 func renumbered(rows []byte, more int) []byte {
 	return numbers.ReplaceAllFunc(rows, func(b []byte) []byte {
 		digits := bytes.TrimRight(b, "0123456789")

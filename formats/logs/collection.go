@@ -5,17 +5,17 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// What the readers have in common about a collection.
+// What the readers share for building collections.
 
-// typeOf is how a collection was started, where the log tells only how it ran.
+// typeOf returns how a collection was started, for logs that only contain how it ran.
 func typeOf(k gclog.Kind) clr.GCType {
 	return [...]clr.GCType{clr.TypeBlocking, clr.TypeBackground, clr.TypeForeground}[k]
 }
 
-// maxPauses is how many pauses a record has at most, as in package gclog.
+// maxPauses is the maximum number of pauses in a record, as in package gclog.
 const maxPauses = 64
 
-// addPause adds a pause to a record. Beyond the limit only its time is kept.
+// addPause adds a pause to a record. Beyond the limit only its duration is kept.
 func addPause(d *gclog.GCDetails, part gclog.PausePart) {
 	if len(d.Pauses) < maxPauses {
 		d.Pauses = append(d.Pauses, part)
@@ -24,7 +24,7 @@ func addPause(d *gclog.GCDetails, part gclog.PausePart) {
 	}
 }
 
-// pauseOf returns the first pause of a kind, nil if there is none.
+// pauseOf returns the first pause of a kind, or nil.
 func pauseOf(d *gclog.GCDetails, kind gclog.PauseKind) *gclog.PausePart {
 	for i := range d.Pauses {
 		if d.Pauses[i].Kind == kind {

@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// workers is the number of heaps. While a background collection begins the events
-// have told only that of the one before.
+// workers matches the number of heaps. When a background collection starts, the events have only
+// reported that of the previous one.
 var workers = regexp.MustCompile(`workers=\w+|\d+ GC workers|GC workers unknown`)
 
-// TestJSONToOthers: a log in another format is the same by way of json.
+// TestJSONToOthers: a log in another format is the same if converted by way of json.
 func TestJSONToOthers(t *testing.T) {
 	forEach(t, func(t *testing.T, stream []byte) {
 		text, all := record(t, stream, "json", facts)

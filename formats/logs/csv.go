@@ -12,8 +12,8 @@ import (
 
 const csvLacks = "csv has no suspensions without a collection, no gaps, stalls and sessions; what was promoted, allocated and free is known in sum only, single heaps not at all"
 
-// A csvColumn is a column that has a meaning here. Those with milliseconds come first,
-// then those with texts, then those with whole numbers.
+// A csvColumn is a column that this package uses. Columns with milliseconds come first, then those
+// with texts, then those with whole numbers.
 type csvColumn uint8
 
 const (
@@ -32,7 +32,7 @@ const (
 	csvStartTime
 	csvKind
 	csvComplete
-	csvOther // columns of others
+	csvOther // columns of other programs
 
 	csvNumber
 	csvGeneration
@@ -55,7 +55,7 @@ const (
 	csvResident
 	csvCgroup
 	csvCgroupLimit
-	csvSize          // of gen0; the other generations follow, as below
+	csvSize          // of gen0; the other generations follow, likewise below
 	csvObjectsBefore = csvSize + gclog.Generations
 	csvObjectsAfter  = csvObjectsBefore + gclog.Generations
 	csvBefore        = csvObjectsAfter + gclog.Generations
@@ -81,25 +81,25 @@ var csvNames = [csvColumns]string{
 	csvBefore: "Gen0Before", "Gen1Before", "Gen2Before", "LOHBefore", "POHBefore",
 }
 
-// maxColumns is how many columns a file may have.
+// maxColumns limits the number of columns in a file.
 const maxColumns = 1024
 
-// A csvParser reads the rows of the format csv, and of programs whose columns have
-// the same names. The head of a file says what columns there are; another one may
-// follow where files were joined.
+// A csvParser reads the rows of the format csv, and of programs whose columns have the same names.
+// The header of a file defines the columns; there may be further headers if files were
+// concatenated.
 type csvParser struct {
 	processes processes
-	heads     int // so many were read
+	heads     int // number of headers read
 	columns   []csvColumn
-	there     uint64 // a bit for each of columns
+	there     uint64 // one bit for each column in columns
 	row       csvRow
 	key       []byte
 	days      calendar
 }
 
-// A csvRow is the fields of a row that are not empty.
+// A csvRow is the non-empty fields of a row.
 type csvRow struct {
-	there uint64 // a bit for each
+	there uint64 // one bit for each field that is set
 	ns    [csvTexts]int64
 	texts [csvWhole][]byte
 	whole [csvColumns]uint64
@@ -111,7 +111,7 @@ func newCSV(observe func(*gclog.Process) Observer, at *reading) parser {
 	return &csvParser{processes: processes{pool: pool{at: at, observe: observe}}}
 }
 
-// recognizeCSV takes the head, and rows that look like ours for their time.
+// recognizeCSV recognizes the header, and rows that look like ours, for the sake of their time.
 func recognizeCSV(b []byte) (at time.Time, ok bool) {
 	var c csvParser
 	if c.head(b) {
@@ -122,7 +122,7 @@ func recognizeCSV(b []byte) (at time.Time, ok bool) {
 	}
 	begin := int64(0)
 	for field := range bytes.SplitSeq(b, []byte{','}) {
-		if begin != 0 { // the field after it is how long it took, and a row is written then
+		if begin != 0 { // the field after the start is the duration; the row is written when it has elapsed
 			took, length := int64(0), 0
 			if len(field) > 0 {
 				took, length = csvMillis(field)
@@ -154,8 +154,8 @@ func (c *csvParser) line(b []byte) bool {
 	return true
 }
 
-// head reads the names of the columns. Without a start, a number and a generation
-// it is not the head of a log.
+// head reads the names of the columns. Without columns for start, number and generation the line is
+// not the header of a log.
 func (c *csvParser) head(b []byte) bool {
 	const needed = 1<<csvStart | 1<<csvNumber | 1<<csvGeneration
 	if !bytes.Contains(b, []byte(csvNames[csvStart])) || bytes.Count(b, []byte{','}) >= maxColumns {
@@ -188,8 +188,8 @@ func columnOf(name []byte) csvColumn {
 	return csvOther
 }
 
-// read reads the fields of a row. It is false if there are more or less of them
-// than columns, or one is not what its column has.
+// read reads the fields of a row. It returns false if their number differs from the number of
+// columns, or if a field does not match its column.
 func (c *csvParser) read(b []byte) bool {
 	row := &c.row
 	row.there = 0
@@ -215,7 +215,7 @@ func (c *csvParser) read(b []byte) bool {
 			for ; i < len(b) && b[i]-'0' <= 9; i++ {
 				v = v*10 + uint64(b[i]-'0')
 			}
-			if i-from > 19 || i == from { // it may not fit
+			if i-from > 19 || i == from { // it may overflow
 				return false
 			}
 			row.whole[column] = v
@@ -234,7 +234,7 @@ func (c *csvParser) read(b []byte) bool {
 	return i == len(b)
 }
 
-// textField is how long the field at the start of b is.
+// textField returns the length of the field at the start of b.
 func textField(b []byte) int {
 	i := 0
 	if b[0] == '"' {
@@ -246,8 +246,7 @@ func textField(b []byte) int {
 	return i
 }
 
-// csvMillis reads milliseconds with decimals as nanoseconds. length is 0 if there are
-// none.
+// csvMillis reads milliseconds with decimals as nanoseconds. length is 0 if there are none.
 func csvMillis(b []byte) (ns int64, length int) {
 	i, sign := 0, int64(1)
 	if b[0] == '-' {
@@ -274,7 +273,7 @@ func csvMillis(b []byte) (ns int64, length int) {
 	return sign * ns, i
 }
 
-// settle makes a record of the row. It is false if that is none.
+// settle makes a record of the row. It returns false if the row is not a record.
 func (c *csvParser) settle(r *record) bool {
 	row := &c.row
 	c.key = strconv.AppendUint(c.key[:0], row.whole[csvProcess]*(row.there>>csvProcess&1), 10)
@@ -293,7 +292,7 @@ func (c *csvParser) settle(r *record) bool {
 	if row.has(csvProcess) {
 		p.facts.ID = int64(min(row.whole[csvProcess], math.MaxInt64))
 	}
-	conclude(&p.facts, &r.gc) // there is no head
+	conclude(&p.facts, &r.gc) // csv has no header with facts
 	return true
 }
 
@@ -337,7 +336,8 @@ func unquote(b []byte) []byte { return bytes.Trim(b, `"`) }
 
 func isTrue(b []byte) bool { return bytes.EqualFold(unquote(b), []byte("true")) }
 
-// numbers sets what has less room in a record than in a row.
+// numbers sets the values that have a smaller range in a record than in a row, and reports whether
+// they fit.
 func (c *csvParser) numbers(d *gclog.GCDetails) bool {
 	row := &c.row
 	fits := true
@@ -367,11 +367,11 @@ func (c *csvParser) numbers(d *gclog.GCDetails) bool {
 	return fits
 }
 
-// sameSession is how far the clocks of two rows of one session are apart at most.
+// sameSession is the maximum difference between the clocks of two rows of one session.
 const sameSession = int64(2 * time.Millisecond)
 
-// times sets begin and end, and the clock of the process: its first row with a date
-// tells it. Where there is none, the log begins in 1970.
+// times sets start and end, and the clock of the process from its first row with a date. Without
+// dates, the log starts in 1970.
 func (c *csvParser) times(r *record) bool {
 	d, p, row := &r.gc, r.of, &c.row
 	switch {
@@ -391,8 +391,8 @@ func (c *csvParser) times(r *record) bool {
 			p.sync, p.synced = at-d.Start, true
 		}
 		p.heads = c.heads
-		// Begins count from the start of each session, which has files of its own. Both times
-		// are cut off or rounded.
+		// Starts count from the start of each session, which has files of its own. Both times are
+		// truncated or rounded.
 		if off := at - d.Start - p.sync - p.session; off < -sameSession || off > sameSession {
 			p.session += off
 		}
@@ -409,9 +409,9 @@ func (c *csvParser) times(r *record) bool {
 	return true
 }
 
-// pauses makes the pauses. Of a background collection the last one is told, the
-// others are one here. Where it is not told when they were, the first lies before
-// the start of the collection and the last one after the first.
+// pauses sets the pauses. For a background collection the row has the last pause, and the others
+// are combined into one. If their times are unknown, the first pause ends up in front of the start
+// of the collection and the last one after the first.
 func (c *csvParser) pauses(d *gclog.GCDetails) {
 	row := &c.row
 	d.Suspended = d.Start
@@ -433,9 +433,9 @@ func (c *csvParser) pauses(d *gclog.GCDetails) {
 	c.backgroundPauses(d, first)
 }
 
-// backgroundPauses makes the pauses of a background collection of their sums. One that
-// began before the session has only the last. The sum of the suspensions is of no pause
-// where the last one's is not told, as in logs of others.
+// backgroundPauses splits the sums of a background collection into its pauses. A collection that
+// started before the session has only the last one. The sum of the suspensions is assigned to no
+// pause if that of the last pause is unknown, as in logs of other programs.
 func (c *csvParser) backgroundPauses(d *gclog.GCDetails, all gclog.PausePart) {
 	row := &c.row
 	at, known := row.ns[csvFinalStart], row.has(csvFinalStart)
@@ -464,8 +464,8 @@ func (c *csvParser) backgroundPauses(d *gclog.GCDetails, all gclog.PausePart) {
 	d.Pauses = append(d.Pauses, initial, final)
 }
 
-// phases finds the concurrent phases of a background collection, which lie between
-// and after its pauses.
+// phases derives the concurrent phases of a background collection, which are between and after its
+// pauses.
 func (c *csvParser) phases(r *record) {
 	d, b := &r.gc, &r.background
 	if d.Kind != gclog.KindBackground {
@@ -517,8 +517,8 @@ func (c *csvParser) sizes(d *gclog.GCDetails) {
 	size(csvBudget, &gen0.Budget)
 }
 
-// estimateBefore is for files without columns for the sizes of the generations before: what
-// the objects leave of the heap is taken to be in gen2.
+// estimateBefore is for files without columns for the sizes of the generations before: the part of
+// the heap that is not objects is assumed to be in gen2.
 func (c *csvParser) estimateBefore(d *gclog.GCDetails) {
 	row := &c.row
 	before := row.has(csvHeapBefore)
@@ -537,7 +537,7 @@ func (c *csvParser) estimateBefore(d *gclog.GCDetails) {
 	d.HasBefore, d.BeforeEstimated = true, true
 }
 
-// flaws finds what is missing: csv tells only whether something is.
+// flaws derives what is missing: csv only reports whether something is.
 func (c *csvParser) flaws(d *gclog.GCDetails) {
 	row := &c.row
 	if row.has(csvComplete) && isTrue(row.texts[csvComplete]) {

@@ -16,11 +16,11 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// startTime is the date of a row. Its microseconds are cut off and those of
-// StartRelativeMSec rounded: read back, the last digit may be another one.
+// startTime matches the date of a row. Its microseconds are truncated and those of
+// StartRelativeMSec rounded: read back, the last digit may differ.
 var startTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z`)
 
-// TestCSVAgain: what is read back and written again is the same log.
+// TestCSVAgain: a log that is read and written again is the same.
 func TestCSVAgain(t *testing.T) {
 	forEach(t, func(t *testing.T, stream []byte) {
 		text, _ := record(t, stream, "csv", nil)
@@ -38,8 +38,8 @@ func TestCSVAgain(t *testing.T) {
 	})
 }
 
-// TestCSVRecords: each record that is read back is the one that was written, in all
-// that the format holds.
+// TestCSVRecords: each record that is read is the one that was written, in everything that the
+// format contains.
 func TestCSVRecords(t *testing.T) {
 	forEach(t, func(t *testing.T, stream []byte) {
 		text, all := record(t, stream, "csv", nil)
@@ -62,7 +62,7 @@ func TestCSVRecords(t *testing.T) {
 	})
 }
 
-// heldByCSV is what a row can hold of d. got is for what is not exact in it.
+// heldByCSV returns what a row can contain of d. Inexact values are taken from got.
 func heldByCSV(d, got *gclog.GCDetails, sync int64) *gclog.GCDetails {
 	started := d.Flaws&gclog.FlawNoStart == 0
 	w := &gclog.GCDetails{
@@ -112,7 +112,7 @@ func heldByCSV(d, got *gclog.GCDetails, sync int64) *gclog.GCDetails {
 			w.PinnedObjects = d.PinnedObjects
 		}
 	} else {
-		w.Background = got.Background // TestCSVOrder
+		w.Background = got.Background // tested by TestCSVOrder
 	}
 	w.Pauses, w.Suspended = pausesInCSV(d), w.Start
 	if len(w.Pauses) > 0 {
@@ -139,8 +139,8 @@ func pausesInCSV(d *gclog.GCDetails) []gclog.PausePart {
 // micros rounds nanoseconds to microseconds.
 func micros(ns int64) int64 { return time.Duration(ns).Round(time.Microsecond).Nanoseconds() }
 
-// TestCSVOrder: pauses and phases come in the order in which the events told them.
-// The phases follow from the pauses.
+// TestCSVOrder: pauses and phases come in the order in which the events reported them. The phases
+// follow from the pauses.
 func TestCSVOrder(t *testing.T) {
 	date := regexp.MustCompile(` at \S+$`)
 	forEach(t, func(t *testing.T, stream []byte) {
@@ -164,7 +164,7 @@ func TestCSVOrder(t *testing.T) {
 	})
 }
 
-// TestCSVColumns: columns are told by their names.
+// TestCSVColumns: columns are identified by their names.
 func TestCSVColumns(t *testing.T) {
 	text := sample(t, "gc.csv")
 	_, want, _ := read(t, text)
@@ -180,7 +180,7 @@ func TestCSVColumns(t *testing.T) {
 			shuffled = append(append(shuffled, row[c]...), ',')
 		}
 		shuffled = fmt.Appendf(shuffled, "\"other, \"\r\n")
-		if i == 3 { // joined files
+		if i == 3 { // concatenated files
 			head, _, _ := bytes.Cut(text, []byte{'\n'})
 			shuffled = append(append(shuffled[:0:0], shuffled...), head...)
 			shuffled = append(shuffled, '\n')
@@ -196,14 +196,13 @@ func TestCSVColumns(t *testing.T) {
 	sameCalls(t, want[0], got[0])
 }
 
-// TestCSVOfOthers: Criteo's GcLog has the first 21 columns. What they do not tell is
-// not known.
+// TestCSVOfOthers: Criteo's GcLog has the first 21 columns. What they do not contain is unknown.
 func TestCSVOfOthers(t *testing.T) {
 	const columns = 21
 	var text []byte
 	for line := range bytes.Lines(sample(t, "gc.csv")) {
 		if line[0] == ',' {
-			continue // only ours say when such a collection was
+			continue // only our columns contain the time of such a collection
 		}
 		text = append(append(text, bytes.Join(bytes.Split(line, []byte{','})[:columns], []byte{','})...), '\n')
 	}
@@ -240,7 +239,7 @@ func TestCSVOfOthers(t *testing.T) {
 	sameRecord(t, want, d)
 }
 
-// TestCSVForeign: lines of others are counted, with their numbers.
+// TestCSVForeign: lines of other programs are counted, with their numbers.
 func TestCSVForeign(t *testing.T) {
 	text := sample(t, "gc.csv")
 	lines := bytes.SplitAfter(text, []byte{'\n'})
@@ -258,7 +257,7 @@ func TestCSVForeign(t *testing.T) {
 	}
 }
 
-// TestCSVFlaws: what is missing can be seen, though csv does not name it.
+// TestCSVFlaws: what is missing is detected, though csv does not name it.
 func TestCSVFlaws(t *testing.T) {
 	const head = "StartRelativeMSec,Number,Generation,PauseDurationInMilliSeconds,Gen0Size,DurationInMilliSeconds,Kind,HeapAfter,Complete,LostEvents,HeapBefore,Gen0Before\n"
 	for _, x := range []struct {
@@ -272,7 +271,7 @@ func TestCSVFlaws(t *testing.T) {
 		{"1.000,1,0,2.000,,4.000,blocking,,False,0,,", gclog.FlawNoSizes},
 		{"1.000,1,0,2.000,3,4.000,blocking,3,False,5,4,4", gclog.FlawLostEvents},
 		{"1.000,1,0,2.000,3,4.000,blocking,3,False,0,4,4", gclog.FlawLostEvents},
-		{"1.000,1,0,2.000,,4.000,blocking,3,False,0,4,", gclog.FlawNoSizes}, // the heap's alone are not those of generations
+		{"1.000,1,0,2.000,,4.000,blocking,3,False,0,4,", gclog.FlawNoSizes}, // the heap's sizes alone are not those of the generations
 	} {
 		_, all, skipped := read(t, []byte(head+x.row+"\n"))
 		if skipped.Count != 0 {

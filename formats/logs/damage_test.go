@@ -14,14 +14,14 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// A damaged log is a sample with a line of another process after: that line must
-// be read whatever is before it.
+// A damagedLog is a sample followed by a line of another process: that line must be read whatever
+// comes before it.
 type damagedLog struct {
 	format string
-	head   []byte // what must come first
+	head   []byte // header lines, which must come first
 	lines  [][]byte
 	last   []byte
-	want   *told // what the last line alone says
+	want   *told // the contents of the last line alone
 }
 
 func damagedLogs(t testing.TB) []damagedLog {
@@ -41,8 +41,8 @@ func damagedLogs(t testing.TB) []damagedLog {
 	return list
 }
 
-// read reads the log with a damaged line in it. It wants the last line as a record,
-// and the damaged one as a record or skipped.
+// read reads the log with a damaged line in it. The last line must be read as a record, and the
+// damaged one must be read as a record or skipped.
 func (x *damagedLog) read(t *testing.T, line []byte, what string) (skipped logs.Skipped) {
 	t.Helper()
 	text := slices.Concat(x.head, line, []byte{'\n'}, x.last, []byte{'\n'})
@@ -103,11 +103,11 @@ func TestBitFlips(t *testing.T) {
 	}
 }
 
-// TestProcesses: processes whose lines are mixed are each told as if they were alone.
+// TestProcesses: processes whose lines are interleaved are each read as if they were alone.
 func TestProcesses(t *testing.T) {
 	for name, know := range map[string]func(*gclog.Process){
 		"json": func(p *gclog.Process) { p.Cookie = fmt.Sprint("cookie-", p.ID) },
-		"JSON": func(p *gclog.Process) { p.Started = p.Sync.Add(-100) }, // told by number and start
+		"JSON": func(p *gclog.Process) { p.Started = p.Sync.Add(-100) }, // identified by pid and start
 		"csv":  func(*gclog.Process) {},
 	} {
 		format := strings.ToLower(name)
@@ -186,8 +186,8 @@ func TestRecognize(t *testing.T) {
 func FuzzJSON(f *testing.F) { fuzz(f, "json") }
 func FuzzCSV(f *testing.F)  { fuzz(f, "csv") }
 
-// fuzz reads whatever it is. What is told is written in every format: records must
-// not break those either.
+// fuzz reads arbitrary input. The result is written in every format: records must not break those
+// either.
 func fuzz(f *testing.F, format string) {
 	for _, x := range damagedLogs(f) {
 		if x.format == format {
@@ -210,8 +210,8 @@ func fuzz(f *testing.F, format string) {
 	})
 }
 
-// TestWildNumbers: numbers that no runtime would tell are skipped, or written in
-// every format without harm.
+// TestWildNumbers: numbers that no runtime would report are skipped, or written in every format
+// without harm.
 func TestWildNumbers(t *testing.T) {
 	wild := []string{
 		"0", "1", "3", "255", "256", "65535", "4294967295", "4294967296", "72057594037927936", "72057594037927937",
@@ -226,7 +226,7 @@ func TestWildNumbers(t *testing.T) {
 	for _, x := range damagedLogs(t) {
 		for range logsOfEach {
 			text := slices.Clone(x.head)
-			for _, i := range random.Perm(len(x.lines))[:min(50, len(x.lines))] { // none twice: that is refused
+			for _, i := range random.Perm(len(x.lines))[:min(50, len(x.lines))] { // none twice: that is rejected
 				line := x.lines[i]
 				places := digits.FindAllIndex(line, -1)
 				p := places[random.IntN(len(places))]
@@ -241,7 +241,7 @@ func TestWildNumbers(t *testing.T) {
 	}
 }
 
-// failed reports whether an error is another one than that something is told twice.
+// failed reports whether err is an error other than an OverlapError.
 func failed(err error) bool {
 	_, twice := errors.AsType[*logs.OverlapError](err)
 	return err != nil && !twice

@@ -6,39 +6,38 @@ import (
 	"time"
 )
 
-// The tags of a line, as far as they matter.
+// tags are the tags of a line, as far as they matter.
 type tags uint8
 
 const (
 	noTags     tags = iota
 	gcTag           // [gc]
-	ownTags         // the others of what gclog writes into each log
-	detailTags      // of what it writes if it is told to
-	otherTags       // of lines of Java
+	ownTags         // other tags that gclog writes in every log
+	detailTags      // tags that gclog writes only if they are selected
+	otherTags       // tags of Java's lines
 )
 
-// decorations are what a line has before its text.
+// decorations are what is in front of a line's text.
 type decorations struct {
 	moment
 	tags tags
 	text []byte
 }
 
-// A decorator reads decorations. There may be, in this order and each in its
-// brackets: the date in local time and in UTC, the uptime, the time and the uptime in
-// milliseconds and nanoseconds, host, process, thread, level, tags. They tell by
-// themselves what they are, but for host and tags: tags that are none of the GC's
-// matter no more than a host does.
+// A decorator reads decorations. In this order, each in its brackets, there may be: the date in
+// local time and in UTC, the uptime, the time and the uptime in milliseconds and nanoseconds, host,
+// process, thread, level, tags. Each can be identified by its form, except host and tags: tags that
+// are not the GC's matter as little as a host.
 type decorator struct {
 	calendar calendar
-	// What the lines of a pause have in common: the brackets up to the last one that
-	// begins with a digit, and what they say.
+	// What the lines of a pause have in common: the brackets up to the last one that starts with a
+	// digit, and their contents.
 	begin [512]byte
 	size  int
 	same  decorations
 }
 
-// read is false for lines without a time.
+// read returns false for lines without a time.
 func (r *decorator) read(b []byte) (d decorations, ok bool) {
 	if r.size == 0 || len(b) < r.size || string(b[:r.size]) != string(r.begin[:r.size]) {
 		if !r.readBegin(b) {
@@ -64,9 +63,8 @@ func (r *decorator) read(b []byte) (d decorations, ok bool) {
 	return d, true
 }
 
-// readBegin reads the times, and what else begins with a digit. Of two numbers the
-// first is that of the process: one alone may be that of the thread, and the host may
-// have a number for a name.
+// readBegin reads the times, and whatever else starts with a digit. Of two numbers the first is the
+// process's: a single one may be the thread's, and the host's name may be a number.
 func (r *decorator) readBegin(b []byte) bool {
 	r.size = 0
 	r.same = decorations{}
@@ -94,7 +92,7 @@ func (r *decorator) readBegin(b []byte) bool {
 	return true
 }
 
-// skipName passes over the name of a host, if numbers follow.
+// skipName skips the name of a host if numbers follow.
 func skipName(b []byte) []byte {
 	if len(b) == 0 || b[0] != '[' || isNumeric(b) {
 		return b
@@ -105,11 +103,11 @@ func skipName(b []byte) []byte {
 	return b
 }
 
-// isNumeric reports whether b begins with a bracket in which a digit is first.
+// isNumeric reports whether b starts with a bracket followed by a digit.
 func isNumeric(b []byte) bool { return len(b) > 1 && b[0] == '[' && b[1]-'0' <= 9 }
 
-// time takes what begins with a digit. What is no time is the name of a host. It is
-// false for times that are too far away.
+// time reads an item that starts with a digit. If it is not a time, it is the name of a host. It
+// returns false for times that are out of range.
 func (r *decorator) time(m *moment, x []byte) bool {
 	if ns, rest, ok := r.calendar.date(x); ok && len(rest) == 0 {
 		m.zone = r.calendar.zone
@@ -133,7 +131,7 @@ func (r *decorator) time(m *moment, x []byte) bool {
 	if n > uint64(farthest/unit) {
 		return false
 	}
-	// The time and the uptime look alike. No process is as old as the time is.
+	// The time and the uptime look alike. No process is as old as the current time since 1970.
 	const oldest = 31 * 365 * 24 * int64(time.Hour)
 	ns := int64(n) * unit
 	if ns > oldest {
@@ -142,7 +140,7 @@ func (r *decorator) time(m *moment, x []byte) bool {
 	return m.setUp(ns, unit)
 }
 
-// tagsOf tells what tags those in brackets are, which may be padded with blanks.
+// tagsOf returns the kind of the tags in brackets, which may be padded with blanks.
 func tagsOf(x []byte) tags {
 	for len(x) > 0 && x[len(x)-1] == ' ' {
 		x = x[:len(x)-1]

@@ -10,7 +10,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// pauseLines are those of a pause of 5 ms.
+// pauseLines returns the lines of a pause of 5 ms.
 func pauseLines(decorations string, n int) string {
 	return dotNetLine(decorations, n) + fmt.Sprintf("%s GC(%d) Pause Young (Allocation Failure) 2568K->2211K(5260K) 5.701ms\n", decorations, n)
 }
@@ -19,8 +19,8 @@ func dotNetLine(decorations string, n int) string {
 	return fmt.Sprintf("%s GC(%d)         DotNet: gen0 blocking, reason=AllocSmall, gen0=2568K->2211K, workers=unknown\n", decorations, n)
 }
 
-// TestPIDs: of two numbers the first is the process's; another one is another process.
-// One number alone may be the thread's.
+// TestPIDs: of two numbers the first is the pid; a different pid means a different process. A
+// single number may be the thread's.
 func TestPIDs(t *testing.T) {
 	for text, want := range map[string][]int64{
 		pauseLines("[1.000s][4711]", 1) + pauseLines("[2.000s][4712]", 2):                                       {0},
@@ -52,7 +52,7 @@ func head(decorations string, pid int) string {
 	return decorations + " Using Concurrent Mark Sweep\n" + decorations + fmt.Sprintf(" VM Arguments: .NET 10, process %d, GC workers unknown\n", pid)
 }
 
-// TestHostNames: what is no date is a name.
+// TestHostNames: what is not a date is a name.
 func TestHostNames(t *testing.T) {
 	for _, host := range []string{"2026-db-primary-01", "2026-11-21T00:30:37-x", "2026", "1", "12s-db", "2026-11-21", "99999999999999999999", "2026-99-99T00:30:37.567+0000", strings.Repeat("h", 253)} {
 		text := strings.Replace(pauseLines("[2026-11-21T00:30:37.567+0000][1.000s][HOST][info][gc]", 1), "HOST", host, 1)
@@ -66,8 +66,7 @@ func TestHostNames(t *testing.T) {
 	}
 }
 
-// TestManyProcesses: a log that changes its process again and again has no more of
-// them than fit into the memory.
+// TestManyProcesses: a log that repeatedly changes its process has no more of them than the limit.
 func TestManyProcesses(t *testing.T) {
 	const most, changes = 10_000, 10_100
 	for name, pair := range map[string][2]string{
@@ -87,7 +86,7 @@ func TestManyProcesses(t *testing.T) {
 		})
 		skipped, err := r.Read(bytes.NewReader([]byte(strings.Repeat(pair[0]+pair[1], changes/2))))
 		r.Finish()
-		if err != nil || count != most || skipped.Count < changes-most || skipped.Count > 3*(changes-most) { // heads belong to the process before
+		if err != nil || count != most || skipped.Count < changes-most || skipped.Count > 3*(changes-most) { // header lines belong to the previous process
 			t.Errorf("%s: %d processes, %d lines skipped, %v", name, count, skipped.Count, err)
 		}
 	}

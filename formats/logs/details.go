@@ -8,11 +8,11 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// The lines that -Xlog adds to the default. In a blocking collection they stand before
-// the end of the pause, in a background collection after its last DotNet line.
+// The lines that -Xlog adds to the default. In a blocking collection they come before the end of
+// the pause, in a background collection after its last DotNet line.
 
-// detailLine takes what such a line of collection n says. The line is read twice,
-// because one that is damaged must leave no trace.
+// detailLine handles the contents of such a line of collection n. The line is read twice, because a
+// damaged one must leave no trace.
 func (u *unified) detailLine(d *decorations, n uint32, word string, b []byte) bool {
 	if word == oneHeap {
 		return heapLine(b)
@@ -26,7 +26,7 @@ func (u *unified) detailLine(d *decorations, n uint32, word string, b []byte) bo
 	return true
 }
 
-// detailed returns the record of collection n; nil if it was told.
+// detailed returns the record of collection n; nil if it was already emitted.
 func (u *unified) detailed(n uint32, at span) (*gclog.GCDetails, *gclog.HeapSummary) {
 	if b := &u.background; b.open && b.Number == n {
 		return &b.GCDetails, &b.summary
@@ -147,8 +147,8 @@ func readProgram(b []byte, d *gclog.GCDetails) bool {
 	return ok
 }
 
-// setAllocated: each share is rounded by itself, so that the sum may be another. What
-// is missing is shared out, in parts that none of them rounds to more.
+// setAllocated sets the allocated bytes. Each share is rounded separately, so their sum may differ
+// from sum. The difference is distributed in parts so small that rounding hides them.
 func setAllocated(d *gclog.GCDetails, sum uint64, shares *[gclog.Generations]uint64) {
 	if !d.HasGenerationAllocated {
 		shares[gclog.Gen0] = sum
@@ -223,8 +223,8 @@ func readRoots(b []byte, d *gclog.GCDetails) bool {
 	})
 }
 
-// heapLine reads 0: gen0=2560K->56K, …, workers=2: the sizes of one heap, which no
-// record has a place for. Lines of Java begin so too.
+// heapLine reads 0: gen0=2560K->56K, …, workers=2: the sizes of one heap, which have no place in a
+// record. Lines of Java start the same way.
 func heapLine(b []byte) bool {
 	_, b, ok := number(b)
 	if !ok {
@@ -241,7 +241,7 @@ func heapLine(b []byte) bool {
 	})
 }
 
-// settingsLine reads what the GC works with:
+// settingsLine reads the settings of the GC:
 //
 //	hard_limit=204800K, loh_threshold=83K, physical_memory=8388608K, gen0_min_budget=256K, gen0_max_budget=6144K, high_memory_percent=90, workers=1
 func (u *unified) settingsLine(b []byte) bool {

@@ -27,8 +27,8 @@ func allLines() formats.Options {
 
 var oneHeapLine = regexp.MustCompile(`(?m)^.*\[gc,heap\] GC\(\d+\) +Heap \d.*\n`)
 
-// TestDetailLines: what -Xlog adds comes back, but for the lines of single heaps. The
-// rate of allocation follows from rounded numbers, and is not known of less than 1 KiB.
+// TestDetailLines: the lines that -Xlog adds are restored, except those of single heaps. The
+// allocation rate is computed from rounded numbers, and is unknown below 1 KiB.
 func TestDetailLines(t *testing.T) {
 	forEachRecording(t, func(t *testing.T, stream []byte) {
 		for _, x := range recordWith(t, stream, allLines(), nil) {
@@ -48,7 +48,7 @@ func TestDetailLines(t *testing.T) {
 
 var rate = regexp.MustCompile(`allocated=(\d+)K,.* rate_per_second=(\d+)K, since_last=([\d.]+)ms`)
 
-// sameRates returns want with the rates of got, where these are near enough.
+// sameRates returns want with the rates of got, where these are close enough.
 func sameRates(t *testing.T, want, got string) string {
 	t.Helper()
 	a, b := strings.SplitAfter(want, "\n"), strings.SplitAfter(got, "\n")
@@ -72,7 +72,7 @@ func sameRates(t *testing.T, want, got string) string {
 	return strings.Join(a, "")
 }
 
-// sameDetails holds what comes with the lines against what the Reducer told.
+// sameDetails compares the contents of the additional lines with what the Reducer emitted.
 func sameDetails(t *testing.T, want, got *unifiedLog) {
 	t.Helper()
 	if len(want.stops) != len(got.stops) {
@@ -140,8 +140,8 @@ func sameCondemned(t *testing.T, want, got *gclog.GCDetails) {
 	}
 }
 
-// TestDetailsInJSON: JSON that is made of such a log has what the lines say, and makes
-// up nothing.
+// TestDetailsInJSON: JSON written from such a log contains what the lines contain, and nothing made
+// up.
 func TestDetailsInJSON(t *testing.T) {
 	x := recordWith(t, recording(t, "net8-datas-induced"), allLines(), nil)[0]
 	var out pages
@@ -175,12 +175,12 @@ func TestDetailsInJSON(t *testing.T) {
 	}
 }
 
-// gen0 is a whole collection; what stands for %s is in it.
+// gen0 is a whole collection; %s is replaced by further lines of it.
 const gen0 = "[1.000s][info][gc,start] GC(1)         Pause Young (Allocation Failure)\n%s" +
 	"[1.006s][info][gc,stats] GC(1)         DotNet: gen0 blocking, gen0=2568K->2211K, workers=unknown\n" +
 	"[1.006s][info][gc] GC(1) Pause Young (Allocation Failure) 2568K->2211K(5260K) 5.701ms\n"
 
-// detailLines has one line of each kind, from its tags on.
+// detailLines returns one line of each kind, starting with its tags.
 func detailLines() []string {
 	return []string{
 		"[gc,ergo] GC(1)         Condemned: initial=gen0, final=gen1, budget_exceeded=gen1, time_tuning=gen0, reasons=LowCardTable+BeforeOOM, gen0_budget=256K, memory_load_percent=15, workers=2",
@@ -194,7 +194,7 @@ func detailLines() []string {
 	}
 }
 
-// TestDamagedDetails: a line that is cut off or damaged is counted, and says nothing.
+// TestDamagedDetails: a truncated or damaged line is counted, and has no effect.
 func TestDamagedDetails(t *testing.T) {
 	for _, text := range detailLines() {
 		plain := one(t, false, fmt.Appendf(nil, gen0, ""))
@@ -223,10 +223,10 @@ func TestDamagedDetails(t *testing.T) {
 	}
 }
 
-// digit is one of a value, not of a name.
+// digit matches a digit of a value, not of a name.
 var digit = regexp.MustCompile(`\d[\dKms./]`)
 
-// wholeDetail: these say what other lines do as well.
+// wholeDetail reports whether a truncated line is still a valid one.
 func wholeDetail(line string) bool {
 	for _, end := range []string{" GC(1)", " ", "Heap", "Heap ", "seconds"} {
 		if strings.HasSuffix(line, end) && !strings.HasSuffix(line, ", ") && !strings.HasSuffix(line, ": ") && !strings.HasSuffix(line, " stopped: 0.0056931 seconds") {
@@ -236,8 +236,8 @@ func wholeDetail(line string) bool {
 	return false
 }
 
-// TestSettings: the limits of the GC are known by the start of the process, and stay
-// if a later file does not tell them.
+// TestSettings: the limits of the GC are known at the start of the process, and are kept if a later
+// file does not contain them.
 func TestSettings(t *testing.T) {
 	const settings = "[1.000s][debug][gc,init]         Settings: hard_limit=204800K, loh_threshold=83K, physical_memory=8388608K, gen0_min_budget=256K, gen0_max_budget=6144K, high_memory_percent=90, workers=unknown\n"
 	want := clr.GCSettings{HardLimit: 200 << 20, LOHThreshold: 83 << 10, PhysicalMemoryConfig: 8 << 30, Gen0MinBudget: 256 << 10, Gen0MaxBudget: 6 << 20, HighMemoryPercent: 90}
@@ -265,7 +265,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestSafepointsOnly: such lines are enough to know a log by, and are read.
+// TestSafepointsOnly: such lines are sufficient to recognize a log, and are read.
 func TestSafepointsOnly(t *testing.T) {
 	const line = "[2026-11-21T00:30:37.567+0000][info][safepoint] Total time for which application threads were stopped: 0.0056931 seconds, Stopping threads took: 0.0000247 seconds, reason: ForProfiler\n"
 	head, ok := logs.Recognize([]byte(line))
@@ -285,8 +285,8 @@ func TestSafepointsOnly(t *testing.T) {
 	}
 }
 
-// TestDetailSelections: any levels and kinds of lines make records, each collection
-// one, and none of a collection of which the kind is unknown.
+// TestDetailSelections: any selection of levels and lines results in records, one for each
+// collection, and none for a collection of unknown kind.
 func TestDetailSelections(t *testing.T) {
 	x := recordWith(t, recording(t, "v6-wksb"), allLines(), nil)[0]
 	text := x.out.text()

@@ -8,28 +8,28 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// stats is what a DotNet line says:
+// stats is the contents of a DotNet line:
 //
 //	gen0 blocking compacting, reason=AllocSmall, gen0=2560K->56K, …, suspend=0.025ms, workers=1
 type stats struct {
 	generation       int
 	kind             gclog.Kind
 	compacting       bool
-	knownMechanism   bool // compacting is
+	knownMechanism   bool // compacting is known
 	reason           clr.Reason
 	hasReason        bool
 	sizes            [gclog.Generations]sizes
-	generations      int // how many of sizes are there
+	generations      int // how many entries of sizes are set
 	promoted         int64
 	hasPromoted      bool
 	fragmentation    int64
 	hasFragmentation bool
 	committed        int64
 	hasCommitted     bool
-	before           int64 // committed before; 0: as committed, or unknown
+	before           int64 // committed before; 0: same as committed, or unknown
 	peak             int64 // 0: unknown
 	flaws            gclog.Flaw
-	suspend          int64 // gclog.Untold
+	suspend          int64 // gclog.Untold if unknown
 	workers          int32 // 0: unknown
 }
 
@@ -119,7 +119,7 @@ func (s *stats) read(key, b []byte) (ok bool) {
 	case "workers":
 		return readWorkers(&s.workers, b)
 	}
-	return true // of a later version
+	return true // from a later version
 }
 
 func (s *stats) readSizes(g int, b []byte) (ok bool) {

@@ -5,9 +5,9 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// The names that the fields of json and those of unified have in common.
+// The names that the fields of json and unified share.
 
-// timing is what a time of a collection is called: one is of two things.
+// timing returns the index of a timing's name: one index has two names.
 func timing(name []byte) (i int, known bool) {
 	switch string(name) {
 	case "mark_sized_ref":

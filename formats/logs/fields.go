@@ -5,11 +5,11 @@ import (
 	"math"
 )
 
-// eachField passes on what the lines that are gclog's own say after their titles:
+// eachField passes on the contents of gclog-specific lines after their titles:
 //
 //	name=value, …, workers=2
 //
-// It is false if read is, or if the list was cut off.
+// It returns false if read does, or if the list was truncated.
 func eachField(b []byte, read func(name, value []byte) bool) bool {
 	for {
 		field, rest, more := cutComma(b)
@@ -18,13 +18,13 @@ func eachField(b []byte, read func(name, value []byte) bool) bool {
 			return false
 		}
 		if !more {
-			return string(field[:equals]) == "workers" // it is the last
+			return string(field[:equals]) == "workers" // the last field
 		}
 		b = rest
 	}
 }
 
-// cutComma cuts b at its first comma, after which a blank is.
+// cutComma cuts b at its first comma, which must be followed by a blank.
 func cutComma(b []byte) (before, after []byte, ok bool) {
 	i := bytes.IndexByte(b, ',')
 	if i < 0 || i+1 == len(b) || b[i+1] != ' ' {
@@ -33,7 +33,7 @@ func cutComma(b []byte) (before, after []byte, ok bool) {
 	return b[:i], b[i+2:], true
 }
 
-// readWorkers reads a number of heaps, which may be unknown.
+// readWorkers reads the number of heaps, which may be unknown.
 func readWorkers(heaps *int32, b []byte) bool {
 	n, rest, ok := number(b)
 	if ok && len(rest) == 0 {
@@ -43,7 +43,7 @@ func readWorkers(heaps *int32, b []byte) bool {
 	return string(b) == "unknown"
 }
 
-// The functions below set what a field says, and nothing if it is damaged.
+// The functions below set a value from a field, and leave it unchanged if the field is damaged.
 
 func readCount[T uint32 | int32 | uint64](v *T, b []byte, most uint64) bool {
 	n, rest, ok := number(b)

@@ -8,7 +8,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// recognizeJDK8 takes what gclog writes in the way of JDK 8: heads with .NET, and the lines
+// recognizeJDK8 recognizes what gclog writes in the format of JDK 8: headers with .NET, and lines
 // of ParNew and CMS without the CPU times that every JVM writes.
 func recognizeJDK8(line []byte) (time.Time, bool) {
 	if isMachine(line) {
@@ -27,7 +27,7 @@ func recognizeJDK8(line []byte) (time.Time, bool) {
 
 var jdk8Text = regexp.MustCompile(`^\[(GC \(.*\[(ParNew|1 CMS-initial-mark|1 CMS-remark): |Full GC \(.*\[CMS: |CMS-concurrent-[a-z-]+[:\]])`)
 
-// isMachine reports whether a line is the first of a head:
+// isMachine reports whether a line is the first of a header:
 //
 //	OpenJDK 64-Bit Server VM (.NET 10.0.14, process 4711 MyApp) for linux-amd64 …
 func isMachine(b []byte) bool {
@@ -39,7 +39,7 @@ func isMachine(b []byte) bool {
 	return ok && runtimeOf(b, &gclog.Process{})
 }
 
-// stampOf reads 2026-11-21T00:30:37.567+0000: 90.267: with the blank after it.
+// stampOf reads 2026-11-21T00:30:37.567+0000: 90.267: and the blank after it.
 func stampOf(b []byte, c *calendar) (m moment, rest []byte, ok bool) {
 	rest = b
 	if ns, tail, ok := c.date(b); ok {

@@ -13,11 +13,11 @@ import (
 
 const jsonLacks = "json has the heaps of server GC in sum only, and little of DATAS"
 
-// A jsonParser reads the lines of the format json. The members of a record may be in
-// any order, and there may be others among them: shippers add some.
+// A jsonParser reads the lines of the format json. The members of a record may be in any order,
+// with others among them: shippers add some.
 type jsonParser struct {
 	processes processes
-	l         jsonLine // the one at hand
+	l         jsonLine // the current line
 	key       []byte
 }
 
@@ -25,7 +25,8 @@ func newJSON(observe func(*gclog.Process) Observer, at *reading) parser {
 	return &jsonParser{processes: processes{pool: pool{at: at, observe: observe}}}
 }
 
-// recognizeJSON: a record is written when its collection has ended.
+// recognizeJSON recognizes a record. Records are written when their collection has ended, so the
+// time is that of the end.
 func recognizeJSON(b []byte) (at time.Time, ok bool) {
 	var l jsonLine
 	if !bytes.HasPrefix(b, []byte("{")) || !l.read(b, &record{}) {
@@ -50,8 +51,8 @@ func (j *jsonParser) line(b []byte) bool {
 	return ours
 }
 
-// take reads a line into r. It reports whether it is ours, and whether r is a record:
-// the head of a file has only facts, and a newer gclog may have other records.
+// take reads a line into r. It reports whether the line is ours, and whether r is a record: the
+// header of a file has only facts, and a newer gclog may write other records.
 func (j *jsonParser) take(b []byte, r *record) (ours, whole bool) {
 	l := &j.l
 	if !l.read(b, r) {
@@ -66,7 +67,8 @@ func (j *jsonParser) take(b []byte, r *record) (ours, whole bool) {
 	}
 	kind, known := l.recordKind()
 	if l.hasSettings && kind == recordEnd {
-		// As what a collection says of its process: what is written of the log has the same head.
+		// Like what a collection reports about its process, so that a log written from this one has
+		// the same header.
 		r.end.Process = &gclog.Process{}
 		l.teach(r.end.Process)
 	} else {
@@ -83,9 +85,9 @@ func (j *jsonParser) take(b []byte, r *record) (ours, whole bool) {
 	return ok, ok
 }
 
-// identity is what tells the process from all others: the cookie of its runtime, its number, start
-// and host. Others may claim a cookie. The time of the start is computed anew for each session, and
-// counts only where nothing better is known.
+// identity returns what distinguishes the process from all others: the cookie of its runtime, its
+// pid, start and host. Others may claim a cookie. The start time is computed anew for each session,
+// and is used only if nothing better is known.
 func (j *jsonParser) identity() []byte {
 	l := &j.l
 	started := l.started
@@ -100,17 +102,16 @@ func (j *jsonParser) identity() []byte {
 	return j.key
 }
 
-// A jsonLine is what a line says, beside the fields that it has in common with the
-// record. Times are nanoseconds since 1970. Texts are valid as long as the line.
-// Empty and zero values are unknown.
+// A jsonLine is the contents of a line, except the fields that it shares with the record. Times are
+// nanoseconds since 1970. Texts are valid as long as the line. Empty and zero values are unknown.
 type jsonLine struct {
 	s     scanner
 	names names // of dynamic events
 
 	at             int64
 	hasTime        bool
-	ours           bool // it has a schema that we know
-	older          bool // of which it is an older version, with less in a record
+	ours           bool // its schema is known to us
+	older          bool // an older version of the schema, with less in a record
 	action, reason []byte
 	begin, end     int64
 	hasBegin       bool
@@ -140,8 +141,8 @@ type jsonLine struct {
 	gc jsonGC
 }
 
-// read reads a line, the fields of a collection into r. It is false for lines of
-// others and damaged ones.
+// read reads a line, with the fields of a collection into r. It returns false for damaged lines and
+// those of other programs.
 func (l *jsonLine) read(b []byte, r *record) bool {
 	s := &l.s
 	*l = jsonLine{s: *s, names: l.names, labels: l.labels[:0]}
@@ -178,13 +179,13 @@ func (l *jsonLine) read(b []byte, r *record) bool {
 	return !s.failed && s.at == len(b) && l.hasTime && l.ours && len(l.action) > 0
 }
 
-// only reads an object of which one member matters, a text.
+// only reads an object of which only the text member name matters.
 func (l *jsonLine) only(name string) []byte {
 	text, _ := l.both(name, "")
 	return text
 }
 
-// both reads an object of which two members matter, both texts.
+// both reads an object of which only two text members matter.
 func (l *jsonLine) both(name, other string) (text, another []byte) {
 	s := &l.s
 	for s.object(); s.next(); {
@@ -214,7 +215,7 @@ func (l *jsonLine) readOrchestrator() {
 	}
 }
 
-// maxLabels is how many labels are kept.
+// maxLabels limits how many labels are kept.
 const maxLabels = 32
 
 func (l *jsonLine) readLabels() {
@@ -228,7 +229,7 @@ func (l *jsonLine) readLabels() {
 	}
 }
 
-// A label is one that the user gave.
+// A label was set by the user.
 type label struct{ name, value []byte }
 
 func (l *jsonLine) readEvent(r *record) {
@@ -288,7 +289,7 @@ func (l *jsonLine) readProcess(m *gclog.Memory) {
 	}
 }
 
-// readSizes reads what a process or its control group has, and what it may have.
+// readSizes reads the memory and the limit of a process or its control group.
 func (l *jsonLine) readSizes(size, limit *uint64) {
 	s := &l.s
 	for s.object(); s.next(); {
@@ -347,8 +348,8 @@ func (l *jsonLine) readRuntime() {
 	}
 }
 
-// readAbout reads what gclog says about itself. Another major version of the schema
-// means other fields.
+// readAbout reads what describes gclog itself. A different major version of the schema means
+// different fields.
 func (l *jsonLine) readAbout() {
 	s := &l.s
 	for s.object(); s.next(); {
@@ -407,7 +408,7 @@ func (l *jsonLine) readSettings() {
 	}
 }
 
-// percent reads a share as a whole number of percents.
+// percent reads a share, rounded to a whole percentage.
 func (l *jsonLine) percent() uint32 {
 	v := (l.s.pct() + 50) / 100
 	if v < 0 || v > math.MaxUint32 {
@@ -417,7 +418,7 @@ func (l *jsonLine) percent() uint32 {
 	return uint32(v)
 }
 
-// teach adds what the line says about its process.
+// teach adds what the line contains about its process.
 func (l *jsonLine) teach(f *gclog.Process) {
 	f.ID = l.pid
 	if l.startKey != 0 {
@@ -465,8 +466,7 @@ func (l *jsonLine) teach(f *gclog.Process) {
 	}
 }
 
-// setClock makes the line the start of the clock: the first record of a process is
-// at 0.
+// setClock makes the line the start of the clock: the first record of a process is at 0.
 func (l *jsonLine) setClock(p *process) {
 	p.sync, p.synced = l.at, true
 	switch {
@@ -478,7 +478,7 @@ func (l *jsonLine) setClock(p *process) {
 	}
 }
 
-// recordKind tells what record the line is, if it is one that we know.
+// recordKind returns the kind of the line's record, if it is known.
 func (l *jsonLine) recordKind() (k recordKind, known bool) {
 	switch string(l.action) {
 	case "gc":
@@ -497,7 +497,8 @@ func (l *jsonLine) recordKind() (k recordKind, known bool) {
 	return 0, false
 }
 
-// settle makes the record of what was read. It is false if that contradicts itself.
+// settle completes the record after its line was read. It returns false if the record contradicts
+// itself.
 func (l *jsonLine) settle(r *record) bool {
 	ticks := r.of.ticks(r.at)
 	switch r.kind {
@@ -545,8 +546,8 @@ func (l *jsonLine) settleStall(r *record) (ok bool) {
 	return ok
 }
 
-// parseType reads the type of a collection that has not ended: it is named like its
-// kind, if it has one.
+// parseType returns the type of a collection that has not ended: it has the name of its kind, if it
+// has one.
 func parseType(name []byte) (clr.GCType, bool) {
 	switch kind, _ := named(name, gclog.KindForeground); {
 	case len(name) == 0:
@@ -561,7 +562,7 @@ func parseType(name []byte) (clr.GCType, bool) {
 	return clr.ParseGCType(name)
 }
 
-// named returns the value with a name, of those from 0 to last.
+// named returns the value with this name, of those from 0 to last.
 func named[T interface {
 	~uint8
 	String() string

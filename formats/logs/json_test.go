@@ -22,13 +22,13 @@ import (
 
 var fileID = regexp.MustCompile(`"gclog_file_id":"[0-9a-f]{16}"`)
 
-// processID is in each line of what may hold several processes.
+// processID matches the pid, which is in each line of formats that may contain several processes.
 var processID = regexp.MustCompile(`"pid":\d+|,\d+,[^,]*,[^,]*,(?:blocking|background|foreground),`)
 
-// docID of what is told by its ticks, which json does not hold.
+// docID matches the ids of records that are identified by ticks, which json does not contain.
 var docID = regexp.MustCompile(`"gclog_doc_id":"[0-9a-f]{32}",("event":\{[^}]*"action":"gc-)`)
 
-// TestJSONAgain: what is read back and written again is the same log.
+// TestJSONAgain: a log that is read and written again is the same.
 func TestJSONAgain(t *testing.T) {
 	forEach(t, func(t *testing.T, stream []byte) {
 		text, _ := record(t, stream, "json", facts)
@@ -43,7 +43,7 @@ func TestJSONAgain(t *testing.T) {
 	})
 }
 
-// TestJSONOrder: pauses and phases come in the order in which the events told them.
+// TestJSONOrder: pauses and phases come in the order in which the events reported them.
 func TestJSONOrder(t *testing.T) {
 	forEach(t, func(t *testing.T, stream []byte) {
 		text, all := record(t, stream, "json", nil)
@@ -61,7 +61,7 @@ func anonymous(text []byte) []byte {
 	return docID.ReplaceAll(fileID.ReplaceAll(text, nil), []byte("$1"))
 }
 
-// sameLines holds the lines of each process in a log against those of another one.
+// sameLines compares the lines of each process in two logs.
 func sameLines(t *testing.T, want, got []byte) {
 	t.Helper()
 	byProcess := func(text []byte) [][]byte {
@@ -89,8 +89,8 @@ func sameLines(t *testing.T, want, got []byte) {
 	}
 }
 
-// TestJSONRecords: each record that is read back is the one that was written, in
-// all that the format holds.
+// TestJSONRecords: each record that is read is the one that was written, in everything that the
+// format contains.
 func TestJSONRecords(t *testing.T) {
 	forEach(t, func(t *testing.T, stream []byte) {
 		text, all := record(t, stream, "json", nil)
@@ -110,8 +110,8 @@ func TestJSONRecords(t *testing.T) {
 	})
 }
 
-// TestFactsOfRecords: what the records say about their process is known, though the head
-// of the log was written before.
+// TestFactsOfRecords: what the records contain about their process is known, though the header of
+// the log was written before them.
 func TestFactsOfRecords(t *testing.T) {
 	forEach(t, func(t *testing.T, stream []byte) {
 		for _, format := range []string{"json", "csv", "unified"} {
@@ -175,8 +175,8 @@ func sameRecord(t *testing.T, want, got *gclog.GCDetails) {
 	}
 }
 
-// heldByJSON is what a log in JSON can hold of d, with times that are shift earlier.
-// got is for what is not exact in it.
+// heldByJSON returns what a JSON log can contain of d, with times earlier by shift. Inexact values
+// are taken from got.
 func heldByJSON(d, got *gclog.GCDetails, shift, sync int64) *gclog.GCDetails {
 	w := d.Clone()
 	started := d.Flaws&gclog.FlawNoStart == 0
@@ -289,7 +289,7 @@ func heldByJSON(d, got *gclog.GCDetails, shift, sync int64) *gclog.GCDetails {
 	return w
 }
 
-// reasons are those of the heaps, with those together that say the same.
+// reasons returns the reasons of the heaps, with heaps grouped that have the same ones.
 func reasons(d *gclog.GCDetails) (list []gclog.HeapReasons) {
 	for _, h := range d.Heaps {
 		if !h.HasHistory {
@@ -341,8 +341,8 @@ func datasInJSON(d *gclog.DatasDetails) (w gclog.DatasDetails) {
 	return w
 }
 
-// TestJSONAnyOrder: a record is the same with its members in any order, with others
-// among them at every level, with blanks, and with escapes.
+// TestJSONAnyOrder: a record is the same with its members in any order, with others among them at
+// every level, with blanks, and with escapes.
 func TestJSONAnyOrder(t *testing.T) {
 	text := sample(t, "gc.json")
 	_, want, _ := read(t, text)
@@ -388,7 +388,7 @@ func sameCalls(t *testing.T, want, got *told) {
 	}
 }
 
-// sameWithoutGC compares pauses and phases. Their records are valid during the call
+// sameWithoutGC compares pauses and phases without their records, which are valid during the call
 // only.
 func sameWithoutGC(t *testing.T, want, got any) {
 	t.Helper()
@@ -410,7 +410,7 @@ func sameWithoutGC(t *testing.T, want, got any) {
 	}
 }
 
-// appendShuffled appends v as JSON that nobody would write so.
+// appendShuffled appends v as valid JSON in an unusual form.
 func appendShuffled(dst []byte, v any, random *rand.Rand) []byte {
 	switch v := v.(type) {
 	case map[string]any:
@@ -457,7 +457,7 @@ func appendEscaped(dst []byte, s string, random *rand.Rand) []byte {
 	return append(dst, '"')
 }
 
-// TestJSONTexts: the texts of a process come back, whatever they are.
+// TestJSONTexts: the texts of a process are restored, whatever they contain.
 func TestJSONTexts(t *testing.T) {
 	for _, name := range []string{"Shop", `"\/`, "\x00\x1f\n\r\t\b\f\x7f", "é日😀\u2028\u0085", strings.Repeat("\\", 1000), "{}[],:"} {
 		p := gclog.Process{ID: 7, Name: name, Executable: "/" + name, Service: name, Cookie: name + "c", Sync: time.Unix(1e9, 5).UTC()}
@@ -482,7 +482,7 @@ func TestJSONTexts(t *testing.T) {
 	}
 }
 
-// TestJSONOthers: what has no collection comes back too.
+// TestJSONOthers: records without a collection are restored too.
 func TestJSONOthers(t *testing.T) {
 	p := gclog.Process{ID: 7, Sync: time.Unix(1e9, 5).UTC(), HasLimits: true, Server: gclog.Yes, Concurrent: gclog.No, HeapCount: 4, GCLibrary: "libclrgc.so"}
 	p.Limits = clr.GCSettings{
@@ -522,8 +522,8 @@ func TestJSONOthers(t *testing.T) {
 	sameLines(t, fileID.ReplaceAll(out.text, nil), fileID.ReplaceAll(again, nil))
 }
 
-// TestJSONForeign: lines of others are counted, with their numbers, and what is of
-// a newer gclog is passed over.
+// TestJSONForeign: lines of other programs are counted, with their numbers, and those of a newer
+// gclog are skipped.
 func TestJSONForeign(t *testing.T) {
 	text := sample(t, "gc.json")
 	lines := bytes.SplitAfter(text, []byte{'\n'})
@@ -547,7 +547,7 @@ func TestJSONForeign(t *testing.T) {
 	}
 }
 
-// TestJSONFull: what no recording has comes back too, up to the limits of the lists.
+// TestJSONFull: values that no recording contains are restored too, up to the limits of the lists.
 func TestJSONFull(t *testing.T) {
 	p := gclog.Process{ID: 7, Sync: time.Unix(1e9, 5).UTC()}
 	var out memory
@@ -612,8 +612,8 @@ func TestJSONFull(t *testing.T) {
 	}
 }
 
-// TestJSONOfOtherLogs: a record that was read from a log, with only sums, comes back
-// from json as it was.
+// TestJSONOfOtherLogs: a record read from a log with only sums is unchanged after it was written to
+// json and read again.
 func TestJSONOfOtherLogs(t *testing.T) {
 	const heapOnly = "\n2000.000,90,0,NonConcurrentGC,AllocSmall,,0.1,1.0,,,,,,,,,,,,,,29336,2026-11-21T00:30:39.300000Z,1.0,blocking,1999.900,,,,5000,4000,5000,,,,,,,,,,,,True,0,,,,,,,,,,\n"
 	_, all, skipped := read(t, append(sample(t, "gc.csv"), heapOnly...))

@@ -7,10 +7,10 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// The fields below dotnet.gc. Most go straight into the record; times in it are
-// nanoseconds since 1970 until settleGC.
+// The fields below dotnet.gc. Most go straight into the record; until settleGC its times are
+// nanoseconds since 1970.
 
-// A jsonGC is what the fields say that is not in the record, or not yet.
+// A jsonGC is the fields that are not in the record, or not yet.
 type jsonGC struct {
 	typeName               []byte
 	compacting, compactive bool  // whether it compacted, and whether that is known
@@ -30,7 +30,7 @@ type jsonGC struct {
 	mark, sweep       int64 // durations of the concurrent phases
 	hasMark, hasSweep bool
 
-	// Of suspensions, stalls and gaps.
+	// For suspensions, stalls and gaps.
 	kind, gapReason                 []byte
 	since, span, suspend, threshold int64
 }
@@ -166,7 +166,7 @@ func (l *jsonLine) readGC(r *record) {
 	}
 }
 
-// readSet reads a list of names of bits. A newer gclog may have more of them.
+// readSet reads a list of names of bits. A newer gclog may write further names.
 func readSet[T ~uint16 | ~uint32](s *scanner, set *T, parse func([]byte) (T, bool)) {
 	for s.list(); s.element(); {
 		if bit, ok := parse(s.text()); ok {
@@ -179,7 +179,7 @@ func (l *jsonLine) readPauses(d *gclog.GCDetails) {
 	s := &l.s
 	for s.object(); s.next(); {
 		if string(s.key) != "parts" {
-			s.skip() // they are sums of the parts
+			s.skip() // sums of the parts
 			continue
 		}
 		for s.list(); s.element(); {
@@ -406,10 +406,10 @@ func (l *jsonLine) readCondemned(d *gclog.GCDetails) {
 	g.CondemnedGenerations = clr.MakeCondemnedGenerations(initial, final, budget, tuning)
 }
 
-// maxHeaps is how many heaps a record has at most, as in package gclog.
+// maxHeaps is the maximum number of heaps in a record, as in package gclog.
 const maxHeaps = 1024
 
-// readHeaps reads what the heaps say of why, those that say the same together.
+// readHeaps reads the heaps' reasons, with heaps grouped that have the same ones.
 func (l *jsonLine) readHeaps(x *gclog.HeapSummary) {
 	s := &l.s
 	for s.list(); s.element(); {
@@ -450,7 +450,7 @@ func (l *jsonLine) readHeaps(x *gclog.HeapSummary) {
 	}
 }
 
-// readLargeObjects reads what compacting them took.
+// readLargeObjects reads the cost of compacting large objects.
 func (l *jsonLine) readLargeObjects(d *gclog.GCDetails) {
 	s := &l.s
 	var c clr.LOHCompact
@@ -472,8 +472,8 @@ func (l *jsonLine) readLargeObjects(d *gclog.GCDetails) {
 	d.LOHCompactions = append(d.LOHCompactions[:0], c)
 }
 
-// readLost reads how many events were lost since the record before, and how many of them
-// while the collection was open: all, where nothing else is said.
+// readLost reads how many events were lost since the previous record, and how many of them while
+// the collection was open: all of them, unless stated otherwise.
 func (l *jsonLine) readLost(d *gclog.GCDetails) {
 	s := &l.s
 	for s.object(); s.next(); {
@@ -655,7 +655,7 @@ func (l *jsonLine) readWaits(b *gclog.BackgroundDetails) {
 	}
 }
 
-// maxWaits is how many waits a record has at most, as in package gclog.
+// maxWaits is the maximum number of waits in a record, as in package gclog.
 const maxWaits = 64
 
 func (l *jsonLine) readWait(b *gclog.BackgroundDetails) {
@@ -680,8 +680,8 @@ func (l *jsonLine) readWait(b *gclog.BackgroundDetails) {
 	}
 }
 
-// readDatas reads the decisions of DATAS. .NET 8 has others than later ones: a lock
-// instead of two, and no bounds for the number of heaps.
+// readDatas reads the decisions of DATAS. Those of .NET 8 differ from later ones: one lock instead
+// of two, and no bounds for the number of heaps.
 func (l *jsonLine) readDatas(x *gclog.DatasDetails) {
 	s := &l.s
 	micros := func(most uint64) uint64 { return s.unit(`{"ns":`, most*1000) / 1000 }
@@ -726,7 +726,7 @@ func (l *jsonLine) readDatas(x *gclog.DatasDetails) {
 	}
 }
 
-// As in package gclog.
+// Limits as in package gclog.
 const (
 	maxDynamic = 16
 	maxData    = 1024 // bytes of a dynamic event
@@ -740,7 +740,7 @@ func (l *jsonLine) readDynamic(d *gclog.GCDetails) {
 		case n >= maxDynamic:
 			s.skip()
 			continue
-		case n < cap(d.Dynamic): // with the memory of an earlier one
+		case n < cap(d.Dynamic): // reuses the memory of an earlier event
 			d.Dynamic = d.Dynamic[:n+1]
 		default:
 			d.Dynamic = append(d.Dynamic, gclog.DynamicEvent{})

@@ -10,8 +10,8 @@ import (
 	"github.com/gclog/gclog/internal/jsontext"
 )
 
-// A scanner reads the JSON of one line without a copy of it. What is not as asked
-// for makes the scanner fail: nothing more comes from it then.
+// A scanner reads the JSON of one line without copying it. Unexpected input makes the scanner fail:
+// it returns nothing more from then on.
 //
 //	for s.object(); s.next(); {
 //		switch string(s.key) {
@@ -22,32 +22,32 @@ import (
 //		}
 //	}
 //
-// It takes more than JSON: commas too many, what follows a number. Only what can be
+// It accepts more than JSON, such as extra commas, or anything after a number. Only what can be
 // read matters here.
 type scanner struct {
 	b      []byte
 	at     int
 	failed bool
-	key    []byte // of the member at hand
-	texts  []byte // those of this line that had escapes
+	key    []byte // of the current member
+	texts  []byte // texts of this line that had escapes
 	days   calendar
 }
 
-// begin begins a line.
+// begin starts a line.
 func (s *scanner) begin(b []byte) {
 	s.b, s.at, s.failed, s.texts = b, 0, false, s.texts[:0]
 }
 
 func (s *scanner) fail() { s.failed, s.at = true, len(s.b) }
 
-// blank passes over what has no meaning between values.
+// blank skips white space between values.
 func (s *scanner) blank() {
 	for s.at < len(s.b) && s.b[s.at] <= ' ' {
 		s.at++
 	}
 }
 
-// open passes over the start of an object or a list.
+// open skips the start of an object or a list.
 func (s *scanner) open(c byte) {
 	s.blank()
 	if s.at >= len(s.b) || s.b[s.at] != c {
@@ -60,8 +60,8 @@ func (s *scanner) open(c byte) {
 func (s *scanner) object() { s.open('{') }
 func (s *scanner) list()   { s.open('[') }
 
-// another passes over the commas before what comes next in an object or a list. It
-// is false at the end.
+// another skips the commas in front of the next item of an object or a list. It returns false at
+// the end.
 func (s *scanner) another(end byte) bool {
 	for s.at < len(s.b) {
 		switch c := s.b[s.at]; {
@@ -78,11 +78,11 @@ func (s *scanner) another(end byte) bool {
 	return false
 }
 
-// element goes to the next element of a list.
+// element advances to the next element of a list.
 func (s *scanner) element() bool { return s.another(']') }
 
-// next goes to the next member of an object that is not null: that is unknown, as
-// if it were not there.
+// next advances to the next member of an object that is not null: null means unknown, like a
+// missing member.
 func (s *scanner) next() bool {
 	for s.another('}') {
 		s.key = s.text()
@@ -126,7 +126,7 @@ func (s *scanner) text() []byte {
 	return nil
 }
 
-// escaped reads a string with escapes, of which the first is at i.
+// escaped reads a string with escapes, the first of which is at i.
 func (s *scanner) escaped(from, i int) []byte {
 	begin := len(s.texts)
 	s.texts = append(s.texts, s.b[from:i]...)
@@ -151,8 +151,8 @@ func (s *scanner) escaped(from, i int) []byte {
 	return nil
 }
 
-// escape appends what the escape at the start of b means, and returns its length;
-// 0 if it is none.
+// escape appends the meaning of the escape at the start of b, and returns its length; 0 if it is
+// invalid.
 func (s *scanner) escape(b []byte) int {
 	const short, means = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
 	if len(b) < 2 {
@@ -175,7 +175,7 @@ func (s *scanner) escape(b []byte) int {
 			}
 		}
 	}
-	s.texts = utf8.AppendRune(s.texts, r) // U+FFFD for half a pair
+	s.texts = utf8.AppendRune(s.texts, r) // U+FFFD for half a surrogate pair
 	return unit
 }
 
@@ -205,7 +205,7 @@ func hexDigit(c byte) (byte, bool) {
 	return 0, false
 }
 
-// uint reads a whole number of at most most.
+// uint reads a whole number up to most.
 func (s *scanner) uint(most uint64) uint64 {
 	v, rest, ok := number(s.b[s.at:])
 	if !ok || v > most {
@@ -225,7 +225,7 @@ func (s *scanner) int() int64 {
 	return int64(s.uint(math.MaxInt64))
 }
 
-// decimal reads a number with decimals, in units of the last of so many.
+// decimal reads a number with decimals as an integer in units of 1/10^digits.
 func (s *scanner) decimal(digits int) int64 {
 	v, rest, ok := fixed(s.b[s.at:], digits)
 	if !ok {
@@ -252,8 +252,8 @@ func (s *scanner) bool() bool {
 	return false
 }
 
-// time reads a time as nanoseconds since 1970. No time is before that, so that the
-// difference of two never overflows.
+// time reads a time as nanoseconds since 1970. Earlier times are rejected, so that the difference
+// of two never overflows.
 func (s *scanner) time() int64 {
 	ns, rest, ok := s.days.date(s.text())
 	if !ok || ns < 0 || ns > farthest || len(rest) > 0 {
@@ -263,16 +263,17 @@ func (s *scanner) time() int64 {
 	return ns
 }
 
-// maxSpan is the longest time that is believed, more than two years: no sum of
-// such overflows.
+// maxSpan is the longest duration that is accepted, more than two years: sums of such durations do
+// not overflow.
 const maxSpan = 1 << 56
 
-// bytes, ns, count and pct read a number that has its unit as a name.
+// bytes, ns, count and pct read a number whose unit is a nested name.
 func (s *scanner) bytes() uint64            { return s.unit(`{"bytes":`, math.MaxUint64) }
 func (s *scanner) ns() int64                { return int64(s.unit(`{"ns":`, maxSpan)) }
 func (s *scanner) count(most uint64) uint64 { return s.unit(`{"count":`, most) }
 
-// unit reads what begins with prefix, else an object with that member and others.
+// unit reads a number after prefix or, if b starts differently, an object with that member among
+// others.
 func (s *scanner) unit(prefix string, most uint64) (v uint64) {
 	b := s.b[s.at:]
 	if len(b) > len(prefix) && string(b[:len(prefix)]) == prefix {
@@ -293,7 +294,7 @@ func (s *scanner) unit(prefix string, most uint64) (v uint64) {
 	return v
 }
 
-// ratio reads a number with all digits that it has.
+// ratio reads a number with all of its digits.
 func (s *scanner) ratio() float64 {
 	end := s.at
 	for end < len(s.b) && end-s.at <= maxDigits && (s.b[end]-'0' <= 9 || s.b[end] == '.') {
@@ -308,10 +309,10 @@ func (s *scanner) ratio() float64 {
 	return v
 }
 
-// maxDigits is how many digits a ratio has at most: more than any number that is not damaged.
+// maxDigits is the maximum number of digits of a ratio: more than any undamaged number has.
 const maxDigits = 32
 
-// share reads a share with all its digits, as a percentage.
+// share reads a ratio with all of its digits as a percentage.
 func (s *scanner) share() (percent float64) {
 	for s.object(); s.next(); {
 		if string(s.key) == "pct" {
@@ -323,7 +324,7 @@ func (s *scanner) share() (percent float64) {
 	return percent
 }
 
-// pct reads a share in units of 0.01 %.
+// pct reads a ratio in units of 0.01 %.
 func (s *scanner) pct() (v int64) {
 	for s.object(); s.next(); {
 		if string(s.key) == "pct" {
@@ -335,7 +336,7 @@ func (s *scanner) pct() (v int64) {
 	return v
 }
 
-// skip passes over a value of any kind.
+// skip skips a value of any kind.
 func (s *scanner) skip() {
 	depth := 0
 	for i := s.at; i < len(s.b); i++ {
@@ -359,7 +360,7 @@ func (s *scanner) skip() {
 				s.at = i + 1
 				return
 			}
-			if depth < 0 { // of the object around it
+			if depth < 0 { // end of the enclosing object
 				s.end(i)
 				return
 			}
@@ -373,7 +374,7 @@ func (s *scanner) skip() {
 	s.fail()
 }
 
-// end ends a value at i, if it has begun.
+// end ends a value at i, which must not be empty.
 func (s *scanner) end(i int) {
 	if i == s.at {
 		s.fail()

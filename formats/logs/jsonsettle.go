@@ -7,11 +7,11 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// What follows from the fields of a collection when all are known: members of JSON
-// have no order.
+// What is derived from the fields of a collection once all of them are known, because members in
+// JSON are unordered.
 
-// settleGC makes the record of a collection of what was read, with times since
-// Process.Sync. It is false for one without a type.
+// settleGC completes the record of a collection after its line was read, with times since
+// Process.Sync. It returns false for one without a type.
 func (l *jsonLine) settleGC(r *record) (ok bool) {
 	d := &r.gc
 	if d.Kind, ok = named(l.gc.typeName, gclog.KindForeground); !ok {
@@ -76,10 +76,9 @@ func (l *jsonLine) settleTimes(r *record) {
 	l.settleWindow(d)
 }
 
-// settleBackground finds when the concurrent phases were, of which the log has the
-// durations. Mark begins when the program first runs again, and ends when it is
-// suspended for the final pause, or with the collection if there was none. Sweep
-// ends with the collection.
+// settleBackground computes the times of the concurrent phases, of which the log contains the
+// durations. Mark starts when the program first resumes, and ends when it is suspended for the
+// final pause, or with the collection if there was none. Sweep ends with the collection.
 func (l *jsonLine) settleBackground(d *gclog.GCDetails, sync int64) {
 	b := d.Background
 	for i := range b.Waits {
@@ -97,7 +96,7 @@ func (l *jsonLine) settleBackground(d *gclog.GCDetails, sync int64) {
 	case first != nil:
 		b.MarkStart = first.Start + first.Duration
 		b.MarkEnd = b.MarkStart + l.gc.mark
-		if final != nil { // what came from a log with milliseconds may overlap
+		if final != nil { // values from a log with milliseconds may overlap
 			b.MarkEnd = max(b.MarkStart, min(b.MarkEnd, final.Start))
 		}
 	case final != nil:
@@ -113,10 +112,10 @@ func (l *jsonLine) settleBackground(d *gclog.GCDetails, sync int64) {
 	}
 }
 
-// settleWindow finds the time that the share of the pause refers to. Of background
-// collections the log has only the share: the window is one that gives it.
+// settleWindow computes the time that PausePercent relates to. For background collections the log
+// only has the percentage: the window is chosen to match it.
 func (l *jsonLine) settleWindow(d *gclog.GCDetails) {
-	const whole = 100 * 100 // units of the share
+	const whole = 100 * 100 // units of the percentage
 	switch {
 	case !l.gc.hasPaused, d.Window > 0:
 	case d.HasSinceLast && d.Kind != gclog.KindBackground:
@@ -128,8 +127,8 @@ func (l *jsonLine) settleWindow(d *gclog.GCDetails) {
 	}
 }
 
-// settleSizes finds which of the sizes are there. The sums of what was allocated and is
-// free stand for generations that do not tell theirs; those of the sizes do not.
+// settleSizes determines which of the sizes are known. The sums of allocated and free bytes replace
+// missing values of the generations; the sum of the sizes does not.
 func (l *jsonLine) settleSizes(d *gclog.GCDetails) {
 	if d.GenerationCount == 0 {
 		d.HasBefore, d.HasSizesAfter = false, false
@@ -140,7 +139,7 @@ func (l *jsonLine) settleSizes(d *gclog.GCDetails) {
 	if d.HasFragmentation && !d.HasHistory {
 		d.Generations[gclog.Gen2].Fragmentation = l.gc.fragmentation
 	}
-	// Of a background collection only the size before is told.
+	// Background collections only report the size before.
 	if l.gc.hasCommitted && (!d.HasCommittedBefore || d.Kind != gclog.KindBackground) {
 		d.CommittedAfter, d.HasCommittedAfter = l.gc.committed, true
 	}

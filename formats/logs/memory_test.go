@@ -9,8 +9,8 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// TestMemoryAgain: what only live sessions know comes back, and is written again as it
-// was. A summary is not read: it can be made of the records.
+// TestMemoryAgain: values known only to live sessions are restored, and written again unchanged. A
+// summary is not read: it can be computed from the records.
 func TestMemoryAgain(t *testing.T) {
 	for _, format := range []string{"json", "csv"} {
 		t.Run(format, func(t *testing.T) {

@@ -14,18 +14,18 @@ func duration(b []byte, decimals int, unit int64) (ns int64, rest []byte, ok boo
 	return v * unit, rest, true
 }
 
-// farthest is the latest time that is taken for one, longest the longest duration:
-// sums of them stay within 63 bits.
+// farthest is the latest accepted time, longest the longest accepted duration: their sums fit in 63
+// bits.
 const (
 	farthest = 1 << 62
 	longest  = 1 << 55
 )
 
-// A moment is what a line says of its time, in nanoseconds, cut off to its unit, and of
-// whose time it is. Unit 0, pid 0: it does not say that.
+// A moment is the time in a line, in nanoseconds, truncated to its unit, and the process it belongs
+// to. Unit 0 and pid 0 mean that the line does not contain the value.
 type moment struct {
 	wall, wallUnit int64 // since 1970
-	zone           int64 // of what it says, east of UTC
+	zone           int64 // of the line's time, east of UTC
 	up, upUnit     int64 // since the start of the process
 	pid            int64
 }
@@ -46,7 +46,7 @@ func (m *moment) setUp(ns, unit int64) bool {
 
 func (m *moment) known() bool { return m.wallUnit|m.upUnit != 0 }
 
-// time is what Recognize tells.
+// time is the time that Recognize returns.
 func (m *moment) time() time.Time {
 	if m.wallUnit == 0 {
 		return time.Unix(0, m.up).UTC()
@@ -57,7 +57,7 @@ func (m *moment) time() time.Time {
 	return time.Unix(0, m.wall).In(time.FixedZone("", int(m.zone/int64(time.Second))))
 }
 
-// seconds reads seconds with up to nine decimals. unit is that of the last of them.
+// seconds reads seconds with up to nine decimals. unit is that of the last decimal.
 func seconds(b []byte) (ns, unit int64, rest []byte, ok bool) {
 	ns, rest, ok = fixed(b, 9)
 	if !ok || b[0] == '-' {
@@ -73,7 +73,7 @@ func seconds(b []byte) (ns, unit int64, rest []byte, ok bool) {
 	return ns, int64(time.Second), rest, true
 }
 
-// dateUnit is the unit of the last decimal of a date, of at most nine.
+// dateUnit returns the unit of a date's last decimal, of at most nine.
 func dateUnit(date []byte) int64 {
 	unit := int64(time.Second)
 	const seconds = len("2006-01-02T15:04:05")
@@ -89,17 +89,17 @@ func dateUnit(date []byte) int64 {
 	return unit
 }
 
-// A span is when something may have been: from from to before to.
+// A span is when something may have happened: at from or later, but before to.
 type span struct{ from, to int64 }
 
 func cutOff(ns, unit int64) span { return span{ns, ns + unit} }
 
 func (s span) known() bool { return s.from != s.to }
 
-// nearest is the time in s that is nearest to t.
+// nearest returns the time in s that is nearest to t.
 func (s span) nearest(t int64) int64 { return max(s.from, min(t, s.to-1)) }
 
-// after leaves out what is before t, where something remains.
+// after removes the part of s before t, if anything remains.
 func (s span) after(t int64) span {
 	if t < s.to {
 		s.from = max(s.from, t)
@@ -109,14 +109,14 @@ func (s span) after(t int64) span {
 
 func (s span) middle() int64 { return s.from + (s.to-s.from)/2 }
 
-// starts is when what lasts for d and ends in s began.
+// starts returns when something that lasts for d and ends in s started.
 func (s span) starts(d int64) span { return span{s.from - d, s.to - d} }
 
 func (s span) and(t span) span { return span{max(s.from, t.from), min(s.to, t.to)} }
 
-// place finds when a pause began that lasted for d: at the time that is likely, or else as early
-// as is possible after what came before: no pause comes too late by that, so there is room for
-// all that are of the same millisecond.
+// place computes when a pause that lasted for d started: at the likely time if possible, otherwise
+// as early as possible after what came before. That makes no pause too late, so there is room for
+// all pauses of the same millisecond.
 func (u *unified) place(begin, end span, d, likely int64) (start, duration int64) {
 	const slack = int64(time.Microsecond)/2 - 1
 	if !begin.known() {
@@ -130,7 +130,7 @@ func (u *unified) place(begin, end span, d, likely int64) (start, duration int64
 
 const noTime = int64(math.MinInt64)
 
-// fit finds the start and the duration of what began in begin, ended in end, and
+// fit returns the start and the duration of something that started in begin, ended in end, and
 // lasted for d, give or take slack: the start that is nearest to prefer.
 func fit(begin, end span, d, slack, prefer int64) (start, duration int64) {
 	possible := begin.and(end.starts(d))

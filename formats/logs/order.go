@@ -8,56 +8,56 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// Logs with one record per collection have them in the order in which they were
-// complete: that of a background collection comes after those that ran inside it,
-// though its first pause was before theirs. An order brings the pauses and phases
-// back into the order of time, which is that of the events.
+// An order restores the time order of pauses and phases, which is that of the events. Logs with one
+// record per collection contain the records in the order in which they were completed: that of a
+// background collection comes after those that ran inside it, though its first pause was before
+// theirs.
 //
-// It holds the last records of its process back, and puts the pauses and phases of a
-// background collection between the calls that are held, each after what began before
-// it. All other calls stay in the order of the log. A background collection with more
-// than window others inside begins too late, where the held ones begin.
+// An order holds back the last records of its process, and inserts the pauses and phases of a
+// background collection among the held calls, each after what started before it. All other calls
+// stay in the order of the log. A background collection with more than window others inside starts
+// too late, at the first held call.
 type order struct {
 	pool  *pool
-	calls []call // those from next on are held
+	calls []call // calls from next on are held
 	next  int
-	held  int // records among them
+	held  int // number of records held
 }
 
-// A pool is what the orders of a log have in common.
+// A pool is what the orders of a log share.
 type pool struct {
 	at      *reading
 	observe func(*gclog.Process) Observer
-	held    int // records, by all orders
-	free    []*record
+	held    int       // number of records held by all orders
+	free    []*record // memory for reuse
 
-	// What is told is memory of the pool: what an interface is given would be allocated
-	// each time.
+	// Arguments of the Observer are memory of the pool: an argument of an interface method would
+	// otherwise be allocated each time.
 	pause gclog.Pause
 	phase gclog.Phase
 }
 
-// window is how many records an order holds, maxHeld all of them together: of real
-// logs 16 MB, with the limits of the lists and texts in a record less than 160 MB.
+// window is the maximum number of records that an order holds, maxHeld that of all orders together:
+// 16 MB for real logs, and less than 160 MB with the limits of the lists and texts in a record.
 const (
 	window  = 256
 	maxHeld = 4096
 )
 
-// A record is what one line says.
+// A record is the contents of one line.
 type record struct {
 	of    *process
 	kind  recordKind
-	at    int64 // time, relative to that of the process
+	at    int64 // time relative to the process's sync point
 	gc    gclog.GCDetails
-	pause gclog.Pause // without a collection
+	pause gclog.Pause // a pause without a collection
 	gap   gclog.Gap
 	stall gclog.Stall
 	start formats.Start
 	end   formats.End
 
 	background gclog.BackgroundDetails // gc.Background points to it, if there is one
-	summary    gclog.HeapSummary       // the same
+	summary    gclog.HeapSummary       // likewise, for gc.Summary
 }
 
 type recordKind uint8
@@ -74,15 +74,15 @@ const (
 // A call is one call of an Observer.
 type call struct {
 	r    *record
-	at   int64 // when began what is told
+	at   int64 // when the pause, phase or record started
 	kind callKind
-	part uint8 // of the pauses
+	part uint8 // index into the pauses
 }
 
 type callKind uint8
 
 const (
-	callRecord callKind = iota // the record itself: the last call of each
+	callRecord callKind = iota // the record itself: the last call for each record
 	callPause
 	callMarkBegin
 	callMarkEnd
@@ -90,7 +90,7 @@ const (
 	callSweepEnd
 )
 
-// record returns an empty record, for put or drop.
+// record returns an empty record, to be passed to put or drop.
 func (o *pool) record() *record {
 	if n := len(o.free); n > 0 {
 		r := o.free[n-1]
@@ -102,13 +102,13 @@ func (o *pool) record() *record {
 	return r
 }
 
-// drop takes back a record that is not put.
+// drop takes back a record that is not passed to put.
 func (o *pool) drop(r *record) {
 	r.reset()
 	o.free = append(o.free, r)
 }
 
-// reset makes r empty. It keeps the memory of the lists.
+// reset makes r empty, keeping the memory of its lists.
 func (r *record) reset() {
 	dynamic := r.gc.Dynamic[:0]
 	r.gc.Reset()
@@ -119,7 +119,7 @@ func (r *record) reset() {
 	r.background, r.summary = gclog.BackgroundDetails{Waits: r.background.Waits[:0]}, gclog.HeapSummary{Reasons: r.summary.Reasons[:0]}
 }
 
-// put takes a record that is whole, in the order of the log.
+// put accepts a complete record, in the order of the log.
 func (o *order) put(r *record) {
 	if r.of.asked && r.of.out == nil {
 		o.pool.drop(r)
@@ -145,13 +145,13 @@ func (o *order) put(r *record) {
 	}
 }
 
-// putParts puts the pauses and phases of a collection, and returns the time that
-// its record has in the order.
+// putParts adds the pauses and phases of a collection, and returns the time of its record in the
+// order.
 func (o *order) putParts(r *record) (at int64) {
 	d := &r.gc
 	if d.Kind == gclog.KindBackground {
 		o.putBackground(r)
-		return math.MinInt64 // nothing of the next background collection is before it
+		return math.MinInt64 // no part of the next background collection is before it
 	}
 	at = max(d.Start, d.End)
 	for i := range d.Pauses {
@@ -161,9 +161,9 @@ func (o *order) putParts(r *record) (at int64) {
 	return at
 }
 
-// putBackground puts the parts of a background collection where they belong. Of
-// what begins at the same time, the mark phase begins after the first pause and
-// ends before the next one; the sweep phase begins after that.
+// putBackground inserts the parts of a background collection where they belong. Among parts that
+// start at the same time, the mark phase starts after the first pause and ends before the next one;
+// the sweep phase starts after that.
 func (o *order) putBackground(r *record) {
 	pauses := func(initial bool) {
 		for i := range r.gc.Pauses {
@@ -188,7 +188,7 @@ func (o *order) putBackground(r *record) {
 	}
 }
 
-// insert puts a call after the last one that is not later.
+// insert inserts a call after the last one that is not later.
 func (o *order) insert(c call) {
 	i := len(o.calls)
 	for i > o.next && o.calls[i-1].at > c.at {
@@ -197,7 +197,7 @@ func (o *order) insert(c call) {
 	o.calls = slices.Insert(o.calls, i, c)
 }
 
-// finish tells all that is held.
+// finish emits all held calls.
 func (o *order) finish() {
 	for o.held > 0 {
 		o.tellNext()
@@ -215,7 +215,7 @@ func (o *order) tellNext() {
 		o.pool.held--
 		o.pool.drop(c.r)
 	}
-	if o.next >= 4*window { // most of what is held was moved before
+	if o.next >= 4*window { // most of the held calls were moved before
 		o.calls = o.calls[:copy(o.calls, o.calls[o.next:])]
 		o.next = 0
 	}

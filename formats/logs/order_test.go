@@ -10,7 +10,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// A script notes the calls.
+// A script records the calls.
 type script []string
 
 func (s *script) note(format string, args ...any) { *s = append(*s, fmt.Sprintf(format, args...)) }
@@ -33,7 +33,7 @@ func (s *script) Suspension(x *gclog.Suspension) { s.note("%d suspension", x.Sta
 func (s *script) Start(x *formats.Start)         { s.note("%d start", x.At) }
 func (s *script) End(x *formats.End)             { s.note("%d end", x.At) }
 
-// A director puts records into an order.
+// A director adds records to an order.
 type director struct {
 	processes
 	p      *process
@@ -77,13 +77,13 @@ func (d *director) suspension(at int64) {
 	d.p.order.put(r)
 }
 
-// TestOrder: the parts of a background collection come where they were, all else in
+// TestOrder: the parts of a background collection are placed at their times, everything else is in
 // the order of the log.
 func TestOrder(t *testing.T) {
 	d := newDirector()
 	d.foreground(1, 50)
 	d.suspension(140)
-	d.foreground(3, 495) // the mark phase ends while the program stands for it
+	d.foreground(3, 495) // the mark phase ends while the program is paused for this one
 	d.foreground(4, 700)
 	d.background(2, 100)
 	d.foreground(6, 1000)
@@ -104,7 +104,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestOrderWindow: what is held is bounded, and nothing is lost or told twice.
+// TestOrderWindow: the number of held records is bounded, and nothing is lost or emitted twice.
 func TestOrderWindow(t *testing.T) {
 	d := newDirector()
 	const inside = 3 * window
@@ -127,8 +127,8 @@ func TestOrderWindow(t *testing.T) {
 	}
 }
 
-// TestOrderOfMany: what others do, also those whom nobody observes, does not take a
-// process its window; all together it is bounded.
+// TestOrderOfMany: other processes, even unobserved ones, do not reduce a process's window; the
+// total is bounded.
 func TestOrderOfMany(t *testing.T) {
 	d := newDirector()
 	observed := d.p
@@ -150,7 +150,7 @@ func TestOrderOfMany(t *testing.T) {
 		}
 	}
 	d.p = observed
-	from := int64(8*maxHeld - 3_000) // thirty of its own ago
+	from := int64(8*maxHeld - 3_000) // thirty of its own records before the end
 	d.background(1<<30, from)
 	d.finish()
 	i := slices.Index(d.script, fmt.Sprintf("%d initial of %d", from, 1<<30))
@@ -159,7 +159,7 @@ func TestOrderOfMany(t *testing.T) {
 	}
 }
 
-// TestReset: a record that was used is like a new one.
+// TestReset: a used record is like a new one after reset.
 func TestReset(t *testing.T) {
 	var o pool
 	r := o.record()

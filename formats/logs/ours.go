@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// begins are what files begin with that gclog has written, but for those in the ways of
-// Java, which isMachine and recognizeUnified know.
+// begins are the starts of files written by gclog, except those in Java's formats, which isMachine
+// and recognizeUnified recognize.
 var begins = [][]byte{
 	[]byte(`{"gclog_file_id":"`),
 	[]byte("StartRelativeMSec,Number,Generation,Type,Reason,"),
 	[]byte("time             gc "),
 }
 
-// BeginSize is how many bytes of a file IsOurs needs to see.
+// BeginSize is how many bytes of a file IsOurs needs.
 const BeginSize = 8 << 10
 
-// IsOurs tells by its start whether gclog has written a file. It is stricter than
-// Recognize, which finds our lines among those of others: here nothing stands before them.
+// IsOurs reports from the start of a file whether gclog wrote it. It is stricter than Recognize,
+// which finds our lines among others: here nothing may come before them.
 func IsOurs(begin []byte) bool {
 	if slices.ContainsFunc(begins, func(head []byte) bool { return bytes.HasPrefix(begin, head) }) {
 		return true
@@ -26,7 +26,7 @@ func IsOurs(begin []byte) bool {
 	if isMachine(first) {
 		return true
 	}
-	if bytes.HasSuffix(first, []byte("Using Concurrent Mark Sweep")) { // Java writes it too
+	if bytes.HasSuffix(first, []byte("Using Concurrent Mark Sweep")) { // Java writes this line too
 		h, ok := Recognize(rest)
 		return ok && h.Format == "unified"
 	}

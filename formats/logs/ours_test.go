@@ -12,8 +12,8 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// TestIsOurs: every file that gclog writes is known again, and no other one is, also not
-// one with lines of ours in it: files are deleted by it.
+// TestIsOurs: every file that gclog writes is recognized, and no other file is, not even one that
+// contains lines of ours: files are deleted on this basis.
 func TestIsOurs(t *testing.T) {
 	files, err := filepath.Glob("../testdata/golden/*.*")
 	if err != nil || len(files) < 5 {
@@ -45,7 +45,7 @@ func TestIsOurs(t *testing.T) {
 	}
 }
 
-// TestIsOursSelected: logs of few lines are known too.
+// TestIsOursSelected: logs with few kinds of lines are recognized too.
 func TestIsOursSelected(t *testing.T) {
 	format, err := formats.Find("unified")
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// An OverlapError says that a collection of one life of a process is told a second time:
-// the log is there twice, or sessions that were on at the same time wrote what is read.
-// Counted twice, all numbers would be wrong.
+// An OverlapError reports that a collection of one process instance was read twice: the input
+// contains the same log twice, or logs of sessions that ran at the same time. If collections were
+// counted twice, all numbers would be wrong.
 type OverlapError struct {
 	ProcessID int64 // 0: unknown
 	Number    uint32
-	Line      int64 // that tells it again, from 1
-	Before    int   // the file that told it first: of those that were read, from 0
+	Line      int64 // line with the repetition, from 1
+	Before    int   // the first file with the collection: index into the files that were read, from 0
 }
 
 func (e *OverlapError) Error() string {
@@ -25,37 +25,37 @@ func (e *OverlapError) Error() string {
 	return fmt.Sprintf("line %d: it tells collection %d%s a second time", e.Line, e.Number, of)
 }
 
-// A reading is how far a Reader is.
+// A reading is the position of a Reader.
 type reading struct {
 	file    int
 	line    int64
-	overlap *OverlapError // that was found
+	overlap *OverlapError // the error found, if any
 	plain   bool          // a collection of a unified log had no DotNet line in this file
-	details bool          // another had
+	details bool          // another collection had one
 }
 
-// again notes that what is told there was told before.
+// again records that the collection at this position was already emitted.
 func (r *reading) again(pid int64, number uint32, before int) {
 	r.overlap = &OverlapError{ProcessID: pid, Number: number, Line: r.line, Before: before}
 }
 
-// A tally remembers which collections of one life of a process were told: runs of numbers,
-// in ascending order.
+// A tally remembers which collections of one process instance were emitted: runs of numbers in
+// ascending order.
 type tally []run
 
-// A run is numbers that one file told, none of them missing, and when the collections ended.
+// A run is consecutive numbers from one file, and when the collections ended.
 type run struct {
 	from, to       uint32
 	oldest, newest int64
 	file           int
 }
 
-// maxRuns is how many runs are remembered: those of the highest numbers.
+// maxRuns is how many runs are remembered: those with the highest numbers.
 const maxRuns = 4096
 
-// add notes that a file tells a collection, and finds the file that has told it before. A
-// number that comes again at another time is of another life of the process, of which the
-// log does not tell. A collection that two sessions have seen one half each may come twice.
+// add records that a file contains a collection, and returns the file that contained it before. A
+// number that is repeated at another time belongs to another process instance, which the log does
+// not identify. A collection of which two sessions saw one half each may occur twice.
 func (t *tally) add(d *gclog.GCDetails, end int64, file int) (before int, again bool) {
 	if !d.HasNumber || d.Flaws&(gclog.FlawNoStart|gclog.FlawNoEnd) != 0 {
 		return 0, false
@@ -84,7 +84,7 @@ func (t *tally) add(d *gclog.GCDetails, end int64, file int) (before int, again 
 	return 0, false
 }
 
-// join makes one run of that at i and the next if no number is between them.
+// join merges the run at i with the next one if no number is between them.
 func (t *tally) join(i int) {
 	if i+1 >= len(*t) {
 		return

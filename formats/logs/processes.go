@@ -7,24 +7,24 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// A process is one of those that a log is of.
+// A process is one of the processes in a log.
 type process struct {
 	key     string
 	facts   gclog.Process
-	sync    int64 // of facts, in nanoseconds since 1970
+	sync    int64 // facts.Sync in nanoseconds since 1970
 	synced  bool  // sync is known
-	session int64 // csv: begin of the session, relative to the first one
-	heads   int   // csv: heads that were read when it was looked at last
-	records int64 // of collections that were told
-	told    tally
+	session int64 // csv: start of the session, relative to the first one
+	heads   int   // csv: number of headers read when it was last updated
+	records int64 // number of collection records emitted
+	told    tally // collections that were emitted
 	out     Observer
-	newest  int64 // begin of the last collection
-	asked   bool  // out is known
+	newest  int64 // start of the last collection
+	asked   bool  // observe was called: out is known
 	order   order
 }
 
-// observer asks for the Observer of the process when the first call is due; nil
-// if there is none.
+// observer returns the Observer of the process, requesting it when the first call is due; nil if
+// there is none.
 func (p *process) observer(observe func(*gclog.Process) Observer) Observer {
 	if !p.asked {
 		p.asked = true
@@ -34,8 +34,8 @@ func (p *process) observer(observe func(*gclog.Process) Observer) Observer {
 	return p.out
 }
 
-// conclude adds what a collection says about its process. Where the head of a log may say
-// it, that is when the record is told: what is written of the log has the same head.
+// conclude adds what a collection reports about its process. For logs whose header may contain it,
+// that happens when the record is emitted, so that a log written from this one has the same header.
 func conclude(f *gclog.Process, d *gclog.GCDetails) {
 	if n := int(d.Global.Heaps); n > 0 {
 		f.HeapCount = n
@@ -48,11 +48,11 @@ func conclude(f *gclog.Process, d *gclog.GCDetails) {
 	}
 }
 
-// ticks is what stands for the ticks of the stream's clock, which no log has:
-// nanoseconds since 1970. They are the same in each log that tells the same.
+// ticks returns a substitute for the ticks of the stream's clock, which no log contains:
+// nanoseconds since 1970. They are the same in every log with the same contents.
 func (p *process) ticks(at int64) int64 { return p.sync + at }
 
-// processes finds the processes of a log by what identifies them there.
+// processes finds the processes of a log by their identity in the log.
 type processes struct {
 	pool
 	byKey map[string]*process
@@ -60,15 +60,14 @@ type processes struct {
 	last  *process
 }
 
-// maxProcesses and maxText bound the memory: so many processes, and so many bytes
-// of each text that is kept.
+// maxProcesses and maxText bound the memory: the number of processes, and the bytes kept of each
+// text.
 const (
 	maxProcesses = 10_000
 	maxText      = 1024
 )
 
-// find returns the process with a key, a new one if there is none; nil beyond the
-// limit.
+// find returns the process with this key, and adds it if it is new; nil beyond the limit.
 func (p *processes) find(key []byte) *process {
 	if p.last != nil && p.last.key == string(key) {
 		return p.last
@@ -89,14 +88,14 @@ func (p *processes) find(key []byte) *process {
 	return x
 }
 
-// finish tells all that is held.
+// finish emits everything that is held.
 func (p *processes) finish() {
 	for _, x := range p.list {
 		x.order.finish()
 	}
 }
 
-// finishOthers tells what is held of earlier lives of a process.
+// finishOthers emits what is held of earlier instances of a process.
 func (p *processes) finishOthers(of *process, pid int64) {
 	for _, x := range p.list {
 		if x != of && x.facts.ID == pid {
@@ -105,7 +104,7 @@ func (p *processes) finishOthers(of *process, pid int64) {
 	}
 }
 
-// keep makes a text of b that stays.
+// keep copies b to a string.
 func keep(b []byte) string { return string(b[:min(len(b), maxText)]) }
 
 // learn sets a text that was unknown.
@@ -115,10 +114,10 @@ func learn(s *string, b []byte) {
 	}
 }
 
-// unixTime is the time so many nanoseconds after the start of 1970.
+// unixTime returns the time ns nanoseconds after the start of 1970.
 func unixTime(ns int64) time.Time { return time.Unix(0, ns).UTC() }
 
-// names keeps texts that come again and again.
+// names interns texts that occur often.
 type names struct{ known map[string]string }
 
 const maxNames = 256

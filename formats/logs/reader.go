@@ -11,8 +11,8 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// An Observer is told what is in a log of one process, in the order of the log.
-// What it is given is valid during the call only.
+// An Observer receives the contents of a log for one process, in the order of the log. Arguments
+// are valid during the call only.
 type Observer interface {
 	gclog.Observer
 	Start(*formats.Start)
@@ -21,29 +21,29 @@ type Observer interface {
 	End(*formats.End) // of a session
 }
 
-// A Head is what the begin of a file says.
+// A Head is the information in the start of a file.
 type Head struct {
 	Format string // name of the format: see formats.Find
-	// Time puts the files of a log into order: it is that of the first line, of logs with
-	// one record for each collection the latest end of one in the head. Where a log has no
-	// dates, only uptimes, it is that long after the start of 1970. Its zone is that which
-	// the log is written in, where its lines are one by one as they happened.
+	// Time orders the files of a log: it is the time of the first line or, for logs with one record
+	// per collection, the latest end of a collection in the head. If a log has only uptimes and no
+	// dates, it is the uptime after the start of 1970. Its time zone is that in which the log is
+	// written, if each line is written as it happens.
 	Time  time.Time
 	Dated bool
-	// ProcessID is that of the process that the file is of, 0 if the head does not say
-	// it, or if a file may hold several.
+	// ProcessID is the process of the file, 0 if the head does not contain it, or if the file may
+	// contain several processes.
 	ProcessID int64
-	// Sessions: the log holds more than collections: pauses without one and, if it is Dated, from
-	// when on and until when the process was observed. In unified they are lines of [gc,init],
-	// as the head is: -Xlog may have left them out.
+	// Sessions: the log contains more than collections: pauses without one and, if it is Dated,
+	// when the observation of the process started and ended. In unified these are lines of
+	// [gc,init], like the header: -Xlog may have excluded them.
 	Sessions bool
-	File     int64 // the number of the file in its session, from 1; 0 if the head does not say it
-	// JavaOnly: gclog has written it for Java tools, which ask for less, and does not read it
-	// back: jdk8, and unified without DotNet lines.
+	File     int64 // number of the file in its session, from 1; 0 if the head does not contain it
+	// JavaOnly: gclog wrote it for Java tools, which require less, and cannot read it back: jdk8,
+	// and unified without DotNet lines.
 	JavaOnly bool
 }
 
-// Err returns a JavaOnlyError for a log that is not read back, nil for others.
+// Err returns a JavaOnlyError for a log that cannot be read back, nil for others.
 func (h Head) Err() error {
 	if h.JavaOnly {
 		return &JavaOnlyError{h.Format}
@@ -51,10 +51,10 @@ func (h Head) Err() error {
 	return nil
 }
 
-// A JavaOnlyError says that a log was written for Java tools, and lacks what gclog needs: the
+// A JavaOnlyError reports that a log was written for Java tools, and lacks what gclog needs: the
 // numbers of the collections, or their generations.
 type JavaOnlyError struct {
-	Format string // jdk8, or unified: without DotNet lines
+	Format string // jdk8, or unified without DotNet lines
 }
 
 func (e *JavaOnlyError) Error() string {
@@ -64,11 +64,11 @@ func (e *JavaOnlyError) Error() string {
 	return "it is a " + e.Format + " log, which gclog writes for Java tools but does not read back: use unified, json or csv"
 }
 
-// HeadSize is how many bytes of a file Recognize needs to see, unless lines of others
-// stand before the first one of ours.
+// HeadSize is how many bytes of a file Recognize needs, unless lines of other programs come before
+// our first one.
 const HeadSize = 64 << 10
 
-// Recognize tells of what format a file is by its start.
+// Recognize determines the format of a file from its start.
 func Recognize(head []byte) (h Head, ok bool) {
 	rest := bytes.TrimPrefix(head, byteOrderMark)
 	for len(rest) > 0 {
@@ -107,7 +107,7 @@ func Recognize(head []byte) (h Head, ok bool) {
 }
 
 // numberIn returns the number after a text in the first lines of a file, such as "process 4711" in
-// the heads of the JDK formats; 0 if there is none.
+// the headers of the JDK formats; 0 if there is none.
 func numberIn(head []byte, text string) int64 {
 	_, rest, found := bytes.Cut(head, []byte(text))
 	n, _, ok := number(rest)
@@ -122,7 +122,7 @@ var (
 	byteOrderMark           = []byte("\ufeff")
 )
 
-// Lacks says in one sentence for people what logs of a format do not hold.
+// Lacks returns a sentence for users about what logs of a format do not contain.
 func Lacks(format string) string {
 	for i := range table {
 		if table[i].name == format {
@@ -132,23 +132,22 @@ func Lacks(format string) string {
 	return ""
 }
 
-// A formatReader is how the logs of one format are recognized and read.
+// A formatReader is how logs of one format are recognized and read.
 type formatReader struct {
 	name  string
 	lacks string
-	byEnd bool // lines are in the order in which what they tell has ended
-	// recognize reports whether a line is of this format, and its time: zero if it has
-	// none.
+	byEnd bool // lines are in the order in which their contents ended
+	// recognize reports whether a line has this format, and returns its time, zero if it has none.
 	recognize func(line []byte) (time.Time, bool)
 	new       func(observe func(*gclog.Process) Observer, at *reading) parser
 }
 
 // A parser reads the lines of a log.
 type parser interface {
-	// line takes a line without its end, which is not empty, and keeps nothing of it.
-	// It is false for one that is not of this format, or damaged.
+	// line handles a non-empty line without its end, and keeps no reference to it. It returns false
+	// if the line is damaged or not in this format.
 	line(b []byte) bool
-	// finish tells what is open when the log has ended.
+	// finish emits what is open when the log has ended.
 	finish()
 }
 
@@ -166,9 +165,9 @@ type Reader struct {
 	buf []byte
 }
 
-// NewReader returns a Reader for logs of the format of h. observe is called for each
-// process in them before its first record, with what is known of it by then; with
-// nil from it the records of a process are left out. The Process is the Reader's.
+// NewReader returns a Reader for logs of the format of h. It calls observe for each process before
+// its first record, with what is known about the process by then; if observe returns nil, the
+// records of the process are skipped. The Process belongs to the Reader.
 func NewReader(h Head, observe func(*gclog.Process) Observer) (*Reader, error) {
 	if err := h.Err(); err != nil {
 		return nil, err
@@ -182,11 +181,10 @@ func NewReader(h Head, observe func(*gclog.Process) Observer) (*Reader, error) {
 	return nil, errors.New("logs of the format " + h.Format + " cannot be read")
 }
 
-// Skipped are the lines of a file that were passed over: damaged ones, and those of
-// others.
+// Skipped are the lines of a file that were skipped: damaged ones, and those of other programs.
 type Skipped struct {
 	Count int64
-	Lines []int64 // numbers of the first of them, from 1
+	Lines []int64 // the numbers of the first skipped lines, from 1
 }
 
 func (s *Skipped) add(line int64) {
@@ -199,12 +197,12 @@ func (s *Skipped) add(line int64) {
 
 const (
 	bufferSize = 256 << 10
-	maxLine    = 1 << 20 // of what is longer nothing is ours
+	maxLine    = 1 << 20 // longer lines are not ours
 )
 
-// Read reads one file to its end. The files of a series are read in turn, the oldest
-// first: a group of lines and a background collection may go on in the next one. A
-// file that tells a collection a second time is read no further: it is an OverlapError.
+// Read reads one file to its end. The files of a series must be read in turn, oldest first: a group
+// of lines and a background collection may continue in the next one. If a file contains a
+// collection a second time, reading stops with an OverlapError.
 func (r *Reader) Read(src io.Reader) (skipped Skipped, err error) {
 	if r.buf == nil {
 		r.buf = make([]byte, bufferSize)
@@ -223,7 +221,7 @@ func (r *Reader) Read(src io.Reader) (skipped Skipped, err error) {
 		}
 	}
 	tooLong := false
-	have := 0 // bytes of an unfinished line at the start of buf
+	have := 0 // bytes of an incomplete line at the start of buf
 	for {
 		n, err := src.Read(r.buf[have:])
 		rest := r.buf[:have+n]
@@ -271,7 +269,7 @@ func (r *Reader) Read(src io.Reader) (skipped Skipped, err error) {
 			err = r.at.overlap
 		case !errors.Is(err, io.EOF):
 		case r.at.plain && !r.at.details:
-			err = &JavaOnlyError{"unified"} // its head had no pauses
+			err = &JavaOnlyError{"unified"} // its head contained no pauses
 		default:
 			err = nil
 		}
@@ -279,5 +277,5 @@ func (r *Reader) Read(src io.Reader) (skipped Skipped, err error) {
 	}
 }
 
-// Finish tells what is open when the last file has been read.
+// Finish emits what is open after the last file was read.
 func (r *Reader) Finish() { r.p.finish() }

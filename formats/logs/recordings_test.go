@@ -14,7 +14,7 @@ import (
 	"github.com/gclog/gclog/parse"
 )
 
-// A memory is an Output that keeps what it is given in one file.
+// A memory is an Output that keeps everything in one file.
 type memory struct{ text []byte }
 
 func (m *memory) Write(head formats.Head, group []byte, _ bool) error {
@@ -25,11 +25,11 @@ func (m *memory) Write(head formats.Head, group []byte, _ bool) error {
 	return nil
 }
 
-// A told is what the Observer of one process was told, in this order.
+// A told is what the Observer of one process received, in order.
 type told struct {
 	process gclog.Process
 	calls   []any    // *gclog.Pause, *gclog.Phase, *gclog.GCDetails, *gclog.Gap, *gclog.Stall, *formats.Start, *formats.End
-	order   []string // the same in short, without what a log of collections does not have
+	order   []string // the calls in short, without those that a log of collections does not contain
 	w       *formats.Writer
 }
 
@@ -37,7 +37,7 @@ func (x *told) note(format string, args ...any) {
 	x.order = append(x.order, fmt.Sprintf(format, args...))
 }
 
-// of names a collection.
+// of returns the name of a collection.
 func of(d *gclog.GCDetails) string {
 	if !d.HasNumber {
 		return "#?"
@@ -45,7 +45,7 @@ func of(d *gclog.GCDetails) string {
 	return fmt.Sprintf("#%d", d.Number)
 }
 
-// date is a time stamp as a time that does not depend on the clock of the log.
+// date formats a time stamp independently of the log's clock.
 func (x *told) date(at int64) string {
 	return x.process.Time(at).Truncate(10 * time.Microsecond).Format("05.00000")
 }
@@ -120,7 +120,7 @@ func (x *told) End(e *formats.End) {
 	}
 }
 
-// gcs are the records of collections.
+// gcs returns the records of collections.
 func (x *told) gcs() (list []*gclog.GCDetails) {
 	for _, c := range x.calls {
 		if d, ok := c.(*gclog.GCDetails); ok {
@@ -130,7 +130,7 @@ func (x *told) gcs() (list []*gclog.GCDetails) {
 	return list
 }
 
-// facts makes a process of a recording one that a session would know more of.
+// facts adds to a process in a recording what a live session would know.
 func facts(p *gclog.Process) {
 	p.Name, p.Executable, p.Service = "Shop \"1\"\n\u2028é😀", "/usr/bin/dotnet", "shop"
 	p.Cookie = "5d2b7c1e-9a40-4f83-b6de-" + string(rune('a'+p.ID%26))
@@ -140,7 +140,7 @@ func facts(p *gclog.Process) {
 	p.OS, p.Architecture, p.RuntimeVersion, p.Flavor = "Linux", "x64", "10.0.14", gclog.FlavorCoreCLR
 }
 
-// writeTo gives what is told a Writer.
+// writeTo makes x write what it receives.
 func (x *told) writeTo(format string, out formats.Output, p *gclog.Process) {
 	f, err := formats.Find(format)
 	if err != nil {
@@ -150,7 +150,7 @@ func (x *told) writeTo(format string, out formats.Output, p *gclog.Process) {
 	x.w = formats.NewWriter(f, out, formats.Options{Process: *p, Version: "1.0", Session: "test"})
 }
 
-// record converts a recording to a format, and returns what was told.
+// record converts a recording to a format, and returns what was emitted.
 func record(t testing.TB, stream []byte, format string, know func(*gclog.Process)) (text []byte, all []*told) {
 	t.Helper()
 	var out memory
@@ -168,7 +168,7 @@ func record(t testing.TB, stream []byte, format string, know func(*gclog.Process
 	return out.text, all
 }
 
-// drain gives a whole recording to a Processes; it may be damaged.
+// drain passes a whole recording, which may be damaged, to a Processes.
 func drain(t testing.TB, stream []byte, processes *gclog.Processes) {
 	t.Helper()
 	if err := processes.Drain(parse.NewReader(bytes.NewReader(stream), gclog.Wanted)); err != nil && len(processes.List()) == 0 {
@@ -177,13 +177,13 @@ func drain(t testing.TB, stream []byte, processes *gclog.Processes) {
 	processes.Finish()
 }
 
-// read reads a log back, and writes it again in the same format.
+// read reads a log, and writes it again in the same format.
 func read(t testing.TB, text []byte) (again []byte, all []*told, skipped logs.Skipped) {
 	t.Helper()
 	return readAs(t, text, "")
 }
 
-// readAs reads a log, and writes it in a format; "" is its own.
+// readAs reads a log, and writes it in a format; "" means its own.
 func readAs(t testing.TB, text []byte, format string) (written []byte, all []*told, skipped logs.Skipped) {
 	t.Helper()
 	h, ok := logs.Recognize(text[:min(len(text), logs.HeadSize)])
@@ -211,7 +211,7 @@ func readAs(t testing.TB, text []byte, format string) (written []byte, all []*to
 	return out.text, all, skipped
 }
 
-// forEach runs a test for each recording; with -short only those of the repository.
+// forEach runs a test for each recording; with -short only those in the repository.
 func forEach(t *testing.T, run func(t *testing.T, stream []byte)) {
 	one := func(t *testing.T, tr shared.Trace) {
 		t.Parallel()
@@ -238,7 +238,7 @@ func recording(t testing.TB, name string) []byte {
 	return shared.Read(t, filepath.Join(shared.Root(), "testdata", "traces", name+".nettrace.gz"))
 }
 
-// everything writes what it is told in every format.
+// everything writes what it receives in every format.
 type everything []*formats.Writer
 
 func newEverything(p *gclog.Process) (e everything) {

@@ -9,12 +9,12 @@ import (
 
 const stopped = "Total time for which application threads were stopped: "
 
-// suspensionLine reads how long the program was stopped, for whatever reason. Lines of
-// Java, which give no reason, are passed over:
+// suspensionLine reads how long the program was stopped, whatever the reason. Lines of Java, which
+// contain no reason, are skipped:
 //
 //	0.0056931 seconds, Stopping threads took: 0.0000247 seconds, reason: ForGC
 //
-// How long the threads took to stop is left out where it is not known.
+// The time to suspend is left out if it is unknown.
 func (u *unified) suspensionLine(d *decorations, b []byte) bool {
 	lasted, b, ok := stopTime(b)
 	if !ok {
@@ -48,8 +48,8 @@ func stopTime(b []byte) (ns int64, rest []byte, ok bool) {
 	return ns, rest, ok
 }
 
-// tellSuspension tells a suspension that ended at a time: with the pause that was told
-// last, if that is possible.
+// tellSuspension emits a suspension that ended in the span at: at the end of the pause emitted
+// last, if possible.
 func (u *unified) tellSuspension(s gclog.Suspension, at span) {
 	end := at.nearest(u.told)
 	u.told = max(u.told, end)
@@ -61,7 +61,7 @@ func (u *unified) tellSuspension(s gclog.Suspension, at span) {
 	}
 }
 
-// isSuspension reports whether a line is one of those.
+// isSuspension reports whether a line is a suspension with a reason.
 func isSuspension(text []byte) (rest []byte, ok bool) {
 	rest, ok = literal(text, stopped)
 	return rest, ok && bytes.Contains(rest, []byte(", reason: "))

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// The functions below read what stands at the start of b and return what stands
-// after it. ok is false if there is something else.
+// The functions below read an item at the start of b and return the rest. ok is false if b starts
+// with something else.
 
 func literal(b []byte, s string) (rest []byte, ok bool) {
 	if len(b) < len(s) || string(b[:len(s)]) != s {
@@ -32,7 +32,7 @@ func number(b []byte) (v uint64, rest []byte, ok bool) {
 	return v, b[i:], i > 0
 }
 
-// fixed reads a number with at most digits decimals, in units of the last of them:
+// fixed reads a number with at most digits decimals as an integer in units of 1/10^digits:
 // fixed("1.5", 3) is 1500.
 func fixed(b []byte, digits int) (v int64, rest []byte, ok bool) {
 	negative := len(b) > 0 && b[0] == '-'
@@ -61,15 +61,15 @@ func fixed(b []byte, digits int) (v int64, rest []byte, ok bool) {
 	return v, rest, true
 }
 
-// A calendar reads dates, of which those of one log are mostly of one day.
+// A calendar reads dates, caching the day: the dates in a log are mostly of the same day.
 type calendar struct {
 	day  [10]byte // "2006-01-02"
-	unix int64    // nanoseconds since 1970 of its start
-	zone int64    // of the newest date, nanoseconds east of UTC
+	unix int64    // start of the day in nanoseconds since 1970
+	zone int64    // of the latest date, nanoseconds east of UTC
 }
 
-// date reads 2006-01-02T15:04:05 with up to nine decimals, and Z or +hhmm after
-// it, in nanoseconds since 1970.
+// date reads 2006-01-02T15:04:05 with up to nine decimals, followed by Z or +hhmm, as nanoseconds
+// since 1970.
 func (c *calendar) date(b []byte) (ns int64, rest []byte, ok bool) {
 	const day, clock = len("2006-01-02"), len("T15:04:05")
 	if len(b) < day+clock || b[day] != 'T' || b[day+3] != ':' || b[day+6] != ':' {
@@ -77,7 +77,7 @@ func (c *calendar) date(b []byte) (ns int64, rest []byte, ok bool) {
 	}
 	if string(c.day[:]) != string(b[:day]) {
 		t, err := time.Parse("2006-01-02", string(b[:day]))
-		if err != nil || t.Year() < 1678 || t.Year() > 2261 { // what nanoseconds reach
+		if err != nil || t.Year() < 1678 || t.Year() > 2261 { // the range of nanoseconds in an int64
 			return 0, b, false
 		}
 		copy(c.day[:], b)

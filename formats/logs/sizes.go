@@ -2,7 +2,7 @@ package logs
 
 import "github.com/gclog/gclog/gclog"
 
-// sizes are those before and after a collection, in KiB.
+// sizes are the sizes before and after a collection, in KiB.
 type sizes struct{ before, after int64 }
 
 func (s sizes) set(g *gclog.GenerationDetails) {
@@ -11,10 +11,10 @@ func (s sizes) set(g *gclog.GenerationDetails) {
 
 const (
 	kibibyte = 1024
-	maxKiB   = 1 << 50 // sums of sizes stay within 63 bits
+	maxKiB   = 1 << 50 // sums of sizes fit in 63 bits
 )
 
-// size reads a number of KiB with the K after it.
+// size reads a number of KiB followed by K.
 func size(b []byte) (kib int64, rest []byte, ok bool) {
 	v, rest, ok := number(b)
 	if !ok || v >= maxKiB || len(rest) == 0 || rest[0] != 'K' {

@@ -9,40 +9,40 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// unified reads what -Xlog of JDK 9 and up writes, with any decorations that contain
-// a time, and any selection of its lines.
+// unified reads what -Xlog of JDK 9 and later writes, with any decorations that include a time, and
+// any selection of its lines.
 type unified struct {
 	observe   func(*gclog.Process) Observer
 	reading   *reading
 	decorator decorator
 	days      calendar
-	count     int // of the processes that were begun
+	count     int // number of processes started
 
 	life
 
-	trial        gclog.GCDetails // what a line says that may be damaged
+	trial        gclog.GCDetails // contents of a line that may be damaged
 	trialSummary gclog.HeapSummary
 }
 
-// A life is what is known of one process, from the first of its lines to the last.
+// A life is what is known about one process instance, from its first line to its last.
 type life struct {
 	process *gclog.Process
-	pid     int64    // of the lines of the process; 0: unknown
-	out     Observer // nil: nobody observes the process
-	begun   bool     // observe was asked
-	beyond  bool     // this one is more than can be told
-	headed  bool     // a head was the last
+	pid     int64    // in the lines of the process; 0: unknown
+	out     Observer // nil: no observer
+	begun   bool     // observe was called
+	beyond  bool     // this process is beyond the limit
+	headed  bool     // the last line was a header
 	base    moment   // the sync point
-	newest  moment   // of the lines of the process
-	told    int64    // end of what was told last
+	newest  moment   // time of the latest line
+	told    int64    // end of what was emitted last
 
 	blocking   blocking
 	background background
-	committed  int64 // KiB, what is known last; 0: it never was
-	index      int64
-	tally      tally
+	committed  int64 // last known value in KiB; 0: never known
+	index      int64 // number of records emitted
+	tally      tally // collections that were emitted
 
-	pause      gclog.Pause // what is told, so that nothing is allocated
+	pause      gclog.Pause // arguments of the Observer, so that nothing is allocated
 	phase      gclog.Phase
 	suspension gclog.Suspension
 }
@@ -54,8 +54,8 @@ func newUnified(observe func(*gclog.Process) Observer, at *reading) parser {
 	return &unified{observe: observe, reading: at}
 }
 
-// recognizeUnified takes the lines that no JVM writes: heads with .NET, details after
-// nine blanks, pauses with sizes in KiB, suspensions with a reason.
+// recognizeUnified recognizes lines that no JVM writes: headers with .NET, details after nine
+// blanks, pauses with sizes in KiB, suspensions with a reason.
 func recognizeUnified(line []byte) (time.Time, bool) {
 	u := unified{observe: nobody, reading: &reading{}}
 	d, ok := u.decorator.read(line)
@@ -74,8 +74,8 @@ func recognizeUnified(line []byte) (time.Time, bool) {
 	return d.time(), ok && u.suspensionLine(&d, rest)
 }
 
-// isPlain reports whether the start of a unified log has pauses, but no DotNet lines. Those
-// are before the end of the pause.
+// isPlain reports whether the head of a unified log contains pauses but no DotNet lines, which come
+// before the end of the pause.
 func isPlain(head []byte) bool {
 	if bytes.Contains(head, []byte(dotNet)) {
 		return false
@@ -105,7 +105,7 @@ func (u *unified) line(b []byte) bool {
 	return u.read(&d) && !u.beyond
 }
 
-// read takes the text of a line.
+// read handles the text of a line.
 func (u *unified) read(d *decorations) bool {
 	if n, text, ok := collection(d.text); ok {
 		if word := wordOf(text, d.tags); word != "" {
@@ -153,8 +153,8 @@ const (
 	oneHeap    = "Heap "
 )
 
-// What lines begin with after the decorations, and after GC(n): first those of the
-// default, then what -Xlog adds.
+// What lines start with after the decorations, and after GC(n): first those of the default, then
+// those that -Xlog adds.
 var (
 	heads = [...]string{"GC(", using, "VM Arguments: .NET", settings, sessionLine, stopped}
 	words = [...]string{"Pause ", "Concurrent ", parNew, cms, "Old: ", dotNet, "User=", condemned, program, references, phases, roots, oneHeap}
@@ -162,7 +162,7 @@ var (
 
 const defaultWords = 7
 
-// wordsOf returns the words that lines with these tags begin with.
+// wordsOf returns the words that lines with these tags start with.
 func wordsOf(t tags) []string {
 	if t == detailTags {
 		return words[defaultWords:]
@@ -170,7 +170,7 @@ func wordsOf(t tags) []string {
 	return words[:]
 }
 
-// cut reports whether a text that nobody knows is the start of what is known.
+// cut reports whether an unknown text is the start of a known one.
 func cut(text []byte, begins []string) bool {
 	for _, begin := range begins {
 		if n := min(len(text), len(begin)); string(text[:n]) == begin[:n] {
@@ -203,8 +203,8 @@ func trimBlanks(b []byte) []byte {
 	return b
 }
 
-// wordOf returns the word that a text after GC(n) begins with; "" for lines that gclog
-// does not need.
+// wordOf returns the word that a text after GC(n) starts with; "" for lines that gclog does not
+// need.
 func wordOf(text []byte, t tags) string {
 	for _, w := range wordsOf(t) {
 		if len(text) > len(w) && text[0] == w[0] && string(text[:len(w)]) == w {
@@ -214,7 +214,7 @@ func wordOf(text []byte, t tags) string {
 	return ""
 }
 
-// event takes a line of collection n that begins with word.
+// event handles a line of collection n that starts with word.
 func (u *unified) event(d *decorations, n uint32, word string, b []byte) bool {
 	b = b[len(word):]
 	switch word {
@@ -374,10 +374,10 @@ func (u *unified) concurrentLine(d *decorations, n uint32, b []byte) bool {
 	return false
 }
 
-// phaseTitles are the phases by their kinds, and what else is a phase in Java.
+// phaseTitles are the titles of the phases by kind, and those of Java's other phases.
 var phaseTitles = [...]string{gclog.PhaseMark: "Mark", gclog.PhaseSweep: "Sweep", resetPhase: "Reset", 3: "Preclean", 4: "Abortable Preclean"}
 
-const resetPhase = 2 // tells that the sweep has ended
+const resetPhase = 2 // shows that the sweep has ended
 
 func (u *unified) phaseLine(d *decorations, n uint32, phase int, isEnd bool, lasted int64) {
 	at := u.at(d.moment)
@@ -395,14 +395,14 @@ func (u *unified) phaseLine(d *decorations, n uint32, phase int, isEnd bool, las
 	}
 	const rounding = int64(time.Microsecond)/2 - 1
 	least := lasted - rounding
-	if lasted <= int64(time.Microsecond) { // shorter ones are said to be as long
+	if lasted <= int64(time.Microsecond) { // shorter phases are shown with this duration
 		least = 0
 	}
 	u.endPhase(g, kind, at, least, lasted+rounding)
 }
 
-// poolLine reads 6764K->1228K(12358K), the sizes of a pool, which the DotNet line after it
-// says better.
+// poolLine reads 6764K->1228K(12358K), the sizes of a pool, and ignores them: the DotNet line after
+// it is more precise.
 func (u *unified) poolLine(d *decorations, n uint32, b []byte) bool {
 	_, _, b, ok := bounds(b)
 	if !ok || len(b) > 0 {
@@ -412,7 +412,8 @@ func (u *unified) poolLine(d *decorations, n uint32, b []byte) bool {
 	return true
 }
 
-// oldLine reads what the DotNet line after it says better. It comes after the sweep.
+// oldLine reads the sizes of the old generation, and ignores them: the DotNet line after it is more
+// precise. It comes after the sweep.
 func (u *unified) oldLine(n uint32, b []byte) bool {
 	_, _, b, ok := bounds(b)
 	if !ok || len(b) > 0 {
@@ -424,8 +425,8 @@ func (u *unified) oldLine(n uint32, b []byte) bool {
 	return true
 }
 
-// cpuLine reads 0.00s Sys=0.00s Real=0.02s, which nobody measured: it only shows that
-// the pause is over.
+// cpuLine reads 0.00s Sys=0.00s Real=0.02s. These values were not measured: the line only shows
+// that the pause is over.
 func (u *unified) cpuLine(n uint32, b []byte) bool {
 	for _, s := range [...]string{"s Sys=", "s Real=", "s"} {
 		_, rest, ok := fixed(b, 2)
@@ -442,13 +443,13 @@ func (u *unified) cpuLine(n uint32, b []byte) bool {
 	return len(b) == 0
 }
 
-// sessionLine reads from when on, or until when, the process was observed, or a pause without a
+// sessionLine reads when the observation of the process started or ended, or a pause without a
 // collection:
 //
 //	begin=2026-11-21T00:27:22.429000000Z, workers=2
 //	pause=no-gc-region, took=0.123ms, suspend=0.025ms, number=17, workers=2
 //
-// Where lines have no dates, it is not known how far from them begin and end are.
+// If lines have no dates, it is unknown how far from them the start and the end are.
 func (u *unified) sessionLine(d *decorations, b []byte) bool {
 	var at [2]int64
 	heaps := int32(0)
@@ -476,7 +477,7 @@ func (u *unified) sessionLine(d *decorations, b []byte) bool {
 		ns, rest, ok := u.days.date(value)
 		at[i] = ns
 		if w := d.moment.wall; d.moment.wallUnit != 0 && (ns < w-int64(time.Second) || ns > w+int64(time.Second)) {
-			return false // it is not of this line
+			return false // the time does not belong to this line
 		}
 		return ok && ns > 0 && ns <= farthest && len(rest) == 0
 	})
@@ -506,7 +507,7 @@ func (u *unified) sessionLine(d *decorations, b []byte) bool {
 	return true
 }
 
-// pauseWithoutGC tells a pause that ended at a time.
+// pauseWithoutGC emits a pause that ended in the span at.
 func (u *unified) pauseWithoutGC(p gclog.Pause, at span) {
 	u.closeBlocking()
 	u.closeEnded()
@@ -541,7 +542,7 @@ func (u *unified) dotnetLine(d *decorations, n uint32, b []byte) bool {
 	return true
 }
 
-// backgroundStats takes the line in a pause, or the last line of all.
+// backgroundStats handles the DotNet line in a pause, or the one at the end of the collection.
 func (u *unified) backgroundStats(s *stats, n uint32, at span) {
 	g := u.backgroundOf(n, at)
 	g.stats = true
@@ -552,13 +553,13 @@ func (u *unified) backgroundStats(s *stats, n uint32, at span) {
 	}
 	u.confirm(g)
 	s.fill(&g.GCDetails)
-	if last := len(g.Pauses) - 1; last > 0 && s.suspend >= 0 && g.Pauses[0].Suspend >= 0 { // the first has told its own
+	if last := len(g.Pauses) - 1; last > 0 && s.suspend >= 0 && g.Pauses[0].Suspend >= 0 { // the first pause has its own
 		g.Pauses[last].Suspend = max(0, min(s.suspend-g.Pauses[0].Suspend, g.Pauses[last].Duration))
 	}
 	g.ended = true
 }
 
-// arguments reads what the head says of the process:
+// arguments reads what the header contains about the process:
 //
 //	VM Arguments: .NET 10.0.14, process 4711 MyApp, Server GC, concurrent, libclrgc.so, 2 GC workers
 func arguments(b []byte) (facts *gclog.Process, ok bool) {
@@ -603,7 +604,7 @@ func arguments(b []byte) (facts *gclog.Process, ok bool) {
 	return nil, false
 }
 
-// cutLast cuts off what stands after the last comma.
+// cutLast cuts off what comes after the last comma.
 func cutLast(b []byte) (before, last []byte, ok bool) {
 	i := bytes.LastIndex(b, []byte(", "))
 	if i < 0 {

@@ -21,7 +21,7 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// pages is an Output that begins another file where cut says so.
+// pages is an Output that starts a new file when cut returns true.
 type pages struct {
 	cut   func(hold bool) bool
 	files [][]byte
@@ -38,7 +38,7 @@ func (p *pages) Write(head formats.Head, group []byte, hold bool) error {
 
 func (p *pages) text() []byte { return bytes.Join(p.files, nil) }
 
-// unifiedLog keeps what an Observer of one process is told, and writes it.
+// unifiedLog keeps what an Observer of one process receives, and writes it.
 type unifiedLog struct {
 	gclog.NopObserver
 	process gclog.Process
@@ -98,7 +98,7 @@ func (x *unifiedLog) End(*formats.End)     {}
 
 func (x *unifiedLog) end(at int64) { x.w.End(&formats.End{At: at, Reason: formats.EndOfLog}) }
 
-// recordJDK converts a recording, as gclog convert does.
+// recordUnified converts a recording, as gclog convert does.
 func recordUnified(t testing.TB, stream []byte, dotnet bool, cut func(bool) bool) (list []*unifiedLog) {
 	t.Helper()
 	return recordWith(t, stream, formats.Options{DotnetCauses: dotnet}, cut)
@@ -148,7 +148,7 @@ func readWith(t testing.TB, o formats.Options, files ...[]byte) (list []*unified
 	return list, skipped
 }
 
-// one reads a log of one process of which no line is skipped.
+// one reads a log of one process in which no line is skipped.
 func one(t testing.TB, dotnet bool, files ...[]byte) *unifiedLog {
 	t.Helper()
 	return oneWith(t, formats.Options{DotnetCauses: dotnet}, files...)
@@ -168,8 +168,7 @@ func oneWith(t testing.TB, o formats.Options, files ...[]byte) *unifiedLog {
 	return list[0]
 }
 
-// forEachRecording runs a test for each recording; with -short for those in the
-// repository.
+// forEachRecording runs a test for each recording; with -short only for those in the repository.
 func forEachRecording(t *testing.T, run func(t *testing.T, stream []byte)) {
 	one := func(t *testing.T, tr shared.Trace) {
 		t.Parallel()
@@ -185,7 +184,7 @@ func forEachRecording(t *testing.T, run func(t *testing.T, stream []byte)) {
 	shared.ForEach(t, one)
 }
 
-// TestRoundTrip: what was read back is written with the same bytes.
+// TestRoundTrip: what was read is written with the same bytes.
 func TestRoundTrip(t *testing.T) {
 	forEachRecording(t, func(t *testing.T, stream []byte) {
 		for _, dotnet := range []bool{false, true} {
@@ -202,11 +201,11 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// sameLog compares two logs, where uptimes may differ by a millisecond.
+// sameLog compares two logs, whose uptimes may differ by a millisecond.
 func sameLog(t *testing.T, want, got string) {
 	t.Helper()
 	a, b := strings.SplitAfter(want, "\n"), strings.SplitAfter(got, "\n")
-	if i := unfinishedSweep(a); i >= 0 { // where its end was made up there is no saying when
+	if i := unfinishedSweep(a); i >= 0 { // if its end was made up, its time is arbitrary
 		a = a[:i]
 		b = b[:min(i, len(b))]
 	}
@@ -250,13 +249,13 @@ func sameButUptime(x, y string) bool {
 
 var cpu = regexp.MustCompile(`\[gc,cpu\] .* Real=\d+\.\d\ds\n`)
 
-// atRounding: hundredths of a duration that was rounded to 5 ms and 0 µs may be
-// rounded either way.
+// atRounding reports whether line i may differ: hundredths of a duration that was rounded to 5 ms
+// and 0 µs may be rounded either way.
 func atRounding(a, b []string, i int) bool {
 	return i > 0 && i < len(b) && cpu.MatchString(a[i]) && cpu.MatchString(b[i]) && strings.HasSuffix(a[i-1], "5.000ms\n")
 }
 
-// unfinishedSweep is the line of a sweep that ends because the log does.
+// unfinishedSweep returns the line of a sweep that ends because the log does.
 func unfinishedSweep(lines []string) int {
 	for i, line := range lines {
 		if !strings.Contains(line, "Concurrent Sweep ") && !strings.Contains(line, "[CMS-concurrent-sweep: ") {
@@ -270,7 +269,7 @@ func unfinishedSweep(lines []string) int {
 	return -1
 }
 
-// sameRecords holds what was read against what the Reducer told.
+// sameRecords compares what was read with what the Reducer emitted.
 func sameRecords(t *testing.T, want, got *unifiedLog) {
 	t.Helper()
 	pauses := want.pauses
@@ -311,7 +310,7 @@ func sameRecords(t *testing.T, want, got *unifiedLog) {
 	for _, d := range want.gcs {
 		n, ok := same[d.Number]
 		if !ok {
-			continue // its pause was not seen, or before it had a number
+			continue // its pause was not seen, or came before it had a number
 		}
 		e := gcs[n]
 		if e == nil {
@@ -390,14 +389,14 @@ func samePhases(t *testing.T, want, got *unifiedLog, d, e *gclog.GCDetails) {
 	}
 }
 
-// sampleLog is the log of a recording with background collections.
+// sampleLog returns the log of a recording with background collections.
 func sampleLog(t testing.TB, cut func(bool) bool) *unifiedLog {
 	t.Helper()
 	path := filepath.Join(shared.Root(), "testdata", "traces", "v6-wksb.nettrace.gz")
 	return recordUnified(t, shared.Read(t, path), false, cut)[0]
 }
 
-// same tells that two logs have told the same.
+// same checks that two logs have the same contents.
 func same(t *testing.T, want, got *unifiedLog) {
 	t.Helper()
 	if len(want.pauses) != len(got.pauses) || len(want.phases) != len(got.phases) || len(want.gcs) != len(got.gcs) {
@@ -420,8 +419,8 @@ func same(t *testing.T, want, got *unifiedLog) {
 	}
 }
 
-// TestSeries: heads stand in the middle of a series, and files may begin inside a
-// background collection.
+// TestSeries: headers are in the middle of a series, and files may start inside a background
+// collection.
 func TestSeries(t *testing.T) {
 	whole := one(t, false, sampleLog(t, nil).out.text())
 	for name, cut := range map[string]func(hold bool) bool{
@@ -434,7 +433,7 @@ func TestSeries(t *testing.T) {
 				t.Fatalf("%d files", len(files))
 			}
 			same(t, whole, one(t, false, files...))
-			for _, f := range files { // each alone, whatever it lacks
+			for _, f := range files { // each on its own, whatever it lacks
 				one(t, false, f)
 			}
 		})
@@ -450,7 +449,7 @@ func TestSeries(t *testing.T) {
 	}
 }
 
-// rotated writes the log to files of 4 KB, and returns them, the oldest first.
+// rotated writes the log to files of 4 KB, and returns them, oldest first.
 func rotated(t *testing.T, naming formats.Naming) (files [][]byte) {
 	t.Helper()
 	dir := t.TempDir()
@@ -482,8 +481,7 @@ func rotated(t *testing.T, naming formats.Naming) (files [][]byte) {
 	return files
 }
 
-// TestDecorations: with whatever decorations of which one is a time, a log tells the
-// same.
+// TestDecorations: with any decorations that include a time, a log has the same contents.
 func TestDecorations(t *testing.T) {
 	lines := strings.SplitAfter(string(sampleLog(t, nil).out.text()), "\n")[:80]
 	want := one(t, false, []byte(strings.Join(lines, "")))
@@ -526,7 +524,7 @@ func TestDecorations(t *testing.T) {
 
 var decorated = regexp.MustCompile(`^\[(.*?)\]\[(.*?)s\]\[info\]\[(.*?)\] `)
 
-// A line has all decorations that there are.
+// A line has all possible decorations.
 type line struct {
 	decorations []string
 	padded      []string // level and tags
@@ -592,8 +590,8 @@ func only(text []byte, tags ...string) (lines []byte) {
 	return lines
 }
 
-// TestOneMillisecond: pauses that end in the same millisecond have room in it, though no
-// line tells where they begin.
+// TestOneMillisecond: pauses that end in the same millisecond fit in it, though no line contains
+// their starts.
 func TestOneMillisecond(t *testing.T) {
 	log := dotNetLine("[1.000s]", 1) + "[1.000s][info][gc] GC(1) Pause Young (Allocation Failure) 9K->8K(9K) 0.100ms\n" +
 		dotNetLine("[2.000s]", 2) + "[2.000s][info][gc] GC(2) Pause Young (Allocation Failure) 9K->8K(9K) 0.300ms\n" +
@@ -610,8 +608,8 @@ func TestOneMillisecond(t *testing.T) {
 	}
 }
 
-// TestSelections: any kinds of lines make records, each collection one, if DotNet lines are
-// among them; else the log is refused, at once if its pauses have ends.
+// TestSelections: any selection of lines results in records, one for each collection, if it
+// includes DotNet lines; otherwise the log is rejected, immediately if its pauses have ends.
 func TestSelections(t *testing.T) {
 	x := sampleLog(t, nil)
 	kinds := []string{"gc", "gc,start", "gc,heap", "gc,stats", "gc,cpu", "gc,init"}
@@ -624,7 +622,7 @@ func TestSelections(t *testing.T) {
 		}
 		text := only(x.out.text(), tags...)
 		if set&0b1111 == 0 {
-			continue // no collection is in these lines
+			continue // these lines contain no collection
 		}
 		if !slices.Contains(tags, "gc,stats") {
 			if head, _ := logs.Recognize(text); head.JavaOnly != slices.Contains(tags, "gc") {
@@ -651,7 +649,7 @@ func TestSelections(t *testing.T) {
 	}
 }
 
-// readError reads a unified log whatever its head says, and returns what is wrong with it.
+// readError reads a unified log whatever its head contains, and returns the error.
 func readError(t *testing.T, text []byte) error {
 	t.Helper()
 	r, err := logs.NewReader(logs.Head{Format: "unified"}, func(*gclog.Process) logs.Observer { return &sink{} })
@@ -663,8 +661,8 @@ func readError(t *testing.T, text []byte) error {
 	return err
 }
 
-// TestLateDotNetLines: a file is judged by all of it. Whatever stands before the first
-// collection, or is cut off of it, a log with DotNet lines is read, and one without is not.
+// TestLateDotNetLines: a file is judged as a whole. Whatever comes before the first collection, or
+// is cut off from it, a log with DotNet lines is read, and one without is not.
 func TestLateDotNetLines(t *testing.T) {
 	const stop = "[1.000s][info][safepoint] Total time for which application threads were stopped: 0.1 seconds, reason: Other\n"
 	long := head("[1.000s]", 7) + strings.Repeat(stop, 2*logs.HeadSize/len(stop))
@@ -702,14 +700,14 @@ func TestLateDotNetLines(t *testing.T) {
 		}
 	}
 	r, _ := logs.NewReader(logs.Head{Format: "unified"}, func(*gclog.Process) logs.Observer { return &sink{} })
-	for i, text := range []string{pauseLines("[1.000s]", 0), plain} { // each file by itself
+	for i, text := range []string{pauseLines("[1.000s]", 0), plain} { // each file on its own
 		if _, err := r.Read(strings.NewReader(text)); (err != nil) != (i == 1) {
 			t.Errorf("file %d: %v", i, err)
 		}
 	}
 }
 
-// TestJDK8: any line of such a log is enough to know it by, and it is not read.
+// TestJDK8: any line of such a log is sufficient to recognize it, and it is not read.
 func TestJDK8(t *testing.T) {
 	x, _ := record(t, recording(t, "v6-wksb"), "jdk8", nil)
 	seen := 0
@@ -739,7 +737,7 @@ func TestJDK8(t *testing.T) {
 	}
 }
 
-// TestMoreLines: what other selections add is passed over.
+// TestMoreLines: lines that other selections add are skipped.
 func TestMoreLines(t *testing.T) {
 	x := sampleLog(t, nil)
 	whole := one(t, false, x.out.text())
@@ -758,7 +756,7 @@ func TestMoreLines(t *testing.T) {
 	same(t, whole, one(t, false, text))
 }
 
-// TestForeignLines: those of others are counted, with their numbers.
+// TestForeignLines: lines of other programs are counted, with their numbers.
 func TestForeignLines(t *testing.T) {
 	foreign := []string{"hello", "[2026-11-21T00:30:37.567+0000] hello", "[2026-11-21T00:30:37.567+0000][1.000s][info][os,cpu] GC 1", "{}", "2026-11-21T00:30:37.567+0000: 1.000: hello", "[", "[]", "GC(1)", "\x00\xff"}
 	x := sampleLog(t, nil)
@@ -786,7 +784,7 @@ func TestForeignLines(t *testing.T) {
 	same(t, whole, list[0])
 }
 
-// After whatever came before, this is read as it is.
+// sentinel must be read correctly after whatever came before.
 const sentinel = "[2026-11-22T00:30:37.567+0000][99990.267s][info][gc,start] GC(4000000)         Pause Young (System.gc())\n" +
 	"[2026-11-22T00:30:37.573+0000][99990.273s][info][gc,stats] GC(4000000)         DotNet: gen0 blocking, reason=Induced, gen0=2568K->2211K, workers=unknown\n" +
 	"[2026-11-22T00:30:37.573+0000][99990.273s][info][gc] GC(4000000) Pause Young (System.gc()) 2568K->2211K(5260K) 5.701ms\n"
@@ -810,7 +808,7 @@ func checkSentinel(t *testing.T, text []byte) (skipped logs.Skipped) {
 	return all[0]
 }
 
-// TestCutLines: a line that was cut off anywhere harms no other one.
+// TestCutLines: a line that was cut off anywhere does not affect other lines.
 func TestCutLines(t *testing.T) {
 	lines := strings.SplitAfter(string(sampleLog(t, nil).out.text()), "\n")
 	kinds := map[string]bool{}
@@ -831,7 +829,7 @@ func TestCutLines(t *testing.T) {
 	}
 }
 
-// maybeWhole: what a cut line still says may be a whole one.
+// maybeWhole reports whether a truncated line may still be a valid one.
 func maybeWhole(line, cut string) bool {
 	rest := line[len(cut):]
 	for _, end := range []string{"[gc,init] ", "workers="} { // a shorter number, or all of it
@@ -842,7 +840,7 @@ func maybeWhole(line, cut string) bool {
 	return strings.HasSuffix(cut, "Concurrent Mark") || strings.HasSuffix(cut, "Concurrent Sweep") || strings.HasSuffix(cut, "Concurrent Reset")
 }
 
-// TestDamage: bytes that are others harm nothing else.
+// TestDamage: changed bytes do not affect other lines.
 func TestDamage(t *testing.T) {
 	trials := 3000
 	if testing.Short() {
@@ -865,8 +863,8 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestUnifiedProcesses: another number in a head is another process, and so is one that is
-// younger.
+// TestUnifiedProcesses: a different pid in a header means a different process, and so does a
+// process that is younger.
 func TestUnifiedProcesses(t *testing.T) {
 	text := sampleLog(t, nil).out.text()
 	other := regexp.MustCompile(`process \d+`).ReplaceAll(text, []byte("process 77"))
@@ -900,8 +898,8 @@ func TestHeads(t *testing.T) {
 	}
 }
 
-// TestJavaSamples reads logs that were written by hand after real ones. Those in the way of
-// JDK 8 are refused.
+// TestJavaSamples reads logs that were written by hand, modelled on real ones. Those in the format
+// of JDK 8 are rejected.
 func TestJavaSamples(t *testing.T) {
 	dir := filepath.Join(shared.Dir(t), "java-samples")
 	for pattern, want := range map[string][2]int{ // pauses, background collections
@@ -943,7 +941,7 @@ func TestJavaSamples(t *testing.T) {
 	}
 }
 
-// FuzzUnified: whatever comes, the lines after it are read.
+// FuzzUnified: whatever the input, the lines after it are read.
 func FuzzUnified(f *testing.F) {
 	b := sample(f, "gc.log")
 	f.Add(b[:2000])
@@ -965,8 +963,8 @@ func FuzzUnified(f *testing.F) {
 	})
 }
 
-// TestUnifiedOrder: what followed each other does so in what was read, but that a later pause
-// may begin within the same millisecond in which the one before ended.
+// TestUnifiedOrder: consecutive events are in the same order when read, except that a pause may
+// start within the same millisecond in which the previous one ended.
 func TestUnifiedOrder(t *testing.T) {
 	forEachRecording(t, func(t *testing.T, stream []byte) {
 		for _, x := range recordUnified(t, stream, false, nil) {

@@ -9,42 +9,44 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// What the lines of a unified log make: records of collections, of which one blocking and
-// one background are open at most.
+// What the lines of a unified log result in: records of collections, of which at most one blocking
+// and one background one are open.
 
-// blocking is a blocking collection in the making.
+// blocking is a blocking collection whose record is still being filled in. Before its first line
+// open is false; its lines set open, and its end, or the start of another collection, sets told.
 type blocking struct {
 	gclog.GCDetails
 	open    bool
-	told    bool  // what comes late is left out
-	stats   bool  // its DotNet line was read; without one it is left out
-	begin   span  // of its pause, if a line reports it
-	suspend int64 // how long it took to stop the threads; gclog.Untold
+	told    bool  // its record was emitted or left out: later lines are ignored
+	stats   bool  // its DotNet line was read; without one the collection is left out
+	begin   span  // start of its pause, if a line contains it
+	suspend int64 // time to suspend; gclog.Untold if unknown
 	summary gclog.HeapSummary
 }
 
-// background is a background collection in the making.
+// background is a background collection whose record is still being filled in. Its first line sets
+// open; emitting its record clears open and ended.
 type background struct {
 	gclog.GCDetails
 	details gclog.BackgroundDetails
 	summary gclog.HeapSummary
 	open    bool
-	stats   bool  // a DotNet line of it was read
-	ended   bool  // its sizes were told: only details follow
-	begin   span  // of the pause that is open
-	suspend int64 // of the pause that is open, if a line told it; gclog.Untold
+	stats   bool  // one of its DotNet lines was read
+	ended   bool  // its sizes were read: only details follow
+	begin   span  // start of the open pause
+	suspend int64 // time to suspend in the open pause; gclog.Untold if unknown
 	reset   bool  // its last phase has ended
 
-	inPhase bool
-	phase   gclog.PhaseKind
-	began   span  // the start of the phase
-	told    int64 // the same, as it was told
-	// sweepEnd may be the end of the log only: it counts when what follows a sweep does.
+	inPhase bool            // a phase is open
+	phase   gclog.PhaseKind // the open phase
+	began   span            // start of the phase
+	told    int64           // start of the phase, as emitted
+	// sweepEnd may be only the end of the log: it is used when the lines after a sweep follow.
 	sweepEnd    gclog.Phase
-	hasSweepEnd bool
+	hasSweepEnd bool // sweepEnd is set and was not emitted
 }
 
-// head takes what the head of a file says: another number is another process.
+// head handles the contents of a file's header: a different pid means a different process.
 func (u *unified) head(facts *gclog.Process) {
 	if p := u.process; p == nil || p.ID != 0 && p.ID != facts.ID {
 		u.another(facts)
@@ -54,8 +56,7 @@ func (u *unified) head(facts *gclog.Process) {
 	u.headed = true
 }
 
-// learnHead takes what a further head of a process says. The number of heaps stays that of
-// the start.
+// learnHead handles a further header of a process. The number of heaps stays as at the start.
 func learnHead(p, facts *gclog.Process) {
 	before := *p
 	*p = *facts
@@ -66,8 +67,8 @@ func learnHead(p, facts *gclog.Process) {
 	}
 }
 
-// meet takes the number of the process that a line has: another number is another
-// process. Where head and lines disagree from the start, that of the head counts.
+// meet handles the pid in a line: a different pid means a different process. If header and lines
+// disagree from the start, the header counts.
 func (u *unified) meet(pid int64) {
 	if pid == 0 || pid == u.pid {
 		return
@@ -81,14 +82,14 @@ func (u *unified) meet(pid int64) {
 	u.pid = pid
 }
 
-// another ends what was of the process so far.
+// another ends the current process instance and starts p.
 func (u *unified) another(p *gclog.Process) {
 	u.finish()
 	u.life = life{process: p}
 }
 
-// at returns when something was. The process begins with the first time. Another one
-// does with a head, if it is younger than it was: in a container all have the number 1.
+// at returns when something happened. The first time starts the process instance. A header starts
+// another one if the process is younger than before it: in a container every process has pid 1.
 func (u *unified) at(m moment) span {
 	u.meet(m.pid)
 	if u.begun && (u.headed && u.younger(m) || !u.comparable(m)) {
@@ -107,8 +108,8 @@ func (u *unified) at(m moment) span {
 	return cutOff(m.up-u.base.up, m.upUnit)
 }
 
-// younger reports whether a process was younger at m than before. Where the date goes back
-// as well it is only that the lines are not in order.
+// younger reports whether the process was younger at m than before. If the date goes back as well,
+// the lines are only out of order.
 func (u *unified) younger(m moment) bool {
 	back := u.newest.up - m.up
 	switch {
@@ -120,7 +121,7 @@ func (u *unified) younger(m moment) bool {
 	return back > int64(time.Second) && m.wall-u.newest.wall > int64(time.Second)-back
 }
 
-// comparable reports whether times have to do with those before.
+// comparable reports whether m can be compared with the earlier times.
 func (u *unified) comparable(m moment) bool {
 	return u.base.wallUnit != 0 && m.wallUnit != 0 || u.base.upUnit != 0 && m.upUnit != 0
 }
@@ -141,11 +142,11 @@ func (u *unified) beginLife(m moment) {
 	u.out = u.observe(u.process)
 }
 
-// nobody observes a process.
+// nobody observes no process.
 func nobody(*gclog.Process) Observer { return nil }
 
-// once notes a collection whose pause, the first of a background one, ended then. What was
-// told before ends the telling.
+// once records a collection whose pause (for a background one the first pause) ended at end. If the
+// collection was already emitted, nothing more is emitted.
 func (u *unified) once(d *gclog.GCDetails, end int64) {
 	if u.out == nil {
 		return
@@ -156,14 +157,14 @@ func (u *unified) once(d *gclog.GCDetails, end int64) {
 	}
 }
 
-// blank makes d an empty record that keeps the memory of its list.
+// blank makes d an empty record, keeping the memory of its lists.
 func blank(d *gclog.GCDetails, n uint32) {
 	d.Reset()
-	d.Number, d.HasNumber = n, n != 0 // 0: a background collection that began before the session
+	d.Number, d.HasNumber = n, n != 0 // 0: a background collection that started before the session
 	d.FromLog = true
 }
 
-// blockingOf returns the blocking collection with a number; nil if it was told.
+// blockingOf returns the blocking collection n; nil if it was already emitted or left out.
 func (u *unified) blockingOf(n uint32, at span) *blocking {
 	b := &u.blocking
 	if n == b.Number && (b.open || b.told) {
@@ -179,7 +180,7 @@ func (u *unified) blockingOf(n uint32, at span) *blocking {
 	return b
 }
 
-// endBlocking tells a blocking collection whose pause has ended.
+// endBlocking emits a blocking collection whose pause has ended.
 func (u *unified) endBlocking(b *blocking, start, duration int64) {
 	if !b.stats {
 		u.leaveOut(b)
@@ -197,14 +198,14 @@ func (u *unified) endBlocking(b *blocking, start, duration int64) {
 	u.tellBlocking()
 }
 
-// leaveOut passes over a collection without its DotNet line: what it was would be a guess. Its
-// number is missing then.
+// leaveOut skips a collection without its DotNet line: its values would be guesses. Its number is
+// then missing.
 func (u *unified) leaveOut(b *blocking) {
 	b.open, b.told = false, true
 	u.reading.plain = true
 }
 
-// closeBlocking tells the one that is open though the end of its pause was not told.
+// closeBlocking emits the open blocking collection, though the end of its pause was not seen.
 func (u *unified) closeBlocking() {
 	b := &u.blocking
 	switch {
@@ -223,7 +224,7 @@ func (u *unified) tellBlocking() {
 	u.tellGC(&u.blocking.GCDetails)
 }
 
-// settle finds what follows from all lines of a blocking collection.
+// settle derives what follows from all lines of a blocking collection.
 func (u *unified) settle(b *blocking) {
 	if !b.HasSizesAfter {
 		b.Flaws |= gclog.FlawNoSizes
@@ -237,7 +238,7 @@ func (u *unified) settle(b *blocking) {
 	b.Complete = b.Flaws == 0
 }
 
-// backgroundOf returns the background collection with a number.
+// backgroundOf returns the background collection n.
 func (u *unified) backgroundOf(n uint32, at span) *background {
 	u.closeBlocking()
 	b := &u.background
@@ -257,7 +258,7 @@ func (u *unified) backgroundOf(n uint32, at span) *background {
 	return b
 }
 
-// endPause tells a pause of a background collection, which is known by its words.
+// endPause emits a pause of a background collection, which is identified by its words.
 func (u *unified) endPause(b *background, kind gclog.PauseKind, start, duration int64, heap, capacity int64) {
 	part := gclog.PausePart{Kind: kind, Start: start, Duration: duration, Suspend: min(b.suspend, duration), Resume: gclog.Untold}
 	b.begin, b.suspend = span{}, gclog.Untold
@@ -275,13 +276,13 @@ func (u *unified) endPause(b *background, kind gclog.PauseKind, start, duration 
 	u.tellPause(&b.GCDetails, part)
 }
 
-// beginPhase takes the start of a phase. Heads repeat the start of an open one.
+// beginPhase handles the start of a phase. Headers repeat the start of an open phase.
 func (u *unified) beginPhase(b *background, kind gclog.PhaseKind, at span) {
 	if b.inPhase && b.phase == kind {
 		return
 	}
 	b.inPhase, b.phase, b.began = true, kind, at
-	b.told = at.nearest(max(1, u.told)) // with the end of a pause; 0 is no time of a phase
+	b.told = at.nearest(max(1, u.told)) // at the end of a pause; 0 is not a valid time of a phase
 	if kind == gclog.PhaseMark {
 		b.details.MarkStart = b.told
 	} else {
@@ -290,7 +291,7 @@ func (u *unified) beginPhase(b *background, kind gclog.PhaseKind, at span) {
 	u.tellPhase(b, gclog.Phase{Kind: kind, Start: b.told, Time: b.told})
 }
 
-// endPhase takes the end of a phase, which lasted for least to most.
+// endPhase handles the end of a phase that lasted for least to most.
 func (u *unified) endPhase(b *background, kind gclog.PhaseKind, at span, least, most int64) {
 	if !b.inPhase || b.phase != kind {
 		b.began = span{at.from - most, at.to - least}
@@ -310,7 +311,7 @@ func (u *unified) endPhase(b *background, kind gclog.PhaseKind, at span, least, 
 	u.tellPhase(b, p)
 }
 
-// confirm tells the end of the sweep, because the collection has gone on.
+// confirm emits the end of the sweep, because the collection has continued.
 func (u *unified) confirm(b *background) {
 	if !b.hasSweepEnd {
 		return
@@ -321,7 +322,7 @@ func (u *unified) confirm(b *background) {
 	u.tellPhase(b, b.sweepEnd)
 }
 
-// closeBackground tells the record of the background collection that is open.
+// closeBackground emits the record of the open background collection.
 func (u *unified) closeBackground() {
 	b := &u.background
 	if !b.open {
@@ -338,7 +339,7 @@ func (u *unified) closeBackground() {
 	u.tellGC(&b.GCDetails)
 }
 
-// closeEnded tells the one of which nothing more will come.
+// closeEnded emits the background collection if nothing more will come for it.
 func (u *unified) closeEnded() {
 	if u.background.ended {
 		u.closeBackground()
@@ -368,7 +369,7 @@ func (u *unified) tellPhase(b *background, p gclog.Phase) {
 }
 
 func (u *unified) tellGC(d *gclog.GCDetails) {
-	d.StartTicks = d.Start // the clock of a log has nanoseconds
+	d.StartTicks = d.Start // the clock of a log is in nanoseconds
 	d.Index = u.index
 	u.index++
 	if u.out != nil {
