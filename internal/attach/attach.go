@@ -1,11 +1,10 @@
-// Package attach runs one live session: it starts it, reduces its stream, and
-// writes the records, until the target ends or gclog is asked to stop. It is for
-// the commands that watch one process, and for the daemon.
+// Package attach runs a live session with one process: it starts the session, reduces its stream,
+// and writes the records until the target exits or gclog is asked to stop. The commands that watch
+// one process use it, and so does the daemon.
 //
-// Three goroutines share the work. One reads the stream and reduces it; reading
-// has priority over everything, because a runtime that nobody reads drops
-// events. One takes the records from a bounded queue and writes them. One waits
-// for the request to stop.
+// A session has three goroutines. One reads the stream and reduces it; reading has priority over
+// everything else, because a runtime drops events that nobody reads. One takes the records from a
+// bounded queue and writes them. One waits for the request to stop.
 package attach
 
 import (
@@ -23,51 +22,50 @@ import (
 )
 
 const (
-	// writeTime is how long the outputs may take for what is left when gclog is asked to
-	// stop.
+	// writeTime is how long the outputs may take to write what is left once gclog is asked to stop.
 	writeTime = 4 * time.Second
-	// skipTime is how long they may then take for the gap that tells what is not written.
+	// skipTime is how long they may then take to write the gap that reports what was not written.
 	skipTime = time.Second
 )
 
-// Options is what a session does.
+// Options configures Run.
 type Options struct {
 	Target  *session.Target
 	Config  session.Config
-	Process *gclog.Process // what Facts found; nil: it is found out while the session is on
+	Process *gclog.Process // what Facts returned; nil: found out during the session
 	Outputs []output.Spec
 	Opener  *output.Opener
 	Format  formats.Options // without the process
-	Count   int64           // stop after so many collections; 0: do not
-	// Until is asked once the session is there: when it shall end. nil, and the zero
-	// time: never.
+	Count   int64           // stop after this many collections; 0: no limit
+	// Until is called once the session is open and returns when it must end. nil, or the zero time:
+	// never.
 	Until         func() time.Time
-	Record        io.Writer       // gets a copy of the raw stream; nil: nobody does
-	Reopen        <-chan struct{} // a value makes the files begin anew
+	Record        io.Writer       // receives a copy of the raw stream; nil: no copy
+	Reopen        <-chan struct{} // a value makes every output start a new file
 	Early, Resume bool            // see SessionOptions
-	// Exit returns, when the process has ended, how: for processes whose parent asks.
+	// Exit returns how the process ended, once it has. It is for processes that gclog, as their
+	// parent, has started.
 	Exit    func() (code int, killed, known bool)
 	Waiting func() // see SessionOptions
-	// Observer is told every record that is written, before it is; nil: nobody is.
+	// Observer receives every record before it is written; nil: none.
 	Observer gclog.Observer
-	// Begun is told when the session is there and its outputs are open.
+	// Begun is called when the session is open and so are its outputs.
 	Begun func(*gclog.Process)
-	// Progress is kept up to date while the session lasts; nil: nobody looks.
+	// Progress is updated throughout the session; nil: not needed.
 	Progress *Progress
 }
 
-// Result is how a session ended.
+// Result describes how a session ended.
 type Result struct {
 	Process gclog.Process
 	End     formats.End
-	Wrote   []string  // files that have records
-	Ended   time.Time // when the stream had
+	Wrote   []string  // files that contain records
+	Ended   time.Time // when the stream ended
 	Err     error     // what went wrong with the stream or the outputs, nil if nothing
 }
 
-// Run runs a session until the target ends or ctx is done; the latter ends it in
-// good order. An error means that there was none; what goes wrong later is in the
-// Result.
+// Run runs a session until the target exits or ctx is done; the latter ends the session in an
+// orderly way. An error means that no session was opened; later errors are in the Result.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	s, err := Open(ctx, o.Target, SessionOptions{
 		Config: o.Config, Suspensions: output.Suspensions(o.Outputs), Count: o.Count, Record: o.Record,
@@ -107,7 +105,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		case <-written:
 		case <-ctx.Done():
 			s.wait()
-			// Nothing can be done about outputs that do not take what is written.
+			// Nothing can be done about outputs that accept no more data.
 			defer time.AfterFunc(writeTime, s.Skip).Stop()
 			select {
 			case <-written:
@@ -123,7 +121,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	return &result, nil
 }
 
-// ProvidersText writes providers the way dotnet-trace's users do.
+// ProvidersText formats providers in dotnet-trace's syntax.
 func ProvidersText(list []session.Provider) string {
 	var all []string
 	for _, p := range list {

@@ -9,7 +9,7 @@ import (
 	"github.com/gclog/gclog/internal/output"
 )
 
-// typical is the record of a collection of server GC.
+// typical returns the record of a collection of server GC.
 func typical() *gclog.GCDetails {
 	return &gclog.GCDetails{
 		Number: 1, HasNumber: true, Start: 1e9, StartTicks: 1e9, End: 1_002e6, HasEnd: true, HasGlobal: true,
@@ -35,7 +35,7 @@ func BenchmarkQueue(b *testing.B) {
 	}
 }
 
-// BenchmarkTell is a record on its way from the queue into a JSON file.
+// BenchmarkTell measures how a record gets from the queue into a JSON file.
 func BenchmarkTell(b *testing.B) {
 	l, s, q, d := fileLog(b), &Session{o: SessionOptions{Progress: &Progress{}}}, newQueue(), typical()
 	b.ReportAllocs()
@@ -46,7 +46,7 @@ func BenchmarkTell(b *testing.B) {
 	}
 }
 
-// TestTellAllocatesNothing: neither does the queue.
+// TestTellAllocatesNothing: neither writing nor the queue allocates.
 func TestTellAllocatesNothing(t *testing.T) {
 	l, s, q, d := fileLog(t), &Session{o: SessionOptions{Progress: &Progress{}}}, newQueue(), typical()
 	tell := func() {
@@ -54,7 +54,7 @@ func TestTellAllocatesNothing(t *testing.T) {
 		l.tell(s, it)
 		q.give(it)
 	}
-	for range 10 { // until all memory is there
+	for range 10 { // until all memory is allocated
 		tell()
 	}
 	if n := testing.AllocsPerRun(100, tell); n > 0 {
@@ -62,7 +62,7 @@ func TestTellAllocatesNothing(t *testing.T) {
 	}
 }
 
-// fileLog is a log with a JSON file.
+// fileLog returns a log with a JSON file.
 func fileLog(t testing.TB) *Log {
 	path := filepath.Join(t.TempDir(), "gc.json")
 	l := &Log{

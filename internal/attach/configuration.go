@@ -12,9 +12,9 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// Configuration finds out what a process was started with: the variables of its GC, and
-// the runtimeconfig.json beside its program. old says that it does not know the requests
-// of .NET 5 and up.
+// Configuration returns what a process was started with: the variables of its GC, and the
+// runtimeconfig.json next to its program. old means that the runtime does not know the requests of
+// .NET 5 and later.
 func Configuration(ctx context.Context, t *session.Target, p *gclog.Process, old bool) *gcsettings.Configuration {
 	c := configuration(t, environment(ctx, t, !old), p)
 	if old && c.Major == 0 {
@@ -24,7 +24,7 @@ func Configuration(ctx context.Context, t *session.Target, p *gclog.Process, old
 	return c
 }
 
-// memory is what the machine and the container of a process have.
+// memory returns how much memory the machine and the process's container have.
 func memory(t *session.Target) gcsettings.Memory {
 	r := t.OpenMemory()
 	defer r.Close()
@@ -33,8 +33,8 @@ func memory(t *session.Target) gcsettings.Memory {
 	return memoryOf(string(b), used, limit)
 }
 
-// memoryOf reads /proc/meminfo; used and limit are those of the control group. A limit above the
-// memory of the machine is none.
+// memoryOf parses /proc/meminfo; used and limit are those of the control group. A limit above the
+// machine's memory counts as no limit.
 func memoryOf(meminfo string, used, limit uint64) (m gcsettings.Memory) {
 	_, total, _ := strings.Cut(meminfo, "MemTotal:")
 	total, _, _ = strings.Cut(total, "kB")
@@ -61,13 +61,14 @@ func configuration(t *session.Target, env map[string]string, p *gclog.Process) *
 	return c
 }
 
-// maxConfig is how much of a runtimeconfig.json is read.
+// maxConfig is how many bytes of a runtimeconfig.json are read.
 const maxConfig = 256 << 10
 
-// maxPrograms is how many arguments are taken for the program: the first is, but for those of its host.
+// maxPrograms is how many arguments are tried as the program. It is the first one, except for the
+// arguments of its host.
 const maxPrograms = 3
 
-// runtimeConfig reads the configuration beside the program, nil if there is none.
+// runtimeConfig reads the configuration next to the program; nil if there is none.
 func runtimeConfig(t *session.Target) *gcsettings.Config {
 	var candidates []string
 	for _, arg := range t.Process.CommandLine {
@@ -90,8 +91,8 @@ func runtimeConfig(t *session.Target) *gcsettings.Config {
 	return nil
 }
 
-// settingsByConfiguration fills in what is still unknown from what the process was
-// configured with.
+// settingsByConfiguration fills in settings that are still unknown from the process's
+// configuration.
 func settingsByConfiguration(t *session.Target, env map[string]string, p *gclog.Process) {
 	c := configuration(t, env, p)
 	if p.RuntimeVersion == "" && c.Config != nil {
@@ -107,7 +108,7 @@ func settingsByConfiguration(t *session.Target, env map[string]string, p *gclog.
 			*fact = otherwise
 		}
 	}
-	if !c.NativeAOT { // a NativeAOT program has one kind built in
+	if !c.NativeAOT { // a NativeAOT program has one GC kind built in
 		fill(&p.Server, "gcServer", gclog.No)
 	}
 	fill(&p.Concurrent, "gcConcurrent", gclog.Yes)

@@ -5,18 +5,18 @@ import (
 	"runtime/debug"
 )
 
-// A DefectError is a panic of gclog about one process: what the process has sent has brought a
-// defect to light. It ends that process's session, and no other.
+// A DefectError is a panic of gclog while it handled one process: data from the process triggered a
+// bug. It ends that process's session and no other.
 type DefectError struct {
-	Value any    // of the panic
-	Stack []byte // where it was
+	Value any    // the panic's value
+	Stack []byte // where it happened
 }
 
 func (e *DefectError) Error() string {
 	return fmt.Sprintf("a defect of gclog, please report it: %v", e.Value)
 }
 
-// Contain runs f and returns the panic that it ended with, nil if it did not.
+// Contain runs f and returns its panic, or nil if it did not panic.
 func Contain(f func()) (defect *DefectError) {
 	defer func() {
 		if x := recover(); x != nil {
@@ -27,10 +27,10 @@ func Contain(f func()) (defect *DefectError) {
 	return nil
 }
 
-// defects are those of one session.
+// defects are the defects of one session.
 type defects []error
 
-// contain runs f, and reports whether it ended with a panic.
+// contain runs f and reports whether it panicked.
 func (d *defects) contain(f func()) bool {
 	defect := Contain(f)
 	if defect != nil {

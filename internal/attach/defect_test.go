@@ -20,11 +20,11 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// A replay is a fake runtime in this process that sends a recording. sent is called when it has;
-// nil: nobody asks.
+// A replay is a fake runtime in this process that sends a recording. sent is called when it has
+// been sent; nil: not needed.
 func replay(t *testing.T, sent func()) (*fakeruntime.Runtime, *session.Target) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "s") // a short one, for a socket
+	dir, err := os.MkdirTemp("", "s") // a short path, for a socket
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ type trappedConn struct {
 }
 
 func (c trappedConn) Read(p []byte) (int, error) {
-	if len(p) > 1000 { // of the stream, not of an answer
+	if len(p) > 1000 { // from the stream, not from an answer
 		c.step()
 	}
 	return c.Conn.Read(p[:min(len(p), 2000)])
@@ -80,9 +80,9 @@ func (w trappedWriter) Write(p []byte) (int, error) {
 	return w.Writer.Write(p)
 }
 
-// TestDefect: a panic while a stream is read, or its records are written, ends the session in
-// good order: the log says what is missing, the runtime is asked to end the session, and another
-// one can follow.
+// TestDefect: a panic while a stream is read, or while its records are written, ends the session in
+// an orderly way: the log reports what is missing, the runtime is asked to end the session, and
+// another session can follow.
 func TestDefect(t *testing.T) {
 	for name, c := range map[string]struct {
 		read, write int // the calls that panic
@@ -140,8 +140,8 @@ func TestDefect(t *testing.T) {
 	}
 }
 
-// accountFor checks that the sessions of a log begin and end, that each collection of the recording
-// is in one record or in a gap, and that a defect is told.
+// accountFor checks that the sessions of a log start and end, that each collection of the recording
+// is in exactly one record or in a gap, and that a defect is reported.
 func accountFor(t *testing.T, log []byte, defect bool) {
 	t.Helper()
 	var actions []string

@@ -7,7 +7,7 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// TestEnded: what the operating system tells of an end becomes its reason.
+// TestEnded: how the operating system reports the end of a process determines its reason.
 func TestEnded(t *testing.T) {
 	for _, tc := range []struct {
 		o    session.Outcome

@@ -11,8 +11,8 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// TestSettingsSeen: of the environment of a process not all is kept, but every variable that is a
-// setting of the GC, or is meant to be one.
+// TestSettingsSeen: only part of a process's environment is kept, but it includes every variable
+// that is a setting of the GC, or is meant to be one.
 func TestSettingsSeen(t *testing.T) {
 	all := map[string]string{"System_GC_Server": "1", "SYSTEM.GC.Concurrent": "0", "DOTNET_GCheapcuont": "3"}
 	for _, s := range gcsettings.Settings() {

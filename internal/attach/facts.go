@@ -16,51 +16,50 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// Facts finds out what can be known about a process that is not watched. What
-// cannot be found out is left unknown. The error is that of the first request: a
-// runtime that does not answer it will not answer others.
+// Facts returns what can be found out about a process without watching it. What cannot be found out
+// stays unknown. The error is that of the first request: a runtime that does not answer it will not
+// answer others.
 //
-// Whether it has server GC and whether that is concurrent is told, in this order,
-// by the rundown of a throw-away session (.NET 9 and up), by the names of its
-// threads, by its environment and runtimeconfig.json. What the events show comes
-// later.
+// Whether the process uses server GC, and whether its GC is concurrent, comes from the first of
+// these that reports it: the rundown of a throw-away session (.NET 9 and later), the names of its
+// threads, its environment and runtimeconfig.json. What the events show comes later.
 //
-// It begins a session, and that must not be the first one of a runtime that may still be
-// suspended in its start: see Session.process.
+// Facts starts a session, which must not be the first one of a runtime that may still be suspended
+// at startup: see Session.process.
 func Facts(ctx context.Context, t *session.Target) (gclog.Process, error) {
 	p, err := Identify(ctx, t)
 	Complete(ctx, t, &p)
 	return p, err
 }
 
-// Complete adds to what Identify has found what takes a session to find out.
+// Complete adds to the result of Identify what can only be found out with a session.
 func Complete(ctx context.Context, t *session.Target, p *gclog.Process) {
 	if !TellsSettings(p) {
 		return
 	}
 	_ = Settings(ctx, t, p)
 	for !p.HasLimits && time.Since(t.Started) < startTime && ctx.Err() == nil && t.Alive() {
-		time.Sleep(startTime / 20) // its GC has none before it is set up
+		time.Sleep(startTime / 20) // its GC has no limits before it is initialized
 		_ = Settings(ctx, t, p)
 	}
 }
 
-// IsTooOld reports whether an error of Facts only says that the runtime does not
-// know the request: .NET Core 3.1 has no ProcessInfo.
+// IsTooOld reports whether an error of Facts only means that the runtime does not know the request:
+// .NET Core 3.1 has no ProcessInfo.
 func IsTooOld(err error) bool {
 	var server *session.ServerError
 	return errors.As(err, &server) && server.Code == session.CodeUnknownCommand
 }
 
-// Identify is Facts without a session in the process. The error is that of the
-// only request that was made; what is known without it is there all the same.
+// Identify is Facts without a session in the process. The error is that of the only request that
+// was made; what is known without that request is returned in any case.
 func Identify(ctx context.Context, t *session.Target) (gclog.Process, error) {
 	p, info, err := ask(ctx, t)
 	settingsFromOutside(ctx, t, info, &p)
 	return p, err
 }
 
-// flavors are the words of records for kinds of runtimes.
+// flavors maps kinds of runtimes to their names in records.
 var flavors = [...]string{session.RuntimeUnknown: "", session.RuntimeCoreCLR: gclog.FlavorCoreCLR, session.RuntimeNativeAOT: gclog.FlavorNativeAOT}
 
 func ask(ctx context.Context, t *session.Target) (gclog.Process, *session.ProcessInfo, error) {
@@ -84,21 +83,21 @@ func ask(ctx context.Context, t *session.Target) (gclog.Process, *session.Proces
 	return p, info, err
 }
 
-// settingsFromOutside fills in what the process shows without an event.
+// settingsFromOutside fills in what can be seen of the process without events.
 func settingsFromOutside(ctx context.Context, t *session.Target, info *session.ProcessInfo, p *gclog.Process) {
 	env := environment(ctx, t, info != nil)
 	identify(env, &t.Process, p)
 	if p.Server == gclog.Unknown && p.Flavor == gclog.FlavorCoreCLR {
 		n, known := t.ServerGCThreads()
-		if n > 0 || known && info != nil && atLeast(info.Version, 8) && !atLeast(info.Version, 11) { // these versions name the threads
+		if n > 0 || known && info != nil && atLeast(info.Version, 8) && !atLeast(info.Version, 11) { // these versions name the GC threads
 			p.Server = gclog.KnownBool(n > 0)
 		}
 	}
 	settingsByConfiguration(t, env, p)
 }
 
-// programName is what people know a process by: the program, not the host that
-// runs it, and not cut off after 15 bytes.
+// programName returns the name that people know a process by: the program, not the host that runs
+// it, and not truncated to 15 bytes.
 func programName(p *session.Process, entryAssembly string) string {
 	if entryAssembly != "" {
 		return strings.TrimSuffix(entryAssembly, ".dll")
@@ -116,8 +115,8 @@ func programName(p *session.Process, entryAssembly string) string {
 	return p.Name
 }
 
-// environment returns the environment of the process: over its socket, which
-// needs no rights beyond those for the session, else from the operating system.
+// environment returns the environment of the process: over its socket, which needs no rights beyond
+// those for the session, otherwise from the operating system.
 func environment(ctx context.Context, t *session.Target, hasCommands bool) map[string]string {
 	if t.Environ != nil || !hasCommands {
 		return t.Environ
@@ -126,36 +125,35 @@ func environment(ctx context.Context, t *session.Target, hasCommands bool) map[s
 	return env
 }
 
-// atLeast compares the major version.
+// atLeast reports whether a version's major number is at least major.
 func atLeast(version string, major int) bool {
 	first, _, _ := strings.Cut(version, ".")
 	n, err := strconv.Atoi(first)
 	return err == nil && n >= major
 }
 
-// startTime is how long a runtime may take until its GC is set up.
+// startTime is how long a runtime may take to initialize its GC.
 const startTime = time.Second
 
 // rundownTime is how long the throw-away session may take.
 const rundownTime = 3 * time.Second
 
-// TellsSettings reports whether a runtime tells the settings of its GC: from .NET 9 on.
+// TellsSettings reports whether a runtime reports the settings of its GC: .NET 9 and later do.
 func TellsSettings(p *gclog.Process) bool {
 	return p.Cookie != "" && p.Flavor == gclog.FlavorCoreCLR && atLeast(p.RuntimeVersion, 9)
 }
 
-// AnswersAfterCollecting reports whether a runtime answers a request for a collection when it has
-// collected: from .NET 8 on. Where nothing has begun soon after the answer the request was lost,
-// and may be repeated; older runtimes could collect for both.
+// AnswersAfterCollecting reports whether a runtime answers a request for a collection only after it
+// has collected: .NET 8 and later do. If no collection starts soon after the answer, the request
+// was lost and may be repeated; older runtimes could then collect for both requests.
 func AnswersAfterCollecting(p *gclog.Process) bool {
 	return p.Flavor == gclog.FlavorCoreCLR && atLeast(p.RuntimeVersion, 8)
 }
 
-// Settings opens a session that ends at once: the runtime then tells its settings in two
-// events. It asks for collections only so that nothing is left if gclog is killed now: a
-// runtime notices that a session has no reader when it has something to write to it, else
-// never, and it has room for 64 (docs/protocol.md, Stop). The error is that of the start of
-// the session.
+// Settings opens a session that ends at once: the runtime then reports its settings in two events.
+// The session enables GC events only so that nothing is left behind if gclog is killed now: a
+// runtime notices that a session has no reader only when it has something to write to it, and it
+// has room for 64 sessions (docs/protocol.md, Stop). The error is that of starting the session.
 func Settings(ctx context.Context, t *session.Target, p *gclog.Process) error {
 	limited, cancel := context.WithTimeout(ctx, rundownTime)
 	defer cancel()
@@ -170,7 +168,7 @@ func Settings(ctx context.Context, t *session.Target, p *gclog.Process) error {
 		return err
 	}
 	defer s.Close()
-	// One that has begun must end, also where nobody waits for what it tells.
+	// A session that was started must be ended, even if nobody waits for its events.
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), rundownTime)
 	defer cancel()
 	stopRead := context.AfterFunc(ending, func() { _ = s.Close() })
@@ -181,7 +179,7 @@ func Settings(ctx context.Context, t *session.Target, p *gclog.Process) error {
 		_ = s.Stop(ending) // what counts is that the stream ends
 	}()
 	processes := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return nil })
-	_ = processes.Drain(parse.NewReader(s, gclog.Wanted)) // what came before an error counts, too
+	_ = processes.Drain(parse.NewReader(s, gclog.Wanted)) // what came before an error counts too
 	<-stopped
 	for _, found := range processes.List() {
 		if found.Server != gclog.Unknown {
@@ -198,9 +196,8 @@ func Settings(ctx context.Context, t *session.Target, p *gclog.Process) error {
 	return nil
 }
 
-// Names are the names that a user may know a process by, the best first: of its
-// program, of the file that runs, of its service. They are found out without
-// talking to it.
+// Names returns the names that a user may know a process by, the best first: the name of its
+// program, of its executable, of its service. They are found out without a request to the process.
 func Names(p *session.Process) []string {
 	names := []string{programName(p, "")}
 	add := func(name string) {

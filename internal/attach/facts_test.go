@@ -11,8 +11,8 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// TestSettingsUnanswered: a runtime that takes the request and says nothing does not
-// answer; a caller that gives up is told nothing else than that.
+// TestSettingsUnanswered: a runtime that accepts the request and sends nothing counts as not
+// answering; a caller that gives up gets only its own error.
 func TestSettingsUnanswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		target := &session.Target{Client: session.Client{Dial: func(context.Context) (net.Conn, error) {
@@ -39,8 +39,8 @@ func TestSettingsUnanswered(t *testing.T) {
 	})
 }
 
-// TestSettingsGivenUp: the session that has begun is stopped, also where nobody waits for
-// it any more. A runtime that is only left keeps a thread and a buffer for it.
+// TestSettingsGivenUp: a session that was started is stopped, even if nobody waits for it any more.
+// A runtime whose session is merely abandoned keeps a thread and a buffer for it.
 func TestSettingsGivenUp(t *testing.T) {
 	answer := append([]byte("DOTNET_IPC_V1\x00\x1c\x00\xff\x00\x00\x00"), make([]byte, 8)...)
 	for name, answered := range map[string]int{"before the answer": 0, "in the answer": 20, "behind the answer": len(answer)} {
@@ -96,9 +96,9 @@ func TestSettingsGivenUp(t *testing.T) {
 	}
 }
 
-// TestSettingsSuspended: a runtime that sends nothing may be suspended in its start. A session
-// that is stopped before its first byte would make the next one crash it, so that none is: the
-// connection is closed.
+// TestSettingsSuspended: a runtime that sends nothing may be suspended at startup. Stopping a
+// session before its first byte would make the next one crash the runtime, so it is not stopped:
+// the connection is closed.
 func TestSettingsSuspended(t *testing.T) {
 	answer := append([]byte("DOTNET_IPC_V1\x00\x1c\x00\xff\x00\x00\x00"), make([]byte, 8)...)
 	synctest.Test(t, func(t *testing.T) {

@@ -1,6 +1,6 @@
 package attach
 
-// SessionFiles is about how many files a Session has open: its stream; four that tell how
-// the process ends; what it and its control group have of memory, and a limit for that
-// group and each above it, of which a container in Kubernetes has three or four.
+// SessionFiles is about how many files a Session keeps open: its stream; four that report how the
+// process ends; the memory of the process and of its control group, and a limit for that group and
+// each of its ancestors, of which a container in Kubernetes has three or four.
 const SessionFiles = 12

@@ -22,8 +22,8 @@ func openFiles(t *testing.T) int {
 	return len(list)
 }
 
-// TestFilesClosed: what looks at a process has no files open at its end, and no more than it says
-// before.
+// TestFilesClosed: whatever looks at a process leaves no files open at its end, and has no more
+// open before than it declares.
 func TestFilesClosed(t *testing.T) {
 	play := func(x *stage) { x.collect(1); x.untilStopped() }
 	for name, look := range map[string]func(*testing.T, *session.Target){
@@ -57,7 +57,7 @@ func TestFilesClosed(t *testing.T) {
 					look(t, target)
 				})
 			}
-			look() // the first may open what stays
+			look() // the first look may open files that stay open
 			before := openFiles(t)
 			for range 3 {
 				look()
@@ -78,8 +78,8 @@ type memories struct {
 // GC implements gclog.Observer.
 func (m *memories) GC(d *gclog.GCDetails) { m.list = append(m.list, d.Memory) }
 
-// TestMemoryOfRecords: records have the memory of the process at that time, but not that of its group
-// where the process cannot be seen: it may be that of others.
+// TestMemoryOfRecords: records contain the memory of the process at that time, but not that of its
+// group if the process cannot be seen: that may belong to other processes.
 func TestMemoryOfRecords(t *testing.T) {
 	for name, seen := range map[string]bool{"seen": true, "gone": false} {
 		t.Run(name, func(t *testing.T) {

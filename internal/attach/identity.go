@@ -10,8 +10,8 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// identify fills in what a process belongs to: its service, its container, its pod. What
-// people have written into its environment comes before what can be seen from outside.
+// identify fills in what a process belongs to: its service, its container, its pod. What people
+// have set in its environment takes precedence over what can be seen from outside.
 func identify(env map[string]string, from *session.Process, p *gclog.Process) {
 	attributes := resource(env)
 	pod, namespace := session.PodOf(env)
@@ -24,14 +24,14 @@ func identify(env map[string]string, from *session.Process, p *gclog.Process) {
 	p.ServiceVersion = cmp.Or(attributes["service.version"], env["ELASTIC_APM_SERVICE_VERSION"], env["DD_VERSION"])
 }
 
-// serviceName names the service that a process belongs to by the conventions of
-// OpenTelemetry and of the vendors, in this order.
+// serviceName returns the service that a process belongs to, by the conventions of OpenTelemetry
+// and of the vendors, in this order.
 func serviceName(env, attributes map[string]string) string {
 	return cmp.Or(env["OTEL_SERVICE_NAME"], attributes["service.name"], env["ELASTIC_APM_SERVICE_NAME"], env["DD_SERVICE"], env["NEW_RELIC_APP_NAME"])
 }
 
-// resource reads the attributes of OpenTelemetry: name=value, with commas between them,
-// and what is no plain character as %20.
+// resource parses OpenTelemetry's resource attributes: name=value pairs separated by commas, with
+// special characters percent-encoded (%20).
 func resource(env map[string]string) map[string]string {
 	attributes := map[string]string{}
 	for attribute := range strings.SplitSeq(env["OTEL_RESOURCE_ATTRIBUTES"], ",") {
@@ -47,8 +47,9 @@ func resource(env map[string]string) map[string]string {
 	return attributes
 }
 
-// deploymentPattern is how Kubernetes names the pods of a deployment: after its name a
-// hash of the template and a random word, of letters that make no words.
+// deploymentPattern matches the names that Kubernetes gives to the pods of a deployment: the
+// deployment's name, a hash of the template and a random suffix, both from an alphabet that cannot
+// form words.
 var deploymentPattern = regexp.MustCompile(`^(.+)-[bcdfghjklmnpqrstvwxz2456789]{6,10}-[bcdfghjklmnpqrstvwxz2456789]{5}$`)
 
 func deployment(pod string) string {

@@ -7,7 +7,7 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// TestIdentify: what people have said comes before what can be seen from outside.
+// TestIdentify: what people have configured takes precedence over what can be seen from outside.
 func TestIdentify(t *testing.T) {
 	type names struct{ service, version, container, pod, uid, namespace string }
 	program := names{service: "Shop.Orders"}

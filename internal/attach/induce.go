@@ -13,26 +13,26 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// InduceOptions is what Induce does.
+// InduceOptions configures Induce.
 type InduceOptions struct {
-	// Sequence is the number that the collection is to bear, which only runtimes on Windows
-	// heed; 0: none, and the collection is recognised by what it is.
+	// Sequence is the sequence number that the collection is to carry, which only runtimes on
+	// Windows honor; 0: none, and the collection is recognized by its kind and reason.
 	Sequence  uint64
-	Wait      bool          // for its record; else only for its start
-	NativeAOT bool          // the program is one
-	Repeat    bool          // ask once more where nothing begins: see AnswersAfterCollecting
-	Timeout   time.Duration // until it begins, and then until it ends; what is under way then is waited for
+	Wait      bool          // for the collection's record; otherwise only for its start
+	NativeAOT bool          // the program is a NativeAOT program
+	Repeat    bool          // repeat the request if no collection starts: see AnswersAfterCollecting
+	Timeout   time.Duration // until the collection starts, and then until it ends; what is in progress at that time is still awaited
 }
 
-// Induced is a collection that was asked for.
+// Induced is a collection that gclog requested.
 type Induced struct {
 	Number uint32
-	GC     *gclog.GCDetails   // its record; nil without Wait, unless it has ended meanwhile
-	Again  []*gclog.GCDetails // of others of its kind that were seen after it
+	GC     *gclog.GCDetails   // its record; nil without Wait, unless it has ended in the meantime
+	Again  []*gclog.GCDetails // records of similar collections that were seen after it
 	Sync   time.Time          // the clock of the records
 }
 
-// A NotInducedError says that a runtime has taken the request and not collected.
+// A NotInducedError reports that a runtime accepted the request and did not collect.
 type NotInducedError struct {
 	PID       int
 	NativeAOT bool
@@ -47,31 +47,31 @@ func (e *NotInducedError) Error() string {
 }
 
 const (
-	// nativeTime is how long a NativeAOT program gets: those that are known never collect,
-	// and one that would had nothing to wait for.
+	// nativeTime is the limit for a NativeAOT program: the known ones never collect, and one that
+	// did would have nothing to wait for.
 	nativeTime = 2 * time.Second
-	// resumeTime is how long the threads may take to run again: a runtime answers a request
-	// when it has collected, a moment before it tells that they do.
+	// resumeTime is how long the threads may take to resume: a runtime answers a request once it
+	// has collected, a moment before it reports that they have resumed.
 	resumeTime = 50 * time.Millisecond
-	// unheardTime is how long after the answer a collection may take to begin until the request is
-	// repeated. It had begun before the answer: only its events can be late.
+	// unheardTime is how long after the answer a collection may take to start before the request is
+	// repeated. It started before the answer: only its events can be late.
 	unheardTime = 2 * time.Second
-	// induceMost is how long a request may take while a collection is under way.
+	// induceMost is how long a request may take while a collection is in progress.
 	induceMost = 24 * time.Hour
 )
 
-// Induce makes a runtime do a full blocking collection. It returns when that has begun,
-// or has ended.
+// Induce makes a runtime do a full blocking collection. It returns when the collection has started,
+// or when it has ended.
 //
-// A runtime collects when a session with clr.KeywordGCHeapCollect begins and, up to .NET
-// 9, again when it ends; from .NET 8 on it answers the request when it has collected, and
-// nothing tells meanwhile that it has begun. So there are two sessions. The witness sees
-// what happens; the other one asks, and lasts no longer than it must: while it does,
-// each session of anybody that begins makes the runtime collect. Neither is left before
-// it was answered: that ends a process of .NET Core 3.1 (docs/protocol.md).
+// A runtime collects when a session with clr.KeywordGCHeapCollect starts and, up to .NET 9, again
+// when it ends. From .NET 8 on it answers the request only after it has collected, and nothing
+// reports in the meantime that the collection has started. So there are two sessions. The witness
+// sees what happens; the other one asks, and lasts no longer than it must: while it is open, each
+// session that anybody starts makes the runtime collect. Neither session is closed before its
+// request was answered: that would kill a process of .NET Core 3.1 (docs/protocol.md).
 //
-// A request that comes within some milliseconds of the moment at which a suspended runtime
-// is resumed may be answered and lost: that is what InduceOptions.Repeat is for.
+// A request that arrives within some milliseconds of the moment at which a suspended runtime is
+// resumed may be answered and lost: InduceOptions.Repeat is for that case.
 func Induce(ctx context.Context, t *session.Target, o InduceOptions) (*Induced, error) {
 	w, err := openWitness(ctx, t, o.Sequence)
 	if err != nil {
@@ -82,7 +82,7 @@ func Induce(ctx context.Context, t *session.Target, o InduceOptions) (*Induced, 
 		return nil, o.explain(t, w, err)
 	}
 	a := w.ask(ctx, t, o.Sequence)
-	defer func() { a.end(ctx, w) }() // before the witness
+	defer func() { a.end(ctx, w) }() // before the witness ends
 	limit := o.limit()
 	err = o.see(ctx, t, w, a, limit)
 	if errors.Is(err, errLate) && o.Repeat && limit < o.Timeout {
@@ -99,15 +99,15 @@ func Induce(ctx context.Context, t *session.Target, o InduceOptions) (*Induced, 
 		return nil, o.explain(t, w, err)
 	}
 	a.end(ctx, w)
-	w.end() // it has told all when it is over
+	w.end() // after this it has reported everything
 	return &Induced{Number: w.number, GC: w.record, Again: w.again, Sync: w.trace.SyncTime}, nil
 }
 
-// patience is how long an answer may take: as long as requests get anyhow, because who
-// leaves unanswered ones may do harm.
+// patience is how long an answer may take: at least the usual timeout of requests, because a client
+// that abandons unanswered ones may do harm.
 func (o *InduceOptions) patience() time.Duration { return max(o.Timeout, session.DefaultTimeout) }
 
-// limit is how long a collection may take to begin after the first request was answered.
+// limit is how long after the answer to the first request a collection may take to start.
 func (o *InduceOptions) limit() time.Duration {
 	switch {
 	case o.NativeAOT:
@@ -118,7 +118,7 @@ func (o *InduceOptions) limit() time.Duration {
 	return o.Timeout
 }
 
-// see waits for the answer, and for the start of the collection: errLate if there is none.
+// see waits for the answer and for the start of the collection; it returns errLate if none starts.
 func (o *InduceOptions) see(ctx context.Context, t *session.Target, w *witness, a *asking, limit time.Duration) error {
 	if err := w.await(ctx, a.answered, o.patience()); errors.Is(err, errLate) {
 		return errUnanswered
@@ -128,14 +128,15 @@ func (o *InduceOptions) see(ctx context.Context, t *session.Target, w *witness, 
 	if _, refused := errors.AsType[*session.ServerError](a.err); refused {
 		return a.err
 	} else if a.err != nil && t.Ends(ctx, exitTime) {
-		return errOver // which of its two sessions tells that first is chance
+		return errOver // which of its two sessions reports that first is random
 	} else if a.err != nil {
 		return a.err
 	}
 	return w.await(ctx, w.begun, limit)
 }
 
-// repeat asks once more. Up to .NET 9 the end of the first request makes the runtime collect too.
+// repeat repeats the request. Up to .NET 9 the end of the first request makes the runtime collect
+// too.
 func (o *InduceOptions) repeat(ctx context.Context, t *session.Target, w *witness, a *asking, limit time.Duration) (*asking, error) {
 	a.end(ctx, w)
 	if err := w.await(ctx, w.begun, unheardTime); !errors.Is(err, errLate) {
@@ -145,7 +146,7 @@ func (o *InduceOptions) repeat(ctx context.Context, t *session.Target, w *witnes
 	return a, o.see(ctx, t, w, a, limit)
 }
 
-// explain makes of what kept the witness from seeing something an error for people.
+// explain turns the error that kept the witness from seeing something into one for people.
 func (o *InduceOptions) explain(t *session.Target, w *witness, err error) error {
 	switch {
 	case errors.Is(err, errLate), errors.Is(err, errUnanswered):
@@ -160,12 +161,12 @@ func (o *InduceOptions) explain(t *session.Target, w *witness, err error) error 
 	return fmt.Errorf("%w: the runtime ended the session before the collection", session.ErrNoAnswer)
 }
 
-// errUnanswered is for a request.
+// errUnanswered reports that a request was not answered.
 var errUnanswered = errors.New("the request was not answered")
 
 // An asking is the session that makes the runtime collect.
 type asking struct {
-	answered chan struct{} // closed when the runtime has answered, or will not
+	answered chan struct{} // closed when the runtime has answered, or never will
 	stream   *session.Stream
 	err      error
 	cancel   context.CancelFunc
@@ -173,11 +174,11 @@ type asking struct {
 	once     sync.Once
 }
 
-// ask opens the session. It does not wait for that.
+// ask opens the session. It does not wait until it is open.
 func (w *witness) ask(ctx context.Context, t *session.Target, sequence uint64) *asking {
 	a := &asking{answered: make(chan struct{}), over: make(chan struct{})}
-	ctx, a.cancel = context.WithCancel(context.WithoutCancel(ctx)) // end decides
-	// Its events are for nobody, but end the session should gclog be killed: see Settings.
+	ctx, a.cancel = context.WithCancel(context.WithoutCancel(ctx)) // end decides when it is canceled
+	// Nobody uses its events, but they end the session if gclog is killed: see Settings.
 	p := session.Provider{Name: clr.RuntimeProvider, Keywords: clr.KeywordGCHeapCollect | clr.KeywordGC, Level: clr.LevelInformational}
 	if sequence != 0 {
 		p.Filter = fmt.Sprintf("GCSeqNumber=%d", sequence)
@@ -195,8 +196,8 @@ func (w *witness) ask(ctx context.Context, t *session.Target, sequence uint64) *
 	return a
 }
 
-// end ends the session, and waits for the collection that may come with that, unless
-// asked says that nobody waits any more.
+// end ends the session and waits for the collection that may come with that, unless asked is done,
+// because then nobody waits any more.
 func (a *asking) end(asked context.Context, w *witness) {
 	a.once.Do(func() { a.stop(asked, w) })
 }
@@ -204,7 +205,7 @@ func (a *asking) end(asked context.Context, w *witness) {
 func (a *asking) stop(asked context.Context, w *witness) {
 	select {
 	case <-a.answered:
-	default: // who gives up waits for the answer too, but not for long: session does
+	default: // a caller that gives up also waits for the answer, but not for long: session limits that
 		a.cancel()
 		<-a.answered
 	}
@@ -221,7 +222,7 @@ func (a *asking) stop(asked context.Context, w *witness) {
 	if err := w.await(asked, a.over, stopTime); err != nil && !errors.Is(err, errLate) {
 		select {
 		case <-a.over:
-		case <-time.After(stopTime): // it may stand for ever: in a debugger, say
+		case <-time.After(stopTime): // the process may be stopped forever, for example in a debugger
 		}
 	}
 	_ = a.stream.Close()

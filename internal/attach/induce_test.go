@@ -17,17 +17,17 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// An inducible runtime is one that a test asks for collections. Its first session is the witness.
+// An inducible is a runtime that a test asks for collections. Its first session is the witness.
 type inducible struct {
 	target   *session.Target
 	asked    []string     // the requests for sessions
-	sessions atomic.Int64 // that are open
+	sessions atomic.Int64 // open ones
 	began    time.Time
 }
 
-// onRequest returns a runtime that has react send the events that follow on what happens: "witness"
-// when the first session starts, "ask 1" before another one is answered, "begin 1" when it starts, and
-// "end 1" when it was stopped.
+// onRequest returns a runtime that has react send the events that follow from what happens:
+// "witness" when the first session starts, "ask 1" before another one is answered, "begin 1" when
+// it starts, and "end 1" when it was stopped.
 func onRequest(t *testing.T, c fakeruntime.Config, react func(x *stage, what string)) *inducible {
 	t.Helper()
 	r := &inducible{began: time.Now()}
@@ -67,7 +67,8 @@ func onRequest(t *testing.T, c fakeruntime.Config, react func(x *stage, what str
 	return r
 }
 
-// meet returns what a runtime does with the nth request for a session; it answers all others.
+// meet returns a reaction that applies a fault to the nth request for a session, and answers all
+// others.
 func meet(n int, fault func() fakeruntime.Fault) func(uint16) fakeruntime.Fault {
 	return func(command uint16) fakeruntime.Fault {
 		if command == 0x0206 {
@@ -87,7 +88,7 @@ func (r *inducible) took(t *testing.T, want time.Duration) {
 	}
 }
 
-// on is a reaction to one of the things that happen.
+// on returns a reaction to one kind of event.
 func on(event string, do func(*stage)) func(*stage, string) {
 	return func(x *stage, what string) {
 		if what == event {
@@ -96,15 +97,15 @@ func on(event string, do func(*stage)) func(*stage, string) {
 	}
 }
 
-// TestInduce: the collection that was asked for is found among others, whenever it comes.
+// TestInduce: the requested collection is found among others, whenever it happens.
 func TestInduce(t *testing.T) {
-	const ends = resumeTime // of the request; that of the witness takes no time
+	const ends = resumeTime // of the request; ending the witness takes no time
 	const lasts = 20 * time.Second
 	var collected chan struct{}
 	for name, c := range map[string]struct {
 		react   func(*stage, string)
 		options InduceOptions
-		late    bool // it answers when it has collected
+		late    bool // it answers after it has collected
 		deaf    bool
 		number  uint32
 		again   []uint32
@@ -289,9 +290,10 @@ func TestInduce(t *testing.T) {
 	}
 }
 
-// TestInduceFails: a runtime that does not do what it is asked for is given up in time, with the reason.
+// TestInduceFails: if a runtime does not do what it is asked for, Induce gives up in time and
+// reports the reason.
 func TestInduceFails(t *testing.T) {
-	const patience = 5*time.Second + idle // of who waits for an answer
+	const patience = 5*time.Second + idle // of the caller that waits for an answer
 	nothing := func(*stage, string) {}
 	never := func() fakeruntime.Fault { return fakeruntime.Fault{Silent: true} }
 	hangup := func() fakeruntime.Fault { return fakeruntime.Fault{Hangup: true} }
@@ -438,8 +440,8 @@ func TestInduceFails(t *testing.T) {
 	}
 }
 
-// TestInduceRepeats: a request that is answered and lost is repeated, once, where the runtime answers
-// when it has collected, and where the end of the first request did not make it collect.
+// TestInduceRepeats: a request that is answered and lost is repeated, once, if the runtime answers
+// after collecting, and if the end of the first request did not make it collect.
 func TestInduceRepeats(t *testing.T) {
 	repeat := InduceOptions{Repeat: true, Timeout: time.Minute}
 	for name, c := range map[string]struct {
@@ -478,7 +480,7 @@ func TestInduceRepeats(t *testing.T) {
 	}
 }
 
-// TestInduceAsks: the request asks for a collection with the number that it shall have.
+// TestInduceAsks: the request asks for a collection with the given sequence number.
 func TestInduceAsks(t *testing.T) {
 	for sequence, want := range map[uint64]string{
 		0:  " buffer=1 format=1 rundown=0 stacks=false Microsoft-Windows-DotNETRuntime:0x800001:4",
@@ -498,10 +500,10 @@ func TestInduceAsks(t *testing.T) {
 	}
 }
 
-// TestAwaitAtOnce: what has come is not late, and its session not over, when all is so at the same
-// moment.
+// TestAwaitAtOnce: if what is awaited, the time limit and the end of the session come at the same
+// moment, it is neither late nor is the session over.
 func TestAwaitAtOnce(t *testing.T) {
-	for range 50 { // chance decides what is looked at first
+	for range 50 { // which one is seen first is random
 		synctest.Test(t, func(t *testing.T) {
 			w := &witness{over: make(chan struct{}), headed: time.Now()}
 			ready := make(chan struct{})
@@ -520,8 +522,8 @@ func TestAwaitAtOnce(t *testing.T) {
 	}
 }
 
-// TestWitnessRecognizes: a collection is known by its number where it has one, else by
-// what it is.
+// TestWitnessRecognizes: a collection is recognized by its sequence number if it has one, otherwise
+// by its kind and reason.
 func TestWitnessRecognizes(t *testing.T) {
 	start := func(depth uint32, kind clr.GCType, reason clr.Reason, sequence uint64) *clr.GCStart {
 		return &clr.GCStart{Depth: depth, Type: kind, Reason: reason, ClientSequence: sequence, HasDepth: true}

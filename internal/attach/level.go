@@ -11,18 +11,18 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// Levels are the words for how much a runtime tells.
+// Levels are the names of how much a runtime reports.
 var Levels = []string{"light", "normal", "full"}
 
 // Sizes of the buffer in the target, in MB. It is only used while nobody reads.
 const (
-	BufferMB     = 16 // but for level full
+	BufferMB     = 16 // except for level full
 	bufferFullMB = 64
 )
 
-// SessionConfig is what a session listens to: at one of the Levels, and what
-// providers ask for in dotnet-trace's syntax, each with one or more. For records of
-// collections the two most frequent kinds of events of level full are left out.
+// SessionConfig returns what a session listens to: one of the Levels, plus the given providers in
+// dotnet-trace's syntax, each element with one or more of them. With records, the two most frequent
+// kinds of events of level full are left out.
 func SessionConfig(level string, providers []string, records bool) (session.Config, error) {
 	cfg := session.Config{BufferMB: BufferMB}
 	runtime := session.Provider{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: clr.LevelInformational}
@@ -54,7 +54,7 @@ func SessionConfig(level string, providers []string, records bool) (session.Conf
 	return cfg, nil
 }
 
-// addProvider adds p to the list; one that is there already then does both.
+// addProvider adds p to the list; a provider that is already in the list is merged with it.
 func addProvider(list []session.Provider, p session.Provider) []session.Provider {
 	for i := range list {
 		if list[i].Name == p.Name {
@@ -72,8 +72,8 @@ func addProvider(list []session.Provider, p session.Provider) []session.Provider
 
 var levelNames = []string{"logalways", "critical", "error", "warning", "informational", "verbose"}
 
-// parseProvider reads NAME[:KEYWORDS[:LEVEL[:FILTER]]]: keywords in hexadecimal,
-// all of them if left out; the level as a number or name, verbose if left out.
+// parseProvider parses NAME[:KEYWORDS[:LEVEL[:FILTER]]]: keywords in hexadecimal, all of them if
+// left out; the level as a number or name, verbose if left out.
 func parseProvider(s string) (session.Provider, error) {
 	parts := strings.SplitN(s, ":", 4)
 	p := session.Provider{Name: strings.TrimSpace(parts[0]), Keywords: 1<<64 - 1, Level: clr.LevelVerbose}

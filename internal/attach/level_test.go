@@ -33,7 +33,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// shown are the providers of a session.
+// shown formats the providers of a session.
 func shown(cfg session.Config) string {
 	var list []string
 	for _, p := range cfg.Providers {
@@ -46,7 +46,7 @@ func shown(cfg session.Config) string {
 	return strings.Join(list, "; ")
 }
 
-// TestProviders: what else is asked for, in the syntax of dotnet-trace.
+// TestProviders: additional providers, in dotnet-trace's syntax.
 func TestProviders(t *testing.T) {
 	const first = clr.RuntimeProvider + " 0x1 4 []"
 	for in, want := range map[string]string{
@@ -84,14 +84,14 @@ func TestProviders(t *testing.T) {
 			t.Errorf("%q: %s, want %s", in, got, want)
 		}
 	}
-	// Who asks for the runtime's events by himself wants them all.
+	// A user who names the runtime's provider explicitly gets all its events.
 	cfg, err := SessionConfig("full", []string{clr.RuntimeProvider + ":1:5"}, true)
 	if err != nil || cfg.Providers[0].Exclude != nil {
 		t.Errorf("%s, %v", shown(cfg), err)
 	}
 }
 
-// TestProgramNames: what people know a process by.
+// TestProgramNames: the name that people know a process by.
 func TestProgramNames(t *testing.T) {
 	for want, c := range map[string]struct {
 		entry, executable, name string
@@ -110,7 +110,7 @@ func TestProgramNames(t *testing.T) {
 			t.Errorf("%+v is called %q, not %q", c, got, want)
 		}
 	}
-	// One whose name cannot be read.
+	// A process whose name cannot be read.
 	if got := programName(&session.Process{Executable: "/usr/bin/dotnet", CommandLine: []string{"dotnet"}}, ""); got != "dotnet" {
 		t.Errorf("it is called %q", got)
 	}

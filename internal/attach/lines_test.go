@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A logLine is what tests read of a line of a log in JSON.
+// A logLine contains the fields that tests read from a line of a JSON log.
 type logLine struct {
 	At    time.Time `json:"@timestamp"`
 	Event struct {
@@ -34,7 +34,7 @@ type logLine struct {
 	}
 }
 
-// linesOf returns the lines of a log in JSON.
+// linesOf returns the lines of a JSON log.
 func linesOf(t *testing.T, log []byte) (lines []logLine) {
 	t.Helper()
 	for line := range bytes.Lines(log) {

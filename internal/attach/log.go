@@ -11,21 +11,22 @@ import (
 	"github.com/gclog/gclog/internal/output"
 )
 
-// A Log is what is written about one process, by one session after the other. The
-// records of each follow on those of the one before: a collection is told once, and
-// those that no session has seen are told as a gap.
+// A Log writes the records of one process, from one session after the other. The records of each
+// session continue those of the one before: a collection is written once, and collections that no
+// session has seen are written as a gap.
 //
-// Its methods must be called by one goroutine at a time, which Write and Serve are while
-// they last: what others want meanwhile they send to Requests.
+// Its methods must be called by one goroutine at a time. While Write or Serve runs that is the
+// goroutine that called it; others send functions to Requests.
 type Log struct {
 	Outputs []output.Spec
 	Opener  *output.Opener
 	Format  formats.Options // without the process
-	// Requests are done between two records.
+	// Requests are carried out between two records.
 	Requests <-chan func(*Log)
-	// Observer is told every record before it is written; nil: nobody is.
+	// Observer receives every record before it is written; nil: none.
 	Observer gclog.Observer
-	// Summaries asks for one at the end of each session, of what was in no other.
+	// Summaries has a summary written at the end of each session, of everything since the previous
+	// one.
 	Summaries bool
 
 	set     *output.Set
@@ -33,12 +34,12 @@ type Log struct {
 	process gclog.Process
 	tally   gclog.Tally
 	tallied int64         // time of the last summary
-	last    uint32        // the highest number of a collection that was told
-	reached int64         // ticks of the newest record
+	last    uint32        // the highest number of a collection that was written
+	reached int64         // ticks of the latest record
 	missing uint64        // records that the queue had no room for
-	session *Session      // that is being written, nil if none is
-	skipped gclog.Missing // of its records: there was no time to write them
-	writing *item         // of it, nil if none is
+	session *Session      // the session that is being written; nil if none is
+	skipped gclog.Missing // records of the session that there was no time to write
+	writing *item         // the record that is being written; nil if none is
 }
 
 func (l *Log) format() formats.Options {
@@ -52,8 +53,8 @@ func (l *Log) begin(w *formats.Writer) {
 	w.Start(&formats.Start{Ticks: l.session.syncTicks(), Providers: ProvidersText(l.session.o.Config.Providers)})
 }
 
-// Serve writes the sessions that come, one after the other, and does the requests in
-// between, until sessions is closed. ended is told how each one ended.
+// Serve writes the sessions it receives, one after the other, and carries out the requests in
+// between, until sessions is closed. It calls ended with how each session ended.
 func (l *Log) Serve(sessions <-chan *Session, known *gclog.Process, ended func(*Session, formats.End, error)) {
 	l.known = known
 	for {
@@ -70,9 +71,9 @@ func (l *Log) Serve(sessions <-chan *Session, known *gclog.Process, ended func(*
 	}
 }
 
-// Write writes the records of a session until it has ended, and returns how. known is
-// what Facts found; nil: it is found out while the session is on. begun is told when
-// the outputs are open. An error means that they are not; the session has ended then.
+// Write writes the records of a session until it has ended, and returns how it ended. known is what
+// Facts returned; nil: found out during the session. begun is called when the outputs are open. An
+// error means that they could not be opened; the session has ended then.
 func (l *Log) Write(s *Session, known *gclog.Process, begun func(*gclog.Process)) (formats.End, error) {
 	l.process = s.process(l.withSettings(known))
 	l.session = s
@@ -92,7 +93,7 @@ func (l *Log) Write(s *Session, known *gclog.Process, begun func(*gclog.Process)
 	}
 	l.tally, l.tallied, l.skipped = gclog.Tally{}, 0, gclog.Missing{}
 	l.tellOutputs(s)
-	var lost gclog.Missing // by a defect
+	var lost gclog.Missing // because of a defect
 	var defects defects
 	if defects.contain(func() {
 		l.set.Each(l.begin)
@@ -126,8 +127,8 @@ func (l *Log) tellGap(g *gclog.Gap) {
 	l.set.Each(func(w *formats.Writer) { w.Gap(g) })
 }
 
-// tellStopped writes the gaps for what there was no time for when gclog was to end: the records
-// that were not written, and what the runtime has not sent. How much that is nobody knows.
+// tellStopped writes the gaps for what there was no time for when gclog had to end: the records
+// that were not written, and what the runtime has not sent. How much that is is unknown.
 func (l *Log) tellStopped(s *Session, end *formats.End) {
 	l.tellLost(gclog.GapStopped, &l.skipped, end)
 	if !s.whole() && s.trace != nil {
@@ -135,8 +136,8 @@ func (l *Log) tellStopped(s *Session, end *formats.End) {
 	}
 }
 
-// abandon lets a session come to its end whose records cannot be written because of a defect, and
-// returns what they were. What is written after that is written by other Writers.
+// abandon ends a session whose records cannot be written because of a defect, discards the rest of
+// them, and returns what was lost. New Writers write everything after that.
 func (l *Log) abandon(s *Session) (lost gclog.Missing) {
 	s.Ask()
 	if l.writing != nil {
@@ -158,8 +159,8 @@ func (l *Log) abandon(s *Session) (lost gclog.Missing) {
 	}
 }
 
-// withSettings returns what is known of a process with the settings that the session before has
-// asked its runtime for.
+// withSettings returns known completed with the settings that the previous session asked the
+// runtime for.
 func (l *Log) withSettings(known *gclog.Process) *gclog.Process {
 	if known == nil || !l.process.HasLimits || known.HasLimits || known.Cookie != l.process.Cookie {
 		return known
@@ -169,7 +170,7 @@ func (l *Log) withSettings(known *gclog.Process) *gclog.Process {
 	return &p
 }
 
-// deliver writes the records as they come.
+// deliver writes the records as they arrive.
 func (l *Log) deliver(s *Session) {
 	var news *follower
 	if l.last > 0 {
@@ -177,7 +178,7 @@ func (l *Log) deliver(s *Session) {
 		defer news.end()
 	}
 	for {
-		select { // an output that is slow all the time must not keep them waiting
+		select { // an output that is always slow must not keep them waiting
 		case f := <-l.Requests:
 			f(l)
 		default:
@@ -231,22 +232,22 @@ func (l *Log) tell(s *Session, it *item) {
 	}
 }
 
-// A follower tells what of a session is news after the sessions before it.
+// A follower decides which records of a session are new after the sessions before it.
 type follower struct {
 	l       *Log
 	s       *Session
-	base    uint32   // all up to this number is told, or was told to be missing
-	reached int64    // ticks of the newest that the sessions before have told
-	found   bool     // a collection that began in the session
-	first   uint32   // its number: those before it are told already, or missing
-	partial []uint32 // collections that were under way when the session began, and were told
+	base    uint32   // everything up to this number was written, or was reported as missing
+	reached int64    // ticks of the latest record of the previous sessions
+	found   bool     // a collection that started in this session was seen
+	first   uint32   // its number: those before it were written already, or are missing
+	partial []uint32 // collections that were in progress when the session started, and were written
 }
 
-// partialMost is how many collections are under way at a time, and some more.
+// partialMost is how many collections can be in progress at a time, with some margin.
 const partialMost = 64
 
-// isNew reports whether an item is to be told. At the first collection that began in the
-// session it tells which of those before it nobody has seen.
+// isNew reports whether an item must be written. At the first collection that started in this
+// session it writes a gap for those before it that no session has seen.
 func (f *follower) isNew(it *item) bool {
 	if it.kind == itemGap && !f.found && it.gap.To > 0 {
 		f.gap(&it.gap)
@@ -266,7 +267,7 @@ func (f *follower) isNew(it *item) bool {
 		}
 		return true
 	}
-	// One that a background collection had in its first pause is told before that.
+	// A collection that ran in the first pause of a background collection is reported before it.
 	first := d.Number
 	if began := f.s.first.Load(); began > 0 {
 		first = min(first, began)
@@ -276,8 +277,8 @@ func (f *follower) isNew(it *item) bool {
 	return true
 }
 
-// gap leaves out of a gap the collections that the sessions before have told: both have
-// seen them.
+// gap removes from a gap the collections that the previous sessions have written: both sessions
+// have seen them.
 func (f *follower) gap(g *gclog.Gap) {
 	if g.From = max(g.From, f.base+1); g.From > g.To {
 		g.From, g.To = 0, 0
@@ -287,7 +288,7 @@ func (f *follower) gap(g *gclog.Gap) {
 	f.missed(g.From, &gclog.GCDetails{Start: g.Time, StartTicks: g.Ticks})
 }
 
-// missed tells which of the collections before a number are missing.
+// missed writes gaps for the collections before a number that are missing.
 func (f *follower) missed(number uint32, d *gclog.GCDetails) {
 	slices.Sort(f.partial)
 	from := f.base + 1
@@ -303,8 +304,8 @@ func (f *follower) missed(number uint32, d *gclog.GCDetails) {
 	}
 }
 
-// end is called when the session has ended. If no collection began in it, what is missing
-// before those that were under way is known only now.
+// end is called when the session has ended. If no collection started in it, only now is it known
+// which collections are missing before those that were in progress.
 func (f *follower) end() {
 	if n := len(f.partial); !f.found && n > 0 {
 		last := slices.Max(f.partial)
@@ -313,8 +314,8 @@ func (f *follower) end() {
 	}
 }
 
-// Change has the records written to other outputs, or about a process of which other
-// things are known, from now on. Outputs that stay are not interrupted.
+// Change switches to other outputs, or to other facts about the process, from now on. Outputs that
+// stay are not interrupted.
 func (l *Log) Change(outputs []output.Spec, format formats.Options, known *gclog.Process) error {
 	l.Outputs, l.Format, l.known = outputs, format, l.withSettings(known)
 	if l.set == nil {
@@ -345,13 +346,13 @@ func (l *Log) Change(outputs []output.Spec, format formats.Options, known *gclog
 	return err
 }
 
-// tellOutputs tells whoever looks at the progress what is written to.
+// tellOutputs publishes in Progress which outputs are written to.
 func (l *Log) tellOutputs(s *Session) {
 	paths := l.set.Paths()
 	s.o.Progress.Outputs.Store(&paths)
 }
 
-// Summarize writes a summary of the time since the last one, or since the session began.
+// Summarize writes a summary of the time since the last one, or since the session started.
 func (l *Log) Summarize() { l.summarize(l.tallied == 0) }
 
 func (l *Log) summarize(partial bool) {
@@ -364,7 +365,7 @@ func (l *Log) summarize(partial bool) {
 	l.set.Each(func(w *formats.Writer) { w.Summary(&s) })
 }
 
-// Shift has records tell a time that is later by d from now on: the clock was set.
+// Shift makes records report a time later by d from now on, because the clock was set.
 func (l *Log) Shift(d time.Duration) {
 	if l.set == nil {
 		return
@@ -373,14 +374,14 @@ func (l *Log) Shift(d time.Duration) {
 	l.set.Renew(l.format())
 }
 
-// Reopen makes all files begin anew.
+// Reopen makes every output start a new file.
 func (l *Log) Reopen() {
 	if l.set != nil {
 		l.set.Reopen()
 	}
 }
 
-// Err is what is missing in the outputs.
+// Err returns an error about what is missing in the outputs.
 func (l *Log) Err() error {
 	if l.set == nil {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/gclog/gclog/internal/output"
 )
 
-// collection makes an item of a collection; its ticks are its number.
+// collection returns an item about a collection; its ticks are its number.
 func collection(kind itemKind, number uint32, flaws gclog.Flaw) *item {
 	it := &item{kind: kind}
 	it.details = gclog.GCDetails{Number: number, HasNumber: true, StartTicks: int64(number), Flaws: flaws}
@@ -21,7 +21,8 @@ func collection(kind itemKind, number uint32, flaws gclog.Flaw) *item {
 	return it
 }
 
-// TestFollower: what of a session is told after another one, and what is told as missing.
+// TestFollower: which records of a session are written after an earlier session, and which are
+// reported as missing.
 func TestFollower(t *testing.T) {
 	record := func(n uint32) *item { return collection(itemGC, n, 0) }
 	pause := func(n uint32) *item { return collection(itemPause, n, 0) }
@@ -33,10 +34,10 @@ func TestFollower(t *testing.T) {
 		return &item{kind: itemGap, gap: gclog.Gap{Reason: gclog.GapQueueFull, Ticks: 11, Records: 3, From: from, To: to}}
 	}
 	for name, c := range map[string]struct {
-		items []*item // of the session after one that told all up to 10
-		told  string  // the records and gaps of it
+		items []*item // items of a session that follows one that reported everything up to 10
+		told  string  // the records and gaps written for them
 		last  uint32
-		first uint32 // that began in the session, where it is not the first that is told
+		first uint32 // that started in the session, if it is not the first that is reported
 	}{
 		"without a hole":                             {[]*item{pause(11), record(11), pause(12), record(12)}, "11 12", 12, 0},
 		"overlapping":                                {[]*item{pause(9), record(9), record(10), pause(11), record(11)}, "11", 11, 0},
@@ -88,7 +89,7 @@ func TestFollower(t *testing.T) {
 					told = append(told, fmt.Sprintf("gap %d-%d", gap.From, gap.To))
 				}
 			}
-			// The gap is told when the next whole collection comes.
+			// The gap is written when the next complete collection arrives.
 			want := strings.Fields(c.told)
 			if got := strings.Join(told, " "); got != strings.Join(want, " ") {
 				t.Errorf("told %q, want %q", got, c.told)
@@ -100,8 +101,8 @@ func TestFollower(t *testing.T) {
 	}
 }
 
-// TestFollowerMany: of collections without a start the first 64 are remembered: where events are lost
-// all the time there may be any number.
+// TestFollowerMany: only the first 64 collections without a start are remembered: if events are
+// lost all the time there may be any number.
 func TestFollowerMany(t *testing.T) {
 	var out bytes.Buffer
 	l, s := newTestLog(t, &out)
@@ -117,7 +118,7 @@ func TestFollowerMany(t *testing.T) {
 	}
 }
 
-// TestTooSlow: what the queue had no room for is told at once, and is an error at the end.
+// TestTooSlow: what the queue had no room for is reported at once, and is an error at the end.
 func TestTooSlow(t *testing.T) {
 	var out bytes.Buffer
 	l, s := newTestLog(t, &out)

@@ -9,8 +9,8 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// TestMemoryOfAMoment: what arrives together has one reading of the memory, what comes
-// later another one.
+// TestMemoryOfAMoment: records that arrive together share one reading of the memory, later ones get
+// another.
 func TestMemoryOfAMoment(t *testing.T) {
 	p := new(session.Host).Inspect(os.Getpid()).Process
 	synctest.Test(t, func(t *testing.T) {

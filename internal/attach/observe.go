@@ -7,10 +7,10 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// Observe has an observer told what the session finds, instead of a Log, until it has
-// ended. known is what Facts found. begun is told when the stream has begun, and returns
-// the observer; the process stays valid, and learns at the end what events have shown. An
-// error is what went wrong with the stream.
+// Observe passes the records of the session to an observer, instead of a Log, until the session has
+// ended. known is what Facts returned. begun is called when the stream has started, and returns the
+// observer; the process it receives stays valid, and is completed at the end with what events have
+// shown. The error is about what went wrong with the stream.
 func (s *Session) Observe(known *gclog.Process, begun func(*gclog.Process) gclog.Observer) (formats.End, error) {
 	process := s.process(known)
 	to := begun(&process)
@@ -34,7 +34,7 @@ func (s *Session) Observe(known *gclog.Process, begun func(*gclog.Process) gclog
 	}
 }
 
-// learn adds what events have shown to what was known of a process.
+// learn completes what was known of a process with what events have shown.
 func learn(p, shown *gclog.Process) {
 	if p.Server == gclog.Unknown {
 		p.Server = shown.Server

@@ -7,35 +7,34 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// A queue stands between the reader of a stream and its outputs: reading never
-// waits for writing, because a runtime whose events nobody reads drops them. What
-// does not fit is counted, and told as a gap when there is room again.
+// A queue is between the reader of a stream and its outputs: reading never waits for writing,
+// because a runtime drops events that nobody reads. Records that do not fit are counted, and are
+// reported as a gap once there is room again.
 //
 // It is the Observer of the Reducer; one goroutine puts, another takes.
 type queue struct {
-	more chan struct{} // a value when there is something to take, or the queue was closed
+	more chan struct{} // receives a value when there is something to take, or the queue was closed
 
 	mu      sync.Mutex
-	items   []*item // those that wait, from head on
-	head    int
-	free    []*item
-	made    int
-	closed  bool
+	items   []*item       // those that wait, from head on
+	head    int           // index in items of the next one to take
+	free    []*item       // items to reuse, put here by give
+	made    int           // items allocated so far, at most queueSize
+	closed  bool          // nothing more will be put; set by close
 	dropped gclog.Missing // records since the last gap
-	newest  gclog.Stamp
+	newest  gclog.Stamp   // stamp of the latest pause or collection; only the goroutine that puts sets it
 }
 
-// queueSize is how many records wait at most: in all they take at most 16 MB,
-// because those of a process with many heaps are fewer. Memory is only taken
-// when so many wait.
+// queueSize is the maximum number of waiting records. They take at most 16 MB in total, because a
+// process with many heaps gets fewer. Memory is allocated only when that many wait.
 const (
 	queueSize  = 4096
 	queueBytes = 16 << 20
-	itemBytes  = 3 << 10 // of a record, but for its heaps
-	heapBytes  = 700     // of each of them
+	itemBytes  = 3 << 10 // of a record, without its heaps
+	heapBytes  = 700     // of each heap
 )
 
-// An item is one record. It is used again, with the memory of its lists.
+// An item is one record. It is reused, with the memory of its lists.
 type item struct {
 	kind       itemKind
 	pause      gclog.Pause
@@ -57,7 +56,7 @@ const (
 	itemStall
 )
 
-// collection is what an item is about, nil if it is about none.
+// collection returns the collection that an item is about; nil if it is about none.
 func (it *item) collection() *gclog.GCDetails {
 	switch it.kind {
 	case itemPause:
@@ -68,7 +67,7 @@ func (it *item) collection() *gclog.GCDetails {
 	return nil
 }
 
-// ticks is when what an item tells began.
+// ticks returns when an item started.
 func (it *item) ticks() int64 {
 	if d := it.collection(); d != nil {
 		return d.StartTicks
@@ -87,8 +86,8 @@ func (it *item) ticks() int64 {
 
 func newQueue() *queue { return &queue{more: make(chan struct{}, 1)} }
 
-// put enqueues a record; fill copies it into an item, but for d: the collection that it
-// belongs to, or nil. number is that of the collection whose record it is, 0 if it is none.
+// put enqueues a record. d is the collection that it belongs to, or nil; fill copies everything
+// else into the item. number is the collection's number if this is its record, otherwise 0.
 func (q *queue) put(kind itemKind, d *gclog.GCDetails, number uint32, fill func(*item)) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -104,8 +103,8 @@ func (q *queue) enqueue(kind itemKind, d *gclog.GCDetails, fill func(*item)) boo
 		heaps = len(d.Heaps)
 	}
 	if q.dropped.Records > 0 {
-		// Not before there is room for more than the gap: else an output that is slow all
-		// the time would get nothing but gaps.
+		// Not before there is room for more than the gap: otherwise an output that is always slow
+		// would get nothing but gaps.
 		if len(q.free) < 1+gclog.MissingGaps+q.made/8 {
 			return false
 		}
@@ -133,7 +132,7 @@ func (q *queue) push(it *item) {
 	q.items = append(q.items, it)
 }
 
-// gaps puts what was dropped.
+// gaps enqueues gaps for the dropped records.
 func (q *queue) gaps(newItem func() *item) {
 	g := gclog.Gap{Reason: gclog.GapQueueFull, Time: q.newest.Time, Ticks: q.newest.Ticks}
 	q.dropped.Gaps(g, func(g *gclog.Gap) {
@@ -164,7 +163,7 @@ func (q *queue) wake() {
 	}
 }
 
-// take returns the next record, nil if none waits; over tells that none will come.
+// take returns the next record, nil if none waits; over reports that none will come.
 func (q *queue) take() (it *item, over bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -177,15 +176,14 @@ func (q *queue) take() (it *item, over bool) {
 	return it, false
 }
 
-// give makes room with a record that was taken.
+// give returns an item that was taken, so that it can be reused.
 func (q *queue) give(it *item) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.free = append(q.free, it)
 }
 
-// close tells that nothing will be put any more. What was dropped last becomes the
-// last item.
+// close reports that nothing more will be put. The records dropped last become the last item.
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -230,7 +228,7 @@ func (q *queue) Gap(g *gclog.Gap) {
 	defer q.mu.Unlock()
 	if !q.enqueue(itemGap, nil, func(it *item) { it.gap = *g }) {
 		q.dropped.Add(0)
-		q.dropped.AddGap(g) // what it says is in no other record
+		q.dropped.AddGap(g) // what it reports is in no other record
 	}
 }
 
@@ -283,7 +281,7 @@ func (it *item) deliver(w *formats.Writer) {
 	}
 }
 
-// observe tells an Observer what the item is. A stall is nothing that has happened yet.
+// observe passes the item to an Observer. Stalls are left out: a stall is not a completed event.
 func (it *item) observe(to gclog.Observer) {
 	switch it.kind {
 	case itemPause:

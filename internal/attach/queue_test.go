@@ -8,8 +8,8 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// TestQueueFull: what does not fit is counted, and told when there is room again;
-// what was put stays as it was.
+// TestQueueFull: what does not fit is counted, and reported when there is room again; items already
+// in the queue do not change.
 func TestQueueFull(t *testing.T) {
 	for name, heaps := range map[string]int{"few heaps": 1, "many heaps": 500} {
 		t.Run(name, func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestQueueFull(t *testing.T) {
 					t.Fatalf("record %d is %+v", n, it.details.Number)
 				}
 			}
-			put(room + 3) // behind the gap
+			put(room + 3) // after the gap
 			for n := few + 1; n <= room; n++ {
 				if it := take(); it.kind != itemGC || it.details.Number != n {
 					t.Fatalf("record %d is %+v", n, it.details.Number)
@@ -56,8 +56,7 @@ func TestQueueFull(t *testing.T) {
 	}
 }
 
-// TestQueueOverloaded: an output that is too slow all the time gets records, and not
-// gaps alone.
+// TestQueueOverloaded: an output that is always too slow gets records, and not only gaps.
 func TestQueueOverloaded(t *testing.T) {
 	q := newQueue()
 	d := gclog.GCDetails{}
@@ -65,7 +64,7 @@ func TestQueueOverloaded(t *testing.T) {
 		q.GC(&d)
 	}
 	kinds := map[itemKind]int{}
-	for range 100_000 { // two come for each that goes
+	for range 100_000 { // two are put for each that is taken
 		q.GC(&d)
 		q.GC(&d)
 		it, _ := q.take()
@@ -77,7 +76,7 @@ func TestQueueOverloaded(t *testing.T) {
 	}
 }
 
-// TestQueueNoAllocation: a record that was taken makes room for the next.
+// TestQueueNoAllocation: an item that was taken is reused for the next record.
 func TestQueueNoAllocation(t *testing.T) {
 	q := newQueue()
 	d := gclog.GCDetails{Heaps: make([]gclog.HeapDetails, 4)}
@@ -105,7 +104,7 @@ func every(q *queue) {
 	d.Number, d.StartTicks = 99, 99 // the queue has copies
 }
 
-// A watcher is an Observer that notes the records it gets.
+// A watcher is an Observer that notes the records it receives.
 type watcher struct{ seen []string }
 
 // Pause implements gclog.Observer.
@@ -128,8 +127,8 @@ func (w *watcher) GC(d *gclog.GCDetails) { w.seen = append(w.seen, fmt.Sprint("g
 // Gap implements gclog.Observer.
 func (w *watcher) Gap(g *gclog.Gap) { w.seen = append(w.seen, fmt.Sprint("gap ", g.From, "-", g.To)) }
 
-// TestQueueKinds: records of every kind leave the queue whole, in their order, each with the
-// time at which it starts.
+// TestQueueKinds: records of every kind leave the queue complete, in order, each with the time at
+// which it starts.
 func TestQueueKinds(t *testing.T) {
 	q := newQueue()
 	every(q)
@@ -171,7 +170,7 @@ func TestQueueKinds(t *testing.T) {
 	checkMissing(t, &missing)
 }
 
-// checkMissing checks that m counts all that every has put.
+// checkMissing checks that m counts everything that every has put.
 func checkMissing(t *testing.T, m *gclog.Missing) {
 	t.Helper()
 	var gaps []string
@@ -242,7 +241,7 @@ func TestQueueOfHeaps(t *testing.T) {
 	}
 }
 
-// TestQueueMemory: a queue that is never empty does not grow for ever, and uses its records again.
+// TestQueueMemory: a queue that is never empty does not grow forever, and reuses its items.
 func TestQueueMemory(t *testing.T) {
 	q := newQueue()
 	q.GC(&gclog.GCDetails{})

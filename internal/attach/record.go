@@ -11,7 +11,7 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// A WriteError says that a recording could not be written.
+// A WriteError reports that a recording could not be written.
 type WriteError struct{ Err error }
 
 func (e *WriteError) Error() string { return fmt.Sprintf("the recording is not whole: %v", e.Err) }
@@ -19,11 +19,11 @@ func (e *WriteError) Error() string { return fmt.Sprintf("the recording is not w
 // Unwrap returns Err.
 func (e *WriteError) Unwrap() error { return e.Err }
 
-// Record copies the raw stream of a session to w, with what is known of the process, until the target ends, ctx is
-// done, or the duration (0: for ever) is over. waiting is called if the runtime takes long to end the
-// session.
+// Record copies the raw stream of a session to w, with what is known of the process, until the
+// target exits, ctx is done, or the duration (0: unlimited) is over. waiting is called if the
+// runtime takes long to end the session.
 func Record(ctx context.Context, t *session.Target, cfg session.Config, duration time.Duration, w io.Writer, waiting func()) error {
-	facts := recordedFacts(ctx, t) // before: a stream must be read
+	facts := recordedFacts(ctx, t) // before the session: its stream must be read
 	stream, err := t.StartTracing(ctx, cfg)
 	if err != nil {
 		return err
@@ -51,8 +51,8 @@ func Record(ctx context.Context, t *session.Target, cfg session.Config, duration
 	return err
 }
 
-// copyAll copies the stream. When w fails it asks for the end of the session, and
-// reads on until then: a runtime that nobody reads keeps its buffers.
+// copyAll copies the stream. When w fails it asks for the end of the session, and keeps reading
+// until then: a runtime that nobody reads keeps its buffers.
 func copyAll(w io.Writer, r io.Reader, ask func()) error {
 	buf := make([]byte, 256<<10)
 	var failed error

@@ -125,8 +125,8 @@ func (r failingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestCopyAll: when writing fails the session is asked to end, and the rest of it is read all
-// the same. The error is the first that occurred.
+// TestCopyAll: when writing fails the session is asked to end, and the rest of it is still read.
+// The error is the first that occurred.
 func TestCopyAll(t *testing.T) {
 	const size = 3 << 20
 	for name, c := range map[string]struct {
@@ -156,8 +156,8 @@ func TestCopyAll(t *testing.T) {
 	}
 }
 
-// TestObserve: the records are passed to an observer. At the end the process has what events have
-// shown.
+// TestObserve: the records are passed to an observer. At the end the process contains what events
+// have shown.
 func TestObserve(t *testing.T) {
 	for name, c := range map[string]struct {
 		play       func(*stage)
@@ -227,7 +227,7 @@ func TestLearn(t *testing.T) {
 	}
 }
 
-// TestSilence: an idle process costs hardly anything. While something is under way the session
+// TestSilence: an idle process costs hardly anything. While something is in progress the session
 // checks whether it stalls.
 func TestSilence(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -262,7 +262,7 @@ func TestSilence(t *testing.T) {
 				time.AfterFunc(time.Hour, s.Abort)
 				l := &Log{Outputs: specs, Opener: opener}
 				_, _ = l.Write(s, &gclog.Process{ID: 1}, nil)
-				// Each time the reader tries again at once.
+				// Each time the reader retries at once.
 				if n := int(silences.Load()) / 2; n < c.looks[0] || n > c.looks[1] {
 					t.Errorf("looked %d times, want %v", n, c.looks)
 				}

@@ -12,20 +12,20 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// factsTime is how long a recording waits for what is known of its process.
+// factsTime is how long a recording waits for the facts about its process.
 const factsTime = 2 * time.Second
 
-// A recorder writes a recording. Behind the head of the stream it puts an event that tells what
-// the runtime tells only its clients, or only at the end of a session that somebody ends.
+// A recorder writes a recording. After the head of the stream it inserts an event with facts that
+// the runtime reports only to its clients, or only at the end of a session that a client ends.
 type recorder struct {
 	w     io.Writer
-	facts func() gclog.Process // called when the head has come
+	facts func() gclog.Process // called when the head has arrived
 	head  []byte               // of the stream, up to the end of its Trace object
-	done  bool                 // it has been written
+	done  bool                 // the head has been written
 }
 
-// recordedFacts is what a recording says of its process. What cannot be found out in time is unknown
-// there too.
+// recordedFacts returns what a recording says about its process. What cannot be found out in time
+// is unknown there too.
 func recordedFacts(ctx context.Context, t *session.Target) (p gclog.Process) {
 	ctx, cancel := context.WithTimeout(ctx, factsTime)
 	defer cancel()
@@ -33,8 +33,8 @@ func recordedFacts(ctx context.Context, t *session.Target) (p gclog.Process) {
 	return p
 }
 
-// The head of a stream in V4 (docs/protocol.md): the preamble, and the Trace object, in which the
-// ticks of the clock are after the wall-clock time.
+// The head of a stream in V4 (docs/protocol.md): the preamble and the Trace object, in which the
+// clock's ticks follow the wall-clock time.
 const (
 	headV4  = 32 + 3 + 3*4 + len("Trace") + 1 + 48 + 1
 	ticksV4 = headV4 - 1 - 48 + 16
@@ -42,7 +42,7 @@ const (
 
 var preambleV4 = []byte("Nettrace\x14\x00\x00\x00!FastSerialization.1\x05\x05\x01")
 
-// Write implements io.Writer. What is no whole head is not written: there is nothing in it.
+// Write implements io.Writer. An incomplete head is not written: it contains nothing.
 func (r *recorder) Write(b []byte) (int, error) {
 	if r.done {
 		return r.w.Write(b)
@@ -67,15 +67,16 @@ func (r *recorder) Write(b []byte) (int, error) {
 
 const (
 	tagEnd = 6
-	// recordedID is the metadata id of our event: runtimes count theirs from 1 on.
+	// recordedID is the metadata id of our event: runtimes number theirs from 1.
 	recordedID = 1 << 30
 )
 
-// recordedGC are the words for kinds of GCs.
+// recordedGC maps the kinds of GC to their names in a recording.
 var recordedGC = [...]string{gclog.Unknown: "", gclog.No: "workstation", gclog.Yes: "server"}
 
 // appendRecorded appends the blocks of our event to the head of a stream in V4. Its thread is 0,
-// which no thread of a program has: it does not count where losses are noticed by numbers.
+// which no thread of a program has, so the event does not affect the detection of losses by
+// sequence numbers.
 func appendRecorded(head []byte, p *gclog.Process) []byte {
 	const (
 		hasID   = 0x01
@@ -90,14 +91,14 @@ func appendRecorded(head []byte, p *gclog.Process) []byte {
 	for {
 		b := appendBlock(head, "MetadataBlock", ticks, []byte{hasSize}, clr.AppendRecordedProcessMetadata(nil, recordedID))
 		b = appendBlock(b, "EventBlock", ticks, binary.AppendUvarint([]byte{hasID | hasSize}, recordedID), event)
-		if len(b)%4 == len(head)%4 { // the blocks after it must be aligned as they were
+		if len(b)%4 == len(head)%4 { // the blocks after it must keep their alignment
 			return b
 		}
 		event = append(event, 0)
 	}
 }
 
-// appendBlock appends a block with one row to a stream from its first byte on.
+// appendBlock appends a block with one row to b, which must hold the stream from its first byte.
 func appendBlock(b []byte, name string, ticks uint64, head, payload []byte) []byte {
 	const version, headerSize, compressed = 2, 20, 1
 	b = append(b, 5, 5, 1)

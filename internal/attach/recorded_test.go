@@ -18,14 +18,14 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// TestRecorder: a recording tells what gclog knew, and besides that exactly what the stream did,
-// however it came and whatever is known.
+// TestRecorder: a recording contains what gclog knew, and apart from that exactly the stream,
+// however it was split into reads and whatever is known.
 func TestRecorder(t *testing.T) {
 	var w nettracetest.V4
 	clock := nettracetest.DefaultClock()
 	w.Begin(clock)
 	w.Metadata(nettracetest.Kind{ID: 1, Provider: clr.RuntimeProvider, EventID: clr.IDGCEnd, Version: 1})
-	for i := range int64(20) { // the sizes of blocks differ, and so does what aligns them
+	for i := range int64(20) { // the sizes of blocks vary, and so does their padding
 		w.Events(nettracetest.Row{Kind: 1, Thread: 7, Ticks: clock.Ticks + i, Payload: bytes.Repeat([]byte{1}, int(10+i))})
 	}
 	w.SequencePoint(clock.Ticks+30, nettracetest.ThreadSeq{Thread: 7, Seq: 22}) // two are lost
@@ -67,7 +67,7 @@ func TestRecorder(t *testing.T) {
 	}
 }
 
-// TestRecorderOthers: what is no stream in V4 is written as it is, as far as it is there.
+// TestRecorderOthers: what is not a stream in V4 is written as it is, as much of it as arrives.
 func TestRecorderOthers(t *testing.T) {
 	var v4 nettracetest.V4
 	v4.Begin(nettracetest.DefaultClock())
@@ -95,7 +95,7 @@ func TestRecorderOthers(t *testing.T) {
 	}
 }
 
-// TestRecorderFails: what cannot be written is an error at once.
+// TestRecorderFails: a write error is reported at once.
 func TestRecorderFails(t *testing.T) {
 	var w nettracetest.V4
 	w.Begin(nettracetest.DefaultClock())
@@ -118,7 +118,7 @@ func (f *failsOnce) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestRecordedID: the id of our event is one that no runtime gives to its own: they count from 1 on, and
+// TestRecordedID: no runtime gives the id of our event to its own events: they count from 1, and
 // readers have 31 bits for it.
 func TestRecordedID(t *testing.T) {
 	if recordedID < 1<<20 || recordedID >= 1<<31 {
@@ -126,7 +126,7 @@ func TestRecordedID(t *testing.T) {
 	}
 }
 
-// TestRecordedFacts: a runtime that does not answer holds a recording up for 2 s.
+// TestRecordedFacts: a runtime that does not answer delays a recording by 2 s.
 func TestRecordedFacts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		target := onStage(t, fakeruntime.Config{Version: "8.0.1", Silent: true}, nil)
@@ -143,7 +143,7 @@ type onlyReader struct{ r io.Reader }
 
 func (o onlyReader) Read(b []byte) (int, error) { return o.r.Read(b[:min(len(b), 3)]) }
 
-// rows are the events and losses of a stream.
+// rows returns the events and losses of a stream.
 func rows(t *testing.T, stream []byte) (list []string) {
 	t.Helper()
 	r := parse.NewReader(bytes.NewReader(stream), func(*parse.Metadata) parse.Want { return parse.Want{Deliver: true} })
@@ -160,7 +160,7 @@ func rows(t *testing.T, stream []byte) (list []string) {
 	return list
 }
 
-// processOf is what a stream tells of its only process.
+// processOf returns what a stream reports about its only process.
 func processOf(t *testing.T, stream []byte) *gclog.Process {
 	t.Helper()
 	ps := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return nil })

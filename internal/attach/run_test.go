@@ -156,7 +156,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestRunReports: the observer, the progress and the recording get what happens during the session.
+// TestRunReports: the observer, the progress and the recording receive what happens during the
+// session.
 func TestRunReports(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var sent int64
@@ -205,7 +206,7 @@ func TestRunReports(t *testing.T) {
 	})
 }
 
-// TestRunIdentifies: what is known of the process is found out where nobody has.
+// TestRunIdentifies: Run finds out about the process if nobody has before.
 func TestRunIdentifies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := Options{Target: onStage(t, fakeruntime.Config{Version: "8.0.1", Name: "shop"}, everySecond), Config: configOf(t, "light"), Count: 1}
@@ -221,7 +222,7 @@ func TestRunIdentifies(t *testing.T) {
 	})
 }
 
-// TestProvidersText: providers are written as dotnet-trace's users write them.
+// TestProvidersText: providers are formatted in dotnet-trace's syntax.
 func TestProvidersText(t *testing.T) {
 	const text = "Microsoft-Windows-DotNETRuntime:0x1:4,Mine:0x20:5:a=b;c:d"
 	cfg, err := SessionConfig("light", []string{"Mine:0x20:5:a=b;c:d"}, true)
@@ -230,8 +231,8 @@ func TestProvidersText(t *testing.T) {
 	}
 }
 
-// TestRunNone: when the session or an output cannot be opened there is no session, and the
-// runtime has none left.
+// TestRunNone: if the session or an output cannot be opened there is no session, and the runtime
+// has none left.
 func TestRunNone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sessions := make(chan string, 9)
@@ -250,7 +251,7 @@ func TestRunNone(t *testing.T) {
 		if said := <-sessions; said != "session 1 is over" {
 			t.Error(said)
 		}
-		o.Record = io.Discard // ends, too
+		o.Record = io.Discard // the recording ends too
 		if r, err := Run(t.Context(), o); r != nil || err == nil {
 			t.Errorf("%+v, %v", r, err)
 		}
@@ -261,7 +262,7 @@ func TestRunNone(t *testing.T) {
 	})
 }
 
-// TestRunReopens: a file that was moved away is created again on request, also while there is
+// TestRunReopens: a file that was moved away is created again on request, even while there is
 // nothing to write.
 func TestRunReopens(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "gc.json")
@@ -319,7 +320,7 @@ func (c closing) GC(d *gclog.GCDetails) {
 	}
 }
 
-// TestRunStuck: after a request to stop, an output that accepts nothing does not block for ever.
+// TestRunStuck: after a request to stop, an output that accepts nothing does not block forever.
 func TestRunStuck(t *testing.T) {
 	for name, c := range map[string]struct {
 		opens  time.Duration // when the output accepts again, after the request to stop; 0: never
@@ -377,7 +378,7 @@ func TestRunLost(t *testing.T) {
 	})
 }
 
-// TestRunClosedPipe: the session ends when the reader of a pipe has gone away.
+// TestRunClosedPipe: the session ends when the reader of a pipe has closed it.
 func TestRunClosedPipe(t *testing.T) {
 	reads, writes, err := os.Pipe()
 	if err != nil {
@@ -397,8 +398,8 @@ func TestRunClosedPipe(t *testing.T) {
 	})
 }
 
-// TestRunWaits: a runtime that does not end the session is waited for, with a message, but not
-// for ever.
+// TestRunWaits: Run waits for a runtime that does not end the session, and says so, but not
+// forever.
 func TestRunWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		target := onStage(t, fakeruntime.Config{Version: "8.0.1", Deaf: true}, func(x *stage) {
@@ -429,7 +430,7 @@ func TestRunWaits(t *testing.T) {
 		if d := time.Unix(0, waited.Load()).Sub(asked); !about(d, time.Second) {
 			t.Errorf("Waiting was called after %v", d)
 		}
-		if d := time.Since(asked); !about(d, 8*time.Second) { // the process, too, is given time to exit
+		if d := time.Since(asked); !about(d, 8*time.Second) { // the process is given time to exit too
 			t.Errorf("waited for %v", d)
 		}
 		if logged := summaryOf(t, out.Bytes()); logged != "session-start, 1, 2, gap 0-0 stopped, detached" {
@@ -439,7 +440,7 @@ func TestRunWaits(t *testing.T) {
 }
 
 // TestRunResumes: a runtime that a diagnostic port suspends is resumed after its session has
-// started, and also if that fails.
+// started, and also if starting it fails.
 func TestRunResumes(t *testing.T) {
 	for name, early := range map[string]bool{"with a session": true, "without one": false} {
 		t.Run(name, func(t *testing.T) {
@@ -468,7 +469,7 @@ func TestRunResumes(t *testing.T) {
 	}
 }
 
-// TestRunPhases: an output that selects the phases of collections has them.
+// TestRunPhases: an output that selects the phases of collections gets them.
 func TestRunPhases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer

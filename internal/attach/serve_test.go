@@ -20,7 +20,7 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// A served log gets one session after the other.
+// A served is a log that gets one session after the other.
 type served struct {
 	*Log
 	t        *testing.T
@@ -79,13 +79,13 @@ func (x *served) wait() string {
 	return summaryOf(x.t, x.out.Bytes())
 }
 
-// A program collects whether or not a session listens: gen0 every third of a second, and gen2
-// once in the background.
+// A program collects whether or not a session listens: gen0 every third of a second, and gen2 once
+// in the background.
 type program struct {
 	began         time.Time
-	background    uint32        // the number of the background collection; 0: there is none
+	background    uint32        // number of the background collection; 0: none
 	backgroundFor time.Duration // how long that takes
-	busy          bool          // other events come all the time
+	busy          bool          // other events arrive all the time
 }
 
 // play sends the collections from now on to a session.
@@ -122,13 +122,13 @@ func (p *program) play(x *stage) {
 	}
 }
 
-// TestHandOver: when one session takes over from another, each collection is recorded exactly
-// once. One that was under way is recorded by the session that has seen it start.
+// TestHandOver: when one session takes over from another, each collection is recorded exactly once.
+// One that was in progress is recorded by the session that has seen it start.
 func TestHandOver(t *testing.T) {
 	for name, c := range map[string]struct {
 		program program
 		after   time.Duration // from the start to the hand-over
-		waits   time.Duration // how long that takes
+		waits   time.Duration // how long the hand-over takes
 	}{
 		"between collections":           {program{}, 2 * time.Second, overlap + settled + 100*time.Millisecond},
 		"a busy program":                {program{busy: true}, 2 * time.Second, overlap + settled + 100*time.Millisecond},
@@ -234,8 +234,8 @@ func TestReattachedInside(t *testing.T) {
 	})
 }
 
-// TestServeSlow: what is asked for between two records does not wait until an output that is too slow
-// has got all of them.
+// TestServeSlow: a request between two records does not wait until an output that is too slow has
+// received all of them.
 func TestServeSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := program{began: time.Now()}
@@ -309,7 +309,7 @@ func TestChange(t *testing.T) {
 	for _, c := range []struct {
 		out    *bytes.Buffer
 		logged string
-		names  string // of the process, each with its lines
+		names  string // names of the process, each with its lines
 		ends   []time.Duration
 	}{
 		{

@@ -16,109 +16,112 @@ import (
 )
 
 const (
-	// idle is how long the stream may be silent before what waits for its place in
-	// time is released: the runtime writes every 100 ms what it has.
+	// idle is how long the stream may be silent before rows that wait for their place in time are
+	// released: the runtime writes what it has every 100 ms.
 	idle = 100 * time.Millisecond
-	// openIdle is how often a silent stream is looked at while something is under way,
-	// which may stall; openMost for how long. A stream in which nothing is under way is
-	// not looked at until it sends something.
+	// openIdle is how often a silent stream is checked while something is in progress, which may
+	// stall; openMost is for how long. A stream in which nothing is in progress is not checked
+	// until it sends something.
 	openIdle = 500 * time.Millisecond
 	openMost = 90 * time.Second
-	// interrupted is how long a writer may be, at least, that was interrupted in the middle.
+	// interrupted is how long a writer that stopped in the middle of its data is given, at least,
+	// to continue.
 	interrupted = 20 * time.Second
-	// headTime is how long it may take until the stream begins.
+	// headTime is how long the start of the stream may take before the user is told.
 	headTime = 5 * time.Second
 	// stopTime is how long the runtime may take to end a session.
 	stopTime = 5 * time.Second
-	// waitTold is how long it takes before that is told.
+	// waitTold is how long that may take before the user is told.
 	waitTold = time.Second
-	// exitTime is how long a process may take to go away after its stream ended.
+	// exitTime is how long a process may take to exit after its stream ended.
 	exitTime = 3 * time.Second
-	// overlap is how long two sessions run side by side, at least, when one takes over
-	// from the other; settled is how old an event may be when it arrives.
+	// overlap is how long two sessions run concurrently, at least, when one takes over from the
+	// other; settled is how old an event may be when it arrives.
 	overlap = time.Second
 	settled = 500 * time.Millisecond
-	// overlapMost is how long it may last when a collection does not end.
+	// overlapMost is how long the overlap may last when a collection does not end.
 	overlapMost = 60 * time.Second
-	// sameMoment is how old a reading of the memory may be: what a process has sent at once
-	// is worth one.
+	// sameMoment is how old a memory reading may be to be reused: events that a process has sent at
+	// once share one reading.
 	sameMoment = 10 * time.Millisecond
 )
 
-// SessionOptions is what a Session does.
+// SessionOptions configures a Session.
 type SessionOptions struct {
 	Config      session.Config
-	Suspensions bool      // an output wants them all
-	Count       int64     // stop after so many collections; 0: do not
-	Record      io.Writer // gets a copy of the raw stream, with what is known of the process; nil: nobody does
-	// Early begins the session also while the startup is pending: the runtime has just connected
-	// to a port of ours, and no other port suspends it.
+	Suspensions bool      // an output requires all suspensions
+	Count       int64     // stop after this many collections; 0: no limit
+	Record      io.Writer // receives a copy of the raw stream, with what is known of the process; nil: no copy
+	// Early starts the session even while the runtime's startup is pending: the runtime has just
+	// connected to a diagnostic port of ours, and no other port suspends it.
 	Early bool
-	// Resume resumes the runtime, which a port of ours suspends, after that; also if it failed.
+	// Resume resumes the runtime, which a port of ours suspends, after the session was opened, even
+	// if that failed.
 	Resume bool
-	// Exit returns, when the process has ended, how: for processes whose parent asks.
+	// Exit returns how the process ended, once it has. It is for processes that gclog, as their
+	// parent, has started.
 	Exit     func() (code int, killed, known bool)
 	Progress *Progress
-	Tell     func(string) // for people, what goes wrong without ending anything
-	// Waiting is called when the runtime takes long to end the session; nil: nobody wants to know.
+	Tell     func(string) // receives messages for people about problems that end nothing
+	// Waiting is called when the runtime takes long to end the session; nil: not needed.
 	Waiting func()
 }
 
-// Progress is what has happened so far. It may be read at any time.
+// Progress is the state of a session so far. It may be read at any time.
 type Progress struct {
 	GCs    atomic.Int64
-	Lost   atomic.Int64 // events
+	Lost   atomic.Int64 // lost events
 	Stream atomic.Int64 // bytes read
 	Output atomic.Int64 // bytes written
 	// Outputs are the paths that are written to; nil before they are open.
 	Outputs atomic.Pointer[[]string]
-	Last    atomic.Int64 // when the last record came, in nanoseconds of Unix time; 0: none yet
+	Last    atomic.Int64 // when the latest record arrived, in nanoseconds of Unix time; 0: none yet
 }
 
-// A Session is a live session with one process: its stream is read and reduced, and
-// its records wait for a Log.
+// A Session is a live session with one process: its stream is read and reduced, and its records
+// wait for a Log.
 type Session struct {
 	o          SessionOptions
 	target     *session.Target
 	stream     *session.Stream
 	watch      *session.Watch
 	memory     *session.MemoryReader
-	remembered gclog.Memory // what it said last
+	remembered gclog.Memory // the latest reading of memory
 	queue      *queue
 	tee        *tee
 
 	once    sync.Once
-	asked   atomic.Bool     // it shall end
-	cut     context.Context // done when it is cut off
+	asked   atomic.Bool     // the session is to end
+	cut     context.Context // done when the session is cut off
 	cutOff  context.CancelFunc
-	early   atomic.Bool   // that was before the stream had ended
-	skip    atomic.Bool   // what is not written yet shall only be counted
-	stopped chan struct{} // closed when the runtime has been asked, or will not be
-	ordered bool          // the runtime has ended the session when it was asked to
+	early   atomic.Bool   // it was cut off before the stream had ended
+	skip    atomic.Bool   // what is not written yet is only to be counted
+	stopped chan struct{} // closed when the runtime was asked to end the session, or will not be
+	ordered bool          // the runtime ended the session when it was asked to; final once stopped is closed
 
-	traced chan struct{} // closed when trace is there, or never will be
+	traced chan struct{} // closed when trace is set, or never will be
 	trace  *parse.Trace
-	began  time.Time     // when the head of the stream came
-	done   chan struct{} // closed when the stream has ended and all is in the queue
+	began  time.Time     // when the head of the stream arrived
+	done   chan struct{} // closed when the stream has ended and everything is in the queue
 	err    error         // how the stream ended
-	ended  time.Time     // when it had
+	ended  time.Time     // when the stream ended
 
 	processes *gclog.Processes
 	mine      *gclog.Process
 	stalls    gclog.StallWatch
 	open      []gclog.Open
 	checked   int64
-	counted   int64 // records of collections that began in the session
-	over      bool  // Count is reached: of what begins later nothing is told
+	counted   int64 // records of collections that started in the session
+	over      bool  // Count is reached: nothing that starts later is reported
 	overAt    int64
 
-	first  atomic.Uint32 // number of the first collection that began in the session; 0: none has
-	until  atomic.Int64  // ticks from which on another session tells what begins; 0: none does
-	passed bool          // all that began before has been told
+	first  atomic.Uint32 // number of the first collection that started in the session; 0: none yet
+	until  atomic.Int64  // ticks from which on another session reports what starts; 0: none does
+	passed bool          // everything that started before until was reported
 }
 
-// Open starts a session with a target and begins to read it. It must be given to
-// Log.Write. When ctx is done before it is there, there is none.
+// Open starts a session with a target and starts reading it. The session must be passed to
+// Log.Write. If ctx is done before the session is open, Open returns an error and no session.
 func Open(ctx context.Context, t *session.Target, o SessionOptions) (*Session, error) {
 	if o.Progress == nil {
 		o.Progress = &Progress{}
@@ -166,12 +169,12 @@ func (s *Session) Ask() {
 	})
 }
 
-// Abort ends the session without asking the runtime, because there is none any more. What has
-// come is told.
+// Abort ends the session without asking the runtime, because the process has exited. What has
+// arrived is still reported.
 func (s *Session) Abort() { _ = s.stream.CloseRead() }
 
-// Cut ends the session without waiting for the runtime: its connection is closed. What has
-// come is told, and that more may have been on its way.
+// Cut ends the session without waiting for the runtime: its connection is closed. What has arrived
+// is still reported, and that more may have been on its way.
 func (s *Session) Cut() {
 	select {
 	case <-s.done:
@@ -182,11 +185,12 @@ func (s *Session) Cut() {
 	s.Ask()
 }
 
-// whole tells, when the session has ended, whether all has come that the runtime had to send.
+// whole reports, once the session has ended, whether everything arrived that the runtime had to
+// send.
 func (s *Session) whole() bool { return s.ordered && !s.early.Load() }
 
-// Skip ends the session at once: what has been read and is not written yet is told as a gap, and
-// that there may have been more.
+// Skip ends the session at once: what was read and is not written yet is reported as a gap, and so
+// is that there may have been more.
 func (s *Session) Skip() {
 	s.skip.Store(true)
 	s.Cut()
@@ -203,8 +207,8 @@ func (s *Session) wait() {
 	}
 }
 
-// stop asks the runtime to end the session and makes sure that the stream ends. It
-// reports whether that has come in time. waiting is called if it takes long.
+// stop asks the runtime to end the session and makes sure that the stream ends. It reports whether
+// the runtime ended it in time. waiting is called if that takes long.
 func stop(cut context.Context, stream *session.Stream, done <-chan struct{}, waiting func()) bool {
 	if waiting != nil {
 		defer time.AfterFunc(waitTold, waiting).Stop()
@@ -238,11 +242,11 @@ func (s *Session) run() {
 	}
 }
 
-// unreduced is the gap after a defect: the collections that were under way are in no record. The
-// next session says which of those after them are not either.
+// unreduced returns the gap after a defect: the collections that were in progress are in no record.
+// The next session reports which later collections are missing too.
 func (s *Session) unreduced() *gclog.Gap {
 	g := &gclog.Gap{Reason: gclog.GapInternal, Time: s.checked, Ticks: s.syncTicks() + s.checked}
-	_ = Contain(func() { // what a defect has left may have another
+	_ = Contain(func() { // what a defect left behind may trigger another one
 		for _, o := range s.processes.Reducer(s.mine).AppendOpen(nil) {
 			switch {
 			case !o.HasNumber:
@@ -277,7 +281,7 @@ func (s *Session) read() {
 		if !session.IsIdle(p.Err()) {
 			break
 		}
-		// Silence: what waits is due, and what is open gets older.
+		// Silence: rows that wait are due, and what is open gets older.
 		settled := silence.lasts(p)
 		if settled {
 			p.Flush()
@@ -290,7 +294,7 @@ func (s *Session) read() {
 	s.processes.Finish()
 }
 
-// onlyProcess returns the Processes of a stream that is of one process, which is noted in mine at
+// onlyProcess returns the Processes for a stream of a single process, which is stored in mine at
 // its first event.
 func onlyProcess(mine **gclog.Process, observer gclog.Observer) *gclog.Processes {
 	return gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
@@ -309,8 +313,8 @@ func (s *Session) leave() {
 	}
 }
 
-// leave closes the connection of a stream that nobody has asked the runtime to end. err is
-// how reading it ended: one that has not ended, but cannot be read, is ended before.
+// leave closes the connection of a stream that nobody has asked the runtime to end. err is how
+// reading it ended: a session that has not ended but cannot be read is ended first.
 func leave(ctx context.Context, stream *session.Stream, err error) {
 	if err == nil || errors.Is(err, io.ErrUnexpectedEOF) {
 		_ = stream.Close()
@@ -319,15 +323,15 @@ func leave(ctx context.Context, stream *session.Stream, err error) {
 	stream.Discard(ctx)
 }
 
-// A silence is a time in which no byte comes.
+// A silence is a time in which no byte arrives.
 type silence struct {
 	bytes int64
-	times int // that it was looked at
+	times int // how often it was checked
 }
 
-// lasts reports whether it has lasted so long that nothing older is on its way. A writer
-// that was interrupted in the middle gets more time: it may be stopped, or have used up
-// its share of the processor.
+// lasts reports whether it has lasted so long that nothing older can be on its way. A writer that
+// stopped in the middle of its data gets more time: it may be stopped, or have used up its CPU
+// quota.
 func (x *silence) lasts(p *parse.Reader) bool {
 	if n := p.Stats().Bytes; n != x.bytes {
 		x.bytes, x.times = n, 0
@@ -336,17 +340,17 @@ func (x *silence) lasts(p *parse.Reader) bool {
 	return !p.MoreToCome() || x.times >= int(interrupted/idle)
 }
 
-// now is the time of the stream's clock.
+// now returns the time of the stream's clock.
 func (s *Session) now() int64 { return time.Since(s.began).Nanoseconds() }
 
-// ticks is a time of the stream's clock in its own unit.
+// ticks converts a time of the stream's clock to ticks.
 func (s *Session) ticks(at int64) int64 {
 	f := s.trace.TicksPerSecond
 	return s.trace.SyncTicks + at/int64(time.Second)*f + at%int64(time.Second)*f/int64(time.Second)
 }
 
-// patience is how long the next silence may last before it is looked at: a process
-// that does nothing costs nothing.
+// patience returns how long the next silence may last before it is checked; 0 is no limit, so that
+// an idle process costs nothing.
 func (s *Session) patience(settled bool) time.Duration {
 	switch {
 	case s.until.Load() != 0 || !settled:
@@ -357,12 +361,12 @@ func (s *Session) patience(settled bool) time.Duration {
 	return 0
 }
 
-// headLate is how late the head of a stream may come, at most: the time that it says is not of
-// another clock then.
+// headLate is how late the head of a stream may arrive, at most, for its time to count as one of
+// this host's clock.
 const headLate = time.Second
 
-// readTrace reads the head of the stream. It says when the zero of the stream's clock was, some
-// ten milliseconds before it comes.
+// readTrace reads the head of the stream. It reports when the zero of the stream's clock was, some
+// ten milliseconds before it arrives.
 func (s *Session) readTrace(p *parse.Reader) {
 	defer close(s.traced)
 	if s.trace, s.err = readTrace(p); s.err != nil {
@@ -374,8 +378,8 @@ func (s *Session) readTrace(p *parse.Reader) {
 	}
 }
 
-// readTrace reads the head of a stream, however long it takes to come. A stream that ends before
-// it was cut off.
+// readTrace reads the head of a stream, however long it takes to arrive. A stream that ends before
+// that was cut off.
 func readTrace(p *parse.Reader) (*parse.Trace, error) {
 	for {
 		trace, err := p.ReadTrace()
@@ -388,8 +392,8 @@ func readTrace(p *parse.Reader) (*parse.Trace, error) {
 	}
 }
 
-// check tells what has been open for long, at the time now of the stream, and ends a
-// session from which another one has taken over.
+// check reports what has been open for long at the time now of the stream, and ends a session from
+// which another one has taken over.
 func (s *Session) check(p *parse.Reader, now int64) {
 	s.checked = now
 	s.o.Progress.Stream.Store(p.Stats().Bytes)
@@ -410,7 +414,7 @@ func (s *Session) check(p *parse.Reader, now int64) {
 	}
 }
 
-// told reports whether all that began before a time has ended.
+// told reports whether everything that started before until has ended.
 func (s *Session) told(until, now int64) bool {
 	since := now - s.trace.Nanoseconds(until)
 	if since > int64(overlapMost) {
@@ -424,8 +428,8 @@ func (s *Session) told(until, now int64) bool {
 	return since > int64(settled)
 }
 
-// HandOver makes next tell what begins from a moment on that it chooses, ends s when
-// all that began before has ended, and returns when next may be written. It does not
+// HandOver makes next report what starts from a moment on that HandOver chooses, ends s when
+// everything that started before has ended, and returns when next may be written. It does not
 // return before s has ended.
 func (s *Session) HandOver(next *Session) {
 	select {
@@ -451,15 +455,14 @@ func (s *Session) hasTrace() bool {
 	}
 }
 
-// isLate reports whether another session tells what began at a time.
+// isLate reports whether another session reports what started at a time.
 func (s *Session) isLate(ticks int64) bool {
 	until := s.until.Load()
 	return until != 0 && ticks >= until
 }
 
-// wants reports whether something is to be told that began at a time, or belongs to a
-// collection that did: when enough collections have been counted, those that are under
-// way are still told whole.
+// wants reports whether to report something that started at a time, or that belongs to a collection
+// that did: once enough collections were counted, those in progress are still reported completely.
 func (s *Session) wants(at, ticks int64, d *gclog.GCDetails) bool {
 	if d != nil && d.Flaws&gclog.FlawNoStart == 0 {
 		at, ticks = min(at, d.Start), d.StartTicks
@@ -503,7 +506,7 @@ func (s *Session) GC(d *gclog.GCDetails) {
 	if !s.wants(d.Start, d.StartTicks, d) {
 		return
 	}
-	// Without the process what its group has is that of others, or what is left.
+	// Without the process, the group's figures are those of other processes, or leftovers.
 	if m := s.readMemory(); m.Resident > 0 {
 		d.Memory = m
 	}
@@ -519,8 +522,8 @@ func (s *Session) GC(d *gclog.GCDetails) {
 	}
 }
 
-// readMemory returns the memory of the process as it is now. Of collections that arrive
-// together one asks.
+// readMemory returns the memory of the process as it is now. Collections that arrive together share
+// one reading.
 func (s *Session) readMemory() gclog.Memory {
 	if m, now := &s.remembered, s.now(); m.At == 0 || now-m.At > int64(sameMoment) {
 		m.Resident, m.Cgroup, m.CgroupLimit = s.memory.Read()
@@ -529,10 +532,11 @@ func (s *Session) readMemory() gclog.Memory {
 	return s.remembered
 }
 
-// process completes the facts with what the head of the stream says. It waits for it.
+// process completes the facts with the head of the stream, for which it waits.
 //
 // Only then is the runtime known to have been resumed, wherever it runs, and may be asked for its
-// settings in a session of its own: one that is begun and stopped before harms it.
+// settings in a session of its own: a session that is started and stopped earlier harms the
+// runtime.
 func (s *Session) process(known *gclog.Process) gclog.Process {
 	var p gclog.Process
 	if known != nil {
@@ -560,8 +564,8 @@ func (s *Session) process(known *gclog.Process) gclog.Process {
 	return p
 }
 
-// complete is Complete, as long as the session is not cut off: a runtime that does not answer then
-// must not keep its records from being written.
+// complete is Complete until the session is cut off: a runtime that does not answer by then must
+// not keep its records from being written.
 func (s *Session) complete(p *gclog.Process) {
 	whole := *p
 	done := make(chan struct{})
@@ -585,7 +589,7 @@ func (s *Session) syncTicks() int64 {
 	return s.trace.SyncTicks
 }
 
-// discard ends the session when nobody writes it.
+// discard ends a session that nobody writes.
 func (s *Session) discard() {
 	s.Ask()
 	s.wait()
@@ -593,7 +597,7 @@ func (s *Session) discard() {
 	go func() { _ = s.tee.close() }() // nobody needs the copy
 }
 
-// end finds out how the session ended.
+// end determines how the session ended.
 func (s *Session) end() formats.End {
 	e := formats.End{Reason: formats.EndDetached}
 	asked := s.asked.Load()
@@ -603,7 +607,7 @@ func (s *Session) end() formats.End {
 	}
 	cut := s.err != nil && errors.Is(s.err, io.ErrUnexpectedEOF)
 	switch {
-	case asked && s.trace == nil: // nothing has come
+	case asked && s.trace == nil: // nothing has arrived
 	case s.err != nil && !cut:
 		e.Reason, e.Message = formats.EndStreamError, s.err.Error()
 	case asked && !cut:
@@ -626,7 +630,7 @@ func (s *Session) end() formats.End {
 	return e
 }
 
-// ended tells how the process ended.
+// ended records how the process ended.
 func ended(e *formats.End, o session.Outcome) {
 	switch {
 	case o.OOM:
@@ -642,12 +646,12 @@ func ended(e *formats.End, o session.Outcome) {
 	e.ExitCode, e.HasCode = o.Code, o.Known && o.Exited
 }
 
-// gone waits until the process has ended; its stream ends a little earlier. If we have cut
-// that off there is nothing to wait for.
+// gone waits until the process has exited, which its stream precedes a little, and reports whether
+// it has. After a cut there is nothing to wait for.
 func (s *Session) gone() bool { return s.target.Ends(s.cut, exitTime) }
 
-// failure is what was wrong with the stream. That it is cut off where the target
-// ended is no error.
+// failure returns what was wrong with the stream. A stream that breaks off because the target
+// exited is not an error.
 func (s *Session) failure(reason formats.EndReason) error {
 	if reason != formats.EndStreamError {
 		return nil

@@ -20,7 +20,7 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// openOn opens a session on a made-up runtime; tell gets what it says to people.
+// openOn opens a session on a fake runtime; tell receives its messages for people.
 func openOn(t *testing.T, target *session.Target, tell func(string)) *Session {
 	t.Helper()
 	s, err := Open(t.Context(), target, SessionOptions{Config: configOf(t, "light"), Tell: tell})
@@ -48,8 +48,8 @@ func TestOpenFails(t *testing.T) {
 	})
 }
 
-// TestHead: a session begins when the head of its stream has come, and its clock is that of the
-// runtime unless that differs too much. A stream without a head is no session.
+// TestHead: a session starts when the head of its stream has arrived, and its clock is that of the
+// runtime unless that differs too much. A stream without a head is not a session.
 func TestHead(t *testing.T) {
 	write := func(b string) func(*fakeruntime.Session) {
 		return func(s *fakeruntime.Session) { _, _ = s.Conn.Write([]byte(b)) }
@@ -69,7 +69,7 @@ func TestHead(t *testing.T) {
 		log   string
 		at    time.Duration // the end, by the clock of the stream
 		fails string
-		waits bool // which is told, after 5 s
+		waits bool // after 5 s this is reported
 		lasts time.Duration
 		sync  time.Duration // the clock's zero, after the start
 	}{
@@ -104,7 +104,7 @@ func TestHead(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if p := &r.Process; !about(p.Sync.Sub(began), c.sync) || p.UptimeAtSync != 0 { // another clock says when it was started
+				if p := &r.Process; !about(p.Sync.Sub(began), c.sync) || p.UptimeAtSync != 0 { // the process was started by another clock
 					t.Errorf("its clock began %v later, with %v", p.Sync.Sub(began), p.UptimeAtSync)
 				}
 				if c.fails == "" && r.Err != nil || c.fails != "" && (r.Err == nil || !strings.Contains(r.Err.Error(), c.fails)) {
@@ -127,8 +127,8 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// TestSettingsOfSession: a session asks for the settings of a GC that reports them, once; what goes
-// wrong with that harms nothing else.
+// TestSettingsOfSession: a session asks once for the settings of a GC that reports them; failures
+// of that harm nothing else.
 func TestSettingsOfSession(t *testing.T) {
 	core := gclog.Process{Cookie: "c", Flavor: gclog.FlavorCoreCLR, RuntimeVersion: "10.0.1"}
 	known := core
@@ -184,8 +184,8 @@ func TestSettingsOfSession(t *testing.T) {
 	}
 }
 
-// TestCutOff: a session that is cut off has a gap at its end, because more may have been on its way,
-// but not if it had ended before.
+// TestCutOff: a session that is cut off has a gap at its end, because more may have been on its
+// way, unless it had already ended.
 func TestCutOff(t *testing.T) {
 	const gap, none = "session-start, 1, 2, gap 0-0 stopped, detached", "session-start, 1, 2, detached"
 	ask := func(s *Session) {
@@ -236,7 +236,7 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// A trappedStream panics when it has read something, once it is armed.
+// A trappedStream panics after it has read something, once it is armed.
 type trappedStream struct {
 	net.Conn
 	armed *atomic.Bool
@@ -250,7 +250,7 @@ func (c trappedStream) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestDefectUnderWay: the gap after a defect names the collections that were under way.
+// TestDefectUnderWay: the gap after a defect names the collections that were in progress.
 func TestDefectUnderWay(t *testing.T) {
 	for name, c := range map[string]struct {
 		play     func(*stage)
@@ -300,8 +300,8 @@ func TestDefectUnderWay(t *testing.T) {
 	}
 }
 
-// TestDefectOfOutput: a session whose records cannot be written ends, and the next one continues after
-// the gap.
+// TestDefectOfOutput: a session whose records cannot be written ends, and the next one continues
+// after the gap.
 func TestDefectOfOutput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := program{began: time.Now()}
@@ -326,8 +326,8 @@ func TestDefectOfOutput(t *testing.T) {
 	})
 }
 
-// TestCountUnderWay: what is under way when enough has been counted is recorded whole, what starts
-// later is not. What was under way at the start does not count.
+// TestCountUnderWay: what is in progress when enough has been counted is recorded completely, what
+// starts later is not. What was in progress at the start does not count.
 func TestCountUnderWay(t *testing.T) {
 	for name, c := range map[string]struct {
 		play func(*stage)
@@ -376,14 +376,14 @@ func TestCountUnderWay(t *testing.T) {
 	}
 }
 
-// TestHandOverToNone: where the next session does not come the one before ends all the same.
+// TestHandOverToNone: if the next session never starts, the previous one still ends.
 func TestHandOverToNone(t *testing.T) {
 	for name, next := range map[string]struct {
 		head  func(*fakeruntime.Session)
 		takes time.Duration
 	}{
 		"its stream is invalid": {func(s *fakeruntime.Session) { _, _ = s.Conn.Write(make([]byte, 100)) }, 0},
-		"it sends nothing":      {func(s *fakeruntime.Session) { <-s.Over }, 900 * time.Millisecond}, // until the first ends
+		"it sends nothing":      {func(s *fakeruntime.Session) { <-s.Over }, 900 * time.Millisecond}, // until the first one ends
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -437,7 +437,8 @@ func TestInstances(t *testing.T) {
 	})
 }
 
-// TestTurn: what starts at the moment at which another session takes over is recorded by that.
+// TestTurn: what starts at the moment at which another session takes over is recorded by the new
+// session.
 func TestTurn(t *testing.T) {
 	s := &Session{trace: &parse.Trace{SyncTicks: 1000, TicksPerSecond: 1e9}}
 	const until = 1000 + int64(time.Second)
@@ -460,7 +461,7 @@ func TestTurn(t *testing.T) {
 	}
 }
 
-// TestTicks: the time of a session is told in the ticks of its clock, whose zero is long ago.
+// TestTicks: the time of a session is reported in the ticks of its clock, whose zero is long ago.
 func TestTicks(t *testing.T) {
 	for _, perSecond := range []int64{1e7, 1e9, 24e6} {
 		s := &Session{trace: &parse.Trace{SyncTicks: 7e15, TicksPerSecond: perSecond}}
@@ -472,7 +473,7 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// timing is an Observer that notes when the record of each collection comes.
+// timing is an Observer that notes when the record of each collection arrives.
 type timing struct {
 	gclog.NopObserver
 	at map[uint32]time.Time
@@ -481,7 +482,7 @@ type timing struct {
 // GC implements gclog.Observer.
 func (x timing) GC(d *gclog.GCDetails) { x.at[d.Number] = time.Now() }
 
-// TestRecordsInTime: a record does not wait for events that come later.
+// TestRecordsInTime: a record does not wait for later events.
 func TestRecordsInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer

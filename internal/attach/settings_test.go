@@ -73,7 +73,7 @@ func TestSettings(t *testing.T) {
 				if took := time.Since(began); took > 100*time.Millisecond {
 					t.Errorf("it took %v", took)
 				}
-				// It wants as little as it can, with the settings at its end.
+				// It asks for as little as it can, with the settings at its end.
 				if want := "request 0x0206 buffer=1 format=1 rundown=1 stacks=false Microsoft-Windows-DotNETRuntime:0x1:4"; asked[0] != want {
 					t.Errorf("asked %s, want %s", asked[0], want)
 				}
@@ -82,7 +82,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestSettingsLate: a session that does not end is waited for until its time is up.
+// TestSettingsLate: a session that does not end is waited for until the time limit.
 func TestSettingsLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		target := onStage(t, fakeruntime.Config{Version: "9.0.1"}, func(x *stage) {
@@ -101,7 +101,7 @@ func TestSettingsLate(t *testing.T) {
 	})
 }
 
-// A slowConn brings what it reads a second late.
+// A slowConn delivers what it reads a second late.
 type slowConn struct{ net.Conn }
 
 func (c slowConn) Read(p []byte) (int, error) {
@@ -110,7 +110,8 @@ func (c slowConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestSettingsAnswered: a request is not left before it was answered, also if the stream ends earlier.
+// TestSettingsAnswered: the connection is not closed before the request was answered, even if the
+// stream ends earlier.
 func TestSettingsAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		target := onStage(t, fakeruntime.Config{Version: "10.0.1"}, (*stage).untilStopped)
@@ -130,7 +131,7 @@ func TestSettingsAnswered(t *testing.T) {
 }
 
 // TestComplete: a runtime is asked for its settings if its version reports them, and again while
-// its GC may not be set up yet.
+// its GC may not be initialized yet.
 func TestComplete(t *testing.T) {
 	core := gclog.Process{Cookie: "c", Flavor: gclog.FlavorCoreCLR, RuntimeVersion: "9.0.1"}
 	with := func(change func(*gclog.Process)) gclog.Process {
@@ -180,7 +181,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// TestAnswersAfterCollecting: CoreCLR does from .NET 8 on.
+// TestAnswersAfterCollecting: CoreCLR does so from .NET 8 on.
 func TestAnswersAfterCollecting(t *testing.T) {
 	for want, list := range map[bool][]gclog.Process{
 		true:  {{Flavor: gclog.FlavorCoreCLR, RuntimeVersion: "8.0.1"}, {Flavor: gclog.FlavorCoreCLR, RuntimeVersion: "10.0.1"}},
@@ -296,7 +297,7 @@ func TestConfiguration(t *testing.T) {
 	broken, large := write("broken", "{"), write("large", strings.Repeat(" ", 256<<10)+server)
 	for name, c := range map[string]struct {
 		process    session.Process
-		p          gclog.Process // what is known already
+		p          gclog.Process // what is already known
 		env        map[string]string
 		server     gclog.Known
 		concurrent gclog.Known
@@ -374,8 +375,8 @@ func TestConfigurationOld(t *testing.T) {
 	})
 }
 
-// TestMemoryOf: the memory of the machine is known from the kernel; the limit of a control group is
-// one below that.
+// TestMemoryOf: the memory of the machine comes from the kernel; the limit of a control group
+// counts if it is lower.
 func TestMemoryOf(t *testing.T) {
 	const meminfo = "MemFree:        1 kB\nMemTotal:       16290816 kB\nMemAvailable:   2 kB\n"
 	const machine = 16290816 << 10
@@ -398,7 +399,7 @@ func TestMemoryOf(t *testing.T) {
 	}
 }
 
-// TestIsTooOld: only an unknown command says so.
+// TestIsTooOld: only the error for an unknown command means that.
 func TestIsTooOld(t *testing.T) {
 	for want, err := range map[bool]error{true: &session.ServerError{Code: session.CodeUnknownCommand}, false: &session.ServerError{Code: 1}} {
 		if IsTooOld(err) != want {

@@ -18,7 +18,7 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// A stage is a session of a made-up runtime: a test has it send events, each with the time of the
+// A stage is a session of a fake runtime: a test has it send events, each with the time of the
 // clock.
 type stage struct {
 	*fakeruntime.Session
@@ -26,10 +26,10 @@ type stage struct {
 	sync     time.Time  // when the stream starts
 	ticks    int64      // at sync
 	sent     int64      // bytes
-	unsorted bool       // events come in buffers, as those of other threads do
+	unsorted bool       // events arrive in buffers, as those of other threads do
 	instance byte       // of the runtime
-	closed   bool       // the connection is
-	kind     clr.GCType // of collect: foreground while a background collection is under way
+	closed   bool       // the connection is closed
+	kind     clr.GCType // of collect: foreground while a background collection is in progress
 }
 
 // The metadata ids of the events at the end of a session.
@@ -39,7 +39,7 @@ const (
 )
 
 // onStage returns a runtime in memory that has play send the events of each session. The session
-// ends when play returns. c.Trace is what comes before the head of the stream.
+// ends when play returns. c.Trace precedes the head of the stream.
 func onStage(t *testing.T, c fakeruntime.Config, play func(*stage)) *session.Target {
 	t.Helper()
 	before := c.Trace
@@ -171,7 +171,7 @@ func (x *stage) collect(number uint32) {
 	x.resume()
 }
 
-// induce does a full blocking collection that was asked for, with a pause of 3 ms.
+// induce does a full blocking collection that was requested, with a pause of 3 ms.
 func (x *stage) induce(number uint32) {
 	x.induceAs(number, 2, clr.TypeBlocking, clr.ReasonInduced)
 }
@@ -210,7 +210,7 @@ func (x *stage) untilStopped() {
 	}
 }
 
-// isOver waits for d and reports whether the session was stopped meanwhile.
+// isOver waits for d and reports whether the session was stopped in the meantime.
 func (x *stage) isOver(d time.Duration) bool {
 	select {
 	case <-x.Stopped:
@@ -222,7 +222,7 @@ func (x *stage) isOver(d time.Duration) bool {
 	}
 }
 
-// jsonTo returns an output in JSON that goes to out.
+// jsonTo returns a JSON output that writes to out.
 func jsonTo(t *testing.T, out *bytes.Buffer) ([]output.Spec, *output.Opener) {
 	t.Helper()
 	f, err := formats.Find("json")

@@ -31,7 +31,7 @@ func newGate() *gate { return &gate{opened: make(chan struct{})} }
 
 func (g *gate) open() { g.once.Do(func() { close(g.opened) }) }
 
-// A gatedWriter takes a few writes, and the others when the gate is open.
+// A gatedWriter accepts a few writes, and the others when the gate is open.
 type gatedWriter struct {
 	io.Writer
 	*gate
@@ -45,7 +45,7 @@ func (w *gatedWriter) Write(p []byte) (int, error) {
 	return w.Writer.Write(p)
 }
 
-// A gatedConn lets the stream be read when the gate is open, but for its head.
+// A gatedConn lets the stream, except for its head, be read only when the gate is open.
 type gatedConn struct {
 	*net.UnixConn
 	*gate
@@ -53,7 +53,7 @@ type gatedConn struct {
 }
 
 func (c *gatedConn) Read(p []byte) (int, error) {
-	if len(p) > 1000 { // of the stream, not of an answer
+	if len(p) > 1000 { // from the stream, not from an answer
 		if c.head--; c.head < 0 {
 			<-c.opened
 		}
@@ -82,7 +82,7 @@ func openTo(t *testing.T, target *session.Target, out io.Writer) (*Session, *Log
 	}
 }
 
-// TestSkip: what there is no time to write is told as a gap with its numbers.
+// TestSkip: what there is no time to write is reported as a gap with its numbers.
 func TestSkip(t *testing.T) {
 	_, target := replay(t, nil)
 	var out bytes.Buffer
@@ -94,7 +94,7 @@ func TestSkip(t *testing.T) {
 		written <- err
 	}()
 	s.Ask()
-	<-s.Done() // all is in the queue, or written
+	<-s.Done() // everything is in the queue, or written
 	s.Skip()
 	slow.open()
 	if err := <-written; err != nil {
@@ -110,12 +110,12 @@ func TestSkip(t *testing.T) {
 	accountFor(t, out.Bytes(), false)
 }
 
-// TestCut: what has come before a session is cut off is told, also what lies unread in the socket,
-// and a gap says that there may have been more.
+// TestCut: what has arrived before a session is cut off is reported, including what is unread in
+// the socket, and a gap says that there may have been more.
 func TestCut(t *testing.T) {
 	sent := newGate()
 	_, target := replay(t, sent.open)
-	self, err := new(session.Host).Describe(os.Getpid()) // the process goes on
+	self, err := new(session.Host).Describe(os.Getpid()) // the process continues to run
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestCut(t *testing.T) {
 	var out bytes.Buffer
 	s, l := openTo(t, target, &out)
 	<-s.traced
-	<-sent.opened // and lies in the socket
+	<-sent.opened // and is in the socket
 	s.Cut()
 	unread.open()
 	end, err := l.Write(s, &gclog.Process{ID: 1}, nil)
@@ -197,8 +197,8 @@ func asSocket(err error) error {
 	return err
 }
 
-// TestCutWhileAsking: a runtime that does not answer when it is asked for its settings keeps
-// nothing from being written of a session that is cut off.
+// TestCutWhileAsking: a runtime that does not answer when it is asked for its settings does not
+// keep the records of a session that is cut off from being written.
 func TestCutWhileAsking(t *testing.T) {
 	trace := shared.Read(t, shared.Root()+"/testdata/traces/net10-datas-bgc.nettrace.gz")
 	synctest.Test(t, func(t *testing.T) {
@@ -206,7 +206,7 @@ func TestCutWhileAsking(t *testing.T) {
 		never, requests := make(chan struct{}), 0
 		r, err := fakeruntime.Start(fakeruntime.Config{Listener: l, Version: "10.0.0", Stream: trace, Meet: func(uint16) fakeruntime.Fault {
 			if requests++; requests == 1 {
-				return fakeruntime.Fault{} // it begins the session
+				return fakeruntime.Fault{} // it starts the session
 			}
 			return fakeruntime.Fault{Wait: never}
 		}})
@@ -226,7 +226,7 @@ func TestCutWhileAsking(t *testing.T) {
 		if _, err := log.Write(s, known, nil); err != nil {
 			t.Error(err)
 		}
-		if took := time.Since(began); took != time.Second { // of a clock that only waiting moves
+		if took := time.Since(began); took != time.Second { // of a clock that only advances while everything waits
 			t.Errorf("written %v after the session began, and it was cut off after 1 s", took)
 		}
 		accountFor(t, out.Bytes(), false)

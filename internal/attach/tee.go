@@ -6,9 +6,9 @@ import (
 	"io"
 )
 
-// A tee copies what is read of a stream to a file. Reading never waits for the
-// copy: when that cannot be written, or not as fast as the stream comes, it ends,
-// because a stream with a hole is none.
+// A tee copies what is read from a stream to a file. Reading never waits for the copy: the copy
+// ends when it cannot be written, or not as fast as the stream arrives, because a stream with a
+// hole is useless.
 type tee struct {
 	r    io.Reader
 	to   chan []byte // nil: no copy
@@ -17,10 +17,10 @@ type tee struct {
 	part []byte // a chunk that is not full yet, while others wait
 	done chan struct{}
 	slow bool
-	err  error // of writing, once done is closed
+	err  error // of writing; final once done is closed
 }
 
-// What of the copy waits at most: 32 MB.
+// The part of the copy that waits to be written is at most 32 MB.
 const (
 	teeChunk  = 64 << 10
 	teeChunks = 512
@@ -65,13 +65,13 @@ func (t *tee) Read(p []byte) (int, error) {
 			t.flush()
 		}
 	}
-	if len(t.to) == 0 { // else small reads would take whole chunks
+	if len(t.to) == 0 { // otherwise small reads would take whole chunks
 		t.flush()
 	}
 	return n, err
 }
 
-// flush hands over what there is.
+// flush passes on what has been read.
 func (t *tee) flush() {
 	if len(t.part) > 0 {
 		t.to <- t.part // has room: there are no more chunks than places
@@ -92,7 +92,7 @@ func (t *tee) chunk() []byte {
 	return make([]byte, 0, teeChunk)
 }
 
-// close ends the copy when the stream has ended. It may last as long as the writing.
+// close ends the copy when the stream has ended. It waits until everything is written.
 func (t *tee) close() error {
 	if t.to == nil {
 		return nil

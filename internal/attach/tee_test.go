@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 )
 
-// TestTee: the copy is what was read.
+// TestTee: the copy equals what was read.
 func TestTee(t *testing.T) {
 	stream := bytes.Repeat([]byte("0123456789"), 200_000)
 	var copied bytes.Buffer
@@ -21,7 +21,7 @@ func TestTee(t *testing.T) {
 	}
 }
 
-// A wall takes nothing until it is opened.
+// A wall blocks writes until it is opened.
 type wall chan struct{}
 
 func (w wall) Write(p []byte) (int, error) {
@@ -29,7 +29,7 @@ func (w wall) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestTeeAtOnce: what has been read is copied then, also if more may come.
+// TestTeeAtOnce: what has been read is copied immediately, even if more may come.
 func TestTeeAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()
@@ -49,8 +49,8 @@ func TestTeeAtOnce(t *testing.T) {
 	})
 }
 
-// TestTeeMemory: at most 32 MB wait for the copy, in small reads as in large ones, and chunks are used
-// again.
+// TestTeeMemory: at most 32 MB wait for the copy, with small and with large reads, and chunks are
+// reused.
 func TestTeeMemory(t *testing.T) {
 	const most = 32 << 20
 	for _, size := range []int{1 << 10, 10_000, 1 << 20} {
@@ -80,7 +80,7 @@ func TestTeeMemory(t *testing.T) {
 	_ = te.close()
 }
 
-// TestTeeSlow: reading does not wait for the copy, which says that it is not whole.
+// TestTeeSlow: reading does not wait for the copy, which reports that it is incomplete.
 func TestTeeSlow(t *testing.T) {
 	const size = teeChunk * (teeChunks + 10)
 	w := make(wall)
@@ -104,7 +104,7 @@ var errBroken = errors.New("broken")
 
 func (broken) Write([]byte) (int, error) { return 0, errBroken }
 
-// TestTeeFails: reading goes on when the copy cannot be written.
+// TestTeeFails: reading continues when the copy cannot be written.
 func TestTeeFails(t *testing.T) {
 	te := newTee(io.LimitReader(zeros{}, 10*teeChunk), broken{})
 	if n, err := io.Copy(io.Discard, te); n != 10*teeChunk || err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// TestServerThreads: the names of its threads show whether CoreCLR uses server GC. That there
-// are none means something only in versions that name them.
+// TestServerThreads: the names of its threads show whether CoreCLR uses server GC. Their absence
+// means something only in versions that name them.
 func TestServerThreads(t *testing.T) {
 	server := func(flavor, version string) gclog.Known {
 		p := gclog.Process{Flavor: flavor}
@@ -46,8 +46,8 @@ func TestServerThreads(t *testing.T) {
 	}
 }
 
-// TestOpenEarly: a runtime that has not finished its start gets a session only from who knows that
-// no other port suspends it.
+// TestOpenEarly: a runtime that has not finished its startup gets a session only from a caller that
+// knows that no other port suspends it.
 func TestOpenEarly(t *testing.T) {
 	thread(t, ".NET EventPipe")
 	for early, begins := range map[bool]bool{true: true, false: false} {
@@ -64,7 +64,7 @@ func TestOpenEarly(t *testing.T) {
 	}
 }
 
-// thread gives a thread a name until the test ends.
+// thread runs a thread with a name until the test ends.
 func thread(t *testing.T, name string) {
 	t.Helper()
 	named, end, ended := make(chan error), make(chan struct{}), make(chan struct{})

@@ -14,26 +14,25 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// A witness is a session that looks out for a collection that was asked for. It is an
-// Observer.
+// A witness is a session that watches for a requested collection. It is an Observer.
 type witness struct {
 	gclog.NopObserver
 	stream   *session.Stream
-	sequence uint64       // of the collection, 0: none
-	under    atomic.Int64 // since when the oldest of what is under way is, on the clock of now; nothing: nothing is
+	sequence uint64       // of the collection; 0: none
+	under    atomic.Int64 // start of the oldest operation in progress, on the clock of now; nothing: none is in progress
 
-	traced   chan struct{} // closed when trace is there
-	begun    chan struct{} // closed when number is
-	recorded chan struct{} // closed when record is
+	traced   chan struct{} // closed when trace is set
+	begun    chan struct{} // closed when number is set
+	recorded chan struct{} // closed when record is set
 	over     chan struct{} // closed when the stream has ended: again and err are final
 	once     sync.Once
 
-	headed    time.Time // when the head of the stream came
+	headed    time.Time // when the head of the stream arrived
 	trace     *parse.Trace
 	processes *gclog.Processes
 	mine      *gclog.Process // nil before its first event
 	open      []gclog.Open
-	lost      bool // events
+	lost      bool // events were lost
 	number    uint32
 	record    *gclog.GCDetails
 	again     []*gclog.GCDetails
@@ -45,7 +44,7 @@ var _ gclog.EventObserver = (*witness)(nil)
 const (
 	// againMost is how many further collections are kept.
 	againMost = 16
-	// nothing is under way.
+	// nothing means that nothing is in progress.
 	nothing = math.MaxInt64
 )
 
@@ -69,7 +68,7 @@ func openWitness(ctx context.Context, t *session.Target, sequence uint64) (*witn
 	return w, nil
 }
 
-// end ends the session, and returns when all that it has seen is told.
+// end ends the session and returns when everything it has seen was reported.
 func (w *witness) end() {
 	w.once.Do(func() { stop(context.Background(), w.stream, w.over, nil) })
 	<-w.over
@@ -98,10 +97,10 @@ func (w *witness) run() {
 			p.Flush()
 		}
 	}
-	w.err = p.Err() // what is open stays without a record: it was not seen to end
+	w.err = p.Err() // what is still open gets no record: its end was not seen
 }
 
-// now is the time of the stream's clock, as far as it is known. There must be a trace.
+// now returns the time of the stream's clock, as precisely as it is known. There must be a trace.
 func (w *witness) now() int64 { return time.Since(w.headed).Nanoseconds() }
 
 // Event implements gclog.EventObserver.
@@ -112,8 +111,9 @@ func (w *witness) Event(_ gclog.Stamp, e clr.Event, _ *gclog.GCDetails) {
 	}
 }
 
-// look notes what is under way that will end: what was not seen to begin may have ended before
-// the session, and where events were lost ends may be among them.
+// look notes what is in progress and will end. It leaves out what was not seen to start, because
+// that may have ended before the session, and everything once events were lost, because the ends
+// may be among them.
 func (w *witness) look() {
 	oldest := int64(nothing)
 	if w.mine == nil {
@@ -128,10 +128,9 @@ func (w *witness) look() {
 	w.under.Store(oldest)
 }
 
-// isIt reports whether a collection that begins is the one that was asked for: the first
-// in the session that looks so. Clocks could not tell it better from one that the program
-// asks for at the same moment: that of the stream is milliseconds off where the machine is
-// busy.
+// isIt reports whether a collection that starts is the requested one: the first in the session that
+// looks like it. Clocks could not distinguish it better from one that the program requests at the
+// same moment: on a busy machine the stream's clock is off by milliseconds.
 func (w *witness) isIt(e *clr.GCStart) bool {
 	if w.sequence != 0 {
 		return e.ClientSequence == w.sequence
@@ -151,19 +150,19 @@ func (w *witness) GC(d *gclog.GCDetails) {
 	}
 }
 
-// Why a witness waits no longer.
+// Reasons why a witness stops waiting.
 var (
 	errLate = errors.New("nothing is under way, and the time is over")
 	errOver = errors.New("the stream has ended")
 )
 
-// await waits for something, at most for limit, and then for what is under way just then: a
-// collection may take any time. What begins later is not waited for: where one background
-// collection follows another there is always one.
+// await waits for ready, at most for limit, and then for what is in progress at that moment: a
+// collection may take any time. What starts later is not waited for: when one background collection
+// follows another there is always one.
 func (w *witness) await(ctx context.Context, ready <-chan struct{}, limit time.Duration) error {
 	look := time.NewTicker(idle)
 	defer look.Stop()
-	var over int64 // when the limit was, on the clock of now; 0: it is yet to come
+	var over int64 // when the limit was reached, on the clock of now; 0: not yet
 	for began := time.Now(); ; {
 		select {
 		case <-ready:
@@ -187,7 +186,7 @@ func (w *witness) await(ctx context.Context, ready <-chan struct{}, limit time.D
 	}
 }
 
-// unless returns err unless something is ready, at the same moment perhaps.
+// unless returns err, or nil if ready was closed, perhaps at the same moment.
 func unless(ready <-chan struct{}, err error) error {
 	if isClosed(ready) {
 		return nil
