@@ -8,21 +8,23 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// At most so many processes are logged at a time. What is logged stays; the others wait, and where
-// they belong to several users, one other than root gets no more than half of the places.
+// The number of processes that are logged at a time is limited. A process that is logged stays so;
+// the others wait. While processes of other users wait, a user other than root gets no more than
+// half of the places.
 
 // A queue holds the processes that are beyond the limit.
 type queue struct {
 	waiters map[key]*waiter
-	users   map[int]int // how many wait of each
+	users   map[int]int // number of waiting processes by user
 }
 
-// A waiter is a process that is beyond the limit. Nothing is kept of it that it could make large.
+// A waiter is a process that is beyond the limit. Nothing is kept of it that the process could make
+// large.
 type waiter struct {
 	uid     int
-	peer    *session.Peer // that came by a port; nil: the sweeper has found it
-	since   time.Time     // it waits, or it has not taken the place that it was offered
-	offers  int           // since it was found last
+	peer    *session.Peer // that connected to a port; nil: the sweeper has found it
+	since   time.Time     // when it started to wait, or was last offered a place that it has not taken
+	offers  int           // since it was last found
 	offered time.Time     // when the sweeper was asked to find it again
 }
 
@@ -34,7 +36,7 @@ func (q *queue) add(k key, w *waiter) {
 	q.users[w.uid]++
 }
 
-// remove takes a process off the queue, and returns it; nil: it did not wait.
+// remove takes a process off the queue and returns it; nil: it was not waiting.
 func (q *queue) remove(k key) *waiter {
 	w := q.waiters[k]
 	if w == nil {
@@ -47,16 +49,16 @@ func (q *queue) remove(k key) *waiter {
 	return w
 }
 
-// othersWait reports whether processes of others than a user do.
+// othersWait reports whether processes of other users wait.
 func (q *queue) othersWait(uid int) bool { return len(q.waiters) > q.users[uid] }
 
 // maxOffers is how often a process is offered a place that it does not take.
 const maxOffers = 3
 
-// offerTime is how long it may take until a process is found again that there is a place for.
+// offerTime is how long it may take to find a process again that was offered a place.
 const offerTime = 10 * time.Second
 
-// admitted reports whether a process is within the limit. One that is not waits.
+// admitted reports whether a process is within the limit. A process that is not is queued.
 func (d *Daemon) admitted(k key, uid int, peer *session.Peer) bool {
 	w := d.queue.remove(k)
 	if d.hasPlace(uid) {
@@ -77,12 +79,12 @@ func (d *Daemon) hasPlace(uid int) bool {
 	return all < d.limits.processes && d.mayHave(uid, users[uid])
 }
 
-// mayHave reports whether a user who has some places may have one more.
+// mayHave reports whether a user with this many places may have one more.
 func (d *Daemon) mayHave(uid, places int) bool {
 	return uid == 0 || places < max(1, d.limits.processes/2) || !d.queue.othersWait(uid)
 }
 
-// places counts the processes that have a session, or may get one, and those of each user.
+// places counts the processes that have a session, or may get one, in total and by user.
 func (d *Daemon) places() (all int, users map[int]int) {
 	users = map[int]int{}
 	for _, p := range d.processes {
@@ -94,7 +96,7 @@ func (d *Daemon) places() (all int, users map[int]int) {
 	return all, users
 }
 
-// admit has those who wait longest found again, as many as there are places.
+// admit has the processes that have waited longest found again, as many as there are places.
 func (d *Daemon) admit() {
 	if len(d.queue.waiters) == 0 || d.stopping {
 		return
@@ -105,7 +107,8 @@ func (d *Daemon) admit() {
 		if w == nil {
 			return
 		}
-		// Who does not come goes after the others, and then off the queue.
+		// A process that does not come goes to the end of the queue, and after several offers off
+		// it.
 		w.offered, w.since = time.Now(), time.Now()
 		if w.offers++; w.offers > maxOffers {
 			d.queue.remove(k)
@@ -123,7 +126,7 @@ func (d *Daemon) admit() {
 	}
 }
 
-// findPeer finds a process that came by a port once more.
+// findPeer looks again at a process that connected to a port.
 func (d *Daemon) findPeer(peer *session.Peer) {
 	go func() {
 		var t *session.Target
@@ -135,8 +138,8 @@ func (d *Daemon) findPeer(peer *session.Peer) {
 	}()
 }
 
-// nextWaiter returns who has waited longest of those who may have a place, and has not been offered
-// one lately.
+// nextWaiter returns the process that has waited longest among those that may have a place and were
+// not offered one recently.
 func (d *Daemon) nextWaiter(users map[int]int) (first key, longest *waiter) {
 	for k, w := range d.queue.waiters {
 		if time.Since(w.offered) >= offerTime && d.mayHave(w.uid, users[w.uid]) && (longest == nil || w.since.Before(longest.since)) {

@@ -12,7 +12,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// An entrance is a daemon that admits processes, which then do nothing.
+// An entrance is a daemon that admits processes and does nothing with them.
 type entrance struct {
 	*Daemon
 	seen map[int]int // uid by pid
@@ -36,7 +36,7 @@ func (e *entrance) find(pid, uid int) bool {
 	return e.processes[k] != nil
 }
 
-// end ends a process, and finds again what was offered its place.
+// end ends a process, and has the processes that were offered its place found again.
 func (e *entrance) end(pid int) {
 	k := key{pid: pid, start: 1}
 	if p := e.processes[k]; p != nil {
@@ -62,8 +62,9 @@ func (e *entrance) of(uid int) int {
 	return users[uid]
 }
 
-// TestAdmission: nobody loses a place. One that is free goes to the users who have fewer than half of
-// them, or are root; to others where nobody else waits, and to those who wait longest.
+// TestAdmission: no process loses its place. A free place goes to a user who has fewer than half of
+// them, or to root; to other users if nobody else waits; and among these to the process that has
+// waited longest.
 func TestAdmission(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const heavy, light = 1000, 2000
@@ -97,7 +98,7 @@ func TestAdmission(t *testing.T) {
 		for pid := 100; pid < 120; pid++ {
 			e.end(pid)
 		}
-		time.Sleep(offerTime) // those that were offered a place, and ended, have not taken it
+		time.Sleep(offerTime) // those that were offered a place, and have exited, have not taken it
 		e.admit()
 		e.findOffered()
 		if e.of(0) != 4 || e.of(light) != 2 {
@@ -114,8 +115,8 @@ func TestAdmission(t *testing.T) {
 	})
 }
 
-// TestAdmissionRefused: a place that was offered and not taken is offered to another one, and later
-// to the first again.
+// TestAdmissionRefused: a place that was offered and not taken is offered to another process, and
+// later to the first again.
 func TestAdmissionRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEntrance(1)
@@ -128,7 +129,7 @@ func TestAdmissionRefused(t *testing.T) {
 		if len(e.sweeper.offered) != 1 || !e.sweeper.offered[key{pid: 2, start: 1}] {
 			t.Fatalf("offered: %v", e.sweeper.offered)
 		}
-		clear(e.sweeper.offered) // it cannot be reached any more
+		clear(e.sweeper.offered) // it can no longer be reached
 		time.Sleep(time.Second)
 		e.admit()
 		if len(e.sweeper.offered) != 1 || !e.sweeper.offered[key{pid: 3, start: 1}] {
@@ -151,8 +152,8 @@ func TestAdmissionRefused(t *testing.T) {
 	})
 }
 
-// TestAdmissionAgain: a process that was given up, or excluded by another configuration, takes a place
-// like any other: where there is none it waits. One that stays excluded takes none.
+// TestAdmissionAgain: a process that was given up, or excluded by an earlier configuration, takes a
+// place like any other: if there is none it waits. A process that stays excluded takes none.
 func TestAdmissionAgain(t *testing.T) {
 	e := newEntrance(1)
 	e.find(1, 7)
@@ -182,7 +183,7 @@ func TestAdmissionAgain(t *testing.T) {
 	}
 }
 
-// TestAdmissionGhosts: those that do not come when they are offered a place keep nobody out.
+// TestAdmissionGhosts: processes that do not come when they are offered a place keep nobody out.
 func TestAdmissionGhosts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEntrance(2)
@@ -221,8 +222,8 @@ func TestAdmissionGhosts(t *testing.T) {
 	})
 }
 
-// TestMayHave: root may have all places, others a half of them and one at least, or all where nobody else
-// waits.
+// TestMayHave: root may have all places; other users half of them and at least one, or all if
+// nobody else waits.
 func TestMayHave(t *testing.T) {
 	for _, c := range []struct {
 		limit, uid, has int
@@ -253,8 +254,8 @@ func TestMayHave(t *testing.T) {
 	}
 }
 
-// TestAdmit: the places that are free are offered at once, no more than there are, and to each user as
-// many as it may have; the sweeper is to look at once.
+// TestAdmit: free places are offered at once, no more than there are, and to each user as many as
+// it may have; the sweeper is asked to sweep at once.
 func TestAdmit(t *testing.T) {
 	for _, c := range []struct {
 		places   int
@@ -294,8 +295,8 @@ func TestAdmit(t *testing.T) {
 	}
 }
 
-// TestOffers: who does not come is offered a place three times, every ten seconds at most, and then no
-// longer waits; the place is offered to the next at once.
+// TestOffers: a process that does not come is offered a place three times, at most every ten
+// seconds, and then no longer waits; the place is offered to the next one at once.
 func TestOffers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEntrance(1)
@@ -318,7 +319,7 @@ func TestOffers(t *testing.T) {
 		if e.queue.waiters[k] != nil || !e.sweeper.offered[k] || !e.sweeper.offered[key{pid: 2, start: 1}] {
 			t.Errorf("offered are %v, there wait %v", e.sweeper.offered, e.queue.waiters)
 		}
-		// It has not gone: it waits anew, as one that has just come.
+		// It has not exited: it waits again, as if it had just come.
 		clear(e.sweeper.offered)
 		e.limits.processes = 0
 		e.find(ghost, 7)

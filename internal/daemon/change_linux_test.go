@@ -11,7 +11,7 @@ import (
 	"github.com/gclog/gclog/internal/fakeruntime"
 )
 
-// wroteTo counts the collections in a file that has some of the records of an actor.
+// wroteTo counts the collections in a file that contains some of an actor's records.
 func (s *stage) wroteTo(pattern string, a *actor) int {
 	s.t.Helper()
 	b, err := os.ReadFile(filepath.Join(s.dir, fmt.Sprintf(pattern, a.target.PID)))
@@ -21,8 +21,8 @@ func (s *stage) wroteTo(pattern string, a *actor) int {
 	return strings.Count(string(b), `"action":"gc"`)
 }
 
-// TestChangeLevel: a session with another level is there before the one that is on ends; each collection
-// is told once.
+// TestChangeLevel: a session with another level is open before the current one ends; each
+// collection is recorded once.
 func TestChangeLevel(t *testing.T) {
 	play(t, "session: {level: light}\n", func(s *stage) {
 		a := s.enter(fakeruntime.Config{Speed: 1})
@@ -39,14 +39,14 @@ func TestChangeLevel(t *testing.T) {
 		if n := s.actions(a); n["gc"] != collections || n["gc-session-start"] != 2 || n["gc-session-end"] != 1 {
 			t.Errorf("it tells %v", n)
 		}
-		// What is found later begins so.
+		// Processes that are found later start with the new level.
 		if got := s.shows(s.enter(fakeruntime.Config{})); got.Level != "full" {
 			t.Errorf("it is %+v", got)
 		}
 	})
 }
 
-// TestChangeRefused: where the runtime refuses a session with another level the one that is on stays.
+// TestChangeRefused: if the runtime refuses a session with another level, the current one stays.
 func TestChangeRefused(t *testing.T) {
 	play(t, "", func(s *stage) {
 		sessions := 0
@@ -69,7 +69,7 @@ func TestChangeRefused(t *testing.T) {
 	})
 }
 
-// TestChangeRules: a process that is excluded loses its session, and gets one when it is no longer.
+// TestChangeRules: a process that is excluded loses its session, and gets one when it no longer is.
 func TestChangeRules(t *testing.T) {
 	play(t, "", func(s *stage) {
 		a := s.enter(fakeruntime.Config{})
@@ -87,8 +87,8 @@ func TestChangeRules(t *testing.T) {
 	})
 }
 
-// TestChangeRefusal: a process that was not asked who it is, because it was not to be logged whatever it
-// says, is found anew when it is open whether it is to be.
+// TestChangeRefusal: a process that was not asked who it is, because it was refused whatever it
+// would answer, is found again when a new configuration leaves that undecided.
 func TestChangeRefusal(t *testing.T) {
 	play(t, "", func(s *stage) {
 		refused, ignored := s.cue(fakeruntime.Config{}), s.cue(fakeruntime.Config{})
@@ -108,8 +108,8 @@ func TestChangeRefusal(t *testing.T) {
 	})
 }
 
-// TestChangeOutputs: records go on in other files, with another name and other labels, in the session
-// that is on.
+// TestChangeOutputs: records continue in other files, with another name and other labels, in the
+// current session.
 func TestChangeOutputs(t *testing.T) {
 	play(t, "services: [{match: {process: actor}, name: shop}]\nlabels: {env: test}\n", func(s *stage) {
 		a := s.enter(fakeruntime.Config{})
@@ -142,7 +142,7 @@ func TestChangeOutputs(t *testing.T) {
 	})
 }
 
-// TestChangeFails: outputs that cannot be opened are told, and the session goes on.
+// TestChangeFails: outputs that cannot be opened are reported, and the session continues.
 func TestChangeFails(t *testing.T) {
 	play(t, "", func(s *stage) {
 		a := s.enter(fakeruntime.Config{})
@@ -155,7 +155,7 @@ func TestChangeFails(t *testing.T) {
 	})
 }
 
-// TestChangeWrong: a configuration that is wrong is told, and changes nothing.
+// TestChangeWrong: an invalid configuration is reported, and changes nothing.
 func TestChangeWrong(t *testing.T) {
 	play(t, "", func(s *stage) {
 		a := s.enter(fakeruntime.Config{})
@@ -181,7 +181,7 @@ func TestChangeWrong(t *testing.T) {
 	})
 }
 
-// TestChangeDaemon: what a configuration says of the daemon itself counts from when it is read.
+// TestChangeDaemon: settings of the daemon itself take effect when the configuration is read.
 func TestChangeDaemon(t *testing.T) {
 	play(t, "log: {format: json, level: info}\n", func(s *stage) {
 		s.do(func() {})
@@ -201,7 +201,7 @@ func TestChangeDaemon(t *testing.T) {
 	})
 }
 
-// TestRotate: all files begin anew.
+// TestRotate: every output starts a new file.
 func TestRotate(t *testing.T) {
 	play(t, "", func(s *stage) {
 		a := s.enter(fakeruntime.Config{})
@@ -216,7 +216,8 @@ func TestRotate(t *testing.T) {
 	})
 }
 
-// TestWarnings: what a configuration allows, and is hardly meant, is said when it is read.
+// TestWarnings: what is allowed in a configuration but probably not intended is reported when it is
+// read.
 func TestWarnings(t *testing.T) {
 	play(t, "", func(s *stage) {
 		s.do(func() {})
@@ -235,7 +236,7 @@ func TestWarnings(t *testing.T) {
 	})
 }
 
-// TestWrongProvider: a process for which no session can be asked is given up at once.
+// TestWrongProvider: a process for which no valid session can be requested is given up at once.
 func TestWrongProvider(t *testing.T) {
 	play(t, "", func(s *stage) {
 		s.do(func() { s.config.Session.Providers = []string{"a:b:c:d"} })
@@ -246,7 +247,8 @@ func TestWrongProvider(t *testing.T) {
 	})
 }
 
-// TestOutputsFail: that an output fails is told once of each, until it fails for another reason.
+// TestOutputsFail: the failure of an output is reported once for each output, until it fails for
+// another reason.
 func TestOutputsFail(t *testing.T) {
 	play(t, "", func(s *stage) {
 		s.do(func() {})
@@ -264,7 +266,8 @@ func TestOutputsFail(t *testing.T) {
 	})
 }
 
-// TestOwnFiles: gclog knows its own files from others with such names, which it does not delete.
+// TestOwnFiles: gclog distinguishes its own files from others with such names, which it does not
+// delete.
 func TestOwnFiles(t *testing.T) {
 	d := newDaemon(t, Options{})
 	if ours := d.opener.Files.IsOurs; ours == nil || !ours([]byte(`{"gclog_file_id":"0123456789abcdef"`)) || ours([]byte("{}")) {

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// clockOffset is how far the clock is ahead of the one that is never set.
+// clockOffset returns how far the wall clock is ahead of the clock that is never set.
 func clockOffset() time.Duration { return time.Duration(time.Now().UnixNano()) - monotonic() }
 
-// monotonic is the time of CLOCK_MONOTONIC.
+// monotonic returns the time of CLOCK_MONOTONIC.
 func monotonic() time.Duration {
 	var t unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t)

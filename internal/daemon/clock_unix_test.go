@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// TestClock: the clock that is never set goes as time does, and with the offset it tells the time.
+// TestClock: the monotonic clock advances as time does, and with the offset it gives the wall-clock
+// time.
 func TestClock(t *testing.T) {
 	began, at := time.Now(), monotonic()
 	offset, now := clockOffset(), monotonic()

@@ -2,8 +2,8 @@ package daemon
 
 import "time"
 
-// monotonic is only asked for by systemd.
+// monotonic is only needed for systemd.
 func monotonic() time.Duration { return 0 }
 
-// clockOffset is not known here: times are those of the start of the session.
+// clockOffset is unknown here: times follow the clock as it was at the start of the session.
 func clockOffset() time.Duration { return 0 }

@@ -1,12 +1,11 @@
-// Package daemon logs every .NET process of a node, as long as it runs: it finds them,
-// keeps a session with each, and writes their logs where the configuration says. It is
-// for the command of that name.
+// Package daemon logs every .NET process of a node for as long as it runs: it finds the processes,
+// keeps a session with each, and writes their logs where the configuration says. It implements the
+// command of the same name.
 //
-// One goroutine, the loop, owns all that is known about the processes. Whatever can take
-// time is done by others, which tell the loop what came of it: asking a process who it is,
-// opening a session, reading it (attach.Session), writing (attach.Log), looking through
-// /proc (sweeper), listening on ports. What is to be done about a process is decided by
-// its supervisor.
+// One goroutine, the loop, owns all state about the processes. Whatever can take time is done by
+// other goroutines, which post their results to the loop: asking a process who it is, opening a
+// session, reading it (attach.Session), writing (attach.Log), scanning /proc (sweeper), listening
+// on ports. Each process has a supervisor, which decides what is done about it.
 package daemon
 
 import (
@@ -32,7 +31,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Options is what a Daemon needs to know.
+// Options configures a Daemon.
 type Options struct {
 	Config  *config.Loaded
 	Load    func() (*config.Loaded, error) // reads the configuration again
@@ -40,18 +39,19 @@ type Options struct {
 	Version string
 	Session string // a random id of this run
 	Host    string
-	// Processes finds them; nil: without a helper.
+	// Processes finds processes; nil: without a helper.
 	Processes *session.Host
-	// Explain adds to the error of a request what is known about the process.
+	// Explain adds what is known about the process to the error of a request.
 	Explain func(*session.Target, error) error
-	// ClockOffset returns how far the clock of this host is ahead of the one that is never
-	// set; nil: the clocks of this host do.
+	// ClockOffset returns how far the host's wall clock is ahead of the clock that is never set;
+	// nil: it is computed from this host's clocks.
 	ClockOffset func() time.Duration
-	// Signals that have come.
+	// Signals received from outside.
 	Reload, Rotate, Status <-chan struct{}
 }
 
-// Daemon is a running daemon.
+// Daemon is a running daemon. The loop owns its fields; other goroutines only use o, opener and the
+// fields that are channels, atomics or mutexes.
 type Daemon struct {
 	o       Options
 	config  *config.Loaded
@@ -61,54 +61,54 @@ type Daemon struct {
 	sweeper *sweeper
 	ports   map[string]*port
 	http    *server // nil: there is none
-	control *server // the same
+	control *server // nil: there is none
 
 	events  chan func()
-	stopped chan struct{} // closed when the loop is over
+	stopped chan struct{} // closed when the loop has ended
 
 	processes   map[key]*process
-	stuck       int   // looks at processes, when that was told
-	stuckBy     error // what the last of them has said
-	defects     int   // of gclog that have shown
+	stuck       int   // stuck looks at processes when that was last reported
+	stuckBy     error // the error of the latest of them
+	defects     int   // panics of gclog so far
 	limits      limits
 	unreachable []Status
 	queue       queue
 	swept       bool // all processes have been looked for once
 	stopping    bool
-	hurry       []func(*attach.Session) // what every session is told, since there is no time left
+	hurry       []func(*attach.Session) // called for every session, including new ones, since time is running out
 	ready       atomic.Bool
 	reloading   sync.Mutex
-	offset      time.Duration // of the clock, when it was looked at last
+	offset      time.Duration // of the clock, when it was last checked
 	cleaning    bool          // files are being deleted
 	cleaned     time.Time
-	summaries   *time.Timer // until the next are due
+	summaries   *time.Timer // until the next summaries are due
 }
 
 const (
-	// stopTime is how long the end may take; what is being asked of a process then may
-	// take askTime of it. A session that has not ended after cutTime is cut off, so that
-	// what has come is still written; what is not after skipTime is told as a gap.
-	// On a busy host that is the work of most sessions, so it has half of the time.
+	// stopTime is how long the shutdown may take; requests to a process that are pending then may
+	// take askTime of it. A session that has not ended after cutTime is cut off, so that what has
+	// arrived is still written; what is not written after skipTime is reported as a gap. On a busy
+	// host that is the work of most sessions, so it has half of the time.
 	stopTime = 4800 * time.Millisecond
 	askTime  = time.Second
 	cutTime  = 2 * time.Second
 	skipTime = 2500 * time.Millisecond
-	// chanceEvery is how often a process that was given up gets another chance: it may
-	// have been stopped by a debugger for an hour.
+	// chanceEvery is how often a process that was given up gets another chance: a debugger may have
+	// stopped it for an hour.
 	chanceEvery = time.Hour
-	// clockStep is how far the clock must be set for records to follow it.
+	// clockStep is the smallest step of the clock that records follow.
 	clockStep = 200 * time.Millisecond
-	// tick is how often it is looked whether something is due that is rarely.
+	// tick is how often the loop checks for work that is rarely due.
 	tick = 10 * time.Second
 )
 
 // pathIn finds the file that a message about an output names.
 var pathIn = regexp.MustCompile(`/[^ :;,]+`)
 
-// errReplaced says that a process runs another program than before.
+// errReplaced reports that a process runs another program than before.
 var errReplaced = errors.New("it runs another program now")
 
-// New returns a Daemon that has done nothing yet.
+// New returns a Daemon that is not running yet.
 func New(o Options) *Daemon {
 	d := &Daemon{
 		o: o, config: o.Config, log: o.Log, ports: map[string]*port{},
@@ -128,8 +128,8 @@ func New(o Options) *Daemon {
 	return d
 }
 
-// Run runs the daemon until ctx is done. Then it ends all sessions, in good order and in
-// at most five seconds.
+// Run runs the daemon until ctx is done. Then it ends all sessions in an orderly way, within five
+// seconds.
 func (d *Daemon) Run(ctx context.Context) error {
 	scanner, err := session.NewScanner()
 	if err != nil {
@@ -191,7 +191,7 @@ func (d *Daemon) run(ctx context.Context, sweep func(context.Context)) error {
 		case <-watchdog:
 			notify(notifyWatchdog)
 		case <-d.o.Reload:
-			go func() { _ = d.reload() }() // it has told
+			go func() { _ = d.reload() }() // reload has logged the error
 		case <-d.o.Rotate:
 			d.rotate()
 		case <-d.o.Status:
@@ -217,8 +217,7 @@ func (d *Daemon) run(ctx context.Context, sweep func(context.Context)) error {
 	return nil
 }
 
-// sayDefect counts a panic and writes it to the log, with the process that it was about, if it was
-// about one.
+// sayDefect counts a panic and logs it, with the process that it was about, if any.
 func (d *Daemon) sayDefect(defect *attach.DefectError, pid int) {
 	d.defects++
 	log := d.log
@@ -228,7 +227,7 @@ func (d *Daemon) sayDefect(defect *attach.DefectError, pid int) {
 	log.Error().Str("stack", string(defect.Stack)).Msg(defect.Error())
 }
 
-// sayStarted tells where the daemon can be asked.
+// sayStarted logs where the daemon accepts requests.
 func (d *Daemon) sayStarted() {
 	e := d.log.Info().Str("version", d.o.Version).Str("config", d.config.File)
 	if d.control != nil {
@@ -251,7 +250,7 @@ func (d *Daemon) post(f func()) {
 	}
 }
 
-// ask has the loop call f, and waits until it has; it reports whether it did in time.
+// ask has the loop call f and waits for that; it reports whether f returned in time.
 func (d *Daemon) ask(ctx context.Context, f func()) bool {
 	done := make(chan struct{})
 	select {
@@ -281,7 +280,7 @@ func (d *Daemon) stop() {
 	}
 }
 
-// hasten tells all sessions to be quick, and those that are there later.
+// hasten has all sessions hurry, and those that are opened later.
 func (d *Daemon) hasten(how func(*attach.Session)) {
 	d.hurry = append(d.hurry, how)
 	for _, p := range d.processes {
@@ -291,7 +290,7 @@ func (d *Daemon) hasten(how func(*attach.Session)) {
 	}
 }
 
-// found takes a process that the sweeper or a port has found.
+// found handles a process that the sweeper or a port has found.
 func (d *Daemon) found(t *session.Target, peer *session.Peer) {
 	k := keyOf(t, peer)
 	if d.stopping || peer != nil && isClosed(peer.Gone()) {
@@ -330,7 +329,7 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// keyOf is the key of a process that came by a port, or that the sweeper found.
+// keyOf returns the key of a process that connected to a port, or that the sweeper found.
 func keyOf(t *session.Target, peer *session.Peer) key {
 	if peer != nil && peer.PID == 0 {
 		return key{cookie: peer.Cookie, uid: t.UID}
@@ -338,15 +337,15 @@ func keyOf(t *session.Target, peer *session.Peer) key {
 	return key{pid: t.PID, start: t.StartKey}
 }
 
-// refused tells why a process is not to be logged whatever it says; "" if that is open.
+// refused returns why a process must not be logged whatever it answers; "" if that is undecided.
 func (d *Daemon) refused(p *session.Process) string {
 	s := outside(p)
 	return d.config.Refused(&s)
 }
 
-// sameRuntime returns another process that claims to have the same runtime instance. No two can:
-// pid and start tell a process for sure, also one that was found in two ways, and only that of one
-// that this host does not show goes by its cookie (keyOf).
+// sameRuntime returns another process that claims to have the same runtime instance. No two
+// processes can: pid and start time identify a process reliably, even one that was found in two
+// ways; only a process that this host does not show is identified by its cookie (keyOf).
 func (d *Daemon) sameRuntime(p *process) *process {
 	for _, other := range d.processes {
 		if other != p && p.facts.Cookie != "" && other.facts.Cookie == p.facts.Cookie && other.sup.state != stateExcluded {
@@ -358,7 +357,7 @@ func (d *Daemon) sameRuntime(p *process) *process {
 
 func (d *Daemon) gone(k key) {
 	if w := d.queue.remove(k); w != nil && w.peer != nil {
-		d.sweeper.again(k) // it may be there all the same
+		d.sweeper.again(k) // the process may exist all the same
 	}
 	p := d.processes[k]
 	switch {
@@ -370,7 +369,7 @@ func (d *Daemon) gone(k key) {
 	}
 }
 
-// forget takes a process off the list: all is over with it.
+// forget removes a process from the list when everything about it is finished.
 func (d *Daemon) forget(p *process) {
 	if d.processes[p.key] == p {
 		delete(d.processes, p.key)
@@ -400,20 +399,20 @@ func (d *Daemon) sweepDone(list []*unreachable) {
 	}
 }
 
-// sayFailed tells that a look at a process, or at all of them, has failed.
+// sayFailed logs that a look at a process, or at all of them, has failed.
 func (d *Daemon) sayFailed(err error) {
 	if defect, ok := errors.AsType[*attach.DefectError](err); ok {
 		d.sayDefect(defect, 0)
 		return
 	}
 	if _, ok := errors.AsType[*session.TargetError](err); ok {
-		d.stuckBy = err // one is told for all: there may be hundreds for the same reason
+		d.stuckBy = err // one is logged for all: there may be hundreds for the same reason
 		return
 	}
 	d.limiter.warn(err.Error(), err.Error(), nil)
 }
 
-// sayStuck tells when looks at processes have got stuck, or are no more.
+// sayStuck logs when looks at processes have got stuck, or none is stuck any more.
 func (d *Daemon) sayStuck(stuck int) {
 	switch {
 	case stuck > d.stuck && d.stuckBy != nil:
@@ -424,7 +423,7 @@ func (d *Daemon) sayStuck(stuck int) {
 	d.stuck = stuck
 }
 
-// tellReady tells whoever asks that all processes have been looked for.
+// tellReady reports, to systemd and over HTTP, that all processes have been looked for.
 func (d *Daemon) tellReady() {
 	if d.swept && !d.stopping {
 		d.ready.Store(true)
@@ -444,13 +443,13 @@ func (d *Daemon) awaitSummaries() {
 	d.summaries.Reset(wait)
 }
 
-// untilSummary is how long it is until the clock has come to a multiple of an interval. One that is
-// just being reached does not count again.
+// untilSummary returns how long it is until the clock reaches a multiple of an interval. One that
+// is just being reached does not count again.
 func untilSummary(now time.Time, every time.Duration) time.Duration {
 	return now.Add(time.Second).Truncate(every).Add(every).Sub(now)
 }
 
-// tick does what is rarely due.
+// tick does work that is rarely due.
 func (d *Daemon) tick() {
 	d.admit()
 	d.sayTurnedAway()
@@ -464,8 +463,8 @@ func (d *Daemon) tick() {
 	notify(fmt.Sprintf("STATUS=%d processes, %d logged, %d not reachable, %d looks stuck", len(d.processes)+len(d.unreachable), d.on(), len(d.unreachable), stuck))
 }
 
-// followClock has records tell the time of the host's clock also when that is set while
-// a session is on, or the host has slept.
+// followClock keeps the time of records in step with the host's clock, even when that is set during
+// a session, or the host has slept.
 func (d *Daemon) followClock() {
 	step := d.o.ClockOffset() - d.offset
 	if step.Abs() < clockStep {
@@ -478,7 +477,7 @@ func (d *Daemon) followClock() {
 	}
 }
 
-// on is how many processes have a session.
+// on returns how many processes have a session.
 func (d *Daemon) on() (n int) {
 	for _, p := range d.processes {
 		if len(p.live) > 0 {
@@ -488,7 +487,7 @@ func (d *Daemon) on() (n int) {
 	return n
 }
 
-// format is how records look.
+// format returns the options of the records' format.
 func (d *Daemon) format() formats.Options {
 	return formats.Options{
 		DotnetCauses: d.config.Causes == "dotnet", Version: d.o.Version, Session: d.o.Session, Host: d.o.Host,
@@ -496,7 +495,7 @@ func (d *Daemon) format() formats.Options {
 	}
 }
 
-// say tells something about a process in the daemon's own log.
+// say logs something about a process in the daemon's own log.
 func (d *Daemon) say(p *process, warn bool, text string) {
 	if !warn {
 		d.log.Info().Int("pid", p.target.PID).Str("process", p.name()).Msg(text)
@@ -512,15 +511,15 @@ func (p *process) name() string {
 	return p.seen.Processes[0]
 }
 
-// rotate makes all files begin anew.
+// rotate makes every output start a new file.
 func (d *Daemon) rotate() {
 	d.opener.Rotate()
 	d.log.Info().Msg("all files begin anew")
 }
 
-// reload reads the configuration again. One that is wrong changes nothing. It is called
-// beside the loop, because a file can hang. What has begun is done, whether or not who has asked
-// waits for it: systemd is told of both ends.
+// reload reads the configuration again. An invalid configuration changes nothing. It runs outside
+// the loop, because reading a file can hang. A reload that was started is completed even if its
+// requester no longer waits for it: systemd is notified of its start and its end.
 func (d *Daemon) reload() error {
 	d.reloading.Lock() // one after the other
 	defer d.reloading.Unlock()
@@ -534,7 +533,7 @@ func (d *Daemon) reload() error {
 	return wrong
 }
 
-// reloaded takes a configuration that was read, or tells why it could not be.
+// reloaded applies a configuration that was read, or logs why it could not be.
 func (d *Daemon) reloaded(loaded *config.Loaded, err error) error {
 	defer d.tellReady()
 	if err == nil {
@@ -551,8 +550,8 @@ func (d *Daemon) reloaded(loaded *config.Loaded, err error) error {
 	return nil
 }
 
-// apply does what a configuration asks for. What can fail comes first, and is undone when
-// something else does.
+// apply applies a configuration. Steps that can fail come first, and are undone when another one
+// fails.
 func (d *Daemon) apply(loaded *config.Loaded) error {
 	before := slices.Collect(maps.Keys(d.ports))
 	if err := d.listen(loaded.Discovery.Listen); err != nil {
@@ -594,31 +593,31 @@ func (d *Daemon) apply(loaded *config.Loaded) error {
 	return nil
 }
 
-// Processes is what is known about the processes, for people and programs.
+// Processes is what is known about all processes, for people and programs.
 type Processes struct {
 	Processes   []Status `json:"processes"`
 	Unreachable []Status `json:"unreachable"`
-	StuckLooks  int      `json:"stuck_looks"`     // at processes, that have not ended in time
-	Defects     int      `json:"internal_errors"` // of gclog that have shown
+	StuckLooks  int      `json:"stuck_looks"`     // at processes, that did not end in time
+	Defects     int      `json:"internal_errors"` // panics of gclog so far
 }
 
-// A Status is what is known about a process.
+// A Status is what is known about one process.
 type Status struct {
 	PID        int       `json:"pid"`
 	Process    string    `json:"process"`
 	Service    string    `json:"service,omitempty"`
 	Runtime    string    `json:"runtime,omitempty"`
-	EntityID   string    `json:"entity_id,omitempty"` // cookie of the runtime
+	EntityID   string    `json:"entity_id,omitempty"` // the runtime's cookie
 	User       string    `json:"user,omitempty"`
 	Container  string    `json:"container,omitempty"`
 	Namespace  string    `json:"namespace,omitempty"`
 	Pod        string    `json:"pod,omitempty"`
 	State      string    `json:"state"`
-	Why        string    `json:"why,omitempty"` // it has no session
+	Why        string    `json:"why,omitempty"` // why it has no session
 	Level      string    `json:"level,omitempty"`
-	Since      time.Time `json:"since,omitzero"` // of the session
+	Since      time.Time `json:"since,omitzero"` // start of the session
 	Attempts   int       `json:"failed_attempts,omitempty"`
-	Defects    int       `json:"internal_errors,omitempty"` // of gclog that it has brought to light
+	Defects    int       `json:"internal_errors,omitempty"` // panics of gclog that it has triggered
 	GCs        int64     `json:"gcs"`
 	LostEvents int64     `json:"lost_events"`
 	Read       int64     `json:"read_bytes"`

@@ -22,7 +22,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// nobody is a configuration for no process at all.
+// nobody returns a configuration that fits no process at all.
 func nobody(t *testing.T, more ...string) *config.Loaded {
 	t.Helper()
 	c, err := config.Load("", append([]string{"GCLOG_DISCOVERY__INCLUDE__0__PID=0", "GCLOG_CONTROL__SOCKET="}, more...))
@@ -39,14 +39,14 @@ func newDaemon(t *testing.T, o Options) *Daemon {
 	return New(o)
 }
 
-// answer is what a request is answered with.
+// answer returns the answer to a request.
 func answer(h http.Handler, method, path string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(method, path, http.NoBody))
 	return w
 }
 
-// turn is the loop of a daemon that does nothing but what it is asked.
+// turn runs the loop of a daemon that does only what it is asked to.
 func turn(t *testing.T, d *Daemon) {
 	t.Helper()
 	stop := make(chan struct{})
@@ -63,7 +63,7 @@ func turn(t *testing.T, d *Daemon) {
 	}()
 }
 
-// TestHTTP: what the control socket answers, and the little that a TCP address does.
+// TestHTTP: what the control socket serves, and the little that a TCP address does.
 func TestHTTP(t *testing.T) {
 	reloads := 0
 	var wrong error
@@ -125,7 +125,7 @@ func TestHTTP(t *testing.T) {
 	}
 }
 
-// TestHTTPStuck: a loop that does not turn is told, and no request waits for ever.
+// TestHTTPStuck: a loop that does not respond is reported, and no request waits forever.
 func TestHTTPStuck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDaemon(t, Options{Load: func() (*config.Loaded, error) { return config.Load("", nil) }})
@@ -145,8 +145,8 @@ func TestHTTPStuck(t *testing.T) {
 	})
 }
 
-// TestHTTPStorm: any number of connections that say nothing, or too much, leaves the daemon with a
-// few, and keeps nobody from being answered.
+// TestHTTPStorm: however many connections send nothing, or too much, the daemon keeps only a few of
+// them open and still answers everybody.
 func TestHTTPStorm(t *testing.T) {
 	d := newDaemon(t, Options{})
 	turn(t, d)
@@ -169,11 +169,11 @@ func TestHTTPStorm(t *testing.T) {
 		}
 		held = append(held, c)
 		switch i % 3 {
-		case 0: // kept after an answer
+		case 0: // kept open after an answer
 			_, _ = c.Write([]byte("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"))
-		case 1: // a head without an end
+		case 1: // a header without an end
 			_, _ = c.Write([]byte("GET /healthz HTTP/1.1\r\nX: " + strings.Repeat("x", 100)))
-		default: // a body that does not come
+		default: // a body that never arrives
 			_, _ = c.Write([]byte("GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 99999\r\n\r\n"))
 		}
 	}
@@ -187,7 +187,7 @@ func TestHTTPStorm(t *testing.T) {
 			t.Errorf("it is answered with %d", answer.StatusCode)
 		}
 	}
-	// Ours, and those that the server has not closed.
+	// Our own connections, and those that the server has not closed.
 	for deadline := time.Now().Add(30 * time.Second); openFiles(t)-before-len(held) > httpMost+8; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("the server has %d connections", openFiles(t)-before-len(held))
@@ -206,7 +206,7 @@ func TestHTTPStorm(t *testing.T) {
 	}
 }
 
-// openFiles is how many files this process has open.
+// openFiles returns how many files this process has open.
 func openFiles(t *testing.T) int {
 	t.Helper()
 	list, err := os.ReadDir("/proc/self/fd")
@@ -216,7 +216,7 @@ func openFiles(t *testing.T) int {
 	return len(list)
 }
 
-// TestNotify: systemd is told what a unit of Type=notify-reload with a watchdog must tell.
+// TestNotify: systemd is notified as a unit of Type=notify-reload with a watchdog requires.
 func TestNotify(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "n")
 	if len(path) > 100 {
@@ -230,7 +230,7 @@ func TestNotify(t *testing.T) {
 	t.Setenv("NOTIFY_SOCKET", path)
 	t.Setenv("WATCHDOG_USEC", "100000")
 	t.Setenv("WATCHDOG_PID", strconv.Itoa(os.Getpid()))
-	// next returns the next message that begins so.
+	// next returns the next message with this prefix.
 	next := func(begin string) string {
 		t.Helper()
 		b := make([]byte, 1<<10)
@@ -284,7 +284,7 @@ func TestNotifyNobody(t *testing.T) {
 	notify(notifyReady)
 	t.Setenv("WATCHDOG_USEC", "10000000")
 	t.Setenv("WATCHDOG_PID", "")
-	synctest.Test(t, func(t *testing.T) { // twice as often as systemd wants it
+	synctest.Test(t, func(t *testing.T) { // twice as often as systemd requires
 		began, ticks := time.Now(), newWatchdog()
 		for i := range 3 {
 			<-ticks
@@ -293,7 +293,7 @@ func TestNotifyNobody(t *testing.T) {
 			}
 		}
 	})
-	// The watchdog of another process is none of ours.
+	// The watchdog of another process does not concern this one.
 	t.Setenv("WATCHDOG_USEC", "1000")
 	t.Setenv("WATCHDOG_PID", strconv.Itoa(os.Getpid()+1))
 	if newWatchdog() != nil {
@@ -301,7 +301,7 @@ func TestNotifyNobody(t *testing.T) {
 	}
 }
 
-// TestPorts: of ports that are wanted all are there, or none of those that are new.
+// TestPorts: either all configured ports are open, or none of the new ones.
 func TestPorts(t *testing.T) {
 	dir, err := os.MkdirTemp("", "gclog-")
 	if err != nil {

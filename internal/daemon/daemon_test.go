@@ -15,8 +15,8 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// TestSweepDone: processes that cannot be reached are told, each once; those that are not to be logged
-// anyhow are not. After the first sweep the daemon is ready.
+// TestSweepDone: processes that cannot be reached are reported once each, except for those that
+// would not be logged anyway. After the first sweep the daemon is ready.
 func TestSweepDone(t *testing.T) {
 	e := newEntrance(10)
 	var said lines
@@ -47,8 +47,8 @@ func TestSweepDone(t *testing.T) {
 	}
 }
 
-// TestSayFailed: what keeps the sweeper from finding processes is told once, and stuck looks together
-// with the next sweep.
+// TestSayFailed: what keeps the sweeper from finding processes is reported once, and stuck looks
+// are reported together after the next sweep.
 func TestSayFailed(t *testing.T) {
 	e := newEntrance(10)
 	var said lines
@@ -60,7 +60,7 @@ func TestSayFailed(t *testing.T) {
 		t.Errorf("it says %s", text)
 	}
 	stuck := &session.TargetError{PID: 7, Cause: session.CauseStuck, Detail: "hangs"}
-	e.sayStuck(2) // nobody has said why yet
+	e.sayStuck(2) // the reason is still unknown
 	e.sayStuck(0)
 	said.take()
 	e.sayFailed(stuck)
@@ -117,7 +117,8 @@ func TestLimiterProcess(t *testing.T) {
 	}
 }
 
-// TestAsk: who asks the loop is told whether it has done that in time, and waits no longer than that.
+// TestAsk: a caller that asks the loop to do something learns whether that was done in time, and
+// waits no longer than that.
 func TestAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := New(Options{Config: &config.Loaded{Config: *config.Default()}})
@@ -148,7 +149,7 @@ func TestAsk(t *testing.T) {
 	})
 }
 
-// TestFormat: how records look is up to the configuration.
+// TestFormat: the configuration determines the format of records.
 func TestFormat(t *testing.T) {
 	e := newEntrance(1)
 	e.o.Version, e.o.Session, e.o.Host = "1", "s", "h"
@@ -160,8 +161,8 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// TestBackOff: a process is asked again after a second, then after twice as long each time, up to a minute;
-// by chance half as long or up to half as much again.
+// TestBackOff: a process is asked again after one second, then after twice as long each time, up to
+// a minute, with a random deviation of up to half of that.
 func TestBackOff(t *testing.T) {
 	b := newEntrance(1).newProcess(key{pid: 1}, &session.Target{Process: session.Process{Name: "x"}}, nil).sup.backOff
 	for range 2 {

@@ -12,35 +12,36 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// A sweeper finds the processes that have a .NET runtime. It looks through /proc again
-// and again, because nothing else sees all namespaces; that a socket is made in our
-// own temporary directory only makes it look sooner.
+// A sweeper finds the processes that have a .NET runtime. It scans /proc periodically, because
+// nothing else sees all namespaces; a socket created in our own temporary directory only makes it
+// scan sooner.
 //
-// A process is inspected when it is new or runs another program, then again and again,
-// the more rarely the older it is: a runtime needs time to start, and later it may be
-// given what kept it from being reached. What is not .NET hardly ever becomes so.
+// A process is inspected when it is new or runs another program, then repeatedly, less often the
+// older it is: a runtime needs time to start, and whatever kept it from being reached may be fixed
+// later. A process that is not .NET hardly ever becomes one.
 type sweeper struct {
 	inspect func(pid int) *session.Listed
 
 	found func(*session.Target)
 	gone  func(key)
-	swept func([]*unreachable) // after each sweep
-	// failed is told that a sweep was not possible, or of a process that it had to pass over.
+	swept func([]*unreachable) // called after each sweep
+	// failed is called with the error of a sweep that was not possible, or about a process that a
+	// sweep had to skip.
 	failed func(error)
 
 	interval time.Duration
-	nudge    chan time.Duration // 0: look now; else the new interval
+	nudge    chan time.Duration // 0: sweep now; otherwise the new interval
 
 	known map[int]*sighted
 
-	slots   chan struct{}   // one for each inspection that is under way
-	results chan inspection // of them
+	slots   chan struct{}   // one for each inspection in progress
+	results chan inspection // results of inspections
 
 	mu      sync.Mutex
-	offered map[key]bool // to be found anew
+	offered map[key]bool // processes to be found again
 }
 
-// An inspection is what inspecting a process brought.
+// An inspection is the result of inspecting a process.
 type inspection struct {
 	of     *sighted
 	listed *session.Listed
@@ -51,16 +52,16 @@ type sighted struct {
 	session.Sighting
 	since       time.Time // when it was first seen running this program
 	next        time.Time // when to inspect it again
-	target      bool      // it was found
-	told        bool      // that it was found, at any time
+	target      bool      // it was passed to found and is not inspected again, unless again asks for it
+	told        bool      // it was passed to found at some time
 	busy        bool      // it is being inspected
-	late        bool      // since an earlier sweep
+	late        bool      // its inspection was left to a later sweep
 	unreachable *unreachable
-	present     bool // in this sweep
+	present     bool // seen in this sweep
 }
 
-// An unreachable is what is kept of a process that is .NET and cannot be reached: there may be many,
-// and for long.
+// An unreachable is what is kept of a .NET process that cannot be reached: there may be many, and
+// for a long time.
 type unreachable struct {
 	start  uint64
 	seen   config.Subject
@@ -68,21 +69,21 @@ type unreachable struct {
 }
 
 const (
-	// unreachableEvery and otherEvery are how often an old process is inspected that is
-	// .NET and cannot be reached, and one that is not .NET.
+	// unreachableEvery and otherEvery are how often an old process is inspected: one that is .NET
+	// and cannot be reached, and one that is not .NET.
 	unreachableEvery = time.Minute
 	otherEvery       = 5 * time.Minute
 	// inspectMost is how many processes are inspected at once. One that takes longer than lateTime
-	// does not count, and when none has been done for that long a sweep goes on with others; it
-	// lasts inspectTime at most.
+	// does not count, and when none was completed for that long a sweep continues with others; a
+	// sweep waits for inspectTime at most.
 	inspectMost = 8
 	inspectTime = 5 * time.Second
 	lateTime    = time.Second
-	// lateMost is how many may be late: session.Host has fewer looks get stuck.
+	// lateMost is how many inspections may be late: session.Host limits stuck looks to fewer.
 	lateMost = 1024
-	// nudgeAfter is how long after a hint it is looked: the runtime is just starting.
+	// nudgeAfter is how long after a hint the sweep starts: the runtime is just starting.
 	nudgeAfter = 50 * time.Millisecond
-	// nudgeEvery is how often hints make it look at most.
+	// nudgeEvery is the minimum interval between sweeps that hints cause.
 	nudgeEvery = 300 * time.Millisecond
 )
 
@@ -94,11 +95,11 @@ func newSweeper(interval time.Duration) *sweeper {
 	}
 }
 
-// run sweeps until ctx is done. What made sends is a hint that a runtime is just starting.
+// run sweeps until ctx is done. A value from made is a hint that a runtime is just starting.
 func (s *sweeper) run(ctx context.Context, scan func() ([]session.Sighting, error), made <-chan struct{}) {
 	timer := time.NewTimer(0)
 	next, last := time.Now(), time.Time{}
-	sooner := func(at time.Time) { // never later: else hints without an end would leave no time
+	sooner := func(at time.Time) { // never later: otherwise endless hints would postpone sweeps forever
 		if at.Before(next) {
 			next = at
 			timer.Reset(time.Until(at))
@@ -112,7 +113,7 @@ func (s *sweeper) run(ctx context.Context, scan func() ([]session.Sighting, erro
 			if seen, err := scan(); err == nil {
 				s.sweep(seen)
 			} else {
-				s.failed(err) // who is gone is not known
+				s.failed(err) // which processes have exited is unknown
 			}
 			last = time.Now()
 			next = last.Add(s.interval)
@@ -136,7 +137,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// soon makes the next sweep begin now, with another interval if it is not 0.
+// soon makes the next sweep start now, with another interval if it is not 0.
 func (s *sweeper) soon(interval time.Duration) {
 	for {
 		select {
@@ -210,11 +211,11 @@ func (s *sweeper) lost(k *sighted) {
 	}
 }
 
-// inspectAll looks at the processes that are due. A look can take its time: the sweep goes on
-// without it, and a later one takes what comes of it. How long it may take, and how many may not
-// end, is up to session.Host.
+// inspectAll inspects the processes that are due. An inspection can take long: the sweep continues
+// without it, and a later one takes its result. How long it may take, and how many may never end,
+// is up to session.Host.
 func (s *sweeper) inspectAll(due []*sighted, now time.Time) {
-	for range len(s.results) { // of those that were late in an earlier sweep
+	for range len(s.results) { // of inspections that were late in an earlier sweep
 		s.take(<-s.results, now)
 	}
 	var begun []*sighted
@@ -230,7 +231,7 @@ func (s *sweeper) inspectAll(due []*sighted, now time.Time) {
 			due, k.busy = due[1:], true
 			begun = append(begun, k)
 			go func() {
-				slot := time.AfterFunc(lateTime, func() { <-s.slots }) // who is late keeps no other waiting
+				slot := time.AfterFunc(lateTime, func() { <-s.slots }) // a late inspection does not keep others waiting
 				var l *session.Listed
 				if defect := attach.Contain(func() { l = s.inspect(k.PID) }); defect != nil {
 					l = &session.Listed{Process: session.Process{PID: k.PID, StartKey: k.StartKey}, Err: defect}
@@ -256,14 +257,14 @@ func (s *sweeper) inspectAll(due []*sighted, now time.Time) {
 	}
 }
 
-// take takes what came of an inspection, and reports whether that was late.
+// take takes the result of an inspection and reports whether it was late.
 func (s *sweeper) take(r inspection, now time.Time) (late bool) {
 	late, r.of.late = r.of.late, false
 	s.inspected(r.of, r.listed, now)
 	return late
 }
 
-// leave leaves those to a later sweep that are not done, and returns how many they are.
+// leave leaves the inspections that are not done to a later sweep, and returns how many they are.
 func leave(begun []*sighted) (n int) {
 	for _, k := range begun {
 		if k.busy && !k.late {
@@ -274,10 +275,10 @@ func leave(begun []*sighted) (n int) {
 	return n
 }
 
-// inspected notes what was found, and when to look again.
+// inspected records the result and when to inspect again.
 func (s *sweeper) inspected(k *sighted, l *session.Listed, now time.Time) {
 	if s.known[k.PID] != k {
-		return // it has ended, or its number is another's
+		return // it has exited, or its pid was reused
 	}
 	k.busy, k.unreachable = false, nil
 	wait := min(now.Sub(k.since)/2, otherEvery)

@@ -7,8 +7,9 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// TestInspectedAgain: a process is looked at the more rarely the older it is, one that is
-// .NET and cannot be reached more often than others, and one that was found not again.
+// TestInspectedAgain: a process is inspected less often the older it is; one that is .NET and
+// cannot be reached is inspected more often than others, and one that was found is not inspected
+// again.
 func TestInspectedAgain(t *testing.T) {
 	other := &session.TargetError{Cause: session.CauseNotDotnet}
 	unreachable := &session.TargetError{Cause: session.CauseNoSocket}

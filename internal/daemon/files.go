@@ -9,22 +9,22 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// limits are how much of everything there is, so that the files that gclog may have open are enough
-// for what it has promised, whatever others do. A quarter of them is for connections at diagnostic
-// ports, an eighth for those of the HTTP servers, an eighth for looking at processes and for gclog
-// itself; processes that are logged get the rest.
+// limits are the limits on processes and connections that keep gclog within the number of files it
+// may have open, so that it can do what it has promised, whatever other processes do. A quarter of
+// the files is for connections at diagnostic ports, an eighth for those of the HTTP servers, an
+// eighth for looking at processes and for gclog itself; processes that are logged get the rest.
 type limits struct {
-	processes   int // that are logged
+	processes   int // logged processes
 	connections int // at a diagnostic port
 	requests    int // connections of an HTTP server
 }
 
-// ownFiles is how many files are kept for looking at processes and for gclog itself.
+// ownFiles is how many files are reserved for looking at processes and for gclog itself.
 const ownFiles = 256
 
 func newLimits(c *config.Loaded, files uint64) limits {
 	each := attach.SessionFiles + output.FilesOpen*len(c.Outputs)
-	const enough = 1 << 20 // for all that is ever wanted
+	const enough = 1 << 20 // more than will ever be needed
 	rest := int(min(files, enough))
 	l := limits{requests: min(httpMost, rest/16)}
 	own := min(ownFiles, rest/8)
@@ -36,8 +36,8 @@ func newLimits(c *config.Loaded, files uint64) limits {
 	return l
 }
 
-// limit takes the limits that a configuration needs, and tells what else would be found out when
-// there are many processes: that no more files can be opened.
+// limit sets the limits for the current configuration. It warns that gclog may not open enough
+// files for that, which would otherwise only show when there are many processes.
 func (d *Daemon) limit() {
 	files := filesMost()
 	d.limits = newLimits(d.config, files)

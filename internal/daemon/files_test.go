@@ -13,8 +13,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// TestLimits: the files that may be open are enough for all that there may be at the same time, and
-// with few of them fewer processes are logged, which is told.
+// TestLimits: the files that may be open suffice for everything that may be open at the same time;
+// with fewer files fewer processes are logged, which is reported.
 func TestLimits(t *testing.T) {
 	for _, files := range []uint64{64, 256, 1024, 4096, 16384, 1 << 20, math.MaxUint64} {
 		for _, ports := range []int{0, 1, 3} {
@@ -49,13 +49,13 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestLimitsShares: what there may be of everything, of so many files: a quarter of them for connections
-// at ports, an eighth for the HTTP servers, an eighth and 256 at most for gclog itself.
+// TestLimitsShares: how a number of files is divided: a quarter for connections at ports, an eighth
+// for the HTTP servers, an eighth and at most 256 for gclog itself.
 func TestLimitsShares(t *testing.T) {
 	for _, c := range []struct {
 		files          uint64
 		ports, outputs int
-		most           int // processes
+		most           int // maximum number of processes
 		want           limits
 	}{
 		{1024, 0, 1, 1000, limits{processes: (1024 - 128 - 2*64) / each(1), requests: 64}},
@@ -79,10 +79,10 @@ func TestLimitsShares(t *testing.T) {
 	}
 }
 
-// each is how many files a process needs.
+// each returns how many files a process needs.
 func each(outputs int) int { return attach.SessionFiles + output.FilesOpen*outputs }
 
-// TestNoLinks: the files of all outputs are kept from what others lay in their way.
+// TestNoLinks: no output follows links that other users may have placed in its path.
 func TestNoLinks(t *testing.T) {
 	c := &config.Loaded{Config: *config.Default()}
 	c.Outputs = append(c.Outputs, c.Outputs[0])

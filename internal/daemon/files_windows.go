@@ -2,5 +2,5 @@ package daemon
 
 import "math"
 
-// filesMost has no limit here.
+// filesMost returns the largest number: there is no limit here.
 func filesMost() uint64 { return math.MaxUint64 }

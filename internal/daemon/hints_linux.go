@@ -9,11 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hints tells when a diagnostics socket is made in a folder. It is nil where that cannot
-// be watched: processes are found a little later then.
+// hints returns a channel that receives a value when a diagnostics socket is created in a folder,
+// and a function that stops that. The channel is nil if the folder cannot be watched: processes are
+// then found a little later.
 //
-// The well-known libraries for this wake their user for every write to every file of the
-// folder; in a temporary directory those are thousands.
+// The well-known libraries for this wake their user for every write to every file in the folder; in
+// a temporary directory there are thousands.
 func hints(dir string) (<-chan struct{}, func()) {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
@@ -43,8 +44,8 @@ func hints(dir string) (<-chan struct{}, func()) {
 	return made, func() { _ = f.Close() }
 }
 
-// socketMade reports whether one of the events is about a diagnostics socket, or there were
-// too many of them to know.
+// socketMade reports whether one of the events is about a diagnostics socket, or whether the kernel
+// dropped events, which might have been.
 func socketMade(events []byte) bool {
 	const maskAt, lengthAt = 4, 12
 	for len(events) >= unix.SizeofInotifyEvent {

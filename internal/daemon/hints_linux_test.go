@@ -14,7 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestHints: a socket of the name is told, made or moved there; other files are not.
+// TestHints: a socket with the right name is reported, whether created or moved there; other files
+// are not.
 func TestHints(t *testing.T) {
 	dir := t.TempDir()
 	made, stop := hints(dir)
@@ -25,7 +26,7 @@ func TestHints(t *testing.T) {
 	}
 	told := func(what string) {
 		t.Helper()
-		for deadline := time.Now().Add(30 * time.Second); len(made) == 0; time.Sleep(time.Millisecond) { // nobody need be waiting for it
+		for deadline := time.Now().Add(30 * time.Second); len(made) == 0; time.Sleep(time.Millisecond) { // the channel is buffered, so nobody need be waiting for it
 			if time.Now().After(deadline) {
 				t.Fatalf("a socket that was %s is not told", what)
 			}
@@ -40,7 +41,7 @@ func TestHints(t *testing.T) {
 	defer l.Close()
 	told("made")
 	aside := filepath.Join(t.TempDir(), "x")
-	for _, way := range [][2]string{{socket, aside}, {aside, socket}} { // that it goes is no news
+	for _, way := range [][2]string{{socket, aside}, {aside, socket}} { // that the socket disappears is not reported
 		if err := os.Rename(way[0], way[1]); err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +71,8 @@ func stacks() string {
 	return string(b[:runtime.Stack(b, true)])
 }
 
-// inotifies is how many watches of folders this process has. None must pass to programs that it starts.
+// inotifies returns how many inotify descriptors this process has. None may be inherited by
+// programs that it starts.
 func inotifies(t *testing.T, check bool) (n int) {
 	t.Helper()
 	list, err := os.ReadDir("/proc/self/fd")
@@ -90,7 +92,8 @@ func inotifies(t *testing.T, check bool) (n int) {
 	return n
 }
 
-// TestSocketMade: a socket is seen among other events, wherever it is, and so is it that some are lost.
+// TestSocketMade: a socket is recognized among other events, wherever it is, and so is the loss of
+// events.
 func TestSocketMade(t *testing.T) {
 	event := func(mask uint32, name string, room int) []byte {
 		b := make([]byte, 4, unix.SizeofInotifyEvent+room)

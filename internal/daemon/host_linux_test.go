@@ -20,9 +20,9 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// The tests here are of real processes in real time.
+// The tests here use real processes in real time.
 
-// peerVariable has the ports that a peer connects to.
+// peerVariable contains the ports that a peer connects to.
 const peerVariable = "GCLOG_DAEMON_TEST_PEER"
 
 func TestMain(m *testing.M) {
@@ -33,7 +33,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// peer is a program with a runtime that connects to ports, until its input ends. It says when it runs.
+// peer is a program with a runtime that connects to ports, until its input ends. It reports when it
+// is running.
 func peer(ports string) {
 	stream, err := fakeruntime.DemoStream()
 	if err == nil {
@@ -49,7 +50,7 @@ func peer(ports string) {
 	os.Exit(1)
 }
 
-// startPeer starts a peer, and returns when it runs.
+// startPeer starts a peer, and returns when it is running.
 func startPeer(t *testing.T, ports string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "peer-of-the-test")
@@ -59,7 +60,7 @@ func startPeer(t *testing.T, ports string) *exec.Cmd {
 	return cmd
 }
 
-// shortDir is a folder whose name is short enough for sockets.
+// shortDir returns a folder whose name is short enough for sockets.
 func shortDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "d")
@@ -70,7 +71,8 @@ func shortDir(t *testing.T) string {
 	return dir
 }
 
-// newHostNode is a host with processes that are made up, whose folder is the temporary one.
+// newHostNode returns a host with fake processes, and its folder, which becomes the temporary
+// directory.
 func newHostNode(t *testing.T) (*fakenode.Node, string) {
 	t.Helper()
 	dir := shortDir(t)
@@ -89,7 +91,7 @@ func startRuntime(t *testing.T, n *fakenode.Node, name string, env ...string) *f
 	return r
 }
 
-// socketOf is the socket of a runtime.
+// socketOf returns the socket of a runtime.
 func socketOf(t *testing.T, dir string, r *fakenode.Runtime) string {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join(dir, fmt.Sprintf("dotnet-diagnostic-%d-*-socket", r.PID())))
@@ -99,7 +101,7 @@ func socketOf(t *testing.T, dir string, r *fakenode.Runtime) string {
 	return list[0]
 }
 
-// configured reads a configuration.
+// configured parses a configuration.
 func configured(t *testing.T, text string) *config.Loaded {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "gclog.yaml")
@@ -113,7 +115,7 @@ func configured(t *testing.T, text string) *config.Loaded {
 	return c
 }
 
-// A watched is a daemon that runs.
+// A watched is a running daemon.
 type watched struct {
 	*Daemon
 	t    *testing.T
@@ -145,7 +147,8 @@ func runDaemon(t *testing.T, c *config.Loaded) *watched {
 	return w
 }
 
-// await waits until something is so in the loop, for long: a loaded machine is no failure.
+// await waits until a condition holds in the loop, with a long timeout: a loaded machine must not
+// fail the test.
 func (w *watched) await(what string, is func() bool) {
 	w.t.Helper()
 	ok := false
@@ -156,7 +159,7 @@ func (w *watched) await(what string, is func() bool) {
 	}
 }
 
-// in is the status of a process; its state is "" if it is not known.
+// in returns the status of a process; its state is "" if it is unknown.
 func (w *watched) in(pid int) (s Status) {
 	for _, x := range w.Daemon.status().Processes {
 		if x.PID == pid {
@@ -166,8 +169,8 @@ func (w *watched) in(pid int) (s Status) {
 	return s
 }
 
-// TestHost: processes are found that are there, and that come, as soon as they have made their
-// sockets; those that cannot be reached are told.
+// TestHost: existing processes are found, and new ones as soon as they have created their sockets;
+// those that cannot be reached are reported.
 func TestHost(t *testing.T) {
 	n, dir := newHostNode(t)
 	there, mute := startRuntime(t, n, "there"), startRuntime(t, n, "mute", "DOTNET_EnableDiagnostics=0")
@@ -199,8 +202,8 @@ control: {socket: ""}
 	}
 }
 
-// TestPeers: processes that connect to a port are let go and logged, each once, and those beyond the
-// limit wait for a place.
+// TestPeers: processes that connect to a port are resumed and logged, once each, and those beyond
+// the limit wait for a place.
 func TestPeers(t *testing.T) {
 	dir := shortDir(t)
 	port := filepath.Join(dir, "p")
@@ -212,7 +215,7 @@ control: {socket: ""}
 	w.await("the port", func() bool { return w.swept })
 	first := startPeer(t, port+",suspend")
 	w.await("the first", func() bool { return w.in(first.Process.Pid).State == "on" })
-	second := startPeer(t, port+",suspend") // it runs, so it was let go
+	second := startPeer(t, port+",suspend") // it is running, so it was resumed
 	w.await("the second", func() bool { return len(w.queue.waiters) == 1 })
 	w.await("the first alone", func() bool {
 		for _, x := range w.queue.waiters {
@@ -222,7 +225,7 @@ control: {socket: ""}
 		}
 		return w.in(second.Process.Pid).State == ""
 	})
-	// The sweeper finds the first one, too.
+	// The sweeper finds the first one too.
 	known, err := new(session.Host).Describe(first.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
@@ -254,7 +257,7 @@ control: {socket: ""}
 	}
 }
 
-// TestTurnedAway: connections that a port cannot take are told, each number once.
+// TestTurnedAway: connections that a port cannot accept are reported, each count once.
 func TestTurnedAway(t *testing.T) {
 	dir := shortDir(t)
 	path := filepath.Join(dir, "p")
@@ -285,7 +288,7 @@ control: {socket: ""}
 		x = w.ports[path]
 		return true
 	})
-	w.stop() // so that no more come
+	w.stop() // so that no more arrive
 	w.ports[path] = x
 	w.sayTurnedAway()
 	before := *w.limiter.things["port "+path]
@@ -294,10 +297,11 @@ control: {socket: ""}
 	}
 }
 
-// TestOnce: what the daemon would do is told of each process, without a session.
+// TestOnce: what the daemon would do is reported for each process, without a session.
 func TestOnce(t *testing.T) {
 	n, dir := newHostNode(t)
-	// The kernel shows 15 bytes of a name: more of it is what the process says of itself.
+	// The kernel shows 15 bytes of a name: anything longer is what the process reports about
+	// itself.
 	const more, shown = "-with-a-long-name", 15
 	var list []*fakenode.Runtime
 	for name, env := range map[string][]string{
@@ -371,7 +375,7 @@ control: {socket: ""}
 				want.Level, want.Why = "", "there are more than discovery.max_processes = 1"
 			}
 			asked := name != "mute" && name != "ignored" && name != "refused"
-			if !asked || name == "silent" { // it has not said what it runs
+			if !asked || name == "silent" { // it has not reported what it runs
 				want.Process = want.Process[:shown]
 			}
 			if !reflect.DeepEqual(v, want) {

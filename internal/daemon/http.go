@@ -14,21 +14,21 @@ import (
 	"github.com/gclog/gclog/internal/jsontext"
 )
 
-// The daemon answers HTTP in two places. The control socket is for who administers it: root and its
-// own user. A TCP address, which every user of the host can reach, reports whether it is alive and
-// ready, and nothing else; there is none unless it is asked for.
+// The daemon answers HTTP in two places. The control socket is for its administrators: root and the
+// daemon's own user. A TCP address, which every user of the host can reach, reports whether the
+// daemon is alive and ready, and nothing else; there is none unless it is configured.
 
 const (
 	httpTime = 10 * time.Second
 	// aliveTime is how long the loop may take to answer.
 	aliveTime = 5 * time.Second
-	// httpIdle is how long a connection may be kept without a request.
+	// httpIdle is how long a connection may stay open without a request.
 	httpIdle = 10 * time.Second
-	// httpMost is how many connections a server has at a time. Of more the one is closed that
-	// has done nothing for longest.
+	// httpMost is how many connections a server has at a time. When there are more, the one that
+	// has been idle longest is closed.
 	httpMost = 64
-	// httpPatience is how long a connection has at least to ask for something before it makes way
-	// for another one, which waits in the kernel meanwhile.
+	// httpPatience is how long a connection has, at least, to send a request before it is closed in
+	// favor of another one, which waits in the kernel meanwhile.
 	httpPatience = 20 * time.Millisecond
 	// httpHead is how much of a request is read, in bytes.
 	httpHead = 4 << 10
@@ -41,7 +41,7 @@ type server struct {
 	address  string // that it listens on
 }
 
-// newServer serves at a listener, until it is closed.
+// newServer serves requests at a listener until it is closed.
 func (d *Daemon) newServer(l net.Listener, h http.Handler) *server {
 	crowd := &crowd{most: d.limits.requests}
 	s := &server{listener: l, address: l.Addr().String(), http: &http.Server{
@@ -54,11 +54,11 @@ func (d *Daemon) newServer(l net.Listener, h http.Handler) *server {
 
 func (s *server) serve(l net.Listener) {
 	s.listener = l
-	go func() { _ = s.http.Serve(l) }() // until it is closed
+	go func() { _ = s.http.Serve(l) }() // returns when it is closed
 }
 
-// shutDown takes no more connections, so that its address is free, and lets requests that are under
-// way be answered: one of them may have asked for this.
+// shutDown accepts no more connections, so that the address is free, and lets requests in progress
+// be answered: one of them may have asked for this.
 func (s *server) shutDown() {
 	if s == nil {
 		return
@@ -73,7 +73,8 @@ func (s *server) close() {
 	}
 }
 
-// crowd are the connections of a server, the one first whose state has not changed for longest.
+// crowd contains the connections of a server, ordered by how long their state has not changed, the
+// longest first.
 type crowd struct {
 	most  int
 	mu    sync.Mutex
@@ -85,8 +86,8 @@ type crowdConn struct {
 	since time.Time
 }
 
-// note takes the state of a connection, and closes one where there are too many. The server calls it
-// for a new connection before it accepts the next one.
+// note records the state of a connection, and closes one when there are too many. The server calls
+// it for a new connection before it accepts the next one.
 func (c *crowd) note(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -108,7 +109,7 @@ func (c *crowd) note(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// A serverLog writes what a server has to say to the daemon's own log.
+// A serverLog writes a server's messages to the daemon's own log.
 type serverLog struct{ d *Daemon }
 
 // Write implements io.Writer.
@@ -118,8 +119,8 @@ func (s *serverLog) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// serve listens on another TCP address, instead of the one before. "" is none. On an error
-// the one before stays.
+// serve listens on another TCP address, instead of the previous one. "" is none. On an error the
+// previous one stays.
 func (d *Daemon) serve(address string) error {
 	var l net.Listener
 	if address != "" {
@@ -136,9 +137,8 @@ func (d *Daemon) serve(address string) error {
 	return nil
 }
 
-// listenHTTP listens on an address. The listener that there is may be in the way: of all
-// addresses of this host instead of one. Then it is closed first, and made again if that
-// was of no use.
+// listenHTTP listens on an address. The existing listener may be in the way: on all addresses of
+// this host instead of one. Then it is closed first, and opened again if that did not help.
 func (d *Daemon) listenHTTP(address string) (net.Listener, error) {
 	listen := func(address string) (net.Listener, error) {
 		return new(net.ListenConfig).Listen(context.Background(), "tcp", address)
@@ -160,8 +160,9 @@ func (d *Daemon) listenHTTP(address string) (net.Listener, error) {
 	return l, err
 }
 
-// administer listens at another control socket, instead of the one before. "" is none. The usual
-// one may be another daemon's: then there is none. On another error the one before stays.
+// administer listens at another control socket, instead of the previous one. "" is none. The
+// default socket may be in use by another daemon: then there is none. On another error the previous
+// one stays.
 func (d *Daemon) administer(socket string) error {
 	path := control.Path(socket)
 	if path == "" {
@@ -184,7 +185,7 @@ func (d *Daemon) administer(socket string) error {
 	return nil
 }
 
-// controlHandler is what the control socket answers.
+// controlHandler serves the requests of the control socket.
 func (d *Daemon) controlHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+control.PathHealth, d.healthy)
@@ -203,7 +204,7 @@ func (d *Daemon) controlHandler() http.Handler {
 	return mux
 }
 
-// publicHandler is what everybody may know.
+// publicHandler serves what everybody may know.
 func (d *Daemon) publicHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+control.PathHealth, d.healthy)
@@ -216,7 +217,7 @@ func (d *Daemon) publicHandler() http.Handler {
 	return mux
 }
 
-// healthy reports whether the loop turns.
+// healthy reports whether the loop responds.
 func (d *Daemon) healthy(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), aliveTime)
 	defer cancel()
@@ -227,8 +228,8 @@ func (d *Daemon) healthy(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintln(w, "gclog is Healthy.")
 }
 
-// isReady reports whether all processes have been looked for once, new ones are found, and the end has
-// not begun.
+// isReady reports whether all processes have been looked for once, new ones are found, and the
+// shutdown has not started.
 func (d *Daemon) isReady(w http.ResponseWriter, _ *http.Request) {
 	stuck, all := d.o.Processes.Stuck()
 	text, ok := readiness(d.ready.Load(), stuck, all)
@@ -239,7 +240,8 @@ func (d *Daemon) isReady(w http.ResponseWriter, _ *http.Request) {
 	_, _ = fmt.Fprintln(w, text)
 }
 
-// readiness reports whether a daemon finds processes that has so many looks stuck, or all that there may be.
+// readiness reports whether a daemon finds processes when stuck looks are stuck; all means that
+// there may not be more of them.
 func readiness(ready bool, stuck int, all bool) (text string, ok bool) {
 	switch {
 	case !ready:
@@ -266,7 +268,7 @@ func (d *Daemon) showStatus(w http.ResponseWriter, r *http.Request) {
 	_ = e.Encode(all)
 }
 
-// status is what is known about all processes, in the order of their pids.
+// status returns what is known about all processes, sorted by pid.
 func (d *Daemon) status() Processes {
 	all := Processes{Processes: []Status{}, Unreachable: []Status{}, Defects: d.defects}
 	all.StuckLooks, _ = d.o.Processes.Stuck()
@@ -280,7 +282,7 @@ func (d *Daemon) status() Processes {
 	return all
 }
 
-// logStatus writes it into the daemon's own log.
+// logStatus writes the status to the daemon's own log.
 func (d *Daemon) logStatus(all Processes) {
 	if all.StuckLooks > 0 {
 		d.log.Warn().Int("stuck_looks", all.StuckLooks).Msg("looks at processes have not ended in time: those processes are not logged")

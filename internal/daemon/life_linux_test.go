@@ -18,7 +18,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// TestLife: a process is logged from when it is found until it ends; how it has ended is told, and
+// TestLife: a process is logged from when it is found until it ends; how it ended is reported, and
 // then it is forgotten.
 func TestLife(t *testing.T) {
 	for _, c := range []struct {
@@ -35,7 +35,7 @@ func TestLife(t *testing.T) {
 				a := s.enter(fakeruntime.Config{})
 				s.says(fmt.Sprintf(`{"level":"info","pid":%d,"service":"actor","process":"actor","runtime":"8.0.0","session_level":"normal","message":"session begun"}`, a.target.PID))
 				time.Sleep(time.Minute)
-				if n := a.runtime.Requests(); n != 5 { // who it is, and for a session in the four ways that it may know
+				if n := a.runtime.Requests(); n != 5 { // who it is, and for a session in the four forms that it may know
 					t.Errorf("it was asked %d times", n)
 				}
 				got := s.shows(a)
@@ -71,11 +71,12 @@ func sameStatus(a, b Status) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// TestStatusLog: the daemon's own log is told of each process that is not excluded, and how many are.
+// TestStatusLog: the status of each process that is not excluded is written to the daemon's own
+// log, and how many are excluded.
 func TestStatusLog(t *testing.T) {
 	play(t, `services: [{match: {pid: "0"}, name: x}]
 `, func(s *stage) {
-		ignored := s.cue(fakeruntime.Config{}) // the first in the list, as a rule
+		ignored := s.cue(fakeruntime.Config{}) // usually the first in the list
 		on, refusing := s.enter(fakeruntime.Config{}), s.enter(fakeruntime.Config{Refuse: 7})
 		ignored.target.Environ = map[string]string{"GCLOG_IGNORE": "1"}
 		s.find(ignored)
@@ -123,8 +124,8 @@ func TestStatusLog(t *testing.T) {
 	})
 }
 
-// TestLeftAlone: a process that is not to be logged whatever it says is asked nothing, and nothing of
-// its environment is kept of any.
+// TestLeftAlone: a process that must not be logged whatever it answers is sent no requests, and no
+// process's environment is kept.
 func TestLeftAlone(t *testing.T) {
 	play(t, `services: [{match: {pid: "0"}, name: x}]
 `, func(s *stage) {
@@ -153,8 +154,8 @@ func TestLeftAlone(t *testing.T) {
 	})
 }
 
-// TestFoundAgain: a process that is found once more stays what it is, and one that ends now is to be
-// found again after that.
+// TestFoundAgain: a process that is found once more stays as it is, and one that is ending is found
+// again after that.
 func TestFoundAgain(t *testing.T) {
 	play(t, "", func(s *stage) {
 		a := s.enter(fakeruntime.Config{Deaf: true})
@@ -184,8 +185,8 @@ func TestFoundAgain(t *testing.T) {
 	})
 }
 
-// TestKeptOpen: a process has ended, and another one keeps its end of the connection: the session ends
-// five seconds later.
+// TestKeptOpen: a process has exited, and another one keeps its end of the connection open: the
+// session ends five seconds later.
 func TestKeptOpen(t *testing.T) {
 	play(t, "", func(s *stage) {
 		a := s.enter(fakeruntime.Config{Deaf: true})
@@ -202,13 +203,13 @@ func TestKeptOpen(t *testing.T) {
 	})
 }
 
-// TestReplaced: a process that runs another program now is forgotten, and found anew.
+// TestReplaced: a process that runs another program now is forgotten, and found again.
 func TestReplaced(t *testing.T) {
 	play(t, "", func(s *stage) {
 		same, another := s.enter(fakeruntime.Config{}), s.enter(fakeruntime.Config{})
 		same.become(t, func(*fakeruntime.Config) {})
 		another.become(t, func(c *fakeruntime.Config) { c.Instance++ })
-		time.Sleep(10 * time.Second) // the sessions have ended, and the next attempt has come
+		time.Sleep(10 * time.Second) // the sessions have ended, and the next attempt was made
 		s.expect(same, "on")
 		s.expect(another, "")
 		s.do(func() {
@@ -220,8 +221,8 @@ func TestReplaced(t *testing.T) {
 	})
 }
 
-// TestSameRuntime: two processes that claim to be the same runtime are both logged, and that is told
-// once of each; one that is excluded is not heard.
+// TestSameRuntime: two processes that claim to be the same runtime are both logged, and that is
+// reported once for each; an excluded one is ignored.
 func TestSameRuntime(t *testing.T) {
 	play(t, "", func(s *stage) {
 		first := s.enter(fakeruntime.Config{})
@@ -241,8 +242,8 @@ func TestSameRuntime(t *testing.T) {
 	})
 }
 
-// TestDefects: a panic about a process, wherever it comes, is told and counted, and gives that process
-// up until it gets another chance.
+// TestDefects: a panic about a process, wherever it happens, is reported and counted, and that
+// process is given up until it gets another chance.
 func TestDefects(t *testing.T) {
 	for name, c := range map[string]struct {
 		trap func(*stage, *actor)
@@ -261,7 +262,7 @@ func TestDefects(t *testing.T) {
 		"between two sessions": {func(s *stage, a *actor) {
 			s.find(a)
 			a.become(s.t, func(c *fakeruntime.Config) { c.Hangup = true })
-			time.Sleep(3100 * time.Millisecond) // until it is clear that the process has not ended
+			time.Sleep(3100 * time.Millisecond) // until it is clear that the process has not exited
 			s.expect(a, "waiting")
 			s.do(func() { s.of(a).request(func(*attach.Log) { panic("a trap") }) })
 		}, ""},
@@ -295,8 +296,8 @@ func TestDefects(t *testing.T) {
 	}
 }
 
-// TestDefectWriting: a panic while a session is written ends that session, is told and counted, and
-// the next session goes on.
+// TestDefectWriting: a panic while a session is written ends that session, is reported and counted,
+// and the next session continues.
 func TestDefectWriting(t *testing.T) {
 	play(t, "", func(s *stage) {
 		s.traps = 1
@@ -309,7 +310,8 @@ func TestDefectWriting(t *testing.T) {
 	})
 }
 
-// TestDefectOpening: a session that comes when its process was given up by a panic is ended.
+// TestDefectOpening: a session that opens after its process was given up because of a panic is
+// ended.
 func TestDefectOpening(t *testing.T) {
 	play(t, "", func(s *stage) {
 		s.traps = 1
@@ -336,8 +338,8 @@ func TestDefectOpening(t *testing.T) {
 	})
 }
 
-// TestSuspended: a process whose runtime is suspended is said to be, and logged as soon as it goes on; it
-// and the daemon can end meanwhile.
+// TestSuspended: a process whose runtime is suspended is reported as such, and logged as soon as it
+// is resumed; it and the daemon can end in the meantime.
 func TestSuspended(t *testing.T) {
 	for name, c := range map[string]struct {
 		then func(*stage, *actor)
@@ -368,7 +370,7 @@ func TestSuspended(t *testing.T) {
 					return
 				}
 				time.Sleep(3 * time.Second)
-				if name == "exits" { // nobody has told yet
+				if name == "exits" { // nobody has reported it yet
 					s.do(func() { s.gone(a.key()) })
 				}
 				s.expect(a, c.want)
@@ -377,11 +379,11 @@ func TestSuspended(t *testing.T) {
 	}
 }
 
-// TestOpenTime: opening a session takes ten seconds at most, and one more for an answer that is on its
-// way.
+// TestOpenTime: opening a session takes at most ten seconds, and one more for an answer that is on
+// its way.
 func TestOpenTime(t *testing.T) {
 	play(t, "", func(s *stage) {
-		a := s.enter(fakeruntime.Config{Delay: 4500 * time.Millisecond}) // the third way to ask is the one that it knows
+		a := s.enter(fakeruntime.Config{Delay: 4500 * time.Millisecond}) // it knows the third form of the request
 		time.Sleep(4500*time.Millisecond + 11*time.Second - time.Millisecond)
 		s.expect(a, "opening")
 		time.Sleep(2 * time.Millisecond)
@@ -389,7 +391,7 @@ func TestOpenTime(t *testing.T) {
 	})
 }
 
-// TestNoOutput: a process that no output is for is not logged, and that is why.
+// TestNoOutput: a process that fits no output is not logged, and that is reported as the reason.
 func TestNoOutput(t *testing.T) {
 	play(t, "", func(s *stage) {
 		a := s.enter(fakeruntime.Config{})
@@ -400,7 +402,7 @@ func TestNoOutput(t *testing.T) {
 	})
 }
 
-// TestOldRuntime: a runtime that cannot say who it is is logged, also in another session.
+// TestOldRuntime: a runtime that cannot report who it is is logged, even in another session.
 func TestOldRuntime(t *testing.T) {
 	play(t, "", func(s *stage) {
 		a := s.cue(fakeruntime.Config{})
@@ -423,7 +425,7 @@ func TestOldRuntime(t *testing.T) {
 	})
 }
 
-// TestLostOutput: that an output fails is told, and the process is logged on.
+// TestLostOutput: the failure of an output is reported, and the process is still logged.
 func TestLostOutput(t *testing.T) {
 	play(t, "", func(s *stage) {
 		s.change("%p.json", "folder/%p.json")
@@ -440,7 +442,7 @@ func TestLostOutput(t *testing.T) {
 	})
 }
 
-// TestSayEnded: that a process was killed, or has failed, is a warning.
+// TestSayEnded: a process that was killed, or has failed, causes a warning.
 func TestSayEnded(t *testing.T) {
 	e := newEntrance(1)
 	var said lines
@@ -466,8 +468,8 @@ func TestSayEnded(t *testing.T) {
 	}
 }
 
-// TestNoPlace: a process that was given up, and has had a session, gets another chance when there is a
-// place for it.
+// TestNoPlace: a process that was given up after it has had a session gets another chance when
+// there is a place for it.
 func TestNoPlace(t *testing.T) {
 	play(t, "", func(s *stage) {
 		s.change("interval: 1000h", "interval: 1000h, max_processes: 1")
@@ -488,8 +490,8 @@ func TestNoPlace(t *testing.T) {
 	})
 }
 
-// TestVerdictSuspended: a process whose runtime is suspended is asked nothing, and that is why it would not
-// be logged yet.
+// TestVerdictSuspended: a process whose runtime is suspended is sent no requests, and that is the
+// reason why it would not be logged yet.
 func TestVerdictSuspended(t *testing.T) {
 	play(t, "", func(s *stage) {
 		a := s.cue(fakeruntime.Config{})

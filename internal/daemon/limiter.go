@@ -6,9 +6,9 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// A limiter keeps the daemon's own log from being flooded: of the warnings about one
-// thing it lets through the first few of each hour, and one that says something else
-// than the last. How many it has left out it tells with the next.
+// A limiter keeps the daemon's own log from being flooded: of the warnings about one thing, it
+// passes the first few of each hour whose text differs from the one before. How many it has
+// suppressed is logged with the next one.
 type limiter struct {
 	log    *zerolog.Logger
 	things map[string]*thing
@@ -16,7 +16,7 @@ type limiter struct {
 
 type thing struct {
 	last  string
-	since time.Time // of the hour
+	since time.Time // start of the current hour
 	told  int
 	left  int
 }
@@ -24,7 +24,7 @@ type thing struct {
 const (
 	limitPeriod = time.Hour
 	limitCount  = 20
-	// limitThings is how many things are told apart in an hour; all others count as one.
+	// limitThings is how many things are distinguished in an hour; all others count as one.
 	limitThings = 4096
 )
 
@@ -58,8 +58,8 @@ func (l *limiter) warn(about, text string, p *process) {
 	t.told++
 }
 
-// tick begins another hour: what was left out in the last one is told once, and what was
-// not said again is forgotten.
+// tick starts a new hour for the things whose hour is over: warnings that were suppressed are
+// logged once, and things without any are forgotten.
 func (l *limiter) tick(now time.Time) {
 	for about, t := range l.things {
 		switch {

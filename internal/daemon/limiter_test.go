@@ -11,7 +11,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// newLimiter returns a limiter, and what it has written since it was asked last.
+// newLimiter returns a limiter, and a function that returns what it has written since the last
+// call.
 func newLimiter() (l *limiter, told func() []string) {
 	var b bytes.Buffer
 	log := zerolog.New(&b)
@@ -24,8 +25,8 @@ func newLimiter() (l *limiter, told func() []string) {
 	}
 }
 
-// TestLimiterSame: what is said again of the same thing is left out, until the hour is
-// over; then it is told how often that was.
+// TestLimiterSame: repeated warnings about the same thing are suppressed until the hour is over;
+// then their number is reported.
 func TestLimiterSame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, told := newLimiter()
@@ -83,7 +84,7 @@ func TestLimiterSame(t *testing.T) {
 	})
 }
 
-// TestLimiterFlood: of different warnings about one thing the first of each hour are told.
+// TestLimiterFlood: of different warnings about one thing the first of each hour are logged.
 func TestLimiterFlood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, about := range []string{"a", ""} {
@@ -113,7 +114,7 @@ func TestLimiterFlood(t *testing.T) {
 	})
 }
 
-// TestLimiterMany: who makes ever new things to be warned of fills neither the log nor the memory.
+// TestLimiterMany: a source of warnings about ever new things fills neither the log nor the memory.
 func TestLimiterMany(t *testing.T) {
 	l, told := newLimiter()
 	for i := range 100_000 {

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// lines is the daemon's own log.
+// lines collects the daemon's own log.
 type lines struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -17,7 +17,7 @@ func (l *lines) Write(b []byte) (int, error) {
 	return l.b.Write(b)
 }
 
-// take returns what was said since it was called last.
+// take returns what was logged since the last call.
 func (l *lines) take() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -28,17 +28,17 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// What one process does must not show in the logs of others.
+// What one process does must not affect the logs of others.
 
-// A tenant is a process that the daemon under test logs: a real one, that does nothing, with a
+// A tenant is a process that the daemon under test logs: a real one that does nothing, with a
 // runtime in this process.
 type tenant struct {
 	name   string
 	stream []byte                  // that it sends, without an end
-	conn   func(net.Conn) net.Conn // between the daemon and it, which makes that panic; nil: nothing
+	conn   func(net.Conn) net.Conn // wraps the daemon's connection to it, so that it panics; nil: not wrapped
 }
 
-// A house is the processes of tenants, which are used again.
+// A house holds the processes of tenants, which are reused.
 type house struct{ children []*session.Process }
 
 func newHouse(tb testing.TB, n int) *house {
@@ -62,8 +62,8 @@ func newHouse(tb testing.TB, n int) *house {
 	return h
 }
 
-// oversee has a daemon log the tenants until all that they send has come, and returns what it
-// wrote about each, and how many defects of gclog have shown.
+// oversee has a daemon log the tenants until everything they send has arrived, and returns what it
+// wrote about each, and how many defects of gclog occurred.
 func (h *house) oversee(tb testing.TB, tenants ...tenant) (logs map[string]string, defects int) {
 	tb.Helper()
 	dir := tb.TempDir()
@@ -122,7 +122,7 @@ summary: 0s
 }
 
 // move gives a tenant its process, and returns that as the daemon finds it. sent is called when the
-// tenant has sent all.
+// tenant has sent everything.
 func (h *house) move(tb testing.TB, dir string, i int, x *tenant, sent func()) *session.Target {
 	tb.Helper()
 	l, err := net.Listen("unix", filepath.Join(dir, fmt.Sprint(i)))
@@ -157,13 +157,14 @@ func (h *house) move(tb testing.TB, dir string, i int, x *tenant, sent func()) *
 	}}}
 }
 
-// memory is the columns of a csv line that hold memory of the process and of its control group.
+// memory matches the columns of a csv line that contain the memory of the process and of its
+// control group.
 var memory = regexp.MustCompile(`(?m),[0-9]*,[0-9]*,[0-9]*(,[0-9.]*)$`)
 
-// end is the line of a text log that tells when its session has ended.
+// end matches the line of a text log that reports when its session has ended.
 var end = regexp.MustCompile(`(?m)^.* Session: end=.*\n`)
 
-// timeless is a log without what depends on when it was written.
+// timeless returns a log without what depends on when it was written.
 func timeless(tb testing.TB, ext string, b []byte) string {
 	tb.Helper()
 	switch ext {
@@ -185,7 +186,7 @@ func timeless(tb testing.TB, ext string, b []byte) string {
 			r = map[string]any{"event": e["reason"]}
 		}
 		if r["gclog"] != nil && r["event"] == nil {
-			continue // the head of a file
+			continue // the header of a file
 		}
 		line, err := json.Marshal(r)
 		if err != nil {
@@ -196,7 +197,7 @@ func timeless(tb testing.TB, ext string, b []byte) string {
 	return out.String()
 }
 
-// withoutMemory removes what the process and its control group have of memory.
+// withoutMemory removes the memory of the process and of its control group.
 func withoutMemory(r map[string]any) {
 	for name, v := range r {
 		switch below, ok := v.(map[string]any); {
@@ -208,7 +209,7 @@ func withoutMemory(r map[string]any) {
 	}
 }
 
-// ordinary are two tenants that do what runtimes do.
+// ordinary returns two tenants that behave as runtimes do.
 func ordinary(tb testing.TB) []tenant {
 	var list []tenant
 	for _, name := range []string{"net10-datas-bgc", "net10-wks-oom"} {
@@ -218,7 +219,7 @@ func ordinary(tb testing.TB) []tenant {
 	return list
 }
 
-// undisturbed is what is written about the ordinary tenants when they are alone.
+// undisturbed returns what is written about the ordinary tenants when they are alone.
 func (h *house) undisturbed(tb testing.TB, quiet []tenant) map[string]string {
 	tb.Helper()
 	want, _ := h.oversee(tb, quiet...)
@@ -230,7 +231,7 @@ func (h *house) undisturbed(tb testing.TB, quiet []tenant) map[string]string {
 	return want
 }
 
-// compare holds the logs of the ordinary tenants against those of a run without the hostile one.
+// compare compares the logs of the ordinary tenants with those of a run without the hostile one.
 func compare(tb testing.TB, got, want map[string]string) {
 	tb.Helper()
 	for _, name := range slices.Sorted(maps.Keys(want)) {
@@ -259,8 +260,8 @@ func (c *panickingConn) Read(p []byte) (int, error) {
 	return c.Conn.Read(p[:min(len(p), 1000)])
 }
 
-// TestPanicNeighbours: a panic about one process, wherever it comes, ends the daemon's work on that
-// process and does not show in the logs of others.
+// TestPanicNeighbours: a panic about one process, wherever it happens, ends the daemon's work on
+// that process and does not affect the logs of others.
 func TestPanicNeighbours(t *testing.T) {
 	h, quiet := newHouse(t, 3), ordinary(t)
 	want := h.undisturbed(t, quiet)
@@ -280,14 +281,14 @@ func TestPanicNeighbours(t *testing.T) {
 	}
 }
 
-// overseeAlso is oversee with a hostile tenant, that need not send anything.
+// overseeAlso is oversee with a hostile tenant, which may send nothing at all.
 func (h *house) overseeAlso(tb testing.TB, quiet []tenant, hostile tenant) (map[string]string, int) {
 	tb.Helper()
 	return h.oversee(tb, append(slices.Clone(quiet), hostile)...)
 }
 
-// FuzzNeighbours: whatever a process sends, no defect of gclog shows, and what is written about
-// others is what is written without it.
+// FuzzNeighbours: whatever a process sends, no defect of gclog occurs, and what is written about
+// others is the same as without it.
 func FuzzNeighbours(f *testing.F) {
 	h, quiet := newHouse(f, 3), ordinary(f)
 	var want map[string]string
@@ -318,9 +319,9 @@ func FuzzNeighbours(f *testing.F) {
 	})
 }
 
-// hostileStream makes a stream of chosen bytes: a block of them, or events that they choose. It
-// always is one that can end: what breaks off is for the fuzzer of package parse, and is waited
-// for, because the process may have been killed.
+// hostileStream returns a stream of chosen bytes: a block of them, or events that they determine.
+// It never breaks off in the middle: such streams are for the fuzzer of package parse, and the
+// daemon waits after them, because the process may have been killed.
 func hostileStream(data []byte) []byte {
 	var w nettracetest.V4
 	clock := nettracetest.DefaultClock()
@@ -340,7 +341,7 @@ func hostileStream(data []byte) []byte {
 	}
 	w.Open()
 	ticks := clock.Ticks
-	const size = 10 // of what an event is made of
+	const size = 10 // of the bytes that determine an event
 	for ; len(data) >= size && len(w.Bytes) < 1<<20; data = data[size:] {
 		kind, thread, number := data[0], data[1], binary.LittleEndian.Uint32(data[4:])
 		ticks += int64(binary.LittleEndian.Uint16(data[2:])) << (data[8] % 32)
@@ -358,7 +359,7 @@ func hostileStream(data []byte) []byte {
 	return w.Bytes
 }
 
-// hostilePayload is that of an event with a chosen number and two bytes of its own.
+// hostilePayload returns the payload of an event with a chosen number and two chosen bytes.
 func hostilePayload(id, number uint32, a, b byte) []byte {
 	var p []byte
 	le32 := func(vs ...uint32) {

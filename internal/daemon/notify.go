@@ -7,7 +7,7 @@ import (
 	systemd "github.com/coreos/go-systemd/v22/daemon"
 )
 
-// What systemd is told. Without systemd nothing happens.
+// Notifications to systemd. Without systemd they do nothing.
 const (
 	notifyReady    = systemd.SdNotifyReady
 	notifyStopping = systemd.SdNotifyStopping
@@ -15,17 +15,17 @@ const (
 )
 
 func notify(state string) {
-	_, _ = systemd.SdNotify(false, state) // who does not listen need not know
+	_, _ = systemd.SdNotify(false, state) // whoever does not listen need not know
 }
 
-// notifyReloading is what services of type notify-reload say, which systemd wants with
-// the time of its clock.
+// notifyReloading returns the notification of services of type notify-reload, which systemd
+// requires to contain its monotonic clock's time.
 func notifyReloading() string {
 	return systemd.SdNotifyReloading + "\nMONOTONIC_USEC=" + strconv.FormatInt(monotonic().Microseconds(), 10)
 }
 
-// newWatchdog ticks twice as often as systemd wants to hear that the loop turns; never,
-// if it does not.
+// newWatchdog returns a ticker that ticks twice as often as systemd requires a sign of life from
+// the loop; it never ticks if systemd requires none.
 func newWatchdog() <-chan time.Time {
 	every, err := systemd.SdWatchdogEnabled(false)
 	if err != nil || every <= 0 {

@@ -19,14 +19,14 @@ type Verdict struct {
 	Service string
 	Level   string   // "" if it would not be logged
 	Outputs []string // files
-	Why     string   // it would not be logged
+	Why     string   // why it would not be logged
 }
 
 // verdictTime is how long a process may take to say who it is.
 const verdictTime = 8 * time.Second
 
-// Once looks for processes once, asks each who it is, and returns what the daemon would
-// do. It opens no session.
+// Once looks for processes once, asks each who it is, and returns what the daemon would do. It
+// opens no session.
 func Once(ctx context.Context, o Options) ([]Verdict, error) {
 	listed, err := o.Processes.List(ctx)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// TestKeyOf: a process goes by its pid and start, and one that this host does not show by its cookie and
-// user.
+// TestKeyOf: a process is identified by its pid and start time, and one that this host does not
+// show by its cookie and user.
 func TestKeyOf(t *testing.T) {
 	target := &session.Target{Process: session.Process{PID: 7, StartKey: 9, UID: 1000}}
 	for _, c := range []struct {
@@ -33,8 +33,8 @@ func TestKeyOf(t *testing.T) {
 	}
 }
 
-// visited is a daemon that admits processes, with a port and a runtime of this process that has come
-// there.
+// visited returns a daemon that admits processes, with a port that a runtime in this process has
+// connected to.
 func visited(t *testing.T) (e *entrance, said *lines, x *port, peer *session.Peer) {
 	t.Helper()
 	e, said = newEntrance(5), &lines{}
@@ -60,12 +60,13 @@ func visited(t *testing.T) (e *entrance, said *lines, x *port, peer *session.Pee
 	return e, said, x, peer
 }
 
-// TestFoundPeer: a process that the sweeper has found is found by a port, too: it is the same, and its
-// port keeps its place until it is forgotten. One that has ended is not found.
+// TestFoundPeer: a process that the sweeper has found also connects to a port: it is the same
+// process, and it keeps its place at the port until it is forgotten. A process that has exited is
+// not found.
 func TestFoundPeer(t *testing.T) {
 	e, _, _, peer := visited(t)
 	target := peer.Target()
-	ignore := func(t *session.Target) *session.Target { // so that it is asked nothing
+	ignore := func(t *session.Target) *session.Target { // so that it is sent no requests
 		x := *t
 		x.Environ = map[string]string{"GCLOG_IGNORE": "1"}
 		return &x
@@ -97,8 +98,8 @@ func TestFoundPeer(t *testing.T) {
 	}
 }
 
-// TestPeerAgain: a process that came by a port, and that this host does not show, is found anew by its
-// port; one that it shows by the sweeper.
+// TestPeerAgain: a process that connected to a port and that this host does not show is found again
+// through its port; one that it shows, by the sweeper.
 func TestPeerAgain(t *testing.T) {
 	e, _, _, peer := visited(t)
 	for _, shown := range []bool{true, false} {
@@ -114,7 +115,7 @@ func TestPeerAgain(t *testing.T) {
 		}
 	}
 	e.config.Discovery.MaxProcesses = 0
-	e.limits.processes = 0 // so that it waits, and is asked nothing
+	e.limits.processes = 0 // so that it waits, and is sent no requests
 	select {
 	case f := <-e.events:
 		f()
@@ -124,7 +125,7 @@ func TestPeerAgain(t *testing.T) {
 	if len(e.queue.waiters) != 1 || e.queue.waiters[keyOf(peer.Target(), peer)].peer != peer {
 		t.Errorf("there wait %+v", e.queue.waiters)
 	}
-	// One that waits and seems to have ended is looked for once more.
+	// A process that waits and seems to have exited is looked for once more.
 	clear(e.sweeper.offered)
 	e.gone(keyOf(peer.Target(), peer))
 	if len(e.queue.waiters) != 0 || !e.sweeper.offered[keyOf(peer.Target(), peer)] {
@@ -132,7 +133,8 @@ func TestPeerAgain(t *testing.T) {
 	}
 }
 
-// TestPeerOffered: a process that waits, and came by a port, is found by that when there is a place.
+// TestPeerOffered: a process that connected to a port and waits is found through that port when
+// there is a place.
 func TestPeerOffered(t *testing.T) {
 	e, _, _, peer := visited(t)
 	target := peer.Target()
@@ -149,7 +151,7 @@ func TestPeerOffered(t *testing.T) {
 	}
 	select {
 	case f := <-e.events:
-		e.limits.processes = 0 // somebody else was faster
+		e.limits.processes = 0 // another process was faster
 		f()
 	case <-time.After(30 * time.Second):
 		t.Fatal("it is not found")
@@ -165,7 +167,8 @@ func TestPeerOffered(t *testing.T) {
 	}
 }
 
-// TestFindPeerDefect: a panic while a process that came by a port is looked at is told and counted.
+// TestFindPeerDefect: a panic while a process that connected to a port is looked at is reported and
+// counted.
 func TestFindPeerDefect(t *testing.T) {
 	e := newEntrance(5)
 	var said lines
@@ -177,7 +180,7 @@ func TestFindPeerDefect(t *testing.T) {
 	}
 }
 
-// TestNotLetGo: that a process could not be let go is told, once.
+// TestNotLetGo: a process that could not be resumed is reported, once.
 func TestNotLetGo(t *testing.T) {
 	dir := shortDir(t)
 	path := filepath.Join(dir, "p")
@@ -206,7 +209,7 @@ control: {socket: ""}
 	})
 }
 
-// TestHeldPeer: a process that is logged keeps its place at the port, whoever comes.
+// TestHeldPeer: a process that is logged keeps its place at the port, whichever others connect.
 func TestHeldPeer(t *testing.T) {
 	dir := shortDir(t)
 	path := filepath.Join(dir, "p")
@@ -217,7 +220,7 @@ control: {socket: ""}
 `, dir))
 	w := runDaemon(t, c)
 	w.await("the begin", func() bool {
-		w.limits.connections = 2 // a half of them is for runtimes that are known
+		w.limits.connections = 2 // half of them is for runtimes that are known
 		return w.listen([]string{path}) == nil
 	})
 	first := startPeer(t, path+",suspend")
@@ -230,7 +233,7 @@ control: {socket: ""}
 	})
 }
 
-// of is the daemon's process with a pid.
+// of returns the daemon's process with a pid.
 func (w *watched) of(pid int) *process {
 	for k, p := range w.processes {
 		if k.pid == pid {
@@ -240,8 +243,8 @@ func (w *watched) of(pid int) *process {
 	return nil
 }
 
-// TestPeerGone: that a process has ended that came by a port is known by its port, where it has no
-// session, and where it waits for a place.
+// TestPeerGone: the exit of a process that connected to a port is noticed through its port if it
+// has no session, or waits for a place.
 func TestPeerGone(t *testing.T) {
 	dir := shortDir(t)
 	path := filepath.Join(dir, "p")

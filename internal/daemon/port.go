@@ -9,17 +9,16 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// A port is a diagnostic port of ours: runtimes that were told of it connect by
-// themselves. One that waits in its start for that is let go first of all, whatever comes
-// then: nothing that is wrong with gclog may keep a program from running.
+// A port is a diagnostic port of ours: runtimes that are configured with its path connect to it.
+// One that is suspended at startup until then is resumed before anything else is done: no problem
+// of gclog may keep a program from running.
 type port struct {
 	*session.Port
 	cancel     context.CancelFunc
-	turnedAway int // that were told of
+	turnedAway int // number of rejected connections that was last logged
 }
 
-// listen makes the ports that are not there yet. On an error those that are new are
-// closed again.
+// listen opens the ports that are not open yet. On an error the new ones are closed again.
 func (d *Daemon) listen(paths []string) error {
 	var made []string
 	for _, path := range paths {
@@ -57,7 +56,7 @@ func (d *Daemon) accept(ctx context.Context, p *port) {
 	}
 }
 
-// welcome lets a runtime go, and watches it until it has ended.
+// welcome resumes a runtime and watches it until it has exited.
 func (d *Daemon) welcome(ctx context.Context, peer *session.Peer) {
 	err := peer.Resume(ctx)
 	t := peer.Target()
@@ -74,7 +73,7 @@ func (d *Daemon) welcome(ctx context.Context, peer *session.Peer) {
 	}
 }
 
-// sayTurnedAway tells of ports that could not take all that came.
+// sayTurnedAway logs which ports rejected connections.
 func (d *Daemon) sayTurnedAway() {
 	for path, p := range d.ports {
 		if n := p.TurnedAway(); n > p.turnedAway {
@@ -99,5 +98,5 @@ func (d *Daemon) closePort(path string) {
 	p := d.ports[path]
 	delete(d.ports, path)
 	p.cancel()
-	_ = p.Close() // its socket goes with it
+	_ = p.Close() // its socket is removed with it
 }

@@ -20,12 +20,12 @@ import (
 const (
 	// openTime is how long it may take to open a session.
 	openTime = 10 * time.Second
-	// sessionsMost is how many sessions of a process there are at a time, and one more.
+	// sessionsMost is one more than the number of sessions that a process has at a time.
 	sessionsMost = 4
 )
 
-// A process carries out what the supervisor of a process decides. Its fields belong to
-// the daemon's loop, but for what is given to the writer.
+// A process carries out what the supervisor of a process decides. Its fields belong to the daemon's
+// loop, except for those that are passed to the writer.
 type process struct {
 	d      *Daemon
 	key    key
@@ -37,27 +37,28 @@ type process struct {
 	cancel context.CancelFunc
 	timer  *time.Timer
 
-	ignored bool          // it was started so
+	ignored bool          // it was started with GCLOG_IGNORE=1
 	asked   bool          // it was asked who it is
 	found   gclog.Process // what was found out about it
-	facts   gclog.Process // with what the configuration says of it
+	facts   gclog.Process // found, completed by the configuration
 	outputs []output.Spec
 
 	live     map[int]*attach.Session
-	sessions chan *attach.Session // to the writer; nil: there is none
+	sessions chan *attach.Session // to the writer; nil: there is no writer
 	requests chan func(*attach.Log)
 	owed     []func(*attach.Log) // requests that the writer has had no room for
 	progress attach.Progress
 	gaveUp   time.Time
-	stopped  bool // it was stopped by a signal or a debugger when an attempt failed last
-	defects  int  // of gclog that it has brought to light
+	stopped  bool // a signal or a debugger had stopped it when an attempt last failed
+	defects  int  // panics of gclog that it has triggered
 }
 
-// A key tells a process from all others of this host, also those that had its pid.
+// A key identifies a process among all others of this host, including earlier ones with the same
+// pid.
 type key struct {
 	pid   int
 	start uint64
-	// Where the pid is not known, of a process that came by a port:
+	// If the pid is unknown, for a process that connected to a port:
 	cookie string
 	uid    int
 }
@@ -70,7 +71,7 @@ func (d *Daemon) newProcess(k key, t *session.Target, peer *session.Peer) *proce
 	return p
 }
 
-// step tells the supervisor what has happened, and does what it decides.
+// step passes an event to the supervisor and carries out what it decides.
 func (p *process) step(e event) {
 	for _, a := range p.sup.step(time.Now(), e) {
 		p.do(a)
@@ -108,7 +109,7 @@ func (p *process) do(a action) {
 	}
 }
 
-// later tells the supervisor, from another goroutine.
+// later passes an event to the supervisor from another goroutine.
 func (p *process) later(e event) { p.post(func() { p.step(e) }) }
 
 // post has the loop call f.
@@ -123,8 +124,8 @@ func (p *process) start(f func()) {
 	}()
 }
 
-// guard runs f, which is about this process alone: a panic is the end of it for the daemon, and of
-// no other.
+// guard runs f, which must be about this process alone: after a panic the daemon gives up this
+// process and no other.
 func (p *process) guard(f func()) {
 	if defect := attach.Contain(f); defect != nil {
 		p.failed(defect)
@@ -149,8 +150,8 @@ func (p *process) sayDefect(defect *attach.DefectError) {
 	p.d.sayDefect(defect, p.target.PID)
 }
 
-// identify finds out who the process is. One that is not to be logged whatever it says
-// is not asked.
+// identify finds out who the process is. A process that must not be logged whatever it answers is
+// not asked.
 func (p *process) identify() {
 	if why := p.refusal(); why != "" {
 		p.drop()
@@ -172,7 +173,7 @@ func (p *process) identify() {
 	})
 }
 
-// refusal tells why the process is not to be logged whatever it says; "" if that is open.
+// refusal returns why the process must not be logged whatever it answers; "" if that is undecided.
 func (p *process) refusal() string {
 	if p.ignored {
 		return "it was started with GCLOG_IGNORE=1"
@@ -180,8 +181,8 @@ func (p *process) refusal() string {
 	return p.d.config.Refused(&p.seen)
 }
 
-// drop forgets what was only needed to find out who the process is: it may hold secrets, and be long.
-// The arguments are also in p.seen and the facts, for the rules of the configuration.
+// drop forgets what was only needed to find out who the process is: it may contain secrets, and be
+// long. The arguments are also in p.seen and the facts, for the rules of the configuration.
 func (p *process) drop() { p.target.Environ, p.target.CommandLine = nil, nil }
 
 // askWho asks a process who it is, as soon as its runtime has been resumed.
@@ -193,22 +194,22 @@ func (p *process) askWho() (facts gclog.Process, err error) {
 	return attach.Identify(p.ctx, p.target) // each of its requests has its own limit
 }
 
-// explain looks at a process that an attempt has failed with, and tells the supervisor. It is not for
-// the loop: a look takes its time.
+// explain looks at a process after a failed attempt, and passes the failure to the supervisor. The
+// loop must not call it: a look takes time.
 func (p *process) explain(err error, e event) {
 	stopped := p.target.Stopped()
 	e.why = p.d.o.Explain(p.target, err).Error()
 	p.post(func() {
 		p.stopped, e.final = stopped, errors.Is(err, errReplaced)
 		p.step(e)
-		if e.final { // it is found anew
+		if e.final { // it will be found again, as another process
 			p.d.sweeper.again(p.key)
 			p.step(event{kind: eventGone})
 		}
 	})
 }
 
-// plan is what the configuration asks for.
+// plan returns what the configuration asks for.
 func (p *process) plan() plan {
 	p.facts = p.found
 	decided := decide(p.d.config, p.seen, &p.facts)
@@ -219,7 +220,7 @@ func (p *process) plan() plan {
 	return decided.plan
 }
 
-// outside is what can be known of a process without asking it.
+// outside returns what can be known of a process without asking it.
 func outside(p *session.Process) config.Subject {
 	s := config.Subject{
 		Processes: attach.Names(p), CommandLine: strings.Join(p.CommandLine, " "),
@@ -237,8 +238,8 @@ type decision struct {
 	outputs []output.Spec
 }
 
-// decide adds to the facts of a process what a configuration says of it. s is what was
-// seen of it from outside.
+// decide applies a configuration to a process, and adds to its facts what the configuration says
+// about it. s is what was seen of it from outside.
 func decide(c *config.Loaded, s config.Subject, facts *gclog.Process) (d decision) {
 	s.EntryAssembly, s.Service, s.Namespace = strings.TrimSuffix(facts.EntryAssembly, ".dll"), facts.Service, facts.Namespace
 	facts.Labels = c.Labels
@@ -259,7 +260,7 @@ func decide(c *config.Loaded, s config.Subject, facts *gclog.Process) (d decisio
 	return d
 }
 
-// open opens a session. One that follows another is written after it.
+// open opens a session. A session that takes over from another is written after it.
 func (p *process) open(a action) {
 	cfg, err := p.d.config.SessionConfig(a.level)
 	if err != nil { // the configuration was checked
@@ -283,7 +284,7 @@ func (p *process) open(a action) {
 				how(s)
 			}
 			p.write(s)
-			if p.sup.state == stateGivenUp { // by a defect
+			if p.sup.state == stateGivenUp { // because of a defect
 				s.Cut()
 				return
 			}
@@ -297,8 +298,8 @@ func (p *process) open(a action) {
 	})
 }
 
-// openSession makes sure that the process still is what it was: one that runs another
-// program has kept its pid and its start.
+// openSession opens a session, after it has made sure that the process is still the same: one that
+// runs another program keeps its pid and its start time.
 func (p *process) openSession(o attach.SessionOptions, cookie string, again bool) (*attach.Session, error) {
 	ctx, cancel := context.WithTimeout(p.ctx, openTime)
 	defer cancel()
@@ -314,7 +315,7 @@ func (p *process) openSession(o attach.SessionOptions, cookie string, again bool
 	return attach.Open(ctx, p.target, o)
 }
 
-// write gives a session to the writer.
+// write passes a session to the writer.
 func (p *process) write(s *attach.Session) {
 	if p.sessions == nil {
 		p.sessions = make(chan *attach.Session, sessionsMost)
@@ -326,7 +327,7 @@ func (p *process) write(s *attach.Session) {
 	p.sessions <- s // has room
 }
 
-// serve writes the log of the process until it is over.
+// serve writes the log of the process until it is finished.
 func (p *process) serve(l *attach.Log, sessions <-chan *attach.Session, facts *gclog.Process) {
 	defect := attach.Contain(func() {
 		l.Serve(sessions, facts, func(s *attach.Session, end formats.End, err error) {
@@ -344,14 +345,14 @@ func (p *process) serve(l *attach.Log, sessions <-chan *attach.Session, facts *g
 		if defect == nil || p.sup.state == stateOver {
 			p.d.forget(p)
 		}
-		if defect != nil { // another writer may have better luck, when it gets another chance
+		if defect != nil { // another writer may have better luck, when the process gets another chance
 			p.sessions, p.requests, p.owed = nil, nil, nil
 			p.failed(defect)
 		}
 	})
 }
 
-// ended tells the supervisor that a session has ended.
+// ended reports to the supervisor that a session has ended.
 func (p *process) ended(s *attach.Session, end formats.End, err error) {
 	var n int
 	for number, x := range p.live {
@@ -375,7 +376,7 @@ func (p *process) ended(s *attach.Session, end formats.End, err error) {
 	p.step(event{kind: eventEnded, session: n, why: why})
 }
 
-// sayEnded tells in the daemon's own log how the process ended.
+// sayEnded logs how the process ended in the daemon's own log.
 func (p *process) sayEnded(end formats.End) {
 	level := zerolog.InfoLevel
 	if end.Reason == formats.EndKilled || end.Reason == formats.EndOOMKilled || end.ExitCode != 0 {
@@ -392,16 +393,16 @@ func (p *process) sayEnded(end formats.End) {
 	log.WithLevel(level).Int64("gcs", p.progress.GCs.Load()).Msg("process ended")
 }
 
-// request has the writer do something between two records. One that is busy for long
-// is not waited for: what it owes it gets later.
+// request has the writer do something between two records. It does not wait for a busy writer: the
+// request is kept and passed on later.
 func (p *process) request(f func(*attach.Log)) {
-	if p.requests != nil { // else it begins with what holds now
+	if p.requests != nil { // otherwise a new writer starts with the current state
 		p.owed = append(p.owed, f)
 		p.pay()
 	}
 }
 
-// pay gives the writer what it has room for.
+// pay passes as many requests to the writer as it has room for.
 func (p *process) pay() {
 	for len(p.owed) > 0 {
 		select {
@@ -417,7 +418,7 @@ func (p *process) pay() {
 func (p *process) replan() {
 	switch {
 	case !p.isOut() || p.staysOut():
-	case p.sessions == nil: // no log of it has begun: it is as good as new
+	case p.sessions == nil: // it has no log yet, so it can be treated as new
 		p.again()
 		return
 	case !p.d.hasPlace(p.target.UID):
@@ -450,7 +451,7 @@ func (p *process) staysOut() bool {
 	return p.sup.known && decide(p.d.config, p.seen, &facts).excluded != ""
 }
 
-// again has the process found anew, and admitted where there is a place: what is needed to find out
+// again has the process found again, and admitted if there is a place: what is needed to find out
 // who it is has been dropped.
 func (p *process) again() {
 	delete(p.d.processes, p.key)
@@ -462,7 +463,7 @@ func (p *process) again() {
 	p.d.findPeer(p.peer)
 }
 
-// goOn asks a process again at once that was stopped, and is so no more.
+// goOn retries at once with a process that was stopped and has been resumed.
 func (p *process) goOn() {
 	if !p.stopped || p.target.Stopped() {
 		return
@@ -475,7 +476,7 @@ func (p *process) goOn() {
 	}
 }
 
-// tick does what is rarely due.
+// tick does work that is rarely due.
 func (p *process) tick() {
 	p.pay()
 	p.goOn()
@@ -486,7 +487,7 @@ func (p *process) tick() {
 
 // summarize has a summary written.
 func (p *process) summarize() {
-	if p.sup.state == stateOn && len(p.owed) == 0 { // who is behind writes none
+	if p.sup.state == stateOn && len(p.owed) == 0 { // a writer that lags writes none
 		p.request((*attach.Log).Summarize)
 	}
 }
@@ -498,5 +499,5 @@ func (p *process) finish() {
 		p.d.forget(p)
 		return
 	}
-	close(p.sessions) // serve forgets it, when all is written
+	close(p.sessions) // serve forgets it when everything is written
 }

@@ -15,13 +15,13 @@ import (
 	"github.com/gclog/gclog/internal/output"
 )
 
-// The files of processes that are gone: nobody rotates them any more, so their age and
-// their total size are limited here.
+// The files of processes that have exited: nothing rotates them any more, so their age and their
+// total size are limited here.
 
-// cleanEvery is how often it is looked for files to delete.
+// cleanEvery is how often to look for files to delete.
 const cleanEvery = time.Minute
 
-// clean deletes in a goroutine of its own, one at a time.
+// clean deletes files in a goroutine of its own, one at a time.
 func (d *Daemon) clean() {
 	r := d.config.Retention
 	if r == (config.Retention{}) || d.cleaning || time.Since(d.cleaned) < cleanEvery {
@@ -40,16 +40,16 @@ func (d *Daemon) clean() {
 	}()
 }
 
-// A leftFile is a file of a process that is gone.
+// A leftFile is a file of a process that has exited.
 type leftFile struct {
 	path    string
 	size    int64
 	written time.Time
-	info    fs.FileInfo // to know it again
+	info    fs.FileInfo // to recognize the file
 }
 
-// remove deletes the file that was looked into. Nobody can lead it to another one
-// meanwhile by putting a link in the place of its folder.
+// remove deletes the file that was inspected. Nobody can redirect it to another file in the
+// meantime by replacing its folder with a link.
 func (f *leftFile) remove() bool {
 	dir, err := os.OpenRoot(filepath.Dir(f.path))
 	if err != nil {
@@ -61,9 +61,10 @@ func (f *leftFile) remove() bool {
 	return err == nil && os.SameFile(at, f.info) && dir.Remove(name) == nil
 }
 
-// leftFiles returns the files that outputs with these paths have made, but for those that
-// belong to an open one, of this gclog or another. Nothing else counts than a regular file
-// with a name of ours that begins as gclog's do, in a folder that no link leads to.
+// leftFiles returns the files that outputs with these paths have written, except for those that
+// belong to an open output, of this gclog or another. Only a regular file counts, with a name that
+// gclog gives and content that starts as gclog's files do, in a folder that is not reached through
+// a link.
 func leftFiles(paths, open []string) (list []leftFile) {
 	inUse := map[string]bool{}
 	for _, path := range open {
@@ -85,10 +86,10 @@ func leftFiles(paths, open []string) (list []leftFile) {
 	return list
 }
 
-// isOurs looks into a file: others call theirs as they like, package.json. An empty one
-// tells nothing, and counts if the pid is in its name.
+// isOurs reports whether the content of a file is gclog's: other programs may choose such names
+// too, such as package.json. An empty file shows nothing, and counts if the pid is in its name.
 func isOurs(name string, hasPID bool) (info fs.FileInfo, ok bool) {
-	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not be waited for
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a pipe must not block
 	if err != nil {
 		return nil, false
 	}
@@ -107,7 +108,7 @@ func isOurs(name string, hasPID bool) (info fs.FileInfo, ok bool) {
 	return info, logs.IsOurs(begin)
 }
 
-// clean deletes what is too old, then the oldest until the rest is not too much.
+// clean deletes files that are too old, then the oldest until the rest is within the total size.
 func clean(list []leftFile, r config.Retention, now time.Time) (deleted []leftFile) {
 	slices.SortFunc(list, func(a, b leftFile) int { return a.written.Compare(b.written) })
 	var total int64

@@ -14,7 +14,7 @@ import (
 	"github.com/gclog/gclog/internal/config"
 )
 
-// makeFile makes a log of a size and an age.
+// makeFile creates a log with a size and an age.
 func makeFile(t *testing.T, name string, size int, age time.Duration) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -38,7 +38,7 @@ func names(list []leftFile) (names []string) {
 	return names
 }
 
-// TestLeftFiles: of the files with names of ours those count whose process is gone.
+// TestLeftFiles: of the files with names that gclog gives, those whose process has exited count.
 func TestLeftFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{
@@ -67,7 +67,7 @@ func TestLeftFiles(t *testing.T) {
 	}
 	makeFile(t, "logs/a-6-2026-11-20T12-56-56.272.json", 40, 0)
 
-	// Others have given names like ours to theirs.
+	// Others have given such names to their files.
 	for _, name := range []string{"logs/a-7.json", "logs/a-8.json"} {
 		if err := os.WriteFile(name, []byte("{}"), 0o644); err != nil {
 			t.Fatal(err)
@@ -75,7 +75,7 @@ func TestLeftFiles(t *testing.T) {
 	}
 
 	want := []string{"logs/a-1-2026-11-20T12-56-56.272.json", "logs/a-1.json"}
-	paths := []string{"logs/%s-%p.json", "logs/%n-%p.json", "logs/../logs/%s-%p.json"} // two are the same
+	paths := []string{"logs/%s-%p.json", "logs/%n-%p.json", "logs/../logs/%s-%p.json"} // two of them are equal
 	if got := names(leftFiles(paths, []string{"./logs/a-2.json"})); !slices.Equal(got, want) {
 		t.Errorf("left are %q, want %q", got, want)
 	}
@@ -98,7 +98,7 @@ func TestLeftFiles(t *testing.T) {
 	}
 }
 
-// TestClean: the oldest go first, and no more than must.
+// TestClean: the oldest files are deleted first, and no more than necessary.
 func TestClean(t *testing.T) {
 	for _, x := range []struct {
 		retention config.Retention
@@ -135,8 +135,8 @@ func TestClean(t *testing.T) {
 	}
 }
 
-// TestCleanLinks: a link that somebody puts in the place of a folder meanwhile, or a new
-// file in the place of an old one, has nothing else deleted.
+// TestCleanLinks: a link that replaces a folder in the meantime, or a new file in place of an old
+// one, does not cause anything else to be deleted.
 func TestCleanLinks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"logs/a/gc.json", "logs/b/gc.json", "logs/c/gc.json", "far/gc.json", "new.json"} {

@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// serving is a daemon whose loop turns, and that listens as a configuration says.
+// serving returns a daemon whose loop runs, and that listens as configured.
 func serving(t *testing.T, c *config.Loaded) (*Daemon, *lines) {
 	t.Helper()
 	var said lines
@@ -42,7 +42,7 @@ func serving(t *testing.T, c *config.Loaded) (*Daemon, *lines) {
 	return d, &said
 }
 
-// apply has a daemon do what a configuration asks for.
+// apply has a daemon apply a configuration.
 func apply(t *testing.T, d *Daemon, c *config.Loaded) (err error) {
 	t.Helper()
 	if !d.ask(t.Context(), func() { err = d.apply(c) }) {
@@ -66,7 +66,7 @@ func healthy(t *testing.T, network, address string) bool {
 	return err == nil && r.StatusCode == 200 && string(b) == "gclog is Healthy.\n"
 }
 
-// refuses waits until nobody answers at an address.
+// refuses waits until nothing listens at an address.
 func refuses(t *testing.T, network, address string) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); healthy(t, network, address); time.Sleep(5 * time.Millisecond) {
@@ -76,7 +76,7 @@ func refuses(t *testing.T, network, address string) {
 	}
 }
 
-// listens is a configuration of places to listen at.
+// listens returns a configuration with addresses to listen on.
 func listens(t *testing.T, http, socket string, ports ...string) *config.Loaded {
 	t.Helper()
 	c := nobody(t)
@@ -84,8 +84,8 @@ func listens(t *testing.T, http, socket string, ports ...string) *config.Loaded 
 	return c
 }
 
-// TestApplyListen: a new configuration has the daemon listen elsewhere; if it cannot somewhere all stays
-// as it was, and what was before answers.
+// TestApplyListen: a new configuration has the daemon listen elsewhere; if one address fails
+// everything stays as it was, and the previous listeners answer.
 func TestApplyListen(t *testing.T) {
 	dir := shortDir(t)
 	path := func(name string) string { return filepath.Join(dir, name) }
@@ -123,7 +123,7 @@ func TestApplyListen(t *testing.T) {
 		}
 		stays()
 	}
-	// All addresses of this host in the place of one, at the same port, and back.
+	// All addresses of this host instead of one, at the same port, and back.
 	for _, address := range []string{":" + port, "127.0.0.1:" + port} {
 		if err := apply(t, d, listens(t, address, path("c1"), path("p1"))); err != nil {
 			t.Error(err)
@@ -150,7 +150,7 @@ func TestApplyListen(t *testing.T) {
 	if err := apply(t, d, listens(t, "127.0.0.1:0", path("c2"), path("p2"))); err != nil {
 		t.Fatal(err)
 	}
-	_ = kept.SetDeadline(time.Now().Add(5 * time.Second)) // half of what a pause may last
+	_ = kept.SetDeadline(time.Now().Add(5 * time.Second)) // half of the longest allowed pause
 	if n, err := kept.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
 		t.Errorf("a connection without a request is kept: %v", err)
 	}
@@ -170,8 +170,9 @@ func TestApplyListen(t *testing.T) {
 	}
 }
 
-// TestControlTaken: where another daemon has the usual socket there is none, which is told, and the one
-// before is closed; where it has one that is asked for that is an error, and the one before stays.
+// TestControlTaken: if another daemon has the default socket there is none, which is reported, and
+// the previous one is closed; if it has a configured one that is an error, and the previous one
+// stays.
 func TestControlTaken(t *testing.T) {
 	dir := shortDir(t)
 	withOwnRun(t, dir, func() {
@@ -199,7 +200,8 @@ func TestControlTaken(t *testing.T) {
 	})
 }
 
-// withOwnRun calls f where the usual control socket is nobody else's: of root in a /run of its own.
+// withOwnRun calls f where nothing else uses the default control socket: for root in a /run of its
+// own.
 func withOwnRun(t *testing.T, dir string, f func()) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -228,7 +230,8 @@ func withOwnRun(t *testing.T, dir string, f func()) {
 	}
 }
 
-// TestReloadAnswer: who asks for a configuration that moves the socket is still answered at the old one.
+// TestReloadAnswer: a client that requests a reload which moves the socket still gets its answer at
+// the old one.
 func TestReloadAnswer(t *testing.T) {
 	dir := shortDir(t)
 	d, _ := serving(t, listens(t, "", filepath.Join(dir, "c1")))
@@ -246,7 +249,7 @@ func TestReloadAnswer(t *testing.T) {
 	}
 }
 
-// TestRunFails: a daemon that cannot listen where it is to does not run, and leaves nothing behind.
+// TestRunFails: a daemon that cannot listen where it must does not run, and leaves nothing behind.
 func TestRunFails(t *testing.T) {
 	dir := shortDir(t)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -276,7 +279,7 @@ func TestRunFails(t *testing.T) {
 	}
 }
 
-// TestServerLog: what goes wrong in a server is told in the daemon's own log, once.
+// TestServerLog: errors of a server are written to the daemon's own log, once.
 func TestServerLog(t *testing.T) {
 	d, said := serving(t, nobody(t))
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -305,8 +308,8 @@ func TestServerLog(t *testing.T) {
 	}
 }
 
-// TestCrowd: of too many connections the one is closed whose state has not changed for longest, but not
-// before it had the time to ask for something.
+// TestCrowd: when there are too many connections, the one whose state has not changed for longest
+// is closed, but not before it had time to send a request.
 func TestCrowd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &crowd{most: 3}
@@ -334,7 +337,7 @@ func TestCrowd(t *testing.T) {
 			}
 		}
 		time.Sleep(5 * time.Millisecond)
-		c.note(conns[0], http.StateActive) // now 1 has done nothing for longest
+		c.note(conns[0], http.StateActive) // now 1 has been idle longest
 		if took := come(); took != 15*time.Millisecond {
 			t.Errorf("one that is too many waits %v", took)
 		}
@@ -372,7 +375,8 @@ func TestCrowd(t *testing.T) {
 	})
 }
 
-// TestReadiness: a daemon is ready that finds new processes, and says how many it cannot look at.
+// TestReadiness: a daemon that finds new processes is ready, and reports how many it cannot look
+// at.
 func TestReadiness(t *testing.T) {
 	for _, c := range []struct {
 		ready bool
@@ -393,7 +397,7 @@ func TestReadiness(t *testing.T) {
 	}
 }
 
-// TestServerLimits: nobody keeps a connection for long.
+// TestServerLimits: no client keeps a connection for long.
 func TestServerLimits(t *testing.T) {
 	d, _ := serving(t, listens(t, "127.0.0.1:0", ""))
 	s := d.http.http
@@ -407,7 +411,7 @@ func TestServerLimits(t *testing.T) {
 	}
 }
 
-// TestHTTPHead: of a request 8 KB are read, 4 of them by our limit, and no more.
+// TestHTTPHead: 8 KB of a request are read, 4 of them by our limit, and no more.
 func TestHTTPHead(t *testing.T) {
 	d, _ := serving(t, listens(t, "127.0.0.1:0", ""))
 	for size, want := range map[int]string{7900: "HTTP/1.1 200 ", 8400: "HTTP/1.1 431 "} {
@@ -425,7 +429,7 @@ func TestHTTPHead(t *testing.T) {
 	}
 }
 
-// TestRunListens: a daemon says where it listens, and does so until its end.
+// TestRunListens: a daemon reports where it listens, and does so until its end.
 func TestRunListens(t *testing.T) {
 	dir := shortDir(t)
 	socket, port := filepath.Join(dir, "c"), filepath.Join(dir, "p")

@@ -30,24 +30,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A stage is a daemon whose loop runs in the time of synctest, and processes that are real ones, do
-// nothing, and have a runtime in the test: so hours of it take no time, and come to the nanosecond.
+// A stage is a daemon whose loop runs in synctest's time, with real processes that do nothing and
+// have a fake runtime in the test: hours take no time, and times are exact to the nanosecond.
 type stage struct {
 	*Daemon
 	t      *testing.T
 	dir    string // of the logs, and of the configuration
 	said   lines
-	ahead  time.Duration // of the host's clock; it belongs to the loop
+	ahead  time.Duration // of the host's clock; owned by the loop
 	reload chan struct{}
 	rotate chan struct{}
 	status chan struct{}
 	stop   context.CancelFunc
 	ended  chan struct{} // closed when the daemon has ended
-	err    error         // with this
+	err    error         // with which it ended
 	cast   []*actor
-	traps  int // defects that the test has made
+	traps  int // defects that the test has caused
 	sweeps atomic.Bool
-	// explain is called in the place of Options.Explain; nil: nothing is.
+	// explain is called instead of Options.Explain; nil: nothing is called.
 	explain func(*session.Target, error)
 }
 
@@ -58,8 +58,7 @@ outputs: [{path: "%s/%%p.json"}]
 control: {socket: ""}
 `
 
-// play has a daemon with a configuration run while f does. More of the configuration is added to that
-// of all stages.
+// play runs a daemon while f runs. more is added to the configuration of all stages.
 func play(t *testing.T, more string, f func(*stage)) {
 	t.Helper()
 	s := &stage{dir: t.TempDir()}
@@ -82,7 +81,7 @@ func play(t *testing.T, more string, f func(*stage)) {
 	s.warm()
 	synctest.Test(t, func(t *testing.T) {
 		s.t, s.ended = t, make(chan struct{})
-		s.events, s.stopped = make(chan func()), make(chan struct{}) // of made-up time
+		s.events, s.stopped = make(chan func()), make(chan struct{}) // created in synctest's time
 		reload, rotate, status := make(chan struct{}), make(chan struct{}), make(chan struct{})
 		s.reload, s.rotate, s.status = reload, rotate, status
 		s.o.Reload, s.o.Rotate, s.o.Status = reload, rotate, status
@@ -93,7 +92,7 @@ func play(t *testing.T, more string, f func(*stage)) {
 			s.err = s.run(ctx, func(sweeping context.Context) {
 				s.sweeps.Store(true)
 				defer s.sweeps.Store(false)
-				s.sweeper.run(sweeping, func() ([]session.Sighting, error) { return nil, nil }, nil) // it finds nothing by itself
+				s.sweeper.run(sweeping, func() ([]session.Sighting, error) { return nil, nil }, nil) // it finds nothing on its own
 			})
 		}()
 		defer func() {
@@ -108,7 +107,7 @@ func play(t *testing.T, more string, f func(*stage)) {
 			for _, a := range s.cast {
 				a.leave()
 			}
-			time.Sleep(time.Minute) // what was late comes to its end
+			time.Sleep(time.Minute) // what was late can end
 			if s.defects != s.traps {
 				t.Errorf("%d defects have shown, want %d", s.defects, s.traps)
 			}
@@ -117,8 +116,8 @@ func play(t *testing.T, more string, f func(*stage)) {
 	})
 }
 
-// warm has the daemon open some files before the time is made up: the goroutines that are begun with
-// them never end. Later files use them again.
+// warm has the daemon open some files before synctest's time starts: goroutines that are started
+// with the first files never end. Later files reuse them.
 func (s *stage) warm() {
 	s.t.Helper()
 	dir := s.t.TempDir()
@@ -147,7 +146,7 @@ func (s *stage) configure(more string) {
 func (s *stage) load() (*config.Loaded, error) { return config.Load(s.file(), nil) }
 
 // exclude has the daemon read a configuration that excludes all actors, or one that does not. Other
-// processes of this host are never to be logged.
+// processes of this host must never be logged.
 func (s *stage) exclude(yes bool) {
 	s.t.Helper()
 	const without = "discovery: {"
@@ -159,7 +158,7 @@ func (s *stage) exclude(yes bool) {
 	}
 }
 
-// change replaces a part of the configuration, and has it read again.
+// change replaces part of the configuration, and has it read again.
 func (s *stage) change(from, to string) {
 	s.t.Helper()
 	text, err := os.ReadFile(s.file())
@@ -176,7 +175,7 @@ func (s *stage) change(from, to string) {
 	synctest.Wait()
 }
 
-// do has the loop call f, when all that can happen now has.
+// do has the loop call f, after everything that can happen now has happened.
 func (s *stage) do(f func()) {
 	s.t.Helper()
 	synctest.Wait()
@@ -186,10 +185,10 @@ func (s *stage) do(f func()) {
 	synctest.Wait()
 }
 
-// of is the daemon's process of an actor; nil: it has none.
+// of returns the daemon's process of an actor; nil: there is none.
 func (s *stage) of(a *actor) *process { return s.processes[a.key()] }
 
-// process is of for who is not in the loop.
+// process is of for callers outside the loop.
 func (s *stage) process(a *actor) (p *process) {
 	s.t.Helper()
 	s.do(func() { p = s.of(a) })
@@ -209,7 +208,7 @@ func (s *stage) shows(a *actor) (status Status) {
 	return status
 }
 
-// expect holds the state of an actor against what it should be; "": it is not known.
+// expect compares the state of an actor with what it should be; "": it is unknown.
 func (s *stage) expect(a *actor, state string) {
 	s.t.Helper()
 	if got := s.shows(a); got.State != state {
@@ -217,10 +216,10 @@ func (s *stage) expect(a *actor, state string) {
 	}
 }
 
-// epoch is when the time of synctest begins.
+// epoch is when synctest's time starts.
 var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// count is how many processes are in a state.
+// count returns how many processes are in a state.
 func (s *stage) count(in state) (n int) {
 	s.do(func() {
 		for _, p := range s.processes {
@@ -232,7 +231,7 @@ func (s *stage) count(in state) (n int) {
 	return n
 }
 
-// parse reads a line of JSON.
+// parse parses a line of JSON.
 func parse(t *testing.T, line string, v any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(line), v); err != nil {
@@ -240,8 +239,7 @@ func parse(t *testing.T, line string, v any) {
 	}
 }
 
-// says tells which of the words are in what the daemon has said since this was called last, and are to
-// be, or are not.
+// says checks that the daemon has logged each of the words since the last call.
 func (s *stage) says(words ...string) {
 	s.t.Helper()
 	synctest.Wait()
@@ -260,14 +258,14 @@ type actor struct {
 	runtime *fakeruntime.Runtime
 	pipes   atomic.Pointer[pipes]
 	cmd     *exec.Cmd
-	in      io.Writer // that it does what is written there: see cue
+	in      io.Writer // input of its program: see cue
 	out     *bufio.Reader
 }
 
 func (a *actor) key() key { return key{pid: a.target.PID, start: a.target.StartKey} }
 
-// cue has an actor come that does as the configuration says, and does not have it found yet. Where
-// it says nothing it is .NET 8 that sends the recording at once.
+// cue starts an actor that behaves as configured, without having it found yet. By default it is
+// .NET 8 and sends the recording at once.
 func (s *stage) cue(cfg fakeruntime.Config) *actor {
 	s.t.Helper()
 	a := &actor{cfg: cfg}
@@ -306,8 +304,7 @@ func (a *actor) start(t *testing.T) {
 	}
 }
 
-// become makes the runtime of an actor one that does as the configuration says now, in place of the
-// one before.
+// become replaces the runtime of an actor with one that behaves as configured now.
 func (a *actor) become(t *testing.T, change func(*fakeruntime.Config)) {
 	t.Helper()
 	a.close()
@@ -338,7 +335,7 @@ func (s *stage) enter(cfg fakeruntime.Config) *actor {
 	return a
 }
 
-// exit ends an actor by itself.
+// exit has an actor exit normally.
 func (a *actor) exit(t *testing.T, code int) {
 	t.Helper()
 	if _, err := fmt.Fprintln(a.in, "exit", code); err != nil {
@@ -347,7 +344,7 @@ func (a *actor) exit(t *testing.T, code int) {
 	a.end(t)
 }
 
-// name has the first thread of an actor be called so.
+// name sets the name of an actor's first thread.
 func (a *actor) name(t *testing.T, name string) {
 	t.Helper()
 	if _, err := fmt.Fprintln(a.in, "name", name); err != nil {
@@ -358,7 +355,7 @@ func (a *actor) name(t *testing.T, name string) {
 	}
 }
 
-// kill ends an actor by a signal.
+// kill ends an actor with a signal.
 func (a *actor) kill(t *testing.T) {
 	t.Helper()
 	if err := a.cmd.Process.Kill(); err != nil {
@@ -367,14 +364,15 @@ func (a *actor) kill(t *testing.T) {
 	a.end(t)
 }
 
-// end waits until the process has ended, and ends its runtime.
+// end waits until the process has exited, and ends its runtime.
 func (a *actor) end(t *testing.T) {
 	t.Helper()
 	a.await(t)
 	a.close()
 }
 
-// await waits until the process has ended. Its parent takes no notice: the kernel still tells how.
+// await waits until the process has exited. It does not reap the process, so that the kernel still
+// reports how it ended.
 func (a *actor) await(t *testing.T) {
 	t.Helper()
 	for {
@@ -394,7 +392,7 @@ func (a *actor) leave() {
 	_ = a.cmd.Wait()
 }
 
-// wrote returns the records of the json log of an actor.
+// wrote returns the records in the json log of an actor.
 func (s *stage) wrote(a *actor) (records []map[string]any) {
 	s.t.Helper()
 	b, err := os.ReadFile(filepath.Join(s.dir, fmt.Sprintf("%d.json", a.target.PID)))
@@ -411,7 +409,7 @@ func (s *stage) wrote(a *actor) (records []map[string]any) {
 	return records
 }
 
-// actions counts the records of an actor by what they are about, those of gaps by their reason too.
+// actions counts the records of an actor by action, gaps by their reason too.
 func (s *stage) actions(a *actor) map[string]int {
 	s.t.Helper()
 	n := map[string]int{}
@@ -425,7 +423,7 @@ func (s *stage) actions(a *actor) map[string]int {
 	return n
 }
 
-// text is a field of a record; "": it has none, or it is no text.
+// text returns a field of a record; "" if there is none, or it is not text.
 func text(r map[string]any, path ...string) string {
 	for _, name := range path[:len(path)-1] {
 		r, _ = r[name].(map[string]any)
@@ -434,7 +432,7 @@ func text(r map[string]any, path ...string) string {
 	return s
 }
 
-// stall has the writer of an actor stand still until the result is called.
+// stall blocks the writer of an actor until the result is called.
 func (s *stage) stall(a *actor) (goOn func()) {
 	s.t.Helper()
 	wait := make(chan struct{})
@@ -448,7 +446,7 @@ type pipe struct {
 	over atomic.Bool
 }
 
-// CloseRead ends what can be read.
+// CloseRead ends reading.
 func (p *pipe) CloseRead() error {
 	p.over.Store(true)
 	return p.Close()
@@ -463,7 +461,7 @@ func (p *pipe) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// pipes is a listener in memory: a wait for it counts as one in made-up time.
+// pipes is a listener in memory: unlike a socket, waiting for it counts as blocked for synctest.
 type pipes struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -501,10 +499,10 @@ func (p *pipes) Close() error {
 // Addr implements net.Listener.
 func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipes", Net: "unix"} }
 
-// collections is how many the recording has that actors send.
+// collections is the number of collections in the recording that actors send.
 const collections = 142
 
-// recording is one that actors send.
+// recording returns the recording that actors send.
 func recording(tb testing.TB) []byte {
 	tb.Helper()
 	return shared.Read(tb, filepath.Join(shared.Root(), "testdata", "traces", "net8-datas-induced.nettrace.gz"))

@@ -10,24 +10,24 @@ import (
 	"github.com/gclog/gclog/internal/fakeruntime"
 )
 
-// TestStop: the end takes no longer than what it has to wait for, and five seconds at most; what is
-// not written in time is told as a gap, and no more than that.
+// TestStop: the shutdown takes no longer than what it has to wait for, and at most five seconds;
+// what is not written in time is reported as a gap, and nothing else is.
 func TestStop(t *testing.T) {
 	const ms = time.Millisecond
-	// busy is an actor whose outputs are busy for so long after the end.
+	// busy returns an actor whose outputs are busy for this long after the shutdown starts.
 	busy := func(s *stage, d time.Duration) *actor {
 		a := s.enter(fakeruntime.Config{Speed: 1})
 		time.Sleep(100 * ms)
-		const all = time.Minute // is sent
+		const all = time.Minute // until everything is sent
 		time.AfterFunc(all+d, s.stall(a))
 		time.Sleep(all)
 		return a
 	}
 	for _, c := range []struct {
 		name  string
-		begin func(*stage) *actor // nil: nobody is there
+		begin func(*stage) *actor // nil: there is no process
 		takes time.Duration
-		gcs   int // collections that are told; -1: nothing is
+		gcs   int // collections that are reported; -1: none
 		gaps  int // because there was no time
 		says  string
 	}{
@@ -38,7 +38,7 @@ func TestStop(t *testing.T) {
 			return s.enter(fakeruntime.Config{Meet: func(command uint16) fakeruntime.Fault {
 				return fakeruntime.Fault{Silent: command>>8 == 2}
 			}})
-		}, 2 * time.Second, -1, 0, "no session is left"}, // one whose session may have begun is waited for a second more
+		}, 2 * time.Second, -1, 0, "no session is left"}, // a process whose session may have started is waited for one more second
 		{
 			"deaf", func(s *stage) *actor { return s.enter(fakeruntime.Config{Deaf: true}) }, 2 * time.Second, collections, 1,
 			` did not end the session in time: its last events may be missing"}`,
@@ -82,7 +82,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestStopFirst: of what comes after the end nothing begins.
+// TestStopFirst: nothing starts after the shutdown has started.
 func TestStopFirst(t *testing.T) {
 	play(t, "", func(s *stage) {
 		silent, late := s.enter(fakeruntime.Config{Silent: true}), s.cue(fakeruntime.Config{})
@@ -103,7 +103,7 @@ func TestStopFirst(t *testing.T) {
 	})
 }
 
-// TestHurry: also a session that begins when there is no time left is told so.
+// TestHurry: a session that starts when there is no time left is told to hurry too.
 func TestHurry(t *testing.T) {
 	play(t, "", func(s *stage) {
 		before := s.enter(fakeruntime.Config{Deaf: true})
@@ -119,7 +119,7 @@ func TestHurry(t *testing.T) {
 	})
 }
 
-// TestLoopDefect: a panic in the loop is told and counted, and the loop turns on.
+// TestLoopDefect: a panic in the loop is reported and counted, and the loop continues.
 func TestLoopDefect(t *testing.T) {
 	play(t, "", func(s *stage) {
 		s.traps = 2

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestUntilSummary: summaries come at multiples of the interval, and a timer that is a little early
-// brings none twice.
+// TestUntilSummary: summaries are due at multiples of the interval, and a timer that fires a little
+// early causes none twice.
 func TestUntilSummary(t *testing.T) {
 	noon := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {

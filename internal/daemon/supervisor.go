@@ -5,8 +5,10 @@ import (
 	"time"
 )
 
-// A supervisor decides what is done about one process: it is told what has happened,
-// and answers what is to be done. It does nothing by itself and looks at no clock.
+// A supervisor decides what is done about one process: it receives events and returns actions. It
+// does nothing else and reads no clock. Its fields may only be changed in the daemon's loop;
+// outside its own methods only process.replan does so, which sets known to false to have the
+// process identified again.
 //
 //	found ─► identifying ─► opening ─► on ─► (ended) ─► waiting ─► opening ...
 //	              │ ▲          │        │
@@ -15,39 +17,40 @@ import (
 //	           excluded                 ▼
 //	                                 closing ─► over
 //
-// A process whose runtime has not been resumed yet is suspended: until then it is not asked who
-// it is, which it does not know, and no session is begun.
+// A process whose runtime has not been resumed yet is suspended: until then it is not asked who it
+// is, which it does not know, and no session is started.
 //
-// Every failure leads to waiting, longer each time, and after maxAttempts in a row to
-// givenUp: a process is asked nothing any more until it gets another chance.
+// Every failure leads to waiting, longer each time, and after maxAttempts in a row to givenUp: the
+// process is sent no more requests until it gets another chance.
 type supervisor struct {
 	backOff backOff
 	state   state
-	known   bool // who the process is has been found out
-	stop    bool // it shall be over as soon as can be
-	gone    bool // the process has ended
+	known   bool // it was found out who the process is
+	stop    bool // the daemon is ending: everything about the process must end as soon as possible
+	gone    bool // the process has exited, or seems to have: eventAlive resets it
 
-	want     plan // what the configuration asks for
-	have     plan // of the session that is on
-	session  int  // that is on, or being opened
-	next     int  // that takes over from it; 0: none does
-	newest   int  // number that was given to a session, from 1 on
-	nextHave plan
+	want     plan      // what the configuration asks for
+	have     plan      // what the current session, or the one being opened, was opened with
+	session  int       // number of the session that is on, or being opened
+	next     int       // number of the session that takes over from it; 0: none does
+	newest   int       // the highest number given to a session; the first is 1
+	nextHave plan      // what the next session is opened with
 	attempts int       // failures in a row
 	since    time.Time // when the session that is on was opened
-	why      string    // it is not on, for people
+	why      string    // why it is not on, for people
 }
 
 // A plan is what is to be done with a process.
 type plan struct {
 	excluded string // why it is not to be logged; "" if it is
 	level    string // of the session
-	// What else the session depends on: all suspensions are told, and more is listened to.
+	// Other properties of the session: whether all suspensions are reported, and which additional
+	// events it listens to.
 	suspensions bool
 	providers   string
 }
 
-// A backOff is how long to wait before another attempt.
+// A backOff determines how long to wait before another attempt.
 type backOff interface {
 	NextBackOff() time.Duration
 	Reset()
@@ -56,18 +59,18 @@ type backOff interface {
 type state uint8
 
 const (
-	stateFound       state = iota
-	stateIdentifying       // it is being asked who it is
-	stateSuspended         // the same, as soon as its runtime has been resumed
-	stateExcluded
-	stateOpening   // a session is being opened
-	stateOn        // there is a session
-	stateSwitching // another one is being opened, to take over
-	stateHanding   // it takes over
-	stateWaiting   // for another attempt
-	stateGivenUp
-	stateClosing // the sessions are being ended
-	stateOver
+	stateFound       state = iota // before the first event
+	stateIdentifying              // it is being asked who it is
+	stateSuspended                // it will be asked as soon as its runtime has been resumed
+	stateExcluded                 // it is not logged, because of the configuration
+	stateOpening                  // a session is being opened
+	stateOn                       // a session is open
+	stateSwitching                // a session is open, and another is being opened to take over
+	stateHanding                  // the other session is taking over
+	stateWaiting                  // for the timer of the next attempt
+	stateGivenUp                  // no more attempts until it gets another chance: see process.replan
+	stateClosing                  // its sessions are being ended
+	stateOver                     // finished: the process is being forgotten
 )
 
 var stateNames = [...]string{
@@ -79,10 +82,10 @@ func (s state) String() string { return stateNames[s] }
 const (
 	// maxAttempts is how many attempts in a row may fail.
 	maxAttempts = 10
-	// goneTime is how long a session may last after its process has ended. It ends by
-	// itself, unless a child of the process has kept its end of the connection.
+	// goneTime is how long a session may last after its process has exited. It ends on its own,
+	// unless a child of the process has kept its end of the connection open.
 	goneTime = 5 * time.Second
-	// lasting is how long a session must have lasted to count as one that worked.
+	// lasting is how long a session must have lasted to count as successful.
 	lasting = time.Minute
 )
 
@@ -92,27 +95,27 @@ type event struct {
 	session int    // eventOpened, eventFailed, eventEnded
 	plan    plan   // eventIdentified, eventPlanned
 	why     string // eventSuspended, eventFailed, eventEnded
-	final   bool   // eventFailed: no attempt will succeed
+	final   bool   // eventFailed: no attempt can succeed
 }
 
 type eventKind uint8
 
 const (
-	eventFound      eventKind = iota
-	eventSuspended            // it cannot be asked yet: its runtime is suspended in its start
-	eventIdentified           // it is known who it is
-	eventFailed               // it could not be found out, or no session be opened
-	eventOpened               // the session is there
-	eventEnded                // the session has ended, and all of it is written
-	eventTimer                // the time is over that actWait asked for
-	eventPlanned              // the configuration was read again
-	eventGone                 // the process has ended
-	eventAlive                // it has not, although it seemed so
-	eventStop                 // the daemon ends
+	eventFound      eventKind = iota // the sweeper or a port has found the process
+	eventSuspended                   // it cannot be asked yet: its runtime is suspended at startup
+	eventIdentified                  // it was found out who it is
+	eventFailed                      // that could not be found out, or a session could not be opened
+	eventOpened                      // the session is open
+	eventEnded                       // the session has ended, and all of it is written
+	eventTimer                       // the time that actWait asked for is over
+	eventPlanned                     // the configuration was read again
+	eventGone                        // the process has exited
+	eventAlive                       // it has not exited, although it seemed so
+	eventStop                        // the daemon is ending
 )
 
-// An action is something to be done about a process. What comes of it is told by an
-// event, but for actSay.
+// An action is something to be done about a process. Its result is reported by an event, except for
+// actSay.
 type action struct {
 	kind    actionKind
 	session int           // actOpen, actClose, actAbort
@@ -126,17 +129,17 @@ type action struct {
 type actionKind uint8
 
 const (
-	actIdentify actionKind = iota
-	actOpen
-	actClose
-	actAbort // end the session without asking the runtime: there is none any more
-	actWait
-	actFinish // close the outputs and forget the process
-	actSay
+	actIdentify actionKind = iota // find out who the process is
+	actOpen                       // open a session
+	actClose                      // end a session by asking the runtime
+	actAbort                      // end a session without asking the runtime, because the process has exited
+	actWait                       // send eventTimer after a time
+	actFinish                     // close the outputs and forget the process
+	actSay                        // log a text
 )
 
-// step takes an event of the time now. Events that come too late to matter, because
-// something else has happened meanwhile, change nothing.
+// step handles an event that happens at the time now. Events that arrive too late to matter,
+// because something else has happened in the meantime, change nothing.
 func (s *supervisor) step(now time.Time, e event) []action {
 	switch e.kind {
 	case eventFound:
@@ -203,7 +206,7 @@ func (s *supervisor) identified(e event) []action {
 	return s.begin()
 }
 
-// begin does the next thing for a process that has no session.
+// begin takes the next step for a process that has no session.
 func (s *supervisor) begin() []action {
 	switch {
 	case !s.known:
@@ -232,7 +235,7 @@ func (s *supervisor) opened(now time.Time, e event) []action {
 	return nil
 }
 
-// settle makes the session that is on what it should be.
+// settle adapts the session that is on to what is wanted now.
 func (s *supervisor) settle() []action {
 	switch {
 	case s.stop || s.gone || s.want.excluded != "":
@@ -249,8 +252,8 @@ func (s *supervisor) settle() []action {
 func (s *supervisor) failed(e event) []action {
 	switch {
 	case s.state == stateSwitching && e.session == s.next:
-		// The session that is on stays. The level that could not be had is not asked for
-		// again before the configuration changes.
+		// The session that is on stays. The level that could not be had is not requested again
+		// before the configuration changes.
 		s.state, s.next = stateOn, 0
 		if s.want == s.nextHave {
 			s.want = s.have
@@ -273,7 +276,7 @@ func (s *supervisor) ended(now time.Time, e event) []action {
 		}
 		return s.retry(e.why, false)
 	case s.state == stateSwitching && e.session == s.session:
-		// It ended before the other one was there: that is an ordinary one then.
+		// It ended before the other one was open: that is an ordinary session now.
 		s.session, s.next, s.have, s.state = s.next, 0, s.nextHave, stateOpening
 	case s.state == stateHanding && e.session == s.session:
 		s.session, s.next, s.have, s.state, s.since = s.next, 0, s.nextHave, stateOn, now
@@ -284,7 +287,7 @@ func (s *supervisor) ended(now time.Time, e event) []action {
 	return nil
 }
 
-// closed notes that a session has ended that was asked to.
+// closed handles the end of a session that was asked to end.
 func (s *supervisor) closed(session int) []action {
 	switch {
 	case session == s.session && s.next != 0:
@@ -320,7 +323,8 @@ func (s *supervisor) retry(why string, final bool) []action {
 	return []action{{kind: actSay, warn: s.attempts > 1, text: why}, {kind: actWait, wait: s.backOff.NextBackOff()}}
 }
 
-// giveUp ends all that is done about the process, whatever that is. Its sessions have been cut off.
+// giveUp ends everything that is done about the process, whatever that is. Its sessions have been
+// cut off.
 func (s *supervisor) giveUp(why string) []action {
 	if s.stop || s.gone {
 		return s.finish()
@@ -329,8 +333,8 @@ func (s *supervisor) giveUp(why string) []action {
 	return nil
 }
 
-// planned takes what the configuration asks for now. A process that was given up gets
-// another chance.
+// planned takes what the configuration asks for now. A process that was given up gets another
+// chance.
 func (s *supervisor) planned(p plan) []action {
 	s.want = p
 	switch s.state {
@@ -344,7 +348,7 @@ func (s *supervisor) planned(p plan) []action {
 	return nil
 }
 
-// leave ends what there is, because the process has ended or the daemon does.
+// leave ends what there is, because the process has exited or the daemon is ending.
 func (s *supervisor) leave() []action {
 	switch s.state {
 	case stateOn:
@@ -354,7 +358,8 @@ func (s *supervisor) leave() []action {
 		return []action{{kind: actWait, wait: goneTime}}
 	case stateSwitching, stateHanding:
 		if s.stop {
-			// The next one comes after it: what the one that is on leaves to it, it must see.
+			// The next session ends after it: it must see everything that the current one leaves to
+			// it.
 			s.state = stateClosing
 			return []action{{kind: actClose, session: s.session}}
 		}
@@ -364,7 +369,7 @@ func (s *supervisor) leave() []action {
 	case stateSuspended, stateExcluded, stateWaiting, stateGivenUp:
 		return s.finish()
 	}
-	return nil // its answer is awaited
+	return nil // wait for the answer
 }
 
 func (s *supervisor) finish() []action {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// doubling is a back-off without chance.
+// doubling is a back-off without randomness.
 type doubling time.Duration
 
 func (d *doubling) NextBackOff() time.Duration {
@@ -20,8 +20,8 @@ func (d *doubling) NextBackOff() time.Duration {
 
 func (d *doubling) Reset() { *d = 0 }
 
-// A world does what a supervisor decides, to a process that it makes up, and notes what
-// is wrong with the decisions.
+// A world carries out what a supervisor decides, on a fake process, and notes what is wrong with
+// the decisions.
 type world struct {
 	t      *testing.T
 	sup    supervisor
@@ -29,15 +29,15 @@ type world struct {
 	begun  time.Time
 
 	plan   plan
-	delay  func() time.Duration  // until something has come of an action
-	fail   func(a action) string // why an action fails, "" if it does not
+	delay  func() time.Duration  // until the result of an action
+	fail   func(a action) string // why an action fails; "" if it does not
 	open   map[int]bool          // sessions that the runtime has
-	told   map[int]bool          // of them, those that the supervisor knows to be open
-	ended  map[int]bool          // those that it knows to have ended
-	asked  map[int]bool          // to end
-	used   map[int]bool          // numbers
-	timers int                   // that run
-	failed int                   // in a row
+	told   map[int]bool          // those of them that the supervisor knows to be open
+	ended  map[int]bool          // those that the supervisor knows to have ended
+	asked  map[int]bool          // those that were asked to end
+	used   map[int]bool          // session numbers already used
+	timers int                   // that are running
+	failed int                   // failures in a row
 	waits  func() time.Duration  // how long the runtime is suspended before it can be asked
 	dead   bool
 	kept   bool // sessions do not end with the process
@@ -54,7 +54,7 @@ func newWorld(t *testing.T) *world {
 	}
 }
 
-// step gives the supervisor an event, and does what it answers.
+// step passes an event to the supervisor, and carries out what it answers.
 func (w *world) step(e event) {
 	switch e.kind {
 	case eventOpened:
@@ -62,7 +62,7 @@ func (w *world) step(e event) {
 	case eventEnded:
 		w.ended[e.session] = true
 	case eventIdentified:
-		e.plan = w.plan // the configuration of the moment
+		e.plan = w.plan // the current configuration
 	}
 	w.log = append(w.log, fmt.Sprintf("%8.3f %-13v event %d session %d %s", time.Since(w.begun).Seconds(), w.sup.state, e.kind, e.session, e.why))
 	for _, a := range w.sup.step(time.Now(), e) {
@@ -73,7 +73,7 @@ func (w *world) step(e event) {
 	}
 }
 
-// run lets the time pass until nothing more comes.
+// run lets time pass until nothing more happens.
 func (w *world) run(d time.Duration) {
 	end := time.After(d)
 	for {
@@ -136,12 +136,12 @@ func (w *world) do(a action) {
 		w.failed = 0
 		w.open[a.session] = true
 		w.later(event{kind: eventOpened, session: a.session})
-		if a.follows != 0 { // it takes over, if it does not end before
+		if a.follows != 0 { // it takes over, unless it ends first
 			time.AfterFunc(w.delay()+time.Second, func() { w.events <- event{kind: handedOver, session: a.follows} })
 		}
 	case actClose:
 		if !w.open[a.session] {
-			return // it has ended by itself
+			return // it has already ended
 		}
 		if w.follows(a.session) {
 			w.wrong("session %d is asked to end before the one from which it takes over", a.session)
@@ -175,7 +175,7 @@ func (w *world) do(a action) {
 	}
 }
 
-// handedOver is an event of the world: a session has told all that it had to.
+// handedOver is an event of the world: a session has reported everything it had to.
 const handedOver eventKind = 99
 
 func (w *world) count(why string) {
@@ -184,10 +184,10 @@ func (w *world) count(why string) {
 	}
 }
 
-// end has a session end, after a while.
+// end ends a session, after a while.
 //
-// One that is being opened ends when that has been told; one that follows another when
-// that has ended, because one writer writes both.
+// A session that is being opened ends after its opening was reported; one that takes over from
+// another ends after that one, because one writer writes both.
 func (w *world) end(session int, why string) {
 	if !w.open[session] {
 		return
@@ -210,7 +210,7 @@ func (w *world) follows(session int) bool {
 	return false
 }
 
-// die has the process end.
+// die ends the process.
 func (w *world) die() {
 	w.dead = true
 	w.step(event{kind: eventGone})
@@ -222,8 +222,8 @@ func (w *world) die() {
 	}
 }
 
-// TestSupervisorKeptOpen: a process has ended, but a child of it keeps its end of the
-// connection.
+// TestSupervisorKeptOpen: a process has exited, but a child of it keeps its end of the connection
+// open.
 func TestSupervisorKeptOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -238,7 +238,7 @@ func TestSupervisorKeptOpen(t *testing.T) {
 	})
 }
 
-// TestSupervisorAlive: a process seemed to have ended, and has not.
+// TestSupervisorAlive: a process seemed to have exited, and has not.
 func TestSupervisorAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -284,8 +284,8 @@ func TestSupervisorOrdinary(t *testing.T) {
 	})
 }
 
-// TestSupervisorBacksOff: attempts come less and less often, and end; a new configuration
-// gives another chance; a session that lasted does so too.
+// TestSupervisorBacksOff: attempts become less and less frequent, and stop; a new configuration
+// gives another chance, and so does a session that lasted.
 func TestSupervisorBacksOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -314,7 +314,7 @@ func TestSupervisorBacksOff(t *testing.T) {
 		if w.sup.why != "it refuses" {
 			t.Errorf("why: %s", w.sup.why)
 		}
-		for i, a := range w.said { // the first time may be chance
+		for i, a := range w.said { // the first failure may be accidental
 			text := "it refuses"
 			if i == maxAttempts-1 {
 				text = "given up after 10 attempts, for an hour or until the configuration is read again (SIGHUP): it refuses"
@@ -327,7 +327,7 @@ func TestSupervisorBacksOff(t *testing.T) {
 		w.step(event{kind: eventPlanned, plan: w.plan})
 		w.run(2 * time.Minute)
 		w.want(stateOn)
-		for range 3 * maxAttempts { // each of them lasts
+		for range 3 * maxAttempts { // each session lasts long enough
 			w.end(w.sup.session, "stream-error")
 			w.run(2 * time.Minute)
 			w.want(stateOn)
@@ -335,7 +335,7 @@ func TestSupervisorBacksOff(t *testing.T) {
 	})
 }
 
-// TestSupervisorShortSessions: sessions that end at once are failures like others.
+// TestSupervisorShortSessions: sessions that end at once count as failures.
 func TestSupervisorShortSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -343,7 +343,7 @@ func TestSupervisorShortSessions(t *testing.T) {
 		for range maxAttempts {
 			w.run(70 * time.Second)
 			if w.sup.state == stateOn {
-				w.sup.since = time.Now() // as if it had just begun
+				w.sup.since = time.Now() // as if it had just started
 				w.end(w.sup.session, "stream-error")
 			}
 		}
@@ -352,8 +352,8 @@ func TestSupervisorShortSessions(t *testing.T) {
 	})
 }
 
-// TestSupervisorLevel: the session of the new level is there before the old one ends; if
-// it cannot be had the old one stays.
+// TestSupervisorLevel: the session with the new level is open before the old one ends; if it cannot
+// be opened the old one stays.
 func TestSupervisorLevel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -384,8 +384,8 @@ func TestSupervisorLevel(t *testing.T) {
 	})
 }
 
-// TestSupervisorExclude: a process that is excluded later loses its session, one that is
-// no longer excluded gets one.
+// TestSupervisorExclude: a process that becomes excluded loses its session, one that is no longer
+// excluded gets one.
 func TestSupervisorExclude(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -411,7 +411,7 @@ func TestSupervisorExclude(t *testing.T) {
 }
 
 // TestSupervisorSuspended: a process whose runtime is suspended gets no session before it is
-// resumed; the daemon and the process may end meanwhile, which takes no time.
+// resumed; the daemon and the process may end in the meantime, which takes no time.
 func TestSupervisorSuspended(t *testing.T) {
 	for name, c := range map[string]struct {
 		then func(*world)
@@ -441,8 +441,8 @@ func TestSupervisorSuspended(t *testing.T) {
 	}
 }
 
-// TestSupervisorRandom: whatever happens in whatever order, and whatever comes late, the
-// world finds nothing wrong, and in the end all is over and no session left.
+// TestSupervisorRandom: whatever happens in whatever order, and whatever arrives late, the world
+// finds nothing wrong, and in the end everything is over and no session is left.
 func TestSupervisorRandom(t *testing.T) {
 	const histories = 3000
 	for seed := range uint64(histories) {
@@ -503,9 +503,9 @@ func (w *world) replan() {
 	w.step(event{kind: eventPlanned, plan: w.plan})
 }
 
-// TestSupervisorLate: what comes when it no longer matters changes nothing.
+// TestSupervisorLate: events that arrive when they no longer matter change nothing.
 func TestSupervisorLate(t *testing.T) {
-	// Session 1 is on or being opened, 2 takes over from it where one does; 9 is none of them.
+	// Session 1 is on or being opened, 2 takes over from it if any does; 9 is neither.
 	all := []event{{kind: eventSuspended, why: "late"}, {kind: eventIdentified, plan: plan{level: "late"}}, {kind: eventTimer}}
 	for _, session := range []int{1, 2, 9} {
 		for _, kind := range []eventKind{eventOpened, eventFailed, eventEnded} {
@@ -542,8 +542,8 @@ func TestSupervisorLate(t *testing.T) {
 	}
 }
 
-// TestSupervisorChanges: what the configuration asks for while one session takes over from another is
-// done when it has; and what is asked for while a session is opened, when that is there.
+// TestSupervisorChanges: a change of the configuration while one session takes over from another is
+// carried out after that; a change while a session is being opened, when it is open.
 func TestSupervisorChanges(t *testing.T) {
 	for name, wait := range map[string]time.Duration{"opening": time.Millisecond / 2, "taking over": 10 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
@@ -573,8 +573,8 @@ func TestSupervisorChanges(t *testing.T) {
 	}
 }
 
-// TestSupervisorChild: a process has ended while one session takes over from another, and a child of it
-// keeps both connections: both are ended.
+// TestSupervisorChild: a process has exited while one session takes over from another, and a child
+// of it keeps both connections open: both sessions are ended.
 func TestSupervisorChild(t *testing.T) {
 	for name, wait := range map[string]time.Duration{"opening": time.Millisecond / 2, "taking over": 10 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
@@ -596,8 +596,8 @@ func TestSupervisorChild(t *testing.T) {
 	}
 }
 
-// TestSupervisorGiveUp: a process that is given up by a defect is asked nothing more, and is over when
-// that is what is waited for.
+// TestSupervisorGiveUp: a process that is given up because of a defect is sent no more requests,
+// and is over if that is what was awaited.
 func TestSupervisorGiveUp(t *testing.T) {
 	for st := range stateOver + 1 {
 		for _, c := range []struct{ stop, gone bool }{{false, false}, {true, false}, {false, true}} {
@@ -619,7 +619,7 @@ func TestSupervisorGiveUp(t *testing.T) {
 	}
 }
 
-// TestSupervisorForgets: the failures before do not count when a session has lasted, or has been ended
+// TestSupervisorForgets: earlier failures do not count after a session that lasted, or was ended
 // because the process is excluded, or when another configuration gives another chance.
 func TestSupervisorForgets(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -661,8 +661,8 @@ func TestSupervisorForgets(t *testing.T) {
 	}
 }
 
-// TestSupervisorStop: the end of the daemon ends sessions at once, also while one takes over from another;
-// the end of the process is waited for.
+// TestSupervisorStop: the shutdown of the daemon ends sessions at once, even while one takes over
+// from another; the end of a process's session is waited for.
 func TestSupervisorStop(t *testing.T) {
 	for _, st := range []state{stateOn, stateSwitching, stateHanding} {
 		for kind, want := range map[eventKind][]action{

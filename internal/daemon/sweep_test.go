@@ -17,11 +17,11 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// stranger is added to the pids here: no process of this host has such a number, nor the test itself,
-// which a sweeper passes over.
+// stranger is added to the pids here: no process of this host has such a pid, not even the test
+// itself, which a sweeper skips.
 const stranger = 1 << 23
 
-// A host has processes that are made up, and notes what a sweeper does with them.
+// A host has fake processes, and notes what a sweeper does with them.
 type host struct {
 	*sweeper
 	dotnet map[int]bool          // pids that have a runtime
@@ -30,7 +30,7 @@ type host struct {
 	mu        sync.Mutex
 	inspected map[int]int // how often, by pid
 	told      []string
-	passed    []string // processes that it had to pass over
+	passed    []string // processes that it had to skip
 }
 
 func newHost() *host {
@@ -57,7 +57,7 @@ func newHost() *host {
 	return h
 }
 
-// see sweeps where there are these processes; the start of each is its pid.
+// see sweeps while these processes exist; the start time of each is its pid.
 func (h *host) see(names map[int]string) {
 	var seen []session.Sighting
 	for pid, name := range names {
@@ -67,7 +67,7 @@ func (h *host) see(names map[int]string) {
 	h.sweep(seen)
 }
 
-// expect tells what is wrong with what the sweeper has told since the last time.
+// expect checks what the sweeper has reported since the last call.
 func (h *host) expect(t *testing.T, want ...string) {
 	t.Helper()
 	if !slices.Equal(h.told, want) {
@@ -76,8 +76,8 @@ func (h *host) expect(t *testing.T, want ...string) {
 	h.told = nil
 }
 
-// TestSweepStrangers: a host full of other processes costs next to nothing, and a runtime
-// that starts late is found all the same.
+// TestSweepStrangers: a host full of other processes costs next to nothing, and a runtime that
+// starts late is still found.
 func TestSweepStrangers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost()
@@ -114,8 +114,8 @@ func TestSweepStrangers(t *testing.T) {
 	})
 }
 
-// TestSweepExec: a process that runs another program is another one, although it keeps
-// its pid and its start.
+// TestSweepExec: a process that runs another program counts as another one, although it keeps its
+// pid and its start time.
 func TestSweepExec(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost()
@@ -126,7 +126,7 @@ func TestSweepExec(t *testing.T) {
 		h.dotnet[7] = true
 		h.see(map[int]string{7: "dotnet"})
 		h.expect(t, "found 7")
-		// What has failed with it has it found anew.
+		// A failed attempt has it found again.
 		h.again(key{pid: stranger + 7, start: 7})
 		h.see(map[int]string{7: "dotnet"})
 		h.see(map[int]string{7: "dotnet"})
@@ -134,8 +134,8 @@ func TestSweepExec(t *testing.T) {
 	})
 }
 
-// TestSweepGone: the end of a process that was found is told, also when another one has
-// its pid, and that of others is not.
+// TestSweepGone: the exit of a process that was found is reported, even if another one has its pid;
+// that of others is not.
 func TestSweepGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost()
@@ -156,8 +156,8 @@ func TestSweepGone(t *testing.T) {
 	})
 }
 
-// TestSweepLate: processes that take long to be looked at hold up neither the sweep nor the others,
-// and are found when they have been.
+// TestSweepLate: processes whose inspection takes long hold up neither the sweep nor the others,
+// and are found once they were inspected.
 func TestSweepLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost()
@@ -190,7 +190,8 @@ func TestSweepLate(t *testing.T) {
 	})
 }
 
-// TestSweepManyLate: also many that take long hold up another one for seconds only, and not again.
+// TestSweepManyLate: even many late inspections hold up another one for seconds only, and not
+// again.
 func TestSweepManyLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost()
@@ -203,7 +204,7 @@ func TestSweepManyLate(t *testing.T) {
 		names[99], h.dotnet[99] = "dotnet", true // the last in the list
 		begin := time.Now()
 		h.see(names)
-		if took := time.Since(begin); took > (many/inspectMost+1)*lateTime { // one more where a place becomes free just then
+		if took := time.Since(begin); took > (many/inspectMost+1)*lateTime { // one more if a slot becomes free just then
 			t.Errorf("the sweep took %v", took)
 		}
 		names[100], h.dotnet[100] = "dotnet", true
@@ -213,7 +214,7 @@ func TestSweepManyLate(t *testing.T) {
 		if took := time.Since(begin); took > 0 {
 			t.Errorf("the next sweep took %v", took)
 		}
-		h.expect(t, "found 99", "found 100") // the next one takes what is done just when the first ends
+		h.expect(t, "found 99", "found 100") // the next one takes the result that arrives just when the first ends
 		close(hangs)
 		synctest.Wait()
 		h.see(names)
@@ -223,7 +224,7 @@ func TestSweepManyLate(t *testing.T) {
 	})
 }
 
-// TestSweepLateGone: a process that has ended before its inspection did is not found.
+// TestSweepLateGone: a process that has exited before its inspection ended is not found.
 func TestSweepLateGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost()
@@ -238,7 +239,7 @@ func TestSweepLateGone(t *testing.T) {
 	})
 }
 
-// TestSweepUnreachable: of a process that cannot be reached its variables are not kept.
+// TestSweepUnreachable: the environment of a process that cannot be reached is not kept.
 func TestSweepUnreachable(t *testing.T) {
 	h := newHost()
 	h.inspect = func(pid int) *session.Listed {
@@ -260,7 +261,7 @@ func TestSweepUnreachable(t *testing.T) {
 	}
 }
 
-// TestSweepStuck: what gclog cannot find out is told.
+// TestSweepStuck: what gclog cannot find out is reported.
 func TestSweepStuck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost()
@@ -274,8 +275,8 @@ func TestSweepStuck(t *testing.T) {
 	})
 }
 
-// TestSweepRun: sweeps come at once, then with the interval between them; sooner when somebody asks for
-// one, or 50 ms after a hint, but for hints never within 300 ms of each other.
+// TestSweepRun: the first sweep starts at once, the next ones at the interval; sooner on request,
+// or 50 ms after a hint, but because of hints never within 300 ms of each other.
 func TestSweepRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost()
@@ -305,7 +306,7 @@ func TestSweepRun(t *testing.T) {
 		made <- struct{}{} // no later than the first
 		wait(12*time.Second + 60*ms)
 		made <- struct{}{}
-		for range 9 { // hints without an end
+		for range 9 { // endless hints
 			time.Sleep(10 * ms)
 			made <- struct{}{}
 		}
@@ -334,7 +335,7 @@ func TestSweepRun(t *testing.T) {
 	})
 }
 
-// TestSoon: of what is asked for before it is taken the last interval counts.
+// TestSoon: of several requests before one is taken, the last interval counts.
 func TestSoon(t *testing.T) {
 	s := newSweeper(time.Second)
 	for _, c := range []struct{ ask, want time.Duration }{{0, 0}, {3, 3}, {0, 3}, {5, 5}, {0, 5}} {
@@ -347,7 +348,7 @@ func TestSoon(t *testing.T) {
 	}
 }
 
-// TestSweepSelf: gclog does not look at itself.
+// TestSweepSelf: gclog does not inspect itself.
 func TestSweepSelf(t *testing.T) {
 	h := newHost()
 	h.sweep([]session.Sighting{{PID: os.Getpid(), StartKey: 1, Name: "gclog"}, {PID: stranger + 7, StartKey: 7, Name: "other"}})
@@ -356,7 +357,7 @@ func TestSweepSelf(t *testing.T) {
 	}
 }
 
-// TestSweepDefect: a panic of a look is told, and the others are found.
+// TestSweepDefect: a panic during an inspection is reported, and the others are found.
 func TestSweepDefect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost()
@@ -368,7 +369,7 @@ func TestSweepDefect(t *testing.T) {
 			return inspect(pid)
 		}
 		h.dotnet[8] = true
-		for range 2 { // it is looked at again
+		for range 2 { // it is inspected again
 			h.see(map[int]string{7: "dotnet", 8: "dotnet"})
 			time.Sleep(time.Second)
 		}
@@ -379,7 +380,8 @@ func TestSweepDefect(t *testing.T) {
 	})
 }
 
-// TestSweepLateAgain: one that is late is looked at again when that has ended, and found once.
+// TestSweepLateAgain: a process whose inspection is late is inspected again after that has ended,
+// and found once.
 func TestSweepLateAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost()
@@ -408,8 +410,8 @@ func TestSweepLateAgain(t *testing.T) {
 	})
 }
 
-// TestSweepAllLate: where every look takes long a sweep ends after five seconds, and the rest is looked
-// at in the next ones; no more are under way than slots let in each second.
+// TestSweepAllLate: if every inspection takes long a sweep ends after five seconds, and the rest is
+// inspected in the next ones; no more are in progress than slots become free each second.
 func TestSweepAllLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost()
@@ -447,7 +449,8 @@ func TestSweepAllLate(t *testing.T) {
 	})
 }
 
-// TestSweepMixed: those that are done do not count as late: all others are looked at after those that are.
+// TestSweepMixed: inspections that are done do not count as late: all others are inspected after
+// those that are.
 func TestSweepMixed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost()
@@ -473,8 +476,8 @@ func TestSweepMixed(t *testing.T) {
 	})
 }
 
-// TestSweepAllGone: that several processes have ended is told in the same sweep, and who can be reached no
-// longer is among those that cannot.
+// TestSweepAllGone: the exit of several processes is reported in the same sweep, and one that can
+// no longer be reached is listed as unreachable.
 func TestSweepAllGone(t *testing.T) {
 	h := newHost()
 	names := map[int]string{}
@@ -489,8 +492,8 @@ func TestSweepAllGone(t *testing.T) {
 	}
 }
 
-// TestSweepOther: a process that is to be left alone is not found, nor is one whose number is another's
-// by now.
+// TestSweepOther: a process that is to be ignored is not found, nor is one whose pid was reused in
+// the meantime.
 func TestSweepOther(t *testing.T) {
 	h := newHost()
 	h.inspect = func(number int) *session.Listed {
@@ -507,7 +510,7 @@ func TestSweepOther(t *testing.T) {
 	h.expect(t, "found 9")
 }
 
-// TestSweepSlow: looks that take their time are waited for as long as some are done.
+// TestSweepSlow: a sweep waits for slow inspections as long as some are completed.
 func TestSweepSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost()
@@ -527,8 +530,8 @@ func TestSweepSlow(t *testing.T) {
 	})
 }
 
-// TestSweepLateMeanwhile: what an earlier sweep has left comes while a later one waits for others: those
-// are still waited for.
+// TestSweepLateMeanwhile: results left over from an earlier sweep arrive while a later one waits
+// for others: it still waits for those.
 func TestSweepLateMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost()

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// times returns when the records of an actor about something were written, since the start.
+// times returns when an actor's records with an action were written, since the start.
 func (s *stage) times(a *actor, action string) (list []time.Duration) {
 	s.t.Helper()
 	for _, r := range s.wrote(a) {
@@ -33,8 +33,8 @@ func (s *stage) times(a *actor, action string) (list []time.Duration) {
 	return list
 }
 
-// TestSummaries: every process that has a session writes one at each multiple of the interval, and
-// one at its end; another interval counts from when it is read.
+// TestSummaries: every process that has a session writes a summary at each multiple of the
+// interval, and one at its end; another interval takes effect when it is read.
 func TestSummaries(t *testing.T) {
 	play(t, "summary: 30s\n", func(s *stage) {
 		quiet, late := s.enter(fakeruntime.Config{}), s.cue(fakeruntime.Config{})
@@ -63,7 +63,7 @@ func TestSummaries(t *testing.T) {
 	})
 }
 
-// TestSummaryBehind: a process whose outputs are behind writes no summaries for the time until then.
+// TestSummaryBehind: a process whose outputs lag writes no summaries until they have caught up.
 func TestSummaryBehind(t *testing.T) {
 	play(t, "summary: 30s\n", func(s *stage) {
 		a := s.enter(fakeruntime.Config{})
@@ -89,8 +89,8 @@ func TestSummaryBehind(t *testing.T) {
 	})
 }
 
-// TestFollowClock: when the clock of the host is set records tell the new time, from the next tick on,
-// and a clock that only drifts is left alone.
+// TestFollowClock: when the clock of the host is set, records have the new time from the next tick
+// on; a clock that only drifts is ignored.
 func TestFollowClock(t *testing.T) {
 	for _, c := range []struct{ set, step time.Duration }{
 		{3 * time.Second, 3 * time.Second},
@@ -123,14 +123,14 @@ func TestFollowClock(t *testing.T) {
 	}
 }
 
-// TestGoOn: a process that was stopped, and goes on, is asked again at the next tick, whether it waits
-// for that for long or was given up; one that is still stopped, or never was, is not.
+// TestGoOn: a process that was stopped and is resumed is asked again at the next tick, whether it
+// has a long wait ahead or was given up; one that is still stopped, or never was, is not.
 func TestGoOn(t *testing.T) {
 	for _, attempts := range []int{maxAttempts - 2, maxAttempts} {
 		t.Run(strconv.Itoa(attempts), func(t *testing.T) {
 			play(t, "", func(s *stage) {
 				goesOn, stays, never := s.cue(fakeruntime.Config{Silent: true}), s.cue(fakeruntime.Config{Silent: true}), s.cue(fakeruntime.Config{Silent: true})
-				// One of them has had a session, so that it goes on where it was.
+				// One of them has had a session, so that it continues where it was.
 				had := s.enter(fakeruntime.Config{})
 				stopped := []*actor{goesOn, stays, had}
 				for _, a := range stopped {
@@ -144,7 +144,7 @@ func TestGoOn(t *testing.T) {
 				for _, a := range all {
 					s.find(a)
 				}
-				since := map[*actor]time.Time{} // it has made so many attempts
+				since := map[*actor]time.Time{} // since when it has made this many attempts
 				for len(since) < len(all) {
 					time.Sleep(time.Second)
 					for _, a := range all {
@@ -152,7 +152,7 @@ func TestGoOn(t *testing.T) {
 							continue
 						}
 						since[a] = time.Now()
-						if a == goesOn || a == had { // the signal is at once, and the runtime answers
+						if a == goesOn || a == had { // the signal takes effect at once, and the runtime answers
 							a.become(t, func(c *fakeruntime.Config) { c.Silent = false })
 							if err := a.cmd.Process.Signal(unix.SIGCONT); err != nil {
 								t.Fatal(err)
@@ -202,7 +202,7 @@ func (a *actor) awaitState(t *testing.T, state string) {
 }
 
 // TestAnotherChance: a process that was given up gets another chance after an hour: one that had a
-// session goes on, one that never had one is found anew.
+// session continues, one that never had one is found again.
 func TestAnotherChance(t *testing.T) {
 	play(t, "", func(s *stage) {
 		never, had := s.enter(fakeruntime.Config{Refuse: 7}), s.enter(fakeruntime.Config{})
@@ -232,7 +232,7 @@ func TestAnotherChance(t *testing.T) {
 	})
 }
 
-// TestGivenUpOnce: the hour of a process that was given up begins when it was, whatever comes then.
+// TestGivenUpOnce: the hour of a process that was given up starts then, whatever happens later.
 func TestGivenUpOnce(t *testing.T) {
 	play(t, "", func(s *stage) {
 		a := s.enter(fakeruntime.Config{Refuse: 7})
@@ -254,7 +254,8 @@ func TestGivenUpOnce(t *testing.T) {
 	})
 }
 
-// TestRetention: files of processes that are gone are deleted once a minute, at most, and that is told.
+// TestRetention: files of processes that have exited are deleted, at most once a minute, and that
+// is reported.
 func TestRetention(t *testing.T) {
 	for _, limit := range []string{"age: 1h", "total: 1000", "total: 1"} {
 		t.Run(limit, func(t *testing.T) {
@@ -292,7 +293,7 @@ func TestRetention(t *testing.T) {
 				if gone(filepath.Join(s.dir, fmt.Sprintf("%d.json", a.target.PID))) {
 					t.Error("the file of a process that is logged is gone")
 				}
-				s.do(func() { s.cleaning = true }) // it takes long
+				s.do(func() { s.cleaning = true }) // as if it took long
 				third := left(3)
 				time.Sleep(2 * cleanEvery)
 				if gone(third) {
@@ -316,7 +317,7 @@ func TestRetention(t *testing.T) {
 	})
 }
 
-// TestTick: what is rarely due is done at each tick.
+// TestTick: work that is rarely due is done at each tick.
 func TestTick(t *testing.T) {
 	dir, err := os.MkdirTemp("", "gclog-")
 	if err != nil {
@@ -329,7 +330,7 @@ func TestTick(t *testing.T) {
 	}
 	defer l.Close()
 	t.Setenv("NOTIFY_SOCKET", l.LocalAddr().String())
-	told := func() (processes, logged, unreachable, stuck int) { // what systemd was told last
+	told := func() (processes, logged, unreachable, stuck int) { // the latest status sent to systemd
 		b := make([]byte, 1<<10)
 		for logged < 0 || processes == 0 {
 			n, err := l.Read(b)
@@ -368,8 +369,8 @@ func TestTick(t *testing.T) {
 	})
 }
 
-// TestGoOnTimer: an attempt that comes early, because the process was stopped and goes on, takes the
-// place of the one that was to come.
+// TestGoOnTimer: an attempt that is made early, because the process was stopped and is resumed,
+// replaces the one that was due.
 func TestGoOnTimer(t *testing.T) {
 	play(t, "", func(s *stage) {
 		a := s.cue(fakeruntime.Config{Meet: func(uint16) fakeruntime.Fault { return fakeruntime.Fault{Hangup: true} }})
@@ -404,7 +405,7 @@ func TestGoOnTimer(t *testing.T) {
 	})
 }
 
-// TestCleanFiles: what is looked into, and deleted, is closed; a pipe is not waited for.
+// TestCleanFiles: a file that is inspected or deleted is closed; opening a pipe does not block.
 func TestCleanFiles(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 50 {
@@ -424,7 +425,8 @@ func TestCleanFiles(t *testing.T) {
 	}
 }
 
-// TestCleanExactly: a file goes that is older than it may be, and not one that is as old.
+// TestCleanExactly: a file that is older than allowed is deleted, one that is exactly as old is
+// not.
 func TestCleanExactly(t *testing.T) {
 	dir := t.TempDir()
 	makeFile(t, filepath.Join(dir, "1.json"), 100, time.Hour)
@@ -440,7 +442,7 @@ func TestCleanExactly(t *testing.T) {
 	}
 }
 
-// TestStuckLog: looks that are stuck are told before all processes.
+// TestStuckLog: stuck looks are reported before all processes.
 func TestStuckLog(t *testing.T) {
 	e := newEntrance(1)
 	var said lines
