@@ -8,8 +8,8 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// findEnd reads the files for the time of their end: of recordings that of all, of logs that of the
-// process that is meant.
+// findEnd reads the files to find when they end: recordings, the end of all of them; logs, the end
+// of the selected process.
 func (s *Source) findEnd() (time.Time, error) {
 	var latest time.Time
 	saw := func(t time.Time) {

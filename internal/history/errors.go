@@ -9,11 +9,11 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// An error of this package that is none of the types below says that the data is damaged, or that
-// it is no data of the kinds that can be read.
+// An error of this package that has none of the types below reports that the data is damaged, or
+// not of a kind that can be read.
 
-// A CallError says that names or options are wrong. The data may be right. It unwraps to the cause,
-// of a name to that of the operating system.
+// A CallError reports that names or options are wrong. The data may be fine. It unwraps to the
+// cause, for a name to the error of the operating system.
 type CallError struct{ err error }
 
 func callf(format string, args ...any) error { return &CallError{fmt.Errorf(format, args...)} }
@@ -21,7 +21,7 @@ func callf(format string, args ...any) error { return &CallError{fmt.Errorf(form
 func (e *CallError) Error() string { return e.err.Error() }
 func (e *CallError) Unwrap() error { return errors.Unwrap(e.err) }
 
-// A ProcessError says that the files do not contain the process that was asked for, or that they
+// A ProcessError reports that the files do not contain the process that was asked for, or that they
 // contain several and none was asked for.
 type ProcessError struct {
 	PID       int64            // that was asked for; 0: none
@@ -50,10 +50,10 @@ func (e *ProcessError) PIDs() string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(pids), " ", ", "), "[]")
 }
 
-// ErrEmpty says that there is nothing in a file.
+// ErrEmpty reports that a file is empty.
 var ErrEmpty = errors.New("it is empty")
 
-// A TextError says that a file is a text that is no log of gclog.
+// A TextError reports that a file is text, but not a log of gclog.
 type TextError struct {
 	Head []byte // the first megabyte
 }

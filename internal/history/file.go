@@ -16,29 +16,29 @@ import (
 
 // A File is one recording or one log of gclog.
 type File struct {
-	Name  string       // "standard input" if it is that
+	Name  string       // "standard input" for standard input
 	Trace *parse.Trace // the head of a recording; nil: it is a log
 	Log   logs.Head    // the head of a log
 
-	// What reading it has shown.
-	Skipped logs.Skipped // lines of a log that are damaged, or none of gclog's
-	Torn    bool         // a log ends in the middle of a line
+	// Results of reading it.
+	Skipped logs.Skipped // lines of a log that are damaged or not gclog's
+	Torn    bool         // the log ends in the middle of a line
 	Err     error        // why it could not be read to its end; nil: it could
 
 	handle io.Closer
-	spool  *spool                    // of what cannot be read twice; nil: it can
-	again  func() (io.Reader, error) // reads it from its start once more
+	spool  *spool                    // of input that cannot be read twice; nil: it can be
+	again  func() (io.Reader, error) // reads the file from its start once more
 
 	reader *parse.Reader // of a recording
 	newest int64         // time of the latest event of a recording
-	text   io.Reader     // of a log; nil: its file is read anew
+	text   io.Reader     // of a log; nil: the file is opened again
 	sum    uint64        // of the head of a log
 }
 
 // Stats returns what was counted in a recording.
 func (f *File) Stats() parse.Stats { return f.reader.Stats() }
 
-// begin is the time of the first thing in the file.
+// begin returns the time at which the file starts.
 func (f *File) begin() time.Time {
 	if f.Trace != nil {
 		return f.Trace.SyncTime
@@ -46,7 +46,7 @@ func (f *File) begin() time.Time {
 	return f.Log.Time
 }
 
-// compare sorts files by time. Those of the same millisecond are sorted by name: the current file
+// compare sorts files by time. Files of the same millisecond are sorted by name: the current file
 // of a rotated log is its last.
 func (f *File) compare(other *File) int {
 	archived := func(name string) bool { return formats.ArchivedFrom(name) != name }
@@ -71,7 +71,7 @@ func (f *File) kind() string {
 }
 
 // several reports whether the file may contain several processes. A log of one process contains
-// another one only where files were put together: that matters where one is asked for.
+// another one only if files were concatenated: that matters if a process was asked for.
 func (f *File) several(pid int64) bool {
 	format, err := formats.Find(f.Log.Format)
 	if err != nil {
@@ -83,7 +83,7 @@ func (f *File) several(pid int64) bool {
 // A series is what the files of one log have in common.
 type series struct {
 	pid  int64
-	name string // where the pid should be known and is not: files of one name are of one process
+	name string // where the pid should be known and is not: files with the same name belong to the same process
 }
 
 func (f *File) series() (s series) {
@@ -106,7 +106,7 @@ func (f *File) close() {
 	}
 }
 
-// goesWith returns an error if a file cannot be read together with the ones in front of it.
+// goesWith returns an error if a file cannot be read together with the ones before it.
 func (f *File) goesWith(before []*File) error {
 	for _, other := range before {
 		switch {
@@ -119,8 +119,8 @@ func (f *File) goesWith(before []*File) error {
 	return nil
 }
 
-// recognize finds out what r is, and reads its head. What is no text is left to the
-// reader of recordings, which knows more kinds of files.
+// recognize determines what r is and reads its head. Input that is not text is left to the reader
+// of recordings, which knows more kinds of files.
 func (f *File) recognize(r io.Reader, want func(*parse.Metadata) parse.Want) error {
 	head := make([]byte, len("Nettrace"), logs.HeadSize)
 	n, err := io.ReadFull(r, head)
@@ -156,11 +156,11 @@ func (f *File) recognize(r io.Reader, want func(*parse.Metadata) parse.Want) err
 
 var headSeed = maphash.MakeSeed()
 
-// maxHead is how much of a text is searched for the first line of gclog's.
+// maxHead is how much of a text is searched for gclog's first line.
 const maxHead = 1 << 20
 
-// isText reports whether it may be a log: recordings start with other bytes, and contain text of
-// their own later.
+// isText reports whether it may be a log: recordings start with other bytes, and contain text only
+// later.
 func isText(b []byte) bool {
 	magic := []byte("Nettrace")
 	return len(b) > 0 && !bytes.HasPrefix(b, magic) && !bytes.HasPrefix(magic, b) && bytes.IndexByte(b[:min(len(b), 4096)], 0) < 0

@@ -12,26 +12,27 @@ import (
 )
 
 // Observe is called with the process whose history is read, and the part that was asked for in its
-// times. It returns the observer of the history, which is passed the beginning and end of each
-// session in it. It is called again where a log turns out to contain several instances of the
-// process: the last answer counts.
+// times. It returns the observer of the history, which is passed the start and end of each session
+// in it. It is called again if a log turns out to contain several instances of the process: the
+// last answer counts.
 //
 // An observer that is a gclog.EventObserver is also passed the events of recordings. One that has
-// the methods Unbounded and CollectionsOnly of analysis.Statistics learns with them what the format
-// of a log cannot hold, one with Stand(since int64) that the program was suspended at the end.
+// the methods Unbounded and CollectionsOnly of analysis.Statistics is informed through them of what
+// the format of a log cannot hold, one with Stand(since int64) that the program was suspended at
+// the end.
 type Observe func(*gclog.Process, analysis.Window) gclog.SpanObserver
 
 // A History is what was passed to an observer.
 type History struct {
 	Process    *gclog.Process
-	Span       Span            // that was asked for
-	Window     analysis.Window // the same in the times of the process
+	Span       Span            // the part that was asked for
+	Window     analysis.Window // the same, in the times of the process
 	Begin, End int64           // of what was read or observed
-	Names      []string        // of the files, in order of time; nil: the process was running
-	Format     string          // of the log, "" of recordings and of a running process
+	Names      []string        // of the files, ordered by time; nil: the process was running
+	Format     string          // of the log; "" for recordings and for a running process
 	Unheard    bool            // nothing in the recordings shows that the GC was recorded
-	Damage     string          // why it could not be read to its end, "" if it could
-	Skipped    int64           // lines of a log that are damaged or none of gclog's
+	Damage     string          // why it could not be read to its end; "" if it could
+	Skipped    int64           // lines of a log that are damaged or not gclog's
 	Observer   gclog.SpanObserver
 
 	part stretch
@@ -41,7 +42,7 @@ type History struct {
 // damaged.
 func (h *History) Cut() bool { return h.Damage != "" && h.Window.To > h.End }
 
-// Source names what was read, for people.
+// Source returns the name of what was read, for people.
 func (h *History) Source() string {
 	switch n := len(h.Names); n {
 	case 0:
@@ -53,19 +54,21 @@ func (h *History) Source() string {
 	}
 }
 
-// At is the time that Span.At stands for, which includes everything that starts with its digits.
+// At returns the time that Span.At means, and its end: a time includes everything that starts with
+// its digits.
 func (h *History) At() (from, to time.Time) {
 	from = h.Span.At.in(h.Process.Time(h.Begin), h.Process.Time(h.End))
 	return from, from.Add(h.Span.At.unit())
 }
 
-// ZoneRule says how Span.At is read if it was written without a zone, as the end of a sentence.
+// ZoneRule returns how Span.At is interpreted if it was written without a zone, as the end of a
+// sentence.
 func (h *History) ZoneRule() string { return h.part.zoneRule(&h.Span.At) }
 
 // Read reads the history of one process.
 //
-// Where the files are damaged there is both a History, of what could be read, and an error. Else
-// there is one of them.
+// If the files are damaged it returns both a History, of what could be read, and an error.
+// Otherwise it returns one of them.
 func (s *Source) Read(observe Observe) (*History, error) {
 	r := &reader{Source: s, part: stretch{Span: s.o.Span, written: offsetText(s.begin())}, observe: observe}
 	if r.part.isFromEnd(s.begin()) {
@@ -114,15 +117,15 @@ func (s *Source) Read(observe Observe) (*History, error) {
 	return h, damage
 }
 
-// A sparseObserver wants to know what the format of a log cannot hold.
+// A sparseObserver is informed of what the format of a log cannot hold.
 type sparseObserver interface {
 	Unbounded()
 	CollectionsOnly()
 }
 
-// Watch reads the history of a running process from a session that has begun, until that ends; it
-// is meant to take as long as length. known is what was found out about the process. There is a
-// History in any case; a *CallError says that the part that was asked for is not in it.
+// Watch reads the history of a running process from a session that was started, until the session
+// ends; it is expected to last as long as length. known is what was found out about the process.
+// Watch always returns a History; a *CallError means that the part that was asked for is not in it.
 func Watch(s *attach.Session, known *gclog.Process, length time.Duration, asked Span, observe Observe) (*History, formats.End, error) {
 	h := &History{Span: asked}
 	var wrong error

@@ -11,15 +11,15 @@ import (
 // A reader reads the history of one process.
 type reader struct {
 	*Source
-	part      stretch // that was asked for
+	part      stretch // the part that was asked for
 	began     bool    // part.begin is known
 	observe   Observe
 	subject   *subject         // nil: no process has been chosen yet
-	processes []*gclog.Process // all that there are, one for each pid
+	processes []*gclog.Process // all that the files contain, one for each pid
 	failed    error
 }
 
-// beginAt learns when the files begin.
+// beginAt records when the files start.
 func (r *reader) beginAt(p *gclog.Process, at int64) {
 	if !r.began {
 		r.began, r.part.begin = true, p.Time(at)
@@ -34,15 +34,15 @@ func (r *reader) fail(err error) {
 	r.Stop(err)
 }
 
-// list lists a process, and reports whether it is the one to be passed on.
+// list adds a process to the list, and reports whether it is the one to be passed on.
 func (r *reader) list(p *gclog.Process) bool {
 	r.processes = addProcess(r.processes, p)
 	return r.wanted(p) && (r.subject == nil || r.subject.process.ID == p.ID)
 }
 
-// pass begins to pass on a process.
+// pass starts to pass on a process.
 func (r *reader) pass(p *gclog.Process) *subject {
-	p.Sync = p.Sync.In(r.part.Zone.location()) // in which all times of it are shown
+	p.Sync = p.Sync.In(r.part.Zone.location()) // in which all its times are shown
 	x := &subject{process: p, window: r.part.window(p), source: r.Source}
 	x.to = r.observe(p, x.window)
 	x.numbers.emit = x.to.Gap
@@ -50,7 +50,7 @@ func (r *reader) pass(p *gclog.Process) *subject {
 	return x
 }
 
-// empty passes on the process whose files contain nothing of it.
+// empty passes on a process of which the files contain nothing.
 func (r *reader) empty() {
 	first := r.Files[0]
 	p := &gclog.Process{ID: first.Log.ProcessID, Sync: first.begin()}
@@ -66,7 +66,7 @@ func (r *reader) empty() {
 func (r *reader) process(p *gclog.Process) logs.Observer {
 	o := &instance{r: r, process: p}
 	if r.IsLog() {
-		return o // all depends on when it begins
+		return o // everything depends on when it starts
 	}
 	r.beginAt(p, 0)
 	if !r.list(p) {
@@ -82,14 +82,14 @@ func (r *reader) process(p *gclog.Process) logs.Observer {
 	return o
 }
 
-// An instance passes on what the files contain of one instance of a process: containers give all
-// their processes the same pid. In logs the one is passed on that contains the time of --at, else
-// the last one before the end of what is asked for.
+// An instance passes on what the files contain of one process instance: containers give all their
+// processes the same pid. Of the instances in logs, the one that contains the time of --at is
+// passed on, otherwise the last one before the end of the part that was asked for.
 type instance struct {
 	r       *reader
 	process *gclog.Process
 	subject *subject // nil: it is not passed on
-	asked   bool     // whether it is
+	asked   bool     // it was decided whether it is passed on
 }
 
 // An eventInstance also passes on events.
@@ -102,7 +102,7 @@ func (o eventInstance) Event(at gclog.Stamp, e clr.Event, d *gclog.GCDetails) {
 	o.events.Event(at, e, d)
 }
 
-// from returns the subject that something is passed to that began then, nil if there is none.
+// from returns the subject for something that started at begin, or nil if it is not passed on.
 func (o *instance) from(begin int64) *subject {
 	if !o.asked {
 		o.asked = true
@@ -118,7 +118,7 @@ func (o *instance) from(begin int64) *subject {
 	return o.subject
 }
 
-// during is the same for what belongs to a session, and ended then.
+// during is from for something that belongs to a session and ended at end.
 func (o *instance) during(begin, end int64) *subject {
 	x := o.from(begin)
 	if x != nil {
@@ -128,7 +128,7 @@ func (o *instance) during(begin, end int64) *subject {
 	return x
 }
 
-// ask finds out whether an instance in a log is passed on.
+// ask decides whether an instance in a log is passed on.
 func (o *instance) ask(begin int64) {
 	r, t := o.r, o.process.Time(begin)
 	r.beginAt(o.process, begin)
@@ -150,7 +150,7 @@ func (o *instance) ask(begin int64) {
 
 func (o *instance) Start(s *formats.Start) {
 	if x := o.from(s.At); x != nil {
-		x.end(x.newest) // of the session before, if nothing has ended it
+		x.end(x.newest) // of the previous session, if nothing has ended it
 		x.begin(s.At)
 	}
 }
@@ -181,8 +181,8 @@ func (o *instance) Phase(p *gclog.Phase) {
 	}
 }
 
-// Gap: what is missing was noticed during the session. It says nothing about its start: a pause
-// that began earlier may follow.
+// Gap: what is missing was noticed during the session. It says nothing about the session's start: a
+// pause that started earlier may follow.
 func (o *instance) Gap(g *gclog.Gap) {
 	if x := o.from(g.Time); x != nil {
 		x.newest = max(x.newest, g.Time)
@@ -203,25 +203,25 @@ func (o *instance) GC(d *gclog.GCDetails) {
 	}
 }
 
-// Stall and Suspension are no part of a history.
+// Stall and Suspension are not part of a history.
 func (o *instance) Stall(*gclog.Stall)           {}
 func (o *instance) Suspension(*gclog.Suspension) {}
 
-// A subject is the process whose history is passed on, with where its sessions begin and end and
-// which collections are missing.
+// A subject is the process whose history is passed on, with the start and end of its sessions and
+// the collections that are missing.
 type subject struct {
 	process *gclog.Process
 	window  analysis.Window
 	to      gclog.SpanObserver
 	source  *Source
-	started bool  // a session has begun
-	open    bool  // it has not ended
-	begun   int64 // when the first one began
+	started bool  // a session has started
+	open    bool  // the session has not ended
+	begun   int64 // when the first session started
 	newest  int64 // the latest time that was passed on
 	numbers Numbers
 }
 
-// begin passes on that a session began, if none is open.
+// begin passes on the start of a session, if none is open.
 func (x *subject) begin(at int64) {
 	if x.open {
 		return
@@ -235,7 +235,7 @@ func (x *subject) begin(at int64) {
 	x.to.Begin(at)
 }
 
-// end passes on that the session ended, if one is open.
+// end passes on the end of the session, if one is open.
 func (x *subject) end(at int64) {
 	if !x.open {
 		return
@@ -244,8 +244,8 @@ func (x *subject) end(at int64) {
 	x.to.End(x.newest)
 }
 
-// has reports whether what was passed on contains a moment. Those that count from the beginning or
-// the end are in whatever is passed on.
+// has reports whether what was passed on contains a moment. A moment that counts from the start or
+// the end is in whatever is passed on.
 func (x *subject) has(i *Instant) bool {
 	if i.kind != instantTime && !i.IsClock() {
 		return false
@@ -255,7 +255,7 @@ func (x *subject) has(i *Instant) bool {
 	return at.Add(i.unit()).After(begin) && !at.After(end)
 }
 
-// finish passes on what is open when nothing follows.
+// finish passes on what is still open at the end of the input.
 func (x *subject) finish() {
 	x.numbers.Finish()
 	x.end(x.newest)

@@ -26,7 +26,7 @@ func (l *listener) Event(_ gclog.Stamp, e clr.Event, _ *gclog.GCDetails) {
 	}
 }
 
-// TestEvents: an observer of events is passed those of a recording.
+// TestEvents: an observer of events receives the events of a recording.
 func TestEvents(t *testing.T) {
 	in, err := Open([]string{trace("net10-wks-verbose")}, Options{})
 	if err != nil {

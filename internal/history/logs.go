@@ -15,7 +15,7 @@ import (
 // A log is the files of one process in one format.
 type log struct {
 	*logs.Reader
-	names []string // of the files that it has read
+	names []string // of the files read so far
 }
 
 // readLogs reads the files of logs.
@@ -59,7 +59,8 @@ func (s *Source) readLogs(files []*File, observe func(*gclog.Process) logs.Obser
 	return all
 }
 
-// overlapping refuses the latest of the files, which repeats what another one contains.
+// overlapping returns the error for the latest of the files, which repeats what another one
+// contains.
 func overlapping(e *logs.OverlapError, names []string) error {
 	name, before := names[len(names)-1], names[e.Before]
 	if name == before {
@@ -93,7 +94,7 @@ func (s *Source) readLog(l *log, f *File) {
 	s.notifyf("%s: %d %s%s", f.Name, f.Skipped.Count, what, SkippedText(&f.Skipped))
 }
 
-// SkippedText lists the numbers of lines that were passed over: "3, 4, ...".
+// SkippedText lists the numbers of skipped lines: "3, 4, ...".
 func SkippedText(s *logs.Skipped) string {
 	var lines []string
 	for _, n := range s.Lines {
@@ -105,7 +106,7 @@ func SkippedText(s *logs.Skipped) string {
 	return strings.Join(lines, ", ")
 }
 
-// A text is the content of a log, up to where its reader is stopped.
+// A text is the content of a log, up to where reading is stopped.
 type text struct {
 	r      io.Reader
 	source *Source

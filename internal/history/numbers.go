@@ -7,39 +7,39 @@ import (
 )
 
 // Numbers finds out which numbers of collections are missing in what is read of a process, whatever
-// it is read from, and in which time: between the pauses in front of them and after them. Numbers
-// that no-GC regions used up are not missing where their pauses say so.
+// it is read from, and in which time: between the pauses before and after them. Numbers that no-GC
+// regions used up are not missing if their pauses say so.
 //
-// Pauses come in order of time, and so do their numbers, but for those in the first suspension of a
-// background collection, and those of a log with very many collections during a background one.
-// What is missing is emitted once that is over.
+// Pauses arrive in order of time, and their numbers in ascending order, except for those in the
+// first suspension of a background collection, and those of a log with very many collections during
+// a background one. What is missing is emitted once such numbers can no longer arrive.
 type Numbers struct {
 	emit    func(*gclog.Gap)
 	newest  uint32 // number
 	end     int64  // of its pause
-	seen    bool   // there was one
-	session *jump  // times only: the end of a session after that, and the beginning of the next
-	jumps   []jump // of which it has not been emitted yet what is missing
-	known   []jump // numbers only: those that a gap says are missing
+	seen    bool   // there was a number
+	session *jump  // times only: the end of the session after that pause, and the start of the next session
+	jumps   []jump // those for which no gap was emitted yet
+	known   []jump // numbers only: those that a gap reports as missing
 }
 
-// NewNumbers returns a Numbers that emits a gap for each run of numbers that is missing without a
-// gap that says so.
+// NewNumbers returns a Numbers that emits a gap for each run of missing numbers that no gap has
+// reported.
 func NewNumbers(emit func(*gclog.Gap)) *Numbers { return &Numbers{emit: emit} }
 
-// A jump is a run of numbers that did not come, and the time in which they would have.
+// A jump is a run of numbers that did not arrive, and the time in which they would have.
 type jump struct {
 	from, to    uint32
 	since, time int64
 }
 
 const (
-	numbersLate = 1024 // that a number comes late at most
-	mostKnown   = 1024 // runs that are remembered
+	numbersLate = 1024 // how late a number arrives at most
+	mostKnown   = 1024 // maximum number of remembered runs
 )
 
-// begin takes the beginning of a session, and the end of the one in front of it. A session that
-// continues another begins before that has ended.
+// begin takes the start of a session, and the end of the previous one. A session that continues
+// another starts before that has ended.
 func (n *Numbers) begin(end, at int64) {
 	if at <= end {
 		return
@@ -58,13 +58,13 @@ func (n *Numbers) Pause(p *gclog.Pause) {
 		n.next(p.UsedNumber, p.Start, end, false)
 	case d == nil || !d.HasNumber:
 	case d.Flaws&gclog.FlawNoStart != 0 || p.Kind == gclog.PauseFinal:
-		n.fill(d.Number) // it began long ago
+		n.fill(d.Number) // it started long ago
 	default:
 		n.next(d.Number, p.Start, end, p.Kind == gclog.PauseBlocking)
 	}
 }
 
-// GC takes a record. Most often its pauses came first.
+// GC takes a record. Usually its pauses came first.
 func (n *Numbers) GC(d *gclog.GCDetails) {
 	switch {
 	case !d.HasNumber:
@@ -75,7 +75,7 @@ func (n *Numbers) GC(d *gclog.GCDetails) {
 	}
 }
 
-// Gap takes a gap, which may say what is missing.
+// Gap takes a gap, which may report missing numbers.
 func (n *Numbers) Gap(g *gclog.Gap) {
 	if g.From == 0 {
 		return
@@ -86,8 +86,8 @@ func (n *Numbers) Gap(g *gclog.Gap) {
 	n.known = append(n.known, jump{from: g.From, to: g.To})
 }
 
-// next takes a number in turn, with the time of its pause. ordered says that it is larger than
-// those in front of it, unless they begin anew.
+// next takes the next number, with the time of its pause. ordered means that it is larger than
+// those before it, unless numbering has restarted.
 func (n *Numbers) next(number uint32, start, end int64, ordered bool) {
 	switch {
 	case !n.seen:
@@ -113,7 +113,7 @@ func (n *Numbers) next(number uint32, start, end int64, ordered bool) {
 	}
 }
 
-// fill takes a number that comes late, and reports whether it was missing.
+// fill takes a number that arrives late, and reports whether it was missing.
 func (n *Numbers) fill(number uint32) bool {
 	for i := range n.jumps {
 		if j := n.jumps[i]; j.from <= number && number <= j.to {
@@ -124,7 +124,7 @@ func (n *Numbers) fill(number uint32) bool {
 	return false
 }
 
-// without returns the runs that remain without a part.
+// without returns the runs that remain when a part is removed.
 func (j jump) without(part jump) (rest []jump) {
 	if part.to < j.from || part.from > j.to {
 		return []jump{j}
@@ -140,7 +140,7 @@ func (j jump) without(part jump) (rest []jump) {
 	return rest
 }
 
-// anew begins with the numbers of another process.
+// anew starts over with the numbers of another process.
 func (n *Numbers) anew(at int64) {
 	n.Finish()
 	n.known = nil
@@ -163,7 +163,7 @@ func (n *Numbers) settle() {
 	}
 }
 
-// Finish emits what is missing when nothing follows.
+// Finish emits what is missing at the end of the input.
 func (n *Numbers) Finish() {
 	for len(n.jumps) > 0 {
 		n.settle()

@@ -8,7 +8,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// TestNumbers: what is missing is found by the numbers, and told once.
+// TestNumbers: gaps are found by the numbers of collections, and reported once.
 func TestNumbers(t *testing.T) {
 	blocking := func(number uint32, start int64) *gclog.Pause {
 		return &gclog.Pause{PausePart: gclog.PausePart{Start: start, Duration: 1}, GC: &gclog.GCDetails{Number: number, HasNumber: true}}
@@ -27,7 +27,7 @@ func TestNumbers(t *testing.T) {
 	bare.Start, bare.End = 50, 51
 	for _, x := range []struct {
 		name string
-		tell []any // pauses, records, gaps, and times at which a session begins that ended one before
+		tell []any // pauses, records, gaps, and times at which a session starts after an earlier one ended
 		want string
 	}{
 		{"whole", []any{blocking(7, 10), blocking(8, 20)}, ""},
@@ -70,7 +70,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestNumbersInTime: what is missing is not kept for ever.
+// TestNumbersInTime: what is missing is not kept forever.
 func TestNumbersInTime(t *testing.T) {
 	told := 0
 	n := Numbers{emit: func(*gclog.Gap) { told++ }}

@@ -26,7 +26,7 @@ func (s *Source) readRecordings(files []*File, observe func(*gclog.Process) logs
 	return all
 }
 
-// recordings is what is known of those that have been read.
+// recordings is the state of reading several recordings.
 type recordings struct {
 	*Source
 	observe func(*gclog.Process) logs.Observer
@@ -34,17 +34,17 @@ type recordings struct {
 	seen    map[int64]bool  // pids of the processes that were observed
 }
 
-// A recorded is a process in a recording, and who observes it.
+// A recorded is a process in a recording, with its observer.
 type recorded struct {
 	*gclog.Process
 	observer logs.Observer
-	first    bool         // instance of a runtime in the process
-	open     []gclog.Open // at the end
+	first    bool         // it is the first runtime instance in the process
+	open     []gclog.Open // at the end of the recording
 }
 
-// readRecording reads one of them. What is in front of damage is passed on.
+// readRecording reads one recording. What precedes damage is passed on.
 func (r *recordings) readRecording(f *File) error {
-	// All recordings have one time axis: that of the first.
+	// All recordings share one time axis: that of the first.
 	shift := int64(f.Trace.SyncTime.Sub(r.begin()))
 	if shift < r.newest[f.Trace.ProcessID] {
 		return fmt.Errorf("it was recorded at the same time as another one of process %d: take them one by one", f.Trace.ProcessID)
@@ -98,7 +98,7 @@ func (r *recordings) readRecording(f *File) error {
 	return f.reader.Err()
 }
 
-// end ends the session that a recording is.
+// end ends the session that a recording represents.
 func (x *recorded) end(at int64) {
 	if x.first {
 		x.observer.End(&formats.End{At: at, Ticks: at, Reason: formats.EndOfRecording, Process: x.Process})

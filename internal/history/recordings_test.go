@@ -18,7 +18,7 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// A protocol is what ReadAll passes on, in words.
+// A protocol records in words what ReadAll passes on.
 type protocol struct {
 	gclog.NopObserver
 	said []string
@@ -35,8 +35,7 @@ func (p *protocol) Suspension(*gclog.Suspension) {}
 func (p *protocol) GC(d *gclog.GCDetails)        { p.say("gc %d at %d", d.Number, d.Start) }
 func (p *protocol) Gap(g *gclog.Gap)             { p.say("%v %d", g.Reason, g.Time) }
 
-// record writes a recording of collections, each 100 ns long, of instances of a runtime in process
-// 7.
+// record returns a recording of collections, each 100 ns long, by runtime instances in process 7.
 func record(t *testing.T, begin time.Time, collections ...byte) string {
 	t.Helper()
 	var w nettracetest.V4
@@ -48,7 +47,7 @@ func record(t *testing.T, begin time.Time, collections ...byte) string {
 		nettracetest.Kind{ID: 2, Provider: clr.RuntimeProvider, EventID: clr.IDGCEnd, Version: 1, Level: 4, Keywords: 1},
 	)
 	for i, number := range collections {
-		instance := number % 2 // odd numbers are of one, even numbers of another
+		instance := number % 2 // odd numbers are collections of one instance, even numbers of another
 		start := append([]byte{number}, make([]byte, 25)...)
 		end := append([]byte{number}, make([]byte, 9)...)
 		start[16], end[8] = instance, instance
@@ -66,8 +65,8 @@ func record(t *testing.T, begin time.Time, collections ...byte) string {
 	return path
 }
 
-// TestSeveralRecordings: recordings have one time axis whatever their order is, and are a session
-// each, however many instances of a runtime are in the process.
+// TestSeveralRecordings: recordings share one time axis whatever their order is, and each is a
+// session, however many runtime instances are in the process.
 func TestSeveralRecordings(t *testing.T) {
 	begin := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 	first, second := record(t, begin, 1, 3, 5), record(t, begin.Add(time.Hour), 7, 8, 9)
@@ -90,7 +89,7 @@ func TestSeveralRecordings(t *testing.T) {
 		fmt.Sprintf("start %d", hour), fmt.Sprintf("reattached %d", hour),
 		fmt.Sprintf("gc 7 at %d", hour), fmt.Sprintf("gc 8 at %d", hour+1000), fmt.Sprintf("gc 9 at %d", hour+2000), fmt.Sprintf("end %d end-of-recording", hour+2100),
 	}
-	said := slices.DeleteFunc(p.said, func(s string) bool { return strings.HasPrefix(s, "missed-gcs") }) // each instance has only half
+	said := slices.DeleteFunc(p.said, func(s string) bool { return strings.HasPrefix(s, "missed-gcs") }) // each instance has only half of the numbers
 	slices.Sort(said[max(0, len(said)-4):max(0, len(said)-1)])                                           // instances come one after the other
 	if !slices.Equal(said, want) {
 		t.Errorf("%q, want %q", said, want)
@@ -105,8 +104,8 @@ func TestSeveralRecordings(t *testing.T) {
 	}
 }
 
-// TestFromEnd: files that are read for their end first are read whole after that, and what is wrong
-// with them is said once.
+// TestFromEnd: files that are first read to find their end are read completely after that, and what
+// is wrong with them is reported once.
 func TestFromEnd(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "a.csv")
 	if err := os.WriteFile(log, []byte("StartRelativeMSec,Number,Generation,Type,Reason,\nof others\n"), 0o600); err != nil {

@@ -1,11 +1,11 @@
 // Package history opens and reads what commands take as input: recordings, logs of gclog, all files
 // of a rotated log, and running processes.
 //
-// Open recognizes files and puts them in order of time; Source.Read passes the history of one
-// process in them to an observer, with its sessions and with the collections that are missing, and
-// Watch does the same for a running process. Source.ReadAll passes on everything that the files
-// contain, of all processes. Messages name the flags by which commands take the options: --pid,
-// --since, --until and --local.
+// Open recognizes files and sorts them by time; Source.Read passes the history of one process in
+// them to an observer, with its sessions and with the collections that are missing, and Watch does
+// the same for a running process. Source.ReadAll passes on everything that the files contain, of
+// all processes. Messages name the flags with which commands accept the options: --pid, --since,
+// --until and --local.
 package history
 
 import (
@@ -27,34 +27,34 @@ import (
 	"github.com/gclog/gclog/parse"
 )
 
-// Options are what is read of files, and how.
+// Options configure what is read from files, and how.
 type Options struct {
-	PID  int64 // the process that is meant; 0: the only one, or all with ReadAll
-	Span Span  // the part that Read is asked for
-	// Single has Open return a *ProcessError unless there is one process to read. It takes reading
-	// files that may contain several processes to their end.
+	PID  int64 // the process to read; 0: the only one, or all with ReadAll
+	Span Span  // the part that Read is to return
+	// Single makes Open return a *ProcessError unless there is exactly one process to read. That
+	// requires reading files that may contain several processes to their end.
 	Single bool
 
-	Want    func(*parse.Metadata) parse.Want // the events of recordings; nil: gclog.Wanted
+	Want    func(*parse.Metadata) parse.Want // the events to read from recordings; nil: gclog.Wanted
 	Inspect func(*parse.Reader) bool         // sees each event and loss of a recording, and reports whether it is used; nil: all are
-	Stdin   io.Reader                        // what the name - stands for
-	Notify  func(string)                     // is passed messages for people; nil: nobody is
+	Stdin   io.Reader                        // what the name - means
+	Notify  func(string)                     // receives messages for people; nil: none
 }
 
-// A Source is files that were opened to be read once.
+// A Source is a set of files that were opened to be read once.
 type Source struct {
-	Files []*File // in order of time
+	Files []*File // ordered by time
 
 	o       Options
 	bytes   atomic.Int64
 	gcs     atomic.Int64
 	heard   bool // recordings contain events of the GC
-	quiet   bool // they are read for something first: what is wrong with them is reported later
+	quiet   bool // the files are being read ahead: what is wrong with them is reported later
 	stopped bool
-	why     error // of that
+	why     error // why reading was stopped
 }
 
-// Open opens files, reads their heads and puts them in order of time.
+// Open opens files, reads their heads and sorts them by time.
 func Open(names []string, o Options) (*Source, error) {
 	s := &Source{o: o}
 	err := s.open(names)
@@ -92,7 +92,7 @@ func (s *Source) open(names []string) error {
 		return errors.New("all files are empty")
 	}
 	slices.SortStableFunc(s.Files, (*File).compare)
-	unnamed := s.Files[0] // of a process that is not known
+	unnamed := s.Files[0] // a file of an unknown process
 	for i, f := range s.Files {
 		if err := f.goesWith(s.Files[:i]); err != nil {
 			return err
@@ -143,12 +143,12 @@ func (s *Source) openFile(f *File) error {
 	return nil
 }
 
-// OpenFile opens a file to read it, and reports whether it can be read again. An error is a
+// OpenFile opens a file for reading, and reports whether it can be read again. An error is a
 // *CallError.
 func OpenFile(name string) (f *os.File, regular bool, err error) {
 	if f, err = os.Open(name); err != nil {
 		if path, ok := errors.AsType[*fs.PathError](err); ok {
-			err = path.Err // the name is said once
+			err = path.Err // the name appears only once
 		}
 		return nil, false, callf("cannot read %s: %w", name, err)
 	}
@@ -160,7 +160,7 @@ func OpenFile(name string) (f *os.File, regular bool, err error) {
 	return f, err == nil && info.Mode().IsRegular(), nil
 }
 
-// readHead finds out what a file is, and reads its head.
+// readHead determines what a file is, and reads its head.
 func (s *Source) readHead(f *File, src io.Reader) error {
 	content, err := unpack.Reader(src, &s.bytes)
 	if err == nil {
@@ -182,19 +182,19 @@ func (s *Source) Close() {
 // IsLog reports whether the files are logs, not recordings.
 func (s *Source) IsLog() bool { return s.Files[0].Trace == nil }
 
-// begin is when the first file begins: of recordings it is the origin of all times.
+// begin returns when the first file starts: for recordings it is the origin of all times.
 func (s *Source) begin() time.Time { return s.Files[0].begin() }
 
-// Heard reports whether what has been read of recordings shows that the GC was recorded.
+// Heard reports whether what was read of recordings shows that the GC was recorded.
 func (s *Source) Heard() bool { return s.heard }
 
-// Bytes is how much has been read. It may be called while the files are read, and so may GCs.
+// Bytes returns how much has been read. It may be called while the files are read, and so may GCs.
 func (s *Source) Bytes() int64 { return s.bytes.Load() }
 
-// GCs is how many collections Read has passed on.
+// GCs returns how many collections Read has passed on.
 func (s *Source) GCs() int64 { return s.gcs.Load() }
 
-// names are the names of the files in order of time.
+// names returns the names of the files, ordered by time.
 func (s *Source) names() (list []string) {
 	for _, f := range s.Files {
 		list = append(list, f.Name)
@@ -202,7 +202,7 @@ func (s *Source) names() (list []string) {
 	return list
 }
 
-// NothingText says that there is no collection in the files, and how to find out why.
+// NothingText reports that there is no collection in the files, and how to find out why.
 func (s *Source) NothingText() string {
 	more := ""
 	if s.Files[0].handle != nil {
@@ -211,14 +211,14 @@ func (s *Source) NothingText() string {
 	return fmt.Sprintf("no collection in %s: there was none, or the events of the GC were not recorded%s", strings.Join(s.names(), ", "), more)
 }
 
-// ReadAll reads the files to their end, and returns what was wrong with them: damage does not keep
-// it from passing on what is in front of it.
+// ReadAll reads the files to their end and returns what was wrong with them: what precedes damage
+// is passed on.
 //
-// observe is called for each process that is meant: once for each recording, with the first
-// recording's origin of times, and in logs for each instance of it. It returns who observes the
-// process, nil if nobody does. A recording is one session, of all instances of a runtime in a
-// process. An observer with a method Stand(since int64) learns at its end that the program was
-// suspended and that nothing shows that it resumed.
+// observe is called for each selected process: once for each recording, with the first recording's
+// origin of times, and in logs for each process instance. It returns the observer of the process,
+// or nil. A recording is one session, of all runtime instances in a process. An observer with a
+// method Stand(since int64) is informed at its end that the program was suspended and that nothing
+// shows that it resumed.
 func (s *Source) ReadAll(observe func(*gclog.Process) logs.Observer) error {
 	return s.read(s.Files, func(p *gclog.Process) logs.Observer {
 		if !s.wanted(p) {
@@ -228,7 +228,8 @@ func (s *Source) ReadAll(observe func(*gclog.Process) logs.Observer) error {
 	})
 }
 
-// Stop ends ReadAll after what is passed on now: it returns why, nil for no error.
+// Stop ends ReadAll after the record that is being passed on: it then returns why; nil means no
+// error.
 func (s *Source) Stop(why error) { s.stopped, s.why = true, why }
 
 func (s *Source) read(files []*File, observe func(*gclog.Process) logs.Observer) error {
@@ -238,8 +239,8 @@ func (s *Source) read(files []*File, observe func(*gclog.Process) logs.Observer)
 	return s.readRecordings(files, observe)
 }
 
-// readAhead reads files for something first, without a message, and begins them anew. What is wrong
-// with them is reported when they are read for good.
+// readAhead reads files in advance, without messages, and rewinds them. What is wrong with them is
+// reported when they are read in earnest.
 func (s *Source) readAhead(files []*File, observe func(*gclog.Process) logs.Observer) error {
 	s.quiet = true
 	_ = s.read(files, observe)
@@ -258,7 +259,7 @@ func (s *Source) readAhead(files []*File, observe func(*gclog.Process) logs.Obse
 	return nil
 }
 
-// checkSingle returns an error unless there is one process to read.
+// checkSingle returns an error unless there is exactly one process to read.
 func (s *Source) checkSingle() error {
 	var all []*gclog.Process
 	add := func(p *gclog.Process) logs.Observer {
@@ -288,7 +289,7 @@ func addProcess(list []*gclog.Process, p *gclog.Process) []*gclog.Process {
 	return append(list, p)
 }
 
-// choose returns an error unless one process is meant, and is among all that there are.
+// choose returns an error unless exactly one process is selected and is among all.
 func (s *Source) choose(all []*gclog.Process) error {
 	if s.o.PID == 0 && len(all) > 1 || s.o.PID != 0 && !slices.ContainsFunc(all, s.wanted) {
 		return &ProcessError{s.o.PID, s.Files[0].Name, all}
@@ -296,17 +297,18 @@ func (s *Source) choose(all []*gclog.Process) error {
 	return nil
 }
 
-// wanted reports whether a process is the one that is meant, or one of all.
+// wanted reports whether a process is selected. If no pid was given, all are.
 func (s *Source) wanted(p *gclog.Process) bool { return s.o.PID == 0 || p.ID == s.o.PID }
 
-// notifyf passes on a message about what is read, but not twice.
+// notifyf passes on a message about the input, except while reading ahead, so that it is not
+// repeated.
 func (s *Source) notifyf(format string, args ...any) {
 	if !s.quiet && s.o.Notify != nil {
 		s.o.Notify(fmt.Sprintf(format, args...))
 	}
 }
 
-// notifyOlder says that one file of a rotated log is not all of it.
+// notifyOlder reports that one file of a rotated log is not the whole log.
 func (s *Source) notifyOlder() {
 	if len(s.Files) > 1 || s.Files[0].handle == nil {
 		return

@@ -21,7 +21,7 @@ func trace(name string) string {
 	return filepath.Join("..", "..", "testdata", "traces", name+".nettrace.gz")
 }
 
-// TestOpenErrors: what is wrong with files can be told apart by the types of the errors.
+// TestOpenErrors: the types of errors distinguish what is wrong with files.
 func TestOpenErrors(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, content string) string {
@@ -68,7 +68,7 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
-// TestSingle: which processes there are is found out before anything is passed on.
+// TestSingle: which processes there are is determined before anything is passed on.
 func TestSingle(t *testing.T) {
 	both := trace("v6-merge-kvversion")
 	for pid, want := range map[int64]bool{0: false, 1: false, 29261: true} {
@@ -93,9 +93,9 @@ type listing struct {
 	pids    []int64
 	gcs     []uint32
 	open    int // sessions
-	outside int // records while no session was open
+	outside int // records outside any session
 	source  *Source
-	most    int // collections, after which it stops; 0: it does not
+	most    int // stop after this many collections; 0: do not stop
 }
 
 func (l *listing) observe(p *gclog.Process) logs.Observer {
@@ -120,7 +120,7 @@ func (l *listing) GC(d *gclog.GCDetails) {
 	}
 }
 
-// TestReadAll: a recording is passed on as gclog.Read passes it on, in sessions that end.
+// TestReadAll: a recording is passed on as gclog.Read does, in sessions that end.
 func TestReadAll(t *testing.T) {
 	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
 		var want listing
@@ -152,7 +152,7 @@ func TestReadAll(t *testing.T) {
 	})
 }
 
-// TestInspect: what is not to be used is not, and what was inspected is everything.
+// TestInspect: Inspect sees everything, and what it rejects is not used.
 func TestInspect(t *testing.T) {
 	rows := int64(0)
 	in, err := Open([]string{trace("net10-datas-bgc")}, Options{Want: parse.All, Inspect: func(r *parse.Reader) bool {

@@ -13,8 +13,8 @@ import (
 // A Span is the part of a history that is asked for.
 type Span struct {
 	Since, Until Instant
-	// At is a moment that is looked at. Of several instances of a process the one is read that
-	// contains it.
+	// At is the moment of interest. If there are several instances of a process, the one that
+	// contains it is read.
 	At   Instant
 	Zone Zone // of times without one
 }
@@ -23,27 +23,27 @@ type Span struct {
 type Instant struct {
 	Text    string // as it was written
 	kind    instantKind
-	time    time.Time      // of the calendar, as the clocks of its zone show it
-	clock   time.Duration  // since midnight, as they show it
+	time    time.Time      // calendar time, as the clocks of its zone show it
+	clock   time.Duration  // since midnight, as those clocks show it
 	where   *time.Location // the zone of time and clock
-	zoned   bool           // the zone was written
-	step    time.Duration  // of the last digit that was written, at least
-	offset  time.Duration  // from the beginning
+	zoned   bool           // the zone was given
+	step    time.Duration  // upper limit of unit: the unit of the last digit without decimals, or a second for an offset
+	offset  time.Duration  // from the start
 	fromEnd time.Duration  // back from the end
 }
 
 type instantKind uint8
 
 const (
-	instantOpen    instantKind = iota // the beginning, or the end
-	instantTime                       // of the calendar
+	instantOpen    instantKind = iota // the start, or the end
+	instantTime                       // a calendar time
 	instantClock                      // a time of day
-	instantOffset                     // from the beginning
+	instantOffset                     // from the start
 	instantFromEnd                    // from the end
 )
 
-// Layouts of times of the calendar and of times of the day, with and without seconds, and with and
-// without a zone. Go reads decimals of the seconds in all of them.
+// Layouts of calendar times and of times of day, with and without seconds, and with and without a
+// zone. Go reads decimals of the seconds in all of them.
 var (
 	timeLayouts  = zonedLayouts("2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04")
 	clockLayouts = zonedLayouts("15:04:05", "15:04")
@@ -58,12 +58,12 @@ func zonedLayouts(layouts ...string) (all []string) {
 
 const (
 	aDay = 24 * time.Hour
-	// shortly before the beginning is what may be meant as the beginning. Times that are farther
-	// away are rather those of another zone, or of another recording.
+	// A time shortly before the start may be meant as the start. Times farther away are more likely
+	// of another zone, or of another recording.
 	shortly = time.Hour
 )
 
-// Whole reports whether no part was chosen.
+// Whole reports whether no part was selected.
 func (s *Span) Whole() bool { return s.Since.Text == "" && s.Until.Text == "" }
 
 // CheckRunning returns an error if the span cannot be that of a running process.
@@ -82,8 +82,8 @@ func (s *Span) CheckRunning() error {
 // timeText formats a time for people, in the zone of the span.
 func (s *Span) timeText(t time.Time) string { return TimeText(t.In(s.Zone.location())) }
 
-// ParseInstant reads what a flag says: a time of the calendar, a time of the day, an offset from
-// the beginning or, if it is negative, from the end. Times without a zone are in the zone z.
+// ParseInstant parses the value of a flag: a calendar time, a time of day, an offset from the start
+// or, if it is negative, from the end. Times without a zone are in the zone z.
 func ParseInstant(flag, text string, z Zone) (i Instant, err error) {
 	i.Text = text
 	if t, layout, ok := parseAny(timeLayouts, text); ok {
@@ -109,7 +109,7 @@ func ParseInstant(flag, text string, z Zone) (i Instant, err error) {
 	return i, callf("--%s %q is no time: write 14:03, 14:03:22, 2026-01-31T14:03:22Z, 90s from the start or -5m from the end", flag, text)
 }
 
-// parseAny reads a time in the first of the layouts that fits.
+// parseAny parses a time with the first of the layouts that fits.
 func parseAny(layouts []string, text string) (t time.Time, layout string, ok bool) {
 	for _, layout := range layouts {
 		if t, err := time.Parse(layout, text); err == nil {
@@ -119,7 +119,7 @@ func parseAny(layouts []string, text string) (t time.Time, layout string, ok boo
 	return t, "", false
 }
 
-// setZone notes what the layout says of a time that was parsed with it.
+// setZone sets what the layout says about a time that was parsed with it.
 func (i *Instant) setZone(t time.Time, layout string, z Zone) {
 	i.where, i.zoned, i.step = z.location(), strings.Contains(layout, "Z"), time.Minute
 	if strings.Contains(layout, ":05") {
@@ -131,12 +131,13 @@ func (i *Instant) setZone(t time.Time, layout string, z Zone) {
 	}
 }
 
-// isFromEnd reports whether the end of what begins then must be known for it.
+// isFromEnd reports whether the end of the input, which starts at begin, must be known for the
+// span.
 func (s *Span) isFromEnd(begin time.Time) bool {
 	return s.Since.fromEndOf(begin) || s.Until.fromEndOf(begin)
 }
 
-// mayBeFromEnd is the same while the beginning is not known.
+// mayBeFromEnd is isFromEnd while the start is unknown.
 func (s *Span) mayBeFromEnd() bool {
 	kinds := [...]instantKind{s.Since.kind, s.Until.kind}
 	return slices.Contains(kinds[:], instantFromEnd) || slices.Contains(kinds[:], instantClock)
@@ -154,7 +155,8 @@ func (i *Instant) fromEndOf(begin time.Time) bool {
 	}
 }
 
-// around returns the last time before begin that the clock shows this, and the first from then on.
+// around returns the last time before begin at which the clock shows this, and the first from then
+// on.
 func (i *Instant) around(begin time.Time) (before, from time.Time) {
 	midnight := shown(begin.In(i.where)).Truncate(aDay)
 	for day := -2; day <= 2; day++ { // on one of them it may not exist
@@ -168,13 +170,13 @@ func (i *Instant) around(begin time.Time) (before, from time.Time) {
 	return before, from
 }
 
-// at returns the moment in a recording. The end needs to be known where isFromEnd says so. ok is
-// false if the instant was left open.
+// at returns the moment in a recording. The end must be known if isFromEnd says so. ok is false if
+// the instant was left open.
 //
-// A time of the day is the first one in the recording. If there is none it is one shortly before
-// the beginning, unless the next one is closer to the end: what begins some seconds after 14:00 is
-// asked for from 14:00 on. Of two times that look alike, because clocks were set back, it is the
-// first one that is not over when the recording begins.
+// A time of day is the first one in the recording. If there is none, it is the one shortly before
+// the start, unless the next one is closer to the end: a recording that starts some seconds after
+// 14:00 is asked for from 14:00. Of two times that look alike, because clocks were set back, it is
+// the first that is not over when the recording starts.
 func (i *Instant) at(begin, end time.Time) (t time.Time, ok bool) {
 	switch i.kind {
 	case instantTime:
@@ -199,8 +201,8 @@ func (i *Instant) at(begin, end time.Time) (t time.Time, ok bool) {
 	}
 }
 
-// in returns the moment in what was recorded from begin to end. A first second of which only the
-// end was recorded counts.
+// in returns the moment in what was recorded from begin to end. It counts a first second of which
+// only the end was recorded.
 func (i *Instant) in(begin, end time.Time) time.Time {
 	if i.kind == instantClock {
 		begin = begin.Truncate(i.unit())
@@ -209,8 +211,8 @@ func (i *Instant) in(begin, end time.Time) time.Time {
 	return t
 }
 
-// unit is that of the last digit that was written, of an offset at most a second: a time stands for
-// everything that starts with its digits.
+// unit returns the unit of the last digit that was written, for an offset at most a second: a time
+// means everything that starts with its digits.
 func (i *Instant) unit() time.Duration {
 	number, unit := i.Text, i.step
 	if i.kind == instantOffset || i.kind == instantFromEnd {
@@ -230,14 +232,14 @@ func (i *Instant) unit() time.Duration {
 	return max(1, min(unit, i.step))
 }
 
-// IsClock reports whether it is a time of the day.
+// IsClock reports whether it is a time of day.
 func (i *Instant) IsClock() bool { return i.kind == instantClock }
 
-// A stretch is a Span of a recording whose beginning is known.
+// A stretch is a Span of a recording whose start is known.
 type stretch struct {
 	Span
-	begin, end time.Time // of the recording; the end is known only where the span needs it
-	written    string    // the zone that a log is written in, "" of UTC
+	begin, end time.Time // of the recording; the end is only known if the span needs it
+	written    string    // the zone that a log is written in; "" for UTC
 }
 
 // check returns an error if the span is empty.
@@ -276,15 +278,15 @@ func (s *stretch) outside(end time.Time) error {
 	return nil
 }
 
-// zoneRule says how a time without a zone is read, and how it is written in the zone of the log. It
-// is for errors about a time that may have been meant in another one.
+// zoneRule returns how a time without a zone is interpreted, and how it is written in the zone of
+// the log. It is for errors about a time that may have been meant in another zone.
 func (s *stretch) zoneRule(i *Instant) string {
 	if !i.bare() {
 		return ""
 	}
 	text := "; times without a zone are " + s.Zone.text()
 	day := shown(s.begin.In(i.where)).Truncate(aDay)
-	for range 2 { // it may begin on the day before
+	for range 2 { // the time may be on the next day
 		if i.kind == instantClock && len(moments(day.Add(i.clock), i.where)) == 0 {
 			text = fmt.Sprintf("; on %s clocks were set forward over it%s", day.Format("2006-01-02"), text)
 		}
@@ -304,7 +306,7 @@ func (i *Instant) bare() bool {
 	return !i.zoned && (i.kind == instantClock || i.kind == instantTime)
 }
 
-// doubts returns sentences about times without a zone that may have been meant as other ones, in
+// doubts returns sentences about times without a zone that may have been meant as other times, in
 // what was recorded from begin to end.
 func (s *stretch) doubts(begin, end time.Time) (list []string) {
 	for _, i := range []*Instant{&s.At, &s.Since, &s.Until} {

@@ -10,7 +10,7 @@ import (
 	"github.com/gclog/gclog/gclog/analysis"
 )
 
-// spanOf reads --since and --until as a command line gives them.
+// spanOf parses --since and --until as given on a command line.
 func spanOf(z Zone, args ...string) (s Span, err error) {
 	s.Zone = z
 	for ; len(args) > 0 && err == nil; args = args[2:] {
@@ -36,7 +36,7 @@ func TestInstant(t *testing.T) {
 		"2026-01-31 23:00:00":            day(31, 23, 0, 0, 0),
 		"2026-01-31 23:00:00.25":         day(31, 23, 0, 0, 250),
 		"22:50:00.25":                    day(31, 22, 50, 0, 250), // the start itself
-		"22:50:00.249":                   day(31, 22, 50, 0, 249), // has just passed
+		"22:50:00.249":                   day(31, 22, 50, 0, 249), // this time has just passed
 		"21:50:00.25":                    day(31, 21, 50, 0, 250), // an hour ago
 		"21:50:00.249":                   day(32, 21, 50, 0, 249),
 		"23:59:59Z":                      day(31, 23, 59, 59, 0),
@@ -69,7 +69,7 @@ func TestInstant(t *testing.T) {
 			t.Errorf("%s does not need the end, and is %v without it", text, other)
 		}
 	}
-	// What lasts nearly a day has its end nearer than its start.
+	// The end of a recording that lasts nearly a day is closer than its start.
 	s, err := spanOf(Zone{}, "--since", "22:49:00")
 	if err != nil {
 		t.Fatal(err)
@@ -142,8 +142,7 @@ func TestStretch(t *testing.T) {
 	}
 }
 
-// TestInstantUnit: a time stands for all that begins with its digits, an offset for a second at
-// most.
+// TestInstantUnit: a time means everything that starts with its digits, an offset at most a second.
 func TestInstantUnit(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"14:03":                         time.Minute,

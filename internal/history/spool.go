@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// A spool keeps what is read of a pipe so that it can be read once more: in memory until it is
+// A spool keeps what is read from a pipe so that it can be read once more: in memory until it is
 // known whether that will be needed, then in a temporary file.
 type spool struct {
 	r       io.Reader
@@ -32,7 +32,7 @@ func (s *spool) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// keep decides whether it will be read again.
+// keep decides whether the input will be read again.
 func (s *spool) keep(again bool) error {
 	s.decided = true
 	kept := s.kept.Bytes()
@@ -45,14 +45,14 @@ func (s *spool) keep(again bool) error {
 		return err
 	}
 	s.file = f
-	_ = os.Remove(f.Name()) // where that is possible, so that it is gone whatever happens
+	_ = os.Remove(f.Name()) // if possible, so that it is removed whatever happens
 	if _, err = f.Write(kept); err != nil {
 		return fmt.Errorf("keeping it in the temporary directory: %w", err)
 	}
 	return nil
 }
 
-// again returns all that was read, and what follows it.
+// again returns everything that was read, and what follows it.
 func (s *spool) again() (io.Reader, error) {
 	if s.err != nil {
 		return nil, s.err

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// A Zone is where times are read and shown that are written without a zone: UTC, as logs are,
-// unless the user chose another one.
+// A Zone is the time zone in which times without a zone are read and shown: UTC, as in logs, unless
+// the user chose another one.
 type Zone struct {
 	Local *time.Location // nil: UTC
-	From  string         // what chose it, "" of UTC
+	From  string         // what chose it; "" for UTC
 }
 
 func (z Zone) location() *time.Location {
@@ -30,8 +30,8 @@ func (z Zone) text() string {
 	return "those of " + z.Local.String() + " (" + z.From + ")"
 }
 
-// moments returns when the clocks of a zone show this, which is written as a time of UTC: once,
-// twice where they are set back, never where they are set forward over it.
+// moments returns the moments at which the clocks of a zone show this time, which is written as
+// UTC: one, two where they are set back, none where they are set forward over it.
 func moments(shown time.Time, where *time.Location) (list []time.Time) {
 	for _, side := range []time.Duration{-aDay, aDay} { // a change of the clocks is in between
 		_, east := shown.Add(side).In(where).Zone()
@@ -43,13 +43,13 @@ func moments(shown time.Time, where *time.Location) (list []time.Time) {
 	return list
 }
 
-// shown returns what the clocks of its zone show at a time, written as a time of UTC.
+// shown returns what the clocks of t's zone show at t, written as UTC.
 func shown(t time.Time) time.Time {
 	_, east := t.Zone()
 	return t.UTC().Add(time.Duration(east) * time.Second)
 }
 
-// offsetText returns the zone of a time as it is written after one, "" of UTC.
+// offsetText returns the zone of a time as it is written after one; "" for UTC.
 func offsetText(t time.Time) string {
 	if _, east := t.Zone(); east == 0 {
 		return ""

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// zones have clocks that are set by an hour, by half an hour, over midnight, by a whole day, and
-// never.
+// zones have clocks that are changed by an hour, by half an hour, over midnight, by a whole day,
+// and never.
 var zones = []string{"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Havana", "Pacific/Apia", "Asia/Kolkata", "UTC"}
 
-// changes are moments at which clocks of these zones were set.
+// changes returns moments at which the clocks of these zones were set.
 func changes(t *testing.T, where *time.Location) (list []time.Time) {
 	t.Helper()
 	_, last := time.Unix(0, 0).In(where).Zone()
@@ -23,8 +23,8 @@ func changes(t *testing.T, where *time.Location) (list []time.Time) {
 	return append(list, time.Date(2012, 6, 15, 11, 59, 0, 0, time.UTC))
 }
 
-// TestAround: the times of a day before and after a moment are those at which a clock that is
-// watched minute by minute shows them.
+// TestAround: the times of day before and after a moment are those at which a clock, watched minute
+// by minute, shows them.
 func TestAround(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, name := range zones {
@@ -58,7 +58,7 @@ func TestAround(t *testing.T) {
 	}
 }
 
-// TestMoments: a time of the calendar is each moment at which the clocks show it.
+// TestMoments: a calendar time is every moment at which the clocks show it.
 func TestMoments(t *testing.T) {
 	for _, name := range zones {
 		where, err := time.LoadLocation(name)
@@ -101,8 +101,8 @@ func berlin(t *testing.T) Zone {
 	return Zone{where, "TZ"}
 }
 
-// TestTwice: of two times that look alike the first one is meant that is not over when the
-// recording begins, and where both are in it that is told.
+// TestTwice: of two times that look alike the first that is not over when the recording starts is
+// meant; if both are in it, that is reported.
 func TestTwice(t *testing.T) {
 	day := func(h, m int) time.Time { return time.Date(2026, 10, 25, h, m, 0, 0, time.UTC) } // UTC; at 1:00 it is 2:00 again
 	for _, text := range []string{"02:30", "2026-10-25 02:30", "2026-10-25T02:30:00"} {
@@ -129,7 +129,7 @@ func TestTwice(t *testing.T) {
 	}
 }
 
-// TestNever: of a time of the day that clocks were set forward over the error says so.
+// TestNever: the error for a time of day that clocks were set forward over says so.
 func TestNever(t *testing.T) {
 	for day, want := range map[int]bool{27: false, 28: true, 29: true, 30: false} {
 		s, err := spanOf(berlin(t), "--since", "02:30")
@@ -144,7 +144,7 @@ func TestNever(t *testing.T) {
 	}
 }
 
-// TestZoneText: a zone is named with what chose it.
+// TestZoneText: a zone is named together with what chose it.
 func TestZoneText(t *testing.T) {
 	for want, z := range map[string]Zone{
 		"UTC":                          {},
