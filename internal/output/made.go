@@ -9,8 +9,8 @@ import (
 	"github.com/gclog/gclog/formats"
 )
 
-// Made returns the files that are there and may have been written to a path with places,
-// archived ones with them, going by their names.
+// Made returns the existing files, including archived ones, that may have been written to a path
+// with places, judging by their names.
 func Made(path string) (list []string) {
 	parts := strings.Split(filepath.Clean(path), string(filepath.Separator))
 	dirs := []string{""}
@@ -33,7 +33,7 @@ func Made(path string) (list []string) {
 	return list
 }
 
-// below returns the folders in others whose name a part of a path may have become.
+// below returns the folders in dirs whose names a part of a path may expand to.
 func below(dirs []string, part string) (list []string) {
 	if !strings.Contains(part, "%") {
 		for _, dir := range dirs {
@@ -56,11 +56,11 @@ func entries(dir string) []os.DirEntry {
 	if dir == "" {
 		dir = "."
 	}
-	list, _ := os.ReadDir(dir) // what cannot be read has nothing for us
+	list, _ := os.ReadDir(dir) // what cannot be read contains nothing of ours
 	return list
 }
 
-// pattern is what a part of a path may become.
+// pattern returns a regular expression for what a part of a path may expand to.
 func pattern(part string) *regexp.Regexp {
 	var b strings.Builder
 	b.WriteString("^")

@@ -11,7 +11,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// write makes files with this text.
+// write creates files with this text.
 func write(t *testing.T, text string, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -24,7 +24,7 @@ func write(t *testing.T, text string, names ...string) {
 	}
 }
 
-// TestMade: the files of an output are told from all others that lie beside them.
+// TestMade: the files of an output are distinguished from all others in the same directories.
 func TestMade(t *testing.T) {
 	t.Chdir(t.TempDir())
 	ours := []string{
@@ -62,7 +62,7 @@ func TestMade(t *testing.T) {
 	}
 }
 
-// TestMadeKnowsExpand: what Expand makes of a path Made finds again.
+// TestMadeKnowsExpand: Made finds the files whose names Expand returns.
 func TestMadeKnowsExpand(t *testing.T) {
 	t.Chdir(t.TempDir())
 	hostile := gclog.Process{ID: 4711, Name: "../..\n/%p", Service: "-rf.*", ContainerID: "äöü", Pod: "", Namespace: strings.Repeat("x", 300), Started: time.Now()}

@@ -11,8 +11,8 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// Places are what can stand in the path of an output, for people; RecordingPlaces is
-// what can in that of a recording, which begins before anything else is known.
+// Places describes, for people, what the path of an output may contain; RecordingPlaces does so for
+// the path of a recording, which starts before anything else is known.
 const (
 	RecordingPlaces = "%p stands for the pid, %% for a percent sign"
 	Places          = "%p stands for the pid, %t for the start of the process, %hn for the host, %n for the name of the process, %s for its service, %c for its container, %P for its pod, %N for the namespace of that, %% for a percent sign"
@@ -23,9 +23,9 @@ var (
 	recordingPlaces = places[:2]
 )
 
-// Expand replaces the places in a path by what they stand for. What a process tells
-// of itself cannot lead out of the directory that the path is in, nor make the name of
-// one log that of an archived file of another.
+// Expand replaces the places in a path with their values. What a process reports about itself
+// cannot lead out of the directory that the path is in, nor give one log the name of an archived
+// file of another.
 func Expand(path string, p *gclog.Process, host string) string {
 	expanded := expand(path, p, host)
 	if !looksArchived(expanded) {
@@ -34,7 +34,7 @@ func Expand(path string, p *gclog.Process, host string) string {
 	plain := *p
 	plain.Name, plain.Service, plain.ContainerID, plain.Pod, plain.Namespace = "x", "x", "x", "x", "x"
 	if looksArchived(expand(path, &plain, host)) {
-		return expanded // whoever has written the path wants it so
+		return expanded // the author of the path intended this
 	}
 	ext := filepath.Ext(expanded)
 	if other := strings.TrimSuffix(expanded, ext) + "_" + ext; !looksArchived(other) {
@@ -80,11 +80,10 @@ func expand(path string, p *gclog.Process, host string) string {
 	return expanded
 }
 
-// BadPlace returns the first place in a path that Expand does not know, "" if there
-// is none.
+// BadPlace returns the first place in a path that Expand does not know, or "".
 func BadPlace(path string) string { return unknownPlace(path, places) }
 
-// BadRecordingPlace does the same for the path of a recording.
+// BadRecordingPlace is BadPlace for the path of a recording.
 func BadRecordingPlace(path string) string { return unknownPlace(path, recordingPlaces) }
 
 func unknownPlace(path string, known []string) string {
@@ -92,7 +91,7 @@ func unknownPlace(path string, known []string) string {
 	return bad
 }
 
-// KnownFolder returns the directory of a path, as far as it has no places.
+// KnownFolder returns the longest leading directory of a path that contains no places.
 func KnownFolder(path string) string {
 	dir := filepath.Dir(path)
 	for strings.Contains(dir, "%") {
@@ -132,7 +131,7 @@ func replace(path string, value func(place string) (string, bool)) (replaced, ba
 	}
 }
 
-// partOfName makes of a string that may come from a target a part of a file name.
+// partOfName turns a string that may come from a target into part of a file name.
 func partOfName(s string) string {
 	const most = 100
 	s = strings.Map(func(r rune) rune {
@@ -142,14 +141,14 @@ func partOfName(s string) string {
 		}
 		return '_'
 	}, s[:min(len(s), most)])
-	s = strings.TrimLeft(s, ".-") // no hidden file, no folder above, no flag
+	s = strings.TrimLeft(s, ".-") // no hidden file, no parent directory, no flag
 	if s == "" {
 		return "unknown"
 	}
 	return s
 }
 
-// SamePath reports whether two names are of one file.
+// SamePath reports whether two names refer to the same file.
 func SamePath(a, b string) bool {
 	if IsStream(a) || IsStream(b) {
 		return a == b
@@ -162,7 +161,7 @@ func SamePath(a, b string) bool {
 	return Resolved(a) == Resolved(b)
 }
 
-// Resolved is where a path leads to, as far as that exists.
+// Resolved returns the path without symbolic links, as far as it exists.
 func Resolved(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs

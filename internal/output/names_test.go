@@ -44,8 +44,8 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// TestArchivedNames: what a process calls itself does not make its log look like an archived file
-// of another one, which would delete it, or stop rotating.
+// TestArchivedNames: the name that a process gives itself cannot make its log look like an archived
+// file of another log, which would delete it or stop rotating.
 func TestArchivedNames(t *testing.T) {
 	const stamp = "good-9999-12-31T23-59-59.999"
 	for _, c := range []struct{ path, service, want string }{
@@ -70,7 +70,7 @@ func TestArchivedNames(t *testing.T) {
 	}
 }
 
-// TestHostileNames: whatever a process calls itself, its log stays in the directory.
+// TestHostileNames: whatever name a process gives itself, its log stays in the directory.
 func TestHostileNames(t *testing.T) {
 	for _, name := range []string{"", ".", "..", "../../etc/passwd", "/etc/passwd", "-rf", ".hidden", "a\x00b", "a\nb", `..\..\x`, "C:x", "é" + strings.Repeat("x", 1000), "%p%n"} {
 		got := Expand("/logs/%n.log", &gclog.Process{Name: name, ID: 1}, "")

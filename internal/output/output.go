@@ -1,5 +1,5 @@
-// Package output opens what records are written to: files that are rotated,
-// standard output, pipes and devices. It is for the commands and the daemon.
+// Package output opens what records are written to: rotated files, standard output, pipes and
+// devices. It is for the commands and the daemon.
 package output
 
 import (
@@ -14,15 +14,15 @@ import (
 	"github.com/gclog/gclog/formats"
 )
 
-// A Spec is where records go and how they look.
+// A Spec is where records go and in which format.
 type Spec struct {
 	Path      string // Stdout, Stderr or a file, with places: see Expand
 	Format    formats.Format
-	Selection *formats.Selection // which lines of the unified format; nil: the usual ones
+	Selection *formats.Selection // which lines of the unified format; nil: the default ones
 	Rotate    formats.RotateOptions
 }
 
-// Paths that are no files.
+// Paths that are not files.
 const (
 	Stdout = "-"
 	Stderr = "/dev/stderr"
@@ -31,7 +31,7 @@ const (
 // IsStream reports whether a path is that of standard output or standard error.
 func IsStream(path string) bool { return path == Stdout || path == Stderr }
 
-// StreamName is what people call such a path.
+// StreamName returns what people call such a path.
 func StreamName(path string) string {
 	if path == Stderr {
 		return "standard error"
@@ -44,7 +44,7 @@ func Suspensions(specs []Spec) bool {
 	return slices.ContainsFunc(specs, func(s Spec) bool { return s.Selection.Suspensions() })
 }
 
-// key is the path for a process.
+// key returns the path, expanded for a process.
 func (s *Spec) key(opts *formats.Options) string {
 	if IsStream(s.Path) {
 		return s.Path
@@ -63,13 +63,13 @@ type opened struct {
 	*formats.Writer
 	*place
 	spec    Spec
-	former  int64 // groups that Writers before this one dropped
-	dropped int64 // groups, when it was looked at last
-	written int64 // groups, when one was dropped last
-	failing bool  // that was told
+	former  int64 // groups dropped by earlier Writers
+	dropped int64 // groups dropped, when last checked
+	written int64 // groups written, when one was last dropped
+	failing bool  // the failure was reported
 }
 
-// A PathError says that an output cannot be opened.
+// A PathError reports that an output cannot be opened.
 type PathError struct {
 	Path string
 	Err  error
@@ -80,8 +80,8 @@ func (e *PathError) Error() string { return fmt.Sprintf("cannot write to %s: %v"
 // Unwrap returns Err.
 func (e *PathError) Unwrap() error { return e.Err }
 
-// Open opens the outputs for a process. When one of them cannot be opened, none
-// is. What is open already is shared.
+// Open opens the outputs for a process. If one of them cannot be opened, none is. A place that is
+// already open is shared.
 func (o *Opener) Open(specs []Spec, opts formats.Options) (*Set, error) {
 	s := &Set{tell: o.Tell}
 	for _, spec := range specs {
@@ -101,7 +101,7 @@ func (s *Spec) writer(x *place, o formats.Options) *formats.Writer {
 	return formats.NewWriter(s.Format, x, o)
 }
 
-// Renew makes new Writers for another session with the process.
+// Renew creates new Writers for another session with the process.
 func (s *Set) Renew(opts formats.Options) {
 	for _, o := range s.outputs {
 		o.former += o.Dropped()
@@ -112,8 +112,8 @@ func (s *Set) Renew(opts formats.Options) {
 	}
 }
 
-// OpenDevice opens what is no regular file for writing. It does not wait until
-// somebody reads a pipe.
+// OpenDevice opens something that is not a regular file for writing. It does not wait until a pipe
+// has a reader.
 func OpenDevice(path string, info fs.FileInfo) (*os.File, error) {
 	if info.IsDir() {
 		return nil, &PathError{path, errors.New("it is a directory")}
@@ -132,7 +132,7 @@ func OpenDevice(path string, info fs.FileInfo) (*os.File, error) {
 	return f, nil
 }
 
-// Each calls f with every Writer, and tells what fails.
+// Each calls f with every Writer, and reports failures.
 func (s *Set) Each(f func(*formats.Writer)) {
 	for _, o := range s.outputs {
 		f(o.Writer)
@@ -140,7 +140,7 @@ func (s *Set) Each(f func(*formats.Writer)) {
 	}
 }
 
-// check tells that an output fails, once, and that it works again.
+// check reports that an output fails, once, and that it works again.
 func (o *opened) check(tell func(string)) {
 	switch dropped := o.Dropped(); {
 	case o.left():
@@ -156,23 +156,22 @@ func (o *opened) check(tell func(string)) {
 	}
 }
 
-// left reports whether the reader of standard output has gone: it wants no more, and
-// that is no error.
+// left reports whether the reader of standard output has closed it, which is not an error.
 func (o *opened) left() bool { return o.key == Stdout && o.broken() }
 
-// broken reports whether the reader of a pipe has gone.
+// broken reports whether the reader of a pipe has closed it.
 func (o *opened) broken() bool {
 	return o.rotated == nil && o.Dropped() > 0 && errors.Is(o.Err(), syscall.EPIPE)
 }
 
-// is reports whether it is the output that a spec asks for, for a process.
+// is reports whether it is the output that a spec requires for a process.
 func (o *opened) is(spec *Spec, opts *formats.Options) bool {
 	return o.key == spec.key(opts) && o.spec.look() == spec.look() && reflect.DeepEqual(o.spec.Selection, spec.Selection)
 }
 
-// Change makes the outputs those of specs, for what is known of the process now. One that
-// stays gets a new Writer; begin is told those that come, end those that go. Those that
-// cannot be opened are missing then, and the error says why.
+// Change replaces the outputs with those of specs, for what is now known of the process. An output
+// that stays gets a new Writer; begin is called for new outputs, end for removed ones. Outputs that
+// cannot be opened are missing afterwards, and the error says why.
 func (s *Set) Change(opener *Opener, specs []Spec, opts formats.Options, begin, end func(*formats.Writer)) error {
 	s.outputs = slices.DeleteFunc(s.outputs, func(o *opened) bool {
 		if slices.ContainsFunc(specs, func(spec Spec) bool { return o.is(&spec, &opts) }) {
@@ -180,7 +179,7 @@ func (s *Set) Change(opener *Opener, specs []Spec, opts formats.Options, begin, 
 		}
 		end(o.Writer)
 		o.Flush()
-		_ = o.close() // what it could not write was told
+		_ = o.close() // write errors were already reported
 		return true
 	})
 	s.Renew(opts)
@@ -201,7 +200,7 @@ func (s *Set) Change(opener *Opener, specs []Spec, opts formats.Options, begin, 
 	return all
 }
 
-// Paths returns what is written to, as the places in the paths were replaced.
+// Paths returns what is written to, with the places in the paths replaced.
 func (s *Set) Paths() (list []string) {
 	for _, o := range s.outputs {
 		list = append(list, o.key)
@@ -209,7 +208,7 @@ func (s *Set) Paths() (list []string) {
 	return list
 }
 
-// Files returns the files that have records.
+// Files returns the files that contain records.
 func (s *Set) Files() (list []string) {
 	for _, o := range s.outputs {
 		if o.rotated != nil && o.Writer.Written() > 0 {
@@ -219,7 +218,7 @@ func (s *Set) Files() (list []string) {
 	return list
 }
 
-// Bytes is how much was written to all outputs.
+// Bytes returns how much was written to all outputs.
 func (s *Set) Bytes() (n int64) {
 	for _, o := range s.outputs {
 		n += o.size()
@@ -227,20 +226,19 @@ func (s *Set) Bytes() (n int64) {
 	return n
 }
 
-// Written reports whether there is anything in an output.
+// Written reports whether anything was written to an output.
 func (s *Set) Written() bool {
 	return slices.ContainsFunc(s.outputs, func(o *opened) bool { return o.Writer.Written() > 0 })
 }
 
-// Reopen makes all files begin anew: see formats.RotatingFile.
+// Reopen makes every output start a new file: see formats.RotatingFile.
 func (s *Set) Reopen() {
 	for _, o := range s.outputs {
 		o.file((*formats.RotatingFile).Reopen)
 	}
 }
 
-// Err returns what went wrong with any of the outputs, nil if all records were
-// written.
+// Err returns what went wrong with any of the outputs, or nil if all records were written.
 func (s *Set) Err() error {
 	var all error
 	for _, o := range s.outputs {
@@ -251,8 +249,7 @@ func (s *Set) Err() error {
 	return all
 }
 
-// Broken reports whether nobody reads any of the outputs any more: they are pipes
-// that their readers have closed.
+// Broken reports whether all outputs are pipes that their readers have closed.
 func (s *Set) Broken() bool {
 	for _, o := range s.outputs {
 		if !o.broken() {

@@ -37,8 +37,8 @@ func lines(t *testing.T, path, with string) (n int) {
 	return strings.Count(string(b), with)
 }
 
-// TestChange: outputs that stay are not interrupted, those that go get an end, those
-// that come a start; one that cannot be opened is told, and the others are there.
+// TestChange: outputs that stay are not interrupted, removed ones get an end, new ones a start; one
+// that cannot be opened is reported, and the others are open.
 func TestChange(t *testing.T) {
 	t.Chdir(t.TempDir())
 	opener := Opener{}
@@ -51,7 +51,7 @@ func TestChange(t *testing.T) {
 	s.Each(record(1))
 
 	var begun, ended int
-	write(t, "x", "blocked") // a file in the place of a folder
+	write(t, "x", "blocked") // a file in place of a folder
 	other := changes
 	other.Format = spec(t, "x", "csv").Format
 	opts.Process.Service = "shop"
@@ -91,8 +91,8 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// TestRenew: another session writes on in the same files, and what the one before could
-// not write is not forgotten.
+// TestRenew: another session continues in the same files, and what the previous one could not write
+// is not forgotten.
 func TestRenew(t *testing.T) {
 	t.Chdir(t.TempDir())
 	told := 0
@@ -101,7 +101,7 @@ func TestRenew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, "x", "in") // no folder can be made
+	write(t, "x", "in") // so that no folder can be created
 	s.Each(record(1))
 	if told != 1 || s.Err() == nil {
 		t.Fatalf("told %d times, the error is %v", told, s.Err())
@@ -127,7 +127,7 @@ func TestRenew(t *testing.T) {
 	}
 }
 
-// TestShared: processes that write to one file share it, and it is closed with the last.
+// TestShared: processes that write to one file share it, and it is closed by the last one.
 func TestShared(t *testing.T) {
 	t.Chdir(t.TempDir())
 	opener := Opener{}
@@ -146,7 +146,7 @@ func TestShared(t *testing.T) {
 		t.Error(err)
 	}
 	b.Each(record(2))
-	// Another gclog cannot have it meanwhile.
+	// Another gclog cannot open it meanwhile.
 	var path *PathError
 	if _, err := new(Opener).Open(specs, formats.Options{}); !errors.As(err, &path) || !strings.Contains(err.Error(), "another gclog is writing it") {
 		t.Errorf("another gclog opens it: %v", err)
@@ -162,7 +162,7 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// TestRotateWhileClosing: others may have all files looked at while one is closed.
+// TestRotateWhileClosing: all files may be checked while one is closed.
 func TestRotateWhileClosing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	opener := Opener{}
@@ -186,7 +186,7 @@ func TestRotateWhileClosing(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Each(record(uint32(i)))
-		_ = os.Remove("a.csv") // what Follow is for
+		_ = os.Remove("a.csv") // the case for which Follow exists
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}

@@ -15,20 +15,20 @@ import (
 	"github.com/gclog/gclog/internal/screen"
 )
 
-// What the processes share: each path is opened once, for all that write to it.
+// What processes share: each path is opened once, for all that write to it.
 
-// A place is a file, a pipe or standard output. Several Writers can share it, one
-// for each process. Whoever has got it from open must close it.
+// A place is a file, a pipe or standard output. Several Writers can share it, one for each process.
+// A caller that got it from open must close it.
 type place struct {
 	key    string
 	look   look
 	opener *Opener
-	users  int           // under the lock of opener; 0: it is being closed
-	ready  chan struct{} // closed when it is open, or cannot be: see err
+	users  int           // guarded by the opener's lock; 0: it is being closed
+	ready  chan struct{} // closed when it is open, or opening it has failed: see err
 	err    error
 	gone   chan struct{} // closed when it is closed, and its path free
 
-	mu      sync.Mutex // of what follows; held while a disk works, which may hang
+	mu      sync.Mutex // guards what follows; held during disk I/O, which may hang
 	out     formats.Output
 	name    string // for people
 	release func() error
@@ -39,14 +39,13 @@ type place struct {
 
 	asking sync.Mutex
 	asked  work
-	busy   bool // somebody does what is asked
+	busy   bool // a goroutine does what was asked
 }
 
-// FilesOpen is how many files one that is written has open: it, and itself again for its
-// lock.
+// FilesOpen is how many open files a written file needs: itself, and once more for its lock.
 const FilesOpen = 2
 
-// A look is what all records of a file have in common: no file has two.
+// A look is what all records of a file have in common: a file cannot have two.
 type look struct {
 	format string
 	rotate formats.RotateOptions
@@ -54,7 +53,7 @@ type look struct {
 
 func (s *Spec) look() look { return look{s.Format.Name, s.Rotate} }
 
-// work is what can be asked for, with the greater in place of the smaller.
+// work is what can be asked for; a greater one includes the smaller ones.
 type work uint8
 
 const (
@@ -63,7 +62,7 @@ const (
 	rotate
 )
 
-// Write implements formats.Output. Several goroutines can write to a place.
+// Write implements formats.Output. It may be called by several goroutines.
 func (p *place) Write(head formats.Head, group []byte, hold bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -76,7 +75,7 @@ func (p *place) size() int64 {
 	return p.bytes()
 }
 
-// file calls f with the file of the place, if it is one and open.
+// file calls f with the file of the place, if the place is a file and open.
 func (p *place) file(f func(*formats.RotatingFile)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -85,8 +84,8 @@ func (p *place) file(f func(*formats.RotatingFile)) {
 	}
 }
 
-// ask has something done soon. However often it is asked, one goroutine does it: on a
-// disk that hangs they would grow more and more.
+// ask has something done soon. However often it is called, one goroutine does the work: on a disk
+// that hangs, more and more would pile up.
 func (p *place) ask(w work) {
 	p.asking.Lock()
 	defer p.asking.Unlock()
@@ -123,21 +122,21 @@ type Opener struct {
 	Files  formats.Files
 	Stdout io.Writer
 	Stderr io.Writer
-	Tell   func(string) // is told, for people, what goes wrong without ending anything: an output fails, and works again
+	Tell   func(string) // receives messages for people about problems that end nothing: an output fails, and works again
 
-	// mu is never held while a disk works: one that hangs must not keep others from
-	// opening and closing theirs.
+	// mu is never held during disk I/O: a disk that hangs must not keep others from opening and
+	// closing theirs.
 	mu     sync.Mutex
-	places map[string]*place // by path; also those that are being opened or closed
+	places map[string]*place // by path, including those that are being opened or closed
 }
 
-// changeTime is how long others may take to close a file that is to look otherwise.
+// changeTime is how long others may take to close a file that is to get another look.
 const changeTime = 3 * time.Second
 
-// Rotate has all files begin anew, soon.
+// Rotate makes every output start a new file, soon.
 func (o *Opener) Rotate() { o.ask(rotate) }
 
-// Follow has noticed, soon, what others have done with the files.
+// Follow makes every file check, soon, what others have done with it.
 func (o *Opener) Follow() { o.ask(follow) }
 
 func (o *Opener) ask(w work) {
@@ -160,8 +159,8 @@ func (o *Opener) all() []*place {
 	return slices.Collect(maps.Values(o.places))
 }
 
-// open returns the place of a spec, for one more user. One that is open and looks
-// otherwise, as happens while a new configuration is being followed, is waited for.
+// open returns the place of a spec, for one more user. If the place is open with another look, as
+// happens while a new configuration is being applied, open waits until it is closed.
 func (o *Opener) open(spec Spec, opts *formats.Options) (*place, error) {
 	key, look := spec.key(opts), spec.look()
 	late := time.NewTimer(changeTime)
@@ -187,13 +186,13 @@ func (o *Opener) open(spec Spec, opts *formats.Options) (*place, error) {
 	}
 }
 
-// A use is what becomes of a wish to write to a place.
+// A use says what to do for a request to write to a place.
 type use uint8
 
 const (
-	useFirst use = iota // it must be opened
-	useToo              // it is open, or somebody opens it
-	useLater            // when it is gone
+	useFirst use = iota // open it
+	useToo              // it is open, or another goroutine is opening it
+	useLater            // wait until it is closed
 )
 
 func (o *Opener) use(key string, look look) (*place, use) {
@@ -215,7 +214,7 @@ func (o *Opener) use(key string, look look) (*place, use) {
 	return x, useLater
 }
 
-// open opens what the place is for. When that fails there is no place.
+// open opens the place. If that fails the place is removed.
 func (p *place) open() {
 	defer close(p.ready)
 	p.mu.Lock()
@@ -247,7 +246,7 @@ func (p *place) start() error {
 	return nil
 }
 
-// startDevice opens what is no regular file: it is written to plainly.
+// startDevice opens something that is not a regular file: it is written without rotation.
 func (p *place) startDevice(info fs.FileInfo) error {
 	if _, err := p.look.rotate.Place(p.key); err != nil {
 		return &PathError{p.key, err}
@@ -291,7 +290,7 @@ func (p *place) unuse() bool {
 	return p.users == 0
 }
 
-// forget lets others have the path.
+// forget frees the path.
 func (p *place) forget() {
 	p.opener.mu.Lock()
 	defer p.opener.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 
 func ignore(*formats.Writer) {}
 
-// TestSharedChanges: processes that share a file follow a new format one after the other.
-// Each file has lines of one format, whoever comes first.
+// TestSharedChanges: processes that share a file switch to a new format one after the other. Each
+// file has lines of one format, whichever process comes first.
 func TestSharedChanges(t *testing.T) {
 	t.Chdir(t.TempDir())
 	opener := Opener{}
@@ -51,7 +51,7 @@ func TestSharedChanges(t *testing.T) {
 		t.Fatalf("the files are %q: %v", files, err)
 	}
 	for _, name := range files {
-		want := 1 + 16 // the head and two records of each
+		want := 1 + 16 // the header and two records of each
 		if name == "all.log" {
 			want = 1 + 8
 		}
@@ -62,7 +62,7 @@ func TestSharedChanges(t *testing.T) {
 	}
 }
 
-// TestSharedStays: what others go on writing in another way is refused.
+// TestSharedStays: a file that others keep writing in another format is refused.
 func TestSharedStays(t *testing.T) {
 	t.Chdir(t.TempDir())
 	synctest.Test(t, func(t *testing.T) {
@@ -87,8 +87,8 @@ func TestSharedStays(t *testing.T) {
 	})
 }
 
-// TestChangeOfName: where a process has another name it has another file, though the
-// configured path is the same.
+// TestChangeOfName: a process whose name changes gets another file, although the configured path is
+// the same.
 func TestChangeOfName(t *testing.T) {
 	t.Chdir(t.TempDir())
 	opener := Opener{}
@@ -115,8 +115,8 @@ func TestChangeOfName(t *testing.T) {
 	}
 }
 
-// TestHungDisk: while a disk hangs others open, close and rotate theirs, and nothing
-// piles up.
+// TestHungDisk: while a disk hangs, other outputs are opened, closed and rotated, and nothing piles
+// up.
 func TestHungDisk(t *testing.T) {
 	t.Chdir(t.TempDir())
 	opener := Opener{}

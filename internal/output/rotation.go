@@ -8,20 +8,19 @@ import (
 	"github.com/gclog/gclog/formats"
 )
 
-// How people write what formats.RotateOptions has: in flags, in -Xlog, in a
-// configuration.
+// How people write the fields of formats.RotateOptions: in flags, in -Xlog, in a configuration.
 
 // Namings are the words that ParseNaming knows.
 var Namings = []string{"timestamp", "index"}
 
-// MaxFileCount and MinFileSize are the limits of ParseFileCount and ParseSize. The
-// least size, in bytes, keeps the heads of files from being most of them.
+// MaxFileCount and MinFileSize are the limits of ParseFileCount and ParseSize. The minimum size, in
+// bytes, keeps file headers from making up most of the files.
 const (
 	MaxFileCount = 1000
 	MinFileSize  = 16 << 10
 )
 
-// ParseNaming reads how archived files are called.
+// ParseNaming parses how archived files are named.
 func ParseNaming(s string) (formats.Naming, error) {
 	switch s {
 	case "timestamp":
@@ -32,7 +31,7 @@ func ParseNaming(s string) (formats.Naming, error) {
 	return 0, fmt.Errorf("%s: it must be timestamp or index", s)
 }
 
-// ParseFileCount reads how many archived files are kept.
+// ParseFileCount parses how many archived files are kept.
 func ParseFileCount(s string) (int, error) {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 || n > MaxFileCount {
@@ -41,7 +40,7 @@ func ParseFileCount(s string) (int, error) {
 	return n, nil
 }
 
-// ParseSize reads the size of a file, in bytes.
+// ParseSize parses the size of a file, in bytes.
 func ParseSize(s string) (int64, error) {
 	n, err := ParseBytes(s)
 	if err == nil && n < MinFileSize {
@@ -50,8 +49,8 @@ func ParseSize(s string) (int64, error) {
 	return n, err
 }
 
-// ParseBytes reads a number of bytes as HotSpot does: a number with K, M or G, each
-// 1024 times the one before.
+// ParseBytes parses a number of bytes as HotSpot does: a number with K, M or G, each 1024 times the
+// one before.
 func ParseBytes(s string) (int64, error) {
 	digits := strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(s), "B"), "I"), "KMG")
 	n, err := strconv.ParseInt(digits, 10, 64)
@@ -63,7 +62,7 @@ func ParseBytes(s string) (int64, error) {
 	return n << shift, nil
 }
 
-// SizeText is a number of bytes for people.
+// SizeText formats a number of bytes for people.
 func SizeText(n int64) string {
 	switch {
 	case n < 1000:
