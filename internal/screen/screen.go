@@ -1,7 +1,7 @@
-// Package screen decides what people see on a terminal: how wide it is, what the colours mean,
-// which columns of a table fit, and where a long line is broken. All that prints tables or
-// lines for people asks it, so that they agree. Standard output that is not a terminal is as
-// wide as it needs to be, and has no colours.
+// Package screen decides what people see on a terminal: how wide it is, what the colors mean, which
+// columns of a table fit, and where a long line is broken. Everything that prints tables or lines
+// for people uses it, so that they agree. Standard output that is not a terminal is as wide as
+// necessary, and has no colors.
 package screen
 
 import (
@@ -16,8 +16,8 @@ func IsTerminal(w any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Size returns the size of the terminal that w is, in characters; 0, 0 if w is none. It asks
-// each time, so that a terminal may change its size at any moment.
+// Size returns the size of the terminal that w is, in characters; 0, 0 if w is not a terminal. It
+// asks each time, because a terminal may change its size at any moment.
 func Size(w any) (width, height int) {
 	if !IsTerminal(w) {
 		return 0, 0
@@ -31,7 +31,8 @@ func Size(w any) (width, height int) {
 
 const usualWidth = 80
 
-// Of returns what asks for the size of the terminal that w is, nil if w is none.
+// Of returns a function that returns the size of the terminal that w is, or nil if w is not a
+// terminal.
 func Of(w any) func() (width, height int) {
 	if !IsTerminal(w) {
 		return nil
@@ -39,8 +40,8 @@ func Of(w any) func() (width, height int) {
 	return func() (width, height int) { return Size(w) }
 }
 
-// TextWidth returns how wide text for people is on w: no wider than 80 characters, which are
-// easy to read, and than the terminal.
+// TextWidth returns how wide text for people is on w: at most 80 characters, which are easy to
+// read, and no wider than the terminal.
 func TextWidth(w any) int {
 	if width, _ := Size(w); width > 0 {
 		return min(width, usualWidth)
@@ -48,7 +49,7 @@ func TextWidth(w any) int {
 	return usualWidth
 }
 
-// Colored reports whether text on w has colours: on a terminal that knows them, unless the user
+// Colored reports whether text on w is colored: on a terminal that supports colors, unless the user
 // decides otherwise.
 func Colored(w any) bool {
 	if os.Getenv("NO_COLOR") != "" {
@@ -60,7 +61,7 @@ func Colored(w any) bool {
 	return IsTerminal(w) && os.Getenv("TERM") != "dumb"
 }
 
-// A Style is what begins a text in a colour on a terminal, named by what it means.
+// A Style is the escape sequence that starts a color on a terminal, named by its meaning.
 type Style string
 
 // The styles. Reset ends them.
@@ -80,10 +81,10 @@ const (
 // Pauses that stand out, in nanoseconds.
 const (
 	NoticeablePause = 50e6
-	LongPause       = 200e6 // what PerfView calls long, and the finding long-pause
+	LongPause       = 200e6 // what PerfView and the finding long-pause call long
 )
 
-// PauseStyle returns the style of a line about a pause: that of a short one is usual.
+// PauseStyle returns the style of a line about a pause; short pauses have the usual one.
 func PauseStyle(ns int64, usual Style) Style {
 	switch {
 	case ns >= LongPause:
@@ -94,7 +95,7 @@ func PauseStyle(ns int64, usual Style) Style {
 	return usual
 }
 
-// Painter returns what puts a text into a style, if there are colours.
+// Painter returns a function that puts a text into a style, if colored.
 func Painter(colored bool) func(Style, string) string {
 	return func(s Style, text string) string {
 		if !colored || s == Plain {

@@ -113,8 +113,8 @@ PID  NAME    VERDICT
 	}
 }
 
-// TestRowsKeepTheirPlace: a cell that is too wide moves the next ones only as far as there are no
-// blanks to take.
+// TestRowsKeepTheirPlace: a cell that is too wide moves the next ones only until there is enough
+// space.
 func TestRowsKeepTheirPlace(t *testing.T) {
 	table := NewTable([]Column{{Title: "reason", Width: 6}, {Title: "ms", Width: 6, Right: true}, {Title: "size", Width: 6, Right: true}})
 	row := func(cells ...string) string {
@@ -137,7 +137,7 @@ func TestRowsKeepTheirPlace(t *testing.T) {
 	}
 }
 
-// TestColored: what the user says counts, then what the terminal can do.
+// TestColored: the user's choice takes precedence over what the terminal can do.
 func TestColored(t *testing.T) {
 	for _, c := range []struct {
 		no, force, term string
@@ -154,7 +154,7 @@ func TestColored(t *testing.T) {
 	}
 }
 
-// TestNoTerminal: what is none has no size, and text of the usual width.
+// TestNoTerminal: what is not a terminal has no size, and its text has the usual width.
 func TestNoTerminal(t *testing.T) {
 	null, err := os.Open(os.DevNull)
 	if err != nil {

@@ -13,27 +13,28 @@ import (
 // A Column is one column of a table.
 type Column struct {
 	Title string
-	// Width is what its cells usually need. In a Table a wider cell takes blanks of the columns
-	// after it; Print makes columns as wide as their cells, and takes it for the least of those that give way.
+	// Width is what its cells usually need. In a Table a wider cell takes spaces from the columns
+	// after it; Print makes columns as wide as their cells, and uses Width as the minimum of
+	// columns that may shrink.
 	Width int
-	Right bool // numbers: they end below each other
-	// Rank orders what is left out where the terminal is too narrow: the column with the highest
-	// goes first, those with 0 stay.
+	Right bool // right-aligned, for numbers
+	// Rank orders the columns that are left out if the terminal is too narrow: the highest rank
+	// goes first, columns with 0 stay.
 	Rank int
 	// Cut lets Print shorten its cells, down to Width. Fold, of the last column, lets them continue
 	// on lines of their own instead.
 	Cut, Fold bool
 }
 
-// gap is how many blanks are between two columns.
+// gap is the number of spaces between two columns.
 const gap = 2
 
-// A Table aligns rows that come one by one. It must not be used by several goroutines at once.
+// A Table aligns rows that arrive one by one. It must not be used by several goroutines at once.
 type Table struct {
 	columns []Column
-	edges   []int // where each column begins, hidden: it is left out
+	edges   []int // where each column starts; hidden: it is left out
 	next    int   // column of the next cell
-	at      int   // how wide the row is so far
+	at      int   // width of the row so far
 }
 
 const hidden = -1
@@ -49,7 +50,7 @@ func NewTable(columns []Column) *Table {
 func (t *Table) Fit(width int) {
 	clear(t.edges)
 	for {
-		end, last := 0, -1 // last: the column that goes next
+		end, last := 0, -1 // last: the column to leave out next
 		for i, c := range t.columns {
 			if t.edges[i] == hidden {
 				continue
@@ -70,7 +71,7 @@ func (t *Table) Fit(width int) {
 	}
 }
 
-// Shows reports whether a column has room.
+// Shows reports whether a column is shown.
 func (t *Table) Shows(column int) bool { return t.edges[column] != hidden }
 
 // Head appends the titles.
@@ -82,10 +83,10 @@ func (t *Table) Head(dst []byte) []byte {
 	return dst
 }
 
-// Row begins a row.
+// Row starts a row.
 func (t *Table) Row() { t.next, t.at = 0, 0 }
 
-// Cell appends the next cell of the row, if its column has room.
+// Cell appends the next cell of the row, if its column is shown.
 func (t *Table) Cell(dst, cell []byte) []byte {
 	i := t.next
 	t.next++
@@ -106,9 +107,9 @@ func (t *Table) Cell(dst, cell []byte) []byte {
 	return append(dst, cell...)
 }
 
-// Print prints a table whose rows are all there; they are asked for twice. A column is as wide as
-// its widest cell; where the terminal is narrower than that, 0 being no terminal, cells are cut and
-// columns left out. style is that of a row, by its place; nil: none has any.
+// Print prints a table whose rows are all known; it iterates over them twice. A column is as wide
+// as its widest cell; if the terminal is narrower than that, cells are cut and columns left out. A
+// width of 0 means no terminal. style returns the style of a row, by its index; nil: no styles.
 func Print(w io.Writer, width int, columns []Column, rows iter.Seq[[]string], style func(row int) Style) error {
 	columns = measured(width, columns, rows)
 	t := NewTable(columns)
@@ -146,8 +147,8 @@ func Print(w io.Writer, width int, columns []Column, rows iter.Seq[[]string], st
 	return err
 }
 
-// measured returns columns that are as wide as their cells, the widest of those that may be cut or
-// folded made narrower until the table fits.
+// measured returns columns that are as wide as their cells; of those that may be cut or folded, the
+// widest is made narrower until the table fits.
 func measured(width int, columns []Column, rows iter.Seq[[]string]) []Column {
 	all, total := slices.Clone(columns), -gap
 	for i := range all {

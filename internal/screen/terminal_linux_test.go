@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestTerminal: the size is that of the moment, text is no wider than people like to read, and a
-// terminal that does not know its size is as wide as most.
+// TestTerminal: the size is the current one, text is no wider than is easy to read, and a terminal
+// that does not know its size is as wide as most.
 func TestTerminal(t *testing.T) {
 	main, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {

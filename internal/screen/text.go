@@ -10,7 +10,7 @@ import (
 // combining accent none. Characters whose width depends on the terminal count as one.
 func Width(text string) int { return displaywidth.String(text) }
 
-// Cut shortens a text to a width, and shows that it did.
+// Cut shortens a text to a width, and marks that it did with an ellipsis.
 func Cut(text string, width int) string {
 	if Width(text) <= width {
 		return text
@@ -18,14 +18,14 @@ func Cut(text string, width int) string {
 	return displaywidth.TruncateString(text, max(width, 1), "…")
 }
 
-// Wrap appends a text to dst, broken at blanks where it would become wider than width. What
-// follows a break is after so many blanks, or fewer where a word needs the room. A word that is
-// wider than the line stays whole: it may be a path or a command. Width 0: nothing is broken.
+// Wrap appends a text to dst, broken at spaces where it would become wider than width. Continuation
+// lines are indented by indent, or less if a word needs the room. A word that is wider than the
+// line stays whole: it may be a path or a command. A width of 0 breaks nothing.
 func Wrap(dst []byte, text string, width, indent int) []byte {
 	if width <= 0 || Width(text) <= width {
 		return append(dst, text...)
 	}
-	at, begun := 0, false // columns of the line at hand, and whether it has a word
+	at, begun := 0, false // columns used in the current line, and whether it has a word
 	for text != "" {
 		blanks := len(text) - len(strings.TrimLeft(text, " "))
 		word, _, _ := strings.Cut(text[blanks:], " ")
