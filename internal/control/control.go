@@ -1,7 +1,7 @@
-// Package control is the socket by which a daemon is administered: where it is, who may connect to
-// it, and how it is asked. Only root and the user of the daemon may, by the kernel's word and not
-// by the mode of a file alone; and whoever asks makes sure in the same way that it is the daemon
-// that answers, and not somebody who has taken its place.
+// Package control implements the socket through which a daemon is administered: where it is, who
+// may connect to it, and how to send it requests. Only root and the user of the daemon may connect.
+// The kernel reports who connects, so this does not depend on file modes alone. A client makes sure
+// in the same way that it is the daemon that answers, and not another process in its place.
 package control
 
 import (
@@ -18,19 +18,19 @@ import (
 	"time"
 )
 
-// Auto is the path that stands for the usual one.
+// Auto is the path that means the default one.
 const Auto = "auto"
 
 // Paths of requests.
 const (
-	PathHealth = "/healthz" // GET: the daemon does its work
-	PathReady  = "/readyz"  // GET: and has looked for all processes
+	PathHealth = "/healthz" // GET: the daemon is working
+	PathReady  = "/readyz"  // GET: it has also looked for all processes
 	PathStatus = "/status"  // GET: all processes, as JSON
 	PathReload = "/reload"  // POST: reads the configuration again
-	PathRotate = "/rotate"  // POST: all files begin anew
+	PathRotate = "/rotate"  // POST: every output starts a new file
 )
 
-// Path returns where the socket is that a configuration names.
+// Path returns the path of the socket that a configuration names.
 func Path(configured string) string {
 	if configured == Auto {
 		return usual()
@@ -38,11 +38,11 @@ func Path(configured string) string {
 	return configured
 }
 
-// ErrInUse says that another daemon listens there, or that the path is another file's.
+// ErrInUse reports that another daemon listens there, or that the path is another file's.
 var ErrInUse = errors.New("another gclog daemon listens there, or it is not a socket")
 
-// Listen makes the socket, and its directory if that is missing. Connections of others than root
-// and the user of this process are closed.
+// Listen creates the socket, and its directory if that is missing. Connections of users other than
+// root and the user of this process are closed.
 func Listen(path string) (net.Listener, error) {
 	l, err := listen(path)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -54,7 +54,7 @@ func Listen(path string) (net.Listener, error) {
 	return &guarded{l}, nil
 }
 
-// guarded is a listener to those who may connect.
+// guarded is a listener that closes connections of users who may not connect.
 type guarded struct{ net.Listener }
 
 // Accept implements net.Listener.
@@ -68,7 +68,7 @@ func (g *guarded) Accept() (net.Conn, error) {
 	}
 }
 
-// A RefusedError is what a daemon answers to a request that it does not carry out.
+// A RefusedError is the daemon's answer to a request that it does not carry out.
 type RefusedError struct{ Text string }
 
 func (e *RefusedError) Error() string { return e.Text }
@@ -76,7 +76,7 @@ func (e *RefusedError) Error() string { return e.Text }
 const (
 	// answerTime is how long the daemon may take to answer.
 	answerTime = 10 * time.Second
-	// answerMost is how much is read of an answer.
+	// answerMost is how many bytes of an answer are read.
 	answerMost = 64 << 20
 )
 
@@ -105,8 +105,8 @@ func Ask(ctx context.Context, path, method, request string) ([]byte, error) {
 	return b, nil
 }
 
-// roundTrip sends a request on a connection of its own, which ends with ctx or with the body of the
-// answer.
+// roundTrip sends a request on a connection of its own, which ends when ctx is done or with the
+// body of the answer.
 func roundTrip(ctx context.Context, path string, r *http.Request) (*http.Response, error) {
 	conn, err := dial(ctx, path)
 	if err != nil {
@@ -123,7 +123,7 @@ func roundTrip(ctx context.Context, path string, r *http.Request) (*http.Respons
 	return answer, nil
 }
 
-// explain says what is wrong where no daemon answers.
+// explain returns an error that says why no daemon answers.
 func explain(path string, err error) error {
 	switch {
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):

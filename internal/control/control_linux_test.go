@@ -36,13 +36,13 @@ func serve(path string) {
 		fmt.Println(err)
 		return
 	}
-	_ = os.Chmod(path, 0o666) // the mode is not what keeps others away
+	_ = os.Chmod(path, 0o666) // it is not the mode that keeps others away
 	fmt.Println("listens")
 	_ = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "hello") }))
 }
 
-// TestOtherUsers has users serve and ask each other. The kernel says who is at the other end, and it
-// counts on both sides: a client does not take the word of any user's server.
+// TestOtherUsers has users serve requests and send them to each other. The kernel reports who is at
+// the other end, and both sides check it: a client does not trust just any user's server.
 func TestOtherUsers(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("it takes root to run as several users")
@@ -52,7 +52,7 @@ func TestOtherUsers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := os.MkdirTemp("", "ctl") // t.TempDir is below directories that others cannot enter
+	dir, err := os.MkdirTemp("", "ctl") // t.TempDir is below directories that other users cannot enter
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestOtherUsers(t *testing.T) {
 	}{
 		{root, root, "hello|<nil>"},
 		{one, one, "hello|<nil>"},
-		{one, root, "hello|<nil>"}, // root's daemon may run as a user of its own
+		{one, root, "hello|<nil>"}, // root's daemon may run as another user
 		{root, one, "only root and its own user may ask it"},
 		{one, other, "is no daemon of root's or of this user's"},
 	} {
@@ -106,7 +106,7 @@ func TestOtherUsers(t *testing.T) {
 	}
 }
 
-// TestListen: one daemon per socket, and what a dead one has left is taken over.
+// TestListen: there is one daemon per socket, and the socket of a dead one is taken over.
 func TestListen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run", "ctl.sock")
 	l, err := control.Listen(path)
@@ -122,7 +122,7 @@ func TestListen(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	// A socket file that nobody listens at.
+	// A socket file that no process listens on.
 	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +136,7 @@ func TestListen(t *testing.T) {
 		t.Fatalf("after a daemon that died: %v", err)
 	}
 	_ = l.Close()
-	// What is no socket stays.
+	// A file that is not a socket stays.
 	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -148,8 +148,8 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// TestOwnFolder: a folder of a known name in the temporary directory, which another user may write to
-// or has laid elsewhere, is not used.
+// TestOwnFolder: a folder with a known name in the temporary directory is not used if another user
+// may write to it or has made it a link.
 func TestOwnFolder(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)

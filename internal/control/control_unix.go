@@ -20,8 +20,8 @@ import (
 
 const socketName = "ctl.sock"
 
-// usual is where the socket of this user is: in the directory for what runs now, which systemd gives
-// services in RUNTIME_DIRECTORY and people in XDG_RUNTIME_DIR.
+// usual returns the default path of this user's socket: in the directory for runtime files, which
+// systemd names in RUNTIME_DIRECTORY for services and in XDG_RUNTIME_DIR for users.
 func usual() string {
 	run := "/run"
 	if runtime.GOOS != "linux" {
@@ -39,18 +39,18 @@ func usual() string {
 	return filepath.Join(ownFolder(), socketName)
 }
 
-// ownFolder is where the socket of a user is who has no directory for what runs now.
+// ownFolder returns the directory of the socket of a user who has no directory for runtime files.
 func ownFolder() string {
 	return filepath.Join(os.TempDir(), "gclog-"+strconv.Itoa(os.Geteuid()))
 }
 
-// listen makes a socket of mode 0600. What is left of a daemon that was killed is removed.
+// listen creates a socket of mode 0600. The socket of a daemon that was killed is removed.
 func listen(path string) (net.Listener, error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, bare(err)
 	}
-	if dir == ownFolder() { // its name is known to everybody
+	if dir == ownFolder() { // everybody knows its name
 		if err := checkOwn(dir); err != nil {
 			return nil, err
 		}
@@ -59,7 +59,7 @@ func listen(path string) (net.Listener, error) {
 	return l, bare(err)
 }
 
-// checkOwn makes sure that a folder is this user's, and nobody else's.
+// checkOwn makes sure that a folder belongs to this user, and that nobody else may write to it.
 func checkOwn(dir string) error {
 	s, err := os.Lstat(dir)
 	if err != nil {
@@ -71,7 +71,7 @@ func checkOwn(dir string) error {
 	return nil
 }
 
-// bare is the cause of an error of a file or socket.
+// bare returns the cause of an error of a file or socket.
 func bare(err error) error {
 	if call, ok := errors.AsType[*os.SyscallError](err); ok {
 		return call.Err

@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// usual is the name of the pipe.
+// usual returns the name of the pipe.
 func usual() string { return `\\.\pipe\gclog-ctl` }
 
-// rights: the system, administrators and the owner may do all, others nothing.
+// rights: the system, administrators and the owner have full access, others none.
 const rights = "D:P(A;;GA;;;SY)(A;;GA;;;BA)(A;;GA;;;OW)"
 
 func listen(path string) (net.Listener, error) {
@@ -30,5 +30,5 @@ func connect(ctx context.Context, path string) (net.Conn, error) {
 
 func isRoot() bool { return true }
 
-// isTrusted: the rights of the pipe have decided.
+// isTrusted always returns true: the access rights of the pipe have already decided.
 func isTrusted(net.Conn) bool { return true }
