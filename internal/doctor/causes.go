@@ -1,15 +1,14 @@
-// Package doctor finds out why a process cannot be attached to, why a file cannot be
-// read or what is missing in it, and what is wrong with the machine for gclog's
-// purposes; and what to do about it.
+// Package doctor finds out why a process cannot be attached to, why a file cannot be read or what
+// is missing in it, and what on the machine hinders gclog; and what to do about it.
 //
-// Every cause is a row of the table in causes.go: docs/troubleshooting.md is made from
-// it, and a test for each row makes the cause.
+// Every cause is a row of the table in causes.go: docs/troubleshooting.md is generated from it, and
+// each row has a test that produces the cause.
 package doctor
 
 // A Cause is one reason why something does not work, or not as well as it could.
 type Cause struct {
 	ID   string
-	What string // one sentence, in general; a Finding says it of one process or file
+	What string // one general sentence; a Finding is about one process or file
 	Way  string // what to do about it
 }
 
@@ -19,7 +18,7 @@ type Subject struct {
 	Causes []Cause
 }
 
-// Table is all causes.
+// Table contains all causes.
 var Table = []Subject{
 	{"A process cannot be attached to", attachCauses},
 	{"A process can be attached to, but", limitCauses},

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// TestTroubleshooting holds docs/troubleshooting.md against the table. GCLOG_UPDATE=1
-// writes it anew.
+// TestTroubleshooting compares docs/troubleshooting.md with the table. GCLOG_UPDATE=1 rewrites it.
 func TestTroubleshooting(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString("# When something does not work\n\n`gclog doctor` finds these causes. It says them of the process, the file or the machine that it is asked about, with the words in the first column in brackets; `-o json` has them as `cause`, and so has `gclog ps -o json`.\n")
@@ -34,7 +33,7 @@ func TestTroubleshooting(t *testing.T) {
 	}
 }
 
-// cell is a sentence as Markdown takes it in a table.
+// cell formats a sentence for a Markdown table.
 func cell(s string) string {
 	for _, c := range []string{"|", "<", "*"} {
 		s = string(bytes.ReplaceAll([]byte(s), []byte(c), []byte(`\`+c)))
@@ -42,7 +41,7 @@ func cell(s string) string {
 	return s
 }
 
-// TestTable: every cause has an id of its own, a sentence, and a way out.
+// TestTable: every cause has a unique id, a sentence, and a solution.
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
 	for _, s := range Table {

@@ -11,7 +11,7 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// A Problem is an error of a request to a process, with its cause.
+// A Problem is the error of a request to a process, with its cause.
 type Problem struct {
 	Cause string // id of a Cause
 	text  string
@@ -23,12 +23,12 @@ func (p *Problem) Error() string { return p.text + ": " + p.err.Error() }
 // Unwrap returns the error of the request.
 func (p *Problem) Unwrap() error { return p.err }
 
-// exitTime is how long a process that has closed a connection may take to go away: one that is
-// killed loses its connections first.
+// exitTime is how long a process that has closed a connection may take to exit: one that is killed
+// loses its connections first.
 const exitTime = time.Second
 
-// Explain adds to an error of a request which process it is about, and what is known
-// about that.
+// Explain adds to the error of a request which process it is about, and what is known about that
+// process.
 func Explain(t *session.Target, err error) error {
 	var server *session.ServerError
 	var answer *session.AnswerError
@@ -63,7 +63,7 @@ func noAnswer(t *session.Target, err error) error {
 	return &Problem{"no-answer", fmt.Sprintf("process %d does not answer: it hangs, or gets no time of a processor", t.PID), err}
 }
 
-// refusal is the cause of an error that a runtime answered.
+// refusal returns the cause of an error that a runtime answered.
 func refusal(code uint32) string {
 	switch code {
 	case session.CodeFail:
@@ -78,8 +78,8 @@ func refusal(code uint32) string {
 	return "refused"
 }
 
-// CauseOf returns the id of the cause of an error that Explain, or package session,
-// returned; "" if it has none.
+// CauseOf returns the id of the cause of an error that Explain, or package session, returned; "" if
+// it has none.
 func CauseOf(err error) string {
 	var problem *Problem
 	var target *session.TargetError

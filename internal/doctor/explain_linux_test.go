@@ -9,8 +9,9 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// TestHangUp: a process that closes a connection may be about to end, as one that was killed does
-// after its connections are closed. Only if it goes on does it not answer as a runtime does.
+// TestHangUp: a process that closes a connection may be about to exit, because connections of a
+// killed process are closed before it exits. Only if it continues to run does it not answer as a
+// runtime does.
 func TestHangUp(t *testing.T) {
 	cmd := exec.Command("sleep", "1000")
 	if err := cmd.Start(); err != nil {

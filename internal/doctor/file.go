@@ -14,8 +14,8 @@ import (
 	"github.com/gclog/gclog/parse"
 )
 
-// File finds out whether a file can be read, and what is missing in it. Of a log that
-// has been rotated it reads all files if it is given the current one.
+// File finds out whether a file can be read, and what is missing in it. If the file is the current
+// one of a rotated log, it reads all files of the log.
 func File(name string) *Report {
 	r := &Report{Subject: name}
 	r.file(name)
@@ -61,8 +61,8 @@ func (r *Report) file(name string) {
 	}
 }
 
-// unread adds that a file could not be read to its end. Errors of the operating system
-// name the path, others are those of unpacking.
+// unread adds that a file could not be read to its end. Errors of the operating system name the
+// path, others are unpacking errors.
 func (r *Report) unread(where string, err error) {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		r.add(Failure, "unreadable", "%scannot be read: %v", where, path.Err)
@@ -87,10 +87,11 @@ func (r *Report) fail(id, format string, args ...any) {
 	r.Verdict = "cannot be read"
 }
 
-// javaLine is what lines of a JVM's GC log have and ours, which are recognized, are not.
+// javaLine matches lines that a JVM's GC log contains and ours, which were recognized before, do
+// not.
 var javaLine = regexp.MustCompile(`(?m)^\[[^\n]*\]\[gc[,\] ]|^(OpenJDK|Java HotSpot)|\[(Full )?GC \(|^\{Heap before GC`)
 
-// unknown says what a file is that is neither a recording nor a log.
+// unknown adds what a file is that is neither a recording nor a log.
 func (r *Report) unknown(err error) {
 	var kind *parse.KindError
 	var text *history.TextError
@@ -115,7 +116,7 @@ func (r *Report) unknown(err error) {
 	}
 }
 
-// broken says where a recording cannot be read any more; before is what could be.
+// broken adds where a recording becomes unreadable; before describes what could be read.
 func (r *Report) broken(err error, before string) {
 	format, isFormat := errors.AsType[*parse.FormatError](err)
 	switch {

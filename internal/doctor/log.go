@@ -12,8 +12,7 @@ import (
 	"github.com/gclog/gclog/internal/history"
 )
 
-// log reads a log of gclog. Of one that has been rotated it reads all files if name is
-// the current one.
+// log reads a log of gclog. If name is the current file of a rotated log, it reads all files.
 func (r *Report) log(name string, h logs.Head) {
 	r.fact("format", "%s", h.Format)
 	names := []string{name}
@@ -40,7 +39,7 @@ func (r *Report) log(name string, h logs.Head) {
 	r.logTotals(h, list, sum)
 }
 
-// continues reports whether a file that was rotated away is of the same log.
+// continues reports whether a file that was rotated away belongs to the same log.
 func (r *Report) continues(name, format string) bool {
 	in, err := history.Open([]string{name}, history.Options{})
 	if call, ok := errors.AsType[*history.CallError](err); ok {
@@ -59,7 +58,7 @@ func (r *Report) continues(name, format string) bool {
 	return false
 }
 
-// logFile says what is wrong with one file.
+// logFile adds what is wrong with one file.
 func (r *Report) logFile(f *history.File) {
 	name := filepath.Base(f.Name)
 	if overlap, ok := errors.AsType[*logs.OverlapError](f.Err); ok {
@@ -77,7 +76,7 @@ func (r *Report) logFile(f *history.File) {
 	}
 }
 
-// logTotals says what the log contains in total.
+// logTotals adds what the log contains in total.
 func (r *Report) logTotals(h logs.Head, list []*tally, sum *tally) {
 	r.processes(list)
 	r.fact("records", "%d collections, %d of them background, %d incomplete; %d pauses", sum.gcs, sum.background, sum.incomplete, sum.pauses)

@@ -12,8 +12,8 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// Machine finds out what gclog may do on this machine, and what its daemon would do. The
-// list is that of the .NET processes. ready asks the daemon at a control socket whether it is.
+// Machine finds out what gclog may do on this machine, and what its daemon would do. It also
+// returns the .NET processes. ready asks the daemon at a control socket whether it is ready.
 func Machine(ctx context.Context, h *session.Host, ready func(ctx context.Context, socket string) (string, error)) (*Report, []session.Listed, error) {
 	r := &Report{Subject: "this machine", Verdict: "ready"}
 	list, err := h.List(ctx)
@@ -32,7 +32,7 @@ func Machine(ctx context.Context, h *session.Host, ready func(ctx context.Contex
 	return r, list, nil
 }
 
-// daemon looks at the configuration, and whether the daemon that it is for runs.
+// daemon checks the configuration, and whether its daemon is running.
 func (r *Report) daemon(ctx context.Context, ready func(context.Context, string) (string, error)) {
 	file := config.Find("", os.Environ())
 	if file == "" {
@@ -63,7 +63,7 @@ func (r *Report) daemon(ctx context.Context, ready func(context.Context, string)
 	r.fact("daemon", "%s: %s", socket, answer)
 }
 
-// lines are the single errors of one.
+// lines splits a joined error into its parts.
 func lines(err error) []string {
 	if joined, ok := errors.AsType[interface {
 		error

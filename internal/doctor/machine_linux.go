@@ -12,10 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fewFiles is how many open files are few: the default of many systems.
+// fewFiles is a low limit of open files: the default of many systems.
 const fewFiles = 1024
 
-// machine adds what Linux tells about itself and about gclog's rights.
+// machine adds what Linux reports about itself and about gclog's rights.
 func (r *Report) machine(h *session.Host) {
 	var name unix.Utsname
 	if unix.Uname(&name) == nil {
@@ -43,7 +43,7 @@ func (r *Report) machine(h *session.Host) {
 			files = strconv.FormatUint(limit.Max, 10)
 		}
 		r.fact("open_files", "%s", files)
-		if limit.Max < fewFiles { // programs in Go raise their limit to that
+		if limit.Max < fewFiles { // programs in Go raise their soft limit to it
 			r.add(Warning, "few-files", "gclog may have %d files open: that is enough for about %d sessions", limit.Max, limit.Max/(attach.SessionFiles+output.FilesOpen))
 		}
 	}
@@ -81,8 +81,8 @@ func hides(options []string) bool {
 	return false
 }
 
-// hasPidfdInfo reports whether the kernel says how a process has ended to others than its
-// parent: Linux 6.15 and up.
+// hasPidfdInfo reports whether the kernel reports how a process ended to processes other than its
+// parent: Linux 6.15 and later.
 func hasPidfdInfo() bool {
 	fd, err := unix.PidfdOpen(os.Getpid(), 0)
 	if err != nil {
@@ -94,7 +94,8 @@ func hasPidfdInfo() bool {
 	return errno == 0
 }
 
-// seccomp is whether calls of gclog are filtered, as sandboxes do.
+// seccomp returns the mode in which system calls of gclog are filtered, as sandboxes do; "" if they
+// are not.
 func seccomp() string {
 	for line := range strings.Lines(procText(os.Getpid(), "status")) {
 		if mode, ok := strings.CutPrefix(line, "Seccomp:"); ok && strings.TrimSpace(mode) != "0" {

@@ -13,9 +13,9 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// Process finds out whether a process can be attached to. It asks it no more than gclog
-// ps and the start of gclog attach do: who it is, its environment where that cannot be
-// read, and, of CoreCLR 9 and up, a session that ends at once.
+// Process finds out whether a process can be attached to. It sends no more requests than gclog ps
+// and the start of gclog attach do: who the process is, its environment if that cannot be read
+// otherwise, and, to CoreCLR 9 and later, a session that ends at once.
 func Process(ctx context.Context, h *session.Host, pid int) *Report {
 	r := &Report{Subject: fmt.Sprintf("process %d", pid)}
 	t, err := h.Find(ctx, pid)
@@ -29,8 +29,7 @@ func Process(ctx context.Context, h *session.Host, pid int) *Report {
 	return r.examine(ctx, h, t)
 }
 
-// Refused is the report of a process that a search has found and that cannot be
-// attached to.
+// Refused returns the report for a process that a search has found and that cannot be attached to.
 func Refused(h *session.Host, l *session.Listed) *Report {
 	r := &Report{Subject: fmt.Sprintf("process %d", l.PID)}
 	r.refused(h, l.PID, l.Err)
@@ -38,7 +37,7 @@ func Refused(h *session.Host, l *session.Listed) *Report {
 	return r
 }
 
-// Target is Process for one that has been found.
+// Target is Process for a process that was already found.
 func Target(ctx context.Context, h *session.Host, t *session.Target) *Report {
 	r := &Report{Subject: fmt.Sprintf("process %d", t.PID)}
 	return r.examine(ctx, h, t)
@@ -102,7 +101,7 @@ func (r *Report) examine(ctx context.Context, h *session.Host, t *session.Target
 	return r
 }
 
-// describe adds what the operating system tells about a process.
+// describe adds what the operating system reports about a process.
 func (r *Report) describe(p *session.Process) {
 	user := p.User
 	if p.UID >= 0 && user != fmt.Sprint(p.UID) {
@@ -124,7 +123,7 @@ func (r *Report) describe(p *session.Process) {
 	r.describeMore(p)
 }
 
-// self is who runs gclog.
+// self returns who runs gclog.
 func self() string {
 	if uid := os.Geteuid(); uid >= 0 {
 		return fmt.Sprintf("uid %d%s", uid, capabilitiesText())
@@ -154,7 +153,7 @@ func (r *Report) limits(t *session.Target, facts *gclog.Process, pending, old bo
 	r.namespaces(&t.Process)
 }
 
-// clean is a temporary directory without what makes no difference.
+// clean returns a temporary directory without trailing slashes; /tmp if none is set.
 func clean(dir string) string {
 	if dir = strings.TrimRight(dir, "/"); dir == "" {
 		return "/tmp"
@@ -162,7 +161,7 @@ func clean(dir string) string {
 	return dir
 }
 
-// GC is the kind of a process's GC for people, "" if it is not known.
+// GC returns the kind of a process's GC for people, or "" if it is unknown.
 func GC(p *gclog.Process) string {
 	s := map[gclog.Known]string{gclog.Yes: "server", gclog.No: "workstation"}[p.Server]
 	if s != "" && p.Concurrent == gclog.No {

@@ -18,7 +18,7 @@ func procPath(pid int, names ...string) string {
 	return filepath.Join(append([]string{"/proc", strconv.Itoa(pid)}, names...)...)
 }
 
-// procText reads a small file of /proc, "" if that is not possible.
+// procText reads a small file of /proc; it returns "" if that fails.
 func procText(pid int, names ...string) string {
 	b, err := os.ReadFile(procPath(pid, names...))
 	if err != nil {
@@ -27,12 +27,12 @@ func procText(pid int, names ...string) string {
 	return strings.TrimRight(string(b), "\x00\n")
 }
 
-// refine looks closer at a process that cannot be attached to. It returns the finer
-// cause, "" if there is none, and a better sentence, "" if the one that is there will do.
+// refine looks closer at a process that cannot be attached to. It returns a more specific cause, or
+// "", and a better sentence, or "" if the existing one will do.
 func refine(h *session.Host, pid int, id string) (finer, text string) {
 	switch id {
 	case "no-process":
-		// Whoever may not see a process may still be told that it may not be signalled.
+		// A process that is hidden from us may still be reported as one that we may not signal.
 		if errors.Is(unix.Kill(pid, 0), unix.EPERM) {
 			return "hidden", fmt.Sprintf("process %d exists, but /proc does not show it to gclog: it is mounted with hidepid, and gclog runs as uid %d", pid, os.Geteuid())
 		}
@@ -67,8 +67,8 @@ func refine(h *session.Host, pid int, id string) (finer, text string) {
 	return "", ""
 }
 
-// hidesEnvironment reports whether root lacks the capability to read the environment of a
-// process, and with it its TMPDIR.
+// hidesEnvironment reports whether root lacks the capability to read the environment of a process,
+// and with it its TMPDIR.
 func hidesEnvironment(pid int) (uid uint32, hidden bool) {
 	f, err := os.Open(procPath(pid, "environ"))
 	if err == nil {
@@ -83,7 +83,8 @@ func noOverride(pid int, uid uint32) (finer, text string) {
 	return "no-dac-override", fmt.Sprintf("process %d belongs to uid %d, and gclog, though root, has no capability DAC_OVERRIDE to read its TMPDIR and to open its socket", pid, uid)
 }
 
-// refineUser says what the owner of the process could do, or gclog lacks.
+// refineUser returns the cause, and a sentence about what the owner of the process could do or
+// which rights gclog lacks; both are "" if there is nothing to add.
 func refineUser(pid int) (finer, text string) {
 	var st unix.Stat_t
 	if unix.Stat(procPath(pid), &st) != nil {
@@ -99,7 +100,7 @@ func refineUser(pid int) (finer, text string) {
 		pid, st.Uid, os.Geteuid(), capabilitiesText(), st.Uid, pid, pid)
 }
 
-// isKernelThread goes by the flags of the process, which everybody may read.
+// isKernelThread checks the flags of the process, which every user may read.
 func isKernelThread(pid int) bool {
 	const flagKernelThread = 0x00200000 // PF_KTHREAD
 	stat := procText(pid, "stat")
@@ -111,7 +112,7 @@ func isKernelThread(pid int) bool {
 	return err == nil && flags&flagKernelThread != 0
 }
 
-// namespaces adds where a process lives apart from gclog.
+// namespaces adds which namespaces a process does not share with gclog.
 func (r *Report) namespaces(p *session.Process) {
 	differs := func(kind string) bool {
 		mine, err := os.Readlink(procPath(os.Getpid(), "ns", kind))
@@ -132,7 +133,7 @@ func (r *Report) namespaces(p *session.Process) {
 	}
 }
 
-// describeMore adds what security modules say, where there are any.
+// describeMore adds what security modules report, if there are any.
 func (r *Report) describeMore(p *session.Process) {
 	if label := procText(p.PID, "attr", "current"); label != "" && label != "unconfined" {
 		r.fact("security_label", "%s", label)
@@ -153,7 +154,7 @@ func has(capability int) bool {
 	return data[capability/32].Effective&(1<<(capability%32)) != 0
 }
 
-// needed are the capabilities that reach all processes.
+// needed are the capabilities that are needed to reach all processes.
 var needed = []struct {
 	name   string
 	number int
@@ -186,8 +187,7 @@ func firstLine(path string) string {
 	return string(line)
 }
 
-// procOptions are the options that /proc is mounted with; of several mounts the last
-// hides the others.
+// procOptions returns the mount options of /proc; of several mounts the last hides the others.
 func procOptions() (options []string) {
 	b, _ := os.ReadFile("/proc/self/mountinfo")
 	for line := range strings.Lines(string(b)) {

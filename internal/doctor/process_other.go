@@ -4,7 +4,7 @@ package doctor
 
 import "github.com/gclog/gclog/session"
 
-// What follows only Linux tells.
+// Only Linux provides what follows.
 
 func refine(h *session.Host, pid int, id string) (finer, text string) { return "", "" }
 

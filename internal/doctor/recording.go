@@ -18,18 +18,18 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// A tally is what a recording, or a log, contains of one process.
+// A tally counts what a recording, or a log, contains of one process.
 type tally struct {
 	process    *gclog.Process
 	gcs        int64
 	background int64
 	incomplete int64
 	pauses     int64
-	missing    uint64 // numbers of collections
+	missing    uint64 // numbers of missing collections
 	gaps       map[string]int64
-	starts     int64 // of sessions
+	starts     int64 // starts of sessions
 	ends       int64
-	unended    int64 // sessions, of all processes
+	unended    int64 // sessions without an end, of all processes
 	numbers    *history.Numbers
 }
 
@@ -67,7 +67,7 @@ func (t *tally) Phase(*gclog.Phase)           {}
 func (t *tally) Stall(*gclog.Stall)           {}
 func (t *tally) Suspension(*gclog.Suspension) {}
 
-// tallies reads files. What is wrong with them is in the files.
+// tallies reads files. What is wrong with them is recorded in the files themselves.
 func tallies(in *history.Source) (list []*tally, sum *tally) {
 	_ = in.ReadAll(func(p *gclog.Process) logs.Observer {
 		list = append(list, newTally(p))
@@ -84,17 +84,17 @@ func tallies(in *history.Source) (list []*tally, sum *tally) {
 		for reason, n := range t.gaps {
 			sum.gaps[reason] += n
 		}
-		sum.unended += max(0, t.starts-t.ends) // the beginning may be in a file that has been deleted
+		sum.unended += max(0, t.starts-t.ends) // the start may be in a file that was deleted
 	}
 	return list, sum
 }
 
-// An inventory is what a recording contains.
+// An inventory counts what a recording contains.
 type inventory struct {
 	kinds            []kind // by parse.Metadata.Index
 	newest           int64  // time of the latest event
 	pids             map[int64]bool
-	lost             uint64 // events
+	lost             uint64 // lost events
 	lostFrom, lostTo int64  // nanoseconds since the sync point
 }
 
@@ -104,7 +104,7 @@ type kind struct {
 	wanted bool // by the Reducer
 }
 
-// take takes what r has found, and reports whether the Reducer wants it.
+// take counts what r has found, and reports whether the Reducer wants it.
 func (v *inventory) take(r *parse.Reader) bool {
 	if l := r.Loss(); l != nil {
 		if v.lost == 0 {
@@ -138,7 +138,7 @@ func (v *inventory) of(m *parse.Metadata) *kind {
 	return k
 }
 
-// count is how many events of a provider there are, of these ids, or of all if none is
+// count returns how many events of a provider there are, with these ids, or in total if none is
 // given.
 func (v *inventory) count(provider string, ids ...int) (n int64) {
 	for i := range v.kinds {
@@ -175,7 +175,7 @@ func (v *inventory) text() string {
 	return strings.Join(all, ", ")
 }
 
-// maxProcesses is how many processes of a recording are told apart.
+// maxProcesses is how many processes of a recording are distinguished.
 const maxProcesses = 10000
 
 // recording reads a recording to its end.
@@ -208,7 +208,7 @@ func (r *Report) recording(in *history.Source, events *inventory) {
 	}
 }
 
-// processes adds what the stream tells of its processes.
+// processes adds what the stream reports about its processes.
 func (r *Report) processes(list []*tally) {
 	var all []string
 	const most = 8
@@ -223,14 +223,14 @@ func (r *Report) processes(list []*tally) {
 	r.fact("process", "%s", strings.Join(all, "; "))
 }
 
-// missingEvents says what is not known without the events that are missing. heard reports whether
-// others show that the GC was recorded.
+// missingEvents adds what is unknown because events are missing. heard reports whether other events
+// show that the GC was recorded.
 func (r *Report) missingEvents(v *inventory, sum *tally, heard bool) {
 	has := func(ids ...int) bool { return v.count(clr.RuntimeProvider, ids...) > 0 }
 	if !has(clr.IDGCStart, clr.IDGCEnd) {
 		text := "it has no event of the provider " + clr.RuntimeProvider + ": that was not recorded"
 		switch {
-		case heard, v.count(clr.RecordingProvider) > 0: // gclog record always asks for the GC's events
+		case heard, v.count(clr.RecordingProvider) > 0: // gclog record always enables the GC's events
 			text = "the GC was recorded, and no collection has happened"
 		case has():
 			text = "it has events of the provider " + clr.RuntimeProvider + ", but none of the keyword GC (0x1) at level 4"

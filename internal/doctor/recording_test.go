@@ -13,7 +13,7 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// wants fails unless a report has a cause, once, with words.
+// wants fails unless a report has a cause exactly once, with these words.
 func wants(t *testing.T, r *Report, id, words string) {
 	t.Helper()
 	found := 0
@@ -36,8 +36,8 @@ func lacks(t *testing.T, r *Report, id string) {
 	}
 }
 
-// without writes a recording of .NET 10 anew, without the kinds of events that drop says
-// true of.
+// without returns a copy of a .NET 10 recording without the kinds of events for which drop returns
+// true.
 func without(t *testing.T, drop func(*parse.Metadata) bool) []byte {
 	t.Helper()
 	f, err := os.Open(filepath.Join("..", "..", "testdata", "traces", "net10-datas-bgc.nettrace.gz"))
@@ -114,7 +114,7 @@ func TestMissingEvents(t *testing.T) {
 	wants(t, r, "no-gc-events", "was not recorded")
 	r = examine(t, without(t, dropped(clr.RuntimeProvider, clr.IDGCStart, clr.IDGCEnd)))
 	wants(t, r, "no-gc-events", "no collection has happened")
-	var v inventory // of what gclog record wrote: it asked for the events
+	var v inventory // of gclog record, which enabled the events
 	v.of(&parse.Metadata{Provider: clr.RecordingProvider, EventID: clr.IDRecordedProcess}).count = 1
 	r = &Report{}
 	r.missingEvents(&v, &tally{}, false)
@@ -155,8 +155,8 @@ func TestLateEvents(t *testing.T) {
 	wants(t, examine(t, v.Bytes), "late-events", "1 events")
 }
 
-// TestProcesses: a recorder of a whole machine tells of each event which process it is
-// of, or of none.
+// TestProcesses: a recorder of a whole machine records for each event which process it belongs to,
+// if any.
 func TestProcesses(t *testing.T) {
 	recording := func(threads ...nettracetest.Thread) []byte {
 		var v nettracetest.V6
@@ -178,7 +178,7 @@ func TestProcesses(t *testing.T) {
 	lacks(t, r, "several-processes")
 }
 
-// TestLogInRecording: a recording may hold lines of a log in its strings.
+// TestLogInRecording: a recording may contain lines of a log in its strings.
 func TestLogInRecording(t *testing.T) {
 	const line = "\n[2026-11-21T16:18:58.720+0000][3.097s][info][gc] GC(11) Pause Young (Allocation Failure) 112026K->100832K(119904K) 9.124ms\n"
 	var v nettracetest.V6

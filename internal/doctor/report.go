@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// A Level is how much a finding matters.
+// A Level is how serious a finding is.
 type Level string
 
 // The levels.
 const (
-	Failure Level = "error"   // it cannot be attached to, or not be read wholly
+	Failure Level = "error"   // it cannot be attached to, or not be read completely
 	Warning Level = "warning" // it works, with something missing
 	Note    Level = "note"    // good to know
 )
@@ -22,7 +22,7 @@ type Finding struct {
 	Text  string // one sentence about this process or file
 }
 
-// A Fact is something that was found out and is no cause of anything.
+// A Fact is something that was found out but is not a cause.
 type Fact struct {
 	Name  string // snake_case
 	Value string
@@ -48,7 +48,7 @@ func (r *Report) OK() bool {
 	return true
 }
 
-// add adds a finding. The id must be one of the table.
+// add adds a finding. The id must be in the table.
 func (r *Report) add(level Level, id, format string, args ...any) {
 	c, ok := Find(id)
 	if !ok {
@@ -57,7 +57,7 @@ func (r *Report) add(level Level, id, format string, args ...any) {
 	r.Findings = append(r.Findings, Finding{level, c, fmt.Sprintf(format, args...)})
 }
 
-// order puts what matters most first.
+// order sorts the findings, the most serious first.
 func (r *Report) order() {
 	rank := map[Level]int{Failure: 0, Warning: 1, Note: 2}
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return rank[a.Level] - rank[b.Level] })
