@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// BenchmarkJoin joins logs as servers write them: of nginx, of ASP.NET by Serilog, and CSV.
+// BenchmarkJoin joins logs as servers write them: nginx, ASP.NET with Serilog, and CSV.
 func BenchmarkJoin(b *testing.B) {
 	for _, x := range []struct {
 		name, head string

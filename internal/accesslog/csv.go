@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// csv is a log whose first line names its columns. A quote at the start of a field opens
-// it where another one ends the field; what is in quotes may span lines. All others are
-// text: the end of a field that lacks its second quote is that of any other.
+// csv is a log whose first line names its columns. A quote at the start of a field opens a quoted
+// field if a matching quote ends it; a quoted field may span lines. All other quotes are text: a
+// field that lacks its closing quote ends like any other.
 type csv struct {
 	separator  byte
-	columns    int // so many
-	when, took int // which of them
+	columns    int // number of columns
+	when, took int // indices of the two columns
 
-	whenText, tookText []byte // of the row at hand
-	fields             int    // that it has
+	whenText, tookText []byte // of the current row
+	fields             int    // number of fields in it
 }
 
 // head finds the columns in the first line.
@@ -44,7 +44,7 @@ func (c *csv) head(head []byte, o Options) error {
 	return c.missing(head, o)
 }
 
-// missing says which column is not there, and which are.
+// missing returns an error that names the missing column, and the existing ones.
 func (c *csv) missing(head []byte, o Options) error {
 	c.separator = ','
 	for _, s := range []byte(";\t") {
@@ -83,8 +83,8 @@ func (c *csv) row(b []byte, last bool) int {
 	return 0
 }
 
-// field is where the field that begins at at ends: at its separator, at the end of the
-// line, or len(b).
+// field returns where the field that starts at at ends: at its separator, at the end of the line,
+// or at len(b).
 func (c *csv) field(b []byte, at int) int {
 	if end, _ := c.quoted(b, at); end >= 0 {
 		return end
@@ -92,8 +92,8 @@ func (c *csv) field(b []byte, at int) int {
 	return c.plain(b, at)
 }
 
-// quoted is where the field that begins at at ends if it is in quotes; -1: it is not. An
-// open one has its first quote, and b ends before it is known what ends it.
+// quoted returns where the field that starts at at ends if it is quoted, otherwise -1. open means
+// that b ends before it is known how the quoted field ends.
 func (c *csv) quoted(b []byte, at int) (end int, open bool) {
 	if at == len(b) || b[at] != '"' {
 		return -1, false
@@ -119,7 +119,7 @@ func (c *csv) quoted(b []byte, at int) (end int, open bool) {
 	return -1, false
 }
 
-// plain is where the field that begins at at ends if it is not in quotes.
+// plain returns where the field that starts at at ends if it is not quoted.
 func (c *csv) plain(b []byte, at int) int {
 	for ; at < len(b); at++ {
 		if b[at] == c.separator || b[at] == '\n' {
@@ -174,7 +174,7 @@ func unquote(b []byte) []byte {
 }
 
 func (c *csv) add(dst, row []byte, g *pauses) []byte {
-	if c.fields > c.columns { // which of them are the columns' is not known
+	if c.fields > c.columns { // it is unknown which fields belong to the columns
 		return append(dst, row...)
 	}
 	text, end := cutEnd(row)
@@ -196,7 +196,7 @@ func (c *csv) add(dst, row []byte, g *pauses) []byte {
 	return append(dst, end...)
 }
 
-// addHead appends the first line with the names of the columns that are added.
+// addHead appends the first line with the names of the added columns.
 func (c *csv) addHead(dst, head []byte) []byte {
 	text, end := cutEnd(head)
 	dst = append(dst, text...)

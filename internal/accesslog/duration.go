@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// longest is the longest duration that is believed: more than a year.
+// longest is the longest duration that is accepted: more than a year.
 const longest = int64(1) << 55
 
-// duration reads how long something took, in nanoseconds: a number with a unit (12ms,
-// 1.5s, 1m30s), .NET's [d.]hh:mm:ss.fffffff, or a bare number of units.
+// duration parses how long something took, in nanoseconds: a number with a unit (12ms, 1.5s,
+// 1m30s), .NET's [d.]hh:mm:ss.fffffff, or a bare number of units.
 func duration(b []byte, unit int64) (ns int64, bare, ok bool) {
 	b = bytes.TrimSpace(b)
 	whole, part, rest, ok := decimal(b)
@@ -42,7 +42,7 @@ func duration(b []byte, unit int64) (ns int64, bare, ok bool) {
 	return whole*unit + scale(part, unit), bare, true
 }
 
-// unitOf is a unit in nanoseconds, 0 for what is none.
+// unitOf returns a unit in nanoseconds, or 0 if it is not one.
 func unitOf(b []byte) int64 {
 	switch string(b) {
 	case "s":
@@ -61,14 +61,14 @@ func unitOf(b []byte) int64 {
 	return 0
 }
 
-// scale turns 1/10^9 of a unit into nanoseconds.
+// scale converts billionths of a unit to nanoseconds.
 func scale(part, unit int64) int64 {
 	high, low := bits.Mul64(uint64(part), uint64(unit))
 	ns, _ := bits.Div64(high, low, 1e9) // part is below 1e9
 	return int64(ns)
 }
 
-// timeSpan reads [d.]hh:mm:ss[.fffffff].
+// timeSpan parses [d.]hh:mm:ss[.fffffff].
 func timeSpan(b []byte) (ns int64, ok bool) {
 	clock := b
 	days := 0

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// A FormatError says that the log cannot be joined as it is.
+// A FormatError reports that the log cannot be joined as it is.
 type FormatError struct{ What string }
 
 func (e *FormatError) Error() string { return e.What }
 
-// A FieldError says that no row has a field, and which there are.
+// A FieldError reports that no row has a field, and which fields there are.
 type FieldError struct {
 	Field string
 	There []string
@@ -24,7 +24,7 @@ func (e *FieldError) Error() string {
 	return fmt.Sprintf("no row has the field %q: there are %s", e.Field, listed(e.There))
 }
 
-// listed names the first of many, which may be anything.
+// listed lists the first names, of which there may be many, with any content.
 func listed(names []string) string {
 	const most, longest = 30, 60
 	if len(names) == 0 {
@@ -43,7 +43,7 @@ func listed(names []string) string {
 	return b.String()
 }
 
-// A ValueError says that no row has a value that can be read.
+// A ValueError reports that no row has a value that can be parsed.
 type ValueError struct{ What string }
 
 func (e *ValueError) Error() string { return e.What }

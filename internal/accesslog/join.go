@@ -12,39 +12,39 @@ import (
 	"github.com/gclog/gclog/gclog/analysis"
 )
 
-// Options say what a row means.
+// Options say how to interpret a row.
 type Options struct {
-	Time     string // name of the field that has the time of the request
-	Duration string // name of the field that has how long it took
-	AtStart  bool   // the time is when the request began; false: when it ended
-	// Unit is that of durations that do not say it; 0 is milliseconds.
+	Time     string // name of the field with the time of the request
+	Duration string // name of the field with its duration
+	AtStart  bool   // the time is the start of the request; false: its end
+	// Unit is the unit of durations without one; 0 means milliseconds.
 	Unit time.Duration
 }
 
-// The names of the fields that are added.
+// The names of the added fields.
 const (
-	pauseField   = "gc_pause_ms" // how long the program stood in the time of the request
-	countField   = "gc_count"    // of the pauses that fell into it, also in part
-	numbersField = "gc_numbers"  // of the collections that these were for
+	pauseField   = "gc_pause_ms" // how long the program was paused during the request
+	countField   = "gc_count"    // number of pauses that overlap it, even partly
+	numbersField = "gc_numbers"  // numbers of the collections of those pauses
 )
 
-// mostNumbers is how many collections are named in a row: a request that is open for
-// days overlaps a hundred thousand.
+// mostNumbers is how many collections are listed in a row: a request that is open for days overlaps
+// a hundred thousand.
 const mostNumbers = 100
 
-// A layout is how the rows of a log look.
+// A layout is the format of a log's rows.
 type layout interface {
-	// row is how long the first row of b is, with the end of its line; 0: it does not end
-	// in b. last says that no more than b can be looked into.
+	// row returns the length of the first row of b, including the end of its line; 0: the row does
+	// not end in b. last means that b will not get any longer.
 	row(b []byte, last bool) int
 	// find finds the fields in a row.
 	find(row []byte) problem
-	// time and duration are what find found.
+	// time and duration return what find found.
 	time() []byte
 	duration() []byte
-	// add appends a row with what is known of the pauses in it; nil: nothing.
+	// add appends a row with what is known of its pauses; nil: nothing is known.
 	add(dst, row []byte, g *pauses) []byte
-	// names are those of the fields of a row.
+	// names returns the names of the fields in a row.
 	names(row []byte) []string
 }
 
@@ -54,8 +54,8 @@ type pauses struct {
 	numbers []uint32
 }
 
-// Join writes the log in r to w with the pauses of t. sync is the wall-clock time of the
-// time stamp 0 of t. The Report is there also with an error.
+// Join writes the log in r to w with the pauses of t. sync is the wall-clock time of time stamp 0
+// of t. The Report is valid even if there is an error.
 func Join(w io.Writer, r io.Reader, t *analysis.Timeline, sync time.Time, o Options) (*Report, error) {
 	j := &joiner{w: w, rows: rows{src: r}, timeline: t, sync: sync.UnixNano(), o: o, unit: int64(cmp.Or(o.Unit, time.Millisecond)), report: &Report{o: o}}
 	return j.report, j.run()
@@ -107,7 +107,7 @@ func (j *joiner) run() error {
 	}
 }
 
-// begin finds out how the rows look.
+// begin determines the format of the rows.
 func (j *joiner) begin() error {
 	j.line = 1
 	head, err := j.rows.head()
@@ -141,7 +141,7 @@ func (j *joiner) begin() error {
 
 var byteOrderMark = []byte("\ufeff")
 
-// tooLong passes on a row that is too long to look into: piece is its start.
+// tooLong passes on a row that is too long to be parsed: piece is its start.
 func (j *joiner) tooLong(piece []byte) error {
 	j.report.Rows++
 	j.report.note(problemLong, j.line, nil)
@@ -176,8 +176,7 @@ func (j *joiner) flush() error {
 	return nil
 }
 
-// pausesOf returns what is known of the pauses in the time of a row, nil if that is
-// nothing.
+// pausesOf returns what is known of the pauses during a row's request, or nil if nothing is.
 func (j *joiner) pausesOf(row []byte) *pauses {
 	r, l := j.report, j.layout
 	if p := l.find(row); p != problemNone {
@@ -222,7 +221,7 @@ func (j *joiner) pausesOf(row []byte) *pauses {
 	return &j.gcs
 }
 
-// appendMillis appends nanoseconds as milliseconds with three decimals; none as 0.
+// appendMillis appends nanoseconds as milliseconds with three decimals, and zero as 0.
 func appendMillis(dst []byte, ns int64) []byte {
 	if ns == 0 {
 		return append(dst, '0')

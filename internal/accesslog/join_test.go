@@ -17,11 +17,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The begin of all histories below. Pauses are given in milliseconds since then.
+// The start of all histories below. Pauses are given in milliseconds since then.
 var sync = time.Date(2026, 1, 31, 14, 0, 0, 0, time.UTC)
 
-// timeline is a history of a minute: #1 from 1000 to 1100 ms, #2 from 2000 to 2020 ms,
-// without a collection from 3000 to 3005 ms, and events were lost from 10 s to 11 s.
+// timeline returns a history of one minute: #1 from 1000 to 1100 ms, #2 from 2000 to 2020 ms, a
+// pause without a collection from 3000 to 3005 ms, and lost events from 10 s to 11 s.
 func timeline() *analysis.Timeline {
 	t := analysis.NewTimeline(analysis.Always())
 	ms := int64(time.Millisecond)
@@ -159,7 +159,7 @@ func TestRows(t *testing.T) {
 			if d := cmp.Diff(x.want, got); d != "" {
 				t.Error(d)
 			}
-			var slow strings.Builder // reads of one byte make the same
+			var slow strings.Builder // reads of one byte must give the same
 			if _, err := Join(&slow, iotest.OneByteReader(strings.NewReader(x.log)), timeline(), sync, x.o); err != nil || slow.String() != got {
 				t.Errorf("byte by byte: %q, %v", slow.String(), err)
 			}
@@ -186,7 +186,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestAllRows: what no row has is an error, which says what there is.
+// TestAllRows: a field that no row has is an error that lists the existing ones.
 func TestAllRows(t *testing.T) {
 	for _, x := range []struct{ log, want string }{
 		{`{"when":1,"http":{"took":1,"a":{}}}` + "\n{}\n", `no row has the field "time": there are http.took, when`},
@@ -216,8 +216,8 @@ func TestAllRows(t *testing.T) {
 	}
 }
 
-// TestLongRows: a row of more than 1 MB is passed on as it is, in bounded memory, and the
-// rows beside it are joined.
+// TestLongRows: a row of more than 1 MB is passed on unchanged, in bounded memory, and the rows
+// before and after it are joined.
 func TestLongRows(t *testing.T) {
 	row := `{"time":"2026-01-31T14:00:01.050Z","took":100}` + "\n"
 	joined := `{"time":"2026-01-31T14:00:01.050Z","took":100,"gc_pause_ms":50.000,"gc_count":1,"gc_numbers":[1]}` + "\n"
@@ -245,7 +245,7 @@ func TestLongRows(t *testing.T) {
 	}
 }
 
-// TestStrayQuote: one quote does not hide the rows after it.
+// TestStrayQuote: a single quote does not hide the rows after it.
 func TestStrayQuote(t *testing.T) {
 	const rows = 60000
 	row := "2026-01-31 14:00:01.05,/a,100\n"
@@ -327,7 +327,7 @@ func TestHistogram(t *testing.T) {
 
 var added = regexp.MustCompile(`,?"gc_pause_ms":(?:null|[0-9.]+),"gc_count":(?:null|[0-9]+),"gc_numbers":(?:null|\[[0-9,]*\])(}[\x00- ]*)$`)
 
-// TestRoundTrip: what is written is what was read, but for the fields that were added.
+// TestRoundTrip: what is written is what was read, except for the added fields.
 func TestRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {
@@ -340,7 +340,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// randomRow is an object that looks like a row, or one of its like that is damaged.
+// randomRow returns an object that looks like a row, or a damaged one.
 func randomRow(r *rand.Rand) string {
 	values := []string{
 		`"2026-01-31T14:00:01.050Z"`, `1769868001.05`, `100`, `"5ms"`, `null`, `true`, `[1,{"a":"]"}]`, `{"took":5,"b":{"time":"x"}}`, `"\"\\"`, `"ü\u1234"`, `-1e5`, `{}`, `""`,
@@ -365,7 +365,7 @@ func randomRow(r *rand.Rand) string {
 func checkRoundTrip(t *testing.T, log []byte) {
 	t.Helper()
 	if bytes.Contains(log, []byte("gc_")) || bytes.Contains(log, []byte(`\u00`)) {
-		return // it may have our names itself
+		return // it may contain our field names itself
 	}
 	var out bytes.Buffer
 	if _, err := Join(&out, bytes.NewReader(log), timeline(), sync, options); err != nil {
@@ -385,8 +385,8 @@ func checkRoundTrip(t *testing.T, log []byte) {
 	}
 }
 
-// withoutColumns removes the columns that were added to CSV, and the fields that a row
-// of log lacked.
+// withoutColumns removes the columns that were added to CSV, and the separators for fields that a
+// row of log lacked.
 func withoutColumns(b, log []byte) (back []byte) {
 	c := &csv{separator: ','}
 	first := c.row(log, true)
@@ -399,7 +399,7 @@ func withoutColumns(b, log []byte) (back []byte) {
 		row, was := firstRow(c, b), firstRow(&original, log)
 		b, log = b[len(row):], log[len(was):]
 		text, end := cutEnd(row)
-		had := fieldsOf(&original, was) // a row with more than there are names is left as it is
+		had := fieldsOf(&original, was) // a row with more fields than names is left unchanged
 		if c.find(row); !blank(row) && c.fields == names+3 && had <= names {
 			for range 3 + names - had {
 				text = text[:bytes.LastIndexByte(text, c.separator)]
@@ -422,7 +422,7 @@ func fieldsOf(c *csv, row []byte) int {
 	return c.fields
 }
 
-// FuzzJoin: whatever a log is, nothing of it is lost or changed.
+// FuzzJoin: whatever a log contains, nothing of it is lost or changed.
 func FuzzJoin(f *testing.F) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 20 {

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// times reads the times of a log, and remembers what they say about all of them.
+// times parses the times of a log, and remembers what they show about all of them.
 type times struct {
-	zoneless int64 // that have no zone: they are taken for UTC
-	precise  bool  // one has a fraction of a second
+	zoneless int64 // number of times without a zone: they are taken as UTC
+	precise  bool  // at least one has a fraction of a second
 }
 
-// parse reads a time in nanoseconds since 1970: RFC 3339, also with a blank or without a
-// zone, that of nginx and Apache (02/Jan/2006:15:04:05 +0000), or a number since 1970,
-// which by its size is in seconds, milliseconds, microseconds or nanoseconds.
+// parse returns a time in nanoseconds since 1970. It accepts RFC 3339, also with a space or without
+// a zone, the format of nginx and Apache (02/Jan/2006:15:04:05 +0000), and a number since 1970,
+// whose size tells whether it is in seconds, milliseconds, microseconds or nanoseconds.
 func (t *times) parse(b []byte) (ns int64, ok bool) {
 	b = bytes.TrimSpace(b)
 	if n := len(b); n > 1 && b[0] == '[' && b[n-1] == ']' {
@@ -35,7 +35,7 @@ func (t *times) parse(b []byte) (ns int64, ok bool) {
 	return ns, ok && ns >= 0
 }
 
-// iso reads 2006-01-02T15:04:05.
+// iso parses 2006-01-02T15:04:05.
 func (t *times) iso(b []byte) (ns int64, ok bool) {
 	year, ok1 := digits(b[0:4])
 	month, ok2 := digits(b[5:7])
@@ -46,7 +46,7 @@ func (t *times) iso(b []byte) (ns int64, ok bool) {
 	return t.clock(year, month, day, b[11:])
 }
 
-// common reads 02/Jan/2006:15:04:05.
+// common parses 02/Jan/2006:15:04:05.
 func (t *times) common(b []byte) (ns int64, ok bool) {
 	day, ok1 := digits(b[0:2])
 	year, ok2 := digits(b[7:11])
@@ -58,7 +58,7 @@ func (t *times) common(b []byte) (ns int64, ok bool) {
 	return t.clock(year, month/3+1, day, b[12:])
 }
 
-// clock reads 15:04:05 with a fraction and a zone after it.
+// clock parses 15:04:05, followed by a fraction and a zone.
 func (t *times) clock(year, month, day int, b []byte) (ns int64, ok bool) {
 	if len(b) < 8 || b[2] != ':' || b[5] != ':' {
 		return 0, false
@@ -82,7 +82,7 @@ func (t *times) clock(year, month, day int, b []byte) (ns int64, ok bool) {
 	return ns, ok
 }
 
-// zone reads Z, +hh:mm, +hhmm or nothing, in seconds.
+// zone parses Z, +hh:mm, +hhmm or nothing, in seconds.
 func (t *times) zone(b []byte) (seconds int, ok bool) {
 	switch {
 	case len(b) == 0:
@@ -102,7 +102,7 @@ func (t *times) zone(b []byte) (seconds int, ok bool) {
 	return seconds, ok1 && ok2 && hours < 24 && minutes < 60
 }
 
-// digits reads a number that has nothing but digits.
+// digits parses a number that consists of digits only.
 func digits(b []byte) (v int, ok bool) {
 	for _, c := range b {
 		if c -= '0'; c > 9 {
@@ -113,7 +113,7 @@ func digits(b []byte) (v int, ok bool) {
 	return v, true
 }
 
-// fraction reads decimals, in units of 1/10^9; read is how many digits there are.
+// fraction parses decimals, in billionths; read is the number of digits.
 func fraction(b []byte) (v int64, read int) {
 	unit := int64(100_000_000)
 	for _, c := range b {
@@ -128,7 +128,7 @@ func fraction(b []byte) (v int64, read int) {
 }
 
 func validDate(year, month, day int) bool {
-	if year < 1970 || year > 2261 || month < 1 || month > 12 || day < 1 { // 2262 is the last that nanoseconds reach
+	if year < 1970 || year > 2261 || month < 1 || month > 12 || day < 1 { // 2262 is the last year that nanoseconds can represent
 		return false
 	}
 	last := [...]int{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}[month-1]
@@ -138,7 +138,7 @@ func validDate(year, month, day int) bool {
 	return day <= last
 }
 
-// daysSince1970 counts from the first of March, so that the odd day is the last of a year.
+// daysSince1970 counts years from March 1, so that the leap day is the last of a year.
 func daysSince1970(year, month, day int) int64 {
 	if month <= 2 {
 		year--
@@ -147,7 +147,7 @@ func daysSince1970(year, month, day int) int64 {
 	return int64(365*year + year/4 - year/100 + year/400 + (153*(month-3)+2)/5 + day - 1 - 719468)
 }
 
-// sinceEpoch reads a number since 1970.
+// sinceEpoch parses a number since 1970.
 func sinceEpoch(b []byte) (ns int64, ok bool) {
 	whole, part, rest, ok := decimal(b)
 	if !ok {
@@ -157,7 +157,7 @@ func sinceEpoch(b []byte) (ns int64, ok bool) {
 		if rest[0] != 'e' && rest[0] != 'E' {
 			return 0, false
 		}
-		f, err := strconv.ParseFloat(string(b), 64) // 1.7e9
+		f, err := strconv.ParseFloat(string(b), 64) // such as 1.7e9
 		if err != nil || !(f >= 0 && f < math.MaxInt64) {
 			return 0, false
 		}
@@ -174,7 +174,7 @@ func sinceEpoch(b []byte) (ns int64, ok bool) {
 	return whole, true
 }
 
-// decimal reads a number with decimals, without a sign: part is in units of 1/10^9.
+// decimal parses a number with decimals, without a sign: part is in billionths.
 func decimal(b []byte) (whole, part int64, rest []byte, ok bool) {
 	i := 0
 	for ; i < len(b); i++ {

@@ -77,7 +77,7 @@ func TestTimesAll(t *testing.T) {
 	}
 }
 
-// TestTimesRandom holds the calendar against that of package time.
+// TestTimesRandom compares the calendar with that of package time.
 func TestTimesRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20000 {

@@ -10,21 +10,21 @@ import (
 	"github.com/gclog/gclog/internal/jsontext"
 )
 
-// ndjson is a log with one JSON object a line. It is read by hand: of an object only two
-// fields and the place of its last brace matter.
+// ndjson is a log with one JSON object per line. It is parsed by hand: only two fields of an object
+// and the position of its last brace matter.
 type ndjson struct {
 	o Options
 
 	b     []byte
 	at    int
-	when  value // of the row at hand
+	when  value // of the current row
 	took  value
 	empty bool // it has no members
 	ours  bool // it has one of the names that are added
-	end   int  // where its last brace is
+	end   int  // position of its last brace
 }
 
-// A value is that of a field.
+// A value is the value of a field.
 type value struct {
 	b     []byte // without quotes
 	found bool
@@ -54,7 +54,7 @@ func (l *ndjson) find(row []byte) problem {
 	return problemNone
 }
 
-// blank passes over what has no meaning, and returns what comes then; 0 is the end.
+// blank skips whitespace and returns the next character, or 0 at the end.
 func (l *ndjson) blank() byte {
 	for l.at < len(l.b) {
 		if c := l.b[l.at]; c > ' ' {
@@ -65,8 +65,8 @@ func (l *ndjson) blank() byte {
 	return 0
 }
 
-// object passes over an object, looking for a field by its path from there. A key with
-// dots in it is found too.
+// object skips an object, and looks in it for fields by their paths. A key that itself contains
+// dots is found too.
 func (l *ndjson) object(when, took string, top bool) bool {
 	l.at++
 	for first := true; ; first = false {
@@ -116,8 +116,8 @@ func (l *ndjson) object(when, took string, top bool) bool {
 	}
 }
 
-// step reports whether a key is that of the field at a path, or what remains of the path
-// after it.
+// step reports whether a key is the field at a path; otherwise it returns the rest of the path
+// after that key, if the path starts with it.
 func step(key []byte, path string, v *value) (is bool, rest string) {
 	switch n := len(key); {
 	case v.found || n > len(path) || path[:n] != string(key):
@@ -137,14 +137,14 @@ func isOurs(key []byte) bool {
 	return false
 }
 
-// valueOf is a value as far as it is a string or a number; null is no value.
+// valueOf returns a value if it is a string or a number; null is no value.
 func valueOf(b []byte) value {
 	switch {
 	case b[0] == 'n':
 		return value{}
 	case b[0] == '"' && bytes.IndexByte(b, '\\') >= 0:
 		var s string
-		_ = json.Unmarshal(b, &s) // what it is not is no time
+		_ = json.Unmarshal(b, &s) // if this fails, it is no time either
 		return value{[]byte(s), true}
 	case b[0] == '"':
 		return value{b[1 : len(b)-1], true}
@@ -152,7 +152,7 @@ func valueOf(b []byte) value {
 	return value{b, true}
 }
 
-// text reads a key, nil if it has no end.
+// text reads a key; nil if it is not terminated.
 func (l *ndjson) text() []byte {
 	n := jsontext.Length(l.b[l.at:])
 	if n == 0 {
@@ -170,7 +170,7 @@ func (l *ndjson) text() []byte {
 	return []byte(s)
 }
 
-// skip passes over a value.
+// skip skips a value.
 func (l *ndjson) skip() bool {
 	depth := 0
 	for i := l.at; i < len(l.b); i++ {
@@ -206,7 +206,7 @@ func (l *ndjson) skip() bool {
 	return false
 }
 
-// endOfWord is where a number or a word ends that begins at i.
+// endOfWord returns where a number or a word that starts at i ends.
 func endOfWord(b []byte, i int) int {
 	for ; i < len(b); i++ {
 		if c := b[i]; c <= ' ' || c == ',' || c == '}' || c == ']' || c == ':' || c == '"' || c == '{' || c == '[' {
@@ -248,7 +248,7 @@ func appendNumbers(dst []byte, numbers []uint32, separator byte) []byte {
 	return dst
 }
 
-// names are the paths of all fields in a row that are no objects.
+// names returns the paths of all fields in a row that are not objects.
 func (l *ndjson) names(row []byte) (list []string) {
 	var o map[string]any
 	if json.Unmarshal(bytes.TrimPrefix(row, byteOrderMark), &o) != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/gclog/gclog/gclog/analysis"
 )
 
-// problem is what is wrong with a row. With all but problemNarrow nothing is known of it.
+// problem is what is wrong with a row. Nothing is known about a row with a problem, except for
+// problemNarrow.
 type problem uint8
 
 const (
@@ -31,18 +32,18 @@ const (
 
 // A Report is what was found in a log.
 type Report struct {
-	Rows     int64 // without the head of CSV, and blank ones
-	Joined   int64 // of Rows, those of which all pauses are known
+	Rows     int64 // without the CSV header and blank lines
+	Joined   int64 // of Rows, those whose pauses are all known
 	Paused   int64 // of Joined, those that overlapped a pause
 	Duration int64 // of all Joined, in nanoseconds
-	Pause    int64 // in these
+	Pause    int64 // time in these that the program was paused
 
 	o        Options
 	problems [problems]noted
 	there    []string // fields of the first row that lacked one
 	times    times
-	// first and last are when the earliest request began and the latest ended, in
-	// nanoseconds since 1970; 0: no row has both.
+	// first and last are when the earliest request started and the latest ended, in nanoseconds
+	// since 1970; 0: no row has both time and duration.
 	first, last int64
 	bare        int64 // durations without a unit
 	all         histogram
@@ -52,8 +53,8 @@ type Report struct {
 // noted are the rows with one problem.
 type noted struct {
 	count  int64
-	lines  []int64 // of the first
-	sample string  // what could not be read in the first
+	lines  []int64 // of the first rows
+	sample string  // what could not be parsed in the first row
 }
 
 func (r *Report) note(p problem, line int64, sample []byte) {
@@ -67,7 +68,7 @@ func (r *Report) note(p problem, line int64, sample []byte) {
 	}
 }
 
-// span notes when a request was.
+// span records the time of a request.
 func (r *Report) span(from, to int64) {
 	if r.last == 0 {
 		r.first, r.last = from, to
@@ -75,10 +76,10 @@ func (r *Report) span(from, to int64) {
 	r.first, r.last = min(r.first, from), max(r.last, to)
 }
 
-// Apart reports whether all requests are outside of the Timeline.
+// Apart reports whether all requests are outside the Timeline.
 func (r *Report) Apart() bool { return r.last != 0 && r.Joined+r.problems[problemGap].count == 0 }
 
-// learn notes the fields of the first row that has any.
+// learn records the fields of the first row that has any.
 func (r *Report) learn(l layout, row []byte) {
 	if len(r.there) == 0 {
 		r.there = l.names(row)
@@ -96,7 +97,8 @@ func (r *Report) add(duration int64, o *analysis.Overlap) {
 	}
 }
 
-// Err says why the options fit no row; nil if they fit one, or there is none.
+// Err returns an error if the options fit no row; nil if they fit at least one, or there are no
+// rows.
 func (r *Report) Err() error {
 	if r.Rows == 0 {
 		return nil
@@ -122,7 +124,7 @@ func (r *Report) Err() error {
 	return nil
 }
 
-// Sentences say for people what was found: first what is missing, and why, then the sum.
+// Sentences returns what was found, for people: first what is missing and why, then the summary.
 func (r *Report) Sentences(known string) (list []string) {
 	say := func(p problem, one, many string) {
 		n := &r.problems[p]
@@ -158,7 +160,7 @@ func (r *Report) Sentences(known string) (list []string) {
 	return append(list, r.sum())
 }
 
-// sum is the sentence about all rows.
+// sum returns the sentence about all rows.
 func (r *Report) sum() string {
 	if r.Joined == 0 {
 		return fmt.Sprintf("%d requests, and of none is known whether it overlapped a pause", r.Rows)
@@ -195,10 +197,10 @@ func lineList(n *noted) string {
 	return b.String()
 }
 
-// A histogram counts durations, those within 1.6 % of each other together.
+// A histogram counts durations in buckets, each of which spans at most 1.6 %.
 type histogram [64 << steps]struct{ count, least int64 }
 
-const steps = 6 // powers of two of parts that a power of two has
+const steps = 6 // each power of two is divided into 2^steps buckets
 
 func (h *histogram) add(ns int64) {
 	b := &h[bucket(uint64(ns))]
@@ -213,8 +215,8 @@ func bucket(ns uint64) int {
 	return shift<<steps + int(ns>>shift)
 }
 
-// slowest counts the slowest 1 % of all, or more where many are about equally slow, and
-// those of them that are in part too. from is the fastest of them.
+// slowest counts the slowest 1 % of all, or more if many are about equally slow, and how many of
+// them are also in part. from is the fastest of them.
 func slowest(all, part *histogram) (n, inPart, from int64) {
 	total := int64(0)
 	for i := range all {

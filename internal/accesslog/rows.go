@@ -6,18 +6,18 @@ import (
 	"io"
 )
 
-// maxRow is how long a row may be that is looked into.
+// maxRow is the maximum length of a row that is parsed.
 const maxRow = 1 << 20
 
-// rows reads rows from a stream, in memory of a fixed size.
+// rows reads rows from a stream, in a buffer of fixed size.
 type rows struct {
 	src      io.Reader
 	buf      []byte
-	from, to int // what is read and not taken
+	from, to int // the part of buf that was read but not taken
 	err      error
 }
 
-// fill reads more. It is false where the stream has ended or failed.
+// fill reads more. It returns false if the stream has ended or failed.
 func (r *rows) fill() bool {
 	if r.buf == nil {
 		r.buf = make([]byte, maxRow+256<<10)
@@ -47,10 +47,10 @@ func (r *rows) take(n int) []byte {
 	return b
 }
 
-// back gives back the last n bytes that were taken.
+// back returns the last n bytes that were taken to the buffer.
 func (r *rows) back(n int) { r.from -= n }
 
-// failure is what the stream failed with; its end is no failure.
+// failure returns the error of the stream; its end is not an error.
 func (r *rows) failure() error {
 	if errors.Is(r.err, io.EOF) {
 		return nil
@@ -58,7 +58,7 @@ func (r *rows) failure() error {
 	return r.err
 }
 
-// head returns what the stream begins with, without taking it, up to what is no blank.
+// head returns the start of the stream, up to something that is not whitespace, without taking it.
 func (r *rows) head() ([]byte, error) {
 	for {
 		b := r.buf[r.from:r.to]
@@ -71,9 +71,9 @@ func (r *rows) head() ([]byte, error) {
 	}
 }
 
-// next returns the next row, whose length row tells, with the end of its line. It is valid
-// until the next call. What is not whole is the start of one that is too long. An empty
-// one is the end.
+// next returns the next row, including the end of its line; row determines its length. The row is
+// valid until the next call. If it is not whole, it is the start of a row that is too long. An
+// empty row is the end.
 func (r *rows) next(row func(b []byte, last bool) int) (b []byte, whole bool, err error) {
 	for last := false; ; last = !r.fill() {
 		long := r.to-r.from >= maxRow
@@ -89,7 +89,7 @@ func (r *rows) next(row func(b []byte, last bool) int) (b []byte, whole bool, er
 	}
 }
 
-// piece returns what comes next, however much that is. An empty one is the end.
+// piece returns the next part of the stream, of any length. An empty one is the end.
 func (r *rows) piece() ([]byte, error) {
 	if r.from == r.to && !r.fill() {
 		return nil, r.failure()
@@ -97,15 +97,16 @@ func (r *rows) piece() ([]byte, error) {
 	return r.take(r.to - r.from), nil
 }
 
-// endOfLine is how long the first line of b is with its end, 0 if that is not in b.
+// endOfLine returns the length of the first line of b, including its end; 0 if b does not contain
+// the end.
 func endOfLine(b []byte) int { return bytes.IndexByte(b, '\n') + 1 }
 
-// lines is how many lines end in b.
+// lines returns how many lines end in b.
 func lines(b []byte) int64 { return int64(bytes.Count(b, newline)) }
 
 var newline = []byte{'\n'}
 
-// blank reports whether a row has nothing in it.
+// blank reports whether a row contains only whitespace.
 func blank(b []byte) bool {
 	for _, c := range b {
 		if c > ' ' {
@@ -115,7 +116,7 @@ func blank(b []byte) bool {
 	return true
 }
 
-// cutEnd divides a row from the end of its line.
+// cutEnd separates a row from the end of its line.
 func cutEnd(row []byte) (text, end []byte) {
 	n := len(row)
 	if n > 0 && row[n-1] == '\n' {
