@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// A Config is what a runtimeconfig.json says that matters here.
+// A Config is the relevant content of a runtimeconfig.json.
 type Config struct {
 	Path       string         // as the process sees it
-	Version    string         // of the runtime, "" if it does not say
-	Properties map[string]any // those of the GC, and its variables that were taken for some; numbers as they are written
+	Version    string         // of the runtime; "" if the file does not say
+	Properties map[string]any // properties of the GC, and variables of the GC that were put there by mistake; numbers as they are written
 }
 
-// propertyPrefix is what the names of the GC's properties begin with.
+// propertyPrefix is what the names of the GC's properties start with.
 const propertyPrefix = "System.GC."
 
-// ParseConfig reads a runtimeconfig.json.
+// ParseConfig parses a runtimeconfig.json.
 func ParseConfig(path string, b []byte) (*Config, error) {
 	type framework struct{ Name, Version string }
 	var file struct {

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// lohDefault is the least size of a large object.
+// lohDefault is the minimum size of a large object.
 const lohDefault = 85000
 
-// conflicts takes away what counts for nothing beside the rest, with the reason, and
-// notes what the runtime changes.
+// conflicts removes settings that have no effect because of the others, with the reason, and adds
+// notes about values that the runtime changes.
 func (c *Configuration) conflicts(set []Value) (left []Value, ignored []Ignored) {
 	by := byVariable(set)
 	on := func(variable string) bool { v := by[variable]; return v != nil && v.Number != 0 }
@@ -91,7 +91,7 @@ func byVariable(set []Value) map[string]*Value {
 	return by
 }
 
-// note adds to what there is to say.
+// note adds a text to the value's notes.
 func (v *Value) note(text string) {
 	if v.Note != "" {
 		text = v.Note + "; " + text

@@ -5,24 +5,24 @@ import (
 	"strconv"
 )
 
-// Memory is what a process may take, as the operating system has it.
+// Memory is how much memory a process may use, according to the operating system.
 type Memory struct {
 	Machine uint64
 	Limit   uint64 // of the container, less than Machine; 0: none
-	Known   bool   // both are
+	Known   bool   // both are known
 }
 
-// adapts is the version that fits the number of heaps to the program (DATAS) unless it is
-// told not to.
+// adapts is the first version that adapts the number of heaps to the program (DATAS) unless it is
+// disabled.
 const adapts = 9
 
-// What the GC leaves of the memory of a container without a setting.
+// The share of a container's memory that the GC uses without a setting, and its minimum.
 const (
 	containerPercent = 75
 	containerLeast   = 20 << 20
 )
 
-// defaults lists what is neither set nor told, of what the runtime knows.
+// defaults lists the settings that the runtime knows and that are neither set nor reported.
 func (c *Configuration) defaults(r *Report) (list []Fact) {
 	known := map[string]bool{}
 	for _, f := range r.InForce {
@@ -47,7 +47,7 @@ func (c *Configuration) defaults(r *Report) (list []Fact) {
 	return list
 }
 
-// defaultOf is what counts for a setting beside those that are set.
+// defaultOf returns the value of a setting that is not set, given those that are.
 func (c *Configuration) defaultOf(s *Setting, set map[string]*Value) (value, note string) {
 	switch s.Variable {
 	case "GCDynamicAdaptationMode":
@@ -99,8 +99,8 @@ func (c *Configuration) defaultOf(s *Setting, set map[string]*Value) (value, not
 	return s.Default, ""
 }
 
-// whyFixed is why the number of heaps of server GC stays as it is, "" if DATAS fits it to
-// the program, or may do so.
+// whyFixed returns why the number of heaps of server GC is fixed, or "" if DATAS adapts it to the
+// program, or may do so.
 func (c *Configuration) whyFixed(set map[string]*Value) string {
 	mode, count := set["GCDynamicAdaptationMode"], set["GCHeapCount"]
 	switch {
@@ -116,17 +116,17 @@ func (c *Configuration) whyFixed(set map[string]*Value) string {
 	return ""
 }
 
-// someMemory stands for a hard limit whose size is not known.
+// someMemory means a hard limit of unknown size.
 const someMemory = ^uint64(0)
 
-// hardLimit is the limit of the heap, 0 if there is none, and what it is made of.
+// hardLimit returns the limit of the heap, 0 if there is none, and what it is derived from.
 func (c *Configuration) hardLimit(set map[string]*Value) (limit uint64, why string, known bool) {
 	memory, of := c.memory(set)
 	share := func(percent uint64) uint64 {
 		if memory == 0 {
 			return someMemory
 		}
-		// Divided as the runtime does it.
+		// Rounded as the runtime does.
 		return memory * percent / 100
 	}
 	sum := func(suffix string, size func(uint64) uint64) (sum uint64, found bool) {
@@ -159,7 +159,7 @@ func (c *Configuration) hardLimit(set map[string]*Value) (limit uint64, why stri
 		return share(v.Number), fmt.Sprintf("%d%% of the memory %s: %s", v.Number, of, v.Name), true
 	}
 	switch physical := set["GCTotalPhysicalMemory"]; {
-	case physical != nil && physical.Number != 0: // as a container of that size
+	case physical != nil && physical.Number != 0: // as in a container of that size
 	case !c.Memory.Known:
 		return 0, "", false
 	case c.Memory.Limit == 0:
@@ -168,8 +168,8 @@ func (c *Configuration) hardLimit(set map[string]*Value) (limit uint64, why stri
 	return max(containerLeast, share(containerPercent)), fmt.Sprintf("%d%% of the memory %s", containerPercent, of), true
 }
 
-// memory is what the GC takes for the memory of the machine, and what that is; 0 if that
-// is not known.
+// memory returns what the GC takes as the memory of the machine, and which memory that is; 0 if it
+// is unknown.
 func (c *Configuration) memory(set map[string]*Value) (n uint64, of string) {
 	switch v := set["GCTotalPhysicalMemory"]; {
 	case v != nil && v.Number != 0:

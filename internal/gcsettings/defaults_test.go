@@ -11,7 +11,7 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// TestDefaults: what is not set depends on what is. The values were seen on the runtimes.
+// TestDefaults: the defaults depend on what is set. The values were observed on the runtimes.
 func TestDefaults(t *testing.T) {
 	const machine = 25276510208
 	here := Memory{Machine: machine, Known: true}
@@ -75,8 +75,8 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// TestUnknownFlavour: without anything that says server GC, CoreCLR has workstation GC;
-// where not all can be read, it may have server GC.
+// TestUnknownFlavour: if nothing enables server GC, CoreCLR has workstation GC; if not everything
+// can be read, it may have server GC.
 func TestUnknownFlavour(t *testing.T) {
 	config, err := ParseConfig("app.runtimeconfig.json", []byte(`{"runtimeOptions": {}}`))
 	if err != nil {
@@ -106,7 +106,7 @@ func TestUnknownFlavour(t *testing.T) {
 	}
 }
 
-// TestTold: what the runtime tells, and what it makes of it.
+// TestTold: what the runtime reports, and how that is interpreted.
 func TestTold(t *testing.T) {
 	p := &gclog.Process{Server: gclog.Yes, HasLimits: true, Limits: clr.GCSettings{HighMemoryPercent: 128, HardLimit: ^uint64(0)}}
 	r := Examine(p, Heaps{Newest: 1, Counts: map[int]int{1: 41, 2: 36}, Adapted: true}, nil, Sources{Heaps: "collections"})
@@ -127,7 +127,7 @@ func TestTold(t *testing.T) {
 	}
 }
 
-// TestThreads: a thread stands for a heap unless DATAS changes their number.
+// TestThreads: there is one thread for each heap unless DATAS changes the number of heaps.
 func TestThreads(t *testing.T) {
 	for _, test := range []struct {
 		set  map[string]string
@@ -148,7 +148,7 @@ func TestThreads(t *testing.T) {
 	}
 }
 
-// TestNotes: what people may not expect of what counts.
+// TestNotes: what people may not expect of settings that take effect.
 func TestNotes(t *testing.T) {
 	for _, test := range []struct{ server, name, text, want string }{
 		{"on", "DOTNET_GCHeapCount", "10", "variables are hexadecimal: it is 0x10; there are never more heaps than processors"},

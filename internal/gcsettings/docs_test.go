@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// TestDocs: the table of docs/settings.md has every setting as it is. GCLOG_UPDATE=1
-// writes it.
+// TestDocs: the table of docs/settings.md matches the settings. GCLOG_UPDATE=1 rewrites it.
 func TestDocs(t *testing.T) {
 	name := filepath.Join("..", "..", "docs", "settings.md")
 	b, err := os.ReadFile(name)

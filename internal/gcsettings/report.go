@@ -14,10 +14,10 @@ import (
 // A Report is what is known of the settings of one process.
 type Report struct {
 	Set     []Value
-	InForce []Fact    // as the runtime tells, or its events show
-	Default []Fact    // of what is not set; From is empty
-	Ignored []Ignored // set, and worth nothing
-	Unknown []Unknown // what cannot be told
+	InForce []Fact    // as the runtime reports, or its events show
+	Default []Fact    // of settings that are not set; From is empty
+	Ignored []Ignored // set, but without effect
+	Unknown []Unknown // what cannot be determined
 }
 
 // A Fact is a setting and its value.
@@ -28,27 +28,27 @@ type Fact struct {
 	Note  string // what people may not expect of it, "" if nothing
 }
 
-// Unknown is what cannot be told, and why.
+// Unknown is something that cannot be determined, and why.
 type Unknown struct{ What, Why string }
 
-// Sources are where what is known of a process comes from, in words.
+// Sources say, in words, where the facts about a process come from.
 type Sources struct {
-	Flavour string // whether it is server GC, and concurrent
-	Limits  string // what GCSettingsRundown tells
-	Heaps   string // how many heaps there are
+	Flavour string // whether it uses server GC and whether that is concurrent
+	Limits  string // the values that GCSettingsRundown reports
+	Heaps   string // the number of heaps
 	Library string // the standalone GC
 }
 
-// Heaps are how many heaps there are: as collections tell, or as there are threads of
-// server GC in a process.
+// Heaps is the number of heaps, as reported by collections, or as shown by the number of server GC
+// threads in a process.
 type Heaps struct {
-	Newest  int         // 0: unknown
-	Counts  map[int]int // how many collections there were with so many
-	Adapted bool        // DATAS decided on it
+	Newest  int         // in the latest collection; 0: unknown
+	Counts  map[int]int // number of collections by number of heaps
+	Adapted bool        // DATAS decided the number
 }
 
-// Examine puts together what a process was started with and what it is known to work
-// with. configuration is nil where nothing tells it.
+// Examine combines what a process was started with and what it is known to use. configuration is
+// nil if it is unknown.
 func Examine(p *gclog.Process, heaps Heaps, configuration *Configuration, from Sources) *Report {
 	r := &Report{}
 	if configuration == nil {
@@ -94,15 +94,15 @@ func (r *Report) seen(h Heaps, from string) {
 	}
 }
 
-// flavour is on or off, "" where it is unknown.
+// flavour returns "on" or "off", or "" if it is unknown.
 func flavour(k gclog.Known) string {
 	return map[gclog.Known]string{gclog.Yes: "on", gclog.No: "off"}[k]
 }
 
-// highestLoad is the most that the runtime takes a memory load for.
+// highestLoad is the highest memory load that the runtime uses.
 const highestLoad = 99
 
-// told adds what the runtime tells. Of a number that nobody has set it tells 0.
+// told adds what the runtime reports. It reports 0 for a number that nobody has set.
 func (r *Report) told(p *gclog.Process, heaps Heaps, from Sources) {
 	add := func(name, value, from string) {
 		if value != "" {
@@ -131,7 +131,7 @@ func (r *Report) told(p *gclog.Process, heaps Heaps, from Sources) {
 	number("GCgen0size", l.Gen0MinBudget)
 	number("GCGen0MaxBudget", l.Gen0MaxBudget)
 	number("GCHighMemPercent", uint64(min(l.HighMemoryPercent, highestLoad)))
-	if l.HighMemoryPercent > highestLoad { // it tells what it was given
+	if l.HighMemoryPercent > highestLoad { // it reports the value it was given
 		r.InForce[len(r.InForce)-1].Note = fmt.Sprintf("it tells %d, and takes that for %d", l.HighMemoryPercent, highestLoad)
 	}
 	add("GCLargePages", flavour(gclog.KnownBool(l.Bits&clr.SettingLargePages != 0)), from.Limits)

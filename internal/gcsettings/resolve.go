@@ -13,21 +13,21 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// A Configuration is what a process was started with, as far as it can be found out, and
-// what is known of its runtime.
+// A Configuration is what a process was started with, as far as it can be found out, and what is
+// known of its runtime.
 type Configuration struct {
-	// Variables are those of the GC in the environment, as Variables returns them; nil: it
-	// cannot be read.
+	// Variables are those of the GC in the environment, as Variables returns them; nil: the
+	// environment cannot be read.
 	Variables map[string]string
 	Config    *Config // nil: none was found
-	Major     int     // version of the runtime, 0: unknown
+	Major     int     // version of the runtime; 0: unknown
 	NativeAOT bool
 	Windows   bool
-	Server    string // "on", "off", "": unknown
-	Segments  bool   // the GC is one with segments: it is known to be
+	Server    string // "on", "off", or "" if unknown
+	Segments  bool   // the GC is known to use segments
 	Memory    Memory
 
-	told *clr.GCSettings // what the runtime tells; nil: nothing
+	told *clr.GCSettings // what the runtime reports; nil: nothing
 }
 
 // A Value is a setting that is set.
@@ -35,13 +35,13 @@ type Value struct {
 	Setting Setting
 	Name    string // of the variable or property
 	Text    string // as it is written
-	Value   string // what the runtime takes it for
-	From    string // where it stands
+	Value   string // how the runtime interprets it
+	From    string // where it was set
 	Note    string // what people may not expect of it, "" if nothing
 	Number  uint64
 }
 
-// Ignored is something that is set and counts for nothing.
+// Ignored is something that is set but has no effect.
 type Ignored struct {
 	Name string
 	Text string
@@ -49,20 +49,20 @@ type Ignored struct {
 	Why  string
 }
 
-// prefixes of variables; the first one wins.
+// prefixes of variables; the first one takes precedence.
 var prefixes = [...]string{"DOTNET_", "COMPlus_"}
 
-// Environment is where variables stand.
+// Environment is the origin of variables.
 const Environment = "environment"
 
-// The first versions of the runtime that have something.
+// The first versions of the runtime that support something.
 const (
 	dotnetPrefix = 6 // the prefix DOTNET_
 	regions      = 7 // regions instead of segments
 )
 
-// Variables returns of an environment the variables that are settings of the GC, or look
-// as if they were meant to be. Nobody shall see the others.
+// Variables returns the variables of an environment that are settings of the GC, or look as if they
+// were meant to be. The others are left out because nobody must see them.
 func Variables(env map[string]string) map[string]string {
 	if env == nil {
 		return nil
@@ -78,7 +78,7 @@ func Variables(env map[string]string) map[string]string {
 	return found
 }
 
-// variableNames are those of all variables, without prefix in small letters.
+// variableNames returns the names of all variables, without prefix and in lower case.
 func variableNames() map[string]bool {
 	names := map[string]bool{}
 	for _, s := range Settings() {
@@ -90,7 +90,7 @@ func variableNames() map[string]bool {
 	return names
 }
 
-// bareName is a name without prefix in small letters.
+// bareName returns a name without prefix and in lower case.
 func bareName(name string) (bare string, prefixed bool) {
 	name = strings.ToLower(name)
 	for _, prefix := range prefixes {
@@ -101,13 +101,13 @@ func bareName(name string) (bare string, prefixed bool) {
 	return name, false
 }
 
-// isProperty reports whether a name is meant to be a property: in a variable it may have _
-// in place of the dots.
+// isProperty reports whether a name is meant to be a property: in a variable it may have _ instead
+// of the dots.
 func isProperty(name string) bool {
 	return len(name) >= len(propertyPrefix) && strings.EqualFold(strings.ReplaceAll(name[:len(propertyPrefix)], "_", "."), propertyPrefix)
 }
 
-// Resolve tells which settings count, in the order of the table, and which do not.
+// Resolve returns which settings take effect, in the order of the table, and which do not.
 func (c *Configuration) Resolve() (set []Value, ignored []Ignored) {
 	ignored = c.misspelt()
 	for _, s := range Settings() {
@@ -121,7 +121,7 @@ func (c *Configuration) Resolve() (set []Value, ignored []Ignored) {
 	return set, append(ignored, more...)
 }
 
-// Switch is the value of a setting that is on or off, as far as the configuration tells.
+// Switch returns the value of a setting that is on or off, if the configuration contains it.
 func (c *Configuration) Switch(variable string) (on, known bool) {
 	for _, s := range Settings() {
 		if s.Variable == variable && s.Kind == Bool {
@@ -133,7 +133,7 @@ func (c *Configuration) Switch(variable string) (on, known bool) {
 	return false, false
 }
 
-// resolve finds the value of one setting, and what is beaten by it.
+// resolve returns the value of one setting, and what it overrides.
 func (c *Configuration) resolve(s *Setting) (winner *Value, ignored []Ignored) {
 	take := func(name, text, from string, r reading) {
 		switch {
@@ -181,7 +181,7 @@ func (c *Configuration) resolve(s *Setting) (winner *Value, ignored []Ignored) {
 
 func (c *Configuration) tooOld(since int) bool { return c.Major != 0 && c.Major < since }
 
-// runtime is the version for people.
+// runtime returns the version for people.
 func (c *Configuration) runtime() string {
 	if c.Major == 3 {
 		return ".NET Core 3.1"
@@ -189,13 +189,13 @@ func (c *Configuration) runtime() string {
 	return ".NET " + strconv.Itoa(c.Major)
 }
 
-// flavour reports whether it is server GC: on, off, "" where that is unknown.
+// flavour returns whether the process uses server GC: "on", "off", or "" if that is unknown.
 func (c *Configuration) flavour() string {
 	on, known := c.Switch("gcServer")
 	switch {
 	case c.Server != "":
 		return c.Server
-	case c.NativeAOT && (on || !known): // what is built in cannot be turned on
+	case c.NativeAOT && (on || !known): // server GC cannot be turned on if it is not built in
 		return ""
 	case !known && (c.Variables == nil || c.Config == nil):
 		return ""
@@ -203,7 +203,7 @@ func (c *Configuration) flavour() string {
 	return flavour(gclog.KnownBool(on))
 }
 
-// variable returns a variable: on Windows case does not count.
+// variable returns a variable: on Windows names are case-insensitive.
 func (c *Configuration) variable(name string) (string, bool) {
 	if v, ok := c.Variables[name]; ok || !c.Windows {
 		return v, ok
@@ -216,7 +216,7 @@ func (c *Configuration) variable(name string) (string, bool) {
 	return "", false
 }
 
-// misspelt tells which variables and properties no runtime knows.
+// misspelt returns the variables and properties that no runtime knows.
 func (c *Configuration) misspelt() (list []Ignored) {
 	settings := Settings()
 	var bare, properties []string
@@ -287,7 +287,7 @@ func (c *Configuration) misspelt() (list []Ignored) {
 	return list
 }
 
-// variableOf tells the variable in place of a property, "" if there is none.
+// variableOf names the variable to use instead of a property; "" if there is none.
 func variableOf(settings []Setting, property string) string {
 	for _, s := range settings {
 		if s.Property != "" && strings.EqualFold(s.Property, strings.ReplaceAll(property, "_", ".")) {
@@ -301,7 +301,7 @@ func has(list []string, name string, fold bool) bool {
 	return slices.Contains(list, name) || fold && withCase(list, name) != ""
 }
 
-// withCase returns the name that differs in case only, "" if there is none.
+// withCase returns the name that differs in case only, or "" if there is none.
 func withCase(list []string, name string) string {
 	for _, s := range list {
 		if strings.EqualFold(s, name) {
@@ -311,7 +311,7 @@ func withCase(list []string, name string) string {
 	return ""
 }
 
-// nearest proposes a name, whatever its case.
+// nearest suggests a similar name, regardless of case.
 func nearest(name string, list []string) string {
 	lower := make([]string, len(list))
 	for i, s := range list {

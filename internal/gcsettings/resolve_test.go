@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestVariables: nobody shall see what is none of the GC's.
+// TestVariables: variables that are not the GC's are not returned.
 func TestVariables(t *testing.T) {
 	got := Variables(map[string]string{
 		"DOTNET_gcServer": "1", "COMPlus_GCHeapCount": "2", "DOTNET_GCFoo": "3", "dotnet_gcconcurrent": "0", "GCHeapHardLimit": "4", "DOTNET_BGCSpin": "5",
@@ -26,7 +26,7 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// TestReading: what runtimes made of these texts, and what they did not take.
+// TestReading: how runtimes interpreted these texts, and which they rejected.
 func TestReading(t *testing.T) {
 	const (
 		server = "gcServer"
@@ -37,7 +37,7 @@ func TestReading(t *testing.T) {
 		strict         bool // as NativeAOT reads it
 		want           string
 		absent         bool
-		remark         string // part of the note, or of why it is nothing
+		remark         string // part of the note, or of the reason why it has no effect
 	}{
 		{server, "1", false, "on", false, ""},
 		{server, "0", false, "off", false, ""},
@@ -85,7 +85,7 @@ func TestReading(t *testing.T) {
 	}
 }
 
-// TestProperties: the same for runtimeconfig.json.
+// TestProperties is TestReading for runtimeconfig.json.
 func TestProperties(t *testing.T) {
 	for _, test := range []struct{ json, want, remark string }{
 		{`"System.GC.Server": true`, "on", ""},
@@ -120,14 +120,14 @@ func TestProperties(t *testing.T) {
 	}
 }
 
-// TestPrecedence: which of several counts, and why the others do not.
+// TestPrecedence: which of several settings takes effect, and why the others do not.
 func TestPrecedence(t *testing.T) {
 	type ignored map[string]string // name: part of the reason
 	for _, test := range []struct {
 		name    string
 		c       Configuration
 		config  string
-		set     map[string]string // name of what counts: value
+		set     map[string]string // name of what takes effect: value
 		ignored ignored
 	}{
 		{
@@ -373,7 +373,7 @@ func TestPrecedence(t *testing.T) {
 	}
 }
 
-// TestSwitch: what facts about a process are made of.
+// TestSwitch: switches from which facts about a process are derived.
 func TestSwitch(t *testing.T) {
 	c := Configuration{Major: 9, Variables: map[string]string{"DOTNET_gcServer": "1"}}
 	if on, known := c.Switch("gcServer"); !on || !known {
@@ -384,7 +384,7 @@ func TestSwitch(t *testing.T) {
 	}
 }
 
-// TestTable: no name is there twice, and each setting says what it is.
+// TestTable: names are unique, and each setting has a description.
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
 	for _, s := range Settings() {

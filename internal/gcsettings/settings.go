@@ -1,11 +1,10 @@
-// Package gcsettings knows the settings of the .NET garbage collector: what they are
-// called in the environment and in runtimeconfig.json, what a runtime makes of what is
-// written there, and why some of it counts for nothing. It reads no files and talks to
-// nobody.
+// Package gcsettings knows the settings of the .NET garbage collector: their names in the
+// environment and in runtimeconfig.json, how a runtime interprets their values, and why some have
+// no effect. It reads no files and makes no requests.
 //
-// What the rules rest on is in docs/settings.md: most of it was seen on .NET Core 3.1,
-// 8, 9, 10 and NativeAOT 8, 9 by setting it and asking the runtime
-// (GC.GetConfigurationVariables, GCSettingsRundown).
+// The basis of the rules is in docs/settings.md: most of it was observed on .NET Core 3.1, 8, 9, 10
+// and NativeAOT 8, 9 by setting a value and querying the runtime (GC.GetConfigurationVariables,
+// GCSettingsRundown).
 package gcsettings
 
 // Kind is how a setting is written.
@@ -14,7 +13,7 @@ type Kind uint8
 // The kinds.
 const (
 	Bool   Kind = iota
-	Number      // in the environment hexadecimal, in runtimeconfig.json decimal
+	Number      // hexadecimal in the environment, decimal in runtimeconfig.json
 	Text
 )
 
@@ -35,22 +34,22 @@ const (
 
 // A Setting is one that a runtime knows.
 type Setting struct {
-	Variable      string // in the environment, after the prefix; case counts but on Windows
-	Property      string // in runtimeconfig.json, "" if there is none
+	Variable      string // in the environment, after the prefix; case-sensitive except on Windows
+	Property      string // in runtimeconfig.json; "" if there is none
 	Kind          Kind
 	Unit          Unit
-	Since         int    // major version of the runtime that knows the variable
-	PropertySince int    // the same of Property, 0: Since
-	Server        bool   // only server GC heeds it
-	Segments      bool   // only a GC with segments heeds it: before .NET 7, and libclrgc.so
-	Regions       bool   // only a GC with regions heeds it: all others
-	Datas         bool   // only DATAS heeds it
-	Default       string // what counts without it, for people
+	Since         int    // first major version of the runtime that knows the variable
+	PropertySince int    // the same for Property; 0: Since
+	Server        bool   // only server GC uses it
+	Segments      bool   // only a GC with segments uses it: before .NET 7, and libclrgc.so
+	Regions       bool   // only a GC with regions uses it: all others
+	Datas         bool   // only DATAS uses it
+	Default       string // what applies without it, for people
 	About         string
 }
 
-// Settings returns the table of all settings that are documented, or that people use. A
-// test holds the table in docs/settings.md against it.
+// Settings returns the table of all settings that are documented, or that people use. A test
+// compares the table in docs/settings.md with it.
 func Settings() []Setting {
 	return []Setting{
 		{Variable: "gcServer", Property: "System.GC.Server", Since: 3, Default: "off: workstation", About: "server GC: a heap and threads for each processor"},
@@ -96,8 +95,8 @@ func Settings() []Setting {
 	}
 }
 
-// internals are settings for the GC's own developers: that they are none of the misspelt
-// ones is all that is known of them.
+// internals are settings for the GC's own developers: all that is known of them is that they are
+// not misspelt.
 var internals = []string{
 	"gcConservative", "gcForceCompact", "gcTrimCommitOnLowMemory", "GCBreakOnOOM", "GCLogEnabled", "GCLogFile", "GCLogFileSize", "GCConfigLogEnabled", "GCConfigLogFile", "GCNumaAware",
 	"GCLOHDataAlignment", "GCTrimYoungestKeepPercent", "GCProvModeStress", "GCLowSkipRatio", "GCEnableSpecialRegions", "GCEnabledInstructionSets", "GCWriteBarrier", "GCSpinCountUnit", "GCDBGCRatio",

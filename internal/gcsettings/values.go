@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// A reading is what a runtime makes of a text.
+// A reading is how a runtime interprets a text.
 type reading struct {
-	value  string // in plain form: on, off, a decimal number, the text
-	number uint64 // of a switch 0 or 1
-	absent bool   // it is as if nothing were there
-	why    string // it is absent, or worth nothing
-	note   string // it is something else than people may think
+	value  string // normalized: on, off, a decimal number, the text
+	number uint64 // 0 or 1 for a switch
+	absent bool   // as if nothing were set
+	why    string // why it is absent, or has no effect
+	note   string // why it is not what people may think
 }
 
-// emptyText is why an empty text is nothing.
+// emptyText is the reason why an empty text sets nothing.
 const emptyText = "it is empty"
 
-// readVariable reads the value of a variable as CoreCLR does: the leading hexadecimal
-// digits count, with 0x or without.
+// readVariable interprets the value of a variable as CoreCLR does: the leading hexadecimal digits
+// count, with or without 0x.
 func readVariable(s *Setting, text string) reading {
 	switch {
 	case text == "":
@@ -54,12 +54,12 @@ func readVariable(s *Setting, text string) reading {
 	return r
 }
 
-// looksDecimal reports whether a number may be meant to be decimal, and is another one then.
+// looksDecimal reports whether a number may be meant to be decimal, and is a different one then.
 func looksDecimal(text string) bool {
 	return len(text) > 1 && text[0] != '0' && strings.Trim(text, "0123456789") == ""
 }
 
-// readStrict reads the value of a variable as NativeAOT does: all of it is one
+// readStrict interprets the value of a variable as NativeAOT does: all of it must be one
 // hexadecimal number, without 0x.
 func readStrict(s *Setting, text string) reading {
 	if s.Kind == Text {
@@ -76,7 +76,7 @@ func readStrict(s *Setting, text string) reading {
 	return reading{value: plain(s, n), number: n, note: r.note}
 }
 
-// readProperty reads the value of a property, as it stands in the file.
+// readProperty interprets the value of a property, as it is in the file.
 func readProperty(s *Setting, value any) reading {
 	text := propertyText(value)
 	switch {
@@ -115,7 +115,7 @@ func leftOver(text, leading string) string {
 	return fmt.Sprintf("only the digits %s of it count", leading)
 }
 
-// propertyText is a value of JSON as the host hands it on.
+// propertyText returns a JSON value as the host passes it on.
 func propertyText(value any) string {
 	switch v := value.(type) {
 	case string:
@@ -128,8 +128,8 @@ func propertyText(value any) string {
 	return fmt.Sprint(value)
 }
 
-// leadingHex reads the hexadecimal digits that a text begins with, and returns what
-// stands after them too.
+// leadingHex parses the hexadecimal digits at the start of a text, and also returns the digits and
+// what follows them.
 func leadingHex(text string) (n uint64, digits, rest string) {
 	text, negative := strings.CutPrefix(strings.TrimSpace(text), "-")
 	text, _ = cutHexPrefix(text)
@@ -151,7 +151,7 @@ func cutHexPrefix(s string) (rest string, ok bool) {
 	return s, false
 }
 
-// plain writes a value: a switch in words, a mask in hexadecimal, other numbers decimal.
+// plain formats a value: a switch as a word, a mask in hexadecimal, other numbers in decimal.
 func plain(s *Setting, n uint64) string {
 	switch {
 	case s.Kind == Bool && n != 0:
