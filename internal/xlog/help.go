@@ -6,10 +6,10 @@ import (
 	"github.com/gclog/gclog/formats"
 )
 
-// HelpOption asks for Help.
+// HelpOption is the option that asks for Help.
 const HelpOption = "-Xlog:help"
 
-// InsteadOf says what to write instead of an option of JVMs before Java 9.
+// InsteadOf returns what to write instead of an option of JVMs before Java 9.
 func InsteadOf(option string) string {
 	for _, o := range [...]struct{ part, instead string }{
 		{"LogFile", "write -Xlog:gc*:file=gc.log::filecount=5,filesize=20m"},

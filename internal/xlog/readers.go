@@ -7,8 +7,8 @@ import (
 	"github.com/gclog/gclog/formats"
 )
 
-// ReaderWarnings says which readers of Java's logs will not take a file with these
-// decorators, in one sentence each. "make java" holds it against the readers.
+// ReaderWarnings returns which readers of Java's logs do not accept a file with these decorators,
+// in one sentence each. "make java" checks this against the readers.
 func (o *Output) ReaderWarnings() (warnings []string) {
 	s := &o.Selection
 	if s.Levels[formats.TagGC] < formats.LevelInfo || !o.IsFile {
@@ -29,7 +29,7 @@ func gcViewer(s *formats.Selection) string {
 	d := s.Decorators
 	date := d & formats.Of(formats.DecTime, formats.DecUTCTime)
 	if date.Has(formats.DecUTCTime) {
-		d = d&^date | formats.Of(formats.DecTime) // it cannot tell one from the other
+		d = d&^date | formats.Of(formats.DecTime) // it cannot distinguish them
 	}
 	switch d {
 	case formats.Of(formats.DecTime, formats.DecUptime, formats.DecLevel, formats.DecTags), formats.Of(formats.DecTime, formats.DecUptime, formats.DecTags),

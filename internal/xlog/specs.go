@@ -9,9 +9,9 @@ import (
 	"github.com/gclog/gclog/internal/output"
 )
 
-// Specs are the outputs that several -Xlog ask for, with warnings for people. Their
-// files are rotated as rotate says, but for what the options say themselves, and
-// called as HotSpot calls them, unless the naming of rotate was asked for.
+// Specs returns the outputs that several -Xlog options ask for, with warnings for people. Their
+// files are rotated as rotate says, unless the options say otherwise, and named as by HotSpot,
+// unless named is set: then rotate determines their names.
 func Specs(args []string, rotate formats.RotateOptions, named bool) (specs []output.Spec, warnings []string, err error) {
 	config, err := Parse(args)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package xlog reads the syntax of Java's -Xlog, so that people who know it can ask
-// for a log of .NET in the same words. It is for the commands and for configurations.
+// Package xlog parses the syntax of Java's -Xlog, so that people who know it can ask for a .NET log
+// in the same way. It is for the commands and for configurations.
 //
 //	-Xlog[:what[:output[:decorators[:options]]]]
 //	what       = disable | selector,...
@@ -25,28 +25,28 @@ type Output struct {
 	IsFile    bool   // Path is the name of a file
 	Decorated bool   // decorators were given
 	Selection formats.Selection
-	FileCount string // as it was given, "" if it was not
+	FileCount string // as it was given; "" if it was not
 	FileSize  string
 }
 
-// Paths that are no files.
+// Paths that are not files.
 const (
 	Stdout = "stdout"
 	Stderr = "stderr"
 )
 
-// A Config is what several -Xlog come to.
+// A Config is the combined result of several -Xlog options.
 type Config struct {
 	Outputs  []Output
 	Warnings []string // sentences for people
 }
 
-// defaultDecorators has the date besides what Java has: a log goes on for days, and
-// is read beside others.
+// defaultDecorators adds the date to Java's defaults: a log continues for days, and is read
+// alongside others.
 var defaultDecorators = formats.Of(formats.DecTime, formats.DecUptime, formats.DecLevel, formats.DecTags)
 
-// Parse reads the arguments in turn: several outputs add up, and what is said again
-// of an output goes on where the first left off. The prefix -Xlog: may be missing.
+// Parse parses the arguments in turn: several outputs add up, and arguments for the same output are
+// combined. The prefix -Xlog: may be missing.
 func Parse(args []string) (*Config, error) {
 	c := &Config{}
 	for _, arg := range args {
@@ -62,8 +62,7 @@ func IsOption(arg string) bool {
 	return arg == "-Xlog" || strings.HasPrefix(arg, "-Xlog:") || strings.HasPrefix(arg, "-Xloggc:") || arg == "-verbose:gc"
 }
 
-// Fields divides the value of a variable into arguments: at blanks that are not in
-// quotes.
+// Fields splits the value of a variable into arguments, at whitespace that is not in quotes.
 func Fields(s string) []string {
 	quoted := false
 	return strings.FieldsFunc(s, func(r rune) bool {
@@ -125,8 +124,7 @@ func (c *Config) add(arg string) error {
 	return o.options(options)
 }
 
-// cut cuts off what stands before the first colon that is neither in quotes nor
-// after the letter of a drive.
+// cut splits s at the first colon that is neither in quotes nor after a drive letter.
 func cut(s string) (part, rest string, err error) {
 	quoted := false
 	for i := range len(s) {
@@ -162,7 +160,7 @@ func outputPath(s string) (path string, isFile bool) {
 	return strings.ReplaceAll(strings.TrimPrefix(s, "file="), `"`, ""), true
 }
 
-// output returns the output of a name: the one that is there already, or a new one.
+// output returns the output with a name: the existing one, or a new one.
 func (c *Config) output(path string, isFile bool) *Output {
 	for i := range c.Outputs {
 		if o := &c.Outputs[i]; o.Path == path && o.IsFile == isFile {

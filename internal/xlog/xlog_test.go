@@ -9,7 +9,7 @@ import (
 	"github.com/gclog/gclog/formats"
 )
 
-// show writes an output as its normal form: all that was understood.
+// show returns an output in a normal form: everything that was parsed.
 func show(o *Output) string {
 	var levels []string
 	for i, name := range formats.TagSets() {
@@ -42,7 +42,8 @@ func TestParse(t *testing.T) {
 		{[]string{`-Xlog:gc:file="a b:c,d.log":utc,hn:foldmultilines=true`}, []string{"gc=info to a b:c,d.log with utctime,hostname,  files of "}},
 		{[]string{`-Xlog:gc:file=D:\gc.log:pid,ti`}, []string{`gc=info to D:\gc.log with pid,tid,  files of `}},
 		{[]string{"-Xlog:gc:d:/gc.log"}, []string{"gc=info to d:/gc.log" + usual}},
-		// HotSpot's selections: exact sets, all that have the tags, the last one counts.
+		// HotSpot's selections: exact sets, all sets that contain the tags, the last one takes
+		// precedence.
 		{[]string{"-Xlog:gc+heap=debug,safepoint"}, []string{"gc+heap=debug,safepoint=info to stdout" + usual}},
 		{[]string{"-Xlog:heap+gc=debug"}, []string{"gc+heap=debug to stdout" + usual}},
 		{[]string{"-Xlog:heap*"}, []string{"gc+heap=info to stdout" + usual}},
@@ -50,7 +51,7 @@ func TestParse(t *testing.T) {
 		{[]string{"-Xlog:gc*=debug,gc+phases=off,gc+ref=warning"}, []string{
 			strings.Replace(strings.Replace(ofGC("debug"), "gc+ref=debug", "gc+ref=warning", 1), ",gc+phases=debug", "", 1) + " to stdout" + usual,
 		}},
-		// One output adds up, several are several.
+		// Selections for one output add up, several outputs stay separate.
 		{[]string{"-Xlog:gc:a.log", "-Xlog:safepoint:file=a.log:uptime", "gc+cpu:stderr"}, []string{"gc=info,safepoint=info to a.log with uptime,  files of ", "gc+cpu=info to stderr" + usual}},
 		{[]string{"-Xlog:gc:a.log", "-Xlog:disable", "-Xlog:gc:b.log"}, []string{"gc=info to b.log" + usual}},
 		{[]string{"-Xlog:disable"}, nil},
