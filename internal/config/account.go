@@ -8,7 +8,7 @@ import (
 	"github.com/gclog/gclog/formats"
 )
 
-// account looks up who an output is written as.
+// account looks up the user and group that an output is written as.
 func (s *Su) account() (a formats.Account, err error) {
 	if s.User == "" {
 		return a, nil

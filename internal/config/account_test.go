@@ -7,7 +7,7 @@ import (
 	"github.com/gclog/gclog/formats"
 )
 
-// TestAccount: who an output is written as, by name or number.
+// TestAccount: the account that an output is written as, by name or number.
 func TestAccount(t *testing.T) {
 	for _, c := range []struct {
 		su   Su

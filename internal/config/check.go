@@ -10,8 +10,7 @@ import (
 	"github.com/gclog/gclog/internal/output"
 )
 
-// forgetPath makes way for an output of -Xlog that the environment puts in the place
-// of the default one.
+// forgetPath removes the default path of an output that the environment replaces with -Xlog.
 func (c *Config) forgetPath(origins map[string]origin) {
 	for i := range c.Outputs {
 		if _, said := origins[item("outputs", i)+".path"]; !said && c.Outputs[i].Xlog != "" {
@@ -22,7 +21,7 @@ func (c *Config) forgetPath(origins map[string]origin) {
 
 const maxOutputs = 100
 
-// Notes are what people who knew the configuration before should know of what it says.
+// Notes returns what users of earlier versions should know about this configuration.
 func (c *Loaded) Notes() (list []string) {
 	if c.HTTP.Listen != "" {
 		at := c.origins["http.listen"]
@@ -31,9 +30,9 @@ func (c *Loaded) Notes() (list []string) {
 	return list
 }
 
-// CheckFolders returns an error for every output directory that others could lead gclog elsewhere
-// from, as far as it is known before there is a process, and for every account that this host does
-// not have. What else is to be said of them it adds to the warnings.
+// CheckFolders returns an error for every output directory through which other users could redirect
+// gclog elsewhere, as far as it is known before there is a process, and for every account that this
+// host does not have. Less serious problems are added to the warnings.
 func (c *Loaded) CheckFolders() error {
 	var problems []error
 	for i := range c.Outputs {
@@ -61,7 +60,7 @@ func (c *Loaded) CheckFolders() error {
 	return errors.Join(problems...)
 }
 
-// check finds what is wrong with values that are right each by itself.
+// check finds problems between values that are each valid on their own.
 func (c *Loaded) check(l *loader) {
 	c.Warnings = nil
 	matches := func(list []Match, path string) {
@@ -98,7 +97,7 @@ func (c *Loaded) check(l *loader) {
 	}
 }
 
-// checkMatch: a match that asks for nothing would fit everything, which is seldom meant.
+// checkMatch: a match without conditions would fit everything, which is rarely intended.
 func (c *Loaded) checkMatch(l *loader, m *Match, path string) {
 	if *m == (Match{}) {
 		at := l.origins[path]
@@ -109,7 +108,7 @@ func (c *Loaded) checkMatch(l *loader, m *Match, path string) {
 	}
 }
 
-// checkOutput looks at one output, and at those before it, whose specs are there.
+// checkOutput checks one output, also against those before it, whose specs are set.
 func (c *Loaded) checkOutput(l *loader, i int, specs []output.Spec) {
 	o, path := &c.Outputs[i], item("outputs", i)
 	at := l.origins[path]
@@ -154,7 +153,7 @@ func (c *Loaded) checkOutput(l *loader, i int, specs []output.Spec) {
 		}
 	}
 	specs[i] = spec
-	if o.Xlog != "" { // its options count
+	if o.Xlog != "" { // its options take precedence
 		if o.FileCount != spec.Rotate.Count {
 			o.FileCount, l.origins[path+".filecount"] = spec.Rotate.Count, at
 		}
@@ -164,7 +163,7 @@ func (c *Loaded) checkOutput(l *loader, i int, specs []output.Spec) {
 	}
 }
 
-// onlyMeet reports whether there can be a process for both.
+// onlyMeet reports whether there can be a process that both fit.
 func onlyMeet(a, b []Match) bool {
 	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(m Match) bool {
 		return slices.ContainsFunc(b, func(o Match) bool { return m.meet(&o) })

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestOnce: where rules for one file do meet, by two names of a process, it is in the
+// TestOnce: if two outputs with the same file both fit a process, by two of its names, it is in the
 // file once.
 func TestOnce(t *testing.T) {
 	l := mustLoad(t, "outputs:\n  - {path: a-%p.json, only: [{process: api}]}\n  - {path: a-%p.json, only: [{process: dotnet}]}\n")
@@ -14,7 +14,7 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestOverride: flags come before everything else, and are checked like it.
+// TestOverride: flags take precedence over everything else, and are checked in the same way.
 func TestOverride(t *testing.T) {
 	const text = "discovery: {listen: [/a]}\noutputs:\n  - {xlog: \"gc*:file=a-%p.log:tid\"}\n  - {path: b-%p.json}\n"
 	l := mustLoad(t, text)

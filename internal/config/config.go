@@ -1,10 +1,10 @@
-// Package config is the configuration of the daemon: one YAML file, variables of the
-// environment over it, and defaults below it. It tells of each value where it came
-// from, and of a file everything that is wrong with it at once.
+// Package config is the configuration of the daemon: one YAML file, overridden by environment
+// variables and completed by defaults. It records where each value came from, and reports
+// everything that is wrong with a file at once.
 //
-// The structs below are the only list of the keys. Their tags have the name of a key,
-// the kind of its value (see kinds) and what it is for; the reader, the JSON Schema and
-// the table of docs/configuration.md are made of them.
+// The structs below are the only list of the keys. Their tags contain the name of a key, the kind
+// of its value (see kinds) and its purpose; the reader, the JSON Schema and the table of
+// docs/configuration.md are generated from them.
 package config
 
 import (
@@ -41,8 +41,8 @@ type Discovery struct {
 	MaxProcesses int           `key:"max_processes" is:"processes" about:"processes that are logged at the same time, 1 to 5000; one user other than root has half of them at most while others wait"`
 }
 
-// A Match is a condition on a process. All patterns that are given must fit; * stands
-// for anything, ? for one letter, upper and lower case are the same.
+// A Match is a condition on a process. All given patterns must fit; * matches any text, ? one
+// character, and case is ignored.
 type Match struct {
 	Process       string `key:"process" is:"pattern" about:"pattern of a name: of the program, of the file that runs, of the service in its environment"`
 	CommandLine   string `key:"command_line" is:"pattern" about:"pattern of the command line, arguments divided by blanks"`
@@ -80,13 +80,13 @@ type Output struct {
 	Only          []Match     `key:"only" about:"processes that are written here; all, if the list is empty"`
 }
 
-// Su is who an output is written as, as logrotate has it.
+// Su is the user that an output is written as, like su of logrotate.
 type Su struct {
 	User  string `key:"user" is:"account" about:"name or uid"`
 	Group string `key:"group" is:"account" about:"name or gid; without it the user's own group"`
 }
 
-// Retention is when the files of processes that are gone are deleted. Zero: never.
+// Retention is when the files of processes that have exited are deleted. Zero: never.
 type Retention struct {
 	Total int64         `key:"total" is:"total" about:"bytes that all of them may have; the oldest are deleted first"`
 	Age   time.Duration `key:"age" is:"age" about:"age since the last record"`
@@ -108,7 +108,7 @@ type Log struct {
 	Format string `key:"format" is:"logformat" about:"json, console, or auto: console on a terminal, else json"`
 }
 
-// Default returns what holds without a file: JSON lines for every process.
+// Default returns the configuration without a file: JSON lines for every process.
 func Default() *Config {
 	c := defaults()
 	c.complete()
@@ -131,10 +131,10 @@ func defaults() *Config {
 	return c
 }
 
-// defaultOutput is what an output is that only says where it goes.
+// defaultOutput returns an output of which only the destination is given.
 func defaultOutput() Output { return Output{FileCount: 5, FileSize: 10 << 20, Mode: 0o640} }
 
-// complete fills in what follows from other values.
+// complete fills in values that follow from others.
 func (c *Config) complete() {
 	for i := range c.Outputs {
 		o := &c.Outputs[i]
@@ -144,7 +144,7 @@ func (c *Config) complete() {
 		switch {
 		case o.RotationNames != "":
 		case o.Xlog != "":
-			o.RotationNames = "index" // as HotSpot
+			o.RotationNames = "index" // as HotSpot does
 		default:
 			o.RotationNames = "timestamp"
 		}

@@ -18,7 +18,7 @@ var (
 	schema = filepath.Join("..", "..", "samples", "gclog.schema.json")
 )
 
-// TestTable: the struct, its kinds and its words fit together.
+// TestTable: the struct, its kinds and its tags are consistent.
 func TestTable(t *testing.T) {
 	used := map[string]bool{}
 	var check func(v reflect.Type)
@@ -60,7 +60,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestDocs: the tables of docs/configuration.md have every key as it is.
+// TestDocs: the tables of docs/configuration.md match the keys.
 func TestDocs(t *testing.T) {
 	code := func(s string) string {
 		if s == "" {
@@ -89,7 +89,7 @@ func TestDocs(t *testing.T) {
 	})
 }
 
-// TestSchema: the file for editors is what the program prints, and it knows every key.
+// TestSchema: the schema file for editors is what the program prints, and it contains every key.
 func TestSchema(t *testing.T) {
 	held(t, schema, func(string) string { return string(Schema()) })
 	var s map[string]any
@@ -118,7 +118,7 @@ func TestSchema(t *testing.T) {
 		if v.Kind() == reflect.Struct {
 			return true
 		}
-		// What the loader takes the schema takes.
+		// What the loader accepts the schema accepts.
 		for _, value := range []string{f.kind.example, fmt.Sprint(x["default"])} {
 			if p, ok := x["pattern"].(string); ok && f.kind.parses(value) && !regexp.MustCompile(p).MatchString(value) {
 				t.Errorf("%s: the schema does not take %s", path, value)
@@ -128,7 +128,8 @@ func TestSchema(t *testing.T) {
 	})
 }
 
-// TestSample: as it is the sample is the default; with its examples it has every key.
+// TestSample: the sample as it is equals the default; with its examples enabled it contains every
+// key.
 func TestSample(t *testing.T) {
 	text, err := os.ReadFile(sample)
 	if err != nil {

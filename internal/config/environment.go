@@ -9,16 +9,16 @@ import (
 	"github.com/gclog/gclog/internal/spelling"
 )
 
-// prefix is what the names of variables begin with that set a key. GCLOG_OUTPUTS__0__PATH
-// is outputs[0].path.
+// prefix is what the names of variables that set a key start with. GCLOG_OUTPUTS__0__PATH is
+// outputs[0].path.
 const prefix = "GCLOG_"
 
-// notKeys are variables of gclog that are none of a configuration.
+// notKeys are variables of gclog that do not belong to the configuration.
 var notKeys = []string{"GCLOG_XLOG", "GCLOG_SHARED", "GCLOG_LIVE", "GCLOG_JAVA", "GCLOG_UPDATE", FileVariable, "GCLOG_IGNORE"}
 
-// environment sets what the variables say. Those without __ may belong to somebody else,
-// unless they are a key, or one with half of its underscores: Kubernetes makes GCLOG_PORT
-// and its like for a service of that name.
+// environment applies the variables. Those without __ may belong to another program, unless they
+// are a key, or one with single instead of double underscores: Kubernetes sets GCLOG_PORT and
+// similar variables for a service named gclog.
 func (l *loader) environment(environ []string, v reflect.Value) {
 	values := map[string]string{}
 	for _, e := range environ {
@@ -46,7 +46,7 @@ func (l *loader) environment(environ []string, v reflect.Value) {
 	}
 }
 
-// inOrder compares two names of variables; the elements of a list by their numbers.
+// inOrder compares two names of variables, and elements of a list by their numbers.
 func inOrder(a, b string) int {
 	return slices.CompareFunc(strings.Split(a, "__"), strings.Split(b, "__"), func(x, y string) int {
 		n, xerr := strconv.Atoi(x)
@@ -58,7 +58,7 @@ func inOrder(a, b string) int {
 	})
 }
 
-// assign gives a value to what parts lead to from v on.
+// assign sets the value that parts lead to, starting from v.
 func (l *loader) assign(at origin, parts []string, value string, v reflect.Value, f field, path string) {
 	switch {
 	case v.Kind() == reflect.Struct && len(parts) > 0:

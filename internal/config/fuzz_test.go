@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzLoad: whatever is in a file and the environment, it is refused, or it means the
-// same when it is shown and loaded again.
+// FuzzLoad: whatever a file and the environment contain, it is either rejected, or means the same
+// when it is shown and loaded again.
 func FuzzLoad(f *testing.F) {
 	f.Add(whole, "GCLOG_OUTPUTS__0__PATH=x-%p.log")
 	f.Add("labels: {a: \"\\u2028\\e\\0\", b: |\n  x\n   y\n}", "GCLOG_LABELS__A=\x7f\n")
@@ -27,7 +27,7 @@ func FuzzLoad(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, shown)
 		}
-		empty := func(c *Config) { // nil and empty lists and maps are the same
+		empty := func(c *Config) { // nil and empty lists and maps are equal
 			for _, list := range []*[]Match{&c.Discovery.Include, &c.Discovery.Exclude} {
 				*list = append([]Match{}, *list...)
 			}

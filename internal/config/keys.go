@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// A field is one key of a section, with the field of the struct that has its value.
+// A field is one key of a section, with the struct field that holds its value.
 type field struct {
 	key   string
 	about string
-	kind  *kind // of its value or, in a list or a map, of each; nil: of a section
+	kind  *kind // kind of its value, or of each element of a list or map; nil: a section
 	index int
 }
 
-// fields are the keys of a section, in order.
+// fields returns the keys of a section, in order.
 func fields(section reflect.Type) (list []field) {
 	for i := range section.NumField() {
 		f := section.Field(i)
@@ -28,7 +28,7 @@ func fields(section reflect.Type) (list []field) {
 	return list
 }
 
-// names are what the keys of a section are called.
+// names returns the names of the keys of a section.
 func names(list []field) (all []string) {
 	for _, f := range list {
 		all = append(all, f.key)
@@ -36,8 +36,7 @@ func names(list []field) (all []string) {
 	return all
 }
 
-// newElement returns an element of a list of sections as it is before its keys are
-// read.
+// newElement returns an element of a list of sections as it is before its keys are read.
 func newElement(t reflect.Type) reflect.Value {
 	e := reflect.New(t).Elem()
 	if o, ok := reflect.TypeAssert[*Output](e.Addr()); ok {
@@ -46,7 +45,7 @@ func newElement(t reflect.Type) reflect.Value {
 	return e
 }
 
-// join and item are the paths of a key in a section and of an element of a list.
+// join and item return the paths of a key in a section and of an element of a list.
 func join(path, key string) string {
 	if path == "" {
 		return key
@@ -56,19 +55,19 @@ func join(path, key string) string {
 
 func item(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
-// variable is the name in the environment of the key with a path.
+// variable returns the name of the environment variable for the key with a path.
 func variable(path string) string {
 	return prefix + strings.ToUpper(strings.NewReplacer(".", "__", "[", "__", "]", "").Replace(path))
 }
 
-// A Key is what people want to know of a key. Path has [] for the number of an element,
-// which is 0 in Variable.
+// A Key describes a key for people. Path has [] for the number of an element, which is 0 in
+// Variable.
 type Key struct {
 	Path, Default, Example, About string
 	Variable                      string // in the environment
 }
 
-// Keys lists all keys that have a value, a Match being one.
+// Keys lists all keys that have a value, counting a Match as one.
 func Keys() (list []Key) {
 	c := defaults()
 	each(reflect.ValueOf(c).Elem(), "", func(path string, f field, v reflect.Value) bool {
@@ -97,11 +96,11 @@ func MatchKeys() (list []Key) {
 	return list
 }
 
-// anyLabel is a key that stands for all of a map.
+// anyLabel is a key that represents any key of a map.
 const anyLabel = "env"
 
-// each calls f with every key that has a value, lists being one element long. Of a
-// match f reports whether its keys are wanted too.
+// each calls f with every key that has a value, as if lists had one element. For a match, f reports
+// whether to visit its keys too.
 func each(v reflect.Value, path string, f func(path string, x field, v reflect.Value) (more bool)) {
 	for _, x := range fields(v.Type()) {
 		at, value := join(path, x.key), v.Field(x.index)

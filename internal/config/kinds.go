@@ -20,17 +20,17 @@ import (
 // A kind is how a value is written.
 type kind struct {
 	example string
-	// types are how it can stand in YAML, as JSON Schema calls them.
+	// types are the types that it can have in YAML, in terms of JSON Schema.
 	types []string
-	// schema is what else JSON Schema can say about it.
+	// schema is what else JSON Schema can express about it.
 	schema map[string]any
-	// parse reads a value: the error is a sentence about it without its key.
+	// parse parses a value: the error is a sentence about it without its key.
 	parse func(text string) (any, error)
-	// print writes a value so that parse reads it again.
+	// print formats a value so that parse accepts it.
 	print func(value any) string
 }
 
-// kinds are the kinds of values by the names that the tags of Config have.
+// kinds maps the names in the tags of Config to kinds of values.
 var kinds = map[string]kind{
 	"version":   {example: "1", types: integer, schema: object{"const": 1}, parse: parseVersion, print: printAny},
 	"interval":  duration("3s", 100*time.Millisecond, false),
@@ -78,7 +78,7 @@ func parseVersion(s string) (any, error) {
 	return 1, nil
 }
 
-// words are a value that is one of a few.
+// words returns the kind of values that are one of a few words.
 func words(list ...string) kind {
 	return kind{example: list[0], types: text, schema: object{"enum": list}, print: printAny, parse: func(s string) (any, error) {
 		if !slices.Contains(list, s) {
@@ -105,7 +105,8 @@ func number(example string, least, most int) kind {
 	}}
 }
 
-// duration is a time span of at least so much, or 0 where zero means none.
+// duration returns the kind of durations of at least a minimum, or 0 if zero is allowed and means
+// none.
 func duration(example string, least time.Duration, zero bool) kind {
 	k := kind{example: example, types: text, schema: object{"pattern": `^([0-9]+d)?([0-9.]+(h|m|s|ms|us|µs|ns))*$`}, print: printDuration}
 	if zero {
@@ -131,7 +132,7 @@ func duration(example string, least time.Duration, zero bool) kind {
 
 const day = 24 * time.Hour
 
-// parseDuration reads a duration as Go writes it, with days before it.
+// parseDuration parses a duration in Go's format, optionally preceded by days.
 func parseDuration(s string) (time.Duration, error) {
 	wrong := fmt.Errorf("%s is no duration: write it like 3s, 5m, 12h or 14d", quote(s))
 	days, rest, hasDays := strings.Cut(s, "d")
@@ -158,7 +159,7 @@ func parseDuration(s string) (time.Duration, error) {
 	}
 }
 
-// printDuration is Go's way without the parts that are zero at the end.
+// printDuration formats a duration as Go does, without trailing parts that are zero.
 func printDuration(v any) string {
 	s := v.(time.Duration).String()
 	if s == "0s" {
@@ -173,7 +174,7 @@ func printDuration(v any) string {
 	return s
 }
 
-// bytes is a size that parse reads.
+// bytes returns the kind of sizes that parse accepts.
 func bytes(example string, parse func(string) (int64, error), least int) kind {
 	return kind{
 		example: example, types: []string{"string", "integer"},
@@ -192,7 +193,8 @@ func bytes(example string, parse func(string) (int64, error), least int) kind {
 	}
 }
 
-// parseLine reads what stands in one line: no message, name or path is torn by it.
+// parseLine accepts text without control characters, so that no message, name or path can span
+// lines.
 func parseLine(s string) (any, error) {
 	if s == "" {
 		return "", errors.New("it has no value")
@@ -203,7 +205,7 @@ func parseLine(s string) (any, error) {
 	return s, nil
 }
 
-// parsePattern reads a pattern for Match. Its length bounds what fitting it costs.
+// parsePattern parses a pattern for Match. The limit on its length bounds the cost of matching.
 func parsePattern(s string) (any, error) {
 	const most = 500
 	if s == "" {
@@ -238,8 +240,8 @@ func parseLabel(s string) (any, error) {
 	return s, nil
 }
 
-// isLabelKey reports whether a label can be called so. A dot would make of it an object
-// beside those of other labels, which Elasticsearch refuses.
+// isLabelKey reports whether a label can have this key. A dot would make it an object next to the
+// values of other labels, which Elasticsearch rejects.
 func isLabelKey(s string) bool {
 	return s != "" && len(s) <= 100 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
 }
@@ -251,7 +253,7 @@ func parsePath(s string) (any, error) {
 	return s, checkFile(s)
 }
 
-// checkFile finds what is wrong with the path of an output.
+// checkFile checks the path of an output.
 func checkFile(path string) error {
 	switch {
 	case output.IsStream(path), path == "/dev/stdout":
@@ -276,10 +278,10 @@ func parseMode(s string) (any, error) {
 	return fs.FileMode(n), nil
 }
 
-// maxSocket is how long the name of a socket can be, in bytes.
+// maxSocket is the maximum length of the name of a socket, in bytes.
 const maxSocket = 107
 
-// parseControl reads the path of a unix socket, or the name of a pipe.
+// parseControl parses the path of a unix socket, or the name of a pipe.
 func parseControl(s string) (any, error) {
 	switch {
 	case s == "":
@@ -319,7 +321,7 @@ func parseAddress(s string) (any, error) {
 	return s, nil
 }
 
-// quote shows a value of a file in a message.
+// quote formats a value of a file for a message.
 func quote(s string) string {
 	const most = 100
 	if len(s) > most {

@@ -12,25 +12,24 @@ import (
 	"syscall"
 )
 
-// DefaultFile is the configuration that counts where none is named.
+// DefaultFile is the configuration that is used if none is given.
 const DefaultFile = "/etc/gclog/gclog.yaml"
 
-// FileVariable names a configuration in the environment.
+// FileVariable is the environment variable that names a configuration.
 const FileVariable = "GCLOG_CONFIG"
 
-// maxFile is how long a configuration may be, in bytes.
+// maxFile is the maximum length of a configuration, in bytes.
 const maxFile = 1 << 20
 
-// A Loaded is a Config that was read and holds together, with the origin of each of
-// its values.
+// A Loaded is a Config that was read and is consistent, with the origin of each of its values.
 type Loaded struct {
 	Config
-	File     string   // it was read from, "" if there was none
-	Warnings []string // sentences for people about what is allowed, but hardly meant
+	File     string   // the file it was read from; "" if there was none
+	Warnings []string // sentences for people about what is allowed but probably not intended
 	origins  map[string]origin
 }
 
-// An origin is the place that a value came from; the zero one is that of defaults.
+// An origin is where a value came from; the zero value means a default.
 type origin struct {
 	file         string
 	line, column int
@@ -70,8 +69,8 @@ func (p problem) Error() string {
 	return s
 }
 
-// Find returns the file that counts: path, if there is one, else that of the variable
-// FileVariable, else DefaultFile if that exists; "" if there is none.
+// Find returns the file to use: path, if given, otherwise that of the variable FileVariable,
+// otherwise DefaultFile if it exists; "" if there is none.
 func Find(path string, environ []string) string {
 	if path != "" {
 		return path
@@ -87,9 +86,9 @@ func Find(path string, environ []string) string {
 	return DefaultFile
 }
 
-// Load reads a file, and over it the variables of environ, which has the form of
-// os.Environ. Without a path there are the variables and the defaults only. The error
-// joins everything that is wrong, one sentence each.
+// Load reads a file and applies the variables of environ, which has the form of os.Environ. Without
+// a path there are only the variables and the defaults. The error joins everything that is wrong,
+// one sentence each.
 func Load(path string, environ []string) (*Loaded, error) {
 	var data []byte
 	if path != "" {
@@ -123,7 +122,7 @@ func read(path string) ([]byte, error) {
 	return data, nil
 }
 
-// reason is an error of a file without its name.
+// reason returns an error of a file without the file's name.
 func reason(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
@@ -138,7 +137,7 @@ type loader struct {
 	problems []problem
 }
 
-// maxProblems is how many problems are told.
+// maxProblems is how many problems are reported.
 const maxProblems = 50
 
 func parse(file string, data []byte, environ []string) (*Loaded, error) {
@@ -151,7 +150,7 @@ func parse(file string, data []byte, environ []string) (*Loaded, error) {
 	l.environment(environ, root)
 	loaded.forgetPath(l.origins)
 	loaded.complete()
-	if len(l.problems) == 0 { // else half of it may be missing
+	if len(l.problems) == 0 { // otherwise half of it may be missing
 		loaded.check(l)
 	}
 	if len(l.problems) > 0 {
@@ -167,7 +166,7 @@ func (l *loader) wrong(at origin, path, format string, args ...any) {
 // err joins the problems, in the order of the file.
 func (l *loader) err() error {
 	if i := slices.IndexFunc(l.problems, func(p problem) bool { return p.path == "version" }); i >= 0 {
-		return l.problems[i] // the others may be right in another version
+		return l.problems[i] // the others may be valid in another version
 	}
 	slices.SortStableFunc(l.problems, func(a, b problem) int {
 		if a.at.line != b.at.line {

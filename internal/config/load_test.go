@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// load reads text as if it were the file gclog.yaml.
+// load parses text as if it were the file gclog.yaml.
 func load(text string, environ ...string) (*Loaded, error) {
 	return parse("gclog.yaml", []byte(text), environ)
 }
@@ -81,7 +81,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// TestDefaults: a file that says nothing is like none.
+// TestDefaults: an empty file is like none.
 func TestDefaults(t *testing.T) {
 	for _, text := range []string{"", "\n", "# nothing\n", "\uFEFFversion: 1", "version: 1\r\n", "---\n", "version: 1\n", "{}", "discovery:\n  # interval: 1s\n", "outputs:\n#  - path: x\n", "labels:\nsession: ~\n"} {
 		if got := mustLoad(t, text).Config; !reflect.DeepEqual(&got, Default()) {
@@ -93,7 +93,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// TestWrong: what is wrong is told with its place, the key and what would be right.
+// TestWrong: errors are reported with their position, the key and what would be correct.
 func TestWrong(t *testing.T) {
 	for text, want := range map[string]string{
 		"outputs:\n  - path: a-%p.json\n    filecout: 5": "gclog.yaml:3:5: outputs[0].filecout: unknown key, did you mean filecount?",
@@ -160,7 +160,7 @@ func TestWrong(t *testing.T) {
 		"http: {listen: localhost}":                                      `gclog.yaml:1:16: http.listen: "localhost" is no address: write HOST:PORT, such as 127.0.0.1:9799, or "" for none`,
 		"http: {listen: \"a:70000\"}":                                    `"a:70000" is no address`,
 		"log: {level: warning}":                                          `gclog.yaml:1:14: log.level: "warning": it must be debug, info, warn or error`,
-		// What is not a configuration.
+		// Input that is not a configuration.
 		"a: [1,\n b":                     "gclog.yaml:1:4: this is no YAML: ",
 		"a:\n\tb: 1":                     "gclog.yaml:2:1: this is no YAML: ",
 		"just words":                     "gclog.yaml:1:1: here must be keys: version, ",
@@ -180,7 +180,7 @@ func TestWrong(t *testing.T) {
 	}
 }
 
-// TestEnvironment: variables set any key, and a wrong one is told.
+// TestEnvironment: variables set any key, and a wrong one is reported.
 func TestEnvironment(t *testing.T) {
 	l := mustLoad(t, "labels: {Env: a}\noutputs:\n  - path: a-%p.json\n  - path: b-%p.json\n",
 		"PATH=/bin", "GCLOG_SESSION__LEVEL=light", "GCLOG_SUMMARY=0", "GCLOG_LONG_PAUSE=1s", "GCLOG_LABELS__ENV=b", "GCLOG_LABELS__TEAM=x",
@@ -212,7 +212,7 @@ func TestEnvironment(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 
-	// -Xlog takes the place of the default output, not that of one that was asked for.
+	// -Xlog replaces the default output, not one that was configured.
 	if got := mustLoad(t, "", "GCLOG_OUTPUTS__0__XLOG=gc*:file=a-%p.log").Outputs; len(got) != 1 || got[0].Path != "" || got[0].RotationNames != "index" {
 		t.Errorf("%+v", got)
 	}
@@ -241,7 +241,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestAllAtOnce: a file is mended in one go.
+// TestAllAtOnce: all errors of a file are reported at once.
 func TestAllAtOnce(t *testing.T) {
 	_, err := load("summaries: 5m\noutputs:\n  - path: a-%p.log\n    format: xml\n    filecount: many\nlog: {level: loud}\n", "GCLOG_X__Y=1")
 	if err == nil {
@@ -267,7 +267,7 @@ func TestAllAtOnce(t *testing.T) {
 	}
 }
 
-// TestFiles: what is no file that can be read is told, quickly.
+// TestFiles: a file that cannot be read is reported, quickly.
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {

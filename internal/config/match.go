@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// A Subject is what is known about a process that a Match may fit.
+// A Subject is what a Match can be applied to: what is known about a process.
 type Subject struct {
-	Processes     []string // all names it has, see attach.Names
-	CommandLine   string   // arguments divided by blanks
+	Processes     []string // all its names, see attach.Names
+	CommandLine   string   // arguments separated by spaces
 	EntryAssembly string   // without .dll
 	Service       string
 	Namespace     string
@@ -17,7 +17,7 @@ type Subject struct {
 	PID           int
 }
 
-// Fits reports whether everything that m asks for is true of s.
+// Fits reports whether s meets all conditions of m.
 func (m *Match) Fits(s *Subject) bool {
 	if m.Process != "" {
 		any := false
@@ -44,11 +44,11 @@ func (m *Match) Fits(s *Subject) bool {
 	return true
 }
 
-// fits reports whether a pattern is of all of s. What * stands for is tried from short to
-// long, and only for the last one, which is enough.
+// fits reports whether a pattern matches all of s. For * it tries short texts first, and backtracks
+// to the last * only, which is enough.
 func fits(pattern, s string) bool {
 	p, t := []rune(strings.ToLower(pattern)), []rune(strings.ToLower(s))
-	star, from := -1, 0 // the last * and where in t what follows it was tried
+	star, from := -1, 0 // the last *, and where in t the rest was last tried
 	i := 0
 	for j := 0; j < len(t); {
 		switch {
@@ -68,8 +68,8 @@ func fits(pattern, s string) bool {
 	return strings.Trim(string(p[i:]), "*") == ""
 }
 
-// meet reports whether there can be a process that both fit. Where a process has several
-// names the answer may be no although there is one.
+// meet reports whether there can be a process that both fit. If a process has several names the
+// answer may be false although there is one.
 func (m *Match) meet(o *Match) bool {
 	for _, x := range [...][2]string{
 		{m.Process, o.Process},
@@ -88,10 +88,10 @@ func (m *Match) meet(o *Match) bool {
 	return true
 }
 
-// patternsMeet reports whether there is a text that two patterns fit.
+// patternsMeet reports whether there is a text that both patterns match.
 func patternsMeet(a, b string) bool {
 	p, q := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
-	// meets[j]: p from the rune at hand on, and q from j on, have a text in common.
+	// meets[j]: p from the current rune on, and q from j on, match a common text.
 	next, meets := make([]bool, len(q)+1), make([]bool, len(q)+1)
 	for i := len(p); i >= 0; i-- {
 		for j := len(q); j >= 0; j-- {

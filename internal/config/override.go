@@ -1,8 +1,8 @@
 package config
 
-// Override puts what flags say over everything else: outputs replace those of the
-// configuration, diagnostic ports to listen on add to them. Without any there is nothing to
-// override. The error joins everything that is wrong.
+// Override applies what flags say on top of everything else: outputs replace those of the
+// configuration, diagnostic ports to listen on are added. Empty lists override nothing. The error
+// joins everything that is wrong.
 func (l *Loaded) Override(outputs, listen []string) error {
 	x := &loader{file: l.File, origins: l.origins}
 	if len(outputs) > 0 {

@@ -13,8 +13,7 @@ import (
 
 // What a configuration means for one process.
 
-// Included reports whether a process is to be logged; if not, why, as the end of a
-// sentence.
+// Included reports whether a process is to be logged; if not, why, as the end of a sentence.
 func (l *Loaded) Included(s *Subject) (included bool, why string) {
 	for i := range l.Discovery.Exclude {
 		if l.Discovery.Exclude[i].Fits(s) {
@@ -28,9 +27,9 @@ func (l *Loaded) Included(s *Subject) (included bool, why string) {
 	return true, ""
 }
 
-// Refused tells why a process is not to be logged whatever it says of itself: s is what
-// can be known without asking it, all but its entry assembly, service and namespace. ""
-// if that is open.
+// Refused returns why a process must not be logged whatever it reports about itself; "" if that is
+// undecided. s is what can be known without asking the process: everything except its entry
+// assembly, service and namespace.
 func (l *Loaded) Refused(s *Subject) string {
 	open := func(m Match) bool { return m.EntryAssembly != "" || m.Service != "" || m.Namespace != "" }
 	fits := func(m Match) bool { return !open(m) && m.Fits(s) }
@@ -42,8 +41,8 @@ func (l *Loaded) Refused(s *Subject) string {
 	return why
 }
 
-// Service returns the rule for a process: the first that fits, nil if none does. Its
-// patterns of services are about the service that was found out, s.Service.
+// Service returns the rule for a process: the first that fits, or nil. Its service patterns apply
+// to the service that was found out, s.Service.
 func (c *Config) Service(s *Subject) *Service {
 	for i := range c.Services {
 		if c.Services[i].Match.Fits(s) {
@@ -53,8 +52,7 @@ func (c *Config) Service(s *Subject) *Service {
 	return nil
 }
 
-// Identify returns the name of the service that a process belongs to, and the level of
-// its session.
+// Identify returns the name of the service that a process belongs to, and the level of its session.
 func (c *Config) Identify(s *Subject) (service, level string) {
 	service, level = s.Service, c.Session.Level
 	if rule := c.Service(s); rule != nil {
@@ -68,14 +66,14 @@ func (c *Config) Identify(s *Subject) (service, level string) {
 	return service, level
 }
 
-// SessionConfig is what a session of a level listens to.
+// SessionConfig returns what a session of a level listens to.
 func (c *Config) SessionConfig(level string) (session.Config, error) {
 	return attach.SessionConfig(level, c.Session.Providers, true)
 }
 
-// OutputsFor returns where the records of a process go. Its service is the one that
-// Identify found. Of outputs with the same path the first counts, so that nothing is in
-// a file twice.
+// OutputsFor returns where the records of a process are written. Its service must be the one that
+// Identify returned. Of outputs with the same path only the first is used, so that nothing is in a
+// file twice.
 func (c *Config) OutputsFor(s *Subject) (specs []output.Spec) {
 	for i := range c.Outputs {
 		o := &c.Outputs[i]
@@ -84,7 +82,7 @@ func (c *Config) OutputsFor(s *Subject) (specs []output.Spec) {
 		}
 		spec, err := o.resolve()
 		if err != nil || slices.ContainsFunc(specs, func(x output.Spec) bool { return x.Path == spec.Path }) {
-			continue // a loaded configuration has no errors, but its accounts may have gone
+			continue // a loaded configuration has no errors, but its accounts may have been removed
 		}
 		specs = append(specs, spec)
 	}
@@ -101,7 +99,7 @@ func (c *Config) Paths() (list []string) {
 	return list
 }
 
-// resolve returns where an output goes and how it looks, on this host.
+// resolve returns where an output is written and in which format, on this host.
 func (o *Output) resolve() (output.Spec, error) {
 	spec, _, err := o.spec()
 	if err == nil {
@@ -110,8 +108,8 @@ func (o *Output) resolve() (output.Spec, error) {
 	return spec, err
 }
 
-// spec returns where an output goes and how it looks, but for accounts of this host, with warnings
-// for people.
+// spec returns where an output is written and in which format, without the account on this host,
+// and warnings for people.
 func (o *Output) spec() (spec output.Spec, warnings []string, err error) {
 	rotate := formats.RotateOptions{Count: o.FileCount, Size: o.FileSize, Mode: o.Mode}
 	if rotate.Naming, err = output.ParseNaming(o.RotationNames); err != nil {

@@ -38,7 +38,7 @@ func TestFits(t *testing.T) {
 			t.Errorf("%q fits %q: %v", x.pattern, x.s, got)
 		}
 	}
-	// What fitting costs is bounded.
+	// The cost of matching is bounded.
 	if fits(strings.Repeat("*a", 200)+"b", strings.Repeat("a", 20000)) {
 		t.Error("there is no b")
 	}
@@ -122,7 +122,7 @@ func TestIncluded(t *testing.T) {
 	}
 }
 
-// TestRefused: a process is left in peace where no answer of it can change anything.
+// TestRefused: a process is not asked if no answer can change anything.
 func TestRefused(t *testing.T) {
 	worker := &Subject{Processes: []string{"worker"}, User: "build"}
 	for text, want := range map[string]string{
@@ -201,7 +201,7 @@ outputs:
 	}
 }
 
-// TestSameFile: outputs may share a path only if no process is for both.
+// TestSameFile: outputs may share a path only if no process fits both.
 func TestSameFile(t *testing.T) {
 	for only, ok := range map[string]bool{
 		"[{service: orders}]":                          false,
@@ -221,7 +221,7 @@ func TestSameFile(t *testing.T) {
 	}
 }
 
-// TestSessionConfig: providers add to what the level asks for.
+// TestSessionConfig: providers are added to what the level asks for.
 func TestSessionConfig(t *testing.T) {
 	l := mustLoad(t, `session: {providers: ["My-Source:0x4:5", "Microsoft-Windows-DotNETRuntime:0x4000:4"]}`)
 	cfg, err := l.SessionConfig("light")
@@ -230,7 +230,7 @@ func TestSessionConfig(t *testing.T) {
 	}
 }
 
-// TestWarnings: what is allowed and hardly meant is told.
+// TestWarnings: what is allowed but probably not intended is reported.
 func TestWarnings(t *testing.T) {
 	l := mustLoad(t, "outputs: [{xlog: \"gc*:file=a-%p.log:tid\"}]")
 	if len(l.Warnings) == 0 || !strings.HasPrefix(l.Warnings[0], "gclog.yaml:1:18: outputs[0].xlog: GCViewer will not read") {

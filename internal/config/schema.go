@@ -7,18 +7,18 @@ import (
 	"slices"
 )
 
-// Schema returns the JSON Schema (draft 2020-12) of a configuration, for editors. What
-// holds between several keys it says only in part.
+// Schema returns the JSON Schema (draft 2020-12) of a configuration, for editors. It expresses
+// rules between several keys only in part.
 func Schema() []byte {
 	s := sectionSchema(reflect.ValueOf(defaults()).Elem())
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	s["title"] = "configuration of gclog"
 	s["$defs"] = object{"match": sectionSchema(reflect.ValueOf(Match{}))}
-	b, _ := json.MarshalIndent(s, "", "  ") // it has nothing that JSON has not
+	b, _ := json.MarshalIndent(s, "", "  ") // it contains nothing that JSON cannot represent
 	return append(b, '\n')
 }
 
-// more is what the schema of a section has besides its keys.
+// more is what the schema of a section contains besides its keys.
 var more = map[reflect.Type]object{
 	reflect.TypeFor[Match]():   {"minProperties": 1},
 	reflect.TypeFor[Service](): {"required": []string{"match"}, "anyOf": []object{required("name"), required("level")}},
@@ -27,7 +27,7 @@ var more = map[reflect.Type]object{
 
 func required(key string) object { return object{"required": []string{key}} }
 
-// sectionSchema is the schema of a section, which v has the defaults of.
+// sectionSchema returns the schema of a section; v contains its defaults.
 func sectionSchema(v reflect.Value) object {
 	properties := object{}
 	for _, f := range fields(v.Type()) {
@@ -40,8 +40,8 @@ func sectionSchema(v reflect.Value) object {
 	return s
 }
 
-// keySchema is the schema of what stands after a key. A section or list may be left
-// empty: all that was in it is commented out.
+// keySchema returns the schema of the value of a key. A section or list may be empty, because
+// everything in it is commented out.
 func keySchema(f field, v reflect.Value) object {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -72,7 +72,7 @@ func keySchema(f field, v reflect.Value) object {
 	return s
 }
 
-// elementSchema is the schema of an element of a list or a map, or of a value.
+// elementSchema returns the schema of an element of a list or a map, or of a value.
 func elementSchema(f field, v reflect.Value) object {
 	switch {
 	case v.Type() == reflect.TypeFor[Match]():

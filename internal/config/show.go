@@ -9,8 +9,8 @@ import (
 	"github.com/gclog/gclog/internal/jsontext"
 )
 
-// An Origin is where a value came from: a file with its line, a variable of the
-// environment, or the defaults.
+// An Origin is where a value came from: a file with its line, an environment variable, or the
+// defaults.
 type Origin struct{ Path, Value, From string }
 
 // Origins lists all values, in the order of the keys.
@@ -23,8 +23,8 @@ func (l *Loaded) Origins() (list []Origin) {
 	return list
 }
 
-// YAML writes the configuration that holds, as a file that loads the same. With origins
-// each value has a comment that says where it came from.
+// YAML returns the effective configuration, as a file that loads the same. With origins each value
+// has a comment that says where it came from.
 func (l *Loaded) YAML(origins bool) []byte {
 	const column = 50 // of the comments
 	var b strings.Builder
@@ -38,7 +38,7 @@ func (l *Loaded) YAML(origins bool) []byte {
 	return []byte(b.String())
 }
 
-// A line of YAML. Those of values have a path, and the value as it is without quotes.
+// A line of YAML. Lines of values have a path, and the value without quotes.
 type line struct{ text, path, value string }
 
 func (l *Loaded) lines() []line {
@@ -50,8 +50,8 @@ func (l *Loaded) lines() []line {
 // A printer writes YAML.
 type printer struct{ lines []line }
 
-// section writes the keys of a section. first stands before the first line, where the
-// section is an element of a list.
+// section writes the keys of a section. first precedes the first line, if the section is an element
+// of a list.
 func (p *printer) section(v reflect.Value, path, first, indent string) {
 	head := first
 	for _, f := range fields(v.Type()) {
@@ -60,14 +60,14 @@ func (p *printer) section(v reflect.Value, path, first, indent string) {
 			continue // it was not given, and cannot be written
 		}
 		if x.Type() == reflect.TypeFor[Su]() && x.IsZero() {
-			continue // the same
+			continue // it was not given either
 		}
 		p.field(f, x, at, head+f.key+":", indent)
 		head = indent
 	}
 }
 
-// field writes a key, which text ends with, and what it has.
+// field writes a key and its value; text ends with the key.
 func (p *printer) field(f field, v reflect.Value, path, text, indent string) {
 	add := func(text, path, value string) { p.lines = append(p.lines, line{text, path, value}) }
 	switch v.Kind() {
@@ -109,12 +109,12 @@ func (p *printer) field(f field, v reflect.Value, path, text, indent string) {
 }
 
 var (
-	// plainText is what YAML takes for text without quotes, but for a few words.
+	// plainText matches what YAML reads as text without quotes, except for a few words.
 	plainText   = regexp.MustCompile(`^(?:[A-Za-z/][A-Za-z0-9_./%-]*|[0-9]+(?:ms|[smhdKMG])[0-9a-z.]*)$`)
 	plainNumber = regexp.MustCompile(`^(?:0|[1-9][0-9]{0,17})$`)
 )
 
-// scalarText writes a text so that YAML reads it again.
+// scalarText formats a text so that YAML reads it back.
 func scalarText(s string) string {
 	if plainText.MatchString(s) && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(s)) {
 		return s
@@ -122,6 +122,6 @@ func scalarText(s string) string {
 	var b strings.Builder
 	e := jsontext.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // a text can always be written
+	_ = e.Encode(s) // a string can always be encoded
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestYAML: what holds is written so that any reader of YAML takes it for the same, and
-// says where each value came from.
+// TestYAML: the effective configuration is written so that any YAML reader reads the same, and
+// shows where each value came from.
 func TestYAML(t *testing.T) {
 	l := mustLoad(t, `discovery:
   listen: ["true", "/a b"]

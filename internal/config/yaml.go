@@ -15,25 +15,25 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Limits of what is given to the parser, whose time grows with the square of the
-// number of keys and of the depth.
+// Limits of what is passed to the parser, whose time grows with the square of the number of keys
+// and of the depth.
 const (
 	maxTokens = 50_000
-	maxDepth  = 20  // of brackets in brackets
+	maxDepth  = 20  // of nested brackets
 	maxIndent = 100 // columns
 )
 
 var errNotUTF8 = errors.New("it is not text in UTF-8")
 
-// document reads a file into v, which has the defaults. The library's own decoder ends
-// at the first problem, and speaks of types of Go: only its parser is used.
+// document reads a file into v, which contains the defaults. The library's own decoder stops at the
+// first problem, and its messages name Go types: only its parser is used.
 func (l *loader) document(data []byte, v reflect.Value) {
 	whole := origin{file: l.file}
 	if !utf8.Valid(data) {
 		l.wrong(whole, "", "%v", errNotUTF8)
 		return
 	}
-	tokens := lexer.Tokenize(strings.TrimPrefix(string(data), "\uFEFF")) // what editors of Windows put before a text
+	tokens := lexer.Tokenize(strings.TrimPrefix(string(data), "\uFEFF")) // the byte order mark that Windows editors put in front of a text
 	if !l.plain(tokens) {
 		return
 	}
@@ -61,8 +61,8 @@ func (l *loader) document(data []byte, v reflect.Value) {
 	}
 }
 
-// plain reports whether a file has nothing but keys, lists and values, as much as the
-// parser can bear.
+// plain reports whether a file contains only keys, lists and values, and no more than the parser
+// can handle.
 func (l *loader) plain(tokens token.Tokens) bool {
 	if len(tokens) > maxTokens {
 		l.wrong(origin{file: l.file}, "", "it has more than %d words: it is hardly a configuration", maxTokens)
@@ -96,11 +96,11 @@ func (l *loader) at(t *token.Token) origin {
 	return origin{file: l.file, line: t.Position.Line, column: t.Position.Column}
 }
 
-// value reads a node into v: a section, list, map or value, which f has the kind of.
+// value reads a node into v: a section, list, map or value, whose kind is in f.
 func (l *loader) value(n ast.Node, v reflect.Value, f field, path string) {
 	at := l.at(start(n))
 	if _, null := n.(*ast.NullNode); null && v.Kind() != reflect.String && f.kind == nil || n == nil {
-		return // all that was in it is commented out
+		return // everything in it is commented out
 	}
 	switch v.Kind() {
 	case reflect.Struct:
@@ -133,7 +133,8 @@ func (l *loader) value(n ast.Node, v reflect.Value, f field, path string) {
 	}
 }
 
-// start is the first token of a node: that of a mapping is the colon of its first key.
+// start returns the first token of a node. The token of a mapping itself is the colon of its first
+// key.
 func start(n ast.Node) *token.Token {
 	switch n := n.(type) {
 	case *ast.MappingNode:
@@ -146,7 +147,7 @@ func start(n ast.Node) *token.Token {
 	return n.GetToken()
 }
 
-// entries are the keys of a mapping with their values.
+// entries returns the keys of a mapping with their values.
 func (l *loader) entries(n ast.Node, path, what string) (entries []*ast.MappingValueNode, ok bool) {
 	switch n := n.(type) {
 	case *ast.MappingNode:
@@ -188,7 +189,7 @@ func (l *loader) section(n ast.Node, v reflect.Value, path string) {
 	}
 }
 
-// printable is a key in a message.
+// printable formats a key for a message.
 func printable(key string) string {
 	if isLabelKey(key) {
 		return key
@@ -196,7 +197,7 @@ func printable(key string) string {
 	return quote(key)
 }
 
-// instead proposes keys for one that is not known.
+// instead suggests keys for an unknown one.
 func (l *loader) instead(key, path string, known []field) string {
 	if s := spelling.DidYouMean(key, names(known)); s != "" {
 		return s
@@ -248,7 +249,7 @@ func (l *loader) leaf(n ast.Node, v reflect.Value, k *kind, path string) {
 	}
 }
 
-// text reads the text of a value; false if it is wrong.
+// text parses the text of a value; it returns false if it is invalid.
 func (l *loader) text(at origin, s string, v reflect.Value, k *kind, path string) bool {
 	x, err := k.parse(s)
 	if err == nil && !utf8.ValidString(s) {
@@ -263,8 +264,8 @@ func (l *loader) text(at origin, s string, v reflect.Value, k *kind, path string
 	return true
 }
 
-// scalarOf returns the JSON type and the text of a value, as it was written; no type
-// for what is no single value.
+// scalarOf returns the JSON type and the text of a value, as it was written; the type is "" if it
+// is not a single value.
 func scalarOf(n ast.Node) (typ, text string) {
 	switch n := n.(type) {
 	case *ast.NullNode:
