@@ -433,7 +433,7 @@ func TestTextScreens(t *testing.T) {
 		}
 	})
 	since, heads := 0, 0
-	for _, line := range strings.Split(strings.Join(records, "\n"), "\n") {
+	for line := range strings.SplitSeq(strings.Join(records, "\n"), "\n") {
 		if since++; strings.HasPrefix(line, "time ") {
 			since, heads = 0, heads+1
 		}
