@@ -113,7 +113,8 @@ func accounted(t *testing.T, logs string) (newest uint32, gaps []collection) {
 		}
 	}
 	for i := first; i <= newest; i++ {
-		if times[i] > 1 || times[i] == 0 && !lost[i] {
+		// One that lost events may have a record although a full queue has counted it as missing.
+		if times[i] != 1 && !lost[i] {
 			t.Errorf("#%d is told %d times", i, times[i])
 		}
 	}
