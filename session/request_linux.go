@@ -28,13 +28,13 @@ type request struct {
 type requestKind uint8
 
 const (
-	findSocket  requestKind = iota // reply.Name, "" if there is none
-	describeDir                    // reply.Name: what may have kept a runtime from creating its socket
-	connect                        // reply.FD
-	hasFile                        // reply.Yes
-	watchDir                       // reply.FD
-	readFile                       // reply.Data
-	program                        // reply.Runtime: the runtime that is part of the program itself
+	findSocket  requestKind = iota + 1 // reply.Name, "" if there is none
+	describeDir                        // reply.Name: what may have kept a runtime from creating its socket
+	connect                            // reply.FD
+	hasFile                            // reply.Yes
+	watchDir                           // reply.FD
+	readFile                           // reply.Data
+	program                            // reply.Runtime: the runtime that is part of the program itself
 )
 
 // A reply is the result of a request.
@@ -228,7 +228,10 @@ func openRegular(fd int, name string) (*os.File, error) {
 
 // runningProgram reports which runtime is part of the program that a process runs.
 func runningProgram(proc int, g *guard) (Runtime, error) {
-	fd, _ := openAs(proc, "exe", openPath) // on an error fd is noFile, which is not a regular file
+	fd, err := openAs(proc, "exe", openPath)
+	if err != nil {
+		return RuntimeUnknown, err
+	}
 	defer closeFile(&fd)
 	if g != nil {
 		if err := g.checkFile(fd); err != nil {

@@ -131,17 +131,23 @@ func (s *Scanner) readStat(pid int) (int, error) {
 // u8 type, and the name, terminated by a 0. If the entry is not a process, pid is 0.
 func nextEntry(b []byte) (pid int, rest []byte) {
 	const lengthAt, nameAt = 16, 19
-	rest = b[binary.NativeEndian.Uint16(b[lengthAt:]):]
-	for at := nameAt; ; at++ {
-		c := b[at]
-		switch {
-		case c == 0:
-			return pid, rest
-		case c < '0' || c > '9':
-			return 0, rest
+	if len(b) < nameAt {
+		return 0, nil
+	}
+	length := int(binary.NativeEndian.Uint16(b[lengthAt:]))
+	if length < nameAt || length > len(b) {
+		return 0, nil
+	}
+	for _, c := range b[nameAt:length] {
+		if c == 0 {
+			return pid, b[length:]
+		}
+		if c < '0' || c > '9' {
+			break
 		}
 		pid = pid*10 + int(c-'0')
 	}
+	return 0, b[length:]
 }
 
 // Close ends the scanner.

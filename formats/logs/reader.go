@@ -3,6 +3,7 @@ package logs
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"time"
@@ -58,10 +59,11 @@ type JavaOnlyError struct {
 }
 
 func (e *JavaOnlyError) Error() string {
+	log, use := e.Format+" log", "unified"
 	if e.Format == "unified" {
-		return "it is a unified log without DotNet: lines, which gclog writes for Java tools but does not read back: use unified with gc+stats, json or csv"
+		log, use = "unified log without DotNet: lines", "unified with gc+stats"
 	}
-	return "it is a " + e.Format + " log, which gclog writes for Java tools but does not read back: use unified, json or csv"
+	return fmt.Sprintf("it is a %s, which gclog writes for Java tools but does not read back: use %s, json or csv", log, use)
 }
 
 // HeadSize is how many bytes of a file Recognize needs, unless lines of other programs come before

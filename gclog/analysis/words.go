@@ -61,6 +61,9 @@ func numbersText[N int | uint32](list []N) string {
 
 // upperFirst makes a sentence of words that stand elsewhere in one.
 func upperFirst(s string) string {
+	if s == "" {
+		return s
+	}
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 

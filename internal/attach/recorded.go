@@ -107,7 +107,7 @@ func appendBlock(b []byte, name string, ticks uint64, head, payload []byte) []by
 	}
 	b = append(append(b, name...), tagEnd)
 	size := len(b)
-	b = append(b, make([]byte, 4)...)
+	b = append(b, 0, 0, 0, 0)
 	for len(b)%4 != 0 {
 		b = append(b, 0)
 	}
