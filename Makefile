@@ -48,10 +48,10 @@ bench: ## benchmarks: reader, decoder, reducer, formatters, and the program as i
 	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) $(BENCHFLAGS) ./parse/... ./gclog/... ./formats/... ./session ./internal/attach ./internal/accesslog .
 
 bench-daemon: build ## what the daemon costs on nodes with up to 500 fake processes (Linux)
-	$(GO) run ./internal/fakenode/bench bin/gclog
+	$(GO) run ./internal/testing/fakenode/bench bin/gclog
 
 bench-overhead: build ## what a real program loses while the daemon watches it (Linux)
-	$(GO) run ./internal/gcload/overhead bin/gclog
+	$(GO) run ./internal/testing/gcload/overhead bin/gclog
 
 lint: ## static checks, with the tools of tools/go.mod
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
@@ -62,13 +62,13 @@ live: ## attach to every runtime and GC flavour that is at hand
 	GCLOG_LIVE=all $(GO) test -count 1 -timeout 20m -run '^TestLive' -v .
 
 harmless: bin/harmless.test ## that gclog harms no program: every triple of runtime, start, action, moment... (Linux)
-	cd internal/harmless && GCLOG_HARMLESS=all ../../bin/harmless.test -test.timeout 60m -test.run '^TestHarmless$$'
+	cd internal/testing/harmless && GCLOG_HARMLESS=all ../../../bin/harmless.test -test.timeout 60m -test.run '^TestHarmless$$'
 
 harmless-part: bin/harmless.test ## a minute of that, with a random seed
-	cd internal/harmless && GCLOG_HARMLESS=part ../../bin/harmless.test -test.timeout 10m -test.run '^TestHarmless$$'
+	cd internal/testing/harmless && GCLOG_HARMLESS=part ../../../bin/harmless.test -test.timeout 10m -test.run '^TestHarmless$$'
 
 bin/harmless.test:
-	$(GO) test -c -o $@ ./internal/harmless
+	$(GO) test -c -o $@ ./internal/testing/harmless
 
 java: ## hold the JDK formats against GCViewer and GCToolKit; needs a JDK (17 or later) and Maven
 	mvn -q -B -f testdata/java/pom.xml process-classes
@@ -81,14 +81,14 @@ ship: ## real shippers follow rotated logs; needs rsyslog, and the modules of a 
 	GCLOG_SHIP=1 $(GO) test -count 1 -run '^TestShip' -v .
 
 soak: ## random histories of the daemon under all faults for DURATION, up to the first that fails (Linux)
-	$(GO) test -c -o bin/soak.test ./internal/fakenode/check
-	cd internal/fakenode/check && GCLOG_SOAK=$(DURATION) ../../../bin/soak.test -test.timeout 0 -test.failfast -test.run '^(TestComingAndGoing|TestLiveStandstill|TestSoak)$$'
+	$(GO) test -c -o bin/soak.test ./internal/testing/fakenode/check
+	cd internal/testing/fakenode/check && GCLOG_SOAK=$(DURATION) ../../../../bin/soak.test -test.timeout 0 -test.failfast -test.run '^(TestComingAndGoing|TestLiveStandstill|TestSoak)$$'
 
 mutate: ## change one token of the code at a time and see whether a test notices
 	$(GO) run ./internal/mutate -n $(MUTATIONS) -seed $(SEED) $(MUTATE)
 
 demo: build ## attach to a real .NET process under load, and show what comes
-	$(GO) run ./internal/gcload/demo bin/gclog
+	$(GO) run ./internal/testing/gcload/demo bin/gclog
 
 golden: ## write the golden files anew; read the difference before you commit it
 	GCLOG_UPDATE=1 $(GO) test ./...

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/internal/fakeruntime"
-	"github.com/gclog/gclog/internal/gcload"
-	"github.com/gclog/gclog/internal/nettracetest"
+	"github.com/gclog/gclog/internal/testing/gcload"
+	"github.com/gclog/gclog/internal/testing/nettracetest"
 	"github.com/gclog/gclog/parse"
 	"golang.org/x/sys/unix"
 )

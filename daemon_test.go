@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/gclog/gclog/internal/fakenode"
-	"github.com/gclog/gclog/internal/fakenode/check"
+	"github.com/gclog/gclog/internal/testing/fakenode"
+	"github.com/gclog/gclog/internal/testing/fakenode/check"
 )
 
 // A daemonRun is a daemon in the background, with a configuration of its own.

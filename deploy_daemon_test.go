@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/internal/child"
-	"github.com/gclog/gclog/internal/fakefuse"
-	"github.com/gclog/gclog/internal/gcload"
+	"github.com/gclog/gclog/internal/testing/fakefuse"
+	"github.com/gclog/gclog/internal/testing/gcload"
 )
 
 // The daemon of the packages, as the unit and the DaemonSet run it.

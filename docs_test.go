@@ -18,7 +18,7 @@ func TestReliability(t *testing.T) {
 	command := regexp.MustCompile("`(T) (Test[^` ]+)`|-run '?([^' `]+)'? (\\./[^ `\n]+|\\.)[ `]")
 	n := 0
 	for _, m := range command.FindAllStringSubmatch(string(page), -1) {
-		names, folder := m[2], "./internal/fakenode/check"
+		names, folder := m[2], "./internal/testing/fakenode/check"
 		if m[1] == "" {
 			names, folder = m[3], m[4]
 		}

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/internal/doctor"
-	"github.com/gclog/gclog/internal/gcload"
+	"github.com/gclog/gclog/internal/testing/gcload"
 	"github.com/gclog/gclog/session"
 )
 

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/gclog/gclog/internal/gcload"
+	"github.com/gclog/gclog/internal/testing/gcload"
 )
 
 // A liveProcess is a real runtime that the daemon is to log.

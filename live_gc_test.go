@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gclog/gclog/internal/gcload"
+	"github.com/gclog/gclog/internal/testing/gcload"
 )
 
 // TestLiveInduce makes each runtime collect, in a process that has the session of

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gclog/gclog/internal/gcload"
+	"github.com/gclog/gclog/internal/testing/gcload"
 	"github.com/gclog/gclog/parse/clr"
 	"github.com/gclog/gclog/session"
 )

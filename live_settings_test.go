@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gclog/gclog/internal/gcload"
+	"github.com/gclog/gclog/internal/testing/gcload"
 )
 
 // TestLiveSettings starts each runtime with settings of all kinds, and holds what gclog

@@ -26,8 +26,8 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/internal/cli"
-	"github.com/gclog/gclog/internal/fakefuse"
-	"github.com/gclog/gclog/internal/fakenode"
+	"github.com/gclog/gclog/internal/testing/fakefuse"
+	"github.com/gclog/gclog/internal/testing/fakenode"
 	"github.com/klauspost/compress/zstd"
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"

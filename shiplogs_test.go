@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gclog/gclog/internal/fakenode"
+	"github.com/gclog/gclog/internal/testing/fakenode"
 )
 
 // logPrograms has the daemon log two programs.

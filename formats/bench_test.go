@@ -6,7 +6,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
 // benchRecording has background collections with foreground ones inside, and a collection that
@@ -53,7 +53,7 @@ func (r *replay) tell(o gclog.Observer) {
 
 func newReplay(t testing.TB) *replay {
 	t.Helper()
-	r, err := readReplay(shared.Read(t, filepath.Join(shared.Root(), "testdata", "traces", benchRecording+".nettrace.gz")))
+	r, err := readReplay(recordings.Read(t, filepath.Join(recordings.Root(), "testdata", "traces", benchRecording+".nettrace.gz")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
 // negative matches a negative number where a log has durations and sizes.
@@ -29,7 +29,7 @@ func TestCorruption(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	for _, name := range []string{"net10-datas-bgc", "net9-wks-attach", "v6-wksb"} {
-		stream := shared.Read(t, filepath.Join("..", "testdata", "traces", name+".nettrace.gz"))
+		stream := recordings.Read(t, filepath.Join("..", "testdata", "traces", name+".nettrace.gz"))
 		damaged := slices.Clone(stream)
 		for range n / 3 {
 			at, b := rnd.IntN(len(stream)), byte(rnd.Uint32())

@@ -12,7 +12,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -53,11 +53,11 @@ var goldenLines = map[string]int{"json": 12, "csv": 30, "text": 60, "unified": 6
 // testdata/golden: users see any change there. GCLOG_UPDATE=1 rewrites the files.
 func TestGolden(t *testing.T) {
 	golden := []string{"core31-svr-induced", "net10-datas-bgc", "net10-wks-oom", "net9-wks-attach"}
-	for _, tr := range shared.Repository(t) {
+	for _, tr := range recordings.Repository(t) {
 		if !slices.Contains(golden, tr.Name) {
 			continue
 		}
-		x := convert(shared.Read(t, tr.Path), everything, nil)
+		x := convert(recordings.Read(t, tr.Path), everything, nil)
 		for _, f := range formats.All() {
 			t.Run(tr.Name+"."+f.Name, func(t *testing.T) {
 				text := x.processes[0].outputs[f.Name].text()
@@ -100,7 +100,7 @@ var samples = map[string]string{
 // live one has. Some of its collections are left out, to show losses and to keep the files short. A
 // stall is added.
 func TestSamples(t *testing.T) {
-	stream := shared.Read(t, filepath.Join("..", "testdata", "traces", "net8-datas-induced.nettrace.gz"))
+	stream := recordings.Read(t, filepath.Join("..", "testdata", "traces", "net8-datas-induced.nettrace.gz"))
 	for name, format := range samples {
 		t.Run(name, func(t *testing.T) {
 			f, err := formats.Find(format)

@@ -22,7 +22,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/child"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/internal/xlog"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -348,7 +348,7 @@ func TestJavaSamples(t *testing.T) {
 // contents. Those contain a phase that ours do not have.
 func TestJavaReaders(t *testing.T) {
 	r := startReaders(t)
-	dir := filepath.Join(shared.Dir(t), "java-samples")
+	dir := filepath.Join(recordings.Dir(t), "java-samples")
 	rotated := func(names ...string) (list []string) {
 		for _, name := range names {
 			list = append(list, filepath.Join(dir, name))
@@ -570,7 +570,7 @@ func (f *flavour) rotated(t *testing.T, naming formats.Naming, s *formats.Select
 func TestJavaSelections(t *testing.T) {
 	r := startReaders(t)
 	format, _ := formats.Find("unified")
-	stream := shared.Read(t, filepath.Join("..", "testdata", "traces", "net9-wks-attach.nettrace.gz"))
+	stream := recordings.Read(t, filepath.Join("..", "testdata", "traces", "net9-wks-attach.nettrace.gz"))
 	logOf := func(t *testing.T, argument string) (path string, o *xlog.Output) {
 		t.Helper()
 		path = filepath.Join(t.TempDir(), "gc.log")

@@ -10,7 +10,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse"
 )
 
@@ -194,15 +194,15 @@ func forEach(t *testing.T, run func(t *testing.T, name string, stream []byte)) {
 }
 
 func forEachInTurn(t *testing.T, run func(t *testing.T, name string, stream []byte)) {
-	one := func(t *testing.T, tr shared.Trace) { run(t, tr.Name, shared.Read(t, tr.Path)) }
+	one := func(t *testing.T, tr recordings.Trace) { run(t, tr.Name, recordings.Read(t, tr.Path)) }
 	if testing.Short() {
-		for _, tr := range shared.Repository(t) {
+		for _, tr := range recordings.Repository(t) {
 			t.Run(tr.Name, func(t *testing.T) { one(t, tr) })
 		}
 		t.Run("shared", func(t *testing.T) { t.Skip("-short: only the recordings of the repository") })
 		return
 	}
-	shared.ForEach(t, one)
+	recordings.ForEach(t, one)
 }
 
 // TestRecordings converts every recording to every format and checks the lines against the rules of
@@ -254,10 +254,10 @@ func TestFromAnywhere(t *testing.T) {
 	if testing.Short() {
 		places = 2
 	}
-	for _, tr := range shared.Repository(t) {
+	for _, tr := range recordings.Repository(t) {
 		t.Run(tr.Name, func(t *testing.T) {
 			t.Parallel()
-			stream := shared.Read(t, tr.Path)
+			stream := recordings.Read(t, tr.Path)
 			n := 0
 			for r := parse.NewReader(bytes.NewReader(stream), gclog.Wanted); r.Scan(); n++ {
 			}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
 // selected returns the lines of a recording in the unified format with a selection.
@@ -21,7 +21,7 @@ func selected(t *testing.T, recording string, s formats.Selection) (lines []stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	stream := shared.Read(t, filepath.Join("..", "testdata", "traces", recording+".nettrace.gz"))
+	stream := recordings.Read(t, filepath.Join("..", "testdata", "traces", recording+".nettrace.gz"))
 	var outputs []*memory
 	_, _ = read(stream, everything, gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
 		out := &memory{}
@@ -122,7 +122,7 @@ func TestSelections(t *testing.T) {
 func TestSafepoints(t *testing.T) {
 	for _, recording := range []string{"net10-datas-bgc", "core31-svr-induced"} {
 		count := &suspensions{}
-		stream := shared.Read(t, filepath.Join("..", "testdata", "traces", recording+".nettrace.gz"))
+		stream := recordings.Read(t, filepath.Join("..", "testdata", "traces", recording+".nettrace.gz"))
 		if _, err := read(stream, everything, gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return count })); err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse/clr"
 )
 
@@ -351,8 +351,8 @@ func blocking(number uint32) *gclog.GCDetails {
 // TestTextFits: on a terminal of any width no line is wider, each pause is shown, and nothing but
 // columns is left out.
 func TestTextFits(t *testing.T) {
-	for _, tr := range shared.Repository(t) {
-		r, _ := readReplay(shared.Read(t, tr.Path)) // some are truncated: what comes before that is sufficient
+	for _, tr := range recordings.Repository(t) {
+		r, _ := readReplay(recordings.Read(t, tr.Path)) // some are truncated: what comes before that is sufficient
 		_, full := written(t, "text", formats.Options{Process: r.process}, func(w *formats.Writer) { r.tell(w) })
 		for width := 35; width <= 160; width += 5 {
 			o := formats.Options{Process: r.process, Screen: func() (int, int) { return width, 0 }}

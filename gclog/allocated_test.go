@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse/clr"
 )
 
@@ -14,8 +14,8 @@ import (
 // accounting, in all recordings.
 func TestAllocated(t *testing.T) {
 	var seen allocatedSeen
-	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
-		stream := shared.Read(t, tr.Path)
+	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
+		stream := recordings.Read(t, tr.Path)
 		told := readTold(t, stream)
 		for _, o := range reduce(t, stream).recorders {
 			if told[o.process.ID] == nil {

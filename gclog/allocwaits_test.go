@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -56,8 +56,8 @@ func TestWaitUntilTheEnd(t *testing.T) {
 // on one thread, in all recordings.
 func TestAllocWaits(t *testing.T) {
 	seen, behind := 0, 0
-	all := shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
-		stream := shared.Read(t, tr.Path)
+	all := recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
+		stream := recordings.Read(t, tr.Path)
 		told := allocWaits(t, stream)
 		for _, o := range reduce(t, stream).recorders {
 			for _, d := range o.gcs {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -19,11 +19,11 @@ type stamped struct {
 
 // typed decodes the events of a recording that the Reducer wants.
 func typed(t testing.TB, name string) (list []stamped) {
-	for _, tr := range shared.Repository(t) {
+	for _, tr := range recordings.Repository(t) {
 		if tr.Name != name {
 			continue
 		}
-		r := parse.NewReader(bytes.NewReader(shared.Read(t, tr.Path)), gclog.Wanted)
+		r := parse.NewReader(bytes.NewReader(recordings.Read(t, tr.Path)), gclog.Wanted)
 		var d *clr.Decoder
 		for r.Scan() {
 			e := r.Event()
@@ -99,11 +99,11 @@ func BenchmarkReduce(b *testing.B) {
 
 // BenchmarkStream measures the whole way from bytes to records.
 func BenchmarkStream(b *testing.B) {
-	for _, tr := range shared.Repository(b) {
+	for _, tr := range recordings.Repository(b) {
 		if tr.Name != "net9-wks-attach" && tr.Name != "net10-wks-verbose" {
 			continue
 		}
-		data := shared.Read(b, tr.Path)
+		data := recordings.Read(b, tr.Path)
 		b.Run(tr.Name, func(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse/clr"
 )
 
@@ -18,8 +18,8 @@ const smallObject = 85_000
 // why the runtime started the collection, so it is true of each one.
 func TestBudgetUsedUp(t *testing.T) {
 	known, unknown, several := 0, 0, 0
-	all := shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
-		for _, o := range reduce(t, shared.Read(t, tr.Path)).recorders {
+	all := recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
+		for _, o := range reduce(t, recordings.Read(t, tr.Path)).recorders {
 			perHeap := int64(0)
 			for _, d := range o.gcs {
 				x := &d.Generations[gclog.Gen0]
@@ -55,8 +55,8 @@ func TestBudgetUsedUp(t *testing.T) {
 func TestBudgetVerdict(t *testing.T) {
 	var one, several [2]int // total, and those that agree
 	var verdicts [gclog.Gen2 + 1]int
-	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
-		for _, o := range reduce(t, shared.Read(t, tr.Path)).recorders {
+	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
+		for _, o := range reduce(t, recordings.Read(t, tr.Path)).recorders {
 			for _, d := range o.gcs {
 				got, known := verdict(d)
 				want := 0
@@ -136,8 +136,8 @@ func TestBudgetOfHeaps(t *testing.T) {
 // the two is used up.
 func TestBudgetLargeUsedUp(t *testing.T) {
 	seen := 0
-	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
-		for _, o := range reduce(t, shared.Read(t, tr.Path)).recorders {
+	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
+		for _, o := range reduce(t, recordings.Read(t, tr.Path)).recorders {
 			for _, d := range o.gcs {
 				large, pinned := &d.Generations[gclog.LOH], &d.Generations[gclog.POH]
 				if d.Reason != clr.ReasonAllocLarge || d.Kind == gclog.KindBackground || !large.HasBudgetLeft || d.GenerationCount > gclog.POH && !pinned.HasBudgetLeft {
@@ -156,8 +156,8 @@ func TestBudgetLargeUsedUp(t *testing.T) {
 // TestBudgetOfDatas: dynamic adaptation reports the gen0 budget that it gives each heap.
 func TestBudgetOfDatas(t *testing.T) {
 	seen := 0
-	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
-		for _, o := range reduce(t, shared.Read(t, tr.Path)).recorders {
+	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
+		for _, o := range reduce(t, recordings.Read(t, tr.Path)).recorders {
 			for _, d := range o.gcs {
 				if !d.Datas.HasSample {
 					continue
@@ -199,8 +199,8 @@ func verdict(d *gclog.GCDetails) (generation int, known bool) {
 // same heap.
 func TestBudgetLeftTogether(t *testing.T) {
 	pairs := 0
-	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
-		x := reduce(t, shared.Read(t, tr.Path))
+	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
+		x := reduce(t, recordings.Read(t, tr.Path))
 		for _, o := range x.recorders {
 			for i, d := range o.gcs {
 				if !d.InsideBGCStart {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse/clr"
 )
 
@@ -59,12 +59,12 @@ func (o *hooked) Event(at gclog.Stamp, e clr.Event, d *gclog.GCDetails) {
 // TestEventHook: the events that the hook saw for a collection are those its record was made of,
 // and its user data comes back with the record.
 func TestEventHook(t *testing.T) {
-	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
+	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
 		if lossy[tr.Name] {
 			t.Skip("it lacks events")
 		}
 		o := &hooked{t: t}
-		reduceInto(t, shared.Read(t, tr.Path), func(p *gclog.Process) gclog.Observer { return o })
+		reduceInto(t, recordings.Read(t, tr.Path), func(p *gclog.Process) gclog.Observer { return o })
 		for _, d := range o.gcs {
 			x, ok := d.UserData.(*shown)
 			if !ok {

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse/clr"
 )
 
@@ -45,8 +45,8 @@ func markTimes(start int64, marks []mark) (times [clr.MarkTypes]int64) {
 // The runtime reports dependent handles twice: before and after newly finalizable objects.
 func TestMarkTimes(t *testing.T) {
 	compared, twice := 0, 0
-	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
-		stream := shared.Read(t, tr.Path)
+	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
+		stream := recordings.Read(t, tr.Path)
 		told := readTold(t, stream)
 		for _, o := range reduce(t, stream).recorders {
 			p := told[o.process.ID]

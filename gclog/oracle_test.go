@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
 // TestOracle compares every record of every recording with what TraceEvent, the library behind
@@ -27,7 +27,7 @@ func TestOracle(t *testing.T) {
 	}
 	known, compared := 0, 0
 	for _, folder := range []string{"traces", "heap-traces"} {
-		for _, tr := range shared.Traces(t, folder) {
+		for _, tr := range recordings.Traces(t, folder) {
 			if _, err := os.Stat(oraclePath(t, tr.Name)); errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
@@ -49,12 +49,12 @@ func TestOracle(t *testing.T) {
 }
 
 func oraclePath(t *testing.T, name string) string {
-	return filepath.Join(shared.Dir(t), "oracle", name+".gcs.json.gz")
+	return filepath.Join(recordings.Dir(t), "oracle", name+".gcs.json.gz")
 }
 
 func readOracle(t *testing.T, name string) *oracleFile {
 	f := &oracleFile{}
-	if err := json.Unmarshal(shared.Read(t, oraclePath(t, name)), f); err != nil {
+	if err := json.Unmarshal(recordings.Read(t, oraclePath(t, name)), f); err != nil {
 		t.Fatal(err)
 	}
 	return f
@@ -69,8 +69,8 @@ var originals = map[string]map[int64]string{
 	"v6-merge-kvversion":  {27125: "core31-wks-churn", 29261: "net10-datas-churn"},
 }
 
-func compareOracle(t *testing.T, tr shared.Trace, used []map[string]int) {
-	stream := shared.Read(t, tr.Path)
+func compareOracle(t *testing.T, tr recordings.Trace, used []map[string]int) {
+	stream := recordings.Read(t, tr.Path)
 	x := reduce(t, stream)
 	file := readOracle(t, tr.Name)
 	compareLists(t, x, file, tr.Name)

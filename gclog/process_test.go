@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -192,10 +192,10 @@ func (s *spanTold) End(at int64)        { *s.told, s.end = append(*s.told, "end"
 // TestReadSpan: a SpanObserver is told, before and after everything else, that the whole stream was
 // observed.
 func TestReadSpan(t *testing.T) {
-	for _, tr := range shared.Repository(t) {
+	for _, tr := range recordings.Repository(t) {
 		var spans []*spanTold
 		newest := int64(0)
-		err := gclog.Read(bytes.NewReader(shared.Read(t, tr.Path)), func(*gclog.Process) gclog.Observer {
+		err := gclog.Read(bytes.NewReader(recordings.Read(t, tr.Path)), func(*gclog.Process) gclog.Observer {
 			spans = append(spans, &spanTold{told: new([]string)})
 			return spans[len(spans)-1]
 		})

@@ -5,15 +5,15 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
 // TestAllocationRate: the rate is what was allocated from one collection to the next, divided by
 // the time that the program ran, whatever background collections and suspensions came in between.
 func TestAllocationRate(t *testing.T) {
 	known, unknown := 0, 0
-	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
-		for _, o := range reduce(t, shared.Read(t, tr.Path)).recorders {
+	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
+		for _, o := range reduce(t, recordings.Read(t, tr.Path)).recorders {
 			last, between := int64(0), uint64(0) // end of the previous collection; allocations reported by background ones since then
 			for _, d := range o.gcs {
 				if d.Kind == gclog.KindBackground {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/internal/totals"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
@@ -97,8 +97,8 @@ func (s *teller) GC(d *gclog.GCDetails) {
 // file.
 func TestTotals(t *testing.T) {
 	whole, damaged, wild := totals.Totals{}, totals.Totals{}, totals.Totals{}
-	for _, tr := range shared.Repository(t) {
-		stream := shared.Read(t, tr.Path)
+	for _, tr := range recordings.Repository(t) {
+		stream := recordings.Read(t, tr.Path)
 		totalsOf(whole, stream, nil)
 		for seed := range uint64(6) {
 			totalsOf(damaged, stream, rand.New(rand.NewPCG(seed, 0)))

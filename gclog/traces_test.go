@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -75,8 +75,8 @@ func reduceInto(t testing.TB, stream []byte, observe func(*gclog.Process) gclog.
 // TestRecordings checks the records of every recording against the two invariants and against the
 // rows of its expected.tsv.
 func TestRecordings(t *testing.T) {
-	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
-		x := reduce(t, shared.Read(t, tr.Path))
+	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
+		x := reduce(t, recordings.Read(t, tr.Path))
 		x.checkInvariants(t)
 		x.checkExpected(t, tr.Name, tr.Beside(".expected.tsv"))
 		if n := x.processes.DecodeErrors(); n != 0 {
@@ -121,7 +121,7 @@ func (x *reduction) checkInvariants(t *testing.T) {
 var lossy = map[string]bool{"stall": true, "v6-wksb": true}
 
 func (x *reduction) checkExpected(t *testing.T, name, path string) {
-	lines := strings.Split(strings.TrimSpace(string(shared.Read(t, path))), "\n")
+	lines := strings.Split(strings.TrimSpace(string(recordings.Read(t, path))), "\n")
 	columns := strings.Split(lines[0], "\t")
 	used := map[*gclog.GCDetails]bool{}
 	without := map[*recorder]int{}

@@ -8,24 +8,24 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/internal/gcload"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/gcload"
+	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
 // TestTruth compares the records with what the program itself reported about the same collections:
 // GC.GetGCMemoryInfo of each one that it caught, its counters at two marks and around each call
 // that induced a collection.
 func TestTruth(t *testing.T) {
-	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
+	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
 		path := tr.Beside(".truth.jsonl.gz")
 		if _, err := os.Stat(path); err != nil {
 			t.Skip("the program of this recording said nothing")
 		}
-		x := reduce(t, shared.Read(t, tr.Path))
+		x := reduce(t, recordings.Read(t, tr.Path))
 		if len(x.recorders) != 1 {
 			t.Fatalf("%d processes", len(x.recorders))
 		}
-		checkTruth(t, x, shared.Read(t, path))
+		checkTruth(t, x, recordings.Read(t, path))
 	})
 }
 

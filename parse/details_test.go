@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gclog/gclog/internal/nettracetest"
+	"github.com/gclog/gclog/internal/testing/nettracetest"
 	"github.com/gclog/gclog/parse"
 )
 

@@ -4,16 +4,16 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/gclog/gclog/internal/nettracetest"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/nettracetest"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse"
 )
 
 // FuzzReader: for any input, reading ends with an error or a result, and delivers no more rows than
 // there are bytes.
 func FuzzReader(f *testing.F) {
-	for _, tr := range shared.Repository(f) {
-		if b := shared.Read(f, tr.Path); len(b) < 100_000 {
+	for _, tr := range recordings.Repository(f) {
+		if b := recordings.Read(f, tr.Path); len(b) < 100_000 {
 			f.Add(b[:min(len(b), 20_000)])
 		}
 	}

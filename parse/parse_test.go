@@ -15,8 +15,8 @@ import (
 	"testing/iotest"
 	"time"
 
-	"github.com/gclog/gclog/internal/nettracetest"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/nettracetest"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse"
 )
 
@@ -73,8 +73,8 @@ func TestRecordedCounts(t *testing.T) {
 		"v6-net8-datas-alien": {905, 0}, "v6-merge-kvversion": {1797, 0}, "tick": {120, 0}, "net10-wks-oom": {453, 0},
 	}
 	cut := map[string]bool{"net10-wks-oom": true, "v6-net8-wks-cut": true}
-	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
-		r := parse.NewReader(bytes.NewReader(shared.Read(t, tr.Path)), parse.All)
+	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
+		r := parse.NewReader(bytes.NewReader(recordings.Read(t, tr.Path)), parse.All)
 		var events, lost, last int64
 		for r.Scan() {
 			if l := r.Loss(); l != nil {
@@ -329,8 +329,8 @@ func scanUntilQuiet(t *testing.T, r *parse.Reader) (got []string) {
 
 // TestByteByByte: the result does not depend on how the source splits the stream.
 func TestByteByByte(t *testing.T) {
-	for _, tr := range shared.Repository(t)[:3] {
-		stream := shared.Read(t, tr.Path)
+	for _, tr := range recordings.Repository(t)[:3] {
+		stream := recordings.Read(t, tr.Path)
 		whole, _ := read(stream, parse.All)
 		r := parse.NewReader(iotest.OneByteReader(bytes.NewReader(stream)), parse.All)
 		var got []string
@@ -724,9 +724,9 @@ func TestDamage(t *testing.T) {
 // small returns two recordings for the tests that read them very often.
 func small(t testing.TB) map[string][]byte {
 	all := map[string][]byte{}
-	for _, tr := range shared.Repository(t) {
+	for _, tr := range recordings.Repository(t) {
 		if tr.Name == "net10-datas-bgc" || tr.Name == "v6-net8-datas-alien" {
-			all[tr.Name] = shared.Read(t, tr.Path)
+			all[tr.Name] = recordings.Read(t, tr.Path)
 		}
 	}
 	if len(all) != 2 {

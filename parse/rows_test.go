@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gclog/gclog/internal/nettracetest"
+	"github.com/gclog/gclog/internal/testing/nettracetest"
 	"github.com/gclog/gclog/parse"
 )
 

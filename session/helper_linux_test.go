@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/internal/child"
-	"github.com/gclog/gclog/internal/fakefuse"
+	"github.com/gclog/gclog/internal/testing/fakefuse"
 	"github.com/gclog/gclog/session"
 	"golang.org/x/sys/unix"
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
 // A sink is an Observer that only counts records.
@@ -28,8 +28,8 @@ func (s *sink) End(*formats.End)             {}
 // benchmarkRead reads a log of about 20 MB, that of a recording with background collections,
 // repeatedly.
 func benchmarkRead(b *testing.B, format string) {
-	path := filepath.Join(shared.Root(), "testdata", "traces", "net9-wks-attach.nettrace.gz")
-	one, _ := record(b, shared.Read(b, path), format, facts)
+	path := filepath.Join(recordings.Root(), "testdata", "traces", "net9-wks-attach.nettrace.gz")
+	one, _ := record(b, recordings.Read(b, path), format, facts)
 	heads := 1
 	if format == "unified" {
 		heads = 2

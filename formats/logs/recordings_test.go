@@ -10,7 +10,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse"
 )
 
@@ -213,29 +213,29 @@ func readAs(t testing.TB, text []byte, format string) (written []byte, all []*to
 
 // forEach runs a test for each recording; with -short only those in the repository.
 func forEach(t *testing.T, run func(t *testing.T, stream []byte)) {
-	one := func(t *testing.T, tr shared.Trace) {
+	one := func(t *testing.T, tr recordings.Trace) {
 		t.Parallel()
-		run(t, shared.Read(t, tr.Path))
+		run(t, recordings.Read(t, tr.Path))
 	}
 	if testing.Short() {
-		for _, tr := range shared.Repository(t) {
+		for _, tr := range recordings.Repository(t) {
 			t.Run(tr.Name, func(t *testing.T) { one(t, tr) })
 		}
 		return
 	}
-	shared.ForEach(t, one)
+	recordings.ForEach(t, one)
 }
 
 // sample returns one of the samples of the repository.
 func sample(t testing.TB, name string) []byte {
 	t.Helper()
-	return shared.Read(t, filepath.Join(shared.Root(), "samples", name))
+	return recordings.Read(t, filepath.Join(recordings.Root(), "samples", name))
 }
 
 // recording returns one of the recordings of the repository.
 func recording(t testing.TB, name string) []byte {
 	t.Helper()
-	return shared.Read(t, filepath.Join(shared.Root(), "testdata", "traces", name+".nettrace.gz"))
+	return recordings.Read(t, filepath.Join(recordings.Root(), "testdata", "traces", name+".nettrace.gz"))
 }
 
 // everything writes what it receives in every format.

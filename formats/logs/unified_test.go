@@ -17,7 +17,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse/clr"
 )
 
@@ -170,18 +170,18 @@ func oneWith(t testing.TB, o formats.Options, files ...[]byte) *unifiedLog {
 
 // forEachRecording runs a test for each recording; with -short only for those in the repository.
 func forEachRecording(t *testing.T, run func(t *testing.T, stream []byte)) {
-	one := func(t *testing.T, tr shared.Trace) {
+	one := func(t *testing.T, tr recordings.Trace) {
 		t.Parallel()
-		run(t, shared.Read(t, tr.Path))
+		run(t, recordings.Read(t, tr.Path))
 	}
 	if testing.Short() {
-		for _, tr := range shared.Repository(t) {
+		for _, tr := range recordings.Repository(t) {
 			t.Run(tr.Name, func(t *testing.T) { one(t, tr) })
 		}
 		t.Run("shared", func(t *testing.T) { t.Skip("-short: only the recordings of the repository") })
 		return
 	}
-	shared.ForEach(t, one)
+	recordings.ForEach(t, one)
 }
 
 // TestRoundTrip: what was read is written with the same bytes.
@@ -392,8 +392,8 @@ func samePhases(t *testing.T, want, got *unifiedLog, d, e *gclog.GCDetails) {
 // sampleLog returns the log of a recording with background collections.
 func sampleLog(t testing.TB, cut func(bool) bool) *unifiedLog {
 	t.Helper()
-	path := filepath.Join(shared.Root(), "testdata", "traces", "v6-wksb.nettrace.gz")
-	return recordUnified(t, shared.Read(t, path), false, cut)[0]
+	path := filepath.Join(recordings.Root(), "testdata", "traces", "v6-wksb.nettrace.gz")
+	return recordUnified(t, recordings.Read(t, path), false, cut)[0]
 }
 
 // same checks that two logs have the same contents.
@@ -901,7 +901,7 @@ func TestHeads(t *testing.T) {
 // TestJavaSamples reads logs that were written by hand, modelled on real ones. Those in the format
 // of JDK 8 are rejected.
 func TestJavaSamples(t *testing.T) {
-	dir := filepath.Join(shared.Dir(t), "java-samples")
+	dir := filepath.Join(recordings.Dir(t), "java-samples")
 	for pattern, want := range map[string][2]int{ // pauses, background collections
 		"unified-cms-long.log": {15, 2}, "unified-cms.log": {9, 1}, "rotated-unified/gc.log.*": {15, 2},
 		"jdk8-cms.log": {}, "jdk8-cms-short.log": {}, "rotated-jdk8/gc.log.*": {},
@@ -916,7 +916,7 @@ func TestJavaSamples(t *testing.T) {
 		}
 		var files [][]byte
 		for _, name := range names {
-			files = append(files, shared.Read(t, name))
+			files = append(files, recordings.Read(t, name))
 		}
 		head, ok := logs.Recognize(files[0])
 		if !ok || head.JavaOnly != jdk8 || (head.Format == "jdk8") != jdk8 || !head.Dated || head.Time.Year() != 2024 {

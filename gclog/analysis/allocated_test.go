@@ -15,7 +15,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -127,11 +127,11 @@ func TestAllocatedError(t *testing.T) {
 // ticks. What the ticks stand for is what the program says that it allocated.
 func TestAllocatedRecordings(t *testing.T) {
 	seen := 0
-	forEach(t, func(t *testing.T, tr shared.Trace) {
+	forEach(t, func(t *testing.T, tr recordings.Trace) {
 		if strings.HasPrefix(tr.Name, "v6-") { // of several processes, some without versions
 			return
 		}
-		stream := shared.Read(t, tr.Path)
+		stream := recordings.Read(t, tr.Path)
 		a := &allocatedOf{analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()}), analysis.NewAllocated(analysis.Always())}
 		read(t, stream, func(*gclog.Process) gclog.Observer { return a })
 		want, total, ticks := map[string]float64{}, 0.0, uint64(0)
@@ -191,13 +191,13 @@ func (a *allocatedOf) Event(at gclog.Stamp, e clr.Event, d *gclog.GCDetails) { a
 
 // programAllocated is what a program says that it allocated between its marks, in which the
 // session was on, and altogether; 0 if it does not.
-func programAllocated(t *testing.T, tr shared.Trace) (marked, all float64) {
+func programAllocated(t *testing.T, tr recordings.Trace) (marked, all float64) {
 	path := tr.Beside(".truth.jsonl.gz")
 	if _, err := os.Stat(path); err != nil {
 		return 0, 0
 	}
 	marks := map[string]float64{}
-	for line := range bytes.Lines(shared.Read(t, path)) {
+	for line := range bytes.Lines(recordings.Read(t, path)) {
 		var m struct {
 			Event, Label string
 			Allocated    float64

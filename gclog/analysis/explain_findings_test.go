@@ -7,7 +7,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
 // TestFindingsExplained: the explanation of a collection that a finding names says the same of it.
@@ -44,9 +44,9 @@ func TestFindingsExplained(t *testing.T) {
 		},
 	}
 	compared := map[string]int{}
-	forEach(t, func(t *testing.T, tr shared.Trace) {
+	forEach(t, func(t *testing.T, tr recordings.Trace) {
 		var all []*keeping
-		stream := shared.Read(t, tr.Path)
+		stream := recordings.Read(t, tr.Path)
 		read(t, stream, func(p *gclog.Process) gclog.Observer {
 			k := &keeping{Peers: analysis.NewPeers(), process: p}
 			all = append(all, k)

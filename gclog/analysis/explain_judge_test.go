@@ -12,7 +12,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse/clr"
 )
 
@@ -23,8 +23,8 @@ import (
 func TestExplainJudged(t *testing.T) {
 	const most = 5 // of a recording are shown
 	judged := map[string]int{}
-	forEach(t, func(t *testing.T, tr shared.Trace) {
-		stream := shared.Read(t, tr.Path)
+	forEach(t, func(t *testing.T, tr recordings.Trace) {
+		stream := recordings.Read(t, tr.Path)
 		raw := readRaw(t, stream)
 		wrong := 0
 		var all []*keeping

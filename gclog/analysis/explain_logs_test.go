@@ -9,7 +9,7 @@ import (
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
 // keptLog keeps what is told by a log.
@@ -22,8 +22,8 @@ func (*keptLog) Suspension(*gclog.Suspension) {}
 
 // TestExplainLogs explains every collection of every recording as logs of it have it.
 func TestExplainLogs(t *testing.T) {
-	forEach(t, func(t *testing.T, tr shared.Trace) {
-		stream := shared.Read(t, tr.Path)
+	forEach(t, func(t *testing.T, tr recordings.Trace) {
+		stream := recordings.Read(t, tr.Path)
 		for _, name := range []string{"unified", "json", "csv"} {
 			format, err := formats.Find(name)
 			if err != nil {

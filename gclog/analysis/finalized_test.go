@@ -10,7 +10,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -76,7 +76,7 @@ func TestFinalizedTold(t *testing.T) {
 		t.Run(x.name, func(t *testing.T) {
 			f := &finalizedOf{analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()}), analysis.NewFinalized(analysis.Always())}
 			processes := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return f })
-			stream := shared.Read(t, filepath.Join(shared.Dir(t), "traces", x.name+".nettrace.gz"))
+			stream := recordings.Read(t, filepath.Join(recordings.Dir(t), "traces", x.name+".nettrace.gz"))
 			if err := processes.Drain(parse.NewReader(bytes.NewReader(stream), gclog.WantedFinalized)); err != nil {
 				t.Fatal(err)
 			}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse/clr"
 )
 
@@ -227,8 +227,8 @@ func forMemory(d *gclog.GCDetails) bool {
 // and not where it is none; each number of the evidence is that of the records; and the
 // sentence names no number that the evidence has not.
 func TestFindingsJudged(t *testing.T) {
-	forEach(t, func(t *testing.T, tr shared.Trace) {
-		for _, a := range accounts(t, shared.Read(t, tr.Path)) {
+	forEach(t, func(t *testing.T, tr recordings.Trace) {
+		for _, a := range accounts(t, recordings.Read(t, tr.Path)) {
 			judgeFindings(t, a, analysis.Always())
 			if a.end > int64(time.Minute) {
 				continue // its start alone has no end of parts

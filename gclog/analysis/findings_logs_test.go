@@ -9,7 +9,7 @@ import (
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
 // A logFile is an output of a log that keeps it.
@@ -41,8 +41,8 @@ func (o *logged) End(*formats.End)             { o.Findings.End(o.now) }
 // TestFindingsOfLogs: what is found in a recording is found in the log of it, unless the
 // log lacks what the rule looks at; and nothing else is found there.
 func TestFindingsOfLogs(t *testing.T) {
-	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
-		stream := shared.Read(t, tr.Path)
+	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
+		stream := recordings.Read(t, tr.Path)
 		of, facts := recorded(t, stream)
 		if tr.Name == "stall" || tr.Name == "v6-wksb" {
 			t.Skip("what was lost is not in the log, and what has a flaw there is whole in it")

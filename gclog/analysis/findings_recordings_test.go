@@ -8,7 +8,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
 // recorded are the findings about each process of a recording.
@@ -38,8 +38,8 @@ func ids(f *analysis.Findings) (list []string) {
 // TestFindingsOfRecordings: the same stream has the same findings, each of them whole,
 // and what a recording was made to show is found.
 func TestFindingsOfRecordings(t *testing.T) {
-	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
-		stream := shared.Read(t, tr.Path)
+	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
+		stream := recordings.Read(t, tr.Path)
 		first, facts := recorded(t, stream)
 		second, _ := recorded(t, stream)
 		for i, f := range first {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
 // An inducedCounter counts the records of collections that were asked for.
@@ -28,9 +28,9 @@ func (c *inducedCounter) GC(d *gclog.GCDetails) {
 // have, from the first one on.
 func TestInducedCounted(t *testing.T) {
 	compared := 0
-	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
+	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
 		counters := map[*gclog.Process]*inducedCounter{}
-		processes := read(t, shared.Read(t, tr.Path), func(p *gclog.Process) gclog.Observer {
+		processes := read(t, recordings.Read(t, tr.Path), func(p *gclog.Process) gclog.Observer {
 			c := &inducedCounter{Findings: analysis.NewFindings(p, analysis.Thresholds{}, analysis.Always())}
 			c.Begin(0)
 			counters[p] = c

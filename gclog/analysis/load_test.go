@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse"
 )
 
@@ -19,12 +19,12 @@ func read(t testing.TB, stream []byte, observe func(*gclog.Process) gclog.Observ
 }
 
 // forEach runs a test for each recording; with -short only those of the repository.
-func forEach(t *testing.T, run func(t *testing.T, tr shared.Trace)) {
+func forEach(t *testing.T, run func(t *testing.T, tr recordings.Trace)) {
 	if !testing.Short() {
-		shared.ForEach(t, run)
+		recordings.ForEach(t, run)
 		return
 	}
-	for _, tr := range shared.Repository(t) {
+	for _, tr := range recordings.Repository(t) {
 		t.Run(tr.Name, func(t *testing.T) { run(t, tr) })
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
 // A text is what a formatter wrote.
@@ -35,8 +35,8 @@ func (fromLog) End(*formats.End)             {}
 // TestLogs: what a log cannot hold is not known, and never 0; a log in JSON says of the
 // collections what the recording says.
 func TestLogs(t *testing.T) {
-	forEach(t, func(t *testing.T, tr shared.Trace) {
-		stream := shared.Read(t, tr.Path)
+	forEach(t, func(t *testing.T, tr recordings.Trace) {
+		stream := recordings.Read(t, tr.Path)
 		for _, name := range []string{"json", "csv", "unified"} {
 			t.Run(name, func(t *testing.T) {
 				written, want := writeLog(t, stream, name)

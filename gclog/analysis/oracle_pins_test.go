@@ -9,7 +9,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse/clr"
 )
 
@@ -29,11 +29,11 @@ func (c *pinCounter) GC(d *gclog.GCDetails) {
 // statistics tell pins where there are any. TraceEvent's own sums are 0: it does not take
 // them from a stream.
 func TestPinsTold(t *testing.T) {
-	folder, compared := shared.Dir(t), 0
+	folder, compared := recordings.Dir(t), 0
 	for _, name := range []string{"core31-wks-verbose", "net10-svr-verbose", "net10-wks-verbose", "net8-wks-verbose", "svr", "wks", "verb", "net10-wks-churn"} {
 		t.Run(name, func(t *testing.T) {
 			var seen, plugs uint64
-			lines := bufio.NewScanner(bytes.NewReader(shared.Read(t, filepath.Join(folder, "oracle", name+".events.jsonl.gz"))))
+			lines := bufio.NewScanner(bytes.NewReader(recordings.Read(t, filepath.Join(folder, "oracle", name+".events.jsonl.gz"))))
 			lines.Buffer(nil, 16<<20)
 			for lines.Scan() {
 				var kind struct {
@@ -52,7 +52,7 @@ func TestPinsTold(t *testing.T) {
 				}
 			}
 			c := &pinCounter{Statistics: analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})}
-			read(t, shared.Read(t, filepath.Join(folder, "traces", name+".nettrace.gz")), func(*gclog.Process) gclog.Observer { return c })
+			read(t, recordings.Read(t, filepath.Join(folder, "traces", name+".nettrace.gz")), func(*gclog.Process) gclog.Observer { return c })
 			if c.seen != seen || c.plugs != plugs {
 				t.Errorf("the records have %d pinned objects and %d plugs, want %d and %d", c.seen, c.plugs, seen, plugs)
 			}

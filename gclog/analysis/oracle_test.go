@@ -11,7 +11,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
 // rollup is what TraceEvent makes of the complete collections of a generation.
@@ -200,9 +200,9 @@ var excuses = []excuse{
 
 // TestTraceEvent holds the rollups of each recording against those of TraceEvent.
 func TestTraceEvent(t *testing.T) {
-	recordings, compared := shared.Traces(t, "traces"), 0
+	traces, compared := recordings.Traces(t, "traces"), 0
 	used := map[string]bool{}
-	for _, tr := range recordings {
+	for _, tr := range traces {
 		t.Run(tr.Name, func(t *testing.T) {
 			var oracle struct {
 				Processes []struct {
@@ -210,13 +210,13 @@ func TestTraceEvent(t *testing.T) {
 					Generations []rollup
 				}
 			}
-			file := filepath.Join(shared.Dir(t), "oracle", tr.Name+".gcs.json.gz")
-			if err := json.Unmarshal(shared.Read(t, file), &oracle); err != nil {
+			file := filepath.Join(recordings.Dir(t), "oracle", tr.Name+".gcs.json.gz")
+			if err := json.Unmarshal(recordings.Read(t, file), &oracle); err != nil {
 				t.Fatal(err)
 			}
 			processes := map[int64]*gclog.Process{}
 			all, ledgers := map[int64]*analysis.Statistics{}, map[int64]*ledger{}
-			read(t, shared.Read(t, tr.Path), func(p *gclog.Process) gclog.Observer {
+			read(t, recordings.Read(t, tr.Path), func(p *gclog.Process) gclog.Observer {
 				all[p.ID] = analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
 				processes[p.ID] = p
 				ledgers[p.ID] = &ledger{}
@@ -245,7 +245,7 @@ func TestTraceEvent(t *testing.T) {
 			compared++
 		})
 	}
-	if compared < len(recordings) { // -run chose some
+	if compared < len(traces) { // -run chose some
 		return
 	}
 	for i := range excuses {

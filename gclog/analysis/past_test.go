@@ -8,7 +8,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
-	"github.com/gclog/gclog/internal/nettracetest"
+	"github.com/gclog/gclog/internal/testing/nettracetest"
 	"github.com/gclog/gclog/parse/clr"
 )
 

@@ -6,14 +6,14 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
 // TestSum: on every recording the pauses are all that the program was suspended for.
 func TestSum(t *testing.T) {
-	forEach(t, func(t *testing.T, tr shared.Trace) {
+	forEach(t, func(t *testing.T, tr recordings.Trace) {
 		all := map[*gclog.Process]*analysis.Statistics{}
-		processes := read(t, shared.Read(t, tr.Path), func(p *gclog.Process) gclog.Observer {
+		processes := read(t, recordings.Read(t, tr.Path), func(p *gclog.Process) gclog.Observer {
 			all[p] = analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
 			return all[p]
 		})
@@ -42,8 +42,8 @@ func TestSum(t *testing.T) {
 // TestParts: windows side by side have all pauses and all collections of the whole.
 func TestParts(t *testing.T) {
 	const parts = 7
-	forEach(t, func(t *testing.T, tr shared.Trace) {
-		stream := shared.Read(t, tr.Path)
+	forEach(t, func(t *testing.T, tr recordings.Trace) {
+		stream := recordings.Read(t, tr.Path)
 		end := read(t, stream, func(*gclog.Process) gclog.Observer { return nil }).Newest()
 		statistics := map[*gclog.Process][]*analysis.Statistics{}
 		read(t, stream, func(p *gclog.Process) gclog.Observer {
@@ -120,8 +120,8 @@ func (all several) Gap(g *gclog.Gap) {
 // a window with one collection: where nothing was allocated there is no rate, and what
 // was in a time is no more than all collections tell.
 func TestAllocationAgrees(t *testing.T) {
-	forEach(t, func(t *testing.T, tr shared.Trace) {
-		stream := shared.Read(t, tr.Path)
+	forEach(t, func(t *testing.T, tr recordings.Trace) {
+		stream := recordings.Read(t, tr.Path)
 		var windows []analysis.Window
 		end := read(t, stream, func(*gclog.Process) gclog.Observer { return starts{&windows} }).Newest()
 		windows = append(windows[:min(len(windows), 200)], analysis.Always())

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/internal/totals"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -432,8 +432,8 @@ func someChanges(rnd *rand.Rand) (list []change) {
 // writes the file anew.
 func TestTotals(t *testing.T) {
 	whole, varied, made := totals.Totals{}, totals.Totals{}, totals.Totals{}
-	for _, tr := range shared.Repository(t) {
-		stream := shared.Read(t, tr.Path)
+	for _, tr := range recordings.Repository(t) {
+		stream := recordings.Read(t, tr.Path)
 		for seed := range uint64(5) {
 			into, rnd := varied, rand.New(rand.NewPCG(seed, 7))
 			if seed == 0 {

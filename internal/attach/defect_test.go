@@ -16,7 +16,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/fakeruntime"
 	"github.com/gclog/gclog/internal/output"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/session"
 )
 
@@ -33,7 +33,7 @@ func replay(t *testing.T, sent func()) (*fakeruntime.Runtime, *session.Target) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trace := shared.Read(t, filepath.Join(shared.Root(), "testdata", "traces", "net10-datas-bgc.nettrace.gz"))
+	trace := recordings.Read(t, filepath.Join(recordings.Root(), "testdata", "traces", "net10-datas-bgc.nettrace.gz"))
 	r, err := fakeruntime.Start(fakeruntime.Config{Listener: l, Version: "8.0.0", Stream: trace, OnSent: sent})
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/fakeruntime"
-	"github.com/gclog/gclog/internal/nettracetest"
+	"github.com/gclog/gclog/internal/testing/nettracetest"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
 )

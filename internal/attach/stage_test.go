@@ -12,8 +12,8 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/fakeruntime"
-	"github.com/gclog/gclog/internal/nettracetest"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/testing/nettracetest"
 	"github.com/gclog/gclog/parse/clr"
 	"github.com/gclog/gclog/session"
 )

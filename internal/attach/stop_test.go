@@ -17,7 +17,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/fakeruntime"
 	"github.com/gclog/gclog/internal/output"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/session"
 )
 
@@ -200,7 +200,7 @@ func asSocket(err error) error {
 // TestCutWhileAsking: a runtime that does not answer when it is asked for its settings does not
 // keep the records of a session that is cut off from being written.
 func TestCutWhileAsking(t *testing.T) {
-	trace := shared.Read(t, shared.Root()+"/testdata/traces/net10-datas-bgc.nettrace.gz")
+	trace := recordings.Read(t, recordings.Root()+"/testdata/traces/net10-datas-bgc.nettrace.gz")
 	synctest.Test(t, func(t *testing.T) {
 		l := pipes()
 		never, requests := make(chan struct{}), 0

@@ -6,13 +6,13 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
 // TestSummaryFinalized: a summary of a recording with named finalized objects lists their
 // types, the most frequent first.
 func TestSummaryFinalized(t *testing.T) {
-	recording := filepath.Join(shared.Dir(t), "traces", "net8-wks-verbose.nettrace.gz")
+	recording := filepath.Join(recordings.Dir(t), "traces", "net8-wks-verbose.nettrace.gz")
 	var out, said bytes.Buffer
 	if code := Main([]string{"gclog", "summary", "-o", "json", recording}, nil, &out, &said); code != 0 {
 		t.Fatalf("exit code %d: %s", code, said.String())

@@ -11,7 +11,7 @@ import (
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/history"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
 // missedIn returns how many collections are missing in a file as check counts them, and what doctor
@@ -40,7 +40,7 @@ func missedIn(t *testing.T, path string) (missed uint64, said string) {
 // TestMissed: doctor and check agree on how many collections are missing, in a recording and its log,
 // and where two were cut out of the log.
 func TestMissed(t *testing.T) {
-	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
+	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
 		agreed := func(path string) uint64 {
 			missed, said := missedIn(t, path)
 			want := ""

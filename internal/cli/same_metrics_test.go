@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
 // A rounding is how exact a format is.
@@ -51,7 +51,7 @@ func excepted(recording, format, metric string) bool {
 // TestSameMetrics: each metric of a log is that of the recording within what the format rounds, or
 // it is unknown, with the reason; and no finding is of a log alone.
 func TestSameMetrics(t *testing.T) {
-	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
+	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
 		dir := t.TempDir()
 		for format := range roundings {
 			convertAll(t, tr.Path, "--format", format, "-o", filepath.Join(dir, format+"-%p"))

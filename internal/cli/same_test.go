@@ -15,7 +15,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/history"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
 // A reading is all that gclog says of what it reads, as programs get it: the summary, and the
@@ -149,7 +149,7 @@ func ofSource(path string) bool {
 // TestSameJSON: the same collections give the same summary, findings and explanations in every
 // number and word, whether they are read from the recording or from a log in JSON.
 func TestSameJSON(t *testing.T) {
-	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
+	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
 		log := filepath.Join(t.TempDir(), "gc.json")
 		convertAll(t, tr.Path, "-o", log)
 		for _, pid := range recordedPIDs(t, tr.Path) {
@@ -176,7 +176,7 @@ func TestSameWindow(t *testing.T) {
 	rests := regexp.MustCompile(`^duration$|^gen2\.since$|\.rate$|^pause\.share$`)
 	const stamp = 1e6                    // of lines: the last of them may be said to be later than the end
 	const kib = 1024 * gclog.Generations // each generation is rounded by itself
-	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
+	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
 		dir := t.TempDir()
 		for _, format := range []string{"unified", "csv"} {
 			convertAll(t, tr.Path, "--format", format, "-o", filepath.Join(dir, format+"-%p"))

@@ -11,14 +11,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
 // TestSummaryQuality: what a summary says of its data is the same in all places, and true: of a
 // recording that the test has cut somewhere it never says that nothing is missing.
 func TestSummaryQuality(t *testing.T) {
-	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
-		stream := shared.Read(t, tr.Path)
+	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
+		stream := recordings.Read(t, tr.Path)
 		seed := fnv.New64()
 		_, _ = seed.Write([]byte(tr.Name))
 		r := rand.New(rand.NewPCG(seed.Sum64(), 1))

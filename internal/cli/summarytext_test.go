@@ -10,7 +10,7 @@ import (
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/screen"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
 // TestFinalizedTypes: they are told where events name them, and a control character in a
@@ -93,7 +93,7 @@ func TestMemory(t *testing.T) {
 // TestSummaryWidth: a summary of any recording fits terminals of any width, but for words that
 // do not. The tables keep their first columns, and all of them where there is room.
 func TestSummaryWidth(t *testing.T) {
-	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
+	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
 		for _, width := range []int{40, 60, 80, 120} {
 			for _, text := range summariesOf(t, tr.Path, min(width, 80), width) {
 				for line := range strings.Lines(text) {

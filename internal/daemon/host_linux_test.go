@@ -14,8 +14,8 @@ import (
 
 	"github.com/gclog/gclog/internal/child"
 	"github.com/gclog/gclog/internal/config"
-	"github.com/gclog/gclog/internal/fakenode"
 	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/gclog/gclog/internal/testing/fakenode"
 	"github.com/gclog/gclog/session"
 	"github.com/rs/zerolog"
 )

@@ -21,8 +21,8 @@ import (
 
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/fakeruntime"
-	"github.com/gclog/gclog/internal/nettracetest"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/nettracetest"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse/clr"
 	"github.com/gclog/gclog/session"
 	"github.com/rs/zerolog"
@@ -213,7 +213,7 @@ func withoutMemory(r map[string]any) {
 func ordinary(tb testing.TB) []tenant {
 	var list []tenant
 	for _, name := range []string{"net10-datas-bgc", "net10-wks-oom"} {
-		b := shared.Read(tb, filepath.Join(shared.Root(), "testdata", "traces", name+".nettrace.gz"))
+		b := recordings.Read(tb, filepath.Join(recordings.Root(), "testdata", "traces", name+".nettrace.gz"))
 		list = append(list, tenant{name: name, stream: b[:len(b)-1]})
 	}
 	return list

@@ -24,7 +24,7 @@ import (
 	"github.com/gclog/gclog/internal/child"
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/fakeruntime"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/session"
 	"github.com/rs/zerolog"
 	"golang.org/x/sys/unix"
@@ -505,5 +505,5 @@ const collections = 142
 // recording returns the recording that actors send.
 func recording(tb testing.TB) []byte {
 	tb.Helper()
-	return shared.Read(tb, filepath.Join(shared.Root(), "testdata", "traces", "net8-datas-induced.nettrace.gz"))
+	return recordings.Read(tb, filepath.Join(recordings.Root(), "testdata", "traces", "net8-datas-induced.nettrace.gz"))
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/internal/child"
-	"github.com/gclog/gclog/internal/fakefuse"
+	"github.com/gclog/gclog/internal/testing/fakefuse"
 	"github.com/gclog/gclog/session"
 )
 

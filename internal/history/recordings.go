@@ -14,7 +14,7 @@ import (
 
 // readRecordings reads recordings one after the other.
 func (s *Source) readRecordings(files []*File, observe func(*gclog.Process) logs.Observer) (all error) {
-	r := recordings{Source: s, observe: observe, newest: map[int64]int64{}, seen: map[int64]bool{}}
+	r := recordingReader{Source: s, observe: observe, newest: map[int64]int64{}, seen: map[int64]bool{}}
 	for _, f := range files {
 		if f.Err = r.readRecording(f); f.Err != nil {
 			all = errors.Join(all, fmt.Errorf("%s: %w", f.Name, f.Err))
@@ -26,8 +26,8 @@ func (s *Source) readRecordings(files []*File, observe func(*gclog.Process) logs
 	return all
 }
 
-// recordings is the state of reading several recordings.
-type recordings struct {
+// A recordingReader is the state of reading several recordings.
+type recordingReader struct {
 	*Source
 	observe func(*gclog.Process) logs.Observer
 	newest  map[int64]int64 // time of the latest event, by pid of the recording
@@ -43,7 +43,7 @@ type recorded struct {
 }
 
 // readRecording reads one recording. What precedes damage is passed on.
-func (r *recordings) readRecording(f *File) error {
+func (r *recordingReader) readRecording(f *File) error {
 	// All recordings share one time axis: that of the first.
 	shift := int64(f.Trace.SyncTime.Sub(r.begin()))
 	if shift < r.newest[f.Trace.ProcessID] {

@@ -12,7 +12,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/internal/unpack"
 	"github.com/gclog/gclog/parse"
 )
@@ -122,9 +122,9 @@ func (l *listing) GC(d *gclog.GCDetails) {
 
 // TestReadAll: a recording is passed on as gclog.Read does, in sessions that end.
 func TestReadAll(t *testing.T) {
-	shared.ForEach(t, func(t *testing.T, tr shared.Trace) {
+	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
 		var want listing
-		wantErr := gclog.Read(strings.NewReader(string(shared.Read(t, tr.Path))), func(p *gclog.Process) gclog.Observer { return want.observe(p) })
+		wantErr := gclog.Read(strings.NewReader(string(recordings.Read(t, tr.Path))), func(p *gclog.Process) gclog.Observer { return want.observe(p) })
 		in, err := Open([]string{tr.Path}, Options{})
 		if err != nil {
 			t.Fatal(err)

@@ -30,7 +30,7 @@ type subject struct {
 }
 
 // systemTests are those of whole programs that take seconds; the others there take minutes.
-const systemTests = "internal/fakenode/check:^(TestAttach|TestComingAndGoing|TestFilesTaken|TestKilledTarget|TestReusedPIDs)$"
+const systemTests = "internal/testing/fakenode/check:^(TestAttach|TestComingAndGoing|TestFilesTaken|TestKilledTarget|TestReusedPIDs)$"
 
 var subjects = []subject{
 	{"parse", []string{"parse"}, 95},

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gclog/gclog/internal/nettracetest"
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/nettracetest"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -279,8 +279,8 @@ func TestUTF16(t *testing.T) {
 }
 
 // all returns the events of a recording with copies of their payloads.
-func all(t testing.TB, tr shared.Trace) (list []parse.Event, pointerSize int) {
-	r := parse.NewReader(bytes.NewReader(shared.Read(t, tr.Path)), parse.All)
+func all(t testing.TB, tr recordings.Trace) (list []parse.Event, pointerSize int) {
+	r := parse.NewReader(bytes.NewReader(recordings.Read(t, tr.Path)), parse.All)
 	for r.Scan() {
 		if e := r.Event(); e != nil {
 			x := *e
@@ -295,7 +295,7 @@ func all(t testing.TB, tr shared.Trace) (list []parse.Event, pointerSize int) {
 // TestEveryTruncation: no truncated payload makes the decoder panic, or return values that are not
 // in the payload.
 func TestEveryTruncation(t *testing.T) {
-	for _, tr := range shared.Repository(t) {
+	for _, tr := range recordings.Repository(t) {
 		list, ptr := all(t, tr)
 		seen := map[[2]any]int{}
 		d := clr.NewDecoder(ptr)
@@ -318,7 +318,7 @@ func TestEveryTruncation(t *testing.T) {
 }
 
 func TestNoAllocation(t *testing.T) {
-	for _, tr := range shared.Repository(t) {
+	for _, tr := range recordings.Repository(t) {
 		if tr.Name != "net10-wks-verbose" {
 			continue
 		}
@@ -335,7 +335,7 @@ func TestNoAllocation(t *testing.T) {
 }
 
 func BenchmarkDecode(b *testing.B) {
-	for _, tr := range shared.Repository(b) {
+	for _, tr := range recordings.Repository(b) {
 		if tr.Name != "net10-wks-verbose" && tr.Name != "core31-svr-induced" {
 			continue
 		}
@@ -364,7 +364,7 @@ func BenchmarkDecode(b *testing.B) {
 // results stay within the payload.
 func FuzzPayload(f *testing.F) {
 	providers := []string{clr.RuntimeProvider, clr.PrivateProvider, clr.RundownProvider}
-	for _, tr := range shared.Repository(f) {
+	for _, tr := range recordings.Repository(f) {
 		list, _ := all(f, tr)
 		seen := map[int]bool{}
 		for i := range list {

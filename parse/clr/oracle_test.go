@@ -15,7 +15,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gclog/gclog/internal/shared"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -53,12 +53,12 @@ var originals = map[string]string{
 func TestOracle(t *testing.T) {
 	kinds := map[string]int{}
 	for _, folder := range []string{"traces", "heap-traces"} {
-		for _, tr := range shared.Traces(t, folder) {
+		for _, tr := range recordings.Traces(t, folder) {
 			name := tr.Name
 			if original, ok := originals[name]; ok {
 				name = original
 			}
-			path := filepath.Join(shared.Dir(t), "oracle", name+".events.jsonl.gz")
+			path := filepath.Join(recordings.Dir(t), "oracle", name+".events.jsonl.gz")
 			if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
@@ -68,9 +68,9 @@ func TestOracle(t *testing.T) {
 	t.Logf("compared by kind: %v", kinds)
 }
 
-func compareOracle(t *testing.T, tr shared.Trace, path string, kinds map[string]int) {
+func compareOracle(t *testing.T, tr recordings.Trace, path string, kinds map[string]int) {
 	want := map[string][]oracleEvent{}
-	lines := bufio.NewScanner(bytes.NewReader(shared.Read(t, path)))
+	lines := bufio.NewScanner(bytes.NewReader(recordings.Read(t, path)))
 	lines.Buffer(nil, 1<<26)
 	left := 0
 	for lines.Scan() {
@@ -88,7 +88,7 @@ func compareOracle(t *testing.T, tr shared.Trace, path string, kinds map[string]
 	if left == 0 {
 		t.Error("the oracle has no event")
 	}
-	r := parse.NewReader(bytes.NewReader(shared.Read(t, tr.Path)), parse.All)
+	r := parse.NewReader(bytes.NewReader(recordings.Read(t, tr.Path)), parse.All)
 	var d *clr.Decoder
 	for r.Scan() {
 		e := r.Event()

@@ -1,0 +1,459 @@
+//go:build linux
+
+package check
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gclog/gclog/internal/testing/fakenode"
+)
+
+// Options are what has happened beside the runtime, and excuses what it may.
+type Options struct {
+	// Kills are when gclog was killed, as the times of a ledger. The last line of a file may be
+	// torn then, a session has no end, and what was on its way when gclog died is in no record.
+	Kills []int64
+	// Truncated: files were cut to nothing by others, so they may lack their header.
+	Truncated bool
+	// Full is when the disk was full. A process that ended then may have no end in its
+	// log, nor what came last.
+	Full []Period
+}
+
+// A Period is a time, as those of a ledger.
+type Period struct{ From, To int64 }
+
+func (o *Options) killed() bool { return len(o.Kills) > 0 }
+
+// Output checks the files that gclog wrote about a process, in the order in which
+// they were written. The error has a line for each thing that is wrong.
+func Output(l *fakenode.Ledger, files []string, o Options) error {
+	c := &checker{
+		l: l, o: o, fileIDs: map[string]string{}, documents: map[string]*record{},
+		told: make([]told, len(l.GCs)+1), sessions: map[string]bool{},
+	}
+	for _, f := range files {
+		c.read(f)
+	}
+	for i := range c.records {
+		c.record(&c.records[i])
+	}
+	if c.broken || o.killed() && c.sessions[c.life] { // the last life told nothing
+		c.breaks = append(c.breaks, lifeBreak{next: uint32(len(c.told)), end: c.lastEnd})
+	}
+	c.order()
+	c.coverage()
+	c.delivered()
+	for id, open := range c.sessions {
+		if open && !o.killed() && !c.unwritten && c.unwritable() == 0 {
+			c.wrong("the last session has no end (%s)", id)
+		}
+	}
+	return c.err()
+}
+
+// Node checks the files of all processes of a node, in one folder or in folders
+// below it, and that no runtime has a session left.
+func Node(n *fakenode.Node, dir string, o Options) error {
+	open := n.Settle()
+	files, err := Files(dir)
+	errs := []error{err}
+	for _, r := range n.Runtimes() {
+		l := r.Ledger()
+		if err := Output(l, files[l.Cookie], o); err != nil {
+			errs = append(errs, fmt.Errorf("process %d (%q):\n%w", l.PID, l.Name, err))
+		}
+		delete(files, l.Cookie)
+	}
+	for cookie, list := range files {
+		if cookie != "" || !o.killed() && !o.Truncated {
+			errs = append(errs, fmt.Errorf("files of no process that there was (%s): %v", cookie, list))
+		}
+	}
+	if len(open) > 0 {
+		errs = append(errs, fmt.Errorf("sessions are left open in %v", open))
+	}
+	return errors.Join(errs...)
+}
+
+// A checker holds what was read of the files of one process.
+type checker struct {
+	l         *fakenode.Ledger
+	o         Options
+	records   []record
+	fileIDs   map[string]string
+	documents map[string]*record
+	sessions  map[string]bool // by the life of gclog; true: one has begun and not ended
+	life      string          // of gclog, the last that a session began in
+	begun     int             // sessions
+	told      []told          // by the number of the collection
+	breaks    []lifeBreak     // where gclog was killed
+	lastEnd   int64           // of the collections told so far
+	first     uint32          // number told that began in a session; others before it may be told
+	newest    uint32          // of the numbers told so far
+	unwritten bool            // the record before says that some before it are missing
+	broken    bool            // the next number told is the first of another life
+	damaged   bool            // the last session could not be read to its end, and no number is told since
+	problems  []string
+}
+
+// A lifeBreak is where a life of gclog ends: the next one begins with a number, and the
+// last collection that was told before ended at a time.
+type lifeBreak struct {
+	next uint32
+	end  int64
+}
+
+// told is what was told of a collection.
+type told struct {
+	records []*record
+	gaps    []*record // but for those about lost events
+	lost    []*record // gaps about lost events: the collection may have a record too
+	// A suspension that was for it, of which nothing else came.
+	suspended bool
+}
+
+func (t *told) any() bool { return len(t.records)+len(t.gaps)+len(t.lost) > 0 }
+
+const mostProblems = 30
+
+func (c *checker) wrong(format string, args ...any) {
+	c.problems = append(c.problems, fmt.Sprintf(format, args...))
+}
+
+func (c *checker) err() error {
+	if n := len(c.problems); n > mostProblems {
+		c.problems = append(c.problems[:mostProblems], fmt.Sprintf("and %d more", n-mostProblems))
+	}
+	if len(c.problems) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(c.problems, "\n"))
+}
+
+// record takes the next record.
+func (c *checker) record(r *record) {
+	if r.Process.EntityID != c.l.Cookie {
+		c.wrong("%s: a record of process %d %s among those of %d", r.at, r.Process.PID, r.Process.EntityID, c.l.PID)
+		return
+	}
+	defer func() { c.unwritten = r.unwritten() || c.unwritten && r.Event.Action == "gc-gap" }()
+	id := r.GCLog.Session.ID // of the life of gclog: its sessions with a process have the same
+	switch r.Event.Action {
+	case "gc-session-start":
+		if c.sessions[id] && !c.unwritten {
+			c.wrong("%s: a session begins and the one before it has not ended (%s)", r.at, id)
+		}
+		if _, known := c.sessions[id]; c.o.killed() && !known && len(c.sessions) > 0 {
+			c.broken = true
+		}
+		c.sessions[id], c.life = true, id
+		c.begun++
+		r.session = c.begun
+		c.document(r)
+		return
+	case "gc-session-end":
+		c.within(r)
+		c.document(r)
+		c.sessions[id] = false
+		c.damaged = c.damaged || r.Event.Reason == "stream-error"
+		return
+	}
+	if r.unwritten() && !c.sessions[id] { // its start is among what is missing
+		c.sessions[id] = true
+		c.begun++
+	}
+	c.within(r)
+	r.session = c.begun
+	c.document(r)
+	switch r.Event.Action {
+	case "gc":
+		c.collection(r)
+	case "gc-gap":
+		c.gap(r)
+	case "gc-suspension":
+		if n := r.Dotnet.GC.Number; n > 0 && int(n) < len(c.told) {
+			c.told[n].suspended = true
+		}
+	case "gc-stall", "gc-summary":
+	default:
+		c.wrong("%s: a record of kind %q", r.at, r.Event.Action)
+	}
+}
+
+// within checks that the session of a record is there.
+func (c *checker) within(r *record) {
+	id := r.GCLog.Session.ID
+	switch open, known := c.sessions[id]; {
+	case !known:
+		c.wrong("%s: a session was not begun (%s)", r.at, id)
+		c.sessions[id] = true // said once
+	case !open:
+		c.wrong("%s: a record (%s) behind the end of its session (%s)", r.at, r.Event.Action, id)
+	}
+}
+
+// document checks that the id of a record is its own. Two sessions may each have seen
+// a part of a collection: only those records may be alike.
+func (c *checker) document(r *record) {
+	if r.DocID == "" {
+		c.wrong("%s: a record without gclog_doc_id", r.at)
+		return
+	}
+	other := c.documents[r.DocID]
+	c.documents[r.DocID] = r
+	if other == nil {
+		return
+	}
+	partial := func(r *record) bool { return r.Event.Action == "gc" && !r.Dotnet.GC.Complete }
+	if !partial(r) || !partial(other) || r.session == other.session {
+		c.wrong("%s: the gclog_doc_id is that of %s", r.at, other.at)
+	}
+}
+
+var kindNames = map[fakenode.Kind]string{fakenode.Blocking: "blocking", fakenode.Background: "background", fakenode.Foreground: "foreground"}
+
+// collection takes a record of a collection.
+func (c *checker) collection(r *record) {
+	g := &r.Dotnet.GC
+	if g.Number == 0 && !g.Complete {
+		return // of one that began and ended outside of the session, or whose events were lost
+	}
+	if g.Number == 0 || int(g.Number) >= len(c.told) {
+		c.wrong("%s: #%d is not in the ledger, which ends with #%d", r.at, g.Number, len(c.l.GCs))
+		return
+	}
+	t := &c.told[g.Number]
+	t.records = append(t.records, r)
+	if slices.Contains(g.Flaws, "no-start") {
+		return
+	}
+	c.reach(g.Number, g.Number)
+	if !g.Complete {
+		return
+	}
+	was := c.l.GCs[g.Number-1]
+	if g.Generation != int(was.Generation) || g.Type != kindNames[was.Kind] || r.Event.Duration != was.End-was.Start {
+		c.wrong("%s: #%d is gen%d %s of %d ns, and was gen%d %s of %d ns", r.at, g.Number, g.Generation, g.Type, r.Event.Duration,
+			was.Generation, kindNames[was.Kind], was.End-was.Start)
+	}
+}
+
+// gap takes a record of a gap.
+func (c *checker) gap(r *record) {
+	g := r.Dotnet.GC.Gap
+	switch {
+	case g == nil:
+		c.wrong("%s: a gap that says nothing", r.at)
+		return
+	case !slices.Contains([]string{"lost-events", "missed-gcs", "reattached", "queue-full", "unwritten", "internal-error", "stopped"}, g.Reason):
+		c.wrong("%s: a gap with the reason %q", r.at, g.Reason)
+	case g.To == 0:
+		return
+	case g.From == 0 || g.From > g.To || int(g.To) >= len(c.told):
+		c.wrong("%s: a gap from #%d to #%d, and the ledger ends with #%d", r.at, g.From, g.To, len(c.l.GCs))
+		return
+	}
+	for n := g.From; n <= g.To && g.To > 0; n++ {
+		if t := &c.told[n]; g.Reason == "lost-events" {
+			t.lost = append(t.lost, r)
+		} else {
+			t.gaps = append(t.gaps, r)
+		}
+	}
+	from := g.From
+	for r.dropped() && from <= g.To && !c.wasSent(from) { // it may have begun before the first session
+		from++
+	}
+	if from <= g.To {
+		c.reach(from, g.To)
+	}
+}
+
+// reach notes how far the records have come, and what was skipped because gclog was
+// killed.
+func (c *checker) reach(from, to uint32) {
+	if c.broken {
+		c.broken = false
+		c.breaks = append(c.breaks, lifeBreak{next: from, end: c.lastEnd})
+	}
+	if c.first == 0 || from < c.first {
+		c.first = from
+	}
+	c.newest = max(c.newest, to)
+	c.damaged = false
+	c.lastEnd = max(c.lastEnd, c.l.GCs[to-1].End)
+}
+
+// order checks that collections are told in the order of their ends. A session that takes
+// over from another tells what began later, all of it after that. Of a collection whose
+// events did not all come it is only known later that it has ended.
+func (c *checker) order() {
+	var last *record
+	for i := range c.records {
+		r := &c.records[i]
+		n := r.Dotnet.GC.Number
+		if r.Event.Action != "gc" || !r.Dotnet.GC.Complete || n == 0 || int(n) >= len(c.told) || !c.wasSent(n) {
+			continue
+		}
+		if last != nil && c.overtakes(r, last) {
+			c.wrong("%s: #%d ended before #%d, which is told earlier (%s)", r.at, n, last.Dotnet.GC.Number, last.at)
+		}
+		last = r
+	}
+}
+
+func (c *checker) overtakes(r, last *record) bool {
+	is, was := c.l.GCs[r.Dotnet.GC.Number-1], c.l.GCs[last.Dotnet.GC.Number-1]
+	return is.End < was.End && (r.session == last.session || is.First < was.First)
+}
+
+// coverage checks that each number between the first and the last that are told is
+// in one record or in one gap.
+func (c *checker) coverage() {
+	for n := uint32(1); n <= c.newest; n++ {
+		switch t := &c.told[n]; {
+		case !t.any():
+			if n >= c.first && !c.excused(n) && (!t.suspended || c.wasSent(n)) {
+				c.wrong("#%d is in no record and no gap, and #%d is told", n, c.newest)
+			}
+		case len(t.gaps) > 1 && !c.twice(t, n):
+			c.wrong("#%d is in two gaps: %s and %s", n, t.gaps[0].at, t.gaps[1].at)
+		case len(t.records) > 0 && len(t.gaps) > 0:
+			if !c.straddles(t.gaps[0], n) && !c.startLost(n) {
+				c.wrong("#%d is in a record (%s) and in a gap (%s)", n, t.records[0].at, t.gaps[0].at)
+			}
+		case len(t.records) > 0 && len(t.lost) > 0:
+			if r := complete(t.records); r != nil && !c.straddles(t.lost[0], n) {
+				c.wrong("#%d is complete (%s), and in a gap of lost events (%s)", n, r.at, t.lost[0].at)
+			}
+		}
+		c.once(n)
+	}
+}
+
+// twice reports whether a collection may be in two gaps: its record could not be written, and
+// another gap names it only because it lies between two that are missing.
+func (c *checker) twice(t *told, n uint32) bool {
+	return slices.ContainsFunc(t.gaps, (*record).dropped) && slices.ContainsFunc(t.gaps, func(r *record) bool {
+		return !r.dropped() && (c.l.GCs[n-1].Kind == fakenode.Background || c.straddles(r, n))
+	})
+}
+
+// once checks that a collection has one record. A collection that several sessions
+// saw a part of may have a record in each.
+func (c *checker) once(n uint32) {
+	records := c.told[n].records
+	if len(records) < 2 {
+		return
+	}
+	for i, r := range records[1:] {
+		if r.session == records[i].session || r.Dotnet.GC.Complete || records[i].Dotnet.GC.Complete || c.wasSent(n) {
+			c.wrong("#%d has two records: %s and %s", n, records[i].at, r.at)
+			return
+		}
+	}
+}
+
+func complete(records []*record) *record {
+	for _, r := range records {
+		if r.Dotnet.GC.Complete {
+			return r
+		}
+	}
+	return nil
+}
+
+// straddles reports whether a gap names a collection only because it lies between two
+// that are missing: background ones have lower numbers than those that end before them.
+func (c *checker) straddles(r *record, n uint32) bool {
+	g := r.Dotnet.GC.Gap
+	of := c.l.GCs[n-1]
+	for i := g.From; i <= g.To; i++ {
+		if b := c.l.GCs[i-1]; i != n && (b.Kind == fakenode.Background || of.Kind == fakenode.Background) && b.First < of.Last && of.First < b.Last {
+			return true
+		}
+	}
+	return false
+}
+
+// startLost reports whether all that is told of a collection is the end of a background
+// one, after collections with higher numbers: the gap before these had to name it.
+func (c *checker) startLost(n uint32) bool {
+	return c.l.GCs[n-1].Kind == fakenode.Background && !slices.ContainsFunc(c.told[n].records, func(r *record) bool {
+		return !slices.Contains(r.Dotnet.GC.Flaws, "no-start")
+	})
+}
+
+// endTime is how long it may take until all of a process that has ended is written.
+const endTime = 10 * time.Second
+
+// unwritable is the time from which on the end of the process could not be written,
+// because the disk was full; 0: it could.
+func (c *checker) unwritable() int64 {
+	for _, p := range c.o.Full {
+		if c.l.Ended && p.From < c.l.EndedAt+int64(endTime) && p.To > c.l.EndedAt {
+			return p.From
+		}
+	}
+	return 0
+}
+
+// excused reports whether nobody had to tell of a collection: gclog was killed, or the process
+// ended while the disk was full.
+func (c *checker) excused(n uint32) bool {
+	// Where one session takes over from another, a background collection that was under way is told
+	// before what began later, and may end after that: then the number says what comes last.
+	if full, end := c.unwritable(), c.l.GCs[n-1].End; full > 0 && end > full-int64(endTime) && (end > c.lastEnd || n > c.newest) {
+		return true
+	}
+	for _, b := range c.breaks {
+		if n < b.next && c.l.GCs[n-1].End > b.end {
+			return true
+		}
+	}
+	if !c.o.killed() {
+		return false
+	}
+	// The lives before the one that told first have told nothing.
+	if slices.Max(c.o.Kills) > c.l.GCs[n-1].Last && (c.first == 0 || n < c.first) {
+		return true
+	}
+	// What could not be written was to be told with the next record that can.
+	g := c.l.GCs[n-1]
+	full := slices.ContainsFunc(c.o.Full, func(p Period) bool { return g.Last > p.From-int64(endTime) && g.First < p.To })
+	return full || !c.wasSent(n) // what came of it may have been on its way
+}
+
+func (c *checker) wasSent(n uint32) bool {
+	return slices.ContainsFunc(c.l.Sessions, func(s fakenode.Session) bool { return s.Has(n) })
+}
+
+// wentDown reports whether a collection was for a session to tell that took over from another
+// one, the session with the index i, and had not been sent it when the process was killed.
+func (c *checker) wentDown(i int, n uint32) bool {
+	return slices.ContainsFunc(c.l.Sessions[i+1:], func(s fakenode.Session) bool {
+		return s.End == fakenode.EndDied && s.Opened < c.l.GCs[n-1].First && !s.Has(n)
+	})
+}
+
+// delivered checks that all that gclog has read is told, also before the first and after the last
+// that are. How much it has read the kernel says (fakenode.Session); what lay unread in a socket
+// that was closed was not delivered. What came after a place where a stream cannot be read nobody
+// knows, until another session follows.
+func (c *checker) delivered() {
+	for i := range c.l.Sessions {
+		s := &c.l.Sessions[i]
+		fakenode.Each(s.Read, func(n uint32) {
+			inside := c.first <= n && n <= c.newest // coverage has looked at it
+			behind := c.damaged && s.End == fakenode.EndStopped && n > c.newest
+			if !c.told[n].any() && !inside && !behind && !c.excused(n) && !c.wentDown(i, n) {
+				c.wrong("#%d was delivered in session %d (%s), and is in no record and no gap", n, s.ID, s.End)
+			}
+		})
+	}
+}

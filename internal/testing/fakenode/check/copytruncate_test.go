@@ -1,0 +1,81 @@
+//go:build linux
+
+package check_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/gclog/gclog/internal/testing/fakenode"
+)
+
+// TestCopyTruncate: logrotate copies a log and cuts it to nothing, again and again, while gclog
+// writes. What was written between the two is lost, and nothing else: no hole, no half line but at
+// the end of a copy, no record twice.
+func TestCopyTruncate(t *testing.T) {
+	t.Parallel()
+	rotate, err := exec.LookPath("logrotate")
+	if err != nil {
+		t.Skipf("no logrotate: %v", err)
+	}
+	n := newNode(t, 37)
+	r := start(t, n, fakenode.Config{Name: "orders", Rate: 300})
+	dir := t.TempDir()
+	logs, file := filepath.Join(dir, "logs"), filepath.Join(dir, "logrotate.conf")
+	d, _ := oversee(t, pids(r)+fmt.Sprintf("outputs: [{path: \"%s/%%p.json\"}]\n", logs))
+	name := filepath.Join(logs, fmt.Sprintf("%d.json", r.PID()))
+	const times = 8
+	err = os.WriteFile(file, fmt.Appendf(nil, "%q {\n copytruncate\n rotate %d\n size 1\n missingok\n}\n", name, times), 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range times {
+		waitSent(t, r, 60*(i+1))
+		if out, err := exec.Command(rotate, "-f", "-s", filepath.Join(dir, "state"), file).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	waitSent(t, r, 60*(times+1))
+	d.terminate(t)
+	told, runs, next := map[uint32]bool{}, 0, uint32(0)
+	for i := times; i >= 0; i-- {
+		path := name
+		if i > 0 {
+			path += fmt.Sprintf(".%d", i)
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i > 0 { // what reads while gclog writes may see half a record
+			b = b[:bytes.LastIndexByte(b, '\n')+1]
+		}
+		if bytes.IndexByte(b, 0) >= 0 || len(b) > 0 && b[len(b)-1] != '\n' {
+			t.Errorf("%s has a hole, or half a line", path)
+		}
+		for line := range bytes.Lines(b) {
+			for _, c := range parseCollection(t, line) {
+				if told[c.from] || c.reason != "" {
+					t.Errorf("%s: %+v", path, c)
+				}
+				told[c.from] = true
+				if next != 0 && c.from != next {
+					runs++
+				}
+				next = c.to + 1
+			}
+		}
+	}
+	if runs > times || len(told) < 60*times/2 {
+		t.Errorf("%d records, and in %d places some are missing", len(told), runs)
+	}
+	t.Logf("%d records, %d places where some are missing", len(told), runs)
+	if _, err := os.Stat(name + ".9"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("gclog made %s.9: %v", name, err)
+	}
+}

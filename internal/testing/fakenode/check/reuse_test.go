@@ -1,0 +1,66 @@
+//go:build linux
+
+package check_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/internal/child"
+	"github.com/gclog/gclog/internal/testing/fakenode"
+)
+
+// TestReusedPIDs: processes get the pid of one that has just ended, again and again: a pid namespace
+// of its own hands out the same few. Each has its own log, whole, and no session is asked of another.
+func TestReusedPIDs(t *testing.T) {
+	t.Parallel()
+	if !child.First(t) {
+		return
+	}
+	const first, lastPID = 20000, "/proc/sys/kernel/ns_last_pid"
+	choose := func() error { return os.WriteFile(lastPID, []byte(strconv.Itoa(first-1)), 0o600) }
+	if err := choose(); err != nil {
+		t.Skipf("no pid can be chosen: %v", err)
+	}
+	n, random := newNode(t, 36), rand.New(rand.NewPCG(36, 0))
+	d, logs := oversee(t, fmt.Sprintf("version: 1\ndiscovery: {interval: 100ms, include: [{command_line: %q}]}\n", n.Pattern()))
+	used := map[int]int{}
+	for end := time.Now().Add(4 * time.Second); time.Now().Before(end); {
+		if err := choose(); err != nil {
+			t.Fatal(err)
+		}
+		r := start(t, n, fakenode.Config{Name: fmt.Sprintf("p%d", random.IntN(9)), Rate: 300, Background: 0.1})
+		used[r.PID()]++
+		// It ends in every state of being found, but not so early that the next one of its pid has the
+		// same start, of which the kernel keeps hundredths of a second.
+		time.Sleep(time.Duration(10+random.IntN(250)) * time.Millisecond)
+		if random.IntN(2) == 0 {
+			r.Exit(0)
+		} else {
+			r.Kill()
+		}
+	}
+	last := start(t, n, fakenode.Config{Name: "last", Rate: 100})
+	defer func() {
+		if t.Failed() {
+			t.Log(d.stderr.String())
+		}
+	}()
+	waitSent(t, last, 10)
+	d.terminate(t)
+	checked(t, n, logs, d)
+	most := 0
+	for _, times := range used {
+		most = max(most, times)
+	}
+	var sum total
+	sum.add(n)
+	t.Logf("a pid was used %d times: %v", most, sum)
+	if most < 5 {
+		t.Errorf("pids were not used again: %v", used)
+	}
+}

@@ -1,0 +1,212 @@
+package fakeshipper_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/testing/fakeshipper"
+)
+
+// A log is what a Shipper shipped: how often each line.
+type log map[string]int
+
+func (l log) ship(line []byte) { l[string(line)]++ }
+
+func (l log) want(t *testing.T, lines ...string) {
+	t.Helper()
+	want := log{}
+	for _, s := range lines {
+		want[s]++
+	}
+	if !maps.Equal(l, want) {
+		t.Errorf("shipped %v, want %v", l, want)
+	}
+}
+
+func scan(t *testing.T, s *fakeshipper.Shipper, l log) {
+	t.Helper()
+	if err := s.Scan(l.ship); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestShipper(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.json")
+	add := func(path, s string) {
+		t.Helper()
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+		if err == nil {
+			_, err = f.WriteString(s)
+			_ = f.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	head := strings.Repeat("h", 1100)
+	s, l := fakeshipper.New(filepath.Join(dir, "*.json")), log{}
+	add(path, "too short")
+	scan(t, s, l)
+	l.want(t)
+	add(path, head+"\none\ntw")
+	scan(t, s, l)
+	l.want(t, "too short"+head, "one")
+	// Half a line counts when it is whole, and a file that is renamed is the same.
+	add(path, "o\nthree\n")
+	if err := os.Rename(path, filepath.Join(dir, "b.json")); err != nil {
+		t.Fatal(err)
+	}
+	scan(t, s, l)
+	l.want(t, "too short"+head, "one", "two", "three")
+	// Behind a restart reading goes on where it was.
+	s.Restart()
+	add(filepath.Join(dir, "b.json"), "four\n")
+	add(path, "other"+head+"\nfive\n")
+	scan(t, s, l)
+	l.want(t, "too short"+head, "one", "two", "three", "four", "other"+head, "five")
+	// A file that begins alike is taken for the same: why each has an id of its own.
+	add(filepath.Join(dir, "c.json"), "other"+head+"\nsix\n")
+	scan(t, s, l)
+	l.want(t, "too short"+head, "one", "two", "three", "four", "other"+head, "five")
+	// What was deleted is read to its end.
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a", "b", "c"} {
+		if err := os.Remove(filepath.Join(dir, name+".json")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, _ = f.WriteString("seven\n")
+	_ = f.Close()
+	scan(t, s, l)
+	l.want(t, "too short"+head, "one", "two", "three", "four", "other"+head, "five", "seven")
+}
+
+// TestRotations: over 1000 rotations of our files, while it reads and is started anew
+// at random, a shipper gets every record once.
+func TestRotations(t *testing.T) {
+	for _, naming := range []formats.Naming{formats.NameByTime, formats.NameByIndex} {
+		t.Run(fmt.Sprint(naming), func(t *testing.T) { rotations(t, naming) })
+	}
+}
+
+func rotations(t *testing.T, naming formats.Naming) {
+	const kept, rotations = 20, 1000
+	dir := t.TempDir()
+	var files formats.Files
+	file, err := files.Open(filepath.Join(dir, "gc.json"), formats.RotateOptions{Count: kept, Size: 4 << 10, Naming: naming})
+	if err != nil {
+		t.Fatal(err)
+	}
+	json, err := formats.Find("json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := formats.NewWriter(json, file, formats.Options{Version: "test", Process: gclog.Process{ID: 1, Cookie: "c"}})
+
+	// The shipper looks whenever it likes, but not more seldom than files are deleted:
+	// scanned is the number of records that were there when its last look began.
+	var written, scanned atomic.Int64
+	l, stop, done := log{}, make(chan struct{}), make(chan error)
+	go func() {
+		s := fakeshipper.New(filepath.Join(dir, "gc.json*"))
+		if naming == formats.NameByTime {
+			s = fakeshipper.New(filepath.Join(dir, "gc*.json"))
+		}
+		random := rand.New(rand.NewPCG(1, 1))
+		var err error
+		for last := false; err == nil; {
+			select {
+			case <-stop:
+				last = true
+			default:
+			}
+			before := written.Load()
+			err = s.Scan(l.ship)
+			scanned.Store(before)
+			if last {
+				break
+			}
+			if random.IntN(3) == 0 {
+				s.Restart()
+			}
+		}
+		scanned.Store(1 << 40)
+		done <- err
+	}()
+	const perFile = 2 // records, at least
+	var d gclog.GCDetails
+	begun := 0
+	seen := map[string]bool{}
+	for n := uint32(1); begun < rotations+1; n++ {
+		d.Number, d.HasNumber = n, true
+		w.GC(&d)
+		if err := w.Err(); err != nil {
+			t.Fatal(err)
+		}
+		written.Store(int64(n))
+		if id := headOf(t, filepath.Join(dir, "gc.json")); !seen[id] {
+			seen[id] = true
+			begun++
+		}
+		for scanned.Load() < int64(n)-perFile*(kept-2) {
+			runtime.Gosched() // no file is deleted that was not there when it looked
+		}
+	}
+	close(stop)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	headers, records := 0, map[string]int{}
+	for line, times := range l {
+		if times != 1 {
+			t.Errorf("%d times: %.200s", times, line)
+		}
+		if strings.Contains(line, "gclog_file_id") {
+			headers++
+			continue
+		}
+		records[number.FindStringSubmatch(line)[1]]++
+	}
+	if headers != begun || len(records) != int(written.Load()) {
+		t.Errorf("%d headers of %d, %d records of %d", headers, begun, len(records), written.Load())
+	}
+	for n, times := range records {
+		if times != 1 {
+			t.Errorf("#%s is there %d times", n, times)
+		}
+	}
+}
+
+var number = regexp.MustCompile(`"sequence":(\d+)`)
+
+// headOf returns the begin of a file.
+func headOf(t *testing.T, path string) string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var b [64]byte
+	if _, err := f.ReadAt(b[:], 0); err != nil {
+		t.Fatal(err)
+	}
+	return string(b[:])
+}

@@ -1,0 +1,253 @@
+// Package gcload finds real .NET runtimes with a load program whose garbage
+// collections are known, and runs them: for tests, and for the demonstration of
+// the Makefile. testdata/dotnet has one, a folder of shared recordings more.
+package gcload
+
+import (
+	"archive/tar"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/gclog/gclog/internal/testing/recordings"
+	"github.com/klauspost/compress/zstd"
+)
+
+// A Runtime is an unpacked runtime with its load program.
+type Runtime struct {
+	Name string // net10, core31, aot8, ...
+	dir  string
+}
+
+// ErrPlatform says that the runtime of the repository is for linux/amd64 only.
+var ErrPlatform = errors.New("the .NET runtime in testdata/dotnet is for linux/amd64")
+
+// FromRepository unpacks the runtime of the repository into bin/dotnet, unless it
+// is there already.
+func FromRepository() (*Runtime, error) {
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		return nil, ErrPlatform
+	}
+	packed := filepath.Join(recordings.Root(), "testdata", "dotnet", "net10.tar.zst")
+	want, err := checksum(packed)
+	if err != nil {
+		return nil, err
+	}
+	to := filepath.Join(recordings.Root(), "bin", "dotnet", "net10-"+want[:12])
+	r := &Runtime{Name: "net10", dir: filepath.Join(to, "net10")}
+	if _, err := os.Stat(filepath.Join(r.dir, "gcload")); err == nil {
+		return r, nil
+	}
+	return r, unpack(packed, to)
+}
+
+// checksum compares the packed runtime with SHA256SUMS beside it.
+func checksum(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	sum := hex.EncodeToString(h.Sum(nil))
+	sums, err := os.ReadFile(filepath.Join(filepath.Dir(path), "SHA256SUMS"))
+	if err != nil {
+		return "", err
+	}
+	if !strings.Contains(string(sums), sum+"  "+filepath.Base(path)) {
+		return "", fmt.Errorf("%s is damaged: its checksum is not that of SHA256SUMS", path)
+	}
+	return sum, nil
+}
+
+// unpack unpacks a .tar.zst beside its place and moves it there as a whole, so
+// that several tests can do it at once.
+func unpack(packed, to string) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	part, err := os.MkdirTemp(filepath.Dir(to), "part-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(part)
+	f, err := os.Open(packed)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	z, err := zstd.NewReader(f)
+	if err != nil {
+		return err
+	}
+	defer z.Close()
+	if err := extract(tar.NewReader(z), part); err != nil {
+		return fmt.Errorf("unpacking %s: %w", packed, err)
+	}
+	if err := os.Chmod(part, 0o755); err != nil {
+		return err
+	}
+	if err := os.Rename(part, to); err != nil && !errors.Is(err, fs.ErrExist) {
+		if _, serr := os.Stat(filepath.Join(to, "net10", "gcload")); serr != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func extract(t *tar.Reader, to string) error {
+	root, err := os.OpenRoot(to)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for {
+		h, err := t.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch h.Typeflag {
+		case tar.TypeDir:
+			err = root.MkdirAll(strings.TrimSuffix(h.Name, "/"), 0o755)
+		case tar.TypeReg:
+			err = writeFile(root, h.Name, fs.FileMode(h.Mode)&0o755|0o600, t)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func writeFile(root *os.Root, name string, mode fs.FileMode, r io.Reader) error {
+	f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, r)
+	return errors.Join(err, f.Close())
+}
+
+// Shared unpacks the runtimes of the shared folder, nil where there is none.
+func Shared() ([]*Runtime, error) {
+	dir := recordings.Find()
+	if dir == "" || runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		return nil, nil
+	}
+	to := filepath.Join(recordings.Root(), "bin", "dotnet", "shared")
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		return nil, err
+	}
+	if out, err := exec.Command("sh", filepath.Join(dir, "dotnet", "unpack.sh"), to).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("unpacking the shared runtimes: %w: %s", err, out)
+	}
+	var list []*Runtime
+	for _, name := range []string{"core31", "net8", "net9", "net10", "aot8", "aot9"} {
+		list = append(list, &Runtime{Name: name, dir: filepath.Join(to, name)})
+	}
+	return list, nil
+}
+
+// Flavours are the ways to configure a GC. Not every runtime has all of them.
+var Flavours = []string{"wks", "wks-nc", "svr", "svr-nc", "datas", "conserve", "clrgc", "clrgcexp", "hardlimit", "small"}
+
+// knobs are the settings of the flavours, numbers in hexadecimal without 0x:
+// NativeAOT ignores those with it.
+var knobs = map[string][]string{
+	"wks":       {"gcServer=0", "gcConcurrent=1"},
+	"wks-nc":    {"gcServer=0", "gcConcurrent=0"},
+	"svr":       {"gcServer=1", "gcConcurrent=1", "GCHeapCount=2", "GCNoAffinitize=1", "GCDynamicAdaptationMode=0"},
+	"svr-nc":    {"gcServer=1", "gcConcurrent=0", "GCHeapCount=2", "GCNoAffinitize=1", "GCDynamicAdaptationMode=0"},
+	"datas":     {"gcServer=1", "gcConcurrent=1", "GCDynamicAdaptationMode=1"},
+	"conserve":  {"gcServer=0", "gcConcurrent=1", "GCConserveMemory=7"},
+	"clrgc":     {"gcServer=0", "gcConcurrent=1", "GCName=libclrgc.so"},
+	"clrgcexp":  {"gcServer=0", "gcConcurrent=1", "GCName=libclrgcexp.so"},
+	"hardlimit": {"gcServer=0", "gcConcurrent=1", "GCHeapHardLimit=6000000"},
+	"small":     {"gcServer=0", "gcConcurrent=1", "GCgen0size=400000"},
+}
+
+// Has reports whether the runtime has a flavour.
+func (r *Runtime) Has(flavour string) bool {
+	switch flavour {
+	case "datas", "conserve":
+		return r.Name != "core31"
+	case "clrgc", "clrgcexp":
+		_, err := os.Stat(filepath.Join(r.dir, "lib"+flavour+".so"))
+		return err == nil
+	}
+	return knobs[flavour] != nil
+}
+
+// Program returns the path of the load program for a flavour: a NativeAOT program
+// has one kind of GC linked in.
+func (r *Runtime) Program(flavour string) string {
+	if strings.HasPrefix(r.Name, "aot") && slices.Contains(knobs[flavour], "gcServer=1") {
+		return filepath.Join(r.dir, "gcload-svr")
+	}
+	return filepath.Join(r.dir, "gcload")
+}
+
+// Environment returns env with the settings of a flavour and further ones
+// (Name=value, without prefix), and without those of other flavours. The prefix of
+// .NET Core 3.1 is another one, so both are set.
+func (r *Runtime) Environment(env []string, flavour string, more ...string) []string {
+	out := slices.DeleteFunc(slices.Clone(env), func(e string) bool {
+		return strings.HasPrefix(e, "DOTNET_") || strings.HasPrefix(e, "COMPlus_")
+	})
+	for _, k := range append(slices.Clone(knobs[flavour]), more...) {
+		out = append(out, "DOTNET_"+k, "COMPlus_"+k)
+	}
+	return out
+}
+
+// project builds the load program for whatever .NET SDK is installed.
+const project = `<Project Sdk="Microsoft.NET.Sdk">
+  <PropertyGroup>
+    <OutputType>Exe</OutputType>
+    <TargetFramework>net%s</TargetFramework>
+    <AssemblyName>gcload</AssemblyName>
+    <AllowUnsafeBlocks>true</AllowUnsafeBlocks>
+    <InvariantGlobalization>true</InvariantGlobalization>
+  </PropertyGroup>
+</Project>
+`
+
+// Installed builds the load program with the .NET SDK on the PATH, in dir.
+func Installed(dir string) (*Runtime, error) {
+	out, err := exec.Command("dotnet", "--version").Output()
+	if err != nil {
+		return nil, err
+	}
+	major, _, ok := strings.Cut(strings.TrimSpace(string(out)), ".")
+	if !ok {
+		return nil, fmt.Errorf("dotnet --version says %q", out)
+	}
+	src := filepath.Join(recordings.Root(), "testdata", "dotnet", "src")
+	if err := os.CopyFS(dir, os.DirFS(src)); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "gcload.csproj"), fmt.Appendf(nil, project, major+".0"), 0o600); err != nil {
+		return nil, err
+	}
+	to := filepath.Join(dir, "out")
+	cmd := exec.Command("dotnet", "build", "-c", "Release", "-o", to, "--nologo")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("building the load program: %w: %s", err, out)
+	}
+	return &Runtime{Name: "installed", dir: to}, nil
+}
