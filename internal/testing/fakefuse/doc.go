@@ -1,6 +1,6 @@
-// Package fakefuse serves file systems over FUSE for tests: some that answer until they are told not to,
-// as a server of NFS that goes down or a process that means harm, and some that fail with an I/O error.
+// Package fakefuse serves file systems over FUSE for tests: some answer until they are told to
+// hang, like an NFS server that goes down or a malicious process, and some fail with an I/O error.
 //
-// Those that do not answer are served by a process of its own, the test binary once more, with a mount
-// namespace of its own: who looks through the mounts of the machine does not meet them.
+// Those that hang are served by a separate process, the test binary itself, in a mount namespace of
+// its own: a process that looks through the machine's mounts does not meet them.
 package fakefuse

@@ -12,22 +12,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Memory is a file system in memory that fails when it is told to.
+// A Memory is a file system in memory whose operations fail when Fail says so.
 type Memory struct {
 	Dir string // where it is mounted
 
 	mu    sync.Mutex
 	nodes map[uint64]*node
 	last  uint64
-	fails map[Op]bool // they end with EIO
-	short bool        // of a write that shall fail the first half is written
+	fails map[Op]bool // these operations return EIO
+	short bool        // a write that fails writes its first half
 }
 
 type node struct {
 	mode  uint32
 	owner uint32
 	data  []byte
-	names map[string]uint64 // of a folder
+	names map[string]uint64 // the entries of a folder
 	mtime unix.Timespec
 }
 
@@ -37,7 +37,7 @@ func newMemory(dir string, root uint32) *Memory {
 	}}
 }
 
-// Mount mounts one for a test, which it skips where that is not allowed.
+// Mount mounts a Memory for a test. It skips the test where mounting is not permitted.
 func Mount(t *testing.T) *Memory {
 	t.Helper()
 	const root = 0o700
@@ -48,13 +48,14 @@ func Mount(t *testing.T) *Memory {
 	}
 	t.Cleanup(func() {
 		_ = unix.Unmount(m.Dir, unix.MNT_DETACH)
-		_ = unix.Close(device) // who waits for it waits no longer
+		_ = unix.Close(device) // whoever waits for an answer stops waiting
 	})
 	go serve(device, m.do, nil)
 	return m
 }
 
-// Fail sets which operations fail from now on, and no others. short: of a write, half is written.
+// Fail makes the given operations fail from now on, and no others. With short, a failing write
+// writes half of its data.
 func (m *Memory) Fail(short bool, operations ...Op) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -64,7 +65,7 @@ func (m *Memory) Fail(short bool, operations ...Op) {
 	}
 }
 
-// do carries out a request. b is what follows its head.
+// do carries out a request. b is what follows its header.
 func (m *Memory) do(h *head, b []byte) ([]byte, unix.Errno) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -141,10 +142,10 @@ func (n *node) resize(size uint64) {
 	_ = unix.ClockGettime(unix.CLOCK_REALTIME, &n.mtime) // cannot fail
 }
 
-// list is a folder, from the entry with the number on.
+// list returns the entries of a folder, starting with number from.
 func (m *Memory) list(n *node, from uint64) (out []byte) {
 	if from > 0 {
-		return nil // all of it came at once
+		return nil // the first call returned all of them
 	}
 	for name, id := range n.names {
 		out = append(out, words(id, uint64(len(out)+1), uint32(len(name)), m.nodes[id].mode>>12)...)
@@ -154,7 +155,7 @@ func (m *Memory) list(n *node, from uint64) (out []byte) {
 	return out
 }
 
-// make adds a node to the folder that a request is about.
+// make adds a node to the folder that the request names.
 func (m *Memory) make(h *head, name string, mode uint32) ([]byte, unix.Errno) {
 	m.last++
 	n := &node{mode: mode, owner: h.UID}

@@ -12,10 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An Op is an operation of FUSE's protocol (include/uapi/linux/fuse.h, version 7.31).
+// An Op is an operation of the FUSE protocol (include/uapi/linux/fuse.h, version 7.31).
 type Op uint32
 
-// The operations that a Memory knows.
+// The operations that a Memory supports.
 const (
 	Lookup      Op = 1
 	forget      Op = 2
@@ -46,14 +46,14 @@ const (
 const (
 	headSize = 40
 	rootNode = 1
-	directIO = 1      // of what is opened: the kernel keeps nothing of it
-	setSize  = 1 << 3 // of what SetAttr sets
+	directIO = 1      // of an opened file: the kernel caches nothing of it
+	setSize  = 1 << 3 // SetAttr sets the size
 
 	maxRequest = 1 << 20
 	maxWrite   = 64 << 10
 )
 
-// A head is what a request begins with.
+// A head is the header of a request.
 type head struct {
 	Length        uint32
 	Op            Op
@@ -62,7 +62,7 @@ type head struct {
 	_             uint32
 }
 
-// mount mounts a file system, and returns the device over which the kernel asks it.
+// mount mounts a file system, and returns the device through which the kernel sends its requests.
 func mount(dir string, root uint32) (device int, err error) {
 	if device, err = unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC, 0); err != nil {
 		return 0, fmt.Errorf("/dev/fuse: %w", err)
@@ -96,7 +96,7 @@ func serve(device int, do func(*head, []byte) ([]byte, unix.Errno), hung <-chan 
 			return
 		}
 		if h.Op == forget || h.Op == batchForget || h.Op == interrupt {
-			continue // they have no answer
+			continue // these have no answer
 		}
 		out, failed := do(&h, b[headSize:n])
 		if failed != 0 {
@@ -106,7 +106,7 @@ func serve(device int, do func(*head, []byte) ([]byte, unix.Errno), hung <-chan 
 	}
 }
 
-// words are numbers one after the other.
+// words encodes numbers one after the other.
 func words(list ...any) (out []byte) {
 	for _, x := range list {
 		var err error
@@ -117,7 +117,7 @@ func words(list ...any) (out []byte) {
 	return out
 }
 
-// name is a text that ends with a 0.
+// name returns the text up to the first 0 byte.
 func name(b []byte) string {
 	text, _, _ := bytes.Cut(b, []byte{0})
 	return string(text)

@@ -17,10 +17,11 @@ import (
 	"github.com/gclog/gclog/internal/child"
 )
 
-// variable makes the test binary a server: the folder, a colon, and how many it mounts there.
+// variable makes the test binary a server. Its value is the folder, a colon, and how many file
+// systems to mount there.
 const variable = "GCLOG_FAKE_FUSE"
 
-// A Server serves file systems, each a folder that sockets can be made in.
+// A Server serves file systems. Each is a folder in which sockets can be created.
 type Server struct {
 	dir  string
 	cmd  *exec.Cmd
@@ -28,7 +29,7 @@ type Server struct {
 	out  *bufio.Reader
 }
 
-// Start mounts n file systems below a folder. It skips the test where that is not possible.
+// Start mounts n file systems below a folder. It skips the test where mounting is not possible.
 func Start(t testing.TB, dir string, n int) *Server {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -59,15 +60,15 @@ func Start(t testing.TB, dir string, n int) *Server {
 	return s
 }
 
-// Dir is the folder of a file system, from 0 on.
+// Dir returns the folder of a file system; the first is 0.
 func (s *Server) Dir(n int) string { return filepath.Join(s.dir, strconv.Itoa(n)) }
 
-// Enter is the command that runs another one where the file systems are seen.
+// Enter returns the command that runs another command in the mount namespace of the file systems.
 func (s *Server) Enter() []string {
 	return []string{"nsenter", "--mount=/proc/" + strconv.Itoa(s.cmd.Process.Pid) + "/ns/mnt", "--"}
 }
 
-// Hang has no file system answer any more, from when it returns on.
+// Hang stops all file systems from answering. None answers after Hang has returned.
 func (s *Server) Hang(t testing.TB) {
 	t.Helper()
 	if _, err := io.WriteString(s.hold, "hang\n"); err != nil {
@@ -78,14 +79,14 @@ func (s *Server) Hang(t testing.TB) {
 	}
 }
 
-// Stop ends the server: whoever waits for a file system is told that it is gone.
+// Stop ends the server: processes that wait for a file system get an error.
 func (s *Server) Stop() {
 	_ = s.hold.Close()
 	_ = s.cmd.Process.Kill()
 	_ = s.cmd.Wait()
 }
 
-// Main is the server, in a process that Start has made; in others it does nothing.
+// Main runs the server in a process that Start has started; in others it does nothing.
 func Main() {
 	dir, number, ok := strings.Cut(os.Getenv(variable), ":")
 	if !ok {
@@ -108,7 +109,7 @@ func Main() {
 	os.Exit(0) // the kernel ends the connections
 }
 
-// serveMemory mounts a file system that everybody may use.
+// serveMemory mounts a file system that every user may use.
 func serveMemory(dir string, hung <-chan struct{}) error {
 	const root = 0o1777
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -118,6 +119,6 @@ func serveMemory(dir string, hung <-chan struct{}) error {
 	if err != nil {
 		return err
 	}
-	go serve(device, newMemory(dir, root).do, hung) // before it is mounted there is nothing to read
+	go serve(device, newMemory(dir, root).do, hung) // started first: there is nothing to read until it is mounted
 	return nil
 }

@@ -2,5 +2,5 @@
 
 package fakefuse
 
-// Main does nothing: there is FUSE on Linux only.
+// Main does nothing: only Linux has FUSE.
 func Main() {}
