@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// isDeleted reports whether an open file has no name any more.
+// isDeleted reports whether an open file has been deleted.
 func isDeleted(f *os.File) bool {
 	info, err := f.Stat()
 	if err != nil {

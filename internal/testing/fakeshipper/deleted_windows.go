@@ -2,5 +2,5 @@ package fakeshipper
 
 import "os"
 
-// isDeleted is false: an open file cannot be deleted there.
+// isDeleted returns false: an open file cannot be deleted on Windows.
 func isDeleted(*os.File) bool { return false }

@@ -1,6 +1,6 @@
-// Package fakeshipper reads log files by the rules that Filebeat's filestream input
-// documents: a file is known by the fingerprint of its first 1024 bytes, whatever it
-// is called, offsets are remembered, and only whole lines count. It is for tests only.
+// Package fakeshipper reads log files by the rules that Filebeat's filestream input documents: a
+// file is identified by the fingerprint of its first 1024 bytes, whatever its name, offsets are
+// remembered, and only complete lines count. It is for tests only.
 package fakeshipper
 
 import (
@@ -13,32 +13,30 @@ import (
 	"path/filepath"
 )
 
-// fingerprintSize is how much of a file tells it from others. A shorter file is left
+// fingerprintSize is the size of the start of a file that identifies it. A shorter file is ignored
 // until it has grown.
 const fingerprintSize = 1024
 
 type fingerprint [sha256.Size]byte
 
-// A Shipper follows the files of a pattern. It must not be used by several goroutines
-// at once.
+// A Shipper follows the files that match a pattern. It is not safe for concurrent use.
 type Shipper struct {
 	pattern string
-	offsets map[fingerprint]int64 // behind the last whole line that was read
+	offsets map[fingerprint]int64 // after the last complete line that was read
 	open    map[fingerprint]*os.File
 	buf     []byte
 }
 
-// New returns a Shipper for the files that a pattern of filepath.Match fits.
+// New returns a Shipper for the files that match a pattern of filepath.Match.
 func New(pattern string) *Shipper {
 	return &Shipper{pattern: pattern, offsets: map[fingerprint]int64{}, open: map[fingerprint]*os.File{}, buf: make([]byte, 64<<10)}
 }
 
-// Scan looks for files once, reads all of them to their ends and calls ship for each
-// line, which is valid until it returns. A file that was deleted is read to its end, and
-// then closed.
+// Scan looks for files once, reads each of them to its end and calls ship for each line, which is
+// valid until ship returns. A deleted file is read to its end, and then closed.
 func (s *Shipper) Scan(ship func(line []byte)) error {
 	var errs []error
-	// What is open first: it may have been deleted, or written to before it was renamed.
+	// Open files first: they may have been deleted, or written to before they were renamed.
 	for id := range s.open {
 		errs = append(errs, s.read(id, ship))
 	}
@@ -51,7 +49,7 @@ func (s *Shipper) Scan(ship func(line []byte)) error {
 			continue
 		}
 		if s.open[id] != nil {
-			_ = f.Close() // the same file, perhaps by another name
+			_ = f.Close() // the same file, perhaps under another name
 			continue
 		}
 		s.open[id] = f
@@ -60,7 +58,7 @@ func (s *Shipper) Scan(ship func(line []byte)) error {
 	return errors.Join(errs...)
 }
 
-// identify opens a file; it is nil if there is none, or it is too short.
+// identify opens a file. f is nil if the file does not exist or is too short.
 func identify(path string) (id fingerprint, f *os.File, err error) {
 	f, err = os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -80,12 +78,12 @@ func identify(path string) (id fingerprint, f *os.File, err error) {
 	return sha256.Sum256(b[:]), f, nil
 }
 
-// read ships the whole lines that a file has after its offset.
+// read ships the complete lines of a file after its offset.
 func (s *Shipper) read(id fingerprint, ship func([]byte)) error {
 	f := s.open[id]
-	deleted := isDeleted(f) // before the last bytes are read
+	deleted := isDeleted(f) // asked before the last bytes are read
 	if info, err := f.Stat(); err == nil && info.Size() < s.offsets[id] {
-		s.offsets[id] = 0 // it was cut off
+		s.offsets[id] = 0 // it was truncated
 	}
 	for {
 		n, err := f.ReadAt(s.buf, s.offsets[id])

@@ -17,7 +17,7 @@ import (
 	"github.com/gclog/gclog/internal/testing/fakeshipper"
 )
 
-// A log is what a Shipper shipped: how often each line.
+// A log counts how often each line was shipped.
 type log map[string]int
 
 func (l log) ship(line []byte) { l[string(line)]++ }
@@ -62,24 +62,25 @@ func TestShipper(t *testing.T) {
 	add(path, head+"\none\ntw")
 	scan(t, s, l)
 	l.want(t, "too short"+head, "one")
-	// Half a line counts when it is whole, and a file that is renamed is the same.
+	// Half a line counts once it is complete, and a renamed file is still the same file.
 	add(path, "o\nthree\n")
 	if err := os.Rename(path, filepath.Join(dir, "b.json")); err != nil {
 		t.Fatal(err)
 	}
 	scan(t, s, l)
 	l.want(t, "too short"+head, "one", "two", "three")
-	// Behind a restart reading goes on where it was.
+	// After a restart reading continues where it stopped.
 	s.Restart()
 	add(filepath.Join(dir, "b.json"), "four\n")
 	add(path, "other"+head+"\nfive\n")
 	scan(t, s, l)
 	l.want(t, "too short"+head, "one", "two", "three", "four", "other"+head, "five")
-	// A file that begins alike is taken for the same: why each has an id of its own.
+	// A file that starts with the same bytes is taken for the same file: therefore each file has a
+	// unique id.
 	add(filepath.Join(dir, "c.json"), "other"+head+"\nsix\n")
 	scan(t, s, l)
 	l.want(t, "too short"+head, "one", "two", "three", "four", "other"+head, "five")
-	// What was deleted is read to its end.
+	// A deleted file is read to its end.
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -95,8 +96,8 @@ func TestShipper(t *testing.T) {
 	l.want(t, "too short"+head, "one", "two", "three", "four", "other"+head, "five", "seven")
 }
 
-// TestRotations: over 1000 rotations of our files, while it reads and is started anew
-// at random, a shipper gets every record once.
+// TestRotations: over 1000 rotations of our files, a shipper that reads them concurrently and is
+// restarted at random gets every record once.
 func TestRotations(t *testing.T) {
 	for _, naming := range []formats.Naming{formats.NameByTime, formats.NameByIndex} {
 		t.Run(fmt.Sprint(naming), func(t *testing.T) { rotations(t, naming) })
@@ -117,8 +118,8 @@ func rotations(t *testing.T, naming formats.Naming) {
 	}
 	w := formats.NewWriter(json, file, formats.Options{Version: "test", Process: gclog.Process{ID: 1, Cookie: "c"}})
 
-	// The shipper looks whenever it likes, but not more seldom than files are deleted:
-	// scanned is the number of records that were there when its last look began.
+	// The shipper scans at any time, but at least once before a file is deleted: scanned is the
+	// number of records that existed when its last scan began.
 	var written, scanned atomic.Int64
 	l, stop, done := log{}, make(chan struct{}), make(chan error)
 	go func() {
@@ -163,7 +164,7 @@ func rotations(t *testing.T, naming formats.Naming) {
 			begun++
 		}
 		for scanned.Load() < int64(n)-perFile*(kept-2) {
-			runtime.Gosched() // no file is deleted that was not there when it looked
+			runtime.Gosched() // a file is deleted only after a scan saw it
 		}
 	}
 	close(stop)
@@ -196,7 +197,7 @@ func rotations(t *testing.T, naming formats.Naming) {
 
 var number = regexp.MustCompile(`"sequence":(\d+)`)
 
-// headOf returns the begin of a file.
+// headOf returns the start of a file.
 func headOf(t *testing.T, path string) string {
 	t.Helper()
 	f, err := os.Open(path)
