@@ -1,6 +1,6 @@
-// Package gcload finds real .NET runtimes with a load program whose garbage
-// collections are known, and runs them: for tests, and for the demonstration of
-// the Makefile. testdata/dotnet has one, a folder of shared recordings more.
+// Package gcload finds real .NET runtimes with a load program whose garbage collections are known,
+// and runs them: for tests, and for the demonstration of the Makefile. testdata/dotnet contains one
+// runtime, a folder of shared recordings contains more.
 package gcload
 
 import (
@@ -28,11 +28,10 @@ type Runtime struct {
 	dir  string
 }
 
-// ErrPlatform says that the runtime of the repository is for linux/amd64 only.
+// ErrPlatform is returned on platforms other than linux/amd64: the repository has no runtime for them.
 var ErrPlatform = errors.New("the .NET runtime in testdata/dotnet is for linux/amd64")
 
-// FromRepository unpacks the runtime of the repository into bin/dotnet, unless it
-// is there already.
+// FromRepository unpacks the repository's runtime into bin/dotnet, unless it is there already.
 func FromRepository() (*Runtime, error) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		return nil, ErrPlatform
@@ -50,7 +49,7 @@ func FromRepository() (*Runtime, error) {
 	return r, unpack(packed, to)
 }
 
-// checksum compares the packed runtime with SHA256SUMS beside it.
+// checksum compares the packed runtime with SHA256SUMS in the same folder.
 func checksum(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -72,8 +71,8 @@ func checksum(path string) (string, error) {
 	return sum, nil
 }
 
-// unpack unpacks a .tar.zst beside its place and moves it there as a whole, so
-// that several tests can do it at once.
+// unpack unpacks a .tar.zst next to its destination and then renames the folder, so that several
+// tests can do it at once.
 func unpack(packed, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
@@ -142,7 +141,7 @@ func writeFile(root *os.Root, name string, mode fs.FileMode, r io.Reader) error 
 	return errors.Join(err, f.Close())
 }
 
-// Shared unpacks the runtimes of the shared folder, nil where there is none.
+// Shared unpacks the runtimes of the shared folder. It returns nil where there is none.
 func Shared() ([]*Runtime, error) {
 	dir := recordings.Find()
 	if dir == "" || runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
@@ -162,11 +161,11 @@ func Shared() ([]*Runtime, error) {
 	return list, nil
 }
 
-// Flavours are the ways to configure a GC. Not every runtime has all of them.
+// Flavours are the GC configurations. Not every runtime has all of them.
 var Flavours = []string{"wks", "wks-nc", "svr", "svr-nc", "datas", "conserve", "clrgc", "clrgcexp", "hardlimit", "small"}
 
-// knobs are the settings of the flavours, numbers in hexadecimal without 0x:
-// NativeAOT ignores those with it.
+// knobs are the settings of the flavours. Numbers are hexadecimal without 0x: NativeAOT ignores
+// numbers with that prefix.
 var knobs = map[string][]string{
 	"wks":       {"gcServer=0", "gcConcurrent=1"},
 	"wks-nc":    {"gcServer=0", "gcConcurrent=0"},
@@ -192,8 +191,8 @@ func (r *Runtime) Has(flavour string) bool {
 	return knobs[flavour] != nil
 }
 
-// Program returns the path of the load program for a flavour: a NativeAOT program
-// has one kind of GC linked in.
+// Program returns the path of the load program for a flavour: a NativeAOT program is linked with
+// one kind of GC.
 func (r *Runtime) Program(flavour string) string {
 	if strings.HasPrefix(r.Name, "aot") && slices.Contains(knobs[flavour], "gcServer=1") {
 		return filepath.Join(r.dir, "gcload-svr")
@@ -201,9 +200,8 @@ func (r *Runtime) Program(flavour string) string {
 	return filepath.Join(r.dir, "gcload")
 }
 
-// Environment returns env with the settings of a flavour and further ones
-// (Name=value, without prefix), and without those of other flavours. The prefix of
-// .NET Core 3.1 is another one, so both are set.
+// Environment returns env with the settings of a flavour and further ones (Name=value, without
+// prefix), and without those of other flavours. .NET Core 3.1 uses another prefix, so both are set.
 func (r *Runtime) Environment(env []string, flavour string, more ...string) []string {
 	out := slices.DeleteFunc(slices.Clone(env), func(e string) bool {
 		return strings.HasPrefix(e, "DOTNET_") || strings.HasPrefix(e, "COMPlus_")
@@ -214,7 +212,7 @@ func (r *Runtime) Environment(env []string, flavour string, more ...string) []st
 	return out
 }
 
-// project builds the load program for whatever .NET SDK is installed.
+// project builds the load program with whatever .NET SDK is installed.
 const project = `<Project Sdk="Microsoft.NET.Sdk">
   <PropertyGroup>
     <OutputType>Exe</OutputType>

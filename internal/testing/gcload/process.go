@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// A Line is what the program says about itself. Nothing in it comes from
-// EventPipe. Index is a number, in marks an object.
+// A Line is a line of the program's own account. Nothing in it comes from EventPipe. Index is a
+// number, in marks an object.
 type Line struct {
 	Event, Kind, Label, Cmd string
 	PID                     int
 	Index                   json.RawMessage
-	QPC                     int64 // time in ticks of the clock of the events
+	QPC                     int64 // time in ticks of the clock that events use
 	Runtime                 string
 	AOT, Server, Concurrent bool
 	Config                  map[string]json.RawMessage // GC.GetConfigurationVariables; not on .NET Core 3.1
@@ -41,7 +41,7 @@ type Line struct {
 // GenerationInfo is one generation before and after a collection.
 type GenerationInfo struct{ SizeBefore, SizeAfter, FragBefore, FragAfter uint64 }
 
-// Number is the number of the collection of a gc line.
+// Number returns the number of the collection of a gc line.
 func (l *Line) Number() uint32 {
 	n, _ := strconv.ParseUint(string(l.Index), 10, 32)
 	return uint32(n)
@@ -57,11 +57,11 @@ type Process struct {
 
 	mu    sync.Mutex
 	lines []Line
-	more  chan struct{} // a value when a line came; closed at the end of output
+	more  chan struct{} // receives a value when a line arrived; closed at the end of output
 }
 
-// Start starts the program in a flavour. dir is its temporary directory, where
-// its socket is made; "" is that of this process.
+// Start starts the program in a flavour. dir is its temporary directory, where it creates its
+// socket; "" means that of this process.
 func (r *Runtime) Start(dir, flavour string, knobs []string, args ...string) (*Process, error) {
 	cmd := exec.Command(r.Program(flavour), args...)
 	cmd.Env = r.Environment(os.Environ(), flavour, knobs...)
@@ -114,14 +114,14 @@ func (p *Process) read(out io.Reader) {
 	}
 }
 
-// Lines returns what the program has said so far.
+// Lines returns what the program has printed so far.
 func (p *Process) Lines() []Line {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]Line(nil), p.lines...)
 }
 
-// Wait waits for a line.
+// Wait waits for a line for which is returns true.
 func (p *Process) Wait(timeout time.Duration, is func(*Line) bool) (*Line, error) {
 	deadline := time.After(timeout)
 	for seen, open := 0, true; ; {
@@ -142,11 +142,11 @@ func (p *Process) Wait(timeout time.Duration, is func(*Line) bool) (*Line, error
 	}
 }
 
-// answerTime is how long the program may take to answer. It is long, because others may
+// answerTime is how long the program may take to answer. It is long, because other processes may
 // keep the processors busy.
 const answerTime = 2 * time.Minute
 
-// Send gives the program a command, and waits for its answer.
+// Send sends the program a command, and waits for its answer.
 func (p *Process) Send(command string) (*Line, error) {
 	before := len(p.Lines())
 	if _, err := fmt.Fprintln(p.stdin, command); err != nil {
@@ -159,7 +159,7 @@ func (p *Process) Send(command string) (*Line, error) {
 	})
 }
 
-// Mark makes the program say its counters.
+// Mark makes the program print its counters.
 func (p *Process) Mark(label string) (*Line, error) {
 	if _, err := fmt.Fprintln(p.stdin, "mark", label); err != nil {
 		return nil, err
@@ -173,11 +173,9 @@ func (p *Process) Exit(code int) error {
 	return p.cmd.Wait()
 }
 
-// Kill kills the program.
 func (p *Process) Kill() {
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait()
 }
 
-// Signal sends a signal.
 func (p *Process) Signal(s os.Signal) error { return p.cmd.Process.Signal(s) }

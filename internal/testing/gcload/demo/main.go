@@ -1,6 +1,5 @@
-// Command demo is "make demo": it starts the .NET runtime of the repository under
-// load and lets gclog attach to it. Where that runtime cannot run it says so and
-// shows gclog demo instead.
+// Command demo is "make demo": it starts the repository's .NET runtime under load and attaches
+// gclog to it. Where that runtime cannot run it says so and shows gclog demo instead.
 package main
 
 import (
@@ -25,8 +24,8 @@ func main() {
 	}
 }
 
-// work allocates 150 MB/s with survivors in all generations, in a heap whose young
-// generation has 4 MB: some thirty collections per second.
+// work allocates 150 MB/s with survivors in all generations. The gen0 budget of 4 MB makes that
+// some 30 collections per second.
 var work = []string{
 	"churn", "--rate", "150", "--live", "60", "--loh", "10", "--poh", "5", "--pins", "100", "--threads", "2", "--quiet", "--exit-on-eof",
 }
@@ -37,7 +36,7 @@ func demo(gclog string) error {
 		var p *gcload.Process
 		if p, err = r.Start("", "small", nil, work...); err == nil {
 			err = watch(gclog, p)
-			if p.Exit(0) != nil { // it removes its sockets; where it is killed they stay
+			if p.Exit(0) != nil { // a process that exits removes its sockets, one that is killed does not
 				p.Kill()
 			}
 			return err

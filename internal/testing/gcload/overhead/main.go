@@ -15,7 +15,7 @@ import (
 
 var (
 	flavours = []string{"wks", "svr"}
-	// levels are what is compared; "" is without gclog.
+	// levels are the levels compared; "" is without gclog.
 	levels = []string{"", "light", "normal", "full"}
 )
 
@@ -92,7 +92,7 @@ func (o *options) compare(r *gcload.Runtime, flavour string) error {
 		return err
 	}
 	defer t.end()
-	if _, err := t.run("normal", o.window); err != nil { // the first session is not like those that follow
+	if _, err := t.run("normal", o.window); err != nil { // discarded: the first session differs from later ones
 		return err
 	}
 	var rounds []map[string]window

@@ -8,14 +8,14 @@ import (
 	"slices"
 )
 
-// minRounds is how many rounds it takes to say anything at the confidence that is wanted.
+// minRounds is the lowest number of rounds that gives an interval at the required confidence.
 const (
 	minRounds  = 6
 	confidence = 0.95
 )
 
-// change says by how many per cent a figure differs from that without gclog in the same
-// round: the median of the rounds, and where the true one is at a confidence of 95 %.
+// change returns by how many per cent a figure differs from the figure without gclog in the same
+// round: the median of the rounds, and its confidence interval at 95 %.
 func change(rounds []map[string]window, level string, figure func(window) float64) string {
 	var percent []float64
 	for _, round := range rounds {
@@ -28,10 +28,9 @@ func change(rounds []map[string]window, level string, figure func(window) float6
 	return fmt.Sprintf("%+.1f (%+.1f to %+.1f) %%", median, low, high)
 }
 
-// interval returns the median of at least minRounds values, and its confidence interval:
-// each value is above the true median as likely as below it, so that the number of those
-// below has a binomial distribution. Nothing else is taken for granted; a round that
-// something else has disturbed counts like any other.
+// interval returns the median of at least minRounds values, and its confidence interval: each value
+// is as likely to be above the true median as below it, so the number of values below it has a
+// binomial distribution. Nothing else is assumed; a disturbed round counts like any other.
 func interval(values []float64) (low, median, high float64) {
 	v := slices.Sorted(slices.Values(values))
 	n := len(v)

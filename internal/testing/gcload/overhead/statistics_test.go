@@ -18,8 +18,8 @@ func TestInterval(t *testing.T) {
 	}
 }
 
-// TestChange: a difference that is in every round is seen whatever the rounds are like,
-// and a round that was disturbed changes little.
+// TestChange: a difference that is present in every round is found however the rounds vary, and a
+// disturbed round changes little.
 func TestChange(t *testing.T) {
 	var rounds []map[string]window
 	for i := range 12 {

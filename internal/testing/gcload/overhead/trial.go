@@ -17,7 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A window is what happened in a time, by the program's own account but for gclog.
+// A window is what happened in an interval: by the program's own account, except for the figures of
+// gclog.
 type window struct {
 	seconds   float64
 	allocated float64 // bytes
@@ -25,7 +26,7 @@ type window struct {
 	gcs       float64
 	pause     float64 // seconds; 0 on .NET Core 3.1, which does not count them
 	gclog     float64 // seconds of CPU that gclog used
-	records   float64 // of collections that gclog wrote
+	records   float64 // collections that gclog wrote
 }
 
 func (w window) plus(x window) window {
@@ -44,7 +45,7 @@ const (
 	patience = 30 * time.Second
 )
 
-// A trial is a program at full speed.
+// A trial is a program that allocates as fast as it can.
 type trial struct {
 	gclog   string
 	dir     string
@@ -104,14 +105,14 @@ func (t *trial) measure(length time.Duration, d *daemon) (w window, err error) {
 	w.pause -= began.pause
 	w.gclog -= began.gclog
 	w.records -= began.records
-	// What came last may still be on its way.
+	// The last records may not have been written yet.
 	if w.gcs > 0 && d != nil && w.records < w.gcs/2 {
 		return w, fmt.Errorf("gclog wrote %.0f of %.0f collections", w.records, w.gcs)
 	}
 	return w, nil
 }
 
-// count returns what has happened until now, since any beginning.
+// count returns the totals so far, since an arbitrary start.
 func (t *trial) count(d *daemon) (w window, err error) {
 	t.marks++
 	m, err := t.program.Mark(strconv.Itoa(t.marks))
@@ -134,8 +135,8 @@ func (t *trial) count(d *daemon) (w window, err error) {
 	return w, err
 }
 
-// cpu is the processor time of a process so far, in seconds: the clock that
-// clock_getcpuclockid(3) names.
+// cpu returns the CPU time of a process so far, in seconds: the clock that clock_getcpuclockid(3)
+// names.
 func cpu(pid int) (float64, error) {
 	const wholeProcess = 2
 	var t unix.Timespec
@@ -185,7 +186,7 @@ log: {level: warn}
 	}
 }
 
-// stop ends gclog in good order.
+// stop ends gclog with SIGTERM.
 func (d *daemon) stop() error {
 	if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
