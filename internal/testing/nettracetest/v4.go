@@ -1,5 +1,5 @@
-// Package nettracetest writes nettrace streams, for tests: well-formed ones of
-// any shape, and, since it checks nothing, broken ones too.
+// Package nettracetest writes nettrace streams for tests: well-formed ones of any shape, and, since
+// it checks nothing, broken ones too.
 package nettracetest
 
 import (
@@ -9,7 +9,7 @@ import (
 
 // A Kind is the metadata of one kind of event.
 type Kind struct {
-	ID       uint32 // that rows refer to
+	ID       uint32 // rows refer to it
 	Provider string
 	EventID  uint32
 	Name     string
@@ -23,7 +23,7 @@ type Kind struct {
 type Row struct {
 	Kind     uint32 // ID of its Kind
 	Thread   uint64
-	Capture  uint64 // thread that wrote it; 0: Thread
+	Capture  uint64 // thread that wrote it; 0: the same as Thread
 	Seq      uint32 // 0: one more than the last of Capture
 	Ticks    int64
 	Sorted   bool
@@ -32,7 +32,7 @@ type Row struct {
 	Activity bool // V4: with an activity id, whose content does not matter
 }
 
-// Clock is the head of a stream.
+// Clock is the header of a stream.
 type Clock struct {
 	Time        time.Time
 	Ticks       int64
@@ -42,7 +42,7 @@ type Clock struct {
 	Processors  uint32
 }
 
-// DefaultClock is that of a 64-bit Linux process.
+// DefaultClock returns the clock of a 64-bit Linux process.
 func DefaultClock() Clock {
 	return Clock{
 		Time:  time.Date(2024, 1, 15, 10, 0, 0, 0, time.UTC),
@@ -50,17 +50,17 @@ func DefaultClock() Clock {
 	}
 }
 
-// V4 writes a stream in the container of V4. The zero value is ready to use;
-// Bytes may be cut, patched or appended to at any time.
+// V4 writes a stream in the V4 container. The zero value is ready to use; Bytes may be truncated,
+// patched or appended to at any time.
 type V4 struct {
 	Bytes        []byte
 	Uncompressed bool // rows with fixed headers
 
 	seq   map[uint64]uint32
-	taken int     // bytes that Take has removed: blocks are aligned in the stream
-	size  int     // where the size of the open EventBlock is
-	block int     // where its content begins
-	enc   encoder // of its rows
+	taken int     // bytes that Take has removed: blocks are aligned relative to the start of the stream
+	size  int     // position of the size of the open EventBlock
+	block int     // position of its content
+	enc   encoder // for its rows
 }
 
 // Begin writes the preamble and the Trace object.
@@ -92,7 +92,7 @@ func (w *V4) object(name string, version uint32) {
 	w.Bytes = append(w.Bytes, 6)
 }
 
-// Block writes a block object of any name and content.
+// Block writes a block object with any name and content.
 func (w *V4) Block(name string, content []byte) {
 	w.object(name, 2)
 	w.Bytes = le32(w.Bytes, uint32(len(content)))
@@ -107,8 +107,8 @@ func (w *V4) align() {
 	}
 }
 
-// Open begins an EventBlock, of which Add writes a row and Close is the end. It is
-// the way of a writer that must not be slow.
+// Open begins an EventBlock. Add writes a row into it, and Close ends it. Writers that must be fast
+// use these instead of Events.
 func (w *V4) Open() {
 	if w.seq == nil {
 		w.seq = map[uint64]uint32{}
@@ -118,7 +118,7 @@ func (w *V4) Open() {
 	w.Bytes = le32(w.Bytes, 0)
 	w.align()
 	w.block = len(w.Bytes)
-	w.Bytes = le32(w.Bytes, 20|1<<16) // the size of the block's header, and that its rows are compressed
+	w.Bytes = le32(w.Bytes, 20|1<<16) // the size of the block's header, and a flag: its rows are compressed
 	w.Bytes = le64(w.Bytes, 0, 0)
 	w.enc = encoder{}
 }
@@ -126,7 +126,7 @@ func (w *V4) Open() {
 // Add writes a row into the open block.
 func (w *V4) Add(r Row) { w.Bytes = w.enc.row(w.Bytes, number(r, w.seq), 4) }
 
-// Lose has a thread count n events that are not written.
+// Lose advances a thread's sequence number by n events that are not written.
 func (w *V4) Lose(thread uint64, n uint32) {
 	if w.seq == nil {
 		w.seq = map[uint64]uint32{}
@@ -140,8 +140,7 @@ func (w *V4) Close() {
 	w.Bytes = append(w.Bytes, 6)
 }
 
-// Take removes what was written so far and returns it; it is valid until the next
-// write.
+// Take removes what was written so far and returns it. The result is valid until the next write.
 func (w *V4) Take() []byte {
 	b := w.Bytes
 	w.taken += len(b)
@@ -231,7 +230,7 @@ func blockHeader(compressed bool) []byte {
 	return le64(b, 0, 0)
 }
 
-// An encoder holds what compressed rows hand on within a block.
+// An encoder contains the state that compressed rows of a block share.
 type encoder struct {
 	begun   bool
 	kind    uint32

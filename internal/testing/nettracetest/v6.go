@@ -2,7 +2,7 @@ package nettracetest
 
 import "encoding/binary"
 
-// V6 writes a stream in the container of V6. Rows name threads by index.
+// V6 writes a stream in the V6 container. Rows refer to threads by index.
 type V6 struct {
 	Bytes        []byte
 	Uncompressed bool
@@ -26,8 +26,8 @@ const (
 // A Thread declares a thread index.
 type Thread struct {
 	Index   uint64
-	Process uint64 // 0: not told
-	ID      uint64 // 0: not told
+	Process uint64 // 0: not written
+	ID      uint64 // 0: not written
 	Name    string
 }
 
@@ -43,14 +43,13 @@ func (w *V6) Begin(c Clock, pairs ...string) {
 	w.Block(BlockTrace, b)
 }
 
-// Block writes a block of any kind and content.
+// Block writes a block of any kind, with any content.
 func (w *V6) Block(kind byte, content []byte) {
 	w.Bytes = le32(w.Bytes, uint32(len(content))|uint32(kind)<<24)
 	w.Bytes = append(w.Bytes, content...)
 }
 
-// Metadata writes a Metadata block. A Kind with Version and Level 0 has no
-// optional part.
+// Metadata writes a Metadata block. A Kind with Version and Level 0 has no optional part.
 func (w *V6) Metadata(kinds ...Kind) {
 	b := binary.LittleEndian.AppendUint16(nil, 0)
 	for _, k := range kinds {
@@ -121,8 +120,7 @@ func (w *V6) Events(rows ...Row) {
 	w.Block(BlockEvent, b)
 }
 
-// SequencePoint writes a SequencePoint block; flags 1 flushes threads, 2
-// metadata.
+// SequencePoint writes a SequencePoint block. Flag 1 flushes threads, flag 2 metadata.
 func (w *V6) SequencePoint(ticks int64, flags uint32, threads ...ThreadSeq) {
 	b := le64(nil, uint64(ticks))
 	b = le32(b, flags, uint32(len(threads)))

@@ -5,16 +5,15 @@ import (
 	"io"
 )
 
-// Verbose describes a long recording at level full: a workstation GC with a
-// blocking gen0 every millisecond of the clock, among many events that no record
-// needs.
+// Verbose describes a long recording at level full: a workstation GC with a blocking gen0
+// collection every millisecond of the clock, among many events that no record needs.
 type Verbose struct {
-	Size   int64 // bytes, about
+	Size   int64 // bytes, approximately
 	Filler int   // events per collection that no record needs
 	Pins   int   // pinned objects per collection
 }
 
-// Ids of the runtime's events that it holds.
+// IDs of the runtime's events that it contains.
 const (
 	verboseStart   = 1
 	verboseEnd     = 2
@@ -27,7 +26,7 @@ const (
 	verboseFinal   = 29
 )
 
-// WriteTo writes the recording. It holds no more than a block in memory.
+// WriteTo writes the recording. It keeps no more than a block in memory.
 func (v Verbose) WriteTo(w io.Writer) (int64, error) {
 	const provider = "Microsoft-Windows-DotNETRuntime"
 	var out V4
@@ -51,7 +50,7 @@ func (v Verbose) WriteTo(w io.Writer) (int64, error) {
 	flush := func() error {
 		n, err := w.Write(out.Bytes)
 		total += int64(n)
-		out.Bytes = append(out.Bytes[:0], make([]byte, total%4)...) // blocks are aligned in the stream
+		out.Bytes = append(out.Bytes[:0], make([]byte, total%4)...) // blocks are aligned relative to the start of the stream
 		return err
 	}
 	if err := flush(); err != nil {
