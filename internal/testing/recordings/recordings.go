@@ -1,5 +1,5 @@
-// Package recordings finds the recordings and runtimes that lie beside the
-// repository, for the tests that need more than testdata holds.
+// Package recordings finds the recordings and runtimes next to the repository, for tests that need
+// more than testdata contains.
 package recordings
 
 import (
@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// Dir returns the folder, and skips the test by name where there is none: set
-// GCLOG_SHARED to its path.
+// Dir returns the folder of shared recordings. It skips the test where there is none, and then
+// names GCLOG_SHARED, which can be set to its path.
 func Dir(t testing.TB) string {
 	t.Helper()
 	dir := Find()
@@ -23,7 +23,7 @@ func Dir(t testing.TB) string {
 	return dir
 }
 
-// Find returns the folder, "" where there is none.
+// Find returns the folder, or "" where there is none.
 func Find() string {
 	dir := os.Getenv("GCLOG_SHARED")
 	if dir == "" {
@@ -35,7 +35,7 @@ func Find() string {
 	return dir
 }
 
-// A Trace is a recording, with what is known about it beside it.
+// A Trace is a recording and the files with what is known about it.
 type Trace struct {
 	Name string // without extension
 	Path string
@@ -46,7 +46,7 @@ func (tr Trace) Beside(extension string) string {
 	return filepath.Join(filepath.Dir(tr.Path), tr.Name+extension)
 }
 
-// Root is the root of the repository.
+// Root returns the root of the repository.
 func Root() string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(file), "..", "..", "..")
@@ -58,9 +58,9 @@ func Repository(t testing.TB) []Trace {
 	return list(t, filepath.Join(Root(), "testdata", "traces"))
 }
 
-// ForEach runs a test for each recording of the repository, and of the shared
-// folder where there is one. It returns whether those were among them: only then may a
-// test ask for what few recordings show.
+// ForEach runs a test for each recording of the repository, and of the shared folder if there is
+// one. It reports whether the shared recordings were included: only then may a test require what
+// few recordings contain.
 func ForEach(t *testing.T, run func(t *testing.T, tr Trace)) (all bool) {
 	for _, tr := range Repository(t) {
 		t.Run(tr.Name, func(t *testing.T) { run(t, tr) })
@@ -74,9 +74,9 @@ func ForEach(t *testing.T, run func(t *testing.T, tr Trace)) (all bool) {
 	return all
 }
 
-// Traces lists the recordings in a folder of the shared one, or skips the test. Short
-// tests do without: they are run with the race detector, which makes them ten times as slow
-// and finds nothing in what has one thread.
+// Traces lists the recordings in a subfolder of the shared folder, or skips the test. Short tests
+// skip it: they run with the race detector, which makes them ten times as slow and finds nothing in
+// code with a single thread.
 func Traces(t testing.TB, folder string) []Trace {
 	t.Helper()
 	if testing.Short() {
