@@ -10,38 +10,37 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Chaos lets processes of a Node begin and end at random, and everything happen to
-// them meanwhile that this package knows. The same seed does the same in the same order.
+// A Chaos starts and ends processes of a Node at random, and in between subjects them to every
+// fault that this package knows. The same seed gives the same faults in the same order.
 type Chaos struct {
 	Seed      uint64
 	Duration  time.Duration
-	Every     time.Duration // between two things that happen, on average
-	Processes int           // at most at a time; at least one always lives
+	Every     time.Duration // between two faults, on average
+	Processes int           // at most at a time; at least one is always alive
 	Rate      float64       // collections per second of each process, on average
-	Beside    []Mischief    // happens too, to what is not of the node
+	Beside    []Mischief    // faults that do not concern the node, mixed in
 	Started   func(*Runtime)
-	Log       func(string) // is told all that happens; nil: nobody listens
+	Log       func(string) // receives a line for each fault; nil: none
 }
 
-// A Mischief is one thing that can happen, to what is not of the node. All chance in it
-// comes from what it is given.
+// A Mischief is a fault that does not concern the node. All its randomness comes from its argument.
 type Mischief struct {
 	Name string
 	Do   func(*rand.Rand) error
 }
 
-// hostileNames are what a process may be called.
+// hostileNames are names of processes.
 var hostileNames = []string{
 	"orders", "billing", "a\nb", "\x1b[2J\x1b[31mred", `quote"back\slash`, "ünïcödé-☃", "{\"json\":1}", "../../etc/passwd", "%p-%n-%s", " blank ",
 }
 
-// A mischief is one thing that can happen to a runtime.
+// A mischief is a fault of a runtime.
 type mischief struct {
 	name string
 	do   func(r *Runtime, random *rand.Rand)
 }
 
-// upTo is a random time.
+// upTo returns a random duration of at most most.
 func upTo(random *rand.Rand, most time.Duration) time.Duration {
 	return time.Duration(1 + random.Int64N(int64(most)))
 }
@@ -71,15 +70,15 @@ var mischiefs = []mischief{
 	{"hang stop", func(r *Runtime, x *rand.Rand) { r.HangStop(upTo(x, 5*time.Second)) }},
 }
 
-// deaths are how a process can end. They are rarer, so that processes get old enough
-// for the rest.
+// deaths are the ways in which a process can end. They are rarer, so that processes live long
+// enough for the other faults.
 var deaths = []mischief{
 	{"kill", func(r *Runtime, _ *rand.Rand) { r.Kill() }},
 	{"kill from outside", func(r *Runtime, _ *rand.Rand) { r.proc.signal(unix.SIGKILL) }},
 	{"exit", func(r *Runtime, x *rand.Rand) { r.Exit(byte(x.IntN(4))) }},
 }
 
-// Run does it, and leaves the processes that live in peace.
+// Run runs the faults, and then ends those that still last; the processes that are alive continue.
 func (c *Chaos) Run(n *Node) error {
 	random := rand.New(rand.NewPCG(c.Seed, 0))
 	for end := time.Now().Add(c.Duration); time.Now().Before(end); {
@@ -113,7 +112,7 @@ func (c *Chaos) Run(n *Node) error {
 	return nil
 }
 
-// pause lasts until the next thing happens.
+// pause waits until the next fault is due.
 func (c *Chaos) pause(random *rand.Rand) {
 	time.Sleep(time.Duration(random.ExpFloat64() * float64(c.Every)))
 }
@@ -152,14 +151,14 @@ func (n *Node) living() (list []*Runtime) {
 	return list
 }
 
-// Ended reports whether the process has, or is about to.
+// Ended reports whether the process has ended, or is about to.
 func (r *Runtime) Ended() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.ledger.Ended
 }
 
-// calm ends all that a runtime was told to do for a time.
+// calm ends all faults of a runtime that last for a time.
 func (r *Runtime) calm() {
 	r.Continue()
 	r.free(&r.stalled)

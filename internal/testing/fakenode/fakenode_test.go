@@ -47,7 +47,7 @@ func start(t testing.TB, n *Node, cfg Config) *Runtime {
 	return r
 }
 
-// waitFor waits until something is so, for long: a loaded machine is no failure.
+// waitFor waits until is returns true. It has a long time limit: a loaded machine is not a failure.
 func waitFor(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(40 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
@@ -59,7 +59,7 @@ func waitFor(t testing.TB, what string, is func() bool) {
 
 var wanted = session.Config{BufferMB: 1, Providers: []session.Provider{{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: clr.LevelInformational}}}
 
-// A told is what the Reducer told of a session.
+// A told is what the Reducer emitted for a session.
 type told struct {
 	gclog.NopObserver
 	gcs  []*gclog.GCDetails
@@ -102,7 +102,7 @@ func (s *told) read(reader *parse.Reader, p *gclog.Processes) {
 	p.Finish()
 }
 
-// stop stops the session and returns what it told.
+// stop stops the session and returns what the Reducer emitted.
 func (w *watched) stop(t *testing.T) *told {
 	t.Helper()
 	if err := w.stream.Stop(context.Background()); err != nil {
@@ -117,12 +117,12 @@ func (w *watched) end() *told {
 	return s
 }
 
-// TestRead: what the other end has read is known, also when it closes the connection, and nothing
-// that it has not read counts.
+// TestRead: the ledger knows what the other end has read, also when that closes the connection, and
+// counts nothing that it has not read.
 func TestRead(t *testing.T) {
 	for name, c := range map[string]struct {
-		reads bool // all that there is, before it closes the connection
-		read  int  // of two collections
+		reads bool // everything that is there, before it closes the connection
+		read  int  // how many of the two collections
 	}{"all": {true, 2}, "nothing more": {false, 1}} {
 		t.Run(name, func(t *testing.T) {
 			r := start(t, newNode(t, 9), Config{Name: "orders"})
@@ -164,7 +164,7 @@ func TestRead(t *testing.T) {
 				readAll()
 			}
 			_ = s.Close()
-			r.Collect() // so that the runtime notices
+			r.Collect() // makes the runtime notice
 			waitFor(t, "the end", func() bool { return ledger().End == EndLeft })
 			if l := ledger(); numbers(l.Read) != c.read {
 				t.Errorf("known to be read is %v, of %v", l.Read, l.Sent)
@@ -173,14 +173,14 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// compare holds what was told against what was sent.
+// compare compares what was emitted with what was sent.
 func compare(t *testing.T, s *told, l *Ledger, session int) {
 	t.Helper()
 	sent := l.Sessions[session]
 	whole := 0
 	for _, d := range s.gcs {
 		if !sent.Has(d.Number) {
-			if d.Complete && l.GCs[d.Number-1].First > sent.Opened { // else only what asked for it is missing
+			if d.Complete && l.GCs[d.Number-1].First > sent.Opened { // otherwise only the trigger is missing
 				t.Errorf("#%d is complete, and was not sent", d.Number)
 			}
 			continue
@@ -202,8 +202,8 @@ func compare(t *testing.T, s *told, l *Ledger, session int) {
 
 var kindNames = map[Kind]string{Blocking: "blocking", Background: "background", Foreground: "foreground"}
 
-// TestRecords: every collection that is sent whole becomes a complete record, of
-// workstation and of server GC, and the numbers go on between sessions.
+// TestRecords: every collection that is sent completely becomes a complete record, with workstation
+// and with server GC, and numbers continue between sessions.
 func TestRecords(t *testing.T) {
 	for name, heaps := range map[string]int{"workstation": 1, "server": 2} {
 		t.Run(name, func(t *testing.T) {
@@ -230,7 +230,7 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// TestTwoSessions: both are told the same collections.
+// TestTwoSessions: both sessions receive the same collections.
 func TestTwoSessions(t *testing.T) {
 	r := start(t, newNode(t, 2), Config{Name: "orders", Rate: 300, Background: 0.1})
 	a := watch(t, r)
@@ -242,8 +242,7 @@ func TestTwoSessions(t *testing.T) {
 	compare(t, sb, l, 1)
 }
 
-// TestIdentity: the process is the one that listens, with the name and environment
-// that it was given.
+// TestIdentity: the process that listens has the name and environment that it was given.
 func TestIdentity(t *testing.T) {
 	r := start(t, newNode(t, 3), Config{Name: "orders\x1b[31m\nx", Env: []string{"OTEL_SERVICE_NAME=shop\nhop"}})
 	target, err := new(session.Host).Find(context.Background(), r.PID())
@@ -262,7 +261,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestLoss: dropped events are told as lost, and what they belong to was not sent.
+// TestLoss: dropped events are reported as lost, and their collections do not count as sent.
 func TestLoss(t *testing.T) {
 	r := start(t, newNode(t, 4), Config{Name: "orders", Rate: 300})
 	w := watch(t, r)
@@ -282,13 +281,13 @@ func TestLoss(t *testing.T) {
 	}
 }
 
-// TestEnds: how streams end, and what was sent before is there.
+// TestEnds checks how streams end, and that everything sent before the end arrives.
 func TestEnds(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		do   func(*Runtime)
 		end  string
-		bad  bool // the stream does not end as it should
+		bad  bool // the stream does not end properly
 	}{
 		{"exit", func(r *Runtime) { r.Exit(3) }, EndExited, false},
 		{"kill", (*Runtime).Kill, EndDied, true},
@@ -321,8 +320,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestExit: the process removes its socket and ends with the code; a killed one
-// leaves it.
+// TestExit: a process that exits removes its socket and returns the exit code; a killed one leaves
+// its socket behind.
 func TestExit(t *testing.T) {
 	n := newNode(t, 6)
 	r := start(t, n, Config{Name: "orders"})
@@ -341,7 +340,7 @@ func TestExit(t *testing.T) {
 	}
 }
 
-// TestRequests: what requests are met with.
+// TestRequests checks the faults of requests.
 func TestRequests(t *testing.T) {
 	r := start(t, newNode(t, 7), Config{Name: "orders", Rate: 100})
 	target, err := new(session.Host).Find(context.Background(), r.PID())
@@ -396,7 +395,7 @@ func TestStop(t *testing.T) {
 	waitFor(t, "a collection", func() bool { return len(r.Ledger().GCs) > 10 })
 	r.Stop()
 	before := r.Ledger()
-	time.Sleep(250 * time.Millisecond) // two turns of the node
+	time.Sleep(250 * time.Millisecond) // more than two writes of the node
 	if after := r.Ledger(); len(after.GCs) != len(before.GCs) {
 		t.Errorf("%d collections while it stood", len(after.GCs)-len(before.GCs))
 	}
@@ -408,8 +407,8 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestSpoilt: streams that must not be believed end with an error, or in an end that
-// is told, and never in much memory.
+// TestSpoilt: invalid streams end with an error, or with an end that is reported, and never use
+// much memory.
 func TestSpoilt(t *testing.T) {
 	for name, do := range map[string]func(*Runtime){"huge": (*Runtime).Huge, "metadata": func(r *Runtime) { r.Metadata(time.Hour) }} {
 		t.Run(name, func(t *testing.T) {
@@ -424,8 +423,8 @@ func TestSpoilt(t *testing.T) {
 	}
 }
 
-// BenchmarkFlush is what a runtime costs its host: a turn with one collection in it,
-// written to a socket.
+// BenchmarkFlush measures what a runtime costs its host: one write to a socket, with one collection
+// in it.
 func BenchmarkFlush(b *testing.B) {
 	r := start(b, newNode(b, 10), Config{Name: "orders", Background: 0.05})
 	target, err := new(session.Host).Find(context.Background(), r.PID())
@@ -451,7 +450,7 @@ func BenchmarkFlush(b *testing.B) {
 	_ = stream.Close()
 }
 
-// TestCheap: a process takes little memory that it does not share, so that 500 fit.
+// TestCheap: a process has little memory of its own, so that 500 fit.
 func TestCheap(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short comes with the race detector, which takes memory")

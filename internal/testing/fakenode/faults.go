@@ -9,10 +9,9 @@ import (
 	"github.com/gclog/gclog/internal/fakeruntime"
 )
 
-// What a Runtime can be told to do. All of it happens at once, and what has a
-// duration ends by itself.
+// The faults of a Runtime. All take effect at once, and those with a duration end after it.
 
-// SetRate changes how many collections come per second: 1000 is a flood.
+// SetRate changes the number of collections per second: 1000 is a flood.
 func (r *Runtime) SetRate(perSecond float64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -21,7 +20,7 @@ func (r *Runtime) SetRate(perSecond float64) {
 	r.plan.setRate(perSecond, max(now, r.plan.now))
 }
 
-// Drop has every session lose the next events, as a runtime does whose buffer is full.
+// Drop makes every session lose the next events, like a runtime whose buffer is full.
 func (r *Runtime) Drop(events int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -29,14 +28,14 @@ func (r *Runtime) Drop(events int) {
 	r.drop += events
 }
 
-// Stall has the runtime answer nothing and write nothing for a time. Its collections
-// go on.
+// Stall stops the runtime's answers and writes for a time. Its collections continue.
 func (r *Runtime) Stall(d time.Duration) { r.hold(&r.stalled, d) }
 
-// HangStop has every StopTracing that comes within a time wait for its end.
+// HangStop delays the answer to every StopTracing that arrives within a time until the end of that
+// time.
 func (r *Runtime) HangStop(d time.Duration) { r.hold(&r.deaf, d) }
 
-// hold sets a channel that is closed when a time is over.
+// hold sets a channel that is closed after d.
 func (r *Runtime) hold(c *chan struct{}, d time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -56,21 +55,21 @@ func (r *Runtime) free(c *chan struct{}) {
 	}
 }
 
-// Refuse has every CollectTracing be answered with an error for a time.
+// Refuse makes the runtime answer every CollectTracing with an error for a time.
 func (r *Runtime) Refuse(code uint32, d time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.refuse, r.refused = code, monotonic()+int64(d)
 }
 
-// Garble has every request be answered with what is not of the protocol for a time.
+// Garble makes the runtime answer every request with bytes that violate the protocol for a time.
 func (r *Runtime) Garble(d time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.garbled = monotonic() + int64(d)
 }
 
-// Break breaks all streams off in the middle of a block.
+// Break ends all streams in the middle of a block.
 func (r *Runtime) Break() {
 	r.each(func(t *stream) {
 		t.half()
@@ -78,7 +77,7 @@ func (r *Runtime) Break() {
 	})
 }
 
-// End ends all streams between two blocks, without the end that a stream has.
+// End ends all streams between two blocks, without the tag that ends a stream.
 func (r *Runtime) End() { r.each(r.breakOff) }
 
 func (r *Runtime) breakOff(t *stream) {
@@ -87,20 +86,20 @@ func (r *Runtime) breakOff(t *stream) {
 	r.leaveLocked(t, EndBroken)
 }
 
-// Huge has all streams announce a block of 4 GB, which never comes.
+// Huge makes all streams announce a block of 4 GB, which never comes.
 func (r *Runtime) Huge() { r.each((*stream).announce) }
 
-// Trickle has all streams send a byte each second for a time.
+// Trickle makes all streams send one byte per second for a time.
 func (r *Runtime) Trickle(d time.Duration) {
 	r.each(func(t *stream) { t.trickle = monotonic() + int64(d) })
 }
 
-// Metadata has all streams send metadata without an end for a time.
+// Metadata makes all streams send endless metadata for a time.
 func (r *Runtime) Metadata(d time.Duration) {
 	r.each(func(t *stream) { t.metadata = monotonic() + int64(d) })
 }
 
-// each calls f for all streams that listen to something.
+// each calls f for all streams that receive events.
 func (r *Runtime) each(f func(*stream)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -112,7 +111,7 @@ func (r *Runtime) each(f func(*stream)) {
 	}
 }
 
-// meet is how a request is met.
+// meet returns the fault of a request.
 func (r *Runtime) meet(command uint16) fakeruntime.Fault {
 	const stopTracing = 0x0201
 	r.mu.Lock()

@@ -8,18 +8,18 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// A Kind is what sort of collection one is.
+// A Kind is the kind of a collection.
 type Kind uint8
 
-// The kinds have the numbers of the runtime's GCStart.
+// The kinds have the numbers of the runtime's GCStart event.
 const (
 	Blocking Kind = iota
 	Background
-	Foreground // while a background one runs
+	Foreground // while a background collection runs
 )
 
-// A GC is a collection. Its times are nanoseconds of CLOCK_MONOTONIC; they are 0 as
-// long as they have not come.
+// A GC is a collection. Its times are in nanoseconds of CLOCK_MONOTONIC; they are 0 until they are
+// known.
 type GC struct {
 	Number     uint32
 	Generation uint8
@@ -29,27 +29,27 @@ type GC struct {
 	Last       int64 // its last event
 }
 
-// A Span is the numbers from From to To.
+// A Span contains the numbers from From to To.
 type Span struct{ From, To uint32 }
 
 // How a session ended.
 const (
 	EndOpen      = ""          // it has not
-	EndStopped   = "stopped"   // by StopTracing, with all that there was
-	EndLeft      = "left"      // its reader closed the connection, or took nothing more
-	EndExited    = "exited"    // the process exited in good order
+	EndStopped   = "stopped"   // by StopTracing, with all data sent
+	EndLeft      = "left"      // its reader closed the connection, or stopped reading
+	EndExited    = "exited"    // the process exited normally
 	EndDied      = "died"      // the process was killed
 	EndBroken    = "broken"    // the runtime broke the stream off
-	EndSpoilt    = "spoilt"    // the runtime sent what is no nettrace
-	EndUnwritten = "unwritten" // StopTracing came and nobody read on
+	EndSpoilt    = "spoilt"    // the runtime sent data that is not nettrace
+	EndUnwritten = "unwritten" // StopTracing came and nobody read the rest
 )
 
-// A Session is what one session was sent.
+// A Session is what was sent in one session.
 type Session struct {
 	ID     uint64
-	Opened int64  // as the times of a GC
+	Opened int64  // in the clock of a GC
 	Sent   []Span // collections of which all events were written, in the order of their ends
-	Read   []Span // those of them of which the kernel says that the other end has read all
+	Read   []Span // those of Sent that the other end has read completely, by the kernel's account
 	Lost   uint64 // events that were dropped
 	End    string
 }
@@ -59,7 +59,7 @@ func (s *Session) Has(number uint32) bool {
 	return slices.ContainsFunc(s.Sent, func(p Span) bool { return p.From <= number && number <= p.To })
 }
 
-// Each calls f for all collections of a list.
+// Each calls f for all numbers of a list.
 func Each(list []Span, f func(number uint32)) {
 	for _, p := range list {
 		for n := p.From; n <= p.To; n++ {
@@ -76,15 +76,15 @@ func appendNumber(list []Span, number uint32) []Span {
 	return append(list, Span{number, number})
 }
 
-// A Ledger is all that a runtime did. The collection with number n is GCs[n-1].
+// A Ledger is everything that a runtime did. The collection with number n is GCs[n-1].
 type Ledger struct {
 	PID      int
 	Cookie   string // as gclog writes it
 	Name     string
 	GCs      []GC
-	Sessions []Session // but for those that listened to nothing
-	Ended    bool      // the process has
-	EndedAt  int64     // as the times of a GC; 0: it has not
+	Sessions []Session // except those without events
+	Ended    bool      // the process has ended
+	EndedAt  int64     // in the clock of a GC; 0: it has not
 }
 
 func (l *Ledger) clone() *Ledger {
@@ -98,7 +98,7 @@ func (l *Ledger) clone() *Ledger {
 	return &c
 }
 
-// note enters an event.
+// note records an event.
 func (l *Ledger) note(e *event) {
 	for int(e.number) > len(l.GCs) {
 		l.GCs = append(l.GCs, GC{Number: uint32(len(l.GCs) + 1)})

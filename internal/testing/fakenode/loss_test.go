@@ -14,15 +14,15 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// TestLossAnywhere: whatever events a runtime drops, and however many, a record that says
-// to be complete is right: it has the pauses of its collection and no others.
+// TestLossAnywhere: whichever events a runtime drops, and however many, a record that is marked
+// complete is right: it contains the pauses of its collection and no others.
 func TestLossAnywhere(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, heaps := range []int{1, 2} {
 		p := plan{random: random, rate: 300, background: 0.2, heaps: heaps, due: monotonic()}
 		all := slices.Clone(p.until(p.due + int64(time.Second)/2))
 		pauses := pausesOf(all)
-		// What a thread loses before its first event in a stream nobody can tell.
+		// What a thread loses before its first event in a stream cannot be detected.
 		from := 0
 		for _, thread := range threadsOf(nil, all) {
 			from = max(from, 1+slices.IndexFunc(all, func(e event) bool { return e.thread == thread }))
@@ -60,7 +60,7 @@ func TestLossAnywhere(t *testing.T) {
 	}
 }
 
-// pausesOf are those of each collection.
+// pausesOf returns the pauses of each collection.
 func pausesOf(events []event) map[uint32][]time.Duration {
 	pauses := map[uint32][]time.Duration{}
 	begun := map[uint64]int64{} // by thread

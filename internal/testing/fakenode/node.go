@@ -13,29 +13,29 @@ import (
 // A Node is a host with processes.
 type Node struct {
 	dir  string
-	mark string // what its processes have in their command line, and no others
+	mark string // in the command lines of its processes, and of no others
 	seed uint64
 	stop chan struct{}
 	done chan struct{}
 
 	mu       sync.Mutex
-	runtimes []*Runtime // all that ever were, until Forget
+	runtimes []*Runtime // all that were ever started, until Forget
 	made     int
 }
 
-// New returns a Node whose processes have their sockets in a folder. All chance in
-// it comes from the seed.
+// New returns a Node whose processes have their sockets in dir. All its randomness comes from the
+// seed.
 func New(dir string, seed uint64) *Node {
 	n := &Node{dir: dir, mark: rand.Text(), seed: seed, stop: make(chan struct{}), done: make(chan struct{})}
 	go n.flush()
 	return n
 }
 
-// nodeFlag begins the argument that says which node a process belongs to.
+// nodeFlag is the start of the argument that says which node a process belongs to.
 const nodeFlag = "--node="
 
-// Pattern is what fits the command lines of the processes, and of no others of the
-// machine: those of other tests.
+// Pattern returns a pattern that matches the command lines of the node's processes and of no others
+// of the machine, such as those of other tests.
 func (n *Node) Pattern() string { return "*" + nodeFlag + n.mark + "*" }
 
 // Start starts a process.
@@ -54,14 +54,14 @@ func (n *Node) Start(cfg Config) (*Runtime, error) {
 	return r, nil
 }
 
-// Runtimes returns all that were started, also those that have ended.
+// Runtimes returns all runtimes that were started, including those that have ended.
 func (n *Node) Runtimes() []*Runtime {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return append([]*Runtime(nil), n.runtimes...)
 }
 
-// Close kills what still runs.
+// Close kills the processes that still run.
 func (n *Node) Close() {
 	close(n.stop)
 	<-n.done
@@ -77,8 +77,8 @@ const (
 	slotTime = 10 * time.Millisecond
 )
 
-// flush has all runtimes write. One goroutine does so for all: 500 of them would
-// wake up for each write.
+// flush makes all runtimes write. One goroutine does so for all: with one each, 500 of them would
+// wake up for every write.
 func (n *Node) flush() {
 	defer close(n.done)
 	ticker := time.NewTicker(slotTime)
@@ -102,12 +102,11 @@ func (n *Node) flush() {
 	}
 }
 
-// settleTime is how long runtimes may take to notice that a session is over.
+// settleTime is how long runtimes may take to notice that a session has ended.
 const settleTime = 10 * time.Second
 
-// Settle has every runtime with a session do a collection, so that it notices when
-// nobody is at the other end any more, as real ones do, and returns those that still
-// have sessions, as pids.
+// Settle makes every runtime with a session do a collection, so that it notices a reader that has
+// gone away, as real ones do, and returns the pids of those that still have sessions.
 func (n *Node) Settle() (open []int) {
 	deadline := time.Now().Add(settleTime)
 	for _, r := range n.Runtimes() {
@@ -131,7 +130,7 @@ func (r *Runtime) Kill() {
 	<-r.ended
 }
 
-// Exit has the process exit in good order: its sessions end, its socket goes.
+// Exit makes the process exit normally: its sessions end and its socket is removed.
 func (r *Runtime) Exit(code byte) {
 	r.mu.Lock()
 	now := monotonic()
@@ -151,7 +150,7 @@ func (r *Runtime) Exit(code byte) {
 	<-r.ended
 }
 
-// Stop stops the process, as SIGSTOP does: nothing happens in it any more.
+// Stop stops the process like SIGSTOP: nothing happens in it until Continue.
 func (r *Runtime) Stop() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -164,7 +163,7 @@ func (r *Runtime) Stop() {
 	r.proc.signal(unix.SIGSTOP)
 }
 
-// Continue lets a stopped process go on.
+// Continue resumes a stopped process.
 func (r *Runtime) Continue() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -177,8 +176,8 @@ func (r *Runtime) Continue() {
 	r.frozen = nil
 }
 
-// Collect has a collection happen and be written now. It is false where that cannot
-// be.
+// Collect makes a collection happen and writes it at once. It returns false if that is not
+// possible.
 func (r *Runtime) Collect() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// kinds are the metadata that a session begins with.
+// kinds returns the metadata at the start of a session.
 func kinds() []nettracetest.Kind {
 	runtime := func(id, version uint32) nettracetest.Kind {
 		return nettracetest.Kind{ID: id, Provider: clr.RuntimeProvider, EventID: id, Version: version, Level: clr.LevelInformational, Keywords: clr.KeywordGC}
@@ -22,9 +22,9 @@ func kinds() []nettracetest.Kind {
 	}
 }
 
-// rundownSettings is the event with the GC's settings at the end of a session.
+// rundownSettings returns the metadata of the event with the GC's settings at the end of a session.
 func rundownSettings() nettracetest.Kind {
-	const id = 1000 // of the metadata: that of the event is taken
+	const id = 1000 // of the metadata: the event's own is in use
 	return nettracetest.Kind{ID: id, Provider: clr.RundownProvider, EventID: clr.IDRundownGCSettings, Level: clr.LevelInformational, Keywords: clr.KeywordGC}
 }
 
@@ -34,7 +34,7 @@ func appendSettings(b []byte) []byte {
 	return append(b, 0, 0)
 }
 
-// appendHead begins a stream.
+// appendHead writes the start of a stream.
 func appendHead(w *nettracetest.V4, pid int) {
 	w.Begin(nettracetest.Clock{
 		Time: time.Now(), Ticks: monotonic(), PerSecond: int64(time.Second), PointerSize: 8, ProcessID: uint32(pid), Processors: 2,
@@ -42,11 +42,11 @@ func appendHead(w *nettracetest.V4, pid int) {
 	w.Metadata(kinds()...)
 }
 
-// appendPayload appends what an event says. Sizes follow from the number of the
-// collection, so that every session is told the same.
+// appendPayload appends the payload of an event. Sizes are computed from the collection's number,
+// so that every session receives the same.
 func (e *event) appendPayload(b []byte, heaps int) []byte {
 	const reasonAllocSmall = 0
-	size := uint64(e.number%64+16) << 18 // of the heap after it
+	size := uint64(e.number%64+16) << 18 // of the heap after the collection
 	switch e.id {
 	case clr.IDGCSuspendEEBegin:
 		b = le32(b, uint32(e.reason), e.number-1)

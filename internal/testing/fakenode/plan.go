@@ -9,8 +9,8 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// An event is one of the runtime. What its payload says beyond the number comes from
-// the plan.
+// An event is an event of the runtime. The plan decides what its payload contains besides the
+// number.
 type event struct {
 	at     int64
 	thread uint64
@@ -24,31 +24,30 @@ type event struct {
 	last   bool
 }
 
-// Threads of a runtime, told by what they do.
+// Threads of a runtime, named by their tasks.
 const (
 	threadUser  = 100 // and 101
 	threadGC    = 110 // server GC: suspends, restarts
 	threadHeap  = 111 // server GC: collects
-	threadGCBkg = 120 // of background collections
+	threadGCBkg = 120 // runs background collections
 )
 
-// A plan makes up what the collector does, one event after the other in the order
-// of time.
+// A plan makes up what the collector does, event by event in time order.
 type plan struct {
 	random     *rand.Rand
 	rate       float64 // collections per second; 0: none
-	exact      bool    // they come at equal distances
-	background float64 // share of the turns in which a background one begins
+	exact      bool    // collections come at equal intervals
+	background float64 // share of the turns in which a background collection begins
 	heaps      int     // more than one: server GC
-	number     uint32  // of the last that was planned
-	due        int64   // when the next one begins
+	number     uint32  // of the last collection planned
+	due        int64   // when the next collection begins
 	now        int64   // of the last event planned
 	events     []event
-	next       int // of events
+	next       int // index of the next event to return
 }
 
-// until returns the events up to the time now that have not been returned yet. They
-// are valid until the next call.
+// until returns the events up to now that were not returned yet. They are valid until the next
+// call.
 func (p *plan) until(now int64) []event {
 	p.events = p.events[:copy(p.events, p.events[p.next:])]
 	p.next = 0
@@ -61,7 +60,7 @@ func (p *plan) until(now int64) []event {
 	return p.events[:p.next]
 }
 
-// shift moves what is planned into the future: the process stood still.
+// shift moves the planned events into the future, because the process was stopped.
 func (p *plan) shift(by int64) {
 	p.due += by
 	p.now += by
@@ -70,7 +69,7 @@ func (p *plan) shift(by int64) {
 	}
 }
 
-// setRate changes the rate from the time now on.
+// setRate changes the rate from now on.
 func (p *plan) setRate(rate float64, now int64) {
 	p.rate, p.due = rate, now
 	if rate > 0 {
@@ -80,7 +79,7 @@ func (p *plan) setRate(rate float64, now int64) {
 
 func (p *plan) interval() time.Duration { return time.Duration(float64(time.Second) / p.rate) }
 
-// turn plans a blocking collection, or a background one with what comes inside it.
+// turn plans a blocking collection, or a background one and the foreground ones during it.
 func (p *plan) turn() {
 	p.now = max(p.now+1000, p.due)
 	gap := p.interval()
@@ -100,7 +99,7 @@ func (p *plan) turn() {
 	}
 }
 
-// pass lets a time go by of up to most.
+// pass advances the time by a random duration of at most most.
 func (p *plan) pass(most time.Duration) { p.now += 1 + p.random.Int64N(max(int64(most), 1)) }
 
 func (p *plan) add(thread uint64, e event) {
@@ -109,7 +108,7 @@ func (p *plan) add(thread uint64, e event) {
 	p.pass(5 * time.Microsecond)
 }
 
-// suspend begins a suspension and returns the thread of it and that of the work.
+// suspend begins a suspension and returns its thread and the thread that does the work.
 func (p *plan) suspend(g event) (gc, work uint64) {
 	user := threadUser + p.random.Uint64N(2)
 	gc, work = user, user
@@ -133,7 +132,7 @@ func (p *plan) suspend(g event) (gc, work uint64) {
 	return gc, work
 }
 
-// restart ends a suspension; last: nothing more comes of the collection.
+// restart ends a suspension; last: it is the last event of the collection.
 func (p *plan) restart(thread uint64, g event, last bool) {
 	g.id = clr.IDGCRestartEEBegin
 	p.add(thread, g)
@@ -158,7 +157,7 @@ func (p *plan) finish(thread uint64, g event, last bool) {
 	p.add(thread, g)
 }
 
-// begin returns the event that the events of another collection are made of.
+// begin returns the event from which those of the next collection are derived.
 func (p *plan) begin(kind Kind) event {
 	p.number++
 	g := event{number: p.number, kind: kind, gen: uint8(p.random.IntN(2))}
@@ -171,7 +170,7 @@ func (p *plan) begin(kind Kind) event {
 	return g
 }
 
-// stopTheWorld plans a collection during which the program stands.
+// stopTheWorld plans a collection during which the program is paused.
 func (p *plan) stopTheWorld(kind Kind, gap time.Duration) {
 	g := p.begin(kind)
 	gc, work := p.suspend(g)
@@ -181,12 +180,12 @@ func (p *plan) stopTheWorld(kind Kind, gap time.Duration) {
 	p.restart(gc, g, true)
 }
 
-// concurrent plans a background collection with so many foreground ones inside.
+// concurrent plans a background collection with inside foreground ones during it.
 func (p *plan) concurrent(inside int, gap time.Duration) {
 	g := p.begin(Background)
 	gc, _ := p.suspend(g)
 	p.restart(gc, g, false)
-	final := p.random.IntN(inside + 1) // so many come before its second pause
+	final := p.random.IntN(inside + 1) // that many come before its second pause
 	for i := range inside + 1 {
 		p.pass(gap / 2)
 		if i == final {
@@ -203,7 +202,7 @@ func (p *plan) concurrent(inside int, gap time.Duration) {
 			p.stopTheWorld(Foreground, gap)
 		}
 	}
-	if p.heaps > 1 { // those of server GC come after the sizes
+	if p.heaps > 1 { // with server GC these come after the sizes
 		p.finish(threadGCBkg, g, false)
 		p.histories(threadGCBkg, g, true)
 		return

@@ -15,11 +15,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isProcess is the variable that a process of a fake runtime knows itself by.
+// isProcess is the environment variable that makes this program a process of a fake runtime.
 const isProcess = "GCLOG_FAKE_PROCESS"
 
-// Main must be the first call of a program that has a Node: if the program was
-// started as one of the Node's processes, Main does what these do, and never returns.
+// Main must be called first in a program that has a Node: if the program was started as one of the
+// Node's processes, Main does what these do and never returns.
 func Main() {
 	if os.Getenv(isProcess) == "" {
 		return
@@ -32,12 +32,11 @@ func Main() {
 	os.Exit(code)
 }
 
-// controlFD is the end of the process of the connection to its host.
+// controlFD is the process's end of the connection to its host.
 const controlFD = 3
 
-// live makes the socket of this process, hands it to the host and waits to be told
-// the code to exit with. Whoever connects to the socket is told by the kernel that
-// this process listens, for it called listen.
+// live creates the socket of this process, passes it to the host and waits for the exit code. The
+// kernel tells clients of the socket that this process listens, because it called listen.
 func live() (code int, err error) {
 	_ = os.WriteFile("/proc/self/comm", []byte(filepath.Base(os.Args[0])), 0)
 	self, err := procfs.Self()
@@ -59,7 +58,7 @@ func live() (code int, err error) {
 	if err := unix.Listen(fd, 64); err != nil {
 		return 0, err
 	}
-	// The pipe for debuggers tells CoreCLR from NativeAOT.
+	// The debugger's pipe distinguishes CoreCLR from NativeAOT.
 	pipe := filepath.Join(os.Getenv("TMPDIR"), fmt.Sprintf("clr-debug-pipe-%d-%d-in", os.Getpid(), stat.Starttime))
 	if err := os.WriteFile(pipe, nil, 0o600); err != nil {
 		return 0, err
@@ -74,23 +73,22 @@ func live() (code int, err error) {
 		if errors.Is(err, unix.EINTR) {
 			continue
 		}
-		if n == 0 { // the host has gone
+		if n == 0 { // the host has exited
 			return 0, nil
 		}
 		return int(b[0]), err
 	}
 }
 
-// A process is one of the operating system, that has a socket and does nothing.
+// A process is a process of the operating system that has a socket and does nothing.
 type process struct {
 	cmd      *exec.Cmd
-	control  int // its connection
+	control  int // connection to it
 	listener net.Listener
-	files    []string // that a runtime removes when it exits, the socket first
+	files    []string // a runtime removes these when it exits; the socket is the first
 }
 
-// startProcess starts this program as a process with the given arguments and
-// environment.
+// startProcess starts this program as a process with the given arguments and environment.
 func startProcess(dir string, args, env []string) (*process, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -121,7 +119,7 @@ func startProcess(dir string, args, env []string) (*process, error) {
 	return p, nil
 }
 
-// takeListener receives the socket that the process listens on.
+// takeListener receives the socket on which the process listens.
 func (p *process) takeListener() error {
 	path, rights := make([]byte, 256), make([]byte, unix.CmsgSpace(4))
 	n, rn, _, _, err := unix.Recvmsg(p.control, path, rights, unix.MSG_CMSG_CLOEXEC)
@@ -144,7 +142,7 @@ func (p *process) takeListener() error {
 	return err
 }
 
-// exit has the process exit.
+// exit makes the process exit.
 func (p *process) exit(code byte) {
 	for _, name := range p.files {
 		_ = os.Remove(name)
@@ -152,7 +150,7 @@ func (p *process) exit(code byte) {
 	_, _ = unix.Write(p.control, []byte{code})
 }
 
-// wait returns when the process has ended.
+// wait waits until the process has exited.
 func (p *process) wait() {
 	_ = p.cmd.Wait()
 	_ = unix.Close(p.control)

@@ -13,41 +13,40 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Config is what a runtime is and does.
+// Config describes a runtime and what it does.
 type Config struct {
-	Name       string   // of its program; it may hold anything but NUL
+	Name       string   // of its program; it may contain anything but NUL
 	Version    string   // "": 9.0.0
-	Env        []string // NAME=value, beyond what a process here needs
+	Env        []string // NAME=value, in addition to what a process needs here
 	Rate       float64  // collections per second; 0: none
-	Exact      bool     // they come at equal distances, not at random ones
+	Exact      bool     // they come at equal intervals, not at random ones
 	Background float64  // share of background collections, 0 to 1
 	Heaps      int      // more than one: server GC
 	TempDir    string   // "": that of the Node
 }
 
-// A Runtime is a process with a runtime. Its methods may be called at any time, by
-// any goroutine.
+// A Runtime is a process with a runtime. Its methods are safe for concurrent use.
 type Runtime struct {
 	cfg    Config
 	pid    int
 	cookie string
 	proc   *process
 	server *fakeruntime.Runtime
-	ended  chan struct{} // closed when the process has
+	ended  chan struct{} // closed when the process has ended
 
 	mu      sync.Mutex
 	plan    plan
 	streams []*stream
-	leaving []*stream // of which it is not known yet whether all that was written is read
+	leaving []*stream // ended streams of which it is not yet known whether everything written was read
 	ledger  Ledger
-	drop    int // events that are dropped next, in every session
+	drop    int // number of events that every session drops next
 
-	frozen   chan struct{} // closed when the process runs again; nil: it does
+	frozen   chan struct{} // closed when the process is resumed; nil: it runs
 	frozenAt int64
 	stalled  chan struct{} // closed when the runtime answers and writes again; nil: it does
-	deaf     chan struct{} // closed when StopTracing is heard again; nil: it is
+	deaf     chan struct{} // closed when StopTracing is answered again; nil: it is
 	refuse   uint32
-	// Until these times requests are refused, and answered with garbage.
+	// Until these times requests are refused, or answered with garbage.
 	refused, garbled int64
 }
 
@@ -88,16 +87,16 @@ func startRuntime(dir, mark string, cfg Config, seed uint64, instance uint16) (*
 	return r, nil
 }
 
-// PID is that of the process.
+// PID returns the pid of the process.
 func (r *Runtime) PID() int { return r.pid }
 
-// Cookie is the id of the runtime as gclog writes it.
+// Cookie returns the id of the runtime as gclog writes it.
 func (r *Runtime) Cookie() string { return r.cookie }
 
-// Sessions is how many sessions are open.
+// Sessions returns the number of open sessions.
 func (r *Runtime) Sessions() int { return r.server.Sessions() }
 
-// Requests is how many requests came so far.
+// Requests returns the number of requests so far.
 func (r *Runtime) Requests() int64 { return r.server.Requests() }
 
 // Ledger returns what the runtime has done so far.
@@ -111,7 +110,7 @@ func (r *Runtime) Ledger() *Ledger {
 	return r.ledger.clone()
 }
 
-// trace is a session, from its start to its end.
+// trace runs a session from its start to its end.
 func (r *Runtime) trace(s *fakeruntime.Session) string {
 	t, err := r.open(s)
 	if err != nil {
@@ -135,7 +134,7 @@ func (r *Runtime) open(s *fakeruntime.Session) (*stream, error) {
 		return nil, err
 	}
 	if !s.Rundown {
-		// What has happened until now is not for it.
+		// The session does not get what has happened until now.
 		r.happen(t.opened)
 		t.index = len(r.ledger.Sessions)
 		r.ledger.Sessions = append(r.ledger.Sessions, Session{ID: s.ID, Opened: t.opened})
@@ -145,7 +144,7 @@ func (r *Runtime) open(s *fakeruntime.Session) (*stream, error) {
 	return t, nil
 }
 
-// close ends a session in good order. It waits for its reader, without the lock.
+// close ends a session normally. It waits for the reader without holding the lock.
 func (r *Runtime) close(t *stream) {
 	r.mu.Lock()
 	if t.ending == "" {
@@ -158,7 +157,7 @@ func (r *Runtime) close(t *stream) {
 	r.mu.Unlock()
 
 	select {
-	case <-time.After(trickle): // at once if it is not to trickle
+	case <-time.After(trickle): // at once unless it trickles
 	case <-t.session.Over:
 	}
 	_ = t.session.Conn.SetWriteDeadline(time.Now().Add(10 * time.Second))
@@ -175,7 +174,7 @@ func (r *Runtime) close(t *stream) {
 	r.leaveLocked(t, EndStopped)
 }
 
-// forget takes a stream out of those that are written to.
+// forget removes a stream from those that are written to.
 func (r *Runtime) forget(t *stream) {
 	for i, o := range r.streams {
 		if o == t {
@@ -209,14 +208,14 @@ func (r *Runtime) leaveLocked(t *stream, how string) {
 	close(t.left)
 }
 
-// enter notes in the ledger what a stream has sent, and what of it was read.
+// enter records in the ledger what a stream has sent, and what of that was read.
 func (r *Runtime) enter(t *stream) {
 	if t.index >= 0 {
 		t.enter(&r.ledger.Sessions[t.index])
 	}
 }
 
-// settle lets go of the streams of which all is known.
+// settle releases the ended streams about which everything is known.
 func (r *Runtime) settle() {
 	r.leaving = slices.DeleteFunc(r.leaving, func(t *stream) bool {
 		r.enter(t)
@@ -256,7 +255,7 @@ func (r *Runtime) write(now int64) {
 	}
 }
 
-// happen has all happen that is due, and encodes it for the sessions.
+// happen makes everything happen that is due, and encodes it for the sessions.
 func (r *Runtime) happen(now int64) {
 	if r.frozen != nil || r.ledger.Ended {
 		return
@@ -288,7 +287,7 @@ func (r *Runtime) happen(now int64) {
 	r.drop -= used
 }
 
-// letGo lets go of all streams, whoever may still read them.
+// letGo releases all streams, even if they are still being read.
 func (r *Runtime) letGo() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -298,14 +297,14 @@ func (r *Runtime) letGo() {
 	r.leaving = nil
 }
 
-// die notes that the process has ended, or is about to.
+// die records that the process has ended, or is about to.
 func (r *Runtime) die() {
 	if !r.ledger.Ended {
 		r.ledger.Ended, r.ledger.EndedAt = true, monotonic()
 	}
 }
 
-// over is called when the process has ended, however it did.
+// over is called when the process has ended for whatever reason.
 func (r *Runtime) over() {
 	r.mu.Lock()
 	r.die()

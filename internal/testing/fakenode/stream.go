@@ -15,42 +15,42 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A stream is an open session: what its reader has not taken yet, and what it has.
-// The lock of the runtime guards it.
+// A stream is an open session, with the data that its reader has taken and has not taken yet. The
+// runtime's lock guards it.
 type stream struct {
 	session *fakeruntime.Session
 	raw     syscall.RawConn
-	fd      int // keeps the socket, after the connection is closed, until all is known to be read; -1: it is
-	index   int // of the ledger's session; -1: it is for settings only
+	fd      int // keeps the socket after the connection is closed, until everything is known to be read; -1: it is
+	index   int // of the ledger's session; -1: the stream is for settings only
 
 	w       nettracetest.V4
 	pending []byte // encoded and not written
 	written int64  // bytes
-	encoded int64  // bytes, pending ones included
-	ends    []end  // of collections that are not written whole yet
-	unread  []end  // of those that are, and are not known to be read
+	encoded int64  // bytes, including pending ones
+	ends    []end  // of collections that are not written completely yet
+	unread  []end  // of collections that are written and not known to be read
 	damaged []uint32
 	opened  int64
-	spoilt  bool // nothing that comes now can be read
+	spoilt  bool // nothing that comes from now on can be read
 
-	trickle  int64 // until then a byte comes each second
+	trickle  int64 // until this time one byte is sent per second
 	lastByte int64
-	metadata int64 // until then metadata comes without an end
+	metadata int64 // until this time endless metadata is sent
 	extra    uint32
 
-	left   chan struct{} // closed when the runtime is done with it
+	left   chan struct{} // closed when the runtime has finished with the stream
 	ending string        // how it ended
 }
 
-// An end is where the last event of a collection is in a stream.
+// An end is the position of a collection's last event in a stream.
 type end struct {
 	number uint32
 	offset int64
 }
 
 const (
-	// maxPending is how much waits for a reader, before events are dropped: the
-	// buffer of a real session.
+	// maxPending is how much may wait for a reader before events are dropped, like the buffer of a
+	// real session.
 	maxPending = 4 << 20
 	maxBlock   = 100 << 10
 )
@@ -70,15 +70,15 @@ func newStream(s *fakeruntime.Session, pid int) (*stream, error) {
 	return t, nil
 }
 
-// take moves what the writer has encoded to what is pending.
+// take moves what the writer has encoded to pending.
 func (t *stream) take() {
 	b := t.w.Take()
 	t.encoded += int64(len(b))
 	t.pending = append(t.pending, b...)
 }
 
-// add encodes events, thread by thread as a runtime does: the first row of each
-// thread is younger than none after it. It returns how many were dropped.
+// add encodes events, thread by thread as a runtime does: no row precedes in time the first row of
+// a thread in front of it. It returns how many events were dropped.
 func (t *stream) add(events []event, heaps, drop int) (lost int) {
 	if len(t.pending) > maxPending {
 		drop = len(events)
@@ -137,7 +137,7 @@ func (t *stream) finished(number uint32, first int64) {
 	}
 }
 
-// write writes what the socket takes at once. It reports whether the reader is there.
+// write writes what the socket accepts at once. It reports whether the reader is still there.
 func (t *stream) write(now int64) bool {
 	trickles := now < t.trickle
 	if trickles {
@@ -179,7 +179,7 @@ func (t *stream) wrote(n int) {
 	t.pending = t.pending[:copy(t.pending, t.pending[n:])]
 }
 
-// enter notes what is written and what is read since the last call.
+// enter records what was written and read since the last call.
 func (t *stream) enter(s *Session) {
 	n := 0
 	for n < len(t.ends) && t.ends[n].offset <= t.written {
@@ -192,7 +192,7 @@ func (t *stream) enter(s *Session) {
 		return
 	}
 	if rest, err := unix.IoctlGetInt(t.fd, unix.SIOCOUTQ); err != nil || rest > 0 {
-		return // how much of it is read the kernel does not say
+		return // the kernel does not say how much of it was read
 	}
 	if t.discarded() {
 		t.unread = nil
@@ -204,17 +204,16 @@ func (t *stream) enter(s *Session) {
 	t.unread = t.unread[:0]
 }
 
-// discarded reports whether the other end has closed the connection and there was something that it
-// had not read.
+// discarded reports whether the other end has closed the connection without reading everything.
 func (t *stream) discarded() bool {
-	code, err := unix.GetsockoptInt(t.fd, unix.SOL_SOCKET, unix.SO_ERROR) // it is told once
+	code, err := unix.GetsockoptInt(t.fd, unix.SOL_SOCKET, unix.SO_ERROR) // the kernel reports it once
 	return err != nil || code != 0
 }
 
-// hangUp ends the stream for the other end, which may go on to read what is written.
+// hangUp ends the stream for the other end, which may still read what is written.
 func (t *stream) hangUp() { _ = unix.Shutdown(t.fd, unix.SHUT_RDWR) }
 
-// free lets go of the socket.
+// free closes the socket.
 func (t *stream) free() {
 	_ = unix.Close(t.fd)
 	t.fd = -1
@@ -231,7 +230,7 @@ func (t *stream) finish() {
 	t.take()
 }
 
-// half encodes a block that is not there to its end.
+// half encodes a block that is incomplete.
 func (t *stream) half() {
 	t.w.Open()
 	for range 8 {
@@ -254,7 +253,7 @@ func (t *stream) announce() {
 	t.spoilt = true
 }
 
-// flood encodes metadata of events that nobody has heard of.
+// flood encodes metadata of events that do not exist.
 func (t *stream) flood() {
 	for range 32 {
 		var list [64]nettracetest.Kind

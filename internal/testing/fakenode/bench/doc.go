@@ -1,6 +1,6 @@
-// Command bench measures what gclog daemon costs on nodes with many processes, all of
-// them fake: processor time, memory, wake-ups, and how long a collection takes into
-// its file. Afterwards every file is held against what the processes did.
+// Command bench measures what gclog daemon costs on nodes with many processes, all of them fake:
+// CPU time, memory, wake-ups, and how long it takes until a collection is in its file. Afterwards
+// every file is compared with what the processes did.
 //
 //	bench GCLOG [SECONDS]
 package main

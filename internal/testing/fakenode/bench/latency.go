@@ -16,14 +16,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxWatched is how many files are looked at: so many tell, and looking must not
-// keep the machine busy.
+// maxWatched is how many files are watched: enough for the quantiles, and few enough not to keep
+// the machine busy.
 const (
 	maxWatched = 25
 	lookEvery  = 5 * time.Millisecond
 )
 
-// A watcher notes when records come into files.
+// A watcher notes when records appear in files.
 type watcher struct {
 	files []*watched
 	from  int // collections of all runtimes at the start
@@ -31,12 +31,12 @@ type watcher struct {
 	done  chan struct{}
 }
 
-// A watched file is that of a runtime.
+// A watched file is the log of a runtime.
 type watched struct {
 	f      *os.File
 	of     *fakenode.Runtime
 	offset int64
-	rest   []byte // the start of a line
+	rest   []byte // the start of a line that is not complete yet
 	seen   map[uint32]int64
 }
 
@@ -104,8 +104,8 @@ func (x *watched) look(buf []byte) {
 	}
 }
 
-// stop returns how long the records took, from the end of the collection until they
-// were seen in the file, the shortest first.
+// stop returns the latencies of the records, from the end of the collection until they were seen in
+// the file, in ascending order.
 func (w *watcher) stop() (late []time.Duration) {
 	close(w.ask)
 	<-w.done
@@ -122,7 +122,7 @@ func (w *watcher) stop() (late []time.Duration) {
 	return late
 }
 
-// rate is how many collections there were per second, of all runtimes.
+// rate returns the collections per second of all runtimes.
 func (w *watcher) rate(n *fakenode.Node, seconds float64) float64 {
 	return float64(collections(n)-w.from) / seconds
 }
@@ -134,7 +134,7 @@ func collections(n *fakenode.Node) (sum int) {
 	return sum
 }
 
-// millis is a quantile of sorted durations, for people.
+// millis formats a quantile of sorted durations.
 func millis(sorted []time.Duration, q float64) string {
 	if len(sorted) == 0 {
 		return "-"

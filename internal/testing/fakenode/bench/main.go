@@ -23,10 +23,10 @@ import (
 type load struct {
 	name      string
 	processes int
-	rate      float64       // collections of each per second
+	rate      float64       // collections per second of each process
 	alone     bool          // each collection is followed by silence
-	sweep     time.Duration // how often the daemon looks for processes; 0: as it does unless told
-	slack     time.Duration // how late its timers may be; 0: as the system has it
+	sweep     time.Duration // how often the daemon looks for processes; 0: its default
+	slack     time.Duration // timer slack of the daemon; 0: the system's default
 }
 
 var loads = []load{
@@ -40,16 +40,16 @@ var loads = []load{
 }
 
 const (
-	warmUp = 5 * time.Second // what the daemon does once is not what it costs
-	// idleWarmUp: metadata announces events. A process that has sent nothing else is waited
-	// for as one that was interrupted, for 20 to 30 s.
+	warmUp = 5 * time.Second // excludes what the daemon does only once
+	// idleWarmUp: metadata announces events. If a process has sent nothing else, the daemon waits
+	// for it for 20 to 30 s, as for one that was interrupted.
 	idleWarmUp = 45 * time.Second
-	attached   = 2 * time.Minute  // it may take to attach to all
-	stopTime   = 30 * time.Second // it may take to stop
+	attached   = 2 * time.Minute  // time limit for attaching to all processes
+	stopTime   = 30 * time.Second // time limit for stopping
 	// unitSlack is TimerSlackNSec in samples/systemd/gclog.service.
 	unitSlack = time.Millisecond
-	sweep     = 3 * time.Second // unless told
-	// unseen: processes are looked for when the daemon starts, and not again.
+	sweep     = 3 * time.Second // the default
+	// unseen: the daemon looks for processes when it starts, and not again.
 	unseen = 10 * time.Minute
 )
 
@@ -79,7 +79,7 @@ func fail(err error) {
 	os.Exit(1)
 }
 
-// run starts the node and the daemon, measures for a time, and checks what was written.
+// run starts the node and the daemon, measures for duration, and checks what was written.
 func (l *load) run(gclog string, duration time.Duration) (err error) {
 	dir, err := os.MkdirTemp("", "bench")
 	if err != nil {
@@ -157,7 +157,7 @@ func waitAttached(n *fakenode.Node, d *daemon) error {
 	}
 }
 
-// A daemon is gclog as a process.
+// A daemon is a running gclog daemon.
 type daemon struct {
 	cmd  *exec.Cmd
 	done chan error
@@ -190,12 +190,12 @@ log: {level: warn}
 	return d, nil
 }
 
-// startWithSlack starts a process whose timers may be late. It inherits that from the
-// thread that starts it.
+// startWithSlack starts a process with a timer slack, which it inherits from the thread that starts
+// it.
 func startWithSlack(cmd *exec.Cmd, slack time.Duration) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if err := unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(slack), 0, 0, 0); err != nil { // 0: as it was
+	if err := unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(slack), 0, 0, 0); err != nil { // 0: the default
 		return err
 	}
 	defer func() { _ = unix.Prctl(unix.PR_SET_TIMERSLACK, 0, 0, 0, 0) }()
@@ -208,7 +208,7 @@ func (d *daemon) gone() bool { return len(d.done) > 0 }
 
 func (d *daemon) kill() { _ = d.cmd.Process.Kill() }
 
-// stop ends the daemon in good order.
+// stop ends the daemon with SIGTERM.
 func (d *daemon) stop() error {
 	_ = d.cmd.Process.Signal(syscall.SIGTERM)
 	select {

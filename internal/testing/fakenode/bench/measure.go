@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// A measurement is what a process has used up since its start.
+// A measurement is what a process has used since its start.
 type measurement struct {
 	at      time.Time
-	cpu     time.Duration // of all threads, in the program and in the kernel
-	peak    int64         // bytes of resident memory, at most
+	cpu     time.Duration // of all threads, user and system time
+	peak    int64         // peak resident memory, bytes
 	wakeUps int64         // of all threads
 }
 
@@ -42,7 +42,7 @@ func measure(pid int) (m measurement, err error) {
 			return m, err
 		}
 		m.cpu += time.Duration(ns)
-		// Who is woken up has gone to sleep by itself.
+		// A thread is woken up as often as it has gone to sleep voluntarily.
 		n, err := statusField(filepath.Join(t, "status"), "voluntary_ctxt_switches:")
 		if err != nil {
 			return m, err
@@ -66,7 +66,7 @@ func statusField(path, name string) (int64, error) {
 	return 0, fmt.Errorf("%s has no %s", path, name)
 }
 
-// ownCPU is the processor time of this process.
+// ownCPU returns the CPU time of this process.
 func ownCPU() time.Duration {
 	var r syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &r) // cannot fail

@@ -12,25 +12,26 @@ import (
 	"github.com/gclog/gclog/internal/testing/fakenode"
 )
 
-// Options are what has happened beside the runtime, and excuses what it may.
+// Options are the faults outside of the runtime. They excuse what they can cause.
 type Options struct {
-	// Kills are when gclog was killed, as the times of a ledger. The last line of a file may be
-	// torn then, a session has no end, and what was on its way when gclog died is in no record.
+	// Kills are the times at which gclog was killed, in the ledger's clock. Each may tear the last
+	// line of a file and leave a session without an end, and no record contains what was in transit
+	// when gclog died.
 	Kills []int64
-	// Truncated: files were cut to nothing by others, so they may lack their header.
+	// Truncated: other processes truncated files to nothing, so these may lack their header.
 	Truncated bool
-	// Full is when the disk was full. A process that ended then may have no end in its
-	// log, nor what came last.
+	// Full are the times in which the disk was full. The log of a process that ended then may lack
+	// its end and the last records.
 	Full []Period
 }
 
-// A Period is a time, as those of a ledger.
+// A Period is an interval in the ledger's clock.
 type Period struct{ From, To int64 }
 
 func (o *Options) killed() bool { return len(o.Kills) > 0 }
 
-// Output checks the files that gclog wrote about a process, in the order in which
-// they were written. The error has a line for each thing that is wrong.
+// Output checks the files that gclog wrote about a process, in the order in which they were
+// written. The error has a line for each problem.
 func Output(l *fakenode.Ledger, files []string, o Options) error {
 	c := &checker{
 		l: l, o: o, fileIDs: map[string]string{}, documents: map[string]*record{},
@@ -42,7 +43,7 @@ func Output(l *fakenode.Ledger, files []string, o Options) error {
 	for i := range c.records {
 		c.record(&c.records[i])
 	}
-	if c.broken || o.killed() && c.sessions[c.life] { // the last life told nothing
+	if c.broken || o.killed() && c.sessions[c.life] { // the last instance of gclog reported no number
 		c.breaks = append(c.breaks, lifeBreak{next: uint32(len(c.told)), end: c.lastEnd})
 	}
 	c.order()
@@ -56,8 +57,8 @@ func Output(l *fakenode.Ledger, files []string, o Options) error {
 	return c.err()
 }
 
-// Node checks the files of all processes of a node, in one folder or in folders
-// below it, and that no runtime has a session left.
+// Node checks the files of all processes of a node, in one folder or in folders below it, and that
+// no runtime has an open session.
 func Node(n *fakenode.Node, dir string, o Options) error {
 	open := n.Settle()
 	files, err := Files(dir)
@@ -80,40 +81,40 @@ func Node(n *fakenode.Node, dir string, o Options) error {
 	return errors.Join(errs...)
 }
 
-// A checker holds what was read of the files of one process.
+// A checker contains what was read from the files of one process.
 type checker struct {
 	l         *fakenode.Ledger
 	o         Options
 	records   []record
 	fileIDs   map[string]string
 	documents map[string]*record
-	sessions  map[string]bool // by the life of gclog; true: one has begun and not ended
-	life      string          // of gclog, the last that a session began in
-	begun     int             // sessions
-	told      []told          // by the number of the collection
+	sessions  map[string]bool // by instance of gclog; true: a session has begun and not ended
+	life      string          // the instance of gclog in which a session last began
+	begun     int             // number of sessions that have begun
+	told      []told          // by number of the collection
 	breaks    []lifeBreak     // where gclog was killed
-	lastEnd   int64           // of the collections told so far
-	first     uint32          // number told that began in a session; others before it may be told
-	newest    uint32          // of the numbers told so far
-	unwritten bool            // the record before says that some before it are missing
-	broken    bool            // the next number told is the first of another life
-	damaged   bool            // the last session could not be read to its end, and no number is told since
+	lastEnd   int64           // latest end of the collections reported so far
+	first     uint32          // lowest number reported that began in a session; lower ones may be reported too
+	newest    uint32          // highest number reported so far
+	unwritten bool            // the previous record says that records before it are missing
+	broken    bool            // the next number reported is the first of another instance of gclog
+	damaged   bool            // the last session could not be read to its end, and no number was reported since
 	problems  []string
 }
 
-// A lifeBreak is where a life of gclog ends: the next one begins with a number, and the
-// last collection that was told before ended at a time.
+// A lifeBreak is where an instance of gclog was killed: next is the first number that the next
+// instance reported, and end is the latest end of the collections reported before.
 type lifeBreak struct {
 	next uint32
 	end  int64
 }
 
-// told is what was told of a collection.
+// told is what was reported about a collection.
 type told struct {
 	records []*record
-	gaps    []*record // but for those about lost events
+	gaps    []*record // except those about lost events
 	lost    []*record // gaps about lost events: the collection may have a record too
-	// A suspension that was for it, of which nothing else came.
+	// The collection has a record of a suspension, and nothing else.
 	suspended bool
 }
 
@@ -135,14 +136,14 @@ func (c *checker) err() error {
 	return errors.New(strings.Join(c.problems, "\n"))
 }
 
-// record takes the next record.
+// record processes the next record.
 func (c *checker) record(r *record) {
 	if r.Process.EntityID != c.l.Cookie {
 		c.wrong("%s: a record of process %d %s among those of %d", r.at, r.Process.PID, r.Process.EntityID, c.l.PID)
 		return
 	}
 	defer func() { c.unwritten = r.unwritten() || c.unwritten && r.Event.Action == "gc-gap" }()
-	id := r.GCLog.Session.ID // of the life of gclog: its sessions with a process have the same
+	id := r.GCLog.Session.ID // the id is that of the instance of gclog: all its sessions with a process share it
 	switch r.Event.Action {
 	case "gc-session-start":
 		if c.sessions[id] && !c.unwritten {
@@ -163,7 +164,7 @@ func (c *checker) record(r *record) {
 		c.damaged = c.damaged || r.Event.Reason == "stream-error"
 		return
 	}
-	if r.unwritten() && !c.sessions[id] { // its start is among what is missing
+	if r.unwritten() && !c.sessions[id] { // its start is among the missing records
 		c.sessions[id] = true
 		c.begun++
 	}
@@ -185,20 +186,20 @@ func (c *checker) record(r *record) {
 	}
 }
 
-// within checks that the session of a record is there.
+// within checks that the session of a record has begun and not ended.
 func (c *checker) within(r *record) {
 	id := r.GCLog.Session.ID
 	switch open, known := c.sessions[id]; {
 	case !known:
 		c.wrong("%s: a session was not begun (%s)", r.at, id)
-		c.sessions[id] = true // said once
+		c.sessions[id] = true // reported once
 	case !open:
 		c.wrong("%s: a record (%s) behind the end of its session (%s)", r.at, r.Event.Action, id)
 	}
 }
 
-// document checks that the id of a record is its own. Two sessions may each have seen
-// a part of a collection: only those records may be alike.
+// document checks that the id of a record is unique. Only if two sessions each saw a part of a
+// collection may their records have the same id.
 func (c *checker) document(r *record) {
 	if r.DocID == "" {
 		c.wrong("%s: a record without gclog_doc_id", r.at)
@@ -217,11 +218,11 @@ func (c *checker) document(r *record) {
 
 var kindNames = map[fakenode.Kind]string{fakenode.Blocking: "blocking", fakenode.Background: "background", fakenode.Foreground: "foreground"}
 
-// collection takes a record of a collection.
+// collection processes a record of a collection.
 func (c *checker) collection(r *record) {
 	g := &r.Dotnet.GC
 	if g.Number == 0 && !g.Complete {
-		return // of one that began and ended outside of the session, or whose events were lost
+		return // it began and ended outside of the session, or its events were lost
 	}
 	if g.Number == 0 || int(g.Number) >= len(c.told) {
 		c.wrong("%s: #%d is not in the ledger, which ends with #%d", r.at, g.Number, len(c.l.GCs))
@@ -243,7 +244,7 @@ func (c *checker) collection(r *record) {
 	}
 }
 
-// gap takes a record of a gap.
+// gap processes a record of a gap.
 func (c *checker) gap(r *record) {
 	g := r.Dotnet.GC.Gap
 	switch {
@@ -274,8 +275,8 @@ func (c *checker) gap(r *record) {
 	}
 }
 
-// reach notes how far the records have come, and what was skipped because gclog was
-// killed.
+// reach notes that the records have reached the numbers from from to to, and what was skipped
+// because gclog was killed.
 func (c *checker) reach(from, to uint32) {
 	if c.broken {
 		c.broken = false
@@ -289,9 +290,9 @@ func (c *checker) reach(from, to uint32) {
 	c.lastEnd = max(c.lastEnd, c.l.GCs[to-1].End)
 }
 
-// order checks that collections are told in the order of their ends. A session that takes
-// over from another tells what began later, all of it after that. Of a collection whose
-// events did not all come it is only known later that it has ended.
+// order checks that collections are reported in the order of their ends. A session that takes over
+// from another reports the collections that began later, all of them after those of the other. If
+// not all events of a collection arrived, its end is recognized later.
 func (c *checker) order() {
 	var last *record
 	for i := range c.records {
@@ -312,8 +313,8 @@ func (c *checker) overtakes(r, last *record) bool {
 	return is.End < was.End && (r.session == last.session || is.First < was.First)
 }
 
-// coverage checks that each number between the first and the last that are told is
-// in one record or in one gap.
+// coverage checks that each number between the first and the last one reported is in one record or
+// in one gap.
 func (c *checker) coverage() {
 	for n := uint32(1); n <= c.newest; n++ {
 		switch t := &c.told[n]; {
@@ -337,15 +338,15 @@ func (c *checker) coverage() {
 }
 
 // twice reports whether a collection may be in two gaps: its record could not be written, and
-// another gap names it only because it lies between two that are missing.
+// another gap contains its number only because it is between two missing ones.
 func (c *checker) twice(t *told, n uint32) bool {
 	return slices.ContainsFunc(t.gaps, (*record).dropped) && slices.ContainsFunc(t.gaps, func(r *record) bool {
 		return !r.dropped() && (c.l.GCs[n-1].Kind == fakenode.Background || c.straddles(r, n))
 	})
 }
 
-// once checks that a collection has one record. A collection that several sessions
-// saw a part of may have a record in each.
+// once checks that a collection has one record. If several sessions saw a part of it, each may have
+// a record.
 func (c *checker) once(n uint32) {
 	records := c.told[n].records
 	if len(records) < 2 {
@@ -368,8 +369,8 @@ func complete(records []*record) *record {
 	return nil
 }
 
-// straddles reports whether a gap names a collection only because it lies between two
-// that are missing: background ones have lower numbers than those that end before them.
+// straddles reports whether a gap contains a collection's number only because it is between two
+// missing ones: background collections have lower numbers than those that end before them.
 func (c *checker) straddles(r *record, n uint32) bool {
 	g := r.Dotnet.GC.Gap
 	of := c.l.GCs[n-1]
@@ -381,19 +382,19 @@ func (c *checker) straddles(r *record, n uint32) bool {
 	return false
 }
 
-// startLost reports whether all that is told of a collection is the end of a background
-// one, after collections with higher numbers: the gap before these had to name it.
+// startLost reports whether all that is reported of a collection is the end of a background one,
+// after collections with higher numbers: the gap before those had to contain its number.
 func (c *checker) startLost(n uint32) bool {
 	return c.l.GCs[n-1].Kind == fakenode.Background && !slices.ContainsFunc(c.told[n].records, func(r *record) bool {
 		return !slices.Contains(r.Dotnet.GC.Flaws, "no-start")
 	})
 }
 
-// endTime is how long it may take until all of a process that has ended is written.
+// endTime is how long it may take until everything about a process that has ended is written.
 const endTime = 10 * time.Second
 
-// unwritable is the time from which on the end of the process could not be written,
-// because the disk was full; 0: it could.
+// unwritable returns the time from which the end of the process could not be written, because the
+// disk was full; 0: it could be written.
 func (c *checker) unwritable() int64 {
 	for _, p := range c.o.Full {
 		if c.l.Ended && p.From < c.l.EndedAt+int64(endTime) && p.To > c.l.EndedAt {
@@ -403,11 +404,12 @@ func (c *checker) unwritable() int64 {
 	return 0
 }
 
-// excused reports whether nobody had to tell of a collection: gclog was killed, or the process
-// ended while the disk was full.
+// excused reports whether a collection need not be reported: gclog was killed, or the process ended
+// while the disk was full.
 func (c *checker) excused(n uint32) bool {
-	// Where one session takes over from another, a background collection that was under way is told
-	// before what began later, and may end after that: then the number says what comes last.
+	// Where one session takes over from another, a background collection that was in progress is
+	// reported before those that began later, and may end after them: then the number decides what
+	// comes last.
 	if full, end := c.unwritable(), c.l.GCs[n-1].End; full > 0 && end > full-int64(endTime) && (end > c.lastEnd || n > c.newest) {
 		return true
 	}
@@ -419,37 +421,37 @@ func (c *checker) excused(n uint32) bool {
 	if !c.o.killed() {
 		return false
 	}
-	// The lives before the one that told first have told nothing.
+	// Instances of gclog before the first that reported a number reported nothing.
 	if slices.Max(c.o.Kills) > c.l.GCs[n-1].Last && (c.first == 0 || n < c.first) {
 		return true
 	}
-	// What could not be written was to be told with the next record that can.
+	// What could not be written was to be reported with the next record that could be.
 	g := c.l.GCs[n-1]
 	full := slices.ContainsFunc(c.o.Full, func(p Period) bool { return g.Last > p.From-int64(endTime) && g.First < p.To })
-	return full || !c.wasSent(n) // what came of it may have been on its way
+	return full || !c.wasSent(n) // its record may have been in transit
 }
 
 func (c *checker) wasSent(n uint32) bool {
 	return slices.ContainsFunc(c.l.Sessions, func(s fakenode.Session) bool { return s.Has(n) })
 }
 
-// wentDown reports whether a collection was for a session to tell that took over from another
-// one, the session with the index i, and had not been sent it when the process was killed.
+// wentDown reports whether a collection was to be reported by a session that took over from the
+// session with index i, and had not been sent in it when the process was killed.
 func (c *checker) wentDown(i int, n uint32) bool {
 	return slices.ContainsFunc(c.l.Sessions[i+1:], func(s fakenode.Session) bool {
 		return s.End == fakenode.EndDied && s.Opened < c.l.GCs[n-1].First && !s.Has(n)
 	})
 }
 
-// delivered checks that all that gclog has read is told, also before the first and after the last
-// that are. How much it has read the kernel says (fakenode.Session); what lay unread in a socket
-// that was closed was not delivered. What came after a place where a stream cannot be read nobody
-// knows, until another session follows.
+// delivered checks that everything that gclog has read is reported, also before the first and after
+// the last number reported. The kernel says how much it has read (fakenode.Session); what was
+// unread in a socket when it was closed was not delivered. If a stream cannot be read from some
+// point on, it is unknown what came after it, until another session follows.
 func (c *checker) delivered() {
 	for i := range c.l.Sessions {
 		s := &c.l.Sessions[i]
 		fakenode.Each(s.Read, func(n uint32) {
-			inside := c.first <= n && n <= c.newest // coverage has looked at it
+			inside := c.first <= n && n <= c.newest // coverage has checked it
 			behind := c.damaged && s.End == fakenode.EndStopped && n > c.newest
 			if !c.told[n].any() && !inside && !behind && !c.excused(n) && !c.wentDown(i, n) {
 				c.wrong("#%d was delivered in session %d (%s), and is in no record and no gap", n, s.ID, s.End)

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A program is gclog as a process of its own.
+// A program is gclog in a process of its own.
 type program struct {
 	*exec.Cmd
 	stderr bytes.Buffer
@@ -57,7 +57,7 @@ func gclog(t *testing.T, args ...string) *program {
 	return p
 }
 
-// interrupt asks for the end and waits for it.
+// interrupt sends SIGINT and waits for the process to exit.
 func (p *program) interrupt(t *testing.T) {
 	t.Helper()
 	_ = p.Process.Signal(syscall.SIGINT)
@@ -82,7 +82,7 @@ func start(t *testing.T, n *fakenode.Node, cfg fakenode.Config) *fakenode.Runtim
 	return r
 }
 
-// waitSent waits until the sessions of a runtime have sent so many collections.
+// waitSent waits until the sessions of a runtime have sent count collections.
 func waitSent(t *testing.T, r *fakenode.Runtime, count int) {
 	t.Helper()
 	wait(t, func() (n int) {
@@ -93,7 +93,8 @@ func waitSent(t *testing.T, r *fakenode.Runtime, count int) {
 	}, count)
 }
 
-// waitSession waits until a session of a runtime, the first is 0, has sent so many.
+// waitSession waits until a session of a runtime has sent count collections; the first session is
+// 0.
 func waitSession(t *testing.T, r *fakenode.Runtime, session, count int) {
 	t.Helper()
 	wait(t, func() (n int) {
@@ -104,7 +105,7 @@ func waitSession(t *testing.T, r *fakenode.Runtime, session, count int) {
 	}, count)
 }
 
-// wait waits for long: a loaded machine is no failure.
+// wait has a long time limit: a loaded machine is not a failure.
 func wait(t *testing.T, sent func() int, count int) {
 	t.Helper()
 	for deadline := time.Now().Add(40 * time.Second); sent() < count; time.Sleep(10 * time.Millisecond) {
@@ -119,7 +120,7 @@ func attach(t *testing.T, dir string, r *fakenode.Runtime) *program {
 	return gclog(t, "attach", strconv.Itoa(r.PID()), "-o", filepath.Join(dir, strconv.Itoa(r.PID())+".json"), "--filesize", "100K", "--filecount", "1000")
 }
 
-// TestAttach: what gclog attach writes about one runtime, and about twenty at once.
+// TestAttach checks what gclog attach writes about one runtime, and about 20 at once.
 func TestAttach(t *testing.T) {
 	for _, count := range []int{1, 20} {
 		t.Run(strconv.Itoa(count), func(t *testing.T) {
@@ -141,12 +142,12 @@ func TestAttach(t *testing.T) {
 	}
 }
 
-// TestAttachFaults: what gclog attach writes when something goes wrong.
+// TestAttachFaults checks what gclog attach writes when something goes wrong.
 func TestAttachFaults(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		do   func(*fakenode.Runtime)
-		over bool // the session ends by it
+		over bool // the fault ends the session
 	}{
 		{"drop", func(r *fakenode.Runtime) { r.Drop(33) }, false},
 		{"stall", func(r *fakenode.Runtime) { r.Stall(700 * time.Millisecond) }, false},
@@ -180,7 +181,7 @@ func TestAttachFaults(t *testing.T) {
 	}
 }
 
-// TestDoctored: each rule notices what breaks it, and nothing else is said.
+// TestDoctored: each rule detects its violation, and no other problem is reported.
 func TestDoctored(t *testing.T) {
 	n, dir := newNode(t, 9), t.TempDir()
 	r := start(t, n, fakenode.Config{Name: "orders", Rate: 200, Background: 0.1})
@@ -229,7 +230,7 @@ func TestDoctored(t *testing.T) {
 		file   string
 		doctor func(s string) string
 		o      check.Options
-		want   string // a regular expression; "": nothing is wrong
+		want   string // a regular expression; "": no problem
 	}{
 		{"a line is torn", last, func(s string) string { return s[:len(s)-10] }, check.Options{}, `the line is torn`},
 		{"a line is torn inside", files[1], func(s string) string { return strings.Replace(s, lines[at], lines[at][:99]+"\n", 1) }, check.Options{}, `unexpected end of JSON`},
@@ -308,14 +309,14 @@ func TestDoctored(t *testing.T) {
 	}
 }
 
-// whole is the record of a collection that is complete and blocking.
+// whole matches the record of a complete blocking collection.
 var whole = regexp.MustCompile(`"gc":\{"number":(\d+),"generation":[012],"type":"blocking".*"complete":true`)
 
 func documentOf(line string) string {
 	return regexp.MustCompile(`"gclog_doc_id":"[^"]*",`).FindString(line)
 }
 
-// aGap makes a gap of a record of a collection.
+// aGap turns a record of a collection into a gap.
 func aGap(line, from, to, id string) string {
 	line = strings.Replace(line, `"gclog_doc_id":"`, `"gclog_doc_id":"`+id, 1)
 	line = strings.Replace(line, `"action":"gc"`, `"action":"gc-gap"`, 1)
@@ -331,7 +332,7 @@ func slicesDelete(lines []string, with string) (rest []string) {
 	return rest
 }
 
-// startDaemon starts gclog daemon over the processes of this test.
+// startDaemon starts gclog daemon for the processes of this test.
 func startDaemon(t *testing.T, n *fakenode.Node, dir string) *program {
 	t.Helper()
 	config := filepath.Join(dir, "gclog.yaml")
@@ -349,7 +350,7 @@ http: {listen: ""}
 	return gclog(t, "daemon", "-c", config)
 }
 
-// terminate asks a daemon for the end and waits for it.
+// terminate sends SIGTERM to a daemon and waits for it to exit.
 func (p *program) terminate(t *testing.T) {
 	t.Helper()
 	_ = p.Process.Signal(syscall.SIGTERM)
@@ -358,8 +359,8 @@ func (p *program) terminate(t *testing.T) {
 	}
 }
 
-// TestKilledDaemon: a daemon that is killed again and again tears at most the last line
-// of a file, and the next one goes on.
+// TestKilledDaemon: a daemon that is killed repeatedly tears at most the last line of a file, and
+// the next daemon continues.
 func TestKilledDaemon(t *testing.T) {
 	n, dir := newNode(t, 1), t.TempDir()
 	var runtimes []*fakenode.Runtime

@@ -14,9 +14,9 @@ import (
 	"github.com/gclog/gclog/internal/testing/fakenode"
 )
 
-// TestCopyTruncate: logrotate copies a log and cuts it to nothing, again and again, while gclog
-// writes. What was written between the two is lost, and nothing else: no hole, no half line but at
-// the end of a copy, no record twice.
+// TestCopyTruncate: logrotate repeatedly copies a log and truncates it while gclog writes. What was
+// written between the two is lost, and nothing else: there is no hole, no half line except at the
+// end of a copy, and no duplicate record.
 func TestCopyTruncate(t *testing.T) {
 	t.Parallel()
 	rotate, err := exec.LookPath("logrotate")
@@ -52,7 +52,7 @@ func TestCopyTruncate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if i > 0 { // what reads while gclog writes may see half a record
+		if i > 0 { // a copy that is made while gclog writes may contain half a record
 			b = b[:bytes.LastIndexByte(b, '\n')+1]
 		}
 		if bytes.IndexByte(b, 0) >= 0 || len(b) > 0 && b[len(b)-1] != '\n' {

@@ -28,7 +28,7 @@ import (
 
 // Each fault alone: docs/reliability.md has a row for each of these tests.
 
-// pids is the part of a configuration that has the daemon log these processes only.
+// pids returns the part of a configuration that makes the daemon log only these processes.
 func pids(runtimes ...*fakenode.Runtime) string {
 	var b strings.Builder
 	b.WriteString("version: 1\ndiscovery:\n interval: 300ms\n include:\n")
@@ -38,8 +38,8 @@ func pids(runtimes ...*fakenode.Runtime) string {
 	return b.String()
 }
 
-// oversee starts gclog daemon with a configuration to which outputs into a folder are
-// added, if it has none.
+// oversee starts gclog daemon with a configuration. If that has no outputs, outputs into a folder
+// are added.
 func oversee(t *testing.T, text string) (d *program, logs string) {
 	t.Helper()
 	dir := t.ArtifactDir()
@@ -66,8 +66,8 @@ func checked(t *testing.T, n *fakenode.Node, dir string, d *program) {
 	}
 }
 
-// TestKilledTarget: the log of a process that is killed says so, and has all that it sent;
-// that of another one goes on.
+// TestKilledTarget: the log of a process that is killed says so, and contains everything that it
+// sent; the log of another process continues.
 func TestKilledTarget(t *testing.T) {
 	t.Parallel()
 	n := newNode(t, 21)
@@ -84,7 +84,7 @@ func TestKilledTarget(t *testing.T) {
 	}
 }
 
-// lastLine is the last line of the newest file about a process.
+// lastLine returns the last line of the latest file about a process.
 func lastLine(t *testing.T, logs string, r *fakenode.Runtime) string {
 	t.Helper()
 	lists, err := check.Files(logs)
@@ -95,7 +95,7 @@ func lastLine(t *testing.T, logs string, r *fakenode.Runtime) string {
 	return lastOf(t, list)
 }
 
-// lastOf is the last line of the last file.
+// lastOf returns the last line of the last file.
 func lastOf(t *testing.T, list []string) string {
 	t.Helper()
 	b, err := os.ReadFile(list[len(list)-1])
@@ -106,8 +106,8 @@ func lastOf(t *testing.T, list []string) string {
 	return string(lines[len(lines)-1])
 }
 
-// TestKilledWhileAsking: a gclog that is killed while a runtime still holds the session that
-// it was asked for its settings with leaves none behind its next collection, and neither do
+// TestKilledWhileAsking: gclog opens a session to ask a runtime for its settings. A gclog that is
+// killed while that session is open leaves none after the runtime's next collection, and neither do
 // ten.
 func TestKilledWhileAsking(t *testing.T) {
 	t.Parallel()
@@ -117,7 +117,8 @@ func TestKilledWhileAsking(t *testing.T) {
 	for i := range 10 {
 		asked := r.Requests()
 		d, _ := oversee(t, pids(r))
-		// Who it is, its environment, the session, and its end, which it does not hear.
+		// Process info, environment, the session, and its StopTracing, which the runtime does not
+		// answer.
 		wait(t, func() int { return int(r.Requests() - asked) }, 3)
 		wait(t, r.Sessions, 1)
 		_ = d.Process.Kill()
@@ -131,8 +132,8 @@ func TestKilledWhileAsking(t *testing.T) {
 	}
 }
 
-// TestStoppedTarget: a process that is stopped for 10 s keeps its session, and others are
-// not held up by it.
+// TestStoppedTarget: a process that is stopped for 10 s keeps its session, and does not delay
+// others.
 func TestStoppedTarget(t *testing.T) {
 	t.Parallel()
 	n := newNode(t, 22)
@@ -144,7 +145,7 @@ func TestStoppedTarget(t *testing.T) {
 	if testing.Short() {
 		pause = 3 * time.Second
 	}
-	time.Sleep(pause)                                                // what the fault is
+	time.Sleep(pause)                                                // the fault
 	wait(t, func() int { return count(t, logs, other) - told }, 100) // of another process
 	victim.Continue()
 	waitSent(t, victim, 150)
@@ -155,7 +156,7 @@ func TestStoppedTarget(t *testing.T) {
 	}
 }
 
-// count returns how many records of collections a log has.
+// count returns how many records of collections a log contains.
 func count(t *testing.T, logs string, r *fakenode.Runtime) (n int) {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join(logs, fmt.Sprintf("*%d*.json", r.PID())))
@@ -172,8 +173,8 @@ func count(t *testing.T, logs string, r *fakenode.Runtime) (n int) {
 	return n
 }
 
-// TestFlood: two processes with a thousand collections a second each; with the race
-// detector fewer, because the daemon would not come to its end in the time that it has.
+// TestFlood: two processes with 1000 collections per second each; fewer with the race detector,
+// because the daemon could not write them all in the time it has to stop.
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	n, rate := newNode(t, 23), 1000.0
@@ -188,10 +189,10 @@ func TestFlood(t *testing.T) {
 	checked(t, n, logs, d)
 }
 
-// A collection is what a record tells: one, or a gap of some.
+// A collection is what a record reports: one collection, or a gap of several.
 type collection struct {
 	from, to uint32
-	reason   string // of the gap; "": it is none
+	reason   string // of the gap; "": it is not a gap
 	lost     bool
 }
 
@@ -242,8 +243,7 @@ func parseCollection(t *testing.T, line []byte) []collection {
 	return nil
 }
 
-// TestComingAndGoing: many processes begin and end at random. GCLOG_SOAK makes them 200,
-// for 60 s.
+// TestComingAndGoing: many processes start and exit at random. GCLOG_SOAK makes them 200, for 60 s.
 func TestComingAndGoing(t *testing.T) {
 	t.Parallel()
 	most, duration := 60, 8*time.Second
@@ -279,8 +279,8 @@ func TestComingAndGoing(t *testing.T) {
 	fmt.Fprintln(os.Stderr, "checked, with many that come and go:", sum)
 }
 
-// TestDiskFull: while a disk is full its log lacks records, and afterwards tells exactly
-// which. Another one is not concerned.
+// TestDiskFull: while a disk is full its log lacks records, and afterwards reports exactly which. A
+// log on another disk is not affected.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
@@ -326,7 +326,7 @@ func TestDiskFull(t *testing.T) {
 				t.Fatal("the process has ended")
 			}
 		}
-		// The log that is whole is written after the other one.
+		// The complete log is written after the other one.
 		wait(t, func() int { return count(t, whole, r) }, until)
 	}
 	collect(5, 5)
@@ -375,7 +375,7 @@ func TestDiskFull(t *testing.T) {
 	checked(t, n, whole, d)
 }
 
-// fill makes a file that uses up a disk.
+// fill creates a file that uses up a disk.
 func fill(path string) error {
 	f, err := os.Create(path)
 	if err != nil {
@@ -400,8 +400,8 @@ func glob(t *testing.T, pattern string) []string {
 	return list
 }
 
-// TestFilesTaken: others move files away, empty them or delete their folder, again and
-// again. What they have taken and what is there has every collection, once.
+// TestFilesTaken: other processes repeatedly move files away, truncate them or delete their folder.
+// Together, what they took and what remains contain every collection once.
 func TestFilesTaken(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -424,7 +424,7 @@ func TestFilesTaken(t *testing.T) {
 			n := newNode(t, 26)
 			h := newHost(t, n, false)
 			r := start(t, n, fakenode.Config{Name: "orders", Rate: 200, Background: 0.1})
-			h.size = "10M" // the daemon has no reason of its own to begin another file
+			h.size = "10M" // the daemon has no reason of its own to start another file
 			if err := h.level("normal"); err != nil {
 				t.Fatal(err)
 			}
@@ -440,7 +440,7 @@ func TestFilesTaken(t *testing.T) {
 			if err := check.Node(n, h.written, h.options); err != nil {
 				t.Errorf("%v\n%s", err, h.d.stderr.String())
 			}
-			// The log has its end where it was asked for.
+			// The log has its end at the path that was requested.
 			b, err := os.ReadFile(filepath.Join(h.logs, fmt.Sprintf("orders-orders-%d.json", r.PID())))
 			if err != nil || !bytes.Contains(b, []byte(`"action":"gc-session-end"`)) {
 				t.Errorf("%d bytes without an end are where the log should be: %v", len(b), err)
@@ -452,8 +452,8 @@ func TestFilesTaken(t *testing.T) {
 	}
 }
 
-// TestClockStep: when the clock of the host is set, records tell the new time from then
-// on, and nothing is lost.
+// TestClockStep: when the host's clock is set, later records contain the new time, and nothing is
+// lost.
 func TestClockStep(t *testing.T) {
 	t.Parallel()
 	n := newNode(t, 27)
@@ -465,12 +465,12 @@ func TestClockStep(t *testing.T) {
 	if err := setClock(h.clock, step); err != nil {
 		t.Fatal(err)
 	}
-	// The daemon looks at its clock every 10 s.
+	// The daemon checks its clock every 10 s.
 	ahead := func() (list []time.Duration) {
-		began := time.Now().Add(-time.Duration(monotonic())) // of the clock of the ledger
+		began := time.Now().Add(-time.Duration(monotonic())) // start of the ledger's clock
 		lists, err := check.Files(h.logs)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // one was just renamed
+			return nil // a file was just renamed
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -478,7 +478,7 @@ func TestClockStep(t *testing.T) {
 		for _, name := range lists[r.Cookie()] {
 			b, err := os.ReadFile(name)
 			if err != nil {
-				return nil // the same
+				return nil // likewise
 			}
 			l := r.Ledger() // newer than what is in the file
 			for line := range bytes.Lines(b) {
@@ -514,8 +514,8 @@ func TestClockStep(t *testing.T) {
 	}
 }
 
-// TestThousandRotations: a reader by Filebeat's rules follows files that are rotated a
-// thousand times, is started anew meanwhile, and gets every record once.
+// TestThousandRotations: a reader that uses Filebeat's rules follows files through 1000 rotations,
+// is restarted meanwhile, and gets every record once.
 func TestThousandRotations(t *testing.T) {
 	t.Parallel()
 	rotations, rate := 1000, 1000.
@@ -574,7 +574,7 @@ func TestThousandRotations(t *testing.T) {
 			})
 		}
 	}
-	// A daemon that is to end does so in 5 seconds. On a slow machine it has more to write.
+	// A daemon has 5 seconds to stop. On a slow machine it has more left to write.
 	r.SetRate(0)
 	count()
 	for began := time.Now(); missing > 0 && time.Since(began) < time.Minute; time.Sleep(50 * time.Millisecond) {
@@ -591,7 +591,7 @@ func TestThousandRotations(t *testing.T) {
 	t.Logf("%d files, %d records", files, len(ids))
 }
 
-// peakMemory is the most resident memory, in bytes, that a process has had.
+// peakMemory returns the peak resident memory of a process, in bytes.
 func peakMemory(t *testing.T, pid int) int64 {
 	t.Helper()
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// A record is what the checker reads of a line.
+// A record is what the checker reads from a line.
 type record struct {
 	FileID string    `json:"gclog_file_id"`
 	DocID  string    `json:"gclog_doc_id"`
@@ -34,17 +34,17 @@ type record struct {
 	GCLog  struct{ Session struct{ ID string } } `json:"gclog"`
 	Error  struct{ Message string }              // of the end of a session
 
-	at      string // file and line, for people
-	session int    // in which it is, counted
+	at      string // file and line, for messages
+	session int    // number of its session, from 1 on
 }
 
-// unwritten reports whether it says that records before it could not be written.
+// unwritten reports whether the record says that records before it could not be written.
 func (r *record) unwritten() bool {
 	return r.Dotnet.GC.Gap != nil && r.Dotnet.GC.Gap.Reason == "unwritten"
 }
 
-// dropped reports whether it says that records could not be passed on, also those of collections that
-// had begun before the first session.
+// dropped reports whether the record says that records could not be passed on, which may include
+// those of collections that had begun before the first session.
 func (r *record) dropped() bool {
 	return r.Dotnet.GC.Gap != nil && slices.Contains([]string{"queue-full", "unwritten", "internal-error", "stopped"}, r.Dotnet.GC.Gap.Reason)
 }
@@ -64,13 +64,13 @@ type gap struct {
 }
 
 const (
-	headerSize = 1100 // bytes of the first line of a file, at least
-	idWithin   = 64   // the id of the file is in so many of them
+	headerSize = 1100 // minimum size in bytes of the first line of a file
+	idWithin   = 64   // the id of the file is within this many bytes
 )
 
-// Files finds the JSON files of a folder and of those below it, by the cookie of the
-// runtime that they are about, each list in the order in which they were written. A
-// file without a header is nobody's: it is listed under "".
+// Files finds the JSON files of a folder and of those below it, by the cookie of the runtime that
+// they are about. Each list is in the order in which the files were written. Files without a header
+// belong to no runtime: they are listed under "".
 func Files(dir string) (map[string][]string, error) {
 	type file struct {
 		path, cookie string
@@ -89,8 +89,8 @@ func Files(dir string) (map[string][]string, error) {
 		files = append(files, file{path, cookie, info.ModTime()})
 		return err
 	})
-	// An archived file may have been written within the same tick of the clock as the
-	// next one; the names tell then: "x-2026" comes before "x.json".
+	// An archived file may have been written within the same tick of the clock as the next one;
+	// then the names decide: "x-2026" comes before "x.json".
 	slices.SortStableFunc(files, func(a, b file) int {
 		return cmp.Or(a.written.Compare(b.written), cmp.Compare(a.path, b.path))
 	})
@@ -115,7 +115,7 @@ func cookieOf(path string) (string, error) {
 	return r.Process.EntityID, err
 }
 
-// read reads a file. What is wrong with its lines it reports.
+// read reads a file and notes the problems of its lines.
 func (c *checker) read(path string) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -128,7 +128,7 @@ func (c *checker) read(path string) {
 		line, rest, whole := bytes.Cut(b, []byte{'\n'})
 		b = rest
 		if !whole {
-			// The end of a line that was never written: the writer was killed.
+			// The rest of the line was never written: the writer was killed.
 			if !c.o.killed() {
 				c.wrong("%s: the line is torn: %s", at, short(line))
 			}

@@ -12,8 +12,8 @@ import (
 	"github.com/gclog/gclog/internal/testing/fakenode"
 )
 
-// TestFilesFail: the file system of a log fails for a time, in the middle of lines too. What could
-// not be written is a gap afterwards, no line is torn, and a log elsewhere is whole.
+// TestFilesFail: the file system of a log fails for a time, also in the middle of lines. What could
+// not be written is a gap afterwards, no line is torn, and a log elsewhere is complete.
 func TestFilesFail(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -43,7 +43,7 @@ func TestFilesFail(t *testing.T) {
 						t.Fatal("the process has ended")
 					}
 				}
-				// The log that is whole is written after the other one.
+				// The complete log is written after the other one.
 				wait(t, func() int { return count(t, whole, r) }, until)
 			}
 			collect(5, 5)

@@ -23,13 +23,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A regression is a history that once failed, with what it showed.
+// A regression is the seed of a history that once failed, with the failure.
 type regression struct {
 	seed   uint64
 	showed string
 }
 
-// regressions: the first three are run always, the others by make soak.
+// regressions: the first three are always run, the others by make soak.
 var regressions = []regression{
 	{3, "numbers that were missing in one run were told in more gaps than there is room for"},
 	{4, "a gap that could not be written was dropped, and what it names was nowhere"},
@@ -40,9 +40,9 @@ var regressions = []regression{
 	{20, "a number that a suspension had used up was in no gap when its record could not be written"},
 }
 
-// TestHistories: what the daemon writes about processes to which everything happens at
-// random, while everything happens to the daemon and its files too. GCLOG_SEED is the seed
-// of the only history then, GCLOG_HISTORY how long each takes.
+// TestHistories checks what the daemon writes about processes with random faults, while faults
+// happen to the daemon and its files too. GCLOG_SEED sets the seed of a single history to run
+// instead, GCLOG_HISTORY how long each takes.
 func TestHistories(t *testing.T) {
 	seeds := regressions[:3]
 	if testing.Short() {
@@ -65,8 +65,8 @@ func TestHistories(t *testing.T) {
 	}
 }
 
-// TestSoak: all regressions, then histories of random seeds as long as GCLOG_SOAK says, up
-// to the first that fails.
+// TestSoak runs all regressions, then histories with random seeds for the duration in GCLOG_SOAK,
+// up to the first that fails.
 func TestSoak(t *testing.T) {
 	end := time.Now().Add(duration(t, "GCLOG_SOAK", 0))
 	if time.Now().After(end) {
@@ -87,7 +87,7 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// A total is how much was checked.
+// A total counts what was checked.
 type total struct {
 	histories, processes, sessions int
 	had, delivered                 uint64 // collections
@@ -110,7 +110,7 @@ func (s total) String() string {
 	return fmt.Sprintf("%d histories, %d processes, %d sessions, %d collections, %d times one was delivered to gclog", s.histories, s.processes, s.sessions, s.had, s.delivered)
 }
 
-// duration is what a variable says.
+// duration returns the duration in an environment variable, or otherwise.
 func duration(t *testing.T, variable string, otherwise time.Duration) time.Duration {
 	t.Helper()
 	s := os.Getenv(variable)
@@ -145,7 +145,7 @@ func history(t *testing.T, seed uint64, length time.Duration) *fakenode.Node {
 	return n
 }
 
-// keepLedgers writes the ledgers beside the logs, where -artifacts keeps them.
+// keepLedgers writes the ledgers to the folder of the logs, where -artifacts keeps them.
 func keepLedgers(t *testing.T, n *fakenode.Node) {
 	t.Helper()
 	for _, r := range n.Runtimes() {
@@ -155,23 +155,23 @@ func keepLedgers(t *testing.T, n *fakenode.Node) {
 	}
 }
 
-// A host is what is not of the node: the daemon, its configuration and its files.
+// A host is everything but the node: the daemon, its configuration and its files.
 type host struct {
 	t       *testing.T
 	config  string
 	clock   string
-	written string // has all that the daemon has written
-	logs    string // in it: where it writes
-	include string // the command lines of the processes that the daemon logs
-	size    string // from which on files are rotated
+	written string // folder with everything that the daemon has written
+	logs    string // folder below it that the daemon writes to
+	include string // pattern for the command lines of the processes that the daemon logs
+	size    string // files are rotated at this size
 	kills   bool   // the daemon may be killed
 	d       *program
-	said    strings.Builder // by the daemons before
-	full    func()          // frees the disk, if it is full
-	count   int             // of things that were moved or copied
+	said    strings.Builder // output of the previous daemons
+	full    func()          // ends the shortage of space, if the disk is full
+	count   int             // of files that were moved or copied
 	options check.Options
 
-	standing sync.Mutex // the daemon stands still
+	standing sync.Mutex // held while the daemon is stopped
 }
 
 func newHost(t *testing.T, n *fakenode.Node, kills bool) *host {
@@ -219,12 +219,12 @@ func (h *host) start() {
 	}, 1)
 }
 
-// calm ends all that was to last for a time.
+// calm ends all faults that last for a time.
 func (h *host) calm() { h.full() }
 
 func (h *host) signal(s syscall.Signal) error { return h.d.Process.Signal(s) }
 
-// mischiefs are what can happen to it.
+// mischiefs returns the faults that can happen to the host.
 func (h *host) mischiefs() []fakenode.Mischief {
 	list := []fakenode.Mischief{
 		{Name: "another level", Do: func(x *rand.Rand) error {
@@ -279,14 +279,14 @@ func (h *host) files() []string {
 	return list
 }
 
-// aside returns a folder for what was the daemon's.
+// aside returns a new folder for files that are taken from the daemon.
 func (h *host) aside() (string, error) {
 	h.count++
 	dir := filepath.Join(h.written, fmt.Sprintf("aside%06d", h.count))
 	return dir, os.Mkdir(dir, 0o700)
 }
 
-// logrotate moves the files away and tells the daemon.
+// logrotate moves the files away and signals the daemon.
 func (h *host) logrotate(*rand.Rand) error {
 	h.count++
 	for _, name := range h.files() {
@@ -297,8 +297,8 @@ func (h *host) logrotate(*rand.Rand) error {
 	return h.signal(syscall.SIGHUP)
 }
 
-// copytruncate copies a file and cuts it to nothing. The daemon stands still meanwhile:
-// so what is cut off is what was copied, and nothing has to be excused.
+// copytruncate copies a file and truncates it to nothing. The daemon is stopped meanwhile:
+// therefore exactly what was copied is truncated, and nothing has to be excused.
 func (h *host) copytruncate(x *rand.Rand) error {
 	list := h.files()
 	if len(list) == 0 {
@@ -326,7 +326,7 @@ func (h *host) copytruncate(x *rand.Rand) error {
 	})
 }
 
-// still stops the daemon as long as f lasts.
+// still stops the daemon while f runs.
 func (h *host) still(f func() error) error {
 	h.standing.Lock()
 	defer h.standing.Unlock()
@@ -361,8 +361,8 @@ func stands(pid int) (bool, error) {
 	return true, nil
 }
 
-// delete deletes the folder of the logs. What is in it, and what comes into the files
-// afterwards, stays to be seen by other names.
+// delete deletes the folder of the logs. The files in it, also what is written to them afterwards,
+// remain visible under other names.
 func (h *host) delete(*rand.Rand) error {
 	dir, err := h.aside()
 	if err != nil {
@@ -382,8 +382,8 @@ func (h *host) delete(*rand.Rand) error {
 	})
 }
 
-// fill makes the disk full for a time: the daemon can make no file longer than a few
-// bytes, or than what it has.
+// fill simulates a full disk for a time: the daemon cannot write beyond a random position of up to
+// 100 KiB in any file.
 func (h *host) fill(x *rand.Rand) error {
 	h.full()
 	most := uint64(0)

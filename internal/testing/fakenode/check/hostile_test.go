@@ -18,12 +18,12 @@ import (
 	"github.com/gclog/gclog/internal/testing/fakenode/check"
 )
 
-// memoryMost is how much resident memory, in bytes, a daemon may take whatever one of its
-// few targets does.
+// memoryMost is the limit in bytes for the resident memory of a daemon, whatever one of its few
+// targets does.
 const memoryMost = 200 << 20
 
-// TestHostileStream: a target that sends what never ends, or announces what never comes,
-// costs the daemon a bounded memory, and other targets nothing.
+// TestHostileStream: a target that sends endless data, or announces data that never arrives, costs
+// the daemon a limited amount of memory and does not affect other targets.
 func TestHostileStream(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -65,12 +65,12 @@ func TestHostileStream(t *testing.T) {
 	}
 }
 
-// plainName is what a file of a process may be called.
+// plainName matches the permitted names of files about a process.
 var plainName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
 
-// TestHostileNames: whatever processes and services are called, files keep to their folder
-// and have plain names, and neither they nor the daemon's own log have anything in them
-// that a terminal takes for a command.
+// TestHostileNames: whatever the names of processes and services, files stay in their folder and
+// have plain names, and neither the files nor the daemon's own log contain anything that a terminal
+// interprets as a command.
 func TestHostileNames(t *testing.T) {
 	for format, line := range map[string]string{"console": `^\d\d:\d\d:\d\d`, "json": `^{"level":.*}\n$`} {
 		t.Run(format, func(t *testing.T) { hostileNames(t, format, regexp.MustCompile(line)) })
@@ -121,7 +121,7 @@ func hostileNames(t *testing.T, format string, ownLine *regexp.Regexp) {
 	}
 }
 
-// commands looks for what is a command to a terminal.
+// commands looks for terminal commands.
 func commands(t *testing.T, where string, b []byte) {
 	t.Helper()
 	for _, r := range string(b) {
@@ -133,8 +133,8 @@ func commands(t *testing.T, where string, b []byte) {
 	}
 }
 
-// TestPlantedSockets: a process in whose place another one's socket is, by a link or by a
-// name of its own, is not taken for that one.
+// TestPlantedSockets: if the path of a process's socket is a symbolic or hard link to the socket of
+// another process, the first process is not logged as the second.
 func TestPlantedSockets(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -170,7 +170,7 @@ func TestPlantedSockets(t *testing.T) {
 	}
 }
 
-// socketDir makes a folder with a short name: that of a socket in it has a limit.
+// socketDir creates a folder with a short name: the length of a socket's path is limited.
 func socketDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "node")

@@ -20,9 +20,9 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// Faults that only a real runtime can meet: its buffer, its limits, its threads.
+// Faults that only a real runtime has: its buffer, its limits, its threads.
 
-// A load is a real program that collects as fast as it can when it is told to.
+// A load is a real program that collects as fast as it can when told to.
 type load struct {
 	*gcload.Process
 	t *testing.T
@@ -51,7 +51,7 @@ func churn(t *testing.T) *load {
 	return startLoad(t, "svr", "churn", "--rate", "2000", "--live", "20", "--threads", "2")
 }
 
-// oversee starts a daemon for it.
+// oversee starts a daemon for the program.
 func (p *load) oversee(level string) (*program, string) {
 	p.t.Helper()
 	return oversee(p.t, fmt.Sprintf("version: 1\ndiscovery: {interval: 100ms, include: [{pid: %d}]}\nsession: {level: %s}\n", p.PID, level))
@@ -64,7 +64,7 @@ func (p *load) send(command string) {
 	}
 }
 
-// goOn waits until the program has told of so many more collections.
+// goOn waits until the program has reported more collections.
 func (p *load) goOn(more uint32) {
 	p.t.Helper()
 	from := uint32(0)
@@ -76,7 +76,7 @@ func (p *load) goOn(more uint32) {
 	}
 }
 
-// end lets the program end, and returns how many collections it had.
+// end makes the program exit, and returns how many collections it had.
 func (p *load) end() uint32 {
 	p.t.Helper()
 	p.send("stop")
@@ -90,8 +90,8 @@ func (p *load) end() uint32 {
 	return uint32(last.Gen0)
 }
 
-// accounted checks that each collection from the first that is told to the newest, which is
-// returned, is in one record or in one gap. One that a gap of lost events names may have a record.
+// accounted checks that each collection from the first reported to the last one, which is returned,
+// is in one record or in one gap. A collection in a gap of lost events may have a record too.
 func accounted(t *testing.T, logs string) (newest uint32, gaps []collection) {
 	t.Helper()
 	times, lost := map[uint32]int{}, map[uint32]bool{}
@@ -113,7 +113,8 @@ func accounted(t *testing.T, logs string) (newest uint32, gaps []collection) {
 		}
 	}
 	for i := first; i <= newest; i++ {
-		// One that lost events may have a record although a full queue has counted it as missing.
+		// A collection that lost events may have a record although a full queue has counted it as
+		// missing.
 		if times[i] != 1 && !lost[i] {
 			t.Errorf("#%d is told %d times", i, times[i])
 		}
@@ -122,8 +123,8 @@ func accounted(t *testing.T, logs string) (newest uint32, gaps []collection) {
 	return newest, gaps
 }
 
-// TestLiveFlood: a program that allocates as fast as it can, with two heaps, and the level at which
-// a runtime tells most.
+// TestLiveFlood: a program that allocates as fast as it can, with two heaps, at the most detailed
+// level.
 func TestLiveFlood(t *testing.T) {
 	p := churn(t)
 	d, logs := p.oversee("full")
@@ -137,9 +138,9 @@ func TestLiveFlood(t *testing.T) {
 	}
 }
 
-// TestLiveStandstill: gclog stands still, a minute with GCLOG_SOAK, while a program has more than a
-// thousand collections a second, which fill all buffers. What is dropped is a gap, to the number, and
-// the program is not held up.
+// TestLiveStandstill: gclog is stopped, for a minute with GCLOG_SOAK, while a program does more
+// than 1000 collections per second, which fill all buffers. The dropped collections are in gaps
+// with exact numbers, and the program is not delayed.
 func TestLiveStandstill(t *testing.T) {
 	p := startLoad(t, "wks", "storm", "--rate", "100")
 	pause := 6 * time.Second
@@ -150,7 +151,7 @@ func TestLiveStandstill(t *testing.T) {
 	marks := 0
 	had := func() int {
 		marks++
-		l, err := p.Mark(fmt.Sprint(marks)) // a label of its own
+		l, err := p.Mark(fmt.Sprint(marks)) // a unique label
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +161,7 @@ func TestLiveStandstill(t *testing.T) {
 	p.send("start")
 	wait(t, had, 500)
 	_ = d.Process.Signal(syscall.SIGSTOP)
-	// What the fault is; on a busy machine it takes longer to fill the buffers.
+	// The fault. On a busy machine it takes longer to fill the buffers.
 	for end, full := time.Now().Add(pause), had()+20_000; time.Now().Before(end) || had() < full; {
 		wait(t, had, had()+100)
 	}
@@ -172,14 +173,15 @@ func TestLiveStandstill(t *testing.T) {
 	if newest < total {
 		t.Errorf("the last collection that is told is #%d, the program had %d", newest, total)
 	}
-	// What the runtime has dropped is in a gap of its own, or in that of the queue, if that was full
-	// when it came to it.
+	// What the runtime dropped is in a gap of its own, or in the gap of the queue if the queue was
+	// full when the drop was noticed.
 	if len(gaps) == 0 {
 		t.Error("the buffers were not full")
 	}
 }
 
-// freezer makes a group of processes that can be frozen, and returns how.
+// freezer moves a process into a control group that can be frozen, and returns the function that
+// freezes and thaws it.
 func freezer(t *testing.T, pid int) (freeze func(bool) error) {
 	t.Helper()
 	for _, c := range []struct{ root, file, frozen, thawed string }{
@@ -215,8 +217,9 @@ func freezer(t *testing.T, pid int) (freeze func(bool) error) {
 	return nil
 }
 
-// TestLiveFrozen: a program that is frozen keeps its session, is taken up again when it goes on,
-// and is not waited for when gclog is to end: then the log says that there may be more.
+// TestLiveFrozen: a frozen program keeps its session. Its log continues when the program does, and
+// gclog does not wait for the program when it is to exit: then the log says that records may be
+// missing.
 func TestLiveFrozen(t *testing.T) {
 	p := churn(t)
 	freeze := freezer(t, p.PID)
@@ -231,13 +234,13 @@ func TestLiveFrozen(t *testing.T) {
 	p.send("start")
 	p.goOn(10)
 	set(true)
-	time.Sleep(time.Second) // what the fault is
+	time.Sleep(time.Second) // the fault
 	set(false)
 	p.goOn(10)
 	set(true)
 	d.terminate(t)
 	set(false)
-	p.goOn(10) // it is not harmed by a session that nobody reads
+	p.goOn(10) // a session that nobody reads does it no harm
 	p.end()
 	_, gaps := accounted(t, logs)
 	if !slices.ContainsFunc(gaps, func(c collection) bool { return c.reason == "stopped" }) {
@@ -254,8 +257,8 @@ func TestLiveFrozen(t *testing.T) {
 	}
 }
 
-// TestLiveSessionsFull: a runtime has room for 64 sessions, and others have them all. gclog says so
-// once, tries again now and then, and gets its own when one of them ends.
+// TestLiveSessionsFull: a runtime supports 64 sessions, and other clients have them all. gclog says
+// so once, retries now and then, and gets a session when one of the others ends.
 func TestLiveSessionsFull(t *testing.T) {
 	p := churn(t)
 	target, err := new(session.Host).Find(t.Context(), p.PID)
@@ -279,11 +282,11 @@ func TestLiveSessionsFull(t *testing.T) {
 	stop := func(s *session.Stream) {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
-		_ = s.Stop(ctx) // what counts is that there is room
+		_ = s.Stop(ctx) // only the free session matters
 	}
 	d, logs := p.oversee("full")
 	p.send("start")
-	time.Sleep(8 * time.Second) // attempts come after 1, 2 and 4 s
+	time.Sleep(8 * time.Second) // attempts follow after 1, 2 and 4 s
 	if list := glob(t, filepath.Join(logs, "*.json")); len(list) > 0 {
 		t.Errorf("there are logs: %v", list)
 	}

@@ -14,8 +14,9 @@ import (
 	"github.com/gclog/gclog/internal/testing/fakenode"
 )
 
-// TestReusedPIDs: processes get the pid of one that has just ended, again and again: a pid namespace
-// of its own hands out the same few. Each has its own log, whole, and no session is asked of another.
+// TestReusedPIDs: processes repeatedly get the pid of one that has just exited, because a separate
+// pid namespace hands out the same few. Each has its own complete log, and no session is requested
+// from another process.
 func TestReusedPIDs(t *testing.T) {
 	t.Parallel()
 	if !child.First(t) {
@@ -35,8 +36,8 @@ func TestReusedPIDs(t *testing.T) {
 		}
 		r := start(t, n, fakenode.Config{Name: fmt.Sprintf("p%d", random.IntN(9)), Rate: 300, Background: 0.1})
 		used[r.PID()]++
-		// It ends in every state of being found, but not so early that the next one of its pid has the
-		// same start, of which the kernel keeps hundredths of a second.
+		// It exits in every state of being discovered, but not so early that the next process with
+		// its pid has the same start time, which the kernel records in hundredths of a second.
 		time.Sleep(time.Duration(10+random.IntN(250)) * time.Millisecond)
 		if random.IntN(2) == 0 {
 			r.Exit(0)

@@ -18,12 +18,12 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// isStepped is the variable that a daemon with a clock of its own knows itself by: its
-// configuration.
+// isStepped is the environment variable that makes this program a daemon with a clock of its own.
+// Its value is the configuration.
 const isStepped = "GCLOG_TEST_STEPPED"
 
-// steppedDaemon is gclog daemon, but for its clock: how far that is ahead is in a file.
-// Nobody sets the clock of the machine for a test.
+// steppedDaemon is gclog daemon except for its clock: a file says how far that is ahead. A test
+// must not set the machine's clock.
 func steppedDaemon(file, clock string) int {
 	load := func() (*config.Loaded, error) { return config.Load(file, nil) }
 	loaded, err := load()
@@ -49,10 +49,10 @@ func steppedDaemon(file, clock string) int {
 	return 0
 }
 
-// isReady is the file that such a daemon makes when it can be sent signals.
+// isReady returns the file that such a daemon creates when it can receive signals.
 func isReady(clock string) string { return clock + ".ready" }
 
-// on returns what tells that a signal has come.
+// on returns a channel that receives a value for each signal.
 func on(s os.Signal) <-chan struct{} {
 	caught, told := make(chan os.Signal, 4), make(chan struct{})
 	signal.Notify(caught, s)
@@ -64,7 +64,7 @@ func on(s os.Signal) <-chan struct{} {
 	return told
 }
 
-// readClock reads how far a clock is ahead.
+// readClock returns how far a clock is ahead.
 func readClock(path string) time.Duration {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -77,10 +77,10 @@ func readClock(path string) time.Duration {
 	return d
 }
 
-// setClock sets a clock ahead.
+// setClock sets how far a clock is ahead.
 func setClock(path string, ahead time.Duration) error { return replace(path, ahead.String()) }
 
-// replace writes a file so that a reader sees either the old one or the new one.
+// replace writes a file atomically: a reader sees either the old content or the new.
 func replace(path, text string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "new")
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/gclog/gclog/internal/testing/fakefuse"
 )
 
-// hanging is how many file systems do not answer in TestStuckFileSystems.
+// hanging is how many file systems hang in TestStuckFileSystems.
 const hanging = 64
 
 // recorded runs a recorded process in a temporary directory, and returns its pid.
@@ -31,8 +31,9 @@ func recorded(t *testing.T, tmp, service string, through ...string) int {
 	return cmd.Process.Pid
 }
 
-// TestStuckFileSystems: processes whose file systems do not answer hold up neither the others nor the
-// end of the daemon, and it tells how many they are. One whose file system answers is logged.
+// TestStuckFileSystems: processes whose file systems hang delay neither the others nor the exit of
+// the daemon, and the daemon reports how many they are. A process whose file system answers is
+// logged.
 func TestStuckFileSystems(t *testing.T) {
 	dir := socketDir(t)
 	hung, fine := fakefuse.Start(t, filepath.Join(dir, "h"), hanging), fakefuse.Start(t, filepath.Join(dir, "f"), 1)
@@ -84,7 +85,7 @@ control: {socket: %s}
 		}
 	}
 	wait(t, logged(first), 1)
-	const most = 4 // of one user, in helpers
+	const most = 4 // helpers of one user
 	wait(t, stuck, most)
 	if n := stuck(); n != most {
 		t.Errorf("%d looks are stuck", n)
