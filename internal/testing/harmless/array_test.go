@@ -6,16 +6,16 @@ import (
 	"testing"
 )
 
-// strength is how many factors of a covering array are combined completely.
+// strength is the number of factors whose values a covering array combines completely.
 const strength = 3
 
-// A triple is one value of each of three factors, as a number.
+// A triple is one value of each of three factors, encoded as a number.
 type triple uint32
 
-// tripleCount is above all triples: a factor and a value have four bits each.
+// tripleCount is more than any triple: a factor and a value have four bits each.
 const tripleCount triple = 1 << (strength * 8)
 
-// triples returns those of a row.
+// triples returns the triples of a row.
 func triples(row []int) (list []triple) {
 	for i := range row {
 		for j := range i {
@@ -31,7 +31,7 @@ func triples(row []int) (list []triple) {
 	return list
 }
 
-// A coverage is the set of triples that were covered.
+// A coverage is the set of triples that are covered.
 type coverage struct {
 	has   []bool
 	count int
@@ -48,7 +48,7 @@ func (c *coverage) add(list []triple) {
 	}
 }
 
-// lacks counts those that are not covered.
+// lacks returns how many triples of a list are not covered.
 func (c *coverage) lacks(list []triple) (n int) {
 	for _, t := range list {
 		if !c.has[t] {
@@ -58,8 +58,8 @@ func (c *coverage) lacks(list []triple) (n int) {
 	return n
 }
 
-// cover returns rows that together contain every triple of the rows given. Those that add most
-// come first. Which of the many sets it is depends on the seed only.
+// cover returns rows that together contain every triple of the given rows, starting with those that
+// add most. Which of the many possible sets it returns depends only on the seed.
 func cover(rows [][]int, seed uint64) (chosen [][]int) {
 	covered := newCoverage()
 	lists := make([][]triple, len(rows))
@@ -67,7 +67,7 @@ func cover(rows [][]int, seed uint64) (chosen [][]int) {
 		lists[i] = triples(row)
 	}
 	order := rand.New(rand.NewPCG(seed, 0)).Perm(len(rows))
-	// What a row adds never grows: one that adds less than wanted now is looked at again when less
+	// What a row adds never grows: a row that adds less than wanted now is checked again when less
 	// is wanted.
 	for want := len(lists[0]); want > 0; want-- {
 		for _, i := range order {
@@ -80,7 +80,7 @@ func cover(rows [][]int, seed uint64) (chosen [][]int) {
 	return chosen
 }
 
-// every returns all combinations of as many values as the sizes say.
+// every returns all combinations of one value per factor; sizes are the numbers of values.
 func every(sizes []int) [][]int {
 	if len(sizes) == 0 {
 		return [][]int{nil}
@@ -94,14 +94,14 @@ func every(sizes []int) [][]int {
 	return list
 }
 
-// A matrix is the possible cells of some runtimes as rows of the indices of their values.
+// A matrix contains the possible cells of some runtimes, as rows of indices of values.
 type matrix struct {
 	factors  []factor
 	possible [][]int
 	excluded map[string]int // by reason
 }
 
-// newMatrix returns that of the runtimes with these names.
+// newMatrix returns the matrix of the runtimes with these names.
 func newMatrix(runtimes []string) *matrix {
 	m := &matrix{factors: factors(), excluded: map[string]int{}}
 	var sizes []int
@@ -150,7 +150,7 @@ func (m *matrix) row(c cell) (row []int) {
 	return row
 }
 
-// allRuntimes are the names of the values of the first factor.
+// allRuntimes returns the names of the values of the first factor.
 func allRuntimes() (names []string) {
 	for _, v := range factors()[0].values {
 		names = append(names, v.name)
@@ -158,8 +158,8 @@ func allRuntimes() (names []string) {
 	return names
 }
 
-// TestCover: the array contains each possible triple, and no cell that is impossible. The same
-// seed makes the same array, another one another.
+// TestCover: the array contains each possible triple, and no impossible cell. The same seed gives
+// the same array, another seed another array.
 func TestCover(t *testing.T) {
 	m := newMatrix(allRuntimes())
 	possible := newCoverage()

@@ -9,7 +9,7 @@ import (
 // A cell is one combination of a value of each factor.
 type cell struct{ runtime, start, action, other, moment, ending string }
 
-// A factor is what the cells differ in, with its values.
+// A factor is something in which cells differ, with its values.
 type factor struct {
 	name   string
 	values []value
@@ -44,7 +44,7 @@ const (
 	targetKilled = "target-killed"
 )
 
-// factors returns the factors in the order in which the name of a cell lists their values.
+// factors returns the factors in the order in which a cell's name lists their values.
 func factors() []factor {
 	return []factor{
 		{"runtime", []value{
@@ -141,7 +141,7 @@ func rules() []rule {
 	}
 }
 
-// impossible returns why a cell cannot exist, "" if it can.
+// impossible returns why a cell cannot exist, or "" if it can.
 func (c cell) impossible() string {
 	for _, r := range rules() {
 		if r.excludes(c) {
@@ -178,10 +178,10 @@ func parseCell(name string) (cell, error) {
 // commands returns the gclog commands of the action.
 func (c cell) commands() []string { return strings.Split(c.action, "+") }
 
-// has reports whether a command is one of the action.
+// has reports whether a command belongs to the action.
 func (c cell) has(command string) bool { return slices.Contains(c.commands(), command) }
 
-// ports returns the diagnostic ports that the start configures, by their values.
+// ports returns the diagnostic ports that the start configures, by the names of their values.
 func (c cell) ports() []string {
 	if c.start == plain || c.start == defaultSuspend {
 		return nil
@@ -189,7 +189,7 @@ func (c cell) ports() []string {
 	return strings.Split(c.start, "+")
 }
 
-// lastPort returns the last of them, "" if there is none.
+// lastPort returns the last of the ports, or "" if there is none.
 func (c cell) lastPort() string {
 	if ports := c.ports(); len(ports) > 0 {
 		return ports[len(ports)-1]

@@ -17,8 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// start starts a command of gclog. One that needs the target and may not find it yet, or got no
-// answer because the machine has too much to do, is started again.
+// start starts a command of gclog. A command that needs the target but does not find it yet, or got
+// no answer because the machine is overloaded, is started again.
 func (x *trial) start(p *program) error {
 	if p.command == "daemon" {
 		if err := x.configure(p); err != nil {
@@ -58,8 +58,8 @@ func (x *trial) launchProgram(p *program) (*exec.Cmd, error) {
 	return cmd, cmd.Start()
 }
 
-// statusAfter returns how a program ended that gclog run has started: its exit code is that of gclog, which
-// was killed before, if it was: then the program has become a child of the test.
+// statusAfter returns how a program that gclog run started has ended: gclog's exit code is the
+// program's. If gclog was killed first, the program has become a child of the test.
 func (x *trial) statusAfter(p *program, t *target) (status syscall.WaitStatus) {
 	<-p.done
 	if p.wasKilled() {
@@ -72,10 +72,10 @@ func (x *trial) statusAfter(p *program, t *target) (status syscall.WaitStatus) {
 	return syscall.WaitStatus(p.code << 8)
 }
 
-// adopt makes the orphans of this process its children.
+// adopt makes this process the parent of its orphaned descendants.
 func adopt() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// configure writes the configuration of a daemon that sees nothing but the target.
+// configure writes the configuration of a daemon that watches only the target.
 func (x *trial) configure(p *program) error {
 	listen := ""
 	if x.cell.hasOurs() {
@@ -141,7 +141,7 @@ func (x *trial) reached(p *program) bool {
 // unsupported is the exit code of gclog gc where the runtime did not collect.
 const unsupported = 4
 
-// success is the exit code of a command that has done what it is for.
+// success returns the exit code of a command that has completed.
 func (x *trial) success(p *program) int {
 	switch {
 	case p.command == "run":
@@ -152,7 +152,7 @@ func (x *trial) success(p *program) int {
 	return 0
 }
 
-// A row is what gclog ps says about the target.
+// A row is what gclog ps prints about the target.
 type row struct {
 	PID            int
 	Problem, Cause string
@@ -170,15 +170,15 @@ func (x *trial) row(p *program) (row, error) {
 	return rows[i], nil
 }
 
-// endGclog ends the commands of the action, and judges how they ended.
+// endGclog ends the commands of the action, and checks how they ended.
 func (x *trial) endGclog() error {
 	for _, p := range x.action {
-		// Nothing else ends what waits for the next process, or for all of them.
+		// What waits for the next process, or for all processes, does not end otherwise.
 		waits := p.command == "daemon" || p.command == "attach" && x.cell.moment == beforeListening
 		if !p.lasts || p.wasKilled() || !waits && x.target.hasEnded() {
 			continue
 		}
-		if waits { // it is not ready for signals before it has said something
+		if waits { // it handles signals only after its first message
 			x.fault(poll("a message of gclog "+p.command, patience, func() bool { return p.stderr() != "" || p.attached() }))
 		}
 		p.ask()
@@ -201,7 +201,7 @@ func (x *trial) endPort() error {
 	return nil
 }
 
-// judgeEnd waits for the end of a command, and judges it.
+// judgeEnd waits for the end of a command, and checks how it ended.
 func (x *trial) judgeEnd(p *program) {
 	if err := p.awaitEnd(); err != nil {
 		x.fault(err)
@@ -211,7 +211,7 @@ func (x *trial) judgeEnd(p *program) {
 	x.fault(x.judge(p))
 }
 
-// errCrashed means that gclog has: no defect of a runtime excuses that.
+// errCrashed means that gclog has crashed: no defect of a runtime excuses that.
 var errCrashed = errors.New("it has crashed")
 
 // judge returns what is wrong with how a command ended.
@@ -238,7 +238,7 @@ func (x *trial) judge(p *program) error {
 	return x.judgeAnswer(p)
 }
 
-// codes returns the exit codes that a command may end with.
+// codes returns the exit codes that a command may have.
 func (x *trial) codes(p *program) []int {
 	const noSession, noProcess, killed = 1, 7, 128 + 9
 	ended := x.cell.moment == exit || x.cell.ending == targetKilled
@@ -255,7 +255,7 @@ func (x *trial) codes(p *program) []int {
 	return []int{x.success(p)}
 }
 
-// judgeAnswer checks what a command said that asks and ends.
+// judgeAnswer checks the output of a command that does not run until it is stopped.
 func (x *trial) judgeAnswer(p *program) error {
 	waits := x.cell.moment == suspended
 	switch p.command {

@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// A company is another tool that has sessions while gclog is there.
+// A company is another tool that has sessions at the same time as gclog.
 type company struct {
 	tool   *tool
-	drops  bool // it does not stop its sessions
+	drops  bool // it closes connections without stopping its sessions
 	random *rand.Rand
 	note   func(format string, args ...any)
 
 	sessions []*session
 	held     []*session // begun before the runtime was resumed
 	begun    atomic.Int64
-	leave    chan struct{} // closed when it shall depart
-	left     chan error    // what was wrong; nil: it has not come
+	leave    chan struct{} // closed when the tool is to stop
+	left     chan error    // what was wrong; nil: stay was not called
 }
 
 func newCompany(t *tool, drops bool, seed uint64, note func(string, ...any)) *company {
@@ -37,7 +37,7 @@ func (c *company) begin() (*session, error) {
 	return s, nil
 }
 
-// visit begins a session of a runtime that is suspended. It stops none: that may make the runtime
+// visit begins a session with a suspended runtime. It does not stop it: that may make the runtime
 // crash (docs/protocol.md, Stop).
 func (c *company) visit() error {
 	s, err := c.begin()
@@ -53,14 +53,14 @@ func (c *company) visit() error {
 	return nil
 }
 
-// stay begins and ends sessions until depart.
+// stay begins and ends sessions until depart is called.
 func (c *company) stay() {
 	c.left = make(chan error, 1)
 	go func() { c.left <- c.work() }()
 }
 
-// mostDrops is how many sessions are dropped: where a runtime has a defect it need not show in
-// every cell.
+// mostDrops is how many sessions are dropped: if a runtime has a defect, not every cell needs to
+// show it.
 const mostDrops = 2
 
 func (c *company) work() error {
@@ -97,7 +97,7 @@ func (c *company) end(s *session) error {
 	return err
 }
 
-// pause waits for a random time, and reports whether the tool shall depart.
+// pause waits for a random time, and reports whether the tool is to stop.
 func (c *company) pause() bool {
 	select {
 	case <-c.leave:
@@ -107,7 +107,7 @@ func (c *company) pause() bool {
 	}
 }
 
-// depart lets the tool end its last session, and returns what was wrong.
+// depart waits until the tool has ended its last session, and returns what was wrong.
 func (c *company) depart() error {
 	if c.left == nil {
 		return nil
@@ -118,7 +118,7 @@ func (c *company) depart() error {
 	return err
 }
 
-// close closes what is left.
+// close closes the sessions that are left.
 func (c *company) close() {
 	_ = c.depart()
 	for _, s := range c.sessions {

@@ -12,8 +12,8 @@ import (
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
-// TestDocs: docs/reliability.md has the factors, the cells that are impossible, and the defects of
-// runtimes that are tolerated. GCLOG_UPDATE=1 writes them there.
+// TestDocs: docs/reliability.md lists the factors, the impossible cells, and the runtime defects
+// that are tolerated. GCLOG_UPDATE=1 writes them there.
 func TestDocs(t *testing.T) {
 	path := filepath.Join(recordings.Root(), "docs", "reliability.md")
 	b, err := os.ReadFile(path)

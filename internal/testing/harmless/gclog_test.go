@@ -17,25 +17,27 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// A program is a gclog command. One that ends by itself may be run more than once.
+// A program is a gclog command. One that does not run until it is stopped may be run more than
+// once.
 type program struct {
 	command string
-	lasts   bool   // until it is told to end
-	log     string // that it writes, or its recording
-	out     string // file with its standard output
-	err     string // file with its standard error
+	lasts   bool   // it runs until it is stopped
+	log     string // its log or recording
+	out     string // its standard output
+	err     string // its standard error
 	done    chan struct{}
 
 	mu      sync.Mutex
 	running *exec.Cmd
-	last    bool // it is not to be run again
+	last    bool // it is not run again
 	killed  bool
 	code    int         // of the last run
-	codes   map[int]int // how many runs ended with each
+	codes   map[int]int // how many runs ended with each exit code
 	failed  error
 }
 
-// newProgram returns a command that writes to dir. number tells two of the same command apart.
+// newProgram returns a command that writes to dir. number distinguishes several of the same
+// command.
 func newProgram(command, dir string, number int) *program {
 	base := filepath.Join(dir, fmt.Sprintf("%s-%d", command, number))
 	return &program{
@@ -45,7 +47,8 @@ func newProgram(command, dir string, number int) *program {
 	}
 }
 
-// start starts the command with begin, and again whenever it has ended and again says so.
+// start starts the command with begin, and starts it again each time it has ended and again returns
+// true.
 func (p *program) start(begin func() (*exec.Cmd, error), again func() bool) error {
 	cmd, err := begin()
 	if err != nil {
@@ -62,7 +65,7 @@ func (p *program) start(begin func() (*exec.Cmd, error), again func() bool) erro
 	return nil
 }
 
-// wait waits for the end of this run, and reports whether there may be another one.
+// wait waits for the end of this run, and reports whether there may be another.
 func (p *program) wait() bool {
 	_ = p.running.Wait()
 	p.mu.Lock()
@@ -87,7 +90,7 @@ func (p *program) next(begin func() (*exec.Cmd, error)) bool {
 	return true
 }
 
-// signal sends a signal to the command, and has it not run again.
+// signal sends a signal to the command, which is not run again.
 func (p *program) signal(s syscall.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,7 +99,7 @@ func (p *program) signal(s syscall.Signal) {
 	_ = p.running.Process.Signal(s)
 }
 
-// ask asks the command to end.
+// ask asks the command to exit.
 func (p *program) ask() {
 	if p.command == "daemon" {
 		p.signal(syscall.SIGTERM)
@@ -144,7 +147,7 @@ func (p *program) stdout() string { return read(p.out) }
 func (p *program) stderr() string { return read(p.err) }
 
 func read(path string) string {
-	b, _ := os.ReadFile(path) // what does not exist yet is empty
+	b, _ := os.ReadFile(path) // a missing file counts as empty
 	return string(b)
 }
 
@@ -174,7 +177,7 @@ func (p *program) collections() (n int, err error) {
 	return n, r.Err()
 }
 
-// crashText returns what a Go program prints when it crashes, "" if gclog has not.
+// crashText returns what a Go program prints when it crashes, or "" if gclog has not crashed.
 func (p *program) crashText() string {
 	for _, text := range []string{"panic:", "fatal error:", "goroutine ", "DATA RACE"} {
 		if strings.Contains(p.stderr(), text) {

@@ -24,19 +24,20 @@ import (
 )
 
 const (
-	isGclog = "GCLOG_TEST_PROGRAM" // this program is gclog
+	isGclog = "GCLOG_TEST_PROGRAM" // makes this program gclog
 
-	// What TestHarmless runs.
-	binaryVariable = "GCLOG_BINARY"   // this gclog instead of the present one
+	// Parameters of TestHarmless.
+	binaryVariable = "GCLOG_BINARY"   // this gclog instead of the present code
 	extentVariable = "GCLOG_HARMLESS" // see extents
 	cellVariable   = "GCLOG_CELL"     // only this cell
 	seedVariable   = "GCLOG_SEED"     // of the array and of all random times
 
-	// together is how many cells run at the same time: most of what they do is waiting.
+	// together is how many cells run at the same time: they spend most of their time waiting.
 	together = 4
 )
 
-// extents are how long cells of the array are begun. The whole takes minutes.
+// extents are the durations within which cells of the array are started. The complete array takes
+// minutes.
 func extents() map[string]time.Duration {
 	return map[string]time.Duration{"": 4 * time.Second, "part": time.Minute, "all": 24 * time.Hour}
 }
@@ -48,7 +49,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// gclogCommand returns a command of gclog that uses a temporary directory.
+// gclogCommand returns a gclog command that uses dir for temporary files.
 func gclogCommand(dir string, args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = append(cleanEnvironment(), isGclog+"=1", "TMPDIR="+dir)
@@ -58,7 +59,7 @@ func gclogCommand(dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// cleanEnvironment returns that of the test without what concerns gclog and .NET.
+// cleanEnvironment returns the test's environment without the variables of gclog and .NET.
 func cleanEnvironment() []string {
 	return slices.DeleteFunc(os.Environ(), func(e string) bool {
 		return strings.HasPrefix(e, "GCLOG_") || strings.HasPrefix(e, "DOTNET_") || strings.HasPrefix(e, "COMPlus_") || strings.HasPrefix(e, "TMPDIR=")
@@ -115,7 +116,7 @@ func named(t *testing.T, name string, runtimes map[string]*gcload.Runtime) cell 
 	return c
 }
 
-// runtimes returns those of the shared folder, or that of the repository, by name.
+// runtimes returns the runtimes of the shared folder, or else the repository's, by name.
 func runtimes(t *testing.T) map[string]*gcload.Runtime {
 	t.Helper()
 	list, err := gcload.Shared()
@@ -135,7 +136,7 @@ func runtimes(t *testing.T) map[string]*gcload.Runtime {
 	return byName
 }
 
-// seed returns the one that was asked for, or another one each time.
+// seed returns the requested seed, or a new one each time.
 func seed(t *testing.T) uint64 {
 	t.Helper()
 	s := os.Getenv(seedVariable)
@@ -149,7 +150,7 @@ func seed(t *testing.T) uint64 {
 	return n
 }
 
-// try runs a cell, and returns the defects of the runtime that showed.
+// try runs a cell, and returns the runtime defects that appeared.
 func try(t *testing.T, c cell, r *gcload.Runtime, seed uint64) (tolerated []string) {
 	t.Helper()
 	x, err := newTrial(c, r, seed, gclogCommand)
@@ -169,12 +170,12 @@ func try(t *testing.T, c cell, r *gcload.Runtime, seed uint64) (tolerated []stri
 	return x.excuses
 }
 
-// evidence is what there is to look at after a failure.
+// evidence returns what helps to find the cause of a failure.
 func (x *trial) evidence() string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	var b bytes.Buffer
-	const most = 4000 // bytes of each: gclog ps lists all that runs
+	const most = 4000 // bytes of each: gclog ps lists all processes
 	section := func(title, text string) {
 		if text != "" {
 			text = text[max(0, len(text)-most):]
@@ -193,7 +194,7 @@ func (x *trial) evidence() string {
 	return b.String()
 }
 
-// describe returns the last lines of the program, and what it does or how it has ended.
+// describe returns the last lines of the program, and its state or how it has ended.
 func (t *target) describe() string {
 	lines, torn := t.output()
 	var b strings.Builder
@@ -214,12 +215,12 @@ func (t *target) describe() string {
 	return b.String()
 }
 
-// A summary counts what came of the cells.
+// A summary counts the results of the cells.
 type summary struct {
 	began time.Time
 
 	mu        sync.Mutex
-	cells     []cell // that were run
+	cells     []cell // those that were run
 	tolerated map[string]int
 }
 
@@ -232,7 +233,7 @@ func (s *summary) add(c cell, tolerated []string) {
 	}
 }
 
-// print says what was run. It goes to standard error, where it is seen also when all is well.
+// print prints what was run. It prints to standard error, which is shown for passing tests too.
 func (s *summary) print(to io.Writer, m *matrix, array []cell) {
 	fmt.Fprintf(to, "harmless: %d of %d cells, %d of %d triples, in %v\n", len(s.cells), len(array), m.triples(s.cells), m.triples(array), time.Since(s.began).Round(time.Second))
 	for _, d := range defects() {

@@ -8,13 +8,14 @@ import (
 	"time"
 )
 
-// A defect is one of a runtime that gclog cannot avoid. What it explains is tolerated, and counted.
+// A defect is a defect of a runtime that gclog cannot avoid. What it explains is tolerated, and
+// counted.
 type defect struct {
 	reason   string
 	explains func(x *trial) bool
 }
 
-// ignoredRequest is a defect that delays gclog gc and does no more.
+// ignoredRequest is a defect that only delays gclog gc.
 const ignoredRequest = "CoreCLR ignores the request for a collection for some milliseconds while it starts; up to .NET 9 it collects when the request ends. `gclog gc` then ends with code 4."
 
 func defects() []defect {
@@ -50,8 +51,8 @@ func (x *trial) mayHang() bool {
 	return x.lostReader() && (x.cell.isAOT() || x.cell.runtime == core31)
 }
 
-// hangs reports whether the program does, or its runtime: whatever was wrong, only that is its own
-// fault.
+// hangs reports whether the program or its runtime hangs: whatever else was wrong, only that is its
+// own fault.
 func (x *trial) hangs() bool {
 	if x.target.hasEnded() {
 		return false
@@ -61,7 +62,7 @@ func (x *trial) hangs() bool {
 		return true
 	}
 	if !x.target.hasStarted() {
-		return x.wasResumed() // else gclog may have failed to resume it
+		return x.wasResumed() // if it was not, gclog may have failed to resume it
 	}
 	if _, err := x.target.mark(); err != nil {
 		return true
@@ -69,12 +70,12 @@ func (x *trial) hangs() bool {
 	return t.probe(x.target.pid()) != nil
 }
 
-// tolerated returns the defect that explains what became of the program, "" if none does.
+// tolerated returns the defect that explains what happened to the program, or "" if none does.
 func (x *trial) tolerated() string {
 	if x.target == nil {
 		return ""
 	}
-	const dying = 3 * time.Second // what is does not answer any more either
+	const dying = 3 * time.Second // a program that is exiting does not answer either
 	_ = poll("the end of the program", dying, x.target.hasEnded)
 	for _, d := range defects() {
 		if d.explains(x) {

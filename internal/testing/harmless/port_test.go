@@ -14,8 +14,8 @@ import (
 // A port is a diagnostic port of another tool.
 type port struct {
 	listener net.Listener
-	// idle are the connections of the runtime that had no request yet: it makes another one as
-	// soon as there is one on the last.
+	// idle are the connections of the runtime that have had no request yet: it opens another one as
+	// soon as the last one gets a request.
 	idle   chan net.Conn
 	closed chan struct{}
 	once   sync.Once

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// upTo returns a random time less than d.
+// upTo returns a random duration less than d.
 func upTo(r *rand.Rand, d time.Duration) time.Duration { return time.Duration(r.Int64N(int64(d))) }
 
 // coin returns true or false at random.

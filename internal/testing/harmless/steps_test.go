@@ -19,7 +19,7 @@ const (
 	exitCode   = 7 // of the program
 )
 
-// programArgs are the arguments of the load program: it is idle until it is told to work.
+// programArgs returns the arguments of the load program, which is idle until it is told to work.
 func (x *trial) programArgs() []string {
 	args := []string{"churn", "--rate", "200", "--live", "10", "--threads", "2"}
 	if x.cell.moment == backgroundGC {
@@ -28,14 +28,14 @@ func (x *trial) programArgs() []string {
 	return append(args, "--wait", "--quiet", "--exit-on-eof", "--seed", "1")
 }
 
-// environment is that of the load program, and of gclog run.
+// environment returns the environment of the load program, and of gclog run.
 func (x *trial) environment() []string {
 	env := x.runtime.Environment(cleanEnvironment(), "wks", "GCgen0size=400000")
 	env = append(env, "TMPDIR="+x.dir, "OTEL_SERVICE_NAME="+x.name)
 	var ports []string
 	for i, port := range x.cell.ports() {
 		if x.cell.has("run") && strings.HasPrefix(port, "ours") {
-			continue // it adds that
+			continue // gclog run adds it
 		}
 		_, tag, _ := strings.Cut(port, "-")
 		ports = append(ports, x.socket(i)+","+tag)
@@ -54,8 +54,8 @@ func (x *trial) launch() error {
 	return x.startTarget(exec.Command(x.runtime.Program("wks"), x.programArgs()...))
 }
 
-// place makes the process that open makes the program, so that gclog can be told its pid before
-// its runtime listens.
+// place starts the process that open turns into the program, so that gclog can be given its pid
+// before its runtime listens.
 func (x *trial) place() error {
 	if x.cell.has("run") {
 		return nil
@@ -85,8 +85,8 @@ func (x *trial) startTarget(cmd *exec.Cmd) error {
 	return nil
 }
 
-// closeWithTarget closes the ports of other tools when the program has ended: it will not connect
-// to them any more.
+// closeWithTarget closes the ports of other tools when the program has ended and will not connect
+// to them again.
 func (x *trial) closeWithTarget() {
 	<-x.target.ended
 	x.closePorts()
@@ -94,7 +94,7 @@ func (x *trial) closeWithTarget() {
 
 func (x *trial) stderrFile() string { return filepath.Join(x.dir, "target.err") }
 
-// targetStderr returns what the program has printed on standard error, which it shares with gclog run.
+// targetStderr returns the standard error of the program, which it shares with gclog run.
 func (x *trial) targetStderr() string {
 	if x.cell.has("run") {
 		return x.action[0].stderr()
@@ -102,7 +102,7 @@ func (x *trial) targetStderr() string {
 	return read(x.stderrFile())
 }
 
-// open lets the process run the program.
+// open makes the process run the program.
 func (x *trial) open() error {
 	if x.cell.has("run") {
 		return nil
@@ -146,7 +146,7 @@ func (x *trial) begin() error {
 	return nil
 }
 
-// strikeTime is the time in which what is killed early is killed.
+// strikeTime is the maximum delay of a kill that does not wait for gclog's session.
 func (x *trial) strikeTime() time.Duration {
 	t := 100 * time.Millisecond
 	if x.lasts() {
@@ -155,21 +155,21 @@ func (x *trial) strikeTime() time.Duration {
 	switch x.cell.moment {
 	case beforeListening:
 		t += 300 * time.Millisecond
-	case suspended: // gclog says after a second what it waits for
+	case suspended: // after a second gclog prints what it waits for
 		t += 1200 * time.Millisecond
 	}
 	return t
 }
 
 func (x *trial) strikeAfter(d time.Duration) {
-	if x.cell.has("run") { // else it may not have started the program yet
+	if x.cell.has("run") { // otherwise it may not have started the program yet
 		_ = poll("the program that gclog run starts", patience, func() bool { return x.findPID() || x.action[0].isDone() })
 	}
 	time.Sleep(d)
 	x.kill()
 }
 
-// kill kills what the ending is about.
+// kill kills what the ending says.
 func (x *trial) kill() {
 	if x.cell.ending == targetKilled {
 		x.note("the program is killed")
@@ -182,7 +182,7 @@ func (x *trial) kill() {
 	}
 }
 
-// strike kills what the ending is about, or waits until that has been done.
+// strike kills what the ending says, or waits until that has been done.
 func (x *trial) strike() error {
 	switch {
 	case x.cell.ending == normal:
@@ -194,7 +194,7 @@ func (x *trial) strike() error {
 	return nil
 }
 
-// findPID reports whether the pid of the program is known. That of a program that gclog run has
+// findPID reports whether the program's pid is known. The pid of a program that gclog run has
 // started is in the name of its socket.
 func (x *trial) findPID() bool {
 	x.target.mu.Lock()
@@ -219,7 +219,7 @@ func (x *trial) listening() error {
 	})
 }
 
-// visitSuspended is visit where another tool suspends the runtime.
+// visitSuspended calls visit if another tool suspends the runtime.
 func (x *trial) visitSuspended() error {
 	if !x.cell.othersSuspend() {
 		return nil
@@ -227,7 +227,7 @@ func (x *trial) visitSuspended() error {
 	return errors.Join(x.listening(), x.visit())
 }
 
-// visit has the other tool begin a session before the runtime is resumed.
+// visit makes the other tool begin a session before the runtime is resumed.
 func (x *trial) visit() error {
 	if x.company == nil {
 		return nil
@@ -235,7 +235,7 @@ func (x *trial) visit() error {
 	return x.company.visit()
 }
 
-// linger lets another tool take its time.
+// linger waits for a random time if another tool is to resume the runtime.
 func (x *trial) linger() error {
 	if x.cell.othersSuspend() {
 		time.Sleep(upTo(x.random, 1500*time.Millisecond))
@@ -243,7 +243,7 @@ func (x *trial) linger() error {
 	return nil
 }
 
-// resume has other tools resume the runtime.
+// resume makes the other tools resume the runtime.
 func (x *trial) resume() error {
 	if x.cell.start == defaultSuspend {
 		x.note("another tool resumes the runtime")
@@ -265,14 +265,14 @@ func (x *trial) resume() error {
 	return nil
 }
 
-// awaitResumed waits until the runtime was resumed.
+// awaitResumed waits until the runtime has been resumed.
 func (x *trial) awaitResumed() error {
 	return x.target.await("the resumed runtime", x.wasResumed)
 }
 
 // wasResumed reports whether the runtime has more threads than while it is suspended.
 func (x *trial) wasResumed() bool {
-	const suspendedThreads = 3 // of CoreCLR; NativeAOT has two
+	const suspendedThreads = 3 // in CoreCLR; NativeAOT has two
 	threads, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", x.target.pid()))
 	return len(threads) > suspendedThreads
 }
@@ -301,7 +301,7 @@ func (x *trial) ready() error {
 	return err
 }
 
-// work makes the program work until the load is what the moment says.
+// work makes the program work until the load is what the moment requires.
 func (x *trial) work() error {
 	if _, err := x.target.ask("start"); err != nil {
 		return err
@@ -311,7 +311,7 @@ func (x *trial) work() error {
 			return err
 		}
 	}
-	var first *line // with some collections: the load is on
+	var first *line // after some collections: the load is on
 	var asked error
 	err := x.target.await("the load", func() bool {
 		m, err := x.target.mark()
@@ -327,7 +327,7 @@ func (x *trial) work() error {
 	return errors.Join(asked, err)
 }
 
-// cycles returns the number of collections of the kind that the moment is about. A background
+// cycles returns the number of collections of the kind that the moment requires. A background
 // collection is counted when it begins.
 func (x *trial) cycles(l *line) int {
 	if x.cell.moment == backgroundGC {
@@ -360,7 +360,7 @@ func (x *trial) exited() error {
 	return x.target.checkOutput(true)
 }
 
-// diedOfKill checks how a program ended that was killed.
+// diedOfKill checks that the program ended because it was killed.
 func (x *trial) diedOfKill() error {
 	if err := x.target.awaitEnd(); err != nil {
 		return err
@@ -371,7 +371,7 @@ func (x *trial) diedOfKill() error {
 	return x.target.checkOutput(false)
 }
 
-// stay lets the other tool have sessions from now on.
+// stay makes the other tool have sessions from now on.
 func (x *trial) stay() error {
 	if x.company != nil {
 		x.company.stay()
@@ -379,19 +379,19 @@ func (x *trial) stay() error {
 	return nil
 }
 
-// depart ends that.
+// depart ends the sessions of the other tool.
 func (x *trial) depart() error {
 	if x.company == nil {
 		return nil
 	}
 	err := x.company.depart()
-	if x.target.hasEnded() { // then its sessions break off
+	if x.target.hasEnded() { // its sessions broke off then
 		return nil
 	}
 	return err
 }
 
-// settle waits until each command has done what it is for, or has a session.
+// settle waits until each command has completed or has a session.
 func (x *trial) settle() error {
 	for _, p := range x.programs() {
 		if !p.lasts {
@@ -409,7 +409,7 @@ func (x *trial) settle() error {
 	return nil
 }
 
-// collect has the program collect while gclog is there.
+// collect makes the program collect while gclog is there.
 func (x *trial) collect() error {
 	if err := x.checkIdle(); err != nil {
 		return err
@@ -427,10 +427,10 @@ func (x *trial) collectOnce() error {
 	return x.target.collect()
 }
 
-// isWorking reports whether the program collects by itself.
+// isWorking reports whether the program allocates, and therefore collects.
 func (x *trial) isWorking() bool { return x.cell.moment == load || x.cell.moment == backgroundGC }
 
-// calm makes a program that works idle.
+// calm makes a working program idle.
 func (x *trial) calm() error {
 	if !x.isWorking() {
 		return nil
@@ -444,8 +444,8 @@ func (x *trial) calm() error {
 			break
 		}
 	}
-	// It waits for a background collection that is under way, and leaves no budget that is almost
-	// used up: nothing else that is no doing of gclog makes the program collect from now on.
+	// The collection waits for a background collection in progress, and leaves no budget nearly
+	// exceeded: from now on only gclog and the test make the program collect.
 	if _, err := x.target.ask("gc 2 forced true true"); err != nil {
 		return err
 	}
@@ -458,7 +458,8 @@ func (x *trial) calm() error {
 	return nil
 }
 
-// checkIdle checks that an idle program has collected only when it wanted to, or gclog gc did.
+// checkIdle checks that an idle program has done only the collections that the test or gclog gc
+// requested.
 func (x *trial) checkIdle() error {
 	if x.isWorking() && x.base == 0 {
 		return nil
@@ -480,12 +481,12 @@ func (x *trial) induced() (least, most int) {
 	if !x.cell.has("gc") || x.cell.isAOT() || x.cell.moment == suspended {
 		return 0, 0
 	}
-	each := 2 // when its session begins, and when it ends
+	each := 2 // at the start and at the end of its session
 	if x.cell.runtime == net10 {
 		each = 1
 	}
 	most = each
-	// Sessions of others induce some more while that of gclog gc is there.
+	// Sessions of other tools induce more collections during the session of gclog gc.
 	if x.company != nil {
 		most += each * int(x.company.begun.Load()+1)
 	}
@@ -493,7 +494,7 @@ func (x *trial) induced() (least, most int) {
 		const sessions = 3 // of a daemon: its own, and one or two for the settings
 		most += each * sessions
 	}
-	// So do those of serves, where the runtime has not yet noticed that gclog gc was killed.
+	// So do the sessions in serves, if the runtime has not yet noticed that gclog gc was killed.
 	if x.cell.ending == gclogKilled {
 		most += each * (len(x.others) + 1)
 	}
@@ -501,7 +502,7 @@ func (x *trial) induced() (least, most int) {
 		least = each
 	}
 	if x.cell.moment == beforeListening || x.cell.moment == resumed {
-		// A request at the moment at which the runtime is resumed may be lost; gclog gc asks again
+		// A request at the moment at which the runtime is resumed may be lost; gclog gc repeats it
 		// only if nothing has collected.
 		least = min(least, 1)
 	}
@@ -511,7 +512,7 @@ func (x *trial) induced() (least, most int) {
 	return least, most
 }
 
-// serves checks that the program is as good as before, now that gclog is gone.
+// serves checks that the program works as before after gclog has ended.
 func (x *trial) serves() error {
 	if err := errors.Join(x.checkIdle(), x.collectOnce(), x.checkIdle()); err != nil {
 		return err

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// A walker reads a nettrace stream (V4) object by object and accepts nothing but a whole one: the
-// head once, objects, and the end tag as the last byte.
+// A walker reads a nettrace stream (V4) object by object and accepts only a complete one: the
+// header once, objects, and the end tag as the last byte.
 type walker struct {
 	r    *bufio.Reader
 	read int64
@@ -60,7 +60,7 @@ func (w *walker) walk(begun func()) error {
 	}
 }
 
-// object reads what follows the first tag of an object.
+// object reads the rest of an object after its first tag.
 func (w *walker) object() error {
 	const (
 		versions  = 8
@@ -142,7 +142,7 @@ func (w *walker) size(most uint32) (int64, error) {
 	return int64(n), nil
 }
 
-// TestWalker: a whole stream is accepted, and none that was cut off or has two heads.
+// TestWalker: a complete stream is accepted; a truncated one or one with two headers is not.
 func TestWalker(t *testing.T) {
 	object := func(name, payload string) string {
 		return "\x05\x05\x01\x04\x00\x00\x00\x04\x00\x00\x00" + string(rune(len(name))) + "\x00\x00\x00" + name + "\x06" + payload + "\x06"

@@ -18,12 +18,12 @@ import (
 	"time"
 )
 
-// A target is a running load program (testdata/dotnet), or a shell that becomes one: a child of
-// the test or of gclog run.
+// A target is a running load program (testdata/dotnet), or a shell that becomes one: a child of the
+// test or of gclog run.
 type target struct {
-	process  atomic.Int64 // pid, 0 as long as it is not known
+	process  atomic.Int64 // pid; 0 until it is known
 	stdin    *os.File
-	patience time.Duration // how long is waited for what it must do
+	patience time.Duration // time limit for what the program must do
 
 	mu    sync.Mutex
 	lines []line
@@ -35,7 +35,7 @@ type target struct {
 	killed bool // by the test
 }
 
-// A line is one of its output, all of which are JSON.
+// A line is a line of the program's output, which is JSON.
 type line struct {
 	text              string
 	bad               error
@@ -45,16 +45,17 @@ type line struct {
 	Still             bool
 }
 
-// lookEvery is how often what must come is looked for.
+// lookEvery is the interval at which conditions are checked.
 const lookEvery = 3 * time.Millisecond
 
-// errSlow means that something did not happen in time, errEnded that the program has ended before.
+// errSlow means that something did not happen in time, errEnded that the program ended before it
+// happened.
 var (
 	errSlow  = errors.New("it did not happen in time")
 	errEnded = errors.New("the program has ended")
 )
 
-// poll waits until something is true.
+// poll waits until is returns true.
 func poll(what string, patience time.Duration, is func() bool) error {
 	for deadline := time.Now().Add(patience); !is(); time.Sleep(lookEvery) {
 		if time.Now().After(deadline) {
@@ -119,7 +120,7 @@ func (t *target) output() (lines []line, torn string) {
 	return slices.Clip(t.lines), t.torn
 }
 
-// pid returns that of the program, 0 as long as it is not known.
+// pid returns the program's pid, or 0 while it is unknown.
 func (t *target) pid() int { return int(t.process.Load()) }
 
 // hasEnded reports whether the program has ended.
@@ -132,11 +133,11 @@ func (t *target) hasEnded() bool {
 	}
 }
 
-// await waits for something that only a program does that runs.
+// await waits for something that only a running program does.
 func (t *target) await(what string, is func() bool) error {
 	ended := false
 	err := poll(what, t.patience, func() bool {
-		ended = t.hasEnded() // before is: it may have happened just before the end
+		ended = t.hasEnded() // read before is: it may have happened just before the end
 		return is() || ended
 	})
 	if err == nil && ended && !is() {
@@ -145,7 +146,7 @@ func (t *target) await(what string, is func() bool) error {
 	return err
 }
 
-// awaitLine waits for a line after the first from ones.
+// awaitLine waits for a line; it skips the first from lines.
 func (t *target) awaitLine(what string, from int, is func(*line) bool) (found *line, err error) {
 	err = t.await(what, func() bool {
 		lines, _ := t.output()
@@ -160,7 +161,7 @@ func (t *target) awaitLine(what string, from int, is func(*line) bool) (found *l
 	return found, err
 }
 
-// hasStarted reports whether the program has started: first of all it prints a mark.
+// hasStarted reports whether the program has started: it prints a mark first.
 func (t *target) hasStarted() bool {
 	lines, _ := t.output()
 	return slices.ContainsFunc(lines, func(l line) bool { return l.Event == "mark" })
@@ -188,8 +189,8 @@ func (t *target) mark() (*line, error) {
 	return t.awaitLine("mark "+label, 0, func(l *line) bool { return l.Event == "mark" && l.Label == label })
 }
 
-// collect makes the program collect by itself, which adds one to each counter: a collection of
-// gen0, because one of gen2 waits for a background collection.
+// collect makes the program collect by itself, which adds one to each counter. The collection is a
+// gen0, because a gen2 would wait for a background collection.
 func (t *target) collect() error {
 	_, err := t.ask("gc 0 forced true false")
 	return err
@@ -201,8 +202,8 @@ func (t *target) exit(code int) { fmt.Fprintln(t.stdin, "exit", code) }
 // awaitEnd waits until the program has ended.
 func (t *target) awaitEnd() error { return poll("the end of the program", t.patience, t.hasEnded) }
 
-// isSuspensionText reports whether the runtime itself prints a line, when it has been suspended for
-// some seconds.
+// isSuspensionText reports whether a line is one that the runtime itself prints after being
+// suspended for some seconds.
 func isSuspensionText(line string) bool {
 	return strings.HasPrefix(line, "The runtime has been configured to pause during startup") ||
 		strings.HasPrefix(line, "DOTNET_DiagnosticPorts=") || strings.HasPrefix(line, "DOTNET_DefaultDiagnosticPortSuspend=")

@@ -15,12 +15,13 @@ import (
 	"unicode/utf16"
 )
 
-// A tool is another diagnostics tool, as dotnet-trace or dotnet-monitor are. It knows the protocol
-// from its specification and shares no code with gclog, which must not judge itself.
+// A tool is another diagnostics tool, like dotnet-trace or dotnet-monitor. It implements the
+// protocol from its specification and shares no code with gclog, because gclog must not judge
+// itself.
 type tool struct {
 	// connect returns a connection for one request.
 	connect func() (net.Conn, error)
-	port    *port // that it listens at; nil: it connects to the default port of the runtime
+	port    *port // it listens there; nil: it connects to the default port of the runtime
 }
 
 const (
@@ -70,8 +71,8 @@ func defaultPort(dir string) (string, error) {
 	return list[0], nil
 }
 
-// processInfo asks the runtime for its process. Of .NET Core 3.1, which does not know the request,
-// the process is 0.
+// processInfo asks the runtime for its pid. It returns 0 for .NET Core 3.1, which does not support
+// the request.
 func (t *tool) processInfo() (pid int, err error) {
 	answer, err := t.ask(setProcess, processInfo, nil)
 	var code errorCode
@@ -86,20 +87,20 @@ func (t *tool) processInfo() (pid int, err error) {
 	return int(binary.LittleEndian.Uint64(answer)), nil
 }
 
-// resume tells a runtime that this tool's port suspends to go on.
+// resume resumes a runtime that this tool's port suspends.
 func (t *tool) resume() error {
 	_, err := t.ask(setProcess, resumeRuntime, nil)
 	return err
 }
 
-// An errorCode is what a runtime refused a request with.
+// An errorCode is the error with which a runtime refused a request.
 type errorCode uint32
 
 func (c errorCode) Error() string {
 	return fmt.Sprintf("the runtime answers with error 0x%08x", uint32(c))
 }
 
-// ask sends a request on a connection of its own and returns the payload of the answer.
+// ask sends a request on a new connection and returns the payload of the answer.
 func (t *tool) ask(set, command byte, payload []byte) ([]byte, error) {
 	conn, answer, err := t.exchange(set, command, payload)
 	if err == nil {
@@ -156,17 +157,17 @@ func message(set, command byte, payload []byte) []byte {
 	return append(b, payload...)
 }
 
-// A session is one of another tool. Its stream is read at once, and checked.
+// A session is a session of another tool. Its stream is read immediately, and checked.
 type session struct {
 	tool   *tool
 	conn   net.Conn
 	id     uint64
-	begun  chan struct{} // closed when the head of the stream came
+	begun  chan struct{} // closed when the header of the stream has arrived
 	ended  chan struct{} // closed at the end of the stream
 	result error         // what was wrong with it
 }
 
-// begin begins a session. The stream of a runtime that is suspended begins when it is resumed.
+// begin begins a session. The stream of a suspended runtime begins when it is resumed.
 func (t *tool) begin(rundown bool) (*session, error) {
 	var b []byte
 	b = binary.LittleEndian.AppendUint32(b, 16) // MB
@@ -210,7 +211,7 @@ func (s *session) read() {
 	})
 }
 
-// await waits for the head of the stream.
+// await waits for the header of the stream.
 func (s *session) await() error {
 	select {
 	case <-s.begun:
@@ -222,10 +223,10 @@ func (s *session) await() error {
 	}
 }
 
-// stop ends the session in good order, and returns what was wrong with its stream.
+// stop ends the session with StopTracing, and returns what was wrong with its stream.
 func (s *session) stop() error {
 	defer s.conn.Close()
-	if err := s.await(); err != nil { // to stop it before may crash the runtime
+	if err := s.await(); err != nil { // stopping it earlier may crash the runtime
 		return err
 	}
 	if _, err := s.tool.ask(setEventPipe, stopTracing, binary.LittleEndian.AppendUint64(nil, s.id)); err != nil {
@@ -242,7 +243,7 @@ func (s *session) stop() error {
 // drop closes the connection of the session without stopping it.
 func (s *session) drop() { s.conn.Close() }
 
-// probe checks that the runtime serves this tool: it is the process pid and has a whole session.
+// probe checks that the runtime serves this tool: its pid is pid, and a session is complete.
 func (t *tool) probe(pid int) error {
 	switch said, err := t.processInfo(); {
 	case err != nil:

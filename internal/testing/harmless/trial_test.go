@@ -18,8 +18,8 @@ import (
 	"github.com/gclog/gclog/internal/testing/gcload"
 )
 
-// A trial is the course of one cell. Its random numbers decide when something happens, and must
-// make no difference to what comes of it.
+// A trial is one run of a cell. Its random numbers decide when something happens, and must not
+// affect the result.
 type trial struct {
 	cell    cell
 	runtime *gcload.Runtime
@@ -31,28 +31,28 @@ type trial struct {
 	target  *target
 	others  []*tool    // one for each port of another tool, or one at the default port
 	company *company   // nil: no other tool has sessions
-	port    *program   // gclog daemon with our port, where no command of the action has it, or nil
+	port    *program   // gclog daemon with our port if no command of the action has it, or nil
 	action  []*program // the commands
-	early   bool       // what is killed is killed at a random time, not when gclog has a session
+	early   bool       // the kill happens at a random time, without waiting for gclog's session
 	struck  chan struct{}
 
-	faults  []error  // what gclog did wrong, which keeps nobody from looking at the program
-	excuses []string // defects of the runtime that showed and did not end the cell
+	faults  []error  // what gclog did wrong, which does not prevent the examination of the program
+	excuses []string // runtime defects that appeared and did not end the cell
 
 	base int // collections when the program became idle
-	own  int // that it has made by itself since
+	own  int // collections that it has made by itself since
 
 	mu    sync.Mutex
 	began time.Time
 	notes []string
 }
 
-// patience is how long is waited for what must come. It is long because a loaded machine is no
+// patience is the time limit for what must happen. It is long because a loaded machine is not a
 // failure.
 const patience = time.Minute
 
-// patience is how long is waited for the program. Where a defect of its runtime may make it hang
-// that is tolerated anyway.
+// patience returns the time limit for the program. It is shorter where a defect of the runtime may
+// make it hang, because that is tolerated anyway.
 func (x *trial) patience() time.Duration {
 	if x.mayHang() {
 		return patience / 3
@@ -80,10 +80,10 @@ func newTrial(c cell, r *gcload.Runtime, seed uint64, gclog func(dir string, arg
 	}
 	x.early = coin(x.random)
 	if !x.lasts() || c.moment == exit {
-		x.early = true // later there is nothing to be killed any more
+		x.early = true // later there would be nothing left to kill
 	}
 	if c.ending == gclogKilled && x.ownsSuspended() {
-		x.early = false // nobody would resume the program
+		x.early = false // otherwise nothing would resume the program
 	}
 	if err := x.listen(); err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (x *trial) programs() []*program {
 	return append(slices.Clone(x.action), x.port)
 }
 
-// lasts reports whether a command of the action lasts until it is told to end.
+// lasts reports whether a command of the action runs until it is stopped.
 func (x *trial) lasts() bool {
 	for _, p := range x.action {
 		if p.lasts {
@@ -135,7 +135,7 @@ func (x *trial) listen() error {
 	return nil
 }
 
-// closePorts closes them.
+// closePorts closes the ports of other tools.
 func (x *trial) closePorts() {
 	for _, t := range x.others {
 		if t.port != nil {
@@ -157,14 +157,14 @@ func (x *trial) ourSocket() string {
 	return ""
 }
 
-// note keeps what happened, for whoever looks into a failure.
+// note records what happened, for the analysis of a failure.
 func (x *trial) note(format string, args ...any) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.notes = append(x.notes, fmt.Sprintf("%7.3f %s", time.Since(x.began).Seconds(), fmt.Sprintf(format, args...)))
 }
 
-// run runs the cell. The error is what was wrong.
+// run runs the cell. The error says what was wrong.
 func (x *trial) run() error {
 	err := do(x.opening())
 	if err == nil || x.targetKilled() {
@@ -173,7 +173,7 @@ func (x *trial) run() error {
 	return errors.Join(append(x.faults, err)...)
 }
 
-// fault notes what gclog did wrong.
+// fault records what gclog did wrong.
 func (x *trial) fault(err error) {
 	if err != nil {
 		x.faults = append(x.faults, err)
@@ -191,7 +191,7 @@ func do(steps []func() error) error {
 
 func (x *trial) targetKilled() bool { return x.target != nil && x.target.wasKilled() }
 
-// opening is what happens until gclog has begun and the program runs.
+// opening returns the steps until gclog has started and the program runs.
 func (x *trial) opening() []func() error {
 	type steps = []func() error
 	switch x.cell.moment {
@@ -208,7 +208,7 @@ func (x *trial) opening() []func() error {
 	}
 }
 
-// closing is what follows.
+// closing returns the steps after that.
 func (x *trial) closing() []func() error {
 	type steps = []func() error
 	serve := steps{x.settle, x.collect}
