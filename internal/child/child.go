@@ -1,4 +1,5 @@
-// Package child starts programs for tests that speak with them over standard input and output.
+// Package child starts programs for tests that communicate with them over standard input and
+// output.
 package child
 
 import (
@@ -8,8 +9,8 @@ import (
 	"testing"
 )
 
-// Pipes returns the ends of pipes to the standard input and from the standard output of a program
-// that is to be started.
+// Pipes returns the test's ends of pipes to the standard input and from the standard output of a
+// program that is to be started.
 func Pipes(t testing.TB, cmd *exec.Cmd) (io.WriteCloser, *bufio.Reader) {
 	t.Helper()
 	in, err := cmd.StdinPipe()
@@ -23,8 +24,8 @@ func Pipes(t testing.TB, cmd *exec.Cmd) (io.WriteCloser, *bufio.Reader) {
 	return in, bufio.NewReader(out)
 }
 
-// Start starts a program and waits for its first line, by which it runs. When the test ends, the
-// program is ended.
+// Start starts a program and waits for its first line, which shows that it runs. The program is
+// ended when the test ends.
 func Start(t testing.TB, cmd *exec.Cmd) (in io.WriteCloser) {
 	t.Helper()
 	in, out := Pipes(t, cmd)

@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// firstVariable has the name of the test that runs as the first process.
+// firstVariable contains the name of the test that runs as the first process.
 const firstVariable = "GCLOG_TEST_FIRST"
 
-// First runs a test once more as the first process of a pid namespace with mounts of its own, and
-// reports whether this is that run. It skips the test where there can be no such namespace.
+// First runs a test again as the first process of a pid namespace with mounts of its own, and
+// reports whether this is that run. It skips the test where such a namespace is not possible.
 func First(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(firstVariable) == t.Name() {
