@@ -1,5 +1,5 @@
-// Package totals adds up all that a test is told, number by number, and holds the sums against a
-// file, so that nothing changes unseen.
+// Package totals sums up everything that a test receives, number by number, and compares the sums
+// with a file, so that no change goes unnoticed.
 package totals
 
 import (
@@ -15,27 +15,27 @@ import (
 	"testing"
 )
 
-// Totals are the sums by the names of fields.
+// Totals are the sums by field name.
 type Totals map[string]*total
 
 type total struct {
-	n    int // values that are not zero
+	n    int // of values that are not zero
 	sum  float64
-	hash uint32 // of the values, each with its place in the order
+	hash uint32 // of the values, each with its position in the order
 }
 
-// A Teller adds what is told in an order of its own; several may add to the same Totals.
+// A Teller adds values and counts their positions; several Tellers may add to the same Totals.
 type Teller struct {
 	Totals Totals
-	place  uint64 // of a number among all
+	place  uint64 // position of the last number
 }
 
-// Tell adds every exported field of a value, and of those that it points to.
+// Tell adds every exported field of a value, and of the values that it points to.
 func (s *Teller) Tell(name string, v any) {
 	s.Add(name, reflect.ValueOf(v))
 }
 
-// Add is Tell for a value that is there already.
+// Add is Tell for a reflect.Value.
 func (s *Teller) Add(path string, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Bool:
@@ -49,7 +49,7 @@ func (s *Teller) Add(path string, v reflect.Value) {
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		s.number(path, v.Uint(), float64(v.Uint()))
 	case reflect.Float32, reflect.Float64:
-		// The last bits may differ from one architecture to another.
+		// The last bits may differ between architectures.
 		s.number(path, uint64(math.Float32bits(float32(v.Float()))), v.Float())
 	case reflect.String:
 		h := fnv.New64a()
@@ -97,7 +97,7 @@ type Part struct {
 	Totals Totals
 }
 
-// Hold holds the sums against a file. GCLOG_UPDATE=1 writes it anew.
+// Hold compares the sums with a file. GCLOG_UPDATE=1 rewrites it.
 func Hold(t testing.TB, file string, parts ...Part) {
 	t.Helper()
 	var b bytes.Buffer
