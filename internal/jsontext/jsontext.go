@@ -1,10 +1,11 @@
-// Package jsontext finds its way in JSON that is not decoded: for readers of lines that
-// are hot paths.
+// Package jsontext scans JSON without decoding it, for readers of lines on hot paths, and writes
+// JSON without characters that act on a terminal.
 package jsontext
 
 import "bytes"
 
-// Length is how long the string at the start of b is with its quotes; 0 if it has no end.
+// Length returns the length of the string at the start of b including its quotes, or 0 if it does
+// not end.
 func Length(b []byte) int {
 	for i := 1; i < len(b); i++ {
 		n := bytes.IndexByte(b[i:], '"')

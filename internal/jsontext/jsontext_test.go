@@ -19,7 +19,7 @@ func TestLength(t *testing.T) {
 	}
 }
 
-// TestWriter: what comes out says the same, and has nothing in it that acts.
+// TestWriter: the output means the same, and contains no character that acts.
 func TestWriter(t *testing.T) {
 	all := ""
 	for r := rune(1); r < 0x3000; r++ {

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Acts reports whether a terminal or an editor does something for a character instead of showing it:
-// a control, the end of a line, or another direction of writing. Such a character is allowed in a
-// string of JSON, and is written as an escape, because names come from other processes.
+// Acts reports whether a terminal or an editor acts on a character instead of showing it: a control
+// character, a line end, or a change of the writing direction. Such a character is allowed in a
+// JSON string. It is written as an escape, because names come from other processes.
 func Acts(r rune) bool {
 	return r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 || unicode.Is(unicode.Bidi_Control, r)
 }
@@ -21,8 +21,8 @@ func AppendEscape(dst []byte, r rune) []byte {
 	return append(dst, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
 }
 
-// A Writer passes on JSON, in which it escapes what acts. Each Write must be of whole characters; line
-// ends and tabs, which may be between values, stay.
+// A Writer passes on JSON and escapes characters that act. Each Write must contain only complete
+// characters; line ends and tabs, which may be between values, are kept.
 type Writer struct{ W io.Writer }
 
 // Write implements io.Writer.
@@ -51,5 +51,5 @@ func (w Writer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// NewEncoder returns an encoder that escapes what acts.
+// NewEncoder returns an encoder that escapes characters that act.
 func NewEncoder(w io.Writer) *json.Encoder { return json.NewEncoder(Writer{w}) }
