@@ -1,5 +1,5 @@
-// Package spelling finds the name that somebody meant who wrote another one: for
-// commands, flags and the keys of a configuration.
+// Package spelling finds the name that was meant by a misspelled one: for commands, flags and the
+// keys of a configuration.
 package spelling
 
 import (
@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// DidYouMean proposes the name that is two letters away at most, as the end of a
-// sentence; "" if there is none.
+// DidYouMean proposes the closest name at a distance of at most two letters, as the end of a
+// sentence. It returns "" if there is none.
 func DidYouMean(typed string, names []string) string {
 	best, least := "", most+1
 	for _, name := range names {
@@ -22,11 +22,11 @@ func DidYouMean(typed string, names []string) string {
 	return ", did you mean " + best + "?"
 }
 
-// most is how many letters a name may be away.
+// most is the maximum distance of a name.
 const most = 2
 
-// Near returns the names that may have been meant, the most likely first: those that are two
-// letters away at most, then those that hold what was typed; upper and lower case are the same.
+// Near returns the names that may have been meant, the most likely first: those at a distance of at
+// most two letters, then those that contain typed. Case is ignored.
 func Near(typed string, names []string) (near []string) {
 	if typed == "" {
 		return nil
@@ -50,8 +50,8 @@ func Near(typed string, names []string) (near []string) {
 	return near
 }
 
-// distance is how many letters must be put in, taken out or replaced; of names that are too
-// different in length for that it is more than most.
+// distance returns how many letters must be inserted, deleted or replaced. If the lengths alone
+// differ by more than most, it returns a number greater than most.
 func distance(a, b string) int {
 	if d := len(a) - len(b); d > most || -d > most {
 		return most + 1
