@@ -1,5 +1,5 @@
-// Package unpack reads files that may be packed: recordings and logs are kept as gzip
-// or zstd as often as not.
+// Package unpack reads files that may be compressed: recordings and logs are often stored as gzip
+// or zstd.
 package unpack
 
 import (
@@ -14,17 +14,17 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// An Error is one of reading or unpacking a file, not of what is in it.
+// An Error is an error of reading or unpacking a file, not of its content.
 type Error struct{ Err error }
 
 func (e *Error) Error() string { return e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// A reader reads what is in a file.
+// A reader reads the content of a file. Its errors are of type *Error.
 type reader struct{ r io.Reader }
 
-// Reader undoes gzip and zstd, recognized by their first bytes. What is not packed is read as it
-// is. The bytes of the file that have been read are added to read. Errors are of type *Error.
+// Reader decompresses gzip and zstd, recognized by their first bytes. Other content is read as it
+// is. The number of bytes read from the file is added to read. Errors are of type *Error.
 func Reader(r io.Reader, read *atomic.Int64) (io.Reader, error) {
 	r = &counter{r, read}
 	var head [4]byte
@@ -50,7 +50,7 @@ func Reader(r io.Reader, read *atomic.Int64) (io.Reader, error) {
 	return &reader{whole}, nil
 }
 
-// maxWindow is how far back a zstd file may refer: what zstd -19 makes.
+// maxWindow is how far back a zstd file may refer: what zstd -19 uses.
 const maxWindow = 8 << 20
 
 // Read implements io.Reader.
