@@ -15,18 +15,19 @@ import (
 
 // A change replaces some bytes of a file.
 type change struct {
-	file      string // in the module, as parse/reader.go
+	file      string // relative to the module, for example parse/reader.go
 	line, col int
-	from, to  int // offsets of what is replaced
+	from, to  int // byte offsets of the replaced text
 	text      string
 	function  *function
-	place     string // package and function, as "parse (*Reader).Next"
-	what      string // the expression or statement, and what becomes of it
+	place     string // package and function, for example "parse (*Reader).Next"
+	what      string // the expression or statement, and what replaces it
 }
 
-// A function is where a change is, if a copy of it can be called with its own parameters.
+// A function is the function that contains a change, if a copy of it can be called with its own
+// parameters.
 type function struct {
-	from, name, nameEnd, body, to int    // offsets in the file
+	from, name, nameEnd, body, to int    // byte offsets in the file
 	call                          string // of the copy, with %s for its name
 }
 
@@ -39,7 +40,7 @@ func (c change) apply(content []byte) []byte {
 	return fmt.Appendf(nil, "%s%s%s", content[:c.from], c.text, content[c.to:])
 }
 
-// operators has what each operator may become: what is next to it, and its opposite.
+// operators maps each operator to its replacements: similar ones, and its opposite.
 var operators = map[token.Token][]token.Token{
 	token.LAND: {token.LOR}, token.LOR: {token.LAND},
 	token.EQL: {token.NEQ}, token.NEQ: {token.EQL},
@@ -57,7 +58,7 @@ var operators = map[token.Token][]token.Token{
 	token.BREAK: {token.CONTINUE}, token.CONTINUE: {token.BREAK},
 }
 
-// changesOf returns all changes of a package as it is built on this platform.
+// changesOf returns all changes of a package, in the files that are built on this platform.
 func changesOf(pkg string) ([]change, error) {
 	list := exec.Command("go", "list", "-f", `{{.Dir}}{{range .GoFiles}}{{"\n"}}{{.}}{{end}}`, "./"+pkg)
 	list.Stderr = os.Stderr
@@ -81,7 +82,7 @@ func changesOf(pkg string) ([]change, error) {
 	return all, nil
 }
 
-// changesIn returns the changes of a file in the order of the text.
+// changesIn returns the changes of a file in the order of its text.
 func changesIn(pkg, file string, content []byte) ([]change, error) {
 	w := walk{pkg: pkg, file: file, content: content, fset: token.NewFileSet()}
 	parsed, err := parser.ParseFile(w.fset, file, content, parser.SkipObjectResolution)
@@ -119,7 +120,7 @@ func functionName(f *ast.FuncDecl, source func(ast.Node) string) string {
 	return "(" + source(f.Recv.List[0].Type) + ")." + f.Name.Name
 }
 
-// functionOf returns where a function is, nil if it has parameters without a name.
+// functionOf returns the positions of a function, or nil if it has unnamed parameters.
 func (w *walk) functionOf(f *ast.FuncDecl) *function {
 	call := "%s("
 	if f.Recv != nil {
@@ -171,7 +172,7 @@ func (w *walk) source(n ast.Node) string {
 	return string(w.content[w.offset(n.Pos()):w.offset(n.End())])
 }
 
-// add adds the change of [from, to), which is in the node.
+// add adds a change that replaces [from, to) in a node.
 func (w *walk) add(in ast.Node, from, to token.Pos, text string) {
 	at, end := w.fset.Position(from), w.offset(to)
 	before, after := w.content[w.offset(in.Pos()):at.Offset], w.content[end:w.offset(in.End())]
@@ -181,7 +182,7 @@ func (w *walk) add(in ast.Node, from, to token.Pos, text string) {
 	})
 }
 
-// short returns a text in one line that is not too long to read.
+// short returns a text as one line, shortened to be readable.
 func short(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > 100 {
@@ -231,7 +232,7 @@ func (w *walk) node(n ast.Node) bool {
 		w.remove(n.Body)
 	case *ast.CallExpr:
 		if f, ok := n.Fun.(*ast.Ident); ok && f.Name == "make" && len(n.Args) == 3 {
-			ast.Inspect(n.Args[1], w.node) // a capacity makes no difference
+			ast.Inspect(n.Args[1], w.node) // a different capacity makes no difference
 			return false
 		}
 	}
@@ -245,7 +246,7 @@ func (w *walk) operator(in ast.Node, pos token.Pos, op token.Token) {
 	}
 }
 
-// number adds the changes of a number by one.
+// number adds changes of a number by one.
 func (w *walk) number(n *ast.BasicLit) {
 	switch n.Kind {
 	case token.INT:
@@ -263,7 +264,7 @@ func (w *walk) number(n *ast.BasicLit) {
 	}
 }
 
-// around returns the expression or statement that says what a literal is for.
+// around returns the expression or statement that shows what a literal is for.
 func (w *walk) around(n ast.Node) ast.Node {
 	for _, v := range slices.Backward(w.above) {
 		switch above := v.(type) {
@@ -280,7 +281,7 @@ func (w *walk) around(n ast.Node) ast.Node {
 	return n
 }
 
-// negate adds the change of a condition without an operator to its opposite.
+// negate adds a change that negates a condition without an operator.
 func (w *walk) negate(e ast.Expr) {
 	switch e.(type) {
 	case *ast.Ident, *ast.SelectorExpr, *ast.CallExpr, *ast.IndexExpr, *ast.TypeAssertExpr:
@@ -288,7 +289,7 @@ func (w *walk) negate(e ast.Expr) {
 	}
 }
 
-// remove adds the changes that leave out one of the statements.
+// remove adds changes that each leave out one of the statements.
 func (w *walk) remove(list []ast.Stmt) {
 	for _, s := range list {
 		switch s := s.(type) {

@@ -15,14 +15,15 @@ import (
 	"strings"
 )
 
-// A program with changes has the number of the one that it makes at the end of its name and in its
-// environment: what it starts from its own file, or from a copy of that, makes it, too.
+// A program with changes has the number of the active one at the end of its name and in its
+// environment: a process that it starts from its own file, or from a copy of it, makes the same
+// change.
 const (
 	changedName = "changed"
 	changeEnv   = "GCLOG_MUTATE_CHANGE"
 )
 
-// selection is what a package gets, so that it knows the number of the change.
+// selection is a file that is added to a package, so that it knows the number of the change.
 const selection = `package %s
 
 import (
@@ -42,7 +43,7 @@ var selectedChange = func() int {
 }()
 `
 
-// An overlay has the go command take other text for some files.
+// An overlay makes the go command use other content for some files.
 type overlay struct {
 	dir     string
 	replace map[string]string
@@ -52,7 +53,7 @@ func newOverlay(dir string) (*overlay, error) {
 	return &overlay{dir, make(map[string]string)}, os.MkdirAll(dir, 0o755)
 }
 
-// put sets the text of a file of the module.
+// put sets the content of a file of the module.
 func (o *overlay) put(file string, content []byte) error {
 	abs, err := filepath.Abs(file)
 	if err != nil {
@@ -63,10 +64,10 @@ func (o *overlay) put(file string, content []byte) error {
 	return os.WriteFile(name, content, 0o600)
 }
 
-// flat makes one name of a path.
+// flat turns a path into a single name.
 func flat(path string) string { return strings.ReplaceAll(path, "/", "_") }
 
-// run runs the go command, and returns what it said.
+// run runs the go command, and returns its output.
 func (o *overlay) run(ctx context.Context, args ...string) ([]byte, error) {
 	content, err := json.Marshal(map[string]any{"Replace": o.replace})
 	if err != nil {
@@ -83,7 +84,7 @@ func (o *overlay) run(ctx context.Context, args ...string) ([]byte, error) {
 
 var errCompile = errors.New("does not compile")
 
-// alone returns an overlay with one change that is made always.
+// alone returns an overlay with one change that is always active.
 func alone(ctx context.Context, dir string, c change) (*overlay, error) {
 	o, err := newOverlay(dir)
 	if err != nil {
@@ -98,7 +99,7 @@ func alone(ctx context.Context, dir string, c change) (*overlay, error) {
 	}
 	pkg := filepath.Dir(c.file)
 	said, err := o.run(ctx, "build", "./"+pkg)
-	if err != nil && bytes.Contains(said, []byte("# "+module+"/"+pkg+"\n")) { // the compiler says it, perhaps of another file
+	if err != nil && bytes.Contains(said, []byte("# "+module+"/"+pkg+"\n")) { // a compiler error, perhaps in another file
 		return nil, errCompile
 	}
 	return o, failure(ctx, err, said)
@@ -112,13 +113,13 @@ func failure(ctx context.Context, err error, said []byte) error {
 	return fmt.Errorf("%w\n%s", err, said)
 }
 
-// position is where the compiler finds something wrong in a copy, which says by a line directive
-// which it is.
+// position matches the compiler's position of an error in a copy; a line directive names the copy.
 var position = regexp.MustCompile(changedName + `(\d+):\d+`)
 
 // together returns an overlay with copies of the functions, each with one of the changes. A program
-// made with it calls the copy of its own number, which is the index of the change and one. Changes
-// for which there can be no such copy are left out, and those that do not compile: broken.
+// built with it calls the copy with its own number, which is the index of the change plus one.
+// Changes for which there can be no such copy are left out, and so are those that do not compile:
+// broken.
 func together(ctx context.Context, dir string, changes []change) (o *overlay, broken map[int]bool, err error) {
 	broken = make(map[int]bool)
 	for {
@@ -146,7 +147,7 @@ func together(ctx context.Context, dir string, changes []change) (o *overlay, br
 	}
 }
 
-// putCopies puts the files with the changes that are not broken.
+// putCopies adds the files with the changes that are not broken.
 func (o *overlay) putCopies(changes []change, broken map[int]bool) error {
 	of := make(map[string][]int) // the changes of each file
 	for i, c := range changes {
@@ -183,11 +184,11 @@ func (o *overlay) putCopies(changes []change, broken map[int]bool) error {
 
 var packageClause = regexp.MustCompile(`(?m)^package (\w+)`)
 
-// program makes the tests of a package, and returns the name of the file.
+// program builds the tests of a package, and returns the name of the file.
 func (o *overlay) program(ctx context.Context, pkg string) (string, error) {
 	name := filepath.Join(o.dir, flat(pkg)+".test")
 	if said, err := o.run(ctx, "test", "-c", "-vet=off", "-ldflags=-s -w", "-o", name, "./"+pkg); err != nil {
-		if bytes.Contains(said, []byte(".test]\n")) { // the compiler says it of a test
+		if bytes.Contains(said, []byte(".test]\n")) { // a compiler error in a test
 			return "", errCompile
 		}
 		return "", failure(ctx, err, said)

@@ -7,12 +7,13 @@ import (
 	"strings"
 )
 
-// knownFile has the changes that make no difference, each with the reason.
+// knownFile contains the changes that make no difference, each with the reason.
 const knownFile = "internal/mutate/known.txt"
 
-// A known change is found by its function and text, so that edits of other lines leave it known.
+// A known change is identified by its function and text, so that it stays known when other lines
+// are edited.
 type known struct {
-	place, what string // what may end in *, for all changes that start so
+	place, what string // what may end in *, for all changes that begin with the text before it
 	line        int
 }
 
@@ -24,7 +25,7 @@ func (k known) is(c change) bool {
 }
 
 // readKnown reads a file whose lines are a place, ": ", and a change; the indented lines below a
-// group of them say why they make no difference.
+// group say why its changes make no difference.
 func readKnown(name string) ([]known, error) {
 	f, err := os.Open(name)
 	if err != nil {

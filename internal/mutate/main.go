@@ -3,8 +3,8 @@
 //	go run ./internal/mutate [flags] [package...]
 //
 // No file is edited: the changed text is compiled with go build's -overlay, all changes in one
-// program where that can be. A change that does not compile is not counted. A change is noticed
-// when a test fails or hangs.
+// program where possible. A change that does not compile is not counted. A change is noticed when a
+// test fails or hangs.
 package main
 
 import (
@@ -22,14 +22,15 @@ import (
 
 const module = "github.com/gclog/gclog"
 
-// A subject is a package to change, with the packages whose tests hold it, the cheapest first.
+// A subject is a package to change, with the packages whose tests test it, the fastest first.
 type subject struct {
 	pkg     string
 	tests   []string // a package, or package:pattern for those of its tests that match
-	percent float64  // of the changes must be noticed
+	percent float64  // share of the changes that must be noticed
 }
 
-// systemTests are those of whole programs that take seconds; the others there take minutes.
+// systemTests are the tests of whole programs that take seconds; the others in that package take
+// minutes.
 const systemTests = "internal/testing/fakenode/check:^(TestAttach|TestComingAndGoing|TestFilesTaken|TestKilledTarget|TestReusedPIDs)$"
 
 var subjects = []subject{

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestTry: what the tests of a package notice, and what they do not.
+// TestTry checks which changes the tests of a package notice, and which they do not.
 func TestTry(t *testing.T) {
 	t.Chdir("testdata/fixture")
 	changes, err := changesOf("p")
@@ -39,12 +39,12 @@ survived: p/p.go:26:11: p Sum: i := 0 → i := 1
 	}
 }
 
-// TestConfined: what is changed may write into a folder of its own and nowhere else.
+// TestConfined: changed code can write to a folder of its own and nowhere else.
 func TestConfined(t *testing.T) {
 	if !confined() {
 		t.Skip("no namespaces of one's own")
 	}
-	dir, err := os.MkdirTemp("/var/tmp", "mutate") // a test does not see /tmp
+	dir, err := os.MkdirTemp("/var/tmp", "mutate") // tests cannot see /tmp
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ echo a > /tmp/a && echo a > /dev/null
 	}
 }
 
-// TestKnown: the list holds only changes that there are, so that it does not outlive the code.
+// TestKnown: the list contains only changes that exist, so that no entry outlives its code.
 func TestKnown(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("other files are built on " + runtime.GOOS)
@@ -93,7 +93,7 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// TestReasons: each change in the list must have one.
+// TestReasons: each change in the list must have a reason.
 func TestReasons(t *testing.T) {
 	for content, ok := range map[string]bool{
 		"p F: a → b\n\tbecause\n":                    true,

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// A suite is the tests of one package, and what they run of the package that is changed.
+// A suite is the tests of one package, and the code of the changed package that they run.
 type suite struct {
 	pkg   string
 	tests []test // the fastest first
@@ -38,9 +38,9 @@ func (b block) has(c change) bool {
 	return b.file == c.file && slices.Compare(b.from[:], at[:]) <= 0 && slices.Compare(at[:], b.to[:]) < 0
 }
 
-// newSuite runs each test of a package, or of package:pattern each that matches, alone, to see how
-// long it takes and what it runs, also in programs that it starts. It returns the blocks of the
-// package that is changed, too. All tests must succeed; those that take longer than o.longest are
+// newSuite runs each test of a package, or of package:pattern each that matches, alone, to measure
+// how long it takes and what code it runs, also in programs that it starts. It also returns the
+// blocks of the changed package. All tests must succeed; those that take longer than o.longest are
 // left out.
 func newSuite(ctx context.Context, tests, subject, dir string, o options) (*suite, []block, error) {
 	pkg, only, found := strings.Cut(tests, ":")
@@ -82,11 +82,11 @@ func newSuite(ctx context.Context, tests, subject, dir string, o options) (*suit
 	return s, blocks, nil
 }
 
-// splitTime is how long a test may take that is run as one: of a longer one the parts are run.
+// splitTime is how long a test may take before its subtests are run separately.
 const splitTime = 2 * time.Second
 
-// split returns the parts of a test. It is false if there are none, or if one alone fails: the test
-// may be about all of them together.
+// split returns the subtests of a test. ok is false if there are fewer than two, or if one fails
+// when run alone: the test may need all of them together.
 func split(ctx context.Context, binary, pkg, dir string, names []string) (parts []test, ok bool) {
 	for _, name := range names {
 		t, _, _, err := watch(ctx, binary, pkg, dir, name)
@@ -100,7 +100,7 @@ func split(ctx context.Context, binary, pkg, dir string, names []string) (parts 
 
 var part = regexp.MustCompile(`(?m)^    --- PASS: (\S+) `)
 
-// subtests returns the tests that a test has run, of the first level.
+// subtests returns the first-level subtests that a test has run.
 func subtests(said []byte) (names []string) {
 	for _, m := range part.FindAllSubmatch(said, -1) {
 		if name := string(m[1]); strings.Count(name, "/") == 1 {
@@ -110,7 +110,7 @@ func subtests(said []byte) (names []string) {
 	return names
 }
 
-// watch runs a test, and returns what it runs and all that it could.
+// watch runs a test, and returns the blocks that it runs and all blocks.
 func watch(ctx context.Context, binary, pkg, dir, name string) (t test, said []byte, all []block, err error) {
 	temp, err := os.MkdirTemp(dir, "t")
 	if err != nil {
@@ -139,7 +139,7 @@ func watch(ctx context.Context, binary, pkg, dir, name string) (t test, said []b
 	return t, said, all, err
 }
 
-// pattern is the argument of -test.run for tests with the same parent, or without one.
+// pattern returns the argument of -test.run for tests with the same parent, or without one.
 func pattern(names ...string) string {
 	parent, _, sub := strings.Cut(names[0], "/")
 	var last []string
@@ -178,7 +178,7 @@ func readProfile(name string) (ran, all []block, err error) {
 	return ran, all, nil
 }
 
-// of returns the tests that run what is changed: all if it is in no block, as a constant.
+// of returns the tests that run the changed code: all tests if it is in no block, like a constant.
 func (s *suite) of(c change, inBlock bool) []test {
 	return slices.DeleteFunc(slices.Clone(s.tests), func(t test) bool {
 		return inBlock && !slices.ContainsFunc(t.runs, func(b block) bool { return b.has(c) })
@@ -188,7 +188,7 @@ func (s *suite) of(c change, inBlock bool) []test {
 // notices reports whether one of the tests fails in a program.
 func (s *suite) notices(ctx context.Context, program string, tests []test, dir string, patience time.Duration) (bool, error) {
 	for len(tests) > 0 {
-		// The fast ones first: most changes need no other.
+		// The fast tests first: most changes need no others.
 		parent, _, _ := strings.Cut(tests[0].name, "/")
 		var names []string
 		var takes time.Duration
@@ -213,13 +213,14 @@ func (s *suite) notices(ctx context.Context, program string, tests []test, dir s
 	return false, nil
 }
 
-// coverName is a folder of temporary files, where programs that tests start write what they run.
+// coverName is a folder of temporary files to which programs that tests start write their coverage.
 const coverName = "covered"
 
-// run runs tests in the folder of their package. What needs too much memory or time fails.
+// run runs tests in the folder of their package. A test that needs too much memory or time fails.
 func run(ctx context.Context, program, pkg, temp string, limit time.Duration, pattern string, args ...string) ([]byte, error) {
 	covered := filepath.Join(temp, coverName)
-	// As t.TempDir, because tests have other users look in; and those write what they run, too.
+	// Like t.TempDir, because tests let other users look in; and those users write their coverage
+	// too.
 	if err := errors.Join(os.Chmod(temp, 0o755), os.Mkdir(covered, 0o777), os.Chmod(covered, 0o777)); err != nil {
 		return nil, err
 	}
@@ -243,8 +244,8 @@ const limits = "ulimit -v 12000000\n"
 // starts outlives it, and in a mount namespace.
 var unshare = []string{"unshare", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child"}
 
-// confine makes all file systems read-only but TMPDIR and an empty /tmp: changed code may delete
-// what the code would not.
+// confine makes all file systems read-only except TMPDIR and an empty /tmp: changed code may delete
+// what the original would not.
 const confine = `
 mounts=$(cut -d' ' -f5 /proc/self/mountinfo)
 mount --bind "$TMPDIR" "$TMPDIR" && mount -t tmpfs -o mode=1777 tmpfs /tmp || exit

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// A result counts what became of the changes of a package.
+// A result counts the outcomes of the changes of a package.
 type result struct {
 	noticed, survived int
 	uncovered         int // of those that survived: no test runs them
@@ -22,7 +22,7 @@ type result struct {
 	broken            int // do not compile
 }
 
-// share returns how many percent of the changes that make a difference were noticed.
+// share returns the percentage of noticed changes among those that make a difference.
 func (r result) share() float64 {
 	if r.noticed+r.survived == 0 {
 		return 100
@@ -35,11 +35,11 @@ func (r result) String() string {
 		r.noticed, r.noticed+r.survived, r.share(), r.survived, r.uncovered, r.known, r.broken)
 }
 
-// options say how thoroughly changes are tried.
+// options control how thoroughly changes are tried.
 type options struct {
 	n        int           // changes that compile and make a difference; 0: all
 	longest  time.Duration // tests that take longer are left out
-	patience time.Duration // how long tests may take beyond what they need without a change
+	patience time.Duration // time that tests may take in addition to what they need without a change
 	known    []known       // make no difference
 }
 
@@ -59,7 +59,7 @@ type trial struct {
 
 // try tries changes until there are enough and writes those that survive.
 func try(ctx context.Context, out io.Writer, s subject, changes []change, o options) (result, error) {
-	// Not where temporary files are: tests see none there but their own.
+	// Not in the folder for temporary files: tests see only their own files there.
 	dir, err := os.MkdirTemp("/var/tmp", "mutate")
 	if err != nil {
 		return result{}, err
@@ -99,7 +99,7 @@ func try(ctx context.Context, out io.Writer, s subject, changes []change, o opti
 	return t.result, nil
 }
 
-// batch tries changes that are compiled together, as far as they can be.
+// batch tries changes that are compiled together, as far as possible.
 func (t *trial) batch(ctx context.Context, changes []change) error {
 	o, broken, err := together(ctx, filepath.Join(t.dir, "together"), changes)
 	if err != nil {
@@ -134,7 +134,7 @@ func (t *trial) batch(ctx context.Context, changes []change) error {
 	return errors.Join(append(errs, ctx.Err())...)
 }
 
-// tried is what became of a change.
+// tried is the outcome of a change.
 type tried struct {
 	noticed bool
 	covered bool // a test runs it
@@ -162,8 +162,8 @@ func (t *trial) count(c change, did tried, err error) error {
 	return nil
 }
 
-// try runs the tests with one change: programs that make it under its number, or, if there are
-// none, others.
+// try runs the tests with one change, in programs that make it under its number or, if there are
+// none, in separately built ones.
 func (t *trial) try(ctx context.Context, c change, number int, programs []string) (did tried, err error) {
 	dir := filepath.Join(t.dir, strconv.Itoa(number))
 	defer os.RemoveAll(dir)
