@@ -7,14 +7,13 @@ import (
 	"io"
 )
 
-// demoRecording is a real .NET 9.0.22 with server GC on two processors, under a
-// load that changes a large old generation: 5 seconds with 141 collections, four
-// of them in the background.
+// demoRecording is a recording of a real .NET 9.0.22 with server GC on two processors, under a load
+// that modifies a large old generation: 5 seconds with 141 collections, four of them background.
 //
 //go:embed demo.nettrace.gz
 var demoRecording []byte
 
-// DemoVersion is that of the runtime in the recording of DemoStream.
+// DemoVersion is the version of the runtime in the recording of DemoStream.
 const DemoVersion = "9.0.22"
 
 // DemoStream returns the recording that gclog demo replays.

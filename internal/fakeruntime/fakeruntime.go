@@ -1,7 +1,6 @@
-// Package fakeruntime is a diagnostics server that replays a recorded nettrace
-// stream over a real socket, as the runtime of the process that it runs in would.
-// gclog demo shows it to people without .NET; tests use it to make what a real
-// runtime does too rarely.
+// Package fakeruntime is a diagnostics server that replays a recorded nettrace stream over a real
+// socket, as the runtime of the process that it runs in would. gclog demo shows it to people
+// without .NET; tests use it to produce what a real runtime does too rarely.
 package fakeruntime
 
 import (
@@ -15,43 +14,43 @@ import (
 	"unicode/utf16"
 )
 
-// Config is what a fake runtime does.
+// Config describes what a fake runtime does.
 type Config struct {
-	Dir     string        // of the socket
-	Stream  []byte        // recorded, V4
-	Speed   float64       // 1: as it was recorded, 2: twice as fast; 0: at once
-	Version string        // of the runtime; "" for .NET Core 3.1, which knows few commands
-	Env     []string      // that ProcessEnvironment answers
-	Ports   string        // DOTNET_DiagnosticPorts: where it announces itself, and whether it waits
-	Silent  bool          // takes connections and never answers
+	Dir     string        // folder of the socket
+	Stream  []byte        // a recording, V4
+	Speed   float64       // 1: as recorded, 2: twice as fast; 0: all at once
+	Version string        // of the runtime; "" for .NET Core 3.1, which supports few commands
+	Env     []string      // answer to ProcessEnvironment
+	Ports   string        // DOTNET_DiagnosticPorts: where it advertises itself, and whether it waits
+	Silent  bool          // accepts connections and never answers
 	Hangup  bool          // closes connections without an answer
-	Garbage bool          // answers what is not of the protocol
+	Garbage bool          // answers with bytes that violate the protocol
 	Deaf    bool          // does not answer StopTracing, and does not end the session
 	Refuse  uint32        // answers every CollectTracing with this error
-	Cut     int           // closes the stream after so many bytes; 0: does not
-	OnCut   func()        // is called then, before the stream is closed
-	OnSent  func()        // is called when the whole recording is sent
+	Cut     int           // closes the stream after that many bytes; 0: does not
+	OnCut   func()        // called before the stream is cut
+	OnSent  func()        // called when the whole recording has been sent
 	Delay   time.Duration // before each answer
-	Log     func(string)  // is told each request and how each session ends; nil: nobody listens
+	Log     func(string)  // receives a line for each request and for the end of each session; nil: none
 
-	Listener net.Listener // where it is reached; nil: at a socket of this process in Dir
-	PID      int          // of its process; 0: this one
+	Listener net.Listener // where it accepts connections; nil: at a socket of this process in Dir
+	PID      int          // pid of its process; 0: this process
 	CookieOf int          // the process whose cookie it claims; 0: PID
-	Instance uint16       // tells apart those that have the same PID one after the other
+	Instance uint16       // distinguishes runtimes that have the same PID one after the other
 	Name     string       // of its program; "": fakeruntime
-	// Trace carries out a session in the place of the recording, and returns how it
-	// ended. The connection is closed after it.
+	// Trace runs a session instead of replaying the recording, and returns how it ended. The
+	// connection is closed afterwards.
 	Trace func(*Session) (how string)
-	// Meet tells how a request is met; nil: as the fields above say.
+	// Meet returns the fault of a request; nil: the faults that the fields above describe.
 	Meet func(command uint16) Fault
 }
 
-// A Fault is what is done with a request before, or in the place of, its answer.
+// A Fault is what happens to a request before or instead of its answer.
 type Fault struct {
-	Wait    <-chan struct{} // is waited for first; nil: nothing is
-	Silent  bool            // it is never answered
+	Wait    <-chan struct{} // closed when the request may continue; nil: it does not wait
+	Silent  bool            // the request is never answered
 	Hangup  bool            // the connection is closed
-	Garbage bool            // it is answered with what is not of the protocol
+	Garbage bool            // the answer violates the protocol
 	Refuse  uint32          // a CollectTracing is answered with this error; 0: it is not
 }
 
@@ -61,30 +60,30 @@ type Runtime struct {
 	listener net.Listener
 	group    sync.WaitGroup
 	closed   chan struct{}
-	running  chan struct{} // closed when no port is waited for any more
+	running  chan struct{} // closed when no port keeps the runtime suspended
 
 	mu       sync.Mutex
 	sessions map[uint64]*Session
 	conns    map[net.Conn]bool
 	next     uint64
-	waiting  int // ports that have not resumed it yet
+	waiting  int // number of ports that have not resumed it yet
 
 	requests atomic.Int64
 }
 
-// A Session is one that somebody has opened: the connection that the stream goes to.
+// A Session is an open session: the connection that the stream goes to.
 type Session struct {
 	ID   uint64
 	Conn net.Conn
-	// Rundown: it asks for the GC's settings at its end. gclog wants nothing else of such a
-	// session, so the recording neither is cut in it nor counts as sent.
+	// Rundown: the session asks for the GC's settings at its end. gclog needs nothing else from
+	// such a session, so the recording is not cut in it and does not count as sent.
 	Rundown bool
-	Listens bool            // it asks for events
+	Listens bool            // the session asks for events
 	Stopped <-chan struct{} // closed by StopTracing
 	Over    <-chan struct{} // closed with the runtime
 
 	stop chan struct{} // Stopped
-	done chan struct{} // closed when all is written
+	done chan struct{} // closed when everything is written
 	once sync.Once
 }
 
@@ -115,14 +114,14 @@ func Start(cfg Config) (*Runtime, error) {
 	return r, nil
 }
 
-// Running is closed when the program of the process runs: at once, unless a port
-// of kind suspend has to let it.
+// Running returns a channel that is closed when the program of the process runs: at once, unless a
+// port of kind suspend has to resume the runtime first.
 func (r *Runtime) Running() <-chan struct{} { return r.running }
 
-// Requests is how many requests came so far.
+// Requests returns the number of requests so far.
 func (r *Runtime) Requests() int64 { return r.requests.Load() }
 
-// Sessions is how many sessions are open.
+// Sessions returns the number of open sessions.
 func (r *Runtime) Sessions() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -142,7 +141,7 @@ func (r *Runtime) Close() error {
 	return err
 }
 
-// track has Close close a connection; it reports whether it is not too late.
+// track makes Close close a connection. It returns false if the runtime is closed already.
 func (r *Runtime) track(conn net.Conn) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -194,7 +193,7 @@ const (
 	codeUnknownCommand = 0x80131385
 )
 
-// readRequest reads one request. The command is its set and its number.
+// readRequest reads one request. The command consists of its set and its number.
 func readRequest(conn net.Conn) (command uint16, payload []byte, err error) {
 	var head [headerSize]byte
 	if _, err := io.ReadFull(conn, head[:]); err != nil {
@@ -207,8 +206,8 @@ func readRequest(conn net.Conn) (command uint16, payload []byte, err error) {
 	return binary.BigEndian.Uint16(head[16:]), payload, nil
 }
 
-// handle answers one request. It reports whether the connection is still needed:
-// that of a session is.
+// handle answers one request. It reports whether the connection is still needed, as that of a
+// session is.
 func (r *Runtime) handle(conn net.Conn, command uint16, payload []byte) bool {
 	r.requests.Add(1)
 	r.log("request 0x%04x%s", command, describe(command, payload))
@@ -264,12 +263,13 @@ func (r *Runtime) handle(conn net.Conn, command uint16, payload []byte) bool {
 	return false
 }
 
-// meet is what the fields of the configuration say, at all times the same.
+// meet returns the fault that the fields of the configuration describe, which does not change over
+// time.
 func (c *Config) meet(command uint16) Fault {
 	return Fault{Silent: c.Silent || c.Deaf && command == 0x0201, Hangup: c.Hangup, Garbage: c.Garbage, Refuse: c.Refuse}
 }
 
-// knows reports whether a runtime of the version has a command.
+// knows reports whether a runtime of the version supports a command.
 func (r *Runtime) knows(command uint16) bool {
 	if r.cfg.Version == "" {
 		return command == 0x0203
@@ -346,8 +346,8 @@ func (r *Runtime) trace(conn net.Conn, command uint16, payload []byte) {
 	})
 }
 
-// carryOut carries a session out. Like a runtime that a port suspends it sends nothing before it
-// is resumed; a session that is stopped until then would make a real one crash with the next.
+// carryOut runs a session. Like a runtime that a port suspends it sends nothing before it is
+// resumed; stopping a session before that would make a real runtime crash when the next one begins.
 func (r *Runtime) carryOut(s *Session) (how string) {
 	select {
 	case <-r.running:
@@ -362,7 +362,7 @@ func (r *Runtime) carryOut(s *Session) (how string) {
 	return r.replay(s)
 }
 
-// stop ends a session. Like a runtime it answers when all is written.
+// stop ends a session. Like a runtime it answers when everything is written.
 func (r *Runtime) stop(conn net.Conn, payload []byte) {
 	if len(payload) != 8 {
 		_ = answer(conn, 0xFF, le32(0x80131384))

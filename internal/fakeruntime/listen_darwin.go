@@ -11,7 +11,7 @@ import (
 
 func pid() int { return os.Getpid() }
 
-// listen makes the socket that a runtime in this process would make.
+// listen creates the socket that a runtime in this process would create.
 func listen(dir string) (net.Listener, error) {
 	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid())
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 func pid() int { return os.Getpid() }
 
-// listen makes the socket that a runtime in this process would make.
+// listen creates the socket that a runtime in this process would create.
 func listen(dir string) (net.Listener, error) {
 	self, err := procfs.Self()
 	if err != nil {
@@ -24,7 +24,7 @@ func listen(dir string) (net.Listener, error) {
 	return net.Listen("unix", filepath.Join(dir, SocketName(pid(), stat.Starttime)))
 }
 
-// SocketName is what a runtime calls its socket.
+// SocketName returns the name that a runtime gives its socket.
 func SocketName(pid int, start uint64) string {
 	return "dotnet-diagnostic-" + strconv.Itoa(pid) + "-" + strconv.FormatUint(start, 10) + "-socket"
 }

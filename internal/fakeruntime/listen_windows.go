@@ -10,7 +10,7 @@ import (
 
 func pid() int { return os.Getpid() }
 
-// listen makes the pipe that a runtime in this process would make.
+// listen creates the pipe that a runtime in this process would create.
 func listen(string) (net.Listener, error) {
 	return winio.ListenPipe(`\\.\pipe\dotnet-diagnostic-`+strconv.Itoa(pid()), nil)
 }

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// announce connects to the ports of the configuration, and goes on doing so: a
-// runtime has one connection to each port that waits for a command.
+// announce connects to the ports of the configuration, and keeps doing so: a runtime has one
+// connection to each port that waits for a command.
 //
-// .NET Core 3.1 knows of no ports.
+// .NET Core 3.1 does not support ports.
 func (r *Runtime) announce() {
 	var paths []string
 	for element := range strings.SplitSeq(r.cfg.Ports, ";") {
@@ -21,7 +21,7 @@ func (r *Runtime) announce() {
 			continue
 		}
 		paths = append(paths, parts[0])
-		if !slices.Contains(parts, "nosuspend") { // suspend is what a runtime does unless it is told
+		if !slices.Contains(parts, "nosuspend") { // suspend is a runtime's default
 			r.waiting++
 		}
 	}
@@ -33,7 +33,7 @@ func (r *Runtime) announce() {
 	}
 }
 
-// resume lets the process go on when every port that it waits for has said so.
+// resume resumes the process when every port that suspends it has said so.
 func (r *Runtime) resume() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -44,8 +44,8 @@ func (r *Runtime) resume() {
 	}
 }
 
-// connect keeps a connection to a port. Like a runtime it tries for ever, in
-// growing steps, and connects anew as soon as a command has come.
+// connect keeps a connection to a port open. Like a runtime it retries forever, at growing
+// intervals, and opens another connection as soon as a command has arrived.
 func (r *Runtime) connect(path string) {
 	const first, most = 10 * time.Millisecond, 500 * time.Millisecond
 	step := first
@@ -82,7 +82,7 @@ func (r *Runtime) advertise() []byte {
 	return append(b, 0, 0)
 }
 
-// cookie is the GUID of this runtime: 0000cefa-0000-0000-0000-PPPPPPPPIIII.
+// cookie returns the GUID of this runtime: 0000cefa-0000-0000-0000-PPPPPPPPIIII.
 func (r *Runtime) cookie() []byte {
 	b := []byte{0xfa, 0xce, 0, 0, 0, 0, 0, 0, 0, 0}
 	b = binary.BigEndian.AppendUint32(b, uint32(cmp.Or(r.cfg.CookieOf, r.cfg.PID)))

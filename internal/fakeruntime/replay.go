@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A piece is one object of a recorded stream, with the time at which the runtime
-// had it complete, since the start of the recording.
+// A piece is one object of a recorded stream, with the time at which the runtime had completed it,
+// relative to the start of the recording.
 type piece struct {
 	b  []byte
 	at time.Duration
@@ -18,8 +18,7 @@ const (
 	endOfFile = 1
 )
 
-// split divides a V4 stream into its objects. The recording must be whole: it is
-// one of ours.
+// split divides a V4 stream into its objects. The recording must be complete: it is one of ours.
 func split(stream []byte) (head []byte, pieces []piece) {
 	nameLen := int(binary.LittleEndian.Uint32(stream[preamble+11:]))
 	body := preamble + 15 + nameLen + 1
@@ -46,7 +45,7 @@ func split(stream []byte) (head []byte, pieces []piece) {
 	return head, pieces
 }
 
-// stampNow makes the recording begin now.
+// stampNow sets the start of the recording to the present time.
 func stampNow(head []byte) {
 	nameLen := int(binary.LittleEndian.Uint32(head[preamble+11:]))
 	b := head[preamble+15+nameLen+1:]
@@ -58,8 +57,8 @@ func stampNow(head []byte) {
 	}
 }
 
-// replay writes the stream at its speed, then waits until the session is stopped.
-// It returns how the session ended.
+// replay writes the stream at its speed, then waits until the session is stopped. It returns how
+// the session ended.
 func (r *Runtime) replay(s *Session) (how string) {
 	const (
 		stopped = "was stopped"

@@ -8,7 +8,7 @@ import (
 	"unicode/utf16"
 )
 
-// A tracingRequest is what a CollectTracing asks for.
+// A tracingRequest is the content of a CollectTracing request.
 type tracingRequest struct {
 	bufferMB, format uint32
 	rundown          uint64
@@ -20,12 +20,12 @@ type provider struct {
 	name, filter string
 	keywords     uint64
 	level        uint32
-	include      bool     // exclude are the events that are wanted, not those that are left out
+	include      bool     // exclude lists the wanted events, not those to leave out
 	exclude      []uint32 // ids of events
 }
 
-// readTracing reads the payload of a CollectTracing, of any version that is known
-// here. It is strict: ok is false if anything is left over.
+// readTracing reads the payload of a CollectTracing of any version supported here. It is strict: ok
+// is false if any bytes remain.
 func readTracing(command uint16, payload []byte) (t tracingRequest, ok bool) {
 	c := cursor{b: payload}
 	if command == 0x0206 && c.u32() != 0 {
@@ -58,7 +58,7 @@ func (t *tracingRequest) listens() bool {
 	return slices.ContainsFunc(t.providers, func(p provider) bool { return p.keywords != 0 })
 }
 
-// describe is the payload of a request for the log.
+// describe formats the payload of a request for the log.
 func describe(command uint16, payload []byte) string {
 	switch command {
 	case 0x0201:
@@ -86,7 +86,7 @@ func describe(command uint16, payload []byte) string {
 	return ""
 }
 
-// A cursor reads a payload; past its end it is bad, and reads zeros.
+// A cursor reads a payload. After the end of the payload it is bad, and reads zeros.
 type cursor struct {
 	b   []byte
 	bad bool
