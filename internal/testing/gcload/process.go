@@ -173,9 +173,11 @@ func (p *Process) Exit(code int) error {
 	return p.cmd.Wait()
 }
 
+// Kill kills the program.
 func (p *Process) Kill() {
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait()
 }
 
+// Signal sends a signal.
 func (p *Process) Signal(s os.Signal) error { return p.cmd.Process.Signal(s) }
