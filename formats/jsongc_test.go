@@ -389,6 +389,8 @@ func TestJSONMembers(t *testing.T) {
 		}, "", map[string]string{
 			"demoted_background": "true", "inside_background_start": "true", "provisional": "true", "heap_dump": "true", "heap.before_estimated": "true",
 		}},
+		{"balanced young objects", func(d *gclog.GCDetails) { d.Summary.Gen0Imbalance, d.Summary.SurvivedImbalance = 1, 0 }, "imbalance.survived", map[string]string{"imbalance.gen0": "1.0"}},
+		{"balanced survivors", func(d *gclog.GCDetails) { d.Summary.Gen0Imbalance, d.Summary.SurvivedImbalance = 0, 1 }, "imbalance.gen0", map[string]string{"imbalance.survived": "1.0"}},
 		{"no heap count", func(d *gclog.GCDetails) { d.Global.Heaps = 0 }, "heap_count", nil},
 		{"one heap", func(d *gclog.GCDetails) { d.Global.Heaps = 1 }, "", map[string]string{"heap_count": "1"}},
 		{"no global history", func(d *gclog.GCDetails) { d.HasGlobal = false }, "mechanisms pause_mode", nil},

@@ -232,6 +232,29 @@ func TestExchangedFolder(t *testing.T) {
 	}
 }
 
+// TestOpenedTwice: a file that cannot be opened for writing once it was created is not left behind.
+func TestOpenedTwice(t *testing.T) {
+	dir := t.TempDir()
+	o := RotateOptions{Mode: 0o400}
+	if os.Geteuid() == 0 { // root may write any file
+		o.As = Account{other, other}
+		if err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), os.Chown(dir, other, other)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := open(t, filepath.Join(dir, "gc.log"), o)
+	before := openDescriptors()
+	for n := range 3 {
+		if err := r.Write(record(n), false); err == nil || !strings.Contains(err.Error(), "opening "+dir) {
+			t.Errorf("record %d: %v", n, err)
+		}
+	}
+	if got := content(t, dir); len(got) > 0 || openDescriptors() > before {
+		t.Errorf("the files are %q, and %d more are open", names(got), openDescriptors()-before)
+	}
+	closeFile(t, r)
+}
+
 // TestManyNames: an empty file with further hard links is not written.
 func TestManyNames(t *testing.T) {
 	dir := t.TempDir()

@@ -148,7 +148,7 @@ func (r *RotatingFile) clear() error {
 	if errors.Is(err, fs.ErrNotExist) && r.o.MakeDirs {
 		return nil // the directory is created with the file
 	}
-	if err != nil && errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the directory of %s: %w", r.path, err)
 	}
 	return err
@@ -394,13 +394,8 @@ func (r *RotatingFile) leave() {
 	r.size, r.left = 0, 0
 }
 
-// release closes our own descriptor of the file, and thereby unlocks it.
-func (r *RotatingFile) release() {
-	if r.file != nil {
-		_ = r.file.Close()
-		r.file, r.locked = nil, false
-	}
-}
+// release closes our own descriptor of the file, if there is one, and thereby unlocks it.
+func (r *RotatingFile) release() { _ = r.file.Close() }
 
 // create creates the file, empty, and makes lumberjack open it.
 //
@@ -450,8 +445,7 @@ func (r *RotatingFile) tryCreate() (again bool, err error) {
 			}
 			return errors.Join(err, fmt.Errorf("%s was replaced while it was opened", r.path))
 		}
-		r.open, r.ours, r.size, r.begun, r.torn, r.looked = true, made, made.Size(), false, false, r.now()
-		r.left = 0
+		r.open, r.ours, r.size, r.looked = true, made, made.Size(), r.now()
 		return nil
 	})
 	return again, err

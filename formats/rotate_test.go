@@ -976,15 +976,18 @@ func TestOpenErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer socket.Close()
-	for name, path := range map[string]string{
-		"missing folder":     filepath.Join(dir, "missing", "gc.log"),
-		"a file as a folder": filepath.Join(file, "gc.log"),
-		"a folder":           dir,
-		"no regular file":    socket.Addr().String(),
+	for _, c := range []struct{ name, path, want string }{
+		{"missing folder", filepath.Join(dir, "missing", "gc.log"), "the directory of "},
+		{"a file as a folder", filepath.Join(file, "gc.log"), ""},
+		{"a folder", dir, "is not a regular file"},
+		{"no regular file", socket.Addr().String(), "is not a regular file"},
+		{"a name that is too long", filepath.Join(dir, strings.Repeat("x", 300)), ""},
 	} {
-		if f, err := (&Files{}).Open(path, RotateOptions{Count: 5, Size: 1000}); err == nil {
-			t.Errorf("%s: no error", name)
+		if f, err := (&Files{}).Open(c.path, RotateOptions{Count: 5, Size: 1000}); err == nil {
+			t.Errorf("%s: no error", c.name)
 			_ = f.Close()
+		} else if !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.name, err, c.want)
 		}
 	}
 	if got := names(content(t, dir)); !slices.Equal(got, []string{"file"}) {
@@ -1071,6 +1074,30 @@ func TestBuffered(t *testing.T) {
 	// 3000 records fill a file; the second file was ended by Reopen.
 	if got, want := len(content(t, dir)), 4; got != want {
 		t.Errorf("%d files, want %d", got, want)
+	}
+}
+
+// TestBufferedLittle: a file to which nothing was written does not exist, here or elsewhere, and
+// even the shortest group is written.
+func TestBufferedLittle(t *testing.T) {
+	for _, want := range []string{"", "\n", "\n\n"} {
+		dir, elsewhere := t.TempDir(), t.TempDir()
+		t.Setenv("TMPDIR", elsewhere)
+		f, err := (&Files{}).Open(filepath.Join(dir, "gc.log"), RotateOptions{Buffered: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		none := Head{func(dst []byte, _ int) []byte { return dst }, true}
+		for _, group := range want {
+			err = errors.Join(err, f.Write(none, []byte(string(group)), false))
+		}
+		if err = errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		files := content(t, dir)
+		if files["gc.log"] != want || len(files) != min(1, len(want)) || len(content(t, elsewhere)) > 0 {
+			t.Errorf("%q is written as %q, and elsewhere %q", want, files, content(t, elsewhere))
+		}
 	}
 }
 

@@ -315,6 +315,47 @@ func TestTextColumns(t *testing.T) {
 	}
 }
 
+// TestTextColumnsOrder: the narrower a terminal, the fewer columns it shows, and it is always the
+// least important ones that are left out.
+func TestTextColumnsOrder(t *testing.T) {
+	titles := strings.Fields("time gc gen kind reason compact suspend pause before -> after promoted free")
+	leftOut := strings.Fields("free compact suspend kind gc promoted -> before after reason")
+	for width, n := 140, 0; width > 25; width-- {
+		o := formats.Options{Process: someone(), Screen: func() (int, int) { return width, 0 }}
+		head, _ := written(t, "text", o, func(w *formats.Writer) { w.GC(blocking(1)) })
+		got := slices.DeleteFunc(strings.Fields(head), func(s string) bool { return s == "ms" })
+		for ; n < len(leftOut) && len(got) < len(titles); n++ {
+			titles = slices.DeleteFunc(titles, func(s string) bool { return s == leftOut[n] })
+		}
+		if !slices.Equal(got, titles) {
+			t.Fatalf("width %d: columns %q, want %q", width, got, titles)
+		}
+		if width == 26 && n < len(leftOut) {
+			t.Errorf("columns %q are never left out", leftOut[n:])
+		}
+	}
+}
+
+// TestTextNotes: the notes of a collection follow in its row if they fit, otherwise on a row of
+// their own.
+func TestTextNotes(t *testing.T) {
+	d := blocking(7)
+	d.Provisional = true
+	_, records := written(t, "text", formats.Options{Process: someone()}, func(w *formats.Writer) { w.GC(d) })
+	row, note, _ := strings.Cut(records[0], "  (")
+	for width, want := range map[int]string{
+		len(records[0]):     records[0],
+		len(records[0]) + 1: records[0],
+		len(records[0]) - 1: row + "\n              (" + note,
+	} {
+		o := formats.Options{Process: someone(), Screen: func() (int, int) { return width, 0 }}
+		_, records := written(t, "text", o, func(w *formats.Writer) { w.GC(d) })
+		if got := strings.Join(records, "\n"); got != want {
+			t.Errorf("width %d:\n%s\nwant\n%s", width, got, want)
+		}
+	}
+}
+
 // TestTextColumnsDocumented: each column appears at the width stated in docs/formats.md.
 func TestTextColumnsDocumented(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join("..", "docs", "formats.md"))

@@ -159,6 +159,7 @@ func TestUnifiedFields(t *testing.T) {
 		{"no times", func(d *gclog.GCDetails) { d.TimingCount = 0 }, []string{"Phases"}, nil},
 		{"no marks", func(d *gclog.GCDetails) { d.Summary.Marks = [clr.MarkTypes]gclog.MarkSummary{} }, []string{"Roots"}, nil},
 		{"some marks", func(d *gclog.GCDetails) { d.Summary.Marks[clr.MarkHandles].Known = false }, []string{"Roots handles"}, nil},
+		{"no peak", func(d *gclog.GCDetails) { d.Peak = 0 }, []string{"DotNet peak"}, nil},
 		{"two heaps", func(d *gclog.GCDetails) {
 			d.Heaps = make([]gclog.HeapDetails, 3)
 			d.Heaps[0].Heap, d.Heaps[0].HasHistory = 2, true
