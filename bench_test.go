@@ -23,11 +23,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The benchmarks here measure gclog as it is used: a program with its start, its
-// memory and its files. docs/performance.md says what they were.
+// The benchmarks here measure gclog as it is used: a program including its start, its memory and
+// its files. docs/performance.md contains results.
 
-// buildGclog builds gclog as the Makefile does, and returns its path: the program
-// that the scripts run is this test.
+// buildGclog builds gclog as the Makefile does, and returns its path: the program that the scripts
+// run is this test binary instead.
 func buildGclog(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "gclog")
@@ -54,8 +54,7 @@ func TestBinary(t *testing.T) {
 	}
 }
 
-// TestConvertMemory: converting takes the same little memory however long the
-// recording is.
+// TestConvertMemory: converting uses the same small amount of memory however long the recording is.
 func TestConvertMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes hundreds of MB")
@@ -69,8 +68,8 @@ func TestConvertMemory(t *testing.T) {
 	}
 }
 
-// TestSummaryMemory: a summary keeps little of each pause, and nothing of what is between
-// them.
+// TestSummaryMemory: a summary keeps little about each pause, and nothing about what is between
+// pauses.
 func TestSummaryMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes hundreds of MB")
@@ -83,11 +82,10 @@ func TestSummaryMemory(t *testing.T) {
 	}
 }
 
-// denseFiller makes recordings with 1.2 KB for each collection, as real ones at level
-// normal have.
+// denseFiller gives recordings with 1.2 KB per collection, like real ones at level normal.
 const denseFiller = 45
 
-// runOn is run with a recording for standard input.
+// runOn calls run with a recording on standard input.
 func runOn(t testing.TB, cmd *exec.Cmd, v nettracetest.Verbose) (memory int64) {
 	t.Helper()
 	r, w := io.Pipe()
@@ -99,9 +97,9 @@ func runOn(t testing.TB, cmd *exec.Cmd, v nettracetest.Verbose) (memory int64) {
 	return run(t, cmd)
 }
 
-// run runs a command and returns the most memory that it had. It is looked up while
-// the command runs: what the system says afterwards counts this process too, which
-// the command was a copy of before it began.
+// run runs a command and returns its peak memory. It is read while the command runs: the figure
+// that the system reports after its end includes this process, of which the command was a copy
+// before its exec.
 func run(t testing.TB, cmd *exec.Cmd) (memory int64) {
 	t.Helper()
 	var out bytes.Buffer
@@ -131,8 +129,8 @@ func run(t testing.TB, cmd *exec.Cmd) (memory int64) {
 	}
 }
 
-// BenchmarkConvert converts a gigabyte, and compares that with reading it and
-// walking its headers alone.
+// BenchmarkConvert converts a gigabyte, and compares that with only reading it and walking its
+// headers.
 func BenchmarkConvert(b *testing.B) {
 	gclog := buildGclog(b)
 	for _, v := range []nettracetest.Verbose{{Filler: 5000}, {Filler: 5000, Pins: 20000}, {Pins: 20000}} {
@@ -153,7 +151,7 @@ func BenchmarkConvert(b *testing.B) {
 	}
 }
 
-// BenchmarkSummary sums up a gigabyte: of level full, and of collections one after the
+// BenchmarkSummary summarizes a gigabyte: at level full, and with one collection directly after the
 // other.
 func BenchmarkSummary(b *testing.B) {
 	gclog := buildGclog(b)
@@ -169,8 +167,8 @@ func BenchmarkSummary(b *testing.B) {
 	}
 }
 
-// recordTo writes a recording of a gigabyte, a small one with -short, that a benchmark
-// reads again and again.
+// recordTo writes a recording of a gigabyte, or a small one with -short, for benchmarks that read
+// it repeatedly.
 func recordTo(b *testing.B, v nettracetest.Verbose) (path string) {
 	b.Helper()
 	path = filepath.Join(b.TempDir(), "verbose.nettrace")
@@ -207,8 +205,8 @@ func walk(b *testing.B, path string) time.Duration {
 	return time.Since(begin)
 }
 
-// BenchmarkAttach measures how long after its start gclog attach sends its first
-// request, and how much memory it takes in five seconds under load.
+// BenchmarkAttach measures how long after its start gclog attach sends its first request, and how
+// much memory it uses in five seconds under load.
 func BenchmarkAttach(b *testing.B) {
 	gclog := buildGclog(b)
 	r, err := gcload.FromRepository()
@@ -224,7 +222,7 @@ func BenchmarkAttach(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	// A runtime that this process pretends to be tells when the request comes.
+	// A fake runtime in this process records when the request arrives.
 	fake, err := fakeruntime.Start(fakeruntime.Config{Dir: os.TempDir(), Stream: stream, Version: fakeruntime.DemoVersion})
 	if err != nil {
 		b.Fatal(err)
@@ -258,8 +256,8 @@ func firstRequest(b *testing.B, gclog string, fake *fakeruntime.Runtime) float64
 	return ms
 }
 
-// BenchmarkLatency measures how long after its end a collection is in the file, of
-// a process that collects often, and of one that falls silent after each.
+// BenchmarkLatency measures how long after its end a collection is in the file, for a process that
+// collects often, and for one that sends nothing more after each collection.
 func BenchmarkLatency(b *testing.B) {
 	gclog := buildGclog(b)
 	r, err := gcload.FromRepository()
@@ -339,7 +337,7 @@ func latencies(b *testing.B, gclog string, r *gcload.Runtime, silent bool) (ms [
 	return ms
 }
 
-// induce makes a collection every now and then, with silence in between.
+// induce induces a collection every 250 ms, with silence in between.
 func induce(p *gcload.Process) {
 	for range 60 {
 		if _, err := p.Send("gc 0 forced true true"); err != nil {
@@ -357,7 +355,7 @@ func monotonic(b *testing.B) int64 {
 	return ts.Nano()
 }
 
-// A tailer reads the lines of a file that grows.
+// A tailer reads the lines of a growing file.
 type tailer struct {
 	f   *os.File
 	buf []byte

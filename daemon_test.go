@@ -16,15 +16,14 @@ import (
 	"github.com/gclog/gclog/internal/testing/fakenode/check"
 )
 
-// A daemonRun is a daemon in the background, with a configuration of its own.
+// A daemonRun is a daemon in the background, with its own configuration.
 type daemonRun struct {
 	cmd    *exec.Cmd
 	config string
 	said   string // path of its log
 }
 
-// startDaemon starts one in a folder. What %s stands for in the configuration is added
-// by configure.
+// startDaemon starts a daemon that uses files in dir. configure replaces %s in the configuration.
 func startDaemon(t *testing.T, dir, config string) *daemonRun {
 	t.Helper()
 	d := &daemonRun{config: filepath.Join(dir, "gclog.yaml"), said: filepath.Join(dir, "daemon.err")}
@@ -62,7 +61,7 @@ func (d *daemonRun) log() []byte {
 	return b
 }
 
-// reload gives it another configuration, and waits until it has read it.
+// reload replaces the configuration, and waits until the daemon has read it.
 func (d *daemonRun) reload(t *testing.T, config string) {
 	t.Helper()
 	read := func() int { return bytes.Count(d.log(), []byte("configuration read again")) }
@@ -79,7 +78,7 @@ func (d *daemonRun) signal(t *testing.T, s syscall.Signal) {
 	}
 }
 
-// stop ends it in good order.
+// stop ends the daemon with SIGTERM.
 func (d *daemonRun) stop(t *testing.T) {
 	t.Helper()
 	d.signal(t, syscall.SIGTERM)
@@ -88,8 +87,8 @@ func (d *daemonRun) stop(t *testing.T) {
 	}
 }
 
-// TestDaemonLevels: while what processes are asked for is changed again and again under load no
-// collection is lost, and none is told twice.
+// TestDaemonLevels: while the requested events change repeatedly under load no collection is lost,
+// and none is reported twice.
 func TestDaemonLevels(t *testing.T) {
 	sockets := socketDir(t)
 	n := fakenode.New(sockets, 1)
@@ -124,14 +123,15 @@ func TestDaemonLevels(t *testing.T) {
 		d.reload(t, config(level, ""))
 		eventually(t, "the sessions of level "+level, sessions(i+2, true))
 	}
-	// An output that wants to know of every suspension is told of them too.
+	// An output that needs every suspension receives them too.
 	d.reload(t, config("normal", fmt.Sprintf(", {xlog: \"safepoint:file=%s/%%p.safe.log\"}", dir)))
 	for _, r := range n.Runtimes() {
 		waitForFile(t, filepath.Join(dir, fmt.Sprintf("%d.safe.log", r.PID())), "ForGC")
 	}
 	d.stop(t)
-	// What has begun before the change is told by the session of the old level, and so
-	// before what has begun later and ended earlier, inside of a background collection.
+	// Collections that began before the change are reported by the session of the old level, and
+	// therefore before foreground collections that began later and ended earlier, during a
+	// background collection.
 	err := check.Node(n, filepath.Join(dir, "logs"), check.Options{})
 	for line := range strings.SplitSeq(fmt.Sprint(err), "\n") {
 		if err != nil && !strings.Contains(line, "which is told earlier") && !strings.HasPrefix(line, "process ") {

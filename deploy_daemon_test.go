@@ -23,10 +23,9 @@ import (
 	"github.com/gclog/gclog/internal/testing/gcload"
 )
 
-// The daemon of the packages, as the unit and the DaemonSet run it.
+// The daemon of the packages, run the way the unit and the DaemonSet run it.
 
-// A served is a recorded process in the background: of user 12345, with a /tmp of its
-// own at dir.
+// A served is a recorded process in the background. It belongs to user 12345, with its own /tmp.
 type served struct{ cmd *exec.Cmd }
 
 // serve starts one with the program of the packages.
@@ -45,7 +44,7 @@ func serve(t *testing.T, program string) *served {
 	return &served{cmd}
 }
 
-// serveAway starts one as root whose /tmp is on a file system that might not answer.
+// serveAway starts one as root whose /tmp is on a file system that might hang.
 func serveAway(t *testing.T, program string) *served {
 	t.Helper()
 	fuse := fakefuse.Start(t, t.TempDir(), 1)
@@ -58,7 +57,7 @@ func serveAway(t *testing.T, program string) *served {
 
 func (s *served) pid() int { return s.cmd.Process.Pid }
 
-// packed is the program of the packages, at a place where every user can run it.
+// packed returns a copy of the program of the packages, which every user can run.
 func packed(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "gclog")
@@ -67,7 +66,7 @@ func packed(t *testing.T) string {
 	return program
 }
 
-// open lets every user reach a file of a test.
+// open makes a file of a test accessible to every user.
 func open(t *testing.T, path string) {
 	t.Helper()
 	for ; path != os.TempDir() && path != "/"; path = filepath.Dir(path) {
@@ -77,7 +76,7 @@ func open(t *testing.T, path string) {
 	}
 }
 
-// eventually waits for what must come.
+// eventually waits for a condition.
 func eventually(t *testing.T, what string, there func() bool) {
 	t.Helper()
 	for end := time.Now().Add(deadline); !there(); {
@@ -88,7 +87,7 @@ func eventually(t *testing.T, what string, there func() bool) {
 	}
 }
 
-// logged reports whether a file with a name like this has a record of an action.
+// logged reports whether a file that matches the pattern contains a record of an action.
 func logged(pattern, action string) bool {
 	files, _ := filepath.Glob(pattern)
 	return slices.ContainsFunc(files, func(name string) bool {
@@ -107,7 +106,7 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// directives are the values of a directive of the unit, in order.
+// directives returns the values of a directive of the unit, in order.
 func directives(t *testing.T, name string) (values []string) {
 	t.Helper()
 	unit, err := os.ReadFile(filepath.Join("samples", "systemd", "gclog.service"))
@@ -120,8 +119,8 @@ func directives(t *testing.T, name string) (values []string) {
 	return values
 }
 
-// allowedCalls are the system calls that the unit allows: its lists, and those in them,
-// as systemd itself knows them.
+// allowedCalls returns the system calls that the unit allows: those of its lists, and of the lists
+// in them, as systemd defines these.
 func allowedCalls(t *testing.T) map[string]bool {
 	t.Helper()
 	allowed := map[string]bool{}
@@ -152,15 +151,15 @@ var (
 	tracedSocket = regexp.MustCompile(`(?m)^\d+ +socket\((AF_\w+)`)
 	tracedOpen   = regexp.MustCompile(`(?m)^\d+ +(?:openat|openat2)\((?:AT_FDCWD|\d+)<([^>]*)>, "([^"]*)", (?:\{flags=)?([A-Z_|]+)`)
 	tracedFile   = regexp.MustCompile(` = (\d+)<([^>]*)>$`)
-	// A call that another thread's calls came into: its start and its end.
+	// A call that was interrupted by calls of another thread: its start and its end.
 	tracedBegin  = regexp.MustCompile(`^(\d+) .* <unfinished \.\.\.>$`)
 	tracedEnd    = regexp.MustCompile(`^(\d+) +<\.\.\. \w+ resumed>`)
 	tracedChange = regexp.MustCompile(`(?m)^\d+ +(?:mkdirat|unlinkat|renameat|renameat2|fchmodat|fchownat|linkat|symlinkat)\((?:AT_FDCWD|\d+)<([^>]*)>, "([^"]*)"`)
 )
 
-// TestDeployHardening runs the daemon with all that it does, and holds every system
-// call, every family of sockets and every file that it writes against what the unit
-// allows, and the drop-in for su that docs/deployment.md gives.
+// TestDeployHardening runs the daemon with everything that it does, and compares every system call,
+// socket family and file that it writes with what the unit allows, and with the drop-in for su in
+// docs/deployment.md.
 func TestDeployHardening(t *testing.T) {
 	needs(t, "strace", "systemd-analyze")
 	if !straceWorks() {
@@ -171,7 +170,7 @@ func TestDeployHardening(t *testing.T) {
 	away := serveAway(t, program)
 	dir := t.TempDir()
 	logs, run, trace := filepath.Join(dir, "log"), filepath.Join(dir, "run"), filepath.Join(dir, "trace")
-	theirs, err := os.MkdirTemp("", "su") // above it there is none of another user
+	theirs, err := os.MkdirTemp("", "su") // no folder above it belongs to another user
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +220,7 @@ http: {listen: "%s"}
 			_, _ = daemon.Process.Kill(), daemon.Wait()
 		}
 	}()
-	// told waits until systemd would have been told this.
+	// told waits for a message to systemd.
 	told := func(what string) {
 		t.Helper()
 		message := make([]byte, 1<<10)
@@ -306,7 +305,7 @@ http: {listen: "%s"}
 		return strings.HasPrefix(path, theirs+"/") || strings.HasPrefix(path, logs+"/") || path == logs || strings.HasPrefix(path, run+"/") || path == "/dev/null"
 	}
 	wrote := 0
-	files := map[string]string{} // by the path of the descriptor
+	files := map[string]string{} // by path of the descriptor
 	for _, line := range wholeCalls(traced) {
 		if m := tracedFile.FindStringSubmatch(line); m != nil {
 			files["/proc/self/fd/"+m[1]] = m[2]
@@ -314,7 +313,7 @@ http: {listen: "%s"}
 		if m := tracedOpen.FindStringSubmatch(line); m != nil {
 			name := cmp.Or(files[m[2]], m[2])
 			if opened := tracedFile.FindStringSubmatch(line); opened != nil {
-				name = opened[2] // also where that is a descriptor
+				name = opened[2] // also if the name is a descriptor
 			}
 			if flags := m[3]; strings.Contains(flags, "O_WRONLY") || strings.Contains(flags, "O_RDWR") || strings.Contains(flags, "O_CREAT") {
 				if wrote++; !mayWrite(m[1], name) {
@@ -331,7 +330,7 @@ http: {listen: "%s"}
 	}
 }
 
-// wholeCalls are the lines of a trace, each with all of its call.
+// wholeCalls returns the lines of a trace, each with a complete call.
 func wholeCalls(traced []byte) (calls []string) {
 	begun := map[string]string{} // by thread
 	for line := range strings.Lines(string(traced)) {
@@ -358,8 +357,8 @@ const (
 	capSysPtrace   = 19
 )
 
-// TestDeployCapabilities: with the two capabilities, and with no fewer, gclog reaches a
-// process of another user that has a /tmp of its own, without being root.
+// TestDeployCapabilities: with the two capabilities, and with no fewer, gclog can attach to a
+// process of another user that has its own /tmp, without being root.
 func TestDeployCapabilities(t *testing.T) {
 	program := packed(t)
 	target := serve(t, program)
@@ -392,9 +391,9 @@ func TestDeployCapabilities(t *testing.T) {
 	}
 }
 
-// TestDeployReadOnly runs the daemon as the DaemonSet does: as root with the two
-// capabilities, and in a root that holds the program, /proc and the folder of the logs, and
-// cannot be written to elsewhere.
+// TestDeployReadOnly runs the daemon as the DaemonSet does: as root with the two capabilities, in a
+// root file system that contains the program, /proc and the folder of the logs, and is otherwise
+// read-only.
 func TestDeployReadOnly(t *testing.T) {
 	program := packed(t)
 	target := serve(t, program)
@@ -405,7 +404,7 @@ func TestDeployReadOnly(t *testing.T) {
 		}
 	}
 	logs, run := t.TempDir(), t.TempDir()
-	if err := os.Chmod(run, 0o777); err != nil { // as an emptyDir is
+	if err := os.Chmod(run, 0o777); err != nil { // like an emptyDir
 		t.Fatal(err)
 	}
 	must(t, "cp", program, filepath.Join(root, "usr/bin/gclog"))
@@ -413,7 +412,7 @@ func TestDeployReadOnly(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(root, "etc/gclog/gclog.yaml"), config, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	// chroot itself needs a capability more.
+	// chroot itself needs one more capability.
 	script := `mount --bind "$ROOT" "$ROOT" && mount --bind "$LOGS" "$ROOT/var/log/gclog" && mount --bind "$RUN" "$ROOT/run/gclog" && mount --bind /proc "$ROOT/proc" &&
 		mount -o remount,bind,ro "$ROOT" && exec setpriv --bounding-set=-all,+sys_ptrace,+dac_override,+sys_chroot \
 		chroot "$ROOT" /usr/bin/gclog daemon -c /etc/gclog/gclog.yaml`
@@ -449,9 +448,9 @@ func TestDeployReadOnly(t *testing.T) {
 	}
 }
 
-// TestDeploySidecar: two containers of a pod share a folder for the socket and one for
-// the logs, and nothing else; their users differ, and neither has a right. gclog has
-// the program from its first collection on, a real .NET.
+// TestDeploySidecar: two containers of a pod share a folder for the socket and one for the logs,
+// and nothing else; their users differ, and neither has capabilities. gclog logs the program, a
+// real .NET process, from its first collection on.
 func TestDeploySidecar(t *testing.T) {
 	runtime, err := gcload.FromRepository()
 	if err != nil {
@@ -466,7 +465,7 @@ func TestDeploySidecar(t *testing.T) {
 	for _, dir := range []string{diag, logs, private, app, run} {
 		open(t, dir)
 	}
-	for _, dir := range []string{diag, logs, run} { // as an emptyDir is
+	for _, dir := range []string{diag, logs, run} { // like an emptyDir
 		if err := os.Chmod(dir, 0o777); err != nil {
 			t.Fatal(err)
 		}
@@ -480,8 +479,8 @@ func TestDeploySidecar(t *testing.T) {
 	gclog.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + private, "GCLOG_CONTROL__SOCKET=" + run + "/ctl.sock"}
 	var said bytes.Buffer
 	gclog.Stderr = &said
-	// A group, for what unshare has started outlives it: a change of the user takes
-	// --kill-child back.
+	// A process group, because what unshare has started outlives it: changing the user cancels
+	// --kill-child.
 	gclog.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	gclog.WaitDelay = deadline
 	if err := gclog.Start(); err != nil {

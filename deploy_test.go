@@ -18,8 +18,8 @@ import (
 	"testing"
 )
 
-// The files for deployments, held against the programs that read them. "make
-// deploy-test" makes the packages first, and says with GCLOG_DIST where they are.
+// Tests that run the files for deployments through the programs that read them. "make deploy-test"
+// builds the packages first, and passes their folder in GCLOG_DIST.
 
 // needs skips the test where a program is not installed.
 func needs(t *testing.T, programs ...string) {
@@ -31,7 +31,7 @@ func needs(t *testing.T, programs ...string) {
 	}
 }
 
-// built is a file that "make package" made.
+// built returns a file that "make package" created.
 func built(t *testing.T, pattern string) string {
 	t.Helper()
 	dist := os.Getenv("GCLOG_DIST")
@@ -55,7 +55,7 @@ func must(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// unpacked is a folder with what the Debian package holds.
+// unpacked returns a folder with the content of the Debian package.
 func unpacked(t *testing.T) string {
 	t.Helper()
 	needs(t, "dpkg-deb")
@@ -64,9 +64,9 @@ func unpacked(t *testing.T) string {
 	return dir
 }
 
-// TestDeployUnit: systemd takes the unit as it is in the package, finds what it names,
-// and rates what it leaves open. 9.6 is the mark of a service without any limit; what
-// remains are the two capabilities, the processes and the sockets that gclog is there for.
+// TestDeployUnit: systemd accepts the unit as it is in the package, finds the files it names, and
+// rates its exposure. A service without any restriction has 9.6; what remains is the two
+// capabilities, the processes and the sockets that gclog needs.
 func TestDeployUnit(t *testing.T) {
 	needs(t, "systemd-analyze")
 	root := unpacked(t)
@@ -80,7 +80,7 @@ func TestDeployUnit(t *testing.T) {
 			t.Errorf("the unit names a page that the package does not have: %v", err)
 		}
 	}
-	// systemd looks for what the unit starts on this machine.
+	// systemd checks that what the unit starts exists on this machine.
 	text := regexp.MustCompile(`(?m)^(Exec\w+=)/usr/bin/gclog`).ReplaceAll(b, []byte("${1}"+filepath.Join(root, "usr/bin/gclog")))
 	here := filepath.Join(t.TempDir(), "gclog.service")
 	if err := os.WriteFile(here, text, 0o644); err != nil {
@@ -92,8 +92,8 @@ func TestDeployUnit(t *testing.T) {
 	must(t, "systemd-analyze", "security", "--offline=true", "--threshold=20", unit)
 }
 
-// TestDeployLintian: the Debian package has no fault that lintian knows, but those that
-// packaging/lintian-overrides gives a reason for; and it has those.
+// TestDeployLintian: lintian reports no problem in the Debian package except those that
+// packaging/lintian-overrides justifies, and it reports all of these.
 func TestDeployLintian(t *testing.T) {
 	needs(t, "lintian")
 	said := must(t, "lintian", "--allow-root", "--fail-on", "none", "--show-overrides", built(t, "gclog_*_amd64.deb"))
@@ -113,7 +113,7 @@ func TestDeployLintian(t *testing.T) {
 	}
 }
 
-// inPackages are files that each kind of package has, with their modes.
+// inPackages are files that every kind of package contains, with their modes.
 var inPackages = map[string]string{
 	"/usr/bin/gclog": "-rwxr-xr-x", "/etc/gclog/gclog.yaml": "-rw-r--r--",
 	"/usr/lib/systemd/system/gclog.service": "-rw-r--r--", "/usr/lib/sysusers.d/gclog.conf": "-rw-r--r--", "/usr/lib/tmpfiles.d/gclog.conf": "-rw-r--r--",
@@ -123,7 +123,7 @@ var inPackages = map[string]string{
 	"/usr/share/doc/gclog/samples/filebeat/filebeat.yml": "-rw-r--r--", "/usr/share/doc/gclog/third-party-licenses.txt.gz": "-rw-r--r--",
 }
 
-// TestDeployPackages: all kinds of packages hold the same, and it belongs to root.
+// TestDeployPackages: all kinds of packages contain the same files, owned by root.
 func TestDeployPackages(t *testing.T) {
 	more := map[string][]string{
 		"deb": {"/usr/share/doc/gclog/copyright", "/usr/share/doc/gclog/changelog.Debian.gz", "/usr/share/zsh/vendor-completions/_gclog"},
@@ -139,7 +139,7 @@ func TestDeployPackages(t *testing.T) {
 			needs(t, "rpm")
 			return must(t, "rpm", "-qlvp", built(t, "*.x86_64.rpm"))
 		},
-		// An apk is a tar file with further ones before it.
+		// An apk is a tar file with other tar files in front of it.
 		"apk": func(t *testing.T) string { return must(t, "tar", "-tvzf", built(t, "*_x86_64.apk")) },
 	}
 	line := regexp.MustCompile(`(?m)^(-\S{9})\s.*?\broot[ /]+root\b.* \.?/?((?:etc|usr)/\S+)$`)
@@ -168,8 +168,8 @@ func TestDeployPackages(t *testing.T) {
 	}
 }
 
-// A tree is a root of its own: what maintainer scripts need, and a package database
-// that knows of systemd.
+// A tree is a separate root file system: what maintainer scripts need, and a package database in
+// which systemd is installed.
 type tree struct {
 	t    *testing.T
 	root string
@@ -222,7 +222,7 @@ func (r *tree) read(name string) string {
 	return string(b)
 }
 
-// addProgram copies a program with its libraries to where they are here.
+// addProgram copies a program and its libraries to the same paths in the tree.
 func (r *tree) addProgram(name string) {
 	r.t.Helper()
 	path, err := exec.LookPath(name)
@@ -238,7 +238,7 @@ func (r *tree) addProgram(name string) {
 		if err != nil {
 			r.t.Fatal(err)
 		}
-		if f == path { // wherever the scripts look for it
+		if f == path { // at every path where the scripts look for it
 			r.write(filepath.Join("/bin", name), string(b), 0o755)
 			f = filepath.Join("/usr/bin", name)
 		}
@@ -246,13 +246,13 @@ func (r *tree) addProgram(name string) {
 	}
 }
 
-// dpkg runs dpkg on the tree, with the maintainer scripts in it.
+// dpkg runs dpkg on the tree, with the maintainer scripts inside it.
 func (r *tree) dpkg(args ...string) {
 	r.t.Helper()
 	must(r.t, "dpkg", append([]string{"--root=" + r.root, "--force-not-root", "--force-bad-path", "--log=" + r.path("/dpkg.log")}, args...)...)
 }
 
-// owner is the mode of a file and the name of its user and group in the tree.
+// owner returns the mode of a file and the names of its user and group in the tree.
 func (r *tree) owner(name string) string {
 	r.t.Helper()
 	info, err := os.Stat(r.path(name))
@@ -271,7 +271,7 @@ func (r *tree) owner(name string) string {
 	return fmt.Sprintf("%v %s:%s", info.Mode(), named("/etc/passwd", stat.Uid), named("/etc/group", stat.Gid))
 }
 
-// withSystemctl lets systemd seem to run in the tree; what it is told is written down.
+// withSystemctl makes systemd appear to run in the tree, and records the calls of systemctl.
 func (r *tree) withSystemctl() (calls func() string) {
 	r.write("/run/systemd/system/x", "", 0o644)
 	r.write("/bin/systemctl", "#!/bin/sh\necho \"$@\" >>/calls\ncase \"$1\" in try-restart|--no-reload) exit 1 ;; esac\n", 0o755)
@@ -286,9 +286,8 @@ func (r *tree) withSystemctl() (calls func() string) {
 	}
 }
 
-// TestDeployInstall installs the Debian package into a root of its own, with each way to
-// make the user, and takes it away again: nothing is enabled, what the administrator
-// changed stays, and so do the logs.
+// TestDeployInstall installs the Debian package into a separate root, with each way to create the
+// user, and removes it: nothing is enabled, and the administrator's changes and the logs stay.
 func TestDeployInstall(t *testing.T) {
 	for _, how := range []string{"systemd-sysusers", "useradd"} {
 		t.Run(how, func(t *testing.T) {
@@ -327,7 +326,7 @@ func TestDeployInstall(t *testing.T) {
 				}
 			}
 
-			// An upgrade leaves alone what is not its own, and does not stop the daemon.
+			// An upgrade leaves other files alone, and does not stop the daemon.
 			const changed = "version: 1 # mine\n"
 			r.write("/etc/gclog/gclog.yaml", changed, 0o644)
 			r.write("/var/log/gclog/shop-7.json", "{}\n", 0o640)
@@ -355,8 +354,8 @@ func TestDeployInstall(t *testing.T) {
 	}
 }
 
-// TestDeployRPM: the scripts know an installation, an upgrade and a removal from what rpm
-// tells them, which is not what dpkg does.
+// TestDeployRPM: the scripts recognize an installation, an upgrade and a removal by rpm's
+// arguments, which differ from dpkg's.
 func TestDeployRPM(t *testing.T) {
 	needs(t, "rpm")
 	file := built(t, "*.x86_64.rpm")
@@ -386,7 +385,7 @@ func TestDeployRPM(t *testing.T) {
 	}
 }
 
-// TestDeployTmpfiles: the folder of the logs is made as the unit has it.
+// TestDeployTmpfiles: the folder of the logs is created as the unit creates it.
 func TestDeployTmpfiles(t *testing.T) {
 	needs(t, "systemd-tmpfiles")
 	r := newTree(t, "systemd-sysusers")
@@ -398,8 +397,7 @@ func TestDeployTmpfiles(t *testing.T) {
 	}
 }
 
-// TestDeployImage: the image of the Containerfile runs without anything else, and not
-// as root.
+// TestDeployImage: the image of the Containerfile runs without anything else, and not as root.
 func TestDeployImage(t *testing.T) {
 	needs(t, "buildah")
 	if !isRoot() {
@@ -436,8 +434,8 @@ func TestDeployImage(t *testing.T) {
 	buildah("rm", container)
 }
 
-// TestDeployLogrotate: logrotate renames the logs, tells gclog once, makes no file in
-// its place, and packs those that are a rotation older.
+// TestDeployLogrotate: logrotate renames the logs, signals gclog once, creates no file in their
+// place, and compresses those that are one rotation older.
 func TestDeployLogrotate(t *testing.T) {
 	needs(t, "logrotate")
 	dir := t.TempDir()

@@ -18,9 +18,9 @@ import (
 
 const module = "github.com/gclog/gclog"
 
-// arrows are the imports that a package may have, of this module and of others;
-// the standard library is free but for what is forbidden below. Imports run one
-// way, so that each package can be understood with those below it.
+// arrows lists the imports that a package may have, of this module and of others; the standard
+// library is allowed except for what is forbidden below. Imports go in one direction, so that each
+// package can be understood with those below it.
 var arrows = map[string][]string{
 	"":                  {"internal/cli"},
 	"parse":             {},
@@ -73,8 +73,8 @@ var arrows = map[string][]string{
 	"internal/testing/gcload/overhead": {"internal/testing/gcload", "golang.org/x/sys/unix"},
 }
 
-// forbidden are packages of the standard library that a package must not reach,
-// not even by others, with the reason.
+// forbidden lists packages of the standard library that a package must not import, not even
+// indirectly, with the reason.
 var forbidden = map[string]map[string]string{
 	"parse":          {"net": "it reads from an io.Reader", "encoding/json": "it is the hot path"},
 	"parse/clr":      {"net": "it reads payloads", "encoding/json": "it is the hot path"},
@@ -91,7 +91,7 @@ type listed struct {
 	Deps       []string
 }
 
-// packages lists the packages of the module as they are built for a platform.
+// packages lists the packages of the module as built for a platform.
 func packages(t *testing.T, goos string) (list []listed) {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,GoFiles,Imports,Deps", "./...")
@@ -140,13 +140,13 @@ func TestImportDirection(t *testing.T) {
 	}
 }
 
-// dependencies are the modules that may be required directly. A new one is a
-// decision, not an accident.
+// dependencies are the modules that may be required directly. Adding one is a decision, not an
+// accident.
 var dependencies = []string{
 	"github.com/HdrHistogram/hdrhistogram-go", "github.com/Microsoft/go-winio", "github.com/cenkalti/backoff/v5", "github.com/clipperhouse/displaywidth", "github.com/coreos/go-systemd/v22", "github.com/goccy/go-yaml",
 	"github.com/klauspost/compress", "github.com/prometheus/procfs", "github.com/rs/zerolog",
 	"github.com/urfave/cli/v2", "golang.org/x/sys", "golang.org/x/term", "gopkg.in/natefinch/lumberjack.v2",
-	// Tests only.
+	// For tests only.
 	"github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "go.uber.org/goleak",
 }
 
@@ -163,8 +163,7 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// TestPackageComments: each package has one package comment, and it says more
-// than its name.
+// TestPackageComments: each package has one package comment, which says more than its name.
 func TestPackageComments(t *testing.T) {
 	for _, p := range packages(t, "linux") {
 		var comments []string
@@ -183,7 +182,7 @@ func TestPackageComments(t *testing.T) {
 	}
 }
 
-// TestExportedComments: every exported symbol of the library says what it is.
+// TestExportedComments: every exported symbol of the library has a comment.
 func TestExportedComments(t *testing.T) {
 	for _, p := range packages(t, "linux") {
 		if strings.Contains(p.ImportPath, "/internal/") {
@@ -209,7 +208,7 @@ func undocumented(d ast.Decl) string {
 		if d.Recv != nil && !exportedReceiver(d.Recv) || d.Doc != nil || !d.Name.IsExported() {
 			return ""
 		}
-		// What implements an interface of everybody needs no words.
+		// Methods of well-known interfaces need no comment.
 		if n := d.Name.Name; n == "String" || n == "Error" && d.Recv != nil {
 			return ""
 		}
@@ -240,7 +239,7 @@ func exportedReceiver(r *ast.FieldList) bool {
 	return ok && id.IsExported()
 }
 
-// TestNothingOfThisMachine: no path of the place where this was written.
+// TestNothingOfThisMachine: no file contains a path of the machine on which it was written.
 func TestNothingOfThisMachine(t *testing.T) {
 	out, err := exec.Command("git", "ls-files", "-z").Output()
 	if err != nil {

@@ -8,13 +8,14 @@ import (
 	"testing"
 )
 
-// TestReliability: what docs/reliability.md says that a command shows, there is a test for.
+// TestReliability: every command in docs/reliability.md that is said to show something names a test
+// that exists.
 func TestReliability(t *testing.T) {
 	page, err := os.ReadFile("docs/reliability.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	// `T TestX` and `G -run 'TestX\|TestY' ./folder`; in a table a bar is escaped.
+	// `T TestX` and `G -run 'TestX\|TestY' ./folder`; in a table a vertical bar is escaped.
 	command := regexp.MustCompile("`(T) (Test[^` ]+)`|-run '?([^' `]+)'? (\\./[^ `\n]+|\\.)[ `]")
 	n := 0
 	for _, m := range command.FindAllStringSubmatch(string(page), -1) {
@@ -40,7 +41,7 @@ func TestReliability(t *testing.T) {
 	}
 }
 
-// hasTest reports whether a folder has a test whose name has a part.
+// hasTest reports whether a folder contains a test whose name contains part.
 func hasTest(t *testing.T, folder, part string) bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))

@@ -23,8 +23,8 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// tracer is the command tracer of the scripts: a debugger that has stopped a process. It
-// prints "ready" and lets the process go on when its standard input is closed.
+// tracer is the command tracer of the scripts: a debugger that has stopped a process. It prints
+// "ready" and resumes the process when its standard input is closed.
 func tracer(args []string) int {
 	err := trace(args)
 	if err != nil {
@@ -62,11 +62,11 @@ func trace(args []string) error {
 	}
 	fmt.Println("ready")
 	_, _ = io.Copy(io.Discard, os.Stdin)
-	return nil // what it has stopped goes on when it ends
+	return nil // the stopped process resumes when the tracer exits
 }
 
-// TestEveryCauseIsMade: every cause that doctor knows is made by a test, which wants to
-// see its id: a script, or a test of the package for recordings that nobody has.
+// TestEveryCauseIsMade: for every cause that doctor knows there is a test that produces it and
+// expects its id: a script, or a test of package doctor for recordings that nobody has.
 func TestEveryCauseIsMade(t *testing.T) {
 	scripts, err := filepath.Glob(filepath.Join("testdata", "script", "doctor*.txtar"))
 	if err != nil {
@@ -104,7 +104,7 @@ func TestEveryCauseIsMade(t *testing.T) {
 	}
 }
 
-// TestLiveDoctor: what doctor says of real runtimes.
+// TestLiveDoctor checks what doctor reports about real runtimes.
 func TestLiveDoctor(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds for each runtime")
@@ -146,7 +146,7 @@ func liveDoctor(t *testing.T, r *gcload.Runtime) {
 	}
 }
 
-// liveSessionsFull opens as many sessions as a runtime takes.
+// liveSessionsFull opens as many sessions as a runtime supports.
 func liveSessionsFull(t *testing.T, pid int) {
 	target, err := new(session.Host).Find(t.Context(), pid)
 	if err != nil {
@@ -167,7 +167,7 @@ func liveSessionsFull(t *testing.T, pid int) {
 	}
 }
 
-// liveSuspended starts a runtime that waits for a port that nobody has.
+// liveSuspended starts a runtime that waits for a port on which nobody listens.
 func liveSuspended(t *testing.T, r *gcload.Runtime, dir string) {
 	port := filepath.Join(dir, "port")
 	cmd := exec.Command(r.Program("wks"), "churn")

@@ -24,10 +24,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// exitStray is the code of a fake runtime that nobody has ended in time.
+// exitStray is the exit code of a fake runtime that was not ended in time.
 const exitStray = 99
 
-// A fake is what the command fakeruntime of the scripts was asked for.
+// A fake contains the arguments of the command fakeruntime of the scripts.
 type fake struct {
 	trace, version, mapped, logTo, die string
 	speed                              float64
@@ -39,10 +39,9 @@ type fake struct {
 	early, threads                bool
 }
 
-// fakeRuntime is the command fakeruntime of the scripts: a process with a
-// diagnostics server. It prints "ready" and lives until its standard input is
-// closed or a signal comes. Like a runtime it removes its socket then, but not
-// when it is killed.
+// fakeRuntime is the command fakeruntime of the scripts: a process with a diagnostics server. It
+// prints "ready" and runs until its standard input is closed or a signal arrives. Like a runtime it
+// then removes its socket, but not when it is killed.
 func fakeRuntime(args []string) int {
 	var f fake
 	flags := flag.NewFlagSet("fakeruntime", flag.ContinueOnError)
@@ -123,7 +122,7 @@ func (f *fake) run() (int, error) {
 			close(input)
 		}()
 	}
-	forgotten := time.After(4 * deadline) // each wait of its script may take one
+	forgotten := time.After(4 * deadline) // each wait of its script may take one deadline
 	for {
 		select {
 		case <-running:
@@ -185,9 +184,9 @@ func (f *fake) start(died chan<- struct{}) (*fakeruntime.Runtime, error) {
 	return fakeruntime.Start(cfg)
 }
 
-// portOwner is the command portowner of the scripts: another tool at a diagnostic port. It prints
-// "ready", and resumes the runtimes that are connected, and those that connect later, when it
-// gets SIGUSR1.
+// portOwner is the command portowner of the scripts: another tool that listens on a diagnostic
+// port. It prints "ready". At SIGUSR1 it resumes the runtimes that are connected, and from then on
+// also those that connect later.
 func portOwner(args []string) int {
 	l, err := net.Listen("unix", args[0])
 	if err != nil {
@@ -205,7 +204,7 @@ func portOwner(args []string) int {
 		_ = l.Close()
 	}()
 	fmt.Println("ready")
-	resumed := map[string]bool{} // by what a runtime announces itself with
+	resumed := map[string]bool{} // by the runtime's advertise message
 	var mu sync.Mutex
 	for {
 		conn, err := l.Accept()
@@ -228,7 +227,7 @@ func portOwner(args []string) int {
 	}
 }
 
-// leaveSocket makes the socket of this process, without a listener.
+// leaveSocket creates the socket of this process, without a listener.
 func leaveSocket(dir string) error {
 	self, err := procfs.Self()
 	if err != nil {
@@ -246,7 +245,7 @@ func leaveSocket(dir string) error {
 	return l.Close()
 }
 
-// nameThread keeps a thread with a name of its own.
+// nameThread starts a thread with a name, which never ends.
 func nameThread(name string) {
 	named := make(chan struct{})
 	go func() {
@@ -258,7 +257,7 @@ func nameThread(name string) {
 	<-named
 }
 
-// mapFile maps a file, so that it is among those of the process, until its end.
+// mapFile maps a file into the process until it exits.
 func mapFile(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -269,7 +268,7 @@ func mapFile(path string) error {
 	return err
 }
 
-// readTrace reads a file, unpacked if it is packed.
+// readTrace reads a file, and unpacks it if it is compressed.
 func readTrace(path string) ([]byte, error) {
 	b, err := os.ReadFile(path)
 	if err != nil || !bytes.HasPrefix(b, []byte{0x1f, 0x8b}) {

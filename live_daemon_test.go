@@ -23,17 +23,17 @@ import (
 type liveProcess struct {
 	*gcload.Process
 	name string
-	host int    // its pid as the host counts
+	host int    // its pid in the host's namespace
 	log  string // the file of its log
 	end  func() // ends it
-	want string // what its last record must have
-	// Its end takes with it what it has not sent.
+	want string // what its last record must contain
+	// What it has not sent when it ends is lost.
 	abrupt bool
 	told   int // collections in its log before its end
 }
 
-// liveNode starts processes of all kinds: of each runtime one, and of the first one also
-// some that are hard to find, and some that end badly.
+// liveNode starts processes of all kinds: one of each runtime, and of the first runtime also some
+// that are hard to find, and some that do not exit normally.
 type liveNode struct {
 	t         *testing.T
 	unique    string
@@ -43,7 +43,7 @@ type liveNode struct {
 func (n *liveNode) start(r *gcload.Runtime, flavour, name string, wrap func(program string, args, env []string) *exec.Cmd) *liveProcess {
 	n.t.Helper()
 	knobs, args := load(r, flavour)
-	args = append(args, "--rate", "100") // each: all of them together are to leave the machine some time
+	args = append(args, "--rate", "100") // per process: all of them together must leave the machine some CPU time
 	env := append(r.Environment(os.Environ(), flavour, knobs...), "OTEL_SERVICE_NAME="+n.unique+"-"+name)
 	var cmd *exec.Cmd
 	if wrap == nil {
@@ -63,7 +63,7 @@ func (n *liveNode) start(r *gcload.Runtime, flavour, name string, wrap func(prog
 	return x
 }
 
-// hostPID is the pid of a process, or of that which it has started in other namespaces.
+// hostPID returns the pid of a process, or of the process that it has started in other namespaces.
 func hostPID(t *testing.T, pid int) int {
 	t.Helper()
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
@@ -85,11 +85,11 @@ func isUnshare(pid int) bool {
 	return err == nil && string(b) == "unshare\n"
 }
 
-// apart runs a program in namespaces of its own for mounts and pids, with a /tmp of its
-// own, and in it with this temporary directory.
+// apart runs a program in mount and pid namespaces of its own, with its own /tmp and with tmp as
+// its temporary directory.
 func apart(tmp string) func(program string, args, env []string) *exec.Cmd {
 	return func(program string, args, env []string) *exec.Cmd {
-		// The program may lie below the /tmp that is hidden.
+		// The program may be below the /tmp that is hidden.
 		script := `mount --bind "${0%/*}" /mnt && mount -t tmpfs none /tmp && mkdir -p "$TMPDIR" && exec "/mnt/${0##*/}" "$@"`
 		flags := append(strings.Fields(namespaces("--mount", "--pid", "--fork", "--kill-child", "--mount-proc"))[1:], "sh", "-c", script, program)
 		cmd := exec.Command("unshare", append(flags, args...)...)
@@ -98,9 +98,9 @@ func apart(tmp string) func(program string, args, env []string) *exec.Cmd {
 	}
 }
 
-// TestLiveDaemon runs the daemon over real runtimes of all versions at hand: it finds all
-// of them, wherever they are, loses no collection when their level changes under load, and
-// tells how each one ended.
+// TestLiveDaemon runs the daemon with real runtimes of all available versions: it finds all of
+// them, wherever they are, loses no collection when their level changes under load, and reports how
+// each process ended.
 func TestLiveDaemon(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds for each runtime")
@@ -120,7 +120,8 @@ func TestLiveDaemon(t *testing.T) {
 	killed.want, killed.end, killed.abrupt = `"reason":"killed"`, killed.Kill, true
 	if isRoot() && mountWorks() && pidnsWorks() {
 		n.start(first, "wks", "apart", apart("/tmp"))
-		// Its socket has just room for its name, and none for that through /proc/PID/root.
+		// The path of its socket has the maximum length, so the path through /proc/PID/root is too
+		// long.
 		long := n.start(first, "wks", "long", apart("/tmp/"+strings.Repeat("x", 107-len("/tmp//dotnet-diagnostic-1-1234567890-socket"))))
 		if long.PID == long.host {
 			t.Errorf("the process is in no namespace of its own")
@@ -227,10 +228,10 @@ func TestLiveDaemon(t *testing.T) {
 	}
 }
 
-// checkLive holds the log of a process against what the process says.
+// checkLive compares the log of a process with the process's own account.
 func checkLive(t *testing.T, p *liveProcess, begin, end *gcload.Line) {
 	t.Helper()
-	first, last := begin.Gen0, end.Gen0 // of collections, as each counts as one of gen0
+	first, last := begin.Gen0, end.Gen0 // of collections: each counts as one of gen0
 	times := map[uint32]int{}
 	for i, r := range recordsOf(t, p.log, "gc") {
 		times[r.number]++
@@ -241,7 +242,7 @@ func checkLive(t *testing.T, p *liveProcess, begin, end *gcload.Line) {
 			t.Fatalf("%s: #%d tells %d bytes of memory", p.name, r.number, r.rss)
 		}
 	}
-	// The runtime numbers its collections from 1 on.
+	// The runtime numbers its collections from 1.
 	for number := first + 1; number <= last; number++ {
 		if n := times[uint32(number)]; n != 1 {
 			t.Errorf("%s: collection #%d of #%d to #%d is in the log %d times", p.name, number, first+1, last, n)
@@ -258,7 +259,7 @@ func checkLive(t *testing.T, p *liveProcess, begin, end *gcload.Line) {
 	t.Logf("%s: %d collections", p.name, last-first)
 }
 
-// A liveRecord is what matters here of a record.
+// A liveRecord contains what the test needs from a record.
 type liveRecord struct {
 	line   []byte
 	number uint32
@@ -282,7 +283,7 @@ func recordsOf(t *testing.T, path, action string) (list []liveRecord) {
 			}
 			DotNet struct{ GC struct{ Number uint32 } }
 		}
-		if !bytes.HasSuffix(line, []byte("\n")) { // it is just being written
+		if !bytes.HasSuffix(line, []byte("\n")) { // it is being written
 			break
 		}
 		if err := json.Unmarshal(line, &r); err != nil {
@@ -301,7 +302,7 @@ type liveGroup struct {
 	limit string // file of the limit
 }
 
-// memoryGroup makes one; nil where that cannot be.
+// memoryGroup creates a group, or returns nil where that is not possible.
 func memoryGroup(t *testing.T) *liveGroup {
 	t.Helper()
 	for _, g := range []liveGroup{{"/sys/fs/cgroup/memory", "memory.limit_in_bytes"}, {"/sys/fs/cgroup", "memory.max"}} {
@@ -326,7 +327,7 @@ func (g *liveGroup) wrap(program string, args, env []string) *exec.Cmd {
 	return cmd
 }
 
-// exhaust has the process ask for more memory than there is.
+// exhaust makes the process ask for more memory than the limit.
 func (g *liveGroup) exhaust(t *testing.T, p *liveProcess) {
 	t.Helper()
 	const limit = 256 << 20

@@ -13,8 +13,8 @@ import (
 	"github.com/gclog/gclog/internal/testing/gcload"
 )
 
-// TestLiveInduce makes each runtime collect, in a process that has the session of
-// somebody else too, and counts the collections as the program itself does.
+// TestLiveInduce makes each runtime collect, in a process in which another tool has a session too,
+// and compares the number of collections with the program's own count.
 func TestLiveInduce(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds for each runtime")
@@ -63,7 +63,7 @@ func liveInduce(t *testing.T, r *gcload.Runtime, flavour string) {
 		}
 		return
 	}
-	each := 2 // one as the session begins, one as it ends
+	each := 2 // one when the session begins, one when it ends
 	major, _, _ := strings.Cut(p.Ready.Runtime, ".")
 	if n, err := strconv.Atoi(major); err == nil && n >= 10 {
 		each = 1

@@ -15,9 +15,9 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// TestLiveLeft leaves sessions as a gclog does that is killed: nobody reads them any more,
-// and nobody has stopped them. With the next collection they must be gone: a runtime has
-// room for 64, so those of a daemon that is killed again and again would keep everybody out.
+// TestLiveLeft leaves sessions like a gclog that was killed: they are neither read nor stopped. The
+// runtime must end them with the next collection: it supports only 64, so those of a daemon that is
+// killed repeatedly would lock out all tools.
 func TestLiveLeft(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second for each runtime")
@@ -45,8 +45,8 @@ func TestLiveLeft(t *testing.T) {
 				if _, err := p.Send("gc 0 forced true false"); err != nil {
 					t.Fatal(err)
 				}
-				// One at a time: NativeAOT may crash when a session begins while another one ends
-				// that was left (docs/protocol.md).
+				// One at a time: NativeAOT may crash when a session begins while another one, whose
+				// reader has gone, ends (docs/protocol.md).
 				eventually(t, "the end of the session", func() bool { return sockets(t, p.PID) <= before })
 			}
 			if err := p.Exit(0); err != nil {
@@ -56,7 +56,7 @@ func TestLiveLeft(t *testing.T) {
 	}
 }
 
-// mayLeave skips what leaves sessions of a runtime that does not survive it.
+// mayLeave skips the test if the runtime does not survive sessions without a reader.
 func mayLeave(t *testing.T, r *gcload.Runtime) {
 	t.Helper()
 	if r.Name == "core31" {
@@ -64,7 +64,7 @@ func mayLeave(t *testing.T, r *gcload.Runtime) {
 	}
 }
 
-// leaveSession opens a session and leaves it when it has sent what a session begins with.
+// leaveSession opens a session and leaves it as soon as the start of the stream has arrived.
 func leaveSession(target *session.Target) error {
 	s, err := target.StartTracing(context.Background(), session.Config{
 		BufferMB: 1, Providers: []session.Provider{{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: clr.LevelInformational}},
@@ -77,7 +77,7 @@ func leaveSession(target *session.Target) error {
 	return err
 }
 
-// sockets is how many a process has open: one for each session, beside others.
+// sockets returns the number of open sockets of a process: one for each session, and others.
 func sockets(t *testing.T, pid int) (n int) {
 	t.Helper()
 	dir := fmt.Sprintf("/proc/%d/fd", pid)

@@ -15,8 +15,8 @@ import (
 	"github.com/gclog/gclog/internal/testing/gcload"
 )
 
-// TestLiveSettings starts each runtime with settings of all kinds, and holds what gclog
-// settings says of them against what the program says its GC works with.
+// TestLiveSettings starts each runtime with settings of all kinds, and compares what gclog settings
+// reports with the settings that the program says its GC uses.
 func TestLiveSettings(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds for each runtime")
@@ -99,7 +99,7 @@ func liveSettings(t *testing.T, r *gcload.Runtime) {
 			t.Errorf("%s is not ignored: %v", name, ignored)
 		}
 	}
-	// What the program says.
+	// The program's own account.
 	if got := set["gcConcurrent"] != "off"; !aot && got != p.Ready.Concurrent || p.Ready.Server {
 		t.Errorf("the program says server %v, concurrent %v", p.Ready.Server, p.Ready.Concurrent)
 	}
@@ -116,15 +116,15 @@ func liveSettings(t *testing.T, r *gcload.Runtime) {
 	}
 }
 
-// TestLiveSettingsDepend: what counts beside what is set, held against what the program
-// says.
+// TestLiveSettingsDepend: effective values that depend on more than their setting are compared with
+// the program's own account.
 func TestLiveSettingsDepend(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds for each runtime")
 	}
 	for _, r := range runtimes(t) {
 		if r.Name == "core31" || strings.HasPrefix(r.Name, "aot") {
-			continue // they say nothing, or have their flavour built in
+			continue // they do not report them, or their flavour is built in
 		}
 		for _, set := range [][]string{
 			{"DOTNET_gcServer=1", "DOTNET_GCHeapCount=10"},

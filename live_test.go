@@ -34,13 +34,13 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// The live tests run gclog on real .NET runtimes with a program whose collections
-// are known. "go test" takes the runtime of the repository in a few flavours;
-// with GCLOG_LIVE=all, as make live sets it, all that are at hand in all flavours.
+// The live tests run gclog on real .NET runtimes with a program whose collections are known. "go
+// test" uses the repository's runtime in a few flavours; with GCLOG_LIVE=all, as make live sets it,
+// they use all available runtimes in all flavours.
 
 func allRuntimes() bool { return os.Getenv("GCLOG_LIVE") == "all" }
 
-// runtimes returns those to test, or skips the test.
+// runtimes returns the runtimes to test, or skips the test.
 func runtimes(t *testing.T) []*gcload.Runtime {
 	t.Helper()
 	if allRuntimes() {
@@ -70,7 +70,7 @@ func runtimes(t *testing.T) []*gcload.Runtime {
 	return []*gcload.Runtime{r}
 }
 
-// flavours are those that a runtime is tested in.
+// flavours returns the flavours in which a runtime is tested.
 func flavours(r *gcload.Runtime) (list []string) {
 	for _, f := range gcload.Flavours {
 		if r.Has(f) && (allRuntimes() || f == "wks" || f == "svr" || f == "datas") {
@@ -80,8 +80,8 @@ func flavours(r *gcload.Runtime) (list []string) {
 	return list
 }
 
-// load is the program's work: garbage with survivors of all kinds, in a heap that
-// is small enough for collections of all generations within seconds.
+// load returns the settings and arguments of the program's load: garbage with survivors of all
+// kinds, in a heap small enough for collections of all generations within seconds.
 func load(r *gcload.Runtime, flavour string) (knobs, args []string) {
 	args = []string{"churn", "--rate", "400", "--live", "20", "--loh", "10", "--pins", "50", "--finalizers", "5", "--threads", "2", "--seed", "1"}
 	if r.Name != "core31" {
@@ -93,8 +93,8 @@ func load(r *gcload.Runtime, flavour string) (knobs, args []string) {
 	return knobs, args
 }
 
-// TestLiveAttach attaches to each runtime in each flavour and holds all that
-// gclog writes against what the program says about itself.
+// TestLiveAttach attaches to each runtime in each flavour and compares everything that gclog writes
+// with the program's own account.
 func TestLiveAttach(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds for each runtime")
@@ -106,7 +106,7 @@ func TestLiveAttach(t *testing.T) {
 	}
 }
 
-// tries is how often something is looked at that a busy machine may spoil.
+// tries is the number of attempts at a measurement that a busy machine may disturb.
 const tries = 3
 
 func liveAttach(t *testing.T, r *gcload.Runtime, flavour string) {
@@ -118,8 +118,8 @@ func liveAttach(t *testing.T, r *gcload.Runtime, flavour string) {
 	t.Errorf("the pauses are not those that the program counts, %d times over", tries)
 }
 
-// attachUnderLoad reports whether the pauses are as long as the program says: where it lost its
-// processor between the event and the reading of its clock, they are not.
+// attachUnderLoad reports whether the pauses are as long as the program says: they are not if the
+// program lost its processor between the event and the reading of its clock.
 func attachUnderLoad(t *testing.T, r *gcload.Runtime, flavour string) bool {
 	dir := t.TempDir()
 	knobs, args := load(r, flavour)
@@ -151,7 +151,7 @@ func attachUnderLoad(t *testing.T, r *gcload.Runtime, flavour string) bool {
 	equal := log.compareCounters(t, begin, end)
 	log.compareCollections(t, p.Lines(), begin, end)
 	log.compareFiles(t, path("gc.log"), path("gc8.log"), path("gc.csv"))
-	// Of NativeAOT nothing tells: which GC it has was decided when it was built.
+	// A NativeAOT program does not report its flavour: it was chosen when it was built.
 	aot := strings.HasPrefix(r.Name, "aot")
 	if want := map[bool]string{true: "server", false: "workstation"}[p.Ready.Server]; log.flavour() != want && !(aot && log.flavour() == "unknown") {
 		t.Errorf("the log says %s GC, the program %s", log.flavour(), want)
@@ -162,7 +162,7 @@ func attachUnderLoad(t *testing.T, r *gcload.Runtime, flavour string) bool {
 	return equal
 }
 
-// work lets the program work between two marks.
+// work makes the program work between two marks.
 func work(t *testing.T, p *gcload.Process) (begin, end *gcload.Line) {
 	t.Helper()
 	fatal := func(err error) {
@@ -194,7 +194,7 @@ func work(t *testing.T, p *gcload.Process) (begin, end *gcload.Line) {
 	return begin, end
 }
 
-// socketDir is a temporary directory with a path that is short enough for sockets.
+// socketDir returns a temporary directory with a path that is short enough for sockets.
 func socketDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "gclog-live-")
@@ -271,7 +271,7 @@ func (d *liveGC) generations() []liveGeneration {
 	return []liveGeneration{d.Gen0, d.Gen1, d.Gen2, d.LOH, d.POH}
 }
 
-// readLog reads a JSON log; the recording of the same session tells its clock.
+// readLog reads a JSON log; the recording of the same session provides its clock.
 func readLog(t *testing.T, path, recording string) *liveLog {
 	t.Helper()
 	f, err := os.Open(recording)
@@ -350,10 +350,9 @@ func (log *liveLog) flavour() string {
 	return "workstation"
 }
 
-// compareCounters: between the marks there are as many collections as the program
-// counts, nothing is missing, and the suspensions are what the program measured,
-// whose clock starts a little later and stops a little earlier. It reports whether their times
-// are equal.
+// compareCounters: between the marks there are as many collections as the program counts, nothing
+// is missing, and the suspensions are as long as the program measured, whose measurement starts a
+// little later and stops a little earlier. It reports whether their times are equal.
 func (log *liveLog) compareCounters(t *testing.T, begin, end *gcload.Line) bool {
 	t.Helper()
 	if len(log.gaps) > 0 {
@@ -366,7 +365,7 @@ func (log *liveLog) compareCounters(t *testing.T, begin, end *gcload.Line) bool 
 			for g := 0; g <= d.Generation; g++ {
 				counts[g]++
 			}
-			// A background collection may go on when the log ends.
+			// A background collection may still be in progress when the log ends.
 			if goesOn := d.background && slices.Equal(d.Flaws, []string{"no-end", "no-sizes"}); !d.Complete && !goesOn {
 				t.Errorf("#%d is not complete: %v", d.Number, d.Flaws)
 			}
@@ -390,10 +389,10 @@ func (log *liveLog) compareCounters(t *testing.T, begin, end *gcload.Line) bool 
 	if begin.PauseTotal == nil {
 		return true // .NET Core 3.1 does not count them
 	}
-	// The program's clock starts later and stops earlier: on an idle machine ours is
-	// 1.00 to 1.12 times its. Where threads compete for the processors it is the
-	// stopping and the restarting that take longer, and a thread may lose its processor
-	// between the event and the reading of the clock: ours was 0.998 times its once.
+	// The program's measurement starts later and stops earlier: on an idle machine ours is 1.00 to
+	// 1.12 times as long. Where threads compete for the processors, suspending and resuming take
+	// longer, and a thread may lose its processor between the event and the reading of the clock:
+	// once ours was 0.998 times as long.
 	total := (*end.PauseTotal - *begin.PauseTotal) * 1000
 	t.Logf("%d collections, pauses %.3f times those that the program counts", counts[0], float64(ns)/total)
 	if float64(ns) < total*0.98-1e6 || float64(stood) > total*1.12 {
@@ -403,8 +402,7 @@ func (log *liveLog) compareCounters(t *testing.T, begin, end *gcload.Line) bool 
 	return true
 }
 
-// compareCollections: each collection that the program saw has the same sizes in
-// the log.
+// compareCollections: each collection that the program saw has the same sizes in the log.
 func (log *liveLog) compareCollections(t *testing.T, lines []gcload.Line, begin, end *gcload.Line) {
 	t.Helper()
 	byNumber := map[uint32]*liveGC{}
@@ -436,8 +434,8 @@ func (log *liveLog) compareCollections(t *testing.T, lines []gcload.Line, begin,
 			same(name+" before", x.Before.Bytes, l.GenerationInfo[g].SizeBefore)
 			same(name+" free before", x.FreeBefore.Bytes, l.GenerationInfo[g].FragBefore)
 			same(name+" free after", x.Fragmentation.Bytes, l.GenerationInfo[g].FragAfter)
-			// The runtime takes the two accounts of a background collection one after the
-			// other, while the program allocates and promotes.
+			// For a background collection the runtime determines the two sizes one after the other,
+			// while the program allocates and promotes.
 			if !d.background {
 				same(name+" after", x.After.Bytes, l.GenerationInfo[g].SizeAfter)
 			}
@@ -452,7 +450,7 @@ func (log *liveLog) compareCollections(t *testing.T, lines []gcload.Line, begin,
 	t.Logf("%d collections compared", compared)
 }
 
-// compareFiles: the other files of the session hold the same pauses.
+// compareFiles: the other files of the session contain the same pauses.
 func (log *liveLog) compareFiles(t *testing.T, unified, jdk8, table string) {
 	t.Helper()
 	want, parts := int64(0), 0
@@ -501,8 +499,8 @@ func (log *liveLog) compareFiles(t *testing.T, unified, jdk8, table string) {
 	check(table, ns, parts, 500)
 }
 
-// TestLiveRun: under run the first collection is in the log, the exit code is the
-// program's, and its input and output are its own.
+// TestLiveRun: with run the first collection is in the log, the exit code is the program's, and the
+// program has its own standard input and output.
 func TestLiveRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds for each runtime")
@@ -525,13 +523,13 @@ func liveRun(t *testing.T, r *gcload.Runtime, flavour string) {
 	t.Errorf("the first collection was missed %d times over", tries)
 }
 
-// runUnderLoad reports whether the session was there before the first collection, which the
-// runtime does not wait for.
+// runUnderLoad reports whether the session existed before the first collection, which the runtime
+// does not wait for.
 func runUnderLoad(t *testing.T, r *gcload.Runtime, flavour string) bool {
 	log := filepath.Join(t.TempDir(), "gc.json")
 	knobs, args := load(r, flavour)
 	if r.Name == "core31" {
-		args = append(args, "--wait") // it has no ports: gclog attaches when it sees it
+		args = append(args, "--wait") // it has no ports: gclog attaches when it finds the process
 	}
 	cmd := exec.Command("gclog", append([]string{"run", "-o", log, "--", r.Program(flavour)}, args...)...)
 	cmd.Env = append(r.Environment(os.Environ(), flavour, knobs...), "TMPDIR="+socketDir(t))
@@ -564,7 +562,7 @@ func runUnderLoad(t *testing.T, r *gcload.Runtime, flavour string) bool {
 	if last := b[bytes.LastIndexByte(b[:len(b)-1], '\n')+1:]; !bytes.Contains(last, []byte(`"reason":"exited"`)) || !bytes.Contains(last, []byte(`"exit_code":5`)) {
 		t.Errorf("the last line is %s", last)
 	}
-	// The head is right also where the process was asked before its GC was set up.
+	// The header is right even if the process was queried before its GC was initialized.
 	head, _, _ := bytes.Cut(b, []byte("\n"))
 	if aot := strings.HasPrefix(r.Name, "aot"); !aot && !bytes.Contains(head, fmt.Appendf(nil, `"server":%v`, flavour == "svr")) {
 		t.Errorf("the head is %s", head)
@@ -585,8 +583,8 @@ func exitCode(err error) int {
 	return 0
 }
 
-// TestLiveKilled kills gclog at random moments while it runs a tree of programs,
-// with one that starts later. None of them may hang.
+// TestLiveKilled kills gclog at random moments while it runs a tree of programs, one of which
+// starts later. None of them may hang.
 func TestLiveKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds for each runtime")
@@ -598,7 +596,7 @@ func TestLiveKilled(t *testing.T) {
 	for _, r := range runtimes(t) {
 		t.Run(r.Name, func(t *testing.T) {
 			mayLeave(t, r)
-			t.Parallel() // it is waiting that takes long
+			t.Parallel() // it spends most of its time waiting
 			for i := range rounds {
 				moment := time.Duration(i*i) * 7 * time.Millisecond
 				killRun(t, r, moment)
@@ -618,10 +616,10 @@ func killRun(t *testing.T, r *gcload.Runtime, moment time.Duration) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(moment) // the moment of the kill is what varies
+	time.Sleep(moment) // the time of the kill varies
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	// A kill before the script has begun leaves nothing that could hang.
+	// A kill before the script has started leaves nothing that could hang.
 	deadline := time.Now().Add(30 * time.Second)
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "done")); err == nil {
@@ -662,8 +660,8 @@ func alive(pid int) bool {
 	return err == nil && !bytes.Contains(b, []byte(") Z "))
 }
 
-// TestLiveHarmless attaches and detaches 100 times, after 20 to warm up, while the
-// target is idle. Neither side may keep anything.
+// TestLiveHarmless attaches and detaches 100 times, after 20 to warm up, while the target is idle.
+// Neither process may retain memory, files or threads.
 func TestLiveHarmless(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute for each runtime")
@@ -692,9 +690,9 @@ func TestLiveHarmless(t *testing.T) {
 			t.Logf("target: %+v, then %+v; gclog: %+v, then %+v", target, after, own, ownAfter)
 			limit := int64(1 << 20)
 			if strings.HasPrefix(r.Name, "aot") {
-				limit += 100 * 12 << 10 // NativeAOT loses that much per session by itself
+				limit += 100 * 12 << 10 // NativeAOT leaks that much per session
 			}
-			// A runtime gives up threads of its pool that have nothing to do: fewer are no harm.
+			// A runtime ends idle threads of its pool: fewer are not a problem.
 			if after.memory-target.memory > limit || after.files-target.files > 2 || after.threads-target.threads > 1 {
 				t.Errorf("the target went from %+v to %+v", target, after)
 			}
@@ -705,8 +703,7 @@ func TestLiveHarmless(t *testing.T) {
 	}
 }
 
-// attachOnce attaches as gclog attach does, and detaches when the session is
-// there.
+// attachOnce attaches like gclog attach, and detaches when the session is open.
 func attachOnce(pid int) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

@@ -44,58 +44,58 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// deadline is how long a script waits for something that must come. It is long,
-// because a loaded machine is no failure.
+// deadline is how long a script waits for a condition. It is long, because a loaded machine is not
+// a failure.
 const deadline = 40 * time.Second
 
-// TestScripts runs the scripts of testdata/script. They know, beyond the commands
-// and conditions of testscript:
+// TestScripts runs the scripts of testdata/script. In addition to the commands and conditions of
+// testscript there are:
 //
-//	exitcode N PROGRAM ARGS...    runs the program, which must end with N
-//	asnobody N PROGRAM ARGS...    the same as user 65534; only root can
+//	exitcode N PROGRAM ARGS...    runs the program, whose exit code must be N
+//	asnobody N PROGRAM ARGS...    the same as user 65534; requires root
 //	start VAR [KEY=VALUE...] PROGRAM ARGS...
 //	                              runs it in the background: $VAR is its pid, VAR.out and VAR.err
-//	                              are what it prints
+//	                              contain its output
 //	fake VAR [KEY=VALUE...] PROGRAM ARGS...
 //	                              the same for a fake runtime, or portowner PATH, another tool at a
-//	                              diagnostic port that resumes at SIGUSR1: it is ready then
-//	finish VAR N                  waits for its end, which must be with N; stdout and stderr are its
-//	waitfor FILE REGEXP           waits until the file has a line like this
-//	until PROGRAM ARGS...         runs the program again and again until it succeeds
+//	                              diagnostic port that resumes at SIGUSR1; waits until it is ready
+//	finish VAR N                  waits until it exits with N; stdout and stderr are its output
+//	waitfor FILE REGEXP           waits until a line of the file matches
+//	until PROGRAM ARGS...         runs the program repeatedly until it succeeds
 //	signal NAME $PID              sends a signal: INT, TERM, HUP, KILL, STOP, CONT, ...
-//	gone $PID                     waits until there is no such process
+//	gone $PID                     waits until the process does not exist
 //	gzip, gunzip, zstd FROM TO    pack and unpack
-//	cut FILE N                    leaves the first N bytes
-//	damage FILE N                 inverts the byte at N
-//	hour FILE H[:M[:S]]           sets the hour at which a recording (V4) was begun
-//	count FILE N REGEXP           the file has exactly N lines like this
-//	files DIR NAME...             these files are in the folder, and no others
+//	cut FILE N                    truncates the file to N bytes
+//	damage FILE N                 inverts the byte at offset N
+//	hour FILE H[:M[:S]]           sets the hour at which a recording (V4) was started
+//	count FILE N REGEXP           exactly N lines of the file match
+//	files DIR NAME...             the folder contains these files, and no others
 //	capture VAR FILE REGEXP       waits until the file has a match; $VAR is its first group
-//	http STATUS METHOD URL        sends a request, which must be answered so; stdout is the body
-//	numbers FROM TO FILE...       the JSON logs, patterns of them, have each collection from
+//	http STATUS METHOD URL        sends a request, which must have this status; stdout is the body
+//	numbers FROM TO FILE...       the JSON logs, given as patterns, contain each collection from
 //	                              FROM to TO exactly once, and no others
 //
 //	[root]      the tests run as root
 //	[pid1other] process 1 belongs to another user
 //	[mount]     $MOUNTNS COMMAND runs in a mount namespace of its own and may mount
-//	[pidns]     $PIDNS COMMAND sees no processes but its own
-//	[timens]    $TIMENS COMMAND has a start of the machine of its own
-//	[kthread]   process 2 is a thread of the kernel
-//	[caps]      the tests run as root with the capabilities of a host's, and setpriv works
+//	[pidns]     $PIDNS COMMAND sees only its own processes
+//	[timens]    $TIMENS COMMAND has a boot time of its own
+//	[kthread]   process 2 is a kernel thread
+//	[caps]      the tests run as root with the capabilities of a host's root, and setpriv works
 //	[ptrace]    programs may debug each other
 //	[strace]    strace works
-//	[full]      $FULL is a device that is always full; not that of the machine where
-//	            the tests run as root, for a bug might remove it
+//	[full]      $FULL is a device that is always full; not the machine's own if the tests run as
+//	            root, because a bug might remove it
 //
-// $NOBODY COMMAND runs as user 65534, which takes root and setpriv; tracer PID is a
-// debugger that has stopped a process. $TRACES is the folder of recordings, $UNIQUE a word that no other script has:
-// gclog sees all processes of the machine, also those of other scripts.
+// $NOBODY COMMAND runs as user 65534, which requires root and setpriv; tracer PID is a debugger
+// that has stopped a process. $TRACES is the folder of recordings, $UNIQUE a word that no other
+// script has: gclog sees all processes of the machine, including those of other scripts.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireUniqueNames:  true,
 		RequireExplicitExec: true,
-		ContinueOnError:     testing.Verbose(), // -v: one run tells all that is wrong
+		ContinueOnError:     testing.Verbose(), // -v: one run reports all problems
 		Setup:               setUp,
 		Condition:           condition,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
@@ -133,7 +133,7 @@ func setUp(e *testscript.Env) error {
 	if err != nil {
 		return err
 	}
-	// A short one: sockets have short names. The folder of testscript is as good, but
+	// A short path, because sockets must have one. testscript's own folder is just as short, but
 	// its name begins with a dot.
 	tmp := filepath.Join(e.WorkDir, "t")
 	if err := os.Mkdir(tmp, 0o755); err != nil {
@@ -143,12 +143,12 @@ func setUp(e *testscript.Env) error {
 	_, _ = rand.Read(word[:])
 	e.Setenv("TMPDIR", tmp)
 	if os.Getenv("GORACE") == "" {
-		e.Setenv("GORACE", "atexit_sleep_ms=0") // else the race detector sleeps a second at the end of each program
+		e.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise the race detector sleeps for a second at the end of each program
 	}
-	e.Setenv("GCLOG_CONTROL__SOCKET", "") // scripts run at the same time, and root has one socket
+	e.Setenv("GCLOG_CONTROL__SOCKET", "") // scripts run concurrently, and root has only one socket
 	e.Setenv("TRACES", traces)
 	if strings.HasPrefix(filepath.Base(e.WorkDir), "script-daemon") {
-		e.Setenv("GCLOG_SUMMARY", "0s") // else one may come at any time: they are aligned to the clock
+		e.Setenv("GCLOG_SUMMARY", "0s") // otherwise one may come at any time: they are aligned to the clock
 	}
 	e.Setenv("UNIQUE", hex.EncodeToString(word[:]))
 	e.Setenv("MOUNTNS", namespaces("--mount"))
@@ -160,7 +160,8 @@ func setUp(e *testscript.Env) error {
 	if !isRoot() {
 		return nil
 	}
-	// What nobody is to run and to read lies in folders of ours that are closed.
+	// User nobody must be able to run the program and read the files. They are in our own folders,
+	// which are closed to other users.
 	program, err := exec.LookPath("gclog")
 	if err != nil {
 		return err
@@ -173,7 +174,7 @@ func setUp(e *testscript.Env) error {
 	return nil
 }
 
-// fullDevice returns a device that is always full, "" where there is none.
+// fullDevice returns a device that is always full, or "" where there is none.
 func fullDevice(path string) string {
 	if !isRoot() {
 		return "/dev/full"
@@ -194,8 +195,8 @@ func isFull(path string) bool {
 	return errors.Is(err, syscall.ENOSPC)
 }
 
-// namespaces is the command that runs another one in namespaces of its own. An
-// ordinary user needs one for users too.
+// namespaces returns the command that runs another command in namespaces of its own. An ordinary
+// user also needs a user namespace.
 func namespaces(flags ...string) string {
 	words := []string{"unshare"}
 	if !isRoot() {
@@ -257,7 +258,7 @@ func condition(name string) (bool, error) {
 	return false, fmt.Errorf("unknown condition %q", name)
 }
 
-// need ends the script with how a command is used, unless it is used so.
+// need fails the script with the usage of a command unless ok.
 func need(ts *testscript.TestScript, ok bool, usage string) {
 	if !ok {
 		ts.Fatalf("usage: %s", usage)
@@ -270,7 +271,7 @@ func number(ts *testscript.TestScript, s string) int {
 	return n
 }
 
-// endedWith is the exit code of a command as a shell tells it.
+// endedWith returns the exit code of a command as a shell reports it.
 func endedWith(ts *testscript.TestScript, err error) int {
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
@@ -304,8 +305,8 @@ func cmdAsNobody(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// command is a command with the environment of the script, as far as it is set
-// up here. More of it is given as KEY=VALUE.
+// command returns a command with the environment that is set up here for scripts. more contains
+// further variables as KEY=VALUE.
 func command(ts *testscript.TestScript, more, args []string) *exec.Cmd {
 	program, err := exec.LookPath(args[0])
 	ts.Check(err)
@@ -329,8 +330,8 @@ type runningKey struct{}
 type running struct {
 	cmd   *exec.Cmd
 	ended chan struct{}
-	err   error    // of Wait, once ended is closed
-	hold  *os.File // keeps what it reads open; nil: nothing does
+	err   error    // of Wait; valid once ended is closed
+	hold  *os.File // keeps the pipe that it reads open; nil: none
 }
 
 func (r *running) wait(ts *testscript.TestScript) {
@@ -346,8 +347,8 @@ func cmdStart(ts *testscript.TestScript, neg bool, args []string) {
 	start(ts, args, nil)
 }
 
-// cmdReader starts a program that reads a named pipe, which is made if it is not there, to
-// its end. The pipe has its reader when this returns; finish lets it come to an end.
+// cmdReader starts a program that reads a named pipe to its end. It creates the pipe if it does not
+// exist. When it returns, the pipe has its reader; finish lets the reader come to the end.
 func cmdReader(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, !neg && len(args) == 2, "reader VAR PIPE")
 	path := ts.MkAbs(args[1])
@@ -363,8 +364,8 @@ func cmdReader(ts *testscript.TestScript, neg bool, args []string) {
 	start(ts, []string{args[0], "cat"}, in).hold = hold
 }
 
-// cmdFake starts a fake runtime. It lives no longer than this process: then its
-// standard input is closed.
+// cmdFake starts a fake runtime. It does not outlive this process, because its standard input is
+// closed then.
 func cmdFake(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, !neg, "fake VAR [KEY=VALUE...] PROGRAM ARGS...")
 	in, hold, err := os.Pipe()
@@ -404,7 +405,7 @@ func start(ts *testscript.TestScript, args []string, in *os.File) *running {
 	if in != nil {
 		r.cmd.Stdin = in
 	}
-	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // it is ended with its children
+	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that its children end too
 	ts.Check(r.cmd.Start())
 	go func() {
 		r.err = r.cmd.Wait()
@@ -536,7 +537,7 @@ func cmdDamage(ts *testscript.TestScript, neg bool, args []string) {
 func cmdHour(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, !neg && len(args) == 2, "hour FILE H[:M[:S]]")
 	b := []byte(ts.ReadFile(args[0]))
-	// Behind the name of the object: year, month, day of the week, day, hour, ...
+	// After the name of the object: year, month, day of the week, day, hour, ...
 	name := []byte("Trace\x06")
 	at := bytes.Index(b, name) + len(name) + 4*2
 	for i, part := range strings.Split(args[1], ":") {
@@ -602,7 +603,7 @@ func cmdHTTP(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// collection is what the record of a collection begins with, as far as it matters here.
+// collection matches the start of a collection's record, up to its number.
 var collection = regexp.MustCompile(`(?m)^.*"action":"gc",.*"number":(\d+),`)
 
 func cmdNumbers(ts *testscript.TestScript, neg bool, args []string) {

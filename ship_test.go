@@ -25,29 +25,29 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The tests of shippers: real ones follow files over many rotations, with the settings
-// of samples/. They are stopped and started again meanwhile, for less than the files
-// that are kept, and what arrived is held against a log that is not rotated. "make ship"
-// runs them; docs/shippers.md says what they have shown.
+// The tests of shippers: real shippers follow files over many rotations, with the settings of
+// samples/. They are stopped and restarted in between, for a shorter time than files are kept, and
+// what arrived is compared with a log that is not rotated. "make ship" runs the tests;
+// docs/shippers.md contains the results.
 
 const (
-	shipFiles    = 5                // archived files that are kept
-	shipSize     = 32 << 10         // bytes of a file
-	shipStops    = 300              // records between two stops of a shipper, on the average
-	shipPatience = 20 * time.Second // without a record that arrives: then none comes any more
+	shipFiles    = 5                // number of archived files that are kept
+	shipSize     = 32 << 10         // maximum size of a file in bytes
+	shipStops    = 300              // average number of records between two stops of a shipper
+	shipPatience = 20 * time.Second // if no record arrives for this long, none will
 )
 
 // A source is a program whose log is followed.
 type source struct {
-	path    string       // newest file of the log
-	collect func() error // one more record
-	rotate  func() error // have the newest file be renamed, at the end
+	path    string       // latest file of the log
+	collect func() error // writes one more record
+	rotate  func() error // makes the latest file be renamed, at the end of the test
 	whole   followed     // the same log without rotation
 
 	written int      // records that are in the log, or will be soon
 	ids     []string // of the records in the log, in order
 	records map[string][]byte
-	longest int // bytes of a record
+	longest int // length of the longest record in bytes
 }
 
 // A shipper follows the files.
@@ -55,19 +55,19 @@ type shipper struct {
 	name, version string
 	stop          syscall.Signal
 	command       func() *exec.Cmd
-	record        func(line []byte) map[string]any // of a line that it wrote, as it was in the log
+	record        func(line []byte) map[string]any // returns the record in a line that the shipper wrote
 	arrived       followed                         // what it wrote
 
 	running *exec.Cmd // nil while it is stopped
-	startAt int       // records that it may be behind before it is started again
-	news    time.Time // when something arrived last, or it was started
+	startAt int       // it is restarted when it is this many records behind
+	news    time.Time // when something last arrived, or it was started
 	stops   int
 	says    *os.File // its own messages
 	seen    map[string]int
-	through map[*source]int // records that have arrived with all before them
+	through map[*source]int // records that have arrived together with all records before them
 }
 
-// followed is a file of which new lines are read, also when it has been renamed.
+// followed is a file whose new lines are read, also after it has been renamed.
 type followed struct {
 	path   string
 	file   *os.File
@@ -98,8 +98,7 @@ func (f *followed) lines(t *testing.T, do func(line []byte)) {
 	}
 }
 
-// TestShip: what gclog writes arrives, whole and, but for shippers that are killed,
-// once.
+// TestShip: what gclog writes arrives unchanged and, except with shippers that are killed, once.
 func TestShip(t *testing.T) {
 	files, written := shipFolders(t)
 	list := logPrograms(t, files, written)
@@ -114,9 +113,9 @@ func TestShip(t *testing.T) {
 	}
 }
 
-// TestShipNewest: an rsyslog that also follows the newest file loses and doubles lines
-// of any program that renames its files. No code of gclog is in this, and the collector
-// follows the same files at the same time.
+// TestShipNewest: an rsyslog that also follows the latest file loses and duplicates lines of any
+// program that renames its files. No code of gclog is involved, and the collector follows the same
+// files at the same time.
 func TestShipNewest(t *testing.T) {
 	files, written := shipFolders(t)
 	newest := func(t *testing.T, dir, files string) (*shipper, error) {
@@ -139,7 +138,7 @@ func TestShipNewest(t *testing.T) {
 	}
 }
 
-// TestShipSamples: the shippers take the samples as they are.
+// TestShipSamples: the shippers accept the samples unchanged.
 func TestShipSamples(t *testing.T) {
 	files, _ := shipFolders(t)
 	t.Run("otelcol", func(t *testing.T) {
@@ -172,7 +171,7 @@ func TestShipSamples(t *testing.T) {
 	})
 }
 
-// shipFolders makes a folder for logs that are rotated, and one for those that are not.
+// shipFolders creates a folder for logs that are rotated, and one for logs that are not.
 func shipFolders(t *testing.T) (files, written string) {
 	t.Helper()
 	if os.Getenv("GCLOG_SHIP") == "" {
@@ -188,7 +187,7 @@ func shipFolders(t *testing.T) (files, written string) {
 	return files, written
 }
 
-// shippersOf makes those shippers that are there.
+// shippersOf returns those shippers that are installed.
 func shippersOf(t *testing.T, stop syscall.Signal, files string, kinds ...func(t *testing.T, dir, files string) (*shipper, error)) (list []*shipper) {
 	t.Helper()
 	for _, kind := range kinds {
@@ -208,17 +207,16 @@ func shippersOf(t *testing.T, stop syscall.Signal, files string, kinds ...func(t
 	return list
 }
 
-// A shipped result is what has become of the records.
+// A shipped is the result for the records of a shipper.
 type shipped struct {
 	*shipper
 	missing, doubled int
 	wrong            string // how a record differs from what was written
 }
 
-// ship has the programs collect and the shippers follow, until there were so many
-// rotations, and prints what arrived. The programs wait for the slowest shipper when it
-// has all but one of the files that are kept before it: what is lost then was not lost
-// because it came too late.
+// ship makes the programs collect and the shippers follow until the logs were rotated turns times,
+// and prints what arrived. The programs wait for the slowest shipper when its backlog fills all
+// kept files but one: what is lost then was not lost because the shipper was too slow.
 func ship(t *testing.T, programs []*source, shippers []*shipper, turns int) (results []shipped) {
 	t.Helper()
 	if len(shippers) == 0 {
@@ -235,7 +233,7 @@ func ship(t *testing.T, programs []*source, shippers []*shipper, turns int) (res
 		}
 		p.written++
 	}
-	for _, p := range programs { // how long a record is, before many are written
+	for _, p := range programs { // to know the length of a record before many are written
 		collect(p)
 		eventually(t, "the first collection", func() bool {
 			p.read(t)
@@ -279,7 +277,7 @@ func ship(t *testing.T, programs []*source, shippers []*shipper, turns int) (res
 		for _, p := range programs {
 			done = done && len(p.ids) >= p.written
 		}
-		if done && turns > 0 { // also the last records are in files that were rotated away then
+		if done && turns > 0 { // so that the last records too are in files that were rotated away
 			turns, done = 0, false
 			for _, p := range programs {
 				if err := p.rotate(); err != nil {
@@ -333,17 +331,17 @@ func (p *source) read(t *testing.T) {
 	})
 }
 
-// most is how many records are surely in the files that are kept, but one.
+// most returns how many records are certain to fit into the files that are kept, except one.
 func (p *source) most() int {
-	const head = 3 << 10 // of a file, at most
+	const head = 3 << 10 // maximum size of a file's header
 	return (shipFiles - 1) * ((shipSize - head) / p.longest)
 }
 
-// waits reports whether a shipper is too far behind. One that stands still must be started
-// then, whatever was meant: the longest record, by which that goes, may be a new one.
+// waits reports whether a shipper is too far behind. A stopped shipper must be started then,
+// whatever its startAt: the limit depends on the longest record, which may be a new one.
 func (p *source) waits(s *shipper) bool { return p.written-s.through[p] >= p.most() }
 
-// rotations tells how often the logs were rotated, as the heads of the newest files say.
+// rotations returns how often the logs were rotated, by the headers of the latest files.
 func rotations(t *testing.T, programs []*source) (n int) {
 	t.Helper()
 	for _, p := range programs {
@@ -361,7 +359,7 @@ func rotations(t *testing.T, programs []*source) (n int) {
 
 func (s *shipper) start(t *testing.T) {
 	t.Helper()
-	// One that was killed while it wrote has left a piece of a line, and writes it again.
+	// A shipper that was killed while it wrote has left part of a line, and writes the line again.
 	if err := os.Truncate(s.arrived.path, s.arrived.offset); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
@@ -373,7 +371,7 @@ func (s *shipper) start(t *testing.T) {
 	s.news = time.Now()
 }
 
-// end stops it and waits for its end.
+// end stops the shipper and waits for its exit.
 func (s *shipper) end(t *testing.T) {
 	t.Helper()
 	if s.running == nil {
@@ -405,7 +403,7 @@ func (s *shipper) look(t *testing.T, programs []*source) {
 	}
 }
 
-// behind is how many records have not arrived, of the program of which there are most.
+// behind returns how many records have not arrived, of the program with the most such records.
 func (s *shipper) behind(programs []*source) (n int) {
 	for _, p := range programs {
 		n = max(n, p.written-s.through[p])
@@ -416,14 +414,14 @@ func (s *shipper) behind(programs []*source) (n int) {
 // goesOn reports whether more may arrive.
 func (s *shipper) goesOn() bool { return time.Since(s.news) < shipPatience }
 
-// giveUp waits no longer for what has not arrived.
+// giveUp stops waiting for records that have not arrived.
 func (s *shipper) giveUp(programs []*source) {
 	for _, p := range programs {
 		s.through[p] = len(p.ids)
 	}
 }
 
-// result holds all that arrived against what was written.
+// result compares everything that arrived with what was written.
 func (s *shipper) result(t *testing.T, programs []*source) shipped {
 	t.Helper()
 	r := shipped{shipper: s}
@@ -441,7 +439,7 @@ func (s *shipper) result(t *testing.T, programs []*source) shipped {
 	all := followed{path: s.arrived.path}
 	all.lines(t, func(line []byte) {
 		var want map[string]any
-		_ = json.Unmarshal(records[docID(line)], &want) // nil where it was never written
+		_ = json.Unmarshal(records[docID(line)], &want) // nil if it was never written
 		if d := cmp.Diff(want, s.record(line)); d != "" {
 			r.wrong = d
 		}
@@ -449,7 +447,7 @@ func (s *shipper) result(t *testing.T, programs []*source) shipped {
 	return r
 }
 
-// newCollector makes an OpenTelemetry Collector that runs samples/otelcol.
+// newCollector returns an OpenTelemetry Collector that runs samples/otelcol.
 func newCollector(t *testing.T, dir, files string) (*shipper, error) {
 	t.Helper()
 	s := &shipper{name: "OpenTelemetry filelog"}
@@ -498,7 +496,7 @@ service:
 	return s, nil
 }
 
-// newRsyslog makes an rsyslog that runs samples/rsyslog, with a file as its output.
+// newRsyslog returns an rsyslog that runs samples/rsyslog, with a file as its output.
 func newRsyslog(t *testing.T, dir, files string) (*shipper, error) {
 	t.Helper()
 	s := &shipper{name: "rsyslog imfile"}
@@ -533,7 +531,7 @@ func newRsyslog(t *testing.T, dir, files string) (*shipper, error) {
 	return s, nil
 }
 
-// edit replaces what must be in a file.
+// edit replaces a pattern that must be in a file.
 func edit(t *testing.T, path, pattern, with string) {
 	t.Helper()
 	b, err := os.ReadFile(path)

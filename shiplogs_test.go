@@ -19,10 +19,10 @@ import (
 	"github.com/gclog/gclog/internal/testing/fakenode"
 )
 
-// logPrograms has the daemon log two programs.
+// logPrograms makes the daemon log two programs.
 func logPrograms(t *testing.T, files, written string) (list []*source) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "node") // sockets have short names
+	dir, err := os.MkdirTemp("", "node") // the paths of sockets must be short
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ summary: 0s
 	return list
 }
 
-// end has a program exit, and its last file be renamed as the sample for rsyslog does.
+// end makes a program exit, and its last file be renamed as the rsyslog sample does.
 func end(r *fakenode.Runtime, p *source) error {
 	r.Exit(0)
 	p.written++ // the end of the session
@@ -100,8 +100,8 @@ func end(r *fakenode.Runtime, p *source) error {
 	return errors.New("the log of a program that has ended has no end")
 }
 
-// plainProgram writes lines as long as gclog's into files that it renames, and does
-// nothing else that could lose them.
+// plainProgram writes lines as long as gclog's into files that it renames, and does nothing else
+// that could lose them.
 func plainProgram(t *testing.T, files, written string) *source {
 	t.Helper()
 	p := &source{path: filepath.Join(files, "plain.json"), whole: followed{path: filepath.Join(written, "plain.json")}, records: map[string][]byte{}}
