@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 )
 
 // A stop is one time that the program stood, in 24 bytes.
@@ -68,4 +69,9 @@ func (h *history) sort() {
 		copy(h.pages[i], all[i*historyPage:])
 	}
 	h.unsorted = false
+}
+
+// after returns the number of stops that began until x.
+func (h *history) after(x int64) int {
+	return sort.Search(h.n, func(i int) bool { return h.at(i).start > x })
 }

@@ -24,8 +24,9 @@ func pauseRules() []Rule {
 			Advice:      "See which generation the time goes to: gclog summary. For gen0 and gen1 allocate less, or give what dies young time to die: a larger gen0 (DOTNET_GCgen0size, in hexadecimal bytes). For blocking gen2 find out why they block: induced-gcs, blocking-gen2, memory-load-gen2 and provisional-mode. With several processors and a large heap try server GC (System.GC.Server in runtimeconfig.json, DOTNET_gcServer=1).",
 			Basis:       BasisMicrosoft, need: needNothing,
 			judge: func(l limits) judge {
-				j := &highPauseShare{over: l["over"], gravely: l["error"]}
-				j.init(int64(l["window"]), min(j.over, j.gravely))
+				j := &highPauseShare{over: l["over"], gravely: l["error"], width: int64(l["window"])}
+				j.sliding = newSliding(j.width/600, j.width)
+				j.windows[0].unranked = int64(min(j.over, j.gravely) / 100 * float64(j.width))
 				return j
 			},
 		},
@@ -78,27 +79,27 @@ func pauseRules() []Rule {
 
 type highPauseShare struct {
 	pausesOnly
-	standing
+	sliding
 	over, gravely float64
+	width         int64
 	total         int64
 	longest       ranking
 }
 
 func (j *highPauseShare) pause(p *gclog.Pause, start, end int64) {
-	j.add(p.GC, start, end)
+	j.add(start, end, p.GC)
 	j.total += end - start
 	j.longest.add(p.GC, float64(end-start))
 }
 
 func (j *highPauseShare) verdict(s *stretch) (Finding, string) {
-	j.weigh()
 	width := min(j.width, s.to-s.from)
 	if s.unbounded && width < j.width {
 		return Finding{}, noBounds
 	}
-	most, until, gcs := j.most, j.until, j.worst.numbers()
-	if width < j.width {
-		most, until, gcs = j.total, s.from+width, j.longest.numbers()
+	most, from, gcs := j.total, s.to-width, j.longest.numbers()
+	if w := &j.worst(s.to)[0]; w.paused >= 0 {
+		most, from, gcs = w.paused, w.at, w.worst.numbers()
 	}
 	least := min(leastTime, j.width)
 	sure := percent(most, max(width, least))
@@ -114,17 +115,17 @@ func (j *highPauseShare) verdict(s *stretch) (Finding, string) {
 	}
 	share := percent(most, width)
 	atLeast := ""
-	if s.collectionsOnly || s.holes.touch(until-width, until) {
+	if s.collectionsOnly || s.holes.touch(from, from+width) {
 		atLeast = "at least "
 	}
 	f := Finding{
 		Text: fmt.Sprintf("The program was paused for %s%s of the time in the %s from %s: %s of pauses.",
-			atLeast, valueText(share, "%"), durationText(float64(width)), s.time(until-width), durationText(float64(most))),
+			atLeast, valueText(share, "%"), durationText(float64(width)), s.time(from), durationText(float64(most))),
 		GCs: gcs,
 		Evidence: []Evidence{
 			{"pause.share.max", share, "%"},
 			{"window", float64(width), "ns"},
-			{"window.from", float64(until - width), "ns"},
+			{"window.from", float64(from), "ns"},
 			{"pause.sum", float64(most), "ns"},
 		},
 	}

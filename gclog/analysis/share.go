@@ -2,24 +2,15 @@ package analysis
 
 import (
 	"fmt"
-	"math"
-	"sort"
+	"slices"
 	"time"
 )
 
-// A Share is the stretch of some length in which the program stood most.
+// A Share is a stretch of some length with the part of it in which the program was paused, or ran.
 type Share struct {
 	Length  int64
 	Percent Number
 	At      int64 // when it began; valid if Percent is known
-}
-
-// A Utilization is the least share of a stretch of some length that the program
-// ran: minimum mutator utilization.
-type Utilization struct {
-	Length  int64
-	Percent Number
-	At      int64 // when that stretch began; valid if Percent is known
 }
 
 // The lengths of the windows.
@@ -30,68 +21,22 @@ var (
 	}
 )
 
-// A cursor goes through a history and adds up how long the program stood. Stops
-// that overlap, as rounded logs have them, count once.
-type cursor struct {
-	h   *history
-	i   int   // the next stop that is not after it wholly
-	end int64 // of those before, if there are any
-	sum int64 // of those before
-}
+// allLengths are those of exact Statistics.
+var allLengths = slices.Concat(shareLengths[:], utilizationLengths[:])
 
-// around returns the last stop that began until x, nil if there is none.
-func (h *history) around(x int64) *stop {
-	if i := sort.Search(h.n, func(i int) bool { return h.at(i).start > x }); i > 0 {
-		return h.at(i - 1)
-	}
-	return nil
-}
-
-// from returns a cursor that begins with what may reach beyond x.
-func (h *history) from(x int64) cursor {
-	i := sort.Search(h.n, func(i int) bool { return h.at(i).start >= x })
-	return cursor{h: h, i: max(0, i-1), end: math.MinInt64}
-}
-
-// upTo returns how long the program stood before x, which must not go back.
-func (c *cursor) upTo(x int64) int64 {
-	for ; c.i < c.h.n; c.i++ {
-		s := c.h.at(c.i)
-		start := max(s.start, c.end)
-		end := max(start, s.end())
-		if end > x {
-			return c.sum + max(0, x-start)
-		}
-		c.sum += end - start
-		c.end = end
-	}
-	return c.sum
-}
-
-// worst finds the stretch of a length in one of the parts in which the program stood
-// longest; stood is -1 if all are shorter. Only stretches that start with a stop, or with a
-// part, need to be looked at: any other can be moved to one of these and loses nothing.
-func (h *history) worst(parts []Window, length int64) (stood, at int64) {
-	stood = -1
+// worst finds the stretches of all lengths in one of the parts in which the program was paused
+// longest.
+func (h *history) worst(parts []Window) []longest {
+	s := newSliding(0, allLengths...)
 	for _, w := range parts {
-		if w.To-w.From < length {
-			continue
+		s.begin(w.From)
+		for i := max(0, h.after(w.From-1)-1); i < h.n && h.at(i).start < w.To; i++ {
+			from, to := w.Clip(h.at(i).start, h.at(i).end())
+			s.add(from, to, nil)
 		}
-		lo := h.from(w.From)
-		hi := lo
-		first := lo.i
-		try := func(begin int64) {
-			begin = max(w.From, min(begin, w.To-length))
-			if n := hi.upTo(begin+length) - lo.upTo(begin); n > stood {
-				stood, at = n, begin
-			}
-		}
-		try(w.From)
-		for i := first; i < h.n && h.at(i).start < w.To; i++ {
-			try(h.at(i).start)
-		}
+		s.finish(w.To)
 	}
-	return stood, at
+	return s.windows
 }
 
 // tooShort is why there is no stretch of a length in a Summary.

@@ -12,7 +12,7 @@ import (
 type StatisticsOptions struct {
 	Window Window // Always for the whole session
 	// Live bounds the memory for sessions without an end: percentiles come from
-	// histograms, within 1 % or 1 µs, windows begin at multiples of 100 ms, and there is
+	// histograms, within 1 % or 1 µs, the worst stretches are within 100 ms, and there is
 	// no mutator utilization.
 	Live bool
 }
@@ -51,8 +51,8 @@ var _ gclog.Observer = (*Statistics)(nil)
 type live struct {
 	pauses           [Classes]histogram
 	suspend, between histogram
-	recent           recent
-	first            int64 // when the newest collection's first pause began, since the start
+	sliding          sliding
+	first            int64 // when the latest collection's first pause began
 	hasFirst         bool
 	unobserved       int64 // sum of the holes that are no longer kept
 	behind           behind
@@ -95,7 +95,6 @@ const reasons = int(clr.ReasonInducedAggressive) + 2
 // A rollup gathers what Rollup tells.
 type rollup struct {
 	Rollup // its counts
-	pauses tally
 
 	compacting, compactingTold uint64
 	blocking, reasons, induced uint64 // reasons: collections that tell why they were started
@@ -117,7 +116,7 @@ const noCommitted = "no event reports it (CommittedUsage): GCs before .NET 8 sen
 func NewStatistics(o StatisticsOptions) *Statistics {
 	s := &Statistics{window: o.Window}
 	if o.Live {
-		s.live = &live{}
+		s.live = &live{sliding: newSliding(liveSlot, shareLengths[:]...)}
 	}
 	s.last = unknown("no collection tells its size")
 	s.lastGen2 = unknown("no gen2 collection tells its size")
@@ -131,10 +130,15 @@ func NewStatistics(o StatisticsOptions) *Statistics {
 func (s *Statistics) Begin(at int64) {
 	if s.span.told {
 		s.miss(s.span.end, at)
+	} else if s.live != nil {
+		s.live.sliding.begin(max(s.window.From, at))
 	}
 	s.span.saw(at, at)
 	s.span.told = true
 }
+
+// liveSlot is the resolution of the worst stretches of live Statistics, in nanoseconds.
+const liveSlot = 100_000_000
 
 // liveHoles is how many holes live Statistics keep.
 const liveHoles = 16
@@ -149,7 +153,9 @@ func (s *Statistics) miss(from, to int64) {
 	}
 	w := s.inSession()
 	l.hasFirst = false
-	l.recent.skip(max(0, from-w.From), max(0, to-w.From))
+	if from, to := w.Clip(from, to); from < to {
+		l.sliding.skip(from, to)
+	}
 	if len(s.holes) > liveHoles {
 		from, to = w.Clip(s.holes[0].From, s.holes[0].To)
 		l.unobserved += to - from
@@ -190,8 +196,6 @@ func (s *Statistics) Pause(p *gclog.Pause) {
 		return
 	}
 	class, took := classOf(p.GC), end-start
-	s.classes[class].pauses.add(float64(took))
-	s.classes[ClassAll].pauses.add(float64(took))
 	if class == ClassNone {
 		s.without[min(p.Kind, gclog.PauseUnknown)].add(float64(took))
 	}
@@ -203,13 +207,13 @@ func (s *Statistics) Pause(p *gclog.Pause) {
 		if s.holes.behind(start, end) {
 			l.behind.add(class, took, first)
 		}
-		l.add(class, start-w.From, took, suspend, first)
+		l.add(class, start, took, suspend, first)
 		return
 	}
 	s.stops.add(newStop(start, took, suspend, class, first))
 }
 
-// add adds a pause, with its start since the start of the Window in the session.
+// add adds a pause.
 func (l *live) add(class Class, start, took, suspend int64, first bool) {
 	l.pauses[class].add(took)
 	l.pauses[ClassAll].add(took)
@@ -222,7 +226,7 @@ func (l *live) add(class Class, start, took, suspend int64, first bool) {
 		}
 		l.first, l.hasFirst = start, true
 	}
-	l.recent.add(start, start+took)
+	l.sliding.add(start, start+took, nil)
 }
 
 // pauseFlaws are those of a record whose pauses are not known to be whole.

@@ -100,7 +100,8 @@ func (s *Statistics) unobserved(w Window) (sum int64, known behind) {
 	var all holes
 	for _, h := range s.holes {
 		part := holes{h}
-		if stop := s.stops.around(h.To); stop != nil {
+		if i := s.stops.after(h.To); i > 0 {
+			stop := s.stops.at(i - 1)
 			part.behind(stop.start, stop.end())
 		}
 		all.add(part[0].From, part[0].To)
@@ -241,54 +242,40 @@ func (h *history) distribution(values []int64, why string, value func(*stop) (v 
 	return t.distribution(why, nearestRank(values))
 }
 
-// shares fills in how much of the time the program stood. Stretches of some length are
-// looked for where all of it was observed. behind is how long it stood where not.
+// shares fills in how much of the time the program was paused. Stretches of some length are
+// looked for where all of it was observed. behind is how long it was paused where not.
 func (s *Statistics) shares(x *Summary, behind int64) {
 	parts := s.holes.between(x.Window)
-	tooShort := func(length int64) Number { return unknown(tooShort(x, parts, length)) }
 	total := x.Classes[ClassAll].Pauses.Total
 	x.Share = total
 	if total.Known() {
 		x.Share = x.per(100*max(0, total.Value-float64(behind)), 1)
 	}
-	var recent recent
+	var worst []longest
 	if s.live != nil {
-		recent = s.live.recent
-		recent.upTo(x.Window.To - x.Window.From)
+		worst = s.live.sliding.worst(x.Window.To)
+	} else {
+		worst = s.stops.worst(parts)
 	}
-	for i, length := range shareLengths {
+	for i, length := range allLengths {
 		share := Share{Length: int64(length), Percent: total}
 		switch {
 		case !total.Known():
-		case s.live != nil:
-			if w := &recent.windows[i]; w.full {
-				share.Percent, share.At = known(percent(w.worst, share.Length)), x.Window.From+w.at*slot
-			} else {
-				share.Percent = tooShort(share.Length)
-			}
+		case i >= len(worst):
+			share.Percent = unknown("live statistics keep no pauses: a recording has them")
+		case worst[i].paused < 0:
+			share.Percent = unknown(tooShort(x, parts, share.Length))
 		default:
-			if stood, at := s.stops.worst(parts, share.Length); stood < 0 {
-				share.Percent = tooShort(share.Length)
-			} else {
-				share.Percent, share.At = known(percent(stood, share.Length)), at
-			}
+			share.Percent, share.At = known(percent(worst[i].paused, share.Length)), worst[i].at
 		}
-		x.Worst = append(x.Worst, share)
-	}
-	for _, length := range utilizationLengths {
-		u := Utilization{Length: int64(length), Percent: total}
-		switch {
-		case !total.Known():
-		case s.live != nil:
-			u.Percent = unknown("live statistics keep no pauses: a recording has them")
-		default:
-			if stood, at := s.stops.worst(parts, u.Length); stood < 0 {
-				u.Percent = tooShort(u.Length)
-			} else {
-				u.Percent, u.At = known(100-percent(stood, u.Length)), at
-			}
+		if i < len(shareLengths) {
+			x.Worst = append(x.Worst, share)
+			continue
 		}
-		x.Utilization = append(x.Utilization, u)
+		if share.Percent.Known() {
+			share.Percent.Value = 100 - share.Percent.Value
+		}
+		x.Utilization = append(x.Utilization, share)
 	}
 }
 

@@ -20,12 +20,12 @@ type Summary struct {
 	Classes [Classes]Rollup
 	Reasons []ReasonCount // why collections were started, most frequent first
 
-	Share       Number        // of the time that the program stood, percent
-	Worst       []Share       // the worst stretches of 10 s, 1 min, 5 min, of those observed whole
-	Utilization []Utilization // minimum mutator utilization of 10 ms to 10 s
-	Between     Distribution  // from the start of a collection's first pause to that of the next one's
-	Suspend     Distribution  // until all threads stood
-	WithoutGC   []WithoutGC   // pauses without a collection by kind, those that occurred
+	Share       Number       // of the time that the program was paused, percent
+	Worst       []Share      // the same in the worst stretches of 10 s, 1 min, 5 min, of those observed whole
+	Utilization []Share      // minimum mutator utilization of 10 ms to 10 s
+	Between     Distribution // from the start of a collection's first pause to that of the next one's
+	Suspend     Distribution // until all threads were suspended
+	WithoutGC   []WithoutGC  // pauses without a collection by kind, those that occurred
 
 	Gen1PerGen0   Number // gen1 collections for each gen0
 	Gen2PerGen1   Number // gen2 collections, background ones too, for each gen1

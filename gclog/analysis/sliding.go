@@ -1,0 +1,164 @@
+package analysis
+
+import (
+	"math"
+	"slices"
+
+	"github.com/gclog/gclog/gclog"
+)
+
+// A sliding finds the stretches of given lengths in which the program was paused longest, while
+// time goes on. Only stretches that begin with a pause, or where the observation began, need to be
+// looked at: any other can be moved to one of these and loses nothing.
+//
+// Its memory is bounded by slot: of pauses that begin less than that after one another only the
+// first begins a stretch, so that what is found is short of the worst by less than a slot. With a
+// slot of 0 it is exact. No stretch may be shorter than the slot.
+type sliding struct {
+	slot    int64
+	starts  []start // that the longest stretch still reaches, and one before them
+	end     int64   // of the latest pause
+	windows []longest
+}
+
+// A start is where a stretch may begin: with a pause, or with several in a slot.
+type start struct {
+	at, paused int64
+	most       uint32 // microseconds of the longest of the pauses whose collection has a number
+	number     uint32
+}
+
+// longest is the stretch of a length in which the program was paused longest.
+type longest struct {
+	length int64
+	head   int   // of starts, the first whose stretch has not ended
+	sum    int64 // of the pauses from there on
+	paused int64 // in the worst stretch; negative: none of this length was observed whole
+	at     int64 // where that begins
+	worst  ranking
+	// Stretches with no more pauses than this are not ranked.
+	unranked int64
+}
+
+func newSliding[D ~int64](slot int64, lengths ...D) sliding {
+	s := sliding{slot: slot}
+	for _, length := range lengths {
+		s.windows = append(s.windows, longest{length: int64(length), paused: -1, unranked: math.MaxInt64})
+	}
+	return s
+}
+
+// begin begins anew, after a time that was not observed.
+func (s *sliding) begin(at int64) {
+	s.starts, s.end = append(s.starts[:0], start{at: at}), at
+	for i := range s.windows {
+		s.windows[i].head, s.windows[i].sum = 0, 0
+	}
+}
+
+// skip leaves out a time, and all stretches that reach into it.
+func (s *sliding) skip(from, to int64) {
+	s.finish(from)
+	if len(s.starts) > 0 {
+		to = max(to, s.end)
+	}
+	s.begin(to)
+}
+
+// add adds a pause. Pauses come in the order of their starts; what overlaps counts once.
+func (s *sliding) add(from, to int64, d *gclog.GCDetails) {
+	if len(s.starts) == 0 {
+		s.begin(from)
+	}
+	if from = max(from, s.end); from >= to {
+		return
+	}
+	s.upTo(from)
+	if last := s.starts[len(s.starts)-1]; from != last.at && from-last.at >= s.slot {
+		s.grow()
+		s.starts = append(s.starts, start{at: from})
+	}
+	last := &s.starts[len(s.starts)-1]
+	last.paused += to - from
+	if most := uint32(min((to-from)/1000, math.MaxUint32)); d != nil && d.HasNumber && (most > last.most || last.number == 0) {
+		last.most, last.number = most, d.Number
+	}
+	for i := range s.windows {
+		s.windows[i].sum += to - from
+	}
+	s.end = to
+}
+
+// grow makes room for another start: in place of those that no stretch reaches if there are many.
+func (s *sliding) grow() {
+	if len(s.starts) < cap(s.starts) {
+		return
+	}
+	old := len(s.starts)
+	for i := range s.windows {
+		old = min(old, max(0, s.windows[i].head-1))
+	}
+	room := s.starts[:0]
+	if old < len(s.starts)/8 {
+		room = make([]start, 0, len(s.starts)/8*9+64)
+	}
+	s.starts = append(room, s.starts[old:]...)
+	for i := range s.windows {
+		s.windows[i].head -= old
+	}
+}
+
+// upTo looks at the stretches that have ended by a time.
+func (s *sliding) upTo(now int64) {
+	for i := range s.windows {
+		w := &s.windows[i]
+		for w.head < len(s.starts) && s.starts[w.head].at <= now-w.length {
+			begin := s.starts[w.head].at
+			s.weigh(w, begin, w.sum-max(0, s.end-begin-w.length))
+			w.sum -= s.starts[w.head].paused
+			w.head++
+		}
+	}
+}
+
+// worst returns the worst stretches if the observation ends, or is interrupted, at a time. It may
+// go on after that.
+func (s *sliding) worst(end int64) []longest {
+	last := *s
+	last.windows = slices.Clone(s.windows)
+	last.finish(end)
+	return last.windows
+}
+
+// finish looks at the last stretches as well: those that end with the observation.
+func (s *sliding) finish(end int64) {
+	end = max(end, s.end)
+	s.upTo(end)
+	for i := range s.windows {
+		w := &s.windows[i]
+		if w.head == 0 { // it was shorter
+			continue
+		}
+		begin, before := end-w.length, &s.starts[w.head-1]
+		w.head--
+		s.weigh(w, begin, w.sum+max(0, before.paused-(begin-before.at)))
+		w.head++
+	}
+}
+
+// weigh looks at a stretch that begins with the start at the head of w.
+func (s *sliding) weigh(w *longest, begin, paused int64) {
+	if paused <= w.paused {
+		return
+	}
+	w.paused, w.at = paused, begin
+	if paused <= w.unranked {
+		return
+	}
+	w.worst = ranking{}
+	for i := range s.starts[w.head:] {
+		if x := &s.starts[w.head+i]; x.number > 0 {
+			w.worst.addNumber(x.number, float64(x.most))
+		}
+	}
+}
