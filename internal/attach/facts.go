@@ -167,16 +167,21 @@ func Settings(ctx context.Context, t *session.Target, p *gclog.Process) error {
 	case err != nil:
 		return err
 	}
-	defer s.Close()
 	// A session that was started must be ended, even if nobody waits for its events.
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), rundownTime)
+	readSettings(context.WithoutCancel(ctx), s, p)
+	return nil
+}
+
+// readSettings ends a session of Settings and reads what it reports.
+func readSettings(ctx context.Context, s *session.Stream, p *gclog.Process) {
+	defer s.Close()
+	ctx, cancel := context.WithTimeout(ctx, rundownTime)
 	defer cancel()
-	stopRead := context.AfterFunc(ending, func() { _ = s.Close() })
-	defer stopRead()
+	defer context.AfterFunc(ctx, func() { _ = s.Close() })()
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
-		_ = s.Stop(ending) // what counts is that the stream ends
+		_ = s.Stop(ctx) // what counts is that the stream ends
 	}()
 	processes := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return nil })
 	_ = processes.Drain(parse.NewReader(s, gclog.Wanted)) // what came before an error counts too
@@ -193,7 +198,6 @@ func Settings(ctx context.Context, t *session.Target, p *gclog.Process) error {
 			p.RuntimeVersion = found.RuntimeVersion
 		}
 	}
-	return nil
 }
 
 // Names returns the names that a user may know a process by, the best first: the name of its

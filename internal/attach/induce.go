@@ -213,7 +213,6 @@ func (a *asking) stop(asked context.Context, w *witness) {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)

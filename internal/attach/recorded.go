@@ -106,20 +106,15 @@ func appendBlock(b []byte, name string, ticks uint64, head, payload []byte) []by
 		b = binary.LittleEndian.AppendUint32(b, n)
 	}
 	b = append(append(b, name...), tagEnd)
-	size := len(b)
-	b = append(b, 0, 0, 0, 0)
-	for len(b)%4 != 0 {
-		b = append(b, 0)
-	}
-	content := len(b)
-	b = binary.LittleEndian.AppendUint16(b, headerSize)
-	b = binary.LittleEndian.AppendUint16(b, compressed)
-	b = binary.LittleEndian.AppendUint64(b, ticks)
-	b = binary.LittleEndian.AppendUint64(b, ticks)
-	b = append(b, head...)
-	b = binary.AppendUvarint(b, ticks)
-	b = binary.AppendUvarint(b, uint64(len(payload)))
-	b = append(b, payload...)
-	binary.LittleEndian.PutUint32(b[size:], uint32(len(b)-content))
-	return append(b, tagEnd)
+	content := binary.LittleEndian.AppendUint16(nil, headerSize)
+	content = binary.LittleEndian.AppendUint16(content, compressed)
+	content = binary.LittleEndian.AppendUint64(content, ticks)
+	content = binary.LittleEndian.AppendUint64(content, ticks)
+	content = append(content, head...)
+	content = binary.AppendUvarint(content, ticks)
+	content = binary.AppendUvarint(content, uint64(len(payload)))
+	content = append(content, payload...)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(content)))
+	b = append(b, make([]byte, -len(b)&3)...) // aligns the content
+	return append(append(b, content...), tagEnd)
 }

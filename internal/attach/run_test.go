@@ -57,6 +57,7 @@ func TestRun(t *testing.T) {
 		end     formats.End // without its time; Message "*": any
 		lasts   time.Duration
 		fails   string
+		over    bool // the stream has ended before the session was to end
 	}{
 		"as many as are wanted": {
 			play: everySecond, options: Options{Count: 3},
@@ -76,22 +77,22 @@ func TestRun(t *testing.T) {
 		},
 		"the process exits": {
 			play: cut, dead: true, options: Options{Exit: exited},
-			logged: "session-start, 1, 2, 3, exited", end: formats.End{Reason: formats.EndExited, ExitCode: 7, HasCode: true}, lasts: 3009 * time.Millisecond,
+			logged: "session-start, 1, 2, 3, exited", end: formats.End{Reason: formats.EndExited, ExitCode: 7, HasCode: true}, lasts: 3009 * time.Millisecond, over: true,
 		},
 		"the process is killed": {
 			play: cut, dead: true, options: Options{Exit: killed},
-			logged: "session-start, 1, 2, 3, killed", end: formats.End{Reason: formats.EndKilled}, lasts: 3009 * time.Millisecond,
+			logged: "session-start, 1, 2, 3, killed", end: formats.End{Reason: formats.EndKilled}, lasts: 3009 * time.Millisecond, over: true,
 		},
 		"nobody knows how it ended": {
 			play: cut, dead: true, options: Options{Exit: unknown},
-			logged: "session-start, 1, 2, 3, exited", end: formats.End{Reason: formats.EndExited}, lasts: 3009 * time.Millisecond,
+			logged: "session-start, 1, 2, 3, exited", end: formats.End{Reason: formats.EndExited}, lasts: 3009 * time.Millisecond, over: true,
 		},
 		"the runtime ends it": {
-			play: three, logged: "session-start, 1, 2, 3, stream-error", lasts: 6009 * time.Millisecond,
+			play: three, logged: "session-start, 1, 2, 3, stream-error", lasts: 6009 * time.Millisecond, over: true,
 			end: formats.End{Reason: formats.EndStreamError, Message: "the runtime ended the session"}, fails: "goes on, but its runtime ended the session",
 		},
 		"the stream breaks off": {
-			play: cut, logged: "session-start, 1, 2, 3, stream-error", lasts: 6009 * time.Millisecond,
+			play: cut, logged: "session-start, 1, 2, 3, stream-error", lasts: 6009 * time.Millisecond, over: true,
 			end: formats.End{Reason: formats.EndStreamError, Message: "the runtime ended the session"}, fails: "goes on, but its runtime ended the session",
 		},
 		"the stream is invalid": {
@@ -106,7 +107,12 @@ func TestRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				target := onStage(t, fakeruntime.Config{Version: "8.0.1"}, c.play)
+				var asked atomic.Int64 // to end the session
+				target := onStage(t, fakeruntime.Config{Version: "8.0.1", Log: func(s string) {
+					if s == "request 0x0201 stop session 1" {
+						asked.Add(1)
+					}
+				}}, c.play)
 				if c.dead {
 					target.StartKey++
 				}
@@ -127,6 +133,9 @@ func TestRun(t *testing.T) {
 				}
 				if took := time.Since(began); !about(took, c.lasts) {
 					t.Errorf("it took %v, want %v", took, c.lasts)
+				}
+				if n := asked.Load(); (n == 0) != c.over || n > 1 {
+					t.Errorf("the runtime was asked %d times to end the session", n)
 				}
 				if logged := summaryOf(t, out.Bytes()); logged != c.logged {
 					t.Errorf("logged %s\nwant %s", logged, c.logged)
