@@ -8,13 +8,12 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// arrange puts the arguments into the order that the flag library wants: it takes
-// everything after the first argument that is no flag for an argument too.
+// arrange puts the arguments into the order that the flag library requires, which treats everything
+// after the first argument that is not a flag as an argument too.
 //
-//   - Flags may stand before and after the arguments.
-//   - What follows "--" is never a flag. With attach and record it is a command to
-//     run.
-//   - Java's -Xlog is not in the form of other flags: it becomes the value of one.
+//   - Flags may be before and after the arguments.
+//   - What follows "--" is never a flag. With attach and record it is a command to run.
+//   - Java's -Xlog does not have the form of other flags: it becomes the value of one.
 //   - run ends at its command: the flags after it are the command's own.
 func arrange(app *cli.App, args []string) ([]string, error) {
 	if len(args) > 1 {
@@ -47,7 +46,7 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 		}
 	}
 	var flags, rest []string
-	dashes, before := false, false // before: there are arguments before the dashes
+	dashes, before := false, false // before: there are arguments in front of the dashes
 	for tail := args[at+1:]; len(tail) > 0; {
 		a := tail[0]
 		tail = tail[1:]
@@ -64,7 +63,7 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 			flags = append(flags, "--"+xlogFlag, a)
 		case strings.HasPrefix(a, "-XX:"):
 			return nil, usagef("%s is an option of older JVMs: %s", a, xlog.InsteadOf(a))
-		case a == "--help", a == "-h": // whatever else there is
+		case a == "--help", a == "-h": // overrides everything else
 			return append(slices.Clone(args[:at+1]), a), nil
 		case len(a) > 1 && a[0] == '-':
 			flags = append(flags, a)

@@ -9,10 +9,10 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// An assessment is what a history comes to, and what is wrong in it: the observer of
-// summary and check.
+// An assessment contains the statistics and findings of a history: the observer of summary and
+// check.
 type assessment struct {
-	gclog.EventObserver // all
+	gclog.EventObserver // all of the observers below
 	statistics          *analysis.Statistics
 	findings            *analysis.Findings
 	finalized           *analysis.Finalized
@@ -21,7 +21,7 @@ type assessment struct {
 
 const thresholdFlagName = "threshold"
 
-// thresholdFlag moves the thresholds of findings.
+// thresholdFlag changes the thresholds of findings.
 func thresholdFlag() cli.Flag {
 	return &cli.StringSliceFlag{Name: thresholdFlagName, Usage: "move the threshold of a finding: `RULE.NAME=VALUE`, such as long-pause.over=100ms; may be repeated; docs/findings.md lists them"}
 }
@@ -61,13 +61,14 @@ func (a *assessment) Begin(at int64) {
 	a.findings.Begin(at)
 }
 
-// Unbounded implements the same of logs that do not tell when the sessions began and ended.
+// Unbounded implements gclog.SpanObserver for logs that do not contain the start and end of
+// sessions.
 func (a *assessment) Unbounded() {
 	a.statistics.Unbounded()
 	a.findings.Unbounded()
 }
 
-// CollectionsOnly implements the same of logs that hold no pauses without a collection.
+// CollectionsOnly implements gclog.SpanObserver for logs that contain only pauses of collections.
 func (a *assessment) CollectionsOnly() {
 	a.statistics.CollectionsOnly()
 	a.findings.CollectionsOnly()

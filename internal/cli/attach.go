@@ -60,24 +60,24 @@ func join(lists ...[]cli.Flag) (all []cli.Flag) {
 	return all
 }
 
-// A watch is the options of attach, and of run, that concern every process.
+// A watch contains the options of attach, and of run, that concern every process.
 type watch struct {
 	p        *program
 	config   session.Config
 	outputs  []output.Spec
 	opener   *output.Opener
 	format   formats.Options
-	record   string        // with places like those of an output
-	count    int64         // of collections; 0: without end
-	total    int64         // of those in sessions that have ended
-	duration time.Duration // of the log; 0: without end
-	until    time.Time     // the end of duration, once it has begun
+	record   string        // path, with placeholders like that of an output
+	count    int64         // stop after that many collections; 0: never
+	total    int64         // collections of the sessions that have ended
+	duration time.Duration // of the log; 0: unlimited
+	until    time.Time     // the end of duration, once it has started
 	reopen   <-chan struct{}
 	progress *attach.Progress
-	closing  *analysis.Statistics // of the session; nil: nobody reads what it comes to
+	closing  *analysis.Statistics // statistics of the session; nil: its closing message is not printed
 }
 
-// logOptions reads what a log is to be: of attach and run.
+// logOptions reads the options of a log, for attach and run.
 func (p *program) logOptions(c *cli.Context, byDefault string) (*watch, error) {
 	outputs, err := p.outputs(c, byDefault, os.Getenv(xlogVariable))
 	if err != nil {
@@ -95,7 +95,7 @@ func (p *program) logOptions(c *cli.Context, byDefault string) (*watch, error) {
 	return w, nil
 }
 
-// watchOptions reads what sessions have in common.
+// watchOptions reads the options that all sessions share.
 func (p *program) watchOptions(c *cli.Context, outputs []output.Spec, record string) (*watch, error) {
 	w := &watch{p: p, outputs: outputs, record: record, count: c.Int64("count"), progress: &attach.Progress{}}
 	var err error
@@ -105,7 +105,7 @@ func (p *program) watchOptions(c *cli.Context, outputs []output.Spec, record str
 	if w.config, err = sessionConfig(c, w.record == ""); err != nil {
 		return nil, err
 	}
-	// Cheap, and it tells whoever reads a recording what the GC was set to.
+	// It costs little, and shows the reader of a recording the GC's settings.
 	w.config.RundownGC = w.record != ""
 	if err := w.config.Validate(); err != nil {
 		return nil, usagef("%w", err)
@@ -127,7 +127,7 @@ func (p *program) watchOptions(c *cli.Context, outputs []output.Spec, record str
 	return w, nil
 }
 
-// opener opens what the records go to.
+// opener returns the opener of the outputs.
 func (p *program) opener() *output.Opener {
 	return &output.Opener{Files: formats.Files{IsOurs: logs.IsOurs}, Stdout: p.stdout, Stderr: p.ui.w, Tell: p.ui.say}
 }
@@ -138,7 +138,7 @@ func (p *program) formatOptions(c *cli.Context) (o formats.Options, err error) {
 	return o, err
 }
 
-// onScreen reports whether records go to the terminal: then they are the progress.
+// onScreen reports whether records go to the terminal: then they show the progress.
 func (w *watch) onScreen() bool {
 	for _, o := range w.outputs {
 		if o.Path == output.Stdout && screen.IsTerminal(w.p.stdout) || o.Path == output.Stderr && w.p.ui.terminal {
@@ -177,12 +177,12 @@ func (p *program) attach(c *cli.Context) error {
 	return resultError(result)
 }
 
-// follow watches one process after the other. The first one must be there, unless
-// it is chosen by name; for all others it waits, also while one cannot be
-// attached to yet: it is starting, or ends again at once.
+// follow watches one process after the other. The first one must exist, unless it is chosen by
+// name; for all others it waits, also while a process cannot be attached to yet, because it is
+// starting or exits again at once.
 func (w *watch) follow(ctx context.Context, ch choice) error {
-	var ended time.Time   // when the last one did that was watched
-	told, reason := 0, "" // what was said about the next process: that it is the next, and why it is not watched yet
+	var ended time.Time   // when the last process that was watched ended
+	told, reason := 0, "" // what was printed about the next process: its pid, and why it is not watched yet
 	wait := func(s string) {
 		if s != reason {
 			reason = s
@@ -194,7 +194,7 @@ func (w *watch) follow(ctx context.Context, ch choice) error {
 		}
 	}
 	record := w.record
-	w.end() // it is for the time of waiting too
+	w.end() // the duration includes the time of waiting
 	for ctx.Err() == nil {
 		if w.over() {
 			if ended.IsZero() {
@@ -242,15 +242,14 @@ func (w *watch) follow(ctx context.Context, ch choice) error {
 	return nil
 }
 
-// isAboutTarget tells the errors that another process, or a little time, may not
-// have.
+// isAboutTarget reports whether an error may not occur with another process, or a little later.
 func isAboutTarget(err error) bool {
 	code := exitCode(err)
 	return code == exitSession || code == exitNoProcess || code == exitUnsupported
 }
 
-// unlessStopped returns why a session was not begun, if it is not that gclog was
-// asked to stop.
+// unlessStopped returns why a session was not begun, or nil if the reason is that gclog was asked
+// to stop.
 func unlessStopped(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return nil
@@ -260,7 +259,7 @@ func unlessStopped(ctx context.Context, err error) error {
 
 func (w *watch) counted() bool { return w.count > 0 && w.total >= w.count }
 
-// followName is what the next process is known by, where it was chosen by pid.
+// followName returns the name by which the next process is found if the first was chosen by pid.
 func followName(ch choice, r *attach.Result) string {
 	switch {
 	case ch.name != "":
@@ -271,7 +270,7 @@ func followName(ch choice, r *attach.Result) string {
 	return r.Process.Name
 }
 
-// resultError turns what went wrong in a session into the error of the command.
+// resultError returns the error of the command for what went wrong in a session.
 func resultError(r *attach.Result) error {
 	if r.Err == nil {
 		return nil
@@ -282,10 +281,10 @@ func resultError(r *attach.Result) error {
 	return &codedError{exitData, r.Err}
 }
 
-// lookEvery is how often the next process is looked for.
+// lookEvery is the interval at which follow looks for the next process.
 const lookEvery = 500 * time.Millisecond
 
-// untilLook is when that is to be done again, if there is time for it.
+// untilLook returns the time until the next look, which is shorter at the end of the duration.
 func (w *watch) untilLook() time.Duration {
 	if w.until.IsZero() {
 		return lookEvery
@@ -320,20 +319,21 @@ func (w *watch) one(ctx context.Context, t *session.Target) (*attach.Result, err
 	return result, nil
 }
 
-// identify asks a process who it is, and says what is being waited for if that takes long.
+// identify asks a process for its identity, and prints what it is waiting for if that takes long.
 func (p *program) identify(ctx context.Context, t *session.Target) (gclog.Process, error) {
 	defer time.AfterFunc(time.Second, func() { p.ui.sayf("waiting for process %d to answer%s", t.PID, whyStopped(t)) }).Stop()
 	return attach.Identify(ctx, t)
 }
 
-// sayEnding says, when it is called, that the runtime of a process takes long to end the session.
+// sayEnding returns a function that prints that the runtime of a process takes long to end the
+// session.
 func (p *program) sayEnding(t *session.Target) func() {
 	return func() {
 		p.ui.sayf("waiting for process %d to end the session%s; Ctrl-C again ends gclog at once", t.PID, whyStopped(t))
 	}
 }
 
-// whyStopped is why a process does not answer, where that is known.
+// whyStopped returns why a process does not answer, if that is known.
 func whyStopped(t *session.Target) string {
 	if !t.Stopped() {
 		return ""
@@ -341,8 +341,8 @@ func whyStopped(t *session.Target) string {
 	return fmt.Sprintf(": it is stopped (kill -CONT %d resumes it)", t.PID)
 }
 
-// awaitStartup waits until a session may be begun with a process, and says what for; no longer
-// than the session is to last, if that is not 0.
+// awaitStartup waits until a session may begin with a process, and prints what it waits for. It
+// does not wait longer than duration, if that is not 0.
 func (p *program) awaitStartup(ctx context.Context, t *session.Target, duration time.Duration) error {
 	limited, cancel := context.WithCancel(ctx)
 	if duration > 0 {
@@ -356,8 +356,8 @@ func (p *program) awaitStartup(ctx context.Context, t *session.Target, duration 
 	return err
 }
 
-// oneOfTree watches a process that gclog has started, from its start on: see
-// attach.SessionOptions for early and resume. exit returns how it ended, if it is known.
+// oneOfTree watches a process that gclog has started, from its start: see attach.SessionOptions for
+// early and resume. exit returns how it ended, if that is known.
 func (w *watch) oneOfTree(ctx context.Context, t *session.Target, early, resume bool, exit func() (int, bool, bool)) (*attach.Result, error) {
 	o := w.options(t)
 	o.Exit, o.Early, o.Resume = exit, early, resume
@@ -382,8 +382,8 @@ func (w *watch) options(t *session.Target) attach.Options {
 	return o
 }
 
-// end is when the log shall end: it is asked when the first session has begun, or the
-// first process is waited for.
+// end returns when the log is to end. The duration starts with the first call: when the first
+// session has begun, or when waiting for the first process begins.
 func (w *watch) end() time.Time {
 	if w.until.IsZero() && w.duration > 0 {
 		w.until = time.Now().Add(w.duration)
@@ -394,8 +394,8 @@ func (w *watch) end() time.Time {
 // over reports whether that time has come.
 func (w *watch) over() bool { return !w.until.IsZero() && !time.Now().Before(w.until) }
 
-// session runs a session, with a recording if one is asked for. A process that
-// waits for it goes on whatever happens.
+// session runs a session, with a recording if one was requested. A process that waits for the
+// session is resumed in any case.
 func (w *watch) session(ctx context.Context, o attach.Options) (*attach.Result, error) {
 	if w.record == "" {
 		return attach.Run(ctx, o)
@@ -429,7 +429,7 @@ func (w *watch) line(since time.Duration) string {
 	return s
 }
 
-// sayBegun tells on a terminal what happens, and where the log is.
+// sayBegun prints on a terminal what is being logged, and where the log is.
 func (w *watch) sayBegun(process *gclog.Process) {
 	if !w.p.ui.terminal {
 		return
@@ -491,7 +491,7 @@ func (w *watch) sayEnded(r *attach.Result) {
 	}
 }
 
-// sayClosing tells on a terminal what a session comes to, and which files have it.
+// sayClosing prints on a terminal a summary of a session, and which files contain it.
 func (w *watch) sayClosing(who string, r *attach.Result) {
 	gcs := uint64(w.progress.GCs.Load())
 	if w.closing == nil || gcs == 0 {
@@ -501,7 +501,7 @@ func (w *watch) sayClosing(who string, r *attach.Result) {
 	s := w.closing.Summary()
 	pauses := &s.Classes[analysis.ClassAll].Pauses
 	said := []string{fmt.Sprintf("%s%s in %s", who, counted(gcs, "collection"), spanText(time.Duration(s.Duration.Value)))}
-	if pauses.P99.Known() { // it takes 100 pauses
+	if pauses.P99.Known() { // known from 100 pauses on
 		said = append(said, "p99 pause "+pauses.P99.Text("ns"))
 	}
 	if pauses.Max.Known() {
@@ -521,7 +521,7 @@ func (w *watch) sayClosing(who string, r *attach.Result) {
 	w.p.ui.say(strings.Join(said, ", "))
 }
 
-// spanText is a time as people say it: 46 s, 2 min 3 s, 5 h 12 min.
+// spanText formats a duration for people: 46 s, 2 min 3 s, 5 h 12 min.
 func spanText(d time.Duration) string {
 	switch d = d.Round(time.Second); {
 	case d < time.Minute:
@@ -532,14 +532,14 @@ func spanText(d time.Duration) string {
 	return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
 }
 
-// isDevice reports whether there is something at path that is no regular file.
+// isDevice reports whether path exists and is not a regular file.
 func isDevice(path string) bool {
 	info, err := os.Stat(path)
 	return path != "" && err == nil && !info.Mode().IsRegular()
 }
 
-// withPID puts the pid before the extension of a name that has no place for it. What
-// is no file has one name.
+// withPID inserts the pid in front of the extension of a name without a placeholder for it. The
+// name of a device does not change.
 func withPID(path string, pid int) string {
 	if output.PerProcess(path) || isDevice(path) {
 		return path

@@ -103,7 +103,7 @@ func parseConditions(texts []string) (list []condition, err error) {
 	return list, nil
 }
 
-// failure is the error of a check that failed, with a line for each condition that did.
+// failure returns the error of a check that failed, with a line for each condition that failed.
 func failure(verdicts []verdict) error {
 	var lines []error
 	for i := range verdicts {
@@ -128,7 +128,7 @@ var resultTexts = map[string]string{verdictPassed: "ok", verdictFailed: "failed"
 // printVerdictLines prints a line for each condition.
 func (p *program) printVerdictLines(verdicts []verdict) error {
 	paint := screen.Painter(screen.Colored(p.stdout))
-	results, names := 0, 0 // the widths of their columns
+	results, names := 0, 0 // widths of their columns
 	for i := range verdicts {
 		v := &verdicts[i]
 		results, names = max(results, len(resultTexts[v.result])), max(names, len(v.metric.Name))
@@ -146,7 +146,7 @@ func (p *program) printVerdictLines(verdicts []verdict) error {
 	return err
 }
 
-// checkGC is what a check says.
+// checkGC contains the result of a check in JSON.
 type checkGC struct {
 	Passed     bool            `json:"passed"`
 	Conditions []conditionJSON `json:"conditions"`
@@ -159,7 +159,7 @@ type conditionJSON struct {
 	Limit     map[string]any `json:"limit"`
 	Actual    map[string]any `json:"actual"`
 	Result    string         `json:"result"`
-	Reason    string         `json:"reason,omitempty"` // that there is no number
+	Reason    string         `json:"reason,omitempty"` // why there is no number
 	Note      string         `json:"note,omitempty"`   // what the number leaves out
 }
 

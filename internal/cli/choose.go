@@ -21,10 +21,10 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// commandFlag says that the arguments are a command to run: they stood after "--".
+// commandFlag is set if the arguments are a command to run: they were after "--".
 const commandFlag = "command"
 
-// processFlags choose one of the processes that run.
+// processFlags choose one of the running processes.
 func processFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "process-id", Aliases: []string{"p"}, Usage: "the running process with this `PID`"},
@@ -33,21 +33,21 @@ func processFlags() []cli.Flag {
 	}
 }
 
-// targetFlags are those of commands that may run a process of their own.
+// targetFlags are the flags of commands that can also start a process.
 func targetFlags() []cli.Flag {
 	return join(processFlags(), []cli.Flag{&cli.BoolFlag{Name: commandFlag, Hidden: true}})
 }
 
-// A choice is what the user said about the process.
+// A choice is what the user specified about the process.
 type choice struct {
 	pid     int    // 0: not by pid
 	name    string // "": not by name
-	newest  bool   // of several it is the one that was started last
-	orFile  bool   // the name may have been meant as that of a file
-	command string // for which it is chosen
+	newest  bool   // choose the most recently started of several processes
+	orFile  bool   // the name may have been meant as a file's
+	command string // the gclog command that needs the process
 }
 
-// made reports whether a process was named at all.
+// made reports whether a process was specified at all.
 func (ch choice) made() bool { return ch.pid != 0 || ch.name != "" || ch.newest }
 
 // chosenByFlag reports whether the flags choose a process, whatever the arguments are.
@@ -55,8 +55,8 @@ func chosenByFlag(c *cli.Context) bool {
 	return c.IsSet("process-id") || c.IsSet("name") || c.Bool("newest")
 }
 
-// subjectOf decides what the arguments of a command are that takes files too: files, or else
-// a process.
+// subjectOf decides whether the arguments of a command that also takes files are files, or a
+// process.
 func subjectOf(c *cli.Context, args []string) (files []string, ch choice, err error) {
 	if !chosenByFlag(c) && areFiles(args) {
 		return args, ch, nil
@@ -66,8 +66,8 @@ func subjectOf(c *cli.Context, args []string) (files []string, ch choice, err er
 	return nil, ch, err
 }
 
-// areFiles reports whether arguments are files: those that are there, or that can be nothing else.
-// A folder is none: programs often run beside one of their name.
+// areFiles reports whether arguments are files: those that exist, or that cannot be anything else.
+// A folder does not count: programs often run next to a folder with their name.
 func areFiles(args []string) bool {
 	if len(args) != 1 {
 		return len(args) > 1
@@ -102,7 +102,7 @@ func choose(c *cli.Context, args []string) (ch choice, err error) {
 		return ch, usagef("choose the process by pid or by name, not by both")
 	case len(given) == 0:
 		return ch, nil
-	case given[0] == "": // a variable of a script, perhaps, that is not set
+	case given[0] == "": // perhaps a variable of a script that is not set
 		return ch, usagef("the pid or name of the process is empty")
 	case c.IsSet("process-id") || !c.IsSet("name") && isNumber(given[0]):
 		ch.pid, err = strconv.Atoi(given[0])
@@ -123,14 +123,13 @@ func choose(c *cli.Context, args []string) (ch choice, err error) {
 
 func isNumber(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
-// errAmbiguous and errNone tell apart what can go wrong with a choice that is not
-// a pid.
+// errAmbiguous and errNone distinguish the errors of a choice that is not a pid.
 var (
 	errAmbiguous = errors.New("several processes")
 	errNone      = errors.New("no process")
 )
 
-// find returns the process that is meant.
+// find returns the chosen process.
 func (p *program) find(ctx context.Context, ch choice) (*session.Target, error) {
 	if ch.pid != 0 {
 		return p.host.Find(ctx, ch.pid)
@@ -142,8 +141,8 @@ func (p *program) find(ctx context.Context, ch choice) (*session.Target, error) 
 	return l.Target(), l.Err
 }
 
-// only returns the one process that is meant, among those that are listed. Those that
-// cannot be attached to do not count beside one of the same name that can.
+// only returns the one process that is chosen, among those that are listed. Processes that cannot
+// be attached to do not count if one with the same name can be.
 func (p *program) only(ctx context.Context, ch choice) (*session.Listed, error) {
 	list, err := p.host.List(ctx)
 	if err != nil {
@@ -181,12 +180,12 @@ func (p *program) only(ctx context.Context, ch choice) (*session.Listed, error) 
 	return nil, usagef("%w to choose from, say which one with %s or --newest:\n%s", errAmbiguous, how, strings.TrimRight(listText(fits), "\n"))
 }
 
-// startOrder compares processes by their starts.
+// startOrder compares processes by start time.
 func startOrder(a, b session.Listed) int {
 	return cmp.Or(a.Started.Compare(b.Started), a.PID-b.PID)
 }
 
-// none says that no process is meant, and which ones may have been.
+// none returns the error that no process matches, with those that may have been meant.
 func (ch choice) none(list []session.Listed) error {
 	if ch.name == "" {
 		return noProcessf("%w with a .NET runtime was found (gclog ps says more)", errNone)
@@ -194,7 +193,7 @@ func (ch choice) none(list []session.Listed) error {
 	file := ""
 	if ch.orFile {
 		file = "there is no file " + ch.name + ", and "
-		if _, err := os.Lstat(ch.name); err == nil { // areFiles knows no other that are there
+		if _, err := os.Lstat(ch.name); err == nil { // of existing names, areFiles rejects only folders
 			file = ch.name + " is a directory, and "
 		}
 	}
@@ -211,10 +210,10 @@ func isOfOther(l session.Listed) bool {
 	return ok && t.Cause == session.CauseOtherUser
 }
 
-// nearMost is how many names are proposed.
+// nearMost is how many names are proposed at most.
 const nearMost = 3
 
-// near proposes processes whose names are like the one that was written, "" if there are none.
+// near proposes processes with names similar to the one given, or returns "" if there are none.
 func (ch choice) near(list []session.Listed) string {
 	var all []string
 	pids := map[string]int{}
@@ -240,18 +239,19 @@ func (ch choice) near(list []session.Listed) string {
 	return ", did you mean " + strings.Join(near, " or ") + "?"
 }
 
-// sayOfProcess tells how a process is chosen that has the name of a file.
+// sayOfProcess prints how to choose a process that has the name of a file.
 func (p *program) sayOfProcess(c *cli.Context, files []string) {
 	if name := files[0]; len(files) == 1 && name == filepath.Base(name) && name != "-" {
 		p.ui.sayf("%s is a file here: gclog %s -n %s is for the process of that name", name, c.Command.Name, name)
 	}
 }
 
-// clockError is how much the start of a process may be told too early.
+// clockError is how much too early the reported start of a process may be.
 const clockError = time.Second
 
-// next finds a process that was started when the last one had ended: one that ran beside it is
-// another one of its kind, and among the others. Where several were started, it is the last of them.
+// next finds a process that was started after the last one had ended: a process that ran at the
+// same time is another instance, and belongs to others. If several were started, it returns the
+// last of them.
 func (p *program) next(ctx context.Context, ch choice, ended time.Time) (_ *session.Target, others []string, _ error) {
 	if ended.IsZero() {
 		t, err := p.find(ctx, ch)
@@ -267,11 +267,11 @@ func (p *program) next(ctx context.Context, ch choice, ended time.Time) (_ *sess
 		if !ch.matches(&l.Process) {
 			continue
 		}
-		if time.Since(l.Started) > time.Since(ended)+clockError { // both by the clock as it is now
+		if time.Since(l.Started) > time.Since(ended)+clockError { // both by the present clock
 			others = append(others, strconv.Itoa(l.PID))
 			continue
 		}
-		// One that can be attached to comes before one that cannot.
+		// Processes that can be attached to are preferred.
 		if newest == nil || newest.Err != nil && l.Err == nil || (newest.Err == nil) == (l.Err == nil) && l.Started.After(newest.Started) {
 			newest = l
 		}
@@ -292,10 +292,10 @@ func (ch choice) matches(p *session.Process) bool {
 	return false
 }
 
-// listMost is how many processes are shown to choose from.
+// listMost is how many processes are listed to choose from.
 const listMost = 20
 
-// listText is the list to choose from.
+// listText formats the list to choose from.
 func listText(list []session.Listed) string {
 	var b strings.Builder
 	for i, l := range list {

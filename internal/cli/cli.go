@@ -1,6 +1,5 @@
-// Package cli is the command line of gclog: one file per command, and few shared
-// ones for arguments, messages and exit codes. docs/manual.md describes what
-// users see.
+// Package cli is the command line of gclog: one file per command, and a few shared ones for
+// arguments, messages and exit codes. docs/manual.md describes what users see.
 package cli
 
 import (
@@ -22,14 +21,14 @@ import (
 type program struct {
 	in     io.Reader
 	stdout io.Writer // data
-	out    *printer  // the same, for text
-	ui     *ui       // for people
-	code   int       // that a command wants to end with, if it had no error
-	self   string    // how this program was called
+	out    *printer  // stdout for text
+	ui     *ui       // for messages to people
+	code   int       // exit code of a command that returned no error
+	self   string    // the name under which this program was called
 	host   *session.Host
 }
 
-// helperCommand has gclog look at file systems that may not answer: only gclog itself runs it.
+// helperCommand makes gclog look at file systems that may hang: only gclog itself runs it.
 const helperCommand = "look-for-gclog"
 
 // Main runs gclog and returns its exit code.
@@ -38,7 +37,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return serveHelper(stderr)
 	}
 	p := &program{in: stdin, stdout: stdout, out: &printer{w: stdout}, ui: newUI(stderr), self: args[0], host: &session.Host{Helper: []string{"gclog", helperCommand}}}
-	// That nobody reads what is written is an error of writing, and no signal.
+	// A closed pipe is an error of writing, not a signal.
 	closed := make(chan os.Signal, 1)
 	signal.Notify(closed, syscall.SIGPIPE)
 	defer signal.Stop(closed)
@@ -48,7 +47,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err == nil {
 		err = app.RunContext(context.Background(), args)
 	}
-	// First: what was not written whole is the worst that can be said of it.
+	// Output that was not written completely comes first: it is the most serious error.
 	if err := errors.Join(p.out.failed(), err); err != nil {
 		p.ui.error(err)
 		return exitCode(err)
@@ -64,8 +63,8 @@ func serveHelper(stderr io.Writer) int {
 	return 0
 }
 
-// makePoller has Go's runtime make its poller of files now. Later, when gclog may open no more files,
-// that would be the end of the program without a sentence.
+// makePoller makes Go's runtime create its poller of files now. Later, when gclog may open no more
+// files, that would end the program without a message.
 func makePoller() {
 	if f, err := os.Open(os.DevNull); err == nil {
 		_ = f.Close()
@@ -92,7 +91,7 @@ Examples:
 		HideVersion:               true,
 		HideHelpCommand:           true,
 		EnableBashCompletion:      false,
-		// Errors come back to Main, which alone knows the exit codes.
+		// Errors are returned to Main, which is the only place that knows the exit codes.
 		ExitErrHandler: func(*cli.Context, error) {},
 		OnUsageError:   usageFailed,
 		CommandNotFound: func(c *cli.Context, name string) {
@@ -119,8 +118,8 @@ Examples:
 	return app
 }
 
-// usageFailed replaces the library's way, which prints help to standard output:
-// that may be a log.
+// usageFailed replaces the library's handler, which prints help to standard output: that may be a
+// log.
 func usageFailed(c *cli.Context, err error, _ bool) error {
 	name := "gclog"
 	if c.Command != nil && c.Command.Name != "" && c.Command.Name != name {
@@ -151,7 +150,7 @@ func noSuchCommand(c *cli.Context, name string) error {
 	return usagef("no such command: %s%s (gclog --help lists them)", name, spelling.DidYouMean(name, names))
 }
 
-// noArguments refuses arguments of commands that have none.
+// noArguments rejects arguments of commands that take none.
 func noArguments(c *cli.Context) error {
 	if c.Args().Present() {
 		return usagef("%s takes no arguments: %s", c.Command.Name, c.Args().First())
@@ -159,7 +158,7 @@ func noArguments(c *cli.Context) error {
 	return nil
 }
 
-// hostname is the name of this host, "" if it has none.
+// hostname returns the name of this host, or "" if it has none.
 func hostname() string {
 	name, err := os.Hostname()
 	if err != nil {

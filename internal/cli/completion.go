@@ -39,10 +39,10 @@ func (p *program) completion(c *cli.Context) error {
 	return err
 }
 
-// takesProcess are the commands whose argument is a process, or with "--" a command.
+// takesProcess reports whether the argument of a command is a process, or with "--" a command.
 func takesProcess(name string) bool { return name == "attach" || name == "record" }
 
-// wordsFor are the arguments of commands that take one of a few words.
+// wordsFor returns the words that the argument of a command can be.
 func wordsFor(name string) string {
 	switch name {
 	case "config":
@@ -55,15 +55,15 @@ func wordsFor(name string) string {
 	return ""
 }
 
-// completesProcesses are the commands whose argument may be a process and nothing else.
+// completesProcesses reports whether the argument of a command can only be a process.
 func completesProcesses(name string) bool { return takesProcess(name) || name == "gc" }
 
-// completesInputs are the commands whose arguments are files, or a running process.
+// completesInputs reports whether the arguments of a command are files, or a running process.
 func completesInputs(name string) bool {
 	return slices.Contains([]string{"summary", "check", "explain", "pauses", "doctor", "settings"}, name)
 }
 
-// processesCommand lists what can be written for a process: only completion asks for it.
+// processesCommand lists the words that choose a process: only completion uses it.
 const processesCommand = "complete-processes"
 
 func (p *program) processesCommand() *cli.Command {
@@ -79,18 +79,18 @@ func (p *program) processesCommand() *cli.Command {
 	}}
 }
 
-// safeName is a name that no shell gives a meaning. Processes call themselves as they like, and
-// what is proposed is expanded, split and typed by the shell: other names are left out.
+// safeName matches names without characters that a shell interprets. Processes choose their own
+// names, and the shell expands, splits and types what is proposed: other names are left out.
 var safeName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.+-]*$`)
 
-// processWords are the pids and names of processes, with what they are.
+// processWords returns the pids and names of processes, with descriptions.
 func processWords(list []session.Listed) (words []word) {
 	pids := map[string][]string{}
 	for i := range list {
 		pid, about := strconv.Itoa(list[i].PID), ""
 		names := attach.Names(&list[i].Process)
 		for _, name := range names {
-			// The system cuts names off, and the host of programs is none.
+			// The system truncates names, and the host of programs is not a program's name.
 			if !safeName.MatchString(name) || name != names[0] && (name == "dotnet" || strings.HasPrefix(names[0], name)) {
 				continue
 			}
@@ -111,7 +111,7 @@ func processWords(list []session.Listed) (words []word) {
 	return words
 }
 
-// valuesOf are the words that the value of a flag may be, or begin with; nil: anything.
+// valuesOf returns the words that the value of a flag can be, or begin with; nil: anything.
 func valuesOf(flag string) []string {
 	switch flag {
 	case "--" + failIfFlag:
@@ -126,12 +126,12 @@ func valuesOf(flag string) []string {
 	return nil
 }
 
-// A word is what can be typed, with what it is for.
+// A word is something that can be typed, with a description.
 type word struct {
 	text, about string
-	value       bool     // a flag that a value follows
+	value       bool     // a flag that is followed by a value
 	process     bool     // the value is a process
-	values      []string // that it may be, or begin with; nil: anything
+	values      []string // that the value can be, or begin with; nil: anything
 }
 
 // flagsOf lists the flags of a command as they are typed.
@@ -166,7 +166,7 @@ func commands(app *cli.App) (list []word) {
 	return list
 }
 
-// texts joins what can be typed.
+// texts joins the texts of words.
 func texts(list []word, separator string) string {
 	var all []string
 	for _, w := range list {
@@ -175,7 +175,7 @@ func texts(list []word, separator string) string {
 	return strings.Join(all, separator)
 }
 
-// those are the words that are so.
+// those returns the words for which so is true.
 func those(list []word, so func(w *word) bool) (some []word) {
 	for i := range list {
 		if so(&list[i]) {
@@ -185,7 +185,7 @@ func those(list []word, so func(w *word) bool) (some []word) {
 	return some
 }
 
-// bashHead has the functions that the rest of the script calls.
+// bashHead contains the functions that the rest of the script calls.
 const bashHead = `# bash completion of gclog
 _gclog_words() { COMPREPLY=($(compgen -W "$1" -- "$2")); }
 _gclog_processes() { _gclog_words "$(gclog ` + processesCommand + ` 2>/dev/null | cut -f 1)" "$1"; }
@@ -237,15 +237,15 @@ func bashScript(app *cli.App) string {
 	return b.String()
 }
 
-// zshQuote puts the parts of a description into single quotes for zsh.
-// Its completion functions give brackets a meaning.
+// zshQuote puts the parts of a description into single quotes for zsh, whose completion functions
+// interpret brackets.
 func zshQuote(parts ...string) string {
 	return "'" + strings.NewReplacer("'", `'\''`).Replace(strings.Join(parts, "")) + "'"
 }
 
 var zshText = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`)
 
-// zshHead has the functions that the rest of the script calls.
+// zshHead contains the functions that the rest of the script calls.
 const zshHead = `#compdef gclog
 _gclog_processes() {
   local -a list
@@ -258,7 +258,7 @@ _gclog() {
   commands=(
 `
 
-// zshTail has the function do its work also where this script is loaded by its first call.
+// zshTail calls the function, for the case that its first call loaded this script.
 const zshTail = `  esac
 }
 if [[ $funcstack[1] == _gclog ]]; then
@@ -313,7 +313,7 @@ func fishQuote(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(s) + "'"
 }
 
-// fishProcesses has fish ask for the processes.
+// fishProcesses makes fish ask gclog for the processes.
 const fishProcesses = "'(gclog " + processesCommand + " 2>/dev/null)'"
 
 func fishScript(app *cli.App) string {

@@ -12,10 +12,10 @@ import (
 	"github.com/gclog/gclog/internal/spelling"
 )
 
-// A condition is what one --fail-if says: the check fails where it is true.
+// A condition is the argument of one --fail-if: the check fails if it is true.
 type condition struct {
 	text     string
-	metric   analysis.Metric // without its number
+	metric   analysis.Metric // without its value
 	operator string
 	limit    float64
 }
@@ -39,8 +39,8 @@ func parseCondition(s string, metrics []checkMetric) (c condition, err error) {
 	return c, nil
 }
 
-// meant is what may have been meant by a name that is none. Collections of gen2 are of
-// two classes.
+// meant returns the name that may have been meant by an unknown one. Collections of gen2 are
+// divided into two classes.
 func meant(name string, known []string) string {
 	if rest, ok := strings.CutPrefix(name, "gen2."); ok {
 		blocking, background := analysis.ClassGen2.String()+"."+rest, analysis.ClassBackground.String()+"."+rest
@@ -51,22 +51,22 @@ func meant(name string, known []string) string {
 	return spelling.DidYouMean(name, known)
 }
 
-// What a verdict may say.
+// The results of a verdict.
 const (
 	verdictPassed = "passed"
 	verdictFailed = "failed"
-	verdictError  = "error" // it cannot be judged
+	verdictError  = "error" // the condition cannot be evaluated
 )
 
-// A verdict is what has become of a condition.
+// A verdict is the result of a condition.
 type verdict struct {
 	condition
 	result string
-	actual checkMetric // its number may be unknown
+	actual checkMetric // its value may be unknown
 }
 
-// judge holds a condition against metrics. Of what there was nothing, nothing breaks a
-// limit; what is not known cannot be judged, unless it is known to be small enough.
+// judge evaluates a condition. If there was nothing to measure, no limit is exceeded; an unknown
+// value cannot be evaluated, unless it is known to be small enough.
 func (c *condition) judge(metrics []checkMetric) verdict {
 	i := slices.IndexFunc(metrics, func(m checkMetric) bool { return m.Name == c.metric.Name })
 	v := verdict{condition: *c, result: verdictPassed, actual: metrics[i]}
@@ -80,7 +80,7 @@ func (c *condition) judge(metrics []checkMetric) verdict {
 	return v
 }
 
-// within reports whether a value that is not known cannot exceed the limit.
+// within reports whether an unknown value cannot exceed the limit.
 func (v *verdict) within() bool {
 	most := v.actual.AtMost
 	exceeds := v.operator == ">" || v.operator == ">="
@@ -104,7 +104,7 @@ func compare(a float64, operator string, b float64) bool {
 	}
 }
 
-// line says what the metric is beside its limit, or why that is not known.
+// line returns the metric's value and its limit, or why the value is unknown.
 func (v *verdict) line() string {
 	unit, more := v.metric.Unit, ""
 	value, limit := v.actual.Text(unit), analysis.Number{Value: v.limit}.Text(unit)
@@ -124,21 +124,21 @@ func (v *verdict) line() string {
 	return fmt.Sprintf("%s (limit %s%s)%s", value, limitTexts[v.operator], limit, more)
 }
 
-// limitTexts are what a metric must be for the operator of a condition not to be true of it.
+// limitTexts describe the values for which a condition with an operator is false.
 var limitTexts = map[string]string{">": "", ">=": "below ", "<": "at least ", "<=": "above ", "==": "not ", "!=": "exactly "}
 
-// alike reports whether the metric and its limit look the same and are not.
+// alike reports whether the value and its limit differ but are printed alike.
 func (v *verdict) alike() bool {
 	unit, limit := v.metric.Unit, analysis.Number{Value: v.limit}
 	return v.actual.Value != v.limit && v.actual.Text(unit) == limit.Text(unit)
 }
 
-// exactText is a value with all its digits.
+// exactText formats a value with all its digits.
 func exactText(value float64, unit string) string {
 	return strings.TrimRight(strconv.FormatFloat(value, 'f', -1, 64)+" "+unit, " ")
 }
 
-// explain says what the metric is, or why that is not known.
+// explain returns the metric's value, or why that is unknown.
 func (v *verdict) explain() string {
 	name, unit := v.metric.Name, v.metric.Unit
 	switch {
@@ -159,16 +159,16 @@ func (v *verdict) explain() string {
 	return text
 }
 
-// A checkMetric is a metric, with what else is to be said of it.
+// A checkMetric is a metric with a note about its value.
 type checkMetric struct {
 	analysis.Metric
 	note string
 }
 
-// unheard is why nothing is known of a recording that need not be one of the GC.
+// unheard is why every metric is unknown of a recording that may not contain the GC's events.
 const unheard = "nothing shows that the GC was recorded: its events were not, or no collection happened (gclog doctor says more)"
 
-// checkable are the metrics of a history.
+// checkable returns the metrics of a history.
 func (a *assessment) checkable(h *history.History, s *analysis.Summary) []checkMetric {
 	list := checkMetrics(s, a.findings.List(), a.findings.Unjudged())
 	if !h.Unheard {
@@ -182,7 +182,7 @@ func (a *assessment) checkable(h *history.History, s *analysis.Summary) []checkM
 	return list
 }
 
-// checkMetrics are those of a summary, and those of the findings.
+// checkMetrics returns the metrics of a summary, and those of the findings.
 func checkMetrics(s *analysis.Summary, found []analysis.Finding, unjudged []analysis.Unjudged) (list []checkMetric) {
 	for _, m := range s.Metrics() {
 		list = append(list, checkMetric{Metric: m})
@@ -191,9 +191,9 @@ func checkMetrics(s *analysis.Summary, found []analysis.Finding, unjudged []anal
 	return append(list, findingMetrics(found, unjudged, idle)...)
 }
 
-// findingMetrics are how many findings there are, in all and of each rule. Of a rule that
-// could not be judged that is not known, but where there was nothing to judge. The sums are
-// of those that could: short histories and most logs always leave some out.
+// findingMetrics returns the number of findings, in total and for each rule. It is unknown for a
+// rule that was not evaluated, unless there was nothing to evaluate. The totals include only the
+// rules that were evaluated: with short histories and most logs some never are.
 func findingMetrics(list []analysis.Finding, unjudged []analysis.Unjudged, idle bool) []checkMetric {
 	rules := analysis.Rules()
 	found, why := map[string]float64{}, map[string]string{}
@@ -207,7 +207,7 @@ func findingMetrics(list []analysis.Finding, unjudged []analysis.Unjudged, idle 
 	}
 	note, none := "", ""
 	switch n := len(unjudged); {
-	case n > 0 && n >= len(rules)-1 && !idle: // data-quality, which needs no data
+	case n > 0 && n >= len(rules)-1 && !idle: // all but data-quality, which needs no data
 		none = "none of the rules could be judged (gclog summary -v says why)"
 	case n > 0:
 		note = fmt.Sprintf("%d of %d rules could not be judged (gclog summary -v says why)", n, len(rules))
@@ -233,7 +233,7 @@ func findingMetrics(list []analysis.Finding, unjudged []analysis.Unjudged, idle 
 	return all
 }
 
-// allMetrics are those that a condition may be about, of nothing.
+// allMetrics returns the metrics that a condition can name, without values.
 func allMetrics() []checkMetric {
 	nothing := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
 	return checkMetrics(nothing.Summary(), nil, nil)
@@ -246,7 +246,7 @@ func names(metrics []checkMetric) (list []string) {
 	return list
 }
 
-// thresholdNames are the names that a threshold may have.
+// thresholdNames returns the names that a threshold can have.
 func thresholdNames() (names []string) {
 	for _, r := range analysis.Rules() {
 		for _, t := range r.Thresholds {

@@ -30,7 +30,7 @@ Examples:
 	}
 }
 
-// configurationWords are what the command can be asked for.
+// configurationWords are the arguments of the command.
 var configurationWords = []string{"show", "validate", "schema"}
 
 func (p *program) configuration(c *cli.Context) error {
@@ -56,12 +56,12 @@ func (p *program) configuration(c *cli.Context) error {
 	return usagef("config %s: it must be show, validate or schema", what)
 }
 
-// readConfig reads the configuration that counts.
+// readConfig reads the configuration in effect.
 func readConfig(c *cli.Context) (*config.Loaded, error) {
 	return config.Load(config.Find(c.String(configFlag), os.Environ()), os.Environ())
 }
 
-// loadConfig does so too, and tells what may not be meant.
+// loadConfig calls readConfig, and prints warnings about what may be a mistake.
 func (p *program) loadConfig(c *cli.Context) (*config.Loaded, error) {
 	l, err := readConfig(c)
 	if err != nil {

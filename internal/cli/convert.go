@@ -47,8 +47,8 @@ type conversion struct {
 	format      formats.Options
 	sets        []*output.Set
 	processes   []*converting
-	first       *gclog.Process // of logs: that an output was opened for last
-	suspensions bool           // an output wants them
+	first       *gclog.Process // of logs: the process for which an output was last opened
+	suspensions bool           // an output needs suspensions
 	failed      error          // an output cannot be opened
 	gcs         atomic.Int64
 }
@@ -69,7 +69,7 @@ func (p *program) convert(c *cli.Context) error {
 	if v.format, err = p.formatOptions(c); err != nil {
 		return err
 	}
-	v.format.Host = "" // a recording does not tell where it was made
+	v.format.Host = "" // a recording does not contain the host's name
 	for _, name := range names {
 		if err := v.checkOutputs(name, &gclog.Process{}); err != nil {
 			return err
@@ -111,8 +111,8 @@ func (p *program) convert(c *cli.Context) error {
 	return nil
 }
 
-// checkOutputs makes sure that an input is not written over, nor taken for an old file
-// of the output, of which only so many are kept.
+// checkOutputs makes sure that an input is not overwritten, and is not mistaken for an archived
+// file of the output, of which only a limited number are kept.
 func (v *conversion) checkOutputs(input string, process *gclog.Process) error {
 	if input == "-" {
 		return nil
@@ -129,7 +129,7 @@ func (v *conversion) checkOutputs(input string, process *gclog.Process) error {
 	return nil
 }
 
-// several reports whether the outputs have a place for several processes.
+// several reports whether the outputs can take several processes.
 func (v *conversion) several() bool {
 	for _, s := range v.specs {
 		if !output.PerProcess(s.Path) && !s.Format.ManyProcesses() {
@@ -139,8 +139,8 @@ func (v *conversion) several() bool {
 	return true
 }
 
-// observe returns who converts what an input contains of a process: in all recordings it is one
-// process, in logs each instance is another.
+// observe returns the converter of a process in an input: in recordings there is one for each pid,
+// in logs one for each process instance.
 func (v *conversion) observe(p *gclog.Process) logs.Observer {
 	i := slices.IndexFunc(v.processes, func(o *converting) bool { return !v.in.IsLog() && o.process.ID == p.ID })
 	if i < 0 {
@@ -160,7 +160,7 @@ func (v *conversion) fail(err error) {
 	v.in.Stop(err)
 }
 
-// endLogs ends what has been made of the processes in logs so far.
+// endLogs ends the outputs of processes from logs.
 func (v *conversion) endLogs() {
 	for _, o := range v.processes {
 		if v.in.IsLog() && o.set != nil && !o.ended {

@@ -8,19 +8,19 @@ import (
 	"github.com/gclog/gclog/internal/output"
 )
 
-// A converting passes what the inputs contain of a process on to its outputs. A conversion waits
-// for them: a file loses nothing.
+// A converting passes what the inputs contain of a process to its outputs. A conversion waits for
+// the outputs: nothing is dropped.
 //
 // The outputs of a recording are opened when there is something to write: until then the stream may
-// contain facts for the head of a file.
+// contain facts for the header of a file.
 type converting struct {
 	v       *conversion
 	process *gclog.Process
 	set     *output.Set        // nil: not opened
-	start   *formats.Start     // of the recording that is read
-	begun   bool               // the outputs have it
-	early   []gclog.Suspension // of a recording, before the outputs were opened
-	newest  int64              // time that was passed on
+	start   *formats.Start     // of the recording that is being read
+	begun   bool               // start was passed to the outputs
+	early   []gclog.Suspension // of a recording, from before the outputs were opened
+	newest  int64              // latest time that was passed on
 	ended   bool               // another instance of the process has begun
 }
 
@@ -44,13 +44,13 @@ func (o *converting) each(at int64, f func(*formats.Writer)) {
 		o.early = nil
 	}
 	o.set.Each(f)
-	if o.set.Broken() { // nobody takes what is written
+	if o.set.Broken() { // all outputs have failed or were closed by their readers
 		o.v.in.Stop(nil)
 	}
 }
 
-// open opens the outputs. Files of logs that were put together may be of several processes, or of
-// several instances of one: a log of one process ends where another instance begins.
+// open opens the outputs. Log files that were combined may be of several processes, or of several
+// instances of one: a log of one process ends where another instance begins.
 func (o *converting) open() {
 	v := o.v
 	if first := v.first; first != nil && !v.several() {
@@ -100,14 +100,14 @@ func (o *converting) End(e *formats.End) {
 	o.start, o.begun, o.early = nil, false, nil
 }
 
-// Gap: what is missing in front of all records needs no record.
+// Gap: what is missing before the first record needs no record.
 func (o *converting) Gap(g *gclog.Gap) {
 	if o.start == nil || o.set != nil || g.Reason != gclog.GapReattached {
 		o.each(g.Time, func(w *formats.Writer) { w.Gap(g) })
 	}
 }
 
-// Suspension: those before the first record of a recording wait for it.
+// Suspension: suspensions before the first record of a recording are kept until it arrives.
 func (o *converting) Suspension(s *gclog.Suspension) {
 	const most = 64
 	switch {

@@ -39,7 +39,7 @@ Examples:
 	}
 }
 
-// socketFlags say which daemon is asked.
+// socketFlags choose the daemon.
 func socketFlags() []cli.Flag {
 	return []cli.Flag{
 		configFileFlag(),
@@ -47,7 +47,7 @@ func socketFlags() []cli.Flag {
 	}
 }
 
-// controlSocket is the socket of the daemon that is asked.
+// controlSocket returns the path of the daemon's control socket.
 func controlSocket(c *cli.Context) (string, error) {
 	if path := c.String("socket"); path != "" {
 		return path, nil
@@ -63,7 +63,7 @@ func controlSocket(c *cli.Context) (string, error) {
 	return path, nil
 }
 
-// ctlWords are what the command can be asked for.
+// ctlWords are the arguments of the command.
 var ctlWords = []string{"reload", "rotate", "status"}
 
 func (p *program) ctl(c *cli.Context) error {
@@ -122,7 +122,7 @@ var statusColumns = []screen.Column{
 	{Title: "LOST", Right: true},
 }
 
-// printStatus prints what the daemon knows for people.
+// printStatus prints the daemon's state for people.
 func (p *program) printStatus(all *daemon.Processes) error {
 	list := append(all.Processes, all.Unreachable...)
 	var rows [][]string
@@ -151,7 +151,7 @@ func (p *program) printStatus(all *daemon.Processes) error {
 	return nil
 }
 
-// askReady asks the daemon whose control socket is at a path whether it is ready.
+// askReady asks the daemon with a control socket whether it is ready.
 func askReady(ctx context.Context, path string) (string, error) {
 	answer, err := control.Ask(ctx, path, http.MethodGet, control.PathReady)
 	line, _, _ := strings.Cut(strings.TrimSpace(string(answer)), "\n")

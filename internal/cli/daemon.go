@@ -92,21 +92,22 @@ func (p *program) daemon(c *cli.Context) error {
 	return nil
 }
 
-// daemonGCPercent: the daemon makes little garbage, so to keep little of it costs little.
+// daemonGCPercent is low because the daemon produces little garbage: collecting it early costs
+// little.
 const daemonGCPercent = 20
 
-// daemonProcessors: 500 busy processes take a third of one, and each more that the daemon
-// could use is woken up for nothing. With a single one reading would have to wait whenever
+// daemonProcessors: 500 busy processes use a third of one processor, and each further processor
+// that the daemon could use is woken up for nothing. With only one, reading would wait whenever
 // writing waits for a disk.
 const daemonProcessors = 2
 
-// daemonLog is the daemon's own log, on standard error: JSON, or lines for people on a
-// terminal. Lines that nobody takes are dropped, and counted: the daemon must not wait for
-// whoever reads them. The journal has times of its own.
+// daemonLog returns the daemon's own log, on standard error: JSON, or lines for people on a
+// terminal. Lines that are not read in time are dropped, and counted: the daemon must not wait for
+// the reader. Lines for the journal have no time, because the journal adds its own.
 func (p *program) daemonLog(o config.Log) (log zerolog.Logger, closeLog func()) {
 	zerolog.TimeFieldFormat = "2006-01-02T15:04:05.000Z07:00"
 	level, err := zerolog.ParseLevel(o.Level)
-	if err != nil { // the configuration was checked
+	if err != nil { // cannot happen: the configuration was checked
 		level = zerolog.InfoLevel
 	}
 	var w io.Writer = jsontext.Writer{W: p.ui.w}
@@ -117,7 +118,7 @@ func (p *program) daemonLog(o config.Log) (log zerolog.Logger, closeLog func()) 
 	if os.Getenv("JOURNAL_STREAM") == "" || o.Format == "console" {
 		straight = straight.With().Timestamp().Logger()
 	}
-	queue := diode.NewWriter(struct{ io.Writer }{w}, ownLogLines, // it would close standard error
+	queue := diode.NewWriter(struct{ io.Writer }{w}, ownLogLines, // hides Close, which would close standard error
 		0, func(missed int) {
 			straight.Warn().Int("lines", missed).Msg("lines of this log were dropped: it was not read in time")
 		})
@@ -134,7 +135,7 @@ func (p *program) daemonLog(o config.Log) (log zerolog.Logger, closeLog func()) 
 	}
 }
 
-// cleanMessage takes out of the message of a line what a terminal would act upon; other fields are
+// cleanMessage removes what a terminal would interpret from the message of a line; other fields are
 // quoted.
 func cleanMessage(line map[string]any) error {
 	if text, ok := line[zerolog.MessageFieldName].(string); ok {
@@ -144,9 +145,9 @@ func cleanMessage(line map[string]any) error {
 }
 
 const (
-	// ownLogLines is how many lines of the daemon's own log wait at most.
+	// ownLogLines is the maximum number of waiting lines of the daemon's own log.
 	ownLogLines = 1000
-	// ownLogTime is how long the last ones may take at the end.
+	// ownLogTime is how long writing the last lines may take at the end.
 	ownLogTime = 2 * time.Second
 )
 
@@ -180,7 +181,7 @@ func (p *program) once(ctx context.Context, o daemon.Options) error {
 
 const configFlag = "config"
 
-// configFileFlag is that of the commands that read the daemon's configuration.
+// configFileFlag is the flag of the commands that read the daemon's configuration.
 func configFileFlag() cli.Flag {
 	return &cli.StringFlag{Name: configFlag, Aliases: []string{"c"}, Usage: "configuration `FILE` instead of $" + config.FileVariable + " or " + config.DefaultFile}
 }

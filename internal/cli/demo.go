@@ -95,7 +95,7 @@ func demoProviders() []session.Provider {
 	return []session.Provider{{Name: "Microsoft-Windows-DotNETRuntime", Keywords: 1, Level: 4}}
 }
 
-// startDemo starts the recorded process and returns how to end it.
+// startDemo starts the recorded process and returns a function that ends it.
 func (p *program) startDemo(dir string, speed float64) (end func(), pid int, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -105,7 +105,7 @@ func (p *program) startDemo(dir string, speed float64) (end func(), pid int, err
 	cmd.Args[0] = p.self
 	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
 	cmd.Stderr = os.Stderr
-	hold, err := cmd.StdinPipe() // it ends when this is closed: also when we are killed
+	hold, err := cmd.StdinPipe() // the process ends when this is closed, also if we are killed
 	if err != nil {
 		return nil, 0, err
 	}
@@ -127,7 +127,7 @@ func (p *program) startDemo(dir string, speed float64) (end func(), pid int, err
 	return end, cmd.Process.Pid, nil
 }
 
-// serveDemo is the recorded process. It lives until its standard input is closed.
+// serveDemo is the recorded process. It runs until its standard input is closed.
 func (p *program) serveDemo(speed float64) error {
 	stream, err := fakeruntime.DemoStream()
 	if err != nil {

@@ -38,7 +38,7 @@ Examples:
 	}
 }
 
-// A reportJSON is a report for programs; it is part of what gclog promises.
+// A reportJSON is a report in JSON; its form is part of gclog's compatibility promise.
 type reportJSON struct {
 	Subject   string            `json:"subject"`
 	Verdict   string            `json:"verdict"`
@@ -79,7 +79,7 @@ func (p *program) doctor(c *cli.Context) error {
 	return p.printReport(r, nil, how)
 }
 
-// examine finds out what the argument is.
+// examine determines what the argument is, and examines it.
 func (p *program) examine(c *cli.Context) (*doctor.Report, error) {
 	files, ch, err := subjectOf(c, c.Args().Slice())
 	switch {
@@ -112,7 +112,7 @@ func (p *program) doctorMachine(c *cli.Context, how string) error {
 		return err
 	}
 	if !r.OK() {
-		p.code = exitUsage // as the daemon would end
+		p.code = exitUsage // as the daemon would
 	}
 	return p.printReport(r, describeAll(c.Context, list), how)
 }
@@ -149,7 +149,7 @@ func (p *program) printReport(r *doctor.Report, processes []psRow, how string) e
 	return printVerdicts(p.out, width, processes)
 }
 
-// printFindings prints the verdict, and what is wrong and what to do about it.
+// printFindings prints the verdict, and each problem with its solution.
 func (p *program) printFindings(r *doctor.Report, width int) {
 	paint := screen.Painter(screen.Colored(p.stdout))
 	line := func(style screen.Style, word, text string) {

@@ -13,15 +13,15 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// The exit codes. They are part of what gclog promises: docs/manual.md.
+// The exit codes. They are part of gclog's compatibility promise: docs/manual.md.
 const (
 	exitOK          = 0
 	exitSession     = 1 // no session: another user's process, not .NET, no socket, no answer
 	exitData        = 2 // the data failed: not nettrace, damaged, disk full
 	exitUsage       = 3 // the call is wrong: a bad flag, a missing directory, an ambiguous choice
 	exitUnsupported = 4 // this system, this runtime or this format cannot do it
-	exitInternal    = 5 // gclog is wrong
-	exitCheck       = 6 // a condition of check is true, or cannot be judged
+	exitInternal    = 5 // a bug in gclog
+	exitCheck       = 6 // a condition of check is true, or cannot be evaluated
 	exitNoProcess   = 7 // there is no such process
 )
 

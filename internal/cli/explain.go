@@ -58,7 +58,7 @@ func (p *program) explain(c *cli.Context) error {
 	}
 	d, missing := o.chosen(h)
 	if d == nil {
-		return errors.Join(err, missing) // the damage may be why it is not there
+		return errors.Join(err, missing) // the damage may be why the collection is missing
 	}
 	e := analysis.Explain(d, analysis.Context{Process: h.Process, Begin: h.Begin, HasBegin: true, Log: h.Format, Peers: o.Peers})
 	if how == "json" {
@@ -68,8 +68,8 @@ func (p *program) explain(c *cli.Context) error {
 	return err
 }
 
-// explainArguments parts the number of the collection from the files. A single argument
-// is a file, or a process, unless flags choose one.
+// explainArguments separates the number of the collection from the files. A single argument is a
+// file, or a process, unless flags choose one.
 func explainArguments(args []string, byFlag bool) (names []string, number uint32, wanted bool, err error) {
 	if len(args) == 0 || len(args) == 1 && !byFlag || !isNumber(args[len(args)-1]) {
 		return args, 0, false, nil
@@ -82,17 +82,17 @@ func explainArguments(args []string, byFlag bool) (names []string, number uint32
 	return args[:len(args)-1], uint32(n), true, nil
 }
 
-// An explainable is a history from which a collection is to be explained.
+// An explainable is a history with a collection to explain.
 type explainable struct {
 	*analysis.Peers
 	window  analysis.Window
-	number  uint32 // that is wanted
-	wanted  bool   // false: the one with the longest pause is
+	number  uint32 // of the requested collection
+	wanted  bool   // false: the collection with the longest pause
 	found   []*gclog.GCDetails
 	numbers []uint32 // of all collections
 }
 
-// maxFound is how many collections of one number are kept, to list them.
+// maxFound is how many collections with the same number are kept, to list them.
 const maxFound = 10
 
 func (o *explainable) Begin(int64) {}
@@ -116,7 +116,7 @@ func (o *explainable) GC(d *gclog.GCDetails) {
 	}
 }
 
-// startOf is when a collection began, as far as that was seen.
+// startOf returns when a collection began, as far as that is known.
 func startOf(d *gclog.GCDetails) int64 {
 	if d.Flaws&gclog.FlawNoStart == 0 {
 		return d.Start
@@ -124,7 +124,7 @@ func startOf(d *gclog.GCDetails) int64 {
 	return d.PauseStart()
 }
 
-// chosen is the collection to explain, or says why there is none.
+// chosen returns the collection to explain, or an error that says why there is none.
 func (o *explainable) chosen(h *history.History) (*gclog.GCDetails, error) {
 	switch {
 	case len(o.found) == 1:
@@ -141,7 +141,7 @@ func (o *explainable) chosen(h *history.History) (*gclog.GCDetails, error) {
 	return nil, usagef("there is no collection %d in %s%s: %s", o.number, h.Source(), o.within(), o.rangeText())
 }
 
-// within says that only a part was looked at.
+// within returns the restriction to a part of the history, for messages.
 func (o *explainable) within() string {
 	if o.window == analysis.Always() {
 		return ""
@@ -160,7 +160,7 @@ func (o *explainable) foundText(h *history.History) string {
 // maxMissing is how many runs of missing numbers are listed.
 const maxMissing = 5
 
-// rangeText says which numbers there are.
+// rangeText describes which numbers exist.
 func (o *explainable) rangeText() string {
 	slices.Sort(o.numbers)
 	list := slices.Compact(o.numbers)

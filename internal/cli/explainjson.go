@@ -6,14 +6,14 @@ import (
 	"github.com/gclog/gclog/internal/history"
 )
 
-// What explain prints for programs. Names of numbers are those of the records in JSON
-// logs, where there is such a field; all are part of what gclog promises.
+// What explain prints in JSON. Names of numbers are those of the records in JSON logs, where such a
+// field exists; all of them are part of gclog's compatibility promise.
 
 // explanationGC is an explanation.
 type explanationGC struct {
 	Number      *uint32         `json:"number,omitempty"`
 	Generation  int             `json:"generation"`
-	Type        string          `json:"type,omitempty"` // not of one whose kind was not seen
+	Type        string          `json:"type,omitempty"` // omitted if the kind is unknown
 	Reason      string          `json:"reason,omitempty"`
 	Conditions  []string        `json:"conditions"`
 	Complete    bool            `json:"complete"`
@@ -140,7 +140,7 @@ func factJSON(f analysis.Fact) map[string]any {
 	return valueJSON(f.Value, f.Unit)
 }
 
-// stepsJSON also says which share of the pause the parts have; 0: of none.
+// stepsJSON converts parts, with their share of whole; 0: without shares.
 func stepsJSON(list []analysis.Part, whole int64) []stepJSON {
 	out := []stepJSON{}
 	for _, x := range list {

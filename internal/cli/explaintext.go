@@ -34,7 +34,8 @@ func (p *program) printExplanation(d *gclog.GCDetails, e *analysis.Explanation) 
 	}
 }
 
-// whyText heads what is said about the generation and the kind, as far as that was seen.
+// whyText is the heading of the section about the generation and the kind, as far as these are
+// known.
 func whyText(d *gclog.GCDetails) string {
 	text := "Why " + d.GenerationName()
 	if !d.KindKnown() {
@@ -65,7 +66,7 @@ func (p *program) statements(list []analysis.Statement) {
 
 func (p *program) paragraph(text string) { wrapped(p.out, p.pageWidth(), 2, text) }
 
-// pageWidth is how wide a page of sentences is.
+// pageWidth returns the width of a page of sentences.
 func (p *program) pageWidth() int {
 	const most = 100
 	if width, _ := screen.Size(p.stdout); width > 0 {
@@ -74,7 +75,7 @@ func (p *program) pageWidth() int {
 	return most
 }
 
-// printParts prints what the pause was spent on, as time and as share of it.
+// printParts prints where the pause went: each part's duration and share of the pause.
 func (p *program) printParts(d *gclog.GCDetails, e *analysis.Explanation) {
 	t := newTable("while the program ran:", "", "")
 	if len(e.Parts) > 0 {
@@ -94,8 +95,8 @@ func (p *program) printParts(d *gclog.GCDetails, e *analysis.Explanation) {
 	}
 }
 
-// addParts adds a row for each part, those within others after them. whole is what the
-// shares are of; 0: there are none.
+// addParts adds a row for each part, followed by the parts within it. Shares are of whole; 0: there
+// are none.
 func addParts(t *table, parts []analysis.Part, indent string, whole int64) {
 	for _, x := range parts {
 		ms, share := "n/a", "n/a"
@@ -110,7 +111,7 @@ func addParts(t *table, parts []analysis.Part, indent string, whole int64) {
 	}
 }
 
-// partText is nanoseconds as milliseconds, all with the same decimals.
+// partText formats nanoseconds as milliseconds, always with the same number of decimals.
 func partText(ns float64) string { return strconv.FormatFloat(ns/1e6, 'f', 3, 64) }
 
 func shareOf(part float64, whole int64) string {
@@ -120,8 +121,8 @@ func shareOf(part float64, whole int64) string {
 	return strconv.FormatFloat(100*part/float64(whole), 'f', 1, 64) + " %"
 }
 
-// printRoots prints what objects were marked from. The columns of heaps are for those of
-// server GC.
+// printRoots prints the roots that objects were marked from. The columns of heaps are for server
+// GC.
 func (p *program) printRoots(roots []analysis.Root) {
 	if len(roots) == 0 {
 		return
@@ -155,7 +156,7 @@ func (p *program) printRoots(roots []analysis.Root) {
 
 func sizeText(bytes uint64) string { return analysis.Number{Value: float64(bytes)}.Text("bytes") }
 
-// printSizes prints what became of the generations.
+// printSizes prints how the generations changed.
 func (p *program) printSizes(sizes []analysis.Size) {
 	if len(sizes) == 0 {
 		return
@@ -166,7 +167,7 @@ func (p *program) printSizes(sizes []analysis.Size) {
 		if s.Collected {
 			survival := s.Survival.Text("%")
 			if !s.Survival.Known() && s.Promoted.Known() && s.Promoted.Value == 0 {
-				survival = "-" // it held nothing
+				survival = "-" // it was empty
 			}
 			row = append(row, s.Promoted.Text("bytes"), survival, s.Budget.Text("bytes"))
 		} else {

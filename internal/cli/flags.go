@@ -17,11 +17,11 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Flags that several commands have, and what they mean.
+// Flags that several commands share, and their meaning.
 
 const (
 	defaultFileCount = 5
-	defaultFileSize  = "10M" // what all of Java's readers open within seconds: docs/performance.md
+	defaultFileSize  = "10M" // opens within seconds in all of Java's readers: docs/performance.md
 )
 
 func outputFlags() []cli.Flag {
@@ -49,8 +49,8 @@ func formatNames() string {
 	return strings.Join(names, ", ")
 }
 
-// outputs are all that a log is written to. Those of -Xlog and of -o add up; variable,
-// the value of the environment's, counts where the command line asks for nothing.
+// outputs returns all outputs of a log. Those of -Xlog and of -o are combined; variable, the value
+// of the environment variable, counts only if the command line specifies none.
 func (p *program) outputs(c *cli.Context, byDefault, variable string) ([]output.Spec, error) {
 	rotate, err := rotation(c)
 	if err != nil {
@@ -96,8 +96,8 @@ func (p *program) outputs(c *cli.Context, byDefault, variable string) ([]output.
 	return specs, nil
 }
 
-// plainOutputs pairs the outputs with their formats. Without a format the extension of
-// the file tells, for standard output whether it is a terminal.
+// plainOutputs pairs the outputs with their formats. Without a format it depends on the file's
+// extension, for standard output on whether that is a terminal.
 func (p *program) plainOutputs(paths, names []string, rotate formats.RotateOptions) (specs []output.Spec, err error) {
 	if len(names) > 1 && len(names) != len(paths) {
 		return nil, usagef("%d times --format and %d times -o: give one format for all, or one for each", len(names), len(paths))
@@ -107,7 +107,7 @@ func (p *program) plainOutputs(paths, names []string, rotate formats.RotateOptio
 			return nil, usagef("an output without a name")
 		}
 		if path == "/dev/stdout" {
-			path = output.Stdout // and not the file that it may be
+			path = output.Stdout // not the file that it may be redirected to
 		}
 		f := formats.ForFile(path)
 		switch {
@@ -126,8 +126,7 @@ func (p *program) plainOutputs(paths, names []string, rotate formats.RotateOptio
 	return specs, nil
 }
 
-// checkOutput finds what can be found wrong with an output before a session is
-// begun for it.
+// checkOutput finds problems of an output that can be found before a session begins.
 func (p *program) checkOutput(path string) error {
 	if output.IsStream(path) {
 		return nil
@@ -151,7 +150,7 @@ func (p *program) checkOutput(path string) error {
 		return usagef("cannot write to %s: it is a directory", path)
 	}
 	if err == nil && !info.Mode().IsRegular() {
-		return nil // it is opened at once
+		return nil // errors appear when it is opened, which is at once
 	}
 	if err := mayWrite(dir); err != nil {
 		return usagef("cannot write to %s: the directory %s: %w", path, dir, err)
@@ -166,8 +165,8 @@ func (p *program) checkOutput(path string) error {
 	return nil
 }
 
-// sudoUser is the uid of the person who has called gclog by sudo, 0 if nobody has: what belongs to
-// them is as good as root's.
+// sudoUser returns the uid of the user who called gclog with sudo, or 0 without sudo: that user's
+// files are as trustworthy as root's.
 func sudoUser() int {
 	uid, err := strconv.Atoi(os.Getenv("SUDO_UID"))
 	if err != nil || uid < 0 || os.Geteuid() != 0 {
@@ -232,7 +231,7 @@ func sessionFlags() []cli.Flag {
 	}
 }
 
-// sessionConfig is what a session listens to.
+// sessionConfig returns the configuration of a session.
 func sessionConfig(c *cli.Context, records bool) (session.Config, error) {
 	cfg, err := attach.SessionConfig(c.String("level"), c.StringSlice("providers"), records)
 	if err != nil {

@@ -102,7 +102,7 @@ func (p *program) gc(c *cli.Context) error {
 	return p.printInduced(how, &facts, induced)
 }
 
-// sayAgain tells what was collected besides.
+// sayAgain prints which further collections there were.
 func (p *program) sayAgain(again []*gclog.GCDetails) {
 	if len(again) == 0 {
 		return
@@ -117,7 +117,7 @@ func (p *program) sayAgain(again []*gclog.GCDetails) {
 	p.ui.sayf("GC %d%s came when the request ended (pause %s): runtimes up to .NET 9 collect once more then", first.Number, more, pause)
 }
 
-// checkSequence reports whether a runtime of this system heeds the number of a collection.
+// checkSequence returns an error if a runtime of this system ignores the number of a collection.
 func checkSequence(system string, number uint64) error {
 	switch {
 	case system != "windows":
@@ -140,7 +140,7 @@ func (p *program) printInduced(how string, facts *gclog.Process, induced *attach
 	}
 	var out formats.Output = formats.NewStream(p.out, false)
 	if how == "json" {
-		out = headless{p.out} // one document
+		out = headless{p.out} // a single document
 	}
 	w := formats.NewWriter(format, out, formats.Options{
 		Process: *facts, Version: p.version(), Session: randomID(), Host: hostname(), Color: screen.Colored(p.stdout), Screen: screen.Of(p.stdout),
@@ -149,7 +149,7 @@ func (p *program) printInduced(how string, facts *gclog.Process, induced *attach
 	return w.Err()
 }
 
-// A headless output is one without the head of a file.
+// A headless output writes no file header.
 type headless struct{ w io.Writer }
 
 // Write implements formats.Output.

@@ -10,7 +10,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// The library asks a variable for what prints --help, and its own does not fit a terminal.
+// The library calls a global variable to print --help. Its own function does not fit the text to
+// the terminal.
 func init() {
 	cli.HelpPrinter = func(w io.Writer, _ string, subject any) {
 		width := screen.TextWidth(w)
@@ -21,7 +22,7 @@ func init() {
 	}
 }
 
-// helpText is what --help says of gclog, or of a command, in lines that are no wider than width.
+// helpText returns the text of --help for gclog, or for a command, in lines no wider than width.
 func helpText(subject any, width int) string {
 	h := &help{width: width}
 	switch x := subject.(type) {
@@ -45,7 +46,7 @@ func helpText(subject any, width int) string {
 	return string(h.b)
 }
 
-// A help is the text of --help as it grows.
+// A help is the text of --help while it is built.
 type help struct {
 	b     []byte
 	width int
@@ -53,7 +54,7 @@ type help struct {
 
 const helpIndent = 3
 
-// line adds text after so many blanks, in as many lines as it takes.
+// line adds text with an indent, wrapped to the width.
 func (h *help) line(indent int, text string) {
 	h.b = screen.Wrap(h.b, strings.Repeat(" ", indent)+strings.TrimRight(text, " "), h.width, indent)
 	h.b = append(h.b, '\n')
@@ -71,7 +72,7 @@ func (h *help) section(title, text string) {
 	h.line(helpIndent, text)
 }
 
-// description fills paragraphs; examples, and other lines that are indented, stay as they are.
+// description wraps paragraphs; examples, and other indented lines, are not changed.
 func (h *help) description(text string) {
 	if text == "" {
 		return
@@ -98,7 +99,7 @@ func (h *help) paragraph(text string) {
 	h.line(helpIndent, strings.Join(strings.Fields(text), " "))
 }
 
-// verbatim keeps lines. What is said of a command, after it, has as many lines as it takes.
+// verbatim keeps lines. Only the comment after a command is wrapped.
 func (h *help) verbatim(text string) {
 	for line := range strings.Lines(text) {
 		line = strings.Repeat(" ", helpIndent) + strings.TrimRight(line, "\n ")
@@ -110,7 +111,7 @@ func (h *help) verbatim(text string) {
 	}
 }
 
-// comment is what separates the command of an example from what is said of it.
+// comment matches the blanks between the command of an example and its comment.
 var comment = regexp.MustCompile(`\S {2,}\S`)
 
 func (h *help) commands(list []*cli.Command) {
@@ -129,7 +130,7 @@ func (h *help) options(list []cli.Flag) {
 	h.entries("OPTIONS", entries)
 }
 
-// flagEntry is a flag as it is written, with what it means.
+// flagEntry returns a flag as it is typed, with its description.
 func flagEntry(f cli.Flag) manEntry {
 	d, ok := f.(cli.DocGenerationFlag)
 	if !ok {
@@ -151,8 +152,8 @@ func flagEntry(f cli.Flag) manEntry {
 	return manEntry{strings.Join(terms, ", "), about + defaultText(d)}
 }
 
-// defaultText is what a flag is without being given, in brackets. The zero of a number that is
-// not given means nothing.
+// defaultText returns the default of a flag, in brackets. A default of 0 has no meaning and is
+// omitted.
 func defaultText(f cli.DocGenerationFlag) string {
 	_, isText := f.(*cli.StringFlag)
 	text := strings.Trim(f.GetDefaultText(), `"`)
@@ -162,7 +163,8 @@ func defaultText(f cli.DocGenerationFlag) string {
 	return " (default: " + text + ")"
 }
 
-// entries are terms with what they mean after them; after a long one it begins on the next line.
+// entries adds terms with their descriptions; after a long term the description begins on the next
+// line.
 func (h *help) entries(title string, list []manEntry) {
 	if len(list) == 0 {
 		return

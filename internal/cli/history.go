@@ -21,7 +21,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// What the commands have in common that read recordings, logs and running processes.
+// What the commands that read recordings, logs and running processes share.
 
 // historyFlags are the flags of the commands that call history.
 func historyFlags() []cli.Flag {
@@ -56,16 +56,16 @@ func (p *program) parseSpan(c *cli.Context) (s history.Span, err error) {
 	return s, nil
 }
 
-// watchFor is how long a running process is watched, if nothing else is said.
+// watchFor is how long a running process is watched by default.
 const watchFor = 30 * time.Second
 
-// history reads the files that the arguments are, or watches the process that is chosen. There may
-// be both a history and an error: the command shows what could be read, and returns the error.
+// history reads the files in the arguments, or watches the chosen process. It may return both a
+// history and an error: the command shows what could be read, and returns the error.
 func (p *program) history(c *cli.Context, observe history.Observe) (*history.History, error) {
 	return p.historyOf(c, c.Args().Slice(), observe)
 }
 
-// historyOf does so where not all arguments are files.
+// historyOf is history for commands whose arguments are not all files.
 func (p *program) historyOf(c *cli.Context, names []string, observe history.Observe) (*history.History, error) {
 	asked, err := p.parseSpan(c)
 	if err != nil {
@@ -87,8 +87,8 @@ func (p *program) historyOf(c *cli.Context, names []string, observe history.Obse
 	return p.readFiles(c, files, asked, observe)
 }
 
-// readFiles reads the history of one process from files. If one is of another kind a process of its
-// name may have been meant.
+// readFiles reads the history of one process from files. If a file is of another kind, it prints
+// that a process with the file's name may have been meant.
 func (p *program) readFiles(c *cli.Context, files []string, asked history.Span, observe history.Observe) (*history.History, error) {
 	h, err := p.readHistory(files, history.Options{PID: c.Int64("pid"), Span: asked}, observe)
 	_, other := errors.AsType[*parse.KindError](err)
@@ -115,7 +115,7 @@ func (p *program) readHistory(files []string, o history.Options, observe history
 	return h, inputError(err)
 }
 
-// openInputs opens files, of which one may be standard input.
+// openInputs opens files, one of which may be standard input.
 func (p *program) openInputs(names []string, o history.Options) (*history.Source, error) {
 	if slices.Contains(names, "-") && screen.IsTerminal(p.in) {
 		return nil, usagef("standard input is a terminal: give a file, or pipe a recording into it")
@@ -149,7 +149,7 @@ func inputError(err error) error {
 	return &codedError{exitData, err}
 }
 
-// processesText is the list to choose from.
+// processesText formats the list to choose from.
 func processesText(list []*gclog.Process) string {
 	var b strings.Builder
 	for i, p := range list {
@@ -168,7 +168,7 @@ func processesText(list []*gclog.Process) string {
 	return b.String()
 }
 
-// pidOfRunning says what --pid is not for.
+// pidOfRunning returns the error that --pid does not choose a running process.
 func pidOfRunning(c *cli.Context, ch choice) error {
 	if ch.made() {
 		return usagef("--pid chooses a process in a file, and there is none")
@@ -201,7 +201,7 @@ func (p *program) watchHistory(c *cli.Context, ch choice, asked history.Span, ob
 	return w.history(ctx, target, asked, observe)
 }
 
-// unlessInterrupted says that nothing was seen because gclog was asked to stop, if it was.
+// unlessInterrupted replaces an error by one that says that gclog was asked to stop, if it was.
 func unlessInterrupted(ctx context.Context, err error) error {
 	if unlessStopped(ctx, err) == nil {
 		return &codedError{exitSession, errors.New("it was interrupted before the session had begun")}
@@ -209,7 +209,7 @@ func unlessInterrupted(ctx context.Context, err error) error {
 	return err
 }
 
-// history watches a process until the time is over, it ends, or ctx does.
+// history watches a process until the duration has passed, the process ends, or ctx does.
 func (w *watch) history(ctx context.Context, t *session.Target, asked history.Span, observe history.Observe) (*history.History, error) {
 	facts, err := w.p.identify(ctx, t)
 	if err != nil && !attach.IsTooOld(err) {

@@ -10,13 +10,13 @@ import (
 	"github.com/gclog/gclog/internal/history"
 )
 
-// What the commands that analyse print for programs. Names are those of the records in JSON
-// logs; they are part of what gclog promises.
+// What the commands that analyse histories print in JSON. Names are those of the records in JSON
+// logs; they are part of gclog's compatibility promise.
 
-// historyJSON says what a result is about.
+// historyJSON describes the subject of a result.
 type historyJSON struct {
 	Event   eventJSON   `json:"event"`
-	Files   []string    `json:"files,omitempty"` // none: the process was watched
+	Files   []string    `json:"files,omitempty"` // none if the process was watched
 	Process processJSON `json:"process"`
 	Dotnet  dotnetJSON  `json:"dotnet"`
 	Gclog   versionJSON `json:"gclog"`
@@ -55,7 +55,7 @@ type runtimeJSON struct {
 	HeapCount  int    `json:"heap_count,omitempty"`
 }
 
-// printJSON prints one line.
+// printJSON prints a value as one line.
 func (p *program) printJSON(v any) error {
 	return newEncoder(p.out).Encode(v)
 }
@@ -74,7 +74,7 @@ func (p *program) historyJSON(h *history.History, action string, w analysis.Wind
 	}
 }
 
-// timeJSON is a time as records have it: times sort as text.
+// timeJSON formats a time like records do: such times sort as text.
 func timeJSON(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000000Z") }
 
 func knownJSON(k gclog.Known) *bool {
@@ -85,7 +85,7 @@ func knownJSON(k gclog.Known) *bool {
 	return &yes
 }
 
-// numberJSON is a number with its unit for a name, or why it is not known.
+// numberJSON returns a number with its unit as its name, or why it is unknown.
 func numberJSON(n analysis.Number, unit string) map[string]any {
 	if !n.Known() {
 		return map[string]any{"unknown": n.Why}
@@ -93,7 +93,7 @@ func numberJSON(n analysis.Number, unit string) map[string]any {
 	return valueJSON(n.Value, unit)
 }
 
-// whole is a number without decimals. What a damaged file says may be beyond all integers.
+// whole returns a number without decimals. A damaged file may contain values beyond all integers.
 func whole(v float64) any {
 	if math.Abs(v) < 1<<62 {
 		return int64(v)
@@ -101,9 +101,9 @@ func whole(v float64) any {
 	return v
 }
 
-// valueJSON is a value with its unit for a name. A share is a fraction, as everywhere in
-// JSON; durations and sizes are whole. JSON cannot hold what is not finite: one such number
-// would cost the whole document.
+// valueJSON returns a value with its unit as its name. A share is a fraction, as everywhere in
+// JSON; durations and sizes are whole numbers. JSON cannot represent numbers that are not finite:
+// one of them would invalidate the whole document.
 func valueJSON(v float64, unit string) map[string]any {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return map[string]any{"unknown": "it is not a finite number"}

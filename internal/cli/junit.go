@@ -12,8 +12,8 @@ import (
 	"github.com/gclog/gclog/internal/output"
 )
 
-// The elements of JUnit's XML that Jenkins, GitLab and the actions for GitHub read: a
-// test suite is a check, a test case is a condition.
+// The elements of JUnit's XML that Jenkins, GitLab and the actions for GitHub read: a test suite is
+// a check, a test case is a condition.
 type junitSuites struct {
 	XMLName xml.Name     `xml:"testsuites"`
 	Suites  []junitSuite `xml:"testsuite"`
@@ -45,8 +45,7 @@ type junitProblem struct {
 	Text    string `xml:",chardata"`
 }
 
-// checkReport finds what can be found wrong with the file of a report before anything is
-// read.
+// checkReport finds problems with the file of a report before anything is read.
 func (p *program) checkReport(path string, given bool, inputs []string) error {
 	switch {
 	case !given:
@@ -64,8 +63,8 @@ func (p *program) checkReport(path string, given bool, inputs []string) error {
 	return p.checkOutput(path)
 }
 
-// writeJUnit writes the report of a check: whole, or not at all. damage is what was wrong
-// with the input.
+// writeJUnit writes the report of a check, completely or not at all. damage is the error of reading
+// the input.
 func writeJUnit(path string, h *history.History, verdicts []verdict, damage error) error {
 	b, err := xml.MarshalIndent(junitReport(h, verdicts, damage), "", "  ")
 	if err != nil {
@@ -83,8 +82,7 @@ func writeJUnit(path string, h *history.History, verdicts []verdict, damage erro
 	return nil
 }
 
-// replaceFile writes a file beside another one, and puts it into its place when it is
-// whole.
+// replaceFile writes a new file in the same folder, and renames it when it is complete.
 func replaceFile(path string, b []byte) error {
 	dir, err := (&formats.RotateOptions{Sudo: sudoUser()}).OpenFolder(filepath.Dir(path))
 	if err != nil {
@@ -128,7 +126,7 @@ func junitReport(h *history.History, verdicts []verdict, damage error) *junitSui
 		}
 		suite.Cases = append(suite.Cases, x)
 	}
-	if damage != nil { // the conditions were not held against all of it
+	if damage != nil { // the conditions were evaluated on a part of it
 		text := clean(damage.Error())
 		suite.Tests++
 		suite.Errors++

@@ -50,14 +50,14 @@ func (p *program) man(c *cli.Context) error {
 	return nil
 }
 
-// A manPage is one file below man1 or man5.
+// A manPage is one file in man1 or man5.
 type manPage struct {
 	name    string
 	section int
 	text    string
 }
 
-// manPages are all pages, that of gclog itself first.
+// manPages returns all pages, starting with gclog's own.
 func (p *program) manPages(app *cli.App) []manPage {
 	pages := []manPage{{"gclog", 1, p.mainPage(app)}}
 	for _, c := range app.Commands {
@@ -106,10 +106,10 @@ func (p *program) mainPage(app *cli.App) string {
 	return r.String()
 }
 
-// A manEntry is a term with what it means.
+// A manEntry is a term with its description.
 type manEntry struct{ term, about string }
 
-// docs/manual.md has the same.
+// docs/manual.md contains the same list.
 var manExitCodes = []manEntry{
 	{"0", "done; also: the process ended, SIGINT, SIGTERM"},
 	{"1", "no session: another user's process, not .NET, no socket or a stale one, no answer; daemon: a port or address that cannot be had; health: not ready"},
@@ -181,7 +181,7 @@ func (r *roff) synopsis(call string, c *cli.Command) {
 	r.b.WriteString("\n")
 }
 
-// flags writes what --help has of each flag.
+// flags writes the flags with the descriptions of --help.
 func (r *roff) flags(title string, section func(string), c *cli.Command) {
 	list := visibleFlags(c)
 	if len(list) > 0 && section != nil {
@@ -212,7 +212,7 @@ func (r *roff) flags(title string, section func(string), c *cli.Command) {
 	}
 }
 
-// quoted finds the name of a flag's value, which stands between back quotes.
+// quoted finds the name of a flag's value, which is in back quotes.
 func quoted(usage string) (before, value, after string) {
 	before, rest, found := strings.Cut(usage, "`")
 	value, after, closed := strings.Cut(rest, "`")
@@ -232,14 +232,14 @@ func visibleFlags(c *cli.Command) (list []cli.Flag) {
 	return list
 }
 
-// splitExamples divides the description of a command.
+// splitExamples separates the description of a command from its examples.
 func splitExamples(description string) (about, examples string) {
 	about, examples, _ = strings.Cut(description, "Examples:\n")
 	return strings.TrimSpace(about), examples
 }
 
-// paragraphs writes text with empty lines between paragraphs; one whose lines are
-// indented stays as it is.
+// paragraphs writes text with empty lines between paragraphs; paragraphs with indented lines are
+// not changed.
 func (r *roff) paragraphs(text string) {
 	for part := range strings.SplitSeq(text, "\n\n") {
 		switch {
@@ -260,7 +260,7 @@ func (r *roff) examples(text string) {
 	r.verbatim(unindent(text))
 }
 
-// unindent takes away the three blanks of the descriptions of commands.
+// unindent removes the indent of three blanks from the descriptions of commands.
 func unindent(text string) string {
 	return strings.TrimPrefix(strings.ReplaceAll(text, "\n   ", "\n"), "   ")
 }

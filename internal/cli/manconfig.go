@@ -2,7 +2,7 @@ package cli
 
 import "github.com/gclog/gclog/internal/config"
 
-// manConfigExample is a whole configuration; a test holds it to be one.
+// manConfigExample is a complete configuration; a test checks that it is valid.
 const manConfigExample = `version: 1
 services:
   - match: {process: "orders*"}
@@ -15,7 +15,7 @@ outputs:
     only: [{service: orders}]
 retention: {total: 5G, age: 14d}`
 
-// configPage is gclog.yaml(5), made of the table of keys.
+// configPage returns gclog.yaml(5), generated from the table of keys.
 func (p *program) configPage() string {
 	r := newRoff("gclog.yaml", 5, p.version())
 	r.title("gclog.yaml", "configuration of gclog's daemon")

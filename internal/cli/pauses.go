@@ -83,8 +83,7 @@ func (p *program) pauses(c *cli.Context) error {
 	return p.pausesList(c, how == "json")
 }
 
-// timeline reads the pauses of a history. As with history there may be both a Timeline
-// and an error.
+// timeline reads the pauses of a history. Like history it may return both a Timeline and an error.
 func (p *program) timeline(c *cli.Context) (*history.History, *analysis.Timeline, error) {
 	h, err := p.history(c, func(_ *gclog.Process, w analysis.Window) gclog.SpanObserver { return analysis.NewTimeline(w) })
 	if h == nil {
@@ -126,7 +125,7 @@ func (p *program) pausesList(c *cli.Context, asJSON bool) error {
 	return errors.Join(written, err)
 }
 
-// mostMissing is how many times are named in which something is missing.
+// mostMissing is how many gaps are listed.
 const mostMissing = 5
 
 func missingText(p *gclog.Process, m analysis.Missing) string {
@@ -137,7 +136,7 @@ func missingText(p *gclog.Process, m analysis.Missing) string {
 	return fmt.Sprintf("between %s and %s there may have been other pauses: %s", from, to, m.Why)
 }
 
-// write writes data to standard output. A reader that goes away is no error.
+// write writes data to standard output. A closed pipe is not an error.
 func (p *program) write(f func(io.Writer) error) error {
 	w := bufio.NewWriter(p.stdout)
 	err := f(w)
@@ -147,7 +146,7 @@ func (p *program) write(f func(io.Writer) error) error {
 	return notWritten(err)
 }
 
-// stopColumns are those of a list of pauses. The number is what explain takes.
+// stopColumns are the columns of a list of pauses. The number is the argument of explain.
 var stopColumns = []screen.Column{
 	{Title: "time"},
 	{Title: "pause ms", Right: true},
@@ -157,7 +156,7 @@ var stopColumns = []screen.Column{
 	{Title: "reason", Rank: 2},
 }
 
-// writeStops writes a line for each pause, in the colour of its length.
+// writeStops writes a line for each pause, coloured by its length.
 func (p *program) writeStops(w io.Writer, process *gclog.Process, stops []analysis.Stop) error {
 	if len(stops) == 0 {
 		return nil
@@ -191,11 +190,11 @@ func stopRow(p *gclog.Process, s *analysis.Stop) []string {
 	return []string{history.TimeText(p.Time(s.Start)), millisText(s.Duration), suspend, number, stopKind(p, s), stopReason(s)}
 }
 
-// stopKind is what the program stood for, in a column.
+// stopKind returns why the program was paused, for a column.
 func stopKind(p *gclog.Process, s *analysis.Stop) string {
 	switch {
 	case s.Generation < 0 && s.Kind == gclog.PauseMemoryLimit && p.Flavor == gclog.FlavorNativeAOT:
-		return gclog.PauseUnknown.String() // it suspends in the same way for other questions
+		return gclog.PauseUnknown.String() // it suspends in the same way to ask for other things
 	case s.Generation < 0:
 		return s.Kind.String()
 	}
@@ -216,7 +215,7 @@ func stopReason(s *analysis.Stop) string {
 	return s.Reason.String()
 }
 
-// stopText is what the program stood for, in a sentence: #4711 (gen2 blocking, Induced).
+// stopText returns why the program was paused, for a sentence: #4711 (gen2 blocking, Induced).
 func stopText(p *gclog.Process, s *analysis.Stop) string {
 	what, who := stopKind(p, s), "a collection without a number"
 	switch {
@@ -237,7 +236,7 @@ func millisText(ns int64) string {
 	return strconv.FormatFloat(float64(ns)/1e6, 'f', 3, 64)
 }
 
-// A pauseJSON is a pause in JSON; its form is part of what gclog promises.
+// A pauseJSON is a pause in JSON; its form is part of gclog's compatibility promise.
 type pauseJSON struct {
 	Timestamp string      `json:"@timestamp"`
 	Event     eventJSON   `json:"event"`
@@ -247,10 +246,10 @@ type pauseJSON struct {
 	} `json:"dotnet"`
 }
 
-// A stopJSON is what dotnet.gc says of a pause, and of the collection that it was for.
+// A stopJSON is the dotnet.gc of a pause, and of the collection that it was for.
 type stopJSON struct {
 	Number     uint32   `json:"number,omitempty"`
-	Generation *int8    `json:"generation,omitempty"` // not of a pause without a collection
+	Generation *int8    `json:"generation,omitempty"` // omitted for a pause without a collection
 	Type       string   `json:"type,omitempty"`
 	Reason     string   `json:"reason,omitempty"`
 	Pause      partJSON `json:"pause"`
@@ -297,5 +296,5 @@ func newEncoder(w io.Writer) *json.Encoder {
 	return enc
 }
 
-// aroundAt is how far --at looks, if nothing else is said.
+// aroundAt is how far around TIME --at looks by default.
 const aroundAt = 5 * time.Second

@@ -15,34 +15,35 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// A moment is what --at asks about, with the answer.
+// A moment is the question of --at, with its answer.
 type moment struct {
 	h            *history.History
 	line         *atTimeline
-	from, to     int64            // of what TIME stands for, as far as something is known
-	within       analysis.Window  // what is known of the time around it; all of that, if nothing is
-	in, around   analysis.Overlap // of TIME, and of what is around it
+	from, to     int64            // the part of asked about which something is known; if nothing is, all of it
+	within       analysis.Window  // the known part of the time around it; if nothing is known, all of it
+	in, around   analysis.Overlap // of TIME, and of the time around it
 	missing      []analysis.Missing
-	damaged      bool            // what could be read is not all of it
-	asked        analysis.Window // what TIME stands for, also where nothing is known of it
+	damaged      bool            // not everything could be read
+	asked        analysis.Window // the time that TIME means
 	what         string          // the same, in words
 	answer, text string
 }
 
-// An atTimeline keeps what went on beside the pauses too.
+// An atTimeline also keeps background collections and the threads that waited for them.
 type atTimeline struct {
 	*analysis.Timeline
 	background []concurrent
 	waits      []wait
 }
 
-// A concurrent is a background collection; where an end of it was not seen it has none.
+// A concurrent is a background collection. If its start or end was not observed, it is unbounded on
+// that side.
 type concurrent struct {
 	number     uint32
 	start, end int64
 }
 
-// A wait is a thread that waited with an allocation for a background collection.
+// A wait is a thread whose allocation waited for a background collection.
 type wait struct {
 	number uint32
 	gclog.AllocWait
@@ -97,7 +98,7 @@ func (p *program) pausesAt(c *cli.Context, asJSON bool) error {
 	}), err)
 }
 
-// look finds what there is at the time, and around it.
+// look finds what happened at the time, and around it.
 func (m *moment) look(within time.Duration) error {
 	h := m.h
 	from, to := h.At()
@@ -127,7 +128,7 @@ func (m *moment) look(within time.Duration) error {
 	return nil
 }
 
-// unitText names what a time stands for.
+// unitText returns the name of a length of time.
 func unitText(d time.Duration) string {
 	switch d {
 	case time.Minute:
@@ -140,7 +141,7 @@ func unitText(d time.Duration) string {
 	return "those " + strconv.FormatFloat(float64(d)/1e6, 'f', -1, 64) + " ms"
 }
 
-// span is what was asked about, by the clock.
+// span formats the time that was asked about.
 func (m *moment) span() string {
 	from, to := m.h.Process.Time(m.asked.From), m.h.Process.Time(m.asked.To)
 	length := to.Sub(from)
@@ -150,13 +151,13 @@ func (m *moment) span() string {
 		layout = "15:04"
 	case length == time.Second && from.Equal(from.Truncate(length)):
 		layout = "15:04:05"
-	case length >= time.Millisecond: // an offset counts from a time of many digits
+	case length >= time.Millisecond: // a time given as an offset may have many digits
 		layout = "15:04:05.000"
 	}
 	return "(" + from.Format(layout) + " to " + to.Format(layout+" MST") + ")"
 }
 
-// say answers in a sentence. beyond says that the time ends after what could be read.
+// say returns the answer as a sentence. beyond: the time ends after what could be read.
 func (m *moment) say(beyond bool) (answer, text string) {
 	p := m.h.Process
 	stops := m.line.Stops(m.in)
@@ -187,12 +188,12 @@ func (m *moment) say(beyond bool) (answer, text string) {
 	return "no", text
 }
 
-// unknown says why there is no answer.
+// unknown returns why there is no answer.
 func (m *moment) unknown(format string, args ...any) string {
 	return "cannot say for " + m.what + " " + m.span() + ": " + fmt.Sprintf(format, args...)
 }
 
-// weigh says how much of the time the pauses in it are.
+// weigh returns how much of the time was paused.
 func (m *moment) weigh(stops []analysis.Stop) (answer, text string) {
 	p := m.h.Process
 	most, longest := int64(-1), &stops[0]
@@ -230,10 +231,10 @@ func plural(n int, one, many string) string {
 	return many
 }
 
-// clockText is the time of day of a time stamp.
+// clockText formats the time of day of a timestamp.
 func clockText(p *gclog.Process, at int64) string { return p.Time(at).Format("15:04:05.000") }
 
-// about is a duration in few digits.
+// about formats a duration in few digits.
 func about(ns int64) string {
 	switch d := time.Duration(ns); {
 	case d < time.Millisecond:
@@ -247,7 +248,7 @@ func about(ns int64) string {
 	}
 }
 
-// writeMoment writes the answer and what is around.
+// writeMoment writes the answer, and what happened around the time.
 func (p *program) writeMoment(w io.Writer, m *moment) error {
 	width, _ := screen.Size(p.stdout)
 	process := m.h.Process
@@ -294,7 +295,7 @@ func shareText(part, of int64) string {
 	return strconv.FormatFloat(100*float64(part)/float64(of), 'f', 1, 64) + " %"
 }
 
-// concurrents are the background collections that ran around the time.
+// concurrents returns the background collections that ran around the time.
 func (m *moment) concurrents() (list []concurrent) {
 	known := m.line.Known()
 	for _, x := range m.line.background {
@@ -306,7 +307,7 @@ func (m *moment) concurrents() (list []concurrent) {
 	return list
 }
 
-// waited are the threads that waited for one.
+// waited returns the threads that waited for one of them.
 func (m *moment) waited() (list []wait) {
 	for _, x := range m.line.waits {
 		if x.Start < m.within.To && x.Start+x.Duration > m.within.From {
@@ -316,7 +317,7 @@ func (m *moment) waited() (list []wait) {
 	return list
 }
 
-// A momentJSON is the answer in JSON; its form is part of what gclog promises.
+// A momentJSON is the answer in JSON; its form is part of gclog's compatibility promise.
 type momentJSON struct {
 	Answer  string     `json:"answer"` // yes, partly, no or unknown
 	Message string     `json:"message"`

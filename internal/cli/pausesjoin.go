@@ -17,7 +17,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Flags of which the values can be completed.
+// Flags whose values can be completed.
 const (
 	timeIsFlag       = "time-is"
 	durationUnitFlag = "duration-unit"
@@ -85,7 +85,7 @@ func (p *program) pausesJoin(c *cli.Context) error {
 	return damage
 }
 
-// joinCode is 3 where another field may be meant.
+// joinCode returns 3 if another field may be meant.
 func joinCode(err error) int {
 	_, field := errors.AsType[*accesslog.FieldError](err)
 	_, value := errors.AsType[*accesslog.ValueError](err)

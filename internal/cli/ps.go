@@ -36,7 +36,7 @@ Examples:
 	}
 }
 
-// A psRow is one process; its JSON form is part of what gclog promises.
+// A psRow is one process; its JSON form is part of gclog's compatibility promise.
 type psRow struct {
 	PID         int        `json:"pid"`
 	Name        string     `json:"name"`
@@ -48,13 +48,13 @@ type psRow struct {
 	CommandLine []string   `json:"command_line,omitempty"`
 	Cookie      string     `json:"cookie,omitempty"`
 	Problem     string     `json:"problem,omitempty"`
-	Cause       string     `json:"cause,omitempty"` // of the problem, as docs/troubleshooting.md names it
+	Cause       string     `json:"cause,omitempty"` // id of the problem in docs/troubleshooting.md
 
-	waits bool // that is its only problem
+	waits bool // its only problem is that it waits
 }
 
-// psTimeout is how long a runtime may take to say who it is: a hung one must not
-// hold up the list.
+// psTimeout is how long a runtime may take to identify itself: one that hangs must not delay the
+// list.
 const psTimeout = 2 * time.Second
 
 func (p *program) ps(c *cli.Context) error {
@@ -91,7 +91,7 @@ func (p *program) ps(c *cli.Context) error {
 	return nil
 }
 
-// describeAll asks processes who they are, all at once.
+// describeAll asks all processes concurrently for their identities.
 func describeAll(ctx context.Context, list []session.Listed) []psRow {
 	rows := make([]psRow, len(list))
 	var group sync.WaitGroup
@@ -102,7 +102,7 @@ func describeAll(ctx context.Context, list []session.Listed) []psRow {
 	return rows
 }
 
-// describe asks a process who it is.
+// describe asks a process for its identity.
 func describe(ctx context.Context, l *session.Listed) psRow {
 	r := psRow{
 		PID: l.PID, Name: attach.Names(&l.Process)[0], User: l.User, Container: l.ContainerID, CommandLine: l.CommandLine,
@@ -134,7 +134,7 @@ func describe(ctx context.Context, l *session.Listed) psRow {
 	return r
 }
 
-// psColumns are those of the list of processes, the last two of the wide one.
+// psColumns are the columns of the list of processes; the last two are only in the wide list.
 var psColumns = []screen.Column{
 	{Title: "PID", Right: true},
 	{Title: "NAME", Width: 12, Cut: true},
@@ -147,7 +147,8 @@ var psColumns = []screen.Column{
 	{Title: "COMMAND"},
 }
 
-// printTable prints a line for each process. A wide list is as wide as it needs to be.
+// printTable prints a line for each process. A wide list is not limited to the width of the
+// terminal.
 func printTable(w io.Writer, width int, list []psRow, wide bool) error {
 	columns := psColumns[:len(psColumns)-2]
 	if wide {

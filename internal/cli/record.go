@@ -71,7 +71,7 @@ func (p *program) record(c *cli.Context) error {
 	defer release()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go func() { // a recording is one file: there is none to go on with
+	go func() { // a recording is a single file: there is no next file to start
 		select {
 		case <-hup:
 			cancel()
@@ -117,7 +117,7 @@ func (p *program) recordOne(ctx context.Context, t *session.Target, cfg session.
 	stop()
 	switch {
 	case errors.Is(err, syscall.EPIPE) && name == "standard output":
-		return nil // its reader wants no more
+		return nil // its reader has closed the pipe
 	case err != nil:
 		return unlessStopped(ctx, doctor.Explain(t, err))
 	case w != p.stdout:
@@ -126,7 +126,7 @@ func (p *program) recordOne(ctx context.Context, t *session.Target, cfg session.
 	return nil
 }
 
-// recordTree records a command, and nothing else.
+// recordTree records the processes of a command, and writes no log.
 func (p *program) recordTree(c *cli.Context) error {
 	path := c.String("output")
 	switch path {

@@ -12,15 +12,15 @@ import (
 	"github.com/gclog/gclog/internal/output"
 )
 
-// A recording is the file of a raw stream: a new one, or what is no file, such as
-// a pipe, which is written to plainly.
+// A recording is the file of a raw stream: a new file, or something that exists and is not a
+// regular file, such as a pipe.
 type recording struct {
 	*os.File
 	path string
-	dir  *os.Root // that it was made in; nil: it was there before
+	dir  *os.Root // the folder in which it was created; nil: it existed before
 }
 
-// checkRecording finds what can be found wrong with the file of a recording.
+// checkRecording finds problems with the file of a recording before a session begins.
 func (p *program) checkRecording(path string) error {
 	if path == output.Stdout {
 		return usagef("the recording cannot go to standard output here: give a file, or use gclog record -o -")
@@ -55,7 +55,8 @@ func openRecording(path string) (*recording, error) {
 	return &recording{f, path, dir}, nil
 }
 
-// Write implements io.Writer. An error names the path, and not only the file in its directory.
+// Write implements io.Writer. Its errors contain the whole path, not only the file's name in its
+// folder.
 func (r *recording) Write(b []byte) (int, error) {
 	n, err := r.File.Write(b)
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
@@ -72,21 +73,21 @@ func (r *recording) Close() error {
 	return r.File.Close()
 }
 
-// remove removes the file of a recording, if it was made here.
+// remove removes the file of a recording, if it was created here.
 func (r *recording) remove() {
 	if r.dir != nil {
 		_ = r.dir.Remove(filepath.Base(r.path))
 	}
 }
 
-// removeEmpty does so if there is nothing in it.
+// removeEmpty removes it if it is empty.
 func (r *recording) removeEmpty() {
 	if info, err := r.Stat(); err == nil && info.Size() == 0 {
 		r.remove()
 	}
 }
 
-// recordingName is what dotnet-trace would call it.
+// recordingName returns the name that dotnet-trace would choose.
 func recordingName(program string, t time.Time) string {
 	name := strings.Map(func(r rune) rune {
 		if r == '/' || r == '\\' || r == '%' || r < 0x20 {

@@ -44,7 +44,7 @@ Examples:
 	}
 }
 
-// Exit codes of run where the command was not run, as those of shells and env.
+// Exit codes of run when the command was not run, like those of shells and env.
 const (
 	exitCannotRun = 126
 	exitNotFound  = 127
@@ -52,20 +52,20 @@ const (
 
 const portsVariable = "DOTNET_DiagnosticPorts"
 
-// A tree is a program that gclog runs, with all that it starts.
+// A tree is a program that gclog runs, and everything that it starts.
 type tree struct {
 	w     *watch
 	ui    *ui
 	port  *session.Port
-	path  string // of the port
+	path  string // of the port's socket
 	child *exec.Cmd
 
 	suspend bool
-	exited  chan struct{} // closed when the child has ended
+	exited  chan struct{} // closed when the child has exited
 	state   *os.ProcessState
 
 	mu     sync.Mutex
-	named  bool         // a process has the plain name
+	named  bool         // a process already has the log without a pid in its name
 	known  map[int]bool // processes that have a session, or need none
 	failed error
 	group  sync.WaitGroup
@@ -87,7 +87,7 @@ func (p *program) run(c *cli.Context) error {
 	return p.runTree(c, w)
 }
 
-// runTree runs the command that the arguments are.
+// runTree runs the command in the arguments.
 func (p *program) runTree(c *cli.Context, w *watch) error {
 	switch {
 	case c.String("process-id") != "", c.String("name") != "":
@@ -108,8 +108,8 @@ func (p *program) runTree(c *cli.Context, w *watch) error {
 	}
 	defer t.port.Close()
 
-	w.end() // a duration counts from here
-	// Before the command runs: a signal that comes early is for it, too.
+	w.end() // the duration starts here
+	// Before the command runs: a signal that arrives early is for the command too.
 	caught := make(chan os.Signal, 16)
 	signal.Notify(caught, passedOn...)
 	defer signal.Stop(caught)
@@ -119,19 +119,19 @@ func (p *program) runTree(c *cli.Context, w *watch) error {
 	if err := t.child.Start(); err != nil {
 		return notStarted(command[0], err)
 	}
-	// From here on what counts is how the command ends.
+	// From here on the exit code is the command's.
 	p.code = t.watchUntilExit(c.Context, caught)
 	switch {
 	case t.failed != nil:
 		p.ui.error(t.failed)
-	case len(t.known) == 0 && p.ui.terminal: // else standard error is the command's
+	case len(t.known) == 0 && p.ui.terminal: // otherwise standard error belongs to the command
 		p.ui.sayf("%s has started no process with a .NET runtime: there is no log", command[0])
 	}
 	return nil
 }
 
-// portDir makes a folder for the port, with a path that is short enough for a
-// socket, which processes of other users can reach into, but not list.
+// portDir creates a folder for the port. Its path is short enough for a socket. Processes of other
+// users can access files in it, but not list them.
 func portDir() (string, error) {
 	base := os.TempDir()
 	if len(base) > 60 {
@@ -144,7 +144,7 @@ func portDir() (string, error) {
 	return dir, os.Chmod(dir, 0o711)
 }
 
-// ports is the variable for the child: ours after those that it has.
+// ports returns the variable for the child: its own ports, followed by ours.
 func (t *tree) ports() string {
 	ours := session.Environment(t.path, t.suspend)
 	if theirs := os.Getenv(portsVariable); theirs != "" {
@@ -168,8 +168,8 @@ func notStarted(name string, err error) error {
 	return &codedError{code, fmt.Errorf("cannot run %s: %w", name, err)}
 }
 
-// watchUntilExit logs the processes of the tree until the child has ended, and
-// returns its exit code.
+// watchUntilExit logs the processes of the tree until the child has exited, and returns its exit
+// code.
 func (t *tree) watchUntilExit(ctx context.Context, caught <-chan os.Signal) int {
 	logging, stopLogging := context.WithCancel(ctx)
 	defer stopLogging()
@@ -194,15 +194,16 @@ func (t *tree) watchUntilExit(ctx context.Context, caught <-chan os.Signal) int 
 	if t.suspend {
 		t.waitForFamily(caught)
 	}
-	// What the child has left behind goes on without a log; what has ended is drained.
+	// Processes that the child has left behind continue without a log; the sessions of those that
+	// have exited are drained.
 	stopAccepting()
 	time.AfterFunc(exitGrace, stopLogging)
 	t.group.Wait()
 	return exitStatus(t.state)
 }
 
-// waitForFamily waits until all that the child has left behind has ended, or a
-// signal comes: what starts there waits for this port, and would do so for ever.
+// waitForFamily waits until all processes that the child has left behind have exited, or a signal
+// arrives: processes that they start wait for this port, and would do so forever.
 func (t *tree) waitForFamily(caught <-chan os.Signal) {
 	family := t.w.p.host.NewFamily(portsVariable, t.path)
 	told := false
@@ -221,7 +222,7 @@ func (t *tree) waitForFamily(caught <-chan os.Signal) {
 	}
 }
 
-// exitGrace is how long the last events of a process that has ended may take.
+// exitGrace is how long the last events of a process may take after its exit.
 const exitGrace = 500 * time.Millisecond
 
 func exitStatus(s *os.ProcessState) int {
@@ -231,7 +232,7 @@ func exitStatus(s *os.ProcessState) int {
 	return s.ExitCode()
 }
 
-// accept gives a log to every runtime that connects to the port.
+// accept starts a log for every runtime that connects to the port.
 func (t *tree) accept(accepting, logging context.Context) {
 	for {
 		peer, err := t.port.Next(accepting)
@@ -248,8 +249,8 @@ func (t *tree) accept(accepting, logging context.Context) {
 	}
 }
 
-// waitForEnd waits until a process has ended. While it lives it connects to the
-// port again and again, and must not be taken for a new one.
+// waitForEnd waits until a process has exited. Until then it connects to the port repeatedly, and
+// must not be mistaken for a new one.
 func waitForEnd(ctx context.Context, target *session.Target) {
 	for target.Alive() {
 		select {
@@ -260,11 +261,11 @@ func waitForEnd(ctx context.Context, target *session.Target) {
 	}
 }
 
-// lookEveryOld is how often processes without ports are looked for.
+// lookEveryOld is the interval at which processes without ports are searched for.
 const lookEveryOld = 200 * time.Millisecond
 
-// lookForOld gives a log to the processes of the tree whose runtime does not know
-// of ports: .NET Core 3.1. It knows no ProcessInfo either, by which it is told.
+// lookForOld starts a log for the processes of the tree whose runtime does not support ports: .NET
+// Core 3.1. It is recognized because it does not support ProcessInfo either.
 func (t *tree) lookForOld(accepting, logging context.Context) {
 	family := t.w.p.host.NewFamily(portsVariable, t.path)
 	for {
@@ -279,7 +280,7 @@ func (t *tree) lookForOld(accepting, logging context.Context) {
 					t.group.Go(func() { t.log(logging, target, false) })
 				}
 			case err == nil:
-				t.mark(target.PID) // it will connect by itself
+				t.mark(target.PID) // it will connect to the port
 			}
 		}
 		select {
@@ -290,8 +291,7 @@ func (t *tree) lookForOld(accepting, logging context.Context) {
 	}
 }
 
-// mark notes that a process needs no further attention, and reports whether that
-// is new.
+// mark records that a process needs no further attention, and reports whether that is new.
 func (t *tree) mark(pid int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -306,10 +306,9 @@ func (t *tree) isKnown(pid int) bool {
 	return t.known[pid]
 }
 
-// log writes the log of one process. A process that our port suspends is resumed
-// whatever happens.
+// log writes the log of one process. A process that our port suspends is resumed in any case.
 func (t *tree) log(ctx context.Context, target *session.Target, byPort bool) {
-	w := *t.w // the counters of each process are its own
+	w := *t.w // each process has its own counters
 	w.progress = &attach.Progress{}
 	early, resume := byPort, byPort && t.suspend
 	others := t.otherPorts(target)
@@ -348,11 +347,11 @@ func (t *tree) log(ctx context.Context, target *session.Target, byPort bool) {
 	}
 }
 
-// otherPorts returns the diagnostic ports but ours that suspend a process in its start: nobody
-// may begin a session before they have resumed it, or a tool after them would make it crash.
+// otherPorts returns the diagnostic ports, other than ours, that suspend a process at its start: no
+// session may begin before they have resumed it, or a tool after them would make it crash.
 func (t *tree) otherPorts(target *session.Target) []string {
 	env := target.Environ
-	if env == nil { // most likely it has inherited ours
+	if env == nil { // most likely it has inherited the child's
 		env = map[string]string{}
 		for _, e := range t.child.Env {
 			name, value, _ := strings.Cut(e, "=")
@@ -362,8 +361,8 @@ func (t *tree) otherPorts(target *session.Target) []string {
 	return slices.DeleteFunc(session.SuspendingPorts(env), func(port string) bool { return port == t.path })
 }
 
-// furtherProcess gives files of its own to a process that is not the first. What is
-// no file is for one process, if its format is; a recording always is.
+// furtherProcess gives a process that is not the first its own files. A device is for one process
+// only, unless its format supports several; a recording always is.
 func (w *watch) furtherProcess(pid int) {
 	var outputs []output.Spec
 	for _, o := range w.outputs {
@@ -383,13 +382,13 @@ func (w *watch) furtherProcess(pid int) {
 	}
 }
 
-// ended reports whether a session failed only because its process has ended.
+// ended reports whether a session failed only because its process has exited.
 func (t *tree) ended(target *session.Target, err error) bool {
 	var path *output.PathError
 	return !target.Alive() && !errors.As(err, &path) && !errors.Is(err, session.ErrNoAnswer)
 }
 
-// exitOf returns how a process ended, for the child.
+// exitOf returns a function that returns how a process ended, if the process is the child.
 func (t *tree) exitOf(pid int) func() (int, bool, bool) {
 	if pid != t.child.Process.Pid {
 		return nil
@@ -401,8 +400,8 @@ func (t *tree) exitOf(pid int) func() (int, bool, bool) {
 	}
 }
 
-// passOn gives a signal to the child. Those that a terminal makes it sends to the
-// child itself.
+// passOn passes a signal to the child. Signals from the terminal's keys are sent to the child by
+// the terminal itself.
 func (t *tree) passOn(s os.Signal) {
 	if (s == os.Interrupt || s == syscall.SIGQUIT) && inForeground() {
 		return

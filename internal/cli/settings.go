@@ -79,7 +79,7 @@ func (p *program) settings(c *cli.Context) error {
 	return p.printSettings(how, facts, report)
 }
 
-// settingsOf finds out the settings of a running process.
+// settingsOf determines the settings of a running process.
 func settingsOf(ctx context.Context, t *session.Target) (*gclog.Process, *gcsettings.Report, error) {
 	facts, err := attach.Facts(ctx, t)
 	old := attach.IsTooOld(err)
@@ -90,7 +90,7 @@ func settingsOf(ctx context.Context, t *session.Target) (*gclog.Process, *gcsett
 	told := facts
 	from := gcsettings.Sources{Flavour: "the runtime (RuntimeInformation)", Limits: "the runtime (GCSettingsRundown)", Library: "the files that it has mapped", Heaps: "its threads"}
 	threads, known := t.ServerGCThreads()
-	if !facts.HasLimits { // what is known beyond its threads is what it was configured with
+	if !facts.HasLimits { // apart from its threads, only its configuration is known
 		from.Flavour = "its threads"
 		told.Concurrent, told.Server = gclog.Unknown, gclog.Unknown
 		if !configuration.NativeAOT && (threads > 0 || known) {
@@ -125,7 +125,7 @@ func settingsOf(ctx context.Context, t *session.Target) (*gclog.Process, *gcsett
 	return &facts, report, nil
 }
 
-// settingsOfFiles shows what recordings or logs tell.
+// settingsOfFiles shows the settings that recordings or logs contain.
 func (p *program) settingsOfFiles(c *cli.Context, names []string, how string) error {
 	asked, err := p.parseSpan(c)
 	if err != nil {
@@ -142,7 +142,7 @@ func (p *program) settingsOfFiles(c *cli.Context, names []string, how string) er
 	source := h.Source()
 	heaps := seen.Heaps
 	whole := asked.Whole()
-	if heaps.Newest == 0 && whole { // the head of a log may have it
+	if heaps.Newest == 0 && whole { // the header of a log may contain it
 		heaps.Newest = h.Process.HeapCount
 	}
 	report := gcsettings.Examine(h.Process, heaps, nil, gcsettings.Sources{Flavour: source, Limits: source, Heaps: source + ", its collections", Library: source})
@@ -163,7 +163,7 @@ func (p *program) settingsOfFiles(c *cli.Context, names []string, how string) er
 	return failed
 }
 
-// seenHeaps observes how many heaps the collections of a part of the time have.
+// seenHeaps counts the heaps of the collections within a window.
 type seenHeaps struct {
 	gclog.NopObserver
 	gcsettings.Heaps
@@ -173,7 +173,7 @@ type seenHeaps struct {
 func (*seenHeaps) Begin(int64) {}
 func (*seenHeaps) End(int64)   {}
 
-// GC takes a collection.
+// GC counts the heaps of a collection.
 func (s *seenHeaps) GC(d *gclog.GCDetails) {
 	if !s.window.Holds(startOf(d)) {
 		return
@@ -227,7 +227,7 @@ func (p *program) printSettings(how string, process *gclog.Process, r *gcsetting
 	return nil
 }
 
-// noted adds a note.
+// noted appends a note in brackets.
 func noted(text, note string) string {
 	if note == "" {
 		return text
@@ -256,7 +256,7 @@ func printSection(w io.Writer, width int, title string, names []string, list [][
 	t.print(w, width)
 }
 
-// sized adds to a number of bytes how much that is.
+// sized appends the size in a larger unit to a number of bytes.
 func sized(variable, value string) string {
 	s, _ := gcsettings.Find(variable)
 	n, err := strconv.ParseInt(value, 10, 64)
@@ -266,7 +266,7 @@ func sized(variable, value string) string {
 	return value + " (" + output.SizeText(n) + ")"
 }
 
-// settingsJSON is a report for programs; it is part of what gclog promises.
+// settingsJSON is a report in JSON; it is part of gclog's compatibility promise.
 type settingsJSON struct {
 	Process struct {
 		PID  int64  `json:"pid"`
@@ -290,13 +290,13 @@ type settingsJSON struct {
 }
 
 type settingJSON struct {
-	Name   string `json:"name"`             // of the setting: its variable without prefix; of ignored ones as it is written
-	Value  string `json:"value,omitempty"`  // what the runtime takes it for; of ignored ones as it is written
-	From   string `json:"from,omitempty"`   // environment, a path, what told it
+	Name   string `json:"name"`             // the setting's variable without prefix; if ignored, as written
+	Value  string `json:"value,omitempty"`  // as the runtime interprets it; if ignored, as written
+	From   string `json:"from,omitempty"`   // environment, a path, or another source
 	SetBy  string `json:"set_by,omitempty"` // the variable or property
-	Text   string `json:"text,omitempty"`   // as it is written
+	Text   string `json:"text,omitempty"`   // as written
 	Note   string `json:"note,omitempty"`   //
-	Reason string `json:"reason,omitempty"` // why it is ignored, or unknown
+	Reason string `json:"reason,omitempty"` // why it is ignored or unknown
 }
 
 func settingsDocument(process *gclog.Process, r *gcsettings.Report) (d settingsJSON) {

@@ -10,18 +10,18 @@ import (
 	"github.com/gclog/gclog/internal/screen"
 )
 
-// sameSignal is how long a second signal is taken for the first one, sent to this process
-// and to its group.
+// sameSignal is the time within which a second signal counts as the first, because it was sent to
+// this process and to its group.
 const sameSignal = 100 * time.Millisecond
 
-// signals makes a context that ends with the first SIGINT or SIGTERM; a second
-// one ends gclog at once. SIGHUP goes to reopen, unless it says that the terminal
-// is gone: then there is nobody to watch for.
+// signals returns a context that ends with the first SIGINT or SIGTERM; a second one ends gclog at
+// once. SIGHUP is sent to reopen, unless it means that the terminal was closed: then it ends the
+// context too.
 func (p *program) signals(ctx context.Context) (_ context.Context, reopen <-chan struct{}, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	caught := make(chan os.Signal, 4)
 	signal.Notify(caught, os.Interrupt, syscall.SIGTERM)
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup does
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
 		signal.Notify(caught, syscall.SIGHUP)
 	}
 	shown := screen.IsTerminal(p.stdout) || p.ui.terminal
@@ -57,5 +57,5 @@ func (p *program) signals(ctx context.Context) (_ context.Context, reopen <-chan
 	}
 }
 
-// hungUp reports whether the terminal that gclog was started on is gone.
+// hungUp reports whether the terminal on which gclog was started was closed.
 func (p *program) hungUp() bool { return !screen.IsTerminal(p.stdout) && !screen.IsTerminal(p.ui.w) }

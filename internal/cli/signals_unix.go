@@ -10,13 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// passedOn are the signals that run gives to its command.
+// passedOn are the signals that run passes to its command.
 var passedOn = []os.Signal{
 	syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGCONT,
 }
 
-// inForeground reports whether the terminal sends its signals to this process, and
-// so to its children too.
+// inForeground reports whether the terminal sends its signals to this process, and therefore to its
+// children too.
 func inForeground() bool {
 	tty, err := os.Open("/dev/tty")
 	if err != nil {
@@ -27,10 +27,10 @@ func inForeground() bool {
 	return err == nil && group == unix.Getpgrp()
 }
 
-// mayWrite tells why files cannot be made in a directory.
+// mayWrite returns why files cannot be created in a directory.
 func mayWrite(dir string) error { return unix.Access(dir, unix.W_OK|unix.X_OK) }
 
-// daemonSignals catches SIGUSR1, make all files begin anew, and SIGUSR2, tell the state.
+// daemonSignals catches SIGUSR1, which starts new files, and SIGUSR2, which logs the state.
 func daemonSignals() (rotate, status <-chan struct{}, release func()) {
 	caught := make(chan os.Signal, 4)
 	signal.Notify(caught, syscall.SIGUSR1, syscall.SIGUSR2)

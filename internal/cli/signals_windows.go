@@ -2,13 +2,13 @@ package cli
 
 import "os"
 
-// passedOn are the signals that run gives to its command: the console sends them
-// to the command itself.
+// passedOn are the signals that run passes to its command: the console itself sends them to the
+// command.
 var passedOn = []os.Signal{os.Interrupt}
 
 func inForeground() bool { return true }
 
-// mayWrite is not known here before it is tried.
+// mayWrite returns nil: here it is unknown until it is tried.
 func mayWrite(string) error { return nil }
 
 func daemonSignals() (rotate, status <-chan struct{}, release func()) {

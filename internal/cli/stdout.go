@@ -9,9 +9,9 @@ import (
 	"github.com/gclog/gclog/internal/output"
 )
 
-// A printer is standard output as commands print text to it, which do not look at errors
-// then: the first one ends all printing, and Main tells of it. Logs, recordings and lists
-// without an end go to program.stdout itself, and end where nobody reads them.
+// A printer is standard output for commands that print text without checking for errors: the first
+// error ends all printing, and Main reports it. Logs, recordings and endless lists are written to
+// program.stdout directly, and end when their reader does.
 type printer struct {
 	w   io.Writer
 	err error
@@ -25,17 +25,17 @@ func (p *printer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// failed is what went wrong.
+// failed returns the error of writing, if any.
 func (p *printer) failed() error { return notWritten(p.err) }
 
-// notWritten is the error of a command whose data did not reach standard output. That a
-// reader went away, who has read enough, is none.
+// notWritten returns the error of a command whose data was not written to standard output. A closed
+// pipe is not an error: its reader has read enough.
 func notWritten(err error) error {
 	if err == nil || errors.Is(err, syscall.EPIPE) {
 		return nil
 	}
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		err = path.Err // the name is said once
+		err = path.Err // the path is added below
 	}
 	return &codedError{exitData, &output.PathError{Path: output.StreamName(output.Stdout), Err: err}}
 }

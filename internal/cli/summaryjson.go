@@ -5,29 +5,29 @@ import (
 	"github.com/gclog/gclog/internal/history"
 )
 
-// summaryGC is what a summary says.
+// summaryGC contains a summary in JSON.
 type summaryGC struct {
 	Metrics     map[string]map[string]any `json:"metrics"`
-	Worst       []stretchJSON             `json:"worst"`       // in which the program stood most, of each length
-	Utilization []stretchJSON             `json:"utilization"` // in which it ran least
+	Worst       []stretchJSON             `json:"worst"`       // of each length the window in which the program was paused most
+	Utilization []stretchJSON             `json:"utilization"` // of each length the window in which the program ran least
 	WithoutGC   map[string]withoutGCJSON  `json:"without_gc"`  // pauses, by kind
 	Reasons     map[string]uint64         `json:"reasons"`
 	Allocated   allocatedJSON             `json:"allocated"`
-	Finalized   []finalizedJSON           `json:"finalized"` // types whose names are told, the most frequent first
+	Finalized   []finalizedJSON           `json:"finalized"` // named types, the most frequent first
 	Findings    []ruleFindingJSON         `json:"findings"`
 	Unjudged    []unjudgedJSON            `json:"unjudged"`
 	Damage      string                    `json:"damage,omitempty"`        // why the input could not be read to its end
-	Skipped     int64                     `json:"skipped_lines,omitempty"` // of a log: damaged, or none of gclog's
+	Skipped     int64                     `json:"skipped_lines,omitempty"` // of a log: damaged lines, and lines that are not gclog's
 }
 
 // mostTypes is how many types are listed.
 const mostTypes = 20
 
-// stretchJSON is a share of a stretch of some length.
+// stretchJSON is the share for a window of some length.
 type stretchJSON struct {
 	Length map[string]any `json:"length"`
 	Share  map[string]any `json:"share"`
-	Start  string         `json:"start,omitempty"` // where the share is known
+	Start  string         `json:"start,omitempty"` // omitted if the share is unknown
 }
 
 type withoutGCJSON struct {
@@ -36,18 +36,17 @@ type withoutGCJSON struct {
 	Max   map[string]any `json:"max"`
 }
 
-// allocatedJSON is what allocation ticks tell of the types that were allocated, the largest
-// share first.
+// allocatedJSON is what allocation ticks report about the allocated types, the largest share first.
 type allocatedJSON struct {
-	Samples map[string]any      `json:"samples"` // ticks
-	Sampled map[string]any      `json:"sampled"` // what they stand for
+	Samples map[string]any      `json:"samples"` // number of ticks
+	Sampled map[string]any      `json:"sampled"` // bytes that the ticks stand for
 	Types   []allocatedTypeJSON `json:"types"`
 }
 
 type allocatedTypeJSON struct {
 	Type  string         `json:"type"`
 	Share map[string]any `json:"share"`
-	Error map[string]any `json:"error"` // of the share, with 95 % confidence, as a fraction of all too
+	Error map[string]any `json:"error"` // margin of the share at 95 % confidence, also as a fraction of the total
 }
 
 type finalizedJSON struct {

@@ -11,8 +11,8 @@ import (
 
 // The tables of a summary: a row for each class of collections, a column for each number.
 
-// A classColumn is a number of the classes. Of what does not fit the column with the highest rank
-// is left out first.
+// A classColumn is a number of the classes. If the table is too wide, the columns with the highest
+// ranks are left out first.
 type classColumn struct {
 	head, unit string
 	rank       int
@@ -53,8 +53,8 @@ var sizeColumns = []classColumn{
 	{"max rate", "bytes/s", 4, func(r *analysis.Rollup) analysis.Number { return r.AllocationRate.Max }},
 }
 
-// classes prints a table with a row for each class of which there is anything, and a
-// column for each number that is known of any.
+// classes prints a table with a row for each class that is not empty, and a column for each number
+// that is known for any class.
 func (t *summaryText) classes(columns []classColumn, there func(*analysis.Rollup) bool) {
 	x := table{columns: []screen.Column{{}}}
 	var known []classColumn
@@ -89,13 +89,13 @@ func (t *summaryText) classes(columns []classColumn, there func(*analysis.Rollup
 	x.print(t, t.wide)
 }
 
-// knows reports whether a column has a number. Of a log that cannot hold all pauses those of each
-// class are known, and not what they come to.
+// knows reports whether a column contains a number. For a log that cannot contain all pauses, the
+// numbers of each class are known, but not those of all classes together.
 func (t *summaryText) knows(c classColumn, there func(*analysis.Rollup) bool) bool {
 	return slices.ContainsFunc(t.s.Classes[:], func(r analysis.Rollup) bool { return there(&r) && c.of(&r).Known() })
 }
 
-// cell is a number in a table: a dash for a percentile that takes more values than there are.
+// cell formats a number in a table: a dash if there are too few values for a percentile.
 func (t *summaryText) cell(name string, n analysis.Number, unit string) string {
 	if !n.Known() && n.AtMost > 0 {
 		return "-"

@@ -16,20 +16,20 @@ import (
 	"github.com/gclog/gclog/internal/screen"
 )
 
-// A summaryText is a summary for people: what is wrong on top, then the numbers.
+// A summaryText is a summary for people: problems first, then the numbers.
 type summaryText struct {
 	bytes.Buffer
 	h     *history.History
 	s     *analysis.Summary
 	a     *assessment
-	why   bool // why rules were not evaluated, and values are not known, is wanted too
-	width int  // of text; tables may be wider, on a terminal that is
+	why   bool // also print why rules were not evaluated and values are unknown
+	width int  // of text; that of tables is wide, which may be larger on a terminal
 	wide  int
 	paint func(screen.Style, string) string
-	lacks []lack // why something is n/a
+	lacks []lack // reasons of n/a
 }
 
-// A lack is why some numbers are not known.
+// A lack is a reason why some numbers are unknown, with their names.
 type lack struct {
 	why   string
 	names []string
@@ -59,7 +59,7 @@ func (t *summaryText) page() {
 	t.reasons(t.a.findings.Unjudged())
 }
 
-// num is a number for people. Why it is not known is kept for those who ask.
+// num formats a number. If it is unknown, the reason is kept for -v.
 func (t *summaryText) num(name string, n analysis.Number, unit string) string {
 	if !n.Known() {
 		t.lacks = addLack(t.lacks, n.Why, name)
@@ -67,7 +67,7 @@ func (t *summaryText) num(name string, n analysis.Number, unit string) string {
 	return n.Text(unit)
 }
 
-// addLack adds a name to those that lack something for the same reason.
+// addLack adds a name to those with the same reason.
 func addLack(list []lack, why, name string) []lack {
 	i := slices.IndexFunc(list, func(l lack) bool { return l.why == why })
 	if i < 0 {
@@ -81,10 +81,10 @@ func addLack(list []lack, why, name string) []lack {
 
 func (t *summaryText) title(s string) { fmt.Fprintf(t, "\n%s\n", t.paint(screen.Heading, s)) }
 
-// paragraph prints text after so many blanks.
+// paragraph prints indented text.
 func (t *summaryText) paragraph(indent int, text string) { wrapped(t, t.width, indent, text) }
 
-// line prints a name and what is to be said of it.
+// line prints a name and a text.
 func (t *summaryText) line(name, format string, args ...any) {
 	const indent = 18
 	var b bytes.Buffer
@@ -99,7 +99,7 @@ func (t *summaryText) known(name string, n analysis.Number, unit, format string,
 	}
 }
 
-// head says what the summary is about.
+// head prints what the summary is about.
 func (t *summaryText) head() {
 	p := t.h.Process
 	fmt.Fprintln(t, oneLine(t.h.Source()))
@@ -129,7 +129,7 @@ func (t *summaryText) head() {
 	}
 }
 
-// runtimeText is what is known of the runtime and its GC.
+// runtimeText returns what is known about the runtime and its GC.
 func runtimeText(p *gclog.Process) string {
 	var known []string
 	if p.RuntimeVersion != "" {
@@ -153,7 +153,7 @@ func runtimeText(p *gclog.Process) string {
 	return strings.Join(known, ", ")
 }
 
-// pauses tells how long and how much of the time the program was paused.
+// pauses prints how long and for how much of the time the program was paused.
 func (t *summaryText) pauses() {
 	s := t.s
 	t.title("Pauses")
@@ -191,7 +191,7 @@ func (t *summaryText) spread(name, what string, d *analysis.Distribution) {
 	t.line(name, "%s: median %s%s, longest %s", what, t.num(name, d.P50, "ns"), p99, t.num(name, d.Max, "ns"))
 }
 
-// lengthText is the length of a window.
+// lengthText formats the length of a window.
 func lengthText(ns int64) string {
 	switch d := time.Duration(ns); {
 	case d >= time.Minute:
@@ -203,7 +203,7 @@ func lengthText(ns int64) string {
 	}
 }
 
-// collections tells which there were, and why.
+// collections prints how many collections of each class there were, and why.
 func (t *summaryText) collections() {
 	s := t.s
 	t.title("Collections")
@@ -242,7 +242,7 @@ func (t *summaryText) collections() {
 	t.classes(collectionColumns, hasGCs)
 }
 
-// heap tells sizes and allocations, and what else the process has.
+// heap prints sizes and allocations, and the other memory of the process.
 func (t *summaryText) heap() {
 	h, all := &t.s.Heap, &t.s.Classes[analysis.ClassAll]
 	t.title("Heap and allocation")
@@ -261,7 +261,8 @@ func (t *summaryText) heap() {
 	t.classes(sizeColumns, hasGCs)
 }
 
-// memory tells what of the process is the GC's, and how close its control group is to its limit.
+// memory prints how much of the process's memory is the GC's, and how close its control group is to
+// its limit.
 func (t *summaryText) memory(m *analysis.Memory) {
 	rest := ""
 	if other := t.num("memory that is not the GC's", m.Other, "bytes"); m.Other.Known() {
@@ -277,7 +278,7 @@ func (t *summaryText) memory(m *analysis.Memory) {
 
 // allocated lists the types that were allocated most, if there were allocation ticks.
 func (t *summaryText) allocated(a *analysis.Allocated) {
-	const most, least, few = 10, 1, 3 // types, percent of a type that is listed after the first few
+	const most, least, few = 10, 1, 3 // number of types; minimum percentage after the first few
 	list := a.Most(most)
 	for len(list) > few && list[len(list)-1].Share < least {
 		list = list[:len(list)-1]
@@ -300,7 +301,7 @@ func (t *summaryText) allocated(a *analysis.Allocated) {
 	}
 }
 
-// finalized tells the types that were finalized most, if events named any.
+// finalized prints the types that were finalized most, if events named any.
 func (t *summaryText) finalized(list []analysis.FinalizedType) {
 	var most []string
 	for _, x := range list {
@@ -311,7 +312,7 @@ func (t *summaryText) finalized(list []analysis.FinalizedType) {
 	}
 }
 
-// pins tells what events told of pinned objects, if they did: few sessions ask for them.
+// pins prints what events reported about pinned objects, if any did: few sessions ask for them.
 func (t *summaryText) pins(all *analysis.Rollup) {
 	var parts []string
 	if seen := &all.PinsSeen; seen.Told > 0 {
@@ -330,7 +331,7 @@ func (t *summaryText) pins(all *analysis.Rollup) {
 	t.line("pins", "%s%s", strings.Join(parts, "; "), share)
 }
 
-// counted is a number of things.
+// counted formats a number of things.
 func counted(n uint64, what string) string {
 	if n != 1 {
 		what += "s"
@@ -338,7 +339,7 @@ func counted(n uint64, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// data tells how far the numbers can be trusted.
+// data prints how reliable the numbers are.
 func (t *summaryText) data() {
 	s := t.s
 	all := &s.Classes[analysis.ClassAll]
@@ -393,7 +394,7 @@ func (t *summaryText) missing() string {
 
 var severityStyles = map[analysis.Severity]screen.Style{analysis.Error: screen.Failure, analysis.Warning: screen.Warning, analysis.Info: screen.Note}
 
-// findings tells what is wrong, and what to do about it.
+// findings prints the findings, and what to do about them.
 func (t *summaryText) findings(f *analysis.Findings) {
 	list, unjudged := f.List(), f.Unjudged()
 	fmt.Fprintf(t, "\n%s %s\n", t.paint(screen.Heading, "Findings:"), t.verdict(list))
@@ -421,7 +422,7 @@ func (t *summaryText) findings(f *analysis.Findings) {
 	t.paragraph(2, fmt.Sprintf("Evaluated %d of %d rules%s.", rules-len(unjudged), rules, why))
 }
 
-// heading prints what a finding is about.
+// heading prints the title of a finding.
 func (t *summaryText) heading(x *analysis.Finding) {
 	var b bytes.Buffer
 	severity := x.Severity.String() + ":"
@@ -429,7 +430,7 @@ func (t *summaryText) heading(x *analysis.Finding) {
 	t.WriteString(strings.Replace(b.String(), severity, t.paint(severityStyles[x.Severity], severity), 1))
 }
 
-// verdict counts findings by their severity.
+// verdict counts findings by severity.
 func (t *summaryText) verdict(list []analysis.Finding) string {
 	var parts []string
 	for s := analysis.Error; s >= analysis.Info; s-- {
@@ -465,7 +466,7 @@ func numbersText(list []uint32) string {
 	return b.String()
 }
 
-// unless is where to find what was not asked for.
+// unless returns text about where to find the reasons, or "" if they are printed.
 func (t *summaryText) unless(text string) string {
 	if t.why {
 		return ""
@@ -473,7 +474,7 @@ func (t *summaryText) unless(text string) string {
 	return text
 }
 
-// reasons tells why rules were not evaluated and numbers are not known, or how many those are.
+// reasons prints why rules were not evaluated and numbers are unknown, or how many those are.
 func (t *summaryText) reasons(unjudged []analysis.Unjudged) {
 	format := logs.Lacks(t.h.Format)
 	if !t.why {

@@ -10,7 +10,7 @@ import (
 	"github.com/gclog/gclog/internal/screen"
 )
 
-// A table is text in columns, after two blanks.
+// A table is text in columns, indented by two blanks.
 type table struct {
 	columns []screen.Column
 	rows    [][]string
@@ -27,7 +27,7 @@ func newTable(titles ...string) *table {
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// print leaves out columns that do not fit the width.
+// print prints the table without the columns that do not fit the width.
 func (t *table) print(w io.Writer, width int) {
 	const indent = "  "
 	var b strings.Builder
@@ -37,8 +37,8 @@ func (t *table) print(w io.Writer, width int) {
 	}
 }
 
-// wrapped prints text in lines that fit the width, each after so many blanks. A number and its
-// unit stay together.
+// wrapped prints text in indented lines that fit the width. A number and its unit are not
+// separated.
 func wrapped(w io.Writer, width, indent int, text string) {
 	const joint = "\u00a0"
 	text = measure.ReplaceAllString(strings.Join(strings.Fields(text), " "), "$1"+joint+"$2")
@@ -49,5 +49,5 @@ func wrapped(w io.Writer, width, indent int, text string) {
 	fmt.Fprintln(w, strings.ReplaceAll(string(lines), joint, " "))
 }
 
-// measure is a number with its unit.
+// measure matches a number with its unit.
 var measure = regexp.MustCompile(`(\d) ((?:ns|µs|ms|s|min|h|B|KB|MB|GB|TB|%)\b|%)`)

@@ -11,12 +11,12 @@ import (
 	"github.com/gclog/gclog/internal/screen"
 )
 
-// A ui is what people see, on standard error. The rules:
+// A ui prints what people see on standard error. The rules:
 //
-//   - A message is one line, broken only where the terminal ends: "gclog: ", then a sentence in lower case without a full
-//     stop, that names the thing, the place and the way out.
+//   - A message is one line, broken only where the terminal ends: "gclog: ", then a sentence in
+//     lower case without a full stop, that names the thing, the place and the way out.
 //   - Progress is one line that is rewritten, on a terminal only.
-//   - What comes from a target is shown only after clean.
+//   - Text from a target is printed only after clean.
 type ui struct {
 	mu       sync.Mutex
 	w        io.Writer
@@ -39,7 +39,7 @@ func (u *ui) say(s string) {
 
 func (u *ui) sayf(format string, args ...any) { u.say(fmt.Sprintf(format, args...)) }
 
-// error prints an error; joined ones a line each.
+// error prints an error; joined errors get a line each.
 func (u *ui) error(err error) {
 	if coded, ok := err.(*codedError); ok { //nolint:errorlint // what wraps one has text of its own
 		err = coded.err
@@ -61,7 +61,8 @@ func (u *ui) erase() {
 	}
 }
 
-// interrupted removes the ^C that a terminal has shown: what is written next begins its line.
+// interrupted removes the ^C that a terminal has printed: the next text starts at the beginning of
+// the line.
 func (u *ui) interrupted() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -78,12 +79,12 @@ func (u *ui) show(s string) {
 		return
 	}
 	width, _ := screen.Size(u.w)
-	fmt.Fprint(u.w, "\r\x1b[K"+screen.Cut(s, width-1)) // a line that is wrapped cannot be erased
+	fmt.Fprint(u.w, "\r\x1b[K"+screen.Cut(s, width-1)) // a wrapped line could not be erased
 	u.progress = s
 }
 
-// watch shows what line returns, once a second, until the function that it
-// returns is called. Without a terminal it shows nothing.
+// watch shows the result of line, once a second, until the function that watch returns is called.
+// Without a terminal it shows nothing.
 func (u *ui) watch(line func(elapsed time.Duration) string) (stop func()) {
 	if !u.terminal {
 		return func() {}
@@ -112,14 +113,14 @@ func (u *ui) watch(line func(elapsed time.Duration) string) (stop func()) {
 	})
 }
 
-// elapsed prints a duration as hh:mm:ss.
+// elapsed formats a duration as hh:mm:ss.
 func elapsed(d time.Duration) string {
 	s := int64(d.Seconds())
 	return fmt.Sprintf("%02d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// clean replaces what a terminal would act upon: names and arguments come from
-// other processes.
+// clean replaces characters that a terminal would interpret: names and arguments come from other
+// processes.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -130,7 +131,7 @@ func clean(s string) string {
 	}, s)
 }
 
-// oneLine is text of others for one cell of a table.
+// oneLine returns text from other processes for one cell of a table.
 func oneLine(s string) string {
 	return clean(strings.NewReplacer("\n", " ", "\t", " ").Replace(shorten(s, 2000)))
 }

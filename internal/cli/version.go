@@ -15,7 +15,7 @@ import (
 // linkedVersion is set by the linker of a release.
 var linkedVersion string
 
-// version is that of a release, or of the module that go install took.
+// version returns the version of the release, or of the module that go install built.
 func (p *program) version() string {
 	if linkedVersion != "" {
 		return linkedVersion
@@ -64,7 +64,7 @@ func (p *program) printVersion(c *cli.Context) error {
 	return err
 }
 
-// randomID is an id that no other run has.
+// randomID returns an id that no other run has.
 func randomID() string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails

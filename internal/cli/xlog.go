@@ -8,11 +8,11 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Java's way to say what is logged, and where.
+// Java's syntax for what is logged, and where.
 const (
 	xlogFlag     = "xlog"
 	xlogVariable = "GCLOG_XLOG"
-	xlogHelpName = "xlog-help" // what -Xlog:help is turned into
+	xlogHelpName = "xlog-help" // what -Xlog:help is converted to
 )
 
 func (p *program) xlogHelpCommand() *cli.Command {

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-	_ "time/tzdata" // containers with nothing but gclog in them have none
+	_ "time/tzdata" // containers with only gclog in them have no time zones
 
 	"github.com/gclog/gclog/internal/history"
 	"github.com/urfave/cli/v2"
@@ -30,7 +30,7 @@ func (p *program) zoneOf(c *cli.Context) history.Zone {
 	return history.Zone{Local: where, From: "TZ"}
 }
 
-// loadZone loads what TZ names: a zone, or its file.
+// loadZone loads the zone in TZ: a name, or a file.
 func loadZone(name string) (*time.Location, error) {
 	if !filepath.IsAbs(name) {
 		return time.LoadLocation(name)
