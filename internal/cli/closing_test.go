@@ -11,7 +11,7 @@ import (
 	"github.com/gclog/gclog/internal/attach"
 )
 
-// TestClosing: what is said when a session has ended is what there was.
+// TestClosing: the message at the end of a session reports what there was.
 func TestClosing(t *testing.T) {
 	for _, c := range []struct {
 		pauses int
@@ -21,7 +21,7 @@ func TestClosing(t *testing.T) {
 		want   string
 	}{
 		{46, 28 * time.Millisecond, 123 * time.Second, []string{"x.json"}, "gclog: 46 collections in 2 min 3 s, longest pause 38 ms, paused 1.06 % of the time, 2 events lost, wrote x.json\n"},
-		{200, 1 << 21, // live percentiles are within 1 %
+		{200, 1 << 21, // live percentiles have an error of up to 1 %
 			5*time.Hour + 12*time.Minute, []string{"x.json", "x.nettrace"}, "gclog: 200 collections in 5 h 12 min, p99 pause 2.11 ms, longest pause 12.1 ms, paused under 0.01 % of the time, 2 events lost, wrote x.json, x.nettrace\n"},
 		{1, time.Second, 10 * time.Second, nil, "gclog: 1 collection in 10 s, longest pause 1.01 s, paused 10.1 % of the time, 2 events lost\n"},
 		{0, 0, time.Second, nil, ""},
@@ -32,7 +32,7 @@ func TestClosing(t *testing.T) {
 		w.closing.Begin(0)
 		for i := range c.pauses {
 			took := c.each.Nanoseconds()
-			if i == c.pauses/2 { // one is longer
+			if i == c.pauses/2 { // one pause is longer
 				took += 10e6
 			}
 			part := gclog.PausePart{Kind: gclog.PauseBlocking, Start: int64(i) * (c.each.Nanoseconds() + 1e6), Duration: took, Suspend: 1000}

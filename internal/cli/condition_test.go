@@ -2,7 +2,7 @@ package cli
 
 import "testing"
 
-// TestLimitTexts: what the line says of the limit is what passes.
+// TestLimitTexts: the values that the line describes are those that pass.
 func TestLimitTexts(t *testing.T) {
 	says := map[string]func(a, b float64) bool{
 		"":          func(a, b float64) bool { return a <= b },

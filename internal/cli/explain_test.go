@@ -11,7 +11,7 @@ import (
 	"github.com/gclog/gclog/internal/history"
 )
 
-// TestExplainHostile: what a process says about itself does not reach the terminal as it is.
+// TestExplainHostile: text from a process does not reach the terminal unchanged.
 func TestExplainHostile(t *testing.T) {
 	d := &gclog.GCDetails{Number: 1, HasNumber: true, Pauses: []gclog.PausePart{{Duration: 5}}}
 	h := &history.History{Process: &gclog.Process{ID: 7, Name: "a\x1b[2Jb\nc\u009b", RuntimeVersion: "\x1b]0;x\a"}}
@@ -30,7 +30,7 @@ func TestExplainHostile(t *testing.T) {
 	}
 }
 
-// TestExplainUnseenKind: no kind is named that was not seen.
+// TestExplainUnseenKind: a kind that was not observed is not named.
 func TestExplainUnseenKind(t *testing.T) {
 	for _, tt := range []struct {
 		flaws gclog.Flaw
@@ -56,7 +56,7 @@ func TestExplainUnseenKind(t *testing.T) {
 	}
 }
 
-// TestExplainJSON: what a statement claims is in its fields too.
+// TestExplainJSON: the claims of a statement are in its fields too.
 func TestExplainJSON(t *testing.T) {
 	got, err := json.Marshal(statementsJSON([]analysis.Statement{{
 		ID: "kind", Text: "It blocked.", Causes: []string{"young"},

@@ -9,8 +9,8 @@ import (
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
-// TestSummaryFinalized: a summary of a recording with named finalized objects lists their
-// types, the most frequent first.
+// TestSummaryFinalized: a summary of a recording with named finalized objects lists their types,
+// the most frequent first.
 func TestSummaryFinalized(t *testing.T) {
 	recording := filepath.Join(recordings.Dir(t), "traces", "net8-wks-verbose.nettrace.gz")
 	var out, said bytes.Buffer

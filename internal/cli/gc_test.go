@@ -2,7 +2,7 @@ package cli
 
 import "testing"
 
-// TestCheckSequence: elsewhere than on Windows the number would be ignored silently.
+// TestCheckSequence: except on Windows the number would be ignored silently.
 func TestCheckSequence(t *testing.T) {
 	for _, test := range []struct {
 		system string

@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// subjects are all that --help can be about, by name.
+// subjects returns everything that --help can describe, by name.
 func subjects(t *testing.T) map[string]any {
 	t.Helper()
 	app := (&program{ui: newUI(io.Discard)}).app()
@@ -29,7 +29,7 @@ func subjects(t *testing.T) map[string]any {
 }
 
 // TestHelpFits: no line of any --help is wider than the terminal, and no command of an example is
-// broken at 80.
+// broken at a width of 80.
 func TestHelpFits(t *testing.T) {
 	for name, subject := range subjects(t) {
 		for _, width := range []int{80, 60} {
@@ -61,7 +61,7 @@ func description(subject any) string {
 	return subject.(*cli.App).Description
 }
 
-// TestHelpIsWhole: it has each word of the description, and of each flag and command.
+// TestHelpIsWhole: --help contains each word of the description, and of each flag and command.
 func TestHelpIsWhole(t *testing.T) {
 	for name, subject := range subjects(t) {
 		words := strings.Fields(helpText(subject, 50))

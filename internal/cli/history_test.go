@@ -17,14 +17,14 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// A tape is what an observer was told.
+// A tape records what was passed to an observer.
 type tape struct {
 	sessions []string // "begin-end" in milliseconds
 	begun    []int64
 	gcs      []uint32
 	pauses   int
 	gaps     []gclog.GapReason
-	early    int // that were told while no session was on
+	early    int // passed while there was no session
 	open     bool
 }
 
@@ -78,7 +78,7 @@ func trace(name string) string {
 	return filepath.Join("..", "..", "testdata", "traces", name+".nettrace.gz")
 }
 
-// convertTo makes a log of a recording.
+// convertTo converts a recording to a log.
 func convertTo(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -88,8 +88,8 @@ func convertTo(t *testing.T, name string, args ...string) string {
 	return path
 }
 
-// TestHistoryOfLogs: a recording and the logs that are made of it tell the same
-// collections, each while a session is on.
+// TestHistoryOfLogs: a recording and the logs converted from it report the same collections, each
+// during a session.
 func TestHistoryOfLogs(t *testing.T) {
 	recording := trace("net8-datas-induced")
 	_, want, _, err := tell(t, recording)
@@ -153,7 +153,7 @@ func TestHistoryWindow(t *testing.T) {
 	}
 }
 
-// TestHistoryDamaged: what comes before damage is told, and the error too.
+// TestHistoryDamaged: what precedes the damage is reported, and the error too.
 func TestHistoryDamaged(t *testing.T) {
 	whole, err := os.ReadFile(trace("net9-wks-attach"))
 	if err != nil {
@@ -196,8 +196,8 @@ func TestHistoryChoice(t *testing.T) {
 	}
 }
 
-// TestHistoryLives: of several lives of a process, which has the same number each time in
-// a container, the last one is told, or the last one before --until.
+// TestHistoryLives: of several instances of a process, which has the same pid each time in a
+// container, the last one is read, or the last one before --until.
 func TestHistoryLives(t *testing.T) {
 	dir := t.TempDir()
 	life := func(name, number string) (path string, told *tape) {
@@ -217,8 +217,8 @@ func TestHistoryLives(t *testing.T) {
 		}
 		return path, told
 	}
-	first, one := life("net10-datas-bgc", "29336")   // of 00:30
-	second, other := life("net9-wks-attach", "4581") // of 00:39
+	first, one := life("net10-datas-bgc", "29336")   // at 00:30
+	second, other := life("net9-wks-attach", "4581") // at 00:39
 	if len(one.gcs) == len(other.gcs) {
 		t.Fatal("they cannot be told apart")
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestValueJSON: a number that JSON cannot hold does not cost the document.
+// TestValueJSON: a number that JSON cannot represent does not invalidate the document.
 func TestValueJSON(t *testing.T) {
 	for _, unit := range []string{"ns", "bytes", "bytes/s", "1/min", "%", "%/h", ""} {
 		for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, -math.MaxFloat64, 0} {

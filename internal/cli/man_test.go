@@ -29,8 +29,8 @@ func manual(t *testing.T) (files []string) {
 	return files
 }
 
-// render is a page as a reader sees it, on lines so long that nothing is broken. A
-// warning of groff is a failure.
+// render returns a page as a reader sees it, with lines so long that none is broken. A warning of
+// groff fails the test.
 func render(t *testing.T, file string) string {
 	t.Helper()
 	if _, err := exec.LookPath("groff"); err != nil {
@@ -45,7 +45,7 @@ func render(t *testing.T, file string) string {
 	return out.String()
 }
 
-// TestManPages: what --help says is on the page of the command, as it can be typed.
+// TestManPages: the page of a command contains the text of --help, in a form that can be typed.
 func TestManPages(t *testing.T) {
 	pages := map[string]string{}
 	for _, file := range manual(t) {
@@ -85,7 +85,7 @@ func TestManPages(t *testing.T) {
 	}
 }
 
-// TestManConfig: gclog.yaml(5) has every key, and an example that holds.
+// TestManConfig: gclog.yaml(5) contains every key, and a valid example.
 func TestManConfig(t *testing.T) {
 	files := manual(t)
 	page := ""
@@ -115,7 +115,7 @@ func TestManConfig(t *testing.T) {
 	}
 }
 
-// TestRoffText: nothing of a text is taken for a macro or an escape.
+// TestRoffText: no part of a text is interpreted as a macro or an escape.
 func TestRoffText(t *testing.T) {
 	const text = ".SH no section\n'br no break\n\\fBno bold\\fR \\n[.T] ^~`'\"--x \u2026 \u00e9\nGCLOG_%n-%p"
 	r := newRoff("x", 1, `1"2`)
@@ -148,7 +148,7 @@ func TestManIsFound(t *testing.T) {
 	}
 }
 
-// TestManExitCodes: the page and docs/manual.md say the same.
+// TestManExitCodes: the page and docs/manual.md contain the same list.
 func TestManExitCodes(t *testing.T) {
 	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "manual.md"))
 	if err != nil {

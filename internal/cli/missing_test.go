@@ -14,8 +14,8 @@ import (
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
-// missedIn returns how many collections are missing in a file as check counts them, and what doctor
-// says of that.
+// missedIn returns how many collections are missing in a file by check's count, and what doctor
+// says about that.
 func missedIn(t *testing.T, path string) (missed uint64, said string) {
 	t.Helper()
 	for _, pid := range recordedPIDs(t, path) {
@@ -37,8 +37,8 @@ func missedIn(t *testing.T, path string) (missed uint64, said string) {
 	return missed, said
 }
 
-// TestMissed: doctor and check agree on how many collections are missing, in a recording and its log,
-// and where two were cut out of the log.
+// TestMissed: doctor and check agree on how many collections are missing, in a recording and its
+// log, and after two were cut out of the log.
 func TestMissed(t *testing.T) {
 	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
 		agreed := func(path string) uint64 {

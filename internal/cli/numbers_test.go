@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// cutOut leaves out the lines of a log that tell of some collections.
+// cutOut removes the lines of a log that are about some collections.
 func cutOut(t *testing.T, path string, numbers string) {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -24,7 +24,7 @@ func cutOut(t *testing.T, path string, numbers string) {
 	}
 }
 
-// TZ would change what zone times are in: tests that are about that set it.
+// TZ would change the zone of times: tests about that set it.
 func init() { _ = os.Unsetenv("TZ") }
 
 // run runs gclog.
@@ -34,7 +34,7 @@ func run(args ...string) (stdout, stderr string, code int) {
 	return out.String(), said.String(), code
 }
 
-// TestHoleInLog: lines that were cut out of a log are not known to be without pauses.
+// TestHoleInLog: where lines were cut out of a log, it is unknown whether there were pauses.
 func TestHoleInLog(t *testing.T) {
 	const at = "2026-11-21T00:30:38.700Z" // in a pause of 6
 	for _, name := range []string{"a.json", "a.log", "a.csv"} {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestToldTwice: what is told a second time is not counted again, and said.
+// TestToldTwice: what is reported a second time is not counted again, and a message says so.
 func TestToldTwice(t *testing.T) {
 	for _, format := range []string{"unified", "json", "csv"} {
 		log := convertTo(t, "a.log", "--format", format, trace("net10-datas-bgc"))
@@ -25,7 +25,7 @@ func TestToldTwice(t *testing.T) {
 			return path
 		}
 		double := write("double.log", b, b)
-		// What follows is told to be of the same process, by the same head.
+		// The same header says that what follows is about the same process.
 		lines := bytes.SplitAfter(b, []byte("\n"))
 		head := map[string]int{"unified": 2, "json": 1, "csv": 1}[format]
 		later := write("later.log", append(lines[:head:head], lines[len(lines)/3:]...)...)
@@ -43,7 +43,7 @@ func TestToldTwice(t *testing.T) {
 				t.Errorf("%s, %s: exit %d\n%s", format, names, code, said)
 			}
 		}
-		// A process that was started anew has the same numbers later.
+		// A restarted process has the same numbers at a later time.
 		anew := bytes.ReplaceAll(b, []byte("2026-11-21T00:"), []byte("2026-11-21T05:"))
 		if _, said, code := run("check", write("anew.log", b, anew), "--fail-if", "gc.count > 1000"); code != exitOK {
 			t.Errorf("%s: exit %d\n%s", format, code, said)

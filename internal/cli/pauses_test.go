@@ -18,7 +18,7 @@ func TestAbout(t *testing.T) {
 	}
 }
 
-// TestPauseWithoutEnd: where the line with the end of a pause is missing, it may have gone on
+// TestPauseWithoutEnd: if the line with the end of a pause is missing, the pause may have lasted
 // until the next one began.
 func TestPauseWithoutEnd(t *testing.T) {
 	log := convertTo(t, "a.log", trace("net10-datas-bgc"))
@@ -47,7 +47,7 @@ func TestPauseWithoutEnd(t *testing.T) {
 	}
 }
 
-// TestAtOfLives: of several lives of a process the one is asked that has the time.
+// TestAtOfLives: of several instances of a process, --at uses the one that ran at that time.
 func TestAtOfLives(t *testing.T) {
 	first := convertTo(t, "a.json", trace("net10-datas-bgc"))
 	b, err := os.ReadFile(first)

@@ -8,8 +8,8 @@ import (
 	"github.com/gclog/gclog/internal/screen"
 )
 
-// TestProcessTablesFit: the lists of processes fit the terminal, whatever the names are, and say of
-// each process whether it can be attached to.
+// TestProcessTablesFit: the lists of processes fit the terminal, whatever the names are, and show
+// for each process whether it can be attached to.
 func TestProcessTablesFit(t *testing.T) {
 	started := time.Now().Add(-300 * time.Hour)
 	list := []psRow{

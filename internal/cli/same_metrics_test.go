@@ -11,21 +11,22 @@ import (
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
-// A rounding is how exact a format is.
+// A rounding is the precision of a format.
 type rounding struct {
-	bytes float64 // of a size of the heap
-	stamp float64 // of when a pause began, ns
+	bytes float64 // of a heap size
+	stamp float64 // of the start of a pause, ns
 	took  float64 // of a duration, ns
 }
 
 var roundings = map[string]rounding{
-	// Each generation is rounded by itself. Dates cut off to milliseconds are placed by what came before.
+	// Each generation is rounded separately. A time truncated to milliseconds is placed after what
+	// precedes it.
 	"unified": {5 * 1024, 1e6, 1e3},
 	"csv":     {0, 1e3, 1e3},
 }
 
-// An exception is metrics and findings of a recording that a log can neither hold nor know that it
-// does not.
+// An exception describes metrics and findings of a recording that a log cannot contain, and of
+// which it does not show that it lacks them.
 type exception struct {
 	recording, format string
 	metrics           *regexp.Regexp
@@ -48,8 +49,8 @@ func excepted(recording, format, metric string) bool {
 	return false
 }
 
-// TestSameMetrics: each metric of a log is that of the recording within what the format rounds, or
-// it is unknown, with the reason; and no finding is of a log alone.
+// TestSameMetrics: each metric of a log is equal to that of the recording within the format's
+// rounding, or it is unknown, with the reason; and no finding is in a log only.
 func TestSameMetrics(t *testing.T) {
 	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
 		dir := t.TempDir()
@@ -94,7 +95,7 @@ func TestSameMetrics(t *testing.T) {
 	})
 }
 
-// findingsOf are the severities of the rules that found something.
+// findingsOf returns the severities of the rules with findings.
 func findingsOf(r *reading) map[string]string {
 	found := map[string]string{}
 	for _, f := range r.summary.(map[string]any)["dotnet"].(map[string]any)["gc"].(map[string]any)["findings"].([]any) {
@@ -111,12 +112,12 @@ func known(x map[string]any) bool {
 
 var stretches = regexp.MustCompile(`^(mutator|pause\.share)\.(\w+)$`)
 
-// of is how far a metric of a log may be from that of the recording.
+// of returns how far a metric of a log may be from that of the recording.
 func (r rounding) of(name string, want map[string]map[string]any) float64 {
 	all := func(metric string) float64 { return number(want[metric]) }
 	switch {
 	case stretches.MatchString(name):
-		// A stretch may hold the same pauses at other places: at both of its ends one is cut.
+		// A window may contain the same pauses at other positions: at both of its ends one is cut.
 		length := lengths[stretches.FindStringSubmatch(name)[2]]
 		return (2*r.stamp + r.took*all("pause.count")) / length
 	case name == "pause.share":
@@ -127,7 +128,7 @@ func (r rounding) of(name string, want map[string]map[string]any) float64 {
 		return r.took * all(strings.TrimSuffix(name, "total")+"count")
 	case strings.Contains(name, "suspend."), strings.Contains(name, "pause.") && !strings.HasSuffix(name, ".count"):
 		return 2 * r.took // a collection has two pauses at most
-	case name == "alloc.rate": // both ends of its time are sums of two numbers that are rounded
+	case name == "alloc.rate": // both ends of its time are sums of two rounded numbers
 		return 4 * r.stamp * all(name) * all(name) / (1e9 * all("alloc.total"))
 	case strings.HasSuffix(name, ".rate"):
 		return all(name) * r.stamp / all("duration")
@@ -141,7 +142,7 @@ func (r rounding) of(name string, want map[string]map[string]any) float64 {
 
 var lengths = map[string]float64{"10ms": 1e7, "50ms": 5e7, "100ms": 1e8, "1s": 1e9, "10s": 1e10, "1m": 6e10, "5m": 3e11}
 
-// TestLogsWithoutSessions: what -Xlog left out of a log is not known of it.
+// TestLogsWithoutSessions: what -Xlog excluded from a log is unknown.
 func TestLogsWithoutSessions(t *testing.T) {
 	for _, c := range []struct {
 		lines, decorations    string

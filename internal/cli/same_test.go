@@ -18,14 +18,14 @@ import (
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
-// A reading is all that gclog says of what it reads, as programs get it: the summary, and the
-// page of every collection.
+// A reading is everything that gclog reports about its input in JSON: the summary, and the page of
+// every collection.
 type reading struct {
 	summary any
 	pages   []any
 }
 
-// A pageReader is told a history for the summary and for the pages.
+// A pageReader observes a history for the summary and for the pages.
 type pageReader struct {
 	*assessment
 	peers *analysis.Peers
@@ -46,8 +46,7 @@ func testProgram() *program {
 	return &program{in: strings.NewReader(""), stdout: io.Discard, out: &printer{w: io.Discard}, ui: newUI(io.Discard)}
 }
 
-// readAll returns what gclog says of a process in files. Damage in them is nothing that matters
-// here.
+// readAll returns what gclog reports about a process in files. It ignores damage in them.
 func readAll(t *testing.T, pid int64, files ...string) *reading {
 	t.Helper()
 	p := testProgram()
@@ -80,7 +79,7 @@ func asJSON(t *testing.T, x any) (v any) {
 	return v
 }
 
-// recordedPIDs returns the processes in a recording.
+// recordedPIDs returns the pids of the processes in a recording.
 func recordedPIDs(t *testing.T, path string) (pids []int64) {
 	t.Helper()
 	in, err := history.Open([]string{path}, history.Options{})
@@ -97,7 +96,7 @@ func recordedPIDs(t *testing.T, path string) (pids []int64) {
 	return pids
 }
 
-// convertAll makes logs of a recording, as far as it can be read.
+// convertAll converts a recording to logs, as far as it can be read.
 func convertAll(t *testing.T, path string, args ...string) {
 	t.Helper()
 	if code := Main(append([]string{"gclog", "convert", path}, args...), nil, io.Discard, io.Discard); code != exitOK && code != exitData {
@@ -105,10 +104,11 @@ func convertAll(t *testing.T, path string, args ...string) {
 	}
 }
 
-// A difference is passed what two readings say otherwise, nil where one says nothing.
+// A difference is called with the values in which two readings differ, nil for one that lacks the
+// value.
 type difference func(path string, a, b any)
 
-// compare passes on where b differs from a.
+// compare calls differs wherever b differs from a.
 func (differs difference) compare(path string, a, b any) {
 	switch x := a.(type) {
 	case map[string]any:
@@ -141,13 +141,13 @@ func (differs difference) compare(path string, a, b any) {
 }
 
 // ofSource reports whether a part of the summary is about the file, or about the types of objects,
-// which only events name: no log holds them.
+// which only events name: no log contains them.
 func ofSource(path string) bool {
 	return strings.HasPrefix(path, "summary.dotnet.gc.damage") || strings.HasPrefix(path, "summary.dotnet.gc.finalized") || strings.HasPrefix(path, "summary.dotnet.gc.allocated")
 }
 
 // TestSameJSON: the same collections give the same summary, findings and explanations in every
-// number and word, whether they are read from the recording or from a log in JSON.
+// number and word, whether they are read from the recording or from a JSON log.
 func TestSameJSON(t *testing.T) {
 	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
 		log := filepath.Join(t.TempDir(), "gc.json")
@@ -169,13 +169,13 @@ func TestSameJSON(t *testing.T) {
 	})
 }
 
-// TestSameWindow: a log in unified holds the observed window, and how large the heap was during
-// background collections, within its rounding; of a log that cannot hold the window, nothing that
-// rests on it is known.
+// TestSameWindow: a unified log contains the observed window, and the size of the heap during
+// background collections, within its rounding; for a log that cannot contain the window, everything
+// that depends on it is unknown.
 func TestSameWindow(t *testing.T) {
 	rests := regexp.MustCompile(`^duration$|^gen2\.since$|\.rate$|^pause\.share$`)
-	const stamp = 1e6                    // of lines: the last of them may be said to be later than the end
-	const kib = 1024 * gclog.Generations // each generation is rounded by itself
+	const stamp = 1e6                    // of lines: the last of them may be stamped later than the end
+	const kib = 1024 * gclog.Generations // each generation is rounded separately
 	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
 		dir := t.TempDir()
 		for _, format := range []string{"unified", "csv"} {
@@ -196,7 +196,7 @@ func TestSameWindow(t *testing.T) {
 						if !unknown {
 							t.Errorf("%s: %s is %v", format, name, x)
 						}
-					// Numbers that no-GC regions used up look like collections that are missing.
+					// Numbers that no-GC regions used up look like missing collections.
 					case format == "unified" && name == "duration" && number(got["duration.unobserved"]) == 0 && (off < 0 || off >= stamp),
 						format == "unified" && name == "background.heap.peak.max" && !unknown && (off < -kib || off > kib):
 						t.Errorf("%s: %s is %v, in the recording %v", format, name, x, want[name])
@@ -216,7 +216,7 @@ func metricsOf(r *reading) map[string]map[string]any {
 	return all
 }
 
-// number is the value of a metric, 0 if it is unknown.
+// number returns the value of a metric, or 0 if it is unknown.
 func number(x map[string]any) (v float64) {
 	for unit := range x {
 		v, _ = x[unit].(float64)

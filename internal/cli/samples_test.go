@@ -16,13 +16,13 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// A call is a command line of gclog that stands in a file for users.
+// A call is a command line of gclog in a file for users.
 type call struct {
 	where string
-	args  []string // without gclog
+	args  []string // without gclog itself
 }
 
-// callsOfYAML are the commands and arguments of containers of gclog.
+// callsOfYAML returns the commands and arguments of gclog's containers.
 func callsOfYAML(t *testing.T, file string, text []byte) (calls []call) {
 	t.Helper()
 	words := func(v any) (list []string) {
@@ -75,7 +75,7 @@ var (
 	redirect = regexp.MustCompile(`\d?[<>]+\s*\S*|\s#.*|\s\s\s*.*`)
 )
 
-// callsOfText are those of code in a text: of a document, of a unit, of comments.
+// callsOfText returns the commands in the code of a text: of a document, a unit, or comments.
 func callsOfText(file string, text []byte) (calls []call) {
 	var code []string
 	switch filepath.Ext(file) {
@@ -118,7 +118,7 @@ func callsOfText(file string, text []byte) (calls []call) {
 	return calls
 }
 
-// takes runs a command line through the tree of commands, without what the commands do.
+// takes runs a command line through the tree of commands, whose actions are removed.
 func takes(args []string) error {
 	p := &program{stdout: io.Discard, out: &printer{w: io.Discard}, ui: newUI(io.Discard)}
 	app := p.app()
@@ -148,8 +148,8 @@ func takes(args []string) error {
 	return err
 }
 
-// TestSampleCommands: every command line of gclog in the samples, the packages and the
-// documents for users is one that gclog takes.
+// TestSampleCommands: gclog accepts every one of its command lines in the samples, the packages and
+// the documents for users.
 func TestSampleCommands(t *testing.T) {
 	root := filepath.Join("..", "..")
 	var calls []call
@@ -193,7 +193,7 @@ func TestSampleCommands(t *testing.T) {
 	}
 }
 
-// TestSampleConfigurations: every configuration that stands anywhere is valid.
+// TestSampleConfigurations: every configuration in the repository is valid.
 func TestSampleConfigurations(t *testing.T) {
 	root := filepath.Join("..", "..")
 	configurations := map[string][]byte{}

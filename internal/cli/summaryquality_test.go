@@ -14,15 +14,15 @@ import (
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
-// TestSummaryQuality: what a summary says of its data is the same in all places, and true: of a
-// recording that the test has cut somewhere it never says that nothing is missing.
+// TestSummaryQuality: what a summary says about its data is the same in all places, and true: if
+// the test has cut a recording anywhere, the summary never says that nothing is missing.
 func TestSummaryQuality(t *testing.T) {
 	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
 		stream := recordings.Read(t, tr.Path)
 		seed := fnv.New64()
 		_, _ = seed.Write([]byte(tr.Name))
 		r := rand.New(rand.NewPCG(seed.Sum64(), 1))
-		const preamble = 2000 // before any event
+		const preamble = 2000 // no event is before that
 		whole := checkQuality(t, stream)
 		for range 3 {
 			cut := preamble + r.IntN(max(1, len(stream)-preamble-1))
@@ -40,7 +40,7 @@ func TestSummaryQuality(t *testing.T) {
 	})
 }
 
-// A quality is what a summary says of its data.
+// A quality is what a summary says about its data.
 type quality struct {
 	summaryGC
 	code         int
@@ -49,7 +49,8 @@ type quality struct {
 	found        map[string]bool
 }
 
-// checkQuality returns what the summary of a recording says of its data, nil if it has none.
+// checkQuality returns what the summary of a recording says about its data, or nil if there is
+// none.
 func checkQuality(t *testing.T, stream []byte) *quality {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "x.nettrace")

@@ -13,8 +13,8 @@ import (
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
-// TestFinalizedTypes: they are told where events name them, and a control character in a
-// name stays on its line.
+// TestFinalizedTypes: types are listed if events name them, and a control character in a name does
+// not break its line.
 func TestFinalizedTypes(t *testing.T) {
 	text := summaryText{width: 80}
 	text.finalized(nil)
@@ -27,14 +27,14 @@ func TestFinalizedTypes(t *testing.T) {
 	}
 }
 
-// TestPins: what was told of pinned objects is one line, and none where nothing was.
+// TestPins: what was reported about pinned objects is one line, which is absent if nothing was.
 func TestPins(t *testing.T) {
 	for _, x := range []struct {
 		d    gclog.GCDetails
 		want string
 	}{
 		{gclog.GCDetails{}, ""},
-		{gclog.GCDetails{PinPlugs: 2}, ""}, // of a log that does not hold their bytes
+		{gclog.GCDetails{PinPlugs: 2}, ""}, // of a log without their bytes
 		{gclog.GCDetails{PinEvents: 3, PinEventBytes: 300}, "pins 300 B in 1 GC"},
 		{gclog.GCDetails{PinEvents: 3, PinEventBytes: 300, PinPlugs: 2, PinPlugBytes: 1200}, "pins 300 B in 1 GC; 1.2 KB could not be moved in 1 GC, 25 % of it pinned"},
 	} {
@@ -48,8 +48,8 @@ func TestPins(t *testing.T) {
 	}
 }
 
-// TestMemory: what of the process is the GC's stands beside the rest, and the control group with
-// its limit, as far as records have them.
+// TestMemory: the GC's share of the process's memory is printed next to the rest, and the control
+// group with its limit, as far as records contain them.
 func TestMemory(t *testing.T) {
 	collected := func(m gclog.Memory, committed uint64) *gclog.GCDetails {
 		return &gclog.GCDetails{Memory: m, HasCommittedAfter: committed > 0, CommittedAfter: committed}
@@ -90,8 +90,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestSummaryWidth: a summary of any recording fits terminals of any width, but for words that
-// do not. The tables keep their first columns, and all of them where there is room.
+// TestSummaryWidth: a summary of any recording fits terminals of any width, except for words that
+// do not. The tables keep their first columns, and all of them if there is room.
 func TestSummaryWidth(t *testing.T) {
 	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
 		for _, width := range []int{40, 60, 80, 120} {
@@ -102,7 +102,7 @@ func TestSummaryWidth(t *testing.T) {
 					for word := range strings.FieldsSeq(line) {
 						longest = max(longest, utf8.RuneCountInString(word))
 					}
-					const label = 18 // a word after it stays whole
+					const label = 18 // a word after it is not broken
 					if n := utf8.RuneCountInString(line); n > width && label+longest <= width {
 						t.Errorf("%d of %d: %s", n, width, line)
 					}
@@ -115,7 +115,7 @@ func TestSummaryWidth(t *testing.T) {
 	})
 }
 
-// summariesOf are the summaries of the processes of a recording, with all reasons.
+// summariesOf returns the summaries of the processes of a recording, with all reasons.
 func summariesOf(t *testing.T, path string, width, wide int) (texts []string) {
 	t.Helper()
 	p := &program{ui: newUI(io.Discard)}

@@ -7,8 +7,8 @@ import (
 	"github.com/gclog/gclog/internal/screen"
 )
 
-// TestClean: nothing that a terminal acts upon, or that puts text in another order than it
-// stands, comes through.
+// TestClean: no character passes that a terminal interprets, or that changes the order in which
+// text is shown.
 func TestClean(t *testing.T) {
 	for text, want := range map[string]string{
 		"plain äöü ☃":         "plain äöü ☃",
@@ -24,7 +24,7 @@ func TestClean(t *testing.T) {
 	}
 }
 
-// TestLongPause: a pause is red from where the finding about long pauses begins.
+// TestLongPause: a pause is red from the threshold of the finding about long pauses.
 func TestLongPause(t *testing.T) {
 	for _, r := range analysis.Rules() {
 		if r.ID == "long-pause" {
