@@ -26,20 +26,19 @@ var arrows = map[string][]string{
 	"parse":             {},
 	"parse/clr":         {"parse"},
 	"gclog":             {"parse", "parse/clr"},
-	"gclog/analysis":    {"gclog", "parse/clr", "internal/spelling", "github.com/HdrHistogram/hdrhistogram-go"},
+	"gclog/analysis":    {"gclog", "parse/clr", "github.com/HdrHistogram/hdrhistogram-go"},
 	"session":           {"github.com/Microsoft/go-winio", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
-	"formats":           {"gclog", "parse/clr", "internal/jsontext", "internal/screen", "gopkg.in/natefinch/lumberjack.v2", "golang.org/x/sys/unix"},
-	"formats/logs":      {"formats", "gclog", "parse/clr", "internal/jsontext"},
-	"internal/output":   {"formats", "gclog", "internal/screen"},
-	"internal/screen":   {"github.com/clipperhouse/displaywidth", "golang.org/x/term"},
+	"formats":           {"gclog", "parse/clr", "formats/screen", "gopkg.in/natefinch/lumberjack.v2", "golang.org/x/sys/unix"},
+	"formats/logs":      {"formats", "gclog", "parse/clr"},
+	"formats/screen":    {"github.com/clipperhouse/displaywidth", "golang.org/x/term"},
+	"internal/output":   {"formats", "formats/screen", "gclog"},
 	"internal/spelling": {},
-	"internal/jsontext": {},
 	"internal/config": {
-		"formats", "session", "internal/attach", "internal/control", "internal/jsontext", "internal/output", "internal/spelling", "internal/xlog",
+		"formats", "session", "internal/attach", "internal/control", "internal/output", "internal/spelling", "internal/xlog",
 		"github.com/goccy/go-yaml", "github.com/goccy/go-yaml/ast", "github.com/goccy/go-yaml/lexer", "github.com/goccy/go-yaml/parser", "github.com/goccy/go-yaml/token",
 	},
 	"internal/control":     {"session", "github.com/Microsoft/go-winio", "golang.org/x/sys/windows"},
-	"internal/accesslog":   {"gclog/analysis", "internal/jsontext"},
+	"internal/accesslog":   {"formats", "gclog/analysis"},
 	"internal/xlog":        {"formats", "internal/output"},
 	"internal/gcsettings":  {"gclog", "parse/clr", "internal/spelling"},
 	"internal/attach":      {"formats", "gclog", "parse", "parse/clr", "session", "internal/gcsettings", "internal/output"},
@@ -48,11 +47,11 @@ var arrows = map[string][]string{
 	"internal/doctor":      {"formats", "formats/logs", "gclog", "parse", "parse/clr", "session", "internal/attach", "internal/config", "internal/control", "internal/history", "internal/output", "internal/unpack", "golang.org/x/sys/unix"},
 	"internal/fakeruntime": {"github.com/Microsoft/go-winio", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
 	"internal/daemon": {
-		"formats", "formats/logs", "gclog", "session", "internal/attach", "internal/config", "internal/control", "internal/jsontext", "internal/output",
+		"formats", "formats/logs", "gclog", "session", "internal/attach", "internal/config", "internal/control", "internal/output",
 		"github.com/cenkalti/backoff/v5", "github.com/coreos/go-systemd/v22/daemon", "github.com/rs/zerolog", "golang.org/x/sys/unix",
 	},
 	"internal/cli": {
-		"formats", "formats/logs", "gclog", "gclog/analysis", "parse", "parse/clr", "session", "internal/output", "internal/attach", "internal/xlog", "internal/config", "internal/control", "internal/daemon", "internal/spelling", "internal/fakeruntime", "internal/unpack", "internal/doctor", "internal/history", "internal/accesslog", "internal/gcsettings", "internal/jsontext", "internal/screen",
+		"formats", "formats/logs", "formats/screen", "gclog", "gclog/analysis", "parse", "parse/clr", "session", "internal/output", "internal/attach", "internal/xlog", "internal/config", "internal/control", "internal/daemon", "internal/spelling", "internal/fakeruntime", "internal/unpack", "internal/doctor", "internal/history", "internal/accesslog", "internal/gcsettings",
 		"github.com/rs/zerolog", "github.com/rs/zerolog/diode", "github.com/urfave/cli/v2", "golang.org/x/sys/unix",
 	},
 	// Only for tests and the demonstration of the Makefile.
@@ -61,13 +60,13 @@ var arrows = map[string][]string{
 
 	"internal/testing/fakenode/bench":  {"internal/testing/fakenode", "internal/testing/fakenode/check", "golang.org/x/sys/unix"},
 	"internal/testing/fakenode/check":  {"internal/testing/fakenode"},
-	"internal/child":                   {},
-	"internal/testing/fakefuse":        {"internal/child", "golang.org/x/sys/unix"},
+	"internal/testing/child":           {},
+	"internal/testing/fakefuse":        {"internal/testing/child", "golang.org/x/sys/unix"},
 	"internal/testing/fakenode":        {"internal/fakeruntime", "internal/testing/nettracetest", "parse/clr", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
 	"internal/testing/recordings":      {},
 	"internal/testing/harmless":        {},
 	"internal/mutate":                  {},
-	"internal/totals":                  {},
+	"internal/testing/totals":          {},
 	"internal/testing/gcload":          {"internal/testing/recordings", "github.com/klauspost/compress/zstd"},
 	"internal/testing/gcload/demo":     {"internal/testing/gcload", "internal/testing/recordings"},
 	"internal/testing/gcload/overhead": {"internal/testing/gcload", "golang.org/x/sys/unix"},
@@ -124,6 +123,9 @@ func TestImportDirection(t *testing.T) {
 			}
 			for _, i := range p.Imports {
 				short := strings.TrimPrefix(i, module+"/")
+				if law := broken(name, short); law != "" {
+					t.Errorf("%s: %s imports %s: %s", goos, p.ImportPath, i, law)
+				}
 				if strings.Contains(strings.SplitN(i, "/", 2)[0], ".") && !slices.Contains(allowed, short) {
 					t.Errorf("%s: %s must not import %s", goos, p.ImportPath, i)
 				}
@@ -138,6 +140,20 @@ func TestImportDirection(t *testing.T) {
 			}
 		}
 	}
+}
+
+// broken returns the law that an import breaks, whatever arrows says; "" if it breaks none.
+func broken(name, imported string) string {
+	test := func(name string) bool {
+		return strings.HasPrefix(name, "internal/testing/") || name == "internal/mutate"
+	}
+	switch {
+	case name != "" && !strings.HasPrefix(name, "internal/") && strings.HasPrefix(imported, "internal/"):
+		return "a package of the library needs nothing but the library"
+	case !test(name) && test(imported):
+		return "it is for tests only"
+	}
+	return ""
 }
 
 // dependencies are the modules that may be required directly. Adding one is a decision, not an

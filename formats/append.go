@@ -4,8 +4,6 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
-
-	"github.com/gclog/gclog/internal/jsontext"
 )
 
 // The appenders below write numbers, times and strings as logs need them: always with a decimal
@@ -134,8 +132,6 @@ func appendBytes(dst []byte, n uint64) []byte {
 	return append(dst, units[unit]...)
 }
 
-const hexDigits = "0123456789abcdef"
-
 // appendJSONString appends s quoted for JSON. s may come from a target: invalid UTF-8 becomes
 // U+FFFD, and control characters and the separators that end lines in other languages are escaped.
 func appendJSONString(dst []byte, s string) []byte {
@@ -154,7 +150,7 @@ func appendJSONString(dst []byte, s string) []byte {
 			case c == '\r':
 				dst = append(dst, '\\', 'r')
 			case c < 0x20 || c == 0x7f:
-				dst = jsontext.AppendEscape(dst, rune(c))
+				dst = appendEscape(dst, rune(c))
 			default:
 				dst = append(dst, c)
 			}
@@ -165,8 +161,8 @@ func appendJSONString(dst []byte, s string) []byte {
 		switch {
 		case r == utf8.RuneError && n == 1:
 			dst = append(dst, `\ufffd`...)
-		case jsontext.Acts(r):
-			dst = jsontext.AppendEscape(dst, r)
+		case Acts(r):
+			dst = appendEscape(dst, r)
 		default:
 			dst = utf8.AppendRune(dst, r)
 		}

@@ -21,7 +21,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/internal/child"
+	"github.com/gclog/gclog/internal/testing/child"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/internal/xlog"
 	"github.com/gclog/gclog/parse/clr"

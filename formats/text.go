@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"strconv"
 
+	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/internal/screen"
 	"github.com/gclog/gclog/parse/clr"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/testing/recordings"
-	"github.com/gclog/gclog/internal/totals"
+	"github.com/gclog/gclog/internal/testing/totals"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
 )

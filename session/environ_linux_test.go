@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gclog/gclog/internal/child"
+	"github.com/gclog/gclog/internal/testing/child"
 	"github.com/gclog/gclog/session"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gclog/gclog/internal/child"
+	"github.com/gclog/gclog/internal/testing/child"
 	"github.com/gclog/gclog/internal/testing/fakefuse"
 	"github.com/gclog/gclog/session"
 	"golang.org/x/sys/unix"

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/gclog/gclog/internal/child"
+	"github.com/gclog/gclog/internal/testing/child"
 	"github.com/gclog/gclog/session"
 )
 

@@ -23,7 +23,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/gclog/gclog/internal/child"
+	"github.com/gclog/gclog/internal/testing/child"
 	"github.com/gclog/gclog/session"
 	"golang.org/x/sys/unix"
 )

@@ -7,7 +7,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/gclog/gclog/internal/jsontext"
+	"github.com/gclog/gclog/formats"
 )
 
 // A scanner reads the JSON of one line without copying it. Unexpected input makes the scanner fail:
@@ -342,7 +342,7 @@ func (s *scanner) skip() {
 	for i := s.at; i < len(s.b); i++ {
 		switch s.b[i] {
 		case '"':
-			n := jsontext.Length(s.b[i:])
+			n := formats.QuotedLength(s.b[i:])
 			if n == 0 {
 				s.fail()
 				return

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/spelling"
 	"github.com/gclog/gclog/parse/clr"
 )
 
@@ -599,14 +600,14 @@ func TestThresholds(t *testing.T) {
 		{"long-pause.ovr", "1s", `there is no threshold "long-pause.ovr", did you mean long-pause.over?: long-pause has long-pause.over`},
 		{"provisional-mode.over", "1s", "the rule provisional-mode has no thresholds"},
 	} {
-		var thresholds analysis.Thresholds
+		thresholds := analysis.Thresholds{Suggest: spelling.DidYouMean}
 		if err := thresholds.Set(c.name, c.value); err == nil || err.Error() != c.want {
 			t.Errorf("%s=%s: %v, want %s", c.name, c.value, err, c.want)
 		}
 	}
-	var thresholds analysis.Thresholds
+	var thresholds analysis.Thresholds // suggests nothing
 	err := thresholds.Set("long-pase.over", "1s")
-	if err == nil || !strings.HasPrefix(err.Error(), `there is no rule "long-pase", did you mean long-pause?: the rules with thresholds are high-pause-share, long-pause,`) {
+	if err == nil || !strings.HasPrefix(err.Error(), `there is no rule "long-pase": the rules with thresholds are high-pause-share, long-pause,`) {
 		t.Errorf("%v", err)
 	}
 	// Every threshold takes its own default as it is printed, which is all of it.

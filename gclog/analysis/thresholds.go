@@ -8,13 +8,23 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/gclog/gclog/internal/spelling"
 )
 
 // Thresholds are those that differ from the defaults of the rules. The zero value has
 // none.
-type Thresholds struct{ set map[string]float64 }
+type Thresholds struct {
+	set map[string]float64
+	// Suggest returns what an error adds to a name that does not exist, such as ", did you mean
+	// X?"; nil adds nothing.
+	Suggest func(name string, known []string) string
+}
+
+func (t *Thresholds) suggest(name string, known []string) string {
+	if t.Suggest == nil {
+		return ""
+	}
+	return t.Suggest(name, known)
+}
 
 // Set moves a threshold: Set("long-pause.over", "100ms"). What a value looks like goes
 // by the unit: 100ms, 50MB, 1GB/s, 20%, 5/min, 3. The error says what there is.
@@ -24,7 +34,7 @@ func (t *Thresholds) Set(name, value string) error {
 	i := slices.IndexFunc(rules, func(r Rule) bool { return r.ID == id })
 	if i < 0 {
 		ids := ruleIDs(rules)
-		return fmt.Errorf("there is no rule %q%s: the rules with thresholds are %s", id, spelling.DidYouMean(id, ids), strings.Join(ids, ", "))
+		return fmt.Errorf("there is no rule %q%s: the rules with thresholds are %s", id, t.suggest(id, ids), strings.Join(ids, ", "))
 	}
 	r := &rules[i]
 	for _, threshold := range r.Thresholds {
@@ -52,7 +62,7 @@ func (t *Thresholds) Set(name, value string) error {
 	for _, threshold := range r.Thresholds {
 		names = append(names, id+"."+threshold.Name)
 	}
-	return fmt.Errorf("there is no threshold %q%s: %s has %s", name, spelling.DidYouMean(name, names), id, strings.Join(names, ", "))
+	return fmt.Errorf("there is no threshold %q%s: %s has %s", name, t.suggest(name, names), id, strings.Join(names, ", "))
 }
 
 func ruleIDs(rules []Rule) (ids []string) {

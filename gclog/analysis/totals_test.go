@@ -12,7 +12,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/testing/recordings"
-	"github.com/gclog/gclog/internal/totals"
+	"github.com/gclog/gclog/internal/testing/totals"
 	"github.com/gclog/gclog/parse/clr"
 )
 

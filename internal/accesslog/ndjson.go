@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/gclog/gclog/internal/jsontext"
+	"github.com/gclog/gclog/formats"
 )
 
 // ndjson is a log with one JSON object per line. It is parsed by hand: only two fields of an object
@@ -154,7 +154,7 @@ func valueOf(b []byte) value {
 
 // text reads a key; nil if it is not terminated.
 func (l *ndjson) text() []byte {
-	n := jsontext.Length(l.b[l.at:])
+	n := formats.QuotedLength(l.b[l.at:])
 	if n == 0 {
 		return nil
 	}
@@ -176,7 +176,7 @@ func (l *ndjson) skip() bool {
 	for i := l.at; i < len(l.b); i++ {
 		switch l.b[i] {
 		case '"':
-			n := jsontext.Length(l.b[i:])
+			n := formats.QuotedLength(l.b[i:])
 			if n == 0 {
 				return false
 			}

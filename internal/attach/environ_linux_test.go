@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gclog/gclog/internal/child"
 	"github.com/gclog/gclog/internal/gcsettings"
+	"github.com/gclog/gclog/internal/testing/child"
 	"github.com/gclog/gclog/session"
 )
 

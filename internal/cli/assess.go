@@ -6,6 +6,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/history"
+	"github.com/gclog/gclog/internal/spelling"
 	"github.com/urfave/cli/v2"
 )
 
@@ -28,7 +29,7 @@ func thresholdFlag() cli.Flag {
 
 // assess reads a history for its statistics and findings.
 func (p *program) assess(c *cli.Context) (*history.History, *assessment, error) {
-	var thresholds analysis.Thresholds
+	thresholds := analysis.Thresholds{Suggest: spelling.DidYouMean}
 	for _, s := range c.StringSlice(thresholdFlagName) {
 		name, value, ok := strings.Cut(s, "=")
 		if !ok {

@@ -13,12 +13,12 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/logs"
+	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/output"
-	"github.com/gclog/gclog/internal/screen"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/history"
-	"github.com/gclog/gclog/internal/screen"
 	"github.com/urfave/cli/v2"
 )
 

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/internal/control"
 	"github.com/gclog/gclog/internal/daemon"
-	"github.com/gclog/gclog/internal/jsontext"
-	"github.com/gclog/gclog/internal/screen"
 	"github.com/urfave/cli/v2"
 )
 
@@ -105,7 +105,7 @@ func (p *program) ctl(c *cli.Context) error {
 		return &codedError{exitSession, fmt.Errorf("the daemon's answer is no status: %w", err)}
 	}
 	if how == "json" {
-		e := jsontext.NewEncoder(p.out)
+		e := formats.NewJSONEncoder(p.out)
 		e.SetIndent("", "  ")
 		return e.Encode(all)
 	}

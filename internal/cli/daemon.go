@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/daemon"
 	"github.com/gclog/gclog/internal/doctor"
-	"github.com/gclog/gclog/internal/jsontext"
-	"github.com/gclog/gclog/internal/screen"
 	"github.com/rs/zerolog"
 	"github.com/rs/zerolog/diode"
 	"github.com/urfave/cli/v2"
@@ -110,7 +110,7 @@ func (p *program) daemonLog(o config.Log) (log zerolog.Logger, closeLog func()) 
 	if err != nil { // cannot happen: the configuration was checked
 		level = zerolog.InfoLevel
 	}
-	var w io.Writer = jsontext.Writer{W: p.ui.w}
+	var w io.Writer = formats.JSONWriter{W: p.ui.w}
 	if o.Format == "console" || o.Format == "auto" && p.ui.terminal {
 		w = zerolog.ConsoleWriter{Out: p.ui.w, NoColor: !screen.Colored(p.ui.w), TimeFormat: "15:04:05.000", FormatPrepare: cleanMessage}
 	}

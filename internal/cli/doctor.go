@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/internal/doctor"
-	"github.com/gclog/gclog/internal/jsontext"
-	"github.com/gclog/gclog/internal/screen"
 	"github.com/urfave/cli/v2"
 )
 
@@ -126,7 +126,7 @@ func (p *program) printReport(r *doctor.Report, processes []psRow, how string) e
 		for _, f := range r.Facts {
 			out.Facts[f.Name] = f.Value
 		}
-		enc := jsontext.NewEncoder(p.out)
+		enc := formats.NewJSONEncoder(p.out)
 		enc.SetIndent("", "  ")
 		return enc.Encode(out)
 	}

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
-	"github.com/gclog/gclog/internal/screen"
 )
 
 // What explain prints for people: sections of sentences, with tables after them.

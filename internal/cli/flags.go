@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/output"
-	"github.com/gclog/gclog/internal/screen"
 	"github.com/gclog/gclog/internal/xlog"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"

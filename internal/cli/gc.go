@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/doctor"
-	"github.com/gclog/gclog/internal/screen"
 	"github.com/urfave/cli/v2"
 )
 

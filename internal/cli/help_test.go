@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gclog/gclog/internal/screen"
+	"github.com/gclog/gclog/formats/screen"
 	"github.com/urfave/cli/v2"
 )
 

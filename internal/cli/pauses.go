@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/history"
-	"github.com/gclog/gclog/internal/jsontext"
-	"github.com/gclog/gclog/internal/screen"
 	"github.com/urfave/cli/v2"
 )
 
@@ -291,7 +291,7 @@ func newStopJSON(p *gclog.Process, s *analysis.Stop) *stopJSON {
 }
 
 func newEncoder(w io.Writer) *json.Encoder {
-	enc := jsontext.NewEncoder(w)
+	enc := formats.NewJSONEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc
 }

@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/history"
-	"github.com/gclog/gclog/internal/screen"
 	"github.com/urfave/cli/v2"
 )
 

@@ -9,10 +9,10 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/internal/accesslog"
 	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/output"
-	"github.com/gclog/gclog/internal/screen"
 	"github.com/gclog/gclog/internal/unpack"
 	"github.com/urfave/cli/v2"
 )

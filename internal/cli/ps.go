@@ -10,10 +10,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/doctor"
-	"github.com/gclog/gclog/internal/jsontext"
-	"github.com/gclog/gclog/internal/screen"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )
@@ -71,7 +71,7 @@ func (p *program) ps(c *cli.Context) error {
 	}
 	rows := describeAll(c.Context, list)
 	if how == "json" {
-		enc := jsontext.NewEncoder(p.out)
+		enc := formats.NewJSONEncoder(p.out)
 		enc.SetIndent("", "  ")
 		return enc.Encode(rows)
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gclog/gclog/internal/screen"
+	"github.com/gclog/gclog/formats/screen"
 )
 
 // TestProcessTablesFit: the lists of processes fit the terminal, whatever the names are, and show

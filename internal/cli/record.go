@@ -10,11 +10,11 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/output"
-	"github.com/gclog/gclog/internal/screen"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )

@@ -7,14 +7,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/gcsettings"
-	"github.com/gclog/gclog/internal/jsontext"
 	"github.com/gclog/gclog/internal/output"
-	"github.com/gclog/gclog/internal/screen"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )
@@ -187,7 +187,7 @@ func (s *seenHeaps) GC(d *gclog.GCDetails) {
 
 func (p *program) printSettings(how string, process *gclog.Process, r *gcsettings.Report) error {
 	if how == "json" {
-		return jsontext.NewEncoder(p.out).Encode(settingsDocument(process, r))
+		return formats.NewJSONEncoder(p.out).Encode(settingsDocument(process, r))
 	}
 	head := []string{fmt.Sprintf("process %d", process.ID)}
 	if process.Name != "" {

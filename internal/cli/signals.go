@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gclog/gclog/internal/screen"
+	"github.com/gclog/gclog/formats/screen"
 )
 
 // sameSignal is the time within which a second signal counts as the first, because it was sent to

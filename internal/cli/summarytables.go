@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/gclog/analysis"
-	"github.com/gclog/gclog/internal/screen"
 )
 
 // The tables of a summary: a row for each class of collections, a column for each number.

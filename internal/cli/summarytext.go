@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/formats/logs"
+	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/history"
-	"github.com/gclog/gclog/internal/screen"
 )
 
 // A summaryText is a summary for people: problems first, then the numbers.

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/history"
-	"github.com/gclog/gclog/internal/screen"
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 

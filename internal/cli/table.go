@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gclog/gclog/internal/screen"
+	"github.com/gclog/gclog/formats/screen"
 )
 
 // A table is text in columns, indented by two blanks.

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gclog/gclog/internal/jsontext"
-	"github.com/gclog/gclog/internal/screen"
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/screen"
 )
 
 // A ui prints what people see on standard error. The rules:
@@ -124,7 +124,7 @@ func elapsed(d time.Duration) string {
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r != '\n' && r != '\t' && jsontext.Acts(r):
+		case r != '\n' && r != '\t' && formats.Acts(r):
 			return '\uFFFD'
 		}
 		return r

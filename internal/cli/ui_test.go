@@ -3,8 +3,8 @@ package cli
 import (
 	"testing"
 
+	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/gclog/analysis"
-	"github.com/gclog/gclog/internal/screen"
 )
 
 // TestClean: no character passes that a terminal interprets, or that changes the order in which

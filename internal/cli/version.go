@@ -8,7 +8,6 @@ import (
 	"runtime/debug"
 
 	"github.com/gclog/gclog/formats"
-	"github.com/gclog/gclog/internal/jsontext"
 	"github.com/urfave/cli/v2"
 )
 
@@ -54,7 +53,7 @@ func (p *program) printVersion(c *cli.Context) error {
 		}
 	}
 	if c.Bool("json") {
-		return jsontext.NewEncoder(p.out).Encode(v)
+		return formats.NewJSONEncoder(p.out).Encode(v)
 	}
 	s := "gclog " + v.Version
 	if v.Commit != "" {

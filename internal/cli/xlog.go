@@ -3,7 +3,7 @@ package cli
 import (
 	"strings"
 
-	"github.com/gclog/gclog/internal/screen"
+	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/internal/xlog"
 	"github.com/urfave/cli/v2"
 )

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gclog/gclog/internal/jsontext"
+	"github.com/gclog/gclog/formats"
 )
 
 // An Origin is where a value came from: a file with its line, an environment variable, or the
@@ -120,7 +120,7 @@ func scalarText(s string) string {
 		return s
 	}
 	var b strings.Builder
-	e := jsontext.NewEncoder(&b)
+	e := formats.NewJSONEncoder(&b)
 	e.SetEscapeHTML(false)
 	_ = e.Encode(s) // a string can always be encoded
 	return strings.TrimSuffix(b.String(), "\n")

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gclog/gclog/internal/child"
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/gclog/gclog/internal/testing/child"
 	"github.com/gclog/gclog/internal/testing/fakenode"
 	"github.com/gclog/gclog/session"
 	"github.com/rs/zerolog"

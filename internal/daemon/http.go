@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/control"
-	"github.com/gclog/gclog/internal/jsontext"
 )
 
 // The daemon answers HTTP in two places. The control socket is for its administrators: root and the
@@ -263,7 +263,7 @@ func (d *Daemon) showStatus(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	e := jsontext.NewEncoder(w)
+	e := formats.NewJSONEncoder(w)
 	e.SetIndent("", "  ")
 	_ = e.Encode(all)
 }

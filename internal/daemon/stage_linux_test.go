@@ -21,9 +21,9 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/attach"
-	"github.com/gclog/gclog/internal/child"
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/gclog/gclog/internal/testing/child"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/session"
 	"github.com/rs/zerolog"

@@ -5,7 +5,7 @@ import (
 	"os/exec"
 	"testing"
 
-	"github.com/gclog/gclog/internal/child"
+	"github.com/gclog/gclog/internal/testing/child"
 	"github.com/gclog/gclog/internal/testing/fakefuse"
 	"github.com/gclog/gclog/session"
 )

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/formats"
-	"github.com/gclog/gclog/internal/screen"
+	"github.com/gclog/gclog/formats/screen"
 )
 
 // What processes share: each path is opened once, for all that write to it.

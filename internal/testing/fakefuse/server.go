@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/gclog/gclog/internal/child"
+	"github.com/gclog/gclog/internal/testing/child"
 )
 
 // variable makes the test binary a server. Its value is the folder, a colon, and how many file

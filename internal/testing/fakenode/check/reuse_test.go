@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gclog/gclog/internal/child"
+	"github.com/gclog/gclog/internal/testing/child"
 	"github.com/gclog/gclog/internal/testing/fakenode"
 )
 

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gclog/gclog/internal/child"
+	"github.com/gclog/gclog/internal/testing/child"
 	"github.com/gclog/gclog/internal/testing/fakefuse"
 )
 

@@ -1,6 +1,7 @@
-package jsontext
+package formats
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"unicode"
@@ -16,17 +17,17 @@ func Acts(r rune) bool {
 
 const hexDigits = "0123456789abcdef"
 
-// AppendEscape appends the escape of a character below U+10000.
-func AppendEscape(dst []byte, r rune) []byte {
+// appendEscape appends the escape of a character below U+10000.
+func appendEscape(dst []byte, r rune) []byte {
 	return append(dst, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
 }
 
-// A Writer passes on JSON and escapes characters that act. Each Write must contain only complete
+// A JSONWriter passes on JSON and escapes characters that act. Each Write must contain only complete
 // characters; line ends and tabs, which may be between values, are kept.
-type Writer struct{ W io.Writer }
+type JSONWriter struct{ W io.Writer }
 
 // Write implements io.Writer.
-func (w Writer) Write(b []byte) (int, error) {
+func (w JSONWriter) Write(b []byte) (int, error) {
 	out, from := b, 0
 	for i := 0; i < len(b); {
 		r, n := rune(b[i]), 1
@@ -37,7 +38,7 @@ func (w Writer) Write(b []byte) (int, error) {
 			if from == 0 {
 				out = nil
 			}
-			out = AppendEscape(append(out, b[from:i]...), r)
+			out = appendEscape(append(out, b[from:i]...), r)
 			from = i + n
 		}
 		i += n
@@ -51,5 +52,25 @@ func (w Writer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// NewEncoder returns an encoder that escapes characters that act.
-func NewEncoder(w io.Writer) *json.Encoder { return json.NewEncoder(Writer{w}) }
+// NewJSONEncoder returns an encoder that escapes characters that act.
+func NewJSONEncoder(w io.Writer) *json.Encoder { return json.NewEncoder(JSONWriter{w}) }
+
+// QuotedLength returns the length of the JSON string at the start of b with its quotes; 0 if it has
+// no end. For readers of lines that are hot paths.
+func QuotedLength(b []byte) int {
+	for i := 1; i < len(b); i++ {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			return 0
+		}
+		i += n
+		escapes := 0
+		for b[i-1-escapes] == '\\' {
+			escapes++
+		}
+		if escapes%2 == 0 {
+			return i + 1
+		}
+	}
+	return 0
+}

@@ -1,4 +1,4 @@
-package jsontext_test
+package formats_test
 
 import (
 	"bytes"
@@ -6,32 +6,32 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gclog/gclog/internal/jsontext"
+	"github.com/gclog/gclog/formats"
 )
 
-func TestLength(t *testing.T) {
+func TestQuotedLength(t *testing.T) {
 	for text, want := range map[string]int{
 		``: 0, `"`: 0, `"a`: 0, `""`: 2, `"a"`: 3, `"a":1`: 3, `"a\"`: 0, `"a\""`: 5, `"a\\"`: 5, `"a\\\"`: 0, `"\\\\" "`: 6,
 	} {
-		if got := jsontext.Length([]byte(text)); got != want {
+		if got := formats.QuotedLength([]byte(text)); got != want {
 			t.Errorf("%s is %d long, want %d", text, got, want)
 		}
 	}
 }
 
-// TestWriter: the output means the same, and contains no character that acts.
-func TestWriter(t *testing.T) {
+// TestJSONWriter: the output means the same, and contains no character that acts.
+func TestJSONWriter(t *testing.T) {
 	all := ""
 	for r := rune(1); r < 0x3000; r++ {
 		all += string(r)
 	}
 	for _, text := range []string{"", "plain", "\u202e", "\u202eat the begin", "ü\u2066\u2069ü", "\x7f\u009b", all, "\U0001f600\u200f"} {
 		var b bytes.Buffer
-		if err := jsontext.NewEncoder(&b).Encode(map[string]string{text: text}); err != nil {
+		if err := formats.NewJSONEncoder(&b).Encode(map[string]string{text: text}); err != nil {
 			t.Fatal(err)
 		}
 		for _, r := range strings.TrimSuffix(b.String(), "\n") {
-			if jsontext.Acts(r) {
+			if formats.Acts(r) {
 				t.Errorf("%q: U+%04X is in %q", text, r, b.String())
 			}
 		}
