@@ -108,7 +108,7 @@ func TestShip(t *testing.T) {
 	}
 	for _, r := range ship(t, list, shippers, 1000) {
 		if r.missing > 0 || r.doubled > 0 && r.stop != syscall.SIGKILL || r.wrong != "" {
-			t.Errorf("%s, stopped by %v: %d records missing, %d doubled, one differs: %s", r.name, r.stop, r.missing, r.doubled, r.wrong)
+			t.Errorf("%s, stopped by %v: %d records missing: %v, %d doubled, one differs: %s\n%s", r.name, r.stop, r.missing, r.lost, r.doubled, r.wrong, r.lastSaid())
 		}
 	}
 }
@@ -211,7 +211,8 @@ func shippersOf(t *testing.T, stop syscall.Signal, files string, kinds ...func(t
 type shipped struct {
 	*shipper
 	missing, doubled int
-	wrong            string // how a record differs from what was written
+	lost             []string // the missing records: file, and number in the order of writing
+	wrong            string   // how a record differs from what was written
 }
 
 // ship makes the programs collect and the shippers follow until the logs were rotated turns times,
@@ -384,9 +385,14 @@ func (s *shipper) end(t *testing.T) {
 	s.look(t, nil)
 	var exit *exec.ExitError
 	if killed := errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == s.stop; err != nil && !killed {
-		said, _ := os.ReadFile(s.says.Name())
-		t.Fatalf("%s ended by itself: %v\n%s", s.name, err, said[max(0, len(said)-4096):])
+		t.Fatalf("%s ended by itself: %v\n%s", s.name, err, s.lastSaid())
 	}
+}
+
+// lastSaid returns the last of its own messages.
+func (s *shipper) lastSaid() []byte {
+	said, _ := os.ReadFile(s.says.Name())
+	return said[max(0, len(said)-4096):]
 }
 
 // look reads what arrived.
@@ -427,10 +433,11 @@ func (s *shipper) result(t *testing.T, programs []*source) shipped {
 	r := shipped{shipper: s}
 	records := map[string][]byte{}
 	for _, p := range programs {
-		for _, id := range p.ids {
+		for i, id := range p.ids {
 			records[id] = p.records[id]
 			if n := s.seen[id]; n == 0 {
 				r.missing++
+				r.lost = append(r.lost, fmt.Sprintf("%s %d of %d", filepath.Base(p.path), i+1, len(p.ids)))
 			} else {
 				r.doubled += n - 1
 			}

@@ -284,8 +284,8 @@ func (p *process) open(a action) {
 				how(s)
 			}
 			p.write(s)
-			if p.sup.state == stateGivenUp { // because of a defect
-				s.Cut()
+			if p.sup.state == stateGivenUp { // because of a defect, which is not this session's
+				s.Ask()
 				return
 			}
 			if before := p.live[a.follows]; before != nil {
