@@ -15,10 +15,11 @@ const (
 type source struct {
 	r        io.Reader
 	buf      []byte
-	pos, end int   // buf[pos:end] is unread
-	off      int64 // offset in the stream of buf[pos]
-	err      error // the error that ended the underlying reader
-	empty    int   // consecutive reads that returned neither bytes nor an error
+	pos, end int    // buf[pos:end] is unread
+	off      int64  // offset in the stream of buf[pos]
+	err      error  // the error that ended the underlying reader
+	empty    int    // consecutive reads that returned neither bytes nor an error
+	ahead    *ahead // reads r; nil: need does
 }
 
 func (s *source) reset(r io.Reader) {
@@ -43,12 +44,7 @@ func (s *source) need(n int) error {
 		if s.err != nil {
 			return s.err
 		}
-		s.room()
-		got, err := s.r.Read(s.buf[s.end:])
-		s.end += got
-		if got == len(s.buf) && got < largeBuffer {
-			s.grow(2 * got) // a busy source: fewer, larger reads
-		}
+		got, err := s.fill()
 		if err != nil {
 			if isTimeout(err) {
 				if s.end-s.pos < n {
@@ -67,6 +63,20 @@ func (s *source) need(n int) error {
 		s.empty = 0
 	}
 	return nil
+}
+
+// fill reads once.
+func (s *source) fill() (int, error) {
+	if s.ahead != nil {
+		return s.ahead.fill(s)
+	}
+	s.room()
+	got, err := s.r.Read(s.buf[s.end:])
+	s.end += got
+	if got == len(s.buf) && got < largeBuffer {
+		s.grow(2 * got) // a busy source: fewer, larger reads
+	}
+	return got, err
 }
 
 // room makes room for another read after end.

@@ -66,6 +66,9 @@ func (r *recordingReader) readRecording(f *File) error {
 		}
 		return o
 	})
+	if f.spool == nil {
+		defer f.reader.ReadAhead()()
+	}
 	for f.reader.Scan() {
 		e := f.reader.Event()
 		if e != nil {

@@ -1,0 +1,88 @@
+package parse_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/gclog/gclog/internal/testing/recordings"
+	"github.com/gclog/gclog/parse"
+)
+
+// TestReadAhead: a stream that is read ahead gives the same events, counts and error, whether it is
+// whole, cut off or damaged, whatever the size of its objects and of the reads.
+func TestReadAhead(t *testing.T) {
+	w := begin()
+	for i := range 40 { // blocks of up to 1.6 MB
+		block := make([]byte, i*i*1000)
+		r := row(uint64(i%3), int64(i), true)
+		rows := slices.Repeat([]byte{1}, 1+i%3)
+		for at := range rows {
+			r.Payload = block[:min(len(block), 60_000)]
+			r.Ticks += int64(at)
+			w.Events(r)
+		}
+		large := row(5, int64(100*i), true)
+		large.Payload = block
+		w.Events(large)
+	}
+	w.End()
+	streams := map[string][]byte{"large": w.Bytes, "nothing": nil, "other": []byte("no recording at all")}
+	for _, tr := range recordings.Repository(t) {
+		streams[tr.Name] = recordings.Read(t, tr.Path)
+	}
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for name, b := range streams {
+		for i := range 8 {
+			b := slices.Clone(b)
+			if len(b) > 0 && i > 1 {
+				b = b[:rnd.IntN(len(b))]
+			}
+			if len(b) > 0 && i > 4 {
+				b[rnd.IntN(len(b))] ^= byte(1 + rnd.IntN(255))
+			}
+			want, plain := read(b, parse.All)
+			var r *parse.Reader
+			if i%2 == 0 {
+				r = parse.NewReader(bytes.NewReader(b), parse.All)
+			} else {
+				r = parse.NewReader(&ragged{b: b, rnd: rand.New(rand.NewPCG(uint64(i), 3))}, parse.All)
+			}
+			_, _ = r.ReadTrace() // read ahead or not
+			stop := r.ReadAhead()
+			var got []string
+			for done := false; !done; done = !errors.Is(r.Err(), timeout{}) {
+				for r.Scan() {
+					got = append(got, short(r))
+				}
+			}
+			stop()
+			if !slices.Equal(got, want) || r.Stats() != plain.Stats() || fmt.Sprint(r.Err()) != fmt.Sprint(plain.Err()) {
+				t.Errorf("%s %d: %d of %d events, %+v, not %+v, %v, not %v", name, i, len(got), len(want), r.Stats(), plain.Stats(), r.Err(), plain.Err())
+			}
+		}
+	}
+}
+
+// TestReadAheadStopped: a Reader may be left at any time, and nothing reads its stream afterwards.
+func TestReadAheadStopped(t *testing.T) {
+	b := synthetic(4<<20, 100)
+	for n := range 20 {
+		src := bytes.NewReader(b)
+		r := parse.NewReader(src, parse.All)
+		stop := r.ReadAhead()
+		for range 2000 * n {
+			r.Scan()
+		}
+		stop()
+		left := src.Len()
+		runtime.Gosched()
+		if read := len(b) - left; src.Len() != left || read < int(r.Stats().Bytes) || read > int(r.Stats().Bytes)+1<<20 {
+			t.Errorf("after %d events %d bytes were read, %d of them used, and %d are left", n, read, r.Stats().Bytes, src.Len())
+		}
+	}
+}
