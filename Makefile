@@ -5,16 +5,16 @@ VERSION  ?= $(shell sed -n 's/^## \([0-9][^ ]*\).*/\1/p' CHANGELOG.md | head -n 
 BUILD     = CGO_ENABLED=0 $(GO) build -trimpath -tags urfave_cli_no_docs \
             -ldflags "-s -w -X github.com/gclog/gclog/internal/cli.linkedVersion=$(VERSION)"
 PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
-# Inputs, not seconds: at the end of a time the fuzzing engine may report the end itself as a
-# failure (golang/go#75804, cured in Go 1.27).
+# A number of inputs, not a time: with a time limit the fuzzing engine may report reaching the limit
+# as a failure (golang/go#75804, fixed in Go 1.27).
 FUZZRUNS ?= 2000000
 BENCHTIME ?= 1s
-# How many changes make mutate tries in each package (0: all), which (0: by chance), and in which
-# packages (none: all that it knows).
+# For make mutate: how many changes it tries in each package (0: all), the seed that selects them
+# (0: random), and the packages (none: all that it supports).
 MUTATIONS ?= 100
 SEED ?= 0
 MUTATE ?=
-# How long make soak takes.
+# How long make soak runs.
 DURATION ?= 2h
 # The packages with fuzz targets.
 FUZZ      = ./parse ./parse/clr ./gclog ./formats ./formats/logs ./session ./internal/config ./internal/accesslog
@@ -26,11 +26,11 @@ OUT      ?= bin/gclog
 build: ## build bin/gclog
 	$(BUILD) -o $(OUT) .
 
-# A plain "go build" would put the binary into the package folder gclog/, so every
-# target names the output.
+# A plain "go build" would write the binary to the package folder gclog/, so every target names its
+# output.
 
-# Four at a time: most of what takes long in tests is waiting.
-test: ## all tests; those that need more than the repository say so by name
+# Four at a time: slow tests spend most of their time waiting.
+test: ## all tests; those that need more than the repository contains are skipped by name
 	$(GO) test -parallel 4 ./...
 
 race: ## all tests with the race detector, which needs cgo
@@ -41,16 +41,16 @@ fuzz: ## each fuzz target with FUZZRUNS inputs
 	  for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
 	    echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZRUNS)x $$pkg || exit 1; \
 	  done; done
-	@# A whole daemon for each input; what threads cover is chance, so there is nothing to minimize.
+	@# Each input starts a whole daemon. Coverage by threads is random, so minimizing is pointless.
 	$(GO) test -run '^$$' -fuzz '^FuzzNeighbours$$' -fuzztime $$(($(FUZZRUNS) / 50))x -fuzzminimizetime 1x ./internal/daemon
 
-bench: ## benchmarks: reader, decoder, reducer, formatters, and the program as it is used
+bench: ## benchmarks: reader, decoder, reducer, formatters, and the whole program
 	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) $(BENCHFLAGS) ./parse/... ./gclog/... ./formats/... ./session ./internal/attach ./internal/accesslog .
 
-bench-daemon: build ## what the daemon costs on nodes with up to 500 fake processes (Linux)
+bench-daemon: build ## measure the daemon's cost on nodes with up to 500 fake processes (Linux)
 	$(GO) run ./internal/testing/fakenode/bench bin/gclog
 
-bench-overhead: build ## what a real program loses while the daemon watches it (Linux)
+bench-overhead: build ## measure the throughput that a real program loses while the daemon watches it (Linux)
 	$(GO) run ./internal/testing/gcload/overhead bin/gclog
 
 lint: ## static checks, with the tools of tools/go.mod
@@ -58,39 +58,39 @@ lint: ## static checks, with the tools of tools/go.mod
 	$(GO) vet ./...
 	$(GO) tool -modfile=tools/go.mod golangci-lint run
 
-live: ## attach to every runtime and GC flavour that is at hand
+live: ## attach to every available runtime and GC flavour
 	GCLOG_LIVE=all $(GO) test -count 1 -timeout 20m -run '^TestLive' -v .
 
-harmless: bin/harmless.test ## that gclog harms no program: every triple of runtime, start, action, moment... (Linux)
+harmless: bin/harmless.test ## check that gclog harms no program: every triple of runtime, start, action, moment... (Linux)
 	cd internal/testing/harmless && GCLOG_HARMLESS=all ../../../bin/harmless.test -test.timeout 60m -test.run '^TestHarmless$$'
 
-harmless-part: bin/harmless.test ## a minute of that, with a random seed
+harmless-part: bin/harmless.test ## run make harmless for a minute, with a random seed
 	cd internal/testing/harmless && GCLOG_HARMLESS=part ../../../bin/harmless.test -test.timeout 10m -test.run '^TestHarmless$$'
 
 bin/harmless.test:
 	$(GO) test -c -o $@ ./internal/testing/harmless
 
-java: ## hold the JDK formats against GCViewer and GCToolKit; needs a JDK (17 or later) and Maven
+java: ## check the JDK formats with GCViewer and GCToolKit; needs a JDK (17 or later) and Maven
 	mvn -q -B -f testdata/java/pom.xml process-classes
 	GCLOG_JAVA=$(CURDIR)/bin/java $(GO) test -count 1 -run '^TestJava' ./formats
 
-ship: ## real shippers follow rotated logs; needs rsyslog, and the modules of a collector, which builds in 3 minutes
+ship: ## test real shippers with rotated logs; needs rsyslog, and a collector's modules, which build in 3 minutes
 	@cd testdata/otelcol && if $(GO) list -deps . >/dev/null; then \
 	  $(GO) build -trimpath -ldflags "-s -w" -o ../../bin/otelcol .; else \
 	  echo "no collector: its modules cannot be had"; fi
 	GCLOG_SHIP=1 $(GO) test -count 1 -run '^TestShip' -v .
 
-soak: ## random histories of the daemon under all faults for DURATION, up to the first that fails (Linux)
+soak: ## test the daemon with random histories and all faults for DURATION, up to the first failure (Linux)
 	$(GO) test -c -o bin/soak.test ./internal/testing/fakenode/check
 	cd internal/testing/fakenode/check && GCLOG_SOAK=$(DURATION) ../../../../bin/soak.test -test.timeout 0 -test.failfast -test.run '^(TestComingAndGoing|TestLiveStandstill|TestSoak)$$'
 
-mutate: ## change one token of the code at a time and see whether a test notices
+mutate: ## change one token of the code at a time and check that a test notices
 	$(GO) run ./internal/mutate -n $(MUTATIONS) -seed $(SEED) $(MUTATE)
 
-demo: build ## attach to a real .NET process under load, and show what comes
+demo: build ## attach to a real .NET process under load, and show the log
 	$(GO) run ./internal/testing/gcload/demo bin/gclog
 
-golden: ## write the golden files anew; read the difference before you commit it
+golden: ## rewrite the golden files; read the difference before you commit it
 	GCLOG_UPDATE=1 $(GO) test ./...
 
 platforms: ## build for every platform, and check that its tests compile
@@ -101,7 +101,7 @@ platforms: ## build for every platform, and check that its tests compile
 package: ## archives for every platform, deb, rpm and apk for Linux, in bin/dist
 	GO="$(GO)" VERSION="$(VERSION)" packaging/package.sh $(PLATFORMS)
 
-deploy-test: ## hold packages, units and manifests against the programs that read them
+deploy-test: ## check packages, units and manifests with the programs that read them
 	$(MAKE) -s package PLATFORMS=linux/amd64
 	GCLOG_DIST=$(CURDIR)/bin/dist $(GO) test -count 1 -run '^TestDeploy' -v .
 	cd testdata/deploy && $(GO) test -count 1 ./...

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes what a release consists of, in bin/dist: an archive for each platform, packages
-# (deb, rpm, apk) for those of Linux, and SHA256SUMS. The same sources give the same files.
+# Creates the files of a release in bin/dist: an archive for each platform, packages (deb, rpm, apk)
+# for Linux, and SHA256SUMS. The same sources give the same files.
 #
 #   VERSION=0.1.0 packaging/package.sh linux/amd64 linux/arm64 ...
 set -eu

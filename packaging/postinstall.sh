@@ -1,9 +1,9 @@
 #!/bin/sh
-# After an installation or an upgrade (deb, rpm, apk): makes the user and the folder of
-# the logs. The daemon is not enabled: whoever installed gclog may want its commands only.
+# Runs after an installation or an upgrade (deb, rpm, apk). Creates the user and the folder of the
+# logs. It does not enable the daemon: some users need only gclog's commands.
 set -e
 
-# dpkg also calls this to undo a removal or an upgrade, rpm and apk do not.
+# dpkg, unlike rpm and apk, also calls this to undo a removal or an upgrade.
 case "$1" in
 abort-*) exit 0 ;;
 esac
@@ -30,5 +30,5 @@ fi
 
 if [ -d /run/systemd/system ]; then
 	systemctl daemon-reload
-	systemctl try-restart gclog.service || true # why is in its log
+	systemctl try-restart gclog.service || true # its log contains the reason
 fi

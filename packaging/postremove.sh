@@ -1,6 +1,6 @@
 #!/bin/sh
-# After a removal (deb, rpm, apk). The logs and the user they belong to stay, also after
-# a purge: nobody else has these records.
+# Runs after a removal (deb, rpm, apk). The logs and the user who owns them stay, even after a
+# purge: there is no other copy of these records.
 set -e
 
 if [ -d /run/systemd/system ]; then

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Before a removal (deb, rpm, apk): stops the daemon. An upgrade leaves it alone, and
-# restarts it afterwards.
+# Runs before a removal (deb, rpm, apk). Stops the daemon, except before an upgrade, which restarts
+# it afterwards.
 set -e
 
 case "$1" in
-upgrade | failed-upgrade | 1) exit 0 ;; # 1: rpm, one gclog stays
+upgrade | failed-upgrade | 1) exit 0 ;; # 1: from rpm, one version stays installed
 esac
 
 if [ -d /run/systemd/system ]; then

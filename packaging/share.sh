@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes in bin/share what packages hold besides the program and what is in the repository:
-# manual pages, completions, licences, change logs.
+# Generates in bin/share what packages contain in addition to the program and files of the
+# repository: manual pages, completions, licences, change logs.
 #
 #   VERSION=0.1.0 packaging/share.sh
 set -eu
@@ -18,7 +18,7 @@ bin/gclog completion bash >$share/completions/gclog.bash
 bin/gclog completion zsh >$share/completions/_gclog
 bin/gclog completion fish >$share/completions/gclog.fish
 
-# The licences of all that is linked into the program, on any platform.
+# The licences of everything that is linked into the program on any platform.
 {
 	printf 'gclog holds the Go runtime and library, and the modules below.\n\n== Go\n\n'
 	cat "$($GO env GOROOT)/LICENSE"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Renames the last files of processes that have ended as rotation does, so that rsyslog
-# gets them too. For cron: * * * * * gclog sh /etc/gclog/ended.sh /var/log/gclog
+# Renames the last files of processes that have ended in the same way as rotation does, so that
+# rsyslog reads them too. For cron: * * * * * gclog sh /etc/gclog/ended.sh /var/log/gclog
 cd "${1:-/var/log/gclog}" || exit
 for f in ./*.json; do
 	case $f in *-20[0-9][0-9]-[0-9][0-9]-[0-9][0-9]T*.json) continue ;; esac

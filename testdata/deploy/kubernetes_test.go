@@ -1,5 +1,5 @@
-// Package deploy holds the files for deployments against the types of the programs that
-// read them. It is a module of its own: gclog needs none of these.
+// Package deploy checks the files for deployments against the types of the programs that read them.
+// It is a separate module, because gclog needs none of these.
 package deploy
 
 import (
@@ -17,8 +17,7 @@ import (
 
 var samples = filepath.Join("..", "..", "samples")
 
-// manifest reads the objects of a file: each must be of the type of its kind, without a
-// field that this does not have.
+// manifest reads the objects of a file: each must have the type of its kind, and no unknown field.
 func manifest(t *testing.T, name string, into ...any) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(samples, "kubernetes", name))
@@ -36,7 +35,7 @@ func manifest(t *testing.T, name string, into ...any) {
 	}
 }
 
-// checkGclog: what holds for gclog in every pod.
+// checkGclog checks what gclog needs in every pod.
 func checkGclog(t *testing.T, pod *corev1.PodSpec, c *corev1.Container) {
 	t.Helper()
 	s := c.SecurityContext
@@ -82,7 +81,7 @@ func environment(c *corev1.Container) map[string]string {
 	return all
 }
 
-// mounted is the volume that a path of a container is on.
+// mounted returns the volume on which a path of a container is.
 func mounted(t *testing.T, pod *corev1.PodSpec, c *corev1.Container, path string) *corev1.Volume {
 	t.Helper()
 	for _, m := range c.VolumeMounts {
@@ -115,7 +114,7 @@ func TestDaemonSet(t *testing.T) {
 	c := &pod.Containers[0]
 	checkGclog(t, pod, c)
 
-	// The rights that it needs, and no other.
+	// The privileges that it needs, and no others.
 	if !pod.HostPID {
 		t.Error("it does not see the processes of the node")
 	}
@@ -147,7 +146,7 @@ func TestDaemonSet(t *testing.T) {
 		t.Error("it has no time to end its sessions")
 	}
 
-	// The file of the ConfigMap is the one that it reads, the logs are the node's.
+	// It reads the file of the ConfigMap, and the logs are on the node.
 	i := slices.Index(c.Args, "-c")
 	if i < 0 || i+1 == len(c.Args) {
 		t.Fatalf("arguments: %v", c.Args)
@@ -183,7 +182,7 @@ func TestSidecar(t *testing.T) {
 		t.Error("the program may start before gclog listens")
 	}
 
-	// Both name the same socket, on a volume that they share; nobody waits for it.
+	// Both use the same socket, on a volume that they share; nothing waits for it.
 	i := slices.Index(c.Args, "--listen")
 	if i < 0 || i+1 == len(c.Args) {
 		t.Fatalf("arguments: %v", c.Args)
@@ -200,7 +199,7 @@ func TestSidecar(t *testing.T) {
 	}
 }
 
-// TestDebugContainer: kubectl takes it for parts of a container.
+// TestDebugContainer: kubectl accepts the file as parts of a container.
 func TestDebugContainer(t *testing.T) {
 	var c corev1.Container
 	manifest(t, "debug-container.yaml", &c)

@@ -9,13 +9,13 @@ import (
 
 	"github.com/goreleaser/goreleaser/v2/pkg/config"
 	"github.com/goreleaser/nfpm/v2"
-	_ "github.com/goreleaser/nfpm/v2/apk" // the parser asks the packagers
+	_ "github.com/goreleaser/nfpm/v2/apk" // the parser needs the packagers
 	_ "github.com/goreleaser/nfpm/v2/deb"
 	_ "github.com/goreleaser/nfpm/v2/rpm"
 )
 
-// TestSamePackages: what goreleaser packs is what "make package" packs. goreleaser
-// itself cannot run without publishing; its own parser, which is strict, reads the file.
+// TestSamePackages: goreleaser's packages contain the same files as those of "make package".
+// goreleaser itself cannot run without publishing; its own parser, which is strict, reads the file.
 func TestSamePackages(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
 	project, err := config.Load(".goreleaser.yaml")
@@ -82,5 +82,5 @@ func TestSamePackages(t *testing.T) {
 	}
 }
 
-// built reports whether a file is made by "make package".
+// built reports whether a file is created by "make package".
 func built(source string) bool { return strings.HasPrefix(source, "bin/") }

@@ -13,20 +13,20 @@ import (
 	"go.opentelemetry.io/collector/pdata/plog"
 )
 
-// settings are those of the exporter "arrived".
+// settings are the settings of the exporter "arrived".
 type settings struct {
-	Path string `mapstructure:"path"` // of the file that records are appended to
+	Path string `mapstructure:"path"` // records are appended to this file
 }
 
-// arrived writes a line for each log record. It has no queue: when it returns the
-// records are written, so that what a killed collector loses was lost by its receiver.
+// arrived writes a line for each log record. It has no queue: when it returns the records are
+// written, so that what a killed collector loses was lost by its receiver.
 type arrived struct {
 	component.StartFunc
 	mu   sync.Mutex
 	file *os.File
 }
 
-// A line is a log record as the receiver understood it.
+// A line is a log record as the receiver parsed it.
 type line struct {
 	Time       time.Time      `json:"time"`
 	Severity   string         `json:"severity"`
@@ -43,7 +43,7 @@ func newFactory() exporter.Factory {
 		exporter.WithLogs(create, component.StabilityLevelDevelopment))
 }
 
-// Capabilities tells that records are not changed here.
+// Capabilities reports that records are not changed here.
 func (*arrived) Capabilities() consumer.Capabilities { return consumer.Capabilities{} }
 
 // ConsumeLogs writes the records with one write.

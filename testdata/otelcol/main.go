@@ -1,6 +1,6 @@
-// Command otelcol is an OpenTelemetry Collector with only what samples/otelcol needs:
-// the filelog receiver, its file storage and the OTLP exporter; and with an exporter of
-// our own that writes what arrived into a file. "make ship" runs it.
+// Command otelcol is an OpenTelemetry Collector with only what samples/otelcol needs: the filelog
+// receiver, its file storage and the OTLP exporter; and with an exporter of our own that writes
+// what arrived into a file. "make ship" runs it.
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 	"go.opentelemetry.io/collector/service/telemetry/otelconftelemetry"
 )
 
-// version is that of the receiver, as go.mod has it.
+// version is the version of the receiver, as in go.mod.
 const version = "0.149.0"
 
 func main() {
