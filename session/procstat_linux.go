@@ -150,10 +150,13 @@ func (p *Process) openProc() (int, error) {
 	if err != nil {
 		return noFile, err
 	}
-	// Without a start time the process cannot be identified.
-	if s, err := readStatIn(fd); err != nil || s.startKey != p.StartKey || p.StartKey == 0 {
+	s, err := readStatIn(fd)
+	if err == nil && (s.startKey != p.StartKey || p.StartKey == 0) { // without a start time it cannot be identified
+		err = unix.ESRCH
+	}
+	if err != nil {
 		_ = unix.Close(fd)
-		return noFile, unix.ESRCH
+		return noFile, err
 	}
 	return fd, nil
 }
