@@ -96,11 +96,7 @@ func (c *Client) converse(ctx context.Context, name string, m []byte, leave time
 	given := make(chan struct{}) // closed when the request has been cancelled
 	stop := context.AfterFunc(ctx, func() {
 		defer close(given)
-		end := time.Unix(1, 0)
-		if leave > 0 {
-			end = time.Now().Add(leave)
-		}
-		_ = conn.SetDeadline(end)
+		_ = conn.SetDeadline(time.Now().Add(leave))
 	})
 	defer stop()
 	if _, err := conn.Write(m); err != nil {

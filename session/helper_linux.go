@@ -390,12 +390,9 @@ func send(conn *net.UnixConn, message any, fd int) error {
 
 // receive reads a message, and the file that came with it, if any.
 func receive(conn *net.UnixConn, message any) (fd int, err error) {
-	length, rights := make([]byte, 4), make([]byte, unix.CmsgSpace(4))
+	length, rights := make([]byte, 4), make([]byte, unix.CmsgSpace(unix.SizeofInt))
 	n, nRights, _, _, err := conn.ReadMsgUnix(length, rights)
 	fd = receivedFile(rights[:nRights])
-	if err == nil && n == 0 {
-		err = io.EOF
-	}
 	if err == nil {
 		_, err = io.ReadFull(conn, length[n:])
 	}

@@ -192,18 +192,18 @@ func (d *decoder) take(n uint64) []byte {
 	return p
 }
 
-func (d *decoder) u32() uint32 {
+func (d *decoder) u32() (v uint32) {
 	if p := d.take(4); p != nil {
-		return binary.LittleEndian.Uint32(p)
+		v = binary.LittleEndian.Uint32(p)
 	}
-	return 0
+	return v
 }
 
-func (d *decoder) u64() uint64 {
+func (d *decoder) u64() (v uint64) {
 	if p := d.take(8); p != nil {
-		return binary.LittleEndian.Uint64(p)
+		v = binary.LittleEndian.Uint64(p)
 	}
-	return 0
+	return v
 }
 
 func (d *decoder) string() string {

@@ -159,7 +159,7 @@ func (c *connection) watch() {
 
 // release ends the watch. It reports whether the connection can be used.
 func (c *connection) release() bool {
-	_ = c.SetReadDeadline(time.Unix(1, 0))
+	_ = c.SetReadDeadline(time.Now())
 	<-c.watched
 	_ = c.SetReadDeadline(time.Time{})
 	return !c.broken

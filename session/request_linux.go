@@ -28,13 +28,14 @@ type request struct {
 type requestKind uint8
 
 const (
-	findSocket  requestKind = iota + 1 // reply.Name, "" if there is none
-	describeDir                        // reply.Name: what may have kept a runtime from creating its socket
-	connect                            // reply.FD
-	hasFile                            // reply.Yes
-	watchDir                           // reply.FD
-	readFile                           // reply.Data
-	program                            // reply.Runtime: the runtime that is part of the program itself
+	_           requestKind = iota // no request
+	findSocket                     // reply.Name, "" if there is none
+	describeDir                    // reply.Name: what may have kept a runtime from creating its socket
+	connect                        // reply.FD
+	hasFile                        // reply.Yes
+	watchDir                       // reply.FD
+	readFile                       // reply.Data
+	program                        // reply.Runtime: the runtime that is part of the program itself
 )
 
 // A reply is the result of a request.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"math"
 	"net"
 	"slices"
@@ -81,8 +82,5 @@ func outweighs(a, b caller, users map[int]int, callers map[caller]int) bool {
 	if (a.uid == 0) != (b.uid == 0) {
 		return b.uid == 0
 	}
-	if users[a.uid] != users[b.uid] {
-		return users[a.uid] > users[b.uid]
-	}
-	return callers[a] > callers[b]
+	return cmp.Or(users[a.uid]-users[b.uid], callers[a]-callers[b]) > 0
 }

@@ -55,17 +55,18 @@ type Cause uint8
 
 // The causes.
 const (
-	CauseNoSuchProcess  Cause = iota + 1
-	CauseOtherUser            // its socket belongs to another user
-	CauseNotDotnet            // as far as can be seen, it contains no .NET runtime
-	CauseDiagnosticsOff       // it was started with DOTNET_EnableDiagnostics=0
-	CauseTooOld               // .NET Core 2.x has no such socket
-	CauseNoSocket             // it contains a runtime, which could not create its socket
-	CauseStaleSocket          // the socket was left behind by another process
-	CauseNoAccess             // its files cannot be read
-	CauseWrongPeer            // another process listens on the socket
-	CauseSuspended            // its runtime has not been resumed, or is still starting
-	CauseStuck                // looking at it takes too long: its file system or the kernel does not answer
+	_ Cause = iota // none
+	CauseNoSuchProcess
+	CauseOtherUser      // its socket belongs to another user
+	CauseNotDotnet      // as far as can be seen, it contains no .NET runtime
+	CauseDiagnosticsOff // it was started with DOTNET_EnableDiagnostics=0
+	CauseTooOld         // .NET Core 2.x has no such socket
+	CauseNoSocket       // it contains a runtime, which could not create its socket
+	CauseStaleSocket    // the socket was left behind by another process
+	CauseNoAccess       // its files cannot be read
+	CauseWrongPeer      // another process listens on the socket
+	CauseSuspended      // its runtime has not been resumed, or is still starting
+	CauseStuck          // looking at it takes too long: its file system or the kernel does not answer
 )
 
 // A TargetError reports why gclog cannot talk to a process, and what would help.

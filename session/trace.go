@@ -233,7 +233,7 @@ func (s *Stream) Patience(d time.Duration) { s.patient, s.patience = true, d }
 // Wake makes Read return as after a silence, if there is an IdleTimeout. Any goroutine may call it.
 func (s *Stream) Wake() {
 	s.woken.Store(true)
-	_ = s.conn.SetReadDeadline(time.Unix(1, 0))
+	_ = s.conn.SetReadDeadline(time.Now())
 }
 
 // Stop asks the runtime to end the session, on a connection of its own. The stream must be read
