@@ -220,6 +220,8 @@ func TestTempDirTrouble(t *testing.T) {
 		kind, words string
 	}{
 		"read-only":     {"size=64k", true, 0, "tmpdir-readonly", "it is read-only"},
+		"one page":      {fmt.Sprint("size=", os.Getpagesize()), false, 1, "tmpdir-full", "it is full"},
+		"one file":      {"size=64k,nr_inodes=1", false, 0, "tmpdir-full", "it is full"},
 		"full":          {"size=64k", false, 64 << 10, "tmpdir-full", "it is full"},
 		"too many":      {"size=64k,nr_inodes=2", false, 1, "tmpdir-full", "it is full"},
 		"without limit": {"size=0,nr_inodes=0", false, 1, "no-socket", "it was deleted, or the runtime is still starting"},
@@ -563,5 +565,67 @@ func TestFamilyCount(t *testing.T) {
 	_ = runIn(t, spec{}, "GCLOG_FAMILY=/other", "GCLOG_FAMILY2="+dir)
 	if got := f.Count(); got != 3 {
 		t.Errorf("%d members, want 3", got)
+	}
+}
+
+// TestFamilyStrangers: who belongs to others is known, and is forgotten at its end: its number may
+// be that of a member then. A young process without an environment may still get one.
+func TestFamilyStrangers(t *testing.T) {
+	dir := shortDir(t)
+	f := new(session.Host).NewFamily("GCLOG_FAMILY", dir)
+	member, other := runIn(t, spec{}, "GCLOG_FAMILY="+dir), runIn(t, spec{}, "GCLOG_FAMILY=/other")
+	young := exec.Command("sleep", "1000")
+	young.Env = []string{}
+	began := time.Now()
+	if err := young.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = young.Process.Kill(), young.Wait() }()
+	for range 2 {
+		n, left := f.Count(), f.Strangers()[young.Process.Pid] && time.Since(began) < 4*time.Second
+		if n != 1 || !f.Strangers()[other.pid] || f.Strangers()[member.pid] || left {
+			t.Errorf("%d members; strangers %v, with %d, without %d and %d", n, f.Strangers(), other.pid, member.pid, young.Process.Pid)
+		}
+	}
+	other.end()
+	member.end()
+	_, known := f.Strangers()[other.pid]
+	if n := f.Count(); n != 0 || !known {
+		t.Errorf("%d members, the stranger was known: %v", n, known)
+	}
+	if _, known := f.Strangers()[other.pid]; known {
+		t.Error("it has ended, and is a stranger still")
+	}
+}
+
+// TestLooksDotnet: what is taken for .NET without a look into it.
+func TestLooksDotnet(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		line []string
+		want bool
+	}{
+		{"dotnet", nil, true}, {"app", []string{"dotnet", "app.dll"}, true}, {"app", []string{"/a/app.dll", "x"}, true},
+		{"app", []string{"app.dll.config"}, false}, {"java", []string{"java", "-jar", "app.jar"}, false}, {"dotnet2", nil, false}, {"", nil, false},
+	} {
+		p := &session.Process{PID: 99_999_999, Name: tc.name, CommandLine: tc.line}
+		if got := p.LooksDotnet(); got != tc.want {
+			t.Errorf("%q with %q: %v", tc.name, tc.line, got)
+		}
+	}
+}
+
+// TestEnds: the end of a process is awaited as long as it may take.
+func TestEnds(t *testing.T) {
+	p := run(t, spec{Sockets: []string{exact}})
+	target := find(t, p)
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if target.Ends(t.Context(), 20*time.Millisecond) || target.Ends(cancelled, time.Hour) {
+		t.Error("it has not ended")
+	}
+	time.AfterFunc(50*time.Millisecond, func() { _ = p.cmd.Process.Kill() })
+	if !target.Ends(t.Context(), patience) || !target.Ends(t.Context(), 0) || !target.Ends(cancelled, 0) {
+		t.Error("it has ended")
 	}
 }

@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/gob"
+	"errors"
 	"fmt"
+	"net"
 	"os"
 	"time"
 
@@ -86,6 +88,38 @@ func (q *request) In(folder string) (reply, error) {
 	return q.perform(proc, nil)
 }
 
+// Guarded performs a request for this process itself, as if these were its mounts.
+func (q *request) Guarded(mounts string) (reply, error) {
+	proc, _ := openFolder(unix.AT_FDCWD, "/proc/self")
+	defer closeFile(&proc)
+	list := parseMounts([]byte(mounts))
+	return q.perform(proc, &guard{list, func() []mount { return list }, func() bool { return true }})
+}
+
+// Perform performs a request for a process that was found.
+func (p *Process) Perform(q *request) (reply, error) { return p.perform(context.Background(), q, true) }
+
+// MayNotAnswerError reports whether an error says that a file system may not answer.
+func MayNotAnswerError(err error) bool {
+	_, away := errors.AsType[*awayError](err)
+	return away
+}
+
+// CheckFile checks the mount of an open file. Files have the mounts of the process, or of the host.
+func CheckFile(mounts, host string, fd int) error {
+	g := &guard{parseMounts([]byte(mounts)), func() []mount { return parseMounts([]byte(host)) }, func() bool { return true }}
+	return g.checkFile(fd)
+}
+
+// NextEntry cuts off a directory entry in the kernel's format.
+var NextEntry = nextEntry
+
+// LooksDotnet reports whether a process looks like .NET by what is visible to everybody.
+func (p *Process) LooksDotnet() bool { return p.looksDotnet() }
+
+// Strangers returns the processes that are known not to belong to the family.
+func (f *Family) Strangers() map[int]bool { return f.strangers }
+
 // A Helper is a helper that a test talks to directly.
 type Helper struct{ h *helper }
 
@@ -107,6 +141,41 @@ func (h *Helper) Ask(q *Request) (Reply, error) {
 		return Reply{FD: -1}, err
 	}
 	return a.reply()
+}
+
+// AskAbout has the helper perform a request for the process whose directory is open.
+func (h *Helper) AskAbout(q *Request, proc int) error {
+	_, err := h.h.ask(q, proc)
+	return err
+}
+
+// Leave abandons the helper. The result is closed when it has exited.
+func (h *Helper) Leave() <-chan struct{} {
+	exited := make(chan struct{})
+	h.h.leave(func() { close(exited) })
+	return exited
+}
+
+// AnswerWith returns the error for a helper that says whether it sends a file, and sends one if fd
+// is one.
+func AnswerWith(hasFile bool, fd int) error {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	ours, err1 := toConn(fds[0])
+	theirs, err2 := toConn(fds[1])
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	defer ours.Close()
+	defer theirs.Close()
+	if err := send(theirs.(*net.UnixConn), &answer{HasFD: hasFile}, fd); err != nil {
+		return err
+	}
+	a, err := (&helper{conn: ours.(*net.UnixConn)}).ask(&request{}, noFile)
+	closeFile(&a.fd)
+	return err
 }
 
 // Write sends bytes to the helper.

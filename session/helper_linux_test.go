@@ -20,9 +20,16 @@ import (
 // helperArguments make the test binary run as the helper of a Host.
 var helperArguments = []string{"session.test", "look"}
 
+// deafArguments make it a helper that does not even notice the end of its connection.
+var deafArguments = []string{"session.test", "deaf"}
+
 // startedByTest runs what a test has started the test binary for, if one has.
 func startedByTest() {
 	fakefuse.Main()
+	if len(os.Args) == 2 && os.Args[1] == deafArguments[1] {
+		time.Sleep(2 * patience)
+		os.Exit(0)
+	}
 	if len(os.Args) == 2 && os.Args[1] == helperArguments[1] {
 		if err := session.ServeHelper(); err != nil {
 			os.Exit(1)

@@ -39,6 +39,13 @@ func TestLookStuck(t *testing.T) {
 		if n, err := h.Look(ctx, 2, 1000, func() (int, error) { return 5, nil }, drop); n != 5 || err != nil {
 			t.Errorf("another process: %d, error %v", n, err)
 		}
+		for pid, f := range map[int]func() (int, error){
+			3: func() (int, error) { <-release; return 7, errors.New("it fails") },
+			4: func() (int, error) { <-release; panic("it panics") },
+		} {
+			_, err = h.Look(ctx, pid, 1000, f, drop)
+			refused(t, err, session.CauseStuck, "cannot be looked at within")
+		}
 		close(release)
 		synctest.Wait()
 		if n, _ := h.Stuck(); n != 0 || dropped.Load() != 1 {

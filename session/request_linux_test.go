@@ -9,9 +9,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	goruntime "runtime"
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/gclog/gclog/session"
 	"golang.org/x/sys/unix"
@@ -62,12 +64,23 @@ func listenIn(t *testing.T, dir, name string, uid int, made time.Time) {
 // An asker performs a request.
 type asker func(*session.Request) (session.Reply, error)
 
-// byAll runs do with requests performed by this process itself, and by a helper. Neither may leave
-// a file open.
+// byAll runs do with requests performed by this process itself, without and with a guard, and by a
+// helper. None may leave a file open.
 func byAll(t *testing.T, do func(t *testing.T, ask asker)) {
-	t.Run("itself", func(t *testing.T) {
-		leavesNothing(t, os.Getpid(), func() { do(t, (*session.Request).Here) })
-	})
+	guarded := func(q *session.Request) (session.Reply, error) { return q.Guarded(mounts(t)) }
+	for name, ask := range map[string]asker{
+		"itself":                    (*session.Request).Here,
+		"guarded":                   guarded,
+		"guarded, on an old kernel": withoutOpenat2(t, guarded, unix.ENOSYS),
+		"guarded, in a sandbox":     withoutOpenat2(t, guarded, unix.EPERM),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := ask(&session.Request{Kind: session.WatchDir, Path: t.TempDir()}); session.MayNotAnswerError(err) {
+				t.Skip(err)
+			}
+			leavesNothing(t, os.Getpid(), func() { do(t, ask) })
+		})
+	}
 	t.Run("helper", func(t *testing.T) {
 		h, err := session.StartHelper(helperArguments)
 		if err != nil {
@@ -80,6 +93,46 @@ func byAll(t *testing.T, do func(t *testing.T, ask asker)) {
 			t.Errorf("the helper ends with %v, %v", state, err)
 		}
 	})
+}
+
+// mounts returns the mountinfo of this process.
+func mounts(t *testing.T) string {
+	t.Helper()
+	b, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// withoutOpenat2 returns an asker for which the system call openat2 fails.
+func withoutOpenat2(t *testing.T, ask asker, errno unix.Errno) asker {
+	filter := []unix.SockFilter{
+		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS}, // the number of the system call
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 1, K: unix.SYS_OPENAT2},
+		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(errno)},
+		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
+	}
+	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	return func(q *session.Request) (r session.Reply, err error) {
+		var failure error
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			goruntime.LockOSThread() // the thread ends with the goroutine, and the filter with it
+			if failure = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); failure == nil {
+				failure = unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)), 0, 0)
+			}
+			if failure == nil {
+				r, err = ask(q)
+			}
+		}()
+		<-done
+		if failure != nil {
+			t.Skipf("no filter of system calls: %v", failure)
+		}
+		return r, err
+	}
 }
 
 // TestRequestFindSocket: of the sockets that may belong to a process, the one with its start time
@@ -167,6 +220,8 @@ func TestRequests(t *testing.T) {
 			{q: req{Kind: session.DescribeDir, Path: dir, Name: "link"}, want: "planted"},
 			{q: req{Kind: session.DescribeDir, Path: dir, Name: "missing"}},
 			{q: req{Kind: session.DescribeDir, Path: at("missing"), Name: "x"}, err: unix.ENOENT},
+			{q: req{Kind: session.HasFile, Path: "/proc", Name: "version"}, want: "yes"}, // in another mount
+			{q: req{Kind: session.HasFile, Path: "/", Name: "proc"}, want: "yes"},
 			{q: req{Kind: session.HasFile, Path: dir, Name: "pipe"}, want: "yes"},
 			{q: req{Kind: session.HasFile, Path: dir, Name: "missing"}},
 			{q: req{Kind: session.ReadFile, Path: at("file"), Limit: 4}, want: "0123"},
@@ -188,6 +243,7 @@ func TestRequests(t *testing.T) {
 			{q: req{Kind: session.WatchDir, Path: dir}, want: "file"},
 			{q: req{Kind: session.WatchDir, Path: at("missing")}, err: unix.ENOENT},
 			{q: req{Kind: session.Program}},
+			{q: req{Path: dir}, text: "no such request: 0"},
 			{q: req{Kind: 99, Path: dir}, text: "no such request: 99"},
 		} {
 			r, err := ask(&tc.q)
@@ -222,8 +278,203 @@ func TestRequestNoRoot(t *testing.T) {
 			t.Errorf("%+v: %+v, error %v", q, r, err)
 		}
 	}
-	if r, err := (&session.Request{Kind: session.Program}).In(t.TempDir()); err == nil || r.Runtime != session.RuntimeUnknown {
+	dir, q := t.TempDir(), &session.Request{Kind: session.Program}
+	if r, err := q.In(dir); !errors.Is(err, unix.ENOENT) || r.Runtime != session.RuntimeUnknown {
 		t.Errorf("a program: %+v, error %v", r, err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "exe"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := q.In(dir); err == nil || err.Error() != "exe is not a regular file" || r.Runtime != session.RuntimeUnknown {
+		t.Errorf("a folder in place of a program: %+v, error %v", r, err)
+	}
+}
+
+// TestRequestGuarded: nothing is touched that is on a file system that may not answer, or in a mount
+// that is not known, as one that was mounted just now.
+func TestRequestGuarded(t *testing.T) {
+	mounts := mounts(t)
+	without := func(point string) (rest string) {
+		for line := range strings.Lines(mounts) {
+			if strings.Fields(line)[4] != point {
+				rest += line
+			}
+		}
+		return rest
+	}
+	hangs := func(point string) string { return "1 1 0:1 / " + point + " rw - fuse x rw\n" }
+	leavesNothing(t, os.Getpid(), func() {
+		for _, tc := range []struct{ mounts, words string }{
+			{mounts + hangs("/proc"), "(fuse at /proc)"},
+			{mounts + hangs("/"), "(fuse at /)"},
+			{without("/proc"), "(an unknown one at an unknown place)"},
+			{"", "(an unknown one at an unknown place)"},
+		} {
+			for _, path := range []string{"/proc/self", "/./proc/", "/proc/../proc"} {
+				r, err := (&session.Request{Kind: session.WatchDir, Path: path}).Guarded(tc.mounts)
+				if !session.MayNotAnswerError(err) || !strings.Contains(err.Error(), tc.words) || r.FD != -1 {
+					t.Errorf("%s: file %d, error %v, want %s", path, r.FD, err, tc.words)
+				}
+			}
+		}
+		if r, err := (&session.Request{Kind: session.Program}).Guarded(""); !session.MayNotAnswerError(err) || r.Runtime != session.RuntimeUnknown {
+			t.Errorf("a program: %+v, error %v", r, err)
+		}
+	})
+}
+
+// TestCheckFile: the mount of a file is one of the process, or of the host.
+func TestCheckFile(t *testing.T) {
+	f, err := os.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	id, err := session.MountOf(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := func(id int, system string) string { return fmt.Sprintf("%d 1 0:1 / /x rw - %s x rw\n", id, system) }
+	disk, fuse, other := line(id, "ext4"), line(id, "fuse"), line(id+1, "ext4")
+	for _, tc := range []struct {
+		mounts, host string
+		away         bool
+	}{
+		{disk, "", false}, {fuse, "", true}, {"", disk, false}, {"", fuse, true}, {other, disk, false}, {other, other + fuse, true},
+		{fuse, disk, true}, {disk, fuse, false}, {other, other, true}, {"", "", true},
+	} {
+		if err := session.CheckFile(tc.mounts, tc.host, int(f.Fd())); session.MayNotAnswerError(err) != tc.away || err == nil == tc.away {
+			t.Errorf("%q, host %q: error %v", tc.mounts, tc.host, err)
+		}
+	}
+	if err := session.CheckFile(other, "", -1); !errors.Is(err, unix.ENOENT) {
+		t.Errorf("no file: error %v", err)
+	}
+}
+
+// withFewFiles runs do while this process may open n files, including those that are open.
+func withFewFiles(t *testing.T, n uint64, do func()) {
+	t.Helper()
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	few := unix.Rlimit{Cur: n, Max: limit.Max}
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &few); err != nil {
+		t.Fatal(err)
+	}
+	do()
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFewFiles: however few files gclog may open, what is found out is right, or the error is that
+// there are too few.
+func TestFewFiles(t *testing.T) {
+	p := run(t, spec{Sockets: []string{exact}})
+	file := filepath.Join(p.dir, "file")
+	if err := os.WriteFile(file, []byte("text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	target, err := (&session.Host{Helper: helperArguments}).Find(t.Context(), p.pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket := filepath.Base(target.Socket())
+	request := func(want string, q session.Request) func() error {
+		return func() error {
+			r, err := target.Perform(&q)
+			got := r.Name + string(r.Data)
+			if r.FD >= 0 {
+				got = "file"
+				_ = unix.Close(r.FD)
+			}
+			if err == nil && got != want {
+				t.Errorf("%+v: %q, want %q", q, got, want)
+			} else if err != nil && r.FD != -1 {
+				t.Errorf("%+v: file %d, error %v", q, r.FD, err)
+			}
+			return err
+		}
+	}
+	for what, do := range map[string]func() error{
+		"a search":     request(socket, session.Request{Kind: session.FindSocket, Path: p.dir, Name: socket, UID: os.Geteuid()}),
+		"a connection": request("file", session.Request{Kind: session.Connect, Path: p.dir, Name: socket}),
+		"a folder":     request("file", session.Request{Kind: session.WatchDir, Path: p.dir + "/../" + filepath.Base(p.dir)}),
+		"a file":       request("text", session.Request{Kind: session.ReadFile, Path: file, Limit: 10}),
+		"a program":    request("", session.Request{Kind: session.Program}),
+		"a helper": func() error {
+			h, err := session.StartHelper(helperArguments)
+			if err == nil {
+				<-h.Leave()
+			}
+			return err
+		},
+		"a process": func() error {
+			l := new(session.Host).Inspect(p.pid)
+			if t, ok := errors.AsType[*session.TargetError](l.Err); ok && t.Cause == session.CauseNoAccess && strings.Contains(t.Detail, "open no more files") {
+				return unix.EMFILE
+			}
+			return l.Err
+		},
+	} {
+		leavesNothing(t, os.Getpid(), func() {
+			err := error(unix.EMFILE)
+			for n := uint64(0); err != nil && n < 1000; n++ {
+				withFewFiles(t, n, func() { err = do() })
+				if err != nil && !errors.Is(err, unix.EMFILE) {
+					t.Errorf("%s with %d files: error %v", what, n, err)
+				}
+			}
+		})
+	}
+}
+
+// TestHelperLeft: a helper that is abandoned ends, whatever it waits for.
+func TestHelperLeft(t *testing.T) {
+	for _, command := range [][]string{helperArguments, deafArguments} {
+		h, err := session.StartHelper(command)
+		if err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-h.Leave():
+		case <-time.After(patience):
+			t.Errorf("%v does not end", command)
+		}
+	}
+}
+
+// TestHelperFiles: a message comes with the file that belongs to it, or not at all.
+func TestHelperFiles(t *testing.T) {
+	leavesNothing(t, os.Getpid(), func() {
+		for _, tc := range []struct {
+			said bool
+			file int
+			fine bool
+		}{{false, -1, true}, {true, 0, true}, {true, -1, false}, {false, 0, false}} {
+			if err := session.AnswerWith(tc.said, tc.file); (err == nil) != tc.fine || !tc.fine && err.Error() != "it has sent no file" {
+				t.Errorf("%+v: error %v", tc, err)
+			}
+		}
+	})
+	h, err := session.StartHelper(helperArguments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := &session.Request{Kind: session.HasFile, Path: "/", Name: "proc"}
+	if err := h.AskAbout(q, 1<<20); !errors.Is(err, unix.EBADF) {
+		t.Errorf("a folder that is not open: error %v", err)
+	}
+	if r, err := h.Ask(q); err != nil || !r.Yes {
+		t.Errorf("afterwards: %+v, error %v", r, err)
+	}
+	if _, err := h.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := h.Ask(q); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("it has ended: error %v", err)
 	}
 }
 

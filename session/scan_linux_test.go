@@ -1,6 +1,8 @@
 package session_test
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 	"os"
@@ -236,6 +238,36 @@ func TestScanNames(t *testing.T) {
 	if s, err := session.ScannerOf(filepath.Join(string(dir), "missing")); err == nil {
 		s.Close()
 		t.Error("a folder that is not there is taken")
+	}
+}
+
+// TestNextEntry: an entry is read as the kernel writes it. One that is cut off or has a wrong length
+// is no process, and is the last one.
+func TestNextEntry(t *testing.T) {
+	entry := func(length int, name string) []byte {
+		b := append(make([]byte, 16), 0, 0, 4)
+		binary.NativeEndian.PutUint16(b[16:], uint16(length))
+		return append(b, name...)
+	}
+	behind := []byte("behind")
+	for _, tc := range []struct {
+		name string
+		pid  int
+	}{{"7\x00", 7}, {"1234567\x00", 1234567}, {"12\x0034\x00", 12}, {"12", 0}, {"1a\x00", 0}, {"1:\x00", 0}, {"1/\x00", 0}, {"\x00", 0}, {"", 0}} {
+		b := entry(19+len(tc.name), tc.name)
+		if pid, rest := session.NextEntry(append(b, behind...)); pid != tc.pid || !bytes.Equal(rest, behind) {
+			t.Errorf("%q: process %d, then %q, want %d", tc.name, pid, rest, tc.pid)
+		}
+		for n := range b {
+			if pid, rest := session.NextEntry(b[:n]); pid != 0 || len(rest) != 0 {
+				t.Errorf("%q, %d of %d bytes: process %d, then %q", tc.name, n, len(b), pid, rest)
+			}
+		}
+	}
+	for length := range 19 {
+		if pid, rest := session.NextEntry(entry(length, "7\x00")); pid != 0 || len(rest) != 0 {
+			t.Errorf("a length of %d: process %d, then %q", length, pid, rest)
+		}
 	}
 }
 

@@ -328,6 +328,43 @@ func TestServerErrors(t *testing.T) {
 			t.Errorf("%#x: %v, want %s", code, err, want)
 		}
 	}
+	short := refusal(session.CodeFail)[:22]
+	short[14] = 22
+	if err := serve(t, send(short)).client().Resume(t.Context()); err == nil || !strings.HasSuffix(err.Error(), "the runtime refused it (0x00000000)") {
+		t.Errorf("half a code: %v", err)
+	}
+}
+
+// A countedConn counts how often it is closed.
+type countedConn struct {
+	net.Conn
+	closed *int
+}
+
+func (c countedConn) Close() error {
+	*c.closed++
+	return c.Conn.Close()
+}
+
+// TestConnectionsClosed: a request closes its connection, whatever the runtime answers.
+func TestConnectionsClosed(t *testing.T) {
+	head, rest := environmentAnswer(t, twoVariables)
+	for what, b := range map[string][]byte{
+		"fine": answer(make([]byte, 8)), "refused": refusal(unknownCommand), "nothing": nil, "garbage": []byte("HTTP/1.1 400 Bad Request\r\n\r\n"),
+		"variables": append(head, rest...), "half of them": append(head, rest[:9]...),
+	} {
+		opened, closed := 0, 0
+		c := &session.Client{Dial: func(context.Context) (net.Conn, error) {
+			opened++
+			return countedConn{bytesConn{bytes.NewReader(b)}, &closed}, nil
+		}}
+		_, _ = c.ProcessInfo(t.Context())
+		_, _ = c.Environment(t.Context())
+		_ = c.Resume(t.Context())
+		if opened < 3 || closed != opened {
+			t.Errorf("%s: %d of %d connections are closed", what, closed, opened)
+		}
+	}
 }
 
 // TestServerError: any other error ends the search for an older command.
