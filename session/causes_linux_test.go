@@ -605,8 +605,13 @@ func TestLooksDotnet(t *testing.T) {
 		line []string
 		want bool
 	}{
-		{"dotnet", nil, true}, {"app", []string{"dotnet", "app.dll"}, true}, {"app", []string{"/a/app.dll", "x"}, true},
-		{"app", []string{"app.dll.config"}, false}, {"java", []string{"java", "-jar", "app.jar"}, false}, {"dotnet2", nil, false}, {"", nil, false},
+		{"dotnet", nil, true},
+		{"app", []string{"dotnet", "app.dll"}, true},
+		{"app", []string{"/a/app.dll", "x"}, true},
+		{"app", []string{"app.dll.config"}, false},
+		{"java", []string{"java", "-jar", "app.jar"}, false},
+		{"dotnet2", nil, false},
+		{"", nil, false},
 	} {
 		p := &session.Process{PID: 99_999_999, Name: tc.name, CommandLine: tc.line}
 		if got := p.LooksDotnet(); got != tc.want {

@@ -101,11 +101,9 @@ func (e *environment) readCounted(r io.Reader, size int64) error {
 		}
 		length := 2 * int64(binary.LittleEndian.Uint32(word[:]))
 		if length <= maxVariable {
-			text, err := b.Peek(int(length))
-			if err != nil {
-				return err
+			if text, err := b.Peek(int(length)); err == nil {
+				e.add(decodeUTF16(text))
 			}
-			e.add(decodeUTF16(text))
 		}
 		if _, err := io.CopyN(io.Discard, b, length); err != nil {
 			return err

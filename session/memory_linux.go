@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"os"
 
@@ -54,8 +55,8 @@ func (r *MemoryReader) Read() (resident, cgroup, limit uint64) {
 	resident = decimal(pages) * r.page
 	cgroup = r.number(r.usage)
 	for _, fd := range r.limits {
-		if n := r.number(fd); n > 0 && n < noLimit && (limit == 0 || n < limit) {
-			limit = n
+		if n := r.number(fd); n > 0 && n < noLimit {
+			limit = min(n, cmp.Or(limit, n))
 		}
 	}
 	return resident, cgroup, limit

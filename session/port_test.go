@@ -632,6 +632,24 @@ func TestPortNextCancelled(t *testing.T) {
 	}
 }
 
+// TestPeerReconnects: a request waits for a new connection if the runtime has ended its last one.
+func TestPeerReconnects(t *testing.T) {
+	p, path := listenPort(t)
+	conn := advertise(t, path, firstHex)
+	peer := next(t, p)
+	_, _ = conn.Write([]byte("x"))
+	waitClosed(t, conn, "who talks too early")
+	answered := make(chan error)
+	go func() { answered <- peer.Resume(t.Context()) }()
+	again := advertise(t, path, firstHex)
+	_ = again.SetDeadline(time.Now().Add(patience))
+	readRequest(again)
+	_, _ = again.Write(answer(make([]byte, 4)))
+	if err := <-answered; err != nil {
+		t.Error(err)
+	}
+}
+
 // TestPortStale: a socket left behind by a listener that has ended is replaced.
 func TestPortStale(t *testing.T) {
 	path := filepath.Join(shortDir(t), "port")

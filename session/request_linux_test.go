@@ -340,8 +340,16 @@ func TestCheckFile(t *testing.T) {
 		mounts, host string
 		away         bool
 	}{
-		{disk, "", false}, {fuse, "", true}, {"", disk, false}, {"", fuse, true}, {other, disk, false}, {other, other + fuse, true},
-		{fuse, disk, true}, {disk, fuse, false}, {other, other, true}, {"", "", true},
+		{disk, "", false},
+		{fuse, "", true},
+		{"", disk, false},
+		{"", fuse, true},
+		{other, disk, false},
+		{other, other + fuse, true},
+		{fuse, disk, true},
+		{disk, fuse, false},
+		{other, other, true},
+		{"", "", true},
 	} {
 		if err := session.CheckFile(tc.mounts, tc.host, int(f.Fd())); session.MayNotAnswerError(err) != tc.away || err == nil == tc.away {
 			t.Errorf("%q, host %q: error %v", tc.mounts, tc.host, err)
