@@ -601,3 +601,31 @@ func TestDocumentIDs(t *testing.T) {
 
 // hostile is a name that a target may give itself.
 const hostile = "My\"App\\ (young)][gc\x1b[31m\n\t\x00\x7f\u0085\u2028\xff{}\u00e9\U0001f600"
+
+// TestJSONGroups: what a collection is and the group of its reason have the same names in all
+// records.
+func TestJSONGroups(t *testing.T) {
+	for reason := range clr.Reason(20) {
+		want := "other"
+		switch reason {
+		case clr.ReasonInduced, clr.ReasonInducedNotForced, clr.ReasonInducedLowMemory, clr.ReasonInducedCompacting, clr.ReasonInducedAggressive:
+			want = "induced"
+		case clr.ReasonLowMemory, clr.ReasonLowMemoryHost, clr.ReasonLowMemoryHostBlocking, clr.ReasonOutOfSpaceSOH, clr.ReasonOutOfSpaceLOH:
+			want = "low_memory"
+		case clr.ReasonAllocSmall, clr.ReasonAllocLarge:
+			want = "allocation"
+		}
+		_, records := written(t, "json", formats.Options{Process: someone()}, func(w *formats.Writer) { w.GC(&gclog.GCDetails{Reason: reason, HasReason: true}) })
+		if got := checkRecord(t, "record", []byte(records[0]))["dotnet.gc.reason_group"]; got != want {
+			t.Errorf("%v is of the group %v, want %s", reason, got, want)
+		}
+	}
+	for kind, want := range map[clr.GCType]string{clr.TypeBlocking: "blocking", clr.TypeBackground: "background", clr.TypeForeground: "foreground", 7: clr.GCType(7).String()} {
+		_, records := written(t, "json", formats.Options{Process: someone()}, func(w *formats.Writer) {
+			w.Stall(&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenGC, Number: 17, HasNumber: true, Type: kind}, Now: 1e9})
+		})
+		if !strings.Contains(records[0], `"type":"`+want+`"`) {
+			t.Errorf("a stall of a collection of type %v: no %s in %s", kind, want, records[0])
+		}
+	}
+}

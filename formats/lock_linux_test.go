@@ -71,6 +71,35 @@ func TestLockLater(t *testing.T) {
 	closeFile(t, r)
 }
 
+// TestErrWritten: a file that is being written is not taken over, not even if it was truncated. Once
+// it is closed it is archived like any other.
+func TestErrWritten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "gc.log")
+	second := open(t, path, RotateOptions{})
+	first := open(t, path, RotateOptions{})
+	write(t, first, 0, 1)
+	refused := func(when string) {
+		t.Helper()
+		if _, err := (&Files{}).Open(path, RotateOptions{}); !errors.Is(err, ErrWritten) || err.Error() != ErrWritten.Error() {
+			t.Errorf("%s: opened with %v, want %v", when, err, ErrWritten)
+		}
+		if err := second.Write(record(9), false); !errors.Is(err, ErrWritten) {
+			t.Errorf("%s: written with %v, want %v", when, err, ErrWritten)
+		}
+	}
+	refused("with a record")
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	refused("without a byte")
+	first.Follow()
+	write(t, first, 1, 2)
+	closeFile(t, first)
+	write(t, second, 2, 3)
+	closeFile(t, second)
+	wantRecords(t, all(t, filepath.Dir(path)), 1, 3)
+}
+
 // TestIsWrittenCloses: IsWritten leaves no file open.
 func TestIsWrittenCloses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "gc.log")

@@ -51,35 +51,83 @@ func allLines() *formats.Selection {
 	return &s
 }
 
-// TestJDKStory: a young, a background and a full collection, of which everything is known, in all
-// lines of the JDK formats. Each number in testdata/golden/story.* is one of known.
-func TestJDKStory(t *testing.T) {
+// tellStory writes a young, a background and a full collection, of which everything is known, and
+// what belongs to no collection.
+func tellStory(w *formats.Writer) {
 	const ms = int64(time.Millisecond)
+	young, background, full := blockingInKiB(6, 1, 900*ms), inKiB(), blockingInKiB(8, 2, 1100*ms)
+	w.Start(&formats.Start{At: 5 * ms})
+	w.Pause(&gclog.Pause{PausePart: young.Pauses[0], GC: young})
+	w.GC(young)
+	w.Pause(&gclog.Pause{PausePart: background.Pauses[0], GC: background})
+	w.Phase(&gclog.Phase{Kind: gclog.PhaseMark, Start: 1001 * ms, Time: 1001 * ms, GC: background})
+	w.Phase(&gclog.Phase{Kind: gclog.PhaseMark, Start: 1001 * ms, Time: 1009 * ms, End: true, GC: background})
+	w.Pause(&gclog.Pause{PausePart: background.Pauses[1], GC: background})
+	w.Phase(&gclog.Phase{Kind: gclog.PhaseSweep, Start: 1013 * ms, Time: 1013 * ms, GC: background})
+	w.Phase(&gclog.Phase{Kind: gclog.PhaseSweep, Start: 1013 * ms, Time: 1024 * ms, End: true, GC: background})
+	w.GC(background)
+	w.Pause(&gclog.Pause{PausePart: full.Pauses[0], GC: full})
+	w.GC(full)
+	w.Suspension(&gclog.Suspension{Start: 1100 * ms, Duration: 41 * ms, Suspend: 1000, Reason: 1})
+	w.Suspension(&gclog.Suspension{Start: 1200 * ms, Duration: 41 * ms, Suspend: gclog.Untold, Reason: 1})
+	w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion, Start: 1300 * ms, Duration: 5 * ms, Suspend: 6000}, UsedNumber: 9})
+	w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseUnknown, Start: 1400 * ms, Duration: 7 * ms, Suspend: gclog.Untold}})
+	w.End(&formats.End{At: 2000 * ms, Reason: formats.EndDetached})
+}
+
+// TestJDKStory: the story in all lines of the JDK formats. Each number in testdata/golden/story.* is
+// one of known.
+func TestJDKStory(t *testing.T) {
 	p := someone()
 	p.Limits.HardLimit, p.Limits.LOHThreshold, p.Limits.PhysicalMemoryConfig = 1<<20, 2<<20, 3<<20
 	p.Limits.Gen0MinBudget, p.Limits.Gen0MaxBudget, p.Limits.HighMemoryPercent = 4<<20, 5<<20, 90
-	young, background, full := blockingInKiB(6, 1, 900*ms), inKiB(), blockingInKiB(8, 2, 1100*ms)
 	for _, format := range []string{"unified", "jdk8"} {
-		head, records := written(t, format, formats.Options{Process: p, Selection: allLines()}, func(w *formats.Writer) {
-			w.Start(&formats.Start{At: 5 * ms})
-			w.Pause(&gclog.Pause{PausePart: young.Pauses[0], GC: young})
-			w.GC(young)
-			w.Pause(&gclog.Pause{PausePart: background.Pauses[0], GC: background})
-			w.Phase(&gclog.Phase{Kind: gclog.PhaseMark, Start: 1001 * ms, Time: 1001 * ms, GC: background})
-			w.Phase(&gclog.Phase{Kind: gclog.PhaseMark, Start: 1001 * ms, Time: 1009 * ms, End: true, GC: background})
-			w.Pause(&gclog.Pause{PausePart: background.Pauses[1], GC: background})
-			w.Phase(&gclog.Phase{Kind: gclog.PhaseSweep, Start: 1013 * ms, Time: 1013 * ms, GC: background})
-			w.Phase(&gclog.Phase{Kind: gclog.PhaseSweep, Start: 1013 * ms, Time: 1024 * ms, End: true, GC: background})
-			w.GC(background)
-			w.Pause(&gclog.Pause{PausePart: full.Pauses[0], GC: full})
-			w.GC(full)
-			w.Suspension(&gclog.Suspension{Start: 1100 * ms, Duration: 41 * ms, Suspend: 1000, Reason: 1})
-			w.Suspension(&gclog.Suspension{Start: 1200 * ms, Duration: 41 * ms, Suspend: gclog.Untold, Reason: 1})
-			w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion, Start: 1300 * ms, Duration: 5 * ms, Suspend: 6000}, UsedNumber: 9})
-			w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseUnknown, Start: 1400 * ms, Duration: 7 * ms, Suspend: gclog.Untold}})
-			w.End(&formats.End{At: 2000 * ms, Reason: formats.EndDetached})
-		})
+		head, records := written(t, format, formats.Options{Process: p, Selection: allLines()}, tellStory)
 		compareFile(t, filepath.Join("testdata", "golden", "story."+format), []byte(head+"\n"+strings.Join(records, "\n")+"\n"))
+	}
+}
+
+// TestSelectedStory: without the lines of one tag set, or with fewer of them, all others are the
+// same.
+func TestSelectedStory(t *testing.T) {
+	story := func(s *formats.Selection) []string {
+		s.Decorators = formats.Of(formats.DecLevel, formats.DecTags) // the header has the time of the first line after it
+		head, records := written(t, "unified", formats.Options{Process: someone(), Selection: s}, tellStory)
+		return append(strings.Split(head, "\n"), records...)
+	}
+	whole := story(allLines())
+	for set, name := range formats.TagSets() {
+		for _, level := range []formats.Level{formats.LevelOff, formats.LevelInfo, formats.LevelDebug} {
+			s := allLines()
+			s.Levels[set] = level
+			tags := "][" + strings.ReplaceAll(name, "+", ",")
+			want := slices.DeleteFunc(slices.Clone(whole), func(line string) bool {
+				decorations, _, _ := strings.Cut(line, "] ")
+				return strings.HasSuffix(strings.TrimRight(decorations, " "), tags) &&
+					(level == formats.LevelOff || level == formats.LevelInfo && strings.Contains(decorations, "[debug"))
+			})
+			if got := story(s); !slices.Equal(got, want) {
+				t.Errorf("%s=%s: %s", name, formats.LevelNames[level], difference(strings.Join(got, "\n"), strings.Join(want, "\n")))
+			}
+		}
+	}
+}
+
+// TestVMArguments: the header has what is known of the runtime and its GC.
+func TestVMArguments(t *testing.T) {
+	for want, p := range map[string]gclog.Process{
+		".NET, process 4711, GC workers unknown":                                  {},
+		".NET 9.0.1, process 4711, Workstation GC, concurrent, 1 GC workers":      {RuntimeVersion: "9.0.1", Server: gclog.No, Concurrent: gclog.Yes, HeapCount: 1},
+		".NET, process 4711, Server GC, non-concurrent, x.so, GC workers unknown": {Server: gclog.Yes, Concurrent: gclog.No, GCLibrary: "x.so"},
+	} {
+		p.ID = 4711
+		x := blockingInKiB(8, 1, 1e9)
+		x.Global.Heaps = 0
+		head, _ := written(t, "unified", formats.Options{Process: p, Selection: allLines()}, func(w *formats.Writer) { w.Pause(&gclog.Pause{PausePart: x.Pauses[0], GC: x}) })
+		_, got, _ := strings.Cut(head, "VM Arguments: ")
+		if got, _, _ = strings.Cut(got, "\n"); got != want {
+			t.Errorf("the arguments are %q, want %q", got, want)
+		}
 	}
 }
 

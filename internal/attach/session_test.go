@@ -376,6 +376,28 @@ func TestCountUnderWay(t *testing.T) {
 	}
 }
 
+// TestGaps: what is missing in the stream is missing in the log, and the log says so.
+func TestGaps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		o := Options{Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}, Count: 3}
+		o.Target = onStage(t, fakeruntime.Config{Version: "8.0.1"}, func(x *stage) {
+			x.collect(1)
+			x.collect(5)
+			x.w.Lose(5, 3)
+			x.collect(6)
+			x.untilStopped()
+		})
+		o.Outputs, o.Opener = jsonTo(t, &out)
+		if r, err := Run(t.Context(), o); err != nil || r.Err != nil {
+			t.Errorf("%v, %v", err, r.Err)
+		}
+		if log := summaryOf(t, out.Bytes()); log != "session-start, 1, gap 2-4 missed-gcs, 5, gap 0-0 lost-events, 6, detached" {
+			t.Errorf("logged %s", log)
+		}
+	})
+}
+
 // TestHandOverToNone: if the next session never starts, the previous one still ends.
 func TestHandOverToNone(t *testing.T) {
 	for name, next := range map[string]struct {
