@@ -25,7 +25,7 @@ type allocation struct {
 // late that one is missing.
 const lateHoles = 1024
 
-func (a *allocations) gc(d *gclog.GCDetails, w Window, h holes) {
+func (a *allocations) gc(d *gclog.GCDetails, w Window, h gaps) {
 	since, at, has := a.last, ended(d), a.hasLast
 	a.last, a.hasLast = at, true
 	if !has || !d.HasAllocated || since >= at || h.touch(since, at) {

@@ -61,7 +61,7 @@ type Findings struct {
 
 	hasBegin bool
 	now      int64
-	holes    holes // what was not observed: the newest
+	unseen   gaps // what was not observed: the latest
 
 	// The elder stretch is what findings are about. That of a live process is replaced
 	// by the younger when that is an hour old.
@@ -103,19 +103,21 @@ func newFindings(p *gclog.Process, t Thresholds, w Window, live bool) *Findings 
 	return f
 }
 
-// mostHoles is how many stretches of time are kept that were not observed.
-const mostHoles = 1024
+// mostGaps is how many stretches of time are kept that were not observed.
+const mostGaps = 1024
 
 // miss notes that a time was not observed.
-func (f *Findings) miss(from, to int64) {
-	f.holes.add(from, to)
-	f.holes = f.holes[max(0, len(f.holes)-mostHoles):]
+func (f *Findings) miss(m Missing) {
+	if m.From < m.To {
+		f.unseen.add(m)
+		f.unseen = f.unseen[max(0, len(f.unseen)-mostGaps):]
+	}
 }
 
 // Begin tells when a session began. Time between two of them is in no rate.
 func (f *Findings) Begin(at int64) {
 	if f.hasBegin {
-		f.miss(f.now, at)
+		f.miss(Missing{Window{f.now, at}, noSession})
 	}
 	f.hasBegin = true
 	f.advance(at)
@@ -179,7 +181,7 @@ func (f *Findings) GC(d *gclog.GCDetails) {
 		return
 	}
 	f.gc.set(d)
-	f.gc.holes = f.holes
+	f.gc.unseen = f.unseen
 	f.each(func(s *stretch) { s.gc(&f.gc) })
 	for _, j := range f.lasting {
 		if j != nil {
@@ -190,12 +192,8 @@ func (f *Findings) GC(d *gclog.GCDetails) {
 
 // Gap takes what is missing.
 func (f *Findings) Gap(g *gclog.Gap) {
-	since := f.now
-	if g.Since != 0 {
-		since = g.Since
-	}
-	if f.elder != nil && g.Reason != gclog.GapLostEvents && g.Reason != gclog.GapReattached {
-		f.miss(since, g.Time)
+	if m, unobserved := missingOf(g, f.now); unobserved && f.elder != nil {
+		f.miss(m)
 	}
 	f.advance(g.Time)
 	if f.window.Holds(g.Time) {
@@ -288,7 +286,7 @@ func (f *Findings) advance(now int64) {
 type stretch struct {
 	process  *gclog.Process
 	from, to int64
-	holes    *holes // in it, and elsewhere
+	unseen   *gaps // in it, and elsewhere
 
 	unbounded, collectionsOnly bool // as Statistics has them
 
@@ -304,7 +302,7 @@ type stretch struct {
 }
 
 func (f *Findings) newStretch(from int64) *stretch {
-	s := &stretch{process: f.process, holes: &f.holes, judges: make([]judge, len(f.rules))}
+	s := &stretch{process: f.process, unseen: &f.unseen, judges: make([]judge, len(f.rules))}
 	s.from, _ = f.window.Clip(from, max(from, f.window.To))
 	s.to = s.from
 	for i := range f.rules {
@@ -350,9 +348,7 @@ func (s *stretch) gc(x *judgedGC) {
 
 // duration is how much of the stretch was observed.
 func (s *stretch) duration() int64 {
-	d := max(0, s.to-s.from)
-	s.holes.in(Window{s.from, s.to}, func(from, to int64) { d -= to - from })
-	return d
+	return max(0, s.to-s.from) - s.unseen.length(Window{s.from, s.to})
 }
 
 // minutes is the same for rates: a shorter stretch counts as a minute.
@@ -420,7 +416,7 @@ type judgedGC struct {
 	isGen2     bool
 	background bool
 	induced    bool // the program asked for it
-	holes      holes
+	unseen     gaps
 
 	// Why its generation was chosen.
 	steps      clr.CondemnedGenerations

@@ -21,11 +21,10 @@ type Timeline struct {
 	stops      []Stop
 	settled    int  // of stops, those that are in order, with their sums
 	unsorted   bool // one came that began before the one before it
-	missing    []Missing
+	missing    gaps
 	standing   int64 // since when it may stand: nothing since shows that it ran again; never
 	begin, end int64 // of all sessions
 	begun      bool
-	newest     int64 // that was told
 }
 
 // A Stop is one time that the program stood for a garbage collection's sake.
@@ -59,17 +58,6 @@ func NewStop(p *gclog.Pause) Stop {
 // End is when the program ran again.
 func (s *Stop) End() int64 { return s.Start + s.Duration }
 
-// Missing is a stretch of time in which there may have been other pauses than those that
-// are known. Its ends belong to it.
-type Missing struct {
-	Window
-	Why string
-}
-
-// noSession is why nothing is known between two sessions. Logs without numbers of
-// collections and records of sessions may hold one, and not tell it.
-const noSession = "no session is known of"
-
 const (
 	unseen = "the begin or the end of a collection was not seen"
 	never  = math.MaxInt64
@@ -81,7 +69,7 @@ func NewTimeline(w Window) *Timeline { return &Timeline{window: w, standing: nev
 // Begin begins a session. Between two of them nothing is known.
 func (t *Timeline) Begin(at int64) {
 	if t.begun {
-		t.miss(t.newest, at, noSession)
+		t.miss(t.end, at, noSession)
 	} else {
 		t.begin, t.begun = at, true
 	}
@@ -92,7 +80,7 @@ func (t *Timeline) Begin(at int64) {
 // End ends a session.
 func (t *Timeline) End(at int64) { t.tell(at) }
 
-func (t *Timeline) tell(at int64) { t.newest, t.end = max(t.newest, at), max(t.end, at) }
+func (t *Timeline) tell(at int64) { t.end = max(t.end, at) }
 
 // Pause adds a pause.
 func (t *Timeline) Pause(p *gclog.Pause) {
@@ -114,7 +102,7 @@ func (t *Timeline) GC(d *gclog.GCDetails) {
 		from := d.Start
 		switch {
 		case d.Flaws&gclog.FlawNoStart != 0:
-			from = t.newest
+			from = t.end
 		case d.Suspended != 0:
 			from = min(from, d.Suspended)
 			fallthrough
@@ -166,36 +154,13 @@ func (t *Timeline) ran(at int64) {
 
 // Gap notes what is missing.
 func (t *Timeline) Gap(g *gclog.Gap) {
-	from, why := t.newest, "events were lost"
-	if g.Since != 0 {
-		from = g.Since
-	}
-	switch g.Reason {
-	case gclog.GapLostEvents:
-	case gclog.GapMissedGCs:
-		why = "numbers of collections are missing"
-		if g.From == 0 {
-			why = "the numbers of the collections begin anew"
-		}
-	case gclog.GapReattached:
-		why = noSession
-	default:
-		why = "records were dropped"
-	}
-	t.miss(from, g.Time, why)
+	m, _ := missingOf(g, t.end)
+	t.missing.add(m)
 	t.tell(g.Time)
 }
 
-// miss adds a stretch. Those that overlap become one.
-func (t *Timeline) miss(from, to int64, why string) {
-	m := Missing{Window{min(from, to), to}, why}
-	i := sort.Search(len(t.missing), func(i int) bool { return t.missing[i].To >= m.From })
-	j := i
-	for ; j < len(t.missing) && t.missing[j].From <= m.To; j++ {
-		m.From, m.To, m.Why = min(m.From, t.missing[j].From), max(m.To, t.missing[j].To), t.missing[i].Why
-	}
-	t.missing = slices.Replace(t.missing, i, j, m)
-}
+// miss notes that something of a time is not known.
+func (t *Timeline) miss(from, to int64, why string) { t.missing.add(Missing{Window{from, to}, why}) }
 
 // settle puts the pauses in order and adds them up. They are in order, and none overlaps
 // another, unless the stream is damaged: then the later one is cut off.
@@ -248,8 +213,8 @@ func (t *Timeline) Overlap(from, to int64) (o Overlap) {
 	t.settle()
 	known := t.Known()
 	o.Outside = !t.begun || from < known.From || to > known.To
-	i := sort.Search(len(t.missing), func(i int) bool { return t.missing[i].To >= from })
-	o.Gap = i < len(t.missing) && t.missing[i].From <= to || t.standing <= to
+	_, missing := t.missing.near(from, to)
+	o.Gap = len(missing) > 0 || t.standing <= to
 	var last int
 	o.first, last = t.find(from, to)
 	if o.Pauses = last - o.first; o.Pauses > 0 {
@@ -304,11 +269,8 @@ func (t *Timeline) Nearest(from, to int64) (before, after *Stop) {
 
 // Missing appends what is missing in a time.
 func (t *Timeline) Missing(dst []Missing, from, to int64) []Missing {
-	for i := range t.missing {
-		if m := &t.missing[i]; m.To >= from && m.From <= to {
-			dst = append(dst, *m)
-		}
-	}
+	_, missing := t.missing.near(from, to)
+	dst = append(dst, missing...)
 	if t.standing <= to {
 		dst = append(dst, Missing{Window{t.standing, max(t.standing, t.end)}, unseen})
 	}

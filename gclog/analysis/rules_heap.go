@@ -199,7 +199,7 @@ func (j *allocationRate) gc(x *judgedGC) {
 		if !first {
 			j.minute.allocated += perTime * float64(max(0, end-j.since))
 		}
-		j.next(x.Start, x.holes)
+		j.next(x.Start, x.unseen)
 	}
 	if !first {
 		j.minute.allocated += perTime * float64(max(0, x.Start-max(j.since, j.minute.from)))
@@ -222,7 +222,7 @@ func (j *allocationRate) tick(e *clr.GCAllocationTick) {
 
 // next closes the minute and begins that of a time. What was observed after a hole has a
 // minute of its own, as it may be short.
-func (j *allocationRate) next(at int64, h holes) {
+func (j *allocationRate) next(at int64, h gaps) {
 	if j.minute.length == 0 {
 		j.minute = oneMinute{from: at, length: int64(time.Minute)}
 		return
@@ -234,9 +234,9 @@ func (j *allocationRate) next(at int64, h holes) {
 }
 
 // close judges what was observed of the minute.
-func (j *allocationRate) close(h holes) {
+func (j *allocationRate) close(h gaps) {
 	m := &j.minute
-	h.in(Window{m.from, m.from + m.length}, func(from, to int64) { m.length -= to - from })
+	m.length -= h.length(Window{m.from, m.from + m.length})
 	j.longest = max(j.longest, m.length)
 	if m.sureRate() > j.busiest.sureRate() {
 		j.busiest = *m
@@ -252,7 +252,7 @@ func (j *allocationRate) verdict(s *stretch) (f Finding, why string) {
 	}
 	last := *j // j goes on with the minute
 	last.minute.length = min(j.minute.length, s.to-j.minute.from)
-	last.close(*s.holes)
+	last.close(*s.unseen)
 	busiest, churn := last.busiest, last.churn
 	switch {
 	case busiest.sureRate() > j.over:

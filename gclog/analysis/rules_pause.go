@@ -105,7 +105,7 @@ func (j *highPauseShare) verdict(s *stretch) (Finding, string) {
 	sure := percent(most, max(width, least))
 	if sure <= j.over && sure <= j.gravely {
 		seen := int64(0)
-		for _, w := range s.holes.between(Window{s.from, s.to}) {
+		for _, w := range s.unseen.between(Window{s.from, s.to}) {
 			seen = max(seen, w.To-w.From)
 		}
 		if seen < least {
@@ -115,7 +115,7 @@ func (j *highPauseShare) verdict(s *stretch) (Finding, string) {
 	}
 	share := percent(most, width)
 	atLeast := ""
-	if s.collectionsOnly || s.holes.touch(from, from+width) {
+	if s.collectionsOnly || s.unseen.touch(from, from+width) {
 		atLeast = "at least "
 	}
 	f := Finding{
@@ -129,8 +129,8 @@ func (j *highPauseShare) verdict(s *stretch) (Finding, string) {
 			{"pause.sum", float64(most), "ns"},
 		},
 	}
-	// Of a time with holes it is not the pauses by what was observed: some belong to the holes.
-	if !s.unbounded && !s.collectionsOnly && !s.holes.touch(s.from, s.to) {
+	// Not all of the pauses belong to what was observed if something was not.
+	if !s.unbounded && !s.collectionsOnly && !s.unseen.touch(s.from, s.to) {
 		f.Evidence = append(f.Evidence, Evidence{"pause.share", percent(j.total, s.duration()), "%"})
 	}
 	if sure > j.gravely {

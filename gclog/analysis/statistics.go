@@ -24,7 +24,7 @@ type StatisticsOptions struct {
 type Statistics struct {
 	window Window
 	span   span
-	holes  holes // in the span
+	unseen gaps // in the span
 	stops  history
 	live   *live // instead of stops; nil: exact
 
@@ -54,11 +54,11 @@ type live struct {
 	sliding          sliding
 	first            int64 // when the latest collection's first pause began
 	hasFirst         bool
-	unobserved       int64 // sum of the holes that are no longer kept
+	unobserved       int64 // sum of the gaps that are no longer kept
 	behind           behind
 }
 
-// behind is what is known of holes, and of the pauses after them.
+// behind is what is known of gaps, and of the pauses after them.
 type behind struct {
 	stood       int64
 	collections [Classes]uint64 // whose first pause it was
@@ -129,7 +129,7 @@ func NewStatistics(o StatisticsOptions) *Statistics {
 // anything of it is told. From the end of the one before until then nothing was observed.
 func (s *Statistics) Begin(at int64) {
 	if s.span.told {
-		s.miss(s.span.end, at)
+		s.miss(Missing{Window{s.span.end, at}, noSession})
 	} else if s.live != nil {
 		s.live.sliding.begin(max(s.window.From, at))
 	}
@@ -140,26 +140,28 @@ func (s *Statistics) Begin(at int64) {
 // liveSlot is the resolution of the worst stretches of live Statistics, in nanoseconds.
 const liveSlot = 100_000_000
 
-// liveHoles is how many holes live Statistics keep.
-const liveHoles = 16
+// liveGaps is how many gaps live Statistics keep.
+const liveGaps = 16
 
-// miss notes that the time [from, to) was not observed.
-func (s *Statistics) miss(from, to int64) {
-	s.holes.add(from, to)
-	s.allocated.miss(from, to)
+// miss notes that a time was not observed.
+func (s *Statistics) miss(m Missing) {
+	if m.From >= m.To {
+		return
+	}
+	s.unseen.add(m)
+	s.allocated.miss(m.From, m.To)
 	l := s.live
-	if l == nil || from >= to {
+	if l == nil {
 		return
 	}
 	w := s.inSession()
 	l.hasFirst = false
-	if from, to := w.Clip(from, to); from < to {
+	if from, to := w.Clip(m.From, m.To); from < to {
 		l.sliding.skip(from, to)
 	}
-	if len(s.holes) > liveHoles {
-		from, to = w.Clip(s.holes[0].From, s.holes[0].To)
-		l.unobserved += to - from
-		s.holes = slices.Delete(s.holes, 0, 1)
+	if len(s.unseen) > liveGaps {
+		l.unobserved += s.unseen[:1].length(w)
+		s.unseen = slices.Delete(s.unseen, 0, 1)
 	}
 }
 
@@ -204,7 +206,7 @@ func (s *Statistics) Pause(p *gclog.Pause) {
 	suspend := suspended - suspending
 	first := inside && p.GC != nil && p.Kind != gclog.PauseFinal
 	if l := s.live; l != nil {
-		if s.holes.behind(start, end) {
+		if s.unseen.extend(start, end) {
 			l.behind.add(class, took, first)
 		}
 		l.add(class, start, took, suspend, first)
@@ -267,7 +269,7 @@ func (s *Statistics) GC(d *gclog.GCDetails) {
 	at := began(d)
 	s.span.saw(at, max(at, d.End))
 	s.sparse = s.sparse || d.FromLog
-	s.allocated.gc(d, s.window, s.holes)
+	s.allocated.gc(d, s.window, s.unseen)
 	at = max(at, s.span.begin) // it was under way when the session began
 	w := s.inSession()
 	if !w.Holds(at) {
@@ -408,15 +410,12 @@ func (r *rollup) pins(d *gclog.GCDetails) {
 // Gap adds what is missing, if that may have been in the Window. Where records are missing,
 // nothing was observed; that no session was on is told by Begin.
 func (s *Statistics) Gap(g *gclog.Gap) {
-	since := s.span.end
-	if g.Since != 0 {
-		since = g.Since
-	}
+	m, unobserved := missingOf(g, s.span.end)
 	s.span.saw(g.Time, g.Time)
-	if g.Reason != gclog.GapLostEvents && g.Reason != gclog.GapReattached {
-		s.miss(since, g.Time)
+	if unobserved {
+		s.miss(m)
 	}
-	if from, to := s.window.Clip(since, g.Time); from == to && (since < g.Time || !s.window.Holds(g.Time)) {
+	if from, to := s.window.Clip(m.From, m.To); from == to && (m.From < m.To || !s.window.Holds(m.To)) {
 		return
 	}
 	switch g.Reason {

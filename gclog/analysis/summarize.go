@@ -57,7 +57,7 @@ func (s *Statistics) Summary() *Summary {
 	switch {
 	case s.hasGen2 && s.unbounded:
 		x.SinceLastGen2 = x.Duration
-	case s.hasGen2 && s.holes.touch(s.gen2End, x.Window.To):
+	case s.hasGen2 && s.unseen.touch(s.gen2End, x.Window.To):
 		x.SinceLastGen2 = unknown("since the newest gen2 collection that was seen, not all was observed")
 	case s.hasGen2:
 		x.SinceLastGen2 = known(float64(max(0, x.Window.To-s.gen2End)))
@@ -90,32 +90,29 @@ func (s *Statistics) allocation(x *Summary) {
 // and what is known of that time.
 func (s *Statistics) unobserved(w Window) (sum int64, known behind) {
 	if l := s.live; l != nil {
-		sum = l.unobserved
-		s.holes.in(w, func(from, to int64) { sum += to - from })
-		return sum, l.behind
+		return l.unobserved + s.unseen.length(w), l.behind
 	}
-	if len(s.holes) == 0 {
+	if len(s.unseen) == 0 {
 		return 0, known
 	}
-	var all holes
-	for _, h := range s.holes {
-		part := holes{h}
+	var all gaps
+	for _, h := range s.unseen {
+		part := gaps{h}
 		if i := s.stops.after(h.To); i > 0 {
 			stop := s.stops.at(i - 1)
-			part.behind(stop.start, stop.end())
+			part.extend(stop.start, stop.end())
 		}
-		all.add(part[0].From, part[0].To)
+		all.add(part[0])
 	}
-	all.in(w, func(from, to int64) { sum += to - from })
 	for i := range s.stops.n {
 		stop := s.stops.at(i)
-		all.in(Window{stop.start, stop.end()}, func(from, to int64) { known.stood += to - from })
+		known.stood += all.length(Window{stop.start, stop.end()})
 		if stop.first() && all.touch(stop.start, stop.start+1) {
 			known.collections[stop.class()]++
 			known.collections[ClassAll]++
 		}
 	}
-	return sum, known
+	return all.length(w), known
 }
 
 // per is n per some nanoseconds of what was observed of the Window.
@@ -204,7 +201,7 @@ func (s *Statistics) distributions(x *Summary) {
 			if !i.first() {
 				return 0, false
 			}
-			if before != nil && !s.holes.touch(before.start, i.start) {
+			if before != nil && !s.unseen.touch(before.start, i.start) {
 				since, ok = i.start-before.start, true
 			}
 			before = i
@@ -245,7 +242,7 @@ func (h *history) distribution(values []int64, why string, value func(*stop) (v 
 // shares fills in how much of the time the program was paused. Stretches of some length are
 // looked for where all of it was observed. behind is how long it was paused where not.
 func (s *Statistics) shares(x *Summary, behind int64) {
-	parts := s.holes.between(x.Window)
+	parts := s.unseen.between(x.Window)
 	total := x.Classes[ClassAll].Pauses.Total
 	x.Share = total
 	if total.Known() {

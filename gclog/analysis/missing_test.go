@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestHoles holds holes against a list of the points of time, each of which is in one or not.
-func TestHoles(t *testing.T) {
+// TestGaps compares gaps with a list of the points of time, each of which is in one or not.
+func TestGaps(t *testing.T) {
 	const points = 40
 	// runs are the stretches of [from, to) in which all points are as asked for.
 	runs := func(hole *[points]bool, as bool, from, to int64) (list []Window) {
@@ -24,16 +24,18 @@ func TestHoles(t *testing.T) {
 	}
 	for seed := range uint64(200) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
-		var h holes
+		var h gaps
 		var hole [points]bool
 		for range rnd.IntN(12) {
 			from := rnd.Int64N(points)
 			to := min(points, from+rnd.Int64N(6)-1)
-			h.add(from, to)
+			if from < to {
+				h.add(Missing{Window{from, to}, ""})
+			}
 			for at := from; at < to; at++ {
 				hole[at] = true
 			}
-			if want := runs(&hole, true, 0, points); !slices.Equal(h, want) {
+			if want := runs(&hole, true, 0, points); !slices.Equal(h.windows(), want) {
 				t.Fatalf("seed %d: %v, want %v", seed, h, want)
 			}
 		}
@@ -50,4 +52,11 @@ func TestHoles(t *testing.T) {
 			}
 		}
 	}
+}
+
+func (list gaps) windows() (all []Window) {
+	for _, m := range list {
+		all = append(all, m.Window)
+	}
+	return all
 }

@@ -1,0 +1,117 @@
+package analysis
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/gclog/gclog/gclog"
+)
+
+// Missing is a stretch of time that was not observed, or not all of it: there may have been other
+// pauses than those that are known. Its ends belong to it.
+type Missing struct {
+	Window
+	Why string
+}
+
+// noSession is why nothing is known between two sessions. Logs without numbers of collections and
+// records of sessions may hold one, and not report it.
+const noSession = "no session is known of"
+
+// missingOf returns where and why something is missing for a Gap, if since is when the last record
+// was seen. It reports whether nothing was observed there: some events of what was observed may be
+// lost, and Begin reports that there was no session.
+func missingOf(g *gclog.Gap, since int64) (m Missing, unobserved bool) {
+	m = Missing{Window{since, g.Time}, "records were dropped"}
+	if g.Since != 0 {
+		m.From = g.Since
+	}
+	switch g.Reason {
+	case gclog.GapLostEvents:
+		m.Why = "events were lost"
+		return m, false
+	case gclog.GapReattached:
+		m.Why = noSession
+		return m, false
+	case gclog.GapMissedGCs:
+		m.Why = "numbers of collections are missing"
+		if g.From == 0 {
+			m.Why = "the numbers of the collections begin anew"
+		}
+	}
+	return m, true
+}
+
+// gaps are all stretches in order. None touches another.
+type gaps []Missing
+
+// add adds a stretch. Those that touch become one, with the reason of the first.
+func (list *gaps) add(m Missing) {
+	m.From = min(m.From, m.To)
+	at, all := list.near(m.From, m.To)
+	if len(all) > 0 {
+		m = Missing{Window{min(m.From, all[0].From), max(m.To, all[len(all)-1].To)}, all[0].Why}
+	}
+	*list = slices.Replace(*list, at, at+len(all), m)
+}
+
+// near returns those that touch [from, to], and the place of the first.
+func (list gaps) near(from, to int64) (at int, all gaps) {
+	at = sort.Search(len(list), func(i int) bool { return list[i].To >= from })
+	end := at
+	for end < len(list) && list[end].From <= to {
+		end++
+	}
+	return at, list[at:end]
+}
+
+// in calls f with the parts that are in a Window.
+func (list gaps) in(w Window, f func(from, to int64)) {
+	_, all := list.near(w.From, w.To)
+	for _, m := range all {
+		if from, to := w.Clip(m.From, m.To); from < to {
+			f(from, to)
+		}
+	}
+}
+
+// length is how long all of them are in a Window.
+func (list gaps) length(w Window) (sum int64) {
+	list.in(w, func(from, to int64) { sum += to - from })
+	return sum
+}
+
+// touch reports whether any of [from, to) is missing.
+func (list gaps) touch(from, to int64) (yes bool) {
+	list.in(Window{from, to}, func(int64, int64) { yes = true })
+	return yes
+}
+
+// between are the other parts of a Window.
+func (list gaps) between(w Window) (parts []Window) {
+	list.in(w, func(from, to int64) {
+		if from > w.From {
+			parts = append(parts, Window{w.From, from})
+		}
+		w.From = to
+	})
+	if w.From < w.To {
+		parts = append(parts, w)
+	}
+	return parts
+}
+
+// extend adds a pause that begins where the latest stretch ends, or lasts longer than that. The
+// program ran before it in that stretch, at least in part: neither time nor number of the pause may
+// count for a share or a rate, or these would have pauses without the time between them.
+func (list gaps) extend(start, end int64) bool {
+	if len(list) == 0 {
+		return false
+	}
+	last := &list[len(list)-1]
+	if start > last.To || end <= last.To {
+		return false
+	}
+	last.To = end
+	return true
+}
