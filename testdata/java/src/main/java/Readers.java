@@ -44,16 +44,16 @@ import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
 /**
- * Reads logs with GCViewer and GCToolKit, and prints what they have understood.
+ * Reads logs with GCViewer and GCToolKit, and prints what they parsed.
  *
- * Each line of standard input is "READER PATH", tab between, READER is gcviewer,
- * gctoolkit or gctoolkit-series; gcviewer takes several paths with tabs between. What is read
- * is printed as lines of words with tabs between, and a line "end" behind it:
+ * Each line of standard input is "READER PATH", separated by a tab. READER is gcviewer, gctoolkit
+ * or gctoolkit-series; gcviewer takes several paths, separated by tabs. The result is printed as
+ * lines of words separated by tabs, followed by a line "end":
  *
  * <pre>
  * event  KIND STAMP SECONDS  HEAP  YOUNG  OLD     pools: before,after,total in K, or -
  * export TYPE LINE                                a line of an export of GCViewer
- * log    LEVEL MESSAGE                            what the reader had to say
+ * log    LEVEL MESSAGE                            a message of the reader
  * </pre>
  */
 public final class Readers {
@@ -89,7 +89,7 @@ public final class Readers {
         out.println();
     }
 
-    private static final List<Logger> loggers = new ArrayList<>(); // else they are collected
+    private static final List<Logger> loggers = new ArrayList<>(); // otherwise they would be collected
 
     private static void listen(String name, Level level) {
         Logger logger = Logger.getLogger(name);
