@@ -28,7 +28,8 @@ type Runtime struct {
 	dir  string
 }
 
-// ErrPlatform is returned on platforms other than linux/amd64: the repository has no runtime for them.
+// ErrPlatform is returned on other platforms than linux/amd64, for which the repository has no
+// runtime.
 var ErrPlatform = errors.New("the .NET runtime in testdata/dotnet is for linux/amd64")
 
 // FromRepository unpacks the repository's runtime into bin/dotnet, unless it is there already.
