@@ -363,7 +363,7 @@ func TestTextColumnsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := strings.Join(strings.Fields(string(b)), " ") // lines may be wrapped anywhere
-	_, text, _ = strings.Cut(text, "with the width that shows it: ")
+	_, text, _ = strings.Cut(text, "with the minimum width for each: ")
 	text, _, _ = strings.Cut(text, ". ")
 	named := regexp.MustCompile("`([^`]+)` \\((\\d+)\\)").FindAllStringSubmatch(text, -1)
 	if len(named) != 10 {
