@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -24,7 +25,7 @@ func TestLookStuck(t *testing.T) {
 			<-release
 			return 7, nil
 		}
-		ctx, drop := t.Context(), func(int) { dropped.Add(1) }
+		ctx, drop := t.Context(), func(n int) { dropped.Add(int32(n)) }
 		since := time.Now()
 		_, err := h.Look(ctx, 1, 1000, stuck, drop)
 		refused(t, err, session.CauseStuck, "cannot be looked at within")
@@ -40,7 +41,7 @@ func TestLookStuck(t *testing.T) {
 			t.Errorf("another process: %d, error %v", n, err)
 		}
 		for pid, f := range map[int]func() (int, error){
-			3: func() (int, error) { <-release; return 7, errors.New("it fails") },
+			3: func() (int, error) { <-release; return 100, errors.New("it fails") },
 			4: func() (int, error) { <-release; panic("it panics") },
 		} {
 			_, err = h.Look(ctx, pid, 1000, f, drop)
@@ -48,8 +49,8 @@ func TestLookStuck(t *testing.T) {
 		}
 		close(release)
 		synctest.Wait()
-		if n, _ := h.Stuck(); n != 0 || dropped.Load() != 1 {
-			t.Errorf("%d are stuck at the end, %d were given back", n, dropped.Load())
+		if n, _ := h.Stuck(); n != 0 || dropped.Load() != 7 {
+			t.Errorf("%d are stuck at the end, given back: %d, want 7", n, dropped.Load())
 		}
 		if n, err := h.Look(ctx, 1, 1000, stuck, drop); n != 7 || err != nil {
 			t.Errorf("afterwards: %d, error %v", n, err)
@@ -111,6 +112,13 @@ func TestLookLeft(t *testing.T) {
 		}
 	}()
 	_, _ = h.Look(t.Context(), 2, 1, func() (int, error) { panic("a defect") }, drop)
+}
+
+// TestLookMadeUp: a process that no Host has found is looked at as well.
+func TestLookMadeUp(t *testing.T) {
+	if _, err := (&session.Process{PID: 99_999_999}).ReadFile("/", 1); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("error %v", err)
+	}
 }
 
 // TestParseMount: the content of a line of a mountinfo; a truncated line is rejected.

@@ -317,10 +317,22 @@ func TestRequestGuarded(t *testing.T) {
 				}
 			}
 		}
+		// A mount that is hidden by others is no reason.
+		hidden := &session.Request{Kind: session.WatchDir, Path: "/proc/not there"}
+		if r, err := hidden.Guarded(mounts + hangs(`/proc/not\040there`)); hasOpenat2() && !errors.Is(err, unix.ENOENT) || r.FD != -1 {
+			t.Errorf("what is not there: file %d, error %v", r.FD, err)
+		}
 		if r, err := (&session.Request{Kind: session.Program}).Guarded(""); !session.MayNotAnswerError(err) || r.Runtime != session.RuntimeUnknown {
 			t.Errorf("a program: %+v, error %v", r, err)
 		}
 	})
+}
+
+// hasOpenat2 reports whether the system call openat2 works here.
+func hasOpenat2() bool {
+	fd, err := unix.Openat2(unix.AT_FDCWD, "/", &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC})
+	_ = unix.Close(fd)
+	return err == nil
 }
 
 // TestCheckFile: the mount of a file is one of the process, or of the host.
