@@ -2,7 +2,11 @@ package session
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"strconv"
+	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -159,4 +163,47 @@ func (p *Process) openProc() (int, error) {
 		return noFile, err
 	}
 	return fd, nil
+}
+
+// startTime converts field 22 of /proc/PID/stat, which counts from boot, including time asleep.
+func startTime(key uint64) time.Time {
+	var boot, now unix.Timespec
+	_, _ = unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot), unix.ClockGettime(unix.CLOCK_REALTIME, &now)
+	return time.Unix(0, now.Nano()-boot.Nano()+int64(key)*int64(time.Second/userHZ))
+}
+
+// Stopped reports whether the process is stopped, by SIGSTOP or a debugger.
+func (p *Process) Stopped() bool {
+	s, err := readStat(p.procPID())
+	return err == nil && (s.state == 'T' || s.state == 't')
+}
+
+// Tracer returns the pid of the process that is debugging this one, or 0 if there is none.
+func (p *Process) Tracer() int {
+	thread := statusNumber(p.procPID(), "TracerPid") // TracerPid is the id of the tracing thread
+	if process := statusNumber(thread, "Tgid"); process != 0 {
+		return process
+	}
+	return thread
+}
+
+// statusNumber reads a number of /proc/PID/status, or returns 0 if it cannot be read.
+func statusNumber(pid int, name string) int {
+	dir, _ := openProcess(pid)
+	defer closeFile(&dir)
+	b, _ := readAllIn(dir, "status", maxStatus) // if dir is noFile it reads nothing
+	return append(statusNumbers(b, name), 0)[0]
+}
+
+// Alive reports whether the process is still running. For one that this host does not show, its
+// connection to a port decides.
+func (p *Process) Alive() bool {
+	if p.peer != nil {
+		return !p.peer.isGone()
+	}
+	s, err := readStat(p.procPID())
+	if err != nil { // gclog may be out of descriptors
+		return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ESRCH)
+	}
+	return !s.ended() && s.startKey == p.StartKey
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -45,6 +46,37 @@ type reply struct {
 	Data    []byte
 	Runtime Runtime
 	FD      int // opened with O_PATH, or connected; or noFile
+}
+
+// ask performs a request without waiting long for a helper.
+func (p *Process) ask(q *request) (reply, error) { return p.perform(context.Background(), q, false) }
+
+// perform performs a request itself or, where a file system may not answer, with a helper.
+func (p *Process) perform(ctx context.Context, q *request, wait bool) (reply, error) {
+	proc, err := p.openProc()
+	if err != nil {
+		return reply{FD: noFile}, err
+	}
+	defer unix.Close(proc)
+	r, err := q.perform(proc, p.guard(proc))
+	if away, ok := errors.AsType[*awayError](err); ok {
+		return p.host.state.helpers.perform(ctx, p.host.Helper, p, q, proc, away, wait)
+	}
+	return r, err
+}
+
+// guard returns nil if the Host has no helper: then nothing else could perform the request.
+func (p *Process) guard(proc int) *guard {
+	if p.host == nil || p.host.Helper == nil {
+		return nil
+	}
+	return newGuard(&p.host.state.mounts, proc)
+}
+
+// tell performs a request whose reply is yes or no. It returns false if that cannot be found out.
+func (p *Process) tell(q *request) bool {
+	r, err := look(context.Background(), p, func() (reply, error) { return p.perform(context.Background(), q, true) }, keep)
+	return err == nil && r.Yes
 }
 
 // perform performs a request. The directory of the process in /proc is open.
@@ -190,6 +222,18 @@ func toConn(fd int) (net.Conn, error) {
 	f := os.NewFile(uintptr(fd), "socket")
 	defer f.Close()
 	return net.FileConn(f)
+}
+
+// ReadFile reads a regular file as the process sees it, at most limit bytes. Links to directories
+// may lead anywhere below the root of the process; the file itself may be a link to something below
+// its own directory.
+func (p *Process) ReadFile(path string, limit int64) ([]byte, error) {
+	return look(context.Background(), p, func() ([]byte, error) { return p.readFile(path, limit) }, keep)
+}
+
+func (p *Process) readFile(path string, limit int64) ([]byte, error) {
+	r, err := p.perform(context.Background(), &request{Kind: readFile, Path: path, Limit: limit}, true)
+	return r.Data, err
 }
 
 // readFile reads a regular file, at most limit bytes. Links to directories may lead anywhere in the

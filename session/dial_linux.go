@@ -1,0 +1,122 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// dial connects to the socket and checks that the intended process is at the other end.
+func (p *Process) dial(ctx context.Context) (net.Conn, error) {
+	conn, err := look(ctx, p, func() (net.Conn, error) { return p.connect(ctx) }, func(c net.Conn) { _ = c.Close() })
+	if err != nil {
+		return nil, p.dialError(err)
+	}
+	peer, _, err := PeerProcess(conn)
+	if err == nil && peer != p.PID {
+		err = refuse(p.PID, CauseWrongPeer, nil, "does not listen on %s/%s: process %d does", p.tempDir, p.socket, peer)
+	}
+	if err == nil && !p.Alive() {
+		err = refuse(p.PID, CauseNoSuchProcess, nil, "does not exist any more") // its pid was reused
+	}
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+func (p *Process) connect(ctx context.Context) (net.Conn, error) {
+	r, err := p.perform(ctx, &request{Kind: connect, Path: p.tempDir, Name: p.socket}, true)
+	if err != nil {
+		return nil, err
+	}
+	return toConn(r.FD)
+}
+
+func (p *Process) dialError(err error) error {
+	switch _, told := errors.AsType[*TargetError](err); {
+	case told:
+		return err
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, syscall.EAGAIN):
+		return fmt.Errorf("connecting to process %d: %w", p.PID, ErrNoAnswer)
+	case errors.Is(err, context.Canceled):
+		return err
+	}
+	if !p.Alive() {
+		return refuse(p.PID, CauseNoSuchProcess, nil, "does not exist any more")
+	}
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return refuse(p.PID, CauseStaleSocket, nil, "has a socket that nobody listens on, left over by another process: %s/%s", p.tempDir, p.socket)
+	case errors.Is(err, unix.ENOTSOCK):
+		return refuse(p.PID, CauseNoSocket, nil, "has no socket at %s/%s any more: what has its name now is a link or a file, which gclog does not follow", p.tempDir, p.socket).as("planted-link")
+	case errors.Is(err, fs.ErrNotExist):
+		return refuse(p.PID, CauseNoSocket, nil, "has removed its diagnostics socket: it is about to end").as("socket-deleted")
+	case errors.Is(err, fs.ErrPermission):
+		return refuse(p.PID, CauseOtherUser, nil,
+			"belongs to user %s (uid %d), gclog runs as uid %d and may not connect to its socket: run gclog as that user or as root", p.User, p.UID, os.Geteuid())
+	}
+	return refuse(p.PID, CauseNoAccess, err, "cannot be reached over %s/%s", p.tempDir, p.socket)
+}
+
+// PeerProcess returns the process at the other end, and its user, as this host sees them.
+func PeerProcess(conn net.Conn) (pid, uid int, err error) {
+	var cred *unix.Ucred
+	var unknown error
+	err = control(conn, func(fd int) {
+		cred, unknown = unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	})
+	if err := cmp.Or(err, unknown); err != nil {
+		return 0, 0, err
+	}
+	return int(cred.Pid), int(cred.Uid), nil
+}
+
+// control calls f with the descriptor of a connection, which must be a unix socket.
+func control(conn net.Conn, f func(fd int)) error {
+	u, ok := conn.(*net.UnixConn)
+	if !ok {
+		return errors.New("not a unix socket")
+	}
+	raw, err := u.SyscallConn()
+	if err != nil {
+		return err
+	}
+	return raw.Control(func(fd uintptr) { f(int(fd)) })
+}
+
+// peerStart returns the start time of the process with the given pid that made a connection, or 0
+// if it has ended. With Linux 6.5 and later the result is right even if the pid was reused.
+func peerStart(conn net.Conn, pid int) uint64 {
+	stat, err := readStat(pid)
+	if err != nil || hasEnded(conn) {
+		return 0
+	}
+	return stat.startKey
+}
+
+// hasEnded reports whether the process that made a connection is known to have ended.
+func hasEnded(conn net.Conn) (ended bool) {
+	_ = control(conn, func(fd int) {
+		process, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PEERPIDFD)
+		if err != nil { // up to Linux 6.15 there is none for a process that its parent has reaped
+			ended = errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ESRCH)
+			return
+		}
+		defer unix.Close(process)
+		ended = errors.Is(unix.PidfdSendSignal(process, 0, nil, 0), unix.ESRCH)
+	})
+	return ended
+}
+
+func connectionGone(err error) bool {
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}

@@ -1,0 +1,128 @@
+package session
+
+import (
+	"bufio"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// whyNoSocket explains why gclog cannot talk to a process. It returns nil if the runtime was just
+// creating its socket.
+func (p *Process) whyNoSocket(failure error) error {
+	if !p.Alive() {
+		return refuse(p.PID, CauseNoSuchProcess, nil, "does not exist any more")
+	}
+	if errors.Is(failure, fs.ErrPermission) {
+		return refuse(p.PID, CauseNoAccess, failure, "does not let gclog see its files: that needs the capability SYS_PTRACE, which root of the host has and root of a container may lack").as("no-ptrace")
+	}
+	if errors.Is(failure, syscall.EMFILE) || errors.Is(failure, syscall.ENFILE) {
+		return refuse(p.PID, CauseNoAccess, failure, "cannot be looked at, because gclog may open no more files")
+	}
+	for _, name := range []string{"DOTNET_EnableDiagnostics", "COMPlus_EnableDiagnostics", "DOTNET_EnableDiagnostics_IPC", "COMPlus_EnableDiagnostics_IPC"} {
+		if p.Environ[name] == "0" {
+			return refuse(p.PID, CauseDiagnosticsOff, nil, "was started with %s=0, so its runtime has no diagnostics socket: start it without", name)
+		}
+	}
+	lib, found := p.runtimeLibrary()
+	if stuck, ok := errors.AsType[*TargetError](failure); ok { // from the helper
+		p.runtime = found || p.SocketDeleted()
+		return stuck
+	}
+	switch {
+	case !found:
+		starting := ""
+		if time.Since(p.Started) < newborn {
+			starting = "; or it is still starting"
+		}
+		return refuse(p.PID, CauseNotDotnet, nil, "(%s) is not a .NET process: it has no diagnostics socket and no .NET runtime in it (a NativeAOT program has one if it is built with EventSourceSupport)%s", p.Name, starting)
+	case strings.Contains(lib, "Microsoft.NETCore.App/2.") || strings.Contains(lib, "Microsoft.NETCore.App/1."):
+		return refuse(p.PID, CauseTooOld, nil, "runs a .NET Core without a diagnostics socket (%s): gclog needs 3.0 or later", lib)
+	}
+	if failure != nil {
+		return refuse(p.PID, CauseNoSocket, failure, "has no diagnostics socket: its temporary directory %s cannot be used", p.tempDir).as("tmpdir-missing")
+	}
+	if found, _ := p.search(); found {
+		return nil
+	}
+	kind, trouble := p.tempDirTrouble()
+	return refuse(p.PID, CauseNoSocket, nil, "is a .NET process without a diagnostics socket in %s: %s", p.tempDir, trouble).as(kind)
+}
+
+// tempDirTrouble explains what may have kept the runtime from creating its socket, or what happened
+// to the socket.
+func (p *Process) tempDirTrouble() (kind, trouble string) {
+	const longest = 107 // size of sun_path less the terminating zero
+	if len(filepath.Join(p.tempDir, p.socketName())) > longest {
+		return "tmpdir-long", "the path is too long for a socket, set a shorter TMPDIR"
+	}
+	deleted := p.SocketDeleted() // asked first, so that a socket created meanwhile is found
+	r, _ := p.ask(&request{Kind: describeDir, Path: p.tempDir, Name: p.socketName(), UID: p.UID})
+	switch {
+	case r.Name == dirStarting:
+		return "no-socket", "the runtime is still starting"
+	case r.Name == dirPlanted:
+		return "planted-link", "what has its name is a link or a file, which gclog does not follow; find out who made it, delete it and restart the process"
+	case deleted:
+		return "socket-deleted", "it was deleted while the process runs, as cleaners of temporary files do; restart the process"
+	case r.Name == dirReadOnly:
+		return "tmpdir-readonly", "it is read-only; give the process a writable TMPDIR"
+	case r.Name == dirFull:
+		return "tmpdir-full", "it is full; make room and restart the process"
+	}
+	return "no-socket", "it was deleted, or the runtime is still starting; restart the process if it stays so"
+}
+
+// SocketDeleted reports, for a process without a socket file, whether the kernel still has a
+// listening socket with its name: then the file was deleted. It is only meant for single processes,
+// because the kernel lists every socket of the machine.
+func (p *Process) SocketDeleted() bool {
+	f, err := os.Open(filepath.Join(procRoot, strconv.Itoa(p.procPID()), "net", "unix"))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	name := "/" + p.socketName()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		fields := strings.Fields(lines.Text())
+		if len(fields) == 8 && fields[3] == listening && strings.HasSuffix("/"+fields[7], name) {
+			return true
+		}
+	}
+	return false
+}
+
+// listening is the flag __SO_ACCEPTCON in /proc/net/unix.
+const listening = "00010000"
+
+// looksDotnet guesses from what is visible to everybody: the process's name, its arguments, and the
+// name of its socket if that is in the common temporary directory.
+func (p *Process) looksDotnet() bool {
+	if p.Name == "dotnet" || p.hasSocketHere() {
+		return true
+	}
+	for _, arg := range p.CommandLine {
+		if strings.HasSuffix(arg, ".dll") {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *Process) hasSocketHere() bool {
+	self, err := openProcess(os.Getpid())
+	if err != nil {
+		return false
+	}
+	defer unix.Close(self)
+	r, err := (&request{Kind: describeDir, Path: "/tmp", Name: p.socketName(), UID: p.UID}).perform(self, p.guard(self))
+	return err == nil && r.Name == dirStarting
+}
