@@ -156,9 +156,11 @@ func (h *Helper) Leave() <-chan struct{} {
 	return exited
 }
 
-// AnswerWith returns the error for a helper that says whether it sends a file, and sends one if fd
-// is one.
-func AnswerWith(hasFile bool, fd int) error {
+// An Answer is the message that a helper sends back.
+type Answer = answer
+
+// AnswerWith returns the error for a helper that answers with this message, and a file if fd is one.
+func AnswerWith(message any, fd int) error {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return err
@@ -170,11 +172,13 @@ func AnswerWith(hasFile bool, fd int) error {
 	}
 	defer ours.Close()
 	defer theirs.Close()
-	if err := send(theirs.(*net.UnixConn), &answer{HasFD: hasFile}, fd); err != nil {
+	if err := send(theirs.(*net.UnixConn), message, fd); err != nil {
 		return err
 	}
 	a, err := (&helper{conn: ours.(*net.UnixConn)}).ask(&request{}, noFile)
-	closeFile(&a.fd)
+	if err == nil {
+		closeFile(&a.fd)
+	}
 	return err
 }
 

@@ -470,12 +470,19 @@ func TestHelperLeft(t *testing.T) {
 func TestHelperFiles(t *testing.T) {
 	leavesNothing(t, os.Getpid(), func() {
 		for _, tc := range []struct {
-			said bool
-			file int
-			fine bool
-		}{{false, -1, true}, {true, 0, true}, {true, -1, false}, {false, 0, false}} {
-			if err := session.AnswerWith(tc.said, tc.file); (err == nil) != tc.fine || !tc.fine && err.Error() != "it has sent no file" {
-				t.Errorf("%+v: error %v", tc, err)
+			message any
+			file    int
+			words   string // of the error
+		}{
+			{session.Answer{}, -1, ""},
+			{session.Answer{HasFD: true}, 0, ""},
+			{session.Answer{HasFD: true}, -1, "it has sent no file"},
+			{session.Answer{}, 0, "it has sent no file"},
+			{"no answer", 0, "gob: "},
+			{func() {}, 0, "gob "},
+		} {
+			if err := session.AnswerWith(tc.message, tc.file); (err == nil) != (tc.words == "") || err != nil && !strings.Contains(err.Error(), tc.words) {
+				t.Errorf("%T with file %d: error %v, want %q", tc.message, tc.file, err, tc.words)
 			}
 		}
 	})
