@@ -110,7 +110,7 @@ func leaves(v reflect.Value, path string, f func(path string, v reflect.Value)) 
 	}
 }
 
-// TestWhatIsUnknown: testdata/golden/unknown.txt has what the formats leave out or add if one value
+// TestWhatIsUnknown: testdata/unknown.txt has what the formats leave out or add if one value
 // of a collection's details is 0 (also false, or empty), 1 or -1 (all bits set). Values that make
 // no such difference have no line there.
 func TestWhatIsUnknown(t *testing.T) {
@@ -153,5 +153,5 @@ func TestWhatIsUnknown(t *testing.T) {
 			try("1")
 		}
 	})
-	compareFile(t, filepath.Join("testdata", "golden", "unknown.txt"), []byte(out.String()))
+	compareFile(t, filepath.Join("testdata", "unknown.txt"), []byte(out.String()))
 }
