@@ -187,39 +187,19 @@ func (r *Reader) fill(w *row) {
 func (k *block) header(flags byte, major int) ([]byte, bool) {
 	b, off := k.b, k.off+1
 	var v uint64
-	if flags&flagMetadata != 0 {
-		if v, off = uvarint(b, off, maxVarint32); off < 0 {
-			return nil, false
+	if flags&(flagMetadata|flagCapture|flagThread|flagStack) == 0 {
+		if k.metaID != 0 {
+			k.seq++
 		}
-		k.metaID = uint32(v)
+	} else if off = k.ids(flags, off); off < 0 {
+		return nil, false
 	}
-	if flags&flagCapture != 0 {
-		if v, off = uvarint(b, off, maxVarint32); off < 0 {
-			return nil, false
-		}
-		k.seq += uint32(v) + 1
-		if k.capture, off = uvarint(b, off, maxVarint64); off < 0 {
-			return nil, false
-		}
-		if _, off = uvarint(b, off, maxVarint32); off < 0 { // processor
-			return nil, false
-		}
-	} else if k.metaID != 0 {
-		k.seq++
-	}
-	if flags&flagThread != 0 {
-		if k.thread, off = uvarint(b, off, maxVarint64); off < 0 {
-			return nil, false
-		}
-	}
-	if flags&flagStack != 0 {
-		if _, off = uvarint(b, off, maxVarint32); off < 0 {
-			return nil, false
-		}
-	}
-	if uint(off) < uint(len(b)) && b[off] < 0x80 {
-		k.ticks += int64(b[off])
+	if rest := b[min(off, len(b)):]; len(rest) > 1 && rest[0] < 0x80 {
+		k.ticks += int64(rest[0])
 		off++
+	} else if len(rest) > 1 && rest[1] < 0x80 {
+		k.ticks += int64(rest[0]&0x7f) | int64(rest[1])<<7
+		off += 2
 	} else {
 		if v, off = uvarint(b, off, maxVarint64); off < 0 {
 			return nil, false
@@ -252,6 +232,44 @@ func (k *block) header(flags byte, major int) ([]byte, bool) {
 	end := off + int(k.size)
 	k.off = end
 	return b[off:end:end], true
+}
+
+// ids reads the ids in the header of a compressed row, from off on. It returns the offset after
+// them, or -1.
+func (k *block) ids(flags byte, off int) int {
+	b := k.b
+	var v uint64
+	if flags&flagMetadata != 0 {
+		if v, off = uvarint(b, off, maxVarint32); off < 0 {
+			return -1
+		}
+		k.metaID = uint32(v)
+	}
+	if flags&flagCapture != 0 {
+		if v, off = uvarint(b, off, maxVarint32); off < 0 {
+			return -1
+		}
+		k.seq += uint32(v) + 1
+		if k.capture, off = uvarint(b, off, maxVarint64); off < 0 {
+			return -1
+		}
+		if _, off = uvarint(b, off, maxVarint32); off < 0 { // processor
+			return -1
+		}
+	} else if k.metaID != 0 {
+		k.seq++
+	}
+	if flags&flagThread != 0 {
+		if k.thread, off = uvarint(b, off, maxVarint64); off < 0 {
+			return -1
+		}
+	}
+	if flags&flagStack != 0 {
+		if _, off = uvarint(b, off, maxVarint32); off < 0 {
+			return -1
+		}
+	}
+	return off
 }
 
 type uncompressedRow struct {
