@@ -52,7 +52,7 @@ func (u *unified) header(dst []byte, _ int64, _ int) []byte {
 		dst = u.settings(dst)
 	}
 	if l := &u.process.Limits; u.process.HasLimits && u.on(TagInit, LevelDebug) {
-		f := u.fields(dst, at, TagInit, LevelDebug, "Settings:")
+		f := u.pairs(dst, at, TagInit, LevelDebug, "Settings:")
 		f.kib("hard_limit", l.HardLimit, l.HardLimit > 0)
 		f.kib("loh_threshold", l.LOHThreshold, l.LOHThreshold > 0)
 		f.kib("physical_memory", l.PhysicalMemoryConfig, l.PhysicalMemoryConfig > 0)
@@ -196,7 +196,7 @@ func (u *unified) pauseWithoutGC(dst []byte, p *gclog.Pause) []byte {
 	}
 	dst = u.opening(u.closeAbandoned(dst, p.Start))
 	u.thread = p.Thread
-	f := u.fields(dst, p.Start+p.Duration, TagInit, LevelInfo, "Session:")
+	f := u.pairs(dst, p.Start+p.Duration, TagInit, LevelInfo, "Session:")
 	f.name("pause")
 	f.b = append(f.b, p.Kind.String()...)
 	f.millis("took", p.Duration, true)

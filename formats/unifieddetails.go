@@ -14,39 +14,39 @@ import (
 // that every reader of Java's logs skips: nine blanks, a first letter that garbagecat drops, and
 // "workers" at the end.
 
-// fields writes such a line: its title and its named values.
-type fields struct {
+// A pairs writes such a line: its title and its named values.
+type pairs struct {
 	u     *unified
 	whole []byte // without this line
 	b     []byte
 	comma bool
 }
 
-// fields starts a line about the process, gcFields one about collection n.
-func (u *unified) fields(dst []byte, at int64, set TagSet, level Level, title string) fields {
+// pairs starts a line about the process, gcPairs one about collection n.
+func (u *unified) pairs(dst []byte, at int64, set TagSet, level Level, title string) pairs {
 	b := u.stamp(dst, at, set, level)
 	return u.titled(dst, append(b, "        "...), title)
 }
 
-func (u *unified) gcFields(dst []byte, at int64, set TagSet, level Level, n uint32, title string) fields {
+func (u *unified) gcPairs(dst []byte, at int64, set TagSet, level Level, n uint32, title string) pairs {
 	dst = u.opening(dst)
 	return u.titled(dst, u.detail(dst, at, set, level, n), title)
 }
 
-func (u *unified) titled(whole, b []byte, title string) fields {
+func (u *unified) titled(whole, b []byte, title string) pairs {
 	b = append(b, title...)
-	return fields{u: u, whole: whole, b: append(b, ' ')}
+	return pairs{u: u, whole: whole, b: append(b, ' ')}
 }
 
 // end returns the line, if it has any values.
-func (f *fields) end() []byte {
+func (f *pairs) end() []byte {
 	if !f.comma {
 		return f.whole
 	}
 	return f.u.workers(f.b)
 }
 
-func (f *fields) name(name string) {
+func (f *pairs) name(name string) {
 	if f.comma {
 		f.b = append(f.b, ", "...)
 	}
@@ -55,14 +55,14 @@ func (f *fields) name(name string) {
 	f.b = append(f.b, '=')
 }
 
-func (f *fields) uint(name string, v uint64, known bool) {
+func (f *pairs) uint(name string, v uint64, known bool) {
 	if known {
 		f.name(name)
 		f.b = strconv.AppendUint(f.b, v, 10)
 	}
 }
 
-func (f *fields) kib(name string, bytes uint64, known bool) {
+func (f *pairs) kib(name string, bytes uint64, known bool) {
 	if known {
 		f.name(name)
 		f.b = appendKiB(f.b, bytes)
@@ -74,7 +74,7 @@ func appendKiB(dst []byte, bytes uint64) []byte {
 	return append(dst, 'K')
 }
 
-func (f *fields) millis(name string, ns int64, known bool) {
+func (f *pairs) millis(name string, ns int64, known bool) {
 	if known {
 		f.name(name)
 		f.b = appendMillis(f.b, ns)
@@ -82,7 +82,7 @@ func (f *fields) millis(name string, ns int64, known bool) {
 	}
 }
 
-func (f *fields) generation(name string, g int) {
+func (f *pairs) generation(name string, g int) {
 	f.name(name)
 	f.b = append(f.b, gclog.GenerationName(g)...)
 }
@@ -113,7 +113,7 @@ func (u *unified) details(dst []byte, at int64, n uint32, d *gclog.GCDetails) []
 // ergo appends why this generation was condemned, and what it may allocate until its next
 // collection.
 func (u *unified) ergo(dst []byte, at int64, n uint32, d *gclog.GCDetails) []byte {
-	f := u.gcFields(dst, at, TagErgo, LevelInfo, n, "Condemned:")
+	f := u.gcPairs(dst, at, TagErgo, LevelInfo, n, "Condemned:")
 	if steps, conditions, known := d.Condemned(); known {
 		f.generation("initial", steps.Initial())
 		f.generation("final", steps.Final())
@@ -147,7 +147,7 @@ var budgetName = [gclog.Generations]string{"gen0_budget", "gen1_budget", "gen2_b
 
 // alloc appends what the program allocated since the previous collection.
 func (u *unified) alloc(dst []byte, at int64, n uint32, d *gclog.GCDetails) []byte {
-	f := u.gcFields(dst, at, TagAlloc, LevelInfo, n, "Program:")
+	f := u.gcPairs(dst, at, TagAlloc, LevelInfo, n, "Program:")
 	f.kib("allocated", d.Allocated(), d.HasAllocated)
 	for _, g := range [...]int{gclog.Gen0, gclog.LOH, gclog.POH} {
 		f.kib(gclog.GenerationName(g), d.Generations[g].Allocated, d.HasGenerationAllocated && g < d.GenerationCount)
@@ -162,7 +162,7 @@ func (u *unified) alloc(dst []byte, at int64, n uint32, d *gclog.GCDetails) []by
 
 // ref appends what keeps objects alive besides the program's own references.
 func (u *unified) ref(dst []byte, at int64, n uint32, d *gclog.GCDetails) []byte {
-	f := u.gcFields(dst, at, TagRef, LevelInfo, n, "References:")
+	f := u.gcPairs(dst, at, TagRef, LevelInfo, n, "References:")
 	pinned, known := d.Pinned()
 	f.uint("pinned", uint64(pinned), known)
 	if d.HasSizesAfter {
@@ -177,7 +177,7 @@ func (u *unified) ref(dst []byte, at int64, n uint32, d *gclog.GCDetails) []byte
 
 // timing appends where the collection's time went.
 func (u *unified) timing(dst []byte, at int64, n uint32, d *gclog.GCDetails) []byte {
-	f := u.gcFields(dst, at, TagPhases, LevelInfo, n, "Phases:")
+	f := u.gcPairs(dst, at, TagPhases, LevelInfo, n, "Phases:")
 	for i := range d.TimingCount {
 		f.millis(timingName(d, i), d.Timing[i], true)
 	}
@@ -186,7 +186,7 @@ func (u *unified) timing(dst []byte, at int64, n uint32, d *gclog.GCDetails) []b
 
 // roots appends what was marked from which roots, for the slowest heap.
 func (u *unified) roots(dst []byte, at int64, n uint32, d *gclog.GCDetails) []byte {
-	f := u.gcFields(dst, at, TagPhases, LevelDebug, n, "Roots:")
+	f := u.gcPairs(dst, at, TagPhases, LevelDebug, n, "Roots:")
 	for t := range clr.MarkTypes {
 		if m := d.Mark(t); m.Known {
 			f.millis(markNames[t], m.Longest, true)
@@ -208,7 +208,7 @@ func (u *unified) eachHeap(dst []byte, at int64, n uint32, d *gclog.GCDetails) [
 	slices.SortFunc(u.heapOrder, func(a, b int) int { return cmp.Compare(d.Heaps[a].Heap, d.Heaps[b].Heap) })
 	for _, i := range u.heapOrder {
 		h := &d.Heaps[i]
-		f := u.gcFields(dst, at, TagHeap, LevelDebug, n, "Heap")
+		f := u.gcPairs(dst, at, TagHeap, LevelDebug, n, "Heap")
 		f.b = strconv.AppendUint(f.b, uint64(h.Heap), 10)
 		f.b = append(f.b, ": "...)
 		for g := range h.History.Generations {

@@ -3,21 +3,23 @@ package logs
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
+	"github.com/gclog/gclog/formats/fields"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/parse/clr"
 )
 
 const csvLacks = "csv has no suspensions without a collection, no gaps, stalls and sessions; what was promoted, allocated and free is known in sum only, single heaps not at all"
 
-// A csvColumn is a column that this package uses. Columns with milliseconds come first, then those
-// with texts, then those with whole numbers.
-type csvColumn uint8
+// A csvSpecial is a column that takes more than setting a field of the record. Columns with
+// milliseconds come first, then those with texts, then those with whole numbers.
+type csvSpecial uint8
 
 const (
-	csvStart csvColumn = iota
+	csvStart csvSpecial = iota
 	csvSuspension
 	csvPause
 	csvFinalPause
@@ -32,53 +34,27 @@ const (
 	csvStartTime
 	csvKind
 	csvComplete
-	csvOther // columns of other programs
 
-	csvNumber
-	csvGeneration
 	csvProcess
 	csvHeapBefore
-	csvHeapAfter
-	csvPeak
-	csvPromoted
-	csvFragmentation
-	csvCommittedBefore
-	csvCommittedAfter
-	csvAllocated
-	csvBudget
-	csvHeaps
-	csvMemoryLoad
-	csvPinned
-	csvHandles
-	csvFinalization
-	csvLost
-	csvResident
-	csvCgroup
-	csvCgroupLimit
-	csvSize          // of gen0; the other generations follow, likewise below
-	csvObjectsBefore = csvSize + gclog.Generations
-	csvObjectsAfter  = csvObjectsBefore + gclog.Generations
-	csvBefore        = csvObjectsAfter + gclog.Generations
-	csvColumns       = csvBefore + gclog.Generations
+	csvNumber
+	csvGeneration
+	csvBefore
+	csvPlain // all others
 
-	csvTexts, csvWhole = csvType, csvNumber
+	csvTexts, csvWhole = csvType, csvProcess
 )
 
-var csvNames = [csvColumns]string{
-	csvStart: "StartRelativeMSec", csvSuspension: "SuspensionDurationInMilliSeconds", csvPause: "PauseDurationInMilliSeconds",
-	csvFinalPause: "FinalPauseDurationInMilliSeconds", csvFinalSuspension: "FinalSuspensionDurationInMilliSeconds", csvDuration: "DurationInMilliSeconds",
-	csvPauseStart: "PauseStartRelativeMSec", csvFinalStart: "FinalPauseStartRelativeMSec",
-	csvType: "Type", csvReason: "Reason", csvCompacting: "IsCompacting", csvStartTime: "StartTime", csvKind: "Kind", csvComplete: "Complete",
-	csvNumber: "Number", csvGeneration: "Generation", csvProcess: "ProcessID",
-	csvHeapBefore: "HeapBefore", csvHeapAfter: "HeapAfter", csvPeak: "HeapPeak", csvPromoted: "Promoted",
-	csvFragmentation: "Fragmentation", csvCommittedBefore: "CommittedBefore", csvCommittedAfter: "CommittedAfter",
-	csvAllocated: "Allocated", csvBudget: "Gen0Budget", csvHeaps: "HeapCount", csvMemoryLoad: "MemoryLoadPercent",
-	csvPinned: "PinnedObjects", csvHandles: "Handles", csvFinalization: "FinalizationCount", csvLost: "LostEvents",
-	csvResident: "Resident", csvCgroup: "CgroupMemory", csvCgroupLimit: "CgroupLimit",
-	csvSize: "Gen0Size", "Gen1Size", "Gen2Size", "LOHSize", "POHSize",
-	csvObjectsBefore: "ObjGen0Before", "ObjGen1Before", "ObjGen2Before", "ObjLOHBefore", "ObjPOHBefore",
-	csvObjectsAfter: "ObjGen0After", "ObjGen1After", "ObjGen2After", "ObjLOHAfter", "ObjPOHAfter",
-	csvBefore: "Gen0Before", "Gen1Before", "Gen2Before", "LOHBefore", "POHBefore",
+var csvNames = [csvPlain]string{
+	"StartRelativeMSec", "SuspensionDurationInMilliSeconds", "PauseDurationInMilliSeconds", "FinalPauseDurationInMilliSeconds",
+	"FinalSuspensionDurationInMilliSeconds", "DurationInMilliSeconds", "PauseStartRelativeMSec", "FinalPauseStartRelativeMSec",
+	"Type", "Reason", "IsCompacting", "StartTime", "Kind", "Complete", "ProcessID", "HeapBefore", "Number", "Generation", "Gen0Before",
+}
+
+// A csvColumn is a column of a file. For one of another program, field is nil.
+type csvColumn struct {
+	field   *fields.Field
+	special csvSpecial
 }
 
 // maxColumns limits the number of columns in a file.
@@ -91,21 +67,21 @@ type csvParser struct {
 	processes processes
 	heads     int // number of headers read
 	columns   []csvColumn
-	there     uint64 // one bit for each column in columns
+	there     uint64 // one bit for each special in columns
 	row       csvRow
 	key       []byte
 	days      calendar
 }
 
-// A csvRow is the non-empty fields of a row.
+// A csvRow is the non-empty special fields of a row.
 type csvRow struct {
 	there uint64 // one bit for each field that is set
 	ns    [csvTexts]int64
 	texts [csvWhole][]byte
-	whole [csvColumns]uint64
+	whole [csvPlain]uint64
 }
 
-func (r *csvRow) has(c csvColumn) bool { return r.there&(1<<c) != 0 }
+func (r *csvRow) has(c csvSpecial) bool { return r.there&(1<<c) != 0 }
 
 func newCSV(observe func(*gclog.Process) Observer, at *reading) parser {
 	return &csvParser{processes: processes{pool: pool{at: at, observe: observe}}}
@@ -142,16 +118,14 @@ func recognizeCSV(b []byte) (at time.Time, ok bool) {
 func (c *csvParser) finish() { c.processes.finish() }
 
 func (c *csvParser) line(b []byte) bool {
-	if !c.read(b) {
-		return c.head(b)
-	}
 	r := c.processes.record()
-	if !c.settle(r) {
-		c.processes.drop(r)
-		return false
+	read := c.read(b, &r.gc)
+	if read && c.settle(r) {
+		r.of.order.put(r)
+		return true
 	}
-	r.of.order.put(r)
-	return true
+	c.processes.drop(r)
+	return !read && c.head(b)
 }
 
 // head reads the names of the columns. Without columns for start, number and generation the line is
@@ -164,12 +138,16 @@ func (c *csvParser) head(b []byte) bool {
 	var columns []csvColumn
 	there := uint64(0)
 	for name := range bytes.SplitSeq(b, []byte{','}) {
-		column := columnOf(bytes.Trim(name, `" `))
-		if column != csvOther && there&(1<<column) != 0 {
+		name = bytes.Trim(name, `" `)
+		column := csvColumn{fields.Column(string(name)), csvPlain}
+		if i := slices.Index(csvNames[:], string(name)); i >= 0 {
+			column.special = csvSpecial(i)
+			there |= 1 << i
+		}
+		if column.field != nil && slices.Contains(columns, column) {
 			return false
 		}
 		columns = append(columns, column)
-		there |= 1 << column
 	}
 	if there&needed != needed {
 		return false
@@ -179,25 +157,14 @@ func (c *csvParser) head(b []byte) bool {
 	return true
 }
 
-func columnOf(name []byte) csvColumn {
-	for i, known := range csvNames {
-		if string(name) == known && known != "" {
-			return csvColumn(i)
-		}
-	}
-	return csvOther
-}
-
 // read reads the fields of a row. It returns false if their number differs from the number of
 // columns, or if a field does not match its column.
-func (c *csvParser) read(b []byte) bool {
+func (c *csvParser) read(b []byte, d *gclog.GCDetails) bool {
 	row := &c.row
 	row.there = 0
-	if len(c.columns) == 0 {
-		return false
-	}
 	i := 0
-	for n, column := range c.columns {
+	for n := range c.columns {
+		column := &c.columns[n]
 		if n > 0 {
 			if i >= len(b) || b[i] != ',' {
 				return false
@@ -207,31 +174,50 @@ func (c *csvParser) read(b []byte) bool {
 		if i >= len(b) || b[i] == ',' {
 			continue // unknown
 		}
-		row.there |= 1 << column
-		from := i
-		switch {
-		case column >= csvWhole:
-			v := uint64(0)
-			for ; i < len(b) && b[i]-'0' <= 9; i++ {
-				v = v*10 + uint64(b[i]-'0')
-			}
-			if i-from > 19 || i == from { // it may overflow
-				return false
-			}
-			row.whole[column] = v
-		case column >= csvTexts:
-			i += textField(b[i:])
-			row.texts[column] = b[from:i]
-		default:
-			v, length := csvMillis(b[i:])
-			if length == 0 || v < 0 && column >= csvSuspension && column <= csvDuration {
-				return false
-			}
-			row.ns[column] = v
-			i += length
+		length := c.value(b[i:], column, d)
+		if length == 0 {
+			return false
 		}
+		row.there |= 1 << column.special
+		i += length
 	}
-	return i == len(b)
+	return i == len(b) && row.has(csvGeneration)
+}
+
+// value reads the field at the start of b. It returns its length, 0 if it does not match its column.
+func (c *csvParser) value(b []byte, column *csvColumn, d *gclog.GCDetails) (length int) {
+	f, row := column.field, &c.row
+	switch {
+	case f == nil:
+		return textField(b)
+	case column.special < csvTexts:
+		v, length := csvMillis(b)
+		if v < 0 && column.special >= csvSuspension && column.special <= csvDuration {
+			return 0
+		}
+		row.ns[column.special] = v
+		return length
+	case column.special < csvWhole:
+		length = textField(b)
+		row.texts[column.special] = b[:length]
+		return length
+	}
+	v := uint64(0)
+	for ; length < len(b) && b[length]-'0' <= 9; length++ {
+		v = v*10 + uint64(b[length]-'0')
+	}
+	switch {
+	case length > 19: // it may overflow
+		return 0
+	case f.Set == nil && column.special < csvPlain:
+		row.whole[column.special] = v
+	case f.Set == nil: // derived from others
+	case v > f.Max:
+		return 0
+	default:
+		f.Set(d, v)
+	}
+	return length
 }
 
 // textField returns the length of the field at the start of b.
@@ -278,7 +264,7 @@ func (c *csvParser) settle(r *record) bool {
 	row := &c.row
 	c.key = strconv.AppendUint(c.key[:0], row.whole[csvProcess]*(row.there>>csvProcess&1), 10)
 	p := c.processes.find(c.key)
-	if p == nil || !row.has(csvGeneration) || !c.identify(&r.gc) || !c.numbers(&r.gc) {
+	if p == nil || !c.identify(&r.gc) {
 		return false
 	}
 	r.of, r.kind = p, recordGC
@@ -287,7 +273,8 @@ func (c *csvParser) settle(r *record) bool {
 	}
 	c.pauses(&r.gc)
 	c.phases(r)
-	c.sizes(&r.gc)
+	c.estimateBefore(&r.gc)
+	r.gc.FromLog = true
 	c.flaws(&r.gc)
 	if row.has(csvProcess) {
 		p.facts.ID = int64(min(row.whole[csvProcess], math.MaxInt64))
@@ -335,37 +322,6 @@ func (c *csvParser) identify(d *gclog.GCDetails) (ok bool) {
 func unquote(b []byte) []byte { return bytes.Trim(b, `"`) }
 
 func isTrue(b []byte) bool { return bytes.EqualFold(unquote(b), []byte("true")) }
-
-// numbers sets the values that have a smaller range in a record than in a row, and reports whether
-// they fit.
-func (c *csvParser) numbers(d *gclog.GCDetails) bool {
-	row := &c.row
-	fits := true
-	number := func(column csvColumn, most uint64) (v uint64) {
-		if row.has(column) {
-			v = row.whole[column]
-			fits = fits && v <= most
-		}
-		return v
-	}
-	d.Number, d.HasNumber = uint32(number(csvNumber, math.MaxUint32)), row.has(csvNumber)
-	d.Generation = int(number(csvGeneration, math.MaxUint8))
-	d.Global.Heaps = int32(number(csvHeaps, math.MaxInt32))
-	d.Global.MemoryLoad = uint32(number(csvMemoryLoad, math.MaxUint32))
-	if row.has(csvPinned) {
-		d.PinnedObjects = uint32(number(csvPinned, math.MaxUint32))
-	}
-	if row.has(csvHandles) {
-		d.Handles = int32(number(csvHandles, math.MaxInt32))
-	}
-	if row.has(csvFinalization) {
-		d.FinalizationCount = number(csvFinalization, math.MaxUint64)
-	}
-	d.LostEvents = number(csvLost, math.MaxUint64)
-	d.Memory.Resident, d.Memory.Cgroup = number(csvResident, math.MaxUint64), number(csvCgroup, math.MaxUint64)
-	d.Memory.CgroupLimit = number(csvCgroupLimit, math.MaxUint64)
-	return fits
-}
 
 // sameSession is the maximum difference between the clocks of two rows of one session.
 const sameSession = int64(2 * time.Millisecond)
@@ -484,39 +440,6 @@ func (c *csvParser) phases(r *record) {
 	}
 }
 
-func (c *csvParser) sizes(d *gclog.GCDetails) {
-	row := &c.row
-	size := func(column csvColumn, v *uint64) (known bool) {
-		if known = row.has(column); known {
-			*v = row.whole[column]
-		}
-		return known
-	}
-	generations := func(column csvColumn, of func(*gclog.GenerationDetails) *uint64) (known bool) {
-		for g := range d.Generations {
-			if size(column+csvColumn(g), of(&d.Generations[g])) {
-				d.GenerationCount, known = max(d.GenerationCount, g+1), true
-			}
-		}
-		return known
-	}
-	d.HasSizesAfter = generations(csvSize, func(x *gclog.GenerationDetails) *uint64 { return &x.After })
-	d.HasObjects = generations(csvObjectsBefore, func(x *gclog.GenerationDetails) *uint64 { return &x.ObjectsBefore })
-	generations(csvObjectsAfter, func(x *gclog.GenerationDetails) *uint64 { return &x.ObjectsAfter })
-	d.HasBefore = generations(csvBefore, func(x *gclog.GenerationDetails) *uint64 { return &x.Before })
-	c.estimateBefore(d)
-
-	gen0, gen2 := &d.Generations[gclog.Gen0], &d.Generations[gclog.Gen2]
-	size(csvPeak, &d.Peak)
-	d.HasPromoted = size(csvPromoted, &d.PromotedBytes)
-	d.HasFragmentation = size(csvFragmentation, &gen2.Fragmentation)
-	d.HasAllocated = size(csvAllocated, &gen0.Allocated)
-	d.FromLog = true
-	d.HasCommittedBefore = size(csvCommittedBefore, &d.CommittedBefore)
-	d.HasCommittedAfter = size(csvCommittedAfter, &d.CommittedAfter)
-	size(csvBudget, &gen0.Budget)
-}
-
 // estimateBefore is for files without columns for the sizes of the generations before: the part of
 // the heap that is not objects is assumed to be in gen2.
 func (c *csvParser) estimateBefore(d *gclog.GCDetails) {
@@ -544,7 +467,7 @@ func (c *csvParser) flaws(d *gclog.GCDetails) {
 		d.Complete = true
 		return
 	}
-	missing := func(column csvColumn, f gclog.Flaw) {
+	missing := func(column csvSpecial, f gclog.Flaw) {
 		if c.there&(1<<column) != 0 && !row.has(column) {
 			d.Flaws |= f
 		}

@@ -1,0 +1,547 @@
+package fields
+
+import (
+	"math"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+type gc = gclog.GCDetails
+
+// Sums, counts and flags come before what they are about; that is the order of json.
+var table = concat(identity, pauses, sizes, generation(gclog.Gen0), generation(gclog.Gen1), generation(gclog.Gen2),
+	generation(gclog.LOH), generation(gclog.POH), objects, condemned, timing, background, others)
+
+// All returns the fields in the order of json. The caller must not change them.
+func All() []Field { return table }
+
+// Column returns the field of a column of csv; nil if there is none.
+func Column(name string) *Field {
+	for i := range table {
+		if table[i].CSV == name {
+			return &table[i]
+		}
+	}
+	return nil
+}
+
+func concat(parts ...[]Field) (all []Field) {
+	for _, p := range parts {
+		all = append(all, p...)
+	}
+	return all
+}
+
+func started(d *gc) bool { return d.Flaws&gclog.FlawNoStart == 0 }
+func paused(d *gc) bool  { return len(d.Pauses) > 0 }
+
+var identity = []Field{
+	row("number", "Number", "", Number, "R 1", "the number of the collection, counted by the runtime",
+		flagged(func(d *gc) (*uint32, *bool) { return &d.Number, &d.HasNumber })),
+	row("generation", "Generation", "DotNet:", Number, "R 1", "the condemned generation",
+		stored(math.MaxUint8, func(d *gc) (uint64, bool) { return uint64(d.Generation), true },
+			func(d *gc, v uint64) { d.Generation = int(v) })),
+	row("type", "Kind", "DotNet:", Text, "docs/reduction.md 4", "how the collection ran: blocking, background or foreground; with the flaw no-start, blocking also means unknown",
+		text(func(d *gc) string { return d.Kind.String() })),
+	row("", "Type", "", Text, "R 1", "how the collection was started",
+		text(func(d *gc) string {
+			if !started(d) {
+				return ""
+			}
+			return d.Type.String()
+		})),
+	row("reason", "Reason", "DotNet: reason", Text, "R 1", "why the collection was started",
+		text(func(d *gc) string {
+			if !d.HasReason {
+				return ""
+			}
+			return d.Reason.String()
+		})),
+	row("reason_group", "", "", Text, "R 1", "the group of the reason: allocation, induced, low_memory or other", Value{}),
+	row("compacting", "IsCompacting", "DotNet:", Flag, "R 205", "whether the collection compacted",
+		derived(func(d *gc) (uint64, bool) {
+			compacting, known := d.Compacting()
+			if compacting {
+				return 1, known
+			}
+			return 0, known
+		})),
+	row("demoted_background", "", "", Flag, "docs/reduction.md 4", "the collection was started as a background one, but ran as a blocking one; only if true",
+		yes(func(d *gc) *bool { return &d.DemotedBGC })),
+	row("inside_background_start", "", "", Flag, "docs/reduction.md 4", "the collection ran in the first suspension of a background collection; only if true",
+		yes(func(d *gc) *bool { return &d.InsideBGCStart })),
+	row("provisional", "", "", Flag, "R 1", "the full collection of provisional mode; only if true",
+		yes(func(d *gc) *bool { return &d.Provisional })),
+	row("heap_dump", "", "", Flag, "R 16", "the pause includes a heap walk for a snapshot; only if true",
+		yes(func(d *gc) *bool { return &d.HeapDump })),
+	row("server", "", "", Flag, "D 10, D 187", "the process uses server GC", Value{}),
+	row("concurrent", "", "", Flag, "D 10, D 187", "background collections are enabled", Value{}),
+	row("heap_count", "HeapCount", "DotNet: workers", Number, "R 205", "the number of heaps",
+		stored(math.MaxInt32, func(d *gc) (uint64, bool) { n := d.HeapCount(); return uint64(n), n > 0 },
+			func(d *gc, v uint64) { d.Global.Heaps = int32(v) })),
+	row("mechanisms", "", "", Texts, "R 205", "what the collection did", Value{}),
+	row("pause_mode", "", "", Text, "R 205", "the latency mode of the GC",
+		text(func(d *gc) string {
+			if !d.HasGlobal || !d.Global.HasMemoryLoad {
+				return ""
+			}
+			return d.Global.PauseMode.String()
+		})),
+}
+
+var pauses = []Field{
+	row("", "StartRelativeMSec", "", Nanoseconds, "R 1", "the start of the collection, since the start of the session",
+		derived(func(d *gc) (uint64, bool) { return uint64(d.Start), started(d) })),
+	row("", "StartTime", "", Time, "R 1", "the start of the collection; event.start in json", Value{}),
+	row("", "DurationInMilliSeconds", "", Nanoseconds, "R 1, R 2", "the time from the start of the collection to its end; event.duration in json",
+		derived(func(d *gc) (uint64, bool) { return uint64(d.Duration()), started(d) && d.HasEnd })),
+	row("pause.total", "PauseDurationInMilliSeconds", "", Nanoseconds, "R 9, R 3", "how long the program was paused, in all parts",
+		derived(func(d *gc) (uint64, bool) { return uint64(d.Pause()), paused(d) })),
+	row("", "PauseStartRelativeMSec", "", Nanoseconds, "R 9", "the start of the first pause, since the start of the session",
+		derived(func(d *gc) (uint64, bool) { return uint64(d.PauseStart()), paused(d) })),
+	row("", "FinalPauseDurationInMilliSeconds", "", Nanoseconds, "R 9, R 3", "the last pause of a background collection",
+		derived(func(d *gc) (uint64, bool) { return uint64(d.FinalPause()), paused(d) && d.Kind == gclog.KindBackground })),
+	row("", "FinalPauseStartRelativeMSec", "", Nanoseconds, "R 9", "its start, since the start of the session",
+		derived(func(d *gc) (uint64, bool) { at, known := d.FinalPauseStart(); return uint64(at), known })),
+	row("", "FinalSuspensionDurationInMilliSeconds", "", Nanoseconds, "R 9, R 8", "the time to suspend all threads for it",
+		derived(func(d *gc) (uint64, bool) {
+			_, known := d.FinalPauseStart()
+			return uint64(d.FinalSuspend()), known && d.FinalSuspend() >= 0
+		})),
+	row("pause.max", "", "", Nanoseconds, "R 9, R 3", "the longest part",
+		derived(func(d *gc) (uint64, bool) { return uint64(d.PauseMax()), paused(d) })),
+	row("pause.count", "", "", Number, "R 9, R 3", "the number of parts",
+		derived(func(d *gc) (uint64, bool) { return uint64(len(d.Pauses)), paused(d) })),
+	row("pause.parts[].start", "", "", Time, "R 9", "the start of a part", Value{}),
+	row("pause.parts[].suspend", "", "", Nanoseconds, "R 9, R 8", "of it, the time to suspend all threads", Value{}),
+	row("pause.parts[].resume", "", "", Nanoseconds, "R 7, R 3", "of it, the time to resume them", Value{}),
+	row("pause.parts[].ns", "", "", Number, "R 9, R 3", "its duration, in ns", Value{}),
+	row("pause.parts[].kind", "", "", Text, "", "blocking, initial, final or unknown", Value{}),
+	row("suspend", "SuspensionDurationInMilliSeconds", "DotNet: suspend", Nanoseconds, "R 9, R 8", "the time to suspend all threads, in all parts",
+		derived(func(d *gc) (uint64, bool) { return uint64(d.Suspend()), paused(d) && d.Suspend() >= 0 })),
+	row("suspended", "", "", Time, "R 9", "the start of the suspension, if that was before the first pause, with another collection in it",
+		stored(math.MaxInt64, func(d *gc) (uint64, bool) {
+			return uint64(d.Suspended), d.Suspended != 0 && d.Suspended != d.PauseStart()
+		},
+			func(d *gc, v uint64) { d.Suspended = int64(v) })),
+	row("trigger.thread", "", "", Number, "R 35", "the thread that requested the collection",
+		flagged(func(d *gc) (*uint64, *bool) { return &d.Trigger, &d.HasTrigger })),
+	row("trigger.delay", "", "", Nanoseconds, "R 35", "the time from the request to the suspension; server GC only",
+		derived(func(d *gc) (uint64, bool) { delay, known := d.TriggerDelay(); return uint64(delay), known })),
+	row("since_last", "", "Program: since_last", Nanoseconds, "docs/reduction.md 9", "how long the program ran since the sizes of the previous collection were reported",
+		flagged(func(d *gc) (*int64, *bool) { return &d.SinceLast, &d.HasSinceLast })),
+	row("allocated", "Allocated", "Program: allocated", Bytes, "docs/reduction.md 8", "what the program allocated since the previous collection",
+		stored(math.MaxUint64, func(d *gc) (uint64, bool) { return d.Allocated(), d.HasAllocated },
+			func(d *gc, v uint64) {
+				if d.HasAllocated = true; !d.HasGenerationAllocated {
+					d.Generations[gclog.Gen0].Allocated = v
+				}
+			})),
+	row("alloc_rate.bytes_per_s", "", "Program: rate_per_second", Ratio, "docs/reduction.md 8", "what it allocated per second of running time",
+		stored(math.MaxUint64, func(d *gc) (uint64, bool) { return bits(d.AllocationRate, d.AllocationRate >= 1) },
+			func(d *gc, v uint64) { d.AllocationRate = math.Float64frombits(v) })),
+	row("paused", "", "", Percent, "docs/reduction.md 9", "the share of window that the program was paused for the collection",
+		derived(func(d *gc) (uint64, bool) { return bits(d.PausePercent(), d.Window > 0 && paused(d)) })),
+	row("window", "", "", Nanoseconds, "docs/reduction.md 9", "the time that paused refers to",
+		positive(func(d *gc) *int64 { return &d.Window })),
+}
+
+var sizes = []Field{
+	row("heap.before", "HeapBefore", "", Bytes, "R 204", "the size of the heap before the collection, free space included",
+		derived(func(d *gc) (uint64, bool) { return d.SizeBefore(), d.HasBefore })),
+	row("heap.before_estimated", "", "", Flag, "", "heap.before was not reported, but estimated; only if true",
+		yes(func(d *gc) *bool { return &d.BeforeEstimated })),
+	row("heap.after", "HeapAfter", "", Bytes, "R 4", "its size after the collection, free space included",
+		derived(func(d *gc) (uint64, bool) { return d.SizeAfter(), d.HasSizesAfter })),
+	row("heap.peak", "HeapPeak", "DotNet: peak", Bytes, "R 204", "its largest size during the collection",
+		positive(func(d *gc) *uint64 { return &d.Peak })),
+	row("heap.promoted", "Promoted", "DotNet: promoted", Bytes, "R 4", "what was promoted",
+		flagged(func(d *gc) (*uint64, *bool) { return &d.PromotedBytes, &d.HasPromoted })),
+	row("heap.fragmentation", "Fragmentation", "DotNet: fragmentation", Bytes, "R 204", "the free space after the collection",
+		stored(math.MaxUint64, func(d *gc) (uint64, bool) { return d.Fragmentation(), d.HasFragmentation },
+			func(d *gc, v uint64) {
+				if d.HasFragmentation = true; !d.HasHistory {
+					d.Generations[gclog.Gen2].Fragmentation = v
+				}
+			})),
+	row("heap.committed", "", "", Bytes, "R 39", "the committed memory after the collection, or before it if only that is known",
+		derived(func(d *gc) (uint64, bool) {
+			if d.HasCommittedAfter {
+				return d.CommittedAfter, true
+			}
+			return d.CommittedBefore, d.HasCommittedBefore
+		})),
+	row("", "CommittedAfter", "DotNet: committed", Bytes, "R 39", "the committed memory after the collection",
+		flagged(func(d *gc) (*uint64, *bool) { return &d.CommittedAfter, &d.HasCommittedAfter })),
+	row("heap.committed_before", "CommittedBefore", "DotNet: committed_before", Bytes, "R 39", "the committed memory before the collection",
+		flagged(func(d *gc) (*uint64, *bool) { return &d.CommittedBefore, &d.HasCommittedBefore })),
+}
+
+// columns are the names of the generations in csv.
+var columns = [gclog.Generations]string{"Gen0", "Gen1", "Gen2", "LOH", "POH"}
+
+func of(d *gc, g int) *gclog.GenerationDetails { return &d.Generations[g] }
+func there(d *gc, g int) bool                  { return g < d.GenerationCount }
+
+// put is of for setting a value that every generation has that there is.
+func put(d *gc, g int) *gclog.GenerationDetails {
+	d.GenerationCount = max(d.GenerationCount, g+1)
+	return of(d, g)
+}
+
+// generation returns the fields of a generation.
+func generation(g int) []Field {
+	name, column := gclog.GenerationName(g), columns[g]
+	survived := func(d *gc) bool { return d.HasHistory && there(d, g) && d.Collected(g) }
+	list := []Field{
+		row(".before", column+"Before", "DotNet: "+name, Bytes, "R 204", "its size before the collection, free space included",
+			stored(math.MaxUint64, func(d *gc) (uint64, bool) { return of(d, g).Before, d.HasBefore && there(d, g) },
+				func(d *gc, v uint64) { put(d, g).Before, d.HasBefore = v, true })),
+		row(".after", column+"Size", "DotNet: "+name, Bytes, "R 4", "its size after the collection, free space included",
+			stored(math.MaxUint64, func(d *gc) (uint64, bool) { return of(d, g).After, d.HasSizesAfter && there(d, g) },
+				func(d *gc, v uint64) { put(d, g).After, d.HasSizesAfter = v, true })),
+		row(".obj_before", "Obj"+column+"Before", "", Bytes, "R 204", "the objects in it before the collection",
+			stored(math.MaxUint64, func(d *gc) (uint64, bool) { return of(d, g).ObjectsBefore, d.HasObjects && there(d, g) },
+				func(d *gc, v uint64) { put(d, g).ObjectsBefore, d.HasObjects = v, true })),
+		row(".obj_after", "Obj"+column+"After", "", Bytes, "R 204", "the objects in it after the collection",
+			stored(math.MaxUint64, func(d *gc) (uint64, bool) { return of(d, g).ObjectsAfter, d.HasObjects && there(d, g) },
+				func(d *gc, v uint64) { put(d, g).ObjectsAfter, d.HasObjects = v, true })),
+		row(".free_before", "", "", Bytes, "R 204", "its free space before the collection",
+			stored(math.MaxUint64, func(d *gc) (uint64, bool) { return of(d, g).FreeBefore, d.HasHistory && there(d, g) },
+				func(d *gc, v uint64) { put(d, g).FreeBefore, d.HasHistory = v, true })),
+		row(".fragmentation", "", "", Bytes, "R 204", "its free space after the collection",
+			stored(math.MaxUint64, func(d *gc) (uint64, bool) { return of(d, g).Fragmentation, d.HasHistory && there(d, g) },
+				func(d *gc, v uint64) { put(d, g).Fragmentation, d.HasHistory = v, true })),
+		row(".in", "", "", Bytes, "R 204", "what was promoted into it",
+			stored(math.MaxUint64, func(d *gc) (uint64, bool) { return of(d, g).In, d.HasHistory && there(d, g) },
+				func(d *gc, v uint64) { put(d, g).In, d.HasHistory = v, true })),
+		row(".survived", "", "", Bytes, "R 204", "what survived in it, if it was collected",
+			when(survived, func(d *gc) *uint64 { return &of(d, g).Survived })),
+		row(".survived_pinned", "", "", Bytes, "R 204", "of that, pinned objects",
+			when(survived, func(d *gc) *uint64 { return &of(d, g).SurvivedPins })),
+		row(".budget", "", "Condemned: "+name+"_budget", Bytes, "R 204, R 205", "its allocation budget until its next collection, of all heaps: docs/reduction.md 8",
+			when(func(d *gc) bool { return of(d, g).Budget > 0 && there(d, g) && d.Collected(g) },
+				func(d *gc) *uint64 { return &of(d, g).Budget })),
+		row(".budget_exceeded", "", "", Bytes, "docs/reduction.md 8", "by how much the fullest heap had exceeded its budget, an estimate",
+			stored(math.MaxInt64, func(d *gc) (uint64, bool) {
+				exceeded, known := d.BudgetExceeded(g)
+				return exceeded, known && exceeded > 0
+			}, func(d *gc, v uint64) { of(d, g).BudgetLeft, of(d, g).HasBudgetLeft = -int64(v), true })),
+		row(".budget_left", "", "", Bytes, "docs/reduction.md 8", "what remained of its budget in the fullest heap, an estimate",
+			stored(math.MaxInt64, func(d *gc) (uint64, bool) {
+				x := of(d, g)
+				return uint64(x.BudgetLeft), x.HasBudgetLeft && x.BudgetLeft >= 0
+			}, func(d *gc, v uint64) { of(d, g).BudgetLeft, of(d, g).HasBudgetLeft = int64(v), true })),
+		row(".promoted", "", "", Bytes, "R 4, R 204", "what was promoted in it, if it was collected",
+			stored(math.MaxUint64, func(d *gc) (uint64, bool) {
+				promoted, known := d.Promoted(g)
+				return promoted, known && there(d, g)
+			}, func(d *gc, v uint64) { of(d, g).Promoted, d.HasGenerationPromoted = v, true })),
+		row(".survival", "", "", Percent, "R 204", "the share of its objects that survived, by size",
+			derived(func(d *gc) (uint64, bool) {
+				if !there(d, g) {
+					return 0, false
+				}
+				return bits(d.Survival(g))
+			})),
+	}
+	if g != gclog.Gen1 && g != gclog.Gen2 {
+		list = append(list, row(".allocated", "", "Program: "+name, Bytes, "docs/reduction.md 8", "what the program allocated in it since the previous collection",
+			stored(math.MaxUint64, func(d *gc) (uint64, bool) { return of(d, g).Allocated, d.HasGenerationAllocated && there(d, g) },
+				func(d *gc, v uint64) { put(d, g).Allocated, d.HasGenerationAllocated = v, true })))
+	}
+	for i := range list {
+		list[i].JSON = name + list[i].JSON
+	}
+	if g == gclog.Gen0 {
+		list[9].CSV = "Gen0Budget"
+	}
+	return list
+}
+
+var objects = []Field{
+	row("ticks.small", "", "Program: ticks_small", Bytes, "R 10, level full", "what allocation ticks reported of small objects since the previous sizes",
+		flagged(func(d *gc) (*uint64, *bool) { return &d.TickAllocated[clr.AllocationSmall], &d.HasTicks })),
+	row("ticks.large", "", "Program: ticks_large", Bytes, "R 10, level full", "the same for large objects",
+		flagged(func(d *gc) (*uint64, *bool) { return &d.TickAllocated[clr.AllocationLarge], &d.HasTicks })),
+	row("ticks.pinned", "", "Program: ticks_pinned", Bytes, "R 10, level full", "the same for the pinned object heap",
+		flagged(func(d *gc) (*uint64, *bool) { return &d.TickAllocated[clr.AllocationPinned], &d.HasTicks })),
+	row("memory_load", "MemoryLoadPercent", "Condemned: memory_load_percent", WholePercent, "R 205", "the share of physical memory in use, as the GC sees it",
+		positive(func(d *gc) *uint32 { return &d.Global.MemoryLoad })),
+	row("hard_limit", "", "Settings: hard_limit", Bytes, "D 10", "the limit of the heap", Value{}),
+	row("pinned", "PinnedObjects", "References: pinned", Count, "R 4", "pinned objects that the collection found",
+		stored(math.MaxUint32, func(d *gc) (uint64, bool) { n, known := d.Pinned(); return uint64(n), known },
+			func(d *gc, v uint64) { d.PinnedObjects = uint32(v) })),
+	row("handles", "Handles", "References: handles", Count, "R 4", "GC handles",
+		when(func(d *gc) bool { return d.HasSizesAfter && d.Handles >= 0 }, func(d *gc) *int32 { return &d.Handles })),
+	row("sync_blocks", "", "References: sync_blocks", Count, "R 4", "sync blocks",
+		when(func(d *gc) bool { return d.HasSizesAfter && d.SyncBlocks != math.MaxUint32 }, func(d *gc) *uint32 { return &d.SyncBlocks })),
+	row("finalization.count", "FinalizationCount", "References: finalization", Number, "R 4", "objects retained for finalization",
+		when(func(d *gc) bool { return d.HasSizesAfter && d.FinalizationCount != math.MaxUint64 }, func(d *gc) *uint64 { return &d.FinalizationCount })),
+	row("finalization.bytes", "", "References: finalization_size", Number, "R 4", "their size, in bytes",
+		when(func(d *gc) bool {
+			return d.HasSizesAfter && d.FinalizationCount != math.MaxUint64 && d.FinalizationSize != math.MaxUint64
+		}, func(d *gc) *uint64 { return &d.FinalizationSize })),
+	row("pinned_seen.count", "", "", Number, "R 33, level full", "pinned objects found while marking",
+		positive(func(d *gc) *uint64 { return &d.PinEvents })),
+	row("pinned_seen.bytes", "", "", Number, "R 33, level full", "their size, in bytes",
+		when(func(d *gc) bool { return d.PinEvents > 0 }, func(d *gc) *uint64 { return &d.PinEventBytes })),
+	row("pinned_plugs.count", "", "References: pinned_plugs", Number, "P 199", "ranges that could not be moved",
+		positive(func(d *gc) *uint64 { return &d.PinPlugs })),
+	row("pinned_plugs.bytes", "", "", Number, "P 199", "their size, in bytes",
+		when(func(d *gc) bool { return d.PinPlugs > 0 }, func(d *gc) *uint64 { return &d.PinPlugBytes })),
+	row("pinned_user", "", "", Percent, "R 33, P 199", "the share of pinned_plugs.bytes that pinned_seen.bytes are",
+		derived(func(d *gc) (uint64, bool) { return bits(d.UserPinned()) })),
+	row("finalizers.runs", "", "", Number, "R 13, R 14", "runs of the finalizer thread since the previous sizes",
+		flagged(func(d *gc) (*uint32, *bool) { return &d.Finalizers.Runs, &d.Finalizers.Known })),
+	row("finalizers.objects", "", "", Number, "R 13, R 14", "objects finalized in them",
+		when(func(d *gc) bool { return d.Finalizers.Known }, func(d *gc) *uint64 { return &d.Finalizers.Objects })),
+	row("finalizers.longest", "", "", Nanoseconds, "R 13, R 14", "the longest of them; unknown if events were lost or the start of a run was not seen",
+		stored(maxSpan, func(d *gc) (uint64, bool) {
+			return uint64(d.Finalizers.Longest), d.Finalizers.Known && d.Finalizers.HasLongest
+		}, func(d *gc, v uint64) { d.Finalizers.Longest, d.Finalizers.HasLongest = int64(v), true })),
+	row("finalizers.running", "", "", Nanoseconds, "R 13, R 14", "how long a run had been in progress when the collection started",
+		positive(func(d *gc) *int64 { return &d.Finalizers.Running })),
+	row("segments.created.count", "", "", Number, "R 5", "regions or segments created since the previous sizes",
+		flagged(func(d *gc) (*uint32, *bool) { return &d.Segments.Created, &d.Segments.Known })),
+	row("segments.created.bytes", "", "", Number, "R 5", "their size, in bytes",
+		flagged(func(d *gc) (*uint64, *bool) { return &d.Segments.CreatedBytes, &d.Segments.Known })),
+	row("segments.freed.count", "", "", Number, "R 6", "regions or segments freed since the previous sizes",
+		flagged(func(d *gc) (*uint32, *bool) { return &d.Segments.Freed, &d.Segments.Known })),
+	row("segments.freed.bytes", "", "", Number, "R 6", "their size, in bytes, of those whose creation was seen",
+		flagged(func(d *gc) (*uint64, *bool) { return &d.Segments.FreedBytes, &d.Segments.Known })),
+	row("segments.count", "", "", Number, "R 23, keyword 0x400000", "all regions or segments after the collection",
+		when(func(d *gc) bool { return d.Segments.HasReserved }, func(d *gc) *uint32 { return &d.Segments.Count })),
+	row("segments.reserved", "", "", Bytes, "R 23, keyword 0x400000", "their address space",
+		flagged(func(d *gc) (*uint64, *bool) { return &d.Segments.Reserved, &d.Segments.HasReserved })),
+	row("segments.used", "", "", Bytes, "R 23, keyword 0x400000", "the part of it with objects, free space between them included",
+		when(func(d *gc) bool { return d.Segments.HasReserved }, func(d *gc) *uint64 { return &d.Segments.Used })),
+}
+
+var condemned = []Field{
+	row("condemned.initial", "", "Condemned: initial", Number, "R 204, R 205", "the generation condemned first", Value{}),
+	row("condemned.final", "", "Condemned: final", Number, "R 204, R 205", "the generation condemned in the end", Value{}),
+	row("condemned.budget_exceeded", "", "Condemned: budget_exceeded", Number, "R 204, R 205", "the oldest generation whose budget was exceeded", Value{}),
+	row("condemned.time_tuning", "", "Condemned: time_tuning", Number, "R 204, R 205", "the oldest generation that was due by time", Value{}),
+	row("condemned.reasons[]", "", "Condemned: reasons", Texts, "R 204, R 205", "why this generation was condemned", Value{}),
+	row("condemned.for_all[]", "", "", Texts, "R 205", "those of reasons that were decided for all heaps together", Value{}),
+	row("free_list_efficiency", "", "", ExactPercent, "R 204", "how much of the free space tried for gen1 survivors was used; gen1 collections only",
+		stored(math.MaxUint64, func(d *gc) (uint64, bool) { return bits(d.FreeListEfficiency()) },
+			func(d *gc, v uint64) {
+				d.Summary.FreeListEfficiency, d.Summary.HasEfficiency = math.Float64frombits(v), true
+			})),
+	row("heaps[].numbers[]", "", "", Numbers, "R 204", "the heaps with the same reasons", Value{}),
+	row("heaps[].initial", "", "", Number, "R 204", "the generation that they wanted to condemn first", Value{}),
+	row("heaps[].final", "", "", Number, "R 204", "the generation that they wanted to condemn in the end", Value{}),
+	row("heaps[].budget_exceeded", "", "", Number, "R 204", "the oldest generation whose budget they had exceeded", Value{}),
+	row("heaps[].time_tuning", "", "", Number, "R 204", "the oldest generation that was due by time", Value{}),
+	row("heaps[].reasons[]", "", "", Texts, "R 204", "why", Value{}),
+	row("heaps[].compact", "", "", Text, "R 204", "why they were compacted", Value{}),
+	row("heaps[].expand", "", "", Text, "R 204", "why they were expanded", Value{}),
+}
+
+var timing = []Field{
+	phase("mark_sized_ref", clr.TimeMarkSizedRef, "marking sized references"),
+	phase("mark_roots", clr.TimeMarkRoots, "marking from the roots"),
+	phase("mark_short_weak", clr.TimeMarkShortWeak, "clearing short weak references"),
+	phase("scan_finalization", clr.TimeScanFinalization, "finding objects to finalize"),
+	phase("mark_long_weak", clr.TimeMarkLongWeak, "clearing long weak references"),
+	phase("plan", clr.TimePlan, "planning"),
+	phase("sweep", clr.TimeSweep, "sweeping"),
+	phase("relocate", clr.TimeRelocate, "relocating references, if the collection compacted"),
+	phase("compact", clr.TimeCompact, "compacting"),
+	row("marked_until", "", "", Time, "R 202", "the end of marking, for runtimes that do not report timing",
+		stored(math.MaxInt64, func(d *gc) (uint64, bool) {
+			until := d.MarkedUntil()
+			return uint64(until), until != 0 && d.TimingCount == 0
+		}, func(d *gc, v uint64) { d.Summary.MarkedUntil = int64(v) })),
+	row("mark.*.longest", "", "Roots:", Nanoseconds, "R 202", "the time that the slowest heap took to mark from a kind of root", Value{}),
+	row("mark.*.promoted", "", "Roots:", Bytes, "R 202", "what was marked from it, in all heaps", Value{}),
+	row("mark.*.heap", "", "", Number, "R 202", "the number of the slowest heap", Value{}),
+	row("mark.*.imbalance", "", "", Ratio, "R 202", "the time of the slowest heap relative to the mean", Value{}),
+	row("imbalance.gen0", "", "", Ratio, "R 204", "the most objects that a heap had in gen0, relative to the mean; server GC only",
+		stored(math.MaxUint64, func(d *gc) (uint64, bool) { v := d.Gen0Imbalance(); return bits(v, v > 0) },
+			func(d *gc, v uint64) { d.Summary.Gen0Imbalance = math.Float64frombits(v) })),
+	row("imbalance.survived", "", "", Ratio, "R 204", "the most that survived in a heap, relative to the mean; server GC only",
+		stored(math.MaxUint64, func(d *gc) (uint64, bool) { v := d.SurvivedImbalance(); return bits(v, v > 0) },
+			func(d *gc, v uint64) { d.Summary.SurvivedImbalance = math.Float64frombits(v) })),
+}
+
+// phase returns one of the times that a collection reports. One index has two meanings.
+func phase(name string, i int, doc string) Field {
+	return row("timing."+name, "", "Phases: "+name, Nanoseconds, "R 205", doc, Value{
+		Get: func(d *gc) (uint64, bool) {
+			if i == clr.TimeSweep {
+				if compacting, _ := d.Compacting(); compacting != (name == "relocate") {
+					return 0, false
+				}
+			}
+			return uint64(d.Timing[i]), i < d.TimingCount
+		},
+		Set: func(d *gc, v uint64) { d.Timing[i], d.TimingCount = int64(v), max(d.TimingCount, i+1) },
+		Max: maxSpan,
+	})
+}
+
+// concurrent returns a value that only background collections have.
+func concurrent[T integer](known func(*gclog.BackgroundDetails) bool, at func(*gclog.BackgroundDetails) *T) Value {
+	return when(func(d *gc) bool { return d.Background != nil && known(d.Background) }, func(d *gc) *T { return at(d.Background) })
+}
+
+// reached returns the time at which a background collection reached a point.
+func reached(name string, p clr.BGCPhase, doc string) Field {
+	return row("background.phases."+name, "", "", Time, "P 11–19", doc,
+		concurrent(func(b *gclog.BackgroundDetails) bool { return b.Phase[p] != 0 }, func(b *gclog.BackgroundDetails) *int64 { return &b.Phase[p] }))
+}
+
+// revisited returns the fields about memory that was written to while it was being marked.
+func revisited(name string, inPause, large int, doc string) []Field {
+	known := func(b *gclog.BackgroundDetails) bool { return b.Revisited != [2][2]gclog.Revisit{} }
+	return []Field{
+		row("background.revisited."+name+".pages", "", "", Number, "P 21", "pages written to while they were being marked: "+doc,
+			concurrent(known, func(b *gclog.BackgroundDetails) *uint64 { return &b.Revisited[inPause][large].Pages })),
+		row("background.revisited."+name+".references", "", "", Number, "P 21", "references followed from them",
+			concurrent(known, func(b *gclog.BackgroundDetails) *uint64 { return &b.Revisited[inPause][large].References })),
+	}
+}
+
+var background = concat([]Field{
+	row("background.concurrent_mark", "", "", Nanoseconds, "R 9, R 3, R 2", "concurrent marking",
+		lasted(func(b *gclog.BackgroundDetails) (from, to int64) { return b.MarkStart, b.MarkEnd })),
+	row("background.concurrent_sweep", "", "", Nanoseconds, "R 9, R 3, R 2", "concurrent sweeping",
+		lasted(func(b *gclog.BackgroundDetails) (from, to int64) { return b.SweepStart, b.SweepEnd })),
+	reached("begin", clr.BGCBegin, "the start of the collection"),
+	reached("initial_pause_end", clr.BGCInitialPauseEnd, "the end of the initial marking"),
+	reached("mark_end", clr.BGCConcurrentMarkEnd, "the end of concurrent marking"),
+	reached("final_pause_begin", clr.BGCFinalPauseBegin, "the start of the final marking"),
+	reached("final_pause_end", clr.BGCFinalPauseEnd, "its end"),
+	reached("sweep_begin", clr.BGCSweepBegin, "the start of concurrent sweeping"),
+	reached("sweep_end", clr.BGCSweepEnd, "the end of sweeping gen2"),
+	reached("plan_end", clr.BGCPlanEnd, "the end of planning"),
+	reached("old_sweep_end", clr.BGCOldSweepEnd, "the end of sweeping large objects"),
+}, revisited("concurrent_soh", 0, 0, "small objects, concurrently"), revisited("concurrent_loh", 0, 1, "large objects, concurrently"),
+	revisited("paused_soh", 1, 0, "small objects, in the last pause"), revisited("paused_loh", 1, 1, "large objects, in the last pause"),
+	[]Field{
+		row("background.drained_marks", "", "", Count, "P 20", "objects left to be marked in the last pause",
+			concurrent(func(b *gclog.BackgroundDetails) bool { return b.DrainedMarks > 0 }, func(b *gclog.BackgroundDetails) *uint64 { return &b.DrainedMarks })),
+		row("background.mark_overflow_objects", "", "", Count, "P 22", "objects scanned again because the mark stack overflowed",
+			concurrent(func(b *gclog.BackgroundDetails) bool { return b.Overflowed > 0 }, func(b *gclog.BackgroundDetails) *uint64 { return &b.Overflowed })),
+		row("background.alloc_waits.count", "", "", Number, "P 23, P 24", "allocations that had to wait for the collection",
+			concurrent(waited, func(b *gclog.BackgroundDetails) *int64 { return &b.WaitCount })),
+		row("background.alloc_waits.total", "", "", Nanoseconds, "P 23, P 24", "how long they waited",
+			concurrent(waited, func(b *gclog.BackgroundDetails) *int64 { return &b.WaitTime })),
+		row("background.alloc_waits.max", "", "", Nanoseconds, "P 23, P 24", "the longest wait",
+			concurrent(waited, func(b *gclog.BackgroundDetails) *int64 { return &b.WaitMax })),
+		row("background.alloc_waits.list[].start", "", "", Time, "P 23", "the start of a wait; the first 64 are listed", Value{}),
+		row("background.alloc_waits.list[].ns", "", "", Number, "P 23, P 24", "its duration, in ns", Value{}),
+		row("background.alloc_waits.list[].thread", "", "", Number, "P 23", "the thread that waited", Value{}),
+		row("background.alloc_waits.list[].reason", "", "", Number, "P 23", "9: for a segment, 10: during the sweep, 11: over the limit", Value{}),
+	})
+
+func waited(b *gclog.BackgroundDetails) bool { return b.WaitCount > 0 }
+
+// lasted is the duration of a concurrent phase.
+func lasted(of func(b *gclog.BackgroundDetails) (from, to int64)) Value {
+	return derived(func(d *gc) (uint64, bool) {
+		if d.Background == nil {
+			return 0, false
+		}
+		from, to := of(d.Background)
+		return uint64(max(0, to-from)), from != 0 && to != 0
+	})
+}
+
+// micros is a duration that the record has in microseconds.
+func micros(known func(*gc) bool, at func(*gc) *uint32) Value {
+	return Value{
+		Get: func(d *gc) (uint64, bool) {
+			if !known(d) {
+				return 0, false
+			}
+			return uint64(*at(d)) * 1000, true
+		},
+		Set: func(d *gc, v uint64) { *at(d) = uint32(v / 1000) },
+		Max: math.MaxUint32 * 1000,
+	}
+}
+
+func sampled(d *gc) bool { return d.Datas.HasSample }
+
+var others = []Field{
+	row("loh_compaction.plan", "", "", Nanoseconds, "R 208", "planning the compaction of large objects, in the slowest heap", Value{}),
+	row("loh_compaction.relocate", "", "", Nanoseconds, "R 208", "relocating references to them, in the slowest heap", Value{}),
+	row("loh_compaction.compact", "", "", Nanoseconds, "R 208", "compacting them, in the slowest heap", Value{}),
+	row("loh_compaction.references", "", "", Count, "R 208", "references to them, in all heaps", Value{}),
+	row("datas.stable_size", "", "", Bytes, "R 39", "the size of long-lived small objects (.NET 9)",
+		flagged(func(d *gc) (*uint64, *bool) { return &d.Datas.Sample.StableSize, &d.Datas.HasSample })),
+	row("datas.gen0_budget_per_heap", "", "", Bytes, "R 39", "the budget of gen0 of each heap",
+		when(sampled, func(d *gc) *uint32 { return &d.Datas.Sample.Gen0BudgetPerHeap })),
+	row("datas.soh_lock_wait", "", "", Nanoseconds, "R 39", "waiting for the lock of small object allocation",
+		micros(sampled, func(d *gc) *uint32 { return &d.Datas.Sample.SOHLockMicroseconds })),
+	row("datas.uoh_lock_wait", "", "", Nanoseconds, "R 39", "waiting for the lock of large and pinned object allocation",
+		micros(sampled, func(d *gc) *uint32 { return &d.Datas.Sample.UOHLockMicroseconds })),
+	row("datas.lock_wait", "", "", Nanoseconds, "R 39", "waiting for either lock (.NET 8)",
+		stored(1e15, func(d *gc) (uint64, bool) {
+			return min(d.Datas.Sample8.LockMicroseconds, 1e12) * 1000, d.Datas.HasSample8
+		}, func(d *gc, v uint64) { d.Datas.Sample8.LockMicroseconds, d.Datas.HasSample8 = v/1000, true })),
+	row("datas.new_heaps", "", "", Number, "R 39", "the number of heaps from now on",
+		derived(func(d *gc) (uint64, bool) {
+			if d.Datas.HasTuning {
+				return uint64(d.Datas.Tuning.NewHeaps), true
+			}
+			return uint64(d.Datas.Tuning8.NewHeaps), d.Datas.HasTuning8
+		})),
+	row("datas.min_heaps", "", "", Number, "R 39", "the smallest number of heaps considered",
+		flagged(func(d *gc) (*uint16, *bool) { return &d.Datas.Tuning.MinHeaps, &d.Datas.HasTuning })),
+	row("datas.max_heaps", "", "", Number, "R 39", "the largest number of heaps considered",
+		flagged(func(d *gc) (*uint16, *bool) { return &d.Datas.Tuning.MaxHeaps, &d.Datas.HasTuning })),
+	row("datas.throughput_cost", "", "", ExactPercent, "R 39", "the median throughput cost",
+		derived(func(d *gc) (uint64, bool) {
+			if d.Datas.HasTuning {
+				return cost(d.Datas.Tuning.MedianThroughputCost)
+			}
+			v, valid := cost(d.Datas.Tuning8.MedianThroughputCost)
+			return v, valid && d.Datas.HasTuning8
+		})),
+	row("datas.full_gc_new_heaps", "", "", Number, "R 39", "the number of heaps from now on, decided after full collections",
+		flagged(func(d *gc) (*uint16, *bool) { return &d.Datas.FullGCTuning.NewHeaps, &d.Datas.HasFullGCTuning })),
+	row("datas.gen2_cost", "", "", ExactPercent, "R 39", "the median cost of gen2 collections",
+		derived(func(d *gc) (uint64, bool) {
+			v, valid := cost(d.Datas.FullGCTuning.MedianGen2Cost)
+			return v, valid && d.Datas.HasFullGCTuning
+		})),
+	row("dynamic_events[].time", "", "", Time, "R 39", "the time of an event that gclog does not know", Value{}),
+	row("dynamic_events[].name", "", "", Text, "R 39", "its name", Value{}),
+	row("dynamic_events[].data", "", "", Hex, "R 39", "its data", Value{}),
+	row("memory_read", "", "", Time, "", "when process.memory and process.cgroup were read",
+		stored(math.MaxInt64, func(d *gc) (uint64, bool) { return uint64(d.Memory.At), d.Memory.Known() && d.Memory.At != 0 },
+			func(d *gc, v uint64) { d.Memory.At = int64(v) })),
+	row("", "Resident", "", Bytes, "", "the physical memory of the process; process.memory.rss in json",
+		positive(func(d *gc) *uint64 { return &d.Memory.Resident })),
+	row("", "CgroupMemory", "", Bytes, "", "the memory of its control group, page cache included; process.cgroup.memory.usage in json",
+		positive(func(d *gc) *uint64 { return &d.Memory.Cgroup })),
+	row("", "CgroupLimit", "", Bytes, "", "the limit of the control group; process.cgroup.memory.limit in json",
+		positive(func(d *gc) *uint64 { return &d.Memory.CgroupLimit })),
+	row("", "ProcessID", "", Number, "", "the process; process.pid in json", Value{}),
+	row("complete", "Complete", "", Flag, "docs/reduction.md 5", "whether everything about the collection was seen",
+		stored(1, func(d *gc) (uint64, bool) {
+			if d.Complete {
+				return 1, true
+			}
+			return 0, true
+		}, func(d *gc, v uint64) { d.Complete = v != 0 })),
+	row("flaws[]", "", "DotNet: flaws", Texts, "docs/reduction.md 5", "why the record is not complete", Value{}),
+	row("lost_events.count", "", "", Number, "docs/reduction.md 5", "events lost since the previous record", Value{}),
+	row("lost_events.within", "", "", Number, "docs/reduction.md 5", "of them, while the collection was open, if that is another number", Value{}),
+	row("", "LostEvents", "", Number, "docs/reduction.md 5", "events lost while the collection was open",
+		stored(math.MaxUint64, func(d *gc) (uint64, bool) { return d.LostEvents, true },
+			func(d *gc, v uint64) { d.LostEvents = v })),
+	row("from_log", "", "", Flag, "", "the record was read from a log that contains less; only if true",
+		yes(func(d *gc) *bool { return &d.FromLog })),
+}
+
+// cost returns the runtime's percentage, if it is a valid one.
+func cost(percent float32) (v uint64, valid bool) {
+	return bits(float64(percent), percent >= 0 && percent <= 1e6)
+}
