@@ -151,10 +151,6 @@ func (p *Processes) Begin(t *parse.Trace) {
 	p.decoder = clr.NewDecoder(t.PointerSize)
 }
 
-// Decoder returns the decoder of the stream, for registering decoders of dynamic events. It is nil
-// before Begin.
-func (p *Processes) Decoder() *clr.Decoder { return p.decoder }
-
 // Event handles the next event of the stream.
 func (p *Processes) Event(e *parse.Event) {
 	p.newest = max(p.newest, e.Time)

@@ -27,9 +27,6 @@ func TestProcesses(t *testing.T) {
 		told = append(told, s)
 		return s
 	})
-	if p.Decoder() != nil {
-		t.Error("a decoder before the head of the stream")
-	}
 	expect := func(s *story, want ...string) {
 		t.Helper()
 		if !slices.Equal(s.told, want) {
@@ -38,9 +35,6 @@ func TestProcesses(t *testing.T) {
 	}
 	sync := time.Date(2026, 1, 31, 14, 3, 0, 0, time.UTC)
 	p.Begin(&parse.Trace{PointerSize: 8, TicksPerSecond: 1e9, SyncTime: sync})
-	if p.Decoder() == nil {
-		t.Error("no decoder")
-	}
 	event := func(process int64, id int, at int64, payload []byte) {
 		p.Event(&parse.Event{Meta: &parse.Metadata{Index: id, Provider: clr.RuntimeProvider, EventID: id}, Process: process, Time: at, Ticks: at, Thread: 1, Version: 1, Payload: payload})
 	}

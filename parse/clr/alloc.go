@@ -25,12 +25,11 @@ const (
 	tickLargeLOH = 2_000_000
 )
 
-func (d *Decoder) allocationTick(p *payload, version int) Event {
-	e := &d.events.allocationTick
+func (e *GCAllocationTick) decode(p *payload, version int) {
 	*e = GCAllocationTick{}
 	amount := int64(int32(p.u32()))
 	e.Kind = AllocationKind(p.u32())
-	e.ClrInstance = p.optional16()
+	e.Instance = p.optionalInstance()
 	if has(version, 2) && p.rest() >= 8+p.ptr {
 		amount = int64(p.u64())
 		e.TypeID = p.pointer()
@@ -47,7 +46,6 @@ func (d *Decoder) allocationTick(p *payload, version int) Event {
 	if amount < 0 {
 		e.Amount = uint64(min(max(-amount, tickSmallest), tickLimit(e.Kind)))
 	}
-	return e
 }
 
 func tickLimit(k AllocationKind) int64 {
@@ -69,13 +67,10 @@ type AllocationSampled struct {
 	ByteOffset uint64 // of the sample within the object
 }
 
-func (d *Decoder) allocationSampled(p *payload, _ int) Event {
-	e := &d.events.allocationSampled
-	*e = AllocationSampled{Kind: AllocationKind(p.u32())}
-	e.ClrInstance = p.u16()
+func (e *AllocationSampled) decode(p *payload, _ int) {
+	*e = AllocationSampled{Kind: AllocationKind(p.u32()), Instance: p.instance()}
 	e.TypeID, e.TypeName = p.pointer(), p.utf16z()
 	e.Address, e.ObjectSize, e.ByteOffset = p.pointer(), p.u64(), p.u64()
-	return e
 }
 
 // SampledObjectAllocation counts allocations of a type (R 20, 32). Only programs that were started
@@ -87,11 +82,8 @@ type SampledObjectAllocation struct {
 	Size            uint64 // total bytes
 }
 
-func (d *Decoder) sampledObject(p *payload, _ int) Event {
-	e := &d.events.sampledObject
-	*e = SampledObjectAllocation{Address: p.pointer(), TypeID: p.pointer(), Count: p.u32(), Size: p.u64()}
-	e.ClrInstance = p.u16()
-	return e
+func (e *SampledObjectAllocation) decode(p *payload, _ int) {
+	*e = SampledObjectAllocation{Address: p.pointer(), TypeID: p.pointer(), Count: p.u32(), Size: p.u64(), Instance: p.instance()}
 }
 
 // FinalizeObject reports that the finalizer of an object is run (R 29 without the name of the type,
@@ -100,19 +92,14 @@ type FinalizeObject struct {
 	Instance
 	TypeID, ObjectID uint64
 	TypeName         UTF16 // P 192
+	named            bool  // the payload contains TypeName
 }
 
-func (d *Decoder) finalizeObject(p *payload, _ int) Event {
-	e := &d.events.finalizeObject
-	*e = FinalizeObject{TypeID: p.pointer(), ObjectID: p.pointer()}
-	e.ClrInstance = p.u16()
-	return e
-}
-
-func (d *Decoder) privateFinalizeObject(p *payload, v int) Event {
-	e := d.finalizeObject(p, v).(*FinalizeObject)
-	e.TypeName = p.utf16z()
-	return e
+func (e *FinalizeObject) decode(p *payload, _ int) {
+	*e = FinalizeObject{TypeID: p.pointer(), ObjectID: p.pointer(), Instance: p.instance(), named: e.named}
+	if e.named {
+		e.TypeName = p.utf16z()
+	}
 }
 
 // PinObjectAtGCTime reports an object that was pinned during a collection (R 33).
@@ -143,12 +130,11 @@ func (e *PinObjectAtGCTime) TypeName() UTF16 {
 	return p.utf16z()
 }
 
-func (d *Decoder) pinObject(p *payload, version int) Event {
-	e := &d.events.pinObject
+func (e *PinObjectAtGCTime) decode(p *payload, version int) {
 	e.Handle, e.Object, e.Size = p.pointer(), p.pointer(), p.u64()
 	e.More, e.TotalSize = 0, e.Size
-	if d.event.More > 0 {
-		e.More, e.TotalSize = d.event.More, d.event.Sum
+	if p.event.More > 0 {
+		e.More, e.TotalSize = p.event.More, p.event.Sum
 	}
 	e.rest = p.take(p.rest())
 	n := len(e.rest) // the minimum payload has an empty name and the instance
@@ -158,7 +144,6 @@ func (d *Decoder) pinObject(p *payload, version int) Event {
 		q.utf16z()
 		e.ClrInstance = q.u16()
 	}
-	return e
 }
 
 // PinPlugAtGCTime is a range of objects that could not be moved (P 199; R 34 in old runtimes).
@@ -167,9 +152,6 @@ type PinPlugAtGCTime struct {
 	Start, End, GapBefore uint64
 }
 
-func (d *Decoder) pinPlug(p *payload, _ int) Event {
-	e := &d.events.pinPlug
-	*e = PinPlugAtGCTime{Start: p.pointer(), End: p.pointer(), GapBefore: p.pointer()}
-	e.ClrInstance = p.u16()
-	return e
+func (e *PinPlugAtGCTime) decode(p *payload, _ int) {
+	*e = PinPlugAtGCTime{Start: p.pointer(), End: p.pointer(), GapBefore: p.pointer(), Instance: p.instance()}
 }

@@ -43,36 +43,38 @@ func (e *BulkType) Next(t *Type) bool {
 	return !p.bad
 }
 
-func (d *Decoder) bulkType(p *payload, _ int) Event {
-	e := &d.events.bulkType
+func (e *BulkType) decode(p *payload, _ int) {
 	n := p.u32()
 	e.ClrInstance = p.u16()
 	const smallest = 8 + 8 + 4 + 4 + 1 + 2 + 4
 	e.Count = int(min(int64(n), int64(p.rest()/smallest)))
 	e.left = e.Count
 	e.p = payload{b: p.take(p.rest()), ptr: p.ptr}
-	return e
 }
 
 // A bulk is the common part of the events whose values all have the same size.
 type bulk struct {
 	Instance
-	Index  uint32 // sequence number of the event in a heap dump
-	Count  int
-	values []byte
-	ptr    int
+	Index           uint32 // sequence number of the event in a heap dump
+	Count           int
+	indexed         bool // the payload contains Index
+	pointers, bytes int  // the size of a value
+	values          []byte
+	ptr             int
 }
 
-func (e *bulk) at(i, size int) payload { return payload{b: e.values[i*size:], ptr: e.ptr} }
+func (e *bulk) size() int { return e.pointers*e.ptr + e.bytes }
 
-func (e *bulk) read(p *payload, index bool, size int) {
-	*e = bulk{ptr: p.ptr}
-	if index {
+func (e *bulk) at(i int) payload { return payload{b: e.values[i*e.size():], ptr: e.ptr} }
+
+func (e *bulk) decode(p *payload, _ int) {
+	e.ptr = p.ptr
+	if e.indexed {
 		e.Index = p.u32()
 	}
 	n := p.u32()
 	e.ClrInstance = p.u16()
-	e.Count, e.values = p.items(n, size)
+	e.Count, e.values = p.items(n, e.size())
 }
 
 // A RootEdge is a root of the heap graph.
@@ -86,18 +88,10 @@ type RootEdge struct {
 // GCBulkRootEdge contains roots (R 16).
 type GCBulkRootEdge struct{ bulk }
 
-func rootEdgeSize(ptr int) int { return 2*ptr + 5 }
-
 // At returns root i.
 func (e *GCBulkRootEdge) At(i int) RootEdge {
-	p := e.at(i, rootEdgeSize(e.ptr))
+	p := e.at(i)
 	return RootEdge{Node: p.pointer(), Kind: RootKind(p.u8()), Flags: p.u32(), Root: p.pointer()}
-}
-
-func (d *Decoder) bulkRootEdge(p *payload, _ int) Event {
-	e := &d.events.bulkRootEdge
-	e.read(p, true, rootEdgeSize(p.ptr))
-	return e
 }
 
 // A ConditionalEdge is an entry of a ConditionalWeakTable.
@@ -108,14 +102,8 @@ type GCBulkConditionalEdge struct{ bulk }
 
 // At returns entry i.
 func (e *GCBulkConditionalEdge) At(i int) ConditionalEdge {
-	p := e.at(i, 3*e.ptr)
+	p := e.at(i)
 	return ConditionalEdge{Key: p.pointer(), Value: p.pointer(), Root: p.pointer()}
-}
-
-func (d *Decoder) bulkConditionalEdge(p *payload, _ int) Event {
-	e := &d.events.bulkConditionalEdge
-	e.read(p, true, 3*p.ptr)
-	return e
 }
 
 // A Node is an object of the heap graph.
@@ -124,18 +112,10 @@ type Node struct{ Address, Size, TypeID, Edges uint64 }
 // GCBulkNode contains objects (R 18). Their edges follow in the same order in GCBulkEdge events.
 type GCBulkNode struct{ bulk }
 
-func nodeSize(ptr int) int { return ptr + 24 }
-
 // At returns object i.
 func (e *GCBulkNode) At(i int) Node {
-	p := e.at(i, nodeSize(e.ptr))
+	p := e.at(i)
 	return Node{Address: p.pointer(), Size: p.u64(), TypeID: p.u64(), Edges: p.u64()}
-}
-
-func (d *Decoder) bulkNode(p *payload, _ int) Event {
-	e := &d.events.bulkNode
-	e.read(p, true, nodeSize(p.ptr))
-	return e
 }
 
 // An Edge is a reference in the heap graph.
@@ -149,14 +129,8 @@ type GCBulkEdge struct{ bulk }
 
 // At returns reference i.
 func (e *GCBulkEdge) At(i int) Edge {
-	p := e.at(i, e.ptr+4)
+	p := e.at(i)
 	return Edge{Target: p.pointer(), Field: p.u32()}
-}
-
-func (d *Decoder) bulkEdge(p *payload, _ int) Event {
-	e := &d.events.bulkEdge
-	e.read(p, true, p.ptr+4)
-	return e
 }
 
 // A Range is a range of memory.
@@ -167,14 +141,8 @@ type GCBulkSurvivingRanges struct{ bulk }
 
 // At returns range i.
 func (e *GCBulkSurvivingRanges) At(i int) Range {
-	p := e.at(i, e.ptr+8)
+	p := e.at(i)
 	return Range{Start: p.pointer(), Length: p.u64()}
-}
-
-func (d *Decoder) bulkSurvivingRanges(p *payload, _ int) Event {
-	e := &d.events.bulkSurvivingRanges
-	e.read(p, true, p.ptr+8)
-	return e
 }
 
 // A MovedRange is a range of objects that a compaction moved.
@@ -185,14 +153,8 @@ type GCBulkMovedRanges struct{ bulk }
 
 // At returns range i.
 func (e *GCBulkMovedRanges) At(i int) MovedRange {
-	p := e.at(i, 2*e.ptr+8)
+	p := e.at(i)
 	return MovedRange{Old: p.pointer(), New: p.pointer(), Length: p.u64()}
-}
-
-func (d *Decoder) bulkMovedRanges(p *payload, _ int) Event {
-	e := &d.events.bulkMovedRanges
-	e.read(p, true, 2*p.ptr+8)
-	return e
 }
 
 // A RootCCW is a COM callable wrapper (Windows).
@@ -204,18 +166,10 @@ type RootCCW struct {
 // GCBulkRootCCW contains COM callable wrappers (R 36).
 type GCBulkRootCCW struct{ bulk }
 
-const rootCCWSize = 4*8 + 3*4
-
 // At returns wrapper i.
 func (e *GCBulkRootCCW) At(i int) RootCCW {
-	p := e.at(i, rootCCWSize)
+	p := e.at(i)
 	return RootCCW{p.u64(), p.u64(), p.u64(), p.u64(), p.u32(), p.u32(), p.u32()}
-}
-
-func (d *Decoder) bulkRootCCW(p *payload, _ int) Event {
-	e := &d.events.bulkRootCCW
-	e.read(p, false, rootCCWSize)
-	return e
 }
 
 // An RCW is a runtime callable wrapper (Windows).
@@ -227,18 +181,10 @@ type RCW struct {
 // GCBulkRCW contains runtime callable wrappers (R 37).
 type GCBulkRCW struct{ bulk }
 
-const rcwSize = 4*8 + 2*4
-
 // At returns wrapper i.
 func (e *GCBulkRCW) At(i int) RCW {
-	p := e.at(i, rcwSize)
+	p := e.at(i)
 	return RCW{p.u64(), p.u64(), p.u64(), p.u64(), p.u32(), p.u32()}
-}
-
-func (d *Decoder) bulkRCW(p *payload, _ int) Event {
-	e := &d.events.bulkRCW
-	e.read(p, false, rcwSize)
-	return e
 }
 
 // A StaticVar is a static field that is a root.
@@ -270,8 +216,7 @@ func (e *GCBulkRootStaticVar) Next(v *StaticVar) bool {
 	return !p.bad
 }
 
-func (d *Decoder) bulkRootStaticVar(p *payload, _ int) Event {
-	e := &d.events.bulkRootStaticVar
+func (e *GCBulkRootStaticVar) decode(p *payload, _ int) {
 	n := p.u32()
 	e.AppDomain = p.u64()
 	e.ClrInstance = p.u16()
@@ -279,5 +224,4 @@ func (d *Decoder) bulkRootStaticVar(p *payload, _ int) Event {
 	e.Count = int(min(int64(n), int64(p.rest()/smallest)))
 	e.left = e.Count
 	e.p = payload{b: p.take(p.rest()), ptr: p.ptr}
-	return e
 }

@@ -172,12 +172,6 @@ func dynamic(name string, data []byte) *parse.Event {
 	return event(clr.RuntimeProvider, clr.IDGCDynamicEvent, 0, l.u16(9).b)
 }
 
-// A myEvent is an event of a custom GC.
-type myEvent struct {
-	clr.Instance
-	value uint16
-}
-
 func TestDynamicEvents(t *testing.T) {
 	d := clr.NewDecoder(8)
 	usage := (&layout{}).u16(1).u64(1, 2, 3, 4, 5).b
@@ -190,18 +184,6 @@ func TestDynamicEvents(t *testing.T) {
 		if !ok || e.Name.String() != name || !bytes.Equal(e.Data, data) {
 			t.Errorf("%q: %+v", name, e)
 		}
-	}
-	d.Dynamic("Mine", func(e *clr.GCDynamicEvent) clr.Event {
-		if len(e.Data) < 4 {
-			return nil
-		}
-		return &myEvent{e.Instance, binary.LittleEndian.Uint16(e.Data[2:])}
-	})
-	if e, ok := decode(t, d, dynamic("Mine", []byte{1, 0, 42, 0})).(*myEvent); !ok || e.value != 42 || e.ClrInstance != 9 {
-		t.Errorf("%+v", e)
-	}
-	if _, ok := decode(t, d, dynamic("Mine", []byte{1})).(*clr.GCDynamicEvent); !ok {
-		t.Error("what a decoder cannot decode is not delivered as it is")
 	}
 }
 

@@ -2,12 +2,12 @@ package clr
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/gclog/gclog/parse"
 )
 
-// An Event is a pointer to one of the structs of this package, or whatever a registered decoder
-// returned (see Decoder.Dynamic).
+// An Event is a pointer to one of the structs of this package.
 type Event interface {
 	InstanceID() uint16
 }
@@ -30,131 +30,75 @@ func (e *PayloadError) Error() string {
 // A Decoder decodes the events of one stream. It must not be used by several
 // goroutines at once.
 type Decoder struct {
-	pointerSize int
-	byIndex     []lookup // by Metadata.Index
-	dynamic     map[string]DynamicFunc
-	name        []byte       // of the current dynamic event
-	event       *parse.Event // the current event
-	p           payload
-	data        payload // of the current dynamic event
-	events      events
+	byIndex []lookup // by Metadata.Index
+	events  [len(specs)]event
+	named   [len(dynamicSpecs)]event
+	p       payload // of the current event
 }
 
-// A lookup caches the spec of a kind of event.
+// A lookup caches what decodes a kind of event.
 type lookup struct {
-	meta *parse.Metadata
-	spec *spec
+	meta  *parse.Metadata
+	spec  *spec
+	least int // minimum length of the payload
+	event event
+	typed Event // event, converted once
 }
 
 // NewDecoder returns a Decoder for a process with pointers of 4 or 8 bytes
 // (parse.Trace.PointerSize).
-func NewDecoder(pointerSize int) *Decoder {
-	d := &Decoder{pointerSize: pointerSize, dynamic: map[string]DynamicFunc{}}
-	d.registerKnown()
-	return d
-}
+func NewDecoder(pointerSize int) *Decoder { return &Decoder{p: payload{ptr: pointerSize}} }
 
 // Decode returns the typed form of e, or nil without an error if this package does not know e's
 // kind. The result is valid until the next event of the same kind is decoded.
 func (d *Decoder) Decode(e *parse.Event) (Event, error) {
-	s := d.find(e.Meta)
-	if s == nil {
+	if i := e.Meta.Index; i >= len(d.byIndex) || d.byIndex[i].meta != e.Meta {
+		d.look(e.Meta)
+	}
+	l := &d.byIndex[e.Meta.Index]
+	if l.spec == nil {
 		return nil, nil
 	}
-	if len(e.Payload) < s.least(d.pointerSize) {
-		return nil, d.short(e, s)
+	d.p.bad = len(e.Payload) < l.least
+	if !d.p.bad {
+		d.p.event = e
+		d.p.begin(e.Payload)
+		l.event.decode(&d.p, e.Version)
 	}
-	d.event = e
-	d.p = payload{b: e.Payload, ptr: d.pointerSize}
-	typed := s.decode(d, &d.p, e.Version)
 	if d.p.bad {
-		return nil, d.short(e, s)
+		return nil, &PayloadError{
+			Provider: e.Meta.Provider, EventID: e.Meta.EventID, Name: l.spec.name,
+			Version: e.Version, Length: len(e.Payload), Least: l.least,
+		}
 	}
-	return typed, nil
+	if dynamic, ok := l.event.(*GCDynamicEvent); ok {
+		return d.dynamic(dynamic), nil
+	}
+	return l.typed, nil
 }
 
-func (d *Decoder) find(m *parse.Metadata) *spec {
+// look finds out what decodes a kind of event.
+func (d *Decoder) look(m *parse.Metadata) {
 	for len(d.byIndex) <= m.Index {
 		d.byIndex = append(d.byIndex, lookup{})
 	}
 	l := &d.byIndex[m.Index]
-	if l.meta != m {
-		*l = lookup{meta: m, spec: find(m.Provider, m.EventID)}
+	*l = lookup{meta: m}
+	if i := find(m.Provider, m.EventID); i >= 0 {
+		if d.events[i] == nil {
+			d.events[i] = clone(specs[i].event)
+		}
+		l.spec, l.least, l.event, l.typed = &specs[i], specs[i].least(d.p.ptr), d.events[i], d.events[i]
 	}
-	return l.spec
 }
 
-func (d *Decoder) short(e *parse.Event, s *spec) error {
-	return &PayloadError{
-		Provider: e.Meta.Provider, EventID: e.Meta.EventID, Name: s.name,
-		Version: e.Version, Length: len(e.Payload), Least: s.least(d.pointerSize),
-	}
+// clone returns a copy of what a pointer points to.
+func clone(e event) event {
+	v := reflect.New(reflect.TypeOf(e).Elem())
+	v.Elem().Set(reflect.ValueOf(e).Elem())
+	return v.Interface().(event)
 }
 
 // has reports whether an event of the given version may have the fields that version v added. If
 // the version is unknown the answer is true: the payload's length decides.
 func has(version, v int) bool { return version >= v || version == parse.VersionUnknown }
-
-// events holds one struct of each kind, which is reused.
-type events struct {
-	gcStart             GCStart
-	gcEnd               GCEnd
-	suspendBegin        GCSuspendEEBegin
-	suspendEnd          GCSuspendEEEnd
-	restartBegin        GCRestartEEBegin
-	restartEnd          GCRestartEEEnd
-	createThread        GCCreateConcurrentThread
-	terminateThread     GCTerminateConcurrentThread
-	finalizersBegin     GCFinalizersBegin
-	finalizersEnd       GCFinalizersEnd
-	triggered           GCTriggered
-	createSegment       GCCreateSegment
-	freeSegment         GCFreeSegment
-	generationRange     GCGenerationRange
-	markRoots           GCMarkRoots
-	markWithType        GCMarkWithType
-	join                GCJoin
-	genAware            GenAware
-	memoryPressure      MemoryPressure
-	setHandle           SetGCHandle
-	destroyHandle       DestroyGCHandle
-	heapStats           GCHeapStats
-	globalHistory       GCGlobalHeapHistory
-	perHeapHistory      GCPerHeapHistory
-	lohCompact          GCLOHCompact
-	fitBucketInfo       GCFitBucketInfo
-	allocationTick      GCAllocationTick
-	allocationSampled   AllocationSampled
-	sampledObject       SampledObjectAllocation
-	finalizeObject      FinalizeObject
-	pinObject           PinObjectAtGCTime
-	pinPlug             PinPlugAtGCTime
-	dynamic             GCDynamicEvent
-	committedUsage      CommittedUsage
-	sizeSample          SizeAdaptationSample
-	sizeTuning          SizeAdaptationTuning
-	fullGCTuning        SizeAdaptationFullGCTuning
-	heapCountTuning     HeapCountTuning
-	heapCountSample     HeapCountSample
-	bgcPhase            BGCPhaseEvent
-	bgcSweepEnd         BGC1stSweepEnd
-	bgcDrainMark        BGCDrainMark
-	bgcRevisit          BGCRevisit
-	bgcOverflow         BGCOverflow
-	bgcAllocWait        BGCAllocWait
-	fullNotify          GCFullNotify
-	privateSettings     PrvGCSettings
-	gcSettings          GCSettings
-	runtimeInformation  RuntimeInformation
-	recordedProcess     RecordedProcess
-	bulkType            BulkType
-	bulkRootEdge        GCBulkRootEdge
-	bulkConditionalEdge GCBulkConditionalEdge
-	bulkNode            GCBulkNode
-	bulkEdge            GCBulkEdge
-	bulkSurvivingRanges GCBulkSurvivingRanges
-	bulkMovedRanges     GCBulkMovedRanges
-	bulkRootCCW         GCBulkRootCCW
-	bulkRCW             GCBulkRCW
-	bulkRootStaticVar   GCBulkRootStaticVar
-}

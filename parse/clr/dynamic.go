@@ -11,55 +11,50 @@ type GCDynamicEvent struct {
 	Data []byte // starts with a u16 version in all events known so far
 }
 
-// A DynamicFunc decodes the data of a GCDynamicEvent. If it returns nil, the event is delivered as
-// a *GCDynamicEvent.
-type DynamicFunc func(e *GCDynamicEvent) Event
-
-// Dynamic registers decode for the dynamic events called name. It replaces any decoder registered
-// before, including those of this package.
-func (d *Decoder) Dynamic(name string, decode DynamicFunc) {
-	d.dynamic[name] = decode
-}
-
-const maxDynamicName = 256 // bytes of UTF-16; longer names are not looked up
-
-func (d *Decoder) dynamicEvent(p *payload, _ int) Event {
-	e := &d.events.dynamic
+func (e *GCDynamicEvent) decode(p *payload, _ int) {
 	*e = GCDynamicEvent{Name: p.utf16z()}
 	e.Data = p.take(int(p.u32()))
-	if p.bad {
-		return e
+	if !p.bad {
+		e.Instance = p.optionalInstance()
 	}
-	e.ClrInstance = p.optional16()
-	if len(e.Name) > maxDynamicName {
-		return e
-	}
-	d.name = e.Name.Append(d.name[:0])
-	if decode := d.dynamic[string(d.name)]; decode != nil {
-		if typed := decode(e); typed != nil {
-			return typed
-		}
-	}
-	return e
 }
 
-func (d *Decoder) registerKnown() {
-	known := func(name string, size int, decode func(p *payload, i Instance) Event) {
-		d.dynamic[name] = func(e *GCDynamicEvent) Event {
-			if len(e.Data) < size {
-				return nil
-			}
-			d.data = payload{b: e.Data, ptr: d.pointerSize}
-			d.data.u16() // version
-			return decode(&d.data, e.Instance)
+// A dynamicSpec describes a dynamic event.
+type dynamicSpec struct {
+	name  string
+	bytes int // minimum length of its data
+	event event
+}
+
+var dynamicSpecs = [...]dynamicSpec{
+	{"CommittedUsage", 42, &CommittedUsage{}},
+	{"SizeAdaptationSample", 38, &SizeAdaptationSample{}},
+	{"SizeAdaptationTuning", 56, &SizeAdaptationTuning{}},
+	{"SizeAdaptationFullGCTuning", 44, &SizeAdaptationFullGCTuning{}},
+	{"HeapCountTuning", 36, &HeapCountTuning{}},
+	{"HeapCountSample", 34, &HeapCountSample{}},
+}
+
+// dynamic returns the typed form of a dynamic event, or the event itself if its name or its data is
+// unknown.
+func (d *Decoder) dynamic(e *GCDynamicEvent) Event {
+	for i := range dynamicSpecs {
+		s := &dynamicSpecs[i]
+		if !e.Name.is(s.name) {
+			continue
 		}
+		if len(e.Data) < s.bytes {
+			break
+		}
+		if d.named[i] == nil {
+			d.named[i] = clone(s.event)
+		}
+		d.p.outer = e.Instance
+		d.p.begin(e.Data)
+		d.named[i].decode(&d.p, int(d.p.u16()))
+		return d.named[i]
 	}
-	known("CommittedUsage", 42, d.committedUsage)
-	known("SizeAdaptationSample", 38, d.sizeAdaptationSample)
-	known("SizeAdaptationTuning", 56, d.sizeAdaptationTuning)
-	known("SizeAdaptationFullGCTuning", 44, d.sizeAdaptationFullGCTuning)
-	known("HeapCountTuning", 36, d.heapCountTuning)
-	known("HeapCountSample", 34, d.heapCountSample)
+	return e
 }
 
 // CommittedUsage is the committed memory right after the start of a collection, and again before
@@ -78,10 +73,8 @@ func (e *CommittedUsage) Total() uint64 {
 	return e.InUse + e.GlobalDecommit + e.Free + e.GlobalFree + e.Bookkeeping
 }
 
-func (d *Decoder) committedUsage(p *payload, i Instance) Event {
-	e := &d.events.committedUsage
-	*e = CommittedUsage{i, p.u64(), p.u64(), p.u64(), p.u64(), p.u64()}
-	return e
+func (e *CommittedUsage) decode(p *payload, _ int) {
+	*e = CommittedUsage{p.outer, p.u64(), p.u64(), p.u64(), p.u64(), p.u64()}
 }
 
 // SizeAdaptationSample contains what DATAS measured for one collection (.NET 9).
@@ -96,10 +89,8 @@ type SizeAdaptationSample struct {
 	Gen0BudgetPerHeap   uint32
 }
 
-func (d *Decoder) sizeAdaptationSample(p *payload, i Instance) Event {
-	e := &d.events.sizeSample
-	*e = SizeAdaptationSample{i, p.u64(), p.u32(), p.u32(), p.u32(), p.u32(), p.u64(), p.u32()}
-	return e
+func (e *SizeAdaptationSample) decode(p *payload, _ int) {
+	*e = SizeAdaptationSample{p.outer, p.u64(), p.u32(), p.u32(), p.u32(), p.u32(), p.u64(), p.u32()}
 }
 
 // SizeAdaptationTuning is a decision of DATAS about the number of heaps (.NET 9).
@@ -122,13 +113,11 @@ type SizeAdaptationTuning struct {
 	AdjustMetric                 uint8
 }
 
-func (d *Decoder) sizeAdaptationTuning(p *payload, i Instance) Event {
-	e := &d.events.sizeTuning
+func (e *SizeAdaptationTuning) decode(p *payload, _ int) {
 	*e = SizeAdaptationTuning{
-		i, p.u16(), p.u16(), p.u16(), p.u64(), p.u64(), p.f32(), p.f32(), p.f32(), p.u16(), p.f32(), p.u32(),
+		p.outer, p.u16(), p.u16(), p.u16(), p.u64(), p.u64(), p.f32(), p.f32(), p.f32(), p.u16(), p.f32(), p.u32(),
 		p.u8(), p.u16(), p.u16(), p.u16(), p.u16(), p.u8(),
 	}
-	return e
 }
 
 // SizeAdaptationFullGCTuning is a decision of DATAS after full collections (.NET 9).
@@ -144,13 +133,11 @@ type SizeAdaptationFullGCTuning struct {
 	}
 }
 
-func (d *Decoder) sizeAdaptationFullGCTuning(p *payload, i Instance) Event {
-	e := &d.events.fullGCTuning
-	*e = SizeAdaptationFullGCTuning{Instance: i, NewHeaps: p.u16(), GCIndex: p.u64(), MedianGen2Cost: p.f32(), Gen2sSince: p.u32()}
+func (e *SizeAdaptationFullGCTuning) decode(p *payload, _ int) {
+	*e = SizeAdaptationFullGCTuning{Instance: p.outer, NewHeaps: p.u16(), GCIndex: p.u64(), MedianGen2Cost: p.f32(), Gen2sSince: p.u32()}
 	for k := range e.Samples {
 		e.Samples[k].GCIndexDistance, e.Samples[k].Percent = p.u32(), p.f32()
 	}
-	return e
 }
 
 // HeapCountTuning is a decision of DATAS in .NET 8.
@@ -166,10 +153,8 @@ type HeapCountTuning struct {
 	SpaceCostDecreaseDown  float32
 }
 
-func (d *Decoder) heapCountTuning(p *payload, i Instance) Event {
-	e := &d.events.heapCountTuning
-	*e = HeapCountTuning{i, p.u16(), p.u64(), p.f32(), p.f32(), p.f32(), p.f32(), p.f32(), p.f32()}
-	return e
+func (e *HeapCountTuning) decode(p *payload, _ int) {
+	*e = HeapCountTuning{p.outer, p.u16(), p.u64(), p.f32(), p.f32(), p.f32(), p.f32(), p.f32(), p.f32()}
 }
 
 // HeapCountSample contains what DATAS measured for one collection in .NET 8.
@@ -181,10 +166,8 @@ type HeapCountSample struct {
 	LockMicroseconds    uint64 // waiting for the allocation lock
 }
 
-func (d *Decoder) heapCountSample(p *payload, i Instance) Event {
-	e := &d.events.heapCountSample
-	*e = HeapCountSample{i, p.u64(), p.u64(), p.u64(), p.u64()}
-	return e
+func (e *HeapCountSample) decode(p *payload, _ int) {
+	*e = HeapCountSample{p.outer, p.u64(), p.u64(), p.u64(), p.u64()}
 }
 
 func (p *payload) f32() float32 { return math.Float32frombits(p.u32()) }

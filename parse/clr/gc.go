@@ -6,6 +6,9 @@ type Instance struct{ ClrInstance uint16 }
 // InstanceID returns ClrInstance.
 func (i *Instance) InstanceID() uint16 { return i.ClrInstance }
 
+// decode is that of all events that contain nothing else.
+func (i *Instance) decode(p *payload, _ int) { *i = p.optionalInstance() }
+
 // GCStart is sent when a collection starts (R 1; V0 has only Count and Reason).
 type GCStart struct {
 	Instance
@@ -17,12 +20,11 @@ type GCStart struct {
 	HasDepth       bool   // V1 and up: Depth and Type are valid
 }
 
-func (d *Decoder) gcStart(p *payload, version int) Event {
-	e := &d.events.gcStart
+func (e *GCStart) decode(p *payload, version int) {
 	*e = GCStart{Count: p.u32()}
 	if !has(version, 1) || p.rest() < 14 {
 		e.Reason = Reason(p.u32())
-		return e
+		return
 	}
 	e.HasDepth = true
 	e.Depth, e.Reason, e.Type = p.u32(), Reason(p.u32()), GCType(p.u32())
@@ -30,7 +32,6 @@ func (d *Decoder) gcStart(p *payload, version int) Event {
 	if has(version, 2) && p.rest() >= 8 {
 		e.ClientSequence = p.u64()
 	}
-	return e
 }
 
 // GCEnd is sent when a collection ends (R 2).
@@ -40,16 +41,14 @@ type GCEnd struct {
 	Depth uint32
 }
 
-func (d *Decoder) gcEnd(p *payload, version int) Event {
-	e := &d.events.gcEnd
+func (e *GCEnd) decode(p *payload, version int) {
 	*e = GCEnd{Count: p.u32()}
 	if !has(version, 1) || p.rest() < 6 {
 		e.Depth = uint32(p.u16())
-		return e
+		return
 	}
 	e.Depth = p.u32()
 	e.ClrInstance = p.u16()
-	return e
 }
 
 // GCSuspendEEBegin reports that a thread starts to suspend the managed threads (R 9).
@@ -59,71 +58,33 @@ type GCSuspendEEBegin struct {
 	Count  uint32 // of a recent collection, unreliable: match by thread instead
 }
 
-func (d *Decoder) suspendBegin(p *payload, version int) Event {
-	e := &d.events.suspendBegin
+func (e *GCSuspendEEBegin) decode(p *payload, version int) {
 	*e = GCSuspendEEBegin{}
 	if !has(version, 1) || p.rest() < 10 {
 		e.Reason = SuspendReason(p.u16())
-		return e
+		return
 	}
 	e.Reason, e.Count = SuspendReason(p.u32()), p.u32()
 	e.ClrInstance = p.u16()
-	return e
 }
 
 // GCSuspendEEEnd reports that all managed threads are suspended (R 8).
 type GCSuspendEEEnd struct{ Instance }
 
-func (d *Decoder) suspendEnd(p *payload, _ int) Event {
-	e := &d.events.suspendEnd
-	e.ClrInstance = p.optional16()
-	return e
-}
-
 // GCRestartEEBegin reports that the managed threads are about to be resumed (R 7).
 type GCRestartEEBegin struct{ Instance }
-
-func (d *Decoder) restartBegin(p *payload, _ int) Event {
-	e := &d.events.restartBegin
-	e.ClrInstance = p.optional16()
-	return e
-}
 
 // GCRestartEEEnd reports that they have been resumed (R 3).
 type GCRestartEEEnd struct{ Instance }
 
-func (d *Decoder) restartEnd(p *payload, _ int) Event {
-	e := &d.events.restartEnd
-	e.ClrInstance = p.optional16()
-	return e
-}
-
 // GCCreateConcurrentThread reports that the background GC thread was created (R 11).
 type GCCreateConcurrentThread struct{ Instance }
-
-func (d *Decoder) createThread(p *payload, _ int) Event {
-	e := &d.events.createThread
-	e.ClrInstance = p.optional16()
-	return e
-}
 
 // GCTerminateConcurrentThread reports that the background GC thread ended (R 12).
 type GCTerminateConcurrentThread struct{ Instance }
 
-func (d *Decoder) terminateThread(p *payload, _ int) Event {
-	e := &d.events.terminateThread
-	e.ClrInstance = p.optional16()
-	return e
-}
-
 // GCFinalizersBegin reports that the finalizer thread starts to run finalizers (R 14).
 type GCFinalizersBegin struct{ Instance }
-
-func (d *Decoder) finalizersBegin(p *payload, _ int) Event {
-	e := &d.events.finalizersBegin
-	e.ClrInstance = p.optional16()
-	return e
-}
 
 // GCFinalizersEnd reports that the finalizer thread is done (R 13).
 type GCFinalizersEnd struct {
@@ -131,11 +92,8 @@ type GCFinalizersEnd struct {
 	Count uint32 // number of finalizers run
 }
 
-func (d *Decoder) finalizersEnd(p *payload, _ int) Event {
-	e := &d.events.finalizersEnd
-	*e = GCFinalizersEnd{Count: p.u32()}
-	e.ClrInstance = p.optional16()
-	return e
+func (e *GCFinalizersEnd) decode(p *payload, _ int) {
+	*e = GCFinalizersEnd{Count: p.u32(), Instance: p.optionalInstance()}
 }
 
 // GCTriggered reports that a collection was requested (R 35). Its thread is the one that requested
@@ -145,11 +103,8 @@ type GCTriggered struct {
 	Reason Reason
 }
 
-func (d *Decoder) triggered(p *payload, _ int) Event {
-	e := &d.events.triggered
-	*e = GCTriggered{Reason: Reason(p.u32())}
-	e.ClrInstance = p.u16()
-	return e
+func (e *GCTriggered) decode(p *payload, _ int) {
+	*e = GCTriggered{Reason: Reason(p.u32()), Instance: p.instance()}
 }
 
 // GCCreateSegment reports that memory was acquired for a heap (R 5).
@@ -159,11 +114,8 @@ type GCCreateSegment struct {
 	Type          SegmentType
 }
 
-func (d *Decoder) createSegment(p *payload, _ int) Event {
-	e := &d.events.createSegment
-	*e = GCCreateSegment{Address: p.u64(), Size: p.u64(), Type: SegmentType(p.u32())}
-	e.ClrInstance = p.optional16()
-	return e
+func (e *GCCreateSegment) decode(p *payload, _ int) {
+	*e = GCCreateSegment{Address: p.u64(), Size: p.u64(), Type: SegmentType(p.u32()), Instance: p.optionalInstance()}
 }
 
 // GCFreeSegment reports that memory was released (R 6).
@@ -172,11 +124,8 @@ type GCFreeSegment struct {
 	Address uint64
 }
 
-func (d *Decoder) freeSegment(p *payload, _ int) Event {
-	e := &d.events.freeSegment
-	*e = GCFreeSegment{Address: p.u64()}
-	e.ClrInstance = p.optional16()
-	return e
+func (e *GCFreeSegment) decode(p *payload, _ int) {
+	*e = GCFreeSegment{Address: p.u64(), Instance: p.optionalInstance()}
 }
 
 // GCGenerationRange is a segment or region of a generation at the start or end of a collection (R
@@ -188,11 +137,8 @@ type GCGenerationRange struct {
 	Used, Reserved uint64
 }
 
-func (d *Decoder) generationRange(p *payload, _ int) Event {
-	e := &d.events.generationRange
-	*e = GCGenerationRange{Generation: p.u8(), Start: p.pointer(), Used: p.u64(), Reserved: p.u64()}
-	e.ClrInstance = p.u16()
-	return e
+func (e *GCGenerationRange) decode(p *payload, _ int) {
+	*e = GCGenerationRange{Generation: p.u8(), Start: p.pointer(), Used: p.u64(), Reserved: p.u64(), Instance: p.instance()}
 }
 
 // GCMarkRoots is one of the mark events that runtimes before .NET Core sent (R 25-28).
@@ -202,13 +148,8 @@ type GCMarkRoots struct {
 	Type MarkType
 }
 
-func markRoots(t MarkType) decodeFunc {
-	return func(d *Decoder, p *payload, _ int) Event {
-		e := &d.events.markRoots
-		*e = GCMarkRoots{Heap: p.u32(), Type: t}
-		e.ClrInstance = p.u16()
-		return e
-	}
+func (e *GCMarkRoots) decode(p *payload, _ int) {
+	*e = GCMarkRoots{Heap: p.u32(), Type: e.Type, Instance: p.instance()}
 }
 
 // GCMarkWithType reports that a heap has marked everything reachable from one kind of root (R 202).
@@ -219,12 +160,9 @@ type GCMarkWithType struct {
 	Promoted uint64 // bytes
 }
 
-func (d *Decoder) markWithType(p *payload, _ int) Event {
-	e := &d.events.markWithType
-	*e = GCMarkWithType{Heap: p.u32()}
-	e.ClrInstance = p.u16()
+func (e *GCMarkWithType) decode(p *payload, _ int) {
+	*e = GCMarkWithType{Heap: p.u32(), Instance: p.instance()}
 	e.Type, e.Promoted = MarkType(p.u32()), p.u64()
-	return e
 }
 
 // GCJoin is a synchronization point of the server GC threads (R 203).
@@ -236,14 +174,11 @@ type GCJoin struct {
 	ID   uint32
 }
 
-func (d *Decoder) join(p *payload, _ int) Event {
-	e := &d.events.join
-	*e = GCJoin{Heap: p.u32(), Time: p.u32(), Type: p.u32()}
-	e.ClrInstance = p.u16()
+func (e *GCJoin) decode(p *payload, _ int) {
+	*e = GCJoin{Heap: p.u32(), Time: p.u32(), Type: p.u32(), Instance: p.instance()}
 	if p.rest() >= 4 {
 		e.ID = p.u32()
 	}
-	return e
 }
 
 // GenAware is R 206 (start) or R 207 (end).
@@ -253,13 +188,8 @@ type GenAware struct {
 	End   bool
 }
 
-func genAware(end bool) decodeFunc {
-	return func(d *Decoder, p *payload, _ int) Event {
-		e := &d.events.genAware
-		*e = GenAware{Count: p.u32(), End: end}
-		e.ClrInstance = p.u16()
-		return e
-	}
+func (e *GenAware) decode(p *payload, _ int) {
+	*e = GenAware{Count: p.u32(), End: e.End, Instance: p.instance()}
 }
 
 // MemoryPressure is a call of GC.AddMemoryPressure or RemoveMemoryPressure (R 200, 201).
@@ -269,13 +199,8 @@ type MemoryPressure struct {
 	Removed bool
 }
 
-func memoryPressure(removed bool) decodeFunc {
-	return func(d *Decoder, p *payload, _ int) Event {
-		e := &d.events.memoryPressure
-		*e = MemoryPressure{Bytes: p.u64(), Removed: removed}
-		e.ClrInstance = p.u16()
-		return e
-	}
+func (e *MemoryPressure) decode(p *payload, _ int) {
+	*e = MemoryPressure{Bytes: p.u64(), Removed: e.Removed, Instance: p.instance()}
 }
 
 // SetGCHandle reports that a handle was created (R 30, P 194).
@@ -287,13 +212,11 @@ type SetGCHandle struct {
 	AppDomain      uint64
 }
 
-func (d *Decoder) setHandle(p *payload, _ int) Event {
-	e := &d.events.setHandle
+func (e *SetGCHandle) decode(p *payload, _ int) {
 	*e = SetGCHandle{
 		Handle: p.pointer(), Object: p.pointer(), Kind: HandleKind(p.u32()), Generation: p.u32(), AppDomain: p.u64(),
+		Instance: p.instance(),
 	}
-	e.ClrInstance = p.u16()
-	return e
 }
 
 // DestroyGCHandle reports that a handle was freed (R 31, P 195).
@@ -302,9 +225,6 @@ type DestroyGCHandle struct {
 	Handle uint64
 }
 
-func (d *Decoder) destroyHandle(p *payload, _ int) Event {
-	e := &d.events.destroyHandle
-	*e = DestroyGCHandle{Handle: p.pointer()}
-	e.ClrInstance = p.u16()
-	return e
+func (e *DestroyGCHandle) decode(p *payload, _ int) {
+	*e = DestroyGCHandle{Handle: p.pointer(), Instance: p.instance()}
 }

@@ -30,20 +30,18 @@ type GCHeapStats struct {
 	Generations       int   // 4, or 5 with the pinned object heap (V2)
 }
 
-func (d *Decoder) heapStats(p *payload, version int) Event {
-	e := &d.events.heapStats
+func (e *GCHeapStats) decode(p *payload, version int) {
 	*e = GCHeapStats{Generations: POH}
 	for g := Gen0; g <= LOH; g++ {
 		e.Size[g], e.Promoted[g] = p.u64(), p.u64()
 	}
 	e.FinalizationSize, e.FinalizationCount = p.u64(), p.u64()
 	e.PinnedObjects, e.SyncBlocks, e.Handles = p.u32(), p.u32(), int32(p.u32())
-	e.ClrInstance = p.optional16()
+	e.Instance = p.optionalInstance()
 	if has(version, 2) && p.rest() >= 16 {
 		e.Size[POH], e.Promoted[POH] = p.u64(), p.u64()
 		e.Generations = Generations
 	}
-	return e
 }
 
 // Indices of GCGlobalHeapHistory.Times: how long the parts of a collection took.
@@ -80,25 +78,24 @@ type GCGlobalHeapHistory struct {
 	HasCondemned         bool                 // V3 and up
 }
 
-func (d *Decoder) globalHistory(p *payload, version int) Event {
-	e := &d.events.globalHistory
+func (e *GCGlobalHeapHistory) decode(p *payload, version int) {
 	*e = GCGlobalHeapHistory{
 		FinalYoungestDesired: p.u64(), Heaps: int32(p.u32()), CondemnedGeneration: p.u32(),
 		Gen0Reductions: p.u32(), Reason: Reason(p.u32()), Mechanisms: Mechanisms(p.u32()),
+		Instance: p.optionalInstance(),
 	}
-	e.ClrInstance = p.optional16()
 	if !has(version, 2) || p.rest() < 8 {
-		return e
+		return
 	}
 	e.HasMemoryLoad = true
 	e.PauseMode, e.MemoryLoad = PauseMode(p.u32()), p.u32()
 	if !has(version, 3) || p.rest() < 8 {
-		return e
+		return
 	}
 	e.HasCondemned = true
 	e.CondemnedGenerations, e.Condemned = CondemnedGenerations(p.u32()), Condemned(p.u32())
 	if !has(version, 4) || p.rest() < 4 {
-		return e
+		return
 	}
 	n := p.u32()
 	for i := uint32(0); i < n && p.rest() >= 4; i++ {
@@ -107,7 +104,6 @@ func (d *Decoder) globalHistory(p *payload, version int) Event {
 			e.TimeCount = int(i) + 1
 		}
 	}
-	return e
 }
 
 // A HeapGeneration is one generation of one heap in a collection. Which fields are valid depends on
@@ -161,8 +157,7 @@ type GCPerHeapHistory struct {
 	Generations               int // number of valid elements of Generation: 4, or 5 since .NET 5
 }
 
-func (d *Decoder) perHeapHistory(p *payload, _ int) Event {
-	e := &d.events.perHeapHistory
+func (e *GCPerHeapHistory) decode(p *payload, _ int) {
 	*e = GCPerHeapHistory{}
 	e.ClrInstance = p.u16()
 	e.FreeListAllocated, e.FreeListRejected = p.pointer(), p.pointer()
@@ -184,7 +179,6 @@ func (d *Decoder) perHeapHistory(p *payload, _ int) Event {
 	if e.Generations == 0 {
 		p.bad = true
 	}
-	return e
 }
 
 // A LOHCompact contains how one heap compacted its large objects.
@@ -221,12 +215,9 @@ func (e *GCLOHCompact) At(i int) LOHCompact {
 	return v
 }
 
-func (d *Decoder) lohCompact(p *payload, _ int) Event {
-	e := &d.events.lohCompact
-	*e = GCLOHCompact{ptr: p.ptr}
-	e.ClrInstance = p.u16()
+func (e *GCLOHCompact) decode(p *payload, _ int) {
+	*e = GCLOHCompact{ptr: p.ptr, Instance: p.instance()}
 	e.Count, e.values = p.items(uint32(p.u16()), e.size())
-	return e
 }
 
 // A FitBucket counts free list items or plugs of about one size.
@@ -257,11 +248,8 @@ func (e *GCFitBucketInfo) At(i int) FitBucket {
 	return v
 }
 
-func (d *Decoder) fitBucketInfo(p *payload, _ int) Event {
-	e := &d.events.fitBucketInfo
-	*e = GCFitBucketInfo{ptr: p.ptr}
-	e.ClrInstance = p.u16()
+func (e *GCFitBucketInfo) decode(p *payload, _ int) {
+	*e = GCFitBucketInfo{ptr: p.ptr, Instance: p.instance()}
 	e.Kind, e.TotalSize = p.u16(), p.u64()
 	e.Count, e.values = p.items(uint32(p.u16()), e.size())
-	return e
 }

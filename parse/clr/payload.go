@@ -13,7 +13,14 @@ type payload struct {
 	off int
 	ptr int // size of a pointer, 4 or 8
 	bad bool
+
+	event *parse.Event // whose payload it is
+	outer Instance     // of the dynamic event that contains this one
 }
+
+// begin starts reading b. It sets each field on its own because copying a struct takes longer than
+// decoding most events.
+func (p *payload) begin(b []byte) { p.b, p.off, p.bad = b, 0, false }
 
 func (p *payload) rest() int { return len(p.b) - p.off }
 
@@ -85,16 +92,28 @@ type UTF16 []byte
 // String returns the name as UTF-8.
 func (s UTF16) String() string { return string(parse.AppendUTF16(nil, s)) }
 
-// Append appends the name to dst as UTF-8.
-func (s UTF16) Append(dst []byte) []byte { return parse.AppendUTF16(dst, s) }
-
-// optional16 reads the CLR instance at the end of an event. The event's oldest version does not
-// contain it.
-func (p *payload) optional16() uint16 {
-	if p.rest() < 2 {
-		return 0
+// is reports whether the name is an ASCII text.
+func (s UTF16) is(text string) bool {
+	if len(s) != 2*len(text) {
+		return false
 	}
-	return p.u16()
+	for i := range len(text) {
+		if s[2*i] != text[i] || s[2*i+1] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *payload) instance() Instance { return Instance{p.u16()} }
+
+// optionalInstance reads the CLR instance at the end of an event. The event's oldest version does
+// not contain it.
+func (p *payload) optionalInstance() Instance {
+	if p.rest() < 2 {
+		return Instance{}
+	}
+	return p.instance()
 }
 
 // items returns the n values of size bytes that follow, or fewer if the payload ends first. That

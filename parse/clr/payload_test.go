@@ -35,7 +35,7 @@ func TestPayload(t *testing.T) {
 			t.Errorf("%s of too little: %#x, %+v", name, got, short)
 		}
 		short.b = append(slices.Clone(b), 0, 0)
-		if got := c.read(&short); got != 0 || short.off != 0 || !short.bad || short.optional16() != 0 || short.utf16z() != nil {
+		if got := c.read(&short); got != 0 || short.off != 0 || !short.bad || short.optionalInstance() != (Instance{}) || short.utf16z() != nil {
 			t.Errorf("%s after a read that failed: %#x, %+v", name, got, short)
 		}
 	}

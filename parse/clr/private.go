@@ -24,26 +24,14 @@ type BGCPhaseEvent struct {
 	Phase BGCPhase
 }
 
-func bgcPhase(phase BGCPhase) decodeFunc {
-	return func(d *Decoder, p *payload, _ int) Event {
-		e := &d.events.bgcPhase
-		*e = BGCPhaseEvent{Phase: phase}
-		e.ClrInstance = p.optional16()
-		return e
-	}
-}
-
 // BGC1stSweepEnd reports that the first sweep of a generation is done (P 26).
 type BGC1stSweepEnd struct {
 	Instance
 	Generation uint32
 }
 
-func (d *Decoder) bgcSweepEnd(p *payload, _ int) Event {
-	e := &d.events.bgcSweepEnd
-	*e = BGC1stSweepEnd{Generation: p.u32()}
-	e.ClrInstance = p.u16()
-	return e
+func (e *BGC1stSweepEnd) decode(p *payload, _ int) {
+	*e = BGC1stSweepEnd{Generation: p.u32(), Instance: p.instance()}
 }
 
 // BGCDrainMark counts the objects on the mark list (P 20).
@@ -52,11 +40,8 @@ type BGCDrainMark struct {
 	Objects uint64
 }
 
-func (d *Decoder) bgcDrainMark(p *payload, _ int) Event {
-	e := &d.events.bgcDrainMark
-	*e = BGCDrainMark{Objects: p.u64()}
-	e.ClrInstance = p.u16()
-	return e
+func (e *BGCDrainMark) decode(p *payload, _ int) {
+	*e = BGCDrainMark{Objects: p.u64(), Instance: p.instance()}
 }
 
 // BGCRevisit counts the memory that was written to during concurrent marking and had to be visited
@@ -69,11 +54,8 @@ type BGCRevisit struct {
 	Large   bool   // not gen2: large and pinned objects; with regions, in pauses also gen0 and gen1
 }
 
-func (d *Decoder) bgcRevisit(p *payload, _ int) Event {
-	e := &d.events.bgcRevisit
-	*e = BGCRevisit{Pages: p.u64(), Objects: p.u64(), Large: p.u32() != 0}
-	e.ClrInstance = p.u16()
-	return e
+func (e *BGCRevisit) decode(p *payload, _ int) {
+	*e = BGCRevisit{Pages: p.u64(), Objects: p.u64(), Large: p.u32() != 0, Instance: p.instance()}
 }
 
 // BGCOverflow counts the objects of a generation that had to be scanned again because the mark
@@ -85,14 +67,11 @@ type BGCOverflow struct {
 	Generation        uint32 // V1
 }
 
-func (d *Decoder) bgcOverflow(p *payload, version int) Event {
-	e := &d.events.bgcOverflow
-	*e = BGCOverflow{Min: p.u64(), Max: p.u64(), Objects: p.u64(), Large: p.u32() != 0}
-	e.ClrInstance = p.u16()
+func (e *BGCOverflow) decode(p *payload, version int) {
+	*e = BGCOverflow{Min: p.u64(), Max: p.u64(), Objects: p.u64(), Large: p.u32() != 0, Instance: p.instance()}
 	if has(version, 1) && p.rest() >= 4 {
 		e.Generation = p.u32()
 	}
-	return e
 }
 
 // BGCAllocWait reports that a thread starts or stops waiting in an allocation for a background
@@ -103,13 +82,8 @@ type BGCAllocWait struct {
 	End    bool
 }
 
-func bgcAllocWait(end bool) decodeFunc {
-	return func(d *Decoder, p *payload, _ int) Event {
-		e := &d.events.bgcAllocWait
-		*e = BGCAllocWait{Reason: p.u32(), End: end}
-		e.ClrInstance = p.u16()
-		return e
-	}
+func (e *BGCAllocWait) decode(p *payload, _ int) {
+	*e = BGCAllocWait{Reason: p.u32(), End: e.End, Instance: p.instance()}
 }
 
 // GCFullNotify announces a full collection to registered listeners (P 25).
@@ -119,11 +93,8 @@ type GCFullNotify struct {
 	Alloc      bool // caused by an allocation
 }
 
-func (d *Decoder) fullNotify(p *payload, _ int) Event {
-	e := &d.events.fullNotify
-	*e = GCFullNotify{Generation: p.u32(), Alloc: p.u32() != 0}
-	e.ClrInstance = p.optional16()
-	return e
+func (e *GCFullNotify) decode(p *payload, _ int) {
+	*e = GCFullNotify{Generation: p.u32(), Alloc: p.u32() != 0, Instance: p.optionalInstance()}
 }
 
 // PrvGCSettings is sent once, when the program starts (P 2).
@@ -133,9 +104,6 @@ type PrvGCSettings struct {
 	Server                        bool
 }
 
-func (d *Decoder) privateSettings(p *payload, _ int) Event {
-	e := &d.events.privateSettings
-	*e = PrvGCSettings{SegmentSize: p.u64(), LargeSegmentSize: p.u64(), Server: p.u32() != 0}
-	e.ClrInstance = p.optional16()
-	return e
+func (e *PrvGCSettings) decode(p *payload, _ int) {
+	*e = PrvGCSettings{SegmentSize: p.u64(), LargeSegmentSize: p.u64(), Server: p.u32() != 0, Instance: p.optionalInstance()}
 }

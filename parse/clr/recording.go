@@ -16,10 +16,8 @@ type RecordedProcess struct {
 	Started        int64 // start of the process, nanoseconds of Unix time; 0: unknown
 }
 
-func (d *Decoder) recordedProcess(p *payload, _ int) Event {
-	e := &d.events.recordedProcess
+func (e *RecordedProcess) decode(p *payload, _ int) {
 	*e = RecordedProcess{Name: p.utf16z(), RuntimeVersion: p.utf16z(), Flavor: p.utf16z(), GC: p.utf16z(), Started: int64(p.u64())}
-	return e
 }
 
 // Types of fields in event metadata, numbered as in .NET's TypeCode.

@@ -21,14 +21,12 @@ type GCSettings struct {
 	Bits                 uint32
 }
 
-func (d *Decoder) gcSettings(p *payload, _ int) Event {
-	e := &d.events.gcSettings
+func (e *GCSettings) decode(p *payload, _ int) {
 	*e = GCSettings{
 		HardLimit: p.u64(), LOHThreshold: p.u64(), PhysicalMemoryConfig: p.u64(),
 		Gen0MinBudget: p.u64(), Gen0MaxBudget: p.u64(), HighMemoryPercent: p.u32(), Bits: p.u32(),
+		Instance: p.instance(),
 	}
-	e.ClrInstance = p.u16()
-	return e
 }
 
 // Bits of RuntimeInformation.StartupFlags.
@@ -51,8 +49,7 @@ type RuntimeInformation struct {
 	RuntimeDLLPath UTF16
 }
 
-func (d *Decoder) runtimeInformation(p *payload, _ int) Event {
-	e := &d.events.runtimeInformation
+func (e *RuntimeInformation) decode(p *payload, _ int) {
 	e.ClrInstance = p.u16()
 	e.Sku = p.u16()
 	for i := range e.BCLVersion {
@@ -65,5 +62,4 @@ func (d *Decoder) runtimeInformation(p *payload, _ int) Event {
 	e.CommandLine = p.utf16z()
 	copy(e.ComObjectGUID[:], p.take(16))
 	e.RuntimeDLLPath = p.utf16z()
-	return e
 }

@@ -1,36 +1,36 @@
 package clr
 
-// A decodeFunc decodes p into the Decoder's struct for the event. If the payload is too short, it
-// leaves p.bad set.
-type decodeFunc func(d *Decoder, p *payload, version int) Event
+import "slices"
+
+// An event is an Event that fills itself in. If the payload is too short, p.bad is set afterwards.
+type event interface {
+	Event
+	decode(p *payload, version int)
+}
 
 // A spec describes a kind of event. A new event needs a row in the table below, a struct, and a
-// function that fills the struct in.
+// method that fills the struct in.
 type spec struct {
 	provider string
 	id       int
 	name     string // its name in the runtime's manifest
 	bytes    int    // minimum length of the payload, without its pointers
 	pointers int    // number of pointers in it
-	decode   decodeFunc
+	event    event  // the struct as it is before it is filled in; each Decoder has its own copy
 }
 
 func (s *spec) least(pointerSize int) int { return s.bytes + s.pointers*pointerSize }
 
-func find(provider string, id int) *spec {
-	for i := range specs {
-		if s := &specs[i]; s.id == id && s.provider == provider {
-			return s
-		}
-	}
-	return nil
+// find returns the index in specs of a kind of event, or -1.
+func find(provider string, id int) int {
+	return slices.IndexFunc(specs[:], func(s spec) bool { return s.id == id && s.provider == provider })
 }
 
 // Name returns the runtime's name of an event, or "" if this package does not know the event.
 // Native runtime events do not contain their names.
 func Name(provider string, id int) string {
-	if s := find(provider, id); s != nil {
-		return s.name
+	if i := find(provider, id); i >= 0 {
+		return specs[i].name
 	}
 	return ""
 }
@@ -43,80 +43,80 @@ const (
 )
 
 var specs = [...]spec{
-	{rt, IDGCStart, "GCStart", 8, 0, (*Decoder).gcStart},
-	{rt, IDGCEnd, "GCEnd", 6, 0, (*Decoder).gcEnd},
-	{rt, IDGCRestartEEEnd, "GCRestartEEEnd", 0, 0, (*Decoder).restartEnd},
-	{rt, IDGCHeapStats, "GCHeapStats", 92, 0, (*Decoder).heapStats},
-	{rt, IDGCCreateSegment, "GCCreateSegment", 20, 0, (*Decoder).createSegment},
-	{rt, IDGCFreeSegment, "GCFreeSegment", 8, 0, (*Decoder).freeSegment},
-	{rt, IDGCRestartEEBegin, "GCRestartEEBegin", 0, 0, (*Decoder).restartBegin},
-	{rt, IDGCSuspendEEEnd, "GCSuspendEEEnd", 0, 0, (*Decoder).suspendEnd},
-	{rt, IDGCSuspendEEBegin, "GCSuspendEEBegin", 2, 0, (*Decoder).suspendBegin},
-	{rt, IDGCAllocationTick, "GCAllocationTick", 8, 0, (*Decoder).allocationTick},
-	{rt, IDGCCreateConcurrentThread, "GCCreateConcurrentThread", 0, 0, (*Decoder).createThread},
-	{rt, IDGCTerminateConcurrentThread, "GCTerminateConcurrentThread", 0, 0, (*Decoder).terminateThread},
-	{rt, IDGCFinalizersEnd, "GCFinalizersEnd", 4, 0, (*Decoder).finalizersEnd},
-	{rt, IDGCFinalizersBegin, "GCFinalizersBegin", 0, 0, (*Decoder).finalizersBegin},
-	{rt, IDBulkType, "BulkType", 6, 0, (*Decoder).bulkType},
-	{rt, IDGCBulkRootEdge, "GCBulkRootEdge", 10, 0, (*Decoder).bulkRootEdge},
-	{rt, IDGCBulkRootConditionalEdge, "GCBulkRootConditionalWeakTableElementEdge", 10, 0, (*Decoder).bulkConditionalEdge},
-	{rt, IDGCBulkNode, "GCBulkNode", 10, 0, (*Decoder).bulkNode},
-	{rt, IDGCBulkEdge, "GCBulkEdge", 10, 0, (*Decoder).bulkEdge},
-	{rt, IDGCSampledObjectHigh, "GCSampledObjectAllocationHigh", 14, 2, (*Decoder).sampledObject},
-	{rt, IDGCBulkSurvivingRanges, "GCBulkSurvivingObjectRanges", 10, 0, (*Decoder).bulkSurvivingRanges},
-	{rt, IDGCBulkMovedRanges, "GCBulkMovedObjectRanges", 10, 0, (*Decoder).bulkMovedRanges},
-	{rt, IDGCGenerationRange, "GCGenerationRange", 19, 1, (*Decoder).generationRange},
-	{rt, IDGCMarkStackRoots, "GCMarkStackRoots", 6, 0, markRoots(MarkStack)},
-	{rt, IDGCMarkFinalizeQueueRoots, "GCMarkFinalizeQueueRoots", 6, 0, markRoots(MarkFinalizerQueue)},
-	{rt, IDGCMarkHandles, "GCMarkHandles", 6, 0, markRoots(MarkHandles)},
-	{rt, IDGCMarkOlderGenRoots, "GCMarkOlderGenerationRoots", 6, 0, markRoots(MarkOlderGenerations)},
-	{rt, IDFinalizeObject, "FinalizeObject", 2, 2, (*Decoder).finalizeObject},
-	{rt, IDSetGCHandle, "SetGCHandle", 18, 2, (*Decoder).setHandle},
-	{rt, IDDestroyGCHandle, "DestroyGCHandle", 2, 1, (*Decoder).destroyHandle},
-	{rt, IDGCSampledObjectLow, "GCSampledObjectAllocationLow", 14, 2, (*Decoder).sampledObject},
-	{rt, IDPinObjectAtGCTime, "PinObjectAtGCTime", 12, 2, (*Decoder).pinObject},
-	{rt, IDPinPlugAtGCTime, "PinPlugAtGCTime", 2, 3, (*Decoder).pinPlug},
-	{rt, IDGCTriggered, "GCTriggered", 6, 0, (*Decoder).triggered},
-	{rt, IDGCBulkRootCCW, "GCBulkRootCCW", 6, 0, (*Decoder).bulkRootCCW},
-	{rt, IDGCBulkRCW, "GCBulkRCW", 6, 0, (*Decoder).bulkRCW},
-	{rt, IDGCBulkRootStaticVar, "GCBulkRootStaticVar", 14, 0, (*Decoder).bulkRootStaticVar},
-	{rt, IDGCDynamicEvent, "GCDynamicEvent", 6, 0, (*Decoder).dynamicEvent},
-	{rt, IDRuntimeInformation, "RuntimeInformationStart", 45, 0, (*Decoder).runtimeInformation},
-	{rt, IDIncreaseMemoryPressure, "IncreaseMemoryPressure", 10, 0, memoryPressure(false)},
-	{rt, IDDecreaseMemoryPressure, "DecreaseMemoryPressure", 10, 0, memoryPressure(true)},
-	{rt, IDGCMarkWithType, "GCMarkWithType", 18, 0, (*Decoder).markWithType},
-	{rt, IDGCJoin, "GCJoin", 14, 0, (*Decoder).join},
-	{rt, IDGCPerHeapHistory, "GCPerHeapHistory", 30, 17, (*Decoder).perHeapHistory},
-	{rt, IDGCGlobalHeapHistory, "GCGlobalHeapHistory", 28, 0, (*Decoder).globalHistory},
-	{rt, IDGenAwareBegin, "GenAwareBegin", 6, 0, genAware(false)},
-	{rt, IDGenAwareEnd, "GenAwareEnd", 6, 0, genAware(true)},
-	{rt, IDGCLOHCompact, "GCLOHCompact", 4, 0, (*Decoder).lohCompact},
-	{rt, IDGCFitBucketInfo, "GCFitBucketInfo", 14, 0, (*Decoder).fitBucketInfo},
-	{rt, IDAllocationSampled, "AllocationSampled", 24, 2, (*Decoder).allocationSampled},
+	{rt, IDGCStart, "GCStart", 8, 0, &GCStart{}},
+	{rt, IDGCEnd, "GCEnd", 6, 0, &GCEnd{}},
+	{rt, IDGCRestartEEEnd, "GCRestartEEEnd", 0, 0, &GCRestartEEEnd{}},
+	{rt, IDGCHeapStats, "GCHeapStats", 92, 0, &GCHeapStats{}},
+	{rt, IDGCCreateSegment, "GCCreateSegment", 20, 0, &GCCreateSegment{}},
+	{rt, IDGCFreeSegment, "GCFreeSegment", 8, 0, &GCFreeSegment{}},
+	{rt, IDGCRestartEEBegin, "GCRestartEEBegin", 0, 0, &GCRestartEEBegin{}},
+	{rt, IDGCSuspendEEEnd, "GCSuspendEEEnd", 0, 0, &GCSuspendEEEnd{}},
+	{rt, IDGCSuspendEEBegin, "GCSuspendEEBegin", 2, 0, &GCSuspendEEBegin{}},
+	{rt, IDGCAllocationTick, "GCAllocationTick", 8, 0, &GCAllocationTick{}},
+	{rt, IDGCCreateConcurrentThread, "GCCreateConcurrentThread", 0, 0, &GCCreateConcurrentThread{}},
+	{rt, IDGCTerminateConcurrentThread, "GCTerminateConcurrentThread", 0, 0, &GCTerminateConcurrentThread{}},
+	{rt, IDGCFinalizersEnd, "GCFinalizersEnd", 4, 0, &GCFinalizersEnd{}},
+	{rt, IDGCFinalizersBegin, "GCFinalizersBegin", 0, 0, &GCFinalizersBegin{}},
+	{rt, IDBulkType, "BulkType", 6, 0, &BulkType{}},
+	{rt, IDGCBulkRootEdge, "GCBulkRootEdge", 10, 0, &GCBulkRootEdge{bulk{indexed: true, pointers: 2, bytes: 5}}},
+	{rt, IDGCBulkRootConditionalEdge, "GCBulkRootConditionalWeakTableElementEdge", 10, 0, &GCBulkConditionalEdge{bulk{indexed: true, pointers: 3}}},
+	{rt, IDGCBulkNode, "GCBulkNode", 10, 0, &GCBulkNode{bulk{indexed: true, pointers: 1, bytes: 24}}},
+	{rt, IDGCBulkEdge, "GCBulkEdge", 10, 0, &GCBulkEdge{bulk{indexed: true, pointers: 1, bytes: 4}}},
+	{rt, IDGCSampledObjectHigh, "GCSampledObjectAllocationHigh", 14, 2, &SampledObjectAllocation{}},
+	{rt, IDGCBulkSurvivingRanges, "GCBulkSurvivingObjectRanges", 10, 0, &GCBulkSurvivingRanges{bulk{indexed: true, pointers: 1, bytes: 8}}},
+	{rt, IDGCBulkMovedRanges, "GCBulkMovedObjectRanges", 10, 0, &GCBulkMovedRanges{bulk{indexed: true, pointers: 2, bytes: 8}}},
+	{rt, IDGCGenerationRange, "GCGenerationRange", 19, 1, &GCGenerationRange{}},
+	{rt, IDGCMarkStackRoots, "GCMarkStackRoots", 6, 0, &GCMarkRoots{Type: MarkStack}},
+	{rt, IDGCMarkFinalizeQueueRoots, "GCMarkFinalizeQueueRoots", 6, 0, &GCMarkRoots{Type: MarkFinalizerQueue}},
+	{rt, IDGCMarkHandles, "GCMarkHandles", 6, 0, &GCMarkRoots{Type: MarkHandles}},
+	{rt, IDGCMarkOlderGenRoots, "GCMarkOlderGenerationRoots", 6, 0, &GCMarkRoots{Type: MarkOlderGenerations}},
+	{rt, IDFinalizeObject, "FinalizeObject", 2, 2, &FinalizeObject{}},
+	{rt, IDSetGCHandle, "SetGCHandle", 18, 2, &SetGCHandle{}},
+	{rt, IDDestroyGCHandle, "DestroyGCHandle", 2, 1, &DestroyGCHandle{}},
+	{rt, IDGCSampledObjectLow, "GCSampledObjectAllocationLow", 14, 2, &SampledObjectAllocation{}},
+	{rt, IDPinObjectAtGCTime, "PinObjectAtGCTime", 12, 2, &PinObjectAtGCTime{}},
+	{rt, IDPinPlugAtGCTime, "PinPlugAtGCTime", 2, 3, &PinPlugAtGCTime{}},
+	{rt, IDGCTriggered, "GCTriggered", 6, 0, &GCTriggered{}},
+	{rt, IDGCBulkRootCCW, "GCBulkRootCCW", 6, 0, &GCBulkRootCCW{bulk{bytes: 4*8 + 3*4}}},
+	{rt, IDGCBulkRCW, "GCBulkRCW", 6, 0, &GCBulkRCW{bulk{bytes: 4*8 + 2*4}}},
+	{rt, IDGCBulkRootStaticVar, "GCBulkRootStaticVar", 14, 0, &GCBulkRootStaticVar{}},
+	{rt, IDGCDynamicEvent, "GCDynamicEvent", 6, 0, &GCDynamicEvent{}},
+	{rt, IDRuntimeInformation, "RuntimeInformationStart", 45, 0, &RuntimeInformation{}},
+	{rt, IDIncreaseMemoryPressure, "IncreaseMemoryPressure", 10, 0, &MemoryPressure{}},
+	{rt, IDDecreaseMemoryPressure, "DecreaseMemoryPressure", 10, 0, &MemoryPressure{Removed: true}},
+	{rt, IDGCMarkWithType, "GCMarkWithType", 18, 0, &GCMarkWithType{}},
+	{rt, IDGCJoin, "GCJoin", 14, 0, &GCJoin{}},
+	{rt, IDGCPerHeapHistory, "GCPerHeapHistory", 30, 17, &GCPerHeapHistory{}},
+	{rt, IDGCGlobalHeapHistory, "GCGlobalHeapHistory", 28, 0, &GCGlobalHeapHistory{}},
+	{rt, IDGenAwareBegin, "GenAwareBegin", 6, 0, &GenAware{}},
+	{rt, IDGenAwareEnd, "GenAwareEnd", 6, 0, &GenAware{End: true}},
+	{rt, IDGCLOHCompact, "GCLOHCompact", 4, 0, &GCLOHCompact{}},
+	{rt, IDGCFitBucketInfo, "GCFitBucketInfo", 14, 0, &GCFitBucketInfo{}},
+	{rt, IDAllocationSampled, "AllocationSampled", 24, 2, &AllocationSampled{}},
 
-	{pv, IDPrvGCSettings, "PrvGCSettings", 20, 0, (*Decoder).privateSettings},
-	{pv, IDPrvBGCBegin, "BGCBegin", 0, 0, bgcPhase(BGCBegin)},
-	{pv, IDPrvBGC1stNonConEnd, "BGC1stNonConEnd", 0, 0, bgcPhase(BGCInitialPauseEnd)},
-	{pv, IDPrvBGC1stConEnd, "BGC1stConEnd", 0, 0, bgcPhase(BGCConcurrentMarkEnd)},
-	{pv, IDPrvBGC2ndNonConBegin, "BGC2ndNonConBegin", 0, 0, bgcPhase(BGCFinalPauseBegin)},
-	{pv, IDPrvBGC2ndNonConEnd, "BGC2ndNonConEnd", 0, 0, bgcPhase(BGCFinalPauseEnd)},
-	{pv, IDPrvBGC2ndConBegin, "BGC2ndConBegin", 0, 0, bgcPhase(BGCSweepBegin)},
-	{pv, IDPrvBGC2ndConEnd, "BGC2ndConEnd", 0, 0, bgcPhase(BGCSweepEnd)},
-	{pv, IDPrvBGCPlanEnd, "BGCPlanEnd", 0, 0, bgcPhase(BGCPlanEnd)},
-	{pv, IDPrvBGCSweepEnd, "BGCSweepEnd", 0, 0, bgcPhase(BGCOldSweepEnd)},
-	{pv, IDPrvBGCDrainMark, "BGCDrainMark", 10, 0, (*Decoder).bgcDrainMark},
-	{pv, IDPrvBGCRevisit, "BGCRevisit", 22, 0, (*Decoder).bgcRevisit},
-	{pv, IDPrvBGCOverflow, "BGCOverflow", 30, 0, (*Decoder).bgcOverflow},
-	{pv, IDPrvBGCAllocWaitBegin, "BGCAllocWaitBegin", 6, 0, bgcAllocWait(false)},
-	{pv, IDPrvBGCAllocWaitEnd, "BGCAllocWaitEnd", 6, 0, bgcAllocWait(true)},
-	{pv, IDPrvGCFullNotify, "GCFullNotify", 8, 0, (*Decoder).fullNotify},
-	{pv, IDPrvBGC1stSweepEnd, "BGC1stSweepEnd", 6, 0, (*Decoder).bgcSweepEnd},
-	{pv, IDPrvFinalizeObject, "PrvFinalizeObject", 4, 2, (*Decoder).privateFinalizeObject},
-	{pv, IDPrvSetGCHandle, "PrvSetGCHandle", 18, 2, (*Decoder).setHandle},
-	{pv, IDPrvDestroyGCHandle, "PrvDestroyGCHandle", 2, 1, (*Decoder).destroyHandle},
-	{pv, IDPrvPinPlugAtGCTime, "PinPlugAtGCTime", 2, 3, (*Decoder).pinPlug},
+	{pv, IDPrvGCSettings, "PrvGCSettings", 20, 0, &PrvGCSettings{}},
+	{pv, IDPrvBGCBegin, "BGCBegin", 0, 0, &BGCPhaseEvent{Phase: BGCBegin}},
+	{pv, IDPrvBGC1stNonConEnd, "BGC1stNonConEnd", 0, 0, &BGCPhaseEvent{Phase: BGCInitialPauseEnd}},
+	{pv, IDPrvBGC1stConEnd, "BGC1stConEnd", 0, 0, &BGCPhaseEvent{Phase: BGCConcurrentMarkEnd}},
+	{pv, IDPrvBGC2ndNonConBegin, "BGC2ndNonConBegin", 0, 0, &BGCPhaseEvent{Phase: BGCFinalPauseBegin}},
+	{pv, IDPrvBGC2ndNonConEnd, "BGC2ndNonConEnd", 0, 0, &BGCPhaseEvent{Phase: BGCFinalPauseEnd}},
+	{pv, IDPrvBGC2ndConBegin, "BGC2ndConBegin", 0, 0, &BGCPhaseEvent{Phase: BGCSweepBegin}},
+	{pv, IDPrvBGC2ndConEnd, "BGC2ndConEnd", 0, 0, &BGCPhaseEvent{Phase: BGCSweepEnd}},
+	{pv, IDPrvBGCPlanEnd, "BGCPlanEnd", 0, 0, &BGCPhaseEvent{Phase: BGCPlanEnd}},
+	{pv, IDPrvBGCSweepEnd, "BGCSweepEnd", 0, 0, &BGCPhaseEvent{Phase: BGCOldSweepEnd}},
+	{pv, IDPrvBGCDrainMark, "BGCDrainMark", 10, 0, &BGCDrainMark{}},
+	{pv, IDPrvBGCRevisit, "BGCRevisit", 22, 0, &BGCRevisit{}},
+	{pv, IDPrvBGCOverflow, "BGCOverflow", 30, 0, &BGCOverflow{}},
+	{pv, IDPrvBGCAllocWaitBegin, "BGCAllocWaitBegin", 6, 0, &BGCAllocWait{}},
+	{pv, IDPrvBGCAllocWaitEnd, "BGCAllocWaitEnd", 6, 0, &BGCAllocWait{End: true}},
+	{pv, IDPrvGCFullNotify, "GCFullNotify", 8, 0, &GCFullNotify{}},
+	{pv, IDPrvBGC1stSweepEnd, "BGC1stSweepEnd", 6, 0, &BGC1stSweepEnd{}},
+	{pv, IDPrvFinalizeObject, "PrvFinalizeObject", 4, 2, &FinalizeObject{named: true}},
+	{pv, IDPrvSetGCHandle, "PrvSetGCHandle", 18, 2, &SetGCHandle{}},
+	{pv, IDPrvDestroyGCHandle, "PrvDestroyGCHandle", 2, 1, &DestroyGCHandle{}},
+	{pv, IDPrvPinPlugAtGCTime, "PinPlugAtGCTime", 2, 3, &PinPlugAtGCTime{}},
 
-	{rd, IDRundownGCSettings, "GCSettingsRundown", 50, 0, (*Decoder).gcSettings},
-	{rd, IDRundownRuntimeInformation, "RuntimeInformationDCStart", 45, 0, (*Decoder).runtimeInformation},
-	{rc, IDRecordedProcess, "RecordedProcess", 16, 0, (*Decoder).recordedProcess},
+	{rd, IDRundownGCSettings, "GCSettingsRundown", 50, 0, &GCSettings{}},
+	{rd, IDRundownRuntimeInformation, "RuntimeInformationDCStart", 45, 0, &RuntimeInformation{}},
+	{rc, IDRecordedProcess, "RecordedProcess", 16, 0, &RecordedProcess{}},
 }
