@@ -19,13 +19,21 @@ type Allocated struct {
 
 var _ gclog.EventObserver = (*Allocated)(nil)
 
+// AllocatedTypes are what allocation ticks say of the types that were allocated.
+type AllocatedTypes struct {
+	Samples Number          `json:"samples"` // ticks
+	Sampled Number          `json:"sampled"` // bytes that they stand for
+	Types   []AllocatedType `json:"types"`   // the largest share first
+	Named   int             `json:"-"`       // how many types have names
+}
+
 // An AllocatedType is a type's part in what was allocated.
 type AllocatedType struct {
-	Type  string
-	Share float64 // of the bytes, percent
+	Type  string `json:"type"`
+	Share Number `json:"share"` // of the bytes
 	// Error is how far Share may be off because few samples were taken, with 95 % confidence, in
 	// percentage points.
-	Error float64
+	Error Number `json:"error"`
 }
 
 // NewAllocated returns an empty Allocated of a Window.
@@ -38,26 +46,23 @@ func (a *Allocated) Event(at gclog.Stamp, e clr.Event, _ *gclog.GCDetails) {
 	}
 }
 
-// Samples returns how many ticks there were, and how many bytes they stand for.
-func (a *Allocated) Samples() (n uint64, bytes float64) { return a.samples.n, a.samples.total }
-
-// Types returns how many types have names.
-func (a *Allocated) Types() int { return len(a.samples.most()) }
-
-// Most returns the n types with the largest shares, the largest first.
-func (a *Allocated) Most(n int) (list []AllocatedType) {
+// Most returns the n types with the largest shares.
+func (a *Allocated) Most(n int) AllocatedTypes {
 	s := &a.samples
-	if s.total == 0 {
-		return nil
+	x := AllocatedTypes{Samples: count(s.n), Sampled: known(s.total).in("bytes"), Types: []AllocatedType{}}
+	if s.n == 0 {
+		x.Samples = unknown("there are no allocation ticks: recordings of the level full have them, and logs do not")
+		x.Sampled = x.Samples
 	}
-	for _, x := range s.most() {
-		if len(list) == n {
-			break
+	all := s.most()
+	x.Named = len(all)
+	for _, t := range all[:min(n, len(all))] {
+		if s.total > 0 {
+			share := min(t.amount/s.total, 1) // sums are rounded
+			x.Types = append(x.Types, AllocatedType{t.name, known(100 * share).in("%"), known(100 * s.sampling(share)).in("%")})
 		}
-		share := min(x.amount/s.total, 1) // sums are rounded
-		list = append(list, AllocatedType{x.name, 100 * share, 100 * s.sampling(share)})
 	}
-	return list
+	return x
 }
 
 // sampling is how far a share of the total may be off: the distance to the farther end of its

@@ -33,8 +33,8 @@ func tick(a *analysis.Allocated, at int64, id uint64, name string, bytes uint64)
 // one name are one.
 func TestAllocated(t *testing.T) {
 	a := analysis.NewAllocated(analysis.Window{From: 10, To: 20})
-	if list := a.Most(5); list != nil {
-		t.Errorf("of nothing there are %v", list)
+	if x := a.Most(5); len(x.Types) > 0 || x.Samples.Known() || x.Sampled.Known() {
+		t.Errorf("of nothing there are %v", x)
 	}
 	tick(a, 9, 1, "early", 1000)
 	tick(a, 20, 1, "late", 1000)
@@ -42,18 +42,19 @@ func TestAllocated(t *testing.T) {
 	tick(a, 19, 2, "A", 300)
 	tick(a, 15, 3, "B", 300)
 	tick(a, 15, 0, "", 100)
-	if n, bytes := a.Samples(); n != 4 || bytes != 1000 {
-		t.Errorf("%d samples of %v bytes", n, bytes)
+	x := a.Most(5)
+	if x.Samples.Value != 4 || x.Sampled.Value != 1000 {
+		t.Errorf("%v samples of %v bytes", x.Samples, x.Sampled)
 	}
 	var got string
-	for _, x := range a.Most(5) {
-		got += fmt.Sprintf("%s %.0f ", x.Type, x.Share)
+	for _, x := range x.Types {
+		got += fmt.Sprintf("%s %.0f ", x.Type, x.Share.Value)
 	}
 	if got != "A 60 B 30 " {
 		t.Errorf("the types are %s", got)
 	}
-	if list := a.Most(1); len(list) != 1 || a.Types() != 2 {
-		t.Errorf("the largest of %d is %v", a.Types(), list)
+	if x := a.Most(1); len(x.Types) != 1 || x.Named != 2 {
+		t.Errorf("the largest is %v", x)
 	}
 }
 
@@ -61,18 +62,18 @@ func TestAllocated(t *testing.T) {
 func TestAllocatedHostile(t *testing.T) {
 	a := analysis.NewAllocated(analysis.Always())
 	tick(a, 1, 1, "A", 0)
-	if list := a.Most(5); list != nil {
+	if list := a.Most(5).Types; len(list) > 0 {
 		t.Errorf("of no bytes there are %v", list)
 	}
 	for i := range uint64(3000) {
 		tick(a, 1, i, fmt.Sprint("T", i), math.MaxUint64-i)
 	}
-	for _, x := range a.Most(9999) {
-		if !(x.Share >= 0 && x.Share <= 100 && x.Error >= 0 && x.Error <= 100) {
+	for _, x := range a.Most(9999).Types {
+		if !(x.Share.Value >= 0 && x.Share.Value <= 100 && x.Error.Value >= 0 && x.Error.Value <= 100) {
 			t.Fatalf("%+v", x)
 		}
 	}
-	if n := a.Types(); n > 1024 {
+	if n := a.Most(1).Named; n > 1024 {
 		t.Errorf("%d types are kept", n)
 	}
 }
@@ -109,12 +110,12 @@ func TestAllocatedError(t *testing.T) {
 				ticks--
 			}
 		}
-		for _, x := range a.Most(len(names)) {
+		for _, x := range a.Most(len(names)).Types {
 			all++
-			if truth := 100 * allocated[x.Type] / total; math.Abs(x.Share-truth) <= x.Error {
+			if truth := 100 * allocated[x.Type] / total; math.Abs(x.Share.Value-truth) <= x.Error.Value {
 				right++
 			}
-			width += x.Error / 100
+			width += x.Error.Value / 100
 		}
 	}
 	t.Logf("the error holds %d of %d shares, and is %.2g on average", right, all, width/float64(all))
@@ -154,19 +155,20 @@ func TestAllocatedRecordings(t *testing.T) {
 			want[x.TypeName.String()] += float64(x.Amount)
 			total += float64(x.Amount)
 		}
-		if n, bytes := a.types.Samples(); n != ticks || bytes != total {
-			t.Errorf("%d samples of %v bytes, want %d of %v", n, bytes, ticks, total)
+		most := a.types.Most(9999)
+		if most.Samples.Value != float64(ticks) || most.Sampled.Value != total {
+			t.Errorf("%v samples of %v bytes, want %d of %v", most.Samples, most.Sampled, ticks, total)
 		}
-		list := a.types.Most(9999)
+		list := most.Types
 		if ticks > 0 && len(list) == 0 || len(list) != len(want) {
 			t.Errorf("%d types, want %d", len(list), len(want))
 		}
 		before := 100.0
 		for _, x := range list {
-			if math.Abs(x.Share-100*want[x.Type]/total) > 1e-9 || x.Share > before {
+			if math.Abs(x.Share.Value-100*want[x.Type]/total) > 1e-9 || x.Share.Value > before {
 				t.Errorf("%+v, want %v", x, 100*want[x.Type]/total)
 			}
-			before = x.Share
+			before = x.Share.Value
 		}
 		if ticks == 0 {
 			return

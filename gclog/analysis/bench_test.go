@@ -47,7 +47,7 @@ func BenchmarkSummary(b *testing.B) {
 	}
 }
 
-// TestAllocations: a record costs no memory of its own; a page for each 1024 pauses is
+// TestAllocations: a record costs no memory of its own; a page for each 256 pauses is
 // all that grows, and nothing does live.
 func TestAllocations(t *testing.T) {
 	for _, live := range []bool{false, true} {

@@ -26,17 +26,17 @@ func (d *Distribution) percentiles() [len(permilles)]*Number {
 
 // distribution is what a tally says, with percentiles from at.
 func (t *tally) distribution(why string, at func(permille int) float64) (d Distribution) {
-	d.Count, d.Total = t.n, known(t.sum)
-	q := t.quantity(why)
+	d.Count, d.Total = t.n, known(t.sum).in("ns")
+	q := t.quantity(why).in("ns")
 	d.Mean, d.Max = q.Mean, q.Max
 	for i, p := range d.percentiles() {
 		switch least := leastValues(permilles[i]); {
 		case t.n == 0:
 			*p = unknown(why)
 		case t.n < least:
-			*p = Number{Why: fmt.Sprintf("a p%g takes at least %d values", float64(permilles[i])/10, least), AtMost: t.max}
+			*p = Number{Why: fmt.Sprintf("a p%g takes at least %d values", float64(permilles[i])/10, least), Unit: "ns", AtMost: t.max}
 		default:
-			*p = known(at(permilles[i]))
+			*p = known(at(permilles[i])).in("ns")
 		}
 	}
 	return d

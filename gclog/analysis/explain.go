@@ -12,36 +12,39 @@ import (
 // them for programs. It is plain data and belongs to the caller. Names that it holds come
 // from the process: escape them before a terminal.
 type Explanation struct {
-	Title string // one line without full stop
+	Title string `json:"title"` // one line without full stop
 
-	What       []Statement // which collection it was, and whether all of it was seen
-	Trigger    []Statement // who asked for it and why
-	Generation []Statement // why this generation, and why blocking or in the background
-	Pause      []Statement // how long the program stood
-	Parts      []Part      // of the pause, without those within others. The known ones add up to it
-	Phases     []Part      // of a background collection, while the program ran
-	Roots      []Root      // what was marked from, in the order of clr.MarkType
-	Result     []Statement // what it achieved
-	Sizes      []Size      // by generation
-	Comparison []Statement // with others of its kind
-	Unknown    []Unknown   // what the sentences and tables lack
+	What       []Statement `json:"what"`       // which collection it was, and whether all of it was seen
+	Trigger    []Statement `json:"trigger"`    // who asked for it and why
+	Generation []Statement `json:"generation"` // why this generation, and why blocking or in the background
+	Pause      []Statement `json:"pause"`      // how long the program was paused
+	Parts      []Part      `json:"parts"`      // of the pause, without those within others. The known ones add up to it
+	Phases     []Part      `json:"phases"`     // of a background collection, while the program ran
+	Roots      []Root      `json:"roots"`      // what was marked from, in the order of clr.MarkType
+	Result     []Statement `json:"result"`     // what it achieved
+	Sizes      []Size      `json:"sizes"`      // by generation
+	Comparison []Statement `json:"comparison"` // with others of its kind
+	Unknown    []Unknown   `json:"unknown"`    // what the sentences and tables lack
 }
 
 // A Statement is a sentence, or few that belong together. Text is for people and may be
 // worded otherwise tomorrow; all that it claims is in the other fields too.
 type Statement struct {
-	ID     string // what it is about: part of what gclog promises
-	Text   string
-	Facts  []Fact   // the numbers in it, each name once
-	Causes []string // the reasons that it gives, by name: the runtime's own, else gclog's (docs/explain.md)
+	ID     string   `json:"id"` // what it is about: part of what gclog promises
+	Text   string   `json:"text"`
+	Causes []string `json:"causes,omitempty"` // the reasons that it gives, by name: the runtime's own, else gclog's (docs/explain.md)
+	Facts  Facts    `json:"facts,omitempty"`  // the numbers in it, each name once
 }
 
-// A Fact is a number of a Statement, or what stands for one. Its name is that of the field
-// in a JSON record, where there is one.
+// Facts are encoded by their names.
+type Facts []Fact
+
+// A Fact is a number of a Statement or a Finding, or what stands for one. Its name is that of the
+// field in a JSON record, where there is one.
 type Fact struct {
 	Name  string
 	Value float64
-	Unit  string // ns, bytes, bytes/s, %, or "" for a count
+	Unit  string // as of a Number
 	Text  string // instead of Value: a version, a time stamp, a name
 }
 
@@ -70,8 +73,8 @@ func countFact[N number](name string, n N) Fact {
 
 // Unknown is what is not known for one reason.
 type Unknown struct {
-	What []string
-	Why  string // without full stop
+	What []string `json:"what"`
+	Why  string   `json:"why"` // without full stop
 }
 
 // A Context is what an Explanation needs beside the record. All of it may be unknown.
@@ -88,7 +91,10 @@ type Context struct {
 
 // Explain explains a collection.
 func Explain(d *gclog.GCDetails, c Context) Explanation {
-	x := &explainer{d: d, c: c}
+	x := &explainer{d: d, c: c, e: Explanation{
+		What: []Statement{}, Trigger: []Statement{}, Generation: []Statement{}, Pause: []Statement{}, Parts: []Part{}, Phases: []Part{},
+		Roots: []Root{}, Result: []Statement{}, Sizes: []Size{}, Comparison: []Statement{}, Unknown: []Unknown{},
+	}}
 	x.what()
 	x.trigger()
 	x.generation()
@@ -126,7 +132,7 @@ func (x *explainer) say(section *[]Statement, id, text string, facts ...Fact) {
 
 // because adds a statement that gives causes.
 func (x *explainer) because(section *[]Statement, id, text string, causes []string, facts ...Fact) {
-	*section = append(*section, Statement{id, text, facts, causes})
+	*section = append(*section, Statement{id, text, causes, facts})
 }
 
 // lacks notes that something is not known. A reason is told once.

@@ -313,8 +313,8 @@ func (j *judge) roots() {
 	told := map[clr.MarkType]bool{}
 	for _, r := range j.e.Roots {
 		told[r.Type] = true
-		if want := j.raw.promotedFrom[r.Type]; r.Promoted != want {
-			j.errorf("from %s %d were promoted, the events say %d", r.Name, r.Promoted, want)
+		if want := j.raw.promotedFrom[r.Type]; r.Promoted.Value != float64(want) {
+			j.errorf("from %s %v were promoted, the events say %d", r.Name, r.Promoted, want)
 		}
 	}
 	for t, marked := range j.raw.marks {

@@ -37,8 +37,8 @@ func checkExplanation(t *testing.T, d *gclog.GCDetails, e *analysis.Explanation)
 	}
 	for _, r := range e.Roots {
 		checkNumber(t, r.Name, r.Imbalance)
-		if r.Longest < 0 {
-			t.Errorf("%s: %d ns", r.Name, r.Longest)
+		if r.Longest.Value < 0 {
+			t.Errorf("%s: %v", r.Name, r.Longest)
 		}
 	}
 	for _, s := range e.Sizes {

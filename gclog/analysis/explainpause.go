@@ -11,22 +11,21 @@ import (
 
 // A Part is a part of a pause, or of the time of a background collection.
 type Part struct {
-	ID    string // part of what gclog promises
-	Name  string // for people
-	Time  Number // nanoseconds
-	Parts []Part // within it. The known ones add up to it
+	ID    string   `json:"id"`   // part of what gclog promises
+	Name  string   `json:"name"` // for people
+	Time  Number   `json:"time"`
+	Share *float64 `json:"pct,omitempty"`   // of the whole pause, 0 to 1; nil: it is not known, or not in a pause
+	Parts []Part   `json:"parts,omitempty"` // within it. The known ones add up to it
 }
 
 // A Root is what objects were marked from.
 type Root struct {
-	Type clr.MarkType
-	Name string
-	// Longest is how long the slowest heap took, in nanoseconds; Heap is its number, -1 if
-	// that is not known.
-	Longest   int64
-	Heap      int
-	Imbalance Number // how much longer than all on average; 1 is balanced
-	Promoted  uint64 // bytes that were found alive from there, in all heaps
+	Type      clr.MarkType `json:"type"`
+	Name      string       `json:"-"`
+	Longest   Number       `json:"longest"`        // how long the slowest heap took
+	Heap      *int         `json:"heap,omitempty"` // its number; nil: it is not known
+	Imbalance Number       `json:"imbalance"`      // how much longer than all on average; 1 is balanced
+	Promoted  Number       `json:"promoted"`       // bytes that were found alive from there, in all heaps
 }
 
 // pauseNames are what the pauses of a collection are called where it has several.
@@ -57,7 +56,7 @@ func (x *explainer) stood() {
 			x.e.Parts = parts
 			break
 		}
-		x.e.Parts = append(x.e.Parts, Part{p.Kind.String(), pauseNames[p.Kind], known(float64(p.Duration)), parts})
+		x.e.Parts = append(x.e.Parts, Part{ID: p.Kind.String(), Name: pauseNames[p.Kind], Time: nanoseconds(p.Duration), Parts: parts})
 		times = append(times, timeText(p.Duration))
 		facts = append(facts, timeFact(fmt.Sprintf("pause.%d.%s", i, p.Kind), p.Duration))
 	}
@@ -69,6 +68,7 @@ func (x *explainer) stood() {
 		text += fmt.Sprintf("; that is %s of the time from the end of the previous collection to its own, %s", valueText(d.PausePercent(), "%"), timeText(d.Window))
 		facts = append(facts, percentFact("dotnet.gc.paused", d.PausePercent()), timeFact("window", d.Window))
 	}
+	share(x.e.Parts, d.Pause())
 	x.say(&x.e.Pause, "pause", text+".", facts...)
 	switch largest := x.largest(x.e.Parts, ""); {
 	case largest.Time.Value <= 0 || largest.Time.Value == float64(d.Pause()):
@@ -76,6 +76,17 @@ func (x *explainer) stood() {
 		x.because(&x.e.Pause, "largest", fmt.Sprintf("The largest part of it is not told: %s.", durationText(largest.Time.Value)), []string{largest.ID}, timeFact("largest", largest.Time.Value))
 	default:
 		x.because(&x.e.Pause, "largest", fmt.Sprintf("The largest part of it: %s, %s.", largest.Name, durationText(largest.Time.Value)), []string{largest.ID}, timeFact("largest", largest.Time.Value))
+	}
+}
+
+// share says which part of the whole pause the parts have.
+func share(parts []Part, whole int64) {
+	for i := range parts {
+		if p := &parts[i]; p.Time.Known() && whole > 0 {
+			of := p.Time.Value / float64(whole)
+			p.Share = &of
+		}
+		share(parts[i].Parts, whole)
 	}
 }
 
@@ -110,7 +121,7 @@ func (v *division) add(id, name string, ns int64, parts ...Part) {
 		return
 	}
 	v.left -= ns
-	v.parts = append(v.parts, Part{id, name, known(float64(ns)), parts})
+	v.parts = append(v.parts, Part{ID: id, Name: name, Time: nanoseconds(ns), Parts: parts})
 }
 
 // miss adds a part of which the time is not known.
@@ -130,7 +141,7 @@ func timeOf(name string) string {
 // rest is the last part: what is left over.
 func (v *division) rest(name string) []Part {
 	if v.left > 0 {
-		v.parts = append(v.parts, Part{ID: "untold", Name: name, Time: known(float64(v.left))})
+		v.parts = append(v.parts, Part{ID: "untold", Name: name, Time: nanoseconds(v.left)})
 		v.left = 0
 	}
 	return v.parts
@@ -181,10 +192,10 @@ func (x *explainer) divide(i int) []Part {
 	x.work(v, p)
 	parts := v.rest(untoldName)
 	if finish >= 0 {
-		parts = append(parts, Part{ID: "finish", Name: finishName, Time: known(float64(finish))})
+		parts = append(parts, Part{ID: "finish", Name: finishName, Time: nanoseconds(finish)})
 	}
 	if resume >= 0 {
-		parts = append(parts, Part{ID: "resume", Name: resumeName, Time: known(float64(resume))})
+		parts = append(parts, Part{ID: "resume", Name: resumeName, Time: nanoseconds(resume)})
 	} else if p.Resume == gclog.Untold {
 		parts = append(parts, Part{ID: "resume", Name: resumeName, Time: unknown(x.untold("when the threads were let go was not seen (GCRestartEEBegin)"))})
 		x.lacks(timeOf(resumeName), x.untold("when the threads were let go was not seen (GCRestartEEBegin)"))
@@ -293,7 +304,7 @@ func (x *explainer) phases() {
 		return
 	}
 	span := func(id, name string, from, to int64) {
-		part := Part{ID: id, Name: name, Time: known(float64(to - from))}
+		part := Part{ID: id, Name: name, Time: nanoseconds(to - from)}
 		if from == 0 || to < from {
 			why := x.untold("its begin or its end was not seen")
 			part.Time = unknown(why)
@@ -405,7 +416,13 @@ func (x *explainer) roots() {
 		if !m.Known {
 			continue
 		}
-		root := Root{Type: t, Name: rootNames[t], Longest: m.Longest, Heap: m.Heap, Promoted: m.Promoted, Imbalance: unknown("there is one heap")}
+		root := Root{
+			Type: t, Name: rootNames[t], Longest: nanoseconds(m.Longest), Imbalance: unknown("there is one heap"),
+			Promoted: known(float64(m.Promoted)).in("bytes"),
+		}
+		if m.Heap >= 0 {
+			root.Heap = &m.Heap
+		}
 		if m.Imbalance > 0 {
 			root.Imbalance = known(m.Imbalance)
 		} else if d.HeapCount() > 1 {

@@ -13,13 +13,14 @@ import (
 // A Size is what a collection did to one generation. Sizes are bytes over all heaps, free
 // space included; what is unknown says why.
 type Size struct {
-	Name          string
-	Collected     bool
-	Before, After Number
-	Promoted      Number
-	Survival      Number // percent of the objects
-	Free          Number // space between objects, after
-	Budget        Number // that it set: what may be allocated in it, or promoted into it
+	Name      string `json:"generation"`
+	Collected bool   `json:"collected"`
+	Before    Number `json:"before"`
+	After     Number `json:"after"`
+	Free      Number `json:"fragmentation"` // space between objects, after
+	Promoted  Number `json:"promoted"`
+	Survival  Number `json:"survival"` // percent of the objects
+	Budget    Number `json:"budget"`   // that it set: what may be allocated in it, or promoted into it
 }
 
 // result says what the collection achieved.
@@ -126,7 +127,7 @@ func (x *explainer) sizes() {
 	}
 	value := func(ok bool, v float64, what, why string) Number {
 		if ok {
-			return known(v)
+			return known(v).in("bytes")
 		}
 		return lacks(what, why)
 	}
@@ -154,7 +155,7 @@ func (x *explainer) sizes() {
 			}
 			switch percent, ok := d.Survival(g); {
 			case ok:
-				s.Survival = known(percent)
+				s.Survival = known(percent).in("%")
 			case !d.HasHistory:
 				s.Survival = lacks("survival", x.unheard())
 			case y.ObjectsBefore == 0:

@@ -22,8 +22,8 @@ var _ gclog.EventObserver = (*Finalized)(nil)
 
 // FinalizedType is how many objects of a type there were.
 type FinalizedType struct {
-	Type    string
-	Objects uint64
+	Type    string `json:"type"`
+	Objects uint64 `json:"objects"`
 }
 
 // NewFinalized returns an empty Finalized of a Window.
@@ -38,7 +38,8 @@ func (z *Finalized) Event(at gclog.Stamp, e clr.Event, _ *gclog.GCDetails) {
 
 // Most returns the n most frequent types, the most frequent first; none where nothing
 // names them.
-func (z *Finalized) Most(n int) (list []FinalizedType) {
+func (z *Finalized) Most(n int) []FinalizedType {
+	list := []FinalizedType{}
 	for _, x := range z.objects.most() {
 		list = append(list, FinalizedType{x.name, uint64(x.amount)})
 	}

@@ -26,24 +26,15 @@ func (s Severity) String() string { return [...]string{"", "info", "warning", "e
 type Finding struct {
 	Rule     *Rule
 	Severity Severity
-	Text     string     // a sentence or two with the numbers
-	GCs      []uint32   // numbers of collections that show it, the worst first; at most 10
-	Evidence []Evidence // the numbers that the rule looked at
+	Text     string   // a sentence or two with the numbers
+	GCs      []uint32 // numbers of collections that show it, the worst first; at most 10
+	Evidence []Fact   // the numbers that the rule looked at
 }
-
-// Evidence is a number that a finding rests on.
-type Evidence struct {
-	Name  string
-	Value float64
-	Unit  string // "ns", "bytes", "bytes/s", "%", "%/h", "1/min", "" for counts and ratios
-}
-
-func (e Evidence) String() string { return e.Name + " " + valueText(e.Value, e.Unit) }
 
 // Unjudged is a rule that says neither yes nor no.
 type Unjudged struct {
-	Rule *Rule
-	Why  string // in a sentence without full stop
+	Rule *Rule  `json:"rule"`
+	Why  string `json:"why"` // in a sentence without full stop
 }
 
 // Findings holds the records of one process against the rules. It is an Observer, and an
@@ -211,7 +202,8 @@ func (f *Findings) Event(at gclog.Stamp, e clr.Event, _ *gclog.GCDetails) {
 
 // List returns what the rules found so far, the gravest first, those of equal severity
 // in the order of the rules.
-func (f *Findings) List() (list []Finding) {
+func (f *Findings) List() []Finding {
+	list := []Finding{}
 	f.eachVerdict(func(r *Rule, v Finding, _ string) {
 		if v.Text == "" {
 			return
@@ -227,7 +219,8 @@ func (f *Findings) List() (list []Finding) {
 }
 
 // Unjudged returns the rules that cannot be held against what was seen so far.
-func (f *Findings) Unjudged() (list []Unjudged) {
+func (f *Findings) Unjudged() []Unjudged {
+	list := []Unjudged{}
 	f.eachVerdict(func(r *Rule, v Finding, why string) {
 		if v.Text == "" && why != "" {
 			list = append(list, Unjudged{r, why})

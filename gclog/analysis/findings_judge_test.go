@@ -692,7 +692,7 @@ func unproven(x *analysis.Finding) string {
 	text := noNumber.ReplaceAllString(timeStamp.ReplaceAllString(x.Text, ""), "")
 	var proven []string
 	for _, e := range x.Evidence {
-		proven = append(proven, strings.TrimPrefix(e.String(), e.Name+" "), strings.TrimPrefix(e.Name, "allocation.type "))
+		proven = append(proven, factText(&e), strings.TrimPrefix(e.Name, "allocation.type "))
 	}
 	slices.SortFunc(proven, func(a, b string) int { return len(b) - len(a) })
 	for _, s := range proven {

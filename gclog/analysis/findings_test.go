@@ -303,7 +303,7 @@ func TestLongestTimes(t *testing.T) {
 		}
 		var got []string
 		for _, e := range x.Evidence[7:] {
-			got = append(got, e.String())
+			got = append(got, e.Name+" "+factText(&e))
 		}
 		if strings.Join(got, " ") != c.want {
 			t.Errorf("%d times, compacting %v: %q, want %q", c.count, c.compacting, got, c.want)
@@ -390,7 +390,7 @@ func TestEarlier(t *testing.T) {
 		h.replay(earlier{f, int64(by)})
 		same := func(x, y analysis.Finding) bool {
 			return x.Rule.ID == y.Rule.ID && x.Severity == y.Severity && x.Text == y.Text && slices.Equal(x.GCs, y.GCs) &&
-				slices.EqualFunc(x.Evidence, y.Evidence, func(x, y analysis.Evidence) bool {
+				slices.EqualFunc(x.Evidence, y.Evidence, func(x, y analysis.Fact) bool {
 					return x == y || strings.HasSuffix(x.Name, ".from") && x.Value-y.Value == float64(by)
 				})
 		}

@@ -34,39 +34,31 @@ func (s stop) end() int64      { return s.start + s.duration() }
 func (s stop) class() Class    { return Class(s.packed & (firstBit - 1)) }
 func (s stop) first() bool     { return s.packed&firstBit != 0 }
 
-// A history is all stops by start. It grows by pages, so that it never needs the
-// room twice.
+// A history is all stops by start.
 type history struct {
-	pages    [][]stop
-	n        int
+	pages[stop]
 	unsorted bool
 }
-
-const historyPage = 1024
 
 func (h *history) add(s stop) {
 	if h.n > 0 && s.start < h.at(h.n-1).start {
 		h.unsorted = true
 	}
-	if h.n%historyPage == 0 {
-		h.pages = append(h.pages, make([]stop, 0, historyPage))
-	}
-	last := &h.pages[len(h.pages)-1]
-	*last = append(*last, s)
-	h.n++
+	h.pages.add(s)
 }
-
-func (h *history) at(i int) *stop { return &h.pages[i/historyPage][i%historyPage] }
 
 // sort puts the stops in order. Only a damaged log needs that.
 func (h *history) sort() {
 	if !h.unsorted {
 		return
 	}
-	all := slices.Concat(h.pages...)
+	all := make([]stop, h.n)
+	for i := range all {
+		all[i] = *h.at(i)
+	}
 	slices.SortStableFunc(all, func(a, b stop) int { return cmp.Compare(a.start, b.start) })
-	for i := range h.pages {
-		copy(h.pages[i], all[i*historyPage:])
+	for i := range all {
+		*h.at(i) = all[i]
 	}
 	h.unsorted = false
 }

@@ -35,12 +35,12 @@ func (m *memory) told() Memory {
 		if bytes == 0 {
 			return unknown(why)
 		}
-		return known(float64(bytes))
+		return known(float64(bytes)).in("bytes")
 	}
 	x := Memory{
-		Resident: number(m.newest.Resident, noProcess), MaxResident: m.resident.quantity(noProcess).Max,
+		Resident: number(m.newest.Resident, noProcess), MaxResident: m.resident.quantity(noProcess).Max.in("bytes"),
 		Committed: m.committed,
-		Cgroup:    number(m.newest.Cgroup, noGroup), MaxCgroup: m.cgroup.quantity(noGroup).Max,
+		Cgroup:    number(m.newest.Cgroup, noGroup), MaxCgroup: m.cgroup.quantity(noGroup).Max.in("bytes"),
 		CgroupLimit: number(m.newest.CgroupLimit, noLimit),
 	}
 	switch {
@@ -51,11 +51,11 @@ func (m *memory) told() Memory {
 	case x.Committed.Value > x.Resident.Value:
 		x.Other = unknown("the GC has committed more than is resident: not all of it has been touched, or some was swapped out")
 	default:
-		x.Other = known(x.Resident.Value - x.Committed.Value)
+		x.Other = known(x.Resident.Value - x.Committed.Value).in("bytes")
 	}
 	x.CgroupShare = x.Cgroup
 	if x.Cgroup.Known() {
-		x.CgroupShare = ratio(100*x.Cgroup.Value, float64(m.newest.CgroupLimit), noLimit)
+		x.CgroupShare = ratio(100*x.Cgroup.Value, float64(m.newest.CgroupLimit), noLimit).in("%")
 	}
 	return x
 }

@@ -5,7 +5,6 @@ import "strings"
 // A Metric is one number of a Summary, by a name that stays.
 type Metric struct {
 	Name string
-	Unit string // "ns", "bytes", "bytes/s", "%", "1/min", or "" of counts and ratios
 	Help string // what it is, in a few words
 	Number
 	// Nothing: it is not known because there was nothing of its kind, such as no blocking
@@ -21,14 +20,14 @@ func (x *Summary) Metrics() []Metric {
 	idle := x.nothing(ClassAll)
 	for _, m := range sessionMetrics() {
 		n := m.number(x)
-		list = append(list, Metric{m.name, m.unit, m.help, n, !n.Known() && idle && !m.ofTime()})
+		list = append(list, Metric{m.name, m.help, n.in(m.unit), !n.Known() && idle && !m.ofTime()})
 	}
 	for _, c := range [...]Class{ClassAll, ClassGen0, ClassGen1, ClassGen2, ClassBackground, ClassNone} {
 		for _, m := range classMetrics {
 			if c != ClassNone || m.ofPauses() {
 				n := m.number(&x.Classes[c])
 				nothing := !n.Known() && x.nothing(c)
-				list = append(list, Metric{m.of(c), m.unit, m.about(c), n, nothing})
+				list = append(list, Metric{m.of(c), m.about(c), n.in(m.unit), nothing})
 			}
 		}
 	}

@@ -1,28 +1,35 @@
 package analysis
 
-// A Number is a value that may be unknown. Its unit is said where it stands.
+// A Number is a value that may be unknown.
 type Number struct {
 	Value float64
+	Unit  string // "ns", "bytes", "bytes/s", "%", "%/h", "1/min", or "" of counts and ratios
 	Why   string // it is unknown, in a sentence without full stop; "": it is known
-	// AtMost is a limit of one that is unknown, 0 if there is none.
+	// AtMost is an upper limit of one that is unknown, 0 if there is none.
 	AtMost float64
 }
 
 // Known reports whether the value is known.
 func (n Number) Known() bool { return n.Why == "" }
 
-// Text is the value for people, with three digits; "n/a" if it is not known. unit is
-// that of its Metric.
-func (n Number) Text(unit string) string {
+// Text is the value for people, with three digits; "n/a" if it is not known.
+func (n Number) Text() string {
 	if !n.Known() {
 		return "n/a"
 	}
-	return valueText(n.Value, unit)
+	return valueText(n.Value, n.Unit)
+}
+
+func (n Number) in(unit string) Number {
+	n.Unit = unit
+	return n
 }
 
 func known(v float64) Number { return Number{Value: v} }
 
 func unknown(why string) Number { return Number{Why: why} }
+
+func nanoseconds(n int64) Number { return known(float64(n)).in("ns") }
 
 // ratio is a / b, unknown where there is nothing to divide by.
 func ratio(a, b float64, why string) Number {
@@ -32,13 +39,17 @@ func ratio(a, b float64, why string) Number {
 	return known(a / b)
 }
 
-// A Quantity is what the collections of a class come to in one respect. Those that
-// do not tell it are left out of it.
+// A Quantity is the sum, mean and maximum of something over the collections that report it.
 type Quantity struct {
-	Told  uint64 // collections that told it
-	Total Number
-	Mean  Number // Total / Told
-	Max   Number
+	Told  uint64 `json:"count"` // collections that report it
+	Total Number `json:"total"`
+	Mean  Number `json:"-"` // Total / Told
+	Max   Number `json:"max"`
+}
+
+func (q Quantity) in(unit string) Quantity {
+	q.Total.Unit, q.Mean.Unit, q.Max.Unit = unit, unit, unit
+	return q
 }
 
 // A tally adds values up. Sums of whole numbers are exact up to 2⁵³: 104 days in
@@ -58,11 +69,7 @@ func (t *tally) add(v float64) {
 
 func (t *tally) quantity(why string) Quantity {
 	if t.n == 0 {
-		return unknownQuantity(why)
+		return Quantity{Total: unknown(why), Mean: unknown(why), Max: unknown(why)}
 	}
 	return Quantity{t.n, known(t.sum), known(t.sum / float64(t.n)), known(t.max)}
-}
-
-func unknownQuantity(why string) Quantity {
-	return Quantity{Total: unknown(why), Mean: unknown(why), Max: unknown(why)}
 }

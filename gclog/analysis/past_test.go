@@ -212,3 +212,6 @@ func marked(h *gclog.HeapDetails, t clr.MarkType, took int64) {
 	h.MarkTimes[t] = took
 	h.Marked |= 1 << t
 }
+
+// factText is the value of a Fact for people.
+func factText(f *analysis.Fact) string { return analysis.Number{Value: f.Value, Unit: f.Unit}.Text() }

@@ -117,18 +117,14 @@ func (j *backgroundBehind) verdict(s *stretch) (f Finding, why string) {
 	text := strings.Join(says, "; ")
 	f.Text = fmt.Sprintf("%s%s (of %s).", strings.ToUpper(text[:1]), text[1:], plural(j.all, "background collection"))
 	f.GCs = j.worst.numbers()
-	f.Evidence = []Evidence{
-		{"background", float64(j.all), ""},
-		{"background.long-final", float64(j.finals), ""},
-		{"final-pause.max", float64(j.longestFinal), "ns"},
-		{"background.crowded", float64(j.crowded), ""},
-		{"foreground.over", float64(j.foreground), ""},
-		{"foreground.max", float64(j.mostForegrounds), ""},
-		{"background.following", float64(j.following), ""},
-		{"background.following.gap", float64(j.gap), "ns"},
+	f.Evidence = []Fact{
+		countFact("background", j.all), countFact("background.long-final", j.finals),
+		timeFact("final-pause.max", j.longestFinal), countFact("background.crowded", j.crowded),
+		countFact("foreground.over", j.foreground), countFact("foreground.max", j.mostForegrounds),
+		countFact("background.following", j.following), timeFact("background.following.gap", j.gap),
 	}
 	if j.private {
-		f.Evidence = append(f.Evidence, Evidence{"background.waited-for", float64(j.waits), ""}, Evidence{"wait.max", float64(j.longestWait), "ns"})
+		f.Evidence = append(f.Evidence, countFact("background.waited-for", j.waits), timeFact("wait.max", j.longestWait))
 	}
 	return f, ""
 }

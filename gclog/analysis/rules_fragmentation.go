@@ -111,7 +111,7 @@ func (j *lohFragmentation) verdict(*stretch) (f Finding, why string) {
 		f.Text = fmt.Sprintf("After %d gen2 collections in a row the large object heap had holes, up to %s, %s of it.",
 			j.longest, sizeText(float64(j.free)), valueText(j.percent, "%"))
 		f.GCs = j.worst.numbers()
-		f.Evidence = []Evidence{{"gen2.in-a-row", float64(j.longest), ""}, {"loh.free.max", float64(j.free), "bytes"}, {"loh.fragmentation", j.percent, "%"}}
+		f.Evidence = []Fact{countFact("gen2.in-a-row", j.longest), bytesFact("loh.free.max", j.free), percentFact("loh.fragmentation", j.percent)}
 	case j.limited > 0:
 		f.Text = fmt.Sprintf("%s made because of holes between large objects near the hard limit", were(j.limited, "collection"))
 		if j.before > 0 {
@@ -125,10 +125,10 @@ func (j *lohFragmentation) verdict(*stretch) (f Finding, why string) {
 		return f, ""
 	}
 	if j.limited > 0 {
-		f.Evidence = append(f.Evidence, Evidence{"condition.LimitLOHFragmented", float64(j.limited), ""})
+		f.Evidence = append(f.Evidence, countFact("condition.LimitLOHFragmented", j.limited))
 	}
 	if j.before > 0 {
-		f.Evidence = append(f.Evidence, Evidence{"loh.free-before.max", float64(j.before), "bytes"})
+		f.Evidence = append(f.Evidence, bytesFact("loh.free-before.max", j.before))
 	}
 	return f, ""
 }
@@ -163,7 +163,7 @@ func (j *gen2Fragmentation) verdict(s *stretch) (f Finding, why string) {
 	f.Text = fmt.Sprintf("When %s began, %s of gen2 was free space: %s of %s on average.",
 		plural(j.told, "background collection"), valueText(percent, "%"), sizeText(j.free/float64(j.told)), sizeText(size))
 	f.GCs = j.worst.numbers()
-	f.Evidence = []Evidence{{"background", float64(j.told), ""}, {"gen2.fragmentation.before", percent, "%"}, {"gen2.free-before.mean", j.free / float64(j.told), "bytes"}, {"gen2.before.mean", size, "bytes"}}
+	f.Evidence = []Fact{countFact("background", j.told), percentFact("gen2.fragmentation.before", percent), bytesFact("gen2.free-before.mean", j.free/float64(j.told)), bytesFact("gen2.before.mean", size)}
 	return f, ""
 }
 
@@ -220,17 +220,14 @@ func (j *pinning) verdict(*stretch) (f Finding, why string) {
 	f.Text = fmt.Sprintf("Pinned objects were in the way of %d of %s (%s), up to %d of them: many in %d, gen0 full of holes after %d, held down in gen0 by %d.",
 		j.shown, plural(j.told, "collection"), valueText(share, "%"), j.most, j.many, j.holes, j.burdened)
 	f.GCs = j.worst.numbers()
-	f.Evidence = []Evidence{
-		{"collections", float64(j.told), ""},
-		{"collections.pinned", float64(j.shown), ""},
-		{"collections.pinned.share", share, "%"},
-		{"collections.many-pins", float64(j.many), ""},
-		{"collections.holes", float64(j.holes), ""},
-		{"collections.demotion", float64(j.burdened), ""},
-		{"pinned.max", float64(j.most), ""},
+	f.Evidence = []Fact{
+		countFact("collections", j.told), countFact("collections.pinned", j.shown),
+		percentFact("collections.pinned.share", share), countFact("collections.many-pins", j.many),
+		countFact("collections.holes", j.holes), countFact("collections.demotion", j.burdened),
+		countFact("pinned.max", j.most),
 	}
 	if j.holes > 0 {
-		f.Evidence = append(f.Evidence, Evidence{"gen0.free.max", float64(j.free), "bytes"})
+		f.Evidence = append(f.Evidence, bytesFact("gen0.free.max", j.free))
 	}
 	return f, ""
 }

@@ -124,9 +124,9 @@ func (j *inducedGCs) verdict(s *stretch) (f Finding, why string) {
 	case !many && s.unbounded: // the time is longer than what is known of it
 		return f, noBounds
 	}
-	per, evidence := " ("+valueText(rate, "1/min")+")", []Evidence{{"induced.blocking.rate", rate, "1/min"}}
+	per, evidence := " ("+valueText(rate, "1/min")+")", []Fact{{Name: "induced.blocking.rate", Value: rate, Unit: "1/min"}}
 	if d := s.duration(); d < int64(time.Minute) { // then that is no rate
-		per, evidence = " (in "+timeText(d)+")", []Evidence{{"duration", float64(d), "ns"}}
+		per, evidence = " (in "+timeText(d)+")", []Fact{timeFact("duration", d)}
 	}
 	if s.unbounded {
 		per, evidence = "", nil
@@ -134,20 +134,17 @@ func (j *inducedGCs) verdict(s *stretch) (f Finding, why string) {
 	f.Text = fmt.Sprintf("The program asked for %d of %s (%d of %d of gen2), %d of them blocking%s; they paused it for %s.",
 		j.all, plural(s.collections, "collection"), j.gen2, s.gen2, j.blocking, per, timeText(j.paused))
 	f.GCs = j.worst.numbers()
-	f.Evidence = append([]Evidence{
-		{"collections", float64(s.collections), ""},
-		{"induced", float64(j.all), ""},
-		{"gen2", float64(s.gen2), ""},
-		{"induced.gen2", float64(j.gen2), ""},
-		{"induced.blocking", float64(j.blocking), ""},
-		{"induced.pause.sum", float64(j.paused), "ns"},
+	f.Evidence = append([]Fact{
+		countFact("collections", s.collections), countFact("induced", j.all),
+		countFact("gen2", s.gen2), countFact("induced.gen2", j.gen2),
+		countFact("induced.blocking", j.blocking), timeFact("induced.pause.sum", j.paused),
 	}, evidence...)
 	if s.gen2 > 0 {
-		f.Evidence = append(f.Evidence, Evidence{"induced.gen2.share", percent(j.gen2, s.gen2), "%"})
+		f.Evidence = append(f.Evidence, percentFact("induced.gen2.share", percent(j.gen2, s.gen2)))
 	}
 	for r, n := range j.reasons {
 		if n > 0 {
-			f.Evidence = append(f.Evidence, Evidence{"reason." + clr.Reason(r).String(), float64(n), ""})
+			f.Evidence = append(f.Evidence, countFact("reason."+clr.Reason(r).String(), n))
 		}
 	}
 	return f, ""
@@ -182,10 +179,10 @@ func log2(c clr.Condemned) (n int) {
 }
 
 // evidence appends how often each condition held.
-func (c *causeCount) evidence(list []Evidence) []Evidence {
+func (c *causeCount) evidence(list []Fact) []Fact {
 	for i, n := range c {
 		if n > 0 {
-			list = append(list, Evidence{"condition." + clr.Condemned(1 << i).Names(nil)[0], float64(n), ""})
+			list = append(list, countFact("condition."+clr.Condemned(1 << i).Names(nil)[0], n))
 		}
 	}
 	return list
@@ -279,18 +276,18 @@ func (j *blockingGen2) verdict(s *stretch) (f Finding, why string) {
 	if s.process.Concurrent == gclog.No {
 		counts[causeOff], counts[causeOther] = counts[causeOff]+counts[causeOther], 0
 	}
-	f.Evidence = []Evidence{{"gen2", float64(j.all), ""}, {"gen2.blocking", float64(j.blocking), ""}, {"gen2.blocking.share", share, "%"}}
+	f.Evidence = []Fact{countFact("gen2", j.all), countFact("gen2.blocking", j.blocking), percentFact("gen2.blocking.share", share)}
 	var causes []string
 	for i, n := range counts {
 		if n > 0 {
 			causes = append(causes, fmt.Sprintf("%d %s", n, blockingCauses[i].text))
-			f.Evidence = append(f.Evidence, Evidence{"gen2.blocking." + blockingCauses[i].name, float64(n), ""})
+			f.Evidence = append(f.Evidence, countFact("gen2.blocking."+blockingCauses[i].name, n))
 		}
 	}
 	f.Text = fmt.Sprintf("%d of %s (%s) were blocking, the longest pause %s: %s.",
 		j.blocking, plural(j.all, "gen2 collection"), valueText(share, "%"), timeText(j.max), andList(causes))
 	f.GCs = j.worst.numbers()
-	f.Evidence = j.conditions.evidence(append(f.Evidence, Evidence{"gen2.blocking.pause.sum", float64(j.paused), "ns"}, Evidence{"gen2.blocking.pause.max", float64(j.max), "ns"}))
+	f.Evidence = j.conditions.evidence(append(f.Evidence, timeFact("gen2.blocking.pause.sum", j.paused), timeFact("gen2.blocking.pause.max", j.max)))
 	return f, ""
 }
 
@@ -372,10 +369,10 @@ func (j *memoryLoad) verdict(s *stretch) (f Finding, why string) {
 		return f, ""
 	}
 	from := "the limit is not reported"
-	f.Evidence = []Evidence{{"gen2", float64(gcs), ""}, {"gen2.blocking", float64(blocked), ""}, {"memory.load.max", float64(most), "%"}}
+	f.Evidence = []Fact{countFact("gen2", gcs), countFact("gen2.blocking", blocked), percentFact("memory.load.max", most)}
 	if limit > 0 {
 		from = valueText(limit, "%") + " is the limit"
-		f.Evidence = append(f.Evidence, Evidence{"memory.load.limit", limit, "%"})
+		f.Evidence = append(f.Evidence, percentFact("memory.load.limit", limit))
 	}
 	f.Text = fmt.Sprintf("%s made because the memory load was high, up to %d %%, and %d of them blocked for that; they paused the program for %s; %s.",
 		were(gcs, "gen2 collection"), most, blocked, durationText(float64(paused)), from)
@@ -384,7 +381,7 @@ func (j *memoryLoad) verdict(s *stretch) (f Finding, why string) {
 			f.GCs = append(f.GCs, r.number)
 		}
 	}
-	f.Evidence = j.causes.evidence(append(f.Evidence, Evidence{"pause.sum", float64(paused), "ns"}))
+	f.Evidence = j.causes.evidence(append(f.Evidence, timeFact("pause.sum", paused)))
 	return f, ""
 }
 
@@ -416,11 +413,11 @@ func (j *tooManyGen2) verdict(*stretch) (f Finding, why string) {
 	f.Text = fmt.Sprintf("There were %d gen0, %d gen1 and %d gen2 collections that were not induced: %s are gen2.",
 		j.counts[0], j.counts[1], gen2, valueText(share, "%"))
 	f.GCs = j.worst.numbers()
-	f.Evidence = []Evidence{
-		{"gen0", float64(j.counts[0]), ""}, {"gen1", float64(j.counts[1]), ""}, {"gen2", float64(gen2), ""}, {"gen2.share", share, "%"},
+	f.Evidence = []Fact{
+		countFact("gen0", j.counts[0]), countFact("gen1", j.counts[1]), countFact("gen2", gen2), percentFact("gen2.share", share),
 	}
 	if j.counts[1] > 0 {
-		f.Evidence = append(f.Evidence, Evidence{"gen2.per-gen1", float64(gen2) / float64(j.counts[1]), ""})
+		f.Evidence = append(f.Evidence, countFact("gen2.per-gen1", float64(gen2)/float64(j.counts[1])))
 	}
 	return f, ""
 }
@@ -464,7 +461,7 @@ func (j *provisionalMode) verdict(*stretch) (f Finding, why string) {
 	f.Text = fmt.Sprintf("%s went by the rules for full collections that do not help, %d of them full ones that followed a gen1 at once; they paused the program for %s.",
 		plural(j.gcs, "collection"), j.full, durationText(float64(j.paused)))
 	f.GCs = j.worst.numbers()
-	f.Evidence = j.causes.evidence([]Evidence{{"collections", float64(j.gcs), ""}, {"reason.PMFullGC", float64(j.full), ""}, {"pause.sum", float64(j.paused), "ns"}})
+	f.Evidence = j.causes.evidence([]Fact{countFact("collections", j.gcs), countFact("reason.PMFullGC", j.full), timeFact("pause.sum", j.paused)})
 	return f, ""
 }
 
@@ -497,6 +494,6 @@ func (j *timeTuning) verdict(s *stretch) (f Finding, why string) {
 	}
 	f.Text = fmt.Sprintf("%d of %d collections of gen1 and gen2 (%s) were made because they were due by time.", j.byTime, j.told, valueText(share, "%"))
 	f.GCs = j.worst.numbers()
-	f.Evidence = []Evidence{{"gen1-and-gen2", float64(j.told), ""}, {"by-time", float64(j.byTime), ""}, {"by-time.share", share, "%"}}
+	f.Evidence = []Fact{countFact("gen1-and-gen2", j.told), countFact("by-time", j.byTime), percentFact("by-time.share", share)}
 	return f, ""
 }

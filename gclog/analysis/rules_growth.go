@@ -101,7 +101,7 @@ type growth struct {
 	of     func(*judgedGC) (low, high float64, known bool)
 	why    string // nothing tells it
 	closer string // what shows more where there is too little for a trend; %s is the process
-	now    func() (text string, e []Evidence)
+	now    func() (text string, e []Fact)
 
 	live      bool // it looks at the last day, else at all
 	told      uint64
@@ -189,7 +189,7 @@ func (j *growth) early(s *stretch, low, high *line) (f Finding, why string) {
 	}
 	f = j.finding(low, first, last, times+"; that is little for a trend: "+fmt.Sprintf(j.closer, pid))
 	if first > 0 {
-		f.Evidence = append(f.Evidence, Evidence{"growth.times", last / first, ""})
+		f.Evidence = append(f.Evidence, countFact("growth.times", last/first))
 	}
 	if last < grownGrave*first {
 		f.Severity = Info
@@ -205,13 +205,12 @@ func (j *growth) finding(l *line, from, to float64, and string) (f Finding) {
 	if j.young {
 		count = "collections"
 	}
-	f.Evidence = []Evidence{
-		{count, l.values, ""},
-		{"span", float64(l.span), "ns"},
-		{j.name + ".begin", from, j.unit},
-		{j.name + ".end", to, j.unit},
-		{"growth", l.perHour(), "%/h"},
-		{"fit", l.fit, ""},
+	f.Evidence = []Fact{
+		countFact(count, l.values), timeFact("span", l.span),
+		{Name: j.name + ".begin", Value: from, Unit: j.unit},
+		{Name: j.name + ".end", Value: to, Unit: j.unit},
+		{Name: "growth", Value: l.perHour(), Unit: "%/h"},
+		countFact("fit", l.fit),
 	}
 	if j.now != nil {
 		text, e := j.now()
@@ -239,9 +238,9 @@ func nativeGrowth(l limits) *growth {
 		},
 		why:    "no collection reports both the resident memory of the process and what the GC has committed: live sessions do and their logs in json and csv, of .NET 8 and up",
 		closer: "pmap -x %s, now and later, shows what grows",
-		now: func() (string, []Evidence) {
+		now: func() (string, []Fact) {
 			return fmt.Sprintf(" RSS was %s then, of that %s committed by the GC.", sizeText(resident), sizeText(committed)),
-				[]Evidence{{"rss", resident, "bytes"}, {"committed", committed, "bytes"}}
+				[]Fact{bytesFact("rss", resident), bytesFact("committed", committed)}
 		},
 	}
 }

@@ -137,12 +137,10 @@ func (j *midLifeCrisis) verdict(s *stretch) (f Finding, why string) {
 	f.Text = fmt.Sprintf("In %d of %d gen2 collections most of gen2 was dead (survival down to %s), though gen1 collections had just brought %s into it.",
 		j.crises, j.cycles, valueText(j.lowest, "%"), sizeText(j.arrivedAll))
 	f.GCs = j.worst.numbers()
-	f.Evidence = []Evidence{
-		{"gen2.judged", float64(j.cycles), ""},
-		{"gen2.crises", float64(j.crises), ""},
-		{"gen2.survival.min", j.lowest, "%"},
-		{"gen2.in.per-gen1.max", j.worstIn, "%"},
-		{"gen2.in", j.arrivedAll, "bytes"},
+	f.Evidence = []Fact{
+		countFact("gen2.judged", j.cycles), countFact("gen2.crises", j.crises),
+		percentFact("gen2.survival.min", j.lowest), percentFact("gen2.in.per-gen1.max", j.worstIn),
+		bytesFact("gen2.in", j.arrivedAll),
 	}
 	return f, ""
 }
@@ -268,21 +266,19 @@ func (j *allocationRate) verdict(s *stretch) (f Finding, why string) {
 		return f, ""
 	}
 	f.GCs = j.worst.numbers()
-	f.Evidence = []Evidence{
-		{"allocation.rate", busiest.rate(), "bytes/s"},
-		{"allocation.sum", busiest.allocated, "bytes"},
-		{"window", float64(busiest.length), "ns"},
-		{"window.from", float64(busiest.from), "ns"},
-		{"gen0.count", float64(busiest.gen0), ""},
-		{"gen0.period", busiest.between(), "ns"},
+	f.Evidence = []Fact{
+		{Name: "allocation.rate", Value: busiest.rate(), Unit: "bytes/s"},
+		bytesFact("allocation.sum", busiest.allocated), timeFact("window", busiest.length),
+		timeFact("window.from", busiest.from), countFact("gen0.count", busiest.gen0),
+		timeFact("gen0.period", busiest.between()),
 	}
 	if busiest.objects > 0 {
-		f.Evidence = append(f.Evidence, Evidence{"gen0.survival", busiest.survival(), "%"})
+		f.Evidence = append(f.Evidence, percentFact("gen0.survival", busiest.survival()))
 	}
 	largest := j.types.largest(3)
 	f.Text += typesText(largest)
 	for _, x := range largest {
-		f.Evidence = append(f.Evidence, Evidence{"allocation.type " + x.name, x.percent, "%"})
+		f.Evidence = append(f.Evidence, percentFact("allocation.type "+x.name, x.percent))
 	}
 	return f, ""
 }
@@ -334,10 +330,10 @@ func (j *lohPressure) verdict(*stretch) (f Finding, why string) {
 		return f, ""
 	}
 	if j.all > 0 {
-		f.Evidence = append(f.Evidence, Evidence{"collections", float64(j.all), ""}, Evidence{"collections.alloc-large", float64(j.large), ""}, Evidence{"collections.alloc-large.share", share, "%"})
+		f.Evidence = append(f.Evidence, countFact("collections", j.all), countFact("collections.alloc-large", j.large), percentFact("collections.alloc-large.share", share))
 	}
 	if j.sized > 0 {
-		f.Evidence = append(f.Evidence, Evidence{"loh.after.mean", size, "bytes"}, Evidence{"loh.share", heap, "%"})
+		f.Evidence = append(f.Evidence, bytesFact("loh.after.mean", size), percentFact("loh.share", heap))
 	}
 	return f, ""
 }
@@ -381,10 +377,10 @@ func (j *pohMisuse) verdict(*stretch) (f Finding, why string) {
 		return f, "no gen2 collection reports the free space of the pinned object heap; its size alone is no finding"
 	}
 	f.Text = fmt.Sprintf("The pinned object heap takes %s of the heap, %s on average", valueText(heap, "%"), sizeText(size))
-	f.Evidence = []Evidence{{"poh.after.mean", size, "bytes"}, {"poh.share", heap, "%"}}
+	f.Evidence = []Fact{bytesFact("poh.after.mean", size), percentFact("poh.share", heap)}
 	if j.gen2Poh > 0 {
 		f.Text += fmt.Sprintf(", and %s of it is free space after gen2 collections", valueText(free, "%"))
-		f.Evidence = append(f.Evidence, Evidence{"poh.fragmentation", free, "%"})
+		f.Evidence = append(f.Evidence, percentFact("poh.fragmentation", free))
 	}
 	f.Text += "."
 	f.GCs = j.worst.numbers()

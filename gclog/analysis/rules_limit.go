@@ -76,7 +76,7 @@ func (j *hardLimit) verdict(s *stretch) (f Finding, why string) {
 		what, measure = "the GC had committed", "committed.max"
 	}
 	if j.most > 0 {
-		f.Evidence = append(f.Evidence, Evidence{measure, j.most, "bytes"})
+		f.Evidence = append(f.Evidence, bytesFact(measure, j.most))
 	}
 	share := 0.0
 	against := "; no limit is reported"
@@ -86,7 +86,7 @@ func (j *hardLimit) verdict(s *stretch) (f Finding, why string) {
 	if limit > 0 && j.most > 0 {
 		share = percent(j.most, limit)
 		against = fmt.Sprintf(", %s of the %s (%s)", valueText(share, "%"), name, sizeText(limit))
-		f.Evidence = append(f.Evidence, Evidence{"limit", limit, "bytes"}, Evidence{"limit.share.max", share, "%"})
+		f.Evidence = append(f.Evidence, bytesFact("limit", limit), percentFact("limit.share.max", share))
 	}
 	size := ""
 	switch {
@@ -116,7 +116,7 @@ func (j *hardLimit) verdict(s *stretch) (f Finding, why string) {
 		return Finding{}, ""
 	}
 	if j.limited > 0 {
-		f.Evidence = append(f.Evidence, Evidence{"collections.before-oom", float64(j.last), ""}, Evidence{"collections.near-limit", float64(j.limited), ""})
+		f.Evidence = append(f.Evidence, countFact("collections.before-oom", j.last), countFact("collections.near-limit", j.limited))
 	}
 	f.Evidence = j.causes.evidence(f.Evidence)
 	return f, ""

@@ -90,13 +90,13 @@ func (j *finalizerBacklog) verdict(s *stretch) (f Finding, why string) {
 		return f, ""
 	}
 	if j.counted > 0 {
-		f.Evidence = []Evidence{{"collections", float64(j.counted), ""}, {"collections.many", float64(j.many), ""}, {"finalization.objects.over", j.objects, ""}, {"finalization.objects.max", float64(j.most), ""}}
+		f.Evidence = []Fact{countFact("collections", j.counted), countFact("collections.many", j.many), countFact("finalization.objects.over", j.objects), countFact("finalization.objects.max", j.most)}
 	}
 	if j.sized {
-		f.Evidence = append(f.Evidence, Evidence{"finalization.bytes.max", float64(j.bytes), "bytes"})
+		f.Evidence = append(f.Evidence, bytesFact("finalization.bytes.max", j.bytes))
 	}
 	if longest > j.run || j.runs && !j.unsure {
-		f.Evidence = append(f.Evidence, Evidence{"finalizers.run.max", float64(longest), "ns"})
+		f.Evidence = append(f.Evidence, timeFact("finalizers.run.max", longest))
 	}
 	return f, ""
 }

@@ -122,16 +122,14 @@ func (j *highPauseShare) verdict(s *stretch) (Finding, string) {
 		Text: fmt.Sprintf("The program was paused for %s%s of the time in the %s from %s: %s of pauses.",
 			atLeast, valueText(share, "%"), durationText(float64(width)), s.time(from), durationText(float64(most))),
 		GCs: gcs,
-		Evidence: []Evidence{
-			{"pause.share.max", share, "%"},
-			{"window", float64(width), "ns"},
-			{"window.from", float64(from), "ns"},
-			{"pause.sum", float64(most), "ns"},
+		Evidence: []Fact{
+			percentFact("pause.share.max", share), timeFact("window", width),
+			timeFact("window.from", from), timeFact("pause.sum", most),
 		},
 	}
 	// Not all of the pauses belong to what was observed if something was not.
 	if !s.unbounded && !s.collectionsOnly && !s.unseen.touch(s.from, s.to) {
-		f.Evidence = append(f.Evidence, Evidence{"pause.share", percent(j.total, s.duration()), "%"})
+		f.Evidence = append(f.Evidence, percentFact("pause.share", percent(j.total, s.duration())))
 	}
 	if sure > j.gravely {
 		f.Severity = Error
@@ -177,16 +175,16 @@ func (x *subject) String() string {
 }
 
 // evidence is what it says, as numbers; those that are words count 1.
-func (x *subject) evidence() (list []Evidence) {
+func (x *subject) evidence() (list []Fact) {
 	if !x.has {
-		return []Evidence{{"longest.pause." + x.pause.String(), 1, ""}}
+		return []Fact{countFact("longest.pause."+x.pause.String(), 1)}
 	}
 	if x.hasNumber {
-		list = append(list, Evidence{"longest.gc", float64(x.number), ""})
+		list = append(list, countFact("longest.gc", x.number))
 	}
-	list = append(list, Evidence{"longest.class." + x.class.String(), 1, ""})
+	list = append(list, countFact("longest.class."+x.class.String(), 1))
 	if x.hasReason {
-		list = append(list, Evidence{"longest.reason." + x.reason.String(), 1, ""})
+		list = append(list, countFact("longest.reason."+x.reason.String(), 1))
 	}
 	return list
 }
@@ -239,7 +237,7 @@ func (j *longPause) verdict(*stretch) (Finding, string) {
 		Text: fmt.Sprintf("%d of %s %s longer than %s, the longest %s: %s.",
 			j.long, plural(j.pauses, "pause"), verb, durationText(float64(j.over)), durationText(float64(j.max)), &j.longest),
 		GCs:      j.worst.numbers(),
-		Evidence: []Evidence{{"pauses", float64(j.pauses), ""}, {"pauses.long", float64(j.long), ""}, {"pauses.long.over", float64(j.over), "ns"}, {"pause.max", float64(j.max), "ns"}},
+		Evidence: []Fact{countFact("pauses", j.pauses), countFact("pauses.long", j.long), timeFact("pauses.long.over", j.over), timeFact("pause.max", j.max)},
 	}
 	f.Evidence = append(f.Evidence, j.longest.evidence()...)
 	if j.timing > clr.TimePlan {
@@ -247,11 +245,11 @@ func (j *longPause) verdict(*stretch) (Finding, string) {
 		for _, t := range j.longestTime[:clr.TimePlan] {
 			mark += t
 		}
-		f.Evidence = append(f.Evidence, Evidence{"longest.mark", float64(mark), "ns"}, Evidence{"longest.plan", float64(j.longestTime[clr.TimePlan]), "ns"})
+		f.Evidence = append(f.Evidence, timeFact("longest.mark", mark), timeFact("longest.plan", j.longestTime[clr.TimePlan]))
 		if j.compacting && j.timing > clr.TimeCompact {
-			f.Evidence = append(f.Evidence, Evidence{"longest.relocate", float64(j.longestTime[clr.TimeRelocate]), "ns"}, Evidence{"longest.compact", float64(j.longestTime[clr.TimeCompact]), "ns"})
+			f.Evidence = append(f.Evidence, timeFact("longest.relocate", j.longestTime[clr.TimeRelocate]), timeFact("longest.compact", j.longestTime[clr.TimeCompact]))
 		} else if !j.compacting && j.timing > clr.TimeSweep {
-			f.Evidence = append(f.Evidence, Evidence{"longest.sweep", float64(j.longestTime[clr.TimeSweep]), "ns"})
+			f.Evidence = append(f.Evidence, timeFact("longest.sweep", j.longestTime[clr.TimeSweep]))
 		}
 	}
 	return f, ""
@@ -311,14 +309,11 @@ func (j *longSuspension) verdict(*stretch) (f Finding, why string) {
 	default:
 		return f, ""
 	}
-	f.Evidence = []Evidence{
-		{"pauses", float64(j.told), ""},
-		{"suspensions.long", float64(j.long), ""},
-		{"suspensions.long.over", float64(j.over), "ns"},
-		{"suspension.max", float64(j.max), "ns"},
-		{"suspensions.mostly", float64(j.mostly), ""},
-		{"suspensions.most-of-pause", of, "%"},
-		{"suspensions.mostly.over", j.share, "%"},
+	f.Evidence = []Fact{
+		countFact("pauses", j.told), countFact("suspensions.long", j.long),
+		timeFact("suspensions.long.over", j.over), timeFact("suspension.max", j.max),
+		countFact("suspensions.mostly", j.mostly), percentFact("suspensions.most-of-pause", of),
+		percentFact("suspensions.mostly.over", j.share),
 	}
 	f.Evidence = append(f.Evidence, j.longest.evidence()...)
 	return f, ""
@@ -460,14 +455,11 @@ func (j *randomSlow) verdict(*stretch) (f Finding, why string) {
 	f.Text = fmt.Sprintf("A %s %s collection paused the program for %s, %s times the median of its kind (%s), though it promoted %s and the median is %s.",
 		kindOf, gclog.GenerationName(generation), durationText(float64(slowest.pause)), digits(most), durationText(float64(medianPause)), sizeText(float64(slowest.promoted)), sizeText(float64(medianPromoted)))
 	f.GCs = worst.numbers()
-	f.Evidence = []Evidence{
-		{"pause", float64(slowest.pause), "ns"},
-		{"pause.times", most, ""},
-		{"generation", float64(generation), ""},
-		{"kind." + kindOf.String(), 1, ""},
-		{"pause.median", float64(medianPause), "ns"},
-		{"promoted", float64(slowest.promoted), "bytes"},
-		{"promoted.median", float64(medianPromoted), "bytes"},
+	f.Evidence = []Fact{
+		timeFact("pause", slowest.pause), countFact("pause.times", most),
+		countFact("generation", generation), countFact("kind."+kindOf.String(), 1),
+		timeFact("pause.median", medianPause), bytesFact("promoted", slowest.promoted),
+		bytesFact("promoted.median", medianPromoted),
 	}
 	return f, ""
 }

@@ -116,17 +116,16 @@ func (j *dataQuality) verdict(s *stretch) (f Finding, why string) {
 		f.Text = strings.TrimSpace(fmt.Sprintf("The input is damaged, and what follows is missing: %s. %s", l.damage, f.Text))
 	}
 	f.GCs = l.flawed.numbers()
-	f.Evidence = []Evidence{{"gaps", float64(l.gaps), ""}}
+	f.Evidence = []Fact{countFact("gaps", l.gaps)}
 	if !l.lostUnsure {
-		f.Evidence = append(f.Evidence, Evidence{"events.lost", float64(l.lostEvents), ""})
+		f.Evidence = append(f.Evidence, countFact("events.lost", l.lostEvents))
 	}
 	if !l.missUnsure {
-		f.Evidence = append(f.Evidence, Evidence{"collections.missing", float64(l.missedGCs), ""})
+		f.Evidence = append(f.Evidence, countFact("collections.missing", l.missedGCs))
 	}
-	f.Evidence = append(f.Evidence, []Evidence{
-		{"records.dropped", float64(l.records), ""},
-		{"collections.incomplete", float64(l.incomplete), ""},
-		{"collections.complete", float64(l.complete), ""},
+	f.Evidence = append(f.Evidence, []Fact{
+		countFact("records.dropped", l.records), countFact("collections.incomplete", l.incomplete),
+		countFact("collections.complete", l.complete),
 	}...)
 	return f, ""
 }

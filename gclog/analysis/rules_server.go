@@ -106,9 +106,9 @@ func (j *peakOverAfter) verdict(s *stretch) (f Finding, why string) {
 	f.Text = fmt.Sprintf("The heap was %s before collections and %s after, on average: %s times as much.",
 		sizeText(peak), sizeText(j.after/float64(j.told)), digits(times))
 	f.GCs = j.worst.numbers()
-	f.Evidence = []Evidence{{"peak.mean", peak, "bytes"}, {"after.mean", j.after / float64(j.told), "bytes"}, {"peak.per-after", times, ""}}
+	f.Evidence = []Fact{bytesFact("peak.mean", peak), bytesFact("after.mean", j.after/float64(j.told)), countFact("peak.per-after", times)}
 	if j.budget > 0 {
-		f.Evidence = append(f.Evidence, Evidence{"gen0.budget.max", j.budget, "bytes"})
+		f.Evidence = append(f.Evidence, bytesFact("gen0.budget.max", j.budget))
 	}
 	return f, ""
 }
@@ -180,7 +180,7 @@ func (j *heapImbalance) verdict(s *stretch) (f Finding, why string) {
 	f.Text = fmt.Sprintf("In %d of %s (%s) one of %d heaps had more than %s times the mean, up to %s times; in %d of them it was slow in marking.",
 		j.unequal, plural(j.told, "collection"), valueText(share, "%"), j.heaps, digits(j.over), digits(j.most), j.byMarks)
 	f.GCs = j.worst.numbers()
-	f.Evidence = []Evidence{{"collections", float64(j.told), ""}, {"collections.unequal", float64(j.unequal), ""}, {"imbalance.over", j.over, ""}, {"heaps", float64(j.heaps), ""}, {"collections.unequal.share", share, "%"}, {"imbalance.max", j.most, ""}, {"collections.slow-marking", float64(j.byMarks), ""}}
+	f.Evidence = []Fact{countFact("collections", j.told), countFact("collections.unequal", j.unequal), countFact("imbalance.over", j.over), countFact("heaps", j.heaps), percentFact("collections.unequal.share", share), countFact("imbalance.max", j.most), countFact("collections.slow-marking", j.byMarks)}
 	return f, ""
 }
 
@@ -259,9 +259,9 @@ func (j *wrongFlavour) verdict(s *stretch) (f Finding, why string) {
 	}
 	f.Text = strings.ToUpper(says[0][:1]) + strings.Join(says, "; ")[1:] + "."
 	if !s.unbounded {
-		f.Evidence = []Evidence{{"pause.share", share, "%"}}
+		f.Evidence = []Fact{percentFact("pause.share", share)}
 	}
-	for _, e := range []Evidence{{"gen2.blocking.not-induced.pause.max", float64(j.gen2Pause), "ns"}, {"heaps", float64(heaps), ""}, {"processors", float64(p.Processors), ""}, {"heap.after.mean", mean, "bytes"}} {
+	for _, e := range []Fact{timeFact("gen2.blocking.not-induced.pause.max", j.gen2Pause), countFact("heaps", heaps), countFact("processors", p.Processors), bytesFact("heap.after.mean", mean)} {
 		if e.Value > 0 {
 			f.Evidence = append(f.Evidence, e)
 		}

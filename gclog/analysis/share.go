@@ -8,7 +8,7 @@ import (
 
 // A Share is a stretch of some length with the part of it in which the program was paused, or ran.
 type Share struct {
-	Length  int64
+	Length  int64 // nanoseconds
 	Percent Number
 	At      int64 // when it began; valid if Percent is known
 }

@@ -16,8 +16,8 @@ import (
 // slot of 0 it is exact. No stretch may be shorter than the slot.
 type sliding struct {
 	slot    int64
-	starts  []start // that the longest stretch still reaches, and one before them
-	end     int64   // of the latest pause
+	starts  pages[start] // that the longest stretch still reaches, and some before them
+	end     int64        // of the latest pause
 	windows []longest
 }
 
@@ -50,7 +50,8 @@ func newSliding[D ~int64](slot int64, lengths ...D) sliding {
 
 // begin begins anew, after a time that was not observed.
 func (s *sliding) begin(at int64) {
-	s.starts, s.end = append(s.starts[:0], start{at: at}), at
+	s.end, s.starts.n = at, 0
+	s.starts.add(start{at: at})
 	for i := range s.windows {
 		s.windows[i].head, s.windows[i].sum = 0, 0
 	}
@@ -59,7 +60,7 @@ func (s *sliding) begin(at int64) {
 // skip leaves out a time, and all stretches that reach into it.
 func (s *sliding) skip(from, to int64) {
 	s.finish(from)
-	if len(s.starts) > 0 {
+	if s.starts.n > 0 {
 		to = max(to, s.end)
 	}
 	s.begin(to)
@@ -67,18 +68,18 @@ func (s *sliding) skip(from, to int64) {
 
 // add adds a pause. Pauses come in the order of their starts; what overlaps counts once.
 func (s *sliding) add(from, to int64, d *gclog.GCDetails) {
-	if len(s.starts) == 0 {
+	if s.starts.n == 0 {
 		s.begin(from)
 	}
 	if from = max(from, s.end); from >= to {
 		return
 	}
 	s.upTo(from)
-	if last := s.starts[len(s.starts)-1]; from != last.at && from-last.at >= s.slot {
-		s.grow()
-		s.starts = append(s.starts, start{at: from})
+	if last := s.starts.at(s.starts.n - 1); from != last.at && from-last.at >= s.slot {
+		s.forget()
+		s.starts.add(start{at: from})
 	}
-	last := &s.starts[len(s.starts)-1]
+	last := s.starts.at(s.starts.n - 1)
 	last.paused += to - from
 	if most := uint32(min((to-from)/1000, math.MaxUint32)); d != nil && d.HasNumber && (most > last.most || last.number == 0) {
 		last.most, last.number = most, d.Number
@@ -89,20 +90,16 @@ func (s *sliding) add(from, to int64, d *gclog.GCDetails) {
 	s.end = to
 }
 
-// grow makes room for another start: in place of those that no stretch reaches if there are many.
-func (s *sliding) grow() {
-	if len(s.starts) < cap(s.starts) {
+// forget drops, now and then, the starts that no stretch reaches any more.
+func (s *sliding) forget() {
+	if s.starts.n%pageSize != 0 {
 		return
 	}
-	old := len(s.starts)
+	old := s.starts.n
 	for i := range s.windows {
-		old = min(old, max(0, s.windows[i].head-1))
+		old = min(old, s.windows[i].head-1)
 	}
-	room := s.starts[:0]
-	if old < len(s.starts)/8 {
-		room = make([]start, 0, len(s.starts)/8*9+64)
-	}
-	s.starts = append(room, s.starts[old:]...)
+	old = s.starts.drop(old)
 	for i := range s.windows {
 		s.windows[i].head -= old
 	}
@@ -112,10 +109,10 @@ func (s *sliding) grow() {
 func (s *sliding) upTo(now int64) {
 	for i := range s.windows {
 		w := &s.windows[i]
-		for w.head < len(s.starts) && s.starts[w.head].at <= now-w.length {
-			begin := s.starts[w.head].at
+		for w.head < s.starts.n && s.starts.at(w.head).at <= now-w.length {
+			begin := s.starts.at(w.head).at
 			s.weigh(w, begin, w.sum-max(0, s.end-begin-w.length))
-			w.sum -= s.starts[w.head].paused
+			w.sum -= s.starts.at(w.head).paused
 			w.head++
 		}
 	}
@@ -139,7 +136,7 @@ func (s *sliding) finish(end int64) {
 		if w.head == 0 { // it was shorter
 			continue
 		}
-		begin, before := end-w.length, &s.starts[w.head-1]
+		begin, before := end-w.length, s.starts.at(w.head-1)
 		w.head--
 		s.weigh(w, begin, w.sum+max(0, before.paused-(begin-before.at)))
 		w.head++
@@ -156,8 +153,8 @@ func (s *sliding) weigh(w *longest, begin, paused int64) {
 		return
 	}
 	w.worst = ranking{}
-	for i := range s.starts[w.head:] {
-		if x := &s.starts[w.head+i]; x.number > 0 {
+	for i := w.head; i < s.starts.n; i++ {
+		if x := s.starts.at(i); x.number > 0 {
 			w.worst.addNumber(x.number, float64(x.most))
 		}
 	}

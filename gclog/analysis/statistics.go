@@ -292,7 +292,7 @@ func (s *Statistics) GC(d *gclog.GCDetails) {
 		s.heapMax.add(float64(peak))
 	}
 	if d.HasSizesAfter {
-		after := known(float64(d.SizeAfter()))
+		after := known(float64(d.SizeAfter())).in("bytes")
 		s.heapMax.add(after.Value)
 		s.last = after
 		if gen2 {
@@ -310,7 +310,7 @@ func (s *Statistics) GC(d *gclog.GCDetails) {
 		s.committedMax.add(float64(c.bytes))
 		// A background collection tells of its start when younger ones have told already.
 		if !s.committed.Known() || c.at >= s.committedAt {
-			s.committed, s.committedAt = known(float64(c.bytes)), c.at
+			s.committed, s.committedAt = known(float64(c.bytes)).in("bytes"), c.at
 		}
 	}
 	s.memory.add(&d.Memory, s.committed)

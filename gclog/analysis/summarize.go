@@ -25,7 +25,7 @@ func (s *Statistics) Summary() *Summary {
 	var behind behind
 	x.Unobserved, behind = s.unobserved(x.Window)
 	length := x.Window.To - x.Window.From
-	x.Duration = known(float64(length - x.Unobserved))
+	x.Duration = known(float64(length - x.Unobserved)).in("ns")
 	switch {
 	case s.unbounded:
 		x.Duration = unknown(noBounds)
@@ -36,7 +36,7 @@ func (s *Statistics) Summary() *Summary {
 	}
 	for c := range Classes {
 		x.Classes[c] = s.classes[c].told(c)
-		x.Classes[c].PerMinute = x.per(float64(s.classes[c].Count-min(s.classes[c].Count, behind.collections[c])), minute)
+		x.Classes[c].PerMinute = x.per(float64(s.classes[c].Count-min(s.classes[c].Count, behind.collections[c])), minute).in("1/min")
 		x.Classes[c].sparse = s.sparse
 	}
 	s.distributions(x)
@@ -44,7 +44,7 @@ func (s *Statistics) Summary() *Summary {
 	x.Reasons = s.reasonCounts()
 	for kind := range s.without {
 		if t := &s.without[kind]; t.n > 0 {
-			x.WithoutGC = append(x.WithoutGC, WithoutGC{gclog.PauseKind(kind), t.quantity("")})
+			x.WithoutGC = append(x.WithoutGC, WithoutGC{gclog.PauseKind(kind), t.quantity("").in("ns")})
 		}
 	}
 
@@ -52,7 +52,7 @@ func (s *Statistics) Summary() *Summary {
 	gen2 := count(ClassGen2) + count(ClassBackground)
 	x.Gen1PerGen0 = ratio(count(ClassGen1), count(ClassGen0), "no gen0 collections")
 	x.Gen2PerGen1 = ratio(gen2, count(ClassGen1), "no gen1 collections")
-	x.BlockingGen2 = ratio(100*count(ClassGen2), gen2, "no gen2 collections")
+	x.BlockingGen2 = ratio(100*count(ClassGen2), gen2, "no gen2 collections").in("%")
 	x.SinceLastGen2 = unknown("no gen2 collections")
 	switch {
 	case s.hasGen2 && s.unbounded:
@@ -60,11 +60,11 @@ func (s *Statistics) Summary() *Summary {
 	case s.hasGen2 && s.unseen.touch(s.gen2End, x.Window.To):
 		x.SinceLastGen2 = unknown("since the newest gen2 collection that was seen, not all was observed")
 	case s.hasGen2:
-		x.SinceLastGen2 = known(float64(max(0, x.Window.To-s.gen2End)))
+		x.SinceLastGen2 = known(float64(max(0, x.Window.To-s.gen2End))).in("ns")
 	}
 	x.Finalized = s.finalized.quantity("no collection tells of the finalizers that ran").Total
-	x.Heap.Max = s.heapMax.quantity("no collection tells its size").Max
-	x.Heap.MaxCommitted = s.committedMax.quantity(s.committed.Why).Max
+	x.Heap.Max = s.heapMax.quantity("no collection tells its size").Max.in("bytes")
+	x.Heap.MaxCommitted = s.committedMax.quantity(s.committed.Why).Max.in("bytes")
 	x.Memory = s.memory.told()
 	s.allocation(x)
 	return x
@@ -73,7 +73,7 @@ func (s *Statistics) Summary() *Summary {
 // allocation fills in what was allocated in the Window, and how fast.
 func (s *Statistics) allocation(x *Summary) {
 	bytes, time := s.allocated.inside(s.window)
-	x.AllocationRate = ratio(1e9*bytes, time, "no collection that tells what was allocated comes right behind another that was seen")
+	x.AllocationRate = ratio(1e9*bytes, time, "no collection that tells what was allocated comes right behind another that was seen").in("bytes/s")
 	if x.CollectionsOnly && x.Missed > 0 && x.AllocationRate.Known() {
 		x.AllocationRate = x.missed()
 	}
@@ -82,7 +82,7 @@ func (s *Statistics) allocation(x *Summary) {
 	}
 	x.Allocated, x.AllocationTime = x.AllocationRate, x.AllocationRate
 	if x.AllocationRate.Known() {
-		x.Allocated, x.AllocationTime = known(bytes), known(time)
+		x.Allocated, x.AllocationTime = known(bytes).in("bytes"), known(time).in("ns")
 	}
 }
 
@@ -140,24 +140,24 @@ func (r *rollup) told(c Class) Rollup {
 	if r.Count > 0 && r.reasons == 0 {
 		x.Induced = unknown(why("why it was started"))
 	}
-	x.Pause = r.pause.quantity(why("all of its pauses"))
-	x.Suspend = r.suspend.quantity(why("how long it took to stop the threads"))
-	x.Peak = r.peak.quantity(why("its size before"))
-	x.After = r.after.quantity(why("its size after"))
-	x.Promoted = r.promoted.quantity(why("what was promoted"))
-	x.Allocated = r.allocated.quantity(why("what was allocated: that takes the histories of its heaps and of those before"))
-	x.AllocationRate = r.rate.quantity(why("what was allocated and in what time"))
+	x.Pause = r.pause.quantity(why("all of its pauses")).in("ns")
+	x.Suspend = r.suspend.quantity(why("how long it took to stop the threads")).in("ns")
+	x.Peak = r.peak.quantity(why("its size before")).in("bytes")
+	x.After = r.after.quantity(why("its size after")).in("bytes")
+	x.Promoted = r.promoted.quantity(why("what was promoted")).in("bytes")
+	x.Allocated = r.allocated.quantity(why("what was allocated: that takes the histories of its heaps and of those before")).in("bytes")
+	x.AllocationRate = r.rate.quantity(why("what was allocated and in what time")).in("bytes/s")
 	x.PinnedObjects = r.pinned.quantity(why("how many pinned objects there were"))
-	x.PinnedShare = ratio(100*r.survivedPins, r.survived, why("how much of what survived was pinned"))
-	x.PinsSeen = r.pinsSeen.quantity(why("pinned objects one by one: level full does, if there are any"))
-	x.PinPlugs = r.pinPlugs.quantity(why("how large the stretches are that could not be moved"))
+	x.PinnedShare = ratio(100*r.survivedPins, r.survived, why("how much of what survived was pinned")).in("%")
+	x.PinsSeen = r.pinsSeen.quantity(why("pinned objects one by one: level full does, if there are any")).in("bytes")
+	x.PinPlugs = r.pinPlugs.quantity(why("how large the stretches are that could not be moved")).in("bytes")
 	x.PlugsTold = unknown(why("stretches that could not be moved: the private provider at Verbose does, if there are any"))
 	if r.plugs > 0 {
 		x.PlugsTold = count(r.plugs)
 	}
-	x.UserPinned = ratio(100*r.userPinned, r.notMoved, why("both pinned objects and stretches that could not be moved"))
+	x.UserPinned = ratio(100*r.userPinned, r.notMoved, why("both pinned objects and stretches that could not be moved")).in("%")
 	x.Finalization = r.finalization.quantity(why("how many objects wait to be finalized"))
-	x.FinalizationBytes = r.finalBytes.quantity(why("how large the objects are that wait to be finalized"))
+	x.FinalizationBytes = r.finalBytes.quantity(why("how large the objects are that wait to be finalized")).in("bytes")
 	return x
 }
 
@@ -246,7 +246,7 @@ func (s *Statistics) shares(x *Summary, behind int64) {
 	total := x.Classes[ClassAll].Pauses.Total
 	x.Share = total
 	if total.Known() {
-		x.Share = x.per(100*max(0, total.Value-float64(behind)), 1)
+		x.Share = x.per(100*max(0, total.Value-float64(behind)), 1).in("%")
 	}
 	var worst []longest
 	if s.live != nil {
@@ -263,7 +263,7 @@ func (s *Statistics) shares(x *Summary, behind int64) {
 		case worst[i].paused < 0:
 			share.Percent = unknown(tooShort(x, parts, share.Length))
 		default:
-			share.Percent, share.At = known(percent(worst[i].paused, share.Length)), worst[i].at
+			share.Percent, share.At = known(percent(worst[i].paused, share.Length)).in("%"), worst[i].at
 		}
 		if i < len(shareLengths) {
 			x.Worst = append(x.Worst, share)

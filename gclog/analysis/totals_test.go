@@ -256,8 +256,6 @@ func (o *everything) tell(into totals.Totals, end int64) {
 	s.Tell("Stop", o.timeline.All())
 	s.Tell("Known", o.timeline.Known())
 	s.Tell("Allocated", o.allocated.Most(5))
-	samples, bytes := o.allocated.Samples()
-	s.Tell("Samples", fmt.Sprintf("%d %.4g %d", samples, bytes, o.allocated.Types()))
 	s.Tell("Finalized", o.finalized.Most(5))
 }
 
@@ -267,10 +265,10 @@ func tellFindings(s *totals.Teller, f *analysis.Findings) {
 			Severity analysis.Severity
 			Text     string
 			GCs      []uint32
-			Evidence []analysis.Evidence
+			Evidence []analysis.Fact
 		}{x.Severity, x.Text, x.GCs, x.Evidence})
 		for _, e := range x.Evidence {
-			s.Tell("Evidence", e.String())
+			s.Tell("Evidence", e.Name+" "+factText(&e))
 		}
 	}
 	for _, x := range f.Unjudged() {

@@ -70,8 +70,8 @@ func TestDigits(t *testing.T) {
 }
 
 func TestNumberText(t *testing.T) {
-	for want, n := range map[string]Number{"0 ns": {}, "5 ms": known(5e6), "n/a": unknown("nobody tells it")} {
-		if got := n.Text("ns"); got != want {
+	for want, n := range map[string]Number{"0 ns": nanoseconds(0), "5 ms": nanoseconds(5e6), "5000000": known(5e6), "n/a": unknown("nobody tells it")} {
+		if got := n.Text(); got != want {
 			t.Errorf("%+v is %q, want %q", n, got, want)
 		}
 	}

@@ -502,17 +502,17 @@ func (w *watch) sayClosing(who string, r *attach.Result) {
 	pauses := &s.Classes[analysis.ClassAll].Pauses
 	said := []string{fmt.Sprintf("%s%s in %s", who, counted(gcs, "collection"), spanText(time.Duration(s.Duration.Value)))}
 	if pauses.P99.Known() { // known from 100 pauses on
-		said = append(said, "p99 pause "+pauses.P99.Text("ns"))
+		said = append(said, "p99 pause "+pauses.P99.Text())
 	}
 	if pauses.Max.Known() {
-		said = append(said, "longest pause "+pauses.Max.Text("ns"))
+		said = append(said, "longest pause "+pauses.Max.Text())
 	}
 	switch share := s.Share; {
 	case !share.Known():
 	case 0 < share.Value && share.Value < 0.01:
 		said = append(said, "paused under 0.01 % of the time")
 	default:
-		said = append(said, "paused "+share.Text("%")+" of the time")
+		said = append(said, "paused "+share.Text()+" of the time")
 	}
 	said = append(said, counted(uint64(w.progress.Lost.Load()), "event")+" lost")
 	if len(r.Wrote) > 0 {

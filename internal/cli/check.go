@@ -153,14 +153,14 @@ type checkGC struct {
 }
 
 type conditionJSON struct {
-	Condition string         `json:"condition"`
-	Metric    string         `json:"metric"`
-	Operator  string         `json:"operator"`
-	Limit     map[string]any `json:"limit"`
-	Actual    map[string]any `json:"actual"`
-	Result    string         `json:"result"`
-	Reason    string         `json:"reason,omitempty"` // why there is no number
-	Note      string         `json:"note,omitempty"`   // what the number leaves out
+	Condition string          `json:"condition"`
+	Metric    string          `json:"metric"`
+	Operator  string          `json:"operator"`
+	Limit     analysis.Number `json:"limit"`
+	Actual    analysis.Number `json:"actual"`
+	Result    string          `json:"result"`
+	Reason    string          `json:"reason,omitempty"` // why there is no number
+	Note      string          `json:"note,omitempty"`   // what the number leaves out
 }
 
 func (p *program) checkJSON(h *history.History, w analysis.Window, verdicts []verdict) *historyJSON {
@@ -169,7 +169,7 @@ func (p *program) checkJSON(h *history.History, w analysis.Window, verdicts []ve
 		v := &verdicts[i]
 		x := conditionJSON{
 			Condition: v.text, Metric: v.metric.Name, Operator: v.operator, Result: v.result,
-			Limit: valueJSON(v.limit, v.metric.Unit), Actual: numberJSON(v.actual.Number, v.metric.Unit),
+			Limit: v.limit, Actual: v.actual.Number,
 		}
 		if !v.actual.Known() {
 			x.Reason = v.explain()

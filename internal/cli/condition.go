@@ -17,7 +17,7 @@ type condition struct {
 	text     string
 	metric   analysis.Metric // without its value
 	operator string
-	limit    float64
+	limit    analysis.Number
 }
 
 var conditionPattern = regexp.MustCompile(`^\s*([^\s<>=!]+)\s*(>=|<=|==|!=|>|<)\s*([^\s<>=!][^<>=!]*)$`)
@@ -33,7 +33,8 @@ func parseCondition(s string, metrics []checkMetric) (c condition, err error) {
 		return c, usagef("--fail-if %q: there is no metric %s%s (docs/analysis.md lists them, gclog summary -o json prints them)", s, parts[1], meant(parts[1], names(metrics)))
 	}
 	c = condition{text: strings.TrimSpace(s), metric: metrics[i].Metric, operator: parts[2]}
-	if c.limit, err = analysis.ParseValue(strings.TrimSpace(parts[3]), c.metric.Unit); err != nil {
+	c.limit.Unit = c.metric.Unit
+	if c.limit.Value, err = analysis.ParseValue(strings.TrimSpace(parts[3]), c.metric.Unit); err != nil {
 		return c, usagef("--fail-if %q: %w", s, err)
 	}
 	return c, nil
@@ -74,7 +75,7 @@ func (c *condition) judge(metrics []checkMetric) verdict {
 	case v.actual.Nothing, v.within():
 	case !v.actual.Known():
 		v.result = verdictError
-	case compare(v.actual.Value, c.operator, c.limit):
+	case compare(v.actual.Value, c.operator, c.limit.Value):
 		v.result = verdictFailed
 	}
 	return v
@@ -84,7 +85,7 @@ func (c *condition) judge(metrics []checkMetric) verdict {
 func (v *verdict) within() bool {
 	most := v.actual.AtMost
 	exceeds := v.operator == ">" || v.operator == ">="
-	return !v.actual.Known() && most > 0 && exceeds && !compare(most, v.operator, v.limit)
+	return !v.actual.Known() && most > 0 && exceeds && !compare(most, v.operator, v.limit.Value)
 }
 
 func compare(a float64, operator string, b float64) bool {
@@ -106,17 +107,16 @@ func compare(a float64, operator string, b float64) bool {
 
 // line returns the metric's value and its limit, or why the value is unknown.
 func (v *verdict) line() string {
-	unit, more := v.metric.Unit, ""
-	value, limit := v.actual.Text(unit), analysis.Number{Value: v.limit}.Text(unit)
+	value, limit, more := v.actual.Text(), v.limit.Text(), ""
 	switch {
 	case v.actual.Nothing:
 		value, more = "none", ": "+v.actual.Why
 	case !v.actual.Known() && v.actual.AtMost > 0:
-		value, more = "at most "+analysis.Number{Value: v.actual.AtMost}.Text(unit), ": "+v.actual.Why
+		value, more = "at most "+v.atMost(), ": "+v.actual.Why
 	case !v.actual.Known():
 		more = ": " + v.actual.Why
 	case v.alike():
-		value, limit = exactText(v.actual.Value, unit), exactText(v.limit, unit)
+		value, limit = exactText(v.actual.Number), exactText(v.limit)
 	}
 	if v.actual.note != "" {
 		more += "; " + v.actual.note
@@ -129,29 +129,33 @@ var limitTexts = map[string]string{">": "", ">=": "below ", "<": "at least ", "<
 
 // alike reports whether the value and its limit differ but are printed alike.
 func (v *verdict) alike() bool {
-	unit, limit := v.metric.Unit, analysis.Number{Value: v.limit}
-	return v.actual.Value != v.limit && v.actual.Text(unit) == limit.Text(unit)
+	return v.actual.Value != v.limit.Value && v.actual.Text() == v.limit.Text()
 }
 
 // exactText formats a value with all its digits.
-func exactText(value float64, unit string) string {
-	return strings.TrimRight(strconv.FormatFloat(value, 'f', -1, 64)+" "+unit, " ")
+func exactText(n analysis.Number) string {
+	return strings.TrimRight(strconv.FormatFloat(n.Value, 'f', -1, 64)+" "+n.Unit, " ")
+}
+
+// atMost is the limit of an unknown value.
+func (v *verdict) atMost() string {
+	return analysis.Number{Value: v.actual.AtMost, Unit: v.actual.Unit}.Text()
 }
 
 // explain returns the metric's value, or why that is unknown.
 func (v *verdict) explain() string {
-	name, unit := v.metric.Name, v.metric.Unit
+	name := v.metric.Name
 	switch {
 	case v.actual.Nothing:
 		return fmt.Sprintf("there is no %s: %s", name, v.actual.Why)
 	case !v.actual.Known() && v.actual.AtMost > 0:
-		return fmt.Sprintf("%s is not known, but at most %s: %s", name, analysis.Number{Value: v.actual.AtMost}.Text(unit), v.actual.Why)
+		return fmt.Sprintf("%s is not known, but at most %s: %s", name, v.atMost(), v.actual.Why)
 	case !v.actual.Known():
 		return fmt.Sprintf("%s is not known: %s", name, v.actual.Why)
 	}
-	text := fmt.Sprintf("%s is %s", name, v.actual.Text(unit))
+	text := fmt.Sprintf("%s is %s", name, v.actual.Text())
 	if v.alike() {
-		text += " (" + exactText(v.actual.Value, unit) + ")"
+		text += " (" + exactText(v.actual.Number) + ")"
 	}
 	if v.actual.note != "" {
 		text += "; " + v.actual.note
@@ -176,7 +180,7 @@ func (a *assessment) checkable(h *history.History, s *analysis.Summary) []checkM
 	}
 	for i := range list {
 		if m := &list[i]; m.Name != "duration" {
-			m.Number, m.Nothing, m.note = analysis.Number{Why: unheard}, false, ""
+			m.Number, m.Nothing, m.note = analysis.Number{Unit: m.Unit, Why: unheard}, false, ""
 		}
 	}
 	return list

@@ -137,24 +137,22 @@ func (p *program) printRoots(roots []analysis.Root) {
 	}
 	t := newTable(append(head, "promoted")...)
 	for _, r := range roots {
-		row := []string{r.Name, partText(float64(r.Longest))}
+		row := []string{r.Name, partText(r.Longest.Value)}
 		if heaps {
 			heap, mean := "n/a", "n/a"
-			if r.Heap >= 0 {
-				heap = strconv.Itoa(r.Heap)
+			if r.Heap != nil {
+				heap = strconv.Itoa(*r.Heap)
 			}
 			if r.Imbalance.Known() {
 				mean = strconv.FormatFloat(100*r.Imbalance.Value, 'f', 0, 64) + " %"
 			}
 			row = append(row, heap, mean)
 		}
-		t.add(append(row, sizeText(r.Promoted))...)
+		t.add(append(row, r.Promoted.Text())...)
 	}
 	fmt.Fprintln(p.out)
 	t.print(p.out, p.pageWidth())
 }
-
-func sizeText(bytes uint64) string { return analysis.Number{Value: float64(bytes)}.Text("bytes") }
 
 // printSizes prints how the generations changed.
 func (p *program) printSizes(sizes []analysis.Size) {
@@ -163,13 +161,13 @@ func (p *program) printSizes(sizes []analysis.Size) {
 	}
 	t := newTable("", "before", "after", "free after", "promoted", "survived", "next budget")
 	for _, s := range sizes {
-		row := []string{s.Name, s.Before.Text("bytes"), s.After.Text("bytes"), s.Free.Text("bytes")}
+		row := []string{s.Name, s.Before.Text(), s.After.Text(), s.Free.Text()}
 		if s.Collected {
-			survival := s.Survival.Text("%")
+			survival := s.Survival.Text()
 			if !s.Survival.Known() && s.Promoted.Known() && s.Promoted.Value == 0 {
 				survival = "-" // it was empty
 			}
-			row = append(row, s.Promoted.Text("bytes"), survival, s.Budget.Text("bytes"))
+			row = append(row, s.Promoted.Text(), survival, s.Budget.Text())
 		} else {
 			row = append(row, "-", "-", "-")
 		}

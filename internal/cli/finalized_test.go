@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
@@ -17,11 +18,15 @@ func TestSummaryFinalized(t *testing.T) {
 	if code := Main([]string{"gclog", "summary", "-o", "json", recording}, nil, &out, &said); code != 0 {
 		t.Fatalf("exit code %d: %s", code, said.String())
 	}
-	var x struct{ Dotnet struct{ GC summaryGC } }
+	var x struct {
+		Dotnet struct {
+			GC struct{ Finalized []analysis.FinalizedType }
+		}
+	}
 	if err := json.Unmarshal(out.Bytes(), &x); err != nil {
 		t.Fatal(err)
 	}
-	if list := x.Dotnet.GC.Finalized; len(list) != 5 || list[0] != (finalizedJSON{"GcLoad.Finalizable", 5732}) {
+	if list := x.Dotnet.GC.Finalized; len(list) != 5 || list[0] != (analysis.FinalizedType{Type: "GcLoad.Finalizable", Objects: 5732}) {
 		t.Errorf("the types are %+v", list)
 	}
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"math"
 	"time"
 
 	"github.com/gclog/gclog/formats"
@@ -83,45 +82,4 @@ func knownJSON(k gclog.Known) *bool {
 	}
 	yes := k == gclog.Yes
 	return &yes
-}
-
-// numberJSON returns a number with its unit as its name, or why it is unknown.
-func numberJSON(n analysis.Number, unit string) map[string]any {
-	if !n.Known() {
-		return map[string]any{"unknown": n.Why}
-	}
-	return valueJSON(n.Value, unit)
-}
-
-// whole returns a number without decimals. A damaged file may contain values beyond all integers.
-func whole(v float64) any {
-	if math.Abs(v) < 1<<62 {
-		return int64(v)
-	}
-	return v
-}
-
-// valueJSON returns a value with its unit as its name. A share is a fraction, as everywhere in
-// JSON; durations and sizes are whole numbers. JSON cannot represent numbers that are not finite:
-// one of them would invalidate the whole document.
-func valueJSON(v float64, unit string) map[string]any {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return map[string]any{"unknown": "it is not a finite number"}
-	}
-	switch unit {
-	case "ns":
-		return map[string]any{"ns": whole(v)}
-	case "bytes":
-		return map[string]any{"bytes": whole(v)}
-	case "bytes/s":
-		return map[string]any{"bytes_per_second": v}
-	case "1/min":
-		return map[string]any{"per_minute": v}
-	case "%":
-		return map[string]any{"pct": v / 100}
-	case "%/h":
-		return map[string]any{"pct_per_hour": v / 100}
-	default:
-		return map[string]any{"value": v}
-	}
 }

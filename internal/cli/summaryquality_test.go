@@ -42,7 +42,13 @@ func TestSummaryQuality(t *testing.T) {
 
 // A quality is what a summary says about its data.
 type quality struct {
-	summaryGC
+	Metrics  map[string]map[string]any
+	Findings []struct {
+		Rule     string
+		Evidence []map[string]any
+	}
+	Damage string
+
 	code         int
 	count, whole float64
 	missing      string

@@ -60,11 +60,11 @@ func (t *summaryText) page() {
 }
 
 // num formats a number. If it is unknown, the reason is kept for -v.
-func (t *summaryText) num(name string, n analysis.Number, unit string) string {
+func (t *summaryText) num(name string, n analysis.Number) string {
 	if !n.Known() {
 		t.lacks = addLack(t.lacks, n.Why, name)
 	}
-	return n.Text(unit)
+	return n.Text()
 }
 
 // addLack adds a name to those with the same reason.
@@ -93,8 +93,8 @@ func (t *summaryText) line(name, format string, args ...any) {
 }
 
 // known prints a line that begins with a number, if that is known.
-func (t *summaryText) known(name string, n analysis.Number, unit, format string, args ...any) {
-	if text := t.num(name, n, unit); n.Known() {
+func (t *summaryText) known(name string, n analysis.Number, format string, args ...any) {
+	if text := t.num(name, n); n.Known() {
 		t.line(name, format, append([]any{text}, args...)...)
 	}
 }
@@ -120,7 +120,7 @@ func (t *summaryText) head() {
 	if t.s.Unobserved > 0 {
 		observed = " of it observed"
 	}
-	t.line("time", "%s to %s, %s%s", p.Time(w.From).Format("2006-01-02 15:04:05.000"), p.Time(w.To).Format("15:04:05.000 MST"), t.num("time", t.s.Duration, "ns"), observed)
+	t.line("time", "%s to %s, %s%s", p.Time(w.From).Format("2006-01-02 15:04:05.000"), p.Time(w.To).Format("15:04:05.000 MST"), t.num("time", t.s.Duration), observed)
 	if t.h.Window != analysis.Always() {
 		t.line("part of", "%s to %s", clockText(p, t.h.Begin), clockText(p, t.h.End))
 	}
@@ -157,14 +157,14 @@ func runtimeText(p *gclog.Process) string {
 func (t *summaryText) pauses() {
 	s := t.s
 	t.title("Pauses")
-	t.line("share", "paused %s of the time", t.num("share", s.Share, "%"))
+	t.line("share", "paused %s of the time", t.num("share", s.Share))
 	for _, w := range s.Worst {
-		t.known("worst "+lengthText(w.Length), w.Percent, "%", "%s from %s", clockText(t.h.Process, w.At))
+		t.known("worst "+lengthText(w.Length), w.Percent, "%s from %s", clockText(t.h.Process, w.At))
 	}
 	var least []string
 	for _, u := range s.Utilization {
 		length := lengthText(u.Length)
-		if text := t.num("MMU of "+length, u.Percent, "%"); u.Percent.Known() {
+		if text := t.num("MMU of "+length, u.Percent); u.Percent.Known() {
 			least = append(least, text+" of "+length)
 		}
 	}
@@ -174,21 +174,21 @@ func (t *summaryText) pauses() {
 	t.spread("suspension", "until all threads were suspended", &s.Suspend)
 	t.spread("between GCs", "from one to the next", &s.Between)
 	for _, x := range s.WithoutGC {
-		t.line("without a GC", "%s: %s, longest %s", x.Kind, counted(x.Pauses.Told, "pause"), t.num("without a GC", x.Pauses.Max, "ns"))
+		t.line("without a GC", "%s: %s, longest %s", x.Kind, counted(x.Pauses.Told, "pause"), t.num("without a GC", x.Pauses.Max))
 	}
 	t.classes(pauseColumns, hasPauses)
 }
 
 func (t *summaryText) spread(name, what string, d *analysis.Distribution) {
 	if d.Count == 0 {
-		t.num(name, d.Mean, "ns")
+		t.num(name, d.Mean)
 		return
 	}
 	p99 := ""
-	if text := t.num("p99 of "+name, d.P99, "ns"); d.P99.Known() {
+	if text := t.num("p99 of "+name, d.P99); d.P99.Known() {
 		p99 = ", p99 " + text
 	}
-	t.line(name, "%s: median %s%s, longest %s", what, t.num(name, d.P50, "ns"), p99, t.num(name, d.Max, "ns"))
+	t.line(name, "%s: median %s%s, longest %s", what, t.num(name, d.P50), p99, t.num(name, d.Max))
 }
 
 // lengthText formats the length of a window.
@@ -220,7 +220,7 @@ func (t *summaryText) collections() {
 		if all.Demoted > 0 {
 			demoted = fmt.Sprintf("; %d that began so ran blocking", all.Demoted)
 		}
-		t.line("background", "%d, with %s foreground %s while they ran and %s in their first pause%s", n, t.num("foreground", s.Rare(all.Foreground), ""), plural(int(all.Foreground), "GC", "GCs"), t.num("in the first pause", s.Rare(all.InsideBGCStart), ""), demoted)
+		t.line("background", "%d, with %s foreground %s while they ran and %s in their first pause%s", n, t.num("foreground", s.Rare(all.Foreground)), plural(int(all.Foreground), "GC", "GCs"), t.num("in the first pause", s.Rare(all.InsideBGCStart)), demoted)
 	}
 	if s.BlockingGen2.Known() {
 		latest := ""
@@ -228,9 +228,9 @@ func (t *summaryText) collections() {
 		case s.SinceLastGen2.Known() && s.SinceLastGen2.Value == 0:
 			latest = "; the latest lasted until the end"
 		case s.SinceLastGen2.Known():
-			latest = "; the latest ended " + s.SinceLastGen2.Text("ns") + " before the end"
+			latest = "; the latest ended " + s.SinceLastGen2.Text() + " before the end"
 		}
-		t.line("gen2", "%s of them blocking%s", s.BlockingGen2.Text("%"), latest)
+		t.line("gen2", "%s of them blocking%s", s.BlockingGen2.Text(), latest)
 	}
 	if all.Provisional+all.HeapDumps > 0 {
 		t.line("special", "%d full GCs of provisional mode, %d for heap snapshots", all.Provisional, all.HeapDumps)
@@ -246,17 +246,17 @@ func (t *summaryText) collections() {
 func (t *summaryText) heap() {
 	h, all := &t.s.Heap, &t.s.Classes[analysis.ClassAll]
 	t.title("Heap and allocation")
-	t.known("size", h.Last, "bytes", "%s after the latest GC, %s after the latest gen2; at most %s", t.num("size after gen2", h.LastGen2, "bytes"), t.num("largest size", h.Max, "bytes"))
-	t.known("committed", h.Committed, "bytes", "%s; at most %s", h.MaxCommitted.Text("bytes"))
+	t.known("size", h.Last, "%s after the latest GC, %s after the latest gen2; at most %s", t.num("size after gen2", h.LastGen2), t.num("largest size", h.Max))
+	t.known("committed", h.Committed, "%s; at most %s", h.MaxCommitted.Text())
 	t.memory(&t.s.Memory)
-	t.known("allocated", t.s.AllocationRate, "bytes/s", "%s: %s in %s between GCs", t.s.Allocated.Text("bytes"), t.s.AllocationTime.Text("ns"))
-	t.known("pinned", all.PinnedShare, "%", "%s of what survived")
+	t.known("allocated", t.s.AllocationRate, "%s: %s in %s between GCs", t.s.Allocated.Text(), t.s.AllocationTime.Text())
+	t.known("pinned", all.PinnedShare, "%s of what survived")
 	t.pins(all)
 	retained := ""
-	if size := t.num("size of finalization", all.FinalizationBytes.Max, "bytes"); all.FinalizationBytes.Max.Known() {
+	if size := t.num("size of finalization", all.FinalizationBytes.Max); all.FinalizationBytes.Max.Known() {
 		retained = ", " + size + " retained for it"
 	}
-	t.known("finalization", all.Finalization.Max, "", "at most %s %s%s", plural(int(all.Finalization.Max.Value), "object", "objects"), retained)
+	t.known("finalization", all.Finalization.Max, "at most %s %s%s", plural(int(all.Finalization.Max.Value), "object", "objects"), retained)
 	t.finalized(t.a.finalized.Most(3))
 	t.classes(sizeColumns, hasGCs)
 }
@@ -265,38 +265,38 @@ func (t *summaryText) heap() {
 // its limit.
 func (t *summaryText) memory(m *analysis.Memory) {
 	rest := ""
-	if other := t.num("memory that is not the GC's", m.Other, "bytes"); m.Other.Known() {
-		rest = fmt.Sprintf(": %s committed by the GC, %s other", m.Committed.Text("bytes"), other)
+	if other := t.num("memory that is not the GC's", m.Other); m.Other.Known() {
+		rest = fmt.Sprintf(": %s committed by the GC, %s other", m.Committed.Text(), other)
 	}
-	t.known("RSS", m.Resident, "bytes", "%s%s; at most %s", rest, m.MaxResident.Text("bytes"))
+	t.known("RSS", m.Resident, "%s%s; at most %s", rest, m.MaxResident.Text())
 	limit := ""
-	if text := t.num("limit of the cgroup", m.CgroupLimit, "bytes"); m.CgroupLimit.Known() {
-		limit = fmt.Sprintf(" of %s, %s", text, m.CgroupShare.Text("%"))
+	if text := t.num("limit of the cgroup", m.CgroupLimit); m.CgroupLimit.Known() {
+		limit = fmt.Sprintf(" of %s, %s", text, m.CgroupShare.Text())
 	}
-	t.known("cgroup", m.Cgroup, "bytes", "%s%s, page cache included; at most %s", limit, m.MaxCgroup.Text("bytes"))
+	t.known("cgroup", m.Cgroup, "%s%s, page cache included; at most %s", limit, m.MaxCgroup.Text())
 }
 
 // allocated lists the types that were allocated most, if there were allocation ticks.
 func (t *summaryText) allocated(a *analysis.Allocated) {
 	const most, least, few = 10, 1, 3 // number of types; minimum percentage after the first few
-	list := a.Most(most)
-	for len(list) > few && list[len(list)-1].Share < least {
+	types := a.Most(most)
+	list := types.Types
+	for len(list) > few && list[len(list)-1].Share.Value < least {
 		list = list[:len(list)-1]
 	}
 	if len(list) == 0 {
 		return
 	}
-	n, bytes := a.Samples()
 	t.title("Allocated types")
 	t.paragraph(2, fmt.Sprintf("Estimated from %s, which stand for %s. After ± is how far a share may be off, with 95 %% confidence.",
-		counted(n, "allocation tick"), analysis.Number{Value: bytes}.Text("bytes")))
+		counted(uint64(types.Samples.Value), "allocation tick"), types.Sampled.Text()))
 	fmt.Fprintln(t)
 	rest := 100.0
 	for _, x := range list {
-		rest -= x.Share
-		fmt.Fprintf(t, "  %5.1f %%  ± %4.1f  %s\n", x.Share, x.Error, oneLine(shorten(x.Type, t.width-19)))
+		rest -= x.Share.Value
+		fmt.Fprintf(t, "  %5.1f %%  ± %4.1f  %s\n", x.Share.Value, x.Error.Value, oneLine(shorten(x.Type, t.width-19)))
 	}
-	if more := a.Types() - len(list); more > 0 {
+	if more := types.Named - len(list); more > 0 {
 		fmt.Fprintf(t, "  %5.1f %%          %s\n", max(rest, 0), counted(uint64(more), "more type"))
 	}
 }
@@ -316,17 +316,17 @@ func (t *summaryText) finalized(list []analysis.FinalizedType) {
 func (t *summaryText) pins(all *analysis.Rollup) {
 	var parts []string
 	if seen := &all.PinsSeen; seen.Told > 0 {
-		parts = append(parts, fmt.Sprintf("%s in %d %s", seen.Total.Text("bytes"), seen.Told, plural(int(seen.Told), "GC", "GCs")))
+		parts = append(parts, fmt.Sprintf("%s in %d %s", seen.Total.Text(), seen.Told, plural(int(seen.Told), "GC", "GCs")))
 	}
 	if plugs := &all.PinPlugs; plugs.Told > 0 {
-		parts = append(parts, fmt.Sprintf("%s could not be moved in %d %s", plugs.Total.Text("bytes"), plugs.Told, plural(int(plugs.Told), "GC", "GCs")))
+		parts = append(parts, fmt.Sprintf("%s could not be moved in %d %s", plugs.Total.Text(), plugs.Told, plural(int(plugs.Told), "GC", "GCs")))
 	}
 	if len(parts) == 0 {
 		return
 	}
 	share := ""
 	if all.UserPinned.Known() {
-		share = ", " + all.UserPinned.Text("%") + " of it pinned"
+		share = ", " + all.UserPinned.Text() + " of it pinned"
 	}
 	t.line("pins", "%s%s", strings.Join(parts, "; "), share)
 }
@@ -354,8 +354,8 @@ func (t *summaryText) data() {
 	}
 	t.line("missing", "%s", t.missing())
 	if s.Unobserved > 0 {
-		n := analysis.Number{Value: float64(s.Unobserved)}
-		t.line("not observed", "%s, in which no session was on or records are missing: shares and rates leave it out", n.Text("ns"))
+		n := analysis.Number{Value: float64(s.Unobserved), Unit: "ns"}
+		t.line("not observed", "%s, in which no session was on or records are missing: shares and rates leave it out", n.Text())
 	}
 }
 

@@ -128,6 +128,9 @@ var markNames = [...]string{
 	"Stack", "FinalizerQueue", "Handles", "OlderGenerations", "SizedRef", "Overflow", "DependentHandles", "NewFinalizable", "Steal", "BackgroundRoots",
 }
 
+// MarshalText implements encoding.TextMarshaler.
+func (t MarkType) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
 func (t MarkType) String() string { return enumString("MarkType", markNames[:], uint32(t)) }
 
 // A SegmentType is the kind of objects in a segment or region (GCCreateSegment.Type).

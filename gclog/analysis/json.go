@@ -1,0 +1,92 @@
+package analysis
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+)
+
+// The JSON of what this package returns is part of what gclog promises. Names of facts are those of
+// the fields in JSON records, where there is such a field.
+
+// marshal encodes a value without escapes for HTML, which the caller's encoder adds if it wants them.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b) //nolint:forbidigo // the caller's encoder escapes what a terminal acts upon
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return b.Bytes(), err
+}
+
+// MarshalJSON encodes the value with its unit for a name, or why it is not known.
+func (n Number) MarshalJSON() ([]byte, error) {
+	name, value := n.field()
+	return marshal(map[string]any{name: value})
+}
+
+// field is the value with its unit for a name. A share is a fraction, as everywhere in JSON;
+// durations and sizes are whole. JSON cannot hold what is not finite: one such number would cost
+// the whole document.
+func (n Number) field() (name string, value any) {
+	switch v := n.Value; {
+	case !n.Known():
+		return "unknown", n.Why
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return "unknown", "it is not a finite number"
+	case n.Unit == "ns" || n.Unit == "bytes":
+		if math.Abs(v) < 1<<62 { // a damaged file may say more than integers hold
+			return n.Unit, int64(v)
+		}
+		return n.Unit, v
+	case n.Unit == "bytes/s":
+		return "bytes_per_second", v
+	case n.Unit == "1/min":
+		return "per_minute", v
+	case n.Unit == "%":
+		return "pct", v / 100
+	case n.Unit == "%/h":
+		return "pct_per_hour", v / 100
+	default:
+		return "value", v
+	}
+}
+
+// field is what stands for a Fact.
+func (f *Fact) field() (name string, value any) {
+	if f.Text != "" {
+		return "text", f.Text
+	}
+	return Number{Value: f.Value, Unit: f.Unit}.field()
+}
+
+// MarshalJSON encodes the facts by their names.
+func (list Facts) MarshalJSON() ([]byte, error) {
+	all := map[string]any{}
+	for i := range list {
+		name, value := list[i].field()
+		all[list[i].Name] = map[string]any{name: value}
+	}
+	return marshal(all)
+}
+
+// MarshalJSON encodes a finding with what its rule says.
+func (f *Finding) MarshalJSON() ([]byte, error) {
+	evidence := []map[string]any{}
+	for i := range f.Evidence {
+		name, value := f.Evidence[i].field()
+		evidence = append(evidence, map[string]any{"name": f.Evidence[i].Name, name: value})
+	}
+	return marshal(struct {
+		Rule        string           `json:"rule"`
+		Severity    string           `json:"severity"`
+		Title       string           `json:"title"`
+		Text        string           `json:"text"`
+		GCs         []uint32         `json:"gcs"`
+		Evidence    []map[string]any `json:"evidence"`
+		Explanation string           `json:"explanation"`
+		Advice      string           `json:"advice"`
+	}{f.Rule.ID, f.Severity.String(), f.Rule.Title, f.Text, append([]uint32{}, f.GCs...), evidence, f.Rule.Explanation, f.Rule.Advice})
+}
+
+// MarshalText returns the rule's ID.
+func (r *Rule) MarshalText() ([]byte, error) { return []byte(r.ID), nil }

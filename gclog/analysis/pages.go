@@ -1,0 +1,31 @@
+package analysis
+
+// pageSize is how many items a page has.
+const pageSize = 256
+
+// pages is a list that grows by pages, so that it never needs the room twice.
+type pages[T any] struct {
+	list []*[pageSize]T
+	n    int // items
+}
+
+func (p *pages[T]) add(x T) {
+	if p.n == len(p.list)*pageSize {
+		p.list = append(p.list, new([pageSize]T))
+	}
+	p.n++
+	*p.at(p.n - 1) = x
+}
+
+func (p *pages[T]) at(i int) *T { return &p.list[uint(i)/pageSize][uint(i)%pageSize] }
+
+// drop removes all pages before an item, to use them again, and returns how many items that were.
+func (p *pages[T]) drop(before int) (dropped int) {
+	for ; dropped+pageSize <= before; dropped += pageSize {
+		first := p.list[0]
+		copy(p.list, p.list[1:])
+		p.list[len(p.list)-1] = first
+	}
+	p.n -= dropped
+	return dropped
+}
