@@ -325,7 +325,7 @@ func (x *explainer) foreground() {
 	if x.c.Peers == nil || !d.HasEnd || d.Flaws&gclog.FlawNoStart != 0 {
 		return
 	}
-	n, pause := x.c.Peers.Foreground(d)
+	n, pause := x.c.Peers.foregrounds(d)
 	if n == 0 {
 		return
 	}

@@ -221,7 +221,7 @@ func (x *explainer) usedNumbers() {
 	if x.c.Peers == nil || !x.d.HasNumber {
 		return
 	}
-	used := x.c.Peers.UsedBefore(x.d.Number)
+	used := x.c.Peers.usedBefore(x.d.Number)
 	if len(used) == 0 {
 		return
 	}

@@ -1,6 +1,9 @@
 package analysis
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A Metric is one number of a Summary, by a name that stays.
 type Metric struct {
@@ -90,38 +93,39 @@ func (x *Summary) unobserved() Number {
 	return x.Rare(uint64(x.Unobserved))
 }
 
-// A sessionMetric is a number of the whole Summary.
-type sessionMetric struct {
+// A metric is a number of the whole Summary, or of each class. Of the latter the name and the help are
+// those for all classes together.
+type metric[T Summary | Rollup] struct {
 	name, unit, help string
-	number           func(*Summary) Number
+	number           func(*T) Number
 }
 
 // ofTime reports whether it is about time that passes without collections too.
-func (m *sessionMetric) ofTime() bool {
+func (m *metric[T]) ofTime() bool {
 	return m.name == "duration" || strings.HasPrefix(m.name, "pause.share") || strings.HasPrefix(m.name, "mutator.")
 }
 
-func sessionMetrics() []sessionMetric {
-	list := []sessionMetric{
+func sessionMetrics() []metric[Summary] {
+	list := []metric[Summary]{
 		{"duration", "ns", "how long the sessions lasted that the numbers are about", func(x *Summary) Number { return x.Duration }},
 		{"duration.unobserved", "ns", "how long no session was on meanwhile, or records are missing: durations, shares and rates leave it out", (*Summary).unobserved},
 		{"pause.share", "%", "share of the time that the program stood", func(x *Summary) Number { return x.Share }},
 	}
 	for i, length := range [...]string{"10s", "1m", "5m"} {
-		list = append(list, sessionMetric{
+		list = append(list, metric[Summary]{
 			"pause.share." + length, "%", "share of the worst " + length + " that the program stood",
 			func(x *Summary) Number { return x.Worst[i].Percent },
 		})
 	}
 	for i, length := range [...]string{"10ms", "50ms", "100ms", "1s", "10s"} {
-		list = append(list, sessionMetric{
+		list = append(list, metric[Summary]{
 			"mutator." + length, "%", "share of the worst " + length + " that the program ran (minimum mutator utilization)",
 			func(x *Summary) Number { return x.Utilization[i].Percent },
 		})
 	}
 	list = append(list, spread("suspend", "time until all threads stood", func(x *Summary) *Distribution { return &x.Suspend })...)
 	list = append(list, spread("between", "time from the begin of a collection's first pause to that of the next one's", func(x *Summary) *Distribution { return &x.Between })...)
-	return append(list, []sessionMetric{
+	return append(list, []metric[Summary]{
 		{"heap.max", "bytes", "largest size of the heap that was seen, before or after a collection", func(x *Summary) Number { return x.Heap.Max }},
 		{"heap.last", "bytes", "size after the newest collection", func(x *Summary) Number { return x.Heap.Last }},
 		{"heap.last.gen2", "bytes", "size after the newest gen2 collection, background ones too", func(x *Summary) Number { return x.Heap.LastGen2 }},
@@ -155,7 +159,7 @@ func sessionMetrics() []sessionMetric {
 }
 
 // spread is the metrics of a Distribution.
-func spread(name, help string, of func(*Summary) *Distribution) (list []sessionMetric) {
+func spread[T Summary | Rollup](name, help string, of func(*T) *Distribution) (list []metric[T]) {
 	for _, m := range [...]struct {
 		name, help string
 		number     func(*Distribution) Number
@@ -168,23 +172,17 @@ func spread(name, help string, of func(*Summary) *Distribution) (list []sessionM
 		{"p99.9", "99.9th percentile", func(d *Distribution) Number { return d.P999 }},
 		{"max", "longest", func(d *Distribution) Number { return d.Max }},
 	} {
-		list = append(list, sessionMetric{name + "." + m.name, "ns", help + ", " + m.help, func(x *Summary) Number { return m.number(of(x)) }})
+		list = append(list, metric[T]{name + "." + m.name, "ns", help + ", " + m.help, func(x *T) Number { return m.number(of(x)) }})
 	}
 	return list
 }
 
-// A classMetric is a number that each class has. Its name is that for all together.
-type classMetric struct {
-	name, unit, help string
-	number           func(*Rollup) Number
-}
-
 // ofPauses reports whether pauses without a collection have it too.
-func (m *classMetric) ofPauses() bool { return strings.HasPrefix(m.name, "pause.") }
+func (m *metric[T]) ofPauses() bool { return strings.HasPrefix(m.name, "pause.") }
 
 // of is its name for a class: that of the class before it, in place of "gc" if it
 // begins so.
-func (m *classMetric) of(c Class) string {
+func (m *metric[T]) of(c Class) string {
 	if c == ClassAll {
 		return m.name
 	}
@@ -192,7 +190,7 @@ func (m *classMetric) of(c Class) string {
 }
 
 // about is what it is for a class.
-func (m *classMetric) about(c Class) string {
+func (m *metric[T]) about(c Class) string {
 	if c == ClassAll {
 		return m.help
 	}
@@ -212,7 +210,7 @@ func (r *Rollup) PauseCount() Number {
 	return count(r.Pauses.Count)
 }
 
-var classMetrics = [...]classMetric{
+var classMetrics = slices.Concat([]metric[Rollup]{
 	{"gc.count", "", "collections", func(r *Rollup) Number { return count(r.Count) }},
 	{"gc.rate", "1/min", "collections per minute", func(r *Rollup) Number { return r.PerMinute }},
 	{"gc.induced", "", "collections that somebody asked for", func(r *Rollup) Number { return r.Induced }},
@@ -226,13 +224,7 @@ var classMetrics = [...]classMetric{
 	{"gc.compacting", "", "collections that moved objects together", func(r *Rollup) Number { return r.Compacting }},
 	{"pause.count", "", "pauses: times that the program stood", (*Rollup).PauseCount},
 	{"pause.total", "ns", "sum of the pauses", func(r *Rollup) Number { return r.Pauses.Total }},
-	{"pause.mean", "ns", "pauses, mean", func(r *Rollup) Number { return r.Pauses.Mean }},
-	{"pause.p50", "ns", "pauses, median", func(r *Rollup) Number { return r.Pauses.P50 }},
-	{"pause.p90", "ns", "pauses, 90th percentile", func(r *Rollup) Number { return r.Pauses.P90 }},
-	{"pause.p95", "ns", "pauses, 95th percentile", func(r *Rollup) Number { return r.Pauses.P95 }},
-	{"pause.p99", "ns", "pauses, 99th percentile", func(r *Rollup) Number { return r.Pauses.P99 }},
-	{"pause.p99.9", "ns", "pauses, 99.9th percentile", func(r *Rollup) Number { return r.Pauses.P999 }},
-	{"pause.max", "ns", "pauses, longest", func(r *Rollup) Number { return r.Pauses.Max }},
+}, spread("pause", "pauses", func(r *Rollup) *Distribution { return &r.Pauses }), []metric[Rollup]{
 	{"collection.pause.mean", "ns", "sum of the pauses of one collection, mean", func(r *Rollup) Number { return r.Pause.Mean }},
 	{"collection.pause.max", "ns", "sum of the pauses of one collection, most", func(r *Rollup) Number { return r.Pause.Max }},
 	{"collection.suspend.max", "ns", "time until all threads stood for one collection, most", func(r *Rollup) Number { return r.Suspend.Max }},
@@ -256,4 +248,4 @@ var classMetrics = [...]classMetric{
 	{"finalization.mean", "", "objects that one collection kept alive to be finalized, mean", func(r *Rollup) Number { return r.Finalization.Mean }},
 	{"finalization.max", "", "objects that one collection kept alive to be finalized, most", func(r *Rollup) Number { return r.Finalization.Max }},
 	{"finalization.bytes.max", "bytes", "bytes that one collection kept alive to be finalized, most", func(r *Rollup) Number { return r.FinalizationBytes.Max }},
-}
+})

@@ -43,8 +43,8 @@ type Stop struct {
 	HasReason  bool
 }
 
-// NewStop returns what a Timeline keeps of a pause.
-func NewStop(p *gclog.Pause) Stop {
+// stopOf returns what a Timeline keeps of a pause.
+func stopOf(p *gclog.Pause) Stop {
 	s := Stop{Start: p.Start, Duration: p.Duration, Suspend: p.Suspend, Kind: p.Kind, Generation: -1}
 	if d := p.GC; d != nil {
 		s.Generation, s.GCKind, s.Reason, s.HasReason = int8(min(d.Generation, math.MaxInt8)), d.Kind, d.Reason, d.HasReason
@@ -92,7 +92,7 @@ func (t *Timeline) Pause(p *gclog.Pause) {
 	if n := len(t.stops); n > 0 && p.Start < t.stops[n-1].Start {
 		t.unsorted = true
 	}
-	t.stops = append(t.stops, NewStop(p))
+	t.stops = append(t.stops, stopOf(p))
 }
 
 // GC notes where a pause of the collection is not known.

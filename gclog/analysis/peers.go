@@ -77,8 +77,8 @@ func (p *Peers) Pause(x *gclog.Pause) {
 // Used reports whether a no-GC region used a number up.
 func (p *Peers) Used(number uint32) bool { return p.used[number] }
 
-// UsedBefore returns the numbers right before one that no-GC regions used up.
-func (p *Peers) UsedBefore(number uint32) (list []uint32) {
+// usedBefore returns the numbers right before one that no-GC regions used up.
+func (p *Peers) usedBefore(number uint32) (list []uint32) {
 	for n := number - 1; p.used[n]; n-- {
 		list = append(list, n)
 	}
@@ -86,9 +86,9 @@ func (p *Peers) UsedBefore(number uint32) (list []uint32) {
 	return list
 }
 
-// Foreground is how many foreground collections began while a background one lasted, and
+// foregrounds is how many foreground collections began while a background one lasted, and
 // how long the program stood for them.
-func (p *Peers) Foreground(d *gclog.GCDetails) (n int, pause int64) {
+func (p *Peers) foregrounds(d *gclog.GCDetails) (n int, pause int64) {
 	for _, f := range p.foreground {
 		if f.start >= d.Start && f.start < d.End {
 			n++

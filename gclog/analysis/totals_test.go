@@ -237,9 +237,6 @@ func (o *everything) tell(into totals.Totals, end int64) {
 			c = analysis.Context{Log: []string{"unified", "json", "csv"}[i/5%3], Process: o.facts}
 		}
 		s.Tell("Explanation", analysis.Explain(d, c))
-		n, pause := o.peers.Foreground(d)
-		s.Tell("Foreground", []int64{int64(n), pause})
-		s.Tell("UsedBefore", o.peers.UsedBefore(d.Number))
 	}
 	for at := int64(0); at < end; at += end/40 + 1 {
 		for _, long := range []int64{1e6, 50e6, end / 10} {
