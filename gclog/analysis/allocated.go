@@ -7,10 +7,10 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// Allocated estimates which types were allocated most, by the allocation ticks that a session of
-// the level full has [R 10]: each is a sample of about 100 KB, with the type of the object
-// that completed them. It is a gclog.EventObserver, keeps a limited number of types, and must
-// not be used by several goroutines at once.
+// Allocated estimates which types were allocated most, from the allocation ticks of a session at
+// level full [R 10]: each is a sample of about 100 KB, with the type of the object that completed
+// them. It is a gclog.EventObserver, keeps a limited number of types, and must not be used by
+// several goroutines at once.
 type Allocated struct {
 	gclog.NopObserver
 	window  Window
@@ -19,27 +19,26 @@ type Allocated struct {
 
 var _ gclog.EventObserver = (*Allocated)(nil)
 
-// AllocatedTypes are what allocation ticks say of the types that were allocated.
+// AllocatedTypes are the allocated types according to allocation ticks.
 type AllocatedTypes struct {
-	Samples Number          `json:"samples"` // ticks
-	Sampled Number          `json:"sampled"` // bytes that they stand for
+	Samples Number          `json:"samples"` // number of ticks
+	Sampled Number          `json:"sampled"` // bytes that the ticks stand for
 	Types   []AllocatedType `json:"types"`   // the largest share first
-	Named   int             `json:"-"`       // how many types have names
+	Named   int             `json:"-"`       // number of named types
 }
 
-// An AllocatedType is a type's part in what was allocated.
+// An AllocatedType is a type's share of the allocated bytes.
 type AllocatedType struct {
 	Type  string `json:"type"`
 	Share Number `json:"share"` // of the bytes
-	// Error is how far Share may be off because few samples were taken, with 95 % confidence, in
-	// percentage points.
+	// Error is the margin of Share at 95 % confidence, in percentage points.
 	Error Number `json:"error"`
 }
 
 // NewAllocated returns an empty Allocated of a Window.
 func NewAllocated(w Window) *Allocated { return &Allocated{window: w} }
 
-// Event takes an allocation tick.
+// Event adds an allocation tick.
 func (a *Allocated) Event(at gclog.Stamp, e clr.Event, _ *gclog.GCDetails) {
 	if e, ok := e.(*clr.GCAllocationTick); ok && a.window.Holds(at.Time) {
 		a.samples.add(e.TypeID, e.TypeName, float64(e.Amount))
@@ -65,9 +64,9 @@ func (a *Allocated) Most(n int) AllocatedTypes {
 	return x
 }
 
-// sampling is how far a share of the total may be off: the distance to the farther end of its
-// Wilson interval, which is not empty where all samples are alike. Samples that stand for
-// different amounts count for fewer.
+// sampling returns the margin of a share of the total: the distance to the farther end of its
+// Wilson interval, which is not empty if all samples are alike. Samples that stand for different
+// amounts count for fewer.
 func (s *typeSample) sampling(share float64) float64 {
 	const z = 1.96 // 95 %
 	n := s.total * s.total / s.squares

@@ -6,12 +6,12 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// allocations divide what was allocated by the time in which it was: of each collection
-// that tells it, that since the end of the one before.
+// allocations relate what was allocated to the time in which it was: each collection reports the
+// allocations since the end of the previous one.
 type allocations struct {
-	bytes, time float64 // of those that no hole can reach any more
+	bytes, time float64 // sums of those that no gap can overlap any more
 	newest      []allocation
-	last        int64 // end of the newest collection
+	last        int64 // end of the latest collection
 	hasLast     bool
 }
 
@@ -21,7 +21,7 @@ type allocation struct {
 	bytes float64
 }
 
-// lateHoles is after how many collections a hole may be told: the numbers of a log show
+// lateHoles is after how many collections a gap may still be reported: the numbers in a log reveal
 // late that one is missing.
 const lateHoles = 1024
 
@@ -40,21 +40,20 @@ func (a *allocations) gc(d *gclog.GCDetails, w Window, h gaps) {
 	a.newest = append(a.newest, allocation{Window{since, at}, float64(d.Allocated())})
 }
 
-// miss leaves out what reaches into a time that was not observed: a collection may be
-// missing there.
+// miss leaves out what overlaps a time that was not observed: a collection may be missing there.
 func (a *allocations) miss(from, to int64) {
 	a.newest = slices.DeleteFunc(a.newest, func(x allocation) bool { return x.From < to && x.To > from })
 }
 
-// settle adds what was allocated up. Of a stretch that a border of w cuts, it takes as much
-// as of its time.
+// settle adds an allocation to the sums. If w cuts its stretch of time, it counts in proportion to
+// the part inside.
 func (a *allocations) settle(x allocation, w Window) {
 	from, to := w.Clip(x.From, x.To)
 	a.bytes += x.bytes * float64(to-from) / float64(x.To-x.From)
 	a.time += float64(to - from)
 }
 
-// inside is what was allocated in w, and in how much of its time.
+// inside returns what was allocated in w, and in how much of its time.
 func (a *allocations) inside(w Window) (bytes, time float64) {
 	sum := allocations{bytes: a.bytes, time: a.time}
 	for _, x := range a.newest {

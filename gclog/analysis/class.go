@@ -2,26 +2,26 @@ package analysis
 
 import "github.com/gclog/gclog/gclog"
 
-// A Class is what collections and pauses are told apart by.
+// A Class is a class of collections and pauses.
 type Class uint8
 
 // The classes. A demoted background collection is a blocking gen2.
 const (
-	ClassGen0       Class = iota // blocking, foreground ones too
+	ClassGen0       Class = iota // blocking, including foreground ones
 	ClassGen1                    // the same
 	ClassGen2                    // blocking
 	ClassBackground              // gen2, mostly while the program runs
 	ClassNone                    // pauses without a collection
 	ClassAll
-	Classes // how many there are
+	Classes // the number of classes
 )
 
 var classNames = [Classes]string{"gen0", "gen1", "gen2.blocking", "background", "none", "all"}
 
-// String is the name of the class, as in the names of metrics.
+// String returns the name of the class, as used in the names of metrics.
 func (c Class) String() string { return classNames[c] }
 
-// classOf is the class of a collection, and of its pauses; nil is none.
+// classOf returns the class of a collection, and of its pauses; nil has none.
 func classOf(d *gclog.GCDetails) Class {
 	switch {
 	case d == nil:
@@ -32,12 +32,12 @@ func classOf(d *gclog.GCDetails) Class {
 	return ClassGen0 + Class(max(gclog.Gen0, min(d.Generation, gclog.Gen2)))
 }
 
-// describe names the class in words.
+// describe returns the name of the class in words.
 func (c Class) describe() string {
 	return [Classes]string{"gen0", "gen1", "blocking gen2", "background", "without a collection", "all"}[c]
 }
 
-// collections names what a class holds, for sentences.
+// collections names the collections of the class in sentences.
 func (c Class) collections() string {
 	if c >= ClassNone {
 		return "collections"
@@ -45,7 +45,7 @@ func (c Class) collections() string {
 	return c.describe() + " collections"
 }
 
-// pauses names the pauses of a class.
+// pauses names the pauses of the class.
 func (c Class) pauses() string {
 	switch c {
 	case ClassNone:

@@ -7,12 +7,12 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// A Distribution is how durations are spread, in nanoseconds. Percentiles above the median are
-// known where there are enough values for at least one to be above them: a p99 takes 100.
-// Otherwise they are at most Max.
+// A Distribution is the distribution of durations, in nanoseconds. A percentile above the median is
+// known if there are enough values for at least one to be above it: p99 requires 100. Otherwise it
+// is at most Max.
 type Distribution struct {
 	Count                    uint64
-	Total                    Number // known, and 0, where there are none
+	Total                    Number // known, and 0, if there are none
 	Mean, Max                Number
 	P50, P90, P95, P99, P999 Number
 }
@@ -24,7 +24,7 @@ func (d *Distribution) percentiles() [len(permilles)]*Number {
 	return [...]*Number{&d.P50, &d.P90, &d.P95, &d.P99, &d.P999}
 }
 
-// distribution is what a tally says, with percentiles from at.
+// distribution returns the distribution of the values in a tally, with percentiles from at.
 func (t *tally) distribution(why string, at func(permille int) float64) (d Distribution) {
 	d.Count, d.Total = t.n, known(t.sum).in("ns")
 	q := t.quantity(why).in("ns")
@@ -42,7 +42,7 @@ func (t *tally) distribution(why string, at func(permille int) float64) (d Distr
 	return d
 }
 
-// unknownDistribution is one of which nothing is known.
+// unknownDistribution returns a distribution about which nothing is known.
 func unknownDistribution(why string) Distribution {
 	var t tally
 	d := t.distribution(why, nil)
@@ -50,8 +50,8 @@ func unknownDistribution(why string) Distribution {
 	return d
 }
 
-// leastValues is how many values a percentile takes. With fewer, any percentile above the
-// median would be the largest value by another name.
+// leastValues returns how many values a percentile requires. With fewer, any percentile above the
+// median would just be the largest value.
 func leastValues(permille int) uint64 {
 	if permille <= 500 {
 		return 1
@@ -60,22 +60,22 @@ func leastValues(permille int) uint64 {
 	return uint64((1000 + above - 1) / above)
 }
 
-// rank is the place, from 1, of a percentile among n values in order: the nearest
-// rank.
+// rank returns the nearest rank, from 1, of a percentile among n values.
 func rank(n uint64, permille int) uint64 { return (n*uint64(permille) + 999) / 1000 }
 
-// nearestRank sorts the values, and returns their percentiles.
+// nearestRank sorts the values, and returns a function for their percentiles.
 func nearestRank(values []int64) func(permille int) float64 {
 	slices.Sort(values)
 	return func(permille int) float64 { return float64(values[rank(uint64(len(values)), permille)-1]) }
 }
 
-// Limits of a histogram, nanoseconds. Longer times count as the limit in percentiles;
-// the largest value is kept beside them.
+// Limits of a histogram in nanoseconds. Longer times count as the limit in percentiles; the largest
+// value is kept separately.
 const (
 	histogramUnit  = 1_000
 	histogramLimit = 3600_000_000_000
-	// histogramDigits of a value are right: it is within 1 %, or within the unit.
+	// histogramDigits is the number of significant digits: values are within 1 %, or within the
+	// unit.
 	histogramDigits = 2
 )
 
@@ -95,9 +95,9 @@ func (h *histogram) add(v int64) {
 	}
 }
 
-// at is a percentile. The histogram rounds ranks to the nearest number, so it is
-// asked for one that is a number. It answers with the largest value that it cannot
-// tell from the right one: never more than the largest that it was given.
+// at returns a percentile. The histogram rounds ranks to the nearest number, so the requested
+// percentile is that of a whole rank. It returns the largest value that it cannot distinguish from
+// the right one, limited to the maximum.
 func (h *histogram) at(permille int) float64 {
 	percentile := 100 * float64(rank(h.n, permille)) / float64(h.n)
 	return min(h.max, float64(h.values.ValueAtPercentile(percentile)))

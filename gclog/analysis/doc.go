@@ -1,31 +1,27 @@
-// Package analysis tells what a history of records says: how often and how long
-// the program stood, how much of the time, how large the heap was ([Statistics]), what
-// of that is not as it should be ([Findings]), and why a collection was as it was
-// ([Explain]).
+// Package analysis computes statistics of a sequence of GC records: how often and how long the
+// program was paused, what share of the time, and how large the heap was ([Statistics]). It reports
+// problems ([Findings]), and explains single collections ([Explain]).
 //
-// Everything in it observes records as package gclog tells them ([gclog.Observer]),
-// live or from a file, and is told with Begin and End how long the session lasted:
-// shares and rates refer to that time and not to the time between the first
-// collection and the last. A [Window] looks at a part of it.
+// Its types observe the records that package gclog emits ([gclog.Observer]), live or from a file.
+// Begin and End report how long each session lasted: shares and rates refer to that time, not to
+// the time from the first collection to the last. A [Window] selects a part of it.
 //
 // # Units
 //
-// Times are int64 nanoseconds since the sync point of the stream. What is computed
-// is a [Number]: nanoseconds, bytes, percent or a count, as its metric says. A Number
-// that is not known says why; it is never 0 instead.
+// Times are int64 nanoseconds since the sync point of the stream. Results are [Number] values with
+// a unit. A Number that is unknown contains the reason; it is never 0 instead.
 //
 // # Percentiles
 //
-// A percentile is the nearest rank of what was seen: the smallest value that at
-// least p of 100 values do not exceed, the ⌈n·p/100⌉-th of n in order. It is always
-// a value that occurred; of 20 pauses p99.9 is the longest.
+// A percentile is a nearest rank: the smallest value that at least p of 100 values do not exceed,
+// the ⌈n·p/100⌉-th of n in order. It is always a value that occurred.
 //
 // # Memory
 //
-// [Statistics] keeps 24 bytes for each pause, for exact numbers; with Live it keeps
-// histograms, and its memory does not grow. [Findings] take 180 KB, of a live process
-// 300 KB, however long it runs. With allocation ticks they take more, for the names of
-// types: of 1024 types at most, with names of 128 characters, which makes 620 KB in all,
-// of a live process 1.2 MB. [Peers], which [Explain] compares a collection with, keeps
-// 16 bytes for each collection. Nothing keeps what an Observer is given.
+// [Statistics] keeps 24 bytes per pause, for exact numbers; with Live it keeps histograms, and its
+// memory does not grow. [Findings] take 180 KB, or 300 KB for a live process, however long it runs.
+// If there are allocation ticks they also keep the names of types: at most 1024 types with names of
+// 128 characters, for a total of 620 KB, or 1.2 MB for a live process. [Peers], the collections
+// that [Explain] compares one with, takes 16 bytes per collection. No type keeps what an Observer
+// is passed.
 package analysis

@@ -7,48 +7,48 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// An Explanation says why a collection happened, why it was what it was, what its pause
-// was spent on and what it achieved: in sentences for people, with the numbers beside
-// them for programs. It is plain data and belongs to the caller. Names that it holds come
-// from the process: escape them before a terminal.
+// An Explanation describes why a collection happened, why it was of this generation and kind, where
+// its pause went and what it achieved: in sentences for people, and in facts for programs. It is
+// plain data and belongs to the caller. Its texts contain names from the process: escape them
+// before printing to a terminal.
 type Explanation struct {
 	Title string `json:"title"` // one line without full stop
 
-	What       []Statement `json:"what"`       // which collection it was, and whether all of it was seen
-	Trigger    []Statement `json:"trigger"`    // who asked for it and why
+	What       []Statement `json:"what"`       // which collection it was, and whether it was seen completely
+	Trigger    []Statement `json:"trigger"`    // what triggered it
 	Generation []Statement `json:"generation"` // why this generation, and why blocking or in the background
 	Pause      []Statement `json:"pause"`      // how long the program was paused
-	Parts      []Part      `json:"parts"`      // of the pause, without those within others. The known ones add up to it
-	Phases     []Part      `json:"phases"`     // of a background collection, while the program ran
-	Roots      []Root      `json:"roots"`      // what was marked from, in the order of clr.MarkType
+	Parts      []Part      `json:"parts"`      // parts of the pause. The known ones add up to it
+	Phases     []Part      `json:"phases"`     // phases of a background collection while the program ran
+	Roots      []Root      `json:"roots"`      // roots of marking, in the order of clr.MarkType
 	Result     []Statement `json:"result"`     // what it achieved
 	Sizes      []Size      `json:"sizes"`      // by generation
-	Comparison []Statement `json:"comparison"` // with others of its kind
+	Comparison []Statement `json:"comparison"` // comparison with others of its kind
 	Unknown    []Unknown   `json:"unknown"`    // what the sentences and tables lack
 }
 
-// A Statement is a sentence, or few that belong together. Text is for people and may be
-// worded otherwise tomorrow; all that it claims is in the other fields too.
+// A Statement is a sentence, or a few that belong together. Text is for people and its wording may
+// change; its claims are also in the other fields.
 type Statement struct {
-	ID     string   `json:"id"` // what it is about: part of what gclog promises
+	ID     string   `json:"id"` // its subject: part of gclog's compatibility promise
 	Text   string   `json:"text"`
-	Causes []string `json:"causes,omitempty"` // the reasons that it gives, by name: the runtime's own, else gclog's (docs/explain.md)
-	Facts  Facts    `json:"facts,omitempty"`  // the numbers in it, each name once
+	Causes []string `json:"causes,omitempty"` // its reasons by name: the runtime's, or else gclog's (docs/explain.md)
+	Facts  Facts    `json:"facts,omitempty"`  // its numbers, each name once
 }
 
-// Facts are encoded by their names.
+// Facts are encoded by name.
 type Facts []Fact
 
-// A Fact is a number of a Statement or a Finding, or what stands for one. Its name is that of the
-// field in a JSON record, where there is one.
+// A Fact is a number in a Statement or a Finding, or a text in place of one. Its name is that of
+// the field in a JSON record, where such a field exists.
 type Fact struct {
 	Name  string
 	Value float64
-	Unit  string // as of a Number
+	Unit  string // as in a Number
 	Text  string // instead of Value: a version, a time stamp, a name
 }
 
-// textFact is a Fact that is no number.
+// textFact returns a Fact with a text.
 func textFact(name, text string) Fact { return Fact{Name: name, Text: text} }
 
 type number interface {
@@ -71,13 +71,13 @@ func countFact[N number](name string, n N) Fact {
 	return Fact{Name: name, Value: float64(n)}
 }
 
-// Unknown is what is not known for one reason.
+// Unknown contains what is unknown for one reason.
 type Unknown struct {
 	What []string `json:"what"`
 	Why  string   `json:"why"` // without full stop
 }
 
-// A Context is what an Explanation needs beside the record. All of it may be unknown.
+// A Context contains what an Explanation uses besides the record. All of it may be unknown.
 type Context struct {
 	Process *gclog.Process // nil: unknown
 	// Begin is when the recording or session began, in nanoseconds since the sync point.
@@ -85,7 +85,7 @@ type Context struct {
 	HasBegin bool
 	// Log is the format of the log that the record was read from, "" for a stream.
 	Log string
-	// Peers has the other collections; nil: there are none to compare with.
+	// Peers contains the other collections; nil: there are none to compare with.
 	Peers *Peers
 }
 
@@ -104,14 +104,14 @@ func Explain(d *gclog.GCDetails, c Context) Explanation {
 	return x.e
 }
 
-// Causes that the runtime has no name for.
+// Causes for which the runtime has no name.
 const (
 	byYoung        = "young"                 // gen0 and gen1 always block
-	byBackground   = "background-collection" // one was running, or about to
-	byDefault      = "default"               // nothing spoke against what is usual
+	byBackground   = "background-collection" // one was running, or about to start
+	byDefault      = "default"               // no reason against the default
 	byProvisional  = "provisional-mode"
-	byDemoted      = "demoted" // a background collection could not be begun
-	byBatch        = "batch"   // of GCSettings.LatencyMode, as the next two
+	byDemoted      = "demoted" // a background collection could not be started
+	byBatch        = "batch"   // a GCSettings.LatencyMode, like the next two
 	byLowLatency   = "low-latency"
 	bySustained    = "sustained-low-latency"
 	byNoConcurrent = "concurrent-off"
@@ -130,12 +130,12 @@ func (x *explainer) say(section *[]Statement, id, text string, facts ...Fact) {
 	x.because(section, id, text, nil, facts...)
 }
 
-// because adds a statement that gives causes.
+// because adds a statement with causes.
 func (x *explainer) because(section *[]Statement, id, text string, causes []string, facts ...Fact) {
 	*section = append(*section, Statement{id, text, causes, facts})
 }
 
-// lacks notes that something is not known. A reason is told once.
+// lacks records that something is unknown. Each reason is listed once.
 func (x *explainer) lacks(what, why string) {
 	i := slices.IndexFunc(x.e.Unknown, func(u Unknown) bool { return u.Why == why })
 	if i < 0 {
@@ -147,8 +147,8 @@ func (x *explainer) lacks(what, why string) {
 	}
 }
 
-// untold is why something is not known that a runtime tells for the reason given at most:
-// of what was read from a log, the log is the reason.
+// untold returns why something is unknown that the runtime reports: for the given reason, or
+// because the log does not contain it.
 func (x *explainer) untold(why string) string {
 	if x.d.FromLog {
 		return "the log does not hold it (format " + x.c.Log + ")"
@@ -156,7 +156,7 @@ func (x *explainer) untold(why string) string {
 	return why
 }
 
-// unheard is why what the histories of the heaps tell is not known.
+// unheard returns why the histories of the heaps are unknown.
 func (x *explainer) unheard() string {
 	if x.d.Flaws&gclog.FlawNoHeaps != 0 {
 		return x.untold("not all heaps told their history (GCPerHeapHistory): the stream was cut, or lost events")
@@ -164,7 +164,7 @@ func (x *explainer) unheard() string {
 	return x.untold("no history of the heaps was seen (GCGlobalHeapHistory and GCPerHeapHistory)")
 }
 
-// collectionText names a collection by generation and kind, as far as that was seen.
+// collectionText names a collection by generation and kind, as far as these are known.
 func collectionText(d *gclog.GCDetails) string {
 	text := d.GenerationName() + " collection"
 	if d.KindKnown() {
@@ -173,7 +173,7 @@ func collectionText(d *gclog.GCDetails) string {
 	return text
 }
 
-// nameText is what a collection is called in sentences.
+// nameText names a collection in sentences.
 func nameText(d *gclog.GCDetails) string {
 	if !d.HasNumber {
 		return "a collection without a number"

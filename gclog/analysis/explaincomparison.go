@@ -4,7 +4,7 @@ import (
 	"fmt"
 )
 
-// comparison says how unusual the collection was among those of its generation and kind.
+// comparison compares the collection with those of its generation and kind.
 func (x *explainer) comparison() {
 	d := x.d
 	if x.c.Peers == nil {
@@ -49,11 +49,11 @@ func (x *explainer) comparison() {
 	x.promotedAgainst(of)
 }
 
-// promotedAgainst compares what it promoted: a pause that is long for it is worth a look.
+// promotedAgainst compares the promoted bytes: a pause that is long for them is worth a look.
 func (x *explainer) promotedAgainst(of *peers) {
 	d := x.d
 	if !d.HasPromoted {
-		return // that it is not known is said with the result
+		return // the result lists it as unknown
 	}
 	if len(of.promoted) < 2 {
 		x.lacks("what it promoted, compared with others", x.untold("fewer than two of them told it"))
@@ -65,7 +65,7 @@ func (x *explainer) promotedAgainst(of *peers) {
 	x.say(&x.e.Comparison, "promoted", "It promoted "+bytesText(d.PromotedBytes)+". "+against+".", append(facts, ratio...)...)
 }
 
-// against compares a value with a median; their ratio is a fact where it is named.
+// against compares a value with a median; if their ratio is named it is a fact.
 func against(v, median float64, what string) (text string, ratio []Fact) {
 	if median <= 0 {
 		if v <= 0 {

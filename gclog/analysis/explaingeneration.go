@@ -10,8 +10,8 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// conditionTexts say what the conditions mean that decide about the generation, in the
-// order of the bits of clr.Condemned.
+// conditionTexts describe the conditions that decide the generation, in the order of the bits of
+// clr.Condemned.
 var conditionTexts = [...]string{
 	"a full blocking collection was asked for",
 	"the heap had to grow, and a full collection was tried first",
@@ -46,7 +46,7 @@ var conditionTexts = [...]string{
 	"GC.Collect was called with GCCollectionMode.Aggressive",
 }
 
-// conditionText says what one condition means, of one bit.
+// conditionText describes one condition.
 func conditionText(c clr.Condemned) string {
 	i := bits.TrailingZeros32(uint32(c))
 	if i >= len(conditionTexts) {
@@ -55,7 +55,7 @@ func conditionText(c clr.Condemned) string {
 	return conditionTexts[i] + " (" + c.Names(nil)[0] + ")"
 }
 
-// conditionsText lists what held.
+// conditionsText lists the conditions that held.
 func conditionsText(c clr.Condemned) string {
 	var parts []string
 	for i := range 32 {
@@ -66,8 +66,7 @@ func conditionsText(c clr.Condemned) string {
 	return strings.Join(parts, "; ")
 }
 
-// generation says how the generation was chosen, and why the collection was blocking or
-// not.
+// generation describes how the generation was chosen, and why the collection was blocking or not.
 func (x *explainer) generation() {
 	steps, conditions, known := x.decision()
 	switch {
@@ -86,8 +85,8 @@ func (x *explainer) generation() {
 	x.load()
 }
 
-// decision is why the generation was chosen, from the heap that decided. Where a heap wanted
-// more than what was done, that is the one that wanted most.
+// decision returns why the generation was chosen, according to the heap that decided. If a heap
+// requested more than what was done, that is the one with the highest request.
 func (x *explainer) decision() (steps clr.CondemnedGenerations, conditions clr.Condemned, known bool) {
 	steps, conditions, known = x.d.Condemned()
 	if !known {
@@ -103,8 +102,8 @@ func (x *explainer) decision() (steps clr.CondemnedGenerations, conditions clr.C
 	return steps, conditions, known
 }
 
-// beforeBackground says why a collection in the first suspension of a background one was of
-// this generation. The runtime notes no steps for it.
+// beforeBackground describes why a collection in the first suspension of a background one was of
+// this generation. The runtime records no steps for it.
 func (x *explainer) beforeBackground() {
 	d := x.d
 	text := "A background collection is preceded by one of the young generations whose budgets were exceeded: here gen0 alone."
@@ -117,7 +116,7 @@ func (x *explainer) beforeBackground() {
 	x.because(&x.e.Generation, "before-background", text, []string{byBackground}, countFact("dotnet.gc.generation", d.Generation))
 }
 
-// steps says in which steps the generation was arrived at.
+// steps lists the steps in which the generation was decided.
 func (x *explainer) steps(s clr.CondemnedGenerations) {
 	facts := []Fact{
 		countFact("dotnet.gc.condemned.initial", s.Initial()), countFact("dotnet.gc.condemned.budget_exceeded", s.BudgetExceeded()),
@@ -130,8 +129,8 @@ func (x *explainer) steps(s clr.CondemnedGenerations) {
 		parts = append(parts, fmt.Sprintf("the budget of gen%d was exceeded%s", g, by))
 		facts = append(facts, of...)
 	case s.Initial() < gclog.Gen2 && !(s.Initial() == gclog.Gen1 && x.d.Kind == gclog.KindForeground):
-		// The runtime goes no further than the first that has some left, and beside a
-		// background collection not to gen2.
+		// The runtime stops at the first generation with some budget left, and does not go to gen2
+		// during a background collection.
 		parts = append(parts, fmt.Sprintf("the budget of gen%d was not used up", s.Initial()+1))
 		facts = append(facts, countFact("budget_left", s.Initial()+1))
 	}
@@ -141,7 +140,7 @@ func (x *explainer) steps(s clr.CondemnedGenerations) {
 	x.say(&x.e.Generation, "steps", fmt.Sprintf("%s; it ended as gen%d.", strings.Join(parts, "; "), s.Final()), facts...)
 }
 
-// exceeded says by how much, where that is known. Large and pinned objects count as gen2.
+// exceeded returns by how much, if known. Large and pinned objects count as gen2.
 func (x *explainer) exceeded(g int) (text string, facts []Fact) {
 	generations := []int{g}
 	if g >= gclog.Gen2 {
@@ -163,7 +162,7 @@ func (x *explainer) exceeded(g int) (text string, facts []Fact) {
 	return "", nil
 }
 
-// conditions says which conditions held.
+// conditions lists the conditions that held.
 func (x *explainer) conditions(c clr.Condemned) {
 	if c == 0 {
 		x.say(&x.e.Generation, "conditions", "No other condition held.")
@@ -172,11 +171,12 @@ func (x *explainer) conditions(c clr.Condemned) {
 	x.because(&x.e.Generation, "conditions", "Conditions that held: "+conditionsText(c)+".", c.Names(nil))
 }
 
-// raisingConditions make a gen2 of whatever the heaps wanted, in one decision for all.
+// raisingConditions raise the generation to gen2 whatever the heaps requested, in one decision for
+// all.
 const raisingConditions = clr.CondemnedLimitBeforeOOM | clr.CondemnedLimitLOHFragmented | clr.CondemnedLimitLOHReclaim |
 	clr.CondemnedServoInitial | clr.CondemnedServoNGC | clr.CondemnedServoBGC | clr.CondemnedStressMix | clr.CondemnedStress
 
-// otherwise says why the generation is not the one that the heaps wanted.
+// otherwise describes why the generation is not the one that the heaps requested.
 func (x *explainer) otherwise(s clr.CondemnedGenerations, c clr.Condemned) {
 	d := x.d
 	wanted := max(s.Final(), s.BudgetExceeded())
@@ -209,8 +209,8 @@ func (x *explainer) otherwise(s clr.CondemnedGenerations, c clr.Condemned) {
 	}
 }
 
-// lowered is why the generation is younger than the one that was wanted; both are empty if
-// nothing is known of it.
+// lowered returns why the generation is younger than the requested one; both results are empty if
+// that is unknown.
 func (x *explainer) lowered(wanted int, c clr.Condemned) (cause, why string) {
 	d := x.d
 	switch {
@@ -232,7 +232,7 @@ func (x *explainer) lowered(wanted int, c clr.Condemned) (cause, why string) {
 	return "", ""
 }
 
-// heaps says what each heap wanted where they differ.
+// heaps lists what each heap requested if they differ.
 func (x *explainer) heaps() {
 	type wish struct {
 		steps      clr.CondemnedGenerations
@@ -287,7 +287,7 @@ func (x *explainer) heaps() {
 	x.say(&x.e.Generation, "heaps", text+strings.Join(parts, "; ")+".", facts...)
 }
 
-// kind says why it was blocking, foreground or in the background.
+// kind describes why it was blocking, foreground or in the background.
 func (x *explainer) kind(c clr.Condemned, conditionsKnown bool) {
 	d := x.d
 	say := func(text string, causes ...string) { x.because(&x.e.Generation, "kind", text, causes) }
@@ -309,16 +309,16 @@ func (x *explainer) kind(c clr.Condemned, conditionsKnown bool) {
 	}
 }
 
-// blockingConditions are those that speak against a background collection.
+// blockingConditions are those that prevent a background collection.
 const blockingConditions = clr.CondemnedInducedFullBlocking | clr.CondemnedFragmentedGen2 | clr.CondemnedFragmentedGen2HighMemory |
 	clr.CondemnedFragmentedGen2VeryHighMemory | clr.CondemnedExpandHeap | clr.CondemnedBeforeOOM | clr.CondemnedTooSmallForBackground |
 	clr.CondemnedPMInducedFull | clr.CondemnedPMAllocLOH | clr.CondemnedLimitBeforeOOM | clr.CondemnedLimitLOHFragmented |
 	clr.CondemnedLimitLOHReclaim | clr.CondemnedServoNGC
 
-// whyBlocking is why a gen2 was not done in the background, "" if nothing tells that.
+// whyBlocking returns why a gen2 collection did not run in the background, "" if that is unknown.
 func (x *explainer) whyBlocking(c clr.Condemned, conditionsKnown bool) (text string, causes []string) {
 	d := x.d
-	// What is asked for as a younger one, and becomes a gen2, need not block.
+	// A collection that was requested for a younger generation and became a gen2 need not block.
 	asked := c&clr.CondemnedInducedFullBlocking != 0 || !conditionsKnown
 	switch p := x.c.Process; {
 	case d.Provisional:
@@ -341,7 +341,7 @@ func (x *explainer) whyBlocking(c clr.Condemned, conditionsKnown bool) (text str
 	return "", nil
 }
 
-// anyConditions are those that held for any of the heaps.
+// anyConditions returns the conditions that held for any of the heaps.
 func (x *explainer) anyConditions() (c clr.Condemned) {
 	for i := range x.d.ReportedHeaps() {
 		h, _ := x.d.HeapReasons(i)
@@ -350,7 +350,7 @@ func (x *explainer) anyConditions() (c clr.Condemned) {
 	return c
 }
 
-// load says how full the memory was.
+// load reports the memory load.
 func (x *explainer) load() {
 	d := x.d
 	if d.Global.MemoryLoad == 0 {

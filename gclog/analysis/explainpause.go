@@ -11,27 +11,27 @@ import (
 
 // A Part is a part of a pause, or of the time of a background collection.
 type Part struct {
-	ID    string   `json:"id"`   // part of what gclog promises
+	ID    string   `json:"id"`   // part of gclog's compatibility promise
 	Name  string   `json:"name"` // for people
 	Time  Number   `json:"time"`
-	Share *float64 `json:"pct,omitempty"`   // of the whole pause, 0 to 1; nil: it is not known, or not in a pause
-	Parts []Part   `json:"parts,omitempty"` // within it. The known ones add up to it
+	Share *float64 `json:"pct,omitempty"`   // of the whole pause, 0 to 1; nil: unknown, or not in a pause
+	Parts []Part   `json:"parts,omitempty"` // the parts within it. The known ones add up to it
 }
 
-// A Root is what objects were marked from.
+// A Root is a kind of root that objects were marked from.
 type Root struct {
 	Type      clr.MarkType `json:"type"`
 	Name      string       `json:"-"`
-	Longest   Number       `json:"longest"`        // how long the slowest heap took
-	Heap      *int         `json:"heap,omitempty"` // its number; nil: it is not known
-	Imbalance Number       `json:"imbalance"`      // how much longer than all on average; 1 is balanced
-	Promoted  Number       `json:"promoted"`       // bytes that were found alive from there, in all heaps
+	Longest   Number       `json:"longest"`        // time of the slowest heap
+	Heap      *int         `json:"heap,omitempty"` // number of the slowest heap; nil: unknown
+	Imbalance Number       `json:"imbalance"`      // slowest time divided by the mean; 1 is balanced
+	Promoted  Number       `json:"promoted"`       // bytes promoted from there, in all heaps
 }
 
-// pauseNames are what the pauses of a collection are called where it has several.
+// pauseNames are the names of the pauses of a collection with several.
 var pauseNames = map[gclog.PauseKind]string{gclog.PauseBlocking: "pause", gclog.PauseInitial: "initial pause", gclog.PauseFinal: "final pause"}
 
-// pause says how long the program stood, and for what.
+// pause describes how long the program was paused, and for what.
 func (x *explainer) pause() {
 	d := x.d
 	if len(d.Pauses) == 0 {
@@ -43,7 +43,7 @@ func (x *explainer) pause() {
 	x.roots()
 }
 
-// stood says how long, and divides that time.
+// stood describes the pause, and divides it into parts.
 func (x *explainer) stood() {
 	d := x.d
 	background := d.Kind == gclog.KindBackground
@@ -79,7 +79,7 @@ func (x *explainer) stood() {
 	}
 }
 
-// share says which part of the whole pause the parts have.
+// share fills in the share of the whole pause for each part.
 func share(parts []Part, whole int64) {
 	for i := range parts {
 		if p := &parts[i]; p.Time.Known() && whole > 0 {
@@ -90,7 +90,7 @@ func share(parts []Part, whole int64) {
 	}
 }
 
-// largest is the largest part, of a background collection with the pause that it is of.
+// largest returns the largest part, in a background collection with the pause that it is in.
 func (x *explainer) largest(parts []Part, of string) (most Part) {
 	for _, p := range parts {
 		if p.ID == gclog.PauseInitial.String() || p.ID == gclog.PauseFinal.String() {
@@ -104,17 +104,17 @@ func (x *explainer) largest(parts []Part, of string) (most Part) {
 	return most
 }
 
-// nonsense is why a time of the runtime's is not shown.
+// nonsense is why a time reported by the runtime is not shown.
 const nonsense = "the runtime told a time longer than what it is a part of, as .NET 8 does of compaction in gen1 and gen2"
 
 // A division divides a time into parts.
 type division struct {
 	x     *explainer
-	left  int64 // that no part has
+	left  int64 // time that is in no part
 	parts []Part
 }
 
-// add adds a part that is known. What is more than there is left is nonsense.
+// add adds a known part. It cannot be longer than the time that is left.
 func (v *division) add(id, name string, ns int64, parts ...Part) {
 	if ns < 0 || ns > v.left {
 		v.miss(id, name, nonsense)
@@ -124,13 +124,13 @@ func (v *division) add(id, name string, ns int64, parts ...Part) {
 	v.parts = append(v.parts, Part{ID: id, Name: name, Time: nanoseconds(ns), Parts: parts})
 }
 
-// miss adds a part of which the time is not known.
+// miss adds a part whose time is unknown.
 func (v *division) miss(id, name, why string) {
 	v.parts = append(v.parts, Part{ID: id, Name: name, Time: unknown(why)})
 	v.x.lacks(timeOf(name), why)
 }
 
-// timeOf is what a part is called where its time is not known.
+// timeOf names the time of a part in a sentence.
 func timeOf(name string) string {
 	if strings.HasPrefix(name, "until ") {
 		return "the time " + name
@@ -138,7 +138,7 @@ func timeOf(name string) string {
 	return "the time of " + name
 }
 
-// rest is the last part: what is left over.
+// rest adds the remaining time as the last part.
 func (v *division) rest(name string) []Part {
 	if v.left > 0 {
 		v.parts = append(v.parts, Part{ID: "untold", Name: name, Time: nanoseconds(v.left)})
@@ -155,13 +155,13 @@ const (
 	untoldName  = "not told"
 )
 
-// divide divides one of the pauses: into what the events stamp, and what the runtime says
-// that its steps took.
+// divide divides one of the pauses, by the time stamps of events and by the times that the runtime
+// reports for its steps.
 func (x *explainer) divide(i int) []Part {
 	d, p := x.d, &x.d.Pauses[i]
 	v := &division{x: x, left: p.Duration}
 	end := p.Start + p.Duration
-	shared := d.InsideBGCStart || d.Provisional // it did not stop the threads itself
+	shared := d.InsideBGCStart || d.Provisional // it did not suspend the threads itself
 	switch {
 	case p.Suspend == gclog.Untold:
 		v.miss("suspend", suspendName, x.untold("when all threads stood was not seen (GCSuspendEEEnd)"))
@@ -170,12 +170,12 @@ func (x *explainer) divide(i int) []Part {
 	}
 	begin := p.Start
 	if p.Kind == gclog.PauseInitial && d.Suspended != 0 && d.Suspended < begin {
-		begin = d.Suspended // a collection inside it has the first part of the suspension
+		begin = d.Suspended // the first part of the suspension belongs to a collection inside it
 	}
 	stood := begin + min(max(0, p.Suspend), p.Duration)
 	if p.Kind != gclog.PauseFinal && !shared && p.Suspend >= 0 && p.Suspend <= p.Duration && d.Flaws&gclog.FlawNoStart == 0 && d.Start >= stood && d.Start-stood <= v.left {
 		if d.Start == stood && d.FromLog {
-			v.miss("prepare", prepareName, x.untold("")) // the log has one moment for both
+			v.miss("prepare", prepareName, x.untold("")) // the log has one time stamp for both
 		} else {
 			v.add("prepare", prepareName, d.Start-stood)
 		}
@@ -203,7 +203,7 @@ func (x *explainer) divide(i int) []Part {
 	return parts
 }
 
-// stepNames are the steps of a collection, by clr.Time; those of marking are within it.
+// stepNames are the steps of a collection, by clr.Time; the steps of marking are parts of it.
 var stepNames = [clr.Times]struct{ id, name string }{
 	{"mark_sized_ref", "sized references"},
 	{"mark_roots", "roots, and what they reach"},
@@ -215,7 +215,7 @@ var stepNames = [clr.Times]struct{ id, name string }{
 	{"compact", "compact"},
 }
 
-// stepName is what a step is called: one is of two things.
+// stepName returns the name of a step: one number stands for two of them.
 func stepName(d *gclog.GCDetails, i int) (id, name string) {
 	if compacting, _ := d.Compacting(); compacting && i == clr.TimeRelocate {
 		return "relocate", "relocate"
@@ -223,7 +223,7 @@ func stepName(d *gclog.GCDetails, i int) (id, name string) {
 	return stepNames[i].id, stepNames[i].name
 }
 
-// work adds what the collector did in a pause.
+// work adds the collector's work in a pause.
 func (x *explainer) work(v *division, p *gclog.PausePart) {
 	d := x.d
 	if p.Kind == gclog.PauseInitial && d.Kind == gclog.KindBackground {
@@ -231,7 +231,7 @@ func (x *explainer) work(v *division, p *gclog.PausePart) {
 		return
 	}
 	if p.Kind == gclog.PauseFinal && p != &d.Pauses[len(d.Pauses)-1] {
-		return // what the runtime says is of the last one
+		return // what the runtime reports is about the last one
 	}
 	if d.TimingCount == 0 {
 		x.markedUntil(v, p)
@@ -247,7 +247,7 @@ func (x *explainer) work(v *division, p *gclog.PausePart) {
 	}
 }
 
-// initialMark is what is known of the start of a background collection.
+// initialMark adds the known part of the start of a background collection.
 func (x *explainer) initialMark(v *division) {
 	from, to := x.d.Background.Phase[clr.BGCBegin], x.d.Background.Phase[clr.BGCInitialPauseEnd]
 	if from == 0 || to < from {
@@ -263,7 +263,7 @@ func (x *explainer) mark(v *division) {
 	within := &division{x: x, left: v.left}
 	for i := range min(clr.TimePlan, d.TimingCount) {
 		if i == clr.TimeMarkSizedRef && d.Timing[i] == 0 {
-			continue // it never took place: a relic of ASP.NET's cache
+			continue // it never happens: a relic of ASP.NET's cache
 		}
 		id, name := stepName(d, i)
 		within.add(id, name, d.Timing[i])
@@ -275,8 +275,8 @@ func (x *explainer) mark(v *division) {
 	v.add("mark", "mark", v.left-within.left, within.parts...)
 }
 
-// markedUntil is for runtimes that do not tell how long the steps took: the last kind of
-// root that a heap was done with shows how long marking took.
+// markedUntil is for runtimes that do not report the times of the steps: the last mark event of a
+// heap shows how long marking took.
 func (x *explainer) markedUntil(v *division, p *gclog.PausePart) {
 	d := x.d
 	why := x.untold("old runtimes such as .NET Core 3.1 do not tell how long the steps took")
@@ -292,12 +292,12 @@ func (x *explainer) markedUntil(v *division, p *gclog.PausePart) {
 	v.miss("steps", "plan, relocate, compact or sweep", why)
 }
 
-// noPhases is why the private provider's events of a background collection are missing.
+// noPhases returns why the private provider's events of a background collection are missing.
 func (x *explainer) noPhases() string {
 	return x.untold("the private provider was not listened to (--level normal has it), or the runtime has none")
 }
 
-// phases says what a background collection did while the program ran.
+// phases describes what a background collection did while the program ran.
 func (x *explainer) phases() {
 	b := x.d.Background
 	if b == nil {
@@ -319,7 +319,7 @@ func (x *explainer) phases() {
 	x.waits()
 }
 
-// foreground says how many collections ran beside it.
+// foreground reports the collections that ran meanwhile.
 func (x *explainer) foreground() {
 	d := x.d
 	if x.c.Peers == nil || !d.HasEnd || d.Flaws&gclog.FlawNoStart != 0 {
@@ -333,7 +333,7 @@ func (x *explainer) foreground() {
 		plural(uint64(n), "foreground collection")+was(uint64(n)), timeText(pause)), countFact("foreground", n), timeFact("foreground.pause", pause))
 }
 
-// revisits says what was written to while it was marked.
+// revisits reports what the program modified while it was being marked.
 func (x *explainer) revisits() {
 	b := x.d.Background
 	if b.Revisited == [2][2]gclog.Revisit{} && b.DrainedMarks == 0 && b.Overflowed == 0 {
@@ -373,7 +373,7 @@ func (x *explainer) revisits() {
 // waitTexts are what an allocation waited for.
 var waitTexts = map[uint32]string{9: "memory for a large object", 10: "the sweep to pass, for a large object", 11: "the end of the collection, because too many large objects came meanwhile"}
 
-// waits says which threads had to wait with an allocation.
+// waits reports the allocations that had to wait.
 func (x *explainer) waits() {
 	b := x.d.Background
 	if b.WaitCount == 0 {
@@ -402,13 +402,13 @@ func (x *explainer) waits() {
 	x.because(&x.e.Pause, "alloc-waits", text+".", causes, facts...)
 }
 
-// rootNames are what was marked from, by clr.MarkType.
+// rootNames are the kinds of roots, by clr.MarkType.
 var rootNames = [clr.MarkTypes]string{
 	"stacks", "finalizer queue", "handles", "older generations", "sized references", "overflow of the mark stack",
 	"dependent handles", "newly finalizable objects", "work taken from other heaps", "roots of the background collection",
 }
 
-// roots says how long marking took from each kind of root.
+// roots reports how long marking took from each kind of root.
 func (x *explainer) roots() {
 	d := x.d
 	for t := range clr.MarkTypes {
@@ -436,8 +436,8 @@ func (x *explainer) roots() {
 	x.balance()
 }
 
-// balance says how unequal the heaps of server GC were in what they held. How unequal they
-// were in marking is in the table of roots.
+// balance reports how unequally the heaps of server GC were filled. How unequal they were in
+// marking is in the table of roots.
 func (x *explainer) balance() {
 	const even = 1.1 // times the mean
 	text := "The heaps of server GC were evenly filled: "

@@ -10,20 +10,20 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// A Size is what a collection did to one generation. Sizes are bytes over all heaps, free
-// space included; what is unknown says why.
+// A Size is the effect of a collection on one generation. Sizes are bytes over all heaps, including
+// free space.
 type Size struct {
 	Name      string `json:"generation"`
 	Collected bool   `json:"collected"`
 	Before    Number `json:"before"`
 	After     Number `json:"after"`
-	Free      Number `json:"fragmentation"` // space between objects, after
+	Free      Number `json:"fragmentation"` // space between objects, after the collection
 	Promoted  Number `json:"promoted"`
 	Survival  Number `json:"survival"` // percent of the objects
-	Budget    Number `json:"budget"`   // that it set: what may be allocated in it, or promoted into it
+	Budget    Number `json:"budget"`   // the budget that it set for allocations or promotions
 }
 
-// result says what the collection achieved.
+// result describes what the collection achieved.
 func (x *explainer) result() {
 	x.heap()
 	x.objects()
@@ -37,7 +37,7 @@ func (x *explainer) result() {
 	x.others()
 }
 
-// heap says what became of the heap as a whole.
+// heap reports the sizes of the whole heap.
 func (x *explainer) heap() {
 	d := x.d
 	if d.HasSizesAfter && d.HasBefore {
@@ -78,7 +78,7 @@ func (x *explainer) heap() {
 	}
 }
 
-// objects says what survived, and what was garbage.
+// objects reports what survived, and what was garbage.
 func (x *explainer) objects() {
 	d := x.d
 	if d.HasPromoted {
@@ -192,7 +192,7 @@ var compactTexts = map[string]string{
 	"Compact":                     "the reason is not told",
 }
 
-// expandTexts are how a heap got room, likewise.
+// expandTexts are how a heap was expanded, likewise.
 var expandTexts = map[string]string{
 	"ReuseNormal":                "in free space of an old segment",
 	"ReuseBestFit":               "in the free spaces of an old segment that fitted best",
@@ -203,7 +203,7 @@ var expandTexts = map[string]string{
 	"Expand":                     "how is not told",
 }
 
-// mechanism says what a number of heaps did for one reason.
+// mechanism describes a mechanism.
 func mechanism(texts map[string]string, name string) string {
 	if text := texts[name]; text != "" {
 		return text + " (" + name + ")"
@@ -211,7 +211,7 @@ func mechanism(texts map[string]string, name string) string {
 	return name
 }
 
-// compaction says whether the objects were moved together, and why.
+// compaction reports whether the objects were compacted, and why.
 func (x *explainer) compaction() {
 	d := x.d
 	compacting, isKnown := d.Compacting()
@@ -229,8 +229,8 @@ func (x *explainer) compaction() {
 	x.largeObjects()
 }
 
-// perHeap groups the heaps by what one of their mechanisms says, in the order of the heaps.
-// The causes are what is said, the facts which heap says what where they differ.
+// perHeap groups the heaps by one of their mechanisms, in the order of the heaps. The causes are
+// the mechanisms; the facts list the heaps if they differ.
 func (x *explainer) perHeap(name func(*gclog.HeapReasons) string, texts map[string]string) (text string, causes []string, facts []Fact) {
 	var order []string
 	by := map[string][]uint32{}
@@ -286,7 +286,7 @@ func (x *explainer) expanded() {
 	}
 }
 
-// largeObjects says how long compacting the large objects took.
+// largeObjects reports how long compacting the large objects took.
 func (x *explainer) largeObjects() {
 	var plan, relocate, compact, refs uint64
 	for _, c := range x.d.LOHCompactions {
@@ -306,7 +306,7 @@ func (x *explainer) largeObjects() {
 		timeFact("loh.plan", plan*1000), timeFact("loh.relocate", relocate*1000), timeFact("loh.compact", compact*1000), countFact("loh.references", refs))
 }
 
-// mechanisms says what became of the survivors' generation.
+// mechanisms reports which generation the survivors are in.
 func (x *explainer) mechanisms() {
 	d := x.d
 	if !d.HasGlobal || d.Kind == gclog.KindBackground {
@@ -321,7 +321,7 @@ func (x *explainer) mechanisms() {
 	}
 }
 
-// datas says what dynamic adaptation measured and decided.
+// datas reports what dynamic adaptation measured and decided.
 func (x *explainer) datas() {
 	d := &x.d.Datas
 	heaps := func(text string, n uint16, cost float64, facts ...Fact) {
@@ -336,7 +336,7 @@ func (x *explainer) datas() {
 	if d.HasTuning {
 		text := "DATAS decided on the number of heaps"
 		var facts []Fact
-		// It works them out only where it thinks of a change, and the cores count as well.
+		// The runtime computes them only when it considers a change, and the cores count as well.
 		if t := &d.Tuning; t.MinHeaps > 0 && t.MinHeaps <= t.NewHeaps && t.NewHeaps <= t.MaxHeaps {
 			text += fmt.Sprintf(" (for its long-lived objects %d to %d are right)", t.MinHeaps, t.MaxHeaps)
 			facts = append(facts, countFact("heaps.min", t.MinHeaps), countFact("heaps.max", t.MaxHeaps))
@@ -362,7 +362,7 @@ func (x *explainer) datas() {
 	}
 }
 
-// pins says what could not be moved.
+// pins reports what could not be moved.
 func (x *explainer) pins() {
 	d := x.d
 	var parts []string
@@ -389,7 +389,7 @@ func (x *explainer) pins() {
 	}
 }
 
-// pinnedBytes says how much of what survived was pinned.
+// pinnedBytes reports how much of the survivors was pinned.
 func (x *explainer) pinnedBytes() (text string, facts []Fact) {
 	d := x.d
 	if !d.HasHistory {
@@ -409,7 +409,7 @@ func (x *explainer) pinnedBytes() (text string, facts []Fact) {
 		[]Fact{bytesFact("survived_pinned", pins), bytesFact("survived", survived)}
 }
 
-// finalization says what waits for its finalizer, and how the finalizer thread does.
+// finalization reports what is waiting for its finalizer, and the work of the finalizer thread.
 func (x *explainer) finalization() {
 	d := x.d
 	if d.FinalizationCount != math.MaxUint64 && d.HasSizesAfter {
@@ -441,7 +441,7 @@ func (x *explainer) finalization() {
 	}
 }
 
-// memory says what the process and its control group had.
+// memory reports the memory of the process and of its control group.
 func (x *explainer) memory() {
 	m := &x.d.Memory
 	var parts []string
@@ -464,7 +464,7 @@ func (x *explainer) memory() {
 	}
 }
 
-// others says what else is known: handles, sync blocks, segments.
+// others reports handles, sync blocks and segments.
 func (x *explainer) others() {
 	d := x.d
 	var parts []string

@@ -8,8 +8,8 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// reasonTexts say why a collection was started, by clr.Reason; of induced ones also who
-// can have asked.
+// reasonTexts describe why a collection was started, by clr.Reason; for induced ones also what can
+// induce them.
 var reasonTexts = [...]string{
 	clr.ReasonAllocSmall:            "Gen0's allocation budget was exceeded by small objects (AllocSmall).",
 	clr.ReasonInduced:               "Somebody asked for it and waited (Induced): GC.Collect() or one of its overloads that block, GC.GetTotalMemory(true), in the program or in a library of it; or from outside a profiler, a heap snapshot (dotnet-gcdump), or a session that asks for a collection.",
@@ -31,7 +31,7 @@ var reasonTexts = [...]string{
 	clr.ReasonInducedAggressive:     "Somebody asked to give back as much memory as possible (InducedAggressive): GC.Collect(2, GCCollectionMode.Aggressive, true, true).",
 }
 
-// trigger says what asked for the collection.
+// trigger describes what triggered the collection.
 func (x *explainer) trigger() {
 	d := x.d
 	switch {
@@ -50,7 +50,7 @@ func (x *explainer) trigger() {
 	x.usedNumbers()
 }
 
-// thread says who asked, and how long it took until the program was being stopped.
+// thread reports the thread that triggered it, and the time until the suspension began.
 func (x *explainer) thread() {
 	d := x.d
 	switch {
@@ -75,16 +75,16 @@ func (x *explainer) thread() {
 		thread, timeFact("dotnet.gc.trigger.delay", delay))
 }
 
-// budgetNames name the budgets that the program's allocations and promotions use up.
+// budgetNames are the names of the budgets for allocations and promotions.
 var budgetNames = [gclog.Generations]string{"gen0", "gen1", "gen2", "large objects", "pinned objects"}
 
-// budget says by how much budgets were exceeded. gclog follows them from outside, so
-// that the numbers are estimates.
+// budget reports by how much budgets were exceeded. gclog tracks them from outside, so the numbers
+// are estimates.
 func (x *explainer) budget() {
 	d := x.d
 	var parts, later []string
 	var facts []Fact
-	blamed, known := false, false // of the generations that the reason names
+	blamed, known := false, false // for the generations in the reason
 	for g := range d.Generations {
 		y := &d.Generations[g]
 		blames := allocates(d.Reason, g) && (g < d.GenerationCount || y.HasBudgetLeft)
@@ -128,7 +128,7 @@ func (x *explainer) budget() {
 	x.say(&x.e.Trigger, "budget", text+strings.Join(later, ""), facts...)
 }
 
-// ownBudget is the budget of what budgetNames calls so.
+// ownBudget refers to a budget after its name.
 func ownBudget(g int) string {
 	if g >= gclog.LOH {
 		return "their budget"
@@ -136,9 +136,9 @@ func ownBudget(g int) string {
 	return "its budget"
 }
 
-// unasked reports whether the budget of a generation above the condemned one does not
-// matter: the runtime stops at the youngest that has some left, except for a gen1 that is
-// made for another reason, of which it looks at gen2's.
+// unasked reports whether the budget of a generation above the condemned one is irrelevant: the
+// runtime stops at the youngest with some budget left, except that a gen1 for another reason
+// considers the budget of gen2.
 func (x *explainer) unasked(g int) bool {
 	if g != gclog.Gen1 && g != gclog.Gen2 || x.d.Generation >= g {
 		return false
@@ -150,16 +150,16 @@ func (x *explainer) unasked(g int) bool {
 	return younger.HasBudgetLeft && younger.BudgetLeft > 0
 }
 
-// allocates reports whether a reason says that the budget of g was used up.
+// allocates reports whether a reason says that the budget of g was exceeded.
 func allocates(r clr.Reason, g int) bool {
 	return r == clr.ReasonAllocSmall && g == gclog.Gen0 || r == clr.ReasonAllocLarge && g >= gclog.LOH
 }
 
-// allocation says how fast the program allocated.
+// allocation reports how fast the program allocated.
 func (x *explainer) allocation() {
 	d := x.d
 	if d.Provisional {
-		return // the program has not run since the gen1 before it
+		return // the program has not run since the previous gen1
 	}
 	if !d.HasAllocated {
 		x.lacks("what the program allocated since the previous collection", x.untold("the previous collection's objects are not known"))
@@ -197,7 +197,7 @@ func (x *explainer) allocation() {
 	x.say(&x.e.Trigger, "allocation", text+".", facts...)
 }
 
-// allocatedBy says where it was allocated.
+// allocatedBy reports where it was allocated.
 func (x *explainer) allocatedBy() (text string, facts []Fact) {
 	d := x.d
 	if !d.HasGenerationAllocated {
@@ -216,7 +216,7 @@ func (x *explainer) allocatedBy() (text string, facts []Fact) {
 	return andList(parts), facts
 }
 
-// usedNumbers says that numbers before it were no collections.
+// usedNumbers reports that previous numbers were not collections.
 func (x *explainer) usedNumbers() {
 	if x.c.Peers == nil || !x.d.HasNumber {
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// what says which collection it was.
+// what identifies the collection.
 func (x *explainer) what() {
 	d := x.d
 	x.e.Title = fmt.Sprintf("%s: %s", upperFirst(nameText(d)), collectionText(d))
@@ -30,7 +30,7 @@ func (x *explainer) what() {
 	x.complete()
 }
 
-// oddities say what is special about the way it was carried out.
+// oddities reports what was special about it.
 func (x *explainer) oddities() {
 	d := x.d
 	if d.DemotedBGC {
@@ -47,8 +47,8 @@ func (x *explainer) oddities() {
 	}
 }
 
-// when says when it was: in wall-clock time, which logs have too, and as an offset, which
-// --since and --until take.
+// when reports the time: as wall-clock time, which logs have too, and as an offset, which --since
+// and --until accept.
 func (x *explainer) when() {
 	d := x.d
 	if d.Flaws&gclog.FlawNoStart != 0 && len(d.Pauses) == 0 {
@@ -71,7 +71,7 @@ func (x *explainer) when() {
 	x.say(&x.e.What, "time", text+".", facts...)
 }
 
-// moment is a time stamp for people, in the zone of the process's Sync.
+// moment formats a time stamp, in the zone of the process's Sync.
 func (x *explainer) moment(at int64) (text string, facts []Fact) {
 	var parts []string
 	if p := x.c.Process; p != nil && !p.Sync.IsZero() {
@@ -90,10 +90,10 @@ func (x *explainer) moment(at int64) (text string, facts []Fact) {
 	return strings.Join(parts, ","), facts
 }
 
-// offset is how long after the start something was.
+// offset returns the time since the start.
 func (x *explainer) offset(at int64) float64 { return float64(at) - float64(x.c.Begin) }
 
-// where says of which process it was.
+// where identifies the process.
 func (x *explainer) where() {
 	p := x.c.Process
 	if p == nil {
@@ -162,7 +162,7 @@ var flawTexts = []string{
 	"its times go back: the stream is damaged", "not all heaps told their history",
 }
 
-// complete says whether all of it was seen.
+// complete reports whether it was seen completely.
 func (x *explainer) complete() {
 	d := x.d
 	if d.Complete && d.Flaws == 0 {

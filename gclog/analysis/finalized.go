@@ -5,13 +5,12 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// Finalized counts the objects whose finalizers were run by their types, where the private
-// provider names them, at Verbose [P 192]: gclog.WantedFinalized delivers that. It is a
-// gclog.EventObserver, keeps a limited number of types, and must not be used by several
-// goroutines at once.
+// Finalized counts finalized objects by their types if the private provider names them, at Verbose
+// [P 192]: gclog.WantedFinalized selects these events. It is a gclog.EventObserver, keeps a limited
+// number of types, and must not be used by several goroutines at once.
 //
-// The event of the runtime's provider [R 29] has no name, but the type's address, which
-// only events of types explain.
+// The event of the runtime's provider [R 29] has no name, only the type's address, which would
+// require type events.
 type Finalized struct {
 	gclog.NopObserver
 	window  Window
@@ -20,7 +19,7 @@ type Finalized struct {
 
 var _ gclog.EventObserver = (*Finalized)(nil)
 
-// FinalizedType is how many objects of a type there were.
+// FinalizedType is the number of finalized objects of a type.
 type FinalizedType struct {
 	Type    string `json:"type"`
 	Objects uint64 `json:"objects"`
@@ -36,8 +35,8 @@ func (z *Finalized) Event(at gclog.Stamp, e clr.Event, _ *gclog.GCDetails) {
 	}
 }
 
-// Most returns the n most frequent types, the most frequent first; none where nothing
-// names them.
+// Most returns the n most frequent types, the most frequent first. It is empty if no event names
+// them.
 func (z *Finalized) Most(n int) []FinalizedType {
 	list := []FinalizedType{}
 	for _, x := range z.objects.most() {

@@ -10,39 +10,40 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// Severity is how much a finding matters.
+// Severity is how serious a finding is.
 type Severity uint8
 
 // The severities, in rising order.
 const (
-	Info    Severity = iota + 1 // worth to know
-	Warning                     // worth to look into
+	Info    Severity = iota + 1 // worth knowing
+	Warning                     // worth looking into
 	Error                       // the program suffers
 )
 
 func (s Severity) String() string { return [...]string{"", "info", "warning", "error"}[s] }
 
-// A Finding is what a rule found out. It is plain data, and belongs to who asked.
+// A Finding is the result of a rule that found a problem. It is plain data and belongs to the
+// caller.
 type Finding struct {
 	Rule     *Rule
 	Severity Severity
 	Text     string   // a sentence or two with the numbers
-	GCs      []uint32 // numbers of collections that show it, the worst first; at most 10
-	Evidence []Fact   // the numbers that the rule looked at
+	GCs      []uint32 // numbers of collections with the problem, the worst first; at most 10
+	Evidence []Fact   // the numbers behind it
 }
 
-// Unjudged is a rule that says neither yes nor no.
+// Unjudged is a rule that could not be evaluated.
 type Unjudged struct {
 	Rule *Rule  `json:"rule"`
 	Why  string `json:"why"` // in a sentence without full stop
 }
 
-// Findings holds the records of one process against the rules. It is an Observer, and an
-// EventObserver for the types of allocation ticks. It keeps nothing of what it is given,
-// and its memory does not grow.
+// Findings evaluates the rules on the records of one process. It is an Observer, and an
+// EventObserver for the types of allocation ticks. It keeps nothing that it is passed, and its
+// memory does not grow.
 //
-// Collections that walked the heap for a snapshot, which a diagnostic tool has asked for, are left
-// out of everything but data-quality.
+// Collections that walked the heap for a snapshot, at the request of a diagnostic tool, count for
+// data-quality only.
 type Findings struct {
 	process *gclog.Process
 	rules   []Rule
@@ -52,29 +53,29 @@ type Findings struct {
 
 	hasBegin bool
 	now      int64
-	unseen   gaps // what was not observed: the latest
+	unseen   gaps // the latest times that were not observed
 
-	// The elder stretch is what findings are about. That of a live process is replaced
-	// by the younger when that is an hour old.
+	// Findings are about the elder stretch. In a live process the younger one replaces it when that
+	// is an hour old.
 	elder, younger *stretch
-	lasting        []*growth // by rule, of the last day; nil for the others
+	lasting        []*growth // by rule, for the last day; nil for other rules
 	gc             judgedGC
 }
 
-// Of a live process, the findings are about what it did lately.
+// For a live process, findings are about the recent past.
 const (
 	recently = int64(time.Hour)      // one to two of them
-	lastDay  = 24 * int64(time.Hour) // what rules about growth look at
+	lastDay  = 24 * int64(time.Hour) // what rules about growth evaluate
 )
 
-// NewFindings returns the Findings about a window of the records of a process, with
-// thresholds as they are now. p may grow while records come.
+// NewFindings returns Findings about a window of the records of a process, with the current
+// thresholds. p may be filled in while records arrive.
 func NewFindings(p *gclog.Process, t Thresholds, w Window) *Findings {
 	return newFindings(p, t, w, false)
 }
 
-// NewLiveFindings returns the Findings about what a process did lately: in the last
-// hour or two, where a rule is about growth in the last day.
+// NewLiveFindings returns Findings about the recent past of a process: the last hour or two, or the
+// last day for rules about growth.
 func NewLiveFindings(p *gclog.Process, t Thresholds) *Findings {
 	return newFindings(p, t, Always(), true)
 }
@@ -94,10 +95,10 @@ func newFindings(p *gclog.Process, t Thresholds, w Window, live bool) *Findings 
 	return f
 }
 
-// mostGaps is how many stretches of time are kept that were not observed.
+// mostGaps is how many unobserved stretches of time are kept.
 const mostGaps = 1024
 
-// miss notes that a time was not observed.
+// miss records that a time was not observed.
 func (f *Findings) miss(m Missing) {
 	if m.From < m.To {
 		f.unseen.add(m)
@@ -105,7 +106,7 @@ func (f *Findings) miss(m Missing) {
 	}
 }
 
-// Begin tells when a session began. Time between two of them is in no rate.
+// Begin reports the start of a session. The time between two sessions is in no rate.
 func (f *Findings) Begin(at int64) {
 	if f.hasBegin {
 		f.miss(Missing{Window{f.now, at}, noSession})
@@ -114,30 +115,30 @@ func (f *Findings) Begin(at int64) {
 	f.advance(at)
 }
 
-// End tells how far the session has got: the end of a recording, or now.
+// End reports how far the session has got: the end of a recording, or now.
 func (f *Findings) End(at int64) { f.advance(at) }
 
-// Unbounded tells the same as Statistics.Unbounded: no rule is evaluated that rests on how long was
-// observed.
+// Unbounded reports the same as Statistics.Unbounded: rules that depend on the observed time are
+// not evaluated.
 func (f *Findings) Unbounded() {
 	f.advance(f.now)
 	f.each(func(s *stretch) { s.unbounded = true })
 }
 
-// CollectionsOnly tells that there may have been more pauses: those without a collection.
+// CollectionsOnly reports that there may have been more pauses: those without a collection.
 func (f *Findings) CollectionsOnly() {
 	f.advance(f.now)
 	f.each(func(s *stretch) { s.collectionsOnly = true })
 }
 
-// Damaged tells that the input cannot be read to its end, in a few words why, and that what
-// follows would be in the window.
+// Damaged reports that the input cannot be read to its end, with a short reason, and that the rest
+// of it would be in the window.
 func (f *Findings) Damaged(why string) {
 	f.advance(f.now)
 	f.each(func(s *stretch) { s.loss.damage = why })
 }
 
-// Pause takes a pause.
+// Pause adds a pause.
 func (f *Findings) Pause(p *gclog.Pause) {
 	f.advance(p.Start)
 	f.advance(p.Start + max(0, p.Duration))
@@ -151,10 +152,10 @@ func (f *Findings) Pause(p *gclog.Pause) {
 	}
 }
 
-// Phase takes a phase.
+// Phase advances the time.
 func (f *Findings) Phase(p *gclog.Phase) { f.advance(p.Time) }
 
-// GC takes a collection.
+// GC adds a collection.
 func (f *Findings) GC(d *gclog.GCDetails) {
 	at := began(d)
 	f.advance(at)
@@ -163,7 +164,7 @@ func (f *Findings) GC(d *gclog.GCDetails) {
 		return
 	}
 	f.each(func(s *stretch) { s.loss.record(d) })
-	// What has no sizes still has its pauses.
+	// A collection without sizes still has its pauses.
 	if d.Flaws&^gclog.FlawNoSizes != 0 {
 		return
 	}
@@ -181,7 +182,7 @@ func (f *Findings) GC(d *gclog.GCDetails) {
 	}
 }
 
-// Gap takes what is missing.
+// Gap adds what is missing.
 func (f *Findings) Gap(g *gclog.Gap) {
 	if m, unobserved := missingOf(g, f.now); unobserved && f.elder != nil {
 		f.miss(m)
@@ -192,16 +193,16 @@ func (f *Findings) Gap(g *gclog.Gap) {
 	}
 }
 
-// Event takes an allocation tick: it names a type. That is all that is wanted of events:
-// without them findings are the same, but for the types.
+// Event adds the type of an allocation tick. Findings need no other events, and without ticks
+// differ only in the types.
 func (f *Findings) Event(at gclog.Stamp, e clr.Event, _ *gclog.GCDetails) {
 	if tick, ok := e.(*clr.GCAllocationTick); ok && f.elder != nil && f.window.Holds(at.Time) {
 		f.each(func(s *stretch) { s.tick(tick) })
 	}
 }
 
-// List returns what the rules found so far, the gravest first, those of equal severity
-// in the order of the rules.
+// List returns the findings so far, the most severe first, and those of equal severity in the order
+// of the rules.
 func (f *Findings) List() []Finding {
 	list := []Finding{}
 	f.eachVerdict(func(r *Rule, v Finding, _ string) {
@@ -218,7 +219,7 @@ func (f *Findings) List() []Finding {
 	return list
 }
 
-// Unjudged returns the rules that cannot be held against what was seen so far.
+// Unjudged returns the rules that could not be evaluated so far.
 func (f *Findings) Unjudged() []Unjudged {
 	list := []Unjudged{}
 	f.eachVerdict(func(r *Rule, v Finding, why string) {
@@ -256,7 +257,7 @@ func (f *Findings) each(do func(*stretch)) {
 	}
 }
 
-// advance moves the time, and makes the stretches that it needs.
+// advance advances the time, and creates the stretches that this requires.
 func (f *Findings) advance(now int64) {
 	if f.elder == nil {
 		f.now = now
@@ -275,7 +276,7 @@ func (f *Findings) advance(now int64) {
 	}
 }
 
-// A stretch is the time that findings are about, and what happened in it.
+// A stretch is the time that findings are about, with what happened in it.
 type stretch struct {
 	process  *gclog.Process
 	from, to int64
@@ -283,13 +284,13 @@ type stretch struct {
 
 	unbounded, collectionsOnly bool // as Statistics has them
 
-	collections uint64 // whole ones
+	collections uint64 // complete ones
 	gen2        uint64 // of them
-	walks       uint64 // that were left out, because they walked the heap
+	walks       uint64 // collections left out because they walked the heap
 	paused      int64
 	loss        losses
 
-	judges []judge      // by rule; nil for those that look at the last day
+	judges []judge      // by rule; nil for rules about the last day
 	pauses []pauseJudge // of the judges
 	ticks  []tickJudge
 }
@@ -339,15 +340,15 @@ func (s *stretch) gc(x *judgedGC) {
 	}
 }
 
-// duration is how much of the stretch was observed.
+// duration returns how much of the stretch was observed.
 func (s *stretch) duration() int64 {
 	return max(0, s.to-s.from) - s.unseen.length(Window{s.from, s.to})
 }
 
-// minutes is the same for rates: a shorter stretch counts as a minute.
+// minutes returns the duration for rates: a shorter stretch counts as a minute.
 func (s *stretch) minutes() float64 { return max(1, float64(s.duration())/float64(time.Minute)) }
 
-// time is a time stamp for people, in the zone of the process's Sync.
+// time formats a time stamp, in the zone of the process's Sync.
 func (s *stretch) time(at int64) string {
 	if s.process.Sync.IsZero() {
 		return valueText(float64(at), "ns")
@@ -355,18 +356,18 @@ func (s *stretch) time(at int64) string {
 	return s.process.Time(at).Format("2006-01-02 15:04:05")
 }
 
-// A need is what must have been seen before a rule says that all is well.
+// A need is the sample that a rule requires before it reports that there is no problem.
 type need uint8
 
 const (
 	needNothing need = iota
 	needCollections
 	needGen2
-	needEither // for rules about why gen2 collections are made
+	needEither // for rules about the causes of gen2 collections
 )
 
-// A fact needs no sample, and a share does. Of a smaller one than these, what is missing
-// counts as good: a share that is too high all the same is so whatever would have come.
+// A fact needs no sample, but a share does. If the sample is smaller than this, the missing values
+// count as good: a share that is too high nevertheless stays so whatever they would have been.
 const (
 	leastCollections = 20  // for a share of the collections, or of the pauses
 	leastGen2        = 3   // for one of the gen2 collections
@@ -374,10 +375,10 @@ const (
 	leastTime        = 5e9 // for a share of the time, or a rate, in nanoseconds
 )
 
-// sureShare is the share of n that holds however small the sample is, in percent.
+// sureShare returns the percentage n has of a sample of the least size, or of a larger one.
 func sureShare(n, of, least uint64) float64 { return 100 * float64(n) / float64(max(of, least)) }
 
-// short says what is missing, "" if nothing is.
+// short returns what the sample lacks, "" if it is large enough.
 func (s *stretch) short(n need) string {
 	few := s.collections < leastCollections
 	few2 := s.gen2 < leastGen2
@@ -396,19 +397,19 @@ func (s *stretch) short(n need) string {
 	return why
 }
 
-// needs says that there is too little of something.
+// needs formats that there is too little of something.
 func needs(least uint64, what string, saw uint64) string {
 	return fmt.Sprintf("needs %s, saw %d", plural(least, what), saw)
 }
 
-// judgedGC is a whole collection, with what several rules want to know of it.
+// judgedGC is a complete collection, with values that several rules use.
 type judgedGC struct {
 	*gclog.GCDetails
 	pause      int64
 	after      float64 // size of the heap, as SizeAfter
 	isGen2     bool
 	background bool
-	induced    bool // the program asked for it
+	induced    bool // the program induced it
 	unseen     gaps
 
 	// Why its generation was chosen.
@@ -416,7 +417,7 @@ type judgedGC struct {
 	conditions clr.Condemned
 	condemned  bool // both are known
 
-	marks [len(marksJudged)]float64 // MarkImbalance of each kind, 0 if it is not known
+	marks [len(marksJudged)]float64 // MarkImbalance of each kind, 0 if unknown
 }
 
 func (x *judgedGC) set(d *gclog.GCDetails) {
@@ -441,32 +442,31 @@ func (x *judgedGC) set(d *gclog.GCDetails) {
 	}
 }
 
-// fragmented reports whether the sizes and the free space after are known of each generation.
+// fragmented reports whether the sizes of the generations and the free space in them are known.
 func (x *judgedGC) fragmented() bool { return x.HasSizesAfter && x.HasHistory }
 
-// A judge is the memory of one rule. It is given the whole collections of a
-// stretch in the order of their records, keeps little of each, and allocates nothing
-// for them.
+// A judge is the state of one rule. It is passed the complete collections of a stretch in the order
+// of their records, keeps little about each, and allocates nothing for them.
 type judge interface {
 	gc(*judgedGC)
-	// verdict is what there is to say: a Finding with a Text; else why the rule cannot
-	// be held against what was seen, "" if it was and all is well.
+	// verdict returns a Finding with a Text, or why the rule cannot be evaluated; "" if it was
+	// evaluated and there is no problem.
 	verdict(*stretch) (f Finding, why string)
 }
 
-// A pauseJudge also wants the pauses, clipped to the Window.
+// A pauseJudge also uses the pauses, clipped to the Window.
 type pauseJudge interface {
 	judge
 	pause(p *gclog.Pause, start, end int64)
 }
 
-// A tickJudge also wants the allocation ticks, where there are any.
+// A tickJudge also uses allocation ticks, if there are any.
 type tickJudge interface {
 	judge
 	tick(*clr.GCAllocationTick)
 }
 
-// pausesOnly is for judges that want no collections.
+// pausesOnly is for judges that use no collections.
 type pausesOnly struct{}
 
 func (pausesOnly) gc(*judgedGC) {}

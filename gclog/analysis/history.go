@@ -7,11 +7,11 @@ import (
 	"sort"
 )
 
-// A stop is one time that the program stood, in 24 bytes.
+// A stop is a pause, in 24 bytes.
 type stop struct {
 	start   int64
-	packed  int64 // duration, and in the lowest bits the class and whether a collection began with it
-	suspend int64 // negative: unknown, or none of its own
+	packed  int64 // duration, and in the lowest bits the class and whether it is the first pause of a collection
+	suspend int64 // negative: unknown, or part of another suspension
 }
 
 const (
@@ -34,7 +34,7 @@ func (s stop) end() int64      { return s.start + s.duration() }
 func (s stop) class() Class    { return Class(s.packed & (firstBit - 1)) }
 func (s stop) first() bool     { return s.packed&firstBit != 0 }
 
-// A history is all stops by start.
+// A history contains all stops by start.
 type history struct {
 	pages[stop]
 	unsorted bool
@@ -47,7 +47,7 @@ func (h *history) add(s stop) {
 	h.pages.add(s)
 }
 
-// sort puts the stops in order. Only a damaged log needs that.
+// sort puts the stops in order. Only damaged logs need that.
 func (h *history) sort() {
 	if !h.unsorted {
 		return

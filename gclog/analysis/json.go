@@ -6,10 +6,10 @@ import (
 	"math"
 )
 
-// The JSON of what this package returns is part of what gclog promises. Names of facts are those of
-// the fields in JSON records, where there is such a field.
+// The JSON encodings are part of gclog's compatibility promise. Names of facts are those of the
+// fields in JSON records, where such a field exists.
 
-// marshal encodes a value without escapes for HTML, which the caller's encoder adds if it wants them.
+// marshal encodes a value without escapes for HTML, which the caller's encoder adds if requested.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b) //nolint:forbidigo // the caller's encoder escapes what a terminal acts upon
@@ -18,15 +18,15 @@ func marshal(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// MarshalJSON encodes the value with its unit for a name, or why it is not known.
+// MarshalJSON encodes the value with its unit as its name, or why it is unknown.
 func (n Number) MarshalJSON() ([]byte, error) {
 	name, value := n.field()
 	return marshal(map[string]any{name: value})
 }
 
-// field is the value with its unit for a name. A share is a fraction, as everywhere in JSON;
-// durations and sizes are whole. JSON cannot hold what is not finite: one such number would cost
-// the whole document.
+// field returns the value with its unit as its name. A share is a fraction, as everywhere in JSON;
+// durations and sizes are whole numbers. JSON cannot represent numbers that are not finite: one of
+// them would invalidate the whole document.
 func (n Number) field() (name string, value any) {
 	switch v := n.Value; {
 	case !n.Known():
@@ -34,7 +34,7 @@ func (n Number) field() (name string, value any) {
 	case math.IsNaN(v) || math.IsInf(v, 0):
 		return "unknown", "it is not a finite number"
 	case n.Unit == "ns" || n.Unit == "bytes":
-		if math.Abs(v) < 1<<62 { // a damaged file may say more than integers hold
+		if math.Abs(v) < 1<<62 { // a damaged file may contain values beyond all integers
 			return n.Unit, int64(v)
 		}
 		return n.Unit, v
@@ -51,7 +51,7 @@ func (n Number) field() (name string, value any) {
 	}
 }
 
-// field is what stands for a Fact.
+// field returns the value or the text of a Fact.
 func (f *Fact) field() (name string, value any) {
 	if f.Text != "" {
 		return "text", f.Text
@@ -59,7 +59,7 @@ func (f *Fact) field() (name string, value any) {
 	return Number{Value: f.Value, Unit: f.Unit}.field()
 }
 
-// MarshalJSON encodes the facts by their names.
+// MarshalJSON encodes the facts by name.
 func (list Facts) MarshalJSON() ([]byte, error) {
 	all := map[string]any{}
 	for i := range list {
@@ -69,7 +69,7 @@ func (list Facts) MarshalJSON() ([]byte, error) {
 	return marshal(all)
 }
 
-// MarshalJSON encodes a finding with what its rule says.
+// MarshalJSON encodes a finding with the texts of its rule.
 func (f *Finding) MarshalJSON() ([]byte, error) {
 	evidence := []map[string]any{}
 	for i := range f.Evidence {

@@ -2,14 +2,14 @@ package analysis
 
 import "github.com/gclog/gclog/gclog"
 
-// memory is what the records have of the memory of the process and of its control group.
+// memory aggregates what records report about the memory of the process and of its control group.
 type memory struct {
 	newest           gclog.Memory
-	committed        Number // by the GC when the newest was read
+	committed        Number // by the GC when newest was read
 	resident, cgroup tally
 }
 
-// add takes what a record has, and what the GC has committed as far as the records go.
+// add adds what a record reports, and the latest known committed memory.
 func (m *memory) add(d *gclog.Memory, committed Number) {
 	if !d.Known() {
 		return

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// A Metric is one number of a Summary, by a name that stays.
+// A Metric is one number of a Summary, with a stable name.
 type Metric struct {
 	Name string
-	Help string // what it is, in a few words
+	Help string // a short description
 	Number
-	// Nothing: it is not known because there was nothing of its kind, such as no blocking
+	// Nothing reports that it is unknown because there was nothing of its kind, such as no blocking
 	// gen2 collection, or no collection at all.
 	Nothing bool
 }
 
-// Metrics returns the numbers of the Summary, always the same ones in the same order:
-// first those of the session, then those of all classes together, then those of each.
-// docs/analysis.md lists them.
+// Metrics returns the numbers of the Summary, always the same ones in the same order: first those
+// of the session, then those of all classes together, then those of each. docs/analysis.md lists
+// them.
 func (x *Summary) Metrics() []Metric {
 	var list []Metric
 	idle := x.nothing(ClassAll)
@@ -37,8 +37,8 @@ func (x *Summary) Metrics() []Metric {
 	return list
 }
 
-// nothing reports whether there was surely nothing of a class while the session was on. Some
-// logs need not hold pauses without a collection.
+// nothing reports whether there was certainly nothing of a class during the session. Some logs may
+// omit pauses without a collection.
 func (x *Summary) nothing(c Class) bool {
 	told := !x.Sparse || c != ClassAll && c != ClassNone
 	return told && x.Duration.Known() && x.Classes[c].Count == 0
@@ -46,7 +46,7 @@ func (x *Summary) nothing(c Class) bool {
 
 func count(n uint64) Number { return known(float64(n)) }
 
-// toldBy is how many collections told a Quantity, where any did.
+// toldBy returns how many collections report a Quantity, if any do.
 func toldBy(q *Quantity) Number {
 	if q.Told == 0 {
 		return q.Total
@@ -54,14 +54,14 @@ func toldBy(q *Quantity) Number {
 	return count(q.Told)
 }
 
-// notHeld is why a log that was told of nothing does not tell that there was nothing.
+// notHeld is why 0 is unknown in a log that may omit what is counted.
 const notHeld = "a log of this format need not tell it"
 
-// Rare is a count of the Summary as a number: logs that are Sparse may leave out what it
-// counts, so that 0 is not known to be 0.
+// Rare returns a count of the Summary as a number: a Sparse log may omit what is counted, so that 0
+// is unknown.
 func (x *Summary) Rare(n uint64) Number { return rare(n, x.Sparse) }
 
-// rare counts what a sparse log may leave out.
+// rare returns a count of what a sparse log may omit.
 func rare(n uint64, sparse bool) Number {
 	if n == 0 && sparse {
 		return unknown(notHeld)
@@ -69,7 +69,7 @@ func rare(n uint64, sparse bool) Number {
 	return count(n)
 }
 
-// missed counts the collections of which nothing was seen.
+// missed returns the number of collections that were not seen at all.
 func (x *Summary) missed() Number {
 	switch {
 	case x.MissedUnsure:
@@ -80,12 +80,12 @@ func (x *Summary) missed() Number {
 	return x.Rare(x.Missed)
 }
 
-// noNumbers is why it is not known what the numbers mean that no collection has.
+// noNumbers returns why the meaning of missing numbers is unknown.
 func noNumbers(n uint64) string {
 	return "the numbers of " + plural(n, "collection") + " are missing: a log of this format does not tell whether no-GC regions used them up"
 }
 
-// unobserved is how long nothing was observed.
+// unobserved returns how long nothing was observed.
 func (x *Summary) unobserved() Number {
 	if x.CollectionsOnly && x.Missed > 0 {
 		return x.missed()
@@ -93,14 +93,14 @@ func (x *Summary) unobserved() Number {
 	return x.Rare(uint64(x.Unobserved))
 }
 
-// A metric is a number of the whole Summary, or of each class. Of the latter the name and the help are
-// those for all classes together.
+// A metric is a number of the whole Summary, or of each class. For classes the name and the help
+// are those for all classes together.
 type metric[T Summary | Rollup] struct {
 	name, unit, help string
 	number           func(*T) Number
 }
 
-// ofTime reports whether it is about time that passes without collections too.
+// ofTime reports whether it is about time that also passes without collections.
 func (m *metric[T]) ofTime() bool {
 	return m.name == "duration" || strings.HasPrefix(m.name, "pause.share") || strings.HasPrefix(m.name, "mutator.")
 }
@@ -158,7 +158,7 @@ func sessionMetrics() []metric[Summary] {
 	}...)
 }
 
-// spread is the metrics of a Distribution.
+// spread returns the metrics of a Distribution.
 func spread[T Summary | Rollup](name, help string, of func(*T) *Distribution) (list []metric[T]) {
 	for _, m := range [...]struct {
 		name, help string
@@ -180,8 +180,8 @@ func spread[T Summary | Rollup](name, help string, of func(*T) *Distribution) (l
 // ofPauses reports whether pauses without a collection have it too.
 func (m *metric[T]) ofPauses() bool { return strings.HasPrefix(m.name, "pause.") }
 
-// of is its name for a class: that of the class before it, in place of "gc" if it
-// begins so.
+// of returns the metric's name for a class: with the class in front of it, or in place of a leading
+// "gc".
 func (m *metric[T]) of(c Class) string {
 	if c == ClassAll {
 		return m.name
@@ -189,7 +189,7 @@ func (m *metric[T]) of(c Class) string {
 	return c.String() + "." + strings.TrimPrefix(m.name, "gc.")
 }
 
-// about is what it is for a class.
+// about returns the help for a class.
 func (m *metric[T]) about(c Class) string {
 	if c == ClassAll {
 		return m.help
@@ -197,12 +197,12 @@ func (m *metric[T]) about(c Class) string {
 	return m.help + " (" + c.describe() + ")"
 }
 
-// incomplete is how many collections are not whole.
+// incomplete returns how many collections are incomplete.
 func (r *Rollup) incomplete() Number {
 	return rare(r.Incomplete, r.sparse)
 }
 
-// PauseCount is how many pauses there were.
+// PauseCount returns the number of pauses.
 func (r *Rollup) PauseCount() Number {
 	if !r.Pauses.Total.Known() {
 		return r.Pauses.Total

@@ -7,20 +7,20 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// Missing is a stretch of time that was not observed, or not all of it: there may have been other
-// pauses than those that are known. Its ends belong to it.
+// Missing is a stretch of time that was not observed, or not completely: there may have been pauses
+// that are unknown. Its ends belong to it.
 type Missing struct {
 	Window
 	Why string
 }
 
 // noSession is why nothing is known between two sessions. Logs without numbers of collections and
-// records of sessions may hold one, and not report it.
+// without records of sessions may contain a session there, and not report it.
 const noSession = "no session is known of"
 
-// missingOf returns where and why something is missing for a Gap, if since is when the last record
-// was seen. It reports whether nothing was observed there: some events of what was observed may be
-// lost, and Begin reports that there was no session.
+// missingOf returns where and why something is missing for a Gap, given when the last record was
+// seen. It reports whether nothing was observed there: after lost events the rest was, and times
+// without a session are reported by Begin.
 func missingOf(g *gclog.Gap, since int64) (m Missing, unobserved bool) {
 	m = Missing{Window{since, g.Time}, "records were dropped"}
 	if g.Since != 0 {
@@ -42,10 +42,10 @@ func missingOf(g *gclog.Gap, since int64) (m Missing, unobserved bool) {
 	return m, true
 }
 
-// gaps are all stretches in order. None touches another.
+// gaps are stretches in order. None touches another.
 type gaps []Missing
 
-// add adds a stretch. Those that touch become one, with the reason of the first.
+// add adds a stretch. Stretches that touch are merged, with the reason of the first.
 func (list *gaps) add(m Missing) {
 	m.From = min(m.From, m.To)
 	at, all := list.near(m.From, m.To)
@@ -55,7 +55,7 @@ func (list *gaps) add(m Missing) {
 	*list = slices.Replace(*list, at, at+len(all), m)
 }
 
-// near returns those that touch [from, to], and the place of the first.
+// near returns the stretches that touch [from, to], and the index of the first.
 func (list gaps) near(from, to int64) (at int, all gaps) {
 	at = sort.Search(len(list), func(i int) bool { return list[i].To >= from })
 	end := at
@@ -75,7 +75,7 @@ func (list gaps) in(w Window, f func(from, to int64)) {
 	}
 }
 
-// length is how long all of them are in a Window.
+// length returns the total of the stretches in a Window.
 func (list gaps) length(w Window) (sum int64) {
 	list.in(w, func(from, to int64) { sum += to - from })
 	return sum
@@ -87,7 +87,7 @@ func (list gaps) touch(from, to int64) (yes bool) {
 	return yes
 }
 
-// between are the other parts of a Window.
+// between returns the other parts of a Window.
 func (list gaps) between(w Window) (parts []Window) {
 	list.in(w, func(from, to int64) {
 		if from > w.From {
@@ -101,9 +101,10 @@ func (list gaps) between(w Window) (parts []Window) {
 	return parts
 }
 
-// extend adds a pause that begins where the latest stretch ends, or lasts longer than that. The
-// program ran before it in that stretch, at least in part: neither time nor number of the pause may
-// count for a share or a rate, or these would have pauses without the time between them.
+// extend adds a pause that begins in the latest stretch or at its end, and ends later. The program
+// ran before that pause, at least partially within the stretch: neither time nor number of the
+// pause may count for a share or a rate, or these would include a pause without the running time
+// before it.
 func (list gaps) extend(start, end int64) bool {
 	if len(list) == 0 {
 		return false

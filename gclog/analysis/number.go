@@ -4,15 +4,15 @@ package analysis
 type Number struct {
 	Value float64
 	Unit  string // "ns", "bytes", "bytes/s", "%", "%/h", "1/min", or "" of counts and ratios
-	Why   string // it is unknown, in a sentence without full stop; "": it is known
-	// AtMost is an upper limit of one that is unknown, 0 if there is none.
+	Why   string // why it is unknown, in a sentence without full stop; "" if it is known
+	// AtMost is an upper limit of an unknown value, 0 if there is none.
 	AtMost float64
 }
 
 // Known reports whether the value is known.
 func (n Number) Known() bool { return n.Why == "" }
 
-// Text is the value for people, with three digits; "n/a" if it is not known.
+// Text formats the value with three digits; "n/a" if it is unknown.
 func (n Number) Text() string {
 	if !n.Known() {
 		return "n/a"
@@ -31,7 +31,7 @@ func unknown(why string) Number { return Number{Why: why} }
 
 func nanoseconds(n int64) Number { return known(float64(n)).in("ns") }
 
-// ratio is a / b, unknown where there is nothing to divide by.
+// ratio returns a / b, unknown if there is nothing to divide by.
 func ratio(a, b float64, why string) Number {
 	if b <= 0 {
 		return unknown(why)
@@ -52,8 +52,7 @@ func (q Quantity) in(unit string) Quantity {
 	return q
 }
 
-// A tally adds values up. Sums of whole numbers are exact up to 2⁵³: 104 days in
-// nanoseconds, 9 PB.
+// A tally sums values. Sums of integers are exact up to 2⁵³: 104 days in nanoseconds, 9 PB.
 type tally struct {
 	n        uint64
 	sum, max float64

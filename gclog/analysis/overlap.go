@@ -10,32 +10,32 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// A Timeline keeps all pauses of a history, 48 bytes for each, and where something is
-// missing in it, to tell of any stretch of time how much of it the program stood. It is a
-// gclog.Observer; Begin and End are told of each session. It can be asked at any time.
+// A Timeline keeps all pauses of a recording or log, 48 bytes for each, and where pauses may be
+// missing, so that it can return for any stretch of time how long the program was paused in it. It
+// is a gclog.Observer; Begin and End report each session. It can be queried at any time.
 //
 // A Timeline must not be used by several goroutines at once.
 type Timeline struct {
 	gclog.NopObserver
 	window     Window
 	stops      []Stop
-	settled    int  // of stops, those that are in order, with their sums
-	unsorted   bool // one came that began before the one before it
+	settled    int  // number of stops that are in order and have their sums
+	unsorted   bool // a stop came that began before the previous one
 	missing    gaps
-	standing   int64 // since when it may stand: nothing since shows that it ran again; never
+	standing   int64 // since when the program may be paused: nothing later shows that it ran; or never
 	begin, end int64 // of all sessions
 	begun      bool
 }
 
-// A Stop is one time that the program stood for a garbage collection's sake.
+// A Stop is one pause for garbage collection.
 type Stop struct {
 	Start    int64
 	Duration int64
-	Suspend  int64 // of Duration, until all threads stood; gclog.Untold: not known
+	Suspend  int64 // part of Duration until all threads were suspended; gclog.Untold: unknown
 
-	before int64 // sum of the durations of those before
+	before int64 // sum of the durations of the previous ones
 
-	Number     uint32 // of the collection; 0: there is none, or it is not known
+	Number     uint32 // of the collection; 0: there is none, or it is unknown
 	Generation int8   // of the collection; -1: there is none
 	GCKind     gclog.Kind
 	Kind       gclog.PauseKind
@@ -55,7 +55,7 @@ func stopOf(p *gclog.Pause) Stop {
 	return s
 }
 
-// End is when the program ran again.
+// End returns when the program resumed.
 func (s *Stop) End() int64 { return s.Start + s.Duration }
 
 const (
@@ -63,10 +63,10 @@ const (
 	never  = math.MaxInt64
 )
 
-// NewTimeline returns an empty Timeline, which looks at w only.
+// NewTimeline returns an empty Timeline of a Window.
 func NewTimeline(w Window) *Timeline { return &Timeline{window: w, standing: never} }
 
-// Begin begins a session. Between two of them nothing is known.
+// Begin begins a session. Nothing is known about the time between two sessions.
 func (t *Timeline) Begin(at int64) {
 	if t.begun {
 		t.miss(t.end, at, noSession)
@@ -95,7 +95,7 @@ func (t *Timeline) Pause(p *gclog.Pause) {
 	t.stops = append(t.stops, stopOf(p))
 }
 
-// GC notes where a pause of the collection is not known.
+// GC records where a pause of the collection is unknown.
 func (t *Timeline) GC(d *gclog.GCDetails) {
 	b := d.Background
 	if d.Flaws&(gclog.FlawNoSuspend|gclog.FlawNoRestart) != 0 {
@@ -134,17 +134,17 @@ func (t *Timeline) GC(d *gclog.GCDetails) {
 	}
 }
 
-// Stand notes that a pause began of which no end was seen, such as the one that a recording
-// was cut off in. It may go on until something shows that the program ran.
+// Stand records that a pause began whose end was not seen, for example because the recording was
+// cut off. It may last until something shows that the program ran.
 func (t *Timeline) Stand(from int64) {
-	if _, after := t.Nearest(from, from+1); after != nil { // it is told late
+	if _, after := t.Nearest(from, from+1); after != nil { // it is reported late
 		t.miss(from, after.Start, unseen)
 		return
 	}
 	t.standing = min(t.standing, from)
 }
 
-// ran notes that the program ran just before a time.
+// ran records that the program ran just before a time.
 func (t *Timeline) ran(at int64) {
 	if at > t.standing {
 		t.miss(t.standing, at, unseen)
@@ -152,18 +152,18 @@ func (t *Timeline) ran(at int64) {
 	}
 }
 
-// Gap notes what is missing.
+// Gap records what is missing.
 func (t *Timeline) Gap(g *gclog.Gap) {
 	m, _ := missingOf(g, t.end)
 	t.missing.add(m)
 	t.tell(g.Time)
 }
 
-// miss notes that something of a time is not known.
+// miss records that pauses may be missing in a time.
 func (t *Timeline) miss(from, to int64, why string) { t.missing.add(Missing{Window{from, to}, why}) }
 
-// settle puts the pauses in order and adds them up. They are in order, and none overlaps
-// another, unless the stream is damaged: then the later one is cut off.
+// settle sorts the pauses and computes their sums. They are in order and do not overlap, unless the
+// stream is damaged: then the later pause is cut.
 func (t *Timeline) settle() {
 	if t.unsorted {
 		slices.SortStableFunc(t.stops, func(a, b Stop) int { return cmp.Compare(a.Start, b.Start) })
@@ -183,32 +183,32 @@ func (t *Timeline) settle() {
 	}
 }
 
-// All are the pauses in the order of time. They are the Timeline's own, and valid until it
-// is told more.
+// All returns the pauses in the order of time. They belong to the Timeline, and are valid until it
+// is changed.
 func (t *Timeline) All() []Stop {
 	t.settle()
 	return t.stops
 }
 
-// Known returns from when to when the Timeline knows anything: the sessions, as far as
-// they are in its Window.
+// Known returns the time about which the Timeline knows anything: the sessions, as far as they are
+// in its Window.
 func (t *Timeline) Known() Window {
 	from, to := t.window.Clip(t.begin, t.end)
 	return Window{from, to}
 }
 
-// An Overlap is what a Timeline knows of a stretch of time.
+// An Overlap is what a Timeline knows about a stretch of time.
 type Overlap struct {
-	Pause  int64 // for how long the program stood in it
-	Pauses int   // that fell into it, also in part
-	// Outside: it is not all within the sessions. Gap: something is missing in it. In both
-	// cases there may be more pauses than those that are counted.
+	Pause  int64 // how long the program was paused in it
+	Pauses int   // number of pauses in it, also partially
+	// Outside reports that it is not completely within the sessions, Gap that something is missing
+	// in it. In both cases there may be more pauses than are counted.
 	Outside, Gap bool
 	first        int
 }
 
-// Overlap tells of the time [from, to) how much of it the program stood. A moment, where
-// both are equal, falls into the pause that goes on then.
+// Overlap returns how long the program was paused in the time [from, to). A moment, where both are
+// equal, is in the pause that lasts then.
 func (t *Timeline) Overlap(from, to int64) (o Overlap) {
 	t.settle()
 	known := t.Known()
@@ -228,19 +228,19 @@ func (t *Timeline) Overlap(from, to int64) (o Overlap) {
 func (t *Timeline) find(from, to int64) (first, after int) {
 	first = sort.Search(len(t.stops), func(i int) bool { return t.stops[i].End() > from })
 	rest := t.stops[first:]
-	near := 1 // mostly there is none, or one
+	near := 1 // usually there is none or one
 	for near < len(rest) && rest[near-1].Start < to {
 		near *= 2
 	}
 	return first, first + sort.Search(min(near, len(rest)), func(i int) bool { return rest[i].Start >= to })
 }
 
-// Stops are the pauses that were counted in an Overlap. They are the Timeline's own, and
-// valid until it is told more.
+// Stops returns the pauses counted in an Overlap. They belong to the Timeline, and are valid until
+// it is changed.
 func (t *Timeline) Stops(o Overlap) []Stop { return t.stops[o.first : o.first+o.Pauses] }
 
-// AppendNumbers appends the numbers of the collections that the pauses of an Overlap were
-// for, each once, and at most so many.
+// AppendNumbers appends the numbers of the collections of the pauses in an Overlap: each once, and
+// at most so many.
 func (t *Timeline) AppendNumbers(dst []uint32, o Overlap, most int) []uint32 {
 	begin := len(dst)
 	stops := t.Stops(o)
@@ -252,9 +252,8 @@ func (t *Timeline) AppendNumbers(dst []uint32, o Overlap, most int) []uint32 {
 	return dst
 }
 
-// Nearest returns the last pause that had ended by from, and the first that began at to
-// or later; nil if there is none. They are the Timeline's own, and valid until it is told
-// more.
+// Nearest returns the last pause that had ended by from, and the first that began at to or later;
+// nil if there is none. They belong to the Timeline, and are valid until it is changed.
 func (t *Timeline) Nearest(from, to int64) (before, after *Stop) {
 	t.settle()
 	i, j := t.find(from, to)

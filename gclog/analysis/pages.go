@@ -1,9 +1,9 @@
 package analysis
 
-// pageSize is how many items a page has.
+// pageSize is the number of items in a page.
 const pageSize = 256
 
-// pages is a list that grows by pages, so that it never needs the room twice.
+// pages is a list that grows by pages, so that it never has to be copied.
 type pages[T any] struct {
 	list []*[pageSize]T
 	n    int // items
@@ -19,7 +19,7 @@ func (p *pages[T]) add(x T) {
 
 func (p *pages[T]) at(i int) *T { return &p.list[uint(i)/pageSize][uint(i)%pageSize] }
 
-// drop removes all pages before an item, to use them again, and returns how many items that were.
+// drop removes the pages before an item for reuse, and returns how many items they had.
 func (p *pages[T]) drop(before int) (dropped int) {
 	for ; dropped+pageSize <= before; dropped += pageSize {
 		first := p.list[0]

@@ -6,15 +6,15 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// Peers remembers of each collection what it takes to compare another one with it: its
-// generation and kind, its pause and what it promoted. That is 16 bytes of each. It is a
-// gclog.Observer; the zero value is not ready for use.
+// Peers keeps what is needed to compare a collection with others: generation and kind, pause and
+// promoted bytes, 16 bytes per collection. It is a gclog.Observer; the zero value is not ready for
+// use.
 type Peers struct {
 	gclog.NopObserver
 	by         map[peer]*peers
 	used       map[uint32]bool // numbers that no-GC regions used up
 	foreground []foreground
-	datas      bool // the number of heaps is adapted
+	datas      bool // the number of heaps is adapted dynamically
 }
 
 var _ gclog.Observer = (*Peers)(nil)
@@ -32,13 +32,13 @@ type peers struct {
 
 type foreground struct{ start, pause int64 }
 
-// maxUsed is how many numbers of no-GC regions are remembered.
+// maxUsed is how many numbers of no-GC regions are kept.
 const maxUsed = 1 << 16
 
-// NewPeers returns a Peers that knows of no collection.
+// NewPeers returns an empty Peers.
 func NewPeers() *Peers { return &Peers{by: map[peer]*peers{}, used: map[uint32]bool{}} }
 
-// GC adds a collection. One whose pause was not seen wholly is left out.
+// GC adds a collection, unless its pause was not seen completely.
 func (p *Peers) GC(d *gclog.GCDetails) {
 	if x := &d.Datas; x.HasSample || x.HasTuning || x.HasFullGCTuning || x.HasSample8 || x.HasTuning8 {
 		p.datas = true
@@ -61,13 +61,13 @@ func (p *Peers) GC(d *gclog.GCDetails) {
 	}
 }
 
-// pauseSeen reports whether all of the pause of a collection was seen.
+// pauseSeen reports whether the pause of a collection was seen completely.
 func pauseSeen(d *gclog.GCDetails) bool {
 	const hides = gclog.FlawNoStart | gclog.FlawNoSuspend | gclog.FlawNoRestart | gclog.FlawNoEnd | gclog.FlawTime
 	return len(d.Pauses) > 0 && d.Flaws&hides == 0
 }
 
-// Pause remembers the number that one without a collection used up.
+// Pause keeps the number that a pause without a collection used up.
 func (p *Peers) Pause(x *gclog.Pause) {
 	if x.GC == nil && x.UsedNumber != 0 && len(p.used) < maxUsed {
 		p.used[x.UsedNumber] = true
@@ -86,8 +86,8 @@ func (p *Peers) usedBefore(number uint32) (list []uint32) {
 	return list
 }
 
-// foregrounds is how many foreground collections began while a background one lasted, and
-// how long the program stood for them.
+// foregrounds returns how many foreground collections began during a background one, and the sum of
+// their pauses.
 func (p *Peers) foregrounds(d *gclog.GCDetails) (n int, pause int64) {
 	for _, f := range p.foreground {
 		if f.start >= d.Start && f.start < d.End {
@@ -98,7 +98,7 @@ func (p *Peers) foregrounds(d *gclog.GCDetails) (n int, pause int64) {
 	return n, pause
 }
 
-// of returns the collections of the kind of d, itself among them.
+// of returns the collections of the same kind as d, including d.
 func (p *Peers) of(d *gclog.GCDetails) *peers {
 	if of := p.by[peer{d.Generation, d.Kind}]; of != nil {
 		return of

@@ -2,8 +2,8 @@ package analysis
 
 import "github.com/gclog/gclog/gclog"
 
-// A ranking has the ten collections of the largest weight. Of equal ones the earlier
-// comes first.
+// A ranking contains the ten collections with the largest weights. Of equal ones the earlier comes
+// first.
 type ranking struct {
 	n    int
 	list [10]ranked
@@ -14,8 +14,8 @@ type ranked struct {
 	weight float64
 }
 
-// add enters a collection. One that is there keeps its larger weight; one without a
-// number is left out.
+// add adds a collection. If it is there already, its larger weight counts; a collection without a
+// number is ignored.
 func (r *ranking) add(d *gclog.GCDetails, weight float64) {
 	if d != nil && d.HasNumber {
 		r.addNumber(d.Number, weight)
@@ -30,7 +30,7 @@ func (r *ranking) addNumber(number uint32, weight float64) {
 		}
 	}
 	switch {
-	case i < r.n: // moves up
+	case i < r.n: // it moves up
 	case r.n < len(r.list):
 		r.n++
 	case r.list[r.n-1].weight >= weight:

@@ -2,24 +2,23 @@ package analysis
 
 import "slices"
 
-// A Rule is how findings of one kind are made. docs/findings.md has all of them.
+// A Rule detects one kind of problem. docs/findings.md describes all of them.
 type Rule struct {
 	Number int
-	ID     string // short name for machines and thresholds: "long-pause"
+	ID     string // stable short name: "long-pause"
 	Title  string
-	// Severity is that of its findings; where a finding may have another one, the
-	// Explanation says when.
+	// Severity is that of its findings; if some have another one, the Explanation says when.
 	Severity    Severity
 	Thresholds  []Threshold
-	Sample      string // what must have been seen for a finding, and to say that all is well
-	Stretch     string // the time that it is about, of a process that is watched for long
-	Evidence    string // what it looks at
+	Sample      string // the sample that a finding requires, and the one to report that there is no problem
+	Stretch     string // the time that it covers in a process that is watched for long
+	Evidence    string // what it evaluates
 	Explanation string // what is wrong, and why that matters
 	Advice      string // what to do about it
 	Basis       Basis
 
 	need    need
-	lasting bool // it looks at the last day
+	lasting bool // it covers the last day
 	judge   func(limits) judge
 }
 
@@ -28,21 +27,21 @@ type Basis string
 
 // The bases.
 const (
-	BasisMicrosoft Basis = "Microsoft" // what Microsoft's documents on GC performance say
+	BasisMicrosoft Basis = "Microsoft" // Microsoft's documents on GC performance
 	BasisPerfView  Basis = "PerfView"  // a constant of PerfView's GCStats
-	BasisRuntime   Basis = "runtime"   // what the runtime itself decides by
-	BasisHeuristic Basis = "heuristic" // experience: move the thresholds if they do not fit
+	BasisRuntime   Basis = "runtime"   // what the runtime's own decisions use
+	BasisHeuristic Basis = "heuristic" // experience: adjust the thresholds if they do not fit
 )
 
-// A Threshold is a number of a rule that can be moved.
+// A Threshold is an adjustable number of a rule.
 type Threshold struct {
 	Name    string // without the rule: "over"
-	Unit    string // as of Evidence
+	Unit    string // as in a Number
 	Default float64
 	Help    string
 }
 
-// Text is a value of the threshold for people, and as Thresholds.Set takes it: "200 ms".
+// Text formats a value of the threshold as Thresholds.Set accepts it: "200 ms".
 func (t *Threshold) Text(v float64) string {
 	if t.Unit == "1/min" {
 		return digits(v) + "/min"
@@ -50,7 +49,7 @@ func (t *Threshold) Text(v float64) string {
 	return valueText(v, t.Unit)
 }
 
-// Rules returns all rules in the order of their numbers. The list is the caller's.
+// Rules returns all rules in the order of their numbers. The list belongs to the caller.
 func Rules() []Rule {
 	wells := [...]string{
 		needNothing: "", needCollections: "20 complete collections", needGen2: "3 complete gen2 collections",

@@ -36,7 +36,7 @@ type backgroundBehind struct {
 	foreground, least uint64
 
 	all         uint64
-	private     bool   // waits are told
+	private     bool   // waits are reported
 	foregrounds uint64 // since the last background collection
 	lastEnd     int64
 

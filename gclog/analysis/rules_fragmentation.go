@@ -60,14 +60,14 @@ type lohFragmentation struct {
 	over    float64
 	floor   uint64
 	told    uint64
-	row     uint64 // gen2 collections in a row that exceed both
+	row     uint64 // consecutive gen2 collections that exceed both thresholds
 	longest uint64
-	inARow  ranking // of the current row
+	inARow  ranking // those of the current row
 	worst   ranking
-	percent float64 // of the most free space in a row that is long enough
+	percent float64 // at the most free space in a row that is long enough
 	free    uint64
-	limited uint64 // collections because of the holes, near the limit
-	before  uint64 // the most free space before them, 0 if it is not known
+	limited uint64 // collections caused by the holes near the limit
+	before  uint64 // the most free space before them, 0 if unknown
 	limits  ranking
 }
 
@@ -171,7 +171,7 @@ type pinning struct {
 	objects, fragmentation, demotion, of, floor float64
 
 	told                  uint64
-	shown                 uint64 // any of the three
+	shown                 uint64 // collections with any of the three
 	many, holes, burdened uint64
 	most                  uint32
 	free                  uint64
@@ -232,7 +232,7 @@ func (j *pinning) verdict(*stretch) (f Finding, why string) {
 	return f, ""
 }
 
-// were is a number of things that something was done to.
+// were formats a number of things with the passive verb.
 func were(n uint64, what string) string {
 	if n == 1 {
 		return "1 " + what + " was"

@@ -92,8 +92,8 @@ const leastInduced = 3
 type inducedGCs struct {
 	rate, share float64
 	blocking    uint64
-	gen2        uint64 // of the induced ones
-	all         uint64 // induced ones
+	gen2        uint64 // induced collections of gen2
+	all         uint64 // induced collections
 	reasons     [clr.ReasonInducedAggressive + 1]uint64
 	paused      int64
 	worst       ranking
@@ -121,11 +121,11 @@ func (j *inducedGCs) verdict(s *stretch) (f Finding, why string) {
 	switch {
 	case j.all < leastInduced || !often && !many:
 		return f, ""
-	case !many && s.unbounded: // the time is longer than what is known of it
+	case !many && s.unbounded: // the time is longer than the known part
 		return f, noBounds
 	}
 	per, evidence := " ("+valueText(rate, "1/min")+")", []Fact{{Name: "induced.blocking.rate", Value: rate, Unit: "1/min"}}
-	if d := s.duration(); d < int64(time.Minute) { // then that is no rate
+	if d := s.duration(); d < int64(time.Minute) { // too short for a rate
 		per, evidence = " (in "+timeText(d)+")", []Fact{timeFact("duration", d)}
 	}
 	if s.unbounded {
@@ -150,7 +150,7 @@ func (j *inducedGCs) verdict(s *stretch) (f Finding, why string) {
 	return f, ""
 }
 
-// A causeCount counts the conditions that collections were chosen by, bit by bit.
+// A causeCount counts the conditions by which generations were chosen, bit by bit.
 type causeCount [32]uint64
 
 func (c *causeCount) add(conditions clr.Condemned) {
@@ -191,7 +191,7 @@ func (c *causeCount) evidence(list []Fact) []Fact {
 // A blockingCause is why a gen2 collection did not run in the background.
 type blockingCause uint8
 
-// A collection has the first of these that fits.
+// A collection has the first of these that applies.
 const (
 	causeInduced blockingCause = iota
 	causeProvisional
@@ -204,7 +204,7 @@ const (
 	causeOther
 )
 
-// blockingCauses are how findings name them, and the rule that says more.
+// blockingCauses are their names in findings, with the rule that says more.
 var blockingCauses = [...]struct{ name, text string }{
 	causeInduced:     {"induced", "induced (induced-gcs)"},
 	causeProvisional: {"provisional", "because full collections did not help (provisional-mode)"},
@@ -291,25 +291,25 @@ func (j *blockingGen2) verdict(s *stretch) (f Finding, why string) {
 	return f, ""
 }
 
-// The conditions that a high memory load makes. Of those that block, AlmostMaxAlloc is none:
-// it has gen2 collected early, in the background where that can be.
+// The conditions caused by a high memory load. AlmostMaxAlloc is not among those that block: it
+// makes gen2 collections run early, in the background if possible.
 const (
 	blocksByMemory = clr.CondemnedHighMemory | clr.CondemnedVeryHighMemory | clr.CondemnedFragmentedGen2HighMemory | clr.CondemnedFragmentedGen2VeryHighMemory
 	shortOfMemory  = blocksByMemory | clr.CondemnedAlmostMaxAlloc
 )
 
-// blockedByMemory reports whether a collection is a blocking one because of the memory load.
-// Whether gen2 is too small for the background is asked only of what did not have to block.
+// blockedByMemory reports whether a collection blocks because of the memory load.
+// TooSmallForBackground is only set for collections that need not block.
 func blockedByMemory(x *judgedGC) bool {
 	return !x.background && x.conditions&blocksByMemory != 0 && x.conditions&clr.CondemnedTooSmallForBackground == 0
 }
 
-// fullByMemory reports whether it is one of gen2 because of the memory load.
+// fullByMemory reports whether it is a gen2 collection because of the memory load.
 func fullByMemory(x *judgedGC) bool {
 	return x.conditions&shortOfMemory != 0 && max(x.steps.Initial(), x.steps.BudgetExceeded(), x.steps.TimeTuning()) < gclog.Gen2
 }
 
-// memoryLoad counts by load in percent: what the limit is may be told later.
+// memoryLoad counts by load in percent, because the limit may be reported later.
 type memoryLoad struct {
 	load   float64
 	told   uint64
@@ -321,10 +321,10 @@ type memoryLoad struct {
 	worst  ranking
 }
 
-// loadDefault is the runtime's own limit, where nobody has set another.
+// loadDefault is the runtime's own limit unless configured otherwise.
 const loadDefault = 90
 
-// highestLoad is what the runtime takes a higher limit for, whatever it tells.
+// highestLoad is the limit that the runtime uses in place of a higher one, whatever it reports.
 const highestLoad = 99
 
 func (j *memoryLoad) gc(x *judgedGC) {
@@ -422,13 +422,13 @@ func (j *tooManyGen2) verdict(*stretch) (f Finding, why string) {
 	return f, ""
 }
 
-// provisional are the conditions of provisional mode and of what is near to it.
+// provisional are the conditions of provisional mode and of what precedes it.
 const provisional = clr.CondemnedAvoidUnproductive | clr.CondemnedPMInducedFull | clr.CondemnedPMAllocLOH | clr.CondemnedGen1InPM
 
 type provisionalMode struct {
 	told   uint64
 	gcs    uint64
-	full   uint64 // of them: full collections after a gen1
+	full   uint64 // full collections after a gen1, included in gcs
 	paused int64
 	causes causeCount
 	worst  ranking

@@ -76,34 +76,34 @@ func growthRules() []Rule {
 	}
 }
 
-// leastFit is how well a line must fit to be growth, and surelyFits how well one through
-// less than the thresholds ask for: of three values, each must be larger than the one before.
+// leastFit is how well a line must fit to count as growth, and surelyFits how well one must fit for
+// a smaller sample than the thresholds require: of three values, each must be larger than the
+// previous one.
 const (
 	leastFit   = 0.5
 	surelyFits = 0.75
 )
 
-// What is so many times its size has grown though the sample is small, and so many times it
-// is no matter of chance.
+// Factors of growth that count although the sample is small, and that are no coincidence.
 const (
 	grown      = 1.2
 	grownGrave = 1.5
 )
 
-// growth is a value after collections that rises.
+// growth judges a value after collections that rises.
 type growth struct {
 	l          limits
 	what       string
 	name, unit string
-	end        bool // floor is of the value at the end, else of its growth
-	young      bool // all collections may tell it, not only those of gen2
-	// of is the value. Where it is known within bounds only, both must rise.
+	end        bool // floor is for the value at the end, otherwise for its growth
+	young      bool // all collections may report it, not only gen2
+	// of returns the value. If only its bounds are known, both must rise.
 	of     func(*judgedGC) (low, high float64, known bool)
-	why    string // nothing tells it
-	closer string // what shows more where there is too little for a trend; %s is the process
+	why    string // why nothing reports it
+	closer string // what shows more if there is too little for a trend; %s is the pid
 	now    func() (text string, e []Fact)
 
-	live      bool // it looks at the last day, else at all
+	live      bool // it covers the last day, otherwise everything
 	told      uint64
 	low, high series
 	worst     ranking
@@ -125,7 +125,7 @@ func (j *growth) gc(x *judgedGC) {
 	j.worst.add(x.GCDetails, low)
 }
 
-// forget drops what a live process told more than a day before a time.
+// forget drops what a live process reported more than a day before a time.
 func (j *growth) forget(now int64) {
 	if j.live {
 		j.low.forget(now - lastDay)
@@ -133,7 +133,7 @@ func (j *growth) forget(now int64) {
 	}
 }
 
-// collections is how what tells the value is called.
+// collections names the collections that report the value.
 func (j *growth) collections() string {
 	if j.young {
 		return "collection"
@@ -160,7 +160,8 @@ func (j *growth) verdict(s *stretch) (f Finding, why string) {
 	return j.finding(&low, low.begin, low.end, fmt.Sprintf(": %s", valueText(low.perHour(), "%/h"))), ""
 }
 
-// early looks at less than a trend takes: as a leak grows, gen2 collections become rare.
+// early judges a smaller sample than a trend requires: as a leak grows, gen2 collections become
+// rare.
 func (j *growth) early(s *stretch, low, high *line) (f Finding, why string) {
 	first, last := j.low.ends()
 	matters := min(last-first, high.end-high.begin)
@@ -220,9 +221,9 @@ func (j *growth) finding(l *line, from, to float64, and string) (f Finding) {
 	return f
 }
 
-// nativeGrowth judges what is resident beyond what the GC has committed. Not all that is
-// committed need be resident: what is not the GC's is at least that, and at most what is
-// resident beyond the heap, which the program has touched.
+// nativeGrowth judges resident memory beyond what the GC has committed. Not all committed memory
+// need be resident: what is not the GC's is at least the memory beyond that, and at most the memory
+// beyond the heap, which the program has touched.
 func nativeGrowth(l limits) *growth {
 	var resident, committed float64
 	var read int64
@@ -231,7 +232,7 @@ func nativeGrowth(l limits) *growth {
 		of: func(x *judgedGC) (low, high float64, known bool) {
 			m := &x.Memory
 			if m.Resident == 0 || !x.HasCommittedAfter || !x.HasSizesAfter || m.At != 0 && m.At == read {
-				return 0, 0, false // of those that arrived together, the first has what was read
+				return 0, 0, false // if several arrived together, only the first counts
 			}
 			read, resident, committed = m.At, float64(m.Resident), float64(x.CommittedAfter)
 			return max(0, resident-committed), max(0, resident-x.after), true

@@ -84,7 +84,7 @@ type midLifeCrisis struct {
 	survived, objects  float64
 	arrived, gen2Sizes float64
 
-	told           bool   // what of gen2 survived
+	told           bool   // the survival in gen2 is reported
 	cycles, crises uint64 // gen2 collections that could be judged
 	lowest         float64
 	worstIn        float64
@@ -145,15 +145,15 @@ func (j *midLifeCrisis) verdict(s *stretch) (f Finding, why string) {
 	return f, ""
 }
 
-// allocationRate looks at one minute after the other. What a collection tells was allocated
-// since the one before it, evenly as far as anybody knows: each minute has its part of that.
+// allocationRate judges one minute after the other. The allocations since the previous collection
+// count as evenly distributed: each minute has its part of them.
 type allocationRate struct {
 	over, period, survival float64
 
-	minute, busiest, churn oneMinute // the current one, that of the highest rate, that of the most collections with low survival
-	longest                int64     // the most that was observed of a minute
-	since                  int64     // start of the collection before
-	told                   uint64    // collections that told what was allocated
+	minute, busiest, churn oneMinute // the current one, the one with the highest rate, and the one with most churn
+	longest                int64     // the longest observed part of a minute
+	since                  int64     // start of the previous collection
+	told                   uint64    // collections that report allocations
 	worst                  ranking
 	types                  typeSample
 }
@@ -167,7 +167,7 @@ type oneMinute struct {
 
 func (m *oneMinute) rate() float64 { return 1e9 * quotient(m.allocated, float64(m.length)) }
 
-// sureRate is the rate that holds however short the minute is.
+// sureRate returns the rate that holds however short the minute is.
 func (m *oneMinute) sureRate() float64 { return m.allocated * 1e9 / float64(max(leastTime, m.length)) }
 
 func (m *oneMinute) between() float64 { return quotient(float64(m.length), float64(m.gen0)) }
@@ -212,14 +212,14 @@ func (j *allocationRate) gc(x *judgedGC) {
 	}
 }
 
-// tick adds one of the samples that come for each 100 KB or so: the shares of types in them
-// are those in all that was allocated.
+// tick adds an allocation tick, one per 100 KB or so: the shares of types in them are those in all
+// allocations.
 func (j *allocationRate) tick(e *clr.GCAllocationTick) {
 	j.types.add(e.TypeID, e.TypeName, float64(e.Amount))
 }
 
-// next closes the minute and begins that of a time. What was observed after a hole has a
-// minute of its own, as it may be short.
+// next closes the minute and begins the one that contains a time. What was observed after a gap has
+// a minute of its own, as it may be short.
 func (j *allocationRate) next(at int64, h gaps) {
 	if j.minute.length == 0 {
 		j.minute = oneMinute{from: at, length: int64(time.Minute)}
@@ -231,7 +231,7 @@ func (j *allocationRate) next(at int64, h gaps) {
 	j.minute = oneMinute{from: from, length: int64(time.Minute)}
 }
 
-// close judges what was observed of the minute.
+// close judges the observed part of the minute.
 func (j *allocationRate) close(h gaps) {
 	m := &j.minute
 	m.length -= h.length(Window{m.from, m.from + m.length})
@@ -248,7 +248,7 @@ func (j *allocationRate) verdict(s *stretch) (f Finding, why string) {
 	if j.told == 0 {
 		return f, "no collection reports what was allocated: that comes with the histories of the heaps"
 	}
-	last := *j // j goes on with the minute
+	last := *j // the minute continues in j
 	last.minute.length = min(j.minute.length, s.to-j.minute.from)
 	last.close(*s.unseen)
 	busiest, churn := last.busiest, last.churn

@@ -20,24 +20,24 @@ func limitRules() []Rule {
 	}}
 }
 
-// beforeOOM are the conditions of what the GC takes for a last attempt.
+// beforeOOM are the conditions of what the GC considers the last attempt.
 const beforeOOM = clr.CondemnedBeforeOOM | clr.CondemnedLimitBeforeOOM
 
-// nearLimit are those of collections because of the limit, or the last attempt.
+// nearLimit are the conditions of collections caused by the limit, or by the last attempt.
 const nearLimit = beforeOOM | clr.CondemnedLimitLOHFragmented | clr.CondemnedLimitLOHReclaim
 
-// hardLimit keeps sizes, because the limit may be told later.
+// hardLimit keeps sizes, because the limit may be reported later.
 type hardLimit struct {
 	over      float64
 	condemned bool
-	last      uint64 // collections before the GC would have given up
-	limited   uint64 // collections because of the limit
+	last      uint64 // last attempts before an OutOfMemoryException
+	limited   uint64 // collections caused by the limit
 	causes    causeCount
 	facts     ranking
-	most      float64 // that was committed after a collection, else the largest heap
+	most      float64 // most committed memory after a collection, or else the largest heap
 	committed bool    // most is committed memory
 	bySize    ranking
-	cgroup    uint64 // newest limit
+	cgroup    uint64 // latest limit
 }
 
 func (j *hardLimit) gc(x *judgedGC) {
@@ -72,7 +72,7 @@ func (j *hardLimit) verdict(s *stretch) (f Finding, why string) {
 		limit, name = float64(s.process.Limits.HardLimit), "hard limit of the heap"
 	}
 	what, measure := "the heap was", "size.max"
-	if j.committed { // the limit is one for that
+	if j.committed { // the limit applies to that
 		what, measure = "the GC had committed", "committed.max"
 	}
 	if j.most > 0 {

@@ -33,9 +33,9 @@ type finalizerBacklog struct {
 	most          uint64
 	bytes         uint64
 	sized         bool  // bytes are known
-	runs, unsure  bool  // they are known; the length of some is not
-	longest       int64 // of those that have ended
-	running       int64 // of those that went on when a collection began
+	runs, unsure  bool  // runs are known; the length of some is not
+	longest       int64 // longest run that has ended
+	running       int64 // longest run in progress when a collection began
 	byCount       ranking
 	byRun         ranking
 }
@@ -66,7 +66,7 @@ func (j *finalizerBacklog) gc(x *judgedGC) {
 
 func (j *finalizerBacklog) verdict(s *stretch) (f Finding, why string) {
 	longest := j.longest
-	if s.loss.lostEvents == 0 && !s.loss.lostUnsure { // else the end of what seems to go on may be lost
+	if s.loss.lostEvents == 0 && !s.loss.lostUnsure { // otherwise the end of a run may be lost
 		longest = max(longest, j.running)
 	}
 	switch {

@@ -127,7 +127,7 @@ func (j *highPauseShare) verdict(s *stretch) (Finding, string) {
 			timeFact("window.from", from), timeFact("pause.sum", most),
 		},
 	}
-	// Not all of the pauses belong to what was observed if something was not.
+	// If something was not observed, some of the pauses belong to that.
 	if !s.unbounded && !s.collectionsOnly && !s.unseen.touch(s.from, s.to) {
 		f.Evidence = append(f.Evidence, percentFact("pause.share", percent(j.total, s.duration())))
 	}
@@ -137,14 +137,14 @@ func (j *highPauseShare) verdict(s *stretch) (Finding, string) {
 	return f, ""
 }
 
-// A subject is what is said of a pause, or of the collection that it is of, in a sentence.
+// A subject describes a pause, or the collection that it belongs to, in a sentence.
 type subject struct {
 	number         uint32
 	hasNumber, has bool
 	class          Class
 	reason         clr.Reason
 	hasReason      bool
-	pause          gclog.PauseKind // without a collection
+	pause          gclog.PauseKind // if there is no collection
 }
 
 func subjectOf(p *gclog.Pause) subject {
@@ -174,7 +174,7 @@ func (x *subject) String() string {
 	return name
 }
 
-// evidence is what it says, as numbers; those that are words count 1.
+// evidence returns the same as facts; words count 1.
 func (x *subject) evidence() (list []Fact) {
 	if !x.has {
 		return []Fact{countFact("longest.pause."+x.pause.String(), 1)}
@@ -197,7 +197,7 @@ type longPause struct {
 	max         int64
 	longest     subject
 	longestTime [clr.Times]int64
-	timing      int // how many of them are known
+	timing      int // number of known times
 	compacting  bool
 }
 
@@ -261,7 +261,7 @@ type longSuspension struct {
 	share, of   float64
 	told        uint64 // pauses with a suspension of their own
 	long        uint64 // longer than over
-	mostly      uint64 // most of their pause
+	mostly      uint64 // most of the pause
 	max         int64
 	longest     subject
 	worst       ranking // of the long ones
@@ -269,7 +269,7 @@ type longSuspension struct {
 }
 
 func (j *longSuspension) pause(p *gclog.Pause, start, end int64) {
-	if p.Suspend <= 0 { // not told, or another pause of the same suspension has it
+	if p.Suspend <= 0 { // unknown, or part of another pause of the same suspension
 		return
 	}
 	took := min(end, p.Start+p.Suspend) - max(start, p.Start)
@@ -319,7 +319,7 @@ func (j *longSuspension) verdict(*stretch) (f Finding, why string) {
 	return f, ""
 }
 
-// randomSlow has the collections apart by generation and kind.
+// randomSlow groups the collections by generation and kind.
 type randomSlow struct {
 	pauseTimes, promotedTimes float64
 	floor                     int64
@@ -327,9 +327,9 @@ type randomSlow struct {
 	kinds                     [gclog.Gen2 + 1][gclog.KindForeground + 1]*sameKind
 }
 
-// A sameKind is what collections of one generation and kind took and promoted: a
-// sample for the medians, exact as long as it holds all of them, and the slowest for
-// each size of what was promoted.
+// A sameKind contains what collections of one generation and kind took and promoted: a sample for
+// the medians, exact as long as it contains all of them, and the slowest for each band of promoted
+// bytes.
 type sameKind struct {
 	random  *rand.PCG
 	n       uint64
@@ -337,7 +337,7 @@ type sameKind struct {
 		pause    int64
 		promoted uint64
 	}
-	slowest [bands][3]work // each in falling order
+	slowest [bands][3]work // each in descending order
 }
 
 type work struct {
@@ -354,7 +354,7 @@ func (j *randomSlow) gc(x *judgedGC) {
 	j.told++
 	k := &j.kinds[max(gclog.Gen0, min(x.Generation, gclog.Gen2))][x.Kind]
 	if *k == nil {
-		*k = &sameKind{random: rand.NewPCG(1, 1)} // the same history has the same sample
+		*k = &sameKind{random: rand.NewPCG(1, 1)} // the same input has the same sample
 	}
 	(*k).add(work{x.Number, x.HasNumber, x.pause, x.PromotedBytes})
 }
@@ -376,10 +376,10 @@ func (k *sameKind) add(w work) {
 	}
 }
 
-// bands is how many bands there are; the last has all from 2⁴⁴ on.
+// bands is the number of bands; the last contains everything from 2⁴⁴ on.
 const bands = 42 * 4
 
-// band is which band v belongs to: there are four for each power of two.
+// band returns the band of v: there are four per power of two.
 func band(v uint64) int {
 	v = min(v, 1<<44-1)
 	b := 0

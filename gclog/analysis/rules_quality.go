@@ -25,21 +25,21 @@ func qualityRules() []Rule {
 type losses struct {
 	damage     string // why the input ends early, "" if it does not
 	gaps       uint64
-	numbers    uint64 // of them, those that only numbers of collections tell
+	numbers    uint64 // gaps that only numbers of collections reveal
 	lostEvents uint64
-	lostUnsure bool // some losses do not say how much
+	lostUnsure bool // some losses do not say how many
 	missedGCs  uint64
-	missUnsure bool   // some numbers are not known
+	missUnsure bool   // some numbers are unknown
 	records    uint64 // dropped
 	complete   uint64 // collections
 	incomplete uint64 // others
-	cut        uint64 // of them, without their end or pauses, though they began in the session
+	cut        uint64 // incomplete ones without an end or pauses that began in the session
 	flawed     ranking
 }
 
 func (l *losses) gap(g *gclog.Gap) {
 	if g.Reason == gclog.GapReattached && g.From == 0 {
-		return // of itself nothing is missing
+		return // nothing is missing because of that
 	}
 	l.gaps++
 	l.lostEvents += g.LostEvents

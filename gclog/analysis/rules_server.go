@@ -64,7 +64,7 @@ type peakOverAfter struct {
 	over, floor float64
 	told        uint64
 	peak, after float64
-	budget      float64 // of gen0, the largest of all heaps together
+	budget      float64 // gen0 budget, the largest of all heaps together
 	worst       ranking
 }
 
@@ -80,7 +80,7 @@ func (j *peakOverAfter) gc(x *judgedGC) {
 	j.worst.add(x.GCDetails, r)
 }
 
-// notServer says why a rule about server GC is not judged, or that it has nothing to say.
+// notServer returns why a rule about server GC is not evaluated, or that it does not apply.
 func notServer(p *gclog.Process) (why string, not bool) {
 	if p.Server == gclog.Unknown {
 		return "it is not known whether the process has server GC", true
@@ -122,7 +122,7 @@ type heapImbalance struct {
 	heaps           int // most that were seen
 	told            uint64
 	unequal         uint64
-	byMarks         uint64 // of them, in marking
+	byMarks         uint64 // unequal in marking
 	most            float64
 	worst           ranking
 }
@@ -186,12 +186,12 @@ func (j *heapImbalance) verdict(s *stretch) (f Finding, why string) {
 
 type wrongFlavour struct {
 	l         limits
-	heaps     int // in the newest collection that told it
+	heaps     int // in the latest collection that reports it
 	sized     uint64
 	after     float64
 	histories uint64
 	datas     bool
-	gen2Pause int64 // of blocking collections that nobody asked for
+	gen2Pause int64 // of blocking collections that were not induced
 	worst     ranking
 	gen2      ranking
 }
@@ -252,7 +252,7 @@ func (j *wrongFlavour) verdict(s *stretch) (f Finding, why string) {
 	}
 	switch {
 	case len(says) > 0:
-	case pausing: // the time is longer than what is known of it
+	case pausing: // the time is longer than the known part
 		return f, noBounds
 	default:
 		return f, ""
@@ -269,7 +269,7 @@ func (j *wrongFlavour) verdict(s *stretch) (f Finding, why string) {
 	return f, ""
 }
 
-// mayHaveDatas reports whether DATAS is the default of a version, or that is not known.
+// mayHaveDatas reports whether DATAS is the default of a version, or that is unknown.
 func mayHaveDatas(version string) bool {
 	major, _, _ := strings.Cut(version, ".")
 	n, err := strconv.Atoi(major)

@@ -1,12 +1,11 @@
 package analysis
 
-// A series is how a value went over time, in a bounded number of points. When they
-// are too many, neighbours are merged: to their mean, which counts for as much as they
-// did.
+// A series is a value over time, in a bounded number of points. When there are too many, neighbours
+// are merged to their mean, with the sum of their weights.
 type series struct {
 	n      int
 	points [128]point
-	width  int64 // points that are nearer to each other than that are merged
+	width  int64 // points that are closer to each other are merged
 }
 
 type point struct {
@@ -26,7 +25,7 @@ func (s *series) forget(before int64) {
 	}
 }
 
-// add enters a value.
+// add adds a value.
 func (s *series) add(at int64, value float64) {
 	p := point{at, at, float64(at), value, 1}
 	if s.n > 0 && at-s.points[s.n-1].first < s.width {
@@ -52,7 +51,7 @@ func (p *point) merge(q *point) {
 	p.last, p.weight = max(p.last, q.last), weight
 }
 
-// ends are the first and the last value.
+// ends returns the first and the last value.
 func (s *series) ends() (first, last float64) {
 	if s.n == 0 {
 		return 0, 0
@@ -60,13 +59,13 @@ func (s *series) ends() (first, last float64) {
 	return s.points[0].value, s.points[s.n-1].value
 }
 
-// A line is what a series comes to by least squares.
+// A line is the least-squares fit of a series.
 type line struct {
-	values float64 // how many there were
+	values float64 // number of values
 	span   int64   // from the first to the last, nanoseconds
 	begin  float64 // value of the line at the first
 	end    float64 // at the last
-	fit    float64 // coefficient of determination: 1 is a straight line
+	fit    float64 // coefficient of determination: 1 for a straight line
 }
 
 func (s *series) line() (l line) {
@@ -105,8 +104,8 @@ func (s *series) line() (l line) {
 	return l
 }
 
-// perHour is by how much the line rises in an hour, in percent of its start. That counts
-// as a hundredth of the end at least, so that what begins near 0 has a percentage.
+// perHour returns the rise of the line per hour, as a percentage of its start. The start counts as
+// at least a hundredth of the end, so that a series that starts near 0 has a percentage.
 func (l *line) perHour() float64 {
 	return 100 * (l.end - l.begin) / max(1, l.begin, l.end/100) * quotient(3600e9, float64(l.span))
 }

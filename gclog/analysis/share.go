@@ -6,14 +6,15 @@ import (
 	"time"
 )
 
-// A Share is a stretch of some length with the part of it in which the program was paused, or ran.
+// A Share is a stretch of some length with the percentage of it in which the program was paused, or
+// ran.
 type Share struct {
 	Length  int64 // nanoseconds
 	Percent Number
 	At      int64 // when it began; valid if Percent is known
 }
 
-// The lengths of the windows.
+// The lengths of the stretches.
 var (
 	shareLengths       = [...]time.Duration{10 * time.Second, time.Minute, 5 * time.Minute}
 	utilizationLengths = [...]time.Duration{
@@ -21,11 +22,10 @@ var (
 	}
 )
 
-// allLengths are those of exact Statistics.
+// allLengths are the lengths of exact Statistics.
 var allLengths = slices.Concat(shareLengths[:], utilizationLengths[:])
 
-// worst finds the stretches of all lengths in one of the parts in which the program was paused
-// longest.
+// worst returns the worst stretch of each length within one of the parts.
 func (h *history) worst(parts []Window) []longest {
 	s := newSliding(0, allLengths...)
 	for _, w := range parts {
@@ -39,7 +39,7 @@ func (h *history) worst(parts []Window) []longest {
 	return s.windows
 }
 
-// tooShort is why there is no stretch of a length in a Summary.
+// tooShort returns why a Summary has no stretch of a length.
 func tooShort(x *Summary, parts []Window, length int64) string {
 	what, is := "the history", x.Window.To-x.Window.From
 	if x.Unobserved > 0 {
@@ -55,12 +55,12 @@ func tooShort(x *Summary, parts []Window, length int64) string {
 	return text + durationText(float64(length))
 }
 
-// percent is a share of a whole.
+// percent returns the percentage that part has of the whole.
 func percent[T int64 | uint64 | float64](part, of T) float64 {
 	return quotient(100*float64(part), float64(of))
 }
 
-// quotient is how many times a has b, 0 where there is nothing to divide by.
+// quotient returns a / b, 0 if there is nothing to divide by.
 func quotient(a, b float64) float64 {
 	if b <= 0 {
 		return 0

@@ -7,21 +7,21 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// A sliding finds the stretches of given lengths in which the program was paused longest, while
-// time goes on. Only stretches that begin with a pause, or where the observation began, need to be
-// looked at: any other can be moved to one of these and loses nothing.
+// A sliding finds the stretches of given lengths in which the program was paused longest, as time
+// advances. It only considers stretches that begin with a pause, or where the observation began:
+// any other can be moved to one of these and loses nothing.
 //
-// Its memory is bounded by slot: of pauses that begin less than that after one another only the
-// first begins a stretch, so that what is found is short of the worst by less than a slot. With a
-// slot of 0 it is exact. No stretch may be shorter than the slot.
+// The slot bounds its memory: of pauses that begin within a slot only the first begins a stretch,
+// so that the result is short of the worst by less than a slot. With a slot of 0 it is exact. No
+// stretch may be shorter than the slot.
 type sliding struct {
 	slot    int64
-	starts  pages[start] // that the longest stretch still reaches, and some before them
-	end     int64        // of the latest pause
+	starts  pages[start] // those that the longest stretch still reaches, and some earlier ones
+	end     int64        // end of the latest pause
 	windows []longest
 }
 
-// A start is where a stretch may begin: with a pause, or with several in a slot.
+// A start is where a stretch may begin: with a pause, or with the pauses in a slot.
 type start struct {
 	at, paused int64
 	most       uint32 // microseconds of the longest of the pauses whose collection has a number
@@ -31,12 +31,12 @@ type start struct {
 // longest is the stretch of a length in which the program was paused longest.
 type longest struct {
 	length int64
-	head   int   // of starts, the first whose stretch has not ended
-	sum    int64 // of the pauses from there on
-	paused int64 // in the worst stretch; negative: none of this length was observed whole
+	head   int   // index of the first start whose stretch has not ended
+	sum    int64 // sum of the pauses from there on
+	paused int64 // in the worst stretch; negative: no stretch of this length was observed completely
 	at     int64 // where that begins
 	worst  ranking
-	// Stretches with no more pauses than this are not ranked.
+	// Stretches with at most this much pause are not ranked.
 	unranked int64
 }
 
@@ -48,7 +48,7 @@ func newSliding[D ~int64](slot int64, lengths ...D) sliding {
 	return s
 }
 
-// begin begins anew, after a time that was not observed.
+// begin starts over, after a time that was not observed.
 func (s *sliding) begin(at int64) {
 	s.end, s.starts.n = at, 0
 	s.starts.add(start{at: at})
@@ -57,7 +57,7 @@ func (s *sliding) begin(at int64) {
 	}
 }
 
-// skip leaves out a time, and all stretches that reach into it.
+// skip leaves out a time, and all stretches that overlap it.
 func (s *sliding) skip(from, to int64) {
 	s.finish(from)
 	if s.starts.n > 0 {
@@ -66,7 +66,7 @@ func (s *sliding) skip(from, to int64) {
 	s.begin(to)
 }
 
-// add adds a pause. Pauses come in the order of their starts; what overlaps counts once.
+// add adds a pause. Pauses come in the order of their starts; the overlap of two counts once.
 func (s *sliding) add(from, to int64, d *gclog.GCDetails) {
 	if s.starts.n == 0 {
 		s.begin(from)
@@ -90,7 +90,7 @@ func (s *sliding) add(from, to int64, d *gclog.GCDetails) {
 	s.end = to
 }
 
-// forget drops, now and then, the starts that no stretch reaches any more.
+// forget drops, from time to time, the starts that no stretch can reach any more.
 func (s *sliding) forget() {
 	if s.starts.n%pageSize != 0 {
 		return
@@ -105,7 +105,7 @@ func (s *sliding) forget() {
 	}
 }
 
-// upTo looks at the stretches that have ended by a time.
+// upTo considers the stretches that have ended by a time.
 func (s *sliding) upTo(now int64) {
 	for i := range s.windows {
 		w := &s.windows[i]
@@ -119,7 +119,7 @@ func (s *sliding) upTo(now int64) {
 }
 
 // worst returns the worst stretches if the observation ends, or is interrupted, at a time. It may
-// go on after that.
+// continue after that.
 func (s *sliding) worst(end int64) []longest {
 	last := *s
 	last.windows = slices.Clone(s.windows)
@@ -127,13 +127,13 @@ func (s *sliding) worst(end int64) []longest {
 	return last.windows
 }
 
-// finish looks at the last stretches as well: those that end with the observation.
+// finish also considers the last stretches: those that end with the observation.
 func (s *sliding) finish(end int64) {
 	end = max(end, s.end)
 	s.upTo(end)
 	for i := range s.windows {
 		w := &s.windows[i]
-		if w.head == 0 { // it was shorter
+		if w.head == 0 { // the observation was shorter
 			continue
 		}
 		begin, before := end-w.length, s.starts.at(w.head-1)
@@ -143,7 +143,7 @@ func (s *sliding) finish(end int64) {
 	}
 }
 
-// weigh looks at a stretch that begins with the start at the head of w.
+// weigh considers a stretch that begins with the start at the head of w.
 func (s *sliding) weigh(w *longest, begin, paused int64) {
 	if paused <= w.paused {
 		return

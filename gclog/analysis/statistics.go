@@ -8,25 +8,24 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// StatisticsOptions say what Statistics are about.
+// StatisticsOptions configure Statistics.
 type StatisticsOptions struct {
 	Window Window // Always for the whole session
-	// Live bounds the memory for sessions without an end: percentiles come from
-	// histograms, within 1 % or 1 µs, the worst stretches are within 100 ms, and there is
-	// no mutator utilization.
+	// Live bounds the memory for sessions without an end: percentiles come from histograms and are
+	// within 1 % or 1 µs, worst stretches are within 100 ms, and mutator utilization is unknown.
 	Live bool
 }
 
-// Statistics adds records up. It is a gclog.Observer; Begin and End tell how long each
-// session lasted. Time between two sessions, and time in which records are missing, was not
-// observed: shares and rates leave it out. Summary may be asked at any time. A Statistics
-// must not be used by several goroutines at once.
+// Statistics aggregates records. It is a gclog.Observer; Begin and End report how long each session
+// lasted. The time between two sessions and time in which records are missing are unobserved:
+// shares and rates leave them out. Summary may be called at any time. A Statistics must not be used
+// by several goroutines at once.
 type Statistics struct {
 	window Window
 	span   span
 	unseen gaps // in the span
 	stops  history
-	live   *live // instead of stops; nil: exact
+	live   *live // used instead of stops; nil: exact
 
 	classes [Classes]rollup
 	reasons [reasons]uint64
@@ -34,7 +33,7 @@ type Statistics struct {
 
 	heapMax, committedMax       tally
 	memory                      memory
-	finalized                   tally // objects, of each collection that tells it
+	finalized                   tally // objects, for each collection that reports them
 	allocated                   allocations
 	last, lastGen2, committed   Number
 	committedAt, gen2End        int64
@@ -47,21 +46,21 @@ type Statistics struct {
 
 var _ gclog.Observer = (*Statistics)(nil)
 
-// live is what a session without an end keeps of its pauses.
+// live is the state of a session without an end, which keeps no pauses.
 type live struct {
 	pauses           [Classes]histogram
 	suspend, between histogram
 	sliding          sliding
 	first            int64 // when the latest collection's first pause began
 	hasFirst         bool
-	unobserved       int64 // sum of the gaps that are no longer kept
+	unobserved       int64 // total of the gaps that are no longer kept
 	behind           behind
 }
 
-// behind is what is known of gaps, and of the pauses after them.
+// behind sums up the known pauses in unobserved time, and those that end it.
 type behind struct {
 	stood       int64
-	collections [Classes]uint64 // whose first pause it was
+	collections [Classes]uint64 // by the first of their pauses
 }
 
 func (b *behind) add(class Class, stood int64, first bool) {
@@ -72,11 +71,12 @@ func (b *behind) add(class Class, stood int64, first bool) {
 	}
 }
 
-// A span is how long the sessions lasted, as it was told or else as it was seen.
+// A span is how long the sessions lasted, as reported by Begin and End or else as far as records
+// were seen.
 type span struct {
 	begin, end int64
-	told       bool // begin, by Begin
-	seen       bool // anything
+	told       bool // begin was reported by Begin
+	seen       bool // anything was seen
 }
 
 func (s *span) saw(from, to int64) {
@@ -89,15 +89,15 @@ func (s *span) saw(from, to int64) {
 	s.end = max(s.end, to)
 }
 
-// reasons is how many reasons are told apart, the last for those that are unknown.
+// reasons is the number of distinguished reasons; the last stands for unknown ones.
 const reasons = int(clr.ReasonInducedAggressive) + 2
 
-// A rollup gathers what Rollup tells.
+// A rollup aggregates the collections of a class for Rollup.
 type rollup struct {
 	Rollup // its counts
 
 	compacting, compactingTold uint64
-	blocking, reasons, induced uint64 // reasons: collections that tell why they were started
+	blocking, reasons, induced uint64 // reasons: collections with a known reason
 	pause, suspend             tally
 	peak, after                tally
 	promoted, allocated, rate  tally
@@ -105,7 +105,7 @@ type rollup struct {
 	survivedPins, survived     float64
 	pinsSeen, pinPlugs         tally
 	userPinned, notMoved       float64 // of the same collections
-	plugs                      uint64  // collections that tell pin plugs, without a size too
+	plugs                      uint64  // collections that report pin plugs, with or without a size
 	finalization, finalBytes   tally
 }
 
@@ -125,8 +125,8 @@ func NewStatistics(o StatisticsOptions) *Statistics {
 	return s
 }
 
-// Begin tells that a session began at a time, in nanoseconds since the sync point, before
-// anything of it is told. From the end of the one before until then nothing was observed.
+// Begin reports the start of a session, in nanoseconds since the sync point, before anything in it.
+// Nothing was observed between the end of the previous session and this start.
 func (s *Statistics) Begin(at int64) {
 	if s.span.told {
 		s.miss(Missing{Window{s.span.end, at}, noSession})
@@ -140,10 +140,10 @@ func (s *Statistics) Begin(at int64) {
 // liveSlot is the resolution of the worst stretches of live Statistics, in nanoseconds.
 const liveSlot = 100_000_000
 
-// liveGaps is how many gaps live Statistics keep.
+// liveGaps is how many unobserved stretches live Statistics keep.
 const liveGaps = 16
 
-// miss notes that a time was not observed.
+// miss records that a time was not observed.
 func (s *Statistics) miss(m Missing) {
 	if m.From >= m.To {
 		return
@@ -165,30 +165,31 @@ func (s *Statistics) miss(m Missing) {
 	}
 }
 
-// End tells that the session lasted until a time, or has lasted until now: of a stream
-// gclog.Processes.Newest.
+// End reports that the session lasted until a time, or has lasted until now (for a stream
+// gclog.Processes.Newest).
 func (s *Statistics) End(at int64) { s.span.saw(at, at) }
 
-// Unbounded tells that it is not known when the sessions began and ended: Begin and End were
-// told of what was seen first and last. No duration, share or rate is known then that rests on it.
+// Unbounded reports that the start and end of the sessions are unknown: Begin and End were passed
+// the times of the first and last record. Durations, shares and rates that depend on them are then
+// unknown.
 func (s *Statistics) Unbounded() { s.unbounded = true }
 
-// CollectionsOnly tells that what is read holds no pauses without a collection. Nothing that
-// rests on all pauses is known then; nor is what rests on the numbers of collections where some
-// are missing: no-GC regions may have used them up.
+// CollectionsOnly reports that the input contains no pauses without a collection. Whatever depends
+// on all pauses is then unknown. If numbers of collections are missing, so is whatever depends on
+// them: no-GC regions may have used them up.
 func (s *Statistics) CollectionsOnly() { s.collectionsOnly = true }
 
-// Phase adds nothing: the program runs.
+// Phase adds nothing: the program runs meanwhile.
 func (s *Statistics) Phase(p *gclog.Phase) { s.span.saw(p.Time, p.Time) }
 
-// inSession is the part of the Window that the session has reached.
+// inSession returns the part of the Window that the session has reached.
 func (s *Statistics) inSession() Window {
 	w := s.window
 	w.From = max(w.From, s.span.begin)
 	return w
 }
 
-// Pause adds a pause. Of one that a border of the Window cuts, its part inside counts.
+// Pause adds a pause. If the Window cuts a pause, only the part inside counts.
 func (s *Statistics) Pause(p *gclog.Pause) {
 	s.span.saw(p.Start, p.Start+p.Duration)
 	w := s.inSession()
@@ -201,7 +202,7 @@ func (s *Statistics) Pause(p *gclog.Pause) {
 	if class == ClassNone {
 		s.without[min(p.Kind, gclog.PauseUnknown)].add(float64(took))
 	}
-	// A part of a pause that did not stop the threads itself says 0, or it is not told.
+	// A part of a pause that did not suspend the threads itself has 0 here, or the time is unknown.
 	suspending, suspended := w.Clip(p.Start, p.Start+max(0, p.Suspend))
 	suspend := suspended - suspending
 	first := inside && p.GC != nil && p.Kind != gclog.PauseFinal
@@ -231,10 +232,10 @@ func (l *live) add(class Class, start, took, suspend int64, first bool) {
 	l.sliding.add(start, start+took, nil)
 }
 
-// pauseFlaws are those of a record whose pauses are not known to be whole.
+// pauseFlaws are the flaws of a record whose pauses may be incomplete.
 const pauseFlaws = gclog.FlawNoStart | gclog.FlawNoSuspend | gclog.FlawNoEnd | gclog.FlawNoRestart | gclog.FlawLostEvents | gclog.FlawTime
 
-// began is when a collection began, as far as that is known.
+// began returns when a collection began, as far as that is known.
 func began(d *gclog.GCDetails) int64 {
 	switch {
 	case d.Flaws&gclog.FlawNoStart == 0:
@@ -245,8 +246,8 @@ func began(d *gclog.GCDetails) int64 {
 	return d.End
 }
 
-// ended is when a collection was over, as far as that is known: logs tell no more of one
-// that is blocking than its pause.
+// ended returns when a collection was over, as far as that is known: of blocking collections logs
+// contain only the pause.
 func ended(d *gclog.GCDetails) int64 {
 	at := max(began(d), d.End)
 	if n := len(d.Pauses); n > 0 {
@@ -255,8 +256,8 @@ func ended(d *gclog.GCDetails) int64 {
 	return at
 }
 
-// peak is the largest size that a record knows of before and during the collection, 0
-// if none. A log may hold the size before only.
+// peak returns the largest known size before and during the collection, 0 if there is none. A log
+// may contain only the size before.
 func peak(d *gclog.GCDetails) uint64 {
 	if d.HasBefore {
 		return max(d.Peak, d.SizeBefore())
@@ -264,13 +265,13 @@ func peak(d *gclog.GCDetails) uint64 {
 	return d.Peak
 }
 
-// GC adds a collection if it began in the Window; its pauses come by Pause.
+// GC adds a collection if it began in the Window; Pause adds its pauses.
 func (s *Statistics) GC(d *gclog.GCDetails) {
 	at := began(d)
 	s.span.saw(at, max(at, d.End))
 	s.sparse = s.sparse || d.FromLog
 	s.allocated.gc(d, s.window, s.unseen)
-	at = max(at, s.span.begin) // it was under way when the session began
+	at = max(at, s.span.begin) // it was already running when the session began
 	w := s.inSession()
 	if !w.Holds(at) {
 		return
@@ -308,7 +309,8 @@ func (s *Statistics) GC(d *gclog.GCDetails) {
 			continue
 		}
 		s.committedMax.add(float64(c.bytes))
-		// A background collection tells of its start when younger ones have told already.
+		// The start of a background collection is reported after the younger collections that ran
+		// meanwhile.
 		if !s.committed.Known() || c.at >= s.committedAt {
 			s.committed, s.committedAt = known(float64(c.bytes)).in("bytes"), c.at
 		}
@@ -364,7 +366,7 @@ func (r *rollup) gc(d *gclog.GCDetails, w Window) {
 	}
 	if d.HasAllocated {
 		r.allocated.add(float64(d.Allocated()))
-		// Without bytes of its own, its rate is that of what a background collection tells.
+		// A collection without bytes of its own has the rate of a background collection.
 		if d.AllocationRate > 0 && d.Allocated() > 0 {
 			r.rate.add(d.AllocationRate)
 		}
@@ -373,7 +375,7 @@ func (r *rollup) gc(d *gclog.GCDetails, w Window) {
 		r.pinned.add(float64(pinned))
 	}
 	r.pins(d)
-	if d.HasHistory && d.Kind != gclog.KindBackground { // which does not tell pinned survivors
+	if d.HasHistory && d.Kind != gclog.KindBackground { // which does not report pinned survivors
 		for g := range d.Generations {
 			if d.Collected(g) {
 				r.survivedPins += float64(d.Generations[g].SurvivedPins)
@@ -389,8 +391,8 @@ func (r *rollup) gc(d *gclog.GCDetails, w Window) {
 	}
 }
 
-// pins adds what events tell one by one. That there are none does not tell that nothing
-// was pinned: few sessions ask for them.
+// pins adds pins and plugs that events report individually. That there are none does not mean that
+// nothing was pinned: few sessions enable these events.
 func (r *rollup) pins(d *gclog.GCDetails) {
 	if d.PinEvents > 0 {
 		r.pinsSeen.add(float64(d.PinEventBytes))
@@ -398,7 +400,7 @@ func (r *rollup) pins(d *gclog.GCDetails) {
 	if d.PinPlugs > 0 {
 		r.plugs++
 	}
-	if d.PinPlugBytes > 0 { // a log may have their number only
+	if d.PinPlugBytes > 0 { // a log may contain only their number
 		r.pinPlugs.add(float64(d.PinPlugBytes))
 	}
 	if _, told := d.UserPinned(); told {
@@ -407,8 +409,8 @@ func (r *rollup) pins(d *gclog.GCDetails) {
 	}
 }
 
-// Gap adds what is missing, if that may have been in the Window. Where records are missing,
-// nothing was observed; that no session was on is told by Begin.
+// Gap adds what is missing if it may have been in the Window. Where records are missing, nothing
+// was observed; Begin reports times without a session.
 func (s *Statistics) Gap(g *gclog.Gap) {
 	m, unobserved := missingOf(g, s.span.end)
 	s.span.saw(g.Time, g.Time)

@@ -11,10 +11,10 @@ import (
 
 const minute = 60e9
 
-// noBounds is why nothing is known that rests on how long was observed.
+// noBounds is why values that depend on the observed time are unknown.
 const noBounds = "a log of this format does not tell when the observation began and ended"
 
-// Summary returns what has been added up so far.
+// Summary returns the statistics so far.
 func (s *Statistics) Summary() *Summary {
 	x := &Summary{
 		Missed: s.missed, MissedUnsure: s.missedUnsure, LostEvents: s.lostEvents, LostUnsure: s.lostUnsure, Dropped: s.dropped, Sparse: s.sparse, CollectionsOnly: s.collectionsOnly,
@@ -70,7 +70,7 @@ func (s *Statistics) Summary() *Summary {
 	return x
 }
 
-// allocation fills in what was allocated in the Window, and how fast.
+// allocation fills in the allocations in the Window and their rate.
 func (s *Statistics) allocation(x *Summary) {
 	bytes, time := s.allocated.inside(s.window)
 	x.AllocationRate = ratio(1e9*bytes, time, "no collection that tells what was allocated comes right behind another that was seen").in("bytes/s")
@@ -86,8 +86,8 @@ func (s *Statistics) allocation(x *Summary) {
 	}
 }
 
-// unobserved is how much of a Window was not observed, the pause after each hole included,
-// and what is known of that time.
+// unobserved returns how much of a Window was not observed, including the pause after each gap, and
+// the known pauses in that time.
 func (s *Statistics) unobserved(w Window) (sum int64, known behind) {
 	if l := s.live; l != nil {
 		return l.unobserved + s.unseen.length(w), l.behind
@@ -115,7 +115,7 @@ func (s *Statistics) unobserved(w Window) (sum int64, known behind) {
 	return all.length(w), known
 }
 
-// per is n per some nanoseconds of what was observed of the Window.
+// per returns n per so many nanoseconds of observed time.
 func (x *Summary) per(n, nanoseconds float64) Number {
 	if !x.Duration.Known() {
 		return x.Duration
@@ -123,7 +123,7 @@ func (x *Summary) per(n, nanoseconds float64) Number {
 	return known(n * nanoseconds / x.Duration.Value)
 }
 
-// told is what the rollup of a class says, but for its pauses and its rate.
+// told returns the Rollup of a class, without its distribution of pauses and its rate.
 func (r *rollup) told(c Class) Rollup {
 	x := r.Rollup
 	why := func(lacks string) string {
@@ -161,7 +161,7 @@ func (r *rollup) told(c Class) Rollup {
 	return x
 }
 
-// noPauses is why there is no distribution of the pauses of a class.
+// noPauses returns why a class has no distribution of pauses.
 func (x *Summary) noPauses(c Class) string {
 	switch {
 	case x.Classes[c].Count > 0:
@@ -172,10 +172,10 @@ func (x *Summary) noPauses(c Class) string {
 	return "no " + c.pauses()
 }
 
-// noOtherPauses is why nothing is known of all pauses.
+// noOtherPauses is why nothing is known about all pauses.
 const noOtherPauses = "a log of this format does not hold pauses without a collection"
 
-// distributions fills in all that has percentiles.
+// distributions fills in the distributions.
 func (s *Statistics) distributions(x *Summary) {
 	const noSuspend = "no pause tells how long it took to stop the threads"
 	noBetween := "fewer than two collections"
@@ -214,7 +214,7 @@ func (s *Statistics) distributions(x *Summary) {
 			x.Between = unknownDistribution(x.missed().Why)
 		}
 	}
-	// That pauses were not told does not mean that there were none.
+	// Pauses that are not reported may have occurred.
 	for c := range Classes {
 		if r := &x.Classes[c]; r.Count > 0 && r.Pauses.Count == 0 && r.Pauses.Total.Known() {
 			r.Pauses.Total = unknown(x.noPauses(c))
@@ -225,8 +225,8 @@ func (s *Statistics) distributions(x *Summary) {
 	}
 }
 
-// distribution is that of what value returns of each stop, if it is told. The room
-// of values is used.
+// distribution returns the distribution of a value of the stops, where it is known. It reuses the
+// memory of values.
 func (h *history) distribution(values []int64, why string, value func(*stop) (v int64, told bool)) Distribution {
 	var t tally
 	values = values[:0]
@@ -239,8 +239,8 @@ func (h *history) distribution(values []int64, why string, value func(*stop) (v 
 	return t.distribution(why, nearestRank(values))
 }
 
-// shares fills in how much of the time the program was paused. Stretches of some length are
-// looked for where all of it was observed. behind is how long it was paused where not.
+// shares fills in which share of the time the program was paused. Worst stretches are searched for
+// where all of the time was observed. behind is the length of the pauses elsewhere.
 func (s *Statistics) shares(x *Summary, behind int64) {
 	parts := s.unseen.between(x.Window)
 	total := x.Classes[ClassAll].Pauses.Total

@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// Thresholds are those that differ from the defaults of the rules. The zero value has
-// none.
+// Thresholds are those that differ from the defaults of the rules. The zero value contains none.
 type Thresholds struct {
 	set map[string]float64
 	// Suggest returns what an error adds to a name that does not exist, such as ", did you mean
@@ -26,8 +25,8 @@ func (t *Thresholds) suggest(name string, known []string) string {
 	return t.Suggest(name, known)
 }
 
-// Set moves a threshold: Set("long-pause.over", "100ms"). What a value looks like goes
-// by the unit: 100ms, 50MB, 1GB/s, 20%, 5/min, 3. The error says what there is.
+// Set sets a threshold: Set("long-pause.over", "100ms"). The format of a value depends on its unit:
+// 100ms, 50MB, 1GB/s, 20%, 5/min, 3. The error lists what exists.
 func (t *Thresholds) Set(name, value string) error {
 	id, last, _ := strings.Cut(name, ".")
 	rules := Rules()
@@ -74,7 +73,7 @@ func ruleIDs(rules []Rule) (ids []string) {
 	return ids
 }
 
-// limits are the thresholds of one rule by name, as they are to be used.
+// limits are the effective thresholds of one rule by name.
 type limits map[string]float64
 
 func (t *Thresholds) of(r *Rule) limits {
@@ -88,12 +87,12 @@ func (t *Thresholds) of(r *Rule) limits {
 	return l
 }
 
-// count is a least number of collections: none is nothing to find.
+// count returns the least number of collections: with none there is nothing to find.
 func (l limits) count() uint64 { return max(1, uint64(l["count"])) }
 
-// ParseValue reads what people write for a value of some unit of a Metric: 100ms, 1.5GB,
-// 20%, 5/min. Only 0 may lack the unit: 5 for a percentage may as well be meant as a
-// fraction. The error says what such a value looks like.
+// ParseValue parses a value with the unit of a Metric: 100ms, 1.5GB, 20%, 5/min. Only 0 may lack
+// the unit: a percentage without one could also be meant as a fraction. The error shows what such a
+// value looks like.
 func ParseValue(s, unit string) (float64, error) {
 	if v, ok := parseNumber(s); ok && (v == 0 || unit == "") {
 		return v, nil
@@ -141,7 +140,7 @@ func parseNumber(s string) (float64, bool) {
 	return v, err == nil && v >= 0 && !math.IsInf(v, 0)
 }
 
-// sizeUnits are tried in this order: B is the end of the others.
+// sizeUnits are tried in this order: B is a suffix of others.
 var sizeUnits = [...]struct {
 	suffix string
 	factor float64
@@ -161,7 +160,7 @@ var sizeUnits = [...]struct {
 	{"B", 1},
 }
 
-// parseSize reads a size. K, M and G alone are those of HotSpot's flags.
+// parseSize parses a size. K, M and G alone are those of HotSpot's flags.
 func parseSize(s string) (float64, bool) {
 	for _, u := range sizeUnits {
 		if n := len(s) - len(u.suffix); n > 0 && strings.EqualFold(s[n:], u.suffix) {

@@ -11,21 +11,21 @@ import (
 )
 
 const (
-	mostTypes    = 1024 // that a typeSample tells apart
-	longestName  = 128  // UTF-16 characters of a name that are kept: those that start alike are one
-	shortName    = 100  // of them that a sentence has
-	leastPercent = 1    // of what was sampled, for a type that is worth a word
+	mostTypes    = 1024 // number of types that a typeSample distinguishes
+	longestName  = 128  // UTF-16 characters of a name that are kept: longer names with the same start count as one
+	shortName    = 100  // characters of a name in a sentence
+	leastPercent = 1    // of the sample, for a type that is worth mentioning
 )
 
-// A typeSample adds up what events tell of types. What comes when there are too many types
-// counts, without a name.
+// A typeSample sums what events report about types. When there are too many types, the amounts of
+// further ones only count in the total.
 //
-// Amounts are whatever a file says: their sums are of floating point, which none of them
-// can overflow.
+// Amounts are arbitrary numbers in a file, so their sums are floating point, which they cannot
+// overflow.
 type typeSample struct {
 	n       uint64
 	total   float64
-	squares float64 // of the amounts, added up
+	squares float64 // sum of the squares of the amounts
 	byID    map[uint64]*sampledType
 }
 
@@ -52,8 +52,7 @@ func (s *typeSample) add(id uint64, name clr.UTF16, amount float64) {
 	x.amount += amount
 }
 
-// most returns the types by what they have of the total, those with the most first. A type
-// may have several ids.
+// most returns the types by amount, the largest first. A type may have several ids.
 func (s *typeSample) most() (list []sampledType) {
 	byName := map[string]float64{}
 	for _, x := range s.byID {
@@ -68,7 +67,7 @@ func (s *typeSample) most() (list []sampledType) {
 	return list
 }
 
-// typeName makes a name from outside fit for a line of text.
+// typeName makes a name from another process fit for a line of text.
 func typeName(name clr.UTF16) string {
 	kept := strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -82,7 +81,7 @@ func typeName(name clr.UTF16) string {
 	return kept
 }
 
-// A typeShare is the part of what was sampled that objects of a type had.
+// A typeShare is the share of the sampled bytes that a type has.
 type typeShare struct {
 	name    string
 	percent float64
@@ -100,7 +99,7 @@ func (s *typeSample) largest(n int) (list []typeShare) {
 	return list
 }
 
-// typesText tells the shares in a sentence, after another one.
+// typesText lists the shares in a sentence that follows another.
 func typesText(list []typeShare) string {
 	var words []string
 	for _, x := range list {

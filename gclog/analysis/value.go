@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// valueText is a value for people, with three digits: "203 ms", "1.5 GB", "12.5 %".
+// valueText formats a value with three digits: "203 ms", "1.5 GB", "12.5 %".
 func valueText(v float64, unit string) string {
 	switch unit {
 	case "ns":
@@ -38,7 +38,7 @@ func durationText(ns float64) string {
 	return digits(ns) + " ns"
 }
 
-// longText is a time of minutes and hours, in its two largest units: 2 min 3 s, 10 min, 5 h 12 min.
+// longText formats minutes and hours in their two largest units: 2 min 3 s, 10 min, 5 h 12 min.
 func longText(d time.Duration) string {
 	large, small, of, in := " min", " s", time.Minute, time.Second
 	if d.Abs().Round(time.Second) >= time.Hour {
@@ -61,7 +61,8 @@ func sizeText(n float64) string {
 	return digits(n) + units[i]
 }
 
-// digits has three digits, all of a larger number, and no zeros after the point.
+// digits formats three digits, or all digits of a larger number, without trailing zeros after the
+// point.
 func digits(v float64) string {
 	precision := 2
 	switch a := math.Abs(v); {
@@ -77,7 +78,7 @@ func digits(v float64) string {
 	return s
 }
 
-// plural is a number of things.
+// plural formats a number of things.
 func plural(n uint64, what string) string {
 	if n == 1 {
 		return "1 " + what

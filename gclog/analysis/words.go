@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// How numbers look in sentences.
+// How numbers are written in sentences.
 
-// timeText and bytesText are for whole numbers.
+// timeText and bytesText format integers.
 func timeText(ns int64) string      { return durationText(float64(ns)) }
 func bytesText(bytes uint64) string { return sizeText(float64(bytes)) }
 
-// timesText is a ratio for people.
+// timesText formats a ratio.
 func timesText(ratio float64) string { return digits(ratio) + " times" }
 
-// ordinal is 1st, 2nd, 3rd, 4th.
+// ordinal returns 1st, 2nd, 3rd, 4th.
 func ordinal(n int) string {
 	suffix := "th"
 	if n%100 < 11 || n%100 > 13 {
@@ -31,7 +31,7 @@ func ordinal(n int) string {
 	return strconv.Itoa(n) + suffix
 }
 
-// andList joins the parts of an enumeration.
+// andList joins the items of an enumeration.
 func andList(parts []string) string {
 	if len(parts) < 2 {
 		return strings.Join(parts, "")
@@ -39,7 +39,7 @@ func andList(parts []string) string {
 	return strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1]
 }
 
-// numbersText lists numbers in order, runs of them shortened: 31 to 33, 36 and 37.
+// numbersText lists sorted numbers, with runs shortened: 31 to 33, 36 and 37.
 func numbersText[N int | uint32](list []N) string {
 	var parts []string
 	for i := 0; i < len(list); {
@@ -59,7 +59,7 @@ func numbersText[N int | uint32](list []N) string {
 	return andList(parts)
 }
 
-// upperFirst makes a sentence of words that stand elsewhere in one.
+// upperFirst capitalizes the start of a sentence.
 func upperFirst(s string) string {
 	if s == "" {
 		return s
@@ -67,7 +67,7 @@ func upperFirst(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// noneOr is a number of things that were named before.
+// noneOr formats a number of things that were named before.
 func noneOr(n uint32) string {
 	if n == 0 {
 		return "none"
@@ -75,7 +75,7 @@ func noneOr(n uint32) string {
 	return strconv.FormatUint(uint64(n), 10)
 }
 
-// was agrees with a number of things.
+// was returns the verb for a number of things.
 func was(n uint64) string {
 	if n == 1 {
 		return " was"
