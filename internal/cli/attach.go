@@ -44,10 +44,10 @@ Examples:
    gclog attach 4711 --duration 5m --format csv > gc.csv
    gclog attach -- dotnet app.dll              the same as gclog run -- dotnet app.dll`,
 		Flags: join(targetFlags(), outputFlags(), rotationFlags(defaultFileCount), sessionFlags(), []cli.Flag{
-			&cli.StringFlag{Name: "duration", Usage: "stop after `TIME`: 90s, 5m, 00:00:05:00"},
-			&cli.Int64Flag{Name: "count", Usage: "stop after `N` collections", DefaultText: "without end"},
-			&cli.BoolFlag{Name: "follow", Usage: "when the process ends wait for the next one of this name or service"},
-			&cli.StringFlag{Name: "record", Usage: "write the raw stream to `FILE` too (.nettrace)"},
+			&cli.StringFlag{Name: "duration", Category: endingOptions, Usage: "stop after `TIME`: 90s, 5m, 00:00:05:00"},
+			&cli.Int64Flag{Name: "count", Category: endingOptions, Usage: "stop after `N` collections", DefaultText: "without end"},
+			&cli.BoolFlag{Name: "follow", Category: endingOptions, Usage: "when the process ends, wait for the next one with this name or service"},
+			&cli.StringFlag{Name: "record", Category: recordingOptions, Usage: "also write the raw stream to `FILE` (.nettrace)"},
 		}),
 		Action: p.attach,
 	}

@@ -27,9 +27,9 @@ const commandFlag = "command"
 // processFlags choose one of the running processes.
 func processFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "process-id", Aliases: []string{"p"}, Usage: "the running process with this `PID`"},
-		&cli.StringFlag{Name: "name", Aliases: []string{"n"}, Usage: "the running process with this `NAME`: of its program, assembly or service; * stands for anything"},
-		&cli.BoolFlag{Name: "newest", Usage: "of several such processes the one that was started last"},
+		&cli.StringFlag{Name: "process-id", Aliases: []string{"p"}, Category: processOptions, Usage: "the running process with this `PID`"},
+		&cli.StringFlag{Name: "name", Aliases: []string{"n"}, Category: processOptions, Usage: "the running process with this `NAME`: that of its program, assembly or service; * matches anything"},
+		&cli.BoolFlag{Name: "newest", Category: processOptions, Usage: "if several processes match, the one that was started last"},
 	}
 }
 

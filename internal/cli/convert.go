@@ -31,7 +31,7 @@ Examples:
    gclog convert machine.nettrace -o gc-%p.log   one log for each process
    gclog convert gc*.json -o gc.log              a log of another format`,
 		Flags: join(outputFlags(), rotationFlags(0), []cli.Flag{
-			&cli.Int64Flag{Name: "pid", Usage: "only the process with this `PID`"},
+			&cli.Int64Flag{Name: "pid", Category: processOptions, Usage: "only the process with this `PID`"},
 		}),
 		Action: p.convert,
 	}

@@ -24,20 +24,30 @@ const (
 	defaultFileSize  = "10M" // opens within seconds in all of Java's readers: docs/performance.md
 )
 
+// Groups of flags in --help, as the library's categories.
+const (
+	processOptions   = "process"
+	timeOptions      = "time"
+	outputOptions    = "output"
+	rotationOptions  = "rotation"
+	recordingOptions = "recording"
+	endingOptions    = "ending"
+)
+
 func outputFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, - is standard output; %p %t %hn %n %s %c %P %N in it are pid, start, host, name, service, container, pod and namespace; may be repeated"},
-		&cli.StringSliceFlag{Name: xlogFlag, Usage: "as Java's -Xlog:`SPEC`, which may stand here as it is; may be repeated; -Xlog:help explains it; where no output is asked for $" + xlogVariable + " counts (not with convert)"},
-		&cli.StringSliceFlag{Name: "format", Aliases: []string{"f"}, Usage: "`FORMAT`: " + formatNames() + "; one for all outputs or one for each"},
-		&cli.StringFlag{Name: "causes", Value: "java", Usage: "`WORDS` for reasons in the JDK formats: java (all readers know them) or dotnet"},
+		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Category: outputOptions, Usage: "write to `FILE`; - is standard output; %p %t %hn %n %s %c %P %N in it stand for pid, start, host, name, service, container, pod and namespace; may be repeated"},
+		&cli.StringSliceFlag{Name: xlogFlag, Category: outputOptions, Usage: "the same as Java's -Xlog:`SPEC`, which is accepted as it is; may be repeated; -Xlog:help explains it; without any output $" + xlogVariable + " is used (not with convert)"},
+		&cli.StringSliceFlag{Name: "format", Aliases: []string{"f"}, Category: outputOptions, Usage: "`FORMAT`: " + formatNames() + "; one for all outputs, or one for each"},
+		&cli.StringFlag{Name: "causes", Value: "java", Category: outputOptions, Usage: "`WORDS` for reasons in the JDK formats: java (all readers know them) or dotnet"},
 	}
 }
 
 func rotationFlags(count int) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "filecount", Value: strconv.Itoa(count), Usage: "keep `N` old files, 0: never begin another one"},
-		&cli.StringFlag{Name: "filesize", Value: defaultFileSize, Usage: "begin another file at `SIZE` (K, M, G)"},
-		&cli.StringFlag{Name: "rotation-names", Value: "timestamp", Usage: "`KIND` of names of old files: timestamp (gc-2026-01-31T12-00-00.000.log) or index (gc.log.0)"},
+		&cli.StringFlag{Name: "filecount", Value: strconv.Itoa(count), Category: rotationOptions, Usage: "keep `N` old files; 0: never start another file"},
+		&cli.StringFlag{Name: "filesize", Value: defaultFileSize, Category: rotationOptions, Usage: "start another file at `SIZE` (K, M, G)"},
+		&cli.StringFlag{Name: "rotation-names", Value: "timestamp", Category: rotationOptions, Usage: "`KIND` of names for old files: timestamp (gc-2026-01-31T12-00-00.000.log) or index (gc.log.0)"},
 	}
 }
 
@@ -226,8 +236,8 @@ func parseDuration(c *cli.Context, flag string) (time.Duration, error) {
 
 func sessionFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "level", Value: "normal", Usage: "`LEVEL` of what the runtime tells: light, normal (with background phases) or full (with allocations and pinned objects; costs more)"},
-		&cli.StringSliceFlag{Name: "providers", Usage: "more events, as dotnet-trace takes them: `NAME:KEYWORDS:LEVEL[:FILTER]`; may be repeated"},
+		&cli.StringFlag{Name: "level", Value: "normal", Category: recordingOptions, Usage: "`LEVEL` of detail: light, normal (adds background phases) or full (adds allocations and pinned objects; costs more)"},
+		&cli.StringSliceFlag{Name: "providers", Category: recordingOptions, Usage: "additional events, in the syntax of dotnet-trace: `NAME:KEYWORDS:LEVEL[:FILTER]`; may be repeated"},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/gclog/gclog/formats/screen"
@@ -119,15 +120,33 @@ func (h *help) commands(list []*cli.Command) {
 	for _, c := range list {
 		entries = append(entries, manEntry{strings.Join(c.Names(), ", "), c.Usage})
 	}
-	h.entries("COMMANDS", entries)
+	h.entries("COMMANDS", entries, h.column(entries))
 }
 
+// options lists flags by group, and last those of no group.
 func (h *help) options(list []cli.Flag) {
-	var entries []manEntry
+	var groups []string
+	entries := map[string][]manEntry{}
 	for _, f := range list {
-		entries = append(entries, flagEntry(f))
+		group := ""
+		if c, ok := f.(cli.CategorizableFlag); ok {
+			group = c.GetCategory()
+		}
+		if group != "" && !slices.Contains(groups, group) {
+			groups = append(groups, group)
+		}
+		entries[group] = append(entries[group], flagEntry(f))
 	}
-	h.entries("OPTIONS", entries)
+	var all []manEntry
+	for _, of := range entries {
+		all = append(all, of...)
+	}
+	column, rest := h.column(all), "OPTIONS"
+	for _, group := range groups {
+		h.entries(strings.ToUpper(group)+" OPTIONS", entries[group], column)
+		rest = "OTHER OPTIONS"
+	}
+	h.entries(rest, entries[""], column)
 }
 
 // flagEntry returns a flag as it is typed, with its description.
@@ -163,26 +182,32 @@ func defaultText(f cli.DocGenerationFlag) string {
 	return " (default: " + text + ")"
 }
 
-// entries adds terms with their descriptions; after a long term the description begins on the next
-// line.
-func (h *help) entries(title string, list []manEntry) {
-	if len(list) == 0 {
-		return
-	}
-	h.title(title)
-	const most, gap = 24, 2
+const helpGap = 2 // at least, between a term and its description
+
+// column returns the column of the descriptions.
+func (h *help) column(list []manEntry) int {
+	const most = 24
 	column := 0
 	for _, e := range list {
 		if len(e.term) <= most {
 			column = max(column, len(e.term))
 		}
 	}
-	column += helpIndent + gap
-	if column > h.width/2 {
-		column = 2 * helpIndent
+	if column += helpIndent + helpGap; column > h.width/2 {
+		return 2 * helpIndent
 	}
+	return column
+}
+
+// entries adds terms with their descriptions; after a long term the description begins on the next
+// line.
+func (h *help) entries(title string, list []manEntry, column int) {
+	if len(list) == 0 {
+		return
+	}
+	h.title(title)
 	for _, e := range list {
-		if helpIndent+len(e.term)+gap > column {
+		if helpIndent+len(e.term)+helpGap > column {
 			h.line(helpIndent, e.term)
 			h.line(column, e.about)
 			continue

@@ -26,16 +26,16 @@ import (
 // historyFlags are the flags of the commands that call history.
 func historyFlags() []cli.Flag {
 	return join(processFlags(), spanFlags(), []cli.Flag{
-		&cli.Int64Flag{Name: "pid", Usage: "the process with this `PID`, of several in a file"},
-		&cli.StringFlag{Name: "duration", Usage: "watch a running process for `TIME`: 90s, 5m, 00:00:05:00; Ctrl-C ends it earlier", DefaultText: watchFor.String()},
+		&cli.Int64Flag{Name: "pid", Category: processOptions, Usage: "the process with this `PID`, if a file contains several"},
+		&cli.StringFlag{Name: "duration", Category: timeOptions, Usage: "watch a running process for `TIME`: 90s, 5m, 00:00:05:00; Ctrl-C ends it earlier", DefaultText: watchFor.String()},
 	})
 }
 
 func spanFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "since", Usage: "only what was since `TIME`: 14:03, 14:03:22, 2026-01-31T14:03:22Z, 90s after the start, -5m before the end"},
-		&cli.StringFlag{Name: "until", Usage: "only what was before `TIME`, which is written like that of --since"},
-		&cli.BoolFlag{Name: localFlag, Usage: "times are those of this host, not UTC; so they are where TZ is set"},
+		&cli.StringFlag{Name: "since", Category: timeOptions, Usage: "only what happened since `TIME`: 14:03, 14:03:22, 2026-01-31T14:03:22Z, 90s after the start, -5m before the end"},
+		&cli.StringFlag{Name: "until", Category: timeOptions, Usage: "only what happened before `TIME`, in the same notation"},
+		&cli.BoolFlag{Name: localFlag, Category: timeOptions, Usage: "show local times, not UTC; this is the default if TZ is set"},
 	}
 }
 

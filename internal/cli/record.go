@@ -34,8 +34,8 @@ Examples:
    gclog record -- dotnet app.dll             from the first event on
    gclog record 4711 -o - | gclog convert -   records and converts at once`,
 		Flags: join(targetFlags(), sessionFlags(), []cli.Flag{
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, - is standard output"},
-			&cli.StringFlag{Name: "duration", Usage: "stop after `TIME`: 90s, 5m, 00:00:05:00"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: outputOptions, Usage: "write to `FILE`, - is standard output"},
+			&cli.StringFlag{Name: "duration", Category: endingOptions, Usage: "stop after `TIME`: 90s, 5m, 00:00:05:00"},
 		}),
 		Action: p.record,
 	}

@@ -35,10 +35,10 @@ Examples:
    gclog run -o gc.json --level full -- dotnet test
    gclog run -Xlog:gc*,safepoint:file=gc.log -- dotnet app.dll`,
 		Flags: join(outputFlags(), rotationFlags(defaultFileCount), sessionFlags(), []cli.Flag{
-			&cli.BoolFlag{Name: "suspend", Usage: "let each .NET process wait in its start until its session is there: not an event is missed, but it waits for ever if gclog is killed meanwhile"},
-			&cli.StringFlag{Name: "record", Usage: "write the raw stream to `FILE` too (.nettrace)"},
-			&cli.Int64Flag{Name: "count", Usage: "stop logging a process after `N` collections", DefaultText: "without end"},
-			&cli.StringFlag{Name: "duration", Usage: "stop logging after `TIME`; the program goes on"},
+			&cli.BoolFlag{Name: "suspend", Category: recordingOptions, Usage: "hold each .NET process at startup until its session is open: no event is missed, but it waits forever if gclog is killed meanwhile"},
+			&cli.StringFlag{Name: "record", Category: recordingOptions, Usage: "also write the raw stream to `FILE` (.nettrace)"},
+			&cli.Int64Flag{Name: "count", Category: endingOptions, Usage: "stop logging a process after `N` collections", DefaultText: "without end"},
+			&cli.StringFlag{Name: "duration", Category: endingOptions, Usage: "stop logging after `TIME`; the program keeps running"},
 		}),
 		Action: p.run,
 	}

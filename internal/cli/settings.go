@@ -34,7 +34,7 @@ Examples:
    gclog settings gc.nettrace
    gclog settings gc*.json --since -5m`,
 		Flags: join(processFlags(), spanFlags(), []cli.Flag{
-			&cli.Int64Flag{Name: "pid", Usage: "the process with this `PID`, of several in a file"},
+			&cli.Int64Flag{Name: "pid", Category: processOptions, Usage: "the process with this `PID`, of several in a file"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "`text` or json"},
 		}),
 		Action: p.settings,
