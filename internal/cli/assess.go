@@ -24,7 +24,7 @@ const thresholdFlagName = "threshold"
 
 // thresholdFlag changes the thresholds of findings.
 func thresholdFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: thresholdFlagName, Usage: "move the threshold of a finding: `RULE.NAME=VALUE`, such as long-pause.over=100ms; may be repeated; docs/findings.md lists them"}
+	return &cli.StringSliceFlag{Name: thresholdFlagName, Usage: "set the threshold of a finding: `RULE.NAME=VALUE`, such as long-pause.over=100ms; may be repeated; docs/findings.md lists them"}
 }
 
 // assess reads a history for its statistics and findings.

@@ -14,7 +14,7 @@ import (
 func (p *program) checkCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "check",
-		Usage:     "fail where a recording, a log or a running process breaks a limit: for tests and CI",
+		Usage:     "fail if a recording, a log or a running process breaks a limit: for tests and CI",
 		ArgsUsage: "FILE...|PID|NAME",
 		Description: `Ends with 6 if a condition of --fail-if is true, or cannot be judged because its metric
 is not known here. Where there was nothing of what it is about, such as no blocking gen2
@@ -36,9 +36,9 @@ Examples:
    gclog check 4711 --duration 1m --fail-if 'alloc.rate>500MB/s'
    gclog check app.nettrace --since 1m --fail-if 'gc.missed!=0' -o json`,
 		Flags: join(historyFlags(), []cli.Flag{
-			&cli.StringSliceFlag{Name: failIfFlag, Usage: "fail where `CONDITION` is true, such as 'pause.p99>50ms'; may be repeated"},
+			&cli.StringSliceFlag{Name: failIfFlag, Usage: "fail if `CONDITION` is true, such as 'pause.p99>50ms'; may be repeated"},
 			thresholdFlag(),
-			&cli.StringFlag{Name: "junit", Usage: "write the results to `FILE` too, as JUnit's XML, which CI systems show"},
+			&cli.StringFlag{Name: "junit", Usage: "also write the results to `FILE` in JUnit's XML, which CI systems show"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "`text` or json"},
 		}),
 		Action: p.check,

@@ -24,7 +24,7 @@ Examples:
    gclog config schema > gclog.schema.json`,
 		Flags: []cli.Flag{
 			configFileFlag(),
-			&cli.BoolFlag{Name: "origin", Usage: "show: where each value came from"},
+			&cli.BoolFlag{Name: "origin", Usage: "show: also where each value came from"},
 		},
 		Action: p.configuration,
 	}

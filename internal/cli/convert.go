@@ -17,7 +17,7 @@ import (
 func (p *program) convertCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "convert",
-		Usage:     "make a log of recordings (.nettrace) or of other logs, also .gz and .zst",
+		Usage:     "convert recordings (.nettrace) or logs to logs of any format, also from .gz and .zst",
 		ArgsUsage: "FILE...",
 		Description: `- is standard input. Several recordings of one process, and the files of a rotated
 log, are one log. What holds several processes needs --pid, %p in the name of the

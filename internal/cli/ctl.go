@@ -21,7 +21,7 @@ import (
 func (p *program) ctlCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "ctl",
-		Usage:     "administer the daemon on this host: reload, rotate, status",
+		Usage:     "control the daemon on this host: reload, rotate, status",
 		ArgsUsage: "reload|rotate|status",
 		Description: `reload reads the configuration again, and says what is wrong with it; rotate makes all
 files begin anew; status lists the processes that the daemon knows, and why one is not

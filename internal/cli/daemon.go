@@ -24,7 +24,7 @@ import (
 func (p *program) daemonCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "daemon",
-		Usage: "log every .NET process of this host, as long as it runs",
+		Usage: "log every .NET process of this host while it runs",
 		Description: `Without a configuration: every process that gclog may attach to (of this user; for root
 of everybody), as JSON lines into ./gclog-logs/. SIGHUP reads the configuration again,
 SIGUSR1 makes all files begin anew, SIGUSR2 tells the state of all sessions, SIGTERM ends
@@ -39,9 +39,9 @@ Examples:
                          DOTNET_DiagnosticPorts=/diag/gclog.sock,nosuspend`,
 		Flags: []cli.Flag{
 			configFileFlag(),
-			&cli.StringSliceFlag{Name: "listen", Usage: "listen on a diagnostic port at `PATH`, besides those of the configuration; may be repeated"},
-			&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, instead of the outputs of the configuration; places as in attach; may be repeated"},
-			&cli.BoolFlag{Name: "once", Usage: "tell which processes would be logged, and why not the others, and end"},
+			&cli.StringSliceFlag{Name: "listen", Usage: "also listen on a diagnostic port at `PATH`; may be repeated"},
+			&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE` instead of the outputs of the configuration; placeholders as in attach; may be repeated"},
+			&cli.BoolFlag{Name: "once", Usage: "list the processes that would be logged, and why the others would not, then exit"},
 		},
 		Action: p.daemon,
 	}

@@ -21,7 +21,7 @@ import (
 func (p *program) demoCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "demo",
-		Usage: "attach to a recorded .NET process: shows what gclog does where there is no .NET",
+		Usage: "attach to a recorded .NET process, to see gclog at work without .NET",
 		Description: `A process of gclog's own replays five seconds of a real .NET 9 with server GC over a
 diagnostics socket, and gclog attaches to it as it would to any other.
 

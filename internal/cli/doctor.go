@@ -16,7 +16,7 @@ import (
 func (p *program) doctorCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "doctor",
-		Usage:     "find out why a process cannot be attached to or a file not be read",
+		Usage:     "find out why gclog cannot attach to a process or read a file",
 		ArgsUsage: "[PID|NAME|FILE]",
 		Description: `Of a process it says whether it can be attached to, else why not and what to do;
 of a recording or a log whether it can be read, and what is missing in it; without

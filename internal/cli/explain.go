@@ -16,7 +16,7 @@ import (
 func (p *program) explainCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "explain",
-		Usage:     "say why a collection happened, what its pause was spent on and what it achieved",
+		Usage:     "explain a collection: why it happened, what its pause was spent on, what it achieved",
 		ArgsUsage: "FILE...|PID|NAME [NUMBER]",
 		Description: `NUMBER is that of the collection: the logs and all commands show it. Without one it
 is the collection with the longest pause.

@@ -18,7 +18,7 @@ import (
 func (p *program) gcCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "gc",
-		Usage:     "make a running process do a full blocking collection",
+		Usage:     "induce a full blocking collection in a running process",
 		ArgsUsage: "PID|NAME",
 		Description: `The whole program stands until the collection has ended, however long that takes: the
 more objects are alive, the longer. Runtimes up to .NET 9 collect a second time when
@@ -32,7 +32,7 @@ Examples:
 		Flags: join(processFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "wait", Usage: "wait until the collection has ended, and print its record"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "with --wait: `text` or json"},
-			&cli.StringFlag{Name: "timeout", Value: "30s", Usage: "give up after `TIME`; a collection that is under way then is waited for"},
+			&cli.StringFlag{Name: "timeout", Value: "30s", Usage: "give up after `TIME`, unless the collection has started by then"},
 			&cli.Uint64Flag{Name: "sequence", Usage: "put `NUMBER` into the events of the collection; Windows only"},
 		}),
 		Action: p.gc,

@@ -14,7 +14,7 @@ import (
 func (p *program) manCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "man",
-		Usage: "print the manual page, or write all of them into a folder",
+		Usage: "print the manual page, or write all of them into a directory",
 		Description: `The pages are made of what --help shows: gclog(1), one for each command, such as
 gclog-attach(1), and gclog.yaml(5). Packages have them already.
 
@@ -22,7 +22,7 @@ Examples:
    gclog man | man -l -
    gclog man --dir ~/.local/share/man      then: man gclog-attach`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "dir", Usage: "write all pages into man1 and man5 of `DIR`, which are made"},
+			&cli.StringFlag{Name: "dir", Usage: "write all pages into man1 and man5 below `DIR`, which are created"},
 		},
 		Action: p.man,
 	}

@@ -20,7 +20,7 @@ import (
 func (p *program) pausesCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "pauses",
-		Usage:     "list the pauses, report whether the program was paused at a time, and which requests were hit",
+		Usage:     "list the pauses, whether the program was paused at a time, and which requests were hit",
 		ArgsUsage: "FILE...|PID|NAME",
 		Description: `Files are recordings (.nettrace) or logs of gclog, also .gz and .zst; a number, or the
 name of no file, is a running process, which is watched for half a minute.
@@ -42,13 +42,13 @@ Examples:
    gclog pauses gc.log --join access.csv.gz --time-field time \
          --duration-field request_time --duration-unit s > joined.csv`,
 		Flags: join(historyFlags(), []cli.Flag{
-			&cli.StringFlag{Name: "at", Usage: "report whether the program was paused at `TIME`, which is written like that of --since"},
+			&cli.StringFlag{Name: "at", Usage: "report whether the program was paused at `TIME`, in the notation of --since"},
 			&cli.StringFlag{Name: "within", Usage: "with --at: list the pauses up to `TIME` before and after it", DefaultText: aroundAt.String()},
 			&cli.StringFlag{Name: "join", Usage: "write the access log `FILE` to standard output with the pause of each request; - is standard input"},
-			&cli.StringFlag{Name: "time-field", Usage: "`FIELD` of the log that has the time of the request; a dot leads into an object"},
-			&cli.StringFlag{Name: "duration-field", Usage: "`FIELD` of the log that has how long the request took"},
-			&cli.StringFlag{Name: timeIsFlag, Value: "end", Usage: "`WHEN` in the request its time is: end, as in most logs, or start"},
-			&cli.StringFlag{Name: durationUnitFlag, Usage: "`UNIT` of durations that do not say it: s, ms, us or ns", DefaultText: "ms"},
+			&cli.StringFlag{Name: "time-field", Usage: "`FIELD` of the log with the time of the request; a dot selects a field of an object"},
+			&cli.StringFlag{Name: "duration-field", Usage: "`FIELD` of the log with the duration of the request"},
+			&cli.StringFlag{Name: timeIsFlag, Value: "end", Usage: "`WHEN` in a request its time was taken: end, as in most logs, or start"},
+			&cli.StringFlag{Name: durationUnitFlag, Usage: "`UNIT` of durations without one: s, ms, us or ns", DefaultText: "ms"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "`text` or json"},
 		}),
 		Action: p.pauses,

@@ -21,7 +21,7 @@ import (
 func (p *program) psCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "ps",
-		Usage: "list the .NET processes, and why one cannot be attached to",
+		Usage: "list the .NET processes, and why gclog cannot attach to some",
 		Description: `Processes of other users are shown as far as they can be recognised. Why one
 cannot be attached to is told on standard error, and in JSON as its problem.
 

@@ -23,7 +23,7 @@ import (
 func (p *program) runCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "run",
-		Usage:     "run a program and write the GC logs of it and all that it starts, from the first collection on",
+		Usage:     "run a program and log the GC of it and of all that it starts, from the first collection on",
 		ArgsUsage: "-- COMMAND [ARGUMENTS]",
 		Description: `The program keeps its standard input, output and error; gclog passes signals on to it
 and ends with its exit code. The first .NET process gets the file that was asked

@@ -22,7 +22,7 @@ import (
 func (p *program) settingsCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "settings",
-		Usage:     "show the settings of a process's GC, where they come from, and which are ignored",
+		Usage:     "show the GC settings of a process, where they come from, and which are ignored",
 		ArgsUsage: "PID|NAME|FILE...",
 		Description: `Of a process it shows the variables and the runtimeconfig.json that it was started
 with, what its runtime makes of them, and what it ignores, with the reason. Other
@@ -34,7 +34,7 @@ Examples:
    gclog settings gc.nettrace
    gclog settings gc*.json --since -5m`,
 		Flags: join(processFlags(), spanFlags(), []cli.Flag{
-			&cli.Int64Flag{Name: "pid", Category: processOptions, Usage: "the process with this `PID`, of several in a file"},
+			&cli.Int64Flag{Name: "pid", Category: processOptions, Usage: "the process with this `PID`, if a file contains several"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "`text` or json"},
 		}),
 		Action: p.settings,

@@ -9,7 +9,7 @@ import (
 func (p *program) summaryCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "summary",
-		Usage:     "say what recordings, logs or a running process come to: pauses, heap, findings",
+		Usage:     "summarize recordings, logs or a running process: pauses, heap, findings",
 		ArgsUsage: "FILE...|PID|NAME",
 		Description: `Files are recordings (.nettrace) or logs in the formats unified, json and csv,
 also .gz and .zst; - is standard output of another program. A number, or the name of
@@ -32,7 +32,7 @@ Examples:
    gclog summary app.nettrace -o json | jq '.dotnet.gc.metrics["pause.p99"].ns'`,
 		Flags: join(historyFlags(), []cli.Flag{
 			thresholdFlag(),
-			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "tell which rules were not evaluated and which values are not known (n/a), and why"},
+			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "also show which rules were not evaluated and which values are unknown (n/a), and why"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "`text` or json"},
 		}),
 		Action: p.summary,
