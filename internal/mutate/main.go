@@ -14,6 +14,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/signal"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -61,12 +62,11 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 
+	asked, err := chosen(flag.Args())
+	check(err)
 	fmt.Printf("seed %d\n", *seed)
 	failed := false
-	for _, s := range subjects {
-		if flag.NArg() > 0 && !slices.Contains(flag.Args(), s.pkg) {
-			continue
-		}
+	for _, s := range asked {
 		all, err := changesOf(s.pkg)
 		check(err)
 		all = slices.DeleteFunc(all, func(c change) bool { return !pattern.MatchString(c.String()) })
@@ -86,6 +86,22 @@ func main() {
 	if failed {
 		os.Exit(1)
 	}
+}
+
+// chosen returns the subjects with these packages, which may be written as for the go command. No
+// packages are all of them.
+func chosen(packages []string) (list []subject, err error) {
+	if len(packages) == 0 {
+		return subjects, nil
+	}
+	for _, name := range packages {
+		i := slices.IndexFunc(subjects, func(s subject) bool { return s.pkg == path.Clean(name) })
+		if i < 0 {
+			return nil, fmt.Errorf("%s is none of the packages whose tests must notice changes", name)
+		}
+		list = append(list, subjects[i])
+	}
+	return list, nil
 }
 
 func check(err error) {
