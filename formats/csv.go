@@ -11,6 +11,7 @@ import (
 // csvFormat writes one row per collection. The first 21 columns are those of Criteo's GcLog, for
 // spreadsheets that use them; gclog's own follow. Unknown values are empty.
 type csvFormat struct {
+	noLines
 	clock   *clock
 	o       *Options
 	columns []*fields.Field
@@ -33,16 +34,7 @@ func newCSV(o *Options) formatter {
 	return c
 }
 
-func (c *csvFormat) header(dst []byte, _ int64, _ int) []byte          { return append(dst, csvHeader...) }
-func (c *csvFormat) next() (hold bool)                                 { return false }
-func (c *csvFormat) start(dst []byte, _ *Start) []byte                 { return dst }
-func (c *csvFormat) pause(dst []byte, _ *gclog.Pause) []byte           { return dst }
-func (c *csvFormat) phase(dst []byte, _ *gclog.Phase) []byte           { return dst }
-func (c *csvFormat) suspension(dst []byte, _ *gclog.Suspension) []byte { return dst }
-func (c *csvFormat) gap(dst []byte, _ *gclog.Gap) []byte               { return dst }
-func (c *csvFormat) stall(dst []byte, _ *gclog.Stall) []byte           { return dst }
-func (c *csvFormat) summary(dst []byte, _ *Summary) []byte             { return dst }
-func (c *csvFormat) end(dst []byte, _ *End) []byte                     { return dst }
+func (c *csvFormat) header(dst []byte, _ int64, _ int) []byte { return append(dst, csvHeader...) }
 
 func (c *csvFormat) gc(dst []byte, d *gclog.GCDetails, _ uint64) []byte {
 	for i, f := range c.columns {

@@ -42,10 +42,25 @@ type formatter interface {
 	stall(dst []byte, s *gclog.Stall) []byte
 	summary(dst []byte, s *Summary) []byte
 	end(dst []byte, e *End) []byte
-	// next is called before each of the others. It reports whether a new file should not start with
-	// what they append, and saves what that file's header would need.
-	next() (hold bool)
+	// hold reports whether a new file should not start with what is appended next.
+	hold() bool
+	// save saves what the header of a file would need that starts with what is appended next.
+	save()
 }
+
+// noLines is what a formatter does about records that its format leaves out.
+type noLines struct{}
+
+func (noLines) start(dst []byte, _ *Start) []byte                 { return dst }
+func (noLines) pause(dst []byte, _ *gclog.Pause) []byte           { return dst }
+func (noLines) phase(dst []byte, _ *gclog.Phase) []byte           { return dst }
+func (noLines) suspension(dst []byte, _ *gclog.Suspension) []byte { return dst }
+func (noLines) gap(dst []byte, _ *gclog.Gap) []byte               { return dst }
+func (noLines) stall(dst []byte, _ *gclog.Stall) []byte           { return dst }
+func (noLines) summary(dst []byte, _ *Summary) []byte             { return dst }
+func (noLines) end(dst []byte, _ *End) []byte                     { return dst }
+func (noLines) hold() bool                                        { return false }
+func (noLines) save()                                             {}
 
 var table = []Format{
 	{Name: "unified", About: "JDK 9+ unified logging (-Xlog:gc*), for GCViewer, GCToolKit, garbagecat", joinHeader: true, oneProcess: true, holdPauses: true, new: newUnified},
@@ -171,6 +186,7 @@ type Writer struct {
 	f          formatter
 	out        Output
 	holdPauses bool // see Format.holdPauses
+	hold       bool // the next group should not start a file
 	head       Head
 	buf        []byte
 	at         int64  // time of the current record
@@ -220,28 +236,26 @@ func (w *Writer) Dropped() int64 { return w.dropped }
 func (w *Writer) Written() int64 { return w.written }
 
 // Start writes the start of a session.
-func (w *Writer) Start(s *Start) { w.write(s.At, w.f.next(), w.f.start(w.buf[:0], s)) }
+func (w *Writer) Start(s *Start) { w.write(s.At, w.f.start(w.buf[:0], s)) }
 
 // Pause writes a pause.
 func (w *Writer) Pause(p *gclog.Pause) {
 	w.number = p.UsedNumber
-	hold := w.f.next() || w.holdPauses && p.GC == nil
-	w.write(p.Start, hold, w.f.pause(w.buf[:0], p))
+	w.hold = w.hold || w.holdPauses && p.GC == nil
+	w.write(p.Start, w.f.pause(w.buf[:0], p))
 	w.number = 0
 }
 
 // Phase writes the start or end of a concurrent phase.
-func (w *Writer) Phase(p *gclog.Phase) { w.write(p.Time, w.f.next(), w.f.phase(w.buf[:0], p)) }
+func (w *Writer) Phase(p *gclog.Phase) { w.write(p.Time, w.f.phase(w.buf[:0], p)) }
 
 // Suspension writes a suspension of the program.
-func (w *Writer) Suspension(s *gclog.Suspension) {
-	w.write(s.Start, w.f.next(), w.f.suspension(w.buf[:0], s))
-}
+func (w *Writer) Suspension(s *gclog.Suspension) { w.write(s.Start, w.f.suspension(w.buf[:0], s)) }
 
 // GC writes the record of a collection.
 func (w *Writer) GC(d *gclog.GCDetails) {
 	w.number = d.Number
-	if w.write(d.PauseStart(), w.f.next(), w.f.gc(w.buf[:0], d, w.lost)) {
+	if w.write(d.PauseStart(), w.f.gc(w.buf[:0], d, w.lost)) {
 		w.lost = 0
 	}
 	w.number = 0
@@ -250,7 +264,7 @@ func (w *Writer) GC(d *gclog.GCDetails) {
 // Gap writes that something is missing. If that fails, it is written as soon as possible.
 func (w *Writer) Gap(g *gclog.Gap) {
 	w.lost += g.LostEvents
-	if w.write(g.Time, w.f.next(), w.f.gap(w.buf[:0], g)) {
+	if w.write(g.Time, w.f.gap(w.buf[:0], g)) {
 		return
 	}
 	if len(w.kept) < mostKept {
@@ -261,27 +275,38 @@ func (w *Writer) Gap(g *gclog.Gap) {
 }
 
 // Stall writes that something has been open for a long time.
-func (w *Writer) Stall(s *gclog.Stall) { w.write(s.Now, w.f.next(), w.f.stall(w.buf[:0], s)) }
+func (w *Writer) Stall(s *gclog.Stall) { w.write(s.Now, w.f.stall(w.buf[:0], s)) }
 
 // Summary writes what happened since the last summary.
-func (w *Writer) Summary(s *Summary) { w.write(s.To, w.f.next(), w.f.summary(w.buf[:0], s)) }
+func (w *Writer) Summary(s *Summary) { w.write(s.To, w.f.summary(w.buf[:0], s)) }
 
 // End writes the end of a session, and of open phases.
 //
 // No file starts with it: the file would contain nothing else.
 func (w *Writer) End(e *End) {
-	w.f.next()
-	w.write(e.At, true, w.f.end(w.buf[:0], e))
+	w.hold = true
+	w.write(e.At, w.f.end(w.buf[:0], e))
 }
 
 // write writes a group, and reports whether that succeeded.
-func (w *Writer) write(at int64, hold bool, group []byte) bool {
-	w.buf = group
-	if len(group) == 0 {
-		return true
+func (w *Writer) write(at int64, group []byte) (ok bool) {
+	w.buf, ok = group, true
+	if len(group) > 0 {
+		w.at = at
+		ok = w.put(group)
 	}
-	w.at = at
-	if err := w.put(group, hold); err != nil {
+	w.hold = w.f.hold()
+	w.f.save()
+	return ok
+}
+
+// put writes a group, after a report of groups that could not be written before.
+func (w *Writer) put(group []byte) (ok bool) {
+	err := w.tellMissing()
+	if err == nil {
+		err = w.out.Write(w.head, group, w.hold)
+	}
+	if err != nil {
 		w.err = err
 		w.dropped++
 		w.missing.Add(w.number)
@@ -291,23 +316,15 @@ func (w *Writer) write(at int64, hold bool, group []byte) bool {
 	return true
 }
 
-// put writes a group, after a report of groups that could not be written before.
-func (w *Writer) put(group []byte, hold bool) error {
-	if err := w.tellMissing(hold); err != nil {
-		return err
-	}
-	return w.out.Write(w.head, group, hold)
-}
-
 // Flush reports what could not be written before. The next record does so too: Flush is for the
 // case that there is none.
 func (w *Writer) Flush() {
-	if err := w.tellMissing(w.f.next()); err != nil {
+	if err := w.tellMissing(); err != nil {
 		w.err = err
 	}
 }
 
-func (w *Writer) tellMissing(hold bool) error {
+func (w *Writer) tellMissing() error {
 	if w.missing.Records == 0 {
 		return nil
 	}
@@ -324,7 +341,7 @@ func (w *Writer) tellMissing(hold bool) error {
 		w.gap = w.f.gap(w.gap, g)
 	}
 	if len(w.gap) > 0 {
-		if err := w.out.Write(w.head, w.gap, hold); err != nil {
+		if err := w.out.Write(w.head, w.gap, w.hold); err != nil {
 			return err
 		}
 	}

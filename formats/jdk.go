@@ -33,6 +33,7 @@ type capacity struct{ young, old, heap int64 }
 
 // A jdk is the state of a JDK formatter.
 type jdk struct {
+	noLines
 	clock     *clock
 	process   gclog.Process
 	dotnet    bool // .NET's reasons instead of Java's causes
@@ -58,11 +59,10 @@ func newJDK(o *Options) jdk {
 	}
 }
 
-// next asks to keep a background collection in one file, because readers combine its parts.
-func (j *jdk) next() (hold bool) {
-	j.before, j.inBefore = j.phase, j.inPhase
-	return j.background
-}
+// hold keeps a background collection in one file, because readers combine its parts.
+func (j *jdk) hold() bool { return j.background }
+
+func (j *jdk) save() { j.before, j.inBefore = j.phase, j.inPhase }
 
 // A jdkPause is a pause as both formats show it.
 type jdkPause struct {

@@ -48,12 +48,6 @@ func (j *jdk8) seconds(dst []byte, ns int64) []byte {
 	return append(dst, " secs"...)
 }
 
-func (j *jdk8) start(dst []byte, _ *Start) []byte                 { return dst }
-func (j *jdk8) suspension(dst []byte, _ *gclog.Suspension) []byte { return dst }
-func (j *jdk8) gap(dst []byte, _ *gclog.Gap) []byte               { return dst }
-func (j *jdk8) stall(dst []byte, _ *gclog.Stall) []byte           { return dst }
-func (j *jdk8) summary(dst []byte, _ *Summary) []byte             { return dst }
-
 func (j *jdk8) pause(dst []byte, p *gclog.Pause) []byte {
 	x, ok := j.mapPause(p)
 	if !ok {

@@ -24,8 +24,10 @@ const ecsVersion = "8.17.0"
 // as the file's fingerprint.
 const headerSize = 1100
 
-// jsonFormat writes one object per line. docs/formats.md has the fields.
+// jsonFormat writes one object per line. docs/formats.md has the fields. The record of a background
+// collection contains its phases.
 type jsonFormat struct {
+	noLines
 	clock   *clock
 	o       *Options
 	process []byte // members of the process object that are in every record
@@ -44,8 +46,6 @@ func newJSON(o *Options) formatter {
 	j.entity = j.appendEntity(nil)
 	return j
 }
-
-func (j *jsonFormat) next() (hold bool) { return false }
 
 // appendEntity appends what identifies the process: host, pid and start time identify the process,
 // and the cookie its runtime, which changes at an exec. The cookie alone would suffice, but a
@@ -414,9 +414,6 @@ func (j *jsonFormat) learn(p *gclog.Process) {
 	j.runtime = j.appendRuntime(nil)
 }
 
-// phase appends nothing: the record of a background collection contains its phases.
-func (j *jsonFormat) phase(dst []byte, _ *gclog.Phase) []byte { return dst }
-
 // pause writes only pauses without a collection; the others are in the collection's record.
 func (j *jsonFormat) pause(dst []byte, p *gclog.Pause) []byte {
 	if p.GC != nil {
@@ -449,8 +446,6 @@ func (j *jsonFormat) pause(dst []byte, p *gclog.Pause) []byte {
 	o.close()
 	return j.rest(&o)
 }
-
-func (j *jsonFormat) suspension(dst []byte, _ *gclog.Suspension) []byte { return dst }
 
 func (j *jsonFormat) gap(dst []byte, g *gclog.Gap) []byte {
 	o := j.begin(dst, g.Time, true, func(b []byte) []byte { return appendGap(b, g) }, "gc-gap", uint64(g.Ticks), uint64(g.Reason), uint64(g.Since), g.LostEvents, uint64(g.From), g.Thread)

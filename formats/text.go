@@ -13,6 +13,7 @@ import (
 // may change. A background collection is written when it ends, with both pauses. On a terminal only
 // the columns that fit are shown.
 type textFormat struct {
+	noLines
 	clock *clock
 	o     *Options
 	table *screen.Table
@@ -85,8 +86,6 @@ func (t *textFormat) header(dst []byte, _ int64, _ int) []byte {
 	t.line = t.table.Head(t.line[:0])
 	return t.finish(dst, screen.Aside)
 }
-
-func (t *textFormat) next() (hold bool) { return false }
 
 // begin starts the line of something that happened at the time at. A header comes first if the last
 // one no longer fits, or is about to scroll out of view.
@@ -268,8 +267,6 @@ func (t *textFormat) appendNotes(dst []byte, d *gclog.GCDetails) []byte {
 	return dst
 }
 
-func (t *textFormat) phase(dst []byte, _ *gclog.Phase) []byte { return dst }
-
 // pause writes only pauses without a collection.
 func (t *textFormat) pause(dst []byte, p *gclog.Pause) []byte {
 	if p.GC != nil {
@@ -285,8 +282,6 @@ func (t *textFormat) pause(dst []byte, p *gclog.Pause) []byte {
 	t.addMillis(p.Duration, true)
 	return t.finish(dst, screen.PauseStyle(p.Duration, screen.Aside))
 }
-
-func (t *textFormat) suspension(dst []byte, _ *gclog.Suspension) []byte { return dst }
 
 func (t *textFormat) gap(dst []byte, g *gclog.Gap) []byte {
 	dst = t.begin(dst, g.Time)
@@ -315,8 +310,6 @@ func (t *textFormat) summary(dst []byte, s *Summary) []byte {
 	t.line = appendSummary(append(t.line, "  = "...), s)
 	return t.finish(dst, screen.Aside)
 }
-
-func (t *textFormat) start(dst []byte, _ *Start) []byte { return dst }
 
 func (t *textFormat) end(dst []byte, e *End) []byte {
 	if e.Reason == EndDetached || e.Reason >= EndOfRecording {

@@ -146,11 +146,6 @@ func (u *unified) start(dst []byte, s *Start) []byte {
 	return dst
 }
 
-func (u *unified) gap(dst []byte, _ *gclog.Gap) []byte     { return dst }
-func (u *unified) stall(dst []byte, _ *gclog.Stall) []byte { return dst }
-
-func (u *unified) summary(dst []byte, _ *Summary) []byte { return dst }
-
 func (u *unified) pause(dst []byte, p *gclog.Pause) []byte {
 	x, ok := u.mapPause(p)
 	if !ok {
