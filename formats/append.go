@@ -132,6 +132,9 @@ func appendBytes(dst []byte, n uint64) []byte {
 	return append(dst, units[unit]...)
 }
 
+// SizeText formats a number of bytes as the text format does.
+func SizeText(n int64) string { return string(appendBytes(nil, uint64(n))) }
+
 // appendJSONString appends s quoted for JSON. s may come from a target: invalid UTF-8 becomes
 // U+FFFD, and control characters and the separators that end lines in other languages are escaped.
 func appendJSONString(dst []byte, s string) []byte {

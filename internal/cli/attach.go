@@ -422,9 +422,9 @@ func (w *watch) session(ctx context.Context, o attach.Options) (*attach.Result, 
 }
 
 func (w *watch) line(since time.Duration) string {
-	s := fmt.Sprintf("[%s] %s, %d lost events, %s read", elapsed(since), counted(uint64(w.progress.GCs.Load()), "GC"), w.progress.Lost.Load(), output.SizeText(w.progress.Stream.Load()))
+	s := fmt.Sprintf("[%s] %s, %d lost events, %s read", elapsed(since), counted(uint64(w.progress.GCs.Load()), "GC"), w.progress.Lost.Load(), formats.SizeText(w.progress.Stream.Load()))
 	if n := w.progress.Output.Load(); n > 0 {
-		s += ", " + output.SizeText(n) + " written"
+		s += ", " + formats.SizeText(n) + " written"
 	}
 	return s
 }
@@ -461,7 +461,7 @@ func outputName(o output.Spec, process *gclog.Process, host string) string {
 	}
 	name := output.Expand(o.Path, process, host)
 	if o.Rotate.Count > 0 {
-		name += fmt.Sprintf(" (at most %s with %d old files)", output.SizeText(o.Rotate.Size*int64(o.Rotate.Count+1)), o.Rotate.Count)
+		name += fmt.Sprintf(" (at most %s with %d old files)", formats.SizeText(o.Rotate.Size*int64(o.Rotate.Count+1)), o.Rotate.Count)
 	}
 	return name
 }

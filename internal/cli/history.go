@@ -9,13 +9,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/history"
-	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
@@ -127,7 +127,7 @@ func (p *program) openInputs(names []string, o history.Options) (*history.Source
 // watchReading shows how much has been read.
 func (p *program) watchReading(in *history.Source, gcs func() int64) (stop func()) {
 	return p.ui.watch(func(time.Duration) string {
-		return fmt.Sprintf("%s read, %s", output.SizeText(in.Bytes()), counted(uint64(gcs()), "GC"))
+		return fmt.Sprintf("%s read, %s", formats.SizeText(in.Bytes()), counted(uint64(gcs()), "GC"))
 	})
 }
 

@@ -224,13 +224,6 @@ func (m *moment) weigh(stops []analysis.Stop) (answer, text string) {
 	return answer, text + fmt.Sprintf(" of %s ms at %s for %s", millisText(longest.Duration), clockText(p, longest.Start), stopText(p, longest))
 }
 
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
-}
-
 // clockText formats the time of day of a timestamp.
 func clockText(p *gclog.Process, at int64) string { return p.Time(at).Format("15:04:05.000") }
 
@@ -262,7 +255,7 @@ func (p *program) writeMoment(w io.Writer, m *moment) error {
 	span := fmt.Sprintf("of the %s from %s to %s", about(length), history.TimeText(process.Time(m.within.From)), history.TimeText(process.Time(m.within.To)))
 	lines := []string{"nothing is known " + span}
 	if m.within.From < m.line.Known().To {
-		lines[0] = fmt.Sprintf("%d %s, %s ms, %s %s", m.around.Pauses, plural(m.around.Pauses, "pause", "pauses"), millisText(m.around.Pause), shareText(m.around.Pause, length), span)
+		lines[0] = fmt.Sprintf("%s, %s ms, %s %s", counted(uint64(m.around.Pauses), "pause"), millisText(m.around.Pause), shareText(m.around.Pause, length), span)
 	}
 	for _, x := range m.concurrents() {
 		lines = append(lines, fmt.Sprintf("%s ran from %s to %s", backgroundText(x.number), history.TimeText(process.Time(x.start)), history.TimeText(process.Time(x.end))))

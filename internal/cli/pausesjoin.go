@@ -9,10 +9,10 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/internal/accesslog"
 	"github.com/gclog/gclog/internal/history"
-	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/internal/unpack"
 	"github.com/urfave/cli/v2"
 )
@@ -58,7 +58,7 @@ func (p *program) pausesJoin(c *cli.Context) error {
 		name = "standard input"
 	}
 	var read atomic.Int64
-	stop := p.ui.watch(func(time.Duration) string { return output.SizeText(read.Load()) + " joined" })
+	stop := p.ui.watch(func(time.Duration) string { return formats.SizeText(read.Load()) + " joined" })
 	defer stop()
 	unpacked, err := unpack.Reader(log, &read)
 	if err != nil {

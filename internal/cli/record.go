@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/attach"
@@ -111,7 +112,7 @@ func (p *program) record(c *cli.Context) error {
 func (p *program) recordOne(ctx context.Context, t *session.Target, cfg session.Config, duration time.Duration, w io.Writer, name string) error {
 	var n atomic.Int64
 	stop := p.ui.watch(func(since time.Duration) string {
-		return fmt.Sprintf("[%s] %s recorded", elapsed(since), output.SizeText(n.Load()))
+		return fmt.Sprintf("[%s] %s recorded", elapsed(since), formats.SizeText(n.Load()))
 	})
 	err := attach.Record(ctx, t, cfg, duration, &counting{w, &n}, p.sayEnding(t))
 	stop()
@@ -121,7 +122,7 @@ func (p *program) recordOne(ctx context.Context, t *session.Target, cfg session.
 	case err != nil:
 		return unlessStopped(ctx, doctor.Explain(t, err))
 	case w != p.stdout:
-		p.ui.sayf("%s recorded to %s (gclog convert %s makes a log of it)", output.SizeText(n.Load()), name, name)
+		p.ui.sayf("%s recorded to %s (gclog convert %s makes a log of it)", formats.SizeText(n.Load()), name, name)
 	}
 	return nil
 }

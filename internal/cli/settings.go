@@ -14,7 +14,6 @@ import (
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/gcsettings"
-	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )
@@ -263,7 +262,7 @@ func sized(variable, value string) string {
 	if err != nil || s.Unit != gcsettings.Bytes || n < 1<<10 {
 		return value
 	}
-	return value + " (" + output.SizeText(n) + ")"
+	return value + " (" + formats.SizeText(n) + ")"
 }
 
 // settingsJSON is a report in JSON; it is part of gclog's compatibility promise.

@@ -220,7 +220,7 @@ func (t *summaryText) collections() {
 		if all.Demoted > 0 {
 			demoted = fmt.Sprintf("; %d that began so ran blocking", all.Demoted)
 		}
-		t.line("background", "%d, with %s foreground %s while they ran and %s in their first pause%s", n, t.num("foreground", s.Rare(all.Foreground)), plural(int(all.Foreground), "GC", "GCs"), t.num("in the first pause", s.Rare(all.InsideBGCStart)), demoted)
+		t.line("background", "%d, with %s foreground %s while they ran and %s in their first pause%s", n, t.num("foreground", s.Rare(all.Foreground)), plural(uint64(all.Foreground), "GC"), t.num("in the first pause", s.Rare(all.InsideBGCStart)), demoted)
 	}
 	if s.BlockingGen2.Known() {
 		latest := ""
@@ -256,7 +256,7 @@ func (t *summaryText) heap() {
 	if size := t.num("size of finalization", all.FinalizationBytes.Max); all.FinalizationBytes.Max.Known() {
 		retained = ", " + size + " retained for it"
 	}
-	t.known("finalization", all.Finalization.Max, "at most %s %s%s", plural(int(all.Finalization.Max.Value), "object", "objects"), retained)
+	t.known("finalization", all.Finalization.Max, "at most %s %s%s", plural(uint64(all.Finalization.Max.Value), "object"), retained)
 	t.finalized(t.a.finalized.Most(3))
 	t.classes(sizeColumns, hasGCs)
 }
@@ -316,10 +316,10 @@ func (t *summaryText) finalized(list []analysis.FinalizedType) {
 func (t *summaryText) pins(all *analysis.Rollup) {
 	var parts []string
 	if seen := &all.PinsSeen; seen.Told > 0 {
-		parts = append(parts, fmt.Sprintf("%s in %d %s", seen.Total.Text(), seen.Told, plural(int(seen.Told), "GC", "GCs")))
+		parts = append(parts, fmt.Sprintf("%s in %s", seen.Total.Text(), counted(seen.Told, "GC")))
 	}
 	if plugs := &all.PinPlugs; plugs.Told > 0 {
-		parts = append(parts, fmt.Sprintf("%s could not be moved in %d %s", plugs.Total.Text(), plugs.Told, plural(int(plugs.Told), "GC", "GCs")))
+		parts = append(parts, fmt.Sprintf("%s could not be moved in %s", plugs.Total.Text(), counted(plugs.Told, "GC")))
 	}
 	if len(parts) == 0 {
 		return
@@ -332,11 +332,14 @@ func (t *summaryText) pins(all *analysis.Rollup) {
 }
 
 // counted formats a number of things.
-func counted(n uint64, what string) string {
-	if n != 1 {
-		what += "s"
+func counted(n uint64, what string) string { return fmt.Sprintf("%d %s", n, plural(n, what)) }
+
+// plural returns the word for n things.
+func plural(n uint64, what string) string {
+	if n == 1 {
+		return what
 	}
-	return fmt.Sprintf("%d %s", n, what)
+	return what + "s"
 }
 
 // data prints how reliable the numbers are.

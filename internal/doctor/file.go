@@ -7,9 +7,9 @@ import (
 	"os"
 	"regexp"
 
+	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/internal/history"
-	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/internal/unpack"
 	"github.com/gclog/gclog/parse"
 )
@@ -47,7 +47,7 @@ func (r *Report) file(name string) {
 		return
 	}
 	if info != nil {
-		r.fact("size", "%s", output.SizeText(info.Size()))
+		r.fact("size", "%s", formats.SizeText(info.Size()))
 	}
 	switch {
 	case err != nil:

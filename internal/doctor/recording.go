@@ -12,7 +12,6 @@ import (
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/history"
-	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/internal/unpack"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
@@ -184,7 +183,7 @@ func (r *Report) recording(in *history.Source, events *inventory) {
 	r.fact("kind", "nettrace V%d, 1 tick is %g ns", f.Trace.Major, 1e9/float64(f.Trace.TicksPerSecond))
 	r.fact("begin", "%s", f.Trace.SyncTime.UTC().Format(time.RFC3339Nano))
 	list, sum := tallies(in)
-	r.fact("readable", "%s of what is in it", output.SizeText(f.Stats().Bytes))
+	r.fact("readable", "%s of what is in it", formats.SizeText(f.Stats().Bytes))
 	r.fact("length", "%s", time.Duration(events.newest).Round(time.Millisecond))
 	r.processes(list)
 	r.fact("events", "%s", events.text())

@@ -61,16 +61,3 @@ func ParseBytes(s string) (int64, error) {
 	}
 	return n << shift, nil
 }
-
-// SizeText formats a number of bytes for people.
-func SizeText(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprintf("%d B", n)
-	case n < 1e6:
-		return fmt.Sprintf("%.1f KB", float64(n)/1e3)
-	case n < 1e9:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	}
-	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
-}
