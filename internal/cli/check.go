@@ -23,7 +23,7 @@ takes 100), but even the largest one is within the limit. There is a line for ea
 condition. A recording that is damaged ends with 2, whatever its conditions say.
 
 Conditions are METRIC, one of > >= < <= == != and a value with its unit (ns, us, ms, s;
-K, M, G; %), in quotes. Metrics are pause.p99, pause.max, pause.share, gc.count,
+KB, MB, GB, or K, M, G as factors of 1024; %), in quotes. Metrics are pause.p99, pause.max, pause.share, gc.count,
 gen2.blocking.count, heap.after.max, alloc.rate, findings.errors, findings.warnings
 and many more: docs/analysis.md lists them, gclog summary -o json prints them.
 
@@ -79,6 +79,9 @@ func (p *program) check(c *cli.Context) error {
 		err = errors.Join(writeJUnit(report, h, verdicts, err), err)
 	}
 	failed := failure(verdicts)
+	if failed != nil && how == "text" && p.ui.terminal && screen.IsTerminal(p.stdout) {
+		failed = &codedError{exitCheck, errors.New("the check failed")} // the conditions are in view
+	}
 	switch {
 	case err == nil:
 		return failed

@@ -17,6 +17,7 @@ type condition struct {
 	text     string
 	metric   analysis.Metric // without its value
 	operator string
+	typed    string // the limit as the user wrote it
 	limit    analysis.Number
 }
 
@@ -32,9 +33,9 @@ func parseCondition(s string, metrics []checkMetric) (c condition, err error) {
 	if i < 0 {
 		return c, usagef("--fail-if %q: there is no metric %s%s (docs/analysis.md lists them, gclog summary -o json prints them)", s, parts[1], meant(parts[1], names(metrics)))
 	}
-	c = condition{text: strings.TrimSpace(s), metric: metrics[i].Metric, operator: parts[2]}
+	c = condition{text: strings.TrimSpace(s), metric: metrics[i].Metric, operator: parts[2], typed: strings.TrimSpace(parts[3])}
 	c.limit.Unit = c.metric.Unit
-	if c.limit.Value, err = analysis.ParseValue(strings.TrimSpace(parts[3]), c.metric.Unit); err != nil {
+	if c.limit.Value, err = analysis.ParseValue(c.typed, c.metric.Unit); err != nil {
 		return c, usagef("--fail-if %q: %w", s, err)
 	}
 	return c, nil
@@ -107,7 +108,7 @@ func compare(a float64, operator string, b float64) bool {
 
 // line returns the metric's value and its limit, or why the value is unknown.
 func (v *verdict) line() string {
-	value, limit, more := v.actual.Text(), v.limit.Text(), ""
+	value, limit, more := v.actual.Text(), v.limitText(), ""
 	switch {
 	case v.actual.Nothing:
 		value, more = "none", ": "+v.actual.Why
@@ -126,6 +127,18 @@ func (v *verdict) line() string {
 
 // limitTexts describe the values for which a condition with an operator is false.
 var limitTexts = map[string]string{">": "", ">=": "below ", "<": "at least ", "<=": "above ", "==": "not ", "!=": "exactly "}
+
+// limitText formats the limit like the metric's value. One that was written in units of 1024 looks
+// different then, so both are shown.
+func (c *condition) limitText() string {
+	text := c.limit.Text()
+	if strings.HasPrefix(c.metric.Unit, "bytes") && binaryUnit.MatchString(c.typed) {
+		return c.typed + ", which is " + text
+	}
+	return text
+}
+
+var binaryUnit = regexp.MustCompile(`(?i)[KMGT](iB)?(/s)?$`)
 
 // alike reports whether the value and its limit differ but are printed alike.
 func (v *verdict) alike() bool {
