@@ -220,7 +220,7 @@ func (t *summaryText) collections() {
 		if all.Demoted > 0 {
 			demoted = fmt.Sprintf("; %d that began so ran blocking", all.Demoted)
 		}
-		t.line("background", "%d, with %s foreground %s while they ran and %s in their first pause%s", n, t.num("foreground", s.Rare(all.Foreground)), plural(uint64(all.Foreground), "GC"), t.num("in the first pause", s.Rare(all.InsideBGCStart)), demoted)
+		t.line("background", "%d, with %s foreground %s while they ran and %s in their first pause%s", n, t.num("foreground", s.Rare(all.Foreground)), plural(all.Foreground, "GC"), t.num("in the first pause", s.Rare(all.InsideBGCStart)), demoted)
 	}
 	if s.BlockingGen2.Known() {
 		latest := ""
