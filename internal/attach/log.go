@@ -220,7 +220,7 @@ func (l *Log) tell(s *Session, it *item) {
 		l.last = max(l.last, it.details.Number)
 		s.o.Progress.Last.Store(time.Now().UnixNano())
 	}
-	it.add(&l.tally)
+	it.observe(&l.tally)
 	if l.Observer != nil {
 		it.observe(l.Observer)
 	}

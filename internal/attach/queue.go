@@ -236,18 +236,6 @@ func (q *queue) stall(s *gclog.Stall) {
 	q.put(itemStall, nil, 0, func(it *item) { it.stall = *s })
 }
 
-// add adds the item to a summary.
-func (it *item) add(t *gclog.Tally) {
-	switch it.kind {
-	case itemPause:
-		t.Pause(&it.pause)
-	case itemGC:
-		t.GC(&it.details)
-	case itemGap:
-		t.Gap(&it.gap)
-	}
-}
-
 // count adds the item to what is missing.
 func (it *item) count(m *gclog.Missing) {
 	switch it.kind {
@@ -266,18 +254,12 @@ func (it *item) count(m *gclog.Missing) {
 // deliver writes the item to w.
 func (it *item) deliver(w *formats.Writer) {
 	switch it.kind {
-	case itemPause:
-		w.Pause(&it.pause)
-	case itemPhase:
-		w.Phase(&it.phase)
 	case itemSuspension:
 		w.Suspension(&it.suspension)
-	case itemGC:
-		w.GC(&it.details)
-	case itemGap:
-		w.Gap(&it.gap)
 	case itemStall:
 		w.Stall(&it.stall)
+	default:
+		it.observe(w)
 	}
 }
 

@@ -151,7 +151,7 @@ func TestQueueKinds(t *testing.T) {
 			t.Fatal("the queue is closed and not over")
 		}
 		it.observe(&w)
-		it.add(&tally)
+		it.observe(&tally)
 		ticks, items = append(ticks, it.ticks()), append(items, it)
 	}
 	if want := []string{"pause of 5", "pause", "phase of 5", "gc 5", "gap 8-9"}; !slices.Equal(w.seen, want) {

@@ -65,10 +65,10 @@ func (p *program) settings(c *cli.Context) error {
 	ctx, _, release := p.signals(c.Context)
 	defer release()
 	target, err := p.find(ctx, ch)
-	if err != nil {
-		return unlessStopped(ctx, err)
+	if err == nil {
+		err = target.CheckStartup(ctx)
 	}
-	if err := target.CheckStartup(ctx); err != nil {
+	if err != nil {
 		return unlessStopped(ctx, err)
 	}
 	facts, report, err := settingsOf(ctx, target)

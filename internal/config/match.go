@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -19,29 +20,20 @@ type Subject struct {
 
 // Fits reports whether s meets all conditions of m.
 func (m *Match) Fits(s *Subject) bool {
-	if m.Process != "" {
-		any := false
-		for _, name := range s.Processes {
-			any = any || fits(m.Process, name)
-		}
-		if !any {
-			return false
-		}
-	}
-	for _, x := range [...]struct{ pattern, value string }{
-		{m.CommandLine, s.CommandLine},
-		{m.EntryAssembly, s.EntryAssembly},
-		{m.Service, s.Service},
-		{m.Namespace, s.Namespace},
-		{m.User, s.User},
-		{m.Container, s.Container},
-		{m.PID, strconv.Itoa(s.PID)},
+	patterns := m.patterns()
+	for i, values := range [len(patterns)][]string{
+		s.Processes, {s.CommandLine}, {s.EntryAssembly}, {s.Service}, {s.Namespace}, {s.User}, {s.Container}, {strconv.Itoa(s.PID)},
 	} {
-		if x.pattern != "" && !fits(x.pattern, x.value) {
+		pattern := patterns[i]
+		if pattern != "" && !slices.ContainsFunc(values, func(value string) bool { return fits(pattern, value) }) {
 			return false
 		}
 	}
 	return true
+}
+
+func (m *Match) patterns() [8]string {
+	return [...]string{m.Process, m.CommandLine, m.EntryAssembly, m.Service, m.Namespace, m.User, m.Container, m.PID}
 }
 
 // fits reports whether a pattern matches all of s. For * it tries short texts first, and backtracks
@@ -71,17 +63,9 @@ func fits(pattern, s string) bool {
 // meet reports whether there can be a process that both fit. If a process has several names the
 // answer may be false although there is one.
 func (m *Match) meet(o *Match) bool {
-	for _, x := range [...][2]string{
-		{m.Process, o.Process},
-		{m.CommandLine, o.CommandLine},
-		{m.EntryAssembly, o.EntryAssembly},
-		{m.Service, o.Service},
-		{m.Namespace, o.Namespace},
-		{m.User, o.User},
-		{m.Container, o.Container},
-		{m.PID, o.PID},
-	} {
-		if x[0] != "" && x[1] != "" && !patternsMeet(x[0], x[1]) {
+	others := o.patterns()
+	for i, pattern := range m.patterns() {
+		if pattern != "" && others[i] != "" && !patternsMeet(pattern, others[i]) {
 			return false
 		}
 	}
