@@ -1,6 +1,8 @@
 package formats
 
 import (
+	"math/bits"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -19,7 +21,7 @@ func appendFixed(dst []byte, v int64, all, digits int) []byte {
 	}
 	div, unit := pow10(all-digits), pow10(digits)
 	u = divide(u, div)
-	dst = strconv.AppendUint(dst, u/unit, 10)
+	dst = appendUint(dst, u/unit)
 	if digits == 0 {
 		return dst
 	}
@@ -139,7 +141,12 @@ func SizeText(n int64) string { return string(appendBytes(nil, uint64(n))) }
 // U+FFFD, and control characters and the separators that end lines in other languages are escaped.
 func appendJSONString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
-	for i := 0; i < len(s); {
+	i := 0
+	for i < len(s) && s[i] >= ' ' && s[i] < 0x7f && s[i] != '"' && s[i] != '\\' {
+		i++ // most texts need no escape
+	}
+	dst = append(dst, s[:i]...)
+	for i < len(s) {
 		c := s[i]
 		if c < utf8.RuneSelf {
 			i++
@@ -185,6 +192,34 @@ func appendPlain(dst []byte, s string) []byte {
 		default:
 			dst = append(dst, '_')
 		}
+	}
+	return dst
+}
+
+const digitPairs = "0001020304050607080910111213141516171819" + "2021222324252627282930313233343536373839" +
+	"4041424344454647484950515253545556575859" + "6061626364656667686970717273747576777879" + "8081828384858687888990919293949596979899"
+
+// tens are the powers of ten.
+var tens = [20]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19}
+
+// appendUint appends a number. Most of what is written are numbers: it is faster than strconv
+// because the digits are written where they belong.
+func appendUint(dst []byte, v uint64) []byte {
+	n := bits.Len64(v) * 1233 >> 12 // the number of digits, or one less
+	if n == 0 || v >= tens[n] {
+		n++
+	}
+	at := len(dst) + n
+	dst = slices.Grow(dst, n)[:at]
+	for ; v >= 100; v /= 100 {
+		pair := v % 100 * 2
+		at -= 2
+		dst[at], dst[at+1] = digitPairs[pair], digitPairs[pair+1]
+	}
+	if v >= 10 {
+		dst[at-2], dst[at-1] = digitPairs[2*v], digitPairs[2*v+1]
+	} else {
+		dst[at-1] = byte('0' + v)
 	}
 	return dst
 }

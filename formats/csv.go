@@ -50,7 +50,7 @@ func (c *csvFormat) gc(dst []byte, d *gclog.GCDetails, _ uint64) []byte {
 		case f.Unit == fields.Nanoseconds:
 			dst = appendMillis(dst, int64(v))
 		case f.Unit != fields.Flag:
-			dst = strconv.AppendUint(dst, v, 10)
+			dst = appendUint(dst, v)
 		case v == 0:
 			dst = append(dst, "False"...)
 		default:

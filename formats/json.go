@@ -32,17 +32,24 @@ type jsonFormat struct {
 	o       *Options
 	process []byte // members of the process object that are in every record
 	host    []byte // the objects after process: service, host, container
+	tail    []byte // the objects at the end: log, gclog
 	runtime []byte // members about the runtime and the settings in dotnet
 	names   []string
 	entity  []byte // identifies the process in document ids
 	began   int64  // start of the session in ticks
+	record  object // the record of a collection being written
+	steps   []jsonStep
+	lost    uint64 // events that were lost since the record before it
 	key     []byte
 }
 
 func newJSON(o *Options) formatter {
-	j := &jsonFormat{clock: newClock(o.Process.Sync, o.Process.UptimeAtSync), o: o}
+	j := &jsonFormat{clock: newClock(o.Process.Sync, o.Process.UptimeAtSync), o: o, steps: jsonSteps()}
 	j.process, j.host = j.appendProcess(nil), j.appendHost(nil)
 	j.runtime = j.appendRuntime(nil)
+	end := object{}
+	j.trailer(&end, "")
+	j.tail = end.b
 	j.entity = j.appendEntity(nil)
 	return j
 }
@@ -326,7 +333,7 @@ func (j *jsonFormat) event(o *object, kind, action string) {
 
 // rest writes the process and what describes gclog itself, and ends the line.
 func (j *jsonFormat) rest(o *object) []byte {
-	j.trailer(o, "")
+	o.members(j.tail)
 	return append(o.b, "}\n"...)
 }
 
@@ -412,6 +419,9 @@ func (j *jsonFormat) learn(p *gclog.Process) {
 	}
 	j.o.Process.Learn(p)
 	j.runtime = j.appendRuntime(nil)
+	end := object{}
+	j.trailer(&end, "")
+	j.tail = end.b
 }
 
 // pause writes only pauses without a collection; the others are in the collection's record.

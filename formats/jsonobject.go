@@ -3,22 +3,51 @@ package formats
 import (
 	"bytes"
 	"strconv"
+	"strings"
 )
 
 // An object writes the members of a JSON object, with commas where needed.
 type object struct {
 	b     []byte
 	comma bool
+	path  string // of the objects that enter opened
+}
+
+// enter closes and opens objects, so that the next members are in the one at path: names of objects,
+// each with a point behind it. It is relative to the object that was open when enter was first
+// called.
+func (o *object) enter(path string) {
+	if path == o.path {
+		return
+	}
+	for !strings.HasPrefix(path, o.path) {
+		o.close()
+		o.path = o.path[:strings.LastIndexByte(o.path[:len(o.path)-1], '.')+1]
+	}
+	for from := len(o.path); from < len(path); from = len(o.path) {
+		n := strings.IndexByte(path[from:], '.')
+		o.open(path[from : from+n])
+		o.path = path[:from+n+1]
+	}
+}
+
+// member returns what was written, with what is in front of a value.
+func (o *object) member(open string) []byte {
+	b := o.b
+	if o.comma {
+		b = append(b, ',')
+	}
+	o.comma = true
+	return append(b, open...)
 }
 
 func (o *object) name(name string) {
-	if o.comma {
-		o.b = append(o.b, ',')
+	start := `,"`
+	if !o.comma {
+		start = `"`
 	}
 	o.comma = true
-	o.b = append(o.b, '"')
-	o.b = append(o.b, name...)
-	o.b = append(o.b, '"', ':')
+	o.b = append(append(append(o.b, start...), name...), `":`...)
 }
 
 func (o *object) open(name string) {
@@ -81,7 +110,7 @@ func (o *object) int(name string, v int64) {
 
 func (o *object) uint(name string, v uint64) {
 	o.name(name)
-	o.b = strconv.AppendUint(o.b, v, 10)
+	o.b = appendUint(o.b, v)
 }
 
 func (o *object) bool(name string, v bool) {
@@ -114,7 +143,7 @@ func (o *object) unit(name, unit string, v uint64) {
 	o.b = append(o.b, '"')
 	o.b = append(o.b, name...)
 	o.b = append(o.b, unit...)
-	o.b = strconv.AppendUint(o.b, v, 10)
+	o.b = appendUint(o.b, v)
 	o.b = append(o.b, '}')
 }
 
@@ -122,17 +151,15 @@ func (o *object) unit(name, unit string, v uint64) {
 // decimals: an index would take its type from the first value, even one without decimals.
 func (o *object) ratio(name string, v float64) {
 	o.name(name)
-	from := len(o.b)
-	if o.b = strconv.AppendFloat(o.b, v, 'f', -1, 64); bytes.IndexByte(o.b[from:], '.') < 0 {
-		o.b = append(o.b, ".0"...)
-	}
+	o.b = appendRatio(o.b, v)
 }
 
-// share writes a percentage as a ratio.
-func (o *object) share(name string, percent float64) {
-	o.open(name)
-	o.ratio("pct", percent/100)
-	o.close()
+func appendRatio(dst []byte, v float64) []byte {
+	from := len(dst)
+	if dst = strconv.AppendFloat(dst, v, 'f', -1, 64); bytes.IndexByte(dst[from:], '.') < 0 {
+		dst = append(dst, ".0"...)
+	}
+	return dst
 }
 
 func (o *object) pct(name string, v float64) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/gclog/gclog/formats/fields"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -58,7 +59,7 @@ func (f *pairs) name(name string) {
 func (f *pairs) uint(name string, v uint64, known bool) {
 	if known {
 		f.name(name)
-		f.b = strconv.AppendUint(f.b, v, 10)
+		f.b = appendUint(f.b, v)
 	}
 }
 
@@ -87,19 +88,50 @@ func (f *pairs) generation(name string, g int) {
 	f.b = append(f.b, gclog.GenerationName(g)...)
 }
 
+// The lines of plain fields.
+var (
+	condemnedLine  = fields.Line("Condemned:")
+	programLine    = fields.Line("Program:", "allocated", "gen0", "loh", "poh", "rate_per_second", "since_last", "ticks_small", "ticks_large", "ticks_pinned")
+	referencesLine = fields.Line("References:")
+	phasesLine     = fields.Line("Phases:")
+)
+
+// known appends those fields of a line that are known.
+func (f *pairs) known(line []fields.LineField, d *gclog.GCDetails) {
+	for i := range line {
+		x := &line[i]
+		if x.Get == nil {
+			continue // it takes code
+		}
+		v, known := x.Get(d)
+		switch x.Unit {
+		case fields.Bytes, fields.PlainBytes:
+			f.kib(x.Name, v, known)
+		case fields.Nanoseconds:
+			f.millis(x.Name, int64(v), known)
+		case fields.Ratio: // bytes per second
+			f.kib(x.Name, uint64(math.Float64frombits(v)), known)
+		default:
+			f.uint(x.Name, v, known)
+		}
+	}
+}
+
 // details appends the details of a collection besides its sizes.
 func (u *unified) details(dst []byte, at int64, n uint32, d *gclog.GCDetails) []byte {
 	if u.on(TagErgo, LevelInfo) {
 		dst = u.ergo(dst, at, n, d)
 	}
-	if u.on(TagAlloc, LevelInfo) {
-		dst = u.alloc(dst, at, n, d)
-	}
-	if u.on(TagRef, LevelInfo) {
-		dst = u.ref(dst, at, n, d)
-	}
-	if u.on(TagPhases, LevelInfo) {
-		dst = u.timing(dst, at, n, d)
+	for _, x := range [...]struct {
+		set   TagSet
+		title string
+		line  []fields.LineField
+	}{{TagAlloc, "Program:", programLine}, {TagRef, "References:", referencesLine}, {TagPhases, "Phases:", phasesLine}} {
+		if u.on(x.set, LevelInfo) {
+			f := u.gcPairs(dst, at, x.set, LevelInfo, n, x.title)
+			f.known(x.line, d)
+			dst = f.end()
+		}
 	}
 	if u.on(TagPhases, LevelDebug) {
 		dst = u.roots(dst, at, n, d)
@@ -125,10 +157,7 @@ func (u *unified) ergo(dst []byte, at int64, n uint32, d *gclog.GCDetails) []byt
 			f.b = appendNames(f.b, u.names)
 		}
 	}
-	for g := range d.GenerationCount {
-		f.kib(budgetName[g], d.Generations[g].Budget, d.Generations[g].Budget > 0 && d.Collected(g))
-	}
-	f.uint("memory_load_percent", uint64(d.Global.MemoryLoad), d.Global.MemoryLoad > 0)
+	f.known(condemnedLine, d)
 	return f.end()
 }
 
@@ -143,53 +172,12 @@ func appendNames(dst []byte, names []string) []byte {
 	return dst
 }
 
-var budgetName = [gclog.Generations]string{"gen0_budget", "gen1_budget", "gen2_budget", "loh_budget", "poh_budget"}
-
-// alloc appends what the program allocated since the previous collection.
-func (u *unified) alloc(dst []byte, at int64, n uint32, d *gclog.GCDetails) []byte {
-	f := u.gcPairs(dst, at, TagAlloc, LevelInfo, n, "Program:")
-	f.kib("allocated", d.Allocated(), d.HasAllocated)
-	for _, g := range [...]int{gclog.Gen0, gclog.LOH, gclog.POH} {
-		f.kib(gclog.GenerationName(g), d.Generations[g].Allocated, d.HasGenerationAllocated && g < d.GenerationCount)
-	}
-	f.kib("rate_per_second", uint64(d.AllocationRate), d.AllocationRate >= 1)
-	f.millis("since_last", d.SinceLast, d.HasSinceLast)
-	for i, name := range [...]string{"ticks_small", "ticks_large", "ticks_pinned"} {
-		f.kib(name, d.TickAllocated[i], d.HasTicks)
-	}
-	return f.end()
-}
-
-// ref appends what keeps objects alive besides the program's own references.
-func (u *unified) ref(dst []byte, at int64, n uint32, d *gclog.GCDetails) []byte {
-	f := u.gcPairs(dst, at, TagRef, LevelInfo, n, "References:")
-	pinned, known := d.Pinned()
-	f.uint("pinned", uint64(pinned), known)
-	if d.HasSizesAfter {
-		f.uint("handles", uint64(max(0, d.Handles)), d.Handles >= 0)
-		f.uint("sync_blocks", uint64(d.SyncBlocks), d.SyncBlocks != math.MaxUint32)
-		f.uint("finalization", d.FinalizationCount, d.FinalizationCount != math.MaxUint64)
-		f.kib("finalization_size", d.FinalizationSize, d.FinalizationSize != math.MaxUint64)
-	}
-	f.uint("pinned_plugs", d.PinPlugs, d.PinPlugs > 0)
-	return f.end()
-}
-
-// timing appends where the collection's time went.
-func (u *unified) timing(dst []byte, at int64, n uint32, d *gclog.GCDetails) []byte {
-	f := u.gcPairs(dst, at, TagPhases, LevelInfo, n, "Phases:")
-	for i := range d.TimingCount {
-		f.millis(timingName(d, i), d.Timing[i], true)
-	}
-	return f.end()
-}
-
 // roots appends what was marked from which roots, for the slowest heap.
 func (u *unified) roots(dst []byte, at int64, n uint32, d *gclog.GCDetails) []byte {
 	f := u.gcPairs(dst, at, TagPhases, LevelDebug, n, "Roots:")
 	for t := range clr.MarkTypes {
 		if m := d.Mark(t); m.Known {
-			f.millis(markNames[t], m.Longest, true)
+			f.millis(fields.Roots[t], m.Longest, true)
 			f.b = append(f.b, '/')
 			f.b = appendKiB(f.b, m.Promoted)
 		}
@@ -209,7 +197,7 @@ func (u *unified) eachHeap(dst []byte, at int64, n uint32, d *gclog.GCDetails) [
 	for _, i := range u.heapOrder {
 		h := &d.Heaps[i]
 		f := u.gcPairs(dst, at, TagHeap, LevelDebug, n, "Heap")
-		f.b = strconv.AppendUint(f.b, uint64(h.Heap), 10)
+		f.b = appendUint(f.b, uint64(h.Heap))
 		f.b = append(f.b, ": "...)
 		for g := range h.History.Generations {
 			x := &h.History.Generation[g]

@@ -28,22 +28,25 @@ type Field struct {
 // A Unit is what a value counts, and how it is represented.
 type Unit uint8
 
-// The units. Values of Percent and Ratio are the bits of a float64.
+// The units. In json a value is in an object that names its unit, unless the unit is Plain, or has
+// no name. Values of Percent, ExactPercent and Ratio are the bits of a float64.
 const (
-	Number       Unit = iota // without a unit
-	Count                    // of things
-	Bytes                    //
-	Nanoseconds              // a duration
-	Time                     // nanoseconds since the sync point
-	WholePercent             // an integer
-	Percent                  // with two decimals
-	ExactPercent             // with all digits
-	Ratio                    // with all digits
-	Flag                     // 0 or 1
-	Text                     // one of several names
-	Texts                    // a list of names
-	Hex                      // bytes
-	Numbers                  // a list of numbers
+	Number Unit = iota
+	Count
+	Bytes
+	PlainBytes
+	Nanoseconds
+	PlainNanoseconds
+	Time         // nanoseconds since the sync point
+	WholePercent // an integer
+	Percent      // with two decimals
+	ExactPercent // with all digits
+	Ratio        // with all digits
+	Flag         // 0 or 1
+	Text         // one of several names
+	Texts        // a list of names
+	Numbers      // a list of numbers
+	Hex          // bytes
 )
 
 // A Value gets and sets a field of a record.

@@ -2,6 +2,8 @@ package fields
 
 import (
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/parse/clr"
@@ -24,6 +26,27 @@ func Column(name string) *Field {
 		}
 	}
 	return nil
+}
+
+// Line returns the fields of the unified line with this title: those with these names, or all in the
+// order of json.
+func Line(title string, names ...string) (line []LineField) {
+	for i := range table {
+		if of, name, _ := strings.Cut(table[i].Unified, " "); of == title && name != "" {
+			line = append(line, LineField{name, &table[i]})
+		}
+	}
+	if len(names) > 0 {
+		line = slices.DeleteFunc(line, func(f LineField) bool { return !slices.Contains(names, f.Name) })
+		slices.SortFunc(line, func(a, b LineField) int { return slices.Index(names, a.Name) - slices.Index(names, b.Name) })
+	}
+	return line
+}
+
+// A LineField is a field with its name in a line.
+type LineField struct {
+	Name string
+	*Field
 }
 
 func concat(parts ...[]Field) (all []Field) {
@@ -80,7 +103,7 @@ var identity = []Field{
 	row("heap_count", "HeapCount", "DotNet: workers", Number, "R 205", "the number of heaps",
 		stored(math.MaxInt32, func(d *gc) (uint64, bool) { n := d.HeapCount(); return uint64(n), n > 0 },
 			func(d *gc, v uint64) { d.Global.Heaps = int32(v) })),
-	row("mechanisms", "", "", Texts, "R 205", "what the collection did", Value{}),
+	row("mechanisms[]", "", "", Texts, "R 205", "what the collection did", Value{}),
 	row("pause_mode", "", "", Text, "R 205", "the latency mode of the GC",
 		text(func(d *gc) string {
 			if !d.HasGlobal || !d.Global.HasMemoryLoad {
@@ -116,7 +139,7 @@ var pauses = []Field{
 	row("pause.parts[].start", "", "", Time, "R 9", "the start of a part", Value{}),
 	row("pause.parts[].suspend", "", "", Nanoseconds, "R 9, R 8", "of it, the time to suspend all threads", Value{}),
 	row("pause.parts[].resume", "", "", Nanoseconds, "R 7, R 3", "of it, the time to resume them", Value{}),
-	row("pause.parts[].ns", "", "", Number, "R 9, R 3", "its duration, in ns", Value{}),
+	row("pause.parts[].ns", "", "", PlainNanoseconds, "R 9, R 3", "its duration", Value{}),
 	row("pause.parts[].kind", "", "", Text, "", "blocking, initial, final or unknown", Value{}),
 	row("suspend", "SuspensionDurationInMilliSeconds", "DotNet: suspend", Nanoseconds, "R 9, R 8", "the time to suspend all threads, in all parts",
 		derived(func(d *gc) (uint64, bool) { return uint64(d.Suspend()), paused(d) && d.Suspend() >= 0 })),
@@ -193,7 +216,6 @@ func put(d *gc, g int) *gclog.GenerationDetails {
 // generation returns the fields of a generation.
 func generation(g int) []Field {
 	name, column := gclog.GenerationName(g), columns[g]
-	survived := func(d *gc) bool { return d.HasHistory && there(d, g) && d.Collected(g) }
 	list := []Field{
 		row(".before", column+"Before", "DotNet: "+name, Bytes, "R 204", "its size before the collection, free space included",
 			stored(math.MaxUint64, func(d *gc) (uint64, bool) { return of(d, g).Before, d.HasBefore && there(d, g) },
@@ -217,21 +239,27 @@ func generation(g int) []Field {
 			stored(math.MaxUint64, func(d *gc) (uint64, bool) { return of(d, g).In, d.HasHistory && there(d, g) },
 				func(d *gc, v uint64) { put(d, g).In, d.HasHistory = v, true })),
 		row(".survived", "", "", Bytes, "R 204", "what survived in it, if it was collected",
-			when(survived, func(d *gc) *uint64 { return &of(d, g).Survived })),
+			stored(math.MaxUint64, func(d *gc) (uint64, bool) { return of(d, g).Survived, d.HasHistory && there(d, g) && d.Collected(g) },
+				func(d *gc, v uint64) { of(d, g).Survived = v })),
 		row(".survived_pinned", "", "", Bytes, "R 204", "of that, pinned objects",
-			when(survived, func(d *gc) *uint64 { return &of(d, g).SurvivedPins })),
+			stored(math.MaxUint64, func(d *gc) (uint64, bool) {
+				return of(d, g).SurvivedPins, d.HasHistory && there(d, g) && d.Collected(g)
+			},
+				func(d *gc, v uint64) { of(d, g).SurvivedPins = v })),
 		row(".budget", "", "Condemned: "+name+"_budget", Bytes, "R 204, R 205", "its allocation budget until its next collection, of all heaps: docs/reduction.md 8",
-			when(func(d *gc) bool { return of(d, g).Budget > 0 && there(d, g) && d.Collected(g) },
-				func(d *gc) *uint64 { return &of(d, g).Budget })),
+			stored(math.MaxUint64, func(d *gc) (uint64, bool) {
+				budget := of(d, g).Budget
+				return budget, budget > 0 && there(d, g) && d.Collected(g)
+			}, func(d *gc, v uint64) { of(d, g).Budget = v })),
 		row(".budget_exceeded", "", "", Bytes, "docs/reduction.md 8", "by how much the fullest heap had exceeded its budget, an estimate",
 			stored(math.MaxInt64, func(d *gc) (uint64, bool) {
 				exceeded, known := d.BudgetExceeded(g)
-				return exceeded, known && exceeded > 0
+				return exceeded, known && exceeded > 0 && there(d, g)
 			}, func(d *gc, v uint64) { of(d, g).BudgetLeft, of(d, g).HasBudgetLeft = -int64(v), true })),
 		row(".budget_left", "", "", Bytes, "docs/reduction.md 8", "what remained of its budget in the fullest heap, an estimate",
 			stored(math.MaxInt64, func(d *gc) (uint64, bool) {
 				x := of(d, g)
-				return uint64(x.BudgetLeft), x.HasBudgetLeft && x.BudgetLeft >= 0
+				return uint64(x.BudgetLeft), x.HasBudgetLeft && x.BudgetLeft >= 0 && there(d, g)
 			}, func(d *gc, v uint64) { of(d, g).BudgetLeft, of(d, g).HasBudgetLeft = int64(v), true })),
 		row(".promoted", "", "", Bytes, "R 4, R 204", "what was promoted in it, if it was collected",
 			stored(math.MaxUint64, func(d *gc) (uint64, bool) {
@@ -279,17 +307,15 @@ var objects = []Field{
 		when(func(d *gc) bool { return d.HasSizesAfter && d.SyncBlocks != math.MaxUint32 }, func(d *gc) *uint32 { return &d.SyncBlocks })),
 	row("finalization.count", "FinalizationCount", "References: finalization", Number, "R 4", "objects retained for finalization",
 		when(func(d *gc) bool { return d.HasSizesAfter && d.FinalizationCount != math.MaxUint64 }, func(d *gc) *uint64 { return &d.FinalizationCount })),
-	row("finalization.bytes", "", "References: finalization_size", Number, "R 4", "their size, in bytes",
-		when(func(d *gc) bool {
-			return d.HasSizesAfter && d.FinalizationCount != math.MaxUint64 && d.FinalizationSize != math.MaxUint64
-		}, func(d *gc) *uint64 { return &d.FinalizationSize })),
+	row("finalization.bytes", "", "References: finalization_size", PlainBytes, "R 4", "their size",
+		when(func(d *gc) bool { return d.HasSizesAfter && d.FinalizationSize != math.MaxUint64 }, func(d *gc) *uint64 { return &d.FinalizationSize })),
 	row("pinned_seen.count", "", "", Number, "R 33, level full", "pinned objects found while marking",
 		positive(func(d *gc) *uint64 { return &d.PinEvents })),
-	row("pinned_seen.bytes", "", "", Number, "R 33, level full", "their size, in bytes",
+	row("pinned_seen.bytes", "", "", PlainBytes, "R 33, level full", "their size",
 		when(func(d *gc) bool { return d.PinEvents > 0 }, func(d *gc) *uint64 { return &d.PinEventBytes })),
 	row("pinned_plugs.count", "", "References: pinned_plugs", Number, "P 199", "ranges that could not be moved",
 		positive(func(d *gc) *uint64 { return &d.PinPlugs })),
-	row("pinned_plugs.bytes", "", "", Number, "P 199", "their size, in bytes",
+	row("pinned_plugs.bytes", "", "", PlainBytes, "P 199", "their size",
 		when(func(d *gc) bool { return d.PinPlugs > 0 }, func(d *gc) *uint64 { return &d.PinPlugBytes })),
 	row("pinned_user", "", "", Percent, "R 33, P 199", "the share of pinned_plugs.bytes that pinned_seen.bytes are",
 		derived(func(d *gc) (uint64, bool) { return bits(d.UserPinned()) })),
@@ -305,11 +331,11 @@ var objects = []Field{
 		positive(func(d *gc) *int64 { return &d.Finalizers.Running })),
 	row("segments.created.count", "", "", Number, "R 5", "regions or segments created since the previous sizes",
 		flagged(func(d *gc) (*uint32, *bool) { return &d.Segments.Created, &d.Segments.Known })),
-	row("segments.created.bytes", "", "", Number, "R 5", "their size, in bytes",
+	row("segments.created.bytes", "", "", PlainBytes, "R 5", "their size",
 		flagged(func(d *gc) (*uint64, *bool) { return &d.Segments.CreatedBytes, &d.Segments.Known })),
 	row("segments.freed.count", "", "", Number, "R 6", "regions or segments freed since the previous sizes",
 		flagged(func(d *gc) (*uint32, *bool) { return &d.Segments.Freed, &d.Segments.Known })),
-	row("segments.freed.bytes", "", "", Number, "R 6", "their size, in bytes, of those whose creation was seen",
+	row("segments.freed.bytes", "", "", PlainBytes, "R 6", "their size, of those whose creation was seen",
 		flagged(func(d *gc) (*uint64, *bool) { return &d.Segments.FreedBytes, &d.Segments.Known })),
 	row("segments.count", "", "", Number, "R 23, keyword 0x400000", "all regions or segments after the collection",
 		when(func(d *gc) bool { return d.Segments.HasReserved }, func(d *gc) *uint32 { return &d.Segments.Count })),
@@ -327,7 +353,13 @@ var condemned = []Field{
 	row("condemned.reasons[]", "", "Condemned: reasons", Texts, "R 204, R 205", "why this generation was condemned", Value{}),
 	row("condemned.for_all[]", "", "", Texts, "R 205", "those of reasons that were decided for all heaps together", Value{}),
 	row("free_list_efficiency", "", "", ExactPercent, "R 204", "how much of the free space tried for gen1 survivors was used; gen1 collections only",
-		stored(math.MaxUint64, func(d *gc) (uint64, bool) { return bits(d.FreeListEfficiency()) },
+		stored(math.MaxUint64, func(d *gc) (uint64, bool) {
+			percent, known := d.FreeListEfficiency()
+			if known {
+				_, _, known = d.Condemned()
+			}
+			return bits(percent, known)
+		},
 			func(d *gc, v uint64) {
 				d.Summary.FreeListEfficiency, d.Summary.HasEfficiency = math.Float64frombits(v), true
 			})),
@@ -339,6 +371,11 @@ var condemned = []Field{
 	row("heaps[].reasons[]", "", "", Texts, "R 204", "why", Value{}),
 	row("heaps[].compact", "", "", Text, "R 204", "why they were compacted", Value{}),
 	row("heaps[].expand", "", "", Text, "R 204", "why they were expanded", Value{}),
+}
+
+// Roots are the names of the kinds of roots.
+var Roots = [clr.MarkTypes]string{
+	"stack", "finalizer_queue", "handles", "older_generations", "sized_ref", "overflow", "dependent_handles", "new_finalizable", "steal", "background_roots",
 }
 
 var timing = []Field{
@@ -434,7 +471,7 @@ var background = concat([]Field{
 		row("background.alloc_waits.max", "", "", Nanoseconds, "P 23, P 24", "the longest wait",
 			concurrent(waited, func(b *gclog.BackgroundDetails) *int64 { return &b.WaitMax })),
 		row("background.alloc_waits.list[].start", "", "", Time, "P 23", "the start of a wait; the first 64 are listed", Value{}),
-		row("background.alloc_waits.list[].ns", "", "", Number, "P 23, P 24", "its duration, in ns", Value{}),
+		row("background.alloc_waits.list[].ns", "", "", PlainNanoseconds, "P 23, P 24", "its duration", Value{}),
 		row("background.alloc_waits.list[].thread", "", "", Number, "P 23", "the thread that waited", Value{}),
 		row("background.alloc_waits.list[].reason", "", "", Number, "P 23", "9: for a segment, 10: during the sweep, 11: over the limit", Value{}),
 	})

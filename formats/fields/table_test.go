@@ -88,6 +88,7 @@ func rich(path string) *gclog.GCDetails {
 	d := &gclog.GCDetails{}
 	d.Reset()
 	d.Generation, d.GenerationCount, d.HasSizesAfter, d.HasHistory, d.FinalizationCount = gclog.Gen2, gclog.Generations, true, true, 1
+	d.HasAllocated, d.Global.HasCondemned = true, true
 	d.PinEvents, d.PinPlugs, d.Memory.Resident, d.Segments.HasReserved, d.Datas.HasSample = 1, 1, 1, true, true
 	d.Finalizers.Known, d.Summary, d.Background = true, &gclog.HeapSummary{}, &gclog.BackgroundDetails{WaitCount: 1}
 	if path == "heap.fragmentation" {
