@@ -4,12 +4,20 @@ import (
 	"bytes"
 	"math"
 
+	"github.com/gclog/gclog/formats/fields"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/parse/clr"
 )
 
 // The lines that -Xlog adds to the default. In a blocking collection they come before the end of
 // the pause, in a background collection after its last DotNet line.
+
+var (
+	condemnedLine  = fields.Line("Condemned:")
+	programLine    = fields.Line("Program:")
+	referencesLine = fields.Line("References:")
+	phasesLine     = fields.Line("Phases:")
+)
 
 // detailLine handles the contents of such a line of collection n. The line is read twice, because a
 // damaged one must leave no trace.
@@ -45,9 +53,9 @@ func readDetails(word string, b []byte, d *gclog.GCDetails, s *gclog.HeapSummary
 	case program:
 		return readProgram(b, d)
 	case references:
-		return readReferences(b, d)
+		return readPlain(referencesLine, b, d)
 	case phases:
-		return readPhases(b, d)
+		return readPlain(phasesLine, b, d)
 	}
 	d.Summary = s
 	*s = gclog.HeapSummary{}
@@ -74,14 +82,8 @@ func readCondemned(b []byte, d *gclog.GCDetails) bool {
 			step = &tuning
 		case "reasons":
 			return readConditions(&g.Condemned, value)
-		case "memory_load_percent":
-			return readCount(&g.MemoryLoad, value, math.MaxUint32)
-		case "workers":
-			return readWorkers(&g.Heaps, value)
 		default:
-			name, isBudget := bytes.CutSuffix(name, []byte("_budget"))
-			of, known := generation(name)
-			return !isBudget || !known || readBytes(&d.Generations[of].Budget, value)
+			return readField(condemnedLine, name, value, d)
 		}
 		v, known := generation(value)
 		*step, g.HasCondemned = v, true
@@ -109,8 +111,7 @@ func readConditions(c *clr.Condemned, b []byte) bool {
 //
 //	allocated=2560K, gen0=2560K, loh=0K, poh=0K, rate_per_second=52345K, since_last=48.902ms, ticks_small=2600K, ticks_large=0K, ticks_pinned=0K, workers=1
 func readProgram(b []byte, d *gclog.GCDetails) bool {
-	const small, large, pinned = clr.AllocationSmall, clr.AllocationLarge, clr.AllocationPinned
-	var sum, rate uint64
+	var sum uint64
 	var shares [gclog.Generations]uint64
 	d.HasGenerationAllocated = false
 	ok := eachField(b, func(name, value []byte) bool {
@@ -122,24 +123,8 @@ func readProgram(b []byte, d *gclog.GCDetails) bool {
 			of, _ := generation(name)
 			d.HasGenerationAllocated = true
 			return readBytes(&shares[of], value)
-		case "rate_per_second":
-			ok := readBytes(&rate, value)
-			d.AllocationRate = float64(rate)
-			return ok
-		case "since_last":
-			d.HasSinceLast = true
-			return readMillis(&d.SinceLast, value)
-		case "ticks_small":
-			d.HasTicks = true
-			return readBytes(&d.TickAllocated[small], value)
-		case "ticks_large":
-			return readBytes(&d.TickAllocated[large], value)
-		case "ticks_pinned":
-			return readBytes(&d.TickAllocated[pinned], value)
-		case "workers":
-			return readWorkers(&d.Global.Heaps, value)
 		}
-		return true
+		return readField(programLine, name, value, d)
 	})
 	if d.HasAllocated {
 		setAllocated(d, sum, &shares)
@@ -166,44 +151,46 @@ func setAllocated(d *gclog.GCDetails, sum uint64, shares *[gclog.Generations]uin
 	}
 }
 
-// readReferences reads
+// readPlain reads a line of plain fields, such as
 //
 //	pinned=3, handles=120, sync_blocks=2, finalization=5, finalization_size=1K, pinned_plugs=7, workers=1
-func readReferences(b []byte, d *gclog.GCDetails) bool {
-	return eachField(b, func(name, value []byte) bool {
-		switch string(name) {
-		case "pinned":
-			return readCount(&d.PinnedObjects, value, math.MaxUint32)
-		case "handles":
-			return readCount(&d.Handles, value, math.MaxInt32)
-		case "sync_blocks":
-			return readCount(&d.SyncBlocks, value, math.MaxUint32)
-		case "finalization":
-			return readCount(&d.FinalizationCount, value, math.MaxUint64)
-		case "finalization_size":
-			return readBytes(&d.FinalizationSize, value)
-		case "pinned_plugs":
-			return readCount(&d.PinPlugs, value, math.MaxUint64)
-		case "workers":
-			return readWorkers(&d.Global.Heaps, value)
-		}
-		return true
-	})
+//	mark_roots=0.512ms, plan=0.101ms, …, workers=1
+func readPlain(line []fields.LineField, b []byte, d *gclog.GCDetails) bool {
+	return eachField(b, func(name, value []byte) bool { return readField(line, name, value, d) })
 }
 
-// readPhases reads mark_roots=0.512ms, plan=0.101ms, …, workers=1.
-func readPhases(b []byte, d *gclog.GCDetails) bool {
-	return eachField(b, func(name, value []byte) bool {
-		if string(name) == "workers" {
-			return readWorkers(&d.Global.Heaps, value)
+// readField sets the field of a line with this name. A later version may write others.
+func readField(line []fields.LineField, name, value []byte, d *gclog.GCDetails) bool {
+	if string(name) == "workers" {
+		return readWorkers(&d.Global.Heaps, value)
+	}
+	for i := range line {
+		if f := &line[i]; f.Name == string(name) && f.Set != nil {
+			v, ok := fieldValue(f.Unit, value)
+			if ok = ok && v <= f.Max; ok {
+				f.Set(d, v)
+			}
+			return ok
 		}
-		i, known := timing(name)
-		if !known {
-			return true
-		}
-		d.TimingCount = max(d.TimingCount, i+1)
-		return readMillis(&d.Timing[i], value)
-	})
+	}
+	return true
+}
+
+func fieldValue(u fields.Unit, b []byte) (v uint64, ok bool) {
+	switch u {
+	case fields.Bytes, fields.PlainBytes:
+		ok = readBytes(&v, b)
+	case fields.Nanoseconds:
+		var ns int64
+		ok = readMillis(&ns, b)
+		v = uint64(ns)
+	case fields.Ratio: // bytes per second
+		ok = readBytes(&v, b)
+		v = math.Float64bits(float64(v))
+	default:
+		ok = readCount(&v, b, math.MaxUint64)
+	}
+	return v, ok
 }
 
 // readRoots reads stack=0.123ms/56K, handles=0.007ms/0K, …, workers=1.
@@ -212,7 +199,7 @@ func readRoots(b []byte, d *gclog.GCDetails) bool {
 		if string(name) == "workers" {
 			return readWorkers(&d.Global.Heaps, value)
 		}
-		t, known := markType(name)
+		t, known := rootOf(name)
 		if !known {
 			return true
 		}

@@ -138,14 +138,15 @@ type jsonLine struct {
 
 	providers, message []byte
 
-	gc jsonGC
+	gc    jsonGC
+	times []fieldTime // of the record
 }
 
 // read reads a line, with the fields of a collection into r. It returns false for damaged lines and
 // those of other programs.
 func (l *jsonLine) read(b []byte, r *record) bool {
 	s := &l.s
-	*l = jsonLine{s: *s, names: l.names, labels: l.labels[:0]}
+	*l = jsonLine{s: *s, names: l.names, labels: l.labels[:0], times: l.times[:0]}
 	s.begin(b)
 	for s.object(); s.next(); {
 		switch string(s.key) {

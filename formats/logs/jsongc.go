@@ -2,7 +2,11 @@ package logs
 
 import (
 	"math"
+	"slices"
+	"strings"
+	"sync"
 
+	"github.com/gclog/gclog/formats/fields"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -17,153 +21,205 @@ type jsonGC struct {
 	paused, delay          int64 // paused in units of 0.01 %
 	hasPaused              bool
 	hardLimit              uint64
-	memoryRead             int64
-	suspended              int64
 	forAll                 clr.Condemned
-	fromLog, hasForAll     bool
+	hasForAll              bool
 	lostWithin             uint64
 	hasLostWithin          bool
 
-	fragmentation, allocated, committed uint64
-	hasCommitted                        bool
+	committed    uint64
+	hasCommitted bool
 
 	mark, sweep       int64 // durations of the concurrent phases
 	hasMark, hasSweep bool
+
+	newHeaps       uint16 // of DATAS
+	hasNewHeaps    bool
+	cost, gen2Cost float32
 
 	// For suspensions, stalls and gaps.
 	kind, gapReason                 []byte
 	since, span, suspend, threshold int64
 }
 
-func (l *jsonLine) readGC(r *record) {
-	s, d := &l.s, &r.gc
-	r.gc.Summary = &r.summary
-	for s.object(); s.next(); {
-		switch string(s.key) {
-		case "number":
-			d.Number, d.HasNumber = uint32(s.uint(math.MaxUint32)), true
-		case "generation":
-			d.Generation = int(s.uint(math.MaxUint8))
-		case "type":
-			l.gc.typeName = s.text()
-		case "reason":
-			d.Reason, d.HasReason = clr.ParseReason(s.text())
-		case "compacting":
-			l.gc.compacting, l.gc.compactive = s.bool(), true
-		case "demoted_background":
-			d.DemotedBGC = s.bool()
-		case "inside_background_start":
-			d.InsideBGCStart = s.bool()
-		case "provisional":
-			d.Provisional = s.bool()
-		case "heap_dump":
-			d.HeapDump = s.bool()
-		case "server":
-			l.server = gclog.KnownBool(s.bool())
-		case "concurrent":
-			l.concurrent = gclog.KnownBool(s.bool())
-		case "heap_count":
-			d.Global.Heaps = int32(s.uint(math.MaxInt32))
-		case "mechanisms":
-			d.HasGlobal = true
-			readSet(s, &d.Global.Mechanisms, clr.ParseMechanism)
-		case "pause_mode":
-			d.Global.PauseMode, d.Global.HasMemoryLoad = clr.ParsePauseMode(s.text())
-		case "pause":
-			l.readPauses(d)
-		case "trigger":
-			l.readTrigger(d)
-		case "since_last":
-			d.SinceLast, d.HasSinceLast = s.ns(), true
-		case "alloc_rate":
-			d.AllocationRate = l.readRate()
-		case "allocated":
-			l.gc.allocated, d.HasAllocated = s.bytes(), true
-		case "window":
-			d.Window = s.ns()
-		case "suspended":
-			l.gc.suspended = s.time()
-		case "paused":
-			l.gc.paused, l.gc.hasPaused = s.pct(), true
-		case "heap":
-			l.readHeap(d)
-		case "gen0":
-			l.readGeneration(d, gclog.Gen0)
-		case "gen1":
-			l.readGeneration(d, gclog.Gen1)
-		case "gen2":
-			l.readGeneration(d, gclog.Gen2)
-		case "loh":
-			l.readGeneration(d, gclog.LOH)
-		case "poh":
-			l.readGeneration(d, gclog.POH)
-		case "ticks":
-			l.readTicks(d)
-		case "memory_load":
-			d.Global.MemoryLoad = l.percent()
-		case "hard_limit":
-			l.gc.hardLimit = s.bytes()
-		case "pinned":
-			d.PinnedObjects = uint32(s.count(math.MaxUint32))
-		case "handles":
-			d.Handles = int32(s.count(math.MaxInt32))
-		case "sync_blocks":
-			d.SyncBlocks = uint32(s.count(math.MaxUint32))
-		case "finalization":
-			l.readPair(&d.FinalizationCount, &d.FinalizationSize)
-		case "pinned_seen":
-			l.readPair(&d.PinEvents, &d.PinEventBytes)
-		case "pinned_plugs":
-			l.readPair(&d.PinPlugs, &d.PinPlugBytes)
-		case "finalizers":
-			l.readFinalizers(&d.Finalizers)
-		case "segments":
-			l.readSegments(&d.Segments)
-		case "condemned":
-			l.readCondemned(d)
-		case "free_list_efficiency":
-			r.summary.FreeListEfficiency, r.summary.HasEfficiency = s.share(), true
-		case "heaps":
-			l.readHeaps(&r.summary)
-		case "marked_until":
-			r.summary.MarkedUntil = s.time()
-		case "loh_compaction":
-			l.readLargeObjects(d)
-		case "timing":
-			l.readTiming(d)
-		case "mark":
-			l.readMarks(r)
-		case "imbalance":
-			l.readImbalance(r)
-		case "background":
-			d.Background = &r.background
-			l.readBackground(d.Background)
-		case "datas":
-			l.readDatas(&d.Datas)
-		case "dynamic_events":
-			l.readDynamic(d)
-		case "complete":
-			d.Complete = s.bool()
-		case "flaws":
-			readSet(s, &d.Flaws, gclog.ParseFlaw)
-		case "lost_events":
-			l.readLost(d)
-		case "from_log":
-			l.gc.fromLog = s.bool()
-		case "settings":
-			l.readSettings()
-		case "memory_read":
-			l.gc.memoryRead = s.time()
-		case "suspension":
-			l.readSuspension()
-		case "gap":
-			l.readGap(&r.gap)
-		case "stall":
-			l.readStall()
-		default:
-			s.skip()
+// A jsonNode is a member of an object below dotnet.gc.
+type jsonNode struct {
+	name    string
+	field   *fields.Field // nil if the value takes code, or is an object
+	read    func(l *jsonLine, n *jsonNode, r *record)
+	members []jsonNode
+}
+
+// jsonFields returns the object below dotnet.gc, with its members in the order in which they are
+// written.
+var jsonFields = sync.OnceValue(func() *jsonNode {
+	var root jsonNode
+	all := fields.All()
+	for i := range all {
+		if path := all[i].JSON; path != "" {
+			root.add(path, &all[i])
 		}
 	}
+	for path := range jsonCode {
+		root.add(path, nil)
+	}
+	return &root
+})
+
+// add adds what is at a path, up to a list.
+func (n *jsonNode) add(path string, f *fields.Field) {
+	at := 0
+	for name := range strings.SplitSeq(path, ".") {
+		name, isList := strings.CutSuffix(name, "[]")
+		at += len(name) + 1
+		i := slices.IndexFunc(n.members, func(m jsonNode) bool { return m.name == name })
+		if i < 0 {
+			i = len(n.members)
+			n.members = append(n.members, jsonNode{name: name, read: jsonCode[path[:at-1]]})
+		}
+		if n = &n.members[i]; isList {
+			return
+		}
+	}
+	if n.read == nil {
+		n.field = f
+	}
+}
+
+// member returns the index of a member. It is fast if that is at next, or soon after it.
+func (n *jsonNode) member(name []byte, next int) (i int, known bool) {
+	for i := next; i < len(n.members); i++ {
+		if n.members[i].name == string(name) {
+			return i, true
+		}
+	}
+	for i := range next {
+		if n.members[i].name == string(name) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+func (l *jsonLine) readGC(r *record) {
+	r.gc.Summary = &r.summary
+	l.readObject(jsonFields(), r)
+}
+
+// readObject reads the members of an object.
+func (l *jsonLine) readObject(n *jsonNode, r *record) {
+	s := &l.s
+	next := 0
+	for s.object(); s.next(); {
+		i, known := n.member(s.key, next)
+		if !known {
+			s.skip()
+			continue
+		}
+		m := &n.members[i]
+		next = i + 1
+		switch {
+		case m.read != nil:
+			m.read(l, m, r)
+		case m.field == nil:
+			l.readObject(m, r)
+		case m.field.Set == nil:
+			s.skip() // it is derived from others
+		case m.field.Unit == fields.Time:
+			l.times = append(l.times, fieldTime{m.field, s.time()})
+		default:
+			m.field.Set(&r.gc, l.readValue(m.field))
+		}
+	}
+}
+
+// A fieldTime is the value of a field that is a time.
+type fieldTime struct {
+	field *fields.Field
+	at    int64
+}
+
+// readValue reads the value of a field.
+func (l *jsonLine) readValue(f *fields.Field) uint64 {
+	s := &l.s
+	switch f.Unit {
+	case fields.Bytes:
+		return s.unit(`{"bytes":`, f.Max)
+	case fields.Nanoseconds:
+		return s.unit(`{"ns":`, f.Max)
+	case fields.Count:
+		return s.unit(`{"count":`, f.Max)
+	case fields.WholePercent:
+		return uint64(l.percent())
+	case fields.ExactPercent:
+		return math.Float64bits(s.share())
+	case fields.Ratio:
+		return math.Float64bits(s.ratio())
+	case fields.Flag:
+		if s.bool() {
+			return 1
+		}
+		return 0
+	}
+	return s.uint(f.Max)
+}
+
+// jsonCode reads what is no plain field of the record, by its path.
+var jsonCode = map[string]func(l *jsonLine, n *jsonNode, r *record){
+	"type": func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.typeName = l.s.text() },
+	"reason": func(l *jsonLine, _ *jsonNode, r *record) {
+		r.gc.Reason, r.gc.HasReason = clr.ParseReason(l.s.text())
+	},
+	"compacting": func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.compacting, l.gc.compactive = l.s.bool(), true },
+	"server":     func(l *jsonLine, _ *jsonNode, _ *record) { l.server = gclog.KnownBool(l.s.bool()) },
+	"concurrent": func(l *jsonLine, _ *jsonNode, _ *record) { l.concurrent = gclog.KnownBool(l.s.bool()) },
+	"mechanisms": func(l *jsonLine, _ *jsonNode, r *record) {
+		r.gc.HasGlobal = true
+		readSet(&l.s, &r.gc.Global.Mechanisms, clr.ParseMechanism)
+	},
+	"pause_mode": func(l *jsonLine, _ *jsonNode, r *record) {
+		r.gc.Global.PauseMode, r.gc.Global.HasMemoryLoad = clr.ParsePauseMode(l.s.text())
+	},
+	"pause.parts": func(l *jsonLine, _ *jsonNode, r *record) {
+		for l.s.list(); l.s.element(); {
+			addPause(&r.gc, l.readPause())
+		}
+	},
+	"trigger.delay":  func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.delay = l.s.ns() },
+	"paused":         func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.paused, l.gc.hasPaused = l.s.pct(), true },
+	"heap.committed": func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.committed, l.gc.hasCommitted = l.s.bytes(), true },
+	"hard_limit":     func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.hardLimit = l.s.bytes() },
+	"condemned":      func(l *jsonLine, _ *jsonNode, r *record) { l.readCondemned(&r.gc) },
+	"heaps":          func(l *jsonLine, _ *jsonNode, r *record) { l.readHeaps(&r.summary) },
+	"mark":           func(l *jsonLine, _ *jsonNode, r *record) { l.readMarks(r) },
+	"loh_compaction": func(l *jsonLine, _ *jsonNode, r *record) { l.readLargeObjects(&r.gc) },
+	"background": func(l *jsonLine, n *jsonNode, r *record) {
+		r.gc.Background = &r.background
+		l.readObject(n, r)
+	},
+	"background.concurrent_mark":  func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.mark, l.gc.hasMark = l.s.ns(), true },
+	"background.concurrent_sweep": func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.sweep, l.gc.hasSweep = l.s.ns(), true },
+	"background.alloc_waits.list": func(l *jsonLine, _ *jsonNode, r *record) {
+		for l.s.list(); l.s.element(); {
+			l.readWait(&r.background)
+		}
+	},
+	"datas": func(l *jsonLine, n *jsonNode, r *record) {
+		l.gc.cost, l.gc.gen2Cost = float32(math.NaN()), float32(math.NaN())
+		l.readObject(n, r)
+		l.settleDatas(&r.gc.Datas)
+	},
+	"datas.new_heaps": func(l *jsonLine, _ *jsonNode, _ *record) {
+		l.gc.newHeaps, l.gc.hasNewHeaps = uint16(l.s.uint(math.MaxUint16)), true
+	},
+	"datas.throughput_cost": func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.cost = float32(l.s.share()) },
+	"datas.gen2_cost":       func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.gen2Cost = float32(l.s.share()) },
+	"dynamic_events":        func(l *jsonLine, _ *jsonNode, r *record) { l.readDynamic(&r.gc) },
+	"flaws":                 func(l *jsonLine, _ *jsonNode, r *record) { readSet(&l.s, &r.gc.Flaws, gclog.ParseFlaw) },
+	"lost_events":           func(l *jsonLine, _ *jsonNode, r *record) { l.readLost(&r.gc) },
+	"settings":              func(l *jsonLine, _ *jsonNode, _ *record) { l.readSettings() },
+	"suspension":            func(l *jsonLine, _ *jsonNode, _ *record) { l.readSuspension() },
+	"gap":                   func(l *jsonLine, _ *jsonNode, r *record) { l.readGap(&r.gap) },
+	"stall":                 func(l *jsonLine, _ *jsonNode, _ *record) { l.readStall() },
 }
 
 // readSet reads a list of names of bits. A newer gclog may write further names.
@@ -171,19 +227,6 @@ func readSet[T ~uint16 | ~uint32](s *scanner, set *T, parse func([]byte) (T, boo
 	for s.list(); s.element(); {
 		if bit, ok := parse(s.text()); ok {
 			*set |= bit
-		}
-	}
-}
-
-func (l *jsonLine) readPauses(d *gclog.GCDetails) {
-	s := &l.s
-	for s.object(); s.next(); {
-		if string(s.key) != "parts" {
-			s.skip() // sums of the parts
-			continue
-		}
-		for s.list(); s.element(); {
-			addPause(d, l.readPause())
 		}
 	}
 }
@@ -212,172 +255,6 @@ func (l *jsonLine) readPause() (p gclog.PausePart) {
 		s.fail()
 	}
 	return p
-}
-
-func (l *jsonLine) readTrigger(d *gclog.GCDetails) {
-	s := &l.s
-	d.HasTrigger = true
-	for s.object(); s.next(); {
-		switch string(s.key) {
-		case "thread":
-			d.Trigger = s.uint(math.MaxUint64)
-		case "delay":
-			l.gc.delay = s.ns()
-		default:
-			s.skip()
-		}
-	}
-}
-
-func (l *jsonLine) readHeap(d *gclog.GCDetails) {
-	s := &l.s
-	for s.object(); s.next(); {
-		switch string(s.key) {
-		case "before":
-			_, d.HasBefore = s.bytes(), true
-		case "before_estimated":
-			d.BeforeEstimated = s.bool()
-		case "after":
-			_, d.HasSizesAfter = s.bytes(), true
-		case "peak":
-			d.Peak = s.bytes()
-		case "promoted":
-			d.PromotedBytes, d.HasPromoted = s.bytes(), true
-		case "fragmentation":
-			l.gc.fragmentation, d.HasFragmentation = s.bytes(), true
-		case "committed":
-			l.gc.committed, l.gc.hasCommitted = s.bytes(), true
-		case "committed_before":
-			d.CommittedBefore, d.HasCommittedBefore = s.bytes(), true
-		default:
-			s.skip()
-		}
-	}
-}
-
-func (l *jsonLine) readGeneration(d *gclog.GCDetails, g int) {
-	s, x := &l.s, &d.Generations[g]
-	d.GenerationCount = max(d.GenerationCount, g+1)
-	for s.object(); s.next(); {
-		switch string(s.key) {
-		case "before":
-			x.Before = s.bytes()
-		case "after":
-			x.After = s.bytes()
-		case "obj_before":
-			x.ObjectsBefore, d.HasObjects = s.bytes(), true
-		case "obj_after":
-			x.ObjectsAfter = s.bytes()
-		case "free_before":
-			x.FreeBefore, d.HasHistory = s.bytes(), true
-		case "fragmentation":
-			x.Fragmentation, d.HasHistory = s.bytes(), true
-		case "in":
-			x.In = s.bytes()
-		case "survived":
-			x.Survived = s.bytes()
-		case "survived_pinned":
-			x.SurvivedPins = s.bytes()
-		case "budget":
-			x.Budget = s.bytes()
-		case "budget_left":
-			x.BudgetLeft, x.HasBudgetLeft = int64(min(s.bytes(), math.MaxInt64)), true
-		case "budget_exceeded":
-			x.BudgetLeft, x.HasBudgetLeft = -int64(min(s.bytes(), math.MaxInt64)), true
-		case "promoted":
-			x.Promoted, d.HasGenerationPromoted = s.bytes(), true
-		case "allocated":
-			x.Allocated, d.HasGenerationAllocated = s.bytes(), true
-		default:
-			s.skip()
-		}
-	}
-}
-
-func (l *jsonLine) readTicks(d *gclog.GCDetails) {
-	s := &l.s
-	d.HasTicks = true
-	for s.object(); s.next(); {
-		switch string(s.key) {
-		case "small":
-			d.TickAllocated[clr.AllocationSmall] = s.bytes()
-		case "large":
-			d.TickAllocated[clr.AllocationLarge] = s.bytes()
-		case "pinned":
-			d.TickAllocated[clr.AllocationPinned] = s.bytes()
-		default:
-			s.skip()
-		}
-	}
-}
-
-func (l *jsonLine) readPair(count, bytes *uint64) {
-	s := &l.s
-	for s.object(); s.next(); {
-		switch string(s.key) {
-		case "count":
-			*count = s.uint(math.MaxUint64)
-		case "bytes":
-			*bytes = s.uint(math.MaxUint64)
-		default:
-			s.skip()
-		}
-	}
-}
-
-func (l *jsonLine) readRate() (perSecond float64) {
-	s := &l.s
-	for s.object(); s.next(); {
-		if string(s.key) == "bytes_per_s" {
-			perSecond = s.ratio()
-		} else {
-			s.skip()
-		}
-	}
-	return perSecond
-}
-
-func (l *jsonLine) readFinalizers(f *gclog.FinalizerDetails) {
-	s := &l.s
-	for s.object(); s.next(); {
-		switch string(s.key) {
-		case "runs":
-			f.Runs, f.Known = uint32(s.uint(math.MaxUint32)), true
-		case "objects":
-			f.Objects = s.uint(math.MaxUint64)
-		case "longest":
-			f.Longest, f.HasLongest = s.ns(), true
-		case "running":
-			f.Running = s.ns()
-		default:
-			s.skip()
-		}
-	}
-}
-
-func (l *jsonLine) readSegments(x *gclog.SegmentDetails) {
-	s := &l.s
-	of := func(count *uint32, bytes *uint64) {
-		n := uint64(0)
-		l.readPair(&n, bytes)
-		*count, x.Known = uint32(min(n, math.MaxUint32)), true
-	}
-	for s.object(); s.next(); {
-		switch string(s.key) {
-		case "created":
-			of(&x.Created, &x.CreatedBytes)
-		case "freed":
-			of(&x.Freed, &x.FreedBytes)
-		case "count":
-			x.Count = uint32(s.uint(math.MaxUint32))
-		case "reserved":
-			x.Reserved, x.HasReserved = s.bytes(), true
-		case "used":
-			x.Used = s.bytes()
-		default:
-			s.skip()
-		}
-	}
 }
 
 func (l *jsonLine) readCondemned(d *gclog.GCDetails) {
@@ -488,22 +365,10 @@ func (l *jsonLine) readLost(d *gclog.GCDetails) {
 	}
 }
 
-func (l *jsonLine) readTiming(d *gclog.GCDetails) {
-	s := &l.s
-	for s.object(); s.next(); {
-		if i, known := timing(s.key); known {
-			d.Timing[i] = s.ns()
-			d.TimingCount = max(d.TimingCount, i+1)
-		} else {
-			s.skip()
-		}
-	}
-}
-
 func (l *jsonLine) readMarks(r *record) {
 	s := &l.s
 	for s.object(); s.next(); {
-		if t, known := markType(s.key); known {
+		if t, known := rootOf(s.key); known {
 			l.readMark(&r.summary.Marks[t])
 		} else {
 			s.skip()
@@ -524,131 +389,6 @@ func (l *jsonLine) readMark(m *gclog.MarkSummary) {
 			m.Heap = int(s.uint(math.MaxInt32))
 		case "imbalance":
 			m.Imbalance = s.ratio()
-		default:
-			s.skip()
-		}
-	}
-}
-
-func (l *jsonLine) readImbalance(r *record) {
-	s := &l.s
-	for s.object(); s.next(); {
-		switch string(s.key) {
-		case "gen0":
-			r.summary.Gen0Imbalance = s.ratio()
-		case "survived":
-			r.summary.SurvivedImbalance = s.ratio()
-		default:
-			s.skip()
-		}
-	}
-}
-
-func (l *jsonLine) readBackground(b *gclog.BackgroundDetails) {
-	s := &l.s
-	for s.object(); s.next(); {
-		switch string(s.key) {
-		case "concurrent_mark":
-			l.gc.mark, l.gc.hasMark = s.ns(), true
-		case "concurrent_sweep":
-			l.gc.sweep, l.gc.hasSweep = s.ns(), true
-		case "phases":
-			l.readPhases(b)
-		case "revisited":
-			l.readRevisited(b)
-		case "drained_marks":
-			b.DrainedMarks = s.count(math.MaxUint64)
-		case "mark_overflow_objects":
-			b.Overflowed = s.count(math.MaxUint64)
-		case "alloc_waits":
-			l.readWaits(b)
-		default:
-			s.skip()
-		}
-	}
-}
-
-func (l *jsonLine) readPhases(b *gclog.BackgroundDetails) {
-	s := &l.s
-	for s.object(); s.next(); {
-		if p, known := bgcPhase(s.key); known {
-			b.Phase[p] = s.time()
-		} else {
-			s.skip()
-		}
-	}
-}
-
-func bgcPhase(name []byte) (clr.BGCPhase, bool) {
-	switch string(name) {
-	case "begin":
-		return clr.BGCBegin, true
-	case "initial_pause_end":
-		return clr.BGCInitialPauseEnd, true
-	case "mark_end":
-		return clr.BGCConcurrentMarkEnd, true
-	case "final_pause_begin":
-		return clr.BGCFinalPauseBegin, true
-	case "final_pause_end":
-		return clr.BGCFinalPauseEnd, true
-	case "sweep_begin":
-		return clr.BGCSweepBegin, true
-	case "sweep_end":
-		return clr.BGCSweepEnd, true
-	case "plan_end":
-		return clr.BGCPlanEnd, true
-	case "old_sweep_end":
-		return clr.BGCOldSweepEnd, true
-	}
-	return 0, false
-}
-
-func (l *jsonLine) readRevisited(b *gclog.BackgroundDetails) {
-	s := &l.s
-	for s.object(); s.next(); {
-		switch string(s.key) {
-		case "concurrent_soh":
-			l.readRevisit(&b.Revisited[0][0])
-		case "concurrent_loh":
-			l.readRevisit(&b.Revisited[0][1])
-		case "paused_soh":
-			l.readRevisit(&b.Revisited[1][0])
-		case "paused_loh":
-			l.readRevisit(&b.Revisited[1][1])
-		default:
-			s.skip()
-		}
-	}
-}
-
-func (l *jsonLine) readRevisit(v *gclog.Revisit) {
-	s := &l.s
-	for s.object(); s.next(); {
-		switch string(s.key) {
-		case "pages":
-			v.Pages = s.uint(math.MaxUint64)
-		case "references":
-			v.References = s.uint(math.MaxUint64)
-		default:
-			s.skip()
-		}
-	}
-}
-
-func (l *jsonLine) readWaits(b *gclog.BackgroundDetails) {
-	s := &l.s
-	for s.object(); s.next(); {
-		switch string(s.key) {
-		case "count":
-			b.WaitCount = int64(s.uint(math.MaxInt64))
-		case "total":
-			b.WaitTime = s.ns()
-		case "max":
-			b.WaitMax = s.ns()
-		case "list":
-			for s.list(); s.element(); {
-				l.readWait(b)
-			}
 		default:
 			s.skip()
 		}
@@ -680,49 +420,17 @@ func (l *jsonLine) readWait(b *gclog.BackgroundDetails) {
 	}
 }
 
-// readDatas reads the decisions of DATAS. Those of .NET 8 differ from later ones: one lock instead
-// of two, and no bounds for the number of heaps.
-func (l *jsonLine) readDatas(x *gclog.DatasDetails) {
-	s := &l.s
-	micros := func(most uint64) uint64 { return s.unit(`{"ns":`, most*1000) / 1000 }
-	newHeaps, hasNewHeaps := uint16(0), false
-	cost, fullCost := float32(math.NaN()), float32(math.NaN())
-	for s.object(); s.next(); {
-		switch string(s.key) {
-		case "stable_size":
-			x.Sample.StableSize, x.HasSample = s.bytes(), true
-		case "gen0_budget_per_heap":
-			x.Sample.Gen0BudgetPerHeap = uint32(s.unit(`{"bytes":`, math.MaxUint32))
-		case "soh_lock_wait":
-			x.Sample.SOHLockMicroseconds = uint32(micros(math.MaxUint32))
-		case "uoh_lock_wait":
-			x.Sample.UOHLockMicroseconds = uint32(micros(math.MaxUint32))
-		case "lock_wait":
-			x.Sample8.LockMicroseconds, x.HasSample8 = micros(1e12), true
-		case "new_heaps":
-			newHeaps, hasNewHeaps = uint16(s.uint(math.MaxUint16)), true
-		case "min_heaps":
-			x.Tuning.MinHeaps, x.HasTuning = uint16(s.uint(math.MaxUint16)), true
-		case "max_heaps":
-			x.Tuning.MaxHeaps, x.HasTuning = uint16(s.uint(math.MaxUint16)), true
-		case "throughput_cost":
-			cost = float32(s.share())
-		case "full_gc_new_heaps":
-			x.FullGCTuning.NewHeaps, x.HasFullGCTuning = uint16(s.uint(math.MaxUint16)), true
-		case "gen2_cost":
-			fullCost = float32(s.share())
-		default:
-			s.skip()
-		}
-	}
+// settleDatas completes the decisions of DATAS. Those of .NET 8 differ from later ones: no bounds for
+// the number of heaps.
+func (l *jsonLine) settleDatas(x *gclog.DatasDetails) {
 	if x.HasTuning {
-		x.Tuning.NewHeaps, x.Tuning.MedianThroughputCost = newHeaps, cost
-	} else if hasNewHeaps {
+		x.Tuning.NewHeaps, x.Tuning.MedianThroughputCost = l.gc.newHeaps, l.gc.cost
+	} else if l.gc.hasNewHeaps {
 		x.HasTuning8 = true
-		x.Tuning8.NewHeaps, x.Tuning8.MedianThroughputCost = newHeaps, cost
+		x.Tuning8.NewHeaps, x.Tuning8.MedianThroughputCost = l.gc.newHeaps, l.gc.cost
 	}
 	if x.HasFullGCTuning {
-		x.FullGCTuning.MedianGen2Cost = fullCost
+		x.FullGCTuning.MedianGen2Cost = l.gc.gen2Cost
 	}
 }
 

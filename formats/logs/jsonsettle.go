@@ -32,7 +32,7 @@ func (l *jsonLine) settleGC(r *record) (ok bool) {
 	} else if len(r.summary.Reasons) > 0 {
 		d.Global.HasCondemned, d.Global.Condemned = false, 0
 	}
-	d.FromLog = l.gc.fromLog || l.older
+	d.FromLog = d.FromLog || l.older
 	l.settleTimes(r)
 	l.settleSizes(d)
 	d.HasCompaction = d.HasGlobal || l.gc.compactive && d.Kind != gclog.KindBackground
@@ -57,15 +57,9 @@ func (l *jsonLine) settleTimes(r *record) {
 	for i := range d.Dynamic {
 		d.Dynamic[i].Time -= sync
 	}
-	if l.gc.memoryRead != 0 {
-		d.Memory.At = l.gc.memoryRead - sync
-	}
 	d.Suspended = d.PauseStart()
-	if l.gc.suspended != 0 {
-		d.Suspended = l.gc.suspended - sync
-	}
-	if r.summary.MarkedUntil != 0 {
-		r.summary.MarkedUntil -= sync
+	for _, t := range l.times {
+		t.field.Set(d, uint64(t.at-sync))
 	}
 	if d.HasTrigger {
 		d.Triggered = d.Suspended - l.gc.delay
@@ -83,11 +77,6 @@ func (l *jsonLine) settleBackground(d *gclog.GCDetails, sync int64) {
 	b := d.Background
 	for i := range b.Waits {
 		b.Waits[i].Start -= sync
-	}
-	for i, at := range b.Phase {
-		if at != 0 {
-			b.Phase[i] -= sync
-		}
 	}
 	first := pauseOf(d, gclog.PauseInitial)
 	final := pauseOf(d, gclog.PauseFinal)
@@ -127,18 +116,8 @@ func (l *jsonLine) settleWindow(d *gclog.GCDetails) {
 	}
 }
 
-// settleSizes determines which of the sizes are known. The sums of allocated and free bytes replace
-// missing values of the generations; the sum of the sizes does not.
+// settleSizes determines which of the sizes are known.
 func (l *jsonLine) settleSizes(d *gclog.GCDetails) {
-	if d.GenerationCount == 0 {
-		d.HasBefore, d.HasSizesAfter = false, false
-	}
-	if !d.HasGenerationAllocated {
-		d.Generations[gclog.Gen0].Allocated = l.gc.allocated
-	}
-	if d.HasFragmentation && !d.HasHistory {
-		d.Generations[gclog.Gen2].Fragmentation = l.gc.fragmentation
-	}
 	// Background collections only report the size before.
 	if l.gc.hasCommitted && (!d.HasCommittedBefore || d.Kind != gclog.KindBackground) {
 		d.CommittedAfter, d.HasCommittedAfter = l.gc.committed, true
