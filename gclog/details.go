@@ -434,24 +434,12 @@ func (d *GCDetails) PauseMax() (longest int64) {
 
 // Suspend returns the time to suspend the threads, summed over all pauses; Untold if it is unknown
 // for any of them.
-func (d *GCDetails) Suspend() int64 {
-	return d.sumPauses(func(p *PausePart) int64 { return p.Suspend })
-}
-
-// Resume returns the time to resume the threads, summed over all pauses; Untold if it is unknown
-// for any of them.
-func (d *GCDetails) Resume() int64 {
-	return d.sumPauses(func(p *PausePart) int64 { return p.Resume })
-}
-
-// sumPauses sums a part over all pauses; Untold if it is unknown for any of them.
-func (d *GCDetails) sumPauses(of func(*PausePart) int64) (sum int64) {
+func (d *GCDetails) Suspend() (sum int64) {
 	for i := range d.Pauses {
-		v := of(&d.Pauses[i])
-		if v < 0 {
+		if d.Pauses[i].Suspend < 0 {
 			return Untold
 		}
-		sum += v
+		sum += d.Pauses[i].Suspend
 	}
 	return sum
 }

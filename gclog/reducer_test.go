@@ -249,8 +249,8 @@ func TestLostSuspensionEvents(t *testing.T) {
 			t.Errorf("%s: %+v, suspension %+v", c.name, p, s.list[0])
 		}
 		for _, d := range s.gcs {
-			if d.Suspend() != c.suspend || d.Resume() != c.resume || !d.Complete {
-				t.Errorf("%s: suspend %d, resume %d, complete: %v", c.name, d.Suspend(), d.Resume(), d.Complete)
+			if d.Suspend() != c.suspend || d.Pauses[0].Resume != c.resume || !d.Complete {
+				t.Errorf("%s: suspend %d, resume %d, complete: %v", c.name, d.Suspend(), d.Pauses[0].Resume, d.Complete)
 			}
 		}
 	}

@@ -36,7 +36,7 @@ func TestTrace(t *testing.T) {
 		if err != nil || *got != c.want {
 			t.Errorf("got  %+v, %v\nwant %+v", got, err, c.want)
 		}
-		if at := got.Time(clock.Ticks + 5); !at.Equal(clock.Time.Add(500)) {
+		if at := got.SyncTime.Add(time.Duration(got.Nanoseconds(clock.Ticks + 5))); !at.Equal(clock.Time.Add(500)) {
 			t.Errorf("5 ticks behind the start it is %v", at)
 		}
 	}

@@ -54,12 +54,6 @@ func (t *Trace) Nanoseconds(ticks int64) int64 {
 // away is corrupt, and the difference of two times must not overflow.
 const farthest = int64(1) << 61
 
-// Time converts a time stamp of the stream to wall-clock time. Its error is that of SyncTime, 1 ms,
-// plus any adjustment of the clock since then.
-func (t *Trace) Time(ticks int64) time.Time {
-	return t.SyncTime.Add(time.Duration(t.Nanoseconds(ticks)))
-}
-
 // traceV4Size is the size of the Trace object of V4; it has no size prefix.
 const traceV4Size = 48
 

@@ -166,10 +166,6 @@ func (c *Client) StartTracing(ctx context.Context, cfg Config) (*Stream, error) 
 	panic("unreachable")
 }
 
-// SendsGCSettings reports whether the runtime can send the GC's settings at the end of a session
-// without a whole rundown. It is only valid after a session has been started.
-func (c *Client) SendsGCSettings() bool { return atomic.LoadUint32(&c.collect) >= cmdCollectTracing4 }
-
 // Read reads the stream. At its end Read returns io.EOF, even if the target was killed: whether the
 // stream is complete is recorded in the stream itself.
 func (s *Stream) Read(p []byte) (int, error) {

@@ -9,20 +9,6 @@ import (
 	"github.com/gclog/gclog/formats"
 )
 
-// An Origin is where a value came from: a file with its line, an environment variable, or the
-// defaults.
-type Origin struct{ Path, Value, From string }
-
-// Origins lists all values, in the order of the keys.
-func (l *Loaded) Origins() (list []Origin) {
-	for _, line := range l.lines() {
-		if line.path != "" {
-			list = append(list, Origin{line.path, line.value, l.origins[line.path].String()})
-		}
-	}
-	return list
-}
-
 // YAML returns the effective configuration, as a file that loads the same. With origins each value
 // has a comment that says where it came from.
 func (l *Loaded) YAML(origins bool) []byte {
@@ -38,8 +24,8 @@ func (l *Loaded) YAML(origins bool) []byte {
 	return []byte(b.String())
 }
 
-// A line of YAML. Lines of values have a path, and the value without quotes.
-type line struct{ text, path, value string }
+// A line of YAML. Lines of values have a path.
+type line struct{ text, path string }
 
 func (l *Loaded) lines() []line {
 	var p printer
@@ -69,17 +55,17 @@ func (p *printer) section(v reflect.Value, path, first, indent string) {
 
 // field writes a key and its value; text ends with the key.
 func (p *printer) field(f field, v reflect.Value, path, text, indent string) {
-	add := func(text, path, value string) { p.lines = append(p.lines, line{text, path, value}) }
+	add := func(text, path string) { p.lines = append(p.lines, line{text, path}) }
 	switch v.Kind() {
 	case reflect.Struct:
-		add(text, "", "")
+		add(text, "")
 		p.section(v, path, indent+"  ", indent+"  ")
 	case reflect.Map:
 		if v.Len() == 0 {
-			add(text+" {}", path, "{}")
+			add(text+" {}", path)
 			return
 		}
-		add(text, "", "")
+		add(text, "")
 		keys := v.MapKeys()
 		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
 		for _, k := range keys {
@@ -87,10 +73,10 @@ func (p *printer) field(f field, v reflect.Value, path, text, indent string) {
 		}
 	case reflect.Slice:
 		if v.Len() == 0 {
-			add(text+" []", path, "[]")
+			add(text+" []", path)
 			return
 		}
-		add(text, "", "")
+		add(text, "")
 		for i := range v.Len() {
 			if f.kind != nil {
 				p.field(f, v.Index(i), item(path, i), indent+"  -", indent+"  ")
@@ -100,11 +86,10 @@ func (p *printer) field(f field, v reflect.Value, path, text, indent string) {
 		}
 	default:
 		value := f.kind.print(v.Interface())
-		shown := value
 		if !slices.Contains(f.kind.types, "integer") || !plainNumber.MatchString(value) {
-			shown = scalarText(value)
+			value = scalarText(value)
 		}
-		add(text+" "+shown, path, value)
+		add(text+" "+value, path)
 	}
 }
 
