@@ -21,7 +21,7 @@ import (
 )
 
 // tick is an allocation tick.
-func tick(a *analysis.Allocated, at int64, id uint64, name string, bytes uint64) {
+func tick(a *analysis.Types, at int64, id uint64, name string, bytes uint64) {
 	var text clr.UTF16
 	for _, u := range utf16.Encode([]rune(name)) {
 		text = append(text, byte(u), byte(u>>8))
@@ -32,8 +32,8 @@ func tick(a *analysis.Allocated, at int64, id uint64, name string, bytes uint64)
 // TestAllocated: shares are of all bytes in the window, also those without a name; the types of
 // one name are one.
 func TestAllocated(t *testing.T) {
-	a := analysis.NewAllocated(analysis.Window{From: 10, To: 20})
-	if x := a.Most(5); len(x.Types) > 0 || x.Samples.Known() || x.Sampled.Known() {
+	a := analysis.NewTypes(analysis.Window{From: 10, To: 20})
+	if x := a.Allocated(5); len(x.Types) > 0 || x.Samples.Known() || x.Sampled.Known() {
 		t.Errorf("of nothing there are %v", x)
 	}
 	tick(a, 9, 1, "early", 1000)
@@ -42,7 +42,7 @@ func TestAllocated(t *testing.T) {
 	tick(a, 19, 2, "A", 300)
 	tick(a, 15, 3, "B", 300)
 	tick(a, 15, 0, "", 100)
-	x := a.Most(5)
+	x := a.Allocated(5)
 	if x.Samples.Value != 4 || x.Sampled.Value != 1000 {
 		t.Errorf("%v samples of %v bytes", x.Samples, x.Sampled)
 	}
@@ -53,27 +53,27 @@ func TestAllocated(t *testing.T) {
 	if got != "A 60 B 30 " {
 		t.Errorf("the types are %s", got)
 	}
-	if x := a.Most(1); len(x.Types) != 1 || x.Named != 2 {
+	if x := a.Allocated(1); len(x.Types) != 1 || x.Named != 2 {
 		t.Errorf("the largest is %v", x)
 	}
 }
 
 // TestAllocatedHostile: whatever amounts a file has, shares are shares.
 func TestAllocatedHostile(t *testing.T) {
-	a := analysis.NewAllocated(analysis.Always())
+	a := analysis.NewTypes(analysis.Always())
 	tick(a, 1, 1, "A", 0)
-	if list := a.Most(5).Types; len(list) > 0 {
+	if list := a.Allocated(5).Types; len(list) > 0 {
 		t.Errorf("of no bytes there are %v", list)
 	}
 	for i := range uint64(3000) {
 		tick(a, 1, i, fmt.Sprint("T", i), math.MaxUint64-i)
 	}
-	for _, x := range a.Most(9999).Types {
+	for _, x := range a.Allocated(9999).Types {
 		if !(x.Share.Value >= 0 && x.Share.Value <= 100 && x.Error.Value >= 0 && x.Error.Value <= 100) {
 			t.Fatalf("%+v", x)
 		}
 	}
-	if n := a.Most(1).Named; n > 1024 {
+	if n := a.Allocated(1).Named; n > 1024 {
 		t.Errorf("%d types are kept", n)
 	}
 }
@@ -87,7 +87,7 @@ func TestAllocatedError(t *testing.T) {
 	names := slices.Sorted(maps.Keys(sizes))
 	all, right, width := 0, 0, 0.0
 	for range 300 {
-		a := analysis.NewAllocated(analysis.Always())
+		a := analysis.NewTypes(analysis.Always())
 		weights, sum := map[string]float64{}, 0.0
 		for _, name := range names {
 			weights[name] = r.Float64()
@@ -110,7 +110,7 @@ func TestAllocatedError(t *testing.T) {
 				ticks--
 			}
 		}
-		for _, x := range a.Most(len(names)).Types {
+		for _, x := range a.Allocated(len(names)).Types {
 			all++
 			if truth := 100 * allocated[x.Type] / total; math.Abs(x.Share.Value-truth) <= x.Error.Value {
 				right++
@@ -133,7 +133,7 @@ func TestAllocatedRecordings(t *testing.T) {
 			return
 		}
 		stream := recordings.Read(t, tr.Path)
-		a := &allocatedOf{analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()}), analysis.NewAllocated(analysis.Always())}
+		a := &allocatedOf{analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()}), analysis.NewTypes(analysis.Always())}
 		read(t, stream, func(*gclog.Process) gclog.Observer { return a })
 		want, total, ticks := map[string]float64{}, 0.0, uint64(0)
 		r := parse.NewReader(bytes.NewReader(stream), parse.All)
@@ -155,7 +155,7 @@ func TestAllocatedRecordings(t *testing.T) {
 			want[x.TypeName.String()] += float64(x.Amount)
 			total += float64(x.Amount)
 		}
-		most := a.types.Most(9999)
+		most := a.types.Allocated(9999)
 		if most.Samples.Value != float64(ticks) || most.Sampled.Value != total {
 			t.Errorf("%v samples of %v bytes, want %d of %v", most.Samples, most.Sampled, ticks, total)
 		}
@@ -186,7 +186,7 @@ func TestAllocatedRecordings(t *testing.T) {
 
 type allocatedOf struct {
 	*analysis.Statistics
-	types *analysis.Allocated
+	types *analysis.Types
 }
 
 func (a *allocatedOf) Event(at gclog.Stamp, e clr.Event, d *gclog.GCDetails) { a.types.Event(at, e, d) }

@@ -18,7 +18,7 @@ import (
 // TestFinalized: objects of a type are one, whatever its id; those without a name, outside
 // of the window and of too many types are left out.
 func TestFinalized(t *testing.T) {
-	z := analysis.NewFinalized(analysis.Window{From: 10, To: 20})
+	z := analysis.NewTypes(analysis.Window{From: 10, To: 20})
 	tell := func(at int64, id uint64, name string) {
 		var text clr.UTF16
 		for _, u := range utf16.Encode([]rune(name)) {
@@ -36,16 +36,16 @@ func TestFinalized(t *testing.T) {
 	for range 2 {
 		tell(15, 6, "B")
 	}
-	if got := fmt.Sprint(z.Most(5)); got != "[{A 4} {B 2}]" {
+	if got := fmt.Sprint(z.Finalized(5)); got != "[{A 4} {B 2}]" {
 		t.Errorf("they are %s", got)
 	}
-	if got := fmt.Sprint(z.Most(1)); got != "[{A 4}]" {
+	if got := fmt.Sprint(z.Finalized(1)); got != "[{A 4}]" {
 		t.Errorf("the most frequent is %s", got)
 	}
 	for i := range uint64(5000) {
 		tell(15, 100+i, fmt.Sprint("type", i))
 	}
-	if n := len(z.Most(9999)); n > 1024 {
+	if n := len(z.Finalized(9999)); n > 1024 {
 		t.Errorf("%d types are kept", n)
 	}
 }
@@ -53,7 +53,7 @@ func TestFinalized(t *testing.T) {
 // finalizedOf is who counts finalized objects.
 type finalizedOf struct {
 	*analysis.Statistics
-	types *analysis.Finalized
+	types *analysis.Types
 }
 
 func (f *finalizedOf) Event(at gclog.Stamp, e clr.Event, d *gclog.GCDetails) { f.types.Event(at, e, d) }
@@ -74,7 +74,7 @@ func TestFinalizedTold(t *testing.T) {
 		{"svr", 15010, 15010},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			f := &finalizedOf{analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()}), analysis.NewFinalized(analysis.Always())}
+			f := &finalizedOf{analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()}), analysis.NewTypes(analysis.Always())}
 			processes := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return f })
 			stream := recordings.Read(t, filepath.Join(recordings.Dir(t), "traces", x.name+".nettrace.gz"))
 			if err := processes.Drain(parse.NewReader(bytes.NewReader(stream), gclog.WantedFinalized)); err != nil {
@@ -82,7 +82,7 @@ func TestFinalizedTold(t *testing.T) {
 			}
 			processes.Finish()
 			named := uint64(0)
-			for _, one := range f.types.Most(math.MaxInt) {
+			for _, one := range f.types.Finalized(math.MaxInt) {
 				named += one.Objects
 			}
 			if named != x.named {

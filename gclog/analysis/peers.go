@@ -40,9 +40,7 @@ func NewPeers() *Peers { return &Peers{by: map[peer]*peers{}, used: map[uint32]b
 
 // GC adds a collection, unless its pause was not seen completely.
 func (p *Peers) GC(d *gclog.GCDetails) {
-	if x := &d.Datas; x.HasSample || x.HasTuning || x.HasFullGCTuning || x.HasSample8 || x.HasTuning8 {
-		p.datas = true
-	}
+	p.datas = p.datas || adapted(d)
 	if d.Kind == gclog.KindForeground {
 		p.foreground = append(p.foreground, foreground{d.Start, d.Pause()})
 	}
@@ -59,6 +57,12 @@ func (p *Peers) GC(d *gclog.GCDetails) {
 	if d.HasPromoted {
 		of.promoted = append(of.promoted, int64(d.PromotedBytes))
 	}
+}
+
+// adapted reports whether DATAS adapts the number of heaps.
+func adapted(d *gclog.GCDetails) bool {
+	x := &d.Datas
+	return x.HasSample || x.HasTuning || x.HasFullGCTuning || x.HasSample8 || x.HasTuning8
 }
 
 // pauseSeen reports whether the pause of a collection was seen completely.

@@ -207,8 +207,7 @@ func (j *wrongFlavour) gc(x *judgedGC) {
 	if x.ReportedHeaps() > 0 {
 		j.histories++
 	}
-	d := &x.Datas
-	j.datas = j.datas || d.HasSample || d.HasTuning || d.HasFullGCTuning || d.HasSample8 || d.HasTuning8
+	j.datas = j.datas || adapted(x.GCDetails)
 	if x.isGen2 && !x.background && !x.induced {
 		j.gen2Pause = max(j.gen2Pause, x.pause)
 		j.gen2.add(x.GCDetails, float64(x.pause))

@@ -140,33 +140,22 @@ func parseNumber(s string) (float64, bool) {
 	return v, err == nil && v >= 0 && !math.IsInf(v, 0)
 }
 
-// sizeUnits are tried in this order: B is a suffix of others.
-var sizeUnits = [...]struct {
-	suffix string
-	factor float64
-}{
-	{"KiB", 1 << 10},
-	{"MiB", 1 << 20},
-	{"GiB", 1 << 30},
-	{"TiB", 1 << 40},
-	{"KB", 1e3},
-	{"MB", 1e6},
-	{"GB", 1e9},
-	{"TB", 1e12},
-	{"K", 1 << 10},
-	{"M", 1 << 20},
-	{"G", 1 << 30},
-	{"T", 1 << 40},
-	{"B", 1},
-}
-
 // parseSize parses a size. K, M and G alone are those of HotSpot's flags.
 func parseSize(s string) (float64, bool) {
-	for _, u := range sizeUnits {
-		if n := len(s) - len(u.suffix); n > 0 && strings.EqualFold(s[n:], u.suffix) {
-			v, ok := parseNumber(s[:n])
-			return v * u.factor, ok
-		}
+	number := strings.TrimRight(s, "BKMGTIbkmgti")
+	unit := strings.ToUpper(s[len(number):])
+	if unit == "" {
+		return 0, false
 	}
-	return 0, false
+	factor, power := 1.0, strings.IndexByte("BKMGT", unit[0])
+	switch base := unit[1:]; {
+	case power > 0 && base == "B":
+		factor = math.Pow10(3 * power)
+	case power > 0 && (base == "" || base == "IB"):
+		factor = math.Exp2(float64(10 * power))
+	case unit != "B":
+		return 0, false
+	}
+	v, ok := parseNumber(number)
+	return v * factor, ok
 }

@@ -29,8 +29,7 @@ type everything struct {
 	standing  *analysis.Findings
 	timeline  *analysis.Timeline
 	peers     *analysis.Peers
-	allocated *analysis.Allocated
-	finalized *analysis.Finalized
+	types     *analysis.Types
 	records   []*gclog.GCDetails
 }
 
@@ -44,9 +43,9 @@ func observeAll(p *gclog.Process, rnd *rand.Rand) *everything {
 		findings: analysis.NewFindings(p, analysis.Thresholds{}, analysis.Always()),
 		standing: analysis.NewLiveFindings(p, analysis.Thresholds{}),
 		timeline: analysis.NewTimeline(analysis.Always()), peers: analysis.NewPeers(),
-		allocated: analysis.NewAllocated(analysis.Always()), finalized: analysis.NewFinalized(analysis.Always()),
+		types: analysis.NewTypes(analysis.Always()),
 	}
-	o.observers = []gclog.Observer{o.whole, o.live, o.part, o.findings, o.standing, o.timeline, o.peers, o.allocated, o.finalized}
+	o.observers = []gclog.Observer{o.whole, o.live, o.part, o.findings, o.standing, o.timeline, o.peers, o.types}
 	return o
 }
 
@@ -252,8 +251,8 @@ func (o *everything) tell(into totals.Totals, end int64) {
 	}
 	s.Tell("Stop", o.timeline.All())
 	s.Tell("Known", o.timeline.Known())
-	s.Tell("Allocated", o.allocated.Most(5))
-	s.Tell("Finalized", o.finalized.Most(5))
+	s.Tell("Allocated", o.types.Allocated(5))
+	s.Tell("Finalized", o.types.Finalized(5))
 }
 
 func tellFindings(s *totals.Teller, f *analysis.Findings) {

@@ -3,12 +3,99 @@ package analysis
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/parse/clr"
 )
+
+// Types estimates which types were allocated most, and counts finalized objects by their types. It
+// is a gclog.EventObserver, keeps a limited number of types, and must not be used by several
+// goroutines at once.
+//
+// Allocation ticks are in sessions at level full [R 10]: each is a sample of about 100 KB, with the
+// type of the object that completed them. Finalized objects have names if the private provider is
+// enabled at Verbose [P 192]: gclog.WantedFinalized selects these events. The event of the runtime's
+// provider [R 29] has only the type's address, which would require type events.
+type Types struct {
+	gclog.NopObserver
+	window               Window
+	allocated, finalized typeSample
+}
+
+var _ gclog.EventObserver = (*Types)(nil)
+
+// NewTypes returns an empty Types of a Window.
+func NewTypes(w Window) *Types { return &Types{window: w} }
+
+// Event adds an allocation tick or a finalized object.
+func (t *Types) Event(at gclog.Stamp, e clr.Event, _ *gclog.GCDetails) {
+	if !t.window.Holds(at.Time) {
+		return
+	}
+	switch e := e.(type) {
+	case *clr.GCAllocationTick:
+		t.allocated.add(e.TypeID, e.TypeName, float64(e.Amount))
+	case *clr.FinalizeObject:
+		if len(e.TypeName) > 0 {
+			t.finalized.add(e.TypeID, e.TypeName, 1)
+		}
+	}
+}
+
+// AllocatedTypes are the allocated types according to allocation ticks.
+type AllocatedTypes struct {
+	Samples Number          `json:"samples"` // number of ticks
+	Sampled Number          `json:"sampled"` // bytes that the ticks stand for
+	Types   []AllocatedType `json:"types"`   // the largest share first
+	Named   int             `json:"-"`       // number of named types
+}
+
+// An AllocatedType is a type's share of the allocated bytes.
+type AllocatedType struct {
+	Type  string `json:"type"`
+	Share Number `json:"share"` // of the bytes
+	// Error is the margin of Share at 95 % confidence, in percentage points.
+	Error Number `json:"error"`
+}
+
+// Allocated returns the n allocated types with the largest shares.
+func (t *Types) Allocated(n int) AllocatedTypes {
+	s := &t.allocated
+	x := AllocatedTypes{Samples: count(s.n), Sampled: known(s.total).in("bytes"), Types: []AllocatedType{}}
+	if s.n == 0 {
+		x.Samples = unknown("there are no allocation ticks: recordings of the level full have them, and logs do not")
+		x.Sampled = x.Samples
+	}
+	all := s.most()
+	x.Named = len(all)
+	for _, of := range all[:min(n, len(all))] {
+		if s.total > 0 {
+			share := min(of.amount/s.total, 1) // sums are rounded
+			x.Types = append(x.Types, AllocatedType{of.name, known(100 * share).in("%"), known(100 * s.sampling(share)).in("%")})
+		}
+	}
+	return x
+}
+
+// FinalizedType is the number of finalized objects of a type.
+type FinalizedType struct {
+	Type    string `json:"type"`
+	Objects uint64 `json:"objects"`
+}
+
+// Finalized returns the n most frequent types of finalized objects, the most frequent first. It is
+// empty if no event names them.
+func (t *Types) Finalized(n int) []FinalizedType {
+	list := []FinalizedType{}
+	for _, x := range t.finalized.most() {
+		list = append(list, FinalizedType{x.name, uint64(x.amount)})
+	}
+	return list[:min(n, len(list))]
+}
 
 const (
 	mostTypes    = 1024 // number of types that a typeSample distinguishes
@@ -113,4 +200,15 @@ func typesText(list []typeShare) string {
 		return ""
 	}
 	return " Of what was sampled: " + strings.Join(words, ", ") + "."
+}
+
+// sampling returns the margin of a share of the total: the distance to the farther end of its
+// Wilson interval, which is not empty if all samples are alike. Samples that stand for different
+// amounts count for fewer.
+func (s *typeSample) sampling(share float64) float64 {
+	const z = 1.96 // 95 %
+	n := s.total * s.total / s.squares
+	middle := (share + z*z/(2*n)) / (1 + z*z/n)
+	half := z / (1 + z*z/n) * math.Sqrt(share*(1-share)/n+z*z/(4*n*n))
+	return math.Abs(middle-share) + half
 }

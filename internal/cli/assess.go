@@ -16,8 +16,7 @@ type assessment struct {
 	gclog.EventObserver // all of the observers below
 	statistics          *analysis.Statistics
 	findings            *analysis.Findings
-	finalized           *analysis.Finalized
-	allocated           *analysis.Allocated
+	types               *analysis.Types
 }
 
 const thresholdFlagName = "threshold"
@@ -52,8 +51,8 @@ func (p *program) assess(c *cli.Context) (*history.History, *assessment, error) 
 
 func newAssessment(process *gclog.Process, thresholds analysis.Thresholds, w analysis.Window) *assessment {
 	s, f := analysis.NewStatistics(analysis.StatisticsOptions{Window: w}), analysis.NewFindings(process, thresholds, w)
-	z, types := analysis.NewFinalized(w), analysis.NewAllocated(w)
-	return &assessment{gclog.Tee(s, f, z, types).(gclog.EventObserver), s, f, z, types}
+	types := analysis.NewTypes(w)
+	return &assessment{gclog.Tee(s, f, types).(gclog.EventObserver), s, f, types}
 }
 
 // Begin implements gclog.SpanObserver.

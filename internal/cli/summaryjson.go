@@ -35,7 +35,7 @@ func (p *program) summaryJSON(h *history.History, a *assessment) *historyJSON {
 	gc := summaryGC{
 		Metrics: map[string]analysis.Number{}, Worst: stretchesJSON(h, s.Worst), Utilization: stretchesJSON(h, s.Utilization),
 		WithoutGC: map[string]analysis.Quantity{}, Reasons: map[string]uint64{},
-		Allocated: a.allocated.Most(mostTypes), Finalized: a.finalized.Most(mostTypes),
+		Allocated: a.types.Allocated(mostTypes), Finalized: a.types.Finalized(mostTypes),
 		Findings: a.findings.List(), Unjudged: a.findings.Unjudged(), Damage: h.Damage, Skipped: h.Skipped,
 	}
 	for _, m := range s.Metrics() {

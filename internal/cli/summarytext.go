@@ -53,7 +53,7 @@ func (t *summaryText) page() {
 	t.collections()
 	if t.s.Classes[analysis.ClassAll].Count > 0 {
 		t.heap()
-		t.allocated(t.a.allocated)
+		t.allocated(t.a.types)
 	}
 	t.data()
 	t.reasons(t.a.findings.Unjudged())
@@ -257,7 +257,7 @@ func (t *summaryText) heap() {
 		retained = ", " + size + " retained for it"
 	}
 	t.known("finalization", all.Finalization.Max, "at most %s %s%s", plural(uint64(all.Finalization.Max.Value), "object"), retained)
-	t.finalized(t.a.finalized.Most(3))
+	t.finalized(t.a.types.Finalized(3))
 	t.classes(sizeColumns, hasGCs)
 }
 
@@ -277,9 +277,9 @@ func (t *summaryText) memory(m *analysis.Memory) {
 }
 
 // allocated lists the types that were allocated most, if there were allocation ticks.
-func (t *summaryText) allocated(a *analysis.Allocated) {
+func (t *summaryText) allocated(a *analysis.Types) {
 	const most, least, few = 10, 1, 3 // number of types; minimum percentage after the first few
-	types := a.Most(most)
+	types := a.Allocated(most)
 	list := types.Types
 	for len(list) > few && list[len(list)-1].Share.Value < least {
 		list = list[:len(list)-1]
