@@ -20,7 +20,7 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// tick is an allocation tick.
+// tick passes on an allocation tick.
 func tick(a *analysis.Types, at int64, id uint64, name string, bytes uint64) {
 	var text clr.UTF16
 	for _, u := range utf16.Encode([]rune(name)) {
@@ -29,8 +29,8 @@ func tick(a *analysis.Types, at int64, id uint64, name string, bytes uint64) {
 	a.Event(gclog.Stamp{Time: at}, &clr.GCAllocationTick{TypeID: id, TypeName: text, Amount: bytes}, nil)
 }
 
-// TestAllocated: shares are of all bytes in the window, also those without a name; the types of
-// one name are one.
+// TestAllocated checks that shares are of all bytes in the window, including those without a name,
+// and that types with the same name are one.
 func TestAllocated(t *testing.T) {
 	a := analysis.NewTypes(analysis.Window{From: 10, To: 20})
 	if x := a.Allocated(5); len(x.Types) > 0 || x.Samples.Known() || x.Sampled.Known() {
@@ -58,7 +58,7 @@ func TestAllocated(t *testing.T) {
 	}
 }
 
-// TestAllocatedHostile: whatever amounts a file has, shares are shares.
+// TestAllocatedHostile checks that shares are valid whatever amounts a file contains.
 func TestAllocatedHostile(t *testing.T) {
 	a := analysis.NewTypes(analysis.Always())
 	tick(a, 1, 1, "A", 0)
@@ -78,9 +78,9 @@ func TestAllocatedHostile(t *testing.T) {
 	}
 }
 
-// TestAllocatedError: a program that allocates objects of known types, and ticks as the runtime
-// sends them: when 100 KB are full, with the type of the object that filled them. The error
-// holds what the program knows 95 times of 100, also of a single sample.
+// TestAllocatedError simulates a program that allocates objects of known types, and ticks as the
+// runtime sends them: for every 100 KB, with the type of the object that completed them. The margin
+// must contain the true share in 95 of 100 cases, also for a single sample.
 func TestAllocatedError(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	sizes := map[string]float64{"System.String": 60, "System.Byte[]": 4000, "Shop.Order": 200, "Shop.Rare": 24}
@@ -124,8 +124,8 @@ func TestAllocatedError(t *testing.T) {
 	}
 }
 
-// TestAllocatedRecordings: shares are those of the events, counted otherwise, and none without
-// ticks. What the ticks stand for is what the program says that it allocated.
+// TestAllocatedRecordings compares shares with those counted from the events; without ticks there
+// are none. The ticks stand for the bytes that the program says it allocated.
 func TestAllocatedRecordings(t *testing.T) {
 	seen := 0
 	forEach(t, func(t *testing.T, tr recordings.Trace) {
@@ -191,8 +191,8 @@ type allocatedOf struct {
 
 func (a *allocatedOf) Event(at gclog.Stamp, e clr.Event, d *gclog.GCDetails) { a.types.Event(at, e, d) }
 
-// programAllocated is what a program says that it allocated between its marks, in which the
-// session was on, and altogether; 0 if it does not.
+// programAllocated returns what a program says it allocated between its marks, during the session,
+// and in total; 0 if it does not.
 func programAllocated(t *testing.T, tr recordings.Trace) (marked, all float64) {
 	path := tr.Beside(".truth.jsonl.gz")
 	if _, err := os.Stat(path); err != nil {

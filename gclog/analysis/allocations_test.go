@@ -8,8 +8,7 @@ import (
 	"github.com/gclog/gclog/gclog/analysis"
 )
 
-// TestAllocationRate: of a program that allocates 50 MB/s, and of which less and less is
-// seen.
+// TestAllocationRate checks a program that allocates 50 MB/s, of which less and less is seen.
 func TestAllocationRate(t *testing.T) {
 	gc := func(number uint32, end int64, tells bool) *gclog.GCDetails {
 		d := collection(number, 0, gclog.KindBlocking, [2]int64{end - 100*ms, 100 * ms})
@@ -65,7 +64,7 @@ func TestAllocationRate(t *testing.T) {
 	}
 }
 
-// TestManyAllocations: those that are no longer kept one by one count as well.
+// TestManyAllocations checks that allocations that are no longer kept individually count as well.
 func TestManyAllocations(t *testing.T) {
 	s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
 	for number := range 10_000 {

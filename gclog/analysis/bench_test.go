@@ -9,7 +9,7 @@ import (
 	"github.com/gclog/gclog/gclog/analysis"
 )
 
-// longHistory is a long history: n gen0, every tenth a gen1.
+// longHistory adds a long history: n gen0 collections, every tenth of them a gen1.
 func longHistory(s *analysis.Statistics, n int) {
 	d := collection(1, 0, gclog.KindBlocking, [2]int64{0, ms})
 	d.HasSizesAfter, d.HasPromoted, d.HasAllocated, d.HasGenerationAllocated, d.HasSinceLast = true, true, true, true, true
@@ -47,8 +47,8 @@ func BenchmarkSummary(b *testing.B) {
 	}
 }
 
-// TestAllocations: a record costs no memory of its own; a page for each 256 pauses is
-// all that grows, and nothing does live.
+// TestAllocations checks that a record allocates nothing: only a page for every 256 pauses is
+// added, and nothing live.
 func TestAllocations(t *testing.T) {
 	for _, live := range []bool{false, true} {
 		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always(), Live: live})
@@ -61,7 +61,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// TestMemory: half a million collections take 24 bytes each, live none.
+// TestMemory checks that half a million collections take 24 bytes each, and nothing live.
 func TestMemory(t *testing.T) {
 	for _, x := range []struct {
 		live bool
@@ -79,7 +79,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// heap is what is in use after a collection.
+// heap returns what is in use after a collection.
 func heap() uint64 {
 	runtime.GC()
 	runtime.GC()

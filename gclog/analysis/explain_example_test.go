@@ -25,8 +25,7 @@ func (w *wanted) GC(d *gclog.GCDetails) {
 	}
 }
 
-// A collection is explained when all others have been seen: they are what it is compared
-// with.
+// A collection is explained after all others have been seen, because it is compared with them.
 func ExampleExplain() {
 	f, err := os.Open("../../testdata/traces/net10-wks-verbose.nettrace.gz")
 	if err != nil {

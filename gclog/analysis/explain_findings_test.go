@@ -10,7 +10,8 @@ import (
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
-// TestFindingsExplained: the explanation of a collection that a finding names says the same of it.
+// TestFindingsExplained checks that the explanation of a collection that a finding names agrees
+// with it.
 func TestFindingsExplained(t *testing.T) {
 	says := map[string]func(j *judge) bool{
 		"induced-gcs": func(j *judge) bool { return j.caused("trigger/reason", "Induced") },
@@ -79,7 +80,7 @@ func TestFindingsExplained(t *testing.T) {
 	t.Log(compared)
 }
 
-// caused reports whether a statement gives a cause whose name starts so.
+// caused reports whether a statement has a cause whose name starts so.
 func (j *judge) caused(statement, prefix string) bool {
 	s := j.by[statement]
 	return s != nil && slices.ContainsFunc(s.Causes, func(cause string) bool { return strings.HasPrefix(cause, prefix) })

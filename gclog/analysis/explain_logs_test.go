@@ -12,7 +12,7 @@ import (
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
-// keptLog keeps what is told by a log.
+// keptLog keeps what a log contains.
 type keptLog struct{ keeping }
 
 func (*keptLog) Stall(*gclog.Stall)           {}
@@ -20,7 +20,7 @@ func (*keptLog) Start(*formats.Start)         {}
 func (*keptLog) End(*formats.End)             {}
 func (*keptLog) Suspension(*gclog.Suspension) {}
 
-// TestExplainLogs explains every collection of every recording as logs of it have it.
+// TestExplainLogs explains every collection of every recording as its logs contain it.
 func TestExplainLogs(t *testing.T) {
 	forEach(t, func(t *testing.T, tr recordings.Trace) {
 		stream := recordings.Read(t, tr.Path)

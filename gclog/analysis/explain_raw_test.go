@@ -10,9 +10,9 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// What the events of a recording say by themselves, put together as simply as can be: the
-// second opinion to the records, from which explanations are made. It knows nothing of
-// damaged streams: what it is asked about is complete.
+// What the events of a recording say, assembled as simply as possible: a second opinion on the
+// records, from which explanations are made. It cannot handle damaged streams: it is asked only
+// about complete ones.
 
 // rawSuspension is a suspension for the collector.
 type rawSuspension struct {
@@ -64,7 +64,7 @@ func (g *rawGC) background() bool {
 	return g.start.Type == clr.TypeBackground && (g.global == nil || g.global.Mechanisms&clr.MechanismConcurrent != 0)
 }
 
-// conditions are those of all heaps, and those of the decision for all.
+// conditions returns those of all heaps, and those of the decision for all.
 func (g *rawGC) conditions() (heaps, joined clr.Condemned) {
 	for i := range g.heaps {
 		heaps |= g.heaps[i].Condemned
@@ -75,7 +75,7 @@ func (g *rawGC) conditions() (heaps, joined clr.Condemned) {
 	return heaps, joined
 }
 
-// most is the oldest generation that a heap wanted.
+// most returns the oldest generation that a heap requested.
 func (g *rawGC) most() (final, budget int) {
 	for i := range g.heaps {
 		final = max(final, g.heaps[i].CondemnedGenerations.Final())
@@ -107,7 +107,7 @@ func (p *rawProcess) suspension() *rawSuspension {
 	return nil
 }
 
-// openBackground is the background collection that goes on.
+// openBackground returns the background collection in progress.
 func (p *rawProcess) openBackground() *rawGC {
 	for _, g := range slices.Backward(p.gcs) {
 		if g.start.Type == clr.TypeBackground {
@@ -120,7 +120,7 @@ func (p *rawProcess) openBackground() *rawGC {
 	return nil
 }
 
-// current is the collection that events without a number are of.
+// current returns the collection that events without a number belong to.
 func (p *rawProcess) current() *rawGC {
 	if n := len(p.gcs); n > 0 && p.gcs[n-1].start.Type != clr.TypeBackground && !p.gcs[n-1].ended {
 		return p.gcs[n-1]
@@ -128,7 +128,7 @@ func (p *rawProcess) current() *rawGC {
 	return p.openBackground()
 }
 
-// find is the collection of a number, the latest.
+// find returns the latest collection with a number.
 func (p *rawProcess) find(number uint32) *rawGC {
 	for _, g := range slices.Backward(p.gcs) {
 		if g.start.Count == number {
@@ -255,7 +255,7 @@ func (p *rawProcess) event(at *parse.Event, e clr.Event) {
 	}
 }
 
-// event is one that says of no collection by itself.
+// event handles an event that belongs to no collection.
 func (g *rawGC) event(e clr.Event) {
 	switch e := e.(type) {
 	case *clr.GCMarkWithType:
@@ -313,7 +313,7 @@ func (p *rawProcess) restarted(at *parse.Event) {
 	}
 }
 
-// global gives a history to the collection that started last among those that it fits.
+// global assigns a history to the collection that started last among those that it fits.
 func (p *rawProcess) global(at *parse.Event, e *clr.GCGlobalHeapHistory) {
 	concurrent := e.Mechanisms&clr.MechanismConcurrent != 0
 	for _, g := range slices.Backward(p.gcs) {

@@ -8,7 +8,7 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// TestExplainHeapsOfDATAS: the runtime tells 0 of what it has not worked out.
+// TestExplainHeapsOfDATAS checks that the runtime reports 0 for what it has not computed.
 func TestExplainHeapsOfDATAS(t *testing.T) {
 	for _, tt := range []struct {
 		least, most uint16
@@ -32,7 +32,7 @@ func TestExplainHeapsOfDATAS(t *testing.T) {
 	}
 }
 
-// TestExplainHandles: a young collection counts only those that it goes through.
+// TestExplainHandles checks that a young collection counts only the handles that it scans.
 func TestExplainHandles(t *testing.T) {
 	young := explain(func(d *gclog.GCDetails) { d.Handles, d.SyncBlocks = 1, 2 })
 	if got := sentences(young.Result); strings.Contains(got, "handle.") || !strings.Contains(got, "handles: The runtime has 2 sync blocks after it.\n") || whyUnknown(&young, "handles") == "" {
@@ -66,7 +66,8 @@ func TestExplainSegments(t *testing.T) {
 	}
 }
 
-// TestExplainLargeObjects: of several heaps the slowest counts, and what is 0 in all is not told.
+// TestExplainLargeObjects checks that of several heaps the slowest counts, and that values that are
+// 0 in all are left out.
 func TestExplainLargeObjects(t *testing.T) {
 	for _, tt := range []struct {
 		heaps []clr.LOHCompact
@@ -85,7 +86,7 @@ func TestExplainLargeObjects(t *testing.T) {
 	}
 }
 
-// TestExplainMemory: what is known of the memory of the process and of its control group.
+// TestExplainMemory checks the memory of the process and of its control group.
 func TestExplainMemory(t *testing.T) {
 	for want, m := range map[string]gclog.Memory{
 		"After it the process had 1 B in physical memory.":                                     {Resident: 1},

@@ -15,8 +15,8 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// TestFinalized: objects of a type are one, whatever its id; those without a name, outside
-// of the window and of too many types are left out.
+// TestFinalized checks that objects of a type count together, whatever its id, and that those
+// without a name, outside the window or of too many types are left out.
 func TestFinalized(t *testing.T) {
 	z := analysis.NewTypes(analysis.Window{From: 10, To: 20})
 	tell := func(at int64, id uint64, name string) {
@@ -50,7 +50,7 @@ func TestFinalized(t *testing.T) {
 	}
 }
 
-// finalizedOf is who counts finalized objects.
+// finalizedOf counts finalized objects.
 type finalizedOf struct {
 	*analysis.Statistics
 	types *analysis.Types
@@ -58,9 +58,9 @@ type finalizedOf struct {
 
 func (f *finalizedOf) Event(at gclog.Stamp, e clr.Event, d *gclog.GCDetails) { f.types.Event(at, e, d) }
 
-// TestFinalizedTold: types are told of each event with a name, as many as TraceEvent
-// delivers, and none of recordings without such events. What the finalizer thread says it
-// ran is that, but for what it ran after the newest collection.
+// TestFinalizedTold checks that every event with a name counts, as many as TraceEvent delivers, and
+// none in recordings without such events. The number is that of the finalizer thread, apart from
+// what ran after the latest collection.
 func TestFinalizedTold(t *testing.T) {
 	for _, x := range []struct {
 		name           string

@@ -9,7 +9,7 @@ import (
 	"github.com/gclog/gclog/gclog/analysis"
 )
 
-// What is wrong in a recording, with a threshold of one's own.
+// Problems in a recording, with a custom threshold.
 func ExampleFindings() {
 	file, err := os.Open("../../testdata/traces/net10-wks-provisional.nettrace.gz")
 	if err != nil {

@@ -16,20 +16,20 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// A told is one call of an Observer: of a pause, a record or a gap.
+// A told is one call of an Observer: with a pause, a record or a gap.
 type told struct {
 	pause *gclog.Pause
 	gc    *gclog.GCDetails
 	gap   *gclog.Gap
 }
 
-// An account keeps what an Observer is given about a process.
+// An account keeps what an Observer is passed about a process.
 type account struct {
 	gclog.NopObserver
 	process *gclog.Process
 	list    []told
 	end     int64
-	copies  map[*gclog.GCDetails]*gclog.GCDetails // of records whose pauses came before them
+	copies  map[*gclog.GCDetails]*gclog.GCDetails // of records whose pauses came first
 }
 
 func (a *account) copy(d *gclog.GCDetails) *gclog.GCDetails {
@@ -51,7 +51,7 @@ func (a *account) Pause(p *gclog.Pause) {
 
 func (a *account) GC(d *gclog.GCDetails) {
 	a.list = append(a.list, told{gc: a.copy(d)})
-	delete(a.copies, d) // the Reducer uses it again
+	delete(a.copies, d) // the Reducer reuses it
 }
 
 func (a *account) Gap(g *gclog.Gap) {
@@ -59,7 +59,7 @@ func (a *account) Gap(g *gclog.Gap) {
 	a.list = append(a.list, told{gap: &c})
 }
 
-// accounts are those of the processes of a recording.
+// accounts returns those of the processes in a recording.
 func accounts(t *testing.T, stream []byte) (list []*account) {
 	t.Helper()
 	processes := read(t, stream, func(p *gclog.Process) gclog.Observer {
@@ -91,11 +91,12 @@ func (a *account) findings(w analysis.Window) *analysis.Findings {
 	return f
 }
 
-// A judged is what of an account findings about a window are about, by the most simple rules.
+// A judged contains the part of an account that findings about a window cover, by the simplest
+// rules.
 type judged struct {
 	a        *account
 	w        analysis.Window
-	gcs      []*gclog.GCDetails // whole ones
+	gcs      []*gclog.GCDetails // complete ones
 	complete int
 	partial  int
 	pauses   []clipped
@@ -146,7 +147,7 @@ func (a *account) in(w analysis.Window) *judged {
 	return j
 }
 
-// count is how many collections are so.
+// count returns how many collections satisfy a condition.
 func (j *judged) count(is func(*gclog.GCDetails) bool) float64 {
 	n := 0
 	for _, d := range j.gcs {
@@ -222,10 +223,10 @@ func forMemory(d *gclog.GCDetails) bool {
 		has(d, memoryBlocks|clr.CondemnedAlmostMaxAlloc) && steps.Initial() < 2 && steps.BudgetExceeded() < 2 && steps.TimeTuning() < 2)
 }
 
-// TestFindingsJudged holds the findings about all recordings, and about parts of them, against
-// what is computed here from the records: what is a fact is found however short the part is,
-// and not where it is none; each number of the evidence is that of the records; and the
-// sentence names no number that the evidence has not.
+// TestFindingsJudged compares the findings about all recordings, and about parts of them, with
+// results computed here from the records: facts are found however short the part is, and only where
+// they hold; each number of the evidence is that of the records; and the sentence contains no
+// number that is not in the evidence.
 func TestFindingsJudged(t *testing.T) {
 	forEach(t, func(t *testing.T, tr recordings.Trace) {
 		for _, a := range accounts(t, recordings.Read(t, tr.Path)) {
@@ -285,7 +286,7 @@ func judgeFindings(t *testing.T, a *account, w analysis.Window) {
 	}
 }
 
-// facts are what takes no sample, and whether it is so.
+// facts returns what needs no sample, and whether it holds.
 func (j *judged) facts() map[string]bool {
 	_, longest := j.paused()
 	suspended := int64(0)
@@ -299,7 +300,7 @@ func (j *judged) facts() map[string]bool {
 		"provisional-mode": j.count(inProvisionalMode) > 0,
 		"memory-load-gen2": j.count(forMemory) > 0,
 	}
-	// These may be found for what needs a sample as well.
+	// These may also be found for a reason that needs a sample.
 	for id, is := range map[string]bool{
 		"long-suspension":   suspended > int64(10*milli),
 		"hard-limit":        j.count(func(d *gclog.GCDetails) bool { return has(d, nearLimit) }) > 0,
@@ -315,8 +316,8 @@ func (j *judged) facts() map[string]bool {
 	return facts
 }
 
-// shareSeverity is how grave the share of the pauses is at least, 0 if nothing is sure. Of a time
-// shorter than 5 s it is that of 5 s.
+// shareSeverity returns the least severity of the share of pauses, 0 if nothing is certain. For a
+// time shorter than 5 s it is the share of 5 s.
 func (j *judged) shareSeverity() analysis.Severity {
 	sum, _ := j.paused()
 	length := j.w.To - j.w.From
@@ -332,8 +333,8 @@ func (j *judged) shareSeverity() analysis.Severity {
 	return 0
 }
 
-// elsewhere are numbers of evidence that have a judge in another test: medians, lines and the
-// shares of the heaps, of which the histories are made for it.
+// elsewhere are numbers of evidence that other tests check: medians, lines and the shares of the
+// heaps.
 var elsewhere = strings.Split(`random-slow-gc pause
 random-slow-gc pause.times
 random-slow-gc pause.median
@@ -344,7 +345,7 @@ random-slow-gc kind.blocking
 random-slow-gc kind.background
 random-slow-gc kind.foreground`, "\n")
 
-// numbers are those of the records that the evidence of a rule should have, by name.
+// numbers returns the numbers of the records that the evidence of a rule should have, by name.
 func (j *judged) numbers(id string) map[string]float64 {
 	gen := func(g int) float64 {
 		return j.count(func(d *gclog.GCDetails) bool { return d.Generation == g && !byProgram(d) })
@@ -571,7 +572,7 @@ func (p *clipped) suspendIf() int64 {
 	return p.suspend
 }
 
-// longest are the numbers about the pause that a sentence names.
+// longest returns the numbers about the pause that a sentence names.
 func (j *judged) longest(m map[string]float64, p *gclog.Pause) {
 	d := p.GC
 	if d == nil {
@@ -585,7 +586,7 @@ func (j *judged) longest(m map[string]float64, p *gclog.Pause) {
 	m["longest.gc"], m["longest.class."+class], m["longest.reason."+d.Reason.String()] = float64(d.Number), 1, 1
 }
 
-// cause is why a gen2 collection blocks, as the record says.
+// cause returns why a gen2 collection blocks, according to the record.
 func (j *judged) cause(d *gclog.GCDetails) string {
 	small := has(d, clr.CondemnedTooSmallForBackground)
 	switch {
@@ -609,7 +610,7 @@ func (j *judged) cause(d *gclog.GCDetails) string {
 	return "other"
 }
 
-// after is the sum of the sizes of generations after all collections.
+// after returns the total size of generations after all collections.
 func (j *judged) after(generations ...int) float64 {
 	return j.sum(func(d *gclog.GCDetails) (sum float64) {
 		if d.HasSizesAfter {
@@ -621,8 +622,8 @@ func (j *judged) after(generations ...int) float64 {
 	})
 }
 
-// crises are the gen2 collections in which most of gen2 was dead, though much had come into
-// it, with the most of gen1, since the one before.
+// crises returns the gen2 collections in which most of gen2 was dead although much had come into
+// it, with most of gen1, since the previous one.
 func (j *judged) crises(m map[string]float64) {
 	m["gen2.survival.min"] = 100
 	var kept, of, came, size, n float64
@@ -686,7 +687,7 @@ var (
 	anyNumber = regexp.MustCompile(`\d`)
 )
 
-// unproven is what remains of the sentence of a finding without the numbers of its evidence,
+// unproven returns what remains of the sentence of a finding without the numbers of its evidence,
 // if there still is a number.
 func unproven(x *analysis.Finding) string {
 	text := noNumber.ReplaceAllString(timeStamp.ReplaceAllString(x.Text, ""), "")

@@ -12,7 +12,7 @@ import (
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
-// A logFile is an output of a log that keeps it.
+// A logFile is the output of a log that keeps it.
 type logFile struct{ text []byte }
 
 func (f *logFile) Write(head formats.Head, group []byte, _ bool) error {
@@ -23,7 +23,7 @@ func (f *logFile) Write(head formats.Head, group []byte, _ bool) error {
 	return nil
 }
 
-// logged are findings about what a log tells.
+// logged returns findings from a log.
 type logged struct {
 	*analysis.Findings
 	now int64
@@ -38,8 +38,8 @@ func (o *logged) Stall(*gclog.Stall)           {}
 func (o *logged) Suspension(*gclog.Suspension) {}
 func (o *logged) End(*formats.End)             { o.Findings.End(o.now) }
 
-// TestFindingsOfLogs: what is found in a recording is found in the log of it, unless the
-// log lacks what the rule looks at; and nothing else is found there.
+// TestFindingsOfLogs checks that what is found in a recording is found in its log, unless the log
+// lacks the data, and that nothing else is found there.
 func TestFindingsOfLogs(t *testing.T) {
 	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
 		stream := recordings.Read(t, tr.Path)

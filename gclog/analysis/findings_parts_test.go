@@ -11,11 +11,11 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// A part is what is cut out of a long history: collections of some number on, so many.
+// A part is cut out of a long history: so many collections from a number on.
 type part struct{ from, n int }
 
-// cut are the findings about a part, from the end of the collection before it to the end of
-// its last.
+// cut returns the findings about a part, from the end of the previous collection to the end of its
+// last one.
 func (h *past) cut(records []*gclog.GCDetails, p part) *analysis.Findings {
 	w := analysis.Window{To: records[p.from+p.n-1].End}
 	if p.from > 0 {
@@ -26,8 +26,8 @@ func (h *past) cut(records []*gclog.GCDetails, p part) *analysis.Findings {
 	return f
 }
 
-// TestPartsOfHistories: a problem that a long history has is found in every part of it that shows it,
-// down to the least one, and in no part of one that has it not.
+// TestPartsOfHistories checks that a problem of a long history is found in every part that shows
+// it, down to the smallest, and in no part of a history without it.
 func TestPartsOfHistories(t *testing.T) {
 	random := rand.New(rand.NewPCG(15, 5))
 	around := func(v, percent float64) uint64 { return uint64(v * (1 + percent/100*(2*random.Float64()-1))) }
@@ -43,7 +43,7 @@ func TestPartsOfHistories(t *testing.T) {
 	for _, c := range []struct {
 		what, rule string
 		problem    bool
-		least      int // collections of a part that shows it
+		least      int // collections in a part that shows it
 		step       func(h *past, i int) change
 	}{
 		// It grows by half in an hour; gen2 collections become ever rarer, as the budget grows.
@@ -112,7 +112,7 @@ func TestPartsOfHistories(t *testing.T) {
 	}
 }
 
-// TestPartsOfPauses: a program that stands much does so in each part of 2 s.
+// TestPartsOfPauses checks that a program that is paused much is found to be in each part of 2 s.
 func TestPartsOfPauses(t *testing.T) {
 	h := newPast()
 	times(1200, func(int) { h.run(80*milli).gc(0, 20*milli) })

@@ -11,7 +11,7 @@ import (
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
-// recorded are the findings about each process of a recording.
+// recorded are the findings about each process in a recording.
 func recorded(t *testing.T, stream []byte) (list []*analysis.Findings, facts []*gclog.Process) {
 	t.Helper()
 	of := map[*gclog.Process]*analysis.Findings{}
@@ -27,7 +27,7 @@ func recorded(t *testing.T, stream []byte) (list []*analysis.Findings, facts []*
 	return list, facts
 }
 
-// ids are the rules of findings.
+// ids returns the rules of findings.
 func ids(f *analysis.Findings) (list []string) {
 	for _, x := range f.List() {
 		list = append(list, x.Rule.ID)
@@ -35,8 +35,8 @@ func ids(f *analysis.Findings) (list []string) {
 	return list
 }
 
-// TestFindingsOfRecordings: the same stream has the same findings, each of them whole,
-// and what a recording was made to show is found.
+// TestFindingsOfRecordings checks that the same stream has the same findings, that each is
+// complete, and that the problem that a recording was made for is found.
 func TestFindingsOfRecordings(t *testing.T) {
 	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
 		stream := recordings.Read(t, tr.Path)
@@ -72,7 +72,7 @@ func texts(list []analysis.Finding) (lines []string) {
 	return lines
 }
 
-// expect holds what the names of recordings say.
+// expect lists what the names of recordings imply.
 func expect(t *testing.T, name string, f *analysis.Findings, p *gclog.Process) {
 	t.Helper()
 	found := ids(f)
@@ -91,8 +91,8 @@ func expect(t *testing.T, name string, f *analysis.Findings, p *gclog.Process) {
 		t.Error("lost events are not found")
 	}
 	if name == "net10-wks-oom" {
-		// The process died before the runtime sent the collections of the end, and the
-		// recording does not tell the limit. With it, the sizes do.
+		// The process died before the runtime sent the last collections, and the recording does not
+		// contain the limit. With the limit, the sizes show it.
 		if _, why := of(f, "hard-limit"); !strings.HasPrefix(why, "no limit is known") {
 			t.Errorf("hard-limit: %q", why)
 		}

@@ -20,8 +20,8 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// TestHealthy: of a program that is well nothing is found, and every rule that it can be
-// held against says so.
+// TestHealthy checks that a healthy program has no findings, and that every rule that can be
+// evaluated is.
 func TestHealthy(t *testing.T) {
 	h := newPast()
 	times(40, func(int) {
@@ -41,8 +41,8 @@ func TestHealthy(t *testing.T) {
 	}
 }
 
-// TestSample: a fact needs no sample. A share does, unless it is too high whatever the rest
-// of the sample would be; and that all is well takes one too.
+// TestSample checks that a fact needs no sample. A share does, unless it is too high whatever the
+// rest of the sample would be; and so does the result that there is no problem.
 func TestSample(t *testing.T) {
 	for _, c := range []struct {
 		what      string
@@ -80,7 +80,7 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestShortShare: a share of a short time is one of 5 s with no more pauses.
+// TestShortShare checks that in a short time the share is that of 5 s with no more pauses.
 func TestShortShare(t *testing.T) {
 	for _, c := range []struct {
 		pauses   int // of 100 ms each
@@ -107,11 +107,11 @@ func TestShortShare(t *testing.T) {
 	}
 }
 
-// TestAbsent: a rule that lacks what it looks at says so.
+// TestAbsent checks that a rule reports that its data is missing.
 func TestAbsent(t *testing.T) {
 	h := newPast()
 	h.process = gclog.Process{}
-	bare := func(d *gclog.GCDetails) { // as the JDK flavours have it
+	bare := func(d *gclog.GCDetails) { // as in the JDK flavours
 		d.HasHistory, d.HasObjects, d.HasFragmentation, d.HasAllocated, d.HasPromoted, d.HasGlobal = false, false, false, false, false, false
 		d.HasSizesAfter, d.Global, d.Handles, d.PinnedObjects = false, clr.GCGlobalHeapHistory{}, -1, 1<<32-1
 		d.FinalizationCount, d.Peak, d.HasBefore = 1<<64-1, 0, false
@@ -151,8 +151,8 @@ func TestAbsent(t *testing.T) {
 	}
 }
 
-// TestPartly: a rule that can be held against a part of what it looks at only says so,
-// unless that part suffices for a finding.
+// TestPartly checks that a rule reports that only a part of its data is there, unless that part
+// suffices for a finding.
 func TestPartly(t *testing.T) {
 	const wait = "nothing reports whether allocations waited for background collections: level normal records that; the rest of the rule is fulfilled by none"
 	h := newPast()
@@ -171,7 +171,7 @@ func TestPartly(t *testing.T) {
 	}
 }
 
-// TestOurOwn: what a diagnostic tool does is not held against the program.
+// TestOurOwn checks that the effects of a diagnostic tool are no findings.
 func TestOurOwn(t *testing.T) {
 	h := newPast()
 	h.run(10 * time.Second).healthy(30)
@@ -195,7 +195,8 @@ func TestOurOwn(t *testing.T) {
 	}
 }
 
-// TestFindingsWindow: pauses are clipped, collections belong to where they start.
+// TestFindingsWindow checks that pauses are clipped and that collections belong to where they
+// start.
 func TestFindingsWindow(t *testing.T) {
 	h := newPast().healthy(40) // 20.04 s
 	h.run(60*milli).gc(0, 400*milli)
@@ -221,8 +222,8 @@ func TestFindingsWindow(t *testing.T) {
 	}
 }
 
-// TestFindingsLive: findings about a live process are of the last hour or two, of growth in the
-// last day.
+// TestFindingsLive checks that findings about a live process cover the last hour or two, and the
+// last day for growth.
 func TestFindingsLive(t *testing.T) {
 	h := newPast()
 	times(48, func(i int) {
@@ -242,7 +243,7 @@ func TestFindingsLive(t *testing.T) {
 		next.now, next.number = end-time.Minute, 1000
 		next.healthy(30)
 		if s.after > 0 {
-			// The program went on, quietly.
+			// The program continued, quietly.
 			for at := h.now; at < end; at += 10 * time.Minute {
 				f.End(int64(at))
 			}
@@ -258,7 +259,7 @@ func TestFindingsLive(t *testing.T) {
 	}
 }
 
-// TestLateLimit: the limits of a process may be told at the end of a session.
+// TestLateLimit checks that the limits of a process may be reported at the end of a session.
 func TestLateLimit(t *testing.T) {
 	h := newPast().healthy(30)
 	h.process.HasLimits = false
@@ -272,8 +273,8 @@ func TestLateLimit(t *testing.T) {
 	}
 }
 
-// TestLongestTimes: of the longest pause it is told what its collection spent the time
-// on, if a blocking collection was it.
+// TestLongestTimes checks that the finding contains where the time of the longest pause went, if it
+// was a blocking collection.
 func TestLongestTimes(t *testing.T) {
 	timed := func(count int, compacting bool) change {
 		return func(d *gclog.GCDetails) {
@@ -293,7 +294,7 @@ func TestLongestTimes(t *testing.T) {
 	}{
 		{0, true, ""},
 		{7, false, "longest.mark 15 ms longest.plan 6 ms longest.sweep 7 ms"},
-		{8, false, "longest.mark 15 ms longest.plan 6 ms longest.sweep 7 ms"}, // .NET 8: the last is no time
+		{8, false, "longest.mark 15 ms longest.plan 6 ms longest.sweep 7 ms"}, // .NET 8: the last one is not a time
 		{8, true, "longest.mark 15 ms longest.plan 6 ms longest.relocate 7 ms longest.compact 8 ms"},
 	} {
 		h := newPast().healthy(20, timed(8, true)).gc(2, 500*milli, timed(c.count, c.compacting)).healthy(3, timed(8, true)).gc(1, 250*milli, timed(7, true))
@@ -311,7 +312,7 @@ func TestLongestTimes(t *testing.T) {
 	}
 }
 
-// TestUntold: what was told nothing finds nothing.
+// TestUntold checks that there are no findings without records.
 func TestUntold(t *testing.T) {
 	f := analysis.NewFindings(&gclog.Process{}, analysis.Thresholds{}, analysis.Always())
 	if list, unjudged := f.List(), f.Unjudged(); len(list) > 0 || len(unjudged) < 20 {
@@ -319,7 +320,7 @@ func TestUntold(t *testing.T) {
 	}
 }
 
-// TestStops: pauses without a collection count as others do, and are named by their kind.
+// TestStops checks that pauses without a collection count like others, and are named by their kind.
 func TestStops(t *testing.T) {
 	h := newPast().healthy(20).gc(2, 250*milli, suspended(0, 11*milli)).stop(gclog.PauseHeapCount, 300*milli, 12*milli).healthy(5)
 	for rule, want := range map[string]string{
@@ -333,7 +334,7 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// earlier tells a listener what happens as if it had been so much earlier.
+// earlier shifts what a listener is passed to an earlier time.
 type earlier struct {
 	listener
 	by int64
@@ -377,8 +378,8 @@ func (e earlier) Event(at gclog.Stamp, x clr.Event, d *gclog.GCDetails) {
 	e.listener.Event(at, x, d)
 }
 
-// TestEarlier: what is found does not depend on where the zero of time is. Much of a log may be
-// before it.
+// TestEarlier checks that findings do not depend on the zero of time. Much of a log may be before
+// it.
 func TestEarlier(t *testing.T) {
 	for seed := range uint64(60) {
 		h := madeUp(rand.New(rand.NewPCG(seed, 11)))
@@ -403,8 +404,8 @@ func TestEarlier(t *testing.T) {
 	}
 }
 
-// TestOwnLoad: the memory load that counts as high is the process's own, unless somebody
-// sets another.
+// TestOwnLoad checks that the high memory load is the limit of the process, unless the threshold is
+// set.
 func TestOwnLoad(t *testing.T) {
 	h := newPast()
 	times(3, func(int) { h.gc(2, milli, load(85), condemned(clr.CondemnedHighMemory)) })
@@ -422,7 +423,7 @@ func TestOwnLoad(t *testing.T) {
 			t.Errorf("%d %q: %+v", c.own, c.setting, x)
 		}
 	}
-	// Of more than 99 the runtime makes 99, and tells what it was given.
+	// The runtime limits it to 99, and reports what it was given.
 	h = newPast()
 	times(3, func(int) { h.gc(2, milli, load(99), condemned(clr.CondemnedHighMemory)) })
 	h.process.Limits.HighMemoryPercent = 128
@@ -431,8 +432,8 @@ func TestOwnLoad(t *testing.T) {
 	}
 }
 
-// TestMinutes: of several minutes the busiest counts; the last one counts though it is not
-// over, if it is long enough for a rate.
+// TestMinutes checks that the busiest minute counts; the last one counts although it is not over,
+// if it is long enough for a rate.
 func TestMinutes(t *testing.T) {
 	churn := generation(0, func(g *gclog.GenerationDetails) { g.Survived = megabyte / 2 })
 	every := func(h *past, period, lasts time.Duration) {
@@ -465,7 +466,7 @@ func TestMinutes(t *testing.T) {
 		if x == nil && c.text != "" || x != nil && !strings.HasPrefix(x.Text, c.text) || why != c.why {
 			t.Errorf("%+v %q, want %q %q", x, why, c.text, c.why)
 		}
-		// To ask on the way changes nothing.
+		// Asking on the way changes nothing.
 		f := analysis.NewFindings(&c.h.process, analysis.Thresholds{}, analysis.Always())
 		for _, tell := range c.h.told {
 			tell(f)
@@ -478,7 +479,7 @@ func TestMinutes(t *testing.T) {
 	}
 }
 
-// TestRateOfSessions: what was not observed of a minute is in no rate.
+// TestRateOfSessions checks that unobserved time of a minute is in no rate.
 func TestRateOfSessions(t *testing.T) {
 	much := generation(0, func(g *gclog.GenerationDetails) { g.Allocated = 650 * megabyte })
 	for _, c := range []struct {
@@ -510,7 +511,7 @@ func TestRateOfSessions(t *testing.T) {
 	}
 }
 
-// TestNoRate: of less than a minute it is told how many and in what time, not a rate.
+// TestNoRate checks that for less than a minute the number and the time are reported, not a rate.
 func TestNoRate(t *testing.T) {
 	h := newPast().run(time.Second)
 	times(30, func(int) { h.gc(0, milli, reason(clr.ReasonInduced)) })
@@ -527,7 +528,7 @@ func TestNoRate(t *testing.T) {
 	}
 }
 
-// TestOrder: the gravest first, then by rule.
+// TestOrder checks the order: by severity, then by rule.
 func TestOrder(t *testing.T) {
 	h := newPast()
 	h.healthy(20)
@@ -542,7 +543,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestSteady: a collection costs no memory once its kind was seen.
+// TestSteady checks that a collection costs no memory once its kind was seen.
 func TestSteady(t *testing.T) {
 	h := newPast().healthy(20)
 	times(3, func(int) { h.background(milli, milli, milli) })
@@ -557,8 +558,8 @@ func TestSteady(t *testing.T) {
 	}
 }
 
-// TestRandomSample: medians of many collections come from a sample, and what is slow is
-// not missed after collections that are slow for a reason.
+// TestRandomSample checks that medians of many collections come from a sample, and that slow ones
+// are found after collections that are slow for a reason.
 func TestRandomSample(t *testing.T) {
 	h := newPast()
 	times(5000, func(i int) { h.run(10*milli).gc(0, 2*milli) })
@@ -570,7 +571,7 @@ func TestRandomSample(t *testing.T) {
 	}
 }
 
-// TestShareBound: the worst minute is found to within a six-hundredth, wherever it
+// TestShareBound checks that the worst minute is found to within a six-hundredth, wherever it
 // begins.
 func TestShareBound(t *testing.T) {
 	for _, offset := range []time.Duration{0, 33 * milli, 99 * milli} {
@@ -610,7 +611,7 @@ func TestThresholds(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), `there is no rule "long-pase": the rules with thresholds are high-pause-share, long-pause,`) {
 		t.Errorf("%v", err)
 	}
-	// Every threshold takes its own default as it is printed, which is all of it.
+	// Every threshold accepts its own default as it is printed.
 	for _, r := range analysis.Rules() {
 		for _, x := range r.Thresholds {
 			if err := thresholds.Set(r.ID+"."+x.Name, x.Text(x.Default)); err != nil {
@@ -631,7 +632,7 @@ func TestThresholds(t *testing.T) {
 	}
 }
 
-// TestRuleTable: what the rules say is whole.
+// TestRuleTable checks that the rules are complete.
 func TestRuleTable(t *testing.T) {
 	rules := analysis.Rules()
 	if len(rules) != 27 {
@@ -661,7 +662,7 @@ func TestRuleTable(t *testing.T) {
 	}
 }
 
-// TestDocument holds docs/findings.md against the rules. GCLOG_UPDATE=1 writes it anew.
+// TestDocument compares docs/findings.md with the rules. GCLOG_UPDATE=1 rewrites it.
 func TestDocument(t *testing.T) {
 	path := filepath.Join("..", "..", "docs", "findings.md")
 	const mark = "<!-- rules: made by go test ./gclog/analysis with GCLOG_UPDATE=1 -->\n"
@@ -685,7 +686,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// TestValuesInDocument: what the document says that thresholds look like can be set.
+// TestValuesInDocument checks that the examples of threshold values in the document can be set.
 func TestValuesInDocument(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "findings.md"))
 	if err != nil {
@@ -730,11 +731,11 @@ func document() string {
 	return b.String()
 }
 
-// cell is a text as Markdown takes it.
+// cell escapes a text for a Markdown table.
 func cell(s string) string { return strings.NewReplacer("|", `\|`, "<", `\<`).Replace(s) }
 
-// BenchmarkFindingsMinute is a minute of a live process with ten collections a second,
-// and one look at the findings.
+// BenchmarkFindingsMinute measures a minute of a live process with ten collections a second, and
+// one evaluation of the findings.
 func BenchmarkFindingsMinute(b *testing.B) {
 	h := newPast()
 	server(h, 8, 8)
@@ -770,12 +771,12 @@ func BenchmarkFindingsMinute(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N), "ns/minute")
 }
 
-// TestFindingsMemory: findings take what the package comment says, however long the
-// history is.
+// TestFindingsMemory checks that findings take as much memory as the package comment says, however
+// long the history is.
 func TestFindingsMemory(t *testing.T) {
 	for _, x := range []struct {
 		live  bool
-		types int // that are allocated, with long names
+		types int // number of allocated types, with long names
 		most  uint64
 	}{{false, 0, 185_000}, {true, 0, 330_000}, {false, 8000, 660_000}, {true, 8000, 1_260_000}} {
 		h := newPast()
@@ -802,7 +803,7 @@ func TestFindingsMemory(t *testing.T) {
 	}
 }
 
-// TestStretches: of a live process at least the last hour is looked at, and at most two.
+// TestStretches checks that for a live process at least the last hour is covered, and at most two.
 func TestStretches(t *testing.T) {
 	for _, c := range []struct {
 		pause, look time.Duration
@@ -833,7 +834,7 @@ func TestStretches(t *testing.T) {
 	}
 }
 
-// TestHostile: no record, whatever it says, makes the rules panic or hang.
+// TestHostile checks that no record makes the rules panic or hang.
 func TestHostile(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	odd := []int64{0, 1, -1, 1e9, -1e9, 3600e9, math.MaxInt64, math.MinInt64, math.MaxInt64 / 2}
@@ -880,7 +881,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestNoGen1: a recording tells what survived, and has no gen1 collections.
+// TestNoGen1 checks a recording that reports survival and has no gen1 collections.
 func TestNoGen1(t *testing.T) {
 	h := newPast()
 	times(20, func(int) { h.run(time.Second).gc(0, milli).run(time.Second).gc(2, milli) })
@@ -889,7 +890,8 @@ func TestNoGen1(t *testing.T) {
 	}
 }
 
-// TestLongSuspensions: a pause that is mostly suspension is not among the long suspensions.
+// TestLongSuspensions checks that a pause that is mostly suspension is not among the long
+// suspensions.
 func TestLongSuspensions(t *testing.T) {
 	h := newPast().healthy(40).run(time.Second).gc(0, 8*milli, suspended(0, 7*milli)).run(time.Second).gc(0, 30*milli, suspended(0, 20*milli))
 	x, why := of(h.findings(t), "long-suspension")
@@ -898,7 +900,7 @@ func TestLongSuspensions(t *testing.T) {
 	}
 }
 
-// TestNoWindow: a stretch without length has no share.
+// TestNoWindow checks that a stretch without length has no share.
 func TestNoWindow(t *testing.T) {
 	var thresholds analysis.Thresholds
 	for _, value := range []string{"0", "0s", "0.1ns"} {
@@ -908,8 +910,8 @@ func TestNoWindow(t *testing.T) {
 	}
 }
 
-// TestSuspensionsOfWindow: of a pause that began before the window, the time until the threads stood
-// counts as far as it is in it, and the pause not at all if none of that is.
+// TestSuspensionsOfWindow checks that of a pause that began before the window only the part of the
+// suspension inside counts, and the pause not at all if no part is.
 func TestSuspensionsOfWindow(t *testing.T) {
 	for from, want := range map[time.Duration]string{
 		0:          "In 2 of 2 pauses the threads took more than 10 ms to stop, at most 50 ms",

@@ -9,8 +9,8 @@ import (
 	"github.com/gclog/gclog/gclog/analysis"
 )
 
-// TestSessions: the time between two sessions is in no duration, share or rate, and no
-// stretch reaches into it.
+// TestSessions checks that the time between two sessions is in no duration, share or rate, and that
+// no stretch overlaps it.
 func TestSessions(t *testing.T) {
 	for _, live := range []bool{false, true} {
 		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always(), Live: live})
@@ -47,8 +47,8 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// TestHole: what is known to be missing in a session was not observed either, and shares
-// leave out the pauses that lie in it or end it.
+// TestHole checks that time with missing records was not observed, and that shares leave out the
+// pauses in it and the one that ends it.
 func TestHole(t *testing.T) {
 	of := func(w analysis.Window) *analysis.Summary {
 		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: w})
@@ -88,7 +88,7 @@ func TestHole(t *testing.T) {
 	}
 }
 
-// TestMissedInLogs: numbers of a log without no-GC regions do not tell what is missing.
+// TestMissedInLogs checks that numbers in a log without no-GC regions do not show what is missing.
 func TestMissedInLogs(t *testing.T) {
 	s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
 	d := collection(1, 0, gclog.KindBlocking, [2]int64{sec, sec})
@@ -103,7 +103,7 @@ func TestMissedInLogs(t *testing.T) {
 	}
 }
 
-// TestFindingsOfSessions: what was not observed is in the stretch of a finding, and counts
+// TestFindingsOfSessions checks that unobserved time is in the stretch of a finding, and counts
 // there as time that the program ran.
 func TestFindingsOfSessions(t *testing.T) {
 	of := func(pause, lasts, between int64) string {
@@ -136,8 +136,8 @@ func TestFindingsOfSessions(t *testing.T) {
 	}
 }
 
-// TestShareWithHoles: that collections are missing makes neither share nor rate of the others
-// larger.
+// TestShareWithHoles checks that missing collections do not increase the share or rate of the
+// others.
 func TestShareWithHoles(t *testing.T) {
 	for _, live := range []bool{false, true} {
 		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always(), Live: live})

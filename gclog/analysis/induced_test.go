@@ -8,7 +8,7 @@ import (
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
-// An inducedCounter counts the records of collections that were asked for.
+// An inducedCounter counts the records of induced collections.
 type inducedCounter struct {
 	*analysis.Findings
 	induced, blocking int
@@ -17,15 +17,15 @@ type inducedCounter struct {
 func (c *inducedCounter) GC(d *gclog.GCDetails) {
 	if d.Complete && !d.HeapDump && d.HasReason && d.Reason.Induced() {
 		c.induced++
-		if d.Kind != gclog.KindBackground { // also one that is called so, and carried out as a blocking one
+		if d.Kind != gclog.KindBackground { // also one that is demoted to a blocking one
 			c.blocking++
 		}
 	}
 	c.Findings.GC(d)
 }
 
-// TestInducedCounted: the finding about collections that were asked for counts those that the records
-// have, from the first one on.
+// TestInducedCounted checks that the finding about induced collections counts those in the records,
+// from the first one on.
 func TestInducedCounted(t *testing.T) {
 	compared := 0
 	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {

@@ -13,7 +13,7 @@ import (
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
-// A text is what a formatter wrote.
+// A text is the output of a formatter.
 type text struct{ b []byte }
 
 func (o *text) Write(head formats.Head, group []byte, _ bool) error {
@@ -32,8 +32,8 @@ func (fromLog) Stall(*gclog.Stall)           {}
 func (fromLog) Suspension(*gclog.Suspension) {}
 func (fromLog) End(*formats.End)             {}
 
-// TestLogs: what a log cannot hold is not known, and never 0; a log in JSON says of the
-// collections what the recording says.
+// TestLogs checks that what a log cannot contain is unknown, and never 0, and that a log in JSON
+// has the same values for the collections as the recording.
 func TestLogs(t *testing.T) {
 	forEach(t, func(t *testing.T, tr recordings.Trace) {
 		stream := recordings.Read(t, tr.Path)
@@ -63,10 +63,10 @@ func TestLogs(t *testing.T) {
 	})
 }
 
-// ofSession are metrics that depend on how long the session was, which is not told here.
+// ofSession are metrics that depend on the duration of the session, which is not reported here.
 var ofSession = regexp.MustCompile(`^duration$|share|mutator|rate$|since`)
 
-// rounding is what a format may make 0 of.
+// rounding is what a format may round to 0.
 var rounding = map[string]float64{"ns": 1000, "bytes": 1024, "bytes/s": 1e6}
 
 // writeLog writes the records of a recording in a format.
@@ -104,7 +104,7 @@ func readLog(t *testing.T, log []byte) *analysis.Summary {
 	return s.Summary()
 }
 
-// both are told the same.
+// both passes the same to two observers.
 type both struct{ a, b gclog.Observer }
 
 func (x both) Pause(p *gclog.Pause)  { x.a.Pause(p); x.b.Pause(p) }

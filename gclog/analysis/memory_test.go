@@ -8,7 +8,7 @@ import (
 	"github.com/gclog/gclog/gclog/analysis"
 )
 
-// remembered is a collection of a live session.
+// remembered returns a collection of a live session.
 func remembered(number uint32, at int64, m gclog.Memory, committed uint64) *gclog.GCDetails {
 	d := collection(number, 0, gclog.KindBlocking, [2]int64{at, 10 * ms})
 	d.Memory, d.CommittedAfter, d.HasCommittedAfter = m, committed, committed > 0
@@ -23,7 +23,7 @@ func TestMemoryOfProcess(t *testing.T) {
 	}
 	tell(s, remembered(1, 10*sec, gclog.Memory{Resident: 1200 * mb, Cgroup: 1300 * mb, CgroupLimit: 3000 * mb, At: 11 * sec}, 900*mb))
 	tell(s, remembered(2, 20*sec, gclog.Memory{Resident: 980 * mb, Cgroup: 1000 * mb, CgroupLimit: 2000 * mb, At: 21 * sec}, 797*mb))
-	tell(s, remembered(3, 30*sec, gclog.Memory{}, 400*mb)) // of a log: the memory is that of before
+	tell(s, remembered(3, 30*sec, gclog.Memory{}, 400*mb)) // from a log: the previous memory remains
 	s.End(100 * sec)
 	got := metrics(s.Summary())
 	for name, want := range map[string]float64{
@@ -49,7 +49,7 @@ func TestMemoryOfProcess(t *testing.T) {
 	}
 }
 
-// TestMemoryWithoutCommitted: before .NET 8 nobody knows whose the memory is.
+// TestMemoryWithoutCommitted checks that before .NET 8 it is unknown whose the memory is.
 func TestMemoryWithoutCommitted(t *testing.T) {
 	s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
 	s.Begin(0)
@@ -60,7 +60,8 @@ func TestMemoryWithoutCommitted(t *testing.T) {
 	}
 }
 
-// TestMemoryAllCommitted: where the GC has committed all that is resident nothing is anybody else's.
+// TestMemoryAllCommitted checks that if the GC has committed all resident memory, none of it counts
+// as other.
 func TestMemoryAllCommitted(t *testing.T) {
 	for resident, want := range map[uint64]float64{900: -1, 901: 0, 902: 1} {
 		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})

@@ -7,8 +7,8 @@ import (
 	"github.com/gclog/gclog/gclog/analysis"
 )
 
-// TestToldLate: a background collection is told after younger ones. What it knows of its
-// begin is not the newest, and it does not say which survivors were pinned.
+// TestToldLate checks that a background collection is reported after younger ones: its values from
+// its start are not the latest, and it does not report pinned survivors.
 func TestToldLate(t *testing.T) {
 	s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
 	s.Begin(0)
@@ -37,7 +37,7 @@ func TestToldLate(t *testing.T) {
 	}
 }
 
-// TestNewestOfLogs: logs tell of the end of background collections only.
+// TestNewestOfLogs checks that logs report only the end of background collections.
 func TestNewestOfLogs(t *testing.T) {
 	s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
 	s.Begin(0)

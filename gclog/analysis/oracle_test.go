@@ -14,7 +14,7 @@ import (
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
-// rollup is what TraceEvent makes of the complete collections of a generation.
+// rollup is TraceEvent's result for the complete collections of a generation.
 type rollup struct {
 	Count                  float64
 	NumInduced             float64
@@ -27,11 +27,11 @@ type rollup struct {
 	TotalPromotedMB        float64
 }
 
-// excuse is why TraceEvent has something else in some recordings. A process of several in
-// one is named with its number. What we have instead is held against the records (ledger).
+// excuse is why TraceEvent's result differs in some recordings. A process of several in one
+// recording is named with its number. Our result is compared with the records (ledger).
 type excuse struct {
 	why string
-	// defect: it does so only where our numbers show that it can.
+	// defect: it differs only where our numbers show that it can.
 	defect bool
 	checks map[string][3][]string // recordings by generation
 }
@@ -198,7 +198,7 @@ var excuses = []excuse{
 	},
 }
 
-// TestTraceEvent holds the rollups of each recording against those of TraceEvent.
+// TestTraceEvent compares the rollups of each recording with those of TraceEvent.
 func TestTraceEvent(t *testing.T) {
 	traces, compared := recordings.Traces(t, "traces"), 0
 	used := map[string]bool{}
@@ -261,13 +261,13 @@ func TestTraceEvent(t *testing.T) {
 	}
 }
 
-// A ledger adds up the same from the records, collection by collection: what a rollup says is held
-// against it, whatever TraceEvent has.
+// A ledger sums the same values from the records, collection by collection: rollups are compared
+// with it, whatever TraceEvent's result is.
 type ledger struct {
 	gclog.NopObserver
 	sums   [gclog.Gen2 + 1]map[string]entry
 	pauses map[int64][]int64 // by where the collection started
-	pinned uint64            // what of pinned objects blocking collections promoted, which the runtime does not tell as promoted
+	pinned uint64            // promoted pinned objects of blocking collections, which the runtime does not report as promoted
 }
 
 type entry struct{ total, most float64 }
@@ -318,7 +318,7 @@ func (l *ledger) GC(d *gclog.GCDetails) {
 	}
 }
 
-// comparison is of one generation in one process.
+// comparison is about one generation in one process.
 type comparison struct {
 	t      *testing.T
 	name   string
@@ -330,7 +330,7 @@ type comparison struct {
 	used   map[string]bool // excuses
 }
 
-// excused reports whether TraceEvent is known to have something else.
+// excused reports whether TraceEvent's result is known to differ.
 func (c *comparison) excused(what string, defect bool) bool {
 	for i := range excuses {
 		e := &excuses[i]
@@ -345,11 +345,11 @@ func (c *comparison) excused(what string, defect bool) bool {
 	return false
 }
 
-// differs reports whether they do: the oracle's are sums of doubles.
+// differs reports whether they differ: the oracle's are sums of doubles.
 func differs(got, want float64) bool { return math.Abs(got-want) > 1e-9*math.Abs(want)+1e-6 }
 
-// compare holds the numbers against the classes of the generation. The defects are those
-// in README.md of the oracle.
+// compare compares the numbers with the classes of the generation. The defects are those in
+// README.md of the oracle.
 func (c *comparison) compare() {
 	g, x, want := c.g, c.x, c.want
 	classes := []analysis.Class{analysis.Class(g)}
@@ -414,7 +414,8 @@ func (c *comparison) compare() {
 	check("the sum of peaks", "peak", false, guessed, want.TotalSizePeakMB, mb, peak, false)
 	check("the largest peak", "peak", false, guessed, want.MaxSizePeakMB, mb, peak, true)
 	check("the sum of sizes after", "after", false, false, want.TotalSizeAfterMB, mb, func(r *analysis.Rollup) analysis.Quantity { return r.After }, false)
-	// The runtime tells background collections' wrongly, and of pinned objects nothing.
+	// The runtime reports those of background collections wrongly, and those of pinned objects not
+	// at all.
 	promoted := g == gclog.Gen2 && (background > 0 || c.own.pinned > 0)
 	check("what was promoted", "promoted", promoted, false, want.TotalPromotedMB, mb, func(r *analysis.Rollup) analysis.Quantity { return r.Promoted }, false)
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/gclog/gclog/gclog/analysis"
 )
 
-// Was it the GC? A request was under way from 90 ms to 150 ms after the sync point.
+// Was it the GC? A request lasted from 90 ms to 150 ms after the sync point.
 func ExampleTimeline() {
 	ms := int64(time.Millisecond)
 	t := analysis.NewTimeline(analysis.Always())
-	// A Timeline is an Observer: mostly a Reducer tells it these.
+	// A Timeline is an Observer: usually a Reducer calls these methods.
 	t.Begin(0)
 	t.Pause(&gclog.Pause{
 		PausePart: gclog.PausePart{Kind: gclog.PauseBlocking, Start: 100 * ms, Duration: 40 * ms},

@@ -9,7 +9,7 @@ import (
 	"github.com/gclog/gclog/gclog/analysis"
 )
 
-// pause tells a pause of a collection; number 0 is none.
+// pause passes on a pause of a collection; number 0 is none.
 func pause(t *analysis.Timeline, start, end int64, number uint32) {
 	p := &gclog.Pause{PausePart: gclog.PausePart{Start: start, Duration: end - start}}
 	if number != 0 {
@@ -58,7 +58,8 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-// TestMissingOfGaps: what is missing in a gap depends on its reason, and begins where the gap says.
+// TestMissingOfGaps checks that what is missing in a gap depends on its reason, and begins where
+// the gap says.
 func TestMissingOfGaps(t *testing.T) {
 	const dropped = "records were dropped"
 	for _, c := range []struct {
@@ -89,13 +90,13 @@ func TestMissingOfGaps(t *testing.T) {
 	}
 }
 
-// TestMissingFinalPause: of a background collection whose second pause was not seen, nothing is known
-// from the end of its mark phase until something shows that the program ran.
+// TestMissingFinalPause checks that if the second pause of a background collection was not seen,
+// nothing is known from the end of its mark phase until something shows that the program ran.
 func TestMissingFinalPause(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(d *gclog.GCDetails)
-		later  int64 // a pause that is told before, 0 if there is none
+		later  int64 // a pause that is reported earlier, 0 if there is none
 		want   analysis.Window
 	}{
 		{"its sweep", func(d *gclog.GCDetails) { d.Background.SweepStart = 400 }, 600, analysis.Window{From: 300, To: 400}},
@@ -122,7 +123,7 @@ func TestMissingFinalPause(t *testing.T) {
 	}
 }
 
-// TestOverlapRandom holds Overlap and Nearest against what looks at each pause.
+// TestOverlapRandom compares Overlap and Nearest with a search over all pauses.
 func TestOverlapRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -137,7 +138,7 @@ func TestOverlapRandom(t *testing.T) {
 			pause(line, at, end, 1)
 			at = end
 			if r.IntN(4) == 0 {
-				line.Overlap(0, at) // may be asked at any time
+				line.Overlap(0, at) // may be called at any time
 			}
 		}
 		line.End(at + 20)
@@ -176,8 +177,7 @@ func same(got *analysis.Stop, want *stop) bool {
 	return got.Start == want.start && got.End() == want.end
 }
 
-// TestTimelineDamaged: pauses that overlap each other, or come in a wrong order, are
-// counted once.
+// TestTimelineDamaged checks that pauses that overlap, or come in a wrong order, count once.
 func TestTimelineDamaged(t *testing.T) {
 	line := analysis.NewTimeline(analysis.Always())
 	line.Begin(0)

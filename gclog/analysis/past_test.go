@@ -14,17 +14,17 @@ import (
 
 const megabyte = 1_000_000
 
-// A past is a history made by hand: collections one after the other, of a program that
-// is well unless a change says otherwise.
+// A past is a handmade history: consecutive collections of a healthy program, apart from the given
+// changes.
 type past struct {
 	process gclog.Process
 	told    []func(listener)
-	shift   []func(by int64) // for each of told that can be told again later
+	shift   []func(by int64) // for each of told that can be repeated later
 	now     time.Duration
 	number  uint32
 }
 
-// A listener is whoever can be told a past.
+// A listener observes a past.
 type listener interface {
 	gclog.EventObserver
 	Begin(at int64)
@@ -34,7 +34,7 @@ type listener interface {
 	Damaged(why string)
 }
 
-// A change is what makes a collection differ from that of a healthy program.
+// A change makes a collection differ from that of a healthy program.
 type change func(*gclog.GCDetails)
 
 func newPast() *past {
@@ -49,14 +49,14 @@ func newPast() *past {
 // run lets the program run.
 func (h *past) run(d time.Duration) *past { h.now += d; return h }
 
-// gc is a blocking collection, of which the program stands all the time.
+// gc adds a blocking collection; the program is paused all the time.
 func (h *past) gc(gen int, pause time.Duration, changes ...change) *past {
 	d := h.record(gen, gclog.KindBlocking)
 	d.Pauses = []gclog.PausePart{h.pause(d, gclog.PauseBlocking, pause)}
 	return h.tell(d, changes)
 }
 
-// background is a background collection that lasts for a time between its pauses.
+// background adds a background collection that lasts for a time between its pauses.
 func (h *past) background(initial, lasts, final time.Duration, changes ...change) *past {
 	d := h.record(gclog.Gen2, gclog.KindBackground)
 	d.Background = &gclog.BackgroundDetails{}
@@ -125,7 +125,7 @@ func (h *past) tell(d *gclog.GCDetails, changes []change) *past {
 	return h
 }
 
-// stop is a pause without a collection.
+// stop adds a pause without a collection.
 func (h *past) stop(kind gclog.PauseKind, length, suspend time.Duration) *past {
 	p := gclog.Pause{PausePart: gclog.PausePart{Kind: kind, Start: int64(h.now), Duration: int64(length), Suspend: int64(suspend)}}
 	h.now += length
@@ -139,11 +139,11 @@ func (h *past) gap(g gclog.Gap) *past {
 	return h
 }
 
-// tick is an allocation tick for an object of a type.
+// tick adds an allocation tick for an object of a type.
 func (h *past) tick(id uint64, name string, bytes uint64) *past {
 	at := gclog.Stamp{Time: int64(h.now)}
 	text := nettracetest.UTF16(name)
-	e := &clr.GCAllocationTick{TypeID: id, TypeName: text[:len(text)-2], Amount: bytes} // without the zero
+	e := &clr.GCAllocationTick{TypeID: id, TypeName: text[:len(text)-2], Amount: bytes} // without the terminating zero
 	h.told = append(h.told, func(to listener) { to.Event(at, e, nil) })
 	return h
 }
@@ -156,7 +156,7 @@ func (h *past) of(n, gen int, pause time.Duration, changes ...change) *past {
 	return h
 }
 
-// healthy adds collections as they should be: of ten, one is of gen1.
+// healthy adds normal collections: one in ten is a gen1.
 func (h *past) healthy(n int, changes ...change) *past {
 	for i := range n {
 		h.run(500*time.Millisecond).gc(i%10/9, time.Millisecond, changes...)
@@ -164,7 +164,7 @@ func (h *past) healthy(n int, changes ...change) *past {
 	return h
 }
 
-// findings lets the rules look at it.
+// findings evaluates the rules.
 func (h *past) findings(t testing.TB, thresholds ...string) *analysis.Findings {
 	t.Helper()
 	f := analysis.NewFindings(&h.process, moved(t, thresholds...), analysis.Always())
@@ -180,7 +180,7 @@ func (h *past) replay(to listener) {
 	to.End(int64(h.now))
 }
 
-// moved are thresholds that were set as name=value.
+// moved returns thresholds set from name=value.
 func moved(t testing.TB, settings ...string) (thresholds analysis.Thresholds) {
 	t.Helper()
 	for _, s := range settings {
@@ -192,8 +192,7 @@ func moved(t testing.TB, settings ...string) (thresholds analysis.Thresholds) {
 	return thresholds
 }
 
-// of returns the finding of a rule, nil if there is none, and why the rule was not
-// judged.
+// of returns the finding of a rule, nil if there is none, and why the rule was not evaluated.
 func of(f *analysis.Findings, id string) (*analysis.Finding, string) {
 	list := f.List()
 	if i := slices.IndexFunc(list, func(x analysis.Finding) bool { return x.Rule.ID == id }); i >= 0 {
@@ -207,11 +206,11 @@ func of(f *analysis.Findings, id string) (*analysis.Finding, string) {
 	return nil, ""
 }
 
-// marked has a heap take so long to mark from a kind of root.
+// marked sets how long a heap took to mark from a kind of root.
 func marked(h *gclog.HeapDetails, t clr.MarkType, took int64) {
 	h.MarkTimes[t] = took
 	h.Marked |= 1 << t
 }
 
-// factText is the value of a Fact for people.
+// factText formats the value of a Fact.
 func factText(f *analysis.Fact) string { return analysis.Number{Value: f.Value, Unit: f.Unit}.Text() }

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestRanking: of random weights it has the ten largest, in falling order, a number once with its
-// largest weight; of equal ones those that came first.
+// TestRanking checks that of random weights it contains the ten largest in descending order, each
+// number once with its largest weight, and of equal ones those that came first.
 func TestRanking(t *testing.T) {
 	for seed := range uint64(300) {
 		rnd := rand.New(rand.NewPCG(seed, 1))

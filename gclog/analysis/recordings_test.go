@@ -9,7 +9,8 @@ import (
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
-// TestSum: on every recording the pauses are all that the program was suspended for.
+// TestSum checks that in every recording the pauses add up to the time that the program was
+// suspended.
 func TestSum(t *testing.T) {
 	forEach(t, func(t *testing.T, tr recordings.Trace) {
 		all := map[*gclog.Process]*analysis.Statistics{}
@@ -27,7 +28,7 @@ func TestSum(t *testing.T) {
 			for c := range analysis.ClassAll {
 				r := &x.Classes[c]
 				sum += r.Pauses.Total.Value
-				// A pause is of the class that its record turns out to have.
+				// A pause is of the class of its final record.
 				if c != analysis.ClassNone && r.Count > 0 && r.Incomplete == 0 && r.Pause.Total != r.Pauses.Total {
 					t.Errorf("%v: the records have pauses of %+v, the pauses are %+v", c, r.Pause.Total, r.Pauses.Total)
 				}
@@ -39,7 +40,7 @@ func TestSum(t *testing.T) {
 	})
 }
 
-// TestParts: windows side by side have all pauses and all collections of the whole.
+// TestParts checks that adjacent windows contain all pauses and all collections of the whole.
 func TestParts(t *testing.T) {
 	const parts = 7
 	forEach(t, func(t *testing.T, tr recordings.Trace) {
@@ -89,7 +90,7 @@ func TestParts(t *testing.T) {
 	})
 }
 
-// several are told the same.
+// several passes the same to several observers.
 type several []*analysis.Statistics
 
 func (all several) Pause(p *gclog.Pause) {
@@ -116,9 +117,9 @@ func (all several) Gap(g *gclog.Gap) {
 	}
 }
 
-// TestAllocationAgrees: what is said of allocation does not contradict itself, in the whole or in
-// a window with one collection: where nothing was allocated there is no rate, and what
-// was in a time is no more than all collections tell.
+// TestAllocationAgrees checks that allocation numbers do not contradict each other, in the whole or
+// in a window with one collection: if nothing was allocated there is no rate, and the allocation in
+// a time is no more than all collections report.
 func TestAllocationAgrees(t *testing.T) {
 	forEach(t, func(t *testing.T, tr recordings.Trace) {
 		stream := recordings.Read(t, tr.Path)
@@ -153,7 +154,7 @@ func TestAllocationAgrees(t *testing.T) {
 	})
 }
 
-// starts notes windows that start with a collection.
+// starts records windows that start with a collection.
 type starts struct{ list *[]analysis.Window }
 
 func (s starts) GC(d *gclog.GCDetails) {
@@ -163,7 +164,7 @@ func (s starts) Pause(*gclog.Pause) {}
 func (s starts) Phase(*gclog.Phase) {}
 func (s starts) Gap(*gclog.Gap)     {}
 
-// allocatedBy adds up what collections tell that was allocated.
+// allocatedBy sums the allocations reported by collections.
 type allocatedBy struct{ bytes *float64 }
 
 func (a allocatedBy) GC(d *gclog.GCDetails) {

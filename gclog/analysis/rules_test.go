@@ -14,17 +14,16 @@ import (
 
 const milli = time.Millisecond
 
-// A ruleCase has two histories that differ by little: one in which the rule finds
-// something, and one in which it does not. Moving a threshold changes the one into the
-// other.
+// A ruleCase has two histories that differ little: the rule has a finding for the first and none
+// for the second. Changing a threshold reverses either result.
 type ruleCase struct {
 	rule, name string
 	bad, good  func(*past)
 	severity   analysis.Severity
 	gcs        []uint32 // the first of those that it must name
 	text       []string // parts of the sentence
-	silence    string   // a threshold with which the bad history is good
-	wake       string   // one with which the good history is bad
+	silence    string   // a threshold that removes the finding
+	wake       string   // a threshold that causes the finding
 }
 
 // Changes.
@@ -51,8 +50,7 @@ func generation(g int, set func(*gclog.GenerationDetails)) change {
 	return func(d *gclog.GCDetails) { set(&d.Generations[g]) }
 }
 
-// resident adds collections a minute apart, with the resident memory and what the GC has
-// committed in MB.
+// resident adds collections a minute apart, with the resident and the committed memory in MB.
 func resident(h *past, n int, memory func(i uint64) (rss, committed uint64), changes ...func(i uint64) change) {
 	for i := range uint64(n) {
 		list := []change{func(d *gclog.GCDetails) {
@@ -74,12 +72,12 @@ func times(n int, step func(i int)) {
 	}
 }
 
-// server makes a process of server GC.
+// server makes it a process with server GC.
 func server(h *past, heaps, processors int) {
 	h.process.Server, h.process.HeapCount, h.process.Processors = gclog.Yes, heaps, processors
 }
 
-// heaps are the heaps of a collection with what is in the gen0 of each, in MB.
+// heaps sets the heaps of a collection, with the size of each gen0 in MB.
 func heaps(filled ...uint64) change {
 	return func(d *gclog.GCDetails) {
 		d.Heaps, d.Global.Heaps = nil, int32(len(filled))
@@ -843,7 +841,7 @@ var ruleCases = []ruleCase{
 	},
 }
 
-// private makes a background collection one of which the private provider told.
+// private makes it a background collection with events of the private provider.
 func private(d *gclog.GCDetails) { d.Background.Phase[clr.BGCBegin] = d.Start }
 
 func dueByTime(d *gclog.GCDetails) {
@@ -913,13 +911,13 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestCount: as many as a threshold says are a finding, but there must be one.
+// TestCount checks that as many as a threshold says are a finding, but that there must be one.
 func TestCount(t *testing.T) {
 	late := func(d *gclog.GCDetails) { d.FinalizationCount = 1e6 }
 	for _, c := range []struct {
 		rule    string
-		of      func(n int) *past // n that show it
-		nothing string            // what is said where there is none
+		of      func(n int) *past // n collections with the problem
+		nothing string            // the reason if there is none
 	}{
 		{"background-behind", func(n int) *past {
 			h := newPast().gc(2, milli)
@@ -944,7 +942,7 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// TestSmallest: a byte is something: rules that divide by sizes leave out only what is empty.
+// TestSmallest checks that one byte counts: rules that divide by sizes only ignore what is empty.
 func TestSmallest(t *testing.T) {
 	burdened := func(budget uint64) change {
 		return func(d *gclog.GCDetails) {
@@ -979,8 +977,8 @@ func TestSmallest(t *testing.T) {
 	}
 }
 
-// TestConditions: which conditions, of one gen2 collection, are a finding, and for which of them it
-// counts as blocking.
+// TestConditions checks which conditions of a single gen2 collection are a finding, and for which
+// of them it counts as blocking.
 func TestConditions(t *testing.T) {
 	memory := []string{"memory-load-gen2", "because of a high memory load (memory-load-gen2)"}
 	provisional := []string{"provisional-mode", "because full collections did not help (provisional-mode)"}
@@ -1027,7 +1025,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestLeast: what is too few for a rule to speak, and one more.
+// TestLeast checks samples that are just too small for a rule, and with one more.
 func TestLeast(t *testing.T) {
 	crisis := func(h *past, survived uint64) {
 		h.gc(1, milli, generation(1, func(g *gclog.GenerationDetails) { g.Survived = 3 * megabyte }),
@@ -1070,7 +1068,7 @@ func TestLeast(t *testing.T) {
 			func(h *past) { fragmented(h, 50*megabyte-4) },
 		},
 		{
-			"wrong-flavour", // without DATAS: histories of the heaps would tell of it
+			"wrong-flavour", // without DATAS: the histories of the heaps would report it
 			func(h *past) { server(h, 4, 4); h.healthy(20, heaps(10, 10, 10, 10)) },
 			func(h *past) { server(h, 4, 4); h.healthy(19, heaps(10, 10, 10, 10)).gc(0, milli) },
 		},
@@ -1089,7 +1087,7 @@ func TestLeast(t *testing.T) {
 	}
 }
 
-// TestUnbounded: nothing is found that rests on how long was observed where that is not known.
+// TestUnbounded checks that nothing is found that depends on the observed time if that is unknown.
 func TestUnbounded(t *testing.T) {
 	const noBounds = "a log of this format does not tell when the observation began and ended"
 	judge := func(c *ruleCase, history func(*past)) *analysis.Finding {
@@ -1136,7 +1134,8 @@ func TestUnbounded(t *testing.T) {
 	}
 }
 
-// TestNumbersOnly: numbers without a collection are no loss where no-GC regions may have used them up.
+// TestNumbersOnly checks that missing numbers are not a loss if no-GC regions may have used them
+// up.
 func TestNumbersOnly(t *testing.T) {
 	h := newPast()
 	h.gc(0, milli).gap(gclog.Gap{Reason: gclog.GapMissedGCs, From: 2, To: 4})
@@ -1150,8 +1149,9 @@ func TestNumbersOnly(t *testing.T) {
 	}
 }
 
-// TestQuickGrowth: what has grown by much in little time is told, though that is little for a trend:
-// three values, each larger, over 5 s; by a fifth and by more than 100 MB. From a half on it is grave.
+// TestQuickGrowth checks that large growth in a short time is found although the sample is small
+// for a trend: three values, each larger, over 5 s; by a fifth and by more than 100 MB. From half
+// on it is a warning.
 func TestQuickGrowth(t *testing.T) {
 	for _, c := range []struct {
 		every  time.Duration
@@ -1191,7 +1191,7 @@ func TestQuickGrowth(t *testing.T) {
 	}
 }
 
-// TestLimitWithoutSizes: where no size is told, nothing is said of one.
+// TestLimitWithoutSizes checks that the finding mentions no size if none is reported.
 func TestLimitWithoutSizes(t *testing.T) {
 	unsized := func(d *gclog.GCDetails) { d.HasSizesAfter, d.Flaws, d.Complete = false, gclog.FlawNoSizes, false }
 	h := newPast()
@@ -1206,7 +1206,7 @@ func TestLimitWithoutSizes(t *testing.T) {
 	}
 }
 
-// TestLimitUnknown: of the conditions of a last attempt one says that there is a hard limit.
+// TestLimitUnknown checks that one of the conditions of a last attempt implies a hard limit.
 func TestLimitUnknown(t *testing.T) {
 	for c, want := range map[clr.Condemned]string{
 		clr.CondemnedBeforeOOM:      "no limit is reported",
@@ -1219,8 +1219,8 @@ func TestLimitUnknown(t *testing.T) {
 	}
 }
 
-// TestSlowBesideLarge: collections that were slower because they promoted more hide none that was slow
-// without a reason, however near their sizes are.
+// TestSlowBesideLarge checks that collections that were slower because they promoted more do not
+// hide one that was slow without a reason, however close their sizes are.
 func TestSlowBesideLarge(t *testing.T) {
 	for _, size := range []uint64{2 * megabyte, 3 * megabyte, 5 * megabyte, 6 * megabyte, 7 * megabyte} {
 		h := newPast().healthy(60, promoted(size)).of(5, 0, 60*milli, promoted(size*31/20)).gc(0, 30*milli, promoted(size)).of(5, 0, 60*milli, promoted(size*31/20))

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestSeries: however many values come, none is lost: they count for what they are, at the mean of
-// their times; and what lies on a line stays on it.
+// TestSeries checks that no value is lost, however many there are: each counts at its time, and
+// what is on a line stays on it.
 func TestSeries(t *testing.T) {
 	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-6*max(math.Abs(a), math.Abs(b), 1e-3) }
 	for seed := range uint64(100) {
@@ -51,7 +51,7 @@ func TestSeries(t *testing.T) {
 	}
 }
 
-// TestPerHour: what begins near 0, or takes no time, has a rate too.
+// TestPerHour checks that a line that begins near 0, or takes no time, has a rate too.
 func TestPerHour(t *testing.T) {
 	const hour = 3600e9
 	for _, c := range []struct {
@@ -64,7 +64,7 @@ func TestPerHour(t *testing.T) {
 		{100, 50, hour, -50},
 		{0, 50, hour, 5000},
 		{1, 51, hour, 5000},
-		{0, 1e6, hour, 10_000}, // begins at a hundredth of the end
+		{0, 1e6, hour, 10_000}, // starts at a hundredth of the end
 		{5000, 1e6, hour, 9950},
 		{0, 0, hour, 0},
 		{7, 7, 0, 0},
@@ -77,7 +77,7 @@ func TestPerHour(t *testing.T) {
 	}
 }
 
-// TestQuotient: of nothing there is no share.
+// TestQuotient checks that a share of nothing is 0.
 func TestQuotient(t *testing.T) {
 	for _, c := range []struct{ a, b, want float64 }{{6, 3, 2}, {1, 0.5, 2}, {1, 0, 0}, {0, 0, 0}, {1, -1, 0}, {-4, 2, -2}} {
 		if got := quotient(c.a, c.b); got != c.want || percent(c.a, c.b) != 100*c.want {

@@ -14,8 +14,7 @@ import (
 	"github.com/gclog/gclog/gclog/analysis"
 )
 
-// A randomHistory is pauses on a grid: between two points of it the program stands or
-// runs.
+// A randomHistory is pauses on a grid: between two points of it the program is paused or runs.
 type randomHistory struct {
 	grid   int64
 	pauses [][2]int64 // start and end, in points
@@ -38,7 +37,7 @@ func newRandomHistory(r *rand.Rand, grid int64, overlap bool) *randomHistory {
 	return h
 }
 
-// tell tells the history as it is from a moment on: nothing depends on that.
+// tell passes on the history, shifted to a time: nothing depends on that.
 func (h *randomHistory) tell(s *analysis.Statistics, from int64) {
 	s.Begin(from)
 	for _, p := range h.pauses {
@@ -49,8 +48,8 @@ func (h *randomHistory) tell(s *analysis.Statistics, from int64) {
 	s.End(from + h.points*h.grid)
 }
 
-// worst is the most that the program stood in any stretch of a length in [from, to),
-// all in points, by looking at each of them.
+// worst returns the longest pause time in any stretch of a length in [from, to), all in points, by
+// trying each of them.
 func (h *randomHistory) worst(from, to, length int64) (most int64) {
 	stands := make([]bool, h.points)
 	for _, p := range h.pauses {
@@ -70,9 +69,8 @@ func (h *randomHistory) worst(from, to, length int64) (most int64) {
 	return most
 }
 
-// TestWorst holds the worst windows and the utilization against what looking at every
-// stretch says. What is asked for changes its direction on the grid only, so that there
-// is the worst of all.
+// TestWorst compares the worst windows and the utilization with a search over all stretches. The
+// pause time changes its slope only on the grid, so the worst stretch is on it.
 func TestWorst(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
@@ -112,8 +110,8 @@ func TestWorst(t *testing.T) {
 	}
 }
 
-// TestClipped: pauses in a window are those of the history, each cut at its borders,
-// and percentiles are the nearest ranks of them.
+// TestClipped checks that pauses in a window are those of the history, cut at its borders, and that
+// percentiles are their nearest ranks.
 func TestClipped(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 300 {
@@ -166,7 +164,7 @@ func TestClipped(t *testing.T) {
 	}
 }
 
-// TestFewValues: a percentile needs a value above it, in files and live.
+// TestFewValues checks that a percentile requires a value above it, for files and live.
 func TestFewValues(t *testing.T) {
 	least := map[string]int{"p50": 1, "p90": 10, "p95": 20, "p99": 100, "p99.9": 1000, "mean": 1, "max": 1}
 	for _, n := range []int{1, 6, 9, 10, 19, 20, 99, 100, 999, 1000} {
@@ -194,7 +192,7 @@ func countUpTo(sorted []float64, v float64) (n int) {
 	return n
 }
 
-// TestLive: histograms are right within their digits, and worst windows within a slot.
+// TestLive checks that histograms are right within their digits, and worst windows within a slot.
 func TestLive(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 20 {
@@ -217,7 +215,7 @@ func TestLive(t *testing.T) {
 			for _, s := range all {
 				tell(s, d)
 				if r.IntN(1000) == 0 {
-					s.Summary() // may be asked at any time
+					s.Summary() // may be called at any time
 				}
 			}
 			at += took + int64(1e3*gap*math.Exp(r.NormFloat64()))
@@ -246,7 +244,7 @@ func compareLive(t *testing.T, want, got *analysis.Summary) {
 	for i, m := range got.Metrics() {
 		w := right[i]
 		if length := worst[m.Name]; length > 0 {
-			// A stretch on the border of the history may be a slot too short for one.
+			// A stretch at the border of the history may be a slot too short.
 			if !m.Known() || !w.Known() {
 				if m.Known() {
 					t.Errorf("%s is %v live, and unknown: %s", m.Name, m.Value, w.Why)
@@ -267,8 +265,8 @@ func compareLive(t *testing.T, want, got *analysis.Summary) {
 	}
 }
 
-// TestLiveStretches: on slots, the worst windows live are those of a file; also when
-// nothing happens for long, or one pause is longer than all of them.
+// TestLiveStretches checks that on a grid of slots the worst windows live are those of a file, also
+// if nothing happens for long, or if one pause is longer than all of them.
 func TestLiveStretches(t *testing.T) {
 	for _, x := range []struct {
 		name   string
@@ -310,7 +308,7 @@ func TestLiveStretches(t *testing.T) {
 	}
 }
 
-// TestDisorder: a damaged log may tell pauses in any order.
+// TestDisorder checks that a damaged log may contain pauses in any order.
 func TestDisorder(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for range 20 {
@@ -326,8 +324,8 @@ func TestDisorder(t *testing.T) {
 	}
 }
 
-// TestWildTimes: a damaged log may hold any time. No number of it matters, but there is
-// an end.
+// TestWildTimes checks that a damaged log may contain any time: no number matters, but the
+// computation ends.
 func TestWildTimes(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	wild := func() int64 {

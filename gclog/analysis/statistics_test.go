@@ -17,8 +17,7 @@ const (
 	mb  = uint64(1e6)
 )
 
-// collection makes a complete record of which nothing is known but its pauses, each a
-// start and a duration.
+// collection returns a complete record with nothing but pauses, each a start and a duration.
 func collection(number uint32, generation int, kind gclog.Kind, pauses ...[2]int64) *gclog.GCDetails {
 	d := &gclog.GCDetails{}
 	d.Reset()
@@ -35,7 +34,7 @@ func collection(number uint32, generation int, kind gclog.Kind, pauses ...[2]int
 	return d
 }
 
-// tell tells the pauses of a record, and then the record.
+// tell passes on the pauses of a record, and then the record.
 func tell(s gclog.Observer, d *gclog.GCDetails) {
 	for _, p := range d.Pauses {
 		s.Pause(&gclog.Pause{PausePart: p, GC: d})
@@ -100,7 +99,7 @@ func story(s *analysis.Statistics) {
 	s.End(100 * sec)
 }
 
-// metrics are the numbers of a Summary by name. What is unknown is absent.
+// metrics returns the numbers of a Summary by name, without unknown ones.
 func metrics(x *analysis.Summary) map[string]float64 {
 	m := map[string]float64{}
 	for _, v := range x.Metrics() {
@@ -128,7 +127,7 @@ func TestStory(t *testing.T) {
 		"gc.demoted":                        1,
 		"gc.inside":                         1,
 		"gc.missed":                         3,
-		"gc.compacting":                     1, // the background collection tells that it is none
+		"gc.compacting":                     1, // the background collection reports that it did not
 		"events.lost":                       17,
 		"pause.count":                       9,
 		"pause.total":                       229e6,
@@ -174,7 +173,7 @@ func TestStory(t *testing.T) {
 		"gen0.pinned.seen.bytes":            300,
 		"pinned.plugs.gcs":                  2,
 		"gen1.pinned.plugs.gcs":             1,
-		"pinned.plugs.bytes":                1200, // the other one does not tell its bytes
+		"pinned.plugs.bytes":                1200, // the other one does not report its bytes
 		"pinned.user.share":                 25,
 		"finalization.max":                  3,
 		"none.pause.max":                    4e6,
@@ -220,8 +219,8 @@ func TestStory(t *testing.T) {
 	}
 }
 
-// TestWindow: of the story from 40.03 s, in the first pause of the background
-// collection, to 60.04 s, in that of the demoted one.
+// TestWindow checks the story from 40.03 s, in the first pause of the background collection, to
+// 60.04 s, in that of the demoted one.
 func TestWindow(t *testing.T) {
 	s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Window{From: 40*sec + 30*ms, To: 60*sec + 40*ms}})
 	story(s)
@@ -255,7 +254,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// TestWindowInSuspension: only the part of a suspension in the window counts.
+// TestWindowInSuspension checks that only the part of a suspension in the window counts.
 func TestWindowInSuspension(t *testing.T) {
 	d := gclog.GCDetails{Kind: gclog.KindBlocking, Start: 10 * ms, End: 20 * ms, HasEnd: true}
 	d.Pauses = []gclog.PausePart{{Kind: gclog.PauseBlocking, Start: 0, Duration: 21 * ms, Suspend: 8 * ms}}
@@ -274,7 +273,7 @@ func TestWindowInSuspension(t *testing.T) {
 	}
 }
 
-// TestUnknown: what is not known says why, and is never 0.
+// TestUnknown checks that an unknown number has a reason, and is never 0.
 func TestUnknown(t *testing.T) {
 	reasons := func(tellAll func(*analysis.Statistics)) map[string]string {
 		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
@@ -368,7 +367,7 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestLiveStory: what needs no single pauses is the same live.
+// TestLiveStory checks that numbers that need no individual pauses are the same live.
 func TestLiveStory(t *testing.T) {
 	exact := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
 	live := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always(), Live: true})
@@ -389,8 +388,8 @@ func TestLiveStory(t *testing.T) {
 	}
 }
 
-// TestUnderWay: a collection that was under way when the session began counts, as one of
-// which something was not seen; its pause counts from the start of the session.
+// TestUnderWay checks that a collection that was running when the session began counts as
+// incomplete; its pause counts from the start of the session.
 func TestUnderWay(t *testing.T) {
 	s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
 	s.Begin(10 * sec)

@@ -16,8 +16,8 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// everything observes a process for all that this package says. With rnd it changes some of what
-// the records say.
+// everything observes a process with all types of this package. With rnd it changes some values in
+// the records.
 type everything struct {
 	facts     *gclog.Process
 	rnd       *rand.Rand
@@ -130,7 +130,7 @@ func (o *everything) Event(at gclog.Stamp, e clr.Event, d *gclog.GCDetails) {
 	}
 }
 
-// leaves are the numbers of a record, or of a part of it, that may be others.
+// leaves are the numbers in a record, or in a part of it, that may be changed.
 func leaves(d any) (leaves []reflect.Value) {
 	var walk func(v reflect.Value)
 	walk = func(v reflect.Value) {
@@ -166,7 +166,7 @@ func leaves(d any) (leaves []reflect.Value) {
 	return leaves
 }
 
-// few has many numbers of a record be 0 or 1.
+// few sets many numbers of a record to 0 or 1.
 func few(d *gclog.GCDetails, rnd *rand.Rand) {
 	for _, v := range leaves(d) {
 		switch v.Kind() {
@@ -178,7 +178,7 @@ func few(d *gclog.GCDetails, rnd *rand.Rand) {
 	}
 }
 
-// adapted has a record tell what DATAS measured and decided.
+// adapted adds measurements and decisions of DATAS to a record.
 func adapted(d *gclog.GCDetails, rnd *rand.Rand) {
 	for _, v := range leaves(&d.Datas) {
 		switch v.Kind() {
@@ -194,7 +194,7 @@ func adapted(d *gclog.GCDetails, rnd *rand.Rand) {
 	t.MinHeaps, t.NewHeaps, t.MaxHeaps = uint16(rnd.IntN(4)), uint16(rnd.IntN(4)), uint16(rnd.IntN(4))
 }
 
-// vary changes a few numbers of a record to others that it could have had.
+// vary changes a few numbers of a record to other possible values.
 func vary(d *gclog.GCDetails, rnd *rand.Rand) {
 	all := leaves(d)
 	for range 1 + rnd.IntN(12) {
@@ -217,7 +217,7 @@ func vary(d *gclog.GCDetails, rnd *rand.Rand) {
 	}
 }
 
-// tell tells all that is known at the end.
+// tell adds up everything that is known at the end.
 func (o *everything) tell(into totals.Totals, end int64) {
 	s := totals.Teller{Totals: into}
 	for _, x := range []*analysis.Statistics{o.whole, o.live, o.part} {
@@ -272,8 +272,8 @@ func tellFindings(s *totals.Teller, f *analysis.Findings) {
 	}
 }
 
-// atThresholds moves the thresholds of the rules to numbers that their findings rest on, or beside
-// those: a step further a rule may be silent.
+// atThresholds sets the thresholds of the rules to, or next to, numbers in the evidence of their
+// findings: one step further a rule may find nothing.
 func atThresholds(t *testing.T, found []analysis.Finding, rnd *rand.Rand) (moved analysis.Thresholds) {
 	t.Helper()
 	for _, x := range found {
@@ -295,8 +295,8 @@ func atThresholds(t *testing.T, found []analysis.Finding, rnd *rand.Rand) (moved
 	return moved
 }
 
-// madeUp is a history of a few collections, or of many, close together or hours apart; some begin
-// as one of a rule, or a part of it.
+// madeUp returns a history of a few collections, or of many, close together or hours apart; some
+// begin like a rule case, or a part of one.
 func madeUp(rnd *rand.Rand) *past {
 	h := newPast()
 	if c := ruleCases[rnd.IntN(len(ruleCases))]; rnd.IntN(2) == 0 {
@@ -352,7 +352,7 @@ func madeUp(rnd *rand.Rand) *past {
 	return h
 }
 
-// someChanges are changes of a collection that rules and explanations have words for.
+// someChanges returns changes of a collection that rules and explanations mention.
 func someChanges(rnd *rand.Rand) (list []change) {
 	all := []func() change{
 		func() change { return func(d *gclog.GCDetails) { vary(d, rnd) } },
@@ -420,10 +420,9 @@ func someChanges(rnd *rand.Rand) (list []change) {
 	return list
 }
 
-// TestTotals: whatever changes in what is said of the recordings of the repository, of the same with
-// other numbers in their records, and of histories that are made up changes testdata/totals.txt.
-// Other tests say what is right; this one is there so that nothing changes unseen. GCLOG_UPDATE=1
-// writes the file anew.
+// TestTotals compares totals of all results with testdata/totals.txt: for the recordings of the
+// repository, for the same with other numbers in their records, and for random histories. Other
+// tests check what is right; this one detects every change. GCLOG_UPDATE=1 rewrites the file.
 func TestTotals(t *testing.T) {
 	whole, varied, made := totals.Totals{}, totals.Totals{}, totals.Totals{}
 	for _, tr := range recordings.Repository(t) {

@@ -11,8 +11,8 @@ import (
 	"github.com/gclog/gclog/gclog/analysis"
 )
 
-// churned is what the rule about allocation finds in 90 s with a collection every 80 ms,
-// of which hardly anything survives.
+// churned returns the finding about allocation in 90 s with a collection every 80 ms, of which
+// hardly anything survives.
 func churned(t *testing.T, w analysis.Window, ticks func(h *past)) analysis.Finding {
 	t.Helper()
 	h := newPast()
@@ -32,7 +32,8 @@ func churned(t *testing.T, w analysis.Window, ticks func(h *past)) analysis.Find
 	return analysis.Finding{}
 }
 
-// TestAllocatedTypes: the finding about allocation names what was allocated most.
+// TestAllocatedTypes checks that the finding about allocation names the types that were allocated
+// most.
 func TestAllocatedTypes(t *testing.T) {
 	t.Run("largest", func(t *testing.T) {
 		x := churned(t, analysis.Always(), func(h *past) {
