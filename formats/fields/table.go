@@ -111,6 +111,8 @@ var identity = []Field{
 			}
 			return d.Global.PauseMode.String()
 		})),
+	row("final_youngest_desired", "", "", Bytes, "R 205", "the allocation budget of gen0 that the collection decided on, of each heap; not of background collections",
+		positive(func(d *gc) *uint64 { return &d.Global.FinalYoungestDesired })),
 }
 
 var pauses = []Field{

@@ -214,7 +214,7 @@ func heldByJSON(d, got *gclog.GCDetails, shift, sync int64) *gclog.GCDetails {
 		w.SyncBlocks, w.FinalizationCount = math.MaxUint32, math.MaxUint64
 	}
 	w.ClrInstance, w.Handles = 0, max(-1, w.Handles)
-	w.Global = clr.GCGlobalHeapHistory{Heaps: int32(d.HeapCount()), Mechanisms: d.Global.Mechanisms, MemoryLoad: d.Global.MemoryLoad}
+	w.Global = clr.GCGlobalHeapHistory{Heaps: int32(d.HeapCount()), Mechanisms: d.Global.Mechanisms, MemoryLoad: d.Global.MemoryLoad, FinalYoungestDesired: d.Global.FinalYoungestDesired}
 	if d.Global.HasMemoryLoad {
 		w.Global.PauseMode, w.Global.HasMemoryLoad = d.Global.PauseMode, true
 	}
