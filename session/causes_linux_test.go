@@ -257,28 +257,43 @@ func TestWhyNoSocket(t *testing.T) {
 	other := find(t, run(t, spec{Sockets: []string{exact}}))
 	gone := find(t, run(t, spec{Sockets: []string{exact}}))
 	gone.StartKey--
-	stuck := &session.TargetError{PID: dotnet.PID, Cause: session.CauseStuck, Detail: "is stuck"}
+	deleted := find(t, run(t, spec{Sockets: []string{exact}}))
+	if err := os.Remove(deleted.Socket()); err != nil {
+		t.Fatal(err)
+	}
+	plain := &session.Target{Process: new(session.Host).Inspect(run(t, spec{}).pid).Process}
+	stuck := func(t *session.Target) error {
+		return &session.TargetError{PID: t.PID, Cause: session.CauseStuck, Detail: "is stuck"}
+	}
 	for _, tc := range []struct {
 		target  *session.Target
 		failure error
 		cause   session.Cause
 		kind    string
 		words   string
+		dotnet  bool // it is listed
 	}{
-		{gone, nil, session.CauseNoSuchProcess, "no-process", "does not exist any more"},
-		{gone, unix.EACCES, session.CauseNoSuchProcess, "no-process", "does not exist any more"},
-		{dotnet, unix.EACCES, session.CauseNoAccess, "no-ptrace", "does not let gclog see its files"},
-		{dotnet, unix.EPERM, session.CauseNoAccess, "no-ptrace", "does not let gclog see its files"},
-		{dotnet, unix.EMFILE, session.CauseNoAccess, "no-access", "gclog may open no more files"},
-		{dotnet, unix.ENFILE, session.CauseNoAccess, "no-access", "gclog may open no more files"},
-		{dotnet, unix.ENOENT, session.CauseNoSocket, "tmpdir-missing", "its temporary directory " + filepath.Dir(dotnet.Socket()) + " cannot be used: no such file"},
-		{dotnet, stuck, session.CauseStuck, "", "is stuck"},
-		{other, unix.ENOENT, session.CauseNotDotnet, "not-dotnet", "or it is still starting"},
+		{gone, nil, session.CauseNoSuchProcess, "no-process", "does not exist any more", false},
+		{gone, unix.EACCES, session.CauseNoSuchProcess, "no-process", "does not exist any more", false},
+		{dotnet, unix.EACCES, session.CauseNoAccess, "no-ptrace", "does not let gclog see its files", false},
+		{dotnet, unix.EPERM, session.CauseNoAccess, "no-ptrace", "does not let gclog see its files", false},
+		{dotnet, unix.EMFILE, session.CauseNoAccess, "no-access", "gclog may open no more files", false},
+		{dotnet, unix.ENFILE, session.CauseNoAccess, "no-access", "gclog may open no more files", false},
+		{dotnet, unix.ENOENT, session.CauseNoSocket, "tmpdir-missing", "its temporary directory " + filepath.Dir(dotnet.Socket()) + " cannot be used: no such file", true},
+		{dotnet, stuck(dotnet), session.CauseStuck, "", "is stuck", true},
+		{deleted, stuck(deleted), session.CauseStuck, "", "is stuck", true},
+		{plain, stuck(plain), session.CauseStuck, "", "is stuck", false},
+		{other, unix.ENOENT, session.CauseNotDotnet, "not-dotnet", "or it is still starting", false},
 	} {
-		err := tc.target.WhyNoSocket(tc.failure)
+		l := &session.Listed{Process: tc.target.Process}
+		l.Err = l.WhyNoSocket(tc.failure)
+		err := l.Err
 		refused(t, err, tc.cause, tc.words)
 		if told, ok := errors.AsType[*session.TargetError](err); !ok || told.Kind != tc.kind || told.PID != tc.target.PID {
 			t.Errorf("%v: %+v, want the kind %s", tc.failure, err, tc.kind)
+		}
+		if l.Dotnet() != tc.dotnet {
+			t.Errorf("%v: it is listed: %v", err, !tc.dotnet)
 		}
 	}
 	for age, starting := range map[time.Duration]bool{4001 * time.Millisecond: true, 5 * time.Second: false} {
@@ -301,7 +316,7 @@ func TestDialError(t *testing.T) {
 		}
 	}
 	for _, err := range []error{own, context.Canceled} {
-		if got := target.DialError(err); !errors.Is(got, err) || errors.Is(got, session.ErrNoAnswer) {
+		if got := target.DialError(err); got != err { //nolint:errorlint // the error itself, not wrapped
 			t.Errorf("%v: %v", err, got)
 		}
 	}

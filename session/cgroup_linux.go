@@ -43,10 +43,7 @@ func openMemoryGroup(proc int, g *guard) memoryGroup {
 // memoryGroupPath returns the path of the group as gclog sees it: if the group is not below the
 // root of gclog's own cgroup namespace, the path starts with "/..".
 func memoryGroupPath(proc int) (path string, version int, ok bool) {
-	b, err := readAllIn(proc, "cgroup", maxGroups)
-	if err != nil {
-		return "", 0, false
-	}
+	b, _ := readAllIn(proc, "cgroup", maxGroups) // a group that cannot be read is unknown
 	for line := range bytes.Lines(b) {
 		// hierarchy:controllers:path
 		fields := bytes.SplitN(bytes.TrimSuffix(line, []byte("\n")), []byte(":"), 3)

@@ -56,7 +56,10 @@ func TestDescribeManyArguments(t *testing.T) {
 	child.Start(t, cmd)
 	p, err := new(session.Host).Describe(cmd.Process.Pid)
 	if err != nil || len(p.CommandLine) != 1024 {
-		t.Errorf("%d arguments are kept, error %v", len(p.CommandLine), err)
+		t.Fatalf("%d arguments are kept, error %v", len(p.CommandLine), err)
+	}
+	if last := p.CommandLine[1023]; last != "x" {
+		t.Errorf("the last argument is %q", last)
 	}
 }
 

@@ -39,3 +39,10 @@ func Surplus(list ...Caller) int {
 
 // ProgramRuntime reports the runtime of a program that no process needs to run.
 var ProgramRuntime = programRuntime
+
+// BeginClose takes the first step of Close: from now on every connection is dropped.
+func (p *Port) BeginClose() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done = true
+}

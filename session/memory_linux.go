@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"os"
-
-	"golang.org/x/sys/unix"
 )
 
 // A MemoryReader reads the memory usage of a process and of its control group. It keeps the files
@@ -34,11 +32,8 @@ func newMemoryReader() *MemoryReader {
 
 func (p *Process) openMemory() *MemoryReader {
 	r := newMemoryReader()
-	proc, err := p.openProc()
-	if err != nil {
-		return r
-	}
-	defer unix.Close(proc)
+	proc, _ := p.openProc() // if it is noFile, everything is unknown
+	defer closeFile(&proc)
 	r.statm, _ = openIn(proc, "statm")
 	group := openMemoryGroup(proc, p.guard(proc))
 	defer group.close()

@@ -123,7 +123,7 @@ type hostMounts struct {
 // process opens the directory of the process, unless it is open.
 func (h *hostMounts) process() int {
 	for _, name := range []string{"1", "self"} {
-		if h.dir > 0 {
+		if h.dir != 0 {
 			break
 		}
 		fd, err := openFolder(unix.AT_FDCWD, procRoot+"/"+name)

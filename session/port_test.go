@@ -623,6 +623,18 @@ func TestPortClose(t *testing.T) {
 	}
 }
 
+// TestPortClosing: who connects while the port is being closed is dropped.
+func TestPortClosing(t *testing.T) {
+	p, path := listenPort(t)
+	p.BeginClose()
+	conn, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	waitClosed(t, conn, "who connects late")
+}
+
 func TestPortNextCancelled(t *testing.T) {
 	p, _ := listenPort(t)
 	ctx, cancel := context.WithCancel(t.Context())

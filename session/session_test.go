@@ -697,6 +697,12 @@ func TestClosedWithoutAnswer(t *testing.T) {
 			}
 		})
 	}
+	ours, theirs := net.Pipe()
+	_ = theirs.Close()
+	c := &session.Client{Dial: func(context.Context) (net.Conn, error) { return ours, nil }}
+	if err := c.Resume(t.Context()); !errors.Is(err, io.ErrClosedPipe) || !strings.Contains(err.Error(), "closed the connection without an answer") {
+		t.Errorf("before the request: error %v", err)
+	}
 }
 
 // TestGarbage: an answer that violates the protocol is reported as such.

@@ -50,6 +50,8 @@ func TestSilence(t *testing.T) {
 		silent(251 * ms)
 		time.Sleep(49 * ms) // 300
 		silent(401 * ms)
+		time.Sleep(49*ms + 1) // a nanosecond after 450
+		silent(601 * ms)
 	})
 	synctest.Test(t, func(t *testing.T) {
 		s, theirs := piped(t)
@@ -114,6 +116,7 @@ func TestRequestTime(t *testing.T) {
 		timeout time.Duration // of the client
 		given   time.Duration // when the caller cancels; 0: never
 		answers time.Duration // when the runtime answers; 0: never
+		deaf    bool          // the runtime does not even read the request
 		want    error
 		after   time.Duration
 	}{
@@ -125,6 +128,7 @@ func TestRequestTime(t *testing.T) {
 		"a session, given up":       {ask: start, given: 2 * time.Second, want: context.Canceled, after: 3 * time.Second},
 		"a session, given up early": {ask: start, given: 2 * time.Second, answers: 2*time.Second + 900*time.Millisecond, after: 2*time.Second + 900*time.Millisecond},
 		"a session, late":           {ask: start, answers: 5*time.Second + 900*time.Millisecond, after: 5*time.Second + 900*time.Millisecond},
+		"nobody reads":              {ask: resume, deaf: true, want: session.ErrNoAnswer, after: 5 * time.Second},
 		"an environment": {
 			ask:     func(ctx context.Context, c *session.Client) error { _, err := c.Environment(ctx); return err },
 			answers: time.Second, want: session.ErrNoAnswer, after: 5 * time.Second,
@@ -141,6 +145,9 @@ func TestRequestTime(t *testing.T) {
 					time.AfterFunc(tc.given, cancel)
 				}
 				go func() {
+					if tc.deaf {
+						return
+					}
 					request := readRequest(theirs)
 					if tc.answers > 0 {
 						time.Sleep(tc.answers)
@@ -197,5 +204,83 @@ func TestCloseReadOfOthers(t *testing.T) {
 	}
 	if n, err := theirs.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
 		t.Errorf("%d bytes, error %v", n, err)
+	}
+}
+
+// TestDiscard: a session is discarded as soon as the runtime has ended it. A runtime that does not
+// end it does not block the caller for longer than a request may take.
+func TestDiscard(t *testing.T) {
+	for name, tc := range map[string]struct {
+		silent  bool          // no byte of the stream arrives
+		answers bool          // the runtime answers the request to end the session
+		ends    time.Duration // when it then ends the stream; 0: never
+		given   time.Duration // when the caller gives up; 0: never
+		after   time.Duration // when Discard returns
+	}{
+		"it ends":                   {answers: true, ends: time.Second, after: time.Second},
+		"it is silent":              {silent: true, after: 5 * time.Second},
+		"it does not answer":        {after: 5 * time.Second},
+		"it answers, and goes on":   {answers: true, after: 5 * time.Second},
+		"the caller gives up":       {answers: true, given: 2 * time.Second, after: 2 * time.Second},
+		"it is silent, and left so": {silent: true, given: 2 * time.Second, after: 2 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				asked, read := make(chan struct{}), make(chan struct{})
+				runtime := func(conn net.Conn) {
+					defer conn.Close()
+					if request := readRequest(conn); request[17] == 0x01 { // StopTracing
+						close(asked)
+						if tc.answers {
+							_, _ = conn.Write(answer(make([]byte, 8)))
+						}
+						hang(conn)
+						return
+					}
+					_, _ = conn.Write(answer(make([]byte, 8)))
+					if tc.silent {
+						hang(conn)
+						return
+					}
+					_, _ = conn.Write([]byte("a"))
+					<-asked
+					if tc.ends == 0 {
+						hang(conn)
+						return
+					}
+					time.Sleep(tc.ends)
+					if _, err := conn.Write(make([]byte, 1<<20)); err != nil {
+						t.Errorf("the rest is not read: %v", err)
+					}
+					close(read)
+				}
+				c := &session.Client{Dial: func(context.Context) (net.Conn, error) {
+					ours, theirs := net.Pipe()
+					go runtime(theirs)
+					return ours, nil
+				}}
+				s, err := c.StartTracing(t.Context(), config())
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.IdleTimeout = time.Millisecond // it no longer applies
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if tc.given > 0 {
+					time.AfterFunc(tc.given, cancel)
+				}
+				since := time.Now()
+				s.Discard(ctx)
+				if took := time.Since(since); took != tc.after {
+					t.Errorf("it took %v, want %v", took, tc.after)
+				}
+				if n, err := s.Read(make([]byte, 1)); n != 0 || err == nil {
+					t.Errorf("%d bytes, error %v: the connection was left open", n, err)
+				}
+				if tc.ends > 0 {
+					<-read
+				}
+			})
+		})
 	}
 }

@@ -329,53 +329,39 @@ func TestCloseStream(t *testing.T) {
 	}
 }
 
-// TestReset: for the reader, a target that was killed is a stream that ends.
+// TestReset: for the reader, a target that was killed is a stream that ends, and so is a stream that
+// was closed while Read waited.
 func TestReset(t *testing.T) {
-	r := serve(t, func(conn net.Conn, _ []byte) {
-		_, _ = conn.Write(answer(make([]byte, 8)))
-		hang(conn)
-	})
-	c := r.client()
-	dial := c.Dial
-	reset := &resetLater{}
-	c.Dial = func(ctx context.Context) (net.Conn, error) {
-		conn, err := dial(ctx)
-		reset.Conn = conn
-		return reset, err
-	}
-	s, err := c.StartTracing(t.Context(), config())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	reset.now = true
-	if _, err := s.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
-		t.Errorf("error %v, want %v", err, io.EOF)
+	for name, end := range map[string]func(conn net.Conn) error{
+		"reset": func(net.Conn) error {
+			return &net.OpError{Op: "read", Net: "unix", Err: os.NewSyscallError("read", syscall.ECONNRESET)}
+		},
+		"closed when the deadline has passed": func(conn net.Conn) error {
+			_ = conn.Close()
+			return os.ErrDeadlineExceeded
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, conn := failing(t, answer(make([]byte, 8)))
+			conn.fail = func() error { return end(conn.Conn) }
+			if n, err := s.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
+				t.Errorf("%d bytes, error %v, want %v", n, err, io.EOF)
+			}
+		})
 	}
 }
 
 // TestIdleLate: a Read whose deadline passed before it started, as on a busy host, returns what has
 // arrived meanwhile, and does not report silence.
 func TestIdleLate(t *testing.T) {
-	r := serve(t, func(conn net.Conn, _ []byte) {
-		_, _ = conn.Write(append(answer(make([]byte, 8)), "Nettrace"...))
-		hang(conn)
-	})
-	c := r.client()
-	dial := c.Dial
-	late := &lateOnce{}
-	c.Dial = func(ctx context.Context) (net.Conn, error) {
-		conn, err := dial(ctx)
-		late.Conn = conn
-		return late, err
-	}
-	s, err := c.StartTracing(t.Context(), config())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s, conn := failing(t, append(answer(make([]byte, 8)), "Nettrace"...))
 	for n := range len("Nettrace") { // one byte at a time: all of them arrive sooner or later
-		late.now = n > 0 // the rest has arrived
+		if n > 0 { // the rest has arrived
+			conn.fail = func() error {
+				conn.fail = nil
+				return os.ErrDeadlineExceeded
+			}
+		}
 		s.IdleTimeout = patience
 		if got, err := s.Read(make([]byte, 1)); got != 1 || err != nil {
 			t.Fatalf("byte %d: %d, %v", n, got, err)
@@ -383,31 +369,38 @@ func TestIdleLate(t *testing.T) {
 	}
 }
 
-// A lateOnce is a connection whose next Read finds its deadline passed after now was set.
-type lateOnce struct {
+// A failingConn is a connection whose Read returns the error of fail once fail is set.
+type failingConn struct {
 	net.Conn
-	now bool
+	fail func() error
 }
 
-func (c *lateOnce) Read(p []byte) (int, error) {
-	if c.now {
-		c.now = false
-		return 0, os.ErrDeadlineExceeded
+func (c *failingConn) Read(p []byte) (int, error) {
+	if c.fail != nil {
+		return 0, c.fail()
 	}
 	return c.Conn.Read(p)
 }
 
-// A resetLater is a connection that is reset once now is set.
-type resetLater struct {
-	net.Conn
-	now bool
-}
-
-func (c *resetLater) Read(p []byte) (int, error) {
-	if c.now {
-		return 0, &net.OpError{Op: "read", Net: "unix", Err: os.NewSyscallError("read", syscall.ECONNRESET)}
+// failing starts a session of a runtime that sends this and then nothing.
+func failing(t *testing.T, sent []byte) (*session.Stream, *failingConn) {
+	t.Helper()
+	r := serve(t, func(conn net.Conn, _ []byte) {
+		_, _ = conn.Write(sent)
+		hang(conn)
+	})
+	c := r.client()
+	dial, conn := c.Dial, &failingConn{}
+	c.Dial = func(ctx context.Context) (_ net.Conn, err error) {
+		conn.Conn, err = dial(ctx)
+		return conn, err
 	}
-	return c.Conn.Read(p)
+	s, err := c.StartTracing(t.Context(), config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s, conn
 }
 
 // TestStartTracingGivenUp: a cancelled request for a session waits for its answer, because a
@@ -547,26 +540,4 @@ func TestStopWhenOver(t *testing.T) {
 	if err := s.Stop(t.Context()); err != nil {
 		t.Errorf("error %v", err)
 	}
-}
-
-// TestDiscard: a runtime that does not end the session does not block the caller.
-func TestDiscard(t *testing.T) {
-	ended := make(chan struct{})
-	r := serve(t, func(conn net.Conn, request []byte) {
-		if request[17] != 0x01 {
-			_, _ = conn.Write(answer(make([]byte, 8)))
-			hang(conn)
-			close(ended)
-			return
-		}
-		hang(conn)
-	})
-	s, err := r.client().StartTracing(t.Context(), config())
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), impatience)
-	defer cancel()
-	s.Discard(ctx)
-	<-ended
 }

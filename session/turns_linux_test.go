@@ -135,6 +135,18 @@ func TestTurns(t *testing.T) {
 			q.refused(4, 7, "a", false, othersTake, 3*time.Second)
 			q.turn(5, 7, "b")
 		},
+		"nobody waits for ever, as others come first": func(q *queue) {
+			first := q.turn(1, 1, "a")
+			q.turn(2, 1, "a")
+			q.at(500 * time.Millisecond)
+			time.AfterFunc(500*time.Millisecond, func() {
+				for pid, device := range []string{"b", "c", "d", "e"} {
+					_, _ = q.host.Turn(q.t.Context(), pid+3, 7, device, true)
+				}
+			})
+			time.AfterFunc(time.Second, first.End)
+			q.refused(9, 7, "a", true, othersTake, 3500*time.Millisecond)
+		},
 		"who gives up": func(q *queue) {
 			q.turn(1, 7, "a")
 			q.turn(2, 7, "a")
