@@ -213,6 +213,42 @@ func (h *Helper) Close() (*os.ProcessState, error) {
 	return h.h.process.Wait()
 }
 
+// UseHelpers takes n helpers, has each look at something, and makes them idle.
+func (h *Host) UseHelpers(n int) error {
+	list := make([]*helper, n)
+	for i := range list {
+		var err error
+		if list[i], err = h.state.helpers.take(h.Helper); err != nil {
+			return err
+		}
+		q := &request{Kind: hasFile, Path: "/", Name: "proc"}
+		if r, err := (&Helper{list[i]}).Ask(q); err != nil || !r.Yes {
+			return fmt.Errorf("helper %d: %+v, %w", i, r, err)
+		}
+	}
+	for _, x := range list {
+		h.state.helpers.keep(x)
+	}
+	return nil
+}
+
+// IdleHelpers returns the pids of the idle helpers.
+func (h *Host) IdleHelpers() (pids []int) {
+	h.state.helpers.mu.Lock()
+	defer h.state.helpers.mu.Unlock()
+	for _, x := range h.state.helpers.idle {
+		pids = append(pids, x.process.Pid)
+	}
+	return pids
+}
+
+// Retire makes the i-th idle helper one that has been idle for as long as it may be.
+func (h *Host) Retire(i int) {
+	h.state.helpers.mu.Lock()
+	defer h.state.helpers.mu.Unlock()
+	h.state.helpers.idle[i].idle.Reset(0)
+}
+
 // FillLooks makes the maximum number of looks stuck.
 func (h *Host) FillLooks() {
 	h.state.looks = map[*underway]bool{}

@@ -57,12 +57,13 @@ func readIn(dir int, name string, buf []byte) ([]byte, error) {
 		got, err := unix.Read(fd, buf[n:])
 		switch {
 		case errors.Is(err, unix.EINTR):
+			continue
 		case err != nil:
 			return nil, err
 		case got == 0:
 			return buf[:n], nil
 		}
-		n += max(0, got)
+		n += got
 	}
 	return buf[:n], nil
 }

@@ -220,6 +220,7 @@ func TestGroupMemory(t *testing.T) {
 		"nobody accounts":            {2, []files{none, none}, result{}},
 		"no group at all":            {2, nil, result{}},
 		"a limit of nothing":         {2, []files{{"memory.current": "1\n", "memory.max": "0\n"}}, result{1, 0, 0, false}},
+		"a limit of a byte":          {2, []files{{"memory.current": "1\n", "memory.max": "1\n"}}, result{1, 1, 0, false}},
 		"the largest limit":          {2, []files{{"memory.current": "1\n", "memory.max": "1152921504606846975\n"}}, result{1, 1<<60 - 1, 0, false}},
 		"more than there can be":     {2, []files{{"memory.current": "1\n", "memory.max": "1152921504606846976\n"}}, result{1, 0, 0, false}},
 		"version 1":                  {1, []files{v1("100", "200"), rootV1}, result{100, 200, 2, true}},

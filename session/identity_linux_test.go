@@ -142,6 +142,25 @@ func TestPathBelow(t *testing.T) {
 	}
 }
 
+// TestPodOf: the names that the environment of a process in Kubernetes contains.
+func TestPodOf(t *testing.T) {
+	for _, tc := range []struct {
+		env            map[string]string
+		pod, namespace string
+	}{
+		{nil, "", ""},
+		{map[string]string{"HOSTNAME": "host", "POD_NAME": "pod", "POD_NAMESPACE": "shop"}, "", ""},
+		{map[string]string{"KUBERNETES_SERVICE_HOST": "x", "HOSTNAME": "host"}, "host", ""},
+		{map[string]string{"KUBERNETES_SERVICE_HOST": "x", "HOSTNAME": "host", "POD_NAMESPACE": "shop"}, "host", "shop"},
+		{map[string]string{"KUBERNETES_SERVICE_HOST": "x", "HOSTNAME": "host", "POD_NAME": "pod"}, "pod", ""},
+		{map[string]string{"KUBERNETES_SERVICE_HOST": "x"}, "", ""},
+	} {
+		if pod, namespace := session.PodOf(tc.env); pod != tc.pod || namespace != tc.namespace {
+			t.Errorf("%v: pod %q in %q, want %q in %q", tc.env, pod, namespace, tc.pod, tc.namespace)
+		}
+	}
+}
+
 // TestIdentityInPod: a real process in an environment that looks like a pod from inside.
 func TestIdentityInPod(t *testing.T) {
 	const secrets = "/run/secrets/kubernetes.io/serviceaccount"

@@ -19,12 +19,7 @@ func (p *Process) Maps(parts ...string) (path string, err error) {
 }
 
 func (p *Process) maps(parts ...string) (path string, err error) {
-	proc, err := openProcess(p.procPID())
-	if err != nil {
-		return "", err
-	}
-	defer unix.Close(proc)
-	fd, err := openIn(proc, "maps")
+	fd, err := openIn(unix.AT_FDCWD, p.procPath("maps"))
 	if err != nil {
 		return "", err
 	}

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -84,7 +83,7 @@ func (p *Process) tempDirTrouble() (kind, trouble string) {
 // listening socket with its name: then the file was deleted. It is only meant for single processes,
 // because the kernel lists every socket of the machine.
 func (p *Process) SocketDeleted() bool {
-	f, err := os.Open(filepath.Join(procRoot, strconv.Itoa(p.procPID()), "net", "unix"))
+	f, err := os.Open(p.procPath("net/unix"))
 	if err != nil {
 		return false
 	}

@@ -356,6 +356,11 @@ func TestPortFull(t *testing.T) {
 	if request := readRequest(second); request == nil || hex.EncodeToString(request[16:18]) != "0401" {
 		t.Fatalf("it hears % x, want to be let go", request)
 	}
+	// A runtime ignores a command on a connection that is closed before it answers.
+	_ = second.SetReadDeadline(time.Now().Add(impatience))
+	if n, err := second.Read(make([]byte, 1)); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("before it answers: %d bytes, error %v", n, err)
+	}
 	_, _ = second.Write(answer(nil))
 	waitClosed(t, second, "who was turned away")
 	if n := p.TurnedAway(); n != 1 {

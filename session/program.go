@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -103,7 +104,7 @@ func (p *image) elfNames() []byte {
 	}
 	segments := p.read(word(head[at(28, 32):]), uint64(entry*count))
 	var dynamic []byte
-	for s := segments; len(s) > 0; s = s[entry:] {
+	for s := range slices.Chunk(segments, entry) {
 		if p.order.Uint32(s) == 2 { // PT_DYNAMIC
 			dynamic = p.read(word(s[at(4, 8):]), word(s[at(16, 32):]))
 		}
@@ -117,7 +118,7 @@ func (p *image) elfNames() []byte {
 			size = value
 		}
 	}
-	for s := segments; len(s) > 0; s = s[entry:] {
+	for s := range slices.Chunk(segments, entry) {
 		offset, start, length := word(s[at(4, 8):]), word(s[at(8, 16):]), word(s[at(16, 32):])
 		if p.order.Uint32(s) == 1 && start <= address && address-start < length { // PT_LOAD
 			return p.read(offset+address-start, min(size, maxSymbols))

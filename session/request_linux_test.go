@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	goruntime "runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -463,6 +464,28 @@ func TestHelperLeft(t *testing.T) {
 		case <-time.After(patience):
 			t.Errorf("%v does not end", command)
 		}
+	}
+}
+
+// TestHelperIdle: a helper that has been idle for long ends, and the others stay.
+func TestHelperIdle(t *testing.T) {
+	h := &session.Host{Helper: helperArguments}
+	if err := h.UseHelpers(3); err != nil {
+		t.Fatal(err)
+	}
+	for left := h.IdleHelpers(); len(left) > 0; {
+		i := len(left) / 2
+		h.Retire(i)
+		ended := left[i]
+		left = slices.Delete(left, i, i+1)
+		waitUntil(t, "the helper to end", func() bool { return unix.Kill(ended, 0) != nil })
+		if got := h.IdleHelpers(); !slices.Equal(got, left) {
+			t.Fatalf("idle are %v, want %v", got, left)
+		}
+		if err := h.UseHelpers(len(left)); err != nil {
+			t.Fatal(err)
+		}
+		left = h.IdleHelpers()
 	}
 }
 

@@ -544,26 +544,31 @@ func TestProcessInfoTexts(t *testing.T) {
 	}
 }
 
+// TestEnvironmentWrong: an environment that is incomplete or too large is reported as such.
 func TestEnvironmentWrong(t *testing.T) {
 	piece := func(size uint32, rest string) []byte {
 		head := binary.LittleEndian.AppendUint32(nil, size)
 		return append(answer(append(head, 0, 0)), unhex(t, rest)...)
 	}
-	for name, b := range map[string][]byte{
-		"no size":                     answer([]byte{1, 0}),
-		"too large":                   piece(4<<20+1, ""),
-		"very large":                  piece(1<<32-1, ""),
-		"ends too early":              piece(100, "01000000"),
-		"no count":                    piece(2, "0100"),
-		"more strings than there are": piece(12, "ffffffff 02000000 41000000"),
-		"a string beyond the end":     piece(12, "01000000 ffffffff 41000000"),
-		"a string cut off":            piece(12, "01000000 08000000 41000000"),
-		"a length cut off":            piece(6, "01000000 0800"),
+	const cutOff = "the runtime closed the connection without an answer"
+	for name, tc := range map[string]struct {
+		sent  []byte
+		words string
+	}{
+		"no size":                     {answer([]byte{1, 0}), "it lacks its size"},
+		"too large":                   {piece(4<<20+1, ""), "an environment of 4194305 bytes, the limit is 4194304"},
+		"very large":                  {piece(1<<32-1, ""), "an environment of 4294967295 bytes, the limit is 4194304"},
+		"ends too early":              {piece(100, "01000000"), cutOff},
+		"no count":                    {piece(2, "0100"), cutOff},
+		"more strings than there are": {piece(12, "ffffffff 02000000 41000000"), cutOff},
+		"a string beyond the end":     {piece(12, "01000000 ffffffff 41000000"), cutOff},
+		"a string cut off":            {piece(12, "01000000 08000000 41000000"), cutOff},
+		"a length cut off":            {piece(6, "01000000 0800"), cutOff},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := serve(t, send(b))
-			if env, err := r.client().Environment(t.Context()); err == nil {
-				t.Errorf("it is taken for %q", env)
+			env, err := serve(t, send(tc.sent)).client().Environment(t.Context())
+			if env != nil || err == nil || !strings.HasPrefix(err.Error(), "ProcessEnvironment: ") || !strings.Contains(err.Error(), tc.words) {
+				t.Errorf("%q, error %v, want %s", env, err, tc.words)
 			}
 		})
 	}
@@ -753,6 +758,7 @@ func TestSuspendingPorts(t *testing.T) {
 		{nil, nil},
 		{map[string]string{"DOTNET_" + ports: "/a"}, []string{"/a"}},
 		{map[string]string{"DOTNET_" + ports: "/a,connect"}, []string{"/a"}},
+		{map[string]string{"DOTNET_" + ports: "nosuspend;listen,connect"}, []string{"nosuspend", "listen"}}, // those are paths
 		{map[string]string{"DOTNET_" + ports: "/a,nosuspend"}, nil},
 		{map[string]string{"DOTNET_" + ports: "/a,nosuspend;/b,listen"}, nil},
 		{map[string]string{"DOTNET_" + ports: "/a,listen,connect,suspend"}, nil},

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"os/user"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"syscall"
@@ -170,6 +171,11 @@ func (p *Process) procPID() int {
 		return 0
 	}
 	return p.PID
+}
+
+// procPath returns the path of a file in the process's directory in /proc.
+func (p *Process) procPath(name string) string {
+	return filepath.Join(procRoot, strconv.Itoa(p.procPID()), name)
 }
 
 func userName(uid int) string {

@@ -16,12 +16,7 @@ const maxThreads = 4096
 // threads calls visit with the name of each thread until visit returns false. It returns the number
 // of threads visited.
 func (p *Process) threads(visit func(name string) bool) (n int, err error) {
-	proc, err := openProcess(p.procPID())
-	if err != nil {
-		return 0, err
-	}
-	defer unix.Close(proc)
-	fd, err := openIn(proc, "task")
+	fd, err := openIn(unix.AT_FDCWD, p.procPath("task"))
 	if err != nil {
 		return 0, err
 	}
