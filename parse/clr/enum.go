@@ -44,8 +44,7 @@ func (r Reason) String() string { return enumString("Reason", reasonNames[:], ui
 
 // ParseReason returns the reason whose String is name.
 func ParseReason(name []byte) (Reason, bool) {
-	v, ok := parseEnum("Reason", reasonNames[:], name)
-	return Reason(v), ok
+	return parseEnum[Reason]("Reason", reasonNames[:], name)
 }
 
 // Induced reports whether the collection was induced.
@@ -73,10 +72,7 @@ var typeNames = [...]string{"NonConcurrentGC", "BackgroundGC", "ForegroundGC"}
 func (t GCType) String() string { return enumString("Type", typeNames[:], uint32(t)) }
 
 // ParseGCType returns the type whose String is name.
-func ParseGCType(name []byte) (GCType, bool) {
-	v, ok := parseEnum("Type", typeNames[:], name)
-	return GCType(v), ok
-}
+func ParseGCType(name []byte) (GCType, bool) { return parseEnum[GCType]("Type", typeNames[:], name) }
 
 // A SuspendReason is the reason for which the runtime suspends the managed threads
 // (GCSuspendEEBegin.Reason).
@@ -102,8 +98,7 @@ func (r SuspendReason) String() string {
 
 // ParseSuspendReason returns the reason whose String is name.
 func ParseSuspendReason(name []byte) (SuspendReason, bool) {
-	v, ok := parseEnum("SuspendReason", suspendNames[:], name)
-	return SuspendReason(v), ok
+	return parseEnum[SuspendReason]("SuspendReason", suspendNames[:], name)
 }
 
 // A MarkType is the kind of roots from which objects were marked (GCMarkWithType.Type).
@@ -198,8 +193,7 @@ func (m PauseMode) String() string { return enumString("PauseMode", pauseModeNam
 
 // ParsePauseMode returns the mode that String names so.
 func ParsePauseMode(name []byte) (PauseMode, bool) {
-	v, ok := parseEnum("PauseMode", pauseModeNames[:], name)
-	return PauseMode(v), ok
+	return parseEnum[PauseMode]("PauseMode", pauseModeNames[:], name)
 }
 
 // Mechanisms are the bits of GCGlobalHeapHistory.Mechanisms.
@@ -224,8 +218,7 @@ func (m Mechanisms) Names(dst []string) []string {
 
 // ParseMechanism returns the bit that Names calls name.
 func ParseMechanism(name []byte) (Mechanisms, bool) {
-	i, ok := parseEnum("Mechanism", mechanismNames[:], name)
-	return 1 << i, ok && i < 32
+	return parseBit[Mechanisms]("Mechanism", mechanismNames[:], name)
 }
 
 // Condemned contains the reasons for which the generation of a collection was chosen
@@ -282,8 +275,7 @@ func (c Condemned) Names(dst []string) []string {
 
 // ParseCondemned returns the bit that Names calls name.
 func ParseCondemned(name []byte) (Condemned, bool) {
-	i, ok := parseEnum("Condemned", condemnedNames[:], name)
-	return 1 << i, ok && i < 32
+	return parseBit[Condemned]("Condemned", condemnedNames[:], name)
 }
 
 // CondemnedGenerations contains the steps in which a heap chose its condemned generation
@@ -362,7 +354,7 @@ func parseMechanism(kind string, names []string, name []byte) (m HeapMechanism, 
 	if string(name) == kind {
 		return mechanismDone, true
 	}
-	i, ok := parseEnum(kind, names, name)
+	i, ok := parseEnum[uint32](kind, names, name)
 	if !ok || i > 30 {
 		return 0, false
 	}
@@ -397,10 +389,10 @@ func bitNames(dst []string, kind string, names []string, set uint32) []string {
 }
 
 // parseEnum is the inverse of enumString. It does not allocate.
-func parseEnum(kind string, names []string, b []byte) (uint32, bool) {
+func parseEnum[E ~uint32](kind string, names []string, b []byte) (E, bool) {
 	for i, name := range names {
 		if string(b) == name {
-			return uint32(i), true
+			return E(i), true
 		}
 	}
 	n := len(kind)
@@ -414,5 +406,11 @@ func parseEnum(kind string, names []string, b []byte) (uint32, bool) {
 			return 0, false
 		}
 	}
-	return uint32(v), true
+	return E(v), true
+}
+
+// parseBit is the inverse of bitNames, for one bit.
+func parseBit[E ~uint32](kind string, names []string, b []byte) (E, bool) {
+	i, ok := parseEnum[uint32](kind, names, b)
+	return 1 << i, ok && i < 32
 }
