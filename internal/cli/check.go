@@ -39,7 +39,7 @@ Examples:
 			&cli.StringSliceFlag{Name: failIfFlag, Usage: "fail if `CONDITION` is true, such as 'pause.p99>50ms'; may be repeated"},
 			thresholdFlag(),
 			&cli.StringFlag{Name: "junit", Usage: "also write the results to `FILE` in JUnit's XML, which CI systems show"},
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "`text` or json"},
+			textOrJSONFlag(),
 		}),
 		Action: p.check,
 	}

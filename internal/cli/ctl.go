@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/internal/control"
 	"github.com/gclog/gclog/internal/daemon"
@@ -105,9 +104,7 @@ func (p *program) ctl(c *cli.Context) error {
 		return &codedError{exitSession, fmt.Errorf("the daemon's answer is no status: %w", err)}
 	}
 	if how == "json" {
-		e := formats.NewJSONEncoder(p.out)
-		e.SetIndent("", "  ")
-		return e.Encode(all)
+		return p.printIndented(all)
 	}
 	return p.printStatus(&all)
 }

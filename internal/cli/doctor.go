@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/urfave/cli/v2"
@@ -32,7 +31,7 @@ Examples:
    gclog doctor gc.nettrace     a recording
    gclog doctor -o json gc.log`,
 		Flags: join(processFlags(), []cli.Flag{
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "`text` or json"},
+			textOrJSONFlag(),
 		}),
 		Action: p.doctor,
 	}
@@ -126,9 +125,7 @@ func (p *program) printReport(r *doctor.Report, processes []psRow, how string) e
 		for _, f := range r.Facts {
 			out.Facts[f.Name] = f.Value
 		}
-		enc := formats.NewJSONEncoder(p.out)
-		enc.SetIndent("", "  ")
-		return enc.Encode(out)
+		return p.printIndented(out)
 	}
 	width, _ := screen.Size(p.stdout)
 	p.printFindings(r, min(width, screen.TextWidth(p.stdout)))

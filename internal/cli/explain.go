@@ -33,7 +33,7 @@ Examples:
    gclog explain 4711 --duration 2m            of a running process
    gclog explain app.nettrace 146 -o json`,
 		Flags: join(historyFlags(), []cli.Flag{
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "`text` or json"},
+			textOrJSONFlag(),
 		}),
 		Action: p.explain,
 	}

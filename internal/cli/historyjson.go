@@ -54,6 +54,13 @@ type runtimeJSON struct {
 	HeapCount  int    `json:"heap_count,omitempty"`
 }
 
+// printIndented prints a value as JSON for people too.
+func (p *program) printIndented(v any) error {
+	e := formats.NewJSONEncoder(p.out)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
 // printJSON prints a value as one line.
 func (p *program) printJSON(v any) error {
 	return newEncoder(p.out).Encode(v)

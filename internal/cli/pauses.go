@@ -49,7 +49,7 @@ Examples:
 			&cli.StringFlag{Name: "duration-field", Usage: "`FIELD` of the log with the duration of the request"},
 			&cli.StringFlag{Name: timeIsFlag, Value: "end", Usage: "`WHEN` in a request its time was taken: end, as in most logs, or start"},
 			&cli.StringFlag{Name: durationUnitFlag, Usage: "`UNIT` of durations without one: s, ms, us or ns", DefaultText: "ms"},
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "`text` or json"},
+			textOrJSONFlag(),
 		}),
 		Action: p.pauses,
 	}

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/doctor"
@@ -71,9 +70,7 @@ func (p *program) ps(c *cli.Context) error {
 	}
 	rows := describeAll(c.Context, list)
 	if how == "json" {
-		enc := formats.NewJSONEncoder(p.out)
-		enc.SetIndent("", "  ")
-		return enc.Encode(rows)
+		return p.printIndented(rows)
 	}
 	if len(rows) == 0 {
 		p.ui.say("no process with a .NET runtime was found; those of other users are only seen by root")

@@ -34,7 +34,7 @@ Examples:
    gclog settings gc*.json --since -5m`,
 		Flags: join(processFlags(), spanFlags(), []cli.Flag{
 			&cli.Int64Flag{Name: "pid", Category: processOptions, Usage: "the process with this `PID`, if a file contains several"},
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "`text` or json"},
+			textOrJSONFlag(),
 		}),
 		Action: p.settings,
 	}

@@ -33,7 +33,7 @@ Examples:
 		Flags: join(historyFlags(), []cli.Flag{
 			thresholdFlag(),
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "also show which rules were not evaluated and which values are unknown (n/a), and why"},
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "`text` or json"},
+			textOrJSONFlag(),
 		}),
 		Action: p.summary,
 	}
@@ -52,6 +52,10 @@ func (p *program) summary(c *cli.Context) error {
 		return errors.Join(p.printJSON(p.summaryJSON(h, a)), err)
 	}
 	return errors.Join(p.printSummary(h, a, c.Bool("verbose")), err)
+}
+
+func textOrJSONFlag() cli.Flag {
+	return &cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "`text` or json"}
 }
 
 // textOrJSON reads --output.
