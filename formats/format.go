@@ -165,8 +165,8 @@ type Summary struct {
 	gclog.Tally
 }
 
-// Span returns the length of the interval in nanoseconds.
-func (s *Summary) Span() int64 { return max(0, s.To-s.From) }
+// span returns the length of the interval in nanoseconds.
+func (s *Summary) span() int64 { return max(0, s.To-s.From) }
 
 // An Output receives whole groups of lines. A group is never split.
 type Output interface {

@@ -511,7 +511,7 @@ func (j *jsonFormat) summary(dst []byte, s *Summary) []byte {
 	j.event(&o, "metric", "gc-summary")
 	j.time(&o, "start", s.From)
 	j.time(&o, "end", s.To)
-	o.int("duration", s.Span())
+	o.int("duration", s.span())
 	o.close()
 	j.about(&o, s.To)
 	o.open("gc")
@@ -530,8 +530,8 @@ func (j *jsonFormat) summary(dst []byte, s *Summary) []byte {
 	o.ns("max", s.PauseMax)
 	o.uint("count", s.Pauses)
 	o.close()
-	if s.Span() > 0 {
-		o.pct("paused", float64(s.PauseTotal)/float64(s.Span()))
+	if s.span() > 0 {
+		o.pct("paused", float64(s.PauseTotal)/float64(s.span()))
 	}
 	o.bytes("promoted", s.Promoted)
 	if s.HasSize {

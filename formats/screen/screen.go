@@ -80,7 +80,7 @@ const (
 
 // Pauses that stand out, in nanoseconds.
 const (
-	NoticeablePause = 50e6
+	noticeablePause = 50e6
 	LongPause       = 200e6 // what PerfView and the finding long-pause call long
 )
 
@@ -89,7 +89,7 @@ func PauseStyle(ns int64, usual Style) Style {
 	switch {
 	case ns >= LongPause:
 		return Failure
-	case ns >= NoticeablePause:
+	case ns >= noticeablePause:
 		return Warning
 	}
 	return usual

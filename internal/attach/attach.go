@@ -121,8 +121,8 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	return &result, nil
 }
 
-// ProvidersText formats providers in dotnet-trace's syntax.
-func ProvidersText(list []session.Provider) string {
+// providersText formats providers in dotnet-trace's syntax.
+func providersText(list []session.Provider) string {
 	var all []string
 	for _, p := range list {
 		s := fmt.Sprintf("%s:0x%x:%d", p.Name, p.Keywords, p.Level)

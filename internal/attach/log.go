@@ -50,7 +50,7 @@ func (l *Log) format() formats.Options {
 
 // begin writes the start of the session to an output.
 func (l *Log) begin(w *formats.Writer) {
-	w.Start(&formats.Start{Ticks: l.session.syncTicks(), Providers: ProvidersText(l.session.o.Config.Providers)})
+	w.Start(&formats.Start{Ticks: l.session.syncTicks(), Providers: providersText(l.session.o.Config.Providers)})
 }
 
 // Serve writes the sessions it receives, one after the other, and carries out the requests in

@@ -235,7 +235,7 @@ func TestRunIdentifies(t *testing.T) {
 func TestProvidersText(t *testing.T) {
 	const text = "Microsoft-Windows-DotNETRuntime:0x1:4,Mine:0x20:5:a=b;c:d"
 	cfg, err := SessionConfig("light", []string{"Mine:0x20:5:a=b;c:d"}, true)
-	if got := ProvidersText(cfg.Providers); err != nil || got != text {
+	if got := providersText(cfg.Providers); err != nil || got != text {
 		t.Errorf("%v, %s, want %s", err, got, text)
 	}
 }

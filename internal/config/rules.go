@@ -41,9 +41,9 @@ func (l *Loaded) Refused(s *Subject) string {
 	return why
 }
 
-// Service returns the rule for a process: the first that fits, or nil. Its service patterns apply
+// service returns the rule for a process: the first that fits, or nil. Its service patterns apply
 // to the service that was found out, s.Service.
-func (c *Config) Service(s *Subject) *Service {
+func (c *Config) service(s *Subject) *Service {
 	for i := range c.Services {
 		if c.Services[i].Match.Fits(s) {
 			return &c.Services[i]
@@ -55,7 +55,7 @@ func (c *Config) Service(s *Subject) *Service {
 // Identify returns the name of the service that a process belongs to, and the level of its session.
 func (c *Config) Identify(s *Subject) (service, level string) {
 	service, level = s.Service, c.Session.Level
-	if rule := c.Service(s); rule != nil {
+	if rule := c.service(s); rule != nil {
 		if rule.Name != "" {
 			service = rule.Name
 		}

@@ -430,8 +430,8 @@ var machineCauses = []Cause{
 	},
 }
 
-// Find returns the cause with an id. ok is false if there is none.
-func Find(id string) (c Cause, ok bool) {
+// find returns the cause with an id. ok is false if there is none.
+func find(id string) (c Cause, ok bool) {
 	for _, s := range Table {
 		for _, c := range s.Causes {
 			if c.ID == id {

@@ -53,7 +53,7 @@ func (r *Report) refused(h *session.Host, pid int, err error) {
 			text = said
 		}
 	}
-	if _, known := Find(id); !known {
+	if _, known := find(id); !known {
 		id = "no-access"
 	}
 	r.add(Failure, id, "%s", text)

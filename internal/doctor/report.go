@@ -50,7 +50,7 @@ func (r *Report) OK() bool {
 
 // add adds a finding. The id must be in the table.
 func (r *Report) add(level Level, id, format string, args ...any) {
-	c, ok := Find(id)
+	c, ok := find(id)
 	if !ok {
 		panic("doctor: there is no cause " + id)
 	}
