@@ -14,7 +14,8 @@ const (
 type ahead struct {
 	free   chan []byte
 	full   chan piece
-	inUse  []byte // the buffer that the source reads from; nil: none of these
+	inUse  []byte   // the buffer that the source reads from; nil: none of these
+	spare  [][]byte // not yet returned to free: several at once wake the goroutine less often
 	stop   chan struct{}
 	exited chan struct{}
 }
@@ -79,15 +80,26 @@ func (a *ahead) fill(s *source) (int, error) {
 			}
 		}
 		s.end += copy(s.buf[s.end:], p.buf[aheadRoom:aheadRoom+p.n])
-		a.free <- p.buf
+		a.release(p.buf)
 		return p.n, p.err
 	}
 	s.pos = aheadRoom - len(rest)
 	copy(p.buf[s.pos:], rest)
 	s.buf, s.end = p.buf, aheadRoom+p.n
 	if a.inUse != nil {
-		a.free <- a.inUse
+		a.release(a.inUse)
 	}
 	a.inUse = p.buf
 	return p.n, p.err
+}
+
+// release returns a buffer.
+func (a *ahead) release(buf []byte) {
+	if a.spare = append(a.spare, buf); len(a.spare) < aheadBuffers/2 {
+		return
+	}
+	for _, buf := range a.spare {
+		a.free <- buf // has room
+	}
+	a.spare = a.spare[:0]
 }
