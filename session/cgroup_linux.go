@@ -137,11 +137,8 @@ func (g *memoryGroup) close() { closeFiles(g.dirs) }
 // openGroupFile opens a file of a group, if it exists. A file that a process has mounted over it is
 // not touched.
 func openGroupFile(dir int, name string) int {
-	fd, err := openFile(dir, name)
-	if err != nil {
-		return noFile
-	}
-	defer unix.Close(fd)
+	fd, _ := openFile(dir, name) // noFile is in no mount
+	defer closeFile(&fd)
 	around, _ := mountOf(dir)
 	if own, err := mountOf(fd); err != nil || own != around {
 		return noFile

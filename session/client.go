@@ -98,7 +98,6 @@ func (c *Client) converse(ctx context.Context, name string, m []byte, leave time
 		defer close(given)
 		_ = conn.SetDeadline(time.Now().Add(leave))
 	})
-	defer stop()
 	if _, err := conn.Write(m); err != nil {
 		return closed(name, err)
 	}

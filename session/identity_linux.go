@@ -85,10 +85,7 @@ func (p *Process) identifyByMounts(mounts []mount) {
 
 // readName reads a file that contains the name of a Kubernetes object.
 func (p *Process) readName(path string) string {
-	b, err := p.readFile(path, 256)
-	if err != nil {
-		return ""
-	}
+	b, _ := p.readFile(path, 256) // one that cannot be read contains no name
 	return string(bytes.TrimSpace(b))
 }
 

@@ -19,17 +19,29 @@ func (p *Process) Maps(parts ...string) (path string, err error) {
 }
 
 func (p *Process) maps(parts ...string) (path string, err error) {
-	fd, err := openIn(unix.AT_FDCWD, p.procPath("maps"))
+	_, err = p.findLine("maps", func(line string) bool {
+		i := strings.IndexByte(line, '/')
+		if i < 0 || !slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(line[i:], part) }) {
+			return false
+		}
+		path = line[i:]
+		return true
+	})
+	return path, err
+}
+
+// findLine returns the first line of a file in the process's directory in /proc that matches, or ""
+// if none does.
+func (p *Process) findLine(name string, matches func(line string) bool) (string, error) {
+	fd, err := openIn(unix.AT_FDCWD, p.procPath(name))
 	if err != nil {
 		return "", err
 	}
-	f := os.NewFile(uintptr(fd), "maps")
+	f := os.NewFile(uintptr(fd), name)
 	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		line := lines.Text()
-		if i := strings.IndexByte(line, '/'); i >= 0 && slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(line[i:], part) }) {
-			return line[i:], nil
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if matches(lines.Text()) {
+			return lines.Text(), nil
 		}
 	}
 	return "", nil
@@ -60,8 +72,8 @@ func (p *Process) runtimeLibrary() (path string, found bool) {
 // GCLibrary returns the file name of a standalone GC that the process has loaded, or "" if it uses
 // the runtime's own.
 func (p *Process) GCLibrary() string {
-	path, err := p.Maps("/libclrgc")
-	if err != nil || !strings.HasSuffix(path, ".so") {
+	path, _ := p.Maps("/libclrgc")
+	if !strings.HasSuffix(path, ".so") {
 		return ""
 	}
 	return filepath.Base(path)

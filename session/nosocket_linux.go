@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bufio"
 	"errors"
 	"io/fs"
 	"os"
@@ -9,8 +8,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // whyNoSocket explains why gclog cannot talk to a process. It returns nil if the runtime was just
@@ -83,20 +80,12 @@ func (p *Process) tempDirTrouble() (kind, trouble string) {
 // listening socket with its name: then the file was deleted. It is only meant for single processes,
 // because the kernel lists every socket of the machine.
 func (p *Process) SocketDeleted() bool {
-	f, err := os.Open(p.procPath("net/unix"))
-	if err != nil {
-		return false
-	}
-	defer f.Close()
 	name := "/" + p.socketName()
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		fields := strings.Fields(lines.Text())
-		if len(fields) == 8 && fields[3] == listening && strings.HasSuffix("/"+fields[7], name) {
-			return true
-		}
-	}
-	return false
+	line, _ := p.findLine("net/unix", func(line string) bool {
+		fields := strings.Fields(line)
+		return len(fields) == 8 && fields[3] == listening && strings.HasSuffix("/"+fields[7], name)
+	})
+	return line != ""
 }
 
 // listening is the flag __SO_ACCEPTCON in /proc/net/unix.
@@ -117,11 +106,8 @@ func (p *Process) looksDotnet() bool {
 }
 
 func (p *Process) hasSocketHere() bool {
-	self, err := openProcess(os.Getpid())
-	if err != nil {
-		return false
-	}
-	defer unix.Close(self)
+	self, _ := openProcess(os.Getpid()) // nothing is found in noFile
+	defer closeFile(&self)
 	r, err := (&request{Kind: describeDir, Path: "/tmp", Name: p.socketName(), UID: p.UID}).perform(self, p.guard(self))
 	return err == nil && r.Name == dirStarting
 }

@@ -117,11 +117,6 @@ func (p *Peer) take(ctx context.Context) (net.Conn, error) {
 // ended records that the runtime has ended a connection. If it was the latest one, another must
 // follow soon.
 func (p *Peer) ended(c *connection) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.newest != c {
-		return
-	}
 	time.AfterFunc(goneAfter, func() { p.missing(c) })
 }
 

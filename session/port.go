@@ -198,7 +198,6 @@ func (p *Port) enter(x *seat) {
 	p.strangers = append(p.strangers, x)
 	if p.done {
 		p.drop(x)
-		return
 	}
 	if x.from.seen() && p.strangers.of(x.from) > processStrangers {
 		i := slices.IndexFunc(p.strangers, func(y *seat) bool { return y.from == x.from })

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -114,15 +115,12 @@ func (h *Host) sight(pid int) (*Process, error) {
 	}
 	defer unix.Close(dir)
 	stat, err := readStatIn(dir)
-	if err != nil {
+	status, unknown := readStatus(dir)
+	if err := cmp.Or(err, unknown); err != nil {
 		return nil, gone(err)
 	}
 	if stat.ended() {
 		return nil, refuse(pid, CauseNoSuchProcess, nil, "has ended (it waits for its parent to notice)").as("ended")
-	}
-	status, err := readStatus(dir)
-	if err != nil {
-		return nil, gone(err)
 	}
 	if status.process != pid {
 		return nil, refuse(pid, CauseNoSuchProcess, nil, "does not exist: %d is a thread of process %d", pid, status.process).as("thread")
@@ -137,11 +135,8 @@ func (h *Host) sight(pid int) (*Process, error) {
 // read reads the process's command line, program, environment and control groups from its directory
 // in /proc.
 func (p *Process) read() {
-	dir, err := p.openProc()
-	if err != nil {
-		return
-	}
-	defer unix.Close(dir)
+	dir, _ := p.openProc() // nothing is read of noFile
+	defer closeFile(&dir)
 	if b, err := readIn(dir, "cmdline", make([]byte, maxArgumentBytes)); err == nil {
 		p.CommandLine = readArguments(b)
 	}

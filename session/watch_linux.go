@@ -36,11 +36,8 @@ func newWatch(p *Process) *Watch {
 
 func (p *Process) watch() *Watch {
 	w := newWatch(p)
-	proc, err := p.openProc()
-	if err != nil {
-		return w
-	}
-	defer unix.Close(proc)
+	proc, _ := p.openProc() // if it is noFile, everything is unknown
+	defer closeFile(&proc)
 	g := p.guard(proc)
 	// On a file system that may not answer, it is not checked whether the socket still exists.
 	if r, err := (&request{Kind: watchDir, Path: p.tempDir}).perform(proc, g); err == nil {
