@@ -53,6 +53,7 @@ func TestLeavesNothing(t *testing.T) {
 		_, _ = target.ServerGCThreads()
 		_ = target.SocketDeleted()
 		_, _ = target.TempDirTrouble(), target.WhyNoSocket(nil)
+		_ = (&session.Process{Name: "app"}).LooksDotnet()
 		if err := target.Resume(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -102,6 +103,10 @@ func TestNoFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		family := h.NewFamily("TMPDIR", p.dir)
+		if n := family.Count(); n != 1 || len(family.Strangers()) == 0 {
+			t.Errorf("%d members, and strangers %v", n, family.Strangers())
+		}
+		strangers := len(family.Strangers())
 		var limit syscall.Rlimit
 		if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 			t.Fatal(err)
@@ -122,6 +127,7 @@ func TestNoFiles(t *testing.T) {
 		threads, known := found.ServerGCThreads()
 		_, merr := found.Maps("/libcoreclr.so")
 		_, rerr := found.ReadFile("/proc/version", 10)
+		dotnet := (&session.Process{PID: p.pid, Name: "app"}).LooksDotnet()
 		err = found.Resume(t.Context())
 		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 			t.Fatal(err)
@@ -133,6 +139,12 @@ func TestNoFiles(t *testing.T) {
 			if !errors.Is(err, unix.EMFILE) {
 				t.Errorf("error %v", err)
 			}
+		}
+		if got := len(family.Strangers()); got != strangers {
+			t.Errorf("%d strangers are known, and were %d", got, strangers)
+		}
+		if dotnet {
+			t.Error("it is taken for .NET")
 		}
 		if resident|group|most != 0 || outcome.Known || outcome.OOM {
 			t.Errorf("memory %d, %d, %d, outcome %+v", resident, group, most, outcome)

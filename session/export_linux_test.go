@@ -265,6 +265,12 @@ func (h *Host) MountPoints() (list []string) {
 	return list
 }
 
+// ReadMountsFrom makes a file the one that the mount points of the host are read from.
+func (h *Host) ReadMountsFrom(f *os.File) { h.state.mounts.file = f }
+
+// ReceivedFile returns the descriptor in a control message, or -1.
+var ReceivedFile = receivedFile
+
 // Decimal parses a number in the kernel's format.
 func Decimal(s string) uint64 { return decimal([]byte(s)) }
 

@@ -62,6 +62,39 @@ func TestHostMounts(t *testing.T) {
 	}
 }
 
+// TestHostMountsUnreadable: mounts that cannot be read are unknown, and are read again.
+func TestHostMountsUnreadable(t *testing.T) {
+	h := new(session.Host)
+	want := h.MountPoints()
+	leavesNothing(t, os.Getpid(), func() {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = w.Close() // so that something has changed
+		fresh := new(session.Host)
+		fresh.ReadMountsFrom(r)
+		if got := fresh.MountPoints(); got != nil {
+			t.Errorf("the mounts are %q", got)
+		}
+		if r.Fd() != ^uintptr(0) {
+			t.Error("the file is left open")
+		}
+	})
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Close()
+	h.ReadMountsFrom(r)
+	if got := h.MountPoints(); got != nil {
+		t.Errorf("the mounts are %q", got)
+	}
+	if got := h.MountPoints(); !slices.Equal(got, want) || len(got) == 0 {
+		t.Errorf("afterwards: the mounts are %q, want %q", got, want)
+	}
+}
+
 // onFUSE runs a process whose temporary directory is on a file system of the server.
 func onFUSE(t *testing.T, s *fakefuse.Server, tmp string, uid int) *process {
 	t.Helper()

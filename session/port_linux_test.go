@@ -265,6 +265,16 @@ func TestPeerStart(t *testing.T) {
 		t.Errorf("of no process: %d", got)
 	}
 	leavesNothing(t, os.Getpid(), func() { session.PeerStart(conn, s.pid) })
+	for errno, want := range map[unix.Errno]uint64{
+		unix.EINVAL: 0, unix.ESRCH: 0, // it has ended
+		unix.ENOPROTOOPT: p.StartKey, unix.EPERM: p.StartKey, // the kernel does not tell
+	} {
+		fault{unix.SYS_GETSOCKOPT, errno, &[2]uint32{2, unix.SO_PEERPIDFD}}.inject(t, func() {
+			if got := session.PeerStart(conn, s.pid); got != want {
+				t.Errorf("with %v: it started at %d, want %d", errno, got, want)
+			}
+		})
+	}
 	if err := unix.Kill(s.pid, unix.SIGKILL); err != nil {
 		t.Fatal(err)
 	}

@@ -363,7 +363,8 @@ func TestPortFull(t *testing.T) {
 	}
 	_, _ = second.Write(answer(nil))
 	waitClosed(t, second, "who was turned away")
-	if n := p.TurnedAway(); n != 1 {
+	waitClosed(t, advertise(t, path, secondHex+"00"), "who talks too early")
+	if n := p.TurnedAway(); n != 2 {
 		t.Errorf("%d were turned away", n)
 	}
 	_ = first.Close() // there is room again

@@ -106,32 +106,52 @@ func mounts(t *testing.T) string {
 	return string(b)
 }
 
-// withoutOpenat2 returns an asker for which the system call openat2 fails.
-func withoutOpenat2(t *testing.T, ask asker, errno unix.Errno) asker {
+// A fault is a system call that fails. If only is set, it fails only where the argument with this
+// index, counted from 0, has this value.
+type fault struct {
+	call  uint32
+	errno unix.Errno
+	only  *[2]uint32
+}
+
+// inject runs do on a thread on which a system call fails.
+func (f fault) inject(t *testing.T, do func()) {
+	t.Helper()
 	filter := []unix.SockFilter{
 		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS}, // the number of the system call
-		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 1, K: unix.SYS_OPENAT2},
-		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(errno)},
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jt: 1, K: f.call},
 		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
 	}
+	if f.only != nil {
+		filter = append(filter,
+			unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 16 + 8*f.only[0]}, // on little-endian machines
+			unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jt: 1, K: f.only[1]},
+			unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW})
+	}
+	filter = append(filter, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(f.errno)})
 	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
-	return func(q *session.Request) (r session.Reply, err error) {
-		var failure error
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			goruntime.LockOSThread() // the thread ends with the goroutine, and the filter with it
-			if failure = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); failure == nil {
-				failure = unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)), 0, 0)
-			}
-			if failure == nil {
-				r, err = ask(q)
-			}
-		}()
-		<-done
-		if failure != nil {
-			t.Skipf("no filter of system calls: %v", failure)
+	var failure error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		goruntime.LockOSThread() // the thread ends with the goroutine, and the filter with it
+		if failure = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); failure == nil {
+			failure = unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)), 0, 0)
 		}
+		if failure == nil {
+			do()
+		}
+	}()
+	<-done
+	if failure != nil {
+		t.Skipf("no filter of system calls: %v", failure)
+	}
+}
+
+// withoutOpenat2 returns an asker for which the system call openat2 fails.
+func withoutOpenat2(t *testing.T, ask asker, errno unix.Errno) asker {
+	return func(q *session.Request) (r session.Reply, err error) {
+		fault{call: unix.SYS_OPENAT2, errno: errno}.inject(t, func() { r, err = ask(q) })
 		return r, err
 	}
 }
@@ -393,14 +413,32 @@ func withFewFiles(t *testing.T, n uint64, do func()) {
 // TestFewFiles: however few files gclog may open, what is found out is right, or the error is that
 // there are too few.
 func TestFewFiles(t *testing.T) {
-	p := run(t, spec{Sockets: []string{exact}})
+	p := run(t, spec{Sockets: []string{exact}, Map: libcoreclr(t, "8.0.22"), Threads: []string{".NET Server GC"}})
 	file := filepath.Join(p.dir, "file")
 	if err := os.WriteFile(file, []byte("text"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	target, err := (&session.Host{Helper: helperArguments}).Find(t.Context(), p.pid)
+	host := &session.Host{Helper: helperArguments}
+	target, err := host.Find(t.Context(), p.pid)
 	if err != nil {
 		t.Fatal(err)
+	}
+	library, err := target.Maps("/libcoreclr.so")
+	if err != nil {
+		t.Fatal(err)
+	}
+	group := folder(t, map[string]string{"memory.current": "100\n", "memory.max": "200\n", "memory.events": "oom_kill 3\n"})
+	points := len(host.MountPoints())
+	// found returns no error for what is found, and that there are too few files for what is unknown.
+	found := func(what string, got, unknown, want any) error {
+		switch got {
+		case want:
+			return nil
+		case unknown:
+		default:
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+		return unix.EMFILE
 	}
 	socket := filepath.Base(target.Socket())
 	request := func(want string, q session.Request) func() error {
@@ -425,6 +463,49 @@ func TestFewFiles(t *testing.T) {
 		"a folder":     request("file", session.Request{Kind: session.WatchDir, Path: p.dir + "/../" + filepath.Base(p.dir)}),
 		"a file":       request("text", session.Request{Kind: session.ReadFile, Path: file, Limit: 10}),
 		"a program":    request("", session.Request{Kind: session.Program}),
+		"no socket":    request("", session.Request{Kind: session.FindSocket, Path: "/", Name: "x", Prefix: "dotnet-diagnostic-x"}),
+		"the root":     request("file", session.Request{Kind: session.WatchDir, Path: "/.."}),
+		"a mapping": func() error {
+			path, err := target.Maps("/libcoreclr.so")
+			if err == nil && path != library || err != nil && path != "" {
+				t.Errorf("a mapping: %q, error %v", path, err)
+			}
+			return err
+		},
+		"all processes": func() error {
+			_, err := new(session.Host).List(t.Context())
+			return err
+		},
+		"the runtime": func() error {
+			return found("the runtime", target.Runtime(), session.RuntimeUnknown, session.RuntimeCoreCLR)
+		},
+		"the startup": func() error {
+			return found("the startup", target.Startup(), session.StartupUnknown, session.StartupFinished)
+		},
+		"its threads": func() error {
+			n, known := target.ServerGCThreads()
+			return found("server GC threads", [2]any{n, known}, [2]any{0, false}, [2]any{1, true})
+		},
+		"mounts": func() error {
+			return found("mounts", len(new(session.Host).MountPoints()), 0, points)
+		},
+		"memory": func() error {
+			m := target.OpenMemory()
+			defer m.Close()
+			resident, _, _ := m.Read()
+			return found("memory", resident > 0, false, true)
+		},
+		"a group": func() error {
+			usage, limit, kills, known := session.GroupMemory(2, group)
+			return errors.Join(found("usage", usage, uint64(0), uint64(100)), found("limit", limit, uint64(0), uint64(200)),
+				found("kills", [2]any{kills, known}, [2]any{uint64(0), false}, [2]any{uint64(3), true}))
+		},
+		"a watch": func() error {
+			w := target.Watch()
+			defer w.Close()
+			left, known := w.SocketLeft()
+			return found("the socket", [2]any{left, known}, [2]any{false, false}, [2]any{true, true})
+		},
 		"a helper": func() error {
 			h, err := session.StartHelper(helperArguments)
 			if err == nil {
@@ -450,6 +531,75 @@ func TestFewFiles(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestFaults: what the kernel refuses is the error, or is unknown.
+func TestFaults(t *testing.T) {
+	dir := shortDir(t)
+	listenAs(t, filepath.Join(dir, "socket"))
+	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
+	if err := errors.Join(os.WriteFile(file, []byte("text"), 0o600), os.Symlink("file", link)); err != nil {
+		t.Fatal(err)
+	}
+	const read = unix.O_NONBLOCK | unix.O_CLOEXEC
+	for _, tc := range []struct {
+		what  string
+		fault fault
+		q     session.Request
+		err   unix.Errno // 0: the reply is empty
+	}{
+		{"opening a file", fault{unix.SYS_OPENAT, unix.EACCES, &[2]uint32{2, read}}, session.Request{Kind: session.ReadFile, Path: file, Limit: 9}, unix.EACCES},
+		{"reading a file", fault{unix.SYS_READ, unix.EIO, nil}, session.Request{Kind: session.ReadFile, Path: file, Limit: 9}, unix.EIO},
+		{"opening a program", fault{unix.SYS_OPENAT, unix.EACCES, &[2]uint32{2, read}}, session.Request{Kind: session.Program}, unix.EACCES},
+		{"opening a folder", fault{unix.SYS_OPENAT, unix.EACCES, &[2]uint32{2, read | unix.O_NOFOLLOW}}, session.Request{Kind: session.FindSocket, Path: dir, Name: "x", Prefix: "s", UID: os.Geteuid()}, unix.EACCES},
+		{"reading a folder", fault{unix.SYS_GETDENTS64, unix.EIO, nil}, session.Request{Kind: session.FindSocket, Path: dir, Name: "x", Prefix: "s", UID: os.Geteuid()}, 0},
+		{"reading a link", fault{unix.SYS_READLINKAT, unix.EACCES, nil}, session.Request{Kind: session.ReadFile, Path: link, Limit: 9}, unix.EACCES},
+		{"another descriptor", fault{unix.SYS_FCNTL, unix.EMFILE, &[2]uint32{1, unix.F_DUPFD_CLOEXEC}}, session.Request{Kind: session.WatchDir, Path: dir}, unix.EMFILE},
+		{"a socket", fault{unix.SYS_SOCKET, unix.ENFILE, nil}, session.Request{Kind: session.Connect, Path: dir, Name: "socket"}, unix.ENFILE},
+		{"connecting", fault{unix.SYS_CONNECT, unix.EAGAIN, nil}, session.Request{Kind: session.Connect, Path: dir, Name: "socket"}, unix.EAGAIN},
+		{"the state of a file system", fault{unix.SYS_FSTATFS, unix.ENOSYS, nil}, session.Request{Kind: session.DescribeDir, Path: dir, Name: "x"}, 0},
+	} {
+		leavesNothing(t, os.Getpid(), func() {
+			tc.fault.inject(t, func() {
+				r, err := tc.q.Here()
+				if tc.err == 0 && err != nil || tc.err != 0 && !errors.Is(err, tc.err) || r.Name+string(r.Data) != "" || r.FD != -1 || r.Runtime != session.RuntimeUnknown {
+					t.Errorf("%s: %+v, error %v, want %v", tc.what, r, err, tc.err)
+				}
+			})
+		})
+	}
+
+	reading := fault{unix.SYS_GETDENTS64, unix.EIO, nil}
+	aot, err := new(session.Host).Describe(startTiny(t, "DotNetRuntimeDebugHeader", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newScanner(t)
+	reading.inject(t, func() {
+		if list, err := s.Scan(); !errors.Is(err, unix.EIO) || list != nil {
+			t.Errorf("a scan: %d processes, error %v", len(list), err)
+		}
+		if list, err := new(session.Host).List(t.Context()); !errors.Is(err, unix.EIO) || list != nil {
+			t.Errorf("a list: %d processes, error %v", len(list), err)
+		}
+		if got := aot.Startup(); got != session.StartupUnknown {
+			t.Errorf("without its threads: startup %v", got)
+		}
+		if n, known := aot.ServerGCThreads(); n != 0 || known {
+			t.Errorf("without its threads: %d server GC threads, known %v", n, known)
+		}
+	})
+	leavesNothing(t, os.Getpid(), func() {
+		fault{unix.SYS_FCHMODAT, unix.EPERM, nil}.inject(t, func() {
+			path := filepath.Join(dir, "new")
+			if l, err := session.ListenUnix(path, 0o600); !errors.Is(err, unix.EPERM) || l != nil {
+				t.Errorf("a socket whose mode cannot be set: %v, error %v", l, err)
+			}
+			if _, err := os.Lstat(path); !os.IsNotExist(err) {
+				t.Errorf("it is left: error %v", err)
+			}
+		})
+	})
 }
 
 // TestHelperLeft: a helper that is abandoned ends, whatever it waits for.
@@ -528,6 +678,24 @@ func TestHelperFiles(t *testing.T) {
 	}
 }
 
+// TestReceivedFile: a message brings one file or none.
+func TestReceivedFile(t *testing.T) {
+	one := unix.UnixRights(7)
+	other := bytes.Clone(one)
+	binary.NativeEndian.PutUint32(other[unix.SizeofCmsghdr-4:], unix.SCM_CREDENTIALS)
+	for what, tc := range map[string]struct {
+		rights []byte
+		want   int
+	}{
+		"nothing": {nil, -1}, "one": {one, 7}, "two": {unix.UnixRights(7, 8), -1}, "half a header": {one[:8], -1}, "none": {unix.UnixRights(), -1},
+		"another message": {other, -1},
+	} {
+		if got := session.ReceivedFile(tc.rights); got != tc.want {
+			t.Errorf("%s: file %d, want %d", what, got, tc.want)
+		}
+	}
+}
+
 // TestHelperDefect: a helper that panics reports that.
 func TestHelperDefect(t *testing.T) {
 	if text, file := session.DefectOfHelper(); !strings.HasPrefix(text, "a defect of gclog, please report it: ") || !strings.Contains(text, "request_linux.go") || file {
@@ -575,6 +743,11 @@ func TestHelperEnds(t *testing.T) {
 		t.Error(err)
 	}
 	ends(h, "closed", 0)
+	h = start()
+	if _, err := h.Write(message); err != nil {
+		t.Fatal(err)
+	}
+	ends(h, "nobody receives its answer", 1)
 	const most = 4 << 20
 	for what, b := range map[string][]byte{
 		"half a message":    {8, 0, 0, 0, 1, 2, 3},
