@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -74,11 +75,20 @@ func TestLookBounds(t *testing.T) {
 		}
 		fine := func() (int, error) { return 0, nil }
 		fill(1, 1)
+		others, ended := make(chan struct{}), sync.WaitGroup{}
+		for i := range 8 { // not stuck yet: they do not count
+			ended.Go(func() {
+				_, _ = h.Look(t.Context(), 100+i, 1, func() (int, error) { <-others; return 0, nil }, drop)
+			})
+		}
+		synctest.Wait()
 		_, err := h.Look(t.Context(), 1000, 1, fine, drop)
-		refused(t, err, session.CauseStuck, "other processes of user")
+		refused(t, err, session.CauseStuck, "looks at 8 other processes of user")
 		if _, err := h.Look(t.Context(), 1000, 2, fine, drop); err != nil {
 			t.Errorf("another user: %v", err)
 		}
+		close(others)
+		ended.Wait()
 		for user := 2; user <= 256/8; user++ {
 			fill(user*1000, user)
 		}
