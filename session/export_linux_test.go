@@ -265,6 +265,13 @@ func (h *Host) MountPoints() (list []string) {
 	return list
 }
 
+// MountsAreOurs reports whether the mounts of a process belong to gclog's user namespace.
+func MountsAreOurs(pid int) bool {
+	dir, _ := openProcess(pid)
+	defer closeFile(&dir)
+	return mountsAreOurs(dir)
+}
+
 // ReadMountsFrom makes a file the one that the mount points of the host are read from.
 func (h *Host) ReadMountsFrom(f *os.File) { h.state.mounts.file = f }
 

@@ -95,6 +95,25 @@ func TestHostMountsUnreadable(t *testing.T) {
 	}
 }
 
+// TestMountsAreOurs: mounts that a user namespace of its own allowed a process to make are not ours,
+// and neither are those that cannot be read.
+func TestMountsAreOurs(t *testing.T) {
+	if !session.MountsAreOurs(os.Getpid()) {
+		t.Error("our own are not ours")
+	}
+	leavesNothing(t, os.Getpid(), func() {
+		if session.MountsAreOurs(99_999_999) {
+			t.Error("those of no process are ours")
+		}
+	})
+	p := inNamespaces(t, spec{}, unix.CLONE_NEWUSER|unix.CLONE_NEWNS)
+	leavesNothing(t, os.Getpid(), func() {
+		if session.MountsAreOurs(p.pid) {
+			t.Error("those in another user namespace are ours")
+		}
+	})
+}
+
 // onFUSE runs a process whose temporary directory is on a file system of the server.
 func onFUSE(t *testing.T, s *fakefuse.Server, tmp string, uid int) *process {
 	t.Helper()

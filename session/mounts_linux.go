@@ -173,8 +173,11 @@ func (h *hostMounts) read() []mount {
 func mountsAreOurs(proc int) bool {
 	namespace, _ := openAs(proc, "ns/mnt", openRead)
 	defer closeFile(&namespace)
-	owner, _ := unix.IoctlRetInt(namespace, unix.NS_GET_USERNS) // on an error owner is noFile
-	defer closeFile(&owner)
+	owner, err := unix.IoctlRetInt(namespace, unix.NS_GET_USERNS)
+	if err != nil { // owner is 0 then, not noFile
+		return false
+	}
+	defer unix.Close(owner)
 	theirs, own := status(owner), unix.Stat_t{}
 	return unix.Stat(procRoot+"/self/ns/user", &own) == nil && theirs.Dev == own.Dev && theirs.Ino == own.Ino
 }
