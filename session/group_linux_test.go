@@ -61,7 +61,7 @@ func TestReadStatus(t *testing.T) {
 	if _, _, _, err := session.ReadStatus(t.TempDir()); !errors.Is(err, unix.ENOENT) {
 		t.Errorf("without a file: %v", err)
 	}
-	for text, want := range map[string]error{statText("app", "S", "0", "4711"): nil, "1 (app) S 1 2": unix.EIO, "": unix.EIO} {
+	for text, want := range map[string]error{statText("app", "S", "0", "4711"): nil, "1 (app) S 1 2": unix.EIO, "1 (app)": unix.EIO, "": unix.EIO} {
 		if start, err := session.ReadStat(folder(t, map[string]string{"stat": text})); !errors.Is(err, want) || want == nil && start != 4711 {
 			t.Errorf("%q: start %d, error %v, want %v", text, start, err, want)
 		}
