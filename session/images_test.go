@@ -260,6 +260,7 @@ func TestDamagedPrograms(t *testing.T) {
 	list := map[string][]byte{
 		"Mach-O, a command without a size":       macho{before: 7, symtab: 24}.file(names),
 		"Mach-O, a command that is too small":    macho{symtab: 23}.file(names),
+		"Mach-O, less than a command":            macho{symtab: 7}.file(names),
 		"PE without an optional header":          pe{optional: 1}.file(names),
 		"PE, a small optional header":            pe{wide: true, optional: 119}.file(names),
 		"PE, a small optional header of 32 bits": pe{optional: 103}.file(names),

@@ -375,16 +375,21 @@ func TestPortFull(t *testing.T) {
 	}
 }
 
-// TestPortSilent: silent connections neither keep others out nor keep the port from closing.
+// TestPortSilent: silent connections neither keep others out nor keep the port from closing. Each has
+// at least 20 ms to announce itself.
 func TestPortSilent(t *testing.T) {
 	p, path := listenPort(t)
 	p.Limit(5, time.Hour)
+	began := time.Now()
 	oldest := advertise(t, path, "")
 	var newest net.Conn
 	for range 5 {
 		newest = advertise(t, path, "")
 	}
 	waitClosed(t, oldest, "the oldest of those that say nothing")
+	if took := time.Since(began); took < 20*time.Millisecond {
+		t.Errorf("it had %v", took)
+	}
 	advertise(t, path, firstHex)
 	next(t, p)
 	_ = p.Close()
