@@ -285,8 +285,8 @@ func TestWhyNoSocket(t *testing.T) {
 		words   string
 		dotnet  bool // it is listed
 	}{
-		{gone, nil, session.CauseNoSuchProcess, "no-process", "does not exist any more", false},
-		{gone, unix.EACCES, session.CauseNoSuchProcess, "no-process", "does not exist any more", false},
+		{gone, nil, session.CauseNoSuchProcess, "no-process", "has exited", false},
+		{gone, unix.EACCES, session.CauseNoSuchProcess, "no-process", "has exited", false},
 		{dotnet, unix.EACCES, session.CauseNoAccess, "no-ptrace", "does not let gclog see its files", false},
 		{dotnet, unix.EPERM, session.CauseNoAccess, "no-ptrace", "does not let gclog see its files", false},
 		{dotnet, unix.EMFILE, session.CauseNoAccess, "no-access", "gclog may open no more files", false},
@@ -351,7 +351,7 @@ func TestDialError(t *testing.T) {
 		}
 	}
 	target.StartKey--
-	refused(t, target.DialError(unix.EIO), session.CauseNoSuchProcess, "does not exist any more")
+	refused(t, target.DialError(unix.EIO), session.CauseNoSuchProcess, "has exited")
 }
 
 // TestDescribe: what is known about a process, with its socket or without one, and the result if

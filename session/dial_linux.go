@@ -24,7 +24,7 @@ func (p *Process) dial(ctx context.Context) (net.Conn, error) {
 		err = refuse(p.PID, CauseWrongPeer, nil, "does not listen on %s/%s: process %d does", p.tempDir, p.socket, peer)
 	}
 	if err == nil && !p.Alive() {
-		err = refuse(p.PID, CauseNoSuchProcess, nil, "does not exist any more") // its pid was reused
+		err = refuse(p.PID, CauseNoSuchProcess, nil, "has exited") // its pid was reused
 	}
 	if err != nil {
 		_ = conn.Close()
@@ -51,7 +51,7 @@ func (p *Process) dialError(err error) error {
 		return err
 	}
 	if !p.Alive() {
-		return refuse(p.PID, CauseNoSuchProcess, nil, "does not exist any more")
+		return refuse(p.PID, CauseNoSuchProcess, nil, "has exited")
 	}
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):

@@ -14,7 +14,7 @@ import (
 // creating its socket.
 func (p *Process) whyNoSocket(failure error) error {
 	if !p.Alive() {
-		return refuse(p.PID, CauseNoSuchProcess, nil, "does not exist any more")
+		return refuse(p.PID, CauseNoSuchProcess, nil, "has exited")
 	}
 	if errors.Is(failure, fs.ErrPermission) {
 		return refuse(p.PID, CauseNoAccess, failure, "does not let gclog see its files: that needs the capability SYS_PTRACE, which root of the host has and root of a container may lack").as("no-ptrace")

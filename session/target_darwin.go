@@ -88,7 +88,7 @@ func (p *Process) dial(ctx context.Context) (net.Conn, error) {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return nil, refuse(p.PID, CauseStaleSocket, nil, "has a socket that nobody listens on, left over by another process: %s", path)
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, refuse(p.PID, CauseNoSuchProcess, nil, "does not exist any more")
+		return nil, refuse(p.PID, CauseNoSuchProcess, nil, "has exited")
 	case errors.Is(err, context.DeadlineExceeded):
 		return nil, fmt.Errorf("connecting to process %d: %w", p.PID, ErrNoAnswer)
 	default:

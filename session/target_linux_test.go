@@ -660,7 +660,7 @@ func TestDialSince(t *testing.T) {
 		p := run(t, spec{Sockets: []string{exact}})
 		target := find(t, p)
 		p.end()
-		refused(t, target.Resume(t.Context()), session.CauseNoSuchProcess, "does not exist any more")
+		refused(t, target.Resume(t.Context()), session.CauseNoSuchProcess, "has exited")
 		if target.Alive() {
 			t.Error("it is alive")
 		}
@@ -669,13 +669,13 @@ func TestDialSince(t *testing.T) {
 		p := run(t, spec{Sockets: []string{exact}})
 		target := find(t, p)
 		target.StartKey-- // so it was that of an earlier process
-		refused(t, target.Resume(t.Context()), session.CauseNoSuchProcess, "does not exist any more")
+		refused(t, target.Resume(t.Context()), session.CauseNoSuchProcess, "has exited")
 	})
 	t.Run("it was killed", func(t *testing.T) {
 		p := run(t, spec{Sockets: []string{exact}})
 		target := find(t, p)
 		p.kill()
-		refused(t, target.Resume(t.Context()), session.CauseNoSuchProcess, "does not exist any more")
+		refused(t, target.Resume(t.Context()), session.CauseNoSuchProcess, "has exited")
 	})
 	t.Run("it takes no connections", func(t *testing.T) {
 		p := run(t, spec{Busy: []string{exact}})

@@ -95,7 +95,7 @@ func (p *Process) dial(ctx context.Context) (net.Conn, error) {
 	case err == nil:
 		return conn, nil
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, refuse(p.PID, CauseNoSuchProcess, nil, "does not exist any more")
+		return nil, refuse(p.PID, CauseNoSuchProcess, nil, "has exited")
 	case errors.Is(err, fs.ErrPermission):
 		return nil, refuse(p.PID, CauseOtherUser, nil, "belongs to another user: run gclog as that user or as administrator")
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, winio.ErrTimeout):

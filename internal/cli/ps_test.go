@@ -15,7 +15,7 @@ func TestProcessTablesFit(t *testing.T) {
 	list := []psRow{
 		{PID: 7, Name: "MyApp", User: "app", Runtime: "10.0.14", GC: "workstation", Started: &started},
 		{PID: 4194304, Name: strings.Repeat("Contoso.", 20), User: "svc-" + strings.Repeat("x", 40), Runtime: "9.0.0-preview.7.24405.7", GC: "server (DATAS)", Started: &started, CommandLine: []string{"dotnet", strings.Repeat("y", 300)}},
-		{PID: 12345, Name: strings.Repeat("注文処理", 10), User: "\x1b[31mroot\u202e", Problem: "process 12345 does not answer: it is stopped: let it go on with kill -CONT 12345: ProcessInfo3: no answer within 5s", Cause: "stopped"},
+		{PID: 12345, Name: strings.Repeat("注文処理", 10), User: "\x1b[31mroot\u202e", Problem: "process 12345 does not answer: it is stopped; resume it with kill -CONT 12345: ProcessInfo3: no answer within 5s", Cause: "stopped"},
 		{PID: 99, Name: "a\nb\tc", waits: true, Problem: "waits"},
 	}
 	tables := map[string]func(b *strings.Builder, width int) error{

@@ -45,9 +45,9 @@ func Explain(t *session.Target, err error) error {
 			}
 		}
 		if cause == "hang-up" && t.Ends(context.Background(), exitTime) {
-			return &session.TargetError{PID: t.PID, Cause: session.CauseNoSuchProcess, Kind: "no-process", Detail: "does not exist any more"}
+			return &session.TargetError{PID: t.PID, Cause: session.CauseNoSuchProcess, Kind: "no-process", Detail: "has exited"}
 		}
-		return &Problem{cause, fmt.Sprintf("process %d does not answer as a .NET runtime does", t.PID), err}
+		return &Problem{cause, fmt.Sprintf("process %d does not answer like a .NET runtime", t.PID), err}
 	}
 	return err
 }
@@ -56,11 +56,11 @@ func noAnswer(t *session.Target, err error) error {
 	tracer, stopped := t.Tracer(), t.Stopped()
 	switch {
 	case stopped && tracer != 0:
-		return &Problem{"traced", fmt.Sprintf("process %d does not answer: the debugger with the pid %d has stopped it: let it go on there", t.PID, tracer), err}
+		return &Problem{"traced", fmt.Sprintf("process %d does not answer: the debugger with pid %d has stopped it; continue it there", t.PID, tracer), err}
 	case stopped:
-		return &Problem{"stopped", fmt.Sprintf("process %d does not answer: it is stopped: let it go on with kill -CONT %d", t.PID, t.PID), err}
+		return &Problem{"stopped", fmt.Sprintf("process %d does not answer: it is stopped; resume it with kill -CONT %d", t.PID, t.PID), err}
 	}
-	return &Problem{"no-answer", fmt.Sprintf("process %d does not answer: it hangs, or gets no time of a processor", t.PID), err}
+	return &Problem{"no-answer", fmt.Sprintf("process %d does not answer: it hangs, or gets no CPU time", t.PID), err}
 }
 
 // refusal returns the cause of an error that a runtime answered.

@@ -23,9 +23,9 @@ func File(name string) *Report {
 	switch {
 	case r.Verdict != "":
 	case r.OK():
-		r.Verdict = "can be read wholly"
+		r.Verdict = "can be read completely"
 	default:
-		r.Verdict = "cannot be read wholly"
+		r.Verdict = "cannot be read completely"
 	}
 	return r
 }
@@ -68,7 +68,7 @@ func (r *Report) unread(where string, err error) {
 		r.add(Failure, "unreadable", "%scannot be read: %v", where, path.Err)
 		return
 	}
-	r.add(Failure, "bad-packing", "%scannot be unpacked: %v", where, err)
+	r.add(Failure, "bad-packing", "%scannot be decompressed: %v", where, err)
 }
 
 // javaOnly adds that a file is a log for Java tools, if that is the error.

@@ -18,9 +18,9 @@ func (r *Report) log(name string, h logs.Head) {
 	names := []string{name}
 	archived := formats.Archived(name)
 	if from := formats.ArchivedFrom(name); from != name {
-		r.add(Note, "rotated", "it is one file of the log %s", from)
+		r.add(Note, "rotated", "it is one file of the rotated log %s", from)
 	} else if len(archived) > 0 {
-		r.add(Note, "rotated", "%d older files are beside it and were read too, such as %s", len(archived), filepath.Base(archived[0]))
+		r.add(Note, "rotated", "also read %d older files in the same directory, such as %s", len(archived), filepath.Base(archived[0]))
 		names = append(names, slices.DeleteFunc(archived, func(name string) bool { return !r.continues(name, h.Format) })...)
 	}
 	in, err := history.Open(names, history.Options{})
@@ -34,7 +34,7 @@ func (r *Report) log(name string, h logs.Head) {
 		r.logFile(f)
 	}
 	if first := in.Files[0]; first.Log.File > 1 {
-		r.add(Note, "rotated-incomplete", "%s is the file %d of its session: those before it are not here", filepath.Base(first.Name), first.Log.File)
+		r.add(Note, "rotated-incomplete", "%s is file %d of its session: the files before it are not here", filepath.Base(first.Name), first.Log.File)
 	}
 	r.logTotals(h, list, sum)
 }
@@ -53,7 +53,7 @@ func (r *Report) continues(name, format string) bool {
 		}
 	}
 	if !r.javaOnly(filepath.Base(name)+": ", err) && !errors.Is(err, history.ErrEmpty) {
-		r.add(Warning, "foreign-lines", "%s is not of the same log", filepath.Base(name))
+		r.add(Warning, "foreign-lines", "%s does not belong to the same log", filepath.Base(name))
 	}
 	return false
 }
@@ -70,9 +70,9 @@ func (r *Report) logFile(f *history.File) {
 	}
 	switch n := f.Skipped.Count; {
 	case n == 1:
-		r.add(Warning, "foreign-lines", "%s has 1 line that is damaged or none of gclog's: line %s", name, history.SkippedText(&f.Skipped))
+		r.add(Warning, "foreign-lines", "%s has 1 line that is damaged or was not written by gclog: line %s", name, history.SkippedText(&f.Skipped))
 	case n > 1:
-		r.add(Warning, "foreign-lines", "%s has %d lines that are damaged or none of gclog's: lines %s", name, n, history.SkippedText(&f.Skipped))
+		r.add(Warning, "foreign-lines", "%s has %d lines that are damaged or were not written by gclog: lines %s", name, n, history.SkippedText(&f.Skipped))
 	}
 }
 
@@ -87,7 +87,7 @@ func (r *Report) logTotals(h logs.Head, list []*tally, sum *tally) {
 			reasons = append(reasons, fmt.Sprintf("%s %d", reason, n))
 		}
 		slices.Sort(reasons)
-		r.add(Warning, "gaps", "the log tells of gaps: %s", strings.Join(reasons, ", "))
+		r.add(Warning, "gaps", "the log records gaps: %s", strings.Join(reasons, ", "))
 	}
 	if sum.unended > 0 {
 		r.add(Note, "no-session-end", "%d sessions have no end", sum.unended)
@@ -96,6 +96,6 @@ func (r *Report) logTotals(h logs.Head, list []*tally, sum *tally) {
 	case sum.missing > 0 && h.Sessions:
 		r.add(Warning, "missing-gcs", "the numbers of %d collections are missing", sum.missing)
 	case sum.missing > 0:
-		r.add(Warning, "missing-gcs", "the numbers of %d collections are missing: a log of this format does not tell whether no-GC regions used them up", sum.missing)
+		r.add(Warning, "missing-gcs", "the numbers of %d collections are missing: this log format does not record whether no-GC regions used them", sum.missing)
 	}
 }

@@ -42,7 +42,7 @@ func (r *Report) daemon(ctx context.Context, ready func(context.Context, string)
 	}
 	loaded, err := config.Load(file, os.Environ())
 	if err != nil {
-		r.Verdict = "its configuration is wrong"
+		r.Verdict = "its configuration is invalid"
 		for _, line := range lines(err) {
 			r.add(Failure, "bad-configuration", "%s", line)
 		}

@@ -25,7 +25,7 @@ func (r *Report) machine(h *session.Host) {
 	if options := procOptions(); hides(options) {
 		r.fact("proc", "%s", strings.Join(options, ","))
 		if !has(unix.CAP_SYS_PTRACE) {
-			r.add(Warning, "hidepid", "/proc is mounted with %s: processes of other users are not seen", strings.Join(options, ","))
+			r.add(Warning, "hidepid", "/proc is mounted with %s: gclog does not see the processes of other users", strings.Join(options, ","))
 		}
 	}
 	if p, err := h.Describe(os.Getpid()); err == nil {
@@ -33,7 +33,7 @@ func (r *Report) machine(h *session.Host) {
 	}
 	const first = "pid:[4026531836]" // PROC_PID_INIT_INO
 	if ns, err := os.Readlink("/proc/self/ns/pid"); err == nil && ns != first {
-		r.add(Note, "own-pid-namespace", "gclog is in a pid namespace of its own: it sees the processes in it only")
+		r.add(Note, "own-pid-namespace", "gclog runs in its own pid namespace: it sees only the processes in it")
 	}
 	r.fact("pidfd_exit_info", "%s", yes(hasPidfdInfo()))
 	var limit unix.Rlimit
@@ -44,7 +44,7 @@ func (r *Report) machine(h *session.Host) {
 		}
 		r.fact("open_files", "%s", files)
 		if limit.Max < fewFiles { // programs in Go raise their soft limit to it
-			r.add(Warning, "few-files", "gclog may have %d files open: that is enough for about %d sessions", limit.Max, limit.Max/(attach.SessionFiles+output.FilesOpen))
+			r.add(Warning, "few-files", "gclog may have %d files open, enough for about %d sessions", limit.Max, limit.Max/(attach.SessionFiles+output.FilesOpen))
 		}
 	}
 	r.fact("yama_ptrace_scope", "%s", firstLine("/proc/sys/kernel/yama/ptrace_scope"))
@@ -56,12 +56,12 @@ func (r *Report) rights() {
 	root, ptrace, override := os.Geteuid() == 0, has(unix.CAP_SYS_PTRACE), has(unix.CAP_DAC_OVERRIDE)
 	switch {
 	case !root && !(ptrace && override):
-		r.add(Note, "own-processes", "gclog runs as uid %d%s: it reaches the processes of this user only", os.Geteuid(), capabilitiesText())
+		r.add(Note, "own-processes", "gclog runs as uid %d%s: it can reach only the processes of this user", os.Geteuid(), capabilitiesText())
 	case root && !ptrace:
-		r.add(Warning, "machine-no-ptrace", "gclog runs as root without the capability SYS_PTRACE: processes in other containers cannot be attached to")
+		r.add(Warning, "machine-no-ptrace", "gclog runs as root without the capability SYS_PTRACE: it cannot attach to processes in other containers")
 	}
 	if root && !override {
-		r.add(Warning, "machine-no-dac-override", "gclog runs as root without the capability DAC_OVERRIDE: processes of other users cannot be attached to")
+		r.add(Warning, "machine-no-dac-override", "gclog runs as root without the capability DAC_OVERRIDE: it cannot attach to processes of other users")
 	}
 }
 

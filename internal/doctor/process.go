@@ -138,17 +138,17 @@ func (r *Report) limits(t *session.Target, facts *gclog.Process, pending, old bo
 	}
 	switch {
 	case old:
-		r.add(Note, "core31", "process %d does not know the request ProcessInfo: it runs on .NET Core 3.1", t.PID)
+		r.add(Note, "core31", "process %d does not support the ProcessInfo request: it runs on .NET Core 3.1", t.PID)
 	case facts.Flavor == gclog.FlavorNativeAOT:
 		r.add(Note, "native-aot", "process %d is a NativeAOT program: level full may show no allocations", t.PID)
 	case !attach.TellsSettings(facts):
-		r.add(Note, "runtime-old", "process %d runs on .NET %s, which does not tell the settings of its GC", t.PID, facts.RuntimeVersion)
+		r.add(Note, "runtime-old", "process %d runs on .NET %s, which does not report its GC settings", t.PID, facts.RuntimeVersion)
 	}
 	if dir := t.Environ["TMPDIR"]; t.Environ != nil && clean(dir) != clean(os.Getenv("TMPDIR")) {
-		r.add(Note, "tmpdir-differs", "process %d has its socket in %s, gclog has %s as its own temporary directory", t.PID, clean(dir), clean(os.Getenv("TMPDIR")))
+		r.add(Note, "tmpdir-differs", "process %d has its socket in %s, but gclog has %s as its own temporary directory", t.PID, clean(dir), clean(os.Getenv("TMPDIR")))
 	}
 	if t.Ignored() {
-		r.add(Note, "ignored", "process %d was started with GCLOG_IGNORE=1: gclog daemon leaves it alone", t.PID)
+		r.add(Note, "ignored", "process %d was started with GCLOG_IGNORE=1: gclog daemon ignores it", t.PID)
 	}
 	r.namespaces(&t.Process)
 }

@@ -34,7 +34,7 @@ func refine(h *session.Host, pid int, id string) (finer, text string) {
 	case "no-process":
 		// A process that is hidden from us may still be reported as one that we may not signal.
 		if errors.Is(unix.Kill(pid, 0), unix.EPERM) {
-			return "hidden", fmt.Sprintf("process %d exists, but /proc does not show it to gclog: it is mounted with hidepid, and gclog runs as uid %d", pid, os.Geteuid())
+			return "hidden", fmt.Sprintf("process %d exists, but /proc is mounted with hidepid and does not show it to gclog, which runs as uid %d", pid, os.Geteuid())
 		}
 	case "no-socket":
 		if uid, hidden := hidesEnvironment(pid); hidden {
@@ -42,7 +42,7 @@ func refine(h *session.Host, pid int, id string) (finer, text string) {
 		}
 	case "not-dotnet", "other-user":
 		if isKernelThread(pid) {
-			return "kernel-thread", fmt.Sprintf("process %d (%s) is a thread of the kernel", pid, procText(pid, "comm"))
+			return "kernel-thread", fmt.Sprintf("process %d (%s) is a kernel thread", pid, procText(pid, "comm"))
 		}
 		if id == "other-user" {
 			return refineUser(pid)
@@ -57,7 +57,7 @@ func refine(h *session.Host, pid int, id string) (finer, text string) {
 		mono, _ := p.Maps("/libmonosgen", "/libmono-2.0", "/mono-sgen")
 		switch {
 		case p.SocketDeleted():
-			return "socket-deleted", fmt.Sprintf("process %d (%s) listens on a diagnostics socket that was deleted, as cleaners of temporary files do; restart the process", pid, p.Name)
+			return "socket-deleted", fmt.Sprintf("process %d (%s) listens on a diagnostics socket that was deleted, probably by a cleanup of temporary files; restart the process", pid, p.Name)
 		case mono != "":
 			return "mono", fmt.Sprintf("process %d (%s) runs on Mono, which has no diagnostics socket", pid, procText(pid, "comm"))
 		case p.IsNativeAOT():
@@ -80,7 +80,7 @@ func hidesEnvironment(pid int) (uid uint32, hidden bool) {
 }
 
 func noOverride(pid int, uid uint32) (finer, text string) {
-	return "no-dac-override", fmt.Sprintf("process %d belongs to uid %d, and gclog, though root, has no capability DAC_OVERRIDE to read its TMPDIR and to open its socket", pid, uid)
+	return "no-dac-override", fmt.Sprintf("process %d belongs to uid %d, and gclog is root without the capability DAC_OVERRIDE: it cannot read the TMPDIR of the process or open its socket", pid, uid)
 }
 
 // refineUser returns the cause, and a sentence about what the owner of the process could do or
@@ -126,10 +126,10 @@ func (r *Report) namespaces(p *session.Process) {
 		}
 	}
 	if len(apart) > 0 {
-		r.add(Note, "other-container", "process %d has namespaces of its own (%s): gclog reaches its socket through /proc/%d/root", p.PID, strings.Join(apart, ", "), p.PID)
+		r.add(Note, "other-container", "process %d has its own namespaces (%s): gclog reaches its socket through /proc/%d/root", p.PID, strings.Join(apart, ", "), p.PID)
 	}
 	if differs("time") {
-		r.add(Note, "time-namespace", "process %d is in a time namespace of its own: its own idea of its start differs from the host's", p.PID)
+		r.add(Note, "time-namespace", "process %d is in its own time namespace: it sees a different start time for itself than the host does", p.PID)
 	}
 }
 

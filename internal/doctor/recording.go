@@ -183,27 +183,27 @@ func (r *Report) recording(in *history.Source, events *inventory) {
 	r.fact("kind", "nettrace V%d, 1 tick is %g ns", f.Trace.Major, 1e9/float64(f.Trace.TicksPerSecond))
 	r.fact("begin", "%s", f.Trace.SyncTime.UTC().Format(time.RFC3339Nano))
 	list, sum := tallies(in)
-	r.fact("readable", "%s of what is in it", formats.SizeText(f.Stats().Bytes))
+	r.fact("readable", "%s uncompressed", formats.SizeText(f.Stats().Bytes))
 	r.fact("length", "%s", time.Duration(events.newest).Round(time.Millisecond))
 	r.processes(list)
 	r.fact("events", "%s", events.text())
 	r.fact("collections", "%d, %d of them background, %d incomplete", sum.gcs, sum.background, sum.incomplete)
-	before := fmt.Sprintf("; %d collections before that are whole", sum.gcs-sum.incomplete)
+	before := fmt.Sprintf("; the %d collections before that are complete", sum.gcs-sum.incomplete)
 	if packed, ok := errors.AsType[*unpack.Error](f.Err); ok {
-		r.add(Failure, "bad-packing", "it cannot be unpacked beyond the byte %d of what is in it: %v%s", f.Stats().Bytes, packed, before)
+		r.add(Failure, "bad-packing", "it cannot be decompressed beyond byte %d of its contents: %v%s", f.Stats().Bytes, packed, before)
 	} else if f.Err != nil {
 		r.broken(f.Err, before)
 	}
 	r.missingEvents(events, sum, in.Heard())
 	r.losses(f.Trace, events, sum)
 	if n := f.Stats().Late; n > 0 {
-		r.add(Note, "late-events", "%d events came later than younger ones", n)
+		r.add(Note, "late-events", "%d events came after later ones", n)
 	}
 	switch {
 	case len(events.pids) > 1:
-		r.add(Note, "several-processes", "it holds %d processes with events of the GC", len(events.pids))
+		r.add(Note, "several-processes", "it contains %d processes with GC events", len(events.pids))
 	case len(events.pids) == 0 && f.Trace.ProcessID == 0:
-		r.add(Note, "no-process-info", "it does not tell which process it is of")
+		r.add(Note, "no-process-info", "it does not say which process it is from")
 	}
 }
 
@@ -227,10 +227,10 @@ func (r *Report) processes(list []*tally) {
 func (r *Report) missingEvents(v *inventory, sum *tally, heard bool) {
 	has := func(ids ...int) bool { return v.count(clr.RuntimeProvider, ids...) > 0 }
 	if !has(clr.IDGCStart, clr.IDGCEnd) {
-		text := "it has no event of the provider " + clr.RuntimeProvider + ": that was not recorded"
+		text := "it has no events of the provider " + clr.RuntimeProvider + ": it was not recorded"
 		switch {
 		case heard, v.count(clr.RecordingProvider) > 0: // gclog record always enables the GC's events
-			text = "the GC was recorded, and no collection has happened"
+			text = "GC events were recorded, but no collection happened"
 		case has():
 			text = "it has events of the provider " + clr.RuntimeProvider + ", but none of the keyword GC (0x1) at level 4"
 		}
@@ -253,7 +253,7 @@ func (r *Report) missingEvents(v *inventory, sum *tally, heard bool) {
 		r.add(Note, "no-allocation-ticks", "it has no allocation ticks: it was recorded below level full")
 	}
 	if sum.background > 0 && v.count(clr.PrivateProvider) == 0 {
-		r.add(Note, "no-private-events", "it has %d background collections and no event of the provider %s: their phases have no times", sum.background, clr.PrivateProvider)
+		r.add(Note, "no-private-events", "it has %d background collections but no events of the provider %s: their phases have no times", sum.background, clr.PrivateProvider)
 	}
 }
 

@@ -113,12 +113,12 @@ func TestMissingEvents(t *testing.T) {
 	r = examine(t, without(t, dropped(clr.RuntimeProvider)))
 	wants(t, r, "no-gc-events", "was not recorded")
 	r = examine(t, without(t, dropped(clr.RuntimeProvider, clr.IDGCStart, clr.IDGCEnd)))
-	wants(t, r, "no-gc-events", "no collection has happened")
+	wants(t, r, "no-gc-events", "no collection happened")
 	var v inventory // of gclog record, which enabled the events
 	v.of(&parse.Metadata{Provider: clr.RecordingProvider, EventID: clr.IDRecordedProcess}).count = 1
 	r = &Report{}
 	r.missingEvents(&v, &tally{}, false)
-	wants(t, r, "no-gc-events", "no collection has happened")
+	wants(t, r, "no-gc-events", "no collection happened")
 }
 
 // TestMissingNumbers leaves out a collection in the middle.
