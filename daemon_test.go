@@ -64,7 +64,7 @@ func (d *daemonRun) log() []byte {
 // reload replaces the configuration, and waits until the daemon has read it.
 func (d *daemonRun) reload(t *testing.T, config string) {
 	t.Helper()
-	read := func() int { return bytes.Count(d.log(), []byte("configuration read again")) }
+	read := func() int { return bytes.Count(d.log(), []byte("configuration reloaded")) }
 	before := read()
 	d.configure(t, config)
 	d.signal(t, syscall.SIGHUP)

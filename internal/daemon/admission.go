@@ -64,7 +64,7 @@ func (d *Daemon) admitted(k key, uid int, peer *session.Peer) bool {
 	if d.hasPlace(uid) {
 		return true
 	}
-	d.limiter.warn("limit", fmt.Sprintf("there are more processes than the limit of %d (discovery.max_processes = %d): the others are not logged", d.limits.processes, d.config.Discovery.MaxProcesses), nil)
+	d.limiter.warn("limit", fmt.Sprintf("more than %d processes (discovery.max_processes = %d): the rest are not logged", d.limits.processes, d.config.Discovery.MaxProcesses), nil)
 	if w == nil {
 		w = &waiter{uid: uid, since: time.Now()}
 	}

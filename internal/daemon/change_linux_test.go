@@ -30,8 +30,8 @@ func TestChangeLevel(t *testing.T) {
 		s.said.take()
 		s.change("level: light", "level: full")
 		s.expect(a, "handing-over")
-		s.says(fmt.Sprintf(`"pid":%d,"service":"actor","process":"actor","runtime":"8.0.0","session_level":"full","message":"session begun"`, a.target.PID),
-			fmt.Sprintf(`"config":%q,"processes":`, s.file()), `"message":"configuration read again"`)
+		s.says(fmt.Sprintf(`"pid":%d,"service":"actor","process":"actor","runtime":"8.0.0","session_level":"full","message":"session started"`, a.target.PID),
+			fmt.Sprintf(`"config":%q,"processes":`, s.file()), `"message":"configuration reloaded"`)
 		time.Sleep(time.Minute)
 		if got := s.shows(a); got.State != "on" || got.Level != "full" {
 			t.Errorf("it is %+v", got)
@@ -65,7 +65,7 @@ func TestChangeRefused(t *testing.T) {
 		if got := s.shows(a); got.State != "on" || got.Level != "normal" {
 			t.Errorf("it is %+v", got)
 		}
-		s.says(`"level":"warn"`, "the level stays normal: explained: CollectTracing")
+		s.says(`"level":"warn"`, "the level remains normal: explained: CollectTracing")
 	})
 }
 
@@ -169,7 +169,7 @@ func TestChangeWrong(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.change(from, to)
-			s.says(`"message":"the configuration stays as it was"`)
+			s.says(`"message":"keeping the current configuration"`)
 			s.expect(a, "on")
 			if s.config != before || s.http != nil {
 				t.Error("it is another one")
@@ -189,9 +189,9 @@ func TestChangeDaemon(t *testing.T) {
 		if s.sweeper.interval != 999*time.Hour || s.limits.processes != 7 {
 			t.Errorf("the interval is %v, the limits are %+v", s.sweeper.interval, s.limits)
 		}
-		s.says("configuration read again")
+		s.says("configuration reloaded")
 		s.change("format: json", "format: console")
-		s.says("log.format counts at the start only")
+		s.says("log.format takes effect only at startup")
 		s.change("level: info", "level: error")
 		s.said.take()
 		s.change("max_processes: 7", "max_processes: 8")
@@ -207,7 +207,7 @@ func TestRotate(t *testing.T) {
 		a := s.enter(fakeruntime.Config{})
 		time.Sleep(time.Second)
 		s.rotate <- struct{}{}
-		s.says(`"message":"all files begin anew"`)
+		s.says(`"message":"all outputs started new files"`)
 		a.exit(t, 0)
 		s.do(func() {})
 		if n := s.actions(a); n["gc-log-header"] != 1 || n["gc"] != 0 || n["gc-session-end"] != 1 {

@@ -106,7 +106,7 @@ const (
 var pathIn = regexp.MustCompile(`/[^ :;,]+`)
 
 // errReplaced reports that a process runs another program than before.
-var errReplaced = errors.New("it runs another program now")
+var errReplaced = errors.New("it now runs another program")
 
 // New returns a Daemon that is not running yet.
 func New(o Options) *Daemon {
@@ -209,11 +209,11 @@ func (d *Daemon) run(ctx context.Context, sweep func(context.Context)) error {
 		case <-skip:
 			d.hasten((*attach.Session).Skip)
 		case <-deadline:
-			d.log.Warn().Int("processes", len(d.processes)).Msg("not all sessions ended in time: their connections are closed, which ends them too")
+			d.log.Warn().Int("processes", len(d.processes)).Msg("not all sessions ended in time: closing their connections, which also ends them")
 			return nil
 		}
 	}
-	d.log.Info().Msg("gclog daemon ended: no session is left")
+	d.log.Info().Msg("gclog daemon stopped: no sessions left")
 	return nil
 }
 
@@ -386,7 +386,7 @@ func (d *Daemon) sweepDone(list []*unreachable) {
 	d.unreachable = nil
 	for _, u := range list {
 		if d.config.Refused(&u.seen) == "" {
-			d.limiter.warn(fmt.Sprintf("%d/%d", u.status.PID, u.start), "a .NET process cannot be reached: "+u.status.Why, nil)
+			d.limiter.warn(fmt.Sprintf("%d/%d", u.status.PID, u.start), "cannot reach a .NET process: "+u.status.Why, nil)
 			d.unreachable = append(d.unreachable, u.status)
 		}
 	}
@@ -416,9 +416,9 @@ func (d *Daemon) sayFailed(err error) {
 func (d *Daemon) sayStuck(stuck int) {
 	switch {
 	case stuck > d.stuck && d.stuckBy != nil:
-		d.limiter.warn("stuck", fmt.Sprintf("%d looks at processes have not ended in time, and those processes are not logged: %v", stuck, d.stuckBy), nil)
+		d.limiter.warn("stuck", fmt.Sprintf("inspecting %d processes timed out; they are not logged: %v", stuck, d.stuckBy), nil)
 	case stuck == 0 && d.stuck > 0:
-		d.log.Info().Msg("no look at a process is stuck any more")
+		d.log.Info().Msg("no process inspection is stuck any longer")
 	}
 	d.stuck = stuck
 }
@@ -460,7 +460,7 @@ func (d *Daemon) tick() {
 	}
 	d.clean()
 	stuck, _ := d.o.Processes.Stuck()
-	notify(fmt.Sprintf("STATUS=%d processes, %d logged, %d not reachable, %d looks stuck", len(d.processes)+len(d.unreachable), d.on(), len(d.unreachable), stuck))
+	notify(fmt.Sprintf("STATUS=%d processes, %d logged, %d not reachable, %d inspections stuck", len(d.processes)+len(d.unreachable), d.on(), len(d.unreachable), stuck))
 }
 
 // followClock keeps the time of records in step with the host's clock, even when that is set during
@@ -471,7 +471,7 @@ func (d *Daemon) followClock() {
 		return
 	}
 	d.offset += step
-	d.log.Warn().Dur("by_ms", step).Msg("the clock of the host was set: records follow it")
+	d.log.Warn().Dur("by_ms", step).Msg("the host's clock was set: records follow the new time")
 	for _, p := range d.processes {
 		p.request(func(l *attach.Log) { l.Shift(step) })
 	}
@@ -514,7 +514,7 @@ func (p *process) name() string {
 // rotate makes every output start a new file.
 func (d *Daemon) rotate() {
 	d.opener.Rotate()
-	d.log.Info().Msg("all files begin anew")
+	d.log.Info().Msg("all outputs started new files")
 }
 
 // reload reads the configuration again. An invalid configuration changes nothing. It runs outside
@@ -528,7 +528,7 @@ func (d *Daemon) reload() error {
 	loaded, err := d.o.Load()
 	var wrong error
 	if !d.ask(context.Background(), func() { wrong = d.reloaded(loaded, err) }) {
-		return errors.New("gclog does not answer")
+		return errors.New("gclog does not respond")
 	}
 	return wrong
 }
@@ -540,13 +540,13 @@ func (d *Daemon) reloaded(loaded *config.Loaded, err error) error {
 		err = d.apply(loaded)
 	}
 	if err != nil {
-		d.log.Error().Err(err).Msg("the configuration stays as it was")
+		d.log.Error().Err(err).Msg("keeping the current configuration")
 		return err
 	}
 	for _, w := range loaded.Warnings {
 		d.log.Warn().Msg(w)
 	}
-	d.log.Info().Str("config", loaded.File).Int("processes", len(d.processes)).Msg("configuration read again")
+	d.log.Info().Str("config", loaded.File).Int("processes", len(d.processes)).Msg("configuration reloaded")
 	return nil
 }
 
@@ -574,7 +574,7 @@ func (d *Daemon) apply(loaded *config.Loaded) error {
 		}
 	}
 	if loaded.Log.Format != d.config.Log.Format {
-		d.log.Warn().Msg("log.format counts at the start only: the daemon's own log stays as it is")
+		d.log.Warn().Msg("log.format takes effect only at startup: the format of the daemon's own log is unchanged")
 	}
 	every := d.config.Summary
 	d.config = loaded

@@ -99,9 +99,9 @@ func TestHTTP(t *testing.T) {
 		{public, "GET", "/status", true, nil, 404, "404 page not found\n"},
 		{public, "POST", "/reload", true, nil, 404, "404 page not found\n"},
 		{public, "POST", "/rotate", true, nil, 404, "404 page not found\n"},
-		{public, "POST", "/-/reload", true, nil, 410, "this is not served here: gclog ctl reload, which root and the user of the daemon may\n"},
-		{public, "PUT", "/-/rotate", true, nil, 410, "this is not served here: gclog ctl rotate, which root and the user of the daemon may\n"},
-		{public, "GET", "/debug/sessions", true, nil, 410, "this is not served here: gclog ctl status, which root and the user of the daemon may\n"},
+		{public, "POST", "/-/reload", true, nil, 410, "not available here: use gclog ctl reload, which only root and the daemon's user may run\n"},
+		{public, "PUT", "/-/rotate", true, nil, 410, "not available here: use gclog ctl rotate, which only root and the daemon's user may run\n"},
+		{public, "GET", "/debug/sessions", true, nil, 410, "not available here: use gclog ctl status, which only root and the daemon's user may run\n"},
 	} {
 		d.ready.Store(x.ready)
 		wrong = x.wrong
@@ -131,15 +131,15 @@ func TestHTTPStuck(t *testing.T) {
 		d := newDaemon(t, Options{Load: func() (*config.Loaded, error) { return config.Load("", nil) }})
 		for _, path := range []string{"/healthz", "/status"} {
 			began := time.Now()
-			if w := answer(d.controlHandler(), "GET", path); w.Code != 503 || w.Body.String() != "gclog does not answer\n" || time.Since(began) != 5*time.Second {
+			if w := answer(d.controlHandler(), "GET", path); w.Code != 503 || w.Body.String() != "gclog does not respond\n" || time.Since(began) != 5*time.Second {
 				t.Errorf("%s: %d %s after %v", path, w.Code, w.Body, time.Since(began))
 			}
 		}
 		close(d.stopped)
-		if w := answer(d.controlHandler(), "POST", "/reload"); w.Code != 409 || w.Body.String() != "gclog does not answer\n" {
+		if w := answer(d.controlHandler(), "POST", "/reload"); w.Code != 409 || w.Body.String() != "gclog does not respond\n" {
 			t.Errorf("reload of a daemon that has ended: %d %s", w.Code, w.Body)
 		}
-		if w := answer(d.controlHandler(), "POST", "/rotate"); w.Code != 503 || w.Body.String() != "gclog does not answer\n" {
+		if w := answer(d.controlHandler(), "POST", "/rotate"); w.Code != 503 || w.Body.String() != "gclog does not respond\n" {
 			t.Errorf("rotate of a daemon that has ended: %d %s", w.Code, w.Body)
 		}
 	})

@@ -37,7 +37,7 @@ func TestSweepDone(t *testing.T) {
 			t.Errorf("unreachable are %+v, ready %v", e.unreachable, e.ready.Load())
 		}
 		text := said.take()
-		if told, ready := strings.Count(text, "a .NET process cannot be reached: it has no socket"), strings.Count(text, `"processes":1,"unreachable":2,"message":"ready"`); i == 0 && (told != 2 || ready != 1) || i > 0 && text != "" {
+		if told, ready := strings.Count(text, "cannot reach a .NET process: it has no socket"), strings.Count(text, `"processes":1,"unreachable":2,"message":"ready"`); i == 0 && (told != 2 || ready != 1) || i > 0 && text != "" {
 			t.Errorf("sweep %d: it says %s", i, text)
 		}
 	}
@@ -69,12 +69,12 @@ func TestSayFailed(t *testing.T) {
 		says  string
 	}{
 		{0, ""},
-		{1, `{"level":"warn","message":"1 looks at processes have not ended in time, and those processes are not logged: process 7 hangs"}`},
+		{1, `{"level":"warn","message":"inspecting 1 processes timed out; they are not logged: process 7 hangs"}`},
 		{1, ""},
-		{3, `{"level":"warn","message":"3 looks at processes have not ended in time, and those processes are not logged: process 7 hangs"}`},
+		{3, `{"level":"warn","message":"inspecting 3 processes timed out; they are not logged: process 7 hangs"}`},
 		{2, ""},
 		{3, ""},
-		{0, `{"level":"info","message":"no look at a process is stuck any more"}`},
+		{0, `{"level":"info","message":"no process inspection is stuck any longer"}`},
 		{0, ""},
 	} {
 		e.sayStuck(c.stuck)
@@ -84,7 +84,7 @@ func TestSayFailed(t *testing.T) {
 	}
 	e.stuck = 3
 	e.sweepDone(nil)
-	if text := said.take(); !strings.Contains(text, "no look at a process is stuck any more") {
+	if text := said.take(); !strings.Contains(text, "no process inspection is stuck any longer") {
 		t.Errorf("it says %s", text)
 	}
 	e.sayFailed(&attach.DefectError{Value: "a trap", Stack: []byte("here")})

@@ -194,7 +194,7 @@ control: {socket: ""}
 	w.stop()
 	said := w.said.take()
 	for _, want := range []string{
-		`"unreachable":1,"message":"ready"`, `"message":"a .NET process cannot be reached: `, `"exit_code":4`, `"message":"ending"`, `"message":"gclog daemon ended`,
+		`"unreachable":1,"message":"ready"`, `"message":"cannot reach a .NET process: `, `"exit_code":4`, `"message":"ending"`, `"message":"gclog daemon stopped`,
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("it does not say %s, but\n%s", want, said)
@@ -246,13 +246,13 @@ control: {socket: ""}
 	said := w.said.take()
 	for _, want := range []string{
 		fmt.Sprintf(`{"level":"info","path":%q,"message":"listening on a diagnostic port"}`, port),
-		"there are more processes than the limit of 1 (discovery.max_processes = 1): the others are not logged",
+		"more than 1 processes (discovery.max_processes = 1): the rest are not logged",
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("it does not say %s, but\n%s", want, said)
 		}
 	}
-	if strings.Contains(said, "could not be let go") {
+	if strings.Contains(said, "cannot resume a process") {
 		t.Errorf("it says %s", said)
 	}
 }
@@ -280,7 +280,7 @@ control: {socket: ""}
 		return true
 	})
 	said := w.said.take()
-	if !strings.Contains(said, fmt.Sprintf("connections at %s were turned away so far", path)) || strings.Contains(said, `"message":"0 connections`) {
+	if !strings.Contains(said, fmt.Sprintf("connections to %s rejected so far", path)) || strings.Contains(said, `"message":"0 connections`) {
 		t.Errorf("it says %s", said)
 	}
 	var x *port
@@ -372,7 +372,7 @@ control: {socket: ""}
 				}
 			}
 			if most == 1 && want.Why == "" && v.Why != "" {
-				want.Level, want.Why = "", "there are more than discovery.max_processes = 1"
+				want.Level, want.Why = "", "more processes than discovery.max_processes = 1"
 			}
 			asked := name != "mute" && name != "ignored" && name != "refused"
 			if !asked || name == "silent" { // it has not reported what it runs

@@ -126,7 +126,7 @@ func (d *Daemon) serve(address string) error {
 	if address != "" {
 		var err error
 		if l, err = d.listenHTTP(address); err != nil {
-			return fmt.Errorf("http.listen: %w: another program may have it: choose another address, or \"\" for none", err)
+			return fmt.Errorf("http.listen: %w: another program may be using it; choose another address, or \"\" for none", err)
 		}
 	}
 	d.http.shutDown()
@@ -173,9 +173,9 @@ func (d *Daemon) administer(socket string) error {
 	l, err := control.Listen(path)
 	switch {
 	case err != nil && socket == control.Auto:
-		d.log.Warn().Msg("there is no control socket, so that gclog ctl and gclog health do not reach this daemon: " + err.Error() + ": set control.socket")
+		d.log.Warn().Msg("no control socket, so gclog ctl and gclog health cannot reach this daemon: " + err.Error() + ": set control.socket")
 	case err != nil:
-		return fmt.Errorf("control.socket: %w: choose another path, or \"\" for none", err)
+		return fmt.Errorf("control.socket: %w; choose another path, or \"\" for none", err)
 	}
 	d.control.shutDown()
 	d.control = nil
@@ -198,7 +198,7 @@ func (d *Daemon) controlHandler() http.Handler {
 	})
 	mux.HandleFunc("POST "+control.PathRotate, func(w http.ResponseWriter, r *http.Request) {
 		if !d.ask(r.Context(), d.rotate) {
-			http.Error(w, "gclog does not answer", http.StatusServiceUnavailable)
+			http.Error(w, "gclog does not respond", http.StatusServiceUnavailable)
 		}
 	})
 	return mux
@@ -211,7 +211,7 @@ func (d *Daemon) publicHandler() http.Handler {
 	mux.HandleFunc("GET "+control.PathReady, d.isReady)
 	for path, command := range map[string]string{"/-/reload": "reload", "/-/rotate": "rotate", "/debug/sessions": "status"} {
 		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
-			http.Error(w, "this is not served here: gclog ctl "+command+", which root and the user of the daemon may", http.StatusGone)
+			http.Error(w, "not available here: use gclog ctl "+command+", which only root and the daemon's user may run", http.StatusGone)
 		})
 	}
 	return mux
@@ -222,7 +222,7 @@ func (d *Daemon) healthy(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), aliveTime)
 	defer cancel()
 	if !d.ask(ctx, func() {}) {
-		http.Error(w, "gclog does not answer", http.StatusServiceUnavailable)
+		http.Error(w, "gclog does not respond", http.StatusServiceUnavailable)
 		return
 	}
 	_, _ = fmt.Fprintln(w, "gclog is Healthy.")
@@ -247,9 +247,9 @@ func readiness(ready bool, stuck int, all bool) (text string, ok bool) {
 	case !ready:
 		return "gclog is not ready", false
 	case all:
-		return fmt.Sprintf("gclog is not ready: %d looks at processes are stuck, and no new process is found before they end", stuck), false
+		return fmt.Sprintf("gclog is not ready: inspections of %d processes are stuck, and until they end no new processes are found", stuck), false
 	case stuck > 0:
-		return fmt.Sprintf("gclog is Ready.\n%d looks at processes are stuck: those processes are not logged.", stuck), true
+		return fmt.Sprintf("gclog is Ready.\nInspections of %d processes are stuck; those processes are not logged.", stuck), true
 	}
 	return "gclog is Ready.", true
 }
@@ -259,7 +259,7 @@ func (d *Daemon) showStatus(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), aliveTime)
 	defer cancel()
 	if !d.ask(ctx, func() { all = d.status() }) {
-		http.Error(w, "gclog does not answer", http.StatusServiceUnavailable)
+		http.Error(w, "gclog does not respond", http.StatusServiceUnavailable)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -285,7 +285,7 @@ func (d *Daemon) status() Processes {
 // logStatus writes the status to the daemon's own log.
 func (d *Daemon) logStatus(all Processes) {
 	if all.StuckLooks > 0 {
-		d.log.Warn().Int("stuck_looks", all.StuckLooks).Msg("looks at processes have not ended in time: those processes are not logged")
+		d.log.Warn().Int("stuck_looks", all.StuckLooks).Msg("inspecting some processes timed out; they are not logged")
 	}
 	excluded := 0
 	for _, s := range all.Processes {
@@ -297,6 +297,6 @@ func (d *Daemon) logStatus(all Processes) {
 			Str("session_level", s.Level).Int64("gcs", s.GCs).Int64("lost_events", s.LostEvents).Int64("written_bytes", s.Written).Msg("status")
 	}
 	if excluded > 0 {
-		d.log.Info().Int("processes", excluded).Msg("excluded: gclog ctl status lists them")
+		d.log.Info().Int("processes", excluded).Msg("processes excluded: gclog ctl status lists them")
 	}
 }

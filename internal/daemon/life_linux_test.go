@@ -33,7 +33,7 @@ func TestLife(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			play(t, "", func(s *stage) {
 				a := s.enter(fakeruntime.Config{})
-				s.says(fmt.Sprintf(`{"level":"info","pid":%d,"service":"actor","process":"actor","runtime":"8.0.0","session_level":"normal","message":"session begun"}`, a.target.PID))
+				s.says(fmt.Sprintf(`{"level":"info","pid":%d,"service":"actor","process":"actor","runtime":"8.0.0","session_level":"normal","message":"session started"}`, a.target.PID))
 				time.Sleep(time.Minute)
 				if n := a.runtime.Requests(); n != 5 { // who it is, and for a session in the four forms that it may know
 					t.Errorf("it was asked %d times", n)
@@ -103,7 +103,7 @@ func TestStatusLog(t *testing.T) {
 		for _, want := range []string{
 			fmt.Sprintf(`"pid":%d,"process":"actor","service":"actor","state":"on","why":"","session_level":"normal","gcs":142,"lost_events":0,"written_bytes":`, on.target.PID),
 			fmt.Sprintf(`"pid":%d,"process":"actor","service":"actor","state":"waiting","why":"explained: CollectTracing`, refusing.target.PID),
-			`"message":"excluded: gclog ctl status lists them"`,
+			`"message":"processes excluded: gclog ctl status lists them"`,
 		} {
 			if !strings.Contains(said, want) {
 				t.Errorf("it does not say %s, but\n%s", want, said)
@@ -217,7 +217,7 @@ func TestReplaced(t *testing.T) {
 				t.Errorf("to be found anew: %v", s.sweeper.offered)
 			}
 		})
-		s.says("goes on, but its runtime ended the session", "explained: it runs another program now")
+		s.says("goes on, but its runtime ended the session", "explained: it now runs another program")
 	})
 }
 
@@ -231,11 +231,11 @@ func TestSameRuntime(t *testing.T) {
 		for _, a := range []*actor{first, second} {
 			s.expect(a, "on")
 		}
-		s.says(fmt.Sprintf(`"pid":%d,"process":"actor","message":"process %[1]d claims the cookie of process %d (%s): one of them is not what it says; both are logged"`,
+		s.says(fmt.Sprintf(`"pid":%d,"process":"actor","message":"process %[1]d reports the runtime cookie of process %d (%s): one of them reports a false cookie; both are logged"`,
 			second.target.PID, first.target.PID, s.shows(first).EntityID))
 		s.do(func() { s.of(first).sup.state = stateExcluded; s.of(second).sup.state = stateExcluded })
 		s.enter(fakeruntime.Config{CookieOf: first.target.PID})
-		if said := s.said.take(); strings.Contains(said, "claims the cookie") {
+		if said := s.said.take(); strings.Contains(said, "reports the runtime cookie") {
 			t.Errorf("it says %s", said)
 		}
 		s.do(func() { s.of(first).sup.state = stateOn; s.of(second).sup.state = stateOn })
@@ -327,7 +327,7 @@ func TestDefectOpening(t *testing.T) {
 		close(wait)
 		time.Sleep(10 * time.Second)
 		s.expect(a, "given-up")
-		if said := s.said.take(); strings.Contains(said, "session begun") {
+		if said := s.said.take(); strings.Contains(said, "session started") {
 			t.Errorf("it says %s", said)
 		}
 		s.do(func() {
@@ -396,7 +396,7 @@ func TestNoOutput(t *testing.T) {
 	play(t, "", func(s *stage) {
 		a := s.enter(fakeruntime.Config{})
 		s.change(`%p.json"`, `%p.json", only: [{service: another}]`)
-		if got := s.shows(a); got.State != "excluded" || got.Why != "none of the outputs is for it" {
+		if got := s.shows(a); got.State != "excluded" || got.Why != "no output matches it" {
 			t.Errorf("it is %+v", got)
 		}
 	})
@@ -419,7 +419,7 @@ func TestOldRuntime(t *testing.T) {
 		another.become(t, old)
 		s.find(another)
 		s.expect(another, "on")
-		if said := s.said.take(); strings.Contains(said, "claims the cookie") {
+		if said := s.said.take(); strings.Contains(said, "reports the runtime cookie") {
 			t.Errorf("it says %s", said)
 		}
 	})

@@ -49,7 +49,7 @@ func Once(ctx context.Context, o Options) ([]Verdict, error) {
 			continue
 		}
 		if n++; n > o.Config.Discovery.MaxProcesses {
-			list[i].Level, list[i].Why = "", fmt.Sprintf("there are more than discovery.max_processes = %d", o.Config.Discovery.MaxProcesses)
+			list[i].Level, list[i].Why = "", fmt.Sprintf("more processes than discovery.max_processes = %d", o.Config.Discovery.MaxProcesses)
 		}
 	}
 	return list, ctx.Err()

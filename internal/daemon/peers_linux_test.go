@@ -205,7 +205,7 @@ control: {socket: ""}
 	var said string
 	w.await("that", func() bool {
 		said += w.said.take()
-		return strings.Contains(said, "a process that came by a diagnostic port could not be let go: ")
+		return strings.Contains(said, "cannot resume a process that connected to a diagnostic port: ")
 	})
 }
 

@@ -62,7 +62,7 @@ func (d *Daemon) welcome(ctx context.Context, peer *session.Peer) {
 	t := peer.Target()
 	d.post(func() {
 		if err != nil {
-			d.limiter.warn(peer.Cookie, "a process that came by a diagnostic port could not be let go: "+err.Error(), nil)
+			d.limiter.warn(peer.Cookie, "cannot resume a process that connected to a diagnostic port: "+err.Error(), nil)
 		}
 		d.found(t, peer)
 	})
@@ -78,7 +78,7 @@ func (d *Daemon) sayTurnedAway() {
 	for path, p := range d.ports {
 		if n := p.TurnedAway(); n > p.turnedAway {
 			p.turnedAway = n
-			d.limiter.warn("port "+path, fmt.Sprintf("%d connections at %s were turned away so far: there are too many of one process, of one user, or altogether. What waited there in its start has been let go", n, path), nil)
+			d.limiter.warn("port "+path, fmt.Sprintf("%d connections to %s rejected so far: too many from one process, from one user, or in total. Runtimes that were waiting there at startup were resumed", n, path), nil)
 		}
 	}
 }

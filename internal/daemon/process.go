@@ -214,7 +214,7 @@ func (p *process) plan() plan {
 	p.facts = p.found
 	decided := decide(p.d.config, p.seen, &p.facts)
 	if other := p.d.sameRuntime(p); other != nil && decided.excluded == "" {
-		p.d.say(p, true, fmt.Sprintf("process %d claims the cookie of process %d (%s): one of them is not what it says; both are logged", p.target.PID, other.target.PID, p.facts.Cookie))
+		p.d.say(p, true, fmt.Sprintf("process %d reports the runtime cookie of process %d (%s): one of them reports a false cookie; both are logged", p.target.PID, other.target.PID, p.facts.Cookie))
 	}
 	p.outputs = decided.outputs
 	return decided.plan
@@ -255,7 +255,7 @@ func decide(c *config.Loaded, s config.Subject, facts *gclog.Process) (d decisio
 	}
 	d.suspensions, d.providers = output.Suspensions(d.outputs), strings.Join(c.Session.Providers, " ")
 	if len(d.outputs) == 0 {
-		d.excluded = "none of the outputs is for it"
+		d.excluded = "no output matches it"
 	}
 	return d
 }
@@ -292,7 +292,7 @@ func (p *process) open(a action) {
 				p.start(func() { before.HandOver(s) })
 			}
 			p.d.log.Info().Int("pid", p.target.PID).Str("service", p.facts.Service).Str("process", p.name()).
-				Str("runtime", p.facts.RuntimeVersion).Str("session_level", a.level).Msg("session begun")
+				Str("runtime", p.facts.RuntimeVersion).Str("session_level", a.level).Msg("session started")
 			p.step(event{kind: eventOpened, session: a.session})
 		})
 	})

@@ -34,7 +34,7 @@ func (d *Daemon) clean() {
 		d.post(func() {
 			d.cleaning = false
 			for _, f := range deleted {
-				d.log.Info().Str("file", f.path).Int64("bytes", f.size).Time("written", f.written).Msg("a file of a process that is gone was deleted")
+				d.log.Info().Str("file", f.path).Int64("bytes", f.size).Time("written", f.written).Msg("deleted a file of a process that has exited")
 			}
 		})
 	}()

@@ -193,7 +193,7 @@ func TestControlTaken(t *testing.T) {
 		if err := d.administer(control.Auto); err != nil || d.control != nil {
 			t.Errorf("%v, %v", d.control, err)
 		}
-		if text := said.take(); !strings.Contains(text, "there is no control socket, so that gclog ctl and gclog health do not reach this daemon: ") {
+		if text := said.take(); !strings.Contains(text, "no control socket, so gclog ctl and gclog health cannot reach this daemon: ") {
 			t.Errorf("it says %s", text)
 		}
 		refuses(t, "unix", before)
@@ -388,8 +388,8 @@ func TestReadiness(t *testing.T) {
 		{false, 0, false, "gclog is not ready", false},
 		{false, 9, true, "gclog is not ready", false},
 		{true, 0, false, "gclog is Ready.", true},
-		{true, 1, false, "gclog is Ready.\n1 looks at processes are stuck: those processes are not logged.", true},
-		{true, 9, true, "gclog is not ready: 9 looks at processes are stuck, and no new process is found before they end", false},
+		{true, 1, false, "gclog is Ready.\nInspections of 1 processes are stuck; those processes are not logged.", true},
+		{true, 9, true, "gclog is not ready: inspections of 9 processes are stuck, and until they end no new processes are found", false},
 	} {
 		if text, ok := readiness(c.ready, c.stuck, c.all); text != c.text || ok != c.ok {
 			t.Errorf("%+v: %q, %v", c, text, ok)

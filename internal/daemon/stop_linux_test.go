@@ -31,14 +31,14 @@ func TestStop(t *testing.T) {
 		gaps  int // because there was no time
 		says  string
 	}{
-		{"nobody", func(*stage) *actor { return nil }, 0, -1, 0, `"message":"gclog daemon ended: no session is left"`},
+		{"nobody", func(*stage) *actor { return nil }, 0, -1, 0, `"message":"gclog daemon stopped: no sessions left"`},
 		{"on", func(s *stage) *actor { return s.enter(fakeruntime.Config{}) }, 0, collections, 0, `"processes":1,"message":"ending"`},
-		{"silent", func(s *stage) *actor { return s.enter(fakeruntime.Config{Silent: true}) }, time.Second, -1, 0, "no session is left"},
+		{"silent", func(s *stage) *actor { return s.enter(fakeruntime.Config{Silent: true}) }, time.Second, -1, 0, "no sessions left"},
 		{"opening", func(s *stage) *actor {
 			return s.enter(fakeruntime.Config{Meet: func(command uint16) fakeruntime.Fault {
 				return fakeruntime.Fault{Silent: command>>8 == 2}
 			}})
-		}, 2 * time.Second, -1, 0, "no session is left"}, // a process whose session may have started is waited for one more second
+		}, 2 * time.Second, -1, 0, "no sessions left"}, // a process whose session may have started is waited for one more second
 		{
 			"deaf", func(s *stage) *actor { return s.enter(fakeruntime.Config{Deaf: true}) }, 2 * time.Second, collections, 1,
 			` did not end the session in time: its last events may be missing"}`,
@@ -47,12 +47,12 @@ func TestStop(t *testing.T) {
 			a := s.enter(fakeruntime.Config{Refuse: 0x80131387})
 			time.Sleep(100 * ms)
 			return a
-		}, 0, -1, 0, "no session is left"},
-		{"busy until it is cut", func(s *stage) *actor { return busy(s, 2499*ms) }, 2499 * ms, collections, 0, "no session is left"},
-		{"busy until it is hurried", func(s *stage) *actor { return busy(s, 2501*ms) }, 2501 * ms, 0, 1, "no session is left"},
+		}, 0, -1, 0, "no sessions left"},
+		{"busy until it is cut", func(s *stage) *actor { return busy(s, 2499*ms) }, 2499 * ms, collections, 0, "no sessions left"},
+		{"busy until it is hurried", func(s *stage) *actor { return busy(s, 2501*ms) }, 2501 * ms, 0, 1, "no sessions left"},
 		{
 			"busy for long", func(s *stage) *actor { return busy(s, 6*time.Second) }, 4800 * ms, -1, 0,
-			`"processes":1,"message":"not all sessions ended in time: their connections are closed, which ends them too"`,
+			`"processes":1,"message":"not all sessions ended in time: closing their connections, which also ends them"`,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

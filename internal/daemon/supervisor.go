@@ -258,7 +258,7 @@ func (s *supervisor) failed(e event) []action {
 		if s.want == s.nextHave {
 			s.want = s.have
 		}
-		return append([]action{{kind: actSay, warn: true, text: "the level stays " + s.have.level + ": " + e.why}}, s.settle()...)
+		return append([]action{{kind: actSay, warn: true, text: "the level remains " + s.have.level + ": " + e.why}}, s.settle()...)
 	case s.state == stateIdentifying, s.state == stateSuspended, s.state == stateOpening && e.session == s.session:
 		return s.retry(e.why, e.final)
 	case s.state == stateClosing && (e.session == s.session || e.session == s.next):
@@ -315,7 +315,7 @@ func (s *supervisor) retry(why string, final bool) []action {
 		s.state = stateGivenUp
 		text := why
 		if !final {
-			text = fmt.Sprintf("given up after %d attempts, for an hour or until the configuration is read again (SIGHUP): %s", s.attempts, why)
+			text = fmt.Sprintf("gave up after %d attempts, for an hour or until the configuration is reloaded (SIGHUP): %s", s.attempts, why)
 		}
 		return []action{{kind: actSay, warn: true, text: text}}
 	}

@@ -317,7 +317,7 @@ func TestSupervisorBacksOff(t *testing.T) {
 		for i, a := range w.said { // the first failure may be accidental
 			text := "it refuses"
 			if i == maxAttempts-1 {
-				text = "given up after 10 attempts, for an hour or until the configuration is read again (SIGHUP): it refuses"
+				text = "gave up after 10 attempts, for an hour or until the configuration is reloaded (SIGHUP): it refuses"
 			}
 			if a.warn != (i > 0) || a.text != text {
 				t.Errorf("said %d: %+v", i, a)

@@ -108,7 +108,7 @@ func TestFollowClock(t *testing.T) {
 				s.do(func() { s.ahead += c.set })
 				time.Sleep(time.Minute)
 				said := s.said.take()
-				if n, want := strings.Count(said, "the clock of the host was set"), min(1, int(c.step.Abs())); n != want {
+				if n, want := strings.Count(said, "the host's clock was set"), min(1, int(c.step.Abs())); n != want {
 					t.Errorf("it is said %d times: %s", n, said)
 				}
 				for _, a := range []*actor{a, b} {
@@ -280,7 +280,7 @@ func TestRetention(t *testing.T) {
 				if !gone(first) {
 					t.Error("it is still there")
 				}
-				s.says(fmt.Sprintf(`{"level":"info","file":%q,"bytes":2000,"written":"`, first), `"message":"a file of a process that is gone was deleted"`)
+				s.says(fmt.Sprintf(`{"level":"info","file":%q,"bytes":2000,"written":"`, first), `"message":"deleted a file of a process that has exited"`)
 				second := left(2)
 				time.Sleep(cleanEvery - tick)
 				if gone(second) {
@@ -337,7 +337,7 @@ func TestTick(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, _ = fmt.Sscanf(string(b[:n]), "STATUS=%d processes, %d logged, %d not reachable, %d looks stuck", &processes, &logged, &unreachable, &stuck)
+			_, _ = fmt.Sscanf(string(b[:n]), "STATUS=%d processes, %d logged, %d not reachable, %d inspections stuck", &processes, &logged, &unreachable, &stuck)
 		}
 		return processes, logged, unreachable, stuck
 	}
@@ -447,7 +447,7 @@ func TestStuckLog(t *testing.T) {
 	e := newEntrance(1)
 	var said lines
 	e.log = e.log.Output(&said)
-	for n, want := range []string{"", `{"level":"warn","stuck_looks":1,"message":"looks at processes have not ended in time: those processes are not logged"}`} {
+	for n, want := range []string{"", `{"level":"warn","stuck_looks":1,"message":"inspecting some processes timed out; they are not logged"}`} {
 		if e.logStatus(Processes{StuckLooks: n}); strings.TrimSpace(said.take()) != want {
 			t.Errorf("%d are stuck: it does not say %q", n, want)
 		}
