@@ -28,18 +28,18 @@ func (s *Su) account() (a formats.Account, err error) {
 	uid, err := strconv.ParseUint(id, 10, 32)
 	switch {
 	case err != nil:
-		return a, fmt.Errorf("su: there is no user %s: give a name of this host, or a uid", quote(s.User))
+		return a, fmt.Errorf("su: there is no user %s: give the name of a user of this host, or a uid", quote(s.User))
 	case uid == 0:
-		return a, fmt.Errorf("su: %s is root, as whom nothing is gained: leave su out", quote(s.User))
+		return a, fmt.Errorf("su: %s is root, which makes su pointless: leave it out", quote(s.User))
 	case group == "":
-		return a, fmt.Errorf("su: the user %s is unknown to this host, and so is its group: give su.group, too", quote(s.User))
+		return a, fmt.Errorf("su: this host does not know the user %s, so its group is unknown: set su.group, too", quote(s.User))
 	}
 	if g, err := user.LookupGroup(group); err == nil {
 		group = g.Gid
 	}
 	gid, err := strconv.ParseUint(group, 10, 32)
 	if err != nil {
-		return a, fmt.Errorf("su: there is no group %s: give a name of this host, or a gid", quote(s.Group))
+		return a, fmt.Errorf("su: there is no group %s: give the name of a group of this host, or a gid", quote(s.Group))
 	}
 	return formats.Account{UID: uint32(uid), GID: uint32(gid)}, nil
 }

@@ -16,7 +16,7 @@ func TestAccount(t *testing.T) {
 	}{
 		{Su{}, formats.Account{}, ""},
 		{Su{User: "4711", Group: "4712"}, formats.Account{UID: 4711, GID: 4712}, ""},
-		{Su{User: "4711"}, formats.Account{}, "give su.group"},
+		{Su{User: "4711"}, formats.Account{}, "set su.group"},
 		{Su{User: "no-such-user"}, formats.Account{}, `there is no user "no-such-user"`},
 		{Su{User: "4711", Group: "no-such-group"}, formats.Account{}, `there is no group "no-such-group"`},
 		{Su{User: "0"}, formats.Account{}, "is root"},

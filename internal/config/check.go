@@ -25,7 +25,7 @@ const maxOutputs = 100
 func (c *Loaded) Notes() (list []string) {
 	if c.HTTP.Listen != "" {
 		at := c.origins["http.listen"]
-		list = append(list, problem{at, "http.listen", "only /healthz and /readyz are served there; what were /-/reload, /-/rotate and /debug/sessions are gclog ctl reload, rotate and status (control.socket)"}.Error())
+		list = append(list, problem{at, "http.listen", "it serves only /healthz and /readyz; instead of /-/reload, /-/rotate and /debug/sessions use gclog ctl reload, rotate and status (control.socket)"}.Error())
 	}
 	return list
 }
@@ -73,21 +73,21 @@ func (c *Loaded) check(l *loader) {
 	for i, socket := range c.Discovery.Listen {
 		if slices.Contains(c.Discovery.Listen[:i], socket) {
 			path := item("discovery.listen", i)
-			l.wrong(l.origins[path], path, "%s is given twice", quote(socket))
+			l.wrong(l.origins[path], path, "duplicate %s", quote(socket))
 		}
 	}
 	for i := range c.Services {
 		s, path := &c.Services[i], item("services", i)
 		c.checkMatch(l, &s.Match, path+".match")
 		if s.Name == "" && s.Level == "" {
-			l.wrong(l.origins[path], path, "it says nothing about the processes that it fits: give a name or a level")
+			l.wrong(l.origins[path], path, "the rule has no effect: set a name or a level")
 		}
 	}
 	if len(c.Outputs) == 0 {
-		l.wrong(l.origins["outputs"], "outputs", "there are none: nothing would be written; without the key there is one, %s", defaults().Outputs[0].Path)
+		l.wrong(l.origins["outputs"], "outputs", "the list is empty, so nothing would be written; if you leave the key out, there is one output, %s", defaults().Outputs[0].Path)
 	}
 	if len(c.Outputs) > maxOutputs {
-		l.wrong(l.origins["outputs"], "outputs", "there are %d, and %d at most: each process could have as many files open", len(c.Outputs), maxOutputs)
+		l.wrong(l.origins["outputs"], "outputs", "there are %d, but at most %d are allowed: gclog could have that many files open for each process", len(c.Outputs), maxOutputs)
 		return
 	}
 	specs := make([]output.Spec, len(c.Outputs))
@@ -104,7 +104,7 @@ func (c *Loaded) checkMatch(l *loader, m *Match, path string) {
 		if at == (origin{}) {
 			at = l.origins[strings.TrimSuffix(path, ".match")]
 		}
-		l.wrong(at, path, "it asks for nothing: give a pattern, such as process: \"*\"")
+		l.wrong(at, path, "it has no conditions: give a pattern, such as process: \"*\"")
 	}
 }
 
@@ -115,15 +115,15 @@ func (c *Loaded) checkOutput(l *loader, i int, specs []output.Spec) {
 	where := path + ".path"
 	switch {
 	case o.Path == "" && o.Xlog == "":
-		l.wrong(at, path, "it goes nowhere: give path or xlog")
+		l.wrong(at, path, "the output has no destination: set path or xlog")
 		return
 	case o.Xlog != "" && o.Path != "":
-		l.wrong(l.origins[path+".xlog"], path+".xlog", "path and xlog are two outputs: give one of them")
+		l.wrong(l.origins[path+".xlog"], path+".xlog", "path and xlog are mutually exclusive: set one of them")
 		return
 	case o.Xlog != "":
 		where = path + ".xlog"
 		if o.Format != "" {
-			l.wrong(l.origins[path+".format"], path+".format", "the format of xlog is unified, or what the extension of its file says")
+			l.wrong(l.origins[path+".format"], path+".format", "the file's extension determines the format of xlog (unified by default): leave format out")
 			return
 		}
 	}
@@ -142,14 +142,14 @@ func (c *Loaded) checkOutput(l *loader, i int, specs []output.Spec) {
 		c.Warnings = append(c.Warnings, problem{at, where, w}.Error())
 	}
 	if su := path + ".su"; o.Su.User == "" && o.Su.Group != "" {
-		l.wrong(l.origins[su+".group"], su, "the group %s needs a user", quote(o.Su.Group))
+		l.wrong(l.origins[su+".group"], su, "group %s is set without a user: set su.user, too", quote(o.Su.Group))
 	}
 	if !spec.Format.ManyProcesses() && !output.PerProcess(spec.Path) {
-		l.wrong(at, where, "a file of format %s is of one process: put %%p, the pid, into %s", spec.Format.Name, spec.Path)
+		l.wrong(at, where, "a file in the format %s can contain only one process: put %%p, the pid, into %s", spec.Format.Name, spec.Path)
 	}
 	for k, before := range specs[:i] {
 		if before.Path != "" && filepath.Clean(before.Path) == filepath.Clean(spec.Path) && onlyMeet(c.Outputs[k].Only, o.Only) {
-			l.wrong(at, where, "%s is outputs[%d] too: some processes would be in it twice", spec.Path, k)
+			l.wrong(at, where, "%s is also the file of outputs[%d]: some processes would be logged to it twice", spec.Path, k)
 		}
 	}
 	specs[i] = spec

@@ -32,9 +32,9 @@ func TestOverride(t *testing.T) {
 		t.Errorf("%s, %q, %q", got, l.Discovery.Listen, l.Warnings)
 	}
 	for _, x := range []struct{ output, listen, want string }{
-		{"x.log", "/b", "--output: outputs[0].path: a file of format unified is of one process"},
-		{"-", "/b", "--output -: - is no file: the daemon writes to files only"},
-		{"x-%p.log", "/a", `--listen: discovery.listen[1]: "/a" is given twice`},
+		{"x.log", "/b", "--output: outputs[0].path: a file in the format unified can contain only one process"},
+		{"-", "/b", "--output -: - is not a file: the daemon writes only to files"},
+		{"x-%p.log", "/a", `--listen: discovery.listen[1]: duplicate "/a"`},
 		{"x-%p.log", "/b,c", `--listen /b,c: "/b,c": DOTNET_DiagnosticPorts cannot have a path with a comma`},
 	} {
 		if err := mustLoad(t, text).Override([]string{x.output}, []string{x.listen}); err == nil || !strings.HasPrefix(err.Error(), x.want) {

@@ -17,79 +17,79 @@ import (
 
 // A Config is what the daemon does.
 type Config struct {
-	Version   int               `key:"version" is:"version" about:"version of this format"`
-	Discovery Discovery         `key:"discovery" about:"which processes are found, and how"`
-	Session   Session           `key:"session" about:"what the runtimes are asked for"`
-	Services  []Service         `key:"services" about:"rules for services; the first that fits a process counts"`
+	Version   int               `key:"version" is:"version" about:"version of the configuration format"`
+	Discovery Discovery         `key:"discovery" about:"which processes to log, and how to find them"`
+	Session   Session           `key:"session" about:"what to request from the runtimes"`
+	Services  []Service         `key:"services" about:"rules for services; the first match applies"`
 	Labels    map[string]string `key:"labels" is:"label" about:"labels of every JSON record: keys of letters, digits, _ and -"`
-	Outputs   []Output          `key:"outputs" about:"what is written; several add up"`
-	Retention Retention         `key:"retention" about:"when the files of processes that are gone are deleted; never, if neither is set"`
-	Summary   time.Duration     `key:"summary" is:"period" about:"time between summary records of a process, at least 10s; 0: none"`
-	LongPause time.Duration     `key:"long_pause" is:"threshold" about:"pause from which on a JSON record is a warning"`
-	Causes    string            `key:"causes" is:"causes" about:"words for reasons in the JDK formats: java, which all readers know, or dotnet"`
-	Control   Control           `key:"control" about:"how the daemon is administered: gclog ctl and gclog health"`
-	HTTP      HTTP              `key:"http" about:"what every user of the host may ask over TCP: /healthz and /readyz"`
+	Outputs   []Output          `key:"outputs" about:"what to write; all outputs of the list are written"`
+	Retention Retention         `key:"retention" about:"when to delete the files of processes that have exited; never, if neither is set"`
+	Summary   time.Duration     `key:"summary" is:"period" about:"interval between summary records of a process, at least 10s; 0: none"`
+	LongPause time.Duration     `key:"long_pause" is:"threshold" about:"pause from which a JSON record is a warning"`
+	Causes    string            `key:"causes" is:"causes" about:"GC causes in the JDK formats: java, which all readers know, or dotnet"`
+	Control   Control           `key:"control" about:"administration of the daemon: gclog ctl and gclog health"`
+	HTTP      HTTP              `key:"http" about:"health endpoints for every user of the host over TCP: /healthz and /readyz"`
 	Log       Log               `key:"log" about:"the daemon's own log, on standard error"`
 }
 
-// Discovery is which processes are found, and how.
+// Discovery is which processes to log, and how to find them.
 type Discovery struct {
-	Interval     time.Duration `key:"interval" is:"interval" about:"time between two looks at all processes, at least 100ms"`
-	Listen       []string      `key:"listen" is:"socket" about:"diagnostic ports: sockets that runtimes with DOTNET_DiagnosticPorts connect to by themselves"`
-	Include      []Match       `key:"include" about:"processes that are logged; all, if the list is empty"`
-	Exclude      []Match       `key:"exclude" about:"processes that are not logged, also if they are included"`
-	MaxProcesses int           `key:"max_processes" is:"processes" about:"processes that are logged at the same time, 1 to 5000; one user other than root has half of them at most while others wait"`
+	Interval     time.Duration `key:"interval" is:"interval" about:"interval between scans for processes, at least 100ms"`
+	Listen       []string      `key:"listen" is:"socket" about:"diagnostic ports: sockets that runtimes with DOTNET_DiagnosticPorts connect to"`
+	Include      []Match       `key:"include" about:"processes to log; all, if the list is empty"`
+	Exclude      []Match       `key:"exclude" about:"processes not to log; takes precedence over include"`
+	MaxProcesses int           `key:"max_processes" is:"processes" about:"maximum number of processes logged at the same time, 1 to 5000; while others wait, a single user other than root gets at most half of them"`
 }
 
 // A Match is a condition on a process. All given patterns must fit; * matches any text, ? one
 // character, and case is ignored.
 type Match struct {
-	Process       string `key:"process" is:"pattern" about:"pattern of a name: of the program, of the file that runs, of the service in its environment"`
-	CommandLine   string `key:"command_line" is:"pattern" about:"pattern of the command line, arguments divided by blanks"`
+	Process       string `key:"process" is:"pattern" about:"pattern of a name: the program's, its executable's, or that of the service in its environment"`
+	CommandLine   string `key:"command_line" is:"pattern" about:"pattern of the command line, arguments separated by spaces"`
 	EntryAssembly string `key:"entry_assembly" is:"pattern" about:"pattern of the entry assembly, without .dll"`
 	Service       string `key:"service" is:"pattern" about:"pattern of the service"`
 	Namespace     string `key:"namespace" is:"pattern" about:"pattern of the Kubernetes namespace"`
 	User          string `key:"user" is:"pattern" about:"pattern of the user's name"`
 	Container     string `key:"container" is:"pattern" about:"pattern of the container's id or name"`
-	PID           string `key:"pid" is:"pid" about:"pattern of the pid, as this host counts"`
+	PID           string `key:"pid" is:"pid" about:"pattern of the pid on this host"`
 }
 
-// Session is what the runtimes are asked for.
+// Session is what to request from the runtimes.
 type Session struct {
-	Level     string   `key:"level" is:"level" about:"what a runtime tells: light, normal (with background phases) or full (with allocations and pinned objects; costs more)"`
-	Providers []string `key:"providers" is:"provider" about:"more events, as dotnet-trace takes them: NAME:KEYWORDS:LEVEL[:FILTER]"`
+	Level     string   `key:"level" is:"level" about:"what a runtime reports: light, normal (with background phases) or full (with allocations and pinned objects; costs more)"`
+	Providers []string `key:"providers" is:"provider" about:"additional events in the syntax of dotnet-trace: NAME:KEYWORDS:LEVEL[:FILTER]"`
 }
 
 // A Service is a rule for the processes that it fits.
 type Service struct {
-	Match Match  `key:"match" about:"the processes that the rule is for"`
-	Name  string `key:"name" is:"name" about:"name of the service, instead of the one that was found out"`
+	Match Match  `key:"match" about:"processes that the rule applies to"`
+	Name  string `key:"name" is:"name" about:"name of the service, instead of the detected one"`
 	Level string `key:"level" is:"level" about:"level, instead of session.level"`
 }
 
 // An Output is what is written: Path and Format, or Xlog.
 type Output struct {
-	Path          string      `key:"path" is:"path" about:"file; its places are %p pid, %t start, %hn host, %n name, %s service, %c container, %P pod, %N namespace, %% percent sign"`
-	Xlog          string      `key:"xlog" is:"xlog" about:"Java's -Xlog to a file, instead of path and format"`
-	Format        string      `key:"format" is:"format" about:"format; without it the extension of the file tells"`
-	FileCount     int         `key:"filecount" is:"count" about:"old files that are kept, 0: never begin another one"`
-	FileSize      int64       `key:"filesize" is:"size" about:"size at which another file is begun"`
+	Path          string      `key:"path" is:"path" about:"file; placeholders: %p pid, %t start, %hn host, %n name, %s service, %c container, %P pod, %N namespace, %% percent sign"`
+	Xlog          string      `key:"xlog" is:"xlog" about:"Java's -Xlog option for a file, instead of path and format"`
+	Format        string      `key:"format" is:"format" about:"format; by default determined by the file's extension"`
+	FileCount     int         `key:"filecount" is:"count" about:"number of old files to keep; 0: no rotation"`
+	FileSize      int64       `key:"filesize" is:"size" about:"size at which the file is rotated"`
 	RotationNames string      `key:"rotation_names" is:"naming" about:"names of old files: timestamp (the default of path) or index (the default of xlog)"`
-	Mode          fs.FileMode `key:"mode" is:"mode" about:"permissions of the files, in quotes"`
-	Su            Su          `key:"su" about:"write as another user than that of gclog: for directories that belong to one, which are refused otherwise (Linux)"`
-	Only          []Match     `key:"only" about:"processes that are written here; all, if the list is empty"`
+	Mode          fs.FileMode `key:"mode" is:"mode" about:"permissions of the files, quoted"`
+	Su            Su          `key:"su" about:"write as a user other than gclog's: for directories that belong to that user, which gclog otherwise refuses (Linux)"`
+	Only          []Match     `key:"only" about:"processes to write to this output; all, if the list is empty"`
 }
 
 // Su is the user that an output is written as, like su of logrotate.
 type Su struct {
 	User  string `key:"user" is:"account" about:"name or uid"`
-	Group string `key:"group" is:"account" about:"name or gid; without it the user's own group"`
+	Group string `key:"group" is:"account" about:"name or gid; by default the user's own group"`
 }
 
 // Retention is when the files of processes that have exited are deleted. Zero: never.
 type Retention struct {
-	Total int64         `key:"total" is:"total" about:"bytes that all of them may have; the oldest are deleted first"`
-	Age   time.Duration `key:"age" is:"age" about:"age since the last record"`
+	Total int64         `key:"total" is:"total" about:"maximum total size of the files of exited processes; the oldest are deleted first"`
+	Age   time.Duration `key:"age" is:"age" about:"maximum time since the last record of an exited process"`
 }
 
 // Control is how the daemon is administered.
@@ -99,12 +99,12 @@ type Control struct {
 
 // HTTP is what is served over TCP.
 type HTTP struct {
-	Listen string `key:"listen" is:"address" about:"HOST:PORT; \"\": nothing is served"`
+	Listen string `key:"listen" is:"address" about:"HOST:PORT; \"\": none"`
 }
 
 // Log is the daemon's own log.
 type Log struct {
-	Level  string `key:"level" is:"loglevel" about:"least important lines: debug, info, warn or error"`
+	Level  string `key:"level" is:"loglevel" about:"minimum level: debug, info, warn or error"`
 	Format string `key:"format" is:"logformat" about:"json, console, or auto: console on a terminal, else json"`
 }
 

@@ -40,7 +40,7 @@ func (l *loader) environment(environ []string, v reflect.Value) {
 		}
 		for _, k := range Keys() {
 			if name == strings.ReplaceAll(k.Variable, "__", "_") {
-				l.wrong(origin{variable: name}, "", "there is no such key, did you mean %s?", k.Variable)
+				l.wrong(origin{variable: name}, "", "unknown key, did you mean %s?", k.Variable)
 			}
 		}
 	}
@@ -69,14 +69,14 @@ func (l *loader) assign(at origin, parts []string, value string, v reflect.Value
 			for _, f := range known {
 				others = append(others, variable(strings.Join(append([]string{join(path, f.key)}, parts[1:]...), ".")))
 			}
-			l.wrong(at, "", "there is no key %s%s", join(path, parts[0]), spelling.DidYouMean(at.variable, others))
+			l.wrong(at, "", "unknown key %s%s", join(path, parts[0]), spelling.DidYouMean(at.variable, others))
 			return
 		}
 		l.assign(at, parts[1:], value, v.Field(known[i].index), known[i], join(path, parts[0]))
 	case v.Kind() == reflect.Slice && len(parts) > 0:
 		i, err := strconv.Atoi(parts[0])
 		if err != nil || i < 0 || i > v.Len() {
-			l.wrong(at, "", "there is no such element: the next one of %s is %s", path, variable(item(path, v.Len())))
+			l.wrong(at, "", "index out of range: the next element of %s is %s", path, variable(item(path, v.Len())))
 			return
 		}
 		if i == v.Len() {
@@ -96,18 +96,18 @@ func (l *loader) assign(at origin, parts []string, value string, v reflect.Value
 		}
 		x := reflect.New(v.Type().Elem()).Elem()
 		if !isLabelKey(key) {
-			l.wrong(at, path, "%s cannot be the key of a label: it has letters, digits, _ and - only", quote(key))
+			l.wrong(at, path, "%s cannot be a label's key: only letters, digits, _ and - are allowed", quote(key))
 		} else if l.text(at, value, x, f.kind, join(path, key)) {
 			v.SetMapIndex(reflect.ValueOf(key), x)
 		}
 	case len(parts) > 0:
-		l.wrong(at, "", "%s has no keys: the variable is %s", path, variable(path))
+		l.wrong(at, "", "%s has no subkeys: the variable is %s", path, variable(path))
 	case v.Kind() == reflect.Struct:
-		l.wrong(at, "", "%s has keys: write it like %s", path, variable(join(path, fields(v.Type())[0].key)))
+		l.wrong(at, "", "%s has subkeys: write it like %s", path, variable(join(path, fields(v.Type())[0].key)))
 	case v.Kind() == reflect.Slice:
 		l.wrong(at, "", "%s is a list: write it like %s", path, variable(item(path, 0)))
 	case v.Kind() == reflect.Map:
-		l.wrong(at, "", "%s has keys: write it like %s", path, variable(join(path, anyLabel)))
+		l.wrong(at, "", "%s has subkeys: write it like %s", path, variable(join(path, anyLabel)))
 	default:
 		l.text(at, value, v, f.kind, path)
 	}

@@ -73,7 +73,7 @@ func printAny(v any) string { return fmt.Sprint(v) }
 
 func parseVersion(s string) (any, error) {
 	if s != "1" {
-		return 0, fmt.Errorf("this gclog reads configurations of version 1, not %s: another gclog is needed for it", quote(s))
+		return 0, fmt.Errorf("this gclog supports version 1 of the configuration, not %s: use another version of gclog", quote(s))
 	}
 	return 1, nil
 }
@@ -134,7 +134,7 @@ const day = 24 * time.Hour
 
 // parseDuration parses a duration in Go's format, optionally preceded by days.
 func parseDuration(s string) (time.Duration, error) {
-	wrong := fmt.Errorf("%s is no duration: write it like 3s, 5m, 12h or 14d", quote(s))
+	wrong := fmt.Errorf("%s is not a duration: write it like 3s, 5m, 12h or 14d", quote(s))
 	days, rest, hasDays := strings.Cut(s, "d")
 	if !hasDays {
 		days, rest = "0", s
@@ -200,7 +200,7 @@ func parseLine(s string) (any, error) {
 		return "", errors.New("it has no value")
 	}
 	if i := strings.IndexFunc(s, unicode.IsControl); i >= 0 {
-		return "", fmt.Errorf("%s has a control character", quote(s))
+		return "", fmt.Errorf("%s contains a control character", quote(s))
 	}
 	return s, nil
 }
@@ -209,17 +209,17 @@ func parseLine(s string) (any, error) {
 func parsePattern(s string) (any, error) {
 	const most = 500
 	if s == "" {
-		return "", errors.New("an empty pattern fits nothing: leave the key out")
+		return "", errors.New("an empty pattern matches nothing: leave the key out")
 	}
 	if len(s) > most {
-		return "", fmt.Errorf("a pattern has %d bytes at most", most)
+		return "", fmt.Errorf("a pattern is limited to %d bytes", most)
 	}
 	return parseLine(s)
 }
 
 func parsePID(s string) (any, error) {
 	if strings.Trim(s, "0123456789*?") != "" {
-		return "", fmt.Errorf("%s is no pattern of a pid: it has digits, * and ? only", quote(s))
+		return "", fmt.Errorf("%s is not a pid pattern: only digits, * and ? are allowed", quote(s))
 	}
 	return parsePattern(s)
 }
@@ -227,7 +227,7 @@ func parsePID(s string) (any, error) {
 func parseName(s string) (any, error) {
 	const most = 200
 	if len(s) > most {
-		return "", fmt.Errorf("a name has %d bytes at most", most)
+		return "", fmt.Errorf("a name is limited to %d bytes", most)
 	}
 	return parseLine(s)
 }
@@ -235,7 +235,7 @@ func parseName(s string) (any, error) {
 func parseLabel(s string) (any, error) {
 	const most = 1000
 	if len(s) > most {
-		return "", fmt.Errorf("a label has %d bytes at most", most)
+		return "", fmt.Errorf("a label is limited to %d bytes", most)
 	}
 	return s, nil
 }
@@ -257,12 +257,12 @@ func parsePath(s string) (any, error) {
 func checkFile(path string) error {
 	switch {
 	case output.IsStream(path), path == "/dev/stdout":
-		return fmt.Errorf("%s is no file: the daemon writes to files only", path)
+		return fmt.Errorf("%s is not a file: the daemon writes only to files", path)
 	case strings.HasSuffix(path, "/"):
 		return fmt.Errorf("%s is a directory: give a file, such as %s%%s-%%p.json", path, path)
 	}
 	if bad := output.BadPlace(path); bad != "" {
-		return fmt.Errorf("%s: there is no %s: %s", path, bad, output.Places)
+		return fmt.Errorf("%s: unknown placeholder %s: %s", path, bad, output.Places)
 	}
 	return nil
 }
@@ -270,10 +270,10 @@ func checkFile(path string) error {
 func parseMode(s string) (any, error) {
 	n, err := strconv.ParseUint(s, 8, 32)
 	if err != nil || n > 0o777 || len(s) < 3 || len(s) > 4 {
-		return fs.FileMode(0), fmt.Errorf("%s is no mode: write it like \"0640\"", quote(s))
+		return fs.FileMode(0), fmt.Errorf("%s is not a mode: write it like \"0640\"", quote(s))
 	}
 	if n&0o600 != 0o600 {
-		return fs.FileMode(0), fmt.Errorf("%s: the daemon itself must read and write its files", quote(s))
+		return fs.FileMode(0), fmt.Errorf("%s: the daemon itself must be able to read and write its files", quote(s))
 	}
 	return fs.FileMode(n), nil
 }
@@ -287,7 +287,7 @@ func parseControl(s string) (any, error) {
 	case s == "":
 		return s, nil
 	case len(s) > maxSocket:
-		return "", fmt.Errorf("%s is too long: the path of a socket has %d bytes at most", quote(s), maxSocket)
+		return "", fmt.Errorf("%s is too long: the path of a socket is limited to %d bytes", quote(s), maxSocket)
 	}
 	return parseLine(s)
 }
@@ -316,7 +316,7 @@ func parseAddress(s string) (any, error) {
 	}
 	host, port, err := net.SplitHostPort(s)
 	if _, wrong := strconv.ParseUint(port, 10, 16); err != nil || wrong != nil || strings.ContainsFunc(host, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }) {
-		return "", fmt.Errorf("%s is no address: write HOST:PORT, such as 127.0.0.1:9799, or \"\" for none", quote(s))
+		return "", fmt.Errorf("%s is not an address: write HOST:PORT, such as 127.0.0.1:9799, or \"\" for none", quote(s))
 	}
 	return s, nil
 }

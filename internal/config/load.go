@@ -107,17 +107,17 @@ func read(path string) ([]byte, error) {
 		return nil, fmt.Errorf("the configuration %s does not exist", path)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the configuration %s cannot be read: %w", path, reason(err))
+		return nil, fmt.Errorf("cannot read the configuration %s: %w", path, reason(err))
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	switch {
 	case errors.Is(err, syscall.EISDIR):
-		return nil, fmt.Errorf("the configuration %s is a directory: give the file in it", path)
+		return nil, fmt.Errorf("the configuration %s is a directory: name the file in it", path)
 	case err != nil:
-		return nil, fmt.Errorf("the configuration %s cannot be read: %w", path, reason(err))
+		return nil, fmt.Errorf("cannot read the configuration %s: %w", path, reason(err))
 	case len(data) > maxFile:
-		return nil, fmt.Errorf("the configuration %s is longer than %d KB: it is hardly one", path, maxFile>>10)
+		return nil, fmt.Errorf("the configuration %s is larger than %d KB: it is probably another file", path, maxFile>>10)
 	}
 	return data, nil
 }
@@ -177,7 +177,7 @@ func (l *loader) err() error {
 	var all []error
 	for i, p := range l.problems {
 		if i == maxProblems {
-			all = append(all, fmt.Errorf("%d more things are wrong", len(l.problems)-i))
+			all = append(all, fmt.Errorf("and %d more problems", len(l.problems)-i))
 			break
 		}
 		all = append(all, p)

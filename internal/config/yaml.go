@@ -23,7 +23,7 @@ const (
 	maxIndent = 100 // columns
 )
 
-var errNotUTF8 = errors.New("it is not text in UTF-8")
+var errNotUTF8 = errors.New("it is not valid UTF-8 text")
 
 // document reads a file into v, which contains the defaults. The library's own decoder stops at the
 // first problem, and its messages name Go types: only its parser is used.
@@ -41,9 +41,9 @@ func (l *loader) document(data []byte, v reflect.Value) {
 	if err != nil {
 		var syntax yaml.Error
 		if errors.As(err, &syntax) && syntax.GetToken() != nil {
-			l.wrong(l.at(syntax.GetToken()), "", "this is no YAML: %s", syntax.GetMessage())
+			l.wrong(l.at(syntax.GetToken()), "", "invalid YAML: %s", syntax.GetMessage())
 		} else {
-			l.wrong(whole, "", "this is no YAML: %v", err)
+			l.wrong(whole, "", "invalid YAML: %v", err)
 		}
 		return
 	}
@@ -55,7 +55,7 @@ func (l *loader) document(data []byte, v reflect.Value) {
 	}
 	switch {
 	case len(bodies) > 1:
-		l.wrong(l.at(start(bodies[1])), "", "a second document begins here: a configuration is one")
+		l.wrong(l.at(start(bodies[1])), "", "a second YAML document starts here: a configuration is a single document")
 	case len(bodies) == 1:
 		l.value(bodies[0], v, field{}, "")
 	}
@@ -65,17 +65,17 @@ func (l *loader) document(data []byte, v reflect.Value) {
 // can handle.
 func (l *loader) plain(tokens token.Tokens) bool {
 	if len(tokens) > maxTokens {
-		l.wrong(origin{file: l.file}, "", "it has more than %d words: it is hardly a configuration", maxTokens)
+		l.wrong(origin{file: l.file}, "", "it has more than %d tokens: it is probably not a configuration", maxTokens)
 		return false
 	}
 	depth, line := 0, 0
 	for _, t := range tokens {
 		switch t.Type {
 		case token.AnchorType, token.AliasType, token.MergeKeyType:
-			l.wrong(l.at(t), "", "anchors and aliases (& * <<) are not known here: write it out, or put quotes around the text")
+			l.wrong(l.at(t), "", "anchors and aliases (& * <<) are not supported: write the value out, or quote the text")
 			return false
 		case token.TagType, token.DirectiveType, token.MappingKeyType:
-			l.wrong(l.at(t), "", "a configuration has plain keys and values only: %s is not known here", quote(t.Value))
+			l.wrong(l.at(t), "", "a configuration contains only plain keys and values: %s is not supported", quote(t.Value))
 			return false
 		case token.SequenceStartType, token.MappingStartType:
 			depth++
@@ -84,7 +84,7 @@ func (l *loader) plain(tokens token.Tokens) bool {
 		}
 		first := t.Position.Line != line && t.Type != token.CommentType
 		if depth > maxDepth || depth <= 0 && t.Position.Column > maxIndent && (first || t.Type == token.SequenceEntryType) {
-			l.wrong(l.at(t), "", "this is nested too deeply")
+			l.wrong(l.at(t), "", "nested too deeply")
 			return false
 		}
 		line = t.Position.Line
@@ -113,7 +113,7 @@ func (l *loader) value(n ast.Node, v reflect.Value, f field, path string) {
 			return
 		}
 		if !ok {
-			l.wrong(at, path, "it is a list: write %s", example(v.Type(), f))
+			l.wrong(at, path, "it must be a list: write %s", example(v.Type(), f))
 			return
 		}
 		l.origins[path] = at
@@ -162,7 +162,7 @@ func (l *loader) entries(n ast.Node, path, what string) (entries []*ast.MappingV
 	for _, e := range entries {
 		key, at := e.Key.GetToken().Value, l.at(e.Key.GetToken())
 		if before, twice := first[key]; twice {
-			l.wrong(at, join(path, printable(key)), "the key is given twice, first in line %d", before.line)
+			l.wrong(at, join(path, printable(key)), "duplicate key, first in line %d", before.line)
 		} else {
 			first[key] = at
 		}
@@ -173,7 +173,7 @@ func (l *loader) entries(n ast.Node, path, what string) (entries []*ast.MappingV
 // section reads a mapping into a struct.
 func (l *loader) section(n ast.Node, v reflect.Value, path string) {
 	known := fields(v.Type())
-	entries, ok := l.entries(n, path, "here must be keys: "+strings.Join(names(known), ", "))
+	entries, ok := l.entries(n, path, "expected keys: "+strings.Join(names(known), ", "))
 	if !ok {
 		return
 	}
@@ -213,7 +213,7 @@ func (l *loader) labels(n ast.Node, v reflect.Value, f field, path string) {
 	if _, null := n.(*ast.NullNode); null {
 		return
 	}
-	entries, ok := l.entries(n, path, "here must be keys with values")
+	entries, ok := l.entries(n, path, "expected keys with values")
 	if !ok {
 		return
 	}
@@ -222,7 +222,7 @@ func (l *loader) labels(n ast.Node, v reflect.Value, f field, path string) {
 	for _, e := range entries {
 		key, at := e.Key.GetToken().Value, l.at(e.Key.GetToken())
 		if !isLabelKey(key) {
-			l.wrong(at, path, "%s cannot be the key of a label: it has letters, digits, _ and - only", quote(key))
+			l.wrong(at, path, "%s cannot be a label's key: only letters, digits, _ and - are allowed", quote(key))
 			continue
 		}
 		x := reflect.New(v.Type().Elem()).Elem()
@@ -239,7 +239,7 @@ func (l *loader) leaf(n ast.Node, v reflect.Value, k *kind, path string) {
 	case typ == "null":
 		l.wrong(at, path, "it has no value")
 	case typ == "":
-		l.wrong(at, path, "it is one value, such as %s", k.example)
+		l.wrong(at, path, "it must be a single value, such as %s", k.example)
 	case !slices.Contains(k.types, typ) && slices.Contains(k.types, "string"):
 		l.wrong(at, path, "%s must be text, such as %q", s, k.example)
 	case !slices.Contains(k.types, typ):
