@@ -132,8 +132,8 @@ func TestNoFiles(t *testing.T) {
 		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 			t.Fatal(err)
 		}
-		refused(t, ferr, session.CauseNoAccess, "cannot be looked at: too many open files")
-		refused(t, derr, session.CauseNoAccess, "cannot be looked at: too many open files")
+		refused(t, ferr, session.CauseNoAccess, "cannot be inspected: too many open files")
+		refused(t, derr, session.CauseNoAccess, "cannot be inspected: too many open files")
 		refused(t, err, session.CauseNoAccess, "too many open files")
 		for _, err := range []error{lerr, serr, merr, rerr} {
 			if !errors.Is(err, unix.EMFILE) {
@@ -205,7 +205,7 @@ func TestTempDirTrouble(t *testing.T) {
 		if !target.SocketDeleted() {
 			t.Error("the kernel does not tell")
 		}
-		check(t, p, "socket-deleted", "it was deleted while the process runs")
+		check(t, p, "socket-deleted", "the socket was deleted while the process was running")
 	})
 	t.Run("one like it was deleted", func(t *testing.T) {
 		s := dotnet()
@@ -216,14 +216,14 @@ func TestTempDirTrouble(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		check(t, p, "no-socket", "it was deleted, or the runtime is still starting")
+		check(t, p, "no-socket", "the socket was deleted, or the runtime is still starting")
 	})
 	t.Run("planted", func(t *testing.T) {
 		p := run(t, dotnet())
 		if err := os.WriteFile(p.socket(t, ""), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		check(t, p, "planted-link", "is a link or a file, which gclog does not follow")
+		check(t, p, "planted-link", "is a link or a regular file, which gclog does not follow")
 	})
 	for name, tc := range map[string]struct {
 		options     string
@@ -231,13 +231,13 @@ func TestTempDirTrouble(t *testing.T) {
 		fill        int
 		kind, words string
 	}{
-		"read-only":     {"size=64k", true, 0, "tmpdir-readonly", "it is read-only"},
-		"one page":      {fmt.Sprint("size=", os.Getpagesize()), false, 1, "tmpdir-full", "it is full"},
-		"one file":      {"size=64k,nr_inodes=1", false, 0, "tmpdir-full", "it is full"},
-		"full":          {"size=64k", false, 64 << 10, "tmpdir-full", "it is full"},
-		"too many":      {"size=64k,nr_inodes=2", false, 1, "tmpdir-full", "it is full"},
-		"without limit": {"size=0,nr_inodes=0", false, 1, "no-socket", "it was deleted, or the runtime is still starting"},
-		"room":          {"size=64k,nr_inodes=3", false, 60 << 10, "no-socket", "it was deleted, or the runtime is still starting"},
+		"read-only":     {"size=64k", true, 0, "tmpdir-readonly", "the directory is read-only"},
+		"one page":      {fmt.Sprint("size=", os.Getpagesize()), false, 1, "tmpdir-full", "the directory is full"},
+		"one file":      {"size=64k,nr_inodes=1", false, 0, "tmpdir-full", "the directory is full"},
+		"full":          {"size=64k", false, 64 << 10, "tmpdir-full", "the directory is full"},
+		"too many":      {"size=64k,nr_inodes=2", false, 1, "tmpdir-full", "the directory is full"},
+		"without limit": {"size=0,nr_inodes=0", false, 1, "no-socket", "the socket was deleted, or the runtime is still starting"},
+		"room":          {"size=64k,nr_inodes=3", false, 60 << 10, "no-socket", "the socket was deleted, or the runtime is still starting"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := shortDir(t)
@@ -289,8 +289,8 @@ func TestWhyNoSocket(t *testing.T) {
 		{gone, unix.EACCES, session.CauseNoSuchProcess, "no-process", "has exited", false},
 		{dotnet, unix.EACCES, session.CauseNoAccess, "no-ptrace", "does not let gclog see its files", false},
 		{dotnet, unix.EPERM, session.CauseNoAccess, "no-ptrace", "does not let gclog see its files", false},
-		{dotnet, unix.EMFILE, session.CauseNoAccess, "no-access", "gclog may open no more files", false},
-		{dotnet, unix.ENFILE, session.CauseNoAccess, "no-access", "gclog may open no more files", false},
+		{dotnet, unix.EMFILE, session.CauseNoAccess, "no-access", "gclog has reached its limit of open files", false},
+		{dotnet, unix.ENFILE, session.CauseNoAccess, "no-access", "gclog has reached its limit of open files", false},
 		{dotnet, unix.ENOENT, session.CauseNoSocket, "tmpdir-missing", "its temporary directory " + filepath.Dir(dotnet.Socket()) + " cannot be used: no such file", true},
 		{dotnet, stuck(dotnet), session.CauseStuck, "", "is stuck", true},
 		{deleted, stuck(deleted), session.CauseStuck, "", "is stuck", true},
@@ -338,8 +338,8 @@ func TestDialError(t *testing.T) {
 		kind  string
 		words string
 	}{
-		{unix.ECONNREFUSED, session.CauseStaleSocket, "stale-socket", "has a socket that nobody listens on, left over by another process: " + target.Socket()},
-		{unix.ENOTSOCK, session.CauseNoSocket, "planted-link", "has no socket at " + target.Socket() + " any more"},
+		{unix.ECONNREFUSED, session.CauseStaleSocket, "stale-socket", "has a socket that no process listens on, left over from another process: " + target.Socket()},
+		{unix.ENOTSOCK, session.CauseNoSocket, "planted-link", "no longer has a socket at " + target.Socket()},
 		{unix.ENOENT, session.CauseNoSocket, "socket-deleted", "has removed its diagnostics socket"},
 		{unix.EACCES, session.CauseOtherUser, "other-user", fmt.Sprintf("belongs to user %s (uid %d), gclog runs as uid %d and may not connect", target.User, target.UID, os.Geteuid())},
 		{unix.EIO, session.CauseNoAccess, "no-access", "cannot be reached over " + target.Socket() + ": input/output error"},
@@ -387,7 +387,7 @@ func TestDescribe(t *testing.T) {
 	}
 	w.Close()
 	m.Close()
-	refused(t, stuck.Inspect(p.pid).Err, session.CauseStuck, "is not looked at")
+	refused(t, stuck.Inspect(p.pid).Err, session.CauseStuck, "is not inspected")
 	if _, err := stuck.Find(t.Context(), p.pid); err == nil {
 		t.Error("it is found where nothing can be looked at")
 	}
@@ -501,7 +501,7 @@ func TestFindWithoutPtrace(t *testing.T) {
 	}
 	cmd := exec.Command(setpriv, "--bounding-set", "-sys_ptrace,-dac_override", self)
 	cmd.Env = helperEnviron("process", specVariable+"="+string(b))
-	if got := output(t, cmd); !strings.Contains(got, "does not let gclog see its files: that needs the capability SYS_PTRACE") {
+	if got := output(t, cmd); !strings.Contains(got, "does not let gclog see its files: that requires the capability SYS_PTRACE") {
 		t.Errorf("%q", got)
 	}
 }

@@ -159,7 +159,7 @@ func decodeProcessInfo(b []byte, command byte, name string) (*ProcessInfo, error
 		p.RID = text()
 	}
 	if d.bad {
-		return nil, badAnswer(name, "the answer ends inside a field")
+		return nil, badAnswer(name, "the answer ends in the middle of a field")
 	}
 	return p, nil
 }
@@ -181,7 +181,7 @@ func (c *Client) Environment(ctx context.Context) (map[string]string, error) {
 		size := d.u32()
 		switch {
 		case d.bad:
-			return false, badAnswer(name, "it lacks its size")
+			return false, badAnswer(name, "its size is missing")
 		case size > maxEnvironment:
 			return false, badAnswer(name, "an environment of %d bytes, the limit is %d", size, maxEnvironment)
 		}

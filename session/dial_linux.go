@@ -55,11 +55,11 @@ func (p *Process) dialError(err error) error {
 	}
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return refuse(p.PID, CauseStaleSocket, nil, "has a socket that nobody listens on, left over by another process: %s/%s", p.tempDir, p.socket)
+		return refuse(p.PID, CauseStaleSocket, nil, "has a socket that no process listens on, left over from another process: %s/%s", p.tempDir, p.socket)
 	case errors.Is(err, unix.ENOTSOCK):
-		return refuse(p.PID, CauseNoSocket, nil, "has no socket at %s/%s any more: what has its name now is a link or a file, which gclog does not follow", p.tempDir, p.socket).as("planted-link")
+		return refuse(p.PID, CauseNoSocket, nil, "no longer has a socket at %s/%s: the path is now a link or a regular file, which gclog does not follow", p.tempDir, p.socket).as("planted-link")
 	case errors.Is(err, fs.ErrNotExist):
-		return refuse(p.PID, CauseNoSocket, nil, "has removed its diagnostics socket: it is about to end").as("socket-deleted")
+		return refuse(p.PID, CauseNoSocket, nil, "has removed its diagnostics socket: it is about to exit").as("socket-deleted")
 	case errors.Is(err, fs.ErrPermission):
 		return refuse(p.PID, CauseOtherUser, nil,
 			"belongs to user %s (uid %d), gclog runs as uid %d and may not connect to its socket: run gclog as that user or as root", p.User, p.UID, os.Geteuid())

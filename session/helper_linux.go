@@ -91,7 +91,7 @@ func (hs *helpers) perform(ctx context.Context, command []string, p *Process, q 
 	h, err := hs.take(command)
 	if err != nil {
 		hs.end(t)
-		return none, refuse(p.PID, CauseNoAccess, err, "cannot be looked at: %v, and a helper to do that could not be started", away)
+		return none, refuse(p.PID, CauseNoAccess, err, "cannot be inspected: %v, and the helper process for that could not be started", away)
 	}
 	_ = h.conn.SetDeadline(t.since.Add(helperTime))
 	a, err := h.ask(q, proc)
@@ -100,7 +100,7 @@ func (hs *helpers) perform(ctx context.Context, command []string, p *Process, q 
 		if isTimeout(err) {
 			return none, away.stuck(p)
 		}
-		return none, refuse(p.PID, CauseNoAccess, err, "cannot be looked at: %v, and the helper to do that has failed", away)
+		return none, refuse(p.PID, CauseNoAccess, err, "cannot be inspected: %v, and the helper process for that failed", away)
 	}
 	hs.keep(h)
 	hs.end(t)
@@ -108,14 +108,14 @@ func (hs *helpers) perform(ctx context.Context, command []string, p *Process, q 
 }
 
 func (e *awayError) stuck(p *Process) *TargetError {
-	return refuse(p.PID, CauseStuck, nil, "cannot be looked at: its file system does not answer (%s at %s)", e.system, e.point)
+	return refuse(p.PID, CauseStuck, nil, "cannot be inspected: its file system does not respond (%s at %s)", e.system, e.point)
 }
 
 // begin waits for a slot for a process and returns its task.
 func (hs *helpers) begin(ctx context.Context, p *Process, away *awayError, wait bool) (*task, error) {
 	late := time.After(helperTime)
 	busy := func() error {
-		return refuse(p.PID, CauseStuck, nil, "cannot be looked at now: %v, and other looks at such ones take their time", away)
+		return refuse(p.PID, CauseStuck, nil, "cannot be inspected now: %v, and other inspections of such file systems take long", away)
 	}
 	for {
 		hs.mu.Lock()
@@ -180,7 +180,7 @@ func (hs *helpers) inTheWay(p *Process, away *awayError) (*task, error) {
 		case stuck == len(list) && group.most == maxHelpersOfDevice:
 			return nil, away.stuck(p)
 		case stuck == len(list):
-			return nil, refuse(p.PID, CauseStuck, nil, "is not looked at: %v, and looks at %d others%s are stuck", away, stuck, group.who)
+			return nil, refuse(p.PID, CauseStuck, nil, "is not inspected: %v, and inspections of %d other processes%s are stuck", away, stuck, group.who)
 		default:
 			return list[stuck], nil
 		}
@@ -313,7 +313,7 @@ func (h *helper) ask(q *request, proc int) (a answer, err error) {
 	}
 	if a.HasFD != (a.fd != noFile) {
 		closeFile(&a.fd)
-		return a, errors.New("it has sent no file")
+		return a, errors.New("it sent no file")
 	}
 	return a, nil
 }
@@ -329,7 +329,7 @@ func ServeHelper() error {
 	signal.Ignore(unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT)
 	conn, err := toConn(helperFile)
 	if err != nil {
-		return errors.New("this is for gclog itself, which looks with it at file systems that may not answer")
+		return errors.New("this command is internal: gclog uses it to inspect file systems that may not respond")
 	}
 	c, ok := conn.(*net.UnixConn)
 	if !ok {

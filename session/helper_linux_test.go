@@ -164,7 +164,7 @@ func TestHelper(t *testing.T) {
 	// It was the helper: with a broken one nothing is found.
 	broken := &session.Host{Helper: brokenHelper}
 	_, err = broken.Find(t.Context(), p.pid)
-	refused(t, err, session.CauseNoAccess, "the helper to do that has failed")
+	refused(t, err, session.CauseNoAccess, "the helper process for that failed")
 	// A socket without a listener, and one that has been removed.
 	if err := os.Remove(filepath.Join("/proc", strconv.Itoa(p.pid), "root", p.socket(t, ""))); err != nil {
 		t.Fatal(err)
@@ -310,7 +310,7 @@ func TestHelperChroot(t *testing.T) {
 			if !own && l.Err != nil {
 				t.Errorf("error %v", l.Err)
 			} else if own {
-				refused(t, l.Err, session.CauseNoAccess, "it is on a file system that may not answer (an unknown one at an unknown place), and the helper to do that has failed")
+				refused(t, l.Err, session.CauseNoAccess, "it is on a file system that may not respond (unknown type at an unknown mount point), and the helper process for that failed")
 			}
 		})
 	}
@@ -341,7 +341,7 @@ func TestHelperMissing(t *testing.T) {
 	})
 	long := &session.Host{Helper: []string{"session.test", strings.Repeat("x", 1<<20)}} // longer than any argument can be
 	leavesNothing(t, os.Getpid(), func() {
-		refused(t, long.Inspect(p.pid).Err, session.CauseNoAccess, "a helper to do that could not be started")
+		refused(t, long.Inspect(p.pid).Err, session.CauseNoAccess, "the helper process for that could not be started")
 	})
 	if n, _ := long.Stuck(); n != 0 {
 		t.Errorf("%d looks are stuck", n)
@@ -394,7 +394,7 @@ func TestHelperWaits(t *testing.T) {
 			}
 			turns = append(turns, turn)
 		}
-		refused(t, h.Inspect(p.pid).Err, session.CauseStuck, "other looks at such ones take their time") // longer than a look in passing waits
+		refused(t, h.Inspect(p.pid).Err, session.CauseStuck, "other inspections of such file systems take long") // longer than a look in passing waits
 		done := make(chan error, 1)
 		go func() { done <- ask() }()
 		select {
@@ -435,5 +435,5 @@ func TestHelperOverlay(t *testing.T) {
 		t.Errorf("runtime %v", got)
 	}
 	broken := &session.Host{Helper: brokenHelper}
-	refused(t, broken.Inspect(p.pid).Err, session.CauseNoAccess, "the helper to do that has failed")
+	refused(t, broken.Inspect(p.pid).Err, session.CauseNoAccess, "the helper process for that failed")
 }

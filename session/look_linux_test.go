@@ -29,12 +29,12 @@ func TestLookStuck(t *testing.T) {
 		ctx, drop := t.Context(), func(n int) { dropped.Add(int32(n)) }
 		since := time.Now()
 		_, err := h.Look(ctx, 1, 1000, stuck, drop)
-		refused(t, err, session.CauseStuck, "cannot be looked at within")
+		refused(t, err, session.CauseStuck, "could not be inspected within")
 		if took := time.Since(since); took != 5*time.Second {
 			t.Errorf("it took %v", took)
 		}
 		_, err = h.Look(ctx, 1, 1000, stuck, drop)
-		refused(t, err, session.CauseStuck, "an earlier look")
+		refused(t, err, session.CauseStuck, "an earlier inspection")
 		if n, all := h.Stuck(); n != 1 || all || begun.Load() != 1 {
 			t.Errorf("%d are stuck of %d, all: %v", n, begun.Load(), all)
 		}
@@ -46,7 +46,7 @@ func TestLookStuck(t *testing.T) {
 			4: func() (int, error) { <-release; panic("it panics") },
 		} {
 			_, err = h.Look(ctx, pid, 1000, f, drop)
-			refused(t, err, session.CauseStuck, "cannot be looked at within")
+			refused(t, err, session.CauseStuck, "could not be inspected within")
 		}
 		close(release)
 		synctest.Wait()
@@ -96,7 +96,7 @@ func TestLookBounds(t *testing.T) {
 			t.Errorf("%d are stuck, all: %v", n, all)
 		}
 		_, err = h.Look(t.Context(), 999_999, 999, fine, drop)
-		refused(t, err, session.CauseStuck, "is not looked at")
+		refused(t, err, session.CauseStuck, "is not inspected")
 		close(release)
 		synctest.Wait()
 		if n, all := h.Stuck(); n != 0 || all {

@@ -54,14 +54,14 @@ const (
 )
 
 var codeNames = map[uint32]string{
-	CodeBadEncoding:     "the request is badly encoded",
+	CodeBadEncoding:     "the request is malformed",
 	CodeUnknownCommand:  "the runtime does not know this command",
 	CodeUnknownMagic:    "the runtime does not know this protocol",
 	CodeUnknownError:    "the runtime does not say why",
 	CodeNotYetAvailable: "the runtime is still starting",
 	CodeUninitialized:   "the runtime is not initialized yet",
-	CodeNotSupported:    "the runtime does not support this",
-	CodeFail:            "the runtime failed, perhaps because it has 64 sessions already",
+	CodeNotSupported:    "the runtime does not support this request",
+	CodeFail:            "the runtime failed, perhaps because it already has 64 sessions",
 	CodeInvalidArgument: "an argument is invalid",
 	CodeBufferTooSmall:  "a buffer is too small",
 }
@@ -75,7 +75,7 @@ type ServerError struct {
 func (e *ServerError) Error() string {
 	what := codeNames[e.Code]
 	if what == "" {
-		what = "the runtime refused it"
+		what = "the runtime refused the request"
 	}
 	return fmt.Sprintf("%s: %s (0x%08X)", e.Command, what, e.Code)
 }
@@ -129,7 +129,7 @@ func (e *encoder) string(s string) {
 func message(set, command byte, payload []byte) ([]byte, error) {
 	size := headerSize + len(payload)
 	if size > maxMessage {
-		return nil, fmt.Errorf("a request of %d bytes, the protocol allows %d", size, maxMessage)
+		return nil, fmt.Errorf("a request of %d bytes, but the protocol allows %d", size, maxMessage)
 	}
 	b := make([]byte, 0, size)
 	b = append(b, magic...)
@@ -146,11 +146,11 @@ func readResponse(r io.Reader, command string) ([]byte, error) {
 		return nil, closed(command, err)
 	}
 	if string(head[:len(magic)]) != magic {
-		return nil, badAnswer(command, "the answer is not of the diagnostics protocol")
+		return nil, badAnswer(command, "the answer does not follow the diagnostics protocol")
 	}
 	size := int(binary.LittleEndian.Uint16(head[14:]))
 	if size < headerSize {
-		return nil, badAnswer(command, "an answer of %d bytes, the header alone has %d", size, headerSize)
+		return nil, badAnswer(command, "an answer of %d bytes, but the header alone has %d", size, headerSize)
 	}
 	payload := make([]byte, size-headerSize)
 	if _, err := io.ReadFull(r, payload); err != nil {

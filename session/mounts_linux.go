@@ -189,7 +189,7 @@ type awayError struct {
 }
 
 func (e *awayError) Error() string {
-	return fmt.Sprintf("it is on a file system that may not answer (%s at %s)", e.system, e.point)
+	return fmt.Sprintf("it is on a file system that may not respond (%s at %s)", e.system, e.point)
 }
 
 // checkPoint checks what is mounted at a path before the path is touched. Of several mounts at the
@@ -217,7 +217,7 @@ func (g *guard) checkFile(fd int) error {
 	if host := g.host(); slices.ContainsFunc(host, is) {
 		return g.check(&host[slices.IndexFunc(host, is)])
 	}
-	return &awayError{system: "an unknown one", point: "an unknown place"}
+	return &awayError{system: "unknown type", point: "an unknown mount point"}
 }
 
 // mountOf returns the id of the mount that a file is in. The kernel returns it without asking the

@@ -17,14 +17,14 @@ func (p *Process) whyNoSocket(failure error) error {
 		return refuse(p.PID, CauseNoSuchProcess, nil, "has exited")
 	}
 	if errors.Is(failure, fs.ErrPermission) {
-		return refuse(p.PID, CauseNoAccess, failure, "does not let gclog see its files: that needs the capability SYS_PTRACE, which root of the host has and root of a container may lack").as("no-ptrace")
+		return refuse(p.PID, CauseNoAccess, failure, "does not let gclog see its files: that requires the capability SYS_PTRACE, which root on the host has and root in a container may lack").as("no-ptrace")
 	}
 	if errors.Is(failure, syscall.EMFILE) || errors.Is(failure, syscall.ENFILE) {
-		return refuse(p.PID, CauseNoAccess, failure, "cannot be looked at, because gclog may open no more files")
+		return refuse(p.PID, CauseNoAccess, failure, "cannot be inspected, because gclog has reached its limit of open files")
 	}
 	for _, name := range []string{"DOTNET_EnableDiagnostics", "COMPlus_EnableDiagnostics", "DOTNET_EnableDiagnostics_IPC", "COMPlus_EnableDiagnostics_IPC"} {
 		if p.Environ[name] == "0" {
-			return refuse(p.PID, CauseDiagnosticsOff, nil, "was started with %s=0, so its runtime has no diagnostics socket: start it without", name)
+			return refuse(p.PID, CauseDiagnosticsOff, nil, "was started with %s=0, so its runtime has no diagnostics socket: start it without that variable", name)
 		}
 	}
 	lib, found := p.runtimeLibrary()
@@ -40,7 +40,7 @@ func (p *Process) whyNoSocket(failure error) error {
 		}
 		return refuse(p.PID, CauseNotDotnet, nil, "(%s) is not a .NET process: it has no diagnostics socket and no .NET runtime in it (a NativeAOT program has one if it is built with EventSourceSupport)%s", p.Name, starting)
 	case strings.Contains(lib, "Microsoft.NETCore.App/2.") || strings.Contains(lib, "Microsoft.NETCore.App/1."):
-		return refuse(p.PID, CauseTooOld, nil, "runs a .NET Core without a diagnostics socket (%s): gclog needs 3.0 or later", lib)
+		return refuse(p.PID, CauseTooOld, nil, "runs a version of .NET Core without a diagnostics socket (%s): gclog requires 3.0 or later", lib)
 	}
 	if failure != nil {
 		return refuse(p.PID, CauseNoSocket, failure, "has no diagnostics socket: its temporary directory %s cannot be used", p.tempDir).as("tmpdir-missing")
@@ -65,15 +65,15 @@ func (p *Process) tempDirTrouble() (kind, trouble string) {
 	case r.Name == dirStarting:
 		return "no-socket", "the runtime is still starting"
 	case r.Name == dirPlanted:
-		return "planted-link", "what has its name is a link or a file, which gclog does not follow; find out who made it, delete it and restart the process"
+		return "planted-link", "the socket's path is a link or a regular file, which gclog does not follow; find out who created it, delete it and restart the process"
 	case deleted:
-		return "socket-deleted", "it was deleted while the process runs, as cleaners of temporary files do; restart the process"
+		return "socket-deleted", "the socket was deleted while the process was running, probably by a cleanup of temporary files; restart the process"
 	case r.Name == dirReadOnly:
-		return "tmpdir-readonly", "it is read-only; give the process a writable TMPDIR"
+		return "tmpdir-readonly", "the directory is read-only; give the process a writable TMPDIR"
 	case r.Name == dirFull:
-		return "tmpdir-full", "it is full; make room and restart the process"
+		return "tmpdir-full", "the directory is full; free some space and restart the process"
 	}
-	return "no-socket", "it was deleted, or the runtime is still starting; restart the process if it stays so"
+	return "no-socket", "the socket was deleted, or the runtime is still starting; restart the process if the socket does not appear"
 }
 
 // SocketDeleted reports, for a process without a socket file, whether the kernel still has a

@@ -107,7 +107,7 @@ func (p *Peer) take(ctx context.Context) (net.Conn, error) {
 		select {
 		case <-p.fresh:
 		case <-p.gone:
-			return nil, fmt.Errorf("process %d has ended: it makes no connection any more", p.Inner)
+			return nil, fmt.Errorf("process %d has exited and will not connect any more", p.Inner)
 		case <-ctx.Done():
 			return nil, fmt.Errorf("waiting for process %d to connect: %w", p.Inner, ctx.Err())
 		}

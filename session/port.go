@@ -92,7 +92,7 @@ func listenError(path string, err error) error {
 	hint := ""
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		hint = ": another program listens there, or it is no socket"
+		hint = ": another program listens there, or it is not a socket"
 	case errors.Is(err, fs.ErrNotExist):
 		hint = ": its directory must exist"
 	}
@@ -318,7 +318,7 @@ func readAdvertise(conn net.Conn) (cookie string, pid int, err error) {
 		return "", 0, err
 	}
 	if string(b[:8]) != advertiseMagic {
-		return "", 0, errors.New("not a runtime that announces itself")
+		return "", 0, errors.New("not a runtime announcing itself")
 	}
 	_ = conn.SetDeadline(time.Time{})
 	return formatGUID(b[8:24]), int(binary.LittleEndian.Uint64(b[24:])), nil

@@ -506,7 +506,7 @@ func TestPortError(t *testing.T) {
 	_, taken := listenPort(t)
 	dir := shortDir(t)
 	for path, want := range map[string]string{
-		taken:                                "listening on " + taken + ": address already in use: another program listens there, or it is no socket",
+		taken:                                "listening on " + taken + ": address already in use: another program listens there, or it is not a socket",
 		filepath.Join(dir, "none", "port"):   "listening on " + filepath.Join(dir, "none", "port") + ": no such file or directory: its directory must exist",
 		filepath.Join(taken, "port"):         "listening on " + filepath.Join(taken, "port") + ": not a directory",
 		dir + "/" + strings.Repeat("x", 200): "listening on " + dir + "/" + strings.Repeat("x", 200) + ": invalid argument",

@@ -328,8 +328,8 @@ func TestRequestGuarded(t *testing.T) {
 		for _, tc := range []struct{ mounts, words string }{
 			{mounts + hangs("/proc"), "(fuse at /proc)"},
 			{mounts + hangs("/"), "(fuse at /)"},
-			{without("/proc"), "(an unknown one at an unknown place)"},
-			{"", "(an unknown one at an unknown place)"},
+			{without("/proc"), "(unknown type at an unknown mount point)"},
+			{"", "(unknown type at an unknown mount point)"},
 		} {
 			for _, path := range []string{"/proc/self", "/./proc/", "/proc/../proc"} {
 				r, err := (&session.Request{Kind: session.WatchDir, Path: path}).Guarded(tc.mounts)
@@ -515,7 +515,7 @@ func TestFewFiles(t *testing.T) {
 		},
 		"a process": func() error {
 			l := new(session.Host).Inspect(p.pid)
-			if t, ok := errors.AsType[*session.TargetError](l.Err); ok && t.Cause == session.CauseNoAccess && strings.Contains(t.Detail, "open no more files") {
+			if t, ok := errors.AsType[*session.TargetError](l.Err); ok && t.Cause == session.CauseNoAccess && strings.Contains(t.Detail, "limit of open files") {
 				return unix.EMFILE
 			}
 			return l.Err
@@ -649,8 +649,8 @@ func TestHelperFiles(t *testing.T) {
 		}{
 			{session.Answer{}, -1, ""},
 			{session.Answer{HasFD: true}, 0, ""},
-			{session.Answer{HasFD: true}, -1, "it has sent no file"},
-			{session.Answer{}, 0, "it has sent no file"},
+			{session.Answer{HasFD: true}, -1, "it sent no file"},
+			{session.Answer{}, 0, "it sent no file"},
 			{"no answer", 0, "gob: "},
 			{func() {}, 0, "gob "},
 		} {

@@ -319,9 +319,9 @@ func TestProcessInfoUnknown(t *testing.T) {
 // TestServerErrors: errors that .NET runtimes return, and what they mean.
 func TestServerErrors(t *testing.T) {
 	for code, want := range map[uint32]string{
-		0x80131384: "badly encoded", 0x80131385: "does not know this command", 0x80131386: "does not know this protocol",
+		0x80131384: "malformed", 0x80131385: "does not know this command", 0x80131386: "does not know this protocol",
 		0x80131387: "does not say why", 0x8013135B: "still starting", 0x80131371: "not initialized yet", 0x80131515: "does not support this",
-		0x80004005: "the runtime failed", 0x80070057: "an argument is invalid", 0x8007007A: "a buffer is too small", 0x80070058: "refused it",
+		0x80004005: "the runtime failed", 0x80070057: "an argument is invalid", 0x8007007A: "a buffer is too small", 0x80070058: "refused the request",
 	} {
 		err := serve(t, send(refusal(code))).client().Resume(t.Context())
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasSuffix(err.Error(), fmt.Sprintf("(0x%08X)", code)) {
@@ -330,7 +330,7 @@ func TestServerErrors(t *testing.T) {
 	}
 	short := refusal(session.CodeFail)[:22]
 	short[14] = 22
-	if err := serve(t, send(short)).client().Resume(t.Context()); err == nil || !strings.HasSuffix(err.Error(), "the runtime refused it (0x00000000)") {
+	if err := serve(t, send(short)).client().Resume(t.Context()); err == nil || !strings.HasSuffix(err.Error(), "the runtime refused the request (0x00000000)") {
 		t.Errorf("half a code: %v", err)
 	}
 }
@@ -371,8 +371,8 @@ func TestConnectionsClosed(t *testing.T) {
 func TestServerError(t *testing.T) {
 	for code, want := range map[uint32]string{
 		session.CodeNotYetAvailable: "ProcessInfo3: the runtime is still starting (0x8013135B)",
-		session.CodeFail:            "ProcessInfo3: the runtime failed, perhaps because it has 64 sessions already (0x80004005)",
-		0x80001234:                  "ProcessInfo3: the runtime refused it (0x80001234)",
+		session.CodeFail:            "ProcessInfo3: the runtime failed, perhaps because it already has 64 sessions (0x80004005)",
+		0x80001234:                  "ProcessInfo3: the runtime refused the request (0x80001234)",
 	} {
 		r := serve(t, send(refusal(code)))
 		_, err := r.client().ProcessInfo(t.Context())
@@ -716,10 +716,10 @@ func TestGarbage(t *testing.T) {
 		sent []byte
 		want string
 	}{
-		"another protocol": {[]byte("HTTP/1.1 400 Bad Request\r\n\r\n"), "ResumeRuntime: the answer is not of the diagnostics protocol"},
-		"another version":  {unhex(t, "444f544e45545f4950435f563200 1400 ff00 0000"), "ResumeRuntime: the answer is not of the diagnostics protocol"},
-		"too short":        {unhex(t, magicHex+"1300 ff00 0000"), "ResumeRuntime: an answer of 19 bytes, the header alone has 20"},
-		"no size":          {unhex(t, magicHex+"0000 ff00 0000"), "ResumeRuntime: an answer of 0 bytes, the header alone has 20"},
+		"another protocol": {[]byte("HTTP/1.1 400 Bad Request\r\n\r\n"), "ResumeRuntime: the answer does not follow the diagnostics protocol"},
+		"another version":  {unhex(t, "444f544e45545f4950435f563200 1400 ff00 0000"), "ResumeRuntime: the answer does not follow the diagnostics protocol"},
+		"too short":        {unhex(t, magicHex+"1300 ff00 0000"), "ResumeRuntime: an answer of 19 bytes, but the header alone has 20"},
+		"no size":          {unhex(t, magicHex+"0000 ff00 0000"), "ResumeRuntime: an answer of 0 bytes, but the header alone has 20"},
 		"another set":      {unhex(t, magicHex+"1400 0401 0000"), "ResumeRuntime: an answer of kind 4.1, expected 255"},
 		"another number":   {unhex(t, magicHex+"1400 ff01 0000"), "ResumeRuntime: an answer of kind 255.1, expected 255"},
 	} {

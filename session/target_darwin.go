@@ -86,7 +86,7 @@ func (p *Process) dial(ctx context.Context) (net.Conn, error) {
 	switch {
 	case err == nil:
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return nil, refuse(p.PID, CauseStaleSocket, nil, "has a socket that nobody listens on, left over by another process: %s", path)
+		return nil, refuse(p.PID, CauseStaleSocket, nil, "has a socket that no process listens on, left over from another process: %s", path)
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, refuse(p.PID, CauseNoSuchProcess, nil, "has exited")
 	case errors.Is(err, context.DeadlineExceeded):

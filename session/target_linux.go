@@ -104,7 +104,7 @@ func (h *Host) sight(pid int) (*Process, error) {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
 			return refuse(pid, CauseNoSuchProcess, nil, "does not exist")
 		}
-		return refuse(pid, CauseNoAccess, err, "cannot be looked at")
+		return refuse(pid, CauseNoAccess, err, "cannot be inspected")
 	}
 	if pid <= 0 {
 		return nil, refuse(pid, CauseNoSuchProcess, nil, "does not exist")
@@ -120,7 +120,7 @@ func (h *Host) sight(pid int) (*Process, error) {
 		return nil, gone(err)
 	}
 	if stat.ended() {
-		return nil, refuse(pid, CauseNoSuchProcess, nil, "has ended (it waits for its parent to notice)").as("ended")
+		return nil, refuse(pid, CauseNoSuchProcess, nil, "has exited (it is a zombie until its parent waits for it)").as("ended")
 	}
 	if status.process != pid {
 		return nil, refuse(pid, CauseNoSuchProcess, nil, "does not exist: %d is a thread of process %d", pid, status.process).as("thread")

@@ -617,10 +617,10 @@ func TestFindCauses(t *testing.T) {
 		"switched off":         {spec{Map: libcoreclr(t, "8.0.22")}, "DOTNET_EnableDiagnostics=0", session.CauseDiagnosticsOff, "was started with DOTNET_EnableDiagnostics=0"},
 		"switched off by IPC":  {spec{}, "COMPlus_EnableDiagnostics_IPC=0", session.CauseDiagnosticsOff, "COMPlus_EnableDiagnostics_IPC=0"},
 		"switched on":          {spec{}, "DOTNET_EnableDiagnostics=1", session.CauseNotDotnet, "is not a .NET process"},
-		"2.1":                  {spec{Map: libcoreclr(t, "2.1.30")}, "A=b", session.CauseTooOld, "gclog needs 3.0 or later"},
-		"no socket":            {spec{Map: libcoreclr(t, "8.0.22")}, "A=b", session.CauseNoSocket, "it was deleted, or the runtime is still starting"},
+		"2.1":                  {spec{Map: libcoreclr(t, "2.1.30")}, "A=b", session.CauseTooOld, "gclog requires 3.0 or later"},
+		"no socket":            {spec{Map: libcoreclr(t, "8.0.22")}, "A=b", session.CauseNoSocket, "the socket was deleted, or the runtime is still starting"},
 		"no folder for it":     {spec{Map: libcoreclr(t, "8.0.22"), Dir: "/"}, "TMPDIR=/nonexistent", session.CauseNoSocket, "its temporary directory /nonexistent cannot be used"},
-		"nobody listens on it": {spec{Refuse: []string{exact}}, "A=b", session.CauseStaleSocket, "has a socket that nobody listens on"},
+		"nobody listens on it": {spec{Refuse: []string{exact}}, "A=b", session.CauseStaleSocket, "has a socket that no process listens on"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := run(t, tc.s, tc.env)
@@ -727,7 +727,7 @@ func TestFindZombie(t *testing.T) {
 	defer func() { _ = cmd.Wait() }()
 	waitState(t, cmd.Process.Pid, "Z")
 	_, err := new(session.Host).Find(t.Context(), cmd.Process.Pid)
-	refused(t, err, session.CauseNoSuchProcess, "has ended")
+	refused(t, err, session.CauseNoSuchProcess, "has exited")
 }
 
 func waitState(t *testing.T, pid int, state string) {

@@ -19,7 +19,7 @@ type hostState struct{}
 func (h *Host) Stuck() (looks int, all bool) { return 0, false }
 
 // ServeHelper is not needed on this system.
-func ServeHelper() error { return errors.New("only Linux needs this") }
+func ServeHelper() error { return errors.New("needed only on Linux") }
 
 // Stopped always returns false: this system does not show it.
 func (p *Process) Stopped() bool { return false }

@@ -111,7 +111,7 @@ func listen(path string) (net.Listener, error) {
 
 // PeerProcess always returns an error: the peer of a pipe is unknown here.
 func PeerProcess(net.Conn) (pid, uid int, err error) {
-	return 0, 0, errors.New("the process at the other end of a pipe is not known")
+	return 0, 0, errors.New("the process at the other end of a pipe is unknown")
 }
 
 // Alive reports whether the process is still running.

@@ -46,7 +46,7 @@ const (
 func (c *Config) Validate() error {
 	switch n := len(c.Providers); {
 	case c.BufferMB < 1 || c.BufferMB > maxBufferMB:
-		return fmt.Errorf("a buffer of %d MB: it must be 1 to %d", c.BufferMB, maxBufferMB)
+		return fmt.Errorf("a buffer of %d MB: it must be 1 to %d MB", c.BufferMB, maxBufferMB)
 	case n < 1 || n > maxProviders:
 		return fmt.Errorf("%d providers: there must be 1 to %d", n, maxProviders)
 	}
@@ -149,7 +149,7 @@ func (c *Client) StartTracing(ctx context.Context, cfg Config) (*Stream, error) 
 			d := decoder{b: answer}
 			id := d.u64()
 			if d.bad {
-				return false, badAnswer(v.name, "it lacks the id of the session")
+				return false, badAnswer(v.name, "the session id is missing")
 			}
 			s.conn, s.id = conn, id
 			return true, nil
@@ -253,7 +253,7 @@ func (s *Stream) Stop(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		return fmt.Errorf("StopTracing: the session has not begun: %w within %v", ErrNoAnswer, s.client.timeout())
+		return fmt.Errorf("StopTracing: the session has not started: %w within %v", ErrNoAnswer, s.client.timeout())
 	}
 	var e encoder
 	e.u64(s.id)

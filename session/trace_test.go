@@ -169,7 +169,7 @@ func TestValidation(t *testing.T) {
 		change func(*session.Config)
 		want   string
 	}{
-		"no buffer":            {func(c *session.Config) { c.BufferMB = 0 }, "a buffer of 0 MB: it must be 1 to 16384"},
+		"no buffer":            {func(c *session.Config) { c.BufferMB = 0 }, "a buffer of 0 MB: it must be 1 to 16384 MB"},
 		"a huge buffer":        {func(c *session.Config) { c.BufferMB = 16<<10 + 1 }, "a buffer of 16385 MB"},
 		"level 6":              {func(c *session.Config) { c.Providers[0].Level = 6 }, "provider P with level 6: the highest is 5"},
 		"any level":            {func(c *session.Config) { c.Providers[0].Level = 1<<32 - 1 }, "the highest is 5"},

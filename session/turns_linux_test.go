@@ -51,8 +51,8 @@ func (q *queue) stuck(want int) {
 }
 
 const (
-	noAnswer   = "its file system does not answer (fuse at /point)"
-	othersTake = "other looks at such ones take their time"
+	noAnswer   = "its file system does not respond (fuse at /point)"
+	othersTake = "other inspections of such file systems take long"
 )
 
 // TestTurns: how many looks there are at a time, and which look waits how long for which.
@@ -111,7 +111,7 @@ func TestTurns(t *testing.T) {
 			q.turn(9, 8, "e")
 			q.refused(5, 7, "e", false, othersTake, 100*time.Millisecond)
 			q.at(3 * time.Second)
-			q.refused(5, 7, "e", false, "looks at 4 others of this user are stuck", 3*time.Second)
+			q.refused(5, 7, "e", false, "inspections of 4 other processes of this user are stuck", 3*time.Second)
 			q.stuck(5)
 		},
 		"eight of all": func(q *queue) {
@@ -122,7 +122,7 @@ func TestTurns(t *testing.T) {
 			q.refused(8, 0, "h", false, othersTake, 100*time.Millisecond)
 			q.refused(8, 8, "h", false, othersTake, 100*time.Millisecond)
 			q.at(3 * time.Second)
-			q.refused(8, 8, "h", false, "looks at 8 others are stuck", 3*time.Second)
+			q.refused(8, 8, "h", false, "inspections of 8 other processes are stuck", 3*time.Second)
 			q.stuck(8)
 		},
 		"the oldest that is not stuck is waited for": func(q *queue) {

@@ -158,7 +158,7 @@ var attachCauses = []Cause{
 		"Stop the tools that are attached to it (dotnet-trace, dotnet-counters, dotnet-monitor, APM agents). The session of a tool that was killed ends with its next event. If nothing else helps, restart the process.",
 	},
 	{
-		"starting", "The runtime is still starting: gclog does not start a session yet, or the runtime refused it.",
+		"starting", "The runtime is still starting: gclog does not start a session yet, or the runtime refused the request.",
 		"Try again in a second. If it is still starting then, it is waiting for a diagnostic port: see suspended.",
 	},
 	{

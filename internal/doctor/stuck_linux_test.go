@@ -24,5 +24,5 @@ func TestStuck(t *testing.T) {
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + fuse.Dir(0)}
 	child.Start(t, cmd)
 	fuse.Hang(t)
-	wants(t, Process(t.Context(), &session.Host{}, cmd.Process.Pid), "stuck", "cannot be looked at within")
+	wants(t, Process(t.Context(), &session.Host{}, cmd.Process.Pid), "stuck", "could not be inspected within")
 }
