@@ -41,9 +41,9 @@ type NotInducedError struct {
 
 func (e *NotInducedError) Error() string {
 	if e.NativeAOT {
-		return fmt.Sprintf("process %d is a NativeAOT program: its runtime takes the request for a collection and does nothing (none began within %v)", e.PID, e.After)
+		return fmt.Sprintf("process %d is a NativeAOT program: its runtime accepts the request for a collection but does nothing (none started within %v)", e.PID, e.After)
 	}
-	return fmt.Sprintf("process %d took the request for a collection, and none began within %v", e.PID, e.After)
+	return fmt.Sprintf("process %d accepted the request for a collection, but none started within %v", e.PID, e.After)
 }
 
 const (
@@ -154,7 +154,7 @@ func (o *InduceOptions) explain(t *session.Target, w *witness, err error) error 
 	case !errors.Is(err, errOver):
 		return err
 	case t.Ends(context.Background(), exitTime):
-		return &session.TargetError{PID: t.PID, Cause: session.CauseNoSuchProcess, Kind: "ended", Detail: "ended before its collection did"}
+		return &session.TargetError{PID: t.PID, Cause: session.CauseNoSuchProcess, Kind: "ended", Detail: "exited before its collection ended"}
 	case w.err != nil && !errors.Is(w.err, io.ErrUnexpectedEOF):
 		return w.err
 	}
@@ -162,7 +162,7 @@ func (o *InduceOptions) explain(t *session.Target, w *witness, err error) error 
 }
 
 // errUnanswered reports that a request was not answered.
-var errUnanswered = errors.New("the request was not answered")
+var errUnanswered = errors.New("the request received no answer")
 
 // An asking is the session that makes the runtime collect.
 type asking struct {

@@ -301,7 +301,7 @@ func TestInduceFails(t *testing.T) {
 	refused := func(err error) bool { _, ok := errors.AsType[*session.ServerError](err); return ok }
 	exited := func(err error) bool {
 		target, ok := errors.AsType[*session.TargetError](err)
-		return ok && target.Cause == session.CauseNoSuchProcess && target.Kind == "ended" && strings.Contains(err.Error(), "ended before its collection did")
+		return ok && target.Cause == session.CauseNoSuchProcess && target.Kind == "ended" && strings.Contains(err.Error(), "exited before its collection ended")
 	}
 	says := func(text string) func(error) bool {
 		return func(err error) bool { return strings.Contains(err.Error(), text) }
@@ -349,9 +349,9 @@ func TestInduceFails(t *testing.T) {
 			react: on("begin 1", func(x *stage) { _, _ = x.Conn.Write(make([]byte, 100)) }),
 			fails: says("tag"), takes: 3*time.Second + 10*time.Millisecond + resumeTime,
 		},
-		"nothing comes":                 {options: InduceOptions{Timeout: 3 * time.Second}, fails: idleSince(3*time.Second, "took the request for a collection, and none began within 3s"), takes: 3*time.Second + idle + resumeTime},
+		"nothing comes":                 {options: InduceOptions{Timeout: 3 * time.Second}, fails: idleSince(3*time.Second, "accepted the request for a collection, but none started within 3s"), takes: 3*time.Second + idle + resumeTime},
 		"nothing comes of NativeAOT":    {options: InduceOptions{Timeout: time.Minute, NativeAOT: true}, fails: idleSince(2*time.Second, "is a NativeAOT program"), takes: 2*time.Second + idle + resumeTime},
-		"NativeAOT and a short timeout": {options: InduceOptions{Timeout: time.Second, NativeAOT: true}, fails: idleSince(time.Second, "none began within 1s"), takes: time.Second + idle + resumeTime},
+		"NativeAOT and a short timeout": {options: InduceOptions{Timeout: time.Second, NativeAOT: true}, fails: idleSince(time.Second, "none started within 1s"), takes: time.Second + idle + resumeTime},
 		"one background collection follows another": {
 			react: func(x *stage, what string) {
 				switch what {
@@ -364,24 +364,24 @@ func TestInduceFails(t *testing.T) {
 					}
 				}
 			},
-			options: InduceOptions{Timeout: 2 * time.Second}, fails: idleSince(2*time.Second, "none began"), takes: 2200*time.Millisecond + resumeTime,
+			options: InduceOptions{Timeout: 2 * time.Second}, fails: idleSince(2*time.Second, "none started"), takes: 2200*time.Millisecond + resumeTime,
 		},
 		"after the end of another collection": {
-			react: on("witness", func(x *stage) { x.end(7, 2) }), fails: idleSince(time.Second, "none began"), takes: time.Second + idle + resumeTime,
+			react: on("witness", func(x *stage) { x.end(7, 2) }), fails: idleSince(time.Second, "none started"), takes: time.Second + idle + resumeTime,
 		},
 		"in the histories of another collection": {
 			react: on("witness", func(x *stage) {
 				history := append(make([]byte, 24), le32(uint32(clr.MechanismConcurrent))...)
 				x.tell(clr.IDGCGlobalHeapHistory, append(history, make([]byte, 34)...))
 			}),
-			fails: idleSince(time.Second, "none began"), takes: time.Second + idle + resumeTime,
+			fails: idleSince(time.Second, "none started"), takes: time.Second + idle + resumeTime,
 		},
 		"an event of another one is invalid": {
 			react: on("witness", func(x *stage) {
 				x.beginBackground(1)
 				x.tell(clr.IDGCStart, nil)
 			}),
-			fails: idleSince(time.Second, "none began"), takes: time.Second + idle + resumeTime + time.Millisecond,
+			fails: idleSince(time.Second, "none started"), takes: time.Second + idle + resumeTime + time.Millisecond,
 		},
 		"the end of a suspension is lost": {
 			react: on("witness", func(x *stage) {
@@ -389,7 +389,7 @@ func TestInduceFails(t *testing.T) {
 				x.w.Lose(5, 8)
 				x.tell(clr.IDGCTriggered, le32(0))
 			}),
-			fails: idleSince(time.Second, "none began"), takes: time.Second + idle + resumeTime + time.Millisecond,
+			fails: idleSince(time.Second, "none started"), takes: time.Second + idle + resumeTime + time.Millisecond,
 		},
 		"it exits in its collection": {
 			react: on("begin 1", func(x *stage) {

@@ -78,12 +78,12 @@ func parseProvider(s string) (session.Provider, error) {
 	parts := strings.SplitN(s, ":", 4)
 	p := session.Provider{Name: strings.TrimSpace(parts[0]), Keywords: 1<<64 - 1, Level: clr.LevelVerbose}
 	if p.Name == "" {
-		return p, errors.New("a provider has a name (NAME:KEYWORDS:LEVEL)")
+		return p, errors.New("a provider needs a name (NAME:KEYWORDS:LEVEL)")
 	}
 	if len(parts) > 1 && parts[1] != "" {
 		n, err := strconv.ParseUint(strings.TrimPrefix(strings.ToLower(parts[1]), "0x"), 16, 64)
 		if err != nil {
-			return p, fmt.Errorf("the keywords %q are no hexadecimal number", parts[1])
+			return p, fmt.Errorf("the keywords %q are not a hexadecimal number", parts[1])
 		}
 		p.Keywords = n
 	}
@@ -93,7 +93,7 @@ func parseProvider(s string) (session.Provider, error) {
 			level = n
 		}
 		if level < 0 || level > clr.LevelVerbose {
-			return p, fmt.Errorf("the level %q is not 0 to 5, nor one of %s", parts[2], strings.Join(levelNames, ", "))
+			return p, fmt.Errorf("the level %q is neither 0 to 5 nor one of %s", parts[2], strings.Join(levelNames, ", "))
 		}
 		p.Level = uint32(level)
 	}

@@ -324,7 +324,7 @@ func (l *Log) Change(outputs []output.Spec, format formats.Options, known *gclog
 	sync, uptime := l.process.Sync, l.process.UptimeAtSync
 	l.process = *l.known
 	l.process.Sync, l.process.UptimeAtSync = sync, uptime
-	end := formats.End{Reason: formats.EndDetached, Message: "the output is no longer asked for"}
+	end := formats.End{Reason: formats.EndDetached, Message: "the output is no longer configured"}
 	if l.session != nil {
 		end.At = l.session.now()
 		end.Ticks = l.session.syncTicks() + end.At

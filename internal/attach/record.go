@@ -14,7 +14,7 @@ import (
 // A WriteError reports that a recording could not be written.
 type WriteError struct{ Err error }
 
-func (e *WriteError) Error() string { return fmt.Sprintf("the recording is not whole: %v", e.Err) }
+func (e *WriteError) Error() string { return fmt.Sprintf("the recording is incomplete: %v", e.Err) }
 
 // Unwrap returns Err.
 func (e *WriteError) Unwrap() error { return e.Err }

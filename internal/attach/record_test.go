@@ -52,7 +52,7 @@ func TestRecord(t *testing.T) {
 			play: everySecond, room: 2600, lasts: time.Second,
 			is: func(err error) bool {
 				_, ok := errors.AsType[*WriteError](err)
-				return ok && errors.Is(err, errBroken) && strings.Contains(err.Error(), "the recording is not whole: broken")
+				return ok && errors.Is(err, errBroken) && strings.Contains(err.Error(), "the recording is incomplete: broken")
 			},
 		},
 		"the runtime takes long": {
@@ -136,9 +136,9 @@ func TestCopyAll(t *testing.T) {
 		want  string
 	}{
 		"all is well":          {size, io.EOF, false, ""},
-		"it cannot be written": {size / 2, io.EOF, true, "the recording is not whole: broken"},
+		"it cannot be written": {size / 2, io.EOF, true, "the recording is incomplete: broken"},
 		"it cannot be read":    {size, io.ErrUnexpectedEOF, false, "reading the stream: unexpected EOF"},
-		"neither works":        {size / 2, io.ErrUnexpectedEOF, true, "the recording is not whole: broken"},
+		"neither works":        {size / 2, io.ErrUnexpectedEOF, true, "the recording is incomplete: broken"},
 	} {
 		var out bytes.Buffer
 		r := bytes.NewReader(make([]byte, size))

@@ -89,11 +89,11 @@ func TestRun(t *testing.T) {
 		},
 		"the runtime ends it": {
 			play: three, logged: "session-start, 1, 2, 3, stream-error", lasts: 6009 * time.Millisecond, over: true,
-			end: formats.End{Reason: formats.EndStreamError, Message: "the runtime ended the session"}, fails: "goes on, but its runtime ended the session",
+			end: formats.End{Reason: formats.EndStreamError, Message: "the runtime ended the session"}, fails: "is still running, but its runtime ended the session",
 		},
 		"the stream breaks off": {
 			play: cut, logged: "session-start, 1, 2, 3, stream-error", lasts: 6009 * time.Millisecond, over: true,
-			end: formats.End{Reason: formats.EndStreamError, Message: "the runtime ended the session"}, fails: "goes on, but its runtime ended the session",
+			end: formats.End{Reason: formats.EndStreamError, Message: "the runtime ended the session"}, fails: "is still running, but its runtime ended the session",
 		},
 		"the stream is invalid": {
 			play: func(x *stage) {
@@ -337,7 +337,7 @@ func TestRunStuck(t *testing.T) {
 		logged string
 		fails  string
 	}{
-		"for ever":         {0, 5 * time.Second, "", "the outputs take nothing any more"},
+		"for ever":         {0, 5 * time.Second, "", "the outputs accept no more data"},
 		"for a moment":     {2 * time.Second, 2 * time.Second, "session-start, 1, 2, 3, detached", ""},
 		"until it is late": {4500 * time.Millisecond, 4500 * time.Millisecond, "session-start, 1, gap 2-3 stopped, detached", ""},
 	} {

@@ -352,7 +352,7 @@ func TestChange(t *testing.T) {
 			t.Errorf("logged %s\nwant %s", got, c.names)
 		}
 	}
-	if !strings.Contains(first.String(), "the output is no longer asked for") || strings.Contains(second.String(), "the output is no longer asked for") {
+	if !strings.Contains(first.String(), "the output is no longer configured") || strings.Contains(second.String(), "the output is no longer configured") {
 		t.Error("only the removed output must name the reason")
 	}
 }

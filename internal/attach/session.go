@@ -547,7 +547,7 @@ func (s *Session) process(known *gclog.Process) gclog.Process {
 	select {
 	case <-s.traced:
 	case <-time.After(headTime):
-		s.o.Tell(fmt.Sprintf("process %d sends nothing yet: if it has just been started it may wait for a diagnostic port (DOTNET_DiagnosticPorts)", s.target.PID))
+		s.o.Tell(fmt.Sprintf("process %d has sent nothing yet: if it has just been started, it may be waiting for a diagnostic port (DOTNET_DiagnosticPorts)", s.target.PID))
 		<-s.traced
 	}
 	if s.trace == nil {
@@ -657,7 +657,7 @@ func (s *Session) failure(reason formats.EndReason) error {
 		return nil
 	}
 	if s.err == nil || errors.Is(s.err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("process %d goes on, but its runtime ended the session", s.target.PID)
+		return fmt.Errorf("process %d is still running, but its runtime ended the session", s.target.PID)
 	}
 	return fmt.Errorf("the stream of process %d: %w", s.target.PID, s.err)
 }

@@ -102,9 +102,9 @@ func (t *tee) close() error {
 	<-t.done
 	switch {
 	case t.err != nil:
-		return fmt.Errorf("the copy of the stream is not whole: %w", t.err)
+		return fmt.Errorf("the copy of the stream is incomplete: %w", t.err)
 	case t.slow:
-		return errors.New("the copy of the stream is not whole: its file was too slow")
+		return errors.New("the copy of the stream is incomplete: its file was too slow")
 	}
 	return nil
 }

@@ -152,7 +152,7 @@ func (w *witness) GC(d *gclog.GCDetails) {
 
 // Reasons why a witness stops waiting.
 var (
-	errLate = errors.New("nothing is under way, and the time is over")
+	errLate = errors.New("no collection is in progress, and the time is up")
 	errOver = errors.New("the stream has ended")
 )
 

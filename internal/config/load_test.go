@@ -113,7 +113,7 @@ func TestWrong(t *testing.T) {
 		"session: {level: true}":                                   `gclog.yaml:1:18: session.level: true must be text, such as "light"`,
 		"session: {level: [full]}":                                 "gclog.yaml:1:18: session.level: it must be a single value, such as light",
 		"session: {providers: X}":                                  "gclog.yaml:1:22: session.providers: it must be a list: write [Microsoft-Windows-DotNETRuntime:0x1:4]",
-		`session: {providers: ["X:zz"]}`:                           `gclog.yaml:1:23: session.providers[0]: providers "X:zz": the keywords "zz" are no hexadecimal number`,
+		`session: {providers: ["X:zz"]}`:                           `gclog.yaml:1:23: session.providers[0]: providers "X:zz": the keywords "zz" are not a hexadecimal number`,
 		"services: {a: b}":                                         "gclog.yaml:1:11: services: it must be a list: write - {match: ...}",
 		"services:\n  -\n":                                         "gclog.yaml:2:5: services[0]: it is empty",
 		"services:\n  - name: x":                                   `gclog.yaml:2:5: services[0].match: it has no conditions: give a pattern, such as process: "*"`,

@@ -217,7 +217,7 @@ func TestReplaced(t *testing.T) {
 				t.Errorf("to be found anew: %v", s.sweeper.offered)
 			}
 		})
-		s.says("goes on, but its runtime ended the session", "explained: it now runs another program")
+		s.says("is still running, but its runtime ended the session", "explained: it now runs another program")
 	})
 }
 
