@@ -481,7 +481,7 @@ func openSame(dir *os.Root, name string, info fs.FileInfo) (*os.File, error) {
 	}
 	if opened, err := f.Stat(); err != nil || !os.SameFile(info, opened) {
 		_ = f.Close()
-		return nil, errors.Join(err, errors.New("it was replaced while it was opened"))
+		return nil, errors.Join(err, errors.New("it was replaced while being opened"))
 	}
 	return f, nil
 }

@@ -27,7 +27,7 @@ func (c *csv) head(head []byte, o Options) error {
 		for i, name := range names {
 			switch {
 			case isOurs([]byte(name)):
-				return &FormatError{"it has a column " + name + " already: it was joined before"}
+				return &FormatError{"it has a column " + name + " already: the file has been joined before"}
 			case name == o.Time && c.when < 0:
 				c.when = i
 			case name == o.Duration && c.took < 0:

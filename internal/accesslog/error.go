@@ -19,9 +19,9 @@ type FieldError struct {
 
 func (e *FieldError) Error() string {
 	if e.csv {
-		return fmt.Sprintf("it is read as CSV, because it does not begin with {, and no column is called %q: there are %s", e.Field, listed(e.There))
+		return fmt.Sprintf("it is read as CSV, because it does not start with {, and it has no column %q; its columns are %s", e.Field, listed(e.There))
 	}
-	return fmt.Sprintf("no row has the field %q: there are %s", e.Field, listed(e.There))
+	return fmt.Sprintf("no row has the field %q; the fields are %s", e.Field, listed(e.There))
 }
 
 // listed lists the first names, of which there may be many, with any content.

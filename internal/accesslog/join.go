@@ -120,7 +120,7 @@ func (j *joiner) begin() error {
 		j.layout = &ndjson{o: j.o}
 		return nil
 	case head[0] == '[':
-		return &FormatError{"it is one JSON list: jq -c '.[]' makes of it what gclog takes, one object a line"}
+		return &FormatError{"it is a JSON array: jq -c '.[]' converts it to NDJSON, one object per line"}
 	}
 	c := &csv{separator: ','}
 	row, whole, err := j.rows.next(c.row)

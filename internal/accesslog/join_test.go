@@ -172,11 +172,11 @@ func TestRefused(t *testing.T) {
 		log, want string
 		o         Options
 	}{
-		{"[{}]", "it is one JSON list", options},
+		{"[{}]", "it is a JSON array", options},
 		{"time,took,gc_count\n", "it has a column gc_count already", options},
-		{"time,x\n", `it is read as CSV, because it does not begin with {, and no column is called "took": there are time, x`, options},
-		{"a;b;c\n", `no column is called "time": there are a, b, c`, options},
-		{`10.0.0.1 - - [31/Jan/2026:14:00:01 +0000] "GET / HTTP/1.1" 200` + "\n", `no column is called "time"`, options},
+		{"time,x\n", `it is read as CSV, because it does not start with {, and it has no column "took"; its columns are time, x`, options},
+		{"a;b;c\n", `it has no column "time"; its columns are a, b, c`, options},
+		{`10.0.0.1 - - [31/Jan/2026:14:00:01 +0000] "GET / HTTP/1.1" 200` + "\n", `it has no column "time"`, options},
 		{strings.Repeat("x", 2<<20), "its first line is longer than 1 MB", options},
 	} {
 		out, _, err := join(t, x.log, x.o)
@@ -189,12 +189,12 @@ func TestRefused(t *testing.T) {
 // TestAllRows: a field that no row has is an error that lists the existing ones.
 func TestAllRows(t *testing.T) {
 	for _, x := range []struct{ log, want string }{
-		{`{"when":1,"http":{"took":1,"a":{}}}` + "\n{}\n", `no row has the field "time": there are http.took, when`},
-		{`{"time":1}`, `no row has the field "took": there are time`},
-		{`{"time":"now","took":1}`, `no row has a time in time that can be read: the first is "now"`},
+		{`{"when":1,"http":{"took":1,"a":{}}}` + "\n{}\n", `no row has the field "time"; the fields are http.took, when`},
+		{`{"time":1}`, `no row has the field "took"; the fields are time`},
+		{`{"time":"now","took":1}`, `no row has a valid time in time: the first is "now"`},
 		{`{`, `no row is a JSON object`},
-		{`{"` + strings.Repeat("x", 70) + `":1,"\n":2}`, `no row has the field "time": there are  , ` + strings.Repeat("x", 60)},
-		{`{"time":1769868001,"took":"long"}`, `no row has a duration in took that can be read: the first is "long"`},
+		{`{"` + strings.Repeat("x", 70) + `":1,"\n":2}`, `no row has the field "time"; the fields are  , ` + strings.Repeat("x", 60)},
+		{`{"time":1769868001,"took":"long"}`, `no row has a valid duration in took: the first is "long"`},
 	} {
 		_, r, err := join(t, x.log+"\nno JSON\n", options)
 		if err != nil {
@@ -205,7 +205,7 @@ func TestAllRows(t *testing.T) {
 		}
 	}
 	_, r, err := join(t, "time,took\n1,2,\n3,4,\n", options)
-	if err != nil || r.Err() == nil || r.Err().Error() != "all rows have more fields than the first line has names" {
+	if err != nil || r.Err() == nil || r.Err().Error() != "all rows have more fields than the header" {
 		t.Errorf("%v, %v", err, r.Err())
 	}
 	for _, log := range []string{`{"gc_count":1}`, `{"time":1769868001,"took":1}` + "\n{}\n"} {
@@ -290,23 +290,23 @@ func TestSentences(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"12 rows are no JSON objects and were left as they are: lines 1001, 1002, 1003, 1004, 1005, 1006, 1007, 1008, 1009, 1010, ...",
+		"12 rows are not JSON objects and were left unchanged: lines 1001, 1002, 1003, 1004, 1005, 1006, 1007, 1008, 1009, 1010, ...",
 		"1 row has no time: line 1013",
-		"1 row is outside of what is known, which is KNOWN, while the log is of 2026-01-31T13:00:05.500Z to 2026-01-31T14:00:06.000Z: line 1014",
-		"took has no unit and was taken for milliseconds: --duration-unit says what it is",
-		"time has no time zone and was taken for UTC",
-		"6 of 1000 requests overlapped a pause; of the slowest 1 % (from 200.000 ms on) 60.0 % did; the GC explains 600.000 ms of 4190.000 ms (14.3 %)",
+		"1 row is outside of the recorded time, which is KNOWN, while the log spans 2026-01-31T13:00:05.500Z to 2026-01-31T14:00:06.000Z: line 1014",
+		"took has no unit and was read as milliseconds: set its unit with --duration-unit",
+		"time has no time zone and was read as UTC",
+		"6 of 1000 requests overlapped a pause; of the slowest 1 % (from 200.000 ms on) 60.0 % did; the GC accounts for 600.000 ms of 4190.000 ms (14.3 %)",
 	}
 	if d := cmp.Diff(want, r.Sentences("KNOWN")); d != "" {
 		t.Error(d)
 	}
 	_, r, _ = join(t, "time,took\n2026-01-31T14:00:06.1Z,5ms,1\n2026-01-31T14:00:06.1Z,5ms\n", options)
-	want = []string{"1 row has more fields than the first line has names and was left as it is: line 2", "0 of 1 requests overlapped a pause; the GC explains 0 ms of 5.000 ms (0.0 %)"}
+	want = []string{"1 row has more fields than the header and was left unchanged: line 2", "0 of 1 requests overlapped a pause; the GC accounts for 0 ms of 5.000 ms (0.0 %)"}
 	if d := cmp.Diff(want, r.Sentences("")); d != "" {
 		t.Error(d)
 	}
 	_, r, _ = join(t, "time,took,a\n2026-01-31T14:00:06.1Z,5ms\n", options)
-	if s := r.Sentences(""); s[0] != "1 row has fewer fields than the first line has names: the others were taken for empty: line 2" {
+	if s := r.Sentences(""); s[0] != "1 row has fewer fields than the header: the rest were treated as empty: line 2" {
 		t.Errorf("%q", s)
 	}
 	_, r, _ = join(t, `{"time":"2026-01-31T14:00:06Z","took":"5ms"}`, options)

@@ -110,16 +110,16 @@ func (r *Report) Err() error {
 		case p[problemUnreadable].count:
 			return &FormatError{"no row is a JSON object"}
 		case p[problemWide].count:
-			return &FormatError{"all rows have more fields than the first line has names"}
+			return &FormatError{"all rows have more fields than the header"}
 		}
 	case p[problemNoTime].count:
 		return &FieldError{Field: r.o.Time, There: r.there}
 	case p[problemNoDuration].count:
 		return &FieldError{Field: r.o.Duration, There: r.there}
 	case p[problemTime].count:
-		return &ValueError{fmt.Sprintf("no row has a time in %s that can be read: the first is %q", r.o.Time, p[problemTime].sample)}
+		return &ValueError{fmt.Sprintf("no row has a valid time in %s: the first is %q", r.o.Time, p[problemTime].sample)}
 	case p[problemDuration].count:
-		return &ValueError{fmt.Sprintf("no row has a duration in %s that can be read: the first is %q", r.o.Duration, p[problemDuration].sample)}
+		return &ValueError{fmt.Sprintf("no row has a valid duration in %s: the first is %q", r.o.Duration, p[problemDuration].sample)}
 	}
 	return nil
 }
@@ -136,26 +136,26 @@ func (r *Report) Sentences(known string) (list []string) {
 		}
 	}
 	quoted := func(p problem) string { return strconv.Quote(r.problems[p].sample) }
-	say(problemUnreadable, "is no JSON object and was left as it is", "are no JSON objects and were left as they are")
-	say(problemLong, "is longer than 1 MB and was left as it is", "are longer than 1 MB and were left as they are")
-	say(problemWide, "has more fields than the first line has names and was left as it is", "have more fields than the first line has names and were left as they are")
-	say(problemNarrow, "has fewer fields than the first line has names: the others were taken for empty", "have fewer fields than the first line has names: the others were taken for empty")
-	say(problemJoined, "has fields of these names already and was left as it is", "have fields of these names already and were left as they are")
+	say(problemUnreadable, "is not a JSON object and was left unchanged", "are not JSON objects and were left unchanged")
+	say(problemLong, "is longer than 1 MB and was left unchanged", "are longer than 1 MB and were left unchanged")
+	say(problemWide, "has more fields than the header and was left unchanged", "have more fields than the header and were left unchanged")
+	say(problemNarrow, "has fewer fields than the header: the rest were treated as empty", "have fewer fields than the header: the rest were treated as empty")
+	say(problemJoined, "already has fields of these names and was left unchanged", "already have fields of these names and were left unchanged")
 	say(problemNoTime, "has no "+r.o.Time, "have no "+r.o.Time)
 	say(problemNoDuration, "has no "+r.o.Duration, "have no "+r.o.Duration)
-	say(problemTime, "has a time that cannot be read ("+quoted(problemTime)+")", "have a time that cannot be read ("+quoted(problemTime)+")")
-	say(problemDuration, "has a duration that cannot be read ("+quoted(problemDuration)+")", "have a duration that cannot be read ("+quoted(problemDuration)+")")
-	outside := "outside of what is known, which is " + known + ", while the log is of " + timeText(r.first) + " to " + timeText(r.last)
+	say(problemTime, "has an invalid time ("+quoted(problemTime)+")", "have an invalid time ("+quoted(problemTime)+")")
+	say(problemDuration, "has an invalid duration ("+quoted(problemDuration)+")", "have an invalid duration ("+quoted(problemDuration)+")")
+	outside := "outside of the recorded time, which is " + known + ", while the log spans " + timeText(r.first) + " to " + timeText(r.last)
 	say(problemOutside, "is "+outside, "are "+outside)
-	say(problemGap, "is of a time in which something is missing", "are of a time in which something is missing")
+	say(problemGap, "is from a time in which records are missing", "are from a time in which records are missing")
 	if r.bare > 0 && r.o.Unit == 0 {
-		list = append(list, r.o.Duration+" has no unit and was taken for milliseconds: --duration-unit says what it is")
+		list = append(list, r.o.Duration+" has no unit and was read as milliseconds: set its unit with --duration-unit")
 	}
 	if r.times.zoneless > 0 {
-		list = append(list, r.o.Time+" has no time zone and was taken for UTC")
+		list = append(list, r.o.Time+" has no time zone and was read as UTC")
 	}
 	if r.Joined > 0 && !r.times.precise {
-		list = append(list, "all times are whole seconds: a pause is put to the requests near it, up to a second off; let the log have milliseconds")
+		list = append(list, "all times are whole seconds: a pause may be assigned to requests up to a second away; log times with milliseconds")
 	}
 	return append(list, r.sum())
 }
@@ -163,13 +163,13 @@ func (r *Report) Sentences(known string) (list []string) {
 // sum returns the sentence about all rows.
 func (r *Report) sum() string {
 	if r.Joined == 0 {
-		return fmt.Sprintf("%d requests, and of none is known whether it overlapped a pause", r.Rows)
+		return fmt.Sprintf("%d requests; for none is it known whether it overlapped a pause", r.Rows)
 	}
 	s := fmt.Sprintf("%d of %d requests overlapped a pause", r.Paused, r.Joined)
 	if all, paused, from := slowest(&r.all, &r.paused); r.Joined >= 100 {
 		s += fmt.Sprintf("; of the slowest 1 %% (from %s on) %s did", millis(from), percent(paused, all))
 	}
-	return s + fmt.Sprintf("; the GC explains %s of %s (%s)", millis(r.Pause), millis(r.Duration), percent(r.Pause, r.Duration))
+	return s + fmt.Sprintf("; the GC accounts for %s of %s (%s)", millis(r.Pause), millis(r.Duration), percent(r.Pause, r.Duration))
 }
 
 func timeText(ns int64) string { return time.Unix(0, ns).UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -140,10 +140,10 @@ func TestHistoryWindow(t *testing.T) {
 		}
 	}
 	for _, bad := range []struct{ args, want string }{
-		{"--since 1h", "is after the end of what was recorded: that is from "},
-		{"--until 2000-01-01T00:00:00Z", "is before the begin of what was recorded: that is from "},
+		{"--since 1h", "is after the end of the recorded time: that is from "},
+		{"--until 2000-01-01T00:00:00Z", "is before the start of the recorded time: that is from "},
 		{"--since 2s --until 1s", " is not before --until 1s ("},
-		{"--since yesterday", "\"yesterday\" is no time"},
+		{"--since yesterday", "\"yesterday\" is not a time"},
 		{"--duration 5s", "--duration is for a running process"},
 	} {
 		h, _, _, err := tell(t, append(strings.Fields(bad.args), recording)...)
@@ -182,11 +182,11 @@ func TestHistoryChoice(t *testing.T) {
 	log := convertTo(t, "both.json", both)
 	for _, file := range []string{both, log} {
 		_, _, _, err := tell(t, file)
-		if err == nil || exitCode(err) != exitUsage || !strings.Contains(err.Error(), "holds 2 processes with a .NET runtime: choose one with --pid:\n  27125") || !strings.Contains(err.Error(), "\n  29261") {
+		if err == nil || exitCode(err) != exitUsage || !strings.Contains(err.Error(), "contains 2 processes with a .NET runtime: choose one with --pid:\n  27125") || !strings.Contains(err.Error(), "\n  29261") {
 			t.Errorf("%s: %v", file, err)
 		}
 		_, _, _, err = tell(t, "--pid", "1", file)
-		if err == nil || exitCode(err) != exitNoProcess || !strings.Contains(err.Error(), "no process 1 in it: there are 27125, 29261") {
+		if err == nil || exitCode(err) != exitNoProcess || !strings.Contains(err.Error(), "it contains no process 1, only 27125, 29261") {
 			t.Errorf("%s: %v", file, err)
 		}
 		h, got, _, err := tell(t, "--pid", "29261", file)
@@ -226,7 +226,7 @@ func TestHistoryLives(t *testing.T) {
 	if err != nil || len(got.gcs) != len(other.gcs) || h.Process.ID != 1 {
 		t.Errorf("%d collections, want %d, of %+v: %v", len(got.gcs), len(other.gcs), h, err)
 	}
-	if !strings.Contains(said, "process 1 was started anew at 2026-11-21T00:39:22.") {
+	if !strings.Contains(said, "process 1 was restarted at 2026-11-21T00:39:22.") {
 		t.Errorf("it does not say that there is another life before: %q", said)
 	}
 	_, got, said, err = tell(t, "--until", "2026-11-21T00:35:00Z", first, second)

@@ -63,7 +63,7 @@ func TestHoleInLog(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, said, _ := run("pauses", log, "--join", requests, "--time-field", "time", "--duration-field", "took")
-		if !strings.Contains(got, `"gc_pause_ms":null`) || !strings.Contains(said, "1 row is of a time in which something is missing") {
+		if !strings.Contains(got, `"gc_pause_ms":null`) || !strings.Contains(said, "1 row is from a time in which records are missing") {
 			t.Errorf("%s: %s%s", name, got, said)
 		}
 	}

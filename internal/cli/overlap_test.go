@@ -31,8 +31,8 @@ func TestToldTwice(t *testing.T) {
 		later := write("later.log", append(lines[:head:head], lines[len(lines)/3:]...)...)
 		told := `it tells collection \d+ of process 29336 a second time`
 		for names, want := range map[string]string{
-			double:            `double\.log: line \d+: ` + told + `: it is a log twice, or of sessions at the same time: take what each has written by itself\n`,
-			log + " " + later: `later\.log: line \d+: ` + told + `, after .*a\.log: take them one by one\n`,
+			double:            `double\.log: line \d+: ` + told + `: the same log twice, or sessions that ran at the same time: pass the log of each session separately\n`,
+			log + " " + later: `later\.log: line \d+: ` + told + `, after .*a\.log: pass them one at a time\n`,
 		} {
 			once, _, _ := run("check", log, "--fail-if", "gc.count > 1000")
 			got, said, code := run(append([]string{"check", "--fail-if", "gc.count > 1000"}, strings.Fields(names)...)...)

@@ -74,7 +74,7 @@ func TestAtOfLives(t *testing.T) {
 		if !strings.HasPrefix(got, want) || (code == exitOK) != (want != "") {
 			t.Errorf("--at %s: %d, %s%s, want %s", at, code, got, said, want)
 		}
-		if anew := strings.Contains(said, "was started anew"); anew == strings.Contains(at, "00:30:3") {
+		if anew := strings.Contains(said, "was restarted"); anew == strings.Contains(at, "00:30:3") {
 			t.Errorf("--at %s: %s", at, said)
 		}
 	}

@@ -39,7 +39,7 @@ func (c *Configuration) defaults(r *Report) (list []Fact) {
 			f := Fact{Name: s.Variable}
 			f.Value, f.Note = c.defaultOf(&s, set)
 			if s.Server && server == "" && f.Note == "" {
-				f.Note = "if it has server GC"
+				f.Note = "with server GC"
 			}
 			list = append(list, f)
 		}
@@ -65,11 +65,11 @@ func (c *Configuration) defaultOf(s *Setting, set map[string]*Value) (value, not
 		switch ranges := set["GCHeapAffinitizeRanges"]; {
 		case c.Major == 0:
 		case c.whyFixed(set) == "":
-			return "as many as are worth it, at most one for each processor" + atMost, "DATAS"
+			return "as many as pay off, at most one per processor" + atMost, "DATAS"
 		case ranges != nil:
-			return "one for each processor" + atMost, "of " + ranges.Name
+			return "one per processor" + atMost, "of " + ranges.Name
 		default:
-			return "one for each processor" + atMost, ""
+			return "one per processor" + atMost, ""
 		}
 	case "GCHeapHardLimit":
 		switch n, why, known := c.hardLimit(set); {
@@ -87,7 +87,7 @@ func (c *Configuration) defaultOf(s *Setting, set map[string]*Value) (value, not
 		case n == 0:
 			return "off", ""
 		case set["GCHeapAffinitizeRanges"] != nil || set["GCHeapAffinitizeMask"] != nil:
-			return "off", "a hard limit turns it on, but not where processors are chosen"
+			return "off", "a hard limit turns it on, but not if processors are selected"
 		default:
 			return "on", "a hard limit turns it on"
 		}
@@ -107,11 +107,11 @@ func (c *Configuration) whyFixed(set map[string]*Value) string {
 	case count != nil && count.Number != 0:
 		return count.Name + " sets the number of heaps"
 	case c.Segments:
-		return "the GC with segments cannot adapt"
+		return "the segments GC cannot adapt"
 	case mode != nil && mode.Number == 0:
 		return mode.Name + " is 0"
 	case mode == nil && c.Major != 0 && c.Major < adapts:
-		return fmt.Sprintf("DATAS is the default from .NET %d on", adapts)
+		return fmt.Sprintf("DATAS is the default since .NET %d", adapts)
 	}
 	return ""
 }

@@ -27,19 +27,19 @@ func TestDefaults(t *testing.T) {
 		want    map[string]string // value, and part of the note after |
 		absent  []string
 	}{
-		{"DATAS", 10, true, "", here, nil, map[string]string{"GCDynamicAdaptationMode": "1|DATAS", "GCHeapCount": "as many as are worth it|DATAS", "GCDTargetTCP": "2%|", "GCHeapHardLimit": "none|", "GCNoAffinitize": "off|"}, nil},
+		{"DATAS", 10, true, "", here, nil, map[string]string{"GCDynamicAdaptationMode": "1|DATAS", "GCHeapCount": "as many as pay off|DATAS", "GCDTargetTCP": "2%|", "GCHeapHardLimit": "none|", "GCNoAffinitize": "off|"}, nil},
 		{
 			"a heap count", 10, true, "", here,
 			variables{"DOTNET_GCHeapCount": "10"},
 			map[string]string{"GCDynamicAdaptationMode": "0|DOTNET_GCHeapCount sets"},
 			[]string{"GCHeapCount", "GCDTargetTCP"},
 		},
-		{"no DATAS", 10, true, "", here, variables{"DOTNET_GCDynamicAdaptationMode": "0"}, map[string]string{"GCHeapCount": "one for each processor|"}, []string{"GCDynamicAdaptationMode", "GCDGen0GrowthPercent"}},
-		{"before DATAS", 8, true, "", here, nil, map[string]string{"GCDynamicAdaptationMode": "0|from .NET 9 on", "GCHeapCount": "one for each processor|"}, nil},
-		{"DATAS of .NET 8", 8, true, "", here, variables{"DOTNET_GCDynamicAdaptationMode": "1"}, map[string]string{"GCHeapCount": "as many as are worth it|DATAS"}, nil},
-		{"segments", 9, true, "libclrgc.so", here, nil, map[string]string{"GCDynamicAdaptationMode": "0|segments", "GCHeapCount": "one for each processor|", "GCSegmentSize": "by the flavour|"}, []string{"GCRegionSize", "GCRegionRange"}},
-		{"chosen processors", 8, true, "", here, variables{"DOTNET_GCHeapAffinitizeRanges": "0"}, map[string]string{"GCHeapCount": "one for each processor|of DOTNET_GCHeapAffinitizeRanges"}, nil},
-		{"the most heaps", 8, true, "", here, variables{"DOTNET_GCMaxHeapCount": "3"}, map[string]string{"GCHeapCount": "one for each processor, at most 3|"}, nil},
+		{"no DATAS", 10, true, "", here, variables{"DOTNET_GCDynamicAdaptationMode": "0"}, map[string]string{"GCHeapCount": "one per processor|"}, []string{"GCDynamicAdaptationMode", "GCDGen0GrowthPercent"}},
+		{"before DATAS", 8, true, "", here, nil, map[string]string{"GCDynamicAdaptationMode": "0|since .NET 9", "GCHeapCount": "one per processor|"}, nil},
+		{"DATAS of .NET 8", 8, true, "", here, variables{"DOTNET_GCDynamicAdaptationMode": "1"}, map[string]string{"GCHeapCount": "as many as pay off|DATAS"}, nil},
+		{"segments", 9, true, "libclrgc.so", here, nil, map[string]string{"GCDynamicAdaptationMode": "0|segments", "GCHeapCount": "one per processor|", "GCSegmentSize": "depends on the flavour|"}, []string{"GCRegionSize", "GCRegionRange"}},
+		{"chosen processors", 8, true, "", here, variables{"DOTNET_GCHeapAffinitizeRanges": "0"}, map[string]string{"GCHeapCount": "one per processor|of DOTNET_GCHeapAffinitizeRanges"}, nil},
+		{"the most heaps", 8, true, "", here, variables{"DOTNET_GCMaxHeapCount": "3"}, map[string]string{"GCHeapCount": "one per processor, at most 3|"}, nil},
 		{"workstation", 10, false, "", here, nil, map[string]string{"GCTotalPhysicalMemory": "25276510208|of the machine"}, []string{"GCHeapCount", "GCDynamicAdaptationMode", "GCNoAffinitize"}},
 		{"a share of the machine", 8, false, "", here, variables{"DOTNET_GCHeapHardLimitPercent": "32"}, map[string]string{"GCHeapHardLimit": "12638255104|50% of the memory of the machine: DOTNET_GCHeapHardLimitPercent"}, nil},
 		{"a share of less", 8, false, "", here, variables{"DOTNET_GCHeapHardLimitPercent": "32", "DOTNET_GCTotalPhysicalMemory": "40000000"}, map[string]string{"GCHeapHardLimit": "536870912|50% of the memory of DOTNET_GCTotalPhysicalMemory"}, nil},
@@ -51,7 +51,7 @@ func TestDefaults(t *testing.T) {
 		{"assumed memory", 8, false, "", here, variables{"DOTNET_GCTotalPhysicalMemory": "40000000"}, map[string]string{"GCHeapHardLimit": "805306368|75% of the memory of DOTNET_GCTotalPhysicalMemory"}, nil},
 		{"a small container", 8, false, "", Memory{Machine: machine, Limit: 10 << 20, Known: true}, nil, map[string]string{"GCHeapHardLimit": "20971520|container"}, nil},
 		{"perhaps a container", 8, true, "", Memory{}, nil, map[string]string{"GCHeapHardLimit": "none; in a container|", "GCNoAffinitize": "off; on with a hard limit|"}, nil},
-		{"a limit and processors", 8, true, "", here, variables{"DOTNET_GCHeapHardLimit": "20000000", "DOTNET_GCHeapAffinitizeRanges": "0-1"}, map[string]string{"GCNoAffinitize": "off|processors are chosen"}, []string{"GCHeapHardLimit"}},
+		{"a limit and processors", 8, true, "", here, variables{"DOTNET_GCHeapHardLimit": "20000000", "DOTNET_GCHeapAffinitizeRanges": "0-1"}, map[string]string{"GCNoAffinitize": "off|processors are selected"}, []string{"GCHeapHardLimit"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := &gclog.Process{Server: gclog.KnownBool(test.server), GCLibrary: test.library}
@@ -88,10 +88,10 @@ func TestUnknownFlavour(t *testing.T) {
 	}{
 		{Configuration{Major: 3, Variables: map[string]string{}, Config: config}, "-"},
 		{Configuration{Major: 3, Variables: map[string]string{"COMPlus_gcServer": "1"}, Config: config}, ""},
-		{Configuration{Major: 3, Variables: map[string]string{}}, "if it has server GC"},
-		{Configuration{Major: 3, Config: config}, "if it has server GC"},
-		{Configuration{Major: 8, NativeAOT: true, Variables: map[string]string{}}, "if it has server GC"},
-		{Configuration{Major: 8, NativeAOT: true, Variables: map[string]string{"DOTNET_gcServer": "1"}}, "if it has server GC"},
+		{Configuration{Major: 3, Variables: map[string]string{}}, "with server GC"},
+		{Configuration{Major: 3, Config: config}, "with server GC"},
+		{Configuration{Major: 8, NativeAOT: true, Variables: map[string]string{}}, "with server GC"},
+		{Configuration{Major: 8, NativeAOT: true, Variables: map[string]string{"DOTNET_gcServer": "1"}}, "with server GC"},
 		{Configuration{Major: 8, NativeAOT: true, Variables: map[string]string{"DOTNET_gcServer": "0"}}, "-"},
 	} {
 		note := "-"
@@ -112,10 +112,10 @@ func TestTold(t *testing.T) {
 	r := Examine(p, Heaps{Newest: 1, Counts: map[int]int{1: 41, 2: 36}, Adapted: true}, nil, Sources{Heaps: "collections"})
 	want := []Fact{
 		{"gcServer", "on", "", ""},
-		{"GCHeapCount", "1", "collections", "in the newest collection; 2 in 36 of 77"},
+		{"GCHeapCount", "1", "collections", "in the latest collection; 2 in 36 of 77"},
 		{"GCDynamicAdaptationMode", "1", "collections", "DATAS"},
-		{"GCHeapHardLimit", "18446744073709551615", "", "more than any machine has: it limits nothing"},
-		{"GCHighMemPercent", "99", "", "it tells 128, and takes that for 99"},
+		{"GCHeapHardLimit", "18446744073709551615", "", "more than any machine has: no effective limit"},
+		{"GCHighMemPercent", "99", "", "the runtime reports 128 and treats it as 99"},
 		{"GCLargePages", "off", "", ""},
 		{"GCNoAffinitize", "off", "", ""},
 	}
@@ -151,9 +151,9 @@ func TestThreads(t *testing.T) {
 // TestNotes: what people may not expect of settings that take effect.
 func TestNotes(t *testing.T) {
 	for _, test := range []struct{ server, name, text, want string }{
-		{"on", "DOTNET_GCHeapCount", "10", "variables are hexadecimal: it is 0x10; there are never more heaps than processors"},
-		{"off", "DOTNET_gcServer", "1", "it is workstation GC all the same: server GC needs two processors"},
-		{"on", "DOTNET_GCHighMemPercent", "80", "variables are hexadecimal: it is 0x80; more than 99 counts as 99"},
+		{"on", "DOTNET_GCHeapCount", "10", "variables are hexadecimal: it is 0x10; the number of processors is the maximum"},
+		{"off", "DOTNET_gcServer", "1", "this is workstation GC anyway: server GC requires two processors"},
+		{"on", "DOTNET_GCHighMemPercent", "80", "variables are hexadecimal: it is 0x80; more than 99 is treated as 99"},
 	} {
 		set, _ := (&Configuration{Major: 10, Server: test.server, Variables: map[string]string{test.name: test.text}}).Resolve()
 		if len(set) != 1 || set[0].Note != test.want {
@@ -161,7 +161,7 @@ func TestNotes(t *testing.T) {
 		}
 	}
 	set, _ := (&Configuration{Major: 10, Server: "on", Variables: map[string]string{"DOTNET_GCNoAffinitize": "0", "DOTNET_GCHeapHardLimit": "20000000"}}).Resolve()
-	if len(set) != 2 || set[0].Note != "a hard limit turns it on all the same" {
+	if len(set) != 2 || set[0].Note != "a hard limit turns it on anyway" {
 		t.Errorf("%+v", set)
 	}
 }

@@ -86,7 +86,7 @@ func (r *Report) seen(h Heaps, from string) {
 	}
 	note := ""
 	if len(others) > 0 {
-		note = fmt.Sprintf("in the newest collection; %s of %d", strings.Join(others, ", "), all)
+		note = fmt.Sprintf("in the latest collection; %s of %d", strings.Join(others, ", "), all)
 	}
 	r.InForce = append(r.InForce, Fact{"GCHeapCount", strconv.Itoa(h.Newest), from, note})
 	if h.Adapted {
@@ -124,7 +124,7 @@ func (r *Report) told(p *gclog.Process, heaps Heaps, from Sources) {
 	}
 	number("GCHeapHardLimit", l.HardLimit)
 	if l.HardLimit > 1<<62 {
-		r.InForce[len(r.InForce)-1].Note = "more than any machine has: it limits nothing"
+		r.InForce[len(r.InForce)-1].Note = "more than any machine has: no effective limit"
 	}
 	number("GCLOHThreshold", l.LOHThreshold)
 	number("GCTotalPhysicalMemory", l.PhysicalMemoryConfig)
@@ -132,7 +132,7 @@ func (r *Report) told(p *gclog.Process, heaps Heaps, from Sources) {
 	number("GCGen0MaxBudget", l.Gen0MaxBudget)
 	number("GCHighMemPercent", uint64(min(l.HighMemoryPercent, highestLoad)))
 	if l.HighMemoryPercent > highestLoad { // it reports the value it was given
-		r.InForce[len(r.InForce)-1].Note = fmt.Sprintf("it tells %d, and takes that for %d", l.HighMemoryPercent, highestLoad)
+		r.InForce[len(r.InForce)-1].Note = fmt.Sprintf("the runtime reports %d and treats it as %d", l.HighMemoryPercent, highestLoad)
 	}
 	add("GCLargePages", flavour(gclog.KnownBool(l.Bits&clr.SettingLargePages != 0)), from.Limits)
 	add("GCNoAffinitize", flavour(gclog.KnownBool(l.Bits&clr.SettingNoAffinitize != 0)), from.Limits)
@@ -143,7 +143,7 @@ func (c *Configuration) undocumented() (list []Unknown) {
 	for _, bare := range internals {
 		for _, prefix := range prefixes {
 			if text, ok := c.variable(prefix + bare); ok {
-				list = append(list, Unknown{prefix + bare + "=" + text, "it is for the developers of the GC, and what it does is not documented"})
+				list = append(list, Unknown{prefix + bare + "=" + text, "undocumented, for the developers of the GC"})
 			}
 		}
 	}

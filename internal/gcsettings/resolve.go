@@ -142,7 +142,7 @@ func (c *Configuration) resolve(s *Setting) (winner *Value, ignored []Ignored) {
 		case winner != nil:
 			ignored = append(ignored, Ignored{name, text, from, winner.Name + " wins"})
 		case c.tooOld(s.Since):
-			ignored = append(ignored, Ignored{name, text, from, fmt.Sprintf("the setting is there since .NET %d, the runtime is %s", s.Since, c.runtime())})
+			ignored = append(ignored, Ignored{name, text, from, fmt.Sprintf("the setting exists since .NET %d, the runtime is %s", s.Since, c.runtime())})
 		default:
 			note := r.note
 			if r.why != "" {
@@ -157,9 +157,9 @@ func (c *Configuration) resolve(s *Setting) (winner *Value, ignored []Ignored) {
 		switch {
 		case !there:
 		case i == 0 && c.tooOld(dotnetPrefix):
-			ignored = append(ignored, Ignored{name, text, Environment, fmt.Sprintf("the prefix DOTNET_ is there since .NET %d, the runtime is %s: write COMPlus_%s", dotnetPrefix, c.runtime(), s.Variable)})
+			ignored = append(ignored, Ignored{name, text, Environment, fmt.Sprintf("the prefix DOTNET_ exists since .NET %d, the runtime is %s: write COMPlus_%s", dotnetPrefix, c.runtime(), s.Variable)})
 		case i == 1 && c.NativeAOT:
-			ignored = append(ignored, Ignored{name, text, Environment, "NativeAOT does not know the prefix COMPlus_: write DOTNET_" + s.Variable})
+			ignored = append(ignored, Ignored{name, text, Environment, "NativeAOT does not support the prefix COMPlus_: write DOTNET_" + s.Variable})
 		case c.NativeAOT:
 			take(name, text, Environment, readStrict(s, text))
 		default:
@@ -171,7 +171,7 @@ func (c *Configuration) resolve(s *Setting) (winner *Value, ignored []Ignored) {
 	}
 	if value, ok := c.Config.Properties[s.Property]; ok {
 		if since := s.PropertySince; c.tooOld(since) && !c.tooOld(s.Since) {
-			ignored = append(ignored, Ignored{s.Property, propertyText(value), c.Config.Path, fmt.Sprintf("the property is there since .NET %d, the runtime is %s: the variable is %s", since, c.runtime(), s.Variable)})
+			ignored = append(ignored, Ignored{s.Property, propertyText(value), c.Config.Path, fmt.Sprintf("the property exists since .NET %d, the runtime is %s: use the variable %s", since, c.runtime(), s.Variable)})
 		} else {
 			take(s.Property, propertyText(value), c.Config.Path, readProperty(s, value))
 		}
@@ -237,11 +237,11 @@ func (c *Configuration) misspelt() (list []Ignored) {
 		}
 		why := ""
 		if rest, _ := bareName(name); isProperty(rest) {
-			why = "it is the name of a property, which counts in runtimeconfig.json only" + variableOf(settings, rest)
+			why = "it is the name of a property, which has an effect only in runtimeconfig.json" + variableOf(settings, rest)
 		} else if right := withCase(variables, name); right != "" {
-			why = "upper and lower case count: write " + right
+			why = "names are case-sensitive: write " + right
 		} else if right := withCase(bare, name); right != "" {
-			why = "it lacks the prefix: write DOTNET_" + right
+			why = "the prefix is missing: write DOTNET_" + right
 		} else {
 			why = "there is no such setting" + nearest(name, variables)
 		}
@@ -266,16 +266,16 @@ func (c *Configuration) misspelt() (list []Ignored) {
 					right = ": write " + s.Property
 				}
 			}
-			why := "it is the name of a variable, which counts in the environment only" + right
+			why := "it is the name of a variable, which has an effect only in the environment" + right
 			list = append(list, Ignored{name, propertyText(c.Config.Properties[name]), c.Config.Path, why})
 			continue
 		}
 		why := "there is no such property" + nearest(name, properties)
 		rest := name[len(propertyPrefix):]
 		if right := withCase(properties, name); right != "" {
-			why = "upper and lower case count: write " + right
+			why = "names are case-sensitive: write " + right
 		} else if right := cmp.Or(withCase(bare, rest), withCase(bare, "GC"+rest)); right != "" {
-			why = "this setting has no such property: the variable is DOTNET_" + right
+			why = "this setting has no such property: use the variable DOTNET_" + right
 			for _, s := range settings {
 				if s.Variable == right && s.Property != "" {
 					why = "there is no such property: write " + s.Property

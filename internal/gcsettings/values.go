@@ -30,20 +30,20 @@ func readVariable(s *Setting, text string) reading {
 	n, digits, rest := leadingHex(text)
 	switch {
 	case digits == "" && s.Kind == Bool:
-		return reading{absent: true, why: "it is no hexadecimal number: write 1 or 0"}
+		return reading{absent: true, why: "it is not a hexadecimal number: write 1 or 0"}
 	case digits == "":
-		return reading{value: plain(s, 0), why: "it is no hexadecimal number, and counts as 0"}
+		return reading{value: plain(s, 0), why: "it is not a hexadecimal number and is treated as 0"}
 	case len(strings.TrimLeft(digits, "0")) > 16:
-		return reading{value: plain(s, 0), why: "it has more than 64 bits, and counts as 0"}
+		return reading{value: plain(s, 0), why: "it has more than 64 bits and is treated as 0"}
 	}
 	r := reading{number: n}
 	switch {
 	case rest != "" && s.Kind == Bool:
-		r.note = fmt.Sprintf("only the hexadecimal digits %s of it count: write 1 or 0", digits)
+		r.note = fmt.Sprintf("only its hexadecimal digits %s are used: write 1 or 0", digits)
 	case rest != "":
-		r.note = fmt.Sprintf("only the hexadecimal digits %s of it count", digits)
+		r.note = fmt.Sprintf("only its hexadecimal digits %s are used", digits)
 	case strings.HasPrefix(strings.TrimSpace(text), "-"):
-		r.note = fmt.Sprintf("a negative number counts as 2^64 less it: it is 0x%x", n)
+		r.note = fmt.Sprintf("a negative number wraps around to 64 bits: it is 0x%x", n)
 	case s.Kind == Number && s.Unit != Mask && looksDecimal(text):
 		r.note = "variables are hexadecimal: it is 0x" + text
 	}
@@ -91,7 +91,7 @@ func readProperty(s *Setting, value any) reading {
 		if on {
 			r = reading{value: plain(s, 1), number: 1}
 		} else if !strings.EqualFold(text, "false") {
-			r.why = "a switch is true or false there, and anything else counts as false"
+			r.why = "a switch must be true or false there; anything else is treated as false"
 		}
 		return r
 	}
@@ -103,7 +103,7 @@ func readProperty(s *Setting, value any) reading {
 	leading := digits[:len(digits)-len(strings.TrimLeft(digits, "0123456789"))]
 	n, err := strconv.ParseUint(leading, 10, 64)
 	if err != nil {
-		return reading{value: plain(s, 0), why: "it is no number, and counts as 0"}
+		return reading{value: plain(s, 0), why: "it is not a number and is treated as 0"}
 	}
 	return reading{value: plain(s, n), number: n, note: leftOver(digits, leading)}
 }
@@ -112,7 +112,7 @@ func leftOver(text, leading string) string {
 	if text == leading {
 		return ""
 	}
-	return fmt.Sprintf("only the digits %s of it count", leading)
+	return fmt.Sprintf("only its digits %s are used", leading)
 }
 
 // propertyText returns a JSON value as the host passes it on.

@@ -31,13 +31,13 @@ type ProcessError struct {
 
 func (e *ProcessError) Error() string {
 	if e.PID == 0 {
-		return fmt.Sprintf("%s holds %d processes with a .NET runtime", e.Name, len(e.Processes))
+		return fmt.Sprintf("%s contains %d processes with a .NET runtime", e.Name, len(e.Processes))
 	}
 	pids := e.PIDs()
 	if pids == "" || pids == "0" {
-		pids = "none whose number is known"
+		pids = "none with a known pid"
 	}
-	return fmt.Sprintf("no process %d in it: there are %s", e.PID, pids)
+	return fmt.Sprintf("it contains no process %d, only %s", e.PID, pids)
 }
 
 // PIDs lists the processes that the files contain: "27125, 29261".
@@ -59,5 +59,5 @@ type TextError struct {
 }
 
 func (e *TextError) Error() string {
-	return "it is neither a recording (.nettrace) nor a log that gclog wrote as unified (with times and DotNet: lines), json or csv"
+	return "it is neither a recording (.nettrace) nor a log that gclog wrote in the format unified (with times and DotNet: lines), json or csv"
 }

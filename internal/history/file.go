@@ -111,9 +111,9 @@ func (f *File) goesWith(before []*File) error {
 	for _, other := range before {
 		switch {
 		case (f.Trace == nil) != (other.Trace == nil), f.Log.Format != other.Log.Format:
-			return callf("%s is %s, %s is %s: take them one after the other", other.Name, other.kind(), f.Name, f.kind())
+			return callf("%s is %s, %s is %s: pass them one at a time", other.Name, other.kind(), f.Name, f.kind())
 		case f.Trace == nil && f.sum == other.sum:
-			return callf("%s and %s begin alike: one of them is enough", other.Name, f.Name)
+			return callf("%s and %s start with the same data: pass only one of them", other.Name, f.Name)
 		}
 	}
 	return nil

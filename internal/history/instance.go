@@ -112,7 +112,7 @@ func (o *instance) from(begin int64) *subject {
 		return nil
 	}
 	if o.subject != o.r.subject {
-		o.r.fail(callf("it holds several processes with the number %d at the same time: take the log of one of them", o.process.ID))
+		o.r.fail(callf("it contains several processes with the pid %d at the same time: use the log of a single one", o.process.ID))
 		return nil
 	}
 	return o.subject
@@ -142,7 +142,7 @@ func (o *instance) ask(begin int64) {
 		if r.subject.has(&r.part.At) {
 			return
 		}
-		r.notifyf("process %d was started anew at %s: what came before is left out (--until chooses that)", o.process.ID, r.part.timeText(t))
+		r.notifyf("process %d was restarted at %s: everything before that is left out (choose it with --until)", o.process.ID, r.part.timeText(t))
 		r.gcs.Store(0)
 	}
 	o.subject = r.pass(o.process)

@@ -52,7 +52,7 @@ func TestMixedInstances(t *testing.T) {
 	}
 	a.Gap(&gclog.Gap{Time: 3})
 	_, call := errors.AsType[*CallError](r.failed)
-	if !call || !r.stopped || !strings.Contains(r.failed.Error(), "several processes with the number 1 at the same time") {
+	if !call || !r.stopped || !strings.Contains(r.failed.Error(), "several processes with the pid 1 at the same time") {
 		t.Errorf("both at the same time: %v", r.failed)
 	}
 }

@@ -21,7 +21,7 @@ type log struct {
 // readLogs reads the files of logs.
 func (s *Source) readLogs(files []*File, observe func(*gclog.Process) logs.Observer) (all error) {
 	if f := files[0]; !f.Log.Dated {
-		s.notifyf("%s has no dates: its times count from the begin of 1970", f.Name)
+		s.notifyf("%s has no dates: its times are counted from the start of 1970", f.Name)
 	}
 	bySeries := map[series]*log{}
 	var list []*log
@@ -64,9 +64,9 @@ func (s *Source) readLogs(files []*File, observe func(*gclog.Process) logs.Obser
 func overlapping(e *logs.OverlapError, names []string) error {
 	name, before := names[len(names)-1], names[e.Before]
 	if name == before {
-		return fmt.Errorf("%s: %w: it is a log twice, or of sessions at the same time: take what each has written by itself", name, e)
+		return fmt.Errorf("%s: %w: the same log twice, or sessions that ran at the same time: pass the log of each session separately", name, e)
 	}
-	return fmt.Errorf("%s: %w, after %s: take them one by one", name, e, before)
+	return fmt.Errorf("%s: %w, after %s: pass them one at a time", name, e, before)
 }
 
 // readLog reads one file.
@@ -87,9 +87,9 @@ func (s *Source) readLog(l *log, f *File) {
 	if f.Skipped.Count == 0 {
 		return
 	}
-	what := "lines are damaged or none of gclog's and were left out: lines "
+	what := "lines are damaged or were not written by gclog, and were skipped: lines "
 	if f.Skipped.Count == 1 {
-		what = "line is damaged or none of gclog's and was left out: line "
+		what = "line is damaged or was not written by gclog, and was skipped: line "
 	}
 	s.notifyf("%s: %d %s%s", f.Name, f.Skipped.Count, what, SkippedText(&f.Skipped))
 }

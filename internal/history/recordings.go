@@ -47,7 +47,7 @@ func (r *recordingReader) readRecording(f *File) error {
 	// All recordings share one time axis: that of the first.
 	shift := int64(f.Trace.SyncTime.Sub(r.begin()))
 	if shift < r.newest[f.Trace.ProcessID] {
-		return fmt.Errorf("it was recorded at the same time as another one of process %d: take them one by one", f.Trace.ProcessID)
+		return fmt.Errorf("it was recorded at the same time as another recording of process %d: pass them one at a time", f.Trace.ProcessID)
 	}
 	var list []recorded
 	processes := gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {

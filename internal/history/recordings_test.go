@@ -121,7 +121,7 @@ func TestFromEnd(t *testing.T) {
 		gcs  int
 		from int64
 	}{
-		log:       {[]string{log + ": 1 line is damaged or none of gclog's and was left out: line 2"}, 0, math.MinInt64},
+		log:       {[]string{log + ": 1 line is damaged or was not written by gclog, and was skipped: line 2"}, 0, math.MinInt64},
 		recording: {nil, 3, 2100 - 1000},
 	} {
 		var said []string

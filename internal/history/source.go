@@ -102,7 +102,7 @@ func (s *Source) open(names []string) error {
 		case unnamed.series().name == "":
 			unnamed = f
 		case unnamed.series().name != name:
-			return callf("%s and %s do not say which process they are of: take them one after the other", unnamed.Name, f.Name)
+			return callf("%s and %s do not say which process they are from: pass them one at a time", unnamed.Name, f.Name)
 		}
 	}
 	return nil
@@ -208,7 +208,7 @@ func (s *Source) NothingText() string {
 	if s.Files[0].handle != nil {
 		more = " (gclog doctor " + s.Files[0].Name + " says more)"
 	}
-	return fmt.Sprintf("no collection in %s: there was none, or the events of the GC were not recorded%s", strings.Join(s.names(), ", "), more)
+	return fmt.Sprintf("no collection in %s: none happened, or GC events were not recorded%s", strings.Join(s.names(), ", "), more)
 }
 
 // ReadAll reads the files to their end and returns what was wrong with them: what precedes damage
@@ -319,6 +319,6 @@ func (s *Source) notifyOlder() {
 		if len(list) == 1 {
 			files = "file"
 		}
-		s.notifyf("%s has %d older %s beside it, such as %s: name all to have the whole log", name, len(list), files, list[0])
+		s.notifyf("%s has %d older %s in the same directory, such as %s: name all of them to get the whole log", name, len(list), files, list[0])
 	}
 }

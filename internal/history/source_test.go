@@ -57,9 +57,9 @@ func TestOpenErrors(t *testing.T) {
 			return ok
 		}},
 		{recording + " " + csv, true, func(err error) bool {
-			return strings.Contains(err.Error(), "is a recording: take them one after the other")
+			return strings.Contains(err.Error(), "is a recording: pass them one at a time")
 		}},
-		{csv + " " + write("copy.csv", "StartRelativeMSec,Number,Generation,Type,Reason,\n"), true, func(err error) bool { return strings.Contains(err.Error(), "begin alike") }},
+		{csv + " " + write("copy.csv", "StartRelativeMSec,Number,Generation,Type,Reason,\n"), true, func(err error) bool { return strings.Contains(err.Error(), "start with the same data") }},
 	} {
 		_, err := Open(strings.Fields(x.names), Options{})
 		if _, call := errors.AsType[*CallError](err); err == nil || call != x.call || x.is != nil && !x.is(err) {

@@ -73,7 +73,7 @@ func (s *Span) CheckRunning() error {
 		Instant
 	}{{"since", s.Since}, {"until", s.Until}} {
 		if x.kind == instantFromEnd {
-			return callf("--%s %s: a running process has no end to count from: give a time since the begin of the session, such as 10s", x.flag, x.Text)
+			return callf("--%s %s: a running process has no end to count from: give a time since the start of the session, such as 10s", x.flag, x.Text)
 		}
 	}
 	return nil
@@ -90,7 +90,7 @@ func ParseInstant(flag, text string, z Zone) (i Instant, err error) {
 		i.kind, i.time = instantTime, shown(t)
 		i.setZone(t, layout, z)
 		if len(moments(i.time, i.where)) == 0 {
-			return i, callf("--%s %s is no time of %s: clocks were set forward over it", flag, text, i.where)
+			return i, callf("--%s %s does not exist in %s: clocks were set forward over it", flag, text, i.where)
 		}
 		return i, nil
 	}
@@ -106,7 +106,7 @@ func ParseInstant(flag, text string, z Zone) (i Instant, err error) {
 		}
 		return i, nil
 	}
-	return i, callf("--%s %q is no time: write 14:03, 14:03:22, 2026-01-31T14:03:22Z, 90s from the start or -5m from the end", flag, text)
+	return i, callf("--%s %q is not a time: write 14:03, 14:03:22, 2026-01-31T14:03:22Z, 90s from the start or -5m from the end", flag, text)
 }
 
 // parseAny parses a time with the first of the layouts that fits.
@@ -271,9 +271,9 @@ func (s *stretch) outside(end time.Time) error {
 	is := s.timeText(s.begin) + " to " + s.timeText(end)
 	switch {
 	case a && since.After(end):
-		return callf("--since %s (%s) is after the end of what was recorded: that is from %s%s", s.Since.Text, s.timeText(since), is, s.zoneRule(&s.Since))
+		return callf("--since %s (%s) is after the end of the recorded time: that is from %s%s", s.Since.Text, s.timeText(since), is, s.zoneRule(&s.Since))
 	case b && !until.After(s.begin):
-		return callf("--until %s (%s) is before the begin of what was recorded: that is from %s%s", s.Until.Text, s.timeText(until), is, s.zoneRule(&s.Until))
+		return callf("--until %s (%s) is before the start of the recorded time: that is from %s%s", s.Until.Text, s.timeText(until), is, s.zoneRule(&s.Until))
 	}
 	return nil
 }
@@ -296,9 +296,9 @@ func (s *stretch) zoneRule(i *Instant) string {
 	case s.written != "":
 		return fmt.Sprintf("%s: one copied from this log is %s%s", text, i.Text, s.written)
 	case s.Zone.From == "":
-		return fmt.Sprintf("%s: write the zone behind, as in %s-05:00, or choose that of this host with --local", text, i.Text)
+		return fmt.Sprintf("%s: write the zone after it, as in %s-05:00, or use that of this host with --local", text, i.Text)
 	}
-	return fmt.Sprintf("%s: write the zone behind, as in %sZ, or choose UTC with --local=false", text, i.Text)
+	return fmt.Sprintf("%s: write the zone after it, as in %sZ, or use UTC with --local=false", text, i.Text)
 }
 
 // bare reports whether the zone of a time was left out.
@@ -316,7 +316,7 @@ func (s *stretch) doubts(begin, end time.Time) (list []string) {
 		t, _ := i.at(s.begin, s.end)
 		for _, other := range moments(shown(t), i.where) {
 			if !other.Equal(t) && other.Add(i.unit()).After(begin) && other.Before(end) {
-				list = append(list, fmt.Sprintf("%s is twice in it, because clocks were set back: this is %s%s, the other one is %s%s", i.Text, i.Text, t.Format("-07:00"), i.Text, other.Format("-07:00")))
+				list = append(list, fmt.Sprintf("%s occurs twice in it, because clocks were set back: this is %s%s, the other one is %s%s", i.Text, i.Text, t.Format("-07:00"), i.Text, other.Format("-07:00")))
 			}
 		}
 		if s.written != "" && s.written != offsetText(begin.In(i.where)) {

@@ -14,8 +14,8 @@ import (
 // Places describes, for people, what the path of an output may contain; RecordingPlaces does so for
 // the path of a recording, which starts before anything else is known.
 const (
-	RecordingPlaces = "%p stands for the pid, %% for a percent sign"
-	Places          = "%p stands for the pid, %t for the start of the process, %hn for the host, %n for the name of the process, %s for its service, %c for its container, %P for its pod, %N for the namespace of that, %% for a percent sign"
+	RecordingPlaces = "%p is the pid, %% a percent sign"
+	Places          = "%p is the pid, %t the start of the process, %hn the host, %n the name of the process, %s its service, %c its container, %P its pod, %N the namespace of the pod, %% a percent sign"
 )
 
 var (

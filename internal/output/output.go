@@ -124,7 +124,7 @@ func OpenDevice(path string, info fs.FileInfo) (*os.File, error) {
 	}
 	f, err := os.OpenFile(path, flags, 0)
 	if errors.Is(err, syscall.ENXIO) {
-		err = errors.New("nobody reads this pipe")
+		err = errors.New("no process reads from this pipe")
 	}
 	if err != nil {
 		return nil, &PathError{path, err}
@@ -152,7 +152,7 @@ func (o *opened) check(tell func(string)) {
 		}
 	case o.failing && o.Written() > o.written:
 		o.failing = false
-		tell(fmt.Sprintf("%s can be written again; %d records are missing in it", o.name, dropped))
+		tell(fmt.Sprintf("%s is writable again; %d records are missing from it", o.name, dropped))
 	}
 }
 

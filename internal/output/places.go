@@ -179,9 +179,9 @@ func (o *Opener) open(spec Spec, opts *formats.Options) (*place, error) {
 		case <-x.gone:
 		case <-late.C:
 			if x.look == look {
-				return nil, &PathError{key, errors.New("closing it takes long")}
+				return nil, &PathError{key, errors.New("closing it is taking long")}
 			}
-			return nil, &PathError{key, fmt.Errorf("others write it as %s, or with another rotation: give each its own file", x.look.format)}
+			return nil, &PathError{key, fmt.Errorf("it is already written as %s or with other rotation options: give each output its own file", x.look.format)}
 		}
 	}
 }
@@ -260,7 +260,7 @@ func (p *place) startDevice(info fs.FileInfo) error {
 	}
 	if opened, err := f.Stat(); p.look.rotate.NoLinks && (err != nil || !os.SameFile(info, opened)) {
 		_ = f.Close()
-		return &PathError{p.key, errors.Join(err, errors.New("it was replaced while it was opened"))}
+		return &PathError{p.key, errors.Join(err, errors.New("it was replaced while being opened"))}
 	}
 	stream := formats.NewStream(f, p.look.rotate.Buffered)
 	p.out, p.name, p.bytes = stream, p.key, stream.Bytes

@@ -71,7 +71,7 @@ func TestSharedStays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := opener.Open([]Spec{spec(t, "all.log", "csv")}, formats.Options{}); err == nil || !strings.Contains(err.Error(), "others write it as json") {
+		if _, err := opener.Open([]Spec{spec(t, "all.log", "csv")}, formats.Options{}); err == nil || !strings.Contains(err.Error(), "it is already written as json") {
 			t.Errorf("another format is opened: %v", err)
 		}
 		if err := a.Close(); err != nil {

@@ -44,7 +44,7 @@ func ParseFileCount(s string) (int, error) {
 func ParseSize(s string) (int64, error) {
 	n, err := ParseBytes(s)
 	if err == nil && n < MinFileSize {
-		err = fmt.Errorf("%q is too small: the least is 16K", s)
+		err = fmt.Errorf("%q is too small: the minimum is 16K", s)
 	}
 	return n, err
 }
@@ -57,7 +57,7 @@ func ParseBytes(s string) (int64, error) {
 	unit := strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(s), "B"), "I")[len(digits):]
 	shift, ok := map[string]uint{"": 0, "K": 10, "M": 20, "G": 30}[unit]
 	if err != nil || !ok || n < 0 || n > 1<<40>>shift {
-		return 0, fmt.Errorf("%q is no size: give a number with K, M or G, such as 10M", s)
+		return 0, fmt.Errorf("%q is not a size: give a number with K, M or G, such as 10M", s)
 	}
 	return n << shift, nil
 }

@@ -15,8 +15,8 @@ func InsteadOf(option string) string {
 		{"LogFile", "write -Xlog:gc*:file=gc.log::filecount=5,filesize=20m"},
 		{"Stopped", "write -Xlog:safepoint:file=safepoints.log"},
 		{"Concurrent", "write -Xlog:safepoint:file=safepoints.log"},
-		{"Details", "write -Xlog:gc*:file=gc.log, or --format jdk8 -o gc.log for lines as they were then"},
-		{"Stamps", "write -Xlog:gc*:file=gc.log, which has them, or --format jdk8 -o gc.log for lines as they were then"},
+		{"Details", "write -Xlog:gc*:file=gc.log, or --format jdk8 -o gc.log for lines in the JDK 8 style"},
+		{"Stamps", "write -Xlog:gc*:file=gc.log, which includes them, or --format jdk8 -o gc.log for lines in the JDK 8 style"},
 		{"Ergonomics", "write -Xlog:gc+ergo:file=gc.log"},
 		{"AdaptiveSizePolicy", "write -Xlog:gc+ergo:file=gc.log"},
 		{"Reference", "write -Xlog:gc+ref:file=gc.log"},
@@ -27,7 +27,7 @@ func InsteadOf(option string) string {
 			return o.instead
 		}
 	}
-	return "gclog changes nothing in the process, and takes of Java's options those of the log: -Xlog:gc*:file=gc.log"
+	return "gclog changes nothing in the process and supports only Java's logging options: -Xlog:gc*:file=gc.log"
 }
 
 // Help explains -Xlog to people.

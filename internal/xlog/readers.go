@@ -39,16 +39,16 @@ func gcViewer(s *formats.Selection) string {
 			return ""
 		}
 	}
-	return "it takes the decorators level and tags, with time or uptime or both, and no others (here: " + named(s.Decorators) + ")"
+	return "it supports only the decorators level and tags with time, uptime or both (here: " + named(s.Decorators) + ")"
 }
 
 func gcToolKit(s *formats.Selection) string {
 	d := s.Decorators
 	switch {
 	case d.Has(formats.DecTime) && d.Has(formats.DecUTCTime):
-		return "it takes one date only"
+		return "it supports only one date"
 	case !d.Has(formats.DecUptime):
-		return "it needs the decorator uptime"
+		return "it requires the decorator uptime"
 	}
 	return ""
 }

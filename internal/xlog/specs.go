@@ -18,7 +18,7 @@ func Specs(args []string, rotate formats.RotateOptions, named bool) (specs []out
 		return nil, nil, err
 	}
 	if len(config.Outputs) == 0 {
-		return nil, nil, errors.New("-Xlog:disable leaves nothing to write: say what shall be logged, as in -Xlog:gc*:file=gc.log")
+		return nil, nil, errors.New("-Xlog:disable leaves nothing to write: select what to log, as in -Xlog:gc*:file=gc.log")
 	}
 	if !named {
 		rotate.Naming = formats.NameByIndex
@@ -50,7 +50,7 @@ func Specs(args []string, rotate formats.RotateOptions, named bool) (specs []out
 			s.Selection = &o.Selection
 			config.Warnings = append(config.Warnings, o.ReaderWarnings()...)
 		case o.Decorated || o.Selection.Levels[formats.TagGC] < formats.LevelInfo:
-			config.Warnings = append(config.Warnings, fmt.Sprintf("%s is %s, which is always whole: tags and decorators are those of the unified format", o.Path, s.Format.Name))
+			config.Warnings = append(config.Warnings, fmt.Sprintf("%s is %s, which is always written in full: tags and decorators apply only to the unified format", o.Path, s.Format.Name))
 		}
 		specs = append(specs, s)
 	}

@@ -369,7 +369,7 @@ func TestDiskFull(t *testing.T) {
 		t.Errorf("the log ends before #%d and has %d gaps: %+v", next, gaps, list)
 	}
 	d.terminate(t)
-	if said := d.stderr.String(); !strings.Contains(said, "no space left on device") || !strings.Contains(said, "can be written again") {
+	if said := d.stderr.String(); !strings.Contains(said, "no space left on device") || !strings.Contains(said, "is writable again") {
 		t.Errorf("the daemon says\n%s", said)
 	}
 	checked(t, n, whole, d)

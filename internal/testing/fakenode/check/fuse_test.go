@@ -57,7 +57,7 @@ func TestFilesFail(t *testing.T) {
 			checked(t, n, whole, d)
 			checked(t, n, logs, d)
 			said := d.stderr.String()
-			if !strings.Contains(said, "input/output error") || !strings.Contains(said, "can be written again") {
+			if !strings.Contains(said, "input/output error") || !strings.Contains(said, "is writable again") {
 				t.Errorf("the daemon says\n%s", said)
 			}
 		})
