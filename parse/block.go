@@ -95,7 +95,7 @@ func (r *Reader) content(b []byte, base int64, kind blockKind) error {
 	return nil
 }
 
-const metadataFull = "it declares more different events than the limits of this program allow"
+const metadataFull = "it declares more distinct events than the limits of this program allow"
 
 // metadataV4 reads a MetadataBlock. Its rows look like those of an EventBlock, with a metadata blob
 // as the payload.
@@ -125,7 +125,7 @@ func (r *Reader) metadataV4(b []byte) string {
 		}
 		id, kind, ok := r.meta.parseV4(blob)
 		if !ok {
-			return "a metadata blob ends inside a field"
+			return "a metadata blob ends in the middle of a field"
 		}
 		if !r.meta.add(id, kind, r.filter) {
 			return metadataFull
@@ -146,7 +146,7 @@ func (r *Reader) metadataV6(b []byte) string {
 		}
 		id, kind, ok := r.meta.parseV6(w)
 		if !ok {
-			return "a metadata row ends inside a field"
+			return "a metadata row ends in the middle of a field"
 		}
 		if !r.meta.add(id, kind, r.filter) {
 			return metadataFull

@@ -32,7 +32,7 @@ func (r *Reader) parseLabels(b []byte) string {
 	for i := range n {
 		l, versioned, known := parseLabelList(&c)
 		if c.bad {
-			return "a label list ends behind the block"
+			return "a label list ends after the end of the block"
 		}
 		if !known {
 			r.stats.SkippedLabels += int64(n - i)

@@ -58,7 +58,7 @@ func TestLimits(t *testing.T) {
 			return metadata(n, func(i int) nettracetest.Kind {
 				return nettracetest.Kind{ID: uint32(i), Provider: "P", Keywords: uint64(i)}
 			})
-		}, "more different events"},
+		}, "more distinct events"},
 		{"kinds of events, V6", 1 << 16, func(n int) []byte {
 			w := startV6() // with one item
 			kinds := make([]nettracetest.Kind, n-1)
@@ -68,10 +68,10 @@ func TestLimits(t *testing.T) {
 			w.Metadata(kinds...)
 			w.End()
 			return w.Bytes
-		}, "more different events"},
+		}, "more distinct events"},
 		{"high ids of a kind", 1 << 16, func(n int) []byte {
 			return metadata(n, func(i int) nettracetest.Kind { return nettracetest.Kind{ID: uint32(i + 1<<12), Provider: "P"} })
-		}, "more different events"},
+		}, "more distinct events"},
 		{"bytes of names", 8 << 20, func(n int) []byte {
 			const most = 4096 / 2 // letters: 2 bytes each in the stream, 1 in memory
 			name := func(i int) string { return fmt.Sprintf("%0*d", most, i) }
@@ -84,7 +84,7 @@ func TestLimits(t *testing.T) {
 				}
 				return nettracetest.Kind{ID: uint32(i), Provider: name(i)}
 			})
-		}, "more different events"},
+		}, "more distinct events"},
 		{"threads", 1 << 18, func(n int) []byte {
 			w := startV6()
 			for i := 0; i < n; i += 1 << 16 {

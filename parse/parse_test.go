@@ -654,11 +654,11 @@ func TestOtherFiles(t *testing.T) {
 		"the first bytes of one":       []byte("Nettr"),
 		"something else":               []byte("2024-01-15 some text"),
 		"a NetPerf file":               fast("Microsoft.DotNet.Runtime.EventPipeFile"),
-		"PerfView's own converted log": fast("Microsoft.Diagnostics.Tracing.TraceLog"),
+		"a log converted by PerfView": fast("Microsoft.Diagnostics.Tracing.TraceLog"),
 		"a heap snapshot":              fast("GCHeapDump"),
 		"a Windows ETW log":            etl,
 		"a zip archive":                []byte("PK\x03\x04trace.zip"),
-		"a recording of Linux perf":    []byte("PERFILE2xxxxxxxx"),
+		"a Linux perf recording":    []byte("PERFILE2xxxxxxxx"),
 		"an LTTng recording":           []byte("\xc1\x1f\xfc\xc1aaaa"),
 		"compressed data":              []byte("\x1f\x8b\x08\x00aaaa"),
 		"an ELF program or library":    []byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x03\x00"),
@@ -695,7 +695,7 @@ func TestDamage(t *testing.T) {
 		{"row too long", func(w *nettracetest.V4) {
 			w.Block("EventBlock", append(w.Rows(), 0xc7, 1, 0, 1, 0, 1, 1, 0x80, 0x80, 1))
 		}, "a row goes beyond"},
-		{"short header", func(w *nettracetest.V4) { w.Block("EventBlock", []byte{1, 2, 3}) }, "3 bytes, the header alone has 20"},
+		{"short header", func(w *nettracetest.V4) { w.Block("EventBlock", []byte{1, 2, 3}) }, "3 bytes, but the header alone has 20"},
 		{"second head", func(w *nettracetest.V4) {
 			var other nettracetest.V4
 			other.Begin(nettracetest.DefaultClock())

@@ -55,7 +55,7 @@ func (r *Reader) enter(b []byte, base int64, cut bool) error {
 		if cut {
 			return nil
 		}
-		return r.corrupt(base, "Event", "%d bytes, the header alone has %d", len(b), eventHeaderMin)
+		return r.corrupt(base, "Event", "%d bytes, but the header alone has %d", len(b), eventHeaderMin)
 	}
 	head := int(binary.LittleEndian.Uint16(b))
 	if head < eventHeaderMin || head > len(b) {

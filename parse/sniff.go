@@ -37,11 +37,11 @@ func sniff(b []byte) *KindError {
 	case u32(0) == uint32(len(magicFast)) && has(4, string(magicFast)):
 		return sniffFastSerialization(b, record)
 	case has(0, "PK\x03\x04"):
-		return &KindError{Kind: KindZip, Found: "a zip archive, such as perfcollect's .trace.zip, which holds perf and LTTng data", Hint: record}
+		return &KindError{Kind: KindZip, Found: "a zip archive, such as perfcollect's .trace.zip, with perf and LTTng data", Hint: record}
 	case has(0, "PERFILE2"):
-		return &KindError{Kind: KindPerf, Found: "a recording of Linux perf (perf.data)", Hint: record}
+		return &KindError{Kind: KindPerf, Found: "a Linux perf recording (perf.data)", Hint: record}
 	case has(0, "\xc1\x1f\xfc\xc1"), has(0, "\xc1\xfc\x1f\xc1"):
-		return &KindError{Kind: KindLTTng, Found: "an LTTng recording (CTF), as perfcollect makes it", Hint: record}
+		return &KindError{Kind: KindLTTng, Found: "an LTTng recording (CTF), such as perfcollect writes", Hint: record}
 	case len(b) >= 0x4c && b[0x4b] == 0xc0 && (b[0x4a] == 1 || b[0x4a] == 2):
 		// The first record after the 72 bytes of a WMI_BUFFER_HEADER is a system
 		// header: type 1 or 2, marker flags 0xC0.
@@ -49,13 +49,13 @@ func sniff(b []byte) *KindError {
 	case has(0, "\x1f\x8b"), has(0, "\x28\xb5\x2f\xfd"):
 		return &KindError{Kind: KindPacked, Found: "compressed data", Hint: "unpack it first"}
 	case has(0, "\x7fELF") && len(b) > 16 && b[16] == elfCore, has(0, "MDMP"):
-		return &KindError{Kind: KindDump, Found: "a memory dump of a process, which holds no events", Hint: "open it with dotnet-dump analyze"}
+		return &KindError{Kind: KindDump, Found: "a memory dump of a process, which contains no events", Hint: "open it with dotnet-dump analyze"}
 	case has(0, "{") && bytes.Contains(b, []byte("speedscope")):
-		return &KindError{Kind: KindSpeedscope, Found: "a profile for speedscope, made from a recording", Hint: "give the .nettrace file that it was made from"}
+		return &KindError{Kind: KindSpeedscope, Found: "a speedscope profile, converted from a recording", Hint: "use the .nettrace file that it was converted from"}
 	case has(0, "{") && bytes.Contains(b, []byte(`"traceEvents"`)), has(0, "[{") && bytes.Contains(b, []byte(`"ph":`)):
-		return &KindError{Kind: KindChromium, Found: "a profile for Chromium's tracing page, made from a recording", Hint: "give the .nettrace file that it was made from"}
+		return &KindError{Kind: KindChromium, Found: "a profile for Chromium's tracing page, converted from a recording", Hint: "use the .nettrace file that it was converted from"}
 	}
-	const begin = "a .nettrace file begins with \"Nettrace\""
+	const begin = "a .nettrace file starts with \"Nettrace\""
 	for _, k := range []struct{ first, found string }{
 		{"\x7fELF", "an ELF program or library"},
 		{"MZ", "a Windows program or library"},
@@ -70,7 +70,7 @@ func sniff(b []byte) *KindError {
 			return &KindError{Found: k.found, Hint: begin}
 		}
 	}
-	return &KindError{Found: "something else, its first bytes are " + quoteFirst(b), Hint: begin}
+	return &KindError{Found: "unknown data that starts with the bytes " + quoteFirst(b), Hint: begin}
 }
 
 // sniffFastSerialization distinguishes the files of Microsoft's FastSerialization container by the
@@ -78,9 +78,9 @@ func sniff(b []byte) *KindError {
 func sniffFastSerialization(b []byte, record string) *KindError {
 	switch {
 	case bytes.Contains(b, []byte("TraceLog")):
-		return &KindError{Kind: KindETLX, Found: "PerfView's own converted log (.etlx)", Hint: "give the .nettrace file that it was made from"}
+		return &KindError{Kind: KindETLX, Found: "a log converted by PerfView (.etlx)", Hint: "use the .nettrace file that it was converted from"}
 	case bytes.Contains(b, []byte("GCHeapDump")), bytes.Contains(b, []byte("MemoryGraph")):
-		return &KindError{Kind: KindGCDump, Found: "a heap snapshot (.gcdump), which holds no events"}
+		return &KindError{Kind: KindGCDump, Found: "a heap snapshot (.gcdump), which contains no events"}
 	}
 	return &KindError{Kind: KindNetPerf, Found: "a NetPerf file, the format of .NET Core 2.x and of the previews of 3.0", Hint: record}
 }

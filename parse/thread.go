@@ -63,7 +63,7 @@ func (r *Reader) settle(t *captureThread, seq uint32, ticks int64) {
 	t.seen = true
 }
 
-const threadsCut = "the list of threads ends behind the block"
+const threadsCut = "the list of threads ends after the end of the block"
 
 // sequencePointV4 handles the content of an SPBlock: a time, then for each thread the number of its
 // last event at that time.
@@ -147,7 +147,7 @@ func (r *Reader) parseThreads(b []byte) string {
 		t := &captureThread{process: r.trace.ProcessID, seen: true}
 		t.id = w.uvarint()
 		if c.bad || w.bad {
-			return "a thread row ends behind the block"
+			return "a thread row ends after the end of the block"
 		}
 		t.tid = t.id | unknownThread
 		t.lastTicks = r.newest

@@ -89,7 +89,7 @@ func parseTraceV6(b []byte, major, minor int) (*Trace, string) {
 		}
 	}
 	if c.bad {
-		return nil, "the Trace block ends inside a field"
+		return nil, "the Trace block ends in the middle of a field"
 	}
 	return t, t.check()
 }

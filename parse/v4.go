@@ -52,7 +52,7 @@ func (r *Reader) objectV4() error {
 	}
 	b := r.src.unread()
 	if b[1] != tagBegin || b[2] != tagNull {
-		return r.corrupt(r.src.off, "", "tags % x where an object begins", b[:3])
+		return r.corrupt(r.src.off, "", "tags % x where an object starts", b[:3])
 	}
 	version := binary.LittleEndian.Uint32(b[3:])
 	nameLen := binary.LittleEndian.Uint32(b[11:])
@@ -66,7 +66,7 @@ func (r *Reader) objectV4() error {
 	b = r.src.unread()
 	name := b[objectHead : head-1]
 	if b[head-1] != tagEnd {
-		return r.corrupt(r.src.off+int64(head)-1, "", "tag %d behind the name of an object, expected %d", b[head-1], tagEnd)
+		return r.corrupt(r.src.off+int64(head)-1, "", "tag %d after the name of an object, expected %d", b[head-1], tagEnd)
 	}
 	if string(name) == "Trace" {
 		return r.traceV4(head, version)
@@ -101,7 +101,7 @@ func (r *Reader) traceV4(head int, version uint32) error {
 		return r.corrupt(r.src.off+int64(head), "Trace", "%s", wrong)
 	}
 	if b[size-1] != tagEnd {
-		return r.corrupt(r.src.off+int64(size)-1, "Trace", "tag %d behind the object, expected %d", b[size-1], tagEnd)
+		return r.corrupt(r.src.off+int64(size)-1, "Trace", "tag %d after the object, expected %d", b[size-1], tagEnd)
 	}
 	r.trace = t
 	r.src.advance(size)
@@ -126,7 +126,7 @@ func (r *Reader) blockV4(head int, kind blockKind) error {
 	}
 	b := r.src.unread()[:total]
 	if b[total-1] != tagEnd {
-		return r.corrupt(r.src.off+int64(total)-1, kind.String(), "tag %d behind the block, expected %d", b[total-1], tagEnd)
+		return r.corrupt(r.src.off+int64(total)-1, kind.String(), "tag %d after the block, expected %d", b[total-1], tagEnd)
 	}
 	base := r.src.off + int64(begin)
 	r.src.advance(total)
