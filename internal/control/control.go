@@ -97,7 +97,7 @@ func Ask(ctx context.Context, path, method, request string) ([]byte, error) {
 	defer answer.Body.Close()
 	b, err := io.ReadAll(io.LimitReader(answer.Body, answerMost))
 	if err != nil {
-		return nil, fmt.Errorf("the answer of the daemon at %s breaks off: %w", path, err)
+		return nil, fmt.Errorf("the answer of the daemon at %s is truncated: %w", path, err)
 	}
 	if answer.StatusCode != http.StatusOK {
 		return nil, &RefusedError{strings.TrimSpace(string(b))}
@@ -127,15 +127,15 @@ func roundTrip(ctx context.Context, path string, r *http.Request) (*http.Respons
 func explain(path string, err error) error {
 	switch {
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
-		return fmt.Errorf("no daemon listens at %s: it does not run, or its configuration names another control.socket", path)
+		return fmt.Errorf("no daemon listens at %s: it is not running, or its configuration names another control.socket", path)
 	case errors.Is(err, os.ErrPermission):
-		return fmt.Errorf("no access to %s: only root and the user of the daemon may ask it", path)
+		return fmt.Errorf("no access to %s: only root and the daemon's user may query it", path)
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("the daemon at %s does not answer within %v", path, answerTime)
+		return fmt.Errorf("the daemon at %s did not answer within %v", path, answerTime)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return fmt.Errorf("the daemon at %s has closed the connection: only root and its own user may ask it", path)
+		return fmt.Errorf("the daemon at %s has closed the connection: only root and its own user may query it", path)
 	}
-	return fmt.Errorf("asking the daemon at %s: %w", path, err)
+	return fmt.Errorf("querying the daemon at %s: %w", path, err)
 }
 
 func dial(ctx context.Context, path string) (net.Conn, error) {
@@ -145,7 +145,7 @@ func dial(ctx context.Context, path string) (net.Conn, error) {
 	}
 	if !isRoot() && !isTrusted(conn) { // root's daemon may run as any user
 		_ = conn.Close()
-		return nil, fmt.Errorf("what listens at %s is no daemon of root's or of this user's", path)
+		return nil, fmt.Errorf("the process listening at %s is not a daemon of root or of this user", path)
 	}
 	return conn, nil
 }

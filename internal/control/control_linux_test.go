@@ -82,8 +82,8 @@ func TestOtherUsers(t *testing.T) {
 		{root, root, "hello|<nil>"},
 		{one, one, "hello|<nil>"},
 		{one, root, "hello|<nil>"}, // root's daemon may run as another user
-		{root, one, "only root and its own user may ask it"},
-		{one, other, "is no daemon of root's or of this user's"},
+		{root, one, "only root and its own user may query it"},
+		{one, other, "is not a daemon of root or of this user"},
 	} {
 		path := filepath.Join(dir, fmt.Sprintf("%d-%d.sock", c.server, c.client))
 		server := as(c.server, "server", path)

@@ -66,7 +66,7 @@ func checkOwn(dir string) error {
 		return bare(err)
 	}
 	if st, ok := s.Sys().(*syscall.Stat_t); !s.IsDir() || s.Mode().Perm()&0o022 != 0 || !ok || int(st.Uid) != os.Geteuid() {
-		return fmt.Errorf("%s is no folder that this user alone may write to", dir)
+		return fmt.Errorf("%s is not a directory that only this user can write to", dir)
 	}
 	return nil
 }
