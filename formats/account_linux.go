@@ -51,14 +51,14 @@ func (a Account) Do(f func() error) error {
 // assume gives the thread the rights of the account, and no others.
 func (a Account) assume() error {
 	if err := unix.Setgroups([]int{int(a.GID)}); err != nil {
-		return errors.Join(errors.New("it needs root, or the capabilities SETUID and SETGID"), err)
+		return errors.Join(errors.New("it requires root, or the capabilities SETUID and SETGID"), err)
 	}
 	_, _ = unix.SetfsgidRetGid(int(a.GID)) // these return the previous id, not an error
 	_, _ = unix.SetfsuidRetUid(int(a.UID))
 	gid, _ := unix.SetfsgidRetGid(-1)
 	uid, _ := unix.SetfsuidRetUid(-1)
 	if uid != int(a.UID) || gid != int(a.GID) {
-		return errors.New("it needs root, or the capabilities SETUID and SETGID")
+		return errors.New("it requires root, or the capabilities SETUID and SETGID")
 	}
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData

@@ -27,7 +27,7 @@ func TestRights(t *testing.T) {
 	if err := errors.Join(os.WriteFile(binary, program, 0o755), os.Chmod(filepath.Dir(binary), 0o755), os.Chmod(filepath.Dir(filepath.Dir(binary)), 0o755)); err != nil {
 		t.Fatal(err)
 	}
-	const refused = "writing as uid 0, gid 65534: it needs root, or the capabilities SETUID and SETGID"
+	const refused = "writing as uid 0, gid 65534: it requires root, or the capabilities SETUID and SETGID"
 	for _, c := range []struct {
 		name         string
 		uid          uint32

@@ -80,7 +80,7 @@ func (r *RotatingFile) nextIndex(dir *os.Root) (string, error) {
 		}
 		r.stepIndex()
 	}
-	return "", errors.New("no free name for the archived file: " + r.indexName(0) + " and all after it are others' files")
+	return "", errors.New("no free name for the archived file: " + r.indexName(0) + " and all after it are files of other programs")
 }
 
 // stepIndex advances to the next name. It is called after a file was renamed to the previous one:

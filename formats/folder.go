@@ -166,7 +166,7 @@ func (w *walk) step(name string, rest []string) ([]string, error) {
 	}
 	w.steps, w.path = append(w.steps, next), full
 	if opened, err := next.Stat("."); err != nil || !os.SameFile(opened, info) {
-		return nil, errors.Join(err, &FolderError{full, "was replaced while it was opened"})
+		return nil, errors.Join(err, &FolderError{full, "was replaced while being opened"})
 	}
 	return rest, nil
 }
@@ -206,7 +206,7 @@ func (w *walk) check(above, info fs.FileInfo, path string) error {
 	case info.Mode()&fs.ModeSymlink != 0:
 		return &FolderError{path, "is a link that belongs to another user: give the path of the directory itself"}
 	case isSticky(above):
-		return &FolderError{path, "belongs to another user, and is in a directory where everybody may write: give a path in a directory of your own"}
+		return &FolderError{path, "belongs to another user and is in a world-writable directory: give a path in a directory of your own"}
 	}
 	return nil // its owner is checked in the next step
 }
@@ -218,7 +218,7 @@ func (w *walk) checkLast() error {
 		return err
 	}
 	if isSticky(info) && w.o.NoLinks {
-		return &FolderError{w.path, "is a directory where everybody may write: give a path in a directory of its own"}
+		return &FolderError{w.path, "is a world-writable directory: give a path in a directory of its own"}
 	}
 	return w.checkOwner(info, w.path)
 }
@@ -235,16 +235,16 @@ func (w *walk) checkOwner(info fs.FileInfo, path string) error {
 	case owner != "":
 		why, account = "belongs to "+owner, owner
 	case mode&othersWrite != 0 && mode&fs.ModeSticky == 0:
-		why = "is writable for everybody"
+		why = "is world-writable"
 	case mode&groupWrite == 0 || mode&fs.ModeSticky != 0 || group.trusted:
 		return nil
 	case group.system:
-		w.warning = fmt.Sprintf("%s is writable for the group %s: its members can lead what gclog writes there to other files", path, group.name)
+		w.warning = fmt.Sprintf("%s is writable by the group %s: its members can redirect what gclog writes there to other files", path, group.name)
 		return nil
 	default:
-		why = "is writable for the group " + group.name
+		why = "is writable by the group " + group.name
 	}
-	return &FolderError{path, why + ": whoever may write there can lead gclog, which has the rights of root, to other files. " + w.o.wayOut(account)}
+	return &FolderError{path, why + ": whoever can write there can redirect gclog, which runs as root, to other files. " + w.o.wayOut(account)}
 }
 
 // wayOut says what to do about a directory of another user.
@@ -253,9 +253,9 @@ func (o *RotateOptions) wayOut(account string) string {
 		account = "USER"
 	}
 	if o.NoLinks {
-		return fmt.Sprintf("Give a directory that only root may write to, or write as that user with su: {user: %s}", account)
+		return fmt.Sprintf("Use a directory that only root can write to, or write as that user with su: {user: %s}", account)
 	}
-	return fmt.Sprintf("Give a directory that only root may write to, or run gclog as that user (sudo -u %s gclog ...)", account)
+	return fmt.Sprintf("Use a directory that only root can write to, or run gclog as that user (sudo -u %s gclog ...)", account)
 }
 
 // isSticky reports whether a directory is like /tmp: several users create files in it, but each can

@@ -127,7 +127,7 @@ func TestFolderRights(t *testing.T) {
 	}
 	const (
 		sticky = fs.ModeSticky
-		way    = ": whoever may write there can lead gclog, which has the rights of root, to other files. Give a directory that only root may write to, or "
+		way    = ": whoever can write there can redirect gclog, which runs as root, to other files. Use a directory that only root can write to, or "
 		people = 4711
 	)
 	const (
@@ -144,15 +144,15 @@ func TestFolderRights(t *testing.T) {
 		{0, 0, 0o755, fine, ""},
 		{0, 0, 0o775, fine, ""},
 		{0, people, 0o755, fine, ""},
-		{0, people, 0o775, refuses, "is writable for the group " + groupName(people) + way + "run gclog as that user (sudo -u USER gclog ...)"},
+		{0, people, 0o775, refuses, "is writable by the group " + groupName(people) + way + "run gclog as that user (sudo -u USER gclog ...)"},
 		{0, people, 0o775 | sticky, fine, ""},
-		{0, 999, 0o775, warns, "is writable for the group " + groupName(999) + ": its members can lead"},
-		{0, 1000, 0o775, refuses, "is writable for the group " + groupName(1000) + way},
+		{0, 999, 0o775, warns, "is writable by the group " + groupName(999) + ": its members can redirect"},
+		{0, 1000, 0o775, refuses, "is writable by the group " + groupName(1000) + way},
 		{0, 999, 0o755, fine, ""},
 		{0, 999, 0o775 | sticky, fine, ""},
-		{0, 4, 0o775, warns, "is writable for the group " + groupName(4) + ": its members can lead"},
-		{0, 0, 0o757, refuses, "is writable for everybody" + way + "run gclog as that user (sudo -u USER gclog ...)"},
-		{0, people, 0o777, refuses, "is writable for everybody" + way},
+		{0, 4, 0o775, warns, "is writable by the group " + groupName(4) + ": its members can redirect"},
+		{0, 0, 0o757, refuses, "is world-writable" + way + "run gclog as that user (sudo -u USER gclog ...)"},
+		{0, people, 0o777, refuses, "is world-writable" + way},
 		{0, 0, 0o777 | sticky, fine, ""},
 		{people, 0, 0o755, refuses, "belongs to 4711" + way + "run gclog as that user (sudo -u 4711 gclog ...)"},
 		{people, 0, 0o777 | sticky, refuses, "belongs to 4711" + way},

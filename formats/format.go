@@ -67,7 +67,7 @@ var table = []Format{
 	{Name: "jdk8", About: "JDK 8 style (PrintGCDetails), for older readers of Java GC logs", joinHeader: true, oneProcess: true, new: newJDK8},
 	{Name: "json", About: "one JSON object per line, Elastic Common Schema, for shippers", Extensions: []string{".json", ".ndjson", ".jsonl"}, new: newJSON},
 	{Name: "csv", About: "one row per collection, for spreadsheets", Extensions: []string{".csv"}, joinHeader: true, new: newCSV},
-	{Name: "text", About: "one aligned line per collection, for eyes", Extensions: []string{".txt"}, oneProcess: true, new: newText},
+	{Name: "text", About: "one aligned line per collection, for people", Extensions: []string{".txt"}, oneProcess: true, new: newText},
 }
 
 // All returns the formats in the order of the help text.

@@ -66,7 +66,7 @@ func (o *RotateOptions) checkFile(dir *os.Root, path string) error {
 		return err
 	}
 	if info, err := dir.Lstat(filepath.Base(path)); err == nil && !o.isTrusted(info) && isSticky(above) {
-		return fmt.Errorf("%s is there already and belongs to another user, in a directory where everybody may write: give a path in a directory of your own", path)
+		return fmt.Errorf("%s already exists and belongs to another user, in a world-writable directory: give a path in a directory of your own", path)
 	}
 	return nil
 }

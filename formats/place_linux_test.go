@@ -54,8 +54,8 @@ func TestOthers(t *testing.T) {
 	const (
 		linkOfOthers = "is a link that belongs to another user"
 		ofOthers     = "belongs to another user"
-		ofNobody     = "belongs to nobody: whoever may write there can lead gclog"
-		forAll       = "is writable for everybody: whoever may write there can lead gclog"
+		ofNobody     = "belongs to nobody: whoever can write there can redirect gclog"
+		forAll       = "is world-writable: whoever can write there can redirect gclog"
 	)
 	asOther := RotateOptions{NoLinks: true, As: Account{other, other}}
 	daemon, person, sudo := RotateOptions{NoLinks: true}, RotateOptions{}, RotateOptions{Sudo: other}
@@ -85,18 +85,18 @@ func TestOthers(t *testing.T) {
 		{"a file of others behind a link of ours", like, 0, "gc.log", func(t *testing.T, _ string) {
 			file(t, "b", other)
 			link(t, "gc.log", "b", 0)
-		}, person, "b is there already and " + ofOthers, ""},
+		}, person, "b already exists and " + ofOthers, ""},
 		{"a folder of others", like, 0, "new/gc.log", func(t *testing.T, _ string) { folder(t, "new", other, 0o755) }, daemon, "new " + ofOthers, "new " + ofOthers},
 		{"a folder of others, for a person", like, 0, "new/gc.log", func(t *testing.T, _ string) { folder(t, "new", other, 0o755) }, person, "new " + ofOthers, "new " + ofOthers},
 		{"a link of others to a folder", like, 0, "new/gc.log", func(t *testing.T, secret string) { link(t, "new", filepath.Dir(secret), other) }, daemon, "new " + linkOfOthers, "new " + linkOfOthers},
 		{"a folder for everybody", 0o777, 0, "gc.log", func(*testing.T, string) {}, daemon, forAll, forAll},
 		{"a folder for everybody above", 0o777, 0, "new/gc.log", func(*testing.T, string) {}, person, forAll, forAll},
-		{"a folder like /tmp, for the daemon", like, 0, "gc.log", func(*testing.T, string) {}, daemon, "is a directory where everybody may write", "is a directory where everybody may write"},
+		{"a folder like /tmp, for the daemon", like, 0, "gc.log", func(*testing.T, string) {}, daemon, "is a world-writable directory", "is a world-writable directory"},
 		{"links are not wanted", 0o755, 0, "gc.log", func(t *testing.T, _ string) { link(t, "gc.log", "b", 0) }, daemon, "gc.log is a link", ""},
 		{"a folder that an administrator has given others", 0o755, 0, "new/gc.log", func(t *testing.T, _ string) { folder(t, "new", other, 0o755) }, daemon, ofNobody, ofNobody},
 		{"the same, for a person", 0o755, 0, "new/gc.log", func(t *testing.T, _ string) { folder(t, "new", other, 0o755) }, person, ofNobody, ofNobody},
 		{"a folder of ours in one of others", 0o755, other, "new/gc.log", func(t *testing.T, _ string) { folder(t, "new", 0, 0o755) }, daemon, ofNobody, ofNobody},
-		{"a folder for a group of people", 0o755, 0, "new/gc.log", func(t *testing.T, _ string) { group(t, "new", 4711) }, daemon, "is writable for the group 4711", "is writable for the group 4711"},
+		{"a folder for a group of people", 0o755, 0, "new/gc.log", func(t *testing.T, _ string) { group(t, "new", 4711) }, daemon, "is writable by the group 4711", "is writable by the group 4711"},
 		{"a file that the account may not write", 0o755, 0, "gc.log", func(*testing.T, string) {}, asOther, "", "permission denied"},
 
 		{"a link of ours", like, 0, "gc.log", func(t *testing.T, _ string) { link(t, "gc.log", "b", 0) }, person, "", ""},
@@ -109,7 +109,7 @@ func TestOthers(t *testing.T) {
 		{"a folder for a group of the system", 0o755, 0, "new/gc.log", func(t *testing.T, _ string) { group(t, "new", 4) }, daemon, "", ""},
 		{"a folder of who has called gclog by sudo", 0o755, other, "gc.log", func(*testing.T, string) {}, sudo, "", ""},
 		{"a folder for the group of who has called gclog by sudo", 0o755, 0, "new/gc.log", func(t *testing.T, _ string) { group(t, "new", other) }, sudo, "", ""},
-		{"the same for another who has called it", 0o755, 0, "new/gc.log", func(t *testing.T, _ string) { group(t, "new", other) }, RotateOptions{Sudo: 1}, "is writable for the group", "is writable for the group"},
+		{"the same for another who has called it", 0o755, 0, "new/gc.log", func(t *testing.T, _ string) { group(t, "new", other) }, RotateOptions{Sudo: 1}, "is writable by the group", "is writable by the group"},
 		{"a folder of others in one where only root makes files", 0o755 | fs.ModeSticky, 0, "new/gc.log", func(t *testing.T, _ string) { folder(t, "new", other, 0o755) }, person, ofNobody, ofNobody},
 		{"a folder of the account", 0o755, other, "gc.log", func(*testing.T, string) {}, asOther, "", ""},
 		{"a folder of the account in one like /tmp", like, 0, "new/gc.log", func(t *testing.T, _ string) { folder(t, "new", other, 0o755) }, asOther, "", ""},
@@ -169,7 +169,7 @@ func TestGroupWarning(t *testing.T) {
 	}
 	for _, path := range []string{dir, filepath.Join(dir, "not", "there")} {
 		warning, err := RotateOptions{NoLinks: true, MakeDirs: true}.CheckFolder(path)
-		if err != nil || !strings.Contains(warning, dir+" is writable for the group adm") {
+		if err != nil || !strings.Contains(warning, dir+" is writable by the group adm") {
 			t.Errorf("%s: %q, %v", path, warning, err)
 		}
 	}

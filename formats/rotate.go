@@ -166,7 +166,7 @@ func (r *RotatingFile) takeOver(dir *os.Root) error {
 }
 
 // ErrWritten is the error of opening a file that is already being written.
-var ErrWritten = errors.New("another gclog is writing it: give each its own file")
+var ErrWritten = errors.New("another gclog is writing to it: give each its own file")
 
 func (f *Files) logger() *lumberjack.Logger {
 	f.mu.Lock()
@@ -443,7 +443,7 @@ func (r *RotatingFile) tryCreate() (again bool, err error) {
 			if err == nil && info.Size() == 0 && r.log.Filename == r.path {
 				_ = dir.Remove(r.base()) // created by lumberjack, without our mode
 			}
-			return errors.Join(err, fmt.Errorf("%s was replaced while it was opened", r.path))
+			return errors.Join(err, fmt.Errorf("%s was replaced while being opened", r.path))
 		}
 		r.open, r.ours, r.size, r.looked = true, made, made.Size(), r.now()
 		return nil

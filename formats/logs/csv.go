@@ -12,7 +12,7 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-const csvLacks = "csv has no suspensions without a collection, no gaps, stalls and sessions; what was promoted, allocated and free is known in sum only, single heaps not at all"
+const csvLacks = "csv has no suspensions without a collection, gaps, stalls or sessions; promoted, allocated and free bytes only as totals; no individual heaps"
 
 // A csvSpecial is a column that takes more than setting a field of the record. Columns with
 // milliseconds come first, then those with texts, then those with whole numbers.

@@ -11,7 +11,7 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-const jsonLacks = "json has the heaps of server GC in sum only, and little of DATAS"
+const jsonLacks = "json has only totals of the heaps of server GC, and little about DATAS"
 
 // A jsonParser reads the lines of the format json. The members of a record may be in any order,
 // with others among them: shippers add some.

@@ -22,7 +22,7 @@ func (e *OverlapError) Error() string {
 	if e.ProcessID != 0 {
 		of = fmt.Sprintf(" of process %d", e.ProcessID)
 	}
-	return fmt.Sprintf("line %d: it tells collection %d%s a second time", e.Line, e.Number, of)
+	return fmt.Sprintf("line %d: it contains collection %d%s a second time", e.Line, e.Number, of)
 }
 
 // A reading is the position of a Reader.

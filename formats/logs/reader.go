@@ -63,7 +63,7 @@ func (e *JavaOnlyError) Error() string {
 	if e.Format == "unified" {
 		log, use = "unified log without DotNet: lines", "unified with gc+stats"
 	}
-	return fmt.Sprintf("it is a %s, which gclog writes for Java tools but does not read back: use %s, json or csv", log, use)
+	return fmt.Sprintf("it is a %s, which gclog writes for Java tools but cannot read back: use %s, json or csv", log, use)
 }
 
 // HeadSize is how many bytes of a file Recognize needs, unless lines of other programs come before

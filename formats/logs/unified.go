@@ -47,8 +47,8 @@ type life struct {
 	suspension gclog.Suspension
 }
 
-const unifiedLacks = "unified logs have sizes in KiB, stamps in ms and durations in µs; what each generation promoted and kept free, the single heaps, and how long the threads took to stop for final background pauses, are not known, " +
-	"nor what -Xlog left out"
+const unifiedLacks = "unified logs have sizes in KiB, timestamps in ms and durations in µs; promoted and free bytes by generation, individual heaps and the time to suspend for final background pauses are unknown, " +
+	"and so is what -Xlog left out"
 
 func newUnified(observe func(*gclog.Process) Observer, at *reading) parser {
 	return &unified{observe: observe, reading: at}

@@ -29,7 +29,7 @@ func TestToldTwice(t *testing.T) {
 		lines := bytes.SplitAfter(b, []byte("\n"))
 		head := map[string]int{"unified": 2, "json": 1, "csv": 1}[format]
 		later := write("later.log", append(lines[:head:head], lines[len(lines)/3:]...)...)
-		told := `it tells collection \d+ of process 29336 a second time`
+		told := `it contains collection \d+ of process 29336 a second time`
 		for names, want := range map[string]string{
 			double:            `double\.log: line \d+: ` + told + `: the same log twice, or sessions that ran at the same time: pass the log of each session separately\n`,
 			log + " " + later: `later\.log: line \d+: ` + told + `, after .*a\.log: pass them one at a time\n`,
