@@ -148,7 +148,7 @@ func TestShared(t *testing.T) {
 	b.Each(record(2))
 	// Another gclog cannot open it meanwhile.
 	var path *PathError
-	if _, err := new(Opener).Open(specs, formats.Options{}); !errors.As(err, &path) || !strings.Contains(err.Error(), "another gclog is writing it") {
+	if _, err := new(Opener).Open(specs, formats.Options{}); !errors.As(err, &path) || !strings.Contains(err.Error(), "another gclog is writing to it") {
 		t.Errorf("another gclog opens it: %v", err)
 	}
 	if err := b.Close(); err != nil {
