@@ -352,6 +352,7 @@ func TestConnectionsClosed(t *testing.T) {
 	for what, b := range map[string][]byte{
 		"fine": answer(make([]byte, 8)), "refused": refusal(unknownCommand), "nothing": nil, "garbage": []byte("HTTP/1.1 400 Bad Request\r\n\r\n"),
 		"variables": append(head, rest...), "half of them": append(head, rest[:9]...),
+		"no size": answer(make([]byte, 3)), "a large size": answer(bytes.Repeat([]byte{0xFF}, 6)),
 	} {
 		opened, closed := 0, 0
 		c := &session.Client{Dial: func(context.Context) (net.Conn, error) {
