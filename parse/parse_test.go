@@ -652,7 +652,7 @@ func TestOtherFiles(t *testing.T) {
 	for want, b := range map[string][]byte{
 		"an empty file":                {},
 		"the first bytes of one":       []byte("Nettr"),
-		"something else":               []byte("2024-01-15 some text"),
+		"unknown data":                 []byte("2024-01-15 some text"),
 		"a NetPerf file":               fast("Microsoft.DotNet.Runtime.EventPipeFile"),
 		"a log converted by PerfView":  fast("Microsoft.Diagnostics.Tracing.TraceLog"),
 		"a heap snapshot":              fast("GCHeapDump"),

@@ -83,7 +83,7 @@ func TestLookBounds(t *testing.T) {
 		}
 		synctest.Wait()
 		_, err := h.Look(t.Context(), 1000, 1, fine, drop)
-		refused(t, err, session.CauseStuck, "looks at 8 other processes of user")
+		refused(t, err, session.CauseStuck, "inspections of 8 other processes of user")
 		if _, err := h.Look(t.Context(), 1000, 2, fine, drop); err != nil {
 			t.Errorf("another user: %v", err)
 		}

@@ -556,7 +556,7 @@ func TestEnvironmentWrong(t *testing.T) {
 		sent  []byte
 		words string
 	}{
-		"no size":                     {answer([]byte{1, 0}), "it lacks its size"},
+		"no size":                     {answer([]byte{1, 0}), "its size is missing"},
 		"too large":                   {piece(4<<20+1, ""), "an environment of 4194305 bytes, the limit is 4194304"},
 		"very large":                  {piece(1<<32-1, ""), "an environment of 4294967295 bytes, the limit is 4194304"},
 		"ends too early":              {piece(100, "01000000"), cutOff},

@@ -110,7 +110,7 @@ control: {socket: %s}
 		hung.Stop()
 		t.Fatalf("the daemon does not end: %s", state)
 	}
-	if said := daemon.stderr.String(); !strings.Contains(said, "looks at processes have not ended in time") {
+	if said := daemon.stderr.String(); !strings.Contains(said, "timed out; they are not logged") {
 		t.Errorf("the daemon does not tell of stuck looks:\n%s", said)
 	}
 }
