@@ -570,7 +570,8 @@ func cmdFiles(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	for _, e := range entries {
 		if !missing[e.Name()] {
-			ts.Fatalf("%s has a file %s", args[0], e.Name())
+			content, _ := os.ReadFile(ts.MkAbs(filepath.Join(args[0], e.Name())))
+			ts.Fatalf("%s has a file %s: %s", args[0], e.Name(), content[:min(len(content), 2000)])
 		}
 		delete(missing, e.Name())
 	}

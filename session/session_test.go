@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unicode/utf16"
@@ -338,11 +339,11 @@ func TestServerErrors(t *testing.T) {
 // A countedConn counts how often it is closed.
 type countedConn struct {
 	net.Conn
-	closed *int
+	closed *atomic.Int32
 }
 
 func (c countedConn) Close() error {
-	*c.closed++
+	c.closed.Add(1)
 	return c.Conn.Close()
 }
 
@@ -354,16 +355,16 @@ func TestConnectionsClosed(t *testing.T) {
 		"variables": append(head, rest...), "half of them": append(head, rest[:9]...),
 		"no size": answer(make([]byte, 3)), "a large size": answer(bytes.Repeat([]byte{0xFF}, 6)),
 	} {
-		opened, closed := 0, 0
+		var opened, closed atomic.Int32
 		c := &session.Client{Dial: func(context.Context) (net.Conn, error) {
-			opened++
+			opened.Add(1)
 			return countedConn{bytesConn{bytes.NewReader(b)}, &closed}, nil
 		}}
 		_, _ = c.ProcessInfo(t.Context())
 		_, _ = c.Environment(t.Context())
 		_ = c.Resume(t.Context())
-		if opened < 3 || closed != opened {
-			t.Errorf("%s: %d of %d connections are closed", what, closed, opened)
+		if opened.Load() < 3 || closed.Load() != opened.Load() {
+			t.Errorf("%s: %d of %d connections are closed", what, closed.Load(), opened.Load())
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -255,11 +256,11 @@ func TestDiscard(t *testing.T) {
 					}
 					close(read)
 				}
-				var closed []*int // of each connection
+				var closed []*atomic.Int32 // of each connection
 				c := &session.Client{Dial: func(context.Context) (net.Conn, error) {
 					ours, theirs := net.Pipe()
 					go runtime(theirs)
-					closed = append(closed, new(int))
+					closed = append(closed, new(atomic.Int32))
 					return countedConn{ours, closed[len(closed)-1]}, nil
 				}}
 				s, err := c.StartTracing(t.Context(), config())
@@ -279,7 +280,7 @@ func TestDiscard(t *testing.T) {
 					t.Errorf("it took %v, want %v", took, tc.after)
 				}
 				for i, n := range closed {
-					if *n == 0 {
+					if n.Load() == 0 {
 						t.Errorf("connection %d was left open", i)
 					}
 				}
