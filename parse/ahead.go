@@ -70,7 +70,16 @@ func (a *ahead) run(r io.Reader) {
 // fill appends the next piece to what is unread in s. As a rule it is the piece's buffer that s
 // reads from then, and only the rest of the piece before is copied.
 func (a *ahead) fill(s *source) (int, error) {
-	p := <-a.full
+	var p piece
+	select {
+	case p = <-a.full:
+	case <-a.exited:
+		select {
+		case p = <-a.full: // read before
+		default:
+			return 0, io.ErrClosedPipe
+		}
+	}
 	rest := s.unread()
 	if len(rest) > aheadRoom { // of a large object
 		for len(s.buf)-s.end < p.n {

@@ -194,13 +194,14 @@ func (k *block) header(flags byte, major int) ([]byte, bool) {
 	} else if off = k.ids(flags, off); off < 0 {
 		return nil, false
 	}
-	if rest := b[min(off, len(b)):]; len(rest) > 1 && rest[0] < 0x80 {
+	switch rest := b[min(off, len(b)):]; {
+	case len(rest) > 1 && rest[0] < 0x80:
 		k.ticks += int64(rest[0])
 		off++
-	} else if len(rest) > 1 && rest[1] < 0x80 {
+	case len(rest) >= 2 && rest[1] < 0x80:
 		k.ticks += int64(rest[0]&0x7f) | int64(rest[1])<<7
 		off += 2
-	} else {
+	default:
 		if v, off = uvarint(b, off, maxVarint64); off < 0 {
 			return nil, false
 		}

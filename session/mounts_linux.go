@@ -94,7 +94,7 @@ type guard struct {
 // as the guard is used.
 func newGuard(h *hostMounts, proc int) *guard {
 	g := &guard{host: sync.OnceValue(h.read), ours: func() bool { return mountsAreOurs(proc) }}
-	if namespaceOf(proc) == h.namespace() { // if neither can be read, host returns nil
+	if n := namespaceOf(proc); n != "" && n == h.namespace() {
 		g.mounts = g.host()
 	}
 	if g.mounts == nil {

@@ -107,7 +107,7 @@ func (p *Peer) take(ctx context.Context) (net.Conn, error) {
 		select {
 		case <-p.fresh:
 		case <-p.gone:
-			return nil, fmt.Errorf("process %d has exited and will not connect any more", p.Inner)
+			return nil, fmt.Errorf("process %d is no longer connected to the port", p.Inner)
 		case <-ctx.Done():
 			return nil, fmt.Errorf("waiting for process %d to connect: %w", p.Inner, ctx.Err())
 		}
@@ -117,6 +117,11 @@ func (p *Peer) take(ctx context.Context) (net.Conn, error) {
 // ended records that the runtime has ended a connection. If it was the latest one, another must
 // follow soon.
 func (p *Peer) ended(c *connection) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.newest != c { // no timer for each connection that a hostile process makes
+		return
+	}
 	time.AfterFunc(goneAfter, func() { p.missing(c) })
 }
 

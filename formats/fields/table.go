@@ -18,8 +18,12 @@ var table = concat(identity, pauses, sizes, generation(gclog.Gen0), generation(g
 // All returns the fields in the order of json. The caller must not change them.
 func All() []Field { return table }
 
-// Column returns the field of a column of csv; nil if there is none.
+// Column returns the field of a column of csv; nil if there is none. A column without a name, such
+// as trailing commas of a spreadsheet make, is none.
 func Column(name string) *Field {
+	if name == "" {
+		return nil
+	}
 	for i := range table {
 		if table[i].CSV == name {
 			return &table[i]

@@ -196,6 +196,25 @@ func TestCSVColumns(t *testing.T) {
 	sameCalls(t, want[0], got[0])
 }
 
+// TestCSVUnnamedColumns: columns without a name, such as a spreadsheet adds, contain nothing of ours.
+func TestCSVUnnamedColumns(t *testing.T) {
+	text := sample(t, "gc.csv")
+	_, want, _ := read(t, text)
+	var wider []byte
+	for line := range bytes.Lines(text) {
+		more := ",a note,1.5\n"
+		if wider == nil {
+			more = ",,\n"
+		}
+		wider = append(append(wider, bytes.TrimSuffix(line, []byte{'\n'})...), more...)
+	}
+	_, got, skipped := read(t, wider)
+	if len(got) != 1 || skipped.Count != 0 {
+		t.Fatalf("%d processes, lines %v skipped", len(got), skipped.Lines)
+	}
+	sameCalls(t, want[0], got[0])
+}
+
 // TestCSVOfOthers: Criteo's GcLog has the first 21 columns. What they do not contain is unknown.
 func TestCSVOfOthers(t *testing.T) {
 	const columns = 21

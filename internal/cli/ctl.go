@@ -140,7 +140,7 @@ func (p *program) printStatus(all *daemon.Processes) error {
 		}
 	}
 	if all.StuckLooks > 0 {
-		p.ui.sayf("%d looks at processes have not ended in time, and those processes are not logged: the daemon's own log has the first", all.StuckLooks)
+		p.ui.sayf("inspecting %d processes timed out; they are not logged: the daemon's own log has details", all.StuckLooks)
 	}
 	if all.Defects > 0 {
 		p.ui.say(strconv.Itoa(all.Defects) + " defects of gclog have shown since its start: its own log has them, please report it")
