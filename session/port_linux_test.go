@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -214,15 +215,19 @@ func TestPortFlood(t *testing.T) {
 					}
 				}()
 			}
-			go func() {
+			ctx, cancel := context.WithCancel(t.Context())
+			var group sync.WaitGroup
+			defer group.Wait()
+			defer cancel()
+			group.Go(func() {
 				for {
-					peer, err := p.Next(context.Background())
+					peer, err := p.Next(ctx)
 					if err != nil {
 						return
 					}
-					go func() { _ = peer.Resume(context.Background()) }()
+					group.Go(func() { _ = peer.Resume(ctx) })
 				}
-			}()
+			})
 			for range 10 {
 				startStranger(t, path, secondHex, nobody).awaitResumed(t)
 			}
