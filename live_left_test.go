@@ -45,8 +45,6 @@ func TestLiveLeft(t *testing.T) {
 				if _, err := p.Send("gc 0 forced true false"); err != nil {
 					t.Fatal(err)
 				}
-				// One at a time: NativeAOT may crash when a session begins while another one, whose
-				// reader has gone, ends (docs/protocol.md).
 				eventually(t, "the end of the session", func() bool { return sockets(t, p.PID) <= before })
 			}
 			if err := p.Exit(0); err != nil {
@@ -56,13 +54,21 @@ func TestLiveLeft(t *testing.T) {
 	}
 }
 
-// mayLeave skips the test if the runtime does not survive sessions without a reader.
+// mayLeave skips the test if the runtime does not always survive sessions without a reader, whatever
+// gclog does (docs/protocol.md).
 func mayLeave(t *testing.T, r *gcload.Runtime) {
 	t.Helper()
-	if r.Name == "core31" {
-		t.Skip(".NET Core 3.1 may wait for itself for ever when it ends a session that was left (docs/protocol.md)")
+	switch {
+	case r.Name == "core31":
+		t.Skip(".NET Core 3.1 may wait for itself for ever when it ends a session that was left")
+	case diesOfLeaving(r):
+		t.Skip("NativeAOT may crash or hang when it ends a session that was left, 1 in 125 while it collects")
 	}
 }
+
+// diesOfLeaving reports whether the runtime may crash or hang when it ends a session without a
+// reader.
+func diesOfLeaving(r *gcload.Runtime) bool { return strings.HasPrefix(r.Name, "aot") }
 
 // leaveSession opens a session and leaves it as soon as the start of the stream has arrived.
 func leaveSession(target *session.Target) error {
