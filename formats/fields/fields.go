@@ -68,9 +68,9 @@ type integer interface {
 	int | int32 | int64 | uint16 | uint32 | uint64
 }
 
-// maxSpan is the longest duration that is accepted, more than two years: sums of such durations do
-// not overflow.
-const maxSpan = 1 << 56
+// MaxSpan is the longest duration that logs may contain, more than two years in nanoseconds: sums of
+// such durations do not overflow.
+const MaxSpan = 1 << 56
 
 // most returns the maximum value of a field of type T.
 func most[T integer]() uint64 {
@@ -82,7 +82,7 @@ func most[T integer]() uint64 {
 	case uint64:
 		return math.MaxUint64
 	case int64:
-		return maxSpan
+		return MaxSpan
 	}
 	return math.MaxInt32
 }

@@ -330,7 +330,7 @@ var objects = []Field{
 	row("finalizers.objects", "", "", Number, "R 13, R 14", "objects finalized in them",
 		when(func(d *gc) bool { return d.Finalizers.Known }, func(d *gc) *uint64 { return &d.Finalizers.Objects })),
 	row("finalizers.longest", "", "", Nanoseconds, "R 13, R 14", "the longest of them; unknown if events were lost or the start of a run was not seen",
-		stored(maxSpan, func(d *gc) (uint64, bool) {
+		stored(MaxSpan, func(d *gc) (uint64, bool) {
 			return uint64(d.Finalizers.Longest), d.Finalizers.Known && d.Finalizers.HasLongest
 		}, func(d *gc, v uint64) { d.Finalizers.Longest, d.Finalizers.HasLongest = int64(v), true })),
 	row("finalizers.running", "", "", Nanoseconds, "R 13, R 14", "how long a run had been in progress when the collection started",
@@ -423,7 +423,7 @@ func phase(name string, i int, doc string) Field {
 			return uint64(d.Timing[i]), i < d.TimingCount
 		},
 		Set: func(d *gc, v uint64) { d.Timing[i], d.TimingCount = int64(v), max(d.TimingCount, i+1) },
-		Max: maxSpan,
+		Max: MaxSpan,
 	})
 }
 

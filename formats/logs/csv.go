@@ -253,7 +253,7 @@ func csvMillis(b []byte) (ns int64, length int) {
 			ns += int64(b[i]-'0') * unit
 		}
 	}
-	if ns > maxSpan {
+	if ns > fields.MaxSpan {
 		return 0, 0
 	}
 	return sign * ns, i

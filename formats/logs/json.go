@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/fields"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -268,7 +269,7 @@ func (l *jsonLine) readProcess(m *gclog.Memory) {
 		case "start":
 			l.started = s.time()
 		case "uptime":
-			l.uptime = int64(s.uint(maxSpan / uint64(time.Second)))
+			l.uptime = int64(s.uint(fields.MaxSpan / uint64(time.Second)))
 		case "exit_code":
 			l.exitCode, l.hasExit = s.int(), true
 		case "exit_signal":

@@ -244,7 +244,7 @@ func (l *jsonLine) readPause() (p gclog.PausePart) {
 		case "resume":
 			p.Resume = s.ns()
 		case "ns":
-			p.Duration = int64(s.uint(maxSpan))
+			p.Duration = int64(s.uint(fields.MaxSpan))
 		case "kind":
 			p.Kind, known = named(s.text(), gclog.PauseUnknown)
 		default:
@@ -406,7 +406,7 @@ func (l *jsonLine) readWait(b *gclog.BackgroundDetails) {
 		case "start":
 			w.Start = s.time()
 		case "ns":
-			w.Duration = int64(s.uint(maxSpan))
+			w.Duration = int64(s.uint(fields.MaxSpan))
 		case "thread":
 			w.Thread = s.uint(math.MaxUint64)
 		case "reason":
@@ -498,7 +498,7 @@ func (l *jsonLine) readSuspension() {
 		case "kind":
 			l.gc.kind = s.text()
 		case "ns":
-			l.gc.span = int64(s.uint(maxSpan))
+			l.gc.span = int64(s.uint(fields.MaxSpan))
 		case "suspend":
 			l.gc.suspend = s.ns()
 		default:

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/fields"
 )
 
 // A scanner reads the JSON of one line without copying it. Unexpected input makes the scanner fail:
@@ -263,13 +264,9 @@ func (s *scanner) time() int64 {
 	return ns
 }
 
-// maxSpan is the longest duration that is accepted, more than two years: sums of such durations do
-// not overflow.
-const maxSpan = 1 << 56
-
 // bytes, ns, count and pct read a number whose unit is a nested name.
 func (s *scanner) bytes() uint64            { return s.unit(`{"bytes":`, math.MaxUint64) }
-func (s *scanner) ns() int64                { return int64(s.unit(`{"ns":`, maxSpan)) }
+func (s *scanner) ns() int64                { return int64(s.unit(`{"ns":`, fields.MaxSpan)) }
 func (s *scanner) count(most uint64) uint64 { return s.unit(`{"count":`, most) }
 
 // unit reads a number after prefix or, if b starts differently, an object with that member among

@@ -3,6 +3,7 @@ package logs
 import (
 	"math"
 
+	"github.com/gclog/gclog/formats/fields"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -112,7 +113,7 @@ func (l *jsonLine) settleWindow(d *gclog.GCDetails) {
 	case l.gc.paused > 0:
 		d.Window = int64(math.Round(float64(d.Pause()) * whole / float64(l.gc.paused)))
 	default: // less than half a unit
-		d.Window = int64(min(float64(d.Pause())*2*whole+1, maxSpan))
+		d.Window = int64(min(float64(d.Pause())*2*whole+1, fields.MaxSpan))
 	}
 }
 
