@@ -260,6 +260,19 @@ func (l *jsonLine) readPause() (p gclog.PausePart) {
 func (l *jsonLine) readCondemned(d *gclog.GCDetails) {
 	s, g := &l.s, &d.Global
 	g.HasCondemned = true
+	g.CondemnedGenerations = readReasons(s, &g.Condemned, func() {
+		if string(s.key) != "for_all" {
+			s.skip()
+			return
+		}
+		l.gc.hasForAll = true
+		readSet(s, &l.gc.forAll, clr.ParseCondemned)
+	})
+}
+
+// readReasons reads an object about which generation was condemned and why. rest reads, or skips,
+// its other members.
+func readReasons(s *scanner, reasons *clr.Condemned, rest func()) clr.CondemnedGenerations {
 	var initial, final, budget, tuning int
 	for s.object(); s.next(); {
 		switch string(s.key) {
@@ -272,15 +285,12 @@ func (l *jsonLine) readCondemned(d *gclog.GCDetails) {
 		case "time_tuning":
 			tuning = int(s.uint(3))
 		case "reasons":
-			readSet(s, &g.Condemned, clr.ParseCondemned)
-		case "for_all":
-			l.gc.hasForAll = true
-			readSet(s, &l.gc.forAll, clr.ParseCondemned)
+			readSet(s, reasons, clr.ParseCondemned)
 		default:
-			s.skip()
+			rest()
 		}
 	}
-	g.CondemnedGenerations = clr.MakeCondemnedGenerations(initial, final, budget, tuning)
+	return clr.MakeCondemnedGenerations(initial, final, budget, tuning)
 }
 
 // maxHeaps is the maximum number of heaps in a record, as in package gclog.
@@ -292,8 +302,7 @@ func (l *jsonLine) readHeaps(x *gclog.HeapSummary) {
 	for s.list(); s.element(); {
 		first := len(x.Reasons)
 		var r gclog.HeapReasons
-		var initial, final, budget, tuning int
-		for s.object(); s.next(); {
+		r.CondemnedGenerations = readReasons(s, &r.Condemned, func() {
 			switch string(s.key) {
 			case "numbers":
 				for s.list(); s.element(); {
@@ -301,16 +310,6 @@ func (l *jsonLine) readHeaps(x *gclog.HeapSummary) {
 						x.Reasons = append(x.Reasons, gclog.HeapReasons{Heap: heap})
 					}
 				}
-			case "initial":
-				initial = int(s.uint(3))
-			case "final":
-				final = int(s.uint(3))
-			case "budget_exceeded":
-				budget = int(s.uint(3))
-			case "time_tuning":
-				tuning = int(s.uint(3))
-			case "reasons":
-				readSet(s, &r.Condemned, clr.ParseCondemned)
 			case "compact":
 				r.Compact, _ = clr.ParseCompactReason(s.text())
 			case "expand":
@@ -318,8 +317,7 @@ func (l *jsonLine) readHeaps(x *gclog.HeapSummary) {
 			default:
 				s.skip()
 			}
-		}
-		r.CondemnedGenerations = clr.MakeCondemnedGenerations(initial, final, budget, tuning)
+		})
 		for i := first; i < len(x.Reasons); i++ {
 			r.Heap = x.Reasons[i].Heap
 			x.Reasons[i] = r
