@@ -2,55 +2,25 @@ package formats_test
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/testing/generated"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// difference returns the first lines in which two texts differ; of long lines only the part that
-// differs.
-func difference(got, want string) string {
-	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
-	i := 0
-	for i < len(a) && i < len(b) && a[i] == b[i] {
-		i++
-	}
-	from := 0
-	if i < len(a) && i < len(b) {
-		for from < len(a[i]) && from < len(b[i]) && a[i][from] == b[i][from] {
-			from++
-		}
-	}
-	from = max(0, from-80)
-	var s strings.Builder
-	fmt.Fprintf(&s, "%d lines, want %d; line %d from byte %d on:", len(a), len(b), i+1, from)
-	for _, side := range []struct {
-		sign  string
-		lines []string
-	}{{"got ", a}, {"want", b}} {
-		for j := i; j < min(i+3, len(side.lines)); j++ {
-			line := side.lines[j][min(from, len(side.lines[j])):]
-			fmt.Fprintf(&s, "\n%s %s", side.sign, line[:min(240, len(line))])
-		}
-	}
-	return s.String()
-}
-
 // goldenLines is the maximum number of lines of each format in a golden file.
 var goldenLines = map[string]int{"json": 12, "csv": 30, "text": 60, "unified": 60, "jdk8": 60}
 
 // TestGolden compares the start of four recordings in all formats with the files in
-// testdata/golden: users see any change there. GCLOG_UPDATE=1 rewrites the files.
+// testdata/golden: users see any change there.
 func TestGolden(t *testing.T) {
 	golden := []string{"core31-svr-induced", "net10-datas-bgc", "net10-wks-oom", "net9-wks-attach"}
 	for _, tr := range recordings.Repository(t) {
@@ -64,30 +34,9 @@ func TestGolden(t *testing.T) {
 				list := bytes.SplitAfter(text, []byte("\n"))
 				got := bytes.Join(list[:min(len(list), goldenLines[f.Name])], nil)
 				got = fileID.ReplaceAll(got, []byte(`"gclog_file_id":"0123456789abcdef"`))
-				compareFile(t, filepath.Join("testdata", "golden", tr.Name+"."+f.Name), got)
+				generated.File(t, filepath.Join("testdata", "golden", tr.Name+"."+f.Name), string(got))
 			})
 		}
-	}
-}
-
-// compareFile compares text with a file of the repository, or rewrites the file.
-func compareFile(t *testing.T, path string, got []byte) {
-	t.Helper()
-	if os.Getenv("GCLOG_UPDATE") != "" {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v: write it with make golden", err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("not as in %s (make golden writes it anew): %s", path, difference(string(got), string(want)))
 	}
 }
 
@@ -130,7 +79,7 @@ func TestSamples(t *testing.T) {
 				Now:  newest + 11e8, Threshold: 1e9,
 			})
 			w.End(&formats.End{At: newest + 2e9, Reason: formats.EndExited, ExitCode: 134, HasCode: true})
-			compareFile(t, filepath.Join("..", "samples", name), fileID.ReplaceAll(out.text(), []byte(`"gclog_file_id":"0123456789abcdef"`)))
+			generated.File(t, filepath.Join("..", "samples", name), string(fileID.ReplaceAll(out.text(), []byte(`"gclog_file_id":"0123456789abcdef"`))))
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/testing/generated"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse"
 )
@@ -216,7 +217,7 @@ func TestRecordings(t *testing.T) {
 		x.check(t, name)
 		again := convert(stream, everything, nil, "json")
 		if a, b := fileID.ReplaceAll(x.outputs["json"].text(), nil), fileID.ReplaceAll(again.outputs["json"].text(), nil); !bytes.Equal(a, b) {
-			t.Errorf("converted again, the JSON is another one: %s", difference(string(a), string(b)))
+			t.Errorf("converted again, the JSON is another one: %s", generated.Difference(string(a), string(b)))
 		}
 	})
 }

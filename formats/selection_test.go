@@ -11,6 +11,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/testing/generated"
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
@@ -111,7 +112,7 @@ func TestSelections(t *testing.T) {
 				}
 				if got := selected(t, recording, s); !slices.Equal(got, want) {
 					t.Errorf("%s: %s=%s has %d lines, the whole log has %d of them: %s", recording, name, formats.LevelNames[level], len(got), len(want),
-						difference(strings.Join(got, "\n"), strings.Join(want, "\n")))
+						generated.Difference(strings.Join(got, "\n"), strings.Join(want, "\n")))
 				}
 			}
 		}

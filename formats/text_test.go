@@ -14,6 +14,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/testing/generated"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -69,7 +70,7 @@ func checkText(t *testing.T, c *converted) {
 	slices.Sort(want)
 	slices.Sort(got)
 	if !slices.Equal(got, want) {
-		t.Errorf("text: not the pauses that were told: %s", difference(strings.Join(got, "\n"), strings.Join(want, "\n")))
+		t.Errorf("text: not the pauses that were told: %s", generated.Difference(strings.Join(got, "\n"), strings.Join(want, "\n")))
 	}
 	if shifted > 0 {
 		t.Errorf("text: the columns of %d lines are not those of the head:\n\t%s\n\t%s", shifted, list[0], example)

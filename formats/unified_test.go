@@ -12,6 +12,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/testing/generated"
 	"github.com/gclog/gclog/parse/clr"
 )
 
@@ -83,7 +84,7 @@ func TestJDKStory(t *testing.T) {
 	p.Limits.Gen0MinBudget, p.Limits.Gen0MaxBudget, p.Limits.HighMemoryPercent = 4<<20, 5<<20, 90
 	for _, format := range []string{"unified", "jdk8"} {
 		head, records := written(t, format, formats.Options{Process: p, Selection: allLines()}, tellStory)
-		compareFile(t, filepath.Join("testdata", "golden", "story."+format), []byte(head+"\n"+strings.Join(records, "\n")+"\n"))
+		generated.File(t, filepath.Join("testdata", "golden", "story."+format), head+"\n"+strings.Join(records, "\n")+"\n")
 	}
 }
 
@@ -107,7 +108,7 @@ func TestSelectedStory(t *testing.T) {
 					(level == formats.LevelOff || level == formats.LevelInfo && strings.Contains(decorations, "[debug"))
 			})
 			if got := story(s); !slices.Equal(got, want) {
-				t.Errorf("%s=%s: %s", name, formats.LevelNames[level], difference(strings.Join(got, "\n"), strings.Join(want, "\n")))
+				t.Errorf("%s=%s: %s", name, formats.LevelNames[level], generated.Difference(strings.Join(got, "\n"), strings.Join(want, "\n")))
 			}
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/testing/generated"
 )
 
 // TestZeroIsKnown: 0 is a known duration. No format writes it like an unknown one.
@@ -153,5 +154,5 @@ func TestWhatIsUnknown(t *testing.T) {
 			try("1")
 		}
 	})
-	compareFile(t, filepath.Join("testdata", "unknown.txt"), []byte(out.String()))
+	generated.File(t, filepath.Join("testdata", "unknown.txt"), out.String())
 }

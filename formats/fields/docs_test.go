@@ -8,42 +8,12 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/formats/fields"
+	"github.com/gclog/gclog/internal/testing/generated"
 )
 
-// TestDocs: the tables of docs/formats.md contain every field as the code has it. GCLOG_UPDATE=1
-// writes them.
+// TestDocs: the tables of docs/formats.md contain every field as the code has it.
 func TestDocs(t *testing.T) {
-	name := filepath.Join("..", "..", "docs", "formats.md")
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := string(b)
-	for place, table := range map[string]string{"json": jsonTable(), "csv": csvTable(t)} {
-		begin := "<!-- " + place + ": made by go test ./formats/fields with GCLOG_UPDATE=1 -->\n"
-		end := "<!-- end of " + place + " -->"
-		before, rest, found := strings.Cut(text, begin)
-		_, after, ended := strings.Cut(rest, end)
-		if !found || !ended {
-			t.Fatalf("%s has no place for the table of %s", name, place)
-		}
-		text = before + begin + table + end + after
-	}
-	upToDate(t, name, text)
-}
-
-// upToDate compares a file with what it should be, or rewrites it.
-func upToDate(t *testing.T, name, want string) {
-	t.Helper()
-	switch got, err := os.ReadFile(name); {
-	case err == nil && string(got) == want:
-	case os.Getenv("GCLOG_UPDATE") == "":
-		t.Errorf("%s is not what the table says: write it anew with GCLOG_UPDATE=1", name)
-	default:
-		if err := os.WriteFile(name, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	generated.Sections(t, filepath.Join("..", "..", "docs", "formats.md"), map[string]string{"json": jsonTable(), "csv": csvTable(t)})
 }
 
 // unitNames are the units as the documentation has them.

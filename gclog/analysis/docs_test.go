@@ -2,45 +2,20 @@ package analysis_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/testing/generated"
 )
 
-// TestDocs: the tables of docs/analysis.md have every metric as it is. GCLOG_UPDATE=1
-// writes them.
+// TestDocs: the tables of docs/analysis.md have every metric as it is.
 func TestDocs(t *testing.T) {
-	name := filepath.Join("..", "..", "docs", "analysis.md")
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := string(b)
 	all := analysis.NewStatistics(analysis.StatisticsOptions{}).Summary().Metrics()
 	session, class := metricTables(t, all)
-	for place, table := range map[string]string{"session": session, "class": class} {
-		begin := "<!-- " + place + ": made by go test ./gclog/analysis with GCLOG_UPDATE=1 -->\n"
-		end := "<!-- end of " + place + " -->"
-		before, rest, found := strings.Cut(text, begin)
-		_, after, ended := strings.Cut(rest, end)
-		if !found || !ended {
-			t.Fatalf("%s has no place for the table of %s", name, place)
-		}
-		text = before + begin + table + end + after
-	}
-	switch {
-	case text == string(b):
-	case os.Getenv("GCLOG_UPDATE") == "":
-		t.Errorf("%s is not what the code says: write it anew with GCLOG_UPDATE=1", name)
-	default:
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	generated.Sections(t, filepath.Join("..", "..", "docs", "analysis.md"), map[string]string{"session": session, "class": class})
 }
 
 // metricTables are the tables of the metrics of the session and of all classes

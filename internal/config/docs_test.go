@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gclog/gclog/internal/testing/generated"
 )
 
 var (
@@ -76,22 +78,12 @@ func TestDocs(t *testing.T) {
 	for _, k := range MatchKeys() {
 		match += fmt.Sprintf("| `%s` | %s |\n", k.Path, k.About)
 	}
-	held(t, docs, func(text string) string {
-		for name, table := range map[string]string{"keys": keys, "match": match} {
-			before, rest, found := strings.Cut(text, "<!-- "+name+": made by go test ./internal/config with GCLOG_UPDATE=1 -->\n")
-			_, after, ended := strings.Cut(rest, "<!-- end of "+name+" -->")
-			if !found || !ended {
-				t.Fatalf("%s has no place for the table of %s", docs, name)
-			}
-			text = before + text[len(before):len(text)-len(rest)] + table + "<!-- end of " + name + " -->" + after
-		}
-		return text
-	})
+	generated.Sections(t, docs, map[string]string{"keys": keys, "match": match})
 }
 
 // TestSchema: the schema file for editors is what the program prints, and it contains every key.
 func TestSchema(t *testing.T) {
-	held(t, schema, func(string) string { return string(Schema()) })
+	generated.File(t, schema, string(Schema()))
 	var s map[string]any
 	if err := json.Unmarshal(Schema(), &s); err != nil {
 		t.Fatal(err)
@@ -151,22 +143,4 @@ func TestSample(t *testing.T) {
 		}
 		return path == "discovery.include[]" // one rule shows all patterns
 	})
-}
-
-// held compares a file with what it should be, or writes it.
-func held(t *testing.T, path string, want func(string) string) {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := want(string(b))
-	if w == string(b) {
-		return
-	}
-	if os.Getenv("GCLOG_UPDATE") == "" {
-		t.Errorf("%s is not what it should be: write it anew with GCLOG_UPDATE=1", path)
-	} else if err := os.WriteFile(path, []byte(w), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }

@@ -2,38 +2,16 @@ package gcsettings
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gclog/gclog/internal/testing/generated"
 )
 
-// TestDocs: the table of docs/settings.md matches the settings. GCLOG_UPDATE=1 rewrites it.
+// TestDocs: the table of docs/settings.md matches the settings.
 func TestDocs(t *testing.T) {
-	name := filepath.Join("..", "..", "docs", "settings.md")
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const (
-		begin = "<!-- settings: made by go test ./internal/gcsettings with GCLOG_UPDATE=1 -->\n"
-		end   = "<!-- end of settings -->"
-	)
-	before, rest, found := strings.Cut(string(b), begin)
-	_, after, ended := strings.Cut(rest, end)
-	if !found || !ended {
-		t.Fatalf("%s has no place for the table", name)
-	}
-	text := before + begin + table() + end + after
-	switch {
-	case text == string(b):
-	case os.Getenv("GCLOG_UPDATE") == "":
-		t.Errorf("%s is not what the code says: write it anew with GCLOG_UPDATE=1", name)
-	default:
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	generated.Sections(t, filepath.Join("..", "..", "docs", "settings.md"), map[string]string{"settings": table()})
 }
 
 func table() string {

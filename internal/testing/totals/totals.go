@@ -3,16 +3,16 @@
 package totals
 
 import (
-	"bytes"
 	"fmt"
 	"hash/fnv"
 	"maps"
 	"math"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gclog/gclog/internal/testing/generated"
 )
 
 // Totals are the sums by field name.
@@ -97,10 +97,10 @@ type Part struct {
 	Totals Totals
 }
 
-// Hold compares the sums with a file. GCLOG_UPDATE=1 rewrites it.
+// Hold compares the sums with a file.
 func Hold(t testing.TB, file string, parts ...Part) {
 	t.Helper()
-	var b bytes.Buffer
+	var b strings.Builder
 	for _, p := range parts {
 		fmt.Fprintf(&b, "# %s: field, values that are not zero, their sum (of texts: of their lengths), their hash\n", p.Title)
 		for _, name := range slices.Sorted(maps.Keys(p.Totals)) {
@@ -108,23 +108,5 @@ func Hold(t testing.TB, file string, parts ...Part) {
 			fmt.Fprintf(&b, "%s %d %.6g %08x\n", name, f.n, f.sum, f.hash)
 		}
 	}
-	if os.Getenv("GCLOG_UPDATE") != "" {
-		if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if bytes.Equal(b.Bytes(), want) {
-		return
-	}
-	was := strings.Split(string(want), "\n")
-	for i, line := range strings.Split(b.String(), "\n") {
-		if i >= len(was) || line != was[i] {
-			t.Fatalf("%s:%d: now %s", file, i+1, line)
-		}
-	}
-	t.Fatalf("%s has more", file)
+	generated.File(t, file, b.String())
 }
