@@ -77,6 +77,8 @@ type Reader struct {
 	held           *chunk // memory of the current event
 	newest         int64  // latest time of the delivered events, in ticks
 
+	ahead *batches // finds events and losses; nil: the Reader itself does
+
 	event  Event
 	loss   Loss
 	isLoss bool
@@ -132,6 +134,9 @@ func (r *Reader) ReadTrace() (*Trace, error) {
 
 // Stats returns the counts so far.
 func (r *Reader) Stats() Stats {
+	if r.ahead != nil {
+		return r.ahead.stats
+	}
 	s := r.stats
 	s.Bytes = r.src.off
 	return s
@@ -162,6 +167,13 @@ func (r *Reader) Loss() *Loss {
 // error, which Err returns. The rows in front of the damage in a corrupt or truncated stream are
 // delivered first.
 func (r *Reader) Scan() bool {
+	if r.ahead != nil {
+		return r.ahead.next(r)
+	}
+	return r.scan()
+}
+
+func (r *Reader) scan() bool {
 	r.sort.arena.release(r.held)
 	r.held = nil
 	for {
