@@ -3,7 +3,6 @@ package formats_test
 import (
 	"bytes"
 	"encoding/csv"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -115,10 +114,11 @@ func checkCSVRow(t *testing.T, n int, row map[string]string, d *gclog.GCDetails)
 	title := map[bool]string{true: "True", false: "False"}
 	g := &d.Generations
 	paused := len(d.Pauses) > 0
+	suspend, suspended := d.Suspend()
 	for column, want := range map[string]string{
 		"Number":                      bytes(uint64(d.Number), d.HasNumber),
 		"Generation":                  strconv.Itoa(d.Generation),
-		"PauseDurationInMilliSeconds": ms(d.Pause(), paused), "SuspensionDurationInMilliSeconds": ms(d.Suspend(), paused),
+		"PauseDurationInMilliSeconds": ms(d.Pause(), paused), "SuspensionDurationInMilliSeconds": ms(suspend, paused && suspended),
 		"FinalPauseDurationInMilliSeconds": ms(d.FinalPause(), paused && d.Kind == gclog.KindBackground),
 		"Gen0Size":                         bytes(g[0].After, d.HasSizesAfter), "Gen1Size": bytes(g[1].After, d.HasSizesAfter),
 		"Gen2Size": bytes(g[2].After, d.HasSizesAfter), "LOHSize": bytes(g[3].After, d.HasSizesAfter),
@@ -157,11 +157,12 @@ func TestCSVColumns(t *testing.T) {
 			Number: 7, HasNumber: true, Generation: 2, Type: clr.TypeBackground, Kind: gclog.KindBackground, Reason: clr.ReasonAllocLarge, HasReason: true, Complete: true, LostEvents: 3,
 			Start: 1000 * ms, End: 1025 * ms, HasEnd: true,
 			Pauses: []gclog.PausePart{
-				{Kind: gclog.PauseInitial, Start: 999 * ms, Duration: 2 * ms, Suspend: 1000},
-				{Kind: gclog.PauseFinal, Start: 1010 * ms, Duration: 3 * ms, Suspend: 5000},
+				{Kind: gclog.PauseInitial, Start: 999 * ms, Duration: 2 * ms, Suspend: 1000, HasSuspend: true},
+				{Kind: gclog.PauseFinal, Start: 1010 * ms, Duration: 3 * ms, Suspend: 5000, HasSuspend: true},
 			},
 			GenerationCount: 5, HasBefore: true, HasSizesAfter: true, HasObjects: true, HasFragmentation: true, HasPromoted: true, PromotedBytes: 61, Peak: 62, HasAllocated: true,
-			CommittedBefore: 63, HasCommittedBefore: true, CommittedAfter: 64, HasCommittedAfter: true, Handles: 65, FinalizationCount: 66, PinnedObjects: 67,
+			CommittedBefore: 63, HasCommittedBefore: true, CommittedAfter: 64, HasCommittedAfter: true, Handles: 65, HasHandles: true,
+			FinalizationCount: 66, HasFinalizationCount: true, PinnedObjects: 67, HasPinnedObjects: true,
 			Memory: gclog.Memory{Resident: 71, Cgroup: 72, CgroupLimit: 73},
 		}
 		d.Global.Heaps, d.Global.MemoryLoad = 4, 81
@@ -215,7 +216,7 @@ func TestCSVColumns(t *testing.T) {
 			map[string]string{"SuspensionDurationInMilliSeconds": "0.001", "PauseDurationInMilliSeconds": "2.000", "FinalPauseDurationInMilliSeconds": "0.000"},
 		},
 		{
-			"an untold suspension", func(d *gclog.GCDetails) { d.Pauses[1].Suspend = gclog.Untold },
+			"an unknown suspension", func(d *gclog.GCDetails) { d.Pauses[1].HasSuspend = false },
 			[]string{"SuspensionDurationInMilliSeconds", "FinalSuspensionDurationInMilliSeconds"},
 			nil,
 		},
@@ -224,7 +225,7 @@ func TestCSVColumns(t *testing.T) {
 			map[string]string{"SuspensionDurationInMilliSeconds": "0.000", "FinalSuspensionDurationInMilliSeconds": "0.000"},
 		},
 		{"no sizes before", func(d *gclog.GCDetails) { d.HasBefore = false }, append(before, "HeapBefore"), nil},
-		{"no sizes after", func(d *gclog.GCDetails) { d.HasSizesAfter = false }, append(sizes, "HeapAfter", "Handles", "FinalizationCount"), nil},
+		{"no sizes after", func(d *gclog.GCDetails) { d.HasSizesAfter, d.HasHandles, d.HasFinalizationCount = false, false, false }, append(sizes, "HeapAfter", "Handles", "FinalizationCount"), nil},
 		{"no objects", func(d *gclog.GCDetails) { d.HasObjects = false }, []string{
 			"ObjGen0Before", "ObjGen1Before", "ObjGen2Before", "ObjLOHBefore", "ObjPOHBefore", "ObjGen0After", "ObjGen1After", "ObjGen2After", "ObjLOHAfter", "ObjPOHAfter",
 		}, nil},
@@ -233,7 +234,7 @@ func TestCSVColumns(t *testing.T) {
 		}, poh, map[string]string{"HeapBefore": "46", "HeapAfter": "86", "Fragmentation": "10", "Allocated": "14"}},
 		{"nothing else", func(d *gclog.GCDetails) {
 			d.Peak, d.HasPromoted, d.HasFragmentation, d.HasCommittedBefore, d.HasCommittedAfter, d.HasAllocated = 0, false, false, false, false, false
-			d.Global.Heaps, d.Global.MemoryLoad, d.Handles, d.FinalizationCount, d.Memory = 0, 0, -1, math.MaxUint64, gclog.Memory{}
+			d.Global.Heaps, d.Global.MemoryLoad, d.HasHandles, d.HasFinalizationCount, d.Memory = 0, 0, false, false, gclog.Memory{}
 		}, []string{
 			"HeapPeak", "Promoted", "Fragmentation", "CommittedBefore", "CommittedAfter", "Allocated", "HeapCount", "MemoryLoadPercent", "Handles", "FinalizationCount",
 			"Resident", "CgroupMemory", "CgroupLimit",
@@ -249,7 +250,7 @@ func TestCSVColumns(t *testing.T) {
 			"SuspensionDurationInMilliSeconds": "0.001", "PauseDurationInMilliSeconds": "2.000",
 		}},
 		{"a blocking one without budget", func(d *gclog.GCDetails) {
-			d.Kind, d.Generations[gclog.Gen0].Budget, d.PinnedObjects = gclog.KindBlocking, 0, math.MaxUint32
+			d.Kind, d.Generations[gclog.Gen0].Budget, d.HasPinnedObjects = gclog.KindBlocking, 0, false
 		}, []string{"IsCompacting", "FinalPauseDurationInMilliSeconds"}, map[string]string{"Kind": "blocking"}},
 	} {
 		d := record()

@@ -450,7 +450,7 @@ func (j *jsonFormat) pause(dst []byte, p *gclog.Pause) []byte {
 	o.open("suspension")
 	o.text("kind", kind)
 	o.int("ns", p.Duration)
-	o.nsIf("suspend", p.Suspend)
+	o.nsIf("suspend", p.Suspend, p.HasSuspend)
 	o.close()
 	o.close()
 	o.close()

@@ -314,7 +314,7 @@ func TestJSONRecords(t *testing.T) {
 		},
 		{
 			"suspension", func(w *formats.Writer) {
-				w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion, Start: hour, Duration: 1234567, Suspend: 4567}, Ticks: 5, UsedNumber: 18})
+				w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion, Start: hour, Duration: 1234567, Suspend: 4567, HasSuspend: true}, Ticks: 5, UsedNumber: 18})
 			},
 			map[string]any{
 				"event.action": "gc-suspension", "event.duration": 1234567, "dotnet.gc.suspension.kind": "no-gc-region",
@@ -335,7 +335,7 @@ func TestJSONRecords(t *testing.T) {
 		},
 		{
 			"long suspension", func(w *formats.Writer) {
-				w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseUnknown, Start: hour, Duration: 300e6, Suspend: gclog.Untold}, Ticks: 6})
+				w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseUnknown, Start: hour, Duration: 300e6}, Ticks: 6})
 			},
 			map[string]any{"log.level": "warn", "dotnet.gc.suspension.kind": "unknown", "dotnet.gc.suspension.suspend.ns": nil},
 		},
@@ -494,7 +494,7 @@ func TestJSONUnknown(t *testing.T) {
 	record := func(change func(*gclog.GCDetails)) *gclog.GCDetails {
 		d := &gclog.GCDetails{
 			Number: 7, HasNumber: true, HasTrigger: true, Trigger: 3, Start: hour, Suspended: hour, Triggered: hour - 5,
-			Pauses:  []gclog.PausePart{{Start: hour, Duration: 100, Suspend: 20, Resume: 10}},
+			Pauses:  []gclog.PausePart{{Start: hour, Duration: 100, Suspend: 20, HasSuspend: true, Resume: 10, HasResume: true}},
 			Summary: &gclog.HeapSummary{Gen0Imbalance: 1.5, SurvivedImbalance: 2},
 		}
 		change(d)

@@ -164,7 +164,7 @@ var jsonUnits = map[fields.Unit]string{
 var jsonAbsent = map[string]func(*gclog.GCDetails) bool{
 	"heap.": unsized, "gen0.": unsized, "gen1.": unsized, "gen2.": unsized, "loh.": unsized, "poh.": unsized,
 	"alloc_rate.":   func(d *gclog.GCDetails) bool { return !d.HasAllocated },
-	"finalization.": func(d *gclog.GCDetails) bool { return d.FinalizationCount == math.MaxUint64 },
+	"finalization.": func(d *gclog.GCDetails) bool { return !d.HasFinalizationCount },
 	"background.":   func(d *gclog.GCDetails) bool { return d.Background == nil },
 	"datas.": func(d *gclog.GCDetails) bool {
 		x := &d.Datas
@@ -329,8 +329,8 @@ func (j *jsonFormat) parts(o *object, d *gclog.GCDetails) {
 		p := &d.Pauses[i]
 		o.openElement()
 		j.time(o, "start", p.Start)
-		o.nsIf("suspend", p.Suspend)
-		o.nsIf("resume", p.Resume)
+		o.nsIf("suspend", p.Suspend, p.HasSuspend)
+		o.nsIf("resume", p.Resume, p.HasResume)
 		o.int("ns", p.Duration)
 		o.text("kind", p.Kind.String())
 		o.close()

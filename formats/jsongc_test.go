@@ -22,14 +22,15 @@ func known() *gclog.GCDetails {
 		Start: 1000 * ms, End: 1025 * ms, HasEnd: true, Suspended: 998 * ms, Triggered: 995 * ms, Trigger: 11, HasTrigger: true,
 		SinceLast: 400 * ms, HasSinceLast: true, AllocationRate: 1234.5, Window: 500 * ms,
 		Pauses: []gclog.PausePart{
-			{Kind: gclog.PauseInitial, Start: 999 * ms, Duration: 2 * ms, Suspend: 1000, Resume: 100},
-			{Kind: gclog.PauseFinal, Start: 1010 * ms, Duration: 3 * ms, Suspend: 5000, Resume: 200},
+			{Kind: gclog.PauseInitial, Start: 999 * ms, Duration: 2 * ms, Suspend: 1000, HasSuspend: true, Resume: 100, HasResume: true},
+			{Kind: gclog.PauseFinal, Start: 1010 * ms, Duration: 3 * ms, Suspend: 5000, HasSuspend: true, Resume: 200, HasResume: true},
 		},
 		Timing: [clr.Times]int64{21, 22, 23, 24, 25}, TimingCount: 5,
 		GenerationCount: 5, HasBefore: true, HasSizesAfter: true, HasHistory: true, HasObjects: true, HasFragmentation: true, HasPromoted: true, PromotedBytes: 1061, Peak: 1062,
 		HasGenerationPromoted: true, HasAllocated: true, HasGenerationAllocated: true, CommittedBefore: 1063, HasCommittedBefore: true, CommittedAfter: 1064, HasCommittedAfter: true,
 		TickAllocated: [3]uint64{31, 32, 33}, HasTicks: true, HasGlobal: true, HasCompaction: true,
-		Handles: 1065, FinalizationCount: 1066, FinalizationSize: 1067, PinnedObjects: 1068, SyncBlocks: 1069,
+		Handles: 1065, HasHandles: true, FinalizationCount: 1066, HasFinalizationCount: true, FinalizationSize: 1067, HasFinalizationSize: true,
+		PinnedObjects: 1068, HasPinnedObjects: true, SyncBlocks: 1069, HasSyncBlocks: true,
 		PinEvents: 41, PinEventBytes: 42, PinPlugs: 43, PinPlugBytes: 168,
 		Segments:   gclog.SegmentDetails{Known: true, Created: 51, Freed: 52, CreatedBytes: 53, FreedBytes: 54, Reserved: 55, Used: 56, Count: 57, HasReserved: true},
 		Finalizers: gclog.FinalizerDetails{Known: true, Runs: 61, Objects: 62, Longest: 63, HasLongest: true, Running: 64},
@@ -399,7 +400,7 @@ func TestJSONMembers(t *testing.T) {
 		{"no pause", func(d *gclog.GCDetails) { d.Pauses, d.Suspended = nil, d.Start }, "pause suspend suspended paused", map[string]string{
 			"message": "GC 7 gen2 background (AllocLarge), heap 560 B -> 610 B", "trigger.delay.ns": "5000000",
 		}},
-		{"untold parts of a pause", func(d *gclog.GCDetails) { d.Pauses[0].Suspend, d.Pauses[1].Resume = gclog.Untold, gclog.Untold }, "suspend", map[string]string{
+		{"unknown parts of a pause", func(d *gclog.GCDetails) { d.Pauses[0].HasSuspend, d.Pauses[1].HasResume = false, false }, "suspend", map[string]string{
 			"pause.parts[].suspend.ns": "5000", "pause.parts[].resume.ns": "100",
 		}},
 		{"suspended with its pause", func(d *gclog.GCDetails) { d.Suspended = d.Pauses[0].Start }, "suspended", map[string]string{"trigger.delay.ns": "4000000"}},
@@ -415,10 +416,10 @@ func TestJSONMembers(t *testing.T) {
 		{"no sizes before", func(d *gclog.GCDetails) { d.HasBefore = false }, "heap.before gen0.before gen1.before gen2.before loh.before poh.before", map[string]string{
 			"message": "GC 7 gen2 background (AllocLarge): pause 5.000 ms",
 		}},
-		{"no sizes after", func(d *gclog.GCDetails) { d.HasSizesAfter = false }, "heap.after gen0.after gen1.after gen2.after loh.after poh.after handles sync_blocks finalization", map[string]string{
+		{"no sizes after", func(d *gclog.GCDetails) { d.HasSizesAfter = false; noReferences(d) }, "heap.after gen0.after gen1.after gen2.after loh.after poh.after handles sync_blocks finalization", map[string]string{
 			"message": "GC 7 gen2 background (AllocLarge): pause 5.000 ms",
 		}},
-		{"no sizes", func(d *gclog.GCDetails) { d.HasBefore, d.HasSizesAfter = false, false }, "heap gen0 gen1 gen2 loh poh handles sync_blocks finalization", map[string]string{
+		{"no sizes", func(d *gclog.GCDetails) { d.HasBefore, d.HasSizesAfter = false, false; noReferences(d) }, "heap gen0 gen1 gen2 loh poh handles sync_blocks finalization", map[string]string{
 			"message": "GC 7 gen2 background (AllocLarge): pause 5.000 ms",
 		}},
 		{"no pinned object heap", func(d *gclog.GCDetails) { d.GenerationCount = 4 }, "poh", nil},
@@ -440,11 +441,9 @@ func TestJSONMembers(t *testing.T) {
 
 		{"no memory load", func(d *gclog.GCDetails) { d.Global.MemoryLoad = 0 }, "memory_load", nil},
 		{"little memory load", func(d *gclog.GCDetails) { d.Global.MemoryLoad = 1 }, "", map[string]string{"memory_load.pct": "0.0100"}},
-		{"no handles", func(d *gclog.GCDetails) {
-			d.Handles, d.SyncBlocks, d.FinalizationCount = -1, math.MaxUint32, math.MaxUint64
-		}, "handles sync_blocks finalization", nil},
+		{"no handles", noReferences, "handles sync_blocks finalization", nil},
 		{"none of them", func(d *gclog.GCDetails) {
-			d.Handles, d.SyncBlocks, d.FinalizationCount, d.FinalizationSize = 0, 0, 0, math.MaxUint64
+			d.Handles, d.SyncBlocks, d.FinalizationCount, d.HasFinalizationSize = 0, 0, 0, false
 		}, "finalization.bytes", map[string]string{
 			"handles.count": "0", "sync_blocks.count": "0", "finalization.count": "0",
 		}},

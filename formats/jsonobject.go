@@ -129,8 +129,8 @@ func (o *object) ns(name string, v int64)     { o.unit(name, `":{"ns":`, uint64(
 func (o *object) count(name string, v uint64) { o.unit(name, `":{"count":`, v) }
 
 // nsIf omits unknown values.
-func (o *object) nsIf(name string, v int64) {
-	if v >= 0 {
+func (o *object) nsIf(name string, v int64, known bool) {
+	if known {
 		o.ns(name, v)
 	}
 }

@@ -178,7 +178,8 @@ func (t *textFormat) gc(dst []byte, d *gclog.GCDetails, _ uint64) []byte {
 		compact = map[bool]string{false: "no", true: "yes"}[compacting]
 	}
 	t.addText(compact)
-	t.addMillis(d.Suspend(), len(d.Pauses) > 0 && d.Suspend() >= 0)
+	suspend, known := d.Suspend()
+	t.addMillis(suspend, known && len(d.Pauses) > 0)
 	t.add(func(b []byte) []byte { return appendPauses(b, d) })
 	t.addSize(d.SizeBefore(), d.HasBefore)
 	t.addText("->")
@@ -278,7 +279,7 @@ func (t *textFormat) pause(dst []byte, p *gclog.Pause) []byte {
 	t.addText("suspension")
 	t.addText(suspensionKind(p, &t.o.Process))
 	t.addText("")
-	t.addMillis(p.Suspend, p.Suspend >= 0)
+	t.addMillis(p.Suspend, p.HasSuspend)
 	t.addMillis(p.Duration, true)
 	return t.finish(dst, screen.PauseStyle(p.Duration, screen.Aside))
 }

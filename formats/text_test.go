@@ -122,7 +122,7 @@ func TestTextLines(t *testing.T) {
 			w.Summary(&formats.Summary{To: 5e9, Tally: gclog.Tally{Collections: [3]uint64{2, 0, 1}, PauseTotal: 1_500_000, PauseMax: 1_000_000, SizeAfter: 1 << 20, HasSize: true}})
 		},
 		"10:00:01.000      -     -  suspension  unknown                         ?         1.000": func(w *formats.Writer) {
-			w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseUnknown, Start: 1e9, Duration: 1e6, Suspend: gclog.Untold}})
+			w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseUnknown, Start: 1e9, Duration: 1e6}})
 		},
 		"10:00:01.000  process 4711 exited with code 139": func(w *formats.Writer) {
 			w.End(&formats.End{At: 1e9, Reason: formats.EndExited, ExitCode: 139, HasCode: true})
@@ -207,7 +207,7 @@ func TestGapSentences(t *testing.T) {
 func TestTextRows(t *testing.T) {
 	ms := int64(time.Millisecond)
 	part := func(kind gclog.PauseKind, suspend int64) gclog.PausePart {
-		return gclog.PausePart{Kind: kind, Start: 1e9, Duration: ms, Suspend: suspend}
+		return gclog.PausePart{Kind: kind, Start: 1e9, Duration: ms, Suspend: suspend, HasSuspend: true}
 	}
 	background := func() *gclog.GCDetails {
 		d := blocking(9)
@@ -240,10 +240,10 @@ func TestTextRows(t *testing.T) {
 			return d
 		}(), "10:00:01.000 7 0->1 blocking AllocSmall ? 0.012 11.041 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB"},
 		{"a background collection", background(), "10:00:01.000 9 2 background AllocSmall no 0.003 1.000+1.000 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB took 25.000 ms"},
-		{"many pauses, and an untold part", func() *gclog.GCDetails {
+		{"many pauses, and an unknown part", func() *gclog.GCDetails {
 			d := background()
 			d.HasEnd = false
-			d.Pauses = append(d.Pauses, part(gclog.PauseFinal, gclog.Untold), part(gclog.PauseFinal, 0))
+			d.Pauses = append(d.Pauses, gclog.PausePart{Kind: gclog.PauseFinal, Start: 1e9, Duration: ms}, part(gclog.PauseFinal, 0))
 			return d
 		}(), "10:00:01.000 9 2 background AllocSmall no ? 1.000+1.000+1.000+... 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB"},
 		{"three pauses", func() *gclog.GCDetails {
@@ -385,7 +385,7 @@ func TestTextColumnsDocumented(t *testing.T) {
 func blocking(number uint32) *gclog.GCDetails {
 	d := &gclog.GCDetails{
 		Number: number, HasNumber: true, Generation: 1, HasReason: true, HasBefore: true, HasSizesAfter: true, HasPromoted: true, PromotedBytes: 13_200_000, HasFragmentation: true, Complete: true,
-		Pauses: []gclog.PausePart{{Start: 1e9, Duration: 11_041_000, Suspend: 12_000}},
+		Pauses: []gclog.PausePart{{Start: 1e9, Duration: 11_041_000, Suspend: 12_000, HasSuspend: true}},
 	}
 	d.Generations[gclog.Gen2] = gclog.GenerationDetails{Before: 118_000_000, After: 18_000_000, Fragmentation: 108_100}
 	return d

@@ -166,10 +166,10 @@ func (u *unified) pause(dst []byte, p *gclog.Pause) []byte {
 	switch {
 	case blocking:
 		dst = u.pools(dst, &x, end)
-		dst = u.dotnetLine(dst, end, x.n, p.GC, &x, p.Suspend)
+		dst = u.dotnetLine(dst, end, x.n, p.GC, &x, p.Suspend, p.HasSuspend)
 		dst = u.details(dst, end, x.n, p.GC)
 	default:
-		dst = u.dotnetLine(dst, end, x.n, p.GC, nil, p.Suspend)
+		dst = u.dotnetLine(dst, end, x.n, p.GC, nil, p.Suspend, p.HasSuspend)
 	}
 	if u.on(TagGC, LevelInfo) {
 		dst = u.line(dst, end, TagGC, x.n)
@@ -195,7 +195,7 @@ func (u *unified) pauseWithoutGC(dst []byte, p *gclog.Pause) []byte {
 	f.name("pause")
 	f.b = append(f.b, p.Kind.String()...)
 	f.millis("took", p.Duration, true)
-	f.millis("suspend", p.Suspend, p.Suspend >= 0)
+	f.millis("suspend", p.Suspend, p.HasSuspend)
 	f.uint("number", uint64(p.UsedNumber), p.UsedNumber != 0)
 	return f.end()
 }
@@ -246,7 +246,7 @@ func (u *unified) cpu(dst []byte, at int64, n uint32, duration int64) []byte {
 
 // dotnetLine appends values that have no counterpart in Java. It contains "workers", which makes
 // GCToolKit skip it.
-func (u *unified) dotnetLine(dst []byte, at int64, n uint32, d *gclog.GCDetails, x *jdkPause, suspend int64) []byte {
+func (u *unified) dotnetLine(dst []byte, at int64, n uint32, d *gclog.GCDetails, x *jdkPause, suspend int64, hasSuspend bool) []byte {
 	if !u.on(TagStats, LevelInfo) {
 		return dst
 	}
@@ -295,7 +295,7 @@ func (u *unified) dotnetLine(dst []byte, at int64, n uint32, d *gclog.GCDetails,
 			dst = appendNames(append(dst, ", flaws="...), u.names)
 		}
 	}
-	if suspend >= 0 {
+	if hasSuspend {
 		dst = append(dst, ", suspend="...)
 		dst = appendMillis(dst, suspend)
 		dst = append(dst, "ms"...)
@@ -394,7 +394,8 @@ func (u *unified) gc(dst []byte, d *gclog.GCDetails, _ uint64) []byte {
 		dst = appendSizes(dst, x.before.old(), x.after.old(), shareOut(x.before, x.after, u.committed).old)
 		dst = append(dst, '\n')
 	}
-	dst = u.dotnetLine(dst, at, d.Number, d, &x, d.Suspend())
+	suspend, hasSuspend := d.Suspend()
+	dst = u.dotnetLine(dst, at, d.Number, d, &x, suspend, hasSuspend)
 	return u.details(dst, at, d.Number, d)
 }
 

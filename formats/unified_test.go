@@ -2,7 +2,6 @@ package formats_test
 
 import (
 	"maps"
-	"math"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -38,11 +37,16 @@ func inKiB() *gclog.GCDetails {
 	return d
 }
 
+// noReferences makes the numbers of pinned objects, handles and others unknown.
+func noReferences(d *gclog.GCDetails) {
+	d.HasPinnedObjects, d.HasHandles, d.HasSyncBlocks, d.HasFinalizationCount, d.HasFinalizationSize = false, false, false, false, false
+}
+
 // blockingInKiB returns the same for a blocking collection with one pause.
 func blockingInKiB(number uint32, generation int, at int64) *gclog.GCDetails {
 	d := inKiB()
 	d.Number, d.Generation, d.Kind, d.Type, d.Background = number, generation, gclog.KindBlocking, clr.TypeBlocking, nil
-	d.Pauses = []gclog.PausePart{{Start: at, Duration: 10_500_000 * int64(generation), Suspend: 1000, Resume: 100}}
+	d.Pauses = []gclog.PausePart{{Start: at, Duration: 10_500_000 * int64(generation), Suspend: 1000, HasSuspend: true, Resume: 100, HasResume: true}}
 	return d
 }
 
@@ -69,10 +73,10 @@ func tellStory(w *formats.Writer) {
 	w.GC(background)
 	w.Pause(&gclog.Pause{PausePart: full.Pauses[0], GC: full})
 	w.GC(full)
-	w.Suspension(&gclog.Suspension{Start: 1100 * ms, Duration: 41 * ms, Suspend: 1000, Reason: 1})
-	w.Suspension(&gclog.Suspension{Start: 1200 * ms, Duration: 41 * ms, Suspend: gclog.Untold, Reason: 1})
-	w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion, Start: 1300 * ms, Duration: 5 * ms, Suspend: 6000}, UsedNumber: 9})
-	w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseUnknown, Start: 1400 * ms, Duration: 7 * ms, Suspend: gclog.Untold}})
+	w.Suspension(&gclog.Suspension{Start: 1100 * ms, Duration: 41 * ms, Suspend: 1000, HasSuspend: true, Reason: 1})
+	w.Suspension(&gclog.Suspension{Start: 1200 * ms, Duration: 41 * ms, Reason: 1})
+	w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion, Start: 1300 * ms, Duration: 5 * ms, Suspend: 6000, HasSuspend: true}, UsedNumber: 9})
+	w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseUnknown, Start: 1400 * ms, Duration: 7 * ms}})
 	w.End(&formats.End{At: 2000 * ms, Reason: formats.EndDetached})
 }
 
@@ -198,10 +202,11 @@ func TestUnifiedFields(t *testing.T) {
 			d.HasAllocated, d.HasGenerationAllocated, d.AllocationRate, d.HasSinceLast, d.HasTicks = false, false, 0, false, false
 		}, []string{"Program"}, nil},
 		{"no references", func(d *gclog.GCDetails) {
-			d.PinnedObjects, d.Handles, d.SyncBlocks, d.FinalizationCount, d.FinalizationSize, d.PinPlugs = math.MaxUint32, -1, math.MaxUint32, math.MaxUint64, math.MaxUint64, 0
+			noReferences(d)
+			d.PinPlugs = 0
 		}, []string{"References"}, nil},
 		{
-			"few references", func(d *gclog.GCDetails) { d.Handles, d.PinPlugs, d.FinalizationSize = 0, 1, math.MaxUint64 },
+			"few references", func(d *gclog.GCDetails) { d.Handles, d.PinPlugs, d.HasFinalizationSize = 0, 1, false },
 			[]string{"References finalization_size"},
 			map[string]string{"References handles": "0", "References pinned_plugs": "1"},
 		},
@@ -369,7 +374,7 @@ func TestPhaseGivenUp(t *testing.T) {
 		w.Pause(&gclog.Pause{PausePart: d.Pauses[0], Thread: 1, GC: d})
 		w.Phase(&gclog.Phase{Kind: gclog.PhaseMark, Start: 1001 * ms, Time: 1001 * ms, GC: d})
 		w.GC(d)
-		w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion, Start: 1300 * ms, Duration: 5 * ms, Suspend: 6000}, Thread: 4712, UsedNumber: 9})
+		w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion, Start: 1300 * ms, Duration: 5 * ms, Suspend: 6000, HasSuspend: true}, Thread: 4712, UsedNumber: 9})
 	})
 	text := strings.Join(records, "\n")
 	ended, paused := regexp.MustCompile(`Concurrent Mark .*ms`).FindStringIndex(text), regexp.MustCompile(`\[4712\] +Session: pause=`).FindStringIndex(text)

@@ -219,7 +219,7 @@ func (u *unified) suspension(dst []byte, s *gclog.Suspension) []byte {
 	dst = u.stamp(u.opening(dst), s.Start+s.Duration, TagSafepoint, LevelInfo)
 	dst = append(dst, "Total time for which application threads were stopped: "...)
 	dst = appendFixed(dst, s.Duration, 9, 7)
-	if s.Suspend >= 0 {
+	if s.HasSuspend {
 		dst = append(dst, " seconds, Stopping threads took: "...)
 		dst = appendFixed(dst, s.Suspend, 9, 7)
 	}

@@ -35,21 +35,21 @@ func TestZeroIsKnown(t *testing.T) {
 		"no collection": func(w *formats.Writer, p gclog.PausePart) {
 			p.Kind = gclog.PauseNoGCRegion
 			w.Pause(&gclog.Pause{PausePart: p})
-			w.Suspension(&gclog.Suspension{Start: p.Start, Duration: p.Duration, Suspend: p.Suspend})
+			w.Suspension(&gclog.Suspension{Start: p.Start, Duration: p.Duration, Suspend: p.Suspend, HasSuspend: p.HasSuspend})
 		},
 	} {
 		for _, f := range formats.All() {
-			for _, set := range []func(p *gclog.PausePart, v int64){
-				func(p *gclog.PausePart, v int64) { p.Suspend = v },
-				func(p *gclog.PausePart, v int64) { p.Resume = v },
+			for _, set := range []func(p *gclog.PausePart, v int64, known bool){
+				func(p *gclog.PausePart, v int64, known bool) { p.Suspend, p.HasSuspend = v, known },
+				func(p *gclog.PausePart, v int64, known bool) { p.Resume, p.HasResume = v, known },
 			} {
-				text := func(v int64) string {
-					p := gclog.PausePart{Start: 1e9, Duration: 9e6, Suspend: 3e6, Resume: 4e6}
-					set(&p, v)
+				text := func(v int64, known bool) string {
+					p := gclog.PausePart{Start: 1e9, Duration: 9e6, Suspend: 3e6, HasSuspend: true, Resume: 4e6, HasResume: true}
+					set(&p, v, known)
 					_, records := written(t, f.Name, formats.Options{Process: someone(), Selection: allLines()}, func(w *formats.Writer) { write(w, p) })
 					return strings.Join(records, "\n")
 				}
-				if unknown := text(gclog.Untold); unknown != text(5e6) && unknown == text(0) {
+				if unknown := text(0, false); unknown != text(5e6, true) && unknown == text(0, true) {
 					t.Errorf("%s, %s: 0 is written as if it were unknown:\n%s", f.Name, name, unknown)
 				}
 			}

@@ -230,7 +230,7 @@ func TestHeldPauses(t *testing.T) {
 	for _, f := range formats.All() {
 		out := &memory{}
 		w := formats.NewWriter(f, out, formats.Options{Process: someone()})
-		w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion, Start: 1000, Duration: 2000, Suspend: 500}, UsedNumber: 1})
+		w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion, Start: 1000, Duration: 2000, Suspend: 500, HasSuspend: true}, UsedNumber: 1})
 		if want := f.Name == "unified"; out.held != want {
 			t.Errorf("%s: held is %v", f.Name, out.held)
 		}

@@ -1,7 +1,6 @@
 package gclog
 
 import (
-	"math"
 	"slices"
 
 	"github.com/gclog/gclog/parse/clr"
@@ -518,10 +517,14 @@ func (c *collection) setSizes(e *clr.GCHeapStats) {
 		c.Generations[g].After = e.Size[g]
 		c.Generations[g].Promoted = e.Promoted[g]
 	}
-	c.PinnedObjects, c.SyncBlocks, c.Handles = e.PinnedObjects, e.SyncBlocks, e.Handles
-	c.FinalizationCount, c.FinalizationSize = e.FinalizationCount, e.FinalizationSize
-	if e.FinalizationSize > c.SizeAfter()+c.promotedTotal() {
-		c.FinalizationSize = math.MaxUint64 // invalid after a change of the heap count
+	c.PinnedObjects, c.HasPinnedObjects = e.PinnedObjects, true
+	c.SyncBlocks, c.HasSyncBlocks = e.SyncBlocks, true
+	c.FinalizationCount, c.HasFinalizationCount = e.FinalizationCount, true
+	if e.Handles >= 0 { // the runtime's count can become negative
+		c.Handles, c.HasHandles = e.Handles, true
+	}
+	if e.FinalizationSize <= c.SizeAfter()+c.promotedTotal() { // invalid after a change of the heap count
+		c.FinalizationSize, c.HasFinalizationSize = e.FinalizationSize, true
 	}
 }
 

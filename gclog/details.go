@@ -2,7 +2,6 @@ package gclog
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/gclog/gclog/parse/clr"
@@ -202,15 +201,20 @@ type GCDetails struct {
 	Finalizers FinalizerDetails
 
 	// Objects.
-	PinnedObjects     uint32 // [R 4]; meaningless for a background collection. math.MaxUint32: unknown
-	Handles           int32  // [R 4]; negative: unknown
-	SyncBlocks        uint32 // [R 4]; math.MaxUint32: unknown
-	FinalizationCount uint64 // objects retained for finalization [R 4]; math.MaxUint64: unknown
-	FinalizationSize  uint64 // their size in bytes; math.MaxUint64: unknown
-	PinEvents         uint64 // pinned objects found, at level full [R 33]
-	PinEventBytes     uint64
-	PinPlugs          uint64 // ranges that could not be moved [P 199]
-	PinPlugBytes      uint64
+	PinnedObjects        uint32 // [R 4]; meaningless for a background collection
+	HasPinnedObjects     bool
+	Handles              int32  // [R 4]
+	HasHandles           bool   // false also if the runtime reported a negative number
+	SyncBlocks           uint32 // [R 4]
+	HasSyncBlocks        bool
+	FinalizationCount    uint64 // objects retained for finalization [R 4]
+	HasFinalizationCount bool
+	FinalizationSize     uint64 // their size in bytes [R 4]
+	HasFinalizationSize  bool   // false also if the runtime reported an invalid size
+	PinEvents            uint64 // pinned objects found, at level full [R 33]
+	PinEventBytes        uint64
+	PinPlugs             uint64 // ranges that could not be moved [P 199]
+	PinPlugBytes         uint64
 
 	// Details that only some collections have.
 	LOHCompactions []clr.LOHCompact // one per heap [R 208]
@@ -238,12 +242,10 @@ type PausePart struct {
 	Duration int64
 	Suspend  int64 // of Duration: time to suspend all threads; in a shared suspension 0 except in the first part
 	Resume   int64 // of Duration: time to resume the threads
-	// Suspend and Resume may be Untold: their events were lost, or the log that the record was read
-	// from does not contain them.
+	// HasSuspend and HasResume: Suspend and Resume are known. They are not if their events were
+	// lost, or if the log that the record was read from does not contain them.
+	HasSuspend, HasResume bool
 }
-
-// Untold marks a part of a pause whose duration is unknown.
-const Untold = -1
 
 // GenerationDetails is one generation, summed over all heaps. Flags in GCDetails say which fields
 // are known.
@@ -432,16 +434,16 @@ func (d *GCDetails) PauseMax() (longest int64) {
 	return longest
 }
 
-// Suspend returns the time to suspend the threads, summed over all pauses; Untold if it is unknown
-// for any of them.
-func (d *GCDetails) Suspend() (sum int64) {
+// Suspend returns the time to suspend the threads, summed over all pauses. It is unknown if it is
+// unknown for any of them.
+func (d *GCDetails) Suspend() (sum int64, known bool) {
 	for i := range d.Pauses {
-		if d.Pauses[i].Suspend < 0 {
-			return Untold
+		if !d.Pauses[i].HasSuspend {
+			return 0, false
 		}
 		sum += d.Pauses[i].Suspend
 	}
-	return sum
+	return sum, true
 }
 
 // FinalPause returns the duration of the last pause of a background collection, 0 for others.
@@ -460,13 +462,13 @@ func (d *GCDetails) FinalPauseStart() (at int64, known bool) {
 	return 0, false
 }
 
-// FinalSuspend returns the time to suspend the threads for that pause: 0 if there was none, Untold
-// if it is unknown.
-func (d *GCDetails) FinalSuspend() int64 {
+// FinalSuspend returns the time to suspend the threads for that pause; known is false if there was
+// none.
+func (d *GCDetails) FinalSuspend() (suspend int64, known bool) {
 	if p := d.final(); p != nil {
-		return p.Suspend
+		return p.Suspend, p.HasSuspend
 	}
-	return 0
+	return 0, false
 }
 
 func (d *GCDetails) final() *PausePart {
@@ -542,7 +544,7 @@ func (d *GCDetails) sum(of func(*GenerationDetails) uint64) (n uint64) {
 
 // Pinned returns PinnedObjects, if it is known and meaningful.
 func (d *GCDetails) Pinned() (objects uint32, known bool) {
-	return d.PinnedObjects, d.HasSizesAfter && d.Kind != KindBackground && d.PinnedObjects != math.MaxUint32
+	return d.PinnedObjects, d.HasPinnedObjects && d.Kind != KindBackground
 }
 
 // UserPinned returns what percentage of the bytes that could not be moved were the pinned objects
@@ -703,14 +705,14 @@ func (d *GCDetails) FreeListEfficiency() (percent float64, known bool) {
 	return 100 * float64(allocated) / float64(allocated+rejected), true
 }
 
-// MarkTime returns how long heap i took to mark from one kind of root, in nanoseconds; -1: not
-// reported.
-func (d *GCDetails) MarkTime(i int, t clr.MarkType) int64 {
+// MarkTime returns how long heap i took to mark from one kind of root, in nanoseconds, if it
+// reported that.
+func (d *GCDetails) MarkTime(i int, t clr.MarkType) (took int64, known bool) {
 	h := &d.Heaps[i]
-	if h.Marked&(1<<t) == 0 {
-		return -1
+	if h.Marked&(1<<t) == 0 || h.MarkTimes[t] < 0 {
+		return 0, false
 	}
-	return h.MarkTimes[t]
+	return h.MarkTimes[t], true
 }
 
 // Mark summarizes marking from one kind of root over all heaps.
@@ -721,7 +723,7 @@ func (d *GCDetails) Mark(t clr.MarkType) (m MarkSummary) {
 	m.Heap = -1
 	for i := range d.Heaps {
 		h := &d.Heaps[i]
-		if took := d.MarkTime(i, t); took >= 0 && (!m.Known || took > m.Longest) {
+		if took, known := d.MarkTime(i, t); known && (!m.Known || took > m.Longest) {
 			m.Longest, m.Heap, m.Known = took, int(h.Heap), true
 		}
 		m.Promoted += h.MarkPromoted[t]
@@ -752,7 +754,7 @@ func (d *GCDetails) MarkImbalance(t clr.MarkType) (ratio float64, known bool) {
 	var sum, most int64
 	n := 0
 	for i := range d.Heaps {
-		if took := d.MarkTime(i, t); took >= 0 {
+		if took, known := d.MarkTime(i, t); known {
 			sum += took
 			most = max(most, took)
 			n++
@@ -857,6 +859,4 @@ func (d *GCDetails) Reset() {
 	*d = GCDetails{}
 	d.Pauses, d.Heaps, d.LOHCompactions, d.FreeItems, d.Plugs = pauses, heaps, compactions, items, plugs
 	d.background.Waits = waits
-	d.Handles, d.PinnedObjects, d.SyncBlocks = -1, math.MaxUint32, math.MaxUint32
-	d.FinalizationCount, d.FinalizationSize = math.MaxUint64, math.MaxUint64
 }

@@ -146,8 +146,9 @@ func ExampleReducer() {
 	}
 	r.Finish(20 * ms)
 	for d := range newest.All() {
+		suspend, _ := d.Suspend()
 		fmt.Printf("#%d gen%d: suspended in %v, stood for %v, %d MB after\n", d.Number, d.Generation,
-			time.Duration(d.Suspend()), time.Duration(d.Pause()), d.SizeAfter()>>20)
+			time.Duration(suspend), time.Duration(d.Pause()), d.SizeAfter()>>20)
 	}
 	// Output:
 	// at 11ms #7 is open

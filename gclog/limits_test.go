@@ -328,7 +328,7 @@ func TestNumbersOfRecords(t *testing.T) {
 	if ratio, known := d.MarkImbalance(clr.MarkStack); !known || ratio != 1.5 || d.Gen0Imbalance() != 1.5 || d.SurvivedImbalance() != 1.5 {
 		t.Errorf("%v %v %v %v", ratio, known, d.Gen0Imbalance(), d.SurvivedImbalance())
 	}
-	if m := d.Mark(clr.MarkStack); m.Longest != 300 || m.Promoted != 400 || !m.Known || d.Mark(clr.MarkHandles).Known || d.MarkTime(0, clr.MarkHandles) != -1 {
+	if m := d.Mark(clr.MarkStack); m.Longest != 300 || m.Promoted != 400 || !m.Known || d.Mark(clr.MarkHandles).Known || orUnknown(d.MarkTime(0, clr.MarkHandles)) != -1 {
 		t.Errorf("%+v", m)
 	}
 	if _, known := two(0, 0).MarkImbalance(clr.MarkStack); known || two(0, 0).Gen0Imbalance() != 0 {
@@ -375,12 +375,12 @@ func TestNumbersOfRecords(t *testing.T) {
 	if n, known := d.BudgetExceeded(1); n != 0 || known {
 		t.Errorf("%d %v", n, known)
 	}
-	d.Pauses = []gclog.PausePart{{Kind: gclog.PauseInitial, Start: 5, Duration: 10, Suspend: 1}, {Kind: gclog.PauseFinal, Start: 50, Duration: 20, Suspend: 2}}
-	if at, known := d.FinalPauseStart(); at != 50 || !known || d.FinalPause() != 20 || d.FinalSuspend() != 2 || d.PauseStart() != 5 || d.PauseMax() != 20 {
+	d.Pauses = []gclog.PausePart{{Kind: gclog.PauseInitial, Start: 5, Duration: 10, Suspend: 1, HasSuspend: true}, {Kind: gclog.PauseFinal, Start: 50, Duration: 20, Suspend: 2, HasSuspend: true}}
+	if at, known := d.FinalPauseStart(); at != 50 || !known || d.FinalPause() != 20 || orUnknown(d.FinalSuspend()) != 2 || d.PauseStart() != 5 || d.PauseMax() != 20 {
 		t.Errorf("%d %v %d", at, known, d.FinalPause())
 	}
 	d.Pauses = d.Pauses[:1]
-	if _, known := d.FinalPauseStart(); known || d.FinalSuspend() != 0 {
+	if _, known := d.FinalPauseStart(); known || orUnknown(d.FinalSuspend()) != -1 {
 		t.Error("there is no final pause")
 	}
 }

@@ -37,12 +37,13 @@ type EventObserver interface {
 // A Suspension is one interval during which the runtime suspended all threads of the program, from
 // the request until the threads have resumed [R 9, 8, 7, 3].
 type Suspension struct {
-	Reason   clr.SuspendReason
-	Start    int64
-	Duration int64
-	Suspend  int64  // of Duration: time to suspend all threads; Untold if that was lost
-	Ticks    int64  // Start in ticks of the stream's clock
-	Thread   uint64 // that suspended the others
+	Reason     clr.SuspendReason
+	Start      int64
+	Duration   int64
+	Suspend    int64 // of Duration: time to suspend all threads
+	HasSuspend bool
+	Ticks      int64  // Start in ticks of the stream's clock
+	Thread     uint64 // that suspended the others
 }
 
 // PauseKind is what the program was paused for.

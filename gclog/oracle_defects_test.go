@@ -255,7 +255,7 @@ var defects = []defect{
 		always:  true,
 		affects: func(r *evidence, p *pair) bool { return p.d.DemotedBGC },
 		wrong: func(r *evidence, p *pair) string {
-			return all(expect("pauses", len(p.d.Pauses), 1), expect("theirs", nanoseconds(p.w.PauseDurationMSec), p.d.Suspend()), covers(r, p.d), spanned(r, p))
+			return all(expect("pauses", len(p.d.Pauses), 1), expect("theirs", nanoseconds(p.w.PauseDurationMSec), orUnknown(p.d.Suspend())), covers(r, p.d), spanned(r, p))
 		},
 	},
 	{
@@ -514,7 +514,7 @@ var defects = []defect{
 		what:    "after a change of the number of heaps the runtime tells garbage as the size of what is to be finalized",
 		members: []string{"HeapStats.FinalizationPromotedSize"},
 		always:  true,
-		affects: func(r *evidence, p *pair) bool { return p.d.FinalizationSize == math.MaxUint64 },
+		affects: func(r *evidence, p *pair) bool { return p.d.HasSizesAfter && !p.d.HasFinalizationSize },
 		wrong: func(r *evidence, p *pair) string {
 			return expect("as pattern", uint32(uint64(p.w.HeapStats.FinalizationPromotedSize)>>32)&0xFFFF0000, 0xBAAD0000)
 		},
@@ -544,7 +544,7 @@ var defects = []defect{
 			for i := range p.d.Heaps {
 				times := markTimes(p.d.Start, heaps[p.d.Heaps[i].Heap])
 				for t := range clr.MarkTypes {
-					if problem := expect(fmt.Sprintf("heap %d %v", i, t), p.d.MarkTime(i, t), times[t]); problem != "" {
+					if problem := expect(fmt.Sprintf("heap %d %v", i, t), orUnknown(p.d.MarkTime(i, t)), times[t]); problem != "" {
 						return problem
 					}
 				}

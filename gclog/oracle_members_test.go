@@ -88,7 +88,8 @@ func (c *comparison) times() {
 	c.time("DurationMSec", d.Duration(), true, w.DurationMSec)
 	c.time("PauseStartRelativeMSec", d.PauseStart(), true, w.PauseStartRelativeMSec)
 	c.time("PauseDurationMSec", d.Pause(), true, w.PauseDurationMSec)
-	c.time("SuspendDurationMSec", d.Suspend(), true, w.SuspendDurationMSec)
+	suspend, known := d.Suspend()
+	c.time("SuspendDurationMSec", suspend, known, w.SuspendDurationMSec)
 	c.time("BGCFinalPauseMSec", d.FinalPause(), true, w.BGCFinalPauseMSec)
 	c.time("DurationSinceLastRestartMSec", d.SinceLast, d.HasSinceLast, w.DurationSinceLastRestartMSec)
 	c.ratio("PauseTimePercentage", d.PausePercent(), d.Window > 0, w.PauseTimePercentage)
@@ -133,11 +134,12 @@ func (c *comparison) marking() {
 			if int(t) < len(w.MarkTimes) && w.MarkTimes[t] >= 0 {
 				took, promoted = &w.MarkTimes[t], w.MarkPromoted[t]
 			}
-			ours, told := int64(-1), d.MarkTime(i, t)
-			if told >= 0 {
+			ours := int64(-1)
+			markTime, known := d.MarkTime(i, t)
+			if known {
 				ours = int64(h.MarkPromoted[t])
 			}
-			c.time("PerHeapMarkTimes"+element, told, told >= 0, took)
+			c.time("PerHeapMarkTimes"+element, markTime, known, took)
 			c.same("MarkPromoted"+element, ours, promoted)
 		}
 	}
@@ -163,7 +165,8 @@ func (c *comparison) heapStats() {
 	c.same("HeapStats.FinalizationPromotedCount", int64(d.FinalizationCount), h.FinalizationPromotedCount)
 	c.same("HeapStats.PinnedObjectCount", d.PinnedObjects, h.PinnedObjectCount)
 	c.same("HeapStats.SinkBlockCount", d.SyncBlocks, h.SinkBlockCount)
-	c.same("HeapStats.GCHandleCount", d.Handles, h.GCHandleCount)
+	c.same("HeapStats.GCHandleCount", d.HasHandles, h.GCHandleCount >= 0)
+	c.same("HeapStats.GCHandleCount", d.Handles, max(0, h.GCHandleCount))
 }
 
 func (c *comparison) global() {

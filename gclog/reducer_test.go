@@ -139,7 +139,7 @@ func (s *story) invariants(t *testing.T) {
 			records++
 		}
 		for _, p := range d.Pauses {
-			if p.Duration < 0 || p.Suspend < gclog.Untold || p.Resume < gclog.Untold {
+			if p.Duration < 0 || p.Suspend < 0 || p.Resume < 0 || !p.HasSuspend && p.Suspend != 0 || !p.HasResume && p.Resume != 0 {
 				t.Errorf("#%d has a negative time: %+v", d.Number, p)
 			}
 		}
@@ -173,7 +173,7 @@ func TestBlocking(t *testing.T) {
 	s.plain(u, 7, 1)
 	s.want(t, "blocking #7 10+9", "gc #7 gen1 blocking")
 	d := s.gcs[0]
-	if d.Suspend() != 1000 || d.Pauses[0].Resume != 1000 || d.Suspended != 10_000 || d.SizeAfter() != 15 || !d.Complete || d.SizeBefore() != 100 {
+	if orUnknown(d.Suspend()) != 1000 || d.Pauses[0].Resume != 1000 || d.Suspended != 10_000 || d.SizeAfter() != 15 || !d.Complete || d.SizeBefore() != 100 {
 		t.Errorf("%+v", d)
 	}
 	if compacting, known := d.Compacting(); !compacting || !known {
@@ -223,20 +223,20 @@ func TestLostSuspensionEvents(t *testing.T) {
 	for _, c := range []struct {
 		name            string
 		tell            func(s *story)
-		suspend, resume int64
+		suspend, resume int64 // negative: unknown
 	}{
 		{"collection, restart begins unseen", func(s *story) {
 			s.suspend(u, clr.SuspendForGC).start(u, 1, 0, clr.TypeBlocking, 0).finish(u, 1, 0).event(u, &clr.GCRestartEEEnd{})
-		}, 1000, gclog.Untold},
+		}, 1000, -1},
 		{"collection, stood unseen", func(s *story) {
 			s.event(u, &clr.GCSuspendEEBegin{Reason: clr.SuspendForGC}).start(u, 1, 0, clr.TypeBlocking, 0).finish(u, 1, 0).restart(u)
 		}, 1000, 1000}, // they were suspended when it started
 		{"pause, stood unseen", func(s *story) {
 			s.event(u, &clr.GCSuspendEEBegin{Reason: clr.SuspendForGC}).restart(u)
-		}, gclog.Untold, 1000},
+		}, -1, 1000},
 		{"pause, restart begins unseen", func(s *story) {
 			s.suspend(u, clr.SuspendForGC).event(u, &clr.GCRestartEEEnd{})
-		}, 1000, gclog.Untold},
+		}, 1000, -1},
 	} {
 		s := &suspensions{story: &story{}}
 		s.Reducer = gclog.NewReducer(s)
@@ -245,12 +245,12 @@ func TestLostSuspensionEvents(t *testing.T) {
 		if len(s.parts) != 1 || len(s.list) != 1 {
 			t.Fatalf("%s: told %v", c.name, s.told)
 		}
-		if p := s.parts[0]; p.Suspend != c.suspend || p.Resume != c.resume || s.list[0].Suspend != c.suspend {
+		if p, x := s.parts[0], s.list[0]; orUnknown(p.Suspend, p.HasSuspend) != c.suspend || orUnknown(p.Resume, p.HasResume) != c.resume || orUnknown(x.Suspend, x.HasSuspend) != c.suspend {
 			t.Errorf("%s: %+v, suspension %+v", c.name, p, s.list[0])
 		}
 		for _, d := range s.gcs {
-			if d.Suspend() != c.suspend || d.Pauses[0].Resume != c.resume || !d.Complete {
-				t.Errorf("%s: suspend %d, resume %d, complete: %v", c.name, d.Suspend(), d.Pauses[0].Resume, d.Complete)
+			if p := &d.Pauses[0]; orUnknown(d.Suspend()) != c.suspend || orUnknown(p.Resume, p.HasResume) != c.resume || !d.Complete {
+				t.Errorf("%s: %+v, complete: %v", c.name, p, d.Complete)
 			}
 		}
 	}
@@ -260,9 +260,17 @@ func TestLostSuspensionEvents(t *testing.T) {
 	s.suspend(u, clr.SuspendForGC).start(u, 1, 2, clr.TypeBackground, 0).restart(u)
 	s.event(b, &clr.GCSuspendEEBegin{Reason: clr.SuspendForGCPrep}).event(b, &clr.GCRestartEEEnd{})
 	s.history(b, 2, 1, clr.MechanismConcurrent).finish(b, 1, 2)
-	if d := s.gcs[0]; d.FinalSuspend() != gclog.Untold || d.Pauses[1].Resume != gclog.Untold || d.Suspend() != gclog.Untold || d.Pauses[0].Suspend != 1000 {
+	if d := s.gcs[0]; orUnknown(d.FinalSuspend()) != -1 || d.Pauses[1].HasResume || orUnknown(d.Suspend()) != -1 || d.Pauses[0].Suspend != 1000 {
 		t.Errorf("%+v", d.Pauses)
 	}
+}
+
+// orUnknown returns v, -1 if it is unknown.
+func orUnknown(v int64, known bool) int64 {
+	if !known {
+		return -1
+	}
+	return v
 }
 
 // TestOtherSuspensions: suspensions by the debugger, the profiler and others are not pauses, and do
@@ -383,7 +391,7 @@ func TestEphemeralAtStart(t *testing.T) {
 	s.want(t,
 		"blocking #6 0+47", "gc #6 gen0 blocking", "initial #5 47+14", "mark #5 begins 61",
 		"mark #5 ends 61-100", "final #5 100+3", "sweep #5 begins 103", "sweep #5 ends 103-106", "gc #5 gen2 background")
-	if d := s.gcs[0]; !d.InsideBGCStart || d.Suspend() != 0 {
+	if d := s.gcs[0]; !d.InsideBGCStart || orUnknown(d.Suspend()) != 0 {
 		t.Errorf("%+v", d)
 	}
 	if d := s.gcs[1]; d.Pauses[0].Suspend != 1000 || d.Suspended != 0 || d.DemotedBGC {
@@ -396,7 +404,7 @@ func TestProvisional(t *testing.T) {
 	s.suspend(u, clr.SuspendForGC).start(u, 1, 1, clr.TypeBlocking, 0).finish(u, 1, 1).
 		at(20).start(u, 2, 2, clr.TypeBlocking, clr.ReasonPMFullGC).finish(u, 2, 2).at(40).restart(u)
 	s.want(t, "blocking #1 0+20", "gc #1 gen1 blocking", "blocking #2 20+21", "gc #2 gen2 blocking")
-	if s.gcs[0].Suspend() != 1000 || s.gcs[1].Suspend() != 0 || !s.gcs[1].Provisional || s.gcs[0].Provisional {
+	if orUnknown(s.gcs[0].Suspend()) != 1000 || orUnknown(s.gcs[1].Suspend()) != 0 || !s.gcs[1].Provisional || s.gcs[0].Provisional {
 		t.Errorf("%+v", s.gcs)
 	}
 }

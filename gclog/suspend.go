@@ -170,19 +170,22 @@ func (r *Reducer) share(s *suspension, at Stamp) {
 	}
 	r.tellPhasesOf(s)
 	gcs := s.gcs
-	start, suspend := s.begin, s.suspendTime()
+	start := s.begin
+	suspend, hasSuspend := s.suspendTime()
+	resume, hasResume := s.resumeTime(at.Time)
 	for i, c := range gcs {
 		if c == bgc {
 			continue
 		}
-		part := PausePart{Kind: PauseBlocking, Start: start}
+		part := PausePart{Kind: PauseBlocking, Start: start, HasSuspend: true, HasResume: true}
 		end := at.Time
 		if c.InsideBGCStart && bgc != nil {
 			if c.HasEnd {
 				end = start + (c.End - c.Start)
 			}
 		} else {
-			part.Suspend, suspend = suspend, 0
+			part.Suspend, part.HasSuspend = suspend, hasSuspend
+			suspend, hasSuspend = 0, true
 			if i+1 < len(gcs) {
 				end = gcs[i+1].Start
 			}
@@ -190,7 +193,7 @@ func (r *Reducer) share(s *suspension, at Stamp) {
 		end = min(max(end, start), at.Time)
 		part.Duration = end - start
 		if bgc == nil && i == len(gcs)-1 {
-			part.Resume = s.resumeTime(at.Time)
+			part.Resume, part.HasResume = resume, hasResume
 		}
 		r.pause(c, part, s)
 		c.sus = nil
@@ -198,8 +201,8 @@ func (r *Reducer) share(s *suspension, at Stamp) {
 		start = end
 	}
 	if bgc != nil {
-		part := PausePart{Start: start, Duration: at.Time - start, Suspend: suspend}
-		part.Resume = min(s.resumeTime(at.Time), part.Duration)
+		part := PausePart{Start: start, Duration: at.Time - start, Suspend: suspend, HasSuspend: hasSuspend, HasResume: hasResume}
+		part.Resume = min(resume, part.Duration)
 		r.backgroundPause(bgc, part, s, at)
 	}
 }
@@ -268,22 +271,18 @@ func (r *Reducer) tellSuspension(s *suspension, at Stamp) {
 	if !ok {
 		return
 	}
-	r.suspensionTold = Suspension{
-		Reason: s.reason, Start: s.begin, Duration: at.Time - s.begin, Suspend: s.suspendTime(), Ticks: s.ticks, Thread: s.thread,
-	}
+	r.suspensionTold = Suspension{Reason: s.reason, Start: s.begin, Duration: at.Time - s.begin, Ticks: s.ticks, Thread: s.thread}
+	r.suspensionTold.Suspend, r.suspensionTold.HasSuspend = s.suspendTime()
 	o.Suspension(&r.suspensionTold)
 }
 
 // pauseWithoutGC emits a suspension that no collection explains.
 func (r *Reducer) pauseWithoutGC(s *suspension, at Stamp) {
 	kind, used := r.causeWithoutGC(s)
-	r.tellPause(Pause{
-		PausePart: PausePart{
-			Kind: kind, Start: s.begin, Duration: at.Time - s.begin,
-			Suspend: s.suspendTime(), Resume: s.resumeTime(at.Time),
-		},
-		Ticks: s.ticks, Thread: s.thread, UsedNumber: used,
-	})
+	part := PausePart{Kind: kind, Start: s.begin, Duration: at.Time - s.begin}
+	part.Suspend, part.HasSuspend = s.suspendTime()
+	part.Resume, part.HasResume = s.resumeTime(at.Time)
+	r.tellPause(Pause{PausePart: part, Ticks: s.ticks, Thread: s.thread, UsedNumber: used})
 }
 
 // causeWithoutGC returns what a suspension without a collection was for, and the collection number
@@ -320,23 +319,23 @@ func (r *Reducer) causeWithoutGC(s *suspension) (kind PauseKind, used uint32) {
 }
 
 // suspendTime returns how long it took to suspend the threads. If the event that reports it was
-// lost, the start of the first collection is used instead; Untold if there is none.
-func (s *suspension) suspendTime() int64 {
+// lost, the start of the first collection is used instead, if there is one.
+func (s *suspension) suspendTime() (took int64, known bool) {
 	switch {
 	case s.stood != unknownTime:
-		return s.stood - s.begin
+		return s.stood - s.begin, true
 	case len(s.gcs) > 0:
-		return max(0, s.gcs[0].Start-s.begin)
+		return max(0, s.gcs[0].Start-s.begin), true
 	}
-	return Untold
+	return 0, false
 }
 
-// resumeTime returns how long it took to resume the threads, Untold if the start of that was lost.
-func (s *suspension) resumeTime(end int64) int64 {
+// resumeTime returns how long it took to resume the threads, unless the start of that was lost.
+func (s *suspension) resumeTime(end int64) (took int64, known bool) {
 	if s.restart == unknownTime {
-		return Untold
+		return 0, false
 	}
-	return end - s.restart
+	return end - s.restart, true
 }
 
 // backgroundGC returns the collection that started in s as a background one, or nil.

@@ -134,10 +134,7 @@ var pauses = []Field{
 	row("", "FinalPauseStartRelativeMSec", "", Nanoseconds, "R 9", "its start, since the start of the session",
 		derived(func(d *gc) (uint64, bool) { at, known := d.FinalPauseStart(); return uint64(at), known })),
 	row("", "FinalSuspensionDurationInMilliSeconds", "", Nanoseconds, "R 9, R 8", "the time to suspend all threads for it",
-		derived(func(d *gc) (uint64, bool) {
-			_, known := d.FinalPauseStart()
-			return uint64(d.FinalSuspend()), known && d.FinalSuspend() >= 0
-		})),
+		derived(func(d *gc) (uint64, bool) { suspend, known := d.FinalSuspend(); return uint64(suspend), known })),
 	row("pause.max", "", "", Nanoseconds, "R 9, R 3", "the longest part",
 		derived(func(d *gc) (uint64, bool) { return uint64(d.PauseMax()), paused(d) })),
 	row("pause.count", "", "", Number, "R 9, R 3", "the number of parts",
@@ -148,7 +145,7 @@ var pauses = []Field{
 	row("pause.parts[].ns", "", "", PlainNanoseconds, "R 9, R 3", "its duration", Value{}),
 	row("pause.parts[].kind", "", "", Text, "", "blocking, initial, final or unknown", Value{}),
 	row("suspend", "SuspensionDurationInMilliSeconds", "DotNet: suspend", Nanoseconds, "R 9, R 8", "the time to suspend all threads, in all parts",
-		derived(func(d *gc) (uint64, bool) { return uint64(d.Suspend()), paused(d) && d.Suspend() >= 0 })),
+		derived(func(d *gc) (uint64, bool) { suspend, known := d.Suspend(); return uint64(suspend), known && paused(d) })),
 	row("suspended", "", "", Time, "R 9", "the start of the suspension, if that was before the first pause, with another collection in it",
 		stored(math.MaxInt64, func(d *gc) (uint64, bool) {
 			return uint64(d.Suspended), d.Suspended != 0 && d.Suspended != d.PauseStart()
@@ -306,15 +303,15 @@ var objects = []Field{
 	row("hard_limit", "", "Settings: hard_limit", Bytes, "D 10", "the limit of the heap", Value{}),
 	row("pinned", "PinnedObjects", "References: pinned", Count, "R 4", "pinned objects that the collection found",
 		stored(math.MaxUint32, func(d *gc) (uint64, bool) { n, known := d.Pinned(); return uint64(n), known },
-			func(d *gc, v uint64) { d.PinnedObjects = uint32(v) })),
+			func(d *gc, v uint64) { d.PinnedObjects, d.HasPinnedObjects = uint32(v), true })),
 	row("handles", "Handles", "References: handles", Count, "R 4", "GC handles",
-		when(func(d *gc) bool { return d.HasSizesAfter && d.Handles >= 0 }, func(d *gc) *int32 { return &d.Handles })),
+		flagged(func(d *gc) (*int32, *bool) { return &d.Handles, &d.HasHandles })),
 	row("sync_blocks", "", "References: sync_blocks", Count, "R 4", "sync blocks",
-		when(func(d *gc) bool { return d.HasSizesAfter && d.SyncBlocks != math.MaxUint32 }, func(d *gc) *uint32 { return &d.SyncBlocks })),
+		flagged(func(d *gc) (*uint32, *bool) { return &d.SyncBlocks, &d.HasSyncBlocks })),
 	row("finalization.count", "FinalizationCount", "References: finalization", Number, "R 4", "objects retained for finalization",
-		when(func(d *gc) bool { return d.HasSizesAfter && d.FinalizationCount != math.MaxUint64 }, func(d *gc) *uint64 { return &d.FinalizationCount })),
+		flagged(func(d *gc) (*uint64, *bool) { return &d.FinalizationCount, &d.HasFinalizationCount })),
 	row("finalization.bytes", "", "References: finalization_size", PlainBytes, "R 4", "their size",
-		when(func(d *gc) bool { return d.HasSizesAfter && d.FinalizationSize != math.MaxUint64 }, func(d *gc) *uint64 { return &d.FinalizationSize })),
+		flagged(func(d *gc) (*uint64, *bool) { return &d.FinalizationSize, &d.HasFinalizationSize })),
 	row("pinned_seen.count", "", "", Number, "R 33, level full", "pinned objects found while marking",
 		positive(func(d *gc) *uint64 { return &d.PinEvents })),
 	row("pinned_seen.bytes", "", "", PlainBytes, "R 33, level full", "their size",

@@ -374,12 +374,12 @@ func (c *csvParser) pauses(d *gclog.GCDetails) {
 	if !row.has(csvPause) {
 		return
 	}
-	first := gclog.PausePart{Start: row.ns[csvPauseStart], Duration: row.ns[csvPause], Suspend: gclog.Untold, Resume: gclog.Untold}
-	if row.has(csvSuspension) {
+	first := gclog.PausePart{Start: row.ns[csvPauseStart], Duration: row.ns[csvPause], HasSuspend: row.has(csvSuspension)}
+	if first.HasSuspend {
 		first.Suspend = row.ns[csvSuspension]
 	}
 	if !row.has(csvPauseStart) {
-		first.Start = d.Start - max(0, first.Suspend)
+		first.Start = d.Start - first.Suspend
 	}
 	d.Suspended = first.Start
 	if d.Kind != gclog.KindBackground {
@@ -400,7 +400,7 @@ func (c *csvParser) backgroundPauses(d *gclog.GCDetails, all gclog.PausePart) {
 		d.Pauses = append(d.Pauses, all)
 		return
 	}
-	final := gclog.PausePart{Kind: gclog.PauseFinal, Start: at, Suspend: gclog.Untold, Resume: gclog.Untold}
+	final := gclog.PausePart{Kind: gclog.PauseFinal, Start: at}
 	if row.has(csvFinalPause) {
 		final.Duration = row.ns[csvFinalPause]
 	}
@@ -413,9 +413,11 @@ func (c *csvParser) backgroundPauses(d *gclog.GCDetails, all gclog.PausePart) {
 		d.Pauses = append(d.Pauses, initial)
 		return
 	}
-	if initial.Suspend = gclog.Untold; row.has(csvSuspension) && row.has(csvFinalSuspension) {
-		final.Suspend = row.ns[csvFinalSuspension]
+	if initial.HasSuspend = all.HasSuspend && row.has(csvFinalSuspension); initial.HasSuspend {
+		final.Suspend, final.HasSuspend = row.ns[csvFinalSuspension], true
 		initial.Suspend = max(0, all.Suspend-final.Suspend)
+	} else {
+		initial.Suspend = 0
 	}
 	d.Pauses = append(d.Pauses, initial, final)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -74,12 +73,9 @@ func heldByCSV(d, got *gclog.GCDetails, sync int64) *gclog.GCDetails {
 		CommittedBefore: d.CommittedBefore, HasCommittedBefore: d.HasCommittedBefore,
 		CommittedAfter: d.CommittedAfter, HasCommittedAfter: d.HasCommittedAfter,
 		HasCompaction: d.HasCompaction && d.Kind != gclog.KindBackground,
-		Handles:       max(-1, d.Handles), FinalizationCount: d.FinalizationCount, FinalizationSize: math.MaxUint64,
-		PinnedObjects: math.MaxUint32, SyncBlocks: math.MaxUint32,
+		Handles:       d.Handles, HasHandles: d.HasHandles, FinalizationCount: d.FinalizationCount, HasFinalizationCount: d.HasFinalizationCount,
 	}
-	if !d.HasSizesAfter {
-		w.FinalizationCount = math.MaxUint64
-	}
+	w.PinnedObjects, w.HasPinnedObjects = pinned(d)
 	w.Flaws = got.Flaws
 	if !started {
 		w.Start = got.Start
@@ -108,9 +104,6 @@ func heldByCSV(d, got *gclog.GCDetails, sync int64) *gclog.GCDetails {
 	gen2.Fragmentation = d.Fragmentation()
 	if d.Kind != gclog.KindBackground {
 		gen0.Budget = d.Generations[gclog.Gen0].Budget
-		if d.HasSizesAfter {
-			w.PinnedObjects = d.PinnedObjects
-		}
 	} else {
 		w.Background = got.Background // tested by TestCSVOrder
 	}
@@ -121,16 +114,28 @@ func heldByCSV(d, got *gclog.GCDetails, sync int64) *gclog.GCDetails {
 	return w
 }
 
+// pinned returns what logs contain of the pinned objects.
+func pinned(d *gclog.GCDetails) (objects uint32, known bool) {
+	if objects, known = d.Pinned(); !known {
+		return 0, false
+	}
+	return objects, true
+}
+
 func pausesInCSV(d *gclog.GCDetails) []gclog.PausePart {
 	if len(d.Pauses) == 0 {
 		return nil
 	}
-	first := gclog.PausePart{Kind: d.Pauses[0].Kind, Start: micros(d.PauseStart()), Duration: micros(d.Pause()), Suspend: micros(d.Suspend()), Resume: gclog.Untold}
+	first := gclog.PausePart{Kind: d.Pauses[0].Kind, Start: micros(d.PauseStart()), Duration: micros(d.Pause())}
+	suspend, known := d.Suspend()
+	first.Suspend, first.HasSuspend = micros(suspend), known
 	at, known := d.FinalPauseStart()
 	if first.Kind != gclog.PauseInitial || !known {
 		return []gclog.PausePart{first}
 	}
-	final := gclog.PausePart{Kind: gclog.PauseFinal, Start: micros(at), Duration: micros(d.FinalPause()), Suspend: micros(d.FinalSuspend()), Resume: gclog.Untold}
+	final := gclog.PausePart{Kind: gclog.PauseFinal, Start: micros(at), Duration: micros(d.FinalPause())}
+	suspend, known = d.FinalSuspend()
+	final.Suspend, final.HasSuspend = micros(suspend), known
 	first.Duration -= final.Duration
 	first.Suspend -= final.Suspend
 	return []gclog.PausePart{first, final}
@@ -238,7 +243,7 @@ func TestCSVOfOthers(t *testing.T) {
 			continue
 		}
 		for _, p := range d.Pauses {
-			if p.Suspend != gclog.Untold {
+			if p.HasSuspend {
 				t.Errorf("%d: a pause of it is suspended for %d, where only the sum of both is told", d.Number, p.Suspend)
 			}
 		}
@@ -246,10 +251,9 @@ func TestCSVOfOthers(t *testing.T) {
 	d := gcs[0]
 	want := &gclog.GCDetails{
 		Number: 1, HasNumber: true, HasReason: true, Complete: true, FromLog: true, Start: 237076e3, StartTicks: 237076e3, Suspended: 237068e3,
-		Pauses:          []gclog.PausePart{{Start: 237068e3, Duration: 10541e3, Suspend: 8e3, Resume: gclog.Untold}},
+		Pauses:          []gclog.PausePart{{Start: 237068e3, Duration: 10541e3, Suspend: 8e3, HasSuspend: true}},
 		GenerationCount: 4, HasSizesAfter: true, HasObjects: true, HasBefore: true, BeforeEstimated: true,
-		HasCompaction: true, Handles: -1, PinnedObjects: math.MaxUint32, SyncBlocks: math.MaxUint32,
-		FinalizationCount: math.MaxUint64, FinalizationSize: math.MaxUint64,
+		HasCompaction: true,
 	}
 	want.Global.Mechanisms = clr.MechanismCompaction
 	want.Generations[gclog.Gen0] = gclog.GenerationDetails{Before: 2593576, After: 65784, ObjectsBefore: 2593576, ObjectsAfter: 4256}

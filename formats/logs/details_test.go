@@ -101,7 +101,8 @@ func sameDetails(t *testing.T, want, got *unifiedLog) {
 			{w.HasTicks, d.HasTicks},
 			{w.TimingCount, d.TimingCount},
 			{w.Global.MemoryLoad, d.Global.MemoryLoad},
-			{max(-1, w.Handles), d.Handles},
+			{w.HasHandles, d.HasHandles},
+			{w.Handles, d.Handles},
 			{w.SyncBlocks, d.SyncBlocks},
 			{w.FinalizationCount, d.FinalizationCount},
 			{w.PinPlugs, d.PinPlugs},
@@ -277,7 +278,7 @@ func TestSafepointsOnly(t *testing.T) {
 		t.Errorf("%+v", x.stops)
 	}
 	const short = "[2026-11-21T00:30:37.567+0000][info][safepoint] Total time for which application threads were stopped: 0.0056931 seconds, reason: ForProfiler\n"
-	if x := one(t, false, []byte(short)); len(x.stops) != 1 || x.stops[0].Duration != 5693100 || x.stops[0].Suspend != gclog.Untold {
+	if x := one(t, false, []byte(short)); len(x.stops) != 1 || x.stops[0].Duration != 5693100 || x.stops[0].HasSuspend {
 		t.Errorf("without the time to stop: %+v", x.stops)
 	}
 	if _, ok := logs.Recognize([]byte(strings.ReplaceAll(line, ", reason: ForProfiler", ""))); ok {

@@ -29,12 +29,12 @@ type stats struct {
 	before           int64 // committed before; 0: same as committed, or unknown
 	peak             int64 // 0: unknown
 	flaws            gclog.Flaw
-	suspend          int64 // gclog.Untold if unknown
+	suspend          int64
+	hasSuspend       bool
 	workers          int32 // 0: unknown
 }
 
 func readStats(b []byte) (s stats, ok bool) {
-	s.suspend = gclog.Untold
 	head, b, ok := cutComma(b)
 	if !ok || !s.readHead(head) {
 		return s, false
@@ -115,6 +115,7 @@ func (s *stats) read(key, b []byte) (ok bool) {
 		return true
 	case "suspend":
 		s.suspend, b, ok = millis(b)
+		s.hasSuspend = true
 		return ok && len(b) == 0
 	case "workers":
 		return readWorkers(&s.workers, b)

@@ -509,7 +509,8 @@ func (l *jsonLine) settle(r *record) bool {
 	case recordPause:
 		p := &r.pause
 		p.Start, p.Ticks = r.at, ticks
-		p.Duration, p.Suspend, p.UsedNumber = l.gc.span, l.gc.suspend, r.gc.Number
+		p.Duration, p.UsedNumber = l.gc.span, r.gc.Number
+		p.Suspend, p.HasSuspend = l.gc.suspend, l.gc.hasSuspend
 		var ok bool
 		p.Kind, ok = named(l.gc.kind, gclog.PauseUnknown)
 		return ok

@@ -207,13 +207,8 @@ func heldByJSON(d, got *gclog.GCDetails, shift, sync int64) *gclog.GCDetails {
 		delay, _ := d.TriggerDelay()
 		w.Triggered = w.Suspended - delay
 	}
-	if w.Kind == gclog.KindBackground || !d.HasSizesAfter {
-		w.PinnedObjects = math.MaxUint32
-	}
-	if !d.HasSizesAfter {
-		w.SyncBlocks, w.FinalizationCount = math.MaxUint32, math.MaxUint64
-	}
-	w.ClrInstance, w.Handles = 0, max(-1, w.Handles)
+	w.PinnedObjects, w.HasPinnedObjects = pinned(d)
+	w.ClrInstance = 0
 	w.Global = clr.GCGlobalHeapHistory{Heaps: int32(d.HeapCount()), Mechanisms: d.Global.Mechanisms, MemoryLoad: d.Global.MemoryLoad, FinalYoungestDesired: d.Global.FinalYoungestDesired}
 	if d.Global.HasMemoryLoad {
 		w.Global.PauseMode, w.Global.HasMemoryLoad = d.Global.PauseMode, true
@@ -501,7 +496,7 @@ func TestJSONOthers(t *testing.T) {
 	x.Start(&formats.Start{At: 0, Ticks: ticks(0), Providers: "a:1"})
 	for i := range 5 {
 		at := int64(i) * 100
-		x.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion + gclog.PauseKind(i%4), Start: at, Duration: 50, Suspend: 20}, Ticks: ticks(at), UsedNumber: uint32(i)})
+		x.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion + gclog.PauseKind(i%4), Start: at, Duration: 50, Suspend: 20, HasSuspend: true}, Ticks: ticks(at), UsedNumber: uint32(i)})
 		x.Gap(&gclog.Gap{Reason: gclog.GapReason(i), Time: at, Ticks: ticks(at), From: 3, To: 5, LostEvents: uint64(i), Records: uint64(i)})
 		s := gclog.Stall{Now: at, Threshold: 1e9}
 		s.Ticks, s.Since, s.Kind = ticks(at), at-2e9, gclog.OpenKind(i%2)
@@ -556,7 +551,7 @@ func TestJSONFull(t *testing.T) {
 	d := &gclog.GCDetails{
 		Number: 1, HasNumber: true, Generation: 2, Kind: gclog.KindBackground, Type: clr.TypeBackground, Reason: 99, HasReason: true,
 		Provisional: true, HeapDump: true, Complete: true, Start: 10, End: 5000, HasEnd: true,
-		Window: 1e9, HasTicks: true, TickAllocated: [3]uint64{1, 2, 3}, Handles: -1, FinalizationSize: math.MaxUint64,
+		Window: 1e9, HasTicks: true, TickAllocated: [3]uint64{1, 2, 3},
 		PinEvents: 1, PinEventBytes: 2, PinPlugs: 3, PinPlugBytes: 4, HasTrigger: true, Trigger: math.MaxUint64, Suspended: 5, Triggered: 2,
 		Summary: &gclog.HeapSummary{Gen0Imbalance: 1.5, SurvivedImbalance: 2},
 		Datas: gclog.DatasDetails{
@@ -579,7 +574,7 @@ func TestJSONFull(t *testing.T) {
 		if i == 0 {
 			kind = gclog.PauseInitial
 		}
-		d.Pauses = append(d.Pauses, gclog.PausePart{Kind: kind, Start: int64(10 + 20*i), Duration: 10, Suspend: 2, Resume: 1})
+		d.Pauses = append(d.Pauses, gclog.PausePart{Kind: kind, Start: int64(10 + 20*i), Duration: 10, Suspend: 2, HasSuspend: true, Resume: 1, HasResume: true})
 	}
 	for i := range 20 {
 		d.Dynamic = append(d.Dynamic, gclog.DynamicEvent{Time: int64(i + 1), Name: fmt.Sprint("event ", i), Data: bytes.Repeat([]byte{byte(i), 0xfe}, 600)})

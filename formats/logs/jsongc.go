@@ -39,6 +39,7 @@ type jsonGC struct {
 	// For suspensions, stalls and gaps.
 	kind, gapReason                 []byte
 	since, span, suspend, threshold int64
+	hasSuspend                      bool
 }
 
 // A jsonNode is a member of an object below dotnet.gc.
@@ -234,15 +235,14 @@ func readSet[T ~uint16 | ~uint32](s *scanner, set *T, parse func([]byte) (T, boo
 func (l *jsonLine) readPause() (p gclog.PausePart) {
 	s := &l.s
 	known := false
-	p.Suspend, p.Resume = gclog.Untold, gclog.Untold
 	for s.object(); s.next(); {
 		switch string(s.key) {
 		case "start":
 			p.Start = s.time()
 		case "suspend":
-			p.Suspend = s.ns()
+			p.Suspend, p.HasSuspend = s.ns(), true
 		case "resume":
-			p.Resume = s.ns()
+			p.Resume, p.HasResume = s.ns(), true
 		case "ns":
 			p.Duration = int64(s.uint(fields.MaxSpan))
 		case "kind":
@@ -498,7 +498,7 @@ func (l *jsonLine) readSuspension() {
 		case "ns":
 			l.gc.span = int64(s.uint(fields.MaxSpan))
 		case "suspend":
-			l.gc.suspend = s.ns()
+			l.gc.suspend, l.gc.hasSuspend = s.ns(), true
 		default:
 			s.skip()
 		}

@@ -20,8 +20,9 @@ func (u *unified) suspensionLine(d *decorations, b []byte) bool {
 	if !ok {
 		return false
 	}
-	suspend := int64(gclog.Untold)
+	suspend, hasSuspend := int64(0), false
 	if rest, ok := literal(b, ", Stopping threads took: "); ok {
+		hasSuspend = true
 		if suspend, b, ok = stopTime(rest); !ok || len(b) == 0 {
 			return ok
 		}
@@ -35,7 +36,7 @@ func (u *unified) suspensionLine(d *decorations, b []byte) bool {
 	}
 	at := u.at(d.moment)
 	u.closeEnded()
-	u.tellSuspension(gclog.Suspension{Reason: reason, Duration: lasted, Suspend: min(suspend, lasted)}, at)
+	u.tellSuspension(gclog.Suspension{Reason: reason, Duration: lasted, Suspend: min(suspend, lasted), HasSuspend: hasSuspend}, at)
 	return true
 }
 

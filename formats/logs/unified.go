@@ -453,7 +453,8 @@ func (u *unified) cpuLine(n uint32, b []byte) bool {
 func (u *unified) sessionLine(d *decorations, b []byte) bool {
 	var at [2]int64
 	heaps := int32(0)
-	p := gclog.Pause{PausePart: gclog.PausePart{Duration: gclog.Untold, Suspend: gclog.Untold, Resume: gclog.Untold}}
+	var p gclog.Pause
+	hasDuration := false
 	ok := eachField(b, func(name, value []byte) (ok bool) {
 		i := 0
 		switch string(name) {
@@ -464,8 +465,10 @@ func (u *unified) sessionLine(d *decorations, b []byte) bool {
 			p.Kind, ok = named(value, gclog.PauseUnknown)
 			return ok && p.Kind > gclog.PauseFinal
 		case "took":
+			hasDuration = true
 			return readMillis(&p.Duration, value)
 		case "suspend":
+			p.HasSuspend = true
 			return readMillis(&p.Suspend, value)
 		case "number":
 			return readCount(&p.UsedNumber, value, math.MaxUint32)
@@ -486,7 +489,7 @@ func (u *unified) sessionLine(d *decorations, b []byte) bool {
 	}
 	now := u.at(d.moment)
 	if p.Kind != 0 {
-		if p.Duration == gclog.Untold {
+		if !hasDuration {
 			return false
 		}
 		u.pauseWithoutGC(p, now)
@@ -538,7 +541,7 @@ func (u *unified) dotnetLine(d *decorations, n uint32, b []byte) bool {
 	}
 	s.fill(&g.GCDetails)
 	g.Generation, g.Kind, g.Type = s.generation, s.kind, typeOf(s.kind)
-	g.stats, g.suspend = true, s.suspend
+	g.stats, g.suspend, g.hasSuspend = true, s.suspend, s.hasSuspend
 	return true
 }
 
@@ -548,13 +551,14 @@ func (u *unified) backgroundStats(s *stats, n uint32, at span) {
 	g.stats = true
 	if s.generations == 0 && !g.hasSweepEnd && !g.reset {
 		g.Reason, g.HasReason = s.reason, s.hasReason
-		g.suspend = s.suspend
+		g.suspend, g.hasSuspend = s.suspend, s.hasSuspend
 		return
 	}
 	u.confirm(g)
 	s.fill(&g.GCDetails)
-	if last := len(g.Pauses) - 1; last > 0 && s.suspend >= 0 && g.Pauses[0].Suspend >= 0 { // the first pause has its own
-		g.Pauses[last].Suspend = max(0, min(s.suspend-g.Pauses[0].Suspend, g.Pauses[last].Duration))
+	if n := len(g.Pauses); n > 1 && s.hasSuspend && g.Pauses[0].HasSuspend { // the first pause has its own
+		last := &g.Pauses[n-1]
+		last.Suspend, last.HasSuspend = max(0, min(s.suspend-g.Pauses[0].Suspend, last.Duration)), true
 	}
 	g.ended = true
 }

@@ -336,8 +336,10 @@ func sameKind(t *testing.T, want, got *gclog.GCDetails) {
 	if a != b || knownA != knownB {
 		t.Errorf("%s: compacting %t, %t, want %t, %t", name, b, knownB, a, knownA)
 	}
-	if diff := want.Suspend() - got.Suspend(); diff > 1000 || diff < -1000 {
-		t.Errorf("%s: suspended for %d, want %d", name, got.Suspend(), want.Suspend())
+	c, knownC := want.Suspend()
+	e, knownE := got.Suspend()
+	if diff := c - e; diff > 1000 || diff < -1000 || knownC != knownE {
+		t.Errorf("%s: suspended for %d, %t, want %d, %t", name, e, knownE, c, knownC)
 	}
 }
 

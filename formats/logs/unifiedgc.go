@@ -16,26 +16,28 @@ import (
 // open is false; its lines set open, and its end, or the start of another collection, sets told.
 type blocking struct {
 	gclog.GCDetails
-	open    bool
-	told    bool  // its record was emitted or left out: later lines are ignored
-	stats   bool  // its DotNet line was read; without one the collection is left out
-	begin   span  // start of its pause, if a line contains it
-	suspend int64 // time to suspend; gclog.Untold if unknown
-	summary gclog.HeapSummary
+	open       bool
+	told       bool  // its record was emitted or left out: later lines are ignored
+	stats      bool  // its DotNet line was read; without one the collection is left out
+	begin      span  // start of its pause, if a line contains it
+	suspend    int64 // time to suspend
+	hasSuspend bool
+	summary    gclog.HeapSummary
 }
 
 // background is a background collection whose record is still being filled in. Its first line sets
 // open; emitting its record clears open and ended.
 type background struct {
 	gclog.GCDetails
-	details gclog.BackgroundDetails
-	summary gclog.HeapSummary
-	open    bool
-	stats   bool  // one of its DotNet lines was read
-	ended   bool  // its sizes were read: only details follow
-	begin   span  // start of the open pause
-	suspend int64 // time to suspend in the open pause; gclog.Untold if unknown
-	reset   bool  // its last phase has ended
+	details    gclog.BackgroundDetails
+	summary    gclog.HeapSummary
+	open       bool
+	stats      bool  // one of its DotNet lines was read
+	ended      bool  // its sizes were read: only details follow
+	begin      span  // start of the open pause
+	suspend    int64 // time to suspend in the open pause
+	hasSuspend bool
+	reset      bool // its last phase has ended
 
 	inPhase bool            // a phase is open
 	phase   gclog.PhaseKind // the open phase
@@ -175,7 +177,7 @@ func (u *unified) blockingOf(n uint32, at span) *blocking {
 	}
 	u.closeBlocking()
 	blank(&b.GCDetails, n)
-	b.open, b.told, b.stats, b.begin, b.suspend = true, false, false, span{}, gclog.Untold
+	b.open, b.told, b.stats, b.begin, b.suspend, b.hasSuspend = true, false, false, span{}, 0, false
 	b.Start, b.Suspended = at.from, at.from
 	return b
 }
@@ -186,8 +188,8 @@ func (u *unified) endBlocking(b *blocking, start, duration int64) {
 		u.leaveOut(b)
 		return
 	}
-	part := gclog.PausePart{Start: start, Duration: duration, Suspend: min(b.suspend, duration), Resume: gclog.Untold}
-	b.Suspended, b.Start = start, start+max(0, part.Suspend)
+	part := gclog.PausePart{Start: start, Duration: duration, Suspend: min(b.suspend, duration), HasSuspend: b.hasSuspend}
+	b.Suspended, b.Start = start, start+part.Suspend
 	u.once(&b.GCDetails, start+duration)
 	b.Pauses = append(b.Pauses, part)
 	if b.HasSinceLast {
@@ -247,7 +249,7 @@ func (u *unified) backgroundOf(n uint32, at span) *background {
 	}
 	u.closeBackground()
 	blank(&b.GCDetails, n)
-	*b = background{GCDetails: b.GCDetails, open: true, suspend: gclog.Untold}
+	*b = background{GCDetails: b.GCDetails, open: true}
 	b.Background = &b.details
 	b.Generation, b.Kind, b.Type = gclog.Gen2, gclog.KindBackground, clr.TypeBackground
 	b.Start, b.Suspended = at.from, at.from
@@ -260,11 +262,11 @@ func (u *unified) backgroundOf(n uint32, at span) *background {
 
 // endPause emits a pause of a background collection, which is identified by its words.
 func (u *unified) endPause(b *background, kind gclog.PauseKind, start, duration int64, heap, capacity int64) {
-	part := gclog.PausePart{Kind: kind, Start: start, Duration: duration, Suspend: min(b.suspend, duration), Resume: gclog.Untold}
-	b.begin, b.suspend = span{}, gclog.Untold
+	part := gclog.PausePart{Kind: kind, Start: start, Duration: duration, Suspend: min(b.suspend, duration), HasSuspend: b.hasSuspend}
+	b.begin, b.suspend, b.hasSuspend = span{}, 0, false
 	u.reading.plain = u.reading.plain || !b.stats
 	if kind == gclog.PauseInitial {
-		b.Suspended, b.Start = start, start+max(0, part.Suspend)
+		b.Suspended, b.Start = start, start+part.Suspend
 		b.Flaws &^= gclog.FlawNoSuspend
 		u.once(&b.GCDetails, start+duration)
 	}

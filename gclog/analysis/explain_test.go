@@ -120,7 +120,7 @@ func blockingRecord(change func(*gclog.GCDetails)) *gclog.GCDetails {
 	d := &gclog.GCDetails{}
 	d.Reset()
 	d.Number, d.HasNumber, d.HasReason, d.Complete, d.HasEnd = 7, true, true, true, true
-	d.Pauses = []gclog.PausePart{{Kind: gclog.PauseBlocking, Start: 100 * ms, Duration: 10 * ms, Suspend: ms, Resume: ms / 2}}
+	d.Pauses = []gclog.PausePart{{Kind: gclog.PauseBlocking, Start: 100 * ms, Duration: 10 * ms, Suspend: ms, HasSuspend: true, Resume: ms / 2, HasResume: true}}
 	d.Suspended, d.Start, d.End = 100*ms, 101*ms+ms/10, 109*ms+3*ms/10
 	d.HasGlobal, d.HasCompaction = true, true
 	d.Global = clr.GCGlobalHeapHistory{Heaps: 1, Mechanisms: clr.MechanismCompaction | clr.MechanismPromotion, PauseMode: clr.PauseModeInteractive, HasMemoryLoad: true, HasCondemned: true}
@@ -132,7 +132,7 @@ func blockingRecord(change func(*gclog.GCDetails)) *gclog.GCDetails {
 	d.GenerationCount = clr.Generations
 	d.Generations[gclog.Gen0] = gclog.GenerationDetails{Before: 8e6, After: 1e6, ObjectsBefore: 8e6, ObjectsAfter: 1e6, Survived: 1e6, Promoted: 1e6, Budget: 6e6}
 	d.PromotedBytes = 1e6
-	d.Handles, d.PinnedObjects, d.FinalizationCount, d.FinalizationSize = 5, 0, 0, 0
+	d.Handles, d.HasHandles, d.HasPinnedObjects, d.HasSyncBlocks, d.HasFinalizationCount, d.HasFinalizationSize = 5, true, true, true, true, true
 	if change != nil {
 		change(d)
 	}
@@ -187,10 +187,11 @@ func TestExplainParts(t *testing.T) {
 		}, "suspend=1 prepare=0.1 mark=3 steps=n/a untold=5.2 finish=0.2 resume=0.5"},
 		{"in the suspension of a background one", func(d *gclog.GCDetails) {
 			d.InsideBGCStart = true
-			d.Pauses[0] = gclog.PausePart{Kind: gclog.PauseBlocking, Start: 100 * ms, Duration: d.End - d.Start}
+			d.Pauses[0] = gclog.PausePart{Kind: gclog.PauseBlocking, Start: 100 * ms, Duration: d.End - d.Start, HasSuspend: true, HasResume: true}
 		}, "mark=3.5(mark_roots=3 mark_short_weak=0 scan_finalization=0.5 mark_long_weak=0) plan=1 relocate=1 compact=2.3 untold=0.4"},
 		{"of a log", func(d *gclog.GCDetails) {
-			d.Pauses[0].Suspend, d.Pauses[0].Resume, d.TimingCount, d.Heaps, d.HasGlobal = gclog.Untold, gclog.Untold, 0, nil, false
+			d.Pauses[0].Suspend, d.Pauses[0].Resume, d.TimingCount, d.Heaps, d.HasGlobal = 0, 0, 0, nil, false
+			d.Pauses[0].HasSuspend, d.Pauses[0].HasResume = false, false
 		}, "suspend=n/a steps=n/a untold=10 resume=n/a"},
 		{"suspended all the time", of10(10*ms, 0, 110*ms, 110*ms), "suspend=10 prepare=0 steps=n/a"},
 		{"suspended for longer", of10(10*ms+1, 0, 101*ms, 101*ms), "suspend=n/a steps=n/a untold=10"},
@@ -228,8 +229,8 @@ func asBackground(d *gclog.GCDetails) {
 	d.Background = &gclog.BackgroundDetails{MarkStart: 104 * ms, MarkEnd: 120 * ms, SweepStart: 123 * ms, SweepEnd: 150 * ms}
 	d.Background.Phase[clr.BGCBegin], d.Background.Phase[clr.BGCInitialPauseEnd] = 103*ms, 103*ms+ms/2
 	d.Pauses = []gclog.PausePart{
-		{Kind: gclog.PauseInitial, Start: 102 * ms, Duration: 2 * ms, Suspend: ms / 2, Resume: ms / 4},
-		{Kind: gclog.PauseFinal, Start: 120 * ms, Duration: 3 * ms, Suspend: ms / 2, Resume: ms / 2},
+		{Kind: gclog.PauseInitial, Start: 102 * ms, Duration: 2 * ms, Suspend: ms / 2, HasSuspend: true, Resume: ms / 4, HasResume: true},
+		{Kind: gclog.PauseFinal, Start: 120 * ms, Duration: 3 * ms, Suspend: ms / 2, HasSuspend: true, Resume: ms / 2, HasResume: true},
 	}
 	d.Suspended, d.Start, d.End = 100*ms, 100*ms+3*ms/4, 150*ms
 	d.Timing, d.TimingCount = [clr.Times]int64{0, ms, 0, ms / 4, 0}, clr.TimePlan
@@ -749,7 +750,7 @@ func TestExplainLog(t *testing.T) {
 	d := &gclog.GCDetails{}
 	d.Reset()
 	d.FromLog = true
-	d.Pauses = []gclog.PausePart{{Duration: 3 * ms, Suspend: gclog.Untold, Resume: gclog.Untold}}
+	d.Pauses = []gclog.PausePart{{Duration: 3 * ms}}
 	e := analysis.Explain(d, analysis.Context{Log: "csv"})
 	checkExplanation(t, d, &e)
 	for _, what := range []string{"why it was started", "who asked for it", "why this generation was chosen", "sizes of the heap", "whether it compacted", "handles"} {
@@ -863,6 +864,7 @@ func wildRecord(r *rand.Rand) (*gclog.GCDetails, *analysis.Peers) {
 	for i := range d.Pauses {
 		p := &d.Pauses[i]
 		p.Start, p.Duration, p.Suspend, p.Resume = wild(), wild()&(1<<50-1), wild(), wild()
+		p.HasSuspend, p.HasResume = bit(), bit()
 	}
 	d.Generation, d.Reason, d.Flaws, d.HasTrigger = r.IntN(256), clr.Reason(r.Uint32()>>r.IntN(32)), gclog.Flaw(r.IntN(256)), bit()
 	d.Start, d.End, d.Suspended, d.Triggered, d.SinceLast, d.Window = wild(), wild(), wild(), wild(), wild(), wild()

@@ -163,7 +163,7 @@ func (x *explainer) divide(i int) []Part {
 	end := p.Start + p.Duration
 	shared := d.InsideBGCStart || d.Provisional // it did not suspend the threads itself
 	switch {
-	case p.Suspend == gclog.Untold:
+	case !p.HasSuspend:
 		v.miss("suspend", suspendName, x.untold("when all threads stood was not seen (GCSuspendEEEnd)"))
 	case !shared:
 		v.add("suspend", suspendName, p.Suspend)
@@ -172,8 +172,8 @@ func (x *explainer) divide(i int) []Part {
 	if p.Kind == gclog.PauseInitial && d.Suspended != 0 && d.Suspended < begin {
 		begin = d.Suspended // the first part of the suspension belongs to a collection inside it
 	}
-	stood := begin + min(max(0, p.Suspend), p.Duration)
-	if p.Kind != gclog.PauseFinal && !shared && p.Suspend >= 0 && p.Suspend <= p.Duration && d.Flaws&gclog.FlawNoStart == 0 && d.Start >= stood && d.Start-stood <= v.left {
+	stood := begin + min(p.Suspend, p.Duration)
+	if p.Kind != gclog.PauseFinal && !shared && p.HasSuspend && p.Suspend <= p.Duration && d.Flaws&gclog.FlawNoStart == 0 && d.Start >= stood && d.Start-stood <= v.left {
 		if d.Start == stood && d.FromLog {
 			v.miss("prepare", prepareName, x.untold("")) // the log has one time stamp for both
 		} else {
@@ -196,7 +196,7 @@ func (x *explainer) divide(i int) []Part {
 	}
 	if resume >= 0 {
 		parts = append(parts, Part{ID: "resume", Name: resumeName, Time: nanoseconds(resume)})
-	} else if p.Resume == gclog.Untold {
+	} else if !p.HasResume {
 		parts = append(parts, Part{ID: "resume", Name: resumeName, Time: unknown(x.untold("when the threads were let go was not seen (GCRestartEEBegin)"))})
 		x.lacks(timeOf(resumeName), x.untold("when the threads were let go was not seen (GCRestartEEBegin)"))
 	}

@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -412,10 +411,10 @@ func (x *explainer) pinnedBytes() (text string, facts []Fact) {
 // finalization reports what is waiting for its finalizer, and the work of the finalizer thread.
 func (x *explainer) finalization() {
 	d := x.d
-	if d.FinalizationCount != math.MaxUint64 && d.HasSizesAfter {
+	if d.HasFinalizationCount {
 		text := plural(d.FinalizationCount, "object") + was(d.FinalizationCount) + " kept alive because finalizers have yet to run"
 		facts := []Fact{countFact("dotnet.gc.finalization.count", d.FinalizationCount)}
-		if d.FinalizationSize != math.MaxUint64 && d.FinalizationSize > 0 {
+		if d.FinalizationSize > 0 {
 			text += ", with what can be reached from there " + bytesText(d.FinalizationSize)
 			facts = append(facts, bytesFact("dotnet.gc.finalization.bytes", d.FinalizationSize))
 		}
@@ -472,7 +471,7 @@ func (x *explainer) others() {
 	switch {
 	case !d.HasSizesAfter:
 		x.lacks("handles", x.untold("its sizes were not told (GCHeapStats)"))
-	case d.Handles < 0:
+	case !d.HasHandles:
 		x.lacks("handles", x.untold("the runtime told a number below 0, as it does now and then"))
 	case d.Generation < gclog.Gen2:
 		x.lacks("handles", "the runtime counts those that a collection goes through, which is all of them in gen2 alone")
@@ -480,7 +479,7 @@ func (x *explainer) others() {
 		parts = append(parts, plural(uint64(d.Handles), "handle"))
 		facts = append(facts, countFact("dotnet.gc.handles", d.Handles))
 	}
-	if d.HasSizesAfter && d.SyncBlocks != math.MaxUint32 {
+	if d.HasSyncBlocks {
 		parts = append(parts, plural(uint64(d.SyncBlocks), "sync block"))
 		facts = append(facts, countFact("dotnet.gc.sync_blocks", d.SyncBlocks))
 	}

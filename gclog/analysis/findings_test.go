@@ -114,9 +114,9 @@ func TestAbsent(t *testing.T) {
 	h.process = gclog.Process{}
 	bare := func(d *gclog.GCDetails) { // as in the JDK flavours
 		d.HasHistory, d.HasObjects, d.HasFragmentation, d.HasAllocated, d.HasPromoted, d.HasGlobal = false, false, false, false, false, false
-		d.HasSizesAfter, d.Global, d.Handles, d.PinnedObjects = false, clr.GCGlobalHeapHistory{}, -1, 1<<32-1
-		d.FinalizationCount, d.Peak, d.HasBefore = 1<<64-1, 0, false
-		d.Pauses[0].Suspend = gclog.Untold
+		d.HasSizesAfter, d.Global, d.HasHandles, d.HasPinnedObjects = false, clr.GCGlobalHeapHistory{}, false, false
+		d.HasFinalizationCount, d.HasFinalizationSize, d.Peak, d.HasBefore = false, false, 0, false
+		d.Pauses[0].Suspend, d.Pauses[0].HasSuspend = 0, false
 	}
 	h.healthy(100, bare)
 	times(6, func(int) { h.run(time.Second).gc(2, milli, bare) })
@@ -833,8 +833,8 @@ func TestHostile(t *testing.T) {
 			Number: r.Uint32(), HasNumber: r.IntN(2) == 0, Generation: r.IntN(256), Kind: gclog.Kind(r.IntN(3)), Reason: clr.Reason(r.Uint32N(40)),
 			HasReason: r.IntN(2) == 0, Start: number(), End: number(), HasSizesAfter: r.IntN(2) == 0, HasHistory: r.IntN(2) == 0, HasObjects: r.IntN(2) == 0,
 			HasFragmentation: r.IntN(2) == 0, HasBefore: r.IntN(2) == 0, HasPromoted: r.IntN(2) == 0, HasAllocated: r.IntN(2) == 0, HasGlobal: r.IntN(2) == 0,
-			GenerationCount: r.IntN(6), PromotedBytes: uint64(number()), Peak: uint64(number()), Handles: int32(r.Uint32()), PinnedObjects: r.Uint32(),
-			FinalizationCount: uint64(number()), TimingCount: r.IntN(clr.Times + 1), HasGenerationAllocated: r.IntN(9) == 0,
+			GenerationCount: r.IntN(6), PromotedBytes: uint64(number()), Peak: uint64(number()), Handles: int32(r.Uint32()), HasHandles: r.IntN(2) == 0,
+			PinnedObjects: r.Uint32(), HasPinnedObjects: r.IntN(2) == 0, FinalizationCount: uint64(number()), HasFinalizationCount: r.IntN(2) == 0, TimingCount: r.IntN(clr.Times + 1), HasGenerationAllocated: r.IntN(9) == 0,
 		}
 		for g := range d.Generations {
 			x := &d.Generations[g]
@@ -849,7 +849,7 @@ func TestHostile(t *testing.T) {
 		}
 		for _, o := range []*analysis.Findings{f, whole} {
 			for range r.IntN(3) {
-				p := gclog.Pause{PausePart: gclog.PausePart{Start: number(), Duration: number(), Suspend: number()}, GC: d}
+				p := gclog.Pause{PausePart: gclog.PausePart{Start: number(), Duration: number(), Suspend: number(), HasSuspend: true}, GC: d}
 				d.Pauses = append(d.Pauses, p.PausePart)
 				o.Pause(&p)
 			}

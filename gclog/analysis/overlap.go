@@ -31,7 +31,7 @@ type Timeline struct {
 type Stop struct {
 	Start    int64
 	Duration int64
-	Suspend  int64 // part of Duration until all threads were suspended; gclog.Untold: unknown
+	Suspend  int64 // part of Duration until all threads were suspended
 
 	before int64 // sum of the durations of the previous ones
 
@@ -41,11 +41,12 @@ type Stop struct {
 	Kind       gclog.PauseKind
 	Reason     clr.Reason
 	HasReason  bool
+	HasSuspend bool
 }
 
 // stopOf returns what a Timeline keeps of a pause.
 func stopOf(p *gclog.Pause) Stop {
-	s := Stop{Start: p.Start, Duration: p.Duration, Suspend: p.Suspend, Kind: p.Kind, Generation: -1}
+	s := Stop{Start: p.Start, Duration: p.Duration, Suspend: p.Suspend, HasSuspend: p.HasSuspend, Kind: p.Kind, Generation: -1}
 	if d := p.GC; d != nil {
 		s.Generation, s.GCKind, s.Reason, s.HasReason = int8(min(d.Generation, math.MaxInt8)), d.Kind, d.Reason, d.HasReason
 		if d.HasNumber {

@@ -87,13 +87,14 @@ func (h *past) record(gen int, kind gclog.Kind) *gclog.GCDetails {
 	d.PromotedBytes = 2 * megabyte
 	d.Peak = 300 * megabyte
 	d.Handles, d.PinnedObjects, d.FinalizationCount, d.FinalizationSize = 2000, 10, 100, 10000
+	d.HasHandles, d.HasPinnedObjects, d.HasFinalizationCount, d.HasFinalizationSize = true, true, true, true
 	d.HasGlobal = true
 	d.Global = clr.GCGlobalHeapHistory{Heaps: 1, CondemnedGeneration: uint32(gen), MemoryLoad: 40, HasMemoryLoad: true, HasCondemned: true}
 	return d
 }
 
 func (h *past) pause(d *gclog.GCDetails, kind gclog.PauseKind, length time.Duration) gclog.PausePart {
-	p := gclog.PausePart{Kind: kind, Start: int64(h.now), Duration: int64(length), Suspend: min(50_000, int64(length)/4), Resume: 1000}
+	p := gclog.PausePart{Kind: kind, Start: int64(h.now), Duration: int64(length), Suspend: min(50_000, int64(length)/4), HasSuspend: true, Resume: 1000, HasResume: true}
 	h.now += length
 	d.End, d.HasEnd = int64(h.now), true
 	return p
@@ -127,7 +128,7 @@ func (h *past) tell(d *gclog.GCDetails, changes []change) *past {
 
 // stop adds a pause without a collection.
 func (h *past) stop(kind gclog.PauseKind, length, suspend time.Duration) *past {
-	p := gclog.Pause{PausePart: gclog.PausePart{Kind: kind, Start: int64(h.now), Duration: int64(length), Suspend: int64(suspend)}}
+	p := gclog.Pause{PausePart: gclog.PausePart{Kind: kind, Start: int64(h.now), Duration: int64(length), Suspend: int64(suspend), HasSuspend: true}}
 	h.now += length
 	h.told = append(h.told, func(to listener) { to.Pause(&p) })
 	return h

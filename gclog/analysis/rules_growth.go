@@ -51,7 +51,7 @@ func growthRules() []Rule {
 				return &growth{
 					l: l, what: "GC handles", name: "handles", end: true, of: func(x *judgedGC) (low, high float64, known bool) {
 						handles := float64(x.Handles)
-						return handles, handles, x.HasSizesAfter && x.Handles >= 0
+						return handles, handles, x.HasHandles
 					}, why: "no gen2 collection reports the number of handles",
 					closer: "gclog gc %s --wait -o json tells how many remain after a full collection",
 				}

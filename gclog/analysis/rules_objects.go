@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"fmt"
-	"math"
 )
 
 func objectRules() []Rule {
@@ -41,14 +40,14 @@ type finalizerBacklog struct {
 }
 
 func (j *finalizerBacklog) gc(x *judgedGC) {
-	if x.HasSizesAfter && x.FinalizationCount != math.MaxUint64 {
+	if x.HasFinalizationCount {
 		j.counted++
 		j.most = max(j.most, x.FinalizationCount)
 		if float64(x.FinalizationCount) > j.objects {
 			j.many++
 			j.byCount.add(x.GCDetails, float64(x.FinalizationCount))
 		}
-		if x.FinalizationSize != math.MaxUint64 {
+		if x.HasFinalizationSize {
 			j.bytes, j.sized = max(j.bytes, x.FinalizationSize), true
 		}
 	}

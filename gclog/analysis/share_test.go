@@ -42,7 +42,7 @@ func (h *randomHistory) tell(s *analysis.Statistics, from int64) {
 	s.Begin(from)
 	for _, p := range h.pauses {
 		s.Pause(&gclog.Pause{PausePart: gclog.PausePart{
-			Kind: gclog.PauseUnknown, Start: from + p[0]*h.grid, Duration: (p[1] - p[0]) * h.grid, Suspend: gclog.Untold,
+			Kind: gclog.PauseUnknown, Start: from + p[0]*h.grid, Duration: (p[1] - p[0]) * h.grid,
 		}})
 	}
 	s.End(from + h.points*h.grid)

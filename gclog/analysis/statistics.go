@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"math"
 	"slices"
 
 	"github.com/gclog/gclog/gclog"
@@ -203,7 +202,7 @@ func (s *Statistics) Pause(p *gclog.Pause) {
 		s.without[min(p.Kind, gclog.PauseUnknown)].add(float64(took))
 	}
 	// A part of a pause that did not suspend the threads itself has 0 here, or the time is unknown.
-	suspending, suspended := w.Clip(p.Start, p.Start+max(0, p.Suspend))
+	suspending, suspended := w.Clip(p.Start, p.Start+p.Suspend)
 	suspend := suspended - suspending
 	first := inside && p.GC != nil && p.Kind != gclog.PauseFinal
 	if l := s.live; l != nil {
@@ -347,11 +346,11 @@ func (r *rollup) gc(d *gclog.GCDetails, w Window) {
 			p := &d.Pauses[i]
 			start, end := w.Clip(p.Start, p.Start+p.Duration)
 			took += end - start
-			start, end = w.Clip(p.Start, p.Start+max(0, p.Suspend))
+			start, end = w.Clip(p.Start, p.Start+p.Suspend)
 			suspend += end - start
 		}
 		r.pause.add(float64(took))
-		if d.Suspend() >= 0 && suspend > 0 {
+		if _, known := d.Suspend(); known && suspend > 0 {
 			r.suspend.add(float64(suspend))
 		}
 	}
@@ -383,10 +382,10 @@ func (r *rollup) gc(d *gclog.GCDetails, w Window) {
 			}
 		}
 	}
-	if d.FinalizationCount != math.MaxUint64 && d.HasSizesAfter {
+	if d.HasFinalizationCount {
 		r.finalization.add(float64(d.FinalizationCount))
 	}
-	if d.FinalizationSize != math.MaxUint64 && d.HasSizesAfter {
+	if d.HasFinalizationSize {
 		r.finalBytes.add(float64(d.FinalizationSize))
 	}
 }

@@ -23,7 +23,7 @@ func collection(number uint32, generation int, kind gclog.Kind, pauses ...[2]int
 	d.Reset()
 	d.Number, d.HasNumber, d.Generation, d.Kind, d.HasReason, d.Complete = number, true, generation, kind, true, true
 	for i, p := range pauses {
-		part := gclog.PausePart{Start: p[0], Duration: p[1], Suspend: p[1] / 10}
+		part := gclog.PausePart{Start: p[0], Duration: p[1], Suspend: p[1] / 10, HasSuspend: true}
 		if kind == gclog.KindBackground {
 			part.Kind = gclog.PauseInitial + gclog.PauseKind(i)
 		}
@@ -51,6 +51,7 @@ func story(s *analysis.Statistics) {
 	gen0.Peak, gen0.HasSizesAfter, gen0.Generations[gclog.Gen0].After = 100*mb, true, 40*mb
 	gen0.HasPromoted, gen0.PromotedBytes = true, 5*mb
 	gen0.PinnedObjects, gen0.FinalizationCount, gen0.FinalizationSize = 7, 3, 300
+	gen0.HasPinnedObjects, gen0.HasFinalizationCount, gen0.HasFinalizationSize = true, true, true
 	gen0.HasCommittedBefore, gen0.CommittedBefore = true, 150*mb
 	gen0.HasCommittedAfter, gen0.CommittedAfter = true, 140*mb
 	gen0.Generations[gclog.Gen0].Survived = 9 * mb // without histories it is not the truth
@@ -63,7 +64,7 @@ func story(s *analysis.Statistics) {
 	second.HasSinceLast, second.SinceLast, second.AllocationRate = true, 4*sec, 20e6
 	second.HasHistory = true
 	second.Generations[gclog.Gen0].Survived, second.Generations[gclog.Gen0].SurvivedPins = 20*mb, 5*mb
-	second.PinnedObjects = 9
+	second.PinnedObjects, second.HasPinnedObjects = 9, true
 	second.Finalizers.Known, second.Finalizers.Objects = true, 70
 	second.PinEvents, second.PinEventBytes, second.PinPlugs, second.PinPlugBytes = 3, 300, 2, 1200
 	second.HasCompaction, second.Global.Mechanisms = true, clr.MechanismCompaction
@@ -94,7 +95,7 @@ func story(s *analysis.Statistics) {
 	demoted.DemotedBGC, demoted.Reason = true, clr.ReasonInducedAggressive
 	tell(s, demoted)
 
-	s.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseHeapCount, Start: 70 * sec, Duration: 4 * ms, Suspend: gclog.Untold}})
+	s.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseHeapCount, Start: 70 * sec, Duration: 4 * ms}})
 	s.Gap(&gclog.Gap{Reason: gclog.GapQueueFull, Time: 90 * sec, Records: 2})
 	s.End(100 * sec)
 }
@@ -257,7 +258,7 @@ func TestWindow(t *testing.T) {
 // TestWindowInSuspension checks that only the part of a suspension in the window counts.
 func TestWindowInSuspension(t *testing.T) {
 	d := gclog.GCDetails{Kind: gclog.KindBlocking, Start: 10 * ms, End: 20 * ms, HasEnd: true}
-	d.Pauses = []gclog.PausePart{{Kind: gclog.PauseBlocking, Start: 0, Duration: 21 * ms, Suspend: 8 * ms}}
+	d.Pauses = []gclog.PausePart{{Kind: gclog.PauseBlocking, Start: 0, Duration: 21 * ms, Suspend: 8 * ms, HasSuspend: true}}
 	for from, want := range map[int64]float64{0: 8e6, 5 * ms: 3e6, 9 * ms: 0} {
 		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Window{From: from, To: sec}})
 		s.Begin(0)

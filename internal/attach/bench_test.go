@@ -13,7 +13,7 @@ import (
 func typical() *gclog.GCDetails {
 	return &gclog.GCDetails{
 		Number: 1, HasNumber: true, Start: 1e9, StartTicks: 1e9, End: 1_002e6, HasEnd: true, HasGlobal: true,
-		Pauses: []gclog.PausePart{{Start: 1e9, Duration: 2e6, Suspend: 1e5, Resume: 1e4}},
+		Pauses: []gclog.PausePart{{Start: 1e9, Duration: 2e6, Suspend: 1e5, HasSuspend: true, Resume: 1e4, HasResume: true}},
 		Heaps:  make([]gclog.HeapDetails, 4),
 	}
 }

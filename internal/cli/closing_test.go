@@ -35,7 +35,7 @@ func TestClosing(t *testing.T) {
 			if i == c.pauses/2 { // one pause is longer
 				took += 10e6
 			}
-			part := gclog.PausePart{Kind: gclog.PauseBlocking, Start: int64(i) * (c.each.Nanoseconds() + 1e6), Duration: took, Suspend: 1000}
+			part := gclog.PausePart{Kind: gclog.PauseBlocking, Start: int64(i) * (c.each.Nanoseconds() + 1e6), Duration: took, Suspend: 1000, HasSuspend: true}
 			d := &gclog.GCDetails{Number: uint32(i + 1), HasNumber: true, Start: part.Start, Pauses: []gclog.PausePart{part}}
 			w.closing.Pause(&gclog.Pause{PausePart: part, GC: d})
 			w.closing.GC(d)

@@ -178,7 +178,7 @@ func (p *program) writeStops(w io.Writer, process *gclog.Process, stops []analys
 
 func stopRow(p *gclog.Process, s *analysis.Stop) []string {
 	suspend, number := "n/a", "-"
-	if s.Suspend >= 0 {
+	if s.HasSuspend {
 		suspend = millisText(s.Suspend)
 	}
 	switch {
@@ -276,7 +276,7 @@ func newPauseJSON(p *gclog.Process, s *analysis.Stop) *pauseJSON {
 
 func newStopJSON(p *gclog.Process, s *analysis.Stop) *stopJSON {
 	j := &stopJSON{Pause: partJSON{Start: timeJSON(p.Time(s.Start)), Kind: s.Kind.String(), NS: s.Duration}}
-	if s.Suspend >= 0 {
+	if s.HasSuspend {
 		j.Pause.Suspend = &nsJSON{s.Suspend}
 	}
 	if s.Generation < 0 {
