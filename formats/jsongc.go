@@ -417,7 +417,7 @@ func (j *jsonFormat) marks(o *object, d *gclog.GCDetails) {
 		o.open(fields.Roots[t])
 		o.ns("longest", m.Longest)
 		o.bytes("promoted", m.Promoted)
-		if m.Heap >= 0 {
+		if m.HasHeap {
 			o.int("heap", int64(m.Heap))
 		}
 		if m.Imbalance > 0 {

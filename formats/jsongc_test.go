@@ -71,7 +71,7 @@ func known() *gclog.GCDetails {
 	}
 	for m := range d.Summary.Marks {
 		n := int64(m)
-		d.Summary.Marks[m] = gclog.MarkSummary{Longest: 310 + n, Heap: m % 4, Promoted: uint64(320 + n), Imbalance: 1.25, Known: true}
+		d.Summary.Marks[m] = gclog.MarkSummary{Longest: 310 + n, Heap: m % 4, HasHeap: true, Promoted: uint64(320 + n), Imbalance: 1.25, Known: true}
 	}
 	d.Datas.Sample, d.Datas.HasSample = clr.SizeAdaptationSample{StableSize: 401, Gen0BudgetPerHeap: 402, SOHLockMicroseconds: 403, UOHLockMicroseconds: 404}, true
 	d.Datas.Tuning, d.Datas.HasTuning = clr.SizeAdaptationTuning{NewHeaps: 5, MinHeaps: 3, MaxHeaps: 8, MedianThroughputCost: 50}, true
@@ -480,7 +480,7 @@ func TestJSONMembers(t *testing.T) {
 		}, "timing mark", nil},
 		{"one time", func(d *gclog.GCDetails) { d.TimingCount = 1 }, "timing.mark_roots timing.mark_short_weak timing.scan_finalization timing.mark_long_weak", nil},
 		{"marks of some", func(d *gclog.GCDetails) {
-			d.Summary.Marks[clr.MarkStack].Known, d.Summary.Marks[clr.MarkHandles].Heap, d.Summary.Marks[clr.MarkSteal].Imbalance = false, -1, 0
+			d.Summary.Marks[clr.MarkStack].Known, d.Summary.Marks[clr.MarkHandles].HasHeap, d.Summary.Marks[clr.MarkSteal].Imbalance = false, false, 0
 		}, "mark.stack mark.handles.heap mark.steal.imbalance", nil},
 		{"no imbalance", func(d *gclog.GCDetails) { d.Summary.Gen0Imbalance, d.Summary.SurvivedImbalance = 0, 0 }, "imbalance", nil},
 		{"little imbalance", func(d *gclog.GCDetails) { d.Summary.Gen0Imbalance, d.Summary.SurvivedImbalance = 0.5, 0.5 }, "", map[string]string{

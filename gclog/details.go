@@ -338,7 +338,8 @@ type HeapReasons struct {
 // MarkSummary summarizes marking from one kind of root over all heaps.
 type MarkSummary struct {
 	Longest   int64 // nanoseconds that the slowest heap took
-	Heap      int   // its number; negative: unknown
+	Heap      int   // its number
+	HasHeap   bool
 	Promoted  uint64
 	Imbalance float64 // as MarkImbalance returns it; 0: unknown
 	Known     bool
@@ -720,11 +721,10 @@ func (d *GCDetails) Mark(t clr.MarkType) (m MarkSummary) {
 	if d.Summary != nil {
 		return d.Summary.Marks[t]
 	}
-	m.Heap = -1
 	for i := range d.Heaps {
 		h := &d.Heaps[i]
 		if took, known := d.MarkTime(i, t); known && (!m.Known || took > m.Longest) {
-			m.Longest, m.Heap, m.Known = took, int(h.Heap), true
+			m.Longest, m.Heap, m.HasHeap, m.Known = took, int(h.Heap), true, true
 		}
 		m.Promoted += h.MarkPromoted[t]
 	}

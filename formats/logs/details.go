@@ -205,7 +205,7 @@ func readRoots(b []byte, d *gclog.GCDetails) bool {
 		}
 		m := &d.Summary.Marks[t]
 		longest, promoted, ok := bytes.Cut(value, []byte{'/'})
-		m.Known, m.Heap = true, -1
+		m.Known = true
 		return ok && readMillis(&m.Longest, longest) && readBytes(&m.Promoted, promoted)
 	})
 }

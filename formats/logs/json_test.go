@@ -567,7 +567,7 @@ func TestJSONFull(t *testing.T) {
 		HasCondemned: true, Condemned: 1<<31 | clr.CondemnedLowCardTable, CondemnedGenerations: 0xe4,
 	}
 	for m := range clr.MarkTypes {
-		d.Summary.Marks[m] = gclog.MarkSummary{Longest: int64(m), Promoted: uint64(m), Known: true}
+		d.Summary.Marks[m] = gclog.MarkSummary{Longest: int64(m), HasHeap: true, Promoted: uint64(m), Known: true}
 	}
 	for i := range 70 {
 		kind := gclog.PauseFinal

@@ -376,7 +376,7 @@ func (l *jsonLine) readMarks(r *record) {
 
 func (l *jsonLine) readMark(m *gclog.MarkSummary) {
 	s := &l.s
-	m.Known, m.Heap = true, -1
+	m.Known = true
 	for s.object(); s.next(); {
 		switch string(s.key) {
 		case "longest":
@@ -384,7 +384,7 @@ func (l *jsonLine) readMark(m *gclog.MarkSummary) {
 		case "promoted":
 			m.Promoted = s.bytes()
 		case "heap":
-			m.Heap = int(s.uint(math.MaxInt32))
+			m.Heap, m.HasHeap = int(s.uint(math.MaxInt32)), true
 		case "imbalance":
 			m.Imbalance = s.ratio()
 		default:

@@ -420,7 +420,7 @@ func (x *explainer) roots() {
 			Type: t, Name: rootNames[t], Longest: nanoseconds(m.Longest), Imbalance: unknown("there is one heap"),
 			Promoted: known(float64(m.Promoted)).in("bytes"),
 		}
-		if m.Heap >= 0 {
+		if m.HasHeap {
 			root.Heap = &m.Heap
 		}
 		if m.Imbalance > 0 {
