@@ -35,6 +35,7 @@ type jsonFormat struct {
 	tail    []byte // the objects at the end: log, gclog
 	runtime []byte // members about the runtime and the settings in dotnet
 	names   []string
+	times   []gclog.MarkTime
 	entity  []byte // identifies the process in document ids
 	began   int64  // start of the session in ticks
 	record  object // the record of a collection being written

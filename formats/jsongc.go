@@ -423,8 +423,29 @@ func (j *jsonFormat) marks(o *object, d *gclog.GCDetails) {
 		if m.Imbalance > 0 {
 			o.ratio("imbalance", m.Imbalance)
 		}
+		if d.HasTicks {
+			j.markTimes(o, d, t)
+		}
 		o.close()
 	}
+}
+
+// markTimes writes how long each heap took to mark from one kind of root. They are many on large
+// machines, so only records of level full have them, which is where allocation ticks come from. A
+// single heap is the slowest one.
+func (j *jsonFormat) markTimes(o *object, d *gclog.GCDetails, t clr.MarkType) {
+	j.times = d.MarkTimes(j.times[:0], t)
+	if len(j.times) < 2 {
+		return
+	}
+	o.openList("times")
+	for _, x := range j.times {
+		o.openElement()
+		o.uint("heap", uint64(x.Heap))
+		o.int("ns", x.Duration)
+		o.close()
+	}
+	o.closeList()
 }
 
 // background opens the object of a background collection, which may be empty.

@@ -73,6 +73,9 @@ func known() *gclog.GCDetails {
 		n := int64(m)
 		d.Summary.Marks[m] = gclog.MarkSummary{Longest: 310 + n, Heap: m % 4, HasHeap: true, Promoted: uint64(320 + n), Imbalance: 1.25, Known: true}
 	}
+	d.Summary.MarkTimes = []gclog.MarkTime{
+		{Heap: 0, From: clr.MarkStack, Duration: 310}, {Heap: 7, From: clr.MarkStack, Duration: 0}, {Heap: 0, From: clr.MarkSteal, Duration: 318}, {Heap: 7, From: clr.MarkSteal, Duration: 8},
+	}
 	d.Datas.Sample, d.Datas.HasSample = clr.SizeAdaptationSample{StableSize: 401, Gen0BudgetPerHeap: 402, SOHLockMicroseconds: 403, UOHLockMicroseconds: 404}, true
 	d.Datas.Tuning, d.Datas.HasTuning = clr.SizeAdaptationTuning{NewHeaps: 5, MinHeaps: 3, MaxHeaps: 8, MedianThroughputCost: 50}, true
 	d.Datas.FullGCTuning, d.Datas.HasFullGCTuning = clr.SizeAdaptationFullGCTuning{NewHeaps: 6, MedianGen2Cost: 0}, true
@@ -281,10 +284,14 @@ var ofKnown = map[string]string{
 	"mark.stack.imbalance":                  "1.25",
 	"mark.stack.longest.ns":                 "310",
 	"mark.stack.promoted.bytes":             "320",
+	"mark.stack.times[].heap":               "0 7",
+	"mark.stack.times[].ns":                 "310 0",
 	"mark.steal.heap":                       "0",
 	"mark.steal.imbalance":                  "1.25",
 	"mark.steal.longest.ns":                 "318",
 	"mark.steal.promoted.bytes":             "328",
+	"mark.steal.times[].heap":               "0 7",
+	"mark.steal.times[].ns":                 "318 8",
 	"mechanisms[]":                          "Concurrent",
 	"memory_load.pct":                       "0.8100",
 	"memory_read":                           "2026-11-05T10:00:01.026000000Z",
@@ -437,7 +444,7 @@ func TestJSONMembers(t *testing.T) {
 		}, "gen0.budget_left", map[string]string{"gen1.budget_left.bytes": "1", "loh.budget_exceeded.bytes": "1"}},
 		{"nothing promoted", func(d *gclog.GCDetails) { d.HasGenerationPromoted = false }, "gen2.promoted loh.promoted poh.promoted", nil},
 		{"a sum of allocation", func(d *gclog.GCDetails) { d.HasGenerationAllocated = false }, "gen0.allocated loh.allocated poh.allocated", nil},
-		{"no ticks", func(d *gclog.GCDetails) { d.HasTicks = false }, "ticks", nil},
+		{"no ticks", func(d *gclog.GCDetails) { d.HasTicks = false }, "ticks mark.stack.times mark.steal.times", nil},
 
 		{"no memory load", func(d *gclog.GCDetails) { d.Global.MemoryLoad = 0 }, "memory_load", nil},
 		{"little memory load", func(d *gclog.GCDetails) { d.Global.MemoryLoad = 1 }, "", map[string]string{"memory_load.pct": "0.0100"}},
@@ -482,6 +489,7 @@ func TestJSONMembers(t *testing.T) {
 		{"marks of some", func(d *gclog.GCDetails) {
 			d.Summary.Marks[clr.MarkStack].Known, d.Summary.Marks[clr.MarkHandles].HasHeap, d.Summary.Marks[clr.MarkSteal].Imbalance = false, false, 0
 		}, "mark.stack mark.handles.heap mark.steal.imbalance", nil},
+		{"mark times of one heap", func(d *gclog.GCDetails) { d.Summary.MarkTimes = d.Summary.MarkTimes[:3] }, "mark.steal.times", nil},
 		{"no imbalance", func(d *gclog.GCDetails) { d.Summary.Gen0Imbalance, d.Summary.SurvivedImbalance = 0, 0 }, "imbalance", nil},
 		{"little imbalance", func(d *gclog.GCDetails) { d.Summary.Gen0Imbalance, d.Summary.SurvivedImbalance = 0.5, 0.5 }, "", map[string]string{
 			"imbalance.gen0": "0.5", "imbalance.survived": "0.5",

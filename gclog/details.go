@@ -320,8 +320,9 @@ type HeapDetails struct {
 type HeapSummary struct {
 	Reasons            []HeapReasons
 	Marks              [clr.MarkTypes]MarkSummary
-	MarkedUntil        int64   // see GCDetails.MarkedUntil
-	Gen0Imbalance      float64 // see GCDetails.Imbalance
+	MarkTimes          []MarkTime // see GCDetails.MarkTimes; logs of level full only
+	MarkedUntil        int64      // see GCDetails.MarkedUntil
+	Gen0Imbalance      float64    // see GCDetails.Imbalance
 	SurvivedImbalance  float64
 	FreeListEfficiency float64 // percent
 	HasEfficiency      bool
@@ -333,6 +334,13 @@ type HeapReasons struct {
 	CondemnedGenerations clr.CondemnedGenerations
 	Condemned            clr.Condemned
 	Compact, Expand      clr.HeapMechanism
+}
+
+// MarkTime is how long one heap took to mark from one kind of root.
+type MarkTime struct {
+	Heap     uint32
+	From     clr.MarkType
+	Duration int64 // nanoseconds
 }
 
 // MarkSummary summarizes marking from one kind of root over all heaps.
@@ -706,14 +714,33 @@ func (d *GCDetails) FreeListEfficiency() (percent float64, known bool) {
 	return 100 * float64(allocated) / float64(allocated+rejected), true
 }
 
-// MarkTime returns how long heap i took to mark from one kind of root, in nanoseconds, if it
-// reported that.
+// MarkTime returns how long heap i of Heaps took to mark from one kind of root, in
+// nanoseconds, if it reported that.
 func (d *GCDetails) MarkTime(i int, t clr.MarkType) (took int64, known bool) {
 	h := &d.Heaps[i]
 	if h.Marked&(1<<t) == 0 || h.MarkTimes[t] < 0 {
 		return 0, false
 	}
 	return h.MarkTimes[t], true
+}
+
+// MarkTimes appends to list how long the heaps took to mark from one kind of root, for those that
+// reported it.
+func (d *GCDetails) MarkTimes(list []MarkTime, t clr.MarkType) []MarkTime {
+	if d.Summary != nil {
+		for _, x := range d.Summary.MarkTimes {
+			if x.From == t {
+				list = append(list, x)
+			}
+		}
+		return list
+	}
+	for i := range d.Heaps {
+		if took, known := d.MarkTime(i, t); known {
+			list = append(list, MarkTime{d.Heaps[i].Heap, t, took})
+		}
+	}
+	return list
 }
 
 // Mark summarizes marking from one kind of root over all heaps.
@@ -843,6 +870,7 @@ func (d *GCDetails) CopyFrom(src *GCDetails) {
 	if src.Summary != nil {
 		summary := *src.Summary
 		summary.Reasons = slices.Clone(summary.Reasons)
+		summary.MarkTimes = slices.Clone(summary.MarkTimes)
 		d.Summary = &summary
 	}
 	d.Dynamic = nil

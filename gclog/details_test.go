@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/gclog/gclog/gclog"
@@ -101,6 +102,7 @@ func TestSummaryOfHeaps(t *testing.T) {
 		efficiency, gen0Imbalance, survivedMean float64
 		marks                                   [clr.MarkTypes]gclog.MarkSummary
 		imbalance                               [clr.MarkTypes]float64
+		times                                   [clr.MarkTypes][]gclog.MarkTime
 		until                                   int64
 	}
 	ask := func(d *gclog.GCDetails) (a answers) {
@@ -118,6 +120,7 @@ func TestSummaryOfHeaps(t *testing.T) {
 		for m := range clr.MarkTypes {
 			a.marks[m] = d.Mark(m)
 			a.imbalance[m], _ = d.MarkImbalance(m)
+			a.times[m] = d.MarkTimes(nil, m)
 		}
 		return a
 	}
@@ -147,7 +150,7 @@ func TestSummaryOfHeaps(t *testing.T) {
 		of.Heaps = nil
 		of.Summary = &gclog.HeapSummary{
 			Reasons: want.reasons, Marks: want.marks, MarkedUntil: want.until, Gen0Imbalance: want.gen0Imbalance, SurvivedImbalance: want.survivedMean,
-			FreeListEfficiency: want.efficiency, HasEfficiency: want.hasEfficiency,
+			FreeListEfficiency: want.efficiency, HasEfficiency: want.hasEfficiency, MarkTimes: slices.Concat(want.times[:]...),
 		}
 		if got := ask(of); !reflect.DeepEqual(got, want) {
 			t.Errorf("seed %d: %+v\nwant %+v", seed, got, want)

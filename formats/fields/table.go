@@ -400,6 +400,8 @@ var timing = []Field{
 	row("mark.*.promoted", "", "Roots:", Bytes, "R 202", "what was marked from it, in all heaps", Value{}),
 	row("mark.*.heap", "", "", Number, "R 202", "the number of the slowest heap", Value{}),
 	row("mark.*.imbalance", "", "", Ratio, "R 202", "the time of the slowest heap relative to the mean", Value{}),
+	row("mark.*.times[].heap", "", "", Number, "R 202, level full", "the number of a heap; only if several heaps marked from this kind of root", Value{}),
+	row("mark.*.times[].ns", "", "", PlainNanoseconds, "R 202, level full", "the time that it took", Value{}),
 	row("imbalance.gen0", "", "", Ratio, "R 204", "the most objects that a heap had in gen0, relative to the mean; server GC only",
 		stored(math.MaxUint64, func(d *gc) (uint64, bool) { v := d.Gen0Imbalance(); return bits(v, v > 0) },
 			func(d *gc, v uint64) { d.Summary.Gen0Imbalance = math.Float64frombits(v) })),

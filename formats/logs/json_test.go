@@ -237,6 +237,9 @@ func heldByJSON(d, got *gclog.GCDetails, shift, sync int64) *gclog.GCDetails {
 	for m := range clr.MarkTypes {
 		if mark := d.Mark(m); mark.Known {
 			w.Summary.Marks[m] = mark
+			if times := d.MarkTimes(nil, m); d.HasTicks && len(times) > 1 {
+				w.Summary.MarkTimes = append(w.Summary.MarkTimes, times...)
+			}
 		}
 	}
 	if e, known := d.FreeListEfficiency(); known && chosen {
@@ -568,6 +571,9 @@ func TestJSONFull(t *testing.T) {
 	}
 	for m := range clr.MarkTypes {
 		d.Summary.Marks[m] = gclog.MarkSummary{Longest: int64(m), HasHeap: true, Promoted: uint64(m), Known: true}
+		for heap := range uint32(500) {
+			d.Summary.MarkTimes = append(d.Summary.MarkTimes, gclog.MarkTime{Heap: heap, From: m, Duration: int64(m)})
+		}
 	}
 	for i := range 70 {
 		kind := gclog.PauseFinal
@@ -597,6 +603,7 @@ func TestJSONFull(t *testing.T) {
 	want := heldByJSON(d, got, shift, back[0].process.Sync.UnixNano())
 	want.Pauses = want.Pauses[:64]
 	want.Pauses[63].Duration += 6 * 10 // no time is lost
+	want.Summary.MarkTimes = want.Summary.MarkTimes[:4096]
 	want.Dynamic = want.Dynamic[:16]
 	for i := range want.Dynamic {
 		want.Dynamic[i].Data = want.Dynamic[i].Data[:1024]

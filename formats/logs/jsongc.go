@@ -367,15 +367,18 @@ func (l *jsonLine) readMarks(r *record) {
 	s := &l.s
 	for s.object(); s.next(); {
 		if t, known := rootOf(s.key); known {
-			l.readMark(&r.summary.Marks[t])
+			l.readMark(&r.summary, t)
 		} else {
 			s.skip()
 		}
 	}
 }
 
-func (l *jsonLine) readMark(m *gclog.MarkSummary) {
-	s := &l.s
+// maxMarkTimes is the maximum number of mark times in a record: those of 400 heaps.
+const maxMarkTimes = 4 * maxHeaps
+
+func (l *jsonLine) readMark(x *gclog.HeapSummary, t clr.MarkType) {
+	s, m := &l.s, &x.Marks[t]
 	m.Known = true
 	for s.object(); s.next(); {
 		switch string(s.key) {
@@ -387,10 +390,32 @@ func (l *jsonLine) readMark(m *gclog.MarkSummary) {
 			m.Heap, m.HasHeap = int(s.uint(math.MaxInt32)), true
 		case "imbalance":
 			m.Imbalance = s.ratio()
+		case "times":
+			for s.list(); s.element(); {
+				if took := l.readMarkTime(t); len(x.MarkTimes) < maxMarkTimes {
+					x.MarkTimes = append(x.MarkTimes, took)
+				}
+			}
 		default:
 			s.skip()
 		}
 	}
+}
+
+func (l *jsonLine) readMarkTime(t clr.MarkType) gclog.MarkTime {
+	s := &l.s
+	x := gclog.MarkTime{From: t}
+	for s.object(); s.next(); {
+		switch string(s.key) {
+		case "heap":
+			x.Heap = uint32(s.uint(math.MaxUint32))
+		case "ns":
+			x.Duration = int64(s.uint(fields.MaxSpan))
+		default:
+			s.skip()
+		}
+	}
+	return x
 }
 
 // maxWaits is the maximum number of waits in a record, as in package gclog.

@@ -38,7 +38,7 @@ type pool struct {
 }
 
 // window is the maximum number of records that an order holds, maxHeld that of all orders together:
-// 16 MB for real logs, and less than 160 MB with the limits of the lists and texts in a record.
+// 16 MB for real logs, and less than 450 MB with the limits of the lists and texts in a record.
 const (
 	window  = 256
 	maxHeld = 4096
@@ -116,7 +116,8 @@ func (r *record) reset() {
 	r.of, r.kind, r.at = nil, 0, 0
 	r.pause, r.gap, r.stall = gclog.Pause{}, gclog.Gap{}, gclog.Stall{}
 	r.start, r.end = formats.Start{}, formats.End{}
-	r.background, r.summary = gclog.BackgroundDetails{Waits: r.background.Waits[:0]}, gclog.HeapSummary{Reasons: r.summary.Reasons[:0]}
+	r.background = gclog.BackgroundDetails{Waits: r.background.Waits[:0]}
+	r.summary = gclog.HeapSummary{Reasons: r.summary.Reasons[:0], MarkTimes: r.summary.MarkTimes[:0]}
 }
 
 // put accepts a complete record, in the order of the log.
