@@ -56,7 +56,7 @@ type V4 struct {
 	Bytes        []byte
 	Uncompressed bool // rows with fixed headers
 
-	seq   map[uint64]uint32
+	seq   numbers
 	taken int     // bytes that Take has removed: blocks are aligned relative to the start of the stream
 	size  int     // position of the size of the open EventBlock
 	block int     // position of its content
@@ -110,9 +110,6 @@ func (w *V4) align() {
 // Open begins an EventBlock. Add writes a row into it, and Close ends it. Writers that must be fast
 // use these instead of Events.
 func (w *V4) Open() {
-	if w.seq == nil {
-		w.seq = map[uint64]uint32{}
-	}
 	w.object("EventBlock", 2)
 	w.size = len(w.Bytes)
 	w.Bytes = le32(w.Bytes, 0)
@@ -124,14 +121,11 @@ func (w *V4) Open() {
 }
 
 // Add writes a row into the open block.
-func (w *V4) Add(r Row) { w.Bytes = w.enc.row(w.Bytes, number(r, w.seq), 4) }
+func (w *V4) Add(r Row) { w.Bytes = w.enc.row(w.Bytes, w.seq.number(r), 4) }
 
 // Lose advances a thread's sequence number by n events that are not written.
 func (w *V4) Lose(thread uint64, n uint32) {
-	if w.seq == nil {
-		w.seq = map[uint64]uint32{}
-	}
-	w.seq[thread] += n
+	w.seq.set(thread, w.seq[thread]+n)
 }
 
 // Close ends the open block.
@@ -172,22 +166,7 @@ func (w *V4) Metadata(kinds ...Kind) {
 func (w *V4) Events(rows ...Row) { w.Block("EventBlock", w.Rows(rows...)) }
 
 // Rows returns the content of an EventBlock.
-func (w *V4) Rows(rows ...Row) []byte {
-	if w.seq == nil {
-		w.seq = map[uint64]uint32{}
-	}
-	b := blockHeader(!w.Uncompressed)
-	enc := encoder{}
-	for _, r := range rows {
-		r = number(r, w.seq)
-		if w.Uncompressed {
-			b = uncompressed(b, r, 4)
-		} else {
-			b = enc.row(b, r, 4)
-		}
-	}
-	return b
-}
+func (w *V4) Rows(rows ...Row) []byte { return w.seq.block(rows, w.Uncompressed, 4) }
 
 // A ThreadSeq is a thread and the number of its last event.
 type ThreadSeq struct {
@@ -209,15 +188,41 @@ func (w *V4) SequencePoint(ticks int64, threads ...ThreadSeq) {
 // End writes the tag that ends the stream.
 func (w *V4) End() { w.Bytes = append(w.Bytes, 1) }
 
-func number(r Row, seq map[uint64]uint32) Row {
+// numbers are the sequence numbers of the last events of threads.
+type numbers map[uint64]uint32
+
+func (n *numbers) set(thread uint64, seq uint32) {
+	if *n == nil {
+		*n = numbers{}
+	}
+	(*n)[thread] = seq
+}
+
+// number numbers a row unless it has a number.
+func (n *numbers) number(r Row) Row {
 	if r.Capture == 0 {
 		r.Capture = r.Thread
 	}
 	if r.Seq == 0 {
-		r.Seq = seq[r.Capture] + 1
+		r.Seq = (*n)[r.Capture] + 1
 	}
-	seq[r.Capture] = r.Seq
+	n.set(r.Capture, r.Seq)
 	return r
+}
+
+// block numbers rows and returns the content of a block with them.
+func (n *numbers) block(rows []Row, fixed bool, major int) []byte {
+	b := blockHeader(!fixed)
+	enc := encoder{}
+	for _, r := range rows {
+		r = n.number(r)
+		if fixed {
+			b = uncompressed(b, r, major)
+		} else {
+			b = enc.row(b, r, major)
+		}
+	}
+	return b
 }
 
 func blockHeader(compressed bool) []byte {

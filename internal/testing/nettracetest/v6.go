@@ -7,7 +7,7 @@ type V6 struct {
 	Bytes        []byte
 	Uncompressed bool
 
-	seq map[uint64]uint32
+	seq numbers
 }
 
 // Block kinds of V6.
@@ -103,22 +103,7 @@ func (w *V6) RemoveThreads(threads ...ThreadSeq) {
 }
 
 // Events writes an Event block.
-func (w *V6) Events(rows ...Row) {
-	if w.seq == nil {
-		w.seq = map[uint64]uint32{}
-	}
-	b := blockHeader(!w.Uncompressed)
-	enc := encoder{}
-	for _, r := range rows {
-		r = number(r, w.seq)
-		if w.Uncompressed {
-			b = uncompressed(b, r, 6)
-		} else {
-			b = enc.row(b, r, 6)
-		}
-	}
-	w.Block(BlockEvent, b)
-}
+func (w *V6) Events(rows ...Row) { w.Block(BlockEvent, w.seq.block(rows, w.Uncompressed, 6)) }
 
 // SequencePoint writes a SequencePoint block. Flag 1 flushes threads, flag 2 metadata.
 func (w *V6) SequencePoint(ticks int64, flags uint32, threads ...ThreadSeq) {
