@@ -86,11 +86,11 @@ func TestMemoryOfRecords(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var m memories
 				var out bytes.Buffer
-				o := Options{Target: onStage(t, fakeruntime.Config{Version: "8.0.1"}, everySecond), Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}, Count: 2, Observer: &m}
+				o := lightOptions(t, onStage(t, fakeruntime.Config{Version: "8.0.1"}, everySecond), &out)
+				o.Count, o.Observer = 2, &m
 				if !seen {
 					o.Target.PID = 1 << 30
 				}
-				o.Outputs, o.Opener = jsonTo(t, &out)
 				if _, err := Run(t.Context(), o); err != nil {
 					t.Error(err)
 				}

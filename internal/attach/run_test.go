@@ -345,8 +345,7 @@ func TestRunStuck(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				target := onStage(t, fakeruntime.Config{Version: "8.0.1"}, everySecond)
 				var out bytes.Buffer
-				o := Options{Target: target, Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}}
-				o.Outputs, o.Opener = jsonTo(t, nil)
+				o := lightOptions(t, target, nil)
 				slow := newGate()
 				o.Opener.Stdout = &gatedWriter{&out, slow, 2}
 				ctx, cancel := context.WithCancel(t.Context())
@@ -376,10 +375,9 @@ func TestRunStuck(t *testing.T) {
 func TestRunLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		target := onStage(t, fakeruntime.Config{Version: "8.0.1"}, everySecond)
-		o := Options{Target: target, Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}, Count: 2}
-		o.Outputs, o.Opener = jsonTo(t, nil)
+		o := lightOptions(t, target, nil)
 		logged := 0
-		o.Opener.Stdout, o.Opener.Tell = broken{}, func(string) { logged++ }
+		o.Count, o.Opener.Stdout, o.Opener.Tell = 2, broken{}, func(string) { logged++ }
 		r, err := Run(t.Context(), o)
 		if err != nil || !errors.Is(r.Err, errBroken) || logged != 1 || len(r.Wrote) > 0 {
 			t.Errorf("%v, %+v, %d messages", err, r, logged)
@@ -397,8 +395,7 @@ func TestRunClosedPipe(t *testing.T) {
 	defer writes.Close()
 	synctest.Test(t, func(t *testing.T) {
 		target := onStage(t, fakeruntime.Config{Version: "8.0.1"}, everySecond)
-		o := Options{Target: target, Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}}
-		o.Outputs, o.Opener = jsonTo(t, nil)
+		o := lightOptions(t, target, nil)
 		o.Opener.Stdout = writes
 		began := time.Now()
 		if r, err := Run(t.Context(), o); err != nil || r.Err != nil || time.Since(began) > 2*time.Second {
@@ -426,8 +423,8 @@ func TestRunWaits(t *testing.T) {
 		})
 		var out bytes.Buffer
 		var waited atomic.Int64
-		o := Options{Target: target, Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}, Count: 2, Waiting: func() { waited.Store(time.Now().UnixNano()) }}
-		o.Outputs, o.Opener = jsonTo(t, &out)
+		o := lightOptions(t, target, &out)
+		o.Count, o.Waiting = 2, func() { waited.Store(time.Now().UnixNano()) }
 		said := ""
 		o.Opener.Tell = func(s string) { said = s }
 		began := time.Now()
@@ -460,9 +457,9 @@ func TestRunResumes(t *testing.T) {
 						requests = append(requests, strings.Fields(s)[1])
 					}
 				}}, everySecond)
-				o := Options{Target: target, Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}, Count: 1, Early: early, Resume: true}
 				var out bytes.Buffer
-				o.Outputs, o.Opener = jsonTo(t, &out)
+				o := lightOptions(t, target, &out)
+				o.Count, o.Early, o.Resume = 1, early, true
 				if !early {
 					o.Config.BufferMB = 0 // rejected before a request is sent
 				}
@@ -482,18 +479,17 @@ func TestRunResumes(t *testing.T) {
 func TestRunPhases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		o := Options{Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}, Count: 1}
-		o.Target = onStage(t, fakeruntime.Config{Version: "8.0.1"}, func(x *stage) {
+		o := lightOptions(t, onStage(t, fakeruntime.Config{Version: "8.0.1"}, func(x *stage) {
 			x.beginBackground(1)
 			time.Sleep(time.Second)
 			x.endBackground(1)
 			x.untilStopped()
-		})
+		}), &out)
+		o.Count = 1
 		var err error
 		if o.Outputs, _, err = xlog.Specs([]string{"-Xlog:gc*"}, formats.RotateOptions{}, false); err != nil {
 			t.Fatal(err)
 		}
-		_, o.Opener = jsonTo(t, &out)
 		if _, err := Run(t.Context(), o); err != nil {
 			t.Error(err)
 		}
@@ -517,12 +513,12 @@ func TestRunSuspensions(t *testing.T) {
 				x.untilStopped()
 			})
 			var out bytes.Buffer
-			specs, _, err := xlog.Specs([]string{"-Xlog:" + selection}, formats.RotateOptions{}, false)
-			if err != nil {
+			o := lightOptions(t, target, &out)
+			o.Count = 2
+			var err error
+			if o.Outputs, _, err = xlog.Specs([]string{"-Xlog:" + selection}, formats.RotateOptions{}, false); err != nil {
 				t.Fatal(err)
 			}
-			o := Options{Target: target, Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}, Count: 2, Outputs: specs}
-			_, o.Opener = jsonTo(t, &out)
 			if _, err := Run(t.Context(), o); err != nil {
 				t.Error(err)
 			}

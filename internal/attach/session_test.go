@@ -363,8 +363,8 @@ func TestCountUnderWay(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var out bytes.Buffer
 				var w watcher
-				o := Options{Target: onStage(t, fakeruntime.Config{Version: "8.0.1"}, c.play), Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}, Count: 1, Observer: &w}
-				o.Outputs, o.Opener = jsonTo(t, &out)
+				o := lightOptions(t, onStage(t, fakeruntime.Config{Version: "8.0.1"}, c.play), &out)
+				o.Count, o.Observer = 1, &w
 				if r, err := Run(t.Context(), o); err != nil || r.Err != nil {
 					t.Errorf("%v, %v", err, r.Err)
 				}
@@ -380,15 +380,14 @@ func TestCountUnderWay(t *testing.T) {
 func TestGaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		o := Options{Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}, Count: 3}
-		o.Target = onStage(t, fakeruntime.Config{Version: "8.0.1"}, func(x *stage) {
+		o := lightOptions(t, onStage(t, fakeruntime.Config{Version: "8.0.1"}, func(x *stage) {
 			x.collect(1)
 			x.collect(5)
 			x.w.Lose(5, 3)
 			x.collect(6)
 			x.untilStopped()
-		})
-		o.Outputs, o.Opener = jsonTo(t, &out)
+		}), &out)
+		o.Count = 3
 		if r, err := Run(t.Context(), o); err != nil || r.Err != nil {
 			t.Errorf("%v, %v", err, r.Err)
 		}
@@ -440,16 +439,15 @@ func TestHandOverToNone(t *testing.T) {
 func TestInstances(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		o := Options{Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}, Count: 2}
-		o.Target = onStage(t, fakeruntime.Config{Version: "8.0.1"}, func(x *stage) {
+		o := lightOptions(t, onStage(t, fakeruntime.Config{Version: "8.0.1"}, func(x *stage) {
 			x.collect(1)
 			x.instance = 7
 			x.collect(20)
 			x.instance = 0
 			x.collect(2)
 			x.untilStopped()
-		})
-		o.Outputs, o.Opener = jsonTo(t, &out)
+		}), &out)
+		o.Count = 2
 		if _, err := Run(t.Context(), o); err != nil {
 			t.Error(err)
 		}
@@ -510,8 +508,7 @@ func TestRecordsInTime(t *testing.T) {
 		var out bytes.Buffer
 		ended := map[uint32]time.Time{}
 		seen := timing{at: map[uint32]time.Time{}}
-		o := Options{Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}, Observer: seen}
-		o.Target = onStage(t, fakeruntime.Config{Version: "8.0.1"}, func(x *stage) {
+		o := lightOptions(t, onStage(t, fakeruntime.Config{Version: "8.0.1"}, func(x *stage) {
 			x.collect(1)
 			ended[1] = time.Now()
 			time.Sleep(time.Minute)
@@ -525,8 +522,8 @@ func TestRecordsInTime(t *testing.T) {
 			x.endBackground(3)
 			ended[3] = time.Now()
 			x.untilStopped()
-		})
-		o.Outputs, o.Opener = jsonTo(t, &out)
+		}), &out)
+		o.Observer = seen
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		if _, err := Run(ctx, o); err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/fakeruntime"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/internal/testing/nettracetest"
@@ -230,6 +231,14 @@ func jsonTo(t *testing.T, out *bytes.Buffer) ([]output.Spec, *output.Opener) {
 		t.Fatal(err)
 	}
 	return []output.Spec{{Path: output.Stdout, Format: f}}, &output.Opener{Stdout: out, Tell: func(s string) { t.Error(s) }}
+}
+
+// lightOptions returns the options of a session at level light with one output in json.
+func lightOptions(t *testing.T, target *session.Target, out *bytes.Buffer) (o Options) {
+	t.Helper()
+	o.Target, o.Config, o.Process = target, configOf(t, "light"), &gclog.Process{ID: 1}
+	o.Outputs, o.Opener = jsonTo(t, out)
+	return o
 }
 
 func configOf(t *testing.T, level string) session.Config {
