@@ -262,45 +262,30 @@ func (u *unified) dotnetLine(dst []byte, at int64, n uint32, d *gclog.GCDetails,
 			dst = append(dst, " sweeping"...)
 		}
 	}
+	f := pairs{u: u, b: dst, comma: true}
 	if d.HasReason {
-		dst = append(dst, ", reason="...)
-		dst = append(dst, d.Reason.String()...)
+		f.name("reason")
+		f.b = append(f.b, d.Reason.String()...)
 	}
 	if x != nil {
 		for g := range d.GenerationCount {
-			dst = append(dst, ", "...)
-			dst = append(dst, gclog.GenerationName(g)...)
-			dst = append(dst, '=')
-			dst = strconv.AppendInt(dst, x.before.gen[g], 10)
-			dst = append(dst, "K->"...)
-			dst = strconv.AppendInt(dst, x.after.gen[g], 10)
-			dst = append(dst, 'K')
+			f.name(gclog.GenerationName(g))
+			f.b = strconv.AppendInt(f.b, x.before.gen[g], 10)
+			f.b = append(f.b, "K->"...)
+			f.b = strconv.AppendInt(f.b, x.after.gen[g], 10)
+			f.b = append(f.b, 'K')
 		}
-	}
-	k := func(name string, bytes uint64, known bool) {
-		if known {
-			dst = append(dst, name...)
-			dst = strconv.AppendInt(dst, kib(bytes), 10)
-			dst = append(dst, 'K')
-		}
-	}
-	if x != nil {
-		k(", promoted=", d.PromotedBytes, d.HasPromoted)
-		k(", fragmentation=", d.Fragmentation(), d.HasFragmentation)
-		k(", committed=", d.CommittedAfter, d.HasCommittedAfter)
-		k(", committed_before=", d.CommittedBefore, d.HasCommittedBefore && !(d.HasCommittedAfter && kib(d.CommittedBefore) == kib(d.CommittedAfter)))
+		f.known(dotnetLine, d)
+		f.kib("committed_before", d.CommittedBefore, d.HasCommittedBefore && !(d.HasCommittedAfter && kib(d.CommittedBefore) == kib(d.CommittedAfter)))
 		// At least the sizes before, each of which is rounded separately.
-		k(", peak=", max(d.Peak, uint64(x.before.total())<<10), d.Peak > 0 && d.Kind == gclog.KindBackground)
+		f.kib("peak", max(d.Peak, uint64(x.before.total())<<10), d.Peak > 0 && d.Kind == gclog.KindBackground)
 		if u.names = (d.Flaws & pauseFlaws).Names(u.names[:0]); len(u.names) > 0 {
-			dst = appendNames(append(dst, ", flaws="...), u.names)
+			f.name("flaws")
+			f.b = appendNames(f.b, u.names)
 		}
 	}
-	if hasSuspend {
-		dst = append(dst, ", suspend="...)
-		dst = appendMillis(dst, suspend)
-		dst = append(dst, "ms"...)
-	}
-	return u.workers(dst)
+	f.millis("suspend", suspend, hasSuspend)
+	return f.end()
 }
 
 // pauseFlaws are the flaws that no line shows: with them, the pauses of a collection are uncertain.

@@ -90,6 +90,7 @@ func (f *pairs) generation(name string, g int) {
 
 // The lines of plain fields.
 var (
+	dotnetLine     = fields.Line("DotNet:", "promoted", "fragmentation", "committed") // the others depend on each other or on the pause
 	condemnedLine  = fields.Line("Condemned:")
 	programLine    = fields.Line("Program:", "allocated", "gen0", "loh", "poh", "rate_per_second", "since_last", "ticks_small", "ticks_large", "ticks_pinned")
 	referencesLine = fields.Line("References:")
