@@ -1047,10 +1047,13 @@ func (j *judge) demotion(s *analysis.Statement) {
 
 func (j *judge) datas(s *analysis.Statement) {
 	list := j.process.tunings[uint64(j.raw.start.Count)]
-	j.check(slices.Contains(list, uint16(j.number(s, "dotnet.gc.datas.new_heaps"))), s, "it decided on %v", list)
+	heaps, full := fact(s, "dotnet.gc.datas.full_gc_new_heaps")
+	if !full {
+		heaps = j.number(s, "dotnet.gc.datas.new_heaps")
+	}
+	j.check(slices.Contains(list, uint16(heaps)), s, "it decided on %v", list)
 	least, ok := fact(s, "heaps.min")
 	most, _ := fact(s, "heaps.max")
-	heaps := j.number(s, "dotnet.gc.datas.new_heaps")
 	j.check(!ok || least <= heaps && heaps <= most, s, "they are not right")
 }
 

@@ -323,9 +323,9 @@ func (x *explainer) mechanisms() {
 // datas reports what dynamic adaptation measured and decided.
 func (x *explainer) datas() {
 	d := &x.d.Datas
-	heaps := func(text string, n uint16, cost float64, facts ...Fact) {
+	heaps := func(text, name string, n uint16, cost float64, facts ...Fact) {
 		text += " " + plural(uint64(n), "heap")
-		facts = append(facts, countFact("dotnet.gc.datas.new_heaps", n))
+		facts = append(facts, countFact("dotnet.gc.datas."+name, n))
 		if cost >= 0 && cost <= 1e6 {
 			text += fmt.Sprintf(", the collector took %s of the time (median)", valueText(cost, "%"))
 			facts = append(facts, percentFact("cost.median", cost))
@@ -340,13 +340,13 @@ func (x *explainer) datas() {
 			text += fmt.Sprintf(" (for its long-lived objects %d to %d are right)", t.MinHeaps, t.MaxHeaps)
 			facts = append(facts, countFact("heaps.min", t.MinHeaps), countFact("heaps.max", t.MaxHeaps))
 		}
-		heaps(text+":", d.Tuning.NewHeaps, float64(d.Tuning.MedianThroughputCost), facts...)
+		heaps(text+":", "new_heaps", d.Tuning.NewHeaps, float64(d.Tuning.MedianThroughputCost), facts...)
 	}
 	if d.HasTuning8 {
-		heaps("DATAS decided on the number of heaps:", d.Tuning8.NewHeaps, float64(d.Tuning8.MedianThroughputCost))
+		heaps("DATAS decided on the number of heaps:", "new_heaps", d.Tuning8.NewHeaps, float64(d.Tuning8.MedianThroughputCost))
 	}
 	if d.HasFullGCTuning {
-		heaps("After full collections DATAS decided on the number of heaps:", d.FullGCTuning.NewHeaps, float64(d.FullGCTuning.MedianGen2Cost))
+		heaps("After full collections DATAS decided on the number of heaps:", "full_gc_new_heaps", d.FullGCTuning.NewHeaps, float64(d.FullGCTuning.MedianGen2Cost))
 	}
 	if d.HasSample {
 		s := &d.Sample
