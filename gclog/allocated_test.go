@@ -16,12 +16,12 @@ func TestAllocated(t *testing.T) {
 	var seen allocatedSeen
 	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
 		stream := recordings.Read(t, tr.Path)
-		told := readTold(t, stream)
+		events := readEvents(t, stream)
 		for _, o := range reduce(t, stream).recorders {
-			if told[o.process.ID] == nil {
+			if events[o.process.ID] == nil {
 				continue
 			}
-			r := newEvidence(tr.Name, o, told[o.process.ID], false)
+			r := newEvidence(tr.Name, o, events[o.process.ID], false)
 			for i := range o.gcs {
 				if problem := r.allocated(i, &seen); problem != "" {
 					t.Errorf("#%d %s: %s", o.gcs[i].Number, o.gcs[i].AppendName(nil), problem)
@@ -66,11 +66,11 @@ func (r *evidence) allocated(i int, seen *allocatedSeen) string {
 // according to the events, since the end of the previous collection.
 func (r *evidence) grew(d *gclog.GCDetails, seen *allocatedSeen) (problem string) {
 	now := r.historiesOf(d)
-	n := slices.IndexFunc(r.told.histories, func(h heapHistories) bool { return h.at == now.at })
-	if n <= 0 || r.besideBackground(r.told.histories[n-1].at, d.End) {
+	n := slices.IndexFunc(r.events.histories, func(h heapHistories) bool { return h.at == now.at })
+	if n <= 0 || r.besideBackground(r.events.histories[n-1].at, d.End) {
 		return ""
 	}
-	last := &r.told.histories[n-1]
+	last := &r.events.histories[n-1]
 	for _, g := range []int{gclog.Gen0, gclog.LOH, gclog.POH} {
 		before, left := int64(0), int64(0) // the runtime's sums for an empty generation can be slightly below 0
 		for i := range now.heaps {

@@ -38,11 +38,11 @@ func TestWaitUntilTheEnd(t *testing.T) {
 	} {
 		s := collected()
 		if len(s.gcs) != 0 {
-			t.Fatalf("%s: told before the threads run again: %v", tt.name, s.told)
+			t.Fatalf("%s: told before the threads run again: %v", tt.name, s.emitted)
 		}
 		tt.end(s)
 		if len(s.gcs) != 1 {
-			t.Fatalf("%s: told %v", tt.name, s.told)
+			t.Fatalf("%s: told %v", tt.name, s.emitted)
 		}
 		d := s.gcs[0]
 		b := d.Background
@@ -55,23 +55,23 @@ func TestWaitUntilTheEnd(t *testing.T) {
 // TestAllocWaits compares the waits in the records with the events themselves, which come in pairs
 // on one thread, in all recordings.
 func TestAllocWaits(t *testing.T) {
-	seen, behind := 0, 0
+	seen, after := 0, 0
 	all := recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
 		stream := recordings.Read(t, tr.Path)
-		told := allocWaits(t, stream)
+		waits := allocWaits(t, stream)
 		for _, o := range reduce(t, stream).recorders {
 			for _, d := range o.gcs {
 				if d.Kind != gclog.KindBackground || !d.Complete {
 					continue
 				}
 				sum, longest, count := int64(0), int64(0), int64(0)
-				for _, w := range told[o.process.ID] {
+				for _, w := range waits[o.process.ID] {
 					if w.Start < d.Start || w.Start > d.End {
 						continue
 					}
 					sum, longest, count = sum+w.Duration, max(longest, w.Duration), count+1
 					if w.Start+w.Duration > d.End {
-						behind++
+						after++
 					}
 				}
 				seen += int(count)
@@ -81,14 +81,14 @@ func TestAllocWaits(t *testing.T) {
 			}
 		}
 	})
-	if t.Logf("%d waits, %d of them until the collection had ended", seen, behind); all && behind == 0 {
+	if t.Logf("%d waits, %d of them until the collection had ended", seen, after); all && after == 0 {
 		t.Error("no thread waited until a collection had ended")
 	}
 }
 
 // allocWaits returns the waits that the threads of each process report.
 func allocWaits(t *testing.T, stream []byte) map[int64][]gclog.AllocWait {
-	list, begun := map[int64][]gclog.AllocWait{}, map[[2]uint64]int64{}
+	list, started := map[int64][]gclog.AllocWait{}, map[[2]uint64]int64{}
 	decodeAll(t, stream, func(m *parse.Metadata) bool {
 		return m.Provider == clr.PrivateProvider && (m.EventID == clr.IDPrvBGCAllocWaitBegin || m.EventID == clr.IDPrvBGCAllocWaitEnd)
 	}, func(e *parse.Event, typed clr.Event) {
@@ -97,11 +97,11 @@ func allocWaits(t *testing.T, stream []byte) map[int64][]gclog.AllocWait {
 			return
 		}
 		key := [2]uint64{uint64(e.Process), e.Thread}
-		if begin, ok := begun[key]; ok && w.End {
+		if begin, ok := started[key]; ok && w.End {
 			list[e.Process] = append(list[e.Process], gclog.AllocWait{Thread: e.Thread, Start: begin, Duration: e.Time - begin})
-			delete(begun, key)
+			delete(started, key)
 		} else if !w.End {
-			begun[key] = e.Time
+			started[key] = e.Time
 		}
 	})
 	return list

@@ -183,7 +183,7 @@ func (r *Reducer) missed(g Gap) {
 		c.startCounted = false
 		c.budgets.forget()
 	}
-	r.tellGap(g)
+	r.emitGap(g)
 }
 
 // endStale gives up the open collections that must have ended, given that another one starts.
@@ -290,15 +290,15 @@ func (r *Reducer) endedUnstarted(at Stamp, e *clr.GCEnd) *collection {
 	c := r.inFlight(at)
 	c.Number, c.HasNumber = e.Count, true
 	c.Generation = int(min(e.Depth, 255))
-	if r.standing() || c.Generation < Gen2 {
+	if r.paused() || c.Generation < Gen2 {
 		c.Type, c.Kind, c.Background, c.restarted = clr.TypeBlocking, KindBlocking, nil, false
 		r.join(c, r.activeSuspension())
 	}
 	return c
 }
 
-// standing reports whether the program is currently paused for the GC.
-func (r *Reducer) standing() bool {
+// paused reports whether the program is currently paused for the GC.
+func (r *Reducer) paused() bool {
 	for _, s := range r.suspensions {
 		if s.granted() && s.forGC() {
 			return true

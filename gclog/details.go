@@ -680,9 +680,9 @@ func (d *GCDetails) Condemned() (steps clr.CondemnedGenerations, conditions clr.
 	var decided HeapReasons
 	wanted := func(h *HeapReasons) bool { return h.CondemnedGenerations.Final() == d.Generation }
 	for i := range d.ReportedHeaps() {
-		h, told := d.HeapReasons(i)
+		h, ok := d.HeapReasons(i)
 		switch {
-		case !told, d.Flaws&FlawNoHeaps != 0:
+		case !ok, d.Flaws&FlawNoHeaps != 0:
 		case !known, wanted(&h) && !wanted(&decided), wanted(&h) == wanted(&decided) && h.Heap < decided.Heap:
 			decided, known = h, true
 		}

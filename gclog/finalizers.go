@@ -4,15 +4,15 @@ import "github.com/gclog/gclog/parse/clr"
 
 // finalizers counts the runs of the finalizer thread; a process has one such thread.
 type finalizers struct {
-	now   FinalizerDetails // since the previous collection
-	begun int64            // start of the run in progress
-	on    bool             // a run is in progress
-	lost  bool             // the start or end of a run may have been lost since the previous collection
+	now     FinalizerDetails // since the previous collection
+	started int64            // start of the run in progress
+	on      bool             // a run is in progress
+	lost    bool             // the start or end of a run may have been lost since the previous collection
 }
 
 func (f *finalizers) begin(at Stamp) {
 	f.now.Known = true
-	f.begun, f.on = at.Time, true
+	f.started, f.on = at.Time, true
 }
 
 func (f *finalizers) end(at Stamp, e *clr.GCFinalizersEnd) {
@@ -20,7 +20,7 @@ func (f *finalizers) end(at Stamp, e *clr.GCFinalizersEnd) {
 	f.now.Runs++
 	f.now.Objects += uint64(e.Count)
 	if f.on {
-		f.now.Longest = max(f.now.Longest, at.Time-f.begun)
+		f.now.Longest = max(f.now.Longest, at.Time-f.started)
 	} else {
 		f.lost = true
 	}
@@ -35,7 +35,7 @@ func (f *finalizers) running(at Stamp) int64 {
 	if !f.on {
 		return 0
 	}
-	return max(1, at.Time-f.begun)
+	return max(1, at.Time-f.started)
 }
 
 // since moves the counts to d, unless d is nil, and starts over.

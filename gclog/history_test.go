@@ -9,8 +9,8 @@ import (
 
 func TestHistory(t *testing.T) {
 	for _, tt := range []struct {
-		size, told int
-		want       []uint32
+		size, records int
+		want          []uint32
 	}{
 		{3, 0, nil},
 		{3, 2, []uint32{1, 2}},
@@ -20,7 +20,7 @@ func TestHistory(t *testing.T) {
 	} {
 		h := gclog.NewHistory(tt.size)
 		d := &gclog.GCDetails{}
-		for n := range tt.told {
+		for n := range tt.records {
 			d.Number = uint32(n + 1)
 			d.Pauses = append(d.Pauses[:0], gclog.PausePart{Duration: int64(n + 1)})
 			h.GC(d)
@@ -36,7 +36,7 @@ func TestHistory(t *testing.T) {
 			break // a caller may stop early
 		}
 		if !slices.Equal(got, tt.want) || h.Len() != len(tt.want) {
-			t.Errorf("size %d, %d told: %v, want %v", tt.size, tt.told, got, tt.want)
+			t.Errorf("size %d, %d told: %v, want %v", tt.size, tt.records, got, tt.want)
 		}
 	}
 }

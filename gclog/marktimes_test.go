@@ -10,7 +10,7 @@ import (
 
 // marksOf returns the mark events of a collection, by heap: those between its start and its end,
 // except those between the start and end of another collection inside it.
-func (p *told) marksOf(d *gclog.GCDetails, gcs []*gclog.GCDetails) map[uint32][]mark {
+func (p *processEvents) marksOf(d *gclog.GCDetails, gcs []*gclog.GCDetails) map[uint32][]mark {
 	heaps := map[uint32][]mark{}
 	within := func(at int64, d *gclog.GCDetails) bool { return d.Start <= at && at <= d.End }
 events:
@@ -47,9 +47,9 @@ func TestMarkTimes(t *testing.T) {
 	compared, twice := 0, 0
 	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
 		stream := recordings.Read(t, tr.Path)
-		told := readTold(t, stream)
+		events := readEvents(t, stream)
 		for _, o := range reduce(t, stream).recorders {
-			p := told[o.process.ID]
+			p := events[o.process.ID]
 			for _, d := range o.gcs {
 				if !d.Complete || d.Flaws != 0 || p == nil {
 					continue

@@ -82,24 +82,24 @@ func TestMissingRandom(t *testing.T) {
 			}
 			runs = max(runs, now)
 		}
-		var told []uint32
+		var emitted []uint32
 		gaps := 0
 		m.Gaps(Gap{}, func(g *Gap) {
 			gaps++
 			for n := g.From; n <= g.To; n++ {
-				told = append(told, n)
+				emitted = append(emitted, n)
 			}
 		})
-		if !slices.IsSorted(told) || len(slices.Compact(slices.Clone(told))) != len(told) || gaps > MissingGaps {
-			t.Fatalf("%v: %d gaps name %v", numbers, gaps, told)
+		if !slices.IsSorted(emitted) || len(slices.Compact(slices.Clone(emitted))) != len(emitted) || gaps > MissingGaps {
+			t.Fatalf("%v: %d gaps name %v", numbers, gaps, emitted)
 		}
 		for _, n := range numbers {
-			if !slices.Contains(told, n) {
-				t.Fatalf("%v: %v lacks %d", numbers, told, n)
+			if !slices.Contains(emitted, n) {
+				t.Fatalf("%v: %v lacks %d", numbers, emitted, n)
 			}
 		}
-		if runs <= MissingGaps && len(told) != len(numbers) {
-			t.Fatalf("%v: %v", numbers, told)
+		if runs <= MissingGaps && len(emitted) != len(numbers) {
+			t.Fatalf("%v: %v", numbers, emitted)
 		}
 	}
 }

@@ -52,7 +52,7 @@ func ofBackground(r *evidence, p *pair) bool { return p.d.Kind == gclog.KindBack
 
 // inside returns the collection in the first suspension of a background one.
 func inside(r *evidence, p *pair) *gclog.GCDetails {
-	if b := p.behind; p.d.Kind == gclog.KindBackground && b != nil && b.InsideBGCStart {
+	if b := p.after; p.d.Kind == gclog.KindBackground && b != nil && b.InsideBGCStart {
 		return b
 	}
 	return nil
@@ -61,7 +61,7 @@ func inside(r *evidence, p *pair) *gclog.GCDetails {
 // overwritten reports whether d is a foreground collection that has ended and is restarting when a
 // background one of workstation GC reports its histories.
 func overwritten(r *evidence, d *gclog.GCDetails) bool {
-	return !r.server && d.Kind == gclog.KindForeground && slices.ContainsFunc(r.told.histories, func(h heapHistories) bool {
+	return !r.server && d.Kind == gclog.KindForeground && slices.ContainsFunc(r.events.histories, func(h heapHistories) bool {
 		return h.concurrent() && h.at > d.End && h.at < d.PauseStart()+d.Pause()
 	})
 }
@@ -76,7 +76,7 @@ func overwriting(r *evidence, d *gclog.GCDetails) bool {
 // marksAgain reports whether a heap marked from one kind of root more than once.
 func marksAgain(r *evidence, p *pair) bool {
 	seen := map[[2]uint32]bool{}
-	return slices.ContainsFunc(r.told.marks, func(m mark) bool {
+	return slices.ContainsFunc(r.events.marks, func(m mark) bool {
 		key := [2]uint32{m.Heap, uint32(m.Type)}
 		again := m.at > p.d.Start && m.at < p.d.End && seen[key]
 		seen[key] = seen[key] || m.at > p.d.Start
@@ -86,27 +86,27 @@ func marksAgain(r *evidence, p *pair) bool {
 
 // summed checks that a record's values from the heap histories match those histories.
 func summed(r *evidence, p *pair) string {
-	d, told := p.d, r.historiesOf(p.d)
-	problem := all(expect("histories", len(told.heaps), int(told.global.Heaps)), expect("heaps", d.HeapCount(), len(told.heaps)), expect("known", d.HasHistory && d.HasGlobal, true),
-		expect("what is common to the heaps", d.Global, told.global), expect("concurrent", told.concurrent(), d.Kind == gclog.KindBackground))
+	d, history := p.d, r.historiesOf(p.d)
+	problem := all(expect("histories", len(history.heaps), int(history.global.Heaps)), expect("heaps", d.HeapCount(), len(history.heaps)), expect("known", d.HasHistory && d.HasGlobal, true),
+		expect("what is common to the heaps", d.Global, history.global), expect("concurrent", history.concurrent(), d.Kind == gclog.KindBackground))
 	list := histories(d)
-	if len(list) != len(told.heaps) {
-		return all(problem, expect("histories of the record", len(list), len(told.heaps)))
+	if len(list) != len(history.heaps) {
+		return all(problem, expect("histories of the record", len(list), len(history.heaps)))
 	}
 	decided := 0
-	for i, h := range slices.Backward(told.heaps) {
+	for i, h := range slices.Backward(history.heaps) {
 		problem = all(problem, expect("history", *list[i], h), expect("generations", d.GenerationCount, h.Generations))
 		if h.CondemnedGenerations.Final() == d.Generation {
 			decided = i
 		}
 	}
 	for g := range d.Generations {
-		problem = all(problem, summedGeneration(d, told, g))
+		problem = all(problem, summedGeneration(d, history, g))
 	}
 	steps, conditions, known := d.Condemned()
-	own := &told.heaps[decided]
-	return all(problem, expect("reasons known", known, true), expect("steps", steps, own.CondemnedGenerations), expect("conditions", conditions, own.Condemned|told.global.Condemned),
-		expect("generation", told.global.CondemnedGeneration, uint32(d.Generation)), timed(d, &told.global), peak(r, p))
+	own := &history.heaps[decided]
+	return all(problem, expect("reasons known", known, true), expect("steps", steps, own.CondemnedGenerations), expect("conditions", conditions, own.Condemned|history.global.Condemned),
+		expect("generation", history.global.CondemnedGeneration, uint32(d.Generation)), timed(d, &history.global), peak(r, p))
 }
 
 // budgets returns the budget that a generation was given until its next collection, and the sum of
@@ -121,11 +121,11 @@ func (h *heapHistories) budgets(d *gclog.GCDetails, g int) (set, asked uint64) {
 	return asked, asked
 }
 
-func summedGeneration(d *gclog.GCDetails, told *heapHistories, g int) string {
+func summedGeneration(d *gclog.GCDetails, histories *heapHistories, g int) string {
 	var want gclog.GenerationDetails
 	var after, objectsBefore, objectsAfter int64
-	for i := range told.heaps {
-		x := &told.heaps[i].Generation[g]
+	for i := range histories.heaps {
+		x := &histories.heaps[i].Generation[g]
 		want.Before += x.SizeBefore
 		want.FreeBefore += x.FreeListBefore + x.FreeObjectsBefore
 		want.Fragmentation += x.FreeListAfter + x.FreeObjectsAfter
@@ -134,7 +134,7 @@ func summedGeneration(d *gclog.GCDetails, told *heapHistories, g int) string {
 		want.SurvivedPins += x.PinnedSurvivors
 		after += int64(x.SizeAfter)
 	}
-	want.Budget, _ = told.budgets(d, g)
+	want.Budget, _ = histories.budgets(d, g)
 	x := &d.Generations[g]
 	if after == 0 && !d.Collected(g) { // .NET Core 3.1
 		after = int64(x.After)
@@ -158,17 +158,17 @@ func summedGeneration(d *gclog.GCDetails, told *heapHistories, g int) string {
 
 // timed checks that the durations in a record are those that the runtime reported for the parts
 // that a collection of its kind has.
-func timed(d *gclog.GCDetails, told *clr.GCGlobalHeapHistory) string {
-	count := told.TimeCount
+func timed(d *gclog.GCDetails, history *clr.GCGlobalHeapHistory) string {
+	count := history.TimeCount
 	switch {
-	case told.Mechanisms&clr.MechanismConcurrent != 0:
+	case history.Mechanisms&clr.MechanismConcurrent != 0:
 		count = min(count, clr.TimePlan)
-	case told.Mechanisms&clr.MechanismCompaction == 0 || int64(told.Times[clr.TimeCompact])*1000 > d.Duration():
+	case history.Mechanisms&clr.MechanismCompaction == 0 || int64(history.Times[clr.TimeCompact])*1000 > d.Duration():
 		count = min(count, clr.TimeCompact)
 	}
 	problem := expect("times", d.TimingCount, count)
 	for i := range count {
-		problem = all(problem, expect("time", d.Timing[i], int64(told.Times[i])*1000))
+		problem = all(problem, expect("time", d.Timing[i], int64(history.Times[i])*1000))
 	}
 	return problem
 }
@@ -224,9 +224,9 @@ var (
 	ofAllocated = []string{"UserAllocated", "AllocedSinceLastGCMB", "AllocRateMBSec"}
 )
 
-// behindMissed reports whether the collections immediately before this one were not seen. Numbers
+// afterMissed reports whether the collections immediately before this one were not seen. Numbers
 // used up without a collection do not count.
-func behindMissed(p *pair) bool {
+func afterMissed(p *pair) bool {
 	return !p.d.HasSinceLast && p.before != nil && p.d.Number > p.before.Number+1
 }
 
@@ -235,7 +235,7 @@ var defects = []defect{
 		what:    "before the first collection of a stream there is none: it takes the begin of the stream for one",
 		members: ofPrevious,
 		always:  true,
-		affects: func(r *evidence, p *pair) bool { return !p.d.HasSinceLast && !behindMissed(p) },
+		affects: func(r *evidence, p *pair) bool { return !p.d.HasSinceLast && !afterMissed(p) },
 		wrong: func(r *evidence, p *pair) string {
 			return all(expect("the first", p.w == p.first, true), spanned(r, p))
 		},
@@ -244,7 +244,7 @@ var defects = []defect{
 		what:    "where collections were missed, it takes the last one that was seen for the previous one",
 		members: append(append([]string{}, ofPrevious...), ofAllocated...),
 		always:  true,
-		affects: func(r *evidence, p *pair) bool { return behindMissed(p) },
+		affects: func(r *evidence, p *pair) bool { return afterMissed(p) },
 		wrong: func(r *evidence, p *pair) string {
 			return all(expect("known since the last", p.d.HasSinceLast, false), expect("window", p.d.Window, 0), expect("what was allocated is known", p.d.HasAllocated, false))
 		},
@@ -287,10 +287,10 @@ var defects = []defect{
 		what:    "3: what a full collection of provisional mode follows in the same suspension has no pause",
 		members: []string{"PauseDurationMSec", "PauseTimePercentage"},
 		always:  true,
-		affects: func(r *evidence, p *pair) bool { return p.behind != nil && p.behind.Provisional },
+		affects: func(r *evidence, p *pair) bool { return p.after != nil && p.after.Provisional },
 		wrong: func(r *evidence, p *pair) string {
-			return all(expect("theirs", nanoseconds(p.w.PauseDurationMSec), 0), expect("end", p.d.PauseStart()+p.d.Pause(), p.behind.Start),
-				expect("begin of the other", p.behind.PauseStart(), p.behind.Start), expect("begin", slices.Contains(r.told.suspends, p.d.PauseStart()), true), spanned(r, p))
+			return all(expect("theirs", nanoseconds(p.w.PauseDurationMSec), 0), expect("end", p.d.PauseStart()+p.d.Pause(), p.after.Start),
+				expect("begin of the other", p.after.PauseStart(), p.after.Start), expect("begin", slices.Contains(r.events.suspends, p.d.PauseStart()), true), spanned(r, p))
 		},
 	},
 	{
@@ -333,7 +333,7 @@ var defects = []defect{
 		what:    "and it takes what was allocated until the first collection that tells its objects for known",
 		members: ofAllocated,
 		always:  true,
-		affects: func(r *evidence, p *pair) bool { return !p.d.HasAllocated && !behindMissed(p) },
+		affects: func(r *evidence, p *pair) bool { return !p.d.HasAllocated && !afterMissed(p) },
 		wrong: func(r *evidence, p *pair) string {
 			return all(expect("the first", p.w == p.first, true), allocatedRight(r, p))
 		},
@@ -540,7 +540,7 @@ var defects = []defect{
 		members: []string{"PerHeapMarkTimes"},
 		affects: marksAgain,
 		wrong: func(r *evidence, p *pair) string {
-			heaps := r.told.marksOf(p.d, r.o.gcs)
+			heaps := r.events.marksOf(p.d, r.o.gcs)
 			for i := range p.d.Heaps {
 				times := markTimes(p.d.Start, heaps[p.d.Heaps[i].Heap])
 				for t := range clr.MarkTypes {
@@ -559,7 +559,7 @@ var defects = []defect{
 		wrong: func(r *evidence, p *pair) string {
 			// Summed over all collections, the events match the records.
 			var events, records uint64
-			for _, m := range r.told.marks {
+			for _, m := range r.events.marks {
 				events += m.Promoted
 			}
 			for _, d := range r.o.gcs {
@@ -608,8 +608,8 @@ func revisits(r *evidence, d *gclog.GCDetails) (sums, own [2][2]gclog.Revisit) {
 		return 0
 	}
 	byThread := map[uint64][]*revisit{}
-	for i := range r.told.revisits {
-		if e := &r.told.revisits[i]; d.Background != nil && e.at >= d.Start && e.at <= d.End {
+	for i := range r.events.revisits {
+		if e := &r.events.revisits[i]; d.Background != nil && e.at >= d.Start && e.at <= d.End {
 			byThread[e.thread] = append(byThread[e.thread], e)
 		}
 	}
@@ -641,9 +641,9 @@ func covers(r *evidence, d *gclog.GCDetails) string {
 	if begin > d.Start || end < d.End {
 		return fmt.Sprintf("the pause at %d of %d is not all of the collection at %d of %d", begin, end-begin, d.Start, d.Duration())
 	}
-	first, _ := slices.BinarySearch(r.told.restarts, d.End)
-	return all(expect("a suspension begins", slices.Contains(r.told.suspends, begin), true),
-		expect("the program runs again", first < len(r.told.restarts) && r.told.restarts[first] == end, true))
+	first, _ := slices.BinarySearch(r.events.restarts, d.End)
+	return all(expect("a suspension begins", slices.Contains(r.events.suspends, begin), true),
+		expect("the program runs again", first < len(r.events.restarts) && r.events.restarts[first] == end, true))
 }
 
 // negative reports whether the objects of a generation come out below 0 in a heap.

@@ -83,7 +83,7 @@ func compareOracle(t *testing.T, tr recordings.Trace, used []map[string]int) {
 		original[0].PID = pid
 		processes = append(slices.DeleteFunc(processes, func(p *oracleProcess) bool { return p.PID == pid }), original...)
 	}
-	told := readTold(t, stream)
+	events := readEvents(t, stream)
 	for _, w := range processes {
 		o := x.ofProcess(w.PID)
 		if o == nil {
@@ -92,7 +92,7 @@ func compareOracle(t *testing.T, tr recordings.Trace, used []map[string]int) {
 			}
 			continue
 		}
-		c := &comparison{t: t, r: newEvidence(tr.Name, o, told[w.PID], file.Trace.Exception != nil), used: used}
+		c := &comparison{t: t, r: newEvidence(tr.Name, o, events[w.PID], file.Trace.Exception != nil), used: used}
 		c.process(w)
 	}
 }
@@ -146,26 +146,26 @@ type evidence struct {
 	o       *recorder
 	byStart []*gclog.GCDetails
 	server  bool
-	told    *told
+	events  *processEvents
 }
 
-func newEvidence(name string, o *recorder, told *told, cut bool) *evidence {
-	r := &evidence{name: name, o: o, told: told, cut: cut, byStart: slices.Clone(o.gcs)}
+func newEvidence(name string, o *recorder, events *processEvents, cut bool) *evidence {
+	r := &evidence{name: name, o: o, events: events, cut: cut, byStart: slices.Clone(o.gcs)}
 	slices.SortStableFunc(r.byStart, func(a, b *gclog.GCDetails) int { return int(a.Start - b.Start) })
 	r.server = o.process.Server == gclog.Yes
 	return r
 }
 
 // neighbours returns the records before and after d in the order of their starts.
-func (r *evidence) neighbours(d *gclog.GCDetails) (before, behind *gclog.GCDetails) {
+func (r *evidence) neighbours(d *gclog.GCDetails) (before, after *gclog.GCDetails) {
 	i := slices.Index(r.byStart, d)
 	if i > 0 {
 		before = r.byStart[i-1]
 	}
 	if i+1 < len(r.byStart) {
-		behind = r.byStart[i+1]
+		after = r.byStart[i+1]
 	}
-	return before, behind
+	return before, after
 }
 
 // A comparison compares the collections of one process.
@@ -179,12 +179,12 @@ type comparison struct {
 
 // A pair is a record and TraceEvent's result for the same collection.
 type pair struct {
-	d              *gclog.GCDetails
-	w              *oracleGC
-	before, behind *gclog.GCDetails // in the order of their starts
-	first          *oracleGC        // of the process
-	firstHeaps     int              // the number of heaps that TraceEvent first saw
-	explained      map[int]bool     // defects that explain a difference here
+	d             *gclog.GCDetails
+	w             *oracleGC
+	before, after *gclog.GCDetails // in the order of their starts
+	first         *oracleGC        // of the process
+	firstHeaps    int              // the number of heaps that TraceEvent first saw
+	explained     map[int]bool     // defects that explain a difference here
 }
 
 func (c *comparison) process(w *oracleProcess) {
@@ -202,7 +202,7 @@ func (c *comparison) process(w *oracleProcess) {
 			continue
 		}
 		c.pair = pair{d: left[i], w: g, first: w.GCs[0], firstHeaps: heaps, explained: map[int]bool{}}
-		c.before, c.behind = c.r.neighbours(c.d)
+		c.before, c.after = c.r.neighbours(c.d)
 		left = slices.Delete(left, i, i+1)
 		c.compare()
 		for i := range c.explained {

@@ -18,19 +18,19 @@ import (
 // TestProcesses: each event goes to the Reducer of its process, and events that are unknown or
 // cannot be decoded do no harm.
 func TestProcesses(t *testing.T) {
-	var told []*story
+	var stories []*story
 	p := gclog.NewProcesses(func(of *gclog.Process) gclog.Observer {
 		if of.ID == 3 {
 			return nil
 		}
 		s := newStory()
-		told = append(told, s)
+		stories = append(stories, s)
 		return s
 	})
 	expect := func(s *story, want ...string) {
 		t.Helper()
-		if !slices.Equal(s.told, want) {
-			t.Errorf("told %q, want %q", s.told, want)
+		if !slices.Equal(s.emitted, want) {
+			t.Errorf("told %q, want %q", s.emitted, want)
 		}
 	}
 	sync := time.Date(2026, 1, 31, 14, 3, 0, 0, time.UTC)
@@ -64,8 +64,8 @@ func TestProcesses(t *testing.T) {
 	if p.DecodeErrors() != 2 || p.Newest() != 11_000 || len(p.List()) != 3 || p.List()[2].ID != 3 {
 		t.Errorf("%d errors, newest %d, %v", p.DecodeErrors(), p.Newest(), p.List())
 	}
-	expect(told[0], "gap lost-events 7-7 lost 1", "blocking #7 1+9", "gc #7 gen0 blocking no-sizes lost-events")
-	expect(told[1], "gap lost-events 7-7 lost 5", "blocking #7 2+9", "gc #7 gen0 blocking no-sizes lost-events")
+	expect(stories[0], "gap lost-events 7-7 lost 1", "blocking #7 1+9", "gc #7 gen0 blocking no-sizes lost-events")
+	expect(stories[1], "gap lost-events 7-7 lost 5", "blocking #7 2+9", "gc #7 gen0 blocking no-sizes lost-events")
 	if at := p.List()[0].Time(1500); !at.Equal(sync.Add(1500)) {
 		t.Errorf("it is %v", at)
 	}
@@ -76,20 +76,20 @@ func TestProcesses(t *testing.T) {
 	}
 	// A loss that names no process applies to all of them.
 	p.Loss(&parse.Loss{Events: 3, From: 12_000, To: 13_000})
-	if p.Newest() != 13_000 || told[0].gaps[1].LostEvents != 3 || told[1].gaps[1].LostEvents != 3 {
-		t.Errorf("%+v %+v", told[0].gaps, told[1].gaps)
+	if p.Newest() != 13_000 || stories[0].gaps[1].LostEvents != 3 || stories[1].gaps[1].LostEvents != 3 {
+		t.Errorf("%+v %+v", stories[0].gaps, stories[1].gaps)
 	}
 	// Silence, and the end.
 	event(1, clr.IDGCEnd, 20_000, word(8, 2))
 	event(1, clr.IDGCHeapStats, 21_000, make([]byte, 94))
 	p.Advance(1e9)
-	if n := len(told[0].gcs); n != 2 {
+	if n := len(stories[0].gcs); n != 2 {
 		t.Errorf("%d records behind a silence", n)
 	}
 	event(2, clr.IDGCSuspendEEBegin, 2e9, word(1, 0))
 	event(2, clr.IDGCStart, 2e9+1, word(8, 0, 0, 0))
 	p.Finish()
-	if n := len(told[1].gcs); n != 2 || !p.Reducer(p.List()[1]).Idle() {
+	if n := len(stories[1].gcs); n != 2 || !p.Reducer(p.List()[1]).Idle() {
 		t.Errorf("%d records at the end", n)
 	}
 }
@@ -105,7 +105,7 @@ func TestHookAndRecords(t *testing.T) {
 		background(s).at(500).suspend(g, clr.SuspendForGCPrep).restart(g).finish(g, 5, 2)
 		s.Finish(s.now * 1000)
 	}
-	hooked.want(t, plain.told...)
+	hooked.want(t, plain.emitted...)
 	if hooked.events < 30 {
 		t.Errorf("%d events were shown", hooked.events)
 	}
@@ -172,34 +172,34 @@ func TestRecordedFlavour(t *testing.T) {
 	}
 }
 
-// spanTold records the order of the calls it receives.
-type spanTold struct {
+// spanCalls records the order of the calls it receives.
+type spanCalls struct {
 	gclog.NopObserver
-	told *[]string
-	end  int64
+	calls *[]string
+	end   int64
 }
 
-func (s *spanTold) Begin(at int64)      { *s.told = append(*s.told, fmt.Sprint("begin ", at)) }
-func (s *spanTold) GC(*gclog.GCDetails) { *s.told = append(*s.told, "gc") }
-func (s *spanTold) End(at int64)        { *s.told, s.end = append(*s.told, "end"), at }
+func (s *spanCalls) Begin(at int64)      { *s.calls = append(*s.calls, fmt.Sprint("begin ", at)) }
+func (s *spanCalls) GC(*gclog.GCDetails) { *s.calls = append(*s.calls, "gc") }
+func (s *spanCalls) End(at int64)        { *s.calls, s.end = append(*s.calls, "end"), at }
 
 // TestReadSpan: a SpanObserver is told, before and after everything else, that the whole stream was
 // observed.
 func TestReadSpan(t *testing.T) {
 	for _, tr := range recordings.Repository(t) {
-		var spans []*spanTold
+		var spans []*spanCalls
 		newest := int64(0)
 		err := gclog.Read(bytes.NewReader(recordings.Read(t, tr.Path)), func(*gclog.Process) gclog.Observer {
-			spans = append(spans, &spanTold{told: new([]string)})
+			spans = append(spans, &spanCalls{calls: new([]string)})
 			return spans[len(spans)-1]
 		})
 		if _, cut := errors.AsType[*parse.FormatError](err); err != nil && !cut {
 			t.Errorf("%s: %v", tr.Path, err)
 		}
 		for _, s := range spans {
-			told := *s.told
-			if told[0] != "begin 0" || told[len(told)-1] != "end" || slices.ContainsFunc(told[1:len(told)-1], func(x string) bool { return x != "gc" }) {
-				t.Errorf("%s: %q", tr.Path, told)
+			calls := *s.calls
+			if calls[0] != "begin 0" || calls[len(calls)-1] != "end" || slices.ContainsFunc(calls[1:len(calls)-1], func(x string) bool { return x != "gc" }) {
+				t.Errorf("%s: %q", tr.Path, calls)
 			}
 			newest = max(newest, s.end)
 		}

@@ -54,10 +54,10 @@ type Reducer struct {
 	finalizers finalizers
 	now        int64 // latest time
 
-	pauseTold      Pause // arguments of the Observer
-	phaseTold      Phase
-	gapTold        Gap
-	suspensionTold Suspension
+	pauseArg      Pause // arguments of the Observer
+	phaseArg      Phase
+	gapArg        Gap
+	suspensionArg Suspension
 
 	blocked int64 // sum of the suspensions with reasons 1 and 6, for tests and checks
 }
@@ -237,7 +237,7 @@ func (r *Reducer) Loss(at Stamp, since int64, n uint64) {
 			g.To = max(g.To, c.Number)
 		}
 	}
-	r.tellGap(g)
+	r.emitGap(g)
 }
 
 // Advance informs the Reducer that no event happened up to the time now, in nanoseconds since the
@@ -274,7 +274,7 @@ func (r *Reducer) Idle() bool { return len(r.open) == 0 && len(r.suspensions) ==
 func (r *Reducer) Finish(now int64) {
 	r.now = max(r.now, now)
 	r.suspensions = r.suspensions[:0]
-	r.tellPhases()
+	r.emitPhases()
 	for len(r.open) > 0 {
 		r.giveUp(r.open[0])
 	}

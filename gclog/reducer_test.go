@@ -15,12 +15,12 @@ import (
 // the Reducer emits, one line each.
 type story struct {
 	*gclog.Reducer
-	now    int64 // microseconds
-	told   []string
-	gcs    []*gclog.GCDetails
-	gaps   []gclog.Gap
-	pauses int64
-	starts int
+	now     int64 // microseconds
+	emitted []string
+	gcs     []*gclog.GCDetails
+	gaps    []gclog.Gap
+	pauses  int64
+	starts  int
 }
 
 func newStory() *story {
@@ -39,14 +39,14 @@ func (s *story) Pause(p *gclog.Pause) {
 	if p.UsedNumber != 0 {
 		line += fmt.Sprintf(" uses %d", p.UsedNumber)
 	}
-	s.told = append(s.told, line)
+	s.emitted = append(s.emitted, line)
 }
 
 func (s *story) Phase(p *gclog.Phase) {
 	if p.End {
-		s.told = append(s.told, fmt.Sprintf("%s #%d ends %d-%d", p.Kind, p.GC.Number, p.Start/1000, p.Time/1000))
+		s.emitted = append(s.emitted, fmt.Sprintf("%s #%d ends %d-%d", p.Kind, p.GC.Number, p.Start/1000, p.Time/1000))
 	} else {
-		s.told = append(s.told, fmt.Sprintf("%s #%d begins %d", p.Kind, p.GC.Number, p.Time/1000))
+		s.emitted = append(s.emitted, fmt.Sprintf("%s #%d begins %d", p.Kind, p.GC.Number, p.Time/1000))
 	}
 }
 
@@ -56,12 +56,12 @@ func (s *story) GC(d *gclog.GCDetails) {
 	if flaws := d.Flaws.Names(nil); len(flaws) > 0 {
 		line += " " + strings.Join(flaws, " ")
 	}
-	s.told = append(s.told, line)
+	s.emitted = append(s.emitted, line)
 }
 
 func (s *story) Gap(g *gclog.Gap) {
 	s.gaps = append(s.gaps, *g)
-	s.told = append(s.told, fmt.Sprintf("gap %s %d-%d lost %d", g.Reason, g.From, g.To, g.LostEvents))
+	s.emitted = append(s.emitted, fmt.Sprintf("gap %s %d-%d lost %d", g.Reason, g.From, g.To, g.LostEvents))
 }
 
 // at moves the clock to a time in microseconds.
@@ -120,8 +120,8 @@ func (s *story) plain(thread uint64, n, gen uint32) *story {
 
 func (s *story) want(t *testing.T, want ...string) {
 	t.Helper()
-	if !slices.Equal(s.told, want) {
-		t.Errorf("told\n  %s\nwant\n  %s", strings.Join(s.told, "\n  "), strings.Join(want, "\n  "))
+	if !slices.Equal(s.emitted, want) {
+		t.Errorf("told\n  %s\nwant\n  %s", strings.Join(s.emitted, "\n  "), strings.Join(want, "\n  "))
 	}
 	s.invariants(t)
 }
@@ -222,7 +222,7 @@ func (s *suspensions) Pause(p *gclog.Pause) {
 func TestLostSuspensionEvents(t *testing.T) {
 	for _, c := range []struct {
 		name            string
-		tell            func(s *story)
+		events          func(s *story)
 		suspend, resume int64 // negative: unknown
 	}{
 		{"collection, restart begins unseen", func(s *story) {
@@ -240,10 +240,10 @@ func TestLostSuspensionEvents(t *testing.T) {
 	} {
 		s := &suspensions{story: &story{}}
 		s.Reducer = gclog.NewReducer(s)
-		c.tell(s.story)
+		c.events(s.story)
 		s.invariants(t)
 		if len(s.parts) != 1 || len(s.list) != 1 {
-			t.Fatalf("%s: told %v", c.name, s.told)
+			t.Fatalf("%s: told %v", c.name, s.emitted)
 		}
 		if p, x := s.parts[0], s.list[0]; orUnknown(p.Suspend, p.HasSuspend) != c.suspend || orUnknown(p.Resume, p.HasResume) != c.resume || orUnknown(x.Suspend, x.HasSuspend) != c.suspend {
 			t.Errorf("%s: %+v, suspension %+v", c.name, p, s.list[0])
@@ -341,7 +341,7 @@ func TestServerBackgroundWithoutHistories(t *testing.T) {
 	}
 	s.Advance(800e6)
 	if len(s.gcs) != 1 || !s.gcs[0].Complete {
-		t.Errorf("%v", s.told)
+		t.Errorf("%v", s.emitted)
 	}
 }
 
@@ -364,7 +364,7 @@ func TestHeapsMissing(t *testing.T) {
 	s.finish(g, 7, 1).restart(g)
 	s.Finish(900e3)
 	if len(s.gcs) != 4 {
-		t.Fatalf("%v", s.told)
+		t.Fatalf("%v", s.emitted)
 	}
 	for i, d := range s.gcs {
 		if d.Flaws != gclog.FlawNoHeaps || d.Complete || d.HasHistory || len(d.Heaps) != []int{1, 0, 2, 1}[i] {
@@ -510,9 +510,9 @@ func TestMissedStarts(t *testing.T) {
 // TestSessionBegin checks what was in progress when the session started.
 func TestSessionBegin(t *testing.T) {
 	for _, c := range []struct {
-		name string
-		tell func(*story)
-		want []string
+		name   string
+		events func(*story)
+		want   []string
 	}{
 		{"in a blocking collection", func(s *story) { s.finish(u, 44, 1).restart(u) }, []string{"gc #44 gen1 blocking no-start no-suspend"}},
 		{"in a blocking gen2", func(s *story) { s.finish(u, 44, 2).restart(u) }, []string{"gc #44 gen2 blocking no-start no-suspend"}},
@@ -534,7 +534,7 @@ func TestSessionBegin(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newStory().at(0)
-			c.tell(s)
+			c.events(s)
 			s.want(t, c.want...)
 		})
 	}
@@ -543,9 +543,9 @@ func TestSessionBegin(t *testing.T) {
 // TestLostEvents: whatever is lost, what comes afterwards is right again.
 func TestLostEvents(t *testing.T) {
 	for _, c := range []struct {
-		name string
-		tell func(*story)
-		want []string
+		name   string
+		events func(*story)
+		want   []string
 	}{
 		{"GCRestartEEEnd", func(s *story) {
 			s.suspend(u, clr.SuspendForGC).start(u, 1, 0, clr.TypeBlocking, 0).finish(u, 1, 0)
@@ -575,7 +575,7 @@ func TestLostEvents(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newStory().at(0)
-			c.tell(s)
+			c.events(s)
 			next := uint32(2)
 			if strings.Contains(c.name, "background") {
 				next = 51
@@ -583,7 +583,7 @@ func TestLostEvents(t *testing.T) {
 			s.at(900).plain(u, next, 0).at(1000).plain(u, next+1, 0)
 			// A gap is emitted when the next number arrives, before the collections that this shows
 			// to have ended.
-			got := slices.Clone(s.told)
+			got := slices.Clone(s.emitted)
 			slices.Sort(got)
 			want := append(slices.Clone(c.want),
 				fmt.Sprintf("blocking #%d 900+9", next), fmt.Sprintf("gc #%d gen0 blocking", next),
@@ -603,7 +603,7 @@ func TestLoss(t *testing.T) {
 	s.Loss(gclog.Stamp{Time: 20_000, Thread: u}, 10_000, 17)
 	s.at(30).suspend(f, clr.SuspendForGC).start(f, 6, 0, clr.TypeForeground, 0).finish(f, 6, 0).restart(f)
 	s.at(100).suspend(b, clr.SuspendForGCPrep).restart(b).history(b, 2, 1, clr.MechanismConcurrent).finish(b, 5, 2)
-	if got := s.told[2]; got != "gap lost-events 5-5 lost 17" {
+	if got := s.emitted[2]; got != "gap lost-events 5-5 lost 17" {
 		t.Errorf("told %q", got)
 	}
 	for _, d := range s.gcs {
@@ -642,13 +642,13 @@ func TestOpen(t *testing.T) {
 		t.Errorf("current is %+v", c)
 	}
 	var w gclog.StallWatch
-	var told []string
+	var emitted []string
 	check := func(now int64) {
 		w.Check(s.Reducer, begin+now, func(x *gclog.Stall) {
 			if x.Now != begin+now {
 				t.Errorf("told at %d as of %d", begin+now, x.Now)
 			}
-			told = append(told, fmt.Sprintf("%s #%d > %ds", x.Kind, x.Number, x.Threshold/1e9))
+			emitted = append(emitted, fmt.Sprintf("%s #%d > %ds", x.Kind, x.Number, x.Threshold/1e9))
 		})
 	}
 	for _, now := range []int64{1e6, 999e6, 1001e6, 2e9, 9e9, 11e9, 12e9} {
@@ -657,15 +657,15 @@ func TestOpen(t *testing.T) {
 	s.at(begin/1000+20e6).finish(u, 9, 2).restart(u)
 	check(70e9)
 	want := []string{"suspension #9 > 1s", "gc #9 > 1s", "suspension #9 > 10s", "gc #9 > 10s"}
-	if !slices.Equal(told, want) {
-		t.Errorf("told %q, want %q", told, want)
+	if !slices.Equal(emitted, want) {
+		t.Errorf("told %q, want %q", emitted, want)
 	}
 	// The next one starts counting anew; one that is found after a minute is reported once.
 	s.at(begin/1000+100e6).suspend(u, clr.SuspendForGC)
-	told = nil
+	emitted = nil
 	check(180e9)
-	if want := []string{"suspension #0 > 60s"}; !slices.Equal(told, want) {
-		t.Errorf("told %q, want %q", told, want)
+	if want := []string{"suspension #0 > 60s"}; !slices.Equal(emitted, want) {
+		t.Errorf("told %q, want %q", emitted, want)
 	}
 }
 
@@ -673,9 +673,9 @@ func TestOpen(t *testing.T) {
 // background one is running, and if the suspension is not for the GC.
 func TestOpenBesideBackground(t *testing.T) {
 	for _, c := range []struct {
-		name string
-		tell func(*story)
-		want string
+		name   string
+		events func(*story)
+		want   string
 	}{
 		{"none", func(*story) {}, "gc #5"},
 		{"its own", func(s *story) { s.suspend(b, clr.SuspendForGCPrep) }, "suspension #5, gc #5"},
@@ -685,7 +685,7 @@ func TestOpenBesideBackground(t *testing.T) {
 		{"of a debugger", func(s *story) { s.suspend(f, clr.SuspendForDebugger) }, "gc #5"},
 	} {
 		s := background(newStory().at(0)).at(50)
-		c.tell(s)
+		c.events(s)
 		var got []string
 		for _, o := range s.AppendOpen(nil) {
 			text := o.Kind.String()
@@ -706,10 +706,10 @@ func TestStallThresholds(t *testing.T) {
 	const begin = int64(5e9)
 	s := newStory().at(begin/1000).event(u, &clr.GCSuspendEEBegin{Reason: clr.SuspendForGC})
 	for after, want := range map[int64]int64{1e9 - 1: 0, 1e9: 1e9, 10e9 - 1: 1e9, 10e9: 10e9, 60e9 - 1: 10e9, 60e9: 60e9, 1e12: 60e9} {
-		var told []int64
-		new(gclog.StallWatch).Check(s.Reducer, begin+after, func(x *gclog.Stall) { told = append(told, x.Threshold) })
-		if len(told) > 1 || len(told) != int(min(want, 1)) || want > 0 && told[0] != want {
-			t.Errorf("after %d ns: %d, want %d", after, told, want)
+		var emitted []int64
+		new(gclog.StallWatch).Check(s.Reducer, begin+after, func(x *gclog.Stall) { emitted = append(emitted, x.Threshold) })
+		if len(emitted) > 1 || len(emitted) != int(min(want, 1)) || want > 0 && emitted[0] != want {
+			t.Errorf("after %d ns: %d, want %d", after, emitted, want)
 		}
 	}
 }

@@ -24,7 +24,7 @@ func (r *Reducer) bgcRevisit(at Stamp, e *clr.BGCRevisit) {
 		return
 	}
 	paused := 0
-	if r.standing() {
+	if r.paused() {
 		paused = 1
 	}
 	i := slices.IndexFunc(c.revisitings, func(v revisiting) bool { return v.thread == at.Thread })
@@ -39,14 +39,14 @@ func (r *Reducer) bgcRevisit(at Stamp, e *clr.BGCRevisit) {
 	if v.paused != paused {
 		*v = revisiting{thread: at.Thread, paused: paused}
 	}
-	told := Revisit{Pages: e.Pages, References: e.Objects}
+	reported := Revisit{Pages: e.Pages, References: e.Objects}
 	switch sums := &c.background.Revisited[paused]; {
 	case !e.Large:
 		v.small, v.large = true, Revisit{}
-		sums[0].grow(Revisit{}, told)
+		sums[0].grow(Revisit{}, reported)
 	case v.small:
-		sums[1].grow(v.large, told)
-		v.large = told
+		sums[1].grow(v.large, reported)
+		v.large = reported
 	}
 }
 

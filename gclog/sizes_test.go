@@ -7,24 +7,23 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// collected returns the record of a blocking collection of generation gen that reports the events
-// tell adds.
-func collected(t *testing.T, gen uint32, sizes *clr.GCHeapStats, tell func(s *story)) *gclog.GCDetails {
+// collected returns the record of a blocking collection of generation gen, after the given events.
+func collected(t *testing.T, gen uint32, sizes *clr.GCHeapStats, events func(s *story)) *gclog.GCDetails {
 	t.Helper()
 	s := newStory()
 	s.suspend(1, clr.SuspendForGC).start(1, 1, gen, clr.TypeBlocking, 0)
-	tell(s)
+	events(s)
 	s.end(1, 1, gen).event(1, sizes).restart(1)
 	s.invariants(t)
 	if len(s.gcs) != 1 || !s.gcs[0].Complete {
-		t.Fatalf("told %v", s.told)
+		t.Fatalf("told %v", s.emitted)
 	}
 	return s.gcs[0]
 }
 
-// TestUntoldFreeSpace: .NET Core 3.1 reports nothing about the generations above the one that it
+// TestUnknownFreeSpace: .NET Core 3.1 reports nothing about the generations above the one that it
 // collected; their free space is unchanged, not 0.
-func TestUntoldFreeSpace(t *testing.T) {
+func TestUnknownFreeSpace(t *testing.T) {
 	d := collected(t, gclog.Gen0, &clr.GCHeapStats{Size: [5]uint64{0, 10, 0, 1000}, Generations: 4}, func(s *story) {
 		e := &clr.GCPerHeapHistory{Generations: 4}
 		e.Generation[gclog.LOH] = clr.HeapGeneration{SizeBefore: 900, FreeListBefore: 300, FreeObjectsBefore: 20}
@@ -47,7 +46,7 @@ func TestPinnedPromoted(t *testing.T) {
 	for _, c := range []struct {
 		gen         uint32
 		generations int
-		tell        func(*story)
+		events      func(*story)
 		total, poh  int64 // -1: unknown
 	}{
 		{2, 5, func(*story) {}, -1, -1},
@@ -55,7 +54,7 @@ func TestPinnedPromoted(t *testing.T) {
 		{1, 5, func(*story) {}, 10, -1}, // not collected
 		{2, 4, func(*story) {}, 10, -1}, // there is no such heap
 	} {
-		d := collected(t, c.gen, &clr.GCHeapStats{Promoted: [5]uint64{4, 3, 2, 1}, Generations: c.generations}, c.tell)
+		d := collected(t, c.gen, &clr.GCHeapStats{Promoted: [5]uint64{4, 3, 2, 1}, Generations: c.generations}, c.events)
 		if want := uint64(max(0, c.total)); d.HasPromoted != (c.total >= 0) || d.PromotedBytes != want {
 			t.Errorf("%+v: %d (%v) in all", c, d.PromotedBytes, d.HasPromoted)
 		}
@@ -169,7 +168,7 @@ func TestAllocatedWithBackground(t *testing.T) {
 		}
 	}
 	if len(s.gcs) != 3 {
-		t.Errorf("told %v", s.told)
+		t.Errorf("told %v", s.emitted)
 	}
 }
 

@@ -13,9 +13,9 @@ var StallThresholds = [...]int64{1e9, 10e9, 60e9}
 // A StallWatch reports what stays open, once for each threshold that it exceeds. The runtime sends
 // its events even while the program is paused, so that a pause can be reported before it ends.
 type StallWatch struct {
-	told []stallKey // what was open at the last Check
-	open []Open     // what is open now, for Check only
-	next []stallKey // replaces told at the end of Check
+	reported []stallKey // what was open at the last Check
+	open     []Open     // what is open now, for Check only
+	next     []stallKey // replaces reported at the end of Check
 }
 
 type stallKey struct {
@@ -25,13 +25,13 @@ type stallKey struct {
 }
 
 // Check examines what is open at the time now and reports each Stall that is due.
-func (w *StallWatch) Check(r *Reducer, now int64, tell func(*Stall)) {
+func (w *StallWatch) Check(r *Reducer, now int64, report func(*Stall)) {
 	w.open = r.AppendOpen(w.open[:0])
 	w.next = w.next[:0]
 	for i := range w.open {
 		o := &w.open[i]
 		key := stallKey{kind: o.Kind, since: o.Since}
-		for _, old := range w.told {
+		for _, old := range w.reported {
 			if old.kind == key.kind && old.since == key.since {
 				key.threshold = old.threshold
 			}
@@ -39,11 +39,11 @@ func (w *StallWatch) Check(r *Reducer, now int64, tell func(*Stall)) {
 		for key.threshold < len(StallThresholds) && now-o.Since >= StallThresholds[key.threshold] {
 			// If several thresholds are due at once, only the last is reported.
 			if key.threshold+1 == len(StallThresholds) || now-o.Since < StallThresholds[key.threshold+1] {
-				tell(&Stall{Open: *o, Now: now, Threshold: StallThresholds[key.threshold]})
+				report(&Stall{Open: *o, Now: now, Threshold: StallThresholds[key.threshold]})
 			}
 			key.threshold++
 		}
 		w.next = append(w.next, key)
 	}
-	w.told, w.next = w.next, w.told
+	w.reported, w.next = w.next, w.reported
 }

@@ -9,14 +9,14 @@ import "github.com/gclog/gclog/parse/clr"
 // It is suspending the threads until stood is set, in effect until restart is set, and then
 // resuming them until GCRestartEEEnd, or until abandon gives it up. Only the Reducer changes it.
 type suspension struct {
-	thread  uint64
-	reason  clr.SuspendReason
-	begin   int64         // GCSuspendEEBegin; unknownTime for the orphan
-	ticks   int64         // begin in ticks of the stream's clock
-	stood   int64         // GCSuspendEEEnd, all threads suspended; unknownTime: not yet, or lost
-	restart int64         // GCRestartEEBegin, threads being resumed; unknownTime: not yet, or lost
-	lost    uint64        // events lost during it
-	gcs     []*collection // collections in it, in the order of their starts
+	thread    uint64
+	reason    clr.SuspendReason
+	begin     int64         // GCSuspendEEBegin; unknownTime for the orphan
+	ticks     int64         // begin in ticks of the stream's clock
+	suspended int64         // GCSuspendEEEnd, all threads suspended; unknownTime: not yet, or lost
+	restart   int64         // GCRestartEEBegin, threads being resumed; unknownTime: not yet, or lost
+	lost      uint64        // events lost during it
+	gcs       []*collection // collections in it, in the order of their starts
 }
 
 // maxSuspensions limits how many can be open at a time. Real processes have two or three; more
@@ -45,7 +45,7 @@ func (s *suspension) stops(now Stamp) Stamp {
 }
 
 // granted reports whether the threads are suspended because of s.
-func (s *suspension) granted() bool { return s.stood != unknownTime && s.restart == unknownTime }
+func (s *suspension) granted() bool { return s.suspended != unknownTime && s.restart == unknownTime }
 
 func (r *Reducer) suspendBegin(at Stamp, reason clr.SuspendReason) {
 	if old := r.suspensionOf(at.Thread); old != nil {
@@ -80,11 +80,11 @@ func (r *Reducer) suspendEnd(at Stamp) {
 	if s == nil {
 		return
 	}
-	if s.stood != unknownTime {
+	if s.suspended != unknownTime {
 		r.abandon(s) // this ends another suspension, whose start was lost
 		return
 	}
-	s.stood = at.Time
+	s.suspended = at.Time
 	if r.orphan != nil {
 		r.closeOrphan(FlawNoSuspend | FlawNoRestart)
 	}
@@ -124,16 +124,16 @@ func (r *Reducer) restartEnd(at Stamp) {
 		r.blocked += at.Time - s.begin
 		r.share(s, at)
 	}
-	r.tellSuspension(s, at)
+	r.emitSuspension(s, at)
 	r.freeSuspension(s)
-	r.tellPhases()
+	r.emitPhases()
 }
 
 // inOrder completes the times of s with its end, and returns that. A time earlier than the one
 // before it (the stream's time went back) is raised to that, and the records are flagged.
 func (s *suspension) inOrder(end int64) int64 {
 	last, ordered := s.begin, true
-	for _, t := range []*int64{&s.stood, &s.restart, &end} {
+	for _, t := range []*int64{&s.suspended, &s.restart, &end} {
 		switch {
 		case *t == unknownTime:
 			continue
@@ -168,7 +168,7 @@ func (r *Reducer) share(s *suspension, at Stamp) {
 		r.pauseWithoutGC(s, at)
 		return
 	}
-	r.tellPhasesOf(s)
+	r.emitPhasesOf(s)
 	gcs := s.gcs
 	start := s.begin
 	suspend, hasSuspend := s.suspendTime()
@@ -244,36 +244,36 @@ func (r *Reducer) pause(c *collection, part PausePart, s *suspension) {
 	if c.readyAtPause() {
 		r.settle(c)
 	}
-	r.tellPause(Pause{PausePart: part, Ticks: s.ticks, Thread: s.thread, GC: &c.GCDetails})
+	r.emitPause(Pause{PausePart: part, Ticks: s.ticks, Thread: s.thread, GC: &c.GCDetails})
 }
 
-// tellPause, tellPhase and tellGap pass on memory of the Reducer: an argument of an interface
+// emitPause, emitPhase and emitGap pass on memory of the Reducer: an argument of an interface
 // method would otherwise be allocated each time.
-func (r *Reducer) tellPause(p Pause) {
+func (r *Reducer) emitPause(p Pause) {
 	r.sizes.rate.pause(&p)
-	r.pauseTold = p
-	r.out.Pause(&r.pauseTold)
+	r.pauseArg = p
+	r.out.Pause(&r.pauseArg)
 }
 
-func (r *Reducer) tellPhase(p Phase) {
-	r.phaseTold = p
-	r.out.Phase(&r.phaseTold)
+func (r *Reducer) emitPhase(p Phase) {
+	r.phaseArg = p
+	r.out.Phase(&r.phaseArg)
 }
 
-func (r *Reducer) tellGap(g Gap) {
+func (r *Reducer) emitGap(g Gap) {
 	r.sizes.rate = rate{}
-	r.gapTold = g
-	r.out.Gap(&r.gapTold)
+	r.gapArg = g
+	r.out.Gap(&r.gapArg)
 }
 
-func (r *Reducer) tellSuspension(s *suspension, at Stamp) {
+func (r *Reducer) emitSuspension(s *suspension, at Stamp) {
 	o, ok := r.out.(SuspensionObserver)
 	if !ok {
 		return
 	}
-	r.suspensionTold = Suspension{Reason: s.reason, Start: s.begin, Duration: at.Time - s.begin, Ticks: s.ticks, Thread: s.thread}
-	r.suspensionTold.Suspend, r.suspensionTold.HasSuspend = s.suspendTime()
-	o.Suspension(&r.suspensionTold)
+	r.suspensionArg = Suspension{Reason: s.reason, Start: s.begin, Duration: at.Time - s.begin, Ticks: s.ticks, Thread: s.thread}
+	r.suspensionArg.Suspend, r.suspensionArg.HasSuspend = s.suspendTime()
+	o.Suspension(&r.suspensionArg)
 }
 
 // pauseWithoutGC emits a suspension that no collection explains.
@@ -282,7 +282,7 @@ func (r *Reducer) pauseWithoutGC(s *suspension, at Stamp) {
 	part := PausePart{Kind: kind, Start: s.begin, Duration: at.Time - s.begin}
 	part.Suspend, part.HasSuspend = s.suspendTime()
 	part.Resume, part.HasResume = s.resumeTime(at.Time)
-	r.tellPause(Pause{PausePart: part, Ticks: s.ticks, Thread: s.thread, UsedNumber: used})
+	r.emitPause(Pause{PausePart: part, Ticks: s.ticks, Thread: s.thread, UsedNumber: used})
 }
 
 // causeWithoutGC returns what a suspension without a collection was for, and the collection number
@@ -322,8 +322,8 @@ func (r *Reducer) causeWithoutGC(s *suspension) (kind PauseKind, used uint32) {
 // lost, the start of the first collection is used instead, if there is one.
 func (s *suspension) suspendTime() (took int64, known bool) {
 	switch {
-	case s.stood != unknownTime:
-		return s.stood - s.begin, true
+	case s.suspended != unknownTime:
+		return s.suspended - s.begin, true
 	case len(s.gcs) > 0:
 		return max(0, s.gcs[0].Start-s.begin), true
 	}
@@ -379,7 +379,7 @@ func (r *Reducer) abandon(s *suspension) {
 	r.suspensions = without(r.suspensions, s)
 	r.abandonGCs(s)
 	r.freeSuspension(s)
-	r.tellPhases()
+	r.emitPhases()
 }
 
 func (r *Reducer) abandonGCs(s *suspension) {
@@ -418,7 +418,7 @@ func (r *Reducer) newSuspension() *suspension {
 	} else {
 		s = &suspension{}
 	}
-	*s = suspension{begin: unknownTime, stood: unknownTime, restart: unknownTime, gcs: s.gcs[:0]}
+	*s = suspension{begin: unknownTime, suspended: unknownTime, restart: unknownTime, gcs: s.gcs[:0]}
 	return s
 }
 
@@ -445,8 +445,8 @@ func (r *Reducer) phase(c *collection, kind PhaseKind, end bool, at int64, own *
 		r.phases = append(r.phases, waitingPhase{p, own})
 		return
 	}
-	r.tellPhases()
-	r.tellPhase(p)
+	r.emitPhases()
+	r.emitPhase(p)
 }
 
 // A waitingPhase is held back until the pause that it fell into ends. The suspension that it
@@ -468,18 +468,18 @@ func (r *Reducer) pausedBy(own *suspension) bool {
 	return false
 }
 
-// tellPhases emits the phases held back, up to the first that still falls into an open pause.
-func (r *Reducer) tellPhases() {
+// emitPhases emits the phases held back, up to the first that still falls into an open pause.
+func (r *Reducer) emitPhases() {
 	n := 0
 	for n < len(r.phases) && !r.pausedBy(r.phases[n].own) {
-		r.tellPhase(r.phases[n].Phase)
+		r.emitPhase(r.phases[n].Phase)
 		n++
 	}
 	r.dropPhases(n)
 }
 
-// tellPhasesOf emits all phases up to the last that borders on s, whose pause is emitted next.
-func (r *Reducer) tellPhasesOf(s *suspension) {
+// emitPhasesOf emits all phases up to the last that borders on s, whose pause is emitted next.
+func (r *Reducer) emitPhasesOf(s *suspension) {
 	n := 0
 	for i := range r.phases {
 		if r.phases[i].own == s {
@@ -487,7 +487,7 @@ func (r *Reducer) tellPhasesOf(s *suspension) {
 		}
 	}
 	for i := range n {
-		r.tellPhase(r.phases[i].Phase)
+		r.emitPhase(r.phases[i].Phase)
 	}
 	r.dropPhases(n)
 }

@@ -10,11 +10,11 @@ import (
 
 // A noted Observer records each call as a letter.
 type noted struct {
-	name string
-	told *[]string
+	name  string
+	calls *[]string
 }
 
-func (n noted) note(what string)      { *n.told = append(*n.told, n.name+what) }
+func (n noted) note(what string)      { *n.calls = append(*n.calls, n.name+what) }
 func (n noted) Pause(*gclog.Pause)    { n.note("P") }
 func (n noted) Phase(*gclog.Phase)    { n.note("p") }
 func (n noted) GC(d *gclog.GCDetails) { n.note("G") }
@@ -29,10 +29,10 @@ type notedEvents struct{ noted }
 func (n notedEvents) Event(gclog.Stamp, clr.Event, *gclog.GCDetails) { n.note("E") }
 
 func TestTee(t *testing.T) {
-	var told []string
-	plain := func(name string) gclog.Observer { return noted{name, &told} }
-	suspensions := func(name string) gclog.Observer { return notedSuspensions{noted{name, &told}} }
-	events := func(name string) gclog.Observer { return notedEvents{noted{name, &told}} }
+	var calls []string
+	plain := func(name string) gclog.Observer { return noted{name, &calls} }
+	suspensions := func(name string) gclog.Observer { return notedSuspensions{noted{name, &calls}} }
+	events := func(name string) gclog.Observer { return notedEvents{noted{name, &calls}} }
 	for _, tt := range []struct {
 		list                []gclog.Observer
 		suspensions, events bool
@@ -44,7 +44,7 @@ func TestTee(t *testing.T) {
 		{[]gclog.Observer{events("a"), plain("b")}, false, true, []string{"aE", "aE", "aE", "aP", "bP", "aG", "bG"}},
 		{[]gclog.Observer{events("a"), suspensions("b")}, true, true, []string{"aE", "aE", "aE", "aP", "bP", "aG", "bG", "bS"}},
 	} {
-		told = nil
+		calls = nil
 		out := gclog.Tee(tt.list...)
 		_, s := out.(gclog.SuspensionObserver)
 		_, e := out.(gclog.EventObserver)
@@ -55,15 +55,15 @@ func TestTee(t *testing.T) {
 		r.Event(gclog.Stamp{Time: 1, Thread: 1}, &clr.GCSuspendEEBegin{Reason: clr.SuspendForGC})
 		r.Event(gclog.Stamp{Time: 2, Thread: 1}, &clr.GCStart{Count: 1})
 		r.Event(gclog.Stamp{Time: 3, Thread: 1}, &clr.GCRestartEEEnd{})
-		if !slices.Equal(told, tt.want) {
-			t.Errorf("%d observers were told %v, want %v", len(tt.list), told, tt.want)
+		if !slices.Equal(calls, tt.want) {
+			t.Errorf("%d observers were told %v, want %v", len(tt.list), calls, tt.want)
 		}
 	}
 	out := gclog.Tee(plain("a"), plain("b"))
-	told = nil
+	calls = nil
 	out.Phase(&gclog.Phase{})
 	out.Gap(&gclog.Gap{})
-	if want := []string{"ap", "bp", "ag", "bg"}; !slices.Equal(told, want) {
-		t.Errorf("told %v, want %v", told, want)
+	if want := []string{"ap", "bp", "ag", "bg"}; !slices.Equal(calls, want) {
+		t.Errorf("told %v, want %v", calls, want)
 	}
 }

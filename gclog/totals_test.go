@@ -15,11 +15,11 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// A teller sums up every number passed to an Observer, by the name of its field or method.
-type teller struct{ totals.Teller }
+// A summer sums up every number passed to an Observer, by the name of its field or method.
+type summer struct{ totals.Adder }
 
 // methods adds the results of a record's methods.
-func (s *teller) methods(d *gclog.GCDetails) {
+func (s *summer) methods(d *gclog.GCDetails) {
 	v := reflect.ValueOf(d)
 	for i := range v.NumMethod() {
 		name, m := v.Type().Method(i).Name, v.Method(i)
@@ -61,20 +61,20 @@ func answer(m reflect.Value, args []reflect.Value) (out []reflect.Value) {
 	return m.Call(args)
 }
 
-func (s *teller) Pause(p *gclog.Pause) {
+func (s *summer) Pause(p *gclog.Pause) {
 	x := *p
 	x.GC = s.of(p.GC)
-	s.Tell("Pause", x)
+	s.AddAll("Pause", x)
 }
 
-func (s *teller) Phase(p *gclog.Phase) {
+func (s *summer) Phase(p *gclog.Phase) {
 	x := *p
 	x.GC = s.of(p.GC)
-	s.Tell("Phase", x)
+	s.AddAll("Phase", x)
 }
 
 // of returns what represents the record of a pause or phase.
-func (*teller) of(d *gclog.GCDetails) *gclog.GCDetails {
+func (*summer) of(d *gclog.GCDetails) *gclog.GCDetails {
 	if d == nil {
 		return nil
 	}
@@ -83,11 +83,11 @@ func (*teller) of(d *gclog.GCDetails) *gclog.GCDetails {
 	return x
 }
 
-func (s *teller) Gap(g *gclog.Gap)               { s.Tell("Gap", g) }
-func (s *teller) Suspension(x *gclog.Suspension) { s.Tell("Suspension", x) }
+func (s *summer) Gap(g *gclog.Gap)               { s.AddAll("Gap", g) }
+func (s *summer) Suspension(x *gclog.Suspension) { s.AddAll("Suspension", x) }
 
-func (s *teller) GC(d *gclog.GCDetails) {
-	s.Tell("GC", d)
+func (s *summer) GC(d *gclog.GCDetails) {
+	s.AddAll("GC", d)
 	s.methods(d)
 }
 
@@ -106,7 +106,7 @@ func TestTotals(t *testing.T) {
 	}
 	for seed := range uint64(300) {
 		rnd := rand.New(rand.NewPCG(seed, 2))
-		wildStory := &story{Reducer: gclog.NewReducer(&teller{totals.Teller{Totals: wild}})}
+		wildStory := &story{Reducer: gclog.NewReducer(&summer{totals.Adder{Totals: wild}})}
 		wildStory.random(rnd.IntN, 300)
 	}
 	totals.Hold(t, filepath.Join("testdata", "totals.txt"),
@@ -119,9 +119,9 @@ func TestTotals(t *testing.T) {
 // are reordered.
 func totalsOf(into totals.Totals, stream []byte, rnd *rand.Rand) {
 	r := parse.NewReader(bytes.NewReader(stream), gclog.WantedFinalized)
-	var all []*teller
+	var all []*summer
 	p := gclog.NewProcesses(func(*gclog.Process) gclog.Observer {
-		all = append(all, &teller{totals.Teller{Totals: into}})
+		all = append(all, &summer{totals.Adder{Totals: into}})
 		return all[len(all)-1]
 	})
 	trace, err := r.ReadTrace()
@@ -161,6 +161,6 @@ func totalsOf(into totals.Totals, stream []byte, rnd *rand.Rand) {
 	}
 	p.Finish()
 	for i, facts := range p.List() {
-		all[i].Tell("Process", *facts)
+		all[i].AddAll("Process", *facts)
 	}
 }

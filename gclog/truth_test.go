@@ -254,7 +254,7 @@ func (c *truth) counters(begin, end *said) {
 // before.
 func (c *truth) allocated(begin, end *said) {
 	from, to := c.x.trace.Nanoseconds(begin.QPC), c.x.trace.Nanoseconds(end.QPC)
-	before, behind, sum := begin.Allocated, uint64(0), uint64(0)
+	before, after, sum := begin.Allocated, uint64(0), uint64(0)
 	collections, background := 0, 0
 	for _, d := range c.o.gcs {
 		if d.Start < from || d.Start > to {
@@ -274,7 +274,7 @@ func (c *truth) allocated(begin, end *said) {
 			background++
 		}
 		sum += d.Allocated()
-		behind = max(behind, d.Allocated())
+		after = max(after, d.Allocated())
 	}
 	want := float64(end.Allocated - before)
 	// A background collection turns gen0 objects into free space that the program may allocate in:
@@ -289,7 +289,7 @@ func (c *truth) allocated(begin, end *said) {
 	if c.server && background*20 > collections {
 		under = 0.03
 	}
-	if float64(sum) > (1+over)*want || float64(sum+behind) < (1-under)*want {
-		c.t.Errorf("%d bytes were allocated, and at most %d behind the last collection; the program says %.0f", sum, behind, want)
+	if float64(sum) > (1+over)*want || float64(sum+after) < (1-under)*want {
+		c.t.Errorf("%d bytes were allocated, and at most %d behind the last collection; the program says %.0f", sum, after, want)
 	}
 }

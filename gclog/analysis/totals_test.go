@@ -19,18 +19,18 @@ import (
 // everything observes a process with all types of this package. With rnd it changes some values in
 // the records.
 type everything struct {
-	facts     *gclog.Process
-	rnd       *rand.Rand
-	observers []gclog.Observer
-	whole     *analysis.Statistics
-	live      *analysis.Statistics
-	part      *analysis.Statistics
-	findings  *analysis.Findings
-	standing  *analysis.Findings
-	timeline  *analysis.Timeline
-	peers     *analysis.Peers
-	types     *analysis.Types
-	records   []*gclog.GCDetails
+	facts        *gclog.Process
+	rnd          *rand.Rand
+	observers    []gclog.Observer
+	whole        *analysis.Statistics
+	live         *analysis.Statistics
+	part         *analysis.Statistics
+	findings     *analysis.Findings
+	liveFindings *analysis.Findings
+	timeline     *analysis.Timeline
+	peers        *analysis.Peers
+	types        *analysis.Types
+	records      []*gclog.GCDetails
 }
 
 func observeAll(p *gclog.Process, rnd *rand.Rand) *everything {
@@ -40,12 +40,12 @@ func observeAll(p *gclog.Process, rnd *rand.Rand) *everything {
 		live:  analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always(), Live: true}),
 		part:  analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Window{From: 1e9, To: 3e9}}),
 
-		findings: analysis.NewFindings(p, analysis.Thresholds{}, analysis.Always()),
-		standing: analysis.NewLiveFindings(p, analysis.Thresholds{}),
-		timeline: analysis.NewTimeline(analysis.Always()), peers: analysis.NewPeers(),
+		findings:     analysis.NewFindings(p, analysis.Thresholds{}, analysis.Always()),
+		liveFindings: analysis.NewLiveFindings(p, analysis.Thresholds{}),
+		timeline:     analysis.NewTimeline(analysis.Always()), peers: analysis.NewPeers(),
 		types: analysis.NewTypes(analysis.Always()),
 	}
-	o.observers = []gclog.Observer{o.whole, o.live, o.part, o.findings, o.standing, o.timeline, o.peers, o.types}
+	o.observers = []gclog.Observer{o.whole, o.live, o.part, o.findings, o.liveFindings, o.timeline, o.peers, o.types}
 	return o
 }
 
@@ -217,16 +217,16 @@ func vary(d *gclog.GCDetails, rnd *rand.Rand) {
 	}
 }
 
-// tell adds up everything that is known at the end.
-func (o *everything) tell(into totals.Totals, end int64) {
-	s := totals.Teller{Totals: into}
+// sum adds up everything that is known at the end.
+func (o *everything) sum(into totals.Totals, end int64) {
+	s := totals.Adder{Totals: into}
 	for _, x := range []*analysis.Statistics{o.whole, o.live, o.part} {
 		sum := x.Summary()
-		s.Tell("Summary", sum)
-		s.Tell("Metrics", sum.Metrics())
+		s.AddAll("Summary", sum)
+		s.AddAll("Metrics", sum.Metrics())
 	}
-	tellFindings(&s, o.findings)
-	tellFindings(&s, o.standing)
+	sumFindings(&s, o.findings)
+	sumFindings(&s, o.liveFindings)
 	for i, d := range o.records {
 		c := analysis.Context{Process: o.facts, HasBegin: true, Peers: o.peers}
 		switch i % 5 {
@@ -235,40 +235,40 @@ func (o *everything) tell(into totals.Totals, end int64) {
 		case 4:
 			c = analysis.Context{Log: []string{"unified", "json", "csv"}[i/5%3], Process: o.facts}
 		}
-		s.Tell("Explanation", analysis.Explain(d, c))
+		s.AddAll("Explanation", analysis.Explain(d, c))
 	}
 	for at := int64(0); at < end; at += end/40 + 1 {
 		for _, long := range []int64{1e6, 50e6, end / 10} {
 			x := o.timeline.Overlap(at, at+long)
-			s.Tell("Overlap", x)
-			s.Tell("Stops", len(o.timeline.Stops(x)))
-			s.Tell("Numbers", o.timeline.AppendNumbers(nil, x, 3))
-			s.Tell("Missing", o.timeline.Missing(nil, at, at+long))
+			s.AddAll("Overlap", x)
+			s.AddAll("Stops", len(o.timeline.Stops(x)))
+			s.AddAll("Numbers", o.timeline.AppendNumbers(nil, x, 3))
+			s.AddAll("Missing", o.timeline.Missing(nil, at, at+long))
 			before, after := o.timeline.Nearest(at, at+long)
-			s.Tell("Before", before)
-			s.Tell("After", after)
+			s.AddAll("Before", before)
+			s.AddAll("After", after)
 		}
 	}
-	s.Tell("Stop", o.timeline.All())
-	s.Tell("Known", o.timeline.Known())
-	s.Tell("Allocated", o.types.Allocated(5))
-	s.Tell("Finalized", o.types.Finalized(5))
+	s.AddAll("Stop", o.timeline.All())
+	s.AddAll("Known", o.timeline.Known())
+	s.AddAll("Allocated", o.types.Allocated(5))
+	s.AddAll("Finalized", o.types.Finalized(5))
 }
 
-func tellFindings(s *totals.Teller, f *analysis.Findings) {
+func sumFindings(s *totals.Adder, f *analysis.Findings) {
 	for _, x := range f.List() {
-		s.Tell("Finding "+x.Rule.ID, struct {
+		s.AddAll("Finding "+x.Rule.ID, struct {
 			Severity analysis.Severity
 			Text     string
 			GCs      []uint32
 			Evidence []analysis.Fact
 		}{x.Severity, x.Text, x.GCs, x.Evidence})
 		for _, e := range x.Evidence {
-			s.Tell("Evidence", e.Name+" "+factText(&e))
+			s.AddAll("Evidence", e.Name+" "+factText(&e))
 		}
 	}
 	for _, x := range f.Unjudged() {
-		s.Tell("Unjudged "+x.Rule.ID, x.Why)
+		s.AddAll("Unjudged "+x.Rule.ID, x.Why)
 	}
 }
 
@@ -305,7 +305,7 @@ func madeUp(rnd *rand.Rand) *past {
 		c.good(h)
 	}
 	if rnd.IntN(2) == 0 {
-		h.told = h.told[:min(len(h.told), 1+rnd.IntN(40))]
+		h.calls = h.calls[:min(len(h.calls), 1+rnd.IntN(40))]
 	}
 	if rnd.IntN(3) == 0 {
 		return h
@@ -324,13 +324,13 @@ func madeUp(rnd *rand.Rand) *past {
 		func() {
 			h.gap(gclog.Gap{Reason: gclog.GapReason(rnd.IntN(7)), Since: int64(h.now) / 2 * rnd.Int64N(2), From: h.number + 1, To: h.number + uint32(rnd.IntN(4))})
 		},
-		func() { h.told = append(h.told, func(to listener) { to.Begin(int64(h.now)) }) },
+		func() { h.calls = append(h.calls, func(to listener) { to.Begin(int64(h.now)) }) },
 		func() {
 			n := rnd.IntN(4)
 			h.tick(uint64(n), []string{"A", "B", "System.String", strings.Repeat("x", 100*rnd.IntN(9))}[n], uint64(rnd.IntN(1e6)))
 		},
 		func() {
-			h.told = append(h.told, []func(listener){
+			h.calls = append(h.calls, []func(listener){
 				listener.CollectionsOnly, listener.Unbounded, func(to listener) { to.Damaged("the disk is full") },
 			}[rnd.IntN(3)])
 		},
@@ -441,7 +441,7 @@ func TestTotals(t *testing.T) {
 			})
 			for _, o := range all {
 				o.End(processes.Newest())
-				o.tell(into, processes.Newest())
+				o.sum(into, processes.Newest())
 			}
 		}
 	}
@@ -450,18 +450,18 @@ func TestTotals(t *testing.T) {
 		h := madeUp(rnd)
 		o := observeAll(&h.process, nil)
 		h.replay(o)
-		o.tell(made, int64(h.now))
+		o.sum(made, int64(h.now))
 		for range 3 {
 			f := analysis.NewFindings(&h.process, atThresholds(t, o.findings.List(), rnd), analysis.Always())
 			h.replay(f)
-			tellFindings(&totals.Teller{Totals: made}, f)
+			sumFindings(&totals.Adder{Totals: made}, f)
 		}
 	}
-	wild := totals.Teller{Totals: totals.Totals{}}
+	wild := totals.Adder{Totals: totals.Totals{}}
 	rnd := rand.New(rand.NewPCG(1, 9))
 	for range 1000 {
 		d, peers := wildRecord(rnd)
-		wild.Tell("Explanation", analysis.Explain(d, analysis.Context{HasBegin: rnd.IntN(2) == 0, Peers: peers}))
+		wild.AddAll("Explanation", analysis.Explain(d, analysis.Context{HasBegin: rnd.IntN(2) == 0, Peers: peers}))
 	}
 	totals.Hold(t, filepath.Join("testdata", "totals.txt"),
 		totals.Part{Title: "recordings", Totals: whole},

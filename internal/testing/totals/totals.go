@@ -24,19 +24,19 @@ type total struct {
 	hash uint32 // of the values, each with its position in the order
 }
 
-// A Teller adds values and counts their positions; several Tellers may add to the same Totals.
-type Teller struct {
+// An Adder adds values and counts their positions; several Adders may add to the same Totals.
+type Adder struct {
 	Totals Totals
 	place  uint64 // position of the last number
 }
 
-// Tell adds every exported field of a value, and of the values that it points to.
-func (s *Teller) Tell(name string, v any) {
+// AddAll adds every exported field of a value, and of the values that it points to.
+func (s *Adder) AddAll(name string, v any) {
 	s.Add(name, reflect.ValueOf(v))
 }
 
-// Add is Tell for a reflect.Value.
-func (s *Teller) Add(path string, v reflect.Value) {
+// Add is AddAll for a reflect.Value.
+func (s *Adder) Add(path string, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Bool:
 		bit := uint64(0)
@@ -77,7 +77,7 @@ func (s *Teller) Add(path string, v reflect.Value) {
 	}
 }
 
-func (s *Teller) number(path string, bits uint64, v float64) {
+func (s *Adder) number(path string, bits uint64, v float64) {
 	if s.place++; bits == 0 {
 		return
 	}

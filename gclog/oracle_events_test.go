@@ -10,9 +10,9 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// told is what the events of a process contain, read without the Reducer. Lists of times are in
+// processEvents is what the events of a process contain, read without the Reducer. Lists of times are in
 // order.
-type told struct {
+type processEvents struct {
 	marks     []mark
 	revisits  []revisit
 	histories []heapHistories
@@ -42,18 +42,18 @@ type heapHistories struct {
 
 func (h *heapHistories) concurrent() bool { return h.global.Mechanisms&clr.MechanismConcurrent != 0 }
 
-func readTold(t *testing.T, stream []byte) map[int64]*told {
+func readEvents(t *testing.T, stream []byte) map[int64]*processEvents {
 	wanted := []int{
 		clr.IDGCMarkWithType, clr.IDGCGlobalHeapHistory, clr.IDGCPerHeapHistory, clr.IDGCHeapStats, clr.IDGCSuspendEEBegin, clr.IDGCRestartEEEnd,
 	}
-	processes := map[int64]*told{}
+	processes := map[int64]*processEvents{}
 	decodeAll(t, stream, func(m *parse.Metadata) bool {
 		runtime := m.Provider == clr.RuntimeProvider && slices.Contains(wanted, m.EventID)
 		return runtime || m.Provider == clr.PrivateProvider && m.EventID == clr.IDPrvBGCRevisit
 	}, func(e *parse.Event, typed clr.Event) {
 		p := processes[e.Process]
 		if p == nil {
-			p = &told{}
+			p = &processEvents{}
 			processes[e.Process] = p
 		}
 		p.add(e, typed)
@@ -81,7 +81,7 @@ func decodeAll(t *testing.T, stream []byte, wanted func(*parse.Metadata) bool, a
 	}
 }
 
-func (p *told) add(e *parse.Event, typed clr.Event) {
+func (p *processEvents) add(e *parse.Event, typed clr.Event) {
 	switch typed := typed.(type) {
 	case *clr.GCMarkWithType:
 		p.marks = append(p.marks, mark{e.Time, *typed})
@@ -110,8 +110,8 @@ func (p *told) add(e *parse.Event, typed clr.Event) {
 // next background one starts, otherwise those of its generation before it ends.
 func (r *evidence) historiesOf(d *gclog.GCDetails) *heapHistories {
 	background := d.Kind == gclog.KindBackground
-	for i := range r.told.histories {
-		h := &r.told.histories[i]
+	for i := range r.events.histories {
+		h := &r.events.histories[i]
 		if h.at < d.Start || h.concurrent() != background {
 			continue
 		}
@@ -125,12 +125,12 @@ func (r *evidence) historiesOf(d *gclog.GCDetails) *heapHistories {
 // sizesOf returns when the sizes of a collection, and those of the previous one, were reported; 0
 // if they were not.
 func (r *evidence) sizesOf(d *gclog.GCDetails) (own, before int64) {
-	i, _ := slices.BinarySearch(r.told.sizes, d.End)
+	i, _ := slices.BinarySearch(r.events.sizes, d.End)
 	if i > 0 {
-		before = r.told.sizes[i-1]
+		before = r.events.sizes[i-1]
 	}
-	if i < len(r.told.sizes) {
-		own = r.told.sizes[i]
+	if i < len(r.events.sizes) {
+		own = r.events.sizes[i]
 	}
 	return own, before
 }
