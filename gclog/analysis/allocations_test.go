@@ -10,16 +10,16 @@ import (
 
 // TestAllocationRate checks a program that allocates 50 MB/s, of which less and less is seen.
 func TestAllocationRate(t *testing.T) {
-	gc := func(number uint32, end int64, tells bool) *gclog.GCDetails {
+	gc := func(number uint32, end int64, reports bool) *gclog.GCDetails {
 		d := collection(number, 0, gclog.KindBlocking, [2]int64{end - 100*ms, 100 * ms})
-		d.HasAllocated, d.Generations[gclog.Gen0].Allocated = tells, 200*mb
+		d.HasAllocated, d.Generations[gclog.Gen0].Allocated = reports, 200*mb
 		return d
 	}
 	all := func(s *analysis.Statistics) {
 		s.Begin(0)
-		tell(s, gc(1, 3*sec, false))
+		emit(s, gc(1, 3*sec, false))
 		for number := uint32(2); number <= 5; number++ {
-			tell(s, gc(number, 4*int64(number)*sec-5*sec, true))
+			emit(s, gc(number, 4*int64(number)*sec-5*sec, true))
 		}
 		s.End(30 * sec)
 	}
@@ -27,37 +27,37 @@ func TestAllocationRate(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		w    analysis.Window
-		tell func(s *analysis.Statistics)
+		emit func(s *analysis.Statistics)
 		want string
 	}{
 		{"all", analysis.Always(), all, ""},
 		{"a window that borders cut", analysis.Window{From: 9 * sec, To: 12 * sec}, all, ""},
 		{"a window between two collections", analysis.Window{From: 8 * sec, To: 9 * sec}, all, ""},
 		{"a hole", analysis.Always(), func(s *analysis.Statistics) {
-			tell(s, gc(1, 3*sec, false))
-			tell(s, gc(2, 7*sec, true))
+			emit(s, gc(1, 3*sec, false))
+			emit(s, gc(2, 7*sec, true))
 			s.Gap(missing)
-			tell(s, gc(4, 15*sec, true))
-			tell(s, gc(5, 19*sec, true))
+			emit(s, gc(4, 15*sec, true))
+			emit(s, gc(5, 19*sec, true))
 		}, ""},
 		{"a hole that is told late", analysis.Always(), func(s *analysis.Statistics) {
-			tell(s, gc(1, 3*sec, false))
-			tell(s, gc(2, 7*sec, true))
-			tell(s, gc(4, 15*sec, true))
-			tell(s, gc(5, 19*sec, true))
+			emit(s, gc(1, 3*sec, false))
+			emit(s, gc(2, 7*sec, true))
+			emit(s, gc(4, 15*sec, true))
+			emit(s, gc(5, 19*sec, true))
 			s.Gap(missing)
 		}, ""},
 		{"a watch with one collection", analysis.Always(), func(s *analysis.Statistics) {
 			s.Begin(0)
-			tell(s, gc(1, 3*sec, false))
+			emit(s, gc(1, 3*sec, false))
 			s.End(8 * sec)
 		}, "none of the collections tells what was allocated: that takes the histories of its heaps and of those before"},
 		{"one collection of a log", analysis.Always(), func(s *analysis.Statistics) {
-			tell(s, gc(2, 7*sec, true))
+			emit(s, gc(2, 7*sec, true))
 		}, "no collection that tells what was allocated comes right behind another that was seen"},
 	} {
 		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: c.w})
-		c.tell(s)
+		c.emit(s)
 		if r := s.Summary().AllocationRate; r.Why != c.want || c.want == "" && math.Abs(r.Value-50e6) > 1 {
 			t.Errorf("%s: %+v", c.name, r)
 		}
@@ -70,7 +70,7 @@ func TestManyAllocations(t *testing.T) {
 	for number := range 10_000 {
 		d := collection(uint32(number), 0, gclog.KindBlocking, [2]int64{int64(number) * sec, 10 * ms})
 		d.HasAllocated, d.Generations[gclog.Gen0].Allocated = true, uint64(number)*mb
-		tell(s, d)
+		emit(s, d)
 	}
 	if r := s.Summary().AllocationRate; math.Abs(r.Value-5000e6) > 1 {
 		t.Errorf("%+v", r)

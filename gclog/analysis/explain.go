@@ -147,9 +147,9 @@ func (x *explainer) lacks(what, why string) {
 	}
 }
 
-// untold returns why something is unknown that the runtime reports: for the given reason, or
+// whyUnknown returns why something is unknown that the runtime reports: for the given reason, or
 // because the log does not contain it.
-func (x *explainer) untold(why string) string {
+func (x *explainer) whyUnknown(why string) string {
 	if x.d.FromLog {
 		return "the log does not hold it (format " + x.c.Log + ")"
 	}
@@ -159,9 +159,9 @@ func (x *explainer) untold(why string) string {
 // unheard returns why the histories of the heaps are unknown.
 func (x *explainer) unheard() string {
 	if x.d.Flaws&gclog.FlawNoHeaps != 0 {
-		return x.untold("not all heaps told their history (GCPerHeapHistory): the stream was cut, or lost events")
+		return x.whyUnknown("not all heaps told their history (GCPerHeapHistory): the stream was cut, or lost events")
 	}
-	return x.untold("no history of the heaps was seen (GCGlobalHeapHistory and GCPerHeapHistory)")
+	return x.whyUnknown("no history of the heaps was seen (GCGlobalHeapHistory and GCPerHeapHistory)")
 }
 
 // collectionText names a collection by generation and kind, as far as these are known.

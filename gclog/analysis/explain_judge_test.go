@@ -261,7 +261,7 @@ func (j *judge) unknown() {
 			strings.Contains(u.Why, "GCHeapStats") && g.stats != nil ||
 			strings.Contains(u.Why, "GCTriggered") && g.triggered ||
 			strings.Contains(u.Why, "GCMarkWithType") && slices.Contains(g.marks[:], true) ||
-			strings.Contains(u.Why, "GCSuspendEEEnd") && g.in != nil && g.in.stood > 0
+			strings.Contains(u.Why, "GCSuspendEEEnd") && g.in != nil && g.in.suspended > 0
 		if seen {
 			j.errorf("%v is not known: %s. It was", u.What, u.Why)
 		}
@@ -310,15 +310,15 @@ func (j *judge) roots() {
 	if j.raw == nil {
 		return
 	}
-	told := map[clr.MarkType]bool{}
+	reported := map[clr.MarkType]bool{}
 	for _, r := range j.e.Roots {
-		told[r.Type] = true
+		reported[r.Type] = true
 		if want := j.raw.promotedFrom[r.Type]; r.Promoted.Value != float64(want) {
 			j.errorf("from %s %v were promoted, the events say %d", r.Name, r.Promoted, want)
 		}
 	}
 	for t, marked := range j.raw.marks {
-		if marked != told[clr.MarkType(t)] {
+		if marked != reported[clr.MarkType(t)] {
 			j.errorf("marked from %v: %v", clr.MarkType(t), marked)
 		}
 	}

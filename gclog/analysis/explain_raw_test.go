@@ -18,7 +18,7 @@ import (
 type rawSuspension struct {
 	reason     clr.SuspendReason
 	begin, end int64 // end 0: it goes on
-	stood      int64
+	suspended  int64
 	gcs        []*rawGC // that began in it
 	lost       bool
 }
@@ -194,7 +194,7 @@ func (p *rawProcess) event(at *parse.Event, e clr.Event) {
 		}
 	case *clr.GCSuspendEEEnd:
 		if s := p.suspensions[at.Thread]; s != nil {
-			s.stood = at.Time
+			s.suspended = at.Time
 		}
 	case *clr.GCRestartEEEnd:
 		p.restarted(at)

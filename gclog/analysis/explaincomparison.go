@@ -56,7 +56,7 @@ func (x *explainer) promotedAgainst(of *peers) {
 		return // the result lists it as unknown
 	}
 	if len(of.promoted) < 2 {
-		x.lacks("what it promoted, compared with others", x.untold("fewer than two of them told it"))
+		x.lacks("what it promoted, compared with others", x.whyUnknown("fewer than two of them told it"))
 		return
 	}
 	median := nearestRank(of.promoted)(500)

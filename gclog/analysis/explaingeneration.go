@@ -94,7 +94,7 @@ func (x *explainer) decision() (steps clr.CondemnedGenerations, conditions clr.C
 	}
 	most := max(x.d.Generation, steps.Final())
 	for i := range x.d.ReportedHeaps() {
-		if h, told := x.d.HeapReasons(i); told && h.CondemnedGenerations.Final() > most {
+		if h, known := x.d.HeapReasons(i); known && h.CondemnedGenerations.Final() > most {
 			most = h.CondemnedGenerations.Final()
 			steps, conditions = h.CondemnedGenerations, h.Condemned|x.d.Global.Condemned
 		}
@@ -242,8 +242,8 @@ func (x *explainer) heaps() {
 	var facts []Fact
 	by := map[wish][]uint32{}
 	for i := range x.d.ReportedHeaps() {
-		h, told := x.d.HeapReasons(i)
-		if !told {
+		h, known := x.d.HeapReasons(i)
+		if !known {
 			continue
 		}
 		w := wish{h.CondemnedGenerations, h.Condemned}
@@ -305,7 +305,7 @@ func (x *explainer) kind(c clr.Condemned, conditionsKnown bool) {
 			say("It was blocking and not in the background, because "+why+".", causes...)
 			return
 		}
-		x.lacks("why it was blocking and not in the background", x.untold("no event tells it"))
+		x.lacks("why it was blocking and not in the background", x.whyUnknown("no event tells it"))
 	}
 }
 
@@ -354,7 +354,7 @@ func (x *explainer) anyConditions() (c clr.Condemned) {
 func (x *explainer) load() {
 	d := x.d
 	if d.Global.MemoryLoad == 0 {
-		x.lacks("the memory load", x.untold("the runtime does not tell it of each collection"))
+		x.lacks("the memory load", x.whyUnknown("the runtime does not tell it of each collection"))
 		return
 	}
 	text := fmt.Sprintf("The memory load was %d %%", d.Global.MemoryLoad)

@@ -35,16 +35,16 @@ var pauseNames = map[gclog.PauseKind]string{gclog.PauseBlocking: "pause", gclog.
 func (x *explainer) pause() {
 	d := x.d
 	if len(d.Pauses) == 0 {
-		x.lacks("how long the program stood", x.untold("the begin or the end of its suspension was not seen"))
+		x.lacks("how long the program stood", x.whyUnknown("the begin or the end of its suspension was not seen"))
 	} else {
-		x.stood()
+		x.pauseParts()
 	}
 	x.phases()
 	x.roots()
 }
 
-// stood describes the pause, and divides it into parts.
-func (x *explainer) stood() {
+// pauseParts describes the pause, and divides it into parts.
+func (x *explainer) pauseParts() {
 	d := x.d
 	background := d.Kind == gclog.KindBackground
 	facts := []Fact{timeFact("dotnet.gc.pause.total", d.Pause())}
@@ -152,7 +152,7 @@ const (
 	prepareName = "until the collection began"
 	finishName  = "from its end until the threads were let go"
 	resumeName  = "until the threads ran again"
-	untoldName  = "not told"
+	restName    = "not told"
 )
 
 // divide divides one of the pauses, by the time stamps of events and by the times that the runtime
@@ -164,7 +164,7 @@ func (x *explainer) divide(i int) []Part {
 	shared := d.InsideBGCStart || d.Provisional // it did not suspend the threads itself
 	switch {
 	case !p.HasSuspend:
-		v.miss("suspend", suspendName, x.untold("when all threads stood was not seen (GCSuspendEEEnd)"))
+		v.miss("suspend", suspendName, x.whyUnknown("when all threads stood was not seen (GCSuspendEEEnd)"))
 	case !shared:
 		v.add("suspend", suspendName, p.Suspend)
 	}
@@ -172,12 +172,12 @@ func (x *explainer) divide(i int) []Part {
 	if p.Kind == gclog.PauseInitial && d.Suspended != 0 && d.Suspended < begin {
 		begin = d.Suspended // the first part of the suspension belongs to a collection inside it
 	}
-	stood := begin + min(p.Suspend, p.Duration)
-	if p.Kind != gclog.PauseFinal && !shared && p.HasSuspend && p.Suspend <= p.Duration && d.Flaws&gclog.FlawNoStart == 0 && d.Start >= stood && d.Start-stood <= v.left {
-		if d.Start == stood && d.FromLog {
-			v.miss("prepare", prepareName, x.untold("")) // the log has one time stamp for both
+	suspended := begin + min(p.Suspend, p.Duration)
+	if p.Kind != gclog.PauseFinal && !shared && p.HasSuspend && p.Suspend <= p.Duration && d.Flaws&gclog.FlawNoStart == 0 && d.Start >= suspended && d.Start-suspended <= v.left {
+		if d.Start == suspended && d.FromLog {
+			v.miss("prepare", prepareName, x.whyUnknown("")) // the log has one time stamp for both
 		} else {
-			v.add("prepare", prepareName, d.Start-stood)
+			v.add("prepare", prepareName, d.Start-suspended)
 		}
 	}
 	resume, finish := int64(-1), int64(-1)
@@ -185,20 +185,20 @@ func (x *explainer) divide(i int) []Part {
 		resume = p.Resume
 		v.left -= resume
 	}
-	if d.Kind != gclog.KindBackground && !d.InsideBGCStart && d.HasEnd && resume >= 0 && d.End >= stood && d.End <= end-resume && end-resume-d.End <= v.left {
+	if d.Kind != gclog.KindBackground && !d.InsideBGCStart && d.HasEnd && resume >= 0 && d.End >= suspended && d.End <= end-resume && end-resume-d.End <= v.left {
 		finish = end - resume - d.End
 		v.left -= finish
 	}
 	x.work(v, p)
-	parts := v.rest(untoldName)
+	parts := v.rest(restName)
 	if finish >= 0 {
 		parts = append(parts, Part{ID: "finish", Name: finishName, Time: nanoseconds(finish)})
 	}
 	if resume >= 0 {
 		parts = append(parts, Part{ID: "resume", Name: resumeName, Time: nanoseconds(resume)})
 	} else if !p.HasResume {
-		parts = append(parts, Part{ID: "resume", Name: resumeName, Time: unknown(x.untold("when the threads were let go was not seen (GCRestartEEBegin)"))})
-		x.lacks(timeOf(resumeName), x.untold("when the threads were let go was not seen (GCRestartEEBegin)"))
+		parts = append(parts, Part{ID: "resume", Name: resumeName, Time: unknown(x.whyUnknown("when the threads were let go was not seen (GCRestartEEBegin)"))})
+		x.lacks(timeOf(resumeName), x.whyUnknown("when the threads were let go was not seen (GCRestartEEBegin)"))
 	}
 	return parts
 }
@@ -243,7 +243,7 @@ func (x *explainer) work(v *division, p *gclog.PausePart) {
 		v.add(id, name, d.Timing[i])
 	}
 	if compacting, _ := d.Compacting(); compacting && d.TimingCount == clr.TimeCompact {
-		v.miss("compact", "compact", x.untold(nonsense))
+		v.miss("compact", "compact", x.whyUnknown(nonsense))
 	}
 }
 
@@ -279,7 +279,7 @@ func (x *explainer) mark(v *division) {
 // heap shows how long marking took.
 func (x *explainer) markedUntil(v *division, p *gclog.PausePart) {
 	d := x.d
-	why := x.untold("old runtimes such as .NET Core 3.1 do not tell how long the steps took")
+	why := x.whyUnknown("old runtimes such as .NET Core 3.1 do not tell how long the steps took")
 	if !d.HasGlobal {
 		why = x.unheard()
 	}
@@ -294,7 +294,7 @@ func (x *explainer) markedUntil(v *division, p *gclog.PausePart) {
 
 // noPhases returns why the private provider's events of a background collection are missing.
 func (x *explainer) noPhases() string {
-	return x.untold("the private provider was not listened to (--level normal has it), or the runtime has none")
+	return x.whyUnknown("the private provider was not listened to (--level normal has it), or the runtime has none")
 }
 
 // phases describes what a background collection did while the program ran.
@@ -306,7 +306,7 @@ func (x *explainer) phases() {
 	span := func(id, name string, from, to int64) {
 		part := Part{ID: id, Name: name, Time: nanoseconds(to - from)}
 		if from == 0 || to < from {
-			why := x.untold("its begin or its end was not seen")
+			why := x.whyUnknown("its begin or its end was not seen")
 			part.Time = unknown(why)
 			x.lacks(timeOf(name), why)
 		}
@@ -426,12 +426,12 @@ func (x *explainer) roots() {
 		if m.Imbalance > 0 {
 			root.Imbalance = known(m.Imbalance)
 		} else if d.HeapCount() > 1 {
-			root.Imbalance = unknown(x.untold("fewer than two heaps told it"))
+			root.Imbalance = unknown(x.whyUnknown("fewer than two heaps told it"))
 		}
 		x.e.Roots = append(x.e.Roots, root)
 	}
 	if len(x.e.Roots) == 0 && d.Kind != gclog.KindBackground {
-		x.lacks("what marking from each kind of root took", x.untold("no such event was seen (GCMarkWithType)"))
+		x.lacks("what marking from each kind of root took", x.whyUnknown("no such event was seen (GCMarkWithType)"))
 	}
 	x.balance()
 }

@@ -73,7 +73,7 @@ func (x *explainer) heap() {
 		x.say(&x.e.Result, "committed", fmt.Sprintf("The runtime had %s of memory committed for the heap after it.", bytesText(d.CommittedAfter)),
 			bytesFact("dotnet.gc.heap.committed", d.CommittedAfter))
 	default:
-		x.lacks("committed memory", x.untold(noCommitted))
+		x.lacks("committed memory", x.whyUnknown(noCommitted))
 	}
 }
 
@@ -84,9 +84,9 @@ func (x *explainer) objects() {
 		x.say(&x.e.Result, "promoted", fmt.Sprintf("It found %s of objects alive (promoted) in the generations that it collected.", bytesText(d.PromotedBytes)),
 			bytesFact("dotnet.gc.heap.promoted", d.PromotedBytes))
 	} else if d.HasGenerationPromoted {
-		x.lacks("what it promoted", x.untold("the pinned objects among it are told by the histories of the heaps alone, and none was seen"))
+		x.lacks("what it promoted", x.whyUnknown("the pinned objects among it are told by the histories of the heaps alone, and none was seen"))
 	} else {
-		x.lacks("what it promoted", x.untold("its sizes were not told (GCHeapStats)"))
+		x.lacks("what it promoted", x.whyUnknown("its sizes were not told (GCHeapStats)"))
 	}
 	if !d.HasHistory {
 		return
@@ -113,7 +113,7 @@ func (x *explainer) objects() {
 func (x *explainer) sizes() {
 	d := x.d
 	if !d.HasSizesAfter && !d.HasBefore {
-		x.lacks("sizes of the heap", x.untold("its sizes were not told (GCHeapStats)"))
+		x.lacks("sizes of the heap", x.whyUnknown("its sizes were not told (GCHeapStats)"))
 		return
 	}
 	n := d.GenerationCount
@@ -134,7 +134,7 @@ func (x *explainer) sizes() {
 		y, collected := &d.Generations[g], d.Collected(g)
 		s := Size{Name: gclog.GenerationName(g), Collected: collected}
 		s.Before = value(d.HasBefore, float64(y.Before), "sizes before", x.unheard())
-		s.After = value(d.HasSizesAfter, float64(y.After), "sizes after", x.untold("its sizes were not told (GCHeapStats)"))
+		s.After = value(d.HasSizesAfter, float64(y.After), "sizes after", x.whyUnknown("its sizes were not told (GCHeapStats)"))
 		s.Free = value(d.HasHistory, float64(y.Fragmentation), "free space of the generations", x.unheard())
 		if s.Free.Known() && s.After.Known() && y.Fragmentation > y.After {
 			s.Free = lacks("free space of "+s.Name, "the runtime told more free space than the generation had: it counts the two at different moments")
@@ -235,8 +235,8 @@ func (x *explainer) perHeap(name func(*gclog.HeapReasons) string, texts map[stri
 	by := map[string][]uint32{}
 	n := 0
 	for i := range x.d.ReportedHeaps() {
-		h, told := x.d.HeapReasons(i)
-		if !told {
+		h, known := x.d.HeapReasons(i)
+		if !known {
 			continue
 		}
 		n++
@@ -373,7 +373,7 @@ func (x *explainer) pins() {
 	} else if d.Kind == gclog.KindBackground {
 		x.lacks("pinned objects", "background collections do not count them")
 	} else {
-		x.lacks("pinned objects", x.untold("its sizes were not told (GCHeapStats)"))
+		x.lacks("pinned objects", x.whyUnknown("its sizes were not told (GCHeapStats)"))
 	}
 	if d.PinEvents > 0 {
 		parts = append(parts, fmt.Sprintf("%s seen one by one (level full), with %s", plural(d.PinEvents, "pin")+was(d.PinEvents), bytesText(d.PinEventBytes)))
@@ -423,7 +423,7 @@ func (x *explainer) finalization() {
 		}
 		x.say(&x.e.Result, "finalization", text+".", facts...)
 	} else {
-		x.lacks("objects that wait for their finalizers", x.untold("its sizes were not told (GCHeapStats)"))
+		x.lacks("objects that wait for their finalizers", x.whyUnknown("its sizes were not told (GCHeapStats)"))
 	}
 	f := &d.Finalizers
 	if f.Runs > 0 {
@@ -470,9 +470,9 @@ func (x *explainer) others() {
 	var facts []Fact
 	switch {
 	case !d.HasSizesAfter:
-		x.lacks("handles", x.untold("its sizes were not told (GCHeapStats)"))
+		x.lacks("handles", x.whyUnknown("its sizes were not told (GCHeapStats)"))
 	case !d.HasHandles:
-		x.lacks("handles", x.untold("the runtime told a number below 0, as it does now and then"))
+		x.lacks("handles", x.whyUnknown("the runtime told a number below 0, as it does now and then"))
 	case d.Generation < gclog.Gen2:
 		x.lacks("handles", "the runtime counts those that a collection goes through, which is all of them in gen2 alone")
 	default:

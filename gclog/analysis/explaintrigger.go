@@ -36,7 +36,7 @@ func (x *explainer) trigger() {
 	d := x.d
 	switch {
 	case !d.HasReason:
-		x.lacks("why it was started", x.untold("it began before the session"))
+		x.lacks("why it was started", x.whyUnknown("it began before the session"))
 	case !d.Reason.Known():
 		x.because(&x.e.Trigger, "reason", "The runtime gave a reason that gclog has no name for: "+d.Reason.String()+".", []string{d.Reason.String()})
 	case d.InsideBGCStart:
@@ -61,7 +61,7 @@ func (x *explainer) thread() {
 		x.because(&x.e.Trigger, "thread", "Nobody asked for it by itself: the gen1 whose suspension it shares was asked for.", []string{byProvisional})
 		return
 	case !d.HasTrigger:
-		x.lacks("who asked for it", x.untold("its request was not seen (GCTriggered)"))
+		x.lacks("who asked for it", x.whyUnknown("its request was not seen (GCTriggered)"))
 		return
 	}
 	thread := countFact("dotnet.gc.trigger.thread", d.Trigger)
@@ -108,7 +108,7 @@ func (x *explainer) budget() {
 		}
 	}
 	if blamed && !known || len(facts) == 0 {
-		x.lacks("by how much a budget was exceeded", x.untold("the collection that set it was not seen, or a background collection that swept, a no-GC region or another number of heaps has changed it since"))
+		x.lacks("by how much a budget was exceeded", x.whyUnknown("the collection that set it was not seen, or a background collection that swept, a no-GC region or another number of heaps has changed it since"))
 	}
 	if len(facts) == 0 || len(parts) == 0 && blamed && !known {
 		return
@@ -162,7 +162,7 @@ func (x *explainer) allocation() {
 		return // the program has not run since the previous gen1
 	}
 	if !d.HasAllocated {
-		x.lacks("what the program allocated since the previous collection", x.untold("the previous collection's objects are not known"))
+		x.lacks("what the program allocated since the previous collection", x.whyUnknown("the previous collection's objects are not known"))
 		return
 	}
 	total := d.Allocated()
@@ -192,7 +192,7 @@ func (x *explainer) allocation() {
 		text += " in " + timeText(d.SinceLast)
 		facts = append(facts, timeFact("dotnet.gc.since_last", d.SinceLast))
 	case !d.HasSinceLast:
-		x.lacks("how fast it allocated", x.untold("the end of the previous collection was not seen"))
+		x.lacks("how fast it allocated", x.whyUnknown("the end of the previous collection was not seen"))
 	}
 	x.say(&x.e.Trigger, "allocation", text+".", facts...)
 }

@@ -19,10 +19,10 @@ func (x *explainer) what() {
 		x.e.Title += ", the program stood for " + timeText(d.Pause())
 	}
 	if !d.HasNumber {
-		x.lacks("its number", x.untold("it began before the session, and its end was not seen"))
+		x.lacks("its number", x.whyUnknown("it began before the session, and its end was not seen"))
 	}
 	if !d.KindKnown() {
-		x.lacks("whether it was blocking, in the background or in the foreground", x.untold("it began before the session"))
+		x.lacks("whether it was blocking, in the background or in the foreground", x.whyUnknown("it began before the session"))
 	}
 	x.oddities()
 	x.when()

@@ -19,7 +19,7 @@ import (
 // without a name, outside the window or of too many types are left out.
 func TestFinalized(t *testing.T) {
 	z := analysis.NewTypes(analysis.Window{From: 10, To: 20})
-	tell := func(at int64, id uint64, name string) {
+	emit := func(at int64, id uint64, name string) {
 		var text clr.UTF16
 		for _, u := range utf16.Encode([]rune(name)) {
 			text = append(text, byte(u), byte(u>>8))
@@ -27,14 +27,14 @@ func TestFinalized(t *testing.T) {
 		z.Event(gclog.Stamp{Time: at}, &clr.FinalizeObject{TypeID: id, TypeName: text}, nil)
 	}
 	for range 3 {
-		tell(10, 1, "A")
+		emit(10, 1, "A")
 	}
-	tell(19, 2, "A")
-	tell(9, 3, "early")
-	tell(20, 4, "late")
-	tell(15, 5, "")
+	emit(19, 2, "A")
+	emit(9, 3, "early")
+	emit(20, 4, "late")
+	emit(15, 5, "")
 	for range 2 {
-		tell(15, 6, "B")
+		emit(15, 6, "B")
 	}
 	if got := fmt.Sprint(z.Finalized(5)); got != "[{A 4} {B 2}]" {
 		t.Errorf("they are %s", got)
@@ -43,7 +43,7 @@ func TestFinalized(t *testing.T) {
 		t.Errorf("the most frequent is %s", got)
 	}
 	for i := range uint64(5000) {
-		tell(15, 100+i, fmt.Sprint("type", i))
+		emit(15, 100+i, fmt.Sprint("type", i))
 	}
 	if n := len(z.Finalized(9999)); n > 1024 {
 		t.Errorf("%d types are kept", n)
@@ -58,10 +58,10 @@ type finalizedOf struct {
 
 func (f *finalizedOf) Event(at gclog.Stamp, e clr.Event, d *gclog.GCDetails) { f.types.Event(at, e, d) }
 
-// TestFinalizedTold checks that every event with a name counts, as many as TraceEvent delivers, and
+// TestFinalizedReported checks that every event with a name counts, as many as TraceEvent delivers, and
 // none in recordings without such events. The number is that of the finalizer thread, apart from
 // what ran after the latest collection.
-func TestFinalizedTold(t *testing.T) {
+func TestFinalizedReported(t *testing.T) {
 	for _, x := range []struct {
 		name           string
 		objects, named uint64 // in events.jsonl.gz of the oracle: R 29 or P 192, and P 192

@@ -16,8 +16,8 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// A told is one call of an Observer: with a pause, a record or a gap.
-type told struct {
+// A call is one call of an Observer: with a pause, a record or a gap.
+type call struct {
 	pause *gclog.Pause
 	gc    *gclog.GCDetails
 	gap   *gclog.Gap
@@ -27,7 +27,7 @@ type told struct {
 type account struct {
 	gclog.NopObserver
 	process *gclog.Process
-	list    []told
+	list    []call
 	end     int64
 	copies  map[*gclog.GCDetails]*gclog.GCDetails // of records whose pauses came first
 }
@@ -46,17 +46,17 @@ func (a *account) copy(d *gclog.GCDetails) *gclog.GCDetails {
 func (a *account) Pause(p *gclog.Pause) {
 	c := *p
 	c.GC = a.copy(p.GC)
-	a.list = append(a.list, told{pause: &c})
+	a.list = append(a.list, call{pause: &c})
 }
 
 func (a *account) GC(d *gclog.GCDetails) {
-	a.list = append(a.list, told{gc: a.copy(d)})
+	a.list = append(a.list, call{gc: a.copy(d)})
 	delete(a.copies, d) // the Reducer reuses it
 }
 
 func (a *account) Gap(g *gclog.Gap) {
 	c := *g
-	a.list = append(a.list, told{gap: &c})
+	a.list = append(a.list, call{gap: &c})
 }
 
 // accounts returns those of the processes in a recording.
@@ -186,7 +186,7 @@ func has(d *gclog.GCDetails, c clr.Condemned) bool {
 	return known && conditions&c != 0
 }
 
-func standing(d *gclog.GCDetails) (sum float64) {
+func pauseSum(d *gclog.GCDetails) (sum float64) {
 	for _, p := range d.Pauses {
 		sum += float64(p.Duration)
 	}
@@ -268,7 +268,7 @@ func judgeFindings(t *testing.T, a *account, w analysis.Window) {
 			}
 		}
 		for _, n := range x.GCs {
-			if !slices.ContainsFunc(a.list, func(y told) bool { return y.gc != nil && y.gc.HasNumber && y.gc.Number == n }) {
+			if !slices.ContainsFunc(a.list, func(y call) bool { return y.gc != nil && y.gc.HasNumber && y.gc.Number == n }) {
 				t.Errorf("%s\nnames %d, of which there is no record", at, n)
 			}
 		}
@@ -415,7 +415,7 @@ func (j *judged) numbers(id string) map[string]float64 {
 		m["induced.gen2.share"], m["duration"] = 100*m["induced.gen2"]/m["gen2"], length
 		m["induced.pause.sum"] = j.sum(func(d *gclog.GCDetails) float64 {
 			if byProgram(d) {
-				return standing(d)
+				return pauseSum(d)
 			}
 			return 0
 		})
@@ -427,7 +427,7 @@ func (j *judged) numbers(id string) map[string]float64 {
 		m["gen2.blocking.share"] = 100 * m["gen2.blocking"] / m["gen2"]
 		of := func(d *gclog.GCDetails) float64 {
 			if blockingGen2(d) {
-				return standing(d)
+				return pauseSum(d)
 			}
 			return 0
 		}
@@ -451,7 +451,7 @@ func (j *judged) numbers(id string) map[string]float64 {
 		})
 		m["pause.sum"] = j.sum(func(d *gclog.GCDetails) float64 {
 			if forMemory(d) {
-				return standing(d)
+				return pauseSum(d)
 			}
 			return 0
 		})
@@ -461,7 +461,7 @@ func (j *judged) numbers(id string) map[string]float64 {
 		m["reason.PMFullGC"] = j.count(func(d *gclog.GCDetails) bool { return d.HasReason && d.Reason == clr.ReasonPMFullGC })
 		m["pause.sum"] = j.sum(func(d *gclog.GCDetails) float64 {
 			if inProvisionalMode(d) {
-				return standing(d)
+				return pauseSum(d)
 			}
 			return 0
 		})
@@ -525,13 +525,13 @@ func (j *judged) numbers(id string) map[string]float64 {
 		m["collections.near-limit"] = j.count(func(d *gclog.GCDetails) bool { return has(d, nearLimit) })
 		conditions(nearLimit, func(*gclog.GCDetails) bool { return true })
 	case "background-behind":
-		j.behind(m)
+		j.backgroundLag(m)
 	case "wrong-flavour":
 		m["pause.share"] = 100 * float64(sum) / length
 		m["heap.after.mean"] = j.after(gclog.Gen0, gclog.Gen1, gclog.Gen2, gclog.LOH, gclog.POH) / j.count(func(d *gclog.GCDetails) bool { return d.HasSizesAfter })
 		m["gen2.blocking.not-induced.pause.max"] = j.most(func(d *gclog.GCDetails) float64 {
 			if blockingGen2(d) && !byProgram(d) {
-				return standing(d)
+				return pauseSum(d)
 			}
 			return 0
 		})
@@ -648,7 +648,7 @@ func (j *judged) crises(m map[string]float64) {
 	}
 }
 
-func (j *judged) behind(m map[string]float64) {
+func (j *judged) backgroundLag(m map[string]float64) {
 	for _, name := range []string{"background", "background.long-final", "final-pause.max", "background.crowded", "foreground.max", "background.following", "background.waited-for", "wait.max"} {
 		m[name] = 0
 	}

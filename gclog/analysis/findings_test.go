@@ -248,8 +248,8 @@ func TestFindingsLive(t *testing.T) {
 			for at := h.now; at < end; at += 10 * time.Minute {
 				f.End(int64(at))
 			}
-			for _, tell := range next.told {
-				tell(f)
+			for _, call := range next.calls {
+				call(f)
 			}
 		}
 		pause, _ := of(f, "long-pause")
@@ -313,8 +313,8 @@ func TestLongestTimes(t *testing.T) {
 	}
 }
 
-// TestUntold checks that there are no findings without records.
-func TestUntold(t *testing.T) {
+// TestNoRecords checks that there are no findings without records.
+func TestNoRecords(t *testing.T) {
 	f := analysis.NewFindings(&gclog.Process{}, analysis.Thresholds{}, analysis.Always())
 	if list, unjudged := f.List(), f.Unjudged(); len(list) > 0 || len(unjudged) < 20 {
 		t.Errorf("%v, not judged: %v", list, unjudged)
@@ -469,8 +469,8 @@ func TestMinutes(t *testing.T) {
 		}
 		// Asking on the way changes nothing.
 		f := analysis.NewFindings(&c.h.process, analysis.Thresholds{}, analysis.Always())
-		for _, tell := range c.h.told {
-			tell(f)
+		for _, call := range c.h.calls {
+			call(f)
 			f.List()
 		}
 		f.End(int64(c.h.now))
@@ -497,10 +497,10 @@ func TestRateOfSessions(t *testing.T) {
 		f := analysis.NewFindings(&h.process, analysis.Thresholds{}, analysis.Always())
 		for range 3 {
 			f.Begin(int64(h.now))
-			n := len(h.told)
+			n := len(h.calls)
 			times(int(c.session/(500*milli)), func(int) { h.run(499*milli).gc(0, milli, much) })
-			for _, tell := range h.told[n:] {
-				tell(f)
+			for _, call := range h.calls[n:] {
+				call(f)
 			}
 			f.End(int64(h.now))
 			h.run(c.between)
@@ -551,8 +551,8 @@ func TestSteady(t *testing.T) {
 	f := analysis.NewLiveFindings(&h.process, analysis.Thresholds{})
 	h.replay(f)
 	if n := testing.AllocsPerRun(100, func() {
-		for _, tell := range h.told {
-			tell(f)
+		for _, call := range h.calls {
+			call(f)
 		}
 	}); n > 0 {
 		t.Errorf("%v allocations", n)
@@ -740,8 +740,8 @@ func BenchmarkFindingsMinute(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		for _, tell := range h.told {
-			tell(f)
+		for _, call := range h.calls {
+			call(f)
 		}
 		f.List()
 		b.StopTimer()
@@ -801,13 +801,13 @@ func TestStretches(t *testing.T) {
 		f := analysis.NewLiveFindings(&h.process, analysis.Thresholds{})
 		f.Begin(0)
 		for h.now < c.look {
-			n := len(h.told)
+			n := len(h.calls)
 			h.run(time.Minute-milli).gc(0, milli)
 			if h.now >= c.pause && h.now < c.pause+time.Minute {
 				h.gc(0, 300*milli)
 			}
-			for _, tell := range h.told[n:] {
-				tell(f)
+			for _, call := range h.calls[n:] {
+				call(f)
 			}
 		}
 		if x, why := of(f, "long-pause"); (x != nil) != c.found {

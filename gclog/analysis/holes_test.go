@@ -15,12 +15,12 @@ func TestSessions(t *testing.T) {
 	for _, live := range []bool{false, true} {
 		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always(), Live: live})
 		s.Begin(-5 * sec)
-		tell(s, collection(1, 0, gclog.KindBlocking, [2]int64{0, 100 * ms}))
-		tell(s, collection(2, 0, gclog.KindBlocking, [2]int64{4 * sec, 300 * ms}))
+		emit(s, collection(1, 0, gclog.KindBlocking, [2]int64{0, 100 * ms}))
+		emit(s, collection(2, 0, gclog.KindBlocking, [2]int64{4 * sec, 300 * ms}))
 		s.End(5 * sec)
 		s.Begin(95 * sec)
-		tell(s, collection(3, 0, gclog.KindBlocking, [2]int64{95*sec + 500*ms, 200 * ms}))
-		tell(s, collection(4, 0, gclog.KindBlocking, [2]int64{97 * sec, 200 * ms}))
+		emit(s, collection(3, 0, gclog.KindBlocking, [2]int64{95*sec + 500*ms, 200 * ms}))
+		emit(s, collection(4, 0, gclog.KindBlocking, [2]int64{97 * sec, 200 * ms}))
 		s.End(110 * sec)
 		x := s.Summary()
 		got := metrics(x)
@@ -53,20 +53,20 @@ func TestHole(t *testing.T) {
 	of := func(w analysis.Window) *analysis.Summary {
 		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: w})
 		s.Begin(0)
-		tell(s, collection(1, 0, gclog.KindBlocking, [2]int64{sec, sec}))
-		tell(s, collection(9, 0, gclog.KindBlocking, [2]int64{8 * sec, sec}))
+		emit(s, collection(1, 0, gclog.KindBlocking, [2]int64{sec, sec}))
+		emit(s, collection(9, 0, gclog.KindBlocking, [2]int64{8 * sec, sec}))
 		s.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseHeapCount, Start: 9*sec + 500*ms, Duration: 500 * ms}})
-		tell(s, collection(12, 0, gclog.KindBlocking, [2]int64{11 * sec, sec}))
+		emit(s, collection(12, 0, gclog.KindBlocking, [2]int64{11 * sec, sec}))
 		s.End(20 * sec)
 		s.Gap(&gclog.Gap{Reason: gclog.GapMissedGCs, Since: 2 * sec, Time: 8 * sec, From: 2, To: 8})
 		s.Gap(&gclog.Gap{Reason: gclog.GapMissedGCs, Since: 9 * sec, Time: 11 * sec, From: 10, To: 11})
 		return s.Summary()
 	}
 	for _, c := range []struct {
-		name                     string
-		window                   analysis.Window
-		unobserved, stood, share float64
-		missed                   uint64
+		name                      string
+		window                    analysis.Window
+		unobserved, paused, share float64
+		missed                    uint64
 	}{
 		{"all", analysis.Always(), 10e9, 3.5e9, 10, 9},
 		{"the begin of a hole", analysis.Window{From: 0, To: 4 * sec}, 2e9, 1e9, 50, 7},
@@ -75,7 +75,7 @@ func TestHole(t *testing.T) {
 	} {
 		x := of(c.window)
 		total := x.Classes[analysis.ClassAll].Pauses.Total
-		if float64(x.Unobserved) != c.unobserved || total.Value != c.stood || x.Missed != c.missed {
+		if float64(x.Unobserved) != c.unobserved || total.Value != c.paused || x.Missed != c.missed {
 			t.Errorf("%s: %d ns were not observed, it stood for %v, %d are missing", c.name, x.Unobserved, total, x.Missed)
 		}
 		if math.IsNaN(c.share) {
@@ -94,7 +94,7 @@ func TestMissedInLogs(t *testing.T) {
 	d := collection(1, 0, gclog.KindBlocking, [2]int64{sec, sec})
 	d.FromLog = true
 	s.CollectionsOnly()
-	tell(s, d)
+	emit(s, d)
 	s.Gap(&gclog.Gap{Reason: gclog.GapMissedGCs, Since: 2 * sec, Time: 8 * sec, From: 2, To: 4})
 	for _, m := range s.Summary().Metrics() {
 		if m.Name == "gc.missed" && m.Why != "the numbers of 3 collections are missing: a log of this format does not tell whether no-GC regions used them up" {
@@ -111,7 +111,7 @@ func TestFindingsOfSessions(t *testing.T) {
 		begin := int64(0)
 		for number := range uint32(40) {
 			f.Begin(begin)
-			tell(f, collection(number+1, 0, gclog.KindBlocking, [2]int64{begin + lasts/2, pause}))
+			emit(f, collection(number+1, 0, gclog.KindBlocking, [2]int64{begin + lasts/2, pause}))
 			f.End(begin + lasts)
 			begin += lasts + between
 		}
@@ -151,7 +151,7 @@ func TestShareWithHoles(t *testing.T) {
 			if number%3 == 1 && number > 1 {
 				s.Gap(&gclog.Gap{Reason: gclog.GapMissedGCs, Time: d.Start, From: number - 1, To: number - 1})
 			}
-			tell(s, d)
+			emit(s, d)
 		}
 		s.End(59 * sec)
 		got := metrics(s.Summary())

@@ -25,7 +25,7 @@ func (m *memory) add(d *gclog.Memory, committed Number) {
 	}
 }
 
-func (m *memory) told() Memory {
+func (m *memory) report() Memory {
 	const (
 		noProcess = "no record has the memory of the process: those of live sessions and of their logs do"
 		noGroup   = "no record has the memory of a control group: those of live sessions and of their logs do, where there is one"

@@ -21,9 +21,9 @@ func TestMemoryOfProcess(t *testing.T) {
 	if x := s.Summary().Memory; x.Resident.Known() || x.Other.Known() || x.Cgroup.Known() || x.CgroupLimit.Known() || x.CgroupShare.Known() {
 		t.Errorf("of nothing: %+v", x)
 	}
-	tell(s, remembered(1, 10*sec, gclog.Memory{Resident: 1200 * mb, Cgroup: 1300 * mb, CgroupLimit: 3000 * mb, At: 11 * sec}, 900*mb))
-	tell(s, remembered(2, 20*sec, gclog.Memory{Resident: 980 * mb, Cgroup: 1000 * mb, CgroupLimit: 2000 * mb, At: 21 * sec}, 797*mb))
-	tell(s, remembered(3, 30*sec, gclog.Memory{}, 400*mb)) // from a log: the previous memory remains
+	emit(s, remembered(1, 10*sec, gclog.Memory{Resident: 1200 * mb, Cgroup: 1300 * mb, CgroupLimit: 3000 * mb, At: 11 * sec}, 900*mb))
+	emit(s, remembered(2, 20*sec, gclog.Memory{Resident: 980 * mb, Cgroup: 1000 * mb, CgroupLimit: 2000 * mb, At: 21 * sec}, 797*mb))
+	emit(s, remembered(3, 30*sec, gclog.Memory{}, 400*mb)) // from a log: the previous memory remains
 	s.End(100 * sec)
 	got := metrics(s.Summary())
 	for name, want := range map[string]float64{
@@ -39,7 +39,7 @@ func TestMemoryOfProcess(t *testing.T) {
 		t.Errorf("committed when the memory was read: %+v", c)
 	}
 
-	tell(s, remembered(4, 40*sec, gclog.Memory{Resident: 300 * mb}, 0))
+	emit(s, remembered(4, 40*sec, gclog.Memory{Resident: 300 * mb}, 0))
 	x := s.Summary().Memory
 	if x.Other.Known() || !strings.Contains(x.Other.Why, "committed more than is resident") {
 		t.Errorf("300 MB are resident of 400 MB: other %+v", x.Other)
@@ -53,7 +53,7 @@ func TestMemoryOfProcess(t *testing.T) {
 func TestMemoryWithoutCommitted(t *testing.T) {
 	s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
 	s.Begin(0)
-	tell(s, remembered(1, 10*sec, gclog.Memory{Resident: 1200 * mb}, 0))
+	emit(s, remembered(1, 10*sec, gclog.Memory{Resident: 1200 * mb}, 0))
 	x := s.Summary().Memory
 	if x.Resident.Value != 1200e6 || x.Other.Known() || x.Other.Why != s.Summary().Heap.Committed.Why {
 		t.Errorf("%+v", x)
@@ -66,7 +66,7 @@ func TestMemoryAllCommitted(t *testing.T) {
 	for resident, want := range map[uint64]float64{900: -1, 901: 0, 902: 1} {
 		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
 		s.Begin(0)
-		tell(s, remembered(1, 10*sec, gclog.Memory{Resident: resident}, 901))
+		emit(s, remembered(1, 10*sec, gclog.Memory{Resident: resident}, 901))
 		if x := s.Summary().Memory.Other; x.Known() != (want >= 0) || x.Value != max(0, want) {
 			t.Errorf("of %d bytes 901 are committed: other %+v", resident, x)
 		}

@@ -40,18 +40,18 @@ func (x *Summary) Metrics() []Metric {
 // nothing reports whether there was certainly nothing of a class during the session. Some logs may
 // omit pauses without a collection.
 func (x *Summary) nothing(c Class) bool {
-	told := !x.Sparse || c != ClassAll && c != ClassNone
-	return told && x.Duration.Known() && x.Classes[c].Count == 0
+	recorded := !x.Sparse || c != ClassAll && c != ClassNone
+	return recorded && x.Duration.Known() && x.Classes[c].Count == 0
 }
 
 func count(n uint64) Number { return known(float64(n)) }
 
-// toldBy returns how many collections report a Quantity, if any do.
-func toldBy(q *Quantity) Number {
-	if q.Told == 0 {
+// reportedBy returns how many collections report a Quantity, if any do.
+func reportedBy(q *Quantity) Number {
+	if q.Count == 0 {
 		return q.Total
 	}
-	return count(q.Told)
+	return count(q.Count)
 }
 
 // notHeld is why 0 is unknown in a log that may omit what is counted.
@@ -72,7 +72,7 @@ func rare(n uint64, sparse bool) Number {
 // missed returns the number of collections that were not seen at all.
 func (x *Summary) missed() Number {
 	switch {
-	case x.MissedUnsure:
+	case x.MissedInexact:
 		return unknown("the numbers of the collections begin anew: what is missing there is not known")
 	case x.CollectionsOnly && x.Missed > 0:
 		return unknown(noNumbers(x.Missed))
@@ -149,7 +149,7 @@ func sessionMetrics() []metric[Summary] {
 		{"finalized.count", "", "objects whose finalizers ran, up to the newest collection", func(x *Summary) Number { return x.Finalized }},
 		{"gc.missed", "", "collections of which nothing was seen", (*Summary).missed},
 		{"events.lost", "", "events that the runtime dropped", func(x *Summary) Number {
-			if x.LostUnsure {
+			if x.LostInexact {
 				return unknown("events were lost, and the runtime does not say how many")
 			}
 			return x.Rare(x.LostEvents)
@@ -240,9 +240,9 @@ var classMetrics = slices.Concat([]metric[Rollup]{
 	{"pinned.mean", "", "pinned objects that one collection found, mean", func(r *Rollup) Number { return r.PinnedObjects.Mean }},
 	{"pinned.max", "", "pinned objects that one collection found, most", func(r *Rollup) Number { return r.PinnedObjects.Max }},
 	{"pinned.share", "%", "share of the surviving bytes that was pinned", func(r *Rollup) Number { return r.PinnedShare }},
-	{"pinned.seen.gcs", "", "collections that told their pinned objects one by one", func(r *Rollup) Number { return toldBy(&r.PinsSeen) }},
+	{"pinned.seen.gcs", "", "collections that told their pinned objects one by one", func(r *Rollup) Number { return reportedBy(&r.PinsSeen) }},
 	{"pinned.seen.bytes", "bytes", "pinned objects that were told one by one", func(r *Rollup) Number { return r.PinsSeen.Total }},
-	{"pinned.plugs.gcs", "", "collections that told stretches that could not be moved", func(r *Rollup) Number { return r.PlugsTold }},
+	{"pinned.plugs.gcs", "", "collections that told stretches that could not be moved", func(r *Rollup) Number { return r.PlugsReported }},
 	{"pinned.plugs.bytes", "bytes", "stretches that could not be moved", func(r *Rollup) Number { return r.PinPlugs.Total }},
 	{"pinned.user.share", "%", "share of what could not be moved that was pinned objects, where both were told", func(r *Rollup) Number { return r.UserPinned }},
 	{"finalization.mean", "", "objects that one collection kept alive to be finalized, mean", func(r *Rollup) Number { return r.Finalization.Mean }},

@@ -7,9 +7,9 @@ import (
 	"github.com/gclog/gclog/gclog/analysis"
 )
 
-// TestToldLate checks that a background collection is reported after younger ones: its values from
+// TestReportedLate checks that a background collection is reported after younger ones: its values from
 // its start are not the latest, and it does not report pinned survivors.
-func TestToldLate(t *testing.T) {
+func TestReportedLate(t *testing.T) {
 	s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
 	s.Begin(0)
 	young := &gclog.GCDetails{
@@ -54,14 +54,14 @@ func TestNewestOfLogs(t *testing.T) {
 		d.End, d.HasEnd = 0, false
 		return d
 	}
-	tell(s, size(background(1, 10*sec), 100*mb))
-	tell(s, size(blocking(2, 20*sec), 50*mb))
+	emit(s, size(background(1, 10*sec), 100*mb))
+	emit(s, size(blocking(2, 20*sec), 50*mb))
 	s.End(30 * sec)
 	x := s.Summary()
 	if x.Heap.Committed.Value != 100e6 || x.Heap.LastGen2.Value != 50e6 || x.SinceLastGen2.Value != 9e9 {
 		t.Errorf("committed %+v, after gen2 %+v, since %+v", x.Heap.Committed, x.Heap.LastGen2, x.SinceLastGen2)
 	}
-	tell(s, background(3, 40*sec))
+	emit(s, background(3, 40*sec))
 	if n := s.Summary().Heap.LastGen2; n.Known() || n.Why != "the newest gen2 collection does not tell its size" {
 		t.Errorf("after a gen2 collection without a size: %+v", n)
 	}

@@ -41,9 +41,9 @@ func ratio(a, b float64, why string) Number {
 
 // A Quantity is the sum, mean and maximum of something over the collections that report it.
 type Quantity struct {
-	Told  uint64 `json:"count"` // collections that report it
+	Count uint64 `json:"count"` // collections that report it
 	Total Number `json:"total"`
-	Mean  Number `json:"-"` // Total / Told
+	Mean  Number `json:"-"` // Total / Count
 	Max   Number `json:"max"`
 }
 

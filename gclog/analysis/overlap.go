@@ -17,14 +17,14 @@ import (
 // A Timeline must not be used by several goroutines at once.
 type Timeline struct {
 	gclog.NopObserver
-	window     Window
-	stops      []Stop
-	settled    int  // number of stops that are in order and have their sums
-	unsorted   bool // a stop came that began before the previous one
-	missing    gaps
-	standing   int64 // since when the program may be paused: nothing later shows that it ran; or never
-	begin, end int64 // of all sessions
-	begun      bool
+	window      Window
+	stops       []Stop
+	settled     int  // number of stops that are in order and have their sums
+	unsorted    bool // a stop came that began before the previous one
+	missing     gaps
+	pausedSince int64 // since when the program may be paused: nothing later shows that it ran; or never
+	begin, end  int64 // of all sessions
+	started     bool
 }
 
 // A Stop is one pause for garbage collection.
@@ -65,27 +65,27 @@ const (
 )
 
 // NewTimeline returns an empty Timeline of a Window.
-func NewTimeline(w Window) *Timeline { return &Timeline{window: w, standing: never} }
+func NewTimeline(w Window) *Timeline { return &Timeline{window: w, pausedSince: never} }
 
 // Begin begins a session. Nothing is known about the time between two sessions.
 func (t *Timeline) Begin(at int64) {
-	if t.begun {
+	if t.started {
 		t.miss(t.end, at, noSession)
 	} else {
-		t.begin, t.begun = at, true
+		t.begin, t.started = at, true
 	}
 	t.ran(at)
-	t.tell(at)
+	t.extend(at)
 }
 
 // End ends a session.
-func (t *Timeline) End(at int64) { t.tell(at) }
+func (t *Timeline) End(at int64) { t.extend(at) }
 
-func (t *Timeline) tell(at int64) { t.end = max(t.end, at) }
+func (t *Timeline) extend(at int64) { t.end = max(t.end, at) }
 
 // Pause adds a pause.
 func (t *Timeline) Pause(p *gclog.Pause) {
-	t.tell(p.Start + p.Duration)
+	t.extend(p.Start + p.Duration)
 	t.ran(p.Start)
 	if from, to := t.window.Clip(p.Start, p.Start+p.Duration); from == to && !t.window.Holds(p.Start) {
 		return
@@ -142,14 +142,14 @@ func (t *Timeline) Stand(from int64) {
 		t.miss(from, after.Start, unseen)
 		return
 	}
-	t.standing = min(t.standing, from)
+	t.pausedSince = min(t.pausedSince, from)
 }
 
 // ran records that the program ran just before a time.
 func (t *Timeline) ran(at int64) {
-	if at > t.standing {
-		t.miss(t.standing, at, unseen)
-		t.standing = never
+	if at > t.pausedSince {
+		t.miss(t.pausedSince, at, unseen)
+		t.pausedSince = never
 	}
 }
 
@@ -157,7 +157,7 @@ func (t *Timeline) ran(at int64) {
 func (t *Timeline) Gap(g *gclog.Gap) {
 	m, _ := missingOf(g, t.end)
 	t.missing.add(m)
-	t.tell(g.Time)
+	t.extend(g.Time)
 }
 
 // miss records that pauses may be missing in a time.
@@ -213,9 +213,9 @@ type Overlap struct {
 func (t *Timeline) Overlap(from, to int64) (o Overlap) {
 	t.settle()
 	known := t.Known()
-	o.Outside = !t.begun || from < known.From || to > known.To
+	o.Outside = !t.started || from < known.From || to > known.To
 	_, missing := t.missing.near(from, to)
-	o.Gap = len(missing) > 0 || t.standing <= to
+	o.Gap = len(missing) > 0 || t.pausedSince <= to
 	var last int
 	o.first, last = t.find(from, to)
 	if o.Pauses = last - o.first; o.Pauses > 0 {
@@ -271,8 +271,8 @@ func (t *Timeline) Nearest(from, to int64) (before, after *Stop) {
 func (t *Timeline) Missing(dst []Missing, from, to int64) []Missing {
 	_, missing := t.missing.near(from, to)
 	dst = append(dst, missing...)
-	if t.standing <= to {
-		dst = append(dst, Missing{Window{t.standing, max(t.standing, t.end)}, unseen})
+	if t.pausedSince <= to {
+		dst = append(dst, Missing{Window{t.pausedSince, max(t.pausedSince, t.end)}, unseen})
 	}
 	return dst
 }

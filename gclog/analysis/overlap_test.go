@@ -220,7 +220,7 @@ func TestTimelineWindow(t *testing.T) {
 func TestTimelineMissing(t *testing.T) {
 	for _, x := range []struct {
 		name  string
-		tell  func(*analysis.Timeline)
+		emit  func(*analysis.Timeline)
 		gap   [2]int64 // its ends belong to it
 		clear []int64
 	}{
@@ -287,7 +287,7 @@ func TestTimelineMissing(t *testing.T) {
 		line := analysis.NewTimeline(analysis.Always())
 		line.Begin(0)
 		pause(line, 100, 200, 1)
-		x.tell(line)
+		x.emit(line)
 		line.End(1000)
 		for _, at := range []int64{x.gap[0], (x.gap[0] + x.gap[1]) / 2, x.gap[1]} {
 			if !line.Overlap(at, at).Gap || !line.Overlap(at-10, at+10).Gap {

@@ -18,8 +18,8 @@ const megabyte = 1_000_000
 // changes.
 type past struct {
 	process gclog.Process
-	told    []func(listener)
-	shift   []func(by int64) // for each of told that can be repeated later
+	calls   []func(listener)
+	shift   []func(by int64) // for each of calls that can be repeated later
 	now     time.Duration
 	number  uint32
 }
@@ -53,7 +53,7 @@ func (h *past) run(d time.Duration) *past { h.now += d; return h }
 func (h *past) gc(gen int, pause time.Duration, changes ...change) *past {
 	d := h.record(gen, gclog.KindBlocking)
 	d.Pauses = []gclog.PausePart{h.pause(d, gclog.PauseBlocking, pause)}
-	return h.tell(d, changes)
+	return h.add(d, changes)
 }
 
 // background adds a background collection that lasts for a time between its pauses.
@@ -63,7 +63,7 @@ func (h *past) background(initial, lasts, final time.Duration, changes ...change
 	first := h.pause(d, gclog.PauseInitial, initial)
 	h.now += lasts
 	d.Pauses = []gclog.PausePart{first, h.pause(d, gclog.PauseFinal, final)}
-	return h.tell(d, changes)
+	return h.add(d, changes)
 }
 
 func (h *past) record(gen int, kind gclog.Kind) *gclog.GCDetails {
@@ -100,7 +100,7 @@ func (h *past) pause(d *gclog.GCDetails, kind gclog.PauseKind, length time.Durat
 	return p
 }
 
-func (h *past) tell(d *gclog.GCDetails, changes []change) *past {
+func (h *past) add(d *gclog.GCDetails, changes []change) *past {
 	for _, c := range changes {
 		c(d)
 	}
@@ -117,7 +117,7 @@ func (h *past) tell(d *gclog.GCDetails, changes []change) *past {
 			d.Heaps[i].MarkedUntil += by
 		}
 	})
-	h.told = append(h.told, func(to listener) {
+	h.calls = append(h.calls, func(to listener) {
 		for i := range pauses {
 			to.Pause(&pauses[i])
 		}
@@ -130,13 +130,13 @@ func (h *past) tell(d *gclog.GCDetails, changes []change) *past {
 func (h *past) stop(kind gclog.PauseKind, length, suspend time.Duration) *past {
 	p := gclog.Pause{PausePart: gclog.PausePart{Kind: kind, Start: int64(h.now), Duration: int64(length), Suspend: int64(suspend), HasSuspend: true}}
 	h.now += length
-	h.told = append(h.told, func(to listener) { to.Pause(&p) })
+	h.calls = append(h.calls, func(to listener) { to.Pause(&p) })
 	return h
 }
 
 func (h *past) gap(g gclog.Gap) *past {
 	g.Time = int64(h.now)
-	h.told = append(h.told, func(to listener) { to.Gap(&g) })
+	h.calls = append(h.calls, func(to listener) { to.Gap(&g) })
 	return h
 }
 
@@ -145,7 +145,7 @@ func (h *past) tick(id uint64, name string, bytes uint64) *past {
 	at := gclog.Stamp{Time: int64(h.now)}
 	text := nettracetest.UTF16(name)
 	e := &clr.GCAllocationTick{TypeID: id, TypeName: text[:len(text)-2], Amount: bytes} // without the terminating zero
-	h.told = append(h.told, func(to listener) { to.Event(at, e, nil) })
+	h.calls = append(h.calls, func(to listener) { to.Event(at, e, nil) })
 	return h
 }
 
@@ -175,8 +175,8 @@ func (h *past) findings(t testing.TB, thresholds ...string) *analysis.Findings {
 
 func (h *past) replay(to listener) {
 	to.Begin(-int64(time.Minute))
-	for _, tell := range h.told {
-		tell(to)
+	for _, call := range h.calls {
+		call(to)
 	}
 	to.End(int64(h.now))
 }

@@ -127,14 +127,14 @@ func TestAllocationAgrees(t *testing.T) {
 		end := read(t, stream, func(*gclog.Process) gclog.Observer { return starts{&windows} }).Newest()
 		windows = append(windows[:min(len(windows), 200)], analysis.Always())
 		var all several
-		told := 0.0
+		allocated := 0.0
 		read(t, stream, func(*gclog.Process) gclog.Observer {
 			for _, w := range windows {
 				s := analysis.NewStatistics(analysis.StatisticsOptions{Window: w})
 				s.Begin(0)
 				all = append(all, s)
 			}
-			return gclog.Tee(all, allocatedBy{&told})
+			return gclog.Tee(all, allocatedBy{&allocated})
 		})
 		for i, s := range all {
 			s.End(end)
@@ -147,8 +147,8 @@ func TestAllocationAgrees(t *testing.T) {
 			if (x.Allocated.Value > 0) != (x.AllocationRate.Value > 0) || x.AllocationRate.Known() && x.AllocationTime.Value <= 0 {
 				t.Errorf("in %v %+v were allocated in %+v, at %+v", w, x.Allocated, x.AllocationTime, x.AllocationRate)
 			}
-			if x.Allocated.Value > told || x.AllocationTime.Value > float64(end) {
-				t.Errorf("in %v %v bytes were allocated in %v, the collections tell %v", w, x.Allocated.Value, x.AllocationTime.Value, told)
+			if x.Allocated.Value > allocated || x.AllocationTime.Value > float64(end) {
+				t.Errorf("in %v %v bytes were allocated in %v, the collections tell %v", w, x.Allocated.Value, x.AllocationTime.Value, allocated)
 			}
 		}
 	})

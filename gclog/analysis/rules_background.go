@@ -23,7 +23,7 @@ func backgroundRules() []Rule {
 		Advice:      "Allocate less into gen2 and the large object heap (see mid-life-crisis and loh-pressure). Give the GC processors: background collection has one thread with workstation GC, one for each heap with server GC (System.GC.Server, DOTNET_gcServer=1). GCSettings.LatencyMode = SustainedLowLatency makes background collections more likely, not faster.",
 		Basis:       BasisPerfView, need: needGen2,
 		judge: func(l limits) judge {
-			return &backgroundBehind{
+			return &backgroundLag{
 				wait: int64(l["wait"]), final: int64(l["final"]), gap: int64(l["gap"]),
 				foreground: uint64(l["foreground"]), least: l.count(),
 			}
@@ -31,7 +31,7 @@ func backgroundRules() []Rule {
 	}}
 }
 
-type backgroundBehind struct {
+type backgroundLag struct {
 	wait, final, gap  int64
 	foreground, least uint64
 
@@ -49,7 +49,7 @@ type backgroundBehind struct {
 	worst              ranking
 }
 
-func (j *backgroundBehind) gc(x *judgedGC) {
+func (j *backgroundLag) gc(x *judgedGC) {
 	if x.Kind == gclog.KindForeground {
 		j.foregrounds++
 	}
@@ -91,7 +91,7 @@ func (j *backgroundBehind) gc(x *judgedGC) {
 	}
 }
 
-func (j *backgroundBehind) verdict(s *stretch) (f Finding, why string) {
+func (j *backgroundLag) verdict(s *stretch) (f Finding, why string) {
 	if j.all == 0 {
 		return f, "no background collection was seen"
 	}

@@ -57,18 +57,18 @@ func fragmentationRules() []Rule {
 }
 
 type lohFragmentation struct {
-	over    float64
-	floor   uint64
-	told    uint64
-	row     uint64 // consecutive gen2 collections that exceed both thresholds
-	longest uint64
-	inARow  ranking // those of the current row
-	worst   ranking
-	percent float64 // at the most free space in a row that is long enough
-	free    uint64
-	limited uint64 // collections caused by the holes near the limit
-	before  uint64 // the most free space before them, 0 if unknown
-	limits  ranking
+	over     float64
+	floor    uint64
+	reported uint64
+	row      uint64 // consecutive gen2 collections that exceed both thresholds
+	longest  uint64
+	inARow   ranking // those of the current row
+	worst    ranking
+	percent  float64 // at the most free space in a row that is long enough
+	free     uint64
+	limited  uint64 // collections caused by the holes near the limit
+	before   uint64 // the most free space before them, 0 if unknown
+	limits   ranking
 }
 
 // leastRow is how many gen2 collections in a row must show it.
@@ -85,7 +85,7 @@ func (j *lohFragmentation) gc(x *judgedGC) {
 	if !x.isGen2 || !x.fragmented() {
 		return
 	}
-	j.told++
+	j.reported++
 	percent, known := x.FragmentationPercent(gclog.LOH)
 	free := x.Generations[gclog.LOH].Fragmentation
 	if !known || percent <= j.over || free <= j.floor {
@@ -119,7 +119,7 @@ func (j *lohFragmentation) verdict(*stretch) (f Finding, why string) {
 		}
 		f.Text += "."
 		f.GCs = j.limits.numbers()
-	case j.told == 0:
+	case j.reported == 0:
 		return f, "no gen2 collection reports the free space of the large object heap"
 	default:
 		return f, ""
@@ -135,7 +135,7 @@ func (j *lohFragmentation) verdict(*stretch) (f Finding, why string) {
 
 type gen2Fragmentation struct {
 	over, floor float64
-	told        uint64
+	reported    uint64
 	size, free  float64
 	worst       ranking
 }
@@ -145,32 +145,32 @@ func (j *gen2Fragmentation) gc(x *judgedGC) {
 	if !x.background || !x.HasHistory || !x.HasBefore || x.BeforeEstimated || g.Before == 0 {
 		return
 	}
-	j.told++
+	j.reported++
 	j.size += float64(g.Before)
 	j.free += float64(g.FreeBefore)
 	j.worst.add(x.GCDetails, float64(g.FreeBefore)/float64(g.Before))
 }
 
 func (j *gen2Fragmentation) verdict(s *stretch) (f Finding, why string) {
-	if j.told < leastGen2 {
-		return f, needs(leastGen2, "background collection", j.told) + " that report the free space of gen2 before them"
+	if j.reported < leastGen2 {
+		return f, needs(leastGen2, "background collection", j.reported) + " that report the free space of gen2 before them"
 	}
 	percent := 100 * j.free / j.size
-	size := j.size / float64(j.told)
+	size := j.size / float64(j.reported)
 	if percent < j.over || size < j.floor {
 		return f, ""
 	}
 	f.Text = fmt.Sprintf("When %s began, %s of gen2 was free space: %s of %s on average.",
-		plural(j.told, "background collection"), valueText(percent, "%"), sizeText(j.free/float64(j.told)), sizeText(size))
+		plural(j.reported, "background collection"), valueText(percent, "%"), sizeText(j.free/float64(j.reported)), sizeText(size))
 	f.GCs = j.worst.numbers()
-	f.Evidence = []Fact{countFact("background", j.told), percentFact("gen2.fragmentation.before", percent), bytesFact("gen2.free-before.mean", j.free/float64(j.told)), bytesFact("gen2.before.mean", size)}
+	f.Evidence = []Fact{countFact("background", j.reported), percentFact("gen2.fragmentation.before", percent), bytesFact("gen2.free-before.mean", j.free/float64(j.reported)), bytesFact("gen2.before.mean", size)}
 	return f, ""
 }
 
 type pinning struct {
 	objects, fragmentation, demotion, of, floor float64
 
-	told                  uint64
+	reported              uint64
 	shown                 uint64 // collections with any of the three
 	many, holes, burdened uint64
 	most                  uint32
@@ -183,7 +183,7 @@ func (j *pinning) gc(x *judgedGC) {
 	if !known {
 		return
 	}
-	j.told++
+	j.reported++
 	j.most = max(j.most, objects)
 	g := &x.Generations[gclog.Gen0]
 	many := float64(objects) > j.objects
@@ -210,18 +210,18 @@ func (j *pinning) gc(x *judgedGC) {
 }
 
 func (j *pinning) verdict(*stretch) (f Finding, why string) {
-	if j.told == 0 {
+	if j.reported == 0 {
 		return f, "no collection reports how many pinned objects it met"
 	}
-	if sureShare(j.shown, j.told, leastCollections) <= j.of {
+	if sureShare(j.shown, j.reported, leastCollections) <= j.of {
 		return f, ""
 	}
-	share := percent(j.shown, j.told)
+	share := percent(j.shown, j.reported)
 	f.Text = fmt.Sprintf("Pinned objects were in the way of %d of %s (%s), up to %d of them: many in %d, gen0 full of holes after %d, held down in gen0 by %d.",
-		j.shown, plural(j.told, "collection"), valueText(share, "%"), j.most, j.many, j.holes, j.burdened)
+		j.shown, plural(j.reported, "collection"), valueText(share, "%"), j.most, j.many, j.holes, j.burdened)
 	f.GCs = j.worst.numbers()
 	f.Evidence = []Fact{
-		countFact("collections", j.told), countFact("collections.pinned", j.shown),
+		countFact("collections", j.reported), countFact("collections.pinned", j.shown),
 		percentFact("collections.pinned.share", share), countFact("collections.many-pins", j.many),
 		countFact("collections.holes", j.holes), countFact("collections.demotion", j.burdened),
 		countFact("pinned.max", j.most),

@@ -311,9 +311,9 @@ func fullByMemory(x *judgedGC) bool {
 
 // memoryLoad counts by load in percent, because the limit may be reported later.
 type memoryLoad struct {
-	load   float64
-	told   uint64
-	byLoad [101]struct {
+	load     float64
+	reported uint64
+	byLoad   [101]struct {
 		gcs, blocked uint64
 		paused       int64
 	}
@@ -331,7 +331,7 @@ func (j *memoryLoad) gc(x *judgedGC) {
 	if !x.isGen2 || !x.condemned || !x.Global.HasMemoryLoad {
 		return
 	}
-	j.told++
+	j.reported++
 	blocked := blockedByMemory(x)
 	if !blocked && !fullByMemory(x) {
 		return
@@ -348,7 +348,7 @@ func (j *memoryLoad) gc(x *judgedGC) {
 }
 
 func (j *memoryLoad) verdict(s *stretch) (f Finding, why string) {
-	if j.told == 0 {
+	if j.reported == 0 {
 		return f, "no gen2 collection reports the memory load and why it was chosen"
 	}
 	limit := j.load
@@ -426,17 +426,17 @@ func (j *tooManyGen2) verdict(*stretch) (f Finding, why string) {
 const provisional = clr.CondemnedAvoidUnproductive | clr.CondemnedPMInducedFull | clr.CondemnedPMAllocLOH | clr.CondemnedGen1InPM
 
 type provisionalMode struct {
-	told   uint64
-	gcs    uint64
-	full   uint64 // full collections after a gen1, included in gcs
-	paused int64
-	causes causeCount
-	worst  ranking
+	reported uint64
+	gcs      uint64
+	full     uint64 // full collections after a gen1, included in gcs
+	paused   int64
+	causes   causeCount
+	worst    ranking
 }
 
 func (j *provisionalMode) gc(x *judgedGC) {
 	if x.condemned {
-		j.told++
+		j.reported++
 	}
 	full := x.HasReason && x.Reason == clr.ReasonPMFullGC
 	if !full && x.conditions&provisional == 0 {
@@ -452,7 +452,7 @@ func (j *provisionalMode) gc(x *judgedGC) {
 }
 
 func (j *provisionalMode) verdict(*stretch) (f Finding, why string) {
-	if j.gcs == 0 && j.told == 0 {
+	if j.gcs == 0 && j.reported == 0 {
 		return f, "no collection reports why its generation was chosen"
 	}
 	if j.gcs == 0 {
@@ -466,18 +466,18 @@ func (j *provisionalMode) verdict(*stretch) (f Finding, why string) {
 }
 
 type timeTuning struct {
-	share  float64
-	least  uint64
-	told   uint64
-	byTime uint64
-	worst  ranking
+	share    float64
+	least    uint64
+	reported uint64
+	byTime   uint64
+	worst    ranking
 }
 
 func (j *timeTuning) gc(x *judgedGC) {
 	if x.Generation < gclog.Gen1 || !x.condemned {
 		return
 	}
-	j.told++
+	j.reported++
 	if x.steps.TimeTuning() == x.Generation {
 		j.byTime++
 		j.worst.add(x.GCDetails, float64(x.pause))
@@ -485,15 +485,15 @@ func (j *timeTuning) gc(x *judgedGC) {
 }
 
 func (j *timeTuning) verdict(s *stretch) (f Finding, why string) {
-	if j.told < j.least {
-		return f, needs(j.least, "collection", j.told) + " of gen1 and gen2 that report why they were chosen"
+	if j.reported < j.least {
+		return f, needs(j.least, "collection", j.reported) + " of gen1 and gen2 that report why they were chosen"
 	}
-	share := percent(j.byTime, j.told)
+	share := percent(j.byTime, j.reported)
 	if share <= j.share {
 		return f, ""
 	}
-	f.Text = fmt.Sprintf("%d of %d collections of gen1 and gen2 (%s) were made because they were due by time.", j.byTime, j.told, valueText(share, "%"))
+	f.Text = fmt.Sprintf("%d of %d collections of gen1 and gen2 (%s) were made because they were due by time.", j.byTime, j.reported, valueText(share, "%"))
 	f.GCs = j.worst.numbers()
-	f.Evidence = []Fact{countFact("gen1-and-gen2", j.told), countFact("by-time", j.byTime), percentFact("by-time.share", share)}
+	f.Evidence = []Fact{countFact("gen1-and-gen2", j.reported), countFact("by-time", j.byTime), percentFact("by-time.share", share)}
 	return f, ""
 }

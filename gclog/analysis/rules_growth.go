@@ -104,7 +104,7 @@ type growth struct {
 	now    func() (text string, e []Fact)
 
 	live      bool // it covers the last day, otherwise everything
-	told      uint64
+	reported  uint64
 	low, high series
 	worst     ranking
 }
@@ -117,7 +117,7 @@ func (j *growth) gc(x *judgedGC) {
 	if !known {
 		return
 	}
-	j.told++
+	j.reported++
 	at := max(x.Start, x.End)
 	j.forget(at)
 	j.low.add(at, low)
@@ -142,7 +142,7 @@ func (j *growth) collections() string {
 }
 
 func (j *growth) verdict(s *stretch) (f Finding, why string) {
-	if j.told == 0 {
+	if j.reported == 0 {
 		return f, j.why
 	}
 	j.forget(s.to)

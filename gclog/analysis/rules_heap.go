@@ -84,7 +84,7 @@ type midLifeCrisis struct {
 	survived, objects  float64
 	arrived, gen2Sizes float64
 
-	told           bool   // the survival in gen2 is reported
+	hasSurvival    bool   // the survival in gen2 is reported
 	cycles, crises uint64 // gen2 collections that could be judged
 	lowest         float64
 	worstIn        float64
@@ -107,7 +107,7 @@ func (j *midLifeCrisis) gc(x *judgedGC) {
 		return
 	}
 	survival, known := x.Survival(gclog.Gen2)
-	j.told = j.told || known
+	j.hasSurvival = j.hasSurvival || known
 	if known && j.objects > 0 && j.gen2Sizes > 0 {
 		j.cycles++
 		in := percent(j.arrived, j.gen2Sizes)
@@ -126,7 +126,7 @@ func (j *midLifeCrisis) gc(x *judgedGC) {
 
 func (j *midLifeCrisis) verdict(s *stretch) (f Finding, why string) {
 	switch {
-	case !j.told:
+	case !j.hasSurvival:
 		return f, "no gen2 collection reports what of gen2 survived: logs of the JDK flavours do not have that"
 	case j.cycles == 0:
 		return f, "no gen2 collection that reports what of gen2 survived has gen1 collections before it"
@@ -153,7 +153,7 @@ type allocationRate struct {
 	minute, busiest, churn oneMinute // the current one, the one with the highest rate, and the one with most churn
 	longest                int64     // the longest observed part of a minute
 	since                  int64     // start of the previous collection
-	told                   uint64    // collections that report allocations
+	reported               uint64    // collections that report allocations
 	worst                  ranking
 	types                  typeSample
 }
@@ -186,7 +186,7 @@ func (m *oneMinute) survival() float64 {
 func (j *allocationRate) gc(x *judgedGC) {
 	allocated := 0.0
 	if x.HasAllocated {
-		j.told++
+		j.reported++
 		j.worst.add(x.GCDetails, x.AllocationRate)
 		allocated = float64(x.Allocated())
 	}
@@ -245,7 +245,7 @@ func (j *allocationRate) close(h gaps) {
 }
 
 func (j *allocationRate) verdict(s *stretch) (f Finding, why string) {
-	if j.told == 0 {
+	if j.reported == 0 {
 		return f, "no collection reports what was allocated: that comes with the histories of the heaps"
 	}
 	last := *j // the minute continues in j
@@ -340,7 +340,7 @@ func (j *lohPressure) verdict(*stretch) (f Finding, why string) {
 
 type pohMisuse struct {
 	heap, fragmentation, floor float64
-	told                       uint64
+	reported                   uint64
 	poh, total                 float64
 	gen2Poh, gen2Free          float64
 	worst                      ranking
@@ -350,7 +350,7 @@ func (j *pohMisuse) gc(x *judgedGC) {
 	if x.GenerationCount <= gclog.POH || !x.HasSizesAfter {
 		return
 	}
-	j.told++
+	j.reported++
 	poh := &x.Generations[gclog.POH]
 	j.poh += float64(poh.After)
 	j.total += x.after
@@ -362,15 +362,15 @@ func (j *pohMisuse) gc(x *judgedGC) {
 }
 
 func (j *pohMisuse) verdict(*stretch) (f Finding, why string) {
-	if j.told == 0 {
+	if j.reported == 0 {
 		return f, "no collection reports the size of a pinned object heap: there is one since .NET 5"
 	}
-	size := j.poh / float64(j.told)
+	size := j.poh / float64(j.reported)
 	heap := percent(j.poh, j.total)
 	free := percent(j.gen2Free, j.gen2Poh)
 	switch {
-	case j.told < leastSizes:
-		return f, needs(leastSizes, "collection", j.told) + " that report the size of the pinned object heap"
+	case j.reported < leastSizes:
+		return f, needs(leastSizes, "collection", j.reported) + " that report the size of the pinned object heap"
 	case size < j.floor || heap <= j.heap && free <= j.fragmentation && j.gen2Poh > 0:
 		return f, ""
 	case heap <= j.heap && j.gen2Poh == 0:

@@ -65,7 +65,7 @@ func (j *finalizerBacklog) gc(x *judgedGC) {
 
 func (j *finalizerBacklog) verdict(s *stretch) (f Finding, why string) {
 	longest := j.longest
-	if s.loss.lostEvents == 0 && !s.loss.lostUnsure { // otherwise the end of a run may be lost
+	if s.loss.lostEvents == 0 && !s.loss.lostInexact { // otherwise the end of a run may be lost
 		longest = max(longest, j.running)
 	}
 	switch {

@@ -259,7 +259,7 @@ type longSuspension struct {
 	pausesOnly
 	over, floor int64
 	share, of   float64
-	told        uint64 // pauses with a suspension of their own
+	suspensions uint64 // pauses with a suspension of their own
 	long        uint64 // longer than over
 	mostly      uint64 // most of the pause
 	max         int64
@@ -276,7 +276,7 @@ func (j *longSuspension) pause(p *gclog.Pause, start, end int64) {
 	if took <= 0 {
 		return
 	}
-	j.told++
+	j.suspensions++
 	long := took > j.over
 	mostly := took >= j.floor && 100*float64(took) > j.share*float64(end-start)
 	if long {
@@ -293,24 +293,24 @@ func (j *longSuspension) pause(p *gclog.Pause, start, end int64) {
 }
 
 func (j *longSuspension) verdict(*stretch) (f Finding, why string) {
-	if j.told == 0 {
+	if j.suspensions == 0 {
 		return f, "no pause reports how long the threads took to stop"
 	}
-	of := percent(j.mostly, j.told)
+	of := percent(j.mostly, j.suspensions)
 	switch {
 	case j.long > 0:
 		f.Text = fmt.Sprintf("In %d of %s the threads took more than %s to stop, at most %s: %s.",
-			j.long, plural(j.told, "pause"), durationText(float64(j.over)), durationText(float64(j.max)), &j.longest)
+			j.long, plural(j.suspensions, "pause"), durationText(float64(j.over)), durationText(float64(j.max)), &j.longest)
 		f.GCs = j.worst.numbers()
-	case sureShare(j.mostly, j.told, leastCollections) >= j.of && j.mostly > 0:
+	case sureShare(j.mostly, j.suspensions, leastCollections) >= j.of && j.mostly > 0:
 		f.Text = fmt.Sprintf("In %d of %s (%s) more than %s of the time went by until all threads were suspended.",
-			j.mostly, plural(j.told, "pause"), valueText(of, "%"), valueText(j.share, "%"))
+			j.mostly, plural(j.suspensions, "pause"), valueText(of, "%"), valueText(j.share, "%"))
 		f.GCs = j.worstMostly.numbers()
 	default:
 		return f, ""
 	}
 	f.Evidence = []Fact{
-		countFact("pauses", j.told), countFact("suspensions.long", j.long),
+		countFact("pauses", j.suspensions), countFact("suspensions.long", j.long),
 		timeFact("suspensions.long.over", j.over), timeFact("suspension.max", j.max),
 		countFact("suspensions.mostly", j.mostly), percentFact("suspensions.most-of-pause", of),
 		percentFact("suspensions.mostly.over", j.share),
@@ -323,7 +323,7 @@ func (j *longSuspension) verdict(*stretch) (f Finding, why string) {
 type randomSlow struct {
 	pauseTimes, promotedTimes float64
 	floor                     int64
-	told                      uint64
+	reported                  uint64
 	kinds                     [gclog.Gen2 + 1][gclog.KindForeground + 1]*sameKind
 }
 
@@ -351,7 +351,7 @@ func (j *randomSlow) gc(x *judgedGC) {
 	if !x.HasPromoted || len(x.Pauses) == 0 {
 		return
 	}
-	j.told++
+	j.reported++
 	k := &j.kinds[max(gclog.Gen0, min(x.Generation, gclog.Gen2))][x.Kind]
 	if *k == nil {
 		*k = &sameKind{random: rand.NewPCG(1, 1)} // the same input has the same sample
@@ -407,7 +407,7 @@ func (k *sameKind) medians(scratch []uint64) (pause int64, promoted uint64) {
 }
 
 func (j *randomSlow) verdict(*stretch) (f Finding, why string) {
-	if j.told == 0 {
+	if j.reported == 0 {
 		return f, "no collection reports what it promoted"
 	}
 	var worst ranking

@@ -23,18 +23,18 @@ func qualityRules() []Rule {
 
 // losses are what is missing in a stretch.
 type losses struct {
-	damage     string // why the input ends early, "" if it does not
-	gaps       uint64
-	numbers    uint64 // gaps that only numbers of collections reveal
-	lostEvents uint64
-	lostUnsure bool // some losses do not say how many
-	missedGCs  uint64
-	missUnsure bool   // some numbers are unknown
-	records    uint64 // dropped
-	complete   uint64 // collections
-	incomplete uint64 // others
-	cut        uint64 // incomplete ones without an end or pauses that began in the session
-	flawed     ranking
+	damage        string // why the input ends early, "" if it does not
+	gaps          uint64
+	numbers       uint64 // gaps that only numbers of collections reveal
+	lostEvents    uint64
+	lostInexact   bool // some losses do not say how many
+	missedGCs     uint64
+	missedInexact bool   // some numbers are unknown
+	records       uint64 // dropped
+	complete      uint64 // collections
+	incomplete    uint64 // others
+	cut           uint64 // incomplete ones without an end or pauses that began in the session
+	flawed        ranking
 }
 
 func (l *losses) gap(g *gclog.Gap) {
@@ -43,14 +43,14 @@ func (l *losses) gap(g *gclog.Gap) {
 	}
 	l.gaps++
 	l.lostEvents += g.LostEvents
-	l.lostUnsure = l.lostUnsure || g.Reason == gclog.GapLostEvents && g.LostEvents == 0
+	l.lostInexact = l.lostInexact || g.Reason == gclog.GapLostEvents && g.LostEvents == 0
 	l.records += g.Records
 	switch missed := g.Missed(); {
 	case missed > 0:
 		l.missedGCs += missed
 		l.numbers++
 	case g.Reason == gclog.GapMissedGCs:
-		l.missUnsure = true
+		l.missedInexact = true
 	}
 }
 
@@ -91,12 +91,12 @@ func (j *dataQuality) verdict(s *stretch) (f Finding, why string) {
 			says = append(says, plural(n, what))
 		}
 	}
-	say(l.lostEvents, "lost event", l.lostUnsure)
+	say(l.lostEvents, "lost event", l.lostInexact)
 	missing := "missing collection"
 	if s.collectionsOnly {
 		missing = "missing GC number"
 	}
-	say(l.missedGCs, missing, l.missUnsure)
+	say(l.missedGCs, missing, l.missedInexact)
 	say(l.records, "dropped record", false)
 	say(l.incomplete, "incomplete collection", false)
 	if len(says) == 0 {
@@ -117,10 +117,10 @@ func (j *dataQuality) verdict(s *stretch) (f Finding, why string) {
 	}
 	f.GCs = l.flawed.numbers()
 	f.Evidence = []Fact{countFact("gaps", l.gaps)}
-	if !l.lostUnsure {
+	if !l.lostInexact {
 		f.Evidence = append(f.Evidence, countFact("events.lost", l.lostEvents))
 	}
-	if !l.missUnsure {
+	if !l.missedInexact {
 		f.Evidence = append(f.Evidence, countFact("collections.missing", l.missedGCs))
 	}
 	f.Evidence = append(f.Evidence, []Fact{

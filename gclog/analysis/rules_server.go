@@ -62,7 +62,7 @@ func serverRules() []Rule {
 
 type peakOverAfter struct {
 	over, floor float64
-	told        uint64
+	reported    uint64
 	peak, after float64
 	budget      float64 // gen0 budget, the largest of all heaps together
 	worst       ranking
@@ -73,7 +73,7 @@ func (j *peakOverAfter) gc(x *judgedGC) {
 	if !known {
 		return
 	}
-	j.told++
+	j.reported++
 	j.peak += float64(x.Peak)
 	j.after += x.after
 	j.budget = max(j.budget, float64(x.Generations[gclog.Gen0].Budget))
@@ -92,21 +92,21 @@ func (j *peakOverAfter) verdict(s *stretch) (f Finding, why string) {
 	if why, not := notServer(s.process); not {
 		return f, why
 	}
-	if j.told == 0 {
+	if j.reported == 0 {
 		return f, "no collection reports the size of the heap before it"
 	}
-	if j.told < leastSizes {
-		return f, needs(leastSizes, "collection", j.told) + " that report the size of the heap before them"
+	if j.reported < leastSizes {
+		return f, needs(leastSizes, "collection", j.reported) + " that report the size of the heap before them"
 	}
 	times := quotient(j.peak, j.after)
-	peak := j.peak / float64(j.told)
+	peak := j.peak / float64(j.reported)
 	if times <= j.over || peak < j.floor {
 		return f, ""
 	}
 	f.Text = fmt.Sprintf("The heap was %s before collections and %s after, on average: %s times as much.",
-		sizeText(peak), sizeText(j.after/float64(j.told)), digits(times))
+		sizeText(peak), sizeText(j.after/float64(j.reported)), digits(times))
 	f.GCs = j.worst.numbers()
-	f.Evidence = []Fact{bytesFact("peak.mean", peak), bytesFact("after.mean", j.after/float64(j.told)), countFact("peak.per-after", times)}
+	f.Evidence = []Fact{bytesFact("peak.mean", peak), bytesFact("after.mean", j.after/float64(j.reported)), countFact("peak.per-after", times)}
 	if j.budget > 0 {
 		f.Evidence = append(f.Evidence, bytesFact("gen0.budget.max", j.budget))
 	}
@@ -120,7 +120,7 @@ type heapImbalance struct {
 	over, of, floor float64
 	markFloor       int64
 	heaps           int // most that were seen
-	told            uint64
+	reported        uint64
 	unequal         uint64
 	byMarks         uint64 // unequal in marking
 	most            float64
@@ -149,7 +149,7 @@ func (j *heapImbalance) gc(x *judgedGC) {
 	if x.ReportedHeaps() == 0 && filled == 0 {
 		return
 	}
-	j.told++
+	j.reported++
 	r := max(filled, marked)
 	if r <= j.over {
 		return
@@ -170,17 +170,17 @@ func (j *heapImbalance) verdict(s *stretch) (f Finding, why string) {
 		return f, ""
 	case j.heaps == 2:
 		return f, "there are two heaps: the fuller one cannot have more than twice the mean"
-	case sureShare(j.unequal, j.told, leastCollections) > j.of:
-	case j.told < leastCollections:
-		return f, needs(leastCollections, "collection", j.told) + " that report the heaps apart"
+	case sureShare(j.unequal, j.reported, leastCollections) > j.of:
+	case j.reported < leastCollections:
+		return f, needs(leastCollections, "collection", j.reported) + " that report the heaps apart"
 	default:
 		return f, ""
 	}
-	share := percent(j.unequal, j.told)
+	share := percent(j.unequal, j.reported)
 	f.Text = fmt.Sprintf("In %d of %s (%s) one of %d heaps had more than %s times the mean, up to %s times; in %d of them it was slow in marking.",
-		j.unequal, plural(j.told, "collection"), valueText(share, "%"), j.heaps, digits(j.over), digits(j.most), j.byMarks)
+		j.unequal, plural(j.reported, "collection"), valueText(share, "%"), j.heaps, digits(j.over), digits(j.most), j.byMarks)
 	f.GCs = j.worst.numbers()
-	f.Evidence = []Fact{countFact("collections", j.told), countFact("collections.unequal", j.unequal), countFact("imbalance.over", j.over), countFact("heaps", j.heaps), percentFact("collections.unequal.share", share), countFact("imbalance.max", j.most), countFact("collections.slow-marking", j.byMarks)}
+	f.Evidence = []Fact{countFact("collections", j.reported), countFact("collections.unequal", j.unequal), countFact("imbalance.over", j.over), countFact("heaps", j.heaps), percentFact("collections.unequal.share", share), countFact("imbalance.max", j.most), countFact("collections.slow-marking", j.byMarks)}
 	return f, ""
 }
 

@@ -820,9 +820,9 @@ var ruleCases = []ruleCase{
 		rule: "data-quality", name: "numbers of a log without no-GC regions",
 		bad: func(h *past) {
 			h.gc(0, milli).gap(gclog.Gap{Reason: gclog.GapMissedGCs, From: 2, To: 4}).gap(gclog.Gap{Reason: gclog.GapLostEvents, LostEvents: 5})
-			h.told = append(h.told, listener.CollectionsOnly)
+			h.calls = append(h.calls, listener.CollectionsOnly)
 		},
-		good:     func(h *past) { h.gc(0, milli); h.told = append(h.told, listener.CollectionsOnly) },
+		good:     func(h *past) { h.gc(0, milli); h.calls = append(h.calls, listener.CollectionsOnly) },
 		severity: analysis.Warning,
 		text:     []string{"The history has 2 gaps: 5 lost events, 3 missing GC numbers. No-GC regions use up numbers too, and a log of this format does not hold which: some may be no collections."},
 	},
@@ -1122,8 +1122,8 @@ func TestUnbounded(t *testing.T) {
 	h := newPast()
 	times(20, func(int) { h.run(100*milli).gc(0, 900*milli) })
 	f := analysis.NewFindings(&h.process, analysis.Thresholds{}, analysis.Always())
-	for _, tell := range h.told {
-		tell(f)
+	for _, call := range h.calls {
+		call(f)
 	}
 	if x, _ := of(f, "high-pause-share"); x == nil {
 		t.Error("20 s of pauses are no finding")

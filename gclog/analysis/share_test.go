@@ -37,8 +37,8 @@ func newRandomHistory(r *rand.Rand, grid int64, overlap bool) *randomHistory {
 	return h
 }
 
-// tell passes on the history, shifted to a time: nothing depends on that.
-func (h *randomHistory) tell(s *analysis.Statistics, from int64) {
+// emit passes on the history, shifted to a time: nothing depends on that.
+func (h *randomHistory) emit(s *analysis.Statistics, from int64) {
 	s.Begin(from)
 	for _, p := range h.pauses {
 		s.Pause(&gclog.Pause{PausePart: gclog.PausePart{
@@ -80,7 +80,7 @@ func TestWorst(t *testing.T) {
 		a, b := r.Int64N(h.points+1), r.Int64N(h.points+1)
 		from, to := min(a, b), max(a, b)
 		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Window{From: begin + from*grid, To: begin + to*grid}})
-		h.tell(s, begin)
+		h.emit(s, begin)
 		x := s.Summary()
 		check := func(what string, got analysis.Number, at, length int64, share func(int64) float64) {
 			t.Helper()
@@ -119,7 +119,7 @@ func TestClipped(t *testing.T) {
 		a, b := r.Int64N(h.points+1), r.Int64N(h.points+1)
 		from, to := min(a, b), max(a, b)+1
 		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Window{From: from * ms, To: to * ms}})
-		h.tell(s, 0)
+		h.emit(s, 0)
 		var inside []float64
 		sum := 0.0
 		for _, p := range h.pauses {
@@ -172,7 +172,7 @@ func TestFewValues(t *testing.T) {
 			s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always(), Live: live})
 			s.Begin(0)
 			for i := range n + 1 { // so that there are n times between two of them
-				tell(s, collection(uint32(i+1), 0, gclog.KindBlocking, [2]int64{int64(i+1) * sec, int64(i+1) * ms}))
+				emit(s, collection(uint32(i+1), 0, gclog.KindBlocking, [2]int64{int64(i+1) * sec, int64(i+1) * ms}))
 			}
 			for _, m := range s.Summary().Metrics() {
 				if what, ok := strings.CutPrefix(m.Name, "between."); ok && m.Known() != (n >= least[what]) {
@@ -213,7 +213,7 @@ func TestLive(t *testing.T) {
 			kind := gclog.KindBlocking
 			d := collection(1, r.IntN(3), kind, [2]int64{at, took})
 			for _, s := range all {
-				tell(s, d)
+				emit(s, d)
 				if r.IntN(1000) == 0 {
 					s.Summary() // may be called at any time
 				}
@@ -289,8 +289,8 @@ func TestLiveStretches(t *testing.T) {
 			h := &randomHistory{grid: 100 * ms, pauses: x.pauses, points: x.end}
 			exact := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
 			live := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always(), Live: true})
-			h.tell(exact, 77)
-			h.tell(live, 77)
+			h.emit(exact, 77)
+			h.emit(live, 77)
 			got := live.Summary().Worst
 			for i, want := range exact.Summary().Worst {
 				if got[i].Percent.Why != want.Percent.Why || math.Abs(got[i].Percent.Value-want.Percent.Value) > 1e-9 {
@@ -314,10 +314,10 @@ func TestDisorder(t *testing.T) {
 	for range 20 {
 		h := newRandomHistory(r, 50*ms, false)
 		want := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
-		h.tell(want, 0)
+		h.emit(want, 0)
 		r.Shuffle(len(h.pauses), func(i, j int) { h.pauses[i], h.pauses[j] = h.pauses[j], h.pauses[i] })
 		got := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
-		h.tell(got, 0)
+		h.emit(got, 0)
 		if g, w := metrics(got.Summary()), metrics(want.Summary()); !maps.Equal(g, w) {
 			t.Errorf("%v\nin disorder, and\n%v", g, w)
 		}
@@ -348,7 +348,7 @@ func TestWildTimes(t *testing.T) {
 					s.End(wild())
 				default:
 					d := collection(1, r.IntN(5), gclog.KindBlocking, [2]int64{wild(), wild()})
-					tell(s, d)
+					emit(s, d)
 				}
 			}
 			s.Summary().Metrics()

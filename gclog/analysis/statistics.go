@@ -38,7 +38,7 @@ type Statistics struct {
 	committedAt, gen2End        int64
 	hasGen2                     bool
 	missed, lostEvents, dropped uint64
-	missedUnsure, lostUnsure    bool
+	missedInexact, lostInexact  bool
 	sparse                      bool
 	unbounded, collectionsOnly  bool
 }
@@ -53,17 +53,17 @@ type live struct {
 	first            int64 // when the latest collection's first pause began
 	hasFirst         bool
 	unobserved       int64 // total of the gaps that are no longer kept
-	behind           behind
+	hidden           hiddenPauses
 }
 
-// behind sums up the known pauses in unobserved time, and those that end it.
-type behind struct {
-	stood       int64
+// hiddenPauses sums up the known pauses in unobserved time, and those that end it.
+type hiddenPauses struct {
+	paused      int64
 	collections [Classes]uint64 // by the first of their pauses
 }
 
-func (b *behind) add(class Class, stood int64, first bool) {
-	b.stood += stood
+func (b *hiddenPauses) add(class Class, paused int64, first bool) {
+	b.paused += paused
 	if first {
 		b.collections[class]++
 		b.collections[ClassAll]++
@@ -74,7 +74,7 @@ func (b *behind) add(class Class, stood int64, first bool) {
 // were seen.
 type span struct {
 	begin, end int64
-	told       bool // begin was reported by Begin
+	hasBegin   bool // begin was reported by Begin
 	seen       bool // anything was seen
 }
 
@@ -82,7 +82,7 @@ func (s *span) saw(from, to int64) {
 	if !s.seen {
 		s.begin, s.end, s.seen = from, to, true
 	}
-	if !s.told {
+	if !s.hasBegin {
 		s.begin = min(s.begin, from)
 	}
 	s.end = max(s.end, to)
@@ -95,17 +95,17 @@ const reasons = int(clr.ReasonInducedAggressive) + 2
 type rollup struct {
 	Rollup // its counts
 
-	compacting, compactingTold uint64
-	blocking, reasons, induced uint64 // reasons: collections with a known reason
-	pause, suspend             tally
-	peak, after                tally
-	promoted, allocated, rate  tally
-	pinned                     tally
-	survivedPins, survived     float64
-	pinsSeen, pinPlugs         tally
-	userPinned, notMoved       float64 // of the same collections
-	plugs                      uint64  // collections that report pin plugs, with or without a size
-	finalization, finalBytes   tally
+	compacting, compactingKnown uint64
+	blocking, reasons, induced  uint64 // reasons: collections with a known reason
+	pause, suspend              tally
+	peak, after                 tally
+	promoted, allocated, rate   tally
+	pinned                      tally
+	survivedPins, survived      float64
+	pinsSeen, pinPlugs          tally
+	userPinned, notMoved        float64 // of the same collections
+	plugs                       uint64  // collections that report pin plugs, with or without a size
+	finalization, finalBytes    tally
 }
 
 // noCommitted is why the committed memory is unknown.
@@ -127,13 +127,13 @@ func NewStatistics(o StatisticsOptions) *Statistics {
 // Begin reports the start of a session, in nanoseconds since the sync point, before anything in it.
 // Nothing was observed between the end of the previous session and this start.
 func (s *Statistics) Begin(at int64) {
-	if s.span.told {
+	if s.span.hasBegin {
 		s.miss(Missing{Window{s.span.end, at}, noSession})
 	} else if s.live != nil {
 		s.live.sliding.begin(max(s.window.From, at))
 	}
 	s.span.saw(at, at)
-	s.span.told = true
+	s.span.hasBegin = true
 }
 
 // liveSlot is the resolution of the worst stretches of live Statistics, in nanoseconds.
@@ -207,7 +207,7 @@ func (s *Statistics) Pause(p *gclog.Pause) {
 	first := inside && p.GC != nil && p.Kind != gclog.PauseFinal
 	if l := s.live; l != nil {
 		if s.unseen.extend(start, end) {
-			l.behind.add(class, took, first)
+			l.hidden.add(class, took, first)
 		}
 		l.add(class, start, took, suspend, first)
 		return
@@ -302,9 +302,9 @@ func (s *Statistics) GC(d *gclog.GCDetails) {
 	for _, c := range [...]struct {
 		bytes uint64
 		at    int64
-		told  bool
+		known bool
 	}{{d.CommittedBefore, d.Start, d.HasCommittedBefore}, {d.CommittedAfter, ended(d), d.HasCommittedAfter}} {
-		if !c.told {
+		if !c.known {
 			continue
 		}
 		s.committedMax.add(float64(c.bytes))
@@ -334,11 +334,11 @@ func (r *rollup) gc(d *gclog.GCDetails, w Window) {
 	count(&r.Provisional, d.Provisional)
 	count(&r.HeapDumps, d.HeapDump)
 	count(&r.reasons, d.HasReason)
-	compacting, told := d.Compacting()
-	count(&r.compacting, told && compacting)
+	compacting, known := d.Compacting()
+	count(&r.compacting, known && compacting)
 	blocking := d.Kind != gclog.KindBackground // others never move objects
 	count(&r.blocking, blocking)
-	count(&r.compactingTold, blocking && told)
+	count(&r.compactingKnown, blocking && known)
 
 	if d.Flaws&pauseFlaws == 0 && len(d.Pauses) > 0 {
 		took, suspend := int64(0), int64(0)
@@ -370,7 +370,7 @@ func (r *rollup) gc(d *gclog.GCDetails, w Window) {
 			r.rate.add(d.AllocationRate)
 		}
 	}
-	if pinned, told := d.Pinned(); told {
+	if pinned, known := d.Pinned(); known {
 		r.pinned.add(float64(pinned))
 	}
 	r.pins(d)
@@ -402,7 +402,7 @@ func (r *rollup) pins(d *gclog.GCDetails) {
 	if d.PinPlugBytes > 0 { // a log may contain only their number
 		r.pinPlugs.add(float64(d.PinPlugBytes))
 	}
-	if _, told := d.UserPinned(); told {
+	if _, known := d.UserPinned(); known {
 		r.userPinned += float64(d.PinEventBytes)
 		r.notMoved += float64(d.PinPlugBytes)
 	}
@@ -422,9 +422,9 @@ func (s *Statistics) Gap(g *gclog.Gap) {
 	switch g.Reason {
 	case gclog.GapLostEvents:
 		s.lostEvents += g.LostEvents
-		s.lostUnsure = s.lostUnsure || g.LostEvents == 0
+		s.lostInexact = s.lostInexact || g.LostEvents == 0
 	case gclog.GapMissedGCs:
-		s.missedUnsure = s.missedUnsure || g.Missed() == 0
+		s.missedInexact = s.missedInexact || g.Missed() == 0
 	}
 	s.missed += g.Missed()
 	s.dropped += g.Records

@@ -34,8 +34,8 @@ func collection(number uint32, generation int, kind gclog.Kind, pauses ...[2]int
 	return d
 }
 
-// tell passes on the pauses of a record, and then the record.
-func tell(s gclog.Observer, d *gclog.GCDetails) {
+// emit passes on the pauses of a record, and then the record.
+func emit(s gclog.Observer, d *gclog.GCDetails) {
 	for _, p := range d.Pauses {
 		s.Pause(&gclog.Pause{PausePart: p, GC: d})
 	}
@@ -55,7 +55,7 @@ func story(s *analysis.Statistics) {
 	gen0.HasCommittedBefore, gen0.CommittedBefore = true, 150*mb
 	gen0.HasCommittedAfter, gen0.CommittedAfter = true, 140*mb
 	gen0.Generations[gclog.Gen0].Survived = 9 * mb // without histories it is not the truth
-	tell(s, gen0)
+	emit(s, gen0)
 
 	second := collection(2, 0, gclog.KindBlocking, [2]int64{20 * sec, 30 * ms})
 	second.Peak, second.HasSizesAfter, second.Generations[gclog.Gen0].After = 120*mb, true, 60*mb
@@ -68,24 +68,24 @@ func story(s *analysis.Statistics) {
 	second.Finalizers.Known, second.Finalizers.Objects = true, 70
 	second.PinEvents, second.PinEventBytes, second.PinPlugs, second.PinPlugBytes = 3, 300, 2, 1200
 	second.HasCompaction, second.Global.Mechanisms = true, clr.MechanismCompaction
-	tell(s, second)
+	emit(s, second)
 
 	gen1 := collection(3, 1, gclog.KindBlocking, [2]int64{30 * sec, 20 * ms})
 	gen1.Reason = clr.ReasonInduced
 	gen1.PinEvents, gen1.PinEventBytes, gen1.PinPlugs = 1, 50, 2
-	tell(s, gen1)
+	emit(s, gen1)
 
 	// One suspension of 50 ms: gen0 has the first 15 ms of it.
 	inside := collection(5, 0, gclog.KindBlocking, [2]int64{40 * sec, 15 * ms})
 	inside.InsideBGCStart = true
 	background := collection(4, 2, gclog.KindBackground, [2]int64{40*sec + 15*ms, 35 * ms}, [2]int64{45 * sec, 5 * ms})
 	background.HasSizesAfter, background.Generations[gclog.Gen2].After = true, 90*mb
-	tell(s, inside)
+	emit(s, inside)
 	s.Pause(&gclog.Pause{PausePart: background.Pauses[0], GC: background})
 	foreground := collection(6, 0, gclog.KindForeground, [2]int64{42 * sec, 10 * ms})
 	foreground.Flaws, foreground.Complete = gclog.FlawLostEvents, false
 	s.Gap(&gclog.Gap{Reason: gclog.GapLostEvents, Time: 42 * sec, LostEvents: 17})
-	tell(s, foreground)
+	emit(s, foreground)
 	s.Pause(&gclog.Pause{PausePart: background.Pauses[1], GC: background})
 	background.End = 50 * sec
 	s.GC(background)
@@ -93,7 +93,7 @@ func story(s *analysis.Statistics) {
 	s.Gap(&gclog.Gap{Reason: gclog.GapMissedGCs, Time: 60 * sec, From: 7, To: 9})
 	demoted := collection(10, 2, gclog.KindBlocking, [2]int64{60 * sec, 100 * ms})
 	demoted.DemotedBGC, demoted.Reason = true, clr.ReasonInducedAggressive
-	tell(s, demoted)
+	emit(s, demoted)
 
 	s.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseHeapCount, Start: 70 * sec, Duration: 4 * ms}})
 	s.Gap(&gclog.Gap{Reason: gclog.GapQueueFull, Time: 90 * sec, Records: 2})
@@ -276,9 +276,9 @@ func TestWindowInSuspension(t *testing.T) {
 
 // TestUnknown checks that an unknown number has a reason, and is never 0.
 func TestUnknown(t *testing.T) {
-	reasons := func(tellAll func(*analysis.Statistics)) map[string]string {
+	reasons := func(emitAll func(*analysis.Statistics)) map[string]string {
 		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
-		tellAll(s)
+		emitAll(s)
 		why := map[string]string{}
 		for _, m := range s.Summary().Metrics() {
 			if !m.Known() && m.Value != 0 {
@@ -290,7 +290,7 @@ func TestUnknown(t *testing.T) {
 	}
 	for _, x := range []struct {
 		name string
-		tell func(*analysis.Statistics)
+		emit func(*analysis.Statistics)
 		why  map[string]string
 	}{
 		{"nothing", func(*analysis.Statistics) {}, map[string]string{
@@ -321,7 +321,7 @@ func TestUnknown(t *testing.T) {
 		}},
 		{"records of a poor log", func(s *analysis.Statistics) {
 			s.Begin(0)
-			tell(s, collection(1, 0, gclog.KindBlocking, [2]int64{sec, ms}))
+			emit(s, collection(1, 0, gclog.KindBlocking, [2]int64{sec, ms}))
 			s.End(2 * sec)
 		}, map[string]string{
 			"pause.max":            "",
@@ -358,7 +358,7 @@ func TestUnknown(t *testing.T) {
 		}, map[string]string{"events.lost": "events were lost, and the runtime does not say how many"}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			got := reasons(x.tell)
+			got := reasons(x.emit)
 			for name, want := range x.why {
 				if got[name] != want {
 					t.Errorf("%s: %q, want %q", name, got[name], want)
@@ -397,11 +397,11 @@ func TestUnderWay(t *testing.T) {
 	d := collection(1, 2, gclog.KindBackground, [2]int64{9*sec + 990*ms, 30 * ms})
 	d.Start, d.Flaws, d.Complete = 0, gclog.FlawNoStart, false
 	d.Pauses[0].Kind = gclog.PauseFinal
-	tell(s, d)
+	emit(s, d)
 	s.End(20 * sec)
 	x := s.Summary()
 	r := x.Classes[analysis.ClassBackground]
-	if r.Count != 1 || r.Incomplete != 1 || r.Pauses.Total.Value != 20e6 || r.Pause.Told != 0 || x.Duration.Value != 10e9 {
+	if r.Count != 1 || r.Incomplete != 1 || r.Pauses.Total.Value != 20e6 || r.Pause.Count != 0 || x.Duration.Value != 10e9 {
 		t.Errorf("%+v of %+v", r, x.Duration)
 	}
 }

@@ -17,13 +17,13 @@ const noBounds = "a log of this format does not tell when the observation began 
 // Summary returns the statistics so far.
 func (s *Statistics) Summary() *Summary {
 	x := &Summary{
-		Missed: s.missed, MissedUnsure: s.missedUnsure, LostEvents: s.lostEvents, LostUnsure: s.lostUnsure, Dropped: s.dropped, Sparse: s.sparse, CollectionsOnly: s.collectionsOnly,
+		Missed: s.missed, MissedInexact: s.missedInexact, LostEvents: s.lostEvents, LostInexact: s.lostInexact, Dropped: s.dropped, Sparse: s.sparse, CollectionsOnly: s.collectionsOnly,
 		Heap: Heap{Last: s.last, LastGen2: s.lastGen2, Committed: s.committed},
 	}
 	x.Window.From, x.Window.To = s.window.Clip(s.span.begin, s.span.end)
 	s.stops.sort()
-	var behind behind
-	x.Unobserved, behind = s.unobserved(x.Window)
+	var hidden hiddenPauses
+	x.Unobserved, hidden = s.unobserved(x.Window)
 	length := x.Window.To - x.Window.From
 	x.Duration = known(float64(length - x.Unobserved)).in("ns")
 	switch {
@@ -35,12 +35,12 @@ func (s *Statistics) Summary() *Summary {
 		x.Duration = unknown("nothing of this window was observed")
 	}
 	for c := range Classes {
-		x.Classes[c] = s.classes[c].told(c)
-		x.Classes[c].PerMinute = x.per(float64(s.classes[c].Count-min(s.classes[c].Count, behind.collections[c])), minute).in("1/min")
+		x.Classes[c] = s.classes[c].report(c)
+		x.Classes[c].PerMinute = x.per(float64(s.classes[c].Count-min(s.classes[c].Count, hidden.collections[c])), minute).in("1/min")
 		x.Classes[c].sparse = s.sparse
 	}
 	s.distributions(x)
-	s.shares(x, behind.stood)
+	s.shares(x, hidden.paused)
 	x.Reasons = s.reasonCounts()
 	for kind := range s.without {
 		if t := &s.without[kind]; t.n > 0 {
@@ -65,7 +65,7 @@ func (s *Statistics) Summary() *Summary {
 	x.Finalized = s.finalized.quantity("no collection tells of the finalizers that ran").Total
 	x.Heap.Max = s.heapMax.quantity("no collection tells its size").Max.in("bytes")
 	x.Heap.MaxCommitted = s.committedMax.quantity(s.committed.Why).Max.in("bytes")
-	x.Memory = s.memory.told()
+	x.Memory = s.memory.report()
 	s.allocation(x)
 	return x
 }
@@ -88,9 +88,9 @@ func (s *Statistics) allocation(x *Summary) {
 
 // unobserved returns how much of a Window was not observed, including the pause after each gap, and
 // the known pauses in that time.
-func (s *Statistics) unobserved(w Window) (sum int64, known behind) {
+func (s *Statistics) unobserved(w Window) (sum int64, known hiddenPauses) {
 	if l := s.live; l != nil {
-		return l.unobserved + s.unseen.length(w), l.behind
+		return l.unobserved + s.unseen.length(w), l.hidden
 	}
 	if len(s.unseen) == 0 {
 		return 0, known
@@ -106,7 +106,7 @@ func (s *Statistics) unobserved(w Window) (sum int64, known behind) {
 	}
 	for i := range s.stops.n {
 		stop := s.stops.at(i)
-		known.stood += all.length(Window{stop.start, stop.end()})
+		known.paused += all.length(Window{stop.start, stop.end()})
 		if stop.first() && all.touch(stop.start, stop.start+1) {
 			known.collections[stop.class()]++
 			known.collections[ClassAll]++
@@ -123,8 +123,8 @@ func (x *Summary) per(n, nanoseconds float64) Number {
 	return known(n * nanoseconds / x.Duration.Value)
 }
 
-// told returns the Rollup of a class, without its distribution of pauses and its rate.
-func (r *rollup) told(c Class) Rollup {
+// report returns the Rollup of a class, without its distribution of pauses and its rate.
+func (r *rollup) report(c Class) Rollup {
 	x := r.Rollup
 	why := func(lacks string) string {
 		if r.Count == 0 {
@@ -133,7 +133,7 @@ func (r *rollup) told(c Class) Rollup {
 		return fmt.Sprintf("none of the %s tells %s", c.collections(), lacks)
 	}
 	x.Compacting = known(float64(r.compacting))
-	if r.blocking > 0 && r.compactingTold == 0 {
+	if r.blocking > 0 && r.compactingKnown == 0 {
 		x.Compacting = unknown(why("whether it moved objects together"))
 	}
 	x.Induced = known(float64(r.induced))
@@ -151,9 +151,9 @@ func (r *rollup) told(c Class) Rollup {
 	x.PinnedShare = ratio(100*r.survivedPins, r.survived, why("how much of what survived was pinned")).in("%")
 	x.PinsSeen = r.pinsSeen.quantity(why("pinned objects one by one: level full does, if there are any")).in("bytes")
 	x.PinPlugs = r.pinPlugs.quantity(why("how large the stretches are that could not be moved")).in("bytes")
-	x.PlugsTold = unknown(why("stretches that could not be moved: the private provider at Verbose does, if there are any"))
+	x.PlugsReported = unknown(why("stretches that could not be moved: the private provider at Verbose does, if there are any"))
 	if r.plugs > 0 {
-		x.PlugsTold = count(r.plugs)
+		x.PlugsReported = count(r.plugs)
 	}
 	x.UserPinned = ratio(100*r.userPinned, r.notMoved, why("both pinned objects and stretches that could not be moved")).in("%")
 	x.Finalization = r.finalization.quantity(why("how many objects wait to be finalized"))
@@ -227,11 +227,11 @@ func (s *Statistics) distributions(x *Summary) {
 
 // distribution returns the distribution of a value of the stops, where it is known. It reuses the
 // memory of values.
-func (h *history) distribution(values []int64, why string, value func(*stop) (v int64, told bool)) Distribution {
+func (h *history) distribution(values []int64, why string, value func(*stop) (v int64, known bool)) Distribution {
 	var t tally
 	values = values[:0]
 	for i := range h.n {
-		if v, told := value(h.at(i)); told {
+		if v, known := value(h.at(i)); known {
 			t.add(float64(v))
 			values = append(values, v)
 		}
@@ -241,12 +241,12 @@ func (h *history) distribution(values []int64, why string, value func(*stop) (v 
 
 // shares fills in which share of the time the program was paused. Worst stretches are searched for
 // where all of the time was observed. behind is the length of the pauses elsewhere.
-func (s *Statistics) shares(x *Summary, behind int64) {
+func (s *Statistics) shares(x *Summary, hidden int64) {
 	parts := s.unseen.between(x.Window)
 	total := x.Classes[ClassAll].Pauses.Total
 	x.Share = total
 	if total.Known() {
-		x.Share = x.per(100*max(0, total.Value-float64(behind)), 1).in("%")
+		x.Share = x.per(100*max(0, total.Value-float64(hidden)), 1).in("%")
 	}
 	var worst []longest
 	if s.live != nil {

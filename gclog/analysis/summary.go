@@ -42,11 +42,11 @@ type Summary struct {
 	Allocated, AllocationTime Number
 
 	Missed uint64 // collections that were not seen at all
-	// MissedUnsure reports that Missed is a lower bound: the numbers start over.
-	MissedUnsure bool
-	LostEvents   uint64 // that the runtime dropped
-	LostUnsure   bool   // LostEvents is a lower bound: some losses do not say how many
-	Dropped      uint64 // records that were lost because an output was too slow, or failed
+	// MissedInexact reports that Missed is a lower bound: the numbers start over.
+	MissedInexact bool
+	LostEvents    uint64 // that the runtime dropped
+	LostInexact   bool   // LostEvents is a lower bound: some losses do not say how many
+	Dropped       uint64 // records that were lost because an output was too slow, or failed
 
 	// Sparse reports that the records come from a log that contains little besides collections
 	// (unified, csv). What such a log may lack, and does not report, is not known to be 0.
@@ -90,11 +90,11 @@ type Rollup struct {
 	PinnedObjects  Quantity
 	PinnedShare    Number // percentage of the surviving bytes in collected generations; blocking collections report it
 	// PinsSeen is the bytes of the pinned objects that were reported individually, and PinPlugs the
-	// bytes of the plugs that could not be moved. Their Told counts the collections that report
-	// any; PlugsTold includes those in a log that contains only the number of plugs. UserPinned is
+	// bytes of the plugs that could not be moved. Their Count counts the collections that report
+	// any; PlugsReported includes those in a log that contains only the number of plugs. UserPinned is
 	// the percentage of plugs that were pinned objects, for collections that report both.
 	PinsSeen, PinPlugs Quantity
-	PlugsTold          Number
+	PlugsReported      Number
 	UserPinned         Number
 	Finalization       Quantity // objects retained for finalization
 	FinalizationBytes  Quantity

@@ -174,7 +174,7 @@ func (t *summaryText) pauses() {
 	t.spread("suspension", "until all threads were suspended", &s.Suspend)
 	t.spread("between GCs", "from one to the next", &s.Between)
 	for _, x := range s.WithoutGC {
-		t.line("without a GC", "%s: %s, longest %s", x.Kind, counted(x.Pauses.Told, "pause"), t.num("without a GC", x.Pauses.Max))
+		t.line("without a GC", "%s: %s, longest %s", x.Kind, counted(x.Pauses.Count, "pause"), t.num("without a GC", x.Pauses.Max))
 	}
 	t.classes(pauseColumns, hasPauses)
 }
@@ -315,11 +315,11 @@ func (t *summaryText) finalized(list []analysis.FinalizedType) {
 // pins prints what events reported about pinned objects, if any did: few sessions ask for them.
 func (t *summaryText) pins(all *analysis.Rollup) {
 	var parts []string
-	if seen := &all.PinsSeen; seen.Told > 0 {
-		parts = append(parts, fmt.Sprintf("%s in %s", seen.Total.Text(), counted(seen.Told, "GC")))
+	if seen := &all.PinsSeen; seen.Count > 0 {
+		parts = append(parts, fmt.Sprintf("%s in %s", seen.Total.Text(), counted(seen.Count, "GC")))
 	}
-	if plugs := &all.PinPlugs; plugs.Told > 0 {
-		parts = append(parts, fmt.Sprintf("%s could not be moved in %s", plugs.Total.Text(), counted(plugs.Told, "GC")))
+	if plugs := &all.PinPlugs; plugs.Count > 0 {
+		parts = append(parts, fmt.Sprintf("%s could not be moved in %s", plugs.Total.Text(), counted(plugs.Count, "GC")))
 	}
 	if len(parts) == 0 {
 		return
@@ -372,13 +372,13 @@ func (t *summaryText) missing() string {
 	if t.h.Skipped > 0 {
 		parts = append(parts, "what was left out, if it was gclog's")
 	}
-	if s.Missed+s.LostEvents+s.Dropped > 0 || s.LostUnsure || s.MissedUnsure {
+	if s.Missed+s.LostEvents+s.Dropped > 0 || s.LostInexact || s.MissedInexact {
 		lost, missed := counted(s.LostEvents, "event"), counted(s.Missed, "GC")
-		if s.LostUnsure {
+		if s.LostInexact {
 			lost = "at least " + lost
 		}
 		switch {
-		case s.MissedUnsure:
+		case s.MissedInexact:
 			missed = "at least " + missed
 		case s.CollectionsOnly && s.Missed > 0:
 			missed = counted(s.Missed, "GC number") + " (some may be those of no-GC regions)"
