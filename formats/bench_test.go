@@ -45,7 +45,7 @@ func (r *replay) Gap(g *gclog.Gap) {
 	r.calls = append(r.calls, func(o gclog.Observer) { o.Gap(&h) })
 }
 
-func (r *replay) tell(o gclog.Observer) {
+func (r *replay) replayTo(o gclog.Observer) {
 	for _, call := range r.calls {
 		call(o)
 	}
@@ -83,11 +83,11 @@ func BenchmarkFormat(b *testing.B) {
 		b.Run(f.Name, func(b *testing.B) {
 			var out counter
 			w := formats.NewWriter(f, &out, formats.Options{Process: r.process, Version: "1.0", Session: "bench"})
-			r.tell(w)
+			r.replayTo(w)
 			b.SetBytes(out.bytes)
 			b.ReportAllocs()
 			for b.Loop() {
-				r.tell(w)
+				r.replayTo(w)
 			}
 			b.ReportMetric(float64(b.N*r.records)/b.Elapsed().Seconds(), "records/s")
 		})
@@ -102,7 +102,7 @@ func TestAllocations(t *testing.T) {
 		t.Run(f.Name, func(t *testing.T) {
 			var out counter
 			w := formats.NewWriter(f, &out, formats.Options{Process: r.process, Version: "1.0", Session: "bench"})
-			if n := testing.AllocsPerRun(5, func() { r.tell(w) }); n != 0 {
+			if n := testing.AllocsPerRun(5, func() { r.replayTo(w) }); n != 0 {
 				t.Errorf("%.2f allocations per record", n/float64(r.records))
 			}
 			if out.bytes == 0 {

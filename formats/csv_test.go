@@ -36,7 +36,7 @@ func checkCSV(t *testing.T, x *conversion) {
 	t.Helper()
 	var gcs []*gclog.GCDetails
 	byProcess := map[string][]*gclog.GCDetails{}
-	var told int64
+	var paused int64
 	parts := int64(0)
 	for _, c := range x.processes {
 		key := strconv.FormatInt(c.process.ID, 10)
@@ -44,7 +44,7 @@ func checkCSV(t *testing.T, x *conversion) {
 		gcs = append(gcs, c.gcs...)
 		for _, p := range c.pauses {
 			if p.GC != nil {
-				told += p.Duration
+				paused += p.Duration
 				parts++
 			}
 		}
@@ -92,8 +92,8 @@ func checkCSV(t *testing.T, x *conversion) {
 			sum += fixed(v) * 1000
 		}
 	}
-	if off := sum - told; off < -1000*parts || off > 1000*parts {
-		t.Errorf("csv: the pauses add up to %d ns, told were %d", sum, told)
+	if off := sum - paused; off < -1000*parts || off > 1000*parts {
+		t.Errorf("csv: the pauses add up to %d ns, told were %d", sum, paused)
 	}
 }
 

@@ -196,7 +196,7 @@ type Writer struct {
 	written, dropped int64
 	missing          gclog.Missing // dropped since the last gap
 	lost             uint64        // events lost since the last record of a collection
-	told             int64         // number of times that missing records were reported
+	gapReports       int64         // number of times that missing records were reported
 	kept             []gclog.Gap   // gaps that could not be written: no other record contains their information
 	gap              []byte
 }
@@ -222,7 +222,7 @@ func NewWriter(f Format, out Output, o Options) *Writer {
 func (w *Writer) Succeed(before *Writer) {
 	w.missing, before.missing = before.missing, gclog.Missing{}
 	w.kept, before.kept = before.kept, nil
-	w.at, w.told = before.at, before.told
+	w.at, w.gapReports = before.at, before.gapReports
 }
 
 // Err returns the last error of the Output. Records that could not be written are counted; the next
@@ -302,7 +302,7 @@ func (w *Writer) write(at int64, group []byte) (ok bool) {
 
 // put writes a group, after a report of groups that could not be written before.
 func (w *Writer) put(group []byte) (ok bool) {
-	err := w.tellMissing()
+	err := w.reportMissing()
 	if err == nil {
 		err = w.out.Write(w.head, group, w.hold)
 	}
@@ -319,18 +319,18 @@ func (w *Writer) put(group []byte) (ok bool) {
 // Flush reports what could not be written before. The next record does so too: Flush is for the
 // case that there is none.
 func (w *Writer) Flush() {
-	if err := w.tellMissing(); err != nil {
+	if err := w.reportMissing(); err != nil {
 		w.err = err
 	}
 }
 
-func (w *Writer) tellMissing() error {
+func (w *Writer) reportMissing() error {
 	if w.missing.Records == 0 {
 		return nil
 	}
 	w.gap = w.gap[:0]
 	// Two gaps may be from the same moment, but each is a fact of its own.
-	w.missing.Gaps(gclog.Gap{Reason: gclog.GapUnwritten, Time: w.at, Ticks: w.at + w.told}, func(g *gclog.Gap) { w.gap = w.f.gap(w.gap, g) })
+	w.missing.Gaps(gclog.Gap{Reason: gclog.GapUnwritten, Time: w.at, Ticks: w.at + w.gapReports}, func(g *gclog.Gap) { w.gap = w.f.gap(w.gap, g) })
 	for i := range w.kept {
 		g := &w.kept[i]
 		if g.Reason != gclog.GapLostEvents && g.To > 0 && w.missing.Names(g) {
@@ -346,6 +346,6 @@ func (w *Writer) tellMissing() error {
 		}
 	}
 	w.missing, w.kept = gclog.Missing{}, w.kept[:0]
-	w.told++
+	w.gapReports++
 	return nil
 }

@@ -463,29 +463,29 @@ func checkJDK8(t *testing.T, text []byte, c coverage) *jdkLog {
 // nanoseconds.
 func checkJDK(t *testing.T, c *converted, format string, log *jdkLog, unit int64) {
 	t.Helper()
-	var told []*gclog.Pause
+	var pauses []*gclog.Pause
 	var heaps []int64
 	for i := range c.pauses {
 		if c.pauses[i].GC != nil {
-			told, heaps = append(told, &c.pauses[i]), append(heaps, c.heaps[i])
+			pauses, heaps = append(pauses, &c.pauses[i]), append(heaps, c.heaps[i])
 		}
 	}
 	var sum, want int64
 	for _, p := range log.pauses {
 		sum += p.duration
 	}
-	for _, p := range told {
+	for _, p := range pauses {
 		want += p.Duration
 	}
-	if off := sum*unit - want; off < -unit*int64(len(told)) || off > unit*int64(len(told)) {
+	if off := sum*unit - want; off < -unit*int64(len(pauses)) || off > unit*int64(len(pauses)) {
 		t.Errorf("%s: the pauses add up to %d ns, told were %d", format, sum*unit, want)
 	}
-	if len(log.pauses) != len(told) {
-		t.Errorf("%s: %d pauses, told were %d", format, len(log.pauses), len(told))
+	if len(log.pauses) != len(pauses) {
+		t.Errorf("%s: %d pauses, told were %d", format, len(log.pauses), len(pauses))
 		return
 	}
 	failures := 0
-	for i, p := range told {
+	for i, p := range pauses {
 		got := &log.pauses[i]
 		wrong := func(what string, got, want any) {
 			t.Helper()

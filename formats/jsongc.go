@@ -371,12 +371,12 @@ func (j *jsonFormat) heaps(o *object, d *gclog.GCDetails) {
 	opened := false
 next:
 	for i := range d.ReportedHeaps() {
-		r, told := d.HeapReasons(i)
-		if !told {
+		r, known := d.HeapReasons(i)
+		if !known {
 			continue
 		}
 		for before := range i {
-			if x, told := d.HeapReasons(before); told && same(x, r) {
+			if x, known := d.HeapReasons(before); known && same(x, r) {
 				continue next
 			}
 		}
@@ -389,7 +389,7 @@ next:
 		o.name("numbers")
 		o.b = append(o.b, '[')
 		for k := i; k < d.ReportedHeaps(); k++ {
-			if x, told := d.HeapReasons(k); told && same(x, r) {
+			if x, known := d.HeapReasons(k); known && same(x, r) {
 				if k > i {
 					o.b = append(o.b, ',')
 				}

@@ -9,13 +9,13 @@ import (
 // A Stream is an Output that is not a regular file: standard output, a pipe, a device. It has one
 // header and is never rotated. It is safe for concurrent use by several goroutines.
 type Stream struct {
-	mu    sync.Mutex
-	w     io.Writer
-	buf   *bufio.Writer // nil: each group is written immediately
-	begun bool          // the header was written
-	torn  bool          // the output ends in the middle of a line
-	bytes int64         // number of bytes written
-	group []byte
+	mu        sync.Mutex
+	w         io.Writer
+	buf       *bufio.Writer // nil: each group is written immediately
+	hasHeader bool          // the header was written
+	torn      bool          // the output ends in the middle of a line
+	bytes     int64         // number of bytes written
+	group     []byte
 }
 
 // NewStream returns a Stream that writes to w. A buffered Stream collects groups of lines until
@@ -35,14 +35,14 @@ const bufferSize = 64 << 10
 func (s *Stream) Write(head Head, group []byte, _ bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.begun {
+	if !s.hasHeader {
 		s.group = head.Append(s.group[:0], 1)
 		if len(s.group) > 0 {
 			if err := s.write(s.group); err != nil {
 				return err
 			}
 		}
-		s.begun = true
+		s.hasHeader = true
 	}
 	return s.write(group)
 }

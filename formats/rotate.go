@@ -86,24 +86,24 @@ type RotatingFile struct {
 
 	// file is our own descriptor, open while the file is ours, to identify and lock it; nil where that
 	// is not possible.
-	file    *os.File
-	locked  bool            // no other RotatingFile takes the file over
-	open    bool            // the file at path is ours and log writes to it
-	looked  time.Time       // when that was last checked
-	ours    fs.FileInfo     // to recognize the file
-	size    int64           // of the whole groups in it
-	begun   bool            // its header was written
-	torn    bool            // it may end in the middle of a line, in front of the bytes in left
-	left    int64           // bytes at its end that failed writes left and that could not be removed yet
-	number  int             // number of files started
-	index   int             // next index for NameByIndex; -1: not chosen yet
-	logs    map[string]bool // by name: whether a file with an archived file's name is a log
-	holding time.Time       // since when a rotation has been waiting; zero: none is
-	retryAt int64           // size at which a failed rotation is tried again
-	total   int64           // bytes written to all files
-	pending []byte          // groups not written yet, if Buffered
-	lost    error           // error of the first groups that Write accepted and that could not be written
-	buf     []byte
+	file      *os.File
+	locked    bool            // no other RotatingFile takes the file over
+	open      bool            // the file at path is ours and log writes to it
+	looked    time.Time       // when that was last checked
+	ours      fs.FileInfo     // to recognize the file
+	size      int64           // of the whole groups in it
+	hasHeader bool            // its header was written
+	torn      bool            // it may end in the middle of a line, in front of the bytes in left
+	left      int64           // bytes at its end that failed writes left and that could not be removed yet
+	number    int             // number of files started
+	index     int             // next index for NameByIndex; -1: not chosen yet
+	logs      map[string]bool // by name: whether a file with an archived file's name is a log
+	holding   time.Time       // since when a rotation has been waiting; zero: none is
+	retryAt   int64           // size at which a failed rotation is tried again
+	total     int64           // bytes written to all files
+	pending   []byte          // groups not written yet, if Buffered
+	lost      error           // error of the first groups that Write accepted and that could not be written
+	buf       []byte
 }
 
 // Open returns a RotatingFile for path, whose directory must exist. An existing file is archived
@@ -215,7 +215,7 @@ func (r *RotatingFile) Follow() {
 	case err != nil || !os.SameFile(info, r.ours):
 		r.leave()
 	case info.Size() == 0 && r.size > 0:
-		r.size, r.begun, r.torn, r.left = 0, false, false, 0
+		r.size, r.hasHeader, r.torn, r.left = 0, false, false, 0
 	case info.Size() < r.size:
 		r.size = info.Size()
 	}
@@ -241,7 +241,7 @@ func (r *RotatingFile) Write(head Head, group []byte, hold bool) error {
 			return err
 		}
 	}
-	if !r.begun {
+	if !r.hasHeader {
 		return r.writeFirst(head, group)
 	}
 	if !r.o.Buffered {
@@ -264,7 +264,7 @@ func (r *RotatingFile) writeFirst(head Head, group []byte) error {
 	if err := r.append(r.buf); err != nil {
 		return err
 	}
-	r.begun = true
+	r.hasHeader = true
 	r.number++
 	if group == nil {
 		return nil
@@ -348,7 +348,7 @@ func (r *RotatingFile) Close() error {
 // due reports whether a new file must be started before a group of n bytes.
 func (r *RotatingFile) due(n int64, hold bool) bool {
 	size := r.size + int64(len(r.pending))
-	if r.o.Count <= 0 || r.o.Size <= 0 || !r.begun || size+n <= r.o.Size || size < r.retryAt {
+	if r.o.Count <= 0 || r.o.Size <= 0 || !r.hasHeader || size+n <= r.o.Size || size < r.retryAt {
 		return false
 	}
 	if !hold {
@@ -390,7 +390,7 @@ func (r *RotatingFile) leave() {
 	// An error of Close has no consequence here: every write was already reported.
 	_ = r.log.Close()
 	r.release()
-	r.open, r.begun, r.torn = false, false, false
+	r.open, r.hasHeader, r.torn = false, false, false
 	r.size, r.left = 0, 0
 }
 

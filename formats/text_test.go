@@ -396,10 +396,10 @@ func blocking(number uint32) *gclog.GCDetails {
 func TestTextFits(t *testing.T) {
 	for _, tr := range recordings.Repository(t) {
 		r, _ := readReplay(recordings.Read(t, tr.Path)) // some are truncated: what comes before that is sufficient
-		_, full := written(t, "text", formats.Options{Process: r.process}, func(w *formats.Writer) { r.tell(w) })
+		_, full := written(t, "text", formats.Options{Process: r.process}, func(w *formats.Writer) { r.replayTo(w) })
 		for width := 35; width <= 160; width += 5 {
 			o := formats.Options{Process: r.process, Screen: func() (int, int) { return width, 0 }}
-			head, records := written(t, "text", o, func(w *formats.Writer) { r.tell(w) })
+			head, records := written(t, "text", o, func(w *formats.Writer) { r.replayTo(w) })
 			for _, line := range append(records, head) {
 				if len(line) > width {
 					t.Fatalf("%s: a line of %d characters on a terminal of %d:\n%s", tr.Name, len(line), width, line)

@@ -13,16 +13,16 @@ import (
 // collections.
 type unified struct {
 	jdk
-	sel       *Selection
-	prefix    prefix
-	host      string
-	thread    uint64 // that last suspended the program
-	names     []string
-	heapOrder []int
-	first     int64 // time of the first line of the last group
-	begun     int64 // when the session started, until a line contains it
-	hasBegun  bool
-	any       bool // some line was written
+	sel             *Selection
+	prefix          prefix
+	host            string
+	thread          uint64 // that last suspended the program
+	names           []string
+	heapOrder       []int
+	first           int64 // time of the first line of the last group
+	sessionStart    int64 // when the session started, until a line contains it
+	hasSessionStart bool
+	any             bool // some line was written
 }
 
 func newUnified(o *Options) formatter {
@@ -103,11 +103,11 @@ func (u *unified) stamp(dst []byte, at int64, set TagSet, level Level) []byte {
 // log with nothing else has no file.
 func (u *unified) opening(dst []byte) []byte {
 	u.any = true
-	if !u.hasBegun || len(dst) > 0 {
+	if !u.hasSessionStart || len(dst) > 0 {
 		return dst
 	}
-	u.hasBegun = false
-	return u.session(dst, "begin", u.begun)
+	u.hasSessionStart = false
+	return u.session(dst, "begin", u.sessionStart)
 }
 
 // session appends the line with the exact time at which the observation of the process started or
@@ -142,7 +142,7 @@ func appendGCNumber(dst []byte, n uint32) []byte {
 }
 
 func (u *unified) start(dst []byte, s *Start) []byte {
-	u.begun, u.hasBegun = s.At, true
+	u.sessionStart, u.hasSessionStart = s.At, true
 	return dst
 }
 
@@ -397,7 +397,7 @@ func (u *unified) end(dst []byte, e *End) []byte {
 	if p, n, ok := u.closePhase(e.At); ok {
 		dst = u.phaseEnd(dst, &p, n, false)
 	}
-	if e.Reason != EndOfLog && u.any && !u.hasBegun {
+	if e.Reason != EndOfLog && u.any && !u.hasSessionStart {
 		dst = u.session(dst, "end", e.At)
 	}
 	return dst

@@ -56,9 +56,9 @@ func allLines() *formats.Selection {
 	return &s
 }
 
-// tellStory writes a young, a background and a full collection, of which everything is known, and
+// writeStory writes a young, a background and a full collection, of which everything is known, and
 // what belongs to no collection.
-func tellStory(w *formats.Writer) {
+func writeStory(w *formats.Writer) {
 	const ms = int64(time.Millisecond)
 	young, background, full := blockingInKiB(6, 1, 900*ms), inKiB(), blockingInKiB(8, 2, 1100*ms)
 	w.Start(&formats.Start{At: 5 * ms})
@@ -87,7 +87,7 @@ func TestJDKStory(t *testing.T) {
 	p.Limits.HardLimit, p.Limits.LOHThreshold, p.Limits.PhysicalMemoryConfig = 1<<20, 2<<20, 3<<20
 	p.Limits.Gen0MinBudget, p.Limits.Gen0MaxBudget, p.Limits.HighMemoryPercent = 4<<20, 5<<20, 90
 	for _, format := range []string{"unified", "jdk8"} {
-		head, records := written(t, format, formats.Options{Process: p, Selection: allLines()}, tellStory)
+		head, records := written(t, format, formats.Options{Process: p, Selection: allLines()}, writeStory)
 		generated.File(t, filepath.Join("testdata", "golden", "story."+format), head+"\n"+strings.Join(records, "\n")+"\n")
 	}
 }
@@ -97,7 +97,7 @@ func TestJDKStory(t *testing.T) {
 func TestSelectedStory(t *testing.T) {
 	story := func(s *formats.Selection) []string {
 		s.Decorators = formats.Of(formats.DecLevel, formats.DecTags) // the header has the time of the first line after it
-		head, records := written(t, "unified", formats.Options{Process: someone(), Selection: s}, tellStory)
+		head, records := written(t, "unified", formats.Options{Process: someone(), Selection: s}, writeStory)
 		return append(strings.Split(head, "\n"), records...)
 	}
 	whole := story(allLines())

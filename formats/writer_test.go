@@ -52,9 +52,9 @@ func TestUnwritten(t *testing.T) {
 			gc(4)
 			gc(5)
 			text := string(out.text())
-			told := strings.Count(text, "2 records are missing")
-			if want := map[string]int{"json": 1, "text": 1}[f.Name]; told != want {
-				t.Errorf("told %d times:\n%s", told, text)
+			reported := strings.Count(text, "2 records are missing")
+			if want := map[string]int{"json": 1, "text": 1}[f.Name]; reported != want {
+				t.Errorf("told %d times:\n%s", reported, text)
 			}
 			if want := map[string]bool{"json": true, "text": true}[f.Name]; strings.Contains(text, "of collections from 2 to 3") != want {
 				t.Errorf("which ones is not told:\n%s", text)
@@ -144,15 +144,15 @@ func TestMissingOnce(t *testing.T) {
 		}
 		out.broken = false
 		w.Flush()
-		told := make([]int, last+1)
+		reported := make([]int, last+1)
 		for _, m := range named.FindAllStringSubmatch(string(out.text()), -1) {
 			from, _ := strconv.Atoi(m[1])
 			to, _ := strconv.Atoi(m[2])
 			for n := from; n <= to; n++ {
-				told[n]++
+				reported[n]++
 			}
 		}
-		for n, times := range told[1:] {
+		for n, times := range reported[1:] {
 			if times != 1 {
 				t.Fatalf("%d of %d is told %d times:\n%s", n+1, last, times, named.FindAllString(string(out.text()), -1))
 			}

@@ -21,7 +21,7 @@ type damagedLog struct {
 	head   []byte // header lines, which must come first
 	lines  [][]byte
 	last   []byte
-	want   *told // the contents of the last line alone
+	want   *observed // the contents of the last line alone
 }
 
 func damagedLogs(t testing.TB) []damagedLog {
@@ -46,9 +46,9 @@ func damagedLogs(t testing.TB) []damagedLog {
 func (x *damagedLog) read(t *testing.T, line []byte, what string) (skipped logs.Skipped) {
 	t.Helper()
 	text := slices.Concat(x.head, line, []byte{'\n'}, x.last, []byte{'\n'})
-	var all []*told
+	var all []*observed
 	r, err := logs.NewReader(logs.Head{Format: x.format}, func(p *gclog.Process) logs.Observer {
-		all = append(all, &told{process: *p})
+		all = append(all, &observed{process: *p})
 		return all[len(all)-1]
 	})
 	if err != nil {
@@ -112,7 +112,7 @@ func TestProcesses(t *testing.T) {
 	} {
 		format := strings.ToLower(name)
 		var texts [][][]byte
-		var alone []*told
+		var alone []*observed
 		for i, stream := range [][]byte{recording(t, "net9-wks-attach"), recording(t, "v6-wksb"), recording(t, "net10-datas-bgc")} {
 			text, _ := record(t, stream, format, func(p *gclog.Process) {
 				p.ID = int64(i + 1)

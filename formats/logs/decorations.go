@@ -97,8 +97,8 @@ func skipName(b []byte) []byte {
 	if len(b) == 0 || b[0] != '[' || isNumeric(b) {
 		return b
 	}
-	if behind := b[bytes.IndexByte(b, ']')+1:]; isNumeric(behind) {
-		return behind
+	if rest := b[bytes.IndexByte(b, ']')+1:]; isNumeric(rest) {
+		return rest
 	}
 	return b
 }

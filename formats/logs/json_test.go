@@ -120,7 +120,7 @@ func TestFactsOfRecords(t *testing.T) {
 				t.Skip("no records")
 			}
 			type read struct {
-				told
+				observed
 				facts *gclog.Process
 			}
 			var all []*read
@@ -365,7 +365,7 @@ func TestJSONAnyOrder(t *testing.T) {
 	sameCalls(t, want[0], got[0])
 }
 
-func sameCalls(t *testing.T, want, got *told) {
+func sameCalls(t *testing.T, want, got *observed) {
 	t.Helper()
 	if len(want.calls) != len(got.calls) || len(want.calls) == 0 {
 		t.Fatalf("%d calls, want %d", len(got.calls), len(want.calls))
@@ -460,7 +460,7 @@ func TestJSONTexts(t *testing.T) {
 	for _, name := range []string{"Shop", `"\/`, "\x00\x1f\n\r\t\b\f\x7f", "é日😀\u2028\u0085", strings.Repeat("\\", 1000), "{}[],:"} {
 		p := gclog.Process{ID: 7, Name: name, Executable: "/" + name, Service: name, Cookie: name + "c", Sync: time.Unix(1e9, 5).UTC()}
 		var out memory
-		x := &told{}
+		x := &observed{}
 		x.writeTo("json", &out, &p)
 		x.Start(&formats.Start{At: 10, Providers: name})
 		x.End(&formats.End{At: 20, Reason: formats.EndExited, ExitCode: -3, HasCode: true, Message: name})
@@ -493,7 +493,7 @@ func TestJSONOthers(t *testing.T) {
 	p.Namespace, p.Pod, p.PodUID = "prod", "shop-0", "4f6b"
 	p.Labels = map[string]string{"team": "orders \"1\"", "\u2028": "é"}
 	var out memory
-	x := &told{}
+	x := &observed{}
 	x.writeTo("json", &out, &p)
 	ticks := func(at int64) int64 { return p.Sync.UnixNano() + at }
 	x.Start(&formats.Start{At: 0, Ticks: ticks(0), Providers: "a:1"})
@@ -549,7 +549,7 @@ func TestJSONForeign(t *testing.T) {
 func TestJSONFull(t *testing.T) {
 	p := gclog.Process{ID: 7, Sync: time.Unix(1e9, 5).UTC()}
 	var out memory
-	x := &told{}
+	x := &observed{}
 	x.writeTo("json", &out, &p)
 	d := &gclog.GCDetails{
 		Number: 1, HasNumber: true, Generation: 2, Kind: gclog.KindBackground, Type: clr.TypeBackground, Reason: 99, HasReason: true,
@@ -623,7 +623,7 @@ func TestJSONOfOtherLogs(t *testing.T) {
 		t.Fatalf("lines %v were skipped", skipped.Lines)
 	}
 	var out memory
-	w := &told{}
+	w := &observed{}
 	w.writeTo("json", &out, &all[0].process)
 	for _, d := range all[0].gcs() {
 		w.GC(d)

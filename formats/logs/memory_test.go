@@ -16,7 +16,7 @@ func TestMemoryAgain(t *testing.T) {
 		t.Run(format, func(t *testing.T) {
 			p := gclog.Process{ID: 7, Sync: time.Unix(1e9, 0).UTC()}
 			var out memory
-			x := &told{}
+			x := &observed{}
 			x.writeTo(format, &out, &p)
 			memories := []gclog.Memory{
 				{Resident: 1 << 40, Cgroup: 2 << 40, CgroupLimit: 3 << 40, At: 5e6}, {Resident: 4, At: 1e9}, {Cgroup: 5, CgroupLimit: 6, At: 2e9}, {},

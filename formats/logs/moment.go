@@ -122,8 +122,8 @@ func (u *unified) place(begin, end span, d, likely int64) (start, duration int64
 	if !begin.known() {
 		begin = end.starts(d)
 	}
-	if possible := begin.and(end.starts(d)).after(u.told); likely < possible.from || likely >= possible.to {
-		likely = possible.nearest(u.told)
+	if possible := begin.and(end.starts(d)).after(u.emittedUntil); likely < possible.from || likely >= possible.to {
+		likely = possible.nearest(u.emittedUntil)
 	}
 	return fit(begin, end, d, slack, likely)
 }

@@ -128,7 +128,7 @@ func (o *order) put(r *record) {
 	}
 	at := r.at
 	if r.kind == recordGC {
-		if before, again := r.of.told.add(&r.gc, r.gc.End, o.pool.at.file); again {
+		if before, again := r.of.emitted.add(&r.gc, r.gc.End, o.pool.at.file); again {
 			o.finish()
 			if r.of.out != nil {
 				o.pool.at.again(r.of.facts.ID, r.gc.Number, before)
@@ -142,7 +142,7 @@ func (o *order) put(r *record) {
 	o.held++
 	o.pool.held++
 	for o.held > window || o.held > 0 && o.pool.held > maxHeld {
-		o.tellNext()
+		o.emitNext()
 	}
 }
 
@@ -201,15 +201,15 @@ func (o *order) insert(c call) {
 // finish emits all held calls.
 func (o *order) finish() {
 	for o.held > 0 {
-		o.tellNext()
+		o.emitNext()
 	}
 }
 
-func (o *order) tellNext() {
+func (o *order) emitNext() {
 	c := o.calls[o.next]
 	o.next++
 	if out := c.r.of.observer(o.pool.observe); out != nil {
-		o.pool.tell(out, c)
+		o.pool.emit(out, c)
 	}
 	if c.kind == callRecord {
 		o.held--
@@ -222,7 +222,7 @@ func (o *order) tellNext() {
 	}
 }
 
-func (o *pool) tell(out Observer, c call) {
+func (o *pool) emit(out Observer, c call) {
 	r := c.r
 	b := r.gc.Background
 	r.gc.StartTicks = r.of.ticks(r.gc.Start)
@@ -232,24 +232,24 @@ func (o *pool) tell(out Observer, c call) {
 		o.pause = gclog.Pause{PausePart: part, Ticks: r.of.ticks(part.Start), GC: &r.gc}
 		out.Pause(&o.pause)
 	case callMarkBegin:
-		o.tellPhase(out, gclog.Phase{Kind: gclog.PhaseMark, Start: b.MarkStart, Time: b.MarkStart, GC: &r.gc})
+		o.emitPhase(out, gclog.Phase{Kind: gclog.PhaseMark, Start: b.MarkStart, Time: b.MarkStart, GC: &r.gc})
 	case callMarkEnd:
-		o.tellPhase(out, gclog.Phase{Kind: gclog.PhaseMark, End: true, Start: b.MarkStart, Time: b.MarkEnd, GC: &r.gc})
+		o.emitPhase(out, gclog.Phase{Kind: gclog.PhaseMark, End: true, Start: b.MarkStart, Time: b.MarkEnd, GC: &r.gc})
 	case callSweepBegin:
-		o.tellPhase(out, gclog.Phase{Kind: gclog.PhaseSweep, Start: b.SweepStart, Time: b.SweepStart, GC: &r.gc})
+		o.emitPhase(out, gclog.Phase{Kind: gclog.PhaseSweep, Start: b.SweepStart, Time: b.SweepStart, GC: &r.gc})
 	case callSweepEnd:
-		o.tellPhase(out, gclog.Phase{Kind: gclog.PhaseSweep, End: true, Start: b.SweepStart, Time: b.SweepEnd, GC: &r.gc})
+		o.emitPhase(out, gclog.Phase{Kind: gclog.PhaseSweep, End: true, Start: b.SweepStart, Time: b.SweepEnd, GC: &r.gc})
 	case callRecord:
-		r.tell(out)
+		r.emit(out)
 	}
 }
 
-func (o *pool) tellPhase(out Observer, p gclog.Phase) {
+func (o *pool) emitPhase(out Observer, p gclog.Phase) {
 	o.phase = p
 	out.Phase(&o.phase)
 }
 
-func (r *record) tell(out Observer) {
+func (r *record) emit(out Observer) {
 	switch r.kind {
 	case recordGC:
 		r.gc.Index = r.of.records

@@ -16,7 +16,7 @@ type process struct {
 	session int64 // csv: start of the session, relative to the first one
 	heads   int   // csv: number of headers read when it was last updated
 	records int64 // number of collection records emitted
-	told    tally // collections that were emitted
+	emitted tally // collections that were emitted
 	out     Observer
 	newest  int64 // start of the last collection
 	asked   bool  // observe was called: out is known

@@ -25,15 +25,15 @@ func (m *memory) Write(head formats.Head, group []byte, _ bool) error {
 	return nil
 }
 
-// A told is what the Observer of one process received, in order.
-type told struct {
+// An observed is what the Observer of one process received, in order.
+type observed struct {
 	process gclog.Process
 	calls   []any    // *gclog.Pause, *gclog.Phase, *gclog.GCDetails, *gclog.Gap, *gclog.Stall, *formats.Start, *formats.End
 	order   []string // the calls in short, without those that a log of collections does not contain
 	w       *formats.Writer
 }
 
-func (x *told) note(format string, args ...any) {
+func (x *observed) note(format string, args ...any) {
 	x.order = append(x.order, fmt.Sprintf(format, args...))
 }
 
@@ -46,11 +46,11 @@ func of(d *gclog.GCDetails) string {
 }
 
 // date formats a time stamp independently of the log's clock.
-func (x *told) date(at int64) string {
+func (x *observed) date(at int64) string {
 	return x.process.Time(at).Truncate(10 * time.Microsecond).Format("05.00000")
 }
 
-func (x *told) Pause(p *gclog.Pause) {
+func (x *observed) Pause(p *gclog.Pause) {
 	q := *p
 	x.calls = append(x.calls, &q)
 	if p.GC != nil {
@@ -63,7 +63,7 @@ func (x *told) Pause(p *gclog.Pause) {
 	}
 }
 
-func (x *told) Phase(p *gclog.Phase) {
+func (x *observed) Phase(p *gclog.Phase) {
 	q := *p
 	x.calls = append(x.calls, &q)
 	x.note("%s of %s, end %v at %s", p.Kind, of(p.GC), p.End, x.date(p.Time))
@@ -72,7 +72,7 @@ func (x *told) Phase(p *gclog.Phase) {
 	}
 }
 
-func (x *told) GC(d *gclog.GCDetails) {
+func (x *observed) GC(d *gclog.GCDetails) {
 	x.calls = append(x.calls, d.Clone())
 	x.note("gc %s", of(d))
 	if x.w != nil {
@@ -80,7 +80,7 @@ func (x *told) GC(d *gclog.GCDetails) {
 	}
 }
 
-func (x *told) Gap(g *gclog.Gap) {
+func (x *observed) Gap(g *gclog.Gap) {
 	h := *g
 	x.calls = append(x.calls, &h)
 	if x.w != nil {
@@ -88,7 +88,7 @@ func (x *told) Gap(g *gclog.Gap) {
 	}
 }
 
-func (x *told) Stall(s *gclog.Stall) {
+func (x *observed) Stall(s *gclog.Stall) {
 	t := *s
 	x.calls = append(x.calls, &t)
 	if x.w != nil {
@@ -96,7 +96,7 @@ func (x *told) Stall(s *gclog.Stall) {
 	}
 }
 
-func (x *told) Suspension(s *gclog.Suspension) {
+func (x *observed) Suspension(s *gclog.Suspension) {
 	t := *s
 	x.calls = append(x.calls, &t)
 	if x.w != nil {
@@ -104,7 +104,7 @@ func (x *told) Suspension(s *gclog.Suspension) {
 	}
 }
 
-func (x *told) Start(s *formats.Start) {
+func (x *observed) Start(s *formats.Start) {
 	t := *s
 	x.calls = append(x.calls, &t)
 	if x.w != nil {
@@ -112,7 +112,7 @@ func (x *told) Start(s *formats.Start) {
 	}
 }
 
-func (x *told) End(e *formats.End) {
+func (x *observed) End(e *formats.End) {
 	f := *e
 	x.calls = append(x.calls, &f)
 	if x.w != nil {
@@ -121,7 +121,7 @@ func (x *told) End(e *formats.End) {
 }
 
 // gcs returns the records of collections.
-func (x *told) gcs() (list []*gclog.GCDetails) {
+func (x *observed) gcs() (list []*gclog.GCDetails) {
 	for _, c := range x.calls {
 		if d, ok := c.(*gclog.GCDetails); ok {
 			list = append(list, d)
@@ -141,7 +141,7 @@ func facts(p *gclog.Process) {
 }
 
 // writeTo makes x write what it receives.
-func (x *told) writeTo(format string, out formats.Output, p *gclog.Process) {
+func (x *observed) writeTo(format string, out formats.Output, p *gclog.Process) {
 	f, err := formats.Find(format)
 	if err != nil {
 		panic(err)
@@ -151,11 +151,11 @@ func (x *told) writeTo(format string, out formats.Output, p *gclog.Process) {
 }
 
 // record converts a recording to a format, and returns what was emitted.
-func record(t testing.TB, stream []byte, format string, know func(*gclog.Process)) (text []byte, all []*told) {
+func record(t testing.TB, stream []byte, format string, know func(*gclog.Process)) (text []byte, all []*observed) {
 	t.Helper()
 	var out memory
 	processes := gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
-		x := &told{}
+		x := &observed{}
 		q := *p
 		if know != nil {
 			know(&q)
@@ -178,13 +178,13 @@ func drain(t testing.TB, stream []byte, processes *gclog.Processes) {
 }
 
 // read reads a log, and writes it again in the same format.
-func read(t testing.TB, text []byte) (again []byte, all []*told, skipped logs.Skipped) {
+func read(t testing.TB, text []byte) (again []byte, all []*observed, skipped logs.Skipped) {
 	t.Helper()
 	return readAs(t, text, "")
 }
 
 // readAs reads a log, and writes it in a format; "" means its own.
-func readAs(t testing.TB, text []byte, format string) (written []byte, all []*told, skipped logs.Skipped) {
+func readAs(t testing.TB, text []byte, format string) (written []byte, all []*observed, skipped logs.Skipped) {
 	t.Helper()
 	h, ok := logs.Recognize(text[:min(len(text), logs.HeadSize)])
 	if !ok {
@@ -195,7 +195,7 @@ func readAs(t testing.TB, text []byte, format string) (written []byte, all []*to
 	}
 	var out memory
 	r, err := logs.NewReader(h, func(p *gclog.Process) logs.Observer {
-		x := &told{}
+		x := &observed{}
 		x.writeTo(format, &out, p)
 		all = append(all, x)
 		return x

@@ -36,7 +36,7 @@ func (u *unified) suspensionLine(d *decorations, b []byte) bool {
 	}
 	at := u.at(d.moment)
 	u.closeEnded()
-	u.tellSuspension(gclog.Suspension{Reason: reason, Duration: lasted, Suspend: min(suspend, lasted), HasSuspend: hasSuspend}, at)
+	u.emitSuspension(gclog.Suspension{Reason: reason, Duration: lasted, Suspend: min(suspend, lasted), HasSuspend: hasSuspend}, at)
 	return true
 }
 
@@ -49,11 +49,11 @@ func stopTime(b []byte) (ns int64, rest []byte, ok bool) {
 	return ns, rest, ok
 }
 
-// tellSuspension emits a suspension that ended in the span at: at the end of the pause emitted
+// emitSuspension emits a suspension that ended in the span at: at the end of the pause emitted
 // last, if possible.
-func (u *unified) tellSuspension(s gclog.Suspension, at span) {
-	end := at.nearest(u.told)
-	u.told = max(u.told, end)
+func (u *unified) emitSuspension(s gclog.Suspension, at span) {
+	end := at.nearest(u.emittedUntil)
+	u.emittedUntil = max(u.emittedUntil, end)
 	s.Start = end - s.Duration
 	s.Ticks = s.Start
 	u.suspension = s

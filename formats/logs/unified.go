@@ -26,15 +26,15 @@ type unified struct {
 
 // A life is what is known about one process instance, from its first line to its last.
 type life struct {
-	process *gclog.Process
-	pid     int64    // in the lines of the process; 0: unknown
-	out     Observer // nil: no observer
-	begun   bool     // observe was called
-	beyond  bool     // this process is beyond the limit
-	headed  bool     // the last line was a header
-	base    moment   // the sync point
-	newest  moment   // time of the latest line
-	told    int64    // end of what was emitted last
+	process      *gclog.Process
+	pid          int64    // in the lines of the process; 0: unknown
+	out          Observer // nil: no observer
+	observed     bool     // observe was called
+	beyond       bool     // this process is beyond the limit
+	headed       bool     // the last line was a header
+	base         moment   // the sync point
+	newest       moment   // time of the latest line
+	emittedUntil int64    // end of what was emitted last
 
 	blocking   blocking
 	background background
@@ -501,7 +501,7 @@ func (u *unified) sessionLine(d *decorations, b []byte) bool {
 	u.closeBlocking()
 	u.closeBackground()
 	if begin := at[0]; begin > 0 {
-		u.told = max(u.told, begin-u.base.wall)
+		u.emittedUntil = max(u.emittedUntil, begin-u.base.wall)
 		u.out.Start(&formats.Start{At: begin - u.base.wall, Ticks: begin})
 	}
 	if end := at[1]; end > 0 {
@@ -517,7 +517,7 @@ func (u *unified) pauseWithoutGC(p gclog.Pause, at span) {
 	p.Start, p.Duration = u.place(span{}, at, p.Duration, noTime)
 	p.Suspend = min(p.Suspend, p.Duration)
 	p.Ticks = p.Start
-	u.told = p.Start + p.Duration
+	u.emittedUntil = p.Start + p.Duration
 	u.pause = p
 	if u.out != nil {
 		u.out.Pause(&u.pause)

@@ -17,7 +17,7 @@ import (
 type blocking struct {
 	gclog.GCDetails
 	open       bool
-	told       bool  // its record was emitted or left out: later lines are ignored
+	done       bool  // its record was emitted or left out: later lines are ignored
 	stats      bool  // its DotNet line was read; without one the collection is left out
 	begin      span  // start of its pause, if a line contains it
 	suspend    int64 // time to suspend
@@ -39,10 +39,10 @@ type background struct {
 	hasSuspend bool
 	reset      bool // its last phase has ended
 
-	inPhase bool            // a phase is open
-	phase   gclog.PhaseKind // the open phase
-	began   span            // start of the phase
-	told    int64           // start of the phase, as emitted
+	inPhase      bool            // a phase is open
+	phase        gclog.PhaseKind // the open phase
+	began        span            // start of the phase
+	emittedStart int64           // start of the phase, as emitted
 	// sweepEnd may be only the end of the log: it is used when the lines after a sweep follow.
 	sweepEnd    gclog.Phase
 	hasSweepEnd bool // sweepEnd is set and was not emitted
@@ -78,7 +78,7 @@ func (u *unified) meet(pid int64) {
 	switch p := u.process; {
 	case p == nil || u.pid != 0 || p.ID != 0 && p.ID != pid:
 		u.another(&gclog.Process{ID: pid})
-	case !u.begun:
+	case !u.observed:
 		p.ID = pid
 	}
 	u.pid = pid
@@ -94,13 +94,13 @@ func (u *unified) another(p *gclog.Process) {
 // another one if the process is younger than before it: in a container every process has pid 1.
 func (u *unified) at(m moment) span {
 	u.meet(m.pid)
-	if u.begun && (u.headed && u.younger(m) || !u.comparable(m)) {
+	if u.observed && (u.headed && u.younger(m) || !u.comparable(m)) {
 		facts, pid := *u.process, u.pid
 		u.another(&facts)
 		u.pid = pid
 	}
 	u.headed = false
-	if !u.begun {
+	if !u.observed {
 		u.beginLife(m)
 	}
 	u.newest = m
@@ -135,7 +135,7 @@ func (u *unified) beginLife(m moment) {
 	if m.wallUnit == 0 {
 		m.up = 0
 	}
-	u.base, u.begun = m, true
+	u.base, u.observed = m, true
 	u.process.Sync, u.process.UptimeAtSync = time.Unix(0, m.wall).UTC(), time.Duration(m.up)
 	if u.beyond = u.count >= maxProcesses; u.beyond {
 		return
@@ -169,15 +169,15 @@ func blank(d *gclog.GCDetails, n uint32) {
 // blockingOf returns the blocking collection n; nil if it was already emitted or left out.
 func (u *unified) blockingOf(n uint32, at span) *blocking {
 	b := &u.blocking
-	if n == b.Number && (b.open || b.told) {
-		if b.told {
+	if n == b.Number && (b.open || b.done) {
+		if b.done {
 			return nil
 		}
 		return b
 	}
 	u.closeBlocking()
 	blank(&b.GCDetails, n)
-	b.open, b.told, b.stats, b.begin, b.suspend, b.hasSuspend = true, false, false, span{}, 0, false
+	b.open, b.done, b.stats, b.begin, b.suspend, b.hasSuspend = true, false, false, span{}, 0, false
 	b.Start, b.Suspended = at.from, at.from
 	return b
 }
@@ -196,14 +196,14 @@ func (u *unified) endBlocking(b *blocking, start, duration int64) {
 		b.Window = b.SinceLast + duration
 	}
 	u.settle(b)
-	u.tellPause(&b.GCDetails, part)
-	u.tellBlocking()
+	u.emitPause(&b.GCDetails, part)
+	u.emitBlocking()
 }
 
 // leaveOut skips a collection without its DotNet line: its values would be guesses. Its number is
 // then missing.
 func (u *unified) leaveOut(b *blocking) {
-	b.open, b.told = false, true
+	b.open, b.done = false, true
 	u.reading.plain = true
 }
 
@@ -217,13 +217,13 @@ func (u *unified) closeBlocking() {
 	default:
 		b.Flaws |= gclog.FlawNoEnd | gclog.FlawNoRestart
 		u.settle(b)
-		u.tellBlocking()
+		u.emitBlocking()
 	}
 }
 
-func (u *unified) tellBlocking() {
-	u.blocking.open, u.blocking.told = false, true
-	u.tellGC(&u.blocking.GCDetails)
+func (u *unified) emitBlocking() {
+	u.blocking.open, u.blocking.done = false, true
+	u.emitGC(&u.blocking.GCDetails)
 }
 
 // settle derives what follows from all lines of a blocking collection.
@@ -275,7 +275,7 @@ func (u *unified) endPause(b *background, kind gclog.PauseKind, start, duration 
 		b.CommittedBefore, b.HasCommittedBefore = uint64(capacity)*kibibyte, true
 	}
 	addPause(&b.GCDetails, part)
-	u.tellPause(&b.GCDetails, part)
+	u.emitPause(&b.GCDetails, part)
 }
 
 // beginPhase handles the start of a phase. Headers repeat the start of an open phase.
@@ -284,24 +284,24 @@ func (u *unified) beginPhase(b *background, kind gclog.PhaseKind, at span) {
 		return
 	}
 	b.inPhase, b.phase, b.began = true, kind, at
-	b.told = at.nearest(max(1, u.told)) // at the end of a pause; 0 is not a valid time of a phase
+	b.emittedStart = at.nearest(max(1, u.emittedUntil)) // at the end of a pause; 0 is not a valid time of a phase
 	if kind == gclog.PhaseMark {
-		b.details.MarkStart = b.told
+		b.details.MarkStart = b.emittedStart
 	} else {
-		b.details.SweepStart = b.told
+		b.details.SweepStart = b.emittedStart
 	}
-	u.tellPhase(b, gclog.Phase{Kind: kind, Start: b.told, Time: b.told})
+	u.emitPhase(b, gclog.Phase{Kind: kind, Start: b.emittedStart, Time: b.emittedStart})
 }
 
 // endPhase handles the end of a phase that lasted for least to most.
 func (u *unified) endPhase(b *background, kind gclog.PhaseKind, at span, least, most int64) {
 	if !b.inPhase || b.phase != kind {
 		b.began = span{at.from - most, at.to - least}
-		b.told = b.began.middle()
+		b.emittedStart = b.began.middle()
 	}
 	b.inPhase = false
-	at = at.after(u.told)
-	start := b.began.and(span{at.from - most, at.to - least}).nearest(b.told)
+	at = at.after(u.emittedUntil)
+	start := b.began.and(span{at.from - most, at.to - least}).nearest(b.emittedStart)
 	end := max(start, at.nearest(start+least))
 	p := gclog.Phase{Kind: kind, End: true, Start: start, Time: end}
 	if kind == gclog.PhaseSweep {
@@ -310,7 +310,7 @@ func (u *unified) endPhase(b *background, kind gclog.PhaseKind, at span, least, 
 		return
 	}
 	b.details.MarkStart, b.details.MarkEnd = start, end
-	u.tellPhase(b, p)
+	u.emitPhase(b, p)
 }
 
 // confirm emits the end of the sweep, because the collection has continued.
@@ -321,7 +321,7 @@ func (u *unified) confirm(b *background) {
 	b.hasSweepEnd, b.reset = false, true
 	b.details.SweepEnd = b.sweepEnd.Time
 	b.End, b.HasEnd = b.sweepEnd.Time, true
-	u.tellPhase(b, b.sweepEnd)
+	u.emitPhase(b, b.sweepEnd)
 }
 
 // closeBackground emits the record of the open background collection.
@@ -338,7 +338,7 @@ func (u *unified) closeBackground() {
 		b.Flaws |= gclog.FlawNoSizes
 	}
 	b.Complete = b.Flaws == 0
-	u.tellGC(&b.GCDetails)
+	u.emitGC(&b.GCDetails)
 }
 
 // closeEnded emits the background collection if nothing more will come for it.
@@ -353,16 +353,16 @@ func (u *unified) finish() {
 	u.closeBackground()
 }
 
-func (u *unified) tellPause(d *gclog.GCDetails, part gclog.PausePart) {
-	u.told = part.Start + part.Duration
+func (u *unified) emitPause(d *gclog.GCDetails, part gclog.PausePart) {
+	u.emittedUntil = part.Start + part.Duration
 	u.pause = gclog.Pause{PausePart: part, Ticks: part.Start, GC: d}
 	if u.out != nil {
 		u.out.Pause(&u.pause)
 	}
 }
 
-func (u *unified) tellPhase(b *background, p gclog.Phase) {
-	u.told = p.Time
+func (u *unified) emitPhase(b *background, p gclog.Phase) {
+	u.emittedUntil = p.Time
 	u.phase = p
 	u.phase.GC = &b.GCDetails
 	if u.out != nil {
@@ -370,7 +370,7 @@ func (u *unified) tellPhase(b *background, p gclog.Phase) {
 	}
 }
 
-func (u *unified) tellGC(d *gclog.GCDetails) {
+func (u *unified) emitGC(d *gclog.GCDetails) {
 	d.StartTicks = d.Start // the clock of a log is in nanoseconds
 	d.Index = u.index
 	u.index++

@@ -25,7 +25,7 @@ func Wrap(dst []byte, text string, width, indent int) []byte {
 	if width <= 0 || Width(text) <= width {
 		return append(dst, text...)
 	}
-	at, begun := 0, false // columns used in the current line, and whether it has a word
+	at, hasWord := 0, false // columns used in the current line, and whether it has a word
 	for text != "" {
 		blanks := len(text) - len(strings.TrimLeft(text, " "))
 		word, _, _ := strings.Cut(text[blanks:], " ")
@@ -34,13 +34,13 @@ func Wrap(dst []byte, text string, width, indent int) []byte {
 		if word == "" {
 			break
 		}
-		if begun && at+len(gap)+wide > width {
+		if hasWord && at+len(gap)+wide > width {
 			dst = append(dst, '\n')
 			gap, at = strings.Repeat(" ", max(0, min(indent, width-wide))), 0
 		}
 		dst = append(dst, gap...)
 		dst = append(dst, word...)
-		at, begun = at+len(gap)+wide, true
+		at, hasWord = at+len(gap)+wide, true
 	}
 	return dst
 }
